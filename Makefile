@@ -1,0 +1,49 @@
+# lime: build, demo and checks. Every target installs what it needs where it may
+# (Debian or Ubuntu, as root), and otherwise names it.
+
+GO      ?= go
+# Non-PIE, at 0x70000000: the low addresses belong to the program that is measured.
+LDFLAGS := -T 0x70000000
+STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
+GOFILES  = $(shell git ls-files '*.go' | grep -v testdata/)
+
+export CGO_ENABLED = 0
+
+.PHONY: all build demo test check check-long bench lint fmt man clean
+
+all: build
+
+build:
+	@scripts/need go
+	$(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bin/lime ./cmd/lime
+
+demo: build
+	@scripts/demo
+
+# What fits in ten minutes on two cores.
+test: check
+	$(GO) test -timeout 10m ./...
+
+check:
+	@scripts/need go
+	@bad=$$(gofmt -l $(GOFILES)); [ -z "$$bad" ] || { echo "gofmt needed: $$bad" >&2; exit 1; }
+	$(GO) vet ./...
+
+# The long versions of the same tests: more programs, more instructions, more seeds.
+check-long: check
+	LIME_LONG=1 $(GO) test -timeout 4h -count=1 ./...
+
+bench: build
+	@scripts/bench
+
+lint:
+	$(GO) run $(STATICCHECK) ./...
+
+fmt:
+	gofmt -w $(GOFILES)
+
+man: build
+	bin/lime man --dir bin/man
+
+clean:
+	rm -rf bin

@@ -1,0 +1,445 @@
+package analysis
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+
+	"lime/internal/ledger"
+	"lime/internal/profile"
+	"lime/internal/unit"
+)
+
+// Thresholds of the account.
+const (
+	importantShare = 0.05 // a line with this share of the imbalance is important
+	estimatedShare = 0.1  // the same where the account rests on estimates
+	lostShare      = 0.25 // with so much on rows without a line the account cannot refute a correlation
+)
+
+// kindNames gives the cause's event for a row of the ledger. Kinds that are not here name no decision of a
+// source line; they stay rows of the account.
+var kindNames = map[ledger.Kind]struct {
+	event string
+	hw    bool
+}{
+	ledger.Branch: {EventBranch, false}, ledger.Loop: {EventLoop, false}, ledger.Call: {EventCall, false},
+	ledger.IndirectCall: {EventCall, false}, ledger.IndirectJump: {EventJump, false}, ledger.Visits: {EventVisit, false},
+	ledger.Price: {"price", true}, ledger.LockWait: {"lock-wait", true}, ledger.OffCPU: {"off-cpu", true},
+}
+
+// posting is what the ledger charges to one cause: its rows on one line.
+type posting struct {
+	rows   []*ledger.Row
+	cycles float64
+	share  float64
+	hw     bool
+	event  string
+}
+
+// pending is an account that is being made beside the statistics: neither needs the other.
+type pending struct {
+	done chan struct{}
+	acc  *ledger.Account
+	err  error
+}
+
+func (r *runner) openAccount(id profile.SectionID) *pending {
+	p := &pending{done: make(chan struct{})}
+	go func() {
+		defer close(p.done)
+		p.acc, p.err = r.book.Section(id, ledger.Options{Workers: r.opt.Workers})
+	}()
+	return p
+}
+
+func (p *pending) wait() { <-p.done }
+
+// account brings the section's ledger and its causes together.
+func (r *runner) account(sec *Section, p *pending) error {
+	p.wait()
+	acc, err := p.acc, p.err
+	if err != nil {
+		return fmt.Errorf("section %d: %w", sec.ID, err)
+	}
+	sec.Ledger, sec.HasLedger = acc, acc.Exact
+	sec.LedgerRestSum, sec.LedgerPositive, sec.LedgerNegative = acc.Rest.Cycles, acc.Rest.Positive, acc.Rest.Negative
+	posts, order := r.postings(acc)
+	if acc.Exact {
+		r.rankExact(sec, posts, order)
+	} else {
+		r.rankEstimated(sec, posts, order)
+	}
+	return nil
+}
+
+// postings groups the rows by line and event.
+func (r *runner) postings(acc *ledger.Account) (map[causeKey]*posting, []causeKey) {
+	posts := map[causeKey]*posting{}
+	var order []causeKey
+	for i := range acc.Rows {
+		row := &acc.Rows[i]
+		name, ok := kindNames[row.Kind]
+		if !ok {
+			continue
+		}
+		key := r.rowKey(row, name.hw)
+		p := posts[key]
+		if p == nil {
+			p = &posting{hw: name.hw, event: name.event}
+			if name.hw {
+				p.event = cmp.Or(row.Event, name.event)
+			}
+			posts[key], order = p, append(order, key)
+		}
+		if row.Kind == ledger.Loop {
+			p.event = EventLoop
+		}
+		p.rows = append(p.rows, row)
+		p.cycles, p.share = p.cycles+row.Cycles, p.share+row.Share
+	}
+	return posts, order
+}
+
+// rowKey is the key that a cause at the row's place has.
+func (r *runner) rowKey(row *ledger.Row, hw bool) causeKey {
+	if n := row.Place.Node; row.Kind == ledger.Visits && n >= 0 {
+		return causeKey{lineKey: r.prog.visitKey(n)}
+	}
+	k := causeKey{lineKey: lineKey{file: profile.None, addr: row.Place.Addr}, hw: hw}
+	if id, ok := r.files[row.Place.File]; ok && row.Place.Line > 0 {
+		k.lineKey = lineKey{file: id, line: row.Place.Line}
+	}
+	if hw {
+		k.kind = int32(slices.IndexFunc(r.tab.Kinds, func(e profile.EventKind) bool {
+			return e.Name == cmp.Or(row.Event, kindNames[row.Kind].event)
+		}))
+	}
+	return k
+}
+
+// rankExact orders the causes by what the ledger charges them with. What correlates but was charged nothing
+// goes to the candidates: it follows from a cause, or costs nothing.
+func (r *runner) rankExact(sec *Section, posts map[causeKey]*posting, order []causeKey) {
+	known := byKey(sec)
+	sec.Causes, sec.Candidates = nil, nil
+	for _, key := range order {
+		p, c := posts[key], known[key]
+		if p.share < r.opt.MinShare {
+			continue
+		}
+		if c == nil {
+			c = r.posted(sec, p)
+		}
+		delete(known, key)
+		c.charge(p, sec, r.meta)
+		c.Important = p.share >= importantShare
+		sec.Causes = append(sec.Causes, *c)
+	}
+	lost := math.Abs(otherShare(sec.Ledger)) > lostShare
+	for _, c := range known {
+		r.uncharged(c, posts[c.key], lost)
+		switch {
+		case lost && c.PFamily < r.opt.Alpha:
+			sec.Causes = append(sec.Causes, *c)
+		case c.Score >= leastScore:
+			sec.Candidates = append(sec.Candidates, *c)
+		}
+	}
+	slices.SortStableFunc(sec.Candidates, func(a, b Cause) int { return compareKeys(a.key, b.key) })
+	rank(sec.Candidates, r.opt)
+	slices.SortStableFunc(sec.Causes, func(a, b Cause) int {
+		return cmp.Or(cmp.Compare(*b.Share, *a.Share), cmp.Compare(b.Score, a.Score), compareKeys(a.key, b.key))
+	})
+	renumber(sec.Causes)
+	sec.Unexplained = sec.Ledger.Rest.Share + otherShare(sec.Ledger)
+}
+
+func byKey(sec *Section) map[causeKey]*Cause {
+	out := map[causeKey]*Cause{}
+	for _, list := range [][]Cause{sec.Causes, sec.Candidates} {
+		for i := range list {
+			out[list[i].key] = &list[i]
+		}
+	}
+	return out
+}
+
+func renumber(cs []Cause) {
+	for i := range cs {
+		cs[i].Rank = i + 1
+	}
+}
+
+// otherShare is the share of the rows that stand for no source line.
+func otherShare(acc *ledger.Account) float64 {
+	s := 0.0
+	for i := range acc.Rows {
+		if _, ok := kindNames[acc.Rows[i].Kind]; !ok {
+			s += acc.Rows[i].Share
+		}
+	}
+	return s
+}
+
+// charge gives a cause its share, and says whether the two methods agree.
+func (c *Cause) charge(p *posting, sec *Section, m *profile.Meta) {
+	share := p.share
+	c.Share, c.LedgerTime = &share, p.cycles
+	c.TimeToWin = max(0, min(p.cycles, sec.TimeToWin))
+	c.WinShare = ratio(c.TimeToWin, float64(m.RunTime))
+	if c.Score <= 0 && p.share >= importantShare && sec.HasLedger {
+		c.Agreement = "The account charges this line exactly; its counts alone do not correlate with the times well enough to show it: " +
+			"few threads, several causes at once, or a cause that changes from instance to instance."
+	}
+}
+
+// uncharged marks a cause that correlates but costs the last thread nothing, as far as the account knows.
+func (r *runner) uncharged(c *Cause, p *posting, lost bool) {
+	share := 0.0
+	if p != nil {
+		share, c.LedgerTime = p.share, p.cycles
+	}
+	c.Share = &share
+	c.Agreement = "The account charges much of this section to no source line, so that it cannot confirm what the correlation shows."
+	if !lost {
+		c.TimeToWin, c.WinShare = 0, 0
+		c.Agreement = "Correlates with the times, but the account charges it next to nothing: it follows from another cause, or costs no time."
+	}
+}
+
+// rankEstimated keeps the order by score, gives the known causes their estimated shares, and takes lines from the
+// account only where the regression found nothing.
+func (r *runner) rankEstimated(sec *Section, posts map[causeKey]*posting, order []causeKey) {
+	known := byKey(sec)
+	for key, c := range known {
+		if p := posts[key]; p != nil {
+			share := p.share
+			c.Share, c.LedgerTime = &share, p.cycles
+		}
+	}
+	if len(sec.Causes) > 0 {
+		sortVisits(sec.Causes)
+		return
+	}
+	for _, key := range order {
+		if p := posts[key]; p.share >= estimatedShare {
+			c := known[key]
+			if c == nil {
+				c = r.posted(sec, p)
+			}
+			c.charge(p, sec, r.meta)
+			c.Important, c.Agreement = true, "The share is an estimate; the counts do not correlate with the times well enough to confirm it."
+			sec.Causes = append(sec.Causes, *c)
+		}
+	}
+	sec.Candidates = slices.DeleteFunc(sec.Candidates, func(c Cause) bool {
+		return slices.ContainsFunc(sec.Causes, func(d Cause) bool { return d.key == c.key })
+	})
+	renumber(sec.Causes)
+}
+
+// sortVisits orders causes by their estimated shares if they are places that were sampled: all places
+// of a slow loop correlate about as well, and the one where most of the time goes says most.
+func sortVisits(cs []Cause) {
+	for i := range cs {
+		if cs[i].Event != EventVisit {
+			return
+		}
+	}
+	share := func(c *Cause) float64 {
+		if c.Share == nil {
+			return 0
+		}
+		return *c.Share
+	}
+	slices.SortStableFunc(cs, func(a, b Cause) int {
+		return cmp.Or(compareBool(b.Important, a.Important), cmp.Compare(share(&b), share(&a)))
+	})
+	renumber(cs)
+}
+
+// posted makes a cause that only the ledger knows.
+func (r *runner) posted(sec *Section, p *posting) *Cause {
+	row := p.rows[0]
+	c := &Cause{Event: p.event, Family: FamilyControl, P: 1, PFamily: 1, Seq: row.Worst.Seq, key: r.rowKey(row, p.hw)}
+	c.Title = controlTitles[p.event]
+	if p.hw {
+		c.Family = FamilyHardware
+		c.Title = cmp.Or(r.kindTitle(c.key.kind), waitTitles()[p.event], "the same code, dearer")
+	}
+	c.Place = r.ledgerPlace(&row.Place)
+	if row.Place.Node >= 0 {
+		c.Nodes = []profile.NodeID{row.Place.Node}
+	}
+	c.Threads = r.ledgerThreads(sec, p)
+	c.edge = graphNone
+	if w := p.way(); w != nil && int(w.Edge) < len(r.prog.to) {
+		c.edge = r.prog.to[w.Edge]
+	}
+	c.Summed, c.CountTime = true, p.way() == nil
+	if p.hw || p.way() == nil {
+		c.Sentence = r.priceSentence(sec, p) + r.sharing(c)
+	} else {
+		r.way(c, p)
+		c.Sentence = r.sentence(c, finding{key: c.key, event: graphNone})
+	}
+	return c
+}
+
+// waitTitles name time that no event explains: it has no place.
+func waitTitles() map[string]string {
+	return map[string]string{"off-cpu": "time off the core", "lock-wait": "lock wait"}
+}
+
+func (r *runner) ledgerPlace(p *ledger.Place) Place {
+	pl := Place{File: p.File, Line: int(p.Line), Function: p.Function, Image: p.Image}
+	if p.Addr != 0 {
+		pl.Address = unit.Addr(p.Addr).String()
+	}
+	if id, ok := r.files[p.File]; ok {
+		pl.Text = r.tab.Files[id].Lines[p.Line]
+	}
+	for i, f := range p.Frames {
+		if i == 0 {
+			pl.Column = int(f.Column)
+			continue
+		}
+		pl.Inlined = append(pl.Inlined, Frame{File: f.File, Line: int(f.Line), Function: f.Function})
+	}
+	return pl
+}
+
+// way names the callee of a call, and the recursion.
+func (r *runner) way(c *Cause, p *posting) {
+	if e := p.way(); e != nil && int(e.Edge) < len(r.prog.to) && isCall(r.prog.edges[r.prog.to[e.Edge]].Kind) {
+		edge := r.prog.to[e.Edge]
+		c.Callee = r.prog.callee(edge)
+		c.Recursive = r.prog.s.Recur[edge]
+	}
+	c.Correlation = correlation(c.Threads)
+}
+
+// way is the posting's edge whose counts differ most between the threads.
+func (p *posting) way() *ledger.EdgeCount {
+	var best *ledger.EdgeCount
+	most := uint64(0)
+	for _, row := range p.rows {
+		for i := range row.Edges {
+			n := row.Edges[i].Counts
+			if len(n) == 0 {
+				continue
+			}
+			d := slices.Max(n) - slices.Min(n)
+			if best == nil || d > most || d == most && row.Edges[i].Value > best.Value {
+				best, most = &row.Edges[i], d
+			}
+		}
+	}
+	return best
+}
+
+// ledgerThreads puts the counts of the posting's way, summed over the instances, beside the threads' times.
+func (r *runner) ledgerThreads(sec *Section, p *posting) []ThreadCount {
+	way := p.way()
+	counts := r.wayCounts(p, way)
+	var out []ThreadCount
+	for i, id := range sec.Ledger.Threads {
+		t := ThreadCount{Thread: id, Name: threadName(r.tab, id)}
+		if i < len(counts) {
+			t.Count = counts[i]
+		} else if way == nil {
+			t.Count = uint64(math.Max(0, math.Round(p.spent(i))))
+		}
+		if k, ok := slices.BinarySearchFunc(sec.Threads, id, func(a ThreadTotal, b profile.ThreadID) int { return cmp.Compare(a.Thread, b) }); ok {
+			t.Time, t.Wait = sec.Threads[k].Time, sec.Threads[k].Wait
+		}
+		out = append(out, t)
+	}
+	return out
+}
+
+// wayCounts are the counts of a way by thread. A loop that is tested at its bottom goes round its back edge once less than
+// it has iterations: there the visits of the test count.
+func (r *runner) wayCounts(p *posting, way *ledger.EdgeCount) []uint64 {
+	if way == nil {
+		return nil
+	}
+	edge := r.prog.to[way.Edge]
+	if p.event != EventLoop || !r.prog.s.Back[edge] {
+		return way.Counts
+	}
+	n := make([]uint64, len(way.Counts))
+	for _, row := range p.rows {
+		for i := range row.Edges {
+			e := &r.prog.edges[r.prog.to[row.Edges[i].Edge]]
+			if e.From != r.prog.edges[edge].From || e.Kind == profile.EdgeReturn {
+				continue
+			}
+			for k, c := range row.Edges[i].Counts {
+				n[k] += c
+			}
+		}
+	}
+	return n
+}
+
+// spent is the time that the posting put on a thread beyond the least burdened one.
+func (p *posting) spent(thread int) float64 {
+	own, least := 0.0, math.Inf(1)
+	for k := range p.rows[0].Threads {
+		s := 0.0
+		for _, row := range p.rows {
+			if k < len(row.Threads) {
+				s += row.Threads[k]
+			}
+		}
+		if least = min(least, s); k == thread {
+			own = s
+		}
+	}
+	return own - least
+}
+
+func (r *runner) priceSentence(sec *Section, p *posting) string {
+	hi, lo := 0, 0
+	for i := range sec.Ledger.Threads {
+		if p.spent(i) > p.spent(hi) {
+			hi = i
+		}
+		if p.spent(i) < p.spent(lo) {
+			lo = i
+		}
+	}
+	if len(sec.Ledger.Threads) == 0 {
+		return ""
+	}
+	words := "The same code costs thread %d %s more here than thread %d."
+	switch {
+	case !p.hw:
+		words = "Thread %d spends %s more here than thread %d."
+	case p.event == "off-cpu":
+		words = "Thread %d is off its core for %s more than thread %d."
+	case p.event == "lock-wait":
+		words = "Thread %d waits %s more for locks than thread %d."
+	}
+	return fmt.Sprintf(words, sec.Ledger.Threads[hi], r.duration(p.spent(hi)), sec.Ledger.Threads[lo])
+}
+
+// duration prints a time of the profile.
+func (r *runner) duration(t float64) string {
+	if r.meta.ClockUnit == "ns" {
+		return unit.Nanos(t).String()
+	}
+	return unit.SI(t) + " " + r.meta.ClockUnit
+}
+
+// correlation is that of the counts with the times.
+func correlation(ts []ThreadCount) float64 {
+	n, t := make([]float64, len(ts)), make([]float64, len(ts))
+	for i, c := range ts {
+		n[i], t[i] = float64(c.Count), c.Time
+	}
+	return pearson(n, t)
+}

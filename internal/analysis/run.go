@@ -1,0 +1,122 @@
+package analysis
+
+import (
+	"cmp"
+	"runtime"
+	"slices"
+	"sync"
+
+	"lime/internal/ledger"
+	"lime/internal/profile"
+)
+
+// runner holds what all sections share.
+type runner struct {
+	src  profile.Source
+	meta *profile.Meta
+	tab  *profile.Tables
+	opt  Options
+	prog *program
+	book *ledger.Ledger
+
+	files  map[string]profile.FileID
+	graphs *procs              // of sampled profiles
+	tooFew []profile.SectionID // sections with too few samples
+	noisy  []profile.SectionID // sections that differ by chance only
+}
+
+// Run analyses a profile.
+func Run(src profile.Source, opt Options) (*Result, error) {
+	r := &runner{src: src, meta: src.Meta(), tab: src.Tables(), opt: opt.withDefaults()}
+	if r.opt.Workers <= 0 {
+		r.opt.Workers = runtime.GOMAXPROCS(0)
+	}
+	var wg sync.WaitGroup
+	wg.Go(func() { r.book = ledger.New(src) })
+	r.prog = newProgram(r.tab)
+	wg.Wait()
+	r.files = map[string]profile.FileID{}
+	for i, f := range r.tab.Files {
+		if _, ok := r.files[f.Path]; !ok {
+			r.files[f.Path] = profile.FileID(i)
+		}
+	}
+	sums, err := r.summaries()
+	if err != nil {
+		return nil, err
+	}
+	res := &Result{Run: runInfo(r.meta), Whole: wholeProgram(r.meta, r.tab, sums), Options: r.opt}
+	for _, s := range sums {
+		sec, err := r.section(s, &res.Whole)
+		if err != nil {
+			return nil, err
+		}
+		if s.serial() {
+			res.Serial = append(res.Serial, sec)
+		} else {
+			res.Sections = append(res.Sections, sec)
+		}
+	}
+	sortSections(res)
+	res.Verdicts = wholeVerdicts(r.meta, res)
+	return res, nil
+}
+
+// summaries reads the times of every section that has instances.
+func (r *runner) summaries() ([]*summary, error) {
+	var out []*summary
+	for id := range r.tab.Sections {
+		s, err := summarise(r.src, profile.SectionID(id))
+		if err != nil {
+			return nil, err
+		}
+		if s.instances > 0 {
+			out = append(out, s)
+		}
+	}
+	return out, nil
+}
+
+func sortSections(res *Result) {
+	slices.SortStableFunc(res.Sections, func(a, b Section) int {
+		return cmp.Or(cmp.Compare(b.LostTime, a.LostTime), cmp.Compare(a.ID, b.ID))
+	})
+	slices.SortStableFunc(res.Serial, func(a, b Section) int {
+		return cmp.Or(cmp.Compare(b.Time, a.Time), cmp.Compare(a.ID, b.ID))
+	})
+}
+
+func runInfo(m *profile.Meta) RunInfo {
+	return RunInfo{Tool: m.Tool, Collector: m.Collector, Model: m.Model, Command: m.Command, Cores: m.Cores,
+		ClockUnit: m.ClockUnit, ClockHz: m.ClockHz, TimeLabel: labelName(m.TimeLabel), CountLabel: labelName(m.CountLabel),
+		EndState: m.EndState, ExitStatus: m.ExitStatus, Complete: m.Complete, Resolved: m.Resolved, Notes: m.Notes}
+}
+
+func labelName(l profile.Label) string {
+	names := [...]string{"measured", "modelled", "sampled", "unavailable"}
+	if int(l) < len(names) {
+		return names[l]
+	}
+	return "unavailable"
+}
+
+// section makes a section's answer: its figures, and its causes if they are worth looking for.
+func (r *runner) section(s *summary, whole *Whole) (Section, error) {
+	sec := s.section(r, whole)
+	if s.serial() {
+		return sec, nil
+	}
+	sec.Balanced = sec.Imbalance < r.opt.MinImbalance || sec.LostShare < r.opt.MinLostShare
+	if !sec.Balanced {
+		explain := r.explain
+		if r.isSampled() {
+			explain = func(sec *Section, _ *summary) error { return r.explainSampled(sec) }
+		}
+		if err := explain(&sec, s); err != nil {
+			return sec, err
+		}
+	}
+	sec.Verdicts = sectionVerdicts(r.meta, &sec, r.opt)
+	r.sampledVerdicts(&sec)
+	return sec, nil
+}

@@ -1,0 +1,462 @@
+package analysis
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+
+	"lime/internal/profile"
+	"lime/internal/unit"
+)
+
+// isSampled reports whether a profile knows samples and call paths instead of counts.
+func (r *runner) isSampled() bool {
+	return r.meta.CountLabel == profile.Sampled && r.meta.NodeTime == "stored" && len(r.tab.PathSamples) > 0
+}
+
+// rows is what all instances of a section say together. Samples are too few in one instance to say much, so every
+// thread of every instance is a row: its deviation from the mean time of its instance, and its time by block. The time of a row
+// is known; its samples divide it among the blocks, with one sample's weight given to how the thread divides its time
+// over all instances, for rows that have few samples or none.
+type rows struct {
+	s2      float64 // sum of squared deviations
+	time    float64
+	n       float64
+	blocks  map[profile.NodeID]mass
+	threads map[profile.ThreadID]*threadRows
+	trips   *trips
+	waits   map[int32]mass // by event: waits for locks
+	parts   int
+	abs     []float64
+}
+
+// threadRows is what the rows of one thread have in common.
+type threadRows struct {
+	time   float64
+	dev    float64 // sum of deviations
+	prior  float64 // sum of deviation x time / (samples + 1)
+	n      float64
+	blocks map[profile.NodeID]float64
+	waits  map[int32]float64
+}
+
+// gather reads all instances of a section.
+func (r *runner) gather(id profile.SectionID) (*rows, error) {
+	w := &rows{blocks: map[profile.NodeID]mass{}, threads: map[profile.ThreadID]*threadRows{}, trips: newTrips(), waits: map[int32]mass{}}
+	for in, err := range r.src.Instances(id) {
+		if err != nil {
+			return nil, fmt.Errorf("section %d: %w", id, err)
+		}
+		w.add(r.tab, in)
+		w.trips.add(r.tab, in)
+	}
+	for _, id := range slices.Sorted(maps.Keys(w.threads)) {
+		t := w.threads[id]
+		for v, n := range t.blocks {
+			m := w.blocks[v]
+			m.cov += t.prior * ratio(n, t.n)
+			w.blocks[v] = m
+		}
+	}
+	return w, nil
+}
+
+func (w *rows) thread(id profile.ThreadID) *threadRows {
+	t := w.threads[id]
+	if t == nil {
+		t = &threadRows{blocks: map[profile.NodeID]float64{}}
+		w.threads[id] = t
+	}
+	return t
+}
+
+func (w *rows) add(tab *profile.Tables, in *profile.Instance) {
+	t := times(in)
+	mean, n := sumOf(t)/float64(max(1, len(t))), make([]float64, len(t))
+	visits := func(f func(part int, v profile.NodeID, n float64)) {
+		for _, c := range in.Edges {
+			if c.Row >= 0 && int(c.Row) < len(tab.Edges) && int(c.Part) < len(t) && tab.Edges[c.Row].Kind == profile.EdgeVisit {
+				f(int(c.Part), tab.Edges[c.Row].To, float64(c.N))
+			}
+		}
+	}
+	visits(func(part int, _ profile.NodeID, k float64) { n[part] += k })
+	for i := range t {
+		dev, tr := t[i]-mean, w.thread(in.Parts[i].Thread)
+		w.time, w.n, w.s2 = w.time+t[i], w.n+n[i], w.s2+dev*dev
+		cpu := t[i] - min(t[i], float64(in.Parts[i].LockWait))
+		tr.time, tr.dev, tr.n, tr.prior = tr.time+t[i], tr.dev+dev, tr.n+n[i], tr.prior+dev*cpu/(n[i]+1)
+		w.parts++
+		w.abs = append(w.abs, math.Abs(dev))
+	}
+	w.addWaits(in, t, mean)
+	visits(func(part int, v profile.NodeID, k float64) {
+		x := (t[part] - mean) * (t[part] - min(t[part], float64(in.Parts[part].LockWait))) / (n[part] + 1)
+		m := w.blocks[v]
+		m.add(mass{n: k, cov: x * k, vari: x * x * k}, 1)
+		w.blocks[v] = m
+		w.thread(in.Parts[part].Thread).blocks[v] += k
+	})
+}
+
+// addWaits adds the waits for locks: their times are measured, not sampled.
+func (w *rows) addWaits(in *profile.Instance, t []float64, mean float64) {
+	for _, c := range in.Costs {
+		if int(c.Part) < len(t) {
+			m := w.waits[c.Row]
+			m.add(mass{n: float64(c.N), cov: (t[c.Part] - mean) * float64(c.N)}, 1)
+			w.waits[c.Row] = m
+			tr := w.thread(in.Parts[c.Part].Thread)
+			if tr.waits == nil {
+				tr.waits = map[int32]float64{}
+			}
+			tr.waits[c.Row] += float64(c.N)
+		}
+	}
+}
+
+// waitShares are the shares of the uneven time that waits for locks explain, by event.
+func (w *rows) waitShares() map[int32]float64 {
+	out := map[int32]float64{}
+	if !w.steady() {
+		for e, m := range w.waits {
+			out[e] = m.cov / w.s2
+		}
+		return out
+	}
+	s2 := 0.0
+	for _, id := range slices.Sorted(maps.Keys(w.threads)) {
+		s2 += w.threads[id].dev * w.threads[id].dev
+	}
+	for _, id := range slices.Sorted(maps.Keys(w.threads)) {
+		t := w.threads[id]
+		for e, wait := range t.waits {
+			out[e] += t.dev * wait / s2
+		}
+	}
+	return out
+}
+
+func sumOf(t []float64) (s float64) {
+	for _, x := range t {
+		s += x
+	}
+	return s
+}
+
+// pathTimes is the time of each call path of a section, by thread.
+func (r *runner) pathTimes(id profile.SectionID) (map[profile.PathID]map[profile.ThreadID]float64, []profile.PathID) {
+	out, order := map[profile.PathID]map[profile.ThreadID]float64{}, []profile.PathID(nil)
+	for i := range r.tab.PathSamples {
+		s := &r.tab.PathSamples[i]
+		if s.Section != id || s.Metric != "time" || s.Path < 0 {
+			continue
+		}
+		if out[s.Path] == nil {
+			out[s.Path] = map[profile.ThreadID]float64{}
+			order = append(order, s.Path)
+		}
+		out[s.Path][s.Thread] += s.Value
+	}
+	slices.Sort(order)
+	return out, order
+}
+
+// explainSampled looks for a section's causes in samples: it goes inwards from where all threads pass to where the
+// uneven time is spent, through calls, loops and branches, and names the boundary at which it begins to be uneven.
+func (r *runner) explainSampled(sec *Section) error {
+	w, err := r.gather(sec.ID)
+	if err != nil {
+		return err
+	}
+	sec.AnalysedCount, sec.AnalysedShare = sec.InstanceCount, 1
+	if w.n < leastSamples && len(w.waits) == 0 || w.s2 == 0 {
+		r.tooFew = append(r.tooFew, sec.ID)
+		return nil
+	}
+	ps := r.procs()
+	root := &part{ends: true}
+	r.fill(ps, root, w, sec.ID)
+	ps.markEnd(root, r.tab.Sections[sec.ID].EndNode)
+	steady := w.steady()
+	blocked := r.lockCauses(sec, w)
+	noise := w.noise()
+	if noise && len(sec.Causes) == 0 {
+		r.noisy = append(r.noisy, sec.ID)
+	}
+	walk := &walker{ps: ps, total: root.m, loop: func(v profile.NodeID) int { return w.trips.judge(v, steady, w) }}
+	if !noise && root.m.cov > 0 && blocked < 1-worthOf {
+		walk.walk(root, nil)
+	}
+	walk.onCPU = 1 - blocked
+	r.sampledCauses(sec, w, walk)
+	return nil
+}
+
+// leastSamples in all threads and instances of a section are too few to look for causes.
+const leastSamples = 24
+
+func (r *runner) procs() *procs {
+	if r.graphs == nil {
+		r.graphs = newProcs(r.tab)
+	}
+	return r.graphs
+}
+
+// fill puts the section's samples into the tree of parts. Where the threads keep their roles over the instances, the call
+// paths of each thread say exactly what is uneven; where the roles change, a block's unevenness is divided among the paths that lead to it.
+func (r *runner) fill(ps *procs, root *part, w *rows, id profile.SectionID) {
+	times, order := r.pathTimes(id)
+	period := ratio(w.time, w.n)
+	leaf := map[profile.NodeID]float64{}
+	for _, p := range order {
+		leaf[r.tab.Paths[p].Node] += sum(times[p])
+	}
+	steady := w.steady()
+	for _, p := range order {
+		v := r.tab.Paths[p].Node
+		m, share := w.blocks[v], ratio(sum(times[p]), leaf[v])
+		if steady {
+			m, share = w.ofThreads(times[p], period), 1
+		}
+		if m.n > 0 {
+			ps.insert(root, ps.frames(p), m, share, times[p])
+		}
+	}
+}
+
+func sum(m map[profile.ThreadID]float64) float64 {
+	s := 0.0
+	for _, id := range slices.Sorted(maps.Keys(m)) {
+		s += m[id]
+	}
+	return s
+}
+
+// steady reports whether the same threads take longer in most instances, so that the deviations of a thread add up instead
+// of cancelling. Then the threads' sums over the instances tell more than single instances, in which much is chance.
+func (w *rows) steady() bool {
+	sumSq, k := 0.0, w.instances()
+	for _, t := range w.threads {
+		sumSq += t.dev * t.dev
+	}
+	part := ratio(sumSq, w.s2*k) // 1 if all instances are alike; of mere chance, 1/k
+	return part > 0.5 || part > 0.1 && part*k > 10
+}
+
+// noise reports whether the threads differ by no more than what interrupts, caches and the clock explain, now the
+// one and now the other.
+func (w *rows) noise() bool {
+	slices.Sort(w.abs)
+	return len(w.abs) > 0 && w.abs[len(w.abs)/2] < noiseFloor && !w.steady()
+}
+
+const noiseFloor = 8000 // ns
+
+// instances is the number of rows that a thread has.
+func (w *rows) instances() float64 { return float64(w.parts) / max(1, float64(len(w.threads))) }
+
+// ofThreads is the mass of a path from its time in each thread, by the threads' mean deviation.
+func (w *rows) ofThreads(times map[profile.ThreadID]float64, period float64) mass {
+	var m mass
+	for _, id := range slices.Sorted(maps.Keys(times)) {
+		n, x := ratio(times[id], period), w.thread(id).dev/w.instances()*period
+		m.add(mass{n: n, cov: x * n, vari: x * x * n}, 1)
+	}
+	return m
+}
+
+// markEnd marks the parts that hold the section's end: all threads come there.
+func (ps *procs) markEnd(root *part, end profile.NodeID) {
+	if end < 0 || int(end) >= len(ps.tab.Nodes) {
+		return
+	}
+	f := ps.tab.Nodes[end].Function
+	var mark func(q *part)
+	mark = func(q *part) {
+		for _, k := range q.kids {
+			if k.b.node >= 0 && k.b.kind != boundLeaf && ps.holds(k, f, end) {
+				k.ends = true
+				for u := k.up; u != nil; u = u.up {
+					u.ends = true
+				}
+			}
+			mark(k)
+		}
+	}
+	mark(root)
+}
+
+// holds reports whether a loop or branch of the function in which the section ends lies around its end.
+func (ps *procs) holds(k *part, f profile.FunctionID, end profile.NodeID) bool {
+	if ps.tab.Nodes[k.b.node].Function != f || k.b.kind != boundLoop && k.b.kind != boundBranch {
+		return false
+	}
+	return slices.Contains(ps.chain(end), k.b)
+}
+
+// lockCauses makes causes of the waits for locks that explain a share of the uneven time, and returns the
+// share of all waits.
+func (r *runner) lockCauses(sec *Section, w *rows) float64 {
+	shares, all := w.waitShares(), 0.0
+	for _, e := range slices.Sorted(maps.Keys(shares)) {
+		share := shares[e]
+		all += share
+		if share < worthOf {
+			continue
+		}
+		ev := &r.tab.Events[e]
+		c := Cause{Family: FamilyHardware, Event: r.prog.kindName(ev.Kind), Title: r.kindTitle(ev.Kind), Place: r.prog.eventPlace(ev),
+			Score: min(1, share), Share: &share, Beta: share, R2: Interval{share, share, share}, Nodes: []profile.NodeID{ev.Node},
+			key: causeKey{lineKey: frameKey(ev.Frames, ev.Addr), hw: true, kind: ev.Kind}}
+		for _, t := range sec.Threads {
+			c.Threads = append(c.Threads, ThreadCount{Thread: t.Thread, Name: t.Name, Count: uint64(w.thread(t.Thread).waits[e]), Time: t.Time, Wait: t.Wait})
+		}
+		c.Correlation = correlation(c.Threads)
+		byCount := func(a, b ThreadCount) int { return cmp.Compare(a.Count, b.Count) }
+		hi, lo := slices.MaxFunc(c.Threads, byCount), slices.MinFunc(c.Threads, byCount)
+		c.Sentence = fmt.Sprintf("Thread %d waits %v for the lock here, thread %d %v.", hi.Thread, unit.Nanos(hi.Count), lo.Thread, unit.Nanos(lo.Count))
+		sec.Causes = append(sec.Causes, c)
+	}
+	return max(0, min(1, all))
+}
+
+// sampledCauses turns what the walk has found into causes.
+func (r *runner) sampledCauses(sec *Section, w *rows, walk *walker) {
+	period := ratio(w.time, w.n)
+	byKey := map[causeKey]int{}
+	for _, f := range walk.found {
+		c := r.sampledCause(sec, walk, f, period)
+		if i, ok := byKey[c.key]; ok {
+			old := &sec.Causes[i]
+			old.Score += c.Score
+			*old.Share += *c.Share
+			continue
+		}
+		byKey[c.key] = len(sec.Causes)
+		sec.Causes = append(sec.Causes, *c)
+	}
+	for i := range sec.Causes {
+		c := &sec.Causes[i]
+		c.Score, *c.Share = min(c.Score, 1), min(*c.Share, 1)
+		c.TimeToWin = *c.Share * sec.TimeToWin
+		c.LedgerTime = c.TimeToWin
+		c.WinShare = ratio(c.TimeToWin, float64(r.meta.RunTime))
+	}
+	rank(sec.Causes, r.opt)
+	sec.Explained = Interval{}
+	for i := range sec.Causes {
+		sec.Explained.Value = min(1, sec.Explained.Value+*sec.Causes[i].Share)
+	}
+	sec.Explained.Lo, sec.Explained.Hi = sec.Explained.Value, sec.Explained.Value
+	sec.Unexplained = 1 - sec.Explained.Value
+}
+
+func (r *runner) sampledCause(sec *Section, walk *walker, f *found, period float64) *Cause {
+	whole := max(walk.total.cov, 1e-300)
+	b := f.cause.b
+	share := max(0, f.m.cov/whole) * walk.onCPU
+	se := math.Sqrt(walk.variance(f.m)) / whole
+	c := &Cause{Family: FamilyControl, Event: boundEvents[b.kind], P: 1, Score: share, Share: &share, Beta: share,
+		R2: Interval{Value: min(1, share), Lo: max(0, min(1, share-1.96*se)), Hi: min(1, share+1.96*se)}}
+	c.Title = controlTitles[c.Event]
+	c.Place = r.prog.nodePlace(b.node)
+	c.key = causeKey{lineKey: r.prog.nodeKey(b.node)}
+	c.Nodes = []profile.NodeID{b.node}
+	if se > 0 {
+		c.P = math.Erfc(share / se / math.Sqrt2)
+	} else {
+		c.P = 0
+	}
+	c.PFamily = c.P
+	if b.kind == boundCall || b.kind == boundRecursion {
+		if b.callee >= 0 {
+			c.Callee = r.tab.Functions[b.callee].Name
+		}
+		c.Recursive = b.kind == boundRecursion
+	}
+	c.Threads = r.sampledThreads(sec, f.cause, period)
+	c.Correlation = correlation(c.Threads)
+	c.Sentence = r.sampledSentence(c, period)
+	c.Agreement = r.doubt(f)
+	return c
+}
+
+var boundEvents = map[boundaryKind]string{
+	boundCall: EventCall, boundRecursion: EventCall, boundBranch: EventBranch, boundLoop: EventLoop, boundLeaf: EventVisit,
+}
+
+// sampledThreads puts the samples inside of the cause beside the threads' times.
+func (r *runner) sampledThreads(sec *Section, q *part, period float64) []ThreadCount {
+	out := make([]ThreadCount, 0, len(sec.Threads))
+	for _, t := range sec.Threads {
+		n := ratio(q.threads[t.Thread], period)
+		out = append(out, ThreadCount{Thread: t.Thread, Name: t.Name, Count: uint64(math.Round(n)), Time: t.Time, Wait: t.Wait})
+	}
+	return out
+}
+
+// sampledSentence explains the cause.
+func (r *runner) sampledSentence(c *Cause, period float64) string {
+	if len(c.Threads) == 0 {
+		return ""
+	}
+	byCount := func(a, b ThreadCount) int { return cmp.Or(cmp.Compare(a.Count, b.Count), cmp.Compare(a.Time, b.Time)) }
+	hi, lo := slices.MaxFunc(c.Threads, byCount), slices.MinFunc(c.Threads, byCount)
+	what := map[string]string{EventBranch: "behind this branch", EventLoop: "in this loop", EventCall: "in this call", EventVisit: "here"}[c.Event]
+	if c.Recursive {
+		what = "in the recursion that begins with this call"
+	}
+	if c.Callee != "" {
+		what += " of " + c.Callee
+	}
+	return fmt.Sprintf("By samples, thread %d spends %v %s, thread %d %v; outside of it the threads' times are even, or too short for samples to tell.",
+		hi.Thread, unit.Nanos(float64(hi.Count)*period), what, lo.Thread, unit.Nanos(float64(lo.Count)*period))
+}
+
+// doubt names the boundaries that samples cannot tell apart from the cause.
+func (r *runner) doubt(f *found) string {
+	var words []string
+	seen := map[lineKey]bool{r.prog.nodeKey(f.cause.b.node): true}
+	for _, o := range f.others {
+		k := r.prog.nodeKey(o.b.node)
+		p := r.prog.nodePlace(o.b.node)
+		if seen[k] || p.Line == 0 || len(words) == maxDoubts {
+			continue
+		}
+		seen[k] = true
+		words = append(words, fmt.Sprintf("%s:%d", baseName(p.File), p.Line))
+	}
+	if len(words) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("No samples fell between this line and %s, so it may as well be decided there; 'lime simulate' counts exactly.", joinOr(words))
+}
+
+const maxDoubts = 4
+
+func baseName(path string) string { return path[strings.LastIndexByte(path, '/')+1:] }
+
+func joinOr(words []string) string {
+	if len(words) == 1 {
+		return words[0]
+	}
+	return strings.Join(words[:len(words)-1], ", ") + " or " + words[len(words)-1]
+}
+
+// sampledVerdicts says what samples cannot tell.
+func (r *runner) sampledVerdicts(sec *Section) {
+	if slices.Contains(r.noisy, sec.ID) {
+		sec.Verdicts = slices.DeleteFunc(sec.Verdicts, func(v Verdict) bool { return v.Code == "nothing-found" })
+		sec.Verdicts = append(sec.Verdicts, Verdict{"noise", SeverityInfo,
+			"The threads' times differ by a few microseconds, now in one and now in another: that is what any machine does, and no cause was looked for."})
+	}
+	if slices.Contains(r.tooFew, sec.ID) {
+		sec.Verdicts = slices.DeleteFunc(sec.Verdicts, func(v Verdict) bool { return v.Code == "nothing-found" })
+		sec.Verdicts = append(sec.Verdicts, Verdict{"too-few-samples", SeverityWarn,
+			"Too few samples fell into this section to look for causes: let the program run longer, or sample more often (lime record -F 5000)."})
+	}
+}

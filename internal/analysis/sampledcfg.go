@@ -1,0 +1,128 @@
+package analysis
+
+import (
+	"cmp"
+	"slices"
+
+	"lime/internal/graph"
+	"lime/internal/profile"
+)
+
+// proc is the control-flow graph of one function whose blocks are known with their static edges, as sampling
+// collectors write them. Its blocks stand in the order of their addresses.
+type proc struct {
+	*graph.Proc
+	nodes []profile.NodeID
+	at    map[profile.NodeID]int32
+}
+
+// newProc builds the graph of a function from its nodes and the edges of the tables.
+func newProc(tab *profile.Tables, nodes []profile.NodeID, edges [][]int32) *proc {
+	p := &proc{nodes: nodes, at: map[profile.NodeID]int32{}}
+	slices.SortFunc(p.nodes, func(a, b profile.NodeID) int {
+		return cmp.Or(cmp.Compare(tab.Nodes[a].Addr, tab.Nodes[b].Addr), cmp.Compare(a, b))
+	})
+	for i, v := range p.nodes {
+		p.at[v] = int32(i)
+	}
+	succ, blocks := make([][]int32, len(nodes)), make([]graph.ProcBlock, len(nodes))
+	for i, v := range p.nodes {
+		kind := tab.Nodes[v].Kind
+		blocks[i] = graph.ProcBlock{Cond: kind == profile.EndCond, Indirect: kind == profile.EndJumpInd}
+		for _, e := range edges[v] {
+			if to, ok := p.at[tab.Edges[e].To]; ok && !isCall(tab.Edges[e].Kind) {
+				succ[i] = append(succ[i], to)
+			}
+		}
+	}
+	p.Proc = graph.NewProc(succ, blocks)
+	return p
+}
+
+// boundary is where control enters a part of a function: a loop, or one way of a branch.
+type boundary struct {
+	kind boundaryKind
+	node profile.NodeID // the test
+	in   profile.NodeID // the loop's header, or where the way leads
+	// calls: the function that was called, since one call can lead to several
+	callee profile.FunctionID
+	join   bool // branch: the other way comes back to the same code
+}
+
+type boundaryKind uint8
+
+const (
+	boundCall boundaryKind = iota
+	boundBranch
+	boundLoop
+	boundRecursion
+	boundLeaf
+)
+
+// chain lists the boundaries around a block, outermost first.
+func (p *proc) chain(tab *profile.Tables, node profile.NodeID) []boundary {
+	x, ok := p.at[node]
+	if !ok || p.Idom[x] == graphNone && x != 0 {
+		return nil
+	}
+	var out []boundary
+	l := p.Inner[x]
+	for {
+		out = p.branches(tab, out, &x, l)
+		if l == graphNone {
+			break
+		}
+		lp := &p.Loops[l]
+		test := lp.Test
+		if test == graphNone {
+			test = lp.Header
+		}
+		out = append(out, boundary{kind: boundLoop, node: p.nodes[test], in: p.nodes[lp.Header]})
+		x, l = lp.Header, lp.Parent
+	}
+	slices.Reverse(out)
+	return out
+}
+
+// branches adds the branches that decide whether x is reached, within a loop; x ends at the outermost of them.
+func (p *proc) branches(tab *profile.Tables, out []boundary, x *int32, l int32) []boundary {
+	for u := p.Idom[*x]; u != graphNone && (l == graphNone || p.Loops[l].Body[u]); u = p.Idom[u] {
+		if tab.Nodes[p.nodes[u]].Kind != profile.EndCond || len(p.Succ[u]) < 2 || graph.Above(*x, u, p.Pdom) || p.tests(u, l) {
+			continue
+		}
+		way := graphNone
+		other := graphNone
+		for _, s := range p.Succ[u] {
+			if graph.Above(s, *x, p.Idom) && s != u {
+				way = int(s)
+			} else {
+				other = int(s)
+			}
+		}
+		if way == graphNone {
+			continue
+		}
+		b := boundary{kind: boundBranch, node: p.nodes[u], in: p.nodes[way]}
+		b.join = other != graphNone && p.meets(int32(way), int32(other), l)
+		out = append(out, b)
+		*x = u
+	}
+	return out
+}
+
+// meets reports whether two ways of a branch come together again before the function, or the iteration, ends.
+func (p *proc) meets(a, b, l int32) bool {
+	exit := int32(len(p.nodes))
+	if l != graphNone {
+		return p.Loops[l].Body[b]
+	}
+	for v := a; v != graphNone && v != exit; v = p.Pdom[v] {
+		if graph.Above(v, b, p.Pdom) {
+			return true
+		}
+	}
+	return false
+}
+
+// tests reports whether u decides over leaving the loop.
+func (p *proc) tests(u, l int32) bool { return l != graphNone && p.Leaves(u, &p.Loops[l]) }

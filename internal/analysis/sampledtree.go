@@ -1,0 +1,391 @@
+package analysis
+
+import (
+	"math"
+	"slices"
+	"strings"
+
+	"lime/internal/profile"
+)
+
+// mass is what samples say of a part of the program: their number, and their covariance with the threads' times
+// with its variance.
+type mass struct {
+	n         float64 // samples
+	cov, vari float64
+}
+
+func (m *mass) add(o mass, w float64) {
+	m.n += w * o.n
+	m.cov += w * o.cov
+	m.vari += w * o.vari
+}
+
+// part is a part of the program, inside of a boundary, in one calling context.
+type part struct {
+	b       boundary
+	up      *part
+	kids    []*part
+	index   map[boundary]*part
+	m       mass // all samples inside
+	threads map[profile.ThreadID]float64
+	ends    bool // the section's end lies in it: every thread passes through it
+}
+
+func (q *part) kid(b boundary) *part {
+	if k := q.index[b]; k != nil {
+		return k
+	}
+	if q.index == nil {
+		q.index = map[boundary]*part{}
+	}
+	k := &part{b: b, up: q}
+	q.index[b] = k
+	q.kids = append(q.kids, k)
+	return k
+}
+
+func (q *part) add(m mass, w float64, times map[profile.ThreadID]float64) {
+	q.m.add(m, w)
+	if q.threads == nil {
+		q.threads = map[profile.ThreadID]float64{}
+	}
+	for id, t := range times {
+		q.threads[id] += t
+	}
+}
+
+// procs makes the functions' graphs when they are needed.
+type procs struct {
+	tab   *profile.Tables
+	nodes map[profile.FunctionID][]profile.NodeID
+	outs  [][]int32
+	done  map[profile.FunctionID]*proc
+	again map[profile.FunctionID]profile.NodeID // the call by which a function was seen to lead to itself, one for each
+}
+
+func newProcs(tab *profile.Tables) *procs {
+	ps := &procs{tab: tab, nodes: map[profile.FunctionID][]profile.NodeID{}, outs: make([][]int32, len(tab.Nodes)), done: map[profile.FunctionID]*proc{},
+		again: map[profile.FunctionID]profile.NodeID{}}
+	for v := range tab.Nodes {
+		f := tab.Nodes[v].Function
+		ps.nodes[f] = append(ps.nodes[f], profile.NodeID(v))
+	}
+	for e := range tab.Edges {
+		if from := tab.Edges[e].From; from >= 0 && tab.Edges[e].To >= 0 {
+			ps.outs[from] = append(ps.outs[from], int32(e))
+		}
+	}
+	return ps
+}
+
+func (ps *procs) of(f profile.FunctionID) *proc {
+	if f < 0 {
+		return nil
+	}
+	p := ps.done[f]
+	if p == nil {
+		p = newProc(ps.tab, ps.nodes[f], ps.outs)
+		ps.done[f] = p
+	}
+	return p
+}
+
+// chain lists the boundaries around a node in its function; a branch that guards a loop against running not at all stands on the
+// loop's own line, and is left out.
+func (ps *procs) chain(v profile.NodeID) []boundary {
+	p := ps.of(ps.tab.Nodes[v].Function)
+	if p == nil {
+		return nil
+	}
+	all := p.chain(ps.tab, v)
+	if ps.outlined(v) { // a thread that gets no share of a parallel loop skips it, by a branch on the directive's line
+		first := ps.tab.Nodes[p.nodes[0]]
+		directive := frameKey(first.First, first.Addr)
+		for len(all) > 0 && all[0].kind == boundBranch && ps.line(all[0].node) == directive {
+			all = all[1:]
+		}
+	}
+	return slices.DeleteFunc(all, func(b boundary) bool {
+		if b.kind != boundBranch {
+			return false
+		}
+		line := ps.line(b.node)
+		return line.line != 0 && slices.ContainsFunc(all, func(l boundary) bool { return l.kind == boundLoop && ps.line(l.node) == line })
+	})
+}
+
+// outlined reports whether a block belongs to the body of a parallel region, which compilers make a function of its own.
+func (ps *procs) outlined(v profile.NodeID) bool {
+	f := ps.tab.Nodes[v].Function
+	if f < 0 {
+		return false
+	}
+	name := ps.tab.Functions[f].Link + " " + ps.tab.Functions[f].Name
+	return strings.Contains(name, "._omp_fn.") || strings.Contains(name, "omp_outlined")
+}
+
+func (ps *procs) line(v profile.NodeID) lineKey {
+	n := &ps.tab.Nodes[v]
+	return frameKey(n.Frames, n.LastAddr)
+}
+
+// own reports whether a node belongs to the program and not to a library of the system, whose insides are nobody's cause.
+func (ps *procs) own(v profile.NodeID) bool {
+	n := &ps.tab.Nodes[v]
+	if n.Image < 0 {
+		return false
+	}
+	path := ps.tab.Images[n.Image].Path
+	return !strings.HasPrefix(path, "/lib") && !strings.HasPrefix(path, "/usr/lib") && !strings.HasPrefix(path, "[")
+}
+
+// frames is a call path, outermost first: the blocks of the calls, and the block that was sampled.
+func (ps *procs) frames(path profile.PathID) []profile.NodeID {
+	var out []profile.NodeID
+	for p := path; p >= 0; p = ps.tab.Paths[p].Parent {
+		if v := ps.tab.Paths[p].Node; v >= 0 && ps.own(v) {
+			out = append(out, v)
+		}
+	}
+	slices.Reverse(out)
+	return out
+}
+
+// insert adds a call path's samples to every part that holds them.
+func (ps *procs) insert(root *part, frames []profile.NodeID, m mass, w float64, times map[profile.ThreadID]float64) {
+	frames, recursive := ps.folded(frames)
+	q := root
+	q.add(m, w, times)
+	step := func(b boundary) {
+		q = q.kid(b)
+		q.add(m, w, times)
+	}
+	for i, v := range frames {
+		if c, ok := recursive[i]; ok {
+			step(boundary{kind: boundRecursion, node: c, callee: ps.tab.Nodes[v].Function})
+		}
+		for _, b := range ps.chain(v) {
+			step(b)
+		}
+		if i < len(frames)-1 {
+			step(boundary{kind: boundCall, node: v, callee: ps.tab.Nodes[frames[i+1]].Function})
+		}
+	}
+	if n := len(frames); n > 0 {
+		step(boundary{kind: boundLeaf, node: frames[n-1]})
+	}
+}
+
+// folded takes recursions out of a path: of the frames of one function, with what lies between them, only the innermost
+// stays. recursive tells, by index in the result, the call that led there again.
+func (ps *procs) folded(frames []profile.NodeID) (out []profile.NodeID, recursive map[int]profile.NodeID) {
+	at := map[profile.FunctionID]int{}
+	recursive = map[int]profile.NodeID{}
+	for i, v := range frames {
+		f := ps.tab.Nodes[v].Function
+		if k, seen := at[f]; seen && f >= 0 {
+			for _, u := range out[k+1:] {
+				delete(at, ps.tab.Nodes[u].Function)
+			}
+			if _, ok := ps.again[f]; !ok {
+				ps.again[f] = frames[i-1]
+			}
+			for j := k + 1; j < len(out); j++ {
+				delete(recursive, j)
+			}
+			out = append(out[:k], v)
+			recursive[k] = ps.again[f]
+			continue
+		}
+		at[f] = len(out)
+		out = append(out, v)
+	}
+	return out, recursive
+}
+
+// Thresholds of the walk, in standard errors and shares.
+const (
+	sureZ     = 2.0  // an estimate that is so many standard errors from nil is no chance
+	surelyZ   = 3.0  // the same where many are looked at, one after the other
+	mostOf    = 0.75 // of the effect in one part: it lies there
+	worthOf   = 0.1  // of the effect: a part worth a cause of its own
+	evenRatio = 0.35 // of the density inside: less outside is even
+)
+
+// density is the covariance per sample.
+func (m mass) density() float64 {
+	if m.n <= 0 {
+		return 0
+	}
+	return m.cov / m.n
+}
+
+// judge tells whether the samples in rest, which lie around those of inside, are as uneven as these (1), even (-1), or
+// too few to tell (0).
+func (w *walker) judge(rest, inside mass) int {
+	want := inside.density() * rest.n
+	se := math.Sqrt(w.variance(rest))
+	switch {
+	case want <= 0 || rest.n < 3:
+	case rest.cov < evenRatio*want && want-rest.cov > surelyZ*se:
+		return -1
+	case rest.cov >= evenRatio*want && rest.cov > surelyZ*se:
+		return 1
+	}
+	return 0
+}
+
+// walker looks for the boundaries at which unevenness begins.
+type walker struct {
+	ps    *procs
+	total mass
+	loop  func(test profile.NodeID) int // what samples tell of a loop's length
+	onCPU float64                       // share of the uneven time that is not spent waiting for locks
+	found []*found
+}
+
+// found is a boundary that explains a part of the effect, with those that explain it as well.
+type found struct {
+	cause  *part
+	others []*part
+	m      mass
+}
+
+// variance is that of a part's covariance: which of a row's samples fall into the part is chance, their number is not.
+func (w *walker) variance(m mass) float64 {
+	return max(0, m.vari*(1-m.n/max(w.total.n, 1e-300)))
+}
+
+// walk goes inwards from q, along the part that holds most of the effect, and remembers the boundaries since the
+// last part that was even.
+func (w *walker) walk(q *part, since []*part) {
+	for {
+		kids := w.heavy(q)
+		if len(kids) == 0 {
+			w.name(q, since)
+			return
+		}
+		k := kids[0]
+		if k.m.cov < mostOf*q.m.cov {
+			w.split(q, kids, since)
+			return
+		}
+		rest := q.m
+		rest.add(k.m, -1)
+		verdict := w.judge(rest, k.m)
+		switch {
+		case q.ends || verdict < 0:
+			since = nil
+		case verdict > 0 && len(since) > 0:
+			w.name(q, since)
+			return
+		}
+		since = append(since, k)
+		q = k
+	}
+}
+
+// heavy lists the parts in q that hold a share of the effect worth a cause, the heaviest first.
+func (w *walker) heavy(q *part) []*part {
+	var out []*part
+	for _, k := range q.kids {
+		if k.m.cov >= worthOf*w.total.cov && k.m.cov >= sureZ*math.Sqrt(w.variance(k.m)) {
+			out = append(out, k)
+		}
+	}
+	slices.SortStableFunc(out, func(a, b *part) int {
+		switch {
+		case a.m.cov > b.m.cov:
+			return -1
+		case a.m.cov < b.m.cov:
+			return 1
+		}
+		return 0
+	})
+	return out
+}
+
+// split is where the effect is spread over several parts: either what they have in common is uneven,
+// or each has a cause of its own.
+func (w *walker) split(q *part, kids []*part, since []*part) {
+	var inside mass
+	for _, k := range kids {
+		inside.add(k.m, 1)
+	}
+	rest := q.m
+	rest.add(inside, -1)
+	uneven := w.judge(rest, inside) > 0 || similar(kids)
+	if !q.ends && uneven && len(since) > 0 {
+		w.name(q, since)
+		return
+	}
+	for _, k := range kids {
+		w.walk(k, []*part{k})
+	}
+}
+
+// similar reports whether all the parts are equally uneven, as those of one uneven whole are.
+func similar(kids []*part) bool {
+	lo, hi := math.Inf(1), 0.0
+	for _, k := range kids {
+		lo, hi = min(lo, k.m.density()), max(hi, k.m.density())
+	}
+	return lo > 0.5*hi
+}
+
+// name picks the boundary that begins the unevenness among those that samples cannot tell apart: a loop that goes round more
+// often the longer a thread takes; else a recursion; else a branch whose two ways come together again, the innermost one
+// of the outermost function that has any; else the innermost loop of unknown length; else another branch; else a call; never a loop that is even.
+func (w *walker) name(q *part, since []*part) {
+	if len(since) == 0 {
+		since = []*part{q}
+	}
+	best, most := since[0], -1
+	for _, s := range since {
+		r := w.preference(s.b)
+		if r > most || r == most && (r == unknownLoop || r == joinBranch && w.sameFunction(best, s)) {
+			best, most = s, r
+		}
+	}
+	f := &found{cause: best, m: q.m}
+	for _, s := range since {
+		if p := w.preference(s.b); s != best && p > 1 && most < 6 {
+			f.others = append(f.others, s)
+		}
+	}
+	w.found = append(w.found, f)
+}
+
+// Ranks of boundaries that others of the same rank can take the place of.
+const (
+	unknownLoop = 3
+	joinBranch  = 4
+)
+
+// sameFunction reports whether two boundaries stand in one function of the source.
+func (w *walker) sameFunction(a, b *part) bool {
+	name := func(v profile.NodeID) string {
+		if n := &w.ps.tab.Nodes[v]; len(n.Frames) > 0 {
+			return n.Frames[0].Function
+		}
+		return ""
+	}
+	return name(a.b.node) == name(b.b.node)
+}
+
+func (w *walker) preference(b boundary) int {
+	switch {
+	case b.kind == boundLoop:
+		return [...]int{0, unknownLoop, 6}[w.loop(b.node)+1]
+	case b.kind == boundRecursion:
+		return 5
+	case b.kind == boundBranch && b.join:
+		return joinBranch
+	case b.kind == boundBranch:
+		return 2
+	case b.kind == boundCall:
+		return 1
+	}
+	return 0
+}

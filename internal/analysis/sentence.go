@@ -1,0 +1,105 @@
+package analysis
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// verbs say what a thread does, for each event; %s takes "15 times" or an amount.
+var verbs = map[string]string{
+	EventBranch: "goes this way at this branch %s",
+	EventLoop:   "runs this loop for %s",
+	EventCall:   "makes this call %s",
+	EventReturn: "returns here %s",
+	EventJump:   "passes here %s",
+	EventVisit:  "is seen here %s",
+}
+
+// sentence explains a cause to someone who knows nothing of the method.
+func (r *runner) sentence(c *Cause, f finding) string {
+	if len(c.Threads) == 0 {
+		return ""
+	}
+	byCount := func(a, b ThreadCount) int {
+		return cmp.Or(cmp.Compare(a.Count, b.Count), cmp.Compare(a.Time, b.Time))
+	}
+	hi, lo := slices.MaxFunc(c.Threads, byCount), slices.MinFunc(c.Threads, byCount)
+	s := fmt.Sprintf("Thread %d %s, thread %d %s", hi.Thread, fmt.Sprintf(r.verb(c, f), r.amount(c, f, hi.Count)),
+		lo.Thread, shortAmount(r.amount(c, f, lo.Count)))
+	if c.Callee != "" && c.Event == EventCall {
+		s += fmt.Sprintf(" (of %s%s)", c.Callee, map[bool]string{true: ", a recursion"}[c.Recursive])
+	}
+	return s + "; " + consequence(c, f, hi, lo)
+}
+
+// sharing adds what the profile knows of a hardware cause beyond its kind: the other side of a coherence miss.
+func (r *runner) sharing(c *Cause) string {
+	if c.Family != FamilyHardware {
+		return ""
+	}
+	for i := range r.tab.Events {
+		e := &r.tab.Events[i]
+		if e.Detail == "" || r.prog.kindName(e.Kind) != c.Event {
+			continue
+		}
+		if at := r.prog.eventPlace(e); at.File == c.File && at.Line == c.Line && (c.Line > 0 || at.Address == c.Address) {
+			return " It is " + e.Detail + "."
+		}
+	}
+	return ""
+}
+
+func shortAmount(a string) string {
+	if strings.HasPrefix(a, "0 ") {
+		return "never"
+	}
+	return a
+}
+
+func (r *runner) verb(c *Cause, f finding) string {
+	switch v := verbs[c.Event]; {
+	case v != "" && c.Family == FamilyControl:
+		return v
+	case f.timed:
+		return "waits here for %s (" + c.Title + ")"
+	}
+	return "has the event \"" + c.Title + "\" here %s"
+}
+
+func (r *runner) amount(c *Cause, f finding, n uint64) string {
+	switch {
+	case f.timed:
+		return r.duration(float64(n))
+	case c.Event == EventLoop:
+		return plural(n, "iteration")
+	}
+	return plural(n, "time")
+}
+
+func plural(n uint64, word string) string {
+	switch {
+	case n == 1 && word == "time":
+		return "once"
+	case n == 1:
+		return "1 " + word
+	}
+	return strconv.FormatUint(n, 10) + " " + word + "s"
+}
+
+// consequence says how the time goes with the count.
+func consequence(c *Cause, f finding, hi, lo ThreadCount) string {
+	how := "the more often, the longer a thread takes"
+	if f.timed {
+		how = "the longer it waits, the longer a thread takes"
+	}
+	if c.Correlation < 0 {
+		how = "the more often, the sooner a thread is done"
+	}
+	if hi.Time > lo.Time && lo.Time > 0 && c.Correlation >= 0 {
+		return fmt.Sprintf("%s: thread %d takes %.2f times as long as thread %d.", how, hi.Thread, hi.Time/lo.Time, lo.Thread)
+	}
+	return how + "."
+}

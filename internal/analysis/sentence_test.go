@@ -1,0 +1,61 @@
+package analysis
+
+import (
+	"strings"
+	"testing"
+
+	"lime/internal/profile"
+)
+
+func TestSentences(t *testing.T) {
+	threads := []ThreadCount{{Thread: 2, Count: 1, Time: 100}, {Thread: 16, Count: 15, Time: 320}, {Thread: 5, Count: 0, Time: 90}}
+	r := &runner{meta: &profile.Meta{ClockUnit: "cycles"}}
+	for _, tt := range []struct {
+		cause Cause
+		f     finding
+		want  string
+	}{
+		{Cause{Event: EventBranch, Family: FamilyControl}, finding{}, "Thread 16 goes this way at this branch 15 times, thread 5 never; the more often, the longer a thread takes: thread 16 takes 3.56 times as long as thread 5."},
+		{Cause{Event: EventLoop, Family: FamilyControl}, finding{}, "Thread 16 runs this loop for 15 iterations, thread 5 never; "},
+		{Cause{Event: EventCall, Family: FamilyControl, Callee: "walk", Recursive: true}, finding{}, "Thread 16 makes this call 15 times, thread 5 never (of walk, a recursion); "},
+		{Cause{Event: EventReturn, Family: FamilyControl}, finding{}, "Thread 16 returns here 15 times, "},
+		{Cause{Event: EventJump, Family: FamilyControl}, finding{}, "Thread 16 passes here 15 times, "},
+		{Cause{Event: EventVisit, Family: FamilyControl}, finding{}, "Thread 16 is seen here 15 times, "},
+		{Cause{Event: "l1d-miss", Title: "L1 data miss", Family: FamilyHardware}, finding{}, `Thread 16 has the event "L1 data miss" here 15 times, thread 5 never; `},
+		{Cause{Event: "lock-wait", Title: "lock wait", Family: FamilyHardware}, finding{timed: true}, "Thread 16 waits here for 15 cycles (lock wait), thread 5 never; the longer it waits, the longer a thread takes"},
+		{Cause{Event: EventBranch, Family: FamilyControl, Correlation: -1}, finding{}, "Thread 16 goes this way at this branch 15 times, thread 5 never; the more often, the sooner a thread is done."},
+	} {
+		tt.cause.Threads = threads
+		if got := r.sentence(&tt.cause, tt.f); !strings.HasPrefix(got, tt.want) {
+			t.Errorf("%s: %q, want %q", tt.cause.Event, got, tt.want)
+		}
+	}
+	for n, want := range map[uint64]string{0: "0 times", 1: "once", 2: "2 times"} {
+		if got := plural(n, "time"); got != want {
+			t.Errorf("%d: %q", n, got)
+		}
+	}
+}
+
+// A lock wait is measured by the time waited, where that is known.
+func TestLockWaitCountsTime(t *testing.T) {
+	b := hardwareProfile(12)
+	lock := b.event(b.p.AddKind(profile.EventKind{Name: "lock-wait", Title: "lock wait", Unit: "times"}), 3)
+	for in := range b.p.Instances(0) {
+		in.Events = nil
+		for i := range in.Parts {
+			waited := uint64(100 + i*i*7919%997)
+			in.Parts[i].Arrive, in.Parts[i].LockWait = 5000+waited, waited
+			in.Events = append(in.Events, profile.Count{Row: int32(lock), Part: int32(i), N: uint64(1 + i%2)})
+			in.Costs = append(in.Costs, profile.Count{Row: int32(lock), Part: int32(i), N: waited})
+		}
+	}
+	res, err := Run(b.p, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	cs := res.Sections[0].Causes
+	if len(cs) != 1 || cs[0].Event != "lock-wait" || cs[0].Line != 13 || cs[0].Score < 0.999 || !strings.Contains(cs[0].Sentence, "waits here for") {
+		t.Errorf("causes %+v, candidates %+v", cs, res.Sections[0].Candidates)
+	}
+}

@@ -1,0 +1,195 @@
+package analysis
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"lime/internal/profile"
+)
+
+// summary is what one pass over a section's instances keeps: times, no counts.
+type summary struct {
+	id        profile.SectionID
+	kind      profile.SectionKind
+	instances int
+	points    []timing // one for each instance, by Seq
+	threads   map[profile.ThreadID]*ThreadTotal
+	time      float64 // sum of T_max
+	span      float64 // sum of n x T_max
+	lost      float64 // sum of waits
+	win       float64 // sum of T_max - mean
+	own       float64 // sum of t_i
+	lock, off float64
+	min, max  int // threads
+	worst     InstanceDetail
+	spans     []span
+	stretches []span // from the first release to the last arrival of each instance of two or more threads
+}
+
+// timing is one instance's figures.
+type timing struct {
+	seq, n           int
+	imbalance        float64
+	lost, time, mean float64
+}
+
+// span is a stretch of work of one thread, for the whole-program figures.
+type span struct {
+	thread profile.ThreadID
+	lo, hi uint64
+	useful float64
+}
+
+// summarise reads the times of all instances of a section.
+func summarise(src profile.Source, id profile.SectionID) (*summary, error) {
+	s := &summary{id: id, kind: src.Tables().Sections[id].Kind, threads: map[profile.ThreadID]*ThreadTotal{}}
+	s.worst.Seq = -1
+	for in, err := range src.Instances(id) {
+		if err != nil {
+			return nil, fmt.Errorf("section %d: instance %d: %w", id, s.instances, err)
+		}
+		if err := checkParts(in, len(src.Tables().Threads)); err != nil {
+			return nil, fmt.Errorf("section %d: instance %d: %w", id, in.Seq, err)
+		}
+		if len(in.Parts) > 0 {
+			s.add(in)
+		}
+	}
+	return s, nil
+}
+
+// checkParts refuses times that run backwards and threads that do not exist.
+func checkParts(in *profile.Instance, threads int) error {
+	for i := range in.Parts {
+		p := &in.Parts[i]
+		if p.Arrive < p.Start {
+			return fmt.Errorf("part %d arrives at %d, before its start at %d", i, p.Arrive, p.Start)
+		}
+		if p.Thread < 0 || int(p.Thread) >= threads {
+			return fmt.Errorf("part %d: there is no thread %d", i, p.Thread)
+		}
+	}
+	return nil
+}
+
+func (s *summary) add(in *profile.Instance) {
+	t := times(in)
+	tm := timed(in.Seq, t)
+	s.instances++
+	s.points = append(s.points, tm)
+	s.time, s.lost, s.win = s.time+tm.time, s.lost+tm.lost, s.win+tm.time-tm.mean
+	s.span += float64(tm.n) * tm.time
+	s.min = cmp.Or(s.min, tm.n)
+	s.min, s.max = min(s.min, tm.n), max(s.max, tm.n)
+	if s.worst.Seq < 0 || tm.lost > s.worst.LostTime {
+		s.worst = detail(in, t, tm)
+	}
+	whole := span{lo: in.Parts[0].Start}
+	for i := range in.Parts {
+		p := &in.Parts[i]
+		whole.lo, whole.hi = min(whole.lo, p.Start), max(whole.hi, p.Arrive)
+		s.addPart(p, t[i], tm.time)
+	}
+	if tm.n > 1 {
+		s.stretches = append(s.stretches, whole)
+	}
+}
+
+func (s *summary) addPart(p *profile.Part, t, longest float64) {
+	tt := s.threads[p.Thread]
+	if tt == nil {
+		tt = &ThreadTotal{Thread: p.Thread}
+		s.threads[p.Thread] = tt
+	}
+	tt.Instances++
+	tt.Time, tt.Wait = tt.Time+t, tt.Wait+longest-t
+	tt.LockWait, tt.OffCPU = tt.LockWait+float64(p.LockWait), tt.OffCPU+float64(p.OffCPU)
+	if t == longest && longest > 0 {
+		tt.Last++
+	}
+	s.own, s.lock, s.off = s.own+t, s.lock+float64(p.LockWait), s.off+float64(p.OffCPU)
+	useful := max(0, t-float64(p.LockWait)-float64(p.OffCPU))
+	s.spans = append(s.spans, span{p.Thread, p.Start, p.Arrive, useful})
+}
+
+// times returns the execution times of an instance's parts.
+func times(in *profile.Instance) []float64 {
+	t := make([]float64, len(in.Parts))
+	for i := range in.Parts {
+		t[i] = float64(in.Parts[i].Time())
+	}
+	return t
+}
+
+func timed(seq int, t []float64) timing {
+	tm := timing{seq: seq, n: len(t), time: slices.Max(t)}
+	for _, x := range t {
+		tm.lost += tm.time - x
+	}
+	tm.mean = tm.time - tm.lost/float64(len(t))
+	if tm.time > 0 {
+		tm.imbalance = tm.lost / (tm.time * float64(len(t)))
+	}
+	return tm
+}
+
+func detail(in *profile.Instance, t []float64, tm timing) InstanceDetail {
+	d := InstanceDetail{Seq: in.Seq, Imbalance: tm.imbalance, LostTime: tm.lost, Times: t}
+	for i := range in.Parts {
+		d.Threads = append(d.Threads, in.Parts[i].Thread)
+		d.Waits = append(d.Waits, tm.time-t[i])
+	}
+	return d
+}
+
+// serial reports whether there is nobody to balance with.
+func (s *summary) serial() bool { return s.kind == profile.SectionSerial || s.max < 2 }
+
+// section turns the summary into the section's figures.
+func (s *summary) section(r *runner, w *Whole) Section {
+	row := &r.tab.Sections[s.id]
+	sec := Section{
+		ID: s.id, Kind: string(s.kind), EndsAt: r.prog.sectionPlace(row), Starts: r.prog.framesPlace(row.Starts),
+		LostTime: s.lost, TimeToWin: s.win, Time: s.time, ThreadsMin: s.min, ThreadsMax: s.max,
+		InstanceCount: s.instances, Worst: s.worst, Threads: s.threadTotals(r.tab),
+	}
+	sec.Imbalance = ratio(s.lost, s.span)
+	sec.LostShare = s.lostShare(w)
+	sec.WinShare, sec.TimeShare = ratio(s.win, w.RunTime), ratio(s.time, w.RunTime)
+	sec.Speedup = ratio(s.time, s.time-s.win)
+	sec.LockShare, sec.OffCPUShare = ratio(s.lock, s.own), ratio(s.off, s.own)
+	sec.Course = course(s.points)
+	return sec
+}
+
+// lostShare is the lost time as a share of what the processors could have done. More threads than
+// processors lose no more than there is.
+func (s *summary) lostShare(w *Whole) float64 {
+	return ratio(s.lost, w.RunTime*float64(max(w.Width, s.max)))
+}
+
+func (s *summary) threadTotals(tab *profile.Tables) []ThreadTotal {
+	out := make([]ThreadTotal, 0, len(s.threads))
+	for _, t := range s.threads {
+		t.Name = threadName(tab, t.Thread)
+		out = append(out, *t)
+	}
+	slices.SortFunc(out, func(a, b ThreadTotal) int { return cmp.Compare(a.Thread, b.Thread) })
+	return out
+}
+
+func threadName(tab *profile.Tables, id profile.ThreadID) string {
+	if id >= 0 && int(id) < len(tab.Threads) {
+		return tab.Threads[id].Name
+	}
+	return ""
+}
+
+// ratio is a/b, 0 if there is no b.
+func ratio(a, b float64) float64 {
+	if b <= 0 {
+		return 0
+	}
+	return a / b
+}

@@ -1,0 +1,96 @@
+package analysis
+
+import (
+	"fmt"
+	"math"
+
+	"lime/internal/profile"
+	"lime/internal/unit"
+)
+
+// Limits of the verdicts.
+const (
+	fewThreads   = 8    // fewer are weak
+	shortSection = 2000 // clock units of T_max, on average
+	fewSamples   = 20   // for each thread and instance
+	muchWaiting  = 0.2  // of the threads' time in locks, or off the processor
+	littleFound  = 0.5  // of the variance
+)
+
+// sectionVerdicts judges what a section's data can tell.
+func sectionVerdicts(m *profile.Meta, s *Section, opt Options) []Verdict {
+	var out []Verdict
+	say := func(code, severity, format string, args ...any) {
+		out = append(out, Verdict{code, severity, fmt.Sprintf(format, args...)})
+	}
+	if s.Balanced {
+		say("balanced", SeverityInfo, "The section is balanced, or too small to matter: imbalance %s, %s of the run is lost in it.",
+			unit.Percent(s.Imbalance), unit.Percent(s.LostShare))
+		return out
+	}
+	threadVerdict(s, say)
+	if s.InstanceCount == 1 {
+		say("few-instances", SeverityInfo, "There is one instance only: whether the cause is always the same cannot be told.")
+	}
+	if m.TimeLabel != profile.Sampled && s.Time/float64(s.InstanceCount) < shortSection {
+		say("too-short", SeverityWarn, "An instance takes %s %s on average: small differences in synchronisation weigh much.",
+			unit.SI(s.Time/float64(s.InstanceCount)), m.ClockUnit)
+	}
+	if m.CountLabel == profile.Sampled && s.samples > 0 && s.samples < fewSamples {
+		say("few-samples", SeverityWarn, "There are %.1f samples for a thread and instance: too few to compare threads. Let the program run longer, or sample more often.", s.samples)
+	}
+	if s.LockShare > muchWaiting {
+		say("lock-dominates", SeverityWarn, "%s of the threads' time here is spent blocked on locks.", unit.Percent(s.LockShare))
+	}
+	if s.OffCPUShare > muchWaiting {
+		say("off-cpu-dominates", SeverityWarn, "%s of the threads' time here is spent off the processor: run with no more threads than cores.", unit.Percent(s.OffCPUShare))
+	}
+	if s.AnalysedCount < s.InstanceCount && opt.MaxInstances >= 0 && s.AnalysedCount >= opt.MaxInstances {
+		say("sampled-instances", SeverityInfo, "%d of %d instances were analysed; they hold %s of the lost time.",
+			s.AnalysedCount, s.InstanceCount, unit.Percent(s.AnalysedShare))
+	}
+	explanationVerdict(s, say)
+	return out
+}
+
+func threadVerdict(s *Section, say func(code, severity, format string, args ...any)) {
+	switch {
+	case s.ThreadsMax >= fewThreads:
+	case s.HasLedger:
+		say("few-threads", SeverityInfo, "With %d threads correlation says little: scores are weak or missing. The account of the lost time is exact all the same.", s.ThreadsMax)
+	case s.ThreadsMax < minThreads:
+		say("too-few-threads", SeverityWarn, "With %d threads there is nothing to correlate; only an exact account can tell (lime simulate). Or try 8 threads or more.", s.ThreadsMax)
+	default:
+		say("few-threads", SeverityWarn, "With %d threads much correlates by chance: take the causes with care, or run with 8 threads or more.", s.ThreadsMax)
+	}
+}
+
+func explanationVerdict(s *Section, say func(code, severity, format string, args ...any)) {
+	switch {
+	case s.HasLedger && math.Abs(otherShare(s.Ledger)) > lostShare:
+		say("unaccounted", SeverityWarn, "%s of the lost time belongs to no decision of a source line: threads entered at other places, or left by ways that cannot be followed.",
+			unit.Percent(otherShare(s.Ledger)))
+	case len(s.Causes) > 0 && (s.HasLedger || s.Explained.Value >= littleFound):
+	case len(s.Causes) > 0:
+		say("unexplained", SeverityWarn, "%s of the variance in time stays unexplained.", unit.Percent(1-s.Explained.Value))
+	case len(s.Candidates) == 0:
+		say("nothing-found", SeverityWarn, "Nothing that was counted explains the imbalance.")
+	default:
+		say("nothing-significant", SeverityWarn, "Something correlates with the times, but no more than chance allows among %.0f groups of events: more threads or another input may tell.", s.Events.Clusters)
+	}
+}
+
+// wholeVerdicts judges the profile.
+func wholeVerdicts(m *profile.Meta, res *Result) []Verdict {
+	var out []Verdict
+	if !m.Complete {
+		out = append(out, Verdict{"incomplete", SeverityWarn, "The profile was not closed in order; it holds the instances that were finished by then."})
+	}
+	if m.EndState == "signalled" || m.EndState == "deadlock" || m.EndState == "lime-failed" {
+		out = append(out, Verdict{"abnormal-end", SeverityWarn, "The program did not end in order: " + m.EndState + "."})
+	}
+	if len(res.Sections) == 0 {
+		out = append(out, Verdict{"no-sections", SeverityWarn, "No parallel section was found: no two threads met at a barrier, a join or the end of a parallel region."})
+	}
+	return out
+}

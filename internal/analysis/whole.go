@@ -1,0 +1,156 @@
+package analysis
+
+import (
+	"cmp"
+	"slices"
+
+	"lime/internal/profile"
+)
+
+// wholeProgram computes the program's figures from all spans of work.
+func wholeProgram(m *profile.Meta, tab *profile.Tables, sums []*summary) Whole {
+	var spans, stretches []span
+	w := Whole{Threads: len(tab.Threads), RunTime: float64(m.RunTime)}
+	own, lock, off := 0.0, 0.0, 0.0
+	for _, s := range sums {
+		spans, stretches = append(spans, s.spans...), append(stretches, s.stretches...)
+		w.Instances += s.instances
+		w.Width = max(w.Width, s.max)
+		if !s.serial() {
+			w.LostTime += s.lost
+		}
+		own, lock, off = own+s.own, lock+s.lock, off+s.off
+		s.spans, s.stretches = nil, nil
+	}
+	if w.RunTime == 0 {
+		w.RunTime = extent(spans)
+	}
+	lanes := assignLanes(spans)
+	levels := together(spans)
+	w.Width = max(w.Width, width(levels, w.RunTime))
+	if m.Cores > 0 {
+		w.Width = min(w.Width, m.Cores)
+	}
+	w.lanes(lanes)
+	w.SerialShare = max(0, min(1, 1-ratio(covered(stretches), w.RunTime)))
+	w.SpeedupLimit = ratio(1, w.SerialShare)
+	for _, s := range sums {
+		if !s.serial() {
+			w.LostShare += s.lostShare(&w)
+		}
+	}
+	w.LockShare, w.OffCPUShare = ratio(lock, own), ratio(off, own)
+	return w
+}
+
+func extent(spans []span) float64 {
+	var lo, hi uint64
+	for i, s := range spans {
+		if i == 0 || s.lo < lo {
+			lo = s.lo
+		}
+		hi = max(hi, s.hi)
+	}
+	return float64(hi - lo)
+}
+
+// lanes sets the efficiencies from the useful time of each lane. A program that creates
+// threads anew for every section has more threads than processors at work, so that
+// time is counted by lanes: at any moment a thread has one of its own.
+func (w *Whole) lanes(useful []float64) {
+	most := 0.0
+	for _, u := range useful {
+		w.UsefulTime += u
+		most = max(most, u)
+	}
+	w.ParallelEfficiency = min(1, ratio(w.UsefulTime, w.RunTime*float64(w.Width)))
+	w.LoadBalance = min(1, ratio(w.UsefulTime/float64(w.Width), most))
+	w.CommunicationEfficiency = min(1, ratio(most, w.RunTime))
+}
+
+// assignLanes gives every span of work the lane that its thread had last, or else the lowest that is
+// free, and returns the useful time of each lane.
+func assignLanes(spans []span) []float64 {
+	slices.SortFunc(spans, func(a, b span) int {
+		return cmp.Or(cmp.Compare(a.lo, b.lo), cmp.Compare(a.thread, b.thread), cmp.Compare(a.hi, b.hi))
+	})
+	var until []uint64
+	var useful []float64
+	var owner []profile.ThreadID
+	had := map[profile.ThreadID]int{}
+	for _, s := range spans {
+		k, ok := had[s.thread]
+		if !ok || until[k] > s.lo && owner[k] != s.thread {
+			k = freeLane(until, s.lo)
+		}
+		if k == len(until) {
+			until, useful, owner = append(until, 0), append(useful, 0), append(owner, 0)
+		}
+		had[s.thread], owner[k], until[k] = k, s.thread, s.hi
+		useful[k] += s.useful
+	}
+	return useful
+}
+
+func freeLane(until []uint64, at uint64) int {
+	k := 0
+	for k < len(until) && until[k] > at {
+		k++
+	}
+	return k
+}
+
+// together returns how long exactly k threads were at work, by k.
+func together(spans []span) []float64 {
+	type step struct {
+		at uint64
+		d  int
+	}
+	steps := make([]step, 0, 2*len(spans))
+	for _, s := range spans {
+		if s.hi > s.lo {
+			steps = append(steps, step{s.lo, 1}, step{s.hi, -1})
+		}
+	}
+	slices.SortFunc(steps, func(a, b step) int { return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.d, b.d)) })
+	levels := make([]float64, 1)
+	busy := 0
+	for i, s := range steps {
+		if i > 0 {
+			levels[busy] += float64(s.at - steps[i-1].at)
+		}
+		busy += s.d
+		for busy >= len(levels) {
+			levels = append(levels, 0)
+		}
+	}
+	return levels
+}
+
+// briefly is the share of the run below which that many threads at work together are a passing overlap, such as
+// a main thread that has not gone to sleep yet.
+const briefly = 0.01
+
+// width is the largest number of threads at work together for more than a moment.
+func width(levels []float64, run float64) int {
+	t := 0.0
+	for k := len(levels) - 1; k > 1; k-- {
+		if t += levels[k]; t >= briefly*run {
+			return k
+		}
+	}
+	return 1
+}
+
+// covered is the length of the union of the spans.
+func covered(spans []span) float64 {
+	slices.SortFunc(spans, func(a, b span) int { return cmp.Or(cmp.Compare(a.lo, b.lo), cmp.Compare(a.hi, b.hi)) })
+	sum, until := 0.0, uint64(0)
+	for _, s := range spans {
+		if s.hi > until {
+			sum += float64(s.hi - max(s.lo, until))
+			until = s.hi
+		}
+	}
+	return sum
+}

@@ -1,0 +1,85 @@
+package binfile
+
+import (
+	"bytes"
+	"debug/elf"
+	"encoding/binary"
+)
+
+// pltSections hold stubs of the form jmp *slot(%rip), each in its own grain of bytes
+// when the section does not say its entry size.
+var pltSections = []struct {
+	name  string
+	grain uint64
+}{{".plt", 16}, {".plt.sec", 16}, {".plt.got", 8}, {".iplt", 16}}
+
+// plt returns a symbol for every PLT stub, named as the function that it jumps to.
+func (f *File) plt() (out []Symbol) {
+	defer func() {
+		if recover() != nil {
+			out = nil
+		}
+	}()
+	if f.Machine != elf.EM_X86_64 {
+		return nil
+	}
+	slots := f.slots()
+	for _, p := range pltSections {
+		s := f.elf.Section(p.name)
+		if s == nil || len(slots) == 0 {
+			continue
+		}
+		grain := p.grain
+		if s.Entsize == 8 || s.Entsize == 16 {
+			grain = s.Entsize
+		}
+		out = append(out, stubs(f.readSection(s), s.Addr, grain, slots)...)
+	}
+	return out
+}
+
+// stubs finds the indirect jumps (ff 25, relative to the next instruction) through known slots.
+func stubs(code []byte, addr, grain uint64, slots map[uint64]string) []Symbol {
+	var out []Symbol
+	for at := 0; ; {
+		i := bytes.Index(code[at:], []byte{0xff, 0x25})
+		if i < 0 || at+i+6 > len(code) {
+			return out
+		}
+		at += i
+		rel := int64(int32(binary.LittleEndian.Uint32(code[at+2:])))
+		next := addr + uint64(at) + 6
+		if name, ok := slots[next+uint64(rel)]; ok {
+			start := uint64(at) / grain * grain
+			out = append(out, Symbol{Name: name, Addr: addr + start, Size: grain, Kind: SymPLT, Global: true})
+			at += 4
+		}
+		at += 2
+	}
+}
+
+// slots maps the addresses of GOT entries to the functions that the dynamic linker puts there.
+func (f *File) slots() map[uint64]string {
+	syms, _ := f.elf.DynamicSymbols()
+	slots := map[uint64]string{}
+	for _, s := range f.elf.Sections {
+		if s.Type == elf.SHT_RELA {
+			f.addSlots(slots, f.readSection(s), syms)
+		}
+	}
+	return slots
+}
+
+func (f *File) addSlots(slots map[uint64]string, rela []byte, syms []elf.Symbol) {
+	const size = 24
+	for ; len(rela) >= size; rela = rela[size:] {
+		off, info := f.elf.ByteOrder.Uint64(rela), f.elf.ByteOrder.Uint64(rela[8:])
+		typ, sym := elf.R_X86_64(info&0xffffffff), info>>32
+		if typ != elf.R_X86_64_JMP_SLOT && typ != elf.R_X86_64_GLOB_DAT {
+			continue
+		}
+		if sym >= 1 && sym <= uint64(len(syms)) { // the null symbol is not in syms
+			slots[off] = syms[sym-1].Name
+		}
+	}
+}

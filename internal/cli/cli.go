@@ -1,0 +1,123 @@
+// Package cli is the command line of lime: one file a verb, and the only place
+// where collectors, resolver, analysis and reports are wired together. It may
+// import everything; nothing but cmd/lime may import it.
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+)
+
+// app is what a run of the command line needs from outside, so that tests can
+// give it all.
+type app struct {
+	stdin          io.Reader
+	stdout, stderr io.Writer
+	getenv         func(string) string
+}
+
+// Main runs lime with args (the program name left out) and returns the exit
+// status; see ExitCodes for its meaning.
+func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	if code, ok := childMain(args, stdin, stdout, stderr); ok {
+		return code
+	}
+	a := &app{stdin: stdin, stdout: stdout, stderr: stderr, getenv: os.Getenv}
+	return a.run(args)
+}
+
+// run executes one command line.
+func (a *app) run(args []string) int {
+	root := a.root()
+	root.SetArgs(append([]string{}, args...)) // nil would mean os.Args
+	cmd, err := root.ExecuteC()
+	return a.finish(cmd, err)
+}
+
+// finish prints err, if there is something to say, and turns it into a status.
+func (a *app) finish(cmd *cobra.Command, err error) int {
+	if err == nil {
+		return ExitOK
+	}
+	var e *exitError
+	if !errors.As(err, &e) {
+		e = usage(err)
+	}
+	if e.err != nil {
+		fmt.Fprintf(a.stderr, "lime: %v\n", e.err)
+	}
+	if e.hint {
+		fmt.Fprintf(a.stderr, "Try '%s --help'.\n", cmd.CommandPath())
+	}
+	if e.hint && runsPrograms(cmd) {
+		return ExitFailed // 1 to 124 belong to the program there
+	}
+	return e.code
+}
+
+// runsPrograms tells the verbs whose status is the measured program's.
+func runsPrograms(cmd *cobra.Command) bool { return cmd.Annotations["status"] == "program" }
+
+// root builds the tree of commands.
+func (a *app) root() *cobra.Command {
+	root := &cobra.Command{
+		Use:   "lime",
+		Short: "Why a multi-threaded program wastes its cores, and on which line",
+		Long: `lime tells why a multi-threaded program wastes its cores: which source line
+makes some threads work longer than others, and how much time there is to win.
+It runs unmodified Linux x86-64 programs.
+
+    lime simulate -- ./app args
+    lime report
+
+` + exitHelp(),
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		Version:       Version(),
+		Args:          noVerb,
+		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	root.SetVersionTemplate("lime {{.Version}}\n")
+	root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), ".FlagUsages |", ".FlagUsagesWrapped 80 |"))
+	root.SetIn(a.stdin)
+	root.SetOut(a.stdout)
+	root.SetErr(a.stderr)
+	root.CompletionOptions.HiddenDefaultCmd = false
+	for _, verb := range verbs {
+		root.AddCommand(verb(a))
+	}
+	return root
+}
+
+// verbs lists the commands, in the order in which help shows them.
+var verbs = []func(*app) *cobra.Command{
+	(*app).simulateCommand,
+	(*app).recordCommand,
+	(*app).reportCommand,
+	(*app).annotateCommand,
+	(*app).diffCommand,
+	(*app).whatifCommand,
+	(*app).exportCommand,
+	(*app).importCommand,
+	(*app).resolveCommand,
+	(*app).doctorCommand,
+	(*app).versionCommand,
+	(*app).manCommand,
+}
+
+// noVerb rejects a word that is no verb, and names the nearest ones.
+func noVerb(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	near := cmd.SuggestionsFor(args[0])
+	if len(near) == 0 {
+		return fmt.Errorf("no verb %q; to run a program: lime simulate -- %s", args[0], strings.Join(args, " "))
+	}
+	return fmt.Errorf("no verb %q; did you mean %s?", args[0], strings.Join(near, " or "))
+}

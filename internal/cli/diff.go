@@ -1,0 +1,132 @@
+package cli
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"lime/internal/analysis"
+	"lime/internal/report"
+)
+
+// diffFlags are the options of diff.
+type diffFlags struct {
+	json, all     bool
+	output, color string
+	failOn        []string
+	analysis      analysis.Options
+}
+
+func (a *app) diffCommand() *cobra.Command {
+	var f diffFlags
+	cmd := &cobra.Command{
+		Use:   "diff BEFORE AFTER",
+		Short: "Compare two runs: what became better, worse, new, gone",
+		Long: `diff compares two profiles, or reports that 'lime report --json' wrote, by
+section and by cause. Lines may have moved in between.
+
+--fail-on sets a limit, for use in tests: status 4 if it is passed, and what
+passed it on standard error. FIGURE>+5% limits the change, FIGURE>30% the figure
+after; FIGURE is imbalance (of any section), lost, runtime, efficiency, balance,
+serial or causes (a number).
+
+    lime diff --fail-on 'imbalance>+5%' --fail-on 'runtime>+3%' old new`,
+		Args: cobra.ExactArgs(2),
+		RunE: func(_ *cobra.Command, args []string) error { return a.diff(args[0], args[1], &f) },
+	}
+	fl := cmd.Flags()
+	fl.BoolVar(&f.json, "json", false, "print JSON")
+	fl.StringArrayVar(&f.failOn, "fail-on", nil, "end with status 4 if this `limit` is passed; may be repeated")
+	fl.StringVarP(&f.output, "output", "o", "", "write to this `file` instead of standard output")
+	fl.BoolVarP(&f.all, "all", "a", false, "show what did not change as well")
+	colorFlag(cmd, &f.color)
+	analysisFlags(cmd, &f.analysis)
+	return cmd
+}
+
+func (a *app) diff(before, after string, f *diffFlags) error {
+	gates, err := f.check()
+	if err != nil {
+		return err
+	}
+	x, err := loadReport(before, f.analysis)
+	if err != nil {
+		return err
+	}
+	y, err := loadReport(after, f.analysis)
+	if err != nil {
+		return err
+	}
+	d := report.Compare(x, y)
+	if err := a.output(f.output, func(w io.Writer) error { return a.writeDiff(w, d, f) }); err != nil {
+		return err
+	}
+	return passedGates(d, gates)
+}
+
+func (f *diffFlags) check() ([]report.Gate, error) {
+	var gates []report.Gate
+	for _, text := range f.failOn {
+		g, err := report.ParseGate(text)
+		if err != nil {
+			return nil, usage(err)
+		}
+		gates = append(gates, g)
+	}
+	if err := checkColor(f.color); err != nil {
+		return nil, err
+	}
+	return gates, checkAnalysis(&f.analysis)
+}
+
+func (a *app) writeDiff(w io.Writer, d *report.Diff, f *diffFlags) error {
+	if f.json {
+		return report.WriteDiffJSON(w, d)
+	}
+	return report.WriteDiffText(w, d, report.TextOptions{Color: a.color(f.color, w), All: f.all})
+}
+
+func passedGates(d *report.Diff, gates []report.Gate) error {
+	var passed []string
+	for _, g := range gates {
+		passed = append(passed, g.Check(d)...)
+	}
+	if len(passed) == 0 {
+		return nil
+	}
+	return &exitError{code: ExitGate, err: errors.New("limit passed: " + strings.Join(passed, "; "))}
+}
+
+// loadReport reads a report in JSON, or makes that of a profile.
+func loadReport(path string, o analysis.Options) (*report.Report, error) {
+	if !isJSON(path) {
+		return analyseFile(path, o)
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, failed(err)
+	}
+	defer f.Close()
+	r, err := report.ReadJSON(f)
+	if err != nil {
+		return nil, failed(fmt.Errorf("%s: %w", path, err))
+	}
+	return r, nil
+}
+
+// isJSON tells whether the file begins like a JSON object.
+func isJSON(path string) bool {
+	f, err := os.Open(path)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	head := make([]byte, 64)
+	n, _ := f.Read(head)
+	return bytes.HasPrefix(bytes.TrimLeft(head[:n], " \t\r\n"), []byte("{"))
+}

@@ -1,0 +1,125 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"lime/internal/collect/native"
+	"lime/internal/profile"
+)
+
+// recordFlags are the options of record.
+type recordFlags struct {
+	output    string
+	frequency uint64
+	stack     uint32
+	pid       int
+	noResolve bool
+	noHooks   bool
+}
+
+func (a *app) recordCommand() *cobra.Command {
+	var f recordFlags
+	cmd := &cobra.Command{
+		Use:   "record [flags] -- PROGRAM [ARGUMENT...]",
+		Short: "Run a program at full speed and sample what its threads do",
+		Long: `record runs an unmodified program natively on this machine's cores, samples the
+call paths of all its threads, and sees where they wait for each other. It needs
+no root, no rebuild and no hardware counters; 'lime doctor' tells what this
+machine allows.
+
+The program's input, output and exit status pass through. Interrupting it keeps
+what was recorded so far.
+
+    lime record -- ./app input
+    lime report`,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if f.pid != 0 && len(args) == 0 {
+				return nil
+			}
+			return programArgs(cmd, args)
+		},
+		Annotations: map[string]string{"status": "program"},
+		RunE:        func(cmd *cobra.Command, args []string) error { return a.record(cmd.Context(), args, &f) },
+	}
+	fl := cmd.Flags()
+	fl.SetInterspersed(false) // what follows the program is the program's
+	fl.StringVarP(&f.output, "output", "o", defaultProfile, "write the profile to this `file`")
+	fl.Uint64VarP(&f.frequency, "frequency", "F", native.DefaultFrequency, "samples per second and thread, 1 to 10000")
+	fl.Uint32Var(&f.stack, "stack", native.DefaultStackBytes, "copy so many `bytes` of a thread's stack with each sample")
+	fl.IntVarP(&f.pid, "pid", "p", 0, "record this `process`, which runs already, until it ends or lime is interrupted")
+	fl.BoolVar(&f.noHooks, "no-hooks", false, "do not watch the program's synchronisation functions")
+	fl.BoolVar(&f.noResolve, "no-resolve", false, "leave functions and lines to 'lime resolve'")
+	return cmd
+}
+
+func (f *recordFlags) check(args []string) error {
+	switch {
+	case f.frequency < 1 || f.frequency > 10000:
+		return usage(fmt.Errorf("--frequency %d: choose 1 to 10000", f.frequency))
+	case f.stack > 65536:
+		return usage(fmt.Errorf("--stack %d: choose at most 65536", f.stack))
+	case f.pid < 0:
+		return usage(fmt.Errorf("--pid %d: no process has such a number", f.pid))
+	case f.pid != 0 && len(args) > 0:
+		return usage(errors.New("--pid: give a process or a program, not both"))
+	case f.output == "":
+		return usage(errors.New("--output: no file named"))
+	}
+	return nil
+}
+
+func (a *app) record(ctx context.Context, args []string, f *recordFlags) error {
+	if err := f.check(args); err != nil {
+		return err
+	}
+	if ctx == nil {
+		ctx = context.Background()
+	}
+	w, err := profile.Create(f.output, profile.Meta{Collector: "record", Model: "native", Command: args})
+	if err != nil {
+		return failed(err)
+	}
+	res, err := native.Run(ctx, native.Options{
+		Command: args, PID: f.pid, Frequency: f.frequency, StackBytes: f.stack, NoHooks: f.noHooks, Tool: "lime " + Version(),
+		Stdin: a.stdin, Stdout: a.stdout, Stderr: a.stderr, Out: w,
+	})
+	err = errors.Join(err, w.Close())
+	if err != nil && res.EndState == "" {
+		return a.notRecorded(f.output, res.Status, err)
+	}
+	if !f.noResolve {
+		a.lookUp(f.output)
+	}
+	if err != nil {
+		return failed(err)
+	}
+	a.recordSummary(&res, f)
+	return status(res.Status)
+}
+
+// notRecorded takes the empty profile away.
+func (a *app) notRecorded(path string, code int, err error) error {
+	_ = os.Remove(path) // an empty profile helps nobody
+	if code == 0 {
+		code = ExitFailed
+	}
+	return &exitError{code: code, err: err}
+}
+
+// recordSummary says what was recorded, to a person at a terminal only.
+func (a *app) recordSummary(res *native.Result, f *recordFlags) {
+	if !isTerminal(a.stderr) {
+		return
+	}
+	hint := "lime report"
+	if f.output != defaultProfile {
+		hint += " " + f.output
+	}
+	fmt.Fprintf(a.stderr, "lime: %d threads, %d section instances, %d samples (%.1f %% with a complete call path) in %s; now: %s\n",
+		res.Threads, res.Instances, res.Samples, 100*res.Stacks, f.output, hint)
+}

@@ -1,0 +1,127 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"lime/internal/analysis"
+	"lime/internal/report"
+)
+
+// reportFlags are the options of report.
+type reportFlags struct {
+	json, html, all bool
+	views           [3]bool // by reportViews
+	sections        int
+	output, color   string
+	analysis        analysis.Options
+}
+
+func (a *app) reportCommand() *cobra.Command {
+	var f reportFlags
+	cmd := &cobra.Command{
+		Use:   "report [PROFILE]",
+		Short: "Say which lines make the threads uneven",
+		Long: `report says which parallel sections lose time, which source lines make their
+threads uneven, and how much there is to win. It reads ` + defaultProfile + `, or the
+PROFILE that is named. If no two threads ran side by side there is nothing to
+answer: status 3.`,
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error { return a.report(oneOr(args, defaultProfile), &f) },
+	}
+	fl := cmd.Flags()
+	fl.BoolVar(&f.json, "json", false, "print JSON (docs/report-json.md)")
+	fl.BoolVar(&f.html, "html", false, "print one self-contained HTML file")
+	fl.StringVarP(&f.output, "output", "o", "", "write to this `file` instead of standard output")
+	fl.BoolVarP(&f.all, "all", "a", false, "explain every section, show every cause")
+	fl.IntVarP(&f.sections, "sections", "n", 0, "explain at most `N` sections; 0 = those that matter, up to 3")
+	colorFlag(cmd, &f.color)
+	analysisFlags(cmd, &f.analysis)
+	for i, v := range reportViews() {
+		fl.BoolVar(&f.views[i], string(v.view), false, v.help)
+	}
+	cmd.MarkFlagsMutuallyExclusive("json", "html", "tree", "bottom-up", "flat")
+	return cmd
+}
+
+func (a *app) report(path string, f *reportFlags) error {
+	if err := f.check(); err != nil {
+		return err
+	}
+	for i, v := range reportViews() {
+		if f.views[i] {
+			return a.reportView(path, f.output, v.view)
+		}
+	}
+	r, err := analyseFile(path, f.analysis)
+	if err != nil {
+		return err
+	}
+	if err := a.output(f.output, func(w io.Writer) error { return a.writeReport(w, r, f) }); err != nil {
+		return err
+	}
+	if len(r.Sections) == 0 {
+		return status(ExitWeak)
+	}
+	return nil
+}
+
+// reportViews lists the views of the call paths, by their flags.
+func reportViews() [3]struct {
+	view report.View
+	help string
+} {
+	return [3]struct {
+		view report.View
+		help string
+	}{
+		{report.ViewTree, "print the call tree of a recorded profile"},
+		{report.ViewBottomUp, "print its functions with their callers"},
+		{report.ViewFlat, "print its functions"},
+	}
+}
+
+func (a *app) reportView(path, output string, view report.View) error {
+	src, closeSource, err := openProfile(path)
+	if err != nil {
+		return err
+	}
+	defer closeSource()
+	return a.output(output, func(w io.Writer) error { return report.WriteView(w, src, view) })
+}
+
+func (f *reportFlags) check() error {
+	if f.sections < 0 {
+		return usage(fmt.Errorf("--sections %d: must be 0 or more", f.sections))
+	}
+	if err := checkColor(f.color); err != nil {
+		return err
+	}
+	return checkAnalysis(&f.analysis)
+}
+
+func (a *app) writeReport(w io.Writer, r *report.Report, f *reportFlags) error {
+	switch {
+	case f.json:
+		return report.WriteJSON(w, r)
+	case f.html:
+		return report.WriteHTML(w, r)
+	}
+	return report.WriteText(w, r, report.TextOptions{Color: a.color(f.color, w), Sections: f.sections, All: f.all})
+}
+
+// output writes to the file at path, or to standard output if path is "" or "-".
+func (a *app) output(path string, write func(io.Writer) error) error {
+	if path == "" || path == "-" {
+		return failed(write(a.stdout))
+	}
+	file, err := os.Create(path)
+	if err != nil {
+		return failed(err)
+	}
+	return failed(errors.Join(write(file), file.Close()))
+}

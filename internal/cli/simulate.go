@@ -1,0 +1,144 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"lime/internal/collect/sim"
+	"lime/internal/machine"
+	"lime/internal/resolve"
+)
+
+// defaultCores is the size of the simulated machine: fixed, so that the same
+// command gives the same profile on every host.
+const defaultCores = 64
+
+// simulateFlags are the options of simulate.
+type simulateFlags struct {
+	cores       int
+	coresGiven  bool
+	output, cpu string
+	machine     string
+	settings    []string
+	sectionEnds []string
+	noResolve   bool
+}
+
+func (a *app) simulateCommand() *cobra.Command {
+	var f simulateFlags
+	cmd := &cobra.Command{
+		Use:   "simulate [flags] -- PROGRAM [ARGUMENT...]",
+		Short: "Run a program on simulated cores and count what its threads do",
+		Long: `simulate runs an unmodified program on a simulated machine of as many cores as
+asked for, whatever this one has, and writes what its threads did to a profile.
+The same program with the same input gives the same profile, byte for byte.
+
+The program's input, output and exit status pass through. Interrupting it keeps
+what was counted so far.
+
+    lime simulate --cores 32 -- ./app --threads 32 input
+    lime report`,
+		Args:        programArgs,
+		Annotations: map[string]string{"status": "program"},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			f.coresGiven = cmd.Flags().Changed("cores")
+			return a.simulate(cmd.Context(), args, &f)
+		},
+	}
+	fl := cmd.Flags()
+	fl.SetInterspersed(false) // what follows the program is the program's
+	fl.IntVarP(&f.cores, "cores", "c", defaultCores, fmt.Sprintf("simulate `N` cores, 1 to %d", sim.MaxCores))
+	fl.StringVarP(&f.machine, "machine", "m", "count", "model this `machine`: "+strings.Join(machineNames(), ", ")+", or a file that describes one")
+	fl.StringArrayVar(&f.settings, "set", nil, "change the machine: `key=value`, for example l2.size=8MB; may be repeated")
+	fl.StringVarP(&f.output, "output", "o", defaultProfile, "write the profile to this `file`")
+	fl.StringArrayVar(&f.sectionEnds, "section-end", nil, "sections end where threads call this `function`, too; may be repeated")
+	fl.StringVar(&f.cpu, "cpu", "x86-64-v3", "what the `processor` offers to the program: x86-64-v3, or host for all that this one has")
+	fl.BoolVar(&f.noResolve, "no-resolve", false, "leave functions and lines to 'lime resolve'")
+	_ = cmd.RegisterFlagCompletionFunc("machine", cobra.FixedCompletions(machineNames(), cobra.ShellCompDirectiveDefault))
+	_ = cmd.RegisterFlagCompletionFunc("cpu", cobra.FixedCompletions([]string{"x86-64-v3", "host"}, cobra.ShellCompDirectiveNoFileComp))
+	return cmd
+}
+
+// machineNames lists the machines that need no file.
+func machineNames() []string { return append([]string{"count"}, machine.Presets()...) }
+
+// cores0 is the number of cores to ask for: 0 leaves it to the machine.
+func (f *simulateFlags) cores0() int {
+	if f.machine != "count" && !f.coresGiven {
+		return 0
+	}
+	return f.cores
+}
+
+// programArgs asks for a program to run.
+func programArgs(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return fmt.Errorf("no program to run: %s -- PROGRAM [ARGUMENT...]", cmd.CommandPath())
+	}
+	return nil
+}
+
+func (f *simulateFlags) check() error {
+	if f.cores < 1 || f.cores > sim.MaxCores {
+		return usage(fmt.Errorf("--cores %d: choose 1 to %d", f.cores, sim.MaxCores))
+	}
+	if f.cpu != "x86-64-v3" && f.cpu != "host" {
+		return usage(fmt.Errorf("--cpu %s: choose x86-64-v3 or host", f.cpu))
+	}
+	if f.output == "" {
+		return usage(errors.New("--output: no file named"))
+	}
+	return nil
+}
+
+func (a *app) simulate(ctx context.Context, args []string, f *simulateFlags) error {
+	if err := f.check(); err != nil {
+		return err
+	}
+	if ctx == nil {
+		ctx = context.Background()
+	}
+	res, err := sim.Run(ctx, sim.Options{
+		Cores: f.cores0(), Machine: f.machine, Settings: f.settings, Cmd: args[0], Args: args[1:], Out: f.output, SectionEnds: f.sectionEnds, HostCPU: f.cpu == "host",
+		Progress: isTerminal(a.stderr), Tool: "lime " + Version(),
+		Stdin: a.stdin, Stdout: a.stdout, Stderr: a.stderr,
+	})
+	if res.EndState != "" && !f.noResolve {
+		a.lookUp(f.output)
+	}
+	if err != nil {
+		return failed(err)
+	}
+	a.summary(a.stderr, &res, f)
+	return status(res.Status)
+}
+
+// lookUp adds to a profile what its addresses mean. That it cannot is no reason
+// to lose the program's status.
+func (a *app) lookUp(path string) {
+	if _, err := os.Stat(path); err != nil {
+		return
+	}
+	if err := resolve.File(path, resolve.Options{}); err != nil {
+		fmt.Fprintf(a.stderr, "lime: no source lines in the report: %v\n", err)
+	}
+}
+
+// summary says what was collected, to a person at a terminal only: what a
+// program writes to its standard error stays as it is.
+func (a *app) summary(w io.Writer, res *sim.Result, f *simulateFlags) {
+	if !isTerminal(w) || res.EndState == "" {
+		return
+	}
+	hint := "lime report"
+	if f.output != defaultProfile {
+		hint += " " + f.output
+	}
+	fmt.Fprintf(w, "lime: %d threads, %d section instances in %s; now: %s\n", res.Threads, res.Instances, f.output, hint)
+}

@@ -1,0 +1,223 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"lime/internal/analysis"
+	"lime/internal/collect/sim"
+	"lime/internal/ledger"
+	"lime/internal/profile"
+	"lime/internal/report"
+	"lime/internal/resolve"
+	"lime/internal/whatif"
+)
+
+// whatifFlags are the options of whatif.
+type whatifFlags struct {
+	erase, settings []string
+	bus, even       string
+	cores           int
+	output, save    string
+	json, all       bool
+	analysis        analysis.Options
+}
+
+func (a *app) whatifCommand() *cobra.Command {
+	var f whatifFlags
+	cmd := &cobra.Command{
+		Use:   "whatif [flags] [PROFILE]",
+		Short: "Run a program again with one thing changed: is the imbalance gone?",
+		Long: `whatif repeats the simulated run of a profile, on the same machine and with the
+same input, with one thing changed, and prints what became of the imbalance.
+
+--erase takes hardware events away: the misses become hits, all else stays as it
+was. KIND@FILE:LINE names them; top is the line of the report's first hardware
+cause, important all causes with a score above the limit, all every one.
+
+--even answers from the profile's account, without another run, and is an
+estimate: what the section would be if every thread did at that line what the
+threads do on average.
+
+The program must be where it was, and its standard input is empty.
+
+    lime whatif --erase top
+    lime whatif --erase l1d-miss@radix.c:40 --set l2.size=8MB
+    lime whatif --bus wider`,
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return a.whatif(cmd.Context(), oneOr(args, defaultProfile), &f)
+		},
+	}
+	fl := cmd.Flags()
+	fl.StringArrayVar(&f.erase, "erase", nil, "take these `events` away: top, important, all, or KIND@FILE:LINE; may be repeated")
+	fl.StringVar(&f.bus, "bus", "", "wider: the bus to the shared cache never makes a core wait (`how`)")
+	fl.StringArrayVar(&f.settings, "set", nil, "change the machine: `key=value`, for example l2.size=8MB; may be repeated")
+	fl.IntVarP(&f.cores, "cores", "c", 0, "simulate `N` cores instead")
+	fl.StringVar(&f.even, "even", "", "even out what the threads do at this `FILE:LINE` (an estimate)")
+	fl.StringVarP(&f.output, "output", "o", "", "write to this `file` instead of standard output")
+	fl.StringVar(&f.save, "save", "", "keep the profile of the changed run in this `file`")
+	fl.BoolVar(&f.json, "json", false, "print JSON")
+	fl.BoolVarP(&f.all, "all", "a", false, "show sections that lose no time as well")
+	analysisFlags(cmd, &f.analysis)
+	return cmd
+}
+
+func (a *app) whatif(ctx context.Context, path string, f *whatifFlags) error {
+	if err := f.check(); err != nil {
+		return usage(err)
+	}
+	src, done, err := openProfile(path)
+	if err != nil {
+		return err
+	}
+	defer done()
+	before, err := analysis.Run(src, f.analysis)
+	if err != nil {
+		return failed(err)
+	}
+	var c *whatif.Comparison
+	if f.even != "" {
+		c, err = evened(src, before, f.even)
+	} else {
+		c, err = a.again(ctx, src, before, f)
+	}
+	if err != nil {
+		return failed(err)
+	}
+	return a.output(f.output, func(w io.Writer) error {
+		if f.json {
+			e := json.NewEncoder(w)
+			e.SetIndent("", "  ")
+			return e.Encode(c)
+		}
+		return report.WhatIf(w, c, f.all)
+	})
+}
+
+func (f *whatifFlags) check() error {
+	changes := len(f.erase) + len(f.settings) + f.cores
+	switch {
+	case f.bus != "" && f.bus != "wider":
+		return fmt.Errorf("--bus %s: the only answer is wider; for other machines use --set bus.width_bytes=N", f.bus)
+	case f.cores < 0 || f.cores > sim.MaxCores:
+		return fmt.Errorf("--cores %d: choose 1 to %d", f.cores, sim.MaxCores)
+	case f.even != "" && (changes > 0 || f.bus != ""):
+		return errors.New("--even answers without another run: use it alone")
+	case f.even == "" && changes == 0 && f.bus == "":
+		return errors.New("nothing to change: use --erase, --bus, --set, --cores or --even")
+	}
+	return nil
+}
+
+// again runs the program of a profile once more, changed.
+func (a *app) again(ctx context.Context, src profile.Source, before *analysis.Result, f *whatifFlags) (*whatif.Comparison, error) {
+	o, words, err := f.options(src, before)
+	if err != nil {
+		return nil, err
+	}
+	if f.save == "" {
+		dir, err := os.MkdirTemp("", "lime-whatif-")
+		if err != nil {
+			return nil, fmt.Errorf("room for the changed run's profile: %w", err)
+		}
+		defer os.RemoveAll(dir)
+		o.Out = filepath.Join(dir, defaultProfile)
+	} else {
+		o.Out = f.save
+	}
+	o.Stdin, o.Stdout, o.Stderr = strings.NewReader(""), io.Discard, a.stderr
+	o.Progress, o.Tool = isTerminal(a.stderr), "lime "+Version()
+	if ctx == nil {
+		ctx = context.Background()
+	}
+	res, err := sim.Run(ctx, *o)
+	if err != nil {
+		return nil, err
+	}
+	if res.EndState == "" || res.EndState == "interrupted" {
+		return nil, fmt.Errorf("the changed run did not come to its end (%s): %s", res.EndState, res.Message)
+	}
+	if err := resolve.File(o.Out, resolve.Options{}); err != nil {
+		return nil, err
+	}
+	after, err := profile.Open(o.Out)
+	if err != nil {
+		return nil, err
+	}
+	defer after.Close()
+	result, err := analysis.Run(after, f.analysis)
+	if err != nil {
+		return nil, err
+	}
+	return whatif.Compare(before, result, words), nil
+}
+
+// options are those of the profile's run, with the changes, and the changes in words.
+func (f *whatifFlags) options(src profile.Source, before *analysis.Result) (*sim.Options, []string, error) {
+	m := src.Meta()
+	if m.Collector != "simulate" || len(m.Command) == 0 {
+		return nil, nil, fmt.Errorf("only a simulated run can be repeated with a change; this profile is of '%s'", m.Collector)
+	}
+	o := &sim.Options{Cores: m.Cores, Cmd: m.Command[0], Args: m.Command[1:], Machine: m.Model, MachineText: m.Machine, Settings: f.settings}
+	words := append([]string(nil), f.settings...)
+	if f.bus != "" {
+		o.Settings = append(o.Settings, "bus.width_bytes=0")
+		words = append(words, "a bus that never makes a core wait")
+	}
+	if len(o.Settings) > 0 && m.Machine == "" {
+		return nil, nil, errors.New("the run had no machine to change: simulate with --machine")
+	}
+	if f.cores > 0 {
+		o.Cores = f.cores
+		words = append(words, strconv.Itoa(f.cores)+" cores")
+	}
+	for _, spec := range f.erase {
+		c, err := whatif.Choose(before, src.Tables(), spec)
+		if err != nil {
+			return nil, nil, err
+		}
+		for _, e := range c.Erasures {
+			o.Erase = append(o.Erase, sim.Erase(e))
+		}
+		for _, w := range c.Words {
+			words = append(words, "no "+w)
+		}
+	}
+	return o, words, nil
+}
+
+// evened answers --even from the account.
+func evened(src profile.Source, before *analysis.Result, where string) (*whatif.Comparison, error) {
+	i := strings.LastIndexByte(where, ':')
+	line, err := strconv.Atoi(where[i+1:])
+	if i <= 0 || err != nil || line <= 0 {
+		return nil, fmt.Errorf("--even %q: write FILE:LINE", where)
+	}
+	l := ledger.New(src)
+	c := &whatif.Comparison{Schema: whatif.Schema, Estimate: true, Change: []string{"the threads do the same at " + where},
+		ClockUnit: before.Run.ClockUnit, RunTimeBefore: before.Whole.RunTime, RunTimeAfter: before.Whole.RunTime}
+	var first error
+	for k := range before.Sections {
+		s := &before.Sections[k]
+		ev, err := l.Even(s.ID, ledger.Target{File: where[:i], Line: int32(line)}, 0)
+		if err != nil {
+			first = errors.Join(first, err)
+			continue
+		}
+		c.AddEven(s, ev.Before.TMax, ev.After.TMax, ev.After.Imbalance)
+	}
+	if len(c.Sections) == 0 {
+		return nil, first
+	}
+	return c, nil
+}

@@ -1,0 +1,338 @@
+package native
+
+import (
+	"sort"
+
+	"lime/internal/binfile"
+	"lime/internal/profile"
+	"lime/internal/x86"
+)
+
+// block is a basic block of a function that was seen in a sample.
+type block struct {
+	addr, end, last uint64 // run-time; last = its last instruction
+	instrs          uint32
+	kind            profile.NodeKind
+	target          uint64 // of a direct branch or call, 0 if none
+	id              profile.NodeID
+	visit           profile.EdgeID // None until its first sample
+	tests           []*loopTest    // of the loops around it, innermost first
+	trips           [2]profile.EventID
+	tripped         bool // trips are there
+}
+
+// function is a function that was decoded; blocks stand by address.
+type function struct {
+	entry  uint64
+	name   string
+	spins  bool // a runtime's waiting
+	blocks []*block
+}
+
+// code decodes the functions that have samples into basic blocks with their static edges.
+type code struct {
+	images  *images
+	sink    profile.Sink
+	fns     map[uint64]*function // by entry
+	heads   map[uint64]*block    // by first address
+	waiting map[uint64][]pendingEdge
+	places  map[uint64]place // cache by PC
+	defs    map[string]uint64
+	kinds   [2]int32 // of events that tell of loops
+	told    bool     // kinds are there
+}
+
+// pendingEdge leads to an address that no decoded function has yet.
+type pendingEdge struct {
+	from profile.NodeID
+	kind profile.EdgeKind
+}
+
+// place is what is known about a PC.
+type place struct {
+	fn *function
+	b  *block
+}
+
+func newCode(m *images, sink profile.Sink) *code {
+	return &code{images: m, sink: sink, fns: map[uint64]*function{}, heads: map[uint64]*block{},
+		waiting: map[uint64][]pendingEdge{}, places: map[uint64]place{}, defs: map[string]uint64{}}
+}
+
+// reset forgets the code of a program that is gone; its rows stay.
+func (c *code) reset() {
+	c.fns, c.heads, c.waiting, c.places = map[uint64]*function{}, map[uint64]*block{}, map[uint64][]pendingEdge{}, map[uint64]place{}
+	c.defs = map[string]uint64{}
+}
+
+const maxPlaces = 1 << 18
+
+// at finds the block that holds a PC, decoding its function if need be.
+func (c *code) at(pc uint64) place {
+	if p, ok := c.places[pc]; ok {
+		return p
+	}
+	if len(c.places) >= maxPlaces {
+		clear(c.places)
+	}
+	p := c.find(pc)
+	c.places[pc] = p
+	return p
+}
+
+func (c *code) find(pc uint64) place {
+	im, lo, hi, name := c.bounds(pc)
+	f := c.fns[lo]
+	if f == nil || len(f.blocks) == 0 || pc >= f.blocks[len(f.blocks)-1].end && hi > f.blocks[len(f.blocks)-1].end {
+		f = &function{entry: lo, name: name, spins: waitingFunction(name)}
+		c.fns[lo] = f
+		c.decode(f, im, lo, hi)
+	}
+	i := sort.Search(len(f.blocks), func(i int) bool { return f.blocks[i].addr > pc }) - 1
+	if i < 0 || pc >= f.blocks[i].end {
+		b := c.addBlock(im, &block{addr: pc, end: pc + 1, last: pc, instrs: 1, kind: profile.NodePseudo})
+		return place{f, b}
+	}
+	return place{f, f.blocks[i]}
+}
+
+// maxFunction bounds what is decoded at once.
+const maxFunction = 1 << 20
+
+// bounds finds the function around a PC: by symbols, else by frame information, else the PC itself.
+func (c *code) bounds(pc uint64) (im *image, lo, hi uint64, name string) {
+	im, s, ok := c.images.symbol(pc)
+	switch {
+	case im == nil:
+		return nil, pc, pc, ""
+	case ok && s.Size > 0:
+		lo, hi, name = s.Addr+im.bias, s.Addr+s.Size+im.bias, s.Name
+	case im.frames != nil:
+		if a, b, found := im.frames.Covers(pc - im.bias); found {
+			lo, hi, name = a+im.bias, b+im.bias, s.Name
+		}
+	case ok:
+		lo, hi, name = s.Addr+im.bias, im.next(s)+im.bias, s.Name
+	}
+	if pc < lo || pc >= hi || hi-lo > maxFunction {
+		return im, pc, pc, name
+	}
+	return im, lo, hi, name
+}
+
+// next is where the symbol behind s begins.
+func (im *image) next(s binfile.Symbol) uint64 {
+	i := sort.Search(len(im.syms), func(i int) bool { return im.syms[i].Addr > s.Addr })
+	if i < len(im.syms) {
+		return im.syms[i].Addr
+	}
+	return s.Addr
+}
+
+// decode reads the function's code and cuts it into blocks.
+func (c *code) decode(f *function, im *image, lo, hi uint64) {
+	if im == nil || im.bin == nil || hi <= lo {
+		return
+	}
+	text := im.bin.ReadAddr(lo-im.bias, int(hi-lo))
+	for _, b := range cut(text, lo) {
+		f.blocks = append(f.blocks, c.addBlock(im, b))
+	}
+	for i, b := range f.blocks {
+		var next *block
+		if i+1 < len(f.blocks) && f.blocks[i+1].addr == b.end {
+			next = f.blocks[i+1]
+		}
+		c.link(b, next)
+	}
+	if !im.library {
+		f.loops(text)
+	}
+}
+
+// insn is what cutting needs of an instruction.
+type insn struct {
+	addr, end, target uint64
+	branch            x86.Branch
+}
+
+// cut turns code into blocks.
+func cut(text []byte, lo uint64) []*block {
+	list := sweep(text, lo)
+	hi := lo + uint64(len(text))
+	head := map[uint64]bool{lo: true}
+	for _, i := range list {
+		if i.target >= lo && i.target < hi && i.branch != x86.BranchCall {
+			head[i.target] = true
+		}
+		if i.branch != x86.BranchNone {
+			head[i.end] = true
+		}
+	}
+	var out []*block
+	var b *block
+	for _, i := range list {
+		if b == nil || head[i.addr] || b.end != i.addr {
+			b = &block{addr: i.addr, id: profile.None, visit: profile.None}
+			out = append(out, b)
+		}
+		b.end, b.last, b.target = i.end, i.addr, i.target
+		b.instrs++
+		b.kind = blockKinds()[i.branch]
+	}
+	return out
+}
+
+// sweep decodes from the start; bytes that are no instruction are passed over.
+func sweep(text []byte, lo uint64) []insn {
+	var out []insn
+	var in x86.Inst
+	for at := 0; at < len(text); {
+		if x86.Decode(text[at:], &in) != nil {
+			at++
+			continue
+		}
+		pc := lo + uint64(at)
+		i := insn{addr: pc, end: pc + uint64(in.Len), branch: in.Branch}
+		switch in.Branch {
+		case x86.BranchCond, x86.BranchLoop, x86.BranchJump, x86.BranchCall, x86.BranchTxn:
+			i.target = in.Target(pc)
+		}
+		out = append(out, i)
+		at += int(in.Len)
+	}
+	return out
+}
+
+// blockKinds has one row for every way in which an instruction can leave the straight line.
+func blockKinds() [x86.BranchTxn + 1]profile.NodeKind {
+	return [x86.BranchTxn + 1]profile.NodeKind{
+		x86.BranchNone: profile.EndFall, x86.BranchCond: profile.EndCond, x86.BranchLoop: profile.EndCond, x86.BranchJump: profile.EndJump,
+		x86.BranchCall: profile.EndCall, x86.BranchJumpInd: profile.EndJumpInd, x86.BranchCallInd: profile.EndCallInd,
+		x86.BranchRet: profile.EndRet, x86.BranchSyscall: profile.EndSyscall, x86.BranchFar: profile.EndOther,
+		x86.BranchTrap: profile.EndOther, x86.BranchTxn: profile.EndCond,
+	}
+}
+
+func (c *code) addBlock(im *image, b *block) *block {
+	b.visit = profile.None
+	row := profile.Node{Image: profile.None, Addr: b.addr, Size: uint32(b.end - b.addr), Instrs: b.instrs, LastAddr: b.last,
+		Kind: b.kind, Function: profile.None}
+	if im != nil {
+		row.Image = c.image(im)
+	}
+	b.id = c.sink.AddNode(row)
+	c.heads[b.addr] = b
+	for _, e := range c.waiting[b.addr] {
+		c.sink.AddEdge(profile.Edge{From: e.from, To: b.id, Kind: e.kind})
+	}
+	delete(c.waiting, b.addr)
+	return b
+}
+
+func (c *code) image(im *image) profile.ImageID {
+	if im.id == profile.None {
+		row := profile.Image{Path: im.path, Base: im.bias, Lo: im.lo, Hi: im.hi}
+		if im.bin != nil {
+			row.BuildID = im.bin.BuildID
+		}
+		im.id = c.sink.AddImage(row)
+	}
+	return im.id
+}
+
+// link adds the static edges that leave a block; next is the block behind it.
+func (c *code) link(b, next *block) {
+	fall := profile.EdgeFall
+	switch b.kind {
+	case profile.EndCond:
+		c.edge(b, b.target, profile.EdgeTaken)
+	case profile.EndJump:
+		c.edge(b, b.target, profile.EdgeJump)
+		return
+	case profile.EndCall, profile.EndCallInd:
+		if b.target != 0 {
+			c.edge(b, c.callee(b.target), profile.EdgeCall)
+		}
+		fall = profile.EdgeReturn
+	case profile.EndRet:
+		c.sink.AddEdge(profile.Edge{From: b.id, To: profile.None, Kind: profile.EdgeEnd})
+		return
+	case profile.EndJumpInd, profile.EndOther:
+		return
+	}
+	if next != nil {
+		c.sink.AddEdge(profile.Edge{From: b.id, To: next.id, Kind: fall})
+	}
+}
+
+func (c *code) edge(b *block, target uint64, kind profile.EdgeKind) {
+	if to := c.heads[target]; to != nil {
+		c.sink.AddEdge(profile.Edge{From: b.id, To: to.id, Kind: kind})
+		return
+	}
+	c.waiting[target] = append(c.waiting[target], pendingEdge{b.id, kind})
+}
+
+// callee follows a stub of the procedure linkage table to the function that it stands for.
+func (c *code) callee(target uint64) uint64 {
+	_, s, ok := c.images.symbol(target)
+	if !ok || s.Kind != binfile.SymPLT {
+		return target
+	}
+	if a, known := c.defs[s.Name]; known {
+		return a
+	}
+	a := target
+	for _, im := range c.images.list {
+		if d, found := im.definition(s.Name); found {
+			a = d
+			break
+		}
+	}
+	c.defs[s.Name] = a
+	return a
+}
+
+func (im *image) definition(name string) (uint64, bool) {
+	if im.bin == nil {
+		return 0, false
+	}
+	s, ok := im.bin.Find(name)
+	if !ok || s.Kind == binfile.SymPLT {
+		return 0, false
+	}
+	return s.Addr + im.bias, true
+}
+
+// visit is the edge that counts a block's samples.
+func (c *code) visit(b *block) profile.EdgeID {
+	if b.visit == profile.None {
+		b.visit = c.sink.AddEdge(profile.Edge{From: profile.None, To: b.id, Kind: profile.EdgeVisit})
+	}
+	return b.visit
+}
+
+// callBefore is the address of the call that returns to ret.
+func (c *code) callBefore(ret uint64) uint64 {
+	if p := c.at(ret - 1); p.b != nil && p.b.end == ret {
+		return p.b.last
+	}
+	return ret - 1
+}
+
+// tripEvents makes the pair of events that tell of a loop at its test.
+func (c *code) tripEvents(b *block) {
+	if b.tripped {
+		return
+	}
+	if !c.told {
+		c.told = true
+		c.kinds[0] = c.sink.AddKind(profile.EventKind{Name: profile.KindLoopSamples, Title: "samples that tell of a loop", Unit: "times", Label: profile.Sampled})
+		c.kinds[1] = c.sink.AddKind(profile.EventKind{Name: profile.KindLoopLeft, Title: "distance to a loop's end, summed over its samples", Unit: "times", Label: profile.Sampled})
+	}
+	b.tripped = true
+	for i, k := range c.kinds {
+		b.trips[i] = c.sink.AddEvent(profile.Event{Kind: k, Node: b.id, Addr: b.last})
+	}
+}

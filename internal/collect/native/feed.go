@@ -1,0 +1,384 @@
+package native
+
+import (
+	"lime/internal/collect/native/hook"
+	"lime/internal/perf"
+	"lime/internal/section"
+	"lime/internal/unit"
+)
+
+// apply takes the next item in the order of time.
+func (r *run) apply(x *item) {
+	r.now = max(r.now, x.at)
+	if x.hook != nil {
+		r.applyHook(x)
+		return
+	}
+	if do := applying()[x.typ]; do != nil {
+		do(r, x)
+	}
+}
+
+// applying has one row for each type of record that has a meaning in the order of time.
+func applying() map[perf.Type]func(*run, *item) {
+	return map[perf.Type]func(*run, *item){
+		perf.TypeFork: (*run).forked, perf.TypeExit: (*run).exited, perf.TypeComm: (*run).named,
+		perf.TypeSwitch: (*run).switched, perf.TypeSample: (*run).sampled,
+	}
+}
+
+func (r *run) forked(x *item) {
+	if r.byTID[x.tid] == nil || r.byTID[x.tid].ended {
+		r.startThread(x.tid, r.byTID[x.other], x.at)
+	}
+}
+
+func (r *run) exited(x *item) {
+	if t := r.byTID[x.tid]; t != nil {
+		r.endThread(t, x.at)
+	}
+}
+
+func (r *run) named(x *item) {
+	if t := r.byTID[x.tid]; t != nil {
+		t.name = x.name
+	}
+}
+
+func (r *run) switched(x *item) {
+	t := r.thread(x.tid, x.at)
+	if t.ended {
+		return
+	}
+	if x.out {
+		t.cpu.out(x.at)
+		t.cond.off = t.cond.on && !x.forced
+		return
+	}
+	if !t.cpu.known { // it ran before lime could see
+		t.piece.cpuFrom = t.cpu.total
+	}
+	t.cpu.in(x.at)
+	if t.cond.off {
+		r.condOver(t, x.at)
+	}
+}
+
+func (r *run) sampled(x *item) {
+	t := r.thread(x.tid, x.at)
+	if t.ended {
+		return
+	}
+	switch {
+	case t.waits():
+		r.out.paths[pathKey{x.sample.path, int32(t.id), noSection, "wait"}] += float64(x.sample.period)
+	case x.spins:
+		t.piece.spin += x.sample.period
+		r.out.paths[pathKey{x.sample.path, int32(t.id), noSection, "wait"}] += float64(x.sample.period)
+	default:
+		t.piece.work += x.sample.period
+		t.piece.samples = append(t.piece.samples, x.sample)
+		r.idleness(t, x)
+	}
+}
+
+const noSection = -1
+
+// waits reports whether the thread is known to wait: at a barrier, a join, for work.
+func (t *thread) waits() bool {
+	n := len(t.calls)
+	if n == 0 {
+		return t.idle
+	}
+	c := &t.calls[n-1]
+	return !c.body && (c.role == roleBarrier || c.role == roleTeam || c.role == roleJoin)
+}
+
+// thread finds a thread, or makes it known: it may have been there before lime.
+func (r *run) thread(tid int32, at uint64) *thread {
+	if t := r.byTID[tid]; t != nil {
+		return t
+	}
+	return r.startThread(tid, r.main(), at)
+}
+
+func (r *run) main() *thread {
+	if len(r.threads) == 0 {
+		return nil
+	}
+	return r.threads[0]
+}
+
+func (r *run) startThread(tid int32, parent *thread, at uint64) *thread {
+	t := &thread{id: section.ThreadID(len(r.threads)), tid: tid, parent: parent, start: at, name: r.name}
+	if parent != nil {
+		t.name = parent.name
+	}
+	if !r.switches {
+		t.cpu = onCPU{on: true, since: at}
+	}
+	r.threads = append(r.threads, t)
+	r.byTID[tid] = t
+	r.out.thread(t)
+	op := section.Op{Kind: section.OpStart, Thread: t.id, Other: section.NoThread, At: unit.Cycles(at)}
+	pool := false
+	if parent != nil {
+		op.Other = parent.id
+		pool = r.created(parent, t, at)
+	}
+	r.feed(op)
+	if pool {
+		t.idle = true
+		r.feed(t.op(section.OpIdle, at))
+	}
+	t.begin(at)
+	return t
+}
+
+// created tells of a new thread, and whether it belongs to the pool of an OpenMP runtime.
+func (r *run) created(parent, t *thread, at uint64) (pool bool) {
+	parent.child = t
+	if parent.ended {
+		return false
+	}
+	for _, c := range parent.calls {
+		pool = pool || c.role == roleFork && !c.body
+	}
+	if n := len(parent.bodies); pool && n > 0 && parent.calls[len(parent.calls)-1].body {
+		pool = false
+	}
+	if pool || parent.idle {
+		return true
+	}
+	op := parent.create
+	if op == nil {
+		o, _ := r.cutOp(parent, section.OpCreate, at)
+		op = &o
+	}
+	parent.create = nil
+	op.Other = t.id
+	r.feed(*op)
+	return false
+}
+
+func (r *run) endThread(t *thread, at uint64) {
+	if t.ended {
+		return
+	}
+	op, _ := r.cutOp(t, section.OpExit, at)
+	t.ended, t.end = true, at
+	if t.cpu.on {
+		t.cpu.out(at)
+	}
+	r.feed(op)
+	r.out.threadEnd(t)
+}
+
+// op is an operation without a piece.
+func (t *thread) op(kind section.OpKind, at uint64) section.Op {
+	return section.Op{Kind: kind, Thread: t.id, Other: section.NoThread, At: unit.Cycles(at)}
+}
+
+// cutOp is an operation that ends a piece.
+func (r *run) cutOp(t *thread, kind section.OpKind, at uint64) (section.Op, *piece) {
+	p := t.cut(at)
+	op := t.op(kind, at)
+	op.Span = p
+	return op, p
+}
+
+// feed tells the recogniser. That an operation does not fit is counted: records may have been lost.
+func (r *run) feed(op section.Op) {
+	if err := r.rec.Feed(op); err != nil {
+		r.notes.add("unmatched", "synchronisation calls that fit no other: "+err.Error())
+	}
+}
+
+// applyHook takes the record of a hook.
+func (r *run) applyHook(x *item) {
+	h := x.hook
+	t := r.thread(h.TID, x.at)
+	if t.ended || h.Func >= len(r.table) {
+		return
+	}
+	if role := r.table[h.Func].role; t.cond.on && role != roleLock && role != roleUnlock {
+		r.condOver(t, x.at)
+	}
+	if h.Phase != hook.Begin && h.Phase != hook.End {
+		t.unwindCalls(h.SP)
+	}
+	do := hooking()[r.table[h.Func].role]
+	switch h.Phase {
+	case hook.Enter:
+		do.enter(r, t, h, x.at)
+	case hook.Return:
+		if do.leave != nil {
+			do.leave(r, t, h, x.at)
+		}
+	case hook.Begin:
+		r.beginWork(t, h, x.at)
+	case hook.End:
+		r.endWork(t, x.at)
+	}
+}
+
+type action func(*run, *thread, *hook.Record, uint64)
+
+// hooking says for every role what its call and its return mean.
+func hooking() [roles]struct{ enter, leave action } {
+	return [roles]struct{ enter, leave action }{
+		roleBarrier:  {(*run).enterBarrier, (*run).leaveBarrier},
+		roleTeam:     {(*run).enterBarrier, (*run).leaveBarrier},
+		roleJoin:     {(*run).enterJoin, (*run).leaveJoin},
+		roleCreate:   {(*run).enterCreate, (*run).leaveCreate},
+		roleFork:     {(*run).enterFork, (*run).leaveFork},
+		roleCondWait: {(*run).enterCond, nil},
+		roleCondWake: {(*run).wake, nil},
+		roleCondAll:  {(*run).wake, nil},
+		roleLock:     {(*run).locked, nil},
+		roleUnlock:   {(*run).unlocked, nil},
+	}
+}
+
+// arrival is an operation at a hooked call.
+func (r *run) arrival(t *thread, kind section.OpKind, h *hook.Record, at uint64, object uint64) section.Op {
+	op, _ := r.cutOp(t, kind, at)
+	op.Object, op.Site = object, r.site(h)
+	return op
+}
+
+// teamObject keeps the barriers of regions apart from those that have an address.
+const teamObject = 1 << 63
+
+func (r *run) enterBarrier(t *thread, h *hook.Record, at uint64) {
+	role := r.table[h.Func].role
+	c := call{role: role, sp: h.SP, object: h.Arg0}
+	tell := !t.covered()
+	if role == roleTeam {
+		if tell = tell && len(t.bodies) > 0; tell {
+			c.object = teamObject | t.bodies[len(t.bodies)-1]
+		}
+	}
+	if !tell {
+		c.object = 0
+	} else {
+		r.feed(r.arrival(t, section.OpArrive, h, at, c.object))
+	}
+	t.push(c)
+}
+
+func (r *run) leaveBarrier(t *thread, h *hook.Record, at uint64) {
+	c, ok := t.pop(r.table[h.Func].role, false)
+	if !ok || c.object == 0 {
+		return
+	}
+	op := t.op(section.OpLeave, at)
+	op.Object = c.object
+	r.feed(op)
+	t.begin(at)
+}
+
+func (r *run) enterJoin(t *thread, h *hook.Record, at uint64) {
+	c := call{role: roleJoin, sp: h.SP}
+	if !t.covered() {
+		c.other = r.handles[h.Arg0]
+	}
+	if c.other != nil {
+		op := r.arrival(t, section.OpJoinBegin, h, at, 0)
+		op.Other = c.other.id
+		r.feed(op)
+	}
+	t.push(c)
+}
+
+// leaveJoin: the kernel may tell of the thread's end after the one who joins it goes on.
+func (r *run) leaveJoin(t *thread, h *hook.Record, at uint64) {
+	c, ok := t.pop(roleJoin, false)
+	if !ok || c.other == nil {
+		return
+	}
+	if int32(h.Arg0) == 0 {
+		r.endThread(c.other, at)
+		delete(r.handles, h.Arg1)
+	}
+	op := t.op(section.OpJoinEnd, at)
+	op.Other = c.other.id
+	r.feed(op)
+	r.out.follows(t, c.other)
+	t.begin(at)
+}
+
+func (r *run) enterCreate(t *thread, h *hook.Record, at uint64) {
+	t.child = nil
+	if !t.covered() && !t.idle {
+		op := r.arrival(t, section.OpCreate, h, at, 0)
+		t.create = &op
+	}
+	t.push(call{role: roleCreate, sp: h.SP})
+}
+
+func (r *run) leaveCreate(t *thread, h *hook.Record, at uint64) {
+	t.pop(roleCreate, false)
+	if int32(h.Arg0) == 0 && t.child != nil {
+		r.handles[h.Arg1] = t.child
+	}
+	if t.create != nil { // no thread came of it: the piece goes on
+		p := t.create.Span.(*piece)
+		p.samples, p.work, p.spin = append(p.samples, t.piece.samples...), p.work+t.piece.work, p.spin+t.piece.spin
+		p.cpu = 0
+		t.piece, t.create = p, nil
+	}
+}
+
+func (r *run) enterFork(t *thread, h *hook.Record, at uint64) {
+	r.regions++
+	c := call{role: roleFork, sp: h.SP, object: r.regions}
+	if t.covered() {
+		c.object = 0
+	} else {
+		r.open[h.Call()] = c.object
+		r.feed(r.arrival(t, section.OpFork, h, at, c.object))
+	}
+	t.push(c)
+}
+
+func (r *run) leaveFork(t *thread, h *hook.Record, at uint64) {
+	c, ok := t.pop(roleFork, false)
+	if !ok || c.object == 0 {
+		return
+	}
+	delete(r.open, h.Call())
+	op := t.op(section.OpRegionEnd, at)
+	op.Object = c.object
+	r.feed(op)
+	t.begin(at)
+}
+
+func (r *run) beginWork(t *thread, h *hook.Record, at uint64) {
+	c := call{role: roleFork, sp: h.SP, body: true, object: r.open[h.Call()]}
+	t.push(c)
+	if c.object == 0 {
+		return
+	}
+	t.idle = false
+	t.bodies = append(t.bodies, c.object)
+	op := t.op(section.OpMember, at)
+	op.Object = c.object
+	r.feed(op)
+	t.begin(at)
+}
+
+func (r *run) endWork(t *thread, at uint64) {
+	for n := len(t.calls); n > 0 && !t.calls[n-1].body; n-- { // left by an exception
+		t.calls = t.calls[:n-1]
+	}
+	c, ok := t.pop(roleFork, true)
+	if !ok || c.object == 0 {
+		return
+	}
+	t.bodies = t.bodies[:len(t.bodies)-1]
+	op, _ := r.cutOp(t, section.OpMemberEnd, at)
+	op.Object = c.object
+	r.feed(op)
+	t.idle = !t.covered()
+}

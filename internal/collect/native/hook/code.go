@@ -1,0 +1,242 @@
+package hook
+
+import "encoding/binary"
+
+// asm assembles the few instructions of the hooks.
+type asm struct{ b []byte }
+
+func (a *asm) raw(b ...byte)  { a.b = append(a.b, b...) }
+func (a *asm) imm32(v uint32) { a.b = binary.LittleEndian.AppendUint32(a.b, v) }
+func (a *asm) imm64(v uint64) { a.b = binary.LittleEndian.AppendUint64(a.b, v) }
+
+// stub is the code that stands for one function.
+type stub struct {
+	code    []byte
+	inside  int // offset where the function returns to
+	frame   int // bytes from there to the original return address
+	working int // offset where the work returns to, 8 bytes below the return address; 0 if there is none
+}
+
+// stubParams are what differs between stubs.
+type stubParams struct {
+	function  int    // index
+	target    uint64 // the real function
+	ring      uint64 // address of the ring in the program
+	tidOffset int32  // of the thread id from FS
+	stackArgs int    // bytes of arguments on the stack that must be passed on
+	returns   bool   // record the return too
+	work      bool   // the first two arguments are a function and its argument: record when they run
+	slow      uint32 // record at the return, if the call took so many cycles
+	contended bool   // record only if the word that the first argument points to is above 1
+	fetch     bool   // record at the return what the first argument points to, if the result is 0
+}
+
+// newStub assembles a stub:
+//
+//	record(entry); call target; record(return); ret
+//
+// or, when the return is of no interest, record(entry); jmp target. All argument registers
+// reach the function, and its results the caller.
+func newStub(p stubParams) stub {
+	var a asm
+	switch {
+	case p.slow > 0:
+		return a.slowStub(p)
+	case p.contended:
+		return a.contendedStub(p)
+	}
+	a.record(p, Enter)
+	if p.work {
+		return a.workStub(p)
+	}
+	if !p.returns {
+		a.raw(0x49, 0xbb) // mov r11, target
+		a.imm64(p.target)
+		a.raw(0x41, 0xff, 0xe3) // jmp r11
+		return stub{code: a.b, inside: -1}
+	}
+	frame := 8 + p.stackArgs // keeps the stack aligned as the function expects it
+	if p.stackArgs%16 != 0 {
+		frame += 16 - p.stackArgs%16
+	}
+	a.raw(0x48, 0x81, 0xec) // sub rsp, frame
+	a.imm32(uint32(frame))
+	a.passOn(p.stackArgs, frame)
+	keep := p.fetch && p.stackArgs == 0
+	if keep {
+		a.raw(0x48, 0x89, 0x3c, 0x24) // mov [rsp], rdi
+	}
+	a.raw(0x49, 0xbb) // mov r11, target
+	a.imm64(p.target)
+	a.raw(0x41, 0xff, 0xd3) // call r11
+	inside := len(a.b)
+	if keep {
+		a.raw(0x48, 0x8b, 0x34, 0x24) // mov rsi, [rsp]
+		a.raw(0x85, 0xc0)             // test eax, eax
+		a.raw(0x75, 3)                // jnz +3
+		a.raw(0x48, 0x8b, 0x36)       // mov rsi, [rsi]
+	}
+	a.raw(0x48, 0x81, 0xc4) // add rsp, frame
+	a.imm32(uint32(frame))
+	a.record(p, Return)
+	a.raw(0xc3) // ret
+	return stub{code: a.b, inside: inside, frame: frame}
+}
+
+// slowFrame is the room for the argument, the start and the result.
+const slowFrame = 24
+
+// slowStub records calls that took long when they return: its second argument is then the cycles that it took.
+//
+//	start = rdtsc; r = target(...); if rdtsc - start >= slow { record(lock, rdtsc - start) }; return r
+func (a *asm) slowStub(p stubParams) stub {
+	clock := func() { a.raw(0x0f, 0x31, 0x48, 0xc1, 0xe2, 0x20, 0x48, 0x09, 0xd0) } // rdtsc; shl rdx, 32; or rax, rdx
+	a.raw(0x48, 0x83, 0xec, slowFrame)                                              // sub rsp, frame
+	a.raw(0x48, 0x89, 0x3c, 0x24)                                                   // mov [rsp], rdi
+	a.raw(0x49, 0x89, 0xd1)                                                         // mov r9, rdx
+	clock()
+	a.raw(0x48, 0x89, 0x44, 0x24, 8) // mov [rsp+8], rax
+	a.raw(0x4c, 0x89, 0xca)          // mov rdx, r9
+	a.raw(0x49, 0xbb)                // mov r11, target
+	a.imm64(p.target)
+	a.raw(0x41, 0xff, 0xd3) // call r11
+	inside := len(a.b)
+	a.raw(0x48, 0x89, 0x44, 0x24, 16) // mov [rsp+16], rax
+	clock()
+	a.raw(0x48, 0x2b, 0x44, 0x24, 8)  // sub rax, [rsp+8]
+	a.raw(0x48, 0x89, 0xc6)           // mov rsi, rax
+	a.raw(0x48, 0x8b, 0x3c, 0x24)     // mov rdi, [rsp]
+	a.raw(0x48, 0x8b, 0x44, 0x24, 16) // mov rax, [rsp+16]
+	a.raw(0x48, 0x83, 0xc4, slowFrame)
+	a.raw(0x48, 0x81, 0xfe) // cmp rsi, slow
+	a.imm32(p.slow)
+	a.raw(0x0f, 0x82) // jb out
+	out := len(a.b)
+	a.imm32(0)
+	a.record(p, Enter)
+	binary.LittleEndian.PutUint32(a.b[out:], uint32(len(a.b)-out-4))
+	a.raw(0xc3)
+	return stub{code: a.b, inside: inside, frame: slowFrame}
+}
+
+// contendedStub records the call only if others wait, as the word that the argument points to says.
+func (a *asm) contendedStub(p stubParams) stub {
+	a.raw(0x83, 0x3f, 1) // cmp dword [rdi], 1
+	a.raw(0x0f, 0x86)    // jbe go
+	out := len(a.b)
+	a.imm32(0)
+	a.record(p, Enter)
+	binary.LittleEndian.PutUint32(a.b[out:], uint32(len(a.b)-out-4))
+	a.raw(0x49, 0xbb) // go: mov r11, target
+	a.imm64(p.target)
+	a.raw(0x41, 0xff, 0xe3) // jmp r11
+	return stub{code: a.b, inside: -1}
+}
+
+// passOn copies the arguments on the stack into a new frame.
+func (a *asm) passOn(stackArgs, frame int) {
+	for off := 0; off < stackArgs; off += 8 { // mov r11, [rsp+frame+8+off]; mov [rsp+off], r11
+		a.raw(0x4c, 0x8b, 0x9c, 0x24)
+		a.imm32(uint32(frame + 8 + off))
+		a.raw(0x4c, 0x89, 0x9c, 0x24)
+		a.imm32(uint32(off))
+	}
+}
+
+// workFrame is the room on the stack, above the arguments that are passed on, for the pair of function and
+// argument; it keeps the stack aligned.
+const workFrame = 24
+
+// workStub goes on for a function that runs work on several threads until it returns:
+//
+//	pair = {fn, data}; call target(worker, &pair, ...); record(return); ret
+//	worker: record(begin); pair.fn(pair.data); record(end); ret
+func (a *asm) workStub(p stubParams) stub {
+	args := (p.stackArgs + 15) &^ 15
+	a.raw(0x48, 0x81, 0xec) // sub rsp, args+frame
+	a.imm32(uint32(args + workFrame))
+	a.raw(0x48, 0x89, 0xbc, 0x24) // mov [rsp+args], rdi
+	a.imm32(uint32(args))
+	a.raw(0x48, 0x89, 0xb4, 0x24) // mov [rsp+args+8], rsi
+	a.imm32(uint32(args + 8))
+	a.passOn(p.stackArgs, args+workFrame)
+	a.raw(0x48, 0x8d, 0xb4, 0x24) // lea rsi, [rsp+args]
+	a.imm32(uint32(args))
+	a.raw(0x48, 0x8d, 0x3d) // lea rdi, [rip+worker]
+	worker := len(a.b)
+	a.imm32(0)
+	a.raw(0x49, 0xbb) // mov r11, target
+	a.imm64(p.target)
+	a.raw(0x41, 0xff, 0xd3) // call r11
+	inside := len(a.b)
+	a.raw(0x48, 0x81, 0xc4) // add rsp, args+frame
+	a.imm32(uint32(args + workFrame))
+	a.record(p, Return)
+	a.raw(0xc3) // ret
+	binary.LittleEndian.PutUint32(a.b[worker:], uint32(len(a.b)-worker-4))
+	a.record(p, Begin)
+	a.raw(0x48, 0x83, 0xec, 8) // sub rsp, 8
+	a.raw(0x4c, 0x8b, 0x1f)    // mov r11, [rdi]
+	a.raw(0x48, 0x8b, 0x7f, 8) // mov rdi, [rdi+8]
+	a.raw(0x41, 0xff, 0xd3)    // call r11
+	working := len(a.b)
+	a.raw(0x48, 0x83, 0xc4, 8) // add rsp, 8
+	a.record(p, End)
+	a.raw(0xc3)
+	return stub{code: a.b, inside: inside, frame: args + workFrame, working: working}
+}
+
+// record writes a slot. It saves the registers that it uses; the flags are dead at the entry and at the
+// return of a function (System V ABI, 3.2.1).
+func (a *asm) record(p stubParams, phase Phase) {
+	a.raw(0x50, 0x51, 0x52, 0x41, 0x53) // push rax, rcx, rdx, r11
+	const saved = 4 * 8
+	a.raw(0x49, 0xbb) // mov r11, ring
+	a.imm64(p.ring)
+	a.raw(0xb8, 1, 0, 0, 0)                      // mov eax, 1
+	a.raw(0xf0, 0x49, 0x0f, 0xc1, 0x43, offHead) // lock xadd [r11+head], rax
+	a.raw(0x48, 0x89, 0xc1)                      // mov rcx, rax
+	a.raw(0x49, 0x2b, 0x4b, offTail)             // sub rcx, [r11+tail]
+	a.raw(0x48, 0x81, 0xf9)                      // cmp rcx, slots
+	a.imm32(ringSlots)
+	a.raw(0x0f, 0x83) // jae lost
+	lost := len(a.b)
+	a.imm32(0)
+	a.raw(0x48, 0x89, 0xc1) // mov rcx, rax
+	a.raw(0x81, 0xe1)       // and ecx, slots-1
+	a.imm32(ringSlots - 1)
+	a.raw(0x48, 0xc1, 0xe1, 6)    // shl rcx, 6
+	a.raw(0x4d, 0x8d, 0x9c, 0x0b) // lea r11, [r11+rcx+header]
+	a.imm32(ringHeader)
+	a.raw(0x48, 0x89, 0xc1)       // mov rcx, rax
+	a.raw(0x48, 0xff, 0xc1)       // inc rcx
+	a.raw(0x0f, 0x31)             // rdtsc
+	a.raw(0x48, 0xc1, 0xe2, 0x20) // shl rdx, 32
+	a.raw(0x48, 0x09, 0xd0)       // or rax, rdx
+	a.raw(0x49, 0x89, 0x43, slotTSC)
+	a.raw(0x64, 0x8b, 0x04, 0x25) // mov eax, fs:[tid]
+	a.imm32(uint32(p.tidOffset))
+	a.raw(0x41, 0x89, 0x43, slotTID)
+	a.raw(0x41, 0xc7, 0x43, slotWhat) // mov dword [r11+what], imm
+	a.imm32(uint32(p.function)<<2 | uint32(phase))
+	if phase == Enter || phase == Begin {
+		a.raw(0x49, 0x89, 0x7b, slotArg0) // mov [r11+arg0], rdi
+	} else {
+		a.raw(0x48, 0x8b, 0x44, 0x24, saved-8) // mov rax, [rsp+24]: the result
+		a.raw(0x49, 0x89, 0x43, slotArg0)
+	}
+	a.raw(0x49, 0x89, 0x73, slotArg1)    // mov [r11+arg1], rsi
+	a.raw(0x48, 0x8b, 0x44, 0x24, saved) // mov rax, [rsp+32]: the return address
+	a.raw(0x49, 0x89, 0x43, slotRet)     // mov [r11+ret], rax
+	a.raw(0x48, 0x8d, 0x44, 0x24, saved) // lea rax, [rsp+32]
+	a.raw(0x49, 0x89, 0x43, slotSP)      // mov [r11+sp], rax
+	a.raw(0x49, 0x89, 0x6b, slotFP)      // mov [r11+fp], rbp
+	a.raw(0x49, 0x89, 0x0b)              // mov [r11+seq], rcx: published
+	a.raw(0xeb, 0)                       // jmp done
+	done := len(a.b)
+	binary.LittleEndian.PutUint32(a.b[lost:], uint32(len(a.b)-lost-4))
+	a.raw(0xf0, 0x49, 0xff, 0x83) // lost: lock inc qword [r11+lost]
+	a.imm32(offLost)
+	a.b[done-1] = byte(len(a.b) - done)
+	a.raw(0x41, 0x5b, 0x5a, 0x59, 0x58) // done: pop r11, rdx, rcx, rax
+}

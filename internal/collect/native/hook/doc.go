@@ -1,0 +1,8 @@
+// Package hook puts a record of every call of chosen functions of a running program into
+// a ring buffer that it shares with lime, without rebuild, preload library or root: while the program is
+// stopped at its entry under ptrace, lime maps the ring and a page of code into it and redirects the
+// program's own references to the functions (the slots of its global offset tables) to that code; then it
+// lets go of the program. A call costs two records, some tens of nanoseconds each.
+//
+// It imports binfile, unit and golang.org/x/sys/unix only, and knows no profile.
+package hook

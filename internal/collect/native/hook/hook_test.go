@@ -1,0 +1,304 @@
+package hook
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"syscall"
+	"testing"
+)
+
+const program = `
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+static pthread_barrier_t b;
+__attribute__((noinline)) static void meet(void) { pthread_barrier_wait(&b); __asm__ volatile("" ::: "memory"); }
+static void *work(void *arg) { for (int i = 0; i < 50; i++) meet(); return arg; }
+int main(void) {
+	pthread_t t[8];
+	pthread_barrier_init(&b, 0, 8);
+	for (long i = 0; i < 8; i++) pthread_create(&t[i], 0, work, (void *)i);
+	long sum = 0;
+	for (int i = 0; i < 8; i++) { void *r; pthread_join(t[i], &r); sum += (long)r; }
+	printf("%ld\n", sum);
+	return sum == 28 ? 7 : 1;
+}
+`
+
+// build compiles the program with some flags.
+func build(t *testing.T, flags ...string) string {
+	t.Helper()
+	if _, err := exec.LookPath("gcc"); err != nil {
+		t.Skip("gcc is not installed")
+	}
+	dir := t.TempDir()
+	src, out := filepath.Join(dir, "p.c"), filepath.Join(dir, "p")
+	if err := os.WriteFile(src, []byte(program), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	args := append([]string{"-O2", "-g", "-pthread", "-o", out, src}, flags...)
+	if msg, err := exec.Command("gcc", args...).CombinedOutput(); err != nil {
+		t.Fatalf("gcc: %v\n%s", err, msg)
+	}
+	return out
+}
+
+// start runs a program under ptrace up to its entry.
+func start(t *testing.T, path string) (*exec.Cmd, *Tracee) {
+	t.Helper()
+	cmd := exec.Command(path)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Ptrace: true}
+	if err := cmd.Start(); err != nil {
+		t.Skipf("cannot start a traced program: %v", err)
+	}
+	var ws syscall.WaitStatus
+	if _, err := syscall.Wait4(cmd.Process.Pid, &ws, 0, nil); err != nil {
+		t.Fatal(err)
+	}
+	tr, err := Attach(cmd.Process.Pid)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := tr.RunToEntry(); err != nil {
+		t.Fatal(err)
+	}
+	return cmd, tr
+}
+
+var funcs = []Func{
+	{Name: "pthread_barrier_wait", Return: true},
+	{Name: "pthread_create", Return: true, Fetch: true},
+	{Name: "pthread_join", Return: true, StackArgs: 64},
+	{Name: "no_such_function"},
+}
+
+func TestHook(t *testing.T) {
+	for _, flags := range [][]string{nil, {"-Wl,-z,now"}, {"-Wl,-z,lazy", "-no-pie"}, {"-fno-plt"}} {
+		path := build(t, flags...)
+		runtime.LockOSThread()
+		defer runtime.UnlockOSThread()
+		cmd, tr := start(t, path)
+		ring, err := NewRing()
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer ring.Close()
+		in, err := Install(tr, ring, funcs)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := tr.Detach(); err != nil {
+			t.Fatal(err)
+		}
+		err = cmd.Wait()
+		var exit *exec.ExitError
+		if !errors.As(err, &exit) || exit.ExitCode() != 7 {
+			t.Fatalf("%v: the program ended with %v, want status 7", flags, err)
+		}
+		check(t, ring, in, cmd.Process.Pid)
+	}
+}
+
+func check(t *testing.T, ring *Ring, in *Installed, pid int) {
+	t.Helper()
+	entries, returns := map[int]int{}, map[int]int{}
+	tids := map[int32]int{}
+	var last map[int32]uint64 = map[int32]uint64{}
+	serial := 0
+	handles := map[uint64]bool{}
+	ring.Drain(func(r Record) {
+		if r.TSC < last[r.TID] {
+			t.Errorf("thread %d: time goes backwards", r.TID)
+		}
+		last[r.TID] = r.TSC
+		if r.Phase == Return {
+			returns[r.Func]++
+			if funcs[r.Func].Fetch {
+				handles[r.Arg1] = true
+			}
+			if funcs[r.Func].Name == "pthread_barrier_wait" && int32(r.Arg0) == -1 {
+				serial++
+			}
+			return
+		}
+		entries[r.Func]++
+		if funcs[r.Func].Name == "pthread_join" && !handles[r.Arg0] {
+			t.Errorf("joined %#x, which pthread_create did not give", r.Arg0)
+		}
+		tids[r.TID]++
+	})
+	if entries[0] != 400 || returns[0] != 400 || serial != 50 {
+		t.Errorf("barrier: %d entries, %d returns, %d of them serial; want 400, 400, 50", entries[0], returns[0], serial)
+	}
+	if entries[1] != 8 || returns[1] != 8 || entries[2] != 8 || returns[2] != 8 {
+		t.Errorf("create %d, %d; join %d, %d; want 8 each", entries[1], returns[1], entries[2], returns[2])
+	}
+	if len(tids) != 9 || tids[int32(pid)] != 16 {
+		t.Errorf("threads: %v, the main thread is %d", tids, pid)
+	}
+	if ring.Lost() != 0 || len(in.Hooked) != 3 {
+		t.Errorf("lost %d, hooked %v", ring.Lost(), in.Hooked)
+	}
+}
+
+func TestStatic(t *testing.T) {
+	path := build(t, "-static")
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	cmd, tr := start(t, path)
+	ring, err := NewRing()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer ring.Close()
+	if _, err := Install(tr, ring, funcs); !errors.Is(err, ErrStatic) {
+		t.Errorf("static program: %v, want %v", err, ErrStatic)
+	}
+	if err := tr.Detach(); err != nil {
+		t.Fatal(err)
+	}
+	if _ = cmd.Wait(); cmd.ProcessState.ExitCode() != 7 {
+		t.Errorf("the program was harmed: %v", cmd.ProcessState)
+	}
+}
+
+const openmp = `
+#include <omp.h>
+#include <stdio.h>
+int main(void) {
+	long sum = 0;
+	for (int r = 0; r < 20; r++) {
+		#pragma omp parallel num_threads(6) reduction(+:sum)
+		sum += omp_get_thread_num();
+	}
+	long part = 0;
+	#pragma omp parallel for schedule(dynamic, 3) num_threads(6)
+	for (int i = 0; i < 100; i++) __atomic_fetch_add(&part, i, __ATOMIC_RELAXED);
+	if (part != 4950) return 1;
+	printf("%ld\n", sum);
+	return sum == 300 ? 7 : 1;
+}
+`
+
+// The work that is passed to a function is seen on every thread, and belongs to its call.
+func TestWork(t *testing.T) {
+	if _, err := exec.LookPath("gcc"); err != nil {
+		t.Skip("gcc is not installed")
+	}
+	dir := t.TempDir()
+	src, out := filepath.Join(dir, "p.c"), filepath.Join(dir, "p")
+	if err := os.WriteFile(src, []byte(openmp), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if msg, err := exec.Command("gcc", "-O2", "-fopenmp", "-o", out, src).CombinedOutput(); err != nil {
+		t.Skipf("gcc -fopenmp: %v\n%s", err, msg)
+	}
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	cmd, tr := start(t, out)
+	ring, err := NewRing()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer ring.Close()
+	loop := Func{Name: "GOMP_parallel_loop_nonmonotonic_dynamic", Work: true, StackArgs: 16}
+	if _, err := Install(tr, ring, []Func{{Name: "GOMP_parallel", Work: true}, loop}); err != nil {
+		t.Fatal(err)
+	}
+	if err := tr.Detach(); err != nil {
+		t.Fatal(err)
+	}
+	if _ = cmd.Wait(); cmd.ProcessState.ExitCode() != 7 {
+		t.Fatalf("the program ended with %v, want status 7", cmd.ProcessState)
+	}
+	count, loops := map[Phase]int{}, map[Phase]int{}
+	calls := 0
+	var call uint64
+	ring.Drain(func(r Record) {
+		if r.Func == 1 {
+			loops[r.Phase]++
+			return
+		}
+		count[r.Phase]++
+		switch {
+		case r.Phase == Enter:
+			call = r.Call()
+		case r.Phase == Begin && r.Call() == call:
+			calls++
+		}
+	})
+	if loops[Enter] != 1 || loops[Begin] != 6 || loops[End] != 6 {
+		t.Errorf("loop with arguments on the stack: records by phase %v", loops)
+	}
+	if count[Enter] != 20 || count[Return] != 20 || count[Begin] != 120 || count[End] != 120 || calls != 120 {
+		t.Errorf("records by phase %v, %d of them of the open call", count, calls)
+	}
+}
+
+const locks = `
+#include <pthread.h>
+#include <stdio.h>
+#include <unistd.h>
+static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER, n = PTHREAD_MUTEX_INITIALIZER;
+static void *wait_for_it(void *arg) { pthread_mutex_lock(&m); pthread_mutex_unlock(&m); return arg; }
+int main(void) {
+	pthread_t t;
+	for (int i = 0; i < 1000; i++) { pthread_mutex_lock(&n); pthread_mutex_unlock(&n); }
+	pthread_mutex_lock(&m);
+	pthread_create(&t, 0, wait_for_it, 0);
+	while (*(volatile int *)&m != 2) usleep(1000); /* until somebody waits, as glibc keeps it */
+	usleep(50000);
+	if (pthread_mutex_trylock(&m) == 0) return 1;
+	pthread_mutex_unlock(&m);
+	pthread_join(t, 0);
+	return 7;
+}
+`
+
+// Of locks, only the waits and the releases that end them are seen.
+func TestLocks(t *testing.T) {
+	if _, err := exec.LookPath("gcc"); err != nil {
+		t.Skip("gcc is not installed")
+	}
+	dir := t.TempDir()
+	src, out := filepath.Join(dir, "p.c"), filepath.Join(dir, "p")
+	if err := os.WriteFile(src, []byte(locks), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if msg, err := exec.Command("gcc", "-O2", "-pthread", "-o", out, src).CombinedOutput(); err != nil {
+		t.Fatalf("gcc: %v\n%s", err, msg)
+	}
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	cmd, tr := start(t, out)
+	ring, err := NewRing()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer ring.Close()
+	const slow = 1_000_000
+	if _, err := Install(tr, ring, []Func{{Name: "pthread_mutex_lock", Slow: slow}, {Name: "pthread_mutex_unlock", Contended: true}}); err != nil {
+		t.Fatal(err)
+	}
+	if err := tr.Detach(); err != nil {
+		t.Fatal(err)
+	}
+	if _ = cmd.Wait(); cmd.ProcessState.ExitCode() != 7 {
+		t.Fatalf("the program ended with %v, want status 7", cmd.ProcessState)
+	}
+	var waits, releases []Record
+	ring.Drain(func(r Record) {
+		if r.Func == 0 && r.Arg1 >= 10*slow {
+			waits = append(waits, r)
+		}
+		if r.Func == 1 && len(waits) == 0 {
+			releases = append(releases, r)
+		}
+	})
+	if len(waits) != 1 || len(releases) != 1 || waits[0].Arg0 != releases[0].Arg0 || waits[0].TID == releases[0].TID {
+		t.Errorf("waits %v, releases %v; want one of each, of one lock", waits, releases)
+	}
+}

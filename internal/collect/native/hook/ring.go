@@ -1,0 +1,149 @@
+package hook
+
+import (
+	"encoding/binary"
+	"fmt"
+	"os"
+	"sync/atomic"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// The ring's layout, which the code in the program knows too. Page 0: the count of records claimed, at offset 0; of
+// records consumed, at 64; of calls that found no room, at 128. Then the slots.
+const (
+	offHead    = 0
+	offTail    = 64
+	offLost    = 128
+	ringHeader = 4096
+	slotBytes  = 64
+	ringSlots  = 1 << 20 // 64 MB of address space; pages are there when written
+)
+
+// The layout of a slot.
+const (
+	slotSeq  = 0  // index + 1, written last
+	slotTSC  = 8  // time stamp counter
+	slotTID  = 16 // thread id, as the thread library keeps it
+	slotWhat = 20 // 4 x function + phase
+	slotArg0 = 24 // first argument; at a return, the result
+	slotArg1 = 32
+	slotRet  = 40 // return address
+	slotSP   = 48 // stack pointer at the entry of the function
+	slotFP   = 56 // frame pointer there
+)
+
+// Phase says what a record is about.
+type Phase uint8
+
+// The phases.
+const (
+	Enter  Phase = iota // the function was called
+	Return              // it returned; Arg0 is its result
+	Begin               // a thread begins the work that was passed to the function (Func.Work); Arg0 names the call: see Record.Call
+	End                 // the work is done
+)
+
+// Record is one entry or return of a hooked function.
+type Record struct {
+	Index  uint64
+	TSC    uint64
+	TID    int32
+	Func   int // index into the functions given to Install
+	Phase  Phase
+	Arg0   uint64
+	Arg1   uint64
+	Caller uint64 // return address: behind the call
+	SP, FP uint64
+}
+
+// Ring is lime's side of the shared buffer.
+type Ring struct {
+	file *os.File
+	mem  []byte
+	next uint64
+	hole int // how often the next slot was found unwritten
+}
+
+// NewRing makes an empty ring.
+func NewRing() (*Ring, error) {
+	fd, err := unix.MemfdCreate("lime-ring", unix.MFD_CLOEXEC)
+	if err != nil {
+		return nil, fmt.Errorf("shared memory for the program's synchronisation calls: %w", err)
+	}
+	f := os.NewFile(uintptr(fd), "lime-ring")
+	size := ringHeader + ringSlots*slotBytes
+	if err := f.Truncate(int64(size)); err != nil {
+		f.Close()
+		return nil, fmt.Errorf("shared memory of %d bytes: %w", size, err)
+	}
+	mem, err := unix.Mmap(fd, 0, size, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
+	if err != nil {
+		f.Close()
+		return nil, fmt.Errorf("map shared memory of %d bytes: %w", size, err)
+	}
+	return &Ring{file: f, mem: mem}, nil
+}
+
+// Path is where another process of the user can open the ring.
+func (r *Ring) Path() string { return fmt.Sprintf("/proc/%d/fd/%d", os.Getpid(), r.file.Fd()) }
+
+// Size is the ring's size in bytes.
+func (r *Ring) Size() int { return len(r.mem) }
+
+// Close unmaps lime's side.
+func (r *Ring) Close() error {
+	if err := unix.Munmap(r.mem); err != nil {
+		return err
+	}
+	return r.file.Close()
+}
+
+// Lost returns how many calls found no room.
+func (r *Ring) Lost() uint64 { return atomic.LoadUint64(r.word(offLost)) }
+
+func (r *Ring) word(off int) *uint64 { return (*uint64)(unsafe.Pointer(&r.mem[off])) }
+
+// patience is how many drains a claimed slot may stay unwritten (its thread was stopped, or died, half way)
+// before it is given up.
+const patience = 200
+
+// Drain hands the records that are there to visit, in the order in which they were claimed. It reports whether it
+// saw all of them: false if one is claimed and not written yet.
+func (r *Ring) Drain(visit func(Record)) bool {
+	head := atomic.LoadUint64(r.word(offHead))
+	for r.next < head {
+		slot := r.mem[ringHeader+int(r.next%ringSlots)*slotBytes:][:slotBytes]
+		if atomic.LoadUint64((*uint64)(unsafe.Pointer(&slot[slotSeq]))) != r.next+1 {
+			if r.hole++; r.hole < patience && head-r.next < ringSlots/2 {
+				break
+			}
+		} else {
+			visit(decode(r.next, slot))
+		}
+		r.hole = 0
+		r.next++
+	}
+	atomic.StoreUint64(r.word(offTail), r.next)
+	return r.next == head
+}
+
+// Call returns what names one call of a function with work: equal in its Enter record and in the Begin records of its work.
+func (r *Record) Call() uint64 {
+	if r.Phase == Begin {
+		return r.Arg0
+	}
+	return r.SP - workFrame
+}
+
+func decode(index uint64, s []byte) Record {
+	le := binary.LittleEndian
+	what := le.Uint32(s[slotWhat:])
+	return Record{
+		Index: index, TSC: le.Uint64(s[slotTSC:]), TID: int32(le.Uint32(s[slotTID:])),
+		Func: int(what >> 2), Phase: Phase(what & 3),
+		Arg0: le.Uint64(s[slotArg0:]), Arg1: le.Uint64(s[slotArg1:]),
+		Caller: le.Uint64(s[slotRet:]), SP: le.Uint64(s[slotSP:]), FP: le.Uint64(s[slotFP:]),
+	}
+}

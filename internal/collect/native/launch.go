@@ -1,0 +1,101 @@
+package native
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os/exec"
+	"runtime"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+
+	"lime/internal/collect/native/hook"
+)
+
+// launched is a program that was started and let go.
+type launched struct {
+	cmd   *exec.Cmd
+	hooks *hook.Installed
+	ring  *hook.Ring
+	why   error // why there are no hooks
+}
+
+// launch starts the program under ptrace, prepares it while it stands at its entry, and lets it run. prepare is called
+// when the program is stopped with its libraries mapped.
+func launch(o *Options, prepare func(pid int) error) (*launched, error) {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	l := &launched{cmd: exec.Command(o.Command[0], o.Command[1:]...)}
+	l.cmd.Env, l.cmd.Stdin, l.cmd.Stdout, l.cmd.Stderr = o.Env, o.Stdin, o.Stdout, o.Stderr
+	l.cmd.SysProcAttr = &syscall.SysProcAttr{Ptrace: true}
+	if err := l.cmd.Start(); err != nil {
+		return l.untraced(o, prepare, err)
+	}
+	pid := l.cmd.Process.Pid
+	var ws unix.WaitStatus
+	if _, err := unix.Wait4(pid, &ws, unix.WALL, nil); err != nil {
+		return nil, fmt.Errorf("wait for %s: %w", o.Command[0], err)
+	}
+	t, err := hook.Attach(pid)
+	if err != nil {
+		return nil, l.abandon(err)
+	}
+	if err := t.RunToEntry(); err != nil {
+		return nil, l.abandon(err)
+	}
+	if err := prepare(pid); err != nil {
+		return nil, l.abandon(err)
+	}
+	if !o.NoHooks {
+		l.install(t)
+	}
+	return l, t.Detach()
+}
+
+// untraced starts the program without ptrace where that is forbidden.
+func (l *launched) untraced(o *Options, prepare func(int) error, first error) (*launched, error) {
+	if !errors.Is(first, unix.EPERM) || errors.Is(first, fs.ErrNotExist) {
+		return nil, first
+	}
+	cmd := exec.Command(o.Command[0], o.Command[1:]...)
+	cmd.Env, cmd.Stdin, cmd.Stdout, cmd.Stderr = o.Env, o.Stdin, o.Stdout, o.Stderr
+	if err := cmd.Start(); err != nil {
+		return nil, first
+	}
+	l.cmd, l.why = cmd, fmt.Errorf("the program cannot be traced: %w", first)
+	return l, prepare(cmd.Process.Pid)
+}
+
+// abandon ends a program that could not be prepared.
+func (l *launched) abandon(err error) error {
+	_ = l.cmd.Process.Kill() // it may be gone
+	_ = l.cmd.Wait()
+	return err
+}
+
+func (l *launched) install(t *hook.Tracee) {
+	ring, err := hook.NewRing()
+	if err != nil {
+		l.why = err
+		return
+	}
+	in, err := hook.Install(t, ring, hooks(table()))
+	if err != nil {
+		ring.Close()
+		l.why = err
+		return
+	}
+	l.hooks, l.ring = in, ring
+}
+
+// failStatus is the exit status for a program that could not be started.
+func failStatus(err error) int {
+	switch {
+	case errors.Is(err, exec.ErrNotFound), errors.Is(err, fs.ErrNotExist):
+		return statusNotFound
+	case errors.Is(err, fs.ErrPermission), errors.Is(err, unix.ENOEXEC):
+		return statusCannotRun
+	}
+	return statusFailed
+}

@@ -1,0 +1,114 @@
+package native
+
+import (
+	"lime/internal/collect/native/hook"
+	"lime/internal/profile"
+	"lime/internal/section"
+)
+
+// lockWait is the waits for locks at one place in one piece.
+type lockWait struct {
+	call uint64 // the program's own call that takes the lock
+	n    uint64
+	wait uint64 // ns
+	off  uint64 // ns of it off the CPU
+}
+
+// unlock is the release of a lock for which others waited.
+type unlock struct {
+	at     uint64
+	thread *thread
+	path   int32 // call path of the release
+}
+
+// keptUnlocks is how many releases of a lock are remembered.
+const keptUnlocks = 256
+
+// locked takes in the end of a long wait for a lock.
+func (r *run) locked(t *thread, h *hook.Record, at uint64) {
+	if t.covered() || t.idle {
+		return
+	}
+	from := at - min(r.clock.span(h.Arg1, h.TSC), at)
+	off := t.cpu.offIn(from, at)
+	begin, end := t.op(section.OpLockBegin, from), t.op(section.OpLockEnd, at)
+	begin.Object, end.Object = h.Arg0, h.Arg0
+	r.feed(begin)
+	r.feed(end)
+	s := r.site(h)
+	call := r.code.callBefore(h.Caller)
+	if len(s.Stack) > 0 {
+		call = uint64(s.Stack[0].Call)
+	}
+	t.piece.addLock(lockWait{call, 1, at - from, off})
+	r.out.paths[pathKey{r.sitePath(s), int32(t.id), noSection, "lock-wait"}] += float64(at - from)
+	r.blame(h.Arg0, from, at)
+}
+
+func (p *piece) addLock(l lockWait) {
+	for i := range p.locks {
+		if k := &p.locks[i]; k.call == l.call {
+			k.n, k.wait, k.off = k.n+l.n, k.wait+l.wait, k.off+l.off
+			return
+		}
+	}
+	p.locks = append(p.locks, l)
+}
+
+// unlocked remembers who gave a lock back for which others wait.
+func (r *run) unlocked(t *thread, h *hook.Record, at uint64) {
+	if t.covered() {
+		return
+	}
+	list := r.unlocks[h.Arg0]
+	if len(list) >= keptUnlocks {
+		list = append(list[:0], list[keptUnlocks/2:]...)
+	}
+	r.unlocks[h.Arg0] = append(list, unlock{at, t, r.sitePath(r.site(h))})
+}
+
+// blame charges a wait to those who held the lock meanwhile, at the places where they gave it back.
+func (r *run) blame(lock, from, to uint64) {
+	list := r.unlocks[lock]
+	var last *unlock
+	for i := range list {
+		u := &list[i]
+		if u.at <= from || u.at > to {
+			continue
+		}
+		r.out.paths[pathKey{u.path, int32(u.thread.id), noSection, "lock-blame"}] += float64(u.at - from)
+		from, last = u.at, u
+	}
+	if last != nil && to > from {
+		r.out.paths[pathKey{last.path, int32(last.thread.id), noSection, "lock-blame"}] += float64(to - from)
+	}
+}
+
+// sitePath is the call path of a place.
+func (r *run) sitePath(s section.Site) int32 {
+	at := int32(profile.None)
+	for i := len(s.Stack) - 1; i >= 0; i-- {
+		at = r.sampler.tree.child(at, r.code.at(uint64(s.Stack[i].Call)).b.id)
+	}
+	if at == profile.None {
+		at = r.sampler.tree.child(at, profile.None)
+	}
+	return at
+}
+
+// idleness charges a sample of a working thread with the threads that wait at that moment, divided among those that work.
+func (r *run) idleness(t *thread, x *item) {
+	idle, working := 0, 0
+	for _, o := range r.threads {
+		switch {
+		case o.ended:
+		case o.waits() || o.cond.on:
+			idle++
+		default:
+			working++
+		}
+	}
+	if idle > 0 && working > 0 {
+		r.out.paths[pathKey{x.sample.path, int32(t.id), noSection, "idleness"}] += float64(x.sample.period) * float64(idle) / float64(working)
+	}
+}

@@ -1,0 +1,63 @@
+package native
+
+import (
+	"io"
+
+	"lime/internal/profile"
+)
+
+// Options say what to record, and how.
+type Options struct {
+	Command    []string // the program and its arguments; looked up in PATH if it has no slash
+	Env        []string // nil: lime's own
+	PID        int      // attach to this process instead
+	Frequency  uint64   // samples per second and thread; 0: 499
+	StackBytes uint32   // of each thread's stack that a sample copies; 0: 16384
+	NoHooks    bool     // do not watch the synchronisation functions
+	NoPerf     bool     // do not sample
+	Tool       string   // name and version, for the profile
+
+	Stdin          io.Reader // nil: lime's own
+	Stdout, Stderr io.Writer
+
+	Out profile.Sink // takes the profile; the caller closes it
+}
+
+// Result says how the run ended.
+type Result struct {
+	Status    int    // exit status to pass on: the program's own, 128 + N after signal N, or 125 to 127
+	EndState  string // as in profile.Meta
+	Threads   int
+	Instances int
+	Samples   uint64
+	Stacks    float64 // share of samples with a complete call path
+	RunTime   uint64  // ns
+	Notes     []profile.Note
+}
+
+// Defaults of Options.
+const (
+	DefaultFrequency  = 499
+	DefaultStackBytes = 16384
+)
+
+// Exit statuses of lime's own, as env, nice and timeout have them.
+const (
+	statusFailed    = 125
+	statusCannotRun = 126
+	statusNotFound  = 127
+)
+
+func (o Options) withDefaults() Options {
+	if o.Frequency == 0 {
+		o.Frequency = DefaultFrequency
+	}
+	if o.StackBytes == 0 {
+		o.StackBytes = DefaultStackBytes
+	}
+	o.StackBytes = min(o.StackBytes&^7, 65528-1024) // a record's length has 16 bits
+	if o.Tool == "" {
+		o.Tool = "lime"
+	}
+	return o
+}

@@ -1,0 +1,292 @@
+package native
+
+import (
+	"cmp"
+	"slices"
+
+	"lime/internal/profile"
+	"lime/internal/section"
+	"lime/internal/unit"
+)
+
+// output turns instances into rows of the profile.
+type output struct {
+	sink       profile.Sink
+	code       *code
+	sections   map[sectionKey]profile.SectionID
+	paths      map[pathKey]float64
+	lockKind   int32
+	lockEvents map[uint64]profile.EventID // by call
+	virtual    map[int32]uint64           // by thread: where its next part begins
+	instances  int
+	widest     int // most parts of an instance
+	work       uint64
+	err        error
+}
+
+type sectionKey struct {
+	kind  section.Kind
+	place unit.Addr
+}
+
+type pathKey struct {
+	path    int32
+	thread  int32
+	section profile.SectionID
+	metric  string
+}
+
+func newOutput(sink profile.Sink, c *code) *output {
+	return &output{sink: sink, code: c, sections: map[sectionKey]profile.SectionID{}, paths: map[pathKey]float64{}, virtual: map[int32]uint64{}, lockKind: profile.None,
+		lockEvents: map[uint64]profile.EventID{}}
+}
+
+// kinds maps the words of section to those of the profile.
+func kinds() map[section.Kind]profile.SectionKind {
+	return map[section.Kind]profile.SectionKind{
+		section.Barrier: profile.SectionBarrier, section.Join: profile.SectionJoin, section.Region: profile.SectionRegion,
+		section.Built: profile.SectionBuilt, section.Custom: profile.SectionCustom, section.Serial: profile.SectionSerial,
+		section.Tail: profile.SectionTail,
+	}
+}
+
+func (o *output) thread(t *thread) {
+	row := o.row(t)
+	o.sink.AddThread(row)
+	if t.parent != nil {
+		o.virtual[int32(t.id)] = o.virtual[int32(t.parent.id)]
+	}
+}
+
+func (o *output) row(t *thread) profile.Thread {
+	row := profile.Thread{Name: t.name, Parent: profile.None, TID: t.tid, Start: t.start, End: max(t.end, t.start), Entry: profile.None}
+	if t.parent != nil {
+		row.Parent = profile.ThreadID(t.parent.id)
+	}
+	return row
+}
+
+func (o *output) threadEnd(t *thread) { o.sink.SetThread(profile.ThreadID(t.id), o.row(t)) }
+
+// instance writes one instance. A part's length is the thread's time on a CPU, so that waiting for one of too few
+// cores counts for nobody; the parts stand on the time line that the program would have with a core for every thread.
+func (o *output) instance(in section.Instance) {
+	x := &profile.Instance{Section: o.section(in)}
+	var sum partSum
+	for i := range in.Parts {
+		p := &in.Parts[i]
+		sum.reset()
+		for _, s := range p.Spans {
+			sum.add(s.(*piece))
+		}
+		x.Parts = append(x.Parts, profile.Part{Thread: profile.ThreadID(p.Thread), Arrive: sum.time(), LockWait: min(sum.wait, sum.time()), Entry: profile.None, Exit: profile.None})
+		o.counts(x, &sum, int32(i))
+		o.iterations(x, &sum, int32(i))
+		o.lockWaits(x, &sum, int32(i))
+		o.charge(p.Spans, x.Section, sum.scale())
+	}
+	o.place(x, in.Kind)
+	if err := o.sink.WriteInstance(x); err != nil && o.err == nil {
+		o.err = err
+	}
+	o.instances++
+	o.widest = max(o.widest, len(x.Parts))
+}
+
+// place puts the parts, whose Arrive is their length so far, on the time line.
+func (o *output) place(x *profile.Instance, kind section.Kind) {
+	var start, last uint64
+	for i := range x.Parts {
+		start = max(start, o.virtual[int32(x.Parts[i].Thread)])
+	}
+	for i := range x.Parts {
+		p := &x.Parts[i]
+		p.Start = o.virtual[int32(p.Thread)]
+		if kind == section.Region { // its threads were idle before
+			p.Start = start
+		}
+		p.Arrive += p.Start
+		last = max(last, p.Arrive)
+	}
+	for i := range x.Parts {
+		x.Parts[i].Release = last
+		o.virtual[int32(x.Parts[i].Thread)] = last
+	}
+}
+
+// follows sets a thread's time behind that of one for which it has waited.
+func (o *output) follows(t, other *thread) {
+	o.virtual[int32(t.id)] = max(o.virtual[int32(t.id)], o.virtual[int32(other.id)])
+}
+
+// end is the end of the time line.
+func (o *output) end() (last uint64) {
+	for _, v := range o.virtual {
+		last = max(last, v)
+	}
+	return last
+}
+
+// partSum adds up the pieces of a part.
+type partSum struct {
+	cpu, spin, work uint64
+	lockOff, wait   uint64 // blocked on locks; waited for locks in all
+	locks           []lockWait
+	blocks          map[*block]blockSum
+	order           []*block
+	trips           map[*block]blockSum // n samples, and what was left in all
+	tested          []*block
+}
+
+type blockSum struct{ n, period uint64 }
+
+func (s *partSum) reset() { *s = partSum{blocks: map[*block]blockSum{}, trips: map[*block]blockSum{}} }
+
+func (s *partSum) add(p *piece) {
+	s.cpu += p.cpu
+	s.spin += p.spin
+	s.work += p.work
+	for _, l := range p.locks {
+		s.lockOff, s.wait = s.lockOff+l.off, s.wait+l.wait
+	}
+	s.locks = append(s.locks, p.locks...)
+	for _, w := range p.samples {
+		b, ok := s.blocks[w.b]
+		if !ok {
+			s.order = append(s.order, w.b)
+		}
+		b.n++
+		b.period += w.period
+		s.blocks[w.b] = b
+		s.addTrips(w.trips)
+	}
+}
+
+func (s *partSum) addTrips(list []trip) {
+	for _, t := range list {
+		b, ok := s.trips[t.test]
+		if !ok {
+			s.tested = append(s.tested, t.test)
+		}
+		b.n++
+		b.period += t.left
+		s.trips[t.test] = b
+	}
+}
+
+// time is the part's time: on a CPU but for the share in which it spun, and blocked on locks.
+func (s *partSum) time() uint64 { return s.onCPU() + s.lockOff }
+
+func (s *partSum) onCPU() uint64 {
+	if s.spin == 0 {
+		return s.cpu
+	}
+	return uint64(float64(s.cpu) * float64(s.work) / float64(s.work+s.spin))
+}
+
+// scale turns periods into nanoseconds of the part's time.
+func (s *partSum) scale() float64 {
+	if s.work == 0 {
+		return 0
+	}
+	return float64(s.onCPU()) / float64(s.work)
+}
+
+// counts writes a part's samples by block.
+func (o *output) counts(x *profile.Instance, s *partSum, part int32) {
+	slices.SortFunc(s.order, func(a, b *block) int { return int(a.id) - int(b.id) })
+	scale := s.scale()
+	for _, b := range s.order {
+		sum := s.blocks[b]
+		x.Edges = append(x.Edges, profile.Count{Row: int32(o.code.visit(b)), Part: part, N: sum.n})
+		x.Times = append(x.Times, profile.Count{Row: int32(b.id), Part: part, N: uint64(float64(sum.period)*scale + 0.5)})
+	}
+}
+
+// working is the piece's time on a CPU but for the share in which it spun.
+func (p *piece) working() uint64 {
+	s := partSum{cpu: p.cpu, spin: p.spin, work: p.work}
+	return s.time()
+}
+
+// lockWaits writes a part's waits for locks, by the calls that took them.
+func (o *output) lockWaits(x *profile.Instance, s *partSum, part int32) {
+	for _, l := range s.locks {
+		if o.lockKind == profile.None {
+			o.lockKind = o.sink.AddKind(profile.EventKind{Name: "lock-wait", Title: "lock wait", Unit: "times", Label: profile.Measured})
+		}
+		id, ok := o.lockEvents[l.call]
+		if !ok {
+			id = o.sink.AddEvent(profile.Event{Kind: o.lockKind, Node: o.code.at(l.call).b.id, Addr: l.call})
+			o.lockEvents[l.call] = id
+		}
+		x.Events, x.Costs = addCount(x.Events, int32(id), part, l.n), addCount(x.Costs, int32(id), part, l.wait)
+	}
+}
+
+func addCount(m []profile.Count, row, part int32, n uint64) []profile.Count {
+	for i := len(m) - 1; i >= 0; i-- {
+		if m[i].Row == row && m[i].Part == part {
+			m[i].N += n
+			return m
+		}
+	}
+	return append(m, profile.Count{Row: row, Part: part, N: n})
+}
+
+// iterations writes what a part's samples tell of loops.
+func (o *output) iterations(x *profile.Instance, s *partSum, part int32) {
+	for _, b := range s.tested {
+		o.code.tripEvents(b)
+		sum := s.trips[b]
+		x.Events = append(x.Events, profile.Count{Row: int32(b.trips[0]), Part: part, N: sum.n},
+			profile.Count{Row: int32(b.trips[1]), Part: part, N: sum.period})
+	}
+}
+
+// charge adds the samples of pieces to the call paths of a section, each piece once.
+func (o *output) charge(spans []any, s profile.SectionID, scale float64) {
+	for _, x := range spans {
+		p := x.(*piece)
+		if p.charged {
+			continue
+		}
+		p.charged = true
+		o.work += p.working()
+		for _, w := range p.samples {
+			o.paths[pathKey{w.path, int32(p.thread.id), s, "time"}] += float64(w.period) * scale
+		}
+	}
+}
+
+func (o *output) section(in section.Instance) profile.SectionID {
+	key := sectionKey{in.Kind, in.Place}
+	if id, ok := o.sections[key]; ok {
+		return id
+	}
+	row := profile.Section{Kind: kinds()[in.Kind], EndAddr: uint64(in.Place), EndNode: profile.None}
+	if in.Place != 0 {
+		row.EndNode = o.code.at(uint64(in.Place)).b.id
+	}
+	id := o.sink.AddSection(row)
+	o.sections[key] = id
+	return id
+}
+
+// close writes the metrics of the call paths since the last time.
+func (o *output) close() {
+	keys := make([]pathKey, 0, len(o.paths))
+	for k := range o.paths {
+		keys = append(keys, k)
+	}
+	slices.SortFunc(keys, comparePaths)
+	for _, k := range keys {
+		o.sink.AddPathSample(profile.PathSample{Path: profile.PathID(k.path), Thread: profile.ThreadID(k.thread), Section: k.section,
+			Metric: k.metric, Value: o.paths[k]})
+	}
+	clear(o.paths)
+}
+
+func comparePaths(a, b pathKey) int {
+	return cmp.Or(cmp.Compare(a.metric, b.metric), cmp.Compare(a.section, b.section), cmp.Compare(a.thread, b.thread), cmp.Compare(a.path, b.path))
+}

@@ -1,0 +1,216 @@
+package native
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	"lime/internal/profile"
+)
+
+// build compiles a C program.
+func build(t *testing.T, source string, flags ...string) string {
+	t.Helper()
+	if _, err := exec.LookPath("gcc"); err != nil {
+		t.Skip("gcc is not installed")
+	}
+	dir := t.TempDir()
+	src, out := filepath.Join(dir, "p.c"), filepath.Join(dir, "p")
+	if err := os.WriteFile(src, []byte(source), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	args := append([]string{"-O2", "-g", "-pthread", "-o", out, src}, flags...)
+	if msg, err := exec.Command("gcc", args...).CombinedOutput(); err != nil {
+		t.Skipf("gcc %v: %v\n%s", flags, err, msg)
+	}
+	return out
+}
+
+// record runs a program and returns its profile.
+func record(t *testing.T, o Options) (*profile.Profile, Result) {
+	t.Helper()
+	p := profile.New(profile.Meta{})
+	o.Out = p
+	res, err := Run(context.Background(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := profile.Validate(p); err != nil {
+		t.Fatalf("the profile is not valid: %v", err)
+	}
+	return p, res
+}
+
+// sections lists the instances of each kind, and the most threads that took part in one.
+func sections(p *profile.Profile) map[profile.SectionKind][2]int {
+	found := map[profile.SectionKind][2]int{}
+	for id, s := range p.Tables().Sections {
+		for in := range p.Instances(profile.SectionID(id)) {
+			n := found[s.Kind]
+			found[s.Kind] = [2]int{n[0] + 1, max(n[1], len(in.Parts))}
+		}
+	}
+	return found
+}
+
+const barriers = `
+#include <pthread.h>
+#include <stdio.h>
+static pthread_barrier_t b;
+static volatile double sink[8];
+__attribute__((noinline)) static void spin(long me, long n) { for (long i = 0; i < n; i++) sink[me] += i; }
+static void *work(void *arg) {
+	long me = (long)arg;
+	for (int i = 0; i < 10; i++) { spin(me, 200000 * (me + 1)); pthread_barrier_wait(&b); }
+	return arg;
+}
+int main(void) {
+	pthread_t t[6];
+	pthread_barrier_init(&b, 0, 6);
+	for (long i = 0; i < 6; i++) { pthread_t x; pthread_create(&x, 0, work, (void *)i); t[i] = x; }
+	for (int i = 0; i < 6; i++) pthread_join(t[i], 0);
+	return 7;
+}
+`
+
+func TestBarriers(t *testing.T) {
+	p, res := record(t, Options{Command: []string{build(t, barriers)}})
+	if res.Status != 7 || res.EndState != "exited" || res.Threads != 7 {
+		t.Errorf("status %d, %s, %d threads; want 7, exited, 7", res.Status, res.EndState, res.Threads)
+	}
+	found := sections(p)
+	if found[profile.SectionBarrier] != [2]int{10, 6} || found[profile.SectionJoin] != [2]int{1, 6} {
+		t.Errorf("sections by kind: %v; want 10 instances of a barrier and 1 of a join, each of 6 threads", found)
+	}
+	var times [7]uint64
+	for id, s := range p.Tables().Sections {
+		for in := range p.Instances(profile.SectionID(id)) {
+			if s.Kind == profile.SectionBarrier {
+				for i := range in.Parts {
+					times[in.Parts[i].Thread] += in.Parts[i].Time()
+				}
+			}
+		}
+	}
+	if hasSamples(p) && times[6] < 3*times[1] {
+		t.Errorf("thread 6 has six times the work of thread 1; their times are %v", times)
+	}
+}
+
+func hasSamples(p *profile.Profile) bool { return p.Meta().CountLabel == profile.Sampled }
+
+const regions = `
+#include <omp.h>
+static volatile long sum;
+int main(void) {
+	for (int r = 0; r < 5; r++) {
+		#pragma omp parallel num_threads(4)
+		{
+			for (long i = 0; i < 1000000; i++) __asm__ volatile("");
+			#pragma omp barrier
+			for (long i = 0; i < 1000000; i++) __asm__ volatile("");
+		}
+	}
+	return 0;
+}
+`
+
+func TestRegions(t *testing.T) {
+	p, res := record(t, Options{Command: []string{build(t, regions, "-fopenmp")}})
+	found := sections(p)
+	if res.Status != 0 || found[profile.SectionRegion] != [2]int{5, 4} || found[profile.SectionBarrier] != [2]int{5, 4} {
+		t.Errorf("status %d, sections by kind %v; want 5 region ends and 5 barriers of 4 threads", res.Status, found)
+	}
+}
+
+func TestStatic(t *testing.T) {
+	p, res := record(t, Options{Command: []string{build(t, barriers, "-static")}})
+	found := sections(p)
+	if res.Status != 7 || found[profile.SectionTail][0] != 1 {
+		t.Errorf("status %d, sections by kind %v; want the whole run as one section", res.Status, found)
+	}
+	if !noted(p, "no-hooks") {
+		t.Errorf("notes %v do not say why there are no sections", p.Meta().Notes)
+	}
+}
+
+func TestWithoutSamples(t *testing.T) {
+	p, res := record(t, Options{Command: []string{build(t, barriers)}, NoPerf: true})
+	found := sections(p)
+	if res.Status != 7 || found[profile.SectionBarrier] != [2]int{10, 6} || !noted(p, "no-switches") {
+		t.Errorf("status %d, sections by kind %v, notes %v", res.Status, found, p.Meta().Notes)
+	}
+}
+
+func noted(p *profile.Profile, code string) bool {
+	for _, n := range p.Meta().Notes {
+		if n.Code == code {
+			return true
+		}
+	}
+	return false
+}
+
+func TestNoSuchProgram(t *testing.T) {
+	res, err := Run(context.Background(), Options{Command: []string{"/no/such/program"}, Out: profile.New(profile.Meta{})})
+	if err == nil || res.Status != 127 {
+		t.Errorf("status %d, %v; want 127 and an error", res.Status, err)
+	}
+}
+
+func TestClockConverts(t *testing.T) {
+	var c tscClock
+	for i := range uint64(3 * maxPairs) {
+		c.add(pair{tsc: 1000 + 3*i*1000, ns: 500 + i*1000})
+	}
+	for _, at := range []uint64{3*maxPairs - 1, 3*maxPairs - 7, 2 * maxPairs} {
+		if got := c.nanos(1000 + 3000*at + 300); got < 500+at*1000+99 || got > 500+at*1000+101 {
+			t.Errorf("time stamp of reading %d is %d ns, want %d", at, got, 500+at*1000+100)
+		}
+	}
+	if len(c.pairs) > maxPairs {
+		t.Errorf("%d readings are kept, at most %d are wanted", len(c.pairs), maxPairs)
+	}
+}
+
+const contended = `
+#include <pthread.h>
+#include <unistd.h>
+static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
+static pthread_barrier_t b;
+static void hold(void) { pthread_mutex_lock(&m); usleep(20000); pthread_mutex_unlock(&m); }
+static void *work(void *arg) { hold(); pthread_barrier_wait(&b); return arg; }
+int main(void) {
+	pthread_t t[4];
+	pthread_barrier_init(&b, 0, 4);
+	for (long i = 0; i < 4; i++) pthread_create(&t[i], 0, work, 0);
+	for (int i = 0; i < 4; i++) pthread_join(t[i], 0);
+	return 0;
+}
+`
+
+// Four threads hold a lock for 20 ms each: they wait for 20, 40 and 60 ms, and all of it is charged to those who hold it.
+func TestLockWaits(t *testing.T) {
+	p, _ := record(t, Options{Command: []string{build(t, contended)}})
+	var cost uint64
+	for id := range p.Tables().Sections {
+		for in := range p.Instances(profile.SectionID(id)) {
+			for _, c := range in.Costs {
+				cost += c.N
+			}
+		}
+	}
+	metric := map[string]float64{}
+	for _, s := range p.Tables().PathSamples {
+		metric[s.Metric] += s.Value
+	}
+	const least, most = 60e6, 2000e6 // threads start late on a busy machine, and sleep longer than asked for
+	if float64(cost) < least || float64(cost) > most || metric["lock-wait"] < least {
+		t.Errorf("waits for locks: %d ns in sections, %.0f ns by path; want 120 ms, more or less", cost, metric["lock-wait"])
+	}
+	if d := metric["lock-blame"] / metric["lock-wait"]; d < 0.9 || d > 1.1 {
+		t.Errorf("%.0f ns are blamed on holders, %.0f ns were waited", metric["lock-blame"], metric["lock-wait"])
+	}
+}

@@ -1,0 +1,406 @@
+package native
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"lime/internal/collect/native/hook"
+	"lime/internal/perf"
+	"lime/internal/profile"
+	"lime/internal/section"
+	"lime/internal/unit"
+)
+
+// run is one recording.
+type run struct {
+	o       Options
+	pid     int32
+	name    string
+	clock   tscClock
+	session []*perf.Session
+	by      string // the sampling clock, "" if there is none
+	prog    *launched
+	table   []row
+
+	images  *images
+	code    *code
+	sampler *sampler
+	out     *output
+	rec     *section.Recogniser
+	stream  stream
+
+	switches bool // the kernel tells of context switches
+	threads  []*thread
+	byTID    map[int32]*thread
+	handles  map[uint64]*thread // by pthread_t
+	open     map[uint64]uint64  // regions by what names their call
+	waiters  map[uint64][]*thread
+	unlocks  map[uint64][]unlock
+	sites    map[siteKey]section.Site
+	regions  uint64
+	started  uint64
+	keepAt   uint64
+	now      uint64
+	lost     uint64
+	throttle uint64
+	children map[int32]bool
+	notes    noteBook
+}
+
+// Run records a program until it ends, or ctx is cancelled. The profile so far is kept whatever happens.
+func Run(ctx context.Context, o Options) (Result, error) {
+	r := newRun(o.withDefaults())
+	var err error
+	if r.o.PID != 0 {
+		err = r.attach()
+	} else {
+		err = r.start()
+	}
+	if err != nil {
+		return Result{Status: failStatus(err), EndState: ""}, err
+	}
+	defer r.close()
+	if err := r.o.Out.UpdateMeta(r.meta("running")); err != nil {
+		return Result{Status: statusFailed}, err
+	}
+	return r.loop(ctx)
+}
+
+func newRun(o Options) *run {
+	return &run{o: o, keepAt: firstKeep, table: table(), byTID: map[int32]*thread{}, handles: map[uint64]*thread{}, open: map[uint64]uint64{},
+		waiters: map[uint64][]*thread{}, unlocks: map[uint64][]unlock{}, sites: map[siteKey]section.Site{}, children: map[int32]bool{}, notes: noteBook{}}
+}
+
+// start launches the program.
+func (r *run) start() error {
+	r.clock.tick()
+	prog, err := launch(&r.o, r.prepare)
+	if err != nil {
+		return err
+	}
+	r.prog = prog
+	if in := prog.hooks; in != nil {
+		r.sampler.walker.Stubs = in.Frame
+		r.sampler.stubs = func(pc uint64) bool { return pc >= in.Lo && pc < in.Hi }
+	}
+	r.explain()
+	return nil
+}
+
+// prepare opens the events of a stopped program.
+func (r *run) prepare(pid int) error {
+	r.pid = int32(pid)
+	r.images = newImages(pid)
+	if err := r.images.load(); err != nil {
+		return err
+	}
+	r.code = newCode(r.images, r.o.Out)
+	r.sampler = newSampler(r.images, r.code, r.o.Out)
+	r.out = newOutput(r.o.Out, r.code)
+	r.rec = section.New(r.out.instance)
+	if !r.o.NoPerf {
+		r.openPerf(perf.Options{PID: pid})
+	}
+	r.name = threadName(pid, pid)
+	r.started = monotonic()
+	r.startThread(r.pid, nil, r.started)
+	for _, s := range r.session {
+		if err := s.Enable(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// openPerf opens the best sampling clock that there is. What the kernel tells of threads, mappings and switches comes through rings of
+// its own: samples are large and may be lost, but a lost switch would spoil the thread's time.
+func (r *run) openPerf(o perf.Options) {
+	o.Frequency, o.Layout = r.o.Frequency, perf.Layout{Stack: r.o.StackBytes}
+	tasks := perf.Options{PID: o.PID, TID: o.TID, Clock: perf.Tasks(), Period: 1, Leader: true, Pages: taskPages}
+	leader, err := perf.Open(tasks)
+	o.Leader = err != nil
+	for _, c := range perf.Clocks() {
+		o.Clock = c
+		var s *perf.Session
+		if s, err = perf.Open(o); err == nil {
+			r.session, r.by, r.switches = append(r.session, s), c.Name, true
+			break
+		}
+	}
+	if leader != nil {
+		r.session, r.switches = append(r.session, leader), true
+	}
+	if err != nil {
+		r.notes.add("no-samples", err.Error())
+	}
+}
+
+// taskPages is the size of the rings without samples.
+const taskPages = 32
+
+// explain notes what is missing.
+func (r *run) explain() {
+	if err := r.prog.why; err != nil {
+		r.notes.add("no-hooks", fmt.Sprintf("sections are not seen, only the whole run: %v", err))
+	}
+	if !r.switches {
+		r.notes.add("no-switches", "times are those on the wall: more threads than cores spoil them")
+	}
+}
+
+func (r *run) close() {
+	for _, s := range r.session {
+		s.Close()
+	}
+	if r.prog != nil && r.prog.ring != nil {
+		r.prog.ring.Close()
+	}
+	r.images.close()
+}
+
+// tickMillis is how long lime sleeps between two looks at the rings.
+const tickMillis = 40
+
+// loop drains the rings until the program is gone.
+func (r *run) loop(ctx context.Context) (Result, error) {
+	done := make(chan *os.ProcessState, 1)
+	go r.wait(done)
+	stop := r.signals()
+	defer stop()
+	var state *os.ProcessState
+	interrupted := false
+	for state == nil && !interrupted {
+		r.sleep()
+		select {
+		case state = <-done:
+		case <-ctx.Done():
+			interrupted = true
+		default:
+		}
+		r.drain(lag)
+		r.keep()
+	}
+	r.drain(0)
+	return r.finish(state, interrupted)
+}
+
+// firstKeep is when what is summed up over the run is written for the first time, in ns; each next time is twice as late, so
+// that a run that is killed keeps at least half of it, and a long one grows little.
+const firstKeep = 1_000_000_000
+
+// keep writes what a run that is killed would lose.
+func (r *run) keep() {
+	if r.now-r.started < r.keepAt {
+		return
+	}
+	r.keepAt = max(2*r.keepAt, firstKeep)
+	r.out.close()
+	m := r.meta("running")
+	m.Cores, m.RunTime = max(m.Cores, r.out.widest), max(r.out.end(), 1)
+	_ = r.o.Out.UpdateMeta(m) // the end of the run tells of an error
+}
+
+// wait waits for the program's end.
+func (r *run) wait(done chan<- *os.ProcessState) {
+	if r.prog == nil {
+		for unix.Kill(int(r.pid), 0) == nil {
+			time.Sleep(tickMillis * time.Millisecond)
+		}
+		done <- &os.ProcessState{}
+		return
+	}
+	_ = r.prog.cmd.Wait() // the status says it all
+	done <- r.prog.cmd.ProcessState
+}
+
+// sleep waits for the next look: until a ring is half full, or a while has passed.
+func (r *run) sleep() {
+	before := time.Now()
+	const least = 5 * time.Millisecond
+	if n := len(r.session); n == 1 || n == 2 {
+		_ = r.session[0].Wait(tickMillis) // else the time passes
+		time.Sleep(least - time.Since(before))
+		return
+	}
+	time.Sleep(tickMillis * time.Millisecond)
+}
+
+// signals keeps lime alive while the program decides what an interrupt means, and passes on what was sent to lime alone.
+func (r *run) signals() (stop func()) {
+	ch := make(chan os.Signal, 8)
+	signal.Notify(ch, unix.SIGINT, unix.SIGQUIT, unix.SIGTERM, unix.SIGHUP)
+	go func() {
+		for s := range ch {
+			if n, ok := s.(syscall.Signal); ok && r.prog != nil && (n == unix.SIGTERM || n == unix.SIGHUP) {
+				_ = unix.Kill(int(r.pid), n)
+			}
+		}
+	}()
+	return func() { signal.Stop(ch); close(ch) }
+}
+
+// drain reads all rings and takes what is old enough.
+func (r *run) drain(age uint64) {
+	now := monotonic()
+	for _, s := range r.session {
+		if err := s.Drain(r.record); err != nil {
+			r.notes.add("damaged-record", err.Error())
+		}
+	}
+	r.drainHooks(now)
+	before := now - age
+	if age == 0 {
+		before = ^uint64(0)
+	} else if r.stream.held != 0 {
+		before = min(before, r.stream.held)
+	}
+	r.stream.take(before, r.apply)
+}
+
+// drainHooks reads the hooks' ring. If a record is still being written, nothing behind the latest one read may be taken.
+func (r *run) drainHooks(now uint64) {
+	r.clock.tick()
+	if r.prog == nil || r.prog.ring == nil {
+		return
+	}
+	whole := r.prog.ring.Drain(func(h hook.Record) {
+		at := r.clock.nanos(h.TSC)
+		r.stream.last = max(r.stream.last, at)
+		r.stream.add(item{at: at, hook: &h})
+	})
+	r.stream.held = 0
+	if !whole {
+		r.stream.held = max(r.stream.last, 1)
+	}
+}
+
+// record takes a record of the kernel's as it is read.
+func (r *run) record(rec *perf.Record) {
+	if rec.PID != r.pid && rec.Type != perf.TypeLost {
+		if rec.PID > 0 && !r.children[rec.PID] {
+			r.children[rec.PID] = true
+		}
+		return
+	}
+	x := item{at: rec.Time, typ: rec.Type, tid: rec.TID, other: rec.ParentTID, name: rec.Name, out: rec.Out, forced: rec.Preempted}
+	switch rec.Type {
+	case perf.TypeMmap2:
+		if rec.Prot&unix.PROT_EXEC != 0 && r.images.mapped(rec.Name, rec.Addr, rec.Addr+rec.Len, rec.Offset) {
+			r.sampler.walker.Forget()
+		}
+		return
+	case perf.TypeLost:
+		r.lost += rec.Lost
+		return
+	case perf.TypeThrottle:
+		r.throttle++
+		return
+	case perf.TypeSample:
+		x.sample, x.spins = r.sampler.take(rec)
+	case perf.TypeComm:
+		if rec.Exec {
+			r.replaced()
+			r.notes.add("exec", "the program replaced itself by another one: of that, only samples are there")
+		}
+	}
+	r.stream.add(x)
+}
+
+// replaced forgets the images of a program that has replaced itself by another one.
+func (r *run) replaced() {
+	r.images.reset()
+	r.code.reset()
+	r.sampler.walker.Forget()
+	r.sampler.walker.Stubs, r.sampler.stubs = nil, nil
+	clear(r.sites)
+}
+
+// finish ends the recording and completes the profile.
+func (r *run) finish(state *os.ProcessState, interrupted bool) (Result, error) {
+	end := max(r.now, r.started)
+	for _, t := range r.threads {
+		r.endThread(t, end)
+	}
+	r.rec.Close(unit.Cycles(end))
+	res := r.result(state, interrupted)
+	r.out.close()
+	r.report(end - r.started)
+	m := r.meta(res.EndState)
+	m.Cores = max(m.Cores, r.out.widest)
+	m.ExitStatus, m.RunTime, m.CoreTime, m.Complete, m.Notes = res.Status, max(r.out.end(), 1), r.out.work, true, r.notes.list()
+	if state != nil {
+		if ws, ok := state.Sys().(syscall.WaitStatus); ok && ws.Signaled() {
+			m.ExitStatus = int(ws.Signal())
+		}
+	}
+	res.Notes, res.RunTime = m.Notes, end-r.started
+	return res, errors.Join(r.out.err, r.o.Out.UpdateMeta(m))
+}
+
+func (r *run) result(state *os.ProcessState, interrupted bool) Result {
+	res := Result{EndState: "exited", Threads: len(r.threads), Instances: r.out.instances, Samples: r.sampler.total, Stacks: r.sampler.share()}
+	if interrupted {
+		res.EndState, res.Status = "interrupted", 128+int(unix.SIGINT)
+	}
+	if state == nil {
+		return res
+	}
+	if ws, ok := state.Sys().(syscall.WaitStatus); ok {
+		res.Status = ws.ExitStatus()
+		if ws.Signaled() {
+			res.EndState, res.Status = "signalled", 128+int(ws.Signal())
+		}
+	}
+	return res
+}
+
+// report notes the figures of the recording.
+func (r *run) report(wall uint64) {
+	if s := r.sampler; s.total > 0 {
+		r.notes.set("complete-stacks", fmt.Sprintf("%.1f %% of the samples have a complete call path", 100*s.share()), s.complete)
+		r.notes.set("samples", fmt.Sprintf("samples by %s, %d a second and thread", r.by, r.o.Frequency), s.total)
+	}
+	if r.lost > 0 {
+		r.notes.set("lost-samples", "records that the kernel had no room for", r.lost)
+	}
+	if r.throttle > 0 {
+		r.notes.set("throttled", "times that the kernel stopped sampling for a while", r.throttle)
+	}
+	if r.prog != nil && r.prog.ring != nil && r.prog.ring.Lost() > 0 {
+		r.notes.set("lost-calls", "synchronisation calls that found no room in the ring", r.prog.ring.Lost())
+	}
+	if n := len(r.children); n > 0 {
+		r.notes.set("child-process", "processes that the program started are not in the profile", uint64(n))
+	}
+	if r.switches {
+		r.notes.set("cpu-time", fmt.Sprintf("the times are those on a CPU, put together as if every thread had a core of its own, so that more threads than cores do no harm; "+
+			"on the wall the run took %v on %d cores", unit.Nanos(wall), cores()), 1)
+	}
+}
+
+func (r *run) meta(state string) profile.Meta {
+	m := profile.Meta{
+		Tool: r.o.Tool, Collector: "record", Model: "native", Command: r.o.Command, Cores: cores(),
+		ClockUnit: "ns", ClockHz: 1e9, TimeLabel: profile.Measured, CountLabel: profile.Sampled, NodeTime: "stored", EndState: state,
+	}
+	if r.by == "" {
+		m.CountLabel = profile.Unavailable
+	}
+	return m
+}
+
+// cores is how many CPUs this process may use.
+func cores() int {
+	var set unix.CPUSet
+	if unix.SchedGetaffinity(0, &set) == nil {
+		return set.Count()
+	}
+	return 1
+}

@@ -1,0 +1,141 @@
+package native
+
+import (
+	"encoding/binary"
+
+	"lime/internal/perf"
+	"lime/internal/profile"
+	"lime/internal/unwind"
+)
+
+// sampler turns the kernel's samples into call paths.
+type sampler struct {
+	images   *images
+	code     *code
+	walker   *unwind.Unwinder
+	tree     *tree
+	stubs    func(pc uint64) bool
+	pcs      []uint64
+	total    uint64
+	complete uint64
+}
+
+func newSampler(m *images, c *code, sink profile.Sink) *sampler {
+	return &sampler{images: m, code: c, walker: unwind.New(m.unwindImage), tree: newTree(sink)}
+}
+
+// deepest bounds the call paths.
+const deepest = 512
+
+// take walks the sampled stack.
+func (s *sampler) take(r *perf.Record) (w workSample, spins bool) {
+	s.total++
+	s.pcs = s.pcs[:0]
+	whole := false
+	var trips []trip
+	if r.HasRegs {
+		regs := unwind.Regs(r.DWARF())
+		mem := stackMemory(r.Regs[perf.RegSP], r.Stack)
+		whole, _ = s.walker.WalkRegs(regs, mem, func(at *unwind.Regs) bool {
+			s.pcs = append(s.pcs, at[unwind.PC])
+			trips = s.trips(trips, at, mem)
+			return len(s.pcs) < deepest
+		})
+	}
+	if len(s.pcs) == 0 {
+		s.pcs = append(s.pcs, r.IP)
+	}
+	if whole {
+		s.complete++
+	}
+	w, spins = s.path(r.Period)
+	w.trips = trips
+	return w, spins
+}
+
+// maxTrips is the number of loops that a sample tells of.
+const maxTrips = 12
+
+// trips reads how much is left of the loops around a frame of the program's own.
+func (s *sampler) trips(list []trip, at *unwind.Regs, mem unwind.Memory) []trip {
+	leaf := len(s.pcs) == 1
+	pc := at[unwind.PC]
+	if !leaf {
+		pc--
+	}
+	if len(list) >= maxTrips || !s.images.own(pc) {
+		return list
+	}
+	b := s.code.at(pc).b
+	for _, t := range b.tests {
+		if left, ok := t.left(at, mem, leaf); ok {
+			list = append(list, trip{t.b, left})
+		}
+	}
+	return list
+}
+
+// stackMemory reads the copy of a stack that starts at sp.
+func stackMemory(sp uint64, stack []byte) unwind.Memory {
+	return func(addr uint64) (uint64, bool) {
+		off := addr - sp
+		if addr < sp || off+8 > uint64(len(stack)) || off+8 < 8 {
+			return 0, false
+		}
+		return binary.LittleEndian.Uint64(stack[off:]), true
+	}
+}
+
+// path puts the frames into the tree, outermost first. Frames of lime's own stubs are left out. A thread
+// spins if a function of a runtime that waits is above all of the program's own code.
+func (s *sampler) path(period uint64) (w workSample, spins bool) {
+	at := int32(profile.None)
+	for i := len(s.pcs) - 1; i > 0; i-- {
+		if s.stubs != nil && s.stubs(s.pcs[i]) {
+			continue
+		}
+		if p := s.code.at(s.pcs[i] - 1); p.b != nil {
+			at = s.tree.child(at, p.b.id)
+		}
+	}
+	leaf := s.code.at(s.pcs[0])
+	w = workSample{b: leaf.b, period: max(period, 1)}
+	w.path = s.tree.child(at, leaf.b.id)
+	spins = leaf.fn != nil && leaf.fn.spins
+	for i := 1; i < len(s.pcs) && !spins && !s.images.own(s.pcs[i-1]); i++ {
+		f := s.code.at(s.pcs[i] - 1).fn
+		spins = f != nil && f.spins
+	}
+	return w, spins
+}
+
+// share is the share of samples with a complete call path.
+func (s *sampler) share() float64 {
+	if s.total == 0 {
+		return 1
+	}
+	return float64(s.complete) / float64(s.total)
+}
+
+// tree is the tree of call paths.
+type tree struct {
+	sink profile.Sink
+	ids  map[edge]int32
+}
+
+type edge struct {
+	parent int32
+	node   profile.NodeID
+}
+
+func newTree(sink profile.Sink) *tree { return &tree{sink: sink, ids: map[edge]int32{}} }
+
+func (t *tree) child(parent int32, node profile.NodeID) int32 {
+	k := edge{parent, node}
+	id, ok := t.ids[k]
+	if !ok {
+		id = int32(t.sink.AddPath(profile.PathNode{Parent: profile.PathID(parent), Node: node}))
+		t.ids[k] = id
+	}
+	return id
+}

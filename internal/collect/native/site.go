@@ -1,0 +1,78 @@
+package native
+
+import (
+	"lime/internal/collect/native/hook"
+	"lime/internal/section"
+	"lime/internal/unit"
+	"lime/internal/unwind"
+)
+
+// siteKey names the place of a hooked call.
+type siteKey struct{ caller, sp uint64 }
+
+const maxSites = 1 << 14
+
+// site is the place at which a thread called a hooked function, as the recogniser wants it. The program runs on, so
+// only the return address is sure; what lies above it is read from the thread's stack as it is now, which
+// holds as long as the calls are open.
+func (r *run) site(h *hook.Record) section.Site {
+	key := siteKey{h.Caller, h.SP}
+	if s, ok := r.sites[key]; ok {
+		return s
+	}
+	s := r.readSite(h)
+	if len(r.sites) >= maxSites {
+		clear(r.sites)
+	}
+	if len(s.Stack) > 0 {
+		r.sites[key] = s
+	}
+	return s
+}
+
+func (r *run) readSite(h *hook.Record) section.Site {
+	var s section.Site
+	var regs unwind.Regs
+	regs[unwind.PC], regs[unwind.RSP], regs[unwind.RBP] = h.Caller, h.SP+8, h.FP
+	stack := make([]byte, siteStack)
+	stack = stack[:peek(r.images.pid, h.SP, stack)]
+	first := true
+	visit := func(pc, _ uint64) bool {
+		if !first && !r.followsCall(pc) { // the stack has changed meanwhile
+			return false
+		}
+		first = false
+		if r.images.own(pc - 1) {
+			s.Stack = append(s.Stack, r.frame(pc))
+		}
+		return len(s.Stack) < siteFrames
+	}
+	regs[unwind.PC] = h.Caller
+	_, _ = r.sampler.walker.Walk(regs, stackMemory(h.SP, stack), visit)
+	return s
+}
+
+const (
+	siteStack  = 4096
+	siteFrames = 24
+)
+
+func (r *run) frame(ret uint64) section.Frame {
+	f := section.Frame{Call: unit.Addr(r.code.callBefore(ret))}
+	if _, lo, _, _ := r.code.bounds(ret - 1); lo != 0 {
+		f.Func = unit.Addr(lo)
+	}
+	return f
+}
+
+// followsCall reports whether an address stands behind a call instruction.
+func (r *run) followsCall(ret uint64) bool {
+	if r.sampler.stubs != nil && r.sampler.stubs(ret) {
+		return true
+	}
+	if r.images.at(ret-1) == nil {
+		return false
+	}
+	b := r.code.at(ret - 1).b
+	return b != nil && b.end == ret && (b.target != 0 || b.addr != b.last || b.instrs == 1)
+}

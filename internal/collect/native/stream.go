@@ -1,0 +1,45 @@
+package native
+
+import (
+	"sort"
+
+	"lime/internal/collect/native/hook"
+	"lime/internal/perf"
+)
+
+// item is something that happened: a record of the kernel's or of a hook's.
+type item struct {
+	at     uint64
+	hook   *hook.Record
+	typ    perf.Type
+	tid    int32
+	other  int32 // fork: parent
+	name   string
+	out    bool
+	forced bool // switch: it could have gone on
+	sample workSample
+	spins  bool
+}
+
+// stream puts the records of all rings in order of time. The rings are read one after the other, so
+// an item is handed out only when none that comes before it can still be under way.
+type stream struct {
+	items []item
+	held  uint64 // hooks: no item may pass this moment, 0 = none
+	last  uint64
+}
+
+func (s *stream) add(x item) { s.items = append(s.items, x) }
+
+// lag is how long after its time stamp a record may come to be seen in its ring, in ns.
+const lag = 5_000_000
+
+// take hands out, in order, what happened before a moment.
+func (s *stream) take(before uint64, visit func(*item)) {
+	sort.SliceStable(s.items, func(i, j int) bool { return s.items[i].at < s.items[j].at })
+	n := sort.Search(len(s.items), func(i int) bool { return s.items[i].at >= before })
+	for i := range s.items[:n] {
+		visit(&s.items[i])
+	}
+	s.items = append(s.items[:0], s.items[n:]...)
+}

@@ -1,0 +1,109 @@
+package native
+
+import "lime/internal/collect/native/hook"
+
+// role is what calling a function means for the sections.
+type role uint8
+
+const (
+	roleBarrier  role = iota // arrival at the barrier that the first argument names; the return is the leave
+	roleTeam                 // barrier of the region that the thread works in
+	roleJoin                 // waits for the end of a thread
+	roleCreate               // creates a thread
+	roleFork                 // parallel region: the first two arguments are its body and data
+	roleCondWait             // waits on the first argument; only the call is seen
+	roleCondWake             // wakes one who waits on the first argument
+	roleCondAll              // wakes all who wait on the first argument
+	roleLock                 // takes the lock that the first argument names; only long waits are seen, when they are over
+	roleUnlock               // gives it back while others wait
+	roles
+)
+
+// row is a function of the table.
+type row struct {
+	name   string
+	role   role
+	source string // where the meaning is laid down
+}
+
+const (
+	posix = "POSIX.1-2017, System Interfaces"
+	glibc = "glibc manual, Threads; Non-POSIX Extensions"
+	gomp  = "libgomp ABI (GCC manual of libgomp, chapter The libgomp ABI)"
+)
+
+// table lists the functions that are hooked. The waits for condition variables are cancellation points at which
+// threads are torn down through frames that must be known to the unwinder: of them only the calls are seen, never a
+// return, so that no frame of lime's is on the stack. GOMP_parallel_reductions reads what its data argument points to,
+// and its body cannot be wrapped.
+func table() []row {
+	return []row{
+		{"pthread_barrier_wait", roleBarrier, posix},
+		{"pthread_join", roleJoin, posix},
+		{"pthread_timedjoin_np", roleJoin, glibc},
+		{"pthread_clockjoin_np", roleJoin, glibc},
+		{"thrd_join", roleJoin, "C17, 7.26.5.6"},
+		{"pthread_create", roleCreate, posix},
+		{"pthread_cond_wait", roleCondWait, posix},
+		{"pthread_cond_timedwait", roleCondWait, posix},
+		{"pthread_cond_clockwait", roleCondWait, glibc},
+		{"pthread_cond_signal", roleCondWake, posix},
+		{"pthread_cond_broadcast", roleCondAll, posix},
+		{"pthread_mutex_lock", roleLock, posix},
+		{"pthread_mutex_timedlock", roleLock, posix},
+		{"pthread_rwlock_wrlock", roleLock, posix},
+		{"pthread_rwlock_rdlock", roleLock, posix},
+		{"pthread_spin_lock", roleLock, posix},
+		{"pthread_mutex_unlock", roleUnlock, posix},
+		{"GOMP_critical_start", roleLock, gomp},
+		{"GOMP_critical_name_start", roleLock, gomp},
+		{"GOMP_atomic_start", roleLock, gomp},
+		{"omp_set_lock", roleLock, "OpenMP 5.1, 3.9.4"},
+		{"omp_set_nest_lock", roleLock, "OpenMP 5.1, 3.9.4"},
+
+		{"GOMP_parallel", roleFork, gomp},
+		{"GOMP_parallel_sections", roleFork, gomp},
+		{"GOMP_parallel_loop_static", roleFork, gomp},
+		{"GOMP_parallel_loop_dynamic", roleFork, gomp},
+		{"GOMP_parallel_loop_guided", roleFork, gomp},
+		{"GOMP_parallel_loop_runtime", roleFork, gomp},
+		{"GOMP_parallel_loop_nonmonotonic_dynamic", roleFork, gomp},
+		{"GOMP_parallel_loop_nonmonotonic_guided", roleFork, gomp},
+		{"GOMP_parallel_loop_nonmonotonic_runtime", roleFork, gomp},
+		{"GOMP_parallel_loop_maybe_nonmonotonic_runtime", roleFork, gomp},
+		{"GOMP_barrier", roleTeam, gomp},
+		{"GOMP_barrier_cancel", roleTeam, gomp},
+		{"GOMP_loop_end", roleTeam, gomp},
+		{"GOMP_loop_end_cancel", roleTeam, gomp},
+		{"GOMP_sections_end", roleTeam, gomp},
+		{"GOMP_sections_end_cancel", roleTeam, gomp},
+	}
+}
+
+// stackArguments are those of GOMP_parallel_loop_*: two at most come by the stack.
+const stackArguments = 16
+
+// slowLock is how many cycles a lock may take without being a wait worth a word.
+const slowLock = 3000
+
+// hooks turns the table into what hook wants.
+func hooks(rows []row) []hook.Func {
+	var out []hook.Func
+	for _, r := range rows {
+		f := hook.Func{Name: r.name}
+		switch r.role {
+		case roleFork:
+			f.Work, f.Return, f.StackArgs = true, true, stackArguments
+		case roleCreate:
+			f.Return, f.Fetch = true, true
+		case roleLock:
+			f.Slow = slowLock
+		case roleUnlock:
+			f.Contended = true
+		case roleBarrier, roleTeam, roleJoin:
+			f.Return = true
+		}
+		out = append(out, f)
+	}
+	return out
+}

@@ -1,0 +1,154 @@
+package native
+
+import (
+	"lime/internal/section"
+)
+
+// thread is a thread of the program.
+type thread struct {
+	id     section.ThreadID
+	tid    int32
+	name   string
+	parent *thread
+	start  uint64
+	end    uint64
+	ended  bool
+
+	cpu    onCPU
+	piece  *piece
+	calls  []call   // hooked calls that are open, outermost first
+	bodies []uint64 // regions that it works in, outermost first
+	create *section.Op
+	child  *thread // the last one that it created
+	idle   bool    // belongs to a pool and has no work
+	cond   condWait
+}
+
+// condWait is a wait for a condition variable, of which only the beginning is seen.
+type condWait struct {
+	on     bool
+	object uint64
+	off    bool // the thread has left its CPU since
+}
+
+// call is an open call of a hooked function.
+type call struct {
+	role   role
+	sp     uint64
+	object uint64
+	other  *thread
+	body   bool // not the call: the work of a region
+}
+
+// onCPU adds up a thread's time on a CPU.
+type onCPU struct {
+	known bool // the kernel has told of a switch
+	on    bool
+	since uint64
+	total uint64
+	gone  [8]gap // its latest times off a CPU
+	next  int
+}
+
+// gap is a time off a CPU; to is 0 while it lasts.
+type gap struct{ from, to uint64 }
+
+// in and out are the switches.
+func (c *onCPU) in(at uint64) {
+	if g := &c.gone[c.next]; g.from != 0 && g.to == 0 {
+		g.to = at
+		c.next = (c.next + 1) % len(c.gone)
+	}
+	c.known, c.on, c.since = true, true, at
+}
+
+func (c *onCPU) out(at uint64) {
+	c.total = c.at(at)
+	c.known, c.on = true, false
+	c.gone[c.next] = gap{from: at}
+}
+
+// offIn is how long the thread was off its CPU within a time, as far as it is remembered.
+func (c *onCPU) offIn(from, to uint64) (off uint64) {
+	for _, g := range c.gone {
+		lo, hi := max(g.from, from), to
+		if g.to != 0 {
+			hi = min(g.to, to)
+		}
+		if g.from != 0 && hi > lo {
+			off += hi - lo
+		}
+	}
+	return off
+}
+
+// at is the thread's CPU time at a moment.
+func (c *onCPU) at(now uint64) uint64 {
+	if c.on && now > c.since {
+		return c.total + (now - c.since)
+	}
+	return c.total
+}
+
+// piece is what a thread did from one operation to the next.
+type piece struct {
+	thread  *thread
+	from    uint64 // moment
+	cpuFrom uint64
+	cpu     uint64 // time on a CPU
+	samples []workSample
+	locks   []lockWait
+	spin    uint64 // period of samples inside of a runtime's waiting
+	work    uint64 // period of the others
+	charged bool   // its samples stand in the call-path tree of a section
+}
+
+// workSample is a sample of a thread at work.
+type workSample struct {
+	path   int32
+	b      *block
+	period uint64
+	trips  []trip
+}
+
+// begin starts a piece; what the thread did since the last one is dropped.
+func (t *thread) begin(at uint64) {
+	t.piece = &piece{thread: t, from: at, cpuFrom: t.cpu.at(at)}
+}
+
+// cut ends the thread's piece and starts the next one.
+func (t *thread) cut(at uint64) *piece {
+	p := t.piece
+	if now := t.cpu.at(at); now > p.cpuFrom {
+		p.cpu = now - p.cpuFrom
+	}
+	t.begin(at)
+	return p
+}
+
+// covered reports whether the thread is inside of a hooked call, and not in the body of a region.
+func (t *thread) covered() bool {
+	n := len(t.calls)
+	return n > 0 && !t.calls[n-1].body
+}
+
+// unwindCalls drops the calls that were left without a return, by an exception or longjmp: their frames
+// lie below the stack pointer.
+func (t *thread) unwindCalls(sp uint64) {
+	for n := len(t.calls); n > 0 && !t.calls[n-1].body && t.calls[n-1].sp < sp; n-- {
+		t.calls = t.calls[:n-1]
+	}
+}
+
+func (t *thread) push(c call) { t.calls = append(t.calls, c) }
+
+// pop takes the innermost open call if it is the one of that role.
+func (t *thread) pop(r role, body bool) (call, bool) {
+	n := len(t.calls)
+	if n == 0 || t.calls[n-1].role != r || t.calls[n-1].body != body {
+		return call{}, false
+	}
+	c := t.calls[n-1]
+	t.calls = t.calls[:n-1]
+	return c, true
+}

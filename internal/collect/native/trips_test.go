@@ -1,0 +1,81 @@
+package native
+
+import (
+	"testing"
+
+	"lime/internal/profile"
+	"lime/internal/unwind"
+)
+
+// Loop tests as compilers write them, and how much is left of their loops.
+func TestLoopTests(t *testing.T) {
+	var regs unwind.Regs // rax = 3, rdx = 10, rbx = 7
+	regs[0], regs[1], regs[3], regs[unwind.RSP] = 3, 10, 7, 0x1000
+	mem := stackMemory(0x1000, []byte{0, 0, 0, 0, 0, 0, 0, 0, 20, 0, 0, 0, 9, 9, 9, 9})
+	for _, c := range []struct {
+		name string
+		code []byte
+		leaf bool
+		left uint64
+		ok   bool
+	}{
+		{"add eax,1; cmp eax,edx; jne", []byte{0x83, 0xc0, 0x01, 0x39, 0xd0, 0x75, 0xf9}, true, 7, true},
+		{"the same in a caller, whose eax is not known", []byte{0x83, 0xc0, 0x01, 0x39, 0xd0, 0x75, 0xf9}, false, 0, false},
+		{"sub ebx,1; jne", []byte{0x83, 0xeb, 0x01, 0x75, 0xfb}, false, 7, true},
+		{"cmp rbx,500; jne", []byte{0x48, 0x81, 0xfb, 0xf4, 0x01, 0, 0, 0x75, 0xf7}, false, 493, true},
+		{"cmp [rsp+8],ebx; jg", []byte{0x39, 0x5c, 0x24, 0x08, 0x7f, 0xfa}, false, 13, true},
+		{"test rbx,rbx; jne", []byte{0x48, 0x85, 0xdb, 0x75, 0xfb}, true, 0, false},
+		{"cmp static,ebx; jg", []byte{0x39, 0x1d, 0, 0x10, 0, 0, 0x7f, 0xf8}, true, 0, false},
+	} {
+		n := uint64(len(c.code))
+		b := &block{addr: 0x400000, end: 0x400000 + n, last: 0x400000 + n - 2, kind: profile.EndCond}
+		test := comparison(b, c.code)
+		if test == nil {
+			if c.ok {
+				t.Errorf("%s: no comparison is seen", c.name)
+			}
+			continue
+		}
+		if left, ok := test.left(&regs, mem, c.leaf); ok != c.ok || ok && left != c.left {
+			t.Errorf("%s: left %d, %v; want %d, %v", c.name, left, ok, c.left, c.ok)
+		}
+	}
+}
+
+// The time on a CPU, and off it within a time.
+func TestOnCPU(t *testing.T) {
+	var c onCPU
+	for _, s := range []struct {
+		at uint64
+		in bool
+	}{{100, true}, {150, false}, {200, true}, {260, false}, {300, true}} {
+		if s.in {
+			c.in(s.at)
+		} else {
+			c.out(s.at)
+		}
+	}
+	if got := c.at(310); got != 120 {
+		t.Errorf("on a CPU for %d, want 120", got)
+	}
+	if got := c.offIn(180, 270); got != 30 {
+		t.Errorf("off for %d between 180 and 270, want 30", got)
+	}
+}
+
+// Items come out in the order of time, and none before those that may still come.
+func TestStream(t *testing.T) {
+	var s stream
+	for _, at := range []uint64{5, 1, 9, 3} {
+		s.add(item{at: at})
+	}
+	var got []uint64
+	s.take(6, func(x *item) { got = append(got, x.at) })
+	s.add(item{at: 7})
+	s.take(100, func(x *item) { got = append(got, x.at) })
+	for i, want := range []uint64{1, 3, 5, 7, 9} {
+		if i >= len(got) || got[i] != want {
+			t.Fatalf("order %v", got)
+		}
+	}
+}

@@ -1,0 +1,225 @@
+package sim
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"runtime"
+	"runtime/debug"
+	"strconv"
+	"strings"
+	"sync/atomic"
+
+	"golang.org/x/sys/unix"
+
+	"lime/internal/guest"
+	"lime/internal/profile"
+)
+
+// Descriptors on which parent and child talk, unless the verb names others.
+const (
+	questionFD = 3
+	answerFD   = 4
+)
+
+// maxTries is how often a child starts itself again because the addresses that the
+// program needs are taken (by the randomised heap of Go's, one time in thirty).
+const maxTries = 20
+
+// ChildMain is the process that holds the program. It is called before
+// anything else happens in it, with what follows ChildVerb, and returns its exit status.
+func ChildMain(args []string, stderr io.Writer) int {
+	question, answer := questionFD, answerFD
+	if len(args) == 2 {
+		question, _ = strconv.Atoi(args[0])
+		answer, _ = strconv.Atoi(args[1])
+	}
+	unix.CloseOnExec(question)
+	unix.CloseOnExec(answer)
+	if err := guest.ReserveFDs(); err != nil {
+		fmt.Fprintln(stderr, "lime:", err)
+		return statusFailed
+	}
+	cfg, err := readConfig(question)
+	if err != nil {
+		fmt.Fprintf(stderr, "lime: %s is started by lime itself only: %v\n", ChildVerb, err)
+		return statusFailed
+	}
+	cfg.answer = highFD(answer)
+	if err := guest.ReserveFDs(); err != nil { // the two numbers that are free now
+		fmt.Fprintln(stderr, "lime:", err)
+		return statusFailed
+	}
+	res := runHere(cfg, stderr)
+	if res.Status == statusAgain && cfg.Tries < maxTries {
+		// Here, not in the parent: a program that replaced itself must not begin anew.
+		cfg.Tries++
+		_ = replace(cfg, &guest.ExecRequest{Path: cfg.Cmd, Args: cfg.Args, Env: cfg.Env})
+	}
+	text, _ := json.Marshal(res)
+	_, _ = cfg.answer.Write(text)
+	return res.Status
+}
+
+func readConfig(fd int) (cfg Config, err error) {
+	f := os.NewFile(uintptr(fd), "question")
+	if f == nil {
+		return cfg, errors.New("no question")
+	}
+	defer f.Close()
+	return cfg, json.NewDecoder(f).Decode(&cfg)
+}
+
+// highFD moves a descriptor out of the way of the program's own.
+func highFD(fd int) *os.File {
+	const high = 900
+	if n, err := unix.FcntlInt(uintptr(fd), unix.F_DUPFD_CLOEXEC, high); err == nil {
+		unix.Close(fd)
+		fd = n
+	}
+	return os.NewFile(uintptr(fd), "answer")
+}
+
+// replace starts over with the program by which the present one replaces itself: this process, its open files
+// and its directory stay, the profile is that of the new program. It returns only if that fails.
+func replace(cfg Config, e *guest.ExecRequest) error {
+	cfg.Cmd, cfg.Args, cfg.Env = e.Path, e.Args, e.Env
+	text, err := json.Marshal(cfg)
+	if err != nil {
+		return err
+	}
+	question, err := spool(text)
+	if err != nil {
+		return err
+	}
+	q := highFD(int(question.Fd()))
+	fds := []string{strconv.Itoa(int(q.Fd())), strconv.Itoa(int(cfg.answer.Fd()))}
+	for _, f := range []*os.File{q, cfg.answer} {
+		if _, err := unix.FcntlInt(f.Fd(), unix.F_SETFD, 0); err != nil {
+			return err
+		}
+	}
+	return unix.Exec("/proc/self/exe", append([]string{"lime", ChildVerb}, fds...), os.Environ())
+}
+
+// runHere runs the program in this process.
+func runHere(cfg Config, stderr io.Writer) Result {
+	runtime.LockOSThread()
+	debug.SetPanicOnFault(true)
+	var interrupts atomic.Int32
+	cfg.interrupted = func() bool { return interrupts.Load() > 0 }
+	meter, err := cfg.meter()
+	if err != nil {
+		return notRun(cfg, err, stderr)
+	}
+	w, err := profile.Create(cfg.Out, (&run{cfg: cfg, meter: meter}).meta())
+	if err != nil {
+		fmt.Fprintln(stderr, "lime:", err)
+		return Result{Status: statusFailed, EndState: "lime-failed", Message: err.Error()}
+	}
+	r, err := newRun(cfg, meter, w)
+	if err != nil {
+		w.Close()
+		return notRun(cfg, err, stderr)
+	}
+	if cfg.Progress {
+		r.progress = newProgress(stderr)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	relay(r.proc, &interrupts, cancel)
+	return r.complete(ctx, w, stderr)
+}
+
+// complete runs to the end and closes the profile.
+func (r *run) complete(ctx context.Context, w *profile.Writer, stderr io.Writer) Result {
+	err := r.protected(func() { r.loop(ctx) })
+	if err != nil {
+		r.end.over = false
+		r.stop("lime-failed", err)
+	}
+	r.progress.clear()
+	closing := r.protected(func() { r.out.err = errors.Join(r.out.err, r.finish()) })
+	if err := errors.Join(closing, r.out.err, w.Close()); err != nil {
+		r.end.err = errors.Join(r.end.err, err)
+	}
+	for _, text := range r.end.words {
+		fmt.Fprintln(stderr, "lime:", text)
+	}
+	if r.end.err != nil {
+		fmt.Fprintln(stderr, "lime:", r.end.err)
+	}
+	if r.end.exec != nil {
+		r.end.err = fmt.Errorf("replace the program by %s: %w", r.end.exec.Path, replace(r.cfg, r.end.exec))
+		fmt.Fprintln(stderr, "lime:", r.end.err)
+	}
+	return r.result()
+}
+
+// protected turns a panic into an error: a stray access of the program's may
+// have damaged anything.
+func (r *run) protected(f func()) (err error) {
+	defer func() {
+		if e := recover(); e != nil {
+			err = fmt.Errorf("internal error: %v\n%s", e, debug.Stack())
+		}
+	}()
+	f()
+	return nil
+}
+
+func (r *run) result() Result {
+	res := Result{
+		Status: r.end.status, EndState: r.end.state, Instances: r.out.instances, Threads: len(r.threads),
+		RunTime: r.latest, Notes: r.notes.list(), Message: strings.Join(r.end.words, "\n"),
+	}
+	switch {
+	case r.end.err != nil, r.end.state == "deadlock":
+		res.Status = statusFailed
+	case r.end.signal != 0:
+		res.Status = 128 + r.end.signal
+	case r.end.state == "interrupted":
+		res.Status = 128 + int(unix.SIGINT)
+	}
+	if r.end.err != nil {
+		res.Message = r.end.err.Error()
+	}
+	return res
+}
+
+// notRun is the result when the program could not be started.
+func notRun(cfg Config, err error, stderr io.Writer) Result {
+	if errors.Is(err, guest.ErrAddressTaken) {
+		return Result{Status: statusAgain}
+	}
+	os.Remove(cfg.Out)
+	fmt.Fprintln(stderr, "lime:", err)
+	res := Result{Status: statusFailed, EndState: "lime-failed", Message: err.Error()}
+	var load *guest.LoadError
+	if errors.As(err, &load) && load.Status != 0 {
+		res.Status = load.Status
+	}
+	return res
+}
+
+// relay hands signals from outside to the program. The third interrupt ends
+// the run, whatever the program does with them; the profile so far is kept.
+func relay(p *guest.Process, interrupts *atomic.Int32, cancel func()) {
+	signals := make(chan os.Signal, 16)
+	signal.Notify(signals, guest.RelayedSignals()...)
+	go func() {
+		for s := range signals {
+			n, _ := s.(unix.Signal)
+			if n == unix.SIGINT || n == unix.SIGTERM {
+				if interrupts.Add(1) >= 3 {
+					cancel()
+				}
+			}
+			p.PostSignal(int(n))
+		}
+	}()
+}

@@ -1,0 +1,126 @@
+package sim
+
+import (
+	"io"
+	"os"
+
+	"lime/internal/machine"
+	"lime/internal/profile"
+)
+
+// Options say what to run, and how.
+type Options struct {
+	Cores       int      // simulated cores; 0: 8
+	Machine     string   // a machine: name of a preset, or file; "" or "count": an instruction takes one cycle
+	MachineText string   // its description, where Machine is but its name
+	Settings    []string // "key=value" over the machine's description
+	Erase       []Erase  // events that shall not happen
+	Cmd         string   // the program, looked up in PATH if it has no slash
+	Args        []string // its arguments, without the name
+	Env         []string // nil: lime's own
+	Out         string   // the profile; "": lime.data
+	SectionEnds []string // functions at which sections end, too
+	HostCPU     bool     // the program may use all that the host's processor has
+	Progress    bool     // show a progress line on Stderr
+	Tool        string   // name and version, for the profile
+	Lime        string   // the program to start as the child; "": this one
+
+	Stdin          io.Reader // nil: lime's own
+	Stdout, Stderr io.Writer
+}
+
+// Result says how the run ended.
+type Result struct {
+	Status    int    // exit status to pass on: the program's own, 128 + N after signal N, or 125 to 127
+	EndState  string // as in profile.Meta
+	Message   string // for the user: why it could not be run, or how it died
+	Instances int
+	Threads   int
+	RunTime   uint64 // clock units
+	Notes     []profile.Note
+}
+
+// MaxCores is the largest machine.
+const MaxCores = 1024
+
+// Exit statuses of lime's own, as env, nice and timeout have them.
+const (
+	statusFailed    = 125
+	statusCannotRun = 126
+	statusNotFound  = 127
+	statusAgain     = 250 // child to parent only: an address is taken, start again
+)
+
+// Config is what the child is told.
+type Config struct {
+	Cores       int
+	Model       string // name of the machine
+	Machine     string // its description; "": model count
+	Erase       []Erase
+	Cmd         string
+	Args        []string // argv
+	Env         []string
+	Tries       int // starts so far that found an address taken
+	Out         string
+	SectionEnds []string
+	HostCPU     bool
+	Progress    bool
+	Tool        string
+
+	interrupted func() bool
+	answer      *os.File
+}
+
+// modelCount is the model without a machine.
+const modelCount = "count"
+
+// meter makes what measures time.
+func (c *Config) meter() (Meter, error) {
+	if c.Machine == "" {
+		return countMeter{}, nil
+	}
+	return newMachineMeter(c)
+}
+
+// describe finds the machine of the options; without one, the answer is model count.
+func (o *Options) describe() (model, text string, cores int, err error) {
+	if o.Machine == "" || o.Machine == modelCount {
+		return modelCount, "", 8, nil
+	}
+	d, err := o.load()
+	if err != nil {
+		return "", "", 0, err
+	}
+	if o.Cores > 0 {
+		d.Cores = o.Cores
+	}
+	return d.Name, d.Text(), d.Cores, nil
+}
+
+func (o *Options) load() (*machine.Description, error) {
+	if o.MachineText != "" {
+		return machine.Parse(o.Machine, o.MachineText, o.Settings...)
+	}
+	return machine.Load(o.Machine, o.Settings...)
+}
+
+func (o *Options) config() (Config, error) {
+	model, text, cores, err := o.describe()
+	if err != nil {
+		return Config{}, err
+	}
+	c := Config{
+		Cores: o.Cores, Model: model, Machine: text, Erase: o.Erase, Cmd: o.Cmd, Args: append([]string{o.Cmd}, o.Args...), Env: o.Env, Out: o.Out,
+		SectionEnds: o.SectionEnds, HostCPU: o.HostCPU, Progress: o.Progress, Tool: o.Tool,
+	}
+	if c.Cores == 0 {
+		c.Cores = cores
+	}
+	if c.Out == "" {
+		c.Out = "lime.data"
+	}
+	if c.Tool == "" {
+		c.Tool = "lime"
+	}
+	return c, nil
+}

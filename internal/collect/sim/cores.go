@@ -1,0 +1,172 @@
+package sim
+
+import "container/heap"
+
+// core is one simulated core.
+type core struct {
+	n       int
+	clock   uint64
+	busy    *thread // nil: idle
+	quantum uint64  // clock at which its thread must make room, if others wait
+	heapPos int     // in cores.active, -1 if idle
+}
+
+// cores is the machine's cores and the threads that wait for one. The
+// choice depends on clocks and numbers only.
+type cores struct {
+	all    []core
+	active activeHeap
+	ready  []*thread // have no core; by the time since when they wait, then by number
+	length uint64    // of a quantum
+}
+
+func newCores(n int, quantum uint64) *cores {
+	c := &cores{all: make([]core, n), length: quantum}
+	for i := range c.all {
+		c.all[i].n, c.all[i].heapPos = i, -1
+	}
+	return c
+}
+
+// activeHeap holds the cores that have a thread, the lowest clock first, then the lowest number.
+type activeHeap []*core
+
+func (h activeHeap) Len() int { return len(h) }
+func (h activeHeap) Less(i, j int) bool {
+	if h[i].clock != h[j].clock {
+		return h[i].clock < h[j].clock
+	}
+	return h[i].n < h[j].n
+}
+func (h activeHeap) Swap(i, j int) {
+	h[i], h[j] = h[j], h[i]
+	h[i].heapPos, h[j].heapPos = i, j
+}
+func (h *activeHeap) Push(x any) {
+	c := x.(*core)
+	c.heapPos = len(*h)
+	*h = append(*h, c)
+}
+func (h *activeHeap) Pop() any {
+	old := *h
+	c := old[len(old)-1]
+	c.heapPos = -1
+	*h = old[:len(old)-1]
+	return c
+}
+
+// next is the core to run.
+func (c *cores) next() *core {
+	if len(c.active) == 0 {
+		return nil
+	}
+	return c.active[0]
+}
+
+// behind is the lowest clock of the other cores; ok is false if there are none.
+func (c *cores) behind(me *core) (clock uint64, other *core) {
+	for i := 0; i < len(c.active) && i < 3; i++ { // the root, or one of its children
+		x := c.active[i]
+		if x != me && (other == nil || x.clock < other.clock || x.clock == other.clock && x.n < other.n) {
+			other = x
+		}
+	}
+	if other == nil {
+		return 0, nil
+	}
+	return other.clock, other
+}
+
+// first reports whether me is the core that must run next.
+func (c *cores) first(me *core) bool {
+	clock, other := c.behind(me)
+	return other == nil || me.clock < clock || me.clock == clock && me.n < other.n
+}
+
+// moved puts a core whose clock has changed back in order.
+func (c *cores) moved(k *core) {
+	if k.heapPos >= 0 {
+		heap.Fix(&c.active, k.heapPos)
+	}
+}
+
+// place gives a thread that is ready a core, or lets it wait for one.
+func (c *cores) place(t *thread) {
+	if k := c.idleFor(t); k != nil {
+		c.assign(k, t)
+		return
+	}
+	i := len(c.ready)
+	for i > 0 && later(c.ready[i-1], t) {
+		i--
+	}
+	c.ready = append(c.ready, nil)
+	copy(c.ready[i+1:], c.ready[i:])
+	c.ready[i] = t
+}
+
+func later(a, b *thread) bool {
+	return a.readyAt > b.readyAt || a.readyAt == b.readyAt && a.id > b.id
+}
+
+// idleFor prefers the core on which the thread ran last, for its caches' sake.
+func (c *cores) idleFor(t *thread) *core {
+	if t.lastCore >= 0 && c.all[t.lastCore].busy == nil {
+		return &c.all[t.lastCore]
+	}
+	var best *core
+	for i := range c.all {
+		k := &c.all[i]
+		if k.busy == nil && (best == nil || k.clock <= t.readyAt && best.clock > t.readyAt) {
+			best = k
+			if k.clock <= t.readyAt {
+				break
+			}
+		}
+	}
+	return best
+}
+
+func (c *cores) assign(k *core, t *thread) {
+	k.busy, t.core, t.lastCore = t, k, k.n
+	k.clock = max(k.clock, t.readyAt)
+	t.queued += k.clock - t.readyAt
+	k.quantum = k.clock + c.length
+	heap.Push(&c.active, k)
+}
+
+// release takes the thread off its core, which goes to the next one that waits.
+func (c *cores) release(t *thread) {
+	k := t.core
+	if k == nil {
+		c.unqueue(t)
+		return
+	}
+	t.core, k.busy = nil, nil
+	heap.Remove(&c.active, k.heapPos)
+	if len(c.ready) > 0 {
+		next := c.ready[0]
+		c.ready = c.ready[1:]
+		c.assign(k, next)
+	}
+}
+
+func (c *cores) unqueue(t *thread) {
+	for i, x := range c.ready {
+		if x == t {
+			c.ready = append(c.ready[:i], c.ready[i+1:]...)
+			return
+		}
+	}
+}
+
+// yield puts the core's thread behind those that wait, if there are any.
+func (c *cores) yield(k *core) {
+	if len(c.ready) == 0 || c.ready[0].readyAt > k.clock {
+		return
+	}
+	t := k.busy
+	c.release(t)
+	t.readyAt = k.clock
+	c.place(t)
+}

@@ -1,0 +1,154 @@
+package sim
+
+import (
+	"lime/internal/section"
+	"lime/internal/unit"
+)
+
+// leave handles the return from a function of the table, or its end by a
+// longjmp or an exception.
+func (r *run) leave(t *thread, c *call) {
+	if do := leavings()[c.fn.role]; do != nil {
+		do(r, t, c)
+	}
+}
+
+// leaving is what the end of a call means.
+type leaving func(*run, *thread, *call)
+
+func leavings() [roles]leaving {
+	return [roles]leaving{
+		roleBarrier:    (*run).leaveBarrier,
+		roleTeam:       (*run).leaveBarrier,
+		roleReduce:     (*run).leaveBarrier,
+		roleJoin:       (*run).leaveJoin,
+		roleCreate:     (*run).leaveCreate,
+		roleFork:       (*run).leaveFork,
+		roleLock:       (*run).leaveLock,
+		roleTryLock:    (*run).leaveTryLock,
+		roleCondWait:   (*run).leaveCondWait,
+		roleTaskBody:   (*run).leaveTaskBody,
+		roleRegionBody: (*run).leaveBody,
+	}
+}
+
+// simple is an operation without a piece.
+func (t *thread) simple(kind section.OpKind, object uint64) section.Op {
+	return section.Op{Kind: kind, Thread: t.id, Other: section.NoThread, At: unit.Cycles(t.now()), Object: object}
+}
+
+// outside is the stack once the call has returned.
+func (c *call) outside(r *run, t *thread) []frameRef {
+	if c.piece != nil && len(c.piece.stack) > 0 && c.piece.stack[0].ret == t.ctx.RIP {
+		return c.piece.stack[1:]
+	}
+	return r.stack(t)
+}
+
+func (r *run) leaveBarrier(t *thread, c *call) {
+	if !c.told {
+		return
+	}
+	r.feed(t.simple(section.OpLeave, c.object))
+	r.begin(t, c.outside(r, t))
+}
+
+func (r *run) leaveJoin(t *thread, c *call) {
+	if !c.told {
+		return
+	}
+	op := t.simple(section.OpJoinEnd, 0)
+	op.Other = c.other.id
+	r.feed(op)
+	r.begin(t, c.outside(r, t))
+}
+
+// leaveCreate: if no thread came of it, the piece goes on.
+func (r *run) leaveCreate(t *thread, c *call) {
+	switch {
+	case c.create != nil:
+		p := c.create.Span.(*piece)
+		t.keepFor(p)
+		t.locks = append(t.locks, p.locks...)
+		t.piece = p.start
+	case c.created:
+		op, _ := r.cutOp(t, section.OpCreated)
+		op.Site = c.site
+		r.feed(op)
+	}
+}
+
+func (r *run) leaveFork(t *thread, c *call) {
+	r.closeFork(c.object)
+	if n := len(t.regions); n > 0 && t.regions[n-1] == c.object {
+		t.regions = t.regions[:n-1]
+	}
+	r.feed(t.simple(section.OpRegionEnd, c.object))
+	r.begin(t, c.outside(r, t))
+}
+
+func (r *run) leaveBody(t *thread, c *call) {
+	op, _ := r.cutOp(t, section.OpMemberEnd)
+	op.Object = c.object
+	r.feed(op)
+	if f := t.in(roleFork); f != nil && f.object == c.object {
+		f.done = true
+		return
+	}
+	if n := len(t.regions); n > 0 {
+		t.regions = t.regions[:n-1]
+	}
+	t.idle = true
+}
+
+// leaveLock: the lock is free at the clock at which it was last given back, even if
+// that thread's slice came first.
+func (r *run) leaveLock(t *thread, c *call) {
+	before := t.now()
+	r.advance(t, r.locks[c.object])
+	wait := c.waited + t.now() - before
+	if wait == 0 {
+		return
+	}
+	op := t.simple(section.OpLockBegin, c.object)
+	op.At -= unit.Cycles(wait)
+	r.feed(op)
+	r.feed(t.simple(section.OpLockEnd, c.object))
+	t.noteLock(r.lockSite(t, c), wait)
+}
+
+func (r *run) leaveTryLock(t *thread, c *call) {
+	if t.ctx.GPR[rax] == 0 {
+		r.leaveLock(t, c)
+	}
+}
+
+// lockSite is the program's own call that led to the lock.
+func (r *run) lockSite(t *thread, c *call) uint64 {
+	if r.images.own(c.ret - 1) {
+		return r.blocks.callBefore(c.ret)
+	}
+	return uint64(r.site(0, append([]frameRef{{ret: c.ret}}, r.stack(t)...)).Place())
+}
+
+func (r *run) leaveCondWait(t *thread, c *call) {
+	r.waiters[c.object]--
+	r.advance(t, r.locks[c.lock])
+	r.waitOver(t, c.outside(r, t))
+}
+
+// waitOver tells the end of a wait. If it ended a section, what the thread did in it is dropped.
+func (r *run) waitOver(t *thread, stack []frameRef) {
+	waited := t.at - min(t.at, t.waitAt)
+	t.waitsOn = waitsNot
+	r.feed(t.simple(section.OpWaitEnd, 0))
+	if r.rec.Ended(t.id) {
+		r.begin(t, stack)
+		r.comeHome(t, stack)
+		return
+	}
+	r.resume(t, stack)
+	if call := r.site(0, stack).Place(); call != 0 && waited > 0 {
+		t.note(offCPU, uint64(call), waited)
+	}
+}

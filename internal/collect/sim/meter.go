@@ -1,0 +1,96 @@
+package sim
+
+import (
+	"lime/internal/cpu"
+	"lime/internal/engine"
+	"lime/internal/unit"
+)
+
+// Meter says how long a slice took. Model "count" is the one below; a machine model
+// (machine.go) reads the trace that the slice left in the engine.
+type Meter interface {
+	// Slice returns the clock units that the last run of ctx took on a core whose clock stood at
+	// now, given the instructions that it retired.
+	Slice(core int, ctx *cpu.Context, now, retired uint64) (uint64, error)
+	// Drain returns what the thread of ctx spent and suffered since the last Drain.
+	Drain(ctx *cpu.Context) hardware
+	// Turn is how many instructions a core may run beyond the core behind it.
+	Turn(core int) int64
+	// Within is about how many instructions a core does in some clock units.
+	Within(core int, units uint64) int64
+	// Mode is what the engine must record.
+	Mode() engine.Mode
+	// Unit and Hz describe the clock.
+	Unit() string
+	Hz() float64
+}
+
+// countMeter is model "count": an instruction takes one unit.
+type countMeter struct{}
+
+func (countMeter) Slice(_ int, _ *cpu.Context, _, retired uint64) (uint64, error) {
+	return retired, nil
+}
+func (countMeter) Drain(*cpu.Context) hardware      { return hardware{} }
+func (countMeter) Turn(int) int64                   { return sliceLength }
+func (countMeter) Within(_ int, units uint64) int64 { return int64(units) }
+func (countMeter) Mode() engine.Mode                { return engine.Count }
+func (countMeter) Unit() string                     { return "instructions" }
+func (countMeter) Hz() float64                      { return 1e9 }
+
+// hardware is what a thread spent in blocks, and the events of its instructions, where a machine is modelled.
+type hardware struct {
+	times  []blockTime
+	events []hardwareEvent
+}
+
+type blockTime struct {
+	block engine.BlockID
+	units uint64
+}
+
+// hardwareEvent is an event of the machine: which one, how often, and the clock units lost to it.
+type hardwareEvent struct {
+	id      int32
+	n, cost uint64
+}
+
+// add appends what another piece of the same thread has.
+func (h *hardware) add(o hardware) {
+	h.times = append(h.times, o.times...)
+	h.events = append(h.events, o.events...)
+}
+
+// without takes out what happened in some blocks, and returns the time that it was.
+func (h *hardware) without(blocks map[engine.BlockID]bool, blockOf func(int32) engine.BlockID) (units uint64) {
+	times, events := h.times[:0], h.events[:0]
+	for _, t := range h.times {
+		if blocks[t.block] {
+			units += t.units
+		} else {
+			times = append(times, t)
+		}
+	}
+	for _, e := range h.events {
+		if !blocks[blockOf(e.id)] {
+			events = append(events, e)
+		}
+	}
+	h.times, h.events = times, events
+	return units
+}
+
+// nanos and clock convert between the guest's time and the cores'.
+func (r *run) nanos(clock uint64) unit.Nanos {
+	if r.perNano == 1 {
+		return unit.Nanos(clock)
+	}
+	return unit.Nanos(float64(clock) / r.perNano)
+}
+
+func (r *run) clock(n unit.Nanos) uint64 {
+	if r.perNano == 1 {
+		return uint64(n)
+	}
+	return uint64(float64(n)*r.perNano + 0.999)
+}

@@ -1,0 +1,322 @@
+package sim
+
+import (
+	"cmp"
+	"slices"
+
+	"lime/internal/engine"
+	"lime/internal/profile"
+	"lime/internal/section"
+	"lime/internal/unit"
+)
+
+// output turns instances into rows of the profile. Tables grow as they are needed.
+type output struct {
+	r         *run
+	sink      profile.Sink
+	images    map[*image]profile.ImageID
+	nodes     []profile.NodeID // by BlockID; None: not there yet
+	edges     []profile.EdgeID // by EdgeID
+	sections  map[sectionKey]profile.SectionID
+	events    map[eventKey]profile.EventID
+	hwKinds   []int32 // by machine.Kind, when the first event came
+	kinds     [waitEvents]int32
+	threads   []profile.Thread
+	instances int
+	paths     paths
+	sums      []uint64 // by EdgeID, while a part is added up
+	err       error
+}
+
+type sectionKey struct {
+	kind  section.Kind
+	place unit.Addr
+}
+
+type eventKey struct {
+	kind int32
+	addr uint64
+}
+
+func newOutput(r *run, sink profile.Sink) *output {
+	return &output{
+		r: r, sink: sink, paths: newPaths(), images: map[*image]profile.ImageID{},
+		sections: map[sectionKey]profile.SectionID{}, events: map[eventKey]profile.EventID{}, kinds: [waitEvents]int32{profile.None, profile.None},
+	}
+}
+
+func (o *output) image(im *image) {
+	o.images[im] = o.sink.AddImage(profile.Image{Path: im.Path, BuildID: im.buildID, Base: im.Bias, Lo: im.Lo, Hi: im.Hi})
+}
+
+func (o *output) thread(t *thread) {
+	row := profile.Thread{Name: t.g.Name, Parent: profile.None, TID: int32(t.g.TID), Start: t.started, End: t.started, Entry: profile.None}
+	if t.parent != nil {
+		row.Parent = profile.ThreadID(t.parent.id)
+		row.Start = t.parent.now()
+	}
+	o.threads = append(o.threads, row)
+	o.sink.AddThread(row)
+}
+
+func (o *output) threadEnd(t *thread) {
+	row := &o.threads[t.id]
+	row.End, row.Name = max(t.now(), row.Start), t.g.Name
+	o.sink.SetThread(profile.ThreadID(t.id), *row)
+}
+
+// kinds maps the words of section to those of the profile.
+func kinds() map[section.Kind]profile.SectionKind {
+	return map[section.Kind]profile.SectionKind{
+		section.Barrier: profile.SectionBarrier, section.Join: profile.SectionJoin, section.Region: profile.SectionRegion,
+		section.Built: profile.SectionBuilt, section.Custom: profile.SectionCustom, section.Serial: profile.SectionSerial,
+		section.Tail: profile.SectionTail,
+	}
+}
+
+// instance writes one instance.
+func (o *output) instance(in section.Instance) {
+	x := &profile.Instance{Section: o.section(in)}
+	for i := range in.Parts {
+		o.part(x, &in.Parts[i], i)
+	}
+	if err := o.sink.WriteInstance(x); err != nil && o.err == nil {
+		o.err = err
+	}
+	o.instances++
+}
+
+func (o *output) section(in section.Instance) profile.SectionID {
+	key := sectionKey{in.Kind, in.Place}
+	if id, ok := o.sections[key]; ok {
+		return id
+	}
+	row := profile.Section{Kind: kinds()[in.Kind], EndAddr: uint64(in.Place), EndNode: o.nodeOf(uint64(in.Place))}
+	id := o.sink.AddSection(row)
+	o.sections[key] = id
+	return id
+}
+
+// nodeOf finds the block whose last instruction, or any, is at an address.
+func (o *output) nodeOf(addr uint64) profile.NodeID {
+	blocks := o.r.blocks.sync()
+	best := engine.NoBlock
+	for i := range blocks {
+		b := &blocks[i]
+		if addr >= b.PC && addr < b.PC+uint64(b.Size) && (best < 0 || b.LastPC == addr) {
+			best = engine.BlockID(i)
+		}
+	}
+	return o.node(best)
+}
+
+// part adds up the pieces of one part.
+func (o *output) part(x *profile.Instance, p *section.Part, i int) {
+	row := profile.Part{
+		Thread: profile.ThreadID(p.Thread), Start: uint64(p.Start), Arrive: uint64(p.Arrive), Release: uint64(p.Release),
+		LockWait: uint64(p.LockWait), OffCPU: uint64(p.OffCPU), Entry: profile.None, Exit: profile.None,
+	}
+	if n := len(p.Spans); n > 0 {
+		first, last := p.Spans[0].(*piece), p.Spans[n-1].(*piece)
+		row.EntryStack, row.ExitStack = o.calls(first.start.stack), o.calls(last.stack)
+		row.Entry, row.Exit = o.entry(first), o.exit(last)
+		o.addIdleness(&row, last, x.Section)
+	}
+	x.Parts = append(x.Parts, row)
+	var touched []engine.EdgeID
+	for _, s := range p.Spans {
+		touched = o.add(touched, s.(*piece))
+		o.locks(x, s.(*piece), int32(i))
+		o.addPaths(s.(*piece), row.Thread, x.Section)
+	}
+	o.hardware(x, p.Spans, int32(i))
+	slices.Sort(touched)
+	for _, id := range touched {
+		if e := o.edge(id); e != profile.None {
+			x.Edges = append(x.Edges, profile.Count{Row: int32(e), Part: int32(i), N: o.sums[id]})
+		}
+		o.sums[id] = 0
+	}
+}
+
+func (o *output) add(touched []engine.EdgeID, p *piece) []engine.EdgeID {
+	for _, e := range p.edges {
+		if int(e.id) >= len(o.sums) {
+			o.sums = append(o.sums, make([]uint64, int(e.id)+1024-len(o.sums))...)
+		}
+		if o.sums[e.id] == 0 {
+			touched = append(touched, e.id)
+		}
+		o.sums[e.id] += e.n
+	}
+	return touched
+}
+
+// locks adds the piece's waits for locks.
+func (o *output) locks(x *profile.Instance, p *piece, part int32) {
+	for _, l := range p.locks {
+		id := int32(o.event(o.kind(l.kind), l.call))
+		x.Events = addCount(x.Events, id, part, l.n)
+		x.Costs = addCount(x.Costs, id, part, l.wait)
+	}
+}
+
+// kind gives a kind of event its row.
+func (o *output) kind(k waitEvent) int32 {
+	if o.kinds[k] == profile.None {
+		o.kinds[k] = o.sink.AddKind(waitKinds()[k])
+	}
+	return o.kinds[k]
+}
+
+func addCount(m []profile.Count, row, part int32, n uint64) []profile.Count {
+	for i := range m {
+		if m[i].Row == row && m[i].Part == part {
+			m[i].N += n
+			return m
+		}
+	}
+	return append(m, profile.Count{Row: row, Part: part, N: n})
+}
+
+func (o *output) event(kind int32, addr uint64) profile.EventID {
+	key := eventKey{kind, addr}
+	id, ok := o.events[key]
+	if !ok {
+		id = o.sink.AddEvent(profile.Event{Kind: kind, Node: o.nodeOf(addr), Addr: addr})
+		o.events[key] = id
+	}
+	return id
+}
+
+// calls turns a stack into the nodes of the calls, outermost first.
+func (o *output) calls(stack []frameRef) []profile.NodeID {
+	out := make([]profile.NodeID, 0, len(stack))
+	for i := len(stack) - 1; i >= 0; i-- {
+		if id, ok := o.r.blocks.endingAt(stack[i].ret); ok {
+			out = append(out, o.node(id))
+		}
+	}
+	return out
+}
+
+// entry is the block in which a piece starts.
+func (o *output) entry(p *piece) profile.NodeID {
+	if id, ok := o.r.blocks.startingAt(p.start.pc); ok {
+		return o.node(id)
+	}
+	return profile.None
+}
+
+// exit is the last block that ran in a piece: the one from which an edge leads to where
+// the piece ended.
+func (o *output) exit(p *piece) profile.NodeID {
+	edges := o.r.eng.Edges()
+	for _, e := range p.edges {
+		d := &edges[e.id]
+		if p.ends(d.Target) && d.From >= 0 && d.Kind != engine.EdgeReturn && d.Kind != engine.EdgeEnd {
+			return o.node(d.From)
+		}
+	}
+	if id, ok := o.r.blocks.endingAt(p.pc); ok {
+		return o.node(id)
+	}
+	return profile.None
+}
+
+// ends reports whether an edge to an address left the piece.
+func (p *piece) ends(target uint64) bool {
+	return target == p.pc || p.loop != nil && p.loop.heads[target]
+}
+
+// node gives a block its row.
+func (o *output) node(id engine.BlockID) profile.NodeID {
+	if id < 0 {
+		return profile.None
+	}
+	for len(o.nodes) <= int(id) {
+		o.nodes = append(o.nodes, profile.None)
+	}
+	if o.nodes[id] == profile.None {
+		o.nodes[id] = o.addNode(&o.r.eng.Blocks()[id])
+	}
+	return o.nodes[id]
+}
+
+func (o *output) addNode(b *engine.Block) profile.NodeID {
+	row := profile.Node{
+		Image: profile.None, Addr: b.PC, Size: b.Size, Instrs: b.Instrs, LastAddr: b.LastPC,
+		Kind: nodeKinds()[b.End], Function: profile.None,
+	}
+	if im := o.r.images.at(b.PC); im != nil {
+		row.Image = o.images[im]
+	}
+	return o.sink.AddNode(row)
+}
+
+func nodeKinds() [9]profile.NodeKind {
+	return [9]profile.NodeKind{
+		engine.EndFall: profile.EndFall, engine.EndCond: profile.EndCond, engine.EndJump: profile.EndJump,
+		engine.EndCall: profile.EndCall, engine.EndRet: profile.EndRet, engine.EndJumpInd: profile.EndJumpInd,
+		engine.EndCallInd: profile.EndCallInd, engine.EndSyscall: profile.EndSyscall, engine.EndOther: profile.EndOther,
+	}
+}
+
+func edgeKinds() [9]profile.EdgeKind {
+	return [9]profile.EdgeKind{
+		engine.EdgeTaken: profile.EdgeTaken, engine.EdgeFall: profile.EdgeFall, engine.EdgeJump: profile.EdgeJump,
+		engine.EdgeJumpInd: profile.EdgeJumpInd, engine.EdgeCall: profile.EdgeCall, engine.EdgeCallInd: profile.EdgeCallInd,
+		engine.EdgeReturn: profile.EdgeReturn, engine.EdgeEnd: profile.EdgeEnd, engine.EdgeOdd: profile.EdgeOdd,
+	}
+}
+
+// edge gives an edge its row. The block it leads to may not have been run yet.
+func (o *output) edge(id engine.EdgeID) profile.EdgeID {
+	for len(o.edges) <= int(id) {
+		o.edges = append(o.edges, profile.None)
+	}
+	if o.edges[id] != profile.None {
+		return o.edges[id]
+	}
+	e := o.r.eng.Edges()[id]
+	to := e.To
+	if to < 0 && e.Kind != engine.EdgeEnd {
+		if b, ok := o.r.blocks.startingAt(e.Target); ok {
+			to = b
+		}
+	}
+	row := profile.Edge{From: o.node(e.From), To: o.node(to), Kind: edgeKinds()[e.Kind]}
+	if row.From != profile.None || row.To != profile.None {
+		o.edges[id] = o.sink.AddEdge(row)
+	}
+	return o.edges[id]
+}
+
+// close writes how the run ended.
+func (o *output) close() error {
+	r := o.r
+	m := r.meta()
+	m.EndState, m.ExitStatus = r.end.state, r.end.status
+	if r.end.signal != 0 {
+		m.ExitStatus = r.end.signal
+	}
+	o.writePaths()
+	m.RunTime, m.CoreTime, m.Complete = r.latest, r.work(), true
+	m.Notes = r.notes.list()
+	slices.SortStableFunc(m.Notes, func(a, b profile.Note) int { return cmp.Compare(a.Code, b.Code) })
+	return o.sink.UpdateMeta(m)
+}
+
+// meta describes the run.
+func (r *run) meta() profile.Meta {
+	m := profile.Meta{
+		Tool: r.cfg.Tool, Collector: "simulate", Model: r.cfg.Model, Machine: r.cfg.Machine,
+		Command: append([]string{r.cfg.Cmd}, r.cfg.Args[min(1, len(r.cfg.Args)):]...), Cores: r.cfg.Cores,
+		ClockUnit: r.meter.Unit(), ClockHz: r.meter.Hz(), TimeLabel: profile.Measured, CountLabel: profile.Measured,
+		NodeTime: "visits", EndState: "running",
+	}
+	if r.meter.Mode() == engine.Trace {
+		m.NodeTime, m.TimeLabel = "stored", profile.Modelled
+	}
+	return m
+}

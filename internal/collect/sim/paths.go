@@ -1,0 +1,119 @@
+package sim
+
+import (
+	"cmp"
+	"slices"
+
+	"lime/internal/profile"
+)
+
+// Call paths are sampled by the simulated clock: a thread's open calls are noted whenever it has
+// worked for another interval. The interval doubles when there are many samples, so their number grows
+// with the logarithm of the run.
+const (
+	firstInterval = 20_000
+	manySamples   = 4_000
+)
+
+// sampler decides when a thread's path is noted.
+type sampler struct {
+	interval uint64
+	taken    int
+}
+
+// pathSample is the work of a piece between two samples, at the path of the second.
+type pathSample struct {
+	stack []frameRef // innermost first
+	pc    uint64
+	units uint64
+}
+
+// sample notes t's path if it has worked long enough since the last time.
+func (r *run) sample(t *thread) {
+	s := &r.sampler
+	since := t.busy - min(t.busy, t.sampled)
+	if since < s.interval || t.ctx == nil || t.covered() || t.blocked {
+		return
+	}
+	t.sampled = t.busy
+	t.samples = append(t.samples, pathSample{r.stack(t), t.ctx.RIP, since})
+	if s.taken++; s.taken >= manySamples {
+		s.taken, s.interval = 0, s.interval*2
+	}
+}
+
+// paths builds the tree of call paths and adds the samples up.
+type paths struct {
+	ids  map[profile.PathNode]profile.PathID
+	sums map[pathKey]float64
+}
+
+type pathKey struct {
+	path    profile.PathID
+	thread  profile.ThreadID
+	section profile.SectionID
+	metric  string
+}
+
+func newPaths() paths {
+	return paths{ids: map[profile.PathNode]profile.PathID{}, sums: map[pathKey]float64{}}
+}
+
+// addPaths attributes the samples of a piece, once: a piece may belong to nested sections.
+func (o *output) addPaths(p *piece, thread profile.ThreadID, section profile.SectionID) {
+	for i := range p.samples {
+		s := &p.samples[i]
+		id := o.path(s.stack)
+		if b, ok := o.r.blocks.startingAt(s.pc); ok {
+			id = o.step(id, o.node(b), s.pc)
+		}
+		o.paths.add(pathKey{id, thread, section, "time"}, s.units)
+	}
+	p.samples = nil
+}
+
+// addIdleness attributes the wait at the end of a part to the path on which it waited.
+func (o *output) addIdleness(p *profile.Part, last *piece, section profile.SectionID) {
+	o.paths.add(pathKey{o.path(last.stack), p.Thread, section, "idleness"}, p.Release-p.Arrive)
+}
+
+func (p *paths) add(key pathKey, units uint64) {
+	if key.path != profile.None && units > 0 {
+		p.sums[key] += float64(units)
+	}
+}
+
+// path is the node of the tree for a stack.
+func (o *output) path(stack []frameRef) profile.PathID {
+	id := profile.PathID(profile.None)
+	for i := len(stack) - 1; i >= 0; i-- {
+		if b, ok := o.r.blocks.endingAt(stack[i].ret); ok {
+			id = o.step(id, o.node(b), o.r.eng.Blocks()[b].LastPC)
+		}
+	}
+	return id
+}
+
+func (o *output) step(parent profile.PathID, node profile.NodeID, addr uint64) profile.PathID {
+	row := profile.PathNode{Parent: parent, Node: node, Addr: addr}
+	id, ok := o.paths.ids[row]
+	if !ok {
+		id = o.sink.AddPath(row)
+		o.paths.ids[row] = id
+	}
+	return id
+}
+
+// writePaths writes the sums, in order.
+func (o *output) writePaths() {
+	keys := make([]pathKey, 0, len(o.paths.sums))
+	for k := range o.paths.sums {
+		keys = append(keys, k)
+	}
+	slices.SortFunc(keys, func(a, b pathKey) int {
+		return cmp.Or(cmp.Compare(a.path, b.path), cmp.Compare(a.thread, b.thread), cmp.Compare(a.section, b.section), cmp.Compare(a.metric, b.metric))
+	})
+	for _, k := range keys {
+		o.sink.AddPathSample(profile.PathSample{Path: k.path, Thread: k.thread, Section: k.section, Metric: k.metric, Value: o.paths.sums[k]})
+	}
+}

@@ -1,0 +1,178 @@
+package sim
+
+import (
+	"lime/internal/engine"
+	"lime/internal/profile"
+	"lime/internal/section"
+	"lime/internal/unit"
+)
+
+// pieceStart is where a piece began.
+type pieceStart struct {
+	at    uint64
+	pc    uint64
+	stack []frameRef // innermost first
+}
+
+// piece is what a thread did from one operation to the next.
+type piece struct {
+	start   pieceStart
+	at      uint64 // when it ended
+	pc      uint64 // where
+	stack   []frameRef
+	edges   []edgeCount
+	hw      hardware
+	locks   []lockEvent
+	samples []pathSample
+	loop    *spin // it ended in this spin loop
+}
+
+type edgeCount struct {
+	id engine.EdgeID
+	n  uint64
+}
+
+// waitEvent is a kind of event that the simulated system sees.
+type waitEvent uint8
+
+const (
+	lockWait waitEvent = iota
+	offCPU
+	waitEvents
+)
+
+// waitKinds describes them for the profile.
+func waitKinds() [waitEvents]profile.EventKind {
+	return [waitEvents]profile.EventKind{
+		lockWait: {Name: "lock-wait", Title: "lock wait", Unit: "times", Label: profile.Measured},
+		offCPU:   {Name: "off-cpu", Title: "time off the core", Unit: "times", Label: profile.Measured},
+	}
+}
+
+// lockEvent is the waits of one kind at one place.
+type lockEvent struct {
+	kind waitEvent
+	call uint64 // the call that waits
+	n    uint64
+	wait uint64
+}
+
+// begin starts a piece here and now; what was counted since the last one is dropped.
+func (r *run) begin(t *thread, stack []frameRef) {
+	r.forget(t)
+	t.fresh()
+	r.resume(t, stack)
+}
+
+// fresh forgets what belonged to the piece that has ended.
+func (t *thread) fresh() {
+	t.locks, t.carry, t.carryHW, t.samples = nil, nil, hardware{}, nil
+	t.pass, t.home, t.meet = nil, nil, 0
+}
+
+// resume starts a piece here and now; what was counted since the last one counts for it.
+func (r *run) resume(t *thread, stack []frameRef) {
+	t.piece = pieceStart{at: t.now(), pc: t.ctx.RIP, stack: stack}
+}
+
+// cut ends t's piece here, and starts the next one.
+func (r *run) cut(t *thread) *piece {
+	p := &piece{start: t.piece, at: t.now(), pc: t.ctx.RIP, stack: r.stack(t), locks: t.locks, edges: t.carry, hw: t.carryHW, samples: t.samples}
+	r.drain(t, p)
+	t.fresh()
+	r.resume(t, p.stack)
+	return p
+}
+
+// drain adds what t's counters hold to a piece, and makes them nil.
+func (r *run) drain(t *thread, p *piece) {
+	r.eng.Drain(t.ctx, func(id engine.EdgeID, n uint64) {
+		p.edges = append(p.edges, edgeCount{id, n})
+	})
+	p.hw.add(r.meter.Drain(t.ctx))
+}
+
+// forget makes t's counters nil.
+func (r *run) forget(t *thread) {
+	r.eng.Drain(t.ctx, func(engine.EdgeID, uint64) {})
+	r.meter.Drain(t.ctx)
+}
+
+// keepFor lets a piece's counts go on in the piece under way.
+func (t *thread) keepFor(p *piece) {
+	t.carry = append(t.carry, p.edges...)
+	t.carryHW.add(p.hw)
+}
+
+// cutOp is an operation that ends a piece at the thread's place.
+func (r *run) cutOp(t *thread, kind section.OpKind) (section.Op, *piece) {
+	p := r.cut(t)
+	site := r.site(p.pc, p.stack)
+	site.Kept = r.kept(p)
+	return section.Op{
+		Kind: kind, Thread: t.id, Other: section.NoThread, At: unit.Cycles(p.at), Site: site, Span: p,
+	}, p
+}
+
+// noteLock remembers a wait for a lock.
+func (t *thread) noteLock(call, wait uint64) { t.note(lockWait, call, wait) }
+
+// note remembers a wait of some kind.
+func (t *thread) note(kind waitEvent, call, wait uint64) {
+	for i := range t.locks {
+		if t.locks[i].call == call && t.locks[i].kind == kind {
+			t.locks[i].n++
+			t.locks[i].wait += wait
+			return
+		}
+	}
+	t.locks = append(t.locks, lockEvent{kind, call, 1, wait})
+}
+
+// comeHome starts the piece under way anew as soon as the thread is back in the program's own
+// code: how a runtime gets out of a wait says nothing about the section that follows, and
+// differs between those that waited and the one that came last.
+func (r *run) comeHome(t *thread, stack []frameRef) {
+	if r.images.own(t.ctx.RIP) {
+		return
+	}
+	if t.home = r.ownReturn(stack); t.home != nil {
+		r.setProbe(t.home.ret)
+	}
+}
+
+// ownReturn is the innermost return to the program's own code.
+func (r *run) ownReturn(stack []frameRef) *frameRef {
+	for i := range stack {
+		if r.images.own(stack[i].ret - 1) {
+			return &stack[i]
+		}
+	}
+	return nil
+}
+
+// meetAt starts the piece under way anew, too, where those come home whom the thread has released, if
+// it passes there soon: all then start at the same place.
+func (r *run) meetAt(t, waiter *thread) {
+	const soon = 2000
+	if waiter.ctx == nil || r.images.own(waiter.ctx.RIP) {
+		return
+	}
+	if h := r.ownReturn(waiter.piece.stack); h != nil {
+		t.meet, t.meetBy = h.ret, t.busy+soon
+		r.setProbe(h.ret)
+	}
+}
+
+// home reports the return that comeHome waits for.
+func (r *run) home(t *thread, pc, sp uint64) {
+	h := t.home
+	switch {
+	case h != nil && h.ret == pc && h.cfa == sp:
+		meet := t.meet
+		r.begin(t, r.stack(t))
+		t.meet = meet
+	case t.meet == pc && t.busy <= t.meetBy:
+		r.begin(t, r.stack(t))
+	}
+}

@@ -1,0 +1,265 @@
+package sim
+
+import (
+	"lime/internal/section"
+	"lime/internal/unit"
+)
+
+// fork is a parallel region that is open.
+type fork struct {
+	id     uint64
+	master *thread
+	body   uint64
+	data   uint64
+	byData bool
+	fn     *fn // the row for its body
+}
+
+// probe handles a thread that stands at a probe; false means that it must wait
+// there until the cores behind it have caught up.
+func (r *run) probe(t *thread) bool {
+	pc, sp := t.ctx.RIP, t.ctx.GPR[rsp]
+	r.ended(t)
+	for n := len(t.frames); n > 0 && t.frames[n-1].rsp < sp; n-- {
+		c := t.frames[n-1]
+		t.frames = t.frames[:n-1]
+		r.leave(t, &c)
+		if r.end.over {
+			return false
+		}
+	}
+	r.home(t, pc, sp)
+	if r.passing(t, pc) {
+		t.probed = pc
+		return false
+	}
+	f := r.entries[pc]
+	if f == nil {
+		f = r.body(t, pc)
+	}
+	if f == nil || f.role != roleRegionBody && f.role != roleTaskBody && t.covered() {
+		return true
+	}
+	if !r.cores.first(t.core) {
+		t.probed = pc
+		return false
+	}
+	enterings()[f.role](r, t, f)
+	return !r.end.over
+}
+
+// entering is what the start of a function of the table means.
+type entering func(*run, *thread, *fn)
+
+func enterings() [roles]entering {
+	return [roles]entering{
+		roleBarrier:    (*run).enterBarrier,
+		roleTeam:       (*run).enterTeam,
+		roleReduce:     (*run).enterReduce,
+		roleJoin:       (*run).enterJoin,
+		roleCreate:     (*run).enterCreate,
+		roleFork:       (*run).enterFork,
+		roleLock:       (*run).enterLock,
+		roleUnlock:     (*run).enterUnlock,
+		roleTryLock:    (*run).enterLock,
+		roleCondWait:   (*run).enterCondWait,
+		roleCondWake:   (*run).enterCondWake,
+		roleSemWait:    (*run).enterPlain,
+		roleSectionEnd: (*run).enterSectionEnd,
+		roleTask:       (*run).enterTask,
+		roleTaskBody:   (*run).enterTaskBody,
+		roleRegionBody: (*run).enterBody,
+	}
+}
+
+// open notes the call and sets a probe where it returns to.
+func (r *run) open(t *thread, f *fn) *call {
+	sp := t.ctx.GPR[rsp]
+	ret, _ := r.word(sp)
+	c := call{fn: f, ret: ret, rsp: sp, object: r.object(t, f, f.arg), at: t.now()}
+	r.setProbe(ret)
+	t.frames = append(t.frames, c)
+	return &t.frames[len(t.frames)-1]
+}
+
+func (r *run) object(t *thread, f *fn, arg int) uint64 {
+	if arg == none {
+		return f.constant
+	}
+	return argument(t, arg)
+}
+
+// arrival is an operation at a call of the table: the piece ends at the true place of the call.
+func (r *run) arrival(t *thread, c *call, kind section.OpKind) section.Op {
+	op, p := r.cutOp(t, kind)
+	op.Object = c.object
+	r.trueSite(&op.Site, p, t.ctx.RIP, c.ret)
+	c.site, c.piece = op.Site, p
+	return op
+}
+
+func (r *run) enterPlain(t *thread, f *fn) { r.open(t, f) }
+
+// enterCreate ends the piece; which thread it is is known later.
+func (r *run) enterCreate(t *thread, f *fn) {
+	c := r.open(t, f)
+	op := r.arrival(t, c, section.OpCreate)
+	c.create = &op
+}
+
+func (r *run) enterBarrier(t *thread, f *fn) {
+	c := r.open(t, f)
+	r.feed(r.arrival(t, c, section.OpArrive))
+	c.told = true
+}
+
+func (r *run) enterTeam(t *thread, f *fn) {
+	c := r.open(t, f)
+	if len(t.regions) == 0 {
+		return
+	}
+	c.object = teamObject | t.regions[len(t.regions)-1]
+	r.feed(r.arrival(t, c, section.OpArrive))
+	c.told = true
+}
+
+// smallTeam is the largest team for which LLVM's runtime reduces without a tree of barriers
+// (kmp_runtime.cpp, __kmp_determine_reduction_method, x86-64).
+const smallTeam = 4
+
+func (r *run) enterReduce(t *thread, f *fn) {
+	if argument(t, f.arg) != 0 && len(t.regions) > 0 && r.members[t.regions[len(t.regions)-1]] > smallTeam {
+		r.enterTeam(t, f)
+	}
+}
+
+// teamObject keeps the barriers of regions apart from those that have an address.
+const teamObject = 1 << 63
+
+func (r *run) enterJoin(t *thread, f *fn) {
+	c := r.open(t, f)
+	c.other = r.byControlBlock(c.object)
+	if c.other == nil {
+		return
+	}
+	op := r.arrival(t, c, section.OpJoinBegin)
+	op.Site.Library = r.inLibrary(&op.Site)
+	op.Other = c.other.id
+	r.feed(op)
+	c.told = true
+}
+
+// byControlBlock finds a thread by what its creator holds of it: glibc and
+// musl take the address of the thread control block, to which FS points.
+func (r *run) byControlBlock(handle uint64) *thread {
+	for i := len(r.threads) - 1; i > 0; i-- {
+		if r.threads[i].fsBase == handle {
+			return r.threads[i]
+		}
+	}
+	return nil
+}
+
+func (r *run) enterLock(t *thread, f *fn) { r.open(t, f) }
+
+func (r *run) enterUnlock(t *thread, f *fn) {
+	r.locks[r.object(t, f, f.arg)] = t.now()
+}
+
+func (r *run) enterCondWait(t *thread, f *fn) {
+	c := r.open(t, f)
+	c.lock = argument(t, f.arg2)
+	r.locks[c.lock] = t.now()
+	r.waiters[c.object]++
+	r.feed(r.arrival(t, c, section.OpWaitBegin))
+	t.waitsOn = waitsTold
+	c.told = true
+}
+
+func (r *run) enterCondWake(t *thread, f *fn) {
+	if r.waiters[argument(t, f.arg)] == 0 {
+		return
+	}
+	c := r.open(t, f)
+	op := r.arrival(t, c, section.OpRelease)
+	r.feed(op) // the piece; whom it woke follows
+	c.told = true
+}
+
+func (r *run) enterSectionEnd(t *thread, f *fn) {
+	c := r.open(t, f)
+	op := r.arrival(t, c, section.OpCut)
+	if s := op.Site.Stack; len(s) > 1 && uint64(s[0].Call) == t.ctx.RIP {
+		op.Site.Stack = s[1:] // the call, not the function itself
+	}
+	r.feed(op)
+	c.told = true
+}
+
+func (r *run) enterFork(t *thread, f *fn) {
+	c := r.open(t, f)
+	r.forks++
+	k := &fork{id: r.forks, master: t, body: c.object, byData: f.arg2 != none, fn: &fn{name: "region body", role: roleRegionBody, source: f.source}}
+	if k.byData {
+		k.data = argument(t, f.arg2)
+	}
+	c.object = k.id
+	op := r.arrival(t, c, section.OpFork)
+	r.feed(op)
+	c.told = true
+	t.regions = append(t.regions, k.id)
+	r.bodies[k.body] = append(r.bodies[k.body], k)
+	r.setProbe(k.body)
+}
+
+// body finds the region whose body starts at pc for t.
+func (r *run) body(t *thread, pc uint64) *fn {
+	if k := r.forkOf(t, pc); k != nil {
+		return k.fn
+	}
+	if t.covered() {
+		return r.tasks[pc]
+	}
+	return nil
+}
+
+// forkOf picks the region: the thread's own, or the latest one that was given the same data.
+func (r *run) forkOf(t *thread, pc uint64) *fork {
+	open := r.bodies[pc]
+	for i := len(open) - 1; i >= 0; i-- {
+		k := open[i]
+		if k.byData && k.data != argument(t, 0) {
+			continue
+		}
+		if k.master == t || t.idle {
+			return k
+		}
+	}
+	return nil
+}
+
+func (r *run) enterBody(t *thread, f *fn) {
+	k := r.forkOf(t, t.ctx.RIP)
+	c := r.open(t, f)
+	c.object, c.told = k.id, true
+	if k.master != t {
+		t.regions = append(t.regions, k.id)
+	}
+	t.idle = false
+	r.members[k.id]++
+	r.feed(section.Op{Kind: section.OpMember, Thread: t.id, At: unit.Cycles(t.now()), Object: k.id})
+	r.begin(t, r.stack(t))
+}
+
+// closeFork forgets a region.
+func (r *run) closeFork(id uint64) {
+	delete(r.members, id)
+	for body, open := range r.bodies {
+		for i, k := range open {
+			if k.id == id {
+				r.bodies[body] = append(open[:i:i], open[i+1:]...)
+				return
+			}
+		}
+	}
+}

@@ -1,0 +1,427 @@
+package sim
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"lime/internal/cpu"
+	"lime/internal/engine"
+	"lime/internal/guest"
+	"lime/internal/profile"
+	"lime/internal/section"
+	"lime/internal/unit"
+	"lime/internal/unwind"
+)
+
+// Lengths in instructions.
+const (
+	sliceLength   = 5_000     // a slice while several threads run
+	soloLength    = 200_000   // a slice while one thread runs
+	quantumLength = 1_000_000 // a thread's turn while others wait for a core
+	suspectLength = 500       // what a thread gets that may be about to spin
+)
+
+// run is one simulated run of a program.
+type run struct {
+	cfg     Config
+	eng     *engine.Engine
+	proc    *guest.Process
+	meter   Meter
+	perNano float64 // clock units in a nanosecond
+	cores   *cores
+	threads []*thread
+	byGuest map[*guest.Thread]*thread
+	byCtx   map[*cpu.Context]*thread
+	cur     *thread // whose exit is being handled
+	wakes   []*thread
+	latest  uint64 // highest clock so far
+
+	images  images
+	names   map[string]*fn
+	entries map[uint64]*fn     // functions of the table, by address
+	probes  map[uint64]bool    // addresses with a probe
+	tasks   map[uint64]*fn     // functions that tasks were made of, by address
+	bodies  map[uint64][]*fork // bodies of parallel regions, by address
+	waiters map[uint64]int     // threads in roleCondWait, by object
+	locks   map[uint64]uint64  // clock at which a lock was last given back
+	blocks  blockIndex
+	walker  *unwind.Unwinder
+	rec     *section.Recogniser
+	out     *output
+	forks   uint64
+	sampler sampler
+	members map[uint64]int // threads that have come to a region, by its id
+
+	spins    spinTable
+	notes    noteBook
+	progress *progress
+	end      end
+}
+
+// end is how the run ended.
+type end struct {
+	over   bool
+	state  string
+	err    error
+	exec   *guest.ExecRequest
+	words  []string // for the user
+	status int
+	signal int
+}
+
+func newRun(cfg Config, meter Meter, sink profile.Sink) (*run, error) {
+	r := &run{
+		cfg: cfg, meter: meter,
+		byGuest: map[*guest.Thread]*thread{}, byCtx: map[*cpu.Context]*thread{},
+		names: byName(cfg.SectionEnds), entries: map[uint64]*fn{}, tasks: map[uint64]*fn{}, probes: map[uint64]bool{},
+		bodies: map[uint64][]*fork{}, waiters: map[uint64]int{}, members: map[uint64]int{}, locks: map[uint64]uint64{},
+		notes: noteBook{}, sampler: sampler{interval: firstInterval},
+	}
+	r.perNano = r.meter.Hz() / 1e9
+	r.cores = newCores(cfg.Cores, quantumLength)
+	r.walker = unwind.New(r.images.unwindImage)
+	r.spins.init()
+	eng, err := engine.New(engine.Config{Mode: meter.Mode(), AllHostFeatures: cfg.HostCPU, Lookup: r.lookup})
+	if err != nil {
+		return nil, fmt.Errorf("engine: %w", err)
+	}
+	r.eng = eng
+	if mm, ok := meter.(*machineMeter); ok {
+		mm.eng, mm.read = eng, r.code
+	}
+	r.blocks.init(eng)
+	r.out = newOutput(r, sink)
+	r.rec = section.New(r.out.instance)
+	return r, r.load()
+}
+
+// load starts the guest process.
+func (r *run) load() error {
+	p, err := guest.New(guest.Config{
+		Path: r.cfg.Cmd, Args: r.cfg.Args, Env: r.cfg.Env, Cores: r.cfg.Cores, HostCPU: r.cfg.HostCPU,
+	}, (*host)(r))
+	if err != nil {
+		return err
+	}
+	r.proc = p
+	t := r.addThread(p.Main(), nil)
+	r.feed(section.Op{Kind: section.OpStart, Thread: t.id, Other: section.NoThread})
+	r.begin(t, nil)
+	r.cores.place(t)
+	return nil
+}
+
+func (r *run) addThread(g *guest.Thread, parent *thread) *thread {
+	t := &thread{id: section.ThreadID(len(r.threads)), g: g, ctx: g.Ctx, parent: parent, lastCore: -1}
+	r.threads = append(r.threads, t)
+	r.byGuest[g], r.byCtx[g.Ctx] = t, t
+	r.out.thread(t)
+	return t
+}
+
+// loop runs the program to its end, or until ctx is cancelled.
+func (r *run) loop(ctx context.Context) {
+	for n := 0; !r.end.over; n++ {
+		if n&63 == 0 {
+			r.housekeeping(ctx)
+		}
+		k := r.cores.next()
+		if k == nil {
+			r.idle()
+			continue
+		}
+		r.timers(k)
+		if k == r.cores.next() && k.busy != nil {
+			r.slice(k)
+		}
+	}
+}
+
+// housekeeping is what does not depend on simulated time, and does not change it.
+func (r *run) housekeeping(ctx context.Context) {
+	r.progress.show(r)
+	if ctx.Err() != nil && !r.end.over {
+		r.stop("interrupted", nil)
+	}
+	if r.proc.HostWaiters() > 0 {
+		r.handling(nil, func() { r.proc.PollHost(0) })
+	}
+}
+
+// timers lets time-outs happen before a core runs that has passed them.
+func (r *run) timers(k *core) {
+	if at, ok := r.proc.NextDeadline(); ok && r.clock(at) <= k.clock {
+		r.handling(nil, func() { r.proc.Advance(r.nanos(k.clock)) })
+	}
+}
+
+// idle is when no thread has a core: the clock jumps, or the host is waited
+// for, or nothing can ever happen again.
+func (r *run) idle() {
+	_, timed := r.proc.NextDeadline()
+	if !timed && r.proc.HostWaiters() > 0 || r.overdue() {
+		// A wait in the host, or timers that come again and again, may have no end while
+		// somebody is parked by mistake.
+		r.spins.tried = 0
+		if r.unpark() {
+			return
+		}
+	}
+	progress := false
+	r.handling(nil, func() {
+		then, ok := r.proc.Idle(r.nanos(r.latest))
+		progress = ok
+		r.latest = max(r.latest, r.clock(then))
+	})
+	if progress || len(r.cores.active) > 0 || r.unpark() {
+		return
+	}
+	r.deadlock()
+}
+
+// longestPark is how long a thread stays parked while the clock jumps from timer to timer.
+const longestPark = unit.Nanos(20e6)
+
+// overdue says that somebody has been parked for longer.
+func (r *run) overdue() bool {
+	for _, s := range r.spins.parked {
+		if r.nanos(r.latest)-r.nanos(s.t.at) > longestPark {
+			return true
+		}
+	}
+	return false
+}
+
+// slice runs the thread of core k for a while.
+func (r *run) slice(k *core) {
+	t := k.busy
+	r.tellQueued(t)
+	if x := t.pending; x != nil { // left over from a trial
+		t.pending = nil
+		if !r.handle(t, *x) {
+			return
+		}
+	}
+	if t.probed != 0 { // its turn has come
+		t.probed = 0
+		if !r.probe(t) {
+			return
+		}
+	} else if !r.act(t, r.enter(t)) {
+		return
+	}
+	r.execute(t, r.budget(k))
+}
+
+// tellQueued tells for how long a thread that could run had no core.
+func (r *run) tellQueued(t *thread) {
+	units := t.queued
+	t.queued = 0
+	if units > 0 && t.waitsOn == waitsNot && !t.covered() {
+		r.tellOff(t, units)
+	}
+}
+
+// budget is how far core k may run.
+func (r *run) budget(k *core) int64 {
+	clock, other := r.cores.behind(k)
+	if other == nil && len(r.spins.parked) == 0 {
+		return soloLength
+	}
+	if other == nil { // whoever spins is to see soon what this thread does
+		return r.meter.Turn(k.n)
+	}
+	return r.meter.Within(k.n, clock-min(k.clock, clock)) + r.meter.Turn(k.n)
+}
+
+// execute runs t until something happens or the budget is used up.
+func (r *run) execute(t *thread, budget int64) {
+	for budget > 0 && !r.end.over {
+		exit, n := r.step(t, budget)
+		budget -= int64(n)
+		if exit.Reason == cpu.ExitBudget {
+			r.looksStill(t)
+			break
+		}
+		if !r.handle(t, exit) {
+			break
+		}
+		if out := r.enter(t); !r.act(t, out) {
+			break
+		}
+		budget = min(budget, r.budget(t.core)) // others may run by now
+		if t.still.suspect {
+			budget = min(budget, suspectLength)
+		}
+	}
+	r.sample(t)
+	r.ended(t)
+	if k := t.core; k != nil && k.clock >= k.quantum {
+		r.cores.yield(k)
+	}
+}
+
+// step runs the engine once and moves the core's clock.
+func (r *run) step(t *thread, budget int64) (cpu.Exit, uint64) {
+	before := r.eng.Retired(t.ctx)
+	exit := r.eng.Run(t.ctx, budget)
+	n := r.eng.Retired(t.ctx) - before
+	units, err := r.meter.Slice(t.core.n, t.ctx, t.core.clock, n)
+	if err != nil {
+		r.stop("lime-failed", err)
+	}
+	r.charge(t, units)
+	return exit, n
+}
+
+// charge moves the clock of t's core by work.
+func (r *run) charge(t *thread, units uint64) {
+	t.busy += units
+	r.advance(t, t.core.clock+units)
+}
+
+// advance moves the clock of t's core.
+func (r *run) advance(t *thread, to uint64) {
+	t.core.clock = max(t.core.clock, to)
+	r.latest = max(r.latest, t.core.clock)
+	r.cores.moved(t.core)
+}
+
+// handle acts on an exit; false ends the slice.
+func (r *run) handle(t *thread, exit cpu.Exit) bool {
+	switch exit.Reason {
+	case cpu.ExitSyscall:
+		if wakes(t) && !r.cores.first(t.core) {
+			t.pending = &exit // those behind may be about to wait
+			return false
+		}
+		return r.syscall(t)
+	case cpu.ExitProbe:
+		return r.probe(t)
+	case cpu.ExitFault:
+		return r.act(t, r.guarded(t, func() guest.Outcome { return r.proc.HandleFault(t.g, exit) }))
+	case cpu.ExitEmulate:
+		return r.act(t, r.guarded(t, func() guest.Outcome { return r.proc.HandleEmulate(t.g, exit) }))
+	case cpu.ExitUnsupported:
+		r.stop("lime-failed", fmt.Errorf("thread %d at %#x: %w", t.g.TID, t.ctx.RIP, exit.Err))
+		return false
+	}
+	return true
+}
+
+// enter is what must happen before t runs on.
+func (r *run) enter(t *thread) guest.Outcome {
+	return r.guarded(t, func() guest.Outcome { return r.proc.Enter(t.g) })
+}
+
+// guarded calls into the guest on behalf of t and tells the recogniser whom that woke.
+func (r *run) guarded(t *thread, f func() guest.Outcome) (out guest.Outcome) {
+	t.early = false
+	r.handling(t, func() { out = f() })
+	return out
+}
+
+func (r *run) handling(t *thread, f func()) {
+	was := r.cur
+	r.cur = t
+	f()
+	r.cur = was
+	r.tellWakes(t)
+}
+
+// act does what an outcome asks for; false ends the slice.
+func (r *run) act(t *thread, out guest.Outcome) bool {
+	if out.New != nil {
+		r.created(t, out.New)
+	}
+	switch out.Kind {
+	case guest.Continue:
+		return true
+	case guest.Yield:
+		r.yields(t)
+	case guest.Blocked:
+		r.blockedOn(t, out.Wait)
+	case guest.ThreadExit:
+		r.threadGone(t)
+	case guest.ProcessExit:
+		r.exited(r.proc.Status())
+	case guest.Replace:
+		r.end.exec = r.proc.Exec()
+		r.stop("exited", nil)
+	}
+	return false
+}
+
+// Numbers of the system calls that end threads (Linux, syscall_64.tbl).
+const (
+	sysExit      = 60
+	sysExitGroup = 231
+)
+
+// wakes reports whether t stands at a system call that may wake others: futex with
+// WAKE, REQUEUE, CMP_REQUEUE, WAKE_OP, WAKE_BITSET (include/uapi/linux/futex.h).
+func wakes(t *thread) bool {
+	const futex, command = 202, 0x7f
+	if t.ctx.GPR[rax] != futex {
+		return false
+	}
+	switch t.ctx.GPR[rsi] & command {
+	case 1, 3, 4, 5, 10:
+		return true
+	}
+	return false
+}
+
+func (r *run) syscall(t *thread) bool {
+	r.ended(t)
+	switch t.ctx.GPR[0] {
+	case sysExit:
+		r.endThread(t)
+	case sysExitGroup:
+		r.endAll(t)
+	}
+	return r.act(t, r.guarded(t, func() guest.Outcome { return r.proc.HandleSyscall(t.g) }))
+}
+
+// stop ends the run.
+func (r *run) stop(state string, err error) {
+	if !r.end.over {
+		r.end.over, r.end.state, r.end.err = true, state, err
+	}
+}
+
+func (r *run) exited(s guest.Status) {
+	state := "exited"
+	if s.Signal != 0 {
+		state = "signalled"
+		r.end.words = append(r.end.words, s.Text)
+		if r.cfg.interrupted != nil && r.cfg.interrupted() {
+			state = "interrupted"
+		}
+	}
+	r.end.status, r.end.signal = s.Code, s.Signal
+	r.stop(state, nil)
+}
+
+// finish closes the profile.
+func (r *run) finish() error {
+	r.endAll(nil)
+	r.rec.Close(unit.Cycles(r.latest))
+	return errors.Join(r.out.err, r.out.close())
+}
+
+func (r *run) feed(op section.Op) {
+	if err := r.rec.Feed(op); err != nil {
+		r.notes.add("section-order", err.Error())
+	}
+}
+
+// lookup tells the engine what is mapped at pc.
+func (r *run) lookup(pc uint64) (engine.Range, bool) {
+	if r.proc == nil {
+		return engine.Range{}, false
+	}
+	m, ok := r.proc.Mapping(pc)
+	return engine.Range{Lo: m.Lo, Hi: m.Hi, Exec: m.Exec, Write: m.Write}, ok
+}

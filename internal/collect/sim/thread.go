@@ -1,0 +1,136 @@
+package sim
+
+import (
+	"lime/internal/cpu"
+	"lime/internal/guest"
+	"lime/internal/section"
+	"lime/internal/unit"
+)
+
+// thread is one thread of the program.
+type thread struct {
+	id       section.ThreadID
+	g        *guest.Thread
+	ctx      *cpu.Context
+	parent   *thread
+	fsBase   uint64 // of its thread control block: what pthread_t says
+	core     *core
+	lastCore int
+	queued   uint64 // for how long it waited for a core, since that was told last
+	readyAt  uint64 // since when it has been able to run, while it has no core
+	at       uint64 // its clock while it has no core
+	blocked  bool
+	early    bool // became ready before it was blocked
+	earlyAt  unit.Nanos
+	gone     bool
+	ended    bool // OpExit was told
+
+	pending *cpu.Exit // an exit that is not handled yet
+	probed  uint64    // the probe at which it stands and which waits for its turn
+	frames  []call    // open calls of functions of the table, outermost first
+	regions []uint64
+	idle    bool // a pool's thread between two regions
+
+	piece   pieceStart
+	locks   []lockEvent // of the piece under way
+	waitsOn waitKind
+	waitAt  uint64 // its clock when it blocked
+	object  uint64 // waitsTold: for what
+	spin    *spin
+	still   stillness // how it looked at the end of the last slices
+	pass    *passage
+	tried   uint64      // what it tried to take at the last pass point
+	meet    uint64      // where those whom it released come home; it may pass there, too
+	meetBy  uint64      // until it has worked for so long
+	home    *frameRef   // where the piece under way is to start: its return to the program's own code
+	carry   []edgeCount // counted before the last drain, for the piece under way
+	carryHW hardware
+	busy    uint64 // clock units of work
+	started uint64
+
+	sampled uint64 // busy when its path was noted last
+	samples []pathSample
+}
+
+// waitKind is what the recogniser was told about a thread that does not run.
+type waitKind uint8
+
+const (
+	waitsNot   waitKind = iota
+	waitsTold           // OpWaitBegin
+	waitsOff            // asleep, or in a system call
+	waitsLock           // for a lock that is no function of the table
+	waitsInner          // inside a function of the table
+)
+
+// now is the thread's clock.
+func (t *thread) now() uint64 {
+	if t.core != nil {
+		return t.core.clock
+	}
+	return t.at
+}
+
+// call is an open call of a function of the table.
+type call struct {
+	fn      *fn
+	ret     uint64 // return address
+	rsp     uint64 // at the function's entry
+	object  uint64
+	lock    uint64 // roleCondWait
+	at      uint64
+	site    section.Site
+	told    bool   // the recogniser knows
+	idle    bool   // roleTaskBody: the thread was idle before
+	done    bool   // roleFork: the forking thread has done its share
+	waited  uint64 // clock units for which it did not run, in the call
+	piece   *piece
+	other   *thread
+	create  *section.Op // roleCreate: to be told when the thread is there
+	created bool        // roleCreate: it has been told
+}
+
+// covers reports whether what happens inside the call (waits, locks) is its own affair.
+func (c *call) covers() bool {
+	switch c.fn.role {
+	case roleFork:
+		return c.done
+	case roleRegionBody, roleTaskBody, roleCreate, roleSectionEnd, roleSemWait:
+		return false
+	}
+	return true
+}
+
+// covered reports whether the thread is inside a function of the table that
+// accounts for its waits, or idle in a pool.
+func (t *thread) covered() bool {
+	if t.idle {
+		return true
+	}
+	n := len(t.frames)
+	return n > 0 && t.frames[n-1].covers()
+}
+
+// in finds the innermost open call with a role.
+func (t *thread) in(r role) *call {
+	for i := len(t.frames) - 1; i >= 0; i-- {
+		if t.frames[i].fn.role == r {
+			return &t.frames[i]
+		}
+	}
+	return nil
+}
+
+// forking reports whether the thread is inside the runtime, opening a region: the
+// threads that it creates there belong to a pool.
+func (t *thread) forking() bool {
+	for i := len(t.frames) - 1; i >= 0; i-- {
+		switch t.frames[i].fn.role {
+		case roleFork:
+			return true
+		case roleRegionBody:
+			return false
+		}
+	}
+	return false
+}

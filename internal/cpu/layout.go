@@ -1,0 +1,51 @@
+package cpu
+
+import "unsafe"
+
+// Offsets in Context, for generated code and the entry code.
+const (
+	OffGPR      = unsafe.Offsetof(Context{}.GPR)
+	OffRIP      = unsafe.Offsetof(Context{}.RIP)
+	OffRFLAGS   = unsafe.Offsetof(Context{}.RFLAGS)
+	OffFSBase   = unsafe.Offsetof(Context{}.FSBase)
+	OffGSBase   = unsafe.Offsetof(Context{}.GSBase)
+	OffBudget   = unsafe.Offsetof(Context{}.Budget)
+	OffReason   = unsafe.Offsetof(Context{}.ExitReason)
+	OffInfo     = unsafe.Offsetof(Context{}.ExitInfo)
+	OffScratch  = unsafe.Offsetof(Context{}.Scratch)
+	OffTracePtr = unsafe.Offsetof(Context{}.TracePtr)
+	OffTraceEnd = unsafe.Offsetof(Context{}.TraceEnd)
+	OffXSave    = unsafe.Offsetof(Context{}.XSave)
+
+	// CountersOff is the distance from a context to its first counter.
+	CountersOff = 8192
+)
+
+// Slots of Context.Scratch. Generated code spills guest registers to the slots below SlotHost.
+const (
+	SlotHost      = 10              // first slot that is not for spilling
+	SlotHostSP    = SlotHost + iota // Go's stack pointer
+	SlotHostBP                      // Go's frame pointer
+	SlotExit                        // address of the exit code
+	SlotTarget                      // host address at which to enter
+	SlotXMask                       // XSAVE component mask
+	SlotHostMXCSR                   // Go's MXCSR
+	SlotSig                         // the last fault: signal number
+	SlotSigCode
+	SlotSigAddr
+	SlotSigTrap
+	SlotSigErr
+	SlotSigPC // host address of the faulting instruction
+	SlotSkip  // guest PC whose probe has been reported: step over it
+	SlotFast  // not nil: the guest has SSE and AVX state only (no x87 instruction was ever translated), save it by moves
+	SlotCount // number of slots in use
+)
+
+// Slot returns the offset of a scratch slot in Context.
+func Slot(n int) uint32 { return uint32(OffScratch) + 8*uint32(n) }
+
+// Code caches lie in this range of addresses; a fault there is the guest's.
+const (
+	CacheLow  = 0x78000000
+	CacheHigh = 0x80000000
+)

@@ -1,0 +1,103 @@
+package engine
+
+import "errors"
+
+// ErrClosed is the error of calls on an engine that was closed.
+var ErrClosed = errors.New("engine is closed")
+
+// Mode says what generated code records besides running the guest.
+type Mode uint8
+
+// The modes.
+const (
+	Plain Mode = iota // nothing but the count of instructions
+	Count             // exact edge counters
+	Trace             // edge counters and a trace of blocks and data addresses for the machine model
+)
+
+// Range is a piece of the guest's address space around an address: what the
+// guest's mapping table says of it.
+type Range struct {
+	Lo, Hi uint64 // the address lies in [Lo, Hi), which has one protection
+	Exec   bool
+	Write  bool
+}
+
+// Config tells New how to work. The zero value runs plainly, with the defaults.
+type Config struct {
+	Mode            Mode
+	AllHostFeatures bool // the guest may use all vector state of the host, not x87, SSE and AVX alone
+	CacheBytes      int  // size of the code cache; 0: 64 MB
+	MaxEdges        int  // room for counters in a context; 0: 4 Mi
+
+	// Lookup answers what is mapped at pc; ok is false where nothing is. A nil
+	// Lookup takes all readable memory for executable and read-only. Code on
+	// writable pages is write-protected (mprotect) while translations of it exist;
+	// before a system call, or the guest itself, writes there, Engine.Invalidate makes them writable.
+	Lookup func(pc uint64) (r Range, ok bool)
+}
+
+// BlockID numbers a translated block; NoBlock is none.
+type BlockID int32
+
+// EdgeID numbers an edge, and its counter in every context.
+type EdgeID int32
+
+// NoBlock is the From or To of an edge that has none.
+const NoBlock BlockID = -1
+
+// End says how a block ends.
+type End uint8
+
+// The ways a block ends.
+const (
+	EndFall    End = iota // cut short: runs into the next block
+	EndCond               // conditional branch (jcc, loop, jrcxz)
+	EndJump               // direct jump
+	EndCall               // direct call
+	EndRet                // return
+	EndJumpInd            // indirect jump
+	EndCallInd            // indirect call
+	EndSyscall            // syscall
+	EndOther              // trap, or an instruction that the guest emulates
+)
+
+// Block is a basic block as first reached. A block is split where a branch lands inside it: what
+// was counted for it and not drained yet then counts for its parts, Front and Tail, and
+// so do later visits. Stale marks a block that no longer runs because it was
+// split or its code has changed. Blocks of the same bytes at the same address keep their
+// id when they are translated again.
+type Block struct {
+	PC     uint64
+	Size   uint32 // bytes
+	Instrs uint32
+	LastPC uint64 // address of the last instruction
+	End    End
+	Stale  bool
+
+	Front, Tail BlockID // NoBlock if the block was not split
+}
+
+// EdgeKind says how control goes along an edge.
+type EdgeKind uint8
+
+// The kinds of edge; see the package comment.
+const (
+	EdgeTaken EdgeKind = iota
+	EdgeFall
+	EdgeJump
+	EdgeJumpInd
+	EdgeCall
+	EdgeCallInd
+	EdgeReturn
+	EdgeEnd
+	EdgeOdd // a ret that arrived where no call waits: From is NoBlock
+)
+
+// Edge is a static control-flow event. To is NoBlock for EdgeEnd, and for an
+// EdgeFall behind a syscall that never came back; else the block at Target.
+type Edge struct {
+	From, To BlockID
+	Kind     EdgeKind
+	Target   uint64
+}

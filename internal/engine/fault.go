@@ -1,0 +1,110 @@
+package engine
+
+import (
+	"fmt"
+	"sort"
+	"syscall"
+
+	"lime/internal/cpu"
+)
+
+// errWrite is the bit of the page-fault error code that says "a write".
+const errWrite = 2
+
+// fault turns a fault in generated code into the guest's: exact registers, the
+// PC of the guest instruction. Writes to pages that the engine has protected go on.
+func (e *Engine) fault(ctx *cpu.Context) (uint64, cpu.Exit) {
+	s := &ctx.Scratch
+	host := s[cpu.SlotSigPC]
+	b := e.blockAt(host)
+	if b == nil {
+		return 0, cpu.Exit{Reason: cpu.ExitUnsupported, Err: fmt.Errorf(
+			"engine: signal %d at %#x in generated code that belongs to no block (address %#x)",
+			s[cpu.SlotSig], host, s[cpu.SlotSigAddr])}
+	}
+	e.restore(ctx, b, host)
+	x := cpu.Exit{Reason: cpu.ExitFault, Signal: int(s[cpu.SlotSig]), Code: int32(s[cpu.SlotSigCode]),
+		Addr: s[cpu.SlotSigAddr], Trapno: s[cpu.SlotSigTrap], ErrNo: s[cpu.SlotSigErr]}
+	if e.ownProtection(&x) {
+		b, err := e.stepOver(ctx.RIP)
+		if err != nil {
+			return 0, exitOf(err)
+		}
+		return b.body, cpu.Exit{}
+	}
+	if x.Trapno == trapUD || x.Signal == int(syscall.SIGFPE) {
+		x.Addr = ctx.RIP // the kernel reports the address of the instruction
+	}
+	return 0, x
+}
+
+// blockAt returns the block whose code is at host.
+func (e *Engine) blockAt(host uint64) *block {
+	i := sort.Search(len(e.order), func(i int) bool { return e.order[i].hostHi > host })
+	if i < len(e.order) && e.order[i].host <= host {
+		return e.order[i]
+	}
+	return nil
+}
+
+// restore makes the state of ctx that of the guest before the instruction at host.
+func (e *Engine) restore(ctx *cpu.Context, b *block, host uint64) {
+	off := uint32(host - b.host)
+	i := sort.Search(len(b.marks), func(i int) bool { return b.marks[i].off > off }) - 1
+	if i < 0 {
+		ctx.RIP = b.pc
+		return
+	}
+	m := &b.marks[i]
+	for _, s := range m.spill {
+		if s.used {
+			ctx.GPR[s.reg] = ctx.Scratch[s.slot]
+		}
+	}
+	if b.super != nil && b.super.code == b {
+		e.leaveSuper(ctx, b.super, int(m.inst))
+		ctx.RIP = b.super.pcs[m.inst]
+		return
+	}
+	ctx.RIP = b.pc + uint64(b.starts[m.inst])
+	ctx.Budget -= int64(m.inst)
+	if !b.late {
+		ctx.Budget += int64(b.n)
+	}
+	if b.counted {
+		ctx.Counters(len(e.edges))[b.endEdge]--
+	}
+}
+
+// ownProtection reports whether a fault is a write to a page that the engine has
+// protected; the page is writable then, and its code forgotten.
+func (e *Engine) ownProtection(x *cpu.Exit) bool {
+	page := x.Addr / pageSize
+	if x.Trapno != trapPF || x.ErrNo&errWrite == 0 || !e.protected[page] {
+		return false
+	}
+	e.Invalidate(page*pageSize, (page+1)*pageSize)
+	return true
+}
+
+// protect takes away the right to write the pages of [lo, hi), whose code is being translated.
+func (e *Engine) protect(lo, hi uint64) {
+	for p := lo / pageSize; p <= (hi-1)/pageSize; p++ {
+		if !e.protected[p] && mprotect(p, syscall.PROT_READ) {
+			e.protected[p] = true
+		}
+	}
+}
+
+// unprotect gives back the right to write a page.
+func (e *Engine) unprotect(p uint64) {
+	if e.protected[p] {
+		mprotect(p, syscall.PROT_READ|syscall.PROT_WRITE)
+		delete(e.protected, p)
+	}
+}
+
+func mprotect(page uint64, prot int) bool {
+	_, _, errno := syscall.RawSyscall(syscall.SYS_MPROTECT, uintptr(page*pageSize), pageSize, uintptr(prot))
+	return errno == 0
+}

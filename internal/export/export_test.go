@@ -1,0 +1,139 @@
+package export
+
+import (
+	"bytes"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"strings"
+	"testing"
+
+	pprof "github.com/google/pprof/profile"
+
+	"lime/internal/profile"
+)
+
+// sampleProfile has two threads: both sampled in main -> work, the second waits for the first.
+func sampleProfile() *profile.Profile {
+	p := profile.New(profile.Meta{Tool: "lime", ClockUnit: "ns", RunTime: 100})
+	p.AddImage(profile.Image{Path: "/bin/app", Lo: 0x1000, Hi: 0x2000})
+	p.AddFile(profile.File{Path: "app.c"})
+	call := p.AddNode(profile.Node{Addr: 0x1000, LastAddr: 0x1004, Frames: []profile.Frame{{Line: 3, Function: "main"}}})
+	work := p.AddNode(profile.Node{Addr: 0x1010, LastAddr: 0x1014, Frames: []profile.Frame{{Line: 8, Function: "helper;1"}, {Line: 9, Function: "work"}}})
+	main := p.AddPath(profile.PathNode{Parent: profile.None, Node: call})
+	leaf := p.AddPath(profile.PathNode{Parent: main, Node: work})
+	p.AddSection(profile.Section{Kind: profile.SectionBarrier, EndNode: profile.None, Frames: []profile.Frame{{Line: 12}}})
+	for i := range 2 {
+		id := p.AddThread(profile.Thread{Name: "app", Parent: profile.None, Entry: profile.None})
+		p.AddPathSample(profile.PathSample{Path: leaf, Thread: id, Metric: "time", Value: float64(40 + i)})
+		p.AddPathSample(profile.PathSample{Path: main, Thread: id, Metric: "wait", Value: 5})
+	}
+	in := &profile.Instance{Parts: []profile.Part{{Thread: 0, Arrive: 90, Release: 90, Entry: profile.None, Exit: profile.None},
+		{Thread: 1, Start: 10, Arrive: 60, Release: 90, Entry: profile.None, Exit: profile.None}}}
+	if err := p.WriteInstance(in); err != nil {
+		panic(err)
+	}
+	return p
+}
+
+func TestFolded(t *testing.T) {
+	var b bytes.Buffer
+	if err := Folded(&b, sampleProfile()); err != nil {
+		t.Fatal(err)
+	}
+	if want := "app/0;main;work;helper:1 40\napp/1;main;work;helper:1 41\n"; b.String() != want {
+		t.Errorf("got\n%swant\n%s", b.String(), want)
+	}
+}
+
+func TestPprof(t *testing.T) {
+	var b bytes.Buffer
+	if err := Pprof(&b, sampleProfile()); err != nil {
+		t.Fatal(err)
+	}
+	p, err := pprof.Parse(&b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(p.Sample) != 2 || p.Sample[1].Value[0] != 41 || len(p.Sample[0].Location) != 3 || p.Sample[0].Location[0].Line[0].Line != 8 ||
+		p.Sample[0].Location[2].Line[0].Function.Name != "main" || p.Sample[0].Location[0].Mapping.File != "/bin/app" {
+		t.Errorf("got %v", p)
+	}
+}
+
+func TestSpeedscope(t *testing.T) {
+	var b bytes.Buffer
+	if err := Speedscope(&b, sampleProfile()); err != nil {
+		t.Fatal(err)
+	}
+	var f scopeFile
+	if err := json.Unmarshal(b.Bytes(), &f); err != nil {
+		t.Fatal(err)
+	}
+	if len(f.Profiles) != 2 || len(f.Shared.Frames) != 3 || f.Profiles[1].EndValue != 41 || len(f.Profiles[0].Samples[0]) != 3 || f.Profiles[0].Unit != "nanoseconds" {
+		t.Errorf("got %s", b.String())
+	}
+}
+
+// The trace is a sequence of packets; each thread has a track, and what begins ends.
+func TestPerfetto(t *testing.T) {
+	var b bytes.Buffer
+	if err := Perfetto(&b, sampleProfile()); err != nil {
+		t.Fatal(err)
+	}
+	packets, tracks, open := 0, 0, map[uint64]int{}
+	for rest := b.Bytes(); len(rest) > 0; packets++ {
+		if rest[0] != tracePacket<<3|2 {
+			t.Fatalf("byte %#x begins no packet", rest[0])
+		}
+		n, k := binary.Uvarint(rest[1:])
+		f := fields(t, rest[1+k:1+k+int(n)])
+		rest = rest[1+k+int(n):]
+		if _, ok := f[packetTrack]; ok {
+			tracks++
+		}
+		if ev, ok := f[packetEvent].([]byte); ok {
+			e := fields(t, ev)
+			if e[eventType] == uint64(sliceBegin) {
+				open[e[eventTrack].(uint64)]++
+			} else if e[eventType] == uint64(sliceEnd) {
+				open[e[eventTrack].(uint64)]--
+			}
+		}
+	}
+	if packets != 2+2*3 || tracks != 2 || open[1] != 0 || open[2] != 0 {
+		t.Errorf("%d packets, %d tracks, open slices %v", packets, tracks, open)
+	}
+}
+
+func fields(t *testing.T, b []byte) map[int]any {
+	t.Helper()
+	out := map[int]any{}
+	for len(b) > 0 {
+		key, n := binary.Uvarint(b)
+		v, m := binary.Uvarint(b[n:])
+		b = b[n+m:]
+		switch key & 7 {
+		case 0:
+			out[int(key>>3)] = v
+		case 2:
+			out[int(key>>3)] = b[:v]
+			b = b[v:]
+		default:
+			t.Fatalf("wire type %d", key&7)
+		}
+	}
+	return out
+}
+
+func TestNoPaths(t *testing.T) {
+	for _, write := range []func(*bytes.Buffer, profile.Source) error{
+		func(b *bytes.Buffer, s profile.Source) error { return Folded(b, s) },
+		func(b *bytes.Buffer, s profile.Source) error { return Pprof(b, s) },
+		func(b *bytes.Buffer, s profile.Source) error { return Speedscope(b, s) },
+	} {
+		if err := write(&bytes.Buffer{}, profile.New(profile.Meta{})); !errors.Is(err, ErrNoPaths) || !strings.Contains(err.Error(), "lime record") {
+			t.Errorf("a profile without paths: %v", err)
+		}
+	}
+}

@@ -1,0 +1,231 @@
+package graph
+
+import "slices"
+
+// Proc is the control-flow graph of one function, from its static edges; block 0 is its entry.
+type Proc struct {
+	Succ, Pred [][]int32
+	Idom       []int32 // immediate dominators; None for the entry and for what it does not reach
+	Pdom       []int32 // immediate post-dominators; the exit is len(Succ)
+	Inner      []int32 // innermost loop of each block, None
+	Loops      []ProcLoop
+}
+
+// ProcLoop is a natural loop.
+type ProcLoop struct {
+	Header int32
+	Body   map[int32]bool
+	Parent int32 // loop around it, None
+	Test   int32 // block that decides over another iteration, None
+}
+
+// ProcBlock tells what NewProc must know of a block's end.
+type ProcBlock struct {
+	Cond     bool // conditional branch
+	Indirect bool // jump whose targets are not known
+}
+
+// NewProc computes dominators and loops. Indirect jumps without successors are taken to lead to every block that
+// nothing else leads to.
+func NewProc(succ [][]int32, blocks []ProcBlock) *Proc {
+	p := &Proc{Succ: make([][]int32, len(succ)), Pred: make([][]int32, len(succ))}
+	for v, list := range succ {
+		for _, w := range list {
+			p.connect(int32(v), w)
+		}
+	}
+	p.openJumps(blocks)
+	p.dominate()
+	p.findLoops(blocks)
+	return p
+}
+
+func (p *Proc) connect(from, to int32) {
+	if to >= 0 && int(to) < len(p.Succ) && !slices.Contains(p.Succ[from], to) {
+		p.Succ[from], p.Pred[to] = append(p.Succ[from], to), append(p.Pred[to], from)
+	}
+}
+
+func (p *Proc) openJumps(blocks []ProcBlock) {
+	var orphans []int32
+	for i := range p.Succ {
+		if i > 0 && len(p.Pred[i]) == 0 {
+			orphans = append(orphans, int32(i))
+		}
+	}
+	for i := range p.Succ {
+		if blocks[i].Indirect && len(p.Succ[i]) == 0 {
+			for _, o := range orphans {
+				p.connect(int32(i), o)
+			}
+		}
+	}
+}
+
+// dominate computes dominators from the first block, and post-dominators from an exit behind all blocks without
+// successors.
+func (p *Proc) dominate() {
+	n := int32(len(p.Succ))
+	p.Idom = idoms(n, 0, p.Succ, p.Pred)
+	back, forth := make([][]int32, n+1), make([][]int32, n+1)
+	for v := range n {
+		back[v], forth[v] = p.Pred[v], slices.Clone(p.Succ[v])
+		if len(forth[v]) == 0 {
+			back[n], forth[v] = append(back[n], v), append(forth[v], n)
+		}
+	}
+	p.Pdom = idoms(n+1, n, back, forth)
+}
+
+// idoms is the algorithm of Cooper, Harvey and Kennedy.
+func idoms(n, root int32, succ, pred [][]int32) []int32 {
+	order, rank := reversePostorder(n, root, succ)
+	idom := make([]int32, n)
+	for i := range idom {
+		idom[i] = None
+	}
+	if n == 0 {
+		return idom
+	}
+	idom[root] = root
+	for changed := true; changed; {
+		changed = false
+		for _, v := range order[1:] {
+			best := int32(None)
+			for _, u := range pred[v] {
+				if idom[u] != None {
+					best = meet(u, best, idom, rank)
+				}
+			}
+			if best != idom[v] {
+				idom[v], changed = best, true
+			}
+		}
+	}
+	idom[root] = None
+	return idom
+}
+
+func meet(a, b int32, idom, rank []int32) int32 {
+	if b == None {
+		return a
+	}
+	for a != b {
+		for rank[a] > rank[b] {
+			a = idom[a]
+		}
+		for rank[b] > rank[a] {
+			b = idom[b]
+		}
+	}
+	return a
+}
+
+func reversePostorder(n, root int32, succ [][]int32) (order, rank []int32) {
+	type frame struct{ v, next int32 }
+	seen, rank := make([]bool, n), make([]int32, n)
+	if n == 0 {
+		return nil, rank
+	}
+	stack := []frame{{root, 0}}
+	seen[root] = true
+	for len(stack) > 0 {
+		f := &stack[len(stack)-1]
+		if int(f.next) < len(succ[f.v]) {
+			w := succ[f.v][f.next]
+			f.next++
+			if !seen[w] {
+				seen[w] = true
+				stack = append(stack, frame{w, 0})
+			}
+			continue
+		}
+		order = append(order, f.v)
+		stack = stack[:len(stack)-1]
+	}
+	slices.Reverse(order)
+	for i, v := range order {
+		rank[v] = int32(i)
+	}
+	return order, rank
+}
+
+// Above reports whether a stands on b's chain in a tree of dominators, or is b.
+func Above(a, b int32, tree []int32) bool {
+	for b != None && b != a {
+		b = tree[b]
+	}
+	return b == a
+}
+
+// findLoops finds the natural loops and what each block's innermost one is.
+func (p *Proc) findLoops(blocks []ProcBlock) {
+	byHeader := map[int32]int{}
+	for v := range int32(len(p.Succ)) {
+		for _, h := range p.Succ[v] {
+			if Above(h, v, p.Idom) {
+				i, ok := byHeader[h]
+				if !ok {
+					i = len(p.Loops)
+					byHeader[h] = i
+					p.Loops = append(p.Loops, ProcLoop{Header: h, Body: map[int32]bool{h: true}, Parent: None, Test: None})
+				}
+				p.fill(&p.Loops[i], v)
+			}
+		}
+	}
+	slices.SortStableFunc(p.Loops, func(a, b ProcLoop) int { return len(b.Body) - len(a.Body) })
+	p.Inner = make([]int32, len(p.Succ))
+	for v := range p.Inner {
+		p.Inner[v] = None
+	}
+	for i := range p.Loops { // the larger ones first
+		l := &p.Loops[i]
+		l.Parent = p.Inner[l.Header]
+		for v := range l.Body {
+			p.Inner[v] = int32(i)
+		}
+	}
+	for i := range p.Loops {
+		p.Loops[i].Test = p.loopTest(blocks, &p.Loops[i])
+	}
+}
+
+func (p *Proc) fill(l *ProcLoop, v int32) {
+	work := []int32{v}
+	for len(work) > 0 {
+		v = work[len(work)-1]
+		work = work[:len(work)-1]
+		if !l.Body[v] {
+			l.Body[v] = true
+			work = append(work, p.Pred[v]...)
+		}
+	}
+}
+
+// loopTest picks the test of a loop: a block that ends in a branch out of it, best one that also leads back to
+// the header, then the header, then the last one.
+func (p *Proc) loopTest(blocks []ProcBlock, l *ProcLoop) int32 {
+	best, most := int32(None), -1
+	for v := range int32(len(p.Succ)) {
+		if !l.Body[v] || !blocks[v].Cond || !p.Leaves(v, l) {
+			continue
+		}
+		score := 0
+		switch {
+		case slices.Contains(p.Succ[v], l.Header):
+			score = 2
+		case v == l.Header:
+			score = 1
+		}
+		if score >= most {
+			best, most = v, score
+		}
+	}
+	return best
+}
+
+// Leaves reports whether a block ends in a branch that can leave a loop.
+func (p *Proc) Leaves(v int32, l *ProcLoop) bool {
+	return slices.ContainsFunc(p.Succ[v], func(w int32) bool { return !l.Body[w] })
+}

@@ -1,0 +1,275 @@
+package guest
+
+import (
+	"fmt"
+	"iter"
+	"path"
+	"strconv"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// Files of /proc and /sys that would tell of lime, or of the host, where a program
+// asks for itself or for the simulated machine.
+
+const pathMax = 4096
+
+// Memory of the simulated machine: fixed, so that programs size their buffers alike everywhere.
+const (
+	memTotal = 16 << 30
+	memFree  = 12 << 30
+)
+
+// fakeFiles are the files whose text is made here.
+var fakeFiles = map[string]func(p *Process) string{
+	"/proc/cpuinfo":                          (*Process).cpuinfo,
+	"/proc/stat":                             (*Process).procStat,
+	"/proc/meminfo":                          func(*Process) string { return meminfo() },
+	"/proc/uptime":                           func(p *Process) string { return fmt.Sprintf("%d.00 0.00\n", int64((bootTime+p.now)/1e9)) },
+	"/proc/loadavg":                          func(*Process) string { return "0.00 0.00 0.00 1/100 4200000\n" },
+	"/proc/self/maps":                        (*Process).procMaps,
+	"/proc/self/status":                      (*Process).procStatus,
+	"/proc/self/stat":                        (*Process).procSelfStat,
+	"/proc/self/statm":                       (*Process).procStatm,
+	"/proc/self/cmdline":                     func(p *Process) string { return strings.Join(p.args, "\x00") + "\x00" },
+	"/proc/self/comm":                        func(p *Process) string { return p.threads[0].Name + "\n" },
+	"/proc/self/cgroup":                      func(*Process) string { return "0::/\n" },
+	"/sys/devices/system/cpu/online":         cpuRange,
+	"/sys/devices/system/cpu/possible":       cpuRange,
+	"/sys/devices/system/cpu/present":        cpuRange,
+	"/sys/devices/system/cpu/isolated":       func(*Process) string { return "\n" },
+	"/sys/devices/system/cpu/offline":        func(*Process) string { return "\n" },
+	"/sys/devices/system/cpu/kernel_max":     func(*Process) string { return "8191\n" },
+	"/sys/devices/system/node/online":        func(*Process) string { return "0\n" },
+	"/sys/devices/system/node/possible":      func(*Process) string { return "0\n" },
+	"/sys/devices/system/node/has_cpu":       func(*Process) string { return "0\n" },
+	"/sys/devices/system/node/node0/cpulist": cpuRange,
+}
+
+// hiddenPrefixes are trees that do not exist for the guest: limits and topology of the host.
+var hiddenPrefixes = []string{"/sys/fs/cgroup/", "/sys/devices/system/cpu/cpu", "/proc/self/smaps", "/proc/self/pagemap"}
+
+// realPath is a path in /proc or /sys in its plain form, with the guest's own ids
+// as self; ok is false for all other paths.
+func realPath(s string) (string, bool) {
+	if !strings.HasPrefix(s, "/proc/") && !strings.HasPrefix(s, "/sys/") && s != "/proc" {
+		return s, false
+	}
+	s = path.Clean(s)
+	rest, ok := strings.CutPrefix(s, "/proc/")
+	if !ok {
+		return s, true
+	}
+	first, tail, _ := strings.Cut(rest, "/")
+	if n, err := strconv.Atoi(first); err == nil && n >= FirstTID || first == "thread-self" {
+		s = path.Join("/proc/self", tail)
+	}
+	if rest, ok := strings.CutPrefix(s, "/proc/self/task/"); ok {
+		tid, tail, _ := strings.Cut(rest, "/")
+		if n, err := strconv.Atoi(tid); err == nil && n >= FirstTID {
+			s = path.Join("/proc/self", tail)
+		}
+	}
+	return s, true
+}
+
+// substitute answers what to open instead of a path: a text, another path, or nothing at all.
+func (p *Process) substitute(s string) (to string, text func(*Process) string, hidden bool) {
+	s, ok := realPath(s)
+	if !ok {
+		return s, nil, false
+	}
+	if f := fakeFiles[s]; f != nil {
+		return s, f, false
+	}
+	if s == "/proc/self/exe" {
+		return p.exe, nil, false
+	}
+	for _, pre := range hiddenPrefixes {
+		if strings.HasPrefix(s, pre) && (pre != "/sys/devices/system/cpu/cpu" || len(s) > len(pre) && s[len(pre)] >= '0' && s[len(pre)] <= '9') {
+			return s, nil, true
+		}
+	}
+	return s, nil, false
+}
+
+// pathArg puts the substitute for a path argument in its place. It answers false
+// where the file does not exist for the guest.
+func (c *call) pathArg(i int) bool {
+	if c.a[i] == 0 || !c.p.mem.can(c.a[i], 1, unix.PROT_READ) || *(*byte)(pointer(c.a[i])) != '/' {
+		return true
+	}
+	s, errno := c.p.mem.cString(c.a[i], pathMax)
+	if errno != 0 {
+		return true // the host will say so too
+	}
+	to, _, hidden := c.p.substitute(s)
+	if hidden {
+		return false
+	}
+	if to != s {
+		c.p.scratch[i] = append(append(c.p.scratch[i][:0], to...), 0)
+		c.a[i] = ptrOf(c.p.scratch[i])
+	}
+	return true
+}
+
+// passPath passes a call on with its path arguments substituted.
+func passPath(args ...int) func(c *call) int64 {
+	return func(c *call) int64 {
+		for _, i := range args {
+			if !c.pathArg(i) {
+				return errRes(unix.ENOENT)
+			}
+		}
+		return pass(c)
+	}
+}
+
+func sysOpen(c *call) int64   { return c.open(0, 1) }
+func sysOpenat(c *call) int64 { return c.open(1, 2) }
+
+// open opens a file, or makes one of the texts above.
+func (c *call) open(pathAt, flagsAt int) int64 {
+	s, errno := c.p.mem.cString(c.a[pathAt], pathMax)
+	if errno == 0 {
+		if _, text, hidden := c.p.substitute(s); hidden {
+			return errRes(unix.ENOENT)
+		} else if text != nil && c.a[flagsAt]&unix.O_ACCMODE == unix.O_RDONLY {
+			return openText(path.Base(s), text(c.p), c.a[flagsAt])
+		}
+	}
+	c.pathArg(pathAt)
+	return pass(c)
+}
+
+func sysOpenat2(c *call) int64 {
+	if !c.pathArg(1) {
+		return errRes(unix.ENOENT)
+	}
+	return pass(c)
+}
+
+// openText makes an open file with a text in it.
+func openText(name, text string, flags uint64) int64 {
+	mode := 0
+	if flags&unix.O_CLOEXEC != 0 {
+		mode = unix.MFD_CLOEXEC
+	}
+	fd, err := unix.MemfdCreate(name, mode)
+	if err != nil {
+		return errRes(unix.EMFILE)
+	}
+	if _, err := unix.Pwrite(fd, []byte(text), 0); err != nil {
+		unix.Close(fd)
+		return errRes(unix.ENOMEM)
+	}
+	return int64(fd)
+}
+
+func sysReadlink(c *call) int64   { return c.readlink(0) }
+func sysReadlinkat(c *call) int64 { return c.readlink(1) }
+
+func (c *call) readlink(at int) int64 {
+	s, errno := c.p.mem.cString(c.a[at], pathMax)
+	if errno != 0 {
+		return pass(c)
+	}
+	full, ok := realPath(s)
+	if ok && full == "/proc/self/exe" {
+		n := min(uint64(len(c.p.exe)), c.a[at+2])
+		if r := c.put(c.a[at+1], []byte(c.p.exe)[:n]); r != 0 {
+			return r
+		}
+		return int64(n)
+	}
+	if ok && full == "/proc/self" {
+		b := strconv.AppendInt(nil, FirstTID, 10)
+		n := min(uint64(len(b)), c.a[at+2])
+		if r := c.put(c.a[at+1], b[:n]); r != 0 {
+			return r
+		}
+		return int64(n)
+	}
+	if !c.pathArg(at) {
+		return errRes(unix.ENOENT)
+	}
+	return pass(c)
+}
+
+func cpuRange(p *Process) string {
+	if p.cfg.Cores == 1 {
+		return "0\n"
+	}
+	return fmt.Sprintf("0-%d\n", p.cfg.Cores-1)
+}
+
+func (p *Process) procStat() string {
+	var b strings.Builder
+	b.WriteString("cpu  0 0 0 0 0 0 0 0 0 0\n")
+	for i := range p.cfg.Cores {
+		fmt.Fprintf(&b, "cpu%d 0 0 0 0 0 0 0 0 0 0\n", i)
+	}
+	fmt.Fprintf(&b, "intr 0\nctxt 0\nbtime %d\nprocesses 1\nprocs_running 1\nprocs_blocked 0\n", int64((epoch-bootTime)/1e9))
+	return b.String()
+}
+
+func meminfo() string {
+	return fmt.Sprintf("MemTotal:       %8d kB\nMemFree:        %8d kB\nMemAvailable:   %8d kB\nBuffers:               0 kB\nCached:                0 kB\nSwapTotal:             0 kB\nSwapFree:              0 kB\n",
+		memTotal>>10, memFree>>10, memFree>>10)
+}
+
+// procMaps is /proc/self/maps.
+func (p *Process) procMaps() string {
+	var b strings.Builder
+	for _, m := range p.mem.maps.rows {
+		flags := []byte("---p")
+		for i, bit := range []int{unix.PROT_READ, unix.PROT_WRITE, unix.PROT_EXEC} {
+			if m.prot&bit != 0 {
+				flags[i] = "rwx"[i]
+			}
+		}
+		if m.shared {
+			flags[3] = 's'
+		}
+		name, dev, ino := m.name, uint64(0), uint64(0)
+		if m.file != nil {
+			name, dev, ino = m.file.path, m.file.dev, m.file.ino
+		}
+		line := fmt.Sprintf("%08x-%08x %s %08x %02x:%02x %d", m.lo, m.hi, flags, m.off, unix.Major(dev), unix.Minor(dev), ino)
+		if name != "" {
+			line = fmt.Sprintf("%-72s %s", line, name)
+		}
+		b.WriteString(line + "\n")
+	}
+	return b.String()
+}
+
+// size is the guest's virtual size in bytes.
+func (p *Process) size() (n uint64) {
+	for _, m := range p.mem.maps.rows {
+		n += m.hi - m.lo
+	}
+	return n
+}
+
+func (p *Process) procStatm() string {
+	n := p.size() / pageSize
+	return fmt.Sprintf("%d %d 0 0 0 %d 0\n", n, min(n, 16384), n)
+}
+
+func (p *Process) procSelfStat() string {
+	t := p.threads[0]
+	return fmt.Sprintf("%d (%s) R %d %d %d 0 -1 0 0 0 0 0 %d 0 0 0 20 0 %d 0 %d %d 16384 18446744073709551615 0 0 %d 0 0 0 0 0 0 0 0 0 17 0 0 0 0 0 0 0 0 0 0 0 0 0 0\n",
+		FirstTID, t.Name, unix.Getppid(), unix.Getpgrp(), unix.Getpgrp(), int64(p.host.CPUTime(nil)/1e7), len(p.threads), int64(bootTime/1e7), p.size(), p.mem.layout.HighHi-pageSize)
+}
+
+func (p *Process) procStatus() string {
+	kb := p.size() >> 10
+	return fmt.Sprintf("Name:\t%s\nUmask:\t0022\nState:\tR (running)\nTgid:\t%d\nNgid:\t0\nPid:\t%d\nPPid:\t%d\nTracerPid:\t0\nUid:\t%d\t%d\t%d\t%d\nGid:\t%d\t%d\t%d\t%d\nVmPeak:\t%8d kB\nVmSize:\t%8d kB\nVmHWM:\t   65536 kB\nVmRSS:\t   65536 kB\nThreads:\t%d\nCpus_allowed_list:\t%sMems_allowed_list:\t0\n",
+		p.threads[0].Name, FirstTID, FirstTID, unix.Getppid(), unix.Getuid(), unix.Geteuid(), unix.Geteuid(), unix.Geteuid(),
+		unix.Getgid(), unix.Getegid(), unix.Getegid(), unix.Getegid(), kb, kb, len(p.threads), cpuRange(p))
+}
+
+func splitLines(s string) iter.Seq[string] { return strings.SplitSeq(s, "\n") }

@@ -1,0 +1,268 @@
+package guest
+
+import (
+	"fmt"
+
+	"golang.org/x/sys/unix"
+)
+
+// Layout says where in the address space the guest lies.
+type Layout struct {
+	LowLo, LowHi   uint64 // images and other code; below 2 GB
+	HighLo, HighHi uint64 // heap, file maps, stacks
+}
+
+// DefaultLayout keeps clear of lime itself (from 0x70000000 on), its code cache
+// (below 0x80000000) and the usual places of the Go heap and of the kernel's own maps.
+var DefaultLayout = Layout{
+	LowLo: 0x10000, LowHi: 0x6fff0000,
+	HighLo: 0x2000_0000_0000, HighHi: 0x2400_0000_0000,
+}
+
+const (
+	pieBase   = 0x0100_0000 // where a PIE program is loaded, if it fits there
+	brkRoom   = 1 << 40     // heap kept free for brk
+	stackSize = 64 << 20    // least room for the main thread's stack (touched lazily)
+	lowJITMax = 256 << 20   // larger anonymous executable maps go high
+)
+
+// space is the guest's address space: guest address = host address.
+type space struct {
+	layout     Layout
+	reserved   [][2]uint64 // the regions that are ours
+	maps       mapTable
+	brkLo, brk uint64
+	mmapHi     uint64 // maps are placed downwards from here
+	invalidate func(lo, hi uint64)
+}
+
+// newSpace reserves the guest's ranges.
+func newSpace(l Layout, invalidate func(lo, hi uint64)) (*space, error) {
+	s := &space{layout: l, invalidate: invalidate, brkLo: l.HighLo, brk: l.HighLo, mmapHi: l.HighHi - 1<<32}
+	for _, r := range [][2]uint64{{l.LowLo, l.LowHi}, {l.HighLo, l.HighHi}} {
+		if err := reserve(r[0], r[1], unix.MAP_FIXED_NOREPLACE); err != nil {
+			s.release()
+			return nil, err
+		}
+		s.reserved = append(s.reserved, r)
+	}
+	return s, nil
+}
+
+// reserve takes a range without rights and without memory behind it.
+func reserve(lo, hi uint64, how int) error {
+	flags := unix.MAP_PRIVATE | unix.MAP_ANONYMOUS | unix.MAP_NORESERVE | how
+	at, errno := hostMmap(lo, hi-lo, unix.PROT_NONE, flags, -1, 0)
+	switch {
+	case errno == unix.EEXIST || errno == 0 && at != lo:
+		return fmt.Errorf("reserve %#x-%#x: %w", lo, hi, ErrAddressTaken)
+	case errno != 0:
+		return fmt.Errorf("reserve %#x-%#x of address space: %w (a limit on virtual memory, ulimit -v, must be lifted)", lo, hi, errno)
+	}
+	return nil
+}
+
+// release gives all of the guest's memory back.
+func (s *space) release() {
+	for _, m := range s.maps.rows {
+		hostMunmap(m.lo, m.hi-m.lo)
+	}
+	for _, r := range s.reserved {
+		hostMunmap(r[0], r[1]-r[0])
+	}
+	s.maps, s.reserved = mapTable{}, nil
+}
+
+// inside says that the range lies wholly in one of the reserved regions.
+func (s *space) inside(lo, hi uint64) bool {
+	l := s.layout
+	return lo >= l.LowLo && hi <= l.LowHi || lo >= l.HighLo && hi <= l.HighHi
+}
+
+// room makes sure that the range may be mapped over: reserved, or the guest's
+// own, or nobody's.
+func (s *space) room(lo, hi uint64) unix.Errno {
+	if hi <= lo {
+		return unix.EINVAL
+	}
+	if s.inside(lo, hi) || s.maps.covered(lo, hi) {
+		return 0
+	}
+	if lo < pageSize {
+		return unix.EPERM
+	}
+	for at := lo; at < hi; { // take the holes that nobody has
+		if m, ok := s.maps.find(at); ok {
+			at = m.hi
+			continue
+		}
+		end := hi
+		if i := s.maps.first(at); i < len(s.maps.rows) {
+			end = min(end, s.maps.rows[i].lo)
+		}
+		if !s.inside(at, end) && reserve(at, end, unix.MAP_FIXED_NOREPLACE) != nil {
+			return unix.ENOMEM
+		}
+		at = end
+	}
+	return 0
+}
+
+// pick chooses a free place for n bytes.
+func (s *space) pick(n, hint uint64, low bool) uint64 {
+	if hint = pageDown(hint); hint != 0 && s.inside(hint, hint+n) && len(s.maps.overlap(hint, hint+n)) == 0 && hint >= s.brkLo+brkRoom {
+		return hint
+	}
+	l := s.layout
+	if low {
+		return s.maps.gapBelow(l.LowLo, l.LowHi, n, pageSize)
+	}
+	align := uint64(pageSize)
+	if n >= 2<<20 {
+		align = 2 << 20
+	}
+	return s.maps.gapBelow(l.HighLo+brkRoom, s.mmapHi, n, align)
+}
+
+// mapAt maps at a chosen address and notes it.
+func (s *space) mapAt(m mapping, flags, fd int) unix.Errno {
+	flags = flags&^(unix.MAP_32BIT|unix.MAP_FIXED_NOREPLACE|unix.MAP_GROWSDOWN) | unix.MAP_FIXED
+	s.changed(m.lo, m.hi, m.prot)
+	if _, errno := hostMmap(m.lo, m.hi-m.lo, m.prot, flags, fd, m.off); errno != 0 {
+		return errno
+	}
+	s.maps.set(m)
+	return 0
+}
+
+// changed tells the engine if code may have lain, or will lie, in the range.
+func (s *space) changed(lo, hi uint64, prot int) {
+	exec := prot&unix.PROT_EXEC != 0
+	for _, m := range s.maps.overlap(lo, hi) {
+		exec = exec || m.prot&unix.PROT_EXEC != 0
+	}
+	if exec && s.invalidate != nil {
+		s.invalidate(lo, hi)
+	}
+}
+
+// unmap takes pages away; the addresses stay reserved.
+func (s *space) unmap(lo, hi uint64) unix.Errno {
+	for _, m := range s.maps.overlap(lo, hi) {
+		s.changed(m.lo, m.hi, 0)
+		if s.inside(m.lo, m.hi) {
+			if err := reserve(m.lo, m.hi, unix.MAP_FIXED); err != nil {
+				return unix.ENOMEM
+			}
+			continue
+		}
+		hostMunmap(m.lo, m.hi-m.lo)
+	}
+	s.maps.remove(lo, hi)
+	return 0
+}
+
+// protect changes rights.
+func (s *space) protect(lo, hi uint64, prot int) unix.Errno {
+	if !s.maps.covered(lo, hi) {
+		return unix.ENOMEM
+	}
+	s.changed(lo, hi, prot)
+	if errno := hostMprotect(lo, hi-lo, prot); errno != 0 {
+		return errno
+	}
+	s.maps.protect(lo, hi, prot)
+	return 0
+}
+
+// setBrk moves the end of the heap and answers where it is.
+func (s *space) setBrk(to uint64) uint64 {
+	if to < s.brkLo || to > s.brkLo+brkRoom {
+		return s.brk
+	}
+	old, now := pageUp(s.brk), pageUp(to)
+	switch {
+	case now > old:
+		m := mapping{lo: old, hi: now, prot: unix.PROT_READ | unix.PROT_WRITE, name: "[heap]"}
+		if s.mapAt(m, unix.MAP_PRIVATE|unix.MAP_ANONYMOUS, -1) != 0 {
+			return s.brk
+		}
+	case now < old:
+		s.unmap(now, old)
+	}
+	s.brk = to
+	return to
+}
+
+// resize is mremap.
+func (s *space) resize(old, oldLen, newLen uint64, flags int, to uint64) (uint64, unix.Errno) {
+	oldLen, newLen = pageUp(oldLen), pageUp(newLen)
+	m, ok := s.maps.find(old)
+	if old%pageSize != 0 || newLen == 0 {
+		return 0, unix.EINVAL
+	}
+	if !ok || !s.maps.covered(old, old+max(oldLen, pageSize)) {
+		return 0, unix.EFAULT
+	}
+	if flags&unix.MREMAP_FIXED == 0 && flags&unix.MREMAP_DONTUNMAP == 0 {
+		if newLen <= oldLen && oldLen != 0 {
+			return old, s.unmap(old+newLen, old+oldLen)
+		}
+		if s.growInPlace(m, old, oldLen, newLen) {
+			return old, 0
+		}
+		if flags&unix.MREMAP_MAYMOVE == 0 {
+			return 0, unix.ENOMEM
+		}
+	}
+	return s.move(m, old, oldLen, newLen, flags, to)
+}
+
+// growInPlace extends a mapping over the free addresses behind it.
+func (s *space) growInPlace(m mapping, old, oldLen, newLen uint64) bool {
+	end := old + newLen
+	if oldLen == 0 || m.hi < old+oldLen || !s.inside(old, end) || len(s.maps.overlap(old+oldLen, end)) != 0 || m.name == "[heap]" {
+		return false
+	}
+	hostMunmap(old+oldLen, newLen-oldLen)
+	if _, errno := hostMremap(old, oldLen, newLen, 0, 0); errno != 0 {
+		_ = reserve(old+oldLen, end, unix.MAP_FIXED)
+		return false
+	}
+	s.maps.set(grown(m, old, old, newLen))
+	return true
+}
+
+// grown is m from address from on, placed at to with length n.
+func grown(m mapping, from, to, n uint64) mapping {
+	m = m.sub(from, m.hi)
+	m.lo, m.hi = to, to+n
+	return m
+}
+
+// move is mremap to another address.
+func (s *space) move(m mapping, old, oldLen, newLen uint64, flags int, to uint64) (uint64, unix.Errno) {
+	if flags&unix.MREMAP_FIXED == 0 {
+		to = s.pick(newLen, 0, s.inLow(old))
+	} else if errno := s.room(to, to+newLen); errno != 0 {
+		return 0, errno
+	}
+	if to == 0 {
+		return 0, unix.ENOMEM
+	}
+	s.changed(old, old+oldLen, m.prot)
+	s.changed(to, to+newLen, m.prot)
+	if _, errno := hostMremap(old, oldLen, newLen, flags|unix.MREMAP_MAYMOVE|unix.MREMAP_FIXED, to); errno != 0 {
+		return 0, errno
+	}
+	s.maps.set(grown(m, old, to, newLen))
+	if flags&unix.MREMAP_DONTUNMAP == 0 && oldLen != 0 {
+		s.maps.remove(old, old+oldLen)
+		if s.inside(old, old+oldLen) {
+			_ = reserve(old, old+oldLen, unix.MAP_FIXED)
+		}
+	}
+	return to, 0
+}
+
+func (s *space) inLow(a uint64) bool { return a < s.layout.LowHi }

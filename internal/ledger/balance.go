@@ -1,0 +1,201 @@
+package ledger
+
+import "slices"
+
+// balance makes visits the larger of what comes in and what goes out. What starts without a way in is a broken
+// start; what does not go on is an end.
+func (f *flow) balance() {
+	f.redirect()
+	f.dropStray()
+	slices.Sort(f.odd)
+	f.odd = slices.Compact(f.odd)
+	starts, ends := f.countLacks()
+	f.broken, f.ends = slices.Grow(f.broken, starts), slices.Grow(f.ends, ends)
+	for _, i := range f.odd {
+		v, p := i/int32(f.parts), i%int32(f.parts)
+		in, out := f.visits[i], f.left[i]
+		switch {
+		case out > in:
+			f.broken = append(f.broken, lack{node: v, part: p, n: out - in})
+			f.visits[i] = out
+		case in > out:
+			f.ends = append(f.ends, lack{node: v, part: p, n: in - out})
+		}
+	}
+}
+
+// countLacks counts the cells that more leaves than enters, and the other way round.
+func (f *flow) countLacks() (starts, ends int) {
+	for _, i := range f.odd {
+		switch in, out := f.visits[i], f.left[i]; {
+		case out > in:
+			starts++
+		case in > out:
+			ends++
+		}
+	}
+	return starts, ends
+}
+
+// dropStray drops returns to calls that nobody made in the instance: what they lead to starts without a way in.
+func (f *flow) dropStray() {
+	for i := range f.edges {
+		e := &f.edges[i]
+		if !isReturn(e.kind) || e.from < 0 || e.total == 0 || !allNil(f.visitsOf(e.from)) || !allNil(f.row(f.left, e.from, nil)) {
+			continue
+		}
+		for p := range f.parts {
+			if n := f.edgeCount(int32(i), p); n > 0 && e.to >= 0 {
+				f.change(f.visits, e.to, p, -int(n))
+			}
+		}
+		e.total, e.subs, e.cells = 0, false, nil
+		f.subs = slices.DeleteFunc(f.subs, func(s sub) bool { return s.edge == int32(i) })
+	}
+}
+
+func allNil(xs []uint64) bool {
+	for _, x := range xs {
+		if x != 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// change adds to a cell of left or visits.
+func (f *flow) change(m []uint64, v int32, p, by int) {
+	i := int(v)*f.parts + p
+	m[i] += uint64(by)
+	f.odd = append(f.odd, int32(i))
+}
+
+// findOdd lists the cells in which what enters is not what leaves; later changes add theirs.
+func (f *flow) findOdd() {
+	n := 0
+	for i, out := range f.left {
+		if out != f.visits[i] {
+			n++
+		}
+	}
+	f.odd = slices.Grow(f.odd[:0], n)
+	for i, out := range f.left {
+		if out != f.visits[i] {
+			f.odd = append(f.odd, int32(i))
+		}
+	}
+}
+
+// redirect lets every part's flow end at its last block. A collector that has counted the edge out of that block
+// leaves a visit of the next one, which was not executed in the instance: that edge is taken back.
+func (f *flow) redirect() {
+	var returns map[int32][]int32 // Return edges by where they lead
+	for p, v := range f.lastIn() {
+		exit := f.inst.Parts[p].Exit
+		if v < 0 || exit < 0 || f.node(exit) < 0 || f.nodes[v] == exit {
+			continue
+		}
+		if i := f.edgeBetween(f.local[exit], v, p); i >= 0 {
+			f.takeBack(i, p)
+			f.change(f.left, f.local[exit], p, -1)
+			continue
+		}
+		if returns == nil {
+			returns = f.returnsInto()
+		}
+		f.endInReturn(returns[v], v, p)
+	}
+}
+
+// endInReturn takes back the return into v with which a part's flow ends: an edge, or a start of its own.
+func (f *flow) endInReturn(returns []int32, v int32, p int) {
+	for _, i := range returns {
+		if f.has(i, p) {
+			f.takeBack(i, p)
+			return
+		}
+	}
+	for i := len(f.starts) - 1; i >= 0; i-- {
+		if s := f.starts[i]; s.node == v && int(s.part) == p {
+			f.starts = slices.Delete(f.starts, i, i+1)
+			f.change(f.visits, v, p, -1)
+			return
+		}
+	}
+}
+
+// lastIn returns for every part the node at which its flow ends, if there is exactly one; else -1.
+func (f *flow) lastIn() []int32 {
+	last := make([]int32, f.parts)
+	ends := make([]uint64, f.parts)
+	slices.Sort(f.odd)
+	f.odd = slices.Compact(f.odd)
+	for _, i := range f.odd {
+		if p := int(i) % f.parts; f.visits[i] > f.left[i] {
+			ends[p] += f.visits[i] - f.left[i]
+			last[p] = i / int32(f.parts)
+		}
+	}
+	for p, n := range ends {
+		if n != 1 {
+			last[p] = -1
+		}
+	}
+	return last
+}
+
+// edgeBetween returns the edge that a part took from one node to another, returns apart; -1 if none.
+func (f *flow) edgeBetween(from, to int32, p int) int32 {
+	for i := f.off[from]; i < f.off[from+1]; i++ {
+		if e := &f.edges[i]; e.to == to && !isReturn(e.kind) && f.has(i, p) {
+			return i
+		}
+	}
+	return -1
+}
+
+func (f *flow) returnsInto() map[int32][]int32 {
+	into := map[int32][]int32{}
+	for i := range f.edges {
+		if e := &f.edges[i]; isReturn(e.kind) && e.from >= 0 {
+			into[e.to] = append(into[e.to], int32(i))
+		}
+	}
+	return into
+}
+
+// takeBack takes one traversal by a part off an edge.
+func (f *flow) takeBack(i int32, p int) {
+	e := &f.edges[i]
+	if e.to >= 0 {
+		f.change(f.visits, e.to, p, -1)
+	}
+	e.total--
+	e.subs = true
+	f.subs = append(f.subs, sub{i, int32(p)})
+}
+
+// holes returns which of the broken starts, and in which parts, go on where the same part's flow has ended elsewhere: a collector
+// leaves out what is waiting, such as a spin loop, and the edges into and out of it. They are starts like any other. It
+// takes them for holes in a part if there are as many ends as starts, those apart that were invented for a circle.
+func (f *flow) holes() (hole, parts []bool) {
+	ended := f.scratch.matrix(4, len(f.nodes)*f.words) // [node][word] set of parts
+	balance := make([]int64, f.parts)
+	for _, e := range f.ends {
+		if !f.exits(e) {
+			ended[int(e.node)*f.words+int(e.part>>6)] |= 1 << (e.part & 63)
+			balance[e.part] += int64(e.n)
+		}
+	}
+	for _, b := range f.broken {
+		balance[b.part] -= int64(b.n)
+	}
+	hole, parts = make([]bool, len(f.broken)), make([]bool, f.parts)
+	for i, b := range f.broken {
+		ended := ended[int(b.node)*f.words+int(b.part>>6)]>>(b.part&63)&1 == 1
+		if balance[b.part] == 0 && !ended {
+			hole[i], parts[b.part] = true, true
+		}
+	}
+	return hole, parts
+}

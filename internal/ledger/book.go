@@ -1,0 +1,398 @@
+package ledger
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+
+	"lime/internal/profile"
+)
+
+// book adds the accounts of the instances up.
+type book struct {
+	l       *Ledger
+	acc     *Account
+	rows    []*entry
+	byKey   map[rowKey]int
+	places  [classes][]int32 // by class: id -> member + 1
+	members []memberWeight
+	touched []*entry
+	threads map[profile.ThreadID]int
+	ids     []profile.ThreadID
+	counts  *counts
+	inOrder bool // the parts of the instance at hand are the columns
+
+	repairs, repaired int // starts that had to be invented, and in how many instances
+}
+
+// member is a place that belongs to a row.
+type member struct {
+	class class
+	id    int32
+}
+
+type memberWeight struct {
+	member
+	row    int
+	weight float64 // sum of |cycles|
+}
+
+// entry is a row in the making.
+type entry struct {
+	key     rowKey
+	class   class
+	threads []float64
+	cycles  dd
+	passed  float64
+	now     float64 // cycles in the instance at hand
+	hit     bool
+	worst   InstanceShare
+	members []int32
+}
+
+func newBook(l *Ledger, id profile.SectionID) *book {
+	return &book{l: l, acc: &Account{Section: id}, byKey: map[rowKey]int{}, threads: map[profile.ThreadID]int{}, counts: newCounts(l.tab)}
+}
+
+// enter books one instance.
+func (b *book) enter(r *result) {
+	inst := r.flow.inst
+	cols := b.columns(inst.Parts)
+	b.inOrder = isIdentity(cols)
+	for i := range r.charges {
+		b.charge(r, &r.charges[i], cols)
+	}
+	for _, c := range r.passed {
+		e := b.rows[b.members[b.member(&c)].row]
+		e.threads = grown(e.threads, len(b.ids))
+		e.passed += c.dev[r.last]
+	}
+	for _, e := range b.touched {
+		if e.worst.Seq < 0 || math.Abs(e.now) > math.Abs(e.worst.Cycles) {
+			e.worst = InstanceShare{inst.Seq, e.now}
+		}
+		e.now, e.hit = 0, false
+	}
+	b.touched = b.touched[:0]
+	b.counts.enter(r, cols)
+	b.total(r, cols)
+}
+
+func (b *book) charge(r *result, c *charge, cols []int) {
+	m := &b.members[b.member(c)]
+	e := b.rows[m.row]
+	x := c.dev[r.last]
+	m.weight += math.Abs(x)
+	e.cycles.add(x)
+	e.now += x
+	if !e.hit {
+		e.hit = true
+		b.touched = append(b.touched, e)
+	}
+	if e.threads == nil && b.inOrder {
+		e.threads = c.dev // nobody else needs it any more
+		return
+	}
+	e.threads = grown(e.threads, len(b.ids))
+	for p, x := range c.dev {
+		e.threads[cols[p]] += x
+	}
+}
+
+func isIdentity(cols []int) bool {
+	for i, c := range cols {
+		if i != c {
+			return false
+		}
+	}
+	return true
+}
+
+func grown[T any](xs []T, n int) []T {
+	if len(xs) < n {
+		xs = append(xs, make([]T, n-len(xs))...)
+	}
+	return xs
+}
+
+// columns returns the column of every part's thread.
+func (b *book) columns(parts []profile.Part) []int {
+	cols := make([]int, len(parts))
+	for p := range parts {
+		t := parts[p].Thread
+		c, ok := b.threads[t]
+		if !ok {
+			c = len(b.ids)
+			b.threads[t] = c
+			b.ids = append(b.ids, t)
+		}
+		cols[p] = c
+	}
+	return cols
+}
+
+// member returns the index of the charge's place among the members.
+func (b *book) member(c *charge) int {
+	at := b.place(c.class, c.id)
+	if *at > 0 {
+		return int(*at - 1)
+	}
+	m := member{c.class, c.id}
+	b.members = append(b.members, memberWeight{member: m, row: b.row(m)})
+	*at = int32(len(b.members))
+	i := int(*at - 1)
+	e := b.rows[b.members[i].row]
+	e.members = append(e.members, int32(i))
+	return i
+}
+
+// place is where the number of a place's member stands; places without an id have that of -1.
+func (b *book) place(c class, id int32) *int32 {
+	b.places[c] = grown(b.places[c], 1+max(int(id)+1, b.l.ids(c)))
+	return &b.places[c][id+1]
+}
+
+// ids is the number of ids of a class.
+func (l *Ledger) ids(c class) int {
+	switch c {
+	case classEvent:
+		return len(l.tab.Events)
+	case classLock, classOff, classUnaccounted:
+		return 0
+	}
+	return len(l.tab.Nodes)
+}
+
+func (b *book) row(m member) int {
+	k := b.l.guide.key(m.class, m.id)
+	i, ok := b.byKey[k]
+	if !ok {
+		i = len(b.rows)
+		b.byKey[k] = i
+		b.rows = append(b.rows, &entry{key: k, class: m.class, worst: InstanceShare{Seq: -1}})
+	}
+	return i
+}
+
+func (b *book) total(r *result, cols []int) {
+	inst, a := r.flow.inst, b.acc
+	t := InstanceTotal{Seq: inst.Seq, Last: inst.Parts[r.last].Thread, TMax: r.times[r.last], Mean: r.mean,
+		Total: r.total(), Residual: r.residual(r.last)}
+	a.Instances = append(a.Instances, t)
+	a.Total += t.Total
+	a.TMax += t.TMax
+	a.Mean += t.Mean
+	a.Residual += t.Residual
+	for p := range inst.Parts {
+		if t.TMax > 0 {
+			a.RelResidual = max(a.RelResidual, math.Abs(r.residual(p))/t.TMax)
+		}
+	}
+	a.Deviation = grown(a.Deviation, len(b.ids))
+	for p, x := range r.times {
+		a.Deviation[cols[p]] += x - r.mean
+	}
+	if r.flow.repairs > 0 {
+		b.repairs += r.flow.repairs
+		b.repaired++
+	}
+}
+
+// close makes the account of what has been entered.
+func (b *book) close(opts Options) (*Account, error) {
+	a := b.acc
+	perm := b.sortThreads()
+	a.Deviation = permuted(a.Deviation, perm)
+	shown := b.fold(opts)
+	edges, err := b.counts.of(b, shown, perm)
+	if err != nil {
+		return nil, err
+	}
+	for i, e := range shown {
+		row := b.finish(e, perm)
+		row.Edges = edges[i]
+		a.Rows = append(a.Rows, row)
+	}
+	if b.repairs > 0 {
+		a.Notes = append(a.Notes, fmt.Sprintf("in %d of %d instances, no way is known into %d of the places that threads have been at; "+
+			"a start was assumed there (kind broken-flow)", b.repaired, len(a.Instances), b.repairs))
+	}
+	a.Passed = b.passedOn(perm)
+	a.Exact = b.exact()
+	return a, nil
+}
+
+// passedOn describes the rows that have passed something on.
+func (b *book) passedOn(perm []int) []Row {
+	var rows []Row
+	for _, e := range b.rows {
+		if math.Abs(e.passed) >= defaultMinShare*b.acc.Total && math.Abs(e.passed) > noise*b.acc.TMax {
+			rows = append(rows, b.finish(e, perm))
+		}
+	}
+	slices.SortStableFunc(rows, func(x, y Row) int { return cmp.Compare(math.Abs(y.PassedOn), math.Abs(x.PassedOn)) })
+	return rows
+}
+
+func (b *book) sortThreads() []int {
+	perm := make([]int, len(b.ids))
+	for i := range perm {
+		perm[i] = i
+	}
+	slices.SortFunc(perm, func(i, j int) int { return cmp.Compare(b.ids[i], b.ids[j]) })
+	b.acc.Threads = permuted(b.ids, perm)
+	return perm
+}
+
+func permuted[T any](xs []T, perm []int) []T {
+	xs = grown(xs, len(perm))
+	out := make([]T, len(perm))
+	for i, p := range perm {
+		out[i] = xs[p]
+	}
+	return out
+}
+
+func (b *book) exact() bool {
+	m, lost := b.l.meta, 0.0
+	for _, e := range b.rows {
+		switch e.class {
+		case classVisits:
+			return false
+		case classBroken:
+			lost += math.Abs(e.cycles.hi)
+		}
+	}
+	if lost > mostBroken*b.acc.Total {
+		return false
+	}
+	good := func(l profile.Label) bool { return l == profile.Measured || l == profile.Modelled }
+	return good(m.TimeLabel) && good(m.CountLabel)
+}
+
+// mostBroken is the share of the imbalance in breaks of the flow, both signs taken together, above which the counts
+// describe no flow at all (as those of other tools may not), and the rows are estimates.
+const mostBroken = 0.5
+
+// Defaults of Options, and what counts as rounding.
+const (
+	defaultMinShare = 0.001
+	defaultMaxRows  = 200
+	noise           = 1e-12 // of the sum of TMax
+)
+
+// fold sorts the rows, returns those to show and folds the others into the rest.
+func (b *book) fold(opts Options) []*entry {
+	a := b.acc
+	if opts.MinShare == 0 {
+		opts.MinShare = defaultMinShare
+	}
+	if opts.MaxRows == 0 {
+		opts.MaxRows = defaultMaxRows
+	}
+	var shown []*entry
+	for _, e := range b.rows {
+		x := e.cycles.hi
+		a.Positive += max(x, 0)
+		a.Negative += min(x, 0)
+		big := e.exceeds(noise * a.TMax)
+		if big && math.Abs(x) >= opts.MinShare*a.Total {
+			shown = append(shown, e)
+			continue
+		}
+		a.Rest.add(x, big)
+	}
+	slices.SortStableFunc(shown, func(x, y *entry) int {
+		return cmp.Compare(math.Abs(y.cycles.hi), math.Abs(x.cycles.hi))
+	})
+	if opts.MaxRows >= 0 && len(shown) > opts.MaxRows {
+		for _, e := range shown[opts.MaxRows:] {
+			a.Rest.add(e.cycles.hi, true)
+		}
+		shown = shown[:opts.MaxRows]
+	}
+	a.Rest.Share = share(a.Rest.Cycles, a.Total)
+	return shown
+}
+
+// exceeds reports whether the row put more than a limit on a thread, or took more off it.
+func (e *entry) exceeds(limit float64) bool {
+	if math.Abs(e.cycles.hi) > limit {
+		return true
+	}
+	return slices.ContainsFunc(e.threads, func(t float64) bool { return math.Abs(t) > limit })
+}
+
+func (r *Rest) add(x float64, big bool) {
+	if big {
+		r.Rows++
+	}
+	r.Cycles += x
+	r.Positive += max(x, 0)
+	r.Negative += min(x, 0)
+}
+
+func share(x, total float64) float64 {
+	if total <= 0 {
+		return 0
+	}
+	return x / total
+}
+
+// finish describes a row by its heaviest member.
+func (b *book) finish(e *entry, perm []int) Row {
+	top := &b.members[e.members[0]]
+	for _, i := range e.members {
+		if m := &b.members[i]; m.weight > top.weight {
+			top = m
+		}
+	}
+	row := Row{Cycles: e.cycles.hi, Share: share(e.cycles.hi, b.acc.Total), Threads: permuted(e.threads, perm), PassedOn: e.passed,
+		Worst: e.worst, Nodes: len(e.members)}
+	b.describe(&row, e, top)
+	return row
+}
+
+func (b *book) describe(row *Row, e *entry, top *memberWeight) {
+	g := b.l.guide
+	switch top.class {
+	case classEvent:
+		ev := &g.tab.Events[top.id]
+		row.Kind, row.Event = g.eventKind(ev)
+		row.Place = g.eventPlace(ev)
+		row.Detail = b.detail(e)
+	case classLock, classOff, classUnaccounted:
+		row.Kind, row.Place = groupKinds[e.key.group], Place{Node: profile.None}
+	case classEntry, classVisits:
+		row.Kind, row.Place = groupKinds[e.key.group], g.head(profile.NodeID(top.id))
+	default:
+		row.Kind, row.Place = g.kind(e.key, profile.NodeID(top.id)), g.place(profile.NodeID(top.id))
+	}
+}
+
+// eventKind returns the kind of row for an event, and the event's name.
+func (g *guide) eventKind(e *profile.Event) (Kind, string) {
+	if e.Kind < 0 || int(e.Kind) >= len(g.tab.Kinds) {
+		return Price, ""
+	}
+	switch name := g.tab.Kinds[e.Kind].Name; name {
+	case kindLockWait:
+		return LockWait, name
+	case kindOffCPU:
+		return OffCPU, name
+	default:
+		return Price, name
+	}
+}
+
+// detail returns the detail of the row's events if all agree.
+func (b *book) detail(e *entry) string {
+	d := b.l.tab.Events[b.members[e.members[0]].id].Detail
+	for _, i := range e.members {
+		if b.l.tab.Events[b.members[i].id].Detail != d {
+			return ""
+		}
+	}
+	return d
+}

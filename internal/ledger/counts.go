@@ -1,0 +1,85 @@
+package ledger
+
+import (
+	"lime/internal/profile"
+)
+
+// counts keeps how often each way of a decision was taken, by thread, summed over the instances, and
+// what the way was worth.
+type counts struct {
+	tab    *profile.Tables
+	choice []bool     // by edge: its node has several ways out
+	n      [][]uint64 // by edge
+	value  []float64
+	times  []float64
+}
+
+func newCounts(tab *profile.Tables) *counts {
+	c := &counts{tab: tab, choice: make([]bool, len(tab.Edges)), n: make([][]uint64, len(tab.Edges)),
+		value: make([]float64, len(tab.Edges)), times: make([]float64, len(tab.Edges))}
+	degree := make([]int32, len(tab.Nodes))
+	for i := range tab.Edges {
+		if from := tab.Edges[i].From; valid(from, len(degree)) {
+			degree[from]++
+		}
+	}
+	for i := range tab.Edges {
+		from := tab.Edges[i].From
+		c.choice[i] = valid(from, len(degree)) && degree[from] > 1
+	}
+	return c
+}
+
+func (c *counts) enter(r *result, cols []int) {
+	width := len(cols)
+	for _, col := range cols {
+		width = max(width, col+1)
+	}
+	for i := range r.flow.edges {
+		e := &r.flow.edges[i]
+		if e.id < 0 || !c.choice[e.id] {
+			continue
+		}
+		hi, _ := r.values.at(e.to)
+		c.value[e.id] += hi
+		c.times[e.id]++
+		c.n[e.id] = grown(c.n[e.id], width)
+		row := c.n[e.id]
+		for _, x := range e.cells {
+			row[cols[x.Part]] += x.N
+		}
+	}
+}
+
+// of returns the ways of each row's nodes.
+func (c *counts) of(b *book, rows []*entry, perm []int) ([][]EdgeCount, error) {
+	rowOf := map[profile.NodeID]int{}
+	for i, e := range rows {
+		for _, m := range e.members {
+			if b.members[m].class == classDecision {
+				rowOf[profile.NodeID(b.members[m].id)] = i
+			}
+		}
+	}
+	out := make([][]EdgeCount, len(rows))
+	for id := range c.tab.Edges {
+		i, ok := rowOf[c.tab.Edges[id].From]
+		if !ok || c.times[id] == 0 {
+			continue
+		}
+		out[i] = append(out[i], c.edge(b, profile.EdgeID(id), perm))
+	}
+	return out, nil
+}
+
+func (c *counts) edge(b *book, id profile.EdgeID, perm []int) EdgeCount {
+	e := &c.tab.Edges[id]
+	return EdgeCount{Edge: id, Way: wayNames[e.Kind], To: b.l.guide.head(e.To), Value: c.value[id] / c.times[id],
+		Counts: permuted(c.n[id], perm)}
+}
+
+var wayNames = [...]string{
+	profile.EdgeTaken: "taken", profile.EdgeFall: "fall-through", profile.EdgeJump: "jump",
+	profile.EdgeJumpInd: "indirect-jump", profile.EdgeCall: "call", profile.EdgeCallInd: "indirect-call",
+	profile.EdgeReturn: "return", profile.EdgeEnd: "end", profile.EdgeVisit: "visit", profile.EdgeOdd: "odd",
+}

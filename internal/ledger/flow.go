@@ -1,0 +1,242 @@
+package ledger
+
+import (
+	"fmt"
+
+	"lime/internal/profile"
+)
+
+// flow is one instance, made compact: the nodes that were visited, the edges
+// that were taken, and for every thread a flow that is conserved. visits of a
+// node = what comes in along edges + what starts there.
+type flow struct {
+	tab   *profile.Tables
+	inst  *profile.Instance
+	parts int
+	words int // of a set of parts
+
+	local []int32          // NodeID -> index into nodes, -1
+	nodes []profile.NodeID // visited
+	edges []edge           // by the node that they leave, then by id; those that leave none at the end
+	off   []int32          // edges of v: edges[off[v]:off[v+1]]
+	to    []int32          // where the edges lead, local, -1 = nowhere
+
+	left   []uint64 // [node][part] flow out of the node (Return edges apart)
+	visits []uint64 // [node][part]; while the flow is built, what comes in
+	seen   []uint64 // [node][word] set of parts that have been there
+	ways   []uint64 // [edge][word] set of parts that have taken it
+
+	odd     []int32 // cells of left and visits that differ, or may
+	starts  []start
+	subs    []sub // to be taken off the counts of edges
+	broken  []lack
+	ends    []lack
+	repairs int      // starts that had to be invented
+	early   []uint64 // instructions by part that were executed before its start, which was moved on
+
+	calls map[uint64][]int32 // blocks that call, by the address of the call
+
+	comps   [][]int32 // strongly connected components, those first that lead to no other
+	comp    []int32   // component of every node
+	scratch *scratch
+}
+
+// edge is a row of Instance.Edges.
+type edge struct {
+	id       profile.EdgeID
+	from, to int32 // local, -1 = none
+	kind     profile.EdgeKind
+	cells    []profile.Count // by part
+	total    uint64          // over all parts, subs taken off
+	subs     bool            // there are some
+}
+
+// start is a place where a part's flow begins: depth 0 is its entry, depth d the
+// continuation of the d-th call that was open at the start and has returned.
+type start struct {
+	node  int32
+	part  int32
+	depth int32
+}
+
+// sub takes one traversal of an edge away: a return from a call made before the instance, or the
+// edge out of the part's last block.
+type sub struct {
+	edge int32
+	part int32
+}
+
+// lack is a visit count without an edge: into the node (broken) or out of it (ends).
+type lack struct {
+	node int32
+	part int32
+	n    uint64
+}
+
+// exits reports whether an end is the regular one of its part.
+func (f *flow) exits(end lack) bool {
+	return end.n == 1 && f.inst.Parts[end.part].Exit == f.nodes[end.node]
+}
+
+func isReturn(k profile.EdgeKind) bool { return k == profile.EdgeReturn }
+
+// buildFlow makes the flow of an instance, and repairs what does not add up.
+func buildFlow(tab *profile.Tables, inst *profile.Instance, mem *scratch) (*flow, error) {
+	f := &flow{tab: tab, inst: inst, parts: len(inst.Parts), words: (len(inst.Parts) + 63) / 64, scratch: mem}
+	f.local = make([]int32, len(tab.Nodes))
+	for i := range f.local {
+		f.local[i] = -1
+	}
+	if err := f.collect(); err != nil {
+		return nil, err
+	}
+	f.shareReturns()
+	f.index()
+	f.comps, f.comp = components(len(f.nodes), f.off, f.to)
+	f.count()
+	f.begin()
+	f.balance()
+	return f, nil
+}
+
+// collect finds the edges and nodes of the instance.
+func (f *flow) collect() error {
+	counts := f.inst.Edges
+	for lo := 0; lo < len(counts); {
+		row := counts[lo].Row
+		hi := lo
+		for hi < len(counts) && counts[hi].Row == row {
+			if p := counts[hi].Part; p < 0 || int(p) >= f.parts {
+				return fmt.Errorf("instance %d: edge %d: part %d of %d", f.inst.Seq, row, p, f.parts)
+			}
+			hi++
+		}
+		if row < 0 || int(row) >= len(f.tab.Edges) || (len(f.edges) > 0 && profile.EdgeID(row) < f.edges[len(f.edges)-1].id) {
+			return fmt.Errorf("instance %d: edge %d out of order, or not among the profile's %d", f.inst.Seq, row, len(f.tab.Edges))
+		}
+		f.addEdge(profile.EdgeID(row), counts[lo:hi])
+		lo = hi
+	}
+	for i := range f.inst.Parts {
+		f.node(f.inst.Parts[i].Entry)
+		f.node(f.inst.Parts[i].Exit)
+	}
+	return nil
+}
+
+func (f *flow) addEdge(id profile.EdgeID, cells []profile.Count) {
+	t := &f.tab.Edges[id]
+	e := edge{id: id, from: f.node(t.From), to: f.node(t.To), kind: t.Kind, cells: cells}
+	if e.kind == profile.EdgeVisit { // where the visits come from and go to is unknown
+		e.from, e.to = e.to, -1
+	}
+	f.edges = append(f.edges, e)
+}
+
+// node returns the local index of a node, a new one at first sight.
+func (f *flow) node(id profile.NodeID) int32 {
+	if id < 0 || int(id) >= len(f.local) {
+		return -1
+	}
+	if f.local[id] < 0 {
+		f.local[id] = int32(len(f.nodes))
+		f.nodes = append(f.nodes, id)
+	}
+	return f.local[id]
+}
+
+// index sorts the edges by the node that they leave.
+func (f *flow) index() {
+	n := len(f.nodes)
+	f.off = make([]int32, n+2)
+	at := func(e *edge) int { // edges that leave no node follow the last one
+		if e.from < 0 {
+			return n
+		}
+		return int(e.from)
+	}
+	for i := range f.edges {
+		f.off[at(&f.edges[i])+1]++
+	}
+	for v := range n + 1 {
+		f.off[v+1] += f.off[v]
+	}
+	sorted := make([]edge, len(f.edges))
+	f.to = make([]int32, len(f.edges))
+	next := append([]int32(nil), f.off...)
+	for i := range f.edges {
+		e := &f.edges[i]
+		k := next[at(e)]
+		next[at(e)]++
+		sorted[k], f.to[k] = *e, e.to
+	}
+	f.edges, f.off = sorted, f.off[:n+1]
+}
+
+// count adds up what leaves and enters every node, by part.
+func (f *flow) count() {
+	n := len(f.nodes) * f.parts
+	f.left, f.visits = f.scratch.matrix(0, n), f.scratch.matrix(1, n)
+	f.seen = f.scratch.matrix(2, len(f.nodes)*f.words)
+	f.ways = f.scratch.matrix(3, len(f.edges)*f.words)
+	none := make([]uint64, f.parts) // for edges that come from or lead to nowhere
+	for i := range f.edges {
+		f.countEdge(i, none)
+	}
+}
+
+func (f *flow) countEdge(i int, none []uint64) {
+	e := &f.edges[i]
+	leaves, enters := e.from, e.to
+	switch {
+	case e.from < 0:
+		enters = -1 // from nowhere: what it leads to is left without being entered
+	case isReturn(e.kind):
+		leaves = -1
+	}
+	left, entered := f.row(f.left, leaves, none), f.row(f.visits, enters, none)
+	ways := f.ways[i*f.words : (i+1)*f.words]
+	for _, c := range e.cells {
+		if c.N == 0 {
+			continue
+		}
+		left[c.Part] += c.N
+		entered[c.Part] += c.N
+		e.total += c.N
+		ways[c.Part>>6] |= 1 << (c.Part & 63)
+	}
+	f.see(leaves, ways)
+	f.see(enters, ways)
+}
+
+func (f *flow) row(m []uint64, v int32, none []uint64) []uint64 {
+	if v < 0 {
+		return none
+	}
+	return m[int(v)*f.parts : (int(v)+1)*f.parts]
+}
+
+func (f *flow) see(v int32, ways []uint64) {
+	if v >= 0 {
+		for w, b := range ways {
+			f.seen[int(v)*f.words+w] |= b
+		}
+	}
+}
+
+// scratch is the memory of one worker, used again for every instance.
+type scratch struct {
+	m     [5][]uint64
+	twins []bool // by node: another block ends in the same call
+}
+
+// matrix returns n zeros.
+func (s *scratch) matrix(i, n int) []uint64 {
+	if cap(s.m[i]) < n {
+		s.m[i] = make([]uint64, n)
+		return s.m[i]
+	}
+	m := s.m[i][:n]
+	clear(m)
+	return m
+}

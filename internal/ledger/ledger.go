@@ -1,0 +1,140 @@
+// Package ledger accounts for the imbalance of a parallel section exactly: it
+// says which decisions, and which higher prices of the same code, put how much
+// time on the thread that came last, such that the rows sum to the whole. It
+// uses no statistics and needs two threads, not twenty. docs/ledger.md has the
+// derivation and the proof. It must not import binaries, collectors, analysis
+// or any output; it reads profile, and may use stat, graph and unit.
+package ledger
+
+import "lime/internal/profile"
+
+// Kind says what a row charges.
+type Kind string
+
+// The kinds of row.
+const (
+	Branch       Kind = "branch"        // the thread went another way at a conditional branch
+	Loop         Kind = "loop"          // it ran more iterations of a loop
+	Call         Kind = "call"          // it returned (or did not) from a call, where the others did not (or did)
+	IndirectCall Kind = "indirect-call" // it called other functions through a pointer
+	IndirectJump Kind = "indirect-jump" // it jumped to other targets (switch tables)
+	Price        Kind = "price"         // the same code cost it more; Row.Event names the hardware event, "" the remainder
+	LockWait     Kind = "lock-wait"     // it was blocked on locks for longer
+	OffCPU       Kind = "off-cpu"       // it was off the core for longer
+	Entry        Kind = "entry"         // it entered the section at another place
+	BrokenFlow   Kind = "broken-flow"   // longjmp, exceptions, signals, counts that do not add up
+	Visits       Kind = "visits"        // it visited code more often, in profiles that know visits only
+	Unaccounted  Kind = "unaccounted"   // its time as a whole differs from the sum over its blocks
+)
+
+// Frame is one source position, the innermost inlined frame first in a list.
+type Frame struct {
+	File     string `json:"file,omitempty"`
+	Line     int32  `json:"line,omitempty"`
+	Column   int32  `json:"column,omitempty"`
+	Function string `json:"function,omitempty"`
+}
+
+// Place is where a row is charged. Without symbols only Addr is known.
+type Place struct {
+	File     string         `json:"file,omitempty"`
+	Line     int32          `json:"line,omitempty"`
+	Function string         `json:"function,omitempty"`
+	Image    string         `json:"image,omitempty"`
+	Addr     uint64         `json:"addr,omitempty"` // of the deciding instruction that weighs most in the row
+	Node     profile.NodeID `json:"node"`           // its block, None for rows without a place
+	Frames   []Frame        `json:"frames,omitempty"`
+}
+
+// Row is what one place is charged with. Times are in the profile's clock units,
+// summed over the instances.
+type Row struct {
+	Kind   Kind   `json:"kind"`
+	Event  string `json:"event,omitempty"`  // of a price or wait: name of the event kind
+	Detail string `json:"detail,omitempty"` // the event's detail (other side, lock), if all of the row's agree
+	Place  Place  `json:"place"`
+	// Cycles is the time that the place put on the last-arriving thread of each instance, beyond the
+	// mean of the threads; Share is the part of Account.Total. Both may be negative.
+	Cycles float64 `json:"cycles"`
+	Share  float64 `json:"share"`
+	// Threads holds the same for every thread, not only the last: the thread's time is the
+	// mean plus the sum of its column. Indexed like Account.Threads; sums to 0.
+	Threads []float64 `json:"threads"`
+	// Edges are the ways that the decision can go, with counts by thread.
+	Edges []EdgeCount `json:"edges,omitempty"`
+	// PassedOn is what the counts alone would have put here, but what the callers have decided: work whose amount
+	// follows from the call sites that it was called from. It is part of their rows, not of this one.
+	PassedOn float64 `json:"passed_on,omitempty"`
+	// Worst is the instance in which the row was largest.
+	Worst InstanceShare `json:"worst"`
+	// Nodes is the number of blocks merged into the row.
+	Nodes int `json:"nodes"`
+}
+
+// EdgeCount is one way of a decision.
+type EdgeCount struct {
+	Edge   profile.EdgeID `json:"edge"`
+	Way    string         `json:"way"`    // "taken", "fall-through", "jump", "indirect-jump", "call", "indirect-call", "return", "odd", "end"
+	To     Place          `json:"to"`     // where it leads
+	Value  float64        `json:"value"`  // pooled time still to come within the function if the thread goes this way (mean over instances)
+	Counts []uint64       `json:"counts"` // by thread, over all instances; indexed like Account.Threads
+}
+
+// InstanceShare is a row's cycles in one instance.
+type InstanceShare struct {
+	Seq    int     `json:"seq"`
+	Cycles float64 `json:"cycles"`
+}
+
+// InstanceTotal is one instance's imbalance.
+type InstanceTotal struct {
+	Seq      int              `json:"seq"`
+	Last     profile.ThreadID `json:"last"`     // thread with the longest time
+	TMax     float64          `json:"t_max"`    // its time
+	Mean     float64          `json:"mean"`     // mean time of the threads
+	Total    float64          `json:"total"`    // TMax - Mean
+	Residual float64          `json:"residual"` // Total - sum of the rows
+}
+
+// Account is the exact account of a section's imbalance.
+type Account struct {
+	Section   profile.SectionID  `json:"section"`
+	Threads   []profile.ThreadID `json:"threads"`   // every thread that took part in any instance, ascending
+	Deviation []float64          `json:"deviation"` // by thread: sum over its instances of its time - the mean
+	Instances []InstanceTotal    `json:"instances"`
+	Total     float64            `json:"total"` // sum of the instances' totals
+	TMax      float64            `json:"t_max"` // sums over the instances
+	Mean      float64            `json:"mean"`
+	Rows      []Row              `json:"rows"` // by |Cycles|, largest first
+	Rest      Rest               `json:"rest"` // the rows too small to show
+	// Passed are the rows with a PassedOn worth showing, the largest first. They may stand in Rows as well, with what is
+	// left of them.
+	Passed   []Row   `json:"passed,omitempty"`
+	Positive float64 `json:"positive"`
+	Negative float64 `json:"negative"` // sums of the positive and of the negative rows, Rest included
+	// Residual is Total - sum of all rows: rounding only. RelResidual is the largest over the
+	// instances of |residual| / TMax.
+	Residual    float64 `json:"residual"`
+	RelResidual float64 `json:"rel_residual"`
+	// Exact says that counts and times are exact (measured or modelled, with a flow). Otherwise the account
+	// still adds up, but to figures that are themselves estimates.
+	Exact bool     `json:"exact"`
+	Notes []string `json:"notes,omitempty"`
+}
+
+// Rest folds the rows that are too small to show; the parts stand apart, so that causes which compensate
+// one another stay visible.
+type Rest struct {
+	Rows     int     `json:"rows"`
+	Cycles   float64 `json:"cycles"`
+	Share    float64 `json:"share"`
+	Positive float64 `json:"positive"`
+	Negative float64 `json:"negative"`
+}
+
+// Options choose what is shown, never what is computed.
+type Options struct {
+	MinShare float64 // rows with a smaller |Share| fold into the rest; 0 = 0.001, negative = show all that are not nil
+	MaxRows  int     // at most so many rows; 0 = 200, negative = no limit
+	Workers  int     // goroutines; 0 = GOMAXPROCS
+}

@@ -1,0 +1,189 @@
+package ledger
+
+import "lime/internal/profile"
+
+// group is what may be merged on one source line: whether a loop's test stands at its top or at its
+// bottom, it is the same decision.
+type group uint8
+
+const (
+	groupTest group = iota // branches and loops
+	groupCall
+	groupCallInd
+	groupJumpInd
+	groupPrice
+	groupEntry
+	groupBroken
+	groupVisits
+	groupLock
+	groupOff
+	groupUnaccounted
+)
+
+// rowKey says which charges are one row: those of one source line, or of one
+// instruction where lines are unknown.
+type rowKey struct {
+	group    group
+	kind     int32 // of events
+	file     profile.FileID
+	line     int32
+	function string
+	image    profile.ImageID
+	addr     uint64
+}
+
+// guide knows what does not depend on the instance: the place and kind of every node.
+type guide struct {
+	tab   *profile.Tables
+	exits []bool  // the node decides about a loop
+	group []group // of the node's decision
+
+	regions *regions
+	copies  []int32 // by node: tests that are copies of one another
+}
+
+func newGuide(tab *profile.Tables) *guide {
+	g := &guide{tab: tab, exits: loopExits(tab), group: make([]group, len(tab.Nodes)),
+		regions: newRegions(tab)}
+	for i := range tab.Edges {
+		e := &tab.Edges[i]
+		if !valid(e.From, len(g.group)) {
+			continue
+		}
+		if k := edgeGroup(e.Kind); k > g.group[e.From] {
+			g.group[e.From] = k
+		}
+	}
+	g.copies = testGroups(g)
+	return g
+}
+
+func edgeGroup(k profile.EdgeKind) group {
+	switch k {
+	case profile.EdgeCall:
+		return groupCall
+	case profile.EdgeCallInd:
+		return groupCallInd
+	case profile.EdgeJumpInd:
+		return groupJumpInd
+	}
+	return groupTest
+}
+
+// classGroup is the group of the classes that do not depend on the node.
+var classGroup = [...]group{
+	classBroken: groupBroken, classEntry: groupEntry, classVisits: groupVisits, classPrice: groupPrice,
+	classEvent: groupPrice, classLock: groupLock, classOff: groupOff, classUnaccounted: groupUnaccounted,
+}
+
+// key returns the row that a charge belongs to.
+func (g *guide) key(c class, id int32) rowKey {
+	k := rowKey{group: classGroup[c], kind: -1, file: profile.None}
+	switch c {
+	case classDecision:
+		k.group = g.group[id]
+		return g.at(k, profile.NodeID(id))
+	case classEvent:
+		return g.eventKey(k, &g.tab.Events[id])
+	case classLock, classOff, classUnaccounted:
+		return k
+	}
+	return g.at(k, profile.NodeID(id))
+}
+
+func (g *guide) eventKey(k rowKey, e *profile.Event) rowKey {
+	k.kind = e.Kind
+	if len(e.Frames) > 0 && e.Frames[0].Line > 0 {
+		return line(k, e.Frames[0])
+	}
+	if !valid(e.Node, len(g.tab.Nodes)) {
+		k.addr = e.Addr
+		return k
+	}
+	n := &g.tab.Nodes[e.Node]
+	k.image, k.addr = n.Image, e.Addr
+	return k
+}
+
+func (g *guide) at(k rowKey, id profile.NodeID) rowKey {
+	n := &g.tab.Nodes[id]
+	if len(n.Frames) > 0 && n.Frames[0].Line > 0 {
+		return line(k, n.Frames[0])
+	}
+	k.image, k.addr = n.Image, n.LastAddr
+	return k
+}
+
+func line(k rowKey, f profile.Frame) rowKey {
+	k.file, k.line, k.function = f.File, f.Line, f.Function
+	return k
+}
+
+// kind returns the kind of row for a node's decision.
+func (g *guide) kind(k rowKey, id profile.NodeID) Kind {
+	if k.group == groupTest && valid(id, len(g.exits)) && g.exits[id] {
+		return Loop
+	}
+	return groupKinds[k.group]
+}
+
+var groupKinds = [...]Kind{
+	groupTest: Branch, groupCall: Call, groupCallInd: IndirectCall, groupJumpInd: IndirectJump, groupPrice: Price,
+	groupEntry: Entry, groupBroken: BrokenFlow, groupVisits: Visits, groupLock: LockWait, groupOff: OffCPU,
+	groupUnaccounted: Unaccounted,
+}
+
+// place describes a node.
+func (g *guide) place(id profile.NodeID) Place {
+	if !valid(id, len(g.tab.Nodes)) {
+		return Place{Node: profile.None}
+	}
+	n := &g.tab.Nodes[id]
+	return g.placeOf(n, id, n.LastAddr, n.Frames)
+}
+
+// head describes the first instruction of a node.
+func (g *guide) head(id profile.NodeID) Place {
+	if !valid(id, len(g.tab.Nodes)) {
+		return Place{Node: profile.None}
+	}
+	n := &g.tab.Nodes[id]
+	return g.placeOf(n, id, n.Addr, n.First)
+}
+
+func (g *guide) placeOf(n *profile.Node, id profile.NodeID, addr uint64, frames []profile.Frame) Place {
+	p := Place{Node: id, Addr: addr}
+	if n.Image >= 0 && int(n.Image) < len(g.tab.Images) {
+		p.Image = g.tab.Images[n.Image].Path
+	}
+	for _, f := range frames {
+		p.Frames = append(p.Frames, Frame{File: g.file(f.File), Line: f.Line, Column: f.Column, Function: f.Function})
+	}
+	if len(p.Frames) > 0 {
+		p.File, p.Line, p.Function = p.Frames[0].File, p.Frames[0].Line, p.Frames[0].Function
+	}
+	if p.Function == "" && n.Function >= 0 && int(n.Function) < len(g.tab.Functions) {
+		p.Function = g.tab.Functions[n.Function].Name
+	}
+	return p
+}
+
+func (g *guide) file(id profile.FileID) string {
+	if id < 0 || int(id) >= len(g.tab.Files) {
+		return ""
+	}
+	return g.tab.Files[id].Path
+}
+
+// eventPlace describes an event's instruction.
+func (g *guide) eventPlace(e *profile.Event) Place {
+	if !valid(e.Node, len(g.tab.Nodes)) {
+		return Place{Node: profile.None, Addr: e.Addr}
+	}
+	n := &g.tab.Nodes[e.Node]
+	if len(e.Frames) > 0 {
+		return g.placeOf(n, e.Node, e.Addr, e.Frames)
+	}
+	p := g.placeOf(n, e.Node, e.Addr, nil)
+	return p
+}

@@ -1,0 +1,170 @@
+package machine
+
+import "math/bits"
+
+// state is the coherence state of a line in a private cache (MESI; the shared
+// level keeps presence in its directory instead).
+type state uint8
+
+const (
+	invalid state = iota
+	shared
+	exclusive
+	modified
+	// lost: another core took the line. The tag stays until the way is reused, so that the
+	// next miss on it is known to be a coherence miss.
+	lost
+)
+
+// Policy is a replacement policy.
+type Policy uint8
+
+// The replacement policies.
+const (
+	LRU Policy = iota
+	PLRU
+	Random
+)
+
+// array holds the tags of one set-associative cache. With LRU the ways of a
+// set are kept in order of use, most recent first, which makes the common hit (the first way)
+// one compare and keeps replacement free of time stamps.
+type array struct {
+	tags   []uint64 // line number + 1; 0 = empty
+	states []state
+	plru   []uint64 // tree bits of each set, PLRU only
+	ways   int
+	wayBit int // log2 of ways, or -1
+	mask   uint64
+	sets   uint64
+	pow2   bool
+	policy Policy
+	rng    uint64
+}
+
+func newArray(sets, ways int, policy Policy) *array {
+	a := &array{
+		tags: make([]uint64, sets*ways), states: make([]state, sets*ways),
+		ways: ways, wayBit: log2(ways), sets: uint64(sets), mask: uint64(sets - 1), pow2: bits.OnesCount(uint(sets)) == 1,
+		policy: policy, rng: 0x9e3779b97f4a7c15,
+	}
+	if policy == PLRU {
+		a.plru = make([]uint64, sets)
+	}
+	return a
+}
+
+func (a *array) set(line uint64) int {
+	if a.pow2 {
+		return int(line & a.mask)
+	}
+	return int(line % a.sets)
+}
+
+// find returns the index of the way that holds line (in whatever state), or -1.
+func (a *array) find(line uint64) int {
+	base := a.set(line) * a.ways
+	tag := line + 1
+	for i, t := range a.tags[base : base+a.ways] {
+		if t == tag {
+			return base + i
+		}
+	}
+	return -1
+}
+
+// first is the index of the first way of the set that the way at index is in.
+func (a *array) first(index int) int {
+	if a.wayBit >= 0 {
+		return index >> a.wayBit << a.wayBit
+	}
+	return index - index%a.ways
+}
+
+// log2 is the logarithm of a power of two, -1 for other numbers.
+func log2(n int) int {
+	if bits.OnesCount(uint(n)) != 1 {
+		return -1
+	}
+	return bits.TrailingZeros(uint(n))
+}
+
+// touch notes a use of the way at index and returns where it stands afterwards.
+func (a *array) touch(index int) int {
+	base := a.first(index)
+	switch a.policy {
+	case LRU:
+		if index == base {
+			return index
+		}
+		tags, states := a.tags[base:index+1], a.states[base:index+1]
+		last := len(tags) - 1
+		tag, st := tags[last], states[last]
+		for i := last; i > 0; i-- { // short: a call to copy takes longer
+			tags[i], states[i] = tags[i-1], states[i-1]
+		}
+		tags[0], states[0] = tag, st
+		return base
+	case PLRU:
+		a.pointAway(base/a.ways, index-base)
+	}
+	return index
+}
+
+// pointAway sets the tree bits on the path to way so that they point to the other side.
+func (a *array) pointAway(set, way int) {
+	node, lo, hi := 1, 0, a.ways
+	for hi-lo > 1 {
+		mid := (lo + hi) / 2
+		if way < mid {
+			a.plru[set] |= 1 << node
+			node, hi = 2*node, mid
+		} else {
+			a.plru[set] &^= 1 << node
+			node, lo = 2*node+1, mid
+		}
+	}
+}
+
+// victim returns the index of the way that a new line of the same set would replace.
+func (a *array) victim(line uint64) int {
+	base := a.set(line) * a.ways
+	for i := a.ways - 1; i >= 0; i-- {
+		if s := a.states[base+i]; a.tags[base+i] == 0 || s == invalid || s == lost {
+			return base + i
+		}
+	}
+	switch a.policy {
+	case PLRU:
+		return base + a.plruVictim(base/a.ways)
+	case Random:
+		a.rng = a.rng*6364136223846793005 + 1442695040888963407
+		return base + int((a.rng>>33)%uint64(a.ways))
+	}
+	return base + a.ways - 1
+}
+
+func (a *array) plruVictim(set int) int {
+	node, lo, hi := 1, 0, a.ways
+	for hi-lo > 1 {
+		mid := (lo + hi) / 2
+		if a.plru[set]>>node&1 != 0 { // the left side was used last
+			node, lo = 2*node+1, mid
+		} else {
+			node, hi = 2*node, mid
+		}
+	}
+	return lo
+}
+
+// insert puts line into the way at index, in state st, as the most recently used, and
+// returns where it stands, and what it replaced (tag 0: nothing).
+func (a *array) insert(index int, line uint64, st state) (at int, oldLine uint64, oldState state) {
+	oldTag, oldState := a.tags[index], a.states[index]
+	a.tags[index], a.states[index] = line+1, st
+	at = a.touch(index)
+	if oldTag == 0 || oldState == invalid || oldState == lost {
+		return at, 0, invalid
+	}
+	return at, oldTag - 1, oldState
+}

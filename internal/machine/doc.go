@@ -1,0 +1,19 @@
+// Package machine is the simulated hardware: cores, branch predictors, caches,
+// coherence, translation buffers, shared buses and memory channels. It is fed
+// with traces of executed blocks and data addresses, advances the clock of the
+// core that executed them, and counts hardware events at the instruction that
+// suffered them. It knows no guest and no translator, and imports unit and a
+// TOML reader only.
+//
+// The parts, each small and tested on its own:
+//
+//	Description  what the machine looks like (TOML, presets)
+//	array        tags of a set-associative cache, with its replacement policy
+//	hierarchy    the caches of all cores and the directory that keeps them coherent
+//	tlb          translation buffers
+//	predictor    conditional branches
+//	queue        a resource that serves one request at a time: bus, memory channel
+//	pipeline     what a block costs when nothing misses (dependencies, width, window)
+//	core         one core's clock, and how misses overlap
+//	Machine      all of them; Run consumes a trace
+package machine

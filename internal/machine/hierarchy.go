@@ -1,0 +1,457 @@
+package machine
+
+// watched marks, in a first-level state, a line over which cores have contended: its accesses are
+// never filtered out, so that the bytes used on each side stay known.
+const watched state = 0x80
+
+func (s state) base() state { return s &^ watched }
+
+// privates are the caches of one core.
+type privates struct {
+	l1i, l1d *array
+	l2       *array // nil when the second level is the shared one
+	// By set of a first-level cache, what can be done again at once without changing anything: the line used
+	// last in the set. Most accesses end there.
+	data []recent
+	code []uint64 // line + 1
+}
+
+// recent is the line used last in a set, + 1, where reading (0) and writing (1) it again changes nothing.
+type recent [2]uint64
+
+func newPrivates(l1i, l1d, l2 *array) privates {
+	return privates{l1i: l1i, l1d: l1d, l2: l2, data: make([]recent, l1d.sets), code: make([]uint64, l1i.sets)}
+}
+
+// quick is data where a set is found by its low bits, else nil.
+func (p *privates) quick() []recent {
+	if p.l1d.pow2 {
+		return p.data
+	}
+	return nil
+}
+
+// used notes that the line in way i of the first level has just been used.
+func (p *privates) used(i int, line uint64) {
+	var r recent
+	switch p.l1d.states[i] {
+	case modified:
+		r = recent{line + 1, line + 1}
+	case shared, exclusive:
+		r[0] = line + 1
+	}
+	p.data[p.l1d.set(line)] = r
+}
+
+// changed forgets that a line was used last, because its state has changed.
+func (p *privates) changed(line uint64) {
+	if r := &p.data[p.l1d.set(line)]; r[0] == line+1 {
+		*r = recent{}
+	}
+}
+
+// hit performs an access that needs nothing but the first level, and reports whether it was one.
+func (p *privates) hit(line uint64, write bool) bool {
+	i := p.l1d.find(line)
+	if i < 0 {
+		return false
+	}
+	st := p.l1d.states[i]
+	if write && st != modified || st.base() == lost || st == invalid {
+		return false
+	}
+	p.used(p.l1d.touch(i), line)
+	return true
+}
+
+// directory is the shared level with, for each of its lines, the cores that hold copies.
+// It includes everything that the private caches hold.
+type directory struct {
+	*array
+	words   int      // 64-bit words of sharers per line
+	sharers []uint64 // words per way
+	owner   []int32  // core that may write the line, or -1
+	dirty   []bool   // differs from memory
+	// Of the last core that wrote: what it wrote, and where in the program. For telling true from false sharing.
+	wrote  []uint64 // bit i = byte i of the line
+	writer []Site
+	fought []bool   // cores have contended for the line
+	lostAt []uint64 // when a core came last to find that the line was taken
+	// When each way was used, with LRU: the ways stay where they are, because too much hangs on them to move it.
+	stamps []uint64
+	now    uint64
+}
+
+func newDirectory(a *array, cores int) *directory {
+	n := len(a.tags)
+	d := &directory{
+		array: a, words: (cores + 63) / 64, owner: make([]int32, n), dirty: make([]bool, n),
+		wrote: make([]uint64, n), writer: make([]Site, n), fought: make([]bool, n), lostAt: make([]uint64, n), stamps: make([]uint64, n),
+	}
+	d.sharers = make([]uint64, n*d.words)
+	for i := range d.owner {
+		d.owner[i] = -1
+	}
+	return d
+}
+
+func (d *directory) has(way, core int) bool {
+	return d.sharers[way*d.words+core/64]>>(core%64)&1 != 0
+}
+
+func (d *directory) add(way, core int)    { d.sharers[way*d.words+core/64] |= 1 << (core % 64) }
+func (d *directory) remove(way, core int) { d.sharers[way*d.words+core/64] &^= 1 << (core % 64) }
+
+// others reports whether a core other than core holds a copy.
+func (d *directory) others(way, core int) bool {
+	for w, set := range d.sharers[way*d.words : (way+1)*d.words] {
+		if w == core/64 {
+			set &^= 1 << (core % 64)
+		}
+		if set != 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// Site is a place in the program that accesses memory: the block and its instruction.
+type Site struct {
+	Block BlockID
+	Instr uint16
+}
+
+// hierarchy is all caches and the directory. Its operations are atomic: the serial schedule
+// of the simulated cores is the order of all accesses.
+type hierarchy struct {
+	cores []privates
+	dir   *directory
+	now   uint64 // clock of the core that accesses
+}
+
+// found says where an access was served and what it took.
+type found struct {
+	l1Miss, l2Miss, llcMiss bool
+	lostLine                bool   // the core had the line and another core took it
+	upgrade                 bool   // had to invalidate other copies before writing
+	transfer                bool   // another core's modified copy was fetched
+	trueSharing             bool   // with lostLine or upgrade: the bytes overlap with what the other core wrote
+	other                   Site   // with lostLine: where the other core wrote
+	lostBefore              uint64 // with lostLine: when a core came back to the line last
+	writebacks              int    // dirty lines that moved out over the bus
+	memWrites               int    // dirty lines that went to memory
+}
+
+// access performs one data access of core to line. bytes has a bit for each byte of the line that
+// it touches. It returns the way of the first level where the line stands now.
+func (h *hierarchy) access(core int, line uint64, write bool, bytes uint64, site Site, f *found) int {
+	p := &h.cores[core]
+	if i := p.l1d.find(line); i >= 0 {
+		switch st := p.l1d.states[i].base(); {
+		case st == lost:
+			f.lostLine = true
+		case st == invalid:
+		default:
+			i = p.l1d.touch(i)
+			if write {
+				h.write(core, p, i, line, bytes, site, f)
+			}
+			p.used(i, line)
+			return i
+		}
+	}
+	f.l1Miss = true
+	i := h.fill(core, p, line, write, bytes, site, f)
+	if write {
+		h.write(core, p, i, line, bytes, site, f)
+	}
+	p.used(i, line)
+	return i
+}
+
+// write gives core the right to write a line that it holds in way i of its first level.
+func (h *hierarchy) write(core int, p *privates, i int, line, bytes uint64, site Site, f *found) {
+	st := p.l1d.states[i]
+	if st.base() == modified && st&watched == 0 {
+		return
+	}
+	way := h.dir.find(line)
+	if st.base() == shared {
+		if h.dir.others(way, core) {
+			f.upgrade = true
+			h.take(way, core, line, true)
+			st |= watched
+		}
+		h.dir.owner[way] = int32(core)
+	}
+	if st.base() != modified {
+		p.l1d.states[i] = modified | st&watched
+		if p.l2 != nil {
+			p.l2.states[p.l2.find(line)] = modified
+		}
+		h.dir.wrote[way] = 0
+	}
+	h.dir.wrote[way] |= bytes
+	h.dir.writer[way] = site
+}
+
+// take removes (invalidate) or downgrades the copies of all cores but one.
+func (h *hierarchy) take(way, core int, line uint64, invalidate bool) {
+	d := h.dir
+	d.fought[way] = true
+	for w := range d.words {
+		for set := d.sharers[way*d.words+w]; set != 0; set &= set - 1 {
+			c := w*64 + trailingZeros(set)
+			if c == core {
+				continue
+			}
+			if invalidate {
+				h.cores[c].drop(line, lost)
+				d.remove(way, c)
+			} else {
+				h.cores[c].downgrade(line)
+			}
+		}
+	}
+	d.owner[way] = -1
+}
+
+// drop takes a line away from a core; why is lost or invalid.
+func (p *privates) drop(line uint64, why state) (dirty bool) {
+	p.changed(line)
+	for _, a := range []*array{p.l1d, p.l2} {
+		if a == nil {
+			continue
+		}
+		if i := a.find(line); i >= 0 {
+			dirty = dirty || a.states[i].base() == modified
+			a.states[i] = why
+		}
+	}
+	return dirty
+}
+
+func (p *privates) downgrade(line uint64) {
+	p.changed(line)
+	for _, a := range []*array{p.l1d, p.l2} {
+		if a == nil {
+			continue
+		}
+		if i := a.find(line); i >= 0 && a.states[i].base() >= exclusive && a.states[i].base() != lost {
+			a.states[i] = shared | watched
+		}
+	}
+}
+
+// fill brings a line into the first level and returns its way there.
+func (h *hierarchy) fill(core int, p *privates, line uint64, write bool, bytes uint64, site Site, f *found) int {
+	if p.l2 != nil {
+		if i := p.l2.find(line); i >= 0 {
+			st := p.l2.states[i].base()
+			if st != invalid && st != lost {
+				p.l2.touch(i)
+				return h.insertL1(core, p, line, st, f)
+			}
+			f.lostLine = f.lostLine || st == lost
+		}
+		f.l2Miss = true
+	}
+	st := h.fetch(core, line, write, bytes, f)
+	if p.l2 != nil {
+		h.insertL2(core, p, line, st.base(), f)
+	}
+	return h.insertL1(core, p, line, st, f)
+}
+
+// fetch gets a line from the shared level, from another core, or from memory; it returns the state
+// in which the core may hold it.
+func (h *hierarchy) fetch(core int, line uint64, write bool, bytes uint64, f *found) state {
+	d := h.dir
+	way := d.find(line)
+	if way < 0 || d.states[way] == invalid {
+		if h.cores[core].l2 == nil {
+			f.l2Miss = true
+		} else {
+			f.llcMiss = true
+		}
+		way = h.insertShared(line, f)
+		d.add(way, core)
+		d.owner[way] = int32(core)
+		return exclusive
+	}
+	d.touch(way)
+	if f.lostLine {
+		f.other = d.writer[way]
+		f.lostBefore, d.lostAt[way] = d.lostAt[way], h.now
+		f.trueSharing = d.wrote[way]&bytes != 0
+	}
+	mark := state(0)
+	if owner := d.owner[way]; owner >= 0 && int(owner) != core {
+		f.transfer = true
+		d.dirty[way] = true
+	}
+	if d.others(way, core) {
+		if write {
+			h.take(way, core, line, true)
+		} else if d.owner[way] >= 0 {
+			h.take(way, core, line, false)
+		}
+	}
+	if d.fought[way] {
+		mark = watched
+	}
+	d.add(way, core)
+	if d.others(way, core) {
+		return shared | mark
+	}
+	d.owner[way] = int32(core)
+	return exclusive | mark
+}
+
+// touch notes a use of a way. It stays where it is.
+func (d *directory) touch(way int) {
+	if d.policy != LRU {
+		d.array.touch(way)
+		return
+	}
+	d.now++
+	d.stamps[way] = d.now
+}
+
+// victim is the way that a new line replaces: an empty one, else by the policy.
+func (d *directory) victim(line uint64) int {
+	if d.policy != LRU {
+		return d.array.victim(line)
+	}
+	base := d.set(line) * d.ways
+	oldest := base
+	for i := base; i < base+d.ways; i++ {
+		if d.stamps[i] < d.stamps[oldest] { // 0: empty
+			oldest = i
+		}
+	}
+	return oldest
+}
+
+// insertShared brings a line from memory into the shared level; whatever it replaces leaves all
+// private caches too (inclusion).
+func (h *hierarchy) insertShared(line uint64, f *found) int {
+	d := h.dir
+	way := d.victim(line)
+	if d.tags[way] != 0 && d.states[way] != invalid {
+		old, dirty := d.tags[way]-1, d.dirty[way]
+		for w := range d.words {
+			for set := d.sharers[way*d.words+w]; set != 0; set &= set - 1 {
+				p := &h.cores[w*64+trailingZeros(set)]
+				dirty = p.drop(old, invalid) || dirty
+				p.dropCode(old)
+			}
+		}
+		if dirty {
+			f.memWrites++
+		}
+	}
+	clear(d.sharers[way*d.words : (way+1)*d.words])
+	d.owner[way], d.dirty[way], d.wrote[way], d.fought[way] = -1, false, 0, false
+	d.lostAt[way] = 0
+	d.tags[way], d.states[way] = line+1, shared
+	d.touch(way)
+	return way
+}
+
+// dropCode takes a line of code away.
+func (p *privates) dropCode(line uint64) {
+	i := p.l1i.find(line)
+	if i < 0 {
+		return
+	}
+	p.l1i.states[i] = invalid
+	if c := &p.code[p.l1i.set(line)]; *c == line+1 {
+		*c = 0
+	}
+}
+
+// usedCode notes the line of code used last in its set.
+func (p *privates) usedCode(line uint64) {
+	p.code[p.l1i.set(line)] = line + 1
+}
+
+func (h *hierarchy) insertL1(core int, p *privates, line uint64, st state, f *found) int {
+	i := p.l1d.find(line) // a way that still names the line is reused, so that no line stands twice
+	if i < 0 {
+		i = p.l1d.victim(line)
+	}
+	at, old, oldState := p.l1d.insert(i, line, st)
+	if oldState.base() == invalid || old == line {
+		return at
+	}
+	if p.l2 == nil {
+		h.evicted(core, old, oldState.base() == modified, f)
+	}
+	return at
+}
+
+func (h *hierarchy) insertL2(core int, p *privates, line uint64, st state, f *found) {
+	i := p.l2.find(line)
+	if i < 0 {
+		i = p.l2.victim(line)
+	}
+	_, old, oldState := p.l2.insert(i, line, st)
+	if oldState.base() == invalid || old == line {
+		return
+	}
+	dirty := oldState.base() == modified
+	if j := p.l1d.find(old); j >= 0 && p.l1d.states[j].base() != lost { // the second level includes the first
+		dirty = dirty || p.l1d.states[j].base() == modified
+		p.l1d.states[j] = invalid
+		p.changed(old)
+	}
+	h.evicted(core, old, dirty, f)
+}
+
+// evicted tells the directory that a core no longer holds a line.
+func (h *hierarchy) evicted(core int, line uint64, dirty bool, f *found) {
+	if dirty {
+		f.writebacks++
+	}
+	way := h.dir.find(line)
+	if way < 0 || h.dir.states[way] == invalid {
+		return
+	}
+	h.dir.remove(way, core)
+	if h.dir.owner[way] == int32(core) {
+		h.dir.owner[way] = -1
+	}
+	h.dir.dirty[way] = h.dir.dirty[way] || dirty
+}
+
+// fetchCode performs an instruction fetch. Code is read only, so that the directory keeps no account
+// of instruction caches beyond inclusion.
+func (h *hierarchy) fetchCode(core int, line uint64, f *found) {
+	p := &h.cores[core]
+	defer p.usedCode(line)
+	if i := p.l1i.find(line); i >= 0 && p.l1i.states[i] != invalid {
+		p.l1i.touch(i)
+		return
+	}
+	f.l1Miss = true
+	hit := false
+	if p.l2 != nil {
+		if i := p.l2.find(line); i >= 0 && p.l2.states[i] != invalid && p.l2.states[i] != lost {
+			p.l2.touch(i)
+			hit = true
+		}
+		f.l2Miss = !hit
+	}
+	if !hit {
+		st := h.fetch(core, line, false, 0, f)
+		if p.l2 != nil {
+			h.insertL2(core, p, line, st.base(), f)
+		}
+	}
+	i := p.l1i.find(line)
+	if i < 0 {
+		i = p.l1i.victim(line)
+	}
+	p.l1i.insert(i, line, shared)
+}

@@ -1,0 +1,100 @@
+package machine
+
+import "math/bits"
+
+func trailingZeros(x uint64) int { return bits.TrailingZeros64(x) }
+
+// tlb is a translation buffer; the zero value (no array) always hits.
+type tlb struct {
+	a    *array
+	last uint64 // page of the last access + 1: the common case
+}
+
+func newTLB(d TLBDesc) tlb {
+	if d.Entries == 0 {
+		return tlb{}
+	}
+	return tlb{a: newArray(d.Entries/d.Ways, d.Ways, LRU)}
+}
+
+// same reports whether an access to a page changes nothing, because it was the last one in its set.
+func (t *tlb) same(page uint64) bool {
+	return t.last == page+1 || t.a == nil || t.a.tags[t.a.set(page)*t.a.ways] == page+1
+}
+
+// access looks a page up and reports whether it missed; the page is then filled.
+func (t *tlb) access(page uint64) (miss bool) {
+	if t.a == nil || t.last == page+1 {
+		return false
+	}
+	t.last = page + 1
+	if i := t.a.find(page); i >= 0 {
+		t.a.touch(i)
+		return false
+	}
+	t.a.insert(t.a.victim(page), page, shared)
+	return true
+}
+
+// queue is a resource that serves one request after the other: a bus, a memory channel.
+// The simulated cores run in turns, so that requests do not come in the order of their
+// times. Time is therefore cut into buckets, and a request takes the first bucket from its own
+// time on that has room: the resource never does more work in a bucket than fits.
+type queue struct {
+	bucket uint64   // cycles in a bucket
+	used   []uint64 // ring: cycles taken of each bucket
+	number []uint64 // ring: which bucket stands there, + 1
+}
+
+const queueRing = 1 << 12
+
+// newQueue makes a queue for requests of about the given length in cycles.
+func newQueue(occupancy int) *queue {
+	return &queue{bucket: max(32, uint64(4*occupancy)), used: make([]uint64, queueRing), number: make([]uint64, queueRing)}
+}
+
+// reserve takes the resource for some cycles, at time now or as soon after as there is room, and
+// returns how long the request waits.
+func (q *queue) reserve(now, cycles uint64) (wait uint64) {
+	if cycles == 0 {
+		return 0
+	}
+	b := now / q.bucket
+	for tries := 0; tries < queueRing; tries++ {
+		i := b % queueRing
+		if q.number[i] != b+1 {
+			if q.number[i] > b+1 { // a bucket long past: nobody remembers it
+				return 0
+			}
+			q.number[i], q.used[i] = b+1, 0
+		}
+		if q.used[i]+cycles <= q.bucket || q.used[i] == 0 {
+			start := max(now, b*q.bucket+q.used[i])
+			q.used[i] += cycles
+			return start - now
+		}
+		b++
+	}
+	return b*q.bucket - now
+}
+
+// streams is a prefetcher that follows ascending sequences of missed lines.
+type streams struct {
+	next []uint64 // the line expected next by each stream
+	at   int      // the stream to replace next
+}
+
+// miss tells the prefetcher of a missed line, and reports whether it continues a stream.
+func (s *streams) miss(line uint64) bool {
+	for i, n := range s.next {
+		if n == line {
+			s.next[i] = line + 1
+			return true
+		}
+	}
+	if len(s.next) > 0 {
+		s.next[s.at] = line + 1
+		s.at = (s.at + 1) % len(s.next)
+	}
+	return false
+}

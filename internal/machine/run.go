@@ -1,0 +1,394 @@
+package machine
+
+// runner consumes one trace for one core.
+type runner struct {
+	m    *Machine
+	c    *core
+	core int
+	acct *Account
+	// The core's caches.
+	caches *privates
+	block  BlockID // the block being executed, -1 before the first
+}
+
+// withRepeats accounts for the accesses of a block with repeated ones.
+func (r *runner) withRepeats(b *blockState, words []uint64) {
+	for i := range b.Accesses {
+		a, addr := &b.Accesses[i], words[0]&addressBits
+		words = words[1:]
+		count := uint64(1)
+		if a.Rep {
+			count, words = words[0], words[1:]
+		}
+		switch {
+		case addr == 0:
+		case a.Rep:
+			r.repeated(b, a, addr, count)
+		default:
+			r.data(b, a, addr)
+		}
+	}
+}
+
+// base returns what the block costs behind the one before when nothing misses.
+func (r *runner) base(b *blockState, hot *hotBlock) uint64 {
+	var pc *pairCost
+	for i := range b.costs {
+		if b.costs[i].prev == r.block {
+			pc = &b.costs[i]
+			break
+		}
+	}
+	if pc == nil {
+		b.costs = append(b.costs, pairCost{prev: r.block})
+		pc = &b.costs[len(b.costs)-1]
+	}
+	if pc.seen >= warm {
+		hot.remember(pc)
+		r.c.skipped = true
+		return pc.cost
+	}
+	if r.c.skipped {
+		r.c.pipe.settle()
+		r.c.skipped = false
+	}
+	units := r.c.pipe.run(r.m.d, &r.m.lat, &b.Block, b.chase)
+	pc.seen++
+	if pc.seen > warm/2 {
+		pc.sum += units
+	}
+	if pc.seen == warm {
+		pc.cost = pc.sum / (warm - warm/2)
+	}
+	return units
+}
+
+// mispredicted accounts for a branch at the end of the block before that was predicted wrongly.
+func (r *runner) mispredicted() {
+	from := &r.m.blocks[r.block]
+	last := len(from.PCs) - 1
+	if from.erases(last, BranchMiss) {
+		return
+	}
+	penalty := uint64(r.m.d.Core.Mispredict)
+	r.c.clock += penalty
+	r.c.leading = false
+	r.acct.addTime(r.block, penalty)
+	r.event(from, r.block, last, BranchMiss, 1, penalty)
+}
+
+// fetch accounts for bringing in a line of code.
+func (r *runner) fetch(b *blockState, id BlockID, line uint64) {
+	if r.c.itlb.access(line<<r.m.shift>>r.m.page) && !b.erases(0, ITLBMiss) {
+		r.stall(b, id, 0, ITLBMiss, uint64(r.m.d.ITLB.Miss))
+	}
+	var f found
+	r.m.caches.fetchCode(r.core, line, &f)
+	if !f.l1Miss || b.erases(0, L1IMiss) {
+		return
+	}
+	var l latency
+	r.below(&f, line, r.c.clock, &l)
+	r.stall(b, id, 0, L1IMiss, l.total())
+}
+
+// stall adds cycles that nothing hides.
+func (r *runner) stall(b *blockState, id BlockID, instr int, k Kind, cycles uint64) {
+	r.c.clock += cycles
+	r.acct.addTime(id, cycles)
+	r.event(b, id, instr, k, 1, cycles)
+}
+
+func (b *blockState) erases(instr int, k Kind) bool {
+	return b.erased != nil && b.erased[instr].Has(k)
+}
+
+// event counts an event; waits count in cycles.
+func (r *runner) event(b *blockState, id BlockID, instr int, k Kind, n, cost uint64) {
+	if b.events == nil {
+		b.events = make([]int32, len(b.Instrs)*int(NumKinds))
+	}
+	e := &b.events[instr*int(NumKinds)+int(k)]
+	if *e == 0 {
+		r.m.events = append(r.m.events, Event{Site{id, uint16(instr)}, k})
+		*e = int32(len(r.m.events))
+	}
+	r.acct.addEvent(*e-1, n, cost)
+}
+
+// data accounts for one data access, which may cross a line.
+func (r *runner) data(b *blockState, a *Access, addr uint64) {
+	if a.Size == 0 {
+		return
+	}
+	first, last := addr>>r.m.shift, (addr+uint64(a.Size)-1)>>r.m.shift
+	r.line(b, a, addr, first)
+	if last != first {
+		r.line(b, a, last<<r.m.shift, last)
+	}
+}
+
+// stringBytes is how much a repeated string instruction moves in a cycle when nothing misses.
+const stringBytes = 32
+
+// repeated accounts for a repeated access, line by line, upwards: programs hardly ever go the other way.
+func (r *runner) repeated(b *blockState, a *Access, addr, count uint64) {
+	bytes := count * uint64(a.Size)
+	if bytes == 0 || bytes > addressBits-addr {
+		return // nothing done, or a trace that lies
+	}
+	one := *a
+	lo, hi := addr, addr+bytes-1
+	for line := lo >> r.m.shift; line <= hi>>r.m.shift; line++ {
+		at := max(lo, line<<r.m.shift)
+		one.Size = uint16(min(hi, line<<r.m.shift|uint64(r.m.d.LineBytes-1)) - at + 1)
+		r.line(b, &one, at, line)
+	}
+	r.acct.addTime(r.block, r.c.advance(bytes*scale/stringBytes))
+}
+
+// line accounts for the part of an access that lies in one line.
+func (r *runner) line(b *blockState, a *Access, addr, line uint64) {
+	m, p := r.m, r.caches
+	if p.data[p.l1d.set(line)][way(a.Write)] == line+1 {
+		return
+	}
+	missed := r.c.dtlb.access(addr >> m.page)
+	if !missed && p.hit(line, a.Write) {
+		return
+	}
+	site := Site{r.block, a.Instr}
+	i := int(a.Instr)
+	var l latency
+	if missed && !b.erases(i, DTLBMiss) {
+		l[DTLBMiss] = uint64(m.d.DTLB.Miss)
+	}
+	var f found
+	m.caches.now = r.c.clock
+	m.caches.access(r.core, line, a.Write, byteMask(addr, int(a.Size), m.d.LineBytes), site, &f)
+	issued := r.c.clock
+	if f.l1Miss || f.upgrade {
+		r.contention(site, &f)
+		if !b.erases(i, f.entry()) { // else it is a hit, and keeps nothing busy
+			issued = r.c.issue(m.d, b.chase[i] || a.Lock)
+			r.below(&f, line, issued, &l)
+		}
+	}
+	kinds := f.kinds()
+	if b.erased != nil {
+		kinds = l.erase(b.erased[i], kinds)
+	}
+	r.charge(b, a, issued, kinds, &l)
+}
+
+// kinds lists the events of an access other than waits. What other cores took away is a coherence miss; that
+// the core's further levels do not have it either is no event of its own.
+func (f *found) kinds() KindSet {
+	if f.contended() {
+		k := KindSet(0).With(CoherenceMiss)
+		if f.l1Miss {
+			k = k.With(L1DMiss)
+		}
+		return k
+	}
+	return bit(f.l1Miss)<<L1DMiss | bit(f.l2Miss)<<L2Miss | bit(f.llcMiss)<<LLCMiss
+}
+
+func bit(b bool) KindSet {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// contended reports whether the access is what it is because of another core.
+func (f *found) contended() bool { return f.lostLine || f.upgrade || f.transfer }
+
+// entry is the event for which an access left the first level.
+func (f *found) entry() Kind {
+	if f.l1Miss {
+		return L1DMiss
+	}
+	return CoherenceMiss // only the right to write was missing
+}
+
+// latency is what an access takes beyond a hit in the first level, by the kind of event that
+// it is due to.
+type latency [NumKinds]uint64
+
+func (l *latency) total() (sum uint64) {
+	for _, c := range l {
+		sum += c
+	}
+	return sum
+}
+
+// erase takes out the events of some kinds, each with everything that follows from it, and returns the kinds left.
+func (l *latency) erase(gone, kinds KindSet) KindSet {
+	infos := Kinds()
+	for k := range NumKinds {
+		for up := k; ; {
+			if gone.Has(up) {
+				l[k] = 0
+				kinds &^= 1 << k
+			}
+			next, ok := KindByName(infos[up].Superior)
+			if !ok {
+				break
+			}
+			up = next
+		}
+	}
+	return kinds
+}
+
+// below fills in what the levels behind the first take for an access that has missed there.
+func (r *runner) below(f *found, line, now uint64, l *latency) {
+	m := r.m
+	first := uint64(m.d.L1D.Latency)
+	if m.bus != nil {
+		l[BusWait] = m.bus.reserve(now, m.busy*uint64(1+f.writebacks))
+		l[f.entry()] += m.busy
+	}
+	if f.l1Miss {
+		l[L1DMiss] += uint64(m.d.L2.Latency) - min(uint64(m.d.L2.Latency), first)
+	}
+	deepest := L2Miss
+	if m.d.L3.Size != 0 && f.l2Miss {
+		l[L2Miss] = uint64(m.d.L3.Latency) - min(uint64(m.d.L3.Latency), uint64(m.d.L2.Latency))
+		deepest = LLCMiss
+	}
+	if f.transfer {
+		l[CoherenceMiss] += uint64(m.d.Coherence.Transfer)
+	}
+	if f.upgrade {
+		l[CoherenceMiss] += uint64(m.d.Coherence.Upgrade)
+	}
+	if f.contended() {
+		l[CoherenceMiss] += l[L1DMiss] + l[L2Miss]
+		l[L1DMiss], l[L2Miss] = 0, 0
+	}
+	if f.fromMemory(m.d) {
+		wait, access := r.fromMemory(line, now, f.memWrites)
+		l[MemoryWait] = wait
+		l[deepest] += access
+	}
+}
+
+func (f *found) fromMemory(d *Description) bool {
+	if d.L3.Size != 0 {
+		return f.llcMiss
+	}
+	return f.l2Miss
+}
+
+// fromMemory returns what it takes to bring a line from memory: the wait for its channel and the access.
+func (r *runner) fromMemory(line, now uint64, writes int) (wait, access uint64) {
+	m := r.m
+	q := m.memory[line%uint64(len(m.memory))]
+	access = uint64(m.d.Memory.Latency)
+	if m.d.Memory.Nodes > 1 {
+		node := int32(r.core * m.d.Memory.Nodes / m.d.Cores)
+		page := line << m.shift >> m.page
+		home, ok := m.home[page]
+		if !ok {
+			m.home[page], home = node, node
+		}
+		if home != node {
+			access += uint64(m.d.Memory.Remote)
+		}
+	}
+	prefetched := r.c.pre.miss(line)
+	for range writes {
+		q.reserve(now, uint64(m.d.Memory.Cycles))
+	}
+	wait = q.reserve(now, uint64(m.d.Memory.Cycles))
+	if prefetched { // asked for some misses ahead: what is left is the distance not yet covered
+		access /= uint64(1 + m.d.Prefetch.Degree)
+	}
+	return wait, access
+}
+
+// charge moves the core's clock by what the access really cost it, and accounts for the events.
+func (r *runner) charge(b *blockState, a *Access, issued uint64, kinds KindSet, l *latency) {
+	total := l.total()
+	if total == 0 && kinds == 0 {
+		return
+	}
+	var stall uint64
+	i := int(a.Instr)
+	switch {
+	case a.Lock:
+		stall = r.c.atomic(total)
+	case a.Read:
+		stall = r.c.load(r.m.d, issued, total, b.chase[i])
+	default:
+		stall = r.c.store(issued, total)
+	}
+	r.acct.addTime(r.block, stall)
+	r.split(b, i, kinds, l, total, stall)
+}
+
+// split divides the stall over the kinds in proportion to their part of the latency; the last
+// one takes what rounding leaves.
+func (r *runner) split(b *blockState, instr int, kinds KindSet, l *latency, total, stall uint64) {
+	left, rest := stall, total
+	for k := range NumKinds {
+		var n, cost uint64
+		if rest > 0 && l[k] > 0 {
+			cost = left * l[k] / rest
+			left, rest = left-cost, rest-l[k]
+		}
+		switch {
+		case k == BusWait || k == MemoryWait:
+			n = l[k]
+		case kinds.Has(k) || l[k] > 0:
+			n = 1
+		}
+		if n > 0 {
+			r.event(b, r.block, instr, k, n, cost)
+		}
+	}
+}
+
+// again is the time in cycles within which a line that is lost twice is being fought for. It is longer than a long turn.
+const again = 200_000
+
+// contention notes who took the line.
+func (r *runner) contention(site Site, f *found) {
+	if !f.lostLine {
+		return
+	}
+	s := r.m.share[site]
+	if s == nil {
+		s = &Sharing{}
+		r.m.share[site] = s
+	}
+	r.m.losses++
+	if f.lostBefore > 0 && r.c.clock < f.lostBefore+again {
+		r.m.fights++
+	}
+	if f.trueSharing {
+		s.True++
+	} else {
+		s.False++
+	}
+	switch {
+	case s.votes == 0:
+		s.Other, s.votes = f.other, 1
+	case s.Other == f.other:
+		s.votes++
+	default:
+		s.votes--
+	}
+}
+
+// byteMask has a bit for each byte of the line that an access at addr touches.
+func byteMask(addr uint64, size, line int) uint64 {
+	off := int(addr & uint64(line-1))
+	n := min(size, line-off)
+	if n >= 64 {
+		return ^uint64(0)
+	}
+	return (1<<n - 1) << off
+}

@@ -1,0 +1,304 @@
+package perf
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// Clock is what drives the sampling.
+type Clock struct {
+	Name   string // "cycles", "cpu-clock", "task-clock"
+	Type   uint32
+	Config uint64
+}
+
+// Clocks lists the sampling clocks, best first.
+func Clocks() []Clock {
+	return []Clock{
+		{"cycles", unix.PERF_TYPE_HARDWARE, unix.PERF_COUNT_HW_CPU_CYCLES},
+		{"cpu-clock", unix.PERF_TYPE_SOFTWARE, unix.PERF_COUNT_SW_CPU_CLOCK},
+		{"task-clock", unix.PERF_TYPE_SOFTWARE, unix.PERF_COUNT_SW_TASK_CLOCK},
+	}
+}
+
+// Tasks is an event that counts nothing, and delivers the records of a Leader alone.
+func Tasks() Clock { return Clock{"tasks", unix.PERF_TYPE_SOFTWARE, unix.PERF_COUNT_SW_DUMMY} }
+
+// HardwareEvents lists the counters that are sampled next to the clock where the machine has them,
+// by the kinds' names in profiles.
+func HardwareEvents() []Clock {
+	cache := func(level, op, result uint64) uint64 { return level | op<<8 | result<<16 }
+	return []Clock{
+		{"llc-miss", unix.PERF_TYPE_HARDWARE, unix.PERF_COUNT_HW_CACHE_MISSES},
+		{"branch-miss", unix.PERF_TYPE_HARDWARE, unix.PERF_COUNT_HW_BRANCH_MISSES},
+		{"l1d-miss", unix.PERF_TYPE_HW_CACHE, cache(unix.PERF_COUNT_HW_CACHE_L1D, unix.PERF_COUNT_HW_CACHE_OP_READ, unix.PERF_COUNT_HW_CACHE_RESULT_MISS)},
+		{"tlb-miss", unix.PERF_TYPE_HW_CACHE, cache(unix.PERF_COUNT_HW_CACHE_DTLB, unix.PERF_COUNT_HW_CACHE_OP_READ, unix.PERF_COUNT_HW_CACHE_RESULT_MISS)},
+	}
+}
+
+// Options describe what to open.
+type Options struct {
+	PID       int    // process (its main thread), and everything that it starts from then on
+	TID       int    // 0, or one existing thread to attach to instead of PID
+	Frequency uint64 // samples per second and thread
+	Clock     Clock
+	Layout    Layout
+	Pages     int    // of each ring buffer, a power of two; 0 = as many as the limit allows, up to 1024
+	OnExec    bool   // start at the next exec
+	Leader    bool   // this event also delivers comm, mmap, task and switch records
+	Period    uint64 // sample every so many events instead of by frequency
+}
+
+// UnsupportedError tells that the machine or the rights of the user do not allow an event.
+type UnsupportedError struct {
+	Event string
+	Err   error
+	Hint  string
+}
+
+func (e *UnsupportedError) Error() string {
+	return fmt.Sprintf("perf event %s: %v: %s", e.Event, e.Err, e.Hint)
+}
+
+func (e *UnsupportedError) Unwrap() error { return e.Err }
+
+// hint says what to do about an error of perf_event_open.
+func hint(err error) string {
+	switch {
+	case errors.Is(err, unix.EACCES), errors.Is(err, unix.EPERM):
+		return "not allowed: set kernel.perf_event_paranoid to 2 or less (sysctl), grant CAP_PERFMON, or allow perf_event_open in the container's seccomp profile"
+	case errors.Is(err, unix.ENOSYS):
+		return "the kernel has no perf events, or a seccomp filter hides them"
+	case errors.Is(err, unix.ENOENT), errors.Is(err, unix.EOPNOTSUPP), errors.Is(err, unix.ENODEV):
+		return "this machine has no such counter (usual in virtual machines)"
+	case errors.Is(err, unix.EMFILE):
+		return "too many open files: raise ulimit -n"
+	case errors.Is(err, unix.EINVAL):
+		return "the kernel does not know this combination of options"
+	}
+	return "see perf_event_open(2)"
+}
+
+// Paranoid returns kernel.perf_event_paranoid, and false where the kernel has no perf events.
+func Paranoid() (int, bool) {
+	b, err := os.ReadFile("/proc/sys/kernel/perf_event_paranoid")
+	if err != nil {
+		return 0, false
+	}
+	n, err := strconv.Atoi(strings.TrimSpace(string(b)))
+	return n, err == nil
+}
+
+// Session is a set of events and their ring buffers: one for each CPU, because inherited events
+// cannot share one otherwise.
+type Session struct {
+	rings []*ring
+	fds   []int
+	dec   *Decoder
+	ids   map[uint64]string // event id -> name of the clock
+}
+
+const sampleType = unix.PERF_SAMPLE_IDENTIFIER | unix.PERF_SAMPLE_IP | unix.PERF_SAMPLE_TID |
+	unix.PERF_SAMPLE_TIME | unix.PERF_SAMPLE_CPU | unix.PERF_SAMPLE_PERIOD
+
+func attrOf(o Options) unix.PerfEventAttr {
+	a := unix.PerfEventAttr{
+		Type: o.Clock.Type, Config: o.Clock.Config,
+		Sample: o.Frequency, Sample_type: sampleType,
+		Bits: unix.PerfBitDisabled | unix.PerfBitInherit | unix.PerfBitExcludeKernel | unix.PerfBitExcludeHv |
+			unix.PerfBitSampleIDAll | unix.PerfBitUseClockID | unix.PerfBitFreq,
+		Clockid: unix.CLOCK_MONOTONIC,
+	}
+	if o.Period > 0 {
+		a.Sample = o.Period
+		a.Bits &^= unix.PerfBitFreq
+	}
+	if o.OnExec {
+		a.Bits |= unix.PerfBitEnableOnExec
+	}
+	if o.Leader {
+		a.Bits |= unix.PerfBitMmap | unix.PerfBitMmap2 | unix.PerfBitComm | unix.PerfBitCommExec | unix.PerfBitTask | unix.PerfBitContextSwitch
+	}
+	if o.Layout.Addr {
+		a.Sample_type |= unix.PERF_SAMPLE_ADDR
+	}
+	if o.Layout.Chain {
+		a.Sample_type |= unix.PERF_SAMPLE_CALLCHAIN
+		a.Bits |= unix.PerfBitExcludeCallchainKernel
+	}
+	if o.Layout.Stack > 0 {
+		a.Sample_type |= unix.PERF_SAMPLE_REGS_USER | unix.PERF_SAMPLE_STACK_USER
+		a.Sample_regs_user = regsMask
+		a.Sample_stack_user = o.Layout.Stack
+	}
+	a.Size = uint32(unsafe.Sizeof(a))
+	return a
+}
+
+// Open opens the event on every CPU. The session delivers nothing before Enable, or the exec.
+func Open(o Options) (*Session, error) {
+	s := &Session{dec: NewDecoder(o.Layout), ids: map[uint64]string{}}
+	cpus, err := onlineCPUs()
+	if err != nil {
+		return nil, err
+	}
+	for _, cpu := range cpus {
+		if err := s.openOn(o, cpu); err != nil {
+			s.Close()
+			return nil, err
+		}
+	}
+	return s, nil
+}
+
+func (s *Session) openOn(o Options, cpu int) error {
+	attr := attrOf(o)
+	target := o.PID
+	if o.TID != 0 {
+		target = o.TID
+	}
+	fd, err := unix.PerfEventOpen(&attr, target, cpu, -1, unix.PERF_FLAG_FD_CLOEXEC)
+	if err != nil {
+		return &UnsupportedError{Event: o.Clock.Name, Err: err, Hint: hint(err)}
+	}
+	s.fds = append(s.fds, fd)
+	r, err := newRing(fd, o.Pages)
+	if err != nil {
+		return err
+	}
+	s.rings = append(s.rings, r)
+	if id, err := eventID(fd); err == nil {
+		s.ids[id] = o.Clock.Name
+	}
+	return nil
+}
+
+// Add opens a further event on the same CPUs, whose samples arrive through the session's rings. All
+// events of a session share one Layout.
+func (s *Session) Add(o Options) error {
+	cpus, err := onlineCPUs()
+	if err != nil {
+		return err
+	}
+	attr := attrOf(o)
+	for i, cpu := range cpus {
+		fd, err := unix.PerfEventOpen(&attr, o.PID, cpu, -1, unix.PERF_FLAG_FD_CLOEXEC)
+		if err != nil {
+			return &UnsupportedError{Event: o.Clock.Name, Err: err, Hint: hint(err)}
+		}
+		s.fds = append(s.fds, fd)
+		if i < len(s.rings) {
+			if err := unix.IoctlSetInt(fd, unix.PERF_EVENT_IOC_SET_OUTPUT, s.rings[i].fd); err != nil {
+				return fmt.Errorf("perf event %s: send to the ring of CPU %d: %w", o.Clock.Name, cpu, err)
+			}
+		}
+		if id, err := eventID(fd); err == nil {
+			s.ids[id] = o.Clock.Name
+		}
+	}
+	return nil
+}
+
+// eventID asks the kernel for the id that the event's samples carry.
+func eventID(fd int) (id uint64, err error) {
+	_, _, errno := unix.Syscall(unix.SYS_IOCTL, uintptr(fd), unix.PERF_EVENT_IOC_ID, uintptr(unsafe.Pointer(&id)))
+	if errno != 0 {
+		return 0, errno
+	}
+	return id, nil
+}
+
+// EventName returns the name of the clock or counter that a sample's Event id belongs to.
+func (s *Session) EventName(id uint64) string { return s.ids[id] }
+
+// Enable starts all events.
+func (s *Session) Enable() error { return s.control(unix.PERF_EVENT_IOC_ENABLE) }
+
+// Disable stops all events.
+func (s *Session) Disable() error { return s.control(unix.PERF_EVENT_IOC_DISABLE) }
+
+func (s *Session) control(req uint) error {
+	for _, fd := range s.fds {
+		if err := unix.IoctlSetInt(fd, req, 0); err != nil {
+			return fmt.Errorf("perf event: %w", err)
+		}
+	}
+	return nil
+}
+
+// Wait blocks until a ring is half full, an event ends, or the time is over.
+func (s *Session) Wait(milliseconds int) error {
+	var set []unix.PollFd
+	for _, r := range s.rings {
+		set = append(set, unix.PollFd{Fd: int32(r.fd), Events: unix.POLLIN})
+	}
+	if _, err := unix.Poll(set, milliseconds); err != nil && !errors.Is(err, unix.EINTR) {
+		return fmt.Errorf("wait for perf records: %w", err)
+	}
+	return nil
+}
+
+// Drain hands every record that is waiting to visit, ring by ring: in the order of time within
+// a ring only. The record and what it points to are valid during the call. A
+// record that cannot be decoded ends its ring's turn with an error; the records behind it
+// are delivered at the next call.
+func (s *Session) Drain(visit func(*Record)) error {
+	var rec Record
+	var first error
+	for _, r := range s.rings {
+		if err := r.drain(s.dec, &rec, visit); err != nil && first == nil {
+			first = err
+		}
+	}
+	return first
+}
+
+// Close closes all events.
+func (s *Session) Close() {
+	for _, r := range s.rings {
+		r.close()
+	}
+	for _, fd := range s.fds {
+		unix.Close(fd)
+	}
+	s.rings, s.fds = nil, nil
+}
+
+// onlineCPUs reads the list of CPUs that are online.
+func onlineCPUs() ([]int, error) {
+	const path = "/sys/devices/system/cpu/online"
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("which CPUs there are: %w", err)
+	}
+	cpus, err := parseCPUs(strings.TrimSpace(string(b)))
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return cpus, nil
+}
+
+// parseCPUs reads a list such as "0-3,8".
+func parseCPUs(list string) (cpus []int, err error) {
+	for _, part := range strings.Split(list, ",") {
+		lo, hi, isRange := strings.Cut(part, "-")
+		if !isRange {
+			hi = lo
+		}
+		a, err1 := strconv.Atoi(lo)
+		b, err2 := strconv.Atoi(hi)
+		if err1 != nil || err2 != nil || a < 0 || b < a || b > 1<<16 {
+			return nil, fmt.Errorf("%q is no list of CPUs", list)
+		}
+		for c := a; c <= b; c++ {
+			cpus = append(cpus, c)
+		}
+	}
+	return cpus, nil
+}

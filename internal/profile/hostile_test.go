@@ -1,0 +1,194 @@
+package profile
+
+import (
+	"bytes"
+	"database/sql"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// readAll opens a file and reads all of it.
+func readAll(path string) error {
+	r, err := Open(path)
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	return Validate(r)
+}
+
+// change writes a good file, runs SQL on it, and returns its path.
+func change(t *testing.T, stmts ...string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "lime.data")
+	writeFile(t, path, 8, 6)
+	db, err := openDB(path, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	for _, s := range stmts {
+		if _, err := db.Exec(s); err != nil {
+			t.Fatalf("%s: %v", s, err)
+		}
+	}
+	return path
+}
+
+func TestDamagedContent(t *testing.T) {
+	for _, c := range []struct{ sql, want string }{
+		{"PRAGMA application_id=7", "not a lime profile (a SQLite database of another program)"},
+		{"PRAGMA user_version=99", "written by a newer lime: format 99, this lime reads up to 1"},
+		{"DROP TABLE edge", "table edge is not as format 1 has it"},
+		{"ALTER TABLE edge ADD COLUMN x", "table edge is not as format 1 has it"},
+		{"ALTER TABLE edge RENAME TO e; CREATE VIEW edge AS WITH RECURSIVE r(i) AS (SELECT 0 UNION ALL SELECT i+1 FROM r) SELECT i AS id, 0 AS src, 0 AS dst, 0 AS kind FROM r", "table edge is not as format 1 has it"},
+		{"DELETE FROM node WHERE id=1", "table node, row 1: its id is 2"},
+		{"UPDATE node SET id=-5 WHERE id=0", "table node, row 0: its id is -5"},
+		{"UPDATE node SET function=9 WHERE id=1", "node 1: function 9 does not exist (there are 1)"},
+		{"UPDATE node SET image='x' WHERE id=1", "table node, row 1"},
+		{"UPDATE node SET size=-1 WHERE id=1", "table node, row 1"},
+		{"UPDATE node SET kind=200 WHERE id=1", "node 1: kind 200 is unknown"},
+		{"UPDATE node SET place=100000 WHERE id=1", "is not a place"},
+		{"UPDATE edge SET src=NULL WHERE id=0", "NULL instead of an integer"},
+		{"UPDATE edge SET dst=123456 WHERE id=0", "edge 0: node 123456 does not exist"},
+		{"UPDATE place SET frame=999 WHERE id=0", "frame 999 does not exist"},
+		{"UPDATE place SET id=7000 WHERE id=0", "is out of order"},
+		{"UPDATE thread SET parent=77 WHERE id=0", "thread 0: thread 77 does not exist"},
+		{"UPDATE event SET kind=-2 WHERE id=0", "event 0: kind -2 does not exist"},
+		{"UPDATE source_line SET file=17", "line"},
+		{"UPDATE instance SET section=5 WHERE id=2", "section 5 does not exist"},
+		{"UPDATE instance SET seq=50 WHERE id=2", "is out of order"},
+		{"UPDATE instance SET parts=x'09' WHERE id=0", "parts: packing 9 is unknown"},
+		{"UPDATE instance SET parts=NULL WHERE id=0", "parts: data end too early"},
+		{"UPDATE instance SET edges=x'01789c' WHERE id=0", "edges: packed data"},
+		{"UPDATE instance SET edges=x'00ffffffff7f' WHERE id=0", "edges: data end too early"},
+		{"UPDATE instance SET work=work+1 WHERE id=3", "its row says"},
+		{"UPDATE instance SET edges=zeroblob(100000) WHERE id=0", "edges"},
+		{"UPDATE meta SET value='x' WHERE key='cores'", "meta, row"},
+		{"UPDATE meta SET value=9 WHERE key='time_label'", "label 9"},
+		{"UPDATE meta SET value='{' WHERE key='command'", "list of strings"},
+	} {
+		err := readAll(change(t, c.sql))
+		if err == nil || !strings.Contains(err.Error(), c.want) || !strings.HasPrefix(err.Error(), "profile /") {
+			t.Errorf("%s: %v, want %s", c.sql, err, c.want)
+		}
+	}
+}
+
+func TestForeignFiles(t *testing.T) {
+	dir := t.TempDir()
+	other := filepath.Join(dir, "other.db")
+	db, err := sql.Open("sqlite", other)
+	if err != nil {
+		t.Fatal(err)
+	}
+	db.Exec("CREATE TABLE t(x)")
+	db.Close()
+	for _, c := range []struct {
+		name, content, want string
+	}{
+		{"empty", "", "only a few bytes long"},
+		{"short", "SQLi", "only a few bytes long"},
+		{"text", "#!/bin/sh\necho this is a script\n", "does not start like a SQLite file"},
+		{"magic", sqliteMagic, ""},
+		{"noise", sqliteMagic + strings.Repeat("\xff\x00\x41", 3000), ""},
+		{"zeros", sqliteMagic + strings.Repeat("\x00", 8192), ""},
+	} {
+		path := filepath.Join(dir, c.name)
+		if err := os.WriteFile(path, []byte(c.content), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		if err := readAll(path); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v, want %s", c.name, err, c.want)
+		}
+	}
+	if err := readAll(other); err == nil || !strings.Contains(err.Error(), "a SQLite database of another program") {
+		t.Error(err)
+	}
+	if err := readAll(filepath.Join(dir, "missing")); err == nil || !strings.Contains(err.Error(), "no such file") {
+		t.Error(err)
+	}
+	if err := readAll(dir); err == nil {
+		t.Error("no error for a directory")
+	}
+}
+
+// TestDamagedBytes demands an error or the right content, and no panic, hang or huge allocation.
+func TestDamagedBytes(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "lime.data")
+	writeFile(t, path, 8, 30)
+	good, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := rand.New(rand.NewPCG(1, 9))
+	failed := 0
+	for i := range 150 {
+		b := slices.Clone(good)
+		switch i % 3 {
+		case 0:
+			b = b[:r.IntN(len(b))]
+		case 1:
+			for range 1 + r.IntN(20) {
+				b[r.IntN(len(b))] ^= byte(1 + r.IntN(255))
+			}
+		case 2: // a page in another's place
+			const page = 4096
+			from, to := r.IntN(len(b)/page)*page, r.IntN(len(b)/page)*page
+			copy(b[to:to+page], b[from:from+page])
+		}
+		if err := os.WriteFile(path, b, 0o666); err != nil {
+			t.Fatal(err)
+		}
+		if err := readAll(path); err != nil {
+			failed++
+		} else if i%3 == 0 && len(b) < len(good)-4096 {
+			t.Errorf("cut to %d of %d bytes: no error", len(b), len(good))
+		}
+	}
+	if failed < 100 {
+		t.Errorf("only %d of 150 damaged files gave an error", failed)
+	}
+}
+
+// TestTextBudget holds the reader to what a file of its size can hold.
+func TestTextBudget(t *testing.T) {
+	e := env{budget: 10}
+	var s string
+	if err := (text[string]{&s, &e}).Scan("12345678"); err != nil {
+		t.Fatal(err)
+	}
+	if err := (text[string]{&s, &e}).Scan("123"); err == nil {
+		t.Error("no error over the budget")
+	}
+}
+
+func TestReadOnlyPlaces(t *testing.T) {
+	if os.Getuid() == 0 {
+		t.Log("root may write everywhere; only the copy is tested")
+	}
+	// A killed run's file and log, which the reader may not change.
+	path := filepath.Join(t.TempDir(), "lime.data")
+	killWriter(t, path, 200_000_000)
+	r := &Reader{path: path}
+	var err error
+	if r.tmp, err = os.MkdirTemp(t.TempDir(), ""); err != nil {
+		t.Fatal(err)
+	}
+	for _, suffix := range []string{"", "-wal"} {
+		if err := copyFile(filepath.Join(r.tmp, "profile")+suffix, path+suffix); err != nil {
+			t.Fatal(err)
+		}
+	}
+	a, b := openFile(t, filepath.Join(r.tmp, "profile")), openFile(t, path)
+	var x, y bytes.Buffer
+	if err := fmt.Errorf("%w %w", WriteText(&x, a), WriteText(&y, b)); a.InstanceCount(0) == 0 || x.String() != y.String() {
+		t.Error("the copy differs", err)
+	}
+}

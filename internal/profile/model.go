@@ -1,0 +1,277 @@
+// Package profile is the model that all collectors fill and all reports read:
+// its types, its validator, the file format and its text twin. It knows no
+// statistics, no binaries and no output, and imports unit only (and an
+// embedded store).
+//
+// # Shape
+//
+// A profile is a set of tables (images, functions, source lines, nodes, edges,
+// hardware events, sections, threads), which grow while the run goes, and a
+// stream of section instances. Each instance holds, for the threads that took
+// part, their times and a sparse matrix of counts. Ids are dense, from 0, in
+// order of first appearance, so that equal runs give equal files.
+package profile
+
+import "lime/internal/unit"
+
+// Ids of the tables' rows; -1 (None) where there is none.
+type (
+	ImageID    int32
+	FileID     int32
+	FunctionID int32
+	NodeID     int32
+	EdgeID     int32
+	EventID    int32
+	SectionID  int32
+	ThreadID   int32
+	PathID     int32
+)
+
+// None is the id of no row.
+const None = -1
+
+// Label says how a figure came about.
+type Label uint8
+
+// The labels.
+const (
+	Measured    Label = iota // counted exactly, or read from a clock
+	Modelled                 // computed by a described machine
+	Sampled                  // estimated from samples
+	Unavailable              // not known
+)
+
+// Meta describes the run.
+type Meta struct {
+	FormatVersion int
+	Tool          string   // "lime 0.1"
+	Collector     string   // "simulate", "record", "import callgrind", ...
+	Model         string   // "count", a machine's name, or "native"
+	Machine       string   // the machine description as TOML, complete; "" for native
+	Command       []string // program and arguments
+	Cores         int
+	ClockUnit     string  // "instructions", "cycles" or "ns": the unit of every time in the profile
+	ClockHz       float64 // clock units per second, 0 if no such figure makes sense
+	TimeLabel     Label   // how times came about
+	CountLabel    Label   // how edge counts came about
+	NodeTime      string  // "visits" (time of a node = visits x Instrs), or "stored" (Instance.Times)
+	EndState      string  // "running" (file cut off), "exited", "signalled", "interrupted", "lime-failed", "deadlock"
+	ExitStatus    int     // of the program: exit status, or signal number
+	RunTime       uint64  // clock units from start to end of the program
+	CoreTime      uint64  // clock units of work, all threads (waiting, spinning excluded)
+	Complete      bool    // the run was closed in order
+	Resolved      bool    // functions, lines and source text are filled in
+	Notes         []Note  // what the reader must know: unsupported system calls, child processes, lost samples
+}
+
+// Note is a remark of the collector or resolver, shown in reports.
+type Note struct {
+	Code string // stable word: "unsupported-syscall", "child-process", "no-debug-info", ...
+	Text string
+	N    uint64 // how often
+}
+
+// Image is an ELF file mapped into the program (or anonymous code: Path "").
+type Image struct {
+	Path    string
+	BuildID string
+	Base    uint64 // load bias: run-time address - link-time address
+	Lo, Hi  uint64 // run-time range of its mappings
+}
+
+// File is a source file; Lines holds the text of the lines that causes name, with context.
+type File struct {
+	Path  string
+	Lines map[int32]string
+}
+
+// Function is a function of an image (or unknown code: Name "").
+type Function struct {
+	Image ImageID
+	Name  string // demangled, as people write it
+	Link  string // as in the symbol table
+	Entry uint64 // run-time address
+	File  FileID
+	Line  int32
+}
+
+// Frame is one source position; a node has its innermost inlined frame first.
+type Frame struct {
+	File     FileID
+	Line     int32
+	Column   int32
+	Function string // function or inlined function that contains the position
+}
+
+// NodeKind says how a basic block ends.
+type NodeKind uint8
+
+// The ways a block ends.
+const (
+	EndFall NodeKind = iota
+	EndCond
+	EndJump
+	EndCall
+	EndRet
+	EndJumpInd
+	EndCallInd
+	EndSyscall
+	EndOther
+	NodePseudo // no code: a sampled place, an imported one, the section's start
+)
+
+// Node is a basic block. Frames give the position of its LAST instruction (the
+// decision); First those of its first.
+type Node struct {
+	Image    ImageID
+	Addr     uint64 // run-time address of its first instruction
+	Size     uint32 // bytes
+	Instrs   uint32 // instructions
+	LastAddr uint64 // run-time address of the last instruction
+	Kind     NodeKind
+	Function FunctionID
+	Frames   []Frame
+	First    []Frame
+}
+
+// EdgeKind says how control went along an edge.
+type EdgeKind uint8
+
+// The kinds of edge. Return edges go from the block that calls to its
+// continuation and are counted when the call returns; Call edges go to the entry of the
+// callee. So calls and returns are matched, and within a function the graph without
+// Call edges is its control-flow graph.
+const (
+	EdgeTaken   EdgeKind = iota // conditional branch taken
+	EdgeFall                    // conditional branch not taken, or a block that runs into the next
+	EdgeJump                    // direct jump
+	EdgeJumpInd                 // indirect jump, one edge per target
+	EdgeCall                    // direct call
+	EdgeCallInd                 // indirect call, one edge per target
+	EdgeReturn                  // call block -> continuation, when the callee returned
+	EdgeEnd                     // block that ends in ret, or in an exit: counts its visits, To = None
+	EdgeVisit                   // From = None: visits (or samples) of node To, when only those are known
+	EdgeOdd                     // whatever breaks the flow: longjmp, signal delivery, exception landing
+)
+
+// Edge is one static control-flow event: a traversal from block to block.
+type Edge struct {
+	From, To NodeID
+	Kind     EdgeKind
+}
+
+// EventKind describes one kind of hardware or system event. The table of kinds
+// stands in the profile, so new kinds need no change to readers.
+type EventKind struct {
+	Name     string // "l1d-miss", "l2-miss", "llc-miss", "l1i-miss", "tlb-miss", "branch-miss", "coherence-miss", "bus-wait", "memory-wait", "page-fault", "lock-wait", "off-cpu", "exec"
+	Title    string // for people: "L1 data miss"
+	Superior string // Name of the superior kind at the same instruction; "" = the executions of the instruction
+	Unit     string // of Count.N: "times" or the clock unit
+	Label    Label
+}
+
+// Kinds of the events by which a sampling collector tells how far loops are from their ends, at the loops' tests:
+// KindLoopLeft / KindLoopSamples is the mean distance between the two sides of the test.
+const (
+	KindLoopSamples = "loop-samples"
+	KindLoopLeft    = "loop-left"
+)
+
+// Event is one kind at one static instruction.
+type Event struct {
+	Kind   int32  // index into the kinds table
+	Node   NodeID // block that holds the instruction
+	Addr   uint64 // run-time address of the instruction
+	Frames []Frame
+	Detail string // other side of a coherence miss, lock, data symbol; "" if none
+}
+
+// SectionKind says what ends a section.
+type SectionKind string
+
+// The kinds.
+const (
+	SectionBarrier SectionKind = "barrier"
+	SectionJoin    SectionKind = "join"
+	SectionRegion  SectionKind = "region-end"    // end of an OpenMP parallel region
+	SectionBuilt   SectionKind = "built-barrier" // a barrier the program built itself
+	SectionCustom  SectionKind = "custom"        // --section-end
+	SectionSerial  SectionKind = "serial"        // one thread works alone
+	SectionTail    SectionKind = "exit"          // until the end of the program or thread
+)
+
+// Section is a static parallel section, named by the place that ends it. Sections whose places
+// are on one source line are one section.
+type Section struct {
+	Kind    SectionKind
+	EndAddr uint64 // run-time address of the call that ends it (call instruction's block end)
+	EndNode NodeID
+	Frames  []Frame // source position of the call site
+	Starts  []Frame // where it begins most often (informative)
+}
+
+// Thread is a thread of the program.
+type Thread struct {
+	Name       string
+	Parent     ThreadID
+	TID        int32      // as the program saw it
+	Start, End uint64     // clock
+	Entry      FunctionID // start routine, None if unknown
+}
+
+// Part is one thread's passage through an instance. Times are in clock units.
+type Part struct {
+	Thread   ThreadID
+	Start    uint64 // release at the section's start
+	Arrive   uint64 // arrival at its end (start of waiting, spinning included)
+	Release  uint64 // leaves the end (>= the last arrival)
+	LockWait uint64 // blocked on locks inside the section: part of Arrive-Start
+	OffCPU   uint64 // ready but not running (more threads than cores), or blocked in I/O or sleep: part of Arrive-Start
+	Entry    NodeID // block in which it starts
+	Exit     NodeID // block in which it ends (last block executed before the end)
+	// Open calls at start and end, outermost first: the nodes of the call blocks. What they have in
+	// common stays open for the whole instance; an entry frame beyond the common part has returned in it without
+	// having been called in it, an exit frame beyond it was called and has not returned. nil = unknown.
+	EntryStack, ExitStack []NodeID
+}
+
+// Time returns the execution time t_i: release to arrival.
+func (p *Part) Time() uint64 { return p.Arrive - p.Start }
+
+// Count is one cell of a sparse matrix: row (an EdgeID, EventID or NodeID by
+// table), part (index into Instance.Parts) and value.
+type Count struct {
+	Row  int32
+	Part int32
+	N    uint64
+}
+
+// Instance is one passage of the participating threads through a section.
+type Instance struct {
+	Section SectionID
+	Seq     int // of the section, from 0
+	Parts   []Part
+	Edges   []Count // Row = EdgeID; sorted by Row, Part
+	Events  []Count // Row = EventID: how often
+	Costs   []Count // Row = EventID: clock units lost to the event (subset of rows; a lock wait's cost is its time)
+	Times   []Count // Row = NodeID: clock units spent in the block, when Meta.NodeTime == "stored"; event costs included
+}
+
+// PathNode is a node of the call-path tree (sampled by wall clock or by the
+// simulated clock); Parent None is a thread's root.
+type PathNode struct {
+	Parent PathID
+	Node   NodeID // block or pseudo node of the frame
+	Addr   uint64
+}
+
+// PathSample is a metric of a call path: samples, idleness, lock wait, overhead.
+type PathSample struct {
+	Path    PathID
+	Thread  ThreadID
+	Section SectionID
+	Metric  string  // "time", "idleness", "lock-wait", "lock-blame", "overhead"
+	Value   float64 // clock units
+}
+
+var _ = unit.Addr(0)

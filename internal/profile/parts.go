@@ -1,0 +1,108 @@
+package profile
+
+import (
+	"encoding/binary"
+	"fmt"
+)
+
+// appendParts appends the parts: their number, then each field for all parts, one after the other
+// (equal fields lie side by side and pack well).
+func appendParts(b []byte, ps []Part) []byte {
+	b = binary.AppendUvarint(b, uint64(len(ps)))
+	for f := range partFields {
+		last := uint64(0)
+		for i := range ps {
+			v := partFields[f].get(&ps[i])
+			b = binary.AppendVarint(b, int64(v-last))
+			last = v
+		}
+	}
+	for i := range ps {
+		b = appendStack(b, ps[i].EntryStack)
+		b = appendStack(b, ps[i].ExitStack)
+	}
+	return b
+}
+
+// partField is a number of a part, stored as zigzag difference from the part before.
+type partField struct {
+	name string
+	get  func(*Part) uint64
+	set  func(*Part, uint64)
+}
+
+var partFields = []partField{
+	{"thread", func(p *Part) uint64 { return uint64(p.Thread) }, func(p *Part, v uint64) { p.Thread = ThreadID(v) }},
+	{"start", func(p *Part) uint64 { return p.Start }, func(p *Part, v uint64) { p.Start = v }},
+	{"time", func(p *Part) uint64 { return p.Arrive - p.Start }, func(p *Part, v uint64) { p.Arrive = p.Start + v }},
+	{"wait", func(p *Part) uint64 { return p.Release - p.Arrive }, func(p *Part, v uint64) { p.Release = p.Arrive + v }},
+	{"lock-wait", func(p *Part) uint64 { return p.LockWait }, func(p *Part, v uint64) { p.LockWait = v }},
+	{"off-cpu", func(p *Part) uint64 { return p.OffCPU }, func(p *Part, v uint64) { p.OffCPU = v }},
+	{"entry", func(p *Part) uint64 { return uint64(p.Entry) }, func(p *Part, v uint64) { p.Entry = NodeID(v) }},
+	{"exit", func(p *Part) uint64 { return uint64(p.Exit) }, func(p *Part, v uint64) { p.Exit = NodeID(v) }},
+}
+
+// appendStack appends 0 for an unknown stack, or its length plus one and its nodes.
+func appendStack(b []byte, s []NodeID) []byte {
+	if s == nil {
+		return append(b, 0)
+	}
+	b = binary.AppendUvarint(b, uint64(len(s))+1)
+	last := int64(0)
+	for _, n := range s {
+		b = binary.AppendVarint(b, int64(n)-last)
+		last = int64(n)
+	}
+	return b
+}
+
+// parseParts reads the parts. Ids are checked by the validator.
+func parseParts(payload []byte) ([]Part, error) {
+	d := &decoder{b: payload}
+	ps := make([]Part, d.parts())
+	for f := range partFields {
+		last := uint64(0)
+		for i := range ps {
+			last += uint64(d.varint())
+			partFields[f].set(&ps[i], last)
+			if partFields[f].get(&ps[i]) != last {
+				d.fail(fmt.Errorf("%s %d of part %d is out of range", partFields[f].name, int64(last), i))
+			}
+		}
+	}
+	for i := range ps {
+		ps[i].EntryStack = d.stack()
+		ps[i].ExitStack = d.stack()
+	}
+	return ps, d.end()
+}
+
+// parts reads the number of parts, each of which takes at least ten bytes.
+func (d *decoder) parts() int {
+	n := d.count()
+	if n > len(d.b)/(len(partFields)+2) {
+		d.fail(errShort)
+		return 0
+	}
+	return n
+}
+
+func (d *decoder) stack() []NodeID {
+	v := d.uvarint()
+	if v == 0 {
+		return nil
+	}
+	if v-1 > uint64(len(d.b)) {
+		d.fail(errShort)
+		return nil
+	}
+	s := make([]NodeID, v-1)
+	last := int64(0)
+	for i := range s {
+		last += d.varint()
+		if s[i] = NodeID(last); int64(s[i]) != last {
+			d.fail(fmt.Errorf("node %d in a stack is out of range", last))
+		}
+	}
+	return s
+}

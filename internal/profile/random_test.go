@@ -1,0 +1,108 @@
+package profile
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+)
+
+// fill puts a random, valid profile into a sink.
+func fill(t testing.TB, s Sink, seed uint64, instances int) {
+	t.Helper()
+	r := rand.New(rand.NewPCG(seed, 1))
+	s.AddImage(Image{Path: "/bin/app", BuildID: "ab12", Base: 0x555500000000, Lo: 0x555500000000, Hi: 0xffffffffff601000})
+	s.AddFile(File{Path: "lu.c", Lines: map[int32]string{3: "if (me == owner) {\t\"x\" = 1;", 4: "", 12: "ünïcode  "}})
+	s.AddFile(File{Path: "dir with space/b \"q\".c"})
+	s.AddFunction(Function{Image: 0, Name: "lu(int, std::vector<int>&)", Link: "_Z2lui", Entry: 0x555500000010, File: 0, Line: 2})
+	for _, k := range []string{"exec", "l1d-miss"} {
+		s.AddKind(EventKind{Name: k, Title: "T " + k, Superior: "", Unit: "times", Label: Modelled})
+	}
+	s.AddSection(Section{Kind: SectionBarrier, EndAddr: 0x5555, EndNode: None, Frames: randomFrames(r), Starts: randomFrames(r)})
+	s.AddSection(Section{Kind: SectionJoin, EndNode: None})
+	threads := 1 + r.IntN(9)
+	for i := range threads {
+		s.AddThread(Thread{Name: fmt.Sprint("worker ", i), Parent: ThreadID(i - 1), TID: int32(100 + i), Start: uint64(i), Entry: None})
+	}
+	s.SetThread(0, Thread{Name: "main", Parent: None, TID: 100, End: 1 << 63, Entry: 0})
+	nodes, edges, events := 0, 0, 0
+	for range instances {
+		for range 1 + r.IntN(5) {
+			s.AddNode(Node{Image: ImageID(r.IntN(2) - 1), Addr: r.Uint64(), Size: r.Uint32(), Instrs: r.Uint32N(100), LastAddr: r.Uint64(),
+				Kind: NodeKind(r.IntN(int(NodePseudo) + 1)), Function: FunctionID(r.IntN(2) - 1), Frames: randomFrames(r), First: randomFrames(r)})
+			nodes++
+			s.AddEdge(Edge{From: NodeID(r.IntN(nodes)), To: NodeID(r.IntN(nodes+1) - 1), Kind: EdgeKind(r.IntN(int(EdgeOdd) + 1))})
+			edges++
+			s.AddEvent(Event{Kind: int32(r.IntN(2)), Node: NodeID(r.IntN(nodes)), Addr: r.Uint64(), Frames: randomFrames(r), Detail: []string{"", "lock 7"}[r.IntN(2)]})
+			events++
+		}
+		in := randomInstance(r, threads, nodes, edges, events)
+		if err := s.WriteInstance(in); err != nil {
+			t.Fatal(err)
+		}
+	}
+	fillRest(t, s, r, threads, nodes)
+}
+
+func fillRest(t testing.TB, s Sink, r *rand.Rand, threads, nodes int) {
+	t.Helper()
+	for i := range r.IntN(6) {
+		id := s.AddPath(PathNode{Parent: PathID(r.IntN(i+1) - 1), Node: NodeID(r.IntN(nodes+1) - 1), Addr: r.Uint64()})
+		s.AddPathSample(PathSample{Path: id, Thread: ThreadID(r.IntN(threads)), Section: SectionID(r.IntN(3) - 1), Metric: "idleness", Value: r.Float64() * 1e6})
+	}
+	m := Meta{FormatVersion: FormatVersion, Tool: "lime 0.1", Collector: "simulate", Model: "count", Machine: "[core]\nn = 4\n", Command: []string{"./app", "-x", "a \"b\"<c>"},
+		Cores: 4, ClockUnit: "instructions", ClockHz: 2.5e9, TimeLabel: Modelled, CountLabel: Sampled, NodeTime: "visits",
+		EndState: "exited", ExitStatus: -3, RunTime: 1 << 63, CoreTime: 77, Complete: true, Resolved: true,
+		Notes: []Note{{"unsupported-syscall", "io_uring_setup\nline", 3}, {"x", "", 0}}}
+	if err := s.UpdateMeta(m); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func randomFrames(r *rand.Rand) []Frame {
+	var fs []Frame
+	for range r.IntN(3) {
+		fs = append(fs, Frame{File: FileID(r.IntN(3) - 1), Line: r.Int32N(5), Column: r.Int32N(3), Function: []string{"main", "f<int>(a b)", ""}[r.IntN(3)]})
+	}
+	return fs
+}
+
+func randomInstance(r *rand.Rand, threads, nodes, edges, events int) *Instance {
+	in := &Instance{Section: SectionID(r.IntN(2))}
+	for _, t := range r.Perm(threads)[:1+r.IntN(threads)] {
+		start := r.Uint64N(1 << 62)
+		arrive := start + r.Uint64N(1000)
+		in.Parts = append(in.Parts, Part{Thread: ThreadID(t), Start: start, Arrive: arrive, Release: arrive + r.Uint64N(1000),
+			LockWait: r.Uint64N(10), OffCPU: r.Uint64N(10), Entry: NodeID(r.IntN(nodes+1) - 1), Exit: NodeID(r.IntN(nodes+1) - 1),
+			EntryStack: randomStack(r, nodes), ExitStack: randomStack(r, nodes)})
+	}
+	for i, rows := range []int{edges, events, events, nodes} {
+		*in.matrices()[i] = randomMatrix(r, rows, len(in.Parts))
+	}
+	return in
+}
+
+func randomStack(r *rand.Rand, nodes int) []NodeID {
+	if r.IntN(3) == 0 {
+		return nil
+	}
+	s := []NodeID{}
+	for range r.IntN(4) {
+		s = append(s, NodeID(r.IntN(nodes)))
+	}
+	return s
+}
+
+// randomMatrix is unsorted and has no cell twice.
+func randomMatrix(r *rand.Rand, rows, parts int) []Count {
+	var m []Count
+	density := r.IntN(4)
+	for row := range rows {
+		for part := range parts {
+			if r.IntN(4) < density {
+				m = append(m, Count{Row: int32(row), Part: int32(part), N: r.Uint64() >> r.UintN(64)})
+			}
+		}
+	}
+	r.Shuffle(len(m), func(i, j int) { m[i], m[j] = m[j], m[i] })
+	return m
+}

@@ -1,0 +1,221 @@
+package profile
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"os"
+)
+
+// Reader reads a profile's file. Its methods may be called from several goroutines.
+type Reader struct {
+	path   string
+	db     *sql.DB
+	get    *sql.Stmt
+	tmp    string // directory of a copy, removed by Close
+	meta   Meta
+	tables Tables
+	ids    [][]int64 // of the instances, by section
+	limits extent
+}
+
+var _ Source = (*Reader)(nil)
+
+// Open reads a file's tables into memory and validates them. Instances are read when asked for.
+func Open(path string) (*Reader, error) {
+	r := &Reader{path: path}
+	if err := r.open(); err != nil {
+		r.Close()
+		return nil, fmt.Errorf("profile %s: %w", path, err)
+	}
+	return r, nil
+}
+
+// Close frees what the Reader holds.
+func (r *Reader) Close() error {
+	var errs []error
+	if r.get != nil {
+		errs = append(errs, r.get.Close())
+	}
+	if r.db != nil {
+		errs = append(errs, r.db.Close())
+	}
+	if r.tmp != "" {
+		errs = append(errs, os.RemoveAll(r.tmp))
+	}
+	return errors.Join(errs...)
+}
+
+func (r *Reader) open() error {
+	size, err := checkHeader(r.path)
+	if err != nil {
+		return err
+	}
+	if size > 0 {
+		err = r.openLogged()
+	} else {
+		r.db, err = openDB(r.path, "mode=ro&immutable=1&"+safety)
+	}
+	if err != nil {
+		return err
+	}
+	if st, err := os.Stat(r.path); err == nil {
+		size += st.Size()
+	}
+	return r.load(size)
+}
+
+// safety keeps a hostile schema from running anything.
+const safety = "_pragma=trusted_schema(0)&_pragma=cell_size_check(1)&_pragma=busy_timeout(1000)"
+
+const sqliteMagic = "SQLite format 3\x00"
+
+// checkHeader tells foreign files from profiles before SQLite sees them. It
+// returns the size of the log beside the file, which holds what a killed run left.
+func checkHeader(path string) (wal int64, err error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return 0, unwrapPath(err)
+	}
+	defer f.Close()
+	head := make([]byte, len(sqliteMagic))
+	if _, err := io.ReadFull(f, head); err != nil {
+		return 0, fmt.Errorf("not a lime profile: it is only a few bytes long, or unreadable (%w)", unwrapPath(err))
+	}
+	if string(head) != sqliteMagic {
+		return 0, errors.New("not a lime profile (it does not start like a SQLite file)")
+	}
+	for _, suffix := range []string{"-wal", "-journal"} {
+		if st, err := os.Stat(path + suffix); err == nil {
+			wal += st.Size()
+		}
+	}
+	return wal, nil
+}
+
+// unwrapPath drops the path that an error of package os repeats.
+func unwrapPath(err error) error {
+	var p *os.PathError
+	if errors.As(err, &p) {
+		return p.Err
+	}
+	return err
+}
+
+// load reads the tables in one transaction, so that a running collector cannot change them meanwhile.
+func (r *Reader) load(size int64) error {
+	r.db.SetMaxOpenConns(4)
+	tx, err := r.db.BeginTx(context.Background(), &sql.TxOptions{ReadOnly: true})
+	if err != nil {
+		return err
+	}
+	defer tx.Rollback()
+	l := &loader{tx: tx, env: env{budget: size}}
+	if err := l.checkSchema(); err != nil {
+		return err
+	}
+	if err := l.load(&r.meta, &r.tables); err != nil {
+		return err
+	}
+	r.limits.advance(&r.tables)
+	if err := r.tables.check(extent{}, r.limits); err != nil {
+		return err
+	}
+	if r.ids, err = l.index(r.limits.sections); err != nil {
+		return err
+	}
+	r.get, err = r.db.Prepare("SELECT threads, longest, work, parts, edges, events, costs, times FROM instance WHERE id=?")
+	return err
+}
+
+// Meta returns the description of the run.
+func (r *Reader) Meta() *Meta { return &r.meta }
+
+// Tables returns the tables.
+func (r *Reader) Tables() *Tables { return &r.tables }
+
+// InstanceCount returns the number of a section's instances.
+func (r *Reader) InstanceCount(s SectionID) int {
+	if s < 0 || int(s) >= len(r.ids) {
+		return 0
+	}
+	return len(r.ids[s])
+}
+
+// Instances yields the instances of a section, read one by one.
+func (r *Reader) Instances(s SectionID) iter.Seq2[*Instance, error] {
+	return func(yield func(*Instance, error) bool) {
+		for seq := range r.InstanceCount(s) {
+			in, err := r.Instance(s, seq)
+			if !yield(in, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+// Instance reads instance seq of section s.
+func (r *Reader) Instance(s SectionID, seq int) (*Instance, error) {
+	if seq < 0 || seq >= r.InstanceCount(s) {
+		return nil, fmt.Errorf("profile %s: section %d has no instance %d", r.path, s, seq)
+	}
+	in := &Instance{Section: s, Seq: seq}
+	if err := r.read(in, r.ids[s][seq]); err != nil {
+		return nil, fmt.Errorf("profile %s: section %d, instance %d: %w", r.path, s, seq, err)
+	}
+	return in, nil
+}
+
+// read fills in the rest of an instance.
+func (r *Reader) read(in *Instance, id int64) error {
+	var threads, longest, work int64
+	var blobs [5][]byte
+	err := r.get.QueryRow(id).Scan(&threads, &longest, &work, &blobs[0], &blobs[1], &blobs[2], &blobs[3], &blobs[4])
+	if err != nil {
+		return err
+	}
+	if err := in.unpack(blobs, r.limits); err != nil {
+		return err
+	}
+	if err := in.checkParts(r.limits); err != nil { // unpack has checked the counts
+		return err
+	}
+	return in.checkSums(threads, longest, work)
+}
+
+func (in *Instance) unpack(blobs [5][]byte, n extent) error {
+	payload, err := unpack(blobs[0])
+	if err == nil {
+		in.Parts, err = parseParts(payload)
+	}
+	if err != nil {
+		return fmt.Errorf("parts: %w", err)
+	}
+	limits := [4]int{n.edges, n.events, n.events, n.nodes}
+	for i, m := range in.matrices() {
+		payload, err := unpack(blobs[i+1])
+		if err == nil {
+			*m, err = parseMatrix(payload, limits[i], len(in.Parts))
+		}
+		if err != nil {
+			return fmt.Errorf("%s: %w", matrixNames[i], err)
+		}
+	}
+	return nil
+}
+
+// checkSums holds the columns that repeat the parts against them.
+func (in *Instance) checkSums(threads, longest, work int64) error {
+	sum := uint64(0)
+	for i := range in.Parts {
+		sum += in.Parts[i].Time()
+	}
+	if threads != int64(len(in.Parts)) || longest != int64(in.longest()) || work != int64(sum) {
+		return fmt.Errorf("its row says %d threads, longest %d, work %d; its parts say %d, %d, %d",
+			threads, longest, work, len(in.Parts), in.longest(), sum)
+	}
+	return nil
+}

@@ -1,0 +1,158 @@
+package profile
+
+import (
+	"database/sql"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+)
+
+// Rewrite copies the profile from to the file to, which may be the same, with
+// its tables and description changed by edit. Instances are copied as they are, so edit
+// must not remove or renumber what they refer to; sections it may merge. The file to is replaced in one step, or not at all.
+func Rewrite(from, to string, edit func(*Meta, *Tables) error) error {
+	r, err := Open(from)
+	if err != nil {
+		return err
+	}
+	return r.Rewrite(to, edit)
+}
+
+// Rewrite is the function of that name for an open profile, whose instances edit may read. It closes the Reader.
+func (r *Reader) Rewrite(to string, edit func(*Meta, *Tables) error) error {
+	defer r.Close()
+	if err := edit(&r.meta, &r.tables); err != nil {
+		return err
+	}
+	if err := r.checkEdit(); err != nil {
+		return fmt.Errorf("profile %s: %w", r.path, err)
+	}
+	if p, err := filepath.EvalSymlinks(to); err == nil {
+		to = p
+	}
+	tmp := to + ".tmp"
+	defer os.Remove(tmp)
+	if err := r.copyTo(tmp); err != nil {
+		return fmt.Errorf("profile %s: %w", to, err)
+	}
+	return r.replace(tmp, to)
+}
+
+// checkEdit holds the changed tables against the rules and the instances' ids.
+func (r *Reader) checkEdit() error {
+	var n extent
+	n.advance(&r.tables)
+	o := r.limits
+	if n.nodes < o.nodes || n.edges < o.edges || n.events < o.events || r.tables.merged == nil && n.sections < o.sections || n.threads < o.threads {
+		return errors.New("rows that instances refer to were removed")
+	}
+	return r.tables.check(extent{}, n)
+}
+
+// copyTo writes a new file with the tables as they are now and the stored instances.
+func (r *Reader) copyTo(path string) error {
+	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	db, err := openDB(path, "_pragma=journal_mode(OFF)&_pragma=synchronous(OFF)")
+	if err != nil {
+		return err
+	}
+	db.SetMaxOpenConns(1)
+	err = createSchema(db)
+	if err == nil {
+		err = r.copyRows(db)
+	}
+	return errors.Join(err, db.Close())
+}
+
+// replace puts tmp in place of to. The log of a killed run that lies beside it
+// goes first into the old file, for it would spoil the new one.
+func (r *Reader) replace(tmp, to string) error {
+	if err := r.Close(); err != nil {
+		return err
+	}
+	for _, suffix := range []string{"-wal", "-shm", "-journal"} {
+		if _, err := os.Stat(to + suffix); err == nil {
+			if err := foldLog(to); err != nil {
+				return fmt.Errorf("profile %s: a run still writes it, or its log cannot be read: %w", to, err)
+			}
+		}
+	}
+	return os.Rename(tmp, to)
+}
+
+// foldLog brings a file's log into the file and removes the log.
+func foldLog(path string) error {
+	db, err := openDB(path, "mode=rw&"+safety)
+	if err != nil {
+		return err
+	}
+	var mode string
+	err = db.QueryRow("PRAGMA journal_mode=DELETE").Scan(&mode)
+	if err == nil && mode != "delete" {
+		err = errors.New("database is locked")
+	}
+	err = errors.Join(err, db.Close())
+	for _, suffix := range []string{"-wal", "-journal"} {
+		if st, serr := os.Stat(path + suffix); err == nil && serr == nil && st.Size() > 0 {
+			err = errors.New("the log stays")
+		}
+	}
+	return err
+}
+
+// copyRows fills a new file in the order in which a fresh run would have.
+func (r *Reader) copyRows(db *sql.DB) error {
+	tx, err := db.Begin()
+	if err != nil {
+		return err
+	}
+	defer tx.Rollback()
+	e := &env{}
+	in := newInserter(tx, e)
+	if err := in.insertTables(&r.tables, extent{}); err != nil {
+		return err
+	}
+	if err := in.insertPlaces(e.places.take()); err != nil {
+		return err
+	}
+	if err := in.insertMeta(&r.meta); err != nil {
+		return err
+	}
+	if err := r.copyInstances(in); err != nil {
+		return err
+	}
+	return tx.Commit()
+}
+
+// copyInstances copies the rows without unpacking them, renumbered if sections were merged.
+func (r *Reader) copyInstances(in *inserter) error {
+	rows, err := r.db.Query("SELECT * FROM instance ORDER BY id")
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	var raw [11]any
+	var to []any
+	for i := range raw {
+		to = append(to, &raw[i])
+	}
+	number := newRenumber(&r.tables)
+	for rows.Next() {
+		if err := rows.Scan(to...); err != nil {
+			return err
+		}
+		old, ok := raw[1].(int64)
+		if !ok || old < 0 || old >= int64(r.limits.sections) {
+			return fmt.Errorf("instance of section %v", raw[1])
+		}
+		section, seq := number.section(SectionID(old))
+		raw[1], raw[2] = int64(section), int64(seq)
+		if err := in.insert("instance", raw[:]...); err != nil {
+			return err
+		}
+	}
+	return rows.Err()
+}

@@ -1,0 +1,52 @@
+package profile
+
+// Save writes a whole profile to a file.
+func Save(path string, src Source) error {
+	w, err := Create(path, *src.Meta())
+	if err != nil {
+		return err
+	}
+	copyErr := Copy(w, src)
+	if err := w.Close(); err != nil {
+		return err
+	}
+	return copyErr
+}
+
+// Copy puts the rows and instances of a profile into an empty sink.
+func Copy(to Sink, src Source) error {
+	copyRows(to, src.Tables())
+	for s := range src.Tables().Sections {
+		for in, err := range src.Instances(SectionID(s)) {
+			if err != nil {
+				return err
+			}
+			if err := to.WriteInstance(in); err != nil {
+				return err
+			}
+		}
+	}
+	return to.UpdateMeta(*src.Meta())
+}
+
+func copyRows(to Sink, t *Tables) {
+	each(t.Images, to.AddImage)
+	each(t.Files, to.AddFile)
+	each(t.Functions, to.AddFunction)
+	each(t.Nodes, to.AddNode)
+	each(t.Edges, to.AddEdge)
+	each(t.Kinds, to.AddKind)
+	each(t.Events, to.AddEvent)
+	each(t.Sections, to.AddSection)
+	each(t.Threads, to.AddThread)
+	each(t.Paths, to.AddPath)
+	for _, r := range t.PathSamples {
+		to.AddPathSample(r)
+	}
+}
+
+func each[Row, ID any](rows []Row, add func(Row) ID) {
+	for _, r := range rows {
+		add(r)
+	}
+}

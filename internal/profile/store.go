@@ -1,0 +1,203 @@
+package profile
+
+import (
+	"database/sql"
+	"fmt"
+	"net/url"
+	"path/filepath"
+	"strings"
+
+	_ "modernc.org/sqlite" // the driver "sqlite"
+)
+
+// openDB opens a SQLite file with URI parameters (mode, immutable, _pragma).
+func openDB(path, params string) (*sql.DB, error) {
+	abs, err := filepath.Abs(path)
+	if err != nil {
+		return nil, err
+	}
+	u := url.URL{Scheme: "file", Path: abs, RawQuery: params}
+	return sql.Open("sqlite", u.String())
+}
+
+// createSchema fills an empty database with the format's tables.
+func createSchema(db *sql.DB) error {
+	tx, err := db.Begin()
+	if err != nil {
+		return err
+	}
+	defer tx.Rollback()
+	stmts := []string{
+		fmt.Sprintf("PRAGMA application_id=%d", applicationID),
+		fmt.Sprintf("PRAGMA user_version=%d", FormatVersion),
+	}
+	for _, t := range schema {
+		stmts = append(stmts, t.create)
+	}
+	stmts = append(stmts, enumRows("label", labelNames), enumRows("node_kind", nodeKindNames), enumRows("edge_kind", edgeKindNames))
+	for _, s := range stmts {
+		if _, err := tx.Exec(s); err != nil {
+			return err
+		}
+	}
+	return tx.Commit()
+}
+
+func enumRows(table string, names []string) string {
+	rows := make([]string, len(names))
+	for i, n := range names {
+		rows[i] = fmt.Sprintf("(%d,'%s')", i, n)
+	}
+	return "INSERT INTO " + table + " VALUES " + strings.Join(rows, ",")
+}
+
+// inserter inserts rows within one transaction; statements are prepared once per table.
+type inserter struct {
+	tx    *sql.Tx
+	env   *env
+	stmts map[string]*sql.Stmt
+	args  []any
+}
+
+func newInserter(tx *sql.Tx, e *env) *inserter {
+	return &inserter{tx: tx, env: e, stmts: map[string]*sql.Stmt{}}
+}
+
+func (in *inserter) insert(table string, args ...any) error {
+	st := in.stmts[table]
+	if st == nil {
+		var err error
+		q := "INSERT OR REPLACE INTO " + table + " VALUES(?" + strings.Repeat(",?", len(args)-1) + ")"
+		if st, err = in.tx.Prepare(q); err != nil {
+			return err
+		}
+		in.stmts[table] = st
+	}
+	_, err := st.Exec(args...)
+	return err
+}
+
+// insertRows inserts rows whose ids count up from first.
+func insertRows[Row any](in *inserter, spec rowSpec[Row], first int, rows []Row) error {
+	for i := range rows {
+		if err := insertRow(in, spec, first+i, &rows[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func insertRow[Row any](in *inserter, spec rowSpec[Row], id int, r *Row) error {
+	in.args = append(in.args[:0], int64(id))
+	for _, c := range spec.cols(r, in.env) {
+		in.args = append(in.args, c)
+	}
+	if err := in.insert(spec.table, in.args...); err != nil {
+		return fmt.Errorf("%s %d: %w", spec.table, id, err)
+	}
+	return nil
+}
+
+// insertPlaces inserts the frames and places that are new.
+func (in *inserter) insertPlaces(p placeRows) error {
+	if err := insertRows(in, frameRows, p.first, p.frames); err != nil {
+		return err
+	}
+	for _, r := range p.places {
+		if err := in.insert("place", r.id, r.depth, r.frame); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// insertMeta replaces the description of the run.
+func (in *inserter) insertMeta(m *Meta) error {
+	for _, f := range metaFields {
+		if err := in.insert("meta", f.key, f.col(m, in.env)); err != nil {
+			return err
+		}
+	}
+	if _, err := in.tx.Exec("DELETE FROM note"); err != nil {
+		return err
+	}
+	return insertRows(in, noteRows, 0, m.Notes)
+}
+
+// insertLines inserts the text of source lines in the order of their numbers.
+func (in *inserter) insertLines(first int, files []File) error {
+	for i, f := range files {
+		for _, n := range sortedKeys(f.Lines) {
+			if err := in.insert("source_line", int64(first+i), int64(n), f.Lines[n]); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// extent is a number of rows for every table: how many there are, or the ids of the next ones.
+type extent struct {
+	images, files, functions, nodes, edges, kinds, events, sections, threads, paths, samples int
+}
+
+func (f *extent) advance(t *Tables) {
+	f.images += len(t.Images)
+	f.files += len(t.Files)
+	f.functions += len(t.Functions)
+	f.nodes += len(t.Nodes)
+	f.edges += len(t.Edges)
+	f.kinds += len(t.Kinds)
+	f.events += len(t.Events)
+	f.sections += len(t.Sections)
+	f.threads += len(t.Threads)
+	f.paths += len(t.Paths)
+	f.samples += len(t.PathSamples)
+}
+
+// insertTables inserts rows whose ids start at at.
+func (in *inserter) insertTables(t *Tables, at extent) error {
+	for _, step := range []func() error{
+		func() error { return insertRows(in, imageRows, at.images, t.Images) },
+		func() error { return insertRows(in, fileRows, at.files, t.Files) },
+		func() error { return in.insertLines(at.files, t.Files) },
+		func() error { return insertRows(in, functionRows, at.functions, t.Functions) },
+		func() error { return insertRows(in, nodeRows, at.nodes, t.Nodes) },
+		func() error { return insertRows(in, edgeRows, at.edges, t.Edges) },
+		func() error { return insertRows(in, kindRows, at.kinds, t.Kinds) },
+		func() error { return insertRows(in, eventRows, at.events, t.Events) },
+		func() error { return insertRows(in, sectionRows, at.sections, t.Sections) },
+		func() error { return insertRows(in, threadRows, at.threads, t.Threads) },
+		func() error { return insertRows(in, pathRows, at.paths, t.Paths) },
+		func() error { return insertRows(in, sampleRows, at.samples, t.PathSamples) },
+	} {
+		if err := step(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// insertInstance packs and inserts an instance.
+func (in *inserter) insertInstance(p *packer, id int, x *Instance) error {
+	longest, work := x.longest(), uint64(0)
+	for i := range x.Parts {
+		work += x.Parts[i].Time()
+	}
+	args := []any{int64(id), int64(x.Section), int64(x.Seq), int64(len(x.Parts)), int64(longest), int64(work)}
+	args = append(args, p.pack(appendParts(nil, x.Parts)))
+	for _, m := range x.matrices() {
+		args = append(args, p.pack(appendMatrix(nil, *m)))
+	}
+	if err := in.insert("instance", args...); err != nil {
+		return fmt.Errorf("instance %d: %w", id, err)
+	}
+	return nil
+}
+
+func (in *Instance) longest() (t uint64) {
+	for i := range in.Parts {
+		t = max(t, in.Parts[i].Time())
+	}
+	return t
+}

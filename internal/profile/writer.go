@@ -1,0 +1,314 @@
+package profile
+
+import (
+	"database/sql"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+)
+
+const (
+	commitEvery = 100 * time.Millisecond // between two transactions
+	queueLimit  = 256                    // instances that may wait; WriteInstance blocks beyond
+)
+
+// Writer writes a profile to a file while the run goes. Finished instances, with the rows that they need,
+// are in the file about a tenth of a second later, and stay if the process is
+// killed. Its methods may be called from several goroutines.
+type Writer struct {
+	path string
+	info os.FileInfo // of the file that Create made
+	db   *sql.DB
+	env  env
+	pack packer
+
+	commits sync.Mutex // held while a batch is taken and committed
+
+	mu     sync.Mutex
+	room   sync.Cond // signalled when the queue was taken
+	next   batch     // what is not yet handed to the store
+	at     extent    // ids of next's first rows
+	seq    []int     // instances written, by section
+	total  int       // instances written
+	err    error     // first failure of the store; stays
+	wake   chan struct{}
+	closed chan struct{} // the goroutine has ended
+	done   bool          // Close was called
+}
+
+// batch is what one transaction writes.
+type batch struct {
+	tables    Tables
+	at        extent
+	places    placeRows
+	threads   map[ThreadID]Thread // rows to replace
+	instances []*Instance
+	first     int // id of the first instance
+	meta      *Meta
+}
+
+var _ Sink = (*Writer)(nil)
+
+// Create makes the file, or replaces it, and starts to write. Until Close the
+// file says EndState "running".
+func Create(path string, meta Meta) (*Writer, error) {
+	path, err := clearPath(path)
+	if err != nil {
+		return nil, err
+	}
+	db, err := openDB(path, "_pragma=journal_mode(WAL)&_pragma=synchronous(OFF)&_pragma=busy_timeout(1000)")
+	if err != nil {
+		return nil, fmt.Errorf("profile %s: %w", path, err)
+	}
+	db.SetMaxOpenConns(1)
+	w := &Writer{path: path, db: db, wake: make(chan struct{}, 1), closed: make(chan struct{})}
+	w.room.L = &w.mu
+	if err := w.begin(meta); err != nil {
+		db.Close()
+		return nil, fmt.Errorf("profile %s: %w", path, err)
+	}
+	go w.run()
+	return w, nil
+}
+
+// clearPath removes what stands at path and beside it, and returns the path
+// with links followed.
+func clearPath(path string) (string, error) {
+	if p, err := filepath.EvalSymlinks(path); err == nil {
+		path = p
+	}
+	st, err := os.Stat(path)
+	if err == nil && !st.Mode().IsRegular() {
+		return "", fmt.Errorf("profile %s: not a regular file; name another with -o", path)
+	}
+	for _, suffix := range []string{"", "-wal", "-shm", "-journal"} {
+		if err := os.Remove(path + suffix); err != nil && !errors.Is(err, os.ErrNotExist) {
+			return "", fmt.Errorf("profile %s: %w", path, err)
+		}
+	}
+	return path, nil
+}
+
+func (w *Writer) begin(meta Meta) error {
+	if err := createSchema(w.db); err != nil {
+		return err
+	}
+	if meta.EndState == "" {
+		meta.EndState = "running"
+	}
+	if err := w.commit(&batch{meta: &meta}); err != nil {
+		return err
+	}
+	var err error
+	w.info, err = os.Stat(w.path)
+	return err
+}
+
+// run commits a batch when something waits, at most every commitEvery.
+func (w *Writer) run() {
+	defer close(w.closed)
+	for range w.wake {
+		w.flush()
+		w.mu.Lock()
+		done := w.done
+		w.mu.Unlock()
+		if done {
+			return
+		}
+		w.pause()
+	}
+}
+
+// pause waits for the next commit, shorter if the queue is full or the writer closes.
+func (w *Writer) pause() {
+	const slices = 20
+	for range slices {
+		time.Sleep(commitEvery / slices)
+		w.mu.Lock()
+		hurry := w.done || len(w.next.instances) >= queueLimit/2
+		w.mu.Unlock()
+		if hurry {
+			return
+		}
+	}
+}
+
+// Flush returns when all that was added is in the file.
+func (w *Writer) Flush() error {
+	w.flush()
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.err
+}
+
+// flush commits what waits.
+func (w *Writer) flush() {
+	w.commits.Lock()
+	defer w.commits.Unlock()
+	w.mu.Lock()
+	b := w.next
+	b.at, b.places = w.at, w.env.places.take()
+	w.at.advance(&b.tables)
+	limits := w.at
+	w.next = batch{first: w.total}
+	w.room.Broadcast()
+	failed := w.err != nil
+	w.mu.Unlock()
+	if failed {
+		return
+	}
+	err := b.tables.check(b.at, limits)
+	if err == nil {
+		err = w.commit(&b)
+	}
+	if err != nil {
+		w.mu.Lock()
+		w.err = fmt.Errorf("profile %s: %w", w.path, err)
+		w.mu.Unlock()
+	}
+}
+
+// commit writes a batch in one transaction.
+func (w *Writer) commit(b *batch) error {
+	tx, err := w.db.Begin()
+	if err != nil {
+		return err
+	}
+	defer tx.Rollback()
+	in := newInserter(tx, &w.env)
+	if err := in.insertTables(&b.tables, b.at); err != nil {
+		return err
+	}
+	if err := in.insertPlaces(b.places); err != nil {
+		return err
+	}
+	for id, t := range b.threads {
+		if err := insertRow(in, threadRows, int(id), &t); err != nil {
+			return err
+		}
+	}
+	for i, x := range b.instances {
+		if err := in.insertInstance(&w.pack, b.first+i, x); err != nil {
+			return err
+		}
+	}
+	if b.meta != nil {
+		if err := in.insertMeta(b.meta); err != nil {
+			return err
+		}
+	}
+	return tx.Commit()
+}
+
+// limits returns the number of rows that instances may refer to.
+func (w *Writer) limits() extent {
+	e := w.at
+	e.advance(&w.next.tables)
+	return e
+}
+
+func (w *Writer) signal() {
+	select {
+	case w.wake <- struct{}{}:
+	default:
+	}
+}
+
+// WriteInstance sets Seq, sorts the counts, and queues the instance for the next transaction. An
+// error may be that of an earlier write.
+func (w *Writer) WriteInstance(in *Instance) error {
+	in.Sort()
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for len(w.next.instances) >= queueLimit && w.err == nil {
+		w.room.Wait()
+	}
+	if w.err != nil {
+		return w.err
+	}
+	if err := in.check(w.limits()); err != nil {
+		return fmt.Errorf("profile %s: instance %d: %w", w.path, w.total, err)
+	}
+	for len(w.seq) <= int(in.Section) {
+		w.seq = append(w.seq, 0)
+	}
+	in.Seq = w.seq[in.Section]
+	w.seq[in.Section]++
+	w.total++
+	w.next.instances = append(w.next.instances, in)
+	w.signal()
+	return nil
+}
+
+// UpdateMeta replaces the description of the run, with the next transaction.
+func (w *Writer) UpdateMeta(m Meta) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.next.meta = &m
+	w.signal()
+	return w.err
+}
+
+// SetThread replaces the row of a thread.
+func (w *Writer) SetThread(id ThreadID, t Thread) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if i := int(id) - w.at.threads; i >= 0 {
+		w.next.tables.Threads[i] = t
+		return
+	}
+	if w.next.threads == nil {
+		w.next.threads = map[ThreadID]Thread{}
+	}
+	w.next.threads[id] = t
+}
+
+// Close writes what waits and leaves one file behind, whose bytes depend on the content only.
+func (w *Writer) Close() error {
+	w.mu.Lock()
+	if w.done {
+		w.mu.Unlock()
+		return w.err
+	}
+	w.done = true
+	w.signal()
+	w.mu.Unlock()
+	<-w.closed
+	w.flush()
+	err := w.err
+	if err == nil {
+		err = w.finish()
+	}
+	return errors.Join(err, w.db.Close())
+}
+
+// finish copies the content in order to a new file and puts it in place of the old one. Killed
+// at any point it leaves a whole file.
+func (w *Writer) finish() error {
+	st, err := os.Stat(w.path)
+	if err != nil || !os.SameFile(st, w.info) {
+		return fmt.Errorf("profile %s: another run has replaced it; name it with -o", w.path)
+	}
+	tmp := w.path + ".tmp"
+	if err := os.Remove(tmp); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	if _, err := w.db.Exec("VACUUM INTO ?", tmp); err != nil {
+		return fmt.Errorf("profile %s: %w", w.path, err)
+	}
+	if !w.dropWAL() {
+		return os.Remove(tmp)
+	}
+	return os.Rename(tmp, w.path)
+}
+
+// dropWAL removes the log, which would spoil the new file. If somebody reads the
+// file just now the log may not go, and the file stays as it is, with its log beside it.
+func (w *Writer) dropWAL() bool {
+	var mode string
+	err := w.db.QueryRow("PRAGMA journal_mode=DELETE").Scan(&mode)
+	return err == nil && mode == "delete"
+}

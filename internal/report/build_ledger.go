@@ -1,0 +1,87 @@
+package report
+
+import (
+	"fmt"
+	"slices"
+
+	"lime/internal/ledger"
+	"lime/internal/profile"
+	"lime/internal/unit"
+)
+
+// tells whether an account says anything: that the time is in no block is no news.
+func tells(a *ledger.Account) bool {
+	return slices.ContainsFunc(a.Rows, func(r ledger.Row) bool { return r.Kind != ledger.Unaccounted })
+}
+
+// account makes the report's ledger of an account.
+func account(a *ledger.Account) *Ledger {
+	return &Ledger{
+		Total: a.Total, Exact: a.Exact, Rows: convert(a.Rows, ledgerRow),
+		RestRows: a.Rest.Rows, RestPositive: a.Rest.Positive, RestNegative: a.Rest.Negative,
+		Residual: a.Residual, Notes: a.Notes, Deviation: a.Deviation,
+		Threads: convert(a.Threads, func(t *profile.ThreadID) int { return int(*t) }),
+	}
+}
+
+func ledgerRow(r *ledger.Row) LedgerRow {
+	out := LedgerRow{
+		Share: r.Share, Time: r.Cycles, Kind: string(r.Kind), Event: r.Event, Detail: r.Detail,
+		File: r.Place.File, Line: int(r.Place.Line), Function: r.Place.Function,
+		What: rowWords(r), PerThread: r.Threads,
+	}
+	if r.Place.Addr != 0 {
+		out.Address = unit.Addr(r.Place.Addr).String()
+	}
+	return out
+}
+
+// rowTitles names the kinds of ledger row for people.
+var rowTitles = map[ledger.Kind]string{
+	ledger.Branch:       "branch",
+	ledger.Loop:         "iterations",
+	ledger.Call:         "call",
+	ledger.IndirectCall: "indirect call",
+	ledger.IndirectJump: "switch",
+	ledger.Price:        "same code, dearer",
+	ledger.LockWait:     "lock wait",
+	ledger.OffCPU:       "off the core",
+	ledger.Entry:        "other entry",
+	ledger.BrokenFlow:   "broken flow",
+	ledger.Visits:       "visits",
+	ledger.Unaccounted:  "not in any block",
+}
+
+// rowWords describes a row: its kind, and how often the way that varies most
+// was taken by the threads.
+func rowWords(r *ledger.Row) string {
+	words := rowTitles[r.Kind]
+	if words == "" {
+		words = string(r.Kind)
+	}
+	if r.Kind == ledger.Price && r.Event != "" {
+		words = eventTitle(r.Event)
+	}
+	if e := widest(r.Edges); e != nil {
+		words += fmt.Sprintf(" %s to %s", unit.SI(float64(slices.Min(e.Counts))), unit.SI(float64(slices.Max(e.Counts))))
+	}
+	return words
+}
+
+// widest returns the way whose counts differ most between the threads; of two,
+// the one that takes more time.
+func widest(edges []ledger.EdgeCount) *ledger.EdgeCount {
+	var best *ledger.EdgeCount
+	var most uint64
+	for i := range edges {
+		c := edges[i].Counts
+		if len(c) == 0 {
+			continue
+		}
+		d := slices.Max(c) - slices.Min(c)
+		if d > most || d == most && best != nil && edges[i].Value > best.Value {
+			best, most = &edges[i], d
+		}
+	}
+	return best
+}

@@ -1,0 +1,149 @@
+package report
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+)
+
+// before and after are two runs: the branch at 535 was fixed in part, the
+// lines moved, one cause is new.
+func beforeAndAfter() (a, b *Report) {
+	a, b = Build(sample(8)), Build(sample(8))
+	b.Program.RunTime *= 0.85
+	b.Whole.LostShare, b.Whole.ParallelEfficiency = 0.11, 0.79
+	s := &b.Sections[0]
+	s.EndsAt.Line, s.Imbalance, s.LostShare = 602, 0.12, 0.07
+	for i := range s.Course.Points {
+		s.Course.Points[i].Imbalance = 0.12
+	}
+	c := s.Causes[0]
+	c.Line, c.Share = 539, 0.4
+	s.Causes[0] = c
+	s.Causes = append(s.Causes, Cause{Rank: 2, Event: "l1d-miss", Place: Place{File: "src/lu.c", Line: 612, Function: "daxpy"}, Share: 0.55, ShareKind: "ledger"})
+	b.Sections = b.Sections[:2]
+	return a, b
+}
+
+func TestDiffGolden(t *testing.T) {
+	var b bytes.Buffer
+	if err := WriteDiffText(&b, Compare(beforeAndAfter()), TextOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	golden(t, "diff.txt", b.Bytes())
+	b.Reset()
+	if err := WriteDiffJSON(&b, Compare(beforeAndAfter())); err != nil {
+		t.Fatal(err)
+	}
+	golden(t, "diff.json", b.Bytes())
+}
+
+func TestDiffOfARunWithItself(t *testing.T) {
+	a := Build(sample(8))
+	d := Compare(a, Build(sample(8)))
+	for _, f := range d.Whole {
+		if f.Word != ChangeSame {
+			t.Errorf("%s is %s", f.Name, f.Word)
+		}
+	}
+	for _, s := range d.Sections {
+		if s.Word != ChangeSame || s.Was != nil {
+			t.Errorf("section %s is %s", s.EndsAt, s.Word)
+		}
+		for _, c := range s.Causes {
+			if c.Word != ChangeSame {
+				t.Errorf("cause %s is %s", c.Place, c.Word)
+			}
+		}
+	}
+	var b bytes.Buffer
+	if err := WriteDiffText(&b, d, TextOptions{}); err != nil || !strings.Contains(b.String(), "No section changed") {
+		t.Errorf("%v:\n%s", err, &b)
+	}
+}
+
+func TestDiffFindsWhatMovedIsNewAndGone(t *testing.T) {
+	d := Compare(beforeAndAfter())
+	words := map[string]string{}
+	for _, s := range d.Sections {
+		words[s.EndsAt.Short()] = s.Word
+		for _, c := range s.Causes {
+			words[c.Short()] = c.Word
+		}
+	}
+	for place, want := range map[string]string{
+		"lu.c:602": ChangeBetter, "lu.c:539": ChangeBetter, "lu.c:612": ChangeNew, "lu.c:311": ChangeGone, "worker+0x44": ChangeSame,
+	} {
+		if words[place] != want {
+			t.Errorf("%s is %q, want %q", place, words[place], want)
+		}
+	}
+}
+
+func TestChangesBelowTheNoiseAreNone(t *testing.T) {
+	a, b := Build(sample(8)), Build(sample(8))
+	a.Program.Collector, b.Program.Collector = "record", "record"
+	b.Sections[0].Imbalance += 0.01 // the sample's instances scatter by more
+	if got := Compare(a, b).Sections[0].Imbalance; got.Word != ChangeSame || got.Noise < 0.01 {
+		t.Errorf("%+v", got)
+	}
+	if got := sectionDiff(&a.Sections[0], &b.Sections[0], true).Imbalance; got.Word != ChangeWorse {
+		t.Errorf("a simulated run has noise: %+v", got)
+	}
+	b.Sections[0].Imbalance += 0.2
+	d := Compare(a, b)
+	if got := d.Sections[0].Imbalance; got.Word != ChangeWorse {
+		t.Errorf("%+v", got)
+	}
+}
+
+func TestGates(t *testing.T) {
+	a, b := beforeAndAfter() // b is better than a, apart from a new cause
+	for _, test := range []struct {
+		gate        string
+		forth, back bool // passed by a -> b, by b -> a
+	}{
+		{"imbalance>+5%", false, true},
+		{"imbalance > +30%", false, false},
+		{"imbalance>30%", false, true},
+		{"imbalance>90%", false, false},
+		{"lost>+5%", false, true},
+		{"lost>20%", false, true},
+		{"efficiency<-5%", false, true},
+		{"efficiency<10%", false, false},
+		{"runtime>+10%", false, true},
+		{"runtime>+90%", false, false},
+		{"causes>+0", true, false},
+		{"causes>1", true, false},
+	} {
+		g, err := ParseGate(test.gate)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := len(g.Check(Compare(a, b))) > 0; got != test.forth {
+			t.Errorf("%s forth: %v", test.gate, got)
+		}
+		if got := len(g.Check(Compare(b, a))) > 0; got != test.back {
+			t.Errorf("%s back: %v", test.gate, got)
+		}
+	}
+}
+
+func TestParseGateRefuses(t *testing.T) {
+	for _, text := range []string{"", "imbalance", "imbalance>", "nonsense>5%", "imbalance=5%", "lost>5%%", "runtime>5", "imbalance>+1e5%", "lost>" + strings.Repeat("9", 400)} {
+		if g, err := ParseGate(text); err == nil {
+			t.Errorf("%q: %+v", text, g)
+		}
+	}
+}
+
+func FuzzParseGate(f *testing.F) {
+	f.Add("imbalance>+5%")
+	f.Add("runtime < -3.5 %")
+	d := Compare(beforeAndAfter())
+	f.Fuzz(func(t *testing.T, text string) {
+		if g, err := ParseGate(text); err == nil {
+			g.Check(d)
+		}
+	})
+}

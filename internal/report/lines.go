@@ -1,0 +1,299 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"lime/internal/profile"
+)
+
+// Annotation is source with what its lines did, thread by thread, summed over
+// all instances.
+type Annotation struct {
+	Threads []int   // that took part in parallel sections; all if none did
+	Time    float64 // of the whole profile, in clock units
+	Files   []AnnotatedFile
+}
+
+// AnnotatedFile is a file, or the part of it that was asked for.
+type AnnotatedFile struct {
+	Path  string
+	Lines []AnnotatedLine
+}
+
+// AnnotatedLine is a line with its time and its events.
+type AnnotatedLine struct {
+	Line   int
+	Text   string
+	Known  bool // Text is the source
+	Time   float64
+	Visits []float64 // by thread: how often a block that ends on the line ran
+	Events []LineEvent
+}
+
+// LineEvent is one kind of event on a line, with its counts by thread.
+type LineEvent struct {
+	Kind   string
+	Counts []float64
+}
+
+// lineKey is a line of a file of the profile.
+type lineKey struct {
+	file profile.FileID
+	line int32
+}
+
+// annotator sums a profile up by lines.
+type annotator struct {
+	tables  *profile.Tables
+	stored  bool // the time of nodes is stored
+	threads int
+	want    func(*profile.Node, profile.Frame) bool
+	lines   map[lineKey]*lineSum
+	total   float64
+	part    []bool // the threads that took part in a parallel section
+}
+
+type lineSum struct {
+	time   float64
+	visits []float64
+	events map[string][]float64
+}
+
+// Annotate sums up the lines that what names: a file (its path or the end of
+// it) or a function. text returns a file's lines if the source is at hand.
+func Annotate(src profile.Source, what string, text func(path string) []string) (*Annotation, error) {
+	t := src.Tables()
+	want := wanted(t, what)
+	if want == nil {
+		return nil, fmt.Errorf("the profile has no file and no function %q", what)
+	}
+	a := &annotator{tables: t, stored: src.Meta().NodeTime == "stored", threads: len(t.Threads), want: want, lines: map[lineKey]*lineSum{}, part: make([]bool, len(t.Threads))}
+	for s := range t.Sections {
+		for in, err := range src.Instances(profile.SectionID(s)) {
+			if err != nil {
+				return nil, err
+			}
+			a.instance(in)
+		}
+	}
+	return a.result(text), nil
+}
+
+// wanted returns the test that tells whether a position belongs to what; nil
+// if nothing has that name.
+func wanted(t *profile.Tables, what string) func(*profile.Node, profile.Frame) bool {
+	files := map[profile.FileID]bool{}
+	for i := range t.Files {
+		if named(t.Files[i].Path, what) {
+			files[profile.FileID(i)] = true
+		}
+	}
+	if len(files) > 0 {
+		return func(_ *profile.Node, f profile.Frame) bool { return files[f.File] }
+	}
+	if !hasFunction(t, what) {
+		return nil
+	}
+	return func(n *profile.Node, f profile.Frame) bool {
+		return f.Function == what || f.Function == "" && n.Function >= 0 && t.Functions[n.Function].Name == what
+	}
+}
+
+// named tells whether path is what, or ends in it behind a slash.
+func named(path, what string) bool {
+	return path == what || strings.HasSuffix(path, "/"+strings.TrimPrefix(what, "./"))
+}
+
+func hasFunction(t *profile.Tables, name string) bool {
+	if slices.ContainsFunc(t.Functions, func(f profile.Function) bool { return f.Name == name }) {
+		return true
+	}
+	return slices.ContainsFunc(t.Nodes, func(n profile.Node) bool {
+		return slices.ContainsFunc(n.Frames, func(f profile.Frame) bool { return f.Function == name })
+	})
+}
+
+// instance adds what the threads did in an instance.
+func (a *annotator) instance(in *profile.Instance) {
+	for i := range in.Parts {
+		if len(in.Parts) > 1 {
+			a.part[in.Parts[i].Thread] = true
+		}
+	}
+	for _, c := range in.Edges {
+		a.edge(in, c)
+	}
+	for _, c := range in.Events {
+		e := &a.tables.Events[c.Row]
+		if k := a.tables.Kinds[e.Kind].Name; k == profile.KindLoopSamples || k == profile.KindLoopLeft {
+			continue // for the analysis only
+		}
+		a.count(in, c, e.Node, e.Frames, a.tables.Kinds[e.Kind].Name)
+	}
+	for _, c := range in.Times {
+		a.time(c.Row, float64(c.N))
+	}
+}
+
+// edge counts an edge where it leaves from, and as a visit of that block.
+func (a *annotator) edge(in *profile.Instance, c profile.Count) {
+	e := &a.tables.Edges[c.Row]
+	from, visit := e.From, e.Kind != profile.EdgeReturn
+	if e.Kind == profile.EdgeVisit {
+		from = e.To
+	}
+	if from < 0 {
+		return
+	}
+	n := &a.tables.Nodes[from]
+	if visit && !a.stored {
+		a.time(int32(from), float64(c.N)*float64(n.Instrs))
+	}
+	l := a.line(n, n.Frames)
+	if l == nil {
+		return
+	}
+	if visit {
+		l.visits[in.Parts[c.Part].Thread] += float64(c.N)
+	}
+	if name := edgeWord(n.Kind, e.Kind); name != "" {
+		a.add(l, name, in, c)
+	}
+}
+
+// edgeWord names the edges that are a decision, or a call.
+func edgeWord(node profile.NodeKind, edge profile.EdgeKind) string {
+	switch edge {
+	case profile.EdgeTaken:
+		return "taken"
+	case profile.EdgeFall:
+		if node == profile.EndCond {
+			return "not taken"
+		}
+	case profile.EdgeJumpInd:
+		return "indirect jump"
+	case profile.EdgeCall:
+		return "call"
+	case profile.EdgeCallInd:
+		return "indirect call"
+	case profile.EdgeOdd:
+		return "odd"
+	}
+	return ""
+}
+
+func (a *annotator) count(in *profile.Instance, c profile.Count, node profile.NodeID, frames []profile.Frame, name string) {
+	if node < 0 {
+		return
+	}
+	n := &a.tables.Nodes[node]
+	if len(frames) == 0 {
+		frames = n.Frames
+	}
+	if l := a.line(n, frames); l != nil {
+		a.add(l, name, in, c)
+	}
+}
+
+func (a *annotator) add(l *lineSum, name string, in *profile.Instance, c profile.Count) {
+	if l.events[name] == nil {
+		l.events[name] = make([]float64, a.threads)
+	}
+	l.events[name][in.Parts[c.Part].Thread] += float64(c.N)
+}
+
+// time charges a block's time to the line on which it begins.
+func (a *annotator) time(node int32, t float64) {
+	a.total += t
+	n := &a.tables.Nodes[node]
+	frames := n.First
+	if len(frames) == 0 {
+		frames = n.Frames
+	}
+	if l := a.line(n, frames); l != nil {
+		l.time += t
+	}
+}
+
+// line returns the sum of the line that frames name; nil if it is not wanted.
+func (a *annotator) line(n *profile.Node, frames []profile.Frame) *lineSum {
+	for _, f := range frames {
+		if f.File < 0 || f.Line <= 0 || !a.want(n, f) {
+			continue
+		}
+		key := lineKey{f.File, f.Line}
+		if a.lines[key] == nil {
+			a.lines[key] = &lineSum{visits: make([]float64, a.threads), events: map[string][]float64{}}
+		}
+		return a.lines[key]
+	}
+	return nil
+}
+
+func (a *annotator) result(text func(string) []string) *Annotation {
+	out := &Annotation{Time: a.total}
+	all := !slices.Contains(a.part, true)
+	for t := range a.threads {
+		if all || a.part[t] {
+			out.Threads = append(out.Threads, t)
+		}
+	}
+	byFile := map[profile.FileID][]int32{}
+	for key := range a.lines {
+		byFile[key.file] = append(byFile[key.file], key.line)
+	}
+	for _, file := range slices.Sorted(maps.Keys(byFile)) {
+		out.Files = append(out.Files, a.file(file, byFile[file], text))
+	}
+	return out
+}
+
+// file puts a file's lines together: those that did something, and from the
+// source at hand whatever lies between them and just before.
+func (a *annotator) file(id profile.FileID, lines []int32, text func(string) []string) AnnotatedFile {
+	f := &a.tables.Files[id]
+	source := text(f.Path)
+	show := map[int32]bool{}
+	for _, n := range lines {
+		show[n] = true
+	}
+	lo, hi := slices.Min(lines)-around, slices.Max(lines)+around
+	for n := lo; n <= hi; n++ {
+		if _, ok := f.Lines[n]; ok || n >= 1 && int(n) <= len(source) {
+			show[n] = true
+		}
+	}
+	out := AnnotatedFile{Path: f.Path}
+	for _, n := range slices.Sorted(maps.Keys(show)) {
+		out.Lines = append(out.Lines, a.annotated(id, n, f, source))
+	}
+	return out
+}
+
+func (a *annotator) annotated(id profile.FileID, n int32, f *profile.File, source []string) AnnotatedLine {
+	out := AnnotatedLine{Line: int(n)}
+	out.Text, out.Known = f.Lines[n]
+	if !out.Known && int(n) <= len(source) {
+		out.Text, out.Known = source[n-1], true
+	}
+	if l := a.lines[lineKey{id, n}]; l != nil {
+		out.Time, out.Visits = l.time, l.visits
+		for _, kind := range slices.Sorted(maps.Keys(l.events)) {
+			out.Events = append(out.Events, LineEvent{kind, l.events[kind]})
+		}
+		slices.SortStableFunc(out.Events, func(x, y LineEvent) int { return cmp.Compare(sum(y.Counts), sum(x.Counts)) })
+	}
+	return out
+}
+
+func sum(values []float64) float64 {
+	total := 0.0
+	for _, v := range values {
+		total += v
+	}
+	return total
+}

@@ -1,0 +1,348 @@
+// Package report turns an analysis into what people and programs read: text
+// for a terminal, JSON (a contract, docs/report-json.md), one self-contained
+// HTML file, the comparison of two runs, and annotated source. It renders one
+// model, Report, in each of these forms. It may import analysis, ledger,
+// profile and unit; it opens no binary and no source file.
+package report
+
+import (
+	"path"
+	"strconv"
+	"strings"
+
+	"lime/internal/unit"
+)
+
+// Schema names the version of the JSON form. The number rises when a field
+// changes its meaning or goes away; new fields leave it alone.
+const Schema = "lime-report/1"
+
+// Report is the whole answer. Its JSON form is the contract.
+type Report struct {
+	Schema   string    `json:"schema"`
+	Tool     string    `json:"tool"`
+	Program  Program   `json:"program"`
+	Whole    Whole     `json:"whole"`
+	Verdicts []Verdict `json:"verdicts"`
+	Notes    []Note    `json:"notes"`
+	Sections []Section `json:"sections"` // by time lost, the most first
+	Serial   []Stretch `json:"serial"`   // one thread alone at work, the longest first
+}
+
+// Program describes the run that was analysed.
+type Program struct {
+	Command    []string `json:"command"`
+	Collector  string   `json:"collector"`
+	Model      string   `json:"model"`
+	Cores      int      `json:"cores"`
+	Threads    int      `json:"threads"`
+	ClockUnit  string   `json:"clock_unit"` // unit of every time below: "instructions", "cycles" or "ns"
+	TimeLabel  string   `json:"time_label"`
+	CountLabel string   `json:"count_label"`
+	RunTime    float64  `json:"run_time"`
+	EndState   string   `json:"end_state"`
+	ExitStatus int      `json:"exit_status"`
+	Complete   bool     `json:"complete"`
+	Resolved   bool     `json:"resolved"`
+}
+
+// Whole holds the figures of the whole run, in the terms of the POP project.
+type Whole struct {
+	Width                   int     `json:"width"` // most threads that were at work together
+	UsefulTime              float64 `json:"useful_time"`
+	ParallelEfficiency      float64 `json:"parallel_efficiency"` // useful time / (width * run time)
+	LoadBalance             float64 `json:"load_balance"`        // mean / max of the useful times
+	CommunicationEfficiency float64 `json:"communication_efficiency"`
+	SerialShare             float64 `json:"serial_share"` // of the run time, with one thread at work
+	LostTime                float64 `json:"lost_time"`    // waits in parallel sections
+	LostShare               float64 `json:"lost_share"`   // of width * run time
+	LockShare               float64 `json:"lock_share"`
+	OffCPUShare             float64 `json:"off_cpu_share"`
+}
+
+// Verdict is a judgement on the data, with a stable code.
+type Verdict struct {
+	Code     string `json:"code"`
+	Severity string `json:"severity"` // "info" or "warn"
+	Text     string `json:"text"`
+}
+
+// Note is a remark of the collector's or resolver's.
+type Note struct {
+	Code  string `json:"code"`
+	Text  string `json:"text"`
+	Times uint64 `json:"times,omitempty"`
+}
+
+// Place is a source position; File is empty where only a symbol or an address
+// is known.
+type Place struct {
+	File     string  `json:"file"`
+	Line     int     `json:"line"`
+	Function string  `json:"function"`
+	Address  string  `json:"address,omitempty"`
+	Image    string  `json:"image,omitempty"`
+	Inlined  []Frame `json:"inlined_into,omitempty"` // innermost first
+}
+
+// Frame is one level of a call path or of inlining.
+type Frame struct {
+	File     string `json:"file"`
+	Line     int    `json:"line"`
+	Function string `json:"function"`
+}
+
+// Section is a parallel section, summed over its instances.
+type Section struct {
+	ID        int          `json:"id"`
+	Kind      string       `json:"kind"`
+	EndsAt    Place        `json:"ends_at"`
+	StartsAt  *Place       `json:"starts_at,omitempty"`
+	Imbalance float64      `json:"imbalance"`  // all waits / (n * longest time), over all instances
+	LostShare float64      `json:"lost_share"` // of width * run time
+	LostTime  float64      `json:"lost_time"`  // all waits
+	Instances int          `json:"instances"`
+	Analysed  int          `json:"analysed"`    // instances whose counts were read
+	Time      float64      `json:"time"`        // sum of the instances' longest times
+	TimeToWin float64      `json:"time_to_win"` // sum of longest - mean
+	WinShare  float64      `json:"win_share"`   // of the run time
+	Speedup   float64      `json:"speedup_if_balanced"`
+	Balanced  bool         `json:"balanced"` // too little to win: no causes were looked for
+	Threads   []ThreadTime `json:"threads"`  // totals over the instances
+	Worst     Worst        `json:"worst"`    // the instance that lost most
+	Course    Course       `json:"course"`
+	Exact     bool         `json:"exact"` // shares are the ledger's, and exact
+	Ledger    *Ledger      `json:"ledger,omitempty"`
+	Causes    []Cause      `json:"causes"`                 // the important ones, by rank
+	Minor     []Cause      `json:"minor_causes,omitempty"` // below the threshold of importance
+	// Candidates correlate with the times, but chance may do that, or the account charges them next to nothing.
+	Candidates []Candidate        `json:"candidates,omitempty"`
+	R2         Interval           `json:"r2"`               // share of the variance in time that the regression explains
+	Events     map[string]float64 `json:"events,omitempty"` // how many took part in each step
+	Verdicts   []Verdict          `json:"verdicts"`
+}
+
+// Stretch is a serial part of the run.
+type Stretch struct {
+	EndsAt    Place   `json:"ends_at"`
+	Time      float64 `json:"time"`
+	TimeShare float64 `json:"time_share"` // of the run time
+	Instances int     `json:"instances"`
+}
+
+// ThreadTime is a thread's time in a section, summed over the instances.
+type ThreadTime struct {
+	Thread   int     `json:"thread"`
+	Name     string  `json:"name,omitempty"`
+	Time     float64 `json:"time"`
+	Wait     float64 `json:"wait"`
+	LockWait float64 `json:"lock_wait,omitempty"`
+	OffCPU   float64 `json:"off_cpu,omitempty"`
+	Last     int     `json:"last"` // how often it came last
+}
+
+// Worst is one instance, thread by thread.
+type Worst struct {
+	Seq       int       `json:"seq"`
+	Imbalance float64   `json:"imbalance"`
+	LostTime  float64   `json:"lost_time"`
+	Threads   []int     `json:"threads"`
+	Times     []float64 `json:"times"`
+	Waits     []float64 `json:"waits"`
+}
+
+// Course is the loss over the instances.
+type Course struct {
+	Shape  string  `json:"shape"`
+	Text   string  `json:"text"`
+	Points []Point `json:"points"`
+}
+
+// Point is one instance, or Count in a row.
+type Point struct {
+	Seq       int     `json:"seq"`
+	Count     int     `json:"count"`
+	Imbalance float64 `json:"imbalance"`
+	LostTime  float64 `json:"lost_time"`
+	Time      float64 `json:"time"`
+}
+
+// Interval is an estimate with its 95 % confidence bounds.
+type Interval struct {
+	Value float64 `json:"value"`
+	Low   float64 `json:"low"`
+	High  float64 `json:"high"`
+}
+
+// Ledger is the exact account: its rows and the rest add up to Total.
+type Ledger struct {
+	Total        float64     `json:"total"` // longest - mean time, summed over the instances
+	Exact        bool        `json:"exact"` // from exact counts
+	Rows         []LedgerRow `json:"rows"`
+	RestRows     int         `json:"rest_rows"`
+	RestPositive float64     `json:"rest_positive"`
+	RestNegative float64     `json:"rest_negative"`
+	Residual     float64     `json:"residual"` // rounding
+	Notes        []string    `json:"notes,omitempty"`
+	Threads      []int       `json:"threads"` // whose values the rows' per_thread hold
+	Deviation    []float64   `json:"deviation"`
+}
+
+// LedgerRow is what one place contributed to the time of the last thread.
+type LedgerRow struct {
+	Share     float64   `json:"share"`
+	Time      float64   `json:"time"`
+	Kind      string    `json:"kind"`            // as the ledger calls it: branch, loop, call, price, lock-wait, ...
+	Event     string    `json:"event,omitempty"` // of a price or a wait
+	Detail    string    `json:"detail,omitempty"`
+	File      string    `json:"file"`
+	Line      int       `json:"line"`
+	Function  string    `json:"function"`
+	Address   string    `json:"address,omitempty"`
+	What      string    `json:"what"`
+	PerThread []float64 `json:"per_thread,omitempty"` // time beyond the mean
+}
+
+// Cause is one reason for a section's imbalance.
+type Cause struct {
+	Rank      int    `json:"rank"`
+	Family    string `json:"family"` // "control-flow" or "hardware"
+	Event     string `json:"event"`
+	Title     string `json:"title"`
+	Recursive bool   `json:"recursive,omitempty"`
+	Place
+	Callee          string          `json:"callee,omitempty"`
+	Score           float64         `json:"score"`
+	Share           float64         `json:"share"`
+	ShareKind       string          `json:"share_kind"` // "ledger" (exact) or "r2" (of the variance)
+	R2              Interval        `json:"r2"`
+	Beta            float64         `json:"beta"`
+	P               float64         `json:"p"`
+	Correlation     float64         `json:"correlation"`
+	Stability       float64         `json:"stability"` // the smaller of the next two
+	StableThreads   float64         `json:"stability_threads"`
+	StableInstances float64         `json:"stability_instances"`
+	Agreement       string          `json:"agreement,omitempty"` // where score and ledger disagree
+	TimeToWin       float64         `json:"time_to_win"`
+	WinShare        float64         `json:"win_share"` // of the run time
+	Sentence        string          `json:"sentence"`
+	Seq             int             `json:"instance"` // of Counts
+	Summed          bool            `json:"counts_of_all_instances,omitempty"`
+	CountTime       bool            `json:"counts_are_time,omitempty"`
+	Counts          []ThreadCount   `json:"counts,omitempty"`
+	Source          []SourceLine    `json:"source,omitempty"`
+	Members         []Member        `json:"members,omitempty"`
+	Rivals          []Rival         `json:"rivals,omitempty"`
+	Scores          []InstanceScore `json:"instance_scores,omitempty"`
+	Paths           [][]Frame       `json:"call_paths,omitempty"` // outermost first
+}
+
+// Candidate is a place that correlates with the times without being a cause.
+type Candidate struct {
+	Family string `json:"family"`
+	Event  string `json:"event"`
+	Title  string `json:"title"`
+	Place
+	Callee      string   `json:"callee,omitempty"`
+	Score       float64  `json:"score"`
+	Share       *float64 `json:"share,omitempty"` // of the account, where there is one
+	PFamily     float64  `json:"p_family"`
+	Correlation float64  `json:"correlation"`
+	Why         string   `json:"why"` // it is no cause
+}
+
+// ThreadCount is a cause's event beside the time, in one thread of one instance.
+type ThreadCount struct {
+	Thread int     `json:"thread"`
+	Name   string  `json:"name,omitempty"`
+	Count  uint64  `json:"count"`
+	Time   float64 `json:"time"`
+	Wait   float64 `json:"wait"`
+}
+
+// SourceLine is one line of source text; Mark points out the cause.
+type SourceLine struct {
+	Line int    `json:"line"`
+	Text string `json:"text"`
+	Mark bool   `json:"mark,omitempty"`
+}
+
+// Member is a source line whose events rise and fall with a cause.
+type Member struct {
+	Place
+	Family string   `json:"family"`
+	Kinds  []string `json:"kinds"`
+	Events int      `json:"events"`
+}
+
+// Rival is a place that the data cannot tell apart from a cause.
+type Rival struct {
+	Place
+	Event       string  `json:"event"`
+	R2          float64 `json:"r2"`
+	Correlation float64 `json:"correlation"`
+}
+
+// InstanceScore is a cause in one instance; Score 0 means not found there.
+type InstanceScore struct {
+	Seq       int     `json:"seq"`
+	Weight    float64 `json:"weight"`
+	Imbalance float64 `json:"imbalance"`
+	Score     float64 `json:"score"`
+	R2        float64 `json:"r2"`
+}
+
+// Where returns the row's position.
+func (r *LedgerRow) Where() Place {
+	return Place{File: r.File, Line: r.Line, Function: r.Function, Address: r.Address}
+}
+
+// Short names the place as briefly as it can be found: lu.c:598, or the
+// function, or the address.
+func (p Place) Short() string {
+	switch {
+	case p.File != "" && p.Line > 0:
+		return path.Base(p.File) + ":" + strconv.Itoa(p.Line)
+	case p.Function != "":
+		return p.Function
+	case !p.unknown():
+		return p.Address
+	}
+	return "(unknown place)"
+}
+
+// unknown tells whether nothing is known of the place.
+func (p Place) unknown() bool {
+	return p.File == "" && p.Function == "" && (p.Address == "" || p.Address == "0x0")
+}
+
+// String names the place with its function.
+func (p Place) String() string {
+	short := p.Short()
+	if p.Function == "" || short == p.Function {
+		return short
+	}
+	return short + " in " + p.Function
+}
+
+// CommandLine returns the command as one line.
+func (p *Program) CommandLine() string { return strings.Join(p.Command, " ") }
+
+// Short prints a time of this run without the words of its unit.
+func (p *Program) Short(x float64) string {
+	if p.ClockUnit == "ns" {
+		return unit.Nanos(x).String()
+	}
+	return unit.SI(x)
+}
+
+// Quantity prints a time of this run with its unit.
+func (p *Program) Quantity(x float64) string {
+	switch p.ClockUnit {
+	case "ns":
+		return unit.Nanos(x).String()
+	case "":
+		return unit.SI(x)
+	}
+	return unit.SI(x) + " " + p.ClockUnit
+}

@@ -1,0 +1,220 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"lime/internal/unit"
+)
+
+// TextOptions say how the text report looks and how much it tells.
+type TextOptions struct {
+	Color    bool
+	Sections int  // how many sections to explain; 0 = those that matter
+	All      bool // every section, every cause
+}
+
+// WriteText writes the report for a terminal of 80 columns.
+func WriteText(w io.Writer, r *Report, o TextOptions) error {
+	p := newPrinter(w, o.Color)
+	p.header(r)
+	if told := tell(r.Verdicts); len(told) > 0 {
+		p.blank()
+		p.verdicts(told)
+	}
+	if len(r.Sections) == 0 {
+		p.blank()
+		p.para(0, nothingRan(r))
+	} else {
+		p.sectionTable(r, o)
+		for i := range shown(r, o) {
+			p.blank()
+			p.section(r, &r.Sections[i], i+1, o)
+		}
+	}
+	p.serial(r)
+	p.notes(r.Notes, o.All)
+	return p.done()
+}
+
+// nothingRan says why there is no section to show.
+func nothingRan(r *Report) string {
+	if r.Program.Threads < 2 {
+		return "There is nothing to balance: the program ran a single thread."
+	}
+	return "No parallel section was seen: no barrier, join or parallel region ended while several threads " +
+		"worked. If the threads meet somewhere else, name the function: lime simulate --section-end FUNC."
+}
+
+// shown returns the sections to explain: the worst ones, as long as each still
+// loses a share of the run worth reading about.
+func shown(r *Report, o TextOptions) []Section {
+	most := o.Sections
+	if most == 0 {
+		most = 3
+	}
+	n := 0
+	for n < len(r.Sections) && (o.All || n < most && worthTelling(&r.Sections[n], n)) {
+		n++
+	}
+	return r.Sections[:n]
+}
+
+func worthTelling(s *Section, index int) bool {
+	return index == 0 || !s.Balanced && s.LostShare >= 0.005
+}
+
+func (p *printer) header(r *Report) {
+	g := &r.Program
+	p.line("%s", p.st.bold(cut(clean(g.CommandLine()), Width)))
+	p.para(0, collected(g))
+	p.blank()
+	left := [][2]string{
+		{"Run time", g.Quantity(g.RunTime)},
+		{"Lost in parallel sections", unit.Percent(r.Whole.LostShare) + " of the run"},
+		{"Threads", fmt.Sprintf("%d, %d at a time", g.Threads, r.Whole.Width)},
+	}
+	right := [][2]string{
+		{"Parallel efficiency", unit.Percent(r.Whole.ParallelEfficiency)},
+		{"Load balance", unit.Percent(r.Whole.LoadBalance)},
+		{"Serial share", unit.Percent(r.Whole.SerialShare)},
+	}
+	for i := range left {
+		p.line("%s%s  %s%s", fit(left[i][0], 27), p.st.bold(fit(left[i][1], 20)), fit(right[i][0], 21), p.st.bold(right[i][1]))
+	}
+}
+
+// collected says how the data came about.
+func collected(g *Program) string {
+	how := map[string]string{"simulate": "Simulated", "record": "Recorded"}[g.Collector]
+	if how == "" {
+		how = strings.Replace("From "+g.Collector, "From import ", "Imported from ", 1)
+	}
+	out := fmt.Sprintf("%s on %s", how, countOf(g.Cores, "core"))
+	if g.Collector == "record" { // its times are those of a machine with a core for every thread
+		out = "Recorded natively"
+	}
+	if g.Model != "" && g.Model != "native" {
+		out += ", model " + g.Model
+	}
+	if g.TimeLabel == g.CountLabel {
+		out += fmt.Sprintf("; times in %s, and counts, %s.", g.ClockUnit, g.TimeLabel)
+	} else {
+		out += fmt.Sprintf("; times in %s, %s; counts %s.", g.ClockUnit, g.TimeLabel, g.CountLabel)
+	}
+	return out + ending(g)
+}
+
+// ending tells how the program ended, where that is worth a word.
+func ending(g *Program) string {
+	switch g.EndState {
+	case "exited":
+		if g.ExitStatus != 0 {
+			return fmt.Sprintf(" The program ended with status %d.", g.ExitStatus)
+		}
+		return ""
+	case "signalled":
+		return fmt.Sprintf(" The program was ended by signal %d.", g.ExitStatus)
+	case "interrupted":
+		return " The run was interrupted; this is what had finished."
+	case "deadlock":
+		return " The program deadlocked; this is what had finished."
+	case "running", "lime-failed":
+		return " The run was cut off; this is what had finished."
+	}
+	return ""
+}
+
+// saidElsewhere lists the verdicts whose words the report has in another place.
+var saidElsewhere = []string{"balanced", "no-sections", "incomplete", "abnormal-end"}
+
+// tell returns the verdicts that are worth printing.
+func tell(list []Verdict) []Verdict {
+	return slices.DeleteFunc(slices.Clone(list), func(v Verdict) bool { return slices.Contains(saidElsewhere, v.Code) })
+}
+
+// verdicts prints judgements on the data, the warnings louder.
+func (p *printer) verdicts(list []Verdict) {
+	for _, v := range list {
+		if v.Severity == "warn" {
+			p.labelled(0, "Caution: ", v.Text, p.st.warn)
+		} else {
+			p.item(0, "Note: ", v.Text)
+		}
+	}
+}
+
+func (p *printer) sectionTable(r *Report, o TextOptions) {
+	p.blank()
+	p.line("%s%s", p.st.bold(fit("Parallel sections, by time lost", 40)),
+		p.st.dim("lost of run            imbalance   times"))
+	rows := len(r.Sections)
+	if !o.All {
+		rows = min(rows, 8)
+	}
+	most := max(r.Sections[0].LostShare, 0.02) // small losses look small
+	for i := range r.Sections[:rows] {
+		p.sectionRow(&r.Sections[i], i+1, most)
+	}
+	if rest := r.Sections[rows:]; len(rest) > 0 {
+		lost := 0.0
+		for i := range rest {
+			lost += rest[i].LostShare
+		}
+		p.line("%s", p.st.dim(fmt.Sprintf("    and %d more, together %s (--all shows them)", len(rest), unit.Percent(lost))))
+	}
+}
+
+func (p *printer) sectionRow(s *Section, number int, most float64) {
+	ratio := 0.0
+	if most > 0 {
+		ratio = s.LostShare / most
+	}
+	b, w := bar(ratio, 14)
+	p.line("%3d %s %s %s%s %s %s", number, p.st.place(fit(clean(s.EndsAt.String()), 35)),
+		right(unit.Percent(s.LostShare), 7), p.st.loud(b), strings.Repeat(" ", 14-w),
+		right(unit.Percent(s.Imbalance), 7), right(fmt.Sprint(s.Instances), 7))
+}
+
+// serial lists the longest stretches in which one thread worked alone.
+func (p *printer) serial(r *Report) {
+	if len(r.Serial) == 0 || r.Whole.SerialShare < 0.05 {
+		return
+	}
+	p.blank()
+	p.rule("One thread alone")
+	for i := range r.Serial[:min(len(r.Serial), 3)] {
+		s := &r.Serial[i]
+		p.line("  %s  until %s", p.st.bold(right(unit.Percent(s.TimeShare), 7)), p.st.place(cut(clean(untilWords(s)), 60)))
+	}
+}
+
+// untilWords names the end of a serial stretch.
+func untilWords(s *Stretch) string {
+	if s.EndsAt.unknown() {
+		return "the end of the program"
+	}
+	return s.EndsAt.String()
+}
+
+func (p *printer) notes(notes []Note, all bool) {
+	lines := noteLines(notes, all)
+	if len(lines) == 0 {
+		return
+	}
+	p.blank()
+	p.rule("Notes")
+	for _, line := range lines {
+		p.item(0, "- ", line)
+	}
+}
+
+// countOf returns "1 thread", "2 threads".
+func countOf(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}

@@ -1,0 +1,294 @@
+package report
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"lime/internal/unit"
+)
+
+// ledger prints the exact account of a section.
+func (p *printer) ledger(r *Report, s *Section) {
+	l := s.Ledger
+	p.para(0, ledgerWords(r, s))
+	rows, positive, negative := foldRows(l, ledgerRows, ledgerShare)
+	for i := range rows {
+		p.ledgerRow(&r.Program, &rows[i])
+	}
+	p.rest(&r.Program, l, positive, restPositive)
+	p.rest(&r.Program, l, negative, restNegative)
+	p.line("  %s %s  %s", p.st.bold(right("100.0 %", 8)), right(r.Program.Short(l.Total), 8), "in all")
+}
+
+func ledgerWords(r *Report, s *Section) string {
+	last := "The last thread to arrive"
+	if s.Instances > 1 {
+		last = "Over the instances, the last thread to arrive"
+	}
+	how := "Where that came from (an exact account):"
+	if !s.Ledger.Exact {
+		how = "Where that came from (an account of estimates):"
+	}
+	return fmt.Sprintf("%s worked %s longer than the mean. %s", last, r.Program.Quantity(s.Ledger.Total), how)
+}
+
+// The text shows at most so many rows of the ledger, none with a smaller share.
+const (
+	ledgerRows  = 10
+	ledgerShare = 0.005
+)
+
+// Words for the rows that are not shown.
+const (
+	restPositive = "the rest that adds time"
+	restNegative = "the rest that takes time away"
+)
+
+// foldRows returns the rows to print, at most so many and none with a smaller
+// share; the others join the rest, what adds time and what takes it away apart.
+func foldRows(l *Ledger, most int, least float64) (rows []LedgerRow, positive, negative float64) {
+	positive, negative = l.RestPositive, l.RestNegative
+	for _, row := range l.Rows {
+		switch {
+		case len(rows) < most && math.Abs(row.Share) >= least:
+			rows = append(rows, row)
+		case row.Time > 0:
+			positive += row.Time
+		default:
+			negative += row.Time
+		}
+	}
+	return rows, positive, negative
+}
+
+// where is the row's place; rows may have none.
+func (r *LedgerRow) where() string {
+	if r.Where().unknown() {
+		return ""
+	}
+	return r.Where().Short()
+}
+
+func (p *printer) ledgerRow(g *Program, row *LedgerRow) {
+	b, w := bar(row.Share, 8)
+	p.line("  %s %s  %s%s %s %s", p.st.bold(right(unit.Percent(row.Share), 8)), right(g.Short(row.Time), 8),
+		p.st.loud(b), strings.Repeat(" ", 8-w), p.st.place(fit(clean(row.where()), 19)), cut(clean(row.What), 30))
+}
+
+// worthARow tells whether a rest would show as more than 0.0 %.
+func worthARow(time, total float64) bool { return math.Abs(ratio(time, total)) >= 0.0005 }
+
+func (p *printer) rest(g *Program, l *Ledger, time float64, words string) {
+	if !worthARow(time, l.Total) {
+		return
+	}
+	p.line("  %s %s  %s", right(unit.Percent(time/l.Total), 8), right(g.Short(time), 8), p.st.dim(words))
+}
+
+// sameLine tells whether two causes stand on one line of source.
+func (c *Cause) sameLine(d *Cause) bool { return c.File == d.File && c.Line == d.Line && c.Line > 0 }
+
+// cause prints one cause with all that a reader needs to believe it. The source
+// is left out where it has just been shown.
+func (p *printer) cause(r *Report, s *Section, c *Cause, again bool) {
+	p.causeHead(c)
+	p.para(2, c.Sentence)
+	if !again {
+		p.source(c.Source)
+	}
+	p.counts(r, s, c)
+	if c.TimeToWin > 0 {
+		p.item(2, "To win: ", toWin(r, c))
+	}
+	if len(c.Members) > 0 {
+		p.item(2, "It drags along: ", memberWords(c.Members, 6))
+	}
+	for _, path := range c.Paths[:min(len(c.Paths), 2)] {
+		p.item(2, "Called from: ", pathWords(path))
+	}
+	if len(c.Rivals) > 0 {
+		p.item(2, "Not to be told apart from: ", rivalWords(c.Rivals, 4))
+	}
+	if c.Agreement != "" {
+		p.item(2, "Note: ", c.Agreement)
+	}
+}
+
+func (p *printer) causeHead(c *Cause) {
+	left := fmt.Sprintf("Cause %d: %s at ", c.Rank, clean(c.Title))
+	right := fmt.Sprintf("score %.2f, %s", c.Score, shareWords(c))
+	room := Width - columns(left) - columns(right) - 2
+	place := fit(clean(c.Place.String()), max(room, 12))
+	p.line("%s%s  %s", p.st.loud(left), p.st.bold(place), right)
+}
+
+// shareWords says how much the cause explains, and of what.
+func shareWords(c *Cause) string {
+	if c.ShareKind == "ledger" {
+		return "explains " + unit.Percent(c.Share)
+	}
+	return "R2 " + unit.Percent(c.Share)
+}
+
+func toWin(r *Report, c *Cause) string {
+	return fmt.Sprintf("up to %s, %s of the run time, if it were even among the threads.",
+		r.Program.Quantity(c.TimeToWin), unit.Percent(c.WinShare))
+}
+
+// source prints the source lines, the cause's marked.
+func (p *printer) source(lines []SourceLine) {
+	indent := commonIndent(lines)
+	for _, l := range lines {
+		text := cut(strings.TrimPrefix(clean(l.Text), indent), Width-12)
+		if l.Mark {
+			p.line("  %s %s  %s", p.st.loud(">"), p.st.bold(right(fmt.Sprint(l.Line), 6)), p.st.bold(text))
+			continue
+		}
+		p.line("    %s  %s", p.st.dim(right(fmt.Sprint(l.Line), 6)), text)
+	}
+}
+
+// commonIndent returns the blanks that every line that is not blank begins with.
+func commonIndent(lines []SourceLine) string {
+	least := -1
+	for _, l := range lines {
+		text := clean(l.Text)
+		if trimmed := strings.TrimLeft(text, " "); trimmed != "" {
+			if n := len(text) - len(trimmed); least < 0 || n < least {
+				least = n
+			}
+		}
+	}
+	return strings.Repeat(" ", max(least, 0))
+}
+
+// counts draws the event's count in each thread below the thread's time.
+func (p *printer) counts(r *Report, s *Section, c *Cause) {
+	if len(c.Counts) == 0 {
+		return
+	}
+	if which := c.which(s); which != "" {
+		p.line("  %s", p.st.dim("by thread, "+which+":"))
+	}
+	time, count := make([]float64, len(c.Counts)), make([]float64, len(c.Counts))
+	for i, t := range c.Counts {
+		time[i], count[i] = t.Time, float64(t.Count)
+	}
+	if len(c.Counts) <= fewThreads {
+		p.numbers(r, c)
+		return
+	}
+	p.sparkRow("time", time, "", r.Program.Short)
+	p.sparkRow(c.countWord(), count, "33", c.countPrinter(r))
+}
+
+// which says of which instances the counts are.
+func (c *Cause) which(s *Section) string {
+	switch {
+	case s.Instances < 2:
+		return ""
+	case c.Summed:
+		return "all instances"
+	}
+	return fmt.Sprintf("instance %d", c.Seq+1)
+}
+
+// countWord says what the counts are.
+func (c *Cause) countWord() string {
+	if c.CountTime {
+		return "cost"
+	}
+	return "count"
+}
+
+// countPrinter prints the counts: times, or numbers.
+func (c *Cause) countPrinter(r *Report) func(float64) string {
+	if c.CountTime {
+		return r.Program.Short
+	}
+	return unit.SI
+}
+
+// fewThreads is the number up to which counts are printed and not drawn.
+const fewThreads = 8
+
+func (p *printer) numbers(r *Report, c *Cause) {
+	thread, time, count := fit("thread", 6), fit("time", 6), fit(c.countWord(), 6)
+	for _, t := range c.Counts {
+		thread += right(fmt.Sprint(t.Thread), 9)
+		time += right(r.Program.Short(t.Time), 9)
+		count += right(c.countPrinter(r)(float64(t.Count)), 9)
+	}
+	p.line("  %s", p.st.dim(thread))
+	p.line("  %s", p.st.paint("34", time))
+	p.line("  %s", p.st.paint("33", count))
+}
+
+// list joins at most so many words, and tells how many are left out.
+func list[T any](items []T, most int, word func(*T) string) string {
+	var words []string
+	for i := range items[:min(len(items), most)] {
+		words = append(words, word(&items[i]))
+	}
+	if len(items) > most {
+		words = append(words, fmt.Sprintf("and %d more", len(items)-most))
+	}
+	return strings.Join(words, ", ")
+}
+
+func memberWords(members []Member, most int) string {
+	return list(members, most, func(m *Member) string {
+		titles := make([]string, len(m.Kinds))
+		for i, k := range m.Kinds {
+			titles[i] = eventTitle(k)
+		}
+		return fmt.Sprintf("%s (%s)", m.Short(), strings.Join(titles, ", "))
+	})
+}
+
+func rivalWords(rivals []Rival, most int) string {
+	return list(rivals, most, func(r *Rival) string { return fmt.Sprintf("%s (%s)", r.Short(), eventTitle(r.Event)) })
+}
+
+// pathWords prints a call path from the innermost caller outwards.
+func pathWords(path []Frame) string {
+	words := make([]string, 0, len(path))
+	for _, f := range slices.Backward(path) {
+		words = append(words, Place{File: f.File, Line: f.Line, Function: f.Function}.String())
+	}
+	return strings.Join(words, " < ")
+}
+
+// eventTitles names the kinds of event for people; kinds that are not here
+// keep their own name.
+var eventTitles = map[string]string{
+	"branch":         "branch",
+	"loop":           "loop",
+	"call":           "call",
+	"recursion":      "recursion",
+	"indirect-jump":  "switch",
+	"indirect-call":  "indirect call",
+	"jump":           "jump",
+	"l1d-miss":       "L1 data miss",
+	"l2-miss":        "L2 miss",
+	"llc-miss":       "last-level miss",
+	"l1i-miss":       "instruction miss",
+	"tlb-miss":       "TLB miss",
+	"branch-miss":    "branch mispredict",
+	"coherence-miss": "coherence miss",
+	"bus-wait":       "bus wait",
+	"memory-wait":    "memory wait",
+	"page-fault":     "page fault",
+	"lock-wait":      "lock wait",
+	"off-cpu":        "off-CPU time",
+	"exec":           "execution",
+}
+
+func eventTitle(event string) string {
+	if t, ok := eventTitles[event]; ok {
+		return t
+	}
+	return event
+}

@@ -1,0 +1,79 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"path/filepath"
+	"strings"
+
+	"lime/internal/unit"
+	"lime/internal/whatif"
+)
+
+// WhatIf prints a comparison of two runs as text.
+func WhatIf(w io.Writer, c *whatif.Comparison, all bool) error {
+	p := &linePrinter{w: w}
+	p.print("What if: %s", strings.Join(c.Change, ", "))
+	if c.Estimate {
+		p.print("%s", "(computed from the account of the run, to first order; not run)")
+	}
+	p.print("%s", "")
+	p.print("%-36s %21s %21s", "", "imbalance", "time")
+	p.print("%-36s %10s %10s %10s %10s", "section", "before", "after", "before", "after")
+	shown := 0
+	for i := range c.Sections {
+		s := &c.Sections[i]
+		if !all && s.LostBefore+s.LostAfter == 0 {
+			continue
+		}
+		shown++
+		p.print("%-36.36s %10s %10s %10s %10s", whatIfPlace(s), unit.Percent(s.ImbalanceBefore), after(s, unit.Percent(s.ImbalanceAfter)),
+			unit.SI(s.TimeBefore), after(s, unit.SI(s.TimeAfter)))
+	}
+	if shown == 0 {
+		p.print("%s", "no section lost any time")
+	}
+	p.print("%-36s %10s %10s %10s %10s", "whole run, "+c.ClockUnit, "", "", unit.SI(c.RunTimeBefore), unit.SI(c.RunTimeAfter))
+	for i := range c.Sections {
+		if s := &c.Sections[i]; i == 0 && s.LostBefore > 0 && !s.Gone {
+			p.print("%s", "")
+			p.print("%s", accounted(s))
+		}
+	}
+	return p.err
+}
+
+func after(s *whatif.Section, text string) string {
+	if s.Gone {
+		return "gone"
+	}
+	return text
+}
+
+func whatIfPlace(s *whatif.Section) string {
+	e := &s.EndsAt
+	if e.Line == 0 {
+		return e.Function + " " + e.Address
+	}
+	return fmt.Sprintf("%s:%d %s", filepath.Base(e.File), e.Line, e.Function)
+}
+
+// accounted says how much of a section's loss the change took away.
+func accounted(s *whatif.Section) string {
+	if s.Accounted < 0 {
+		return fmt.Sprintf("%s lost %s more time in waiting with the change.", whatIfPlace(s), unit.Percent(-s.Accounted))
+	}
+	return fmt.Sprintf("This accounted for %s of the time that %s lost in waiting.", unit.Percent(s.Accounted), whatIfPlace(s))
+}
+
+// linePrinter prints lines and keeps the first error.
+type linePrinter struct {
+	w   io.Writer
+	err error
+}
+
+func (p *linePrinter) print(format string, args ...any) {
+	if p.err == nil {
+		_, p.err = fmt.Fprintln(p.w, strings.TrimRight(fmt.Sprintf(format, args...), " "))
+	}
+}

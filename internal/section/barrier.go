@@ -1,0 +1,82 @@
+package section
+
+import "lime/internal/unit"
+
+// episode is one passage of a barrier. It is complete as soon as anyone
+// leaves: nobody leaves before the last party has arrived.
+type episode struct {
+	kind     Kind
+	place    unit.Addr
+	parts    []Part
+	index    map[ThreadID]int
+	left     int
+	complete bool
+}
+
+func newEpisode(kind Kind, place unit.Addr) *episode {
+	return &episode{kind: kind, place: place, index: map[ThreadID]int{}}
+}
+
+// arrive ends t's part at a barrier.
+func (r *Recogniser) arrive(t *thread, op *Op) {
+	e := r.barriers[op.Object]
+	if e == nil || e.complete {
+		e = newEpisode(Barrier, op.Site.Place())
+		r.barriers[op.Object] = e
+	}
+	t.piece(op)
+	e.index[t.id] = len(e.parts)
+	e.parts = append(e.parts, t.close(op.At, op.Site))
+	t.at, t.state = e, arrived
+}
+
+// leave starts t's next part; the last one to leave finishes the instance.
+func (r *Recogniser) leave(t *thread, op *Op) {
+	e := t.at
+	if e == nil {
+		return
+	}
+	t.at, t.state = nil, running
+	t.begin(op.At)
+	e.parts[e.index[t.id]].Release = op.At
+	e.complete = true
+	e.left++
+	if e.left == len(e.parts) {
+		r.emitEpisode(e)
+		if r.barriers[op.Object] == e {
+			delete(r.barriers, op.Object)
+		}
+	}
+}
+
+func (r *Recogniser) emitEpisode(e *episode) {
+	r.finish(Instance{Kind: e.kind, Place: e.majority(), Parts: e.parts})
+	e.parts = nil
+}
+
+// majority is the place at which most threads arrived; the lowest on a tie.
+func (e *episode) majority() unit.Addr { return majorityPlace(e.parts, e.place) }
+
+func majorityPlace(parts []Part, otherwise unit.Addr) unit.Addr {
+	n := map[unit.Addr]int{}
+	best := otherwise
+	for i := range parts {
+		n[parts[i].site.Place()]++
+	}
+	for i := range parts {
+		a := parts[i].site.Place()
+		if n[a] > n[best] || n[a] == n[best] && a < best {
+			best = a
+		}
+	}
+	return best
+}
+
+// finishBarrier hands out an episode that some threads never left.
+func (r *Recogniser) finishBarrier(key uint64) {
+	e := r.barriers[key]
+	delete(r.barriers, key)
+	if e != nil && len(e.parts) > 0 && e.complete {
+		r.emitEpisode(e)
+	}
+}

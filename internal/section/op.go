@@ -1,0 +1,125 @@
+package section
+
+import "lime/internal/unit"
+
+// ThreadID numbers the threads of the program in order of creation, from 0.
+type ThreadID int32
+
+// NoThread is the id of no thread.
+const NoThread ThreadID = -1
+
+// OpKind is what a thread did.
+type OpKind uint8
+
+// The operations. Those marked "ends a piece" carry Op.Span.
+const (
+	OpStart     OpKind = iota // the thread begins to run
+	OpExit                    // the thread is gone (ends a piece); Site = where it was
+	OpCreate                  // created thread Other (ends a piece)
+	OpCreated                 // is back from creating a thread (ends a piece)
+	OpJoinBegin               // will wait for thread Other to end (ends a piece)
+	OpJoinEnd                 // thread Other has ended, and was waited for
+	OpArrive                  // arrived at barrier Object (ends a piece); Parties, 0 = unknown
+	OpLeave                   // left the barrier
+	OpFork                    // opened parallel region Object (ends a piece)
+	OpMember                  // begins to work for region Object
+	OpMemberEnd               // reached the end of region Object (ends a piece)
+	OpTask                    // begins a task while it stands at a barrier or a region's end
+	OpTaskEnd                 // has done the task, and waits on (ends a piece)
+	OpRegionEnd               // the thread that forked region Object goes on alone
+	OpWaitBegin               // waits for something unknown at Object: futex, flag (ends a piece)
+	OpWaitEnd                 // the wait is over; Other = who ended it, or NoThread
+	OpRelease                 // is about to end the waits of Woken at Object, 0 if not known yet (ends a piece); At = its arrival
+	OpLockBegin               // waits for lock Object
+	OpLockEnd                 // has the lock
+	OpOff                     // was off its core for N clock units inside the open part
+	OpCut                     // reached a place that the user declared to end sections (ends a piece)
+	OpIdle                    // belongs to a pool, and has no work yet
+	opKinds
+)
+
+// Frame is one open call in the program's own code.
+type Frame struct {
+	Call unit.Addr // the call instruction (or, innermost, the waiting instruction itself)
+	Func unit.Addr // entry of the function that contains it
+}
+
+// Site is the place of an operation: the open calls of the program's own code,
+// innermost first, library frames left out.
+type Site struct {
+	Stack []Frame
+	// Kept is how many of the outermost frames were open during the whole
+	// piece, without having been left and called again.
+	Kept int
+	// Library is how many of the innermost frames stand in the language's own library, compiled into the program.
+	Library int
+}
+
+// Place returns the innermost call, 0 if unknown.
+func (s Site) Place() unit.Addr {
+	if len(s.Stack) == 0 {
+		return 0
+	}
+	return s.Stack[0].Call
+}
+
+// outside is the innermost call that is not the language's own.
+func (s Site) outside() unit.Addr {
+	if s.Library < len(s.Stack) {
+		return s.Stack[s.Library].Call
+	}
+	return s.Place()
+}
+
+// Op is one operation of one thread. Operations arrive in the order of the
+// simulated clock.
+type Op struct {
+	Kind    OpKind
+	Thread  ThreadID
+	At      unit.Cycles
+	Other   ThreadID   // by kind
+	Woken   []ThreadID // OpRelease
+	Object  uint64     // barrier, region, futex, lock
+	Parties int
+	Untyped bool // OpWaitBegin: a bare futex, which may as well be a lock's
+	Lock    bool // OpWaitEnd: if it ended no section it was a lock's
+	N       unit.Cycles
+	Site    Site
+	Span    any // the collector's handle of the piece that ends here
+}
+
+// Kind says what ends a section; the words are those of the profile.
+type Kind string
+
+// The kinds.
+const (
+	Barrier Kind = "barrier"
+	Join    Kind = "join"
+	Region  Kind = "region-end"
+	Built   Kind = "built-barrier"
+	Custom  Kind = "custom"
+	Serial  Kind = "serial"
+	Tail    Kind = "exit"
+)
+
+// Part is one thread's passage through an instance.
+type Part struct {
+	Thread                 ThreadID
+	Start, Arrive, Release unit.Cycles
+	LockWait, OffCPU       unit.Cycles
+	Spans                  []any // pieces in order; a piece may belong to several nested instances
+	site                   Site
+	first                  bool // the thread's first part
+	parent                 bool // the thread that created the others of a join group
+	carried, nested        bool
+}
+
+// Time is the execution time of the part.
+func (p *Part) Time() unit.Cycles { return p.Arrive - p.Start }
+
+// Instance is one finished passage through a section, which ends at Site.
+type Instance struct {
+	Kind  Kind
+	Place unit.Addr // the call that ends it
+	Parts []Part
+}

@@ -1,0 +1,543 @@
+package section
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
+
+func TestRecognise(t *testing.T) {
+	for _, c := range []struct{ name, ops, want string }{
+		{"barrier, first and second passage, early re-arrival", `
+			0 0 start
+			0 1 start of=0
+			10 0 arrive obj=7 at=1:100
+			30 1 arrive obj=7 at=1:100
+			31 1 leave obj=7
+			32 1 arrive obj=7 at=1:100   # before thread 0 has left
+			33 0 leave obj=7
+			50 0 arrive obj=7 at=1:100
+			51 0 leave obj=7
+			52 1 leave obj=7`, `
+			barrier @100 0[0-10>33] 1[0-30>31]
+			barrier @100 0[33-50>51] 1[31-32>52]
+			exit @0 `},
+		{"barrier with fewer parties than threads", `
+			0 0 start
+			0 1 start of=0
+			0 2 start of=0
+			10 1 arrive obj=7 at=1:100
+			20 2 arrive obj=7 at=1:100
+			20 2 leave obj=7
+			20 1 leave obj=7
+			60 0 exit at=1:9
+			60 1 exit at=1:9
+			60 2 exit at=1:9`, `
+			barrier @100 1[0-10>20] 2[0-20>20]
+			exit @9 0[0-60>60] 1[20-60>60] 2[20-60>60]`},
+		{"create and join in a loop: one section, the main thread only waits", `
+			0 0 start
+			10 0 create of=1 at=1:100
+			10 1 start of=0
+			11 0 create of=2 at=1:100
+			11 2 start of=0
+			12 0 join of=1 at=1:200
+			40 2 exit at=5:1
+			50 1 exit at=5:1
+			51 0 joined of=1
+			52 0 join of=2 at=1:200
+			53 0 joined of=2
+			60 0 exit at=1:300`, `
+			serial @100 0[0-10>10]
+			join @200 1[10-50>51] 2[11-40>53]
+			exit @300 0[53-60>60]`},
+		{"the main thread creates the others and then works too: its part starts when all are there", `
+			0 0 start
+			10 0 create of=1 at=1:100
+			10 1 start of=0
+			14 0 created at=1:100
+			15 0 create of=2 at=1:100
+			15 2 start of=0
+			19 0 created at=1:100
+			49 0 arrive obj=7 at=1:150
+			40 1 arrive obj=7 at=1:150
+			45 2 arrive obj=7 at=1:150
+			49 2 leave obj=7
+			49 1 leave obj=7
+			49 0 leave obj=7`, `
+			serial @100 0[0-10>10]
+			serial @100 0[10-14>14]
+			serial @100 0[14-19>19]
+			barrier @150 0[19-49>49] 1[10-40>49] 2[15-45>49]`},
+		{"tasks done while waiting for the others count for the section that ends there", `
+			0 0 start
+			0 1 start of=0
+			0 1 idle
+			10 0 fork obj=5 at=1:100
+			11 0 member obj=5
+			12 1 member obj=5
+			14 1 memberend obj=5 at=2:1
+			15 0 memberend obj=5 at=2:1
+			20 1 task
+			20 0 task
+			30 0 taskend
+			50 1 taskend
+			55 1 task
+			60 1 taskend
+			61 0 regionend obj=5
+			70 0 exit at=1:300`, `
+			serial @100 0[0-10>10]
+			region-end @100 0[11-25>61] 1[12-49>61]
+			exit @300 0[61-70>70]`},
+		{"fork and join where the main thread works too", `
+			0 0 start
+			10 0 create of=1 at=1:100
+			10 1 start of=0
+			45 0 join of=1 at=1:200
+			50 1 exit at=5:1
+			51 0 joined of=1
+			60 0 exit at=1:300`, `
+			serial @100 0[0-10>10]
+			join @200 0[10-45>50] 1[10-50>51]
+			exit @300 0[51-60>60]`},
+		{"the threads meet at barriers without the main thread, which joins them long after its own work", `
+			0 0 start
+			10 0 create of=1 at=1:100
+			10 1 start of=0
+			11 0 create of=2 at=1:100
+			11 2 start of=0
+			19 0 join of=1 at=1:200
+			90 1 arrive obj=7 at=2:100
+			95 2 arrive obj=7 at=2:100
+			95 2 leave obj=7
+			95 1 leave obj=7
+			96 1 exit at=5:1
+			96 2 exit at=5:1
+			96 0 joined of=1
+			96 0 join of=2 at=1:200
+			96 0 joined of=2`, `
+			serial @100 0[0-10>10]
+			barrier @100 1[10-90>95] 2[11-95>95]
+			join @200 1[95-96>96] 2[95-96>96]`},
+		{"joins at several places: the most waited one names the section", `
+			0 0 start
+			0 0 create of=1 at=1:100
+			0 1 start of=0
+			1 0 create of=2 at=1:101
+			1 2 start of=0
+			2 0 join of=1 at=1:200
+			5 1 exit
+			5 0 joined of=1
+			6 0 join of=2 at=1:201
+			50 2 exit
+			50 0 joined of=2`, `
+			join @201 1[0-5>50] 2[1-50>50]`},
+		{"main takes part in barriers with its threads, then joins them", `
+			0 0 start
+			0 0 create of=1 at=1:100
+			0 1 start of=0
+			10 0 arrive obj=7 at=1:150
+			20 1 arrive obj=7 at=1:150
+			20 1 leave obj=7
+			20 0 leave obj=7
+			21 0 join of=1 at=1:200
+			90 1 exit
+			90 0 joined of=1`, `
+			barrier @150 0[0-10>20] 1[0-20>20]
+			join @200 0[20-21>90] 1[20-90>90]`},
+		{"threads that come and go: a new group after a join", `
+			0 0 start
+			0 0 create of=1 at=1:100
+			0 1 start of=0
+			0 0 join of=1 at=1:200
+			10 1 exit
+			10 0 joined of=1
+			20 0 create of=2 at=1:100
+			20 2 start of=0
+			21 0 join of=2 at=1:200
+			40 2 exit
+			40 0 joined of=2`, `
+			serial @200 1[0-10>10]
+			serial @100 0[10-20>20]
+			serial @200 2[20-40>40]`},
+		{"parallel region with a pool, twice", `
+			0 0 start
+			10 0 fork obj=1 at=1:100
+			10 0 member obj=1
+			10 1 start of=0
+			10 1 idle
+			11 1 member obj=1
+			20 0 memberend obj=1
+			50 1 memberend obj=1
+			50 0 regionend obj=1
+			60 0 fork obj=2 at=1:110
+			60 0 member obj=2
+			61 1 member obj=2
+			70 1 memberend obj=2
+			80 0 memberend obj=2
+			81 0 regionend obj=2
+			90 0 exit at=1:9
+			90 1 exit`, `
+			serial @100 0[0-10>10]
+			region-end @100 0[10-20>50] 1[11-50>50]
+			serial @110 0[50-60>60]
+			region-end @110 0[60-80>81] 1[61-70>81]
+			exit @9 0[81-90>90]`},
+		{"nested regions: the inner one counts for the outer one too", `
+			0 0 start
+			0 0 fork obj=1 at=1:100
+			0 0 member obj=1
+			0 1 start
+			0 1 member obj=1
+			10 1 fork obj=2 at=2:200
+			10 1 member obj=2
+			10 2 start of=1
+			10 2 member obj=2
+			20 2 memberend obj=2
+			30 1 memberend obj=2
+			30 1 regionend obj=2
+			40 1 memberend obj=1
+			45 0 memberend obj=1
+			45 0 regionend obj=1`, `
+			region-end @200 1[10-30>30] 2[10-20>30]
+			region-end @100 0[0-45>45] 1[0-40>45]`},
+		{"barrier built from mutex and condition, called in a function", `
+			0 0 start
+			0 1 start of=0
+			0 2 start of=0
+			5 0 lock obj=3
+			8 0 locked obj=3
+			10 0 wait obj=9 at=50:501/1:100
+			20 1 wait obj=9 at=50:501/1:100
+			30 2 release obj=9 woken=0,1 at=50:502/1:100
+			31 0 go
+			32 1 go
+			40 2 wait obj=9 at=50:501/1:100
+			50 1 wait obj=9 at=50:501/1:100
+			60 0 release obj=9 woken=1,2 at=50:502/1:100
+			61 1 go
+			61 2 go`, `
+			built-barrier @100 0[0-10>30 lock=3] 1[0-20>30] 2[0-30>30]
+			built-barrier @100 0[31-60>60] 1[32-50>60] 2[30-40>60]`},
+		{"barrier written out in the worker: the wait itself names it", `
+			0 0 start
+			0 1 start of=0
+			0 2 start of=0
+			10 0 wait obj=9 at=50:501/1:100
+			20 1 wait obj=9 at=50:501/1:100
+			30 2 release obj=9 woken=0,1 at=50:502/1:100
+			31 0 go
+			32 1 go
+			40 2 wait obj=9 at=50:501/1:100 kept=1
+			50 1 wait obj=9 at=50:501/1:100 kept=1
+			60 0 release obj=9 woken=1,2 at=50:502/1:100 kept=1
+			61 1 go
+			61 2 go`, `
+			built-barrier @501 0[0-10>30] 1[0-20>30] 2[0-30>30]
+			built-barrier @501 0[31-60>60] 1[32-50>60] 2[30-40>60]`},
+		{"barrier that wakes one by one", `
+			0 0 start
+			0 1 start of=0
+			0 2 start of=0
+			10 0 wait obj=9 at=50:501
+			20 1 wait obj=9 at=50:501
+			30 2 release obj=9 woken=0 at=50:502
+			31 0 go
+			32 2 release obj=9 woken=1 at=50:502
+			33 1 go
+			50 0 exit
+			50 1 exit
+			50 2 exit`, `
+			built-barrier @501 0[0-10>30] 1[0-20>30] 2[0-30>30]
+			exit @0 0[31-50>50] 1[33-50>50] 2[30-50>50]`},
+		{"a queue is no barrier: one of several waiters is woken", `
+			0 0 start
+			0 1 start of=0
+			0 2 start of=0
+			10 0 wait obj=9 at=50:501
+			20 1 wait obj=9 at=50:501
+			30 2 release obj=9 woken=0 at=60:502
+			31 0 go
+			40 0 wait obj=9 at=50:501
+			50 2 release obj=9 woken=1 at=60:502
+			51 1 go
+			60 0 exit
+			60 1 exit
+			60 2 exit`, `
+			exit @0 0[0-40>60 off=21] 1[0-60>60 off=31] 2[0-60>60]`},
+		{"a pool: main deals out, waits for all; keepers take no part", `
+			0 0 start
+			0 1 start of=0
+			0 2 start of=0
+			2 1 wait obj=9 at=50:501
+			3 2 wait obj=9 at=50:501
+			10 0 release obj=9 woken=1,2 at=60:100
+			11 1 go
+			11 2 go
+			12 0 wait obj=8 at=60:601
+			40 1 wait obj=9 at=50:501
+			90 2 release obj=8 woken=0 at=50:502
+			91 0 go
+			92 2 wait obj=9 at=50:501
+			99 0 exit`, `
+			built-barrier @501 0[0-10>10] 1[0-2>10] 2[0-3>10]
+			built-barrier @601 1[11-40>90] 2[11-90>90]
+			exit @0 0[91-99>99] 2[90-92>99]`},
+		{"a bare futex between two threads may be a lock", `
+			0 0 start
+			0 1 start of=0
+			10 0 wait obj=9 at=50:501 untyped
+			20 1 release obj=9 woken=0 at=50:502
+			21 0 go
+			30 0 exit
+			30 1 exit`, `
+			exit @0 0[0-30>30 off=11] 1[0-30>30]`},
+		{"spinning: whom it wakes, and where, comes after the releasing thread's arrival", `
+			0 0 start
+			0 1 start of=0
+			0 2 start of=0
+			10 0 release at=1:77          # on its way to the loop
+			11 0 wait obj=9 at=1:78
+			20 1 release at=1:77
+			21 1 wait obj=9 at=1:78
+			30 2 release at=1:77
+			31 0 go
+			31 2 release obj=9 woken=0
+			32 2 release obj=9 woken=1
+			32 1 go
+			50 0 exit
+			50 1 exit
+			50 2 exit`, `
+			built-barrier @78 0[0-11>30] 1[0-21>30] 2[0-30>30]
+			exit @0 0[31-50>50] 1[32-50>50] 2[30-50>50]`},
+		{"threads that nobody joins: the last one wakes the creator", `
+			0 0 start
+			5 0 create of=1 at=1:100
+			5 1 start of=0
+			6 0 create of=2 at=1:100
+			6 2 start of=0
+			7 0 wait obj=9 at=1:200
+			40 1 exit
+			90 2 release obj=9 woken=0
+			91 0 go
+			92 2 exit
+			99 0 exit`, `
+			serial @100 0[0-5>5]
+			join @200 1[5-40>90] 2[6-90>90]
+			exit @0 0[91-99>99] 2[90-92>99]`},
+		{"a woken thread ends before all are woken", `
+			0 0 start
+			0 1 start of=0
+			0 2 start of=0
+			10 0 wait obj=9 at=50:501
+			20 1 wait obj=9 at=50:501
+			30 2 release obj=9 woken=0 at=50:502
+			31 0 go
+			32 0 exit
+			33 2 release obj=9 woken=1 at=50:502
+			34 1 go
+			50 1 exit
+			50 2 exit`, `
+			built-barrier @501 0[0-10>30] 1[0-20>30] 2[0-30>30]
+			exit @0 0[31-32>50] 1[34-50>50] 2[30-50>50]`},
+		{"one came through the last passage unseen: it is missing at the join, too", `
+			0 0 start
+			0 0 create of=1 at=1:100
+			0 1 start of=0
+			0 0 create of=2 at=1:100
+			0 2 start of=0
+			0 0 create of=3 at=1:100
+			0 3 start of=0
+			0 0 create of=4 at=1:100
+			0 4 start of=0
+			0 0 join of=1 at=1:200
+			10 1 wait obj=9 at=1:78
+			20 2 wait obj=9 at=1:78
+			25 3 wait obj=9 at=1:78
+			30 4 release obj=9 woken=1,2,3 at=1:79
+			30 1 go
+			30 2 go
+			30 3 go
+			40 1 wait obj=9 at=1:78
+			45 2 wait obj=9 at=1:78
+			50 4 release obj=9 woken=1,2 at=1:79 # thread 3 was there, too
+			50 1 go
+			50 2 go
+			80 1 exit
+			80 2 exit
+			80 3 exit
+			80 4 exit
+			80 0 joined of=1
+			80 0 join of=2 at=1:200
+			80 0 joined of=2
+			80 0 join of=3 at=1:200
+			80 0 joined of=3
+			80 0 join of=4 at=1:200
+			80 0 joined of=4`, `
+			built-barrier @78 1[0-10>30] 2[0-20>30] 3[0-25>30] 4[0-30>30]
+			built-barrier @78 1[30-40>50] 2[30-45>50] 4[30-50>50]
+			join @200 1[50-80>80] 2[50-80>80] 4[50-80>80]`},
+		{"one came through without waiting: its two sections' work is no part of one", `
+			0 0 start
+			0 1 start of=0
+			0 2 start of=0
+			0 3 start of=0
+			10 0 wait obj=9 at=1:78
+			20 1 wait obj=9 at=1:78
+			25 3 wait obj=9 at=1:78
+			30 2 release obj=9 woken=0,1,3 at=1:79
+			30 0 go
+			30 1 go
+			30 3 go
+			40 0 wait obj=9 at=1:78
+			45 1 wait obj=9 at=1:78
+			50 2 release obj=9 woken=0,1 at=1:79 # thread 3 was there, too
+			50 0 go
+			50 1 go
+			60 0 wait obj=9 at=1:78
+			65 1 wait obj=9 at=1:78
+			70 3 wait obj=9 at=1:78
+			75 2 release obj=9 woken=0,1,3 at=1:79`, `
+			built-barrier @78 0[0-10>30] 1[0-20>30] 2[0-30>30] 3[0-25>30]
+			built-barrier @78 0[30-40>50] 1[30-45>50] 2[30-50>50]
+			built-barrier @78 0[50-60>75] 1[50-65>75] 2[50-75>75]`},
+		{"each at a flag of its own: one barrier", `
+			0 0 start
+			0 1 start of=0
+			0 2 start of=0
+			10 0 wait obj=8 at=1:78
+			20 1 wait obj=9 at=1:78
+			30 2 release obj=8 woken=0 at=1:79
+			31 0 go
+			32 2 release obj=9 woken=1 at=1:79
+			33 1 go
+			50 0 exit
+			50 1 exit
+			50 2 exit`, `
+			built-barrier @78 0[0-10>30] 1[0-20>30] 2[0-30>30]
+			exit @0 0[31-50>50] 1[33-50>50] 2[30-50>50]`},
+		{"declared ends", `
+			0 0 start
+			0 1 start
+			10 0 cut obj=5 at=1:100
+			20 0 cut obj=5 at=1:100
+			30 1 cut obj=5 at=1:100
+			35 1 cut obj=5 at=1:100
+			36 0 exit
+			37 1 exit`, `
+			custom @100 0[0-10>30] 1[0-30>30]
+			custom @100 0[10-20>35] 1[30-35>35]
+			exit @0 0[20-36>37] 1[35-37>37]`},
+		{"lock waits and time off the core stay inside the part", `
+			0 0 start
+			0 1 start
+			5 0 lock obj=1
+			9 0 locked obj=1
+			9 0 off n=7
+			20 0 arrive obj=7 at=1:100
+			20 1 arrive obj=7 at=1:100
+			20 0 leave obj=7
+			20 1 leave obj=7`, `
+			barrier @100 0[0-20>20 lock=4 off=7] 1[0-20>20]`},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			var got []string
+			for _, in := range recognise(t, c.ops) {
+				got = append(got, printInstance(in))
+			}
+			var want []string
+			for _, l := range lines(c.want) {
+				if strings.Contains(l, "[") {
+					want = append(want, l)
+				}
+			}
+			if fmt.Sprint(got) != fmt.Sprint(want) {
+				t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+			}
+		})
+	}
+}
+
+// Every piece before the last section must be in exactly one instance when
+// nothing nests, and in order.
+func TestPieces(t *testing.T) {
+	ins := recognise(t, `
+		0 0 start
+		0 1 start
+		5 0 wait obj=1 at=1:1
+		6 1 release obj=1 woken=0 untyped at=2:2
+		7 0 go
+		10 0 arrive obj=7 at=1:100
+		30 1 arrive obj=7 at=1:100
+		30 1 leave obj=7
+		30 0 leave obj=7
+		40 0 exit
+		40 1 exit`)
+	seen := map[any]int{}
+	for _, in := range ins {
+		for _, p := range in.Parts {
+			for _, s := range p.Spans {
+				seen[s]++
+			}
+		}
+	}
+	for _, want := range []string{"0@5", "1@6", "0@10", "1@30", "0@40", "1@40"} {
+		if seen[want] != 1 {
+			t.Errorf("piece %s is in %d instances, want 1 (%v)", want, seen[want], seen)
+		}
+	}
+}
+
+func TestEveryKindHasAHandler(t *testing.T) {
+	for k, h := range handlers() {
+		if h == nil {
+			t.Errorf("operation %d has no handler", k)
+		}
+	}
+	if len(words) != int(opKinds) {
+		t.Errorf("the notation knows %d of %d operations", len(words), opKinds)
+	}
+}
+
+func TestBadOps(t *testing.T) {
+	r := New(func(Instance) {})
+	if r.Feed(Op{Kind: opKinds}) == nil {
+		t.Error("an unknown kind was taken")
+	}
+	if r.Feed(Op{Kind: OpArrive, Thread: 3}) == nil {
+		t.Error("a thread that never started was taken")
+	}
+	_ = r.Feed(Op{Kind: OpStart, Thread: 3})
+	for k := OpKind(0); k < opKinds; k++ { // in no sensible order: must not panic
+		_ = r.Feed(Op{Kind: k, Thread: 3, Object: 1, Other: 9})
+	}
+	if r.Feed(Op{Kind: OpExit, Thread: 3}) == nil {
+		t.Error("a dead thread was taken")
+	}
+}
+
+// No stream of operations, however senseless, may panic, and no part may end
+// before it starts.
+func FuzzFeed(f *testing.F) {
+	f.Add([]byte{0, 0, 0, 5, 1, 7, 6, 1, 7})
+	f.Fuzz(func(t *testing.T, data []byte) {
+		r := New(func(in Instance) {
+			for _, p := range in.Parts {
+				if p.Arrive < p.Start || p.Release < p.Arrive {
+					t.Fatalf("bad part %+v", p)
+				}
+			}
+		})
+		at := 0
+		for ; len(data) >= 3; data = data[3:] {
+			at += int(data[2] >> 4)
+			op := Op{Kind: OpKind(data[0]) % opKinds, Thread: ThreadID(data[1] & 3), Other: ThreadID(data[1] >> 2 & 3), Object: uint64(data[2] & 3)}
+			op.At = unitCycles(at)
+			op.Woken = []ThreadID{ThreadID(data[1] >> 4 & 3), ThreadID(data[1] >> 6 & 3)}
+			op.Site.Stack = []Frame{{1, 1}, {2, 2}}
+			op.Span = at
+			_ = r.Feed(op)
+		}
+		r.Close(unitCycles(at))
+	})
+}

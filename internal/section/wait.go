@@ -1,0 +1,464 @@
+package section
+
+import "lime/internal/unit"
+
+// waitState is a thread's present or last wait.
+type waitState struct {
+	at      unit.Cycles
+	site    Site
+	object  uint64
+	untyped bool
+	mark    mark
+	resumed unit.Cycles // when it ended
+	over    bool
+	done    bool     // it ended a section
+	by      ThreadID // done: who opened that barrier, and how many parts it had closed by then
+	byParts int
+}
+
+// mark is a point inside an open part, at which the part may be split later.
+type mark struct {
+	spans     int
+	lock, off unit.Cycles
+	part      *openPart
+	closed    int // thread.parts when it was set
+}
+
+func (t *thread) mark() mark {
+	o := t.top()
+	return mark{spans: len(o.spans), lock: o.lock, off: o.off, part: o, closed: t.parts}
+}
+
+// valid reports whether the part that m points into is still open.
+func (t *thread) valid(m mark) bool {
+	return m.part == t.top() && m.closed == t.parts && m.spans <= len(m.part.spans)
+}
+
+// split closes the open part at m; what came after it starts the next part, at start.
+func (t *thread) split(m mark, at, start unit.Cycles, site Site) Part {
+	o := *t.top()
+	t.top().spans, t.top().lock, t.top().off = o.spans[:m.spans:m.spans], m.lock, m.off
+	p := t.close(at, site)
+	t.top().spans, t.top().start = o.spans[m.spans:], start
+	return p
+}
+
+// waitBegin is provisional: the wait may turn out to end a section, or not.
+func (r *Recogniser) waitBegin(t *thread, op *Op) {
+	r.cancel(t)
+	t.piece(op)
+	t.state = waiting
+	t.wait = waitState{at: op.At, site: op.Site, object: op.Object, untyped: op.Untyped, mark: t.mark()}
+}
+
+// waitEnd resumes. Time in a wait that ended no section is part of the section around it.
+func (r *Recogniser) waitEnd(t *thread, op *Op) {
+	if t.state != waiting {
+		return
+	}
+	t.state = running
+	t.wait.resumed, t.wait.over = op.At, true
+	if t.wait.done {
+		t.begin(op.At)
+		return
+	}
+	for _, p := range t.open {
+		if op.Lock {
+			p.lock += op.At - t.wait.at
+		} else {
+			p.off += op.At - t.wait.at
+		}
+	}
+}
+
+// release is one thread ending the waits of others. A barrier that wakes its waiters
+// one by one takes several operations.
+type release struct {
+	by     ThreadID
+	at     unit.Cycles
+	object uint64
+	site   Site
+	mark   mark
+	woken  map[ThreadID]bool
+	quorum []ThreadID // who waited when it began
+	global bool       // nobody else worked when it began
+}
+
+// release looks whether this is the moment at which a barrier opens.
+func (r *Recogniser) release(t *thread, op *Op) {
+	t.piece(op)
+	if r.alreadyOpened(t, op.Woken) || t.state == waiting && (t.wait.done || !t.valid(t.wait.mark)) {
+		return
+	}
+	p := r.pending
+	if p == nil || p.by != t.id || p.object != op.Object && p.object != 0 || !t.valid(p.mark) {
+		p = r.newRelease(t, op)
+		r.pending = p
+	}
+	p.object = op.Object
+	for _, id := range op.Woken {
+		p.woken[id] = true
+	}
+	if r.opens(p) {
+		r.pending = nil
+		r.opened(t, p)
+	}
+}
+
+// alreadyOpened reports whether t has opened a barrier for all of these already: it
+// only wakes them one by one, each at an object of its own.
+func (r *Recogniser) alreadyOpened(t *thread, woken []ThreadID) bool {
+	for _, id := range woken {
+		q := r.threads[id]
+		if q == nil || !q.wait.done || q.wait.by != t.id || q.wait.byParts != t.parts {
+			return false
+		}
+	}
+	return len(woken) > 0
+}
+
+func (r *Recogniser) newRelease(t *thread, op *Op) *release {
+	p := &release{by: t.id, at: op.At, object: op.Object, site: op.Site, mark: t.mark(), woken: map[ThreadID]bool{}, global: true}
+	if t.state == waiting { // it has let others go before it began to wait itself
+		p.at, p.site, p.mark = t.wait.at, t.wait.site, t.wait.mark
+	}
+	for _, o := range r.order {
+		switch {
+		case o == t || o.state == gone || o.state == joining || o.state == idle:
+		case o.state == waiting:
+			p.quorum = append(p.quorum, o.id)
+		default:
+			p.global = false
+		}
+	}
+	return p
+}
+
+// cancel drops a release under way that t's new wait shows to be none of a barrier.
+func (r *Recogniser) cancel(t *thread) {
+	if p := r.pending; p != nil && (p.by == t.id || p.woken[t.id]) {
+		r.pending = nil
+	}
+}
+
+// opens decides whether the release is a barrier's: all who waited for the same
+// object are woken, and either nobody else works, or the releasing thread came to the
+// same place as those whom it wakes.
+func (r *Recogniser) opens(p *release) bool {
+	waiters, untyped := 0, false
+	for _, id := range p.quorum {
+		w := &r.threads[id].wait
+		if w.object == p.object && !p.woken[id] {
+			return false
+		}
+		if p.woken[id] {
+			waiters++
+			untyped = untyped || w.untyped
+		}
+	}
+	if waiters == 0 || untyped && len(p.quorum) < 2 {
+		return false
+	}
+	return p.global || waiters >= 2 && r.symmetric(p)
+}
+
+// symmetric reports whether the releasing thread stands in the function in
+// which the woken ones waited, or came there by the same call.
+func (r *Recogniser) symmetric(p *release) bool {
+	for _, id := range p.quorum {
+		if p.woken[id] && !sameFunction(r.threads[id].wait.site, p.site) {
+			return false
+		}
+	}
+	return true
+}
+
+func sameFunction(a, b Site) bool {
+	if len(a.Stack) == 0 || len(b.Stack) == 0 {
+		return false
+	}
+	if a.Stack[0].Func == b.Stack[0].Func {
+		return true
+	}
+	for _, f := range a.Stack[1:] {
+		if b.has(f.Call) {
+			return true
+		}
+	}
+	return false
+}
+
+func (s Site) has(call unit.Addr) bool {
+	for _, f := range s.Stack {
+		if f.Call == call {
+			return true
+		}
+	}
+	return false
+}
+
+// opened closes the parts of all who took part.
+func (r *Recogniser) opened(t *thread, p *release) {
+	e := &builtEpisode{}
+	for _, id := range p.quorum {
+		if part, ok := r.waiter(p, r.threads[id]); ok {
+			if p.woken[id] {
+				e.woken = append(e.woken, len(e.parts))
+			}
+			e.parts = append(e.parts, part)
+		} else if p.woken[id] {
+			e.place = r.threads[id].wait.site.Place() // it has waited through other sections
+			e.outside = r.threads[id].wait.site.outside()
+		}
+	}
+	e.releaser = len(e.parts)
+	e.parts = append(e.parts, t.split(p.mark, p.at, p.at, p.site))
+	if t.state == waiting {
+		t.wait.done, t.wait.by, t.wait.byParts = true, t.id, t.parts
+	}
+	r.takeEnded(e, p)
+	for _, id := range p.quorum {
+		if w := &r.threads[id].wait; w.done && w.byParts == 0 {
+			w.by, w.byParts = t.id, t.parts
+		}
+	}
+	e.dropKeepers()
+	r.dropLate(e, p)
+	e.call, e.fn, e.decided = e.locate()
+	r.undone = append(r.undone, e)
+	r.settle(false)
+}
+
+// takeEnded adds the threads that have ended already and for which those wait who are
+// woken now: their creators count them down instead of joining them.
+func (r *Recogniser) takeEnded(e *builtEpisode, p *release) {
+	for _, o := range r.order {
+		if o.state == gone && o.exit != nil && p.woken[o.parent] && r.threads[p.by].parent == o.parent {
+			e.parts = append(e.parts, *o.last())
+			e.ended = true
+			o.exit = nil
+		}
+	}
+}
+
+// leaveEarly closes the part of a thread that has been woken by a release that still goes on, and ends.
+func (r *Recogniser) leaveEarly(t *thread) {
+	p := r.pending
+	if p == nil || !p.woken[t.id] || t.wait.done || !t.valid(t.wait.mark) || !t.wait.over {
+		return
+	}
+	part := t.split(t.wait.mark, t.wait.at, t.wait.resumed, t.wait.site)
+	t.early = &part
+}
+
+// last is what a thread that has ended did last: with what came before its last wait, if that
+// turned out to end no section.
+func (t *thread) last() *Part {
+	if e := t.early; e != nil && t.exit != nil {
+		x := t.exit
+		x.OffCPU += x.Start - e.Arrive + e.OffCPU
+		x.LockWait += e.LockWait
+		x.Start, x.Spans, x.first = e.Start, append(e.Spans, x.Spans...), e.first
+		t.early = nil
+	}
+	return t.exit
+}
+
+// waiter closes the part of one who waited, unless it has been waiting since
+// an earlier section, or does not belong to this barrier.
+func (r *Recogniser) waiter(p *release, q *thread) (Part, bool) {
+	if q.early != nil && p.woken[q.id] {
+		part := *q.early
+		q.early = nil
+		return part, true
+	}
+	if q.wait.done || !p.global && !p.woken[q.id] || !q.valid(q.wait.mark) {
+		return Part{}, false
+	}
+	q.wait.done = true
+	start := p.at
+	if q.wait.over {
+		start = q.wait.resumed
+	}
+	return q.split(q.wait.mark, q.wait.at, start, q.wait.site), true
+}
+
+// builtEpisode is one passage of a barrier that the program built itself.
+type builtEpisode struct {
+	parts    []Part
+	woken    []int // indexes of the parts that the releaser woke
+	releaser int
+	ended    bool      // some had ended: the others waited for that
+	place    unit.Addr // where one waits who takes no part
+	outside  unit.Addr // the same, outside of the language's library
+	call     int       // index of the frame that is the barrier's call, in the stack of the first woken part
+	fn       unit.Addr // function that this call enters
+	decided  bool
+}
+
+// dropKeepers removes threads that only dealt the work out or waited for its end:
+// they stand at another place than most, and did next to nothing.
+func (e *builtEpisode) dropKeepers() {
+	if len(e.parts) < 3 {
+		return
+	}
+	place := majorityPlace(e.parts, 0)
+	var most unit.Cycles
+	for i := range e.parts {
+		most = max(most, e.parts[i].Time())
+	}
+	for i := range e.parts {
+		p := &e.parts[i]
+		p.carried = i != e.releaser && p.site.Place() != place && p.Time()*parentShare < most
+	}
+}
+
+// dropLate removes threads that came through the barrier's last passage without being seen to wait: what they
+// did since is two sections' work.
+func (r *Recogniser) dropLate(e *builtEpisode, p *release) {
+	last, again := r.openings[p.object]
+	for i := range e.parts {
+		if again && e.parts[i].Start < last {
+			e.parts[i].carried = true
+		}
+		t := r.threads[e.parts[i].Thread]
+		t.opened, t.barrier = p.at, p.object
+	}
+	r.openings[p.object] = p.at
+}
+
+// unseen removes from the parts of a join those of threads that came through the last passage of their built barrier
+// without being seen to wait.
+func (r *Recogniser) unseen(parts []Part) []Part {
+	last := map[uint64]unit.Cycles{}
+	for i := range parts {
+		t := r.threads[parts[i].Thread]
+		last[t.barrier] = max(last[t.barrier], t.opened)
+	}
+	var keep []Part
+	for _, p := range parts {
+		if t := r.threads[p.Thread]; t.opened == 0 || p.Start >= last[t.barrier] {
+			keep = append(keep, p)
+		}
+	}
+	return keep
+}
+
+// locate finds the call that is the barrier's: the innermost open call common
+// to all, if it was made for this wait. If the threads stand in a function that they were in
+// all the time, the barrier is written out in it, and the waiting call itself names it.
+func (e *builtEpisode) locate() (frame int, fn unit.Addr, decided bool) {
+	if len(e.woken) == 0 {
+		return 0, 0, true
+	}
+	stack := e.parts[e.woken[0]].site.Stack
+	for i := 1; i < len(stack); i++ {
+		if e.common(stack[i].Call) {
+			fresh, known := e.fresh(stack[i].Call)
+			if known && !fresh {
+				return 0, stack[i-1].Func, true
+			}
+			return i, stack[i-1].Func, known
+		}
+	}
+	return 0, 0, true
+}
+
+func (e *builtEpisode) common(call unit.Addr) bool {
+	for _, i := range append([]int{e.releaser}, e.woken...) {
+		if !e.parts[i].site.has(call) {
+			return false
+		}
+	}
+	return true
+}
+
+// fresh reports whether the call was made inside the parts. In a thread's first part everything is
+// fresh, and nothing known.
+func (e *builtEpisode) fresh(call unit.Addr) (fresh, known bool) {
+	fresh = true
+	for _, i := range append([]int{e.releaser}, e.woken...) {
+		p := &e.parts[i]
+		if p.first {
+			continue
+		}
+		known = true
+		for k, f := range p.site.Stack {
+			if f.Call == call && len(p.site.Stack)-1-k < p.site.Kept {
+				fresh = false
+			}
+		}
+	}
+	return fresh, known
+}
+
+// settle hands out the built barriers whose place is known by now; at the end, all.
+func (r *Recogniser) settle(end bool) {
+	for _, e := range r.undone {
+		if e.decided && e.fn != 0 {
+			r.levels[e.fn] = e.call > 0
+		}
+	}
+	var later []*builtEpisode
+	for _, e := range r.undone {
+		inside, known := r.levels[e.fn]
+		if !e.decided && !known && !end {
+			later = append(later, e)
+			continue
+		}
+		if known && !inside {
+			e.call = 0
+		}
+		r.finishBuilt(e)
+	}
+	r.undone = later
+}
+
+func (r *Recogniser) finishBuilt(e *builtEpisode) {
+	in := Instance{Kind: Built, Place: e.parts[e.releaser].site.Place()}
+	if e.place != 0 {
+		in.Place = e.place
+	}
+	if len(e.woken) > 0 {
+		if s := e.parts[e.woken[0]].site.Stack; e.call < len(s) {
+			in.Place = s[e.call].Call
+		}
+	}
+	if e.ended {
+		in.Kind = Join
+		in.Place = e.joinPlace(in.Place)
+	}
+	for _, p := range e.parts {
+		if !p.carried {
+			in.Parts = append(in.Parts, p)
+		}
+	}
+	r.finish(in)
+}
+
+// joinPlace is where somebody asked for the end of the threads that are counted down.
+func (e *builtEpisode) joinPlace(place unit.Addr) unit.Addr {
+	if e.outside != 0 {
+		return e.outside
+	}
+	for _, i := range e.woken {
+		if s := e.parts[i].site; s.Library > 0 {
+			return s.outside()
+		}
+	}
+	return place
+}
+
+// Ended reports whether the thread's last wait ended a section.
+func (r *Recogniser) Ended(id ThreadID) bool {
+	t := r.threads[id]
+	return t != nil && t.wait.done
+}
+
+// Parts is how many parts of the thread have ended.
+func (r *Recogniser) Parts(id ThreadID) int {
+	if t := r.threads[id]; t != nil {
+		return t.parts
+	}
+	return 0
+}

@@ -1,0 +1,128 @@
+package stat
+
+import "math"
+
+// Dot returns the scalar product of two vectors of the same length.
+func Dot(a, b []float64) float64 {
+	b = b[:len(a)]
+	var s0, s1, s2, s3 float64
+	i := 0
+	for ; i+4 <= len(a); i += 4 {
+		s0 += a[i] * b[i]
+		s1 += a[i+1] * b[i+1]
+		s2 += a[i+2] * b[i+2]
+		s3 += a[i+3] * b[i+3]
+	}
+	for ; i < len(a); i++ {
+		s0 += a[i] * b[i]
+	}
+	return (s0 + s1) + (s2 + s3)
+}
+
+// Norm returns the Euclidean length, safe against overflow.
+func Norm(a []float64) float64 {
+	if s := Dot(a, a); s > 1e-200 && s < 1e200 {
+		return math.Sqrt(s)
+	}
+	return scaledNorm(a)
+}
+
+func scaledNorm(a []float64) float64 {
+	max := 0.0
+	for _, x := range a {
+		max = math.Max(max, math.Abs(x))
+	}
+	if max == 0 || math.IsInf(max, 0) || math.IsNaN(max) {
+		return max
+	}
+	s := 0.0
+	for _, x := range a {
+		s += (x / max) * (x / max)
+	}
+	return max * math.Sqrt(s)
+}
+
+// AddScaled adds f*b to a.
+func AddScaled(a []float64, f float64, b []float64) {
+	for i := range a {
+		a[i] += f * b[i]
+	}
+}
+
+// Scale multiplies a by f.
+func Scale(a []float64, f float64) {
+	for i := range a {
+		a[i] *= f
+	}
+}
+
+// Mean returns the mean, 0 of nothing.
+func Mean(a []float64) float64 {
+	if len(a) == 0 {
+		return 0
+	}
+	s, f := 0.0, 1/float64(len(a))
+	for _, x := range a {
+		s += x * f
+	}
+	return s
+}
+
+// Centre subtracts the mean, twice, so that the rounding of the first pass goes too.
+func Centre(a []float64) {
+	for range 2 {
+		m := Mean(a)
+		for i := range a {
+			a[i] -= m
+		}
+	}
+}
+
+// relNil is the part of a vector's length below which what is left of it is rounding.
+const relNil = 1e-13
+
+// Unit centres a and scales it to length 1. It returns the length that the centred vector
+// had; 0 means that a is constant, and a is then all 0.
+func Unit(a []float64) float64 {
+	size := Norm(a)
+	Centre(a)
+	n := Norm(a)
+	if !(n > relNil*size) || math.IsInf(n, 0) {
+		clear(a)
+		return 0
+	}
+	Scale(a, 1/n)
+	return n
+}
+
+// Differences writes x - min(x) to dst, exact in integers before it becomes a float: counts near
+// 2^63 that differ by 1 stay apart. It reports whether x varies at all.
+func Differences(dst []float64, x []uint64) bool {
+	if len(x) == 0 {
+		return false
+	}
+	lo, hi := x[0], x[0]
+	for _, v := range x {
+		lo, hi = min(lo, v), max(hi, v)
+	}
+	for i, v := range x {
+		dst[i] = float64(v - lo)
+	}
+	return hi > lo
+}
+
+// UnitCounts writes the unit vector of counts to dst and reports whether they vary.
+func UnitCounts(dst []float64, x []uint64) bool {
+	return Differences(dst, x) && Unit(dst) > 0
+}
+
+// Pearson returns the correlation of a and b, 0 if one of them is constant.
+func Pearson(a, b []float64) float64 {
+	x, y := append([]float64(nil), a...), append([]float64(nil), b...)
+	if Unit(x) == 0 || Unit(y) == 0 {
+		return 0
+	}
+	return clampR(Dot(x, y))
+}
+
+func clampR(r float64) float64 { return math.Max(-1, math.Min(1, r)) }

@@ -1,0 +1,54 @@
+package symbol
+
+import (
+	"debug/gosym"
+
+	"lime/internal/binfile"
+)
+
+// goTable is the line table that every Go program carries, even if it is stripped.
+type goTable struct{ t *gosym.Table }
+
+// openGo returns nil if the image has no such table, or a damaged one.
+func openGo(bin *binfile.File) (g *goTable) {
+	defer func() {
+		if recover() != nil {
+			g = nil
+		}
+	}()
+	data, _, err := bin.Section(".gopclntab")
+	if err != nil {
+		data, _, err = bin.Section(".data.rel.ro.gopclntab")
+	}
+	if err != nil {
+		return nil
+	}
+	lo, _ := bin.Text(".text")
+	if s, ok := bin.Find("runtime.text"); ok {
+		lo = s.Addr
+	}
+	t, err := gosym.NewTable(nil, gosym.NewLineTable(data, lo))
+	if err != nil || len(t.Funcs) == 0 {
+		return nil
+	}
+	return &goTable{t}
+}
+
+// lookup answers for a nil table too.
+func (g *goTable) lookup(pc uint64) (loc Location, ok bool) {
+	if g == nil {
+		return loc, false
+	}
+	defer func() {
+		if recover() != nil {
+			ok = false
+		}
+	}()
+	file, line, fn := g.t.PCToLine(pc)
+	if fn == nil {
+		return loc, false
+	}
+	loc.Func = Func{Name: fn.Name, Link: fn.Name, Entry: fn.Entry}
+	loc.Frames = []Frame{{Function: fn.Name, File: file, Line: int32(line)}}
+	return loc, true
+}

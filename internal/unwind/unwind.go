@@ -1,0 +1,236 @@
+package unwind
+
+import "errors"
+
+// Regs are a thread's registers by DWARF number; RegRA (16) is the PC.
+type Regs [NumRegs]uint64
+
+// The registers with a role of their own, as indexes of Regs.
+const (
+	RBP = regRBP
+	RSP = regRSP
+	PC  = regRA
+)
+
+// FromMachine orders general-purpose registers, given by encoding number (rax, rcx, rdx, rbx,
+// rsp, rbp, rsi, rdi, r8-r15), and the PC as DWARF does.
+func FromMachine(gpr *[16]uint64, pc uint64) Regs {
+	r := Regs{gpr[0], gpr[2], gpr[1], gpr[3], gpr[6], gpr[7], gpr[5], gpr[4]}
+	copy(r[8:16], gpr[8:])
+	r[PC] = pc
+	return r
+}
+
+// Memory reads a word of the thread's memory; ok is false where it cannot.
+type Memory func(addr uint64) (v uint64, ok bool)
+
+// ErrMemory is returned where the stack cannot be read.
+var ErrMemory = errors.New("memory that the stack walk needs cannot be read")
+
+// ErrNoFrame is returned where neither frame information nor a frame pointer leads on.
+var ErrNoFrame = errors.New("no way to the caller's frame")
+
+// Image is a mapped image with call frame information.
+type Image struct {
+	Table *Table // nil: none
+	Bias  uint64 // run-time address - link-time address
+	FP    bool   // code without frame information keeps frame pointers (Go)
+}
+
+// Images finds the image at a PC; ok is false for unknown code.
+type Images func(pc uint64) (im Image, ok bool)
+
+// Unwinder walks stacks. It caches what it has worked out for each PC and is not safe for concurrent use.
+type Unwinder struct {
+	images Images
+	rows   map[uint64]*cached
+	// Stubs, if set, knows code without frame information: the distance from the stack pointer to the return address
+	// at a PC (a return address itself).
+	Stubs func(pc uint64) (toReturn uint64, ok bool)
+}
+
+// cached is the outcome for one PC.
+type cached struct {
+	row row
+	how how
+}
+
+type how uint8
+
+const (
+	byInfo how = iota
+	byFramePointer
+	byNothing
+)
+
+const maxCached = 1 << 17
+
+// New returns an Unwinder over some images.
+func New(images Images) *Unwinder {
+	return &Unwinder{images: images, rows: map[uint64]*cached{}}
+}
+
+// Forget drops what was cached: an image came or went.
+func (u *Unwinder) Forget() { clear(u.rows) }
+
+// Walk calls visit with the PC of each frame, innermost first, until the outermost frame (complete), until
+// visit returns false, or where the walk breaks off (an error). PCs of callers are return addresses.
+func (u *Unwinder) Walk(regs Regs, mem Memory, visit func(pc, sp uint64) bool) (complete bool, err error) {
+	return u.WalkRegs(regs, mem, func(r *Regs) bool { return visit(r[PC], r[RSP]) })
+}
+
+// WalkRegs is Walk with all the registers of each frame. Those that the callee need not preserve are not the caller's own
+// beyond the innermost frame.
+func (u *Unwinder) WalkRegs(regs Regs, mem Memory, visit func(*Regs) bool) (complete bool, err error) {
+	const deepest = 1 << 16
+	exact := true // the PC is that of an instruction, not a return address
+	for range deepest {
+		if !visit(&regs) {
+			return false, nil
+		}
+		before := regs
+		outermost, signal, err := u.step(&regs, mem, exact)
+		if err != nil {
+			return false, err
+		}
+		if outermost || regs[PC] == 0 {
+			return true, nil
+		}
+		if regs[RSP] <= before[RSP] && !signal { // stacks grow down: no progress means a loop
+			return false, ErrNoFrame
+		}
+		exact = signal
+	}
+	return false, ErrNoFrame
+}
+
+// Step replaces the registers with those of the caller. exact tells whether the PC is an
+// instruction's own address (the innermost frame, or one that a signal interrupted) or a return address.
+func (u *Unwinder) Step(regs *Regs, mem Memory, exact bool) (outermost bool, err error) {
+	outermost, _, err = u.step(regs, mem, exact)
+	return outermost, err
+}
+
+func (u *Unwinder) step(regs *Regs, mem Memory, exact bool) (outermost, signal bool, err error) {
+	pc := regs[PC]
+	if u.Stubs != nil {
+		if size, ok := u.Stubs(pc); ok {
+			return false, false, stub(regs, mem, size)
+		}
+	}
+	if !exact {
+		pc-- // a call can be the last instruction of its function
+	}
+	c := u.lookup(pc)
+	switch c.how {
+	case byInfo:
+		outermost, err = apply(&c.row, regs, mem)
+		return outermost, c.row.signal, err
+	case byFramePointer:
+		return false, false, framePointer(regs, mem)
+	}
+	return false, false, ErrNoFrame
+}
+
+// stub leaves a frame of a known size.
+func stub(regs *Regs, mem Memory, size uint64) error {
+	ret, ok := mem(regs[RSP] + size)
+	if !ok {
+		return ErrMemory
+	}
+	regs[PC], regs[RSP] = ret, regs[RSP]+size+8
+	return nil
+}
+
+func (u *Unwinder) lookup(pc uint64) *cached {
+	if c := u.rows[pc]; c != nil {
+		return c
+	}
+	if len(u.rows) >= maxCached {
+		clear(u.rows)
+	}
+	c := u.compute(pc)
+	u.rows[pc] = c
+	return c
+}
+
+func (u *Unwinder) compute(pc uint64) *cached {
+	im, ok := u.images(pc)
+	if !ok {
+		return &cached{how: byFramePointer} // perhaps code made at run time
+	}
+	if im.Table != nil {
+		if f := im.Table.find(pc - im.Bias); f != nil {
+			if row, err := f.rowAt(pc - im.Bias); err == nil {
+				return &cached{row: row}
+			}
+		}
+	}
+	return &cached{how: byFramePointer}
+}
+
+// apply computes the caller's registers by a row.
+func apply(row *row, regs *Regs, mem Memory) (outermost bool, err error) {
+	cfa := regs[row.cfaReg%NumRegs] + uint64(row.cfaOff)
+	if row.cfaExpr != nil {
+		if cfa, err = evaluate(row.cfaExpr, regs, mem); err != nil {
+			return false, err
+		}
+	}
+	if row.regs[regRA].kind == undefined {
+		return true, nil
+	}
+	old := *regs
+	regs[regRSP] = cfa
+	for i := range row.regs {
+		if err := restore(&row.regs[i], i, cfa, &old, regs, mem); err != nil {
+			if i == regRA || i == regRBP {
+				return false, err
+			}
+			regs[i] = 0 // a register that most code above will not need
+		}
+	}
+	return false, nil
+}
+
+func restore(r *rule, i int, cfa uint64, old, regs *Regs, mem Memory) (err error) {
+	at := cfa + uint64(r.n)
+	switch r.kind {
+	case same, undefined:
+		return nil
+	case valOffset:
+		regs[i] = at
+		return nil
+	case register:
+		regs[i] = old[r.n%NumRegs]
+		return nil
+	case valExpr:
+		regs[i], err = evaluate(r.expr, old, mem, cfa)
+		return err
+	case expr:
+		if at, err = evaluate(r.expr, old, mem, cfa); err != nil {
+			return err
+		}
+	}
+	v, ok := mem(at)
+	if !ok {
+		return ErrMemory
+	}
+	regs[i] = v
+	return nil
+}
+
+// framePointer follows the chain of saved RBPs.
+func framePointer(regs *Regs, mem Memory) error {
+	fp := regs[regRBP]
+	if fp < regs[regRSP] || fp&7 != 0 || fp == 0 {
+		return ErrNoFrame
+	}
+	next, ok := mem(fp)
+	ret, ok2 := mem(fp + 8)
+	if !ok || !ok2 {
+		return ErrMemory
+	}
+	regs[regRBP], regs[regRA], regs[regRSP] = next, ret, fp+16
+	return nil
+}

@@ -1,0 +1,235 @@
+package unwind
+
+import (
+	"bufio"
+	"debug/elf"
+	"fmt"
+	"os/exec"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// libraries whose call frame information is compared with readelf's reading of it.
+var libraries = []string{
+	"/lib/x86_64-linux-gnu/libc.so.6",
+	"/lib64/ld-linux-x86-64.so.2",
+	"/usr/lib/x86_64-linux-gnu/libstdc++.so.6",
+	"/usr/lib/gcc/x86_64-linux-gnu/12/libgomp.so",
+}
+
+func tableOf(t testing.TB, path string) *Table {
+	t.Helper()
+	f, err := elf.Open(path)
+	if err != nil {
+		t.Skipf("%s: %v", path, err)
+	}
+	defer f.Close()
+	s := f.Section(".eh_frame")
+	if s == nil {
+		t.Skipf("%s: no .eh_frame", path)
+	}
+	data, err := s.Data()
+	if err != nil {
+		t.Fatal(err)
+	}
+	table, err := Parse(data, s.Addr, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return table
+}
+
+// regNumber gives the DWARF numbers of the names that readelf prints.
+var regNumber = map[string]int{"rax": 0, "rdx": 1, "rcx": 2, "rbx": 3, "rsi": 4, "rdi": 5, "rbp": 6, "rsp": 7,
+	"r8": 8, "r9": 9, "r10": 10, "r11": 11, "r12": 12, "r13": 13, "r14": 14, "r15": 15, "ra": 16}
+
+// cell writes a rule as readelf does.
+func cell(r rule) string {
+	switch r.kind {
+	case undefined, same:
+		return "u"
+	case offset:
+		return fmt.Sprintf("c%+d", r.n)
+	case valOffset:
+		return fmt.Sprintf("v%+d", r.n)
+	case expr:
+		return "exp"
+	case valExpr:
+		return "vexp"
+	}
+	return fmt.Sprintf("r%d", r.n)
+}
+
+func cfaCell(r *row) string {
+	if r.cfaExpr != nil {
+		return "exp"
+	}
+	for name, n := range regNumber {
+		if n == int(r.cfaReg) {
+			return fmt.Sprintf("%s%+d", name, r.cfaOff)
+		}
+	}
+	return "?"
+}
+
+func TestRowsAgainstReadelf(t *testing.T) {
+	if _, err := exec.LookPath("readelf"); err != nil {
+		t.Skip("readelf (binutils) is not installed")
+	}
+	for _, path := range libraries {
+		t.Run(path[strings.LastIndexByte(path, '/')+1:], func(t *testing.T) {
+			table := tableOf(t, path)
+			cmd := exec.Command("readelf", "--debug-dump=frames-interp", path)
+			out, err := cmd.StdoutPipe()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := cmd.Start(); err != nil {
+				t.Fatal(err)
+			}
+			rows, bad := 0, 0
+			inFDE := false
+			var columns []string
+			for s := bufio.NewScanner(out); s.Scan(); {
+				f := strings.Fields(s.Text())
+				switch {
+				case len(f) > 3 && (f[3] == "FDE" || f[3] == "CIE"):
+					inFDE = f[3] == "FDE"
+				case len(f) > 1 && f[0] == "LOC":
+					columns = f[1:]
+				case len(f) > 1 && inFDE && len(f[0]) == 16 && len(f) == len(columns)+1:
+					rows++
+					if msg := compareRow(table, f, columns); msg != "" {
+						if bad++; bad < 10 {
+							t.Errorf("%s: %s", s.Text(), msg)
+						}
+					}
+				}
+			}
+			_ = cmd.Wait() // readelf warns about separate debug files by its status
+			if rows < 500 {
+				t.Errorf("only %d rows compared", rows)
+			}
+			t.Logf("%d rows, %d differ", rows, bad)
+		})
+	}
+}
+
+func compareRow(table *Table, f, columns []string) string {
+	pc, err := strconv.ParseUint(f[0], 16, 64)
+	if err != nil {
+		return err.Error()
+	}
+	fde := table.find(pc)
+	if fde == nil {
+		return "no entry covers it"
+	}
+	row, err := fde.rowAt(pc)
+	if err != nil {
+		return err.Error()
+	}
+	for i, col := range columns {
+		got := ""
+		if col == "CFA" {
+			got = cfaCell(&row)
+		} else if n, ok := regNumber[col]; ok {
+			got = cell(row.regs[n])
+		} else {
+			continue
+		}
+		want := strings.Replace(f[i+1], "s", "u", 1)
+		if col == "CFA" {
+			want = f[i+1]
+		}
+		if got != want {
+			return fmt.Sprintf("%s is %s", col, got)
+		}
+	}
+	return ""
+}
+
+// A walk over a stack made by hand: three frames, the last of them a signal's.
+func TestWalk(t *testing.T) {
+	stack := map[uint64]uint64{
+		0x1008: 0x400210, // return address of the innermost (CFA = rsp+16)
+		0x1010: 0x2000,   // saved rbp of the second (frame pointer chain)
+		0x1018: 0x500050, // its return address: unknown code, frame pointer
+		0x2000: 0,
+		0x2008: 0,
+	}
+	inner := &Table{fdes: []fde{{lo: 0x100, hi: 0x200, cie: &cie{codeAlign: 1, dataAlign: -8}, code: []byte{
+		cfaDefCFA, regRSP, 16, cfaOffset | regRA, 1}}}}
+	u := New(func(pc uint64) (Image, bool) {
+		if pc >= 0x400000 && pc < 0x401000 {
+			return Image{Table: inner, Bias: 0x400000}, true
+		}
+		return Image{}, false
+	})
+	mem := func(a uint64) (uint64, bool) { v, ok := stack[a]; return v, ok }
+	var regs Regs
+	regs[PC], regs[RSP], regs[RBP] = 0x400110, 0x1000, 0x1010
+	var pcs []uint64
+	complete, err := u.Walk(regs, mem, func(pc, sp uint64) bool { pcs = append(pcs, pc); return true })
+	if err != nil || !complete {
+		t.Fatalf("complete %v, error %v, frames %x", complete, err, pcs)
+	}
+	if fmt.Sprintf("%x", pcs) != "[400110 400210 500050]" {
+		t.Errorf("frames %x", pcs)
+	}
+}
+
+func TestBadFrames(t *testing.T) {
+	u := New(func(uint64) (Image, bool) { return Image{}, false })
+	for _, c := range []struct {
+		name string
+		regs Regs
+		mem  map[uint64]uint64
+	}{
+		{"nothing readable", Regs{PC: 1, RSP: 0x1000, RBP: 0x1000}, nil},
+		{"frame pointer below the stack", Regs{PC: 1, RSP: 0x1000, RBP: 0x800}, nil},
+		{"a loop", Regs{PC: 1, RSP: 0x1000, RBP: 0x1000}, map[uint64]uint64{0x1000: 0x1000, 0x1008: 5}},
+	} {
+		mem := func(a uint64) (uint64, bool) { v, ok := c.mem[a]; return v, ok }
+		if complete, err := u.Walk(c.regs, mem, func(pc, sp uint64) bool { return true }); complete || err == nil {
+			t.Errorf("%s: complete %v, error %v", c.name, complete, err)
+		}
+	}
+}
+
+// PLT entries come with an expression (as binutils emits it): CFA = rsp + 8 + ((rip & 15) >= 11) << 3.
+func TestPLTExpression(t *testing.T) {
+	code := []byte{opBreg0 + 7, 8, opBreg0 + 16, 0, opLit0 + 15, opAnd, opLit0 + 11, opGe, opLit0 + 3, opShl, opPlus}
+	for _, c := range []struct{ pc, want uint64 }{{0x1000, 0x8008}, {0x100a, 0x8008}, {0x100b, 0x8010}, {0x100f, 0x8010}} {
+		regs := Regs{RSP: 0x8000, PC: c.pc}
+		if got, err := evaluate(code, &regs, nil); err != nil || got != c.want {
+			t.Errorf("pc %#x: %#x, %v; want %#x", c.pc, got, err, c.want)
+		}
+	}
+}
+
+func FuzzParse(f *testing.F) {
+	f.Add([]byte{0, 0, 0, 0}, false)
+	f.Add([]byte{0x14, 0, 0, 0, 0, 0, 0, 0, 1, 'z', 'R', 0, 1, 0x78, 16, 1, 0x1b, 0x0c, 7, 8, 0x90, 1, 0, 0}, false)
+	f.Add([]byte{0x10, 0, 0, 0, 0xff, 0xff, 0xff, 0xff, 4, 0, 8, 0, 1, 0x78, 16, 0x0c, 7, 8, 0x90, 1}, true)
+	f.Fuzz(func(t *testing.T, data []byte, debug bool) {
+		table, _ := Parse(data, 0x1000, debug)
+		for _, e := range table.fdes[:min(len(table.fdes), 16)] {
+			row, err := e.rowAt(e.lo + (e.hi-e.lo)/2)
+			if err != nil {
+				continue
+			}
+			var regs Regs
+			_, _ = apply(&row, &regs, func(a uint64) (uint64, bool) { return a, a&1 == 0 })
+		}
+	})
+}
+
+func BenchmarkWalkRow(b *testing.B) {
+	table := tableOf(b, libraries[0])
+	u := New(func(uint64) (Image, bool) { return Image{Table: table}, true })
+	for b.Loop() {
+		clear(u.rows)
+		u.lookup(table.fdes[len(table.fdes)/2].lo + 1)
+	}
+}

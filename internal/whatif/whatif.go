@@ -1,0 +1,223 @@
+// Package whatif answers "what would be if": it chooses the hardware events to erase from
+// what the analysis of a profile has found, and compares the run with them to the run
+// without. The run itself is the caller's. It imports analysis and profile only.
+package whatif
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"lime/internal/analysis"
+	"lime/internal/profile"
+)
+
+// Erasure is one instruction whose events of some kinds shall not happen.
+type Erasure struct {
+	PC    uint64
+	Kinds []string
+}
+
+// The words that choose causes instead of places: the paper's three bars.
+const (
+	Top       = "top"       // the first hardware cause of the section that loses most: its line's events
+	Important = "important" // all hardware causes with a score above the limit
+	All       = "all"       // all significant hardware causes
+)
+
+// Choice is what was chosen to be erased.
+type Choice struct {
+	Erasures []Erasure
+	Words    []string // for people: "L1 data miss at a.c:12"
+}
+
+// Choose finds the instructions that a specification names: one of the words above, or KIND@FILE:LINE.
+func Choose(res *analysis.Result, tab *profile.Tables, spec string) (Choice, error) {
+	c := chooser{tab: tab, kinds: map[uint64]map[string]bool{}}
+	switch spec {
+	case Top, Important, All:
+		c.causes(res, spec)
+		if len(c.kinds) == 0 {
+			return Choice{}, fmt.Errorf("--erase %s: the report names no hardware cause; name an event and a line, as l1d-miss@file.c:12", spec)
+		}
+	default:
+		if err := c.place(spec); err != nil {
+			return Choice{}, err
+		}
+	}
+	return c.choice(), nil
+}
+
+// chooser collects instructions.
+type chooser struct {
+	tab   *profile.Tables
+	kinds map[uint64]map[string]bool // PC -> kinds
+	words []string
+}
+
+// root is the event that must happen before any of the superiors of a kind can.
+func (c *chooser) root(kind string) string {
+	for range c.tab.Kinds { // a cycle of superiors ends too
+		up := ""
+		for i := range c.tab.Kinds {
+			if c.tab.Kinds[i].Name == kind {
+				up = c.tab.Kinds[i].Superior
+			}
+		}
+		if up == "" {
+			break
+		}
+		kind = up
+	}
+	return kind
+}
+
+// causes takes the hardware causes of the sections, in the order of the report. The misses of one line
+// at several levels are one cause to people, so top takes them together. A cause's misses become hits in the first
+// level, at whatever level they were found.
+func (c *chooser) causes(res *analysis.Result, spec string) {
+	for i := range res.Sections {
+		var first *analysis.Cause
+		for j := range res.Sections[i].Causes {
+			cause := &res.Sections[i].Causes[j]
+			if cause.Family != analysis.FamilyHardware || spec == Important && !cause.Important {
+				continue
+			}
+			if spec == Top && first != nil && (cause.File != first.File || cause.Line != first.Line || cause.Line == 0) {
+				continue
+			}
+			if first == nil {
+				first = cause
+			}
+			c.line(c.root(cause.Event), cause.File, cause.Line, cause.Address)
+		}
+		if spec == Top && first != nil {
+			return
+		}
+	}
+}
+
+// line takes all events of a kind on a source line, or at an address where there is no line.
+func (c *chooser) line(kind, file string, line int, address string) {
+	found := false
+	for i := range c.tab.Events {
+		e := &c.tab.Events[i]
+		if c.kindName(e.Kind) != kind {
+			continue
+		}
+		if c.on(e, file, line) || line == 0 && fmt.Sprintf("%#x", e.Addr) == address {
+			c.add(e.Addr, kind)
+			found = true
+		}
+	}
+	if found {
+		where := address
+		if line > 0 {
+			where = fmt.Sprintf("%s:%d", filepath.Base(file), line)
+		}
+		if word := c.title(kind) + " at " + where; !slices.Contains(c.words, word) {
+			c.words = append(c.words, word)
+		}
+	}
+}
+
+func (c *chooser) add(pc uint64, kind string) {
+	if c.kinds[pc] == nil {
+		c.kinds[pc] = map[string]bool{}
+	}
+	c.kinds[pc][kind] = true
+}
+
+// on reports whether an event's innermost source position is on a line; file may be the end of its path.
+func (c *chooser) on(e *profile.Event, file string, line int) bool {
+	if len(e.Frames) == 0 || int(e.Frames[0].Line) != line || line == 0 {
+		return false
+	}
+	f := e.Frames[0].File
+	return f >= 0 && int(f) < len(c.tab.Files) && isFile(c.tab.Files[f].Path, file)
+}
+
+// isFile reports whether want is path, or its end from a slash on.
+func isFile(path, want string) bool {
+	return path == want || strings.HasSuffix(path, "/"+strings.TrimPrefix(want, "./"))
+}
+
+func (c *chooser) kindName(k int32) string {
+	if k < 0 || int(k) >= len(c.tab.Kinds) {
+		return ""
+	}
+	return c.tab.Kinds[k].Name
+}
+
+func (c *chooser) title(kind string) string {
+	for i := range c.tab.Kinds {
+		if c.tab.Kinds[i].Name == kind {
+			return c.tab.Kinds[i].Title
+		}
+	}
+	return kind
+}
+
+// place takes KIND@FILE:LINE. KIND may be written as people do: L1miss, l1d-miss, llc.
+func (c *chooser) place(spec string) error {
+	word, where, ok := strings.Cut(spec, "@")
+	i := strings.LastIndexByte(where, ':')
+	if !ok || i <= 0 {
+		return fmt.Errorf("--erase %q: write top, important, all, or KIND@FILE:LINE, for example l1d-miss@file.c:12", spec)
+	}
+	line, err := strconv.Atoi(where[i+1:])
+	if err != nil || line <= 0 {
+		return fmt.Errorf("--erase %q: %q is no line number", spec, where[i+1:])
+	}
+	kind, err := c.findKind(word)
+	if err != nil {
+		return fmt.Errorf("--erase %q: %w", spec, err)
+	}
+	c.line(kind, where[:i], line, "")
+	if len(c.kinds) == 0 {
+		return fmt.Errorf("--erase %q: the profile has no %s on that line", spec, c.title(kind))
+	}
+	return nil
+}
+
+func (c *chooser) findKind(word string) (string, error) {
+	plain := func(s string) string {
+		return strings.NewReplacer("-", "", "_", "", " ", "").Replace(strings.ToLower(s))
+	}
+	var names []string
+	for i := range c.tab.Kinds {
+		name := c.tab.Kinds[i].Name
+		names = append(names, name)
+		if plain(name) == plain(word) || plain(name) == plain(word)+"miss" || name == "l1d-miss" && plain(word) == "l1miss" {
+			return name, nil
+		}
+	}
+	if len(names) == 0 {
+		return "", fmt.Errorf("the profile has no hardware events: simulate with --machine")
+	}
+	return "", fmt.Errorf("no event %q; the profile has %s", word, strings.Join(names, ", "))
+}
+
+func (c *chooser) choice() Choice {
+	out := Choice{Words: c.words}
+	for pc, set := range c.kinds {
+		e := Erasure{PC: pc}
+		for k := range set {
+			e.Kinds = append(e.Kinds, k)
+		}
+		slices.Sort(e.Kinds)
+		out.Erasures = append(out.Erasures, e)
+	}
+	slices.SortFunc(out.Erasures, func(a, b Erasure) int {
+		switch {
+		case a.PC < b.PC:
+			return -1
+		case a.PC > b.PC:
+			return 1
+		}
+		return 0
+	})
+	return out
+}

@@ -1,0 +1,99 @@
+package whatif
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"lime/internal/analysis"
+	"lime/internal/profile"
+)
+
+// tables is a small profile: L1 misses on two lines of a.c (one line has two instructions), a coherence miss on one.
+func tables() *profile.Tables {
+	at := func(line int32) []profile.Frame { return []profile.Frame{{File: 0, Line: line}} }
+	return &profile.Tables{
+		Files: []profile.File{{Path: "/src/a.c"}, {Path: "/src/ba.c"}},
+		Kinds: []profile.EventKind{{Name: "l1d-miss", Title: "L1 data miss"}, {Name: "coherence-miss", Title: "coherence miss"}},
+		Events: []profile.Event{
+			{Kind: 0, Addr: 0x10, Frames: at(5)}, {Kind: 0, Addr: 0x14, Frames: at(5)}, {Kind: 1, Addr: 0x14, Frames: at(5)},
+			{Kind: 0, Addr: 0x20, Frames: at(7)}, {Kind: 0, Addr: 0x30},
+		},
+	}
+}
+
+func cause(event, file string, line int, important bool) analysis.Cause {
+	return analysis.Cause{Family: analysis.FamilyHardware, Event: event, Important: important, Place: analysis.Place{File: file, Line: line}}
+}
+
+func result() *analysis.Result {
+	return &analysis.Result{Sections: []analysis.Section{
+		{Causes: []analysis.Cause{{Family: analysis.FamilyControl, Event: "loop"}, cause("coherence-miss", "/src/a.c", 5, true),
+			cause("l1d-miss", "/src/a.c", 5, true), cause("l1d-miss", "/src/a.c", 7, false)}},
+		{Causes: []analysis.Cause{{Family: analysis.FamilyHardware, Event: "l1d-miss", Important: true, Place: analysis.Place{Address: "0x30"}}}},
+	}}
+}
+
+func TestChoose(t *testing.T) {
+	for _, c := range []struct{ spec, want, words string }{
+		{Top, "[{16 [l1d-miss]} {20 [coherence-miss l1d-miss]}]", "coherence miss at a.c:5; L1 data miss at a.c:5"},
+		{Important, "[{16 [l1d-miss]} {20 [coherence-miss l1d-miss]} {48 [l1d-miss]}]", "coherence miss at a.c:5; L1 data miss at a.c:5; L1 data miss at 0x30"},
+		{All, "[{16 [l1d-miss]} {20 [coherence-miss l1d-miss]} {32 [l1d-miss]} {48 [l1d-miss]}]",
+			"coherence miss at a.c:5; L1 data miss at a.c:5; L1 data miss at a.c:7; L1 data miss at 0x30"},
+		{"l1d-miss@a.c:7", "[{32 [l1d-miss]}]", "L1 data miss at a.c:7"},
+		{"L1miss@a.c:7", "[{32 [l1d-miss]}]", "L1 data miss at a.c:7"},
+		{"coherence@src/a.c:5", "[{20 [coherence-miss]}]", "coherence miss at a.c:5"},
+	} {
+		got, err := Choose(result(), tables(), c.spec)
+		if err != nil || fmt.Sprint(got.Erasures) != c.want || strings.Join(got.Words, "; ") != c.words {
+			t.Errorf("%s: %v %q, %v; want %s %q", c.spec, got.Erasures, got.Words, err, c.want, c.words)
+		}
+	}
+}
+
+func TestChooseErrors(t *testing.T) {
+	for _, c := range []struct{ spec, want string }{
+		{"l1d-miss", "KIND@FILE:LINE"}, {"l1d-miss@a.c", "KIND@FILE:LINE"}, {"l1d-miss@a.c:x", "no line number"},
+		{"l1d-miss@a.c:0", "no line number"}, {"teapot@a.c:5", "coherence-miss"}, {"l1d-miss@b.c:5", "no L1 data miss"}, {"l1d-miss@a.c:6", "no L1 data miss"},
+	} {
+		if _, err := Choose(result(), tables(), c.spec); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v, want %q", c.spec, err, c.want)
+		}
+	}
+	if _, err := Choose(&analysis.Result{}, tables(), Top); err == nil {
+		t.Error("top of nothing: no error")
+	}
+	if _, err := Choose(result(), &profile.Tables{}, "l1d-miss@a.c:5"); err == nil || !strings.Contains(err.Error(), "--machine") {
+		t.Errorf("without events: %v", err)
+	}
+}
+
+func TestCompare(t *testing.T) {
+	section := func(line int, imbalance, lost, time float64) analysis.Section {
+		return analysis.Section{Kind: "barrier", EndsAt: analysis.Place{File: "a.c", Line: line}, Imbalance: imbalance, LostTime: lost, Time: time}
+	}
+	before := &analysis.Result{Sections: []analysis.Section{section(1, 0.5, 100, 50), section(2, 0.1, 10, 20), section(3, 0, 0, 5)}}
+	after := &analysis.Result{Sections: []analysis.Section{section(3, 0.1, 2, 5), section(1, 0.2, 20, 30)}}
+	c := Compare(before, after, []string{"x"})
+	if len(c.Sections) != 3 {
+		t.Fatalf("%d sections", len(c.Sections))
+	}
+	for i, want := range []struct {
+		lostAfter, accounted float64
+		gone                 bool
+	}{{20, 0.8, false}, {0, 1, true}, {2, 0, false}} {
+		s := c.Sections[i]
+		if s.LostAfter != want.lostAfter || s.Accounted != want.accounted || s.Gone != want.gone {
+			t.Errorf("section %d: %+v, want %+v", i, s, want)
+		}
+	}
+}
+
+func TestAddEven(t *testing.T) {
+	c := &Comparison{RunTimeAfter: 100}
+	c.AddEven(&analysis.Section{Imbalance: 0.5, LostTime: 40, Time: 40}, 40, 30, 0.25)
+	s := c.Sections[0]
+	if s.TimeAfter != 30 || s.LostAfter != 15 || c.RunTimeAfter != 90 {
+		t.Errorf("%+v, run %v", s, c.RunTimeAfter)
+	}
+}

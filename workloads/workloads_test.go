@@ -1,0 +1,278 @@
+package workloads
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/BurntSushi/toml"
+)
+
+// workload is one program and its expected answer.
+type workload struct {
+	name, dir, source string
+	About, Build      string
+	Args              []string
+	Family, Event     string
+	Machine           string
+	Also              []string
+	Slack             int
+	Balanced          bool
+	text              string
+	marks             map[string][]int // lines by mark
+}
+
+func load(t *testing.T) []*workload {
+	t.Helper()
+	files, err := filepath.Glob("*/expect.toml")
+	if err != nil || len(files) == 0 {
+		t.Fatal("no workloads", err)
+	}
+	var all []*workload
+	for _, f := range files {
+		w := &workload{name: filepath.Dir(f), dir: filepath.Dir(f)}
+		if _, err := toml.DecodeFile(f, w); err != nil {
+			t.Fatal(err)
+		}
+		w.readMarks(t)
+		all = append(all, w)
+	}
+	return all
+}
+
+func (w *workload) readMarks(t *testing.T) {
+	t.Helper()
+	sources, _ := filepath.Glob(filepath.Join(w.dir, "main.*"))
+	if len(sources) != 1 {
+		t.Fatalf("%s: want one main file, found %v", w.name, sources)
+	}
+	w.source = filepath.Base(sources[0])
+	text, err := os.ReadFile(sources[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.marks, w.text = map[string][]int{}, string(text)
+	w.mark(append([]string{"CAUSE", "END"}, w.Also...)...)
+	if !w.Balanced && len(w.marks["CAUSE"]) == 0 {
+		t.Fatalf("%s: no line is marked CAUSE", w.name)
+	}
+}
+
+// mark finds the lines with some marks.
+func (w *workload) mark(marks ...string) {
+	for i, line := range strings.Split(w.text, "\n") {
+		for _, m := range marks {
+			if strings.Contains(line, m) {
+				w.marks[m] = append(w.marks[m], i+1)
+			}
+		}
+	}
+}
+
+// build compiles the program, or says why not.
+func (w *workload) build(t *testing.T, to string) (string, error) {
+	t.Helper()
+	out := filepath.Join(to, w.name)
+	words := strings.Fields(w.Build)
+	if _, err := exec.LookPath(words[0]); err != nil {
+		return "", fmt.Errorf("%s is missing", words[0])
+	}
+	for i := range words {
+		if words[i] == "OUT" {
+			words[i] = out
+		}
+	}
+	cmd := exec.Command(words[0], words[1:]...)
+	cmd.Dir = w.dir
+	if text, err := cmd.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("%v: %s", err, text)
+	}
+	return out, nil
+}
+
+// answer is what the report says, as far as the test reads it.
+type answer struct {
+	Sections []struct {
+		EndsAt    place `json:"ends_at"`
+		Imbalance float64
+		LostShare float64 `json:"lost_share"`
+		Causes    []cause
+		Ledger    *account
+	}
+}
+
+type place struct {
+	File string
+	Line int
+}
+
+type cause struct {
+	place
+	Family, Event string
+	Score         float64
+}
+
+// lime builds the program under test, as the Makefile does.
+func lime(t *testing.T) string {
+	t.Helper()
+	if b := os.Getenv("LIME_BIN"); b != "" {
+		return b
+	}
+	out := filepath.Join(t.TempDir(), "lime")
+	cmd := exec.Command("go", "build", "-trimpath", "-ldflags", "-T 0x70000000", "-o", out, "lime/cmd/lime")
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if text, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("go build: %v\n%s", err, text)
+	}
+	return out
+}
+
+// simulate runs the program and returns the report, after checking that its
+// output is the native one.
+func (w *workload) simulate(t *testing.T, bin, prog string, cores int) (answer, error) {
+	t.Helper()
+	data := filepath.Join(t.TempDir(), "lime.data")
+	args := append([]string{fmt.Sprint(cores)}, w.Args...)
+	native, err := exec.Command(prog, args...).Output()
+	if err != nil {
+		return answer{}, fmt.Errorf("native: %w", err)
+	}
+	var stdout, stderr bytes.Buffer
+	options := []string{"simulate", "--cores", fmt.Sprint(cores), "-o", data}
+	if w.Machine != "" {
+		options = append(options, "--machine", w.Machine)
+	}
+	cmd := exec.Command(bin, append(append(options, "--", prog), args...)...)
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	if err := cmd.Run(); err != nil {
+		return answer{}, fmt.Errorf("simulate: %w\n%s", err, &stderr)
+	}
+	if w.Repeatable() && !bytes.Equal(native, stdout.Bytes()) {
+		return answer{}, fmt.Errorf("output %q, native %q", &stdout, native)
+	}
+	text, err := exec.Command(bin, "report", "--json", data).Output()
+	if err != nil {
+		return answer{}, fmt.Errorf("report: %w", err)
+	}
+	var a answer
+	return a, json.Unmarshal(text, &a)
+}
+
+// Repeatable tells programs whose output does not depend on the order of their threads.
+func (w *workload) Repeatable() bool { return w.Event != "lock-wait" }
+
+// important is the score above which a report shows a cause first.
+const important = 0.1
+
+// rank is the place (from 1) of the first cause at one of the lines, 0 if there is none.
+func (w *workload) rank(causes []cause, mark string) int {
+	for i, c := range causes {
+		if filepath.Base(c.File) != w.source || w.Event != "" && c.Event != w.Event || w.Family != "" && c.Family != w.Family {
+			continue
+		}
+		if slices.ContainsFunc(w.marks[mark], func(l int) bool { return c.Line >= l-w.Slack && c.Line <= l+w.Slack }) {
+			return i + 1
+		}
+	}
+	return 0
+}
+
+// worth is the share of the run below which a section's loss is nothing to report.
+const worth = 0.01
+
+// verdict judges a report: the rank of the cause, and what else is wrong with it.
+func (w *workload) verdict(a answer) (rank int, remarks []string) {
+	if len(a.Sections) == 0 {
+		return 0, []string{"no sections"}
+	}
+	s := a.Sections[0]
+	if w.Balanced {
+		for _, s := range a.Sections {
+			if s.LostShare > worth && len(s.Causes) > 0 && s.Causes[0].Score > important {
+				return 0, []string{fmt.Sprintf("false alarm: %s:%d (lost %.3f)", s.Causes[0].File, s.Causes[0].Line, s.LostShare)}
+			}
+		}
+		return 1, nil
+	}
+	if ends := w.marks["END"]; len(ends) > 0 && !slices.Contains(ends, s.EndsAt.Line) {
+		remarks = append(remarks, fmt.Sprintf("ends at %s:%d, want %v", filepath.Base(s.EndsAt.File), s.EndsAt.Line, ends))
+	}
+	rank = w.rank(s.Causes, "CAUSE")
+	for _, mark := range w.Also {
+		if r := w.rank(s.Causes, mark); r == 0 || r > 3 {
+			remarks = append(remarks, fmt.Sprintf("%s has rank %d", mark, r))
+		}
+	}
+	if rank != 1 {
+		for i, c := range s.Causes[:min(3, len(s.Causes))] {
+			remarks = append(remarks, fmt.Sprintf("%d: %s:%d %s %.2f", i+1, filepath.Base(c.File), c.Line, c.Event, c.Score))
+		}
+	}
+	return rank, remarks
+}
+
+// TestHitRate simulates every workload on 8 and on 32 cores, and prints how often the planted
+// cause is named first, and among the first three.
+func TestHitRate(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds and simulates every workload")
+	}
+	bin, dir := lime(t), t.TempDir()
+	var all, first, three, alarms, balanced int
+	for _, w := range load(t) {
+		prog, err := w.build(t, dir)
+		if err != nil {
+			t.Logf("%-18s skipped: %v", w.name, err)
+			continue
+		}
+		for _, cores := range []int{8, 32} {
+			a, err := w.simulate(t, bin, prog, cores)
+			if err != nil {
+				t.Errorf("%s on %d cores: %v", w.name, cores, err)
+				continue
+			}
+			rank, remarks := w.verdict(a)
+			if charged, ok := w.charged(a); ok && charged < leastCharged {
+				t.Errorf("%s on %d cores: the account charges the planted lines only %.3f", w.name, cores, charged)
+			}
+			t.Logf("%-18s %2d cores: rank %d %s", w.name, cores, rank, strings.Join(remarks, "; "))
+			switch {
+			case w.Balanced:
+				balanced++
+				alarms += 1 - rank
+				continue
+			case rank == 1:
+				first++
+			}
+			if rank >= 1 && rank <= 3 {
+				three++
+			}
+			all++
+		}
+	}
+	t.Logf("first place %d of %d, first three %d of %d, false alarms %d of %d", first, all, three, all, alarms, balanced)
+	if three*100 < all*least || alarms > 0 {
+		t.Errorf("want at least %d %% among the first three, and no false alarm", least)
+	}
+}
+
+// leastCharged is what the account must charge to the lines of a single cause.
+const leastCharged = 0.95
+
+// charged is the part of the first section's imbalance that the account charges to the planted lines; false if there
+// is no account, or no single cause.
+func (w *workload) charged(a answer) (float64, bool) {
+	if w.Balanced || len(w.Also) > 0 || len(a.Sections) == 0 || a.Sections[0].Ledger == nil {
+		return 0, false
+	}
+	return a.Sections[0].Ledger.share(w, "CAUSE"), true
+}
+
+// least is the share of planted causes, in percent, that must be among the first three.
+const least = 90
