@@ -39,7 +39,7 @@ func TestKilledAtAnyMoment(t *testing.T) {
 		}
 		code, stdout, stderr := run(t, dir, "", "report", "--json", file)
 		if code != 0 && code != 3 || !strings.Contains(stdout, `"end_state": "running"`) {
-			t.Errorf("killed after %v: report ends with %d: %s%.200s", after, code, stderr, stdout)
+			t.Errorf("killed after %v: report ends with %d: %s%.2000s", after, code, stderr, stdout)
 		}
 	}
 }
