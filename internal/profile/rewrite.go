@@ -31,7 +31,7 @@ func (r *Reader) Rewrite(to string, edit func(*Meta, *Tables) error) error {
 	if p, err := filepath.EvalSymlinks(to); err == nil {
 		to = p
 	}
-	tmp := to + ".tmp"
+	tmp := to + tmpSuffix
 	defer os.Remove(tmp)
 	if err := r.copyTo(tmp); err != nil {
 		return fmt.Errorf("profile %s: %w", to, err)

@@ -13,6 +13,7 @@ import (
 const (
 	commitEvery = 100 * time.Millisecond // between two transactions
 	queueLimit  = 256                    // instances that may wait; WriteInstance blocks beyond
+	tmpSuffix   = ".tmp"                 // of a file that is not yet, or no longer, at its place
 )
 
 // Writer writes a profile to a file while the run goes. Finished instances, with the rows that they need,
@@ -59,15 +60,9 @@ func Create(path string, meta Meta) (*Writer, error) {
 	if err != nil {
 		return nil, err
 	}
-	db, err := openDB(path, "_pragma=journal_mode(WAL)&_pragma=synchronous(OFF)&_pragma=busy_timeout(1000)")
-	if err != nil {
-		return nil, fmt.Errorf("profile %s: %w", path, err)
-	}
-	db.SetMaxOpenConns(1)
-	w := &Writer{path: path, db: db, wake: make(chan struct{}, 1), closed: make(chan struct{})}
+	w := &Writer{path: path, wake: make(chan struct{}, 1), closed: make(chan struct{})}
 	w.room.L = &w.mu
 	if err := w.begin(meta); err != nil {
-		db.Close()
 		return nil, fmt.Errorf("profile %s: %w", path, err)
 	}
 	go w.run()
@@ -84,7 +79,7 @@ func clearPath(path string) (string, error) {
 	if err == nil && !st.Mode().IsRegular() {
 		return "", fmt.Errorf("profile %s: not a regular file; name another with -o", path)
 	}
-	for _, suffix := range []string{"", "-wal", "-shm", "-journal"} {
+	for _, suffix := range []string{"", "-wal", "-shm", "-journal", tmpSuffix, tmpSuffix + "-wal", tmpSuffix + "-shm"} {
 		if err := os.Remove(path + suffix); err != nil && !errors.Is(err, os.ErrNotExist) {
 			return "", fmt.Errorf("profile %s: %w", path, err)
 		}
@@ -92,19 +87,42 @@ func clearPath(path string) (string, error) {
 	return path, nil
 }
 
+// begin makes the file under another name and puts it in its place when it
+// opens, so that a killed run leaves a profile or nothing.
 func (w *Writer) begin(meta Meta) error {
-	if err := createSchema(w.db); err != nil {
-		return err
-	}
 	if meta.EndState == "" {
 		meta.EndState = "running"
 	}
-	if err := w.commit(&batch{meta: &meta}); err != nil {
+	tmp := w.path + tmpSuffix
+	err := w.open(tmp)
+	if err == nil {
+		err = createSchema(w.db)
+		if err == nil {
+			err = w.commit(&batch{meta: &meta})
+		}
+		err = errors.Join(err, w.db.Close())
+	}
+	if err == nil {
+		err = os.Rename(tmp, w.path)
+	}
+	if err != nil {
+		os.Remove(tmp)
 		return err
 	}
-	var err error
-	w.info, err = os.Stat(w.path)
-	return err
+	if w.info, err = os.Stat(w.path); err != nil {
+		return err
+	}
+	return w.open(w.path)
+}
+
+func (w *Writer) open(path string) error {
+	db, err := openDB(path, "_pragma=journal_mode(WAL)&_pragma=synchronous(OFF)&_pragma=busy_timeout(1000)")
+	if err != nil {
+		return err
+	}
+	db.SetMaxOpenConns(1)
+	w.db = db
+	return nil
 }
 
 // run commits a batch when something waits, at most every commitEvery.
@@ -292,7 +310,7 @@ func (w *Writer) finish() error {
 	if err != nil || !os.SameFile(st, w.info) {
 		return fmt.Errorf("profile %s: another run has replaced it; name it with -o", w.path)
 	}
-	tmp := w.path + ".tmp"
+	tmp := w.path + tmpSuffix
 	if err := os.Remove(tmp); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return err
 	}
