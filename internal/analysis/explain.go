@@ -42,7 +42,11 @@ func (r *runner) explain(sec *Section, s *summary) error {
 	}
 	sec.Causes = sec.Causes[:min(len(sec.Causes), maxCauses)]
 	sec.Candidates = sec.Candidates[:min(len(sec.Candidates), maxCandidates)]
-	return r.details(sec, s, chosen, outs)
+	if err := r.details(sec, s, chosen, outs); err != nil {
+		return err
+	}
+	r.join(sec)
+	return nil
 }
 
 // leastScore is the score below which a candidate is not worth a word.

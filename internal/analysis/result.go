@@ -211,6 +211,8 @@ type Cause struct {
 	StableInstances float64 `json:"stability_instances"`
 	Agreement       string  `json:"agreement,omitempty"`
 
+	Parts []Part `json:"parts,omitempty"` // the events that it is joined of, where there are several; the first names it
+
 	TimeToWin float64 `json:"time_to_win"` // clock units of the run, were it even
 	WinShare  float64 `json:"win_share"`   // of the run time
 

@@ -202,6 +202,9 @@ func (b *builder) cause(c *analysis.Cause) Cause {
 	})
 	slices.SortStableFunc(out.Members, func(x, y Member) int { return cmp.Compare(x.distance(out.File), y.distance(out.File)) })
 	out.Rivals = convert(c.Rivals, rival)
+	for _, p := range c.Parts {
+		out.Parts = append(out.Parts, Part(p))
+	}
 	out.Scores = convert(c.Instances, instanceScore)
 	for _, path := range c.Paths {
 		out.Paths = append(out.Paths, frames(path))

@@ -223,6 +223,7 @@ type Cause struct {
 	StableThreads   float64         `json:"stability_threads"`
 	StableInstances float64         `json:"stability_instances"`
 	Agreement       string          `json:"agreement,omitempty"` // where score and ledger disagree
+	Parts           []Part          `json:"parts,omitempty"`     // the events that it is joined of, the one that names it first
 	TimeToWin       float64         `json:"time_to_win"`
 	WinShare        float64         `json:"win_share"` // of the run time
 	Sentence        string          `json:"sentence"`
@@ -235,6 +236,15 @@ type Cause struct {
 	Rivals          []Rival         `json:"rivals,omitempty"`
 	Scores          []InstanceScore `json:"instance_scores,omitempty"`
 	Paths           [][]Frame       `json:"call_paths,omitempty"` // outermost first
+}
+
+// Part is one of the events of a cause that has several: an access that misses in several levels.
+type Part struct {
+	Event     string   `json:"event"`
+	Title     string   `json:"title"`
+	Score     float64  `json:"score"`
+	Share     *float64 `json:"share,omitempty"` // of the account, where there is one
+	TimeToWin float64  `json:"time_to_win"`
 }
 
 // Candidate is a place that correlates with the times without being a cause.

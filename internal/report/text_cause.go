@@ -102,6 +102,9 @@ func (p *printer) cause(r *Report, s *Section, c *Cause, again bool) {
 	if c.TimeToWin > 0 {
 		p.item(2, "To win: ", toWin(r, c))
 	}
+	if len(c.Parts) > 0 {
+		p.item(2, "It consists of: ", partWords(c.Parts))
+	}
 	if len(c.Members) > 0 {
 		p.item(2, "It drags along: ", memberWords(c.Members, 6))
 	}
@@ -236,6 +239,16 @@ func list[T any](items []T, most int, word func(*T) string) string {
 		words = append(words, fmt.Sprintf("and %d more", len(items)-most))
 	}
 	return strings.Join(words, ", ")
+}
+
+// partWords lists the events of a cause with what each explains.
+func partWords(parts []Part) string {
+	return list(parts, len(parts), func(p *Part) string {
+		if p.Share == nil {
+			return fmt.Sprintf("%s (score %.2f)", eventTitle(p.Event), p.Score)
+		}
+		return eventTitle(p.Event) + " " + unit.Percent(*p.Share)
+	})
 }
 
 func memberWords(members []Member, most int) string {
