@@ -33,7 +33,11 @@ func TestKilledAtAnyMoment(t *testing.T) {
 	for i := range moments {
 		after := time.Duration(i*i%17*70+i*9) * time.Millisecond
 		file := filepath.Join(dir, fmt.Sprintf("killed%d", i))
-		killAfter(t, lime, dir, file, after)
+		program := []string{"./lu", "8", "200"}
+		if i%2 == 1 { // a program that replaces itself is a new process image of lime's, too
+			program = []string{"sh", "-c", "exec ./lu 8 200"}
+		}
+		killAfter(t, lime, dir, file, after, program)
 		if _, err := os.Stat(file); err != nil {
 			continue // killed before it began
 		}
@@ -46,9 +50,9 @@ func TestKilledAtAnyMoment(t *testing.T) {
 
 // killAfter starts a simulation, kills lime with no warning, and waits until
 // the process that holds the program is gone.
-func killAfter(t *testing.T, lime, dir, file string, after time.Duration) {
+func killAfter(t *testing.T, lime, dir, file string, after time.Duration, program []string) {
 	t.Helper()
-	cmd := exec.Command(lime, "simulate", "--cores", "8", "-o", file, "--", "./lu", "8", "200")
+	cmd := exec.Command(lime, append([]string{"simulate", "--cores", "8", "-o", file, "--"}, program...)...)
 	cmd.Dir = dir
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)

@@ -109,6 +109,7 @@ func replace(cfg Config, e *guest.ExecRequest) error {
 // runHere runs the program in this process.
 func runHere(cfg Config, stderr io.Writer) Result {
 	runtime.LockOSThread()
+	dieWithParent(cfg.Parent)
 	debug.SetPanicOnFault(true)
 	var interrupts atomic.Int32
 	cfg.interrupted = func() bool { return interrupts.Load() > 0 }
@@ -133,6 +134,18 @@ func runHere(cfg Config, stderr io.Writer) Result {
 	defer cancel()
 	relay(r.proc, &interrupts, cancel)
 	return r.complete(ctx, w, stderr)
+}
+
+// dieWithParent has the kernel end this process when lime is gone. What lime asked
+// for at the start is lost in a replacement: it belongs to a thread, and another
+// one may have called exec (prctl(2), PR_SET_PDEATHSIG).
+func dieWithParent(parent int) {
+	if err := unix.Prctl(unix.PR_SET_PDEATHSIG, uintptr(unix.SIGKILL), 0, 0, 0); err != nil {
+		return
+	}
+	if parent != 0 && os.Getppid() != parent {
+		_ = unix.Kill(os.Getpid(), unix.SIGKILL)
+	}
 }
 
 // complete runs to the end and closes the profile.

@@ -61,6 +61,7 @@ type Config struct {
 	Args        []string // argv
 	Env         []string
 	Tries       int // starts so far that found an address taken
+	Parent      int // the process that asks; the run ends with it
 	Out         string
 	SectionEnds []string
 	HostCPU     bool

@@ -35,6 +35,7 @@ func Run(ctx context.Context, o Options) (Result, error) {
 	if cfg.Env == nil {
 		cfg.Env = os.Environ()
 	}
+	cfg.Parent = os.Getpid()
 	const attempts = 5
 	for range attempts {
 		res, err := runChild(ctx, &o, cfg)
