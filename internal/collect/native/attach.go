@@ -38,7 +38,7 @@ func (r *run) attach() error {
 			return err
 		}
 	}
-	r.notes.add("no-hooks", "the process ran already: sections are not seen, only the whole recording")
+	r.notes.Add("no-hooks", "the process ran already: sections are not seen, only the whole recording")
 	return nil
 }
 

@@ -4,6 +4,7 @@ import (
 	"sort"
 
 	"lime/internal/binfile"
+	"lime/internal/collect"
 	"lime/internal/profile"
 	"lime/internal/x86"
 )
@@ -84,7 +85,7 @@ func (c *code) find(pc uint64) place {
 	im, lo, hi, name := c.bounds(pc)
 	f := c.fns[lo]
 	if f == nil || len(f.blocks) == 0 || pc >= f.blocks[len(f.blocks)-1].end && hi > f.blocks[len(f.blocks)-1].end {
-		f = &function{entry: lo, name: name, spins: waitingFunction(name)}
+		f = &function{entry: lo, name: name, spins: collect.WaitingFunction(name)}
 		c.fns[lo] = f
 		c.decode(f, im, lo, hi)
 	}

@@ -190,7 +190,7 @@ func (r *run) cutOp(t *thread, kind section.OpKind, at uint64) (section.Op, *pie
 // feed tells the recogniser. That an operation does not fit is counted: records may have been lost.
 func (r *run) feed(op section.Op) {
 	if err := r.rec.Feed(op); err != nil {
-		r.notes.add("unmatched", "synchronisation calls that fit no other: "+err.Error())
+		r.notes.Add("unmatched", "synchronisation calls that fit no other: "+err.Error())
 	}
 }
 

@@ -2,10 +2,12 @@ package native
 
 import (
 	"os"
+	"slices"
 	"sort"
 	"strings"
 
 	"lime/internal/binfile"
+	"lime/internal/collect"
 	"lime/internal/collect/native/hook"
 	"lime/internal/profile"
 	"lime/internal/unwind"
@@ -82,7 +84,7 @@ func (m *images) mapped(path string, lo, hi, offset uint64) bool {
 			return true
 		}
 	}
-	im := &image{path: path, lo: lo, hi: hi, library: runtimeLibrary(path), id: profile.None}
+	im := &image{path: path, lo: lo, hi: hi, library: collect.RuntimeLibrary(path), id: profile.None}
 	im.open(lo, offset)
 	m.list = append(m.list, im)
 	m.names[path] = im
@@ -92,7 +94,8 @@ func (m *images) mapped(path string, lo, hi, offset uint64) bool {
 
 // isFile reports whether a mapping's name, as the kernel gives it, is that of a file: not of anonymous memory or the like.
 func isFile(path string) bool {
-	return strings.HasPrefix(path, "/") && !hasPrefix(path, []string{"//anon", "/memfd:", "/dev/", "/SYSV", "/[aio]"})
+	return strings.HasPrefix(path, "/") && !slices.ContainsFunc([]string{"//anon", "/memfd:", "/dev/", "/SYSV", "/[aio]"},
+		func(p string) bool { return strings.HasPrefix(path, p) })
 }
 
 func (im *image) open(lo, offset uint64) {
@@ -199,7 +202,7 @@ func (im *image) symbol(link uint64) (binfile.Symbol, bool) {
 // own reports whether code belongs to the program, and not to a runtime.
 func (m *images) own(pc uint64) bool {
 	im, s, ok := m.symbol(pc)
-	return im != nil && !im.library && (!ok || !runtimeFunction(s.Name))
+	return im != nil && !im.library && (!ok || !collect.RuntimeFunction(s.Name))
 }
 
 // unwindImage is what the stack walker asks for.

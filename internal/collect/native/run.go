@@ -11,6 +11,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"lime/internal/collect"
 	"lime/internal/collect/native/hook"
 	"lime/internal/perf"
 	"lime/internal/profile"
@@ -51,7 +52,7 @@ type run struct {
 	lost     uint64
 	throttle uint64
 	children map[int32]bool
-	notes    noteBook
+	notes    collect.Notes
 }
 
 // Run records a program until it ends, or ctx is cancelled. The profile so far is kept whatever happens.
@@ -75,7 +76,7 @@ func Run(ctx context.Context, o Options) (Result, error) {
 
 func newRun(o Options) *run {
 	return &run{o: o, keepAt: firstKeep, table: table(), byTID: map[int32]*thread{}, handles: map[uint64]*thread{}, open: map[uint64]uint64{},
-		waiters: map[uint64][]*thread{}, unlocks: map[uint64][]unlock{}, sites: map[siteKey]section.Site{}, children: map[int32]bool{}, notes: noteBook{}}
+		waiters: map[uint64][]*thread{}, unlocks: map[uint64][]unlock{}, sites: map[siteKey]section.Site{}, children: map[int32]bool{}, notes: collect.Notes{}}
 }
 
 // start launches the program.
@@ -138,7 +139,7 @@ func (r *run) openPerf(o perf.Options) {
 		r.session, r.switches = append(r.session, leader), true
 	}
 	if err != nil {
-		r.notes.add("no-samples", err.Error())
+		r.notes.Add("no-samples", err.Error())
 	}
 }
 
@@ -148,10 +149,10 @@ const taskPages = 32
 // explain notes what is missing.
 func (r *run) explain() {
 	if err := r.prog.why; err != nil {
-		r.notes.add("no-hooks", fmt.Sprintf("sections are not seen, only the whole run: %v", err))
+		r.notes.Add("no-hooks", fmt.Sprintf("sections are not seen, only the whole run: %v", err))
 	}
 	if !r.switches {
-		r.notes.add("no-switches", "times are those on the wall: more threads than cores spoil them")
+		r.notes.Add("no-switches", "times are those on the wall: more threads than cores spoil them")
 	}
 }
 
@@ -251,7 +252,7 @@ func (r *run) drain(age uint64) {
 	now := monotonic()
 	for _, s := range r.session {
 		if err := s.Drain(r.record); err != nil {
-			r.notes.add("damaged-record", err.Error())
+			r.notes.Add("damaged-record", err.Error())
 		}
 	}
 	r.drainHooks(now)
@@ -307,7 +308,7 @@ func (r *run) record(rec *perf.Record) {
 	case perf.TypeComm:
 		if rec.Exec {
 			r.replaced()
-			r.notes.add("exec", "the program replaced itself by another one: of that, only samples are there")
+			r.notes.Add("exec", "the program replaced itself by another one: of that, only samples are there")
 		}
 	}
 	r.stream.add(x)
@@ -334,7 +335,7 @@ func (r *run) finish(state *os.ProcessState, interrupted bool) (Result, error) {
 	r.report(end - r.started)
 	m := r.meta(res.EndState)
 	m.Cores = max(m.Cores, r.out.widest)
-	m.ExitStatus, m.RunTime, m.CoreTime, m.Complete, m.Notes = res.Status, max(r.out.end(), 1), r.out.work, true, r.notes.list()
+	m.ExitStatus, m.RunTime, m.CoreTime, m.Complete, m.Notes = res.Status, max(r.out.end(), 1), r.out.work, true, r.notes.List()
 	if state != nil {
 		if ws, ok := state.Sys().(syscall.WaitStatus); ok && ws.Signaled() {
 			m.ExitStatus = int(ws.Signal())
@@ -364,23 +365,23 @@ func (r *run) result(state *os.ProcessState, interrupted bool) Result {
 // report notes the figures of the recording.
 func (r *run) report(wall uint64) {
 	if s := r.sampler; s.total > 0 {
-		r.notes.set("complete-stacks", fmt.Sprintf("%.1f %% of the samples have a complete call path", 100*s.share()), s.complete)
-		r.notes.set("samples", fmt.Sprintf("samples by %s, %d a second and thread", r.by, r.o.Frequency), s.total)
+		r.notes.Set("complete-stacks", fmt.Sprintf("%.1f %% of the samples have a complete call path", 100*s.share()), s.complete)
+		r.notes.Set("samples", fmt.Sprintf("samples by %s, %d a second and thread", r.by, r.o.Frequency), s.total)
 	}
 	if r.lost > 0 {
-		r.notes.set("lost-samples", "records that the kernel had no room for", r.lost)
+		r.notes.Set("lost-samples", "records that the kernel had no room for", r.lost)
 	}
 	if r.throttle > 0 {
-		r.notes.set("throttled", "times that the kernel stopped sampling for a while", r.throttle)
+		r.notes.Set("throttled", "times that the kernel stopped sampling for a while", r.throttle)
 	}
 	if r.prog != nil && r.prog.ring != nil && r.prog.ring.Lost() > 0 {
-		r.notes.set("lost-calls", "synchronisation calls that found no room in the ring", r.prog.ring.Lost())
+		r.notes.Set("lost-calls", "synchronisation calls that found no room in the ring", r.prog.ring.Lost())
 	}
 	if n := len(r.children); n > 0 {
-		r.notes.set("child-process", "processes that the program started are not in the profile", uint64(n))
+		r.notes.Set("child-process", "processes that the program started are not in the profile", uint64(n))
 	}
 	if r.switches {
-		r.notes.set("cpu-time", fmt.Sprintf("the times are those on a CPU, put together as if every thread had a core of its own, so that more threads than cores do no harm; "+
+		r.notes.Set("cpu-time", fmt.Sprintf("the times are those on a CPU, put together as if every thread had a core of its own, so that more threads than cores do no harm; "+
 			"on the wall the run took %v on %d cores", unit.Nanos(wall), cores()), 1)
 	}
 }

@@ -95,7 +95,7 @@ func (r *run) imageMapped(g guest.Image) {
 	}
 }
 
-func (h *host) Note(code, text string) { h.notes.add(code, text) }
+func (h *host) Note(code, text string) { h.notes.Add(code, text) }
 
 func (r *run) setProbe(at uint64) {
 	if !r.probes[at] {

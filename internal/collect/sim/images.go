@@ -2,11 +2,10 @@ package sim
 
 import (
 	"debug/elf"
-	"path/filepath"
-	"regexp"
 	"sort"
 	"strings"
 
+	"lime/internal/collect"
 	"lime/internal/guest"
 	"lime/internal/unwind"
 )
@@ -37,7 +36,7 @@ type symbol struct {
 
 // add reads a newly mapped file. A file that cannot be read is still an image.
 func (m *images) add(g guest.Image) *image {
-	im := &image{Image: g, library: runtimeLibrary(g.Path)}
+	im := &image{Image: g, library: collect.RuntimeLibrary(g.Path)}
 	if f, err := elf.Open(g.Path); err == nil {
 		im.read(f)
 		f.Close()
@@ -157,7 +156,7 @@ func (m *images) own(pc uint64) bool {
 		return false
 	}
 	name, entry := m.function(pc)
-	return entry == 0 || !runtimeFunction(name)
+	return entry == 0 || !collect.RuntimeFunction(name)
 }
 
 // stub reports whether a link-time address is in the table of stubs.
@@ -177,93 +176,6 @@ func (m *images) unwindImage(pc uint64) (unwind.Image, bool) {
 		return unwind.Image{}, false
 	}
 	return unwind.Image{Table: im.frames, Bias: im.Bias, FP: im.goCode}, true
-}
-
-// libraries are the runtimes of C, C++, Fortran, threads and OpenMP, by the
-// start of the file name.
-func libraries() []string {
-	return []string{"ld-linux", "ld-musl", "libc.", "libc-", "libpthread", "libm.", "libm-", "libmvec", "libdl", "librt",
-		"libgcc_s", "libstdc++", "libc++", "libgomp", "libomp", "libiomp", "libgfortran", "libquadmath", "libtbb", "libatomic"}
-}
-
-func runtimeLibrary(path string) bool {
-	base := filepath.Base(path)
-	for _, l := range libraries() {
-		if strings.HasPrefix(base, l) {
-			return true
-		}
-	}
-	return false
-}
-
-// runtimeFunctions are the names by which runtimes go when they are linked into
-// the program or compiled from headers, by the start of the symbol.
-func runtimeFunctions() []string {
-	return []string{"pthread_", "__pthread", "___pthread", "start_thread", "__clone", "clone", "sem_", "__new_sem", "__sem", "__lll_", "__futex",
-		"__libc_", "_start", "__nptl", "GOMP_", "gomp_", "omp_", "__kmp", "_dl_", "thrd_", "mtx_", "cnd_", "__timed_wait", "syscall",
-		"_ZN9__gnu_cxx", "_ZN3std4sync", "_ZN3std3sys4sync", "_ZN3std3sys3pal", "_ZN3std3sys6thread", "_ZN3std6thread4park",
-		"_ZN3std6thread6Thread", "_ZN3std6thread9JoinInner", "_ZN3std6thread7current", "runtime.", "sync.", "internal/",
-		"sched_yield", "__sched_yield", "usleep", "nanosleep"}
-}
-
-// standardClasses are the classes of the C++ library that threads meet in, as
-// they are mangled. Other templates of the library may hold the program's own code, inlined.
-func standardClasses() []string {
-	return []string{"18condition_variable", "22condition_variable_any",
-		"5mutex", "11timed_mutex", "12shared_mutex", "15recursive_mutex", "11unique_lock", "10lock_guard", "11scoped_lock",
-		"8__detail", "13__atomic_base", "6atomic", "11atomic_flag", "18counting_semaphore", "16__semaphore_impl", "18__atomic_semaphore",
-		"6thread4join", "6thread15_M_start_thread", "11this_thread", "4__12"}
-}
-
-// standardFunction reports whether a mangled C++ name is of one of these classes.
-func standardFunction(name string) bool {
-	for _, p := range []string{"_ZNSt", "_ZNKSt", "_ZNVSt", "_ZNVKSt", "_ZNSt3__1"} {
-		rest, ok := strings.CutPrefix(name, p)
-		if !ok {
-			continue
-		}
-		for _, c := range standardClasses() {
-			if strings.HasPrefix(rest, c) {
-				return true
-			}
-		}
-	}
-	return strings.HasPrefix(name, "_ZSt") && strings.Contains(name, "atomic_wait")
-}
-
-func runtimeFunction(name string) bool {
-	if standardFunction(name) {
-		return true
-	}
-	for _, p := range runtimeFunctions() {
-		if strings.HasPrefix(name, p) {
-			return true
-		}
-	}
-	if strings.HasPrefix(name, "_R") && (strings.Contains(name, "9JoinInner") || strings.Contains(name, "10JoinHandle")) {
-		return true
-	}
-	if !strings.HasPrefix(name, "_RNv") { // _RINv: generic, may hold the program's own code, inlined
-		return false
-	}
-	m := rustCrate.FindStringSubmatch(name)
-	return m != nil && rustRuntime(m[1], m[2])
-}
-
-// rustCrate finds the first crate in a mangled Rust name (RFC 2603).
-var rustCrate = regexp.MustCompile(`C(?:s[0-9A-Za-z]+_)?([0-9]+)([a-z_][a-z_0-9A-Z]*)`)
-
-// rustRuntime reports whether a crate is of the language's own.
-func rustRuntime(length, rest string) bool {
-	switch length {
-	case "3":
-		return strings.HasPrefix(rest, "std")
-	case "4":
-		return strings.HasPrefix(rest, "core")
-	case "5":
-		return strings.HasPrefix(rest, "alloc")
-	}
-	return false
 }
 
 func hexString(b []byte) string {

@@ -302,7 +302,7 @@ func (o *output) close() error {
 	}
 	o.writePaths()
 	m.RunTime, m.CoreTime, m.Complete = r.latest, r.work(), true
-	m.Notes = r.notes.list()
+	m.Notes = r.notes.List()
 	slices.SortStableFunc(m.Notes, func(a, b profile.Note) int { return cmp.Compare(a.Code, b.Code) })
 	return o.sink.UpdateMeta(m)
 }

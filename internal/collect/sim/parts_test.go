@@ -3,7 +3,6 @@ package sim
 import (
 	"math/rand"
 	"sort"
-	"strings"
 	"testing"
 
 	"lime/internal/x86"
@@ -28,39 +27,6 @@ func TestFunctionTable(t *testing.T) {
 	}
 	if byName(nil)["__pthread_mutex_lock"] == nil {
 		t.Error("static programs call __pthread_mutex_lock")
-	}
-}
-
-func TestOwnCode(t *testing.T) {
-	for _, c := range []struct {
-		name    string
-		runtime bool
-	}{
-		{"main", false},
-		{"worker", false},
-		{"pthread_barrier_wait", true},
-		{"__pthread_mutex_lock", true},
-		{"GOMP_parallel", true},
-		{"main._omp_fn.0", false},
-		{"_ZNSt7barrierISt18__empty_completionE15arrive_and_waitEv", false},
-		{"_ZNSt6thread4joinEv", true},
-		{"_ZNSt6thread11_State_implINS_8_InvokerISt5tupleIJZ4mainEUlvE_EEEEE6_M_runEv", false},
-		{"_ZSt21__atomic_wait_addressIiZNKSt5latch4waitEvEUlvE_EvPKT_T0_", true},
-		{"_ZN3std4sync7barrier7Barrier4wait17h0123456789abcdefE", true},
-		{"_ZN4main4main17h0123456789abcdefE", false},
-		{"_RNvMs_NtNtCsjrHSEGnQ3l9_3std6thread6threadNtB4_6Thread4park", true},
-		{"_RINvNtNtCsjrHSEGnQ3l9_3std3sys9backtrace28___rust_begin_short_backtraceNCNCNvCs1_4main4main00E", false},
-		{"_RNvCs1234_4main4hash", false},
-	} {
-		if got := runtimeFunction(c.name); got != c.runtime {
-			t.Errorf("%s: runtime %v, want %v", c.name, got, c.runtime)
-		}
-	}
-	for path, want := range map[string]bool{"/lib/x86_64-linux-gnu/libc.so.6": true, "/usr/lib/libgomp.so.1": true,
-		"/usr/lib/libz.so.1": false, "/home/me/app": false} {
-		if got := runtimeLibrary(path); got != want {
-			t.Errorf("%s: library %v, want %v", path, got, want)
-		}
 	}
 }
 
@@ -181,20 +147,5 @@ func TestValues(t *testing.T) {
 		if ok != c.ok || ok && got != c.want {
 			t.Errorf("%s: %d, %v; want %d, %v", c.name, got, ok, c.want, c.ok)
 		}
-	}
-}
-
-func TestNotesAreOrdered(t *testing.T) {
-	b := noteBook{}
-	b.add("b", "x")
-	b.add("a", "y")
-	b.add("a", "x")
-	b.add("a", "x")
-	var got []string
-	for _, n := range b.list() {
-		got = append(got, n.Code+n.Text)
-	}
-	if s := strings.Join(got, " "); s != "ax ay bx" || b.list()[0].N != 2 {
-		t.Errorf("got %s", s)
 	}
 }

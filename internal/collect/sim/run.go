@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"lime/internal/collect"
 	"lime/internal/cpu"
 	"lime/internal/engine"
 	"lime/internal/guest"
@@ -54,7 +55,7 @@ type run struct {
 	members map[uint64]int // threads that have come to a region, by its id
 
 	spins    spinTable
-	notes    noteBook
+	notes    collect.Notes
 	progress *progress
 	end      end
 }
@@ -76,7 +77,7 @@ func newRun(cfg Config, meter Meter, sink profile.Sink) (*run, error) {
 		byGuest: map[*guest.Thread]*thread{}, byCtx: map[*cpu.Context]*thread{},
 		names: byName(cfg.SectionEnds), entries: map[uint64]*fn{}, tasks: map[uint64]*fn{}, probes: map[uint64]bool{},
 		bodies: map[uint64][]*fork{}, waiters: map[uint64]int{}, members: map[uint64]int{}, locks: map[uint64]uint64{},
-		notes: noteBook{}, sampler: sampler{interval: firstInterval},
+		notes: collect.Notes{}, sampler: sampler{interval: firstInterval},
 	}
 	r.perNano = r.meter.Hz() / 1e9
 	r.cores = newCores(cfg.Cores, quantumLength)
@@ -413,7 +414,7 @@ func (r *run) finish() error {
 
 func (r *run) feed(op section.Op) {
 	if err := r.rec.Feed(op); err != nil {
-		r.notes.add("section-order", err.Error())
+		r.notes.Add("section-order", err.Error())
 	}
 }
 
