@@ -137,6 +137,7 @@ type found struct {
 	transfer                bool   // another core's modified copy was fetched
 	trueSharing             bool   // with lostLine or upgrade: the bytes overlap with what the other core wrote
 	other                   Site   // with lostLine: where the other core wrote
+	wrote                   uint64 // with lostLine: which bytes of the line it wrote
 	lostBefore              uint64 // with lostLine: when a core came back to the line last
 	writebacks              int    // dirty lines that moved out over the bus
 	memWrites               int    // dirty lines that went to memory
@@ -281,7 +282,7 @@ func (h *hierarchy) fetch(core int, line uint64, write bool, bytes uint64, f *fo
 	}
 	d.touch(way)
 	if f.lostLine {
-		f.other = d.writer[way]
+		f.other, f.wrote = d.writer[way], d.wrote[way]
 		f.lostBefore, d.lostAt[way] = d.lostAt[way], h.now
 		f.trueSharing = d.wrote[way]&bytes != 0
 	}

@@ -126,11 +126,11 @@ func TestContention(t *testing.T) {
 		do(0, true, 0x01, miss)
 		do(0, true, 0x01, found{})
 		do(1, true, 0x02, with(taken, func(f *found) { f.transfer = true })) // never had it
-		do(0, true, 0x01, with(taken, func(f *found) { f.transfer, f.lostLine, f.other = true, true, Site{Block: 1} }))
-		do(1, false, 0x01, with(taken, func(f *found) { f.transfer, f.lostLine, f.trueSharing = true, true, true }))
+		do(0, true, 0x01, with(taken, func(f *found) { f.transfer, f.lostLine, f.other, f.wrote = true, true, Site{Block: 1}, 2 }))
+		do(1, false, 0x01, with(taken, func(f *found) { f.transfer, f.lostLine, f.trueSharing, f.wrote = true, true, true, 1 }))
 		do(0, false, 0x01, found{}) // shared now
 		do(0, true, 0x01, found{upgrade: true})
 		do(0, true, 0x80, found{})
-		do(1, false, 0x80, with(taken, func(f *found) { f.transfer, f.lostLine, f.trueSharing = true, true, true }))
+		do(1, false, 0x80, with(taken, func(f *found) { f.transfer, f.lostLine, f.trueSharing, f.wrote = true, true, true, 0x81 }))
 	}
 }

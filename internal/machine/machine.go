@@ -14,23 +14,24 @@ const warm = 32
 
 // Machine is a described machine with all its state.
 type Machine struct {
-	d      *Description
-	lat    [NumClasses]uint16
-	blocks []blockState
-	hot    []hotBlock // of the same blocks, what Run needs each time
-	cores  []core
-	caches hierarchy
-	bus    *queue
-	memory []*queue
-	busy   uint64 // cycles that the bus is busy with a line
-	home   map[uint64]int32
-	events []Event
-	share  map[Site]*Sharing
-	erased map[uint64]KindSet // by address of the instruction
-	losses uint64             // accesses that found their line taken by another core
-	fights uint64             // losses of lines that had been lost shortly before
-	shift  uint               // log2 of the line size
-	page   uint               // log2 of the page size
+	d       *Description
+	lat     [NumClasses]uint16
+	blocks  []blockState
+	hot     []hotBlock // of the same blocks, what Run needs each time
+	cores   []core
+	caches  hierarchy
+	bus     *queue
+	memory  []*queue
+	busy    uint64 // cycles that the bus is busy with a line
+	home    map[uint64]int32
+	events  []Event
+	share   map[Site]*Sharing
+	samples []Sample
+	erased  map[uint64]KindSet // by address of the instruction
+	losses  uint64             // accesses that found their line taken by another core
+	fights  uint64             // losses of lines that had been lost shortly before
+	shift   uint               // log2 of the line size
+	page    uint               // log2 of the page size
 }
 
 // blockState is a block and what the machine has learnt of it.
@@ -38,6 +39,7 @@ type blockState struct {
 	Block
 	chase   []bool    // per instruction
 	events  []int32   // instruction x kind -> event + 1; nil until the first
+	missed  []uint32  // instruction x contended or not -> accesses that missed; nil until the first
 	erased  []KindSet // per instruction; nil if nothing is
 	costs   []pairCost
 	lines   [2]uint64 // first and last code line

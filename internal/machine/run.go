@@ -167,6 +167,9 @@ func (r *runner) line(b *blockState, a *Access, addr, line uint64) {
 	m.caches.now = r.c.clock
 	m.caches.access(r.core, line, a.Write, byteMask(addr, int(a.Size), m.d.LineBytes), site, &f)
 	issued := r.c.clock
+	if missed || f.l1Miss || f.upgrade {
+		r.sample(b, site, addr, &f)
+	}
 	if f.l1Miss || f.upgrade {
 		r.contention(site, &f)
 		if !b.erases(i, f.entry()) { // else it is a hit, and keeps nothing busy

@@ -1,0 +1,40 @@
+package machine
+
+// Sample is one of the accesses that missed, to tell what data an instruction misses on.
+type Sample struct {
+	Site  Site
+	Addr  uint64
+	Other uint64 // where another core has written the line, if that core took it; else 0
+	// Contended says that the access is a coherence miss.
+	Contended bool
+}
+
+// Of the accesses that miss at an instruction, the first few and then one in many are kept.
+const (
+	firstSamples = 4
+	sampleEvery  = 64 // a power of two
+)
+
+// sample keeps an access that has missed, if it is its turn.
+func (r *runner) sample(b *blockState, site Site, addr uint64, f *found) {
+	if b.missed == nil {
+		b.missed = make([]uint32, 2*len(b.Instrs))
+	}
+	n := &b.missed[2*int(site.Instr)+int(bit(f.contended()))]
+	*n++
+	if *n > firstSamples && *n%sampleEvery != 0 {
+		return
+	}
+	s := Sample{Site: site, Addr: addr, Contended: f.contended()}
+	if f.lostLine && f.wrote != 0 {
+		s.Other = addr>>r.m.shift<<r.m.shift + uint64(trailingZeros(f.wrote))
+	}
+	r.m.samples = append(r.m.samples, s)
+}
+
+// Samples returns the accesses that were kept since the last call. They are valid until the next Run.
+func (m *Machine) Samples() []Sample {
+	s := m.samples
+	m.samples = m.samples[:0]
+	return s
+}
