@@ -51,7 +51,8 @@ func (r *run) switched(x *item) {
 		return
 	}
 	if x.out {
-		t.cpu.out(x.at)
+		t.cpu.out(x.at, x.forced)
+		t.onTask = t.onTask && x.forced
 		t.cond.off = t.cond.on && !x.forced
 		return
 	}
@@ -69,17 +70,23 @@ func (r *run) sampled(x *item) {
 	if t.ended {
 		return
 	}
+	nanos := float64(r.nanosOf(x.sample.period))
+	waits := t.waits()
+	t.spins, t.onTask = x.spins, false
 	switch {
-	case t.waits():
-		r.out.paths[pathKey{x.sample.path, int32(t.id), noSection, "wait"}] += float64(x.sample.period)
-	case x.spins:
+	case waits && x.inside && !x.spins:
+		r.runsTask(t, x)
+	case x.spins && !waits:
 		t.piece.spin += x.sample.period
-		r.out.paths[pathKey{x.sample.path, int32(t.id), noSection, "wait"}] += float64(x.sample.period)
+		fallthrough
+	case waits:
+		r.out.paths[pathKey{x.sample.path, int32(t.id), noSection, "wait"}] += nanos
+		return
 	default:
 		t.piece.work += x.sample.period
 		t.piece.samples = append(t.piece.samples, x.sample)
-		r.idleness(t, x)
 	}
+	r.out.idle.add(x.sample.path, int32(t.id), r.working(), nanos)
 }
 
 const noSection = -1
@@ -91,7 +98,7 @@ func (t *thread) waits() bool {
 		return t.idle
 	}
 	c := &t.calls[n-1]
-	return !c.body && (c.role == roleBarrier || c.role == roleTeam || c.role == roleJoin)
+	return !c.body && (c.role == roleBarrier || c.role == roleTeam || c.role == roleJoin || c.over)
 }
 
 // thread finds a thread, or makes it known: it may have been there before lime.
@@ -165,10 +172,11 @@ func (r *run) endThread(t *thread, at uint64) {
 	if t.ended {
 		return
 	}
+	r.tasksEnd(t, at)
 	op, _ := r.cutOp(t, section.OpExit, at)
 	t.ended, t.end = true, at
 	if t.cpu.on {
-		t.cpu.out(at)
+		t.cpu.out(at, false)
 	}
 	r.feed(op)
 	r.out.threadEnd(t)
@@ -272,6 +280,7 @@ func (r *run) leaveBarrier(t *thread, h *hook.Record, at uint64) {
 	if !ok || c.object == 0 {
 		return
 	}
+	r.tasksEnd(t, at)
 	op := t.op(section.OpLeave, at)
 	op.Object = c.object
 	r.feed(op)
@@ -348,6 +357,7 @@ func (r *run) leaveFork(t *thread, h *hook.Record, at uint64) {
 		return
 	}
 	delete(r.open, h.Call())
+	r.allTasksEnd(at)
 	op := t.op(section.OpRegionEnd, at)
 	op.Object = c.object
 	r.feed(op)
@@ -355,6 +365,7 @@ func (r *run) leaveFork(t *thread, h *hook.Record, at uint64) {
 }
 
 func (r *run) beginWork(t *thread, h *hook.Record, at uint64) {
+	r.tasksEnd(t, at)
 	c := call{role: roleFork, sp: h.SP, body: true, object: r.open[h.Call()]}
 	t.push(c)
 	if c.object == 0 {
@@ -380,5 +391,8 @@ func (r *run) endWork(t *thread, at uint64) {
 	op, _ := r.cutOp(t, section.OpMemberEnd, at)
 	op.Object = c.object
 	r.feed(op)
+	if n := len(t.calls); n > 0 {
+		t.calls[n-1].over = true
+	}
 	t.idle = !t.covered()
 }

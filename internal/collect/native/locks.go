@@ -95,20 +95,3 @@ func (r *run) sitePath(s section.Site) int32 {
 	}
 	return at
 }
-
-// idleness charges a sample of a working thread with the threads that wait at that moment, divided among those that work.
-func (r *run) idleness(t *thread, x *item) {
-	idle, working := 0, 0
-	for _, o := range r.threads {
-		switch {
-		case o.ended:
-		case o.waits() || o.cond.on:
-			idle++
-		default:
-			working++
-		}
-	}
-	if idle > 0 && working > 0 {
-		r.out.paths[pathKey{x.sample.path, int32(t.id), noSection, "idleness"}] += float64(x.sample.period) * float64(idle) / float64(working)
-	}
-}

@@ -15,6 +15,7 @@ type output struct {
 	code       *code
 	sections   map[sectionKey]profile.SectionID
 	paths      map[pathKey]float64
+	idle       *idling
 	lockKind   int32
 	lockEvents map[uint64]profile.EventID // by call
 	virtual    map[int32]uint64           // by thread: where its next part begins
@@ -37,7 +38,7 @@ type pathKey struct {
 }
 
 func newOutput(sink profile.Sink, c *code) *output {
-	return &output{sink: sink, code: c, sections: map[sectionKey]profile.SectionID{}, paths: map[pathKey]float64{}, virtual: map[int32]uint64{}, lockKind: profile.None,
+	return &output{sink: sink, code: c, sections: map[sectionKey]profile.SectionID{}, paths: map[pathKey]float64{}, idle: newIdling(), virtual: map[int32]uint64{}, lockKind: profile.None,
 		lockEvents: map[uint64]profile.EventID{}}
 }
 
@@ -275,6 +276,7 @@ func (o *output) section(in section.Instance) profile.SectionID {
 
 // close writes the metrics of the call paths since the last time.
 func (o *output) close() {
+	o.idle.corrections(func(k pathKey, change float64) { o.paths[k] += change })
 	keys := make([]pathKey, 0, len(o.paths))
 	for k := range o.paths {
 		keys = append(keys, k)

@@ -304,7 +304,7 @@ func (r *run) record(rec *perf.Record) {
 		r.throttle++
 		return
 	case perf.TypeSample:
-		x.sample, x.spins = r.sampler.take(rec)
+		x.sample, x.spins, x.inside = r.sampler.take(rec)
 	case perf.TypeComm:
 		if rec.Exec {
 			r.replaced()

@@ -28,7 +28,7 @@ func newSampler(m *images, c *code, sink profile.Sink) *sampler {
 const deepest = 512
 
 // take walks the sampled stack.
-func (s *sampler) take(r *perf.Record) (w workSample, spins bool) {
+func (s *sampler) take(r *perf.Record) (w workSample, spins, inside bool) {
 	s.total++
 	s.pcs = s.pcs[:0]
 	whole := false
@@ -50,7 +50,7 @@ func (s *sampler) take(r *perf.Record) (w workSample, spins bool) {
 	}
 	w, spins = s.path(r.Period)
 	w.trips = trips
-	return w, spins
+	return w, spins, s.inside()
 }
 
 // maxTrips is the number of loops that a sample tells of.
@@ -107,6 +107,19 @@ func (s *sampler) path(period uint64) (w workSample, spins bool) {
 		spins = f != nil && f.spins
 	}
 	return w, spins
+}
+
+// inside reports whether code of the program's own runs inside of the innermost hooked call, or in a thread that is in none.
+func (s *sampler) inside() bool {
+	for i, pc := range s.pcs {
+		if s.stubs != nil && s.stubs(pc) {
+			return false
+		}
+		if s.images.own(pc - uint64(min(i, 1))) {
+			return true
+		}
+	}
+	return false
 }
 
 // share is the share of samples with a complete call path.

@@ -19,6 +19,7 @@ type item struct {
 	forced bool // switch: it could have gone on
 	sample workSample
 	spins  bool
+	inside bool // sample: code of the program's own runs inside of a hooked call
 }
 
 // stream puts the records of all rings in order of time. The rings are read one after the other, so

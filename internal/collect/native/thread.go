@@ -22,6 +22,9 @@ type thread struct {
 	child  *thread // the last one that it created
 	idle   bool    // belongs to a pool and has no work
 	cond   condWait
+	task   *piece // tasks that it has done since it waits, as far as sampled
+	onTask bool   // does one now
+	spins  bool   // its last sample was in a runtime's waiting
 }
 
 // condWait is a wait for a condition variable, of which only the beginning is seen.
@@ -38,12 +41,14 @@ type call struct {
 	object uint64
 	other  *thread
 	body   bool // not the call: the work of a region
+	over   bool // the call of a region whose work this thread has done
 }
 
 // onCPU adds up a thread's time on a CPU.
 type onCPU struct {
 	known bool // the kernel has told of a switch
 	on    bool
+	own   bool // off, of its own accord
 	since uint64
 	total uint64
 	gone  [8]gap // its latest times off a CPU
@@ -62,11 +67,14 @@ func (c *onCPU) in(at uint64) {
 	c.known, c.on, c.since = true, true, at
 }
 
-func (c *onCPU) out(at uint64) {
+func (c *onCPU) out(at uint64, forced bool) {
 	c.total = c.at(at)
-	c.known, c.on = true, false
+	c.known, c.on, c.own = true, false, !forced
 	c.gone[c.next] = gap{from: at}
 }
+
+// blocked reports whether the thread sleeps in the kernel, and is not merely short of a CPU.
+func (c *onCPU) blocked() bool { return c.known && !c.on && c.own }
 
 // offIn is how long the thread was off its CPU within a time, as far as it is remembered.
 func (c *onCPU) offIn(from, to uint64) (off uint64) {

@@ -52,7 +52,7 @@ func TestOnCPU(t *testing.T) {
 		if s.in {
 			c.in(s.at)
 		} else {
-			c.out(s.at)
+			c.out(s.at, true)
 		}
 	}
 	if got := c.at(310); got != 120 {

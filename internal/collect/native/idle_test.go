@@ -1,0 +1,74 @@
+package native
+
+import (
+	"testing"
+
+	"lime/internal/profile"
+)
+
+// Three threads work for 10 ns, then one of them alone for 30 ns: two had nothing to do for 30 ns each. A passing fourth thread changes nothing.
+func TestIdlenessGoesToWhatRunsMeanwhile(t *testing.T) {
+	i := newIdling()
+	const together, alone = 1, 2
+	sums := map[int32]float64{}
+	take := func() { i.corrections(func(k pathKey, change float64) { sums[k.path] += change }) }
+	i.add(alone, 0, 1, 30)
+	take()
+	if len(sums) != 0 {
+		t.Errorf("one thread alone leaves nobody idle, but %v is charged", sums)
+	}
+	for id := range int32(3) {
+		i.add(together, id, 3, 10)
+	}
+	i.add(together, 3, 4, 0.1)
+	take()
+	take()
+	if i.width() != 3 || sums[alone] != 60 || sums[together] != 0 {
+		t.Errorf("width %d, idleness by path %v; want 3, and 60 for the thread alone", i.width(), sums)
+	}
+	i.add(together, 3, 4, 40)
+	take()
+	if d := sums[together] - 10; i.width() != 4 || sums[alone] != 90 || d > 1e-9 || d < -1e-9 {
+		t.Errorf("width %d, idleness by path %v; want 4, 90 for the thread alone, 10 for three", i.width(), sums)
+	}
+}
+
+const twoTasks = `
+static volatile int started;
+static volatile long sink[2];
+__attribute__((noinline)) static void work(int me) {
+	__atomic_add_fetch(&started, 1, __ATOMIC_SEQ_CST);
+	while (started < 2) ;
+	for (long i = 0; i < 100000000; i++) sink[me] += i;
+}
+int main(void) {
+	#pragma omp parallel num_threads(2)
+	#pragma omp single
+	{
+		#pragma omp task
+		work(0);
+		#pragma omp task
+		work(1);
+	}
+	return 0;
+}
+`
+
+// Each of two tasks waits for the other to begin, so that two threads do one each, at least one of them at the barrier: both are work.
+func TestTasksAtABarrierAreWork(t *testing.T) {
+	p, _ := record(t, Options{Command: []string{build(t, twoTasks, "-fopenmp")}})
+	if !hasSamples(p) {
+		t.Skip("no samples on this machine")
+	}
+	times := map[profile.ThreadID]float64{}
+	for id := range p.Tables().Sections {
+		for in := range p.Instances(profile.SectionID(id)) {
+			for i := range in.Parts {
+				times[in.Parts[i].Thread] += float64(in.Parts[i].Time())
+			}
+		}
+	}
+	if a, b := times[0], times[1]; len(times) != 2 || min(a, b) < 0.25*max(a, b) || min(a, b) < 20e6 {
+		t.Errorf("times of the threads, with a task of 100 ms or more each: %v", times)
+	}
+}
