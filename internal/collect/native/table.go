@@ -51,10 +51,13 @@ func table() []row {
 		{"pthread_cond_broadcast", roleCondAll, posix},
 		{"pthread_mutex_lock", roleLock, posix},
 		{"pthread_mutex_timedlock", roleLock, posix},
+		{"pthread_mutex_clocklock", roleLock, glibc},
 		{"pthread_rwlock_wrlock", roleLock, posix},
 		{"pthread_rwlock_rdlock", roleLock, posix},
 		{"pthread_spin_lock", roleLock, posix},
 		{"pthread_mutex_unlock", roleUnlock, posix},
+		{"mtx_lock", roleLock, "C17, 7.26.4.3"},
+		{"mtx_unlock", roleUnlock, "C17, 7.26.4.6"},
 		{"GOMP_critical_start", roleLock, gomp},
 		{"GOMP_critical_name_start", roleLock, gomp},
 		{"GOMP_atomic_start", roleLock, gomp},
@@ -80,6 +83,28 @@ func table() []row {
 	}
 }
 
+// attempt is a function that takes a lock if it is free.
+type attempt struct {
+	name    string
+	refused int32 // its result if the lock is taken
+}
+
+// attempts names them by the functions that wait.
+func attempts() map[string]attempt {
+	const busy, thrdBusy, no = 16, 1, 0 // EBUSY, thrd_busy, false
+	return map[string]attempt{
+		"pthread_mutex_lock":      {"pthread_mutex_trylock", busy},
+		"pthread_mutex_timedlock": {"pthread_mutex_trylock", busy},
+		"pthread_mutex_clocklock": {"pthread_mutex_trylock", busy},
+		"pthread_rwlock_wrlock":   {"pthread_rwlock_trywrlock", busy},
+		"pthread_rwlock_rdlock":   {"pthread_rwlock_tryrdlock", busy},
+		"pthread_spin_lock":       {"pthread_spin_trylock", busy},
+		"mtx_lock":                {"mtx_trylock", thrdBusy},
+		"omp_set_lock":            {"omp_test_lock", no},
+		"omp_set_nest_lock":       {"omp_test_nest_lock", no},
+	}
+}
+
 // stackArguments are those of GOMP_parallel_loop_*: two at most come by the stack.
 const stackArguments = 16
 
@@ -89,6 +114,7 @@ const slowLock = 3000
 // hooks turns the table into what hook wants.
 func hooks(rows []row) []hook.Func {
 	var out []hook.Func
+	tries := attempts()
 	for _, r := range rows {
 		f := hook.Func{Name: r.name}
 		switch r.role {
@@ -97,7 +123,7 @@ func hooks(rows []row) []hook.Func {
 		case roleCreate:
 			f.Return, f.Fetch = true, true
 		case roleLock:
-			f.Slow = slowLock
+			f.Slow, f.Try, f.Refused = slowLock, tries[r.name].name, tries[r.name].refused
 		case roleUnlock:
 			f.Contended = true
 		case roleBarrier, roleTeam, roleJoin:

@@ -15,6 +15,7 @@ type stub struct {
 	inside  int // offset where the function returns to
 	frame   int // bytes from there to the original return address
 	working int // offset where the work returns to, 8 bytes below the return address; 0 if there is none
+	trying  int // offset where an attempt at a lock returns to, frame bytes below it; 0 if there is none
 }
 
 // stubParams are what differs between stubs.
@@ -27,6 +28,8 @@ type stubParams struct {
 	returns   bool   // record the return too
 	work      bool   // the first two arguments are a function and its argument: record when they run
 	slow      uint32 // record at the return, if the call took so many cycles
+	try       uint64 // with slow: the function that takes the lock if it is free, 0 = none
+	refused   int32  // what it returns if the lock is taken
 	contended bool   // record only if the word that the first argument points to is above 1
 	fetch     bool   // record at the return what the first argument points to, if the result is 0
 }
@@ -83,26 +86,31 @@ func newStub(p stubParams) stub {
 	return stub{code: a.b, inside: inside, frame: frame}
 }
 
-// slowFrame is the room for the argument, the start and the result.
+// slowFrame is the room for the first two arguments, later the start and the result, and what keeps the stack aligned.
 const slowFrame = 24
 
-// slowStub records calls that took long when they return: its second argument is then the cycles that it took.
+// slowStub records calls that took long when they return: its second argument is then the cycles that it took. Reading the
+// clock costs more than taking a free lock, so where the lock can be tried, only those who find it taken do that.
 //
-//	start = rdtsc; r = target(...); if rdtsc - start >= slow { record(lock, rdtsc - start) }; return r
+//	if r = try(lock, ...); r != refused { return r }
+//	start = rdtsc; r = target(lock, ...); if rdtsc - start >= slow { record(lock, rdtsc - start) }; return r
 func (a *asm) slowStub(p stubParams) stub {
-	clock := func() { a.raw(0x0f, 0x31, 0x48, 0xc1, 0xe2, 0x20, 0x48, 0x09, 0xd0) } // rdtsc; shl rdx, 32; or rax, rdx
-	a.raw(0x48, 0x83, 0xec, slowFrame)                                              // sub rsp, frame
-	a.raw(0x48, 0x89, 0x3c, 0x24)                                                   // mov [rsp], rdi
-	a.raw(0x49, 0x89, 0xd1)                                                         // mov r9, rdx
-	clock()
+	s := stub{frame: slowFrame, inside: -1}
+	a.raw(0x48, 0x83, 0xec, slowFrame) // sub rsp, frame
+	a.raw(0x48, 0x89, 0x3c, 0x24)      // mov [rsp], rdi
+	if p.try != 0 {
+		s.trying = a.tryLock(p)
+	}
+	a.raw(0x49, 0x89, 0xd1) // mov r9, rdx
+	a.clock()
 	a.raw(0x48, 0x89, 0x44, 0x24, 8) // mov [rsp+8], rax
 	a.raw(0x4c, 0x89, 0xca)          // mov rdx, r9
 	a.raw(0x49, 0xbb)                // mov r11, target
 	a.imm64(p.target)
 	a.raw(0x41, 0xff, 0xd3) // call r11
-	inside := len(a.b)
+	s.inside = len(a.b)
 	a.raw(0x48, 0x89, 0x44, 0x24, 16) // mov [rsp+16], rax
-	clock()
+	a.clock()
 	a.raw(0x48, 0x2b, 0x44, 0x24, 8)  // sub rax, [rsp+8]
 	a.raw(0x48, 0x89, 0xc6)           // mov rsi, rax
 	a.raw(0x48, 0x8b, 0x3c, 0x24)     // mov rdi, [rsp]
@@ -116,7 +124,30 @@ func (a *asm) slowStub(p stubParams) stub {
 	a.record(p, Enter)
 	binary.LittleEndian.PutUint32(a.b[out:], uint32(len(a.b)-out-4))
 	a.raw(0xc3)
-	return stub{code: a.b, inside: inside, frame: slowFrame}
+	s.code = a.b
+	return s
+}
+
+// clock is rdtsc; shl rdx, 32; or rax, rdx.
+func (a *asm) clock() { a.raw(0x0f, 0x31, 0x48, 0xc1, 0xe2, 0x20, 0x48, 0x09, 0xd0) }
+
+// tryLock returns from the stub if the lock was free; else it restores the arguments. It returns where the attempt returns to.
+func (a *asm) tryLock(p stubParams) (trying int) {
+	a.raw(0x48, 0x89, 0x74, 0x24, 8)  // mov [rsp+8], rsi
+	a.raw(0x48, 0x89, 0x54, 0x24, 16) // mov [rsp+16], rdx
+	a.raw(0x49, 0xbb)                 // mov r11, try
+	a.imm64(p.try)
+	a.raw(0x41, 0xff, 0xd3) // call r11
+	trying = len(a.b)
+	a.raw(0x3d) // cmp eax, refused
+	a.imm32(uint32(p.refused))
+	a.raw(0x74, 5)                     // je taken
+	a.raw(0x48, 0x83, 0xc4, slowFrame) // add rsp, frame
+	a.raw(0xc3)
+	a.raw(0x48, 0x8b, 0x3c, 0x24)     // taken: mov rdi, [rsp]
+	a.raw(0x48, 0x8b, 0x74, 0x24, 8)  // mov rsi, [rsp+8]
+	a.raw(0x48, 0x8b, 0x54, 0x24, 16) // mov rdx, [rsp+16]
+	return trying
 }
 
 // contendedStub records the call only if others wait, as the word that the argument points to says.

@@ -239,13 +239,23 @@ func TestWork(t *testing.T) {
 }
 
 const locks = `
+#include <errno.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <unistd.h>
 static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER, n = PTHREAD_MUTEX_INITIALIZER;
+static int checked(void) { /* what lock returns is passed on */
+	pthread_mutexattr_t a;
+	pthread_mutex_t e;
+	pthread_mutexattr_init(&a);
+	pthread_mutexattr_settype(&a, PTHREAD_MUTEX_ERRORCHECK);
+	pthread_mutex_init(&e, &a);
+	return pthread_mutex_lock(&e) == 0 && pthread_mutex_lock(&e) == EDEADLK && pthread_mutex_unlock(&e) == 0;
+}
 static void *wait_for_it(void *arg) { pthread_mutex_lock(&m); pthread_mutex_unlock(&m); return arg; }
 int main(void) {
 	pthread_t t;
+	if (!checked()) return 2;
 	for (int i = 0; i < 1000; i++) { pthread_mutex_lock(&n); pthread_mutex_unlock(&n); }
 	pthread_mutex_lock(&m);
 	pthread_create(&t, 0, wait_for_it, 0);
@@ -258,8 +268,15 @@ int main(void) {
 }
 `
 
-// Of locks, only the waits and the releases that end them are seen.
+// Of locks, only the waits and the releases that end them are seen, whether or not the lock is tried first.
 func TestLocks(t *testing.T) {
+	for _, try := range []string{"", "pthread_mutex_trylock"} {
+		t.Run(try, func(t *testing.T) { testLocks(t, try) })
+	}
+}
+
+func testLocks(t *testing.T, try string) {
+	t.Helper()
 	if _, err := exec.LookPath("gcc"); err != nil {
 		t.Skip("gcc is not installed")
 	}
@@ -280,7 +297,8 @@ func TestLocks(t *testing.T) {
 	}
 	defer ring.Close()
 	const slow = 1_000_000
-	if _, err := Install(tr, ring, []Func{{Name: "pthread_mutex_lock", Slow: slow}, {Name: "pthread_mutex_unlock", Contended: true}}); err != nil {
+	lock := Func{Name: "pthread_mutex_lock", Slow: slow, Try: try, Refused: int32(syscall.EBUSY)}
+	if _, err := Install(tr, ring, []Func{lock, {Name: "pthread_mutex_unlock", Contended: true}}); err != nil {
 		t.Fatal(err)
 	}
 	if err := tr.Detach(); err != nil {

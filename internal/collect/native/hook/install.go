@@ -15,6 +15,8 @@ type Func struct {
 	StackArgs int    // bytes of arguments on the stack that it may take
 	Work      bool   // its first two arguments are a function and its argument, which it runs on several threads before it returns: record that too
 	Slow      uint32 // record only calls that took so many cycles, when they return: Arg0 is the first argument, Arg1 the cycles
+	Try       string // with Slow: a function that takes the same lock if it is free, without waiting
+	Refused   int32  // what that one returns if the lock is taken
 	Contended bool   // record only calls whose first argument points to a 32-bit word above 1: a lock for which others wait
 	Fetch     bool   // a return record's Arg1 is what the first argument points to, if the result is 0; not with StackArgs
 }
@@ -56,8 +58,9 @@ func Install(t *Tracee, r *Ring, funcs []Func) (*Installed, error) {
 	}
 	wanted := map[string]bool{}
 	for _, f := range funcs {
-		wanted[f.Name] = true
+		wanted[f.Name], wanted[f.Try] = true, true
 	}
+	delete(wanted, "")
 	ims := images(maps, wanted)
 	if !anyReference(ims) {
 		return nil, ErrStatic
@@ -97,7 +100,7 @@ func (t *Tracee) install(funcs []Func, ims []image, params stubParams) (*Install
 		}
 		p := params
 		p.function, p.target, p.stackArgs, p.returns, p.work, p.fetch = i, target, f.StackArgs, f.Return, f.Work, f.Fetch
-		p.slow, p.contended = f.Slow, f.Contended
+		p.slow, p.contended, p.try, p.refused = f.Slow, f.Contended, definition(ims, f.Try), f.Refused
 		s := newStub(p)
 		if in.Hi+uint64(len(s.code)) > base+room {
 			return nil, fmt.Errorf("no room for the hook of %s", f.Name)
@@ -107,6 +110,10 @@ func (t *Tracee) install(funcs []Func, ims []image, params stubParams) (*Install
 		}
 		if s.inside >= 0 {
 			at := in.Hi + uint64(s.inside)
+			in.frames = append(in.frames, frame{lo: at, hi: at, size: uint64(s.frame)})
+		}
+		if s.trying > 0 {
+			at := in.Hi + uint64(s.trying)
 			in.frames = append(in.frames, frame{lo: at, hi: at, size: uint64(s.frame)})
 		}
 		if s.working > 0 {
