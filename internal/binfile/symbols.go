@@ -40,14 +40,14 @@ func (f *File) loadSymbols() {
 	all := append(f.table(f.elf.Symbols), f.table(f.elf.DynamicSymbols)...)
 	all = append(all, f.plt()...)
 	all = append(all, f.miniSymbols()...)
-	slices.SortStableFunc(all, compareSymbols)
+	slices.SortFunc(all, compareSymbols)
 	f.symbols = slices.CompactFunc(all, func(a, b Symbol) bool { return a.Addr == b.Addr && a.Name == b.Name })
 }
 
 // compareSymbols orders by address, and puts the better name first: code before data, global
-// before weak before local, sized before unsized, then by name.
+// before weak before local, sized before unsized, then by name. Of two tables' entries for one symbol it does not matter which is first.
 func compareSymbols(a, b Symbol) int {
-	return cmp.Or(cmp.Compare(a.Addr, b.Addr), cmp.Compare(rank(a), rank(b)), cmp.Compare(a.Name, b.Name))
+	return cmp.Or(cmp.Compare(a.Addr, b.Addr), cmp.Compare(rank(a), rank(b)), cmp.Compare(a.Name, b.Name), cmp.Compare(b.Size, a.Size), cmp.Compare(a.Kind, b.Kind))
 }
 
 func rank(s Symbol) int {

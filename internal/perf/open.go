@@ -4,8 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -49,7 +51,7 @@ type Options struct {
 	Frequency uint64 // samples per second and thread
 	Clock     Clock
 	Layout    Layout
-	Pages     int    // of each ring buffer, a power of two; 0 = as many as the limit allows, up to 1024
+	Pages     int    // of each ring buffer at most, a power of two; 0 = 1024. It has as many of them as the limit allows
 	OnExec    bool   // start at the next exec
 	Leader    bool   // this event also delivers comm, mmap, task and switch records
 	Period    uint64 // sample every so many events instead of by frequency
@@ -99,7 +101,7 @@ func Paranoid() (int, bool) {
 // cannot share one otherwise.
 type Session struct {
 	rings []*ring
-	fds   []int
+	fds   []int // of events without a ring of their own
 	dec   *Decoder
 	ids   map[uint64]string // event id -> name of the clock
 }
@@ -172,6 +174,9 @@ func (s *Session) openOn(o Options, cpu int) error {
 	if err != nil {
 		return err
 	}
+	_ = unix.SetNonblock(fd, true) // so that Go's poller takes it
+	s.fds = s.fds[:len(s.fds)-1]
+	r.file = os.NewFile(uintptr(fd), "perf event")
 	s.rings = append(s.rings, r)
 	if id, err := eventID(fd); err == nil {
 		s.ids[id] = o.Clock.Name
@@ -224,7 +229,11 @@ func (s *Session) Enable() error { return s.control(unix.PERF_EVENT_IOC_ENABLE) 
 func (s *Session) Disable() error { return s.control(unix.PERF_EVENT_IOC_DISABLE) }
 
 func (s *Session) control(req uint) error {
-	for _, fd := range s.fds {
+	fds := slices.Clone(s.fds)
+	for _, r := range s.rings {
+		fds = append(fds, r.fd)
+	}
+	for _, fd := range fds {
 		if err := unix.IoctlSetInt(fd, req, 0); err != nil {
 			return fmt.Errorf("perf event: %w", err)
 		}
@@ -232,16 +241,28 @@ func (s *Session) control(req uint) error {
 	return nil
 }
 
-// Wait blocks until a ring is half full, an event ends, or the time is over.
-func (s *Session) Wait(milliseconds int) error {
-	var set []unix.PollFd
+// Notify sends to ch, if there is room in it, whenever a ring is half full or its threads are gone, until the session is closed.
+// It blocks no thread of the operating system meanwhile, as poll(2) would: the Go scheduler watches those.
+func (s *Session) Notify(ch chan<- struct{}) {
 	for _, r := range s.rings {
-		set = append(set, unix.PollFd{Fd: int32(r.fd), Events: unix.POLLIN})
+		if c, err := r.file.SyscallConn(); err == nil {
+			go notify(c, ch)
+		}
 	}
-	if _, err := unix.Poll(set, milliseconds); err != nil && !errors.Is(err, unix.EINTR) {
-		return fmt.Errorf("wait for perf records: %w", err)
+}
+
+func notify(c syscall.RawConn, ch chan<- struct{}) {
+	for {
+		asked := false
+		err := c.Read(func(uintptr) bool { again := asked; asked = true; return again })
+		if err != nil {
+			return
+		}
+		select {
+		case ch <- struct{}{}:
+		default:
+		}
 	}
-	return nil
 }
 
 // Drain hands every record that is waiting to visit, ring by ring: in the order of time within

@@ -13,6 +13,7 @@ import (
 // ring is the buffer that the kernel writes an event's records to (perf_event_open(2), "MMAP layout").
 type ring struct {
 	fd   int
+	file *os.File // owns fd
 	mem  []byte
 	meta *unix.PerfEventMmapPage
 	data []byte
@@ -22,7 +23,7 @@ type ring struct {
 // mostPages is the largest ring tried when the caller does not say.
 const mostPages = 1024
 
-// newRing maps a ring of pages pages; with 0, the largest that the limit on locked memory allows.
+// newRing maps a ring of at most pages pages (0: mostPages), the largest that the limit on locked memory allows.
 func newRing(fd, pages int) (*ring, error) {
 	try := pages
 	if try == 0 {
@@ -34,7 +35,7 @@ func newRing(fd, pages int) (*ring, error) {
 		if err == nil {
 			return &ring{fd: fd, mem: mem, meta: (*unix.PerfEventMmapPage)(unsafe.Pointer(&mem[0])), data: mem[size:]}, nil
 		}
-		if pages != 0 || try == 1 || !errors.Is(err, unix.EPERM) && !errors.Is(err, unix.ENOMEM) {
+		if try == 1 || !errors.Is(err, unix.EPERM) && !errors.Is(err, unix.ENOMEM) {
 			return nil, fmt.Errorf("map a perf ring of %d pages (limit: kernel.perf_event_mlock_kb, ulimit -l): %w", try, err)
 		}
 		try /= 2
@@ -43,6 +44,7 @@ func newRing(fd, pages int) (*ring, error) {
 
 func (r *ring) close() {
 	_ = unix.Munmap(r.mem) // nothing can be done about it
+	_ = r.file.Close()
 }
 
 // drain decodes what the kernel has written and gives the room back.

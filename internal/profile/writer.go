@@ -36,6 +36,7 @@ type Writer struct {
 	total  int       // instances written
 	err    error     // first failure of the store; stays
 	wake   chan struct{}
+	hurry  chan struct{} // ends the pause between two commits
 	closed chan struct{} // the goroutine has ended
 	done   bool          // Close was called
 }
@@ -60,7 +61,7 @@ func Create(path string, meta Meta) (*Writer, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := &Writer{path: path, wake: make(chan struct{}, 1), closed: make(chan struct{})}
+	w := &Writer{path: path, wake: make(chan struct{}, 1), hurry: make(chan struct{}, 1), closed: make(chan struct{})}
 	w.room.L = &w.mu
 	if err := w.begin(meta); err != nil {
 		return nil, fmt.Errorf("profile %s: %w", path, err)
@@ -142,15 +143,19 @@ func (w *Writer) run() {
 
 // pause waits for the next commit, shorter if the queue is full or the writer closes.
 func (w *Writer) pause() {
-	const slices = 20
-	for range slices {
-		time.Sleep(commitEvery / slices)
-		w.mu.Lock()
-		hurry := w.done || len(w.next.instances) >= queueLimit/2
-		w.mu.Unlock()
-		if hurry {
-			return
-		}
+	next := time.NewTimer(commitEvery)
+	defer next.Stop()
+	select {
+	case <-next.C:
+	case <-w.hurry:
+	}
+}
+
+// rush ends the pause. The caller holds mu.
+func (w *Writer) rush() {
+	select {
+	case w.hurry <- struct{}{}:
+	default:
 	}
 }
 
@@ -258,6 +263,9 @@ func (w *Writer) WriteInstance(in *Instance) error {
 	w.total++
 	w.next.instances = append(w.next.instances, in)
 	w.signal()
+	if len(w.next.instances) >= queueLimit/2 {
+		w.rush()
+	}
 	return nil
 }
 
@@ -293,6 +301,7 @@ func (w *Writer) Close() error {
 	}
 	w.done = true
 	w.signal()
+	w.rush()
 	w.mu.Unlock()
 	<-w.closed
 	w.flush()

@@ -1,6 +1,7 @@
 package unwind
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -71,6 +72,9 @@ func (t *Table) Merge(o *Table) {
 func (t *Table) Len() int { return len(t.fdes) }
 
 func (t *Table) sorted() *Table {
+	if slices.IsSortedFunc(t.fdes, func(a, b fde) int { return cmp.Compare(a.lo, b.lo) }) {
+		return t
+	}
 	slices.SortStableFunc(t.fdes, func(a, b fde) int {
 		switch {
 		case a.lo < b.lo:

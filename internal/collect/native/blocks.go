@@ -296,6 +296,7 @@ func (c *code) callee(target uint64) uint64 {
 }
 
 func (im *image) definition(name string) (uint64, bool) {
+	im.load()
 	if im.bin == nil {
 		return 0, false
 	}

@@ -14,7 +14,7 @@ func (r *run) apply(x *item) {
 		r.applyHook(x)
 		return
 	}
-	if do := applying()[x.typ]; do != nil {
+	if do := r.kernel[x.typ]; do != nil {
 		do(r, x)
 	}
 }
@@ -215,7 +215,7 @@ func (r *run) applyHook(x *item) {
 	if h.Phase != hook.Begin && h.Phase != hook.End {
 		t.unwindCalls(h.SP)
 	}
-	do := hooking()[r.table[h.Func].role]
+	do := &r.hooked[r.table[h.Func].role]
 	switch h.Phase {
 	case hook.Enter:
 		do.enter(r, t, h, x.at)
@@ -230,11 +230,14 @@ func (r *run) applyHook(x *item) {
 	}
 }
 
-type action func(*run, *thread, *hook.Record, uint64)
+// actions are what the call and the return of a function mean.
+type actions struct {
+	enter, leave func(*run, *thread, *hook.Record, uint64)
+}
 
-// hooking says for every role what its call and its return mean.
-func hooking() [roles]struct{ enter, leave action } {
-	return [roles]struct{ enter, leave action }{
+// hooking has the actions of every role.
+func hooking() [roles]actions {
+	return [roles]actions{
 		roleBarrier:  {(*run).enterBarrier, (*run).leaveBarrier},
 		roleTeam:     {(*run).enterBarrier, (*run).leaveBarrier},
 		roleJoin:     {(*run).enterJoin, (*run).leaveJoin},

@@ -20,12 +20,14 @@ type images struct {
 	last  *image
 	names map[string]*image
 	read  int // how often the list of mappings was read again
+	owned map[uint64]bool
 }
 
 // image is one mapped file.
 type image struct {
 	path    string
 	lo, hi  uint64
+	ready   bool // symbols and frame information are read
 	bias    uint64
 	bin     *binfile.File // nil: no file, or none that can be read
 	frames  *unwind.Table
@@ -35,7 +37,9 @@ type image struct {
 	id      profile.ImageID
 }
 
-func newImages(pid int) *images { return &images{pid: pid, names: map[string]*image{}} }
+func newImages(pid int) *images {
+	return &images{pid: pid, names: map[string]*image{}, owned: map[uint64]bool{}}
+}
 
 // load reads the program's mappings.
 func (m *images) load() error {
@@ -56,6 +60,7 @@ func (m *images) load() error {
 func (m *images) reset() {
 	m.close()
 	m.list, m.last, m.names, m.read = nil, nil, map[string]*image{}, 0
+	clear(m.owned)
 }
 
 // refresh reads the mappings again for an address that is unknown; not for ever.
@@ -81,6 +86,7 @@ func (m *images) mapped(path string, lo, hi, offset uint64) bool {
 		}
 		if lo >= im.lo-1<<32 && hi <= im.hi+1<<32 && offset > 0 {
 			im.lo, im.hi = min(im.lo, lo), max(im.hi, hi)
+			clear(m.owned)
 			return true
 		}
 	}
@@ -89,6 +95,7 @@ func (m *images) mapped(path string, lo, hi, offset uint64) bool {
 	m.list = append(m.list, im)
 	m.names[path] = im
 	m.last = nil
+	clear(m.owned)
 	return true
 }
 
@@ -103,15 +110,23 @@ func (im *image) open(lo, offset uint64) {
 	if err != nil {
 		return
 	}
-	im.take(bin)
+	im.bin = bin
+	im.goCode = bin.HasSection(".gopclntab")
 	if addr, ok := bin.OffsetToAddr(offset); ok {
 		im.bias = lo - addr
 	}
 }
 
-func (im *image) take(bin *binfile.File) {
-	im.bin = bin
-	im.goCode = bin.HasSection(".gopclntab")
+// load reads what is needed of the image's inside. That waits until an address in it is asked for: the program does not wait for it.
+func (im *image) load() {
+	if im.ready {
+		return
+	}
+	im.ready = true
+	bin := im.bin
+	if bin == nil {
+		return
+	}
 	for _, s := range bin.Symbols() {
 		if s.Kind != binfile.SymObject {
 			im.syms = append(im.syms, s)
@@ -148,7 +163,7 @@ func (m *images) vdso() {
 		b := make([]byte, mine[1]-mine[0])
 		if n, _ := f.ReadAt(b, int64(mine[0])); n == len(b) {
 			if bin, err := binfile.NewFile(strings.NewReader(string(b)), "[vdso]"); err == nil {
-				im.take(bin)
+				im.bin = bin
 			}
 		}
 		f.Close()
@@ -164,6 +179,7 @@ func (m *images) at(pc uint64) *image {
 	}
 	for i := len(m.list) - 1; i >= 0; i-- {
 		if im := m.list[i]; pc >= im.lo && pc < im.hi {
+			im.load()
 			m.last = im
 			return im
 		}
@@ -201,8 +217,16 @@ func (im *image) symbol(link uint64) (binfile.Symbol, bool) {
 
 // own reports whether code belongs to the program, and not to a runtime.
 func (m *images) own(pc uint64) bool {
-	im, s, ok := m.symbol(pc)
-	return im != nil && !im.library && (!ok || !collect.RuntimeFunction(s.Name))
+	o, known := m.owned[pc]
+	if !known {
+		im, s, ok := m.symbol(pc)
+		o = im != nil && !im.library && (!ok || !collect.RuntimeFunction(s.Name))
+		if len(m.owned) >= maxPlaces {
+			clear(m.owned)
+		}
+		m.owned[pc] = o
+	}
+	return o
 }
 
 // unwindImage is what the stack walker asks for.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"runtime/debug"
 	"syscall"
 	"time"
 
@@ -36,6 +37,8 @@ type run struct {
 	out     *output
 	rec     *section.Recogniser
 	stream  stream
+	kernel  map[perf.Type]func(*run, *item) // what records of the kernel do
+	hooked  [roles]actions                  // what calls of hooked functions do
 
 	switches bool // the kernel tells of context switches
 	threads  []*thread
@@ -57,6 +60,7 @@ type run struct {
 
 // Run records a program until it ends, or ctx is cancelled. The profile so far is kept whatever happens.
 func Run(ctx context.Context, o Options) (Result, error) {
+	defer debug.SetGCPercent(debug.SetGCPercent(gcPercent))
 	r := newRun(o.withDefaults())
 	var err error
 	if r.o.PID != 0 {
@@ -74,8 +78,11 @@ func Run(ctx context.Context, o Options) (Result, error) {
 	return r.loop(ctx)
 }
 
+// gcPercent trades memory for time that the program may need: lime's heap is small.
+const gcPercent = 400
+
 func newRun(o Options) *run {
-	return &run{o: o, keepAt: firstKeep, table: table(), byTID: map[int32]*thread{}, handles: map[uint64]*thread{}, open: map[uint64]uint64{},
+	return &run{o: o, keepAt: firstKeep, table: table(), kernel: applying(), hooked: hooking(), byTID: map[int32]*thread{}, handles: map[uint64]*thread{}, open: map[uint64]uint64{},
 		waiters: map[uint64][]*thread{}, unlocks: map[uint64][]unlock{}, sites: map[siteKey]section.Site{}, children: map[int32]bool{}, notes: collect.Notes{}}
 }
 
@@ -124,6 +131,9 @@ func (r *run) prepare(pid int) error {
 // its own: samples are large and may be lost, but a lost switch would spoil the thread's time.
 func (r *run) openPerf(o perf.Options) {
 	o.Frequency, o.Layout = r.o.Frequency, perf.Layout{Stack: r.o.StackBytes}
+	if o.Pages == 0 {
+		o.Pages = ringPages(r.o.Frequency, r.o.StackBytes)
+	}
 	tasks := perf.Options{PID: o.PID, TID: o.TID, Clock: perf.Tasks(), Period: 1, Leader: true, Pages: taskPages}
 	leader, err := perf.Open(tasks)
 	o.Leader = err != nil
@@ -146,6 +156,17 @@ func (r *run) openPerf(o perf.Options) {
 // taskPages is the size of the rings without samples.
 const taskPages = 32
 
+// ringPages is the size of a ring that holds the samples of several ticks: each CPU has one, and runs one thread at a time.
+func ringPages(frequency uint64, stack uint32) int {
+	const least, most, ticks, page = 64, 1024, 5, 4096
+	bytes := frequency * uint64(stack+512) * ticks * uint64(tick) / uint64(time.Second)
+	pages := least
+	for pages < most && uint64(pages)*page < bytes {
+		pages *= 2
+	}
+	return pages
+}
+
 // explain notes what is missing.
 func (r *run) explain() {
 	if err := r.prog.why; err != nil {
@@ -166,8 +187,12 @@ func (r *run) close() {
 	r.images.close()
 }
 
-// tickMillis is how long lime sleeps between two looks at the rings.
-const tickMillis = 40
+// tick is how long lime sleeps between two looks at the rings if none is half full; at first shorter, because the stacks at the
+// first calls of a place must be read while they last.
+const (
+	firstTick = 10 * time.Millisecond
+	tick      = 100 * time.Millisecond
+)
 
 // loop drains the rings until the program is gone.
 func (r *run) loop(ctx context.Context) (Result, error) {
@@ -175,16 +200,22 @@ func (r *run) loop(ctx context.Context) (Result, error) {
 	go r.wait(done)
 	stop := r.signals()
 	defer stop()
+	full := make(chan struct{}, 1)
+	for _, s := range r.session {
+		s.Notify(full)
+	}
 	var state *os.ProcessState
 	interrupted := false
-	for state == nil && !interrupted {
-		r.sleep()
+	for wait := time.Duration(firstTick); state == nil && !interrupted; wait = min(2*wait, tick) {
+		due := time.NewTimer(wait)
 		select {
 		case state = <-done:
 		case <-ctx.Done():
 			interrupted = true
-		default:
+		case <-due.C:
+		case <-full:
 		}
+		due.Stop()
 		r.drain(lag)
 		r.keep()
 	}
@@ -212,25 +243,13 @@ func (r *run) keep() {
 func (r *run) wait(done chan<- *os.ProcessState) {
 	if r.prog == nil {
 		for unix.Kill(int(r.pid), 0) == nil {
-			time.Sleep(tickMillis * time.Millisecond)
+			time.Sleep(tick)
 		}
 		done <- &os.ProcessState{}
 		return
 	}
 	_ = r.prog.cmd.Wait() // the status says it all
 	done <- r.prog.cmd.ProcessState
-}
-
-// sleep waits for the next look: until a ring is half full, or a while has passed.
-func (r *run) sleep() {
-	before := time.Now()
-	const least = 5 * time.Millisecond
-	if n := len(r.session); n == 1 || n == 2 {
-		_ = r.session[0].Wait(tickMillis) // else the time passes
-		time.Sleep(least - time.Since(before))
-		return
-	}
-	time.Sleep(tickMillis * time.Millisecond)
 }
 
 // signals keeps lime alive while the program decides what an interrupt means, and passes on what was sent to lime alone.

@@ -1,7 +1,8 @@
 package native
 
 import (
-	"sort"
+	"cmp"
+	"slices"
 
 	"lime/internal/collect/native/hook"
 	"lime/internal/perf"
@@ -26,6 +27,7 @@ type item struct {
 // an item is handed out only when none that comes before it can still be under way.
 type stream struct {
 	items []item
+	order []int32
 	held  uint64 // hooks: no item may pass this moment, 0 = none
 	last  uint64
 }
@@ -37,10 +39,22 @@ const lag = 5_000_000
 
 // take hands out, in order, what happened before a moment.
 func (s *stream) take(before uint64, visit func(*item)) {
-	sort.SliceStable(s.items, func(i, j int) bool { return s.items[i].at < s.items[j].at })
-	n := sort.Search(len(s.items), func(i int) bool { return s.items[i].at >= before })
-	for i := range s.items[:n] {
+	s.order = s.order[:0]
+	for i := range s.items {
+		if s.items[i].at < before {
+			s.order = append(s.order, int32(i))
+		}
+	}
+	slices.SortFunc(s.order, func(i, j int32) int { return cmp.Or(cmp.Compare(s.items[i].at, s.items[j].at), cmp.Compare(i, j)) })
+	for _, i := range s.order {
 		visit(&s.items[i])
 	}
-	s.items = append(s.items[:0], s.items[n:]...)
+	rest := s.items[:0]
+	for i := range s.items {
+		if s.items[i].at >= before {
+			rest = append(rest, s.items[i])
+		}
+	}
+	clear(s.items[len(rest):])
+	s.items = rest
 }
