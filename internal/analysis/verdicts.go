@@ -49,7 +49,7 @@ func sectionVerdicts(m *profile.Meta, s *Section, opt Options) []Verdict {
 		say("sampled-instances", SeverityInfo, "%d of %d instances were analysed; they hold %s of the lost time.",
 			s.AnalysedCount, s.InstanceCount, unit.Percent(s.AnalysedShare))
 	}
-	explanationVerdict(s, say)
+	explanationVerdict(s, opt, say)
 	return out
 }
 
@@ -65,7 +65,7 @@ func threadVerdict(s *Section, say func(code, severity, format string, args ...a
 	}
 }
 
-func explanationVerdict(s *Section, say func(code, severity, format string, args ...any)) {
+func explanationVerdict(s *Section, opt Options, say func(code, severity, format string, args ...any)) {
 	switch {
 	case s.HasLedger && math.Abs(otherShare(s.Ledger)) > lostShare:
 		say("unaccounted", SeverityWarn, "%s of the lost time belongs to no decision of a source line: threads entered at other places, or left by ways that cannot be followed.",
@@ -73,6 +73,9 @@ func explanationVerdict(s *Section, say func(code, severity, format string, args
 	case len(s.Causes) > 0 && (s.HasLedger || s.Explained.Value >= littleFound):
 	case len(s.Causes) > 0:
 		say("unexplained", SeverityWarn, "%s of the variance in time stays unexplained.", unit.Percent(1-s.Explained.Value))
+	case s.HasLedger && s.Ledger.Rest.Share > littleFound:
+		say("spread-thin", SeverityWarn, "%s of the lost time is spread over %d places, each below %s: many small differences, or one far above them, such as how much work a thread was given.",
+			unit.Percent(s.Ledger.Rest.Share), s.Ledger.Rest.Rows, unit.Percent(opt.MinShare))
 	case len(s.Candidates) == 0:
 		say("nothing-found", SeverityWarn, "Nothing that was counted explains the imbalance.")
 	default:

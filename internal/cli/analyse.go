@@ -39,12 +39,18 @@ func checkAnalysis(o *analysis.Options) error {
 	return nil
 }
 
-// leanGC is by how many percent the heap may grow between two collections while a profile is analysed.
-const leanGC = 25
+// leanGC is by how many percent the heap may grow between two collections while a profile of more than
+// leanAbove edges is analysed: figures without pointers, which cost next to nothing to collect.
+const (
+	leanGC    = 25
+	leanAbove = 20_000
+)
 
 // analyse makes the report of a profile.
 func analyse(src profile.Source, o analysis.Options) (*report.Report, error) {
-	defer debug.SetGCPercent(debug.SetGCPercent(leanGC)) // figures without pointers: collecting them often costs next to nothing
+	if len(src.Tables().Edges) > leanAbove {
+		defer debug.SetGCPercent(debug.SetGCPercent(leanGC))
+	}
 	res, err := analysis.Run(src, o)
 	if err != nil {
 		return nil, failed(err)

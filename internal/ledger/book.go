@@ -303,8 +303,8 @@ func (b *book) fold(opts Options) []*entry {
 		}
 		a.Rest.add(x, big)
 	}
-	slices.SortStableFunc(shown, func(x, y *entry) int {
-		return cmp.Compare(math.Abs(y.cycles.hi), math.Abs(x.cycles.hi))
+	slices.SortFunc(shown, func(x, y *entry) int {
+		return cmp.Or(cmp.Compare(math.Abs(y.cycles.hi), math.Abs(x.cycles.hi)), cmp.Compare(x.members[0], y.members[0]))
 	})
 	if opts.MaxRows >= 0 && len(shown) > opts.MaxRows {
 		for _, e := range shown[opts.MaxRows:] {

@@ -51,6 +51,7 @@ type folding struct {
 	norms []float64
 	first []int32 // row that opened the group
 	hash  *signHash
+	seen  []int32    // group -> row that looked at it last, + 1: a group may stand in several buckets
 	rows  screenPart // of the rows, and of the groups' centres: most pairs need no more
 	heads screenPart
 }
@@ -62,6 +63,10 @@ func (f *folding) group(i int32) int32 {
 	best, most := int32(-1), f.limit*own
 	head, tail, least := &f.rows.heads[i], f.rows.tails[i], float32(most-screenSlack)
 	f.hash.each(i, func(g int32) {
+		if f.seen[g] == i+1 {
+			return
+		}
+		f.seen[g] = i + 1
 		if dot8(head, &f.heads.heads[g])+tail*f.heads.tails[g] < least {
 			return
 		}
@@ -78,6 +83,7 @@ func (f *folding) open(i int32) int32 {
 	f.first = append(f.first, i)
 	f.sums.Rows = append(f.sums.Rows, make([]float64, f.x.N)...)
 	f.norms = append(f.norms, 0)
+	f.seen = append(f.seen, 0)
 	f.heads.heads, f.heads.tails = append(f.heads.heads, [head]float32{}), append(f.heads.tails, 0)
 	f.hash.add(i, g)
 	return g
