@@ -1,7 +1,7 @@
 package machine
 
-// watched marks, in a first-level state, a line over which cores have contended: its accesses are
-// never filtered out, so that the bytes used on each side stay known.
+// watched marks, in a first-level state, a line over which cores have contended: writes to it are
+// never filtered out, so that the bytes written on each side stay known.
 const watched state = 0x80
 
 func (s state) base() state { return s &^ watched }
@@ -33,12 +33,9 @@ func (p *privates) quick() []recent {
 
 // used notes that the line in way i of the first level has just been used.
 func (p *privates) used(i int, line uint64) {
-	var r recent
-	switch p.l1d.states[i] {
-	case modified:
-		r = recent{line + 1, line + 1}
-	case shared, exclusive:
-		r[0] = line + 1
+	r := recent{line + 1, 0}
+	if p.l1d.states[i] == modified {
+		r[1] = line + 1
 	}
 	p.data[p.l1d.set(line)] = r
 }

@@ -152,7 +152,7 @@ func (r *runner) near(addr, line uint64, write uint8) bool {
 		return false
 	}
 	st := states[way]
-	if st != modified && (write != 0 || st != shared && st != exclusive) {
+	if st != modified && (write != 0 || st == invalid || st.base() == lost) {
 		return false
 	}
 	for i := way; i > 0; i-- {
