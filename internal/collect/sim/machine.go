@@ -33,8 +33,8 @@ type machineMeter struct {
 // is tried for as long as the cores' clocks may be apart.
 const (
 	turnCycles  = 150     // about the time that a line takes from core to core; the instructions of a turn at one a cycle
-	trialCycles = 40_000  // how long turns are short after a line was lost
-	fightCycles = 200_000 // and after it was lost again
+	trialCycles = 10_000  // how long turns are short after a line was lost
+	fightCycles = 20_000 // and after it was lost again
 )
 
 // newMachineMeter builds the machine of a configuration, with cores cores.
