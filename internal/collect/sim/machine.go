@@ -32,8 +32,8 @@ type machineMeter struct {
 // real one had to fetch the line again. A line that is lost once is no fight yet, but may become one: that
 // is tried for as long as the cores' clocks may be apart.
 const (
-	turnCycles  = 150     // about the time that a line takes from core to core; the instructions of a turn at one a cycle
-	trialCycles = 10_000  // how long turns are short after a line was lost
+	turnCycles  = 150    // about the time that a line takes from core to core; the instructions of a turn at one a cycle
+	trialCycles = 10_000 // how long turns are short after a line was lost
 	fightCycles = 20_000 // and after it was lost again
 )
 
