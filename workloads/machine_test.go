@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 )
 
@@ -30,6 +31,22 @@ func erase(bin, data, spec string) (float64, error) {
 	return a.Sections[0].Accounted, nil
 }
 
+// subject holds what the report says of the first cause's data to the expectation.
+func (w *workload) subject(bin, data string) error {
+	text, err := exec.Command(bin, "report", "--json", data).Output()
+	if err != nil {
+		return err
+	}
+	var a answer
+	if err := json.Unmarshal(text, &a); err != nil || len(a.Sections) == 0 || len(a.Sections[0].Causes) == 0 {
+		return fmt.Errorf("no cause: %v", err)
+	}
+	if c := a.Sections[0].Causes[0]; !strings.HasPrefix(c.Data, w.Data) || !strings.HasPrefix(c.Sharing, w.Sharing) {
+		return fmt.Errorf("the first cause is about %q, %q; want %q, %q", c.Sharing, c.Data, w.Sharing, w.Data)
+	}
+	return nil
+}
+
 // TestEraseMachine takes the first cause of each program with a planted machine cause away: its imbalance must go. Taking
 // something else away on the same line must leave it.
 func TestEraseMachine(t *testing.T) {
@@ -51,6 +68,9 @@ func TestEraseMachine(t *testing.T) {
 		if text, err := exec.Command(bin, "simulate", "--cores", "8", "--machine", w.Machine, "-o", data, "--", prog, "8").CombinedOutput(); err != nil {
 			t.Errorf("%s: %v\n%s", w.name, err, text)
 			continue
+		}
+		if err := w.subject(bin, data); err != nil {
+			t.Errorf("%s: %v", w.name, err)
 		}
 		got, err := erase(bin, data, "top")
 		if err != nil || got < enough {

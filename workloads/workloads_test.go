@@ -21,6 +21,7 @@ type workload struct {
 	Args              []string
 	Family, Event     string
 	Machine           string
+	Sharing, Data     string // what the first cause must say of the data
 	Also              []string
 	Slack             int
 	Balanced          bool
@@ -116,6 +117,7 @@ type cause struct {
 	place
 	Family, Event string
 	Score         float64
+	Sharing, Data string
 }
 
 // lime builds the program under test, as the Makefile does.

@@ -280,7 +280,8 @@ func (r *runner) posted(sec *Section, p *posting) *Cause {
 	}
 	c.Summed, c.CountTime = true, p.way() == nil
 	if p.hw || p.way() == nil {
-		c.Sentence = r.priceSentence(sec, p) + r.sharing(c)
+		c.Subject = r.subjectOf(c)
+		c.Sentence = r.priceSentence(sec, p) + c.Subject.words()
 	} else {
 		r.way(c, p)
 		c.Sentence = r.sentence(c, finding{key: c.key, event: graphNone})

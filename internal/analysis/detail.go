@@ -21,7 +21,8 @@ func (r *runner) detail(c *Cause, f finding, o *outcome) {
 	c.Members = r.memberLines(o, f.cluster)
 	c.Rivals = r.rivals(o, f)
 	c.Paths = r.paths(o, f)
-	c.Sentence = r.sentence(c, f) + r.sharing(c)
+	c.Subject = r.subjectOf(c)
+	c.Sentence = r.sentence(c, f) + c.Subject.words()
 }
 
 // counts returns the cause's event per part.

@@ -12,6 +12,7 @@ import (
 func (r *runner) explain(sec *Section, s *summary) error {
 	acc := r.openAccount(sec.ID)
 	defer acc.wait()
+	r.often = nil
 	chosen := choose(s.points, r.opt.MaxInstances)
 	outs, err := r.outcomes(s, chosen, keepMatrices)
 	if err != nil {

@@ -192,6 +192,7 @@ type Cause struct {
 	Recursive bool   `json:"recursive,omitempty"`
 	Place
 	Callee string `json:"callee,omitempty"` // function called, for a call
+	Subject
 
 	Score     float64 `json:"score"` // the LIME paper's final score, mean over the instances by weight
 	Important bool    `json:"important"`

@@ -21,6 +21,7 @@ type runner struct {
 
 	files  map[string]profile.FileID
 	graphs *procs              // of sampled profiles
+	often  []uint64            // by event: how often it was in the section's instances, of those with a detail
 	tooFew []profile.SectionID // sections with too few samples
 	noisy  []profile.SectionID // sections that differ by chance only
 }

@@ -79,6 +79,7 @@ func (r *runner) outcomes(s *summary, chosen []choice, few int) ([]*outcome, err
 			continue
 		}
 		if next < len(chosen) && chosen[next].index == at {
+			r.tally(in)
 			k := next
 			next++
 			slots <- struct{}{}

@@ -35,23 +35,6 @@ func (r *runner) sentence(c *Cause, f finding) string {
 	return s + "; " + consequence(c, f, hi, lo)
 }
 
-// sharing adds what the profile knows of a hardware cause beyond its kind: the other side of a coherence miss.
-func (r *runner) sharing(c *Cause) string {
-	if c.Family != FamilyHardware {
-		return ""
-	}
-	for i := range r.tab.Events {
-		e := &r.tab.Events[i]
-		if e.Detail == "" || r.prog.kindName(e.Kind) != c.Event {
-			continue
-		}
-		if at := r.prog.eventPlace(e); at.File == c.File && at.Line == c.Line && (c.Line > 0 || at.Address == c.Address) {
-			return " It is " + e.Detail + "."
-		}
-	}
-	return ""
-}
-
 func shortAmount(a string) string {
 	if strings.HasPrefix(a, "0 ") {
 		return "never"

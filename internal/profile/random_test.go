@@ -34,6 +34,9 @@ func fill(t testing.TB, s Sink, seed uint64, instances int) {
 			edges++
 			s.AddEvent(Event{Kind: int32(r.IntN(2)), Node: NodeID(r.IntN(nodes)), Addr: r.Uint64(), Frames: randomFrames(r), Detail: []string{"", "lock 7"}[r.IntN(2)]})
 			events++
+			if r.IntN(4) == 0 {
+				s.SetEventDetail(EventID(r.IntN(events)), fmt.Sprint("on x+", events))
+			}
 		}
 		in := randomInstance(r, threads, nodes, edges, events)
 		if err := s.WriteInstance(in); err != nil {

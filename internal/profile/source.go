@@ -29,6 +29,8 @@ type Sink interface {
 	AddPathSample(PathSample)
 	// SetThread replaces a thread's row, when its end is known.
 	SetThread(ThreadID, Thread)
+	// SetEventDetail replaces the detail of an event, when more of them have been seen.
+	SetEventDetail(EventID, string)
 	// WriteInstance sets the instance's Seq, sorts its counts, and stores it. The caller
 	// must not change it afterwards.
 	WriteInstance(*Instance) error
@@ -91,6 +93,9 @@ func (t *Tables) AddPath(r PathNode) PathID { return add[PathID](&t.Paths, r) }
 
 // AddPathSample appends a metric of a call path.
 func (t *Tables) AddPathSample(r PathSample) { t.PathSamples = append(t.PathSamples, r) }
+
+// SetEventDetail replaces the detail of an event.
+func (t *Tables) SetEventDetail(id EventID, detail string) { t.Events[id].Detail = detail }
 
 // SetThread replaces the row of a thread.
 func (t *Tables) SetThread(id ThreadID, r Thread) { t.Threads[id] = r }

@@ -47,6 +47,7 @@ type batch struct {
 	at        extent
 	places    placeRows
 	threads   map[ThreadID]Thread // rows to replace
+	details   map[EventID]string
 	instances []*Instance
 	first     int // id of the first instance
 	meta      *Meta
@@ -213,6 +214,11 @@ func (w *Writer) commit(b *batch) error {
 			return err
 		}
 	}
+	for _, id := range sortedKeys(b.details) {
+		if _, err := tx.Exec("UPDATE event SET detail=? WHERE id=?", b.details[id], int64(id)); err != nil {
+			return fmt.Errorf("event %d: %w", id, err)
+		}
+	}
 	for i, x := range b.instances {
 		if err := in.insertInstance(&w.pack, b.first+i, x); err != nil {
 			return err
@@ -290,6 +296,20 @@ func (w *Writer) SetThread(id ThreadID, t Thread) {
 		w.next.threads = map[ThreadID]Thread{}
 	}
 	w.next.threads[id] = t
+}
+
+// SetEventDetail replaces the detail of an event.
+func (w *Writer) SetEventDetail(id EventID, detail string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if i := int(id) - w.at.events; i >= 0 {
+		w.next.tables.Events[i].Detail = detail
+		return
+	}
+	if w.next.details == nil {
+		w.next.details = map[EventID]string{}
+	}
+	w.next.details[id] = detail
 }
 
 // Close writes what waits and leaves one file behind, whose bytes depend on the content only.

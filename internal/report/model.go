@@ -212,6 +212,9 @@ type Cause struct {
 	Recursive bool   `json:"recursive,omitempty"`
 	Place
 	Callee          string          `json:"callee,omitempty"`
+	Sharing         string          `json:"sharing,omitempty"` // "false sharing with a.c:16"
+	Data            string          `json:"data,omitempty"`    // "counters+0x18", "memory allocated at a.c:9"
+	Against         string          `json:"against,omitempty"` // data of the other side of the sharing
 	Score           float64         `json:"score"`
 	Share           float64         `json:"share"`
 	ShareKind       string          `json:"share_kind"` // "ledger" (exact) or "r2" (of the variance)

@@ -9,8 +9,6 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
-	"strconv"
-	"strings"
 
 	"lime/internal/binfile"
 	"lime/internal/profile"
@@ -346,24 +344,6 @@ func (r *resolver) events() {
 		}
 		e.Detail = r.detail(e.Detail)
 	}
-}
-
-// detail puts a source line in the place of the address at the end of an event's detail.
-func (r *resolver) detail(text string) string {
-	at := strings.LastIndex(text, " 0x")
-	if at < 0 {
-		return text
-	}
-	addr, err := strconv.ParseUint(text[at+3:], 16, 64)
-	if err != nil {
-		return text
-	}
-	loc, ok := r.at(profile.None, addr)
-	if !ok || loc.frames[0].Line == 0 || loc.frames[0].File == profile.None {
-		return text
-	}
-	f := loc.frames[0]
-	return fmt.Sprintf("%s %s:%d", text[:at], filepath.Base(r.t.Files[f.File].Path), f.Line)
 }
 
 // sections names the call that ends a section. EndAddr may be the call's address or

@@ -3,6 +3,7 @@ package sim
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"lime/internal/machine"
 	"lime/internal/profile"
@@ -60,20 +61,6 @@ func (o *output) hardwareEvents(m *machine.Machine, events []hardwareEvent, part
 	return counts, costs
 }
 
-// sharing says what kind of sharing the coherence misses at an instruction are, and with which other instruction, as far as
-// has been seen when the event first comes up in a section: "false sharing with 0x401136". The resolver puts the source line.
-func sharing(m *machine.Machine, e machine.Event) string {
-	s := m.SharingAt(e.Site)
-	if e.Kind != machine.CoherenceMiss || s == nil {
-		return ""
-	}
-	kind := "true"
-	if s.False > s.True {
-		kind = "false"
-	}
-	return fmt.Sprintf("%s sharing with %#x", kind, m.PC(s.Other))
-}
-
 // hardwareEvent gives an event of the machine its row.
 func (o *output) hardwareEvent(m *machine.Machine, e machine.Event) int32 {
 	if o.hwKinds == nil {
@@ -87,8 +74,90 @@ func (o *output) hardwareEvent(m *machine.Machine, e machine.Event) int32 {
 	key := eventKey{o.hwKinds[e.Kind], pc}
 	id, ok := o.events[key]
 	if !ok {
-		id = o.sink.AddEvent(profile.Event{Kind: key.kind, Node: o.nodeOf(pc), Addr: pc, Detail: sharing(m, e)})
+		detail := o.r.detail(m, e.Kind, pc, m.SharingAt(e.Site))
+		id = o.sink.AddEvent(profile.Event{Kind: key.kind, Node: o.nodeOf(pc), Addr: pc, Detail: detail})
 		o.events[key] = id
 	}
 	return int32(id)
+}
+
+// detail says what is known of the events of a kind at an instruction: of coherence misses what kind of sharing they are, and
+// with which other instruction; of all that concern data, what data: "false sharing with 0x401136; on counters+0x8". The
+// resolver puts source lines.
+func (r *run) detail(m *machine.Machine, k machine.Kind, pc uint64, s *machine.Sharing) string {
+	switch k {
+	case machine.L1IMiss, machine.ITLBMiss, machine.BranchMiss:
+		return ""
+	case machine.CoherenceMiss:
+		return r.sharing(m, pc, s)
+	}
+	return r.data.on(r.data.missed[pc], r.data.fought[pc])
+}
+
+func (r *run) sharing(m *machine.Machine, pc uint64, s *machine.Sharing) string {
+	on := r.data.on(r.data.fought[pc])
+	if s == nil {
+		return on
+	}
+	kind := "true"
+	if s.False > s.True {
+		kind = "false"
+	}
+	clauses := []string{fmt.Sprintf("%s sharing with %#x", kind, m.PC(s.Other))}
+	if on != "" {
+		clauses = append(clauses, on)
+	}
+	if v := r.data.against[pc]; v != nil && v.words() != "" {
+		clauses = append(clauses, "against "+v.words())
+	}
+	return strings.Join(clauses, "; ")
+}
+
+// on names the data of the first votes that are there.
+func (d *dataBook) on(of ...*votes) string {
+	for _, v := range of {
+		if v == nil {
+			continue
+		}
+		if w := v.words(); w != "" {
+			return "on " + w
+		}
+	}
+	return ""
+}
+
+// details tells anew what the events are, now that all have happened. Several blocks may hold one instruction.
+func (o *output) details(m *machine.Machine) {
+	shared := map[uint64]*machine.Sharing{}
+	for _, e := range m.Events() {
+		s := m.SharingAt(e.Site)
+		if e.Kind != machine.CoherenceMiss || s == nil {
+			continue
+		}
+		sum := shared[m.PC(e.Site)]
+		if sum == nil {
+			sum = &machine.Sharing{}
+			shared[m.PC(e.Site)] = sum
+		}
+		if s.True+s.False > sum.True+sum.False {
+			sum.Other = s.Other
+		}
+		sum.True, sum.False = sum.True+s.True, sum.False+s.False
+	}
+	told := map[profile.EventID]bool{}
+	for _, e := range m.Events() {
+		pc := m.PC(e.Site)
+		if id, ok := o.hardwareRow(e.Kind, pc); ok && !told[id] {
+			told[id] = true
+			o.sink.SetEventDetail(id, o.r.detail(m, e.Kind, pc, shared[pc]))
+		}
+	}
+}
+
+func (o *output) hardwareRow(k machine.Kind, pc uint64) (profile.EventID, bool) {
+	if o.hwKinds == nil {
+		return 0, false
+	}
+	id, ok := o.events[eventKey{o.hwKinds[k], pc}]
+	return id, ok
 }

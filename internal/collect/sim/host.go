@@ -93,6 +93,9 @@ func (r *run) imageMapped(g guest.Image) {
 			}
 		}
 	}
+	if r.heap != nil {
+		r.heap.mapped(r, im)
+	}
 }
 
 func (h *host) Note(code, text string) { h.notes.Add(code, text) }

@@ -21,6 +21,7 @@ type images struct {
 type image struct {
 	guest.Image
 	syms    []symbol // functions, by address
+	data    []symbol // variables, by address
 	frames  *unwind.Table
 	goCode  bool
 	plt     [][2]uint64 // link-time addresses of the stubs that jump into libraries
@@ -48,7 +49,8 @@ func (m *images) add(g guest.Image) *image {
 func (im *image) read(f *elf.File) {
 	static, _ := f.Symbols()
 	dynamic, _ := f.DynamicSymbols()
-	im.syms = functionSymbols(append(static, dynamic...))
+	all := append(static, dynamic...)
+	im.syms, im.data = functionSymbols(all), dataSymbols(all)
 	im.goCode = f.Section(".gopclntab") != nil
 	for _, s := range f.Sections {
 		if strings.HasPrefix(s.Name, ".plt") {
@@ -96,13 +98,17 @@ func functionSymbols(all []elf.Symbol) []symbol {
 			out = append(out, symbol{s.Value, s.Size, name})
 		}
 	}
+	sortSymbols(out)
+	return out
+}
+
+func sortSymbols(out []symbol) {
 	sort.Slice(out, func(i, j int) bool {
 		if out[i].addr != out[j].addr {
 			return out[i].addr < out[j].addr
 		}
 		return out[i].name < out[j].name
 	})
-	return out
 }
 
 // at finds the image that holds a run-time address.
@@ -133,19 +139,22 @@ func (m *images) function(pc uint64) (name string, entry uint64) {
 }
 
 // symbolAt finds the function that holds a link-time address.
-func (im *image) symbolAt(link uint64) (symbol, bool) {
-	i := sort.Search(len(im.syms), func(i int) bool { return im.syms[i].addr > link }) - 1
+func (im *image) symbolAt(link uint64) (symbol, bool) { return find(im.syms, link) }
+
+// find returns the symbol that holds a link-time address.
+func find(syms []symbol, link uint64) (symbol, bool) {
+	i := sort.Search(len(syms), func(i int) bool { return syms[i].addr > link }) - 1
 	if i < 0 {
 		return symbol{}, false
 	}
-	s := im.syms[i]
+	s := syms[i]
 	if s.size > 0 && link >= s.addr+s.size {
 		return symbol{}, false
 	}
-	for i > 0 && im.syms[i-1].addr == s.addr { // the first of several names
+	for i > 0 && syms[i-1].addr == s.addr { // the first of several names
 		i--
 	}
-	return im.syms[i], true
+	return syms[i], true
 }
 
 // own reports whether code belongs to the program, and not to the runtime of

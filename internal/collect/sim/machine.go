@@ -21,6 +21,7 @@ type machineMeter struct {
 	m        *machine.Machine
 	eng      *engine.Engine
 	read     func(addr uint64, n int) []byte
+	sampled  func(*cpu.Context, machine.Sample, uint64) // takes accesses that missed, with the instruction's address
 	accounts map[*cpu.Context]*machine.Account
 	last     []*cpu.Context // by core: who ran there last
 	short    []uint64       // by core: until when its turns are short
@@ -87,6 +88,9 @@ func (mm *machineMeter) Slice(core int, ctx *cpu.Context, now, retired uint64) (
 	losses, fights := mm.m.Contention()
 	if err := mm.m.Run(core, mm.eng.Trace(), acct); err != nil {
 		return 0, err
+	}
+	for _, s := range mm.m.Samples() {
+		mm.sampled(ctx, s, mm.m.PC(s.Site))
 	}
 	clock := mm.m.Clock(core)
 	mm.pace[core] = min(float64(retired)/float64(max(clock-before, 1)), 1)

@@ -301,6 +301,9 @@ func (o *output) close() error {
 		m.ExitStatus = r.end.signal
 	}
 	o.writePaths()
+	if mm, ok := r.meter.(*machineMeter); ok {
+		o.details(mm.m)
+	}
 	m.RunTime, m.CoreTime, m.Complete = r.latest, r.work(), true
 	m.Notes = r.notes.List()
 	slices.SortStableFunc(m.Notes, func(a, b profile.Note) int { return cmp.Compare(a.Code, b.Code) })

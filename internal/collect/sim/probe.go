@@ -19,6 +19,12 @@ type fork struct {
 // there until the cores behind it have caught up.
 func (r *run) probe(t *thread) bool {
 	pc, sp := t.ctx.RIP, t.ctx.GPR[rsp]
+	if r.heap != nil && r.heap.probes[pc] {
+		r.heap.probe(r, t)
+		if !r.probes[pc] {
+			return true
+		}
+	}
 	r.ended(t)
 	for n := len(t.frames); n > 0 && t.frames[n-1].rsp < sp; n-- {
 		c := t.frames[n-1]

@@ -46,6 +46,8 @@ type run struct {
 	bodies  map[uint64][]*fork // bodies of parallel regions, by address
 	waiters map[uint64]int     // threads in roleCondWait, by object
 	locks   map[uint64]uint64  // clock at which a lock was last given back
+	heap    *heapBook          // with a machine: what the program has allocated
+	data    *dataBook          // and what its instructions miss on
 	blocks  blockIndex
 	walker  *unwind.Unwinder
 	rec     *section.Recogniser
@@ -89,7 +91,8 @@ func newRun(cfg Config, meter Meter, sink profile.Sink) (*run, error) {
 	}
 	r.eng = eng
 	if mm, ok := meter.(*machineMeter); ok {
-		mm.eng, mm.read = eng, r.code
+		mm.eng, mm.read, mm.sampled = eng, r.code, r.sampled
+		r.heap, r.data = newHeap(), newDataBook()
 	}
 	r.blocks.init(eng)
 	r.out = newOutput(r, sink)

@@ -1,0 +1,103 @@
+package analysis
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"lime/internal/profile"
+)
+
+// Subject is what a hardware cause is about: which data, and shared with whom.
+type Subject struct {
+	Sharing string `json:"sharing,omitempty"` // "false sharing with a.c:16"
+	Data    string `json:"data,omitempty"`    // "counters+0x18", "memory allocated at a.c:9", "the stack of thread 3"
+	Against string `json:"against,omitempty"` // data of the other side, if they are other data
+}
+
+// Parts of the detail of an event, as collectors write them (docs/profile-format.md).
+const (
+	detailData    = "on "
+	detailAgainst = "against "
+	detailBetween = "; "
+)
+
+func subject(detail string) (s Subject) {
+	for part := range strings.SplitSeq(detail, detailBetween) {
+		if data, ok := strings.CutPrefix(part, detailData); ok {
+			s.Data = data
+		} else if data, ok := strings.CutPrefix(part, detailAgainst); ok {
+			s.Against = data
+		} else {
+			s.Sharing = part
+		}
+	}
+	if s.Against == s.Data {
+		s.Against = ""
+	}
+	return s
+}
+
+// subjectOf is that of a cause's events: of its line's instructions, the one that knows the other side, and has the event most often.
+func (r *runner) subjectOf(c *Cause) Subject {
+	if c.Family != FamilyHardware {
+		return Subject{}
+	}
+	var rows []int
+	for i := range r.tab.Events {
+		e := &r.tab.Events[i]
+		if e.Detail == "" || r.prog.kindName(e.Kind) != c.Event {
+			continue
+		}
+		if at := r.prog.eventPlace(e); at.File == c.File && at.Line == c.Line && (c.Line > 0 || at.Address == c.Address) {
+			rows = append(rows, i)
+		}
+	}
+	if len(rows) == 0 {
+		return Subject{}
+	}
+	shared := func(i int) bool { return subject(r.tab.Events[i].Detail).Sharing != "" }
+	best := slices.MaxFunc(rows, func(a, b int) int {
+		return cmp.Or(compareBool(shared(a), shared(b)), cmp.Compare(r.weight(a), r.weight(b)), cmp.Compare(b, a))
+	})
+	return subject(r.tab.Events[best].Detail)
+}
+
+// words are the sentence about it.
+func (s Subject) words() string {
+	switch {
+	case s.Sharing == "" && s.Data == "":
+		return ""
+	case s.Sharing == "":
+		return " The data: " + s.Data + "."
+	}
+	out := " It is " + s.Sharing
+	if s.Data != "" {
+		out += ", of " + s.Data
+	}
+	if s.Against != "" {
+		out += ", where the other side writes " + s.Against
+	}
+	return out + "."
+}
+
+// weight is how often an event happened in the section's instances that were analysed.
+func (r *runner) weight(event int) uint64 {
+	if event < len(r.often) {
+		return r.often[event]
+	}
+	return 0
+}
+
+// tally notes how often those events of an instance happened that tell what they are about.
+func (r *runner) tally(in *profile.Instance) {
+	for _, c := range in.Events {
+		if c.Row < 0 || int(c.Row) >= len(r.tab.Events) || r.tab.Events[c.Row].Detail == "" {
+			continue
+		}
+		if r.often == nil {
+			r.often = make([]uint64, len(r.tab.Events))
+		}
+		r.often[c.Row] += c.N
+	}
+}

@@ -1,0 +1,198 @@
+package sim
+
+import (
+	"cmp"
+	"debug/elf"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"lime/internal/cpu"
+	"lime/internal/machine"
+)
+
+// place is a piece of the program's memory as people know it: a variable, what was allocated at a line, a stack.
+type place struct {
+	kind  placeKind
+	name  string
+	site  uint64 // placeHeap: the call that asked for it
+	owner int    // placeStack, placeTLS: the thread, or ownThread
+}
+
+type placeKind uint8
+
+const (
+	placeUnknown placeKind = iota
+	placeSymbol
+	placeHeap
+	placeStack
+	placeTLS
+	placeImage
+)
+
+const ownThread = -1 // the thread that has the miss
+
+// votes counts what an instruction misses on.
+type votes struct {
+	list []vote
+	all  int
+}
+
+type vote struct {
+	place
+	n      int
+	lo, hi uint64 // offsets
+}
+
+// maxPlaces is how many places are told apart at an instruction.
+const maxPlaces = 16
+
+func (v *votes) add(p place, offset uint64) {
+	v.all++
+	for i := range v.list {
+		if c := &v.list[i]; c.place == p {
+			c.n++
+			c.lo, c.hi = min(c.lo, offset), max(c.hi, offset)
+			return
+		}
+	}
+	if len(v.list) < maxPlaces {
+		v.list = append(v.list, vote{p, 1, offset, offset})
+	}
+}
+
+// words names the place that most of the misses are on, and the next one, if together they are most. An address follows "at".
+func (v *votes) words() string {
+	order := slices.Clone(v.list)
+	slices.SortStableFunc(order, func(a, b vote) int { return cmp.Compare(b.n, a.n) })
+	var words []string
+	n := 0
+	for i := range order[:min(len(order), 2)] {
+		if w := order[i].words(); w != "" && 5*order[i].n >= v.all {
+			words = append(words, w)
+			n += order[i].n
+		}
+	}
+	if 2*n < v.all {
+		return ""
+	}
+	return strings.Join(words, " and ")
+}
+
+func (v *vote) words() string {
+	span := fmt.Sprintf("+%#x", v.lo)
+	if v.hi > v.lo {
+		span += fmt.Sprintf(" to +%#x", v.hi)
+	}
+	switch v.kind {
+	case placeSymbol:
+		return v.name + span
+	case placeHeap:
+		return fmt.Sprintf("memory allocated at %#x", v.site)
+	case placeStack, placeTLS:
+		what := map[placeKind]string{placeStack: "stack", placeTLS: "thread-local data"}[v.kind]
+		if v.owner == ownThread {
+			return "the thread's own " + what
+		}
+		return fmt.Sprintf("the %s of thread %d", what, v.owner)
+	case placeImage:
+		return "data of " + v.name
+	}
+	return ""
+}
+
+// dataBook says what data the instructions miss on, by address of the instruction.
+type dataBook struct {
+	missed, fought, against map[uint64]*votes
+}
+
+func newDataBook() *dataBook {
+	return &dataBook{map[uint64]*votes{}, map[uint64]*votes{}, map[uint64]*votes{}}
+}
+
+func count(m map[uint64]*votes, pc uint64) *votes {
+	if m[pc] == nil {
+		m[pc] = &votes{}
+	}
+	return m[pc]
+}
+
+// sampled takes an access that missed.
+func (r *run) sampled(ctx *cpu.Context, s machine.Sample, pc uint64) {
+	t := r.byCtx[ctx]
+	if t == nil {
+		return
+	}
+	p, offset := r.placeOf(t, s.Addr)
+	if !s.Contended {
+		count(r.data.missed, pc).add(p, offset)
+		return
+	}
+	count(r.data.fought, pc).add(p, offset)
+	if s.Other != 0 {
+		count(r.data.against, pc).add(r.placeOf(t, s.Other))
+	}
+}
+
+// placeOf says what an address is to thread t, and how far into it.
+func (r *run) placeOf(t *thread, addr uint64) (place, uint64) {
+	if im := r.images.at(addr); im != nil {
+		if s, ok := find(im.data, addr-im.Bias); ok {
+			return place{kind: placeSymbol, name: s.name}, addr - im.Bias - s.addr
+		}
+		return place{kind: placeImage, name: filepath.Base(im.Path)}, addr - im.Lo
+	}
+	if p, ok := r.threadPlace(t, addr); ok {
+		return p, 0
+	}
+	if b, ok := r.heap.find(addr); ok {
+		return place{kind: placeHeap, site: b.site}, addr - b.addr
+	}
+	return place{}, 0
+}
+
+// tlsRoom is how much thread-local data of the images is looked for below a thread's control block, and controlBlock how long that is
+// at most.
+const (
+	tlsRoom      = 4 << 10
+	controlBlock = 4 << 10
+)
+
+// threadPlace finds the thread in whose stack an address lies: its own first, then that of any other.
+func (r *run) threadPlace(t *thread, addr uint64) (place, bool) {
+	m, ok := r.proc.Mapping(addr)
+	if !ok {
+		return place{}, false
+	}
+	for _, other := range append([]*thread{t}, r.threads...) {
+		if other.gone || other.ctx == nil {
+			continue
+		}
+		owner := int(other.id)
+		if other == t {
+			owner = ownThread
+		}
+		fs := other.ctx.FSBase
+		if fs != 0 && addr+tlsRoom >= fs && addr < fs+controlBlock {
+			return place{kind: placeTLS, owner: owner}, true
+		}
+		if sp := other.ctx.GPR[rsp]; sp >= m.Lo && sp < m.Hi && m.File != "[heap]" {
+			return place{kind: placeStack, owner: owner}, true
+		}
+	}
+	return place{}, false
+}
+
+// dataSymbols are the variables of a file.
+func dataSymbols(all []elf.Symbol) []symbol {
+	var out []symbol
+	for _, s := range all {
+		if elf.ST_TYPE(s.Info) == elf.STT_OBJECT && s.Section != elf.SHN_UNDEF && s.Value != 0 && s.Size > 0 {
+			name, _, _ := strings.Cut(s.Name, "@")
+			out = append(out, symbol{s.Value, s.Size, name})
+		}
+	}
+	sortSymbols(out)
+	return out
+}
