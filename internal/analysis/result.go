@@ -10,9 +10,10 @@ import (
 type Result struct {
 	Run      RunInfo   `json:"run"`
 	Whole    Whole     `json:"whole"`
-	Sections []Section `json:"sections"` // by lost time, most first; serial ones excluded
-	Serial   []Section `json:"serial"`   // stretches of one thread alone, by time, most first
-	Verdicts []Verdict `json:"verdicts"` // on the whole profile
+	Sections []Section `json:"sections"`         // by lost time, most first; serial ones excluded
+	Serial   []Section `json:"serial"`           // stretches of one thread alone, by time, most first
+	Effort   *Effort   `json:"effort,omitempty"` // of recorded profiles
+	Verdicts []Verdict `json:"verdicts"`         // on the whole profile
 	Options  Options   `json:"options"`
 }
 
@@ -103,6 +104,7 @@ type Section struct {
 	Explained      Interval          `json:"explained"`   // R^2 of the regression, mean over instances by weight
 	Unexplained    float64           `json:"unexplained"` // 1 - Explained.Value, or what the ledger leaves over
 	Events         EventStats        `json:"events"`
+	Balance        *Balance          `json:"balance,omitempty"` // of sampled profiles
 	Verdicts       []Verdict         `json:"verdicts"`
 	HasLedger      bool              `json:"has_ledger"` // cause.Share is exact
 	LedgerRestSum  float64           `json:"ledger_rest_sum,omitempty"`

@@ -187,6 +187,9 @@ func (r *runner) explainSampled(sec *Section) error {
 	if noise && len(sec.Causes) == 0 {
 		r.noisy = append(r.noisy, sec.ID)
 	}
+	if !noise {
+		sec.Balance = r.balance(sec, ps, root, ratio(w.time, w.n))
+	}
 	walk := &walker{ps: ps, total: root.m, loop: func(v profile.NodeID) int { return w.trips.judge(v, steady, w) }}
 	if !noise && root.m.cov > 0 && blocked < 1-worthOf {
 		walk.walk(root, nil)
@@ -223,7 +226,7 @@ func (r *runner) fill(ps *procs, root *part, w *rows, id profile.SectionID) {
 			m, share = w.ofThreads(times[p], period), 1
 		}
 		if m.n > 0 {
-			ps.insert(root, ps.frames(p), m, share, times[p])
+			ps.insert(root, ps.rooted(ps.frames(p)), m, share, times[p])
 		}
 	}
 }

@@ -62,6 +62,7 @@ type procs struct {
 	outs  [][]int32
 	done  map[profile.FunctionID]*proc
 	again map[profile.FunctionID]profile.NodeID // the call by which a function was seen to lead to itself, one for each
+	roots map[profile.FunctionID]bool           // functions in which created threads begin
 }
 
 func newProcs(tab *profile.Tables) *procs {
@@ -136,8 +137,7 @@ func (ps *procs) own(v profile.NodeID) bool {
 	if n.Image < 0 {
 		return false
 	}
-	path := ps.tab.Images[n.Image].Path
-	return !strings.HasPrefix(path, "/lib") && !strings.HasPrefix(path, "/usr/lib") && !strings.HasPrefix(path, "[")
+	return !systemImage(ps.tab.Images[n.Image].Path)
 }
 
 // frames is a call path, outermost first: the blocks of the calls, and the block that was sampled.
@@ -150,6 +150,42 @@ func (ps *procs) frames(path profile.PathID) []profile.NodeID {
 	}
 	slices.Reverse(out)
 	return out
+}
+
+// rooted drops the frames around the function in which created threads begin: a thread that calls it by itself, as the first
+// one does in parallel regions, then has the same path as they.
+func (ps *procs) rooted(frames []profile.NodeID) []profile.NodeID {
+	if ps.roots == nil {
+		ps.roots = ps.findRoots()
+	}
+	for i, v := range frames {
+		if ps.roots[ps.tab.Nodes[v].Function] {
+			return frames[i:]
+		}
+	}
+	return frames
+}
+
+// leastRoot is the share of the created threads' time that a function must hold to be a beginning, and not a stack that was cut off.
+const leastRoot = 0.05
+
+func (ps *procs) findRoots() map[profile.FunctionID]bool {
+	time, all := map[profile.FunctionID]float64{}, 0.0
+	for i := range ps.tab.PathSamples {
+		s := &ps.tab.PathSamples[i]
+		if s.Metric != "time" || s.Thread < 0 || ps.tab.Threads[s.Thread].Parent < 0 {
+			continue
+		}
+		if frames := ps.frames(s.Path); len(frames) > 0 {
+			time[ps.tab.Nodes[frames[0]].Function] += s.Value
+			all += s.Value
+		}
+	}
+	roots := map[profile.FunctionID]bool{}
+	for f, t := range time {
+		roots[f] = f >= 0 && t >= leastRoot*all
+	}
+	return roots
 }
 
 // insert adds a call path's samples to every part that holds them.

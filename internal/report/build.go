@@ -23,6 +23,7 @@ func Build(res *analysis.Result, tables *profile.Tables) *Report {
 		Notes:    notes(res.Run.Notes),
 		Sections: make([]Section, len(res.Sections)),
 		Serial:   make([]Stretch, len(res.Serial)),
+		Effort:   effort(res.Effort),
 	}
 	for i := range res.Sections {
 		r.Sections[i] = b.section(&res.Sections[i])
@@ -116,7 +117,7 @@ func (b *builder) section(s *analysis.Section) Section {
 	if starts := place(&s.Starts); starts.File != "" || starts.Function != "" {
 		out.StartsAt = &starts
 	}
-	out.Threads = convert(s.Threads, threadTime)
+	out.Threads, out.Balance = convert(s.Threads, threadTime), balance(s.Balance)
 	if a := s.Ledger; a != nil && !s.Balanced && tells(a) {
 		out.Ledger = account(a)
 	}

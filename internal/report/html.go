@@ -31,6 +31,7 @@ type page struct {
 	Tiles     []tile
 	Sections  []pageSection
 	SerialTop []Stretch
+	Effort    *pageEffort
 	Sources   []pageSource
 	Told      []Verdict
 	Notes     []string
@@ -52,6 +53,7 @@ type pageSection struct {
 	LedgerWords string
 	LedgerRows  []LedgerRow
 	LedgerRest  []LedgerRow
+	Scatter     []*plot
 	Causes      []pageCause
 	Minor       []pageCause
 	NoCause     string
@@ -103,7 +105,7 @@ func newPage(r *Report) *page {
 	p := &page{
 		Report: r, CSS: template.CSS(pageCSS), JS: template.JS(pageJS),
 		Command: r.Program.CommandLine(), Collected: collected(&r.Program), Nothing: nothingRan(r),
-		Tiles: tiles(r), Told: tell(r.Verdicts), Notes: noteLines(r.Notes, true), SerialTop: r.Serial[:min(len(r.Serial), 10)],
+		Tiles: tiles(r), Told: tell(r.Verdicts), Notes: noteLines(r.Notes, true), Effort: newPageEffort(r.Effort), SerialTop: r.Serial[:min(len(r.Serial), 10)],
 	}
 	most := 0.02 // small losses look small
 	for i := range r.Sections {
@@ -149,6 +151,9 @@ func newPageSection(r *Report, i int, most float64) pageSection {
 	}
 	if s.Ledger != nil {
 		p.ledger(r)
+	}
+	if s.Balance != nil {
+		p.Scatter = s.Balance.scatter(&r.Program)
 	}
 	for k := range s.Causes {
 		p.Causes = append(p.Causes, newPageCause(r, s, p.Anchor, &s.Causes[k]))

@@ -27,6 +27,7 @@ type Report struct {
 	Notes    []Note    `json:"notes"`
 	Sections []Section `json:"sections"` // by time lost, the most first
 	Serial   []Stretch `json:"serial"`   // one thread alone at work, the longest first
+	Effort   *Effort   `json:"effort,omitempty"`
 }
 
 // Program describes the run that was analysed.
@@ -113,6 +114,7 @@ type Section struct {
 	Course    Course       `json:"course"`
 	Exact     bool         `json:"exact"` // shares are the ledger's, and exact
 	Ledger    *Ledger      `json:"ledger,omitempty"`
+	Balance   *Balance     `json:"balance,omitempty"`
 	Causes    []Cause      `json:"causes"`                 // the important ones, by rank
 	Minor     []Cause      `json:"minor_causes,omitempty"` // below the threshold of importance
 	// Candidates correlate with the times, but chance may do that, or the account charges them next to nothing.

@@ -48,6 +48,14 @@ func newBar(i int, value, wait float64, tip string) plotBar {
 	return b
 }
 
+// newDot places a dot of a scatter chart: a bar that is only its end.
+func newDot(i int, value float64, tip string) plotBar {
+	const high = 8
+	b := newBar(i, 0, 0, tip)
+	b.Y, b.H = coordinate((100-high)*(1-clamp(value))), coordinate(high)
+	return b
+}
+
 func clamp(x float64) float64 {
 	if !(x > 0) {
 		return 0

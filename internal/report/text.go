@@ -35,6 +35,7 @@ func WriteText(w io.Writer, r *Report, o TextOptions) error {
 		}
 	}
 	p.serial(r)
+	p.effort(r)
 	p.notes(r.Notes, o.All)
 	return p.done()
 }

@@ -27,6 +27,7 @@ func (p *printer) section(r *Report, s *Section, number int, o TextOptions) {
 	p.blank()
 	p.threads(r, s)
 	p.course(r, s)
+	p.balance(r, s)
 	if s.Ledger != nil {
 		p.blank()
 		p.ledger(r, s)

@@ -73,6 +73,7 @@ func (r *run) sampled(x *item) {
 	nanos := float64(r.nanosOf(x.sample.period))
 	waits := t.waits()
 	t.spins, t.onTask = x.spins, false
+	x.sample.working = r.working()
 	switch {
 	case waits && x.inside && !x.spins:
 		r.runsTask(t, x)
@@ -83,10 +84,11 @@ func (r *run) sampled(x *item) {
 		r.out.paths[pathKey{x.sample.path, int32(t.id), noSection, "wait"}] += nanos
 		return
 	default:
+		x.sample.at = t.cpu.at(x.at) - min(t.cpu.at(x.at), t.piece.cpuFrom)
 		t.piece.work += x.sample.period
 		t.piece.samples = append(t.piece.samples, x.sample)
 	}
-	r.out.idle.add(x.sample.path, int32(t.id), r.working(), nanos)
+	r.out.idle.moment.add(x.sample.path, int32(t.id), x.sample.working, nanos)
 }
 
 const noSection = -1

@@ -4,15 +4,25 @@ import (
 	"cmp"
 	"maps"
 	"slices"
+	"sort"
 )
 
-// idling charges idleness to the code that runs meanwhile. A sample that is taken while k threads work stands for k-th parts of a
+// idling charges idleness to the code that runs meanwhile. With no more threads than cores, what the others do at that moment tells. With
+// more, threads that merely wait for a core finish their part of a section one after the other, and the last ones would be
+// blamed for it; then the moments are those of the time line with a core for every thread.
+type idling struct {
+	cores   int
+	moment  levels
+	line    levels
+	written map[pathKey]float64
+}
+
+// levels are samples by the number of threads that work. A sample that is taken while k threads work stands for the k-th part of a
 // moment in which width - k threads had nothing to do; the width, the most threads that ever work together, is known at the end
 // only. So the samples are kept by k, and what was written once is corrected later.
-type idling struct {
-	elapsed []float64 // by k: how long k threads worked, had each a core of its own
+type levels struct {
+	elapsed []float64 // by k: how long k threads worked
 	samples map[levelKey]float64
-	written map[pathKey]float64
 }
 
 // levelKey is a call path while a number of threads worked.
@@ -21,12 +31,15 @@ type levelKey struct {
 	working      int
 }
 
-func newIdling() *idling {
-	return &idling{samples: map[levelKey]float64{}, written: map[pathKey]float64{}}
+func newIdling(cores int) *idling {
+	return &idling{cores: cores, written: map[pathKey]float64{}}
 }
 
 // add takes a sample of a working thread.
-func (i *idling) add(path, thread int32, working int, nanos float64) {
+func (i *levels) add(path, thread int32, working int, nanos float64) {
+	if i.samples == nil {
+		i.samples = map[levelKey]float64{}
+	}
 	for working >= len(i.elapsed) {
 		i.elapsed = append(i.elapsed, 0)
 	}
@@ -38,7 +51,7 @@ func (i *idling) add(path, thread int32, working int, nanos float64) {
 const briefly = 0.01
 
 // width is the largest number of threads at work together for more than a moment.
-func (i *idling) width() int {
+func (i *levels) width() int {
 	all, above := 0.0, 0.0
 	for _, t := range i.elapsed {
 		all += t
@@ -53,19 +66,40 @@ func (i *idling) width() int {
 
 // corrections is what each path's idleness has changed by since the last time, in order.
 func (i *idling) corrections(visit func(k pathKey, change float64)) {
-	width, now := i.width(), map[pathKey]float64{}
-	keys := slices.SortedFunc(maps.Keys(i.samples), func(a, b levelKey) int {
+	l := &i.moment
+	if l.width() > i.cores {
+		l = &i.line
+	}
+	width, now := l.width(), map[pathKey]float64{}
+	keys := slices.SortedFunc(maps.Keys(l.samples), func(a, b levelKey) int {
 		return cmp.Or(cmp.Compare(a.path, b.path), cmp.Compare(a.thread, b.thread), cmp.Compare(a.working, b.working))
 	})
 	for _, k := range keys {
 		p := pathKey{k.path, k.thread, noSection, "idleness"}
-		now[p] += i.samples[k] * float64(max(0, width-k.working)) / float64(k.working)
+		now[p] += l.samples[k] * float64(max(0, width-k.working)) / float64(k.working)
+	}
+	for p := range i.written {
+		now[p] += 0 // what is not there any more becomes nil
 	}
 	for _, p := range slices.SortedFunc(maps.Keys(now), comparePaths) {
 		if change := now[p] - i.written[p]; change != 0 {
 			visit(p, change)
 			i.written[p] = now[p]
 		}
+	}
+}
+
+// charge puts the samples of a piece on the time line: before says how much of its part lies before the piece, lengths are those of all
+// parts of the instance. Where the waits are not known (lengths is nil), the moment of the sample counts.
+func (i *idling) charge(p *piece, before uint64, lengths []uint64, scale float64) {
+	long := float64(p.working())
+	for _, w := range p.samples {
+		k := w.working
+		if lengths != nil {
+			at := before + uint64(long*float64(w.at)/float64(max(p.cpu, 1)))
+			k = len(lengths) - sort.Search(len(lengths), func(j int) bool { return lengths[j] > at })
+		}
+		i.line.add(w.path, int32(p.thread.id), max(k, 1), float64(w.period)*scale)
 	}
 }
 

@@ -8,28 +8,49 @@ import (
 
 // Three threads work for 10 ns, then one of them alone for 30 ns: two had nothing to do for 30 ns each. A passing fourth thread changes nothing.
 func TestIdlenessGoesToWhatRunsMeanwhile(t *testing.T) {
-	i := newIdling()
+	i := newIdling(9)
 	const together, alone = 1, 2
 	sums := map[int32]float64{}
 	take := func() { i.corrections(func(k pathKey, change float64) { sums[k.path] += change }) }
-	i.add(alone, 0, 1, 30)
+	i.moment.add(alone, 0, 1, 30)
 	take()
 	if len(sums) != 0 {
 		t.Errorf("one thread alone leaves nobody idle, but %v is charged", sums)
 	}
 	for id := range int32(3) {
-		i.add(together, id, 3, 10)
+		i.moment.add(together, id, 3, 10)
 	}
-	i.add(together, 3, 4, 0.1)
+	i.moment.add(together, 3, 4, 0.1)
 	take()
 	take()
-	if i.width() != 3 || sums[alone] != 60 || sums[together] != 0 {
-		t.Errorf("width %d, idleness by path %v; want 3, and 60 for the thread alone", i.width(), sums)
+	if i.moment.width() != 3 || sums[alone] != 60 || sums[together] != 0 {
+		t.Errorf("width %d, idleness by path %v; want 3, and 60 for the thread alone", i.moment.width(), sums)
 	}
-	i.add(together, 3, 4, 40)
+	i.moment.add(together, 3, 4, 40)
 	take()
-	if d := sums[together] - 10; i.width() != 4 || sums[alone] != 90 || d > 1e-9 || d < -1e-9 {
-		t.Errorf("width %d, idleness by path %v; want 4, 90 for the thread alone, 10 for three", i.width(), sums)
+	if d := sums[together] - 10; i.moment.width() != 4 || sums[alone] != 90 || d > 1e-9 || d < -1e-9 {
+		t.Errorf("width %d, idleness by path %v; want 4, 90 for the thread alone, 10 for three", i.moment.width(), sums)
+	}
+}
+
+// Two threads have a core between them: the one with 10 ns of work runs first, the other, with 30 ns, then. On a core of its own it would
+// have been alone for 20 ns of these.
+func TestIdlenessWithFewCores(t *testing.T) {
+	i := newIdling(1)
+	lengths := []uint64{10, 30}
+	short := &piece{thread: &thread{id: 0}, cpu: 10, work: 10, samples: []workSample{{path: 1, period: 10, at: 5, working: 2}}}
+	long := &piece{thread: &thread{id: 1}, cpu: 30, work: 30}
+	for at := uint64(5); at < 30; at += 10 {
+		long.samples = append(long.samples, workSample{path: 2, period: 10, at: at, working: 1})
+	}
+	i.moment.add(1, 0, 2, 10)
+	i.moment.add(2, 1, 1, 30)
+	i.charge(short, 0, lengths, 1)
+	i.charge(long, 0, lengths, 1)
+	sums := map[int32]float64{}
+	i.corrections(func(k pathKey, change float64) { sums[k.path] += change })
+	if sums[1] != 0 || sums[2] != 20 {
+		t.Errorf("idleness by path %v; want 20 for the longer one", sums)
 	}
 }
 

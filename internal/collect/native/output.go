@@ -38,7 +38,7 @@ type pathKey struct {
 }
 
 func newOutput(sink profile.Sink, c *code) *output {
-	return &output{sink: sink, code: c, sections: map[sectionKey]profile.SectionID{}, paths: map[pathKey]float64{}, idle: newIdling(), virtual: map[int32]uint64{}, lockKind: profile.None,
+	return &output{sink: sink, code: c, sections: map[sectionKey]profile.SectionID{}, paths: map[pathKey]float64{}, idle: newIdling(cores()), virtual: map[int32]uint64{}, lockKind: profile.None,
 		lockEvents: map[uint64]profile.EventID{}}
 }
 
@@ -74,6 +74,7 @@ func (o *output) threadEnd(t *thread) { o.sink.SetThread(profile.ThreadID(t.id),
 func (o *output) instance(in section.Instance) {
 	x := &profile.Instance{Section: o.section(in)}
 	var sum partSum
+	lengths := o.lengths(&in)
 	for i := range in.Parts {
 		p := &in.Parts[i]
 		sum.reset()
@@ -84,7 +85,7 @@ func (o *output) instance(in section.Instance) {
 		o.counts(x, &sum, int32(i))
 		o.iterations(x, &sum, int32(i))
 		o.lockWaits(x, &sum, int32(i))
-		o.charge(p.Spans, x.Section, sum.scale())
+		o.charge(p.Spans, x.Section, sum.scale(), lengths)
 	}
 	o.place(x, in.Kind)
 	if err := o.sink.WriteInstance(x); err != nil && o.err == nil {
@@ -245,13 +246,34 @@ func (o *output) iterations(x *profile.Instance, s *partSum, part int32) {
 	}
 }
 
+// lengths are the parts' times in order; nil where the threads' waits are not known.
+func (o *output) lengths(in *section.Instance) []uint64 {
+	if in.Kind == section.Tail {
+		return nil
+	}
+	out := make([]uint64, 0, len(in.Parts))
+	for i := range in.Parts {
+		var t uint64
+		for _, s := range in.Parts[i].Spans {
+			t += s.(*piece).working()
+		}
+		out = append(out, t)
+	}
+	slices.Sort(out)
+	return out
+}
+
 // charge adds the samples of pieces to the call paths of a section, each piece once.
-func (o *output) charge(spans []any, s profile.SectionID, scale float64) {
+func (o *output) charge(spans []any, s profile.SectionID, scale float64, lengths []uint64) {
+	var before uint64
 	for _, x := range spans {
 		p := x.(*piece)
+		at := before
+		before += p.working()
 		if p.charged {
 			continue
 		}
+		o.idle.charge(p, at, lengths, scale)
 		p.charged = true
 		o.work += p.working()
 		for _, w := range p.samples {

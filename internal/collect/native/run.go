@@ -235,7 +235,8 @@ func (r *run) keep() {
 	r.keepAt = max(2*r.keepAt, firstKeep)
 	r.out.close()
 	m := r.meta("running")
-	m.Cores, m.RunTime = max(m.Cores, r.out.widest), max(r.out.end(), 1)
+	r.report(r.now - r.started)
+	m.Cores, m.RunTime, m.Notes = max(m.Cores, r.out.widest), max(r.out.end(), 1), r.notes.List()
 	_ = r.o.Out.UpdateMeta(m) // the end of the run tells of an error
 }
 

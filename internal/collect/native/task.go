@@ -13,6 +13,7 @@ func (r *run) runsTask(t *thread, x *item) {
 		r.notes.Set("task-time", "work in tasks that threads do at barriers and region ends is estimated from samples", 1)
 	}
 	t.onTask = true
+	x.sample.at = t.task.cpu
 	t.task.cpu += r.nanosOf(x.sample.period)
 	t.task.work += x.sample.period
 	t.task.samples = append(t.task.samples, x.sample)

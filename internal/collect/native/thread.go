@@ -117,6 +117,9 @@ type workSample struct {
 	b      *block
 	period uint64
 	trips  []trip
+
+	at      uint64 // CPU time since the piece began
+	working int    // threads at work at that moment
 }
 
 // begin starts a piece; what the thread did since the last one is dropped.

@@ -1,0 +1,240 @@
+package analysis
+
+import (
+	"cmp"
+	"maps"
+	"math"
+	"slices"
+
+	"lime/internal/profile"
+)
+
+// Effort is what the threads that the program can keep busy did with their time, by samples: they worked, they made and
+// moved work about (overhead: time in the own code of a runtime), or had none (idleness).
+type Effort struct {
+	Width         int      `json:"width"`
+	Work          float64  `json:"work"`
+	Overhead      float64  `json:"overhead"`
+	Idleness      float64  `json:"idleness"`
+	OverheadShare Interval `json:"overhead_share"` // of the three together
+	IdlenessShare Interval `json:"idleness_share"`
+	Limit         float64  `json:"limit"`  // a share from which overhead, or idleness, is high
+	Advice        string   `json:"advice"` // one of the four
+	Unsure        bool     `json:"unsure"` // a share's bounds hold the limit
+	Idle          []Charge `json:"idle"`   // what ran while threads were idle, by their idleness
+	Overheads     []Charge `json:"overheads"`
+}
+
+// The advice: by whether idleness and overhead are low or high.
+const (
+	AdviceEffective = "effective" // low, low: effectively parallel
+	AdviceCoarsen   = "coarsen"   // low, high: larger pieces of work
+	AdviceRefine    = "refine"    // high, low: smaller pieces of work
+	AdviceChange    = "change"    // high, high: another way to make it parallel
+)
+
+// HighShare is the share of the effort from which idleness or overhead counts as high.
+const HighShare = 0.1
+
+// advice is the table of the four cases.
+func advice(idleness, overhead bool) string {
+	return map[[2]bool]string{
+		{false, false}: AdviceEffective, {false, true}: AdviceCoarsen,
+		{true, false}: AdviceRefine, {true, true}: AdviceChange,
+	}[[2]bool{idleness, overhead}]
+}
+
+// Charge is the time that a place of the program answers for.
+type Charge struct {
+	Place
+	Loop    bool    `json:"loop"`    // Place is the test of the loop that it is spent in
+	Runtime string  `json:"runtime"` // whose overhead it is
+	Time    float64 `json:"time"`
+	Share   float64 `json:"share"` // of all the idleness, or overhead
+	Path    []Frame `json:"path"`  // the call path that has most of it, outermost first
+}
+
+// effort computes the Effort, nil where the profile cannot tell.
+func (r *runner) effort(width int) *Effort {
+	if !r.isSampled() || width < 2 {
+		return nil
+	}
+	e := &Effort{Width: width, Limit: HighShare}
+	idle, over := r.newCharges(), r.newCharges()
+	names := newRuntimes(r.tab)
+	sites := map[profile.PathID]codeSite{}
+	for i := range r.tab.PathSamples {
+		s := &r.tab.PathSamples[i]
+		if s.Path < 0 || s.Metric != "time" && s.Metric != "idleness" {
+			continue
+		}
+		at, ok := sites[s.Path]
+		if !ok {
+			at = names.site(s.Path)
+			sites[s.Path] = at
+		}
+		switch {
+		case s.Metric == "idleness":
+			e.Idleness += s.Value
+			idle.add(at, "", s.Path, s.Value)
+		case at.layer >= 0:
+			e.Overhead += s.Value
+			over.add(at, names.rows[at.layer].name, s.Path, s.Value)
+		default:
+			e.Work += s.Value
+		}
+	}
+	if e.Work+e.Overhead <= 0 {
+		return nil
+	}
+	e.judge(samplesTaken(r.meta))
+	e.Idle, e.Overheads = idle.list(e.Idleness), over.list(e.Overhead)
+	return e
+}
+
+// judge computes the shares, with the error that so many samples have, and the advice.
+func (e *Effort) judge(samples float64) {
+	all := e.Work + e.Overhead + e.Idleness
+	e.OverheadShare, e.IdlenessShare = estimate(e.Overhead/all, samples), estimate(e.Idleness/all, samples)
+	e.Advice = advice(e.IdlenessShare.Value >= e.Limit, e.OverheadShare.Value >= e.Limit)
+	for _, s := range []Interval{e.OverheadShare, e.IdlenessShare} {
+		e.Unsure = e.Unsure || s.Lo < e.Limit && s.Hi > e.Limit
+	}
+}
+
+// estimate gives a share of samples its 95 % bounds (Wilson).
+func estimate(p, n float64) Interval {
+	if n <= 0 {
+		return Interval{Value: p, Hi: 1}
+	}
+	const z = 1.96
+	mid, half := (p+z*z/(2*n))/(1+z*z/n), z/(1+z*z/n)*math.Sqrt(p*(1-p)/n+z*z/(4*n*n))
+	return Interval{Value: p, Lo: max(0, min(p, mid-half)), Hi: min(1, max(p, mid+half))}
+}
+
+// samplesTaken is the collector's own count of its samples, 0 if it left none.
+func samplesTaken(m *profile.Meta) float64 {
+	for _, n := range m.Notes {
+		if n.Code == "samples" {
+			return float64(n.N)
+		}
+	}
+	return 0
+}
+
+// charges adds up times by place: the innermost loop around it, or else its function.
+type charges struct {
+	r     *runner
+	times map[chargeKey]*charged
+}
+
+type chargeKey struct {
+	function profile.FunctionID
+	loop     profile.NodeID // test of the loop, None
+	runtime  string
+}
+
+type charged struct {
+	time  float64
+	lines map[lineKey]float64
+	paths map[profile.PathID]float64
+	nodes map[lineKey]codeSite
+}
+
+func (r *runner) newCharges() *charges { return &charges{r, map[chargeKey]*charged{}} }
+
+func (c *charges) add(at codeSite, runtime string, path profile.PathID, time float64) {
+	key, line := chargeKey{profile.None, profile.None, runtime}, lineKey{file: profile.None}
+	if at.node >= 0 {
+		n := &c.r.tab.Nodes[at.node]
+		key.function, key.loop = n.Function, c.r.procs().innermostLoop(at.node)
+		line = frameKey(n.Frames[min(at.frame, len(n.Frames)):], n.LastAddr)
+	}
+	x := c.times[key]
+	if x == nil {
+		x = &charged{lines: map[lineKey]float64{}, paths: map[profile.PathID]float64{}, nodes: map[lineKey]codeSite{}}
+		c.times[key] = x
+	}
+	x.time += time
+	x.lines[line] += time
+	x.paths[path] += time
+	x.nodes[line] = at
+}
+
+// innermostLoop is the test of the innermost loop around a block in its function.
+func (ps *procs) innermostLoop(v profile.NodeID) profile.NodeID {
+	chain := ps.chain(v)
+	for i := len(chain) - 1; i >= 0; i-- {
+		if chain[i].kind == boundLoop {
+			return chain[i].node
+		}
+	}
+	return profile.None
+}
+
+// maxCharges is how many places are named.
+const maxCharges = 5
+
+func (c *charges) list(all float64) []Charge {
+	out := []Charge{}
+	for key, x := range c.times {
+		if x.time > 0 && x.time >= 0.01*all {
+			out = append(out, c.charge(key, x, all))
+		}
+	}
+	slices.SortFunc(out, func(a, b Charge) int {
+		return cmp.Or(cmp.Compare(b.Time, a.Time), cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Address, b.Address))
+	})
+	return out[:min(len(out), maxCharges)]
+}
+
+func (c *charges) charge(key chargeKey, x *charged, all float64) Charge {
+	out := Charge{Runtime: key.runtime, Time: x.time, Share: ratio(x.time, all), Loop: key.loop >= 0}
+	at := x.nodes[largest(x.lines, compareLines)]
+	switch {
+	case out.Loop:
+		out.Place = c.r.prog.nodePlace(key.loop)
+	case at.node >= 0:
+		n := &c.r.tab.Nodes[at.node]
+		out.Place = c.r.prog.nodePlace(at.node)
+		if at.frame > 0 && at.frame < len(n.Frames) {
+			out.Place = c.r.prog.framesPlace(n.Frames[at.frame:])
+		}
+	}
+	out.Path = c.r.pathFrames(largest(x.paths, cmp.Compare[profile.PathID]))
+	return out
+}
+
+// largest is the key with the largest value, the first in order on a tie.
+func largest[K comparable](m map[K]float64, order func(a, b K) int) (best K) {
+	for i, k := range slices.SortedFunc(maps.Keys(m), order) {
+		if i == 0 || m[k] > m[best] {
+			best = k
+		}
+	}
+	return best
+}
+
+func compareLines(a, b lineKey) int {
+	return cmp.Or(cmp.Compare(a.file, b.file), cmp.Compare(a.line, b.line), cmp.Compare(a.addr, b.addr))
+}
+
+// deepestPath bounds the call paths that are shown; a longer one loses its middle.
+const deepestPath = 12
+
+// pathFrames is a call path in the program's own code, outermost first.
+func (r *runner) pathFrames(p profile.PathID) []Frame {
+	var out []Frame
+	for _, v := range r.procs().frames(p) {
+		n := &r.tab.Nodes[v]
+		f := Frame{Function: r.prog.nodePlace(v).Function}
+		if len(n.Frames) > 0 {
+			f.File, f.Line = r.prog.file(n.Frames[0].File), int(n.Frames[0].Line)
+		}
+		out = append(out, f)
+	}
+	if len(out) > deepestPath {
+		out = append(out[:deepestPath/2:deepestPath/2], out[len(out)-deepestPath/2:]...)
+	}
+	return out
+}

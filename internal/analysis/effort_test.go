@@ -1,0 +1,150 @@
+package analysis
+
+import (
+	"math"
+	"testing"
+
+	"lime/internal/profile"
+)
+
+func TestLayers(t *testing.T) {
+	r := newRuntimes(&profile.Tables{})
+	for name, want := range map[string]string{
+		"main": "own", "gompertz": "own", "fib._omp_fn.0": "own", "semantics": "own",
+		"GOMP_task": "OpenMP (libgomp)", "gomp_team_barrier_wait_end": "OpenMP (libgomp)",
+		"__kmpc_omp_task": "OpenMP (libomp)", "tbb::detail::d1::task_group::run": "TBB",
+		"rayon_core::registry::WorkerThread::wait_until_cold": "rayon", "<rayon_core::job::StackJob<L,F,R> as rayon_core::job::Job>::execute": "rayon",
+		"runtime.newproc1": "the Go scheduler", "sync.(*WaitGroup).Wait": "the Go scheduler", "runtime.memmove": "library", "runtime.mallocgc": "library",
+		"pthread_create": "threads and locks", "std::thread::join": "threads and locks", "std::vector<int>::push_back": "library", "core::iter::traits::Iterator::fold": "library",
+	} {
+		l := r.function(name)
+		got := map[layer]string{layerOwn: "own", layerLibrary: "library"}[l]
+		if l >= 0 {
+			got = r.rows[l].name
+		}
+		if got != want {
+			t.Errorf("%s belongs to %s, want %s", name, got, want)
+		}
+	}
+	for file, want := range map[string]layer{"/usr/lib/x86_64-linux-gnu/libgomp.so.1.0.0": 0, "/lib/x86_64-linux-gnu/libc.so.6": layerLibrary,
+		"[vdso]": layerLibrary, "/home/u/app": layerOwn} {
+		if got := r.image(file); got != want {
+			t.Errorf("%s belongs to %d, want %d", file, got, want)
+		}
+	}
+}
+
+func TestEveryRuntimeHasNames(t *testing.T) {
+	r := newRuntimes(&profile.Tables{})
+	for i, row := range r.rows {
+		if row.name == "" || len(row.functions) == 0 {
+			t.Errorf("row %d: %+v", i, row)
+		}
+		for _, f := range row.functions {
+			if got := r.function(f); got != layer(i) {
+				t.Errorf("%s: %s is taken by row %d", row.name, f, got)
+			}
+		}
+	}
+}
+
+// effortProgram has three call paths: main's own code; main -> libgomp -> libc, which is overhead for main; libc alone, called by main.
+func effortProgram(work, overhead, idle, samples float64) *profile.Profile {
+	p := profile.New(profile.Meta{Collector: "record", Model: "native", ClockUnit: "ns", ClockHz: 1e9, NodeTime: "stored", CountLabel: profile.Sampled,
+		Cores: 4, Complete: true, EndState: "exited", Notes: []profile.Note{{Code: "samples", N: uint64(samples)}}})
+	p.AddFile(profile.File{Path: "app.c"})
+	var nodes []profile.NodeID
+	for i, image := range []string{"/home/u/app", "/usr/lib/libgomp.so.1", "/lib/libc.so.6"} {
+		p.AddImage(profile.Image{Path: image, Lo: uint64(i+1) << 20, Hi: uint64(i+2) << 20})
+		node := profile.Node{Image: profile.ImageID(i), Addr: uint64(i+1) << 20, LastAddr: uint64(i+1) << 20, Size: 4, Instrs: 1, Function: profile.None}
+		if i == 0 {
+			node.Frames = []profile.Frame{{Line: 7, Function: "main"}}
+		}
+		nodes = append(nodes, p.AddNode(node))
+	}
+	p.AddThread(profile.Thread{Parent: profile.None, Entry: profile.None})
+	main := p.AddPath(profile.PathNode{Parent: profile.None, Node: nodes[0]})
+	gomp := p.AddPath(profile.PathNode{Parent: main, Node: nodes[1]})
+	for _, s := range []struct {
+		path   profile.PathID
+		metric string
+		value  float64
+	}{
+		{main, "time", work / 2}, {p.AddPath(profile.PathNode{Parent: main, Node: nodes[2]}), "time", work / 2},
+		{p.AddPath(profile.PathNode{Parent: gomp, Node: nodes[2]}), "time", overhead}, {main, "idleness", idle},
+	} {
+		p.AddPathSample(profile.PathSample{Path: s.path, Thread: 0, Section: profile.None, Metric: s.metric, Value: s.value})
+	}
+	return p
+}
+
+func TestAdvice(t *testing.T) {
+	for _, c := range []struct {
+		work, overhead, idle, samples float64
+		advice                        string
+		unsure                        bool
+	}{
+		{95, 2, 3, 1e4, AdviceEffective, false},
+		{70, 28, 2, 1e4, AdviceCoarsen, false},
+		{70, 2, 28, 1e4, AdviceRefine, false},
+		{40, 30, 30, 1e4, AdviceChange, false},
+		{88, 0, 12, 100, AdviceRefine, true},
+		{100, 0, 0, 1e4, AdviceEffective, false},
+	} {
+		p := effortProgram(c.work, c.overhead, c.idle, c.samples)
+		r := &runner{src: p, meta: p.Meta(), tab: p.Tables(), prog: newProgram(p.Tables())}
+		e := r.effort(4)
+		all := c.work + c.overhead + c.idle
+		if e == nil || e.Advice != c.advice || e.Unsure != c.unsure || math.Abs(e.OverheadShare.Value-c.overhead/all) > 1e-9 || math.Abs(e.IdlenessShare.Value-c.idle/all) > 1e-9 {
+			t.Errorf("%+v: %+v", c, e)
+			continue
+		}
+		if c.idle > 0 && (len(e.Idle) != 1 || e.Idle[0].Line != 7 || e.Idle[0].Share != 1) {
+			t.Errorf("idleness is charged to %+v, want line 7", e.Idle)
+		}
+		if c.overhead > 0 && (len(e.Overheads) != 1 || e.Overheads[0].Line != 7 || e.Overheads[0].Runtime != "OpenMP (libgomp)") {
+			t.Errorf("overhead is charged to %+v, want line 7", e.Overheads)
+		}
+	}
+	if r := (&runner{meta: &profile.Meta{}, tab: &profile.Tables{}}); r.effort(4) != nil {
+		t.Error("an exact profile has no samples to tell the effort from")
+	}
+}
+
+func TestBoundsOfShares(t *testing.T) {
+	for _, c := range []struct{ p, n, lo, hi float64 }{{0.5, 100, 0.404, 0.596}, {0, 100, 0, 0.037}, {1, 100, 0.963, 1}, {0.3, 0, 0, 1}} {
+		i := estimate(c.p, c.n)
+		if math.Abs(i.Lo-c.lo) > 1e-3 || math.Abs(i.Hi-c.hi) > 1e-3 {
+			t.Errorf("%v of %v samples: %v to %v, want %v to %v", c.p, c.n, i.Lo, i.Hi, c.lo, c.hi)
+		}
+	}
+}
+
+// The extra work lies in the loop on line 14, around the barrier's call on line 15 or not; the even work lies in it too.
+func TestBalancePoint(t *testing.T) {
+	p := sampledProgram(t, []uint64{100, 98, 101, 99}, []uint64{0, 120, 0, 0})
+	res, err := Run(p, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := res.Sections[0].Balance
+	if b == nil || b.Kind != ContextThread || len(b.Parts) != 1 || b.Parts[0].Kind != EventLoop || b.Parts[0].Line != 14 {
+		t.Fatalf("balance point %+v; want the whole thread, with the uneven loop on line 14", b)
+	}
+	// With the section's end inside of the loop, the loop itself is the balance point, and the branch in it is uneven.
+	for v := range p.Tables().Nodes {
+		if p.Tables().Nodes[v].Frames[0].Line == 11 {
+			p.Tables().Sections[0].EndNode = profile.NodeID(v)
+		}
+	}
+	if res, err = Run(p, Options{}); err != nil {
+		t.Fatal(err)
+	}
+	b = res.Sections[0].Balance
+	if b == nil || b.Kind != EventLoop || b.Line != 14 || len(b.Parts) != 1 || b.Parts[0].Line != 12 || b.Parts[0].Share < 0.9 {
+		t.Fatalf("balance point %+v; want the loop on line 14, with the uneven branch on line 12", b)
+	}
+	if want := []float64{0, 240e6, 0, 0}; b.Parts[0].Times[1] != want[1] || b.Parts[0].Times[0] != want[0] {
+		t.Errorf("times in the uneven part: %v, want %v", b.Parts[0].Times, want)
+	}
+}
