@@ -50,7 +50,7 @@ func TestEveryAdviceIsExplained(t *testing.T) {
 func TestEffortAndBalanceOnThePage(t *testing.T) {
 	page := string(htmlReport(t, recorded(analysis.AdviceChange)))
 	for _, want := range []string{"Effort of 4 threads", "loop at lu.c:531 in lu", "the runtime&#39;s own threads: OpenMP (libgomp)", "The balance point",
-		"97.0 % of the unevenness: call of bmod at lu.c:531", "thread 3: 9.00 M"} {
+		"97.0 % of the unevenness: call of bmod at lu.c:531", "thread 3: 9 M"} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page lacks %q", want)
 		}
