@@ -3,6 +3,7 @@ package profile
 import (
 	"bytes"
 	"database/sql"
+	"encoding/binary"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -155,6 +156,30 @@ func TestDamagedBytes(t *testing.T) {
 	if failed < 100 {
 		t.Errorf("only %d of 150 damaged files gave an error", failed)
 	}
+}
+
+// FuzzFile damages a good file: each five bytes of the patch are a place and what to change there. Every
+// outcome but a panic, a hang or a huge allocation is right.
+func FuzzFile(f *testing.F) {
+	path := filepath.Join(f.TempDir(), "good")
+	writeFile(f, path, 8, 3)
+	good, err := os.ReadFile(path)
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add([]byte{0, 0, 0, 18, 3}, uint32(0))
+	f.Add([]byte{0, 0, 16, 5, 255, 0, 0, 32, 7, 1}, uint32(4096))
+	f.Fuzz(func(t *testing.T, patch []byte, cut uint32) {
+		b := slices.Clone(good)
+		for ; len(patch) >= 5; patch = patch[5:] {
+			b[int(binary.BigEndian.Uint32(patch))%len(b)] ^= patch[4]
+		}
+		path := filepath.Join(t.TempDir(), "lime.data")
+		if err := os.WriteFile(path, b[:len(b)-int(cut)%len(b)], 0o666); err != nil {
+			t.Fatal(err)
+		}
+		_ = readAll(path)
+	})
 }
 
 // TestTextBudget holds the reader to what a file of its size can hold.
