@@ -180,8 +180,8 @@ const contended = `
 #include <unistd.h>
 static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
 static pthread_barrier_t b;
-static void hold(void) { pthread_mutex_lock(&m); usleep(20000); pthread_mutex_unlock(&m); }
-static void *work(void *arg) { hold(); pthread_barrier_wait(&b); return arg; }
+static void hold(void) { pthread_mutex_lock(&m); usleep(40000); pthread_mutex_unlock(&m); }
+static void *work(void *arg) { pthread_barrier_wait(&b); hold(); pthread_barrier_wait(&b); return arg; }
 int main(void) {
 	pthread_t t[4];
 	pthread_barrier_init(&b, 0, 4);
@@ -191,7 +191,7 @@ int main(void) {
 }
 `
 
-// Four threads hold a lock for 20 ms each: they wait for 20, 40 and 60 ms, and all of it is charged to those who hold it.
+// Four threads that start together hold a lock for 40 ms each: they wait for 40, 80 and 120 ms, and all of it is charged to those who hold it.
 func TestLockWaits(t *testing.T) {
 	p, _ := record(t, Options{Command: []string{build(t, contended)}})
 	var cost uint64
@@ -208,7 +208,7 @@ func TestLockWaits(t *testing.T) {
 	}
 	const least, most = 60e6, 2000e6 // threads start late on a busy machine, and sleep longer than asked for
 	if float64(cost) < least || float64(cost) > most || metric["lock-wait"] < least {
-		t.Errorf("waits for locks: %d ns in sections, %.0f ns by path; want 120 ms, more or less", cost, metric["lock-wait"])
+		t.Errorf("waits for locks: %d ns in sections, %.0f ns by path; want 240 ms, more or less", cost, metric["lock-wait"])
 	}
 	if d := metric["lock-blame"] / metric["lock-wait"]; d < 0.9 || d > 1.1 {
 		t.Errorf("%.0f ns are blamed on holders, %.0f ns were waited", metric["lock-blame"], metric["lock-wait"])
