@@ -15,6 +15,7 @@ import (
 const (
 	importantShare = 0.05 // a line with this share of the imbalance is important
 	estimatedShare = 0.1  // the same where the account rests on estimates
+	maxGross       = 4    // estimates that add up to so many times the imbalance, before what they take back, say nothing
 	lostShare      = 0.25 // with so much on rows without a line the account cannot refute a correlation
 )
 
@@ -133,6 +134,7 @@ func (r *runner) rankExact(sec *Section, posts map[causeKey]*posting, order []ca
 			c = r.posted(sec, p)
 		}
 		delete(known, key)
+		r.lend(c, p, known)
 		c.charge(p, sec, r.meta)
 		c.Important = p.share >= importantShare
 		sec.Causes = append(sec.Causes, *c)
@@ -150,10 +152,30 @@ func (r *runner) rankExact(sec *Section, posts map[causeKey]*posting, order []ca
 	slices.SortStableFunc(sec.Candidates, func(a, b Cause) int { return compareKeys(a.key, b.key) })
 	rank(sec.Candidates, r.opt)
 	slices.SortStableFunc(sec.Causes, func(a, b Cause) int {
-		return cmp.Or(cmp.Compare(*b.Share, *a.Share), cmp.Compare(b.Score, a.Score), compareKeys(a.key, b.key))
+		return cmp.Or(compareBool(b.Important, a.Important), cmp.Compare(*b.Share, *a.Share), cmp.Compare(b.Score, a.Score),
+			compareKeys(a.key, b.key))
 	})
 	renumber(sec.Causes)
 	sec.Unexplained = sec.Ledger.Rest.Share + otherShare(sec.Ledger)
+}
+
+// lend gives a recursive call the score of the function that it enters: that leads in the graph.
+func (r *runner) lend(c *Cause, p *posting, known map[causeKey]*Cause) {
+	for _, row := range p.rows {
+		for i := range row.Edges {
+			id := row.Edges[i].Edge
+			if int(id) >= len(r.prog.to) || !r.prog.s.Recur[r.prog.to[id]] || !isCall(r.tab.Edges[id].Kind) {
+				continue
+			}
+			entry := r.tab.Edges[id].To
+			k := known[causeKey{lineKey: r.prog.nodeKey(entry)}]
+			if k == nil || !slices.Contains(k.Nodes, entry) || k.Score <= c.Score {
+				continue
+			}
+			c.Score, c.Beta, c.P, c.PFamily, c.R2, c.Correlation = k.Score, k.Beta, k.P, k.PFamily, k.R2, k.Correlation
+			delete(known, k.key)
+		}
+	}
 }
 
 func byKey(sec *Section) map[causeKey]*Cause {
@@ -212,6 +234,9 @@ func (r *runner) uncharged(c *Cause, p *posting, lost bool) {
 // rankEstimated keeps the order by score, gives the known causes their estimated shares, and takes lines from the
 // account only where the regression found nothing.
 func (r *runner) rankEstimated(sec *Section, posts map[causeKey]*posting, order []causeKey) {
+	if sec.Ledger.Positive > maxGross*sec.Ledger.Total {
+		return
+	}
 	known := byKey(sec)
 	for key, c := range known {
 		if p := posts[key]; p != nil {
@@ -221,6 +246,7 @@ func (r *runner) rankEstimated(sec *Section, posts map[causeKey]*posting, order 
 	}
 	if len(sec.Causes) > 0 {
 		sortVisits(sec.Causes)
+		confirm(sec.Causes)
 		return
 	}
 	for _, key := range order {
@@ -238,6 +264,23 @@ func (r *runner) rankEstimated(sec *Section, posts map[causeKey]*posting, order 
 		return slices.ContainsFunc(sec.Causes, func(d Cause) bool { return d.key == c.key })
 	})
 	renumber(sec.Causes)
+}
+
+// confirm puts the causes that the account charges with much before those that it does not know, where there are any.
+func confirm(cs []Cause) {
+	much := func(c *Cause) bool { return c.Share != nil && *c.Share >= lostShare }
+	if !slices.ContainsFunc(cs, func(c Cause) bool { return c.Important && much(&c) }) || cs[0].Event == EventVisit {
+		return
+	}
+	for i := range cs {
+		if c := &cs[i]; c.Share == nil || math.Abs(*c.Share) < importantShare {
+			c.Important = false
+		}
+	}
+	slices.SortStableFunc(cs, func(a, b Cause) int {
+		return cmp.Or(compareBool(b.Important, a.Important), compareBool(much(&b), much(&a)))
+	})
+	renumber(cs)
 }
 
 // sortVisits orders causes by their estimated shares if they are places that were sampled: all places

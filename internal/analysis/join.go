@@ -69,13 +69,10 @@ func (r *runner) join(sec *Section) {
 		r.joinRivals(&joined[i])
 	}
 	slices.SortStableFunc(joined, func(a, b Cause) int {
-		switch {
-		case sec.HasLedger && a.Share != nil && b.Share != nil:
-			return cmp.Compare(*b.Share, *a.Share)
-		case sec.HasLedger:
-			return 0
+		if o := compareBool(b.Important, a.Important); o != 0 || !sec.HasLedger || a.Share == nil || b.Share == nil {
+			return o
 		}
-		return compareBool(b.Important, a.Important)
+		return cmp.Compare(*b.Share, *a.Share)
 	})
 	sec.Causes = joined
 	renumber(sec.Causes)

@@ -49,6 +49,8 @@ type entry struct {
 	hit     bool
 	worst   InstanceShare
 	members []int32
+	with    []Net // rows that were taken in
+	netted  bool  // it was taken in itself
 }
 
 func newBook(l *Ledger, id profile.SectionID) *book {
@@ -203,6 +205,7 @@ func (b *book) total(r *result, cols []int) {
 func (b *book) close(opts Options) (*Account, error) {
 	a := b.acc
 	perm := b.sortThreads()
+	b.net()
 	a.Deviation = permuted(a.Deviation, perm)
 	shown := b.fold(opts)
 	edges, err := b.counts.of(b, shown, perm)
@@ -212,6 +215,10 @@ func (b *book) close(opts Options) (*Account, error) {
 	for i, e := range shown {
 		row := b.finish(e, perm)
 		row.Edges = edges[i]
+		for _, n := range e.with {
+			n.Place, n.Kind, n.Share = b.finish(n.member, perm).Place, b.finish(n.member, perm).Kind, share(n.Cycles, a.Total)
+			row.With = append(row.With, n)
+		}
 		a.Rows = append(a.Rows, row)
 	}
 	if b.repairs > 0 {
@@ -293,6 +300,9 @@ func (b *book) fold(opts Options) []*entry {
 	}
 	var shown []*entry
 	for _, e := range b.rows {
+		if e.netted {
+			continue
+		}
 		x := e.cycles.hi
 		a.Positive += max(x, 0)
 		a.Negative += min(x, 0)
@@ -340,14 +350,20 @@ func share(x, total float64) float64 {
 	return x / total
 }
 
-// finish describes a row by its heaviest member.
-func (b *book) finish(e *entry, perm []int) Row {
+// top is a row's heaviest member.
+func (b *book) top(e *entry) *memberWeight {
 	top := &b.members[e.members[0]]
 	for _, i := range e.members {
 		if m := &b.members[i]; m.weight > top.weight {
 			top = m
 		}
 	}
+	return top
+}
+
+// finish describes a row by its heaviest member.
+func (b *book) finish(e *entry, perm []int) Row {
+	top := b.top(e)
 	row := Row{Cycles: e.cycles.hi, Share: share(e.cycles.hi, b.acc.Total), Threads: permuted(e.threads, perm), PassedOn: e.passed,
 		Worst: e.worst, Nodes: len(e.members)}
 	b.describe(&row, e, top)

@@ -69,6 +69,18 @@ type Row struct {
 	Worst InstanceShare `json:"worst"`
 	// Nodes is the number of blocks merged into the row.
 	Nodes int `json:"nodes"`
+	// With are the rows that made up for one another with this one, and were added to it.
+	With []Net `json:"with,omitempty"`
+}
+
+// Net is a row that was added to another.
+type Net struct {
+	Kind   Kind    `json:"kind"`
+	Place  Place   `json:"place"`
+	Cycles float64 `json:"cycles"`
+	Share  float64 `json:"share"`
+
+	member *entry
 }
 
 // EdgeCount is one way of a decision.

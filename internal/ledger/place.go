@@ -40,6 +40,8 @@ type guide struct {
 
 	regions *regions
 	copies  []int32 // by node: tests that are copies of one another
+
+	recursion []int32 // by node: what calls itself
 }
 
 func newGuide(tab *profile.Tables) *guide {
@@ -54,7 +56,7 @@ func newGuide(tab *profile.Tables) *guide {
 			g.group[e.From] = k
 		}
 	}
-	g.copies = testGroups(g)
+	g.copies, g.recursion = testGroups(g), recursions(tab)
 	return g
 }
 

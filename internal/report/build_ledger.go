@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"lime/internal/ledger"
 	"lime/internal/profile"
@@ -33,7 +34,41 @@ func ledgerRow(r *ledger.Row) LedgerRow {
 	if r.Place.Addr != 0 {
 		out.Address = unit.Addr(r.Place.Addr).String()
 	}
+	for i := range r.With {
+		out.With = append(out.With, netRow(&r.With[i]))
+	}
 	return out
+}
+
+func netRow(n *ledger.Net) NetRow {
+	out := NetRow{Share: n.Share, Time: n.Cycles, Kind: string(n.Kind),
+		File: n.Place.File, Line: int(n.Place.Line), Function: n.Place.Function}
+	if n.Place.Addr != 0 {
+		out.Address = unit.Addr(n.Place.Addr).String()
+	}
+	return out
+}
+
+// netWords says what a row was taken together with, "" if with nothing.
+func (r *LedgerRow) netWords() string {
+	const most = 3
+	var words []string
+	for i := range r.With[:min(len(r.With), most)] {
+		n := &r.With[i]
+		at := Place{File: n.File, Line: n.Line, Function: n.Function, Address: n.Address}
+		where := at.Short()
+		if at.unknown() {
+			where = rowTitles[ledger.Kind(n.Kind)]
+		}
+		words = append(words, where)
+	}
+	if n := len(r.With) - most; n > 0 {
+		words = append(words, fmt.Sprintf("%d more", n))
+	}
+	if len(words) == 0 {
+		return ""
+	}
+	return "net of " + strings.Join(words, ", ")
 }
 
 // rowTitles names the kinds of ledger row for people.

@@ -82,7 +82,8 @@ const (
 // WriteHTML writes the report as one file that needs nothing else.
 func WriteHTML(w io.Writer, r *Report) error {
 	t, err := template.New("page").Funcs(template.FuncMap{
-		"pct": unit.Percent, "si": r.Program.Short, "title": eventTitle, "together": together, "where": func(row LedgerRow) string { return row.where() }, "until": func(s Stretch) string { return untilWords(&s) }, "path": pathWords, "parts": partWords,
+		"pct": unit.Percent, "si": r.Program.Short, "title": eventTitle, "together": together, "where": func(row LedgerRow) string { return row.where() },
+		"net": func(row LedgerRow) string { return row.netWords() }, "until": func(s Stretch) string { return untilWords(&s) }, "path": pathWords, "parts": partWords,
 		"pct0":   func(x float64) string { return fmt.Sprintf("%.0f %%", x*100) },
 		"titles": titleList,
 		"meter":  func(x float64) string { return coordinate(100 * clamp(math.Abs(x))) },

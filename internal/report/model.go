@@ -203,6 +203,18 @@ type LedgerRow struct {
 	Address   string    `json:"address,omitempty"`
 	What      string    `json:"what"`
 	PerThread []float64 `json:"per_thread,omitempty"` // time beyond the mean
+	With      []NetRow  `json:"with,omitempty"`       // rows that made up for one another with this one: it is what they come to together
+}
+
+// NetRow is a row of the account that was added to another.
+type NetRow struct {
+	Share    float64 `json:"share"`
+	Time     float64 `json:"time"`
+	Kind     string  `json:"kind"`
+	File     string  `json:"file"`
+	Line     int     `json:"line"`
+	Function string  `json:"function"`
+	Address  string  `json:"address,omitempty"`
 }
 
 // Cause is one reason for a section's imbalance.

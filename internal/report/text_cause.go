@@ -74,7 +74,19 @@ func (r *LedgerRow) where() string {
 func (p *printer) ledgerRow(g *Program, row *LedgerRow) {
 	b, w := bar(row.Share, 8)
 	p.line("  %s %s  %s%s %s %s", p.st.bold(right(unit.Percent(row.Share), 8)), right(g.Short(row.Time), 8),
-		p.st.loud(b), strings.Repeat(" ", 8-w), p.st.place(fit(clean(row.where()), 19)), cut(clean(row.What), 30))
+		p.st.loud(b), strings.Repeat(" ", 8-w), p.st.place(fit(cutPlace(clean(row.where()), 19), 19)), cut(clean(row.What), 30))
+	if words := row.netWords(); words != "" {
+		p.line("%s%s", strings.Repeat(" ", 30), p.st.dim(cut(clean(words), Width-30)))
+	}
+}
+
+// cutPlace cuts a place to n columns, and keeps its line.
+func cutPlace(text string, n int) string {
+	file, number := text, ""
+	if i := strings.LastIndexByte(text, ':'); i >= 0 && strings.Trim(text[i+1:], "0123456789") == "" {
+		file, number = text[:i], text[i:]
+	}
+	return cut(file, n-columns(number)) + number
 }
 
 // worthARow tells whether a rest would show as more than 0.0 %.
@@ -121,10 +133,18 @@ func (p *printer) cause(r *Report, s *Section, c *Cause, again bool) {
 
 func (p *printer) causeHead(c *Cause) {
 	left := fmt.Sprintf("Cause %d: %s at ", c.Rank, clean(c.Title))
-	right := fmt.Sprintf("score %.2f, %s", c.Score, shareWords(c))
+	right := fmt.Sprintf("score %s, %s", scoreWords(c.Score), shareWords(c))
 	room := Width - columns(left) - columns(right) - 2
 	place := fit(clean(c.Place.String()), max(room, 12))
 	p.line("%s%s  %s", p.st.loud(left), p.st.bold(place), right)
+}
+
+// scoreWords prints a score; what rounds to nothing has no sign.
+func scoreWords(score float64) string {
+	if math.Abs(score) < 0.005 {
+		score = 0
+	}
+	return fmt.Sprintf("%.2f", score)
 }
 
 // shareWords says how much the cause explains, and of what.

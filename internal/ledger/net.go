@@ -1,0 +1,193 @@
+package ledger
+
+import (
+	"math"
+	"slices"
+
+	"lime/internal/profile"
+	"lime/internal/stat"
+)
+
+// Rows can make up for one another, in all threads alike: whoever took more of a shared queue had cheaper pieces, and
+// in a recursion the ways down and the ways back are bound to one another by the tree that is walked. Each such row for itself is many times
+// the imbalance, and says nothing about it; only what is left of them together does.
+
+// Limits of netting.
+const (
+	netThreads = 6    // with fewer threads rows are opposite by chance
+	netCosine  = 0.95 // rows are opposite if the cosine of their threads is below its negative
+	netShare   = 0.1  // of the imbalance: smaller rows do no harm
+	netGross   = 4    // a recursion's rows are netted if they are so many times as large as what is left of them, and as the imbalance
+	netMost    = 64   // rows that are looked at
+)
+
+// net takes rows together that make up for one another.
+func (b *book) net() {
+	if b.acc.Total <= noise*b.acc.TMax {
+		return
+	}
+	for _, e := range b.rows {
+		e.threads = grown(e.threads, len(b.ids))
+	}
+	b.netRecursion()
+	if len(b.ids) < netThreads {
+		return
+	}
+	for {
+		into, row := b.opposites()
+		if into == nil {
+			return
+		}
+		into.take(row)
+	}
+}
+
+// netRecursion makes one row of the decisions in each recursion, at the call that makes it, if they cancel.
+func (b *book) netRecursion() {
+	g := b.l.guide
+	byGroup := map[int32][]*entry{}
+	var order []int32
+	for _, e := range b.rows {
+		if e.class != classDecision {
+			continue
+		}
+		if r := g.recursion[b.top(e).id]; r >= 0 {
+			if byGroup[r] == nil {
+				order = append(order, r)
+			}
+			byGroup[r] = append(byGroup[r], e)
+		}
+	}
+	for _, r := range order {
+		rows := byGroup[r]
+		gross, left := 0.0, 0.0
+		for _, e := range rows {
+			gross, left = gross+math.Abs(e.cycles.hi), left+e.cycles.hi
+		}
+		if len(rows) < 2 || gross < netGross*max(math.Abs(left), b.acc.Total) {
+			continue
+		}
+		into := b.callRow(r)
+		for _, e := range rows {
+			if e != into {
+				into.take(e)
+			}
+		}
+	}
+}
+
+// callRow returns the row of the call within a recursion that is made most often.
+func (b *book) callRow(recursion int32) *entry {
+	tab, most, at := b.l.tab, uint64(0), profile.NodeID(profile.None)
+	for i := range tab.Edges {
+		e := &tab.Edges[i]
+		if !isCall(e.Kind) || !b.l.guide.within(e, recursion) {
+			continue
+		}
+		n := uint64(0)
+		for _, x := range b.counts.n[i] {
+			n += x
+		}
+		if at < 0 || n > most {
+			most, at = n, e.From
+		}
+	}
+	b.member(&charge{class: classDecision, id: int32(at)})
+	m := b.members[*b.place(classDecision, int32(at))-1]
+	e := b.rows[m.row]
+	e.threads = grown(e.threads, len(b.ids))
+	return e
+}
+
+// opposites returns the two rows that are most opposite, first the one that goes with the threads' times; nil if none are.
+func (b *book) opposites() (into, row *entry) {
+	var rows []*entry
+	for _, e := range b.rows {
+		if !e.netted && math.Abs(e.cycles.hi) >= netShare*b.acc.Total {
+			rows = append(rows, e)
+		}
+	}
+	slices.SortStableFunc(rows, func(x, y *entry) int { return compareSizes(y, x) })
+	rows = rows[:min(len(rows), netMost)]
+	worst := -netCosine
+	for i, x := range rows {
+		for _, y := range rows[:i] {
+			if (x.cycles.hi > 0) == (y.cycles.hi > 0) {
+				continue
+			}
+			if c := cosine(x.threads, y.threads); c < worst {
+				into, row, worst = x, y, c
+			}
+		}
+	}
+	if into != nil && cosine(row.threads, b.acc.Deviation) > cosine(into.threads, b.acc.Deviation) {
+		into, row = row, into
+	}
+	return into, row
+}
+
+func compareSizes(x, y *entry) int {
+	a, b := math.Abs(x.cycles.hi), math.Abs(y.cycles.hi)
+	switch {
+	case a < b:
+		return -1
+	case a > b:
+		return 1
+	}
+	return 0
+}
+
+// take adds another row, which is no row of its own any more.
+func (e *entry) take(row *entry) {
+	e.with = append(e.with, Net{Cycles: row.cycles.hi, member: row})
+	e.with = append(e.with, row.with...)
+	e.cycles.add(row.cycles.hi)
+	e.cycles.add(row.cycles.lo)
+	for i, x := range row.threads {
+		e.threads[i] += x
+	}
+	if e.worst.Seq < 0 {
+		e.worst.Seq = row.worst.Seq
+	}
+	row.netted = true
+}
+
+func cosine(x, y []float64) float64 {
+	n := math.Sqrt(stat.Dot(x, x) * stat.Dot(y, y))
+	if n == 0 {
+		return 0
+	}
+	return stat.Dot(x, y) / n
+}
+
+// recursions numbers what calls itself: the blocks from which a call leads back to them; -1 = none.
+func recursions(tab *profile.Tables) []int32 {
+	var from, to []int32
+	for i := range tab.Edges {
+		if e := &tab.Edges[i]; valid(e.From, len(tab.Nodes)) && valid(e.To, len(tab.Nodes)) {
+			from, to = append(from, int32(e.From)), append(to, int32(e.To))
+		}
+	}
+	more, next := overlaps(tab)
+	off, all := rows(len(tab.Nodes), append(from, more...), append(to, next...))
+	_, comp := components(len(tab.Nodes), off, all)
+	recursive := map[int32]bool{}
+	for i := range tab.Edges {
+		e := &tab.Edges[i]
+		if isCall(e.Kind) && valid(e.From, len(comp)) && valid(e.To, len(comp)) && comp[e.From] == comp[e.To] {
+			recursive[comp[e.From]] = true
+		}
+	}
+	for v, c := range comp {
+		if !recursive[c] {
+			comp[v] = -1
+		}
+	}
+	return comp
+}
+
+// within says whether an edge stays in a recursion.
+func (g *guide) within(e *profile.Edge, recursion int32) bool {
+	return valid(e.From, len(g.recursion)) && valid(e.To, len(g.recursion)) &&
+		g.recursion[e.From] == recursion && g.recursion[e.To] == recursion
+}

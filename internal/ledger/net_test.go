@@ -1,0 +1,94 @@
+package ledger
+
+import (
+	"math"
+	"testing"
+
+	"lime/internal/profile"
+)
+
+// shared is a world in which whoever runs more rounds of one loop runs fewer of another, and thread 5 has more to do besides.
+func shared(threads int) *world {
+	lines := map[string]int32{"first": 10, "many": 10, "second": 20, "few": 20, "third": 30, "extra": 30}
+	w := newWorld(threads, lines, map[string]uint32{"many": 50, "few": 50, "extra": 10})
+	for p := range threads {
+		more := (p*5 + 3) % 8
+		tr := w.thread("start")
+		tr.loop("first", "many", 100+10*more, nil)
+		tr.loop("second", "few", 200-10*more, nil)
+		tr.loop("third", "extra", 10+30*(p/5%2), nil)
+		tr.end()
+	}
+	return w
+}
+
+// TestNet: rows that make up for one another in all threads do not hide what is left.
+func TestNet(t *testing.T) {
+	w := shared(8)
+	w.barrier(t)
+	a := w.account(t)
+	near(t, a, Loop, 30, 1)
+	nothing(t, a, 30, 10, 20)
+	for _, r := range a.Rows {
+		if r.Place.Line != 30 && (len(r.With) != 1 || math.Abs(r.Share) > 0.1) {
+			t.Errorf("%s at line %d has %.3f of the imbalance, taken together with %d rows", r.Kind, r.Place.Line, r.Share, len(r.With))
+		}
+	}
+	if a.RelResidual > 1e-12 {
+		t.Errorf("residual %g", a.RelResidual)
+	}
+}
+
+// TestNetFewThreads: two threads differ in everything by chance, so that nothing is known to belong together.
+func TestNetFewThreads(t *testing.T) {
+	w := shared(2)
+	w.barrier(t)
+	for _, r := range w.account(t).Rows {
+		if len(r.With) > 0 {
+			t.Errorf("%s at line %d was taken together with %s at line %d", r.Kind, r.Place.Line, r.With[0].Kind, r.With[0].Place.Line)
+		}
+	}
+}
+
+// TestNetRecursion walks trees of two shapes: what one has more of in children, the other has in depth. How many nodes there
+// are is what costs time, and the call within the recursion counts them.
+func TestNetRecursion(t *testing.T) {
+	lines := map[string]int32{"walk": 53, "child": 56, "call": 57, "next": 55, "trees": 72, "tree": 72}
+	w := newWorld(8, lines, map[string]uint32{"walk": 20})
+	for p := range 8 {
+		tr := w.thread("start")
+		tr.loop("trees", "tree", 16, func(i int) {
+			depth, children := 6, 2 // 127 nodes
+			if i < 2*p {
+				depth, children = 3, 4 // 85 nodes
+			}
+			tr.call("walk", profile.EdgeCall, func() { walk(tr, depth, children) })
+			tr.fall("back")
+		})
+		tr.end()
+	}
+	w.barrier(t)
+	a := w.account(t)
+	near(t, a, Call, 57, 1)
+	nothing(t, a, 57)
+	if r := a.find(Call, 57); len(r.With) < 2 || math.Abs(r.With[0].Share) < 2 {
+		t.Errorf("the recursion was taken together with %d rows: the trees are no test of it", len(r.With))
+	}
+}
+
+func walk(tr *track, depth, children int) {
+	if depth == 0 {
+		tr.fall("leaf")
+		return
+	}
+	tr.take("children")
+	for c := range 4 {
+		tr.fall("child")
+		if c < children {
+			tr.take("call")
+			tr.call("walk", profile.EdgeCall, func() { walk(tr, depth-1, children) })
+		}
+		tr.fall("next")
+	}
+	tr.fall("done")
+}
