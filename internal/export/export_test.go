@@ -5,6 +5,10 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -27,6 +31,7 @@ func sampleProfile() *profile.Profile {
 		id := p.AddThread(profile.Thread{Name: "app", Parent: profile.None, Entry: profile.None})
 		p.AddPathSample(profile.PathSample{Path: leaf, Thread: id, Metric: "time", Value: float64(40 + i)})
 		p.AddPathSample(profile.PathSample{Path: main, Thread: id, Metric: "wait", Value: 5})
+		p.AddPathSample(profile.PathSample{Path: leaf, Thread: id, Metric: "lock-wait", Value: float64(7 * i)})
 	}
 	in := &profile.Instance{Parts: []profile.Part{{Thread: 0, Arrive: 90, Release: 90, Entry: profile.None, Exit: profile.None},
 		{Thread: 1, Start: 10, Arrive: 60, Release: 90, Entry: profile.None, Exit: profile.None}}}
@@ -55,7 +60,7 @@ func TestPprof(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(p.Sample) != 2 || p.Sample[1].Value[0] != 41 || len(p.Sample[0].Location) != 3 || p.Sample[0].Location[0].Line[0].Line != 8 ||
+	if len(p.Sample) != 2 || p.Sample[1].Value[3] != 41 || p.Sample[1].Value[1] != 7 || p.DefaultSampleType != "cpu" || p.SampleType[3].Type != "cpu" || len(p.Sample[0].Location) != 3 || p.Sample[0].Location[0].Line[0].Line != 8 ||
 		p.Sample[0].Location[2].Line[0].Function.Name != "main" || p.Sample[0].Location[0].Mapping.File != "/bin/app" {
 		t.Errorf("got %v", p)
 	}
@@ -75,34 +80,54 @@ func TestSpeedscope(t *testing.T) {
 	}
 }
 
-// The trace is a sequence of packets; each thread has a track, and what begins ends.
+// The trace is a sequence of packets; each thread has a track, its events are in the order of time, and each end closes what began last.
 func TestPerfetto(t *testing.T) {
-	var b bytes.Buffer
-	if err := Perfetto(&b, sampleProfile()); err != nil {
+	p := sampleProfile()
+	p.AddSection(profile.Section{Kind: profile.SectionJoin, EndNode: profile.None, Frames: []profile.Frame{{Line: 20}}})
+	in := &profile.Instance{Section: 1, Parts: []profile.Part{{Thread: 0, Arrive: 95, Release: 95, LockWait: 7, Entry: profile.None, Exit: profile.None},
+		{Thread: 1, Arrive: 95, Release: 95, Entry: profile.None, Exit: profile.None}}}
+	if err := p.WriteInstance(in); err != nil {
 		t.Fatal(err)
 	}
-	packets, tracks, open := 0, 0, map[uint64]int{}
-	for rest := b.Bytes(); len(rest) > 0; packets++ {
+	var b bytes.Buffer
+	if err := Perfetto(&b, p); err != nil {
+		t.Fatal(err)
+	}
+	last, depth := map[uint64]uint64{}, map[uint64]int{}
+	var story []string
+	for rest := b.Bytes(); len(rest) > 0; {
 		if rest[0] != tracePacket<<3|2 {
 			t.Fatalf("byte %#x begins no packet", rest[0])
 		}
 		n, k := binary.Uvarint(rest[1:])
 		f := fields(t, rest[1+k:1+k+int(n)])
 		rest = rest[1+k+int(n):]
-		if _, ok := f[packetTrack]; ok {
-			tracks++
+		if d, ok := f[packetTrack].([]byte); ok {
+			thread := fields(t, fields(t, d)[trackThread].([]byte))
+			story = append(story, string(thread[threadTitle].([]byte)))
+			continue
 		}
-		if ev, ok := f[packetEvent].([]byte); ok {
-			e := fields(t, ev)
-			if e[eventType] == uint64(sliceBegin) {
-				open[e[eventTrack].(uint64)]++
-			} else if e[eventType] == uint64(sliceEnd) {
-				open[e[eventTrack].(uint64)]--
-			}
+		e, at := fields(t, f[packetEvent].([]byte)), f[packetTimestamp].(uint64)
+		track := e[eventTrack].(uint64)
+		if at < last[track] {
+			t.Errorf("track %d goes back from %d to %d", track, last[track], at)
+		}
+		last[track] = at
+		if e[eventType] == uint64(sliceEnd) {
+			depth[track]--
+			story = append(story, fmt.Sprintf("%d-", at))
+			continue
+		}
+		depth[track]++
+		story = append(story, fmt.Sprintf("%d+%s", at, e[eventName]))
+		if a, ok := e[eventAnnotations].([]byte); ok {
+			story = append(story, fmt.Sprintf("%s=%d", fields(t, a)[annotationName], fields(t, a)[annotationValue]))
 		}
 	}
-	if packets != 2+2*3 || tracks != 2 || open[1] != 0 || open[2] != 0 {
-		t.Errorf("%d packets, %d tracks, open slices %v", packets, tracks, open)
+	const want = "app/0 0+join app.c:20 waited for locks=7 0+barrier app.c:12 90- 95- " +
+		"app/1 0+join app.c:20 10+barrier app.c:12 60- 60+wait at barrier app.c:12 90- 95-"
+	if got := strings.Join(story, " "); got != want || depth[1] != 0 || depth[2] != 0 {
+		t.Errorf("got  %s\nwant %s", got, want)
 	}
 }
 
@@ -135,5 +160,24 @@ func TestNoPaths(t *testing.T) {
 		if err := write(&bytes.Buffer{}, profile.New(profile.Meta{})); !errors.Is(err, ErrNoPaths) || !strings.Contains(err.Error(), "lime record") {
 			t.Errorf("a profile without paths: %v", err)
 		}
+	}
+}
+
+// The real tool reads the file.
+func TestPprofTool(t *testing.T) {
+	if os.Getenv("LIME_LONG") == "" {
+		t.Skip("needs the Go tools to build pprof: LIME_LONG=1")
+	}
+	file := filepath.Join(t.TempDir(), "p.pb.gz")
+	f, err := os.Create(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(Pprof(f, sampleProfile()), f.Close()); err != nil {
+		t.Fatal(err)
+	}
+	out, err := exec.Command("go", "tool", "pprof", "-top", "-nodecount=5", file).CombinedOutput()
+	if err != nil || !strings.Contains(string(out), "81ns") || !strings.Contains(string(out), "helper:1") {
+		t.Errorf("%v:\n%s", err, out)
 	}
 }

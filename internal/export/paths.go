@@ -23,6 +23,7 @@ type frame struct {
 // sample is a call path with its value, the outermost frame first.
 type sample struct {
 	frames []frame
+	path   profile.PathID
 	thread profile.ThreadID
 	value  float64
 }
@@ -33,7 +34,7 @@ func paths(t *profile.Tables, metric string) ([]sample, error) {
 	for i := range t.PathSamples {
 		s := &t.PathSamples[i]
 		if s.Metric == metric && s.Path >= 0 {
-			out = append(out, sample{frames: frames(t, s.Path), thread: s.Thread, value: s.Value})
+			out = append(out, sample{frames: frames(t, s.Path), path: s.Path, thread: s.Thread, value: s.Value})
 		}
 	}
 	if len(out) == 0 {
@@ -60,6 +61,9 @@ func nodeFrames(t *profile.Tables, v profile.NodeID) []frame {
 	n := &t.Nodes[v]
 	var out []frame
 	for _, f := range n.Frames {
+		if f.Line == 0 && n.Function >= 0 { // its name is that of an address: symbol + offset
+			continue
+		}
 		out = append(out, frame{function: f.Function, file: fileName(t, f.File), line: f.Line, addr: n.LastAddr, image: n.Image})
 	}
 	if len(out) == 0 {

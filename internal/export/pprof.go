@@ -8,32 +8,58 @@ import (
 	"lime/internal/profile"
 )
 
-// Pprof writes a profile for 'go tool pprof', with the threads as labels.
+// pprofTypes are the kinds of values, in their order: the metrics of call paths and what pprof shall call them.
+var pprofTypes = [...]struct{ metric, title string }{{"lock-blame", "lock-blame"}, {"lock-wait", "lock-wait"}, {"idleness", "idleness"}, {"time", "cpu"}}
+
+// Pprof writes a profile for 'go tool pprof', with the threads as labels. Its last kind of value, which pprof shows if none is asked
+// for, is the time.
 func Pprof(w io.Writer, src profile.Source) error {
-	b := &pprofBuilder{t: src.Tables(), p: &pprof.Profile{}, functions: map[pprofFunction]*pprof.Function{}, locations: map[pprofKey]*pprof.Location{}}
-	list, err := paths(b.t, "time")
-	if err != nil {
-		return err
-	}
-	unit := src.Meta().ClockUnit
-	if unit == "ns" {
-		unit = "nanoseconds"
-	}
-	kind := &pprof.ValueType{Type: "cpu", Unit: unit}
-	b.p.SampleType, b.p.PeriodType, b.p.Period = []*pprof.ValueType{kind}, kind, 1
+	b := &pprofBuilder{t: src.Tables(), p: &pprof.Profile{}, functions: map[pprofFunction]*pprof.Function{}, locations: map[pprofKey]*pprof.Location{},
+		samples: map[pathThread]*pprof.Sample{}}
 	b.p.DurationNanos = int64(src.Meta().RunTime)
 	b.mappings()
-	for _, s := range list {
-		x := &pprof.Sample{Value: []int64{int64(s.value)}, Label: map[string][]string{"thread": {threadName(b.t, s.thread)}}}
-		for i := len(s.frames) - 1; i >= 0; i-- {
-			x.Location = append(x.Location, b.location(s.frames[i]))
+	for i, k := range pprofTypes {
+		b.p.SampleType = append(b.p.SampleType, &pprof.ValueType{Type: k.title, Unit: pprofUnit(src.Meta().ClockUnit)})
+		list, err := paths(b.t, k.metric)
+		if err != nil && k.metric == "time" {
+			return err
 		}
-		b.p.Sample = append(b.p.Sample, x)
+		for _, s := range list {
+			b.add(i, s)
+		}
 	}
+	b.p.PeriodType, b.p.Period, b.p.DefaultSampleType = b.p.SampleType[len(pprofTypes)-1], 1, "cpu"
 	if err := b.p.CheckValid(); err != nil {
 		return err
 	}
 	return b.p.Write(w)
+}
+
+func pprofUnit(clock string) string {
+	if clock == "ns" {
+		return "nanoseconds"
+	}
+	return clock
+}
+
+// add adds a value to the sample of a path and thread.
+func (b *pprofBuilder) add(kind int, s sample) {
+	key := pathThread{s.path, s.thread}
+	x := b.samples[key]
+	if x == nil {
+		x = &pprof.Sample{Value: make([]int64, len(pprofTypes)), Label: map[string][]string{"thread": {threadName(b.t, s.thread)}}}
+		for i := len(s.frames) - 1; i >= 0; i-- {
+			x.Location = append(x.Location, b.location(s.frames[i]))
+		}
+		b.samples[key] = x
+		b.p.Sample = append(b.p.Sample, x)
+	}
+	x.Value[kind] += int64(s.value)
+}
+
+type pathThread struct {
+	path   profile.PathID
+	thread profile.ThreadID
 }
 
 type pprofBuilder struct {
@@ -41,6 +67,7 @@ type pprofBuilder struct {
 	p         *pprof.Profile
 	functions map[pprofFunction]*pprof.Function
 	locations map[pprofKey]*pprof.Location
+	samples   map[pathThread]*pprof.Sample
 }
 
 type pprofFunction struct{ name, file string }

@@ -10,8 +10,8 @@ import (
 	"slices"
 	"strings"
 
+	"lime/internal/analysis"
 	"lime/internal/profile"
-	"lime/internal/unit"
 )
 
 // View is a way to look at call paths.
@@ -27,8 +27,23 @@ const (
 // ErrNoPaths is returned for profiles without call paths.
 var ErrNoPaths = errors.New("the profile holds no call paths: record them with 'lime record'")
 
-// metrics are the columns of the views.
-var viewMetrics = [...]string{"time", "idleness", "lock-wait", "lock-blame"}
+// viewColumns are the columns of the views; all but the first two are metrics of their own.
+var viewColumns = [...]struct{ title, metric string }{
+	{"inclusive", metricTime}, {"exclusive", ""}, {"idleness", "idleness"}, {"overhead", metricOverhead}, {"lock wait", "lock-wait"}, {"lock blame", "lock-blame"},
+}
+
+// The metrics that are not simply those of the profile.
+const (
+	metricTime     = "time"
+	metricOverhead = "overhead" // the part of the time that a runtime's own code took
+)
+
+// The columns of the time.
+const (
+	columnTime      = 0
+	columnExclusive = 1
+	columnOverhead  = 3
+)
 
 // Least share of the whole that a row must have, and depth.
 const (
@@ -38,10 +53,9 @@ const (
 
 // viewNode is a function in a context.
 type viewNode struct {
-	name      string
-	inclusive [len(viewMetrics)]float64
-	exclusive float64
-	kids      map[string]*viewNode
+	name   string
+	values [len(viewColumns)]float64
+	kids   map[string]*viewNode
 }
 
 func (n *viewNode) kid(name string) *viewNode {
@@ -56,106 +70,110 @@ func (n *viewNode) kid(name string) *viewNode {
 	return k
 }
 
-// WriteView prints the call paths of a recorded profile. An idleness of a function is the time that other threads waited while
-// it ran, divided among those that worked; lock blame is the time for which others waited for locks that it held.
+// WriteView prints the call paths of a recorded profile. An idleness of a function is the time that other threads had nothing to do while
+// it ran, divided among those that worked; overhead is time in the own code of a runtime; lock blame is the time for which others waited
+// for locks that it held.
 func WriteView(w io.Writer, src profile.Source, view View) error {
 	root := &viewNode{}
 	if !root.fill(src.Tables(), view) {
 		return ErrNoPaths
 	}
 	b := bufio.NewWriter(w)
-	fmt.Fprintf(b, "%10s %10s %10s %10s %10s  function\n", "inclusive", "exclusive", "idleness", "lock wait", "lock blame")
-	root.print(b, root.inclusive, view, 0)
+	for _, c := range viewColumns {
+		fmt.Fprintf(b, "%10s ", c.title)
+	}
+	fmt.Fprintln(b, " function")
+	total := root.values
+	total[columnExclusive] = total[columnTime]
+	total[columnOverhead] = total[columnTime]
+	root.print(b, total, view, 0)
 	return b.Flush()
 }
 
 func (n *viewNode) fill(t *profile.Tables, view View) bool {
 	any := false
+	paths := analysis.NewPaths(t)
 	for i := range t.PathSamples {
 		s := &t.PathSamples[i]
-		m := slices.Index(viewMetrics[:], s.Metric)
-		if m < 0 || s.Path < 0 {
+		if s.Path < 0 {
 			continue
 		}
-		any = true
-		n.inclusive[m] += s.Value
-		n.add(pathNames(t, s.Path), m, s.Value, view)
+		for column, c := range viewColumns {
+			if c.metric == s.Metric || c.metric == metricOverhead && s.Metric == metricTime && paths.Overhead(s.Path) {
+				any = true
+				n.values[column] += s.Value
+				n.add(names(paths.Levels(s.Path), view), column, s.Value, view)
+			}
+		}
 	}
 	return any
 }
 
 // add puts a path, innermost function first, into the tree.
-func (n *viewNode) add(names []string, m int, value float64, view View) {
-	switch view {
-	case ViewFlat:
+func (n *viewNode) add(names []string, column int, value float64, view View) {
+	if view == ViewFlat {
 		seen := map[string]bool{}
 		for i, name := range names {
-			k := n.kid(name)
-			if !seen[name] {
-				seen[name] = true
-				k.inclusive[m] += value
-			}
-			if i == 0 && m == 0 {
-				k.exclusive += value
-			}
+			n.kid(name).take(column, value, !seen[name], i == 0)
+			seen[name] = true
 		}
 		return
-	case ViewTree:
+	}
+	leaf := 0
+	if view == ViewTree {
 		slices.Reverse(names)
+		leaf = len(names) - 1
 	}
 	for i, name := range names {
 		n = n.kid(name)
-		n.inclusive[m] += value
-		if m == 0 && (view == ViewTree && i == len(names)-1 || view == ViewBottomUp && i == 0) {
-			n.exclusive += value
-		}
+		n.take(column, value, true, i == leaf)
 	}
 }
 
-// pathNames lists the functions of a path, innermost first, inlined ones too.
-func pathNames(t *profile.Tables, id profile.PathID) []string {
+// take adds a value to a row: to what it holds, and to what it spends itself.
+func (n *viewNode) take(column int, value float64, inclusive, exclusive bool) {
+	if inclusive {
+		n.values[column] += value
+	}
+	if exclusive && column == columnTime {
+		n.values[columnExclusive] += value
+	}
+}
+
+// names are those of a path's levels, innermost first. Loops are levels of the call tree only.
+func names(levels []analysis.Level, view View) []string {
 	var out []string
-	for ; id >= 0; id = t.Paths[id].Parent {
-		v := t.Paths[id].Node
-		switch {
-		case v < 0:
-			out = append(out, "[unknown]")
-		case len(t.Nodes[v].Frames) > 0:
-			for _, f := range t.Nodes[v].Frames {
-				out = append(out, cmp.Or(f.Function, "[unknown]"))
-			}
-		case t.Nodes[v].Function >= 0:
-			out = append(out, cmp.Or(t.Functions[t.Nodes[v].Function].Name, "[unknown]"))
-		default:
-			out = append(out, unit.Addr(t.Nodes[v].Addr).String())
+	for _, l := range levels {
+		if !l.Loop || view == ViewTree {
+			out = append(out, l.Name)
 		}
 	}
 	return out
 }
 
-func (n *viewNode) print(w io.Writer, total [len(viewMetrics)]float64, view View, depth int) {
+func (n *viewNode) print(w io.Writer, total [len(viewColumns)]float64, view View, depth int) {
 	rows := slices.SortedFunc(maps.Values(n.kids), func(a, b *viewNode) int {
+		first, second := columnTime, columnExclusive
 		if view == ViewFlat {
-			return cmp.Or(cmp.Compare(b.exclusive, a.exclusive), cmp.Compare(b.inclusive[0], a.inclusive[0]), cmp.Compare(a.name, b.name))
+			first, second = second, first
 		}
-		return cmp.Or(cmp.Compare(b.inclusive[0], a.inclusive[0]), cmp.Compare(a.name, b.name))
+		return cmp.Or(cmp.Compare(b.values[first], a.values[first]), cmp.Compare(b.values[second], a.values[second]), cmp.Compare(a.name, b.name))
 	})
 	for _, k := range rows {
 		if !k.matters(total) || depth >= viewDepth {
 			continue
 		}
-		cells := []string{share(k.inclusive[0], total[0]), share(k.exclusive, total[0])}
-		for m := 1; m < len(viewMetrics); m++ {
-			cells = append(cells, share(k.inclusive[m], total[m]))
+		for column, v := range k.values {
+			fmt.Fprintf(w, "%10s ", share(v, total[column]))
 		}
-		fmt.Fprintf(w, "%10s %10s %10s %10s %10s  %s%s\n", cells[0], cells[1], cells[2], cells[3], cells[4], strings.Repeat("  ", depth), k.name)
+		fmt.Fprintf(w, " %s%s\n", strings.Repeat("  ", depth), k.name)
 		k.print(w, total, view, depth+1)
 	}
 }
 
-func (n *viewNode) matters(total [len(viewMetrics)]float64) bool {
-	for m, v := range n.inclusive {
-		if v > 0 && v >= viewShare*total[m] {
+func (n *viewNode) matters(total [len(viewColumns)]float64) bool {
+	for column, v := range n.values {
+		if v > 0 && v >= viewShare*total[column] {
 			return true
 		}
 	}
