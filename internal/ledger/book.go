@@ -382,6 +382,9 @@ func (b *book) describe(row *Row, e *entry, top *memberWeight) {
 		row.Kind, row.Place = groupKinds[e.key.group], Place{Node: profile.None}
 	case classEntry, classVisits:
 		row.Kind, row.Place = groupKinds[e.key.group], g.head(profile.NodeID(top.id))
+		if top.class == classEntry && g.startsFunction(profile.NodeID(top.id)) {
+			row.Kind = OtherStart
+		}
 	default:
 		row.Kind, row.Place = g.kind(e.key, profile.NodeID(top.id)), g.place(profile.NodeID(top.id))
 	}

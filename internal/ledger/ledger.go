@@ -22,6 +22,7 @@ const (
 	LockWait     Kind = "lock-wait"     // it was blocked on locks for longer
 	OffCPU       Kind = "off-cpu"       // it was off the core for longer
 	Entry        Kind = "entry"         // it entered the section at another place
+	OtherStart   Kind = "other-start"   // it started with another function
 	BrokenFlow   Kind = "broken-flow"   // longjmp, exceptions, signals, counts that do not add up
 	Visits       Kind = "visits"        // it visited code more often, in profiles that know visits only
 	Unaccounted  Kind = "unaccounted"   // its time as a whole differs from the sum over its blocks

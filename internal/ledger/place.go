@@ -135,6 +135,15 @@ var groupKinds = [...]Kind{
 	groupUnaccounted: Unaccounted,
 }
 
+// startsFunction says whether a node is the first block of a function.
+func (g *guide) startsFunction(id profile.NodeID) bool {
+	if !valid(id, len(g.tab.Nodes)) {
+		return false
+	}
+	n := &g.tab.Nodes[id]
+	return n.Function >= 0 && int(n.Function) < len(g.tab.Functions) && g.tab.Functions[n.Function].Entry == n.Addr
+}
+
 // place describes a node.
 func (g *guide) place(id profile.NodeID) Place {
 	if !valid(id, len(g.tab.Nodes)) {

@@ -82,6 +82,7 @@ var rowTitles = map[ledger.Kind]string{
 	ledger.LockWait:     "lock wait",
 	ledger.OffCPU:       "off the core",
 	ledger.Entry:        "other entry",
+	ledger.OtherStart:   "other function",
 	ledger.BrokenFlow:   "broken flow",
 	ledger.Visits:       "visits",
 	ledger.Unaccounted:  "not in any block",

@@ -332,6 +332,7 @@ func (r *resolver) nodes() {
 			n.First = loc.frames
 		}
 	}
+	r.wrappers()
 }
 
 func (r *resolver) events() {

@@ -14,7 +14,7 @@ import (
 //	TIME THREAD WORD [key=value ...]
 //
 // with the keys of=THREAD, obj=N, n=N, woken=1,2, at=F:C/F:C (the stack, innermost first; F the
-// function, C the call), kept=N, untyped. An instance prints as
+// function, C the call), kept=N, untyped; go-idle ends a wait for work. An instance prints as
 //
 //	KIND @PLACE t0[start-arrive>release] ...
 //
@@ -38,11 +38,11 @@ func parseOp(t *testing.T, line string) Op {
 	if len(f) < 3 {
 		t.Fatalf("%q: too short", line)
 	}
-	kind, ok := words[f[2]]
+	kind, ok := words[strings.TrimSuffix(f[2], "-idle")]
 	if !ok {
 		t.Fatalf("%q: unknown word", line)
 	}
-	op := Op{Kind: kind, At: unit.Cycles(number(t, f[0])), Thread: ThreadID(number(t, f[1])), Other: NoThread}
+	op := Op{Idle: f[2] == "go-idle", Kind: kind, At: unit.Cycles(number(t, f[0])), Thread: ThreadID(number(t, f[1])), Other: NoThread}
 	for _, kv := range f[3:] {
 		setField(t, &op, kv)
 	}

@@ -28,7 +28,7 @@ const (
 	OpTaskEnd                 // has done the task, and waits on (ends a piece)
 	OpRegionEnd               // the thread that forked region Object goes on alone
 	OpWaitBegin               // waits for something unknown at Object: futex, flag (ends a piece)
-	OpWaitEnd                 // the wait is over; Other = who ended it, or NoThread
+	OpWaitEnd                 // the wait is over; Other = who ended it, or NoThread; Lock, Idle = what it was if it ended no section
 	OpRelease                 // is about to end the waits of Woken at Object, 0 if not known yet (ends a piece); At = its arrival
 	OpLockBegin               // waits for lock Object
 	OpLockEnd                 // has the lock
@@ -83,6 +83,7 @@ type Op struct {
 	Parties int
 	Untyped bool // OpWaitBegin: a bare futex, which may as well be a lock's
 	Lock    bool // OpWaitEnd: if it ended no section it was a lock's
+	Idle    bool // OpWaitEnd: if it ended no section it was for work to do
 	N       unit.Cycles
 	Site    Site
 	Span    any // the collector's handle of the piece that ends here

@@ -56,6 +56,8 @@ type thread struct {
 	groups  []*group // join groups that it opened, outermost first
 	lock    unit.Cycles
 	parent  ThreadID
+	dealer  ThreadID    // who created it, or ended its last wait
+	dealt   bool     // it has given work out, and none of those who got it has answered since
 	barrier uint64      // the built barrier in which it took part last
 	opened  unit.Cycles // when the last built barrier opened in which it took part
 	early   *Part       // when gone: what it did before a wait that may have ended a section
@@ -70,9 +72,13 @@ type thread struct {
 type openPart struct {
 	start     unit.Cycles
 	lock, off unit.Cycles
+	idle      unit.Cycles // waited for work to do
 	spans     []any
 	kept      int
 }
+
+// clear drops what it holds so far.
+func (p *openPart) clear() { p.spans, p.lock, p.off, p.idle = nil, 0, 0, 0 }
 
 type handler func(*Recogniser, *thread, *Op)
 
@@ -125,7 +131,7 @@ func (r *Recogniser) start(t *thread, op *Op) {
 	if t != nil {
 		return
 	}
-	t = &thread{id: op.Thread, parent: op.Other, open: []*openPart{{start: op.At}}}
+	t = &thread{id: op.Thread, parent: op.Other, dealer: op.Other, open: []*openPart{{start: op.At}}}
 	r.threads[op.Thread] = t
 	r.order = append(r.order, t)
 	sort.SliceStable(r.order, func(i, j int) bool { return r.order[i].id < r.order[j].id })
@@ -145,11 +151,12 @@ func (t *thread) piece(op *Op) {
 func (t *thread) top() *openPart { return t.open[len(t.open)-1] }
 
 // close turns the innermost open part into a Part that arrives at the given time, and
-// begins a new one there.
+// begins a new one there. What the thread waited for work is no work: it arrives so much earlier.
 func (t *thread) close(at unit.Cycles, site Site) Part {
 	o := t.top()
+	end := max(at, o.start)
 	p := Part{
-		Thread: t.id, Start: o.start, Arrive: max(at, o.start), Release: max(at, o.start),
+		Thread: t.id, Start: o.start, Arrive: end - min(o.idle, end-o.start), Release: end,
 		LockWait: o.lock, OffCPU: o.off, Spans: o.spans, site: site, first: t.parts == 0,
 		nested: len(t.open) > 1,
 	}

@@ -31,7 +31,7 @@ func (r *Recogniser) member(t *thread, op *Op) {
 		return
 	}
 	if t.id != g.master {
-		t.top().spans, t.top().lock, t.top().off = nil, 0, 0
+		t.top().clear()
 		t.region = append(t.region, op.Object)
 	}
 	t.state = running

@@ -416,6 +416,60 @@ func TestRecognise(t *testing.T) {
 			50 2 exit`, `
 			built-barrier @78 0[0-10>30] 1[0-20>30] 2[0-30>30]
 			exit @0 0[31-50>50] 1[33-50>50] 2[30-50>50]`},
+		{"a pipeline is one section: its stages only wait for work", `
+			0 0 start
+			0 0 create of=1 at=1:100
+			0 1 start of=0
+			0 0 create of=2 at=1:101
+			0 2 start of=0
+			0 0 create of=3 at=1:102
+			0 3 start of=0
+			0 0 join of=1 at=1:200
+			5 2 wait obj=8 at=50:501/20:120
+			6 3 wait obj=9 at=50:501/30:130
+			30 1 release obj=8 woken=2 at=60:601/10:110
+			31 2 go-idle
+			40 2 release obj=9 woken=3 at=60:601/20:121
+			41 3 go-idle
+			45 3 wait obj=9 at=50:501/30:130
+			50 2 wait obj=8 at=50:501/20:120
+			80 1 release obj=8 woken=2 at=60:601/10:110 # nobody else is at work
+			81 2 go-idle
+			81 1 exit
+			90 2 release obj=9 woken=3 at=60:601/20:121
+			91 3 go-idle
+			92 2 exit
+			97 3 exit
+			97 0 joined of=1
+			97 0 join of=2 at=1:201
+			97 0 joined of=2
+			97 0 join of=3 at=1:202
+			97 0 joined of=3`, `
+			join @200 1[0-81>97] 2[0-35>97] 3[0-16>97]`},
+		{"a queue of one: the creator feeds it, and is never told that the work is done", `
+			0 0 start
+			0 0 create of=1 at=1:100
+			0 1 start of=0
+			0 0 create of=2 at=1:100
+			0 2 start of=0
+			4 1 wait obj=9 at=50:501/10:110
+			5 2 wait obj=9 at=50:501/10:110
+			10 0 release obj=9 woken=1,2 at=60:601
+			11 1 go-idle
+			11 2 go-idle
+			12 2 wait obj=9 at=50:501/10:110
+			35 1 wait obj=9 at=50:501/10:110
+			40 0 release obj=9 woken=1,2 at=60:601 # only one had something to do
+			41 1 go-idle
+			41 2 go-idle
+			60 1 exit
+			60 2 exit
+			60 0 join of=1 at=1:200
+			60 0 joined of=1
+			60 0 join of=2 at=1:200
+			60 0 joined of=2`, `
+			built-barrier @501 0[0-10>10] 1[0-4>10] 2[0-5>10]
+			join @200 0[10-60>60] 1[11-54>60] 2[11-31>60]`},
 		{"declared ends", `
 			0 0 start
 			0 1 start

@@ -17,7 +17,7 @@ func (r *Recogniser) task(t *thread, op *Op) {
 	}
 	t.task = taskState{began: op.At, was: t.state, open: true}
 	o := t.top()
-	o.spans, o.lock, o.off = nil, 0, 0
+	o.clear()
 	t.state = running
 }
 
@@ -37,7 +37,8 @@ func (r *Recogniser) taskEnd(t *thread, op *Op) {
 		p.LockWait, p.OffCPU = p.LockWait+o.lock, p.OffCPU+o.off
 		p.addBefore(o.spans)
 	}
-	o.spans, o.lock, o.off, o.start = nil, 0, 0, op.At
+	o.clear()
+	o.start = op.At
 }
 
 // addBefore adds pieces in front of the last one, which ended at the section's end.

@@ -11,6 +11,7 @@ type waitState struct {
 	mark    mark
 	resumed unit.Cycles // when it ended
 	over    bool
+	idle    bool     // over: it was for work to do
 	done    bool     // it ended a section
 	by      ThreadID // done: who opened that barrier, and how many parts it had closed by then
 	byParts int
@@ -20,13 +21,14 @@ type waitState struct {
 type mark struct {
 	spans     int
 	lock, off unit.Cycles
+	idle      unit.Cycles
 	part      *openPart
 	closed    int // thread.parts when it was set
 }
 
 func (t *thread) mark() mark {
 	o := t.top()
-	return mark{spans: len(o.spans), lock: o.lock, off: o.off, part: o, closed: t.parts}
+	return mark{spans: len(o.spans), lock: o.lock, off: o.off, idle: o.idle, part: o, closed: t.parts}
 }
 
 // valid reports whether the part that m points into is still open.
@@ -37,7 +39,7 @@ func (t *thread) valid(m mark) bool {
 // split closes the open part at m; what came after it starts the next part, at start.
 func (t *thread) split(m mark, at, start unit.Cycles, site Site) Part {
 	o := *t.top()
-	t.top().spans, t.top().lock, t.top().off = o.spans[:m.spans:m.spans], m.lock, m.off
+	t.top().spans, t.top().lock, t.top().off, t.top().idle = o.spans[:m.spans:m.spans], m.lock, m.off, m.idle
 	p := t.close(at, site)
 	t.top().spans, t.top().start = o.spans[m.spans:], start
 	return p
@@ -51,22 +53,25 @@ func (r *Recogniser) waitBegin(t *thread, op *Op) {
 	t.wait = waitState{at: op.At, site: op.Site, object: op.Object, untyped: op.Untyped, mark: t.mark()}
 }
 
-// waitEnd resumes. Time in a wait that ended no section is part of the section around it.
+// waitEnd resumes. Time in a wait that ended no section is part of the section around it, if it was not for work to do.
 func (r *Recogniser) waitEnd(t *thread, op *Op) {
 	if t.state != waiting {
 		return
 	}
 	t.state = running
-	t.wait.resumed, t.wait.over = op.At, true
+	t.wait.resumed, t.wait.over, t.wait.idle = op.At, true, op.Idle
 	if t.wait.done {
 		t.begin(op.At)
 		return
 	}
 	for _, p := range t.open {
-		if op.Lock {
-			p.lock += op.At - t.wait.at
-		} else {
-			p.off += op.At - t.wait.at
+		switch waited := op.At - max(t.wait.at, min(p.start, op.At)); {
+		case op.Lock:
+			p.lock += waited
+		case op.Idle:
+			p.idle += waited
+		default:
+			p.off += waited
 		}
 	}
 }
@@ -99,10 +104,23 @@ func (r *Recogniser) release(t *thread, op *Op) {
 	for _, id := range op.Woken {
 		p.woken[id] = true
 	}
-	if r.opens(p) {
+	opens := r.opens(p)
+	r.noteDealer(t, op.Woken)
+	if opens {
 		r.pending = nil
 		r.opened(t, p)
 	}
+}
+
+// noteDealer notes from whom threads had their last work.
+func (r *Recogniser) noteDealer(t *thread, woken []ThreadID) {
+	for _, id := range woken {
+		if q := r.threads[id]; q != nil {
+			q.dealt = q.dealt && t.dealer != id
+			q.dealer = t.id
+		}
+	}
+	t.dealt = t.dealt || len(woken) > 0
 }
 
 // alreadyOpened reports whether t has opened a barrier for all of these already: it
@@ -159,7 +177,49 @@ func (r *Recogniser) opens(p *release) bool {
 	if waiters == 0 || untyped && len(p.quorum) < 2 {
 		return false
 	}
-	return p.global || waiters >= 2 && r.symmetric(p)
+	if r.symmetric(p) {
+		return p.global || waiters >= 2
+	}
+	return p.global && (r.deals(p) || r.answers(p))
+}
+
+// deals reports whether the release is that of a keeper who gives work out: to threads that had their last work from it,
+// too, and not again before somebody has told it that the last was done, or all have done their share of it. A stage of
+// a pipeline, which wakes the next one with every item, is no keeper.
+func (r *Recogniser) deals(p *release) bool {
+	for id := range p.woken {
+		if q := r.threads[id]; q == nil || q.dealer != p.by {
+			return false
+		}
+	}
+	return !r.threads[p.by].dealt || r.shared(p)
+}
+
+// shared reports whether several threads are woken, and each of them has worked since its last section, not only looked
+// for work and waited again.
+func (r *Recogniser) shared(p *release) bool {
+	var most unit.Cycles
+	least := ^unit.Cycles(0)
+	for id := range p.woken {
+		t := r.threads[id]
+		o := t.top()
+		done := t.wait.at - min(t.wait.at, o.start+t.wait.mark.idle)
+		most, least = max(most, done), min(least, done)
+	}
+	return len(p.woken) >= 2 && least*parentShare >= most
+}
+
+// answers reports whether those who are woken are the keepers of all the others: they gave each its last work.
+func (r *Recogniser) answers(p *release) bool {
+	for _, o := range r.order {
+		if o.state == gone || o.state == idle || o.state == joining || p.woken[o.id] || o.wait.done && o.state == waiting {
+			continue
+		}
+		if !p.woken[o.dealer] {
+			return false
+		}
+	}
+	return true
 }
 
 // symmetric reports whether the releasing thread stands in the function in
@@ -256,8 +316,12 @@ func (r *Recogniser) leaveEarly(t *thread) {
 func (t *thread) last() *Part {
 	if e := t.early; e != nil && t.exit != nil {
 		x := t.exit
-		x.OffCPU += x.Start - e.Arrive + e.OffCPU
-		x.LockWait += e.LockWait
+		if between := x.Start - e.Arrive; t.wait.idle {
+			x.Arrive -= between
+		} else {
+			x.OffCPU += between
+		}
+		x.OffCPU, x.LockWait = x.OffCPU+e.OffCPU, x.LockWait+e.LockWait
 		x.Start, x.Spans, x.first = e.Start, append(e.Spans, x.Spans...), e.first
 		t.early = nil
 	}

@@ -137,18 +137,21 @@ func (r *run) leaveCondWait(t *thread, c *call) {
 	r.waitOver(t, c.outside(r, t))
 }
 
-// waitOver tells the end of a wait. If it ended a section, what the thread did in it is dropped.
+// waitOver tells the end of a wait. If it ended a section, what the thread did in it is dropped; if it was for work to
+// do, it is no event either: that time is idleness of the section.
 func (r *run) waitOver(t *thread, stack []frameRef) {
 	waited := t.at - min(t.at, t.waitAt)
 	t.waitsOn = waitsNot
-	r.feed(t.simple(section.OpWaitEnd, 0))
+	op := t.simple(section.OpWaitEnd, 0)
+	op.Idle = !t.untyped
+	r.feed(op)
 	if r.rec.Ended(t.id) {
 		r.begin(t, stack)
 		r.comeHome(t, stack)
 		return
 	}
 	r.resume(t, stack)
-	if call := r.site(0, stack).Place(); call != 0 && waited > 0 {
+	if call := r.site(0, stack).Place(); call != 0 && waited > 0 && !op.Idle {
 		t.note(offCPU, uint64(call), waited)
 	}
 }

@@ -200,12 +200,30 @@ func (o *output) calls(stack []frameRef) []profile.NodeID {
 	return out
 }
 
-// entry is the block in which a piece starts.
+// entry is the block in which a piece starts. Several may begin there, if one was split meanwhile; it is the one that
+// was left more often than it was come to.
 func (o *output) entry(p *piece) profile.NodeID {
-	if id, ok := o.r.blocks.startingAt(p.start.pc); ok {
-		return o.node(id)
+	best, ok := o.r.blocks.startingAt(p.start.pc)
+	if !ok {
+		return profile.None
 	}
-	return profile.None
+	edges, blocks := o.r.eng.Edges(), o.r.eng.Blocks()
+	surplus := map[engine.BlockID]int64{}
+	for _, e := range p.edges {
+		d := &edges[e.id]
+		if d.From >= 0 && d.Kind != engine.EdgeReturn && blocks[d.From].PC == p.start.pc {
+			surplus[d.From] += int64(e.n)
+		}
+		if d.To >= 0 && blocks[d.To].PC == p.start.pc {
+			surplus[d.To] -= int64(e.n)
+		}
+	}
+	for id, n := range surplus {
+		if n > surplus[best] || n == surplus[best] && id < best && n > 0 {
+			best = id
+		}
+	}
+	return o.node(best)
 }
 
 // exit is the last block that ran in a piece: the one from which an edge leads to where

@@ -178,7 +178,7 @@ func (r *run) enterCondWait(t *thread, f *fn) {
 	r.locks[c.lock] = t.now()
 	r.waiters[c.object]++
 	r.feed(r.arrival(t, c, section.OpWaitBegin))
-	t.waitsOn = waitsTold
+	t.waitsOn, t.untyped = waitsTold, false
 	c.told = true
 }
 

@@ -242,7 +242,7 @@ func (r *run) budget(k *core) int64 {
 // execute runs t until something happens or the budget is used up.
 func (r *run) execute(t *thread, budget int64) {
 	for budget > 0 && !r.end.over {
-		exit, n := r.step(t, budget)
+		exit, n := r.stride(t, budget)
 		budget -= int64(n)
 		if exit.Reason == cpu.ExitBudget {
 			r.looksStill(t)
@@ -263,6 +263,22 @@ func (r *run) execute(t *thread, budget int64) {
 	r.ended(t)
 	if k := t.core; k != nil && k.clock >= k.quantum {
 		r.cores.yield(k)
+	}
+}
+
+// stride runs t on. A new thread goes block by block until it is in the program's own code, where its first piece
+// starts: how its runtime gets there is nobody's decision.
+func (r *run) stride(t *thread, budget int64) (cpu.Exit, uint64) {
+	if t.birth == bornAtHome {
+		return r.step(t, budget)
+	}
+	for done := uint64(0); ; {
+		exit, n := r.step(t, 1)
+		done += n
+		r.arrives(t, n)
+		if t.birth == bornAtHome || exit.Reason != cpu.ExitBudget || done >= uint64(budget) {
+			return exit, done
+		}
 	}
 }
 

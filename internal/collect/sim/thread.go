@@ -31,11 +31,14 @@ type thread struct {
 	regions []uint64
 	idle    bool // a pool's thread between two regions
 
+	birth   birth
+	wrapped uint64 // bornInWrapper: instructions since
 	piece   pieceStart
 	locks   []lockEvent // of the piece under way
 	waitsOn waitKind
 	waitAt  uint64 // its clock when it blocked
 	object  uint64 // waitsTold: for what
+	untyped bool   // waitsTold: which may be a lock
 	spin    *spin
 	still   stillness // how it looked at the end of the last slices
 	pass    *passage
@@ -62,6 +65,39 @@ const (
 	waitsLock           // for a lock that is no function of the table
 	waitsInner          // inside a function of the table
 )
+
+// birth is how far a new thread has come.
+type birth uint8
+
+const (
+	bornAtHome    birth = iota // it is in the program's own code
+	bornOutside                // its runtime has it
+	bornInWrapper              // it is in what the language's library has wrapped around its function, compiled into the program
+)
+
+// wrapperLength is how many instructions such a wrapper may have.
+const wrapperLength = 300
+
+// arrives starts a new thread's first piece anew, until it has come to the program's own code.
+func (r *run) arrives(t *thread, n uint64) {
+	if !r.images.own(t.ctx.RIP) {
+		return
+	}
+	name, _ := r.images.function(t.ctx.RIP)
+	inside := t.birth == bornInWrapper
+	switch t.wrapped += n; {
+	case inside && t.wrapped > wrapperLength:
+		t.birth = bornAtHome
+		return
+	case !languageFunction(name):
+		t.birth = bornAtHome
+	case inside:
+		return
+	default:
+		t.birth, t.wrapped = bornInWrapper, 0
+	}
+	r.begin(t, r.stack(t))
+}
 
 // now is the thread's clock.
 func (t *thread) now() uint64 {

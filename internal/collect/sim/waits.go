@@ -24,6 +24,9 @@ func (r *run) created(t *thread, g *guest.Thread) {
 		r.feed(c.simple(section.OpIdle, 0))
 	}
 	r.begin(c, nil)
+	if !pool {
+		c.birth = bornOutside
+	}
 	r.cores.place(c)
 }
 
@@ -66,7 +69,7 @@ func (r *run) tellWait(t *thread, object uint64) {
 	op.Site.Library = r.inLibrary(&op.Site)
 	op.Untyped = t.in(roleSemWait) == nil && !r.known(p)
 	r.feed(op)
-	t.waitsOn, t.object = waitsTold, object
+	t.waitsOn, t.object, t.untyped = waitsTold, object, op.Untyped
 }
 
 // known reports whether the function that waits has a name: without names a wait may be a lock's.
