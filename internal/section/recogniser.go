@@ -57,7 +57,7 @@ type thread struct {
 	lock    unit.Cycles
 	parent  ThreadID
 	dealer  ThreadID    // who created it, or ended its last wait
-	dealt   bool     // it has given work out, and none of those who got it has answered since
+	dealt   bool        // it has given work out, and none of those who got it has answered since
 	barrier uint64      // the built barrier in which it took part last
 	opened  unit.Cycles // when the last built barrier opened in which it took part
 	early   *Part       // when gone: what it did before a wait that may have ended a section

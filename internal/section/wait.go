@@ -112,17 +112,6 @@ func (r *Recogniser) release(t *thread, op *Op) {
 	}
 }
 
-// noteDealer notes from whom threads had their last work.
-func (r *Recogniser) noteDealer(t *thread, woken []ThreadID) {
-	for _, id := range woken {
-		if q := r.threads[id]; q != nil {
-			q.dealt = q.dealt && t.dealer != id
-			q.dealer = t.id
-		}
-	}
-	t.dealt = t.dealt || len(woken) > 0
-}
-
 // alreadyOpened reports whether t has opened a barrier for all of these already: it
 // only wakes them one by one, each at an object of its own.
 func (r *Recogniser) alreadyOpened(t *thread, woken []ThreadID) bool {
@@ -183,45 +172,6 @@ func (r *Recogniser) opens(p *release) bool {
 	return p.global && (r.deals(p) || r.answers(p))
 }
 
-// deals reports whether the release is that of a keeper who gives work out: to threads that had their last work from it,
-// too, and not again before somebody has told it that the last was done, or all have done their share of it. A stage of
-// a pipeline, which wakes the next one with every item, is no keeper.
-func (r *Recogniser) deals(p *release) bool {
-	for id := range p.woken {
-		if q := r.threads[id]; q == nil || q.dealer != p.by {
-			return false
-		}
-	}
-	return !r.threads[p.by].dealt || r.shared(p)
-}
-
-// shared reports whether several threads are woken, and each of them has worked since its last section, not only looked
-// for work and waited again.
-func (r *Recogniser) shared(p *release) bool {
-	var most unit.Cycles
-	least := ^unit.Cycles(0)
-	for id := range p.woken {
-		t := r.threads[id]
-		o := t.top()
-		done := t.wait.at - min(t.wait.at, o.start+t.wait.mark.idle)
-		most, least = max(most, done), min(least, done)
-	}
-	return len(p.woken) >= 2 && least*parentShare >= most
-}
-
-// answers reports whether those who are woken are the keepers of all the others: they gave each its last work.
-func (r *Recogniser) answers(p *release) bool {
-	for _, o := range r.order {
-		if o.state == gone || o.state == idle || o.state == joining || p.woken[o.id] || o.wait.done && o.state == waiting {
-			continue
-		}
-		if !p.woken[o.dealer] {
-			return false
-		}
-	}
-	return true
-}
-
 // symmetric reports whether the releasing thread stands in the function in
 // which the woken ones waited, or came there by the same call.
 func (r *Recogniser) symmetric(p *release) bool {
@@ -240,7 +190,7 @@ func sameFunction(a, b Site) bool {
 	if a.Stack[0].Func == b.Stack[0].Func {
 		return true
 	}
-	for _, f := range a.Stack[1:] {
+	for _, f := range a.Stack { // the innermost, too: what was called there may have jumped on to the wait
 		if b.has(f.Call) {
 			return true
 		}

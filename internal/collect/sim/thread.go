@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"lime/internal/collect"
 	"lime/internal/cpu"
 	"lime/internal/guest"
 	"lime/internal/section"
@@ -89,7 +90,7 @@ func (r *run) arrives(t *thread, n uint64) {
 	case inside && t.wrapped > wrapperLength:
 		t.birth = bornAtHome
 		return
-	case !languageFunction(name):
+	case !collect.LanguageFunction(name):
 		t.birth = bornAtHome
 	case inside:
 		return

@@ -1,0 +1,55 @@
+package section
+
+import "lime/internal/unit"
+
+// A keeper gives work out to others and waits until it is done.
+
+// noteDealer notes from whom threads had their last work.
+func (r *Recogniser) noteDealer(t *thread, woken []ThreadID) {
+	for _, id := range woken {
+		if q := r.threads[id]; q != nil {
+			q.dealt = q.dealt && t.dealer != id
+			q.dealer = t.id
+		}
+	}
+	t.dealt = t.dealt || len(woken) > 0
+}
+
+// deals reports whether the release is that of a keeper who gives work out: to threads that had their last work from it,
+// too, and not again before somebody has told it that the last was done, or all have done their share of it. A stage of
+// a pipeline, which wakes the next one with every item, is no keeper.
+func (r *Recogniser) deals(p *release) bool {
+	for id := range p.woken {
+		if q := r.threads[id]; q == nil || q.dealer != p.by {
+			return false
+		}
+	}
+	return !r.threads[p.by].dealt || r.shared(p)
+}
+
+// shared reports whether several threads are woken, and each of them has worked since its last section, not only looked
+// for work and waited again.
+func (r *Recogniser) shared(p *release) bool {
+	var most unit.Cycles
+	least := ^unit.Cycles(0)
+	for id := range p.woken {
+		t := r.threads[id]
+		o := t.top()
+		done := t.wait.at - min(t.wait.at, o.start+t.wait.mark.idle)
+		most, least = max(most, done), min(least, done)
+	}
+	return len(p.woken) >= 2 && least*parentShare >= most
+}
+
+// answers reports whether those who are woken are the keepers of all the others: they gave each its last work.
+func (r *Recogniser) answers(p *release) bool {
+	for _, o := range r.order {
+		if o.state == gone || o.state == idle || o.state == joining || p.woken[o.id] || o.wait.done && o.state == waiting {
+			continue
+		}
+		if !p.woken[o.dealer] {
+			return false
+		}
+	}
+	return true
+}
