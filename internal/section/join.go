@@ -206,15 +206,16 @@ func (r *Recogniser) dropGroup(t *thread, g *group) {
 // threads, to count as one of the workers and not only as their keeper.
 const parentShare = 10
 
-// takesPart decides whether the parent is one of the workers.
+// takesPart decides whether the parent is one of the workers. Where its threads fill all cores, it may be kept
+// from its first join for long, but that is no work.
 func (g *group) takesPart(parts []Part) bool {
 	var most unit.Cycles
 	beside := false // it worked while one of them did its last part
 	for i := range parts {
-		most = max(most, parts[i].Time())
+		most = max(most, parts[i].onCore())
 		beside = beside || parts[i].Start < g.parent.Arrive
 	}
-	return g.shared || beside && g.parent.Time()*parentShare >= most
+	return g.shared || beside && g.parent.onCore()*parentShare >= most
 }
 
 // markShared notes for every open group whether its parent shared this section

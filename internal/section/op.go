@@ -118,6 +118,9 @@ type Part struct {
 // Time is the execution time of the part.
 func (p *Part) Time() unit.Cycles { return p.Arrive - p.Start }
 
+// onCore is the time of the part that the thread had a core.
+func (p *Part) onCore() unit.Cycles { return p.Time() - min(p.OffCPU, p.Time()) }
+
 // Instance is one finished passage through a section, which ends at Site.
 type Instance struct {
 	Kind  Kind

@@ -100,6 +100,23 @@ func TestRecognise(t *testing.T) {
 			serial @100 0[0-10>10]
 			join @200 0[10-45>50] 1[10-50>51]
 			exit @300 0[51-60>60]`},
+		{"fork and join where the main thread loses its core before it waits", `
+			0 0 start
+			10 0 create of=1 at=1:100
+			10 1 start of=0
+			11 0 create of=2 at=1:100
+			11 2 start of=0
+			44 0 off n=32
+			45 0 join of=1 at=1:200
+			50 1 exit at=5:1
+			51 0 joined of=1
+			52 0 join of=2 at=1:200
+			53 2 exit at=5:1
+			54 0 joined of=2
+			60 0 exit at=1:300`, `
+			serial @100 0[0-10>10]
+			join @200 1[10-50>53] 2[11-53>54]
+			exit @300 0[54-60>60]`},
 		{"the threads meet at barriers without the main thread, which joins them long after its own work", `
 			0 0 start
 			10 0 create of=1 at=1:100
