@@ -12,8 +12,15 @@ type Notes map[[2]string]uint64
 // Add counts a note once more.
 func (b Notes) Add(code, text string) { b[[2]string{code, text}]++ }
 
-// Set says how often.
-func (b Notes) Set(code, text string, n uint64) { b[[2]string{code, text}] = n }
+// Set makes a note the only one of its code.
+func (b Notes) Set(code, text string, n uint64) {
+	for k := range b {
+		if k[0] == code {
+			delete(b, k)
+		}
+	}
+	b[[2]string{code, text}] = n
+}
 
 // List is the notes in order.
 func (b Notes) List() []profile.Note {

@@ -28,6 +28,11 @@ func applying() map[perf.Type]func(*run, *item) {
 }
 
 func (r *run) forked(x *item) {
+	if x.alien {
+		r.aliens[x.tid] = true
+		return
+	}
+	delete(r.aliens, x.tid)
 	if r.byTID[x.tid] == nil || r.byTID[x.tid].ended {
 		r.startThread(x.tid, r.byTID[x.other], x.at)
 	}
@@ -207,6 +212,9 @@ func (r *run) feed(op section.Op) {
 // applyHook takes the record of a hook.
 func (r *run) applyHook(x *item) {
 	h := x.hook
+	if r.alien(h.TID) {
+		return
+	}
 	t := r.thread(h.TID, x.at)
 	if t.ended || h.Func >= len(r.table) {
 		return

@@ -55,7 +55,7 @@ func launch(o *Options, prepare func(pid int) error) (*launched, error) {
 
 // untraced starts the program without ptrace where that is forbidden.
 func (l *launched) untraced(o *Options, prepare func(int) error, first error) (*launched, error) {
-	if !errors.Is(first, unix.EPERM) || errors.Is(first, fs.ErrNotExist) {
+	if !errors.Is(first, unix.EPERM) && !errors.Is(first, unix.ENOSYS) {
 		return nil, first
 	}
 	cmd := exec.Command(o.Command[0], o.Command[1:]...)

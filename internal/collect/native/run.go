@@ -55,6 +55,7 @@ type run struct {
 	lost     uint64
 	throttle uint64
 	children map[int32]bool
+	aliens   map[int32]bool // threads of child processes, which write into the same ring; false: known to be none
 	notes    collect.Notes
 }
 
@@ -83,7 +84,7 @@ const gcPercent = 400
 
 func newRun(o Options) *run {
 	return &run{o: o, keepAt: firstKeep, table: table(), kernel: applying(), hooked: hooking(), byTID: map[int32]*thread{}, handles: map[uint64]*thread{}, open: map[uint64]uint64{},
-		waiters: map[uint64][]*thread{}, unlocks: map[uint64][]unlock{}, sites: map[siteKey]section.Site{}, children: map[int32]bool{}, notes: collect.Notes{}}
+		waiters: map[uint64][]*thread{}, unlocks: map[uint64][]unlock{}, sites: map[siteKey]section.Site{}, children: map[int32]bool{}, aliens: map[int32]bool{}, notes: collect.Notes{}}
 }
 
 // start launches the program.
@@ -307,6 +308,9 @@ func (r *run) record(rec *perf.Record) {
 	if rec.PID != r.pid && rec.Type != perf.TypeLost {
 		if rec.PID > 0 && !r.children[rec.PID] {
 			r.children[rec.PID] = true
+		}
+		if rec.Type == perf.TypeFork {
+			r.stream.add(item{at: rec.Time, typ: rec.Type, tid: rec.TID, alien: true})
 		}
 		return
 	}

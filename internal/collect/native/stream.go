@@ -15,6 +15,7 @@ type item struct {
 	typ    perf.Type
 	tid    int32
 	other  int32 // fork: parent
+	alien  bool  // fork: of another process
 	name   string
 	out    bool
 	forced bool // switch: it could have gone on
