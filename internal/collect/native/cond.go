@@ -8,7 +8,7 @@ import (
 // enterCond begins a wait for a condition variable. Its end shows in the thread's coming back to a CPU, or in
 // the next thing that the thread does.
 func (r *run) enterCond(t *thread, h *hook.Record, at uint64) {
-	if t.covered() {
+	if t.covered() || t.idle {
 		return
 	}
 	r.feed(r.arrival(t, section.OpWaitBegin, h, at, h.Arg0))

@@ -10,7 +10,7 @@ const (
 	roleTeam                 // barrier of the region that the thread works in
 	roleJoin                 // waits for the end of a thread
 	roleCreate               // creates a thread
-	roleFork                 // parallel region: the first two arguments are its body and data
+	roleFork                 // parallel region: one argument is its body
 	roleCondWait             // waits on the first argument; only the call is seen
 	roleCondWake             // wakes one who waits on the first argument
 	roleCondAll              // wakes all who wait on the first argument
@@ -30,12 +30,12 @@ const (
 	posix = "POSIX.1-2017, System Interfaces"
 	glibc = "glibc manual, Threads; Non-POSIX Extensions"
 	gomp  = "libgomp ABI (GCC manual of libgomp, chapter The libgomp ABI)"
+	kmp   = "LLVM OpenMP runtime, reference (kmp.h)"
 )
 
 // table lists the functions that are hooked. The waits for condition variables are cancellation points at which
 // threads are torn down through frames that must be known to the unwinder: of them only the calls are seen, never a
-// return, so that no frame of lime's is on the stack. GOMP_parallel_reductions reads what its data argument points to,
-// and its body cannot be wrapped.
+// return, so that no frame of lime's is on the stack.
 func table() []row {
 	return []row{
 		{"pthread_barrier_wait", roleBarrier, posix},
@@ -74,12 +74,19 @@ func table() []row {
 		{"GOMP_parallel_loop_nonmonotonic_guided", roleFork, gomp},
 		{"GOMP_parallel_loop_nonmonotonic_runtime", roleFork, gomp},
 		{"GOMP_parallel_loop_maybe_nonmonotonic_runtime", roleFork, gomp},
+		{"GOMP_parallel_reductions", roleFork, gomp},
 		{"GOMP_barrier", roleTeam, gomp},
 		{"GOMP_barrier_cancel", roleTeam, gomp},
 		{"GOMP_loop_end", roleTeam, gomp},
 		{"GOMP_loop_end_cancel", roleTeam, gomp},
 		{"GOMP_sections_end", roleTeam, gomp},
 		{"GOMP_sections_end_cancel", roleTeam, gomp},
+
+		{"__kmpc_fork_call", roleFork, kmp},
+		{"__kmpc_barrier", roleTeam, kmp},
+		{"__kmpc_cancel_barrier", roleTeam, kmp},
+		{"__kmpc_critical", roleLock, kmp},
+		{"__kmpc_critical_with_hint", roleLock, kmp},
 	}
 }
 
@@ -105,7 +112,20 @@ func attempts() map[string]attempt {
 	}
 }
 
-// stackArguments are those of GOMP_parallel_loop_*: two at most come by the stack.
+// region is how a function that runs a parallel region is called.
+type region struct {
+	body     int  // which argument is the function that its threads run
+	variadic bool // the second argument counts those behind the function
+	stack    int  // bytes of arguments that come by the stack
+}
+
+// bodies has those that differ from GOMP_parallel_loop_*(fn, data, ...), of whose arguments two at most come by the stack.
+func bodies() map[string]region {
+	const captured = 64 // variables of a region beyond the first three
+	return map[string]region{"__kmpc_fork_call": {body: 2, variadic: true, stack: 8 * captured}}
+}
+
+// stackArguments are those of GOMP_parallel_loop_*.
 const stackArguments = 16
 
 // slowLock is how many cycles a lock may take without being a wait worth a word.
@@ -114,12 +134,15 @@ const slowLock = 3000
 // hooks turns the table into what hook wants.
 func hooks(rows []row) []hook.Func {
 	var out []hook.Func
-	tries := attempts()
+	tries, wrapped := attempts(), bodies()
 	for _, r := range rows {
 		f := hook.Func{Name: r.name}
 		switch r.role {
 		case roleFork:
 			f.Work, f.Return, f.StackArgs = true, true, stackArguments
+			if b, ok := wrapped[r.name]; ok {
+				f.Body, f.Variadic, f.StackArgs = b.body, b.variadic, b.stack
+			}
 		case roleCreate:
 			f.Return, f.Fetch = true, true
 		case roleLock:

@@ -11,11 +11,12 @@ func (a *asm) imm64(v uint64) { a.b = binary.LittleEndian.AppendUint64(a.b, v) }
 
 // stub is the code that stands for one function.
 type stub struct {
-	code    []byte
-	inside  int // offset where the function returns to
-	frame   int // bytes from there to the original return address
-	working int // offset where the work returns to, 8 bytes below the return address; 0 if there is none
-	trying  int // offset where an attempt at a lock returns to, frame bytes below it; 0 if there is none
+	code      []byte
+	inside    int // offset where the function returns to
+	frame     int // bytes from there to the original return address
+	working   int // offset where the work returns to, 0 if there is none
+	workFrame int // bytes from there to the original return address
+	trying    int // offset where an attempt at a lock returns to, frame bytes below it; 0 if there is none
 }
 
 // stubParams are what differs between stubs.
@@ -26,7 +27,10 @@ type stubParams struct {
 	tidOffset int32  // of the thread id from FS
 	stackArgs int    // bytes of arguments on the stack that must be passed on
 	returns   bool   // record the return too
-	work      bool   // the first two arguments are a function and its argument: record when they run
+	work      bool   // one argument is a function that it runs: record when it runs
+	body      int    // with work: which argument, 0 or 2
+	variadic  bool   // with work: the second argument counts those behind the function, which are the work's last ones
+	thunks    uint64 // address of the thunks
 	slow      uint32 // record at the return, if the call took so many cycles
 	try       uint64 // with slow: the function that takes the lock if it is free, 0 = none
 	refused   int32  // what it returns if the lock is taken
@@ -48,10 +52,10 @@ func newStub(p stubParams) stub {
 	case p.contended:
 		return a.contendedStub(p)
 	}
-	a.record(p, Enter)
 	if p.work {
 		return a.workStub(p)
 	}
+	a.record(p, Enter)
 	if !p.returns {
 		a.raw(0x49, 0xbb) // mov r11, target
 		a.imm64(p.target)
@@ -174,49 +178,6 @@ func (a *asm) passOn(stackArgs, frame int) {
 	}
 }
 
-// workFrame is the room on the stack, above the arguments that are passed on, for the pair of function and
-// argument; it keeps the stack aligned.
-const workFrame = 24
-
-// workStub goes on for a function that runs work on several threads until it returns:
-//
-//	pair = {fn, data}; call target(worker, &pair, ...); record(return); ret
-//	worker: record(begin); pair.fn(pair.data); record(end); ret
-func (a *asm) workStub(p stubParams) stub {
-	args := (p.stackArgs + 15) &^ 15
-	a.raw(0x48, 0x81, 0xec) // sub rsp, args+frame
-	a.imm32(uint32(args + workFrame))
-	a.raw(0x48, 0x89, 0xbc, 0x24) // mov [rsp+args], rdi
-	a.imm32(uint32(args))
-	a.raw(0x48, 0x89, 0xb4, 0x24) // mov [rsp+args+8], rsi
-	a.imm32(uint32(args + 8))
-	a.passOn(p.stackArgs, args+workFrame)
-	a.raw(0x48, 0x8d, 0xb4, 0x24) // lea rsi, [rsp+args]
-	a.imm32(uint32(args))
-	a.raw(0x48, 0x8d, 0x3d) // lea rdi, [rip+worker]
-	worker := len(a.b)
-	a.imm32(0)
-	a.raw(0x49, 0xbb) // mov r11, target
-	a.imm64(p.target)
-	a.raw(0x41, 0xff, 0xd3) // call r11
-	inside := len(a.b)
-	a.raw(0x48, 0x81, 0xc4) // add rsp, args+frame
-	a.imm32(uint32(args + workFrame))
-	a.record(p, Return)
-	a.raw(0xc3) // ret
-	binary.LittleEndian.PutUint32(a.b[worker:], uint32(len(a.b)-worker-4))
-	a.record(p, Begin)
-	a.raw(0x48, 0x83, 0xec, 8) // sub rsp, 8
-	a.raw(0x4c, 0x8b, 0x1f)    // mov r11, [rdi]
-	a.raw(0x48, 0x8b, 0x7f, 8) // mov rdi, [rdi+8]
-	a.raw(0x41, 0xff, 0xd3)    // call r11
-	working := len(a.b)
-	a.raw(0x48, 0x83, 0xc4, 8) // add rsp, 8
-	a.record(p, End)
-	a.raw(0xc3)
-	return stub{code: a.b, inside: inside, frame: args + workFrame, working: working}
-}
-
 // record writes a slot. It saves the registers that it uses; the flags are dead at the entry and at the
 // return of a function (System V ABI, 3.2.1).
 func (a *asm) record(p stubParams, phase Phase) {
@@ -256,7 +217,11 @@ func (a *asm) record(p stubParams, phase Phase) {
 		a.raw(0x48, 0x8b, 0x44, 0x24, saved-8) // mov rax, [rsp+24]: the result
 		a.raw(0x49, 0x89, 0x43, slotArg0)
 	}
-	a.raw(0x49, 0x89, 0x73, slotArg1)    // mov [r11+arg1], rsi
+	if p.work {
+		a.raw(0x4d, 0x89, 0x53, slotArg1) // mov [r11+arg1], r10
+	} else {
+		a.raw(0x49, 0x89, 0x73, slotArg1) // mov [r11+arg1], rsi
+	}
 	a.raw(0x48, 0x8b, 0x44, 0x24, saved) // mov rax, [rsp+32]: the return address
 	a.raw(0x49, 0x89, 0x43, slotRet)     // mov [r11+ret], rax
 	a.raw(0x48, 0x8d, 0x44, 0x24, saved) // lea rax, [rsp+32]

@@ -205,7 +205,7 @@ func TestWork(t *testing.T) {
 	}
 	defer ring.Close()
 	loop := Func{Name: "GOMP_parallel_loop_nonmonotonic_dynamic", Work: true, StackArgs: 16}
-	if _, err := Install(tr, ring, []Func{{Name: "GOMP_parallel", Work: true}, loop}); err != nil {
+	if _, err := Install(tr, ring, []Func{{Name: "GOMP_parallel", Work: true}, loop, {Name: "GOMP_parallel_reductions", Work: true}}); err != nil {
 		t.Fatal(err)
 	}
 	if err := tr.Detach(); err != nil {
@@ -318,5 +318,86 @@ func testLocks(t *testing.T, try string) {
 	})
 	if len(waits) != 1 || len(releases) != 1 || waits[0].Arg0 != releases[0].Arg0 || waits[0].TID == releases[0].TID {
 		t.Errorf("waits %v, releases %v; want one of each, of one lock", waits, releases)
+	}
+}
+
+const captured = `
+#include <omp.h>
+#include <stdio.h>
+/* a region with more variables than registers for them, nested regions, and one with a reduction */
+static long many(long a, long b, long c, long d, long e, long f, long g, long h) {
+	long sum = 0;
+	double x = a, y = b;
+	#pragma omp parallel num_threads(3) firstprivate(a, b, c, d, e, f, g, h, x, y) reduction(+:sum)
+	{
+		#pragma omp barrier
+		sum += a + 2 * b + 3 * c + 4 * d + 5 * e + 6 * f + 7 * g + 8 * h + (long)x + (long)y;
+	}
+	return sum;
+}
+static long nested(void) {
+	long sum = 0;
+	omp_set_max_active_levels(2);
+	#pragma omp parallel num_threads(2) reduction(+:sum)
+	{
+		long inner = 0;
+		#pragma omp parallel num_threads(2) reduction(+:inner)
+		inner += omp_get_num_threads();
+		sum += inner;
+	}
+	return sum;
+}
+int main(void) {
+	for (int i = 0; i < 100; i++)
+		if (many(1, 2, 3, 4, 5, 6, 7, 8) != 3 * (204 + 3)) return 1;
+	return nested() == 8 ? 7 : 2;
+}
+`
+
+// Regions of LLVM's runtime, whose bodies take any number of arguments.
+func TestVariadicWork(t *testing.T) {
+	if _, err := exec.LookPath("clang"); err != nil {
+		t.Skip("clang is not installed")
+	}
+	dir := t.TempDir()
+	src, out := filepath.Join(dir, "p.c"), filepath.Join(dir, "p")
+	if err := os.WriteFile(src, []byte(captured), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if msg, err := exec.Command("clang", "-O1", "-fopenmp", "-o", out, src).CombinedOutput(); err != nil {
+		t.Skipf("clang: %v\n%s", err, msg)
+	}
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	cmd, tr := start(t, out)
+	ring, err := NewRing()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer ring.Close()
+	if _, err := Install(tr, ring, []Func{{Name: "__kmpc_fork_call", Work: true, Return: true, Body: 2, Variadic: true, StackArgs: 128}}); err != nil {
+		t.Fatal(err)
+	}
+	if err := tr.Detach(); err != nil {
+		t.Fatal(err)
+	}
+	if _ = cmd.Wait(); cmd.ProcessState.ExitCode() != 7 {
+		t.Fatalf("the program ended with %v, want status 7", cmd.ProcessState)
+	}
+	count, open, stray := map[Phase]int{}, map[uint64]bool{}, 0
+	ring.Drain(func(r Record) {
+		count[r.Phase]++
+		switch r.Phase {
+		case Enter:
+			open[r.Call()] = true
+		case Begin, Return:
+			if !open[r.Call()] {
+				stray++
+			}
+		}
+	})
+	const calls, bodies = 103, 306
+	if count[Enter] != calls || count[Return] != calls || count[Begin] != bodies || count[End] != bodies || stray > 0 {
+		t.Errorf("records by phase %v, %d of calls that are not open; want %d calls with %d bodies", count, stray, calls, bodies)
 	}
 }

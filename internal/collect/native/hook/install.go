@@ -13,7 +13,9 @@ type Func struct {
 	Name      string
 	Return    bool   // record its returns too
 	StackArgs int    // bytes of arguments on the stack that it may take
-	Work      bool   // its first two arguments are a function and its argument, which it runs on several threads before it returns: record that too
+	Work      bool   // one of its arguments is a function, which it runs on several threads before it returns: record that too
+	Body      int    // with Work: which one, 0 or 2
+	Variadic  bool   // with Work: the second argument counts the arguments behind the function, which are passed on to it
 	Slow      uint32 // record only calls that took so many cycles, when they return: Arg0 is the first argument, Arg1 the cycles
 	Try       string // with Slow: a function that takes the same lock if it is free, without waiting
 	Refused   int32  // what that one returns if the lock is taken
@@ -87,12 +89,16 @@ func anyReference(ims []image) bool {
 
 // install writes the stubs, then turns the references to them.
 func (t *Tracee) install(funcs []Func, ims []image, params stubParams) (*Installed, error) {
-	const room = 1 << 16
+	const room = 1 << 17
 	base, err := t.syscall(unix.SYS_MMAP, 0, room, unix.PROT_READ|unix.PROT_EXEC, unix.MAP_PRIVATE|unix.MAP_ANONYMOUS, ^uint64(0), 0)
 	if err != nil {
 		return nil, err
 	}
-	in := &Installed{Lo: base, Hi: base}
+	in := &Installed{Lo: base, Hi: base + ringCalls*thunkBytes}
+	if err := t.write(base, thunks(params.ring)); err != nil {
+		return nil, err
+	}
+	params.thunks = base
 	for i, f := range funcs {
 		target := definition(ims, f.Name)
 		if target == 0 {
@@ -100,6 +106,7 @@ func (t *Tracee) install(funcs []Func, ims []image, params stubParams) (*Install
 		}
 		p := params
 		p.function, p.target, p.stackArgs, p.returns, p.work, p.fetch = i, target, f.StackArgs, f.Return, f.Work, f.Fetch
+		p.body, p.variadic = f.Body, f.Variadic
 		p.slow, p.contended, p.try, p.refused = f.Slow, f.Contended, definition(ims, f.Try), f.Refused
 		s := newStub(p)
 		if in.Hi+uint64(len(s.code)) > base+room {
@@ -118,7 +125,7 @@ func (t *Tracee) install(funcs []Func, ims []image, params stubParams) (*Install
 		}
 		if s.working > 0 {
 			at := in.Hi + uint64(s.working)
-			in.frames = append(in.frames, frame{lo: at, hi: at, size: 8})
+			in.frames = append(in.frames, frame{lo: at, hi: at, size: uint64(s.workFrame)})
 		}
 		if err := t.redirect(ims, f.Name, in.Hi); err != nil {
 			return nil, err

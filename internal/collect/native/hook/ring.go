@@ -11,12 +11,16 @@ import (
 )
 
 // The ring's layout, which the code in the program knows too. Page 0: the count of records claimed, at offset 0; of
-// records consumed, at 64; of calls that found no room, at 128. Then the slots.
+// records consumed, at 64; of calls that found no room, at 128; of calls with work, at 192. Then the calls with work that may be open at a
+// time, by two words each: the work and the code that stands for it. Then the slots.
 const (
 	offHead    = 0
 	offTail    = 64
 	offLost    = 128
-	ringHeader = 4096
+	offCalls   = 192
+	callsAt    = 4096
+	ringCalls  = 1024
+	ringHeader = callsAt + ringCalls*thunkBytes
 	slotBytes  = 64
 	ringSlots  = 1 << 20 // 64 MB of address space; pages are there when written
 )
@@ -41,7 +45,7 @@ type Phase uint8
 const (
 	Enter  Phase = iota // the function was called
 	Return              // it returned; Arg0 is its result
-	Begin               // a thread begins the work that was passed to the function (Func.Work); Arg0 names the call: see Record.Call
+	Begin               // a thread begins the work that was passed to the function (Func.Work)
 	End                 // the work is done
 )
 
@@ -129,13 +133,8 @@ func (r *Ring) Drain(visit func(Record)) bool {
 	return r.next == head
 }
 
-// Call returns what names one call of a function with work: equal in its Enter record and in the Begin records of its work.
-func (r *Record) Call() uint64 {
-	if r.Phase == Begin {
-		return r.Arg0
-	}
-	return r.SP - workFrame
-}
+// Call returns what names an open call of a function with work: equal in its Enter and Return records and in the Begin records of its work.
+func (r *Record) Call() uint64 { return r.Arg1 }
 
 func decode(index uint64, s []byte) Record {
 	le := binary.LittleEndian
