@@ -281,18 +281,39 @@ func (c *code) callee(target uint64) uint64 {
 	if !ok || s.Kind != binfile.SymPLT {
 		return target
 	}
-	if a, known := c.defs[s.Name]; known {
+	if a := c.definition(s.Name); a != 0 {
 		return a
 	}
-	a := target
-	for _, im := range c.images.list {
-		if d, found := im.definition(s.Name); found {
-			a = d
-			break
+	return target
+}
+
+// definition is the address of a function by its name, 0 if it is not known: the one of the first image that has it.
+func (c *code) definition(name string) uint64 {
+	a, known := c.defs[name]
+	if !known {
+		for _, im := range c.images.list {
+			if d, found := im.definition(name); found {
+				a = d
+				break
+			}
+		}
+		c.defs[name] = a
+	}
+	return a
+}
+
+// jump finds the jump to another function at the end of the one that begins at entry.
+func (c *code) jump(entry, target uint64) uint64 {
+	f := c.at(entry).fn
+	if f == nil || f.entry != entry {
+		return 0
+	}
+	for _, b := range f.blocks {
+		if b.kind == profile.EndJump && b.target != 0 && c.callee(b.target) == target {
+			return b.last
 		}
 	}
-	c.defs[s.Name] = a
-	return a
+	return 0
 }
 
 func (im *image) definition(name string) (uint64, bool) {

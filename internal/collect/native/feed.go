@@ -358,7 +358,7 @@ func (r *run) enterFork(t *thread, h *hook.Record, at uint64) {
 	if t.covered() {
 		c.object = 0
 	} else {
-		r.open[h.Call()] = c.object
+		r.open[h.Call()] = openRegion{c.object, h.Arg0}
 		r.feed(r.arrival(t, section.OpFork, h, at, c.object))
 	}
 	t.push(c)
@@ -379,7 +379,8 @@ func (r *run) leaveFork(t *thread, h *hook.Record, at uint64) {
 
 func (r *run) beginWork(t *thread, h *hook.Record, at uint64) {
 	r.tasksEnd(t, at)
-	c := call{role: roleFork, sp: h.SP, body: true, object: r.open[h.Call()]}
+	in := r.open[h.Call()]
+	c := call{role: roleFork, sp: h.SP, body: true, object: in.id, function: in.body}
 	t.push(c)
 	if c.object == 0 {
 		return

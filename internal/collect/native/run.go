@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"os/signal"
 	"runtime/debug"
@@ -43,8 +44,8 @@ type run struct {
 	switches bool // the kernel tells of context switches
 	threads  []*thread
 	byTID    map[int32]*thread
-	handles  map[uint64]*thread // by pthread_t
-	open     map[uint64]uint64  // regions by what names their call
+	handles  map[uint64]*thread    // by pthread_t
+	open     map[uint64]openRegion // by what names the call
 	waiters  map[uint64][]*thread
 	unlocks  map[uint64][]unlock
 	sites    map[siteKey]section.Site
@@ -58,6 +59,9 @@ type run struct {
 	aliens   map[int32]bool // threads of child processes, which write into the same ring; false: known to be none
 	notes    collect.Notes
 }
+
+// openRegion is a parallel region that is open.
+type openRegion struct{ id, body uint64 }
 
 // Run records a program until it ends, or ctx is cancelled. The profile so far is kept whatever happens.
 func Run(ctx context.Context, o Options) (Result, error) {
@@ -83,7 +87,7 @@ func Run(ctx context.Context, o Options) (Result, error) {
 const gcPercent = 400
 
 func newRun(o Options) *run {
-	return &run{o: o, keepAt: firstKeep, table: table(), kernel: applying(), hooked: hooking(), byTID: map[int32]*thread{}, handles: map[uint64]*thread{}, open: map[uint64]uint64{},
+	return &run{o: o, keepAt: firstKeep, table: table(), kernel: applying(), hooked: hooking(), byTID: map[int32]*thread{}, handles: map[uint64]*thread{}, open: map[uint64]openRegion{},
 		waiters: map[uint64][]*thread{}, unlocks: map[uint64][]unlock{}, sites: map[siteKey]section.Site{}, children: map[int32]bool{}, aliens: map[int32]bool{}, notes: collect.Notes{}}
 }
 
@@ -230,14 +234,13 @@ const firstKeep = 1_000_000_000
 
 // keep writes what a run that is killed would lose.
 func (r *run) keep() {
-	if r.now-r.started < r.keepAt {
+	if r.now < r.started+r.keepAt {
 		return
 	}
 	r.keepAt = max(2*r.keepAt, firstKeep)
 	r.out.close()
 	m := r.meta("running")
-	r.report(r.now - r.started)
-	m.Cores, m.RunTime, m.Notes = max(m.Cores, r.out.widest), max(r.out.end(), 1), r.notes.List()
+	m.Cores, m.RunTime, m.Notes = max(m.Cores, r.out.widest), max(r.out.end(), 1), r.report(r.now-r.started)
 	_ = r.o.Out.UpdateMeta(m) // the end of the run tells of an error
 }
 
@@ -306,7 +309,7 @@ func (r *run) drainHooks(now uint64) {
 // record takes a record of the kernel's as it is read.
 func (r *run) record(rec *perf.Record) {
 	if rec.PID != r.pid && rec.Type != perf.TypeLost {
-		if rec.PID > 0 && !r.children[rec.PID] {
+		if rec.PID > 0 {
 			r.children[rec.PID] = true
 		}
 		if rec.Type == perf.TypeFork {
@@ -356,10 +359,9 @@ func (r *run) finish(state *os.ProcessState, interrupted bool) (Result, error) {
 	r.rec.Close(unit.Cycles(end))
 	res := r.result(state, interrupted)
 	r.out.close()
-	r.report(end - r.started)
 	m := r.meta(res.EndState)
 	m.Cores = max(m.Cores, r.out.widest)
-	m.ExitStatus, m.RunTime, m.CoreTime, m.Complete, m.Notes = res.Status, max(r.out.end(), 1), r.out.work, true, r.notes.List()
+	m.ExitStatus, m.RunTime, m.CoreTime, m.Complete, m.Notes = res.Status, max(r.out.end(), 1), r.out.work, true, r.report(end-r.started)
 	if state != nil {
 		if ws, ok := state.Sys().(syscall.WaitStatus); ok && ws.Signaled() {
 			m.ExitStatus = int(ws.Signal())
@@ -386,28 +388,30 @@ func (r *run) result(state *os.ProcessState, interrupted bool) Result {
 	return res
 }
 
-// report notes the figures of the recording.
-func (r *run) report(wall uint64) {
+// report is the notes with the figures of the recording so far.
+func (r *run) report(wall uint64) []profile.Note {
+	notes := maps.Clone(r.notes)
 	if s := r.sampler; s.total > 0 {
-		r.notes.Set("complete-stacks", fmt.Sprintf("%.1f %% of the samples have a complete call path", 100*s.share()), s.complete)
-		r.notes.Set("samples", fmt.Sprintf("samples by %s, %d a second and thread", r.by, r.o.Frequency), s.total)
+		notes.Set("complete-stacks", fmt.Sprintf("%.1f %% of the samples have a complete call path", 100*s.share()), s.complete)
+		notes.Set("samples", fmt.Sprintf("samples by %s, %d a second and thread", r.by, r.o.Frequency), s.total)
 	}
 	if r.lost > 0 {
-		r.notes.Set("lost-samples", "records that the kernel had no room for", r.lost)
+		notes.Set("lost-samples", "records that the kernel had no room for", r.lost)
 	}
 	if r.throttle > 0 {
-		r.notes.Set("throttled", "times that the kernel stopped sampling for a while", r.throttle)
+		notes.Set("throttled", "times that the kernel stopped sampling for a while", r.throttle)
 	}
 	if r.prog != nil && r.prog.ring != nil && r.prog.ring.Lost() > 0 {
-		r.notes.Set("lost-calls", "synchronisation calls that found no room in the ring", r.prog.ring.Lost())
+		notes.Set("lost-calls", "synchronisation calls that found no room in the ring", r.prog.ring.Lost())
 	}
 	if n := len(r.children); n > 0 {
-		r.notes.Set("child-process", "processes that the program started are not in the profile", uint64(n))
+		notes.Set("child-process", "processes that the program started are not in the profile", uint64(n))
 	}
 	if r.switches {
-		r.notes.Set("cpu-time", fmt.Sprintf("the times are those on a CPU, put together as if every thread had a core of its own, so that more threads than cores do no harm; "+
+		notes.Set("cpu-time", fmt.Sprintf("the times are those on a CPU, put together as if every thread had a core of its own, so that more threads than cores do no harm; "+
 			"on the wall the run took %v on %d cores", unit.Nanos(wall), cores()), 1)
 	}
+	return notes.List()
 }
 
 func (r *run) meta(state string) profile.Meta {

@@ -8,7 +8,7 @@ import (
 )
 
 // siteKey names the place of a hooked call.
-type siteKey struct{ caller, sp uint64 }
+type siteKey struct{ caller, sp, body uint64 }
 
 const maxSites = 1 << 14
 
@@ -16,7 +16,7 @@ const maxSites = 1 << 14
 // only the return address is sure; what lies above it is read from the thread's stack as it is now, which
 // holds as long as the calls are open.
 func (r *run) site(h *hook.Record) section.Site {
-	key := siteKey{h.Caller, h.SP}
+	key := siteKey{h.Caller, h.SP, r.body(h)}
 	if s, ok := r.sites[key]; ok {
 		return s
 	}
@@ -30,8 +30,42 @@ func (r *run) site(h *hook.Record) section.Site {
 	return s
 }
 
+// body is the function of the region in which a thread called a hooked function, 0 if there is none.
+func (r *run) body(h *hook.Record) uint64 {
+	t := r.byTID[h.TID]
+	if t == nil {
+		return 0
+	}
+	for i := len(t.calls) - 1; i >= 0; i-- {
+		if c := &t.calls[i]; c.body {
+			return c.function
+		}
+	}
+	return 0
+}
+
+// tailCall finds the place of a call that was reached by a jump: the return address is then that of the caller's call, not of the
+// function in which the source says "wait here".
+func (r *run) tailCall(h *hook.Record) (f section.Frame, ok bool) {
+	target := r.code.definition(r.table[h.Func].name)
+	entry := uint64(0)
+	if r.sampler.stubs != nil && r.sampler.stubs(h.Caller) {
+		entry = r.body(h)
+	} else if b := r.code.at(h.Caller - 1).b; b != nil && b.end == h.Caller && b.target != 0 {
+		entry = r.code.callee(b.target)
+	}
+	if target == 0 || entry == 0 || entry == target || !r.images.own(entry) {
+		return f, false
+	}
+	jump := r.code.jump(entry, target)
+	return section.Frame{Call: unit.Addr(jump), Func: unit.Addr(entry)}, jump != 0
+}
+
 func (r *run) readSite(h *hook.Record) section.Site {
 	var s section.Site
+	if f, ok := r.tailCall(h); ok {
+		s.Stack = append(s.Stack, f)
+	}
 	var regs unwind.Regs
 	regs[unwind.PC], regs[unwind.RSP], regs[unwind.RBP] = h.Caller, h.SP+8, h.FP
 	stack := make([]byte, siteStack)

@@ -41,7 +41,9 @@ type call struct {
 	object uint64
 	other  *thread
 	body   bool // not the call: the work of a region
-	over   bool // the call of a region whose work this thread has done
+
+	function uint64 // of the work
+	over     bool   // the call of a region whose work this thread has done
 }
 
 // onCPU adds up a thread's time on a CPU.

@@ -211,9 +211,12 @@ func (a *asm) record(p stubParams, phase Phase) {
 	a.raw(0x41, 0x89, 0x43, slotTID)
 	a.raw(0x41, 0xc7, 0x43, slotWhat) // mov dword [r11+what], imm
 	a.imm32(uint32(p.function)<<2 | uint32(phase))
-	if phase == Enter || phase == Begin {
+	switch {
+	case phase == Enter && p.work:
+		a.raw(0x49, 0x8b, 0x02, 0x49, 0x89, 0x43, slotArg0) // mov rax, [r10]; mov [r11+arg0], rax
+	case phase == Enter || phase == Begin:
 		a.raw(0x49, 0x89, 0x7b, slotArg0) // mov [r11+arg0], rdi
-	} else {
+	default:
 		a.raw(0x48, 0x8b, 0x44, 0x24, saved-8) // mov rax, [rsp+24]: the result
 		a.raw(0x49, 0x89, 0x43, slotArg0)
 	}

@@ -43,7 +43,7 @@ type Phase uint8
 
 // The phases.
 const (
-	Enter  Phase = iota // the function was called
+	Enter  Phase = iota // the function was called; if it has work (Func.Work), Arg0 is that function
 	Return              // it returned; Arg0 is its result
 	Begin               // a thread begins the work that was passed to the function (Func.Work)
 	End                 // the work is done
