@@ -343,6 +343,11 @@ func (w *Writer) finish() error {
 	if err := os.Remove(tmp); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return err
 	}
+	if err := os.WriteFile(tmp, nil, 0o666); errors.Is(err, os.ErrPermission) {
+		return nil // the program has given up its rights, and lime's with them: the file stays as it is, with its log beside it
+	} else if err != nil {
+		return err
+	}
 	if _, err := w.db.Exec("VACUUM INTO ?", tmp); err != nil {
 		return fmt.Errorf("profile %s: %w", w.path, err)
 	}

@@ -207,3 +207,18 @@ func underFilter(t *testing.T, name string) {
 	}
 	t.Fatalf("there is no filter %q", name)
 }
+
+// A program that may be executed but not read cannot be prepared: the message says what is missing.
+func TestProgramThatMayNotBeRead(t *testing.T) {
+	if os.Geteuid() == 0 {
+		t.Skip("root may read everything")
+	}
+	program := build(t, hostile+`int main(void) { return 0; }`)
+	if err := os.Chmod(program, 0o111); err != nil {
+		t.Fatal(err)
+	}
+	res, err := Run(t.Context(), Options{Command: []string{program}, Out: profile.New(profile.Meta{})})
+	if err == nil || !strings.Contains(err.Error(), "allowed to read the program") || res.Status != statusCannotRun {
+		t.Errorf("status %d, %v", res.Status, err)
+	}
+}

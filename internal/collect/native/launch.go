@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"os/exec"
 	"runtime"
 	"syscall"
@@ -71,7 +72,17 @@ func (l *launched) untraced(o *Options, prepare func(int) error, first error) (*
 func (l *launched) abandon(err error) error {
 	_ = l.cmd.Process.Kill() // it may be gone
 	_ = l.cmd.Wait()
+	if errors.Is(err, fs.ErrPermission) {
+		return fmt.Errorf("%s: lime must be allowed to read the program, and not only to execute it: %w", l.cmd.Path, err)
+	}
 	return err
+}
+
+// withoutRights reports whether the program has rights of its own (set-user-ID, set-group-ID), which the kernel does not give it when it is
+// started under ptrace by somebody who has not got them anyway.
+func (l *launched) withoutRights() bool {
+	st, err := os.Stat(l.cmd.Path)
+	return err == nil && st.Mode()&(fs.ModeSetuid|fs.ModeSetgid) != 0 && os.Geteuid() != 0
 }
 
 func (l *launched) install(t *hook.Tracee) {

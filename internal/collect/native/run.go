@@ -177,6 +177,9 @@ func (r *run) explain() {
 	if err := r.prog.why; err != nil {
 		r.notes.Add("no-hooks", fmt.Sprintf("sections are not seen, only the whole run: %v", err))
 	}
+	if r.prog.withoutRights() {
+		r.notes.Add("no-setuid", "the program has a set-user-ID or set-group-ID bit; recorded, it runs with the rights of its caller")
+	}
 	if !r.switches {
 		r.notes.Add("no-switches", "times are those on the wall: more threads than cores spoil them")
 	}
