@@ -258,6 +258,7 @@ func hooking() [roles]actions {
 		roleCondAll:  {(*run).wake, nil},
 		roleLock:     {(*run).locked, nil},
 		roleUnlock:   {(*run).unlocked, nil},
+		roleFutex:    {(*run).enterFutex, (*run).leaveFutex},
 	}
 }
 

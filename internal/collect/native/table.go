@@ -1,6 +1,10 @@
 package native
 
-import "lime/internal/collect/native/hook"
+import (
+	"golang.org/x/sys/unix"
+
+	"lime/internal/collect/native/hook"
+)
 
 // role is what calling a function means for the sections.
 type role uint8
@@ -16,6 +20,7 @@ const (
 	roleCondAll              // wakes all who wait on the first argument
 	roleLock                 // takes the lock that the first argument names; only long waits are seen, when they are over
 	roleUnlock               // gives it back while others wait
+	roleFutex                // system call: waits for a futex or wakes who waits
 	roles
 )
 
@@ -49,6 +54,7 @@ func table() []row {
 		{"pthread_cond_clockwait", roleCondWait, glibc},
 		{"pthread_cond_signal", roleCondWake, posix},
 		{"pthread_cond_broadcast", roleCondAll, posix},
+		{"syscall", roleFutex, "futex(2), syscall(2)"},
 		{"pthread_mutex_lock", roleLock, posix},
 		{"pthread_mutex_timedlock", roleLock, posix},
 		{"pthread_mutex_clocklock", roleLock, glibc},
@@ -149,6 +155,8 @@ func hooks(rows []row) []hook.Func {
 			f.Slow, f.Try, f.Refused = slowLock, tries[r.name].name, tries[r.name].refused
 		case roleUnlock:
 			f.Contended = true
+		case roleFutex:
+			f.Return, f.Only, f.StackArgs = true, unix.SYS_FUTEX, 8
 		case roleBarrier, roleTeam, roleJoin:
 			f.Return = true
 		}

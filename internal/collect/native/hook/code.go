@@ -31,6 +31,7 @@ type stubParams struct {
 	body      int    // with work: which argument, 0 or 2
 	variadic  bool   // with work: the second argument counts those behind the function, which are the work's last ones
 	thunks    uint64 // address of the thunks
+	only      uint32 // record only calls with this first argument
 	slow      uint32 // record at the return, if the call took so many cycles
 	try       uint64 // with slow: the function that takes the lock if it is free, 0 = none
 	refused   int32  // what it returns if the lock is taken
@@ -55,6 +56,7 @@ func newStub(p stubParams) stub {
 	if p.work {
 		return a.workStub(p)
 	}
+	plain := a.unless(p)
 	a.record(p, Enter)
 	if !p.returns {
 		a.raw(0x49, 0xbb) // mov r11, target
@@ -87,7 +89,31 @@ func newStub(p stubParams) stub {
 	a.imm32(uint32(frame))
 	a.record(p, Return)
 	a.raw(0xc3) // ret
+	a.goOn(plain, p)
 	return stub{code: a.b, inside: inside, frame: frame}
+}
+
+// unless jumps away from calls that are not to be recorded.
+func (a *asm) unless(p stubParams) (away int) {
+	if p.only == 0 {
+		return 0
+	}
+	a.raw(0x81, 0xff) // cmp edi, only
+	a.imm32(p.only)
+	a.raw(0x0f, 0x85) // jne away
+	a.imm32(0)
+	return len(a.b)
+}
+
+// goOn is where the calls that were jumped away go on.
+func (a *asm) goOn(away int, p stubParams) {
+	if away == 0 {
+		return
+	}
+	a.reach(away)
+	a.raw(0x49, 0xbb) // mov r11, target
+	a.imm64(p.target)
+	a.raw(0x41, 0xff, 0xe3) // jmp r11
 }
 
 // slowFrame is the room for the first two arguments, later the start and the result, and what keeps the stack aligned.
@@ -220,9 +246,14 @@ func (a *asm) record(p stubParams, phase Phase) {
 		a.raw(0x48, 0x8b, 0x44, 0x24, saved-8) // mov rax, [rsp+24]: the result
 		a.raw(0x49, 0x89, 0x43, slotArg0)
 	}
-	if p.work {
+	switch {
+	case p.work:
 		a.raw(0x4d, 0x89, 0x53, slotArg1) // mov [r11+arg1], r10
-	} else {
+	case p.only > 0 && phase == Enter:
+		a.raw(0x49, 0x89, 0x73, slotArg0)                         // mov [r11+arg0], rsi
+		a.raw(0x8b, 0x44, 0x24, 8, 0x41, 0x89, 0x43, slotArg1)    // mov eax, [rsp+8]: edx; mov [r11+arg1], eax
+		a.raw(0x8b, 0x44, 0x24, 16, 0x41, 0x89, 0x43, slotArg1+4) // mov eax, [rsp+16]: ecx; mov [r11+arg1+4], eax
+	default:
 		a.raw(0x49, 0x89, 0x73, slotArg1) // mov [r11+arg1], rsi
 	}
 	a.raw(0x48, 0x8b, 0x44, 0x24, saved) // mov rax, [rsp+32]: the return address

@@ -16,6 +16,7 @@ type Func struct {
 	Work      bool   // one of its arguments is a function, which it runs on several threads before it returns: record that too
 	Body      int    // with Work: which one, 0 or 2
 	Variadic  bool   // with Work: the second argument counts the arguments behind the function, which are passed on to it
+	Only      uint32 // with Return: record only calls whose first argument is this; Arg0 is then the second one, Arg1 the third, and the fourth in its upper half
 	Slow      uint32 // record only calls that took so many cycles, when they return: Arg0 is the first argument, Arg1 the cycles
 	Try       string // with Slow: a function that takes the same lock if it is free, without waiting
 	Refused   int32  // what that one returns if the lock is taken
@@ -106,6 +107,7 @@ func (t *Tracee) install(funcs []Func, ims []image, params stubParams) (*Install
 		}
 		p := params
 		p.function, p.target, p.stackArgs, p.returns, p.work, p.fetch = i, target, f.StackArgs, f.Return, f.Work, f.Fetch
+		p.only = f.Only
 		p.body, p.variadic = f.Body, f.Variadic
 		p.slow, p.contended, p.try, p.refused = f.Slow, f.Contended, definition(ims, f.Try), f.Refused
 		s := newStub(p)

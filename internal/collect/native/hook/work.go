@@ -36,12 +36,7 @@ func (a *asm) workStub(p stubParams) stub {
 	a.raw(0xc3) // ret
 	a.reach(worker)
 	working, room := a.worker(p)
-	if plain > 0 {
-		a.reach(plain)
-		a.raw(0x49, 0xbb) // mov r11, target
-		a.imm64(p.target)
-		a.raw(0x41, 0xff, 0xe3) // jmp r11
-	}
+	a.goOn(plain, p)
 	return stub{code: a.b, inside: inside, frame: args + workFrame, working: working, workFrame: room}
 }
 
