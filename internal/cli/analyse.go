@@ -47,15 +47,15 @@ const (
 )
 
 // analyse makes the report of a profile.
-func analyse(src profile.Source, o analysis.Options) (*report.Report, error) {
+func analyse(src profile.Source, o analysis.Options) (*analysis.Result, *report.Report, error) {
 	if len(src.Tables().Edges) > leanAbove {
 		defer debug.SetGCPercent(debug.SetGCPercent(leanGC))
 	}
 	res, err := analysis.Run(src, o)
 	if err != nil {
-		return nil, failed(err)
+		return nil, nil, failed(err)
 	}
-	return report.Build(res, src.Tables()), nil
+	return res, report.Build(res, src.Tables()), nil
 }
 
 // analyseFile makes the report of the profile at path.
@@ -65,7 +65,7 @@ func analyseFile(path string, o analysis.Options) (*report.Report, error) {
 		return nil, err
 	}
 	defer closeSource()
-	r, err := analyse(src, o)
+	_, r, err := analyse(src, o)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -15,6 +16,7 @@ import (
 // reportFlags are the options of report.
 type reportFlags struct {
 	json, html, all bool
+	verify          bool
 	views           [3]bool // by reportViews
 	sections        int
 	output, color   string
@@ -29,15 +31,23 @@ func (a *app) reportCommand() *cobra.Command {
 		Long: `report says which parallel sections lose time, which source lines make their
 threads uneven, and how much there is to win. It reads ` + defaultProfile + `, or the
 PROFILE that is named. If no two threads ran side by side there is nothing to
-answer: status 3.`,
+answer: status 3.
+
+--verify runs the program of a simulated profile once more as it was, and once
+for each important cause without it: misses become hits, the cost of a decision
+is the same for all threads. Beside each cause stands what that showed. The
+program must be where it was, and its standard input is empty.`,
 		Args: cobra.MaximumNArgs(1),
-		RunE: func(_ *cobra.Command, args []string) error { return a.report(oneOr(args, defaultProfile), &f) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return a.report(cmd.Context(), oneOr(args, defaultProfile), &f)
+		},
 	}
 	fl := cmd.Flags()
 	fl.BoolVar(&f.json, "json", false, "print JSON (docs/report-json.md)")
 	fl.BoolVar(&f.html, "html", false, "print one self-contained HTML file")
 	fl.StringVarP(&f.output, "output", "o", "", "write to this `file` instead of standard output")
 	fl.BoolVarP(&f.all, "all", "a", false, "explain every section, show every cause")
+	fl.BoolVar(&f.verify, "verify", false, "run the program again without each cause, to see whether it is right")
 	fl.IntVarP(&f.sections, "sections", "n", 0, "explain at most `N` sections; 0 = those that matter, up to 3")
 	colorFlag(cmd, &f.color)
 	analysisFlags(cmd, &f.analysis)
@@ -48,7 +58,7 @@ answer: status 3.`,
 	return cmd
 }
 
-func (a *app) report(path string, f *reportFlags) error {
+func (a *app) report(ctx context.Context, path string, f *reportFlags) error {
 	if err := f.check(); err != nil {
 		return err
 	}
@@ -57,7 +67,7 @@ func (a *app) report(path string, f *reportFlags) error {
 			return a.reportView(path, f.output, v.view)
 		}
 	}
-	r, err := analyseFile(path, f.analysis)
+	r, err := a.reportOf(ctx, path, f)
 	if err != nil {
 		return err
 	}
@@ -68,6 +78,28 @@ func (a *app) report(path string, f *reportFlags) error {
 		return status(ExitWeak)
 	}
 	return nil
+}
+
+// reportOf makes the report, and holds its causes to runs if that is asked for.
+func (a *app) reportOf(ctx context.Context, path string, f *reportFlags) (*report.Report, error) {
+	if !f.verify {
+		return analyseFile(path, f.analysis)
+	}
+	src, closeSource, err := openProfile(path)
+	if err != nil {
+		return nil, err
+	}
+	defer closeSource()
+	res, r, err := analyse(src, f.analysis)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	checks, err := a.verify(ctx, src, res, f.analysis)
+	if err != nil {
+		r.NotVerified(err)
+	}
+	r.Verify(checks)
+	return r, nil
 }
 
 // reportViews lists the views of the call paths, by their flags.

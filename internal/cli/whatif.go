@@ -6,8 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 
@@ -18,7 +16,6 @@ import (
 	"lime/internal/ledger"
 	"lime/internal/profile"
 	"lime/internal/report"
-	"lime/internal/resolve"
 	"lime/internal/whatif"
 )
 
@@ -29,6 +26,7 @@ type whatifFlags struct {
 	cores           int
 	output, save    string
 	json, all       bool
+	estimate        bool
 	analysis        analysis.Options
 }
 
@@ -44,9 +42,12 @@ same input, with one thing changed, and prints what became of the imbalance.
 was. KIND@FILE:LINE names them; top is the line of the report's first hardware
 cause, important all causes with a score above the limit, all every one.
 
---even answers from the profile's account, without another run, and is an
-estimate: what the section would be if every thread did at that line what the
-threads do on average.
+--even asks what the sections would be if every thread did at that line what the
+threads do on average. The profile's account says, to first order; then the
+program runs again, with each thread's time in each section changed by what the
+account charges that line with, and what that shows stands beside what was said.
+With --estimate, or where the program cannot be run again, it is the account's
+word alone.
 
 The program must be where it was, and its standard input is empty.
 
@@ -63,7 +64,8 @@ The program must be where it was, and its standard input is empty.
 	fl.StringVar(&f.bus, "bus", "", "wider: the bus to the shared cache never makes a core wait (`how`)")
 	fl.StringArrayVar(&f.settings, "set", nil, "change the machine: `key=value`, for example l2.size=8MB; may be repeated")
 	fl.IntVarP(&f.cores, "cores", "c", 0, "simulate `N` cores instead")
-	fl.StringVar(&f.even, "even", "", "even out what the threads do at this `FILE:LINE` (an estimate)")
+	fl.StringVar(&f.even, "even", "", "even out what the threads do at this `FILE:LINE`")
+	fl.BoolVar(&f.estimate, "estimate", false, "answer --even from the account, without a run")
 	fl.StringVarP(&f.output, "output", "o", "", "write to this `file` instead of standard output")
 	fl.StringVar(&f.save, "save", "", "keep the profile of the changed run in this `file`")
 	fl.BoolVar(&f.json, "json", false, "print JSON")
@@ -87,7 +89,7 @@ func (a *app) whatif(ctx context.Context, path string, f *whatifFlags) error {
 	}
 	var c *whatif.Comparison
 	if f.even != "" {
-		c, err = evened(src, before, f.even)
+		c, err = a.evened(ctx, src, before, f)
 	} else {
 		c, err = a.again(ctx, src, before, f)
 	}
@@ -112,7 +114,11 @@ func (f *whatifFlags) check() error {
 	case f.cores < 0 || f.cores > sim.MaxCores:
 		return fmt.Errorf("--cores %d: choose 1 to %d", f.cores, sim.MaxCores)
 	case f.even != "" && (changes > 0 || f.bus != ""):
-		return errors.New("--even answers without another run: use it alone")
+		return errors.New("--even is a change of its own: use it alone")
+	case f.estimate && f.even == "":
+		return errors.New("--estimate goes with --even: all else is run")
+	case f.estimate && f.save != "":
+		return errors.New("--estimate makes no run, so that there is nothing to --save")
 	case f.even == "" && changes == 0 && f.bus == "":
 		return errors.New("nothing to change: use --erase, --bus, --set, --cores or --even")
 	}
@@ -121,54 +127,25 @@ func (f *whatifFlags) check() error {
 
 // again runs the program of a profile once more, changed.
 func (a *app) again(ctx context.Context, src profile.Source, before *analysis.Result, f *whatifFlags) (*whatif.Comparison, error) {
+	if err := repeatable(src); err != nil {
+		return nil, err
+	}
 	o, words, err := f.options(src, before)
 	if err != nil {
 		return nil, err
 	}
-	if f.save == "" {
-		dir, err := os.MkdirTemp("", "lime-whatif-")
-		if err != nil {
-			return nil, fmt.Errorf("room for the changed run's profile: %w", err)
-		}
-		defer os.RemoveAll(dir)
-		o.Out = filepath.Join(dir, defaultProfile)
-	} else {
-		o.Out = f.save
-	}
-	o.Stdin, o.Stdout, o.Stderr = strings.NewReader(""), io.Discard, a.stderr
-	o.Progress, o.Tool = isTerminal(a.stderr), "lime "+Version()
-	if ctx == nil {
-		ctx = context.Background()
-	}
-	res, err := sim.Run(ctx, *o)
+	result, err := a.rerun(ctx, o, f.save, f.analysis)
 	if err != nil {
 		return nil, err
 	}
-	if res.EndState == "" || res.EndState == "interrupted" {
-		return nil, fmt.Errorf("the changed run did not come to its end (%s): %s", res.EndState, res.Message)
-	}
-	if err := resolve.File(o.Out, resolve.Options{}); err != nil {
-		return nil, err
-	}
-	after, err := profile.Open(o.Out)
-	if err != nil {
-		return nil, err
-	}
-	defer after.Close()
-	result, err := analysis.Run(after, f.analysis)
-	if err != nil {
-		return nil, err
-	}
-	return whatif.Compare(before, result, words), nil
+	return whatif.Compare(before, result.Result, words), nil
 }
 
 // options are those of the profile's run, with the changes, and the changes in words.
 func (f *whatifFlags) options(src profile.Source, before *analysis.Result) (*sim.Options, []string, error) {
 	m := src.Meta()
-	if m.Collector != "simulate" || len(m.Command) == 0 {
-		return nil, nil, fmt.Errorf("only a simulated run can be repeated with a change; this profile is of '%s'", m.Collector)
-	}
-	o := &sim.Options{Cores: m.Cores, Cmd: m.Command[0], Args: m.Command[1:], Machine: m.Model, MachineText: m.Machine, Settings: f.settings}
+	o := sameOptions(m)
+	o.Settings = f.settings
 	words := append([]string(nil), f.settings...)
 	if f.bus != "" {
 		o.Settings = append(o.Settings, "bus.width_bytes=0")
@@ -196,28 +173,56 @@ func (f *whatifFlags) options(src profile.Source, before *analysis.Result) (*sim
 	return o, words, nil
 }
 
-// evened answers --even from the account.
-func evened(src profile.Source, before *analysis.Result, where string) (*whatif.Comparison, error) {
-	i := strings.LastIndexByte(where, ':')
-	line, err := strconv.Atoi(where[i+1:])
+// evened answers --even: what the account says, and what a run shows.
+func (a *app) evened(ctx context.Context, src profile.Source, before *analysis.Result, f *whatifFlags) (*whatif.Comparison, error) {
+	i := strings.LastIndexByte(f.even, ':')
+	line, err := strconv.Atoi(f.even[i+1:])
 	if i <= 0 || err != nil || line <= 0 {
-		return nil, fmt.Errorf("--even %q: write FILE:LINE", where)
+		return nil, fmt.Errorf("--even %q: write FILE:LINE", f.even)
 	}
-	l := ledger.New(src)
-	c := &whatif.Comparison{Schema: whatif.Schema, Estimate: true, Change: []string{"the threads do the same at " + where},
-		ClockUnit: before.Run.ClockUnit, RunTimeBefore: before.Whole.RunTime, RunTimeAfter: before.Whole.RunTime}
-	var first error
+	var ids []profile.SectionID
 	for k := range before.Sections {
-		s := &before.Sections[k]
-		ev, err := l.Even(s.ID, ledger.Target{File: where[:i], Line: int32(line)}, 0)
-		if err != nil {
-			first = errors.Join(first, err)
-			continue
+		ids = append(ids, before.Sections[k].ID)
+	}
+	said, plan, err := whatif.Even(src, ledger.New(src), ids, ledger.Target{File: f.even[:i], Line: int32(line)})
+	if err != nil {
+		return nil, err
+	}
+	estimate := &whatif.Comparison{Schema: whatif.Schema, Estimate: true, Change: []string{"the threads do the same at " + f.even},
+		ClockUnit: before.Run.ClockUnit, RunTimeBefore: before.Whole.RunTime, RunTimeAfter: before.Whole.RunTime}
+	for k := range before.Sections {
+		if s := &before.Sections[k]; said[s.ID] != nil {
+			estimate.AddEven(s, said[s.ID].Before.TMax, said[s.ID].After.TMax, said[s.ID].After.Imbalance)
 		}
-		c.AddEven(s, ev.Before.TMax, ev.After.TMax, ev.After.Imbalance)
 	}
-	if len(c.Sections) == 0 {
-		return nil, first
+	if f.estimate {
+		return estimate, nil
 	}
+	if err := repeatable(src); err != nil {
+		estimate.Why = err.Error()
+		return estimate, nil
+	}
+	return a.runEven(ctx, src, before, f, plan, estimate)
+}
+
+// runEven runs the program with a line evened out, and holds the estimate to it.
+func (a *app) runEven(ctx context.Context, src profile.Source, before *analysis.Result, f *whatifFlags, plan whatif.Plan, estimate *whatif.Comparison) (*whatif.Comparison, error) {
+	base, err := a.unchanged(ctx, src, before, f.analysis)
+	if err != nil {
+		estimate.Why = err.Error()
+		return estimate, nil
+	}
+	o := sameOptions(src.Meta())
+	if o.Even, err = base.even(plan); err != nil {
+		estimate.Why = notTheSame(err).Error()
+		return estimate, nil
+	}
+	after, err := a.rerun(ctx, o, f.save, f.analysis)
+	if err != nil {
+		return nil, err
+	}
+	c := whatif.Compare(base.Result, after.Result, estimate.Change)
+	c.Missed = after.missed
+	c.Hold(estimate)
 	return c, nil
 }

@@ -252,6 +252,7 @@ type Cause struct {
 	Members         []Member        `json:"members,omitempty"`
 	Rivals          []Rival         `json:"rivals,omitempty"`
 	Scores          []InstanceScore `json:"instance_scores,omitempty"`
+	Verified        *Verified       `json:"verified,omitempty"`   // lime report --verify
 	Paths           [][]Frame       `json:"call_paths,omitempty"` // outermost first
 }
 

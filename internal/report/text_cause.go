@@ -114,6 +114,9 @@ func (p *printer) cause(r *Report, s *Section, c *Cause, again bool) {
 	if c.TimeToWin > 0 {
 		p.item(2, "To win: ", toWin(r, c))
 	}
+	if c.Verified != nil {
+		p.item(2, "Verified: ", c.Verified.Text)
+	}
 	if len(c.Parts) > 0 {
 		p.item(2, "It consists of: ", partWords(c.Parts))
 	}

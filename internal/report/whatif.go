@@ -17,6 +17,9 @@ func WhatIf(w io.Writer, c *whatif.Comparison, all bool) error {
 	if c.Estimate {
 		p.print("%s", "(computed from the account of the run, to first order; not run)")
 	}
+	if c.Why != "" {
+		p.print("Not run: %s.", c.Why)
+	}
 	p.print("%s", "")
 	p.print("%-36s %21s %21s", "", "imbalance", "time")
 	p.print("%-36s %10s %10s %10s %10s", "section", "before", "after", "before", "after")
@@ -34,6 +37,7 @@ func WhatIf(w io.Writer, c *whatif.Comparison, all bool) error {
 		p.print("%s", "no section lost any time")
 	}
 	p.print("%-36s %10s %10s %10s %10s", "whole run, "+c.ClockUnit, "", "", unit.SI(c.RunTimeBefore), unit.SI(c.RunTimeAfter))
+	p.said(c)
 	for i := range c.Sections {
 		if s := &c.Sections[i]; i == 0 && s.LostBefore > 0 && !s.Gone {
 			p.print("%s", "")
@@ -41,6 +45,26 @@ func WhatIf(w io.Writer, c *whatif.Comparison, all bool) error {
 		}
 	}
 	return p.err
+}
+
+// said prints what the account had said beside what the run shows.
+func (p *linePrinter) said(c *whatif.Comparison) {
+	first := true
+	for i := range c.Sections {
+		s := &c.Sections[i]
+		if s.Said == nil || s.LostBefore == 0 {
+			continue
+		}
+		if first {
+			p.print("%s", "")
+		}
+		first = false
+		p.print("%s: the account had said an imbalance of %s and a time of %s; gone is %s of the time lost, said was %s.", whatIfPlace(s),
+			unit.Percent(s.Said.Imbalance), unit.SI(s.Said.Time), unit.Percent(s.Accounted), unit.Percent(s.Said.Accounted))
+	}
+	if c.Missed > whatif.Missed {
+		p.print("%s of what was to be evened out could not be: it is known too late when parts begin (pools, barriers that the program builds itself).", unit.Percent(c.Missed))
+	}
 }
 
 func after(s *whatif.Section, text string) string {

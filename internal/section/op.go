@@ -108,6 +108,7 @@ type Part struct {
 	Thread                 ThreadID
 	Start, Arrive, Release unit.Cycles
 	LockWait, OffCPU       unit.Cycles
+	Number                 int   // of the thread's parts, those that come to nothing included
 	Spans                  []any // pieces in order; a piece may belong to several nested instances
 	site                   Site
 	first                  bool // the thread's first part

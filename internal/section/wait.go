@@ -469,6 +469,12 @@ func (r *Recogniser) Ended(id ThreadID) bool {
 	return t != nil && t.wait.done
 }
 
+// Working reports whether the thread is in a part, and not waiting at the end of one.
+func (r *Recogniser) Working(id ThreadID) bool {
+	t := r.threads[id]
+	return t != nil && t.state == running
+}
+
 // Parts is how many parts of the thread have ended.
 func (r *Recogniser) Parts(id ThreadID) int {
 	if t := r.threads[id]; t != nil {

@@ -5,8 +5,10 @@ import "lime/internal/analysis"
 // Comparison sets two runs beside each other.
 type Comparison struct {
 	Schema        string    `json:"schema"`
-	Change        []string  `json:"change"`   // what was done, in words
-	Estimate      bool      `json:"estimate"` // computed from the account, not run
+	Change        []string  `json:"change"`           // what was done, in words
+	Estimate      bool      `json:"estimate"`         // computed from the account, not run
+	Why           string    `json:"why,omitempty"`    // an estimate that was to be run was not
+	Missed        float64   `json:"missed,omitempty"` // part of what was to be evened out that could not be
 	ClockUnit     string    `json:"clock_unit"`
 	RunTimeBefore float64   `json:"run_time_before"`
 	RunTimeAfter  float64   `json:"run_time_after"`
@@ -29,6 +31,26 @@ type Section struct {
 	// Accounted is the part of the lost time that the change took away; negative if it added some.
 	Accounted float64 `json:"accounted"`
 	Gone      bool    `json:"gone,omitempty"` // the second run does not have it
+	Said      *Said   `json:"said,omitempty"` // what the account had said, where a run was to check it
+}
+
+// Said is what the account says would be, to first order.
+type Said struct {
+	Imbalance float64 `json:"imbalance"`
+	Time      float64 `json:"time"`
+	Lost      float64 `json:"lost"`
+	Accounted float64 `json:"accounted"`
+}
+
+// Hold puts what an estimate says beside what a run of the same change shows.
+func (c *Comparison) Hold(estimate *Comparison) {
+	for i := range c.Sections {
+		for _, e := range estimate.Sections {
+			if s := &c.Sections[i]; e.Kind == s.Kind && e.EndsAt.File == s.EndsAt.File && e.EndsAt.Line == s.EndsAt.Line && e.EndsAt.Address == s.EndsAt.Address {
+				s.Said = &Said{Imbalance: e.ImbalanceAfter, Time: e.TimeAfter, Lost: e.LostAfter, Accounted: e.Accounted}
+			}
+		}
+	}
 }
 
 type place struct {

@@ -57,21 +57,37 @@ type chooser struct {
 	words []string
 }
 
+// superior is the kind that must happen before another can; "" if there is none.
+func (c *chooser) superior(kind string) string {
+	for i := range c.tab.Kinds {
+		if c.tab.Kinds[i].Name == kind {
+			return c.tab.Kinds[i].Superior
+		}
+	}
+	return ""
+}
+
 // root is the event that must happen before any of the superiors of a kind can.
 func (c *chooser) root(kind string) string {
 	for range c.tab.Kinds { // a cycle of superiors ends too
-		up := ""
-		for i := range c.tab.Kinds {
-			if c.tab.Kinds[i].Name == kind {
-				up = c.tab.Kinds[i].Superior
-			}
-		}
+		up := c.superior(kind)
 		if up == "" {
 			break
 		}
 		kind = up
 	}
 	return kind
+}
+
+// follows reports whether a kind is another one, or can only happen where that happens.
+func (c *chooser) follows(kind, from string) bool {
+	for range c.tab.Kinds {
+		if kind == from {
+			return true
+		}
+		kind = c.superior(kind)
+	}
+	return kind == from
 }
 
 // causes takes the hardware causes of the sections, in the order of the report. The misses of one line
@@ -99,16 +115,18 @@ func (c *chooser) causes(res *analysis.Result, spec string) {
 	}
 }
 
-// line takes all events of a kind on a source line, or at an address where there is no line.
+// line takes all events of a kind on a source line, or at an address where there is no line, and what follows from them: an
+// access that only takes the right to write has no miss of the first level before its coherence miss.
 func (c *chooser) line(kind, file string, line int, address string) {
 	found := false
 	for i := range c.tab.Events {
 		e := &c.tab.Events[i]
-		if c.kindName(e.Kind) != kind {
+		if !c.follows(c.kindName(e.Kind), kind) {
 			continue
 		}
 		if c.on(e, file, line) || line == 0 && fmt.Sprintf("%#x", e.Addr) == address {
 			c.add(e.Addr, kind)
+			c.add(e.Addr, c.kindName(e.Kind))
 			found = true
 		}
 	}

@@ -188,7 +188,7 @@ func (r *run) protected(f func()) (err error) {
 func (r *run) result() Result {
 	res := Result{
 		Status: r.end.status, EndState: r.end.state, Instances: r.out.instances, Threads: len(r.threads),
-		RunTime: r.latest, Notes: r.notes.List(), Message: strings.Join(r.end.words, "\n"),
+		RunTime: r.latest, Notes: r.notes.List(), Message: strings.Join(r.end.words, "\n"), Parts: r.numbers.list(), Missed: r.even.missed(),
 	}
 	switch {
 	case r.end.err != nil, r.end.state == "deadlock":

@@ -10,20 +10,22 @@ import (
 
 // Options say what to run, and how.
 type Options struct {
-	Cores       int      // simulated cores; 0: 8
-	Machine     string   // a machine: name of a preset, or file; "" or "count": an instruction takes one cycle
-	MachineText string   // its description, where Machine is but its name
-	Settings    []string // "key=value" over the machine's description
-	Erase       []Erase  // events that shall not happen
-	Cmd         string   // the program, looked up in PATH if it has no slash
-	Args        []string // its arguments, without the name
-	Env         []string // nil: lime's own
-	Out         string   // the profile; "": lime.data
-	SectionEnds []string // functions at which sections end, too
-	HostCPU     bool     // the program may use all that the host's processor has
-	Progress    bool     // show a progress line on Stderr
-	Tool        string   // name and version, for the profile
-	Lime        string   // the program to start as the child; "": this one
+	Cores       int         // simulated cores; 0: 8
+	Machine     string      // a machine: name of a preset, or file; "" or "count": an instruction takes one cycle
+	MachineText string      // its description, where Machine is but its name
+	Settings    []string    // "key=value" over the machine's description
+	Erase       []Erase     // events that shall not happen
+	Even        [][]Stretch // by thread and number of the part: how much less time it is to take
+	NumberParts bool        // tell the numbers of the parts
+	Cmd         string      // the program, looked up in PATH if it has no slash
+	Args        []string    // its arguments, without the name
+	Env         []string    // nil: lime's own
+	Out         string      // the profile; "": lime.data
+	SectionEnds []string    // functions at which sections end, too
+	HostCPU     bool        // the program may use all that the host's processor has
+	Progress    bool        // show a progress line on Stderr
+	Tool        string      // name and version, for the profile
+	Lime        string      // the program to start as the child; "": this one
 
 	Stdin          io.Reader // nil: lime's own
 	Stdout, Stderr io.Writer
@@ -38,6 +40,8 @@ type Result struct {
 	Threads   int
 	RunTime   uint64 // clock units
 	Notes     []profile.Note
+	Missed    float64 // of Even: the part of it that could not be carried out
+	Parts     [][]int // with NumberParts: by thread, in the order of time, the numbers of the parts that are in the profile
 }
 
 // MaxCores is the largest machine.
@@ -57,6 +61,8 @@ type Config struct {
 	Model       string // name of the machine
 	Machine     string // its description; "": model count
 	Erase       []Erase
+	Even        [][]Stretch
+	NumberParts bool
 	Cmd         string
 	Args        []string // argv
 	Env         []string
@@ -111,7 +117,7 @@ func (o *Options) config() (Config, error) {
 		return Config{}, err
 	}
 	c := Config{
-		Cores: o.Cores, Model: model, Machine: text, Erase: o.Erase, Cmd: o.Cmd, Args: append([]string{o.Cmd}, o.Args...), Env: o.Env, Out: o.Out,
+		Cores: o.Cores, Model: model, Machine: text, Erase: o.Erase, Even: o.Even, NumberParts: o.NumberParts, Cmd: o.Cmd, Args: append([]string{o.Cmd}, o.Args...), Env: o.Env, Out: o.Out,
 		SectionEnds: o.SectionEnds, HostCPU: o.HostCPU, Progress: o.Progress, Tool: o.Tool,
 	}
 	if c.Cores == 0 {

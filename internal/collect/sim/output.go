@@ -84,6 +84,7 @@ func (o *output) instance(in section.Instance) {
 		o.err = err
 	}
 	o.instances++
+	o.r.numbers.add(&in)
 }
 
 func (o *output) section(in section.Instance) profile.SectionID {

@@ -47,6 +47,8 @@ type run struct {
 	waiters map[uint64]int     // threads in roleCondWait, by object
 	locks   map[uint64]uint64  // clock at which a lock was last given back
 	heap    *heapBook          // with a machine: what the program has allocated
+	numbers *numbering         // nil: nobody asks for the numbers of the parts
+	even    *evening           // nil: the threads take the time that they take
 	data    *dataBook          // and what its instructions miss on
 	blocks  blockIndex
 	walker  *unwind.Unwinder
@@ -79,7 +81,11 @@ func newRun(cfg Config, meter Meter, sink profile.Sink) (*run, error) {
 		byGuest: map[*guest.Thread]*thread{}, byCtx: map[*cpu.Context]*thread{},
 		names: byName(cfg.SectionEnds), entries: map[uint64]*fn{}, tasks: map[uint64]*fn{}, probes: map[uint64]bool{},
 		bodies: map[uint64][]*fork{}, waiters: map[uint64]int{}, members: map[uint64]int{}, locks: map[uint64]uint64{},
+		even:  newEvening(cfg.Even),
 		notes: collect.Notes{}, sampler: sampler{interval: firstInterval},
+	}
+	if cfg.NumberParts {
+		r.numbers = &numbering{}
 	}
 	r.perNano = r.meter.Hz() / 1e9
 	r.cores = newCores(cfg.Cores, quantumLength)
@@ -291,7 +297,7 @@ func (r *run) step(t *thread, budget int64) (cpu.Exit, uint64) {
 	if err != nil {
 		r.stop("lime-failed", err)
 	}
-	r.charge(t, units)
+	r.charge(t, r.even.time(r.rec, t.id, units))
 	return exit, n
 }
 
