@@ -208,11 +208,13 @@ func (f *File) Text(name string) (lo, hi uint64) {
 	return 0, 0
 }
 
-// OffsetToAddr turns an offset into the file, as mappings give it, into a link-time address.
-func (f *File) OffsetToAddr(off uint64) (addr uint64, ok bool) {
+// CodeAddr turns the offset into the file at which a mapping of code begins into a link-time address. Mappings begin with a
+// page, segments need not: the page may hold the end of another segment, too.
+func (f *File) CodeAddr(off uint64) (addr uint64, ok bool) {
+	const page = 4096
 	for _, s := range f.Segments {
-		if off >= s.Offset && off-s.Offset < s.FileSize {
-			return s.Addr + (off - s.Offset), true
+		if s.Flags&elf.PF_X != 0 && off >= s.Offset&^(page-1) && off < s.Offset+s.FileSize {
+			return s.Addr - s.Offset + off, true
 		}
 	}
 	return 0, false

@@ -147,12 +147,26 @@ func TestHeaderFacts(t *testing.T) {
 		t.Errorf("%d bytes of main", len(b))
 	}
 	for _, seg := range f.Segments {
-		if addr, ok := f.OffsetToAddr(seg.Offset); !ok || seg.FileSize > 0 && addr != seg.Addr && addr > seg.Addr {
+		if addr, ok := f.CodeAddr(seg.Offset); seg.Flags&elf.PF_X != 0 && (!ok || addr != seg.Addr) {
 			t.Errorf("offset %#x is at %#x", seg.Offset, addr)
 		}
 	}
 	if data, addr, err := f.EHFrame(); err != nil || len(data) == 0 || addr == 0 {
 		t.Errorf("eh_frame: %d bytes at %#x, %v", len(data), addr, err)
+	}
+}
+
+// A segment may begin within the page that the one before it ends in, at another address.
+func TestCodeThatSharesItsFirstPage(t *testing.T) {
+	f := &File{Segments: []Segment{{Addr: 0, Offset: 0, FileSize: 0x16120, MemSize: 0x16120, Flags: elf.PF_R},
+		{Addr: 0x17120, Offset: 0x16120, FileSize: 0x44960, MemSize: 0x44960, Flags: elf.PF_R | elf.PF_X}}}
+	for off, want := range map[uint64]uint64{0x16000: 0x17000, 0x16120: 0x17120, 0x20000: 0x21000} {
+		if addr, ok := f.CodeAddr(off); !ok || addr != want {
+			t.Errorf("offset %#x is at %#x, want %#x", off, addr, want)
+		}
+	}
+	if addr, ok := f.CodeAddr(0x1000); ok {
+		t.Errorf("there is no code at offset 0x1000, but %#x is given", addr)
 	}
 }
 

@@ -112,7 +112,7 @@ func (im *image) open(lo, offset uint64) {
 	}
 	im.bin = bin
 	im.goCode = bin.HasSection(".gopclntab")
-	if addr, ok := bin.OffsetToAddr(offset); ok {
+	if addr, ok := bin.CodeAddr(offset); ok {
 		im.bias = lo - addr
 	}
 }

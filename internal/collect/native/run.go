@@ -7,6 +7,7 @@ import (
 	"maps"
 	"os"
 	"os/signal"
+	"strings"
 	"runtime/debug"
 	"syscall"
 	"time"
@@ -396,6 +397,9 @@ func (r *run) report(wall uint64) []profile.Note {
 	notes := maps.Clone(r.notes)
 	if s := r.sampler; s.total > 0 {
 		notes.Set("complete-stacks", fmt.Sprintf("%.1f %% of the samples have a complete call path", 100*s.share()), s.complete)
+		if list := s.broken.words(); len(list) > 0 {
+			notes.Set("broken-stacks", "call paths break off in "+strings.Join(list, ", "), s.total-s.complete)
+		}
 		notes.Set("samples", fmt.Sprintf("samples by %s, %d a second and thread", r.by, r.o.Frequency), s.total)
 	}
 	if r.lost > 0 {

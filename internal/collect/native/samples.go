@@ -18,10 +18,12 @@ type sampler struct {
 	pcs      []uint64
 	total    uint64
 	complete uint64
+	broken   broken
+	live     liveStack
 }
 
 func newSampler(m *images, c *code, sink profile.Sink) *sampler {
-	return &sampler{images: m, code: c, walker: unwind.New(m.unwindImage), tree: newTree(sink)}
+	return &sampler{images: m, code: c, walker: unwind.New(m.unwindImage), tree: newTree(sink), broken: broken{}}
 }
 
 // deepest bounds the call paths.
@@ -32,25 +34,55 @@ func (s *sampler) take(r *perf.Record) (w workSample, spins, inside bool) {
 	s.total++
 	s.pcs = s.pcs[:0]
 	whole := false
+	var err error
 	var trips []trip
 	if r.HasRegs {
-		regs := unwind.Regs(r.DWARF())
-		mem := stackMemory(r.Regs[perf.RegSP], r.Stack)
-		whole, _ = s.walker.WalkRegs(regs, mem, func(at *unwind.Regs) bool {
-			s.pcs = append(s.pcs, at[unwind.PC])
-			trips = s.trips(trips, at, mem)
-			return len(s.pcs) < deepest
-		})
+		trips, whole, err = s.walk(unwind.Regs(r.DWARF()), r.Regs[perf.RegSP], r.Stack)
 	}
 	if len(s.pcs) == 0 {
 		s.pcs = append(s.pcs, r.IP)
 	}
 	if whole {
 		s.complete++
+	} else {
+		s.broken.note(err, s.images, s.pcs[len(s.pcs)-1], len(s.pcs) >= deepest)
 	}
 	w, spins = s.path(r.Period)
 	w.trips = trips
 	return w, spins, s.inside()
+}
+
+// walk fills pcs. Frames beyond the copy of the stack count as long as each return address stands behind a call.
+func (s *sampler) walk(regs unwind.Regs, sp uint64, stack []byte) (trips []trip, whole bool, err error) {
+	s.live = liveStack{pid: s.images.pid, sp: sp, copy: stack}
+	mem, sure := stackMemory(sp, stack), 0
+	whole, err = s.walker.WalkRegs(regs, s.live.word, func(at *unwind.Regs) bool {
+		if s.live.used && !s.followsCall(at[unwind.PC]) {
+			return false
+		}
+		s.pcs = append(s.pcs, at[unwind.PC])
+		if !s.live.used {
+			sure = len(s.pcs)
+			trips = s.trips(trips, at, mem)
+		}
+		return len(s.pcs) < deepest
+	})
+	if !whole && s.live.used {
+		s.pcs, err = s.pcs[:sure], unwind.ErrMemory
+	}
+	return trips, whole, err
+}
+
+// followsCall reports whether an address stands behind a call instruction.
+func (s *sampler) followsCall(ret uint64) bool {
+	if s.stubs != nil && s.stubs(ret) {
+		return true
+	}
+	if s.images.at(ret-1) == nil {
+		return false
+	}
+	b := s.code.at(ret - 1).b
+	return b != nil && b.end == ret && (b.target != 0 || b.addr != b.last || b.instrs == 1)
 }
 
 // maxTrips is the number of loops that a sample tells of.

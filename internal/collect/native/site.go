@@ -72,7 +72,7 @@ func (r *run) readSite(h *hook.Record) section.Site {
 	stack = stack[:peek(r.images.pid, h.SP, stack)]
 	first := true
 	visit := func(pc, _ uint64) bool {
-		if !first && !r.followsCall(pc) { // the stack has changed meanwhile
+		if !first && !r.sampler.followsCall(pc) { // the stack has changed meanwhile
 			return false
 		}
 		first = false
@@ -97,16 +97,4 @@ func (r *run) frame(ret uint64) section.Frame {
 		f.Func = unit.Addr(lo)
 	}
 	return f
-}
-
-// followsCall reports whether an address stands behind a call instruction.
-func (r *run) followsCall(ret uint64) bool {
-	if r.sampler.stubs != nil && r.sampler.stubs(ret) {
-		return true
-	}
-	if r.images.at(ret-1) == nil {
-		return false
-	}
-	b := r.code.at(ret - 1).b
-	return b != nil && b.end == ret && (b.target != 0 || b.addr != b.last || b.instrs == 1)
 }
