@@ -7,8 +7,8 @@ import (
 	"maps"
 	"os"
 	"os/signal"
-	"strings"
 	"runtime/debug"
+	"strings"
 	"syscall"
 	"time"
 
