@@ -213,10 +213,13 @@ func restore(r *rule, i int, cfa uint64, old, regs *Regs, mem Memory) (err error
 		}
 	}
 	v, ok := mem(at)
-	if !ok {
+	switch {
+	case ok:
+		regs[i] = v
+	case at < old[regRSP] && i != regRA: // popped by the epilogue, of which the rows do not tell: it is back in its register
+	default:
 		return ErrMemory
 	}
-	regs[i] = v
 	return nil
 }
 

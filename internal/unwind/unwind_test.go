@@ -233,3 +233,29 @@ func BenchmarkWalkRow(b *testing.B) {
 		u.lookup(table.fdes[len(table.fdes)/2].lo + 1)
 	}
 }
+
+// In an epilogue the rows still say that a register lies on the stack, below the stack pointer by now. A copy of the stack does
+// not hold that, but the register has its old value again.
+func TestPoppedRegisterKeepsItsValue(t *testing.T) {
+	r := row{cfaReg: RSP, cfaOff: 16}
+	r.regs[RBP] = rule{kind: offset, n: -24}
+	r.regs[3] = rule{kind: offset, n: -16}
+	r.regs[PC] = rule{kind: offset, n: -8}
+	const sp = 0x7000
+	copied := map[uint64]uint64{sp: 0x33, sp + 8: 0x401000}
+	mem := func(addr uint64) (uint64, bool) { v, ok := copied[addr]; return v, ok }
+	regs := Regs{RBP: 0x1234, RSP: sp, PC: 0x400100}
+	if outermost, err := apply(&r, &regs, mem); err != nil || outermost || regs[RBP] != 0x1234 || regs[3] != 0x33 || regs[PC] != 0x401000 || regs[RSP] != sp+16 {
+		t.Errorf("registers %#x, %v", regs, err)
+	}
+	copied[sp-8] = 0x5678 // memory that can be read is believed
+	regs = Regs{RBP: 0x1234, RSP: sp, PC: 0x400100}
+	if _, err := apply(&r, &regs, mem); err != nil || regs[RBP] != 0x5678 {
+		t.Errorf("rbp %#x, %v; want what lies in memory", regs[RBP], err)
+	}
+	delete(copied, sp+8)
+	regs = Regs{RBP: 0x1234, RSP: sp, PC: 0x400100}
+	if _, err := apply(&r, &regs, mem); err == nil {
+		t.Error("without the return address there is no way on")
+	}
+}
