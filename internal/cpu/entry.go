@@ -10,6 +10,8 @@ import (
 
 func enter(ctx *Context)
 func exitPC() uintptr
+func missPC() uintptr
+func repeatPC() uintptr
 func handlerPC() uintptr
 func cpuid(leaf, sub uint32) (a, b, c, d uint32)
 func xgetbv() uint64

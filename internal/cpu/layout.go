@@ -14,8 +14,9 @@ const (
 	OffInfo     = unsafe.Offsetof(Context{}.ExitInfo)
 	OffScratch  = unsafe.Offsetof(Context{}.Scratch)
 	OffTracePtr = unsafe.Offsetof(Context{}.TracePtr)
-	OffTraceEnd = unsafe.Offsetof(Context{}.TraceEnd)
+	OffFilter   = unsafe.Offsetof(Context{}.Filter)
 	OffXSave    = unsafe.Offsetof(Context{}.XSave)
+	OffMiss     = unsafe.Offsetof(Context{}.Miss)
 
 	// CountersOff is the distance from a context to its first counter.
 	CountersOff = 8192
@@ -49,3 +50,27 @@ const (
 	CacheLow  = 0x78000000
 	CacheHigh = 0x80000000
 )
+
+// Words of Context.Miss.
+const (
+	MissAddr    = iota // address of the access
+	MissInfo           // its number in the block, MissWrite, its bytes from MissSize on
+	MissBack           // host address where to go on
+	MissEntry          // address of the code that traces an access
+	RepeatAddr         // the same of a second access, of a repeated instruction
+	RepeatInfo         // nil if there is none
+	RepeatCount        // RCX before the instruction
+	RepeatEntry        // address of the code that traces repeated accesses
+	MissFlags          // guest's flags
+	MissSaved          // guest's registers from here on
+	MissCount   = MissSaved + 11
+)
+
+// Parts of MissInfo.
+const (
+	MissWrite = 1 << 15
+	MissSize  = 16 // shift
+)
+
+// MissWord returns the offset of a word of Miss in Context.
+func MissWord(n int) uint32 { return uint32(OffMiss) + 8*uint32(n) }

@@ -30,6 +30,11 @@ type Config struct {
 	CacheBytes      int  // size of the code cache; 0: 64 MB
 	MaxEdges        int  // room for counters in a context; 0: 4 Mi
 
+	// What the filters have that Run is given in mode Trace (SetFilter): lines a set, and which bits of an address name
+	// the set. No lines: there are none, and every access is traced.
+	FilterLines int
+	FilterMask  uint64
+
 	// Lookup answers what is mapped at pc; ok is false where nothing is. A nil
 	// Lookup takes all readable memory for executable and read-only. Code on
 	// writable pages is write-protected (mprotect) while translations of it exist;

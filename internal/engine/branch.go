@@ -84,8 +84,8 @@ func (t *translation) lastBlock() {
 	t.a.Jcc(enc.CondG, t.b.after)
 }
 
-// last emits the last instruction of the block and what follows it; count is that of traced.
-func (t *translation) last(i int, in *x86.Inst, pc uint64, count int32) {
+// last emits the last instruction of the block and what follows it; repeated is that of traced.
+func (t *translation) last(i int, in *x86.Inst, pc uint64, repeated bool) {
 	next := pc + uint64(in.Len)
 	switch {
 	case emulated(in):
@@ -93,7 +93,7 @@ func (t *translation) last(i int, in *x86.Inst, pc uint64, count int32) {
 		t.endEmulate(in, pc, next)
 	case in.Branch == x86.BranchNone:
 		t.plain(i, in, pc)
-		t.traceCount(in, count)
+		t.traceCount(in, repeated)
 		t.traceEnd()
 		t.goTo(EdgeFall, next)
 	default:

@@ -39,6 +39,8 @@ type Engine struct {
 
 	trace    []uint64      // mode Trace
 	traced   int           // words of it that the last run wrote
+	filter   uintptr       // of the core that runs
+	noFilter []uint64      // one that holds nothing
 	accesses [8]x86.Access // scratch
 
 	noSuper bool             // for tests: run blocks only
@@ -74,6 +76,7 @@ func New(cfg Config) (*Engine, error) {
 		probes: map[uint64]bool{}, protected: map[uint64]bool{},
 	}
 	if cfg.Mode == Trace {
+		e.noFilter = make([]uint64, (filterHead+filterLine)/8)
 		if e.trace, err = newTrace(); err != nil {
 			return nil, errors.Join(err, c.close())
 		}

@@ -10,6 +10,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"os"
+	"runtime"
 	"strings"
 	"syscall"
 	"testing"
@@ -397,6 +398,7 @@ func TestRandomSequences(t *testing.T) {
 		{"count without x87", Config{Mode: Count}, func(in *x86.Inst) bool { return in.X87 || usesAVX512(in) }},
 		{"count with AVX-512", Config{Mode: Count, AllHostFeatures: true}, func(*x86.Inst) bool { return false }},
 		{"trace", Config{Mode: Trace}, usesAVX512},
+		{"trace with a filter", Config{Mode: Trace, FilterLines: 2, FilterMask: 0xfc0}, usesAVX512},
 	} {
 		t.Run(row.name, func(t *testing.T) { d.run(t, row.cfg, without(list, row.drop)) })
 	}
@@ -444,6 +446,11 @@ func (d *differ) run(t *testing.T, cfg Config, list [][]byte) {
 		t.Fatal(err)
 	}
 	defer d.e.Close()
+	if cfg.FilterLines > 0 {
+		filter := testFilter(cfg.FilterMask, cfg.FilterLines)
+		defer runtime.KeepAlive(filter)
+		d.e.SetFilter(uintptr(addrOf64(filter)))
+	}
 	if d.ctx, err = d.e.NewContext(); err != nil {
 		t.Fatal(err)
 	}

@@ -4,35 +4,59 @@ import (
 	"fmt"
 	"slices"
 	"testing"
+	"unsafe"
 
 	"lime/internal/cpu"
+	model "lime/internal/machine"
+	"lime/internal/uop"
 	"lime/internal/x86"
 )
 
-// record is one block of a trace, with the words of its accesses.
+// record is one block of a trace, with the addresses of its accesses, and the counts of repeated ones.
 type record struct {
 	pc    uint64
 	words []uint64
 }
 
-// records cuts the trace of the last run into blocks, by decoding them.
+// records cuts the trace of the last run into blocks.
 func (m *machine) records(t testing.TB) (out []record) {
 	t.Helper()
 	trace := m.Trace()
 	for len(trace) > 0 {
-		if trace[0]&traceTag == 0 {
-			t.Fatalf("word %#x where a block should begin", trace[0])
+		word := trace[0]
+		if word&traceTag == 0 {
+			t.Fatalf("word %#x where a block should begin", word)
 		}
-		b := m.Blocks()[uint32(trace[0])]
-		n := wordsAt(t, b)
-		out = append(out, record{b.PC, slices.Clone(trace[1 : 1+n])})
-		trace = trace[1+n:]
+		b := m.Blocks()[uint32(word)>>1]
+		for range word&^traceTag>>countShift + 1 {
+			out = append(out, record{pc: b.PC})
+		}
+		trace = trace[1:]
+		r := &out[len(out)-1]
+		accesses := accessesOf(t, b)
+		for len(trace) > 0 && trace[0]&traceTag == 0 {
+			acc, addr := accesses[trace[0]>>indexShift], trace[0]&(1<<indexShift-1)
+			r.words = append(r.words, addr)
+			n := 2
+			switch {
+			case acc.Rep:
+				r.words = append(r.words, trace[1]>>1)
+			case addr%filterLine+uint64(acc.Bytes) > filterLine:
+				n = 3
+			}
+			for _, w := range trace[1:n] {
+				if w&1 == 0 {
+					t.Fatalf("word %#x behind the address %#x", w, addr)
+				}
+			}
+			trace = trace[n:]
+		}
 	}
 	return out
 }
 
-// wordsAt counts the access words of a block.
-func wordsAt(t testing.TB, b Block) (n int) {
+// accessesOf lists the accesses of a block.
+func accessesOf(t testing.TB, b Block) (out []x86.Access) {
 	t.Helper()
 	code := bytesAt(b.PC, int(b.Size))
 	var in x86.Inst
@@ -40,12 +64,10 @@ func wordsAt(t testing.TB, b Block) (n int) {
 		if err := x86.Decode(code, &in); err != nil {
 			t.Fatal(err)
 		}
-		for _, a := range in.Accesses(nil) {
-			n += int(wordsOf(a))
-		}
+		out = in.Accesses(out)
 		code = code[in.Len:]
 	}
-	return n
+	return out
 }
 
 // TestTrace runs small programs and looks at the addresses that they leave.
@@ -101,7 +123,7 @@ func TestTraceRoom(t *testing.T) {
 		if x := m.Run(m.ctx, 1<<40); x.Reason != cpu.ExitBudget {
 			t.Fatalf("exit %+v", x)
 		}
-		if n := len(m.Trace()); n < traceChunk/2 || n > len(m.trace) {
+		if n := len(m.Trace()); n < traceChunk/4 || n > len(m.trace) {
 			t.Errorf("%d words", n)
 		}
 		m.records(t)
@@ -120,7 +142,112 @@ func TestTraceFault(t *testing.T) {
 		t.Errorf("registers %x", g)
 	}
 	r := m.records(t)
-	if len(r) != 1 || r[0].words[0] == 0 || r[0].words[1] != 2 || r[0].words[2] != 0 {
+	if len(r) != 1 || len(r[0].words) != 2 || r[0].words[1] != 2 {
 		t.Errorf("records %x", r)
+	}
+}
+
+// testFilter is an empty filter, and the bytes that it needs for contended lines.
+func testFilter(mask uint64, lines int) []uint64 {
+	const contended = 1 << 19
+	words := make([]uint64, filterHead/8+int(mask/filterLine+1)*4+contended/8)
+	for i := range words[:len(words)-contended/8] {
+		words[i] = 1 << 63
+	}
+	words[0], words[1], words[2] = mask, addrOf64(words[len(words)-contended/8:]), uint64(lines)
+	return words
+}
+
+func addrOf64(words []uint64) uint64 { return uint64(uintptr(unsafe.Pointer(&words[0]))) }
+
+// TestFiltered holds generated code to the plain form of the filter: what it leaves in the trace is what a recorder leaves of a
+// trace with every access.
+func TestFiltered(t *testing.T) {
+	k := loadKernel(t)
+	for _, machineWords := range [][]string{{"desktop"}, {"lime2011", "l1d.size=1KB", "l1d.ways=2"}, {"server", "l1d.policy=plru"}} {
+		d, err := model.Load(machineWords[0], machineWords[1:]...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var runs [2]*filtered
+		for i := range runs {
+			runs[i] = newFiltered(t, d, i == 1)
+		}
+		for i, row := range kernels {
+			k.start(runs[0].ctx, i, row.size/10+1)
+			all := runs[0].run(t)
+			k.start(runs[1].ctx, i, row.size/10+1)
+			some := runs[1].run(t)
+			words := 0
+			for s := range all {
+				if !slices.Equal(all[s], some[s]) {
+					t.Fatalf("%v, %s: slice %d differs: recorder and generated code leave\n%x\n%x", machineWords, row.name, s, all[s], some[s])
+				}
+				words += len(some[s])
+			}
+			t.Logf("%v, %s: %d slices, %d words", machineWords, row.name, len(all), words)
+		}
+	}
+}
+
+// filtered is a machine beside an engine.
+type filtered struct {
+	e    *Engine
+	ctx  *cpu.Context
+	m    *model.Machine
+	rec  *model.Recorder // nil if generated code uses the filter itself
+	acct model.Account
+}
+
+func newFiltered(t *testing.T, d *model.Description, generated bool) *filtered {
+	t.Helper()
+	m, err := model.New(d, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := &filtered{m: m}
+	cfg := Config{Mode: Trace, CacheBytes: 8 << 20}
+	if generated {
+		cfg.FilterLines, cfg.FilterMask = m.FilterLines(), m.FilterMask()
+	} else {
+		f.rec = m.Recorder(0)
+	}
+	f.e, f.ctx = newEngine(t, cfg)
+	t.Cleanup(func() {
+		if err := f.e.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	if generated {
+		f.e.SetFilter(m.Filter(0))
+	}
+	return f
+}
+
+// run runs a program in slices and returns the traces, which the machine has seen.
+func (f *filtered) run(t *testing.T) (traces [][]uint64) {
+	t.Helper()
+	for {
+		x := f.e.Run(f.ctx, 3000)
+		for _, b := range f.e.Blocks()[f.m.Blocks():] {
+			d, err := uop.Describe(b.PC, bytesAt(b.PC, int(b.Size)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := f.m.AddBlock(d); err != nil {
+				t.Fatal(err)
+			}
+		}
+		trace := f.e.Trace()
+		if f.rec != nil {
+			trace = f.rec.Record(f.m, trace)
+		}
+		if err := f.m.Run(0, trace, &f.acct); err != nil {
+			t.Fatal(err)
+		}
+		traces = append(traces, slices.Clone(trace))
+		if x.Reason != cpu.ExitBudget || len(traces) == 400 {
+			return traces
+		}
 	}
 }

@@ -34,6 +34,8 @@ type translation struct {
 	max   int     // instructions at most
 	step  bool    // for one passage only: it may write to its own page
 	tr    tracer
+
+	writable bool // the code may change without notice
 }
 
 // unrunnable is the reason for which no block can start at a PC.
@@ -66,7 +68,7 @@ func (e *Engine) translate(t *translation) (*block, error) {
 	}
 	need := roomFixed + roomPerInst*len(t.insts)
 	if e.cfg.Mode == Trace {
-		need += roomPerAccess * len(t.insts)
+		need += roomTraced * len(t.insts)
 	}
 	if !e.cache.room(need) || !e.cache.tableRoom(siteSlots) {
 		e.flush()
@@ -107,6 +109,7 @@ func (t *translation) decode() error {
 	}
 	t.code = code[:off]
 	t.b.size, t.b.n = uint32(off), uint32(len(t.insts))
+	t.writable = r.Write
 	t.b.live = t.liveIn(r.Write)
 	if r.Write && !t.step {
 		e.protect(pc, pc+off)
@@ -155,16 +158,17 @@ func (t *translation) emit() {
 	for i := range t.insts {
 		in := &t.insts[i]
 		t.mark(i)
-		count := t.traced(in, pc)
+		repeated := t.traced(i, in, pc)
 		if i == len(t.insts)-1 {
 			b.term = t.a.Here()
-			t.last(i, in, pc, count)
+			t.last(i, in, pc, repeated)
 			break
 		}
 		t.plain(i, in, pc)
-		t.traceCount(in, count)
+		t.traceCount(in, repeated)
 		pc += uint64(in.Len)
 	}
+	t.slowPaths()
 	for _, x := range t.exits {
 		t.stub(x)
 	}

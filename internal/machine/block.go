@@ -78,13 +78,41 @@ type Block struct {
 	End      End
 }
 
-// A trace is a sequence of records. A record begins with a word that names the block that was entered; then comes
-// one word for each of the block's accesses, its address, in order. A repeated access has a second word, how often it was
-// done. An address of 0 means that the access did not happen.
-const blockTag = 1 << 63
+// A trace is a sequence of words. A block that was entered has one: its number, and how often it was entered again at once. The
+// accesses of the last time follow, as far as they were recorded (see filter): a word with the address and the number of the access in
+// the block; then, for each line that it touches, a word with the line used last in the same set before, as the filter had
+// it. A repeated access has how often it was done instead. The first word of an access has its highest bit clear, the second one
+// its lowest bit set, so that the last word of a trace tells whether it is a certain block.
+const (
+	blockTag   = 1 << 63
+	countShift = 32 // of a block's word
+	indexShift = 48 // of an access's first word
+)
 
 // addressBits are the bits of user addresses.
 const addressBits = 1<<47 - 1
 
 // BlockWord encodes the entry of a block in a trace.
-func BlockWord(id BlockID) uint64 { return blockTag | uint64(uint32(id)) }
+func BlockWord(id BlockID) uint64 { return blockTag | uint64(uint32(id))<<1 }
+
+// AccessWords encodes an access of size bytes that is recorded though nothing is known of the lines used before: number index of its block.
+func AccessWords(index int, addr, size uint64) []uint64 {
+	words := []uint64{uint64(index)<<indexShift | addr}
+	for range orders(addr, size, filterShift) {
+		words = append(words, noLine|1)
+	}
+	return words
+}
+
+// RepeatWords encodes a repeated access.
+func RepeatWords(index int, addr, count uint64) []uint64 {
+	return []uint64{uint64(index)<<indexShift | addr, count<<1 | 1}
+}
+
+// orders is the number of words behind the first one of an access: one for each of the lines that it begins and ends in.
+func orders(addr, size uint64, shift uint) int {
+	if (addr^(addr+size-1))>>shift != 0 {
+		return 2
+	}
+	return 1
+}

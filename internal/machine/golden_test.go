@@ -48,6 +48,26 @@ func randomBlock(rng *rand.Rand, addr uint64) Block {
 	return withPCs(b)
 }
 
+// randomBlocks adds blocks to a machine.
+func randomBlocks(t testing.TB, rng *rand.Rand, m *Machine) (blocks []Block) {
+	t.Helper()
+	addr := uint64(0x401000)
+	for n := range 60 {
+		blocks = append(blocks, randomBlock(rng, addr))
+		addr = blocks[n].Fall + uint64(rng.IntN(8)/7*40)
+		if n%9 == 8 {
+			addr += 4096
+		}
+		if rng.IntN(6) == 0 {
+			m.Erase(blocks[n].PCs[0], KindSet(rng.Uint32()))
+		}
+		if _, err := m.AddBlock(blocks[n]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return blocks
+}
+
 // randomTrace appends records of blocks as loops and calls would run them.
 func randomTrace(rng *rand.Rand, blocks []Block, core int, records int) (trace []uint64) {
 	at := rng.IntN(len(blocks))
@@ -141,21 +161,7 @@ func TestGolden(t *testing.T) {
 			t.Fatal(err)
 		}
 		rng := rand.New(rand.NewPCG(uint64(i), 77))
-		var blocks []Block
-		addr := uint64(0x401000)
-		for n := range 60 {
-			blocks = append(blocks, randomBlock(rng, addr))
-			addr = blocks[n].Fall + uint64(rng.IntN(8)/7*40)
-			if n%9 == 8 {
-				addr += 4096
-			}
-			if rng.IntN(6) == 0 {
-				m.Erase(blocks[n].PCs[0], KindSet(rng.Uint32()))
-			}
-			if _, err := m.AddBlock(blocks[n]); err != nil {
-				t.Fatal(err)
-			}
-		}
+		blocks := randomBlocks(t, rng, m)
 		accounts := make([]*Account, len(m.cores))
 		for a := range accounts {
 			accounts[a] = &Account{}
@@ -165,7 +171,7 @@ func TestGolden(t *testing.T) {
 			if rng.IntN(10) == 0 {
 				m.Switch(core)
 			}
-			if err := m.Run(core, randomTrace(rng, blocks, core, 1+rng.IntN(200)), accounts[core]); err != nil {
+			if err := run(m, core, randomTrace(rng, blocks, core, 1+rng.IntN(200)), accounts[core]); err != nil {
 				t.Fatal(err)
 			}
 		}

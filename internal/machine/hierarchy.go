@@ -1,7 +1,7 @@
 package machine
 
-// watched marks, in a first-level state, a line over which cores have contended: writes to it are
-// never filtered out, so that the bytes written on each side stay known.
+// watched marks, in a first-level state, a line over which cores have contended: writes to it are filtered out only
+// after one that said nothing new, so that the bytes written on each side stay known.
 const watched state = 0x80
 
 func (s state) base() state { return s &^ watched }
@@ -10,42 +10,27 @@ func (s state) base() state { return s &^ watched }
 type privates struct {
 	l1i, l1d *array
 	l2       *array // nil when the second level is the shared one
-	// By set of a first-level cache, what can be done again at once without changing anything: the line used
-	// last in the set. Most accesses end there.
-	data []recent
-	code []uint64 // line + 1
+	filter   filter
+	code     []uint64 // by set of the instruction cache, the line used last in it, + 1
 }
 
-// recent is the line used last in a set, + 1, where reading (0) and writing (1) it again changes nothing.
-type recent [2]uint64
-
-func newPrivates(l1i, l1d, l2 *array) privates {
-	return privates{l1i: l1i, l1d: l1d, l2: l2, data: make([]recent, l1d.sets), code: make([]uint64, l1i.sets)}
+func newPrivates(l1i, l1d, l2 *array, f filter) privates {
+	return privates{l1i: l1i, l1d: l1d, l2: l2, filter: f, code: make([]uint64, l1i.sets)}
 }
 
-// quick is data where a set is found by its low bits, else nil.
-func (p *privates) quick() []recent {
-	if p.l1d.pow2 {
-		return p.data
+// order makes the line that was used last, as the filter tells, the last in its set. The set is that of line.
+func (p *privates) order(line, last uint64) {
+	tag := last>>p.filter.shift + 1
+	if last>>63 != 0 || p.l1d.policy != LRU || p.l1d.tags[p.l1d.set(line)*p.l1d.ways] == tag {
+		return
 	}
-	return nil
-}
-
-// used notes that the line in way i of the first level has just been used.
-func (p *privates) used(i int, line uint64) {
-	r := recent{line + 1, 0}
-	if p.l1d.states[i] == modified {
-		r[1] = line + 1
-	}
-	p.data[p.l1d.set(line)] = r
-}
-
-// changed forgets that a line was used last, because its state has changed.
-func (p *privates) changed(line uint64) {
-	if r := &p.data[p.l1d.set(line)]; r[0] == line+1 {
-		*r = recent{}
+	if i := p.l1d.find(tag - 1); i >= 0 && held(p.l1d.states[i]) {
+		p.l1d.touch(i)
 	}
 }
+
+// held reports whether a line in this state is there.
+func held(s state) bool { return s != invalid && s.base() != lost }
 
 // hit performs an access that needs nothing but the first level, and reports whether it was one.
 func (p *privates) hit(line uint64, write bool) bool {
@@ -54,10 +39,13 @@ func (p *privates) hit(line uint64, write bool) bool {
 		return false
 	}
 	st := p.l1d.states[i]
-	if write && st != modified || st.base() == lost || st == invalid {
+	if write && st != modified || !held(st) {
 		return false
 	}
-	p.used(p.l1d.touch(i), line)
+	i = p.l1d.touch(i)
+	if write {
+		p.filter.writable(line)
+	}
 	return true
 }
 
@@ -72,7 +60,7 @@ type directory struct {
 	// Of the last core that wrote: what it wrote, and where in the program. For telling true from false sharing.
 	wrote  []uint64 // bit i = byte i of the line
 	writer []Site
-	fought []bool   // cores have contended for the line
+	fought []bool   // a core has come back to the line after another took it
 	lostAt []uint64 // when a core came last to find that the line was taken
 	// When each way was used, with LRU: the ways stay where they are, because too much hangs on them to move it.
 	stamps []uint64
@@ -121,9 +109,10 @@ type Site struct {
 // hierarchy is all caches and the directory. Its operations are atomic: the serial schedule
 // of the simulated cores is the order of all accesses.
 type hierarchy struct {
-	cores []privates
-	dir   *directory
-	now   uint64 // clock of the core that accesses
+	cores     []privates
+	dir       *directory
+	now       uint64  // clock of the core that accesses
+	contended []uint8 // by the low bits of a line's number: not nil if cores have contended for such a line
 }
 
 // found says where an access was served and what it took.
@@ -154,7 +143,6 @@ func (h *hierarchy) access(core int, line uint64, write bool, bytes uint64, site
 			if write {
 				h.write(core, p, i, line, bytes, site, f)
 			}
-			p.used(i, line)
 			return i
 		}
 	}
@@ -163,7 +151,6 @@ func (h *hierarchy) access(core int, line uint64, write bool, bytes uint64, site
 	if write {
 		h.write(core, p, i, line, bytes, site, f)
 	}
-	p.used(i, line)
 	return i
 }
 
@@ -171,14 +158,19 @@ func (h *hierarchy) access(core int, line uint64, write bool, bytes uint64, site
 func (h *hierarchy) write(core int, p *privates, i int, line, bytes uint64, site Site, f *found) {
 	st := p.l1d.states[i]
 	if st.base() == modified && st&watched == 0 {
+		p.filter.writable(line)
 		return
 	}
 	way := h.dir.find(line)
+	if st.base() == modified && h.dir.wrote[way]&bytes == bytes && h.dir.writer[way] == site { // nothing new
+		p.filter.writable(line)
+		return
+	}
 	if st.base() == shared {
 		if h.dir.others(way, core) {
 			f.upgrade = true
 			h.take(way, core, line, true)
-			st |= watched
+			st |= h.dir.mark(way)
 		}
 		h.dir.owner[way] = int32(core)
 	}
@@ -188,6 +180,9 @@ func (h *hierarchy) write(core int, p *privates, i int, line, bytes uint64, site
 			p.l2.states[p.l2.find(line)] = modified
 		}
 		h.dir.wrote[way] = 0
+		if st&watched == 0 {
+			p.filter.writable(line)
+		}
 	}
 	h.dir.wrote[way] |= bytes
 	h.dir.writer[way] = site
@@ -196,7 +191,6 @@ func (h *hierarchy) write(core int, p *privates, i int, line, bytes uint64, site
 // take removes (invalidate) or downgrades the copies of all cores but one.
 func (h *hierarchy) take(way, core int, line uint64, invalidate bool) {
 	d := h.dir
-	d.fought[way] = true
 	for w := range d.words {
 		for set := d.sharers[way*d.words+w]; set != 0; set &= set - 1 {
 			c := w*64 + trailingZeros(set)
@@ -207,7 +201,7 @@ func (h *hierarchy) take(way, core int, line uint64, invalidate bool) {
 				h.cores[c].drop(line, lost)
 				d.remove(way, c)
 			} else {
-				h.cores[c].downgrade(line)
+				h.cores[c].downgrade(line, d.mark(way))
 			}
 		}
 	}
@@ -216,7 +210,7 @@ func (h *hierarchy) take(way, core int, line uint64, invalidate bool) {
 
 // drop takes a line away from a core; why is lost or invalid.
 func (p *privates) drop(line uint64, why state) (dirty bool) {
-	p.changed(line)
+	p.filter.forget(line)
 	for _, a := range []*array{p.l1d, p.l2} {
 		if a == nil {
 			continue
@@ -229,14 +223,14 @@ func (p *privates) drop(line uint64, why state) (dirty bool) {
 	return dirty
 }
 
-func (p *privates) downgrade(line uint64) {
-	p.changed(line)
+func (p *privates) downgrade(line uint64, mark state) {
+	p.filter.readOnly(line)
 	for _, a := range []*array{p.l1d, p.l2} {
 		if a == nil {
 			continue
 		}
 		if i := a.find(line); i >= 0 && a.states[i].base() >= exclusive && a.states[i].base() != lost {
-			a.states[i] = shared | watched
+			a.states[i] = shared | mark
 		}
 	}
 }
@@ -279,11 +273,11 @@ func (h *hierarchy) fetch(core int, line uint64, write bool, bytes uint64, f *fo
 	}
 	d.touch(way)
 	if f.lostLine {
+		h.contend(core, way, line)
 		f.other, f.wrote = d.writer[way], d.wrote[way]
 		f.lostBefore, d.lostAt[way] = d.lostAt[way], h.now
 		f.trueSharing = d.wrote[way]&bytes != 0
 	}
-	mark := state(0)
 	if owner := d.owner[way]; owner >= 0 && int(owner) != core {
 		f.transfer = true
 		d.dirty[way] = true
@@ -295,15 +289,27 @@ func (h *hierarchy) fetch(core int, line uint64, write bool, bytes uint64, f *fo
 			h.take(way, core, line, false)
 		}
 	}
-	if d.fought[way] {
-		mark = watched
-	}
 	d.add(way, core)
 	if d.others(way, core) {
-		return shared | mark
+		return shared | d.mark(way)
 	}
 	d.owner[way] = int32(core)
-	return exclusive | mark
+	return exclusive | d.mark(way)
+}
+
+// contend notes that a core has come back to a line that was taken from it.
+func (h *hierarchy) contend(core, way int, line uint64) {
+	h.dir.fought[way] = true
+	h.contended[line%contendedSlots] = 1
+	h.cores[core].filter.readOnly(line)
+}
+
+// mark is watched if cores have contended for the line in a way.
+func (d *directory) mark(way int) state {
+	if d.fought[way] {
+		return watched
+	}
+	return 0
 }
 
 // touch notes a use of a way. It stays where it is.
@@ -402,7 +408,7 @@ func (h *hierarchy) insertL2(core int, p *privates, line uint64, st state, f *fo
 	if j := p.l1d.find(old); j >= 0 && p.l1d.states[j].base() != lost { // the second level includes the first
 		dirty = dirty || p.l1d.states[j].base() == modified
 		p.l1d.states[j] = invalid
-		p.changed(old)
+		p.filter.forget(old)
 	}
 	h.evicted(core, old, dirty, f)
 }

@@ -10,24 +10,15 @@ type hotBlock struct {
 	addr, fall  uint64
 	branch      uint64 // address of the conditional branch at its end, 0 if there is none
 	// Two of the blocks before it whose pair's cost is known, the latest first.
-	prevs    [2]BlockID
-	costs    [2]uint64
-	accesses []hotAccess
-	count    uint32 // instructions
-	words    int32  // of its accesses in a trace
-	repeats  bool
-}
-
-// hotAccess is what the quick test of an access needs: its size less one, and whether it writes (an index of recent).
-type hotAccess struct {
-	last  uint16
-	write uint8
+	prevs [2]BlockID
+	costs [2]uint64
+	count uint64 // instructions
 }
 
 func (m *Machine) newHotBlock(b *blockState) hotBlock {
 	h := hotBlock{
 		first: b.lines[0], last: b.lines[1], page: ^uint64(0), addr: b.Addr, fall: b.Fall, prevs: [2]BlockID{-2, -2},
-		count: uint32(len(b.Instrs)), words: int32(b.words), repeats: b.repeats,
+		count: uint64(len(b.Instrs)),
 	}
 	if page := h.first << m.shift >> m.page; h.last-h.first <= 1 && h.last<<m.shift>>m.page == page {
 		h.page = page
@@ -38,19 +29,7 @@ func (m *Machine) newHotBlock(b *blockState) hotBlock {
 	if b.End == EndCond {
 		h.branch = b.PCs[len(b.PCs)-1]
 	}
-	for _, a := range b.Accesses {
-		last := a.Size - 1 // 65535 for none, which is never quick
-		h.accesses = append(h.accesses, hotAccess{last: last, write: way(a.Write)})
-	}
 	return h
-}
-
-// way is the index of recent for reads and writes.
-func way(write bool) uint8 {
-	if write {
-		return 1
-	}
-	return 0
 }
 
 // remember keeps the cost of a pair at hand.
@@ -60,13 +39,16 @@ func (h *hotBlock) remember(pc *pairCost) {
 }
 
 // traceError says what is wrong with a trace that does not begin with a whole record.
-func (m *Machine) traceError(trace []uint64) error {
-	id := uint32(trace[0])
-	if trace[0]&blockTag == 0 || uint64(id) >= uint64(len(m.blocks)) {
-		return fmt.Errorf("word %#x where one of %d blocks should be named: %w", trace[0], len(m.blocks), ErrTrace)
+func (m *Machine) traceError(trace []uint64, b *blockState) error {
+	id := uint32(trace[0]) >> 1
+	switch {
+	case trace[0]&blockTag != 0:
+		return fmt.Errorf("word %#x names block %d of %d: %w", trace[0], id, len(m.blocks), ErrTrace)
+	case b == nil:
+		return fmt.Errorf("word %#x where a block should be named: %w", trace[0], ErrTrace)
 	}
-	b := &m.blocks[id]
-	return fmt.Errorf("%d words for block at %#x with %d: %w", len(trace)-1, b.Addr, b.words, ErrTrace)
+	return fmt.Errorf("word %#x, and %d more, as access of the block at %#x, which has %d: %w",
+		trace[0], len(trace)-1, b.Addr, len(b.Accesses), ErrTrace)
 }
 
 // Run consumes the trace of what a core executed, for the account of the thread that ran.
@@ -74,75 +56,129 @@ func (m *Machine) Run(coreID int, trace []uint64, acct *Account) error {
 	c := &m.cores[coreID]
 	r := runner{m: m, c: c, core: coreID, acct: acct, block: c.prev, caches: &m.caches.cores[coreID]}
 	acct.room(len(m.hot))
-	recents, shift := r.caches.quick(), m.shift
 	var before *hotBlock
 	if r.block >= 0 {
 		before = &m.hot[r.block]
 	}
 	for len(trace) > 0 {
-		id := trace[0] & (1<<32 - 1)
-		if trace[0]&blockTag == 0 || id >= uint64(len(m.hot)) || len(trace) <= int(m.hot[id].words) {
-			return m.traceError(trace)
+		word := trace[0]
+		id := BlockID(uint32(word) >> 1)
+		if word&blockTag == 0 || int(id) >= len(m.hot) {
+			return m.traceError(trace, nil)
 		}
 		h := &m.hot[id]
-		words := trace[1 : 1+h.words]
-		trace = trace[1+h.words:]
-		if before != nil && before.branch != 0 && !c.predict(before.branch, h.addr != before.fall) {
-			r.mispredicted()
+		trace = trace[1:]
+		r.enter(before, h, id)
+		if again := word &^ blockTag >> countShift; again > 0 {
+			r.again(h, id, again)
 		}
-		if c.code != h.first+1 || h.first != h.last {
-			if code := r.caches.code; h.page != ^uint64(0) && code[h.sets[0]] == h.first+1 && code[h.sets[1]] == h.last+1 && c.itlb.same(h.page) {
-				c.code = h.last + 1
-			} else {
-				r.code(h, BlockID(id))
+		before = h
+		for len(trace) > 0 && trace[0]&blockTag == 0 {
+			n := r.access(id, trace)
+			if n == 0 {
+				return m.traceError(trace, &m.blocks[id])
 			}
-		}
-		var units uint64
-		switch r.block {
-		case h.prevs[0]:
-			units, c.skipped = h.costs[0], true
-		case h.prevs[1]:
-			units, c.skipped = h.costs[1], true
-		default:
-			units = r.base(&m.blocks[id], h)
-		}
-		r.block, before = BlockID(id), h
-		c.count += uint64(h.count)
-		acct.addTime(BlockID(id), c.advance(units))
-		if h.repeats {
-			r.withRepeats(&m.blocks[id], words)
-			continue
-		}
-		accesses := h.accesses
-		for i, addr := range words {
-			addr &= addressBits
-			a := accesses[i]
-			line := addr >> shift
-			if at := line & uint64(len(recents)-1); at < uint64(len(recents)) &&
-				recents[at][a.write&1] == line+1 && (addr+uint64(a.last))>>shift == line {
-				continue
-			}
-			if addr == 0 || (addr+uint64(a.last))>>shift == line && r.near(addr, line, a.write) {
-				continue
-			}
-			b := &m.blocks[id]
-			r.data(b, &b.Accesses[i], addr)
+			trace = trace[n:]
 		}
 	}
 	c.prev = r.block
 	return nil
 }
 
-// near performs an access to a line that stands elsewhere in its set, if that needs nothing but the order of use
+// enter accounts for a block behind the one before, if there is one.
+func (r *runner) enter(before, h *hotBlock, id BlockID) {
+	c := r.c
+	if before != nil && before.branch != 0 && !c.predict(before.branch, h.addr != before.fall) {
+		r.mispredicted()
+	}
+	if c.code != h.first+1 || h.first != h.last {
+		r.fetches(h, id)
+	}
+	units := r.cost(h, id)
+	r.block = id
+	c.count += h.count
+	r.acct.addTime(id, c.advance(units))
+}
+
+// again accounts for a block that is entered n times more, right behind itself.
+func (r *runner) again(h *hotBlock, id BlockID, n uint64) {
+	for ; n > 0 && h.prevs[0] != id && h.prevs[1] != id; n-- { // what it costs is yet to be learnt
+		r.enter(h, h, id)
+	}
+	if n == 0 {
+		return
+	}
+	c := r.c
+	for i := n; h.branch != 0 && i > 0; i-- {
+		if !c.predict(h.branch, h.addr != h.fall) {
+			r.mispredicted()
+		}
+	}
+	for i := n; h.first != h.last && i > 0 && !r.fetches(h, id); i-- {
+	}
+	c.count += n * h.count
+	r.acct.addTime(id, c.advance(n*r.cost(h, id)))
+}
+
+// cost is what a block costs behind the one before when nothing misses.
+func (r *runner) cost(h *hotBlock, id BlockID) uint64 {
+	switch r.block {
+	case h.prevs[0]:
+		r.c.skipped = true
+		return h.costs[0]
+	case h.prevs[1]:
+		r.c.skipped = true
+		return h.costs[1]
+	}
+	return r.base(&r.m.blocks[id], h)
+}
+
+// fetches accounts for fetching the block's lines, and reports whether that would change nothing if it were done again.
+func (r *runner) fetches(h *hotBlock, id BlockID) bool {
+	code := r.caches.code
+	if h.page != ^uint64(0) && code[h.sets[0]] == h.first+1 && code[h.sets[1]] == h.last+1 && r.c.itlb.same(h.page) {
+		r.c.code = h.last + 1
+		return true
+	}
+	r.code(h, id)
+	return false
+}
+
+// access accounts for a recorded access, and returns how many words of the trace it has, 0 if they are wrong.
+func (r *runner) access(id BlockID, trace []uint64) int {
+	b, index := &r.m.blocks[id], trace[0]>>indexShift
+	if len(trace) < 2 || index >= uint64(len(b.Accesses)) {
+		return 0
+	}
+	a, addr := &b.Accesses[index], trace[0]&addressBits
+	if a.Rep {
+		r.repeated(b, a, addr, trace[1]>>1)
+		return 2
+	}
+	line := addr >> r.m.shift
+	if (addr+uint64(a.Size)-1)>>r.m.shift == line {
+		r.caches.order(line, trace[1])
+		if !r.near(addr, line, a.Write) {
+			r.line(b, a, addr, line)
+		}
+		return 2
+	}
+	if len(trace) < 3 || a.Size == 0 {
+		return 0
+	}
+	r.data(b, a, addr, trace[1:3])
+	return 3
+}
+
+// near performs an access to a line, if that needs nothing but the order of use
 // to change, and reports whether it did. It is privates.hit for the common kind of cache.
-func (r *runner) near(addr, line uint64, write uint8) bool {
+func (r *runner) near(addr, line uint64, write bool) bool {
 	p := r.caches
 	a := p.l1d
 	if !a.pow2 || a.policy != LRU || !r.c.dtlb.same(addr>>r.m.page) {
 		return false
 	}
-	at := line & a.mask
-	base := int(at) * a.ways
+	base := int(line&a.mask) * a.ways
 	tags, states := a.tags[base:base+a.ways], a.states[base:base+a.ways]
 	way := 0
 	for way < len(tags) && tags[way] != line+1 {
@@ -152,18 +188,16 @@ func (r *runner) near(addr, line uint64, write uint8) bool {
 		return false
 	}
 	st := states[way]
-	if st != modified && (write != 0 || st == invalid || st.base() == lost) {
+	if st != modified && (write || !held(st)) {
 		return false
 	}
 	for i := way; i > 0; i-- {
 		tags[i], states[i] = tags[i-1], states[i-1]
 	}
 	tags[0], states[0] = line+1, st
-	next := recent{line + 1, 0}
-	if st == modified {
-		next[1] = line + 1
+	if write {
+		p.filter.writable(line)
 	}
-	p.data[at] = next
 	return true
 }
 

@@ -37,14 +37,12 @@ type Machine struct {
 // blockState is a block and what the machine has learnt of it.
 type blockState struct {
 	Block
-	chase   []bool    // per instruction
-	events  []int32   // instruction x kind -> event + 1; nil until the first
-	missed  []uint32  // instruction x contended or not -> accesses that missed; nil until the first
-	erased  []KindSet // per instruction; nil if nothing is
-	costs   []pairCost
-	lines   [2]uint64 // first and last code line
-	words   int       // words of its accesses in a trace
-	repeats bool
+	chase  []bool    // per instruction
+	events []int32   // instruction x kind -> event + 1; nil until the first
+	missed []uint32  // instruction x contended or not -> accesses that missed; nil until the first
+	erased []KindSet // per instruction; nil if nothing is
+	costs  []pairCost
+	lines  [2]uint64 // first and last code line
 }
 
 // pairCost is the cost of a block behind a given other one.
@@ -95,12 +93,14 @@ func (m *Machine) buildCaches() {
 	build := func(c CacheDesc) *array {
 		return newArray(int(c.Size)/(c.Ways*m.d.LineBytes), c.Ways, c.policy())
 	}
+	m.caches.contended = make([]uint8, contendedSlots)
 	for range m.d.Cores {
 		var l2 *array
 		if !m.d.L2.Shared {
 			l2 = build(m.d.L2)
 		}
-		m.caches.cores = append(m.caches.cores, newPrivates(build(m.d.L1I), build(m.d.L1D), l2))
+		l1d := build(m.d.L1D)
+		m.caches.cores = append(m.caches.cores, newPrivates(build(m.d.L1I), l1d, l2, newFilter(l1d, m.shift, m.caches.contended)))
 	}
 	m.caches.dir = newDirectory(build(m.d.lastLevel()), m.d.Cores)
 }
@@ -121,13 +121,6 @@ func (m *Machine) AddBlock(b Block) (BlockID, error) {
 	}
 	s := blockState{Block: b, chase: make([]bool, len(b.Instrs))}
 	s.lines = [2]uint64{b.Addr >> m.shift, (b.Addr + uint64(max(b.Size, 1)) - 1) >> m.shift}
-	for _, a := range b.Accesses {
-		s.words++
-		if a.Rep {
-			s.words++
-			s.repeats = true
-		}
-	}
 	for i, pc := range b.PCs {
 		if k := m.erased[pc]; k != 0 {
 			if s.erased == nil {

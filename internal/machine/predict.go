@@ -1,5 +1,7 @@
 package machine
 
+import "math/bits"
+
 // predictor predicts conditional branches.
 type predictor interface {
 	// update predicts the branch at pc, learns its outcome, and reports whether the prediction was right.
@@ -84,9 +86,9 @@ func (g *gshare) update(pc uint64, taken bool) bool {
 // decides; the alternate prediction is the bimodal one. A branch that the bimodal table has always
 // got right has no entries elsewhere, and is not looked for there.
 type tage struct {
-	base    []uint8 // two-bit counter, and tagged
-	tables  [tageTables][]tageEntry
-	masks   [tageTables]uint64 // history that each table looks at
+	base    []uint8  // two-bit counter, and tagged
+	entries []uint32 // of all tables, one table behind the other
+	size    uint64   // of a table
 	history uint64
 }
 
@@ -95,33 +97,46 @@ const (
 	tagged     = 0x80 // in base: the tagged tables may know the branch
 )
 
-type tageEntry struct {
-	tag    uint16
-	ctr    int8 // -4..3
-	useful uint8
-}
+// An entry is a tag of 16 bits, a counter from 0 (surely not taken) to 7 (surely taken) and two bits that say how useful it has been.
+const (
+	entryTag    = 1<<16 - 1
+	entryCtr    = 16 // shift
+	entryUseful = 24
+)
 
-// tageMasks keep the newest 5, 12, 27 and 60 outcomes.
-func tageMasks() [tageTables]uint64 {
-	return [...]uint64{1<<5 - 1, 1<<12 - 1, 1<<27 - 1, 1<<60 - 1}
-}
+// What each table looks at: the newest 5, 12, 27 and 60 outcomes.
+const (
+	history0 = 1<<5 - 1
+	history1 = 1<<12 - 1
+	history2 = 1<<27 - 1
+	history3 = 1<<60 - 1
+)
 
 func newTage(bits int) *tage {
-	p := &tage{base: make([]uint8, 1<<bits), masks: tageMasks()}
+	p := &tage{base: make([]uint8, 1<<bits), entries: make([]uint32, tageTables<<bits), size: 1 << bits}
 	for i := range p.base {
 		p.base[i] = 2
-	}
-	for t := range p.tables {
-		p.tables[t] = make([]tageEntry, 1<<bits)
 	}
 	return p
 }
 
-// slot returns the entry of table t for a branch, and its tag.
-func (p *tage) slot(t int, pc uint64) (*tageEntry, uint16) {
-	x := (p.history&p.masks[t] ^ pc*0x9e3779b97f4a7c15) * 0xbf58476d1ce4e5b9
-	table := p.tables[t]
-	return &table[x>>32&uint64(len(table)-1)], uint16(x>>48) | 1
+// slots are the indices of a branch's entries, by table, and their tags.
+type slots struct{ index, tag [tageTables]uint32 }
+
+// find returns the slots of a branch, and a bit for each table whose entry has its tag.
+func (p *tage) find(pc uint64, s *slots) (known uint32) {
+	const mix, mask = 0xbf58476d1ce4e5b9, entryTag
+	h, key, low := p.history, pc*0x9e3779b97f4a7c15, p.size-1
+	x0, x1 := (h&history0^key)*mix, (h&history1^key)*mix
+	x2, x3 := (h&history2^key)*mix, (h&history3^key)*mix
+	i0, i1 := x0>>32&low, p.size+x1>>32&low
+	i2, i3 := 2*p.size+x2>>32&low, 3*p.size+x3>>32&low
+	t0, t1, t2, t3 := uint32(x0>>48)|1, uint32(x1>>48)|1, uint32(x2>>48)|1, uint32(x3>>48)|1
+	s.index = [...]uint32{uint32(i0), uint32(i1), uint32(i2), uint32(i3)}
+	s.tag = [...]uint32{t0, t1, t2, t3}
+	d0, d1 := p.entries[i0]&mask^t0, p.entries[i1]&mask^t1
+	d2, d3 := p.entries[i2]&mask^t2, p.entries[i3]&mask^t3
+	return (d0-1)>>31 | (d1-1)>>31<<1 | (d2-1)>>31<<2 | (d3-1)>>31<<3
 }
 
 func (p *tage) update(pc uint64, taken bool) (right bool) {
@@ -131,10 +146,7 @@ func (p *tage) update(pc uint64, taken bool) (right bool) {
 	} else {
 		right = p.simple(b, pc, taken)
 	}
-	p.history <<= 1
-	if taken {
-		p.history |= 1
-	}
+	p.history = p.history<<1 | bit(taken)
 	return right
 }
 
@@ -145,43 +157,47 @@ func (p *tage) simple(b *uint8, pc uint64, taken bool) bool {
 	*b = *b&tagged | count(*b&3, taken)
 	if !right {
 		*b |= tagged
-		p.allocate(0, pc, taken)
+		var s slots
+		p.find(pc, &s)
+		p.allocate(0, &s, taken)
 	}
 	return right
 }
 
-// consult looks for the entry with the longest history that knows the branch.
+// consult asks the entry with the longest history that knows the branch.
 func (p *tage) consult(b *uint8, pc uint64, taken bool) bool {
-	for t := tageTables - 1; t >= 0; t-- {
-		e, tag := p.slot(t, pc)
-		if e.tag != tag {
-			continue
-		}
-		predicted := e.ctr >= 0
-		right := predicted == taken
-		if predicted != (*b&2 != 0) {
-			e.useful = count(e.useful, right)
-		}
-		e.ctr = saturate(e.ctr, taken, -4, 3)
-		if !right {
-			p.allocate(t+1, pc, taken)
-		}
-		return right
+	var s slots
+	known := p.find(pc, &s)
+	if known == 0 {
+		return p.simple(b, pc, taken)
 	}
-	return p.simple(b, pc, taken)
+	t := bits.Len32(known) - 1
+	e := &p.entries[s.index[t&(tageTables-1)]]
+	ctr := *e >> entryCtr & 7
+	predicted := ctr >= 4
+	right := predicted == taken
+	if predicted != (*b&2 != 0) {
+		*e = *e&^(3<<entryUseful) | uint32(count(uint8(*e>>entryUseful), right))<<entryUseful
+	}
+	if want := uint32(7 * bit(taken)); ctr != want {
+		*e += (uint32(bit(taken))*2 - 1) << entryCtr
+	}
+	if !right {
+		p.allocate(t+1, &s, taken)
+	}
+	return right
 }
 
 // allocate gives the branch an entry in the first table from t on that can spare one.
-func (p *tage) allocate(t int, pc uint64, taken bool) {
+func (p *tage) allocate(t int, s *slots, taken bool) {
 	for u := t; u < tageTables; u++ {
-		if e, tag := p.slot(u, pc); e.useful == 0 {
-			*e = tageEntry{tag: tag, ctr: saturate(0, taken, -1, 0)}
+		if e := &p.entries[s.index[u]]; *e>>entryUseful == 0 {
+			*e = s.tag[u] | uint32(3+bit(taken))<<entryCtr
 			return
 		}
 	}
 	for u := t; u < tageTables; u++ {
-		e, _ := p.slot(u, pc)
-		e.useful--
+		p.entries[s.index[u]] -= 1 << entryUseful
 	}
 }
 
@@ -191,11 +207,4 @@ func count(c uint8, up bool) uint8 {
 		return min(c+1, 3)
 	}
 	return max(c, 1) - 1
-}
-
-func saturate(c int8, up bool, lo, hi int8) int8 {
-	if up {
-		return min(c+1, hi)
-	}
-	return max(c-1, lo)
 }

@@ -11,25 +11,6 @@ type runner struct {
 	block  BlockID // the block being executed, -1 before the first
 }
 
-// withRepeats accounts for the accesses of a block with repeated ones.
-func (r *runner) withRepeats(b *blockState, words []uint64) {
-	for i := range b.Accesses {
-		a, addr := &b.Accesses[i], words[0]&addressBits
-		words = words[1:]
-		count := uint64(1)
-		if a.Rep {
-			count, words = words[0], words[1:]
-		}
-		switch {
-		case addr == 0:
-		case a.Rep:
-			r.repeated(b, a, addr, count)
-		default:
-			r.data(b, a, addr)
-		}
-	}
-}
-
 // base returns what the block costs behind the one before when nothing misses.
 func (r *runner) base(b *blockState, hot *hotBlock) uint64 {
 	var pc *pairCost
@@ -116,14 +97,13 @@ func (r *runner) event(b *blockState, id BlockID, instr int, k Kind, n, cost uin
 	r.acct.addEvent(*e-1, n, cost)
 }
 
-// data accounts for one data access, which may cross a line.
-func (r *runner) data(b *blockState, a *Access, addr uint64) {
-	if a.Size == 0 {
-		return
-	}
+// data accounts for one data access, which may cross a line. orders are the words behind its first one.
+func (r *runner) data(b *blockState, a *Access, addr uint64, orders []uint64) {
 	first, last := addr>>r.m.shift, (addr+uint64(a.Size)-1)>>r.m.shift
+	r.caches.order(first, orders[0])
 	r.line(b, a, addr, first)
 	if last != first {
+		r.caches.order(last, orders[1])
 		r.line(b, a, last<<r.m.shift, last)
 	}
 }
@@ -150,9 +130,6 @@ func (r *runner) repeated(b *blockState, a *Access, addr, count uint64) {
 // line accounts for the part of an access that lies in one line.
 func (r *runner) line(b *blockState, a *Access, addr, line uint64) {
 	m, p := r.m, r.caches
-	if p.data[p.l1d.set(line)][way(a.Write)] == line+1 {
-		return
-	}
 	missed := r.c.dtlb.access(addr >> m.page)
 	if !missed && p.hit(line, a.Write) {
 		return
@@ -194,10 +171,10 @@ func (f *found) kinds() KindSet {
 		}
 		return k
 	}
-	return bit(f.l1Miss)<<L1DMiss | bit(f.l2Miss)<<L2Miss | bit(f.llcMiss)<<LLCMiss
+	return KindSet(bit(f.l1Miss)<<L1DMiss | bit(f.l2Miss)<<L2Miss | bit(f.llcMiss)<<LLCMiss)
 }
 
-func bit(b bool) KindSet {
+func bit(b bool) uint64 {
 	if b {
 		return 1
 	}

@@ -15,7 +15,7 @@ func TestSamples(t *testing.T) {
 	kept := 0
 	for i := range rounds {
 		core := i & 1
-		if err := m.Run(core, []uint64{BlockWord(id), 0x1000 + 8*uint64(core)}, &a); err != nil {
+		if err := run(m, core, []uint64{BlockWord(id), 0x1000 + 8*uint64(core)}, &a); err != nil {
 			t.Fatal(err)
 		}
 		for _, s := range m.Samples() {

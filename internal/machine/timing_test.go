@@ -61,7 +61,7 @@ func measure(t testing.TB, m *Machine, core int, k kernel, n int) float64 {
 		if k.addrs != nil {
 			trace = append(trace, k.addrs(i)...)
 		}
-		if err := m.Run(core, trace, &acct); err != nil {
+		if err := run(m, core, trace, &acct); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -192,7 +192,7 @@ func TestPingPong(t *testing.T) {
 	for i := range n {
 		core := i % 2
 		m.SetClock(core, m.Clock(1-core))
-		if err := m.Run(core, []uint64{BlockWord(id), 1 << 30}, &acct); err != nil {
+		if err := run(m, core, []uint64{BlockWord(id), 1 << 30}, &acct); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -222,7 +222,7 @@ func TestMispredict(t *testing.T) {
 	rng := rand.New(rand.NewPCG(9, 9))
 	var acct Account
 	for range 20000 {
-		if err := m.Run(0, []uint64{BlockWord(0), BlockWord(BlockID(1 + rng.IntN(2)))}, &acct); err != nil {
+		if err := run(m, 0, []uint64{BlockWord(0), BlockWord(BlockID(1 + rng.IntN(2)))}, &acct); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -262,7 +262,7 @@ func TestErase(t *testing.T) {
 		}
 		var acct Account
 		for n := range 50000 {
-			if err := m.Run(0, []uint64{BlockWord(id), k.addrs(n)[0]}, &acct); err != nil {
+			if err := run(m, 0, []uint64{BlockWord(id), k.addrs(n)[0]}, &acct); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -297,7 +297,7 @@ func TestRepeated(t *testing.T) {
 		t.Fatal(err)
 	}
 	var acct Account
-	if err := m.Run(0, []uint64{BlockWord(0), 1 << 30, 80, 1<<31 + 32, 80, BlockWord(0), 1 << 30, 0, 0, 7}, &acct); err != nil {
+	if err := run(m, 0, []uint64{BlockWord(0), 1 << 30, 80, 1<<31 + 32, 80, BlockWord(0), 1 << 30, 0, 0, 7}, &acct); err != nil {
 		t.Fatal(err)
 	}
 	acct.Drain(func(BlockID, uint64) {}, func(e int32, n, _ uint64) {
@@ -321,7 +321,8 @@ func TestBadTraces(t *testing.T) {
 	if _, err := m.AddBlock(withPCs(Block{Addr: 0x1000, Instrs: []Instr{load(1, 1)}, Accesses: []Access{{Size: 8, Read: true}}})); err != nil {
 		t.Fatal(err)
 	}
-	for _, trace := range [][]uint64{{1}, {BlockWord(1), 1}, {BlockWord(0)}, {BlockWord(0), 1, 1}, {^uint64(0)}} {
+	for _, trace := range [][]uint64{{1}, {BlockWord(1)}, {BlockWord(0), 1}, {BlockWord(0), 1, 1, 1}, {BlockWord(0), 1 << indexShift, 1},
+		{BlockWord(0), 60, 1}, {^uint64(0)}} {
 		if err := m.Run(0, trace, &Account{}); err == nil {
 			t.Errorf("%x: no error", trace)
 		}
@@ -349,6 +350,7 @@ func BenchmarkRun(b *testing.B) {
 	for i := range 1000 {
 		trace = append(trace, BlockWord(id), 1<<30+uint64(i)*8, 1<<31+uint64(i)*8)
 	}
+	trace = m.Recorder(0).Record(m, full(m, trace, true))
 	var acct Account
 	b.ReportAllocs()
 	for b.Loop() {

@@ -30,12 +30,12 @@ type machineMeter struct {
 }
 
 // Cores that take lines from each other run in short turns: in a long one, a core would do many accesses for which a
-// real one had to fetch the line again. A line that is lost once is no fight yet, but may become one: that
-// is tried for as long as the cores' clocks may be apart.
+// real one had to fetch the line again. A line that is lost once is no fight yet, but may become one: the machine sees that
+// in long turns too, and from then on turns are short until nothing was lost for a while.
 const (
-	turnCycles  = 150    // about the time that a line takes from core to core; the instructions of a turn at one a cycle
-	trialCycles = 10_000 // how long turns are short after a line was lost
-	fightCycles = 20_000 // and after it was lost again
+	turnCycles  = 150   // about the time that a line takes from core to core; the instructions of a turn at one a cycle
+	trialCycles = 1_000 // how long turns are short after a line was lost
+	fightCycles = 5_000 // and after it was lost again
 )
 
 // newMachineMeter builds the machine of a configuration, with cores cores.
@@ -66,8 +66,17 @@ func newMachineMeter(cfg *Config) (*machineMeter, error) {
 }
 
 func (mm *machineMeter) Mode() engine.Mode { return engine.Trace }
-func (mm *machineMeter) Unit() string      { return "cycles" }
-func (mm *machineMeter) Hz() float64       { return mm.hz }
+
+// Record asks for a trace without what the machine's filters hold back.
+func (mm *machineMeter) Record(c *engine.Config) {
+	c.Mode, c.FilterLines, c.FilterMask = engine.Trace, mm.m.FilterLines(), mm.m.FilterMask()
+}
+
+// Before gives the engine the filter of the core.
+func (mm *machineMeter) Before(core int) { mm.eng.SetFilter(mm.m.Filter(core)) }
+
+func (mm *machineMeter) Unit() string { return "cycles" }
+func (mm *machineMeter) Hz() float64  { return mm.hz }
 
 // Slice runs the trace through the machine.
 func (mm *machineMeter) Slice(core int, ctx *cpu.Context, now, retired uint64) (uint64, error) {

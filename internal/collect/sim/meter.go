@@ -9,6 +9,8 @@ import (
 // Meter says how long a slice took. Model "count" is the one below; a machine model
 // (machine.go) reads the trace that the slice left in the engine.
 type Meter interface {
+	// Before is told which core runs next.
+	Before(core int)
 	// Slice returns the clock units that the last run of ctx took on a core whose clock stood at
 	// now, given the instructions that it retired.
 	Slice(core int, ctx *cpu.Context, now, retired uint64) (uint64, error)
@@ -20,6 +22,8 @@ type Meter interface {
 	Within(core int, units uint64) int64
 	// Mode is what the engine must record.
 	Mode() engine.Mode
+	// Record completes the engine's configuration by what it must record.
+	Record(*engine.Config)
 	// Unit and Hz describe the clock.
 	Unit() string
 	Hz() float64
@@ -31,10 +35,12 @@ type countMeter struct{}
 func (countMeter) Slice(_ int, _ *cpu.Context, _, retired uint64) (uint64, error) {
 	return retired, nil
 }
+func (countMeter) Before(int)                       {}
 func (countMeter) Drain(*cpu.Context) hardware      { return hardware{} }
 func (countMeter) Turn(int) int64                   { return sliceLength }
 func (countMeter) Within(_ int, units uint64) int64 { return int64(units) }
 func (countMeter) Mode() engine.Mode                { return engine.Count }
+func (countMeter) Record(c *engine.Config)          { c.Mode = engine.Count }
 func (countMeter) Unit() string                     { return "instructions" }
 func (countMeter) Hz() float64                      { return 1e9 }
 

@@ -91,7 +91,9 @@ func newRun(cfg Config, meter Meter, sink profile.Sink) (*run, error) {
 	r.cores = newCores(cfg.Cores, quantumLength)
 	r.walker = unwind.New(r.images.unwindImage)
 	r.spins.init()
-	eng, err := engine.New(engine.Config{Mode: meter.Mode(), AllHostFeatures: cfg.HostCPU, Lookup: r.lookup})
+	engineConfig := engine.Config{AllHostFeatures: cfg.HostCPU, Lookup: r.lookup}
+	meter.Record(&engineConfig)
+	eng, err := engine.New(engineConfig)
 	if err != nil {
 		return nil, fmt.Errorf("engine: %w", err)
 	}
@@ -291,6 +293,7 @@ func (r *run) stride(t *thread, budget int64) (cpu.Exit, uint64) {
 // step runs the engine once and moves the core's clock.
 func (r *run) step(t *thread, budget int64) (cpu.Exit, uint64) {
 	before := r.eng.Retired(t.ctx)
+	r.meter.Before(t.core.n)
 	exit := r.eng.Run(t.ctx, budget)
 	n := r.eng.Retired(t.ctx) - before
 	units, err := r.meter.Slice(t.core.n, t.ctx, t.core.clock, n)

@@ -153,15 +153,59 @@ func (a *Asm) AddReg(m Mem, r x86.Reg) { a.op(true, []byte{0x01}, r, m, 0) }
 func (a *Asm) SubReg(m Mem, r x86.Reg) { a.op(true, []byte{0x29}, r, m, 0) }
 
 // AddImm emits add r64, imm.
-func (a *Asm) AddImm(r x86.Reg, v int32) {
+func (a *Asm) AddImm(r x86.Reg, v int32) { a.arithReg(0, r, v) }
+
+// CmpImm emits cmp r64, imm.
+func (a *Asm) CmpImm(r x86.Reg, v int32) { a.arithReg(7, r, v) }
+
+func (a *Asm) arithReg(op, r x86.Reg, v int32) {
 	if int32(int8(v)) == v {
-		a.reg2(true, []byte{0x83}, 0, r)
+		a.reg2(true, []byte{0x83}, op, r)
 		a.Bytes(byte(v))
 		return
 	}
-	a.reg2(true, []byte{0x81}, 0, r)
+	a.reg2(true, []byte{0x81}, op, r)
 	a.i32(v)
 }
+
+// And32 emits and r32, imm.
+func (a *Asm) And32(r x86.Reg, v int32) {
+	a.reg2(false, []byte{0x81}, 4, r)
+	a.i32(v)
+}
+
+// Half32 emits shr r32, 1.
+func (a *Asm) Half32(r x86.Reg) { a.reg2(false, []byte{0xd1}, 5, r) }
+
+// AddMem emits add r64, m.
+func (a *Asm) AddMem(r x86.Reg, m Mem) { a.op(true, []byte{0x03}, r, m, 0) }
+
+// SubMem emits sub r64, m.
+func (a *Asm) SubMem(r x86.Reg, m Mem) { a.op(true, []byte{0x2b}, r, m, 0) }
+
+// Cmp32 emits cmp dword m, imm32.
+func (a *Asm) Cmp32(m Mem, v int32) {
+	a.op(false, []byte{0x81}, 7, m, 4)
+	a.i32(v)
+}
+
+// Inc32 emits inc dword m. CF stays.
+func (a *Asm) Inc32(m Mem) { a.op(false, []byte{0xff}, 0, m, 0) }
+
+// Mov32 emits mov dst32, src32.
+func (a *Asm) Mov32(dst, src x86.Reg) { a.reg2(false, []byte{0x89}, src, dst) }
+
+// Lahf emits lahf.
+func (a *Asm) Lahf() { a.Bytes(0x9f) }
+
+// Sahf emits sahf.
+func (a *Asm) Sahf() { a.Bytes(0x9e) }
+
+// SetO emits seto al.
+func (a *Asm) SetO() { a.Bytes(0x0f, 0x90, 0xc0) }
+
+// AddAL emits add al, v.
+func (a *Asm) AddAL(v byte) { a.Bytes(0x04, v) }
 
 // CmpReg emits cmp r64, m.
 func (a *Asm) CmpReg(r x86.Reg, m Mem) { a.op(true, []byte{0x3b}, r, m, 0) }
@@ -279,6 +323,7 @@ const (
 	CondAE = 3
 	CondE  = 4
 	CondNE = 5
+	CondA  = 7
 	CondS  = 8
 	CondNS = 9
 	CondLE = 14
