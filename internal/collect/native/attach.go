@@ -8,8 +8,8 @@ import (
 	"lime/internal/section"
 )
 
-// attach records a process that runs already. It is not stopped, and gets no hooks: its threads are sampled,
-// and the run is one section.
+// attach records a process that runs already: its threads are sampled, and hooks are put into it. Where that is not allowed, the
+// run is one section.
 func (r *run) attach() error {
 	pid := r.o.PID
 	r.pid = int32(pid)
@@ -38,7 +38,12 @@ func (r *run) attach() error {
 			return err
 		}
 	}
-	r.notes.Add("no-hooks", "the process ran already: sections are not seen, only the whole recording")
+	if r.o.NoHooks {
+		return nil
+	}
+	if err := r.hookRunning(); err != nil {
+		r.notes.Add("no-hooks", fmt.Sprintf("sections are not seen, only the whole recording: %v", err))
+	}
 	return nil
 }
 

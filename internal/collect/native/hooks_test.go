@@ -1,9 +1,13 @@
 package native
 
 import (
+	"context"
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
+	"syscall"
 	"testing"
 
 	"lime/internal/profile"
@@ -61,5 +65,79 @@ func TestRuntimes(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+const endless = `
+#include <pthread.h>
+#include <unistd.h>
+static pthread_barrier_t b;
+static void *work(void *arg) {
+	for (;;) {
+		for (volatile int i = 0; i < 20000; i++) ;
+		pthread_barrier_wait(&b);
+	}
+}
+int main(void) {
+	pthread_t t;
+	pthread_barrier_init(&b, 0, 3);
+	for (long i = 0; i < 3; i++) pthread_create(&t, 0, work, 0);
+	if (write(1, "x", 1) != 1) return 1;
+	for (;;) pause();
+}
+`
+
+// A process that runs already has its sections seen, and runs on afterwards.
+func TestAttach(t *testing.T) {
+	cmd := exec.Command(build(t, endless))
+	out, err := cmd.StdoutPipe()
+	if err := errors.Join(err, cmd.Start()); err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = cmd.Process.Kill(); _ = cmd.Wait() }()
+	if _, err := out.Read(make([]byte, 1)); err != nil {
+		t.Fatal(err)
+	}
+	p := profile.New(profile.Meta{})
+	ctx, cancel := context.WithCancel(context.Background())
+	sink := &untilInstances{Profile: p, left: 20, enough: cancel}
+	res, err := Run(ctx, Options{PID: cmd.Process.Pid, Out: sink})
+	if err != nil {
+		t.Skipf("not allowed: %v", err)
+	}
+	if noted(p, "no-hooks") {
+		t.Skipf("not allowed: %v", p.Meta().Notes)
+	}
+	if err := profile.Validate(p); err != nil {
+		t.Fatal(err)
+	}
+	if found := sections(p); res.EndState != "interrupted" || found[profile.SectionBarrier][1] != 3 {
+		t.Errorf("%s, sections by kind %v; want barriers of 3 threads", res.EndState, found)
+	}
+	if cmd.Process.Signal(syscall.Signal(0)) != nil {
+		t.Error("the process has not survived")
+	}
+}
+
+// untilInstances ends a recording after some instances.
+type untilInstances struct {
+	*profile.Profile
+	left   int
+	enough func()
+}
+
+func (u *untilInstances) WriteInstance(in *profile.Instance) error {
+	if u.left--; u.left <= 0 {
+		u.enough()
+	}
+	return u.Profile.WriteInstance(in)
+}
+
+// A program that is started by a script which it replaces is hooked all the same.
+func TestExec(t *testing.T) {
+	long := build(t, strings.Replace(barriers, "i < 10", "i < 15", 1))
+	p, res := record(t, Options{Command: []string{"/bin/sh", "-c", "exec " + long}})
+	if res.Status != 7 || !noted(p, "exec") && sections(p)[profile.SectionBarrier][1] != 6 {
+		t.Errorf("status %d, sections by kind %v, notes %v; want barriers of 6 threads", res.Status, sections(p), p.Meta().Notes)
 	}
 }

@@ -20,6 +20,7 @@ type launched struct {
 	hooks *hook.Installed
 	ring  *hook.Ring
 	why   error // why there are no hooks
+	pidfd int   // -1: the kernel has none
 }
 
 // launch starts the program under ptrace, prepares it while it stands at its entry, and lets it run. prepare is called
@@ -27,7 +28,7 @@ type launched struct {
 func launch(o *Options, prepare func(pid int) error) (*launched, error) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	l := &launched{cmd: exec.Command(o.Command[0], o.Command[1:]...)}
+	l := &launched{cmd: exec.Command(o.Command[0], o.Command[1:]...), pidfd: -1}
 	l.cmd.Env, l.cmd.Stdin, l.cmd.Stdout, l.cmd.Stderr = o.Env, o.Stdin, o.Stdout, o.Stderr
 	l.cmd.SysProcAttr = &syscall.SysProcAttr{Ptrace: true}
 	if err := l.cmd.Start(); err != nil {
@@ -50,6 +51,9 @@ func launch(o *Options, prepare func(pid int) error) (*launched, error) {
 	}
 	if !o.NoHooks {
 		l.install(t)
+	}
+	if fd, err := unix.PidfdOpen(pid, 0); err == nil {
+		l.pidfd = fd
 	}
 	return l, t.Detach()
 }

@@ -29,8 +29,10 @@ type run struct {
 	name    string
 	clock   tscClock
 	session []*perf.Session
-	by      string // the sampling clock, "" if there is none
-	prog    *launched
+	by      string    // the sampling clock, "" if there is none
+	prog    *launched // nil: it ran already
+	ring    *hook.Ring
+	hooks   *hook.Installed
 	table   []row
 
 	images  *images
@@ -100,9 +102,9 @@ func (r *run) start() error {
 		return err
 	}
 	r.prog = prog
-	if in := prog.hooks; in != nil {
-		r.sampler.walker.Stubs = in.Frame
-		r.sampler.stubs = func(pc uint64) bool { return pc >= in.Lo && pc < in.Hi }
+	r.ring = prog.ring
+	if prog.hooks != nil {
+		r.takeHooks(prog.hooks)
 	}
 	r.explain()
 	return nil
@@ -190,8 +192,8 @@ func (r *run) close() {
 	for _, s := range r.session {
 		s.Close()
 	}
-	if r.prog != nil && r.prog.ring != nil {
-		r.prog.ring.Close()
+	if r.ring != nil {
+		r.ring.Close()
 	}
 	r.images.close()
 }
@@ -228,6 +230,9 @@ func (r *run) loop(ctx context.Context) (Result, error) {
 		r.drain(lag)
 		r.keep()
 	}
+	if err := r.unhook(); err != nil {
+		r.notes.Add("hooked", err.Error())
+	}
 	r.drain(0)
 	return r.finish(state, interrupted)
 }
@@ -257,6 +262,7 @@ func (r *run) wait(done chan<- *os.ProcessState) {
 		done <- &os.ProcessState{}
 		return
 	}
+	r.prog.awaitEnd()
 	_ = r.prog.cmd.Wait() // the status says it all
 	done <- r.prog.cmd.ProcessState
 }
@@ -296,10 +302,10 @@ func (r *run) drain(age uint64) {
 // drainHooks reads the hooks' ring. If a record is still being written, nothing behind the latest one read may be taken.
 func (r *run) drainHooks(now uint64) {
 	r.clock.tick()
-	if r.prog == nil || r.prog.ring == nil {
+	if r.ring == nil {
 		return
 	}
-	whole := r.prog.ring.Drain(func(h hook.Record) {
+	whole := r.ring.Drain(func(h hook.Record) {
 		at := r.clock.nanos(h.TSC)
 		r.stream.last = max(r.stream.last, at)
 		r.stream.add(item{at: at, hook: &h})
@@ -339,7 +345,7 @@ func (r *run) record(rec *perf.Record) {
 	case perf.TypeComm:
 		if rec.Exec {
 			r.replaced()
-			r.notes.Add("exec", "the program replaced itself by another one: of that, only samples are there")
+			r.hookAgain()
 		}
 	}
 	r.stream.add(x)
@@ -408,8 +414,8 @@ func (r *run) report(wall uint64) []profile.Note {
 	if r.throttle > 0 {
 		notes.Set("throttled", "times that the kernel stopped sampling for a while", r.throttle)
 	}
-	if r.prog != nil && r.prog.ring != nil && r.prog.ring.Lost() > 0 {
-		notes.Set("lost-calls", "synchronisation calls that found no room in the ring", r.prog.ring.Lost())
+	if r.ring != nil && r.ring.Lost() > 0 {
+		notes.Set("lost-calls", "synchronisation calls that found no room in the ring", r.ring.Lost())
 	}
 	if n := len(r.children); n > 0 {
 		notes.Set("child-process", "processes that the program started are not in the profile", uint64(n))

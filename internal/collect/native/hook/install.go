@@ -35,7 +35,11 @@ type Installed struct {
 	Lo, Hi uint64   // addresses of the code
 	Hooked []string // functions that are watched
 	frames []frame
+	slots  []slot
 }
+
+// slot is a reference that was turned.
+type slot struct{ at, old uint64 }
 
 type frame struct {
 	lo, hi uint64
@@ -55,16 +59,10 @@ func (in *Installed) Frame(pc uint64) (toReturn uint64, ok bool) {
 
 // Install hooks functions in a program that is stopped at its entry.
 func Install(t *Tracee, r *Ring, funcs []Func) (*Installed, error) {
-	maps, err := Mappings(t.PID)
+	ims, err := t.images(funcs)
 	if err != nil {
 		return nil, err
 	}
-	wanted := map[string]bool{}
-	for _, f := range funcs {
-		wanted[f.Name], wanted[f.Try] = true, true
-	}
-	delete(wanted, "")
-	ims := images(maps, wanted)
 	if !anyReference(ims) {
 		return nil, ErrStatic
 	}
@@ -77,6 +75,20 @@ func Install(t *Tracee, r *Ring, funcs []Func) (*Installed, error) {
 		return nil, err
 	}
 	return t.install(funcs, ims, stubParams{ring: ring, tidOffset: tid})
+}
+
+// images reads what is mapped into the program.
+func (t *Tracee) images(funcs []Func) ([]image, error) {
+	maps, err := Mappings(t.PID)
+	if err != nil {
+		return nil, err
+	}
+	wanted := map[string]bool{}
+	for _, f := range funcs {
+		wanted[f.Name], wanted[f.Try] = true, true
+	}
+	delete(wanted, "")
+	return images(maps, wanted), nil
 }
 
 func anyReference(ims []image) bool {
@@ -129,7 +141,7 @@ func (t *Tracee) install(funcs []Func, ims []image, params stubParams) (*Install
 			at := in.Hi + uint64(s.working)
 			in.frames = append(in.frames, frame{lo: at, hi: at, size: uint64(s.workFrame)})
 		}
-		if err := t.redirect(ims, f.Name, in.Hi); err != nil {
+		if err := t.redirect(in, ims, f.Name); err != nil {
 			return nil, err
 		}
 		in.Hooked = append(in.Hooked, f.Name)
@@ -148,10 +160,26 @@ func definition(ims []image, name string) uint64 {
 	return 0
 }
 
-func (t *Tracee) redirect(ims []image, name string, to uint64) error {
+func (t *Tracee) word(at uint64) (uint64, error) {
+	var b [8]byte
+	err := t.read(at, b[:])
+	return binary.LittleEndian.Uint64(b[:]), err
+}
+
+func (t *Tracee) writeWord(at, v uint64) error {
+	return t.write(at, binary.LittleEndian.AppendUint64(nil, v))
+}
+
+// redirect turns the references to a function to the stub that was written last.
+func (t *Tracee) redirect(in *Installed, ims []image, name string) error {
 	for _, im := range ims {
-		for _, slot := range im.refs[name] {
-			if err := t.write(slot, binary.LittleEndian.AppendUint64(nil, to)); err != nil {
+		for _, at := range im.refs[name] {
+			old, err := t.word(at)
+			if err == nil {
+				in.slots = append(in.slots, slot{at, old})
+				err = t.writeWord(at, in.Hi)
+			}
+			if err != nil {
 				return fmt.Errorf("%s: reference to %s: %w", im.path, name, err)
 			}
 		}

@@ -16,8 +16,10 @@ var ErrGone = errors.New("the program ended before its first instruction")
 
 // Tracee is a program that is stopped under ptrace. All methods must be called on the OS thread that traces it.
 type Tracee struct {
-	PID int
-	mem *os.File
+	PID     int
+	mem     *os.File
+	scratch uint64                   // code that may be overwritten for a moment; 0 = where the program stands
+	held    map[int][]syscall.Signal // of a seized process: its stopped threads, with the signals that wait for them
 }
 
 // Attach takes over a program that has just stopped at its exec.
@@ -32,6 +34,9 @@ func Attach(pid int) (*Tracee, error) {
 // Detach lets the program run freely.
 func (t *Tracee) Detach() error {
 	t.mem.Close()
+	if t.held != nil {
+		return t.release()
+	}
 	if err := unix.PtraceDetach(t.PID); err != nil {
 		return fmt.Errorf("let go of process %d: %w", t.PID, err)
 	}
@@ -119,19 +124,19 @@ func (t *Tracee) untilTrap() error {
 		if err := unix.PtraceCont(t.PID, sig); err != nil {
 			return fmt.Errorf("continue process %d: %w", t.PID, err)
 		}
-		var ws unix.WaitStatus
-		for {
-			_, err := unix.Wait4(t.PID, &ws, unix.WALL, nil)
-			if err == nil {
-				break
-			}
-			if !errors.Is(err, unix.EINTR) {
-				return fmt.Errorf("wait for process %d: %w", t.PID, err)
-			}
+		ws, err := wait(t.PID)
+		if err != nil {
+			return err
 		}
 		switch {
 		case ws.Exited(), ws.Signaled():
 			return ErrGone
+		case ws.Stopped() && eventStop(ws):
+			sig = 0
+			continue
+		case ws.Stopped() && t.held != nil && ws.StopSignal() != syscall.SIGTRAP:
+			t.held[t.PID], sig = append(t.held[t.PID], ws.StopSignal()), 0
+			continue
 		case ws.Stopped() && ws.StopSignal() == syscall.SIGTRAP:
 			return nil
 		}
@@ -139,20 +144,24 @@ func (t *Tracee) untilTrap() error {
 	}
 }
 
-// syscall makes the program perform a system call where it stands, and restores it.
+// syscall makes the program perform a system call, and restores it.
 func (t *Tracee) syscall(nr uint64, args ...uint64) (uint64, error) {
 	var saved unix.PtraceRegs
 	if err := unix.PtraceGetRegs(t.PID, &saved); err != nil {
 		return 0, fmt.Errorf("registers of process %d: %w", t.PID, err)
 	}
-	var code [3]byte
-	if err := t.read(saved.Rip, code[:]); err != nil {
-		return 0, err
-	}
-	if err := t.write(saved.Rip, []byte{0x0f, 0x05, 0xcc}); err != nil { // syscall; int3
-		return 0, err
-	}
 	regs := saved
+	if t.scratch != 0 {
+		regs.Rip = t.scratch
+	}
+	at := regs.Rip
+	var code [3]byte
+	if err := t.read(at, code[:]); err != nil {
+		return 0, err
+	}
+	if err := t.write(at, []byte{0x0f, 0x05, 0xcc}); err != nil { // syscall; int3
+		return 0, err
+	}
 	regs.Rax, regs.Orig_rax = nr, ^uint64(0)
 	for i, p := range []*uint64{&regs.Rdi, &regs.Rsi, &regs.Rdx, &regs.R10, &regs.R8, &regs.R9} {
 		if i < len(args) {
@@ -168,10 +177,9 @@ func (t *Tracee) syscall(nr uint64, args ...uint64) (uint64, error) {
 	if err := unix.PtraceGetRegs(t.PID, &regs); err != nil {
 		return 0, fmt.Errorf("registers of process %d: %w", t.PID, err)
 	}
-	if err := t.write(saved.Rip, code[:]); err != nil {
+	if err := t.write(at, code[:]); err != nil {
 		return 0, err
 	}
-	saved.Orig_rax = ^uint64(0) // no system call to restart
 	if err := unix.PtraceSetRegs(t.PID, &saved); err != nil {
 		return 0, fmt.Errorf("registers of process %d: %w", t.PID, err)
 	}
@@ -188,7 +196,7 @@ func (t *Tracee) mapRing(r *Ring) (uint64, error) {
 		return 0, fmt.Errorf("registers of process %d: %w", t.PID, err)
 	}
 	path := append([]byte(r.Path()), 0)
-	at := regs.Rsp - 4096 // far below what the program has on its stack, red zone included
+	at := regs.Rsp - 256 // below what the program has on its stack, red zone included
 	if err := t.write(at, path); err != nil {
 		return 0, err
 	}

@@ -1,0 +1,96 @@
+package native
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"runtime"
+
+	"golang.org/x/sys/unix"
+
+	"lime/internal/collect/native/hook"
+)
+
+// hookRunning hooks a process that runs already: it stops for that, a millisecond or so.
+func (r *run) hookRunning() error {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	t, err := hook.Seize(int(r.pid))
+	if err != nil {
+		return err
+	}
+	return errors.Join(r.hookSeized(t), t.Detach())
+}
+
+func (r *run) hookSeized(t *hook.Tracee) error {
+	funcs := hooks(r.table)
+	started, err := t.Started(funcs)
+	if err == nil && !started {
+		err = t.RunToEntry()
+	}
+	if err == nil && r.ring == nil {
+		r.ring, err = hook.NewRing()
+	}
+	if err != nil {
+		return err
+	}
+	in, err := hook.Install(t, r.ring, funcs)
+	if err != nil {
+		return err
+	}
+	r.takeHooks(in)
+	return nil
+}
+
+// takeHooks makes the hooks' code known to those who walk stacks.
+func (r *run) takeHooks(in *hook.Installed) {
+	r.hooks = in
+	r.sampler.walker.Stubs = in.Frame
+	r.sampler.stubs = func(pc uint64) bool { return pc >= in.Lo && pc < in.Hi }
+}
+
+// unhook leaves a process that goes on without lime as it was.
+func (r *run) unhook() error {
+	if r.hooks == nil || r.prog != nil || unix.Kill(int(r.pid), 0) != nil {
+		return nil
+	}
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	t, err := hook.Seize(int(r.pid))
+	if err != nil {
+		return fmt.Errorf("take the hooks out of process %d: %w", r.pid, err)
+	}
+	return errors.Join(r.hooks.Remove(t), t.Detach())
+}
+
+// hookAgain hooks the program by which the recorded one has replaced itself.
+func (r *run) hookAgain() {
+	clear(r.handles)
+	clear(r.open)
+	clear(r.waiters)
+	clear(r.unlocks)
+	r.hooks = nil
+	if r.o.NoHooks || r.prog != nil && r.prog.pidfd < 0 {
+		r.notes.Add("exec", "the program replaced itself by another one: of that, only samples are there")
+		return
+	}
+	if err := r.hookRunning(); err != nil {
+		r.notes.Add("exec", fmt.Sprintf("the program replaced itself by another one: of that, only samples are there: %v", err))
+		return
+	}
+	maps.DeleteFunc(r.notes, func(k [2]string, _ uint64) bool { return k[0] == "no-hooks" }) // said of the first program
+}
+
+// awaitEnd waits until the program is gone, and takes no notice of its stops under ptrace, as wait4(2) would.
+func (l *launched) awaitEnd() {
+	if l.pidfd < 0 {
+		return
+	}
+	set := []unix.PollFd{{Fd: int32(l.pidfd), Events: unix.POLLIN}}
+	for {
+		if _, err := unix.Poll(set, -1); !errors.Is(err, unix.EINTR) {
+			break
+		}
+	}
+	unix.Close(l.pidfd)
+}
