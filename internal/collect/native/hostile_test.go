@@ -54,7 +54,7 @@ var hostilePrograms = []struct {
 }{
 	{"fork", `int main(void) { team(2); pid_t p = fork(); if (!p) { team(2); _exit(3); } int st; waitpid(p, &st, 0); team(2); return WEXITSTATUS(st); }`,
 		3, "exited", 6, 2, "child-process"},
-	{"exec", `int main(int c, char **v) { if (c > 1) { team(2); return 5; } team(2); execl("/proc/self/exe", v[0], "again", (char *)0); return 1; }`,
+	{"exec", `int main(int c, char **v) { if (c > 1) return 5; team(2); execl("/proc/self/exe", v[0], "again", (char *)0); return 1; }`,
 		5, "exited", 3, 2, ""},
 	{"crash", `int main(void) { team(2); *(volatile int *)0 = 1; return 0; }`, 128 + int(unix.SIGSEGV), "signalled", 3, 2, ""},
 	{"abort", `int main(void) { team(2); abort(); }`, 128 + int(unix.SIGABRT), "signalled", 3, 2, ""},
