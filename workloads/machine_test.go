@@ -2,9 +2,13 @@ package workloads
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
+	"math"
+	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -31,15 +35,18 @@ func erase(bin, data, spec string) (float64, error) {
 	return a.Sections[0].Accounted, nil
 }
 
-// subject holds what the report says of the first cause's data to the expectation.
-func (w *workload) subject(bin, data string) error {
+func reported(bin, data string) (a answer, err error) {
 	text, err := exec.Command(bin, "report", "--json", data).Output()
 	if err != nil {
-		return err
+		return a, fmt.Errorf("report: %w", err)
 	}
-	var a answer
-	if err := json.Unmarshal(text, &a); err != nil || len(a.Sections) == 0 || len(a.Sections[0].Causes) == 0 {
-		return fmt.Errorf("no cause: %v", err)
+	return a, json.Unmarshal(text, &a)
+}
+
+// subject holds what the report says of the first cause's data to the expectation.
+func (w *workload) subject(a answer) error {
+	if len(a.Sections) == 0 || len(a.Sections[0].Causes) == 0 {
+		return errors.New("no cause")
 	}
 	if c := a.Sections[0].Causes[0]; !strings.HasPrefix(c.Data, w.Data) || !strings.HasPrefix(c.Sharing, w.Sharing) {
 		return fmt.Errorf("the first cause is about %q, %q; want %q, %q", c.Sharing, c.Data, w.Sharing, w.Data)
@@ -47,14 +54,39 @@ func (w *workload) subject(bin, data string) error {
 	return nil
 }
 
+// wrong is an event that is not the cause: the one that the workload names, or in long tests what the report says merely
+// correlates, or is charged next to nothing.
+func (w *workload) wrong(a answer) string {
+	if kind, mark, ok := strings.Cut(w.Wrong, "@"); ok {
+		return fmt.Sprintf("%s@%s:%d", kind, w.source, w.marks[mark][0])
+	}
+	if os.Getenv("LIME_LONG") == "" || len(a.Sections) == 0 {
+		return ""
+	}
+	s := &a.Sections[0]
+	for _, c := range s.Candidates {
+		if c.Family == "hardware" && filepath.Base(c.File) == w.source && !slices.Contains(w.marks["CAUSE"], c.Line) {
+			return fmt.Sprintf("%s@%s:%d", c.Event, w.source, c.Line)
+		}
+	}
+	if s.Ledger == nil {
+		return ""
+	}
+	for _, r := range s.Ledger.Rows {
+		if r.Kind == "price" && r.Event != "" && math.Abs(r.Share) < 0.05 && filepath.Base(r.File) == w.source && !slices.Contains(w.marks["CAUSE"], r.Line) {
+			return fmt.Sprintf("%s@%s:%d", r.Event, w.source, r.Line)
+		}
+	}
+	return ""
+}
+
 // TestEraseMachine takes the first cause of each program with a planted machine cause away: its imbalance must go. Taking
-// something else away on the same line must leave it.
+// something else away must leave it.
 func TestEraseMachine(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds and simulates")
 	}
 	bin, dir := lime(t), t.TempDir()
-	wrong := map[string]string{"machine_tlb": "l1d-miss", "machine_branches": "l1d-miss"}
 	for _, w := range load(t) {
 		if w.Machine == "" {
 			continue
@@ -65,11 +97,16 @@ func TestEraseMachine(t *testing.T) {
 			continue
 		}
 		data := filepath.Join(dir, w.name+".lime")
-		if text, err := exec.Command(bin, "simulate", "--cores", "8", "--machine", w.Machine, "-o", data, "--", prog, "8").CombinedOutput(); err != nil {
+		args := append(append([]string{"simulate", "--cores", "8", "-o", data}, w.machine()...), "--", prog, "8")
+		if text, err := exec.Command(bin, args...).CombinedOutput(); err != nil {
 			t.Errorf("%s: %v\n%s", w.name, err, text)
 			continue
 		}
-		if err := w.subject(bin, data); err != nil {
+		a, err := reported(bin, data)
+		if err == nil {
+			err = w.subject(a)
+		}
+		if err != nil {
 			t.Errorf("%s: %v", w.name, err)
 		}
 		got, err := erase(bin, data, "top")
@@ -77,10 +114,11 @@ func TestEraseMachine(t *testing.T) {
 			t.Errorf("%s: erasing the first cause accounts for %.2f of the lost time, %v", w.name, got, err)
 		}
 		t.Logf("%-22s %.2f", w.name, got)
-		if kind := wrong[w.name]; kind != "" {
-			got, err := erase(bin, data, fmt.Sprintf("%s@%s:%d", kind, w.source, w.marks["CAUSE"][0]))
+		if spec := w.wrong(a); spec != "" {
+			got, err := erase(bin, data, spec)
+			t.Logf("%-22s %.2f, without %s", w.name, got, spec)
 			if err != nil || got > little {
-				t.Errorf("%s: erasing %s accounts for %.2f of the lost time, %v", w.name, kind, got, err)
+				t.Errorf("%s: erasing %s accounts for %.2f of the lost time, %v", w.name, spec, got, err)
 			}
 		}
 	}

@@ -19,8 +19,8 @@ type account struct {
 	Exact bool
 	Rows  []struct {
 		place
-		Kind  string
-		Share float64
+		Kind, Event string
+		Share       float64
 	}
 	RestPositive float64 `json:"rest_positive"`
 	RestNegative float64 `json:"rest_negative"`

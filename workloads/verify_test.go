@@ -58,7 +58,8 @@ func TestVerify(t *testing.T) {
 			}
 			data := filepath.Join(t.TempDir(), "lime.data")
 			args := []string{"simulate", "--cores", "8", "-o", data}
-			if m := w.Machine + machine[w.name]; m != "" {
+			args = append(args, w.machine()...)
+			if m := machine[w.name]; m != "" {
 				args = append(args, "--machine", m)
 			}
 			if text, err := exec.Command(bin, append(append(args, "--", prog, "8"), w.Args...)...).CombinedOutput(); err != nil {

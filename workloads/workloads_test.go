@@ -21,7 +21,9 @@ type workload struct {
 	Args              []string
 	Family, Event     string
 	Machine           string
-	Sharing, Data     string // what the first cause must say of the data
+	Set               []string // changes of the machine
+	Wrong             string   // an event on a line with a mark, "l1d-miss@MARK", that is not the cause
+	Sharing, Data     string   // what the first cause must say of the data
 	Also              []string
 	Slack             int
 	Balanced          bool
@@ -59,7 +61,7 @@ func (w *workload) readMarks(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.marks, w.text = map[string][]int{}, string(text)
-	w.mark(append([]string{"CAUSE", "END"}, w.Also...)...)
+	w.mark(append([]string{"CAUSE", "END", "WRONG"}, w.Also...)...)
 	if !w.Balanced && len(w.marks["CAUSE"]) == 0 {
 		t.Fatalf("%s: no line is marked CAUSE", w.name)
 	}
@@ -100,11 +102,12 @@ func (w *workload) build(t *testing.T, to string) (string, error) {
 // answer is what the report says, as far as the test reads it.
 type answer struct {
 	Sections []struct {
-		EndsAt    place `json:"ends_at"`
-		Imbalance float64
-		LostShare float64 `json:"lost_share"`
-		Causes    []cause
-		Ledger    *account
+		EndsAt     place `json:"ends_at"`
+		Imbalance  float64
+		LostShare  float64 `json:"lost_share"`
+		Causes     []cause
+		Candidates []cause
+		Ledger     *account
 	}
 }
 
@@ -147,9 +150,7 @@ func (w *workload) simulate(t *testing.T, bin, prog string, cores int) (answer, 
 	}
 	var stdout, stderr bytes.Buffer
 	options := []string{"simulate", "--cores", fmt.Sprint(cores), "-o", data}
-	if w.Machine != "" {
-		options = append(options, "--machine", w.Machine)
-	}
+	options = append(options, w.machine()...)
 	cmd := exec.Command(bin, append(append(options, "--", prog), args...)...)
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	if err := cmd.Run(); err != nil {
@@ -164,6 +165,17 @@ func (w *workload) simulate(t *testing.T, bin, prog string, cores int) (answer, 
 	}
 	var a answer
 	return a, json.Unmarshal(text, &a)
+}
+
+// machine is what simulates the program on its machine.
+func (w *workload) machine() (options []string) {
+	if w.Machine != "" {
+		options = append(options, "--machine", w.Machine)
+	}
+	for _, s := range w.Set {
+		options = append(options, "--set", s)
+	}
+	return options
 }
 
 // Repeatable tells programs whose output does not depend on the order of their threads.
