@@ -49,6 +49,9 @@ func (g *goTable) lookup(pc uint64) (loc Location, ok bool) {
 		return loc, false
 	}
 	loc.Func = Func{Name: fn.Name, Link: fn.Name, Entry: fn.Entry}
+	if line < 0 { // between the function's code and the next one's
+		file, line = "", 0
+	}
 	loc.Frames = []Frame{{Function: fn.Name, File: file, Line: int32(line)}}
 	return loc, true
 }

@@ -80,6 +80,14 @@ func TestGoStripped(t *testing.T) {
 			t.Fatalf("%#x: %+v, want %+v", pc, b, a)
 		}
 	}
+	lo, size := bin.Text(".text")
+	for pc := lo; pc < lo+size; pc += 7 { // the bytes between functions too
+		for _, f := range got.Lookup(pc).Frames {
+			if f.Line < 0 {
+				t.Fatalf("%#x: %+v", pc, f)
+			}
+		}
+	}
 }
 
 func TestSplitDWARF(t *testing.T) {

@@ -35,6 +35,8 @@ type Image struct {
 	Table *Table // nil: none
 	Bias  uint64 // run-time address - link-time address
 	FP    bool   // code without frame information keeps frame pointers (Go)
+	// Switch tells that the code at this PC has changed to another stack; only the frame pointer leads back.
+	Switch bool
 }
 
 // Images finds the image at a PC; ok is false for unknown code.
@@ -60,7 +62,7 @@ type how uint8
 const (
 	byInfo how = iota
 	byFramePointer
-	byNothing
+	bySwitch
 )
 
 const maxCached = 1 << 17
@@ -89,17 +91,17 @@ func (u *Unwinder) WalkRegs(regs Regs, mem Memory, visit func(*Regs) bool) (comp
 			return false, nil
 		}
 		before := regs
-		outermost, signal, err := u.step(&regs, mem, exact)
+		outermost, kind, err := u.step(&regs, mem, exact)
 		if err != nil {
 			return false, err
 		}
 		if outermost || regs[PC] == 0 {
 			return true, nil
 		}
-		if regs[RSP] <= before[RSP] && !signal { // stacks grow down: no progress means a loop
+		if regs[RSP] <= before[RSP] && kind == plainFrame { // stacks grow down: no progress means a loop
 			return false, ErrNoFrame
 		}
-		exact = signal
+		exact = kind == signalFrame
 	}
 	return false, ErrNoFrame
 }
@@ -111,11 +113,20 @@ func (u *Unwinder) Step(regs *Regs, mem Memory, exact bool) (outermost bool, err
 	return outermost, err
 }
 
-func (u *Unwinder) step(regs *Regs, mem Memory, exact bool) (outermost, signal bool, err error) {
+// frameKind says what kind of frame was left.
+type frameKind uint8
+
+const (
+	plainFrame  frameKind = iota
+	signalFrame           // that of a signal handler: the PC that follows is exact
+	switchFrame           // the caller is on another stack
+)
+
+func (u *Unwinder) step(regs *Regs, mem Memory, exact bool) (outermost bool, kind frameKind, err error) {
 	pc := regs[PC]
 	if u.Stubs != nil {
 		if size, ok := u.Stubs(pc); ok {
-			return false, false, stub(regs, mem, size)
+			return false, plainFrame, stub(regs, mem, size)
 		}
 	}
 	if !exact {
@@ -125,11 +136,14 @@ func (u *Unwinder) step(regs *Regs, mem Memory, exact bool) (outermost, signal b
 	switch c.how {
 	case byInfo:
 		outermost, err = apply(&c.row, regs, mem)
-		return outermost, c.row.signal, err
-	case byFramePointer:
-		return false, false, framePointer(regs, mem)
+		if c.row.signal {
+			kind = signalFrame
+		}
+		return outermost, kind, err
+	case bySwitch:
+		return false, switchFrame, otherStack(regs, mem)
 	}
-	return false, false, ErrNoFrame
+	return false, plainFrame, framePointer(regs, mem)
 }
 
 // stub leaves a frame of a known size.
@@ -158,6 +172,9 @@ func (u *Unwinder) compute(pc uint64) *cached {
 	im, ok := u.images(pc)
 	if !ok {
 		return &cached{how: byFramePointer} // perhaps code made at run time
+	}
+	if im.Switch {
+		return &cached{how: bySwitch}
 	}
 	if im.Table != nil {
 		if f := im.Table.find(pc - im.Bias); f != nil {
@@ -225,8 +242,16 @@ func restore(r *rule, i int, cfa uint64, old, regs *Regs, mem Memory) (err error
 
 // framePointer follows the chain of saved RBPs.
 func framePointer(regs *Regs, mem Memory) error {
+	if regs[regRBP] < regs[regRSP] {
+		return ErrNoFrame
+	}
+	return otherStack(regs, mem)
+}
+
+// otherStack follows a saved RBP wherever it leads.
+func otherStack(regs *Regs, mem Memory) error {
 	fp := regs[regRBP]
-	if fp < regs[regRSP] || fp&7 != 0 || fp == 0 {
+	if fp&7 != 0 || fp == 0 {
 		return ErrNoFrame
 	}
 	next, ok := mem(fp)

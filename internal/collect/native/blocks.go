@@ -24,10 +24,11 @@ type block struct {
 
 // function is a function that was decoded; blocks stand by address.
 type function struct {
-	entry  uint64
-	name   string
-	spins  bool // a runtime's waiting
-	blocks []*block
+	entry    uint64
+	name     string
+	spins    bool // a runtime's waiting
+	switches bool // goes on with another stack
+	blocks   []*block
 }
 
 // code decodes the functions that have samples into basic blocks with their static edges.
@@ -85,7 +86,7 @@ func (c *code) find(pc uint64) place {
 	im, lo, hi, name := c.bounds(pc)
 	f := c.fns[lo]
 	if f == nil || len(f.blocks) == 0 || pc >= f.blocks[len(f.blocks)-1].end && hi > f.blocks[len(f.blocks)-1].end {
-		f = &function{entry: lo, name: name, spins: collect.WaitingFunction(name)}
+		f = &function{entry: lo, name: name, spins: collect.WaitingFunction(name), switches: im != nil && im.switches(name)}
 		c.fns[lo] = f
 		c.decode(f, im, lo, hi)
 	}

@@ -12,6 +12,7 @@ import (
 // blamed for it; then the moments are those of the time line with a core for every thread.
 type idling struct {
 	cores   int
+	hooked  bool // waits are known: there are sections
 	moment  levels
 	line    levels
 	written map[pathKey]float64
@@ -67,10 +68,15 @@ func (i *levels) width() int {
 // corrections is what each path's idleness has changed by since the last time, in order.
 func (i *idling) corrections(visit func(k pathKey, change float64)) {
 	l := &i.moment
-	if l.width() > i.cores {
+	width := l.width()
+	switch {
+	case width > i.cores && i.hooked:
 		l = &i.line
+		width = l.width()
+	case width > i.cores: // a runtime that schedules by itself has threads to spare
+		width = i.cores
 	}
-	width, now := l.width(), map[pathKey]float64{}
+	now := map[pathKey]float64{}
 	keys := slices.SortedFunc(maps.Keys(l.samples), func(a, b levelKey) int {
 		return cmp.Or(cmp.Compare(a.path, b.path), cmp.Compare(a.thread, b.thread), cmp.Compare(a.working, b.working))
 	})
@@ -93,6 +99,7 @@ func (i *idling) corrections(visit func(k pathKey, change float64)) {
 // parts of the instance. Where the waits are not known (lengths is nil), the moment of the sample counts.
 func (i *idling) charge(p *piece, before uint64, lengths []uint64, scale float64) {
 	long := float64(p.working())
+	i.hooked = i.hooked || lengths != nil
 	for _, w := range p.samples {
 		k := w.working
 		if lengths != nil {

@@ -238,7 +238,13 @@ func (m *images) unwindImage(pc uint64) (unwind.Image, bool) {
 	if im == nil {
 		return unwind.Image{}, false
 	}
-	return unwind.Image{Table: im.frames, Bias: im.bias, FP: im.goCode}, true
+	s, _ := im.symbol(pc - im.bias)
+	return unwind.Image{Table: im.frames, Bias: im.bias, FP: im.goCode, Switch: im.switches(s.Name)}, true
+}
+
+// switches reports whether a function goes on with another stack: Go's runtime has one for itself.
+func (im *image) switches(name string) bool {
+	return im.goCode && strings.HasPrefix(name, "runtime.systemstack")
 }
 
 func (m *images) close() {

@@ -17,16 +17,15 @@ type liveStack struct {
 
 const (
 	liveBlock = 1024
-	liveReach = 8 << 20 // bytes above the stack pointer: the usual limit of stacks
+	redZone   = 4096 // below the stack pointer
 )
 
 func (l *liveStack) word(addr uint64) (uint64, bool) {
-	off := addr - l.sp
-	switch {
-	case addr < l.sp || off > liveReach:
-		return 0, false
-	case off+8 <= uint64(len(l.copy)):
+	if off := addr - l.sp; addr >= l.sp && off+8 <= uint64(len(l.copy)) && off < 1<<32 {
 		return binary.LittleEndian.Uint64(l.copy[off:]), true
+	}
+	if addr < l.sp && addr+redZone >= l.sp { // gone when the thread went on
+		return 0, false
 	}
 	l.used = true
 	if addr < l.at || addr+8 > l.at+uint64(l.have) {

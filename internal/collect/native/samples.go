@@ -55,7 +55,7 @@ func (s *sampler) take(r *perf.Record) (w workSample, spins, inside bool) {
 // walk fills pcs. Frames beyond the copy of the stack count as long as each return address stands behind a call.
 func (s *sampler) walk(regs unwind.Regs, sp uint64, stack []byte) (trips []trip, whole bool, err error) {
 	s.live = liveStack{pid: s.images.pid, sp: sp, copy: stack}
-	mem, sure := stackMemory(sp, stack), 0
+	mem, sure, ends := stackMemory(sp, stack), 0, 0
 	whole, err = s.walker.WalkRegs(regs, s.live.word, func(at *unwind.Regs) bool {
 		if s.live.used && !s.followsCall(at[unwind.PC]) {
 			return false
@@ -65,9 +65,16 @@ func (s *sampler) walk(regs unwind.Regs, sp uint64, stack []byte) (trips []trip,
 			sure = len(s.pcs)
 			trips = s.trips(trips, at, mem)
 		}
+		if f := s.code.at(at[unwind.PC] - 1).fn; f != nil && f.switches {
+			ends = len(s.pcs)
+		}
 		return len(s.pcs) < deepest
 	})
-	if !whole && s.live.used {
+	switch {
+	case whole:
+	case ends > 0: // the stack that the thread runs on has ended; the one that it came from has changed meanwhile
+		s.pcs, whole = s.pcs[:ends], true
+	case s.live.used:
 		s.pcs, err = s.pcs[:sure], unwind.ErrMemory
 	}
 	return trips, whole, err
