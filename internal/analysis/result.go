@@ -12,6 +12,7 @@ type Result struct {
 	Whole    Whole     `json:"whole"`
 	Sections []Section `json:"sections"`         // by lost time, most first; serial ones excluded
 	Serial   []Section `json:"serial"`           // stretches of one thread alone, by time, most first
+	Costs    []Cost    `json:"costs,omitempty"`  // what events cost all threads together
 	Effort   *Effort   `json:"effort,omitempty"` // of recorded profiles
 	Verdicts []Verdict `json:"verdicts"`         // on the whole profile
 	Options  Options   `json:"options"`

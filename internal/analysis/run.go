@@ -59,6 +59,7 @@ func Run(src profile.Source, opt Options) (*Result, error) {
 		}
 	}
 	sortSections(res)
+	res.Costs = r.costs(sums)
 	res.Effort = r.effort(res.Whole.Width)
 	res.Verdicts = wholeVerdicts(r.meta, res)
 	return res, nil

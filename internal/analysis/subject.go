@@ -53,12 +53,17 @@ func (r *runner) subjectOf(c *Cause) Subject {
 			rows = append(rows, i)
 		}
 	}
-	if len(rows) == 0 {
+	return r.subjectAmong(rows, func(i int) float64 { return float64(r.weight(i)) })
+}
+
+// subjectAmong is that of the heaviest of some events, of one that knows the other side if there is one.
+func (r *runner) subjectAmong(events []int, weight func(int) float64) Subject {
+	if len(events) == 0 {
 		return Subject{}
 	}
 	shared := func(i int) bool { return subject(r.tab.Events[i].Detail).Sharing != "" }
-	best := slices.MaxFunc(rows, func(a, b int) int {
-		return cmp.Or(compareBool(shared(a), shared(b)), cmp.Compare(r.weight(a), r.weight(b)), cmp.Compare(b, a))
+	best := slices.MaxFunc(events, func(a, b int) int {
+		return cmp.Or(compareBool(shared(a), shared(b)), cmp.Compare(weight(a), weight(b)), cmp.Compare(b, a))
 	})
 	return subject(r.tab.Events[best].Detail)
 }

@@ -24,7 +24,8 @@ type summary struct {
 	min, max  int // threads
 	worst     InstanceDetail
 	spans     []span
-	stretches []span // from the first release to the last arrival of each instance of two or more threads
+	costs     map[int32]float64 // by event
+	stretches []span            // from the first release to the last arrival of each instance of two or more threads
 }
 
 // timing is one instance's figures.
@@ -54,6 +55,7 @@ func summarise(src profile.Source, id profile.SectionID) (*summary, error) {
 		}
 		if len(in.Parts) > 0 {
 			s.add(in)
+			s.addCosts(in.Costs, len(src.Tables().Events))
 		}
 	}
 	return s, nil

@@ -23,6 +23,7 @@ func Build(res *analysis.Result, tables *profile.Tables) *Report {
 		Notes:    notes(res.Run.Notes),
 		Sections: make([]Section, len(res.Sections)),
 		Serial:   make([]Stretch, len(res.Serial)),
+		Costs:    convert(res.Costs, cost),
 		Effort:   effort(res.Effort),
 	}
 	for i := range res.Sections {

@@ -85,8 +85,8 @@ func WriteHTML(w io.Writer, r *Report) error {
 		"pct": unit.Percent, "si": r.Program.Short, "title": eventTitle, "together": together, "where": func(row LedgerRow) string { return row.where() },
 		"net": func(row LedgerRow) string { return row.netWords() }, "until": func(s Stretch) string { return untilWords(&s) }, "path": pathWords, "parts": partWords,
 		"pct0":   func(x float64) string { return fmt.Sprintf("%.0f %%", x*100) },
-		"titles": titleList,
-		"meter":  func(x float64) string { return coordinate(100 * clamp(math.Abs(x))) },
+		"titles": titleList, "costsTitle": func() string { return costsTitle }, "costsIntro": func() string { return costsIntro },
+		"meter": func(x float64) string { return coordinate(100 * clamp(math.Abs(x))) },
 	}).Parse(pageTemplate)
 	if err != nil {
 		return fmt.Errorf("the page's template: %w", err)

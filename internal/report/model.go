@@ -27,6 +27,7 @@ type Report struct {
 	Notes    []Note    `json:"notes"`
 	Sections []Section `json:"sections"` // by time lost, the most first
 	Serial   []Stretch `json:"serial"`   // one thread alone at work, the longest first
+	Costs    []Cost    `json:"costs"`
 	Effort   *Effort   `json:"effort,omitempty"`
 }
 

@@ -34,6 +34,7 @@ func WriteText(w io.Writer, r *Report, o TextOptions) error {
 			p.section(r, &r.Sections[i], i+1, o)
 		}
 	}
+	p.costs(r)
 	p.serial(r)
 	p.effort(r)
 	p.notes(r.Notes, o.All)
