@@ -260,10 +260,17 @@ func (a *accountant) broken() {
 			known[a.f.edges[i].from] = true
 		}
 	}
+	entered := map[int32]bool{} // one who works for several, one after the other, enters where they begin
+	for _, s := range a.f.starts {
+		entered[s.node] = true
+	}
 	for _, v := range order {
 		c := classBroken
-		if known[v] {
+		switch {
+		case known[v]:
 			c = classVisits
+		case entered[v]:
+			c = classEntry
 		}
 		a.chargeSpread(c, v, rows[v], a.r.values.hi[v])
 	}

@@ -55,7 +55,7 @@ func (t *thread) group() *group {
 }
 
 func (r *Recogniser) openGroup(t *thread, op *Op) *group {
-	g := &group{members: map[ThreadID]bool{}, sites: map[unit.Addr]unit.Cycles{}}
+	g := newGroup()
 	if len(t.open) == 1 && len(t.region) == 0 && r.aloneBut(t, op.Other) {
 		r.serial(t, op)
 	} else {
@@ -64,6 +64,10 @@ func (r *Recogniser) openGroup(t *thread, op *Op) *group {
 	}
 	t.groups = append(t.groups, g)
 	return g
+}
+
+func newGroup() *group {
+	return &group{members: map[ThreadID]bool{}, sites: map[unit.Addr]unit.Cycles{}}
 }
 
 // aloneBut is alone, the thread just created left out.

@@ -23,13 +23,14 @@ var words = map[string]OpKind{
 	"start": OpStart, "exit": OpExit, "create": OpCreate, "created": OpCreated, "join": OpJoinBegin, "joined": OpJoinEnd,
 	"arrive": OpArrive, "leave": OpLeave, "fork": OpFork, "member": OpMember, "memberend": OpMemberEnd,
 	"regionend": OpRegionEnd, "task": OpTask, "taskend": OpTaskEnd, "wait": OpWaitBegin, "go": OpWaitEnd, "release": OpRelease,
+	"count": OpCount, "countup": OpCountUp, "await": OpAwait, "awaited": OpAwaitEnd,
 	"lock": OpLockBegin, "locked": OpLockEnd, "off": OpOff, "cut": OpCut, "idle": OpIdle,
 }
 
 // endsPiece are the operations that carry a handle.
 var endsPiece = map[OpKind]bool{
 	OpExit: true, OpCreate: true, OpCreated: true, OpJoinBegin: true, OpArrive: true, OpFork: true,
-	OpMemberEnd: true, OpTaskEnd: true, OpWaitBegin: true, OpRelease: true, OpCut: true,
+	OpCount: true, OpCountUp: true, OpAwait: true, OpMemberEnd: true, OpTaskEnd: true, OpWaitBegin: true, OpRelease: true, OpCut: true,
 }
 
 func parseOp(t *testing.T, line string) Op {

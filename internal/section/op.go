@@ -35,6 +35,10 @@ const (
 	OpOff                     // was off its core for N clock units inside the open part
 	OpCut                     // reached a place that the user declared to end sections (ends a piece)
 	OpIdle                    // belongs to a pool, and has no work yet
+	OpCount                   // has counted Object down, which others may wait for (ends a piece)
+	OpCountUp                 // says how often Object will be counted down (ends a piece)
+	OpAwait                   // will wait until all have counted Object down (ends a piece)
+	OpAwaitEnd                // they have
 	opKinds
 )
 

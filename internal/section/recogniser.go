@@ -2,6 +2,7 @@ package section
 
 import (
 	"fmt"
+	"slices"
 	"sort"
 
 	"lime/internal/unit"
@@ -9,28 +10,30 @@ import (
 
 // Recogniser turns operations into instances. It is not safe for concurrent use.
 type Recogniser struct {
-	emit     func(Instance)
-	threads  map[ThreadID]*thread
-	order    []*thread
-	barriers map[uint64]*episode
-	regions  map[uint64]*region
-	cuts     map[uint64]*cutSeries
-	levels   map[unit.Addr]bool     // function with a built barrier -> it is called for it (else the barrier is inlined in it)
-	openings map[uint64]unit.Cycles // when a built barrier opened last
-	undone   []*builtEpisode        // built barriers whose place is not decided yet
-	pending  *release               // a release whose waiters have not all been woken yet
+	emit       func(Instance)
+	threads    map[ThreadID]*thread
+	order      []*thread
+	barriers   map[uint64]*episode
+	regions    map[uint64]*region
+	cuts       map[uint64]*cutSeries
+	countdowns map[uint64]*countdown
+	levels     map[unit.Addr]bool     // function with a built barrier -> it is called for it (else the barrier is inlined in it)
+	openings   map[uint64]unit.Cycles // when a built barrier opened last
+	undone     []*builtEpisode        // built barriers whose place is not decided yet
+	pending    *release               // a release whose waiters have not all been woken yet
 }
 
 // New returns a recogniser that hands every finished instance to emit.
 func New(emit func(Instance)) *Recogniser {
 	return &Recogniser{
-		emit:     emit,
-		threads:  map[ThreadID]*thread{},
-		barriers: map[uint64]*episode{},
-		regions:  map[uint64]*region{},
-		cuts:     map[uint64]*cutSeries{},
-		levels:   map[unit.Addr]bool{},
-		openings: map[uint64]unit.Cycles{},
+		emit:       emit,
+		threads:    map[ThreadID]*thread{},
+		barriers:   map[uint64]*episode{},
+		regions:    map[uint64]*region{},
+		cuts:       map[uint64]*cutSeries{},
+		countdowns: map[uint64]*countdown{},
+		levels:     map[unit.Addr]bool{},
+		openings:   map[uint64]unit.Cycles{},
 	}
 }
 
@@ -54,6 +57,7 @@ type thread struct {
 	at      *episode    // barrier where it stands
 	wait    waitState
 	groups  []*group // join groups that it opened, outermost first
+	awaits  *group   // what it waits for in OpAwait
 	lock    unit.Cycles
 	parent  ThreadID
 	dealer  ThreadID    // who created it, or ended its last wait
@@ -107,6 +111,10 @@ func handlers() [opKinds]handler {
 		OpOff:       (*Recogniser).off,
 		OpIdle:      (*Recogniser).idle,
 		OpCut:       (*Recogniser).cut,
+		OpCount:     (*Recogniser).count,
+		OpCountUp:   (*Recogniser).countUp,
+		OpAwait:     (*Recogniser).await,
+		OpAwaitEnd:  (*Recogniser).awaitEnd,
 	}
 }
 
@@ -134,7 +142,9 @@ func (r *Recogniser) start(t *thread, op *Op) {
 	t = &thread{id: op.Thread, parent: op.Other, dealer: op.Other, open: []*openPart{{start: op.At}}}
 	r.threads[op.Thread] = t
 	r.order = append(r.order, t)
-	sort.SliceStable(r.order, func(i, j int) bool { return r.order[i].id < r.order[j].id })
+	if n := len(r.order); n > 1 && r.order[n-2].id > t.id {
+		sort.SliceStable(r.order, func(i, j int) bool { return r.order[i].id < r.order[j].id })
+	}
 }
 
 // piece adds the piece that ends with op to every open part of t.
@@ -248,14 +258,20 @@ func (r *Recogniser) Close(at unit.Cycles) {
 }
 
 // tails hands out the last parts of all threads that nobody joined, as one
-// section that ends with the program.
+// section that ends with the program. Those who wait for more work, and did next to nothing since they
+// had some, take no part.
 func (r *Recogniser) tails(at unit.Cycles) {
 	var parts []Part
+	var most unit.Cycles
+	waits := map[ThreadID]bool{}
 	for _, t := range r.order {
+		waits[t.id] = t.state == waiting
 		if p, ok := t.tail(at); ok {
 			parts = append(parts, p)
+			most = max(most, p.Time())
 		}
 	}
+	parts = slices.DeleteFunc(parts, func(p Part) bool { return waits[p.Thread] && p.Time()*parentShare < most })
 	r.finish(Instance{Kind: Tail, Place: majorityPlace(parts, 0), Parts: parts})
 }
 

@@ -51,6 +51,57 @@ func TestRecognise(t *testing.T) {
 			serial @100 0[0-10>10]
 			join @200 1[10-50>51] 2[11-40>53]
 			exit @300 0[53-60>60]`},
+		{"a WaitGroup: made by one, counted down by each, awaited by one", `
+			0 0 start
+			10 0 create of=1 at=1:100
+			10 1 start of=0
+			11 0 create of=2 at=1:100
+			11 2 start of=0
+			12 0 await obj=7 at=1:200
+			40 2 count obj=7 at=2:1
+			41 2 exit at=2:2
+			50 1 count obj=7 at=2:1
+			51 0 awaited obj=7
+			60 0 exit at=1:300
+			90 1 exit at=2:2`, `
+			serial @100 0[0-10>10]
+			join @200 1[10-50>51] 2[11-41>51]
+			exit @2 0[51-60>90] 1[50-90>90]`},
+		{"a WaitGroup and workers that stay: what they wait for work is none of theirs, what the main thread does between is serial", `
+			0 0 start
+			0 1 start
+			0 2 start
+			5 1 wait obj=1 at=2:1
+			5 2 wait obj=2 at=2:1
+			10 0 countup obj=7 at=1:100
+			12 1 go-idle
+			13 2 go-idle
+			14 0 await obj=7 at=1:200
+			30 1 count obj=7 at=2:2
+			31 1 wait obj=1 at=2:1
+			60 2 count obj=7 at=2:2
+			60 0 awaited obj=7
+			61 2 wait obj=2 at=2:1
+			80 0 countup obj=7 at=1:100
+			82 1 go-idle
+			83 2 go-idle
+			84 0 await obj=7 at=1:200
+			100 1 count obj=7 at=2:2
+			101 1 wait obj=1 at=2:1
+			130 2 count obj=7 at=2:2
+			131 0 awaited obj=7
+			131 2 wait obj=2 at=2:1`, `
+			join @200 0[0-14>60] 1[0-23>60] 2[0-52>60]
+			serial @100 0[60-80>80]
+			join @200 1[30-49>131] 2[60-108>131]
+			exit @1 1[100-101>131] 2[130-131>131]`},
+		{"nobody has anything to do for whom a thread waits", `
+			0 0 start
+			10 0 await obj=7 at=1:200
+			11 0 awaited obj=7
+			20 0 exit at=1:300`, `
+			serial @200 0[0-10>11]
+			exit @300 0[11-20>20]`},
 		{"the main thread creates the others and then works too: its part starts when all are there", `
 			0 0 start
 			10 0 create of=1 at=1:100

@@ -9,6 +9,7 @@ const (
 	rax = 0
 	rcx = 1
 	rdx = 2
+	rbx = 3
 	rsp = 4
 	rbp = 5
 	rsi = 6

@@ -20,6 +20,14 @@ const (
 	roleTask                   // makes a task of the function arg
 	roleTaskBody               // such a function: set when a task is made
 	roleRegionBody             // body of a parallel region: set when a region is forked
+	roleGoMade                 // makes a goroutine, and returns it
+	roleGoIn                   // a goroutine goes on, on this thread
+	roleGoOut                  // a goroutine leaves its thread, if there is one on it
+	roleGoEnd                  // the goroutine ends
+	roleGoC                    // a goroutine calls code in C
+	roleGoLock                 // waits for a lock of Go's
+	roleCount                  // counts an object down that others wait for
+	roleAwait                  // waits until all have counted it down
 	roles
 )
 
@@ -40,6 +48,8 @@ const (
 	glibc = "glibc manual, Threads; Non-POSIX Extensions"
 	gomp  = "libgomp ABI (GCC manual of libgomp, chapter The libgomp ABI)"
 	kmp   = "LLVM OpenMP runtime, kmp.h and kmp_csupport.cpp"
+	gorun = "Go's runtime, proc.go and asm_amd64.s"
+	gosyn = "package sync of Go"
 )
 
 // functions is the table of what lime knows by name.
@@ -115,6 +125,22 @@ func functions() []fn {
 		{name: "__kmpc_critical", role: roleLock, arg: 2, source: kmp},
 		{name: "__kmpc_critical_with_hint", role: roleLock, arg: 2, source: kmp},
 		{name: "__kmpc_end_critical", role: roleUnlock, arg: 2, source: kmp},
+
+		{name: "runtime.newproc", role: roleCreate, arg: none, source: gorun},
+		{name: "runtime.newproc1", role: roleGoMade, arg: none, source: gorun},
+		{name: "runtime.gogo", role: roleGoIn, arg: none, source: gorun},
+		{name: "runtime.gogo.abi0", role: roleGoIn, arg: none, source: gorun},
+		{name: "runtime.mcall", role: roleGoOut, arg: none, source: gorun},
+		{name: "runtime.schedule", role: roleGoOut, arg: none, source: gorun},
+		{name: "runtime.goexit1", role: roleGoEnd, arg: none, source: gorun},
+		{name: "runtime.asmcgocall", role: roleGoC, arg: none, source: gorun},
+		{name: "runtime.asmcgocall.abi0", role: roleGoC, arg: none, source: gorun},
+		{name: "sync.(*Mutex).lockSlow", role: roleGoLock, arg: none, source: gosyn},
+		{name: "internal/sync.(*Mutex).lockSlow", role: roleGoLock, arg: none, source: gosyn},
+		{name: "sync.runtime_SemacquireRWMutex", role: roleGoLock, arg: none, source: gosyn},
+		{name: "sync.runtime_SemacquireRWMutexR", role: roleGoLock, arg: none, source: gosyn},
+		{name: "sync.(*WaitGroup).Add", role: roleCount, arg: none, source: gosyn},
+		{name: "sync.(*WaitGroup).Wait", role: roleAwait, arg: none, source: gosyn},
 	}
 }
 

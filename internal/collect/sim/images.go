@@ -2,6 +2,7 @@ package sim
 
 import (
 	"debug/elf"
+	"debug/gosym"
 	"sort"
 	"strings"
 
@@ -52,6 +53,9 @@ func (im *image) read(f *elf.File) {
 	all := append(static, dynamic...)
 	im.syms, im.data = functionSymbols(all), dataSymbols(all)
 	im.goCode = f.Section(".gopclntab") != nil
+	if im.goCode && len(im.syms) == 0 {
+		im.syms = goSymbols(f)
+	}
 	for _, s := range f.Sections {
 		if strings.HasPrefix(s.Name, ".plt") {
 			im.plt = append(im.plt, [2]uint64{s.Addr, s.Addr + s.Size})
@@ -109,6 +113,27 @@ func sortSymbols(out []symbol) {
 		}
 		return out[i].name < out[j].name
 	})
+}
+
+// goSymbols lists the functions of a stripped Go program, which its own runtime needs to know.
+func goSymbols(f *elf.File) (out []symbol) {
+	defer func() { _ = recover() }() // a damaged table is no table
+	text, table := f.Section(".text"), f.Section(".gopclntab")
+	data, err := table.Data()
+	if text == nil || err != nil {
+		return nil
+	}
+	t, err := gosym.NewTable(nil, gosym.NewLineTable(data, text.Addr))
+	if err != nil {
+		return nil
+	}
+	for i := range t.Funcs {
+		if x := &t.Funcs[i]; x.End > x.Entry {
+			out = append(out, symbol{x.Entry, x.End - x.Entry, x.Name})
+		}
+	}
+	sort.Slice(out, func(i, j int) bool { return out[i].addr < out[j].addr })
+	return out
 }
 
 // at finds the image that holds a run-time address.

@@ -28,6 +28,8 @@ func leavings() [roles]leaving {
 		roleTryLock:    (*run).leaveTryLock,
 		roleCondWait:   (*run).leaveCondWait,
 		roleTaskBody:   (*run).leaveTaskBody,
+		roleGoLock:     (*run).leaveGoLock,
+		roleAwait:      (*run).leaveAwait,
 		roleRegionBody: (*run).leaveBody,
 	}
 }

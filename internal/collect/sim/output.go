@@ -22,6 +22,7 @@ type output struct {
 	hwKinds   []int32 // by machine.Kind, when the first event came
 	kinds     [waitEvents]int32
 	threads   []profile.Thread
+	goRows    goRows
 	instances int
 	paths     paths
 	sums      []uint64 // by EdgeID, while a part is added up
@@ -52,17 +53,31 @@ func (o *output) image(im *image) {
 func (o *output) thread(t *thread) {
 	row := profile.Thread{Name: t.g.Name, Parent: profile.None, TID: int32(t.g.TID), Start: t.started, End: t.started, Entry: profile.None}
 	if t.parent != nil {
-		row.Parent = profile.ThreadID(t.parent.id)
+		row.Parent = o.rowOf(t.parent)
 		row.Start = t.parent.now()
 	}
+	t.row = int32(len(o.threads))
 	o.threads = append(o.threads, row)
 	o.sink.AddThread(row)
 }
 
+// rowOf is the row of a thread, or of its nearest ancestor that has one.
+func (o *output) rowOf(t *thread) profile.ThreadID {
+	for ; t != nil; t = t.parent {
+		if t.row != profile.None {
+			return profile.ThreadID(t.row)
+		}
+	}
+	return profile.None
+}
+
 func (o *output) threadEnd(t *thread) {
-	row := &o.threads[t.id]
+	if t.row == profile.None {
+		return
+	}
+	row := &o.threads[t.row]
 	row.End, row.Name = max(t.now(), row.Start), t.g.Name
-	o.sink.SetThread(profile.ThreadID(t.id), *row)
+	o.sink.SetThread(profile.ThreadID(t.row), *row)
 }
 
 // kinds maps the words of section to those of the profile.
@@ -76,6 +91,7 @@ func kinds() map[section.Kind]profile.SectionKind {
 
 // instance writes one instance.
 func (o *output) instance(in section.Instance) {
+	o.rows(&in)
 	x := &profile.Instance{Section: o.section(in)}
 	for i := range in.Parts {
 		o.part(x, &in.Parts[i], i)
@@ -323,6 +339,7 @@ func (o *output) close() error {
 	if mm, ok := r.meter.(*machineMeter); ok {
 		o.details(mm.m)
 	}
+	o.closeRows()
 	m.RunTime, m.CoreTime, m.Complete = r.latest, r.work(), true
 	m.Notes = r.notes.List()
 	slices.SortStableFunc(m.Notes, func(a, b profile.Note) int { return cmp.Compare(a.Code, b.Code) })

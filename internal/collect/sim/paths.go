@@ -32,11 +32,12 @@ type pathSample struct {
 func (r *run) sample(t *thread) {
 	s := &r.sampler
 	since := t.busy - min(t.busy, t.sampled)
-	if since < s.interval || t.ctx == nil || t.covered() || t.blocked {
+	a := t.acting()
+	if since < s.interval || t.ctx == nil || a.covered() || t.blocked {
 		return
 	}
 	t.sampled = t.busy
-	t.samples = append(t.samples, pathSample{r.stack(t), t.ctx.RIP, since})
+	a.samples = append(a.samples, pathSample{r.stack(t), t.ctx.RIP, since})
 	if s.taken++; s.taken >= manySamples {
 		s.taken, s.interval = 0, s.interval*2
 	}

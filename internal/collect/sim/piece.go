@@ -25,6 +25,9 @@ type piece struct {
 	locks   []lockEvent
 	samples []pathSample
 	loop    *spin // it ended in this spin loop
+	left    bool  // of a goroutine: it has left its processor to others behind it
+	off     uint64
+	earlier []*piece // of a goroutine: what it did before it left its processor to others
 }
 
 type edgeCount struct {
@@ -68,6 +71,7 @@ func (r *run) begin(t *thread, stack []frameRef) {
 func (t *thread) fresh() {
 	t.locks, t.carry, t.carryHW, t.samples = nil, nil, hardware{}, nil
 	t.pass, t.home, t.meet = nil, nil, 0
+	t.earlier, t.off = nil, 0
 }
 
 // resume starts a piece here and now; what was counted since the last one counts for it.
@@ -77,7 +81,8 @@ func (r *run) resume(t *thread, stack []frameRef) {
 
 // cut ends t's piece here, and starts the next one.
 func (r *run) cut(t *thread) *piece {
-	p := &piece{start: t.piece, at: t.now(), pc: t.ctx.RIP, stack: r.stack(t), locks: t.locks, edges: t.carry, hw: t.carryHW, samples: t.samples}
+	p := &piece{start: t.piece, at: t.now(), pc: t.ctx.RIP, stack: r.stack(t), locks: t.locks, edges: t.carry, hw: t.carryHW, samples: t.samples,
+		off: t.off, earlier: t.earlier}
 	r.drain(t, p)
 	t.fresh()
 	r.resume(t, p.stack)

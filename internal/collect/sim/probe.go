@@ -18,14 +18,44 @@ type fork struct {
 // probe handles a thread that stands at a probe; false means that it must wait
 // there until the cores behind it have caught up.
 func (r *run) probe(t *thread) bool {
-	pc, sp := t.ctx.RIP, t.ctx.GPR[rsp]
+	carrier, pc := t, t.ctx.RIP
 	if r.heap != nil && r.heap.probes[pc] {
 		r.heap.probe(r, t)
 		if !r.probes[pc] {
 			return true
 		}
 	}
+	if t.hosts != nil && !r.goProbe(t) {
+		t.probed = pc
+		return false
+	}
+	t = t.acting()
 	r.ended(t)
+	if sp, ok := r.height(t); ok && !r.returned(t, sp) {
+		return false
+	}
+	r.home(t, pc, t.ctx.GPR[rsp])
+	if r.passing(t, pc) {
+		carrier.probed = pc
+		return false
+	}
+	f := r.entries[pc]
+	if f == nil {
+		f = r.body(t, pc)
+	}
+	if f == nil || !f.role.inside() && t.covered() {
+		return true
+	}
+	if !r.cores.first(carrier.core) {
+		carrier.probed = pc
+		return false
+	}
+	enterings()[f.role](r, t, f)
+	return !r.end.over
+}
+
+// returned handles the returns of the calls that are open below a height of the stack.
+func (r *run) returned(t *thread, sp uint64) bool {
 	for n := len(t.frames); n > 0 && t.frames[n-1].rsp < sp; n-- {
 		c := t.frames[n-1]
 		t.frames = t.frames[:n-1]
@@ -34,25 +64,11 @@ func (r *run) probe(t *thread) bool {
 			return false
 		}
 	}
-	r.home(t, pc, sp)
-	if r.passing(t, pc) {
-		t.probed = pc
-		return false
-	}
-	f := r.entries[pc]
-	if f == nil {
-		f = r.body(t, pc)
-	}
-	if f == nil || f.role != roleRegionBody && f.role != roleTaskBody && t.covered() {
-		return true
-	}
-	if !r.cores.first(t.core) {
-		t.probed = pc
-		return false
-	}
-	enterings()[f.role](r, t, f)
-	return !r.end.over
+	return true
 }
+
+// inside reports whether the function is one that is of interest also inside of other functions of the table.
+func (x role) inside() bool { return x == roleRegionBody || x == roleTaskBody || x.switches() }
 
 // entering is what the start of a function of the table means.
 type entering func(*run, *thread, *fn)
@@ -75,13 +91,21 @@ func enterings() [roles]entering {
 		roleTask:       (*run).enterTask,
 		roleTaskBody:   (*run).enterTaskBody,
 		roleRegionBody: (*run).enterBody,
+		roleGoMade:     (*run).enterGoMade,
+		roleGoIn:       (*run).enterGoIn,
+		roleGoOut:      (*run).enterGoOut,
+		roleGoEnd:      (*run).enterGoEnd,
+		roleGoC:        (*run).enterGoC,
+		roleGoLock:     (*run).enterGoLock,
+		roleCount:      (*run).enterCount,
+		roleAwait:      (*run).enterAwait,
 	}
 }
 
 // open notes the call and sets a probe where it returns to.
 func (r *run) open(t *thread, f *fn) *call {
-	sp := t.ctx.GPR[rsp]
-	ret, _ := r.word(sp)
+	sp, _ := r.height(t)
+	ret, _ := r.word(t.ctx.GPR[rsp])
 	c := call{fn: f, ret: ret, rsp: sp, object: r.object(t, f, f.arg), at: t.now()}
 	r.setProbe(ret)
 	t.frames = append(t.frames, c)
@@ -109,6 +133,7 @@ func (r *run) enterPlain(t *thread, f *fn) { r.open(t, f) }
 // enterCreate ends the piece; which thread it is is known later.
 func (r *run) enterCreate(t *thread, f *fn) {
 	c := r.open(t, f)
+	c.start = argument(t, 2)
 	op := r.arrival(t, c, section.OpCreate)
 	c.create = &op
 }

@@ -59,6 +59,7 @@ type run struct {
 	members map[uint64]int // threads that have come to a region, by its id
 
 	spins    spinTable
+	gophers  gophers
 	notes    collect.Notes
 	progress *progress
 	end      end
@@ -118,6 +119,7 @@ func (r *run) load() error {
 	}
 	r.proc = p
 	t := r.addThread(p.Main(), nil)
+	r.out.thread(t)
 	r.feed(section.Op{Kind: section.OpStart, Thread: t.id, Other: section.NoThread})
 	r.begin(t, nil)
 	r.cores.place(t)
@@ -125,10 +127,9 @@ func (r *run) load() error {
 }
 
 func (r *run) addThread(g *guest.Thread, parent *thread) *thread {
-	t := &thread{id: section.ThreadID(len(r.threads)), g: g, ctx: g.Ctx, parent: parent, lastCore: -1}
+	t := &thread{id: section.ThreadID(len(r.threads)), g: g, ctx: g.Ctx, parent: parent, lastCore: -1, row: profile.None}
 	r.threads = append(r.threads, t)
 	r.byGuest[g], r.byCtx[g.Ctx] = t, t
-	r.out.thread(t)
 	return t
 }
 
@@ -230,8 +231,8 @@ func (r *run) slice(k *core) {
 func (r *run) tellQueued(t *thread) {
 	units := t.queued
 	t.queued = 0
-	if units > 0 && t.waitsOn == waitsNot && !t.covered() {
-		r.tellOff(t, units)
+	if a := t.acting(); units > 0 && t.waitsOn == waitsNot && !a.covered() {
+		r.tellOff(a, units)
 	}
 }
 
@@ -312,9 +313,10 @@ func (r *run) charge(t *thread, units uint64) {
 
 // advance moves the clock of t's core.
 func (r *run) advance(t *thread, to uint64) {
-	t.core.clock = max(t.core.clock, to)
-	r.latest = max(r.latest, t.core.clock)
-	r.cores.moved(t.core)
+	k := t.here().core
+	k.clock = max(k.clock, to)
+	r.latest = max(r.latest, k.clock)
+	r.cores.moved(k)
 }
 
 // handle acts on an exit; false ends the slice.

@@ -85,7 +85,7 @@ func marks(t *testing.T, source string) map[int32]string {
 	lines := map[int32]string{}
 	for i, l := range strings.Split(string(text), "\n") {
 		for _, m := range []string{"END", "END2"} {
-			if strings.Contains(l, "/* "+m+" */") {
+			if strings.Contains(l, "/* "+m+" */") || strings.HasSuffix(l, "// "+m) {
 				lines[int32(i+1)] = m
 			}
 		}
@@ -147,6 +147,9 @@ func TestSections(t *testing.T) {
 		{"groups.c", plain + " -static", "END barrier: 4 4 4\nEND2 barrier: 4 4 4"},
 		{"waves.c", plain, "END join: 8 8 8"},
 		{"nested.c", openmp, "END region-end: 2 2\nEND2 region-end: 4 4 4 4"},
+		{"waitgroup.go", "go build -o OUT SRC", "END join: 16 16 16\nEND2 join: 8 8 8 8"},
+		{"waitgroup.go", "go build -ldflags=-s -o OUT SRC", "END join: 16 16 16\nEND2 join: 8 8 8 8"},
+		{"cgo.go", "env CGO_ENABLED=1 go build -o OUT SRC", "END join: 8 8\nEND2 join: 8 8 8"},
 	} {
 		t.Run(c.source+" "+strings.Fields(c.build)[0]+strings.Fields(c.build)[1], func(t *testing.T) {
 			t.Parallel()

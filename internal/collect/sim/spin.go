@@ -131,7 +131,7 @@ func (r *run) yieldStill(t *thread) {
 
 // tryPark follows the thread round its loop, and parks it if that changes nothing.
 func (r *run) tryPark(t *thread) {
-	if len(r.byGuest) < 2 {
+	if len(r.byGuest) < 2 || r.schedulerSpins(t) {
 		return
 	}
 	s := r.trace(t)
@@ -364,6 +364,7 @@ func (r *run) dropLoop(t *thread, s *spin) {
 	r.drain(t, p)
 	units := min(t.busy, r.removeLoop(p, s))
 	t.busy -= units
+	t = t.acting()
 	if n := len(t.frames); n > 0 {
 		t.frames[n-1].waited += units
 	}
@@ -403,7 +404,7 @@ func (r *run) passing(t *thread, pc uint64) (wait bool) {
 	if p == nil || !p.worth() || t.covered() {
 		return false
 	}
-	if !r.cores.first(t.core) {
+	if !r.cores.first(t.here().core) {
 		return true
 	}
 	p.passes++

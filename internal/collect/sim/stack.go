@@ -19,6 +19,9 @@ const deepest = 4096
 func (r *run) stack(t *thread) []frameRef {
 	var out []frameRef
 	regs := unwind.FromMachine(&t.ctx.GPR, t.ctx.RIP)
+	if ret, ok := r.bareEntry(t); ok {
+		regs[unwind.PC], regs[unwind.RSP] = ret, regs[unwind.RSP]+8
+	}
 	_, _ = r.walker.Walk(regs, r.word, func(pc, sp uint64) bool {
 		if len(out) > 0 || sp != t.ctx.GPR[rsp] || pc != t.ctx.RIP {
 			out = append(out, frameRef{pc, sp})
@@ -29,6 +32,19 @@ func (r *run) stack(t *thread) []frameRef {
 		out = out[:n-1]
 	}
 	return out
+}
+
+// bareEntry is the return address of a function at whose first instruction t stands, if only frame pointers
+// tell the way: it has not set its own yet.
+func (r *run) bareEntry(t *thread) (ret uint64, ok bool) {
+	im := r.images.at(t.ctx.RIP)
+	if im == nil || !im.goCode || im.frames != nil {
+		return 0, false
+	}
+	if _, entry := r.images.function(t.ctx.RIP); entry != t.ctx.RIP {
+		return 0, false
+	}
+	return r.word(t.ctx.GPR[rsp])
 }
 
 // word reads 8 bytes of the program's memory.

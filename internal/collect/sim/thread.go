@@ -52,6 +52,13 @@ type thread struct {
 	busy    uint64 // clock units of work
 	started uint64
 
+	row     int32    // of the profile, profile.None if it has none
+	carrier *thread  // of a goroutine that runs: the thread that it runs on
+	gopher  *gopher  // of a goroutine
+	hosts   *hosting // of a thread that runs goroutines
+	earlier []*piece // of the piece under way: what came before others had its processor
+	off     uint64   // for how long it could not run, in the piece under way
+
 	sampled uint64 // busy when its path was noted last
 	samples []pathSample
 }
@@ -102,8 +109,8 @@ func (r *run) arrives(t *thread, n uint64) {
 
 // now is the thread's clock.
 func (t *thread) now() uint64 {
-	if t.core != nil {
-		return t.core.clock
+	if c := t.here().core; c != nil {
+		return c.clock
 	}
 	return t.at
 }
@@ -125,6 +132,7 @@ type call struct {
 	other   *thread
 	create  *section.Op // roleCreate: to be told when the thread is there
 	created bool        // roleCreate: it has been told
+	start   uint64      // roleCreate: what the thread will run
 }
 
 // covers reports whether what happens inside the call (waits, locks) is its own affair.
@@ -132,7 +140,7 @@ func (c *call) covers() bool {
 	switch c.fn.role {
 	case roleFork:
 		return c.done
-	case roleRegionBody, roleTaskBody, roleCreate, roleSectionEnd, roleSemWait:
+	case roleRegionBody, roleTaskBody, roleCreate, roleSectionEnd, roleSemWait, roleGoC:
 		return false
 	}
 	return true

@@ -11,10 +11,17 @@ import (
 
 // created takes in a new thread.
 func (r *run) created(t *thread, g *guest.Thread) {
+	carrier := t
+	t = t.acting()
 	c := r.addThread(g, t)
 	c.fsBase = g.Ctx.FSBase
 	c.readyAt, c.at, c.started = t.now(), t.now(), t.now()
 	pool := t.idle || t.forking()
+	if r.makesHost(carrier, t) {
+		c.hosts, pool = &hosting{}, true
+	} else {
+		r.out.thread(c)
+	}
 	if !pool {
 		r.tellCreate(t, c.id)
 	}
@@ -47,6 +54,8 @@ func (r *run) blockedOn(t *thread, w guest.Wait) {
 	t.at, t.waitAt, t.blocked = t.now(), t.now(), true
 	switch {
 	case t.waitsOn == waitsTold: // in a condition wait
+	case t.schedules():
+		t.waitsOn = waitsOff
 	case t.covered():
 		t.waitsOn = waitsInner
 	case w.Kind != guest.WaitFutex || r.runtimeWait(t):
@@ -230,10 +239,7 @@ func (r *run) tellWake(t *thread) {
 		}
 		return // else at the return of the condition wait
 	case waitsOff:
-		r.tellOff(t, waited)
-		if call := r.ownCall(t); call != 0 {
-			t.note(offCPU, call, waited)
-		}
+		r.tellOffAt(t.acting(), waited)
 	case waitsLock:
 		r.tellLock(t, waited)
 	case waitsInner:
@@ -255,8 +261,20 @@ func (r *run) tellLock(t *thread, waited uint64) {
 	}
 }
 
+// tellOffAt tells that a thread has waited for something outside of the program, where it stands.
+func (r *run) tellOffAt(t *thread, units uint64) {
+	if t.schedules() {
+		return // with no goroutine on it
+	}
+	r.tellOff(t, units)
+	if call := r.ownCall(t); call != 0 {
+		t.note(offCPU, call, units)
+	}
+}
+
 // tellOff tells that a thread could not run for a while.
 func (r *run) tellOff(t *thread, units uint64) {
+	t.off += units
 	op := t.simple(section.OpOff, 0)
 	op.N = unit.Cycles(units)
 	r.feed(op)
@@ -295,6 +313,9 @@ func (r *run) endThread(t *thread) {
 func (r *run) endAll(first *thread) {
 	if first != nil {
 		r.endThread(first)
+	}
+	for _, t := range r.gophers.running(r.threads) {
+		r.endThread(t)
 	}
 	for _, t := range r.threads {
 		if !t.gone {
