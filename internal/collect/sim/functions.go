@@ -13,6 +13,8 @@ const (
 	roleLock                   // takes lock arg
 	roleUnlock                 // gives lock arg back
 	roleTryLock                // takes lock arg if that needs no waiting (returns 0)
+	roleReadLock               // takes lock arg with other readers
+	roleTurn                   // waits for the thread's turn
 	roleCondWait               // waits on arg, lock arg2 given back meanwhile
 	roleCondWake               // wakes who waits on arg
 	roleSemWait                // waits until arg is positive
@@ -70,6 +72,12 @@ func functions() []fn {
 		{name: "pthread_spin_trylock", role: roleTryLock, source: posix},
 		{name: "pthread_spin_unlock", role: roleUnlock, source: posix},
 		{name: "pthread_rwlock_wrlock", role: roleLock, source: posix},
+		{name: "pthread_rwlock_timedwrlock", role: roleLock, source: posix},
+		{name: "pthread_rwlock_clockwrlock", role: roleLock, source: glibc},
+		{name: "pthread_rwlock_trywrlock", role: roleTryLock, source: posix},
+		{name: "pthread_rwlock_rdlock", role: roleReadLock, source: posix},
+		{name: "pthread_rwlock_timedrdlock", role: roleReadLock, source: posix},
+		{name: "pthread_rwlock_clockrdlock", role: roleReadLock, source: glibc},
 		{name: "pthread_rwlock_unlock", role: roleUnlock, source: posix},
 		{name: "mtx_lock", role: roleLock, source: "C17, 7.26.4.3"},
 		{name: "mtx_unlock", role: roleUnlock, source: "C17, 7.26.4.6"},
@@ -108,6 +116,9 @@ func functions() []fn {
 		{name: "GOMP_critical_name_end", role: roleUnlock, source: gomp},
 		{name: "GOMP_atomic_start", role: roleLock, arg: none, constant: 2, source: gomp},
 		{name: "GOMP_atomic_end", role: roleUnlock, arg: none, constant: 2, source: gomp},
+		{name: "GOMP_ordered_start", role: roleTurn, source: gomp},
+		{name: "GOMP_doacross_wait", role: roleTurn, source: gomp},
+		{name: "GOMP_doacross_ull_wait", role: roleTurn, source: gomp},
 		{name: "GOMP_task", role: roleTask, source: gomp},
 		{name: "GOMP_taskloop", role: roleTask, source: gomp},
 		{name: "GOMP_taskloop_ull", role: roleTask, source: gomp},
@@ -124,6 +135,8 @@ func functions() []fn {
 		{name: "__kmpc_omp_task_alloc", role: roleTask, arg: 5, source: kmp},
 		{name: "__kmpc_critical", role: roleLock, arg: 2, source: kmp},
 		{name: "__kmpc_critical_with_hint", role: roleLock, arg: 2, source: kmp},
+		{name: "__kmpc_ordered", role: roleTurn, source: kmp},
+		{name: "__kmpc_doacross_wait", role: roleTurn, source: kmp},
 		{name: "__kmpc_end_critical", role: roleUnlock, arg: 2, source: kmp},
 
 		{name: "runtime.newproc", role: roleCreate, arg: none, source: gorun},

@@ -313,28 +313,12 @@ func (x *gophers) running(threads []*thread) (out []*thread) {
 // enterGoLock: the thread must wait for a lock, or has met others on their way to it. All that it does until it has the
 // lock is waiting, its spinning too.
 func (r *run) enterGoLock(t *thread, f *fn) {
-	r.keep(t)
-	r.open(t, f)
+	r.openSlow(t, f)
 }
 
 func (r *run) leaveGoLock(t *thread, c *call) {
-	r.forget(t)
-	op := t.simple(section.OpLockBegin, 0)
-	op.At = unit.Cycles(c.at)
-	r.feed(op)
-	r.feed(t.simple(section.OpLockEnd, 0))
-	if call := r.lockSite(t, c); call != 0 && t.now() > c.at {
-		t.noteLock(call, t.now()-c.at)
-	}
-}
-
-// keep takes what the counters hold into the piece under way, but for what is spent on a lock.
-func (r *run) keep(t *thread) {
-	p := &piece{}
-	r.drain(t, p)
-	if t.in(roleGoLock) == nil {
-		t.keepFor(p)
-	}
+	r.dropSlow(t, c)
+	r.tellLocked(t, c, t.now()-c.at)
 }
 
 // enterCount: the thread has done what others wait for (WaitGroup.Done; Add of a negative number), or says that there

@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"lime/internal/engine"
 	"lime/internal/section"
 	"lime/internal/unit"
 )
@@ -26,6 +27,8 @@ func leavings() [roles]leaving {
 		roleFork:       (*run).leaveFork,
 		roleLock:       (*run).leaveLock,
 		roleTryLock:    (*run).leaveTryLock,
+		roleReadLock:   (*run).leaveReadLock,
+		roleTurn:       (*run).leaveTurn,
 		roleCondWait:   (*run).leaveCondWait,
 		roleTaskBody:   (*run).leaveTaskBody,
 		roleGoLock:     (*run).leaveGoLock,
@@ -108,7 +111,21 @@ func (r *run) leaveBody(t *thread, c *call) {
 func (r *run) leaveLock(t *thread, c *call) {
 	before := t.now()
 	r.advance(t, r.locks[c.object])
-	wait := c.waited + t.now() - before
+	r.holders[c.object] = t
+	r.locked(t, c, t.now()-before)
+}
+
+// locked tells of the wait for a lock that t has got; more is what it had to wait after the call.
+func (r *run) locked(t *thread, c *call, more uint64) {
+	wait := c.waited + more
+	if c.slow {
+		r.dropSlow(t, c)
+		wait = t.now() - c.at
+	}
+	r.tellLocked(t, c, wait)
+}
+
+func (r *run) tellLocked(t *thread, c *call, wait uint64) {
 	if wait == 0 {
 		return
 	}
@@ -117,6 +134,49 @@ func (r *run) leaveLock(t *thread, c *call) {
 	r.feed(op)
 	r.feed(t.simple(section.OpLockEnd, c.object))
 	t.noteLock(r.lockSite(t, c), wait)
+}
+
+// leaveReadLock: other readers may hold it, so it does not matter when it was given back.
+func (r *run) leaveReadLock(t *thread, c *call) { r.locked(t, c, 0) }
+
+// leaveTurn: the call is a wait if it took longer than it does without one.
+func (r *run) leaveTurn(t *thread, c *call) {
+	const atOnce = 500
+	if c.waited > 0 || t.now()-c.at > atOnce {
+		r.dropSlow(t, c)
+		r.tellLocked(t, c, t.now()-c.at)
+	}
+}
+
+// openSlow opens a call in which the thread will do nothing but wait: what it does for that (spinning, going to sleep)
+// is no work.
+func (r *run) openSlow(t *thread, f *fn) {
+	r.keep(t)
+	c := r.open(t, f)
+	c.slow, c.busy = true, t.busy
+}
+
+// keep takes what the counters hold into the piece under way, but for what is spent on waiting.
+func (r *run) keep(t *thread) {
+	p := &piece{}
+	r.drain(t, p)
+	if n := len(t.frames); n == 0 || !t.frames[n-1].slow {
+		t.keepFor(p)
+	}
+}
+
+// dropSlow forgets what was counted in such a call, but for the return from it.
+func (r *run) dropSlow(t *thread, c *call) {
+	p := &piece{}
+	r.drain(t, p)
+	for _, e := range p.edges {
+		if d := &r.eng.Edges()[e.id]; d.Kind == engine.EdgeReturn && d.Target == c.ret {
+			t.carry = append(t.carry, edgeCount{e.id, 1})
+		}
+	}
+	if t.gopher == nil {
+		t.busy = min(t.busy, c.busy)
+	}
 }
 
 func (r *run) leaveTryLock(t *thread, c *call) {
@@ -136,6 +196,7 @@ func (r *run) lockSite(t *thread, c *call) uint64 {
 func (r *run) leaveCondWait(t *thread, c *call) {
 	r.waiters[c.object]--
 	r.advance(t, r.locks[c.lock])
+	r.holders[c.lock] = t
 	r.waitOver(t, c.outside(r, t))
 }
 

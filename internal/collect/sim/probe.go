@@ -83,7 +83,9 @@ func enterings() [roles]entering {
 		roleFork:       (*run).enterFork,
 		roleLock:       (*run).enterLock,
 		roleUnlock:     (*run).enterUnlock,
-		roleTryLock:    (*run).enterLock,
+		roleTryLock:    (*run).enterPlain,
+		roleReadLock:   (*run).enterLock,
+		roleTurn:       (*run).openSlow,
 		roleCondWait:   (*run).enterCondWait,
 		roleCondWake:   (*run).enterCondWake,
 		roleSemWait:    (*run).enterPlain,
@@ -191,16 +193,26 @@ func (r *run) byControlBlock(handle uint64) *thread {
 	return nil
 }
 
-func (r *run) enterLock(t *thread, f *fn) { r.open(t, f) }
+// enterLock: if another thread has the lock, all until this one has it is waiting.
+func (r *run) enterLock(t *thread, f *fn) {
+	if h := r.holders[r.object(t, f, f.arg)]; h == nil || h == t {
+		r.open(t, f)
+		return
+	}
+	r.openSlow(t, f)
+}
 
 func (r *run) enterUnlock(t *thread, f *fn) {
-	r.locks[r.object(t, f, f.arg)] = t.now()
+	lock := r.object(t, f, f.arg)
+	r.locks[lock] = t.now()
+	delete(r.holders, lock)
 }
 
 func (r *run) enterCondWait(t *thread, f *fn) {
 	c := r.open(t, f)
 	c.lock = argument(t, f.arg2)
 	r.locks[c.lock] = t.now()
+	delete(r.holders, c.lock)
 	r.waiters[c.object]++
 	r.feed(r.arrival(t, c, section.OpWaitBegin))
 	t.waitsOn, t.untyped = waitsTold, false

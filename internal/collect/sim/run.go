@@ -50,6 +50,7 @@ type run struct {
 	numbers *numbering         // nil: nobody asks for the numbers of the parts
 	even    *evening           // nil: the threads take the time that they take
 	data    *dataBook          // and what its instructions miss on
+	holders map[uint64]*thread // who has a lock
 	blocks  blockIndex
 	walker  *unwind.Unwinder
 	rec     *section.Recogniser
@@ -81,7 +82,7 @@ func newRun(cfg Config, meter Meter, sink profile.Sink) (*run, error) {
 		cfg: cfg, meter: meter,
 		byGuest: map[*guest.Thread]*thread{}, byCtx: map[*cpu.Context]*thread{},
 		names: byName(cfg.SectionEnds), entries: map[uint64]*fn{}, tasks: map[uint64]*fn{}, probes: map[uint64]bool{},
-		bodies: map[uint64][]*fork{}, waiters: map[uint64]int{}, members: map[uint64]int{}, locks: map[uint64]uint64{},
+		bodies: map[uint64][]*fork{}, waiters: map[uint64]int{}, members: map[uint64]int{}, locks: map[uint64]uint64{}, holders: map[uint64]*thread{},
 		even:  newEvening(cfg.Even),
 		notes: collect.Notes{}, sampler: sampler{interval: firstInterval},
 	}

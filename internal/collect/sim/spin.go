@@ -368,7 +368,9 @@ func (r *run) dropLoop(t *thread, s *spin) {
 	if n := len(t.frames); n > 0 {
 		t.frames[n-1].waited += units
 	}
-	t.keepFor(p)
+	if n := len(t.frames); n == 0 || !t.frames[n-1].slow {
+		t.keepFor(p)
+	}
 }
 
 // changed reports whether the loop would see something new.

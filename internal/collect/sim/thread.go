@@ -133,6 +133,8 @@ type call struct {
 	create  *section.Op // roleCreate: to be told when the thread is there
 	created bool        // roleCreate: it has been told
 	start   uint64      // roleCreate: what the thread will run
+	slow    bool        // all that is done in the call is waiting
+	busy    uint64      // slow: for how long the thread had worked before
 }
 
 // covers reports whether what happens inside the call (waits, locks) is its own affair.
