@@ -3,6 +3,7 @@ package sim
 import (
 	"strings"
 
+	"lime/internal/engine"
 	"lime/internal/profile"
 	"lime/internal/section"
 	"lime/internal/unit"
@@ -314,6 +315,30 @@ func (x *gophers) running(threads []*thread) (out []*thread) {
 // lock is waiting, its spinning too.
 func (r *run) enterGoLock(t *thread, f *fn) {
 	r.openSlow(t, f)
+	c := &t.frames[len(t.frames)-1]
+	c.test = r.testFor(t, c.ret)
+}
+
+// testFor is the branch that leads to the call that returns to ret and to nothing else, 0 if there is none. The first attempt to take a
+// lock is compiled into its user, and the wait belongs to the attempt: who need not wait has made it, too.
+func (r *run) testFor(t *thread, ret uint64) (at uint64) {
+	id, ok := r.blocks.endingAt(ret)
+	if !ok || !r.images.own(ret-1) {
+		return 0
+	}
+	edges, blocks := r.eng.Edges(), r.eng.Blocks()
+	for _, e := range t.carry {
+		d := &edges[e.id]
+		if d.Target != blocks[id].PC || d.From < 0 {
+			continue
+		}
+		test := &blocks[d.From]
+		if test.End != engine.EndCond || at != 0 && at != test.LastPC {
+			return 0
+		}
+		at = test.LastPC
+	}
+	return at
 }
 
 func (r *run) leaveGoLock(t *thread, c *call) {

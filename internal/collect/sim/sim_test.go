@@ -147,6 +147,7 @@ func TestSections(t *testing.T) {
 		{"groups.c", plain + " -static", "END barrier: 4 4 4\nEND2 barrier: 4 4 4"},
 		{"waves.c", plain, "END join: 8 8 8"},
 		{"nested.c", openmp, "END region-end: 2 2\nEND2 region-end: 4 4 4 4"},
+		{"rwlock.c", plain, "END barrier: 8 8 8"},
 		{"waitgroup.go", "go build -o OUT SRC", "END join: 16 16 16\nEND2 join: 8 8 8 8"},
 		{"waitgroup.go", "go build -ldflags=-s -o OUT SRC", "END join: 16 16 16\nEND2 join: 8 8 8 8"},
 		{"cgo.go", "env CGO_ENABLED=1 go build -o OUT SRC", "END join: 8 8\nEND2 join: 8 8 8"},

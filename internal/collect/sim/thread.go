@@ -134,6 +134,7 @@ type call struct {
 	created bool        // roleCreate: it has been told
 	start   uint64      // roleCreate: what the thread will run
 	slow    bool        // all that is done in the call is waiting
+	test    uint64      // roleGoLock: the branch that led to the call, 0 if none
 	busy    uint64      // slow: for how long the thread had worked before
 }
 
