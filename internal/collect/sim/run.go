@@ -302,7 +302,10 @@ func (r *run) step(t *thread, budget int64) (cpu.Exit, uint64) {
 	if err != nil {
 		r.stop("lime-failed", err)
 	}
-	r.charge(t, r.even.time(r.rec, t.id, units))
+	if !t.schedules() { // a row of the profile is several goroutines: whose part it is cannot be told beforehand
+		units = r.even.time(r.rec, t.id, units)
+	}
+	r.charge(t, units)
 	return exit, n
 }
 
