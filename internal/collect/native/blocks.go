@@ -20,6 +20,7 @@ type block struct {
 	tests           []*loopTest    // of the loops around it, innermost first
 	trips           [2]profile.EventID
 	tripped         bool // trips are there
+	spins           bool // its innermost loop waits
 }
 
 // function is a function that was decoded; blocks stand by address.
@@ -148,7 +149,7 @@ func (c *code) decode(f *function, im *image, lo, hi uint64) {
 		c.link(b, next)
 	}
 	if !im.library {
-		f.loops(text)
+		c.loops(f, text)
 	}
 }
 

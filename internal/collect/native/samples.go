@@ -140,7 +140,7 @@ func (s *sampler) path(period uint64) (w workSample, spins bool) {
 	leaf := s.code.at(s.pcs[0])
 	w = workSample{b: leaf.b, period: max(period, 1)}
 	w.path = s.tree.child(at, leaf.b.id)
-	spins = leaf.fn != nil && leaf.fn.spins
+	spins = leaf.fn != nil && leaf.fn.spins || leaf.b.spins
 	for i := 1; i < len(s.pcs) && !spins && !s.images.own(s.pcs[i-1]); i++ {
 		f := s.code.at(s.pcs[i] - 1).fn
 		spins = f != nil && f.spins

@@ -38,7 +38,7 @@ const (
 )
 
 // loops finds the loops of a decoded function and gives every block the tests of those around it, innermost first.
-func (f *function) loops(text []byte) {
+func (c *code) loops(f *function, text []byte) {
 	if len(f.blocks) == 0 || len(f.blocks) > maxLoopBlocks {
 		return
 	}
@@ -57,6 +57,7 @@ func (f *function) loops(text []byte) {
 		}
 	}
 	p := graph.NewProc(succ, ends)
+	c.spinLoops(f, p, text)
 	tests := make([]*loopTest, len(p.Loops))
 	for l := range p.Loops {
 		if v := p.Loops[l].Test; v != graph.None {

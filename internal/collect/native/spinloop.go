@@ -1,0 +1,120 @@
+package native
+
+import (
+	"lime/internal/collect"
+	"lime/internal/graph"
+	"lime/internal/profile"
+	"lime/internal/x86"
+)
+
+// A loop that changes nothing goes round until somebody else changes what it reads: it waits. Samples in it are no work, whoever
+// wrote it. At most one counter may change, which gives up after so many times.
+
+// longestSpin is the number of instructions of a loop that is looked at.
+const longestSpin = 64
+
+// spinLoops marks the blocks whose innermost loop waits. text is the function's code.
+func (c *code) spinLoops(f *function, p *graph.Proc, text []byte) {
+	for l := range p.Loops {
+		if !c.waits(f, p, int32(l), text) {
+			continue
+		}
+		for i := range p.Loops[l].Body {
+			if p.Inner[i] == int32(l) {
+				f.blocks[i].spins = true
+			}
+		}
+	}
+}
+
+// waits reports whether a loop waits.
+func (c *code) waits(f *function, p *graph.Proc, l int32, text []byte) bool {
+	var s spinState
+	n := uint32(0)
+	for i, b := range f.blocks { // in the order of addresses, which is that of the source in a small loop
+		if !p.Loops[l].Body[int32(i)] {
+			continue
+		}
+		if n += b.instrs; n > longestSpin || !c.harmlessCall(b) {
+			return false
+		}
+		at := b.addr - f.blocks[0].addr
+		if at >= uint64(len(text)) || !s.block(text[at:], b) {
+			return false
+		}
+	}
+	return n > 0 && s.idle()
+}
+
+// harmlessCall reports whether a block calls nothing but what waits or yields.
+func (c *code) harmlessCall(b *block) bool {
+	switch b.kind {
+	case profile.EndFall, profile.EndCond, profile.EndJump:
+		return true
+	case profile.EndCall:
+		_, s, ok := c.images.symbol(c.callee(b.target))
+		return ok && collect.WaitingFunction(s.Name)
+	}
+	return false
+}
+
+// spinState is what a loop does.
+type spinState struct {
+	written, carried x86.RegSet // written in the loop; read in it before it is written, so from the last time round
+	stepped          x86.RegSet // changed by a constant
+	addresses        x86.RegSet
+	vecWritten       uint32
+	vecCarried       uint32
+	reads            bool
+}
+
+// block takes in the instructions of a block; false if one of them changes memory.
+func (s *spinState) block(text []byte, b *block) bool {
+	var in x86.Inst
+	for pc := b.addr; pc <= b.last; pc += uint64(in.Len) {
+		at := pc - b.addr
+		if at >= uint64(len(text)) || x86.Decode(text[at:], &in) != nil {
+			return false
+		}
+		if in.Branch == x86.BranchCall {
+			s.reads = true // it yields
+			continue
+		}
+		if in.ImplicitWrite || in.Lock || in.X87 || in.HasMem && in.Mem.Write && in.Mem.Bytes > 0 {
+			return false
+		}
+		s.instruction(&in)
+	}
+	return true
+}
+
+func (s *spinState) instruction(in *x86.Inst) {
+	if in.HasMem && in.Mem.Bytes == 0 && in.Writes == 0 && in.VecWrites == 0 { // nop, prefetch
+		return
+	}
+	s.reads = s.reads || in.HasMem && in.Mem.Read && in.Mem.Bytes > 0 || in.Name == "pause"
+	if in.HasMem {
+		s.addresses = s.addresses.With(in.Mem.Base).With(in.Mem.Index)
+	}
+	s.carried |= in.Reads &^ s.written
+	s.vecCarried |= in.VecReads &^ s.vecWritten
+	if steps(in) {
+		s.stepped |= in.Writes
+	}
+	s.written |= in.Writes
+	s.vecWritten |= in.VecWrites
+}
+
+// steps reports whether an instruction adds a constant to a register (Intel SDM vol. 2: add, sub, inc, dec).
+func steps(in *x86.Inst) bool {
+	digit := in.ModRM >> 3 & 7
+	return in.Map == 0 && in.Enc == x86.Legacy && !in.HasMem &&
+		((in.Opcode == 0x81 || in.Opcode == 0x83) && (digit == 0 || digit == 5) || in.Opcode == 0xff && digit <= 1)
+}
+
+// idle reports whether each time round is like the last one, but for a counter.
+func (s *spinState) idle() bool {
+	changes := s.written & s.carried
+	counter := changes&(changes-1) == 0 && changes&^s.stepped == 0 && changes&s.addresses == 0
+	return s.reads && counter && s.vecWritten&s.vecCarried == 0
+}
