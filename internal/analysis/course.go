@@ -38,11 +38,11 @@ func shape(ts []timing) Course {
 	return Course{Shape: CourseUneven, Share: 1, Text: fmt.Sprintf("The loss varies from instance to instance, without a pattern (%d instances).", len(ts))}
 }
 
-// dominant: one instance of many loses most of the time.
+// dominant: one instance loses most of the time: three times the mean, or, of a few instances, three quarters.
 func dominant(lost []float64, total float64) (Course, bool) {
 	i := argmax(lost)
 	share := lost[i] / total
-	if share < 0.5 || share < 3/float64(len(lost)) {
+	if share < 0.5 || share < min(0.75, 3/float64(len(lost))) {
 		return Course{}, false
 	}
 	if i == 0 {

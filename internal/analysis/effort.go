@@ -130,12 +130,14 @@ type charges struct {
 
 type chargeKey struct {
 	function profile.FunctionID
-	loop     profile.NodeID // test of the loop, None
+	loop     lineKey // of the loop's test: a loop that is inlined twice is one in the source
+	inLoop   bool
 	runtime  string
 }
 
 type charged struct {
 	time  float64
+	loop  profile.NodeID // a test of the loop, None
 	lines map[lineKey]float64
 	paths map[profile.PathID]float64
 	nodes map[lineKey]codeSite
@@ -144,15 +146,19 @@ type charged struct {
 func (r *runner) newCharges() *charges { return &charges{r, map[chargeKey]*charged{}} }
 
 func (c *charges) add(at codeSite, runtime string, path profile.PathID, time float64) {
-	key, line := chargeKey{profile.None, profile.None, runtime}, lineKey{file: profile.None}
+	key, line := chargeKey{function: profile.None, runtime: runtime}, lineKey{file: profile.None}
+	loop := profile.NodeID(profile.None)
 	if at.node >= 0 {
 		n := &c.r.tab.Nodes[at.node]
-		key.function, key.loop = n.Function, c.r.procs().innermostLoop(at.node)
+		key.function, loop = n.Function, c.r.procs().innermostLoop(at.node)
+		if loop >= 0 {
+			key = chargeKey{function: profile.None, loop: c.r.prog.nodeKey(loop), inLoop: true, runtime: runtime}
+		}
 		line = frameKey(n.Frames[min(at.frame, len(n.Frames)):], n.LastAddr)
 	}
 	x := c.times[key]
 	if x == nil {
-		x = &charged{lines: map[lineKey]float64{}, paths: map[profile.PathID]float64{}, nodes: map[lineKey]codeSite{}}
+		x = &charged{loop: loop, lines: map[lineKey]float64{}, paths: map[profile.PathID]float64{}, nodes: map[lineKey]codeSite{}}
 		c.times[key] = x
 	}
 	x.time += time
@@ -189,11 +195,11 @@ func (c *charges) list(all float64) []Charge {
 }
 
 func (c *charges) charge(key chargeKey, x *charged, all float64) Charge {
-	out := Charge{Runtime: key.runtime, Time: x.time, Share: ratio(x.time, all), Loop: key.loop >= 0}
+	out := Charge{Runtime: key.runtime, Time: x.time, Share: ratio(x.time, all), Loop: key.inLoop}
 	at := x.nodes[largest(x.lines, compareLines)]
 	switch {
 	case out.Loop:
-		out.Place = c.r.prog.nodePlace(key.loop)
+		out.Place = c.r.prog.nodePlace(x.loop)
 	case at.node >= 0:
 		n := &c.r.tab.Nodes[at.node]
 		out.Place = c.r.prog.nodePlace(at.node)

@@ -9,14 +9,16 @@ import (
 
 // wholeProgram computes the program's figures from all spans of work.
 func wholeProgram(m *profile.Meta, tab *profile.Tables, sums []*summary) Whole {
-	var spans, stretches []span
+	var spans, stretches, alone []span
 	w := Whole{Threads: len(tab.Threads), RunTime: float64(m.RunTime)}
 	own, lock, off := 0.0, 0.0, 0.0
 	for _, s := range sums {
 		spans, stretches = append(spans, s.spans...), append(stretches, s.stretches...)
 		w.Instances += s.instances
 		w.Width = max(w.Width, s.max)
-		if !s.serial() {
+		if s.serial() {
+			alone = append(alone, s.spans...)
+		} else {
 			w.LostTime += s.lost
 		}
 		own, lock, off = own+s.own, lock+s.lock, off+s.off
@@ -32,13 +34,15 @@ func wholeProgram(m *profile.Meta, tab *profile.Tables, sums []*summary) Whole {
 		w.Width = min(w.Width, m.Cores)
 	}
 	w.lanes(lanes)
-	w.SerialShare = max(0, min(1, 1-ratio(covered(stretches), w.RunTime)))
+	parallel := covered(append(stretches, alone...)) - covered(alone) // a section may hold stretches in which one thread works alone
+	w.SerialShare = max(0, min(1, 1-ratio(parallel, w.RunTime)))
 	w.SpeedupLimit = ratio(1, w.SerialShare)
 	for _, s := range sums {
 		if !s.serial() {
 			w.LostShare += s.lostShare(&w)
 		}
 	}
+	w.LostShare = min(w.LostShare, 1-w.ParallelEfficiency) // what sections that overlap lose together counts once
 	w.LockShare, w.OffCPUShare = ratio(lock, own), ratio(off, own)
 	return w
 }

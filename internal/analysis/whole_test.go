@@ -45,6 +45,32 @@ func TestWholeProgram(t *testing.T) {
 	}
 }
 
+// A thread alone within a section is alone all the same, and sections that overlap lose no more than there is.
+func TestOverlappingSections(t *testing.T) {
+	p := profile.New(profile.Meta{RunTime: 200, ClockUnit: "ns", Complete: true})
+	for _, k := range []profile.SectionKind{profile.SectionSerial, profile.SectionJoin, profile.SectionJoin} {
+		p.AddSection(profile.Section{Kind: k, EndNode: profile.None})
+	}
+	p.AddThread(profile.Thread{})
+	p.AddThread(profile.Thread{})
+	for s, parts := range [][]profile.Part{
+		{{Thread: 0, Start: 50, Arrive: 100}},
+		{{Thread: 0, Start: 0, Arrive: 200}, {Thread: 1, Start: 0, Arrive: 20}},
+		{{Thread: 0, Start: 0, Arrive: 200}, {Thread: 1, Start: 0, Arrive: 20}},
+	} {
+		if err := p.WriteInstance(&profile.Instance{Section: profile.SectionID(s), Parts: parts}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	res, err := Run(p, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if w := res.Whole; w.SerialShare != 0.25 || w.LostShare > 1-w.ParallelEfficiency {
+		t.Errorf("serial share %v, lost share %v at an efficiency of %v", w.SerialShare, w.LostShare, w.ParallelEfficiency)
+	}
+}
+
 func TestCourse(t *testing.T) {
 	series := func(n int, f func(i int) float64) []timing {
 		ts := make([]timing, n)
@@ -62,6 +88,7 @@ func TestCourse(t *testing.T) {
 		{"one", series(1, func(int) float64 { return 5 }), CourseSingle, 0, 0},
 		{"even", series(20, func(i int) float64 { return 100 + float64(i%3) }), CourseEven, 0, 0},
 		{"first", series(20, func(i int) float64 { return 1 + 900*float64((20-i)/20) }), CourseFirst, 0, 0},
+		{"first of three", series(3, func(i int) float64 { return 1 + 16*float64(btoi(i == 0)) }), CourseFirst, 0, 0},
 		{"the seventh", series(20, func(i int) float64 { return 1 + 900*float64(btoi(i == 6)) }), CourseOne, 6, 0},
 		{"every fifth", series(40, func(i int) float64 { return 1 + 100*float64(btoi(i%5 == 3)) }), CoursePeriodic, 0, 5},
 		{"growing", series(30, func(i int) float64 { return float64(10 * i) }), CourseGrowing, 0, 0},
