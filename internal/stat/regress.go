@@ -20,7 +20,7 @@ type Model struct {
 
 // Constants of the selection.
 const (
-	MinTolerance = 1e-8  // of a candidate's variance, left after those chosen
+	MinTolerance = 0.1   // of a candidate's variance, left after those chosen: with less, coefficients of opposite sign grow without limit
 	nilResidual  = 1e-12 // of y's variance: below it nothing is left to explain
 )
 
