@@ -143,7 +143,7 @@ func (r *runner) rankExact(sec *Section, posts map[causeKey]*posting, order []ca
 	for _, c := range known {
 		r.uncharged(c, posts[c.key], lost)
 		switch {
-		case lost && c.PFamily < r.opt.Alpha:
+		case lost && c.PFamily < r.opt.Alpha && *c.Share > -importantShare:
 			sec.Causes = append(sec.Causes, *c)
 		case c.Score >= leastScore:
 			sec.Candidates = append(sec.Candidates, *c)

@@ -143,8 +143,9 @@ func (f *flow) findLumps(group []int32) *lumps {
 }
 
 // maxApart is how far the odds of copies may be apart. A test before a loop may always go the other way than the
-// one in it; then they are not met in the same state, and each has to decide for itself.
-const maxApart = 0.2
+// one in it; then they are not met in the same state, and each has to decide for itself. An arm that ends a loop
+// more often than another one does is no such case.
+const maxApart = 0.6
 
 // alikeTests returns those of some copies that go the same ways about as often as the one that is met most.
 func (f *flow) alikeTests(vs []int32) []int32 {

@@ -40,6 +40,33 @@ func TestCopies(t *testing.T) {
 	}
 }
 
+// TestCopiesApart goes over the bits of a number, and works for those that are set. The highest bit is set, so that the test at
+// the end of that arm ends the loop more often than its copy at the end of the other; the work is the arm's all the same.
+func TestCopiesApart(t *testing.T) {
+	w := newWorld(8, map[string]int32{"arm": 20, "left": 19, "right": 19}, map[string]uint32{"left": 100})
+	w.prof.Nodes[w.node("right")].Kind = profile.EndCond // although it always goes one way
+	for p := range 8 {
+		tr := w.thread("start")
+		tr.fall("arm")
+		for bits := p + 8; bits > 0; bits >>= 1 {
+			if bits&1 == 1 {
+				tr.take("left")
+			} else {
+				tr.fall("right")
+			}
+			if bits > 1 {
+				tr.take("arm")
+			}
+		}
+		tr.fall("done")
+		tr.end()
+	}
+	w.barrier(t)
+	a := w.account(t)
+	near(t, a, Branch, 20, 1)
+	nothing(t, a, 20)
+}
+
 // TestNoCopies has two tests of one line with the same targets that always go different ways: a wait before work, and after it.
 func TestNoCopies(t *testing.T) {
 	w := newWorld(4, map[string]int32{"before": 24, "after": 24, "guard": 10, "body": 10}, nil)
