@@ -2,6 +2,7 @@ package analysis
 
 import (
 	"math"
+	"strings"
 	"testing"
 
 	"lime/internal/profile"
@@ -68,6 +69,23 @@ func TestLedgerWithTwoThreads(t *testing.T) {
 	}
 	if cs[0].Score != 0 || cs[0].Agreement == "" {
 		t.Errorf("score %v, remark %q", cs[0].Score, cs[0].Agreement)
+	}
+}
+
+// A loop's test may stand on the last line of its body: the sentence says which lines it covers.
+func TestLoopLines(t *testing.T) {
+	b := exactProfile([]uint64{100, 300}, []uint64{0, 0})
+	n := &b.p.Nodes[1]
+	head := n.Frames[0]
+	head.Line = 8
+	n.First = []profile.Frame{head}
+	res, err := Run(b.p, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := "Thread 1 runs this loop, lines 8 to 11, for 300 iterations, thread 0 100 iterations; "
+	if got := res.Sections[0].Causes[0].Sentence; !strings.HasPrefix(got, want) {
+		t.Errorf("sentence %q", got)
 	}
 }
 

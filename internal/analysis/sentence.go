@@ -29,10 +29,32 @@ func (r *runner) sentence(c *Cause, f finding) string {
 	hi, lo := slices.MaxFunc(c.Threads, byCount), slices.MinFunc(c.Threads, byCount)
 	s := fmt.Sprintf("Thread %d %s, thread %d %s", hi.Thread, fmt.Sprintf(r.verb(c, f), r.amount(c, f, hi.Count)),
 		lo.Thread, shortAmount(r.amount(c, f, lo.Count)))
+	if first, last := r.loopLines(c); first < c.Line {
+		s = strings.Replace(s, "this loop", fmt.Sprintf("this loop, lines %d to %d,", first, last), 1)
+	}
 	if c.Callee != "" && c.Event == EventCall {
 		s += fmt.Sprintf(" (of %s%s)", c.Callee, map[bool]string{true: ", a recursion"}[c.Recursive])
 	}
 	return s + "; " + consequence(c, f, hi, lo)
+}
+
+// loopLines are the lines of the function that the cause's loop covers. Compilers put a loop's test on the last line of its body as
+// well as on the first.
+func (r *runner) loopLines(c *Cause) (first, last int) {
+	first, last = c.Line, c.Line
+	file, known := r.files[c.File]
+	if c.Event != EventLoop || len(c.Nodes) == 0 || !known || c.Line == 0 {
+		return first, last
+	}
+	for _, v := range r.prog.s.TestedLoop(int32(c.Nodes[0])) {
+		n := &r.tab.Nodes[v]
+		for _, f := range slices.Concat(n.First, n.Frames) {
+			if f.File == file && f.Function == c.Function && f.Line > 0 {
+				first, last = min(first, int(f.Line)), max(last, int(f.Line))
+			}
+		}
+	}
+	return first, last
 }
 
 func shortAmount(a string) string {

@@ -131,4 +131,9 @@ func TestRecursionAndLoopTests(t *testing.T) {
 			t.Errorf("LoopTest(%d) = %v, want %v", v, got, want)
 		}
 	}
+	for v, want := range [][]int32{nil, nil, nil, nil, {4}, {4, 5}, nil} {
+		if got := s.TestedLoop(int32(v)); !slices.Equal(got, want) {
+			t.Errorf("TestedLoop(%d) = %v, want %v", v, got, want)
+		}
+	}
 }

@@ -206,6 +206,27 @@ func (s *Structure) LoopTest(v int32) bool {
 	return false
 }
 
+// TestedLoop returns the nodes of the innermost loop that v decides about, in order; nil if it is no loop's test.
+func (s *Structure) TestedLoop(v int32) []int32 {
+	if s.repeats(v) {
+		return []int32{v}
+	}
+	l := s.inner[v]
+	for l != None && s.tests(l, v) == None {
+		l = s.loops[l].outer
+	}
+	if l == None {
+		return nil
+	}
+	var nodes []int32
+	for u := range int32(s.g.n) {
+		if s.holds(l, u) {
+			nodes = append(nodes, u)
+		}
+	}
+	return nodes
+}
+
 // LatchTest returns the node that decides whether a loop goes round its back edge once more, with its edge that
 // stays in the loop: the nearest on the way from the header that the back edge cannot
 // avoid. None if the loop has no such test (it ends by a break deeper inside, or never).
