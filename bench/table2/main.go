@@ -19,6 +19,7 @@ import (
 type section struct {
 	Imbalance float64
 	After     float64 `json:"imbalance_after"`
+	Gone      float64 `json:"accounted"`
 	EndsAt    struct {
 		Line int
 	} `json:"ends_at"`
@@ -32,6 +33,7 @@ type section struct {
 type row struct {
 	kernel, cores, cause string
 	imbalance            [4]float64
+	gone                 [4]float64 // of the time lost
 }
 
 func bars() []string { return []string{"as it is", "top", "important", "all"} }
@@ -55,14 +57,18 @@ func main() {
 		run("gcc", "-O1", "-g", "-pthread", "-Wl,-z,now", "-o", prog, "bench/paper/"+kernel+".c")
 		for _, n := range strings.Split(*cores, ",") {
 			r := measure(*lime, prog, kernel, n)
-			i := r.imbalance
-			fmt.Printf("| %s | %s | %.1f %% | %s | %.1f %% | %.1f %% | %.1f %% |\n", r.kernel, r.cores, 100*i[0], r.cause, 100*i[1], 100*i[2], 100*i[3])
+			fmt.Printf("| %s | %s | %.1f %% | %s | %s | %s | %s |\n", r.kernel, r.cores, 100*r.imbalance[0], r.cause, r.left(1), r.left(2), r.left(3))
 			rows = append(rows, r)
 		}
 	}
 	if err := os.WriteFile(*svg, []byte(figure(rows)), 0o644); err != nil {
 		log.Fatal(err)
 	}
+}
+
+// left is the imbalance that an erasure leaves, and the part of the lost time that is gone.
+func (r *row) left(i int) string {
+	return fmt.Sprintf("%.1f %% (%.0f %%)", 100*r.imbalance[i], 100*r.gone[i])
 }
 
 func run(name string, args ...string) []byte {
@@ -88,7 +94,7 @@ func measure(lime, prog, kernel, cores string) row {
 	for _, c := range s.Causes {
 		if strings.HasSuffix(c.Event, "-miss") || strings.HasSuffix(c.Event, "-wait") && c.Event != "lock-wait" {
 			r.cause = fmt.Sprintf("%s, %s:%d", c.Title, filepath.Base(c.File), c.Line)
-			top = fmt.Sprintf("l1d-miss@%s:%d", filepath.Base(c.File), c.Line)
+			top = fmt.Sprintf("%s@%s:%d", first(c.Event), filepath.Base(c.File), c.Line)
 			break
 		}
 	}
@@ -98,10 +104,20 @@ func measure(lime, prog, kernel, cores string) row {
 			Sections []section
 		}
 		if err == nil && json.Unmarshal(out, &after) == nil { // else there is no such cause
-			r.imbalance[i+1] = at(after.Sections, end).After
+			s := at(after.Sections, end)
+			r.imbalance[i+1], r.gone[i+1] = s.After, s.Gone
 		}
 	}
 	return r
+}
+
+// first is the event that must happen before another can.
+func first(event string) string {
+	switch event {
+	case "tlb-miss", "itlb-miss", "l1i-miss", "branch-miss":
+		return event
+	}
+	return "l1d-miss"
 }
 
 // marked is the line of the kernel's source with the end of the section to look at.

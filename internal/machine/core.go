@@ -23,6 +23,8 @@ type core struct {
 	stores    []uint64 // completion times of the last stores that missed
 	storeAt   int
 	lastStore uint64
+
+	waited uint64 // cycles that requests have waited for the bus and for memory
 }
 
 func newCore(d *Description) core {

@@ -158,6 +158,10 @@ func (m *Machine) Switch(core int) { m.cores[core].prev = -1 }
 // they should run in short turns.
 func (m *Machine) Contention() (losses, fights uint64) { return m.losses, m.fights }
 
+// Waited is for how many cycles the requests of a core have waited for the bus and for memory. Where others crowd them, the order
+// of accesses matters, too.
+func (m *Machine) Waited(core int) uint64 { return m.cores[core].waited }
+
 // Events returns what the event numbers in accounts mean. It grows.
 func (m *Machine) Events() []Event { return m.events }
 

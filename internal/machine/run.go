@@ -70,7 +70,16 @@ func (r *runner) fetch(b *blockState, id BlockID, line uint64) {
 	}
 	var l latency
 	r.below(&f, line, r.c.clock, &l)
-	r.stall(b, id, 0, L1IMiss, l.total())
+	var waits uint64
+	for _, k := range [...]Kind{BusWait, MemoryWait} { // not the cache's doing, and as dear as the others make it
+		if l[k] > 0 && !b.erases(0, k) {
+			r.event(b, id, 0, k, l[k], l[k])
+			waits += l[k]
+		}
+	}
+	r.stall(b, id, 0, L1IMiss, l.total()-l[BusWait]-l[MemoryWait])
+	r.c.clock += waits
+	r.acct.addTime(id, waits)
 }
 
 // stall adds cycles that nothing hides.
@@ -228,6 +237,7 @@ func (r *runner) below(f *found, line, now uint64, l *latency) {
 	first := uint64(m.d.L1D.Latency)
 	if m.bus != nil {
 		l[BusWait] = m.bus.reserve(now, m.busy*uint64(1+f.writebacks))
+		r.c.waited += l[BusWait]
 		l[f.entry()] += m.busy
 	}
 	if f.l1Miss {
@@ -251,6 +261,7 @@ func (r *runner) below(f *found, line, now uint64, l *latency) {
 	if f.fromMemory(m.d) {
 		wait, access := r.fromMemory(line, now, f.memWrites)
 		l[MemoryWait] = wait
+		r.c.waited += wait
 		l[deepest] += access
 	}
 }

@@ -38,6 +38,13 @@ const (
 	fightCycles = 5_000 // and after it was lost again
 )
 
+// So do cores that crowd the bus or the memory: in a long turn, a core would have them for itself, and the one whose turn comes last would
+// wait for all. Whoever takes crowded times as long as its requests have waited is not crowded.
+const (
+	crowded     = 8
+	crowdCycles = 2_000
+)
+
 // newMachineMeter builds the machine of a configuration, with cores cores.
 func newMachineMeter(cfg *Config) (*machineMeter, error) {
 	d, err := machine.Parse(cfg.Model, cfg.Machine)
@@ -95,6 +102,7 @@ func (mm *machineMeter) Slice(core int, ctx *cpu.Context, now, retired uint64) (
 	mm.m.SetClock(core, now)
 	before := mm.m.Clock(core)
 	losses, fights := mm.m.Contention()
+	waited := mm.m.Waited(core)
 	if err := mm.m.Run(core, mm.eng.Trace(), acct); err != nil {
 		return 0, err
 	}
@@ -107,6 +115,9 @@ func (mm *machineMeter) Slice(core int, ctx *cpu.Context, now, retired uint64) (
 		mm.short[core] = max(mm.short[core], clock+fightCycles)
 	} else if l != losses {
 		mm.short[core] = max(mm.short[core], clock+trialCycles)
+	}
+	if crowded*(mm.m.Waited(core)-waited) > clock-before {
+		mm.short[core] = max(mm.short[core], clock+crowdCycles)
 	}
 	return clock - before, nil
 }
