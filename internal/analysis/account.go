@@ -194,11 +194,11 @@ func renumber(cs []Cause) {
 	}
 }
 
-// otherShare is the share of the rows that stand for no source line.
+// otherShare is the share of the rows that stand for no source line, nor for anything else that a programmer knows.
 func otherShare(acc *ledger.Account) float64 {
 	s := 0.0
 	for i := range acc.Rows {
-		if _, ok := kindNames[acc.Rows[i].Kind]; !ok {
+		if _, ok := kindNames[acc.Rows[i].Kind]; !ok && acc.Rows[i].Kind != ledger.FirstCalls {
 			s += acc.Rows[i].Share
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 
+	"lime/internal/ledger"
 	"lime/internal/profile"
 	"lime/internal/unit"
 )
@@ -66,6 +67,13 @@ func threadVerdict(s *Section, say func(code, severity, format string, args ...a
 }
 
 func explanationVerdict(s *Section, opt Options, say func(code, severity, format string, args ...any)) {
+	if first := firstCalls(s); first > lostShare {
+		say("first-calls", SeverityInfo, "%s of the lost time is that of the thread which called library functions first: the dynamic linker looks them up then, once. "+
+			"LD_BIND_NOW=1 does that at the start.", unit.Percent(first))
+		if first > littleFound {
+			return
+		}
+	}
 	switch {
 	case s.HasLedger && math.Abs(otherShare(s.Ledger)) > lostShare:
 		say("unaccounted", SeverityWarn, "%s of the lost time belongs to no decision of a source line: threads entered at other places, or left by ways that cannot be followed.",
@@ -81,6 +89,20 @@ func explanationVerdict(s *Section, opt Options, say func(code, severity, format
 	default:
 		say("nothing-significant", SeverityWarn, "Something correlates with the times, but no more than chance allows among %.0f groups of events: more threads or another input may tell.", s.Events.Clusters)
 	}
+}
+
+// firstCalls is the share of the first calls of library functions.
+func firstCalls(s *Section) float64 {
+	if s.Ledger == nil {
+		return 0
+	}
+	sum := 0.0
+	for i := range s.Ledger.Rows {
+		if s.Ledger.Rows[i].Kind == ledger.FirstCalls {
+			sum += s.Ledger.Rows[i].Share
+		}
+	}
+	return sum
 }
 
 // wholeVerdicts judges the profile.

@@ -372,6 +372,10 @@ func (b *book) finish(e *entry, perm []int) Row {
 
 func (b *book) describe(row *Row, e *entry, top *memberWeight) {
 	g := b.l.guide
+	if e.key.group == groupFirstCall {
+		row.Kind, row.Place = FirstCalls, Place{Node: profile.None}
+		return
+	}
 	switch top.class {
 	case classEvent:
 		ev := &g.tab.Events[top.id]

@@ -25,6 +25,7 @@ const (
 	OtherStart   Kind = "other-start"   // it started with another function
 	BrokenFlow   Kind = "broken-flow"   // longjmp, exceptions, signals, counts that do not add up
 	Visits       Kind = "visits"        // it visited code more often, in profiles that know visits only
+	FirstCalls   Kind = "first-calls"   // it was the first to call library functions, which the dynamic linker looks up then
 	Unaccounted  Kind = "unaccounted"   // its time as a whole differs from the sum over its blocks
 )
 

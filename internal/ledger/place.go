@@ -1,6 +1,10 @@
 package ledger
 
-import "lime/internal/profile"
+import (
+	"strings"
+
+	"lime/internal/profile"
+)
 
 // group is what may be merged on one source line: whether a loop's test stands at its top or at its
 // bottom, it is the same decision.
@@ -18,6 +22,7 @@ const (
 	groupLock
 	groupOff
 	groupUnaccounted
+	groupFirstCall
 )
 
 // rowKey says which charges are one row: those of one source line, or of one
@@ -56,8 +61,20 @@ func newGuide(tab *profile.Tables) *guide {
 			g.group[e.From] = k
 		}
 	}
+	for v := range g.group {
+		if g.group[v] == groupJumpInd && stub(tab, profile.NodeID(v)) {
+			g.group[v] = groupFirstCall
+		}
+	}
 	g.copies, g.recursion = testGroups(g), recursions(tab)
 	return g
+}
+
+// stub says whether a node is that of a procedure linkage table: it jumps into the dynamic linker the first time, and
+// to the function from then on. Whoever calls a library function first pays for all.
+func stub(tab *profile.Tables, id profile.NodeID) bool {
+	f := tab.Nodes[id].Function
+	return f >= 0 && int(f) < len(tab.Functions) && strings.HasSuffix(tab.Functions[f].Name, "@plt")
 }
 
 func edgeGroup(k profile.EdgeKind) group {
@@ -83,7 +100,9 @@ func (g *guide) key(c class, id int32) rowKey {
 	k := rowKey{group: classGroup[c], kind: -1, file: profile.None}
 	switch c {
 	case classDecision:
-		k.group = g.group[id]
+		if k.group = g.group[id]; k.group == groupFirstCall {
+			return k
+		}
 		return g.at(k, profile.NodeID(id))
 	case classEvent:
 		return g.eventKey(k, &g.tab.Events[id])
@@ -132,7 +151,7 @@ func (g *guide) kind(k rowKey, id profile.NodeID) Kind {
 var groupKinds = [...]Kind{
 	groupTest: Branch, groupCall: Call, groupCallInd: IndirectCall, groupJumpInd: IndirectJump, groupPrice: Price,
 	groupEntry: Entry, groupBroken: BrokenFlow, groupVisits: Visits, groupLock: LockWait, groupOff: OffCPU,
-	groupUnaccounted: Unaccounted,
+	groupUnaccounted: Unaccounted, groupFirstCall: FirstCalls,
 }
 
 // startsFunction says whether a node is the first block of a function.

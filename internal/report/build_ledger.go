@@ -85,6 +85,7 @@ var rowTitles = map[ledger.Kind]string{
 	ledger.OtherStart:   "other function",
 	ledger.BrokenFlow:   "broken flow",
 	ledger.Visits:       "visits",
+	ledger.FirstCalls:   "first calls",
 	ledger.Unaccounted:  "not in any block",
 }
 
