@@ -157,6 +157,8 @@ func (p *printer) charges(g *Program, title string, list []Charge) {
 func (c *Charge) Words() string {
 	out := c.Place.String()
 	switch {
+	case c.unknown() && c.Runtime == "":
+		return "outside of the program's own code"
 	case c.unknown():
 		out = "the runtime's own threads"
 	case c.Loop:

@@ -12,7 +12,7 @@ type Options struct {
 	Env        []string // nil: lime's own
 	PID        int      // attach to this process instead
 	Frequency  uint64   // samples per second and thread; 0: 499
-	StackBytes uint32   // of each thread's stack that a sample copies; 0: 16384
+	StackBytes uint32   // of each thread's stack that a sample copies; 0: 24576
 	NoHooks    bool     // do not watch the synchronisation functions
 	NoPerf     bool     // do not sample
 	Tool       string   // name and version, for the profile
@@ -38,7 +38,7 @@ type Result struct {
 // Defaults of Options.
 const (
 	DefaultFrequency  = 499
-	DefaultStackBytes = 16384
+	DefaultStackBytes = 24576
 )
 
 // Exit statuses of lime's own, as env, nice and timeout have them.

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/signal"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -284,7 +285,7 @@ func (r *run) signals() (stop func()) {
 // drain reads all rings and takes what is old enough.
 func (r *run) drain(age uint64) {
 	now := monotonic()
-	for _, s := range r.session {
+	for _, s := range slices.Backward(r.session) { // the kernel's tasks and mappings first: samples need them
 		if err := s.Drain(r.record); err != nil {
 			r.notes.Add("damaged-record", err.Error())
 		}
