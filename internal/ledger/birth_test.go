@@ -164,3 +164,26 @@ func TestLastArriver(t *testing.T) {
 		}
 	}
 }
+
+// TestMainCallsThreadFunction has a main thread that works too: it calls the function in which the others start, and has the work
+// in it that only the first one does.
+func TestMainCallsThreadFunction(t *testing.T) {
+	w := newWorld(8, map[string]int32{"main": 99, "fn": 78, "tree": 79}, map[string]uint32{"tree": 1000})
+	for p := range 8 {
+		var tr *track
+		if p == 0 {
+			tr = w.thread("main")
+			tr.openers = append(tr.openers, tr.at)
+			tr.to("fn", profile.EdgeCall)
+			tr.take("tree")
+		} else {
+			tr = w.thread("fn", "start_thread")
+		}
+		tr.fall("wait")
+		tr.end()
+	}
+	w.barrier(t)
+	a := w.account(t)
+	near(t, a, Branch, 78, 1)
+	nothing(t, a, 78, 99)
+}

@@ -202,7 +202,9 @@ func (f *flow) moveOn() {
 	for _, s := range f.starts {
 		starting[s.node]++
 	}
-	unlike := len(f.startSets()) > 1
+	sets := f.startSets()
+	unlike := len(sets) > 1
+	stays := f.majority(sets)
 	for k := 0; k < len(f.starts); k++ {
 		for range maxMoves {
 			s := f.starts[k]
@@ -210,7 +212,7 @@ func (f *flow) moveOn() {
 				break
 			}
 			starting[s.node]--
-			moved := f.moveBirth(k) || unlike && f.moveOnce(k, starting)
+			moved := f.moveBirth(k) || unlike && !stays[s.part] && f.moveOnce(k, starting)
 			if v := f.starts[k].node; v >= 0 {
 				starting[v]++
 			}
@@ -275,6 +277,21 @@ func (f *flow) moveOnce(k int, starting map[int32]uint64) bool {
 		f.change(f.visits, to, p, 1)
 	}
 	return true
+}
+
+// majority marks the parts that start where more than half of them do: it is the others that came another way. New threads
+// start in their function, for one, which the main thread calls.
+func (f *flow) majority(sets map[string][]int) []bool {
+	stays := make([]bool, f.parts)
+	for _, set := range sets {
+		if 2*len(set) <= f.parts {
+			continue
+		}
+		for _, p := range set {
+			stays[p] = true
+		}
+	}
+	return stays
 }
 
 // startSets returns the parts by where they start.
