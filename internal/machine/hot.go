@@ -109,15 +109,28 @@ func (r *runner) again(h *hotBlock, id BlockID, n uint64) {
 		return
 	}
 	c := r.c
-	for i := n; h.branch != 0 && i > 0; i-- {
-		if !c.predict(h.branch, h.addr != h.fall) {
-			r.mispredicted()
-		}
+	if h.branch != 0 {
+		r.rounds(h.branch, h.addr != h.fall, n)
 	}
 	for i := n; h.first != h.last && i > 0 && !r.fetches(h, id); i-- {
 	}
 	c.count += n * h.count
 	r.acct.addTime(id, c.advance(n*r.cost(h, id)))
+}
+
+// rounds predicts a branch that goes the same way n times.
+func (r *runner) rounds(pc uint64, taken bool, n uint64) {
+	for n > 0 {
+		if r.c.tage != nil {
+			if n -= r.c.tage.rounds(pc, taken, n); n == 0 {
+				return
+			}
+		}
+		if !r.c.predict(pc, taken) {
+			r.mispredicted()
+		}
+		n--
+	}
 }
 
 // cost is what a block costs behind the one before when nothing misses.

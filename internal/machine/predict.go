@@ -84,12 +84,13 @@ func (g *gshare) update(pc uint64, taken bool) bool {
 // geometrically growing length (Seznec and Michaud, "A case for (partially) tagged
 // geometric history length branch prediction", 2006). The longest history that knows the branch
 // decides; the alternate prediction is the bimodal one. A branch that the bimodal table has always
-// got right has no entries elsewhere, and is not looked for there.
+// got right has no entries elsewhere, and is not looked for there. A loop predictor stands before it.
 type tage struct {
 	base    []uint8  // two-bit counter, and tagged
 	entries []uint32 // of all tables, one table behind the other
 	size    uint64   // of a table
 	history uint64
+	loops   loops
 }
 
 const (
@@ -140,14 +141,43 @@ func (p *tage) find(pc uint64, s *slots) (known uint32) {
 }
 
 func (p *tage) update(pc uint64, taken bool) (right bool) {
-	b := &p.base[(pc^pc>>9)&uint64(len(p.base)-1)]
-	if *b&tagged != 0 {
-		right = p.consult(b, pc, taken)
+	loop := p.loops.of(pc)
+	if loop.knows(pc) {
+		right = loop.step(taken)
 	} else {
-		right = p.simple(b, pc, taken)
+		if right = p.ask(pc, taken); loop.pc == pc {
+			loop.learn(taken)
+		} else if !right {
+			loop.adopt(pc, taken)
+		}
 	}
 	p.history = p.history<<1 | bit(taken)
 	return right
+}
+
+// rounds is update for a branch that goes the same way up to n times, as far as that is a matter of course: it returns
+// for how many of them.
+func (p *tage) rounds(pc uint64, taken bool, n uint64) uint64 {
+	loop := p.loops.of(pc)
+	if !loop.knows(pc) || loop.usual != taken || loop.done >= loop.trip {
+		return 0
+	}
+	n = min(n, uint64(loop.trip-loop.done))
+	loop.done += uint32(n)
+	p.history <<= n
+	if taken {
+		p.history |= 1<<n - 1
+	}
+	return n
+}
+
+// ask predicts and learns without the loop predictor.
+func (p *tage) ask(pc uint64, taken bool) bool {
+	b := &p.base[(pc^pc>>9)&uint64(len(p.base)-1)]
+	if *b&tagged != 0 {
+		return p.consult(b, pc, taken)
+	}
+	return p.simple(b, pc, taken)
 }
 
 // simple predicts and learns by the bimodal counter alone; where that is wrong, the

@@ -36,6 +36,8 @@ func TestPredictors(t *testing.T) {
 			map[string]float64{"tage": 0.01, "gshare": 0.01, "bimodal": 0.15}},
 		{"every fortieth", func(i int) (uint64, bool) { return 0x400, i%40 == 0 }, nil,
 			map[string]float64{"tage": 0.01, "gshare": 0.03}},
+		{"every 500th", func(i int) (uint64, bool) { return 0x400, i%500 == 0 }, map[string]float64{"gshare": 0.002},
+			map[string]float64{"tage": 0}},
 		{"coin", func(i int) (uint64, bool) { return 0x400, coins[i] },
 			map[string]float64{"tage": 0.4, "gshare": 0.4, "bimodal": 0.4}, map[string]float64{"perfect": 0}},
 		{"two with each other", func(i int) (uint64, bool) { return 0x400 + uint64(i%2)*64, coins[i/2] },
