@@ -55,27 +55,29 @@ type directory struct {
 	*array
 	words   int      // 64-bit words of sharers per line
 	sharers []uint64 // words per way
-	owner   []int32  // core that may write the line, or -1
-	dirty   []bool   // differs from memory
-	// Of the last core that wrote: what it wrote, and where in the program. For telling true from false sharing.
-	wrote  []uint64 // bit i = byte i of the line
-	writer []Site
-	fought []bool   // a core has come back to the line after another took it
-	lostAt []uint64 // when a core came last to find that the line was taken
+	lines   []dirLine
 	// When each way was used, with LRU: the ways stay where they are, because too much hangs on them to move it.
 	stamps []uint64
 	now    uint64
 }
 
+// dirLine is what the directory knows of the line in a way, together, as it is mostly needed together.
+type dirLine struct {
+	// Of the last core that wrote: what it wrote, and where in the program. For telling true from false sharing.
+	wrote  uint64 // bit i = byte i of the line
+	writer Site
+	lostAt uint64 // when a core came last to find that the line was taken
+	owner  int32  // core that may write the line, or -1
+	dirty  bool   // differs from memory
+	fought bool   // a core has come back to the line after another took it
+}
+
 func newDirectory(a *array, cores int) *directory {
 	n := len(a.tags)
-	d := &directory{
-		array: a, words: (cores + 63) / 64, owner: make([]int32, n), dirty: make([]bool, n),
-		wrote: make([]uint64, n), writer: make([]Site, n), fought: make([]bool, n), lostAt: make([]uint64, n), stamps: make([]uint64, n),
-	}
+	d := &directory{array: a, words: (cores + 63) / 64, lines: make([]dirLine, n), stamps: make([]uint64, n)}
 	d.sharers = make([]uint64, n*d.words)
-	for i := range d.owner {
-		d.owner[i] = -1
+	for i := range d.lines {
+		d.lines[i].owner = -1
 	}
 	return d
 }
@@ -162,7 +164,7 @@ func (h *hierarchy) write(core int, p *privates, i int, line, bytes uint64, site
 		return
 	}
 	way := h.dir.find(line)
-	if st.base() == modified && h.dir.wrote[way]&bytes == bytes && h.dir.writer[way] == site { // nothing new
+	if st.base() == modified && h.dir.lines[way].wrote&bytes == bytes && h.dir.lines[way].writer == site { // nothing new
 		p.filter.writable(line)
 		return
 	}
@@ -172,20 +174,20 @@ func (h *hierarchy) write(core int, p *privates, i int, line, bytes uint64, site
 			h.take(way, core, line, true)
 			st |= h.dir.mark(way)
 		}
-		h.dir.owner[way] = int32(core)
+		h.dir.lines[way].owner = int32(core)
 	}
 	if st.base() != modified {
 		p.l1d.states[i] = modified | st&watched
 		if p.l2 != nil {
 			p.l2.states[p.l2.find(line)] = modified
 		}
-		h.dir.wrote[way] = 0
+		h.dir.lines[way].wrote = 0
 		if st&watched == 0 {
 			p.filter.writable(line)
 		}
 	}
-	h.dir.wrote[way] |= bytes
-	h.dir.writer[way] = site
+	h.dir.lines[way].wrote |= bytes
+	h.dir.lines[way].writer = site
 }
 
 // take removes (invalidate) or downgrades the copies of all cores but one.
@@ -205,7 +207,7 @@ func (h *hierarchy) take(way, core int, line uint64, invalidate bool) {
 			}
 		}
 	}
-	d.owner[way] = -1
+	d.lines[way].owner = -1
 }
 
 // drop takes a line away from a core; why is lost or invalid.
@@ -260,7 +262,7 @@ func (h *hierarchy) fill(core int, p *privates, line uint64, write bool, bytes u
 func (h *hierarchy) fetch(core int, line uint64, write bool, bytes uint64, f *found) state {
 	d := h.dir
 	way := d.find(line)
-	if way < 0 || d.states[way] == invalid {
+	if way < 0 {
 		if h.cores[core].l2 == nil {
 			f.l2Miss = true
 		} else {
@@ -268,24 +270,24 @@ func (h *hierarchy) fetch(core int, line uint64, write bool, bytes uint64, f *fo
 		}
 		way = h.insertShared(line, f)
 		d.add(way, core)
-		d.owner[way] = int32(core)
+		d.lines[way].owner = int32(core)
 		return exclusive
 	}
 	d.touch(way)
 	if f.lostLine {
 		h.contend(core, way, line)
-		f.other, f.wrote = d.writer[way], d.wrote[way]
-		f.lostBefore, d.lostAt[way] = d.lostAt[way], h.now
-		f.trueSharing = d.wrote[way]&bytes != 0
+		f.other, f.wrote = d.lines[way].writer, d.lines[way].wrote
+		f.lostBefore, d.lines[way].lostAt = d.lines[way].lostAt, h.now
+		f.trueSharing = d.lines[way].wrote&bytes != 0
 	}
-	if owner := d.owner[way]; owner >= 0 && int(owner) != core {
+	if owner := d.lines[way].owner; owner >= 0 && int(owner) != core {
 		f.transfer = true
-		d.dirty[way] = true
+		d.lines[way].dirty = true
 	}
 	if d.others(way, core) {
 		if write {
 			h.take(way, core, line, true)
-		} else if d.owner[way] >= 0 {
+		} else if d.lines[way].owner >= 0 {
 			h.take(way, core, line, false)
 		}
 	}
@@ -293,20 +295,20 @@ func (h *hierarchy) fetch(core int, line uint64, write bool, bytes uint64, f *fo
 	if d.others(way, core) {
 		return shared | d.mark(way)
 	}
-	d.owner[way] = int32(core)
+	d.lines[way].owner = int32(core)
 	return exclusive | d.mark(way)
 }
 
 // contend notes that a core has come back to a line that was taken from it.
 func (h *hierarchy) contend(core, way int, line uint64) {
-	h.dir.fought[way] = true
+	h.dir.lines[way].fought = true
 	h.contended[line%contendedSlots] = 1
 	h.cores[core].filter.readOnly(line)
 }
 
 // mark is watched if cores have contended for the line in a way.
 func (d *directory) mark(way int) state {
-	if d.fought[way] {
+	if d.lines[way].fought {
 		return watched
 	}
 	return 0
@@ -342,8 +344,8 @@ func (d *directory) victim(line uint64) int {
 func (h *hierarchy) insertShared(line uint64, f *found) int {
 	d := h.dir
 	way := d.victim(line)
-	if d.tags[way] != 0 && d.states[way] != invalid {
-		old, dirty := d.tags[way]-1, d.dirty[way]
+	if d.tags[way] != 0 {
+		old, dirty := d.tags[way]-1, d.lines[way].dirty
 		for w := range d.words {
 			for set := d.sharers[way*d.words+w]; set != 0; set &= set - 1 {
 				p := &h.cores[w*64+trailingZeros(set)]
@@ -356,8 +358,8 @@ func (h *hierarchy) insertShared(line uint64, f *found) int {
 		}
 	}
 	clear(d.sharers[way*d.words : (way+1)*d.words])
-	d.owner[way], d.dirty[way], d.wrote[way], d.fought[way] = -1, false, 0, false
-	d.lostAt[way] = 0
+	l := &d.lines[way]
+	l.owner, l.dirty, l.wrote, l.fought, l.lostAt = -1, false, 0, false, 0
 	d.tags[way], d.states[way] = line+1, shared
 	d.touch(way)
 	return way
@@ -419,14 +421,14 @@ func (h *hierarchy) evicted(core int, line uint64, dirty bool, f *found) {
 		f.writebacks++
 	}
 	way := h.dir.find(line)
-	if way < 0 || h.dir.states[way] == invalid {
+	if way < 0 {
 		return
 	}
 	h.dir.remove(way, core)
-	if h.dir.owner[way] == int32(core) {
-		h.dir.owner[way] = -1
+	if h.dir.lines[way].owner == int32(core) {
+		h.dir.lines[way].owner = -1
 	}
-	h.dir.dirty[way] = h.dir.dirty[way] || dirty
+	h.dir.lines[way].dirty = h.dir.lines[way].dirty || dirty
 }
 
 // fetchCode performs an instruction fetch. Code is read only, so that the directory keeps no account

@@ -63,8 +63,8 @@ func checkLine(t *testing.T, h *hierarchy, line uint64) {
 		}
 		if st == modified || st == exclusive {
 			writers++
-			if h.dir.owner[way] != int32(c) {
-				t.Fatalf("core %d may write line %d, but the directory's owner is %d", c, line, h.dir.owner[way])
+			if h.dir.lines[way].owner != int32(c) {
+				t.Fatalf("core %d may write line %d, but the directory's owner is %d", c, line, h.dir.lines[way].owner)
 			}
 		}
 	}

@@ -323,22 +323,26 @@ func (r *runner) charge(b *blockState, a *Access, issued uint64, kinds KindSet, 
 // split divides the stall over the kinds in proportion to their part of the latency; the last
 // one takes what rounding leaves.
 func (r *runner) split(b *blockState, instr int, kinds KindSet, l *latency, total, stall uint64) {
-	left, rest := stall, total
-	for k := range NumKinds {
-		var n, cost uint64
-		if rest > 0 && l[k] > 0 {
-			cost = left * l[k] / rest
-			left, rest = left-cost, rest-l[k]
+	for k, c := range l {
+		if c > 0 {
+			kinds = kinds.With(Kind(k))
 		}
+	}
+	for left, rest := stall, total; kinds != 0; kinds &= kinds - 1 {
+		k := Kind(trailingZeros(uint64(kinds)))
+		n, cost, part := uint64(1), uint64(0), l[k]
 		switch {
-		case k == BusWait || k == MemoryWait:
-			n = l[k]
-		case kinds.Has(k) || l[k] > 0:
-			n = 1
+		case left == 0 || part == 0:
+		case part == rest:
+			cost, left = left, 0
+		default:
+			cost = left * part / rest
+			left, rest = left-cost, rest-part
 		}
-		if n > 0 {
-			r.event(b, r.block, instr, k, n, cost)
+		if k == BusWait || k == MemoryWait {
+			n = part
 		}
+		r.event(b, r.block, instr, k, n, cost)
 	}
 }
 
