@@ -49,6 +49,7 @@ type heapBook struct {
 	at     map[uint64]*allocator // by address of the function
 	probes map[uint64]bool
 	small  map[uint64]block // by address
+	starts map[uint64]int   // by number of largeBlock bytes: how many blocks of small start there
 	large  []block          // by address, in order
 	open   map[*thread]*allocation
 	calls  map[uint64]*caller // by return address
@@ -81,7 +82,7 @@ const (
 func newHeap() *heapBook {
 	h := &heapBook{
 		names: map[string]*allocator{}, at: map[uint64]*allocator{}, probes: map[uint64]bool{},
-		small: map[uint64]block{}, open: map[*thread]*allocation{}, calls: map[uint64]*caller{},
+		small: map[uint64]block{}, starts: map[uint64]int{}, open: map[*thread]*allocation{}, calls: map[uint64]*caller{},
 	}
 	table := allocators()
 	for i := range table {
@@ -175,6 +176,9 @@ func (h *heapBook) site(r *run, t *thread, o *allocation) uint64 {
 
 func (h *heapBook) keep(b block) {
 	if b.size < largeBlock && b.addr%blockAlign == 0 {
+		if _, ok := h.small[b.addr]; !ok {
+			h.starts[b.addr/largeBlock]++
+		}
 		h.small[b.addr] = b
 		return
 	}
@@ -187,7 +191,12 @@ func (h *heapBook) keep(b block) {
 }
 
 func (h *heapBook) drop(addr uint64) {
-	delete(h.small, addr)
+	if _, ok := h.small[addr]; ok {
+		delete(h.small, addr)
+		if h.starts[addr/largeBlock]--; h.starts[addr/largeBlock] == 0 {
+			delete(h.starts, addr/largeBlock)
+		}
+	}
 	i := sort.Search(len(h.large), func(i int) bool { return h.large[i].addr >= addr })
 	if i < len(h.large) && h.large[i].addr == addr {
 		h.large = slices.Delete(h.large, i, i+1)
@@ -200,6 +209,10 @@ const maxBefore = 64
 // find returns the block that holds an address. A block inside another, as an arena's, comes first.
 func (h *heapBook) find(addr uint64) (block, bool) {
 	for at := addr &^ (blockAlign - 1); at+largeBlock > addr && at > 0; at -= blockAlign {
+		if h.starts[at/largeBlock] == 0 {
+			at &^= largeBlock - 1
+			continue
+		}
 		if b, ok := h.small[at]; ok {
 			if addr < b.addr+b.size {
 				return b, true
