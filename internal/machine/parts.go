@@ -4,9 +4,12 @@ import "math/bits"
 
 func trailingZeros(x uint64) int { return bits.TrailingZeros64(x) }
 
-// tlb is a translation buffer; the zero value (no array) always hits.
+// tlb is a translation buffer with least recently used replacement; the zero value always hits.
 type tlb struct {
-	a    *array
+	tags []uint64 // page + 1, set by set, the one used last first; 0: empty
+	ways uint64
+	sets uint64
+	mask uint64 // sets - 1 if that is a power of two, else 0
 	last uint64 // page of the last access + 1: the common case
 }
 
@@ -14,25 +17,42 @@ func newTLB(d TLBDesc) tlb {
 	if d.Entries == 0 {
 		return tlb{}
 	}
-	return tlb{a: newArray(d.Entries/d.Ways, d.Ways, LRU)}
+	t := tlb{tags: make([]uint64, d.Entries/d.Ways*d.Ways), ways: uint64(d.Ways), sets: uint64(d.Entries / d.Ways)}
+	if log2(int(t.sets)) >= 0 {
+		t.mask = t.sets - 1
+	}
+	return t
+}
+
+// set returns the entries of the set of a page.
+func (t *tlb) set(page uint64) []uint64 {
+	n := page & t.mask
+	if t.mask == 0 {
+		n = page % t.sets
+	}
+	return t.tags[n*t.ways : (n+1)*t.ways]
 }
 
 // same reports whether an access to a page changes nothing, because it was the last one in its set.
 func (t *tlb) same(page uint64) bool {
-	return t.last == page+1 || t.a == nil || t.a.tags[t.a.set(page)*t.a.ways] == page+1
+	return t.last == page+1 || t.tags == nil || t.set(page)[0] == page+1
 }
 
 // access looks a page up and reports whether it missed; the page is then filled.
 func (t *tlb) access(page uint64) (miss bool) {
-	if t.a == nil || t.last == page+1 {
+	if t.tags == nil || t.last == page+1 {
 		return false
 	}
 	t.last = page + 1
-	if i := t.a.find(page); i >= 0 {
-		t.a.touch(i)
-		return false
+	set := t.set(page)
+	before := page + 1 // moves down by one all that were used since the page was, or drops the last
+	for i, tag := range set {
+		set[i] = before
+		if tag == page+1 {
+			return false
+		}
+		before = tag
 	}
-	t.a.insert(t.a.victim(page), page, shared)
 	return true
 }
 

@@ -140,7 +140,10 @@ func (r *runner) repeated(b *blockState, a *Access, addr, count uint64) {
 func (r *runner) line(b *blockState, a *Access, addr, line uint64) {
 	m, p := r.m, r.caches
 	missed := r.c.dtlb.access(addr >> m.page)
-	if !missed && p.hit(line, a.Write) {
+	if p.hit(line, a.Write) {
+		if missed {
+			r.walk(b, a, addr)
+		}
 		return
 	}
 	site := Site{r.block, a.Instr}
@@ -168,6 +171,17 @@ func (r *runner) line(b *blockState, a *Access, addr, line uint64) {
 		kinds = l.erase(b.erased[i], kinds)
 	}
 	r.charge(b, a, issued, kinds, &l)
+}
+
+// walk accounts for an access that misses in the data TLB only.
+func (r *runner) walk(b *blockState, a *Access, addr uint64) {
+	r.sample(b, Site{r.block, a.Instr}, addr, &found{})
+	cost := uint64(r.m.d.DTLB.Miss)
+	if cost == 0 || b.erases(int(a.Instr), DTLBMiss) {
+		return
+	}
+	stall := r.wait(b, a, r.c.clock, cost)
+	r.event(b, r.block, int(a.Instr), DTLBMiss, 1, stall)
 }
 
 // kinds lists the events of an access other than waits. What other cores took away is a coherence miss; that
@@ -306,18 +320,22 @@ func (r *runner) charge(b *blockState, a *Access, issued uint64, kinds KindSet, 
 	if total == 0 && kinds == 0 {
 		return
 	}
-	var stall uint64
-	i := int(a.Instr)
+	stall := r.wait(b, a, issued, total)
+	r.split(b, int(a.Instr), kinds, l, total, stall)
+}
+
+// wait lets the core stand still as long as it has to for an access that takes so long beyond a hit.
+func (r *runner) wait(b *blockState, a *Access, issued, latency uint64) (stall uint64) {
 	switch {
 	case a.Lock:
-		stall = r.c.atomic(total)
+		stall = r.c.atomic(latency)
 	case a.Read:
-		stall = r.c.load(r.m.d, issued, total, b.chase[i])
+		stall = r.c.load(r.m.d, issued, latency, b.chase[a.Instr])
 	default:
-		stall = r.c.store(issued, total)
+		stall = r.c.store(issued, latency)
 	}
 	r.acct.addTime(r.block, stall)
-	r.split(b, i, kinds, l, total, stall)
+	return stall
 }
 
 // split divides the stall over the kinds in proportion to their part of the latency; the last
