@@ -21,13 +21,20 @@ func newEpisode(kind Kind, place unit.Addr) *episode {
 func (r *Recogniser) arrive(t *thread, op *Op) {
 	e := r.barriers[op.Object]
 	if e == nil || e.complete {
-		e = newEpisode(Barrier, op.Site.Place())
+		e = newEpisode(barrierKind(op.Built), op.Site.Place())
 		r.barriers[op.Object] = e
 	}
 	t.piece(op)
 	e.index[t.id] = len(e.parts)
 	e.parts = append(e.parts, t.close(op.At, op.Site))
 	t.at, t.state = e, arrived
+}
+
+func barrierKind(built bool) Kind {
+	if built {
+		return Built
+	}
+	return Barrier
 }
 
 // leave starts t's next part; the last one to leave finishes the instance.

@@ -85,6 +85,7 @@ type Op struct {
 	Woken   []ThreadID // OpRelease
 	Object  uint64     // barrier, region, futex, lock
 	Parties int
+	Built   bool // OpArrive: at a barrier that the program built itself
 	Untyped bool // OpWaitBegin: a bare futex, which may as well be a lock's
 	Lock    bool // OpWaitEnd: if it ended no section it was a lock's
 	Idle    bool // OpWaitEnd: if it ended no section it was for work to do

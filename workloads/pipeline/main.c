@@ -56,7 +56,7 @@ static void done(struct queue *q) {
 }
 
 static void *reader(void *arg) {
-	for (int i = 0; i < 60 * P; i++)
+	for (int i = 0; i < 50 * P; i++)
 		put(&cuts, i);
 	done(&cuts);
 	return arg;
@@ -76,7 +76,7 @@ static void *cutter(void *arg) {
 static void *ranker(void *arg) { /* CAUSE */
 	double x;
 	while (get(&ranks, &x)) { /* CAUSE */
-		for (int i = 0; i < 2500; i++) /* CAUSE */
+		for (int i = 0; i < 4000; i++) /* CAUSE */
 			x = x * 0.998 + i;
 		put(&outs, x);
 	}

@@ -19,6 +19,7 @@ const (
 	roleCondWake               // wakes who waits on arg
 	roleSemWait                // waits until arg is positive
 	roleSectionEnd             // named by the user
+	roleGate                   // a barrier that the program built: found while it runs
 	roleTask                   // makes a task of the function arg
 	roleTaskBody               // such a function: set when a task is made
 	roleRegionBody             // body of a parallel region: set when a region is forked

@@ -106,3 +106,8 @@ func (r *run) setProbe(at uint64) {
 		r.eng.SetProbe(at)
 	}
 }
+
+func (r *run) clearProbe(at uint64) {
+	delete(r.probes, at)
+	r.eng.ClearProbe(at)
+}

@@ -30,6 +30,7 @@ func leavings() [roles]leaving {
 		roleReadLock:   (*run).leaveReadLock,
 		roleTurn:       (*run).leaveTurn,
 		roleCondWait:   (*run).leaveCondWait,
+		roleGate:       (*run).leaveGate,
 		roleTaskBody:   (*run).leaveTaskBody,
 		roleGoLock:     (*run).leaveGoLock,
 		roleAwait:      (*run).leaveAwait,

@@ -133,6 +133,7 @@ func (o *output) part(x *profile.Instance, p *section.Part, i int) {
 		Thread: profile.ThreadID(p.Thread), Start: uint64(p.Start), Arrive: uint64(p.Arrive), Release: uint64(p.Release),
 		LockWait: uint64(p.LockWait), OffCPU: uint64(p.OffCPU), Entry: profile.None, Exit: profile.None,
 	}
+	o.gateWaits(&row, p)
 	if n := len(p.Spans); n > 0 {
 		first, last := p.Spans[0].(*piece), p.Spans[n-1].(*piece)
 		row.EntryStack, row.ExitStack = o.calls(first.start.stack), o.calls(last.stack)
@@ -169,9 +170,26 @@ func (o *output) add(touched []engine.EdgeID, p *piece) []engine.EdgeID {
 	return touched
 }
 
+// gateWaits takes waits that turned out to be a barrier's out of the part's time: it is idleness.
+func (o *output) gateWaits(row *profile.Part, p *section.Part) {
+	var units uint64
+	for _, s := range p.Spans {
+		for _, l := range s.(*piece).locks {
+			if o.r.atGate(&l) {
+				units += l.wait
+			}
+		}
+	}
+	units = min(units, row.LockWait, row.Arrive-row.Start)
+	row.LockWait, row.Arrive = row.LockWait-units, row.Arrive-units
+}
+
 // locks adds the piece's waits for locks.
 func (o *output) locks(x *profile.Instance, p *piece, part int32) {
 	for _, l := range p.locks {
+		if o.r.atGate(&l) {
+			continue
+		}
 		id := int32(o.event(o.kind(l.kind), l.call))
 		x.Events = addCount(x.Events, id, part, l.n)
 		x.Costs = addCount(x.Costs, id, part, l.wait)

@@ -28,6 +28,7 @@ type piece struct {
 	left    bool  // of a goroutine: it has left its processor to others behind it
 	off     uint64
 	earlier []*piece // of a goroutine: what it did before it left its processor to others
+	gate    *gate    // it ended in this function, which may be a barrier
 }
 
 type edgeCount struct {
@@ -58,6 +59,7 @@ type lockEvent struct {
 	call uint64 // the call that waits
 	n    uint64
 	wait uint64
+	gate *gate // in which it happened, which may be a barrier
 }
 
 // begin starts a piece here and now; what was counted since the last one is dropped.
@@ -82,8 +84,11 @@ func (r *run) resume(t *thread, stack []frameRef) {
 // cut ends t's piece here, and starts the next one.
 func (r *run) cut(t *thread) *piece {
 	p := &piece{start: t.piece, at: t.now(), pc: t.ctx.RIP, stack: r.stack(t), locks: t.locks, edges: t.carry, hw: t.carryHW, samples: t.samples,
-		off: t.off, earlier: t.earlier}
+		off: t.off, earlier: t.earlier, gate: t.watchedGate()}
 	r.drain(t, p)
+	if units := r.takeSpinning(t, p); units > 0 {
+		r.tellSpun(t, units)
+	}
 	t.fresh()
 	r.resume(t, p.stack)
 	return p
@@ -122,16 +127,24 @@ func (r *run) cutOp(t *thread, kind section.OpKind) (section.Op, *piece) {
 // noteLock remembers a wait for a lock.
 func (t *thread) noteLock(call, wait uint64) { t.note(lockWait, call, wait) }
 
+func (p *piece) noteLock(call, wait uint64) {
+	p.locks = noted(p.locks, lockEvent{lockWait, call, 1, wait, p.gate})
+}
+
 // note remembers a wait of some kind.
 func (t *thread) note(kind waitEvent, call, wait uint64) {
-	for i := range t.locks {
-		if t.locks[i].call == call && t.locks[i].kind == kind {
-			t.locks[i].n++
-			t.locks[i].wait += wait
-			return
+	t.locks = noted(t.locks, lockEvent{kind, call, 1, wait, t.watchedGate()})
+}
+
+func noted(list []lockEvent, e lockEvent) []lockEvent {
+	for i := range list {
+		if l := &list[i]; l.call == e.call && l.kind == e.kind && l.gate == e.gate {
+			l.n += e.n
+			l.wait += e.wait
+			return list
 		}
 	}
-	t.locks = append(t.locks, lockEvent{kind, call, 1, wait})
+	return append(list, e)
 }
 
 // comeHome starts the piece under way anew as soon as the thread is back in the program's own

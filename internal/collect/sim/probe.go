@@ -90,6 +90,7 @@ func enterings() [roles]entering {
 		roleCondWake:   (*run).enterCondWake,
 		roleSemWait:    (*run).enterPlain,
 		roleSectionEnd: (*run).enterSectionEnd,
+		roleGate:       (*run).enterGate,
 		roleTask:       (*run).enterTask,
 		roleTaskBody:   (*run).enterTaskBody,
 		roleRegionBody: (*run).enterBody,

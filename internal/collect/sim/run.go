@@ -45,6 +45,7 @@ type run struct {
 	tasks   map[uint64]*fn     // functions that tasks were made of, by address
 	bodies  map[uint64][]*fork // bodies of parallel regions, by address
 	waiters map[uint64]int     // threads in roleCondWait, by object
+	gates   map[uint64]*gate   // functions that are barriers, or may be, by address
 	locks   map[uint64]uint64  // clock at which a lock was last given back
 	heap    *heapBook          // with a machine: what the program has allocated
 	numbers *numbering         // nil: nobody asks for the numbers of the parts
@@ -82,7 +83,7 @@ func newRun(cfg Config, meter Meter, sink profile.Sink) (*run, error) {
 		cfg: cfg, meter: meter,
 		byGuest: map[*guest.Thread]*thread{}, byCtx: map[*cpu.Context]*thread{},
 		names: byName(cfg.SectionEnds), entries: map[uint64]*fn{}, tasks: map[uint64]*fn{}, probes: map[uint64]bool{},
-		bodies: map[uint64][]*fork{}, waiters: map[uint64]int{}, members: map[uint64]int{}, locks: map[uint64]uint64{}, holders: map[uint64]*thread{},
+		bodies: map[uint64][]*fork{}, waiters: map[uint64]int{}, members: map[uint64]int{}, locks: map[uint64]uint64{}, holders: map[uint64]*thread{}, gates: map[uint64]*gate{},
 		even:  newEvening(cfg.Even),
 		notes: collect.Notes{}, sampler: sampler{interval: firstInterval},
 	}
@@ -225,7 +226,7 @@ func (r *run) slice(k *core) {
 	} else if !r.act(t, r.enter(t)) {
 		return
 	}
-	r.execute(t, r.budget(k))
+	r.execute(t, t.inGate(r.budget(k)))
 }
 
 // tellQueued tells for how long a thread that could run had no core.
@@ -268,6 +269,7 @@ func (r *run) execute(t *thread, budget int64) {
 		if t.still.suspect {
 			budget = min(budget, suspectLength)
 		}
+		budget = t.inGate(budget)
 	}
 	r.sample(t)
 	r.ended(t)

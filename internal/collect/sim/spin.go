@@ -51,8 +51,10 @@ type watch struct {
 type spinTable struct {
 	parked []*spin
 	points map[uint64]*point
-	lo, hi uint64 // where the last trace led
-	tried  uint64 // work done in all when everything was let loose last
+	lo, hi uint64  // where the last trace led
+	loops  []*spin // that threads were seen to wait in, one for each place
+	of     []int32 // by BlockID: 1 + the index of its loop, 0 if none
+	tried  uint64  // work done in all when everything was let loose last
 }
 
 func (x *spinTable) init() {
@@ -325,51 +327,16 @@ func (r *run) tellSpin(t *thread, s *spin) {
 	s.point = r.passPoint(s, p)
 	op.Untyped = s.point == 0
 	s.call = uint64(op.Site.Place())
+	r.suspect(t, &op)
 	if s.tried = t.tried; s.tried == 0 {
 		s.tried = r.tried(t, s.point) // as near as the registers still tell
 	}
+	r.learn(s)
 	r.feed(op)
 	s.told = true
 	t.waitsOn, t.object = waitsTold, s.object
 	if s.point != 0 {
 		r.pointAt(s.point).park()
-	}
-}
-
-// removeLoop takes the traversals inside the loop out of a piece, and returns
-// the clock units that they were.
-func (r *run) removeLoop(p *piece, s *spin) (units uint64) {
-	edges, blocks := r.eng.Edges(), r.eng.Blocks()
-	keep := p.edges[:0]
-	for _, e := range p.edges {
-		d := &edges[e.id]
-		if d.From < 0 || !s.blocks[d.From] || d.Kind != engine.EdgeEnd && !s.heads[d.Target] {
-			keep = append(keep, e)
-			continue
-		}
-		if d.Kind != engine.EdgeReturn {
-			units += e.n * uint64(blocks[d.From].Instrs)
-		}
-	}
-	p.edges = keep
-	if r.meter.Mode() == engine.Trace {
-		return p.hw.without(s.blocks, r.eventBlock)
-	}
-	return units
-}
-
-// dropLoop takes the loop out of the counters of the piece under way: the call in which it is has waited so long.
-func (r *run) dropLoop(t *thread, s *spin) {
-	p := &piece{}
-	r.drain(t, p)
-	units := min(t.busy, r.removeLoop(p, s))
-	t.busy -= units
-	t = t.acting()
-	if n := len(t.frames); n > 0 {
-		t.frames[n-1].waited += units
-	}
-	if n := len(t.frames); n == 0 || !t.frames[n-1].slow {
-		t.keepFor(p)
 	}
 }
 

@@ -130,6 +130,8 @@ type call struct {
 	waited  uint64 // clock units for which it did not run, in the call
 	piece   *piece
 	other   *thread
+	gate    *gate       // roleGate
+	before  uint64      // roleGate: t.busy at its entry
 	create  *section.Op // roleCreate: to be told when the thread is there
 	created bool        // roleCreate: it has been told
 	start   uint64      // roleCreate: what the thread will run
@@ -141,6 +143,8 @@ type call struct {
 // covers reports whether what happens inside the call (waits, locks) is its own affair.
 func (c *call) covers() bool {
 	switch c.fn.role {
+	case roleGate:
+		return c.told
 	case roleFork:
 		return c.done
 	case roleRegionBody, roleTaskBody, roleCreate, roleSectionEnd, roleSemWait, roleGoC:

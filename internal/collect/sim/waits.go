@@ -77,6 +77,7 @@ func (r *run) tellWait(t *thread, object uint64) {
 	op.Object = object
 	op.Site.Library = r.inLibrary(&op.Site)
 	op.Untyped = t.in(roleSemWait) == nil && !r.known(p)
+	r.suspect(t, &op)
 	r.feed(op)
 	t.waitsOn, t.object, t.untyped = waitsTold, object, op.Untyped
 }
@@ -252,10 +253,7 @@ func (r *run) tellWake(t *thread) {
 
 // tellLock tells of a wait for a lock that is no function of the table.
 func (r *run) tellLock(t *thread, waited uint64) {
-	op := t.simple(section.OpLockBegin, 0)
-	op.At -= unit.Cycles(waited)
-	r.feed(op)
-	r.feed(t.simple(section.OpLockEnd, 0))
+	r.tellSpun(t, waited)
 	if call := r.ownCall(t); call != 0 {
 		t.noteLock(call, waited)
 	}

@@ -1,0 +1,268 @@
+package sim
+
+import (
+	"maps"
+	"slices"
+
+	"lime/internal/section"
+)
+
+// A gate is a function of the program's own in which its threads wait for one another. It is found by what makes a barrier:
+// nobody comes out before all have gone in. From then on lime stops where it is entered and where it returns, as
+// with pthread_barrier_wait, however it waits inside: flags that pass from thread to thread, and spinning
+// for a moment only, are all the same.
+type gate struct {
+	f     *fn
+	state gateState
+	round map[*thread]bool // who has come in this round; gateKnown: and has not been let go
+	seen  map[*thread]bool // gateWatched: who has come ever
+	in    map[*thread]bool // gateWatched: who is in the function
+	whole bool             // gateWatched: the round was watched from its start
+	least uint64           // gateWatched: the least that a thread has done in it
+	fails int              // gateWatched: rounds that were none of a barrier
+	after map[*thread]bool // gateWatched: who was in the function when the first came out
+	since uint64           // gateWatched: when that was
+	slow  bool             // gateWatched: they have come out one by one, as from a lock
+	party map[*thread]bool // gateKnown: who comes to it
+	out   map[*thread]bool // gateKnown: who has been let go and is still in the function
+}
+
+// gateState is what is known of a function.
+type gateState uint8
+
+const (
+	gateWatched gateState = iota // it may be a barrier
+	gateKnown                    // it is one
+	gateRefuted                  // it is none
+)
+
+// Limits of gates.
+const (
+	gateObject = 1 << 62 // keeps them apart from barriers that have an address
+	gateLevels = 3       // how many functions around a wait are tried, the innermost first
+	gateFails  = 2       // rounds that may fail: of the first ones, only a part may have been seen
+	gateLength = 2_000   // instructions that a thread may do in a barrier besides waiting
+	gateTurn   = 200     // instructions in a turn of a thread inside of a gate: it is about to wait, or to release others
+)
+
+// suspect watches the innermost function around a wait that may be a barrier: it was entered since the thread's last wait,
+// and is not the thread's own outermost function.
+func (r *run) suspect(t *thread, op *section.Op) {
+	r.tooLong(t)
+	s := op.Site.Stack
+	for i := 0; i < gateLevels && i+1 < len(s) && len(s)-2-i >= op.Site.Kept; i++ {
+		entry := uint64(s[i].Func)
+		g := r.gates[entry]
+		if g == nil && entry != 0 && r.entries[entry] == nil {
+			g = r.watch(entry)
+		}
+		if g != nil && g.state != gateRefuted {
+			return
+		}
+	}
+}
+
+// tooLong counts against functions in which a thread has worked before it came to wait: they hold more than a barrier.
+func (r *run) tooLong(t *thread) {
+	for i := range t.frames {
+		if c := &t.frames[i]; c.gate != nil && c.gate.state == gateWatched {
+			r.took(c.gate, t, c)
+		}
+	}
+}
+
+// took judges a gate by what a thread did in it.
+func (r *run) took(g *gate, t *thread, c *call) {
+	worked := t.workedIn(c)
+	g.least = min(g.least, worked)
+	if worked > gateLength+2*sliceLength { // some of it may have been spinning in loops that are not known yet
+		r.fails(g)
+		c.before = t.busy
+	}
+}
+
+// workedIn is what a thread has done in a call; that it was spinning there may have come out meanwhile.
+func (t *thread) workedIn(c *call) uint64 { return t.busy - min(t.busy, c.before) }
+
+// fails notes a round that was none of a barrier; true refutes the gate.
+func (r *run) fails(g *gate) bool {
+	if g.whole {
+		g.fails++
+	}
+	g.anew()
+	if g.fails > gateFails {
+		r.refute(g)
+	}
+	return g.state == gateRefuted
+}
+
+func (r *run) watch(entry uint64) *gate {
+	g := &gate{least: ^uint64(0), round: map[*thread]bool{}, seen: map[*thread]bool{}, in: map[*thread]bool{}, party: map[*thread]bool{}, out: map[*thread]bool{}}
+	g.f = &fn{name: "barrier of the program's own", role: roleGate, arg: none, constant: gateObject | entry}
+	r.gates[entry], r.entries[entry] = g, g.f
+	r.setProbe(entry)
+	for _, t := range r.threads {
+		if t.ctx != nil && t.gopher == nil && t.hosts == nil && !t.gone && !t.ended {
+			r.adopt(g, t, entry)
+		}
+	}
+	return g
+}
+
+// adopt takes in a thread that is in the function already.
+func (r *run) adopt(g *gate, t *thread, entry uint64) {
+	pc := t.ctx.RIP
+	for _, f := range r.stack(t) {
+		if _, fn := r.images.function(pc); fn != entry {
+			pc = f.ret - 1
+			continue
+		}
+		i := slices.IndexFunc(t.frames, func(c call) bool { return c.rsp < f.cfa-8 })
+		if i < 0 {
+			i = len(t.frames)
+		}
+		t.frames = slices.Insert(t.frames, i, call{fn: g.f, ret: f.ret, rsp: f.cfa - 8, at: t.now(), gate: g, before: t.busy})
+		r.setProbe(f.ret)
+		g.round[t], g.in[t], g.seen[t] = true, true, true
+		return
+	}
+}
+
+func (r *run) refute(g *gate) {
+	entry := g.f.constant &^ gateObject
+	g.state = gateRefuted
+	delete(r.entries, entry)
+	if r.spins.points[entry] == nil && r.bodies[entry] == nil && r.tasks[entry] == nil {
+		r.clearProbe(entry)
+	}
+}
+
+// enterGate is a thread's arrival.
+func (r *run) enterGate(t *thread, f *fn) {
+	g := r.gates[t.ctx.RIP]
+	if g.state == gateWatched && !r.comes(g, t) {
+		return
+	}
+	c := r.open(t, f)
+	c.gate, c.before = g, t.busy
+	if g.state == gateKnown {
+		r.arriveGate(t, g, c)
+	}
+}
+
+// comes notes that a thread enters a function that may be a barrier; false refutes it.
+func (r *run) comes(g *gate, t *thread) bool {
+	if g.round[t] {
+		if g.whole && g.least <= gateLength && len(g.round) > 1 && len(g.round) == len(g.seen) {
+			g.state, g.party, g.round = gateKnown, g.round, map[*thread]bool{}
+			return true
+		}
+		g.anew()
+	}
+	for x := range g.round {
+		if !g.in[x] {
+			if r.fails(g) {
+				return false
+			}
+			break
+		}
+	}
+	g.round[t], g.in[t], g.seen[t] = true, true, true
+	return true
+}
+
+// anew starts a round: whoever has come so far has come for the last one.
+func (g *gate) anew() { g.round, g.whole = map[*thread]bool{}, true }
+
+func (r *run) arriveGate(t *thread, g *gate, c *call) {
+	op := r.arrival(t, c, section.OpArrive)
+	if s := op.Site.Stack; len(s) > 1 && uint64(s[0].Call) == t.ctx.RIP {
+		op.Site.Stack = s[1:] // the call, not the function itself
+		c.site = op.Site
+	}
+	op.Built = true
+	r.feed(op)
+	c.told = true
+	g.party[t], g.round[t] = true, true
+	delete(g.out, t)
+}
+
+// leaveGate is a thread's return.
+func (r *run) leaveGate(t *thread, c *call) {
+	g := c.gate
+	delete(g.in, t)
+	if !c.told {
+		if g.state == gateWatched {
+			r.lessSpinning(t)
+			r.took(g, t, c)
+			g.drains(t)
+		}
+		return
+	}
+	if g.round[t] && !g.out[t] { // the first to leave: all must be there
+		if g.state == gateKnown && !g.complete() {
+			r.refute(g)
+		}
+		g.out, g.round = g.round, map[*thread]bool{}
+	}
+	delete(g.out, t)
+	r.leaveBarrier(t, c)
+}
+
+// complete reports whether all who come here have come.
+func (g *gate) complete() bool {
+	for t := range g.party {
+		if !t.gone && !t.ended && !g.round[t] {
+			return false
+		}
+	}
+	return true
+}
+
+// drains notes how long it takes until all have come out.
+func (g *gate) drains(t *thread) {
+	if len(g.after) == 0 {
+		g.since, g.after = t.now(), maps.Clone(g.in)
+		return
+	}
+	if g.after[t] {
+		g.slow = g.slow || t.now()-min(t.now(), g.since) > gateLength
+		delete(g.after, t)
+	}
+}
+
+// holds reports whether waits in the function are those of a barrier, as far as can be told.
+func (g *gate) holds() bool {
+	return g.state == gateKnown || g.state == gateWatched && g.fails == 0 && !g.slow
+}
+
+// atGate reports whether what was taken for a wait for a lock is one at a barrier.
+func (r *run) atGate(l *lockEvent) bool {
+	if l.kind != lockWait {
+		return false
+	}
+	g := l.gate
+	if g == nil {
+		_, entry := r.images.function(l.call)
+		g = r.gates[entry]
+	}
+	return g != nil && g.holds()
+}
+
+// watchedGate is the innermost function that may be a barrier and in which t stands.
+func (t *thread) watchedGate() *gate {
+	for i := len(t.frames) - 1; i >= 0; i-- {
+		if g := t.frames[i].gate; g != nil && !t.frames[i].told {
+			return g
+		}
+	}
+	return nil
+}
+
+// inGate shortens a turn inside of a gate.
+func (t *thread) inGate(budget int64) int64 {
+	if n := len(t.frames); n > 0 && t.frames[n-1].gate != nil && t.frames[n-1].told {
+		return min(budget, gateTurn)
+	}
+	return budget
+}
