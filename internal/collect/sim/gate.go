@@ -261,7 +261,7 @@ func (t *thread) watchedGate() *gate {
 
 // inGate shortens a turn inside of a gate.
 func (t *thread) inGate(budget int64) int64 {
-	if n := len(t.frames); n > 0 && t.frames[n-1].gate != nil && t.frames[n-1].told {
+	if n := len(t.frames); n > 0 && t.frames[n-1].gate != nil && t.frames[n-1].gate.state != gateRefuted {
 		return min(budget, gateTurn)
 	}
 	return budget

@@ -65,6 +65,7 @@ func (r *run) wake(s *spin, by *thread) bool {
 // staysIn runs a thread for a moment, beside the cores, to see whether it leaves its loop. If not, it goes
 // on waiting as if nothing had happened.
 func (r *run) staysIn(t *thread, s *spin, at uint64) bool {
+	was, busy, latest := t.at, t.busy, r.latest
 	t.core = &core{n: max(t.lastCore, 0), clock: at, heapPos: -1}
 	left := r.tryOut(t)
 	t.at, t.core = t.core.clock, nil
@@ -79,6 +80,7 @@ func (r *run) staysIn(t *thread, s *spin, at uint64) bool {
 		w.value, _ = r.value(w.addr, w.n)
 	}
 	s.since = t.at
+	t.at, t.busy, r.latest = was, busy, latest // or each look would let it leave so much later
 	return true
 }
 
