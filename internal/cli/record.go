@@ -20,6 +20,7 @@ type recordFlags struct {
 	pid       int
 	noResolve bool
 	noHooks   bool
+	events    []string
 }
 
 func (a *app) recordCommand() *cobra.Command {
@@ -52,6 +53,7 @@ what was recorded so far.
 	fl.Uint64VarP(&f.frequency, "frequency", "F", native.DefaultFrequency, "samples per second and thread, 1 to 10000")
 	fl.Uint32Var(&f.stack, "stack", native.DefaultStackBytes, "copy so many `bytes` of a thread's stack with each sample")
 	fl.IntVarP(&f.pid, "pid", "p", 0, "record this `process`, which runs already, until it ends or lime is interrupted")
+	fl.StringSliceVar(&f.events, "event", nil, "sample `NAME` next to time (llc-miss, branch-miss, l1d-miss, tlb-miss, page-fault, none); all that there are")
 	fl.BoolVar(&f.noHooks, "no-hooks", false, "do not watch the program's synchronisation functions")
 	fl.BoolVar(&f.noResolve, "no-resolve", false, "leave functions and lines to 'lime resolve'")
 	return cmd
@@ -70,6 +72,9 @@ func (f *recordFlags) check(args []string) error {
 	case f.output == "":
 		return usage(errors.New("--output: no file named"))
 	}
+	if err := native.CheckEvents(f.events); err != nil {
+		return usage(fmt.Errorf("--event: %w", err))
+	}
 	return nil
 }
 
@@ -85,7 +90,7 @@ func (a *app) record(ctx context.Context, args []string, f *recordFlags) error {
 		return failed(err)
 	}
 	res, err := native.Run(ctx, native.Options{
-		Command: args, PID: f.pid, Frequency: f.frequency, StackBytes: f.stack, NoHooks: f.noHooks, Tool: "lime " + Version(),
+		Command: args, PID: f.pid, Frequency: f.frequency, StackBytes: f.stack, NoHooks: f.noHooks, Events: f.events, Tool: "lime " + Version(),
 		Stdin: a.stdin, Stdout: a.stdout, Stderr: a.stderr, Out: w,
 	})
 	err = errors.Join(err, w.Close())

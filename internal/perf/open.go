@@ -44,6 +44,11 @@ func HardwareEvents() []Clock {
 	}
 }
 
+// Events lists all that can be sampled next to the clock: the counters, and what the kernel counts on every machine.
+func Events() []Clock {
+	return append(HardwareEvents(), Clock{"page-fault", unix.PERF_TYPE_SOFTWARE, unix.PERF_COUNT_SW_PAGE_FAULTS})
+}
+
 // Options describe what to open.
 type Options struct {
 	PID       int    // process (its main thread), and everything that it starts from then on
@@ -185,15 +190,19 @@ func (s *Session) openOn(o Options, cpu int) error {
 }
 
 // Add opens a further event on the same CPUs, whose samples arrive through the session's rings. All
-// events of a session share one Layout.
+// events of a session share one Layout, but for the size of the stack. The addresses of hardware events are as precise as the machine has them.
 func (s *Session) Add(o Options) error {
 	cpus, err := onlineCPUs()
 	if err != nil {
 		return err
 	}
 	attr := attrOf(o)
+	target := o.PID
+	if o.TID != 0 {
+		target = o.TID
+	}
 	for i, cpu := range cpus {
-		fd, err := unix.PerfEventOpen(&attr, o.PID, cpu, -1, unix.PERF_FLAG_FD_CLOEXEC)
+		fd, err := openPrecise(&attr, target, cpu, o.Clock.Type == unix.PERF_TYPE_HARDWARE || o.Clock.Type == unix.PERF_TYPE_HW_CACHE)
 		if err != nil {
 			return &UnsupportedError{Event: o.Clock.Name, Err: err, Hint: hint(err)}
 		}
@@ -208,6 +217,22 @@ func (s *Session) Add(o Options) error {
 		}
 	}
 	return nil
+}
+
+// openPrecise asks for addresses without skid first, then for less (precise_ip of perf_event_open(2)).
+func openPrecise(attr *unix.PerfEventAttr, pid, cpu int, hardware bool) (fd int, err error) {
+	levels := []uint64{0}
+	if hardware {
+		levels = []uint64{unix.PerfBitPreciseIPBit2, unix.PerfBitPreciseIPBit1, 0}
+	}
+	for _, level := range levels {
+		a := *attr
+		a.Bits |= level
+		if fd, err = unix.PerfEventOpen(&a, pid, cpu, -1, unix.PERF_FLAG_FD_CLOEXEC); err == nil {
+			return fd, nil
+		}
+	}
+	return fd, err
 }
 
 // eventID asks the kernel for the id that the event's samples carry.

@@ -75,6 +75,10 @@ func (r *run) sampled(x *item) {
 	if t.ended {
 		return
 	}
+	if x.event != "" {
+		r.happened(t, x)
+		return
+	}
 	nanos := float64(r.nanosOf(x.sample.period))
 	waits := t.waits()
 	t.spins, t.onTask = x.spins, false
@@ -347,6 +351,9 @@ func (r *run) leaveCreate(t *thread, h *hook.Record, at uint64) {
 	}
 	if t.create != nil { // no thread came of it: the piece goes on
 		p := t.create.Span.(*piece)
+		for k, n := range t.piece.events {
+			p.addEvent(k, n)
+		}
 		p.samples, p.work, p.spin = append(p.samples, t.piece.samples...), p.work+t.piece.work, p.spin+t.piece.spin
 		p.cpu = 0
 		t.piece, t.create = p, nil

@@ -13,6 +13,7 @@ type Options struct {
 	PID        int      // attach to this process instead
 	Frequency  uint64   // samples per second and thread; 0: 499
 	StackBytes uint32   // of each thread's stack that a sample copies; 0: 24576
+	Events     []string // to sample next to the clock, by the names of perf.Events; nil: all that there are
 	NoHooks    bool     // do not watch the synchronisation functions
 	NoPerf     bool     // do not sample
 	Tool       string   // name and version, for the profile

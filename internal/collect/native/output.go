@@ -18,7 +18,9 @@ type output struct {
 	idle       *idling
 	lockKind   int32
 	lockEvents map[uint64]profile.EventID // by call
-	virtual    map[int32]uint64           // by thread: where its next part begins
+	eventKinds map[string]int32
+	eventRows  map[eventKey]profile.EventID
+	virtual    map[int32]uint64 // by thread: where its next part begins
 	instances  int
 	widest     int // most parts of an instance
 	work       uint64
@@ -39,7 +41,7 @@ type pathKey struct {
 
 func newOutput(sink profile.Sink, c *code) *output {
 	return &output{sink: sink, code: c, sections: map[sectionKey]profile.SectionID{}, paths: map[pathKey]float64{}, idle: newIdling(cores()), virtual: map[int32]uint64{}, lockKind: profile.None,
-		lockEvents: map[uint64]profile.EventID{}}
+		lockEvents: map[uint64]profile.EventID{}, eventKinds: map[string]int32{}, eventRows: map[eventKey]profile.EventID{}}
 }
 
 // kinds maps the words of section to those of the profile.
@@ -85,6 +87,7 @@ func (o *output) instance(in section.Instance) {
 		o.counts(x, &sum, int32(i))
 		o.iterations(x, &sum, int32(i))
 		o.lockWaits(x, &sum, int32(i))
+		o.events(x, &sum, int32(i))
 		o.charge(p.Spans, x.Section, sum.scale(), lengths)
 	}
 	o.place(x, in.Kind)
@@ -134,6 +137,7 @@ type partSum struct {
 	cpu, spin, work uint64
 	lockOff, wait   uint64 // blocked on locks; waited for locks in all
 	locks           []lockWait
+	events          map[eventKey]uint64
 	blocks          map[*block]blockSum
 	order           []*block
 	trips           map[*block]blockSum // n samples, and what was left in all
@@ -152,6 +156,12 @@ func (s *partSum) add(p *piece) {
 		s.lockOff, s.wait = s.lockOff+l.off, s.wait+l.wait
 	}
 	s.locks = append(s.locks, p.locks...)
+	for k, n := range p.events {
+		if s.events == nil {
+			s.events = map[eventKey]uint64{}
+		}
+		s.events[k] += n
+	}
 	for _, w := range p.samples {
 		b, ok := s.blocks[w.b]
 		if !ok {

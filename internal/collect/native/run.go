@@ -60,7 +60,9 @@ type run struct {
 	lost     uint64
 	throttle uint64
 	children map[int32]bool
-	aliens   map[int32]bool // threads of child processes, which write into the same ring; false: known to be none
+	kinds    map[string]bool   // of events that are sampled
+	eventIDs map[uint64]string // by the kernel's id: the kind, "" for a clock
+	aliens   map[int32]bool    // threads of child processes, which write into the same ring; false: known to be none
 	notes    collect.Notes
 }
 
@@ -92,7 +94,7 @@ const gcPercent = 400
 
 func newRun(o Options) *run {
 	return &run{o: o, keepAt: firstKeep, table: table(), kernel: applying(), hooked: hooking(), byTID: map[int32]*thread{}, handles: map[uint64]*thread{}, open: map[uint64]openRegion{},
-		waiters: map[uint64][]*thread{}, unlocks: map[uint64][]unlock{}, sites: map[siteKey]section.Site{}, children: map[int32]bool{}, aliens: map[int32]bool{}, notes: collect.Notes{}}
+		waiters: map[uint64][]*thread{}, unlocks: map[uint64][]unlock{}, sites: map[siteKey]section.Site{}, children: map[int32]bool{}, kinds: map[string]bool{}, eventIDs: map[uint64]string{}, aliens: map[int32]bool{}, notes: collect.Notes{}}
 }
 
 // start launches the program.
@@ -151,6 +153,7 @@ func (r *run) openPerf(o perf.Options) {
 		var s *perf.Session
 		if s, err = perf.Open(o); err == nil {
 			r.session, r.by, r.switches = append(r.session, s), c.Name, true
+			r.openEvents(s, o)
 			break
 		}
 	}
@@ -342,7 +345,11 @@ func (r *run) record(rec *perf.Record) {
 		r.throttle++
 		return
 	case perf.TypeSample:
-		x.sample, x.spins, x.inside = r.sampler.take(rec)
+		if x.event = r.eventName(rec.Event); x.event != "" {
+			x.pc, x.sample.period = rec.IP, rec.Period
+		} else {
+			x.sample, x.spins, x.inside = r.sampler.take(rec)
+		}
 	case perf.TypeComm:
 		if rec.Exec {
 			r.replaced()

@@ -21,6 +21,8 @@ type item struct {
 	forced bool // switch: it could have gone on
 	sample workSample
 	spins  bool
+	event  string // sample: of an event, not of the clock
+	pc     uint64
 	inside bool // sample: code of the program's own runs inside of a hooked call
 }
 

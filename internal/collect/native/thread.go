@@ -108,6 +108,7 @@ type piece struct {
 	cpu     uint64 // time on a CPU
 	samples []workSample
 	locks   []lockWait
+	events  map[eventKey]uint64
 	spin    uint64 // period of samples inside of a runtime's waiting
 	work    uint64 // period of the others
 	charged bool   // its samples stand in the call-path tree of a section

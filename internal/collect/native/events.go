@@ -1,0 +1,136 @@
+package native
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+
+	"golang.org/x/sys/unix"
+
+	"lime/internal/perf"
+	"lime/internal/profile"
+)
+
+// Sampled events: what the processor's counters, or the kernel, see happen in the program. They are sampled by frequency like time, so that a
+// sample stands for as many events as passed since the one before; it has no stack, only the instruction.
+
+// eventTitles names the kinds of events for people; those of the machine model that are the same have the same words.
+func eventTitles() map[string]string {
+	return map[string]string{"llc-miss": "last-level miss", "branch-miss": "branch mispredict", "l1d-miss": "L1 data miss",
+		"tlb-miss": "data TLB miss", "page-fault": "page fault"}
+}
+
+// eventStack is what the samples of events copy of the stack: all events of a ring have the same fields, so it cannot be nothing.
+const eventStack = 8
+
+// faultPeriod is how many page faults there are to a sample. By frequency the kernel takes a second to find a fitting period for an event that comes
+// in bursts, and the estimates are too high until then.
+const faultPeriod = 32
+
+// adder opens a further event on a session.
+type adder interface {
+	Add(o perf.Options) error
+}
+
+// openEvents opens the events that the user names, or all that there are.
+func (r *run) openEvents(s adder, o perf.Options) {
+	o.Leader, o.Layout = false, perf.Layout{Stack: eventStack}
+	for _, e := range perf.Events() {
+		if r.o.Events != nil && !slices.Contains(r.o.Events, e.Name) {
+			continue
+		}
+		o.Clock, o.Period = e, 0
+		if e.Type == unix.PERF_TYPE_SOFTWARE {
+			o.Period = faultPeriod
+		}
+		if err := s.Add(o); err == nil {
+			r.kinds[e.Name] = true
+		} else if r.o.Events != nil {
+			r.notes.Add("no-event", err.Error())
+		}
+	}
+}
+
+// CheckEvents reports names that are none of an event.
+func CheckEvents(names []string) error {
+	var known []string
+	for _, e := range perf.Events() {
+		known = append(known, e.Name)
+	}
+	for _, n := range names {
+		if n != NoEvents && !slices.Contains(known, n) {
+			return fmt.Errorf("there is no event %q: choose from %v, or %s", n, known, NoEvents)
+		}
+	}
+	return nil
+}
+
+// NoEvents is the name by which a user asks for none.
+const NoEvents = "none"
+
+// eventName is the kind of event that a sample's id belongs to, "" for the clock.
+func (r *run) eventName(id uint64) string {
+	if len(r.kinds) == 0 {
+		return ""
+	}
+	name, ok := r.eventIDs[id]
+	if !ok {
+		for _, s := range r.session {
+			if n := s.EventName(id); r.kinds[n] {
+				name = n
+			}
+		}
+		r.eventIDs[id] = name
+	}
+	return name
+}
+
+// eventKey is a kind of event at an instruction.
+type eventKey struct {
+	kind string
+	pc   uint64
+}
+
+// happened takes the sample of an event: what happens while a thread waits is nobody's.
+func (r *run) happened(t *thread, x *item) {
+	p := t.piece
+	if t.waits() {
+		p = t.task
+	}
+	if p != nil {
+		p.addEvent(eventKey{x.event, x.pc}, max(x.sample.period, 1))
+	}
+}
+
+func (p *piece) addEvent(k eventKey, n uint64) {
+	if p.events == nil {
+		p.events = map[eventKey]uint64{}
+	}
+	p.events[k] += n
+}
+
+// events writes how often a part's events happened, by samples.
+func (o *output) events(x *profile.Instance, s *partSum, part int32) {
+	keys := slices.SortedFunc(maps.Keys(s.events), func(a, b eventKey) int {
+		return cmp.Or(cmp.Compare(a.kind, b.kind), cmp.Compare(a.pc, b.pc))
+	})
+	for _, k := range keys {
+		x.Events = append(x.Events, profile.Count{Row: int32(o.event(k)), Part: part, N: s.events[k]})
+	}
+}
+
+// event is the row of a kind of event at an instruction.
+func (o *output) event(k eventKey) profile.EventID {
+	id, ok := o.eventRows[k]
+	if !ok {
+		kind, told := o.eventKinds[k.kind]
+		if !told {
+			kind = o.sink.AddKind(profile.EventKind{Name: k.kind, Title: eventTitles()[k.kind], Unit: "times", Label: profile.Sampled})
+			o.eventKinds[k.kind] = kind
+		}
+		id = o.sink.AddEvent(profile.Event{Kind: kind, Node: o.code.at(k.pc).b.id, Addr: k.pc})
+		o.eventRows[k] = id
+	}
+	return id
+}

@@ -1,0 +1,175 @@
+package native
+
+import (
+	"os"
+	"reflect"
+	"strings"
+	"testing"
+
+	"golang.org/x/sys/unix"
+
+	"lime/internal/perf"
+	"lime/internal/profile"
+	"lime/internal/section"
+)
+
+// countersAt is a machine with some of the counters.
+type countersAt struct {
+	has  []string
+	asks []perf.Options
+}
+
+func (c *countersAt) Add(o perf.Options) error {
+	c.asks = append(c.asks, o)
+	for _, n := range c.has {
+		if n == o.Clock.Name {
+			return nil
+		}
+	}
+	return &perf.UnsupportedError{Event: o.Clock.Name, Err: unix.ENOENT, Hint: "no such counter"}
+}
+
+// recording is a run that is fed by the test, over the images of the test itself.
+func recording(t *testing.T, o Options) (*run, *profile.Profile) {
+	t.Helper()
+	p := profile.New(profile.Meta{})
+	o.Out = p
+	r := newRun(o.withDefaults())
+	r.pid, r.by, r.switches = int32(os.Getpid()), "cycles", true
+	r.images = newImages(os.Getpid())
+	if err := r.images.load(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(r.images.close)
+	r.code = newCode(r.images, p)
+	r.sampler = newSampler(r.images, r.code, p)
+	r.out = newOutput(p, r.code)
+	r.rec = section.New(r.out.instance)
+	r.started = 1000
+	r.startThread(r.pid, nil, r.started)
+	return r, p
+}
+
+func TestEventsOfAMachineWithCounters(t *testing.T) {
+	r, p := recording(t, Options{})
+	machine := &countersAt{has: []string{"llc-miss", "page-fault"}}
+	r.openEvents(machine, perf.Options{PID: 5, Frequency: 499, Leader: true, Layout: perf.Layout{Stack: 24576}})
+	if want := map[string]bool{"llc-miss": true, "page-fault": true}; !reflect.DeepEqual(r.kinds, want) || len(machine.asks) != len(perf.Events()) {
+		t.Fatalf("opened %v after %d questions", r.kinds, len(machine.asks))
+	}
+	for _, o := range machine.asks {
+		if o.Leader || o.Layout.Stack != eventStack || (o.Clock.Name == "page-fault") != (o.Period > 0) {
+			t.Errorf("asked for %+v", o)
+		}
+	}
+	if len(r.notes) != 0 {
+		t.Errorf("notes %v: nobody asked for the others", r.notes)
+	}
+	const second = 77
+	r.eventIDs[1], r.eventIDs[2] = "llc-miss", "page-fault"
+	pc := uint64(reflect.ValueOf(TestEventsOfAMachineWithCounters).Pointer())
+	at := uint64(2000)
+	feed := func(x perf.Record) {
+		x.PID, x.Time = r.pid, at
+		at += 1000
+		r.record(&x)
+	}
+	feed(perf.Record{Type: perf.TypeFork, TID: second, Parent: r.pid, ParentTID: r.pid})
+	feed(perf.Record{Type: perf.TypeSwitch, TID: second})
+	feed(perf.Record{Type: perf.TypeSample, TID: r.pid, Event: 1, IP: pc, Period: 1000})
+	for range 3 {
+		feed(perf.Record{Type: perf.TypeSample, TID: second, Event: 1, IP: pc, Period: 1000})
+		feed(perf.Record{Type: perf.TypeSample, TID: second, Event: 2, IP: pc, Period: faultPeriod})
+	}
+	r.drain(0)
+	if _, err := r.finish(nil, false); err != nil {
+		t.Fatal(err)
+	}
+	if err := profile.Validate(p); err != nil {
+		t.Fatal(err)
+	}
+	got := map[string]uint64{}
+	for id := range p.Tables().Sections {
+		for in := range p.Instances(profile.SectionID(id)) {
+			for _, c := range in.Events {
+				e := p.Tables().Events[c.Row]
+				kind := p.Tables().Kinds[e.Kind]
+				if e.Addr != pc || kind.Label != profile.Sampled || kind.Title == "" {
+					t.Errorf("event %+v of kind %+v", e, kind)
+				}
+				got[kind.Name] += c.N
+			}
+		}
+	}
+	if got["llc-miss"] != 4000 || got["page-fault"] != 3*faultPeriod {
+		t.Errorf("events %v; want 4,000 misses and %d page faults", got, 3*faultPeriod)
+	}
+}
+
+func TestAskedForEvents(t *testing.T) {
+	r, _ := recording(t, Options{Events: []string{"branch-miss"}})
+	r.openEvents(&countersAt{}, perf.Options{})
+	if notes := r.notes.List(); len(notes) != 1 || notes[0].Code != "no-event" || !strings.Contains(notes[0].Text, "branch-miss") {
+		t.Errorf("notes %v", notes)
+	}
+	if err := CheckEvents([]string{"page-fault", "none"}); err != nil {
+		t.Error(err)
+	}
+	if err := CheckEvents([]string{"page-fualt"}); err == nil || !strings.Contains(err.Error(), "page-fault") {
+		t.Errorf("a wrong name: %v", err)
+	}
+}
+
+func TestEveryEventHasATitle(t *testing.T) {
+	for _, e := range perf.Events() {
+		if eventTitles()[e.Name] == "" {
+			t.Errorf("%s has none", e.Name)
+		}
+	}
+}
+
+const faults = `
+#define _GNU_SOURCE
+#include <pthread.h>
+#include <sys/mman.h>
+static pthread_barrier_t b;
+static void *work(void *a) {
+	pthread_barrier_wait(&b);
+	if (a) {
+		char *p = mmap(0, 32 << 20, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+		madvise(p, 32 << 20, MADV_NOHUGEPAGE);
+		for (long i = 0; i < 32 << 20; i += 4096) p[i] = 1;
+	}
+	pthread_barrier_wait(&b);
+	return 0;
+}
+int main(void) {
+	pthread_t t[2];
+	pthread_barrier_init(&b, 0, 2);
+	for (long i = 0; i < 2; i++) pthread_create(&t[i], 0, work, (void *)i);
+	for (int i = 0; i < 2; i++) pthread_join(t[i], 0);
+	return 0;
+}
+`
+
+// One of two threads touches 8,192 new pages: its page faults are counted to within a few samples, at the instruction that stores.
+func TestPageFaults(t *testing.T) {
+	p, _ := record(t, Options{Command: []string{build(t, faults)}})
+	if !hasSamples(p) {
+		t.Skip("no samples on this machine")
+	}
+	const pages = 32 << 20 / 4096
+	var all, most uint64
+	for id := range p.Tables().Sections {
+		for in := range p.Instances(profile.SectionID(id)) {
+			for _, c := range in.Events {
+				if p.Tables().Kinds[p.Tables().Events[c.Row].Kind].Name == "page-fault" {
+					all, most = all+c.N, max(most, c.N)
+				}
+			}
+		}
+	}
+	if !noted(p, "lost-samples") && (most < pages*9/10 || most > pages*11/10 || all > pages*12/10) {
+		t.Errorf("%d page faults, %d of them at one instruction; want %d there", all, most, pages)
+	}
+}
