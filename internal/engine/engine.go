@@ -17,6 +17,7 @@ type Engine struct {
 	running  *cpu.Context // in Run
 
 	blocks  map[uint64]*block          // by guest PC
+	recent  [recentBlocks]*block       // of blocks, by guest PC modulo the number
 	pages   map[uint64][]*block        // by guest page
 	order   []*block                   // by host address
 	heads   map[uint64]map[uint64]bool // by guest page: where blocks have started; kept when the cache is emptied
@@ -162,7 +163,7 @@ func (e *Engine) flush() {
 			b.super.dead = true
 		}
 	}
-	e.blocks = map[uint64]*block{}
+	e.blocks, e.recent = map[uint64]*block{}, [recentBlocks]*block{}
 	e.order, e.exits = nil, nil
 	e.cache.reset()
 	e.addMiss()

@@ -43,9 +43,17 @@ type unrunnable struct{ exit cpu.Exit }
 
 func (u *unrunnable) Error() string { return fmt.Sprintf("cannot run: %+v", u.exit) }
 
+// recentBlocks is how many blocks are found without a map, where slices begin.
+const recentBlocks = 1021
+
 // block returns the translation of pc, made now if there is none. The error is *unrunnable.
 func (e *Engine) block(pc uint64) (*block, error) {
+	last := &e.recent[pc%recentBlocks]
+	if b := *last; b != nil && b.pc == pc && !b.stale {
+		return b, nil
+	}
 	if b := e.blocks[pc]; b != nil {
+		*last = b
 		return b, nil
 	}
 	e.splitAt(pc)

@@ -51,27 +51,38 @@ func enumRows(table string, names []string) string {
 	return "INSERT INTO " + table + " VALUES " + strings.Join(rows, ",")
 }
 
-// inserter inserts rows within one transaction; statements are prepared once per table.
+// statement is what one prepared statement inserts: a number of rows of a table.
+type statement struct {
+	table string
+	rows  int
+}
+
+// inserter inserts rows within one transaction; statements are prepared once.
 type inserter struct {
 	tx    *sql.Tx
 	env   *env
-	stmts map[string]*sql.Stmt
+	stmts map[statement]*sql.Stmt
 	args  []any
 }
 
 func newInserter(tx *sql.Tx, e *env) *inserter {
-	return &inserter{tx: tx, env: e, stmts: map[string]*sql.Stmt{}}
+	return &inserter{tx: tx, env: e, stmts: map[statement]*sql.Stmt{}}
 }
 
-func (in *inserter) insert(table string, args ...any) error {
-	st := in.stmts[table]
+func (in *inserter) insert(table string, args ...any) error { return in.insertMany(table, 1, args) }
+
+// insertMany inserts n rows, whose columns follow one another.
+func (in *inserter) insertMany(table string, n int, args []any) error {
+	key := statement{table, n}
+	st := in.stmts[key]
 	if st == nil {
 		var err error
-		q := "INSERT OR REPLACE INTO " + table + " VALUES(?" + strings.Repeat(",?", len(args)-1) + ")"
+		row := "(?" + strings.Repeat(",?", len(args)/n-1) + ")"
+		q := "INSERT OR REPLACE INTO " + table + " VALUES" + row + strings.Repeat(","+row, n-1)
 		if st, err = in.tx.Prepare(q); err != nil {
 			return err
 		}
-		in.stmts[table] = st
+		in.stmts[key] = st
 	}
 	_, err := st.Exec(args...)
 	return err
@@ -79,21 +90,36 @@ func (in *inserter) insert(table string, args ...any) error {
 
 // insertRows inserts rows whose ids count up from first.
 func insertRows[Row any](in *inserter, spec rowSpec[Row], first int, rows []Row) error {
-	for i := range rows {
-		if err := insertRow(in, spec, first+i, &rows[i]); err != nil {
+	for len(rows) > 0 {
+		n := 1
+		if len(rows) >= rowsAtOnce {
+			n = rowsAtOnce
+		}
+		if err := insertBatch(in, spec, first, rows[:n]); err != nil {
 			return err
 		}
+		first, rows = first+n, rows[n:]
 	}
 	return nil
 }
 
+// rowsAtOnce is how many rows one statement inserts, if there are as many: running a statement costs more than a row.
+const rowsAtOnce = 32
+
 func insertRow[Row any](in *inserter, spec rowSpec[Row], id int, r *Row) error {
-	in.args = append(in.args[:0], int64(id))
-	for _, c := range spec.cols(r, in.env) {
-		in.args = append(in.args, c)
+	return insertBatch(in, spec, id, []Row{*r})
+}
+
+func insertBatch[Row any](in *inserter, spec rowSpec[Row], id int, rows []Row) error {
+	in.args = in.args[:0]
+	for i := range rows {
+		in.args = append(in.args, int64(id+i))
+		for _, c := range spec.cols(&rows[i], in.env) {
+			in.args = append(in.args, c)
+		}
 	}
-	if err := in.insert(spec.table, in.args...); err != nil {
-		return fmt.Errorf("%s %d: %w", spec.table, id, err)
+	if err := in.insertMany(spec.table, len(rows), in.args); err != nil {
+		return fmt.Errorf("%s %d to %d: %w", spec.table, id, id+len(rows)-1, err)
 	}
 	return nil
 }

@@ -106,11 +106,16 @@ func replace(cfg Config, e *guest.ExecRequest) error {
 	return unix.Exec("/proc/self/exe", append([]string{"lime", ChildVerb}, fds...), os.Environ())
 }
 
+// ballast is memory that is never touched. The collector of garbage waits until the heap has doubled, and so does not run
+// at all in the short time that most programs take to start.
+const ballast = 32 << 20
+
 // runHere runs the program in this process.
 func runHere(cfg Config, stderr io.Writer) Result {
 	runtime.LockOSThread()
 	dieWithParent(cfg.Parent)
 	debug.SetPanicOnFault(true)
+	defer runtime.KeepAlive(make([]byte, ballast))
 	var interrupts atomic.Int32
 	cfg.interrupted = func() bool { return interrupts.Load() > 0 }
 	meter, err := cfg.meter()

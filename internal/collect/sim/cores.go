@@ -1,7 +1,5 @@
 package sim
 
-import "container/heap"
-
 // core is one simulated core.
 type core struct {
 	n       int
@@ -31,28 +29,64 @@ func newCores(n int, quantum uint64) *cores {
 // activeHeap holds the cores that have a thread, the lowest clock first, then the lowest number.
 type activeHeap []*core
 
-func (h activeHeap) Len() int { return len(h) }
-func (h activeHeap) Less(i, j int) bool {
+func (h activeHeap) less(i, j int) bool {
 	if h[i].clock != h[j].clock {
 		return h[i].clock < h[j].clock
 	}
 	return h[i].n < h[j].n
 }
-func (h activeHeap) Swap(i, j int) {
+
+func (h activeHeap) swap(i, j int) {
 	h[i], h[j] = h[j], h[i]
 	h[i].heapPos, h[j].heapPos = i, j
 }
-func (h *activeHeap) Push(x any) {
-	c := x.(*core)
+
+func (h *activeHeap) push(c *core) {
 	c.heapPos = len(*h)
 	*h = append(*h, c)
+	h.up(c.heapPos)
 }
-func (h *activeHeap) Pop() any {
-	old := *h
-	c := old[len(old)-1]
-	c.heapPos = -1
-	*h = old[:len(old)-1]
-	return c
+
+func (h *activeHeap) remove(i int) {
+	last := len(*h) - 1
+	h.swap(i, last)
+	(*h)[last].heapPos = -1
+	*h = (*h)[:last]
+	if i < last {
+		h.fix(i)
+	}
+}
+
+// fix moves a core whose clock has changed to its place.
+func (h activeHeap) fix(i int) {
+	if !h.up(i) {
+		h.down(i)
+	}
+}
+
+func (h activeHeap) up(i int) (moved bool) {
+	for i > 0 && h.less(i, (i-1)/2) {
+		h.swap(i, (i-1)/2)
+		i, moved = (i-1)/2, true
+	}
+	return moved
+}
+
+func (h activeHeap) down(i int) {
+	for {
+		least := 2*i + 1
+		if least >= len(h) {
+			return
+		}
+		if least+1 < len(h) && h.less(least+1, least) {
+			least++
+		}
+		if !h.less(least, i) {
+			return
+		}
+		h.swap(i, least)
+		i = least
+	}
 }
 
 // next is the core to run.
@@ -86,7 +120,7 @@ func (c *cores) first(me *core) bool {
 // moved puts a core whose clock has changed back in order.
 func (c *cores) moved(k *core) {
 	if k.heapPos >= 0 {
-		heap.Fix(&c.active, k.heapPos)
+		c.active.fix(k.heapPos)
 	}
 }
 
@@ -132,7 +166,7 @@ func (c *cores) assign(k *core, t *thread) {
 	k.clock = max(k.clock, t.readyAt)
 	t.queued += k.clock - t.readyAt
 	k.quantum = k.clock + c.length
-	heap.Push(&c.active, k)
+	c.active.push(k)
 }
 
 // release takes the thread off its core, which goes to the next one that waits.
@@ -143,7 +177,7 @@ func (c *cores) release(t *thread) {
 		return
 	}
 	t.core, k.busy = nil, nil
-	heap.Remove(&c.active, k.heapPos)
+	c.active.remove(k.heapPos)
 	if len(c.ready) > 0 {
 		next := c.ready[0]
 		c.ready = c.ready[1:]
