@@ -48,6 +48,7 @@ func (m mapping) sub(lo, hi uint64) mapping {
 // mapTable is an interval map: disjoint mappings in order of address.
 type mapTable struct {
 	rows []mapping
+	last int // the row that was found last
 }
 
 // first is the index of the first mapping that ends above a.
@@ -57,8 +58,12 @@ func (t *mapTable) first(a uint64) int {
 
 // find is the mapping that holds a.
 func (t *mapTable) find(a uint64) (mapping, bool) {
+	if i := t.last; i < len(t.rows) && t.rows[i].lo <= a && a < t.rows[i].hi {
+		return t.rows[i], true
+	}
 	i := t.first(a)
 	if i < len(t.rows) && t.rows[i].lo <= a {
+		t.last = i
 		return t.rows[i], true
 	}
 	return mapping{}, false

@@ -28,6 +28,42 @@ func (r *run) loads(t *thread, at *state, b *engine.Block) (out []watch, ok bool
 	return out, true
 }
 
+// harmTable is what is known of blocks: whether one holds an instruction that is not harmless. A block may be
+// cut in two, so its size belongs to the answer.
+type harmTable []struct {
+	size     uint32
+	harmless bool
+}
+
+// harmlessPath reports whether all blocks on a path could be those of a loop that waits. Most loops that are looked at are work.
+func (r *run) harmlessPath(path []state) bool {
+	for i := range path {
+		id, ok := r.blocks.startingAt(path[i].pc)
+		if !ok || !r.harmlessBlock(id) {
+			return false
+		}
+	}
+	return true
+}
+
+func (r *run) harmlessBlock(id engine.BlockID) bool {
+	x, b := &r.spins.harm, &r.eng.Blocks()[id]
+	for len(*x) <= int(id) {
+		*x = append(*x, harmTable{{}}...)
+	}
+	known := &(*x)[id]
+	if known.size == b.Size {
+		return known.harmless
+	}
+	known.size, known.harmless = b.Size, true
+	for pc := b.PC; known.harmless && pc < b.PC+uint64(b.Size); {
+		in, ok := r.decode(pc)
+		known.harmless = ok && harmless(&in)
+		pc += uint64(in.Len)
+	}
+	return known.harmless
+}
+
 // harmless reports whether an instruction changes nothing that another thread could see.
 func harmless(in *x86.Inst) bool {
 	if in.X87 || in.SSE || in.AVX || in.AVX512 {

@@ -1,6 +1,8 @@
 package sim
 
 import (
+	"slices"
+
 	"lime/internal/cpu"
 	"lime/internal/engine"
 	"lime/internal/guest"
@@ -55,6 +57,9 @@ type spinTable struct {
 	loops  []*spin // that threads were seen to wait in, one for each place
 	of     []int32 // by BlockID: 1 + the index of its loop, 0 if none
 	tried  uint64  // work done in all when everything was let loose last
+	path   []state // for trace, whose memory is used again
+	seen   []uint64
+	harm   harmTable
 }
 
 func (x *spinTable) init() {
@@ -164,8 +169,10 @@ func stateOf(t *thread) state { return state{t.ctx.RIP, t.ctx.GPR} }
 // trace steps t block by block until it is where it was. It returns nil if the
 // way there changed anything but one counter.
 func (r *run) trace(t *thread) *spin {
-	path := []state{stateOf(t)}
-	seen, judged := map[uint64]bool{path[0].pc: true}, 0
+	path := append(r.spins.path[:0], stateOf(t))
+	defer func() { r.spins.path = path }()
+	seen, judged := append(r.spins.seen[:0], path[0].pc), 0
+	defer func() { r.spins.seen = seen }()
 	r.spins.lo, r.spins.hi = t.ctx.RIP, t.ctx.RIP
 	for range traceBlocks {
 		if !r.traceStep(t) {
@@ -173,7 +180,9 @@ func (r *run) trace(t *thread) *spin {
 		}
 		now := stateOf(t)
 		r.spins.lo, r.spins.hi = min(r.spins.lo, now.pc), max(r.spins.hi, now.pc)
-		seen[now.pc] = true
+		if !slices.Contains(seen, now.pc) {
+			seen = append(seen, now.pc)
+		}
 		if now.pc != path[0].pc {
 			path = append(path, now)
 			continue
@@ -232,6 +241,9 @@ func (r *run) traceStep(t *thread) bool {
 // judge looks at the blocks on the path: do they only load? pure is false if not; the
 // spin is nil as long as nothing is watched.
 func (r *run) judge(t *thread, path []state, differ int) (s *spin, pure bool) {
+	if !r.harmlessPath(path) {
+		return nil, false
+	}
 	s = &spin{t: t, blocks: map[engine.BlockID]bool{}, heads: map[uint64]bool{}, bounded: differ > 0, since: t.now()}
 	watched := map[uint64]bool{}
 	for i := range path {

@@ -17,7 +17,7 @@ const deepest = 4096
 
 // stack lists t's open calls, innermost first.
 func (r *run) stack(t *thread) []frameRef {
-	var out []frameRef
+	out := make([]frameRef, 0, 8)
 	regs := unwind.FromMachine(&t.ctx.GPR, t.ctx.RIP)
 	if ret, ok := r.bareEntry(t); ok {
 		regs[unwind.PC], regs[unwind.RSP] = ret, regs[unwind.RSP]+8
