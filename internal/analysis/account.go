@@ -15,7 +15,8 @@ import (
 const (
 	importantShare = 0.05 // a line with this share of the imbalance is important
 	estimatedShare = 0.1  // the same where the account rests on estimates
-	maxGross       = 4    // estimates that add up to so many times the imbalance, before what they take back, say nothing
+	maxGross       = 4    // rows that add up to so many times the imbalance, before what they take back, say nothing
+	manyThreads    = 6    // from which rows that make up for one another are one
 	lostShare      = 0.25 // with so much on rows without a line the account cannot refute a correlation
 )
 
@@ -67,12 +68,21 @@ func (r *runner) account(sec *Section, p *pending) error {
 	sec.Ledger, sec.HasLedger = acc, acc.Exact
 	sec.LedgerRestSum, sec.LedgerPositive, sec.LedgerNegative = acc.Rest.Cycles, acc.Rest.Positive, acc.Rest.Negative
 	posts, order := r.postings(acc)
-	if acc.Exact {
+	switch {
+	case torn(acc):
+		sec.HasLedger = false
+	case acc.Exact:
 		r.rankExact(sec, posts, order)
-	} else {
+	default:
 		r.rankEstimated(sec, posts, order)
 	}
 	return nil
+}
+
+// torn says whether an account's rows are so much larger than the imbalance that none of them explains it, as where many
+// threads run one another's tasks. With few threads, rows may well make up for one another.
+func torn(acc *ledger.Account) bool {
+	return acc.Positive > maxGross*acc.Total && (!acc.Exact || len(acc.Threads) >= manyThreads)
 }
 
 // postings groups the rows by line and event.
@@ -234,9 +244,6 @@ func (r *runner) uncharged(c *Cause, p *posting, lost bool) {
 // rankEstimated keeps the order by score, gives the known causes their estimated shares, and takes lines from the
 // account only where the regression found nothing.
 func (r *runner) rankEstimated(sec *Section, posts map[causeKey]*posting, order []causeKey) {
-	if sec.Ledger.Positive > maxGross*sec.Ledger.Total {
-		return
-	}
 	known := byKey(sec)
 	for key, c := range known {
 		if p := posts[key]; p != nil {

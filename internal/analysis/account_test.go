@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"lime/internal/ledger"
 	"lime/internal/profile"
 )
 
@@ -69,6 +70,23 @@ func TestLedgerWithTwoThreads(t *testing.T) {
 	}
 	if cs[0].Score != 0 || cs[0].Agreement == "" {
 		t.Errorf("score %v, remark %q", cs[0].Score, cs[0].Agreement)
+	}
+}
+
+// An account whose rows are many times the imbalance explains nothing, but for few threads.
+func TestTorn(t *testing.T) {
+	account := func(positive float64, threads int, exact bool) *ledger.Account {
+		return &ledger.Account{Total: 1, Positive: positive, Exact: exact, Threads: make([]profile.ThreadID, threads)}
+	}
+	for _, tt := range []struct {
+		acc  *ledger.Account
+		want bool
+	}{
+		{account(1.5, 8, true), false}, {account(30, 8, true), true}, {account(30, 2, true), false}, {account(30, 2, false), true},
+	} {
+		if got := torn(tt.acc); got != tt.want {
+			t.Errorf("positive rows of %v, %d threads, exact %v: %v", tt.acc.Positive, len(tt.acc.Threads), tt.acc.Exact, got)
+		}
 	}
 }
 
