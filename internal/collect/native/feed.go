@@ -95,6 +95,7 @@ func (r *run) sampled(x *item) {
 	default:
 		x.sample.at = t.cpu.at(x.at) - min(t.cpu.at(x.at), t.piece.cpuFrom)
 		t.piece.work += x.sample.period
+		t.piece.high = max(t.piece.high, x.sample.sp)
 		t.piece.samples = append(t.piece.samples, x.sample)
 	}
 	r.out.idle.moment.add(x.sample.path, int32(t.id), x.sample.working, nanos)
@@ -268,8 +269,10 @@ func hooking() [roles]actions {
 
 // arrival is an operation at a hooked call.
 func (r *run) arrival(t *thread, kind section.OpKind, h *hook.Record, at uint64, object uint64) section.Op {
-	op, _ := r.cutOp(t, kind, at)
-	op.Object, op.Site = object, r.site(h)
+	op, p := r.cutOp(t, kind, at)
+	s := r.site(h)
+	r.keepFrames(&s, p)
+	op.Object, op.Site = object, s.Site
 	return op
 }
 

@@ -35,7 +35,7 @@ func (r *run) locked(t *thread, h *hook.Record, at uint64) {
 	begin.Object, end.Object = h.Arg0, h.Arg0
 	r.feed(begin)
 	r.feed(end)
-	s := r.site(h)
+	s := r.site(h).Site
 	call := r.code.callBefore(h.Caller)
 	if len(s.Stack) > 0 {
 		call = uint64(s.Stack[0].Call)
@@ -64,7 +64,7 @@ func (r *run) unlocked(t *thread, h *hook.Record, at uint64) {
 	if len(list) >= keptUnlocks {
 		list = append(list[:0], list[keptUnlocks/2:]...)
 	}
-	r.unlocks[h.Arg0] = append(list, unlock{at, t, r.sitePath(r.site(h))})
+	r.unlocks[h.Arg0] = append(list, unlock{at, t, r.sitePath(r.site(h).Site)})
 }
 
 // blame charges a wait to those who held the lock meanwhile, at the places where they gave it back.

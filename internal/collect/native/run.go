@@ -52,7 +52,8 @@ type run struct {
 	open     map[uint64]openRegion // by what names the call
 	waiters  map[uint64][]*thread
 	unlocks  map[uint64][]unlock
-	sites    map[siteKey]section.Site
+	sites    map[siteKey]site
+	left     map[unit.Addr]int // by innermost call: how many functions the threads leave between two of them
 	regions  uint64
 	started  uint64
 	keepAt   uint64
@@ -94,7 +95,7 @@ const gcPercent = 400
 
 func newRun(o Options) *run {
 	return &run{o: o, keepAt: firstKeep, table: table(), kernel: applying(), hooked: hooking(), byTID: map[int32]*thread{}, handles: map[uint64]*thread{}, open: map[uint64]openRegion{},
-		waiters: map[uint64][]*thread{}, unlocks: map[uint64][]unlock{}, sites: map[siteKey]section.Site{}, children: map[int32]bool{}, kinds: map[string]bool{}, eventIDs: map[uint64]string{}, aliens: map[int32]bool{}, notes: collect.Notes{}}
+		waiters: map[uint64][]*thread{}, unlocks: map[uint64][]unlock{}, sites: map[siteKey]site{}, left: map[unit.Addr]int{}, children: map[int32]bool{}, kinds: map[string]bool{}, eventIDs: map[uint64]string{}, aliens: map[int32]bool{}, notes: collect.Notes{}}
 }
 
 // start launches the program.

@@ -48,7 +48,7 @@ func (s *sampler) take(r *perf.Record) (w workSample, spins, inside bool) {
 		s.broken.note(err, s.images, s.pcs[len(s.pcs)-1], len(s.pcs) >= deepest)
 	}
 	w, spins = s.path(r.Period)
-	w.trips = trips
+	w.trips, w.sp = trips, r.Regs[perf.RegSP]
 	return w, spins, s.inside()
 }
 

@@ -1,6 +1,8 @@
 package native
 
 import (
+	"math"
+
 	"lime/internal/collect/native/hook"
 	"lime/internal/section"
 	"lime/internal/unit"
@@ -10,12 +12,18 @@ import (
 // siteKey names the place of a hooked call.
 type siteKey struct{ caller, sp, body uint64 }
 
+// site is the place of a hooked call. ends holds, for each frame, where the stack pointer stands when its function has returned.
+type site struct {
+	section.Site
+	ends []uint64
+}
+
 const maxSites = 1 << 14
 
-// site is the place at which a thread called a hooked function, as the recogniser wants it. The program runs on, so
+// site finds the place at which a thread called a hooked function, as the recogniser wants it. The program runs on, so
 // only the return address is sure; what lies above it is read from the thread's stack as it is now, which
 // holds as long as the calls are open.
-func (r *run) site(h *hook.Record) section.Site {
+func (r *run) site(h *hook.Record) site {
 	key := siteKey{h.Caller, h.SP, r.body(h)}
 	if s, ok := r.sites[key]; ok {
 		return s
@@ -61,21 +69,43 @@ func (r *run) tailCall(h *hook.Record) (f section.Frame, ok bool) {
 	return section.Frame{Call: unit.Addr(jump), Func: unit.Addr(entry)}, jump != 0
 }
 
-func (r *run) readSite(h *hook.Record) section.Site {
-	var s section.Site
+// keepFrames finds how many of the outermost calls a thread has not come back from since its piece began: the samples of the piece say how far it
+// came back. What they said of one place at any time holds for pieces without samples, too.
+func (r *run) keepFrames(s *site, p *piece) {
+	if len(s.Stack) == 0 {
+		return
+	}
+	at := s.Stack[0].Call
+	if p.high > 0 {
+		left := 0
+		for left < len(s.ends) && s.ends[left] <= p.high {
+			left++
+		}
+		r.left[at] = max(r.left[at], left)
+	}
+	if left, ok := r.left[at]; ok {
+		s.Kept = max(0, len(s.Stack)-left-1) // a call is kept if the function that it called is
+	}
+}
+
+func (r *run) readSite(h *hook.Record) site {
+	var s site
 	if f, ok := r.tailCall(h); ok {
-		s.Stack = append(s.Stack, f)
+		s.Stack, s.ends = append(s.Stack, f), append(s.ends, h.SP+8)
 	}
 	var regs unwind.Regs
 	regs[unwind.PC], regs[unwind.RSP], regs[unwind.RBP] = h.Caller, h.SP+8, h.FP
 	stack := make([]byte, siteStack)
 	stack = stack[:peek(r.images.pid, h.SP, stack)]
 	first := true
-	visit := func(pc, _ uint64) bool {
+	visit := func(pc, sp uint64) bool {
 		if !first && !r.sampler.followsCall(pc) { // the stack has changed meanwhile
 			return false
 		}
 		first = false
+		if len(s.ends) < len(s.Stack) {
+			s.ends = append(s.ends, sp)
+		}
 		if r.images.own(pc - 1) {
 			s.Stack = append(s.Stack, r.frame(pc))
 		}
@@ -83,6 +113,9 @@ func (r *run) readSite(h *hook.Record) section.Site {
 	}
 	regs[unwind.PC] = h.Caller
 	_, _ = r.sampler.walker.Walk(regs, stackMemory(h.SP, stack), visit)
+	for len(s.ends) < len(s.Stack) {
+		s.ends = append(s.ends, math.MaxUint64)
+	}
 	return s
 }
 

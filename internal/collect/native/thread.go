@@ -112,6 +112,7 @@ type piece struct {
 	spin    uint64 // period of samples inside of a runtime's waiting
 	work    uint64 // period of the others
 	charged bool   // its samples stand in the call-path tree of a section
+	high    uint64 // how far its samples came up the stack, 0 = none
 }
 
 // workSample is a sample of a thread at work.
@@ -120,6 +121,7 @@ type workSample struct {
 	b      *block
 	period uint64
 	trips  []trip
+	sp     uint64
 
 	at      uint64 // CPU time since the piece began
 	working int    // threads at work at that moment
