@@ -64,6 +64,9 @@ func edit(src profile.Source, o Options) func(*profile.Meta, *profile.Tables) er
 		if err := inlinedBarriers(src, t, trimmed); err != nil {
 			return err
 		}
+		if err := regionLines(src, t); err != nil {
+			return err
+		}
 		mergeByLine(t)
 		return nil
 	}

@@ -86,6 +86,9 @@ func (r *Recogniser) aloneBut(t *thread, fresh ThreadID) bool {
 // exit ends a thread; its last part waits for the join.
 func (r *Recogniser) exit(t *thread, op *Op) {
 	t.piece(op)
+	if op.Final {
+		r.final = op.Site.Place()
+	}
 	at := op.At
 	if t.state == waiting || t.state == joining {
 		at = t.wait.at

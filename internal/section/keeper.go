@@ -1,6 +1,10 @@
 package section
 
-import "lime/internal/unit"
+import (
+	"slices"
+
+	"lime/internal/unit"
+)
 
 // A keeper gives work out to others and waits until it is done.
 
@@ -52,4 +56,20 @@ func (r *Recogniser) answers(p *release) bool {
 		}
 	}
 	return true
+}
+
+// withoutKeepers drops the parts of threads that created others and have done next to nothing themselves since, but wait
+// until the others are done: by sleeping, say.
+func (r *Recogniser) withoutKeepers(parts []Part) []Part {
+	parents, most := map[ThreadID]bool{}, unit.Cycles(0)
+	for i := range parts {
+		parents[r.threads[parts[i].Thread].parent] = true
+		most = max(most, parts[i].worked())
+	}
+	return slices.DeleteFunc(parts, func(p Part) bool { return parents[p.Thread] && p.OffCPU > p.worked() && p.worked()*parentShare < most })
+}
+
+// worked is the part's time without its waits.
+func (p *Part) worked() unit.Cycles {
+	return p.Time() - min(p.Time(), p.LockWait+p.OffCPU)
 }

@@ -87,6 +87,7 @@ type Op struct {
 	Parties int
 	Built   bool // OpArrive: at a barrier that the program built itself
 	Untyped bool // OpWaitBegin: a bare futex, which may as well be a lock's
+	Final   bool // OpExit: it ends the program
 	Lock    bool // OpWaitEnd: if it ended no section it was a lock's
 	Idle    bool // OpWaitEnd: if it ended no section it was for work to do
 	N       unit.Cycles

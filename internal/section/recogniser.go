@@ -1,6 +1,7 @@
 package section
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"sort"
@@ -21,6 +22,7 @@ type Recogniser struct {
 	openings   map[uint64]unit.Cycles // when a built barrier opened last
 	undone     []*builtEpisode        // built barriers whose place is not decided yet
 	pending    *release               // a release whose waiters have not all been woken yet
+	final      unit.Addr              // where the program was ended, if that is known
 }
 
 // New returns a recogniser that hands every finished instance to emit.
@@ -272,7 +274,7 @@ func (r *Recogniser) tails(at unit.Cycles) {
 		}
 	}
 	parts = slices.DeleteFunc(parts, func(p Part) bool { return waits[p.Thread] && p.Time()*parentShare < most })
-	r.finish(Instance{Kind: Tail, Place: majorityPlace(parts, 0), Parts: parts})
+	r.finish(Instance{Kind: Tail, Place: cmp.Or(r.final, majorityPlace(parts, 0)), Parts: r.withoutKeepers(parts)})
 }
 
 // tail is what t did since its last section.

@@ -70,6 +70,7 @@ type run struct {
 // end is how the run ended.
 type end struct {
 	over   bool
+	by     *thread // who ended the program
 	state  string
 	err    error
 	exec   *guest.ExecRequest

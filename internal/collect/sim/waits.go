@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"lime/internal/engine"
 	"lime/internal/guest"
 	"lime/internal/section"
 	"lime/internal/unit"
@@ -302,6 +303,9 @@ func (r *run) endThread(t *thread) {
 	}
 	r.ended(t)
 	op, _ := r.cutOp(t, section.OpExit)
+	if op.Final = r.end.by == t; op.Final && len(op.Site.Stack) == 0 {
+		op.Site.Stack = r.endOfMain()
+	}
 	t.ended = true
 	r.feed(op)
 	r.out.threadEnd(t)
@@ -310,6 +314,7 @@ func (r *run) endThread(t *thread) {
 // endAll ends all threads; first is the one that ends the process.
 func (r *run) endAll(first *thread) {
 	if first != nil {
+		r.end.by = first
 		r.endThread(first)
 	}
 	for _, t := range r.gophers.running(r.threads) {
@@ -320,6 +325,25 @@ func (r *run) endAll(first *thread) {
 			r.endThread(t)
 		}
 	}
+}
+
+// endOfMain is the return from the program's main function that was run last in its code, for a program that ends so.
+func (r *run) endOfMain() []section.Frame {
+	last := uint64(0)
+	blocks := r.blocks.sync()
+	for i := range blocks {
+		b := &blocks[i]
+		if b.End != engine.EndRet || b.LastPC <= last || !r.images.own(b.LastPC) {
+			continue
+		}
+		if name, _ := r.images.function(b.LastPC); name == "main" {
+			last = b.LastPC
+		}
+	}
+	if last == 0 {
+		return nil
+	}
+	return []section.Frame{r.frame(last, last)}
 }
 
 func (r *run) threadGone(t *thread) {
