@@ -185,9 +185,10 @@ func (p *printer) unshown(s *Section, o TextOptions) {
 	}
 }
 
-// nothingTold tells whether a verdict says already that nothing was found.
+// nothingTold tells whether a verdict says already that nothing was found, or why nothing can be.
 func (s *Section) nothingTold() bool {
-	return slices.ContainsFunc(s.Verdicts, func(v Verdict) bool { return strings.HasPrefix(v.Code, "nothing-") })
+	told := []string{"nothing-found", "nothing-significant", "too-few-samples", "noise", "first-calls", "spread-thin"}
+	return slices.ContainsFunc(s.Verdicts, func(v Verdict) bool { return slices.Contains(told, v.Code) })
 }
 
 const noCauseWords = "Nothing that was counted explains this imbalance: no event rises and falls with the " +
