@@ -38,6 +38,7 @@ type posting struct {
 	share  float64
 	hw     bool
 	event  string
+	course []float64 // cycles by group of instances
 }
 
 // pending is an account that is being made beside the statistics: neither needs the other.
@@ -68,6 +69,10 @@ func (r *runner) account(sec *Section, p *pending) error {
 	sec.Ledger, sec.HasLedger = acc, acc.Exact
 	sec.LedgerRestSum, sec.LedgerPositive, sec.LedgerNegative = acc.Rest.Cycles, acc.Rest.Positive, acc.Rest.Negative
 	posts, order := r.postings(acc)
+	sec.draws = newShareDraws(acc)
+	for _, p := range posts {
+		p.course = sec.draws.course(p)
+	}
 	switch {
 	case torn(acc):
 		sec.HasLedger = false
@@ -218,7 +223,7 @@ func otherShare(acc *ledger.Account) float64 {
 // charge gives a cause its share, and says whether the two methods agree.
 func (c *Cause) charge(p *posting, sec *Section, m *profile.Meta) {
 	share := p.share
-	c.Share, c.LedgerTime = &share, p.cycles
+	c.Share, c.LedgerTime, c.course = &share, p.cycles, p.course
 	c.TimeToWin = max(0, min(p.cycles, sec.TimeToWin))
 	c.WinShare = ratio(c.TimeToWin, float64(m.RunTime))
 	if c.Score <= 0 && p.share >= importantShare && sec.HasLedger {

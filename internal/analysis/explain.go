@@ -47,6 +47,7 @@ func (r *runner) explain(sec *Section, s *summary) error {
 		return err
 	}
 	r.join(sec)
+	r.shareIntervals(sec, sec.draws)
 	return nil
 }
 
@@ -102,8 +103,9 @@ func (r *runner) surround(c *Cause, outs []*outcome) {
 		return
 	}
 	c.Paths = r.paths(o, finding{node: int32(c.Nodes[0])})
-	if g, ok := o.m.byEdge[c.edge]; ok && o.label != nil {
-		c.Members = r.memberLines(o, o.label[g])
+	if cluster, ok := r.clusterOf(o, c); ok {
+		c.Members = r.memberLines(o, cluster)
+		c.Rivals = r.accountRivals(o, c, cluster)
 	}
 }
 

@@ -92,6 +92,12 @@ func (c *Cause) take(d *Cause, sec *Section) {
 		sum := *c.Share + *d.Share
 		c.Share = &sum
 		c.LedgerTime += d.LedgerTime
+		if len(c.course) == len(d.course) {
+			c.course = slices.Clone(c.course)
+			for g, x := range d.course {
+				c.course[g] += x
+			}
+		}
 		c.TimeToWin = max(0, min(c.LedgerTime, sec.TimeToWin))
 		c.WinShare = sec.WinShare * ratio(c.TimeToWin, sec.TimeToWin)
 	}

@@ -113,6 +113,7 @@ type Section struct {
 	LedgerNegative float64           `json:"ledger_rest_negative,omitempty"`
 	Ledger         *ledger.Account   `json:"ledger,omitempty"` // the account; nil for balanced sections
 
+	draws   *shareDraws
 	samples float64 // per thread and analysed instance, in sampled profiles
 }
 
@@ -201,13 +202,15 @@ type Cause struct {
 	Important bool    `json:"important"`
 	// Share is the exact part of the imbalance that the ledger charges to this line; nil if
 	// the profile's counts are not exact.
-	Share       *float64 `json:"share"`
-	LedgerTime  float64  `json:"ledger_time,omitempty"` // Share in clock units, over all instances
-	Beta        float64  `json:"beta"`
-	P           float64  `json:"p"`        // of the partial F test, smallest over instances
-	PFamily     float64  `json:"p_family"` // guarded for the number of clusters and instances tried
-	R2          Interval `json:"r2"`       // part of the variance in time that its cluster explains
-	Correlation float64  `json:"correlation"`
+	Share *float64 `json:"share"`
+	// ShareInterval says how much Share varies if the instances are drawn anew; nil with one instance.
+	ShareInterval *Interval `json:"share_interval,omitempty"`
+	LedgerTime    float64   `json:"ledger_time,omitempty"` // Share in clock units, over all instances
+	Beta          float64   `json:"beta"`
+	P             float64   `json:"p"`        // of the partial F test, smallest over instances
+	PFamily       float64   `json:"p_family"` // guarded for the number of clusters and instances tried
+	R2            Interval  `json:"r2"`       // part of the variance in time that its cluster explains
+	Correlation   float64   `json:"correlation"`
 	// Stability is how often it is found again with other data, the smaller of two figures: with one thread left out, and with
 	// the instances drawn anew.
 	Stability       float64 `json:"stability"`
@@ -233,7 +236,9 @@ type Cause struct {
 
 	key  causeKey
 	from *gathered
-	edge int32 // of causes that only the account knows: the way that varies most
+	// course is what the account charges, by group of instances.
+	course []float64
+	edge   int32 // of causes that only the account knows: the way that varies most
 }
 
 // Interval is an estimate with its 95 % confidence bounds.

@@ -48,6 +48,7 @@ type entry struct {
 	now     float64 // cycles in the instance at hand
 	hit     bool
 	worst   InstanceShare
+	course  []Course
 	members []int32
 	with    []Net // rows that were taken in
 	netted  bool  // it was taken in itself
@@ -56,6 +57,9 @@ type entry struct {
 func newBook(l *Ledger, id profile.SectionID) *book {
 	return &book{l: l, acc: &Account{Section: id}, byKey: map[rowKey]int{}, threads: map[profile.ThreadID]int{}, counts: newCounts(l.tab)}
 }
+
+// courseShare is the share of an instance's imbalance from which a row's part of it is kept.
+const courseShare = 0.001
 
 // enter books one instance.
 func (b *book) enter(r *result) {
@@ -73,6 +77,9 @@ func (b *book) enter(r *result) {
 	for _, e := range b.touched {
 		if e.worst.Seq < 0 || math.Abs(e.now) > math.Abs(e.worst.Cycles) {
 			e.worst = InstanceShare{inst.Seq, e.now}
+		}
+		if math.Abs(e.now) >= courseShare*r.total() {
+			e.course = append(e.course, Course{len(b.acc.Instances), e.now})
 		}
 		e.now, e.hit = 0, false
 	}
@@ -365,7 +372,7 @@ func (b *book) top(e *entry) *memberWeight {
 func (b *book) finish(e *entry, perm []int) Row {
 	top := b.top(e)
 	row := Row{Cycles: e.cycles.hi, Share: share(e.cycles.hi, b.acc.Total), Threads: permuted(e.threads, perm), PassedOn: e.passed,
-		Worst: e.worst, Nodes: len(e.members)}
+		Worst: e.worst, Course: e.course, Nodes: len(e.members)}
 	b.describe(&row, e, top)
 	return row
 }

@@ -69,6 +69,8 @@ type Row struct {
 	PassedOn float64 `json:"passed_on,omitempty"`
 	// Worst is the instance in which the row was largest.
 	Worst InstanceShare `json:"worst"`
+	// Course are its cycles in those instances in which they are worth keeping, in no order; an instance may come twice.
+	Course []Course `json:"-"`
 	// Nodes is the number of blocks merged into the row.
 	Nodes int `json:"nodes"`
 	// With are the rows that made up for one another with this one, and were added to it.
@@ -98,6 +100,12 @@ type EdgeCount struct {
 type InstanceShare struct {
 	Seq    int     `json:"seq"`
 	Cycles float64 `json:"cycles"`
+}
+
+// Course is a row's cycles in one of Account.Instances.
+type Course struct {
+	Index  int
+	Cycles float64
 }
 
 // InstanceTotal is one instance's imbalance.

@@ -146,6 +146,7 @@ func (e *entry) take(row *entry) {
 	for i, x := range row.threads {
 		e.threads[i] += x
 	}
+	e.course = append(e.course, row.course...)
 	if e.worst.Seq < 0 {
 		e.worst.Seq = row.worst.Seq
 	}

@@ -196,6 +196,10 @@ func (b *builder) cause(c *analysis.Cause) Cause {
 	if c.Share != nil {
 		out.Share, out.ShareKind = *c.Share, "ledger"
 	}
+	if c.ShareInterval != nil {
+		v := interval(*c.ShareInterval)
+		out.ShareInterval = &v
+	}
 	out.Title = cmp.Or(out.Title, eventTitle(out.Event))
 	out.Source = b.source(out.Place, c.Text)
 	out.Counts = convert(c.Threads, threadCount)

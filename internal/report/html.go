@@ -64,6 +64,7 @@ type pageCause struct {
 	*Cause
 	Anchor     string
 	ShareWords string
+	ShareSpan  string
 	Win        string
 	Which      string // of which instances Numbers are
 	CountWord  string
@@ -184,7 +185,7 @@ func (p *pageSection) ledger(r *Report) {
 }
 
 func newPageCause(r *Report, s *Section, section string, c *Cause) pageCause {
-	p := pageCause{Cause: c, Anchor: fmt.Sprintf("%s-c%d", section, c.Rank), ShareWords: shareWords(c),
+	p := pageCause{Cause: c, Anchor: fmt.Sprintf("%s-c%d", section, c.Rank), ShareWords: shareWords(c), ShareSpan: c.shareSpan(),
 		Which: c.which(s), CountWord: c.countWord(), Numbers: c.Counts}
 	if c.TimeToWin > 0 {
 		p.Win = toWin(r, c)

@@ -232,7 +232,8 @@ type Cause struct {
 	Against         string          `json:"against,omitempty"` // data of the other side of the sharing
 	Score           float64         `json:"score"`
 	Share           float64         `json:"share"`
-	ShareKind       string          `json:"share_kind"` // "ledger" (exact) or "r2" (of the variance)
+	ShareKind       string          `json:"share_kind"`               // "ledger" (exact) or "r2" (of the variance)
+	ShareInterval   *Interval       `json:"share_interval,omitempty"` // of the ledger's, over the instances
 	R2              Interval        `json:"r2"`
 	Beta            float64         `json:"beta"`
 	P               float64         `json:"p"`

@@ -114,6 +114,9 @@ func (p *printer) cause(r *Report, s *Section, c *Cause, again bool) {
 	if c.TimeToWin > 0 {
 		p.item(2, "To win: ", toWin(r, c))
 	}
+	if span := c.shareSpan(); span != "" {
+		p.item(2, "Its share: ", span)
+	}
 	if c.Verified != nil {
 		p.item(2, "Verified: ", c.Verified.Text)
 	}
@@ -156,6 +159,18 @@ func shareWords(c *Cause) string {
 		return "explains " + unit.Percent(c.Share)
 	}
 	return "R2 " + unit.Percent(c.Share)
+}
+
+// wideSpan is the width from which the bounds of a share are worth a line.
+const wideSpan = 0.05
+
+// shareSpan says how much the share varies over the instances, if that is much.
+func (c *Cause) shareSpan() string {
+	v := c.ShareInterval
+	if v == nil || v.High-v.Low < wideSpan {
+		return ""
+	}
+	return fmt.Sprintf("%s in this run; with its instances drawn anew, %s to %s.", unit.Percent(v.Value), unit.Percent(v.Low), unit.Percent(v.High))
 }
 
 func toWin(r *Report, c *Cause) string {
