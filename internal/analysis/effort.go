@@ -23,6 +23,8 @@ type Effort struct {
 	Unsure        bool     `json:"unsure"` // a share's bounds hold the limit
 	Idle          []Charge `json:"idle"`   // what ran while threads were idle, by their idleness
 	Overheads     []Charge `json:"overheads"`
+	LockWait      float64  `json:"lock_wait"` // waits for locks, on the wall
+	Locks         []Charge `json:"locks"`     // where the locks are given back that others wait for
 }
 
 // The advice: by whether idleness and overhead are low or high.
@@ -54,18 +56,20 @@ type Charge struct {
 	Path    []Frame `json:"path"`  // the call path that has most of it, outermost first
 }
 
+var effortMetrics = []string{"time", "idleness", "lock-blame"}
+
 // effort computes the Effort, nil where the profile cannot tell.
 func (r *runner) effort(width int) *Effort {
 	if !r.isSampled() || width < 2 {
 		return nil
 	}
 	e := &Effort{Width: width, Limit: HighShare}
-	idle, over := r.newCharges(), r.newCharges()
+	idle, over, locks := r.newCharges(), r.newCharges(), r.newCharges()
 	names := newRuntimes(r.tab)
 	sites := map[profile.PathID]codeSite{}
 	for i := range r.tab.PathSamples {
 		s := &r.tab.PathSamples[i]
-		if s.Path < 0 || s.Metric != "time" && s.Metric != "idleness" {
+		if s.Path < 0 || !slices.Contains(effortMetrics, s.Metric) {
 			continue
 		}
 		at, ok := sites[s.Path]
@@ -74,6 +78,9 @@ func (r *runner) effort(width int) *Effort {
 			sites[s.Path] = at
 		}
 		switch {
+		case s.Metric == "lock-blame":
+			e.LockWait += s.Value
+			locks.add(at, "", s.Path, s.Value)
 		case s.Metric == "idleness":
 			e.Idleness += s.Value
 			idle.add(at, "", s.Path, s.Value)
@@ -88,7 +95,7 @@ func (r *runner) effort(width int) *Effort {
 		return nil
 	}
 	e.judge(samplesTaken(r.meta))
-	e.Idle, e.Overheads = idle.list(e.Idleness), over.list(e.Overhead)
+	e.Idle, e.Overheads, e.Locks = idle.list(e.Idleness), over.list(e.Overhead), locks.list(e.LockWait)
 	return e
 }
 

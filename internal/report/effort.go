@@ -24,6 +24,8 @@ type Effort struct {
 	Text          string   `json:"text"`
 	Idle          []Charge `json:"idle"` // what ran while threads were idle
 	Overheads     []Charge `json:"overheads"`
+	LockWait      float64  `json:"lock_wait"` // on the wall
+	Locks         []Charge `json:"locks"`     // where the locks are given back that others wait for
 }
 
 // Charge is the time that a place answers for.
@@ -44,6 +46,7 @@ func effort(e *analysis.Effort) *Effort {
 		Threads: e.Width, Work: e.Work, Overhead: e.Overhead, Idleness: e.Idleness, WorkShare: ratio(e.Work, e.Work+e.Overhead+e.Idleness),
 		OverheadShare: interval(e.OverheadShare), IdlenessShare: interval(e.IdlenessShare), Limit: e.Limit,
 		Advice: e.Advice, Unsure: e.Unsure, Text: adviceWords(e), Idle: convert(e.Idle, charge), Overheads: convert(e.Overheads, charge),
+		LockWait: e.LockWait, Locks: convert(e.Locks, charge),
 	}
 }
 
@@ -72,10 +75,19 @@ func adviceWords(e *analysis.Effort) string {
 	}
 	out := fmt.Sprintf("Idleness is %s and overhead is %s (high is %s of the effort or more). ", level(e.IdlenessShare), level(e.OverheadShare), percentShort(e.Limit))
 	out += adviceTexts[e.Advice]
+	if locksMatter(e) {
+		out += " Much of the idleness is waiting for locks: do less while they are held, or divide what they guard."
+	}
 	if e.Unsure {
 		out += " The samples are too few to be sure on which side of the limit it is."
 	}
 	return out
+}
+
+// locksMatter tells whether idleness is high, and waits for locks are a large part of it.
+func locksMatter(e *analysis.Effort) bool {
+	const much = 0.3
+	return e.IdlenessShare.Value >= e.Limit && e.LockWait >= much*e.Idleness
 }
 
 func percentShort(x float64) string { return fmt.Sprintf("%.0f %%", 100*x) }
@@ -113,6 +125,9 @@ func (e *Effort) lists() (out []chargeList) {
 	}
 	if e.OverheadShare.Value >= leastTold && len(e.Overheads) > 0 {
 		out = append(out, chargeList{"Where the overhead is made", e.Overheads})
+	}
+	if len(e.Locks) > 0 && e.LockWait >= leastTold*(e.Work+e.Overhead+e.Idleness) {
+		out = append(out, chargeList{"Where the locks are given back that others wait for (time waited)", e.Locks})
 	}
 	return out
 }

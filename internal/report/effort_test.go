@@ -19,7 +19,8 @@ func recorded(advice string) *Report {
 		OverheadShare: analysis.Interval{Value: 0.15, Lo: 0.12, Hi: 0.18}, IdlenessShare: analysis.Interval{Value: 0.25, Lo: 0.21, Hi: 0.29},
 		Idle: []analysis.Charge{{Place: at(531, "lu"), Loop: true, Time: 20e6, Share: 0.8, Path: []analysis.Frame{{File: "src/lu.c", Line: 311, Function: "main"}, {File: "src/lu.c", Line: 531, Function: "lu"}}}},
 		Overheads: []analysis.Charge{{Place: at(540, "lu"), Runtime: "OpenMP (libgomp)", Time: 14e6, Share: 0.93},
-			{Runtime: "OpenMP (libgomp)", Time: 1e6, Share: 0.07}}}
+			{Runtime: "OpenMP (libgomp)", Time: 1e6, Share: 0.07}},
+		LockWait: 20e6, Locks: []analysis.Charge{{Place: at(545, "lu"), Time: 20e6, Share: 1}}}
 	b := &analysis.Balance{Context: analysis.Context{Place: at(520, "lu"), Kind: analysis.EventLoop},
 		Parts: []analysis.BalancePart{{Context: analysis.Context{Place: at(531, "lu"), Kind: analysis.EventCall, Callee: "bmod"}, Share: 0.97, Times: []float64{1e6, 2e6, 3e6, 9e6}}}}
 	for i := range 4 {

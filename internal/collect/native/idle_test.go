@@ -1,6 +1,8 @@
 package native
 
 import (
+	"strconv"
+	"strings"
 	"testing"
 
 	"lime/internal/profile"
@@ -60,7 +62,7 @@ static volatile long sink[2];
 __attribute__((noinline)) static void work(int me) {
 	__atomic_add_fetch(&started, 1, __ATOMIC_SEQ_CST);
 	while (started < 2) ;
-	for (long i = 0; i < 100000000; i++) sink[me] += i;
+	for (long i = 0; i < 40000000; i++) sink[me] += i;
 }
 int main(void) {
 	#pragma omp parallel num_threads(2)
@@ -89,7 +91,64 @@ func TestTasksAtABarrierAreWork(t *testing.T) {
 			}
 		}
 	}
-	if a, b := times[0], times[1]; len(times) != 2 || min(a, b) < 0.25*max(a, b) || min(a, b) < 20e6 {
-		t.Errorf("times of the threads, with a task of 100 ms or more each: %v", times)
+	if a, b := times[0], times[1]; len(times) != 2 || min(a, b) < 0.25*max(a, b) || min(a, b) < 8e6 {
+		t.Errorf("times of the threads, with a task of the same length each: %v", times)
 	}
+}
+
+const oneAlone = `
+#include <pthread.h>
+#include <stdio.h>
+#include <time.h>
+static pthread_barrier_t b;
+static volatile long sink[16];
+static long cpu(void) {
+	struct timespec t;
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+	return t.tv_sec * 1000000000L + t.tv_nsec;
+}
+static void spin(long me, long n) { for (long i = 0; i < n; i++) sink[8 * me] += i; }
+static void *work(void *a) {
+	long me = (long)a;
+	pthread_barrier_wait(&b);
+	spin(me, 30000000);
+	pthread_barrier_wait(&b);
+	if (me == 0) {
+		long from = cpu();
+		spin(me, 240000000);
+		printf("%ld\n", cpu() - from);
+	}
+	pthread_barrier_wait(&b);
+	return 0;
+}
+int main(void) {
+	pthread_t t[2];
+	pthread_barrier_init(&b, 0, 2);
+	for (long i = 0; i < 2; i++) pthread_create(&t[i], 0, work, (void *)i);
+	for (int i = 0; i < 2; i++) pthread_join(t[i], 0);
+	return 0;
+}
+`
+
+// While one of two threads works alone the other is idle: the idleness is the CPU time that the program itself measures for that.
+func TestIdlenessAgreesWithTheProgram(t *testing.T) {
+	var out strings.Builder
+	p, _ := record(t, Options{Command: []string{build(t, oneAlone)}, Frequency: 2000, Stdout: &out})
+	if !hasSamples(p) {
+		t.Skip("no samples on this machine")
+	}
+	truth, err := strconv.ParseFloat(strings.TrimSpace(out.String()), 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	idle := 0.0
+	for _, s := range p.Tables().PathSamples {
+		if s.Metric == "idleness" {
+			idle += s.Value
+		}
+	}
+	if idle < 0.9*truth || idle > 1.25*truth { // on a busy machine the two do not begin together, either
+		t.Errorf("idleness %.0f ns, the program measures %.0f ns", idle, truth)
+	}
+	t.Logf("idleness %.0f ns, the program measures %.0f ns: %+.1f %%", idle, truth, 100*(idle/truth-1))
 }

@@ -1,0 +1,75 @@
+package native
+
+import (
+	"strconv"
+	"strings"
+	"testing"
+
+	"lime/internal/profile"
+)
+
+const unevenHolders = `
+#include <pthread.h>
+#include <stdio.h>
+#include <time.h>
+static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
+static long waited[4];
+static volatile long sink[64];
+static long now(void) {
+	struct timespec t;
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec * 1000000000L + t.tv_nsec;
+}
+static void hold(long me, long n) {
+	long from = now();
+	pthread_mutex_lock(&m);
+	waited[me] += now() - from;
+	for (long i = 0; i < n; i++) sink[8 * me] += i;
+	pthread_mutex_unlock(&m);
+}
+static void *work(void *a) {
+	long me = (long)a;
+	for (int r = 0; r < 15; r++) {
+		hold(me, me == 0 ? 4000000 : 100000);
+		for (long i = 0; i < 1000000; i++) sink[8 * me] += i;
+	}
+	return 0;
+}
+int main(void) {
+	pthread_t t[4];
+	for (long i = 0; i < 4; i++) pthread_create(&t[i], 0, work, (void *)i);
+	for (int i = 0; i < 4; i++) pthread_join(t[i], 0);
+	printf("%ld\n", waited[0] + waited[1] + waited[2] + waited[3]);
+	return 0;
+}
+`
+
+// What four threads wait for a lock is what they measure themselves, and most of it is charged to the one that holds it forty times as long as the
+// others.
+func TestLockBlameAgreesWithTheProgram(t *testing.T) {
+	var out strings.Builder
+	p, _ := record(t, Options{Command: []string{build(t, unevenHolders)}, Stdout: &out})
+	truth, err := strconv.ParseFloat(strings.TrimSpace(out.String()), 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	metric, blame := map[string]float64{}, map[profile.ThreadID]float64{}
+	for _, s := range p.Tables().PathSamples {
+		metric[s.Metric] += s.Value
+		if s.Metric == "lock-blame" {
+			blame[s.Thread] += s.Value
+		}
+	}
+	for _, m := range []string{"lock-wait", "lock-blame"} {
+		if d := metric[m] / truth; d < 0.95 || d > 1.05 {
+			t.Errorf("%s %.0f ns, the program measures %.0f ns", m, metric[m], truth)
+		}
+	}
+	for id, b := range blame {
+		if id != 1 && b >= blame[1] {
+			t.Errorf("thread %d is charged %.0f ns, the one that holds the lock longest %.0f ns", id, b, blame[1])
+		}
+	}
+	t.Logf("lock wait %+.3f %%, lock blame %+.3f %%, %.0f %% of it to the one that holds it longest",
+		100*(metric["lock-wait"]/truth-1), 100*(metric["lock-blame"]/truth-1), 100*blame[1]/metric["lock-blame"])
+}
