@@ -95,7 +95,8 @@ func (r *run) sampled(x *item) {
 	default:
 		x.sample.at = t.cpu.at(x.at) - min(t.cpu.at(x.at), t.piece.cpuFrom)
 		t.piece.work += x.sample.period
-		t.piece.high = max(t.piece.high, x.sample.sp)
+		t.piece.narrow(x.sample.open)
+		x.sample.open = nil
 		t.piece.samples = append(t.piece.samples, x.sample)
 	}
 	r.out.idle.moment.add(x.sample.path, int32(t.id), x.sample.working, nanos)

@@ -141,3 +141,52 @@ func TestExec(t *testing.T) {
 		t.Errorf("status %d, sections by kind %v, notes %v; want barriers of 6 threads", res.Status, sections(p), p.Meta().Notes)
 	}
 }
+
+// twice waits at a barrier of its own making, at two places.
+const twice = `
+#include <pthread.h>
+static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t c = PTHREAD_COND_INITIALIZER;
+static int count, generation;
+static volatile double sink[4];
+__attribute__((noinline)) static void meet(void) {
+	pthread_mutex_lock(&m);
+	int g = generation;
+	if (++count == 4) { count = 0; generation++; pthread_cond_broadcast(&c); }
+	else while (generation == g) pthread_cond_wait(&c, &m);
+	pthread_mutex_unlock(&m);
+}
+__attribute__((noinline)) static void spin(long me, long n) { for (long i = 0; i < n; i++) sink[me] += i; }
+static void *work(void *arg) {
+	long me = (long)arg;
+	for (int i = 0; i < 12; i++) {
+		spin(me, 2000000);
+		meet();
+		spin(me, 1000000 * (me + 1));
+		meet();
+	}
+	return arg;
+}
+int main(void) {
+	pthread_t t[4];
+	for (long i = 0; i < 4; i++) pthread_create(&t[i], 0, work, (void *)i);
+	for (int i = 0; i < 4; i++) pthread_join(t[i], 0);
+	return 0;
+}
+`
+
+// A barrier that the program built stands where it is called, not inside of it.
+func TestBuiltBarrier(t *testing.T) {
+	p, _ := record(t, Options{Command: []string{build(t, twice)}})
+	places := map[uint64]int{}
+	for id, s := range p.Tables().Sections {
+		if s.Kind == profile.SectionBuilt {
+			for range p.Instances(profile.SectionID(id)) {
+				places[s.EndAddr]++
+			}
+		}
+	}
+	if len(places) != 2 && hasSamples(p) {
+		t.Errorf("instances of built barriers by place: %v; want two places", places)
+	}
+}

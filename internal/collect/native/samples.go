@@ -15,6 +15,7 @@ type sampler struct {
 	walker   *unwind.Unwinder
 	tree     *tree
 	stubs    func(pc uint64) bool
+	sps      []uint64 // stack pointers, by frame
 	pcs      []uint64
 	total    uint64
 	complete uint64
@@ -32,7 +33,7 @@ const deepest = 512
 // take walks the sampled stack.
 func (s *sampler) take(r *perf.Record) (w workSample, spins, inside bool) {
 	s.total++
-	s.pcs = s.pcs[:0]
+	s.pcs, s.sps = s.pcs[:0], s.sps[:0]
 	whole := false
 	var err error
 	var trips []trip
@@ -48,9 +49,26 @@ func (s *sampler) take(r *perf.Record) (w workSample, spins, inside bool) {
 		s.broken.note(err, s.images, s.pcs[len(s.pcs)-1], len(s.pcs) >= deepest)
 	}
 	w, spins = s.path(r.Period)
-	w.trips, w.sp = trips, r.Regs[perf.RegSP]
+	w.trips = trips
+	if whole {
+		w.open = s.openCalls()
+	}
 	return w, spins, s.inside()
 }
+
+// openCalls names the calls that were open, outermost first.
+func (s *sampler) openCalls() []uint64 {
+	out := make([]uint64, 0, len(s.pcs))
+	for i := len(s.pcs) - 1; i > 0; i-- {
+		out = append(out, openCall(s.pcs[i], s.sps[i]))
+	}
+	return out
+}
+
+// openCall names an open call by where it returns to, and by the stack pointer there.
+func openCall(ret, sp uint64) uint64 { return (ret*fnvPrime ^ sp) * fnvPrime }
+
+const fnvPrime = 1099511628211
 
 // walk fills pcs. Frames beyond the copy of the stack count as long as each return address stands behind a call.
 func (s *sampler) walk(regs unwind.Regs, sp uint64, stack []byte) (trips []trip, whole bool, err error) {
@@ -60,7 +78,7 @@ func (s *sampler) walk(regs unwind.Regs, sp uint64, stack []byte) (trips []trip,
 		if s.live.used && !s.followsCall(at[unwind.PC]) {
 			return false
 		}
-		s.pcs = append(s.pcs, at[unwind.PC])
+		s.pcs, s.sps = append(s.pcs, at[unwind.PC]), append(s.sps, at[unwind.RSP])
 		if !s.live.used {
 			sure = len(s.pcs)
 			trips = s.trips(trips, at, mem)

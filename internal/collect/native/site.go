@@ -1,7 +1,7 @@
 package native
 
 import (
-	"math"
+	"slices"
 
 	"lime/internal/collect/native/hook"
 	"lime/internal/section"
@@ -10,21 +10,21 @@ import (
 )
 
 // siteKey names the place of a hooked call.
-type siteKey struct{ caller, sp, body uint64 }
+type siteKey struct{ caller, sp, body, near uint64 }
 
-// site is the place of a hooked call. ends holds, for each frame, where the stack pointer stands when its function has returned.
+// site is the place of a hooked call. calls names, for each frame, the open call of its function (openCall); 0 if that is not known.
 type site struct {
 	section.Site
-	ends []uint64
+	calls []uint64
 }
 
 const maxSites = 1 << 14
 
 // site finds the place at which a thread called a hooked function, as the recogniser wants it. The program runs on, so
-// only the return address is sure; what lies above it is read from the thread's stack as it is now, which
+// only the return address and a few words above it are sure; the rest is read from the thread's stack as it is now, which
 // holds as long as the calls are open.
 func (r *run) site(h *hook.Record) site {
-	key := siteKey{h.Caller, h.SP, r.body(h)}
+	key := siteKey{h.Caller, h.SP, r.body(h), r.near(h)}
 	if s, ok := r.sites[key]; ok {
 		return s
 	}
@@ -36,6 +36,34 @@ func (r *run) site(h *hook.Record) site {
 		r.sites[key] = s
 	}
 	return s
+}
+
+// near sums up the callers that the record itself tells of: those are sure.
+func (r *run) near(h *hook.Record) (sum uint64) {
+	_, _ = r.sampler.walker.Walk(callerRegs(h), recordMemory(h, nil), func(pc, _ uint64) bool {
+		sum = (sum ^ pc) * fnvPrime
+		return true
+	})
+	return sum
+}
+
+// callerRegs are the registers of a hooked call's caller, as far as they are known.
+func callerRegs(h *hook.Record) (regs unwind.Regs) {
+	regs[unwind.PC], regs[unwind.RSP], regs[unwind.RBP] = h.Caller, h.SP+8, h.FP
+	return regs
+}
+
+// recordMemory is the stack as the record has it, and above that as beyond has it.
+func recordMemory(h *hook.Record, beyond unwind.Memory) unwind.Memory {
+	return func(addr uint64) (uint64, bool) {
+		if i := (addr - h.SP) / 8; addr >= h.SP+8 && i <= hook.StackWords && addr%8 == 0 {
+			return h.Stack[i-1], true
+		}
+		if beyond == nil {
+			return 0, false
+		}
+		return beyond(addr)
+	}
 }
 
 // body is the function of the region in which a thread called a hooked function, 0 if there is none.
@@ -76,9 +104,9 @@ func (r *run) keepFrames(s *site, p *piece) {
 		return
 	}
 	at := s.Stack[0].Call
-	if p.high > 0 {
+	if p.seen {
 		left := 0
-		for left < len(s.ends) && s.ends[left] <= p.high {
+		for left < len(s.calls) && s.calls[left] != 0 && !slices.Contains(p.open, s.calls[left]) {
 			left++
 		}
 		r.left[at] = max(r.left[at], left)
@@ -91,10 +119,8 @@ func (r *run) keepFrames(s *site, p *piece) {
 func (r *run) readSite(h *hook.Record) site {
 	var s site
 	if f, ok := r.tailCall(h); ok {
-		s.Stack, s.ends = append(s.Stack, f), append(s.ends, h.SP+8)
+		s.Stack, s.calls = append(s.Stack, f), append(s.calls, openCall(h.Caller, h.SP+8))
 	}
-	var regs unwind.Regs
-	regs[unwind.PC], regs[unwind.RSP], regs[unwind.RBP] = h.Caller, h.SP+8, h.FP
 	stack := make([]byte, siteStack)
 	stack = stack[:peek(r.images.pid, h.SP, stack)]
 	first := true
@@ -103,18 +129,17 @@ func (r *run) readSite(h *hook.Record) site {
 			return false
 		}
 		first = false
-		if len(s.ends) < len(s.Stack) {
-			s.ends = append(s.ends, sp)
+		if len(s.calls) < len(s.Stack) {
+			s.calls = append(s.calls, openCall(pc, sp))
 		}
 		if r.images.own(pc - 1) {
 			s.Stack = append(s.Stack, r.frame(pc))
 		}
 		return len(s.Stack) < siteFrames
 	}
-	regs[unwind.PC] = h.Caller
-	_, _ = r.sampler.walker.Walk(regs, stackMemory(h.SP, stack), visit)
-	for len(s.ends) < len(s.Stack) {
-		s.ends = append(s.ends, math.MaxUint64)
+	_, _ = r.sampler.walker.Walk(callerRegs(h), recordMemory(h, stackMemory(h.SP, stack)), visit)
+	for len(s.calls) < len(s.Stack) {
+		s.calls = append(s.calls, 0)
 	}
 	return s
 }

@@ -109,10 +109,26 @@ type piece struct {
 	samples []workSample
 	locks   []lockWait
 	events  map[eventKey]uint64
-	spin    uint64 // period of samples inside of a runtime's waiting
-	work    uint64 // period of the others
-	charged bool   // its samples stand in the call-path tree of a section
-	high    uint64 // how far its samples came up the stack, 0 = none
+	spin    uint64   // period of samples inside of a runtime's waiting
+	work    uint64   // period of the others
+	charged bool     // its samples stand in the call-path tree of a section
+	open    []uint64 // the calls that were open at all its samples, outermost first
+	seen    bool     // there are such samples
+}
+
+// narrow leaves of the piece's open calls those that were open at a sample, too.
+func (p *piece) narrow(open []uint64) {
+	if open == nil {
+		return
+	}
+	if !p.seen {
+		p.open, p.seen = open, true
+	}
+	n := 0
+	for n < len(p.open) && n < len(open) && p.open[n] == open[n] {
+		n++
+	}
+	p.open = p.open[:n]
 }
 
 // workSample is a sample of a thread at work.
@@ -121,7 +137,7 @@ type workSample struct {
 	b      *block
 	period uint64
 	trips  []trip
-	sp     uint64
+	open   []uint64 // calls that were open, outermost first
 
 	at      uint64 // CPU time since the piece began
 	working int    // threads at work at that moment

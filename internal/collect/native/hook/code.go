@@ -223,7 +223,7 @@ func (a *asm) record(p stubParams, phase Phase) {
 	a.raw(0x48, 0x89, 0xc1) // mov rcx, rax
 	a.raw(0x81, 0xe1)       // and ecx, slots-1
 	a.imm32(ringSlots - 1)
-	a.raw(0x48, 0xc1, 0xe1, 6)    // shl rcx, 6
+	a.raw(0x48, 0xc1, 0xe1, 7)    // shl rcx, 7
 	a.raw(0x4d, 0x8d, 0x9c, 0x0b) // lea r11, [r11+rcx+header]
 	a.imm32(ringHeader)
 	a.raw(0x48, 0x89, 0xc1)       // mov rcx, rax
@@ -261,8 +261,12 @@ func (a *asm) record(p stubParams, phase Phase) {
 	a.raw(0x48, 0x8d, 0x44, 0x24, saved) // lea rax, [rsp+32]
 	a.raw(0x49, 0x89, 0x43, slotSP)      // mov [r11+sp], rax
 	a.raw(0x49, 0x89, 0x6b, slotFP)      // mov [r11+fp], rbp
-	a.raw(0x49, 0x89, 0x0b)              // mov [r11+seq], rcx: published
-	a.raw(0xeb, 0)                       // jmp done
+	for i := byte(0); i < StackWords && phase == Enter; i++ {
+		a.raw(0x48, 0x8b, 0x44, 0x24, saved+8+8*i) // mov rax, [rsp+40+8*i]
+		a.raw(0x49, 0x89, 0x43, slotStack+8*i)     // mov [r11+stack+8*i], rax
+	}
+	a.raw(0x49, 0x89, 0x0b) // mov [r11+seq], rcx: published
+	a.raw(0xeb, 0)          // jmp done
 	done := len(a.b)
 	binary.LittleEndian.PutUint32(a.b[lost:], uint32(len(a.b)-lost-4))
 	a.raw(0xf0, 0x49, 0xff, 0x83) // lost: lock inc qword [r11+lost]

@@ -21,8 +21,8 @@ const (
 	callsAt    = 4096
 	ringCalls  = 1024
 	ringHeader = callsAt + ringCalls*thunkBytes
-	slotBytes  = 64
-	ringSlots  = 1 << 20 // 64 MB of address space; pages are there when written
+	slotBytes  = 128
+	ringSlots  = 1 << 19 // 64 MB of address space; pages are there when written
 )
 
 // The layout of a slot.
@@ -36,7 +36,12 @@ const (
 	slotRet  = 40 // return address
 	slotSP   = 48 // stack pointer at the entry of the function
 	slotFP   = 56 // frame pointer there
+
+	slotStack = 64 // at an entry: what lies above the return address
 )
+
+// StackWords is how much of the stack the record of an entry holds.
+const StackWords = 8
 
 // Phase says what a record is about.
 type Phase uint8
@@ -60,6 +65,7 @@ type Record struct {
 	Arg1   uint64
 	Caller uint64 // return address: behind the call
 	SP, FP uint64
+	Stack  [StackWords]uint64 // Enter: what lies above the return address
 }
 
 // Ring is lime's side of the shared buffer.
@@ -139,10 +145,14 @@ func (r *Record) Call() uint64 { return r.Arg1 }
 func decode(index uint64, s []byte) Record {
 	le := binary.LittleEndian
 	what := le.Uint32(s[slotWhat:])
-	return Record{
+	r := Record{
 		Index: index, TSC: le.Uint64(s[slotTSC:]), TID: int32(le.Uint32(s[slotTID:])),
 		Func: int(what >> 2), Phase: Phase(what & 3),
 		Arg0: le.Uint64(s[slotArg0:]), Arg1: le.Uint64(s[slotArg1:]),
 		Caller: le.Uint64(s[slotRet:]), SP: le.Uint64(s[slotSP:]), FP: le.Uint64(s[slotFP:]),
 	}
+	for i := range r.Stack {
+		r.Stack[i] = le.Uint64(s[slotStack+8*i:])
+	}
+	return r
 }
