@@ -53,9 +53,9 @@ func (p *privates) hit(line uint64, write bool) bool {
 // It includes everything that the private caches hold.
 type directory struct {
 	*array
-	words   int      // 64-bit words of sharers per line
-	sharers []uint64 // words per way
-	lines   []dirLine
+	words int      // 64-bit words of sharers per line
+	more  []uint64 // sharers of each line from core 64 on
+	lines []dirLine
 	// When each way was used, with LRU: the ways stay where they are, because too much hangs on them to move it.
 	stamps []uint64
 	now    uint64
@@ -63,6 +63,7 @@ type directory struct {
 
 // dirLine is what the directory knows of the line in a way, together, as it is mostly needed together.
 type dirLine struct {
+	sharers uint64 // of the first 64 cores, those that hold copies
 	// Of the last core that wrote: what it wrote, and where in the program. For telling true from false sharing.
 	wrote  uint64 // bit i = byte i of the line
 	writer Site
@@ -75,23 +76,29 @@ type dirLine struct {
 func newDirectory(a *array, cores int) *directory {
 	n := len(a.tags)
 	d := &directory{array: a, words: (cores + 63) / 64, lines: make([]dirLine, n), stamps: make([]uint64, n)}
-	d.sharers = make([]uint64, n*d.words)
+	d.more = make([]uint64, n*(d.words-1))
 	for i := range d.lines {
 		d.lines[i].owner = -1
 	}
 	return d
 }
 
-func (d *directory) has(way, core int) bool {
-	return d.sharers[way*d.words+core/64]>>(core%64)&1 != 0
+// sharers is a word of the set of the cores that hold the line.
+func (d *directory) sharers(way, word int) *uint64 {
+	if word == 0 {
+		return &d.lines[way].sharers
+	}
+	return &d.more[way*(d.words-1)+word-1]
 }
 
-func (d *directory) add(way, core int)    { d.sharers[way*d.words+core/64] |= 1 << (core % 64) }
-func (d *directory) remove(way, core int) { d.sharers[way*d.words+core/64] &^= 1 << (core % 64) }
+func (d *directory) has(way, core int) bool { return *d.sharers(way, core/64)>>(core%64)&1 != 0 }
+func (d *directory) add(way, core int)      { *d.sharers(way, core/64) |= 1 << (core % 64) }
+func (d *directory) remove(way, core int)   { *d.sharers(way, core/64) &^= 1 << (core % 64) }
 
 // others reports whether a core other than core holds a copy.
 func (d *directory) others(way, core int) bool {
-	for w, set := range d.sharers[way*d.words : (way+1)*d.words] {
+	for w := range d.words {
+		set := *d.sharers(way, w)
 		if w == core/64 {
 			set &^= 1 << (core % 64)
 		}
@@ -148,6 +155,12 @@ func (h *hierarchy) access(core int, line uint64, write bool, bytes uint64, site
 			return i
 		}
 	}
+	return h.miss(core, line, write, bytes, site, f)
+}
+
+// miss is access to a line that the first level does not hold.
+func (h *hierarchy) miss(core int, line uint64, write bool, bytes uint64, site Site, f *found) int {
+	p := &h.cores[core]
 	f.l1Miss = true
 	i := h.fill(core, p, line, write, bytes, site, f)
 	if write {
@@ -194,7 +207,7 @@ func (h *hierarchy) write(core int, p *privates, i int, line, bytes uint64, site
 func (h *hierarchy) take(way, core int, line uint64, invalidate bool) {
 	d := h.dir
 	for w := range d.words {
-		for set := d.sharers[way*d.words+w]; set != 0; set &= set - 1 {
+		for set := *d.sharers(way, w); set != 0; set &= set - 1 {
 			c := w*64 + trailingZeros(set)
 			if c == core {
 				continue
@@ -347,7 +360,7 @@ func (h *hierarchy) insertShared(line uint64, f *found) int {
 	if d.tags[way] != 0 {
 		old, dirty := d.tags[way]-1, d.lines[way].dirty
 		for w := range d.words {
-			for set := d.sharers[way*d.words+w]; set != 0; set &= set - 1 {
+			for set := *d.sharers(way, w); set != 0; set &= set - 1 {
 				p := &h.cores[w*64+trailingZeros(set)]
 				dirty = p.drop(old, invalid) || dirty
 				p.dropCode(old)
@@ -357,7 +370,9 @@ func (h *hierarchy) insertShared(line uint64, f *found) int {
 			f.memWrites++
 		}
 	}
-	clear(d.sharers[way*d.words : (way+1)*d.words])
+	for w := range d.words {
+		*d.sharers(way, w) = 0
+	}
 	l := &d.lines[way]
 	l.owner, l.dirty, l.wrote, l.fought, l.lostAt = -1, false, 0, false, 0
 	d.tags[way], d.states[way] = line+1, shared

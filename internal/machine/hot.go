@@ -171,9 +171,7 @@ func (r *runner) access(id BlockID, trace []uint64) int {
 	line := addr >> r.m.shift
 	if (addr+uint64(a.Size)-1)>>r.m.shift == line {
 		r.caches.order(line, trace[1])
-		if !r.near(addr, line, a.Write) {
-			r.line(b, a, addr, line)
-		}
+		r.line(b, a, addr, line)
 		return 2
 	}
 	if len(trace) < 3 || a.Size == 0 {
@@ -184,12 +182,12 @@ func (r *runner) access(id BlockID, trace []uint64) int {
 }
 
 // near performs an access to a line, if that needs nothing but the order of use
-// to change, and reports whether it did. It is privates.hit for the common kind of cache.
-func (r *runner) near(addr, line uint64, write bool) bool {
-	p := r.caches
+// to change, and reports whether it did, and if not, whether no way has the line's tag. It is privates.hit, made fast for the
+// common kind of cache.
+func (p *privates) near(line uint64, write bool) (hit, absent bool) {
 	a := p.l1d
-	if !a.pow2 || a.policy != LRU || !r.c.dtlb.same(addr>>r.m.page) {
-		return false
+	if !a.pow2 || a.policy != LRU {
+		return p.hit(line, write), false
 	}
 	base := int(line&a.mask) * a.ways
 	tags, states := a.tags[base:base+a.ways], a.states[base:base+a.ways]
@@ -198,11 +196,11 @@ func (r *runner) near(addr, line uint64, write bool) bool {
 		way++
 	}
 	if way >= len(tags) || way >= len(states) {
-		return false
+		return false, true
 	}
 	st := states[way]
 	if st != modified && (write || !held(st)) {
-		return false
+		return false, false
 	}
 	for i := way; i > 0; i-- {
 		tags[i], states[i] = tags[i-1], states[i-1]
@@ -211,7 +209,7 @@ func (r *runner) near(addr, line uint64, write bool) bool {
 	if write {
 		p.filter.writable(line)
 	}
-	return true
+	return true, false
 }
 
 // code accounts for fetching the block's lines.

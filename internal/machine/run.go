@@ -140,7 +140,8 @@ func (r *runner) repeated(b *blockState, a *Access, addr, count uint64) {
 func (r *runner) line(b *blockState, a *Access, addr, line uint64) {
 	m, p := r.m, r.caches
 	missed := r.c.dtlb.access(addr >> m.page)
-	if p.hit(line, a.Write) {
+	hit, absent := p.near(line, a.Write)
+	if hit {
 		if missed {
 			r.walk(b, a, addr)
 		}
@@ -154,7 +155,11 @@ func (r *runner) line(b *blockState, a *Access, addr, line uint64) {
 	}
 	var f found
 	m.caches.now = r.c.clock
-	m.caches.access(r.core, line, a.Write, byteMask(addr, int(a.Size), m.d.LineBytes), site, &f)
+	if bytes := byteMask(addr, int(a.Size), m.d.LineBytes); absent {
+		m.caches.miss(r.core, line, a.Write, bytes, site, &f)
+	} else {
+		m.caches.access(r.core, line, a.Write, bytes, site, &f)
+	}
 	issued := r.c.clock
 	if missed || f.l1Miss || f.upgrade {
 		r.sample(b, site, addr, &f)
