@@ -14,11 +14,13 @@ import (
 
 // Limits of netting.
 const (
-	netThreads = 6    // with fewer threads rows are opposite by chance
-	netCosine  = 0.95 // rows are opposite if the cosine of their threads is below its negative
-	netShare   = 0.1  // of the imbalance: smaller rows do no harm
-	netGross   = 4    // a recursion's rows are netted if they are so many times as large as what is left of them, and as the imbalance
-	netMost    = 64   // rows that are looked at
+	netThreads  = 4     // with fewer threads rows are opposite by chance
+	netCosine   = 0.95  // rows are opposite if the cosine of their threads is below its negative
+	fewCosine   = 0.999 // the same with less than manyThreads
+	manyThreads = 6
+	netShare    = 0.1 // of the imbalance: smaller rows do no harm
+	netGross    = 4   // a recursion's rows are netted if they are so many times as large as what is left of them, and as the imbalance
+	netMost     = 64  // rows that are looked at
 )
 
 // net takes rows together that make up for one another.
@@ -110,6 +112,9 @@ func (b *book) opposites() (into, row *entry) {
 	slices.SortStableFunc(rows, func(x, y *entry) int { return compareSizes(y, x) })
 	rows = rows[:min(len(rows), netMost)]
 	worst := -netCosine
+	if len(b.ids) < manyThreads {
+		worst = -fewCosine
+	}
 	for i, x := range rows {
 		for _, y := range rows[:i] {
 			if (x.cycles.hi > 0) == (y.cycles.hi > 0) {
