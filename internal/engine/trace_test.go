@@ -164,7 +164,8 @@ func addrOf64(words []uint64) uint64 { return uint64(uintptr(unsafe.Pointer(&wor
 // trace with every access.
 func TestFiltered(t *testing.T) {
 	k := loadKernel(t)
-	for _, machineWords := range [][]string{{"desktop"}, {"lime2011", "l1d.size=1KB", "l1d.ways=2"}, {"server", "l1d.policy=plru"}} {
+	for _, machineWords := range [][]string{{"desktop"}, {"lime2011", "l1d.size=1KB", "l1d.ways=2"}, {"server", "l1d.policy=plru"},
+		{"desktop", "line_bytes=32"}, {"desktop", "l1d.size=24KB"}} {
 		d, err := model.Load(machineWords[0], machineWords[1:]...)
 		if err != nil {
 			t.Fatal(err)

@@ -98,7 +98,7 @@ func BlockWord(id BlockID) uint64 { return blockTag | uint64(uint32(id))<<1 }
 // AccessWords encodes an access of size bytes that is recorded though nothing is known of the lines used before: number index of its block.
 func AccessWords(index int, addr, size uint64) []uint64 {
 	words := []uint64{uint64(index)<<indexShift | addr}
-	for range orders(addr, size, filterShift) {
+	for range orders(addr, size) {
 		words = append(words, noLine|1)
 	}
 	return words
@@ -109,9 +109,9 @@ func RepeatWords(index int, addr, count uint64) []uint64 {
 	return []uint64{uint64(index)<<indexShift | addr, count<<1 | 1}
 }
 
-// orders is the number of words behind the first one of an access: one for each of the lines that it begins and ends in.
-func orders(addr, size uint64, shift uint) int {
-	if (addr^(addr+size-1))>>shift != 0 {
+// orders is the number of words behind the first one of an access: one for each of the lines of 64 bytes that it begins and ends in.
+func orders(addr, size uint64) int {
+	if (addr^(addr+size-1))>>filterShift != 0 {
 		return 2
 	}
 	return 1

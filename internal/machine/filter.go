@@ -135,7 +135,7 @@ func (r *Recorder) Record(m *Machine, full []uint64) []uint64 {
 			at += 2
 		default:
 			r.access(w, addr, uint64(a.Size), a.Write)
-			at += 1 + orders(addr, uint64(a.Size), r.f.shift)
+			at += 1 + orders(addr, uint64(a.Size))
 		}
 	}
 	return r.out
@@ -166,7 +166,7 @@ func (r *Recorder) access(w, addr, size uint64, write bool) {
 		return
 	}
 	r.out = append(r.out, w)
-	first, last := addr>>r.f.shift, (addr+size-1)>>r.f.shift
+	first, last := addr>>filterShift, (addr+size-1)>>filterShift
 	r.line(first, write)
 	if last != first {
 		r.line(last, write)
@@ -179,7 +179,7 @@ func (r *Recorder) swap(s []uint64) {
 
 // line records which line was used last in the set of a line, and makes that line the last.
 func (r *Recorder) line(line uint64, write bool) {
-	addr := line << r.f.shift
+	addr := line << filterShift
 	s := r.f.set(addr)
 	r.out = append(r.out, s[read0]|1)
 	lines := r.f.words[filterLines]

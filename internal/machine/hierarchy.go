@@ -42,7 +42,7 @@ func (p *privates) hit(line uint64, write bool) bool {
 	if write && st != modified || !held(st) {
 		return false
 	}
-	i = p.l1d.touch(i)
+	p.l1d.touch(i)
 	if write {
 		p.filter.writable(line)
 	}

@@ -168,17 +168,18 @@ func (r *runner) access(id BlockID, trace []uint64) int {
 		r.repeated(b, a, addr, trace[1]>>1)
 		return 2
 	}
+	n := 1 + orders(addr, uint64(a.Size))
+	if len(trace) < n || a.Size == 0 {
+		return 0
+	}
 	line := addr >> r.m.shift
 	if (addr+uint64(a.Size)-1)>>r.m.shift == line {
 		r.caches.order(line, trace[1])
 		r.line(b, a, addr, line)
-		return 2
+	} else {
+		r.data(b, a, addr, trace[1:n])
 	}
-	if len(trace) < 3 || a.Size == 0 {
-		return 0
-	}
-	r.data(b, a, addr, trace[1:3])
-	return 3
+	return n
 }
 
 // near performs an access to a line, if that needs nothing but the order of use

@@ -112,7 +112,7 @@ func (r *runner) data(b *blockState, a *Access, addr uint64, orders []uint64) {
 	r.caches.order(first, orders[0])
 	r.line(b, a, addr, first)
 	if last != first {
-		r.caches.order(last, orders[1])
+		r.caches.order(last, orders[len(orders)-1])
 		r.line(b, a, last<<r.m.shift, last)
 	}
 }
