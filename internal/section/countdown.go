@@ -104,6 +104,35 @@ func (t *thread) upTo(n *counted) (Part, bool) {
 	return t.split(n.mark, n.at.At, n.at.At, n.at.Site), true
 }
 
+// mostLoose is how many threads that are gone, and that nobody waits for, are kept until the end.
+const mostLoose = 1024
+
+// letGo notes a thread that nobody will join, unless somebody may wait until it has counted down. There may be any number of them in
+// a program that runs for long, so they do not all wait for its end.
+func (r *Recogniser) letGo(t *thread) {
+	for _, c := range r.countdowns {
+		if _, ok := c.by[t.id]; ok {
+			return
+		}
+	}
+	if g := r.threads[t.parent]; g != nil && g.groupOf(t.id) != nil {
+		delete(g.groupOf(t.id).members, t.id)
+	}
+	if r.loose = append(r.loose, t); len(r.loose) < mostLoose {
+		return
+	}
+	var parts []Part
+	for _, o := range r.loose {
+		if p := o.last(); p != nil && p.Time() > 0 {
+			parts = append(parts, *p)
+		}
+		o.exit = nil
+	}
+	r.loose = nil
+	r.finish(Instance{Kind: Tail, Place: majorityPlace(parts, 0), Parts: parts})
+	r.forgetGone()
+}
+
 // forgetGone drops the threads that are gone and belong to no section any more: there may be any number of them.
 func (r *Recogniser) forgetGone() {
 	keep := r.order[:0]

@@ -105,6 +105,9 @@ func (r *Recogniser) exit(t *thread, op *Op) {
 		t.exit = &p
 	}
 	t.state = gone
+	if op.Loose {
+		r.letGo(t)
+	}
 	for _, key := range sortedKeys(r.cuts) {
 		r.emitCuts(r.cuts[key])
 	}

@@ -89,6 +89,7 @@ type Op struct {
 	Untyped bool // OpWaitBegin: a bare futex, which may as well be a lock's
 	Final   bool // OpExit: it ends the program
 	Lock    bool // OpWaitEnd: if it ended no section it was a lock's
+	Loose   bool // OpExit: nobody can join the thread; it may have been counted down
 	Idle    bool // OpWaitEnd: if it ended no section it was for work to do
 	N       unit.Cycles
 	Site    Site

@@ -18,6 +18,7 @@ type Recogniser struct {
 	regions    map[uint64]*region
 	cuts       map[uint64]*cutSeries
 	countdowns map[uint64]*countdown
+	loose      []*thread              // gone, and nobody will ask for them
 	levels     map[unit.Addr]bool     // function with a built barrier -> it is called for it (else the barrier is inlined in it)
 	openings   map[uint64]unit.Cycles // when a built barrier opened last
 	undone     []*builtEpisode        // built barriers whose place is not decided yet

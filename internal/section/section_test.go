@@ -610,6 +610,26 @@ func TestPieces(t *testing.T) {
 	}
 }
 
+// Threads that nobody asks for are let go before the run ends, however many there are.
+func TestLooseThreads(t *testing.T) {
+	parts := 0
+	r := New(func(in Instance) { parts += len(in.Parts) })
+	_ = r.Feed(Op{Kind: OpStart})
+	for i := 1; i <= 5*mostLoose; i++ {
+		at, id := unitCycles(10*i), ThreadID(i)
+		_ = r.Feed(Op{Kind: OpCreate, Other: id, At: at, Span: i})
+		_ = r.Feed(Op{Kind: OpStart, Thread: id, At: at})
+		_ = r.Feed(Op{Kind: OpExit, Thread: id, At: at + 5, Span: i, Loose: true})
+		if n := len(r.order); n > mostLoose+1 {
+			t.Fatalf("%d threads are kept", n)
+		}
+	}
+	r.Close(unitCycles(100 * mostLoose))
+	if parts < 5*mostLoose {
+		t.Errorf("%d parts of %d threads", parts, 5*mostLoose)
+	}
+}
+
 func TestEveryKindHasAHandler(t *testing.T) {
 	for k, h := range handlers() {
 		if h == nil {

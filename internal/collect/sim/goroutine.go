@@ -199,12 +199,11 @@ func (r *run) comesIn(m *thread) {
 	h := m.hosts
 	t := h.next
 	h.resume, h.next = 0, nil
-	if h.on != nil {
-		r.goesOut(h.on, leftReady)
-	}
+	r.goneFrom(h.on)
 	if t == nil {
 		return
 	}
+	r.goneFrom(t) // its last thread has given it away, and waits for its turn to tell
 	h.on = t
 	t.carrier, t.ctx = m, m.ctx
 	away := m.now() - min(m.now(), t.gopher.leftAt)
@@ -221,6 +220,17 @@ func (r *run) comesIn(m *thread) {
 		op.Idle = true
 		r.feed(op)
 		r.resume(t, t.piece.stack)
+	}
+}
+
+// goneFrom takes a goroutine off the thread that it is still noted on.
+func (r *run) goneFrom(t *thread) {
+	switch {
+	case t == nil || t.carrier == nil:
+	case t.covered():
+		r.goesOut(t, leftInner)
+	default:
+		r.goesOut(t, leftReady)
 	}
 }
 

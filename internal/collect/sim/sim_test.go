@@ -165,6 +165,29 @@ func TestSections(t *testing.T) {
 	}
 }
 
+// Goroutines that take turns, because they are more than there are processors or because garbage is collected, are as many rows
+// as there are processors, and those rows are even.
+func TestGoroutinesTakeTurns(t *testing.T) {
+	path, _, said := simulate(t, 3, compile(t, "preempt.go", "go build -o OUT SRC"))
+	got, p := summary(t, path, "preempt.go")
+	if got != "END join: 3 3" {
+		t.Errorf("got %s; said %s", got, said)
+	}
+	for id := range p.Tables().Sections {
+		for in := range p.Instances(profile.SectionID(id)) {
+			for i := range in.Parts {
+				if a, b := in.Parts[0].Time(), in.Parts[i].Time(); len(in.Parts) == 3 && (a > b+b/20 || b > a+a/20) {
+					t.Errorf("rows worked for %d and %d", a, b)
+				}
+			}
+		}
+	}
+	path, status, said := simulate(t, 4, compile(t, "collect.go", "go build -o OUT SRC"))
+	if got, _ := summary(t, path, "collect.go"); status != 0 || strings.Count(got, " ") != 4 {
+		t.Errorf("status %d, want three instances, got %s; said %s", status, got, said)
+	}
+}
+
 func TestSectionEnd(t *testing.T) {
 	path, status, said := simulate(t, 8, "--section-end", "step_end", "--", compile(t, "declared.c", plain))
 	if status != 0 {

@@ -306,6 +306,7 @@ func (r *run) endThread(t *thread) {
 	if op.Final = r.end.by == t; op.Final && len(op.Site.Stack) == 0 {
 		op.Site.Stack = r.endOfMain()
 	}
+	op.Loose = t.gopher != nil
 	t.ended = true
 	r.feed(op)
 	r.out.threadEnd(t)
@@ -314,8 +315,8 @@ func (r *run) endThread(t *thread) {
 // endAll ends all threads; first is the one that ends the process.
 func (r *run) endAll(first *thread) {
 	if first != nil {
-		r.end.by = first
-		r.endThread(first)
+		r.end.by = first.acting()
+		r.endThread(r.end.by)
 	}
 	for _, t := range r.gophers.running(r.threads) {
 		r.endThread(t)
@@ -336,7 +337,7 @@ func (r *run) endOfMain() []section.Frame {
 		if b.End != engine.EndRet || b.LastPC <= last || !r.images.own(b.LastPC) {
 			continue
 		}
-		if name, _ := r.images.function(b.LastPC); name == "main" {
+		if name, _ := r.images.function(b.LastPC); name == "main" || name == "main.main" {
 			last = b.LastPC
 		}
 	}
