@@ -114,7 +114,12 @@ func (w *Writer) begin(meta Meta) error {
 	if w.info, err = os.Stat(w.path); err != nil {
 		return err
 	}
-	return w.open(w.path)
+	if err = w.open(w.path); err != nil {
+		return err
+	}
+	// Everything is opened now, and not when the first batch comes: by then it may be taken for a file of the program's.
+	var rows int
+	return w.db.QueryRow("SELECT count(*) FROM meta").Scan(&rows)
 }
 
 func (w *Writer) open(path string) error {
@@ -336,6 +341,9 @@ func (w *Writer) Close() error {
 // at any point it leaves a whole file.
 func (w *Writer) finish() error {
 	st, err := os.Stat(w.path)
+	if errors.Is(err, os.ErrPermission) {
+		return nil // the program has given up its rights, and lime's with them: the file stays as it is, with its log beside it
+	}
 	if err != nil || !os.SameFile(st, w.info) {
 		return fmt.Errorf("profile %s: another run has replaced it; name it with -o", w.path)
 	}
@@ -344,7 +352,7 @@ func (w *Writer) finish() error {
 		return err
 	}
 	if err := os.WriteFile(tmp, nil, 0o666); errors.Is(err, os.ErrPermission) {
-		return nil // the program has given up its rights, and lime's with them: the file stays as it is, with its log beside it
+		return nil // likewise
 	} else if err != nil {
 		return err
 	}
