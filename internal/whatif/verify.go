@@ -46,8 +46,11 @@ type Check struct {
 	Verification
 }
 
-// tolerance is by how much of the lost time a run may differ from what was said.
-const tolerance = 0.1
+// A run may differ from what was said by a tenth of that, and by leastTolerance of the lost time.
+const (
+	tolerance      = 0.1
+	leastTolerance = 0.02
+)
 
 // Checks lists the important causes of a result, each with the run that would hold it to the truth, or with
 // why there is none.
@@ -227,7 +230,7 @@ func (c *Check) Judge(base, after *analysis.Result) {
 	switch {
 	case c.How == Evened && is != was:
 		c.drop(fmt.Sprintf("evened out, it comes %d times instead of %d: where all arrive at once, its end is not seen", is, was))
-	case math.Abs(c.Gone-c.Said) <= tolerance:
+	case math.Abs(c.Gone-c.Said) <= max(leastTolerance, tolerance*c.Said):
 		c.Verdict = Confirmed
 	case c.Gone >= c.Said/2 && c.Said > 0:
 		c.Verdict = Partly

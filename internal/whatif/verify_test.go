@@ -72,7 +72,7 @@ func TestJudge(t *testing.T) {
 		gone         float64
 	}{
 		{Erased, Confirmed, 0.9, 16, 2, 0.9}, {Erased, Confirmed, 0.9, 26, 2, 0.8375}, {Erased, Partly, 0.9, 60, 2, 0.625},
-		{Erased, Refuted, 0.9, 150, 2, 0.0625}, {Erased, Refuted, 0.3, 200, 2, -0.25}, {Erased, Confirmed, 0.9, 16, 1, 0.9},
+		{Erased, Refuted, 0.9, 150, 2, 0.0625}, {Erased, Refuted, 0.14, 150, 2, 0.0625}, {Erased, Confirmed, 0.0625, 152, 2, 0.05}, {Erased, Partly, 0.4, 112, 2, 0.3}, {Erased, Refuted, 0.3, 200, 2, -0.25}, {Erased, Confirmed, 0.9, 16, 1, 0.9},
 		{Evened, Confirmed, 0.9, 16, 2, 0.9}, {Evened, "", 0.9, 16, 1, 0},
 	} {
 		after := verified()
