@@ -342,16 +342,27 @@ func (r *Recogniser) dropLate(e *builtEpisode, p *release) {
 }
 
 // unseen removes from the parts of a join those of threads that came through the last passage of their built barrier
-// without being seen to wait.
+// without being seen to wait: the passage that most of the others took part in last, or one of the barrier that they know.
 func (r *Recogniser) unseen(parts []Part) []Part {
-	last := map[uint64]unit.Cycles{}
+	last, latest, after := map[uint64]unit.Cycles{}, unit.Cycles(0), 0
 	for i := range parts {
 		t := r.threads[parts[i].Thread]
 		last[t.barrier] = max(last[t.barrier], t.opened)
+		latest = max(latest, t.opened)
+	}
+	for i := range parts {
+		if parts[i].Start >= latest {
+			after++
+		}
 	}
 	var keep []Part
 	for _, p := range parts {
-		if t := r.threads[p.Thread]; t.opened == 0 || p.Start >= last[t.barrier] {
+		t := r.threads[p.Thread]
+		since := last[t.barrier]
+		if after*2 > len(parts) {
+			since = latest
+		}
+		if t.opened == 0 || p.Start >= since {
 			keep = append(keep, p)
 		}
 	}
