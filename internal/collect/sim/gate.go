@@ -40,7 +40,7 @@ const (
 const (
 	gateObject = 1 << 62 // keeps them apart from barriers that have an address
 	gateLevels = 3       // how many functions around a wait are tried, the innermost first
-	gateFails  = 2       // rounds that may fail: of the first ones, only a part may have been seen
+	gateFails  = 3       // rounds that may fail: of the first ones, only a part may have been seen
 	gateLength = 2_000   // instructions that a thread may do in a barrier besides waiting
 	gateTurn   = 200     // instructions in a turn of a thread inside of a gate: it is about to wait, or to release others
 )
@@ -153,11 +153,13 @@ func (r *run) enterGate(t *thread, f *fn) {
 // comes notes that a thread enters a function that may be a barrier; false refutes it.
 func (r *run) comes(g *gate, t *thread) bool {
 	if g.round[t] {
-		if g.whole && g.least <= gateLength && len(g.round) > 1 && len(g.round) == len(g.seen) {
+		if g.whole && g.least <= gateLength && len(g.round) > 1 && len(g.round) == len(g.seen) && g.settled(t) {
 			g.state, g.party, g.round = gateKnown, g.round, map[*thread]bool{}
 			return true
 		}
-		g.anew()
+		if r.fails(g) {
+			return false
+		}
 	}
 	for x := range g.round {
 		if !g.in[x] {
@@ -168,6 +170,16 @@ func (r *run) comes(g *gate, t *thread) bool {
 		}
 	}
 	g.round[t], g.in[t], g.seen[t] = true, true, true
+	return true
+}
+
+// settled reports whether all who came with t have left.
+func (g *gate) settled(t *thread) bool {
+	for x := range g.round {
+		if x != t && g.in[x] {
+			return false
+		}
+	}
 	return true
 }
 

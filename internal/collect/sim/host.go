@@ -108,6 +108,8 @@ func (r *run) setProbe(at uint64) {
 }
 
 func (r *run) clearProbe(at uint64) {
-	delete(r.probes, at)
-	r.eng.ClearProbe(at)
+	if r.probes[at] {
+		delete(r.probes, at)
+		r.eng.ClearProbe(at)
+	}
 }
