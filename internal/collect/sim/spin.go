@@ -55,6 +55,7 @@ type spinTable struct {
 	points map[uint64]*point
 	lo, hi uint64  // where the last trace led
 	loops  []*spin // that threads were seen to wait in, one for each place
+	now    *spin   // whose thread is about to be parked: that wait is told of by itself
 	of     []int32 // by BlockID: 1 + the index of its loop, 0 if none
 	tried  uint64  // work done in all when everything was let loose last
 	path   []state // for trace, whose memory is used again
@@ -326,8 +327,9 @@ func (r *run) alike(s *spin) {
 // tellSpin tells the recogniser of the wait. What the loop did is no work: its edges are taken out,
 // and the wait began when the loop was entered.
 func (r *run) tellSpin(t *thread, s *spin) {
+	r.spins.now = s
 	op, p := r.cutOp(t, section.OpWaitBegin)
-	p.loop = s
+	r.spins.now, p.loop = nil, s
 	if low := r.place(s); len(op.Site.Stack) > 0 && uint64(op.Site.Stack[0].Call) == p.pc && r.images.own(low) {
 		op.Site.Stack[0] = r.frame(low, low) // the same place whatever block the thread was in
 	}

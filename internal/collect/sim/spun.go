@@ -58,7 +58,11 @@ func (r *run) takeSpinning(t *thread, p *piece) (units uint64) {
 	edges := r.eng.Edges()
 	var in []*spin
 	for _, e := range p.edges {
-		if s := r.spins.loop(edges[e.id].From); s != nil && !slices.Contains(in, s) {
+		from := edges[e.id].From
+		if now := r.spins.now; now != nil && now.blocks[from] {
+			continue
+		}
+		if s := r.spins.loop(from); s != nil && !slices.Contains(in, s) {
 			in = append(in, s)
 		}
 	}
