@@ -1,0 +1,115 @@
+package hook
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"testing"
+)
+
+const running = `
+#include <pthread.h>
+#include <unistd.h>
+static pthread_barrier_t b;
+static volatile int stop, last;
+static void *work(void *arg) {
+	for (long n = 1;; n++) {
+		if (arg == 0) last = stop;
+		pthread_barrier_wait(&b);
+		int end = last;
+		usleep(500);
+		pthread_barrier_wait(&b);
+		if (end) return (void *)n;
+	}
+}
+int main(void) {
+	pthread_t t[4];
+	long n, all = 0;
+	char c;
+	pthread_barrier_init(&b, 0, 4);
+	for (long i = 0; i < 4; i++) pthread_create(&t[i], 0, work, (void *)i);
+	if (write(1, "x", 1) != 1 || read(0, &c, 1) != 0) return 1; /* interrupted by lime, it goes on */
+	stop = 1;
+	for (int i = 0; i < 4; i++) { void *r; pthread_join(t[i], &r); all += (long)r; n = (long)r; }
+	return all == 4 * n ? 7 : 2;
+}
+`
+
+// A process that runs already is hooked and unhooked, and does not notice.
+func TestSeize(t *testing.T) {
+	dir := t.TempDir()
+	src, out := filepath.Join(dir, "p.c"), filepath.Join(dir, "p")
+	if err := os.WriteFile(src, []byte(running), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if msg, err := exec.Command("gcc", "-O2", "-pthread", "-o", out, src).CombinedOutput(); err != nil {
+		t.Skipf("gcc: %v\n%s", err, msg)
+	}
+	cmd := exec.Command(out)
+	stdin, err1 := cmd.StdinPipe()
+	stdout, err2 := cmd.StdoutPipe()
+	if err := errors.Join(err1, err2, cmd.Start()); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := stdout.Read(make([]byte, 1)); err != nil {
+		t.Fatal(err)
+	}
+	ring, err := NewRing()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer ring.Close()
+	var in *Installed
+	seized(t, cmd.Process.Pid, func(tr *Tracee) error {
+		started, err := tr.Started(funcs)
+		if err == nil && !started {
+			err = errors.New("the program is not thought to have started")
+		}
+		if err == nil {
+			in, err = Install(tr, ring, funcs)
+		}
+		return err
+	})
+	entries := map[int32]int{}
+	for len(entries) < 4 || entries[0] < 100 {
+		ring.Drain(func(r Record) {
+			if r.Phase == Enter && funcs[r.Func].Name == "pthread_barrier_wait" {
+				entries[r.TID]++
+				entries[0]++
+			}
+		})
+		runtime.Gosched()
+	}
+	if len(entries) != 5 {
+		t.Errorf("records by thread: %v; want those of 4 threads", entries)
+	}
+	seized(t, cmd.Process.Pid, func(tr *Tracee) error { return in.Remove(tr) })
+	seized(t, cmd.Process.Pid, func(tr *Tracee) error {
+		for _, s := range in.slots {
+			if v, err := tr.word(s.at); err != nil || v >= in.Lo && v < in.Hi {
+				t.Errorf("the reference at %#x is %#x after the hooks are gone (%v)", s.at, v, err)
+			}
+		}
+		return nil
+	})
+	stdin.Close()
+	if _ = cmd.Wait(); cmd.ProcessState.ExitCode() != 7 {
+		t.Errorf("the program ended with %v, want status 7", cmd.ProcessState)
+	}
+}
+
+// seized stops a process, does something to it, and lets it go.
+func seized(t *testing.T, pid int, do func(*Tracee) error) {
+	t.Helper()
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	tr, err := Seize(pid)
+	if err != nil {
+		t.Skipf("a running process cannot be traced: %v", err)
+	}
+	if err := errors.Join(do(tr), tr.Detach()); err != nil {
+		t.Fatal(err)
+	}
+}
