@@ -1,26 +1,40 @@
 package resolve
 
-import "lime/internal/profile"
+import (
+	"fmt"
 
-// regionLines names the ends of parallel regions by the first line of the function that the compiler made of the
-// region's body, which is that of the directive. The call of the runtime has that line, too, or none of its own: optimising compilers give it the
-// line of whatever they have moved next to it, and regions of one function then look like one.
+	"lime/internal/profile"
+)
+
+// regionLines tells parallel regions of one function apart whose ends have the same line although their bodies are
+// different functions: the call of the runtime has no line of its own then, for optimising compilers give it that of whatever they have moved
+// next to it. The first line of the body's function is that of the directive.
 func regionLines(src profile.Source, t *profile.Tables) error {
+	bodies, ends := map[profile.SectionID]profile.Frame{}, map[string]map[profile.Frame]bool{}
 	for i := range t.Sections {
-		s := &t.Sections[i]
+		s, id := &t.Sections[i], profile.SectionID(i)
 		if s.Kind != profile.SectionRegion || len(s.Frames) == 0 {
 			continue
 		}
-		for in, err := range src.Instances(profile.SectionID(i)) {
+		for in, err := range src.Instances(id) {
 			if err != nil {
 				return err
 			}
 			if f, ok := bodyFrame(t, in); ok && f.File == s.Frames[0].File {
-				frames := append([]profile.Frame{}, s.Frames...)
-				frames[0].Line, frames[0].Column = f.Line, f.Column
-				s.Frames = frames
+				key := fmt.Sprint(s.Frames)
+				if bodies[id] = f; ends[key] == nil {
+					ends[key] = map[profile.Frame]bool{}
+				}
+				ends[key][f] = true
 			}
 			break // the section's instances have one body
+		}
+	}
+	for id, f := range bodies {
+		s := &t.Sections[id]
+		if len(ends[fmt.Sprint(s.Frames)]) > 1 {
+			s.Frames = append([]profile.Frame{}, s.Frames...)
+			s.Frames[0].Line, s.Frames[0].Column = f.Line, f.Column
 		}
 	}
 	return nil
