@@ -30,7 +30,8 @@ type rows struct {
 	trips   *trips
 	waits   map[int32]mass // by event: waits for locks
 	parts   int
-	abs     []float64
+	abs     []float64 // |t - mean|, of every part
+	most    []float64 // its largest in each instance
 }
 
 // threadRows is what the rows of one thread have in common.
@@ -91,6 +92,9 @@ func (w *rows) add(tab *profile.Tables, in *profile.Instance) {
 		tr.time, tr.dev, tr.n, tr.prior = tr.time+t[i], tr.dev+dev, tr.n+n[i], tr.prior+dev*cpu/(n[i]+1)
 		w.parts++
 		w.abs = append(w.abs, math.Abs(dev))
+	}
+	if len(t) > 0 {
+		w.most = append(w.most, slices.Max(w.abs[len(w.abs)-len(t):]))
 	}
 	w.addWaits(in, t, mean)
 	visits(func(part int, v profile.NodeID, k float64) {
@@ -254,10 +258,14 @@ func (w *rows) steady() bool {
 // one and now the other.
 func (w *rows) noise() bool {
 	slices.Sort(w.abs)
-	return len(w.abs) > 0 && w.abs[len(w.abs)/2] < noiseFloor && !w.steady()
+	slices.Sort(w.most)
+	return len(w.abs) > 0 && w.abs[len(w.abs)/2] < noiseFloor && w.most[len(w.most)/2] < outlier*noiseFloor && !w.steady()
 }
 
-const noiseFloor = 8000 // ns
+const (
+	noiseFloor = 8000 // ns
+	outlier    = 4    // times as much is no chance where it is one thread's in most instances
+)
 
 // instances is the number of rows that a thread has.
 func (w *rows) instances() float64 { return float64(w.parts) / max(1, float64(len(w.threads))) }

@@ -90,7 +90,10 @@ func assignLanes(spans []span) []float64 {
 		if k == len(until) {
 			until, useful, owner = append(until, 0), append(useful, 0), append(owner, 0)
 		}
-		had[s.thread], owner[k], until[k] = k, s.thread, s.hi
+		if owner[k] == s.thread && until[k] > s.lo { // sections that overlap have the same work twice
+			s.useful *= ratio(float64(s.hi-min(s.hi, until[k])), float64(s.hi-s.lo))
+		}
+		had[s.thread], owner[k], until[k] = k, s.thread, max(until[k], s.hi)
 		useful[k] += s.useful
 	}
 	return useful
