@@ -1,4 +1,4 @@
-// Goroutines with equal shares, made anew in every step.
+// Command go_balanced: goroutines with equal shares, made anew in every step.
 package main
 
 import (

@@ -1,4 +1,4 @@
-// A long critical section that all goroutines pass one by one.
+// Command go_mutex: a long critical section that all goroutines pass one by one.
 package main
 
 import (

@@ -1,4 +1,4 @@
-// Workers that take words from a channel: the last word is long.
+// Command go_pool: workers that take words from a channel: the last word is long.
 package main
 
 import (

@@ -1,4 +1,4 @@
-// Goroutines of a WaitGroup: every fourth has four times as much to do.
+// Command go_waitgroup: goroutines of a WaitGroup: every fourth has four times as much to do.
 package main
 
 import (
