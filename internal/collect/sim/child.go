@@ -173,6 +173,8 @@ func (r *run) complete(ctx context.Context, w *profile.Writer, stderr io.Writer)
 	}
 	if r.end.exec != nil {
 		r.end.err = fmt.Errorf("replace the program by %s: %w", r.end.exec.Path, replace(r.cfg, r.end.exec))
+		r.end.state = "lime-failed"
+		_ = profile.Amend(r.cfg.Out, func(m *profile.Meta) { m.EndState = r.end.state })
 		fmt.Fprintln(stderr, "lime:", r.end.err)
 	}
 	return r.result()

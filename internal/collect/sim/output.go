@@ -358,7 +358,7 @@ func (o *output) close() error {
 		o.details(mm.m)
 	}
 	o.closeRows()
-	m.RunTime, m.CoreTime, m.Complete = r.latest, r.work(), true
+	m.RunTime, m.CoreTime, m.Complete = r.latest, r.work(), r.end.exec == nil
 	m.Notes = r.notes.List()
 	slices.SortStableFunc(m.Notes, func(a, b profile.Note) int { return cmp.Compare(a.Code, b.Code) })
 	return o.sink.UpdateMeta(m)

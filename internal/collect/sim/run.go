@@ -386,7 +386,7 @@ func (r *run) act(t *thread, out guest.Outcome) bool {
 		r.exited(r.proc.Status())
 	case guest.Replace:
 		r.end.exec = r.proc.Exec()
-		r.stop("exited", nil)
+		r.stop("running", nil) // by another image: a kill before that one has its own file must not leave the profile of a program that ended
 	}
 	return false
 }
