@@ -109,7 +109,7 @@ func (b *builder) section(s *analysis.Section) Section {
 	out := Section{
 		ID: int(s.ID), Kind: s.Kind, EndsAt: place(&s.EndsAt),
 		Imbalance: s.Imbalance, LostShare: s.LostShare, LostTime: s.LostTime,
-		Instances: s.InstanceCount, Analysed: s.AnalysedCount,
+		Instances: s.InstanceCount, Team: Team{s.ThreadsMin, s.ThreadsMax}, Analysed: s.AnalysedCount,
 		Time: s.Time, TimeToWin: s.TimeToWin, WinShare: s.WinShare, Speedup: s.Speedup,
 		Balanced: s.Balanced, Worst: worst(&s.Worst), Course: course(&s.Course),
 		Exact: s.HasLedger, R2: interval(s.Explained), Events: eventStats(&s.Events),

@@ -104,6 +104,7 @@ type Section struct {
 	LostShare float64      `json:"lost_share"` // of width * run time
 	LostTime  float64      `json:"lost_time"`  // all waits
 	Instances int          `json:"instances"`
+	Team      Team         `json:"team"`
 	Analysed  int          `json:"analysed"`    // instances whose counts were read
 	Time      float64      `json:"time"`        // sum of the instances' longest times
 	TimeToWin float64      `json:"time_to_win"` // sum of longest - mean
@@ -131,6 +132,12 @@ type Stretch struct {
 	Time      float64 `json:"time"`
 	TimeShare float64 `json:"time_share"` // of the run time
 	Instances int     `json:"instances"`
+}
+
+// Team is the number of threads that take part in an instance, from the smallest to the largest.
+type Team struct {
+	Min int `json:"min"`
+	Max int `json:"max"`
 }
 
 // ThreadTime is a thread's time in a section, summed over the instances.

@@ -127,7 +127,7 @@ func sampleCandidates() []analysis.Cause {
 
 func balancedSection(n int) analysis.Section {
 	s := analysis.Section{ID: 1, Kind: "join", EndsAt: analysis.Place{File: "src/lu.c", Line: 311, Function: "main"},
-		Imbalance: 0.004, LostShare: 0.001, LostTime: 3e4, InstanceCount: 1, Time: 1e6, Speedup: 1.004, Balanced: true,
+		Imbalance: 0.004, LostShare: 0.001, LostTime: 3e4, InstanceCount: 1, ThreadsMin: n, ThreadsMax: n, Time: 1e6, Speedup: 1.004, Balanced: true,
 		Course: analysis.Course{Shape: "single"}}
 	for i := range n {
 		s.Threads = append(s.Threads, analysis.ThreadTotal{Thread: profile.ThreadID(i), Instances: 1, Time: 1e6 - float64(i), Wait: float64(i)})
@@ -137,7 +137,7 @@ func balancedSection(n int) analysis.Section {
 
 func unexplainedSection(n int) analysis.Section {
 	s := analysis.Section{ID: 2, Kind: "region-end", EndsAt: analysis.Place{Function: "worker+0x44", Address: "0x401244", Image: "lu"},
-		Imbalance: 0.12, LostShare: 0.063, LostTime: 3e6, InstanceCount: 2, Time: 4e6, TimeToWin: 4e5, Speedup: 1.14,
+		Imbalance: 0.12, LostShare: 0.063, LostTime: 3e6, InstanceCount: 2, ThreadsMin: n - 1, ThreadsMax: n, Time: 4e6, TimeToWin: 4e5, Speedup: 1.14,
 		Course:   analysis.Course{Shape: "even", Text: "Both instances lose about the same."},
 		Verdicts: []analysis.Verdict{{Code: "few-threads", Severity: "warn", Text: "With so few threads almost any event fits the times: run it with 16 or more."}}}
 	for i := range n {

@@ -68,13 +68,27 @@ func sectionWords(r *Report, s *Section) string {
 	if kind == "" {
 		kind = s.Kind
 	}
-	out := fmt.Sprintf("Ends at %s; %s of %s; imbalance %s.", kind,
-		countOf(s.Instances, "instance"), countOf(len(s.Threads), "thread"), unit.Percent(s.Imbalance))
+	out := fmt.Sprintf("Ends at %s; %s of %s; imbalance %s.", kind, countOf(s.Instances, "instance"), teamWords(s), unit.Percent(s.Imbalance))
 	if s.Balanced {
 		return out + " It is balanced: nothing here needs an explanation."
 	}
 	return out + fmt.Sprintf(" Balanced, it would run %.2f times as fast: %s to win.",
 		s.Speedup, r.Program.Quantity(s.TimeToWin))
+}
+
+// teamWords tells how many threads take part in an instance, and in how many there are in all where that is more.
+func teamWords(s *Section) string {
+	if s.Team.Max == 0 { // a report of an earlier version
+		return countOf(len(s.Threads), "thread")
+	}
+	out := countOf(s.Team.Max, "thread")
+	if s.Team.Min != s.Team.Max {
+		out = fmt.Sprintf("%d to %s", s.Team.Min, out)
+	}
+	if len(s.Threads) > s.Team.Max {
+		out += fmt.Sprintf(" (%d in all)", len(s.Threads))
+	}
+	return out
 }
 
 // manyThreads is the number from which threads are drawn as a line of bars, and
