@@ -33,6 +33,7 @@ type File struct {
 	Segments []Segment
 
 	elf    *elf.File
+	from   io.ReaderAt
 	closer io.Closer
 
 	once    sync.Once
@@ -73,7 +74,7 @@ func NewFile(r io.ReaderAt, path string) (f *File, err error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
-	f = &File{Path: path, Type: e.Type, Machine: e.Machine, Class: e.Class, Entry: e.Entry, elf: e}
+	f = &File{Path: path, Type: e.Type, Machine: e.Machine, Class: e.Class, Entry: e.Entry, elf: e, from: r}
 	for _, p := range e.Progs {
 		f.addProg(p)
 	}
@@ -175,7 +176,7 @@ func (f *File) Section(name string) (data []byte, addr uint64, err error) {
 	if s.Size > maxSection || s.Size > s.FileSize*maxPacked+1<<20 {
 		return nil, 0, fmt.Errorf("%s: %s says it is %d bytes long", f.Path, name, s.Size)
 	}
-	data, err = s.Data()
+	data, err = f.unpack(s)
 	if err != nil {
 		return nil, 0, fmt.Errorf("%s: %s: %w", f.Path, name, err)
 	}

@@ -38,7 +38,7 @@ var table = []row{
 	{"graph", "", ""},
 	{"x86", "", ""},
 	{"x86/enc", "x86", ""},
-	{"binfile", "unit", xz},
+	{"binfile", "unit", xz + " " + zip},
 	{"symbol", "unit binfile", dem},
 	{"profile", "unit", sqlite + " " + zip},
 	{"cpu", "", sys},

@@ -137,45 +137,54 @@ type abbrev struct {
 	addrs    uint64
 }
 
-// abbrevs is a table of abbreviations by code; most tables count from 1.
+// abbrevs is a table of abbreviations by code; most tables count from 1. It is read as far as it is asked for: of most units only the first entry
+// is looked at.
 type abbrevs struct {
 	dense []abbrev
 	rest  map[uint64]abbrev
+	left  cursor // what was not yet read
+	whole bool
 }
 
 func (t *abbrevs) get(code uint64) *abbrev {
-	if code-1 < uint64(len(t.dense)) {
-		return &t.dense[code-1]
+	for {
+		if code-1 < uint64(len(t.dense)) {
+			return &t.dense[code-1]
+		}
+		if a, ok := t.rest[code]; ok {
+			return &a
+		}
+		if t.whole {
+			return nil
+		}
+		t.whole = !t.next()
 	}
-	if a, ok := t.rest[code]; ok {
-		return &a
-	}
-	return nil
 }
 
-// parseAbbrevs reads the table at an offset of .debug_abbrev, up to damage.
-func parseAbbrevs(section []byte, off uint64) *abbrevs {
-	t := &abbrevs{}
-	c := at(section, off)
-	for {
-		code := c.uleb()
-		if code == 0 || c.bad {
-			return t
-		}
-		a := abbrev{tag: c.uleb(), children: c.u8() != 0}
-		if !parseAttrs(&c, &a) {
-			return t
-		}
-		a.measure()
-		if code == uint64(len(t.dense))+1 {
-			t.dense = append(t.dense, a)
-			continue
-		}
-		if t.rest == nil {
-			t.rest = map[uint64]abbrev{}
-		}
-		t.rest[code] = a
+// newAbbrevs is the table at an offset of .debug_abbrev.
+func newAbbrevs(section []byte, off uint64) *abbrevs { return &abbrevs{left: at(section, off)} }
+
+// next reads one more abbreviation; false at the table's end or at damage.
+func (t *abbrevs) next() bool {
+	c := &t.left
+	code := c.uleb()
+	if code == 0 || c.bad {
+		return false
 	}
+	a := abbrev{tag: c.uleb(), children: c.u8() != 0}
+	if !parseAttrs(c, &a) {
+		return false
+	}
+	a.measure()
+	if code == uint64(len(t.dense))+1 {
+		t.dense = append(t.dense, a)
+		return true
+	}
+	if t.rest == nil {
+		t.rest = map[uint64]abbrev{}
+	}
+	t.rest[code] = a
+	return true
 }
 
 func parseAttrs(c *cursor, a *abbrev) bool {

@@ -74,7 +74,7 @@ func (u *unit) header(c *cursor) bool {
 	}
 	t := u.d.abbrevs[abbrev]
 	if t == nil {
-		t = parseAbbrevs(u.d.abbrev, abbrev)
+		t = newAbbrevs(u.d.abbrev, abbrev)
 		u.d.abbrevs[abbrev] = t
 	}
 	u.abbrevs = t

@@ -29,7 +29,15 @@ type function struct {
 	name     string
 	spins    bool // a runtime's waiting
 	switches bool // goes on with another stack
+	im       *image
 	blocks   []*block
+	whole    bool // its blocks and edges are in the profile
+}
+
+// alone reports whether blocks of the function stand in the profile only where something happened in them: nobody looks for causes inside of a
+// runtime's functions for threads.
+func (f *function) alone() bool {
+	return f.im != nil && f.im.library && collect.RuntimeFunction(f.name)
 }
 
 // code decodes the functions that have samples into basic blocks with their static edges.
@@ -70,8 +78,28 @@ func (c *code) reset() {
 
 const maxPlaces = 1 << 18
 
-// at finds the block that holds a PC, decoding its function if need be.
+// at finds the block that holds a PC, for the profile: with all of its function.
 func (c *code) at(pc uint64) place {
+	p := c.look(pc)
+	if !p.fn.whole && !p.fn.alone() {
+		c.writeAll(p.fn)
+	}
+	c.write(p.fn.im, p.b)
+	return p
+}
+
+// spot is at, but of a library's function only the block comes into the profile, as long as at does not ask for more: who asks tells of a place only.
+func (c *code) spot(pc uint64) place {
+	p := c.look(pc)
+	if p.fn.im == nil || !p.fn.im.library {
+		return c.at(pc)
+	}
+	c.write(p.fn.im, p.b)
+	return p
+}
+
+// look finds the block that holds a PC, decoding its function if need be, and leaves the profile as it is.
+func (c *code) look(pc uint64) place {
 	if p, ok := c.places[pc]; ok {
 		return p
 	}
@@ -87,14 +115,13 @@ func (c *code) find(pc uint64) place {
 	im, lo, hi, name := c.bounds(pc)
 	f := c.fns[lo]
 	if f == nil || len(f.blocks) == 0 || pc >= f.blocks[len(f.blocks)-1].end && hi > f.blocks[len(f.blocks)-1].end {
-		f = &function{entry: lo, name: name, spins: collect.WaitingFunction(name), switches: im != nil && im.switches(name)}
+		f = &function{entry: lo, name: name, im: im, spins: collect.WaitingFunction(name), switches: im != nil && im.switches(name)}
 		c.fns[lo] = f
-		c.decode(f, im, lo, hi)
+		c.decode(f, lo, hi)
 	}
 	i := sort.Search(len(f.blocks), func(i int) bool { return f.blocks[i].addr > pc }) - 1
 	if i < 0 || pc >= f.blocks[i].end {
-		b := c.addBlock(im, &block{addr: pc, end: pc + 1, last: pc, instrs: 1, kind: profile.NodePseudo})
-		return place{f, b}
+		return place{f, &block{addr: pc, end: pc + 1, last: pc, instrs: 1, kind: profile.NodePseudo, id: profile.None, visit: profile.None}}
 	}
 	return place{f, f.blocks[i]}
 }
@@ -133,13 +160,23 @@ func (im *image) next(s binfile.Symbol) uint64 {
 }
 
 // decode reads the function's code and cuts it into blocks.
-func (c *code) decode(f *function, im *image, lo, hi uint64) {
+func (c *code) decode(f *function, lo, hi uint64) {
+	im := f.im
 	if im == nil || im.bin == nil || hi <= lo {
 		return
 	}
 	text := im.bin.ReadAddr(lo-im.bias, int(hi-lo))
-	for _, b := range cut(text, lo) {
-		f.blocks = append(f.blocks, c.addBlock(im, b))
+	f.blocks = cut(text, lo)
+	if !im.library {
+		c.loops(f, text)
+	}
+}
+
+// writeAll puts the blocks of a function into the profile, and the edges between them.
+func (c *code) writeAll(f *function) {
+	f.whole = true
+	for _, b := range f.blocks {
+		c.write(f.im, b)
 	}
 	for i, b := range f.blocks {
 		var next *block
@@ -147,9 +184,6 @@ func (c *code) decode(f *function, im *image, lo, hi uint64) {
 			next = f.blocks[i+1]
 		}
 		c.link(b, next)
-	}
-	if !im.library {
-		c.loops(f, text)
 	}
 }
 
@@ -217,8 +251,11 @@ func blockKinds() [x86.BranchTxn + 1]profile.NodeKind {
 	}
 }
 
-func (c *code) addBlock(im *image, b *block) *block {
-	b.visit = profile.None
+// write puts a block into the profile, unless it is there.
+func (c *code) write(im *image, b *block) {
+	if b.id != profile.None {
+		return
+	}
 	row := profile.Node{Image: profile.None, Addr: b.addr, Size: uint32(b.end - b.addr), Instrs: b.instrs, LastAddr: b.last,
 		Kind: b.kind, Function: profile.None}
 	if im != nil {
@@ -230,7 +267,6 @@ func (c *code) addBlock(im *image, b *block) *block {
 		c.sink.AddEdge(profile.Edge{From: e.from, To: b.id, Kind: e.kind})
 	}
 	delete(c.waiting, b.addr)
-	return b
 }
 
 func (c *code) image(im *image) profile.ImageID {
@@ -306,8 +342,8 @@ func (c *code) definition(name string) uint64 {
 
 // jump finds the jump to another function at the end of the one that begins at entry.
 func (c *code) jump(entry, target uint64) uint64 {
-	f := c.at(entry).fn
-	if f == nil || f.entry != entry {
+	f := c.look(entry).fn
+	if f.entry != entry {
 		return 0
 	}
 	for _, b := range f.blocks {
@@ -340,7 +376,7 @@ func (c *code) visit(b *block) profile.EdgeID {
 
 // callBefore is the address of the call that returns to ret.
 func (c *code) callBefore(ret uint64) uint64 {
-	if p := c.at(ret - 1); p.b != nil && p.b.end == ret {
+	if p := c.look(ret - 1); p.b.end == ret {
 		return p.b.last
 	}
 	return ret - 1

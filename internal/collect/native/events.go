@@ -129,7 +129,7 @@ func (o *output) event(k eventKey) profile.EventID {
 			kind = o.sink.AddKind(profile.EventKind{Name: k.kind, Title: eventTitles()[k.kind], Unit: "times", Label: profile.Sampled})
 			o.eventKinds[k.kind] = kind
 		}
-		id = o.sink.AddEvent(profile.Event{Kind: kind, Node: o.code.at(k.pc).b.id, Addr: k.pc})
+		id = o.sink.AddEvent(profile.Event{Kind: kind, Node: o.code.spot(k.pc).b.id, Addr: k.pc})
 		o.eventRows[k] = id
 	}
 	return id

@@ -83,7 +83,7 @@ func (s *sampler) walk(regs unwind.Regs, sp uint64, stack []byte) (trips []trip,
 			sure = len(s.pcs)
 			trips = s.trips(trips, at, mem)
 		}
-		if f := s.code.at(at[unwind.PC] - 1).fn; f != nil && f.switches {
+		if s.code.look(at[unwind.PC] - 1).fn.switches {
 			ends = len(s.pcs)
 		}
 		return len(s.pcs) < deepest
@@ -106,8 +106,8 @@ func (s *sampler) followsCall(ret uint64) bool {
 	if s.images.at(ret-1) == nil {
 		return false
 	}
-	b := s.code.at(ret - 1).b
-	return b != nil && b.end == ret && (b.target != 0 || b.addr != b.last || b.instrs == 1)
+	b := s.code.look(ret - 1).b
+	return b.end == ret && (b.target != 0 || b.addr != b.last || b.instrs == 1)
 }
 
 // maxTrips is the number of loops that a sample tells of.
@@ -123,7 +123,7 @@ func (s *sampler) trips(list []trip, at *unwind.Regs, mem unwind.Memory) []trip 
 	if len(list) >= maxTrips || !s.images.own(pc) {
 		return list
 	}
-	b := s.code.at(pc).b
+	b := s.code.look(pc).b
 	for _, t := range b.tests {
 		if left, ok := t.left(at, mem, leaf); ok {
 			list = append(list, trip{t.b, left})
@@ -151,17 +151,14 @@ func (s *sampler) path(period uint64) (w workSample, spins bool) {
 		if s.stubs != nil && s.stubs(s.pcs[i]) {
 			continue
 		}
-		if p := s.code.at(s.pcs[i] - 1); p.b != nil {
-			at = s.tree.child(at, p.b.id)
-		}
+		at = s.tree.child(at, s.code.at(s.pcs[i]-1).b.id)
 	}
 	leaf := s.code.at(s.pcs[0])
 	w = workSample{b: leaf.b, period: max(period, 1)}
 	w.path = s.tree.child(at, leaf.b.id)
-	spins = leaf.fn != nil && leaf.fn.spins || leaf.b.spins
+	spins = leaf.fn.spins || leaf.b.spins
 	for i := 1; i < len(s.pcs) && !spins && !s.images.own(s.pcs[i-1]); i++ {
-		f := s.code.at(s.pcs[i] - 1).fn
-		spins = f != nil && f.spins
+		spins = s.code.look(s.pcs[i] - 1).fn.spins
 	}
 	return w, spins
 }

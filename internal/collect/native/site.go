@@ -87,7 +87,7 @@ func (r *run) tailCall(h *hook.Record) (f section.Frame, ok bool) {
 	entry := uint64(0)
 	if r.sampler.stubs != nil && r.sampler.stubs(h.Caller) {
 		entry = r.body(h)
-	} else if b := r.code.at(h.Caller - 1).b; b != nil && b.end == h.Caller && b.target != 0 {
+	} else if b := r.code.look(h.Caller - 1).b; b.end == h.Caller && b.target != 0 {
 		entry = r.code.callee(b.target)
 	}
 	if target == 0 || entry == 0 || entry == target || !r.images.own(entry) {
