@@ -27,6 +27,7 @@ type workload struct {
 	Also              []string
 	Slack             int
 	Balanced          bool
+	Large             []string // "old => new": replacements in the source for native runs, which need more work to do
 	text              string
 	marks             map[string][]int // lines by mark
 }

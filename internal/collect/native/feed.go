@@ -79,7 +79,8 @@ func (r *run) sampled(x *item) {
 		r.happened(t, x)
 		return
 	}
-	nanos := float64(r.nanosOf(x.sample.period))
+	x.sample.nanos = r.nanosOf(x.sample.period)
+	nanos := float64(x.sample.nanos)
 	waits := t.waits()
 	t.spins, t.onTask = x.spins, false
 	x.sample.working = r.working()

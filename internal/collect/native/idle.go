@@ -97,7 +97,7 @@ func (i *idling) corrections(visit func(k pathKey, change float64)) {
 
 // charge puts the samples of a piece on the time line: before says how much of its part lies before the piece, lengths are those of all
 // parts of the instance. Where the waits are not known (lengths is nil), the moment of the sample counts.
-func (i *idling) charge(p *piece, before uint64, lengths []uint64, scale float64) {
+func (i *idling) charge(p *piece, before uint64, lengths []uint64) {
 	long := float64(p.working())
 	i.hooked = i.hooked || lengths != nil
 	for _, w := range p.samples {
@@ -106,7 +106,7 @@ func (i *idling) charge(p *piece, before uint64, lengths []uint64, scale float64
 			at := before + uint64(long*float64(w.at)/float64(max(p.cpu, 1)))
 			k = len(lengths) - sort.Search(len(lengths), func(j int) bool { return lengths[j] > at })
 		}
-		i.line.add(w.path, int32(p.thread.id), max(k, 1), float64(w.period)*scale)
+		i.line.add(w.path, int32(p.thread.id), max(k, 1), float64(w.nanos))
 	}
 }
 

@@ -40,15 +40,15 @@ func TestIdlenessGoesToWhatRunsMeanwhile(t *testing.T) {
 func TestIdlenessWithFewCores(t *testing.T) {
 	i := newIdling(1)
 	lengths := []uint64{10, 30}
-	short := &piece{thread: &thread{id: 0}, cpu: 10, work: 10, samples: []workSample{{path: 1, period: 10, at: 5, working: 2}}}
+	short := &piece{thread: &thread{id: 0}, cpu: 10, work: 10, samples: []workSample{{path: 1, nanos: 10, at: 5, working: 2}}}
 	long := &piece{thread: &thread{id: 1}, cpu: 30, work: 30}
 	for at := uint64(5); at < 30; at += 10 {
-		long.samples = append(long.samples, workSample{path: 2, period: 10, at: at, working: 1})
+		long.samples = append(long.samples, workSample{path: 2, nanos: 10, at: at, working: 1})
 	}
 	i.moment.add(1, 0, 2, 10)
 	i.moment.add(2, 1, 1, 30)
-	i.charge(short, 0, lengths, 1)
-	i.charge(long, 0, lengths, 1)
+	i.charge(short, 0, lengths)
+	i.charge(long, 0, lengths)
 	sums := map[int32]float64{}
 	i.corrections(func(k pathKey, change float64) { sums[k.path] += change })
 	if sums[1] != 0 || sums[2] != 20 {

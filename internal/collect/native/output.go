@@ -15,6 +15,8 @@ type output struct {
 	code       *code
 	sections   map[sectionKey]profile.SectionID
 	paths      map[pathKey]float64
+	sampled    map[pathKey]float64  // periods of samples of work since the last time, by path
+	worked     map[pathKey]*workSum // the same by thread and section, with the time that they stand for
 	idle       *idling
 	lockKind   int32
 	lockEvents map[uint64]profile.EventID // by call
@@ -40,7 +42,7 @@ type pathKey struct {
 }
 
 func newOutput(sink profile.Sink, c *code) *output {
-	return &output{sink: sink, code: c, sections: map[sectionKey]profile.SectionID{}, paths: map[pathKey]float64{}, idle: newIdling(cores()), virtual: map[int32]uint64{}, lockKind: profile.None,
+	return &output{sink: sink, code: c, sections: map[sectionKey]profile.SectionID{}, paths: map[pathKey]float64{}, sampled: map[pathKey]float64{}, worked: map[pathKey]*workSum{}, idle: newIdling(cores()), virtual: map[int32]uint64{}, lockKind: profile.None,
 		lockEvents: map[uint64]profile.EventID{}, eventKinds: map[string]int32{}, eventRows: map[eventKey]profile.EventID{}}
 }
 
@@ -88,7 +90,7 @@ func (o *output) instance(in section.Instance) {
 		o.iterations(x, &sum, int32(i))
 		o.lockWaits(x, &sum, int32(i))
 		o.events(x, &sum, int32(i))
-		o.charge(p.Spans, x.Section, sum.scale(), lengths)
+		o.charge(p.Spans, x.Section, lengths)
 	}
 	o.place(x, in.Kind)
 	if err := o.sink.WriteInstance(x); err != nil && o.err == nil {
@@ -144,7 +146,8 @@ type partSum struct {
 	tested          []*block
 }
 
-type blockSum struct{ n, period uint64 }
+// blockSum is a number of samples, and the sum of what they stand for.
+type blockSum struct{ n, sum uint64 }
 
 func (s *partSum) reset() { *s = partSum{blocks: map[*block]blockSum{}, trips: map[*block]blockSum{}} }
 
@@ -168,7 +171,7 @@ func (s *partSum) add(p *piece) {
 			s.order = append(s.order, w.b)
 		}
 		b.n++
-		b.period += w.period
+		b.sum += w.nanos
 		s.blocks[w.b] = b
 		s.addTrips(w.trips)
 	}
@@ -181,7 +184,7 @@ func (s *partSum) addTrips(list []trip) {
 			s.tested = append(s.tested, t.test)
 		}
 		b.n++
-		b.period += t.left
+		b.sum += t.left
 		s.trips[t.test] = b
 	}
 }
@@ -196,22 +199,13 @@ func (s *partSum) onCPU() uint64 {
 	return uint64(float64(s.cpu) * float64(s.work) / float64(s.work+s.spin))
 }
 
-// scale turns periods into nanoseconds of the part's time.
-func (s *partSum) scale() float64 {
-	if s.work == 0 {
-		return 0
-	}
-	return float64(s.onCPU()) / float64(s.work)
-}
-
-// counts writes a part's samples by block.
+// counts writes a part's samples by block, and the time that they stand for, which in a short part may be longer than itself.
 func (o *output) counts(x *profile.Instance, s *partSum, part int32) {
 	slices.SortFunc(s.order, func(a, b *block) int { return int(a.id) - int(b.id) })
-	scale := s.scale()
 	for _, b := range s.order {
 		sum := s.blocks[b]
 		x.Edges = append(x.Edges, profile.Count{Row: int32(o.code.visit(b)), Part: part, N: sum.n})
-		x.Times = append(x.Times, profile.Count{Row: int32(b.id), Part: part, N: uint64(float64(sum.period)*scale + 0.5)})
+		x.Times = append(x.Times, profile.Count{Row: int32(b.id), Part: part, N: sum.sum})
 	}
 }
 
@@ -252,7 +246,7 @@ func (o *output) iterations(x *profile.Instance, s *partSum, part int32) {
 		o.code.tripEvents(b)
 		sum := s.trips[b]
 		x.Events = append(x.Events, profile.Count{Row: int32(b.trips[0]), Part: part, N: sum.n},
-			profile.Count{Row: int32(b.trips[1]), Part: part, N: sum.period})
+			profile.Count{Row: int32(b.trips[1]), Part: part, N: sum.sum})
 	}
 }
 
@@ -273,8 +267,12 @@ func (o *output) lengths(in *section.Instance) []uint64 {
 	return out
 }
 
-// charge adds the samples of pieces to the call paths of a section, each piece once.
-func (o *output) charge(spans []any, s profile.SectionID, scale float64, lengths []uint64) {
+// workSum is what a thread worked in a section.
+type workSum struct{ time, period float64 }
+
+// charge adds the samples of pieces to the call paths of a section, each piece once. A sample stands for its period, not for the piece that it was
+// taken in: of pieces that are shorter than a period most have no sample, and those that have one speak for them.
+func (o *output) charge(spans []any, s profile.SectionID, lengths []uint64) {
 	var before uint64
 	for _, x := range spans {
 		p := x.(*piece)
@@ -283,11 +281,37 @@ func (o *output) charge(spans []any, s profile.SectionID, scale float64, lengths
 		if p.charged {
 			continue
 		}
-		o.idle.charge(p, at, lengths, scale)
+		o.idle.charge(p, at, lengths)
 		p.charged = true
 		o.work += p.working()
+		sum := o.worked[workKey(int32(p.thread.id), s)]
+		if sum == nil {
+			sum = &workSum{}
+			o.worked[workKey(int32(p.thread.id), s)] = sum
+		}
+		sum.time += float64(p.working())
 		for _, w := range p.samples {
-			o.paths[pathKey{w.path, int32(p.thread.id), s, "time"}] += float64(w.period) * scale
+			o.sampled[pathKey{w.path, int32(p.thread.id), s, "time"}] += float64(w.period)
+			sum.period += float64(w.period)
+		}
+	}
+}
+
+// workKey names a thread's work in a section.
+func workKey(thread int32, s profile.SectionID) pathKey {
+	return pathKey{path: profile.None, thread: thread, section: s}
+}
+
+// settle divides the time that the threads worked in the sections among the call paths, by their samples.
+func (o *output) settle() {
+	for k, period := range o.sampled {
+		sum := o.worked[workKey(k.thread, k.section)]
+		o.paths[k] += period * sum.time / sum.period
+	}
+	clear(o.sampled)
+	for _, sum := range o.worked {
+		if sum.period > 0 { // where there was no sample yet, the next ones speak for it
+			*sum = workSum{}
 		}
 	}
 }
@@ -308,6 +332,7 @@ func (o *output) section(in section.Instance) profile.SectionID {
 
 // close writes the metrics of the call paths since the last time.
 func (o *output) close() {
+	o.settle()
 	o.idle.corrections(func(k pathKey, change float64) { o.paths[k] += change })
 	keys := make([]pathKey, 0, len(o.paths))
 	for k := range o.paths {

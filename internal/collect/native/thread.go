@@ -136,6 +136,7 @@ type workSample struct {
 	path   int32
 	b      *block
 	period uint64
+	nanos  uint64 // CPU time that it stands for
 	trips  []trip
 	open   []uint64 // calls that were open, outermost first
 
