@@ -51,7 +51,7 @@ var table = []row{
 	{"perf", "unit", sys},
 	{"collect", "unit profile", ""},
 	{"collect/sim", "unit profile section uop unwind machine engine guest cpu binfile symbol x86 graph collect", sys},
-	{"collect/native/hook", "unit", sys},
+	{"collect/native/hook", "unit x86", sys},
 	{"collect/native", "collect/native/hook unit profile section perf unwind binfile symbol x86 x86/enc graph collect", sys},
 	{"collect/callgrind", "unit profile", zip},
 	{"export", "profile unit", "github.com/google/pprof"},

@@ -226,6 +226,9 @@ func (r *run) applyHook(x *item) {
 	if t.ended || h.Func >= len(r.table) {
 		return
 	}
+	if h.Phase == hook.Enter && r.hooks != nil && r.hooks.Inner(h.Func) {
+		r.outward(h)
+	}
 	if role := r.table[h.Func].role; t.cond.on && role != roleLock && role != roleUnlock {
 		r.condOver(t, x.at)
 	}

@@ -47,6 +47,21 @@ func (r *run) near(h *hook.Record) (sum uint64) {
 	return sum
 }
 
+// outward makes of the record of a call inside of a hooked function one of the call of that function, as far as the words in the record tell.
+func (r *run) outward(h *hook.Record) {
+	frames := 0
+	_, _ = r.sampler.walker.WalkRegs(callerRegs(h), recordMemory(h, nil), func(at *unwind.Regs) bool {
+		if frames++; frames == 1 {
+			return true
+		}
+		sp := at[unwind.RSP] - 8
+		words := min(int(sp-h.SP)/8, h.Words)
+		h.Caller, h.SP, h.FP = at[unwind.PC], sp, at[unwind.RBP]
+		h.Words = copy(h.Stack[:], h.Stack[words:h.Words])
+		return false
+	})
+}
+
 // callerRegs are the registers of a hooked call's caller, as far as they are known.
 func callerRegs(h *hook.Record) (regs unwind.Regs) {
 	regs[unwind.PC], regs[unwind.RSP], regs[unwind.RBP] = h.Caller, h.SP+8, h.FP
@@ -56,7 +71,7 @@ func callerRegs(h *hook.Record) (regs unwind.Regs) {
 // recordMemory is the stack as the record has it, and above that as beyond has it.
 func recordMemory(h *hook.Record, beyond unwind.Memory) unwind.Memory {
 	return func(addr uint64) (uint64, bool) {
-		if i := (addr - h.SP) / 8; addr >= h.SP+8 && i <= hook.StackWords && addr%8 == 0 {
+		if i := (addr - h.SP) / 8; addr >= h.SP+8 && i <= uint64(h.Words) && addr%8 == 0 {
 			return h.Stack[i-1], true
 		}
 		if beyond == nil {

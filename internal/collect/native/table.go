@@ -118,6 +118,16 @@ func attempts() map[string]attempt {
 	}
 }
 
+// inside names the functions that are hooked inside, where they wait for a lock that is taken, or wake who waits, so that a free lock costs nothing.
+func inside() map[string]bool {
+	return map[string]bool{"pthread_mutex_lock": true, "pthread_mutex_unlock": true}
+}
+
+// others are the functions that do what another one does.
+func others() map[string]string {
+	return map[string]string{"mtx_lock": "pthread_mutex_lock", "mtx_unlock": "pthread_mutex_unlock"}
+}
+
 // region is how a function that runs a parallel region is called.
 type region struct {
 	body     int  // which argument is the function that its threads run
@@ -140,9 +150,9 @@ const slowLock = 3000
 // hooks turns the table into what hook wants.
 func hooks(rows []row) []hook.Func {
 	var out []hook.Func
-	tries, wrapped := attempts(), bodies()
+	tries, wrapped, in, same := attempts(), bodies(), inside(), others()
 	for _, r := range rows {
-		f := hook.Func{Name: r.name}
+		f := hook.Func{Name: r.name, Inner: in[r.name], Same: same[r.name]}
 		switch r.role {
 		case roleFork:
 			f.Work, f.Return, f.StackArgs = true, true, stackArguments

@@ -13,6 +13,20 @@ type image struct {
 	bias uint64
 	defs map[string]uint64   // chosen functions that it defines: run-time addresses
 	refs map[string][]uint64 // run-time addresses of the slots that refer to chosen functions
+
+	lo, hi uint64   // run-time addresses
+	unwind uint64   // run-time address of .eh_frame_hdr, 0 if there is none
+	code   *codeMap // nil: not yet read
+}
+
+// imageOf finds the image that holds a run-time address.
+func imageOf(ims []image, addr uint64) *image {
+	for i := range ims {
+		if im := &ims[i]; addr >= im.lo && addr < im.hi {
+			return im
+		}
+	}
+	return nil
 }
 
 // images reads the ELF files that are mapped, in the order of their addresses, which puts the program first.
@@ -41,6 +55,15 @@ func readImage(path string, lo uint64, wanted map[string]bool) (image, error) {
 	for _, p := range f.Progs {
 		if p.Type == elf.PT_LOAD && p.Off == 0 {
 			im.bias = lo - p.Vaddr
+		}
+	}
+	im.lo = lo
+	for _, p := range f.Progs {
+		switch p.Type {
+		case elf.PT_LOAD:
+			im.hi = max(im.hi, p.Vaddr+p.Memsz+im.bias)
+		case elf.PT_GNU_EH_FRAME:
+			im.unwind = p.Vaddr + im.bias
 		}
 	}
 	syms, err := f.DynamicSymbols()

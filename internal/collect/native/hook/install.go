@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"slices"
 
 	"golang.org/x/sys/unix"
 )
@@ -21,6 +22,8 @@ type Func struct {
 	Try       string // with Slow: a function that takes the same lock if it is free, without waiting
 	Refused   int32  // what that one returns if the lock is taken
 	Contended bool   // record only calls whose first argument points to a 32-bit word above 1: a lock for which others wait
+	Inner     bool   // with Slow or Contended: record the calls inside of the function that wait in the kernel or wake others there, if they can be found
+	Same      string // what is recorded of this function, too, when it is hooked inside: leave this one out then
 	Fetch     bool   // a return record's Arg1 is what the first argument points to, if the result is 0; not with StackArgs
 }
 
@@ -32,11 +35,16 @@ var ErrThreadID = errors.New("the thread library does not tell its threads' ids"
 
 // Installed describes what was put into the program.
 type Installed struct {
-	Lo, Hi uint64   // addresses of the code
-	Hooked []string // functions that are watched
-	frames []frame
-	slots  []slot
+	Lo, Hi  uint64   // addresses of the code
+	Hooked  []string // functions that are watched
+	frames  []frame
+	slots   []slot
+	patches []patch
+	inner   map[int]bool // functions that are hooked inside
 }
+
+// Inner reports whether the records of a function come from inside of it: their caller is the function itself, or what it goes on as.
+func (in *Installed) Inner(function int) bool { return in.inner[function] }
 
 // slot is a reference that was turned.
 type slot struct{ at, old uint64 }
@@ -91,6 +99,10 @@ func (t *Tracee) images(funcs []Func) ([]image, error) {
 	return images(maps, wanted), nil
 }
 
+func anyReferenceTo(ims []image, name string) bool {
+	return slices.ContainsFunc(ims, func(im image) bool { return len(im.refs[name]) > 0 })
+}
+
 func anyReference(ims []image) bool {
 	for _, im := range ims {
 		if len(im.refs) > 0 {
@@ -100,54 +112,77 @@ func anyReference(ims []image) bool {
 	return false
 }
 
+// codeRoom is the size of the code that is put into the program.
+const codeRoom = 1 << 17
+
 // install writes the stubs, then turns the references to them.
 func (t *Tracee) install(funcs []Func, ims []image, params stubParams) (*Installed, error) {
-	const room = 1 << 17
-	base, err := t.syscall(unix.SYS_MMAP, 0, room, unix.PROT_READ|unix.PROT_EXEC, unix.MAP_PRIVATE|unix.MAP_ANONYMOUS, ^uint64(0), 0)
+	base, err := t.syscall(unix.SYS_MMAP, 0, codeRoom, unix.PROT_READ|unix.PROT_EXEC, unix.MAP_PRIVATE|unix.MAP_ANONYMOUS, ^uint64(0), 0)
 	if err != nil {
 		return nil, err
 	}
-	in := &Installed{Lo: base, Hi: base + ringCalls*thunkBytes}
+	in := &Installed{Lo: base, Hi: base + ringCalls*thunkBytes, inner: map[int]bool{}}
 	if err := t.write(base, thunks(params.ring)); err != nil {
 		return nil, err
 	}
 	params.thunks = base
-	for i, f := range funcs {
-		target := definition(ims, f.Name)
-		if target == 0 {
+	inside := map[string]bool{}
+	for i := range funcs {
+		f := &funcs[i]
+		p := params.of(i, f, ims)
+		if p.target == 0 || inside[f.Same] {
 			continue
 		}
-		p := params
-		p.function, p.target, p.stackArgs, p.returns, p.work, p.fetch = i, target, f.StackArgs, f.Return, f.Work, f.Fetch
-		p.only = f.Only
-		p.body, p.variadic = f.Body, f.Variadic
-		p.slow, p.contended, p.try, p.refused = f.Slow, f.Contended, definition(ims, f.Try), f.Refused
-		s := newStub(p)
-		if in.Hi+uint64(len(s.code)) > base+room {
-			return nil, fmt.Errorf("no room for the hook of %s", f.Name)
+		if f.Inner && anyReferenceTo(ims, f.Name) {
+			if in.inner[i], err = t.slowPath(in, ims, f, p); err != nil {
+				return nil, err
+			}
+			inside[f.Name] = in.inner[i]
 		}
-		if err := t.write(in.Hi, s.code); err != nil {
-			return nil, err
-		}
-		if s.inside >= 0 {
-			at := in.Hi + uint64(s.inside)
-			in.frames = append(in.frames, frame{lo: at, hi: at, size: uint64(s.frame)})
-		}
-		if s.trying > 0 {
-			at := in.Hi + uint64(s.trying)
-			in.frames = append(in.frames, frame{lo: at, hi: at, size: uint64(s.frame)})
-		}
-		if s.working > 0 {
-			at := in.Hi + uint64(s.working)
-			in.frames = append(in.frames, frame{lo: at, hi: at, size: uint64(s.workFrame)})
-		}
-		if err := t.redirect(in, ims, f.Name); err != nil {
-			return nil, err
+		if !in.inner[i] {
+			if err := t.hook(in, ims, f.Name, newStub(p)); err != nil {
+				return nil, err
+			}
 		}
 		in.Hooked = append(in.Hooked, f.Name)
-		in.Hi += uint64(len(s.code)+15) &^ 15
 	}
 	return in, nil
+}
+
+// of completes the parameters for one function.
+func (p stubParams) of(i int, f *Func, ims []image) stubParams {
+	p.function, p.target, p.stackArgs, p.returns, p.work, p.fetch = i, definition(ims, f.Name), f.StackArgs, f.Return, f.Work, f.Fetch
+	p.only, p.body, p.variadic = f.Only, f.Body, f.Variadic
+	p.slow, p.contended, p.try, p.refused = f.Slow, f.Contended, definition(ims, f.Try), f.Refused
+	return p
+}
+
+// hook puts a stub in the place of a function.
+func (t *Tracee) hook(in *Installed, ims []image, name string, s stub) error {
+	at, err := t.place(in, name, s)
+	if err != nil {
+		return err
+	}
+	return t.redirect(in, ims, name, at)
+}
+
+// place writes a stub behind those that are there, and returns its address.
+func (t *Tracee) place(in *Installed, name string, s stub) (uint64, error) {
+	at := in.Hi
+	if at+uint64(len(s.code)) > in.Lo+codeRoom {
+		return 0, fmt.Errorf("no room for the hook of %s", name)
+	}
+	if err := t.write(at, s.code); err != nil {
+		return 0, err
+	}
+	for _, ret := range []struct{ off, frame int }{{s.inside, s.frame}, {s.trying, s.frame}, {s.working, s.workFrame}} {
+		if ret.off > 0 {
+			pc := at + uint64(ret.off)
+			in.frames = append(in.frames, frame{lo: pc, hi: pc, size: uint64(ret.frame)})
+		}
+	}
+	in.Hi += uint64(len(s.code)+15) &^ 15
+	return at, nil
 }
 
 // definition finds the function that the loader would bind a name to: the first one in the order of images.
@@ -170,14 +205,14 @@ func (t *Tracee) writeWord(at, v uint64) error {
 	return t.write(at, binary.LittleEndian.AppendUint64(nil, v))
 }
 
-// redirect turns the references to a function to the stub that was written last.
-func (t *Tracee) redirect(in *Installed, ims []image, name string) error {
+// redirect turns the references to a function to a stub.
+func (t *Tracee) redirect(in *Installed, ims []image, name string, to uint64) error {
 	for _, im := range ims {
 		for _, at := range im.refs[name] {
 			old, err := t.word(at)
 			if err == nil {
 				in.slots = append(in.slots, slot{at, old})
-				err = t.writeWord(at, in.Hi)
+				err = t.writeWord(at, to)
 			}
 			if err != nil {
 				return fmt.Errorf("%s: reference to %s: %w", im.path, name, err)

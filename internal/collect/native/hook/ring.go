@@ -66,6 +66,7 @@ type Record struct {
 	Caller uint64 // return address: behind the call
 	SP, FP uint64
 	Stack  [StackWords]uint64 // Enter: what lies above the return address
+	Words  int                // of Stack that are known
 }
 
 // Ring is lime's side of the shared buffer.
@@ -150,6 +151,9 @@ func decode(index uint64, s []byte) Record {
 		Func: int(what >> 2), Phase: Phase(what & 3),
 		Arg0: le.Uint64(s[slotArg0:]), Arg1: le.Uint64(s[slotArg1:]),
 		Caller: le.Uint64(s[slotRet:]), SP: le.Uint64(s[slotSP:]), FP: le.Uint64(s[slotFP:]),
+	}
+	if r.Phase == Enter {
+		r.Words = StackWords
 	}
 	for i := range r.Stack {
 		r.Stack[i] = le.Uint64(s[slotStack+8*i:])

@@ -167,6 +167,17 @@ func (t *Tracee) inLoader() (bool, error) {
 
 // Remove takes the hooks out of a process that is stopped. The code stays, for threads that are in it.
 func (in *Installed) Remove(t *Tracee) error {
+	for _, p := range in.patches {
+		var now [len(p.now)]byte
+		if err := t.read(p.at, now[:]); err != nil {
+			return err
+		}
+		if now == p.now {
+			if err := t.write(p.at, p.old[:]); err != nil {
+				return err
+			}
+		}
+	}
 	for _, s := range in.slots {
 		v, err := t.word(s.at)
 		if err != nil {
