@@ -281,14 +281,29 @@ func (c *call) execPath(path string, argv, envp uint64) int64 {
 	if len(args) == 0 {
 		args = []string{""}
 	}
-	prog, lerr := openProgram(path, args)
-	if lerr != nil {
+	if lerr := checkProgram(path, args); lerr != nil {
 		return errRes(execErrno(lerr))
 	}
-	prog.file.Close()
 	c.p.exec = &ExecRequest{Path: path, Args: args, Env: env, mask: c.t.mask}
 	c.out = Outcome{Kind: Replace}
 	return 0
+}
+
+// checkProgram says why a program cannot take the place of the present one.
+func checkProgram(path string, args []string) *LoadError {
+	prog, lerr := openProgram(path, args)
+	if lerr != nil {
+		return lerr
+	}
+	prog.file.Close()
+	if prog.elf.interp == "" {
+		return nil
+	}
+	interp, _, lerr := openInterp(prog)
+	if lerr == nil {
+		interp.Close()
+	}
+	return lerr
 }
 
 // execErrno is what execve answers for a program that cannot be loaded.

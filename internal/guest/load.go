@@ -234,3 +234,13 @@ func fileOf(fd int) *mappedFile {
 	_ = unix.Fstat(fd, &st)
 	return &mappedFile{path: path, dev: st.Dev, ino: st.Ino}
 }
+
+// openInterp opens the interpreter (dynamic loader) that a program names.
+func openInterp(prog *program) (*os.File, *elfFile, *LoadError) {
+	file, f, e := openELF(prog.elf.interp)
+	if e != nil {
+		why := fmt.Sprintf("its program interpreter %s: %s", prog.elf.interp, e.Why)
+		return nil, nil, &LoadError{Path: prog.path, Why: why, Hint: "install the C library that the program was linked against", Status: e.Status, Err: e.Err}
+	}
+	return file, f, nil
+}

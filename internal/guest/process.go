@@ -181,10 +181,9 @@ func (p *Process) load(prog *program, path string) (entry, sp uint64, e *LoadErr
 }
 
 func (p *Process) loadInterp(prog *program) (*loaded, *LoadError) {
-	file, f, e := openELF(prog.elf.interp)
+	file, f, e := openInterp(prog)
 	if e != nil {
-		why := fmt.Sprintf("its program interpreter %s: %s", prog.elf.interp, e.Why)
-		return nil, &LoadError{Path: prog.path, Why: why, Hint: "install the C library that the program was linked against", Status: e.Status, Err: e.Err}
+		return nil, e
 	}
 	defer file.Close()
 	return p.mem.loadELF(prog.elf.interp, file, f, 0)

@@ -30,7 +30,8 @@ func launch(o *Options, prepare func(pid int) error) (*launched, error) {
 	defer runtime.UnlockOSThread()
 	l := &launched{cmd: exec.Command(o.Command[0], o.Command[1:]...), pidfd: -1}
 	l.cmd.Env, l.cmd.Stdin, l.cmd.Stdout, l.cmd.Stderr = o.Env, o.Stdin, o.Stdout, o.Stderr
-	l.cmd.SysProcAttr = &syscall.SysProcAttr{Ptrace: true}
+	// Should lime be killed meanwhile: a program that is not wholly prepared must not run, nor stay behind stopped, traced by whoever inherits it.
+	l.cmd.SysProcAttr = &syscall.SysProcAttr{Ptrace: true, Pdeathsig: syscall.SIGKILL}
 	if err := l.cmd.Start(); err != nil {
 		return l.untraced(o, prepare, err)
 	}
@@ -51,6 +52,9 @@ func launch(o *Options, prepare func(pid int) error) (*launched, error) {
 	}
 	if !o.NoHooks {
 		l.install(t)
+	}
+	if err := t.Outlive(); err != nil {
+		return nil, l.abandon(err)
 	}
 	if fd, err := unix.PidfdOpen(pid, 0); err == nil {
 		l.pidfd = fd

@@ -189,6 +189,12 @@ func (t *Tracee) syscall(nr uint64, args ...uint64) (uint64, error) {
 	return regs.Rax, nil
 }
 
+// Outlive has the program live on when lime is gone, though it was started to die with it (prctl(2), PR_SET_PDEATHSIG).
+func (t *Tracee) Outlive() error {
+	_, err := t.syscall(unix.SYS_PRCTL, unix.PR_SET_PDEATHSIG, 0)
+	return err
+}
+
 // mapRing maps the ring into the program, which opens it through lime's /proc entry.
 func (t *Tracee) mapRing(r *Ring) (uint64, error) {
 	var regs unix.PtraceRegs
