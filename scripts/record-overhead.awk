@@ -1,46 +1,53 @@
 #!/usr/bin/awk -f
-# The table of scripts/record-overhead, from its files of "wall cpu" a run, named KERNEL.LENGTH,TOOL:RATE; those of runs alone come first.
-function median(v, n,   i, j, t) {
+# The table of scripts/record-overhead, from its files of "wall cpu own-wall own-cpu" a run, named PROGRAM,TOOL:RATE; those of runs alone come first.
+function sort(v, n,   i, j, t) {
 	for (i = 2; i <= n; i++) {
 		t = v[i]
 		for (j = i - 1; j >= 1 && v[j] > t; j--) v[j + 1] = v[j]
 		v[j + 1] = t
 	}
-	return n % 2 ? v[(n + 1) / 2] : (v[n / 2] + v[n / 2 + 1]) / 2
 }
-function over(name, label, col,   i, v, n) {
-	n = count[label]
-	for (i = 1; i <= n; i++) v[i] = t[label, i, col] - t[name ",alone:0", i, col]
-	return median(v, n)
+# quantile of a sorted list
+function quantile(v, n, q,   x, i) {
+	x = 1 + q * (n - 1)
+	i = int(x)
+	return i < n ? v[i] + (x - i) * (v[i + 1] - v[i]) : v[n]
 }
 function alone(name, col,   i, v, n) {
 	n = count[name ",alone:0"]
 	for (i = 1; i <= n; i++) v[i] = t[name ",alone:0", i, col]
-	return median(v, n)
+	sort(v, n)
+	return quantile(v, n, 0.5)
+}
+# over sets mid, low and high to the quartiles of the differences, in seconds or, with per, in percent of the run alone
+function over(name, label, col, per,   i, v, n, a) {
+	n = count[label]
+	for (i = 1; i <= n; i++) {
+		a = t[name ",alone:0", i, col]
+		v[i] = t[label, i, col] - a
+		if (per) v[i] = a > 0 ? v[i] * 100 / a : 0
+	}
+	sort(v, n)
+	low = quantile(v, n, 0.25); mid = quantile(v, n, 0.5); high = quantile(v, n, 0.75)
+}
+function percent(name, label, col) {
+	if (t[label, 1, col] == "-") return "-"
+	over(name, label, col, 1)
+	return sprintf("%.1f [%.1f %.1f]", mid, low, high)
 }
 FNR == 1 {
 	label = FILENAME
 	sub(/.*\//, "", label)
 	labels[++m] = label
 }
-{ t[label, FNR, 1] = $1; t[label, FNR, 2] = $2; count[label] = FNR }
+{ for (i = 1; i <= 4; i++) t[label, FNR, i] = $i; count[label] = FNR }
 END {
-	printf "%-14s %-10s %5s %5s %8s %9s %8s %8s %9s %8s %9s %7s\n", "program", "tool", "rate", "runs", "alone s", "wall +s", "wall +%", "CPU s", "CPU +s", "CPU +%", "fixed s", "share %"
+	printf "%-8s %7s %7s  %-10s %4s  %-18s %-18s  %-18s %-18s %7s %7s\n", "program", "wall s", "CPU s", "tool", "runs", "own wall +%", "own CPU +%", "all wall +%", "all CPU +%", "wall +s", "CPU +s"
 	for (i = 1; i <= m; i++) {
 		if (split(labels[i], part, ",") < 2 || part[2] ~ /^alone/) continue
-		split(part[2], tool, ":")
-		for (c = 1; c <= 2; c++) { a[c] = alone(part[1], c); o[c] = over(part[1], labels[i], c) }
-		fixed = share = ""
-		split(part[1], name, ".")
-		short = name[1] ".short"
-		if (name[2] == "long" && (short ",alone:0") in count) {
-			sa = alone(short, 2)
-			so = over(short, short "," part[2], 2)
-			if (a[2] > sa) {
-				share = sprintf("%.1f", 100 * (o[2] - so) / (a[2] - sa))
-				fixed = sprintf("%.3f", so - sa * (o[2] - so) / (a[2] - sa))
-			}
-		}
-		printf "%-14s %-10s %5d %5d %8.2f %9.3f %8.1f %8.2f %9.3f %8.1f %9s %7s\n", part[1], tool[1], tool[2], count[labels[i]], a[1], o[1], 100 * o[1] / a[1], a[2], o[2], 100 * o[2] / a[2], fixed, share
+		over(part[1], labels[i], 1, 0); wall = mid
+		over(part[1], labels[i], 2, 0); cpu = mid
+		printf "%-8s %7.2f %7.2f  %-10s %4d  %-18s %-18s  %-18s %-18s %7.3f %7.3f\n", part[1], alone(part[1], 1), alone(part[1], 2), part[2], count[labels[i]],
+			percent(part[1], labels[i], 3), percent(part[1], labels[i], 4), percent(part[1], labels[i], 1), percent(part[1], labels[i], 2), wall, cpu
 	}
 }
