@@ -45,7 +45,7 @@ func (f *File) loadSymbols() {
 }
 
 // compareSymbols orders by address, and puts the better name first: code before data, global
-// before weak before local, sized before unsized, then by name. Of two tables' entries for one symbol it does not matter which is first.
+// before weak before local, sized before unsized, a public name before glibc's internal one, then by name. Of two tables' entries for one symbol it does not matter which is first.
 func compareSymbols(a, b Symbol) int {
 	return cmp.Or(cmp.Compare(a.Addr, b.Addr), cmp.Compare(rank(a), rank(b)), cmp.Compare(a.Name, b.Name), cmp.Compare(b.Size, a.Size), cmp.Compare(a.Kind, b.Kind))
 }
@@ -63,6 +63,9 @@ func rank(s Symbol) int {
 	}
 	if s.Weak {
 		r += 2
+	}
+	if strings.HasPrefix(s.Name, "__GI_") {
+		r++
 	}
 	return r
 }

@@ -8,8 +8,10 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"lime/internal/collect"
 	"lime/internal/collect/native"
 	"lime/internal/profile"
+	"lime/internal/resolve"
 )
 
 // recordFlags are the options of record.
@@ -98,7 +100,7 @@ func (a *app) record(ctx context.Context, args []string, f *recordFlags) error {
 		return a.notRecorded(f.output, res.Status, err)
 	}
 	if !f.noResolve {
-		a.lookUp(f.output)
+		a.lookUp(f.output, resolve.Options{NamesOnly: collect.RuntimeLibrary})
 	}
 	if err != nil {
 		return failed(err)

@@ -110,7 +110,7 @@ func (a *app) simulate(ctx context.Context, args []string, f *simulateFlags) err
 		Stdin: a.stdin, Stdout: a.stdout, Stderr: a.stderr,
 	})
 	if res.EndState != "" && !f.noResolve {
-		a.lookUp(f.output)
+		a.lookUp(f.output, resolve.Options{})
 	}
 	if err != nil {
 		return failed(err)
@@ -121,11 +121,11 @@ func (a *app) simulate(ctx context.Context, args []string, f *simulateFlags) err
 
 // lookUp adds to a profile what its addresses mean. That it cannot is no reason
 // to lose the program's status.
-func (a *app) lookUp(path string) {
+func (a *app) lookUp(path string, o resolve.Options) {
 	if _, err := os.Stat(path); err != nil {
 		return
 	}
-	if err := resolve.File(path, resolve.Options{}); err != nil {
+	if err := resolve.File(path, o); err != nil {
 		fmt.Fprintf(a.stderr, "lime: no source lines in the report: %v\n", err)
 	}
 }

@@ -17,10 +17,11 @@ import (
 
 // Options say where to look and how much to keep.
 type Options struct {
-	DebugDirs  []string // roots of separate debug files; nil: the system's
-	SourceDirs []string // where sources may lie besides where the debug information says
-	AllFrames  bool     // keep what the standard library inlined into the program's lines
-	Context    int      // source lines kept before and after a named one; 0: DefaultContext, less: none
+	DebugDirs  []string               // roots of separate debug files; nil: the system's
+	SourceDirs []string               // where sources may lie besides where the debug information says
+	AllFrames  bool                   // keep what the standard library inlined into the program's lines
+	NamesOnly  func(path string) bool // of which images the functions are enough, where their lines stand in a separate file; nil: of none
+	Context    int                    // source lines kept before and after a named one; 0: DefaultContext, less: none
 }
 
 // DefaultContext is the number of source lines kept on either side of a named one.
@@ -204,7 +205,7 @@ func (r *resolver) open(id profile.ImageID, im *image) {
 		return
 	}
 	row.BuildID = bin.BuildID
-	im.table = symbol.Open(bin, symbol.Options{DebugDirs: r.o.DebugDirs})
+	im.table = symbol.Open(bin, symbol.Options{DebugDirs: r.o.DebugDirs, NamesOnly: r.o.NamesOnly != nil && r.o.NamesOnly(row.Path)})
 }
 
 // imageNotes says which images named functions only.

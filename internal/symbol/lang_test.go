@@ -211,3 +211,32 @@ func TestTypeUnits(t *testing.T) {
 	whole := compile(t, "g++", "a.cc", programCC, "-O2", "-gdwarf-5")
 	sameTables(t, whole, compile(t, "g++", "a.cc", programCC, "-O2", "-gdwarf-5", "-fdebug-types-section"))
 }
+
+// Where only names are wanted, those of a separate debug file are there, its lines are not, and it counts as debug information none the less.
+func TestNamesOnly(t *testing.T) {
+	path := compile(t, "gcc", "a.c", programC, "-O2", "-g")
+	bin, err := binfile.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer bin.Close()
+	s, _ := bin.Find("two")
+	for _, args := range [][]string{{"objcopy", "--only-keep-debug", path, path + ".debug"}, {"objcopy", "--strip-all", "--add-gnu-debuglink=" + path + ".debug", path}} {
+		if msg, err := exec.Command(args[0], args[1:]...).CombinedOutput(); err != nil {
+			t.Skipf("%v: %v\n%s", args, err, msg)
+		}
+	}
+	stripped, err := binfile.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer stripped.Close()
+	for _, names := range []bool{false, true} {
+		tab := Open(stripped, Options{NamesOnly: names})
+		loc := tab.Lookup(s.Addr + 3)
+		if loc.Func.Entry != s.Addr || loc.Func.Link != "two" || !tab.HasLines() || (loc.Frames[0].Line == 0) != names {
+			t.Errorf("names only %v: %+v, lines %v", names, loc, tab.HasLines())
+		}
+		tab.Close()
+	}
+}
