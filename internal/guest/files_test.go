@@ -37,19 +37,46 @@ func TestFilesAboutTheMachine(t *testing.T) {
 		{"/proc/self/maps", " rw-p "},
 		{"/proc/self/status", "Threads:\t2\n"},
 		{"/proc/self/task/4200001/stat", "4200000 ("},
+		{"/sys/devices/system/node/node0/cpumap", "f\n"},
+		{"/sys/devices/system/node/node0/meminfo", "MemFree:        12582912 kB"},
 	}
 	for _, row := range rows {
 		if got := r.slurp(row.path); !strings.Contains(got, row.want) {
 			t.Errorf("%s: %q does not hold %q", row.path, got, row.want)
 		}
 	}
-	for _, p := range []string{"/sys/fs/cgroup/cpu.max", "/sys/devices/system/cpu/cpu0/topology/core_id", "/proc/self/smaps"} {
+	for _, p := range []string{"/sys/fs/cgroup/cpu.max", "/sys/devices/system/cpu/cpu0/topology/core_id", "/proc/self/smaps", "/sys/devices/system/node/node0/numastat"} {
 		r.expect(-int64(unix.ENOENT), 0, "open", r.path(p), 0)
 	}
 	n := r.must(0, "readlink", r.path("/proc/self/exe"), r.mem, 100)
 	if got := string(bytesAt(r.mem, uint64(n))); got != "/usr/bin/prog" {
 		t.Errorf("exe is %q", got)
 	}
+}
+
+func TestCoresOfTheMemoryNode(t *testing.T) {
+	for cores, want := range map[int]string{1: "1\n", 32: "ffffffff\n", 33: "1,ffffffff\n", 100: "f,ffffffff,ffffffff,ffffffff\n"} {
+		p := &Process{cfg: Config{Cores: cores}}
+		if got := p.nodeCores(); got != want {
+			t.Errorf("%d cores: %q, want %q", cores, got, want)
+		}
+	}
+}
+
+func TestOneMemoryNode(t *testing.T) {
+	r := newRig(t, 1)
+	r.store32(r.mem, 7)
+	r.p.mem.store64(r.mem+64, 7)
+	r.expect(0, 0, "get_mempolicy", 0, 0, 0, 0, 0) // how a library asks whether there are nodes
+	r.expect(0, 0, "get_mempolicy", r.mem, r.mem+64, 64, 0, 0)
+	if mode, nodes := r.load32(r.mem), r.load32(r.mem+64); mode != 0 || nodes != 0 {
+		t.Errorf("policy %d for nodes %#x", mode, nodes)
+	}
+	r.expect(0, 0, "get_mempolicy", 0, r.mem+64, 64, 0, 4)
+	if nodes := r.load32(r.mem + 64); nodes != 1 {
+		t.Errorf("allowed are nodes %#x", nodes)
+	}
+	r.expect(-int64(unix.EINVAL), 0, "get_mempolicy", 0, 0, 0, 0, 8)
 }
 
 func TestRandomIsTheSameEveryTime(t *testing.T) {

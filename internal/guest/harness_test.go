@@ -35,7 +35,8 @@ func (h *fakeHost) Ready(t *Thread, at unit.Nanos) {
 }
 
 // testLayout keeps clear of the test binary.
-var testLayout = Layout{LowLo: 0x1000_0000, LowHi: 0x5000_0000, HighLo: 0x2100_0000_0000, HighHi: 0x2100_0000_0000 + 3<<40}
+var testLayout = Layout{LowLo: 0x1000_0000, LowHi: 0x5000_0000, HighLo: 0x2100_0000_0000, HighHi: 0x2100_0000_0000 + 3<<40,
+	HintLo: 0x20_0000_0000, HintHi: 0x30_0000_0000}
 
 // rig is a process without a program, to make system calls in.
 type rig struct {

@@ -44,11 +44,28 @@ var fakeFiles = map[string]func(p *Process) string{
 	"/sys/devices/system/node/online":        func(*Process) string { return "0\n" },
 	"/sys/devices/system/node/possible":      func(*Process) string { return "0\n" },
 	"/sys/devices/system/node/has_cpu":       func(*Process) string { return "0\n" },
+	"/sys/devices/system/node/has_memory":    func(*Process) string { return "0\n" },
 	"/sys/devices/system/node/node0/cpulist": cpuRange,
+	"/sys/devices/system/node/node0/cpumap":  (*Process).nodeCores,
+	"/sys/devices/system/node/node0/meminfo": func(*Process) string { return nodeMeminfo() },
 }
 
-// hiddenPrefixes are trees that do not exist for the guest: limits and topology of the host.
-var hiddenPrefixes = []string{"/sys/fs/cgroup/", "/sys/devices/system/cpu/cpu", "/proc/self/smaps", "/proc/self/pagemap"}
+// hiddenTrees do not exist for the guest: limits, topology and state of the host. In
+// [0-9] the part of a path that follows must begin with a digit.
+var hiddenTrees = []string{"/sys/fs/cgroup/", "/sys/devices/system/cpu/cpu[0-9]", "/sys/devices/system/node/node[0-9]",
+	"/proc/self/smaps", "/proc/self/pagemap", "/proc/self/numa_maps"}
+
+// ofTheHost says that a plain path lies in one of these trees.
+func ofTheHost(s string) bool {
+	for _, tree := range hiddenTrees {
+		pre, digit := strings.CutSuffix(tree, "[0-9]")
+		rest, in := strings.CutPrefix(s, pre)
+		if in && (!digit || rest != "" && rest[0] >= '0' && rest[0] <= '9') {
+			return true
+		}
+	}
+	return false
+}
 
 // realPath is a path in /proc or /sys in its plain form, with the guest's own ids
 // as self; ok is false for all other paths.
@@ -86,12 +103,7 @@ func (p *Process) substitute(s string) (to string, text func(*Process) string, h
 	if s == "/proc/self/exe" {
 		return p.exe, nil, false
 	}
-	for _, pre := range hiddenPrefixes {
-		if strings.HasPrefix(s, pre) && (pre != "/sys/devices/system/cpu/cpu" || len(s) > len(pre) && s[len(pre)] >= '0' && s[len(pre)] <= '9') {
-			return s, nil, true
-		}
-	}
-	return s, nil, false
+	return s, nil, ofTheHost(s)
 }
 
 // pathArg puts the substitute for a path argument in its place. It answers false
@@ -218,6 +230,23 @@ func (p *Process) procStat() string {
 func meminfo() string {
 	return fmt.Sprintf("MemTotal:       %8d kB\nMemFree:        %8d kB\nMemAvailable:   %8d kB\nBuffers:               0 kB\nCached:                0 kB\nSwapTotal:             0 kB\nSwapFree:              0 kB\n",
 		memTotal>>10, memFree>>10, memFree>>10)
+}
+
+// nodeMeminfo is the memory of the one memory node.
+func nodeMeminfo() string {
+	return fmt.Sprintf("Node 0 MemTotal:       %8d kB\nNode 0 MemFree:        %8d kB\nNode 0 MemUsed:        %8d kB\n",
+		memTotal>>10, memFree>>10, (memTotal-memFree)>>10)
+}
+
+// nodeCores is the set of all cores as the kernel prints it: words of 32 bits in hexadecimal, the highest first.
+func (p *Process) nodeCores() string {
+	mask, n := p.coreMask(), (p.cfg.Cores+31)/32
+	words := make([]string, n)
+	for i := range n {
+		words[n-1-i] = fmt.Sprintf("%08x", le32(mask[4*i:]))
+	}
+	words[0] = strings.TrimLeft(words[0], "0")
+	return strings.Join(words, ",") + "\n"
 }
 
 // procMaps is /proc/self/maps.

@@ -10,6 +10,7 @@ import (
 type Layout struct {
 	LowLo, LowHi   uint64 // images and other code; below 2 GB
 	HighLo, HighHi uint64 // heap, file maps, stacks
+	HintLo, HintHi uint64 // free for maps that a program wants there, not reserved
 }
 
 // DefaultLayout keeps clear of lime itself (from 0x70000000 on), its code cache
@@ -17,6 +18,7 @@ type Layout struct {
 var DefaultLayout = Layout{
 	LowLo: 0x10000, LowHi: 0x6fff0000,
 	HighLo: 0x2000_0000_0000, HighHi: 0x2400_0000_0000,
+	HintLo: 0x1_0000_0000, HintHi: 0xb0_0000_0000,
 }
 
 const (
@@ -108,9 +110,23 @@ func (s *space) room(lo, hi uint64) unix.Errno {
 	return 0
 }
 
+// hintable says that a map may lie where a program hints: code generators ask for places near
+// the program's own code, others for addresses that are short.
+func (s *space) hintable(lo, hi uint64, low bool) bool {
+	l := s.layout
+	if low && lo >= l.LowHi {
+		return false
+	}
+	ours := s.inside(lo, hi) && (hi <= s.brkLo || lo >= s.brkLo+brkRoom)
+	if !ours && (lo < l.HintLo || hi > l.HintHi) {
+		return false
+	}
+	return len(s.maps.overlap(lo, hi)) == 0 && s.room(lo, hi) == 0
+}
+
 // pick chooses a free place for n bytes.
 func (s *space) pick(n, hint uint64, low bool) uint64 {
-	if hint = pageDown(hint); hint != 0 && s.inside(hint, hint+n) && len(s.maps.overlap(hint, hint+n)) == 0 && hint >= s.brkLo+brkRoom {
+	if hint = pageDown(hint); hint != 0 && hint+n > hint && s.hintable(hint, hint+n, low) {
 		return hint
 	}
 	l := s.layout

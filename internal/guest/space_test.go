@@ -56,6 +56,26 @@ func TestMmapRules(t *testing.T) {
 	r.expect(-int64(unix.EINVAL), 0, "munmap", r.mem+1, 4096)
 }
 
+// Code generators want memory near the program, others at addresses that are short:
+// who gets it elsewhere asks again and again, or gives up.
+func TestHintsAreTakenWhereNobodyIs(t *testing.T) {
+	r := newRig(t, 1)
+	low, far := testLayout.LowLo+0x10_0000, testLayout.HintLo+0x1000
+	for _, hint := range []uint64{low, low + 8192, far, testLayout.HighLo + brkRoom + 1<<30} {
+		r.expect(int64(hint), 0, "mmap", hint, 8192, 3, anonymous, noFD, 0)
+	}
+	for _, hint := range []uint64{low, low - 4096, far + 4096, testLayout.HighLo, 0x400000, testLayout.LowHi - 4096, 1 << 46} {
+		if at := uint64(r.must(0, "mmap", hint, 8192, 3, anonymous, noFD, 0)); at == hint || at < testLayout.HighLo {
+			t.Errorf("hint %#x: mapped at %#x", hint, at)
+		}
+	}
+	if at := uint64(r.must(0, "mmap", far+0x10000, 4096, 7, anonymous, noFD, 0)); at >= testLayout.LowHi {
+		t.Errorf("code mapped at %#x", at)
+	}
+	r.expect(0, 0, "munmap", far, 8192)
+	r.expect(int64(far), 0, "mmap", far, 4096, 3, anonymous, noFD, 0)
+}
+
 func TestBrkGrowsAndShrinks(t *testing.T) {
 	r := newRig(t, 1)
 	base := uint64(r.must(0, "brk", 0))

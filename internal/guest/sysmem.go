@@ -223,3 +223,23 @@ func sysShmdt(c *call) int64 {
 	}
 	return r
 }
+
+// sysGetMempolicy tells of one memory node with the default policy.
+func sysGetMempolicy(c *call) int64 {
+	const ofNode, ofAddress, allowed = 1, 2, 4
+	flags, bits := c.a[4], c.a[2]
+	if flags&^(ofNode|ofAddress|allowed) != 0 || c.a[1] != 0 && (bits == 0 || bits > 1<<16) {
+		return errRes(unix.EINVAL)
+	}
+	if c.a[0] != 0 && c.put(c.a[0], make([]byte, 4)) != 0 { // the default policy, or node 0
+		return errRes(unix.EFAULT)
+	}
+	if c.a[1] == 0 {
+		return 0
+	}
+	nodes := make([]byte, (bits+63)/64*8)
+	if flags&allowed != 0 {
+		nodes[0] = 1
+	}
+	return c.put(c.a[1], nodes)
+}

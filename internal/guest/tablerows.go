@@ -19,7 +19,7 @@ var memoryRows = []sysRow{
 	{nr: 152, name: "munlockall", do: zero},
 	{nr: 237, name: "mbind", do: zero},
 	{nr: 238, name: "set_mempolicy", do: zero},
-	{nr: 239, name: "get_mempolicy", do: fixed(unix.ENOSYS)}, // one memory node, no policies
+	{nr: 239, name: "get_mempolicy", do: sysGetMempolicy},
 	{nr: 325, name: "mlock2", do: sysOwnRange},
 	{nr: 329, name: "pkey_mprotect", do: sysPkeyMprotect},
 	{nr: 330, name: "pkey_alloc", do: fixed(unix.ENOSPC)},
