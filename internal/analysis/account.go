@@ -27,7 +27,7 @@ var kindNames = map[ledger.Kind]struct {
 	hw    bool
 }{
 	ledger.Branch: {EventBranch, false}, ledger.Loop: {EventLoop, false}, ledger.Call: {EventCall, false},
-	ledger.IndirectCall: {EventCall, false}, ledger.OtherStart: {EventCall, false}, ledger.IndirectJump: {EventJump, false}, ledger.Visits: {EventVisit, false},
+	ledger.IndirectCall: {EventCall, false}, ledger.OtherStart: {EventCall, false}, ledger.Tasks: {EventTask, false}, ledger.IndirectJump: {EventJump, false}, ledger.Visits: {EventVisit, false},
 	ledger.Price: {"price", true}, ledger.LockWait: {"lock-wait", true}, ledger.OffCPU: {"off-cpu", true},
 }
 
@@ -68,6 +68,7 @@ func (r *runner) account(sec *Section, p *pending) error {
 	}
 	sec.Ledger, sec.HasLedger = acc, acc.Exact
 	sec.LedgerRestSum, sec.LedgerPositive, sec.LedgerNegative = acc.Rest.Cycles, acc.Rest.Positive, acc.Rest.Negative
+	r.tasks(sec, acc)
 	posts, order := r.postings(acc)
 	sec.draws = newShareDraws(acc)
 	for _, p := range posts {
@@ -333,8 +334,8 @@ func (r *runner) posted(sec *Section, p *posting) *Cause {
 	if w := p.way(); w != nil && int(w.Edge) < len(r.prog.to) {
 		c.edge = r.prog.to[w.Edge]
 	}
-	c.Summed, c.CountTime = true, p.way() == nil
-	if p.hw || p.way() == nil {
+	c.Summed, c.CountTime = true, p.way() == nil && p.tasks() == nil
+	if p.hw || c.CountTime {
 		c.Subject = r.subjectOf(c)
 		c.Sentence = r.priceSentence(sec, p) + c.Subject.words()
 	} else {
@@ -396,10 +397,29 @@ func (p *posting) way() *ledger.EdgeCount {
 	return best
 }
 
-// ledgerThreads puts the counts of the posting's way, summed over the instances, beside the threads' times.
+// tasks are the numbers of tasks by thread, nil if the posting is not about tasks.
+func (p *posting) tasks() (n []uint64) {
+	if p.event != EventTask {
+		return nil
+	}
+	for _, row := range p.rows {
+		for i, k := range row.Tasks {
+			for len(n) <= i {
+				n = append(n, 0)
+			}
+			n[i] += k
+		}
+	}
+	return n
+}
+
+// ledgerThreads puts the counts of the posting's way, or of its tasks, summed over the instances, beside the threads' times.
 func (r *runner) ledgerThreads(sec *Section, p *posting) []ThreadCount {
 	way := p.way()
-	counts := r.wayCounts(p, way)
+	counts := p.tasks()
+	if counts == nil {
+		counts = r.wayCounts(p, way)
+	}
 	var out []ThreadCount
 	for i, id := range sec.Ledger.Threads {
 		t := ThreadCount{Thread: id, Name: threadName(r.tab, id)}

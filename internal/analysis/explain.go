@@ -331,7 +331,7 @@ func (r *runner) describe(c *Cause, f finding) {
 }
 
 var controlTitles = map[string]string{
-	EventBranch: "branch", EventLoop: "loop iterations", EventCall: "calls", EventReturn: "returns",
+	EventBranch: "branch", EventLoop: "loop iterations", EventCall: "calls", EventTask: "tasks", EventReturn: "returns",
 	EventJump: "jump", EventVisit: "samples of this place",
 }
 

@@ -96,6 +96,9 @@ type Section struct {
 	AnalysedShare  float64           `json:"analysed_share"` // of the lost time, in those
 	LockShare      float64           `json:"lock_share"`     // of the threads' time: blocked on locks
 	OffCPUShare    float64           `json:"off_cpu_share"`
+	AwayShare      float64           `json:"away_share"` // of the threads' time from the section's start to its end: even who worked longest had nothing to do
+	IdleShare      float64           `json:"idle_share"` // the same for all threads, those included who had less to do
+	Tasks          *Tasks            `json:"tasks,omitempty"`
 	Threads        []ThreadTotal     `json:"threads"` // totals over the instances, by thread
 	Worst          InstanceDetail    `json:"worst"`   // the instance that lost most, thread by thread
 	Course         Course            `json:"course"`
@@ -115,6 +118,17 @@ type Section struct {
 
 	draws   *shareDraws
 	samples float64 // per thread and analysed instance, in sampled profiles
+}
+
+// Tasks are those that a runtime gave to the section's threads.
+type Tasks struct {
+	Place                         // where those are made which take most time
+	Count        uint64           `json:"count"`
+	Mean         float64          `json:"mean"`          // time of one, its part of the time in which they were made included
+	RuntimeShare float64          `json:"runtime_share"` // of the threads' time: in the runtime's own code, which makes them and hands them out
+	MakerShare   float64          `json:"maker_share"`   // of the runtime's time: of the thread that has most of it
+	Maker        profile.ThreadID `json:"maker"`
+	Advice       string           `json:"advice"` // as in Effort
 }
 
 // ThreadTotal is one thread's part in a section over its instances.
@@ -182,6 +196,7 @@ const (
 	EventBranch = "branch"
 	EventLoop   = "loop"
 	EventCall   = "call"
+	EventTask   = "task" // a task that was run
 	EventReturn = "return"
 	EventJump   = "jump"
 	EventVisit  = "visit" // a sampled place

@@ -33,7 +33,10 @@ func Run(src profile.Source, opt Options) (*Result, error) {
 		r.opt.Workers = runtime.GOMAXPROCS(0)
 	}
 	var wg sync.WaitGroup
-	wg.Go(func() { r.book = ledger.New(src) })
+	wg.Go(func() {
+		r.book = ledger.New(src)
+		r.book.Runtime = runtimeNodes(r.tab)
+	})
 	r.prog = newProgram(r.tab)
 	wg.Wait()
 	r.files = map[string]profile.FileID{}
@@ -116,6 +119,11 @@ func (r *runner) section(s *summary, whole *Whole) (Section, error) {
 			explain = func(sec *Section, _ *summary) error { return r.explainSampled(sec) }
 		}
 		if err := explain(&sec, s); err != nil {
+			return sec, err
+		}
+	}
+	if sec.Balanced && sec.AwayShare >= HighShare && !r.isSampled() {
+		if err := r.evenTasks(&sec); err != nil {
 			return sec, err
 		}
 	}

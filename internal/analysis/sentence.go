@@ -13,6 +13,7 @@ var verbs = map[string]string{
 	EventBranch: "goes this way at this branch %s",
 	EventLoop:   "runs this loop for %s",
 	EventCall:   "makes this call %s",
+	EventTask:   "runs the tasks made here %s",
 	EventReturn: "returns here %s",
 	EventJump:   "passes here %s",
 	EventVisit:  "is seen here %s",

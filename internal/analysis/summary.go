@@ -21,11 +21,13 @@ type summary struct {
 	win       float64 // sum of T_max - mean
 	own       float64 // sum of t_i
 	lock, off float64
-	min, max  int // threads
+	whole     float64 // sum of n x (last release - first release)
+	away      float64 // of that: what is more than n x T_max, in which even who worked longest had nothing to do
+	min, max  int     // threads
 	worst     InstanceDetail
 	spans     []span
 	costs     map[int32]float64 // by event
-	stretches []span            // from the first release to the last arrival of each instance of two or more threads
+	stretches []span            // from the first release to the last one of each instance of two or more threads
 }
 
 // timing is one instance's figures.
@@ -90,9 +92,11 @@ func (s *summary) add(in *profile.Instance) {
 	whole := span{lo: in.Parts[0].Start}
 	for i := range in.Parts {
 		p := &in.Parts[i]
-		whole.lo, whole.hi = min(whole.lo, p.Start), max(whole.hi, p.Arrive)
+		whole.lo, whole.hi = min(whole.lo, p.Start), max(whole.hi, p.Arrive, p.Release)
 		s.addPart(p, t[i], tm.time)
 	}
+	length := float64(whole.hi - whole.lo)
+	s.whole, s.away = s.whole+float64(tm.n)*length, s.away+float64(tm.n)*(length-tm.time)
 	if tm.n > 1 {
 		s.stretches = append(s.stretches, whole)
 	}
@@ -161,6 +165,7 @@ func (s *summary) section(r *runner, w *Whole) Section {
 	sec.WinShare, sec.TimeShare = ratio(s.win, w.RunTime), ratio(s.time, w.RunTime)
 	sec.Speedup = ratio(s.time, s.time-s.win)
 	sec.LockShare, sec.OffCPUShare = ratio(s.lock, s.own), ratio(s.off, s.own)
+	sec.AwayShare, sec.IdleShare = ratio(s.away, s.whole), ratio(s.away+s.lost, s.whole)
 	sec.Course = course(s.points)
 	return sec
 }

@@ -25,6 +25,7 @@ func sectionVerdicts(m *profile.Meta, s *Section, opt Options) []Verdict {
 		out = append(out, Verdict{code, severity, fmt.Sprintf(format, args...)})
 	}
 	if s.Balanced {
+		taskVerdict(s, m.ClockUnit, say)
 		say("balanced", SeverityInfo, "The section is balanced, or too small to matter: imbalance %s, %s of the run is lost in it.",
 			unit.Percent(s.Imbalance), unit.Percent(s.LostShare))
 		return out
@@ -50,6 +51,7 @@ func sectionVerdicts(m *profile.Meta, s *Section, opt Options) []Verdict {
 		say("sampled-instances", SeverityInfo, "%d of %d instances were analysed; they hold %s of the lost time.",
 			s.AnalysedCount, s.InstanceCount, unit.Percent(s.AnalysedShare))
 	}
+	taskVerdict(s, m.ClockUnit, say)
 	explanationVerdict(s, opt, say)
 	return out
 }
@@ -113,6 +115,13 @@ func wholeVerdicts(m *profile.Meta, res *Result) []Verdict {
 	}
 	if m.EndState == "signalled" || m.EndState == "deadlock" || m.EndState == "lime-failed" {
 		out = append(out, Verdict{"abnormal-end", SeverityWarn, "The program did not end in order: " + m.EndState + "."})
+	}
+	for i := range res.Sections {
+		if s := &res.Sections[i]; s.Balanced { // the others are explained themselves
+			taskVerdict(s, m.ClockUnit, func(code, severity, format string, args ...any) {
+				out = append(out, Verdict{code, severity, fmt.Sprintf("Section at %s: ", s.EndsAt.short()) + fmt.Sprintf(format, args...)})
+			})
+		}
 	}
 	if len(res.Sections) == 0 {
 		out = append(out, Verdict{"no-sections", SeverityWarn, "No parallel section was found: no two threads met at a barrier, a join or the end of a parallel region."})

@@ -175,27 +175,59 @@ func (f *flow) takeBack(i int32, p int) {
 	f.subs = append(f.subs, sub{i, int32(p)})
 }
 
+// entered is the set of nodes in which parts start: one who works for several, one after the other, enters again where they begin.
+func (f *flow) entered() map[int32]bool {
+	nodes := map[int32]bool{}
+	for _, s := range f.starts {
+		nodes[s.node] = true
+	}
+	return nodes
+}
+
+// tasks returns which of the broken starts are calls from outside of what is counted: of the functions of tasks, which a runtime runs in
+// threads that wait. They come back to where nothing is counted.
+func (f *flow) tasks() []bool {
+	entered := f.entered()
+	tasks := make([]bool, len(f.broken))
+	for i, b := range f.broken {
+		tasks[i] = startsFunction(f.tab, f.nodes[b.node]) && !entered[b.node]
+	}
+	return tasks
+}
+
 // holes returns which of the broken starts, and in which parts, go on where the same part's flow has ended elsewhere: a collector
 // leaves out what is waiting, such as a spin loop, and the edges into and out of it. They are starts like any other. It
-// takes them for holes in a part if there are as many ends as starts, those apart that were invented for a circle.
-func (f *flow) holes() (hole, parts []bool) {
+// takes them for holes in a part if there are as many ends as starts, those apart that were invented for a circle, and tasks.
+func (f *flow) holes(tasks []bool) (hole, parts []bool) {
 	ended := f.scratch.matrix(4, len(f.nodes)*f.words) // [node][word] set of parts
 	balance := make([]int64, f.parts)
 	for _, e := range f.ends {
-		if !f.exits(e) {
+		if !f.exits(e) && f.goesOn(e.node) {
 			ended[int(e.node)*f.words+int(e.part>>6)] |= 1 << (e.part & 63)
 			balance[e.part] += int64(e.n)
 		}
 	}
-	for _, b := range f.broken {
-		balance[b.part] -= int64(b.n)
+	for i, b := range f.broken {
+		if !tasks[i] {
+			balance[b.part] -= int64(b.n)
+		}
 	}
 	hole, parts = make([]bool, len(f.broken)), make([]bool, f.parts)
 	for i, b := range f.broken {
 		ended := ended[int(b.node)*f.words+int(b.part>>6)]>>(b.part&63)&1 == 1
-		if balance[b.part] == 0 && !ended {
+		if balance[b.part] == 0 && !ended && !tasks[i] {
 			hole[i], parts[b.part] = true, true
 		}
 	}
 	return hole, parts
+}
+
+// goesOn reports whether a way leads on from a node in any part: else all behind it is left out for all, as is a call that only waits.
+func (f *flow) goesOn(v int32) bool {
+	for i := f.off[v]; i < f.off[v+1]; i++ {
+		if !isReturn(f.edges[i].kind) {
+			return true
+		}
+	}
+	return false
 }

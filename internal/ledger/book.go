@@ -21,7 +21,8 @@ type book struct {
 	threads map[profile.ThreadID]int
 	ids     []profile.ThreadID
 	counts  *counts
-	inOrder bool // the parts of the instance at hand are the columns
+	runtime []float64 // time in a runtime's own code
+	inOrder bool      // the parts of the instance at hand are the columns
 
 	repairs, repaired int // starts that had to be invented, and in how many instances
 }
@@ -85,6 +86,10 @@ func (b *book) enter(r *result) {
 	}
 	b.touched = b.touched[:0]
 	b.counts.enter(r, cols)
+	for p, x := range r.runtime {
+		b.runtime = grown(b.runtime, len(b.ids))
+		b.runtime[cols[p]] += x
+	}
 	b.total(r, cols)
 }
 
@@ -222,6 +227,9 @@ func (b *book) close(opts Options) (*Account, error) {
 	for i, e := range shown {
 		row := b.finish(e, perm)
 		row.Edges = edges[i]
+		if n := b.counts.tasks(b, e); n != nil {
+			row.Tasks = permuted(n, perm)
+		}
 		for _, n := range e.with {
 			n.Place, n.Kind, n.Share = b.finish(n.member, perm).Place, b.finish(n.member, perm).Kind, share(n.Cycles, a.Total)
 			row.With = append(row.With, n)
@@ -232,7 +240,10 @@ func (b *book) close(opts Options) (*Account, error) {
 		a.Notes = append(a.Notes, fmt.Sprintf("in %d of %d instances, no way is known into %d of the places that threads have been at; "+
 			"a start was assumed there (kind broken-flow)", b.repaired, len(a.Instances), b.repairs))
 	}
-	a.Passed = b.passedOn(perm)
+	a.Tasks, a.Passed = b.counts.taskTotals(b.l.guide), b.passedOn(perm)
+	if b.runtime != nil {
+		a.Runtime = permuted(b.runtime, perm)
+	}
 	a.Exact = b.exact()
 	return a, nil
 }
@@ -391,9 +402,9 @@ func (b *book) describe(row *Row, e *entry, top *memberWeight) {
 		row.Detail = b.detail(e)
 	case classLock, classOff, classUnaccounted:
 		row.Kind, row.Place = groupKinds[e.key.group], Place{Node: profile.None}
-	case classEntry, classVisits:
+	case classEntry, classVisits, classTasks:
 		row.Kind, row.Place = groupKinds[e.key.group], g.head(profile.NodeID(top.id))
-		if top.class == classEntry && g.startsFunction(profile.NodeID(top.id)) {
+		if top.class == classEntry && startsFunction(g.tab, profile.NodeID(top.id)) {
 			row.Kind = OtherStart
 		}
 	default:

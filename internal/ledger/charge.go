@@ -10,6 +10,7 @@ type class uint8
 const (
 	classDecision    class  = iota // id = node
 	classBroken                    // id = node
+	classTasks                     // id = node
 	classEntry                     // id = node
 	classVisits                    // id = node
 	classPrice                     // id = node
@@ -35,8 +36,10 @@ type result struct {
 	last    int       // part with the longest time
 	mean    float64
 	charges []charge
-	passed  []charge // what charges have passed on
-	sums    []dd     // by part: sum of its charges
+	passed  []charge  // what charges have passed on
+	runtime []float64 // by part: time in the blocks of a runtime, nil if it is not known which they are
+	tasks   []bool    // by flow.broken: the start of a function that was called from outside
+	sums    []dd      // by part: sum of its charges
 }
 
 func (r *result) total() float64 { return r.times[r.last] - r.mean }
@@ -66,7 +69,9 @@ func (l *Ledger) account(inst *profile.Instance, mem *scratch) (*result, error) 
 	a.fac = a.sys.factor()
 	a.n = a.fac.visits
 	a.cost = append(c.pooled(a.n), make([]float64, len(a.lumps.members))...)
-	a.holes, a.holed = f.holes()
+	a.r.runtime = c.within(l.Runtime)
+	a.r.tasks = f.tasks()
+	a.holes, a.holed = f.holes(a.r.tasks)
 	a.prices()
 	a.waits()
 	a.fixed, a.fixedSums = len(a.r.charges), append([]dd(nil), a.r.sums...)
@@ -244,10 +249,12 @@ func (a *accountant) id(v int32) int32 { return int32(a.f.nodes[v]) }
 func (a *accountant) broken() {
 	rows := make([][]float64, len(a.f.nodes))
 	var order []int32
+	tasks := map[int32]bool{}
 	for i, b := range a.f.broken {
 		if a.holes[i] {
 			continue
 		}
+		tasks[b.node] = a.r.tasks[i]
 		if rows[b.node] == nil {
 			rows[b.node] = a.row()
 			order = append(order, b.node)
@@ -260,10 +267,7 @@ func (a *accountant) broken() {
 			known[a.f.edges[i].from] = true
 		}
 	}
-	entered := map[int32]bool{} // one who works for several, one after the other, enters where they begin
-	for _, s := range a.f.starts {
-		entered[s.node] = true
-	}
+	entered := a.f.entered()
 	for _, v := range order {
 		c := classBroken
 		switch {
@@ -271,6 +275,8 @@ func (a *accountant) broken() {
 			c = classVisits
 		case entered[v]:
 			c = classEntry
+		case tasks[v]:
+			c = classTasks
 		}
 		a.chargeSpread(c, v, rows[v], a.r.values.hi[v])
 	}

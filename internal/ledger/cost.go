@@ -120,6 +120,30 @@ func (c *costs) pooled(visits []float64) []float64 {
 	return sums
 }
 
+// within returns the time of every part in some of the blocks.
+func (c *costs) within(of func(profile.NodeID) bool) []float64 {
+	if of == nil {
+		return nil
+	}
+	sums := make([]float64, c.f.parts)
+	for v, id := range c.f.nodes {
+		if c.stored || !of(id) {
+			continue
+		}
+		for p, n := range c.f.visitsOf(int32(v)) {
+			sums[p] += float64(n) * c.instrs(int32(v))
+		}
+	}
+	for g, v := range c.nodes {
+		if of(c.f.nodes[v]) {
+			for _, x := range c.f.inst.Times[c.times[g]:c.times[g+1]] {
+				sums[x.Part] += float64(x.N)
+			}
+		}
+	}
+	return sums
+}
+
 // drops yields the ends that are not the part's regular one: visits that took no time.
 func (c *costs) drops(yield func(lack) bool) {
 	for _, e := range c.f.ends {

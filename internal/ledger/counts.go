@@ -1,6 +1,10 @@
 package ledger
 
 import (
+	"cmp"
+	"maps"
+	"slices"
+
 	"lime/internal/profile"
 )
 
@@ -12,11 +16,14 @@ type counts struct {
 	n      [][]uint64 // by edge
 	value  []float64
 	times  []float64
+	given  map[profile.NodeID][]uint64 // by first block of a task's function
+	spent  map[profile.NodeID]float64  // by the same: the time that the tasks took
 }
 
 func newCounts(tab *profile.Tables) *counts {
 	c := &counts{tab: tab, choice: make([]bool, len(tab.Edges)), n: make([][]uint64, len(tab.Edges)),
-		value: make([]float64, len(tab.Edges)), times: make([]float64, len(tab.Edges))}
+		value: make([]float64, len(tab.Edges)), times: make([]float64, len(tab.Edges)), given: map[profile.NodeID][]uint64{},
+		spent: map[profile.NodeID]float64{}}
 	degree := make([]int32, len(tab.Nodes))
 	for i := range tab.Edges {
 		if from := tab.Edges[i].From; valid(from, len(degree)) {
@@ -49,6 +56,41 @@ func (c *counts) enter(r *result, cols []int) {
 			row[cols[x.Part]] += x.N
 		}
 	}
+	for i, x := range r.flow.broken {
+		if r.tasks[i] {
+			id := r.flow.nodes[x.node]
+			c.given[id] = grown(c.given[id], width)
+			c.given[id][cols[x.part]] += x.n
+			c.spent[id] += float64(x.n) * r.values.hi[x.node]
+		}
+	}
+}
+
+// taskTotals lists the tasks of every function.
+func (c *counts) taskTotals(g *guide) []TaskTotal {
+	var out []TaskTotal
+	for _, id := range slices.Sorted(maps.Keys(c.given)) {
+		t := TaskTotal{Place: g.head(id), Time: c.spent[id]}
+		for _, n := range c.given[id] {
+			t.Count += n
+		}
+		out = append(out, t)
+	}
+	slices.SortStableFunc(out, func(a, b TaskTotal) int { return cmp.Compare(b.Time, a.Time) })
+	return out
+}
+
+// tasks returns the numbers of tasks that a row counts, nil if it counts none.
+func (c *counts) tasks(b *book, e *entry) (n []uint64) {
+	for _, m := range e.members {
+		if x := &b.members[m]; x.class == classTasks {
+			n = grown(n, len(b.ids))
+			for p, k := range c.given[profile.NodeID(x.id)] {
+				n[p] += k
+			}
+		}
+	}
+	return n
 }
 
 // of returns the ways of each row's nodes.

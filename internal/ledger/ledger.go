@@ -23,6 +23,7 @@ const (
 	OffCPU       Kind = "off-cpu"       // it was off the core for longer
 	Entry        Kind = "entry"         // it entered the section at another place
 	OtherStart   Kind = "other-start"   // it started with another function
+	Tasks        Kind = "tasks"         // it was given more tasks: a runtime called the function that the place begins
 	BrokenFlow   Kind = "broken-flow"   // longjmp, exceptions, signals, counts that do not add up
 	Visits       Kind = "visits"        // it visited code more often, in profiles that know visits only
 	FirstCalls   Kind = "first-calls"   // it was the first to call library functions, which the dynamic linker looks up then
@@ -64,6 +65,8 @@ type Row struct {
 	Threads []float64 `json:"threads"`
 	// Edges are the ways that the decision can go, with counts by thread.
 	Edges []EdgeCount `json:"edges,omitempty"`
+	// Tasks are the numbers of tasks by thread, of rows of that kind.
+	Tasks []uint64 `json:"tasks,omitempty"`
 	// PassedOn is what the counts alone would have put here, but what the callers have decided: work whose amount
 	// follows from the call sites that it was called from. It is part of their rows, not of this one.
 	PassedOn float64 `json:"passed_on,omitempty"`
@@ -129,6 +132,10 @@ type Account struct {
 	Mean      float64            `json:"mean"`
 	Rows      []Row              `json:"rows"` // by |Cycles|, largest first
 	Rest      Rest               `json:"rest"` // the rows too small to show
+	// Tasks are the tasks that threads were given, by the function that does them, those with the most time first.
+	Tasks []TaskTotal `json:"tasks,omitempty"`
+	// Runtime is the time of all threads in the blocks that Ledger.Runtime tells.
+	Runtime []float64 `json:"runtime,omitempty"` // by thread
 	// Passed are the rows with a PassedOn worth showing, the largest first. They may stand in Rows as well, with what is
 	// left of them.
 	Passed   []Row   `json:"passed,omitempty"`
@@ -142,6 +149,13 @@ type Account struct {
 	// still adds up, but to figures that are themselves estimates.
 	Exact bool     `json:"exact"`
 	Notes []string `json:"notes,omitempty"`
+}
+
+// TaskTotal is all tasks of one function.
+type TaskTotal struct {
+	Place Place   `json:"place"`
+	Count uint64  `json:"count"`
+	Time  float64 `json:"time"`
 }
 
 // Rest folds the rows that are too small to show; the parts stand apart, so that causes which compensate

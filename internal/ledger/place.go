@@ -23,6 +23,7 @@ const (
 	groupOff
 	groupUnaccounted
 	groupFirstCall
+	groupTasks
 )
 
 // rowKey says which charges are one row: those of one source line, or of one
@@ -91,7 +92,7 @@ func edgeGroup(k profile.EdgeKind) group {
 
 // classGroup is the group of the classes that do not depend on the node.
 var classGroup = [...]group{
-	classBroken: groupBroken, classEntry: groupEntry, classVisits: groupVisits, classPrice: groupPrice,
+	classBroken: groupBroken, classTasks: groupTasks, classEntry: groupEntry, classVisits: groupVisits, classPrice: groupPrice,
 	classEvent: groupPrice, classLock: groupLock, classOff: groupOff, classUnaccounted: groupUnaccounted,
 }
 
@@ -108,6 +109,10 @@ func (g *guide) key(c class, id int32) rowKey {
 		return g.eventKey(k, &g.tab.Events[id])
 	case classLock, classOff, classUnaccounted:
 		return k
+	case classTasks:
+		if n := &g.tab.Nodes[id]; len(n.First) > 0 && n.First[0].Line > 0 {
+			return line(k, n.First[0])
+		}
 	}
 	return g.at(k, profile.NodeID(id))
 }
@@ -151,16 +156,16 @@ func (g *guide) kind(k rowKey, id profile.NodeID) Kind {
 var groupKinds = [...]Kind{
 	groupTest: Branch, groupCall: Call, groupCallInd: IndirectCall, groupJumpInd: IndirectJump, groupPrice: Price,
 	groupEntry: Entry, groupBroken: BrokenFlow, groupVisits: Visits, groupLock: LockWait, groupOff: OffCPU,
-	groupUnaccounted: Unaccounted, groupFirstCall: FirstCalls,
+	groupUnaccounted: Unaccounted, groupFirstCall: FirstCalls, groupTasks: Tasks,
 }
 
 // startsFunction says whether a node is the first block of a function.
-func (g *guide) startsFunction(id profile.NodeID) bool {
-	if !valid(id, len(g.tab.Nodes)) {
+func startsFunction(tab *profile.Tables, id profile.NodeID) bool {
+	if !valid(id, len(tab.Nodes)) {
 		return false
 	}
-	n := &g.tab.Nodes[id]
-	return n.Function >= 0 && int(n.Function) < len(g.tab.Functions) && g.tab.Functions[n.Function].Entry == n.Addr
+	n := &tab.Nodes[id]
+	return n.Function >= 0 && int(n.Function) < len(tab.Functions) && tab.Functions[n.Function].Entry == n.Addr
 }
 
 // place describes a node.

@@ -21,6 +21,8 @@ type Ledger struct {
 	meta  *profile.Meta
 	tab   *profile.Tables
 	guide *guide
+
+	Runtime func(profile.NodeID) bool // tells a runtime's own code from the program's; nil = not known
 }
 
 // New returns the ledger of a profile.

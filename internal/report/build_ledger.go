@@ -83,6 +83,7 @@ var rowTitles = map[ledger.Kind]string{
 	ledger.OffCPU:       "off the core",
 	ledger.Entry:        "other entry",
 	ledger.OtherStart:   "other function",
+	ledger.Tasks:        "tasks",
 	ledger.BrokenFlow:   "broken flow",
 	ledger.Visits:       "visits",
 	ledger.FirstCalls:   "first calls",
@@ -99,8 +100,12 @@ func rowWords(r *ledger.Row) string {
 	if r.Kind == ledger.Price && r.Event != "" {
 		words = eventTitle(r.Event)
 	}
+	counts := r.Tasks
 	if e := widest(r.Edges); e != nil {
-		words += fmt.Sprintf(" %s to %s", unit.SI(float64(slices.Min(e.Counts))), unit.SI(float64(slices.Max(e.Counts))))
+		counts = e.Counts
+	}
+	if len(counts) > 0 {
+		words += fmt.Sprintf(" %s to %s", unit.SI(float64(slices.Min(counts))), unit.SI(float64(slices.Max(counts))))
 	}
 	return words
 }

@@ -26,6 +26,8 @@ const (
 	OpMemberEnd               // reached the end of region Object (ends a piece)
 	OpTask                    // begins a task while it stands at a barrier or a region's end
 	OpTaskEnd                 // has done the task, and waits on (ends a piece)
+	OpLull                    // has nothing to do but wait for tasks
+	OpLullEnd                 // has a task, or goes on with its own work
 	OpRegionEnd               // the thread that forked region Object goes on alone
 	OpWaitBegin               // waits for something unknown at Object: futex, flag (ends a piece)
 	OpWaitEnd                 // the wait is over; Other = who ended it, or NoThread; Lock, Idle = what it was if it ended no section

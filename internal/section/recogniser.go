@@ -73,6 +73,7 @@ type thread struct {
 	ended   *region // whose end it has reached last, and its part there
 	endPart int
 	task    taskState
+	lull    unit.Cycles // since when it has nothing to do but wait for tasks
 }
 
 // openPart is a part under way.
@@ -80,6 +81,7 @@ type openPart struct {
 	start     unit.Cycles
 	lock, off unit.Cycles
 	idle      unit.Cycles // waited for work to do
+	lullOff   unit.Cycles // off when the lull began
 	spans     []any
 	kept      int
 }
@@ -105,6 +107,8 @@ func handlers() [opKinds]handler {
 		OpMemberEnd: (*Recogniser).memberEnd,
 		OpTask:      (*Recogniser).task,
 		OpTaskEnd:   (*Recogniser).taskEnd,
+		OpLull:      (*Recogniser).lull,
+		OpLullEnd:   (*Recogniser).lullEnd,
 		OpRegionEnd: (*Recogniser).regionEnd,
 		OpWaitBegin: (*Recogniser).waitBegin,
 		OpWaitEnd:   (*Recogniser).waitEnd,

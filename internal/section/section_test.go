@@ -140,6 +140,29 @@ func TestRecognise(t *testing.T) {
 			serial @100 0[0-10>10]
 			region-end @100 0[11-25>61] 1[12-49>61]
 			exit @300 0[61-70>70]`},
+		{"waiting for tasks is idleness, the tasks that are run meanwhile are not", `
+			0 0 start
+			0 1 start of=0
+			0 1 idle
+			10 0 fork obj=5 at=1:100
+			10 0 member obj=5
+			10 1 member obj=5
+			12 1 memberend obj=5 at=2:1
+			20 0 lull
+			22 1 task
+			25 1 lull
+			26 0 lullend
+			30 0 lull
+			33 1 off n=2
+			35 1 lullend
+			40 0 lullend
+			42 1 taskend
+			50 0 memberend obj=5 at=2:1
+			51 0 regionend obj=5
+			60 0 exit at=1:300`, `
+			serial @100 0[0-10>10]
+			region-end @100 0[10-34>51] 1[10-24>51 off=2]
+			exit @300 0[51-60>60]`},
 		{"fork and join where the main thread works too", `
 			0 0 start
 			10 0 create of=1 at=1:100

@@ -32,7 +32,8 @@ func (r *Recogniser) taskEnd(t *thread, op *Op) {
 	t.state = t.task.was
 	o := t.top()
 	if p := t.waitingPart(); p != nil {
-		p.Arrive += op.At - t.task.began
+		all := op.At - t.task.began
+		p.Arrive += all - min(o.idle, all)
 		p.Release = max(p.Release, p.Arrive)
 		p.LockWait, p.OffCPU = p.LockWait+o.lock, p.OffCPU+o.off
 		p.addBefore(o.spans)
@@ -60,4 +61,20 @@ func (t *thread) waitingPart() *Part {
 		return &g.parts[t.endPart]
 	}
 	return nil
+}
+
+// lull begins a stretch of a thread's part in which it waits for tasks, or looks for some: idleness of the section.
+func (r *Recogniser) lull(t *thread, op *Op) {
+	t.lull = op.At
+	for _, p := range t.open {
+		p.lullOff = p.off
+	}
+}
+
+// lullEnd ends it. What the thread was off its core meanwhile is told of by itself.
+func (r *Recogniser) lullEnd(t *thread, op *Op) {
+	for _, p := range t.open {
+		since := op.At - max(t.lull, min(p.start, op.At))
+		p.idle += since - min(since, p.off-min(p.off, p.lullOff))
+	}
 }

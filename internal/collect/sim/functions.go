@@ -21,6 +21,7 @@ const (
 	roleSectionEnd             // named by the user
 	roleGate                   // a barrier that the program built: found while it runs
 	roleTask                   // makes a task of the function arg
+	roleTaskWait               // waits for tasks, and runs some meanwhile
 	roleTaskBody               // such a function: set when a task is made
 	roleRegionBody             // body of a parallel region: set when a region is forked
 	roleGoMade                 // makes a goroutine, and returns it
@@ -123,6 +124,9 @@ func functions() []fn {
 		{name: "GOMP_task", role: roleTask, source: gomp},
 		{name: "GOMP_taskloop", role: roleTask, source: gomp},
 		{name: "GOMP_taskloop_ull", role: roleTask, source: gomp},
+		{name: "GOMP_taskwait", role: roleTaskWait, source: gomp},
+		{name: "GOMP_taskwait_depend", role: roleTaskWait, source: gomp},
+		{name: "GOMP_taskgroup_end", role: roleTaskWait, source: gomp},
 		{name: "omp_set_lock", role: roleLock, source: "OpenMP 5.1, 3.9.4"},
 		{name: "omp_set_nest_lock", role: roleLock, source: "OpenMP 5.1, 3.9.4"},
 		{name: "omp_unset_lock", role: roleUnlock, source: "OpenMP 5.1, 3.9.5"},
@@ -134,6 +138,11 @@ func functions() []fn {
 		{name: "__kmpc_reduce", role: roleReduce, arg: 5, source: kmp},
 		{name: "__kmpc_reduce_nowait", role: roleReduce, arg: 5, source: kmp},
 		{name: "__kmpc_omp_task_alloc", role: roleTask, arg: 5, source: kmp},
+		{name: "__kmpc_omp_taskwait", role: roleTaskWait, source: kmp},
+		{name: "__kmpc_omp_taskwait_deps_51", role: roleTaskWait, source: kmp},
+		{name: "__kmpc_omp_wait_deps", role: roleTaskWait, source: kmp},
+		{name: "__kmpc_omp_taskyield", role: roleTaskWait, source: kmp},
+		{name: "__kmpc_end_taskgroup", role: roleTaskWait, source: kmp},
 		{name: "__kmpc_critical", role: roleLock, arg: 2, source: kmp},
 		{name: "__kmpc_critical_with_hint", role: roleLock, arg: 2, source: kmp},
 		{name: "__kmpc_ordered", role: roleTurn, source: kmp},

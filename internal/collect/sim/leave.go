@@ -31,6 +31,7 @@ func leavings() [roles]leaving {
 		roleTurn:       (*run).leaveTurn,
 		roleCondWait:   (*run).leaveCondWait,
 		roleGate:       (*run).leaveGate,
+		roleTaskWait:   (*run).leaveTaskWait,
 		roleTaskBody:   (*run).leaveTaskBody,
 		roleGoLock:     (*run).leaveGoLock,
 		roleAwait:      (*run).leaveAwait,
@@ -171,13 +172,18 @@ func (r *run) dropSlow(t *thread, c *call) {
 	p := &piece{}
 	r.drain(t, p)
 	for _, e := range p.edges {
-		if d := &r.eng.Edges()[e.id]; d.Kind == engine.EdgeReturn && d.Target == c.ret {
+		if r.returnsTo(e.id, c.ret) {
 			t.carry = append(t.carry, edgeCount{e.id, 1})
 		}
 	}
 	if t.gopher == nil {
 		t.busy = min(t.busy, c.busy)
 	}
+}
+
+func (r *run) returnsTo(id engine.EdgeID, ret uint64) bool {
+	d := &r.eng.Edges()[id]
+	return d.Kind == engine.EdgeReturn && d.Target == ret
 }
 
 func (r *run) leaveTryLock(t *thread, c *call) {

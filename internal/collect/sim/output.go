@@ -134,8 +134,7 @@ func (o *output) part(x *profile.Instance, p *section.Part, i int) {
 		LockWait: uint64(p.LockWait), OffCPU: uint64(p.OffCPU), Entry: profile.None, Exit: profile.None,
 	}
 	o.gateWaits(&row, p)
-	if n := len(p.Spans); n > 0 {
-		first, last := p.Spans[0].(*piece), p.Spans[n-1].(*piece)
+	if first, last := ends(p.Spans); first != nil {
 		row.EntryStack, row.ExitStack = o.calls(first.start.stack), o.calls(last.stack)
 		row.Entry, row.Exit = o.entry(first), o.exit(last)
 		o.addIdleness(&row, last, x.Section)
@@ -155,6 +154,20 @@ func (o *output) part(x *profile.Instance, p *section.Part, i int) {
 		}
 		o.sums[id] = 0
 	}
+}
+
+// ends are the pieces in which a part begins and ends: those of its own way through the section, not of tasks that it was given
+// at the end.
+func ends(spans []any) (first, last *piece) {
+	for _, s := range spans {
+		switch p := s.(*piece); {
+		case first == nil || first.task && !p.task:
+			first, last = p, p
+		case !p.task || first.task:
+			last = p
+		}
+	}
+	return first, last
 }
 
 func (o *output) add(touched []engine.EdgeID, p *piece) []engine.EdgeID {

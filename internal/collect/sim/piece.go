@@ -25,6 +25,7 @@ type piece struct {
 	locks   []lockEvent
 	samples []pathSample
 	loop    *spin // it ended in this spin loop
+	task    bool  // it is a task that was run at the end of the section
 	left    bool  // of a goroutine: it has left its processor to others behind it
 	off     uint64
 	earlier []*piece // of a goroutine: what it did before it left its processor to others

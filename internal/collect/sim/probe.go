@@ -92,6 +92,7 @@ func enterings() [roles]entering {
 		roleSectionEnd: (*run).enterSectionEnd,
 		roleGate:       (*run).enterGate,
 		roleTask:       (*run).enterTask,
+		roleTaskWait:   (*run).enterTaskWait,
 		roleTaskBody:   (*run).enterTaskBody,
 		roleRegionBody: (*run).enterBody,
 		roleGoMade:     (*run).enterGoMade,

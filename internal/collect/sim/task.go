@@ -1,9 +1,12 @@
 package sim
 
-import "lime/internal/section"
+import (
+	"lime/internal/section"
+)
 
-// Tasks: a runtime hands them to threads that wait at a barrier or at the end of a region. What runs there is
-// work of the section that ends so.
+// Tasks: a runtime hands them to threads that wait, for other tasks, at a barrier or at the end of a region. What runs there
+// is work of the section that ends so, as long as it is in the task's function: looking for tasks and waiting for
+// them is idleness.
 
 // enterTask notes the function of a task in the making.
 func (r *run) enterTask(t *thread, f *fn) {
@@ -14,17 +17,71 @@ func (r *run) enterTask(t *thread, f *fn) {
 	}
 }
 
+// enterTaskWait begins a wait for tasks.
+func (r *run) enterTaskWait(t *thread, f *fn) {
+	if len(t.regions) == 0 && t.in(roleTaskBody) == nil {
+		return // there is nobody else
+	}
+	r.openSlow(t, f)
+	t.frames[len(t.frames)-1].told = true
+	r.feed(t.simple(section.OpLull, 0))
+}
+
+// leaveTaskWait ends it: of the call, only the return is counted.
+func (r *run) leaveTaskWait(t *thread, c *call) {
+	r.dropSlow(t, c)
+	r.feed(t.simple(section.OpLullEnd, 0))
+}
+
 // enterTaskBody begins a task in a thread that waits.
 func (r *run) enterTaskBody(t *thread, f *fn) {
+	if w := t.taskWait(); w != nil {
+		r.keep(t)
+		t.busy = min(t.busy, w.busy)
+		r.open(t, f).within = true
+		r.feed(t.simple(section.OpLullEnd, 0))
+		return
+	}
 	c := r.open(t, f)
 	c.idle, t.idle = t.idle, false
 	r.begin(t, r.stack(t))
 	r.feed(t.simple(section.OpTask, 0))
 }
 
-// leaveTaskBody ends it: the thread waits on.
+// taskWait is the wait for tasks in which t stands, nil if it stands in none.
+func (t *thread) taskWait() *call {
+	if n := len(t.frames); n > 0 && t.frames[n-1].fn.role == roleTaskWait {
+		return &t.frames[n-1]
+	}
+	return nil
+}
+
+// leaveTaskBody ends it: the thread waits on. Its return is left out, as the call was.
 func (r *run) leaveTaskBody(t *thread, c *call) {
-	op, _ := r.cutOp(t, section.OpTaskEnd)
+	if c.within {
+		p := &piece{}
+		r.drain(t, p)
+		r.dropReturn(p, c.ret)
+		t.keepFor(p)
+		if w := t.taskWait(); w != nil {
+			w.busy = t.busy
+		}
+		r.feed(t.simple(section.OpLull, 0))
+		return
+	}
+	op, p := r.cutOp(t, section.OpTaskEnd)
+	p.task = true
+	r.dropReturn(p, c.ret)
 	r.feed(op)
 	t.idle = c.idle
+}
+
+// dropReturn takes one return to an address out of a piece.
+func (r *run) dropReturn(p *piece, ret uint64) {
+	for i := range p.edges {
+		if e := &p.edges[i]; e.n > 0 && r.returnsTo(e.id, ret) {
+			e.n--
+			return
+		}
+	}
 }

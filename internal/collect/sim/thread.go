@@ -136,6 +136,7 @@ type call struct {
 	created bool        // roleCreate: it has been told
 	start   uint64      // roleCreate: what the thread will run
 	slow    bool        // all that is done in the call is waiting
+	within  bool        // roleTaskBody: it is run in a wait for tasks, by a thread that is at work for its section
 	test    uint64      // roleGoLock: the branch that led to the call, 0 if none
 	busy    uint64      // slow: for how long the thread had worked before
 }

@@ -1,0 +1,88 @@
+package analysis
+
+import (
+	"fmt"
+	"path"
+	"slices"
+
+	"lime/internal/ledger"
+	"lime/internal/profile"
+	"lime/internal/unit"
+)
+
+// runtimeNodes tells the blocks of runtimes from others.
+func runtimeNodes(tab *profile.Tables) func(profile.NodeID) bool {
+	names, its := newRuntimes(tab), make([]bool, len(tab.Nodes))
+	for v := range its {
+		its[v] = slices.ContainsFunc(names.layers(profile.NodeID(v)), func(l layer) bool { return l >= 0 })
+	}
+	return func(v profile.NodeID) bool { return v >= 0 && int(v) < len(its) && its[v] }
+}
+
+// evenTasks looks for the tasks of a section whose threads had equally much to do, but did nothing for much of its time.
+func (r *runner) evenTasks(sec *Section) error {
+	acc, err := r.book.Section(sec.ID, ledger.Options{Workers: r.opt.Workers})
+	if err != nil {
+		return fmt.Errorf("section %d: %w", sec.ID, err)
+	}
+	r.tasks(sec, acc)
+	return nil
+}
+
+// tasks says what tasks the section's threads were given, if any.
+func (r *runner) tasks(sec *Section, acc *ledger.Account) {
+	if len(acc.Tasks) == 0 {
+		return
+	}
+	t := &Tasks{Place: r.ledgerPlace(&acc.Tasks[0].Place), Maker: profile.ThreadID(profile.None)}
+	for i := range acc.Tasks {
+		t.Count += acc.Tasks[i].Count
+	}
+	own, overhead := 0.0, 0.0
+	for i := range sec.Threads {
+		own += sec.Threads[i].Time
+	}
+	for _, x := range acc.Runtime {
+		overhead += x
+	}
+	t.Mean, t.RuntimeShare = ratio(own, float64(t.Count)), ratio(overhead, own)
+	if len(acc.Runtime) > 0 && overhead > 0 {
+		most := slices.Max(acc.Runtime)
+		t.Maker, t.MakerShare = acc.Threads[slices.Index(acc.Runtime, most)], most/overhead
+	}
+	t.Advice = advice(sec.IdleShare >= HighShare, t.RuntimeShare >= HighShare)
+	sec.Tasks = t
+}
+
+// short names a place in a sentence.
+func (p *Place) short() string {
+	switch {
+	case p.Line > 0:
+		return fmt.Sprintf("%s:%d", path.Base(p.File), p.Line)
+	case p.Function != "":
+		return p.Function
+	}
+	return p.Address
+}
+
+// soleMaker is the share of the runtime's time from which one thread is said to make the tasks.
+const soleMaker = 0.8
+
+// taskVerdict says in plain words what is wrong with the tasks: too few at a time, too small, or both.
+func taskVerdict(s *Section, clock string, say func(code, severity, format string, args ...any)) {
+	t := s.Tasks
+	if t == nil || t.Advice == AdviceEffective {
+		return
+	}
+	words := map[string]string{
+		AdviceCoarsen: "The tasks are too small: make fewer and larger ones.",
+		AdviceRefine:  "There are not enough of them at a time: make more of them, earlier, or smaller ones, and leave less to do before and after them.",
+		AdviceChange:  "They are too small, and too few at a time: there is too little work for so many threads, or it has to be divided in another way.",
+	}[t.Advice]
+	if t.MakerShare >= soleMaker && s.ThreadsMax > 2 && t.Advice != AdviceCoarsen {
+		words += " Nearly all of them are made by one thread."
+	}
+	say("tasks", SeverityWarn, "Threads waited for tasks, or looked for some, for %s of this section; making and handing them out takes %s of the work. "+
+		"%s tasks, %s %s of work each, most of it at %s. %s",
+		unit.Percent(s.IdleShare), unit.Percent(t.RuntimeShare), unit.SI(float64(t.Count)), unit.SI(t.Mean), clock, t.short(), words)
+}
