@@ -397,22 +397,6 @@ func (p *posting) way() *ledger.EdgeCount {
 	return best
 }
 
-// tasks are the numbers of tasks by thread, nil if the posting is not about tasks.
-func (p *posting) tasks() (n []uint64) {
-	if p.event != EventTask {
-		return nil
-	}
-	for _, row := range p.rows {
-		for i, k := range row.Tasks {
-			for len(n) <= i {
-				n = append(n, 0)
-			}
-			n[i] += k
-		}
-	}
-	return n
-}
-
 // ledgerThreads puts the counts of the posting's way, or of its tasks, summed over the instances, beside the threads' times.
 func (r *runner) ledgerThreads(sec *Section, p *posting) []ThreadCount {
 	way := p.way()
@@ -501,14 +485,6 @@ func (r *runner) priceSentence(sec *Section, p *posting) string {
 		words = "Thread %d waits %s more for locks than thread %d."
 	}
 	return fmt.Sprintf(words, sec.Ledger.Threads[hi], r.duration(p.spent(hi)), sec.Ledger.Threads[lo])
-}
-
-// duration prints a time of the profile.
-func (r *runner) duration(t float64) string {
-	if r.meta.ClockUnit == "ns" {
-		return unit.Nanos(t).String()
-	}
-	return unit.SI(t) + " " + r.meta.ClockUnit
 }
 
 // correlation is that of the counts with the times.

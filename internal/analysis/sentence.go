@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"lime/internal/unit"
 )
 
 // verbs say what a thread does, for each event; %s takes "15 times" or an amount.
@@ -108,4 +110,12 @@ func consequence(c *Cause, f finding, hi, lo ThreadCount) string {
 		return fmt.Sprintf("%s: thread %d takes %.2f times as long as thread %d.", how, hi.Thread, hi.Time/lo.Time, lo.Thread)
 	}
 	return how + "."
+}
+
+// duration prints a time of the profile.
+func (r *runner) duration(t float64) string {
+	if r.meta.ClockUnit == "ns" {
+		return unit.Nanos(t).String()
+	}
+	return unit.SI(t) + " " + r.meta.ClockUnit
 }

@@ -54,6 +54,22 @@ func (r *runner) tasks(sec *Section, acc *ledger.Account) {
 	sec.Tasks = t
 }
 
+// tasks are the numbers of tasks by thread, nil if the posting is not about tasks.
+func (p *posting) tasks() (n []uint64) {
+	if p.event != EventTask {
+		return nil
+	}
+	for _, row := range p.rows {
+		for i, k := range row.Tasks {
+			for len(n) <= i {
+				n = append(n, 0)
+			}
+			n[i] += k
+		}
+	}
+	return n
+}
+
 // short names a place in a sentence.
 func (p *Place) short() string {
 	switch {

@@ -135,3 +135,42 @@ func (e *Engine) leftBy(b *block) BlockID {
 	}
 	return id
 }
+
+// Parted reports whether an edge leaves or enters a block that has been split since it was first taken.
+func (e *Engine) Parted(id EdgeID) bool {
+	d := &e.edges[id]
+	return d.From >= 0 && e.table[d.From].Tail != NoBlock || d.To >= 0 && e.table[d.To].Front != NoBlock
+}
+
+// Parts passes the edges to use that a traversal of a parted edge was, as the blocks are now: counts that were drained before
+// a split count as if it had been known.
+func (e *Engine) Parts(id EdgeID, use func(EdgeID)) {
+	for from := e.edges[id].From; from >= 0 && e.table[from].Tail != NoBlock; {
+		b := &e.table[from]
+		if e.edges[id].Kind != EdgeReturn {
+			use(e.edge(edgeKey{b.Front, EdgeFall, b.Tail, e.table[b.Tail].PC}))
+		}
+		id, from = e.alike(id, b.Tail), b.Tail
+	}
+	for d := e.edges[id]; d.To >= 0 && e.table[d.To].Front != NoBlock; d = e.edges[id] {
+		front := e.table[d.To].Front
+		id = e.edge(edgeKey{d.From, d.Kind, front, e.table[front].PC})
+	}
+	use(id)
+}
+
+// First and Last are the first and the last part of a block, itself if it was not split.
+func (e *Engine) First(id BlockID) BlockID {
+	for id >= 0 && e.table[id].Front != NoBlock {
+		id = e.table[id].Front
+	}
+	return id
+}
+
+// Last is the last part of a block.
+func (e *Engine) Last(id BlockID) BlockID {
+	for id >= 0 && e.table[id].Tail != NoBlock {
+		id = e.table[id].Tail
+	}
+	return id
+}

@@ -111,9 +111,12 @@ func (b *builder) section(s *analysis.Section) Section {
 		Imbalance: s.Imbalance, LostShare: s.LostShare, LostTime: s.LostTime,
 		Instances: s.InstanceCount, Team: Team{s.ThreadsMin, s.ThreadsMax}, Analysed: s.AnalysedCount,
 		Time: s.Time, TimeToWin: s.TimeToWin, WinShare: s.WinShare, Speedup: s.Speedup,
-		Balanced: s.Balanced, Worst: worst(&s.Worst), Course: course(&s.Course),
+		IdleShare: s.IdleShare, Balanced: s.Balanced, Worst: worst(&s.Worst), Course: course(&s.Course),
 		Exact: s.HasLedger, R2: interval(s.Explained), Events: eventStats(&s.Events),
 		Verdicts: verdicts(s.Verdicts), Causes: []Cause{},
+	}
+	if t := s.Tasks; t != nil {
+		out.Tasks = &Tasks{Place: place(&t.Place), Count: t.Count, Mean: t.Mean, RuntimeShare: t.RuntimeShare, Advice: t.Advice}
 	}
 	if starts := place(&s.Starts); starts.File != "" || starts.Function != "" {
 		out.StartsAt = &starts

@@ -111,8 +111,10 @@ type Section struct {
 	WinShare  float64      `json:"win_share"`   // of the run time
 	Speedup   float64      `json:"speedup_if_balanced"`
 	Balanced  bool         `json:"balanced"` // too little to win: no causes were looked for
-	Threads   []ThreadTime `json:"threads"`  // totals over the instances
-	Worst     Worst        `json:"worst"`    // the instance that lost most
+	IdleShare float64      `json:"idle_share"`
+	Tasks     *Tasks       `json:"tasks,omitempty"`
+	Threads   []ThreadTime `json:"threads"` // totals over the instances
+	Worst     Worst        `json:"worst"`   // the instance that lost most
 	Course    Course       `json:"course"`
 	Exact     bool         `json:"exact"` // shares are the ledger's, and exact
 	Ledger    *Ledger      `json:"ledger,omitempty"`
@@ -124,6 +126,15 @@ type Section struct {
 	R2         Interval           `json:"r2"`               // share of the variance in time that the regression explains
 	Events     map[string]float64 `json:"events,omitempty"` // how many took part in each step
 	Verdicts   []Verdict          `json:"verdicts"`
+}
+
+// Tasks are those that a runtime gave to a section's threads.
+type Tasks struct {
+	Place
+	Count        uint64  `json:"count"`
+	Mean         float64 `json:"mean"`
+	RuntimeShare float64 `json:"runtime_share"` // of the work
+	Advice       string  `json:"advice"`
 }
 
 // Stretch is a serial part of the run.

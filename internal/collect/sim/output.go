@@ -147,6 +147,7 @@ func (o *output) part(x *profile.Instance, p *section.Part, i int) {
 		o.addPaths(s.(*piece), row.Thread, x.Section)
 	}
 	o.hardware(x, p.Spans, int32(i))
+	touched = o.parted(touched)
 	slices.Sort(touched)
 	for _, id := range touched {
 		if e := o.edge(id); e != profile.None {
@@ -172,15 +173,40 @@ func ends(spans []any) (first, last *piece) {
 
 func (o *output) add(touched []engine.EdgeID, p *piece) []engine.EdgeID {
 	for _, e := range p.edges {
-		if int(e.id) >= len(o.sums) {
-			o.sums = append(o.sums, make([]uint64, int(e.id)+1024-len(o.sums))...)
-		}
-		if o.sums[e.id] == 0 {
-			touched = append(touched, e.id)
-		}
-		o.sums[e.id] += e.n
+		touched = o.sum(touched, e.id, e.n)
 	}
 	return touched
+}
+
+func (o *output) sum(touched []engine.EdgeID, id engine.EdgeID, n uint64) []engine.EdgeID {
+	if int(id) >= len(o.sums) {
+		o.sums = append(o.sums, make([]uint64, int(id)+1024-len(o.sums))...)
+	}
+	if o.sums[id] == 0 {
+		touched = append(touched, id)
+	}
+	o.sums[id] += n
+	return touched
+}
+
+// whole reports whether blocks that have been split count as what they were: their times are known for the whole only.
+func (o *output) whole() bool { return o.r.meter.Mode() == engine.Trace }
+
+// parted gives what was counted for blocks that were split meanwhile to their parts.
+func (o *output) parted(touched []engine.EdgeID) []engine.EdgeID {
+	if o.whole() {
+		return touched
+	}
+	for i := range touched {
+		id := touched[i]
+		if !o.r.eng.Parted(id) {
+			continue
+		}
+		n := o.sums[id]
+		o.sums[id] = 0
+		o.r.eng.Parts(id, func(id engine.EdgeID) { touched = o.sum(touched, id, n) })
+	}
+	return slices.DeleteFunc(touched, func(id engine.EdgeID) bool { return o.sums[id] == 0 })
 }
 
 // gateWaits takes waits that turned out to be a barrier's out of the part's time: it is idleness.
@@ -242,7 +268,7 @@ func (o *output) calls(stack []frameRef) []profile.NodeID {
 	out := make([]profile.NodeID, 0, len(stack))
 	for i := len(stack) - 1; i >= 0; i-- {
 		if id, ok := o.r.blocks.endingAt(stack[i].ret); ok {
-			out = append(out, o.node(id))
+			out = append(out, o.last(id))
 		}
 	}
 	return out
@@ -271,7 +297,18 @@ func (o *output) entry(p *piece) profile.NodeID {
 			best = id
 		}
 	}
-	return o.node(best)
+	if o.whole() {
+		return o.node(best)
+	}
+	return o.node(o.r.eng.First(best))
+}
+
+// last is the row of a block's last part.
+func (o *output) last(id engine.BlockID) profile.NodeID {
+	if !o.whole() {
+		id = o.r.eng.Last(id)
+	}
+	return o.node(id)
 }
 
 // exit is the last block that ran in a piece: the one from which an edge leads to where
@@ -281,11 +318,11 @@ func (o *output) exit(p *piece) profile.NodeID {
 	for _, e := range p.edges {
 		d := &edges[e.id]
 		if p.ends(d.Target) && d.From >= 0 && d.Kind != engine.EdgeReturn && d.Kind != engine.EdgeEnd {
-			return o.node(d.From)
+			return o.last(d.From)
 		}
 	}
 	if id, ok := o.r.blocks.endingAt(p.pc); ok {
-		return o.node(id)
+		return o.last(id)
 	}
 	return profile.None
 }

@@ -56,6 +56,16 @@ func (t *thread) taskWait() *call {
 	return nil
 }
 
+// doesTask reports whether t does a task that it was given at the end of a section.
+func (t *thread) doesTask() bool {
+	for i := range t.frames {
+		if c := &t.frames[i]; c.fn.role == roleTaskBody && !c.within {
+			return true
+		}
+	}
+	return false
+}
+
 // leaveTaskBody ends it: the thread waits on. Its return is left out, as the call was.
 func (r *run) leaveTaskBody(t *thread, c *call) {
 	if c.within {
