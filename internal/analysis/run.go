@@ -20,15 +20,16 @@ type runner struct {
 	book *ledger.Ledger
 
 	files  map[string]profile.FileID
-	graphs *procs              // of sampled profiles
-	often  []uint64            // by event: how often it was in the section's instances, of those with a detail
-	tooFew []profile.SectionID // sections with too few samples
-	noisy  []profile.SectionID // sections that differ by chance only
+	graphs *procs                        // of sampled profiles
+	often  []uint64                      // by event: how often it was in the section's instances, of those with a detail
+	tooFew []profile.SectionID           // sections with too few samples
+	noisy  []profile.SectionID           // sections that differ by chance only
+	dear   map[profile.SectionID]float64 // share of a section's imbalance in code that runs equally often in all threads
 }
 
 // Run analyses a profile.
 func Run(src profile.Source, opt Options) (*Result, error) {
-	r := &runner{src: src, meta: src.Meta(), tab: src.Tables(), opt: opt.withDefaults()}
+	r := &runner{src: src, meta: src.Meta(), tab: src.Tables(), opt: opt.withDefaults(), dear: map[profile.SectionID]float64{}}
 	if r.opt.Workers <= 0 {
 		r.opt.Workers = runtime.GOMAXPROCS(0)
 	}

@@ -17,133 +17,6 @@ func (r *runner) isSampled() bool {
 	return r.meta.CountLabel == profile.Sampled && r.meta.NodeTime == "stored" && len(r.tab.PathSamples) > 0
 }
 
-// rows is what all instances of a section say together. Samples are too few in one instance to say much, so every
-// thread of every instance is a row: its deviation from the mean time of its instance, and its time by block. The time of a row
-// is known; its samples divide it among the blocks, with one sample's weight given to how the thread divides its time
-// over all instances, for rows that have few samples or none.
-type rows struct {
-	s2      float64 // sum of squared deviations
-	time    float64
-	n       float64
-	blocks  map[profile.NodeID]mass
-	threads map[profile.ThreadID]*threadRows
-	trips   *trips
-	waits   map[int32]mass // by event: waits for locks
-	parts   int
-	abs     []float64 // |t - mean|, of every part
-	most    []float64 // its largest in each instance
-}
-
-// threadRows is what the rows of one thread have in common.
-type threadRows struct {
-	time   float64
-	dev    float64 // sum of deviations
-	prior  float64 // sum of deviation x time / (samples + 1)
-	n      float64
-	blocks map[profile.NodeID]float64
-	waits  map[int32]float64
-}
-
-// gather reads all instances of a section.
-func (r *runner) gather(id profile.SectionID) (*rows, error) {
-	w := &rows{blocks: map[profile.NodeID]mass{}, threads: map[profile.ThreadID]*threadRows{}, trips: newTrips(), waits: map[int32]mass{}}
-	for in, err := range r.src.Instances(id) {
-		if err != nil {
-			return nil, fmt.Errorf("section %d: %w", id, err)
-		}
-		w.add(r.tab, in)
-		w.trips.add(r.tab, in)
-	}
-	for _, id := range slices.Sorted(maps.Keys(w.threads)) {
-		t := w.threads[id]
-		for v, n := range t.blocks {
-			m := w.blocks[v]
-			m.cov += t.prior * ratio(n, t.n)
-			w.blocks[v] = m
-		}
-	}
-	return w, nil
-}
-
-func (w *rows) thread(id profile.ThreadID) *threadRows {
-	t := w.threads[id]
-	if t == nil {
-		t = &threadRows{blocks: map[profile.NodeID]float64{}}
-		w.threads[id] = t
-	}
-	return t
-}
-
-func (w *rows) add(tab *profile.Tables, in *profile.Instance) {
-	t := times(in)
-	mean, n := sumOf(t)/float64(max(1, len(t))), make([]float64, len(t))
-	visits := func(f func(part int, v profile.NodeID, n float64)) {
-		for _, c := range in.Edges {
-			if c.Row >= 0 && int(c.Row) < len(tab.Edges) && int(c.Part) < len(t) && tab.Edges[c.Row].Kind == profile.EdgeVisit {
-				f(int(c.Part), tab.Edges[c.Row].To, float64(c.N))
-			}
-		}
-	}
-	visits(func(part int, _ profile.NodeID, k float64) { n[part] += k })
-	for i := range t {
-		dev, tr := t[i]-mean, w.thread(in.Parts[i].Thread)
-		w.time, w.n, w.s2 = w.time+t[i], w.n+n[i], w.s2+dev*dev
-		cpu := t[i] - min(t[i], float64(in.Parts[i].LockWait))
-		tr.time, tr.dev, tr.n, tr.prior = tr.time+t[i], tr.dev+dev, tr.n+n[i], tr.prior+dev*cpu/(n[i]+1)
-		w.parts++
-		w.abs = append(w.abs, math.Abs(dev))
-	}
-	if len(t) > 0 {
-		w.most = append(w.most, slices.Max(w.abs[len(w.abs)-len(t):]))
-	}
-	w.addWaits(in, t, mean)
-	visits(func(part int, v profile.NodeID, k float64) {
-		x := (t[part] - mean) * (t[part] - min(t[part], float64(in.Parts[part].LockWait))) / (n[part] + 1)
-		m := w.blocks[v]
-		m.add(mass{n: k, cov: x * k, vari: x * x * k}, 1)
-		w.blocks[v] = m
-		w.thread(in.Parts[part].Thread).blocks[v] += k
-	})
-}
-
-// addWaits adds the waits for locks: their times are measured, not sampled.
-func (w *rows) addWaits(in *profile.Instance, t []float64, mean float64) {
-	for _, c := range in.Costs {
-		if int(c.Part) < len(t) {
-			m := w.waits[c.Row]
-			m.add(mass{n: float64(c.N), cov: (t[c.Part] - mean) * float64(c.N)}, 1)
-			w.waits[c.Row] = m
-			tr := w.thread(in.Parts[c.Part].Thread)
-			if tr.waits == nil {
-				tr.waits = map[int32]float64{}
-			}
-			tr.waits[c.Row] += float64(c.N)
-		}
-	}
-}
-
-// waitShares are the shares of the uneven time that waits for locks explain, by event.
-func (w *rows) waitShares() map[int32]float64 {
-	out := map[int32]float64{}
-	if !w.steady() {
-		for e, m := range w.waits {
-			out[e] = m.cov / w.s2
-		}
-		return out
-	}
-	s2 := 0.0
-	for _, id := range slices.Sorted(maps.Keys(w.threads)) {
-		s2 += w.threads[id].dev * w.threads[id].dev
-	}
-	for _, id := range slices.Sorted(maps.Keys(w.threads)) {
-		t := w.threads[id]
-		for e, wait := range t.waits {
-			out[e] += t.dev * wait / s2
-		}
-	}
-	return out
-}
-
 func sumOf(t []float64) (s float64) {
 	for _, x := range t {
 		s += x
@@ -186,6 +59,9 @@ func (r *runner) explainSampled(sec *Section) error {
 	r.fill(ps, root, w, sec.ID)
 	ps.markEnd(root, r.tab.Sections[sec.ID].EndNode)
 	steady := w.steady()
+	if r.wanders(sec.ID) {
+		return nil
+	}
 	blocked := r.lockCauses(sec, w)
 	noise := w.noise()
 	if noise && len(sec.Causes) == 0 {
@@ -194,13 +70,22 @@ func (r *runner) explainSampled(sec *Section) error {
 	if !noise {
 		sec.Balance = r.balance(sec, ps, root, ratio(w.time, w.n))
 	}
-	walk := &walker{ps: ps, total: root.m, loop: func(v profile.NodeID) int { return w.trips.judge(v, steady, w) }}
+	walk := &walker{ps: ps, total: root.m, loop: func(b boundary) length { return w.trips.judge(b.node, ps.exits(b), steady, w) }}
 	if !noise && root.m.cov > 0 && blocked < 1-worthOf {
 		walk.walk(root, nil)
 	}
 	walk.onCPU = 1 - blocked
+	if walk.price >= worthOf*max(root.m.cov, 0) && walk.price > 0 {
+		r.dear[sec.ID] = min(1, walk.price/root.m.cov*walk.onCPU)
+	}
 	r.sampledCauses(sec, w, walk)
 	return nil
+}
+
+// wanders reports whether the section is only what each thread did in all, and the program's work wandered between the threads.
+func (r *runner) wanders(id profile.SectionID) bool {
+	return r.tab.Sections[id].Kind == profile.SectionTail &&
+		slices.ContainsFunc(r.meta.Notes, func(n profile.Note) bool { return n.Code == profile.NoteGoroutines })
 }
 
 // leastSamples in all threads and instances of a section are too few to look for causes.
@@ -242,33 +127,6 @@ func sum(m map[profile.ThreadID]float64) float64 {
 	}
 	return s
 }
-
-// steady reports whether the same threads take longer in most instances, so that the deviations of a thread add up instead
-// of cancelling. Then the threads' sums over the instances tell more than single instances, in which much is chance.
-func (w *rows) steady() bool {
-	sumSq, k := 0.0, w.instances()
-	for _, t := range w.threads {
-		sumSq += t.dev * t.dev
-	}
-	part := ratio(sumSq, w.s2*k) // 1 if all instances are alike; of mere chance, 1/k
-	return part > 0.5 || part > 0.1 && part*k > 10
-}
-
-// noise reports whether the threads differ by no more than what interrupts, caches and the clock explain, now the
-// one and now the other.
-func (w *rows) noise() bool {
-	slices.Sort(w.abs)
-	slices.Sort(w.most)
-	return len(w.abs) > 0 && w.abs[len(w.abs)/2] < noiseFloor && w.most[len(w.most)/2] < outlier*noiseFloor && !w.steady()
-}
-
-const (
-	noiseFloor = 8000 // ns
-	outlier    = 4    // times as much is no chance where it is one thread's in most instances
-)
-
-// instances is the number of rows that a thread has.
-func (w *rows) instances() float64 { return float64(w.parts) / max(1, float64(len(w.threads))) }
 
 // ofThreads is the mass of a path from its time in each thread, by the threads' mean deviation.
 func (w *rows) ofThreads(times map[profile.ThreadID]float64, period float64) mass {
@@ -463,7 +321,18 @@ func (r *runner) sampledVerdicts(sec *Section) {
 	if slices.Contains(r.noisy, sec.ID) {
 		sec.Verdicts = slices.DeleteFunc(sec.Verdicts, func(v Verdict) bool { return v.Code == "nothing-found" })
 		sec.Verdicts = append(sec.Verdicts, Verdict{"noise", SeverityInfo,
-			"The threads' times differ by a few microseconds, now in one and now in another: that is what any machine does, and no cause was looked for."})
+			"The threads' times differ by a few microseconds or per cent in most instances, now in one and now in another: that is what any machine does, and no cause was looked for."})
+	}
+	if r.isSampled() && !sec.Balanced && r.wanders(sec.ID) {
+		sec.Verdicts = slices.DeleteFunc(sec.Verdicts, func(v Verdict) bool { return v.Code == "nothing-found" })
+		sec.Verdicts = append(sec.Verdicts, Verdict{"goroutines", SeverityWarn,
+			"Goroutines wander between these threads, and where they wait for one another is not seen: the threads' times are no measure of imbalance, and no cause was looked for. " +
+				"What ran while processors had nothing to do is listed under Effort; 'lime simulate' finds the sections."})
+	}
+	if share, ok := r.dear[sec.ID]; ok {
+		sec.Verdicts = slices.DeleteFunc(sec.Verdicts, func(v Verdict) bool { return v.Code == "nothing-found" })
+		sec.Verdicts = append(sec.Verdicts, Verdict{"same-work", SeverityInfo, fmt.Sprintf("%.0f %% of the imbalance lies in code that no branch or loop gives some threads more of, as far as samples tell: "+
+			"its loops go round as often in all threads, and the same work takes longer in some. Caches, memory, the data, or other programs on the machine make that difference.", 100*share)})
 	}
 	if slices.Contains(r.tooFew, sec.ID) {
 		sec.Verdicts = slices.DeleteFunc(sec.Verdicts, func(v Verdict) bool { return v.Code == "nothing-found" })

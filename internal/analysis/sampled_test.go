@@ -1,6 +1,7 @@
 package analysis
 
 import (
+	"slices"
 	"testing"
 
 	"lime/internal/profile"
@@ -15,7 +16,9 @@ import (
 //	15        barrier();           the section's end
 //	20 even:  samples
 //	30 extra: samples, in a loop on line 31
-func sampledProgram(t *testing.T, even, extra []uint64) *profile.Profile {
+//
+// left is how far, on average, the samples of each thread are from the end of the loop on line 10.
+func sampledProgram(t *testing.T, even, extra []uint64, left ...uint64) *profile.Profile {
 	t.Helper()
 	p := profile.New(profile.Meta{Collector: "record", Model: "native", ClockUnit: "ns", ClockHz: 1e9, NodeTime: "stored",
 		CountLabel: profile.Sampled, Cores: len(even), Complete: true, EndState: "exited"})
@@ -49,11 +52,19 @@ func sampledProgram(t *testing.T, even, extra []uint64) *profile.Profile {
 	p.AddSection(profile.Section{Kind: profile.SectionBarrier, EndNode: end, EndAddr: 0x1000 + 15*16 + 8})
 	toEven := p.AddPath(profile.PathNode{Parent: p.AddPath(profile.PathNode{Parent: profile.None, Node: callEven}), Node: evenBody})
 	toExtra := p.AddPath(profile.PathNode{Parent: p.AddPath(profile.PathNode{Parent: profile.None, Node: callExtra}), Node: extraLoop})
+	var told [2]profile.EventID
+	for i, kind := range []string{profile.KindLoopSamples, profile.KindLoopLeft} {
+		told[i] = p.AddEvent(profile.Event{Kind: p.AddKind(profile.EventKind{Name: kind, Unit: "times", Label: profile.Sampled}), Node: test})
+	}
 	const period = 2_000_000
 	in := &profile.Instance{}
 	for i := range even {
 		id := p.AddThread(profile.Thread{Parent: profile.None, Entry: profile.None})
 		in.Parts = append(in.Parts, profile.Part{Thread: id, Arrive: (even[i] + extra[i]) * period, Release: 1e12, Entry: profile.None, Exit: profile.None})
+		if i < len(left) {
+			n := even[i] + extra[i]
+			in.Events = append(in.Events, profile.Count{Row: int32(told[0]), Part: int32(i), N: n}, profile.Count{Row: int32(told[1]), Part: int32(i), N: n * left[i]})
+		}
 		for _, c := range []struct {
 			edge profile.EdgeID
 			path profile.PathID
@@ -99,6 +110,100 @@ func TestSampledCause(t *testing.T) {
 		}
 		if first.Share == nil || *first.Share < 0.8 || *first.Share > 1 {
 			t.Errorf("%s: share %v", c.name, first.Share)
+		}
+	}
+}
+
+// All code is uneven alike, and the loop around it goes round as often in all threads, or not.
+func TestSameWork(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		left   []uint64
+		causes int
+		said   bool
+	}{
+		{"as often", []uint64{500, 500, 500, 500}, 0, true},
+		{"the longer, the more often", []uint64{100, 900, 450, 250}, 1, false},
+		{"nobody knows", nil, 1, false},
+	} {
+		res, err := Run(sampledProgram(t, []uint64{20, 180, 90, 50}, []uint64{0, 0, 0, 0}, c.left...), Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		sec := &res.Sections[0]
+		said := slices.ContainsFunc(sec.Verdicts, func(v Verdict) bool { return v.Code == "same-work" })
+		if len(sec.Causes) != c.causes || said != c.said {
+			t.Errorf("%s: %d causes, told that the work is the same: %v; want %d, %v", c.name, len(sec.Causes), said, c.causes, c.said)
+		}
+	}
+}
+
+// Whether a loop goes round more often in threads that take longer.
+func TestLoopLengths(t *testing.T) {
+	times := []uint64{100, 100, 200, 400}
+	for _, c := range []struct {
+		name  string
+		left  []float64 // mean distance to the end, by thread
+		n     float64   // samples of each thread
+		exits int
+		want  int
+	}{
+		{"as its time", []float64{50, 50, 100, 200}, 50, 1, loopUneven},
+		{"even", []float64{70, 70, 70, 70}, 50, 1, loopEven},
+		{"even, but it may end elsewhere", []float64{70, 70, 70, 70}, 50, 2, loopUnknown},
+		{"it comes the nearer to its end the longer it takes, and may end elsewhere", []float64{95, 95, 80, 50}, 50, 2, loopUneven},
+		{"the same, and it cannot", []float64{95, 95, 80, 50}, 50, 1, loopUnknown},
+		{"too few samples", []float64{50, 50, 100, 200}, 0.1, 1, loopUnknown},
+	} {
+		w := &rows{threads: map[profile.ThreadID]*threadRows{}, trips: newTrips()}
+		in := &profile.Instance{}
+		for i, t := range times {
+			in.Parts = append(in.Parts, profile.Part{Thread: profile.ThreadID(i), Arrive: t})
+			w.thread(profile.ThreadID(i)).time = float64(t)
+		}
+		n, left := make([]float64, len(times)), make([]float64, len(times))
+		for i := range times {
+			n[i], left[i] = c.n, c.n*c.left[i]
+		}
+		w.trips.instance(0, in, n, left)
+		for _, steady := range []bool{true, false} {
+			if got := w.trips.judge(0, c.exits, steady, w); got.verdict != c.want {
+				t.Errorf("%s (steady %v): verdict %d, want %d", c.name, steady, got.verdict, c.want)
+			}
+		}
+	}
+}
+
+// Even threads on a busy machine: a few per cent, now the one and now the other; now and then much.
+func TestNoise(t *testing.T) {
+	const ms = 1e6
+	for _, c := range []struct {
+		name  string
+		times func(i, thread int) float64
+		n     int
+		want  bool
+	}{
+		{"a few per cent", func(i, thread int) float64 { return 10*ms + ms/2*float64((i*7+thread*3)%5)/5 }, 40, true},
+		{"the same with outliers", func(i, thread int) float64 {
+			if i%40 == thread {
+				return 20 * ms
+			}
+			return 10*ms + ms/2*float64((i*7+thread*3)%5)/5
+		}, 40, true},
+		{"one thread every time", func(_, thread int) float64 { return 10*ms + ms/2*float64(thread/7) }, 40, false},
+		{"a third, in turn", func(i, thread int) float64 { return 10*ms + 5*ms*float64((i+thread)%8/6) }, 40, false},
+		{"few per cent in one instance", func(_, thread int) float64 { return 10*ms + ms/2*float64(thread%2) }, 1, true},
+	} {
+		w := &rows{threads: map[profile.ThreadID]*threadRows{}, blocks: map[profile.NodeID]mass{}, trips: newTrips(), waits: map[int32]mass{}}
+		for i := range c.n {
+			in := &profile.Instance{}
+			for thread := range 8 {
+				in.Parts = append(in.Parts, profile.Part{Thread: profile.ThreadID(thread), Arrive: uint64(c.times(i, thread))})
+			}
+			w.add(&profile.Tables{}, in)
+		}
+		if got := w.noise(); got != c.want {
+			t.Errorf("%s: noise %v, want %v", c.name, got, c.want)
 		}
 	}
 }

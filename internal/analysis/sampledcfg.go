@@ -126,3 +126,22 @@ func (p *proc) meets(a, b, l int32) bool {
 
 // tests reports whether u decides over leaving the loop.
 func (p *proc) tests(u, l int32) bool { return l != graphNone && p.Leaves(u, &p.Loops[l]) }
+
+// exits is the number of blocks that can end a loop.
+func (ps *procs) exits(b boundary) (n int) {
+	p := ps.of(ps.tab.Nodes[b.node].Function)
+	head, ok := p.at[b.in]
+	if !ok {
+		return 0
+	}
+	for i := range p.Loops {
+		if l := &p.Loops[i]; l.Header == head {
+			for v := range int32(len(p.nodes)) {
+				if l.Body[v] && p.Leaves(v, l) {
+					n++
+				}
+			}
+		}
+	}
+	return n
+}

@@ -276,9 +276,10 @@ func (w *walker) judge(rest, inside mass) int {
 type walker struct {
 	ps    *procs
 	total mass
-	loop  func(test profile.NodeID) int // what samples tell of a loop's length
-	onCPU float64                       // share of the uneven time that is not spent waiting for locks
+	loop  func(b boundary) length // what samples tell of a loop's length
+	onCPU float64                 // share of the uneven time that is not spent waiting for locks
 	found []*found
+	price float64 // the part of the effect that lies in code which all threads run equally often
 }
 
 // found is a boundary that explains a part of the effect, with those that explain it as well.
@@ -380,24 +381,46 @@ func (w *walker) name(q *part, since []*part) {
 	best, most := since[0], -1
 	for _, s := range since {
 		r := w.preference(s.b)
-		if r > most || r == most && (r == unknownLoop || r == joinBranch && w.sameFunction(best, s)) {
+		if r > most || r == most && w.inner(best, s, r) {
 			best, most = s, r
 		}
 	}
+	if most <= rankCall && w.decided(since) {
+		w.price += q.m.cov
+		return
+	}
 	f := &found{cause: best, m: q.m}
 	for _, s := range since {
-		if p := w.preference(s.b); s != best && p > 1 && most < 6 {
+		if p := w.preference(s.b); s != best && p > rankCall && most < rankUneven {
 			f.others = append(f.others, s)
 		}
 	}
 	w.found = append(w.found, f)
 }
 
-// Ranks of boundaries that others of the same rank can take the place of.
+// Ranks of boundaries by how likely unevenness begins there, as far as samples tell.
 const (
-	unknownLoop = 3
-	joinBranch  = 4
+	rankNone     = iota // what all threads pass: straight code, a loop that is even
+	rankCall            // a call of one function
+	rankIndirect        // a call that may lead to several
+	rankBranch          // a branch whose ways part for good
+	rankUnknown         // a loop of which samples tell nothing
+	rankJoin            // a branch whose two ways come together again
+	rankRecursion
+	rankUneven // a loop that goes round more often in threads that take longer
 )
+
+// inner reports whether of two boundaries of one rank the inner one is named: of loops of unknown length, if it is no less likely
+// to be the one that goes round more often; of branches, if they stand in one function.
+func (w *walker) inner(outer, inner *part, rank int) bool {
+	switch rank {
+	case rankUnknown:
+		return w.loop(inner.b).odds >= w.loop(outer.b).odds
+	case rankJoin:
+		return w.sameFunction(outer, inner)
+	}
+	return false
+}
 
 // sameFunction reports whether two boundaries stand in one function of the source.
 func (w *walker) sameFunction(a, b *part) bool {
@@ -413,15 +436,28 @@ func (w *walker) sameFunction(a, b *part) bool {
 func (w *walker) preference(b boundary) int {
 	switch {
 	case b.kind == boundLoop:
-		return [...]int{0, unknownLoop, 6}[w.loop(b.node)+1]
+		return [...]int{rankNone, rankUnknown, rankUneven}[w.loop(b).verdict+1]
 	case b.kind == boundRecursion:
-		return 5
+		return rankRecursion
 	case b.kind == boundBranch && b.join:
-		return joinBranch
+		return rankJoin
 	case b.kind == boundBranch:
-		return 2
+		return rankBranch
+	case b.kind == boundCall && w.ps.tab.Nodes[b.node].Kind == profile.EndCall:
+		return rankCall
 	case b.kind == boundCall:
-		return 1
+		return rankIndirect
 	}
-	return 0
+	return rankNone
+}
+
+// decided reports whether samples tell of every loop among the boundaries that it is even, and there is one.
+func (w *walker) decided(since []*part) bool {
+	loops := 0
+	for _, s := range since {
+		if s.b.kind == boundLoop {
+			loops++
+		}
+	}
+	return loops > 0
 }

@@ -70,6 +70,13 @@ func (ts *trips) instance(v profile.NodeID, in *profile.Instance, n, left []floa
 	ts.rows[v] = append(ts.rows[v], rows)
 }
 
+// length is what samples tell of a loop: its verdict, and how much likelier it is that the loop's length goes with the threads' times than that it
+// is the same for all, as a logarithm; 0 where samples tell nothing.
+type length struct {
+	verdict int
+	odds    float64
+}
+
 // What a loop's lengths are next to the threads' times.
 const (
 	loopUnknown = 0
@@ -78,8 +85,9 @@ const (
 )
 
 // judge compares the lengths of a loop with the threads' times. If the threads keep their roles, a thread's samples
-// of all instances count together.
-func (ts *trips) judge(v profile.NodeID, steady bool, w *rows) int {
+// of all instances count together. A loop that can be left at several places (exits) may end anywhere: the further it gets, the nearer
+// it comes to the end that its test names, and where that distance is even it may still be left early more often in some threads.
+func (ts *trips) judge(v profile.NodeID, exits int, steady bool, w *rows) length {
 	all := ts.rows[v]
 	if steady {
 		var rows []tripRow
@@ -94,22 +102,28 @@ func (ts *trips) judge(v profile.NodeID, steady bool, w *rows) int {
 		sxy, sxx = sxy+a, sxx+b
 	}
 	if sxx <= 0 {
-		return loopUnknown
+		return length{}
 	}
 	e, se := sxy/sxx, spread/math.Sqrt(sxx)
+	l := length{loopUnknown, (2*e - 1) / (2 * se * se)}
 	switch {
-	case e+sureLoop*se < evenLoop:
-		return loopEven
+	case se > vague:
+	case exits > 1 && e+surelyZ*se < 0:
+		l.verdict = loopUneven
+	case e+surelyZ*se < 0: // it cannot come nearer to its only end and go round more often: what was read is not its length
+	case exits == 1 && e+sureLoop*se < evenLoop:
+		l.verdict = loopEven
 	case e > unevenLoop && e-sureLoop*se > leastLoop:
-		return loopUneven
+		l.verdict = loopUneven
 	}
-	return loopUnknown
+	return l
 }
 
 // Limits of the elasticity of a loop's length by the time: 0 is even, 1 proportional.
 const (
 	spread     = 0.58 // of the distance to the end, at a moment taken by chance: sqrt(1/3)
 	sureLoop   = 1.5  // standard errors
+	vague      = 0.75 // standard error of an estimate that says nothing
 	evenLoop   = 0.45
 	unevenLoop = 0.5
 	leastLoop  = 0.25

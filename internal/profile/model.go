@@ -177,6 +177,9 @@ const (
 	KindLoopLeft    = "loop-left"
 )
 
+// NoteGoroutines is the code of the note of a program whose work wanders between its threads.
+const NoteGoroutines = "goroutines"
+
 // Event is one kind at one static instruction.
 type Event struct {
 	Kind   int32  // index into the kinds table

@@ -1,6 +1,8 @@
 package native
 
 import (
+	"slices"
+
 	"lime/internal/collect/native/hook"
 	"lime/internal/section"
 )
@@ -80,10 +82,13 @@ func (r *run) wakeSome(t *thread, h *hook.Record, at uint64, n int) {
 	if t.covered() || len(list) == 0 || n <= 0 {
 		return
 	}
-	list = list[:min(n, len(list))]
+	list = slices.Clone(list[:min(n, len(list))])
 	op := r.arrival(t, section.OpRelease, h, at, h.Arg0)
 	for _, w := range list {
 		op.Woken = append(op.Woken, w.id)
 	}
 	r.feed(op)
+	for _, w := range list { // from now on they have something to do, whenever they get a core for it
+		r.condOver(w, at)
+	}
 }

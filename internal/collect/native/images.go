@@ -56,6 +56,11 @@ func (m *images) load() error {
 	return nil
 }
 
+// goroutines reports whether code of Go's was seen to run.
+func (m *images) goroutines() bool {
+	return slices.ContainsFunc(m.list, func(im *image) bool { return im.goCode })
+}
+
 // reset forgets all images; those of the new program are read when an address is not known.
 func (m *images) reset() {
 	m.close()

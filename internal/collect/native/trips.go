@@ -90,20 +90,54 @@ func (b *block) falls() bool {
 // comparison reads what a block's branch depends on: the last instruction before it that sets flags.
 func comparison(b *block, text []byte) *loopTest {
 	var in, last x86.Inst
+	var now, then loads
 	for pc := b.addr; pc < b.last; pc += uint64(in.Len) {
 		at := pc - b.addr
 		if at >= uint64(len(text)) || x86.Decode(text[at:], &in) != nil {
 			return nil
 		}
 		if in.FlagsWrite&x86.ZF != 0 {
-			last = in
+			last, then = in, now
 		}
+		now.follow(&in)
 	}
 	t := &loopTest{b: b}
 	if !t.read(&last) {
 		return nil
 	}
+	t.a, t.z = then.origin(t.a), then.origin(t.z)
 	return t
+}
+
+// loads is where the registers were loaded from in this block. A comparison that follows compares what lies there: the register itself
+// may hold anything elsewhere in the loop, and nothing that is known in a caller.
+type loads [16]operand
+
+func (l *loads) follow(in *x86.Inst) {
+	for r := range l {
+		if in.Writes.Has(x86.Reg(r)) {
+			l[r] = operand{}
+		}
+	}
+	if in.Opcode == 0x8b && in.Map == 0 && in.Enc == x86.Legacy && in.HasMem && !in.OpSize16 { // mov r, m
+		l[regField(in)] = rm(in)
+	}
+}
+
+func (l *loads) origin(o operand) operand {
+	if o.kind == operandReg && l[o.reg&15].kind == operandMem {
+		return l[o.reg&15]
+	}
+	return o
+}
+
+// regField is the register that the middle of ModRM names.
+func regField(in *x86.Inst) x86.Reg {
+	reg := x86.Reg(in.ModRM >> 3 & 7)
+	if in.Rex&rexR != 0 {
+		reg |= 8
+	}
+	return reg
 }
 
 // Bits of a REX prefix.
@@ -121,10 +155,7 @@ func (t *loopTest) read(in *x86.Inst) bool {
 		return false
 	}
 	digit := in.ModRM >> 3 & 7
-	reg := x86.Reg(digit)
-	if in.Rex&rexR != 0 {
-		reg |= 8
-	}
+	reg := regField(in)
 	t.size = 4
 	switch {
 	case in.Rex&rexW != 0:

@@ -1,0 +1,190 @@
+package analysis
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+
+	"lime/internal/profile"
+)
+
+// rows is what all instances of a section say together. Samples are too few in one instance to say much, so every
+// thread of every instance is a row: its deviation from the mean time of its instance, and its time by block. The time of a row
+// is known; its samples divide it among the blocks, with one sample's weight given to how the thread divides its time
+// over all instances, for rows that have few samples or none.
+type rows struct {
+	s2      float64 // sum of squared deviations
+	time    float64
+	n       float64
+	blocks  map[profile.NodeID]mass
+	threads map[profile.ThreadID]*threadRows
+	trips   *trips
+	waits   map[int32]mass // by event: waits for locks
+	parts   int
+	uneven  []unevenness
+}
+
+// threadRows is what the rows of one thread have in common.
+type threadRows struct {
+	time   float64
+	dev    float64 // sum of deviations
+	prior  float64 // sum of deviation x time / (samples + 1)
+	n      float64
+	blocks map[profile.NodeID]float64
+	waits  map[int32]float64
+}
+
+// gather reads all instances of a section.
+func (r *runner) gather(id profile.SectionID) (*rows, error) {
+	w := &rows{blocks: map[profile.NodeID]mass{}, threads: map[profile.ThreadID]*threadRows{}, trips: newTrips(), waits: map[int32]mass{}}
+	for in, err := range r.src.Instances(id) {
+		if err != nil {
+			return nil, fmt.Errorf("section %d: %w", id, err)
+		}
+		w.add(r.tab, in)
+		w.trips.add(r.tab, in)
+	}
+	for _, id := range slices.Sorted(maps.Keys(w.threads)) {
+		t := w.threads[id]
+		for v, n := range t.blocks {
+			m := w.blocks[v]
+			m.cov += t.prior * ratio(n, t.n)
+			w.blocks[v] = m
+		}
+	}
+	return w, nil
+}
+
+func (w *rows) thread(id profile.ThreadID) *threadRows {
+	t := w.threads[id]
+	if t == nil {
+		t = &threadRows{blocks: map[profile.NodeID]float64{}}
+		w.threads[id] = t
+	}
+	return t
+}
+
+func (w *rows) add(tab *profile.Tables, in *profile.Instance) {
+	t := times(in)
+	mean, n := sumOf(t)/float64(max(1, len(t))), make([]float64, len(t))
+	visits := func(f func(part int, v profile.NodeID, n float64)) {
+		for _, c := range in.Edges {
+			if c.Row >= 0 && int(c.Row) < len(tab.Edges) && int(c.Part) < len(t) && tab.Edges[c.Row].Kind == profile.EdgeVisit {
+				f(int(c.Part), tab.Edges[c.Row].To, float64(c.N))
+			}
+		}
+	}
+	visits(func(part int, _ profile.NodeID, k float64) { n[part] += k })
+	u := unevenness{weight: sumOf(t)}
+	for i := range t {
+		dev, tr := t[i]-mean, w.thread(in.Parts[i].Thread)
+		w.time, w.n, w.s2 = w.time+t[i], w.n+n[i], w.s2+dev*dev
+		cpu := t[i] - min(t[i], float64(in.Parts[i].LockWait))
+		tr.time, tr.dev, tr.n, tr.prior = tr.time+t[i], tr.dev+dev, tr.n+n[i], tr.prior+dev*cpu/(n[i]+1)
+		w.parts++
+		u.abs, u.most = u.abs+math.Abs(dev)/float64(len(t)), max(u.most, math.Abs(dev))
+	}
+	u.rel = ratio(u.abs, mean)
+	w.uneven = append(w.uneven, u)
+	w.addWaits(in, t, mean)
+	visits(func(part int, v profile.NodeID, k float64) {
+		x := (t[part] - mean) * (t[part] - min(t[part], float64(in.Parts[part].LockWait))) / (n[part] + 1)
+		m := w.blocks[v]
+		m.add(mass{n: k, cov: x * k, vari: x * x * k}, 1)
+		w.blocks[v] = m
+		w.thread(in.Parts[part].Thread).blocks[v] += k
+	})
+}
+
+// addWaits adds the waits for locks: their times are measured, not sampled.
+func (w *rows) addWaits(in *profile.Instance, t []float64, mean float64) {
+	for _, c := range in.Costs {
+		if int(c.Part) < len(t) {
+			m := w.waits[c.Row]
+			m.add(mass{n: float64(c.N), cov: (t[c.Part] - mean) * float64(c.N)}, 1)
+			w.waits[c.Row] = m
+			tr := w.thread(in.Parts[c.Part].Thread)
+			if tr.waits == nil {
+				tr.waits = map[int32]float64{}
+			}
+			tr.waits[c.Row] += float64(c.N)
+		}
+	}
+}
+
+// waitShares are the shares of the uneven time that waits for locks explain, by event.
+func (w *rows) waitShares() map[int32]float64 {
+	out := map[int32]float64{}
+	if !w.steady() {
+		for e, m := range w.waits {
+			out[e] = m.cov / w.s2
+		}
+		return out
+	}
+	s2 := 0.0
+	for _, id := range slices.Sorted(maps.Keys(w.threads)) {
+		s2 += w.threads[id].dev * w.threads[id].dev
+	}
+	for _, id := range slices.Sorted(maps.Keys(w.threads)) {
+		t := w.threads[id]
+		for e, wait := range t.waits {
+			out[e] += t.dev * wait / s2
+		}
+	}
+	return out
+}
+
+// steady reports whether the same threads take longer in most instances, so that the deviations of a thread add up instead
+// of cancelling. Then the threads' sums over the instances tell more than single instances, in which much is chance.
+func (w *rows) steady() bool {
+	sumSq, k := 0.0, w.instances()
+	for _, t := range w.threads {
+		sumSq += t.dev * t.dev
+	}
+	part := ratio(sumSq, w.s2*k) // 1 if all instances are alike; of mere chance, 1/k
+	return part > 0.5 || part > 0.1 && part*k > 10
+}
+
+// unevenness is how far an instance's parts are from their mean.
+type unevenness struct {
+	weight    float64 // time of all parts
+	abs, most float64 // mean and largest deviation
+	rel       float64 // the mean one, by the mean time
+}
+
+// noise reports whether the threads differ by no more than what interrupts, caches, other programs and the clock explain, now the
+// one and now the other: in most instances, weighed by their time, by so little, in time or in proportion.
+func (w *rows) noise() bool {
+	single := len(w.uneven) == 1
+	if len(w.uneven) == 0 || !single && w.steady() {
+		return false
+	}
+	brief := w.middle(func(u *unevenness) float64 { return u.abs }) < noiseFloor && w.middle(func(u *unevenness) float64 { return u.most }) < outlier*noiseFloor
+	return brief && !single || w.middle(func(u *unevenness) float64 { return u.rel }) < noiseShare
+}
+
+// middle is the median of a measure over the instances, weighed by their time.
+func (w *rows) middle(of func(*unevenness) float64) float64 {
+	slices.SortFunc(w.uneven, func(a, b unevenness) int { return cmp.Or(cmp.Compare(of(&a), of(&b)), cmp.Compare(a.weight, b.weight)) })
+	all, sum := 0.0, 0.0
+	for i := range w.uneven {
+		all += w.uneven[i].weight
+	}
+	for i := range w.uneven {
+		if sum += w.uneven[i].weight; 2*sum >= all {
+			return of(&w.uneven[i])
+		}
+	}
+	return 0
+}
+
+const (
+	noiseFloor = 8000 // ns
+	outlier    = 4    // times as much is no chance where it is one thread's in most instances
+	noiseShare = 0.04 // of the mean time; even threads on a busy machine differ by 1 to 3 % in most instances
+)
+
+// instances is the number of rows that a thread has.
+func (w *rows) instances() float64 { return float64(w.parts) / max(1, float64(len(w.threads))) }
