@@ -128,7 +128,7 @@ func TestSymbolsAgreeWithNm(t *testing.T) {
 			t.Errorf("no symbol %s at %#x", name, addr)
 		}
 	}
-	if n < 4 || !slices.IsSortedFunc(syms, compareSymbols) {
+	if n < 4 || !slices.IsSortedFunc(syms, func(a, b Symbol) int { return compareSymbols(&a, &b) }) {
 		t.Errorf("%d symbols compared", n)
 	}
 }

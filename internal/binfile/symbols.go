@@ -40,17 +40,46 @@ func (f *File) loadSymbols() {
 	all := append(f.table(f.elf.Symbols), f.table(f.elf.DynamicSymbols)...)
 	all = append(all, f.plt()...)
 	all = append(all, f.miniSymbols()...)
-	slices.SortFunc(all, compareSymbols)
+	all = sorted(all)
 	f.symbols = slices.CompactFunc(all, func(a, b Symbol) bool { return a.Addr == b.Addr && a.Name == b.Name })
+}
+
+// sorted puts symbols in the order of compareSymbols. There are many of them, and they are large: what mostly decides is sorted instead.
+func sorted(all []Symbol) []Symbol {
+	type key struct {
+		addr uint64
+		rank int32
+		at   int32
+	}
+	keys := make([]key, len(all))
+	for i := range all {
+		keys[i] = key{all[i].Addr, int32(rank(&all[i])), int32(i)}
+	}
+	slices.SortFunc(keys, func(a, b key) int {
+		switch {
+		case a.addr < b.addr:
+			return -1
+		case a.addr > b.addr:
+			return 1
+		case a.rank != b.rank:
+			return int(a.rank - b.rank)
+		}
+		return compareSymbols(&all[a.at], &all[b.at])
+	})
+	out := make([]Symbol, len(all))
+	for i, k := range keys {
+		out[i] = all[k.at]
+	}
+	return out
 }
 
 // compareSymbols orders by address, and puts the better name first: code before data, global
 // before weak before local, sized before unsized, a public name before glibc's internal one, then by name. Of two tables' entries for one symbol it does not matter which is first.
-func compareSymbols(a, b Symbol) int {
+func compareSymbols(a, b *Symbol) int {
 	return cmp.Or(cmp.Compare(a.Addr, b.Addr), cmp.Compare(rank(a), rank(b)), cmp.Compare(a.Name, b.Name), cmp.Compare(b.Size, a.Size), cmp.Compare(a.Kind, b.Kind))
 }
 
-func rank(s Symbol) int {
+func rank(s *Symbol) int {
 	r := 0
 	if s.Kind == SymObject {
 		r += 16
@@ -81,6 +110,7 @@ func (f *File) table(read func() ([]elf.Symbol, error)) (out []Symbol) {
 	if err != nil {
 		return nil
 	}
+	out = make([]Symbol, 0, len(syms))
 	for _, s := range syms {
 		if sym, ok := f.convert(s); ok {
 			out = append(out, sym)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"runtime/debug"
 
 	"github.com/spf13/cobra"
 
@@ -87,6 +88,7 @@ func (a *app) record(ctx context.Context, args []string, f *recordFlags) error {
 	if ctx == nil {
 		ctx = context.Background()
 	}
+	defer debug.SetGCPercent(debug.SetGCPercent(recordGC))
 	w, err := profile.Create(f.output, profile.Meta{Collector: "record", Model: "native", Command: args})
 	if err != nil {
 		return failed(err)
@@ -108,6 +110,9 @@ func (a *app) record(ctx context.Context, args []string, f *recordFlags) error {
 	a.recordSummary(&res, f)
 	return status(res.Status)
 }
+
+// recordGC trades memory for time that the program may need: a recording's heap is small.
+const recordGC = 400
 
 // notRecorded takes the empty profile away.
 func (a *app) notRecorded(path string, code int, err error) error {

@@ -11,13 +11,14 @@ import (
 )
 
 const (
-	commitEvery = 100 * time.Millisecond // between two transactions
+	commitFirst = 100 * time.Millisecond // between two transactions; twice as long after each
+	commitMost  = time.Second            // but not longer
 	queueLimit  = 256                    // instances that may wait; WriteInstance blocks beyond
 	tmpSuffix   = ".tmp"                 // of a file that is not yet, or no longer, at its place
 )
 
 // Writer writes a profile to a file while the run goes. Finished instances, with the rows that they need,
-// are in the file about a tenth of a second later, and stay if the process is
+// are in the file a second later, at the run's beginning a tenth of a second, and stay if the process is
 // killed. Its methods may be called from several goroutines.
 type Writer struct {
 	path string
@@ -132,9 +133,10 @@ func (w *Writer) open(path string) error {
 	return nil
 }
 
-// run commits a batch when something waits, at most every commitEvery.
+// run commits a batch when something waits, at most every commitMost.
 func (w *Writer) run() {
 	defer close(w.closed)
+	wait := commitFirst
 	for range w.wake {
 		w.flush()
 		w.mu.Lock()
@@ -143,13 +145,14 @@ func (w *Writer) run() {
 		if done {
 			return
 		}
-		w.pause()
+		w.pause(wait)
+		wait = min(2*wait, commitMost)
 	}
 }
 
 // pause waits for the next commit, shorter if the queue is full or the writer closes.
-func (w *Writer) pause() {
-	next := time.NewTimer(commitEvery)
+func (w *Writer) pause(most time.Duration) {
+	next := time.NewTimer(most)
 	defer next.Stop()
 	select {
 	case <-next.C:

@@ -7,7 +7,7 @@ import (
 	"maps"
 	"os"
 	"os/signal"
-	"runtime/debug"
+	"runtime"
 	"slices"
 	"strings"
 	"syscall"
@@ -65,6 +65,8 @@ type run struct {
 	eventIDs map[uint64]string // by the kernel's id: the kind, "" for a clock
 	aliens   map[int32]bool    // threads of child processes, which write into the same ring; false: known to be none
 	notes    collect.Notes
+	fresh    bool // a place of a call was seen for the first time since the last tick
+	calls    int  // hooked calls since then
 }
 
 // openRegion is a parallel region that is open.
@@ -72,7 +74,6 @@ type openRegion struct{ id, body uint64 }
 
 // Run records a program until it ends, or ctx is cancelled. The profile so far is kept whatever happens.
 func Run(ctx context.Context, o Options) (Result, error) {
-	defer debug.SetGCPercent(debug.SetGCPercent(gcPercent))
 	r := newRun(o.withDefaults())
 	var err error
 	if r.o.PID != 0 {
@@ -89,9 +90,6 @@ func Run(ctx context.Context, o Options) (Result, error) {
 	}
 	return r.loop(ctx)
 }
-
-// gcPercent trades memory for time that the program may need: lime's heap is small.
-const gcPercent = 400
 
 func newRun(o Options) *run {
 	return &run{o: o, keepAt: firstKeep, table: table(), kernel: applying(), hooked: hooking(), byTID: map[int32]*thread{}, handles: map[uint64]*thread{}, open: map[uint64]openRegion{},
@@ -204,11 +202,23 @@ func (r *run) close() {
 }
 
 // tick is how long lime sleeps between two looks at the rings if none is half full; at first shorter, because the stacks at the
-// first calls of a place must be read while they last.
+// first calls of a place must be read while they last, and longer when no new place comes.
 const (
 	firstTick = 10 * time.Millisecond
 	tick      = 100 * time.Millisecond
+	longTick  = 400 * time.Millisecond
+	manyCalls = 1 << 15 // in one tick: the hooks' ring must not get full
 )
+
+// rest is how long lime may sleep after it has slept for some time.
+func (r *run) rest(last time.Duration) time.Duration {
+	most := time.Duration(longTick)
+	if r.fresh || r.calls > manyCalls {
+		most = tick
+	}
+	r.fresh = false
+	return min(2*last, most)
+}
 
 // loop drains the rings until the program is gone.
 func (r *run) loop(ctx context.Context) (Result, error) {
@@ -216,13 +226,14 @@ func (r *run) loop(ctx context.Context) (Result, error) {
 	go r.wait(done)
 	stop := r.signals()
 	defer stop()
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1)) // the cores are the program's: threads that look for goroutines to run take them away
 	full := make(chan struct{}, 1)
 	for _, s := range r.session {
 		s.Notify(full)
 	}
 	var state *os.ProcessState
 	interrupted := false
-	for wait := time.Duration(firstTick); state == nil && !interrupted; wait = min(2*wait, tick) {
+	for wait := time.Duration(firstTick); state == nil && !interrupted; wait = r.rest(wait) {
 		due := time.NewTimer(wait)
 		select {
 		case state = <-done:
@@ -310,7 +321,9 @@ func (r *run) drainHooks(now uint64) {
 	if r.ring == nil {
 		return
 	}
+	r.calls = 0
 	whole := r.ring.Drain(func(h hook.Record) {
+		r.calls++
 		at := r.clock.nanos(h.TSC)
 		r.stream.last = max(r.stream.last, at)
 		r.stream.add(item{at: at, hook: &h})

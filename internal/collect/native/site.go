@@ -29,6 +29,7 @@ func (r *run) site(h *hook.Record) site {
 		return s
 	}
 	s := r.readSite(h)
+	r.fresh = true
 	if len(r.sites) >= maxSites {
 		clear(r.sites)
 	}
