@@ -81,11 +81,14 @@ func TestInterruptedRunsAreKept(t *testing.T) {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	for range 100 { // until there is something to keep
-		time.Sleep(50 * time.Millisecond)
-		if code, _, _ := run(t, dir, "", "report"); code == 0 {
+	for tries := 0; ; tries++ { // until there is something to keep
+		if code, _, stderr := run(t, dir, "", "report"); code == 0 {
 			break
+		} else if tries > 2000 {
+			_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
+			t.Fatalf("nothing is in the profile: %s; lime says %s", stderr, &words)
 		}
+		time.Sleep(20 * time.Millisecond)
 	}
 	if err := syscall.Kill(-cmd.Process.Pid, syscall.SIGINT); err != nil { // as the terminal does
 		t.Fatal(err)

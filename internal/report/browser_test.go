@@ -32,11 +32,16 @@ func browser(t *testing.T) context.Context {
 	if path == "" {
 		t.Skip("no chromium in PATH")
 	}
-	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path),
-		chromedp.NoSandbox, chromedp.Flag("force-device-scale-factor", "1"))
+	if out, err := exec.Command(path, "--version").CombinedOutput(); err != nil {
+		t.Skipf("%s is no browser: %v\n%s", path, err, out)
+	}
+	const limit = 4 * time.Minute // a first start on a busy machine takes long
+	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.NoSandbox,
+		chromedp.Flag("disable-dev-shm-usage", true), // containers have little of it
+		chromedp.Flag("force-device-scale-factor", "1"), chromedp.WSURLReadTimeout(limit))
 	alloc, cancelAlloc := chromedp.NewExecAllocator(t.Context(), options...)
 	ctx, cancel := chromedp.NewContext(alloc)
-	ctx, cancelTime := context.WithTimeout(ctx, 90*time.Second)
+	ctx, cancelTime := context.WithTimeout(ctx, limit)
 	t.Cleanup(func() { cancelTime(); cancel(); cancelAlloc() })
 	return ctx
 }

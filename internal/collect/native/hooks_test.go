@@ -6,9 +6,10 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strings"
+	"sync"
 	"syscall"
 	"testing"
+	"time"
 
 	"lime/internal/profile"
 )
@@ -99,7 +100,8 @@ func TestAttach(t *testing.T) {
 		t.Fatal(err)
 	}
 	p := profile.New(profile.Meta{})
-	ctx, cancel := context.WithCancel(context.Background())
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute) // that long only if there are no hooks
+	defer cancel()
 	sink := &untilInstances{Profile: p, left: 20, enough: cancel}
 	res, err := Run(ctx, Options{PID: cmd.Process.Pid, Out: sink})
 	if err != nil {
@@ -133,12 +135,57 @@ func (u *untilInstances) WriteInstance(in *profile.Instance) error {
 	return u.Profile.WriteInstance(in)
 }
 
+// untilTold meets at barriers until its input ends.
+const untilTold = `
+#include <pthread.h>
+#include <unistd.h>
+static pthread_barrier_t b;
+static volatile int told, last;
+static void *work(void *arg) {
+	for (int end = 0; !end; ) {
+		if (arg == 0) last = told;
+		pthread_barrier_wait(&b);
+		end = last;
+		for (volatile int i = 0; i < 20000; i++) ;
+		pthread_barrier_wait(&b);
+	}
+	return 0;
+}
+int main(void) {
+	pthread_t t[6];
+	char c;
+	pthread_barrier_init(&b, 0, 6);
+	for (long i = 0; i < 6; i++) pthread_create(&t[i], 0, work, (void *)i);
+	while (read(0, &c, 1) != 0) ;
+	told = 1;
+	for (int i = 0; i < 6; i++) pthread_join(t[i], 0);
+	return 7;
+}
+`
+
 // A program that is started by a script which it replaces is hooked all the same.
 func TestExec(t *testing.T) {
-	long := build(t, strings.Replace(barriers, "i < 10", "i < 15", 1))
-	p, res := record(t, Options{Command: []string{"/bin/sh", "-c", "exec " + long}})
-	if res.Status != 7 || !noted(p, "exec") && sections(p)[profile.SectionBarrier][1] != 6 {
-		t.Errorf("status %d, sections by kind %v, notes %v; want barriers of 6 threads", res.Status, sections(p), p.Meta().Notes)
+	program := build(t, untilTold)
+	stdin, feed, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer stdin.Close()
+	end := sync.OnceFunc(func() { feed.Close() })
+	defer end()
+	time.AfterFunc(time.Minute, end) // if no barrier is seen
+	p := profile.New(profile.Meta{})
+	res, err := Run(t.Context(), Options{
+		Command: []string{"/bin/sh", "-c", "exec " + program}, Stdin: stdin, Out: &untilInstances{Profile: p, left: 20, enough: end},
+	})
+	if err != nil || res.Status != 7 {
+		t.Fatalf("status %d, %v; want 7", res.Status, err)
+	}
+	if noted(p, "exec") || noted(p, "no-switches") {
+		t.Skipf("not allowed: %v", p.Meta().Notes)
+	}
+	if found := sections(p)[profile.SectionBarrier]; found[1] != 6 {
+		t.Errorf("sections by kind %v, notes %v; want barriers of 6 threads", sections(p), p.Meta().Notes)
 	}
 }
 

@@ -57,11 +57,12 @@ func TestIdlenessWithFewCores(t *testing.T) {
 }
 
 const twoTasks = `
+#include <unistd.h>
 static volatile int started;
 static volatile long sink[2];
 __attribute__((noinline)) static void work(int me) {
 	__atomic_add_fetch(&started, 1, __ATOMIC_SEQ_CST);
-	while (started < 2) ;
+	while (started < 2) usleep(100);
 	for (long i = 0; i < 40000000; i++) sink[me] += i;
 }
 int main(void) {

@@ -308,16 +308,22 @@ func testLocks(t *testing.T, try string) {
 		t.Fatalf("the program ended with %v, want status 7", cmd.ProcessState)
 	}
 	var waits, releases []Record
+	others := 0 // a thread may lose its core for long while it takes a free lock
 	ring.Drain(func(r Record) {
-		if r.Func == 0 && r.Arg1 >= 10*slow {
-			waits = append(waits, r)
-		}
-		if r.Func == 1 && len(waits) == 0 {
+		switch {
+		case r.Func == 1 && len(waits) == 0:
 			releases = append(releases, r)
+		case r.Func == 0 && len(releases) > 0 && r.Arg0 == releases[0].Arg0:
+			waits = append(waits, r)
+		case r.Func == 0:
+			others++
 		}
 	})
-	if len(waits) != 1 || len(releases) != 1 || waits[0].Arg0 != releases[0].Arg0 || waits[0].TID == releases[0].TID {
+	if len(waits) != 1 || len(releases) != 1 || waits[0].TID == releases[0].TID || waits[0].Arg1 < 10*slow {
 		t.Errorf("waits %v, releases %v; want one of each, of one lock", waits, releases)
+	}
+	if others > 20 {
+		t.Errorf("%d calls are seen that took a free lock", others)
 	}
 }
 
