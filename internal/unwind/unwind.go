@@ -53,8 +53,10 @@ type Unwinder struct {
 
 // cached is the outcome for one PC.
 type cached struct {
-	row row
-	how how
+	row   row
+	how   how
+	moves []move // what the row does to the registers, if it has no expressions
+	plain bool   // moves is it
 }
 
 type how uint8
@@ -90,7 +92,7 @@ func (u *Unwinder) WalkRegs(regs Regs, mem Memory, visit func(*Regs) bool) (comp
 		if !visit(&regs) {
 			return false, nil
 		}
-		before := regs
+		before := regs[RSP]
 		outermost, kind, err := u.step(&regs, mem, exact)
 		if err != nil {
 			return false, err
@@ -98,7 +100,7 @@ func (u *Unwinder) WalkRegs(regs Regs, mem Memory, visit func(*Regs) bool) (comp
 		if outermost || regs[PC] == 0 {
 			return true, nil
 		}
-		if regs[RSP] <= before[RSP] && kind == plainFrame { // stacks grow down: no progress means a loop
+		if regs[RSP] <= before && kind == plainFrame { // stacks grow down: no progress means a loop
 			return false, ErrNoFrame
 		}
 		exact = kind == signalFrame
@@ -135,7 +137,11 @@ func (u *Unwinder) step(regs *Regs, mem Memory, exact bool) (outermost bool, kin
 	c := u.lookup(pc)
 	switch c.how {
 	case byInfo:
-		outermost, err = apply(&c.row, regs, mem)
+		if c.plain {
+			outermost, err = c.move(regs, mem)
+		} else {
+			outermost, err = apply(&c.row, regs, mem)
+		}
 		if c.row.signal {
 			kind = signalFrame
 		}
@@ -179,11 +185,61 @@ func (u *Unwinder) compute(pc uint64) *cached {
 	if im.Table != nil {
 		if f := im.Table.find(pc - im.Bias); f != nil {
 			if row, err := f.rowAt(pc - im.Bias); err == nil {
-				return &cached{row: row}
+				return newCached(row)
 			}
 		}
 	}
 	return &cached{how: byFramePointer}
+}
+
+// move is a rule of a register that is not the same in the caller.
+type move struct {
+	reg  uint8
+	rule rule
+}
+
+// newCached picks out of a row what there is to do: mostly two or three registers.
+func newCached(r row) *cached {
+	c := &cached{row: r, plain: r.cfaExpr == nil && r.regs[regRA].kind != undefined}
+	for i, x := range r.regs {
+		switch x.kind {
+		case same, undefined:
+		case expr, valExpr:
+			c.plain = false
+		default:
+			c.moves = append(c.moves, move{uint8(i), x})
+		}
+	}
+	return c
+}
+
+// move is apply for a plain row.
+func (c *cached) move(regs *Regs, mem Memory) (outermost bool, err error) {
+	cfa := regs[c.row.cfaReg%NumRegs] + uint64(c.row.cfaOff)
+	old := *regs
+	regs[regRSP] = cfa
+	for k := range c.moves {
+		m := &c.moves[k]
+		at := cfa + uint64(m.rule.n)
+		switch m.rule.kind {
+		case valOffset:
+			regs[m.reg] = at
+			continue
+		case register:
+			regs[m.reg] = old[m.rule.n%NumRegs]
+			continue
+		}
+		switch v, ok := mem(at); {
+		case ok:
+			regs[m.reg] = v
+		case at < old[regRSP] && m.reg != regRA: // see restore
+		case m.reg == regRA || m.reg == regRBP:
+			return false, ErrMemory
+		default:
+			regs[m.reg] = 0
+		}
+	}
+	return false, nil
 }
 
 // apply computes the caller's registers by a row.

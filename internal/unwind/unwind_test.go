@@ -3,7 +3,9 @@ package unwind
 import (
 	"bufio"
 	"debug/elf"
+	"errors"
 	"fmt"
+	"math/rand/v2"
 	"os/exec"
 	"strconv"
 	"strings"
@@ -257,5 +259,39 @@ func TestPoppedRegisterKeepsItsValue(t *testing.T) {
 	regs = Regs{RBP: 0x1234, RSP: sp, PC: 0x400100}
 	if _, err := apply(&r, &regs, mem); err == nil {
 		t.Error("without the return address there is no way on")
+	}
+}
+
+// What a row without expressions does is the same, whether by the list of what it changes or by the row.
+func TestPlainRows(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	plain := 0
+	for range 3000 {
+		r := row{cfaReg: uint8(rng.IntN(NumRegs)), cfaOff: int64(rng.IntN(64))*8 - 64}
+		kinds := []ruleKind{same, same, same, undefined, offset, offset, valOffset, register}
+		for i := range r.regs {
+			r.regs[i] = rule{kind: kinds[rng.IntN(len(kinds))], n: int64(rng.IntN(64))*8 - 256}
+			if r.regs[i].kind == register {
+				r.regs[i].n = int64(rng.IntN(NumRegs))
+			}
+		}
+		var a Regs
+		for i := range a {
+			a[i] = 1000 + 8*uint64(rng.IntN(100))
+		}
+		b := a
+		mem := func(addr uint64) (uint64, bool) { return addr * 3, addr%5 != 0 }
+		c := newCached(r)
+		if !c.plain {
+			continue
+		}
+		plain++
+		_, err := apply(&r, &a, mem)
+		if _, got := c.move(&b, mem); !errors.Is(got, err) || err == nil && a != b {
+			t.Fatalf("%+v: %v %v, want %v %v", r, b, got, a, err)
+		}
+	}
+	if plain < 1000 {
+		t.Errorf("%d plain rows", plain)
 	}
 }
