@@ -107,7 +107,7 @@ func consequence(c *Cause, f finding, hi, lo ThreadCount) string {
 		how = "the more often, the sooner a thread is done"
 	}
 	if hi.Time > lo.Time && lo.Time > 0 && c.Correlation >= 0 {
-		return fmt.Sprintf("%s: thread %d takes %.2f times as long as thread %d.", how, hi.Thread, hi.Time/lo.Time, lo.Thread)
+		return fmt.Sprintf("%s: thread %d takes %s as long as thread %d.", how, hi.Thread, timesWords(hi.Time/lo.Time), lo.Thread)
 	}
 	return how + "."
 }
@@ -118,4 +118,15 @@ func (r *runner) duration(t float64) string {
 		return unit.Nanos(t).String()
 	}
 	return unit.SI(t) + " " + r.meta.ClockUnit
+}
+
+// timesWords prints how many times one time is another.
+func timesWords(ratio float64) string {
+	switch {
+	case ratio < 100:
+		return fmt.Sprintf("%.2f times", ratio)
+	case ratio < 1000:
+		return fmt.Sprintf("%.0f times", ratio)
+	}
+	return "more than 1,000 times"
 }

@@ -59,3 +59,11 @@ func TestLockWaitCountsTime(t *testing.T) {
 		t.Errorf("causes %+v, candidates %+v", cs, res.Sections[0].Candidates)
 	}
 }
+
+func TestTimesWords(t *testing.T) {
+	for ratio, want := range map[float64]string{1.5: "1.50 times", 123.4: "123 times", 344539.56: "more than 1,000 times"} {
+		if got := timesWords(ratio); got != want {
+			t.Errorf("%v: %q, want %q", ratio, got, want)
+		}
+	}
+}

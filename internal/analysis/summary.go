@@ -27,6 +27,7 @@ type summary struct {
 	worst     InstanceDetail
 	spans     []span
 	costs     map[int32]float64 // by event
+	alone     float64           // of a serial one: without the time in which others worked
 	stretches []span            // from the first release to the last one of each instance of two or more threads
 }
 
@@ -160,9 +161,12 @@ func (s *summary) section(r *runner, w *Whole) Section {
 		LostTime: s.lost, TimeToWin: s.win, Time: s.time, ThreadsMin: s.min, ThreadsMax: s.max,
 		InstanceCount: s.instances, Worst: s.worst, Threads: s.threadTotals(r.tab),
 	}
+	if s.serial() {
+		sec.Time = s.alone // others may have worked at the same time
+	}
 	sec.Imbalance = ratio(s.lost, s.span)
 	sec.LostShare = s.lostShare(w)
-	sec.WinShare, sec.TimeShare = ratio(s.win, w.RunTime), ratio(s.time, w.RunTime)
+	sec.WinShare, sec.TimeShare = ratio(s.win, w.RunTime), ratio(sec.Time, w.RunTime)
 	sec.Speedup = ratio(s.time, s.time-s.win)
 	sec.LockShare, sec.OffCPUShare = ratio(s.lock, s.own), ratio(s.off, s.own)
 	sec.AwayShare, sec.IdleShare = ratio(s.away, s.whole), ratio(s.away+s.lost, s.whole)

@@ -10,14 +10,20 @@ import (
 // wholeProgram computes the program's figures from all spans of work.
 func wholeProgram(m *profile.Meta, tab *profile.Tables, sums []*summary) Whole {
 	var spans, stretches, alone []span
+	for _, s := range sums {
+		spans = append(spans, s.spans...)
+	}
+	crowd := crowded(spans)
 	w := Whole{Threads: len(tab.Threads), RunTime: float64(m.RunTime)}
 	own, lock, off := 0.0, 0.0, 0.0
 	for _, s := range sums {
-		spans, stretches = append(spans, s.spans...), append(stretches, s.stretches...)
+		stretches = append(stretches, s.stretches...)
 		w.Instances += s.instances
 		w.Width = max(w.Width, s.max)
 		if s.serial() {
-			alone = append(alone, s.spans...)
+			mine := outside(s.spans, crowd)
+			s.alone = covered(mine)
+			alone = append(alone, mine...)
 		} else {
 			w.LostTime += s.lost
 		}
@@ -147,6 +153,55 @@ func width(levels []float64, run float64) int {
 		}
 	}
 	return 1
+}
+
+// crowded returns, in order, the spans of time in which more than one thread was at work. A span
+// that is mostly waiting (a thread that sleeps in the background) does not count.
+func crowded(spans []span) []span {
+	type step struct {
+		at uint64
+		d  int
+		th profile.ThreadID
+	}
+	var steps []step
+	for _, s := range spans {
+		if s.hi > s.lo && s.useful >= float64(s.hi-s.lo)/2 {
+			steps = append(steps, step{s.lo, 1, s.thread}, step{s.hi, -1, s.thread})
+		}
+	}
+	slices.SortFunc(steps, func(a, b step) int { return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.d, b.d)) })
+	open := map[profile.ThreadID]int{} // parts of a thread overlap where regions nest
+	busy := 0
+	var out []span
+	for i, s := range steps {
+		if i > 0 && busy > 1 && s.at > steps[i-1].at {
+			out = append(out, span{lo: steps[i-1].at, hi: s.at})
+		}
+		was := open[s.th]
+		open[s.th] = was + s.d
+		if was == 0 || was+s.d == 0 {
+			busy += s.d
+		}
+	}
+	return out
+}
+
+// outside returns what is left of the spans when holes, which are in order and apart, are taken out.
+func outside(spans, holes []span) []span {
+	var out []span
+	for _, s := range spans {
+		i, _ := slices.BinarySearchFunc(holes, s.lo, func(h span, at uint64) int { return cmp.Compare(h.hi, at) })
+		for ; i < len(holes) && holes[i].lo < s.hi; i++ {
+			if holes[i].lo > s.lo {
+				out = append(out, span{thread: s.thread, lo: s.lo, hi: holes[i].lo})
+			}
+			s.lo = min(s.hi, holes[i].hi)
+		}
+		if s.lo < s.hi {
+			out = append(out, s)
+		}
+	}
+	return out
 }
 
 // covered is the length of the union of the spans.

@@ -2,6 +2,7 @@ package analysis
 
 import (
 	"math"
+	"slices"
 	"testing"
 
 	"lime/internal/profile"
@@ -68,6 +69,38 @@ func TestOverlappingSections(t *testing.T) {
 	}
 	if w := res.Whole; w.SerialShare != 0.25 || w.LostShare > 1-w.ParallelEfficiency {
 		t.Errorf("serial share %v, lost share %v at an efficiency of %v", w.SerialShare, w.LostShare, w.ParallelEfficiency)
+	}
+}
+
+// Threads that are joined one by one by another than their creator are stretches of their own, but
+// not alone: what they did side by side is no serial share, and no stretch is longer than the run.
+func TestStretchesSideBySide(t *testing.T) {
+	p := profile.New(profile.Meta{RunTime: 200, ClockUnit: "ns", Complete: true})
+	p.AddSection(profile.Section{Kind: profile.SectionSerial, EndNode: profile.None})
+	for range 3 {
+		p.AddThread(profile.Thread{})
+	}
+	for _, part := range []profile.Part{
+		{Thread: 0, Start: 0, Arrive: 150},
+		{Thread: 1, Start: 20, Arrive: 170},
+		{Thread: 2, Start: 0, Arrive: 200, OffCPU: 190}, // sleeps in the background
+	} {
+		if err := p.WriteInstance(&profile.Instance{Parts: []profile.Part{part}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	res, err := Run(p, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	// alone are 0 to 20 and 150 to 170, and what the sleeper spans besides
+	if s := res.Serial[0]; s.Time >= 200 || s.TimeShare > 1 || s.Time < 40 {
+		t.Errorf("alone for %v, %v of the run", s.Time, s.TimeShare)
+	}
+	got := outside([]span{{lo: 0, hi: 10}, {lo: 20, hi: 60}, {lo: 90, hi: 95}}, []span{{lo: 5, hi: 25}, {lo: 30, hi: 40}, {lo: 80, hi: 100}})
+	want := []span{{lo: 0, hi: 5}, {lo: 25, hi: 30}, {lo: 40, hi: 60}}
+	if !slices.Equal(got, want) {
+		t.Errorf("outside: %v, want %v", got, want)
 	}
 }
 

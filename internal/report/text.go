@@ -175,7 +175,7 @@ func (p *printer) sectionRow(s *Section, number int, most float64) {
 		ratio = s.LostShare / most
 	}
 	b, w := bar(ratio, 14)
-	p.line("%3d %s %s %s%s %s %s", number, p.st.place(fit(clean(s.EndsAt.String()), 35)),
+	p.line("%3d %s %s %s%s %s %s", number, p.st.place(fit(cutPlace(clean(s.EndsAt.String()), 35), 35)),
 		right(unit.Percent(s.LostShare), 7), p.st.loud(b), strings.Repeat(" ", 14-w),
 		right(unit.Percent(s.Imbalance), 7), right(fmt.Sprint(s.Instances), 7))
 }
@@ -189,7 +189,10 @@ func (p *printer) serial(r *Report) {
 	p.rule("One thread alone")
 	for i := range r.Serial[:min(len(r.Serial), 3)] {
 		s := &r.Serial[i]
-		p.line("  %s  until %s", p.st.bold(right(unit.Percent(s.TimeShare), 7)), p.st.place(cut(clean(untilWords(s)), 60)))
+		if s.TimeShare < 0.0005 && i > 0 {
+			break // would read 0.0 %
+		}
+		p.line("  %s  until %s", p.st.bold(right(unit.Percent(s.TimeShare), 7)), p.st.place(cutPlace(clean(untilWords(s)), 60)))
 	}
 }
 

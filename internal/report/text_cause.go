@@ -80,13 +80,43 @@ func (p *printer) ledgerRow(g *Program, row *LedgerRow) {
 	}
 }
 
-// cutPlace cuts a place to n columns, and keeps its line.
+// cutPlace cuts a place to n columns, and keeps what tells it from others: its line, or the
+// distance from the symbol and of a long C++ name the end.
 func cutPlace(text string, n int) string {
-	file, number := text, ""
+	head, tail := text, ""
 	if i := strings.LastIndexByte(text, ':'); i >= 0 && strings.Trim(text[i+1:], "0123456789") == "" {
-		file, number = text[:i], text[i:]
+		head, tail = text[:i], text[i:]
+	} else if i := strings.LastIndex(text, "+0x"); i >= 0 && strings.Trim(text[i+3:], "0123456789abcdef") == "" {
+		head, tail = text[:i], text[i:]
+		if columns(text) > n {
+			head = withoutArguments(head)
+		}
+		for columns(head)+columns(tail) > n && strings.Contains(strings.TrimPrefix(head, "…"), "::") {
+			_, rest, _ := strings.Cut(strings.TrimPrefix(head, "…"), "::")
+			head = "…" + rest
+		}
 	}
-	return cut(file, n-columns(number)) + number
+	return cut(head, max(n-columns(tail), 2)) + tail
+}
+
+// withoutArguments takes the list of types off the end of a C++ function's name.
+func withoutArguments(name string) string {
+	name = strings.TrimSuffix(name, " const")
+	if !strings.HasSuffix(name, ")") {
+		return name
+	}
+	open := 0
+	for i := len(name) - 1; i > 0; i-- {
+		switch name[i] {
+		case ')':
+			open++
+		case '(':
+			if open--; open == 0 {
+				return name[:i]
+			}
+		}
+	}
+	return name
 }
 
 // worthARow tells whether a rest would show as more than 0.0 %.
@@ -141,7 +171,8 @@ func (p *printer) causeHead(c *Cause) {
 	left := fmt.Sprintf("Cause %d: %s at ", c.Rank, clean(c.Title))
 	right := fmt.Sprintf("score %s, %s", scoreWords(c.Score), shareWords(c))
 	room := Width - columns(left) - columns(right) - 2
-	place := fit(clean(c.Place.String()), max(room, 12))
+	room = max(room, 12)
+	place := fit(cutPlace(clean(c.Place.String()), room), room)
 	p.line("%s%s  %s", p.st.loud(left), p.st.bold(place), right)
 }
 

@@ -55,7 +55,7 @@ func (p *printer) candidates(s *Section) {
 	p.line("%s", p.st.bold("Correlate, but are no causes:"))
 	for i := range s.Candidates {
 		c := &s.Candidates[i]
-		p.line("  score %4.2f  %s %s", c.Score, fit(clean(c.Title), 18), p.st.place(cut(clean(c.Place.String()), Width-34)))
+		p.line("  score %4.2f  %s %s", c.Score, fit(clean(c.Title), 18), p.st.place(cutPlace(clean(c.Place.String()), Width-34)))
 		if i+1 == len(s.Candidates) || s.Candidates[i+1].Why != c.Why {
 			p.line("              %s", p.st.dim("("+c.Why+")"))
 		}

@@ -135,3 +135,25 @@ func TestBarWidth(t *testing.T) {
 		}
 	}
 }
+
+// What tells one place of a stripped library from another is the distance from its start.
+func TestCutPlaces(t *testing.T) {
+	for _, row := range []struct {
+		place string
+		n     int
+		want  string
+	}{
+		{"short+0x12", 19, "short+0x12"},
+		{"libSvtAv1Enc.so.1.4.1+0x9f12d", 19, "libSvtAv1E…+0x9f12d"},
+		{"x265::WorkerThread::threadMain()+0x1d6", 19, "…threadMain+0x1d6"},
+		{"a_file_with_a_long_name.cpp:1234", 19, "a_file_with_a…:1234"},
+		{"std::a_function_that_has_no_end()+0x1d6", 19, "…a_function_…+0x1d6"},
+		{"a::Rate::end(a::Frame*, b<int (*)(int)>) const+0xbe", 19, "a::Rate::end+0xbe"},
+		{"a_longer_name::operator()(int, char**)+0xbe", 19, "…operator()+0xbe"},
+		{"main+0xno number but a long text", 12, "main+0xno n…"},
+	} {
+		if got := cutPlace(row.place, row.n); got != row.want || columns(got) > row.n {
+			t.Errorf("%s in %d columns: %q, want %q", row.place, row.n, got, row.want)
+		}
+	}
+}
