@@ -8,7 +8,6 @@ import (
 
 	"lime/internal/ledger"
 	"lime/internal/profile"
-	"lime/internal/unit"
 )
 
 // Thresholds of the account.
@@ -17,6 +16,8 @@ const (
 	estimatedShare = 0.1  // the same where the account rests on estimates
 	maxGross       = 4    // rows that add up to so many times the imbalance, before what they take back, say nothing
 	manyThreads    = 6    // from which rows that make up for one another are one
+	fitting        = 0.9  // a row that goes with the times so well has the score of that,
+	minScored      = 0.1  // if the counts gave it less than this
 	lostShare      = 0.25 // with so much on rows without a line the account cannot refute a correlation
 )
 
@@ -146,7 +147,7 @@ func (r *runner) rankExact(sec *Section, posts map[causeKey]*posting, order []ca
 		if p.share < r.opt.MinShare {
 			continue
 		}
-		if c == nil {
+		if c == nil || c.Score < leastScore {
 			c = r.posted(sec, p)
 		}
 		delete(known, key)
@@ -227,10 +228,31 @@ func (c *Cause) charge(p *posting, sec *Section, m *profile.Meta) {
 	c.Share, c.LedgerTime, c.course = &share, p.cycles, p.course
 	c.TimeToWin = max(0, min(p.cycles, sec.TimeToWin))
 	c.WinShare = ratio(c.TimeToWin, float64(m.RunTime))
-	if c.Score <= 0 && p.share >= importantShare && sec.HasLedger {
+	if !sec.HasLedger || p.share < importantShare {
+		return
+	}
+	if fit := p.fit(sec.Ledger); fit >= fitting && c.Score < minScored {
+		c.Score = max(c.Score, fit*min(1, share))
+	}
+	if c.Score <= 0 {
 		c.Agreement = "The account charges this line exactly; its counts alone do not correlate with the times well enough to show it: " +
 			"few threads, several causes at once, or a cause that changes from instance to instance."
 	}
+}
+
+// fit is the correlation of what the posting put on the threads with their times, 0 with too few threads to tell. A decision that is written down
+// at several places, or that others meet behind it, may rise and fall with the times while none of its counts does.
+func (p *posting) fit(acc *ledger.Account) float64 {
+	if len(acc.Threads) < manyThreads {
+		return 0
+	}
+	sum := make([]float64, len(acc.Deviation))
+	for _, row := range p.rows {
+		for i := range min(len(sum), len(row.Threads)) {
+			sum[i] += row.Threads[i]
+		}
+	}
+	return pearson(sum, acc.Deviation)
 }
 
 // uncharged marks a cause that correlates but costs the last thread nothing, as far as the account knows.
@@ -314,184 +336,4 @@ func sortVisits(cs []Cause) {
 		return cmp.Or(compareBool(b.Important, a.Important), cmp.Compare(share(&b), share(&a)))
 	})
 	renumber(cs)
-}
-
-// posted makes a cause that only the ledger knows.
-func (r *runner) posted(sec *Section, p *posting) *Cause {
-	row := p.rows[0]
-	c := &Cause{Event: p.event, Family: FamilyControl, P: 1, PFamily: 1, Seq: row.Worst.Seq, key: r.rowKey(row, p.hw)}
-	c.Title = controlTitles[p.event]
-	if p.hw {
-		c.Family = FamilyHardware
-		c.Title = cmp.Or(r.kindTitle(c.key.kind), waitTitles()[p.event], "the same code, dearer")
-	}
-	c.Place = r.ledgerPlace(&row.Place)
-	if row.Place.Node >= 0 {
-		c.Nodes = []profile.NodeID{row.Place.Node}
-	}
-	c.Threads = r.ledgerThreads(sec, p)
-	c.edge = graphNone
-	if w := p.way(); w != nil && int(w.Edge) < len(r.prog.to) {
-		c.edge = r.prog.to[w.Edge]
-	}
-	c.Summed, c.CountTime = true, p.way() == nil && p.tasks() == nil
-	if p.hw || c.CountTime {
-		c.Subject = r.subjectOf(c)
-		c.Sentence = r.priceSentence(sec, p) + c.Subject.words()
-	} else {
-		r.way(c, p)
-		c.Sentence = r.sentence(c, finding{key: c.key, event: graphNone})
-	}
-	return c
-}
-
-// waitTitles name time that no event explains: it has no place.
-func waitTitles() map[string]string {
-	return map[string]string{"off-cpu": "time off the core", "lock-wait": "lock wait"}
-}
-
-func (r *runner) ledgerPlace(p *ledger.Place) Place {
-	pl := Place{File: p.File, Line: int(p.Line), Function: p.Function, Image: p.Image}
-	if p.Addr != 0 {
-		pl.Address = unit.Addr(p.Addr).String()
-	}
-	if id, ok := r.files[p.File]; ok {
-		pl.Text = r.tab.Files[id].Lines[p.Line]
-	}
-	for i, f := range p.Frames {
-		if i == 0 {
-			pl.Column = int(f.Column)
-			continue
-		}
-		pl.Inlined = append(pl.Inlined, Frame{File: f.File, Line: int(f.Line), Function: f.Function})
-	}
-	return pl
-}
-
-// way names the callee of a call, and the recursion.
-func (r *runner) way(c *Cause, p *posting) {
-	if e := p.way(); e != nil && int(e.Edge) < len(r.prog.to) && isCall(r.prog.edges[r.prog.to[e.Edge]].Kind) {
-		edge := r.prog.to[e.Edge]
-		c.Callee = r.prog.callee(edge)
-		c.Recursive = r.prog.s.Recur[edge]
-	}
-	c.Correlation = correlation(c.Threads)
-}
-
-// way is the posting's edge whose counts differ most between the threads.
-func (p *posting) way() *ledger.EdgeCount {
-	var best *ledger.EdgeCount
-	most := uint64(0)
-	for _, row := range p.rows {
-		for i := range row.Edges {
-			n := row.Edges[i].Counts
-			if len(n) == 0 {
-				continue
-			}
-			d := slices.Max(n) - slices.Min(n)
-			if best == nil || d > most || d == most && row.Edges[i].Value > best.Value {
-				best, most = &row.Edges[i], d
-			}
-		}
-	}
-	return best
-}
-
-// ledgerThreads puts the counts of the posting's way, or of its tasks, summed over the instances, beside the threads' times.
-func (r *runner) ledgerThreads(sec *Section, p *posting) []ThreadCount {
-	way := p.way()
-	counts := p.tasks()
-	if counts == nil {
-		counts = r.wayCounts(p, way)
-	}
-	var out []ThreadCount
-	for i, id := range sec.Ledger.Threads {
-		t := ThreadCount{Thread: id, Name: threadName(r.tab, id)}
-		if i < len(counts) {
-			t.Count = counts[i]
-		} else if way == nil {
-			t.Count = uint64(math.Max(0, math.Round(p.spent(i))))
-		}
-		if k, ok := slices.BinarySearchFunc(sec.Threads, id, func(a ThreadTotal, b profile.ThreadID) int { return cmp.Compare(a.Thread, b) }); ok {
-			t.Time, t.Wait = sec.Threads[k].Time, sec.Threads[k].Wait
-		}
-		out = append(out, t)
-	}
-	return out
-}
-
-// wayCounts are the counts of a way by thread. A loop that is tested at its bottom goes round its back edge once less than
-// it has iterations: there the visits of the test count.
-func (r *runner) wayCounts(p *posting, way *ledger.EdgeCount) []uint64 {
-	if way == nil {
-		return nil
-	}
-	edge := r.prog.to[way.Edge]
-	if p.event != EventLoop || !r.prog.s.Back[edge] {
-		return way.Counts
-	}
-	n := make([]uint64, len(way.Counts))
-	for _, row := range p.rows {
-		for i := range row.Edges {
-			e := &r.prog.edges[r.prog.to[row.Edges[i].Edge]]
-			if e.From != r.prog.edges[edge].From || e.Kind == profile.EdgeReturn {
-				continue
-			}
-			for k, c := range row.Edges[i].Counts {
-				n[k] += c
-			}
-		}
-	}
-	return n
-}
-
-// spent is the time that the posting put on a thread beyond the least burdened one.
-func (p *posting) spent(thread int) float64 {
-	own, least := 0.0, math.Inf(1)
-	for k := range p.rows[0].Threads {
-		s := 0.0
-		for _, row := range p.rows {
-			if k < len(row.Threads) {
-				s += row.Threads[k]
-			}
-		}
-		if least = min(least, s); k == thread {
-			own = s
-		}
-	}
-	return own - least
-}
-
-func (r *runner) priceSentence(sec *Section, p *posting) string {
-	hi, lo := 0, 0
-	for i := range sec.Ledger.Threads {
-		if p.spent(i) > p.spent(hi) {
-			hi = i
-		}
-		if p.spent(i) < p.spent(lo) {
-			lo = i
-		}
-	}
-	if len(sec.Ledger.Threads) == 0 {
-		return ""
-	}
-	words := "The same code costs thread %d %s more here than thread %d."
-	switch {
-	case !p.hw:
-		words = "Thread %d spends %s more here than thread %d."
-	case p.event == "off-cpu":
-		words = "Thread %d is off its core for %s more than thread %d."
-	case p.event == "lock-wait":
-		words = "Thread %d waits %s more for locks than thread %d."
-	}
-	return fmt.Sprintf(words, sec.Ledger.Threads[hi], r.duration(p.spent(hi)), sec.Ledger.Threads[lo])
-}
-
-// correlation is that of the counts with the times.
-func correlation(ts []ThreadCount) float64 {
-	n, t := make([]float64, len(ts)), make([]float64, len(ts))
-	for i, c := range ts {
-		n[i], t[i] = float64(c.Count), c.Time
-	}
-	return pearson(n, t)
 }

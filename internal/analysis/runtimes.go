@@ -76,14 +76,11 @@ func (r *runtimes) image(file string) layer {
 			return layer(i)
 		}
 	}
-	if systemImage(file) {
+	if profile.LibraryImage(file) {
 		return layerLibrary
 	}
 	return layerOwn
 }
-
-// systemImage reports whether a file is a library of the system, or the kernel's.
-func systemImage(file string) bool { return startsWith(file, []string{"/lib", "/usr/lib", "["}) }
 
 func (r *runtimes) function(name string) layer {
 	l, ok := r.names[name]

@@ -137,7 +137,7 @@ func (ps *procs) own(v profile.NodeID) bool {
 	if n.Image < 0 {
 		return false
 	}
-	return !systemImage(ps.tab.Images[n.Image].Path)
+	return !profile.LibraryImage(ps.tab.Images[n.Image].Path)
 }
 
 // frames is a call path, outermost first: the blocks of the calls, and the block that was sampled.

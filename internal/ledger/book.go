@@ -53,6 +53,8 @@ type entry struct {
 	members []int32
 	with    []Net // rows that were taken in
 	netted  bool  // it was taken in itself
+	homed   bool  // it is library code's, and stands at the call home
+	home    profile.NodeID
 }
 
 func newBook(l *Ledger, id profile.SectionID) *book {
@@ -217,6 +219,7 @@ func (b *book) total(r *result, cols []int) {
 func (b *book) close(opts Options) (*Account, error) {
 	a := b.acc
 	perm := b.sortThreads()
+	b.home()
 	b.net()
 	a.Deviation = permuted(a.Deviation, perm)
 	shown := b.fold(opts)
@@ -409,6 +412,12 @@ func (b *book) describe(row *Row, e *entry, top *memberWeight) {
 		}
 	default:
 		row.Kind, row.Place = g.kind(e.key, profile.NodeID(top.id)), g.place(profile.NodeID(top.id))
+	}
+	if e.homed {
+		row.Place, row.Inside, row.Callee = g.place(e.home), b.inside(e, top), g.callee(e.home)
+		if top.class == classDecision {
+			row.Kind = Call
+		}
 	}
 }
 

@@ -18,12 +18,15 @@ type counts struct {
 	times  []float64
 	given  map[profile.NodeID][]uint64 // by first block of a task's function
 	spent  map[profile.NodeID]float64  // by the same: the time that the tasks took
+
+	used    []bool // by edge
+	started []bool // by node: parts start there
 }
 
 func newCounts(tab *profile.Tables) *counts {
 	c := &counts{tab: tab, choice: make([]bool, len(tab.Edges)), n: make([][]uint64, len(tab.Edges)),
 		value: make([]float64, len(tab.Edges)), times: make([]float64, len(tab.Edges)), given: map[profile.NodeID][]uint64{},
-		spent: map[profile.NodeID]float64{}}
+		spent: map[profile.NodeID]float64{}, used: make([]bool, len(tab.Edges)), started: make([]bool, len(tab.Nodes))}
 	degree := make([]int32, len(tab.Nodes))
 	for i := range tab.Edges {
 		if from := tab.Edges[i].From; valid(from, len(degree)) {
@@ -42,9 +45,19 @@ func (c *counts) enter(r *result, cols []int) {
 	for _, col := range cols {
 		width = max(width, col+1)
 	}
+	for _, s := range r.flow.starts {
+		c.started[r.flow.nodes[s.node]] = true
+	}
+	for _, s := range r.flow.broken {
+		c.started[r.flow.nodes[s.node]] = true
+	}
 	for i := range r.flow.edges {
 		e := &r.flow.edges[i]
-		if e.id < 0 || !c.choice[e.id] {
+		if e.id < 0 {
+			continue
+		}
+		c.used[e.id] = true
+		if !c.choice[e.id] {
 			continue
 		}
 		hi, _ := r.values.at(e.to)
@@ -97,6 +110,9 @@ func (c *counts) tasks(b *book, e *entry) (n []uint64) {
 func (c *counts) of(b *book, rows []*entry, perm []int) ([][]EdgeCount, error) {
 	rowOf := map[profile.NodeID]int{}
 	for i, e := range rows {
+		if e.homed {
+			continue // the ways of its decisions are the library's
+		}
 		for _, m := range e.members {
 			if b.members[m].class == classDecision {
 				rowOf[profile.NodeID(b.members[m].id)] = i

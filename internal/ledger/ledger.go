@@ -56,6 +56,9 @@ type Row struct {
 	Event  string `json:"event,omitempty"`  // of a price or wait: name of the event kind
 	Detail string `json:"detail,omitempty"` // the event's detail (other side, lock), if all of the row's agree
 	Place  Place  `json:"place"`
+	// Inside is where the time went, if Place is the line that called library code, and Callee what it called.
+	Inside *Place `json:"inside,omitempty"`
+	Callee string `json:"callee,omitempty"`
 	// Cycles is the time that the place put on the last-arriving thread of each instance, beyond the
 	// mean of the threads; Share is the part of Account.Total. Both may be negative.
 	Cycles float64 `json:"cycles"`

@@ -78,9 +78,9 @@ func (b *book) netRecursion() {
 	}
 }
 
-// callRow returns the row of the call within a recursion that is made most often.
+// callRow returns the row of the call within a recursion that is made most often, the program's own before a library's.
 func (b *book) callRow(recursion int32) *entry {
-	tab, most, at := b.l.tab, uint64(0), profile.NodeID(profile.None)
+	tab, most, at, own := b.l.tab, uint64(0), profile.NodeID(profile.None), false
 	for i := range tab.Edges {
 		e := &tab.Edges[i]
 		if !isCall(e.Kind) || !b.l.guide.within(e, recursion) {
@@ -90,8 +90,8 @@ func (b *book) callRow(recursion int32) *entry {
 		for _, x := range b.counts.n[i] {
 			n += x
 		}
-		if at < 0 || n > most {
-			most, at = n, e.From
+		if mine := !b.l.guide.library[e.From]; at < 0 || mine && !own || mine == own && n > most {
+			most, at, own = n, e.From, mine
 		}
 	}
 	b.member(&charge{class: classDecision, id: int32(at)})
@@ -101,7 +101,8 @@ func (b *book) callRow(recursion int32) *entry {
 	return e
 }
 
-// opposites returns the two rows that are most opposite, first the one that goes with the threads' times; nil if none are.
+// opposites returns the two rows that are most opposite, first the one that goes with the threads' times, but the program's own before a
+// library's; nil if none are.
 func (b *book) opposites() (into, row *entry) {
 	var rows []*entry
 	for _, e := range b.rows {
@@ -125,7 +126,11 @@ func (b *book) opposites() (into, row *entry) {
 			}
 		}
 	}
-	if into != nil && cosine(row.threads, b.acc.Deviation) > cosine(into.threads, b.acc.Deviation) {
+	if into == nil {
+		return nil, nil
+	}
+	if mine, other := b.inLibrary(into), b.inLibrary(row); mine && !other ||
+		mine == other && cosine(row.threads, b.acc.Deviation) > cosine(into.threads, b.acc.Deviation) {
 		into, row = row, into
 	}
 	return into, row
@@ -170,7 +175,8 @@ func cosine(x, y []float64) float64 {
 func recursions(tab *profile.Tables) []int32 {
 	var from, to []int32
 	for i := range tab.Edges {
-		if e := &tab.Edges[i]; valid(e.From, len(tab.Nodes)) && valid(e.To, len(tab.Nodes)) {
+		e := &tab.Edges[i] // a thrown exception goes back, but is no call
+		if e.Kind != profile.EdgeOdd && valid(e.From, len(tab.Nodes)) && valid(e.To, len(tab.Nodes)) {
 			from, to = append(from, int32(e.From)), append(to, int32(e.To))
 		}
 	}

@@ -48,6 +48,7 @@ type guide struct {
 	copies  []int32 // by node: tests that are copies of one another
 
 	recursion []int32 // by node: what calls itself
+	library   []bool  // by node: library code
 }
 
 func newGuide(tab *profile.Tables) *guide {
@@ -67,7 +68,7 @@ func newGuide(tab *profile.Tables) *guide {
 			g.group[v] = groupFirstCall
 		}
 	}
-	g.copies, g.recursion = testGroups(g), recursions(tab)
+	g.copies, g.recursion, g.library = testGroups(g), recursions(tab), library(tab)
 	return g
 }
 

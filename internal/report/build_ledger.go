@@ -34,6 +34,10 @@ func ledgerRow(r *ledger.Row) LedgerRow {
 	if r.Place.Addr != 0 {
 		out.Address = unit.Addr(r.Place.Addr).String()
 	}
+	if r.Inside != nil {
+		in := netRow(&ledger.Net{Place: *r.Inside})
+		out.Inside = &Place{File: in.File, Line: in.Line, Function: in.Function, Address: in.Address, Image: r.Inside.Image}
+	}
 	for i := range r.With {
 		out.With = append(out.With, netRow(&r.With[i]))
 	}
@@ -99,6 +103,9 @@ func rowWords(r *ledger.Row) string {
 	}
 	if r.Kind == ledger.Price && r.Event != "" {
 		words = eventTitle(r.Event)
+	}
+	if r.Inside != nil && r.Callee != "" {
+		words += " of " + r.Callee
 	}
 	counts := r.Tasks
 	if e := widest(r.Edges); e != nil {

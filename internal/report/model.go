@@ -222,6 +222,7 @@ type LedgerRow struct {
 	Address   string    `json:"address,omitempty"`
 	What      string    `json:"what"`
 	PerThread []float64 `json:"per_thread,omitempty"` // time beyond the mean
+	Inside    *Place    `json:"inside,omitempty"`     // where in a library the time went that the line called
 	With      []NetRow  `json:"with,omitempty"`       // rows that made up for one another with this one: it is what they come to together
 }
 

@@ -1,8 +1,6 @@
 package resolve
 
 import (
-	"strings"
-
 	"lime/internal/profile"
 	"lime/internal/symbol"
 )
@@ -16,7 +14,7 @@ func (r *resolver) ownFrames(fs []symbol.Frame) []symbol.Frame {
 		return fs
 	}
 	for i := range fs {
-		if !libraryFile(fs[i].File) {
+		if !profile.LibraryFile(fs[i].File) {
 			return fs[i:]
 		}
 	}
@@ -59,30 +57,5 @@ func (r *resolver) outermost(fs []profile.Frame) int {
 
 // ownLine reports whether the innermost frame is a line of the program's own.
 func (r *resolver) ownLine(fs []profile.Frame) bool {
-	return len(fs) > 0 && fs[0].Line > 0 && fs[0].File != profile.None && !libraryFile(r.t.Files[fs[0].File].Path)
-}
-
-// libraryFile reports whether a source file is no part of the program; no file counts as the program's own.
-func libraryFile(path string) bool {
-	for _, p := range libraryRoots() {
-		if strings.HasPrefix(path, p) {
-			return true
-		}
-	}
-	for _, p := range libraryParts() {
-		if strings.Contains(path, p) {
-			return true
-		}
-	}
-	return false
-}
-
-// libraryRoots are where installed headers and standard libraries lie, or lay when they were compiled.
-func libraryRoots() []string {
-	return []string{"/usr/include/", "/usr/lib/", "/usr/lib32/", "/usr/lib64/", "/usr/libexec/", "/usr/bin/../", "/usr/local/go/src/", "/rustc/", "/rust/deps/"}
-}
-
-// libraryParts are directories of standard libraries wherever they are installed: C++, compilers' own headers, Rust.
-func libraryParts() []string {
-	return []string{"/include/c++/", "/lib/gcc/", "/lib/clang/", "/lib/rustlib/src/", "/.cargo/registry/src/"}
+	return len(fs) > 0 && fs[0].Line > 0 && fs[0].File != profile.None && !profile.LibraryFile(r.t.Files[fs[0].File].Path)
 }

@@ -29,7 +29,7 @@ func TestLibraryFile(t *testing.T) {
 		{"lu.c", false},
 		{"", false},
 	} {
-		if got := libraryFile(c.file); got != c.want {
+		if got := profile.LibraryFile(c.file); got != c.want {
 			t.Errorf("%q: %v", c.file, got)
 		}
 	}

@@ -143,7 +143,8 @@ type placeKey struct {
 type location struct {
 	fn      profile.FunctionID
 	frames  []profile.Frame
-	trimmed bool // frames of inlined library code were dropped
+	entries []uint64 // where the frames' inlined calls begin, 0 = not known
+	trimmed bool     // frames of inlined library code were dropped
 }
 
 func newResolver(m *profile.Meta, t *profile.Tables, o Options) *resolver {
@@ -252,6 +253,11 @@ func (r *resolver) convert(image profile.ImageID, l symbol.Location) location {
 	own := r.ownFrames(l.Frames)
 	loc := location{fn: r.function(image, l.Func), trimmed: len(own) < len(l.Frames)}
 	for _, f := range own {
+		begin := f.Entry
+		if begin != 0 {
+			begin += r.t.Images[image].Base
+		}
+		loc.entries = append(loc.entries, begin)
 		loc.frames = append(loc.frames, profile.Frame{File: r.file(image, f.File), Line: f.Line, Column: f.Column, Function: f.Function})
 	}
 	return loc
@@ -336,6 +342,7 @@ func (r *resolver) nodes() {
 			n.First = loc.frames
 		}
 	}
+	r.outerLoops()
 	r.wrappers()
 }
 

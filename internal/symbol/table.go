@@ -21,6 +21,7 @@ type Frame struct {
 	Function     string // as people write it
 	File         string // "" if unknown
 	Line, Column int32
+	Entry        uint64 // of an inlined call: the address at which it begins, 0 if that is not said
 }
 
 // Func is a function of the image.
@@ -221,7 +222,10 @@ func (code *unitCode) chain(s int32, at Frame, t *Table) Location {
 		if n.link == "" && sc.parent < 0 {
 			n.link = t.linkName(sc.lo)
 		}
-		at.Function = display(n.name, n.link)
+		at.Function, at.Entry = display(n.name, n.link), 0
+		if sc.parent >= 0 {
+			at.Entry = sc.entry
+		}
 		loc.Frames = append(loc.Frames, at)
 		if sc.parent < 0 {
 			loc.Func = code.function(sc, n, at.Function)

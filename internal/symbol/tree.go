@@ -9,6 +9,7 @@ type scope struct {
 	callFile uint64
 	callLine int32
 	callCol  int32
+	entry    uint64 // of an inlined call: where it begins, 0 if that is not said
 }
 
 // unitCode is what a unit's functions and lines look like, read when first asked for.
@@ -81,8 +82,10 @@ func (w *walker) scope(e *die, around int32) int32 {
 	if !found {
 		return around
 	}
-	if a, ok := u.address(e.vals[hasEntry]); ok && s.parent < 0 && w.valid(a) {
-		s.lo = a
+	if a, ok := u.address(e.vals[hasEntry]); ok && w.valid(a) {
+		if s.entry = a; s.parent < 0 {
+			s.lo = a
+		}
 	}
 	s.callFile = e.vals[hasCallFile].u
 	s.callLine = int32(min(e.vals[hasCallLine].u, 1<<31-1))

@@ -193,7 +193,7 @@ func (v *verifier) evening(c *Check, sec *analysis.Section, cause *analysis.Caus
 	}
 	said, plan, err := Even(v.src, v.l, []profile.SectionID{sec.ID}, at)
 	if err != nil {
-		c.Why = "the account charges nothing there: what the line does is charged to its callers"
+		c.Why = "the account charges no decision there: what the line does is charged to its callers, or is a library's"
 		return nil
 	}
 	c.How, c.Plan = Evened, plan

@@ -1,0 +1,241 @@
+package ledger
+
+import (
+	"strings"
+
+	"lime/internal/profile"
+)
+
+// What a library does, it does for whoever calls it: nobody mends the C library's sort, but the line that has it sort so much. So
+// a row in library code stands at the line of the program's own from which all ways lead there, if there is one.
+
+// Labels of library code that no single line leads to.
+const (
+	homeless   = -1 // no call of the program's own leads there
+	sharedHome = -2 // several do, or threads start there
+)
+
+// library says for every node whether it is library code: of a system's image, of a source file of a standard library, a stub
+// of the linkage table, or without source in an image that has some (an archive that was linked in).
+func library(tab *profile.Tables) []bool {
+	lib, sourced := make([]bool, len(tab.Nodes)), make([]bool, len(tab.Images))
+	for v := range tab.Nodes {
+		if n := &tab.Nodes[v]; valid(profile.NodeID(n.Image), len(sourced)) && len(n.Frames) > 0 && n.Frames[0].Line > 0 {
+			sourced[n.Image] = true
+		}
+	}
+	for v := range tab.Nodes {
+		n := &tab.Nodes[v]
+		if !valid(profile.NodeID(n.Image), len(sourced)) {
+			continue
+		}
+		lib[v] = sourced[n.Image] && !ownFunction(tab, n) || profile.LibraryImage(tab.Images[n.Image].Path) || stub(tab, profile.NodeID(v)) || inLibraryFile(tab, n.Frames)
+	}
+	return lib
+}
+
+// ownFunction says whether a node has a line, or lies in a function that has one.
+func ownFunction(tab *profile.Tables, n *profile.Node) bool {
+	return len(n.Frames) > 0 && n.Frames[0].Line > 0 || n.Function >= 0 && int(n.Function) < len(tab.Functions) && tab.Functions[n.Function].File != profile.None
+}
+
+func inLibraryFile(tab *profile.Tables, fs []profile.Frame) bool {
+	return len(fs) > 0 && fs[0].File >= 0 && int(fs[0].File) < len(tab.Files) && profile.LibraryFile(tab.Files[fs[0].File].Path)
+}
+
+// homes finds the calls of the program's own that led to library code.
+type homes struct {
+	g     *guide
+	lines map[rowKey]int32
+	at    []profile.NodeID // by line: one of its calls
+	label []int32          // by node: a line, homeless or sharedHome
+}
+
+// homesOf follows the edges that were used from the program's own calls, and from where threads started, through library code.
+func (g *guide) homesOf(used, started []bool) *homes {
+	h := &homes{g: g, lines: map[rowKey]int32{}, label: make([]int32, len(g.tab.Nodes))}
+	var from, to []int32
+	for i := range g.tab.Edges {
+		e := &g.tab.Edges[i]
+		if i < len(used) && used[i] && valid(e.From, len(h.label)) && valid(e.To, len(h.label)) && g.library[e.To] {
+			from, to = append(from, int32(e.From)), append(to, int32(e.To))
+		}
+	}
+	off, heads := rows(len(h.label), from, to)
+	var work []int32
+	give := func(v, label int32) {
+		if was := h.label[v]; was != label && was != sharedHome {
+			if was != homeless {
+				label = sharedHome
+			}
+			h.label[v] = label
+			work = append(work, v)
+		}
+	}
+	for v := range h.label {
+		h.label[v] = homeless
+	}
+	for v := range h.label {
+		if g.library[v] && v < len(started) && started[v] {
+			give(int32(v), sharedHome)
+		}
+		if g.library[v] {
+			continue
+		}
+		for _, t := range heads[off[v]:off[v+1]] {
+			give(t, h.line(profile.NodeID(v)))
+		}
+	}
+	for len(work) > 0 {
+		v := work[len(work)-1]
+		work = work[:len(work)-1]
+		for _, t := range heads[off[v]:off[v+1]] {
+			give(t, h.label[v])
+		}
+	}
+	return h
+}
+
+// line numbers the line of a call.
+func (h *homes) line(v profile.NodeID) int32 {
+	k := h.g.at(rowKey{group: groupCall, kind: -1, file: profile.None}, v)
+	i, ok := h.lines[k]
+	if !ok {
+		i = int32(len(h.at))
+		h.lines[k], h.at = i, append(h.at, v)
+	}
+	return i
+}
+
+// of returns the call that led to all nodes, None if there is no such one.
+func (h *homes) of(nodes []int32) profile.NodeID {
+	label := int32(homeless)
+	for i, v := range nodes {
+		if !valid(profile.NodeID(v), len(h.label)) || !h.g.library[v] || h.label[v] < 0 || i > 0 && h.label[v] != label {
+			return profile.None
+		}
+		label = h.label[v]
+	}
+	if label < 0 {
+		return profile.None
+	}
+	return h.at[label]
+}
+
+// home brings the rows of library code to the lines that called it.
+func (b *book) home() {
+	h := b.l.guide.homesOf(b.counts.used, b.counts.started)
+	at := map[rowKey]*entry{}
+	for k, i := range b.byKey {
+		if k.group == groupCall || k.group == groupPrice {
+			at[k] = b.rows[i]
+		}
+	}
+	for _, e := range b.rows {
+		call := h.of(b.nodesOf(e))
+		if call == profile.None {
+			continue
+		}
+		k := b.l.guide.at(rowKey{group: e.key.group, kind: e.key.kind, file: profile.None}, call)
+		if e.class == classDecision {
+			k.group = groupCall
+		}
+		e.home, e.homed = call, true
+		if into := at[k]; into != nil && into != e {
+			into.absorb(e, call)
+		} else {
+			at[k] = e
+		}
+	}
+}
+
+// nodesOf lists the nodes of a row's places, none if some have none.
+func (b *book) nodesOf(e *entry) []int32 {
+	var nodes []int32
+	for _, i := range e.members {
+		switch m := &b.members[i]; {
+		case m.class == classEvent:
+			nodes = append(nodes, int32(b.l.tab.Events[m.id].Node))
+		case e.key.group != groupFirstCall && (m.class == classDecision || m.class == classPrice):
+			nodes = append(nodes, m.id)
+		default:
+			return nil
+		}
+	}
+	return nodes
+}
+
+// absorb adds a row of library code to the row of the line that called it.
+func (e *entry) absorb(row *entry, call profile.NodeID) {
+	e.threads = grown(e.threads, len(row.threads))
+	with := e.with
+	e.take(row)
+	e.with = with
+	e.passed += row.passed
+	e.members = append(e.members, row.members...)
+	e.home, e.homed = call, true
+}
+
+// inside is where a homed row's time went: the heaviest of its places in the library; nil if it is in the call's own line.
+func (b *book) inside(e *entry, top *memberWeight) *Place {
+	if !e.homed {
+		return nil
+	}
+	var p Place
+	if top.class == classEvent {
+		p = b.l.guide.eventPlace(&b.l.tab.Events[top.id])
+	} else {
+		p = b.l.guide.place(profile.NodeID(top.id))
+	}
+	if p.Node >= 0 && !b.l.guide.library[p.Node] {
+		return nil
+	}
+	return &p
+}
+
+// inLibrary says whether a row stands in library code.
+func (b *book) inLibrary(e *entry) bool {
+	nodes := b.nodesOf(e)
+	return !e.homed && len(nodes) > 0 && valid(profile.NodeID(nodes[0]), len(b.l.guide.library)) && b.l.guide.library[nodes[0]]
+}
+
+// callee is the name of the function that is called at a node: of what the linkage table leads to, where it has no name itself.
+func (g *guide) callee(v profile.NodeID) string {
+	name := ""
+	for range maxStubs {
+		next := g.calls(v)
+		if next == profile.None {
+			break
+		}
+		f := g.tab.Nodes[next].Function
+		if f < 0 || int(f) >= len(g.tab.Functions) {
+			break
+		}
+		name = g.tab.Functions[f].Name
+		if plain, ok := strings.CutSuffix(name, "@plt"); ok {
+			return plain
+		}
+		v = next
+	}
+	return name
+}
+
+// maxStubs is how many jumps may lie between a call and the function it enters.
+const maxStubs = 3
+
+// calls is the block that a call enters, or an indirect jump without another way.
+func (g *guide) calls(v profile.NodeID) profile.NodeID {
+	to := profile.NodeID(profile.None)
+	for i := range g.tab.Edges {
+		switch e := &g.tab.Edges[i]; {
+		case e.From != v || !valid(e.To, len(g.tab.Nodes)):
+		case isCall(e.Kind):
+			return e.To
+		case e.Kind == profile.EdgeJumpInd && to == profile.None:
+			to = e.To
+		case e.Kind != profile.EdgeReturn:
+			return profile.None
+		}
+	}
+	return to
+}

@@ -1,0 +1,53 @@
+package ledger
+
+import (
+	"slices"
+	"testing"
+
+	"lime/internal/profile"
+)
+
+// libraryWorld has a loop in a library, which lines 10 and, if both do, 20 of the program call; one thread's runs longer.
+func libraryWorld(both bool) *world {
+	lines := map[string]int32{"start": 1, "sort": 10, "more": 20, "guard": 70, "body": 70, "end": 30}
+	w := newWorld(8, lines, map[string]uint32{"body": 5, "end": 1000})
+	libc := w.prof.AddImage(profile.Image{Path: "/lib/libc.so.6"})
+	for _, name := range []string{"msort", "guard", "body", "guard-skip"} {
+		w.prof.Nodes[w.node(name)].Image = libc
+	}
+	for p := range 8 {
+		tr := w.thread("start")
+		for _, from := range []string{"sort", "more"} {
+			tr.fall(from)
+			if from == "sort" || both {
+				tr.call("msort", profile.EdgeCall, func() { tr.loop("guard", "body", 100+40*(p/6)*(p-5), nil) })
+			}
+		}
+		tr.fall("end")
+		tr.end()
+	}
+	return w
+}
+
+// TestLibraryCodeIsItsCallers: what a library does stands at the line of the program that called it, if one line alone did.
+func TestLibraryCodeIsItsCallers(t *testing.T) {
+	w := libraryWorld(false)
+	w.barrier(t)
+	a := w.account(t)
+	near(t, a, Call, 10, 1)
+	nothing(t, a, 10)
+	if r := a.find(Call, 10); r.Inside == nil || r.Inside.Line != 70 || len(r.Edges) != 0 {
+		t.Errorf("inside: %+v, edges %v", r.Inside, r.Edges)
+	}
+}
+
+// TestSharedLibraryCodeStays: with two lines that call it nobody knows whose time it was.
+func TestSharedLibraryCodeStays(t *testing.T) {
+	w := libraryWorld(true)
+	w.barrier(t)
+	a := w.account(t)
+	near(t, a, Loop, 70, 1)
+	if i := slices.IndexFunc(a.Rows, func(r Row) bool { return r.Inside != nil }); i >= 0 {
+		t.Errorf("%+v is said to be within the library", a.Rows[i].Place)
+	}
+}
