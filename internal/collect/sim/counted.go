@@ -70,8 +70,8 @@ func (c *counting) step(in *x86.Inst) {
 		at = slot{in.Mem.Base, in.Mem.Disp}
 	}
 	uses := in.Reads&c.tainted != 0 || stack && in.Mem.Read && c.counters[at]
-	if stack && in.Mem.Write && (in.Mem.Read || c.stores(in, at)) {
-		c.counters[at] = true
+	if stack && in.Mem.Write && (in.Mem.Read || in.Reads&c.tainted != 0 || c.stores(in, at)) {
+		c.counters[at] = true // or keeps the register that counts while that is used for something else
 	}
 	for reg := range x86.Reg(16) {
 		switch {

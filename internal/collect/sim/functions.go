@@ -30,6 +30,9 @@ const (
 	roleGoEnd                  // the goroutine ends
 	roleGoC                    // a goroutine calls code in C
 	roleGoLock                 // waits for a lock of Go's
+	roleGoCondWait             // waits for a condition of Go's
+	roleGoCondList             // puts itself on its list
+	roleGoCondWake             // wakes all who wait for it
 	roleCount                  // counts an object down that others wait for
 	roleAwait                  // waits until all have counted it down
 	roles
@@ -162,6 +165,9 @@ func functions() []fn {
 		{name: "internal/sync.(*Mutex).lockSlow", role: roleGoLock, arg: none, source: gosyn},
 		{name: "sync.runtime_SemacquireRWMutex", role: roleGoLock, arg: none, source: gosyn},
 		{name: "sync.runtime_SemacquireRWMutexR", role: roleGoLock, arg: none, source: gosyn},
+		{name: "sync.(*Cond).Wait", role: roleGoCondWait, arg: none, source: gosyn},
+		{name: "sync.runtime_notifyListWait", role: roleGoCondList, arg: none, source: gosyn},
+		{name: "sync.runtime_notifyListNotifyAll", role: roleGoCondWake, arg: none, source: gosyn},
 		{name: "sync.(*WaitGroup).Add", role: roleCount, arg: none, source: gosyn},
 		{name: "sync.(*WaitGroup).Wait", role: roleAwait, arg: none, source: gosyn},
 	}

@@ -216,6 +216,9 @@ func (r *run) comesIn(m *thread) {
 	case leftOff:
 		r.tellOffAt(t, away)
 	case leftTold:
+		if t.in(roleGoCondWait) != nil {
+			return // told at its end
+		}
 		op := t.simple(section.OpWaitEnd, 0)
 		op.Idle = true
 		r.feed(op)
@@ -243,6 +246,9 @@ func (r *run) enterGoOut(t *thread, _ *fn) {
 
 // leaves tells why a goroutine leaves its thread.
 func (r *run) leaves(t *thread) leftAs {
+	if t.parks() {
+		return leftTold
+	}
 	if t.covered() {
 		return leftInner
 	}
@@ -285,7 +291,7 @@ func (r *run) goesOut(t *thread, as leftAs) {
 	switch as {
 	case leftTold:
 		op, _ := r.cutOp(t, section.OpWaitBegin)
-		op.Object = t.gopher.g
+		op.Object = t.waitsFor()
 		r.feed(op)
 	case leftReady:
 		p := r.cut(t)

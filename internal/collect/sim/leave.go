@@ -34,6 +34,7 @@ func leavings() [roles]leaving {
 		roleTaskWait:   (*run).leaveTaskWait,
 		roleTaskBody:   (*run).leaveTaskBody,
 		roleGoLock:     (*run).leaveGoLock,
+		roleGoCondWait: (*run).leaveGoCondWait,
 		roleAwait:      (*run).leaveAwait,
 		roleRegionBody: (*run).leaveBody,
 	}

@@ -68,7 +68,9 @@ func (r *run) returned(t *thread, sp uint64) bool {
 }
 
 // inside reports whether the function is one that is of interest also inside of other functions of the table.
-func (x role) inside() bool { return x == roleRegionBody || x == roleTaskBody || x.switches() }
+func (x role) inside() bool {
+	return x == roleRegionBody || x == roleTaskBody || x == roleGoCondList || x.switches()
+}
 
 // entering is what the start of a function of the table means.
 type entering func(*run, *thread, *fn)
@@ -101,6 +103,9 @@ func enterings() [roles]entering {
 		roleGoEnd:      (*run).enterGoEnd,
 		roleGoC:        (*run).enterGoC,
 		roleGoLock:     (*run).enterGoLock,
+		roleGoCondWait: (*run).enterGoCondWait,
+		roleGoCondList: (*run).enterGoCondList,
+		roleGoCondWake: (*run).enterGoCondWake,
 		roleCount:      (*run).enterCount,
 		roleAwait:      (*run).enterAwait,
 	}

@@ -13,6 +13,10 @@ static void *worker(void *a) {
 			__asm__ volatile("");
 		for (int i = n[w->id]; i > 0; i--)
 			__asm__ volatile("nop");
+		long slot, other = 3; /* the counter is kept on the stack while its register is used for something else */
+		__asm__ volatile("xor %%ecx, %%ecx\n"
+			"1: inc %%rcx\n mov %%rcx, %0\n mov %1, %%rcx\n jmp 2f\n"
+			"2: mov %0, %%rcx\n cmp %2, %%ecx\n jl 1b" : "=m"(slot) : "m"(other), "m"(n[w->id]) : "rcx", "cc", "memory");
 		pthread_barrier_wait(&bar); /* END */
 	}
 	return 0;
