@@ -143,15 +143,24 @@ func later(a, b *thread) bool {
 	return a.readyAt > b.readyAt || a.readyAt == b.readyAt && a.id > b.id
 }
 
+// may says that the program lets t run on core k.
+func (t *thread) may(k *core) bool {
+	if t.g == nil {
+		return true
+	}
+	mask := t.g.Affinity()
+	return mask == nil || k.n/8 < len(mask) && mask[k.n/8]&(1<<(k.n%8)) != 0
+}
+
 // idleFor prefers the core on which the thread ran last, for its caches' sake.
 func (c *cores) idleFor(t *thread) *core {
-	if t.lastCore >= 0 && c.all[t.lastCore].busy == nil {
+	if t.lastCore >= 0 && c.all[t.lastCore].busy == nil && t.may(&c.all[t.lastCore]) {
 		return &c.all[t.lastCore]
 	}
 	var best *core
 	for i := range c.all {
 		k := &c.all[i]
-		if k.busy == nil && (best == nil || k.clock <= t.readyAt && best.clock > t.readyAt) {
+		if k.busy == nil && t.may(k) && (best == nil || k.clock <= t.readyAt && best.clock > t.readyAt) {
 			best = k
 			if k.clock <= t.readyAt {
 				break
@@ -178,11 +187,20 @@ func (c *cores) release(t *thread) {
 	}
 	t.core, k.busy = nil, nil
 	c.active.remove(k.heapPos)
-	if len(c.ready) > 0 {
-		next := c.ready[0]
-		c.ready = c.ready[1:]
+	if next := c.waitsFor(k); next != nil {
+		c.unqueue(next)
 		c.assign(k, next)
 	}
+}
+
+// waitsFor is the thread that waits longest and may run on core k.
+func (c *cores) waitsFor(k *core) *thread {
+	for _, t := range c.ready {
+		if t.may(k) {
+			return t
+		}
+	}
+	return nil
 }
 
 func (c *cores) unqueue(t *thread) {
@@ -194,13 +212,27 @@ func (c *cores) unqueue(t *thread) {
 	}
 }
 
-// yield puts the core's thread behind those that wait, if there are any.
+// yield puts the core's thread behind those that wait, if there are any, and
+// takes it off a core on which it may no longer run.
 func (c *cores) yield(k *core) {
-	if len(c.ready) == 0 || c.ready[0].readyAt > k.clock {
+	t := k.busy
+	if next := c.waitsFor(k); t.may(k) && (next == nil || next.readyAt > k.clock) {
 		return
 	}
-	t := k.busy
 	c.release(t)
 	t.readyAt = k.clock
 	c.place(t)
+}
+
+// settle gives idle cores to threads that wait, after the program has changed where they may run.
+func (c *cores) settle() {
+	for i := 0; i < len(c.ready) && len(c.active) < len(c.all); {
+		t := c.ready[i]
+		if k := c.idleFor(t); k != nil {
+			c.unqueue(t)
+			c.assign(k, t)
+			continue
+		}
+		i++
+	}
 }

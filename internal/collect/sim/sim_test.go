@@ -313,3 +313,13 @@ func TestEndings(t *testing.T) {
 		})
 	}
 }
+
+// A program's affinity masks hold: code that keeps data by core relies on them.
+func TestThreadsRunWhereTheyAreLet(t *testing.T) {
+	exe := compile(t, "pinned.c", "gcc -O1 -pthread -o OUT SRC")
+	for _, cores := range []int{3, 8} {
+		if _, status, said := simulate(t, cores, exe); status != 0 || said != "" {
+			t.Errorf("%d cores: status %d: %s", cores, status, said)
+		}
+	}
+}

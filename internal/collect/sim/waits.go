@@ -293,6 +293,7 @@ func (r *run) ownCall(t *thread) uint64 {
 func (r *run) yields(t *thread) {
 	k := t.core
 	r.cores.yield(k)
+	r.cores.settle()
 	r.yieldStill(t)
 }
 
