@@ -119,6 +119,7 @@ func (p *Process) NextDeadline() (unit.Nanos, bool) { return p.timers.next() }
 func (p *Process) Advance(now unit.Nanos) {
 	p.now = max(p.now, now)
 	p.timers.advance(now)
+	p.lookAtFiles()
 }
 
 // HostWaiters is the number of threads that wait for the host (files, children).

@@ -68,6 +68,7 @@ func (p *Process) runRow(c *call) int64 {
 	if c.row.touchesFiles && len(p.hostWaiters) > 0 {
 		p.PollHost(0)
 	}
+	p.lookAtFiles()
 	return r
 }
 

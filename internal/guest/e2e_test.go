@@ -128,6 +128,7 @@ func TestProgramsOfOurOwn(t *testing.T) {
 		{"process", "gcc", "process.c", []string{"-O1", "-pthread"}},
 		{"process static", "gcc", "process.c", []string{"-O1", "-pthread", "-static"}},
 		{"files", "gcc", "files.c", []string{"-O1", "-pthread", "-ldl"}},
+		{"signalfd", "gcc", "signalfd.c", []string{"-O1", "-pthread"}},
 		{"except", "g++", "except.cc", []string{"-O0", "-pthread"}},
 		{"except static", "g++", "except.cc", []string{"-O0", "-pthread", "-static"}},
 		{"libgomp", "gcc", "omp.c", []string{"-O2", "-fopenmp"}},

@@ -30,6 +30,8 @@ type fdTable struct {
 	protected map[int]bool
 	kinds     map[int]fdKind
 	outside   map[[2]uint64]bool // device and inode of inherited streams
+	signals   map[int]*signalFile
+	names     map[int]*Thread // files through which threads are named
 }
 
 // ownFDs is from where on lime's descriptors lie, if the limit allows.
@@ -70,6 +72,7 @@ func isFiller(fd int) bool {
 // init takes all files that are closed on exec for lime's, the rest for the guest's.
 func (f *fdTable) init() {
 	f.protected, f.kinds, f.outside = map[int]bool{}, map[int]fdKind{}, map[[2]uint64]bool{}
+	f.signals, f.names = map[int]*signalFile{}, map[int]*Thread{}
 	for _, fd := range openFDs() {
 		flags, err := unix.FcntlInt(uintptr(fd), unix.F_GETFD, 0)
 		if err != nil {
@@ -115,7 +118,12 @@ func (f *fdTable) protect(fd int) int {
 
 func (f *fdTable) unprotect(fd int)        { delete(f.protected, fd) }
 func (f *fdTable) isProtected(fd int) bool { return f.protected[fd] }
-func (f *fdTable) forget(fd int)           { delete(f.kinds, fd) }
+
+func (f *fdTable) forget(fd int) {
+	delete(f.kinds, fd)
+	delete(f.signals, fd)
+	delete(f.names, fd)
+}
 
 // protectedRanges are lime's descriptors as ranges.
 func (f *fdTable) protectedRanges() (out [][2]int) {

@@ -51,7 +51,9 @@ type Process struct {
 	limits   map[uint64][2]uint64
 	scratch  [4][]byte // rewritten path arguments, while the host reads them
 
-	signalFD int // readable when PostSignal was called
+	signalFD int  // readable when PostSignal was called
+	nice     int  // what the program has set; it changes nothing
+	shown    bool // a signal descriptor has become readable
 	extMu    sync.Mutex
 	external []int
 	extAny   atomic.Bool

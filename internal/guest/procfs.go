@@ -33,7 +33,6 @@ var fakeFiles = map[string]func(p *Process) string{
 	"/proc/self/stat":                        (*Process).procSelfStat,
 	"/proc/self/statm":                       (*Process).procStatm,
 	"/proc/self/cmdline":                     func(p *Process) string { return strings.Join(p.args, "\x00") + "\x00" },
-	"/proc/self/comm":                        func(p *Process) string { return p.threads[0].Name + "\n" },
 	"/proc/self/cgroup":                      func(*Process) string { return "0::/\n" },
 	"/sys/devices/system/cpu/online":         cpuRange,
 	"/sys/devices/system/cpu/possible":       cpuRange,
@@ -145,6 +144,9 @@ func sysOpenat(c *call) int64 { return c.open(1, 2) }
 // open opens a file, or makes one of the texts above.
 func (c *call) open(pathAt, flagsAt int) int64 {
 	s, errno := c.p.mem.cString(c.a[pathAt], pathMax)
+	if t := c.commOf(s); errno == 0 && t != nil {
+		return c.openComm(t, c.a[flagsAt])
+	}
 	if errno == 0 {
 		if _, text, hidden := c.p.substitute(s); hidden {
 			return errRes(unix.ENOENT)
@@ -154,6 +156,53 @@ func (c *call) open(pathAt, flagsAt int) int64 {
 	}
 	c.pathArg(pathAt)
 	return pass(c)
+}
+
+// commOf is the thread whose name a path gives, nil if it is none.
+func (c *call) commOf(s string) *Thread {
+	rest, ok := strings.CutPrefix(path.Clean(s), "/proc/")
+	parts := strings.Split(rest, "/")
+	if n := len(parts); !ok || n < 2 || parts[n-1] != "comm" {
+		return nil
+	}
+	byID := func(id string) *Thread {
+		tid, err := strconv.Atoi(id)
+		if err != nil || tid < FirstTID {
+			return nil
+		}
+		return c.p.thread(tid)
+	}
+	switch own := parts[0] == "self" || parts[0] == strconv.Itoa(FirstTID); {
+	case len(parts) == 2 && parts[0] == "thread-self":
+		return c.t
+	case len(parts) == 2 && own:
+		return c.p.threads[0]
+	case len(parts) == 2:
+		return byID(parts[0])
+	case len(parts) == 4 && own && parts[1] == "task":
+		return byID(parts[2])
+	}
+	return nil
+}
+
+// openComm opens a thread's name; what is written there renames the thread.
+func (c *call) openComm(t *Thread, flags uint64) int64 {
+	fd := openText("comm", t.Name+"\n", flags)
+	if fd >= 0 && flags&unix.O_ACCMODE != unix.O_RDONLY {
+		c.p.files.names[int(fd)] = t
+	}
+	return fd
+}
+
+// nameThread is a write to such a file.
+func (c *call) nameThread(t *Thread) int64 {
+	b := make([]byte, min(c.a[2], maxName))
+	if !c.p.mem.read(c.a[1], b) {
+		return errRes(unix.EFAULT)
+	}
+	name, _, _ := strings.Cut(string(b), "\x00")
+	t.Name = strings.TrimSuffix(name, "\n")
+	return int64(c.a[2])
 }
 
 func sysOpenat2(c *call) int64 {

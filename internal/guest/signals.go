@@ -172,7 +172,7 @@ func (p *Process) send(t *Thread, info sigInfo) bool {
 	if who == nil {
 		who = p.taker(sig)
 	}
-	if p.ignores(sig) && (who == nil || !who.mask.has(sig)) && !p.awaited(sig) {
+	if p.ignores(sig) && !p.blocked(t, sig) && !p.awaited(sig) {
 		return true
 	}
 	q := &p.pending
@@ -182,12 +182,22 @@ func (p *Process) send(t *Thread, info sigInfo) bool {
 	if !q.add(info) {
 		return false
 	}
+	p.showSignals()
 	if w := p.waiterFor(t, sig); w != nil {
 		p.wake(w, causeRetry, p.now)
 	} else if who != nil && !who.mask.has(sig) {
 		p.wake(who, causeSignal, p.now)
 	}
 	return true
+}
+
+// blocked says that a signal sent to t, or to the process, waits even if it would
+// have no effect: sigwait, a signal descriptor or a handler may come.
+func (p *Process) blocked(t *Thread, sig int) bool {
+	if t == nil && len(p.threads) > 0 {
+		t = p.threads[0]
+	}
+	return t != nil && t.mask.has(sig)
 }
 
 // taker is the thread that gets a signal sent to the process: the first that does not block it.
@@ -229,6 +239,7 @@ func (p *Process) dequeue(t *Thread, want sigset) (sigInfo, bool) {
 	if s := t.pending.set & want & syncSignals; s != 0 {
 		sig = s.first()
 	}
+	defer p.showSignals()
 	if t.pending.set.has(sig) {
 		return t.pending.take(sig), true
 	}

@@ -25,6 +25,9 @@ func sysRead(c *call) int64 {
 	if c.p.files.kind(c.fd()) == kindRandom {
 		return c.readRandom(c.a[1], c.a[2])
 	}
+	if f := c.p.files.signals[c.fd()]; f != nil {
+		return c.readSignals(f)
+	}
 	return c.passFD(unix.POLLIN)
 }
 
@@ -66,6 +69,9 @@ func (c *call) broken(r int64) int64 {
 }
 
 func sysWrite(c *call) int64 {
+	if t := c.p.files.names[c.fd()]; t != nil {
+		return c.nameThread(t)
+	}
 	if c.a[2] == 0 || !c.p.files.waits(c.fd()) {
 		return c.broken(pass(c))
 	}

@@ -291,11 +291,25 @@ func sysPkeyMprotect(c *call) int64 {
 	return sysMprotect(c)
 }
 
+// ownPriority says that a priority is asked of the process itself, or a thread of it.
+func (c *call) ownPriority() bool {
+	id := int(int32(c.a[1]))
+	return int32(c.a[0]) == unix.PRIO_PROCESS && (id == 0 || id >= FirstTID)
+}
+
+// sysGetpriority answers 20 less the niceness, as the kernel does.
 func sysGetpriority(c *call) int64 {
-	if int(int32(c.a[1])) >= FirstTID {
-		c.a[1] = 0
+	if c.ownPriority() {
+		return int64(20 - c.p.nice)
 	}
 	return pass(c)
+}
+
+func sysSetpriority(c *call) int64 {
+	if c.ownPriority() {
+		c.p.nice = min(max(int(int32(c.a[2])), -20), 19)
+	}
+	return 0
 }
 
 // ownCap is capget and capset, whose header names a process.

@@ -35,6 +35,7 @@ func sysRtSigaction(c *call) int64 {
 		for _, t := range c.p.threads {
 			t.pending.drop(sig)
 		}
+		c.p.showSignals()
 	}
 	return 0
 }

@@ -218,6 +218,9 @@ func (c *call) put64(a, v uint64) int64 {
 	return 0
 }
 
+// maxName is the length of a thread's name (TASK_COMM_LEN, less the end).
+const maxName = 15
+
 func sysPrctl(c *call) int64 {
 	switch c.a[0] {
 	case unix.PR_SET_NAME:
@@ -225,12 +228,14 @@ func sysPrctl(c *call) int64 {
 		if errno != 0 {
 			return errRes(errno)
 		}
-		c.t.Name = s[:min(len(s), 15)]
+		c.t.Name = s[:min(len(s), maxName)]
 		return 0
 	case unix.PR_GET_NAME:
 		var b [16]byte
 		copy(b[:15], c.t.Name)
 		return c.put(c.a[1], b[:])
+	case unix.PR_GET_SECCOMP:
+		return 0
 	case unix.PR_SET_PDEATHSIG, unix.PR_SET_TIMERSLACK, unix.PR_SET_VMA, unix.PR_SET_THP_DISABLE, unix.PR_SET_NO_NEW_PRIVS, unix.PR_SET_PTRACER, unix.PR_SET_DUMPABLE:
 		return 0
 	case unix.PR_GET_DUMPABLE, unix.PR_GET_KEEPCAPS, unix.PR_GET_TIMERSLACK, unix.PR_CAPBSET_READ, unix.PR_SET_KEEPCAPS, unix.PR_GET_PDEATHSIG, unix.PR_GET_SECUREBITS, unix.PR_GET_NO_NEW_PRIVS, unix.PR_SET_CHILD_SUBREAPER:
