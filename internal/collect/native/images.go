@@ -106,6 +106,9 @@ func (m *images) mapped(path string, lo, hi, offset uint64) bool {
 
 // isFile reports whether a mapping's name, as the kernel gives it, is that of a file: not of anonymous memory or the like.
 func isFile(path string) bool {
+	if strings.HasPrefix(path, "/dev/shm/") { // a file system like others: programs may lie there
+		return true
+	}
 	return strings.HasPrefix(path, "/") && !slices.ContainsFunc([]string{"//anon", "/memfd:", "/dev/", "/SYSV", "/[aio]"},
 		func(p string) bool { return strings.HasPrefix(path, p) })
 }
