@@ -187,10 +187,15 @@ func (f *flow) entered() map[int32]bool {
 // tasks returns which of the broken starts are calls from outside of what is counted: of the functions of tasks, which a runtime runs in
 // threads that wait. They come back to where nothing is counted.
 func (f *flow) tasks() []bool {
-	entered := f.entered()
+	called := map[int32]bool{}
+	for i := range f.edges {
+		if e := &f.edges[i]; e.from < 0 && isCall(e.kind) {
+			called[e.to] = true
+		}
+	}
 	tasks := make([]bool, len(f.broken))
 	for i, b := range f.broken {
-		tasks[i] = startsFunction(f.tab, f.nodes[b.node]) && !entered[b.node]
+		tasks[i] = called[b.node]
 	}
 	return tasks
 }

@@ -273,10 +273,10 @@ func (a *accountant) broken() {
 		switch {
 		case known[v]:
 			c = classVisits
-		case entered[v]:
-			c = classEntry
 		case tasks[v]:
 			c = classTasks
+		case entered[v]:
+			c = classEntry
 		}
 		a.chargeSpread(c, v, rows[v], a.r.values.hi[v])
 	}

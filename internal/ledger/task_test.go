@@ -12,7 +12,7 @@ func (tr *track) giveTasks(n int, iterations func(task int) int) {
 	w, at := tr.w, tr.at
 	for i := range n {
 		tr.at = w.node("job")
-		w.prof.Nodes[tr.at].Function = 0
+		tr.edges[profile.Edge{From: profile.None, To: tr.at, Kind: profile.EdgeCallInd}]++
 		tr.spend()
 		tr.loop("job-guard", "job-body", iterations(i), nil)
 		tr.openers = append(tr.openers, profile.None)
@@ -26,7 +26,6 @@ func (tr *track) giveTasks(n int, iterations func(task int) int) {
 func tasksOf(t *testing.T, threads int, tasks func(thread int) int, iterations func(thread, task int) int) *Account {
 	w := newWorld(threads, map[string]int32{"job": 5, "job-guard": 6, "job-body": 6, "start": 1, "wait": 90},
 		map[string]uint32{"job": 3, "job-body": 7})
-	w.prof.AddFunction(profile.Function{Entry: w.prof.Nodes[w.node("job")].Addr, Name: "job", Image: profile.None})
 	for p := range threads {
 		tr := w.thread("start")
 		for k := range 2 {

@@ -77,7 +77,7 @@ func (r *run) leaveCreate(t *thread, c *call) {
 	case c.create != nil:
 		p := c.create.Span.(*piece)
 		t.keepFor(p)
-		t.locks = append(t.locks, p.locks...)
+		t.locks, t.given = append(t.locks, p.locks...), append(t.given, p.given...)
 		t.piece = p.start
 	case c.created:
 		op, _ := r.cutOp(t, section.OpCreated)

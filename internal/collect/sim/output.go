@@ -19,7 +19,8 @@ type output struct {
 	edges     []profile.EdgeID // by EdgeID
 	sections  map[sectionKey]profile.SectionID
 	events    map[eventKey]profile.EventID
-	hwKinds   []int32 // by machine.Kind, when the first event came
+	outside   map[profile.Edge]profile.EdgeID // calls of tasks
+	hwKinds   []int32                         // by machine.Kind, when the first event came
 	kinds     [waitEvents]int32
 	threads   []profile.Thread
 	goRows    goRows
@@ -42,7 +43,7 @@ type eventKey struct {
 func newOutput(r *run, sink profile.Sink) *output {
 	return &output{
 		r: r, sink: sink, paths: newPaths(), images: map[*image]profile.ImageID{},
-		sections: map[sectionKey]profile.SectionID{}, events: map[eventKey]profile.EventID{}, kinds: [waitEvents]int32{profile.None, profile.None},
+		sections: map[sectionKey]profile.SectionID{}, events: map[eventKey]profile.EventID{}, outside: map[profile.Edge]profile.EdgeID{}, kinds: [waitEvents]int32{profile.None, profile.None},
 	}
 }
 
@@ -148,6 +149,7 @@ func (o *output) part(x *profile.Instance, p *section.Part, i int) {
 	}
 	o.hardware(x, p.Spans, int32(i))
 	touched = o.parted(touched)
+	x.Edges = append(x.Edges, o.givenTo(p, int32(i))...)
 	slices.Sort(touched)
 	for _, id := range touched {
 		if e := o.edge(id); e != profile.None {
@@ -155,6 +157,36 @@ func (o *output) part(x *profile.Instance, p *section.Part, i int) {
 		}
 		o.sums[id] = 0
 	}
+}
+
+// givenTo counts the tasks that a part was given.
+func (o *output) givenTo(p *section.Part, part int32) (n []profile.Count) {
+	for _, s := range p.Spans {
+		for _, pc := range s.(*piece).given {
+			if e := o.fromOutside(pc); e != profile.None {
+				n = addCount(n, e, part, 1)
+			}
+		}
+	}
+	return n
+}
+
+// fromOutside is the edge by which a task's function is called, from code that is not counted.
+func (o *output) fromOutside(pc uint64) int32 {
+	id, ok := o.r.blocks.startingAt(pc)
+	if !ok {
+		return profile.None
+	}
+	if !o.whole() {
+		id = o.r.eng.First(id)
+	}
+	e := profile.Edge{From: profile.None, To: o.node(id), Kind: profile.EdgeCallInd}
+	row, ok := o.outside[e]
+	if !ok {
+		row = o.sink.AddEdge(e)
+		o.outside[e] = row
+	}
+	return int32(row)
 }
 
 // ends are the pieces in which a part begins and ends: those of its own way through the section, not of tasks that it was given

@@ -24,9 +24,10 @@ type piece struct {
 	hw      hardware
 	locks   []lockEvent
 	samples []pathSample
-	loop    *spin // it ended in this spin loop
-	task    bool  // it is a task that was run at the end of the section
-	left    bool  // of a goroutine: it has left its processor to others behind it
+	loop    *spin    // it ended in this spin loop
+	given   []uint64 // where the tasks begin that the thread was given
+	task    bool     // it is a task that was run at the end of the section
+	left    bool     // of a goroutine: it has left its processor to others behind it
 	off     uint64
 	earlier []*piece // of a goroutine: what it did before it left its processor to others
 	gate    *gate    // it ended in this function, which may be a barrier
@@ -74,7 +75,7 @@ func (r *run) begin(t *thread, stack []frameRef) {
 func (t *thread) fresh() {
 	t.locks, t.carry, t.carryHW, t.samples = nil, nil, hardware{}, nil
 	t.pass, t.home, t.meet = nil, nil, 0
-	t.earlier, t.off = nil, 0
+	t.earlier, t.off, t.given = nil, 0, nil
 }
 
 // resume starts a piece here and now; what was counted since the last one counts for it.
@@ -85,7 +86,7 @@ func (r *run) resume(t *thread, stack []frameRef) {
 // cut ends t's piece here, and starts the next one.
 func (r *run) cut(t *thread) *piece {
 	p := &piece{start: t.piece, at: t.now(), pc: t.ctx.RIP, stack: r.stack(t), locks: t.locks, edges: t.carry, hw: t.carryHW, samples: t.samples,
-		off: t.off, earlier: t.earlier, gate: t.watchedGate(), task: t.doesTask()}
+		off: t.off, earlier: t.earlier, gate: t.watchedGate(), task: t.doesTask(), given: t.given}
 	r.drain(t, p)
 	if units := r.takeSpinning(t, p); units > 0 {
 		r.tellSpun(t, units)

@@ -36,6 +36,7 @@ func (r *run) leaveTaskWait(t *thread, c *call) {
 // enterTaskBody begins a task in a thread that waits.
 func (r *run) enterTaskBody(t *thread, f *fn) {
 	if w := t.taskWait(); w != nil {
+		t.given = append(t.given, t.ctx.RIP)
 		r.keep(t)
 		t.busy = min(t.busy, w.busy)
 		r.open(t, f).within = true
@@ -45,6 +46,7 @@ func (r *run) enterTaskBody(t *thread, f *fn) {
 	c := r.open(t, f)
 	c.idle, t.idle = t.idle, false
 	r.begin(t, r.stack(t))
+	t.given = append(t.given, t.ctx.RIP)
 	r.feed(t.simple(section.OpTask, 0))
 }
 

@@ -49,7 +49,8 @@ type thread struct {
 	home    *frameRef   // where the piece under way is to start: its return to the program's own code
 	carry   []edgeCount // counted before the last drain, for the piece under way
 	carryHW hardware
-	busy    uint64 // clock units of work
+	given   []uint64 // where the tasks begin that it was given in the piece under way
+	busy    uint64   // clock units of work
 	started uint64
 
 	row     int32    // of the profile, profile.None if it has none
