@@ -143,6 +143,9 @@ func (t *thread) groupOf(member ThreadID) *group {
 func (r *Recogniser) joinEnd(t *thread, op *Op) {
 	t.state = running
 	g := t.groupOf(op.Other)
+	if g == nil || len(g.members) > 1 { // its part goes on behind the wait
+		t.top().idle += op.At - min(op.At, max(t.wait.at, t.top().start))
+	}
 	if g == nil {
 		r.foreignJoin(t, op)
 		return
@@ -193,6 +196,7 @@ func (r *Recogniser) finishGroup(t *thread, g *group, at unit.Cycles) {
 	}
 	if t.state != gone {
 		t.begin(at)
+		t.top().idle = 0
 	}
 	if parts = r.unseen(parts); len(parts) > 0 {
 		r.finish(Instance{Kind: Join, Place: g.place, Parts: parts})

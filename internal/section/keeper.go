@@ -13,10 +13,21 @@ func (r *Recogniser) noteDealer(t *thread, woken []ThreadID) {
 	for _, id := range woken {
 		if q := r.threads[id]; q != nil {
 			q.dealt = q.dealt && t.dealer != id
-			q.dealer = t.id
+			q.dealer, q.fed = t.id, true
 		}
 	}
 	t.dealt = t.dealt || len(woken) > 0
+}
+
+// keeps reports whether all who wait had their last work from the thread, or none since they are there. In a pipeline, some had it from
+// other stages.
+func (r *Recogniser) keeps(p *release) bool {
+	for _, id := range p.quorum {
+		if q := r.threads[id]; q.fed && q.dealer != p.by {
+			return false
+		}
+	}
+	return true
 }
 
 // deals reports whether the release is that of a keeper who gives work out: to threads that had their last work from it,
@@ -27,6 +38,9 @@ func (r *Recogniser) deals(p *release) bool {
 		if q := r.threads[id]; q == nil || q.dealer != p.by {
 			return false
 		}
+	}
+	if !r.keeps(p) {
+		return false
 	}
 	return !r.threads[p.by].dealt || r.shared(p)
 }

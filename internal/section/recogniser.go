@@ -64,6 +64,7 @@ type thread struct {
 	lock    unit.Cycles
 	parent  ThreadID
 	dealer  ThreadID    // who created it, or ended its last wait
+	fed     bool        // somebody has ended a wait of its
 	dealt   bool        // it has given work out, and none of those who got it has answered since
 	barrier uint64      // the built barrier in which it took part last
 	opened  unit.Cycles // when the last built barrier opened in which it took part

@@ -173,7 +173,8 @@ func (r *Recogniser) opens(p *release) bool {
 }
 
 // symmetric reports whether the releasing thread stands in the function in
-// which the woken ones waited, or came there by the same call.
+// which the woken ones waited, or came there by the same call. A call through a pointer is the same only if it
+// went to the same function: all threads of some programs begin with one.
 func (r *Recogniser) symmetric(p *release) bool {
 	for _, id := range p.quorum {
 		if p.woken[id] && !sameFunction(r.threads[id].wait.site, p.site) {
@@ -190,9 +191,11 @@ func sameFunction(a, b Site) bool {
 	if a.Stack[0].Func == b.Stack[0].Func {
 		return true
 	}
-	for _, f := range a.Stack { // the innermost, too: what was called there may have jumped on to the wait
-		if b.has(f.Call) {
-			return true
+	for i, f := range a.Stack { // the innermost, too: what was called there may have jumped on to the wait
+		for k, g := range b.Stack {
+			if f.Call == g.Call && (i == 0 || k == 0 || a.Stack[i-1].Func == b.Stack[k-1].Func) {
+				return true
+			}
 		}
 	}
 	return false
@@ -209,7 +212,7 @@ func (s Site) has(call unit.Addr) bool {
 
 // opened closes the parts of all who took part.
 func (r *Recogniser) opened(t *thread, p *release) {
-	e := &builtEpisode{}
+	e := &builtEpisode{dealt: !r.symmetric(p)}
 	for _, id := range p.quorum {
 		if part, ok := r.waiter(p, r.threads[id]); ok {
 			if p.woken[id] {
@@ -302,6 +305,7 @@ type builtEpisode struct {
 	parts    []Part
 	woken    []int // indexes of the parts that the releaser woke
 	releaser int
+	dealt    bool      // who released them stood elsewhere: it may have given work out only
 	ended    bool      // some had ended: the others waited for that
 	place    unit.Addr // where one waits who takes no part
 	outside  unit.Addr // the same, outside of the language's library
@@ -323,7 +327,7 @@ func (e *builtEpisode) dropKeepers() {
 	}
 	for i := range e.parts {
 		p := &e.parts[i]
-		p.carried = i != e.releaser && p.site.Place() != place && p.Time()*parentShare < most
+		p.carried = (i != e.releaser || e.dealt) && p.site.Place() != place && p.Time()*parentShare < most
 	}
 }
 

@@ -163,6 +163,18 @@ func (m *images) function(pc uint64) (name string, entry uint64) {
 	return "", 0
 }
 
+// start is where the function begins that holds pc, 0 if that is unknown. Where symbols are missing the call frame information
+// knows.
+func (m *images) start(pc uint64) uint64 {
+	_, entry := m.function(pc)
+	if im := m.at(pc); im != nil && im.frames != nil {
+		if lo, _, ok := im.frames.Covers(pc - im.Bias); ok {
+			return max(entry, lo+im.Bias)
+		}
+	}
+	return entry
+}
+
 // symbolAt finds the function that holds a link-time address.
 func (im *image) symbolAt(link uint64) (symbol, bool) { return find(im.syms, link) }
 

@@ -71,8 +71,7 @@ func (r *run) site(pc uint64, stack []frameRef) section.Site {
 }
 
 func (r *run) frame(call, inside uint64) section.Frame {
-	_, entry := r.images.function(inside)
-	return section.Frame{Call: unit.Addr(call), Func: unit.Addr(entry)}
+	return section.Frame{Call: unit.Addr(call), Func: unit.Addr(r.images.start(inside))}
 }
 
 // kept counts the outermost own frames that were open during the whole piece: the same call at

@@ -70,6 +70,7 @@ type waitKind uint8
 const (
 	waitsNot   waitKind = iota
 	waitsTold           // OpWaitBegin
+	waitsIdle           // for a signal: for something to do
 	waitsOff            // asleep, or in a system call
 	waitsLock           // for a lock that is no function of the table
 	waitsInner          // inside a function of the table

@@ -59,6 +59,9 @@ func (r *run) blockedOn(t *thread, w guest.Wait) {
 		t.waitsOn = waitsOff
 	case t.covered():
 		t.waitsOn = waitsInner
+	case w.Kind == guest.WaitSignal:
+		t.waitsOn = waitsIdle
+		r.feed(t.acting().simple(section.OpLull, 0))
 	case w.Kind != guest.WaitFutex || r.runtimeWait(t):
 		t.waitsOn = waitsOff
 	case r.lockWait(t):
@@ -240,6 +243,8 @@ func (r *run) tellWake(t *thread) {
 			r.waitOver(t, t.piece.stack)
 		}
 		return // else at the return of the condition wait
+	case waitsIdle:
+		r.feed(t.acting().simple(section.OpLullEnd, 0))
 	case waitsOff:
 		r.tellOffAt(t.acting(), waited)
 	case waitsLock:
