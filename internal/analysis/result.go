@@ -99,6 +99,7 @@ type Section struct {
 	AwayShare      float64           `json:"away_share"` // of the threads' time from the section's start to its end: even who worked longest had nothing to do
 	IdleShare      float64           `json:"idle_share"` // the same for all threads, those included who had less to do
 	Tasks          *Tasks            `json:"tasks,omitempty"`
+	Granule        *Granule          `json:"granule,omitempty"`
 	Threads        []ThreadTotal     `json:"threads"` // totals over the instances, by thread
 	Worst          InstanceDetail    `json:"worst"`   // the instance that lost most, thread by thread
 	Course         Course            `json:"course"`

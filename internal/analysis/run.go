@@ -122,6 +122,7 @@ func (r *runner) section(s *summary, whole *Whole) (Section, error) {
 		if err := explain(&sec, s); err != nil {
 			return sec, err
 		}
+		r.evenButForEnds(&sec)
 	}
 	if sec.Balanced && sec.AwayShare >= HighShare && !r.isSampled() {
 		if err := r.evenTasks(&sec); err != nil {

@@ -24,6 +24,7 @@ func sectionVerdicts(m *profile.Meta, s *Section, opt Options) []Verdict {
 	say := func(code, severity, format string, args ...any) {
 		out = append(out, Verdict{code, severity, fmt.Sprintf(format, args...)})
 	}
+	granuleVerdict(s, m.ClockUnit, say)
 	if s.Balanced {
 		taskVerdict(s, m.ClockUnit, say)
 		say("balanced", SeverityInfo, "The section is balanced, or too small to matter: imbalance %s, %s of the run is lost in it.",
@@ -52,8 +53,35 @@ func sectionVerdicts(m *profile.Meta, s *Section, opt Options) []Verdict {
 			s.AnalysedCount, s.InstanceCount, unit.Percent(s.AnalysedShare))
 	}
 	taskVerdict(s, m.ClockUnit, say)
+	if m.Collector == "simulate" {
+		workerVerdict(s, say)
+	}
 	explanationVerdict(s, opt, say)
 	return out
+}
+
+// loneShare is the share of a section's work from which the thread that does it works alone.
+const loneShare = 0.9
+
+// workerVerdict says of threads that waited for work whether one of them did it all, or none was busy all the time.
+func workerVerdict(s *Section, say func(code, severity, format string, args ...any)) {
+	if s.Tasks != nil || len(s.Threads) < 2 {
+		return
+	}
+	own, most := 0.0, &s.Threads[0]
+	for i := range s.Threads {
+		own += s.Threads[i].Time
+		if s.Threads[i].Time > most.Time {
+			most = &s.Threads[i]
+		}
+	}
+	switch {
+	case most.Time >= loneShare*own && s.ThreadsMin > 2 && s.InstanceCount == 1:
+		say("one-works", SeverityInfo, "Thread %d did %s of this section's work; the others had none, or waited for it.", most.Thread, unit.Percent(ratio(most.Time, own)))
+	case s.AwayShare >= HighShare:
+		say("nobody-busy", SeverityWarn, "For %s of this section even the thread that worked longest (thread %d) waited for work: no stage is busy all the time. "+
+			"Too little is under way at once, or the first and the last of it pass the stages one by one.", unit.Percent(s.AwayShare), most.Thread)
+	}
 }
 
 func threadVerdict(s *Section, say func(code, severity, format string, args ...any)) {

@@ -118,6 +118,9 @@ func (b *builder) section(s *analysis.Section) Section {
 	if t := s.Tasks; t != nil {
 		out.Tasks = &Tasks{Place: place(&t.Place), Count: t.Count, Mean: t.Mean, RuntimeShare: t.RuntimeShare, Advice: t.Advice}
 	}
+	if g := s.Granule; g != nil {
+		out.Granule = &Granule{Place: place(&g.Place), Count: g.Count, Mean: g.Mean}
+	}
 	if starts := place(&s.Starts); starts.File != "" || starts.Function != "" {
 		out.StartsAt = &starts
 	}

@@ -113,6 +113,7 @@ type Section struct {
 	Balanced  bool         `json:"balanced"` // too little to win: no causes were looked for
 	IdleShare float64      `json:"idle_share"`
 	Tasks     *Tasks       `json:"tasks,omitempty"`
+	Granule   *Granule     `json:"granule,omitempty"`
 	Threads   []ThreadTime `json:"threads"` // totals over the instances
 	Worst     Worst        `json:"worst"`   // the instance that lost most
 	Course    Course       `json:"course"`
@@ -135,6 +136,13 @@ type Tasks struct {
 	Mean         float64 `json:"mean"`
 	RuntimeShare float64 `json:"runtime_share"` // of the work
 	Advice       string  `json:"advice"`
+}
+
+// Granule is a piece of work that takes longer than what is lost.
+type Granule struct {
+	Place
+	Count uint64  `json:"count"`
+	Mean  float64 `json:"mean"`
 }
 
 // Stretch is a serial part of the run.
