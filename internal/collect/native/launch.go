@@ -53,6 +53,9 @@ func launch(o *Options, prepare func(pid int) error) (*launched, error) {
 	if !o.NoHooks {
 		l.install(t)
 	}
+	if errors.Is(l.why, hook.ErrGone) { // a static program, before its main function
+		return nil, l.abandon(l.why)
+	}
 	if err := t.Outlive(); err != nil {
 		return nil, l.abandon(err)
 	}

@@ -125,14 +125,18 @@ func TestRegions(t *testing.T) {
 	}
 }
 
+// A static program's sections are found by its symbols; a stripped one is one section, and the profile says why.
 func TestStatic(t *testing.T) {
-	p, res := record(t, Options{Command: []string{build(t, barriers, "-static")}})
-	found := sections(p)
-	if res.Status != 7 || found[profile.SectionTail][0] != 1 {
-		t.Errorf("status %d, sections by kind %v; want the whole run as one section", res.Status, found)
-	}
-	if !noted(p, "no-hooks") {
-		t.Errorf("notes %v do not say why there are no sections", p.Meta().Notes)
+	for _, row := range []struct {
+		flags   []string
+		symbols bool
+	}{{[]string{"-static"}, true}, {[]string{"-static-pie"}, true}, {[]string{"-static", "-s"}, false}} {
+		p, res := record(t, Options{Command: []string{build(t, barriers, row.flags...)}})
+		found := sections(p)
+		barrier, join := found[profile.SectionBarrier], found[profile.SectionJoin]
+		if seen := barrier == [2]int{10, 6} && join[0] == 1; res.Status != 7 || seen != row.symbols || noted(p, "no-hooks") == seen || noted(p, "unhooked") {
+			t.Errorf("%v: status %d, sections by kind %v, notes %v", row.flags, res.Status, found, p.Meta().Notes)
+		}
 	}
 }
 

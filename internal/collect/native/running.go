@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"runtime"
+	"strings"
 
 	"golang.org/x/sys/unix"
 
@@ -45,6 +46,9 @@ func (r *run) hookSeized(t *hook.Tracee) error {
 // takeHooks makes the hooks' code known to those who walk stacks.
 func (r *run) takeHooks(in *hook.Installed) {
 	r.hooks = in
+	if len(in.Refused) > 0 {
+		r.notes.Add("unhooked", "functions of the program that cannot be watched because of how they begin: "+strings.Join(in.Refused, ", "))
+	}
 	r.sampler.walker.Stubs = in.Frame
 	r.sampler.stubs = func(pc uint64) bool { return pc >= in.Lo && pc < in.Hi }
 }

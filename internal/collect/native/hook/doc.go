@@ -4,6 +4,7 @@
 // program's own references to the functions (the slots of its global offset tables) to that code; then it
 // lets go of the program. A call costs two records, some tens of nanoseconds each.
 //
+// A static program has no such slots: its functions are found by its symbols, and get a jump at their beginning.
 // Of locks only the slow path is of interest: there, calls inside of the library's functions are turned, and a free lock costs nothing.
 //
 // It imports x86, unit and golang.org/x/sys/unix only, and knows no profile.

@@ -144,24 +144,34 @@ func check(t *testing.T, ring *Ring, in *Installed, pid int) {
 	}
 }
 
+// A static program is hooked by its symbols, wherever it is loaded; without any it stays as it is.
 func TestStatic(t *testing.T) {
-	path := build(t, "-static")
-	runtime.LockOSThread()
-	defer runtime.UnlockOSThread()
-	cmd, tr := start(t, path)
-	ring, err := NewRing()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer ring.Close()
-	if _, err := Install(tr, ring, funcs); !errors.Is(err, ErrStatic) {
-		t.Errorf("static program: %v, want %v", err, ErrStatic)
-	}
-	if err := tr.Detach(); err != nil {
-		t.Fatal(err)
-	}
-	if _ = cmd.Wait(); cmd.ProcessState.ExitCode() != 7 {
-		t.Errorf("the program was harmed: %v", cmd.ProcessState)
+	for _, row := range []struct {
+		flags []string
+		err   error
+	}{{[]string{"-static"}, nil}, {[]string{"-static-pie"}, nil}, {[]string{"-static", "-s"}, ErrStatic}} {
+		path := build(t, row.flags...)
+		runtime.LockOSThread()
+		defer runtime.UnlockOSThread()
+		cmd, tr := start(t, path)
+		ring, err := NewRing()
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer ring.Close()
+		in, err := Install(tr, ring, funcs)
+		if !errors.Is(err, row.err) {
+			t.Errorf("static program, %v: %v, want %v", row.flags, err, row.err)
+		}
+		if err := tr.Detach(); err != nil {
+			t.Fatal(err)
+		}
+		if _ = cmd.Wait(); cmd.ProcessState.ExitCode() != 7 {
+			t.Errorf("the program was harmed: %v", cmd.ProcessState)
+		}
+		if err == nil {
+			check(t, ring, in, cmd.Process.Pid)
+		}
 	}
 }
 

@@ -17,6 +17,10 @@ type image struct {
 	lo, hi uint64   // run-time addresses
 	unwind uint64   // run-time address of .eh_frame_hdr, 0 if there is none
 	code   *codeMap // nil: not yet read
+
+	static bool     // a program without a dynamic loader
+	main   uint64   // of a static program: its main function
+	starts []uint64 // of a static program: where its functions begin
 }
 
 // imageOf finds the image that holds a run-time address.
@@ -38,14 +42,15 @@ func images(maps []Mapping, wanted map[string]bool) []image {
 			continue
 		}
 		seen[m.Path] = true
-		if im, err := readImage(m.Path, m.Lo, wanted); err == nil { // not ELF: data that the program maps
+		if im, err := readImage(m.Path, m.Lo, len(out) == 0, wanted); err == nil { // not ELF: data that the program maps
 			out = append(out, im)
 		}
 	}
 	return out
 }
 
-func readImage(path string, lo uint64, wanted map[string]bool) (image, error) {
+// readImage reads one file; first is the program itself.
+func readImage(path string, lo uint64, first bool, wanted map[string]bool) (image, error) {
 	f, err := elf.Open(path)
 	if err != nil {
 		return image{}, err
@@ -58,13 +63,20 @@ func readImage(path string, lo uint64, wanted map[string]bool) (image, error) {
 		}
 	}
 	im.lo = lo
+	program, interpreted := f.Type == elf.ET_EXEC || f.Entry != 0, false
 	for _, p := range f.Progs {
 		switch p.Type {
+		case elf.PT_INTERP:
+			interpreted = true
 		case elf.PT_LOAD:
 			im.hi = max(im.hi, p.Vaddr+p.Memsz+im.bias)
 		case elf.PT_GNU_EH_FRAME:
 			im.unwind = p.Vaddr + im.bias
 		}
+	}
+	if program && !interpreted && first {
+		im.readStatic(f, wanted)
+		return im, nil
 	}
 	syms, err := f.DynamicSymbols()
 	if err != nil {

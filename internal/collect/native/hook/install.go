@@ -27,20 +27,24 @@ type Func struct {
 	Fetch     bool   // a return record's Arg1 is what the first argument points to, if the result is 0; not with StackArgs
 }
 
-// ErrStatic is returned for programs without references to shared functions: linked statically, or not by the C library's rules.
-var ErrStatic = errors.New("the program calls no synchronisation function of a shared library")
+// ErrStatic is returned for programs without references to shared functions, and without symbols by which functions of their own could be found.
+var ErrStatic = errors.New("the program calls no synchronisation function of a shared library, and has no symbols of its own by which lime could find them")
 
 // ErrThreadID is returned where the thread library does not keep thread ids where lime looks for them.
 var ErrThreadID = errors.New("the thread library does not tell its threads' ids")
 
 // Installed describes what was put into the program.
 type Installed struct {
-	Lo, Hi  uint64   // addresses of the code
-	Hooked  []string // functions that are watched
+	Lo, Hi uint64   // addresses of the code
+	Hooked []string // functions that are watched
+	// Refused are functions of a static program that are not, because of how they begin.
+	Refused []string
 	frames  []frame
 	slots   []slot
 	patches []patch
 	inner   map[int]bool // functions that are hooked inside
+
+	overwritten map[uint64]bool // functions of a static program that begin with a jump
 }
 
 // Inner reports whether the records of a function come from inside of it: their caller is the function itself, or what it goes on as.
@@ -71,8 +75,13 @@ func Install(t *Tracee, r *Ring, funcs []Func) (*Installed, error) {
 	if err != nil {
 		return nil, err
 	}
-	if !anyReference(ims) {
-		return nil, ErrStatic
+	if im := staticImage(ims); im != nil {
+		err = t.prepareStatic(im)
+	} else if !anyReference(ims) {
+		err = ErrStatic
+	}
+	if err != nil {
+		return nil, err
 	}
 	tid, err := t.threadIDOffset()
 	if err != nil {
@@ -99,8 +108,9 @@ func (t *Tracee) images(funcs []Func) ([]image, error) {
 	return images(maps, wanted), nil
 }
 
-func anyReferenceTo(ims []image, name string) bool {
-	return slices.ContainsFunc(ims, func(im image) bool { return len(im.refs[name]) > 0 })
+// calledAtAll reports whether anything in the program may call a function.
+func calledAtAll(ims []image, name string) bool {
+	return staticImage(ims) != nil || slices.ContainsFunc(ims, func(im image) bool { return len(im.refs[name]) > 0 })
 }
 
 func anyReference(ims []image) bool {
@@ -117,11 +127,11 @@ const codeRoom = 1 << 17
 
 // install writes the stubs, then turns the references to them.
 func (t *Tracee) install(funcs []Func, ims []image, params stubParams) (*Installed, error) {
-	base, err := t.syscall(unix.SYS_MMAP, 0, codeRoom, unix.PROT_READ|unix.PROT_EXEC, unix.MAP_PRIVATE|unix.MAP_ANONYMOUS, ^uint64(0), 0)
+	base, err := t.mapCode(ims)
 	if err != nil {
 		return nil, err
 	}
-	in := &Installed{Lo: base, Hi: base + ringCalls*thunkBytes, inner: map[int]bool{}}
+	in := &Installed{Lo: base, Hi: base + ringCalls*thunkBytes, inner: map[int]bool{}, overwritten: map[uint64]bool{}}
 	if err := t.write(base, thunks(params.ring)); err != nil {
 		return nil, err
 	}
@@ -133,18 +143,21 @@ func (t *Tracee) install(funcs []Func, ims []image, params stubParams) (*Install
 		if p.target == 0 || inside[f.Same] {
 			continue
 		}
-		if f.Inner && anyReferenceTo(ims, f.Name) {
+		if f.Inner && calledAtAll(ims, f.Name) {
 			if in.inner[i], err = t.slowPath(in, ims, f, p); err != nil {
 				return nil, err
 			}
 			inside[f.Name] = in.inner[i]
 		}
-		if !in.inner[i] {
-			if err := t.hook(in, ims, f.Name, newStub(p)); err != nil {
+		hooked := in.inner[i]
+		if !hooked {
+			if hooked, err = t.hook(in, ims, f.Name, p); err != nil {
 				return nil, err
 			}
 		}
-		in.Hooked = append(in.Hooked, f.Name)
+		if hooked {
+			in.Hooked = append(in.Hooked, f.Name)
+		}
 	}
 	return in, nil
 }
@@ -158,12 +171,15 @@ func (p stubParams) of(i int, f *Func, ims []image) stubParams {
 }
 
 // hook puts a stub in the place of a function.
-func (t *Tracee) hook(in *Installed, ims []image, name string, s stub) error {
-	at, err := t.place(in, name, s)
-	if err != nil {
-		return err
+func (t *Tracee) hook(in *Installed, ims []image, name string, p stubParams) (hooked bool, err error) {
+	if im := staticImage(ims); im != nil {
+		return t.overwrite(in, im, name, p)
 	}
-	return t.redirect(in, ims, name, at)
+	at, err := t.place(in, name, newStub(p))
+	if err != nil {
+		return false, err
+	}
+	return true, t.redirect(in, ims, name, at)
 }
 
 // place writes a stub behind those that are there, and returns its address.

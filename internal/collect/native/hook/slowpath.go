@@ -133,7 +133,7 @@ func (m *codeMap) callsFutex(entry uint64) (yes bool) {
 // slowPath hooks a function at its slow calls. It reports false if there are none, or if they are out of reach of the stubs.
 func (t *Tracee) slowPath(in *Installed, ims []image, f *Func, p stubParams) (bool, error) {
 	im := imageOf(ims, p.target)
-	if im == nil || im.unwind == 0 {
+	if im == nil || im.unwind == 0 && im.code == nil {
 		return false, nil
 	}
 	if im.code == nil {

@@ -12,7 +12,7 @@ import (
 )
 
 // ErrGone is returned when the program ended before it could be prepared.
-var ErrGone = errors.New("the program ended before its first instruction")
+var ErrGone = errors.New("the program ended before its own code began")
 
 // Tracee is a program that is stopped under ptrace. All methods must be called on the OS thread that traces it.
 type Tracee struct {
@@ -89,7 +89,11 @@ func (t *Tracee) RunToEntry() error {
 	if err != nil {
 		return err
 	}
-	entry := v[atEntry]
+	return t.runTo(v[atEntry])
+}
+
+// runTo lets the program run until it comes to an address where an instruction begins.
+func (t *Tracee) runTo(entry uint64) error {
 	var old [1]byte
 	if err := t.read(entry, old[:]); err != nil {
 		return err
@@ -108,7 +112,7 @@ func (t *Tracee) RunToEntry() error {
 		return fmt.Errorf("registers of process %d: %w", t.PID, err)
 	}
 	if regs.Rip != entry+1 {
-		return fmt.Errorf("process %d stopped at %#x, not at its entry %#x", t.PID, regs.Rip, entry)
+		return fmt.Errorf("process %d stopped at %#x, not at %#x", t.PID, regs.Rip, entry)
 	}
 	regs.Rip = entry
 	if err := unix.PtraceSetRegs(t.PID, &regs); err != nil {
