@@ -177,6 +177,10 @@ const (
 	KindLoopLeft    = "loop-left"
 )
 
+// MetricIdleness is the metric of call paths whose rows may take back what earlier ones said: how many threads a run can keep busy is known at its
+// end. Only the sum of a path's rows counts.
+const MetricIdleness = "idleness"
+
 // NoteGoroutines is the code of the note of a program whose work wanders between its threads.
 const NoteGoroutines = "goroutines"
 

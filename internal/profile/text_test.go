@@ -102,6 +102,7 @@ func TestTextErrors(t *testing.T) {
 		{base + "instance section=0\npart thread=0\nedges 0 -1\n", "is no number that fits"},
 		{base + "path 0 parent=0\n", "path 0: path 0 does not exist"},
 		{base + "sample value=-1\n", "path_sample 0: value -1"},
+		{base + "sample metric=time value=-1\n", "path_sample 0: value -1"},
 		{base + "node 1 function=\xff\n", "not UTF-8"},
 	} {
 		if _, err := ParseText(c.text); err == nil || !strings.Contains(err.Error(), c.want) {

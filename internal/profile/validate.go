@@ -124,7 +124,7 @@ func (t *Tables) checkMore(at, n extent) error {
 			r.to("path", int32(x.Path), n.paths)
 			r.to("thread", int32(x.Thread), n.threads)
 			r.to("section", int32(x.Section), n.sections)
-			r.that(!math.IsNaN(x.Value) && !math.IsInf(x.Value, 0) && x.Value >= 0, "value %v", x.Value)
+			r.that(!math.IsNaN(x.Value) && !math.IsInf(x.Value, 0) && (x.Value >= 0 || x.Metric == MetricIdleness), "value %v", x.Value)
 		}),
 	} {
 		if err != nil {

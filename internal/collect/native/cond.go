@@ -1,6 +1,7 @@
 package native
 
 import (
+	"math"
 	"slices"
 
 	"lime/internal/collect/native/hook"
@@ -31,8 +32,15 @@ func (r *run) enterFutex(t *thread, h *hook.Record, at uint64) {
 	switch h.Arg1 & command {
 	case wait, waitBitset:
 		r.beginWait(t, h, at, true)
+		if t.cond.on {
+			r.meets(t, h)
+		}
 	case wake, wakeBitset:
-		r.wakeSome(t, h, at, int(int32(h.Arg1>>32)))
+		n := int(int32(h.Arg1 >> 32))
+		if n == math.MaxInt32 && !t.covered() && !t.idle {
+			r.arriveUnseen(t, r.meets(t, h), h.Arg0, at)
+		}
+		r.wakeSome(t, h, at, n)
 	}
 }
 

@@ -5,6 +5,8 @@ import (
 	"maps"
 	"slices"
 	"sort"
+
+	"lime/internal/profile"
 )
 
 // idling charges idleness to the code that runs meanwhile. With no more threads than cores, what the others do at that moment tells. With
@@ -81,7 +83,7 @@ func (i *idling) corrections(visit func(k pathKey, change float64)) {
 		return cmp.Or(cmp.Compare(a.path, b.path), cmp.Compare(a.thread, b.thread), cmp.Compare(a.working, b.working))
 	})
 	for _, k := range keys {
-		p := pathKey{k.path, k.thread, noSection, "idleness"}
+		p := pathKey{k.path, k.thread, noSection, profile.MetricIdleness}
 		now[p] += l.samples[k] * float64(max(0, width-k.working)) / float64(k.working)
 	}
 	for p := range i.written {

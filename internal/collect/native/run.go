@@ -51,6 +51,7 @@ type run struct {
 	handles  map[uint64]*thread    // by pthread_t
 	open     map[uint64]openRegion // by what names the call
 	waiters  map[uint64][]*thread
+	meetings map[uint64]*meeting // by futex
 	unlocks  map[uint64][]unlock
 	sites    map[siteKey]site
 	left     map[unit.Addr]int // by innermost call: how many functions the threads leave between two of them
@@ -93,7 +94,7 @@ func Run(ctx context.Context, o Options) (Result, error) {
 
 func newRun(o Options) *run {
 	return &run{o: o, keepAt: firstKeep, table: table(), kernel: applying(), hooked: hooking(), byTID: map[int32]*thread{}, handles: map[uint64]*thread{}, open: map[uint64]openRegion{},
-		waiters: map[uint64][]*thread{}, unlocks: map[uint64][]unlock{}, sites: map[siteKey]site{}, left: map[unit.Addr]int{}, children: map[int32]bool{}, kinds: map[string]bool{}, eventIDs: map[uint64]string{}, aliens: map[int32]bool{}, notes: collect.Notes{}}
+		waiters: map[uint64][]*thread{}, meetings: map[uint64]*meeting{}, unlocks: map[uint64][]unlock{}, sites: map[siteKey]site{}, left: map[unit.Addr]int{}, children: map[int32]bool{}, kinds: map[string]bool{}, eventIDs: map[uint64]string{}, aliens: map[int32]bool{}, notes: collect.Notes{}}
 }
 
 // start launches the program.

@@ -72,6 +72,7 @@ func (r *run) hookAgain() {
 	clear(r.handles)
 	clear(r.open)
 	clear(r.waiters)
+	clear(r.meetings)
 	clear(r.unlocks)
 	r.hooks = nil
 	if r.o.NoHooks || r.prog != nil && r.prog.pidfd < 0 {
