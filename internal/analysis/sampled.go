@@ -75,8 +75,14 @@ func (r *runner) explainSampled(sec *Section) error {
 		walk.walk(root, nil)
 	}
 	walk.onCPU = 1 - blocked
+	if steady && w.steadyShare() < mostlySteady { // only what is steady has been looked at
+		walk.onCPU *= w.steadyLoss()
+	}
 	if walk.price >= worthOf*max(root.m.cov, 0) && walk.price > 0 {
 		r.dear[sec.ID] = min(1, walk.price/root.m.cov*walk.onCPU)
+		if steady {
+			r.eventCauses(sec, w, walk, r.dear[sec.ID])
+		}
 	}
 	r.sampledCauses(sec, w, walk)
 	return nil

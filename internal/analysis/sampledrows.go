@@ -15,15 +15,16 @@ import (
 // is known; its samples divide it among the blocks, with one sample's weight given to how the thread divides its time
 // over all instances, for rows that have few samples or none.
 type rows struct {
-	s2      float64 // sum of squared deviations
-	time    float64
-	n       float64
-	blocks  map[profile.NodeID]mass
-	threads map[profile.ThreadID]*threadRows
-	trips   *trips
-	waits   map[int32]mass // by event: waits for locks
-	parts   int
-	uneven  []unevenness
+	s2       float64 // sum of squared deviations
+	time     float64
+	n        float64
+	blocks   map[profile.NodeID]mass
+	threads  map[profile.ThreadID]*threadRows
+	trips    *trips
+	waits    map[int32]mass                         // by event: waits for locks
+	happened map[int32]map[profile.ThreadID]float64 // by event: how often, as far as sampled
+	parts    int
+	uneven   []unevenness
 }
 
 // threadRows is what the rows of one thread have in common.
@@ -38,7 +39,7 @@ type threadRows struct {
 
 // gather reads all instances of a section.
 func (r *runner) gather(id profile.SectionID) (*rows, error) {
-	w := &rows{blocks: map[profile.NodeID]mass{}, threads: map[profile.ThreadID]*threadRows{}, trips: newTrips(), waits: map[int32]mass{}}
+	w := &rows{blocks: map[profile.NodeID]mass{}, threads: map[profile.ThreadID]*threadRows{}, trips: newTrips(), waits: map[int32]mass{}, happened: map[int32]map[profile.ThreadID]float64{}}
 	for in, err := range r.src.Instances(id) {
 		if err != nil {
 			return nil, fmt.Errorf("section %d: %w", id, err)
@@ -86,9 +87,13 @@ func (w *rows) add(tab *profile.Tables, in *profile.Instance) {
 		w.parts++
 		u.abs, u.most = u.abs+math.Abs(dev)/float64(len(t)), max(u.most, math.Abs(dev))
 	}
+	if len(t) > 0 {
+		u.late = slices.Max(t) - mean
+	}
 	u.rel = ratio(u.abs, mean)
 	w.uneven = append(w.uneven, u)
 	w.addWaits(in, t, mean)
+	w.addEvents(tab, in)
 	visits(func(part int, v profile.NodeID, k float64) {
 		x := (t[part] - mean) * (t[part] - min(t[part], float64(in.Parts[part].LockWait))) / (n[part] + 1)
 		m := w.blocks[v]
@@ -139,12 +144,36 @@ func (w *rows) waitShares() map[int32]float64 {
 // steady reports whether the same threads take longer in most instances, so that the deviations of a thread add up instead
 // of cancelling. Then the threads' sums over the instances tell more than single instances, in which much is chance.
 func (w *rows) steady() bool {
-	sumSq, k := 0.0, w.instances()
-	for _, t := range w.threads {
-		sumSq += t.dev * t.dev
+	part, k := w.steadyShare(), w.instances()
+	return part > mostlySteady || part > leastSteady && part*k > surelySteady
+}
+
+// Limits of what counts as the same threads taking longer.
+const (
+	mostlySteady = 0.5
+	leastSteady  = 0.02
+	surelySteady = 10 // times what chance brings about
+)
+
+// steadyShare is the part of the unevenness that is the same in all instances: 1 if they are alike; of mere chance, one by their number.
+func (w *rows) steadyShare() float64 {
+	sumSq := 0.0
+	for _, id := range slices.Sorted(maps.Keys(w.threads)) {
+		sumSq += w.threads[id].dev * w.threads[id].dev
 	}
-	part := ratio(sumSq, w.s2*k) // 1 if all instances are alike; of mere chance, 1/k
-	return part > 0.5 || part > 0.1 && part*k > 10
+	return ratio(sumSq, w.s2*w.instances())
+}
+
+// steadyLoss is the part of what the instances lose that they would lose if every thread took its mean time in each.
+func (w *rows) steadyLoss() float64 {
+	late, sum, most := 0.0, 0.0, 0.0
+	for i := range w.uneven {
+		late += w.uneven[i].late
+	}
+	for _, id := range slices.Sorted(maps.Keys(w.threads)) {
+		sum, most = sum+w.threads[id].time, max(most, w.threads[id].time)
+	}
+	return min(1, ratio(most-sum/max(1, float64(len(w.threads))), late))
 }
 
 // unevenness is how far an instance's parts are from their mean.
@@ -152,6 +181,7 @@ type unevenness struct {
 	weight    float64 // time of all parts
 	abs, most float64 // mean and largest deviation
 	rel       float64 // the mean one, by the mean time
+	late      float64 // of the last part
 }
 
 // noise reports whether the threads differ by no more than what interrupts, caches, other programs and the clock explain, now the

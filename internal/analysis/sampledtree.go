@@ -274,12 +274,13 @@ func (w *walker) judge(rest, inside mass) int {
 
 // walker looks for the boundaries at which unevenness begins.
 type walker struct {
-	ps    *procs
-	total mass
-	loop  func(b boundary) length // what samples tell of a loop's length
-	onCPU float64                 // share of the uneven time that is not spent waiting for locks
-	found []*found
-	price float64 // the part of the effect that lies in code which all threads run equally often
+	ps     *procs
+	total  mass
+	loop   func(b boundary) length // what samples tell of a loop's length
+	onCPU  float64                 // share of the uneven time that is not spent waiting for locks
+	found  []*found
+	price  float64 // the part of the effect that lies in code which all threads run equally often
+	prices []*part // that code
 }
 
 // found is a boundary that explains a part of the effect, with those that explain it as well.
@@ -362,8 +363,11 @@ func (w *walker) split(q *part, kids []*part, since []*part) {
 	}
 }
 
-// similar reports whether all the parts are equally uneven, as those of one uneven whole are.
+// similar reports whether several parts are equally uneven, as those of one uneven whole are.
 func similar(kids []*part) bool {
+	if len(kids) < 2 {
+		return false
+	}
 	lo, hi := math.Inf(1), 0.0
 	for _, k := range kids {
 		lo, hi = min(lo, k.m.density()), max(hi, k.m.density())
@@ -381,12 +385,16 @@ func (w *walker) name(q *part, since []*part) {
 	best, most := since[0], -1
 	for _, s := range since {
 		r := w.preference(s.b)
+		if r == rankJoin && w.around(s) {
+			r = rankNone
+		}
 		if r > most || r == most && w.inner(best, s, r) {
 			best, most = s, r
 		}
 	}
 	if most <= rankCall && w.decided(since) {
 		w.price += q.m.cov
+		w.prices = append(w.prices, q)
 		return
 	}
 	f := &found{cause: best, m: q.m}
@@ -449,6 +457,16 @@ func (w *walker) preference(b boundary) int {
 		return rankIndirect
 	}
 	return rankNone
+}
+
+// around reports whether code next to a branch, which it does not decide over, is about as uneven as what lies behind it.
+func (w *walker) around(s *part) bool {
+	if s.up == nil {
+		return false
+	}
+	rest := s.up.m
+	rest.add(s.m, -1)
+	return rest.n >= 3 && rest.density() > 0.5*s.m.density() && rest.cov > sureZ*math.Sqrt(w.variance(rest))
 }
 
 // decided reports whether samples tell of every loop among the boundaries that it is even, and there is one.

@@ -111,7 +111,7 @@ func (ts *trips) judge(v profile.NodeID, exits int, steady bool, w *rows) length
 	case exits > 1 && e+surelyZ*se < 0:
 		l.verdict = loopUneven
 	case e+surelyZ*se < 0: // it cannot come nearer to its only end and go round more often: what was read is not its length
-	case exits == 1 && e+sureLoop*se < evenLoop:
+	case exits == 1 && (e+sureLoop*se < evenLoop || l.odds < -surelyZ):
 		l.verdict = loopEven
 	case e > unevenLoop && e-sureLoop*se > leastLoop:
 		l.verdict = loopUneven
