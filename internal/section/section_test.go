@@ -507,6 +507,36 @@ func TestRecognise(t *testing.T) {
 			50 2 exit`, `
 			built-barrier @78 0[0-10>30] 1[0-20>30] 2[0-30>30]
 			exit @0 0[31-50>50] 1[33-50>50] 2[30-50>50]`},
+		{"a barrier's function, called at two places: the call of those who waited", `
+			0 0 start
+			0 1 start of=0
+			0 2 start of=0
+			10 0 wait obj=9 at=50:501/1:100
+			20 1 wait obj=9 at=50:501/1:100
+			30 2 release obj=9 woken=0,1 at=50:502/1:100
+			30 0 go
+			30 1 go
+			40 0 wait obj=9 at=50:501/1:100
+			45 1 wait obj=9 at=50:501/1:100
+			50 2 release obj=9 woken=0,1 at=50:502/1:110
+			50 0 go
+			50 1 go`, `
+			built-barrier @100 0[0-10>30] 1[0-20>30] 2[0-30>30]
+			built-barrier @100 0[30-40>50] 1[30-45>50] 2[30-50>50]`},
+		{"a barrier written out in a function that two call: the line of the wait", `
+			0 0 start
+			0 1 start of=0
+			0 2 start of=0
+			10 0 wait obj=9 at=50:501/1:100
+			20 1 wait obj=9 at=50:501/1:100
+			30 2 release obj=9 woken=0,1 at=50:502/2:110
+			30 0 go
+			30 1 go
+			40 0 wait obj=9 at=50:501/1:100 kept=1
+			45 1 wait obj=9 at=50:501/1:100 kept=1
+			50 2 release obj=9 woken=0,1 at=50:502/2:110 kept=1`, `
+			built-barrier @501 0[0-10>30] 1[0-20>30] 2[0-30>30]
+			built-barrier @501 0[30-40>50] 1[30-45>50] 2[30-50>50]`},
 		{"a pipeline is one section: its stages only wait for work", `
 			0 0 start
 			0 0 create of=1 at=1:100
