@@ -5,20 +5,21 @@ import (
 	"testing"
 
 	"lime/internal/analysis/synth"
+	"lime/internal/profile"
 )
 
-// BenchmarkEvents is the method on one instance, as the number of events grows.
+// BenchmarkEvents is the method on one instance, as the number of events grows: counts that are a flow, and counts that
+// are none.
 func BenchmarkEvents(b *testing.B) {
-	for _, events := range []int{1000, 10_000, 100_000, 300_000, 1_000_000} {
-		b.Run(fmt.Sprintf("%dx64", events), func(b *testing.B) {
-			p := synth.Profile(synth.Default(events, 64))
-			b.ReportAllocs()
-			for b.Loop() {
-				if _, err := Run(p, Options{}); err != nil {
-					b.Fatal(err)
-				}
-			}
-		})
+	for _, made := range []struct {
+		name string
+		make func(synth.Spec) *profile.Profile
+	}{{"flow", synth.Flow}, {"noise", synth.Profile}} {
+		for _, events := range []int{1000, 10_000, 100_000, 300_000, 1_000_000} {
+			b.Run(fmt.Sprintf("%s/%dx64", made.name, events), func(b *testing.B) {
+				benchmark(b, made.make(synth.Default(events, 64)))
+			})
+		}
 	}
 }
 
@@ -26,7 +27,11 @@ func BenchmarkEvents(b *testing.B) {
 func BenchmarkInstances(b *testing.B) {
 	s := synth.Default(1000, 64)
 	s.Instances = 300
-	p := synth.Profile(s)
+	benchmark(b, synth.Profile(s))
+}
+
+func benchmark(b *testing.B, p *profile.Profile) {
+	b.ReportAllocs()
 	for b.Loop() {
 		if _, err := Run(p, Options{}); err != nil {
 			b.Fatal(err)

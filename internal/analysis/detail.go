@@ -166,7 +166,7 @@ func (r *runner) findRivals(o *outcome, f finding) []Rival {
 	for _, s := range o.model.Steps {
 		chosen[s.Index] = true
 	}
-	swapped := stat.Swap(o.m.t, o.clusters, o.model, at)
+	swapped := o.choice.Swap(o.model, at)
 	order := make([]int, 0)
 	for c, r2 := range swapped {
 		if !chosen[c] && r2 >= lo && stat.Dot(o.clusters.Row(c), o.m.t)*f.corr > 0 {

@@ -27,8 +27,10 @@ type matrix struct {
 	t      []float64 // unit vector of times
 	size   float64   // length of the centred times
 	events []event
-	fold   *stat.Folder
-	corr   []float64 // of each group with t
+	fold   *stat.Folder // while events are added
+	x      stat.Matrix  // unit vector of each group
+	weight []int32      // events of each group
+	corr   []float64    // of each group with t
 	stats  EventStats
 	byEdge map[int32]int32 // edge -> group
 	row    []uint64        // scratch
@@ -39,7 +41,7 @@ type matrix struct {
 }
 
 // newMatrix prepares an instance.
-func newMatrix(p *program, in *profile.Instance) (*matrix, error) {
+func newMatrix(p *program, in *profile.Instance, workers int) (*matrix, error) {
 	m := &matrix{in: in, raw: times(in), byEdge: map[int32]int32{}, visits: map[profile.NodeID][]uint64{},
 		merged: map[int32][]uint64{}}
 	m.sortThreads()
@@ -57,7 +59,7 @@ func newMatrix(p *program, in *profile.Instance) (*matrix, error) {
 	if err := m.addHardware(p); err != nil {
 		return nil, err
 	}
-	m.correlate()
+	m.correlate(workers)
 	return m, nil
 }
 
@@ -173,15 +175,15 @@ func (m *matrix) countVisit(e *profile.Edge, n []uint64) {
 	}
 }
 
-// correlate computes every group's correlation with the times.
-func (m *matrix) correlate() {
-	x := m.fold.Matrix()
-	m.corr = make([]float64, m.fold.Len())
+// correlate makes the groups' vectors, and computes the correlation of each with the times.
+func (m *matrix) correlate(workers int) {
+	m.x, m.weight, m.fold = m.fold.Matrix(workers), m.fold.Weights(), nil
+	m.corr = make([]float64, m.x.Len())
 	for g := range m.corr {
-		m.corr[g] = max(-1, min(1, stat.Dot(x.Row(g), m.t)))
+		m.corr[g] = max(-1, min(1, stat.Dot(m.x.Row(g), m.t)))
 	}
 	m.stats.Kept = float64(len(m.events))
-	m.stats.Distinct = float64(m.fold.Len())
+	m.stats.Distinct = float64(len(m.corr))
 }
 
 // addCounts adds an edge's counts, by thread in the order of times, to sum.

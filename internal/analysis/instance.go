@@ -41,6 +41,7 @@ type outcome struct {
 	m        *matrix // of the heaviest instances only
 	label    []int32 // group -> cluster
 	clusters stat.Matrix
+	choice   *stat.Selector // of the clusters
 	model    stat.Model
 	controls []bool
 	threads  int
@@ -56,7 +57,7 @@ const minThreads = 3
 func (r *runner) analyse(in *profile.Instance, weight float64) (*outcome, error) {
 	o := &outcome{seq: in.Seq, weight: weight, timing: timed(in.Seq, times(in)), threads: len(in.Parts),
 		lines: map[int32][]Member{}, others: map[int32][]Rival{}}
-	m, err := newMatrix(r.prog, in)
+	m, err := newMatrix(r.prog, in, r.opt.Workers)
 	if err != nil {
 		return nil, err
 	}
@@ -85,7 +86,7 @@ func (r *runner) samples(in *profile.Instance) float64 {
 
 // cluster groups the events, classifies the clusters and makes their vectors.
 func (o *outcome) cluster(opt Options) {
-	x, w := o.m.fold.Matrix(), o.m.fold.Weights()
+	x, w := o.m.x, o.m.weight
 	label, k := stat.Cluster(x, w, stat.ClusterOptions{Threshold: opt.ClusterThreshold, Bulk: opt.BulkThreshold, Workers: opt.Workers})
 	o.label, o.clusters, o.controls = label, stat.NewMatrix(k, x.N), make([]bool, k)
 	for g, c := range label {
@@ -110,7 +111,8 @@ func (o *outcome) cluster(opt Options) {
 
 // regress chooses the clusters that predict the times.
 func (o *outcome) regress(opt Options) {
-	o.model = stat.Select(o.m.t, o.clusters, opt.Alpha)
+	o.choice = stat.NewSelector(o.m.t, o.clusters)
+	o.model = o.choice.Select(opt.Alpha)
 	k := len(o.model.Steps)
 	o.stats.Predictors = float64(k)
 	o.r2.Value = o.model.R2
@@ -189,7 +191,7 @@ func (o *outcome) stability(opt Options) []float64 {
 	folds := 0.0
 	for out := n - 1; out >= 0; out -= step {
 		folds++
-		m := stat.Select(without(o.m.t, out), withoutAll(o.clusters, out), opt.Alpha)
+		m := o.choice.SelectWithout(out, opt.Alpha)
 		for k, st := range o.model.Steps {
 			for _, s := range m.Steps {
 				if s.Index == st.Index || closeTo(o.clusters, s.Index, st.Index) {
@@ -216,18 +218,4 @@ const (
 func closeTo(x stat.Matrix, a, b int) bool {
 	r := stat.Dot(x.Row(a), x.Row(b))
 	return r > 0.95 || r < -0.95
-}
-
-func without(v []float64, out int) []float64 {
-	w := append(append(make([]float64, 0, len(v)-1), v[:out]...), v[out+1:]...)
-	stat.Unit(w)
-	return w
-}
-
-func withoutAll(x stat.Matrix, out int) stat.Matrix {
-	y := stat.Matrix{N: x.N - 1, Rows: make([]float64, 0, x.Len()*(x.N-1))}
-	for i := range x.Len() {
-		y.Rows = append(y.Rows, without(x.Row(i), out)...)
-	}
-	return y
 }

@@ -154,7 +154,7 @@ func (r *runner) iterates(o *outcome, header, back int32) bool {
 	if stat.Unit(v) == 0 {
 		return false
 	}
-	return stat.Dot(v, o.m.fold.Matrix().Row(int(o.m.byEdge[back]))) >= r.opt.ClusterThreshold
+	return stat.Dot(v, o.m.x.Row(int(o.m.byEdge[back]))) >= r.opt.ClusterThreshold
 }
 
 // edgeName names an edge's kind of event.

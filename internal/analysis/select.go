@@ -99,7 +99,7 @@ func (r *runner) outcomes(s *summary, chosen []choice, few int) ([]*outcome, err
 func (r *runner) one(in *profile.Instance, weight float64, keep bool) (*outcome, error) {
 	o, err := r.analyse(in, weight)
 	if err == nil && !keep {
-		o.m, o.clusters.Rows, o.label = nil, nil, nil
+		o.m, o.clusters.Rows, o.label, o.choice = nil, nil, nil, nil
 	}
 	return o, err
 }

@@ -1,6 +1,9 @@
 package stat
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 // Step is one predictor that forward selection kept.
 type Step struct {
@@ -29,32 +32,85 @@ const (
 // vectors. Of candidates that fit as well, one that grows with y goes before one that shrinks, then
 // the smallest index. There are never more predictors than n-2.
 func Select(y []float64, x Matrix, alpha float64) Model {
-	return newSelection(y, x).run(alpha)
+	return NewSelector(y, x).Select(alpha)
 }
 
+// Selector makes models of one y on the same candidates. It keeps their scalar products with those that were ever chosen:
+// no model needs more of them, be it one with a component left out.
+type Selector struct {
+	y        []float64
+	x        Matrix
+	size     []float64         // squared length of each candidate
+	corr     []float64         // its product with y
+	products map[int][]float64 // of a chosen candidate with all
+}
+
+// NewSelector prepares the choice of predictors of y among the rows of x, unit vectors or nil ones.
+func NewSelector(y []float64, x Matrix) *Selector {
+	s := &Selector{y: y, x: x, size: make([]float64, x.Len()), corr: make([]float64, x.Len()), products: map[int][]float64{}}
+	for i := range s.size {
+		v := x.Row(i)
+		s.size[i], s.corr[i] = Dot(v, v), Dot(v, y)
+	}
+	return s
+}
+
+// with returns the products of candidate i with all.
+func (s *Selector) with(i int) []float64 {
+	p, ok := s.products[i]
+	if !ok {
+		p = make([]float64, s.x.Len())
+		for j := range p {
+			p[j] = Dot(s.x.Row(j), s.x.Row(i))
+		}
+		s.products[i] = p
+	}
+	return p
+}
+
+// Select chooses predictors as the function of that name does.
+func (s *Selector) Select(alpha float64) Model {
+	return s.start().run(alpha)
+}
+
+// start is a selection in which nothing is chosen yet.
+func (s *Selector) start() *selection {
+	return &selection{candidates: s, n: len(s.y), y: s.y, res: slices.Clone(s.y), size: s.size,
+		left: slices.Clone(s.size), corr: slices.Clone(s.corr), gone: make([]bool, len(s.size))}
+}
+
+// vector is candidate i.
+func (s *Selector) vector(i int) []float64 { return s.x.Row(i) }
+
+// candidates are what a selection chooses among.
+type candidates interface {
+	vector(i int) []float64
+	with(i int) []float64 // its products with all, not to be changed
+}
+
+// selection is a model in the making. What the chosen predictors leave of a candidate is known by its length and by its product with
+// what they leave of y: both follow from products of candidates, and the vector itself is never needed.
 type selection struct {
+	candidates
+	n      int       // components
 	y, res []float64 // y and what is left of it
-	x      Matrix
-	left   Matrix // what is left of each candidate
+	size   []float64 // squared length of each candidate
+	left   []float64 // that of what is left of it
+	corr   []float64 // and its product with res
 	gone   []bool
 	model  Model
 	basis  [][]float64 // orthonormal
+	along  [][]float64 // [k][i]: candidate i's component on basis k
 	r      [][]float64 // r[k][j]: chosen predictor k's component on basis j
 }
 
-func newSelection(y []float64, x Matrix) *selection {
-	return &selection{y: y, res: append([]float64(nil), y...), x: x,
-		left: Matrix{N: x.N, Rows: append([]float64(nil), x.Rows...)}, gone: make([]bool, x.Len())}
-}
-
 func (s *selection) run(alpha float64) Model {
-	n := len(s.y)
-	for len(s.basis) < n-2 && Dot(s.res, s.res) > nilResidual && Norm(s.y) > 0 {
+	for len(s.basis) < s.n-2 && Dot(s.res, s.res) > nilResidual*Dot(s.y, s.y) {
 		best, r2 := s.best()
 		if best < 0 {
 			break
 		}
-		st := s.test(best, r2, n-len(s.basis)-2)
+		st := s.test(best, r2, s.n-len(s.basis)-2)
 		if !(st.P < alpha) {
 			break
 		}
@@ -68,18 +124,16 @@ func (s *selection) run(alpha float64) Model {
 func (s *selection) best() (int, float64) {
 	best, most, up := -1, 0.0, false
 	yy := Dot(s.res, s.res)
-	for i := range s.gone {
-		if s.gone[i] {
+	for i, gone := range s.gone {
+		if gone {
 			continue
 		}
-		v := s.left.Row(i)
-		vv := Dot(v, v)
-		if vv < MinTolerance*Dot(s.x.Row(i), s.x.Row(i)) || vv == 0 {
+		if !s.free(i) {
 			s.gone[i] = true
 			continue
 		}
-		c := Dot(v, s.res)
-		r2 := c * c / (vv * yy)
+		c := s.corr[i]
+		r2 := c * c / (s.left[i] * yy)
 		if r2 > most+1e-12 || r2 > most-1e-12 && r2 > 0 && c > 0 && !up {
 			best, most, up = i, r2, c > 0
 		}
@@ -87,9 +141,12 @@ func (s *selection) best() (int, float64) {
 	return best, math.Min(1, most)
 }
 
+// free reports whether enough of a candidate is left.
+func (s *selection) free(i int) bool { return s.left[i] > 0 && s.left[i] >= MinTolerance*s.size[i] }
+
 // test computes the partial F of a candidate with df residual degrees of freedom.
 func (s *selection) test(i int, r2 float64, df int) Step {
-	yy := Dot(s.res, s.res)
+	yy := Dot(s.res, s.res) / Dot(s.y, s.y)
 	f := math.Inf(1)
 	if r2 < 1 {
 		f = r2 * float64(df) / (1 - r2)
@@ -99,27 +156,38 @@ func (s *selection) test(i int, r2 float64, df int) Step {
 
 // take adds a candidate to the model and removes its direction from y and all others.
 func (s *selection) take(i int, st Step) {
-	q := append([]float64(nil), s.x.Row(i)...)
-	coef := make([]float64, len(s.basis)+1)
-	for range 2 {
+	q, coef := s.direction(i)
+	last := len(s.basis)
+	along, size := slices.Clone(s.with(i)), coef[last]
+	for j, a := range s.along {
+		AddScaled(along, -coef[j], a)
+	}
+	Scale(along, 1/size)
+	s.basis, s.along, s.r, s.gone[i] = append(s.basis, q), append(s.along, along), append(s.r, coef), true
+	c := Dot(s.res, q)
+	AddScaled(s.res, -c, q)
+	for j, a := range along {
+		s.left[j] -= a * a
+		s.corr[j] -= a * c
+	}
+	s.model.Steps = append(s.model.Steps, st)
+	s.model.R2 = math.Max(0, math.Min(1, 1-Dot(s.res, s.res)/Dot(s.y, s.y)))
+}
+
+// direction is the part of a candidate that is orthogonal to the basis, as a unit vector, and its components on the basis with it.
+func (s *selection) direction(i int) (q, coef []float64) {
+	q, coef = slices.Clone(s.vector(i)), make([]float64, len(s.basis)+1)
+	for range 2 { // the second pass removes what rounding left
 		for j, b := range s.basis {
 			c := Dot(q, b)
 			coef[j] += c
 			AddScaled(q, -c, b)
 		}
 	}
-	coef[len(s.basis)] = Norm(q)
-	Scale(q, 1/Norm(q))
-	s.basis, s.r, s.gone[i] = append(s.basis, q), append(s.r, coef), true
-	AddScaled(s.res, -Dot(s.res, q), q)
-	for j := range s.gone {
-		if !s.gone[j] {
-			v := s.left.Row(j)
-			AddScaled(v, -Dot(v, q), q)
-		}
-	}
-	s.model.Steps = append(s.model.Steps, st)
-	s.model.R2 = math.Max(0, math.Min(1, 1-Dot(s.res, s.res)/Dot(s.y, s.y)))
+	size := Norm(q)
+	coef[len(s.basis)] = size
+	Scale(q, 1/size)
+	return q, coef
 }
 
 // coefficients solves the triangular system sum_k beta_k r[k][j] = <y, basis j>.
@@ -167,20 +235,20 @@ func prefixP(left float64, k, n, candidates int) float64 {
 
 // Swap returns, for every candidate, the R^2 of the model with that candidate in the stead of
 // the predictor of step at.
-func Swap(y []float64, x Matrix, m Model, at int) []float64 {
-	s := newSelection(y, x)
+func (s *Selector) Swap(m Model, at int) []float64 {
+	sel := s.start()
 	for k, st := range m.Steps {
 		if k != at {
-			s.take(st.Index, st)
+			sel.take(st.Index, st)
 		}
 	}
-	out := make([]float64, x.Len())
-	base := 1 - Dot(s.res, s.res)/Dot(y, y)
+	out := make([]float64, s.x.Len())
+	yy := Dot(s.y, s.y)
+	base := 1 - Dot(sel.res, sel.res)/yy
 	for i := range out {
-		v := s.left.Row(i)
-		if vv := Dot(v, v); !s.gone[i] && vv > MinTolerance*Dot(x.Row(i), x.Row(i)) {
-			c := Dot(v, s.res)
-			out[i] = math.Min(1, base+c*c/(vv*Dot(y, y)))
+		if !sel.gone[i] && sel.free(i) {
+			c := sel.corr[i]
+			out[i] = math.Min(1, base+c*c/(sel.left[i]*yy))
 		}
 	}
 	return out

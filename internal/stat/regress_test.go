@@ -3,6 +3,7 @@ package stat
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
@@ -147,6 +148,51 @@ func TestFamilyPKeepsTruth(t *testing.T) {
 	}
 }
 
+// without is what a vector becomes when a component is left out.
+func without(v []float64, out int) []float64 {
+	w := slices.Delete(slices.Clone(v), out, out+1)
+	Unit(w)
+	return w
+}
+
+// A model with a component left out must be the model of the vectors that are left.
+func TestSelectWithout(t *testing.T) {
+	for seed := range uint64(300) {
+		r := rand.New(rand.NewPCG(seed, 21))
+		n := 3 + r.IntN(20)
+		x := planted(r, 1+r.IntN(60), n)
+		for range r.IntN(4) { // events of one thread only, nearly
+			v := make([]float64, n)
+			v[r.IntN(n)] = 1
+			AddScaled(v, []float64{0, 1e-15, 1e-9, 1e-6, 1e-3, 0.03}[r.IntN(6)], noise(r, n))
+			Unit(v)
+			x.Rows = append(x.Rows, v...)
+		}
+		y := response(r, x, r.Float64())
+		if r.IntN(3) == 0 {
+			y = slices.Clone(x.Row(x.Len() - 1))
+		}
+		s := NewSelector(y, x)
+		for out := range n {
+			less := Matrix{N: n - 1}
+			for i := range x.Len() {
+				less.Rows = append(less.Rows, without(x.Row(i), out)...)
+			}
+			want, got := Select(without(y, out), less, 0.05), s.SelectWithout(out, 0.05)
+			if !sameModel(want, got) {
+				t.Fatalf("seed %d, %d of %d threads left out: got %+v, want %+v", seed, out, n, got, want)
+			}
+		}
+	}
+}
+
+// sameModel compares the steps of two models.
+func sameModel(a, b Model) bool {
+	return slices.EqualFunc(a.Steps, b.Steps, func(x, y Step) bool {
+		return x.Index == y.Index && math.Abs(x.Partial-y.Partial) < 1e-7 && math.Abs(x.P-y.P) < 1e-7
+	})
+}
+
 func TestSwap(t *testing.T) {
 	r := rand.New(rand.NewPCG(9, 9))
 	x := planted(r, 30, 16)
@@ -155,7 +201,7 @@ func TestSwap(t *testing.T) {
 	if len(m.Steps) == 0 {
 		t.Fatal("nothing chosen")
 	}
-	swapped := Swap(y, x, m, 0)
+	swapped := NewSelector(y, x).Swap(m, 0)
 	for c := range x.Len() {
 		rows := []int{c}
 		for _, st := range m.Steps[1:] {

@@ -1,23 +1,13 @@
 package stat
 
-import "math"
+import (
+	"math"
+
+	"gonum.org/v1/gonum/floats"
+)
 
 // Dot returns the scalar product of two vectors of the same length.
-func Dot(a, b []float64) float64 {
-	b = b[:len(a)]
-	var s0, s1, s2, s3 float64
-	i := 0
-	for ; i+4 <= len(a); i += 4 {
-		s0 += a[i] * b[i]
-		s1 += a[i+1] * b[i+1]
-		s2 += a[i+2] * b[i+2]
-		s3 += a[i+3] * b[i+3]
-	}
-	for ; i < len(a); i++ {
-		s0 += a[i] * b[i]
-	}
-	return (s0 + s1) + (s2 + s3)
-}
+func Dot(a, b []float64) float64 { return floats.Dot(a, b[:len(a)]) }
 
 // Norm returns the Euclidean length, safe against overflow.
 func Norm(a []float64) float64 {
@@ -43,27 +33,23 @@ func scaledNorm(a []float64) float64 {
 }
 
 // AddScaled adds f*b to a.
-func AddScaled(a []float64, f float64, b []float64) {
-	for i := range a {
-		a[i] += f * b[i]
-	}
-}
+func AddScaled(a []float64, f float64, b []float64) { floats.AddScaled(a, f, b[:len(a)]) }
 
 // Scale multiplies a by f.
-func Scale(a []float64, f float64) {
-	for i := range a {
-		a[i] *= f
-	}
-}
+func Scale(a []float64, f float64) { floats.Scale(f, a) }
 
 // Mean returns the mean, 0 of nothing.
 func Mean(a []float64) float64 {
 	if len(a) == 0 {
 		return 0
 	}
-	s, f := 0.0, 1/float64(len(a))
+	n := float64(len(a))
+	if s := floats.Sum(a); !math.IsInf(s, 0) {
+		return s / n
+	}
+	s := 0.0
 	for _, x := range a {
-		s += x * f
+		s += x / n
 	}
 	return s
 }

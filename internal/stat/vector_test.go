@@ -4,6 +4,7 @@ import (
 	"math"
 	"math/big"
 	"math/rand/v2"
+	"slices"
 	"testing"
 )
 
@@ -107,6 +108,38 @@ func TestResidual(t *testing.T) {
 		AddScaled(y, 0.5, a)
 		if Residual(y, basis, 1e-9) || Norm(y) != 0 {
 			t.Errorf("a combination of the basis leaves %v", Norm(y))
+		}
+	}
+}
+
+// Division by a fixed number must agree with division.
+func TestReduce(t *testing.T) {
+	r := rand.New(rand.NewPCG(4, 4))
+	for range 2000 {
+		x, want := make([]uint64, 1+r.IntN(12)), make([]uint64, 0, 12)
+		factor := r.Uint64N(1<<r.IntN(40)) + 1
+		for i := range x {
+			x[i] = factor * r.Uint64N(1<<r.IntN(24))
+		}
+		lo, g := slices.Min(x), uint64(0)
+		for _, v := range x {
+			g = gcd(g, v-lo)
+		}
+		for _, v := range x {
+			want = append(want, (v-lo)/max(g, 1))
+		}
+		got := make([]uint64, len(x))
+		most := reduce(got, x)
+		if most != slices.Max(want) || most > 0 && !slices.Equal(got, want) {
+			t.Fatalf("%v: got %v, the largest %d, want %v", x, got, most, want)
+		}
+	}
+	for _, by := range []uint64{1, 2, 3, 1 << 63, math.MaxUint64, 6 << 60} {
+		d := newDivisor(by)
+		for _, v := range []uint64{0, 1, by - 1, by, by + 1, 2 * by, math.MaxUint64} {
+			if d.divides(v) != (v%by == 0) || v%by == 0 && d.quotient(v) != v/by {
+				t.Errorf("%d / %d: divides %v, quotient %d", v, by, d.divides(v), d.quotient(v))
+			}
 		}
 	}
 }

@@ -16,6 +16,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"runtime/debug"
+	"runtime/pprof"
 	"strings"
 	"syscall"
 	"time"
@@ -29,7 +30,11 @@ import (
 func main() {
 	log.SetFlags(0)
 	svg := flag.String("svg", "", "draw the figure to this `file`")
+	least := flag.Int("min", 100, "smallest number of events")
 	most := flag.Int("max", 1_000_000, "largest number of events")
+	only := flag.String("only", "", "measure only counts of this `kind`: flow or noise")
+	cpu := flag.String("cpuprofile", "", "write a profile of the analyses to this `file`")
+	heap := flag.String("memprofile", "", "write a profile of all that was allocated to this `file`")
 	dir := flag.String("vectors", "", "write vectors and clusters to this `directory`")
 	events := flag.Int("events", 10_000, "events of -vectors")
 	flag.Parse()
@@ -37,9 +42,34 @@ func main() {
 		check(vectors(*dir, *events))
 		return
 	}
-	flow, noise := measure("counts that are a flow", synth.Flow, *most), measure("counts that are none", synth.Profile, *most)
+	stop := profiled(*cpu, *heap)
+	var flow, noise []point
+	if *only != "noise" {
+		flow = measure("counts that are a flow", synth.Flow, *least, *most)
+	}
+	if *only != "flow" {
+		noise = measure("counts that are none", synth.Profile, *least, *most)
+	}
+	stop()
 	if *svg != "" {
 		check(os.WriteFile(*svg, []byte(draw(flow, noise)), 0o644))
+	}
+}
+
+// profiled starts a profile of the program itself, if files for it are named, and returns what ends it.
+func profiled(cpu, heap string) (stop func()) {
+	if cpu != "" {
+		f, err := os.Create(cpu)
+		check(err)
+		check(pprof.StartCPUProfile(f))
+	}
+	return func() {
+		pprof.StopCPUProfile()
+		if heap != "" {
+			f, err := os.Create(heap)
+			check(err)
+			check(pprof.Lookup("allocs").WriteTo(f, 0))
+		}
 	}
 }
 
@@ -57,10 +87,10 @@ type point struct {
 }
 
 // measure analyses one instance of 64 threads at growing numbers of events.
-func measure(title string, made func(synth.Spec) *profile.Profile, most int) []point {
+func measure(title string, made func(synth.Spec) *profile.Profile, least, most int) []point {
 	var points []point
 	fmt.Printf("%s\n events  wall s  processor s  memory GB\n", title)
-	for n := 100; n <= most; n = next(n) {
+	for n := least; n <= most; n = next(n) {
 		p := made(synth.Default(n, 64))
 		debug.SetGCPercent(collect(n))
 		debug.FreeOSMemory()
@@ -169,7 +199,7 @@ func cluster(rows [][]uint64) ([]int32, int) {
 	for i, r := range rows {
 		group[i] = f.AddCounts(r)
 	}
-	label, k := stat.Cluster(f.Matrix(), f.Weights(), stat.ClusterOptions{Threshold: 0.9, Bulk: 0.99, Workers: runtime.GOMAXPROCS(0)})
+	label, k := stat.Cluster(f.Matrix(runtime.GOMAXPROCS(0)), f.Weights(), stat.ClusterOptions{Threshold: 0.9, Bulk: 0.99, Workers: runtime.GOMAXPROCS(0)})
 	for i, g := range group {
 		if g >= 0 {
 			group[i] = label[g]
