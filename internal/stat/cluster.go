@@ -69,17 +69,17 @@ func mergeAll(x Matrix, weight []int32, comps [][]int32, opt ClusterOptions) []i
 
 // compact numbers the clusters by their smallest original row.
 func compact(label, root []int32) ([]int32, int) {
-	number := make(map[int32]int32)
+	number, k := make([]int32, len(root)), int32(0)
 	out := make([]int32, len(label))
 	for i, l := range label {
-		c, ok := number[root[l]]
-		if !ok {
-			c = int32(len(number))
-			number[root[l]] = c
+		c := &number[root[l]]
+		if *c == 0 {
+			k++
+			*c = k
 		}
-		out[i] = c
+		out[i] = *c - 1
 	}
-	return out, len(number)
+	return out, int(k)
 }
 
 // quantum makes ties of similarities that differ by rounding only.

@@ -67,6 +67,15 @@ func (h *signHash) each(i int32, f func(g int32)) {
 
 // parallel calls f for 0 to n-1 from several goroutines.
 func parallel(n, workers int, f func(int)) {
+	spans(n, workers, func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			f(i)
+		}
+	})
+}
+
+// spans calls f for stretches of 0 to n-1 from several goroutines.
+func spans(n, workers int, f func(lo, hi int)) {
 	const block = 64
 	var next atomic.Int64
 	var wg sync.WaitGroup
@@ -77,9 +86,7 @@ func parallel(n, workers int, f func(int)) {
 				if lo >= n {
 					return
 				}
-				for i := lo; i < min(lo+block, n); i++ {
-					f(i)
-				}
+				f(lo, min(lo+block, n))
 			}
 		})
 	}
