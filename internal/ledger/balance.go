@@ -72,15 +72,10 @@ func (f *flow) change(m []uint64, v int32, p, by int) {
 
 // findOdd lists the cells in which what enters is not what leaves; later changes add theirs.
 func (f *flow) findOdd() {
-	n := 0
+	f.odd = f.scratch.odd[:0]
+	visits := f.visits[:len(f.left)]
 	for i, out := range f.left {
-		if out != f.visits[i] {
-			n++
-		}
-	}
-	f.odd = slices.Grow(f.odd[:0], n)
-	for i, out := range f.left {
-		if out != f.visits[i] {
+		if out != visits[i] {
 			f.odd = append(f.odd, int32(i))
 		}
 	}
@@ -184,18 +179,14 @@ func (f *flow) entered() map[int32]bool {
 	return nodes
 }
 
-// tasks returns which of the broken starts are calls from outside of what is counted: of the functions of tasks, which a runtime runs in
-// threads that wait. They come back to where nothing is counted.
+// tasks returns the nodes at which broken starts are calls from outside of what is counted: of the functions of tasks, which a runtime runs
+// in threads that wait. They come back to where nothing is counted.
 func (f *flow) tasks() []bool {
-	called := map[int32]bool{}
+	tasks := make([]bool, len(f.nodes))
 	for i := range f.edges {
-		if e := &f.edges[i]; e.from < 0 && isCall(e.kind) {
-			called[e.to] = true
+		if e := &f.edges[i]; e.from < 0 && e.to >= 0 && isCall(e.kind) {
+			tasks[e.to] = true
 		}
-	}
-	tasks := make([]bool, len(f.broken))
-	for i, b := range f.broken {
-		tasks[i] = called[b.node]
 	}
 	return tasks
 }
@@ -212,15 +203,15 @@ func (f *flow) holes(tasks []bool) (hole, parts []bool) {
 			balance[e.part] += int64(e.n)
 		}
 	}
-	for i, b := range f.broken {
-		if !tasks[i] {
+	for _, b := range f.broken {
+		if !tasks[b.node] {
 			balance[b.part] -= int64(b.n)
 		}
 	}
 	hole, parts = make([]bool, len(f.broken)), make([]bool, f.parts)
 	for i, b := range f.broken {
 		ended := ended[int(b.node)*f.words+int(b.part>>6)]>>(b.part&63)&1 == 1
-		if balance[b.part] == 0 && !ended && !tasks[i] {
+		if balance[b.part] == 0 && !ended && !tasks[b.node] {
 			hole[i], parts[b.part] = true, true
 		}
 	}

@@ -3,6 +3,7 @@ package ledger
 import (
 	"cmp"
 	"fmt"
+	"iter"
 	"math"
 	"slices"
 
@@ -14,7 +15,8 @@ type book struct {
 	l       *Ledger
 	acc     *Account
 	rows    []*entry
-	byKey   map[rowKey]int
+	byKey   map[rowKey]int32
+	free    []entry          // to hand out
 	places  [classes][]int32 // by class: id -> member + 1
 	members []memberWeight
 	touched []*entry
@@ -35,7 +37,8 @@ type member struct {
 
 type memberWeight struct {
 	member
-	row    int
+	row    int32
+	next   int32   // of the row's members
 	weight float64 // sum of |cycles|
 }
 
@@ -50,15 +53,18 @@ type entry struct {
 	hit     bool
 	worst   InstanceShare
 	course  []Course
-	members []int32
 	with    []Net // rows that were taken in
-	netted  bool  // it was taken in itself
-	homed   bool  // it is library code's, and stands at the call home
+	first   int32 // member; the others follow it
+	last    int32
+	members int32
+	netted  bool // it was taken in itself
+	shown   bool
+	homed   bool // it is library code's, and stands at the call home
 	home    profile.NodeID
 }
 
 func newBook(l *Ledger, id profile.SectionID) *book {
-	return &book{l: l, acc: &Account{Section: id}, byKey: map[rowKey]int{}, threads: map[profile.ThreadID]int{}, counts: newCounts(l.tab)}
+	return &book{l: l, acc: &Account{Section: id}, byKey: map[rowKey]int32{}, threads: map[profile.ThreadID]int{}, counts: newCounts(l.tab)}
 }
 
 // courseShare is the share of an instance's imbalance from which a row's part of it is kept.
@@ -155,12 +161,32 @@ func (b *book) member(c *charge) int {
 		return int(*at - 1)
 	}
 	m := member{c.class, c.id}
+	i := int32(len(b.members))
 	b.members = append(b.members, memberWeight{member: m, row: b.row(m)})
-	*at = int32(len(b.members))
-	i := int(*at - 1)
+	*at = i + 1
 	e := b.rows[b.members[i].row]
-	e.members = append(e.members, int32(i))
-	return i
+	if e.members == 0 {
+		e.first = i
+	} else {
+		b.members[e.last].next = i
+	}
+	e.last = i
+	e.members++
+	return int(i)
+}
+
+// membersOf yields a row's members in the order in which they came.
+func (b *book) membersOf(e *entry) iter.Seq[*memberWeight] {
+	return func(yield func(*memberWeight) bool) {
+		i := e.first
+		for range e.members {
+			m := &b.members[i]
+			if !yield(m) {
+				return
+			}
+			i = m.next
+		}
+	}
 }
 
 // place is where the number of a place's member stands; places without an id have that of -1.
@@ -180,16 +206,25 @@ func (l *Ledger) ids(c class) int {
 	return len(l.tab.Nodes)
 }
 
-func (b *book) row(m member) int {
+func (b *book) row(m member) int32 {
 	k := b.l.guide.key(m.class, m.id)
 	i, ok := b.byKey[k]
 	if !ok {
-		i = len(b.rows)
+		i = int32(len(b.rows))
 		b.byKey[k] = i
-		b.rows = append(b.rows, &entry{key: k, class: m.class, worst: InstanceShare{Seq: -1}})
+		if len(b.free) == 0 {
+			b.free = make([]entry, entryBlock)
+		}
+		e := &b.free[0]
+		b.free = b.free[1:]
+		e.key, e.class, e.worst = k, m.class, InstanceShare{Seq: -1}
+		b.rows = append(b.rows, e)
 	}
 	return i
 }
+
+// entryBlock is the number of rows that are made at a time.
+const entryBlock = 256
 
 func (b *book) total(r *result, cols []int) {
 	inst, a := r.flow.inst, b.acc
@@ -216,17 +251,14 @@ func (b *book) total(r *result, cols []int) {
 }
 
 // close makes the account of what has been entered.
-func (b *book) close(opts Options) (*Account, error) {
+func (b *book) close(opts Options) *Account {
 	a := b.acc
 	perm := b.sortThreads()
 	b.home()
 	b.net()
 	a.Deviation = permuted(a.Deviation, perm)
 	shown := b.fold(opts)
-	edges, err := b.counts.of(b, shown, perm)
-	if err != nil {
-		return nil, err
-	}
+	edges := b.counts.of(b, shown, perm)
 	for i, e := range shown {
 		row := b.finish(e, perm)
 		row.Edges = edges[i]
@@ -248,7 +280,7 @@ func (b *book) close(opts Options) (*Account, error) {
 		a.Runtime = permuted(b.runtime, perm)
 	}
 	a.Exact = b.exact()
-	return a, nil
+	return a
 }
 
 // passedOn describes the rows that have passed something on.
@@ -319,7 +351,10 @@ func (b *book) fold(opts Options) []*entry {
 	if opts.MaxRows == 0 {
 		opts.MaxRows = defaultMaxRows
 	}
-	var shown []*entry
+	shown := b.largest(opts)
+	for _, e := range shown {
+		e.shown = true
+	}
 	for _, e := range b.rows {
 		if e.netted {
 			continue
@@ -327,24 +362,27 @@ func (b *book) fold(opts Options) []*entry {
 		x := e.cycles.hi
 		a.Positive += max(x, 0)
 		a.Negative += min(x, 0)
-		big := e.exceeds(noise * a.TMax)
-		if big && math.Abs(x) >= opts.MinShare*a.Total {
-			shown = append(shown, e)
-			continue
+		if !e.shown {
+			a.Rest.add(x, e.exceeds(noise*a.TMax))
 		}
-		a.Rest.add(x, big)
-	}
-	slices.SortFunc(shown, func(x, y *entry) int {
-		return cmp.Or(cmp.Compare(math.Abs(y.cycles.hi), math.Abs(x.cycles.hi)), cmp.Compare(x.members[0], y.members[0]))
-	})
-	if opts.MaxRows >= 0 && len(shown) > opts.MaxRows {
-		for _, e := range shown[opts.MaxRows:] {
-			a.Rest.add(e.cycles.hi, true)
-		}
-		shown = shown[:opts.MaxRows]
 	}
 	a.Rest.Share = share(a.Rest.Cycles, a.Total)
 	return shown
+}
+
+// largest returns the rows to show, the largest first.
+func (b *book) largest(opts Options) []*entry {
+	var big []*entry
+	for _, e := range b.rows {
+		if !e.netted && math.Abs(e.cycles.hi) >= opts.MinShare*b.acc.Total && e.exceeds(noise*b.acc.TMax) {
+			big = append(big, e)
+		}
+	}
+	most := len(big)
+	if opts.MaxRows >= 0 {
+		most = opts.MaxRows
+	}
+	return first(big, most, func(x, y *entry) int { return cmp.Or(compareSizes(y, x), cmp.Compare(x.first, y.first)) })
 }
 
 // exceeds reports whether the row put more than a limit on a thread, or took more off it.
@@ -373,9 +411,9 @@ func share(x, total float64) float64 {
 
 // top is a row's heaviest member.
 func (b *book) top(e *entry) *memberWeight {
-	top := &b.members[e.members[0]]
-	for _, i := range e.members {
-		if m := &b.members[i]; m.weight > top.weight {
+	top := &b.members[e.first]
+	for m := range b.membersOf(e) {
+		if m.weight > top.weight {
 			top = m
 		}
 	}
@@ -386,7 +424,7 @@ func (b *book) top(e *entry) *memberWeight {
 func (b *book) finish(e *entry, perm []int) Row {
 	top := b.top(e)
 	row := Row{Cycles: e.cycles.hi, Share: share(e.cycles.hi, b.acc.Total), Threads: permuted(e.threads, perm), PassedOn: e.passed,
-		Worst: e.worst, Course: e.course, Nodes: len(e.members)}
+		Worst: e.worst, Course: e.course, Nodes: int(e.members)}
 	b.describe(&row, e, top)
 	return row
 }
@@ -438,9 +476,9 @@ func (g *guide) eventKind(e *profile.Event) (Kind, string) {
 
 // detail returns the detail of the row's events if all agree.
 func (b *book) detail(e *entry) string {
-	d := b.l.tab.Events[b.members[e.members[0]].id].Detail
-	for _, i := range e.members {
-		if b.l.tab.Events[b.members[i].id].Detail != d {
+	d := b.l.tab.Events[b.members[e.first].id].Detail
+	for m := range b.membersOf(e) {
+		if b.l.tab.Events[m.id].Detail != d {
 			return ""
 		}
 	}

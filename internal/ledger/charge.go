@@ -1,6 +1,8 @@
 package ledger
 
 import (
+	"gonum.org/v1/gonum/floats"
+
 	"lime/internal/profile"
 )
 
@@ -38,7 +40,8 @@ type result struct {
 	charges []charge
 	passed  []charge  // what charges have passed on
 	runtime []float64 // by part: time in the blocks of a runtime, nil if it is not known which they are
-	tasks   []bool    // by flow.broken: the start of a function that was called from outside
+	given   []lack    // starts of functions that were called from outside
+	started []int32   // nodes in which parts start
 	sums    []dd      // by part: sum of its charges
 }
 
@@ -70,13 +73,15 @@ func (l *Ledger) account(inst *profile.Instance, mem *scratch) (*result, error) 
 	a.n = a.fac.visits
 	a.cost = append(c.pooled(a.n), make([]float64, len(a.lumps.members))...)
 	a.r.runtime = c.within(l.Runtime)
-	a.r.tasks = f.tasks()
-	a.holes, a.holed = f.holes(a.r.tasks)
+	a.tasks = f.tasks()
+	a.holes, a.holed = f.holes(a.tasks)
 	a.prices()
 	a.waits()
 	a.fixed, a.fixedSums = len(a.r.charges), append([]dd(nil), a.r.sums...)
 	a.run()
 	a.passOn(l.guide.regions)
+	a.noteStarts()
+	f.release()
 	return a.r, nil
 }
 
@@ -105,6 +110,7 @@ type accountant struct {
 	fac  *factor
 
 	lumps     *lumps
+	tasks     []bool    // by node: what starts there was called from outside
 	holes     []bool    // by flow.broken
 	holed     []bool    // by part
 	cutOff    []float64 // what ends before holes have cut off, by part
@@ -243,18 +249,32 @@ func (a *accountant) chargeSpread(c class, v int32, counts []float64, value floa
 	a.charge(c, a.id(v), counts)
 }
 
+// noteStarts keeps what others want to know of the starts.
+func (a *accountant) noteStarts() {
+	for _, s := range a.f.starts {
+		a.r.started = append(a.r.started, s.node)
+	}
+	last := int32(-1)
+	for _, b := range a.f.broken {
+		if b.node != last {
+			a.r.started, last = append(a.r.started, b.node), b.node
+		}
+		if a.tasks[b.node] {
+			a.r.given = append(a.r.given, b)
+		}
+	}
+}
+
 func (a *accountant) id(v int32) int32 { return int32(a.f.nodes[v]) }
 
 // broken charges visits that nothing led to.
 func (a *accountant) broken() {
 	rows := make([][]float64, len(a.f.nodes))
 	var order []int32
-	tasks := map[int32]bool{}
 	for i, b := range a.f.broken {
 		if a.holes[i] {
 			continue
 		}
-		tasks[b.node] = a.r.tasks[i]
 		if rows[b.node] == nil {
 			rows[b.node] = a.row()
 			order = append(order, b.node)
@@ -273,7 +293,7 @@ func (a *accountant) broken() {
 		switch {
 		case known[v]:
 			c = classVisits
-		case tasks[v]:
+		case a.tasks[v]:
 			c = classTasks
 		case entered[v]:
 			c = classEntry
@@ -282,10 +302,4 @@ func (a *accountant) broken() {
 	}
 }
 
-func sum(xs []float64) float64 {
-	var s float64
-	for _, x := range xs {
-		s += x
-	}
-	return s
-}
+func sum(xs []float64) float64 { return floats.Sum(xs) }

@@ -11,16 +11,24 @@ import (
 // counts keeps how often each way of a decision was taken, by thread, summed over the instances, and
 // what the way was worth.
 type counts struct {
-	tab    *profile.Tables
-	choice []bool     // by edge: its node has several ways out
-	n      [][]uint64 // by edge
-	value  []float64
-	times  []float64
-	given  map[profile.NodeID][]uint64 // by first block of a task's function
-	spent  map[profile.NodeID]float64  // by the same: the time that the tasks took
+	tab       *profile.Tables
+	choice    []bool     // by edge: its node has several ways out
+	n         [][]uint64 // by edge
+	value     []float64
+	times     []float64
+	given     map[profile.NodeID][]uint64 // by first block of a task's function
+	spent     map[profile.NodeID]float64  // by the same: the time that the tasks took
+	used      []bool                      // by edge
+	started   []bool                      // by node: parts start there
+	instances int
+	lone      *tally // the only instance so far: its counts are not copied before there is another one, or they are asked for
+}
 
-	used    []bool // by edge
-	started []bool // by node: parts start there
+// tally are the edges of one instance, and the column of each of its parts.
+type tally struct {
+	edges []edge
+	cols  []int
+	width int
 }
 
 func newCounts(tab *profile.Tables) *counts {
@@ -41,40 +49,69 @@ func newCounts(tab *profile.Tables) *counts {
 }
 
 func (c *counts) enter(r *result, cols []int) {
-	width := len(cols)
+	t := &tally{edges: r.flow.edges, cols: cols, width: len(cols)}
 	for _, col := range cols {
-		width = max(width, col+1)
+		t.width = max(t.width, col+1)
 	}
-	for _, s := range r.flow.starts {
-		c.started[r.flow.nodes[s.node]] = true
+	for _, v := range r.started {
+		c.started[r.flow.nodes[v]] = true
 	}
-	for _, s := range r.flow.broken {
-		c.started[r.flow.nodes[s.node]] = true
-	}
-	for i := range r.flow.edges {
-		e := &r.flow.edges[i]
+	for i := range t.edges {
+		e := &t.edges[i]
 		if e.id < 0 {
 			continue
 		}
 		c.used[e.id] = true
-		if !c.choice[e.id] {
-			continue
-		}
-		hi, _ := r.values.at(e.to)
-		c.value[e.id] += hi
-		c.times[e.id]++
-		c.n[e.id] = grown(c.n[e.id], width)
-		row := c.n[e.id]
-		for _, x := range e.cells {
-			row[cols[x.Part]] += x.N
+		if c.choice[e.id] {
+			hi, _ := r.values.at(e.to)
+			c.value[e.id] += hi
+			c.times[e.id]++
 		}
 	}
-	for i, x := range r.flow.broken {
-		if r.tasks[i] {
-			id := r.flow.nodes[x.node]
-			c.given[id] = grown(c.given[id], width)
-			c.given[id][cols[x.part]] += x.n
-			c.spent[id] += float64(x.n) * r.values.hi[x.node]
+	c.addTasks(r, t)
+	if c.instances++; c.instances == 1 {
+		c.lone = t
+		return
+	}
+	c.settle(c.choice)
+	c.add(t, c.choice)
+}
+
+// addTasks adds the tasks that the parts were given.
+func (c *counts) addTasks(r *result, t *tally) {
+	for _, x := range r.given {
+		id := r.flow.nodes[x.node]
+		c.given[id] = grown(c.given[id], t.width)
+		c.given[id][t.cols[x.part]] += x.n
+		c.spent[id] += float64(x.n) * r.values.hi[x.node]
+	}
+}
+
+// settle adds what is still to be added of some edges; the others' counts are not to be had after that.
+func (c *counts) settle(wanted []bool) {
+	if c.lone != nil {
+		c.add(c.lone, wanted)
+		c.lone = nil
+	}
+}
+
+func (c *counts) add(t *tally, wanted []bool) {
+	inOrder := isIdentity(t.cols)
+	for i := range t.edges {
+		e := &t.edges[i]
+		if e.id < 0 || !c.choice[e.id] || !wanted[e.id] {
+			continue
+		}
+		row := grown(c.n[e.id], t.width)
+		c.n[e.id] = row
+		if inOrder {
+			for k := range e.cells {
+				row[e.cells[k].Part] += e.cells[k].N
+			}
+			continue
+		}
+		for _, x := range e.cells {
+			row[t.cols[x.Part]] += x.N
 		}
 	}
 }
@@ -95,8 +132,8 @@ func (c *counts) taskTotals(g *guide) []TaskTotal {
 
 // tasks returns the numbers of tasks that a row counts, nil if it counts none.
 func (c *counts) tasks(b *book, e *entry) (n []uint64) {
-	for _, m := range e.members {
-		if x := &b.members[m]; x.class == classTasks {
+	for x := range b.membersOf(e) {
+		if x.class == classTasks {
 			n = grown(n, len(b.ids))
 			for p, k := range c.given[profile.NodeID(x.id)] {
 				n[p] += k
@@ -106,28 +143,43 @@ func (c *counts) tasks(b *book, e *entry) (n []uint64) {
 	return n
 }
 
+// total is how often an edge was taken.
+func (c *counts) total(id profile.EdgeID) uint64 {
+	c.settle(c.choice)
+	var sum uint64
+	for _, n := range c.n[id] {
+		sum += n
+	}
+	return sum
+}
+
 // of returns the ways of each row's nodes.
-func (c *counts) of(b *book, rows []*entry, perm []int) ([][]EdgeCount, error) {
-	rowOf := map[profile.NodeID]int{}
+func (c *counts) of(b *book, rows []*entry, perm []int) [][]EdgeCount {
+	rowOf := make([]int32, len(c.tab.Nodes)) // + 1
 	for i, e := range rows {
 		if e.homed {
 			continue // the ways of its decisions are the library's
 		}
-		for _, m := range e.members {
-			if b.members[m].class == classDecision {
-				rowOf[profile.NodeID(b.members[m].id)] = i
+		for m := range b.membersOf(e) {
+			if m.class == classDecision {
+				rowOf[m.id] = int32(i) + 1
 			}
 		}
 	}
-	out := make([][]EdgeCount, len(rows))
-	for id := range c.tab.Edges {
-		i, ok := rowOf[c.tab.Edges[id].From]
-		if !ok || c.times[id] == 0 {
-			continue
-		}
-		out[i] = append(out[i], c.edge(b, profile.EdgeID(id), perm))
+	wanted := make([]bool, len(c.tab.Edges))
+	for id := range wanted {
+		from := c.tab.Edges[id].From
+		wanted[id] = valid(from, len(rowOf)) && rowOf[from] > 0 && c.times[id] > 0
 	}
-	return out, nil
+	c.settle(wanted)
+	out := make([][]EdgeCount, len(rows))
+	for id, want := range wanted {
+		if want {
+			i := rowOf[c.tab.Edges[id].From] - 1
+			out[i] = append(out[i], c.edge(b, profile.EdgeID(id), perm))
+		}
+	}
+	return out
 }
 
 func (c *counts) edge(b *book, id profile.EdgeID, perm []int) EdgeCount {

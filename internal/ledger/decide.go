@@ -3,6 +3,8 @@ package ledger
 import (
 	"slices"
 
+	"gonum.org/v1/gonum/floats"
+
 	"lime/internal/profile"
 )
 
@@ -242,8 +244,9 @@ func (m *mean) edge(i int32, value float64, dev []float64) {
 	if value == 0 {
 		return
 	}
-	for _, c := range m.a.counts(i) {
-		dev[c.Part] += float64(c.N) * value
+	cells := m.a.counts(i)
+	for k := range cells {
+		dev[cells[k].Part] += float64(cells[k].N) * value
 	}
 	for _, s := range m.a.subsOf(i) {
 		dev[s.part] -= value
@@ -263,8 +266,6 @@ func (m *mean) settle(visits, dev []float64) float64 {
 		return 0
 	}
 	avg := m.sum / total
-	for p, n := range visits {
-		dev[p] -= n * avg
-	}
+	floats.AddScaled(dev, -avg, visits)
 	return avg
 }

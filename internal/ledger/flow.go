@@ -196,14 +196,25 @@ func (f *flow) countEdge(i int, none []uint64) {
 	}
 	left, entered := f.row(f.left, leaves, none), f.row(f.visits, enters, none)
 	ways := f.ways[i*f.words : (i+1)*f.words]
-	for _, c := range e.cells {
-		if c.N == 0 {
+	total, word, set := uint64(0), int32(0), uint64(0)
+	for k := range e.cells {
+		c := &e.cells[k]
+		n, p := c.N, c.Part
+		if n == 0 {
 			continue
 		}
-		left[c.Part] += c.N
-		entered[c.Part] += c.N
-		e.total += c.N
-		ways[c.Part>>6] |= 1 << (c.Part & 63)
+		left[p] += n
+		entered[p] += n
+		total += n
+		if p>>6 != word {
+			ways[word] |= set
+			word, set = p>>6, 0
+		}
+		set |= 1 << (p & 63)
+	}
+	e.total = total
+	if set != 0 {
+		ways[word] |= set
 	}
 	f.see(leaves, ways)
 	f.see(enters, ways)
@@ -224,9 +235,16 @@ func (f *flow) see(v int32, ways []uint64) {
 	}
 }
 
+// release forgets what only the account of the instance itself needs.
+func (f *flow) release() {
+	f.scratch.odd = f.odd
+	f.left, f.visits, f.seen, f.ways, f.odd, f.broken, f.ends = nil, nil, nil, nil, nil, nil, nil
+}
+
 // scratch is the memory of one worker, used again for every instance.
 type scratch struct {
 	m     [5][]uint64
+	odd   []int32
 	twins []bool // by node: another block ends in the same call
 }
 

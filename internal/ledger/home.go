@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"slices"
 	"strings"
 
 	"lime/internal/profile"
@@ -46,14 +47,14 @@ func inLibraryFile(tab *profile.Tables, fs []profile.Frame) bool {
 // homes finds the calls of the program's own that led to library code.
 type homes struct {
 	g     *guide
-	lines map[rowKey]int32
+	lines map[int32]int32  // by spot
 	at    []profile.NodeID // by line: one of its calls
 	label []int32          // by node: a line, homeless or sharedHome
 }
 
 // homesOf follows the edges that were used from the program's own calls, and from where threads started, through library code.
 func (g *guide) homesOf(used, started []bool) *homes {
-	h := &homes{g: g, lines: map[rowKey]int32{}, label: make([]int32, len(g.tab.Nodes))}
+	h := &homes{g: g, lines: map[int32]int32{}, label: make([]int32, len(g.tab.Nodes))}
 	var from, to []int32
 	for i := range g.tab.Edges {
 		e := &g.tab.Edges[i]
@@ -98,7 +99,7 @@ func (g *guide) homesOf(used, started []bool) *homes {
 
 // line numbers the line of a call.
 func (h *homes) line(v profile.NodeID) int32 {
-	k := h.g.at(rowKey{group: groupCall, kind: -1, file: profile.None}, v)
+	k := h.g.nodes[v]
 	i, ok := h.lines[k]
 	if !ok {
 		i = int32(len(h.at))
@@ -124,6 +125,9 @@ func (h *homes) of(nodes []int32) profile.NodeID {
 
 // home brings the rows of library code to the lines that called it.
 func (b *book) home() {
+	if !slices.Contains(b.l.guide.library, true) {
+		return
+	}
 	h := b.l.guide.homesOf(b.counts.used, b.counts.started)
 	at := map[rowKey]*entry{}
 	for k, i := range b.byKey {
@@ -136,13 +140,13 @@ func (b *book) home() {
 		if call == profile.None {
 			continue
 		}
-		k := b.l.guide.at(rowKey{group: e.key.group, kind: e.key.kind, file: profile.None}, call)
+		k := rowKey{group: e.key.group, kind: e.key.kind, spot: b.l.guide.nodes[call]}
 		if e.class == classDecision {
 			k.group = groupCall
 		}
 		e.home, e.homed = call, true
 		if into := at[k]; into != nil && into != e {
-			into.absorb(e, call)
+			b.absorb(into, e, call)
 		} else {
 			at[k] = e
 		}
@@ -152,8 +156,8 @@ func (b *book) home() {
 // nodesOf lists the nodes of a row's places, none if some have none.
 func (b *book) nodesOf(e *entry) []int32 {
 	var nodes []int32
-	for _, i := range e.members {
-		switch m := &b.members[i]; {
+	for m := range b.membersOf(e) {
+		switch {
 		case m.class == classEvent:
 			nodes = append(nodes, int32(b.l.tab.Events[m.id].Node))
 		case e.key.group != groupFirstCall && (m.class == classDecision || m.class == classPrice):
@@ -166,13 +170,14 @@ func (b *book) nodesOf(e *entry) []int32 {
 }
 
 // absorb adds a row of library code to the row of the line that called it.
-func (e *entry) absorb(row *entry, call profile.NodeID) {
+func (b *book) absorb(e, row *entry, call profile.NodeID) {
 	e.threads = grown(e.threads, len(row.threads))
 	with := e.with
 	e.take(row)
 	e.with = with
 	e.passed += row.passed
-	e.members = append(e.members, row.members...)
+	b.members[e.last].next, e.last = row.first, row.last
+	e.members += row.members
 	e.home, e.homed = call, true
 }
 

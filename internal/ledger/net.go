@@ -2,7 +2,6 @@ package ledger
 
 import (
 	"math"
-	"slices"
 
 	"lime/internal/profile"
 	"lime/internal/stat"
@@ -86,10 +85,7 @@ func (b *book) callRow(recursion int32) *entry {
 		if !isCall(e.Kind) || !b.l.guide.within(e, recursion) {
 			continue
 		}
-		n := uint64(0)
-		for _, x := range b.counts.n[i] {
-			n += x
-		}
+		n := b.counts.total(profile.EdgeID(i))
 		if mine := !b.l.guide.library[e.From]; at < 0 || mine && !own || mine == own && n > most {
 			most, at, own = n, e.From, mine
 		}
@@ -110,8 +106,7 @@ func (b *book) opposites() (into, row *entry) {
 			rows = append(rows, e)
 		}
 	}
-	slices.SortStableFunc(rows, func(x, y *entry) int { return compareSizes(y, x) })
-	rows = rows[:min(len(rows), netMost)]
+	rows = first(rows, netMost, func(x, y *entry) int { return compareSizes(y, x) })
 	worst := -netCosine
 	if len(b.ids) < manyThreads {
 		worst = -fewCosine

@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"lime/internal/profile"
+	"lime/internal/stat"
 )
 
 // The values of a function's code are means over all its callers. Where the callers pass different amounts
@@ -109,9 +110,8 @@ func (p *passer) largest(floor float64) []charge {
 			found = append(found, sized{c, n})
 		}
 	}
-	slices.SortStableFunc(found, func(x, y sized) int { return cmp.Compare(y.size, x.size) })
 	var cs []charge
-	for _, f := range found[:min(len(found), passCharges)] {
+	for _, f := range first(found, passCharges, func(x, y sized) int { return cmp.Compare(y.size, x.size) }) {
 		cs = append(cs, f.charge)
 	}
 	return cs
@@ -127,13 +127,7 @@ func (p *passer) deviations() []float64 {
 
 func norm(xs []float64) float64 { return math.Sqrt(dot(xs, xs)) }
 
-func dot(xs, ys []float64) float64 {
-	var s float64
-	for i, x := range xs {
-		s += x * ys[i]
-	}
-	return s
-}
+func dot(xs, ys []float64) float64 { return stat.Dot(xs, ys) }
 
 // sitesOf returns the call sites of the function that a node is in, or of its caller if it has one call site
 // only, and so on; nil if there is no choice between sites.

@@ -26,11 +26,15 @@ const (
 	groupTasks
 )
 
-// rowKey says which charges are one row: those of one source line, or of one
-// instruction where lines are unknown.
+// rowKey says which charges are one row: those of one spot.
 type rowKey struct {
-	group    group
-	kind     int32 // of events
+	group group
+	kind  int32 // of events
+	spot  int32 // -1 = none
+}
+
+// spot is a source line, or an instruction where lines are unknown.
+type spot struct {
 	file     profile.FileID
 	line     int32
 	function string
@@ -44,6 +48,11 @@ type guide struct {
 	exits []bool  // the node decides about a loop
 	group []group // of the node's decision
 
+	spots  map[spot]int32  // their numbers, while they are given
+	nodes  []int32         // by node: the number of its spot
+	events []int32         // by event
+	heads  map[int32]int32 // by node that begins a task: the number of the spot of its first instruction, if that has a line
+
 	regions *regions
 	copies  []int32 // by node: tests that are copies of one another
 
@@ -54,6 +63,7 @@ type guide struct {
 func newGuide(tab *profile.Tables) *guide {
 	g := &guide{tab: tab, exits: loopExits(tab), group: make([]group, len(tab.Nodes)),
 		regions: newRegions(tab)}
+	g.numberSpots()
 	for i := range tab.Edges {
 		e := &tab.Edges[i]
 		if !valid(e.From, len(g.group)) {
@@ -99,51 +109,67 @@ var classGroup = [...]group{
 
 // key returns the row that a charge belongs to.
 func (g *guide) key(c class, id int32) rowKey {
-	k := rowKey{group: classGroup[c], kind: -1, file: profile.None}
+	k := rowKey{group: classGroup[c], kind: -1, spot: -1}
 	switch c {
 	case classDecision:
-		if k.group = g.group[id]; k.group == groupFirstCall {
-			return k
+		if k.group = g.group[id]; k.group != groupFirstCall {
+			k.spot = g.nodes[id]
 		}
-		return g.at(k, profile.NodeID(id))
 	case classEvent:
-		return g.eventKey(k, &g.tab.Events[id])
+		k.kind, k.spot = g.tab.Events[id].Kind, g.events[id]
 	case classLock, classOff, classUnaccounted:
-		return k
 	case classTasks:
-		if n := &g.tab.Nodes[id]; len(n.First) > 0 && n.First[0].Line > 0 {
-			return line(k, n.First[0])
+		at, ok := g.heads[id]
+		if !ok {
+			at = g.nodes[id]
+		}
+		k.spot = at
+	default:
+		k.spot = g.nodes[id]
+	}
+	return k
+}
+
+// numberSpots gives every node and every event the number of its spot.
+func (g *guide) numberSpots() {
+	g.spots = make(map[spot]int32, len(g.tab.Nodes))
+	g.heads = map[int32]int32{}
+	g.nodes, g.events = make([]int32, len(g.tab.Nodes)), make([]int32, len(g.tab.Events))
+	for v := range g.nodes {
+		n := &g.tab.Nodes[v]
+		g.nodes[v] = g.number(n.Frames, spot{file: profile.None, image: n.Image, addr: n.LastAddr})
+	}
+	for i := range g.tab.Edges { // tasks
+		e := &g.tab.Edges[i]
+		if valid(e.From, len(g.nodes)) || !valid(e.To, len(g.nodes)) || !isCall(e.Kind) {
+			continue
+		}
+		if n := &g.tab.Nodes[e.To]; len(n.First) > 0 && n.First[0].Line > 0 {
+			g.heads[int32(e.To)] = g.number(n.First, spot{})
 		}
 	}
-	return g.at(k, profile.NodeID(id))
+	for i := range g.events {
+		e := &g.tab.Events[i]
+		at := spot{file: profile.None, addr: e.Addr}
+		if valid(e.Node, len(g.tab.Nodes)) {
+			at.image = g.tab.Nodes[e.Node].Image
+		}
+		g.events[i] = g.number(e.Frames, at)
+	}
+	g.spots = nil
 }
 
-func (g *guide) eventKey(k rowKey, e *profile.Event) rowKey {
-	k.kind = e.Kind
-	if len(e.Frames) > 0 && e.Frames[0].Line > 0 {
-		return line(k, e.Frames[0])
+// number is that of the innermost frame's line, or of an instruction if there is none.
+func (g *guide) number(frames []profile.Frame, at spot) int32 {
+	if len(frames) > 0 && frames[0].Line > 0 {
+		at = spot{file: frames[0].File, line: frames[0].Line, function: frames[0].Function}
 	}
-	if !valid(e.Node, len(g.tab.Nodes)) {
-		k.addr = e.Addr
-		return k
+	i, ok := g.spots[at]
+	if !ok {
+		i = int32(len(g.spots))
+		g.spots[at] = i
 	}
-	n := &g.tab.Nodes[e.Node]
-	k.image, k.addr = n.Image, e.Addr
-	return k
-}
-
-func (g *guide) at(k rowKey, id profile.NodeID) rowKey {
-	n := &g.tab.Nodes[id]
-	if len(n.Frames) > 0 && n.Frames[0].Line > 0 {
-		return line(k, n.Frames[0])
-	}
-	k.image, k.addr = n.Image, n.LastAddr
-	return k
-}
-
-func line(k rowKey, f profile.Frame) rowKey {
-	k.file, k.line, k.function = f.File, f.Line, f.Function
-	return k
+	return i
 }
 
 // kind returns the kind of row for a node's decision.

@@ -44,7 +44,7 @@ func (l *Ledger) Section(id profile.SectionID, opts Options) (*Account, error) {
 	if err != nil {
 		return nil, fmt.Errorf("ledger: section %d: %w", id, err)
 	}
-	return b.close(opts)
+	return b.close(opts), nil
 }
 
 type job struct {
