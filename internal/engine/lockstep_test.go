@@ -15,7 +15,7 @@ import (
 	"lime/internal/x86"
 )
 
-var lockSteps = flag.Int("steps", 25000, "instructions of each kernel to compare with a native process, one by one")
+var lockSteps = flag.Int("steps", usually(25000, 500000), "instructions of each kernel to compare with a native process, one by one")
 
 // tracee is a native process that is stepped with ptrace.
 type tracee struct {

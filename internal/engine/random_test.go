@@ -19,7 +19,15 @@ import (
 	"lime/internal/x86"
 )
 
-var randomSeqs = flag.Int("sequences", 3000, "random instruction sequences to run natively and translated")
+// usually is how much a test does by default, in the short run and in the long one.
+func usually(short, long int) int {
+	if os.Getenv("LIME_LONG") != "" {
+		return long
+	}
+	return short
+}
+
+var randomSeqs = flag.Int("sequences", usually(3000, 100000), "random instruction sequences to run natively and translated")
 var randomSeed = flag.Uint64("seed", 1, "seed of the random sequences")
 
 // Random sequences stand in the range of code caches, so that the fault handler catches

@@ -19,7 +19,10 @@ import (
 	"testing"
 )
 
-var long = flag.Bool("long", false, "compare every program and library of the system with objdump, not a chosen few")
+var (
+	long  = flag.Bool("long", os.Getenv("LIME_LONG") != "", "compare every program and library of the system with objdump, not a chosen few")
+	these = flag.String("files", "", "compare the files of these patterns with objdump, separated by commas")
+)
 
 // line is one instruction as objdump shows it.
 type line struct {
@@ -164,6 +167,13 @@ func goTool(name string) string {
 
 // files are the ELF files to compare.
 func files(t *testing.T) (list []string) {
+	if *these != "" {
+		for p := range strings.SplitSeq(*these, ",") {
+			m, _ := filepath.Glob(p)
+			list = append(list, slices.DeleteFunc(m, func(p string) bool { return !isELF(p) })...)
+		}
+		return list
+	}
 	if !*long {
 		for _, p := range quickFiles() {
 			if m, _ := filepath.Glob(p); len(m) > 0 {
