@@ -31,12 +31,17 @@ int main(void) {
 // build compiles the program with some flags.
 func build(t *testing.T, flags ...string) string {
 	t.Helper()
+	return compile(t, program, flags...)
+}
+
+func compile(t *testing.T, source string, flags ...string) string {
+	t.Helper()
 	if _, err := exec.LookPath("gcc"); err != nil {
 		t.Skip("gcc is not installed")
 	}
 	dir := t.TempDir()
 	src, out := filepath.Join(dir, "p.c"), filepath.Join(dir, "p")
-	if err := os.WriteFile(src, []byte(program), 0o644); err != nil {
+	if err := os.WriteFile(src, []byte(source), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	args := append([]string{"-O2", "-g", "-pthread", "-o", out, src}, flags...)

@@ -1,9 +1,8 @@
 package hook
 
 import (
+	"errors"
 	"os"
-	"os/exec"
-	"path/filepath"
 	"runtime"
 	"testing"
 )
@@ -31,16 +30,7 @@ int main(void) {
 // Of a thousand and two times that a lock is taken and given back, those are recorded for which somebody waited, with the lock and how long it took. Who has
 // waited does not know whether somebody else waits still, and gives the lock back as if so.
 func TestOnlyWaitsForLocksAreRecorded(t *testing.T) {
-	if _, err := exec.LookPath("gcc"); err != nil {
-		t.Skip("gcc is not installed")
-	}
-	src, out := filepath.Join(t.TempDir(), "p.c"), filepath.Join(t.TempDir(), "p")
-	if err := os.WriteFile(src, []byte(oneWait), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	if msg, err := exec.Command("gcc", "-O2", "-pthread", "-o", out, src).CombinedOutput(); err != nil {
-		t.Fatalf("gcc: %v\n%s", err, msg)
-	}
+	out := compile(t, oneWait)
 	for _, inner := range []bool{true, false} {
 		runtime.LockOSThread()
 		defer runtime.UnlockOSThread()
@@ -50,12 +40,7 @@ func TestOnlyWaitsForLocksAreRecorded(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer ring.Close()
-		const slow = 3000
-		in, err := Install(tr, ring, []Func{
-			{Name: "pthread_mutex_lock", Slow: slow, Try: "pthread_mutex_trylock", Refused: 16, Inner: inner},
-			{Name: "pthread_mutex_unlock", Contended: true, Inner: inner},
-			{Name: "mtx_lock", Slow: slow, Same: "pthread_mutex_lock"},
-		})
+		in, err := Install(tr, ring, lockFuncs(inner))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -87,6 +72,39 @@ func TestOnlyWaitsForLocksAreRecorded(t *testing.T) {
 			t.Errorf("hooked %v", in.Hooked)
 		}
 	}
+}
+
+const slow = 3000
+
+func lockFuncs(inner bool) []Func {
+	return []Func{
+		{Name: "pthread_mutex_lock", Slow: slow, Try: "pthread_mutex_trylock", Refused: 16, Inner: inner},
+		{Name: "pthread_mutex_unlock", Contended: true, Inner: inner},
+		{Name: "mtx_lock", Slow: slow, Same: "pthread_mutex_lock"},
+	}
+}
+
+// Hooks that were taken out again record nothing, and the program runs on.
+func TestSlowPathsAreRestored(t *testing.T) {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	cmd, tr := start(t, compile(t, oneWait))
+	ring, err := NewRing()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer ring.Close()
+	in, err := Install(tr, ring, lockFuncs(true))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if in.Inner(0) != (len(in.patches) > 0) {
+		t.Errorf("hooked inside: %v, %d calls", in.Inner(0), len(in.patches))
+	}
+	if err := errors.Join(in.Remove(tr), tr.Detach(), cmd.Wait()); err != nil {
+		t.Fatal(err)
+	}
+	ring.Drain(func(r Record) { t.Errorf("a record of function %d", r.Func) })
 }
 
 // An image whose functions cannot be told apart has no slow calls.
