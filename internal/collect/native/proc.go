@@ -68,7 +68,7 @@ func (r *run) alien(tid int32) bool {
 		is = group != strconv.Itoa(int(r.pid))
 	}
 	if r.aliens[tid] = is; is {
-		r.children[tid] = true
+		r.child(tid)
 	}
 	return is
 }

@@ -61,7 +61,8 @@ type run struct {
 	now      uint64
 	lost     uint64
 	throttle uint64
-	children map[int32]bool
+	children map[int32]*child
+	programs int               // of children, whose code is looked at
 	kinds    map[string]bool   // of events that are sampled
 	eventIDs map[uint64]string // by the kernel's id: the kind, "" for a clock
 	aliens   map[int32]bool    // threads of child processes, which write into the same ring; false: known to be none
@@ -94,7 +95,7 @@ func Run(ctx context.Context, o Options) (Result, error) {
 
 func newRun(o Options) *run {
 	return &run{o: o, keepAt: firstKeep, table: table(), kernel: applying(), hooked: hooking(), byTID: map[int32]*thread{}, handles: map[uint64]*thread{}, open: map[uint64]openRegion{},
-		waiters: map[uint64][]*thread{}, meetings: map[uint64]*meeting{}, unlocks: map[uint64][]unlock{}, sites: map[siteKey]site{}, left: map[unit.Addr]int{}, children: map[int32]bool{}, kinds: map[string]bool{}, eventIDs: map[uint64]string{}, aliens: map[int32]bool{}, notes: collect.Notes{}}
+		waiters: map[uint64][]*thread{}, meetings: map[uint64]*meeting{}, unlocks: map[uint64][]unlock{}, sites: map[siteKey]site{}, left: map[unit.Addr]int{}, children: map[int32]*child{}, kinds: map[string]bool{}, eventIDs: map[uint64]string{}, aliens: map[int32]bool{}, notes: collect.Notes{}}
 }
 
 // start launches the program.
@@ -339,7 +340,7 @@ func (r *run) drainHooks(now uint64) {
 func (r *run) record(rec *perf.Record) {
 	if rec.PID != r.pid && rec.Type != perf.TypeLost {
 		if rec.PID > 0 {
-			r.children[rec.PID] = true
+			r.childRecord(rec)
 		}
 		if rec.Type == perf.TypeFork {
 			r.stream.add(item{at: rec.Time, typ: rec.Type, tid: rec.TID, alien: true})
@@ -387,8 +388,11 @@ func (r *run) replaced() {
 func (r *run) finish(state *os.ProcessState, interrupted bool) (Result, error) {
 	end := max(r.now, r.started)
 	for _, t := range r.threads {
-		r.endThread(t, end)
+		if !t.foreign {
+			r.endThread(t, end)
+		}
 	}
+	r.endChildren()
 	r.rec.Close(unit.Cycles(end))
 	res := r.result(state, interrupted)
 	r.out.close()
@@ -405,7 +409,7 @@ func (r *run) finish(state *os.ProcessState, interrupted bool) (Result, error) {
 }
 
 func (r *run) result(state *os.ProcessState, interrupted bool) Result {
-	res := Result{EndState: "exited", Threads: len(r.threads), Instances: r.out.instances, Samples: r.sampler.total, Stacks: r.sampler.share()}
+	res := Result{EndState: "exited", Threads: r.own(), Instances: r.out.instances, Samples: r.sampler.total, Stacks: r.sampler.share()}
 	if interrupted {
 		res.EndState, res.Status = "interrupted", 128+int(unix.SIGINT)
 	}
@@ -440,9 +444,7 @@ func (r *run) report(wall uint64) []profile.Note {
 	if r.ring != nil && r.ring.Lost() > 0 {
 		notes.Set("lost-calls", "synchronisation calls that found no room in the ring", r.ring.Lost())
 	}
-	if n := len(r.children); n > 0 {
-		notes.Set("child-process", "processes that the program started are not in the profile", uint64(n))
-	}
+	r.noteChildren(notes)
 	if r.images.goroutines() {
 		notes.Set(profile.NoteGoroutines, "the program's goroutines wander between the threads of Go's runtime: what a thread did is not a piece of the program's work", 1)
 	}

@@ -25,6 +25,8 @@ type thread struct {
 	task   *piece // tasks that it has done since it waits, as far as sampled
 	onTask bool   // does one now
 	spins  bool   // its last sample was in a runtime's waiting
+
+	foreign bool // belongs to a child process
 }
 
 // condWait is a wait for a condition variable, of which only the beginning is seen.

@@ -1,0 +1,173 @@
+package native
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"lime/internal/collect"
+	"lime/internal/perf"
+	"lime/internal/section"
+	"lime/internal/unit"
+)
+
+// Processes that the program starts are sampled as the program itself: their call paths stand in the profile, by threads that are
+// named after the process. Their synchronisation is not watched, so they take part in no section.
+
+// child is a process that the program started, or one of its children.
+type child struct {
+	pid     int32
+	name    string
+	parent  int32
+	sampler *sampler // nil: its code is not looked at
+	own     bool     // it runs a program of its own, which it started at since
+	since   uint64
+	threads map[int32]*thread
+	samples uint64
+	nanos   uint64
+}
+
+// mostPrograms is the number of programs of children whose code is looked at: reading one takes some 10 ms, and a shell may start thousands.
+const mostPrograms = 16
+
+func (r *run) child(pid int32) *child {
+	c := r.children[pid]
+	if c == nil {
+		c = &child{pid: pid, name: r.name, sampler: r.sampler, threads: map[int32]*thread{}}
+		r.children[pid] = c
+	}
+	return c
+}
+
+// childRecord takes a record of a process other than the program.
+func (r *run) childRecord(rec *perf.Record) {
+	c := r.child(rec.PID)
+	switch rec.Type {
+	case perf.TypeFork:
+		if up := r.children[rec.Parent]; up != nil && rec.Parent != rec.PID {
+			c.name, c.sampler, c.own = up.name, up.sampler, false
+		}
+	case perf.TypeComm:
+		switch {
+		case rec.Exec:
+			r.childReplaced(c, rec)
+		case rec.TID == rec.PID:
+			c.name = rec.Name
+		}
+	case perf.TypeMmap2:
+		if c.own && c.sampler != nil && c.sampler.images.mapped(rec.Name, rec.Addr, rec.Addr+rec.Len, rec.Offset) {
+			c.sampler.walker.Forget()
+		}
+	case perf.TypeSample:
+		if r.eventName(rec.Event) == "" {
+			r.childSample(c, rec)
+		}
+	}
+}
+
+// childReplaced: a child runs another program from now on. What is mapped into it, the records of the kernel tell.
+func (r *run) childReplaced(c *child, rec *perf.Record) {
+	c.name, c.own, c.since, c.sampler = rec.Name, true, rec.Time, nil
+	if r.programs == mostPrograms {
+		return
+	}
+	r.programs++
+	m := newImages(int(c.pid))
+	c.sampler = newSampler(m, newCode(m, r.o.Out), r.o.Out)
+}
+
+func (r *run) childSample(c *child, rec *perf.Record) {
+	nanos := r.nanosOf(rec.Period)
+	c.samples++
+	c.nanos += nanos
+	s := c.sampler
+	if rec.Time < c.since {
+		s = r.sampler
+	}
+	if s == nil {
+		return
+	}
+	live := s.images.pid
+	s.images.pid = int(c.pid) // whose stack it is
+	w, spins, _ := s.take(rec)
+	s.images.pid = live
+	metric := "time"
+	if spins {
+		metric = "wait"
+	}
+	r.out.paths[pathKey{w.path, int32(r.childThread(c, rec).id), noSection, metric}] += float64(nanos)
+}
+
+// childThread is the row of a child's thread. The recogniser of sections knows nothing of it.
+func (r *run) childThread(c *child, rec *perf.Record) *thread {
+	t := c.threads[rec.TID]
+	if t == nil {
+		t = &thread{id: section.ThreadID(len(r.threads)), tid: rec.TID, start: rec.Time, name: fmt.Sprintf("%s (process %d)", c.name, c.pid), foreign: true}
+		c.threads[rec.TID] = t
+		r.threads = append(r.threads, t)
+		r.out.thread(t)
+	}
+	t.end = max(t.end, rec.Time)
+	return t
+}
+
+// endChildren closes what was opened for children, and writes their last words.
+func (r *run) endChildren() {
+	for _, t := range r.threads {
+		if t.foreign {
+			r.out.threadEnd(t)
+		}
+	}
+	closed := map[*images]bool{r.images: true}
+	for _, c := range r.children {
+		if c.sampler != nil && !closed[c.sampler.images] {
+			closed[c.sampler.images] = true
+			c.sampler.images.close()
+		}
+	}
+}
+
+// noteChildren says what is known of the program's children.
+func (r *run) noteChildren(notes collect.Notes) {
+	if len(r.children) == 0 {
+		return
+	}
+	type sum struct{ processes, samples, nanos uint64 }
+	byName, unread := map[string]sum{}, uint64(0)
+	for _, pid := range slices.Sorted(maps.Keys(r.children)) {
+		c := r.children[pid]
+		s := byName[c.name]
+		byName[c.name] = sum{s.processes + 1, s.samples + c.samples, s.nanos + c.nanos}
+		if c.sampler == nil {
+			unread += c.samples
+		}
+	}
+	names := slices.SortedFunc(maps.Keys(byName), func(a, b string) int {
+		return cmp.Or(cmp.Compare(byName[b].nanos, byName[a].nanos), cmp.Compare(a, b))
+	})
+	const most = 4
+	var words []string
+	for _, name := range names[:min(len(names), most)] {
+		s := byName[name]
+		words = append(words, fmt.Sprintf("%d of %s with %v on a CPU", s.processes, name, unit.Nanos(s.nanos)))
+	}
+	if n := len(names) - most; n > 0 {
+		words = append(words, fmt.Sprintf("%d other programs", n))
+	}
+	notes.Set("child-process", "processes that the program started take part in no section, what they call is sampled: "+strings.Join(words, ", "), uint64(len(r.children)))
+	if unread > 0 {
+		notes.Set("child-programs", fmt.Sprintf("samples in child processes beyond the first %d programs, whose code was not looked at", mostPrograms), unread)
+	}
+}
+
+// own counts the program's own threads.
+func (r *run) own() (n int) {
+	for _, t := range r.threads {
+		if !t.foreign {
+			n++
+		}
+	}
+	return n
+}
