@@ -45,6 +45,9 @@ type Instr struct {
 	Store bool
 }
 
+// drains reports whether the instruction waits for all before it.
+func (in *Instr) drains() bool { return in.Class == ClassSerial || in.Class == ClassAtomic }
+
 // Access is one data access of a block. The trace gives its address.
 type Access struct {
 	Instr uint16 // index of the instruction in the block

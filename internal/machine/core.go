@@ -20,9 +20,7 @@ type core struct {
 	leading   bool
 	misses    []uint64 // completion times of the last misses, one for each miss register
 	missAt    int
-	stores    []uint64 // completion times of the last stores that missed
-	storeAt   int
-	lastStore uint64
+	buffer    storeBuffer
 
 	waited uint64 // cycles that requests have waited for the bus and for memory
 }
@@ -31,7 +29,7 @@ func newCore(d *Description) core {
 	c := core{
 		pipe: newPipeline(d.Core.Window), pred: newPredictor(d.Core), dtlb: newTLB(d.DTLB), itlb: newTLB(d.ITLB),
 		pre: streams{next: make([]uint64, d.Prefetch.Streams)}, prev: -1,
-		misses: make([]uint64, d.Core.Misses), stores: make([]uint64, d.Core.StoreBuffer),
+		misses: make([]uint64, d.Core.Misses), buffer: newStoreBuffer(d.Core.StoreBuffer),
 	}
 	c.tage, _ = c.pred.(*tage)
 	return c
@@ -69,14 +67,16 @@ func (c *core) issue(d *Description, chase bool) uint64 {
 	return max(at, c.misses[c.missAt])
 }
 
-// load accounts for a load that takes latency cycles more than a hit, and returns the cycles
-// that the core stands still for it.
-func (c *core) load(d *Description, issued, latency uint64, chase bool) (stall uint64) {
-	done := issued + latency
+// register takes a miss register until done.
+func (c *core) register(done uint64) {
 	c.misses[c.missAt] = done
 	if c.missAt++; c.missAt == len(c.misses) {
 		c.missAt = 0
 	}
+}
+
+// load accounts for a load that has what it waits for at done, and returns the cycles that the core stands still for it.
+func (c *core) load(d *Description, done uint64, chase bool) (stall uint64) {
 	if !chase { // the window goes on filling before the core stands still
 		done -= min(done, uint64(d.Core.Window/d.Core.Width))
 	}
@@ -88,25 +88,10 @@ func (c *core) load(d *Description, issued, latency uint64, chase bool) (stall u
 	return stall
 }
 
-// store accounts for a store that takes latency cycles to reach the cache: the core
-// stands still only when the store buffer is full. Stores complete in order.
-func (c *core) store(issued, latency uint64) (stall uint64) {
-	if oldest := c.stores[c.storeAt]; oldest > c.clock {
-		stall = oldest - c.clock
-		c.clock = oldest
-	}
-	c.lastStore = max(c.lastStore, issued+latency)
-	c.stores[c.storeAt] = c.lastStore
-	if c.storeAt++; c.storeAt == len(c.stores) {
-		c.storeAt = 0
-	}
-	return stall
-}
-
 // atomic waits for all stores before, and for the line.
 func (c *core) atomic(latency uint64) (stall uint64) {
-	done := max(c.clock, c.lastStore) + latency
+	done := max(c.clock, c.buffer.last) + latency
 	stall = done - c.clock
-	c.clock, c.lastStore = done, done
+	c.clock, c.buffer.last = done, done
 	return stall
 }

@@ -67,10 +67,11 @@ type dirLine struct {
 	// Of the last core that wrote: what it wrote, and where in the program. For telling true from false sharing.
 	wrote  uint64 // bit i = byte i of the line
 	writer Site
-	lostAt uint64 // when a core came last to find that the line was taken
-	owner  int32  // core that may write the line, or -1
-	dirty  bool   // differs from memory
-	fought bool   // a core has come back to the line after another took it
+	// The last time in which core after core took the line: from when, and until when the last one of them waits for it.
+	from, until uint64
+	owner       int32 // core that may write the line, or -1
+	dirty       bool  // differs from memory
+	fought      bool  // a core has come back to the line after another took it
 }
 
 func newDirectory(a *array, cores int) *directory {
@@ -133,7 +134,8 @@ type found struct {
 	trueSharing             bool   // with lostLine or upgrade: the bytes overlap with what the other core wrote
 	other                   Site   // with lostLine: where the other core wrote
 	wrote                   uint64 // with lostLine: which bytes of the line it wrote
-	lostBefore              uint64 // with lostLine: when a core came back to the line last
+	lostBefore              uint64 // with lostLine: when the line was last on its way, if cores fought for it
+	way                     int    // in the directory, if it was asked
 	writebacks              int    // dirty lines that moved out over the bus
 	memWrites               int    // dirty lines that went to memory
 }
@@ -183,7 +185,7 @@ func (h *hierarchy) write(core int, p *privates, i int, line, bytes uint64, site
 	}
 	if st.base() == shared {
 		if h.dir.others(way, core) {
-			f.upgrade = true
+			f.upgrade, f.way = true, way
 			h.take(way, core, line, true)
 			st |= h.dir.mark(way)
 		}
@@ -270,11 +272,29 @@ func (h *hierarchy) fill(core int, p *privates, line uint64, write bool, bytes u
 	return h.insertL1(core, p, line, st, f)
 }
 
+// handOver is a request at time now for a line that other cores have. The directory serves the requests for a line one after the other: the next when
+// the line has come to whom it was promised. A request takes as long as given; one that leaves the copies of others alone keeps nobody
+// waiting. It returns how long the request waits for those before it.
+//
+// Cores run in turns, so a request may come from before the ones already served: it then finds the line free.
+func (l *dirLine) handOver(now, cycles uint64, moves bool) (wait uint64) {
+	if now < l.until && now+cycles > l.from {
+		wait = l.until - now
+	} else if moves {
+		l.from, l.until = now, now
+	}
+	if moves {
+		l.until += cycles
+	}
+	return wait
+}
+
 // fetch gets a line from the shared level, from another core, or from memory; it returns the state
 // in which the core may hold it.
 func (h *hierarchy) fetch(core int, line uint64, write bool, bytes uint64, f *found) state {
 	d := h.dir
 	way := d.find(line)
+	f.way = way
 	if way < 0 {
 		if h.cores[core].l2 == nil {
 			f.l2Miss = true
@@ -282,15 +302,18 @@ func (h *hierarchy) fetch(core int, line uint64, write bool, bytes uint64, f *fo
 			f.llcMiss = true
 		}
 		way = h.insertShared(line, f)
+		f.way = way
 		d.add(way, core)
 		d.lines[way].owner = int32(core)
 		return exclusive
 	}
 	d.touch(way)
 	if f.lostLine {
+		if d.lines[way].fought {
+			f.lostBefore = d.lines[way].until
+		}
 		h.contend(core, way, line)
 		f.other, f.wrote = d.lines[way].writer, d.lines[way].wrote
-		f.lostBefore, d.lines[way].lostAt = d.lines[way].lostAt, h.now
 		f.trueSharing = d.lines[way].wrote&bytes != 0
 	}
 	if owner := d.lines[way].owner; owner >= 0 && int(owner) != core {
@@ -299,6 +322,7 @@ func (h *hierarchy) fetch(core int, line uint64, write bool, bytes uint64, f *fo
 	}
 	if d.others(way, core) {
 		if write {
+			f.upgrade = d.lines[way].owner < 0
 			h.take(way, core, line, true)
 		} else if d.lines[way].owner >= 0 {
 			h.take(way, core, line, false)
@@ -374,7 +398,7 @@ func (h *hierarchy) insertShared(line uint64, f *found) int {
 		*d.sharers(way, w) = 0
 	}
 	l := &d.lines[way]
-	l.owner, l.dirty, l.wrote, l.fought, l.lostAt = -1, false, 0, false, 0
+	l.owner, l.dirty, l.wrote, l.fought, l.from, l.until = -1, false, 0, false, 0, 0
 	d.tags[way], d.states[way] = line+1, shared
 	d.touch(way)
 	return way

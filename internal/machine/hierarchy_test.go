@@ -114,7 +114,7 @@ func TestContention(t *testing.T) {
 			t.Helper()
 			var f found
 			h.access(core, 5, write, bytes, Site{Block: BlockID(core)}, &f)
-			f.writebacks, f.memWrites, f.lostBefore = 0, 0, 0
+			f.writebacks, f.memWrites, f.lostBefore, f.way = 0, 0, 0, 0
 			if f != want {
 				t.Errorf("private %v, core %d, write %v: %+v, want %+v", private, core, write, f, want)
 			}

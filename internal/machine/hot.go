@@ -10,9 +10,11 @@ type hotBlock struct {
 	addr, fall  uint64
 	branch      uint64 // address of the conditional branch at its end, 0 if there is none
 	// Two of the blocks before it whose pair's cost is known, the latest first.
-	prevs [2]BlockID
-	costs [2]uint64
-	count uint64 // instructions
+	prevs  [2]BlockID
+	costs  [2]uint64
+	count  uint64 // instructions
+	stores uint64
+	drains bool // holds an instruction before which the store buffer empties
 }
 
 func (m *Machine) newHotBlock(b *blockState) hotBlock {
@@ -25,6 +27,12 @@ func (m *Machine) newHotBlock(b *blockState) hotBlock {
 	}
 	for i, line := range b.lines {
 		h.sets[i] = int32(m.caches.cores[0].l1i.set(line))
+	}
+	for _, a := range b.Accesses {
+		h.stores += bit(a.Write && !a.Rep && a.Size > 0)
+	}
+	for _, in := range b.Instrs {
+		h.drains = h.drains || in.drains()
 	}
 	if b.End == EndCond {
 		h.branch = b.PCs[len(b.PCs)-1]
@@ -97,12 +105,22 @@ func (r *runner) enter(before, h *hotBlock, id BlockID) {
 	units := r.cost(h, id)
 	r.block = id
 	c.count += h.count
+	if c.buffer.stores += h.stores; c.buffer.stores >= c.buffer.full || h.drains {
+		r.makeRoom(h)
+	}
 	r.acct.addTime(id, c.advance(units))
+}
+
+// makeRoom lets the core stand still until the store buffer has room for the block's stores, and is empty if the block drains it.
+func (r *runner) makeRoom(h *hotBlock) {
+	if r.full(); h.drains {
+		r.drain()
+	}
 }
 
 // again accounts for a block that is entered n times more, right behind itself.
 func (r *runner) again(h *hotBlock, id BlockID, n uint64) {
-	for ; n > 0 && h.prevs[0] != id && h.prevs[1] != id; n-- { // what it costs is yet to be learnt
+	for ; n > 0 && (h.prevs[0] != id && h.prevs[1] != id || r.c.buffer.matters(h, n)); n-- { // what it costs is yet to be learnt
 		r.enter(h, h, id)
 	}
 	if n == 0 {
@@ -115,6 +133,7 @@ func (r *runner) again(h *hotBlock, id BlockID, n uint64) {
 	for i := n; h.first != h.last && i > 0 && !r.fetches(h, id); i-- {
 	}
 	c.count += n * h.count
+	c.buffer.stores += n * h.stores
 	r.acct.addTime(id, c.advance(n*r.cost(h, id)))
 }
 

@@ -151,7 +151,11 @@ func (m *Machine) SetClock(core int, cycles uint64) {
 }
 
 // Switch tells the machine that another thread runs on a core from now on.
-func (m *Machine) Switch(core int) { m.cores[core].prev = -1 }
+func (m *Machine) Switch(core int) {
+	c := &m.cores[core]
+	c.prev = -1
+	c.buffer.forget() // what the thread before left in it is its own time, and short beside the switch
+}
 
 // Contention counts the accesses so far that found their line taken by another core, and those among them to lines that
 // had been lost shortly before as well. Where the second grows, cores fight for a line, the order of accesses matters, and

@@ -51,8 +51,7 @@ func (p *pipeline) run(d *Description, lat *[NumClasses]uint16, b *Block, chase 
 			}
 		}
 		latency := uint64(lat[in.Class])
-		drains := in.Class == ClassSerial || in.Class == ClassAtomic
-		if drains {
+		if in.drains() {
 			start = max(start, p.retire)
 		}
 		if in.Load {
@@ -73,7 +72,7 @@ func (p *pipeline) run(d *Description, lat *[NumClasses]uint16, b *Block, chase 
 				p.origin[r] = hangs
 			}
 		}
-		if drains {
+		if in.drains() {
 			p.dispatch = done
 		}
 		if in.Store && !in.Load {

@@ -69,7 +69,7 @@ func (r *runner) fetch(b *blockState, id BlockID, line uint64) {
 		return
 	}
 	var l latency
-	r.below(&f, line, r.c.clock, &l)
+	r.below(&f, line, r.c.clock, true, &l)
 	var waits uint64
 	for _, k := range [...]Kind{BusWait, MemoryWait} { // not the cache's doing, and as dear as the others make it
 		if l[k] > 0 && !b.erases(0, k) {
@@ -155,10 +155,14 @@ func (r *runner) line(b *blockState, a *Access, addr, line uint64) {
 	}
 	var f found
 	m.caches.now = r.c.clock
-	if bytes := byteMask(addr, int(a.Size), m.d.LineBytes); absent {
-		m.caches.miss(r.core, line, a.Write, bytes, site, &f)
+	at := place{line: line, bytes: byteMask(addr, int(a.Size), m.d.LineBytes)}
+	if absent {
+		m.caches.miss(r.core, line, a.Write, at.bytes, site, &f)
 	} else {
-		m.caches.access(r.core, line, a.Write, bytes, site, &f)
+		m.caches.access(r.core, line, a.Write, at.bytes, site, &f)
+	}
+	if at.shared = f.contended(); at.shared && r.joins(b, a, &at, &l) {
+		return
 	}
 	issued := r.c.clock
 	if missed || f.l1Miss || f.upgrade {
@@ -168,14 +172,38 @@ func (r *runner) line(b *blockState, a *Access, addr, line uint64) {
 		r.contention(site, &f)
 		if !b.erases(i, f.entry()) { // else it is a hit, and keeps nothing busy
 			issued = r.c.issue(m.d, b.chase[i] || a.Lock)
-			r.below(&f, line, issued, &l)
+			r.below(&f, line, issued, !b.erases(i, CoherenceMiss), &l)
 		}
 	}
 	kinds := f.kinds()
 	if b.erased != nil {
 		kinds = l.erase(b.erased[i], kinds)
 	}
-	r.charge(b, a, issued, kinds, &l)
+	if f.l1Miss || f.upgrade {
+		r.c.register(issued + l.total())
+	}
+	r.charge(b, a, &at, issued, kinds, &l)
+}
+
+// joins reports whether a store of the core fetches the line already, and lets the access wait for that with it: a store stands
+// behind it in the store buffer, a load gets what the stores have written, or else waits for the line.
+func (r *runner) joins(b *blockState, a *Access, at *place, l *latency) bool {
+	e := r.c.buffer.fetching(at.line, r.c.clock)
+	if e == nil {
+		return false
+	}
+	r.m.losses, r.m.fights = r.m.losses+1, r.m.fights+1
+	kinds := KindSet(0)
+	if a.Read && at.bytes&^e.bytes != 0 && !b.erases(int(a.Instr), CoherenceMiss) && !b.erases(int(a.Instr), L1DMiss) {
+		l[CoherenceMiss] = e.done - r.c.clock
+		kinds = kinds.With(L1DMiss).With(CoherenceMiss)
+	}
+	if a.Write {
+		e.bytes |= at.bytes
+	}
+	at.shared = false
+	r.charge(b, a, at, r.c.clock, kinds, l)
+	return true
 }
 
 // walk accounts for an access that misses in the data TLB only.
@@ -185,7 +213,8 @@ func (r *runner) walk(b *blockState, a *Access, addr uint64) {
 	if cost == 0 || b.erases(int(a.Instr), DTLBMiss) {
 		return
 	}
-	stall := r.wait(b, a, r.c.clock, cost)
+	l := latency{DTLBMiss: cost}
+	stall := r.wait(b, a, &place{}, r.c.clock, cost, &l)
 	r.event(b, r.block, int(a.Instr), DTLBMiss, 1, stall)
 }
 
@@ -250,8 +279,9 @@ func (l *latency) erase(gone, kinds KindSet) KindSet {
 	return kinds
 }
 
-// below fills in what the levels behind the first take for an access that has missed there.
-func (r *runner) below(f *found, line, now uint64, l *latency) {
+// below fills in what the levels behind the first take for an access that has missed there. queues: if it takes the line from other cores,
+// it comes after those that take it before.
+func (r *runner) below(f *found, line, now uint64, queues bool, l *latency) {
 	m := r.m
 	first := uint64(m.d.L1D.Latency)
 	if m.bus != nil {
@@ -276,6 +306,9 @@ func (r *runner) below(f *found, line, now uint64, l *latency) {
 	if f.contended() {
 		l[CoherenceMiss] += l[L1DMiss] + l[L2Miss]
 		l[L1DMiss], l[L2Miss] = 0, 0
+		if queues {
+			l[CoherenceMiss] += m.caches.dir.lines[f.way].handOver(now, l[CoherenceMiss], f.transfer || f.upgrade)
+		}
 	}
 	if f.fromMemory(m.d) {
 		wait, access := r.fromMemory(line, now, f.memWrites)
@@ -320,38 +353,38 @@ func (r *runner) fromMemory(line, now uint64, writes int) (wait, access uint64) 
 }
 
 // charge moves the core's clock by what the access really cost it, and accounts for the events.
-func (r *runner) charge(b *blockState, a *Access, issued uint64, kinds KindSet, l *latency) {
+func (r *runner) charge(b *blockState, a *Access, at *place, issued uint64, kinds KindSet, l *latency) {
 	total := l.total()
 	if total == 0 && kinds == 0 {
 		return
 	}
-	stall := r.wait(b, a, issued, total)
-	r.split(b, int(a.Instr), kinds, l, total, stall)
+	stall := r.wait(b, a, at, issued, total, l)
+	r.split(b, Site{r.block, a.Instr}, kinds, l, stall, false)
 }
 
 // wait lets the core stand still as long as it has to for an access that takes so long beyond a hit.
-func (r *runner) wait(b *blockState, a *Access, issued, latency uint64) (stall uint64) {
+func (r *runner) wait(b *blockState, a *Access, at *place, issued, total uint64, l *latency) (stall uint64) {
 	switch {
 	case a.Lock:
-		stall = r.c.atomic(latency)
+		stall = r.c.atomic(total)
 	case a.Read:
-		stall = r.c.load(r.m.d, issued, latency, b.chase[a.Instr])
+		stall = r.c.load(r.m.d, issued+total, b.chase[a.Instr])
 	default:
-		stall = r.c.store(issued, latency)
+		r.store(a, *at, issued, total, l)
 	}
 	r.acct.addTime(r.block, stall)
 	return stall
 }
 
-// split divides the stall over the kinds in proportion to their part of the latency; the last
-// one takes what rounding leaves.
-func (r *runner) split(b *blockState, instr int, kinds KindSet, l *latency, total, stall uint64) {
+// split counts the events of an access, unless they have been counted, and divides its stall over their kinds in proportion to their part of the
+// latency; the last one takes what rounding leaves.
+func (r *runner) split(b *blockState, site Site, kinds KindSet, l *latency, stall uint64, counted bool) {
 	for k, c := range l {
 		if c > 0 {
 			kinds = kinds.With(Kind(k))
 		}
 	}
-	for left, rest := stall, total; kinds != 0; kinds &= kinds - 1 {
+	for left, rest := stall, l.total(); kinds != 0; kinds &= kinds - 1 {
 		k := Kind(trailingZeros(uint64(kinds)))
 		n, cost, part := uint64(1), uint64(0), l[k]
 		switch {
@@ -362,10 +395,13 @@ func (r *runner) split(b *blockState, instr int, kinds KindSet, l *latency, tota
 			cost = left * part / rest
 			left, rest = left-cost, rest-part
 		}
-		if k == BusWait || k == MemoryWait {
+		switch {
+		case counted:
+			n = 0
+		case k == BusWait || k == MemoryWait:
 			n = part
 		}
-		r.event(b, r.block, instr, k, n, cost)
+		r.event(b, site.Block, int(site.Instr), k, n, cost)
 	}
 }
 
