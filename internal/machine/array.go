@@ -26,26 +26,40 @@ const (
 	Random
 )
 
-// array holds the tags of one set-associative cache. With LRU the ways of a
+// entry is what stands in a way: the number of the line + 1, and its state in the low byte; 0 if it is empty.
+type entry uint64
+
+const stateBits = 8
+
+func newEntry(line uint64, st state) entry { return entry((line+1)<<stateBits | uint64(st)) }
+
+func (e entry) tag() uint64  { return uint64(e >> stateBits) }
+func (e entry) line() uint64 { return e.tag() - 1 }
+func (e entry) state() state { return state(e) }
+
+// free reports whether a new line may come in place of what stands there.
+func (e entry) free() bool { return e.state() == invalid || e.state() == lost }
+
+// array holds the lines of one set-associative cache. With LRU the ways of a
 // set are kept in order of use, most recent first, which makes the common hit (the first way)
 // one compare and keeps replacement free of time stamps.
 type array struct {
-	tags   []uint64 // line number + 1; 0 = empty
-	states []state
-	plru   []uint64 // tree bits of each set, PLRU only
-	ways   int
-	wayBit int // log2 of ways, or -1
-	mask   uint64
-	sets   uint64
-	pow2   bool
-	policy Policy
-	rng    uint64
+	entries []entry
+	homes   []int32  // of each way, where the directory has its line; nil if that need not be known
+	plru    []uint64 // tree bits of each set, PLRU only
+	ways    int
+	wayBit  int // log2 of ways, or -1
+	mask    uint64
+	sets    uint64
+	pow2    bool
+	policy  Policy
+	rng     uint64
 }
 
 func newArray(sets, ways int, policy Policy) *array {
 	a := &array{
-		tags: make([]uint64, sets*ways), states: make([]state, sets*ways),
-		ways: ways, wayBit: log2(ways), sets: uint64(sets), mask: uint64(sets - 1), pow2: bits.OnesCount(uint(sets)) == 1,
+		entries: make([]entry, sets*ways),
+		ways:    ways, wayBit: log2(ways), sets: uint64(sets), mask: uint64(sets - 1), pow2: bits.OnesCount(uint(sets)) == 1,
 		policy: policy, rng: 0x9e3779b97f4a7c15,
 	}
 	if policy == PLRU {
@@ -53,6 +67,16 @@ func newArray(sets, ways int, policy Policy) *array {
 	}
 	return a
 }
+
+// withHomes lets the array know where the directory has its lines.
+func (a *array) withHomes() *array {
+	a.homes = make([]int32, len(a.entries))
+	return a
+}
+
+func (a *array) state(i int) state { return a.entries[i].state() }
+
+func (a *array) setState(i int, st state) { a.entries[i] = a.entries[i]&^(1<<stateBits-1) | entry(st) }
 
 func (a *array) set(line uint64) int {
 	if a.pow2 {
@@ -65,8 +89,8 @@ func (a *array) set(line uint64) int {
 func (a *array) find(line uint64) int {
 	base := a.set(line) * a.ways
 	tag := line + 1
-	for i, t := range a.tags[base : base+a.ways] {
-		if t == tag {
+	for i, e := range a.entries[base : base+a.ways] {
+		if e.tag() == tag {
 			return base + i
 		}
 	}
@@ -97,18 +121,24 @@ func (a *array) touch(index int) int {
 		if index == base {
 			return index
 		}
-		tags, states := a.tags[base:index+1], a.states[base:index+1]
-		last := len(tags) - 1
-		tag, st := tags[last], states[last]
-		for i := last; i > 0; i-- { // short: a call to copy takes longer
-			tags[i], states[i] = tags[i-1], states[i-1]
+		toFront(a.entries[base : index+1])
+		if a.homes != nil {
+			toFront(a.homes[base : index+1])
 		}
-		tags[0], states[0] = tag, st
 		return base
 	case PLRU:
 		a.pointAway(base/a.ways, index-base)
 	}
 	return index
+}
+
+// toFront puts the last element before all others. They are few: a call to copy takes longer.
+func toFront[E any](s []E) {
+	last := s[len(s)-1]
+	for i := len(s) - 1; i > 0; i-- {
+		s[i] = s[i-1]
+	}
+	s[0] = last
 }
 
 // pointAway sets the tree bits on the path to way so that they point to the other side.
@@ -129,8 +159,9 @@ func (a *array) pointAway(set, way int) {
 // victim returns the index of the way that a new line of the same set would replace.
 func (a *array) victim(line uint64) int {
 	base := a.set(line) * a.ways
-	for i := a.ways - 1; i >= 0; i-- {
-		if s := a.states[base+i]; a.tags[base+i] == 0 || s == invalid || s == lost {
+	set := a.entries[base : base+a.ways]
+	for i := len(set) - 1; i >= 0; i-- {
+		if set[i].free() {
 			return base + i
 		}
 	}
@@ -158,13 +189,12 @@ func (a *array) plruVictim(set int) int {
 }
 
 // insert puts line into the way at index, in state st, as the most recently used, and
-// returns where it stands, and what it replaced (tag 0: nothing).
-func (a *array) insert(index int, line uint64, st state) (at int, oldLine uint64, oldState state) {
-	oldTag, oldState := a.tags[index], a.states[index]
-	a.tags[index], a.states[index] = line+1, st
-	at = a.touch(index)
-	if oldTag == 0 || oldState == invalid || oldState == lost {
-		return at, 0, invalid
+// returns where it stands, and what it replaced (0: nothing that was in use).
+func (a *array) insert(index int, line uint64, st state) (at int, old entry) {
+	old = a.entries[index]
+	a.entries[index] = newEntry(line, st)
+	if old.free() {
+		old = 0
 	}
-	return at, oldTag - 1, oldState
+	return a.touch(index), old
 }

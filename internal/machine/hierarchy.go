@@ -21,10 +21,10 @@ func newPrivates(l1i, l1d, l2 *array, f filter) privates {
 // order makes the line that was used last, as the filter tells, the last in its set. The set is that of line.
 func (p *privates) order(line, last uint64) {
 	tag := last>>p.filter.shift + 1
-	if last>>63 != 0 || p.l1d.policy != LRU || p.l1d.tags[p.l1d.set(line)*p.l1d.ways] == tag {
+	if last>>63 != 0 || p.l1d.policy != LRU || p.l1d.entries[p.l1d.set(line)*p.l1d.ways].tag() == tag {
 		return
 	}
-	if i := p.l1d.find(tag - 1); i >= 0 && held(p.l1d.states[i]) {
+	if i := p.l1d.find(tag - 1); i >= 0 && held(p.l1d.state(i)) {
 		p.l1d.touch(i)
 	}
 }
@@ -38,7 +38,7 @@ func (p *privates) hit(line uint64, write bool) bool {
 	if i < 0 {
 		return false
 	}
-	st := p.l1d.states[i]
+	st := p.l1d.state(i)
 	if write && st != modified || !held(st) {
 		return false
 	}
@@ -75,7 +75,7 @@ type dirLine struct {
 }
 
 func newDirectory(a *array, cores int) *directory {
-	n := len(a.tags)
+	n := len(a.entries)
 	d := &directory{array: a, words: (cores + 63) / 64, lines: make([]dirLine, n), stamps: make([]uint64, n)}
 	d.more = make([]uint64, n*(d.words-1))
 	for i := range d.lines {
@@ -141,45 +141,49 @@ type found struct {
 }
 
 // access performs one data access of core to line. bytes has a bit for each byte of the line that
-// it touches. It returns the way of the first level where the line stands now.
-func (h *hierarchy) access(core int, line uint64, write bool, bytes uint64, site Site, f *found) int {
+// it touches.
+func (h *hierarchy) access(core int, line uint64, write bool, bytes uint64, site Site, f *found) {
 	p := &h.cores[core]
-	if i := p.l1d.find(line); i >= 0 {
-		switch st := p.l1d.states[i].base(); {
-		case st == lost:
-			f.lostLine = true
-		case st == invalid:
-		default:
-			i = p.l1d.touch(i)
-			if write {
-				h.write(core, p, i, line, bytes, site, f)
-			}
-			return i
+	i := p.l1d.find(line)
+	if i >= 0 && held(p.l1d.state(i)) {
+		if i = p.l1d.touch(i); write {
+			h.write(core, p, i, line, bytes, site, f)
 		}
+		return
 	}
-	return h.miss(core, line, write, bytes, site, f)
+	h.miss(core, i, line, write, bytes, site, f)
 }
 
-// miss is access to a line that the first level does not hold.
-func (h *hierarchy) miss(core int, line uint64, write bool, bytes uint64, site Site, f *found) int {
+// miss is access to a line that the first level does not hold. A way that still names it is at index i; -1: none does.
+func (h *hierarchy) miss(core, i int, line uint64, write bool, bytes uint64, site Site, f *found) {
 	p := &h.cores[core]
 	f.l1Miss = true
-	i := h.fill(core, p, line, write, bytes, site, f)
+	f.lostLine = i >= 0 && p.l1d.state(i).base() == lost
+	i = h.fill(core, p, i, line, write, bytes, f)
 	if write {
 		h.write(core, p, i, line, bytes, site, f)
 	}
-	return i
+}
+
+// home is where the directory has a line that stands in way i of the first level; in2 is its way in the private second level, if there is one.
+func (p *privates) home(i int, line uint64) (way, in2 int) {
+	if p.l2 == nil {
+		return int(p.l1d.homes[i]), -1
+	}
+	in2 = p.l2.find(line)
+	return int(p.l2.homes[in2]), in2
 }
 
 // write gives core the right to write a line that it holds in way i of its first level.
 func (h *hierarchy) write(core int, p *privates, i int, line, bytes uint64, site Site, f *found) {
-	st := p.l1d.states[i]
-	if st.base() == modified && st&watched == 0 {
+	st := p.l1d.state(i)
+	if st == modified {
 		p.filter.writable(line)
 		return
 	}
-	way := h.dir.find(line)
-	if st.base() == modified && h.dir.lines[way].wrote&bytes == bytes && h.dir.lines[way].writer == site { // nothing new
+	way, in2 := p.home(i, line)
+	l := &h.dir.lines[way]
+	if st.base() == modified && l.wrote&bytes == bytes && l.writer == site { // nothing new
 		p.filter.writable(line)
 		return
 	}
@@ -189,20 +193,20 @@ func (h *hierarchy) write(core int, p *privates, i int, line, bytes uint64, site
 			h.take(way, core, line, true)
 			st |= h.dir.mark(way)
 		}
-		h.dir.lines[way].owner = int32(core)
+		l.owner = int32(core)
 	}
 	if st.base() != modified {
-		p.l1d.states[i] = modified | st&watched
-		if p.l2 != nil {
-			p.l2.states[p.l2.find(line)] = modified
+		p.l1d.setState(i, modified|st&watched)
+		if in2 >= 0 {
+			p.l2.setState(in2, modified)
 		}
-		h.dir.lines[way].wrote = 0
+		l.wrote = 0
 		if st&watched == 0 {
 			p.filter.writable(line)
 		}
 	}
-	h.dir.lines[way].wrote |= bytes
-	h.dir.lines[way].writer = site
+	l.wrote |= bytes
+	l.writer = site
 }
 
 // take removes (invalidate) or downgrades the copies of all cores but one.
@@ -233,8 +237,8 @@ func (p *privates) drop(line uint64, why state) (dirty bool) {
 			continue
 		}
 		if i := a.find(line); i >= 0 {
-			dirty = dirty || a.states[i].base() == modified
-			a.states[i] = why
+			dirty = dirty || a.state(i).base() == modified
+			a.setState(i, why)
 		}
 	}
 	return dirty
@@ -246,30 +250,30 @@ func (p *privates) downgrade(line uint64, mark state) {
 		if a == nil {
 			continue
 		}
-		if i := a.find(line); i >= 0 && a.states[i].base() >= exclusive && a.states[i].base() != lost {
-			a.states[i] = shared | mark
+		if i := a.find(line); i >= 0 && a.state(i).base() >= exclusive && a.state(i).base() != lost {
+			a.setState(i, shared|mark)
 		}
 	}
 }
 
-// fill brings a line into the first level and returns its way there.
-func (h *hierarchy) fill(core int, p *privates, line uint64, write bool, bytes uint64, site Site, f *found) int {
-	if p.l2 != nil {
-		if i := p.l2.find(line); i >= 0 {
-			st := p.l2.states[i].base()
-			if st != invalid && st != lost {
-				p.l2.touch(i)
-				return h.insertL1(core, p, line, st, f)
-			}
-			f.lostLine = f.lostLine || st == lost
+// fill brings a line into the first level and returns its way there. A way that still names it is at index i.
+func (h *hierarchy) fill(core int, p *privates, i int, line uint64, write bool, bytes uint64, f *found) int {
+	if p.l2 == nil {
+		st := h.fetch(core, line, write, bytes, f)
+		return h.insertL1(core, p, i, line, st, f)
+	}
+	in2 := p.l2.find(line)
+	if in2 >= 0 {
+		if st := p.l2.state(in2).base(); held(st) {
+			p.l2.touch(in2)
+			return h.insertL1(core, p, i, line, st, f)
 		}
-		f.l2Miss = true
+		f.lostLine = f.lostLine || p.l2.state(in2).base() == lost
 	}
+	f.l2Miss = true
 	st := h.fetch(core, line, write, bytes, f)
-	if p.l2 != nil {
-		h.insertL2(core, p, line, st.base(), f)
-	}
-	return h.insertL1(core, p, line, st, f)
+	h.insertL2(core, p, in2, line, st.base(), f)
+	return h.insertL1(core, p, i, line, st, f)
 }
 
 // handOver is a request at time now for a line that other cores have. The directory serves the requests for a line one after the other: the next when
@@ -381,8 +385,8 @@ func (d *directory) victim(line uint64) int {
 func (h *hierarchy) insertShared(line uint64, f *found) int {
 	d := h.dir
 	way := d.victim(line)
-	if d.tags[way] != 0 {
-		old, dirty := d.tags[way]-1, d.lines[way].dirty
+	if e := d.entries[way]; e != 0 {
+		old, dirty := e.line(), d.lines[way].dirty
 		for w := range d.words {
 			for set := *d.sharers(way, w); set != 0; set &= set - 1 {
 				p := &h.cores[w*64+trailingZeros(set)]
@@ -399,7 +403,7 @@ func (h *hierarchy) insertShared(line uint64, f *found) int {
 	}
 	l := &d.lines[way]
 	l.owner, l.dirty, l.wrote, l.fought, l.from, l.until = -1, false, 0, false, 0, 0
-	d.tags[way], d.states[way] = line+1, shared
+	d.entries[way] = newEntry(line, shared)
 	d.touch(way)
 	return way
 }
@@ -410,7 +414,7 @@ func (p *privates) dropCode(line uint64) {
 	if i < 0 {
 		return
 	}
-	p.l1i.states[i] = invalid
+	p.l1i.setState(i, invalid)
 	if c := &p.code[p.l1i.set(line)]; *c == line+1 {
 		*c = 0
 	}
@@ -421,53 +425,56 @@ func (p *privates) usedCode(line uint64) {
 	p.code[p.l1i.set(line)] = line + 1
 }
 
-func (h *hierarchy) insertL1(core int, p *privates, line uint64, st state, f *found) int {
-	i := p.l1d.find(line) // a way that still names the line is reused, so that no line stands twice
+// insertL1 puts a line into the first level, in the way that still names it, so that no line stands twice, or else (i < 0) in the
+// victim's.
+func (h *hierarchy) insertL1(core int, p *privates, i int, line uint64, st state, f *found) int {
 	if i < 0 {
 		i = p.l1d.victim(line)
 	}
-	at, old, oldState := p.l1d.insert(i, line, st)
-	if oldState.base() == invalid || old == line {
+	if p.l2 != nil {
+		at, _ := p.l1d.insert(i, line, st)
 		return at
 	}
-	if p.l2 == nil {
-		h.evicted(core, old, oldState.base() == modified, f)
+	home := p.l1d.homes[i]
+	p.l1d.homes[i] = int32(f.way)
+	at, old := p.l1d.insert(i, line, st)
+	if old != 0 && old.line() != line {
+		h.evicted(core, int(home), old.state().base() == modified, f)
 	}
 	return at
 }
 
-func (h *hierarchy) insertL2(core int, p *privates, line uint64, st state, f *found) {
-	i := p.l2.find(line)
+// insertL2 is insertL1 for the private second level.
+func (h *hierarchy) insertL2(core int, p *privates, i int, line uint64, st state, f *found) {
 	if i < 0 {
 		i = p.l2.victim(line)
 	}
-	_, old, oldState := p.l2.insert(i, line, st)
-	if oldState.base() == invalid || old == line {
+	home := p.l2.homes[i]
+	p.l2.homes[i] = int32(f.way)
+	_, old := p.l2.insert(i, line, st)
+	if old == 0 || old.line() == line {
 		return
 	}
-	dirty := oldState.base() == modified
-	if j := p.l1d.find(old); j >= 0 && p.l1d.states[j].base() != lost { // the second level includes the first
-		dirty = dirty || p.l1d.states[j].base() == modified
-		p.l1d.states[j] = invalid
-		p.filter.forget(old)
+	dirty := old.state().base() == modified
+	if j := p.l1d.find(old.line()); j >= 0 && p.l1d.state(j).base() != lost { // the second level includes the first
+		dirty = dirty || p.l1d.state(j).base() == modified
+		p.l1d.setState(j, invalid)
+		p.filter.forget(old.line())
 	}
-	h.evicted(core, old, dirty, f)
+	h.evicted(core, int(home), dirty, f)
 }
 
-// evicted tells the directory that a core no longer holds a line.
-func (h *hierarchy) evicted(core int, line uint64, dirty bool, f *found) {
+// evicted tells the directory that a core no longer holds the line in one of its ways.
+func (h *hierarchy) evicted(core, way int, dirty bool, f *found) {
 	if dirty {
 		f.writebacks++
 	}
-	way := h.dir.find(line)
-	if way < 0 {
-		return
-	}
 	h.dir.remove(way, core)
-	if h.dir.lines[way].owner == int32(core) {
-		h.dir.lines[way].owner = -1
+	l := &h.dir.lines[way]
+	if l.owner == int32(core) {
+		l.owner = -1
 	}
-	h.dir.lines[way].dirty = h.dir.lines[way].dirty || dirty
+	l.dirty = l.dirty || dirty
 }
 
 // fetchCode performs an instruction fetch. Code is read only, so that the directory keeps no account
@@ -475,28 +482,31 @@ func (h *hierarchy) evicted(core int, line uint64, dirty bool, f *found) {
 func (h *hierarchy) fetchCode(core int, line uint64, f *found) {
 	p := &h.cores[core]
 	defer p.usedCode(line)
-	if i := p.l1i.find(line); i >= 0 && p.l1i.states[i] != invalid {
+	if i := p.l1i.find(line); i >= 0 && p.l1i.state(i) != invalid {
 		p.l1i.touch(i)
 		return
 	}
 	f.l1Miss = true
-	hit := false
-	if p.l2 != nil {
-		if i := p.l2.find(line); i >= 0 && p.l2.states[i] != invalid && p.l2.states[i] != lost {
-			p.l2.touch(i)
-			hit = true
-		}
-		f.l2Miss = !hit
-	}
-	if !hit {
-		st := h.fetch(core, line, false, 0, f)
-		if p.l2 != nil {
-			h.insertL2(core, p, line, st.base(), f)
-		}
-	}
+	h.fillCode(core, p, line, f)
 	i := p.l1i.find(line)
 	if i < 0 {
 		i = p.l1i.victim(line)
 	}
 	p.l1i.insert(i, line, shared)
+}
+
+// fillCode brings a line of code into the private second level.
+func (h *hierarchy) fillCode(core int, p *privates, line uint64, f *found) {
+	if p.l2 == nil {
+		h.fetch(core, line, false, 0, f)
+		return
+	}
+	i := p.l2.find(line)
+	if i >= 0 && held(p.l2.state(i)) {
+		p.l2.touch(i)
+		return
+	}
+	f.l2Miss = true
+	st := h.fetch(core, line, false, 0, f)
+	h.insertL2(core, p, i, line, st.base(), f)
 }

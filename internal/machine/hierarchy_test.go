@@ -37,13 +37,13 @@ func checkLine(t *testing.T, h *hierarchy, line uint64) {
 		p := &h.cores[c]
 		st := invalid
 		if i := p.l1d.find(line); i >= 0 {
-			st = p.l1d.states[i].base()
+			st = p.l1d.state(i).base()
 		}
 		held := st != invalid && st != lost
 		if p.l2 != nil {
 			st2 := invalid
 			if i := p.l2.find(line); i >= 0 {
-				st2 = p.l2.states[i].base()
+				st2 = p.l2.state(i).base()
 			}
 			in2 := st2 != invalid && st2 != lost
 			if held && !in2 {

@@ -210,22 +210,25 @@ func (p *privates) near(line uint64, write bool) (hit, absent bool) {
 		return p.hit(line, write), false
 	}
 	base := int(line&a.mask) * a.ways
-	tags, states := a.tags[base:base+a.ways], a.states[base:base+a.ways]
+	set := a.entries[base : base+a.ways]
 	way := 0
-	for way < len(tags) && tags[way] != line+1 {
+	for way < len(set) && set[way].tag() != line+1 {
 		way++
 	}
-	if way >= len(tags) || way >= len(states) {
+	if way >= len(set) {
 		return false, true
 	}
-	st := states[way]
-	if st != modified && (write || !held(st)) {
+	e := set[way]
+	if st := e.state(); st != modified && (write || !held(st)) {
 		return false, false
 	}
 	for i := way; i > 0; i-- {
-		tags[i], states[i] = tags[i-1], states[i-1]
+		set[i] = set[i-1]
 	}
-	tags[0], states[0] = line+1, st
+	set[0] = e
+	if a.homes != nil {
+		toFront(a.homes[base : base+way+1])
+	}
 	if write {
 		p.filter.writable(line)
 	}

@@ -95,11 +95,12 @@ func (m *Machine) buildCaches() {
 	}
 	m.caches.contended = make([]uint8, contendedSlots)
 	for range m.d.Cores {
-		var l2 *array
-		if !m.d.L2.Shared {
-			l2 = build(m.d.L2)
+		l1d, l2 := build(m.d.L1D), (*array)(nil)
+		if m.d.L2.Shared {
+			l1d.withHomes()
+		} else {
+			l2 = build(m.d.L2).withHomes()
 		}
-		l1d := build(m.d.L1D)
 		m.caches.cores = append(m.caches.cores, newPrivates(build(m.d.L1I), l1d, l2, newFilter(l1d, m.shift, m.caches.contended)))
 	}
 	m.caches.dir = newDirectory(build(m.d.lastLevel()), m.d.Cores)

@@ -157,7 +157,7 @@ func (r *runner) line(b *blockState, a *Access, addr, line uint64) {
 	m.caches.now = r.c.clock
 	at := place{line: line, bytes: byteMask(addr, int(a.Size), m.d.LineBytes)}
 	if absent {
-		m.caches.miss(r.core, line, a.Write, at.bytes, site, &f)
+		m.caches.miss(r.core, -1, line, a.Write, at.bytes, site, &f)
 	} else {
 		m.caches.access(r.core, line, a.Write, at.bytes, site, &f)
 	}

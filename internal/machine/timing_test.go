@@ -360,3 +360,37 @@ func BenchmarkRun(b *testing.B) {
 	}
 	b.ReportMetric(float64(b.N)*1000/b.Elapsed().Seconds()/1e6, "Mblocks/s")
 }
+
+// Misses as a transposition makes them: every core reads its rows and writes columns, in turns.
+func BenchmarkMisses(b *testing.B) {
+	const cores, side = 8, 512
+	d, err := Load("desktop")
+	if err != nil {
+		b.Fatal(err)
+	}
+	m, err := New(d, cores)
+	if err != nil {
+		b.Fatal(err)
+	}
+	id, err := m.AddBlock(withPCs(Block{
+		Addr: 0x1000, Instrs: instrs(8, func(i int) Instr { return load(uint8(i), 15) }), End: EndCond,
+		Accesses: []Access{{Size: 16, Read: true}, {Instr: 3, Size: 16, Write: true}},
+	}))
+	if err != nil {
+		b.Fatal(err)
+	}
+	var accounts [cores]Account
+	var trace []uint64
+	b.ReportAllocs()
+	for n := 0; b.Loop(); n++ {
+		core, row := n%cores, uint64(n%side)
+		trace = trace[:0]
+		for column := range uint64(side) {
+			trace = append(trace, BlockWord(id), 1<<30+(row*side+column)*16, 1<<31+(column*side+row)*16)
+		}
+		if err := m.Run(core, m.Recorder(core).Record(m, full(m, trace, true)), &accounts[core]); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.ReportMetric(float64(b.N)*side/b.Elapsed().Seconds()/1e6, "Maccesses/s")
+}
