@@ -51,16 +51,18 @@ type array struct {
 	wayBit  int // log2 of ways, or -1
 	mask    uint64
 	sets    uint64
+	setBits int // log2 of sets, or -1
 	pow2    bool
 	policy  Policy
 	rng     uint64
+	spare   int // ways in which nothing stands that is in use
 }
 
 func newArray(sets, ways int, policy Policy) *array {
 	a := &array{
 		entries: make([]entry, sets*ways),
-		ways:    ways, wayBit: log2(ways), sets: uint64(sets), mask: uint64(sets - 1), pow2: bits.OnesCount(uint(sets)) == 1,
-		policy: policy, rng: 0x9e3779b97f4a7c15,
+		ways:    ways, wayBit: log2(ways), sets: uint64(sets), setBits: log2(sets), mask: uint64(sets - 1), pow2: bits.OnesCount(uint(sets)) == 1,
+		policy: policy, rng: 0x9e3779b97f4a7c15, spare: sets * ways,
 	}
 	if policy == PLRU {
 		a.plru = make([]uint64, sets)
@@ -76,7 +78,11 @@ func (a *array) withHomes() *array {
 
 func (a *array) state(i int) state { return a.entries[i].state() }
 
-func (a *array) setState(i int, st state) { a.entries[i] = a.entries[i]&^(1<<stateBits-1) | entry(st) }
+func (a *array) setState(i int, st state) {
+	e := a.entries[i]
+	a.entries[i] = e&^(1<<stateBits-1) | entry(st)
+	a.spare += int(bit(a.entries[i].free())) - int(bit(e.free()))
+}
 
 func (a *array) set(line uint64) int {
 	if a.pow2 {
@@ -160,7 +166,7 @@ func (a *array) pointAway(set, way int) {
 func (a *array) victim(line uint64) int {
 	base := a.set(line) * a.ways
 	set := a.entries[base : base+a.ways]
-	for i := len(set) - 1; i >= 0; i-- {
+	for i := len(set) - 1; i >= 0 && a.spare > 0; i-- {
 		if set[i].free() {
 			return base + i
 		}
@@ -195,6 +201,7 @@ func (a *array) insert(index int, line uint64, st state) (at int, old entry) {
 	a.entries[index] = newEntry(line, st)
 	if old.free() {
 		old = 0
+		a.spare--
 	}
 	return a.touch(index), old
 }

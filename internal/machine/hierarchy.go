@@ -49,67 +49,6 @@ func (p *privates) hit(line uint64, write bool) bool {
 	return true
 }
 
-// directory is the shared level with, for each of its lines, the cores that hold copies.
-// It includes everything that the private caches hold.
-type directory struct {
-	*array
-	words int      // 64-bit words of sharers per line
-	more  []uint64 // sharers of each line from core 64 on
-	lines []dirLine
-	// When each way was used, with LRU: the ways stay where they are, because too much hangs on them to move it.
-	stamps []uint64
-	now    uint64
-}
-
-// dirLine is what the directory knows of the line in a way, together, as it is mostly needed together.
-type dirLine struct {
-	sharers uint64 // of the first 64 cores, those that hold copies
-	// Of the last core that wrote: what it wrote, and where in the program. For telling true from false sharing.
-	wrote  uint64 // bit i = byte i of the line
-	writer Site
-	// The last time in which core after core took the line: from when, and until when the last one of them waits for it.
-	from, until uint64
-	owner       int32 // core that may write the line, or -1
-	dirty       bool  // differs from memory
-	fought      bool  // a core has come back to the line after another took it
-}
-
-func newDirectory(a *array, cores int) *directory {
-	n := len(a.entries)
-	d := &directory{array: a, words: (cores + 63) / 64, lines: make([]dirLine, n), stamps: make([]uint64, n)}
-	d.more = make([]uint64, n*(d.words-1))
-	for i := range d.lines {
-		d.lines[i].owner = -1
-	}
-	return d
-}
-
-// sharers is a word of the set of the cores that hold the line.
-func (d *directory) sharers(way, word int) *uint64 {
-	if word == 0 {
-		return &d.lines[way].sharers
-	}
-	return &d.more[way*(d.words-1)+word-1]
-}
-
-func (d *directory) has(way, core int) bool { return *d.sharers(way, core/64)>>(core%64)&1 != 0 }
-func (d *directory) add(way, core int)      { *d.sharers(way, core/64) |= 1 << (core % 64) }
-func (d *directory) remove(way, core int)   { *d.sharers(way, core/64) &^= 1 << (core % 64) }
-
-// others reports whether a core other than core holds a copy.
-func (d *directory) others(way, core int) bool {
-	for w := range d.words {
-		set := *d.sharers(way, w)
-		if w == core/64 {
-			set &^= 1 << (core % 64)
-		}
-		if set != 0 {
-			return true
-		}
-	}
-	return false
-}
-
 // Site is a place in the program that accesses memory: the block and its instruction.
 type Site struct {
 	Block BlockID
@@ -193,7 +132,7 @@ func (h *hierarchy) write(core int, p *privates, i int, line, bytes uint64, site
 			h.take(way, core, line, true)
 			st |= h.dir.mark(way)
 		}
-		l.owner = int32(core)
+		l.owner = int16(core)
 	}
 	if st.base() != modified {
 		p.l1d.setState(i, modified|st&watched)
@@ -276,23 +215,6 @@ func (h *hierarchy) fill(core int, p *privates, i int, line uint64, write bool, 
 	return h.insertL1(core, p, i, line, st, f)
 }
 
-// handOver is a request at time now for a line that other cores have. The directory serves the requests for a line one after the other: the next when
-// the line has come to whom it was promised. A request takes as long as given; one that leaves the copies of others alone keeps nobody
-// waiting. It returns how long the request waits for those before it.
-//
-// Cores run in turns, so a request may come from before the ones already served: it then finds the line free.
-func (l *dirLine) handOver(now, cycles uint64, moves bool) (wait uint64) {
-	if now < l.until && now+cycles > l.from {
-		wait = l.until - now
-	} else if moves {
-		l.from, l.until = now, now
-	}
-	if moves {
-		l.until += cycles
-	}
-	return wait
-}
-
 // fetch gets a line from the shared level, from another core, or from memory; it returns the state
 // in which the core may hold it.
 func (h *hierarchy) fetch(core int, line uint64, write bool, bytes uint64, f *found) state {
@@ -308,27 +230,27 @@ func (h *hierarchy) fetch(core int, line uint64, write bool, bytes uint64, f *fo
 		way = h.insertShared(line, f)
 		f.way = way
 		d.add(way, core)
-		d.lines[way].owner = int32(core)
+		d.lines[way].owner = int16(core)
 		return exclusive
 	}
 	d.touch(way)
+	l := &d.lines[way]
 	if f.lostLine {
-		if d.lines[way].fought {
-			f.lostBefore = d.lines[way].until
+		if l.fought {
+			f.lostBefore = d.busyUntil(way)
 		}
 		h.contend(core, way, line)
-		f.other, f.wrote = d.lines[way].writer, d.lines[way].wrote
-		f.trueSharing = d.lines[way].wrote&bytes != 0
+		f.other, f.wrote = l.writer, l.wrote
+		f.trueSharing = l.wrote&bytes != 0
 	}
-	if owner := d.lines[way].owner; owner >= 0 && int(owner) != core {
-		f.transfer = true
-		d.lines[way].dirty = true
+	if l.owner >= 0 && int(l.owner) != core {
+		f.transfer, l.dirty = true, true
 	}
 	if d.others(way, core) {
 		if write {
-			f.upgrade = d.lines[way].owner < 0
+			f.upgrade = l.owner < 0
 			h.take(way, core, line, true)
-		} else if d.lines[way].owner >= 0 {
+		} else if l.owner >= 0 {
 			h.take(way, core, line, false)
 		}
 	}
@@ -336,7 +258,7 @@ func (h *hierarchy) fetch(core int, line uint64, write bool, bytes uint64, f *fo
 	if d.others(way, core) {
 		return shared | d.mark(way)
 	}
-	d.lines[way].owner = int32(core)
+	l.owner = int16(core)
 	return exclusive | d.mark(way)
 }
 
@@ -347,46 +269,13 @@ func (h *hierarchy) contend(core, way int, line uint64) {
 	h.cores[core].filter.readOnly(line)
 }
 
-// mark is watched if cores have contended for the line in a way.
-func (d *directory) mark(way int) state {
-	if d.lines[way].fought {
-		return watched
-	}
-	return 0
-}
-
-// touch notes a use of a way. It stays where it is.
-func (d *directory) touch(way int) {
-	if d.policy != LRU {
-		d.array.touch(way)
-		return
-	}
-	d.now++
-	d.stamps[way] = d.now
-}
-
-// victim is the way that a new line replaces: an empty one, else by the policy.
-func (d *directory) victim(line uint64) int {
-	if d.policy != LRU {
-		return d.array.victim(line)
-	}
-	base := d.set(line) * d.ways
-	oldest := base
-	for i := base; i < base+d.ways; i++ {
-		if d.stamps[i] < d.stamps[oldest] { // 0: empty
-			oldest = i
-		}
-	}
-	return oldest
-}
-
 // insertShared brings a line from memory into the shared level; whatever it replaces leaves all
 // private caches too (inclusion).
 func (h *hierarchy) insertShared(line uint64, f *found) int {
 	d := h.dir
 	way := d.victim(line)
-	if e := d.entries[way]; e != 0 {
-		old, dirty := e.line(), d.lines[way].dirty
+	if old, ok := d.at(way); ok {
+		dirty := d.lines[way].dirty
 		for w := range d.words {
 			for set := *d.sharers(way, w); set != 0; set &= set - 1 {
 				p := &h.cores[w*64+trailingZeros(set)]
@@ -398,13 +287,7 @@ func (h *hierarchy) insertShared(line uint64, f *found) int {
 			f.memWrites++
 		}
 	}
-	for w := range d.words {
-		*d.sharers(way, w) = 0
-	}
-	l := &d.lines[way]
-	l.owner, l.dirty, l.wrote, l.fought, l.from, l.until = -1, false, 0, false, 0, 0
-	d.entries[way] = newEntry(line, shared)
-	d.touch(way)
+	d.put(way, line)
 	return way
 }
 
@@ -471,7 +354,7 @@ func (h *hierarchy) evicted(core, way int, dirty bool, f *found) {
 	}
 	h.dir.remove(way, core)
 	l := &h.dir.lines[way]
-	if l.owner == int32(core) {
+	if l.owner == int16(core) {
 		l.owner = -1
 	}
 	l.dirty = l.dirty || dirty

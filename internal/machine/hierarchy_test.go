@@ -63,7 +63,7 @@ func checkLine(t *testing.T, h *hierarchy, line uint64) {
 		}
 		if st == modified || st == exclusive {
 			writers++
-			if h.dir.lines[way].owner != int32(c) {
+			if h.dir.lines[way].owner != int16(c) {
 				t.Fatalf("core %d may write line %d, but the directory's owner is %d", c, line, h.dir.lines[way].owner)
 			}
 		}

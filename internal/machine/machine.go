@@ -90,9 +90,8 @@ func New(d *Description, cores int) (*Machine, error) {
 }
 
 func (m *Machine) buildCaches() {
-	build := func(c CacheDesc) *array {
-		return newArray(int(c.Size)/(c.Ways*m.d.LineBytes), c.Ways, c.policy())
-	}
+	sets := func(c CacheDesc) int { return int(c.Size) / (c.Ways * m.d.LineBytes) }
+	build := func(c CacheDesc) *array { return newArray(sets(c), c.Ways, c.policy()) }
 	m.caches.contended = make([]uint8, contendedSlots)
 	for range m.d.Cores {
 		l1d, l2 := build(m.d.L1D), (*array)(nil)
@@ -103,7 +102,8 @@ func (m *Machine) buildCaches() {
 		}
 		m.caches.cores = append(m.caches.cores, newPrivates(build(m.d.L1I), l1d, l2, newFilter(l1d, m.shift, m.caches.contended)))
 	}
-	m.caches.dir = newDirectory(build(m.d.lastLevel()), m.d.Cores)
+	last := m.d.lastLevel()
+	m.caches.dir = newDirectory(sets(last), last.Ways, last.policy(), m.d.Cores)
 }
 
 // Description returns the machine as it was built.

@@ -77,7 +77,8 @@ func (r *runner) fetch(b *blockState, id BlockID, line uint64) {
 			waits += l[k]
 		}
 	}
-	r.stall(b, id, 0, L1IMiss, l.total()-l[BusWait]-l[MemoryWait])
+	total, _ := l.total()
+	r.stall(b, id, 0, L1IMiss, total-l[BusWait]-l[MemoryWait])
 	r.c.clock += waits
 	r.acct.addTime(id, waits)
 }
@@ -173,14 +174,12 @@ func (r *runner) line(b *blockState, a *Access, addr, line uint64) {
 		if !b.erases(i, f.entry()) { // else it is a hit, and keeps nothing busy
 			issued = r.c.issue(m.d, b.chase[i] || a.Lock)
 			r.below(&f, line, issued, !b.erases(i, CoherenceMiss), &l)
+			at.fetched = true
 		}
 	}
 	kinds := f.kinds()
 	if b.erased != nil {
 		kinds = l.erase(b.erased[i], kinds)
-	}
-	if f.l1Miss || f.upgrade {
-		r.c.register(issued + l.total())
 	}
 	r.charge(b, a, &at, issued, kinds, &l)
 }
@@ -253,11 +252,13 @@ func (f *found) entry() Kind {
 // it is due to.
 type latency [NumKinds]uint64
 
-func (l *latency) total() (sum uint64) {
-	for _, c := range l {
+// total is the sum, and the kinds that have a part in it.
+func (l *latency) total() (sum uint64, kinds KindSet) {
+	for k, c := range l {
 		sum += c
+		kinds |= KindSet(bit(c > 0) << k)
 	}
-	return sum
+	return sum, kinds
 }
 
 // erase takes out the events of some kinds, each with everything that follows from it, and returns the kinds left.
@@ -307,7 +308,7 @@ func (r *runner) below(f *found, line, now uint64, queues bool, l *latency) {
 		l[CoherenceMiss] += l[L1DMiss] + l[L2Miss]
 		l[L1DMiss], l[L2Miss] = 0, 0
 		if queues {
-			l[CoherenceMiss] += m.caches.dir.lines[f.way].handOver(now, l[CoherenceMiss], f.transfer || f.upgrade)
+			l[CoherenceMiss] += m.caches.dir.handOver(f.way, now, l[CoherenceMiss], f.transfer || f.upgrade)
 		}
 	}
 	if f.fromMemory(m.d) {
@@ -354,12 +355,15 @@ func (r *runner) fromMemory(line, now uint64, writes int) (wait, access uint64) 
 
 // charge moves the core's clock by what the access really cost it, and accounts for the events.
 func (r *runner) charge(b *blockState, a *Access, at *place, issued uint64, kinds KindSet, l *latency) {
-	total := l.total()
-	if total == 0 && kinds == 0 {
+	total, parts := l.total()
+	if at.fetched {
+		r.c.register(issued + total)
+	}
+	if kinds |= parts; kinds == 0 {
 		return
 	}
 	stall := r.wait(b, a, at, issued, total, l)
-	r.split(b, Site{r.block, a.Instr}, kinds, l, stall, false)
+	r.split(b, Site{r.block, a.Instr}, kinds, l, total, stall, false)
 }
 
 // wait lets the core stand still as long as it has to for an access that takes so long beyond a hit.
@@ -378,13 +382,8 @@ func (r *runner) wait(b *blockState, a *Access, at *place, issued, total uint64,
 
 // split counts the events of an access, unless they have been counted, and divides its stall over their kinds in proportion to their part of the
 // latency; the last one takes what rounding leaves.
-func (r *runner) split(b *blockState, site Site, kinds KindSet, l *latency, stall uint64, counted bool) {
-	for k, c := range l {
-		if c > 0 {
-			kinds = kinds.With(Kind(k))
-		}
-	}
-	for left, rest := stall, l.total(); kinds != 0; kinds &= kinds - 1 {
+func (r *runner) split(b *blockState, site Site, kinds KindSet, l *latency, total, stall uint64, counted bool) {
+	for left, rest := stall, total; kinds != 0; kinds &= kinds - 1 {
 		k := Kind(trailingZeros(uint64(kinds)))
 		n, cost, part := uint64(1), uint64(0), l[k]
 		switch {

@@ -103,6 +103,7 @@ func (r *runner) store(a *Access, at place, issued, total uint64, l *latency) {
 type place struct {
 	line, bytes uint64
 	shared      bool // it is a coherence miss
+	fetched     bool // it takes a miss register
 }
 
 // oldestStore lets the core stand still until the oldest store has reached the cache. The time is that store's: of its block, and of the events that make
@@ -119,13 +120,11 @@ func (r *runner) oldestStore() {
 	r.c.leading = false // what comes next had no place in the buffer, and could not leave in an earlier miss's shadow
 	r.acct.addTime(e.site.Block, stall)
 	var l latency
-	var kinds KindSet
 	for k, c := range e.parts {
-		if l[k] = uint64(c); c > 0 {
-			kinds = kinds.With(Kind(k))
-		}
+		l[k] = uint64(c)
 	}
-	r.split(&r.m.blocks[e.site.Block], e.site, kinds, &l, stall, true)
+	total, kinds := l.total()
+	r.split(&r.m.blocks[e.site.Block], e.site, kinds, &l, total, stall, true)
 }
 
 // full lets the core stand still until there is room in the store buffer.
