@@ -31,13 +31,17 @@ func isCall(k engine.EdgeKind) bool {
 type blockIndex struct {
 	eng  *engine.Engine
 	seen int
-	head map[uint64]engine.BlockID // by first address, the latest
-	tail map[uint64]engine.BlockID // by the address behind the last byte, the latest
+	head map[uint64]engine.BlockID   // by first address, the latest
+	tail map[uint64]engine.BlockID   // by the address behind the last byte, the latest
+	near map[uint64][]engine.BlockID // by the high bits of its addresses, in the order of their numbers
 }
+
+// nearBits is how many low bits of an address do not matter in blockIndex.near.
+const nearBits = 8
 
 func (x *blockIndex) init(eng *engine.Engine) {
 	x.eng = eng
-	x.head, x.tail = map[uint64]engine.BlockID{}, map[uint64]engine.BlockID{}
+	x.head, x.tail, x.near = map[uint64]engine.BlockID{}, map[uint64]engine.BlockID{}, map[uint64][]engine.BlockID{}
 }
 
 // sync takes in the blocks that are new.
@@ -47,8 +51,24 @@ func (x *blockIndex) sync() []engine.Block {
 		b, id := &all[x.seen], engine.BlockID(x.seen)
 		x.head[b.PC] = id
 		x.tail[b.PC+uint64(b.Size)] = id
+		for n := b.PC >> nearBits; n <= (b.PC+uint64(b.Size))>>nearBits; n++ {
+			x.near[n] = append(x.near[n], id)
+		}
 	}
 	return all
+}
+
+// holding is the block whose last instruction is at an address, the latest, or else the first that holds it. Blocks may have been
+// cut since they were taken in, but do not grow.
+func (x *blockIndex) holding(addr uint64) engine.BlockID {
+	all, best := x.sync(), engine.NoBlock
+	for _, id := range x.near[addr>>nearBits] {
+		b := &all[id]
+		if addr >= b.PC && addr < b.PC+uint64(b.Size) && (best < 0 || b.LastPC == addr) {
+			best = id
+		}
+	}
+	return best
 }
 
 // callBefore is the address of the call that returns to ret.

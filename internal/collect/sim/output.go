@@ -116,17 +116,7 @@ func (o *output) section(in section.Instance) profile.SectionID {
 }
 
 // nodeOf finds the block whose last instruction, or any, is at an address.
-func (o *output) nodeOf(addr uint64) profile.NodeID {
-	blocks := o.r.blocks.sync()
-	best := engine.NoBlock
-	for i := range blocks {
-		b := &blocks[i]
-		if addr >= b.PC && addr < b.PC+uint64(b.Size) && (best < 0 || b.LastPC == addr) {
-			best = engine.BlockID(i)
-		}
-	}
-	return o.node(best)
-}
+func (o *output) nodeOf(addr uint64) profile.NodeID { return o.node(o.r.blocks.holding(addr)) }
 
 // part adds up the pieces of one part.
 func (o *output) part(x *profile.Instance, p *section.Part, i int) {
