@@ -68,7 +68,6 @@ type run struct {
 	aliens   map[int32]bool    // threads of child processes, which write into the same ring; false: known to be none
 	notes    collect.Notes
 	fresh    bool // a place of a call was seen for the first time since the last tick
-	calls    int  // hooked calls since then
 }
 
 // openRegion is a parallel region that is open.
@@ -209,13 +208,12 @@ const (
 	firstTick = 10 * time.Millisecond
 	tick      = 100 * time.Millisecond
 	longTick  = 400 * time.Millisecond
-	manyCalls = 1 << 15 // in one tick: the hooks' ring must not get full
 )
 
 // rest is how long lime may sleep after it has slept for some time.
 func (r *run) rest(last time.Duration) time.Duration {
 	most := time.Duration(longTick)
-	if r.fresh || r.calls > manyCalls {
+	if r.fresh {
 		most = tick
 	}
 	r.fresh = false
@@ -236,15 +234,20 @@ func (r *run) loop(ctx context.Context) (Result, error) {
 	var state *os.ProcessState
 	interrupted := false
 	for wait := time.Duration(firstTick); state == nil && !interrupted; wait = r.rest(wait) {
-		due := time.NewTimer(wait)
-		select {
-		case state = <-done:
-		case <-ctx.Done():
-			interrupted = true
-		case <-due.C:
-		case <-full:
+		for slept := time.Duration(0); slept == 0 || slept < wait && state == nil && !interrupted && !r.crowded(); {
+			step := min(wait-slept, tick)
+			slept += step
+			due := time.NewTimer(step)
+			select {
+			case state = <-done:
+			case <-ctx.Done():
+				interrupted = true
+			case <-due.C:
+			case <-full:
+				slept = wait
+			}
+			due.Stop()
 		}
-		due.Stop()
 		r.drain(lag)
 		r.keep()
 	}
@@ -254,6 +257,9 @@ func (r *run) loop(ctx context.Context) (Result, error) {
 	r.drain(0)
 	return r.finish(state, interrupted)
 }
+
+// crowded reports whether the hooks' ring must be read before it gets full.
+func (r *run) crowded() bool { return r.ring != nil && r.ring.Crowded() }
 
 // firstKeep is when what is summed up over the run is written for the first time, in ns; each next time is twice as late, so
 // that a run that is killed keeps at least half of it, and a long one grows little.
@@ -323,9 +329,7 @@ func (r *run) drainHooks(now uint64) {
 	if r.ring == nil {
 		return
 	}
-	r.calls = 0
 	whole := r.ring.Drain(func(h hook.Record) {
-		r.calls++
 		at := r.clock.nanos(h.TSC)
 		r.stream.last = max(r.stream.last, at)
 		r.stream.add(item{at: at, hook: &h})

@@ -114,6 +114,9 @@ func (r *Ring) Close() error {
 // Lost returns how many calls found no room.
 func (r *Ring) Lost() uint64 { return atomic.LoadUint64(r.word(offLost)) }
 
+// Crowded reports whether a quarter of the ring waits to be drained.
+func (r *Ring) Crowded() bool { return atomic.LoadUint64(r.word(offHead))-r.next > ringSlots/4 }
+
 func (r *Ring) word(off int) *uint64 { return (*uint64)(unsafe.Pointer(&r.mem[off])) }
 
 // patience is how many drains a claimed slot may stay unwritten (its thread was stopped, or died, half way)

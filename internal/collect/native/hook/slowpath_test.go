@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"runtime"
+	"sync/atomic"
 	"testing"
 )
 
@@ -140,5 +141,24 @@ func TestSlowCalls(t *testing.T) {
 	}
 	if got := m.slowCalls(entry + 1); len(got) != 0 {
 		t.Errorf("inside of a function: %x", got)
+	}
+}
+
+// A ring is crowded from a quarter of its room on, until it is drained.
+func TestCrowded(t *testing.T) {
+	r, err := NewRing()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	for _, n := range []uint64{0, ringSlots / 4, ringSlots/4 + 1} {
+		atomic.StoreUint64(r.word(offHead), n)
+		if r.Crowded() != (n > ringSlots/4) {
+			t.Errorf("%d of %d slots: crowded %v", n, ringSlots, r.Crowded())
+		}
+	}
+	r.next = ringSlots/4 + 1
+	if r.Crowded() {
+		t.Error("crowded when all is read")
 	}
 }
