@@ -27,6 +27,10 @@ func realPrograms() []realProgram {
 		{name: "pigz", tool: "pigz", args: []string{"pigz", "-n", "-p4", "-b", "64", "-c", "{dir}/numbers.txt"}},
 		{name: "zstd", tool: "zstd", args: []string{"zstd", "-q", "-T4", "-c", "{dir}/numbers.txt"}},
 		{name: "pbzip2", tool: "pbzip2", args: []string{"pbzip2", "-p4", "-b1", "-c", "{dir}/numbers.txt"}},
+		{name: "lbzip2", tool: "lbzip2", args: []string{"lbzip2", "-n4", "-c", "{dir}/numbers.txt"}},
+		{name: "plzip", tool: "plzip", args: []string{"plzip", "-0", "-n4", "-B", "64KiB", "-c", "{dir}/numbers.txt"}},
+		{name: "git", tool: "git", args: []string{"git", "grep", "--no-index", "--threads=4", "-c", "77", "--", "numbers.txt", "program.c"}},
+		{name: "luajit", tool: "luajit", args: []string{"luajit", "-e", "local s = 0; for i = 1, 3e5 do s = s + i % 7 end; print(s); os.exit(7)"}}, // its compiler asks for memory near itself
 		{name: "sqlite3", tool: "sqlite3", args: []string{"sqlite3", ":memory:", "with recursive t(x) as (select 1 union all select x+1 from t limit 2000) select sum(x), group_concat(x % 7) from t"}},
 		{name: "python3", tool: "/usr/bin/python3", args: []string{"/usr/bin/python3", "-S", "-c", "import threading\nr = []\nts = [threading.Thread(target=lambda i=i: r.append(sum(range(2000 * i)))) for i in range(6)]\n[t.start() for t in ts]\n[t.join() for t in ts]\nprint(sorted(r))\nraise SystemExit(9)"}},
 		{name: "perl", tool: "perl", args: []string{"perl", "-e", "my %h; $h{$_ % 97} .= $_ for 1 .. 5000; print join(',', map { length $h{$_} } sort keys %h), qq(\n); exit 4"}},

@@ -35,7 +35,7 @@ func TestProgramsInTrouble(t *testing.T) {
 	}{
 		{"fine", "exited", 0, ""},
 		{"exit", "exited", 42, ""},
-		{"crash", "signalled", 128 + 11, "SIGSEGV"},
+		{"crash", "signalled", 128 + 11, "got SIGSEGV, address 0x"},
 		{"abort", "signalled", 128 + 6, "SIGABRT"},
 		{"kill", "signalled", 128 + 9, "SIGKILL"},
 		{"deadlock", "deadlock", 125, "pthread_mutex_lock"},
@@ -141,6 +141,9 @@ func TestWhatCannotBeRun(t *testing.T) {
 		if strings.Contains(stderr, "goroutine") || strings.Count(stderr, "\n") > 2 {
 			t.Errorf("%s: %s", test.name, stderr)
 		}
+	}
+	if code, _, stderr := run(t, dir, "", "simulate", "-o", dir, "--", "./trouble", "fine"); code != 125 || strings.Count(stderr, "\n") != 1 {
+		t.Errorf("a directory to write to: status %d, %s", code, stderr)
 	}
 	if code, _, stderr := run(t, dir, "", "simulate", "--", dir); code != 126 || !strings.Contains(stderr, dir) {
 		t.Errorf("a directory: status %d, %s", code, stderr)

@@ -109,7 +109,11 @@ func (a *app) simulate(ctx context.Context, args []string, f *simulateFlags) err
 		Progress: isTerminal(a.stderr), Tool: "lime " + Version(),
 		Stdin: a.stdin, Stdout: a.stdout, Stderr: a.stderr,
 	})
-	if res.EndState != "" && !f.noResolve {
+	switch failure := err != nil || res.Status == ExitFailed; {
+	case f.noResolve || res.EndState == "":
+	case failure:
+		_ = resolve.File(f.output, resolve.Options{}) // whatever there is of a profile: enough has been said
+	default:
 		a.lookUp(f.output, resolve.Options{})
 	}
 	if err != nil {

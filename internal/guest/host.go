@@ -105,5 +105,7 @@ type Status struct {
 	Code   int // exit status, if Signal is 0
 	Signal int // terminating signal, or 0
 	Core   bool
-	Text   string // for a signal: what and where ("SIGSEGV at pc 0x401136, address 0x0")
+	Text   string // for a signal: what and where ("thread 4200000 got SIGSEGV at pc 0x401136, address 0x0")
+	Thread *Thread
+	What   string // of Text: without the thread and the place ("got SIGSEGV, address 0x0")
 }

@@ -285,7 +285,7 @@ func (p *Process) act(t *Thread, info sigInfo) (Outcome, bool) {
 		p.stopSelf(sig)
 		return Outcome{}, false
 	}
-	return p.die(t, sig, p.faultText(t, info)), true
+	return p.die(t, sig, faultText(info)), true
 }
 
 // endCall settles how an interrupted system call goes on: a is the handler that
@@ -314,23 +314,24 @@ func (p *Process) stopSelf(sig int) {
 	_ = unix.Kill(unix.Getpid(), unix.Signal(sig))
 }
 
-// die ends the process by a signal.
-func (p *Process) die(t *Thread, sig int, text string) Outcome {
-	p.status = Status{Exited: true, Signal: sig, Core: coreSignals.has(sig), Text: text}
+// die ends the process by a signal, and says what about.
+func (p *Process) die(t *Thread, sig int, what string) Outcome {
+	p.status = Status{Exited: true, Signal: sig, Core: coreSignals.has(sig), Thread: t, What: what,
+		Text: fmt.Sprintf("thread %d at pc %#x: %s", t.TID, t.Ctx.RIP, what)}
 	return Outcome{Kind: ProcessExit}
 }
 
 // faultText says what a fatal signal was about.
-func (p *Process) faultText(t *Thread, info sigInfo) string {
+func faultText(info sigInfo) string {
 	sig := info.sig()
-	s := fmt.Sprintf("thread %d got %s", t.TID, unix.SignalName(unix.Signal(sig)))
+	s := "got " + unix.SignalName(unix.Signal(sig))
 	if sig > 31 {
-		s = fmt.Sprintf("thread %d got signal %d", t.TID, sig)
+		s = fmt.Sprintf("got signal %d", sig)
 	}
 	if code := int32(le32(info[8:])); syncSignals.has(sig) && code > 0 {
-		return fmt.Sprintf("%s at pc %#x, address %#x", s, t.Ctx.RIP, le64(info[16:]))
+		return fmt.Sprintf("%s, address %#x", s, le64(info[16:]))
 	}
-	return fmt.Sprintf("%s at pc %#x", s, t.Ctx.RIP)
+	return s
 }
 
 // force sends a signal that cannot be ignored or blocked (a fault).

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"sync"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 const (
@@ -66,10 +68,40 @@ func Create(path string, meta Meta) (*Writer, error) {
 	w := &Writer{path: path, wake: make(chan struct{}, 1), hurry: make(chan struct{}, 1), closed: make(chan struct{})}
 	w.room.L = &w.mu
 	if err := w.begin(meta); err != nil {
-		return nil, fmt.Errorf("profile %s: %w", path, err)
+		return nil, fmt.Errorf("profile %s: %w", path, roomError(path, err))
 	}
 	go w.run()
 	return w, nil
+}
+
+// mayWrite says why no file can be made in a directory, if so: the database engine has one error for everything.
+func mayWrite(dir string) error {
+	st, err := os.Stat(dir)
+	switch {
+	case errors.Is(err, os.ErrNotExist):
+		return fmt.Errorf("there is no directory %s", dir)
+	case err != nil:
+		return err
+	case !st.IsDir():
+		return fmt.Errorf("%s is not a directory", dir)
+	}
+	const write, search = 2, 1
+	if err := unix.Access(dir, write|search); err != nil {
+		return fmt.Errorf("no file can be made in %s (%w)", dir, err)
+	}
+	return nil
+}
+
+// errNoRoom is what a full disk comes to.
+var errNoRoom = errors.New("there is no room left on the device")
+
+// roomError adds the likely reason to an error of the database engine's.
+func roomError(path string, err error) error {
+	var fs unix.Statfs_t
+	if err == nil || errors.Is(err, errNoRoom) || unix.Statfs(filepath.Dir(path), &fs) != nil || fs.Bavail*uint64(fs.Bsize) >= 1<<20 {
+		return err
+	}
+	return fmt.Errorf("%w (%w)", errNoRoom, err)
 }
 
 // clearPath removes what stands at path and beside it, and returns the path
@@ -77,6 +109,9 @@ func Create(path string, meta Meta) (*Writer, error) {
 func clearPath(path string) (string, error) {
 	if p, err := filepath.EvalSymlinks(path); err == nil {
 		path = p
+	}
+	if err := mayWrite(filepath.Dir(path)); err != nil {
+		return "", fmt.Errorf("profile %s: %w; name another file with -o", path, err)
 	}
 	st, err := os.Stat(path)
 	if err == nil && !st.Mode().IsRegular() {
@@ -104,12 +139,17 @@ func (w *Writer) begin(meta Meta) error {
 			err = w.commit(&batch{meta: &meta})
 		}
 		err = errors.Join(err, w.db.Close())
+		if _, left := os.Stat(tmp + "-wal"); err == nil && left == nil {
+			err = errNoRoom // the database engine closes without a word
+		}
 	}
 	if err == nil {
 		err = os.Rename(tmp, w.path)
 	}
 	if err != nil {
-		os.Remove(tmp)
+		for _, suffix := range []string{"", "-wal", "-shm"} {
+			os.Remove(tmp + suffix)
+		}
 		return err
 	}
 	if w.info, err = os.Stat(w.path); err != nil {
@@ -198,7 +238,7 @@ func (w *Writer) flush() {
 	}
 	if err != nil {
 		w.mu.Lock()
-		w.err = fmt.Errorf("profile %s: %w", w.path, err)
+		w.err = fmt.Errorf("profile %s: %w", w.path, roomError(w.path, err))
 		w.mu.Unlock()
 	}
 }
@@ -360,7 +400,7 @@ func (w *Writer) finish() error {
 		return err
 	}
 	if _, err := w.db.Exec("VACUUM INTO ?", tmp); err != nil {
-		return fmt.Errorf("profile %s: %w", w.path, err)
+		return fmt.Errorf("profile %s: %w", w.path, roomError(w.path, err))
 	}
 	if !w.dropWAL() {
 		return os.Remove(tmp)

@@ -161,10 +161,8 @@ func (r *run) complete(ctx context.Context, w *profile.Writer, stderr io.Writer)
 		r.stop("lime-failed", err)
 	}
 	r.progress.clear()
-	closing := r.protected(func() { r.out.err = errors.Join(r.out.err, r.finish()) })
-	if err := errors.Join(closing, r.out.err, w.Close()); err != nil {
-		r.end.err = errors.Join(r.end.err, err)
-	}
+	closing := r.protected(func() { r.out.err = r.finish() })
+	r.end.err = joined(r.end.err, closing, r.out.err, w.Close())
 	for _, text := range r.end.words {
 		fmt.Fprintln(stderr, "lime:", text)
 	}
@@ -178,6 +176,20 @@ func (r *run) complete(ctx context.Context, w *profile.Writer, stderr io.Writer)
 		fmt.Fprintln(stderr, "lime:", r.end.err)
 	}
 	return r.result()
+}
+
+// joined is errors.Join, in which nothing is said twice: a profile that could
+// not be written fails whatever is done with it.
+func joined(errs ...error) error {
+	said := map[string]bool{}
+	var out []error
+	for _, err := range errs {
+		if err != nil && !said[err.Error()] {
+			said[err.Error()] = true
+			out = append(out, err)
+		}
+	}
+	return errors.Join(out...)
 }
 
 // protected turns a panic into an error: a stray access of the program's may

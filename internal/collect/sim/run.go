@@ -2,7 +2,6 @@ package sim
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"lime/internal/collect"
@@ -433,7 +432,7 @@ func (r *run) exited(s guest.Status) {
 	state := "exited"
 	if s.Signal != 0 {
 		state = "signalled"
-		r.end.words = append(r.end.words, s.Text)
+		r.end.words = append(r.end.words, r.deathWords(s))
 		if r.cfg.interrupted != nil && r.cfg.interrupted() {
 			state = "interrupted"
 		}
@@ -442,11 +441,20 @@ func (r *run) exited(s guest.Status) {
 	r.stop(state, nil)
 }
 
+// deathWords says which thread got the signal that ended the program, and where.
+func (r *run) deathWords(s guest.Status) string {
+	t := r.byGuest[s.Thread]
+	if t == nil {
+		return s.Text
+	}
+	return fmt.Sprintf("thread %d (%s) %s %s", t.id, t.g.Name, s.What, r.waitPlace(t))
+}
+
 // finish closes the profile.
 func (r *run) finish() error {
 	r.endAll(nil)
 	r.rec.Close(unit.Cycles(r.latest))
-	return errors.Join(r.out.err, r.out.close())
+	return joined(r.out.err, r.out.close())
 }
 
 func (r *run) feed(op section.Op) {
