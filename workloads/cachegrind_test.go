@@ -63,6 +63,7 @@ func cachegrind(t *testing.T, prog string, args []string) map[string]float64 {
 // Cachegrind counts an access over two lines that misses in both as one miss, and its last level does not
 // hold the first one's lines alive or take them away; programs of ordinary alignment differ by less than a percent.
 func TestCachegrind(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("simulates twice")
 	}

@@ -10,6 +10,7 @@ import (
 
 // TestCallgrind analyses what valgrind's callgrind counted in two of the workloads: data of a collector that is not ours.
 func TestCallgrind(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("runs workloads under valgrind")
 	}

@@ -83,6 +83,7 @@ func (w *workload) wrong(a answer) string {
 // TestEraseMachine takes the first cause of each program with a planted machine cause away: its imbalance must go. Taking
 // something else away must leave it.
 func TestEraseMachine(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("builds and simulates")
 	}

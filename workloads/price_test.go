@@ -49,6 +49,7 @@ func simulated(t *testing.T, bin, prog string, args ...string) (data string, r p
 // TestPricesAddUp checks that decisions and prices together are the time of the last thread beyond the mean, in every
 // section of programs on a described machine.
 func TestPricesAddUp(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("builds and simulates workloads")
 	}
@@ -87,6 +88,7 @@ func TestPricesAddUp(t *testing.T) {
 // TestErase takes away the events of the account's first row and runs the program again: the time lost must fall by what
 // the row said, within a tenth.
 func TestErase(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("builds and simulates workloads")
 	}

@@ -78,6 +78,7 @@ func statement(r *rand.Rand, f, functions, depth int) string {
 
 // The account of random programs adds up, like that of the planted ones.
 func TestRandomProgramsAddUp(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("builds and simulates programs")
 	}

@@ -107,6 +107,7 @@ const decoyMark = "DECOY"
 // TestShares holds the account against programs whose shares are known: every share right within one percentage
 // point, nothing on the decoys, and all of it adding up.
 func TestShares(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("builds and simulates a workload")
 	}

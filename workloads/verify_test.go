@@ -39,6 +39,7 @@ func verify(t *testing.T, bin, data string) (r checked) {
 // TestVerify runs programs again without their planted causes, as 'lime report --verify' does: decisions evened out by the clock,
 // misses erased. What cannot be taken away is said to be so.
 func TestVerify(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("builds and simulates workloads")
 	}
@@ -85,6 +86,7 @@ func TestVerify(t *testing.T) {
 
 // TestVerifyCannot checks that what cannot be run again is said to be so: a program that is gone, or was built anew.
 func TestVerifyCannot(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("builds and simulates a workload")
 	}

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/BurntSushi/toml"
@@ -124,19 +125,42 @@ type cause struct {
 	Sharing, Data string
 }
 
-// lime builds the program under test, as the Makefile does.
+// buildDir is where the program under test is built.
+var buildDir = sync.OnceValue(func() string {
+	dir, _ := os.MkdirTemp("", "lime-workloads-")
+	return dir
+})
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	if dir := buildDir(); dir != "" {
+		os.RemoveAll(dir)
+	}
+	os.Exit(code)
+}
+
+// built is the program under test as the Makefile links it, built once.
+var built = sync.OnceValues(func() (string, error) {
+	out := filepath.Join(buildDir(), "lime")
+	cmd := exec.Command("go", "build", "-trimpath", "-ldflags", "-T 0x70000000", "-o", out, "lime/cmd/lime")
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if text, err := cmd.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("go build: %w\n%s", err, text)
+	}
+	return out, nil
+})
+
+// lime is the program under test.
 func lime(t *testing.T) string {
 	t.Helper()
 	if b := os.Getenv("LIME_BIN"); b != "" {
 		return b
 	}
-	out := filepath.Join(t.TempDir(), "lime")
-	cmd := exec.Command("go", "build", "-trimpath", "-ldflags", "-T 0x70000000", "-o", out, "lime/cmd/lime")
-	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if text, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("go build: %v\n%s", err, text)
+	bin, err := built()
+	if err != nil {
+		t.Fatal(err)
 	}
-	return out
+	return bin
 }
 
 // simulate runs the program and returns the report, after checking that its
@@ -235,6 +259,7 @@ func (w *workload) verdict(a answer) (rank int, remarks []string) {
 // TestHitRate simulates every workload on 8 and on 32 cores, and prints how often the planted
 // cause is named first, and among the first three.
 func TestHitRate(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("builds and simulates every workload")
 	}
