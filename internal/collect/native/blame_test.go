@@ -47,6 +47,7 @@ int main(void) {
 // What four threads wait for a lock is what they measure themselves, and most of it is charged to the one that holds it forty times as long as the
 // others.
 func TestLockBlameAgreesWithTheProgram(t *testing.T) {
+	needs(t, needSamples, needTracing)
 	var out strings.Builder
 	p, _ := record(t, Options{Command: []string{build(t, unevenHolders)}, Stdout: &out})
 	truth, err := strconv.ParseFloat(strings.TrimSpace(out.String()), 64)

@@ -154,6 +154,7 @@ int main(void) {
 
 // One of two threads touches 8,192 new pages: its page faults are counted to within a few samples, at the instruction that stores.
 func TestPageFaults(t *testing.T) {
+	needs(t, needSamples, needTracing)
 	p, _ := record(t, Options{Command: []string{build(t, faults)}})
 	if !hasSamples(p) {
 		t.Skip("no samples on this machine")

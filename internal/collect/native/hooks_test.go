@@ -53,6 +53,7 @@ int main(void) {
 
 // The regions of both runtimes are seen, and their barriers have a place.
 func TestRuntimes(t *testing.T) {
+	needs(t, needTracing)
 	for _, compiler := range []string{"gcc", "clang"} {
 		t.Run(compiler, func(t *testing.T) {
 			p, res := record(t, Options{Command: []string{buildWith(t, compiler, reduced, "-fopenmp")}})
@@ -90,6 +91,7 @@ int main(void) {
 
 // A process that runs already has its sections seen, and runs on afterwards.
 func TestAttach(t *testing.T) {
+	needs(t, needSamples, needTracing)
 	cmd := exec.Command(build(t, endless))
 	out, err := cmd.StdoutPipe()
 	if err := errors.Join(err, cmd.Start()); err != nil {
@@ -165,6 +167,7 @@ int main(void) {
 
 // A program that is started by a script which it replaces is hooked all the same.
 func TestExec(t *testing.T) {
+	needs(t, needSamples, needTracing)
 	program := build(t, untilTold)
 	stdin, feed, err := os.Pipe()
 	if err != nil {
@@ -224,6 +227,7 @@ int main(void) {
 
 // A barrier that the program built stands where it is called, not inside of it.
 func TestBuiltBarrier(t *testing.T) {
+	needs(t, needTracing)
 	p, _ := record(t, Options{Command: []string{build(t, twice)}})
 	places := map[uint64]int{}
 	for id, s := range p.Tables().Sections {

@@ -165,6 +165,9 @@ func TestWithoutRights(t *testing.T) {
 	program := build(t, hostile+`int main(void) { team(2); return 7; }`)
 	for _, f := range filters {
 		t.Run(f.name, func(t *testing.T) {
+			if f.barriers > 0 {
+				needs(t, needTracing)
+			}
 			cmd := exec.Command(os.Args[0], "-test.run=^TestWithoutRights$", "-test.v")
 			cmd.Env = append(os.Environ(), filterEnv+"="+f.name, "LIME_TEST_PROGRAM="+program)
 			out, err := cmd.CombinedOutput()

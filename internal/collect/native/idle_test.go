@@ -80,6 +80,7 @@ int main(void) {
 
 // Each of two tasks waits for the other to begin, so that two threads do one each, at least one of them at the barrier: both are work.
 func TestTasksAtABarrierAreWork(t *testing.T) {
+	needs(t, needSamples, needTracing)
 	p, _ := record(t, Options{Command: []string{build(t, twoTasks, "-fopenmp")}})
 	if !hasSamples(p) {
 		t.Skip("no samples on this machine")
@@ -149,6 +150,7 @@ int main(void) {
 
 // While one of two threads works alone the other is idle: the idleness is the CPU time that the program itself measures for that.
 func TestIdlenessAgreesWithTheProgram(t *testing.T) {
+	needs(t, needSamples, needTracing)
 	if cores() < 2 {
 		t.Skip("two threads cannot work side by side on one core")
 	}

@@ -73,7 +73,7 @@ func (l *launched) untraced(o *Options, prepare func(int) error, first error) (*
 	cmd := exec.Command(o.Command[0], o.Command[1:]...)
 	cmd.Env, cmd.Stdin, cmd.Stdout, cmd.Stderr = o.Env, o.Stdin, o.Stdout, o.Stderr
 	if err := cmd.Start(); err != nil {
-		return nil, first
+		return nil, err
 	}
 	l.cmd, l.why = cmd, fmt.Errorf("the program cannot be traced: %w", first)
 	return l, prepare(cmd.Process.Pid)

@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"lime/internal/profile"
@@ -43,6 +44,22 @@ func record(t *testing.T, o Options) (*profile.Profile, Result) {
 	return p, res
 }
 
+// What tests may need, as the doctor calls it.
+const (
+	needSamples = "sampling clock"
+	needTracing = "tracing"
+)
+
+// needs skips a test where the machine forbids what it is about.
+func needs(t *testing.T, names ...string) {
+	t.Helper()
+	for _, c := range Doctor() {
+		if !c.OK && slices.Contains(names, c.Name) {
+			t.Skipf("%s: %s", c.Name, c.Found)
+		}
+	}
+}
+
 // sections lists the instances of each kind, and the most threads that took part in one.
 func sections(p *profile.Profile) map[profile.SectionKind][2]int {
 	found := map[profile.SectionKind][2]int{}
@@ -76,6 +93,7 @@ int main(void) {
 `
 
 func TestBarriers(t *testing.T) {
+	needs(t, needSamples, needTracing)
 	p, res := record(t, Options{Command: []string{build(t, barriers)}})
 	if res.Status != 7 || res.EndState != "exited" || res.Threads != 7 {
 		t.Errorf("status %d, %s, %d threads; want 7, exited, 7", res.Status, res.EndState, res.Threads)
@@ -118,6 +136,7 @@ int main(void) {
 `
 
 func TestRegions(t *testing.T) {
+	needs(t, needTracing)
 	p, res := record(t, Options{Command: []string{build(t, regions, "-fopenmp")}})
 	found := sections(p)
 	if res.Status != 0 || found[profile.SectionRegion] != [2]int{5, 4} || found[profile.SectionBarrier] != [2]int{5, 4} {
@@ -127,6 +146,7 @@ func TestRegions(t *testing.T) {
 
 // A static program's sections are found by its symbols; a stripped one is one section, and the profile says why.
 func TestStatic(t *testing.T) {
+	needs(t, needSamples, needTracing)
 	for _, row := range []struct {
 		flags   []string
 		symbols bool
@@ -141,6 +161,7 @@ func TestStatic(t *testing.T) {
 }
 
 func TestWithoutSamples(t *testing.T) {
+	needs(t, needTracing)
 	p, res := record(t, Options{Command: []string{build(t, barriers)}, NoPerf: true})
 	found := sections(p)
 	if res.Status != 7 || found[profile.SectionBarrier] != [2]int{10, 6} || !noted(p, "no-switches") {
@@ -197,6 +218,7 @@ int main(void) {
 
 // Four threads that start together hold a lock for 40 ms each: they wait for 40, 80 and 120 ms, and all of it is charged to those who hold it.
 func TestLockWaits(t *testing.T) {
+	needs(t, needTracing)
 	p, _ := record(t, Options{Command: []string{build(t, contended)}})
 	var cost uint64
 	for id := range p.Tables().Sections {
