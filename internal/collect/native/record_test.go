@@ -53,11 +53,19 @@ const (
 // needs skips a test where the machine forbids what it is about.
 func needs(t *testing.T, names ...string) {
 	t.Helper()
+	if why := able(names...); why != "" {
+		t.Skip(why)
+	}
+}
+
+// able says why something cannot be had here, or nothing.
+func able(names ...string) string {
 	for _, c := range Doctor() {
 		if !c.OK && slices.Contains(names, c.Name) {
-			t.Skipf("%s: %s", c.Name, c.Found)
+			return c.Name + ": " + c.Found
 		}
 	}
+	return ""
 }
 
 // sections lists the instances of each kind, and the most threads that took part in one.

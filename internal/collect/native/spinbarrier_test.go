@@ -47,6 +47,7 @@ int main(void) {
 `
 
 func TestBarrierThatSpinsBeforeItSleeps(t *testing.T) {
+	needs(t, needSamples, needTracing)
 	p, _ := record(t, Options{Command: []string{build(t, spinsThenSleeps)}})
 	whole := 0
 	for id, s := range p.Tables().Sections {
