@@ -163,6 +163,80 @@ func TestRecognise(t *testing.T) {
 			serial @100 0[0-10>10]
 			region-end @100 0[10-34>51] 1[10-24>51 off=2]
 			exit @300 0[51-60>60]`},
+		{"stages that one call through a pointer began hand an item on: no barrier", `
+			0 0 start
+			10 0 create of=1 at=1:100
+			10 1 start of=0
+			11 0 create of=2 at=1:100
+			11 2 start of=0
+			12 0 join of=1 at=1:200
+			20 1 wait obj=8 at=91:11/90:900
+			40 2 release obj=8 woken=1 at=92:21/90:900
+			41 1 go-idle
+			45 2 exit at=92:22/90:900
+			50 1 exit at=91:12/90:900
+			51 0 joined of=1
+			52 0 join of=2 at=1:200
+			52 0 joined of=2
+			60 0 exit at=1:300`, `
+			serial @100 0[0-10>10]
+			join @200 1[10-29>51] 2[11-45>52]
+			exit @300 0[52-60>60]`},
+		{"a stage that others feed is no keeper of the one that it feeds", `
+			0 0 start
+			10 0 create of=1 at=1:100
+			10 1 start of=0
+			10 2 start of=0
+			10 3 start of=0
+			10 4 start of=0
+			11 0 join of=1 at=1:200
+			20 1 wait obj=8 at=3:30
+			20 2 wait obj=9 at=4:40
+			30 3 release obj=8 woken=1 at=5:50
+			31 1 go-idle
+			32 3 wait obj=7 at=5:51
+			35 4 release obj=9 woken=2 at=6:60
+			36 2 go-idle
+			37 4 wait obj=6 at=6:61
+			42 1 release obj=7 woken=3 at=3:32
+			43 3 go-idle
+			44 1 wait obj=8 at=3:30
+			50 2 wait obj=9 at=4:40
+			60 3 release obj=8 woken=1 at=5:50
+			61 1 go-idle
+			62 3 release obj=9 woken=2 at=5:52
+			63 2 go-idle
+			63 3 release obj=6 woken=4 at=5:54
+			64 4 go-idle
+			65 3 exit at=5:53
+			70 1 exit at=3:33
+			71 2 exit at=4:43
+			72 4 exit at=6:63
+			81 0 joined of=1
+			90 0 exit at=1:300`, `
+			serial @100 0[0-10>10]
+			serial @200 1[10-42>81]
+			exit @43 0[81-90>90] 2[10-42>90] 3[10-54>90] 4[10-45>90]`},
+		{"waiting in a join is no time of the part that goes on behind it", `
+			0 0 start
+			10 0 create of=1 at=1:100
+			10 1 start of=0
+			11 0 create of=2 at=1:100
+			11 2 start of=0
+			12 2 wait obj=8 at=9:90
+			13 0 join of=1 at=1:200
+			50 1 exit at=5:1
+			51 0 joined of=1
+			55 0 release obj=8 woken=2 at=1:250
+			56 2 go-idle
+			60 2 exit at=9:91
+			61 0 join of=2 at=1:200
+			61 0 joined of=2
+			70 0 exit at=1:300`, `
+			serial @100 0[0-10>10]
+			built-barrier @90 0[13-17>55] 2[11-12>17]
+			join @200 1[10-50>60] 2[56-60>61]
+			exit @300 0[61-70>70]`},
 		{"fork and join where the main thread works too", `
 			0 0 start
 			10 0 create of=1 at=1:100
