@@ -78,7 +78,7 @@ func workerVerdict(s *Section, say func(code, severity, format string, args ...a
 	switch {
 	case most.Time >= loneShare*own && s.ThreadsMin > 2 && s.InstanceCount == 1:
 		say("one-works", SeverityInfo, "Thread %d did %s of this section's work; the others had none, or waited for it.", most.Thread, unit.Percent(ratio(most.Time, own)))
-	case s.AwayShare >= HighShare:
+	case s.AwayShare >= HighShare && s.Kind != string(profile.SectionBarrier) && s.Kind != string(profile.SectionRegion):
 		say("nobody-busy", SeverityWarn, "For %s of this section even the thread that worked longest (thread %d) waited for work: no stage is busy all the time. "+
 			"Too little is under way at once, or the first and the last of it pass the stages one by one.", unit.Percent(s.AwayShare), most.Thread)
 	}

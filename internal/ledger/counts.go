@@ -116,6 +116,42 @@ func (c *counts) add(t *tally, wanted []bool) {
 	}
 }
 
+// loopTests lists the tests of loops. The values know the time of a round: who stays goes round once more, and is then where he
+// was.
+func (c *counts) loopTests(g *guide) (out []LoopTest) {
+	ways := map[profile.NodeID][]profile.EdgeID{}
+	for i := range c.tab.Edges {
+		e := &c.tab.Edges[i]
+		if c.times[i] > 0 && valid(e.From, len(g.exits)) && (e.Kind == profile.EdgeTaken || e.Kind == profile.EdgeFall) && g.exits[e.From] {
+			ways[e.From] = append(ways[e.From], profile.EdgeID(i))
+		}
+	}
+	for _, v := range slices.Sorted(maps.Keys(ways)) {
+		if len(ways[v]) != 2 {
+			continue
+		}
+		stay, leave := ways[v][0], ways[v][1]
+		if c.worth(stay) < c.worth(leave) {
+			stay, leave = leave, stay
+		}
+		t := LoopTest{Place: g.place(v), Stay: stay, Stayed: total(c.n[stay]), Left: total(c.n[leave])}
+		if t.Left > 0 {
+			t.Round = float64(t.Left) / float64(t.Stayed+t.Left) * (c.worth(stay) - c.worth(leave))
+			out = append(out, t)
+		}
+	}
+	return out
+}
+
+func (c *counts) worth(e profile.EdgeID) float64 { return c.value[e] / c.times[e] }
+
+func total(ns []uint64) (sum uint64) {
+	for _, n := range ns {
+		sum += n
+	}
+	return sum
+}
+
 // taskTotals lists the tasks of every function.
 func (c *counts) taskTotals(g *guide) []TaskTotal {
 	var out []TaskTotal

@@ -137,6 +137,8 @@ type Account struct {
 	Rest      Rest               `json:"rest"` // the rows too small to show
 	// Tasks are the tasks that threads were given, by the function that does them, those with the most time first.
 	Tasks []TaskTotal `json:"tasks,omitempty"`
+	// Tests are the tests of loops, whether the threads differ there or not.
+	Tests []LoopTest `json:"-"`
 	// Runtime is the time of all threads in the blocks that Ledger.Runtime tells.
 	Runtime []float64 `json:"runtime,omitempty"` // by thread
 	// Passed are the rows with a PassedOn worth showing, the largest first. They may stand in Rows as well, with what is
@@ -159,6 +161,14 @@ type TaskTotal struct {
 	Place Place   `json:"place"`
 	Count uint64  `json:"count"`
 	Time  float64 `json:"time"`
+}
+
+// LoopTest is a conditional branch of which one way stays in a loop that the other leaves.
+type LoopTest struct {
+	Place        Place
+	Stay         profile.EdgeID
+	Stayed, Left uint64  // how often it was stayed in, and left
+	Round        float64 // time of a round
 }
 
 // Rest folds the rows that are too small to show; the parts stand apart, so that causes which compensate

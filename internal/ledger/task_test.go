@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"math"
 	"slices"
 	"testing"
 
@@ -63,4 +64,22 @@ func TestLongTasks(t *testing.T) {
 	a := tasksOf(t, 4, func(int) int { return 3 }, func(p, _ int) int { return 50 + 100*(p/3) })
 	near(t, a, Loop, 6, 1)
 	nothing(t, a, 6)
+}
+
+// TestLoopTests wants the time of a round of a loop that all threads go round equally often.
+func TestLoopTests(t *testing.T) {
+	w := newWorld(3, map[string]int32{"guard": 10, "body": 11}, map[string]uint32{"body": 7})
+	for range 3 {
+		tr := w.thread("start")
+		tr.loop("guard", "body", 20, nil)
+		tr.end()
+	}
+	w.barrier(t)
+	a := w.account(t)
+	for _, l := range a.Tests {
+		if l.Place.Line == 11 && l.Stayed == 57 && l.Left == 3 && math.Abs(l.Round-7) < 1e-9 {
+			return
+		}
+	}
+	t.Errorf("%+v", a.Tests)
 }

@@ -119,7 +119,7 @@ func (b *builder) section(s *analysis.Section) Section {
 		out.Tasks = &Tasks{Place: place(&t.Place), Count: t.Count, Mean: t.Mean, RuntimeShare: t.RuntimeShare, Advice: t.Advice}
 	}
 	if g := s.Granule; g != nil {
-		out.Granule = &Granule{Place: place(&g.Place), Count: g.Count, Mean: g.Mean}
+		out.Granule = &Granule{Place: place(&g.Place), Count: g.Count, Mean: g.Mean, Lead: g.Lead}
 	}
 	if starts := place(&s.Starts); starts.File != "" || starts.Function != "" {
 		out.StartsAt = &starts

@@ -143,6 +143,7 @@ type Granule struct {
 	Place
 	Count uint64  `json:"count"`
 	Mean  float64 `json:"mean"`
+	Lead  float64 `json:"lead"` // of the last thread before the mean, in pieces
 }
 
 // Stretch is a serial part of the run.
