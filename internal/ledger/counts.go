@@ -16,6 +16,7 @@ type counts struct {
 	n         [][]uint64 // by edge
 	value     []float64
 	times     []float64
+	sum       []uint64                    // of all threads
 	given     map[profile.NodeID][]uint64 // by first block of a task's function
 	spent     map[profile.NodeID]float64  // by the same: the time that the tasks took
 	used      []bool                      // by edge
@@ -33,7 +34,7 @@ type tally struct {
 
 func newCounts(tab *profile.Tables) *counts {
 	c := &counts{tab: tab, choice: make([]bool, len(tab.Edges)), n: make([][]uint64, len(tab.Edges)),
-		value: make([]float64, len(tab.Edges)), times: make([]float64, len(tab.Edges)), given: map[profile.NodeID][]uint64{},
+		value: make([]float64, len(tab.Edges)), times: make([]float64, len(tab.Edges)), sum: make([]uint64, len(tab.Edges)), given: map[profile.NodeID][]uint64{},
 		spent: map[profile.NodeID]float64{}, used: make([]bool, len(tab.Edges)), started: make([]bool, len(tab.Nodes))}
 	degree := make([]int32, len(tab.Nodes))
 	for i := range tab.Edges {
@@ -66,6 +67,7 @@ func (c *counts) enter(r *result, cols []int) {
 			hi, _ := r.values.at(e.to)
 			c.value[e.id] += hi
 			c.times[e.id]++
+			c.sum[e.id] += e.total
 		}
 	}
 	c.addTasks(r, t)
@@ -134,7 +136,7 @@ func (c *counts) loopTests(g *guide) (out []LoopTest) {
 		if c.worth(stay) < c.worth(leave) {
 			stay, leave = leave, stay
 		}
-		t := LoopTest{Place: g.place(v), Stay: stay, Stayed: total(c.n[stay]), Left: total(c.n[leave])}
+		t := LoopTest{Place: g.place(v), Stay: stay, Stayed: c.sum[stay], Left: c.sum[leave]}
 		if t.Left > 0 {
 			t.Round = float64(t.Left) / float64(t.Stayed+t.Left) * (c.worth(stay) - c.worth(leave))
 			out = append(out, t)
@@ -144,13 +146,6 @@ func (c *counts) loopTests(g *guide) (out []LoopTest) {
 }
 
 func (c *counts) worth(e profile.EdgeID) float64 { return c.value[e] / c.times[e] }
-
-func total(ns []uint64) (sum uint64) {
-	for _, n := range ns {
-		sum += n
-	}
-	return sum
-}
 
 // taskTotals lists the tasks of every function.
 func (c *counts) taskTotals(g *guide) []TaskTotal {
