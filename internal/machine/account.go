@@ -15,7 +15,6 @@ type Account struct {
 	counts     []uint64 // by event
 	costs      []uint64
 	hit        []int32
-	Switches   uint64
 	totalTimes uint64
 }
 

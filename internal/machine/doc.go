@@ -9,11 +9,13 @@
 //
 //	Description  what the machine looks like (TOML, presets)
 //	array        tags of a set-associative cache, with its replacement policy
-//	hierarchy    the caches of all cores and the directory that keeps them coherent
+//	directory    who holds the lines of the shared level, and in which order they go from core to core
+//	hierarchy    the caches of all cores, kept coherent by the directory
 //	tlb          translation buffers
 //	predictor    conditional branches
 //	queue        a resource that serves one request at a time: bus, memory channel
 //	pipeline     what a block costs when nothing misses (dependencies, width, window)
 //	core         one core's clock, and how misses overlap
+//	storeBuffer  the stores of a core that have not reached the cache
 //	Machine      all of them; Run consumes a trace
 package machine

@@ -60,7 +60,6 @@ type Site struct {
 type hierarchy struct {
 	cores     []privates
 	dir       *directory
-	now       uint64  // clock of the core that accesses
 	contended []uint8 // by the low bits of a line's number: not nil if cores have contended for such a line
 }
 

@@ -148,24 +148,18 @@ func (r *runner) line(b *blockState, a *Access, addr, line uint64) {
 		}
 		return
 	}
-	site := Site{r.block, a.Instr}
 	i := int(a.Instr)
 	var l latency
 	if missed && !b.erases(i, DTLBMiss) {
 		l[DTLBMiss] = uint64(m.d.DTLB.Miss)
 	}
 	var f found
-	m.caches.now = r.c.clock
 	at := place{line: line, bytes: byteMask(addr, int(a.Size), m.d.LineBytes)}
-	if absent {
-		m.caches.miss(r.core, -1, line, a.Write, at.bytes, site, &f)
-	} else {
-		m.caches.access(r.core, line, a.Write, at.bytes, site, &f)
-	}
-	if at.shared = f.contended(); at.shared && r.joins(b, a, &at, &l) {
+	r.reach(a, &at, absent, &f)
+	if at.shared && r.joins(b, a, &at, &l) {
 		return
 	}
-	issued := r.c.clock
+	site, issued := Site{r.block, a.Instr}, r.c.clock
 	if missed || f.l1Miss || f.upgrade {
 		r.sample(b, site, addr, &f)
 	}
@@ -182,6 +176,17 @@ func (r *runner) line(b *blockState, a *Access, addr, line uint64) {
 		kinds = l.erase(b.erased[i], kinds)
 	}
 	r.charge(b, a, &at, issued, kinds, &l)
+}
+
+// reach performs an access in the caches. absent: the first level has no way with the line's tag.
+func (r *runner) reach(a *Access, at *place, absent bool, f *found) {
+	site := Site{r.block, a.Instr}
+	if absent {
+		r.m.caches.miss(r.core, -1, at.line, a.Write, at.bytes, site, f)
+	} else {
+		r.m.caches.access(r.core, at.line, a.Write, at.bytes, site, f)
+	}
+	at.shared = f.contended()
 }
 
 // joins reports whether a store of the core fetches the line already, and lets the access wait for that with it: a store stands
