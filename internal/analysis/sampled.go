@@ -50,7 +50,7 @@ func (r *runner) explainSampled(sec *Section) error {
 		return err
 	}
 	sec.AnalysedCount, sec.AnalysedShare = sec.InstanceCount, 1
-	if w.n < leastSamples && len(w.waits) == 0 || w.s2 == 0 {
+	if w.n < leastSamples && len(w.waits) == 0 || w.s2 == 0 || w.doubtful() {
 		r.tooFew = append(r.tooFew, sec.ID)
 		return nil
 	}

@@ -208,6 +208,33 @@ func TestNoise(t *testing.T) {
 	}
 }
 
+// Times from which spinning was taken off, by few samples: whether they differ by more than chance.
+func TestDoubtfulTimes(t *testing.T) {
+	tab := &profile.Tables{Kinds: []profile.EventKind{{Name: profile.KindSpinSamples, Unit: "times", Label: profile.Sampled}},
+		Events: []profile.Event{{Node: profile.None}}, Nodes: []profile.Node{{}}, Edges: []profile.Edge{{From: profile.None, Kind: profile.EdgeVisit}}}
+	for _, c := range []struct {
+		name        string
+		work, spins uint64 // samples of each thread
+		want        bool
+	}{
+		{"few samples", 4, 20, true}, {"many samples", 400, 2000, false}, {"no spinning", 4, 0, false},
+	} {
+		w := &rows{threads: map[profile.ThreadID]*threadRows{}, blocks: map[profile.NodeID]mass{}, trips: newTrips(), waits: map[int32]mass{}}
+		in := &profile.Instance{}
+		for i := range 8 {
+			in.Parts = append(in.Parts, profile.Part{Thread: profile.ThreadID(i), Arrive: 1_000_000 + uint64(i)*100_000})
+			in.Edges = append(in.Edges, profile.Count{Part: int32(i), N: c.work})
+			if c.spins > 0 {
+				in.Events = append(in.Events, profile.Count{Part: int32(i), N: c.spins})
+			}
+		}
+		w.add(tab, in)
+		if got := w.doubtful(); got != c.want {
+			t.Errorf("%s: doubtful %v, want %v", c.name, got, c.want)
+		}
+	}
+}
+
 // Blocks of a diamond in a loop: what decides over each.
 func TestChain(t *testing.T) {
 	p := sampledProgram(t, []uint64{1, 1}, []uint64{0, 2})

@@ -38,7 +38,7 @@ func (w *rows) addEvents(tab *profile.Tables, in *profile.Instance) {
 
 // sampledKind reports whether a kind counts what happens to instructions: neither what tells of loops, nor waits, which are measured.
 func sampledKind(k *profile.EventKind) bool {
-	return k.Label == profile.Sampled && k.Name != profile.KindLoopSamples && k.Name != profile.KindLoopLeft
+	return k.Label == profile.Sampled && !k.Auxiliary()
 }
 
 // happenings joins the events of one kind on one line.

@@ -23,6 +23,7 @@ type rows struct {
 	trips    *trips
 	waits    map[int32]mass                         // by event: waits for locks
 	happened map[int32]map[profile.ThreadID]float64 // by event: how often, as far as sampled
+	doubt    float64                                // variance of the parts' times, as far as they are estimates
 	parts    int
 	uneven   []unevenness
 }
@@ -78,6 +79,7 @@ func (w *rows) add(tab *profile.Tables, in *profile.Instance) {
 		}
 	}
 	visits(func(part int, _ profile.NodeID, k float64) { n[part] += k })
+	w.addSpins(tab, in, t, n)
 	u := unevenness{weight: sumOf(t)}
 	for i := range t {
 		dev, tr := t[i]-mean, w.thread(in.Parts[i].Thread)
@@ -102,6 +104,20 @@ func (w *rows) add(tab *profile.Tables, in *profile.Instance) {
 		w.thread(in.Parts[part].Thread).blocks[v] += k
 	})
 }
+
+// addSpins adds up how unsure the times are from which spinning was taken off: which of a part's n + s samples met it spinning is chance.
+func (w *rows) addSpins(tab *profile.Tables, in *profile.Instance, t, n []float64) {
+	for _, c := range in.Events {
+		if c.Row < 0 || int(c.Row) >= len(tab.Events) || int(c.Part) >= len(t) || tab.Kinds[tab.Events[c.Row].Kind].Name != profile.KindSpinSamples {
+			continue
+		}
+		spins, work := float64(c.N), max(n[c.Part], 1)
+		w.doubt += t[c.Part] * t[c.Part] * spins / (work * (work + spins))
+	}
+}
+
+// doubtful reports whether the times differ by little more than is to be expected of estimates.
+func (w *rows) doubtful() bool { return w.s2 < surelyZ*w.doubt }
 
 // addWaits adds the waits for locks: their times are measured, not sampled.
 func (w *rows) addWaits(in *profile.Instance, t []float64, mean float64) {

@@ -177,6 +177,14 @@ const (
 	KindLoopLeft    = "loop-left"
 )
 
+// KindSpinSamples counts the samples of a part in which the thread spun. They were taken off its time in proportion, so that time is an estimate.
+const KindSpinSamples = "spin-samples"
+
+// Auxiliary reports whether a kind tells of the samples themselves, and not of what happened in the program.
+func (k *EventKind) Auxiliary() bool {
+	return k.Name == KindLoopSamples || k.Name == KindLoopLeft || k.Name == KindSpinSamples
+}
+
 // MetricIdleness is the metric of call paths whose rows may take back what earlier ones said: how many threads a run can keep busy is known at its
 // end. Only the sum of a path's rows counts.
 const MetricIdleness = "idleness"

@@ -129,7 +129,7 @@ func (a *annotator) instance(in *profile.Instance) {
 	}
 	for _, c := range in.Events {
 		e := &a.tables.Events[c.Row]
-		if k := a.tables.Kinds[e.Kind].Name; k == profile.KindLoopSamples || k == profile.KindLoopLeft {
+		if a.tables.Kinds[e.Kind].Auxiliary() {
 			continue // for the analysis only
 		}
 		a.count(in, c, e.Node, e.Frames, a.tables.Kinds[e.Kind].Name)

@@ -134,3 +134,15 @@ func (o *output) event(k eventKey) profile.EventID {
 	}
 	return id
 }
+
+// spun writes how many of a part's samples were taken off its time.
+func (o *output) spun(x *profile.Instance, s *partSum, part int32) {
+	if s.spins == 0 {
+		return
+	}
+	if o.spinEvent == profile.None {
+		kind := o.sink.AddKind(profile.EventKind{Name: profile.KindSpinSamples, Title: "samples in which a thread spun", Unit: "times", Label: profile.Sampled})
+		o.spinEvent = o.sink.AddEvent(profile.Event{Kind: kind, Node: o.code.at(s.spunAt.addr).b.id, Addr: s.spunAt.last})
+	}
+	x.Events = append(x.Events, profile.Count{Row: int32(o.spinEvent), Part: part, N: s.spins})
+}

@@ -1,6 +1,8 @@
 package native
 
 import (
+	"cmp"
+
 	"lime/internal/collect/native/hook"
 	"lime/internal/perf"
 	"lime/internal/section"
@@ -89,6 +91,10 @@ func (r *run) sampled(x *item) {
 		r.runsTask(t, x)
 	case x.spins && !waits:
 		t.piece.spin += x.sample.period
+		t.piece.spins, t.piece.spunAt = t.piece.spins+1, x.sample.b
+		if x.sample.b.spins {
+			r.spun += x.sample.nanos
+		}
 		fallthrough
 	case waits:
 		r.out.paths[pathKey{x.sample.path, int32(t.id), noSection, "wait"}] += nanos
@@ -363,6 +369,7 @@ func (r *run) leaveCreate(t *thread, h *hook.Record, at uint64) {
 			p.addEvent(k, n)
 		}
 		p.samples, p.work, p.spin = append(p.samples, t.piece.samples...), p.work+t.piece.work, p.spin+t.piece.spin
+		p.spins, p.spunAt = p.spins+t.piece.spins, cmp.Or(t.piece.spunAt, p.spunAt)
 		p.cpu = 0
 		t.piece, t.create = p, nil
 	}

@@ -19,6 +19,7 @@ type output struct {
 	worked     map[pathKey]*workSum // the same by thread and section, with the time that they stand for
 	idle       *idling
 	lockKind   int32
+	spinEvent  profile.EventID
 	lockEvents map[uint64]profile.EventID // by call
 	eventKinds map[string]int32
 	eventRows  map[eventKey]profile.EventID
@@ -42,7 +43,7 @@ type pathKey struct {
 }
 
 func newOutput(sink profile.Sink, c *code) *output {
-	return &output{sink: sink, code: c, sections: map[sectionKey]profile.SectionID{}, paths: map[pathKey]float64{}, sampled: map[pathKey]float64{}, worked: map[pathKey]*workSum{}, idle: newIdling(cores()), virtual: map[int32]uint64{}, lockKind: profile.None,
+	return &output{sink: sink, code: c, sections: map[sectionKey]profile.SectionID{}, paths: map[pathKey]float64{}, sampled: map[pathKey]float64{}, worked: map[pathKey]*workSum{}, idle: newIdling(cores()), virtual: map[int32]uint64{}, lockKind: profile.None, spinEvent: profile.None,
 		lockEvents: map[uint64]profile.EventID{}, eventKinds: map[string]int32{}, eventRows: map[eventKey]profile.EventID{}}
 }
 
@@ -90,6 +91,7 @@ func (o *output) instance(in section.Instance) {
 		o.iterations(x, &sum, int32(i))
 		o.lockWaits(x, &sum, int32(i))
 		o.events(x, &sum, int32(i))
+		o.spun(x, &sum, int32(i))
 		o.charge(p.Spans, x.Section, lengths)
 	}
 	o.place(x, in.Kind)
@@ -137,6 +139,8 @@ func (o *output) end() (last uint64) {
 // partSum adds up the pieces of a part.
 type partSum struct {
 	cpu, spin, work uint64
+	spins           uint64 // samples in which it spun, the last of them here
+	spunAt          *block
 	lockOff, wait   uint64 // blocked on locks; waited for locks in all
 	locks           []lockWait
 	events          map[eventKey]uint64
@@ -154,6 +158,7 @@ func (s *partSum) reset() { *s = partSum{blocks: map[*block]blockSum{}, trips: m
 func (s *partSum) add(p *piece) {
 	s.cpu += p.cpu
 	s.spin += p.spin
+	s.spins, s.spunAt = s.spins+p.spins, cmp.Or(p.spunAt, s.spunAt)
 	s.work += p.work
 	for _, l := range p.locks {
 		s.lockOff, s.wait = s.lockOff+l.off, s.wait+l.wait

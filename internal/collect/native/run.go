@@ -60,6 +60,7 @@ type run struct {
 	keepAt   uint64
 	now      uint64
 	lost     uint64
+	spun     uint64 // ns in loops of the program's own that wait
 	throttle uint64
 	children map[int32]*child
 	programs int               // of children, whose code is looked at
@@ -429,6 +430,9 @@ func (r *run) result(state *os.ProcessState, interrupted bool) Result {
 	return res
 }
 
+// leastSpin is what part of the work spinning must be to be worth a word: one in so many.
+const leastSpin = 50
+
 // report is the notes with the figures of the recording so far.
 func (r *run) report(wall uint64) []profile.Note {
 	notes := maps.Clone(r.notes)
@@ -449,6 +453,9 @@ func (r *run) report(wall uint64) []profile.Note {
 		notes.Set("lost-calls", "synchronisation calls that found no room in the ring", r.ring.Lost())
 	}
 	r.noteChildren(notes)
+	if r.spun > 0 && r.spun*leastSpin > r.out.work {
+		notes.Set("own-spin", fmt.Sprintf("the threads spun for %v in loops of the program's own: that is waiting, and no work, but the sections that end so are not told apart", unit.Nanos(r.spun)), 1)
+	}
 	if r.images.goroutines() {
 		notes.Set(profile.NoteGoroutines, "the program's goroutines wander between the threads of Go's runtime: what a thread did is not a piece of the program's work", 1)
 	}
