@@ -34,6 +34,7 @@ int main(int c, char **v) {
 `
 
 func TestChildrenAreSampled(t *testing.T) {
+	needs(t, needSamples, needTracing)
 	p, res := record(t, Options{Command: []string{build(t, family, "-O1")}})
 	if res.Status != 0 || res.Threads != 1 {
 		t.Fatalf("status %d, %d threads of the program's own; want 0, 1", res.Status, res.Threads)
