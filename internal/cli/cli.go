@@ -8,9 +8,11 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 )
 
 // app is what a run of the command line needs from outside, so that tests can
@@ -46,7 +48,7 @@ func (a *app) finish(cmd *cobra.Command, err error) int {
 	}
 	var e *exitError
 	if !errors.As(err, &e) {
-		e = usage(err)
+		e = usage(plainFlagError(err))
 	}
 	if e.err != nil {
 		fmt.Fprintf(a.stderr, "lime: %v\n", e.err)
@@ -58,6 +60,25 @@ func (a *app) finish(cmd *cobra.Command, err error) int {
 		return ExitFailed // 1 to 124 belong to the program there
 	}
 	return e.code
+}
+
+// plainFlagError says what is wrong with a flag's value without the words of Go's library.
+func plainFlagError(err error) error {
+	var value *pflag.InvalidValueError
+	var number *strconv.NumError
+	if !errors.As(err, &value) || !errors.As(err, &number) {
+		return err
+	}
+	why := "not a number"
+	switch {
+	case errors.Is(number.Err, strconv.ErrRange):
+		why = "out of range"
+	case number.Func == "ParseInt" || number.Func == "Atoi":
+		why = "not a whole number"
+	case number.Func == "ParseBool":
+		why = "neither true nor false"
+	}
+	return fmt.Errorf("--%s %s: %s", value.GetFlag().Name, value.GetValue(), why)
 }
 
 // runsPrograms tells the verbs whose status is the measured program's.

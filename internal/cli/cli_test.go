@@ -35,6 +35,9 @@ func TestWrongCommandLines(t *testing.T) {
 		{[]string{"version", "extra"}, ExitUsage, "extra"},
 		{[]string{"--nope"}, ExitUsage, "--nope"},
 		{[]string{"man", "nope"}, ExitUsage, "nope"},
+		{[]string{"simulate", "--cores", "1.5", "--", "true"}, ExitFailed, "lime: --cores 1.5: not a whole number\n"},
+		{[]string{"simulate", "--cores", "99999999999999999999", "--", "true"}, ExitFailed, "--cores 99999999999999999999: out of range"},
+		{[]string{"report", "--alpha", "x"}, ExitUsage, "--alpha x: not a number"},
 	} {
 		code, stdout, stderr := lime(t, test.args...)
 		if code != test.code || !strings.Contains(stderr, test.says) {
