@@ -166,9 +166,9 @@ func (r *runner) rankExact(sec *Section, posts map[causeKey]*posting, order []ca
 			sec.Candidates = append(sec.Candidates, *c)
 		}
 	}
-	slices.SortStableFunc(sec.Candidates, func(a, b Cause) int { return compareKeys(a.key, b.key) })
+	sortCauses(sec.Candidates, func(a, b *Cause) int { return compareKeys(a.key, b.key) })
 	rank(sec.Candidates, r.opt)
-	slices.SortStableFunc(sec.Causes, func(a, b Cause) int {
+	sortCauses(sec.Causes, func(a, b *Cause) int {
 		return cmp.Or(compareBool(b.Important, a.Important), cmp.Compare(*b.Share, *a.Share), cmp.Compare(b.Score, a.Score),
 			compareKeys(a.key, b.key))
 	})

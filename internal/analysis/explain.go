@@ -302,11 +302,25 @@ func (f *finding) r2Bounds(n, predictors int) (lo, hi float64) {
 
 // rank orders causes by score and numbers them.
 func rank(cs []Cause, opt Options) {
-	slices.SortStableFunc(cs, func(a, b Cause) int { return cmp.Compare(b.Score, a.Score) })
+	sortCauses(cs, func(a, b *Cause) int { return cmp.Compare(b.Score, a.Score) })
 	for i := range cs {
 		cs[i].Rank = i + 1
 		cs[i].Important = cs[i].Score > opt.MinScore
 	}
+}
+
+// sortCauses sorts causes, which are large, without moving any of them more than twice. The order of equal ones stays.
+func sortCauses(cs []Cause, compare func(a, b *Cause) int) {
+	order := make([]*Cause, len(cs))
+	for i := range cs {
+		order[i] = &cs[i]
+	}
+	slices.SortStableFunc(order, compare)
+	sorted := make([]Cause, len(cs))
+	for i, c := range order {
+		sorted[i] = *c
+	}
+	copy(cs, sorted)
 }
 
 // describe says what and where the cause is.

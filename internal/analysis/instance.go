@@ -76,6 +76,9 @@ func (r *runner) analyse(in *profile.Instance, weight float64) (*outcome, error)
 // samples is the number of samples for each thread, in profiles that have some.
 func (r *runner) samples(in *profile.Instance) float64 {
 	n := 0.0
+	if !r.prog.visits {
+		return 0
+	}
 	for _, c := range in.Edges {
 		if r.tab.Edges[c.Row].Kind == profile.EdgeVisit {
 			n += float64(c.N)

@@ -64,6 +64,9 @@ func (r *runner) score(o *outcome, f *finding) float64 {
 // sampledLeaders does the same for profiles that know visits of places only: a place
 // leads if it is in the cluster and none of the places before it is.
 func (r *runner) sampledLeaders(o *outcome, base finding, visits []int32) []finding {
+	if len(visits) == 0 {
+		return nil
+	}
 	at := map[int32]int32{} // node -> its visit event
 	for _, e := range o.m.events {
 		if !e.hw && r.prog.edges[e.row].Kind == profile.EdgeVisit {

@@ -1,6 +1,8 @@
 package analysis
 
 import (
+	"slices"
+
 	"lime/internal/graph"
 	"lime/internal/profile"
 	"lime/internal/unit"
@@ -13,6 +15,8 @@ type program struct {
 	g     *graph.Graph
 	s     *graph.Structure
 	loops map[lineKey]bool // source lines that hold the test of a loop
+
+	visits bool // there are places that were visited without an edge
 }
 
 // lineKey names a source line, or an address where there is no line.
@@ -30,6 +34,7 @@ func newProgram(tab *profile.Tables) *program {
 	}
 	p := &program{canon: c, tab: tab, g: graph.New(len(tab.Nodes), edges), loops: map[lineKey]bool{}}
 	p.s = graph.Analyse(p.g)
+	p.visits = slices.ContainsFunc(tab.Edges, func(e profile.Edge) bool { return e.Kind == profile.EdgeVisit })
 	for v := range tab.Nodes {
 		if tab.Nodes[v].Kind == profile.EndCond && p.s.LoopTest(int32(v)) {
 			p.loops[p.nodeKey(profile.NodeID(v))] = true

@@ -72,8 +72,13 @@ func (f *flow) change(m []uint64, v int32, p, by int) {
 
 // findOdd lists the cells in which what enters is not what leaves; later changes add theirs.
 func (f *flow) findOdd() {
-	f.odd = f.scratch.odd[:0]
-	visits := f.visits[:len(f.left)]
+	n, visits := 0, f.visits[:len(f.left)]
+	for i, out := range f.left {
+		if out != visits[i] {
+			n++
+		}
+	}
+	f.odd = slices.Grow(f.scratch.odd[:0], n)
 	for i, out := range f.left {
 		if out != visits[i] {
 			f.odd = append(f.odd, int32(i))

@@ -102,6 +102,7 @@ func buildFlow(tab *profile.Tables, inst *profile.Instance, mem *scratch) (*flow
 // collect finds the edges and nodes of the instance.
 func (f *flow) collect() error {
 	counts := f.inst.Edges
+	f.edges = make([]edge, 0, len(counts)/max(1, f.parts)+1)
 	for lo := 0; lo < len(counts); {
 		row := counts[lo].Row
 		hi := lo
