@@ -313,7 +313,7 @@ func (w *walker) walk(q *part, since []*part) {
 		rest.add(k.m, -1)
 		verdict := w.judge(rest, k.m)
 		switch {
-		case q.ends || verdict < 0:
+		case q.ends || verdict < 0 && k.b.kind != boundLeaf: // nothing decides between a block and those beside it
 			since = nil
 		case verdict > 0 && len(since) > 0:
 			w.name(q, since)

@@ -113,7 +113,7 @@ func (ts *trips) judge(v profile.NodeID, exits int, steady bool, w *rows) length
 	case e+surelyZ*se < 0: // it cannot come nearer to its only end and go round more often: what was read is not its length
 	case exits == 1 && (e+sureLoop*se < evenLoop || l.odds < -surelyZ):
 		l.verdict = loopEven
-	case e > unevenLoop && e-sureLoop*se > leastLoop:
+	case e > unevenLoop && l.odds > sureOdds:
 		l.verdict = loopUneven
 	}
 	return l
@@ -126,7 +126,7 @@ const (
 	vague      = 0.75 // standard error of an estimate that says nothing
 	evenLoop   = 0.45
 	unevenLoop = 0.5
-	leastLoop  = 0.25
+	sureOdds   = 4 // logarithm: 50 to 1, since many loops are looked at
 )
 
 // elasticity adds up, over the threads of one instance, the products of the relative deviations of length and time,
