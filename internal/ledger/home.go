@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"path"
 	"slices"
 	"strings"
 
@@ -137,7 +138,7 @@ func (b *book) home() {
 	}
 	for _, e := range b.rows {
 		call := h.of(b.nodesOf(e))
-		if call == profile.None {
+		if call == profile.None || b.links(e) {
 			continue
 		}
 		k := rowKey{group: e.key.group, kind: e.key.kind, spot: b.l.guide.nodes[call]}
@@ -151,6 +152,18 @@ func (b *book) home() {
 			at[k] = e
 		}
 	}
+}
+
+// links says whether a row is the dynamic linker's, which looks a function up for the first who calls it: no line's fault.
+func (b *book) links(e *entry) bool {
+	tab := b.l.tab
+	for _, v := range b.nodesOf(e) {
+		im := tab.Nodes[v].Image
+		if im >= 0 && int(im) < len(tab.Images) && strings.HasPrefix(path.Base(tab.Images[im].Path), "ld-") {
+			return true
+		}
+	}
+	return false
 }
 
 // nodesOf lists the nodes of a row's places, none if some have none.
