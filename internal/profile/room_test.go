@@ -17,7 +17,7 @@ func tiny(t *testing.T, size string) string {
 		t.Skipf("needs to mount a file system: %v", err)
 	}
 	t.Cleanup(func() {
-		if err := unix.Unmount(dir, 0); err != nil {
+		if err := unix.Unmount(dir, unix.MNT_DETACH); err != nil { // somebody may look at it just now
 			t.Error(err)
 		}
 	})
