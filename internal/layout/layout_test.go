@@ -40,7 +40,7 @@ var table = []row{
 	{"x86/enc", "x86", ""},
 	{"binfile", "unit", xz + " " + zip},
 	{"symbol", "unit binfile", dem},
-	{"profile", "unit", sqlite + " " + zip},
+	{"profile", "unit", sqlite + " " + zip + " " + sys},
 	{"cpu", "", sys},
 	{"guest", "binfile cpu unit", sys},
 	{"engine", "x86 x86/enc cpu unit", sys},
