@@ -97,11 +97,6 @@ func Differences(dst []float64, x []uint64) bool {
 	return hi > lo
 }
 
-// UnitCounts writes the unit vector of counts to dst and reports whether they vary.
-func UnitCounts(dst []float64, x []uint64) bool {
-	return Differences(dst, x) && Unit(dst) > 0
-}
-
 // Pearson returns the correlation of a and b, 0 if one of them is constant.
 func Pearson(a, b []float64) float64 {
 	x, y := append([]float64(nil), a...), append([]float64(nil), b...)
