@@ -20,7 +20,6 @@ import (
 type child struct {
 	pid     int32
 	name    string
-	parent  int32
 	sampler *sampler // nil: its code is not looked at
 	own     bool     // it runs a program of its own, which it started at since
 	since   uint64
