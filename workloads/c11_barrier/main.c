@@ -43,7 +43,7 @@ static int worker(void *a) {
 		err += e;
 		mtx_unlock(&m);
 		if (id == 0 && s % 4 == 3) /* CAUSE */
-			snprintf(line, sizeof line, "%d %g", s, energy());
+			snprintf(line, sizeof line, "%d %d", s, energy() > 0); /* others still write: no more of it is the same every time */
 		barrier(); /* END */
 	}
 	return 0;

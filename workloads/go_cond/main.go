@@ -88,5 +88,5 @@ func main() {
 		}(id)
 	}
 	wg.Wait()
-	fmt.Println(part[0])
+	fmt.Println(part[0] > 0)
 }
