@@ -73,6 +73,36 @@ func start(t *testing.T, path string) (*exec.Cmd, *Tracee) {
 	return cmd, tr
 }
 
+// prepared starts a program under ptrace, with a ring for its records. The test stays on the thread that traces.
+func prepared(t *testing.T, path string) (*exec.Cmd, *Tracee, *Ring) {
+	t.Helper()
+	runtime.LockOSThread()
+	t.Cleanup(runtime.UnlockOSThread)
+	cmd, tr := start(t, path)
+	ring, err := NewRing()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { ring.Close() })
+	return cmd, tr, ring
+}
+
+// hooked runs a program, which ends with status 7, with hooks.
+func hooked(t *testing.T, path string, funcs []Func) *Ring {
+	t.Helper()
+	cmd, tr, ring := prepared(t, path)
+	if _, err := Install(tr, ring, funcs); err != nil {
+		t.Fatal(err)
+	}
+	if err := tr.Detach(); err != nil {
+		t.Fatal(err)
+	}
+	if _ = cmd.Wait(); cmd.ProcessState.ExitCode() != 7 {
+		t.Fatalf("the program ended with %v, want status 7", cmd.ProcessState)
+	}
+	return ring
+}
+
 var funcs = []Func{
 	{Name: "pthread_barrier_wait", Return: true},
 	{Name: "pthread_create", Return: true, Fetch: true},
@@ -83,14 +113,7 @@ var funcs = []Func{
 func TestHook(t *testing.T) {
 	for _, flags := range [][]string{nil, {"-Wl,-z,now"}, {"-Wl,-z,lazy", "-no-pie"}, {"-fno-plt"}} {
 		path := build(t, flags...)
-		runtime.LockOSThread()
-		defer runtime.UnlockOSThread()
-		cmd, tr := start(t, path)
-		ring, err := NewRing()
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer ring.Close()
+		cmd, tr, ring := prepared(t, path)
 		in, err := Install(tr, ring, funcs)
 		if err != nil {
 			t.Fatal(err)
@@ -156,14 +179,7 @@ func TestStatic(t *testing.T) {
 		err   error
 	}{{[]string{"-static"}, nil}, {[]string{"-static-pie"}, nil}, {[]string{"-static", "-s"}, ErrStatic}} {
 		path := build(t, row.flags...)
-		runtime.LockOSThread()
-		defer runtime.UnlockOSThread()
-		cmd, tr := start(t, path)
-		ring, err := NewRing()
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer ring.Close()
+		cmd, tr, ring := prepared(t, path)
 		in, err := Install(tr, ring, funcs)
 		if !errors.Is(err, row.err) {
 			t.Errorf("static program, %v: %v, want %v", row.flags, err, row.err)
@@ -211,24 +227,8 @@ func TestWork(t *testing.T) {
 	if msg, err := exec.Command("gcc", "-O2", "-fopenmp", "-o", out, src).CombinedOutput(); err != nil {
 		t.Skipf("gcc -fopenmp: %v\n%s", err, msg)
 	}
-	runtime.LockOSThread()
-	defer runtime.UnlockOSThread()
-	cmd, tr := start(t, out)
-	ring, err := NewRing()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer ring.Close()
 	loop := Func{Name: "GOMP_parallel_loop_nonmonotonic_dynamic", Work: true, StackArgs: 16}
-	if _, err := Install(tr, ring, []Func{{Name: "GOMP_parallel", Work: true}, loop, {Name: "GOMP_parallel_reductions", Work: true}}); err != nil {
-		t.Fatal(err)
-	}
-	if err := tr.Detach(); err != nil {
-		t.Fatal(err)
-	}
-	if _ = cmd.Wait(); cmd.ProcessState.ExitCode() != 7 {
-		t.Fatalf("the program ended with %v, want status 7", cmd.ProcessState)
-	}
+	ring := hooked(t, out, []Func{{Name: "GOMP_parallel", Work: true}, loop, {Name: "GOMP_parallel_reductions", Work: true}})
 	count, loops := map[Phase]int{}, map[Phase]int{}
 	calls := 0
 	var call uint64
@@ -303,25 +303,9 @@ func testLocks(t *testing.T, try string) {
 	if msg, err := exec.Command("gcc", "-O2", "-pthread", "-o", out, src).CombinedOutput(); err != nil {
 		t.Fatalf("gcc: %v\n%s", err, msg)
 	}
-	runtime.LockOSThread()
-	defer runtime.UnlockOSThread()
-	cmd, tr := start(t, out)
-	ring, err := NewRing()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer ring.Close()
 	const slow = 1_000_000
 	lock := Func{Name: "pthread_mutex_lock", Slow: slow, Try: try, Refused: int32(syscall.EBUSY)}
-	if _, err := Install(tr, ring, []Func{lock, {Name: "pthread_mutex_unlock", Contended: true}}); err != nil {
-		t.Fatal(err)
-	}
-	if err := tr.Detach(); err != nil {
-		t.Fatal(err)
-	}
-	if _ = cmd.Wait(); cmd.ProcessState.ExitCode() != 7 {
-		t.Fatalf("the program ended with %v, want status 7", cmd.ProcessState)
-	}
+	ring := hooked(t, out, []Func{lock, {Name: "pthread_mutex_unlock", Contended: true}})
 	var waits, releases []Record
 	others := 0 // a thread may lose its core for long while it takes a free lock
 	ring.Drain(func(r Record) {
@@ -388,23 +372,7 @@ func TestVariadicWork(t *testing.T) {
 	if msg, err := exec.Command("clang", "-O1", "-fopenmp", "-o", out, src).CombinedOutput(); err != nil {
 		t.Skipf("clang: %v\n%s", err, msg)
 	}
-	runtime.LockOSThread()
-	defer runtime.UnlockOSThread()
-	cmd, tr := start(t, out)
-	ring, err := NewRing()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer ring.Close()
-	if _, err := Install(tr, ring, []Func{{Name: "__kmpc_fork_call", Work: true, Return: true, Body: 2, Variadic: true, StackArgs: 128}}); err != nil {
-		t.Fatal(err)
-	}
-	if err := tr.Detach(); err != nil {
-		t.Fatal(err)
-	}
-	if _ = cmd.Wait(); cmd.ProcessState.ExitCode() != 7 {
-		t.Fatalf("the program ended with %v, want status 7", cmd.ProcessState)
-	}
+	ring := hooked(t, out, []Func{{Name: "__kmpc_fork_call", Work: true, Return: true, Body: 2, Variadic: true, StackArgs: 128}})
 	count, open, stray := map[Phase]int{}, map[uint64]bool{}, 0
 	ring.Drain(func(r Record) {
 		count[r.Phase]++

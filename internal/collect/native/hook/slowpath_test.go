@@ -3,7 +3,6 @@ package hook
 import (
 	"errors"
 	"os"
-	"runtime"
 	"sync/atomic"
 	"testing"
 )
@@ -33,14 +32,7 @@ int main(void) {
 func TestOnlyWaitsForLocksAreRecorded(t *testing.T) {
 	out := compile(t, oneWait)
 	for _, inner := range []bool{true, false} {
-		runtime.LockOSThread()
-		defer runtime.UnlockOSThread()
-		cmd, tr := start(t, out)
-		ring, err := NewRing()
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer ring.Close()
+		cmd, tr, ring := prepared(t, out)
 		in, err := Install(tr, ring, lockFuncs(inner))
 		if err != nil {
 			t.Fatal(err)
@@ -87,14 +79,7 @@ func lockFuncs(inner bool) []Func {
 
 // Hooks that were taken out again record nothing, and the program runs on.
 func TestSlowPathsAreRestored(t *testing.T) {
-	runtime.LockOSThread()
-	defer runtime.UnlockOSThread()
-	cmd, tr := start(t, compile(t, oneWait))
-	ring, err := NewRing()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer ring.Close()
+	cmd, tr, ring := prepared(t, compile(t, oneWait))
 	in, err := Install(tr, ring, lockFuncs(true))
 	if err != nil {
 		t.Fatal(err)
