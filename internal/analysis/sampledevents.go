@@ -76,8 +76,10 @@ func (r *runner) depth(k int32) (n int) {
 	return n
 }
 
-// mostEvents is the number of events that are looked for beside one another.
-const mostEvents = 3
+const (
+	mostEvents = 3    // that are looked for beside one another
+	collinear  = 3e-5 // of a vector's length: what is left of one that all but lay along another is nothing
+)
 
 // eventCauses looks for the events that go with the time that threads take for the same work; share is that of the section's
 // unevenness.
@@ -95,27 +97,27 @@ func (r *runner) eventCauses(sec *Section, w *rows, walk *walker, share float64)
 		for k, t := range sec.Threads {
 			xs[i][k] = h.threads[t.Thread]
 		}
-		centre(xs[i])
+		stat.Centre(xs[i])
 	}
-	centre(y)
-	whole := dot(y, y)
+	stat.Centre(y)
+	whole := stat.Dot(y, y)
 	for step := range min(mostEvents, len(y)-2) {
 		best, gain := strongest(xs, y)
 		if best < 0 {
 			return
 		}
-		left := dot(y, y) * (1 - gain)
+		left := stat.Dot(y, y) * (1 - gain)
 		df := float64(len(y) - 2 - step)
-		p := stat.FTail(gain*dot(y, y)*df/max(left, 1e-300), 1, df)
+		p := stat.FTail(gain*stat.Dot(y, y)*df/max(left, 1e-300), 1, df)
 		if p*float64(len(list)) >= r.opt.Alpha {
 			return
 		}
-		r.addEventCause(sec, list[best], share*gain*dot(y, y)/whole, p, min(1, p*float64(len(list))))
-		x := slices.Clone(xs[best])
+		r.addEventCause(sec, list[best], share*gain*stat.Dot(y, y)/whole, p, min(1, p*float64(len(list))))
+		x := [][]float64{slices.Clone(xs[best])}
 		for i := range xs {
-			project(xs[i], x)
+			stat.Residual(xs[i], x, collinear)
 		}
-		project(y, x)
+		stat.Residual(y, x, collinear)
 	}
 }
 
@@ -124,7 +126,7 @@ func strongest(xs [][]float64, y []float64) (best int, gain float64) {
 	best = -1
 	const equal = 1e-9
 	for i, x := range xs {
-		xy, xx, yy := dot(x, y), dot(x, x), dot(y, y)
+		xy, xx, yy := stat.Dot(x, y), stat.Dot(x, x), stat.Dot(y, y)
 		if xy <= 0 || xx <= 0 || yy <= 0 {
 			continue
 		}
@@ -133,36 +135,6 @@ func strongest(xs [][]float64, y []float64) (best int, gain float64) {
 		}
 	}
 	return best, min(gain, 1)
-}
-
-func centre(x []float64) {
-	mean := sumOf(x) / float64(max(1, len(x)))
-	for i := range x {
-		x[i] -= mean
-	}
-}
-
-func dot(a, b []float64) (s float64) {
-	for i := range a {
-		s += a[i] * b[i]
-	}
-	return s
-}
-
-// project takes from v what lies along x; what is left of a vector that all but lay along it is nothing.
-func project(v, x []float64) {
-	const nothing = 1e-9
-	xx, before := dot(x, x), dot(v, v)
-	if xx <= 0 {
-		return
-	}
-	f := dot(v, x) / xx
-	for i := range v {
-		v[i] -= f * x[i]
-	}
-	if dot(v, v) <= nothing*before {
-		clear(v)
-	}
 }
 
 func (r *runner) addEventCause(sec *Section, h *happening, share, p, family float64) {

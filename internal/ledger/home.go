@@ -221,7 +221,7 @@ func (b *book) inLibrary(e *entry) bool {
 func (g *guide) callee(v profile.NodeID) string {
 	name := ""
 	for range maxStubs {
-		next := g.calls(v)
+		next := g.calls[v]
 		if next == profile.None {
 			break
 		}
@@ -241,18 +241,24 @@ func (g *guide) callee(v profile.NodeID) string {
 // maxStubs is how many jumps may lie between a call and the function it enters.
 const maxStubs = 3
 
-// calls is the block that a call enters, or an indirect jump without another way.
-func (g *guide) calls(v profile.NodeID) profile.NodeID {
-	to := profile.NodeID(profile.None)
-	for i := range g.tab.Edges {
-		switch e := &g.tab.Edges[i]; {
-		case e.From != v || !valid(e.To, len(g.tab.Nodes)):
+// callTargets finds, by node, the block that a call enters, or an indirect jump without another way.
+func callTargets(tab *profile.Tables) []profile.NodeID {
+	to, done := make([]profile.NodeID, len(tab.Nodes)), make([]bool, len(tab.Nodes))
+	for v := range to {
+		to[v] = profile.None
+	}
+	for i := range tab.Edges {
+		e := &tab.Edges[i]
+		if !valid(e.From, len(to)) || !valid(e.To, len(to)) || done[e.From] {
+			continue
+		}
+		switch {
 		case isCall(e.Kind):
-			return e.To
-		case e.Kind == profile.EdgeJumpInd && to == profile.None:
-			to = e.To
+			to[e.From], done[e.From] = e.To, true
+		case e.Kind == profile.EdgeJumpInd && to[e.From] == profile.None:
+			to[e.From] = e.To
 		case e.Kind != profile.EdgeReturn:
-			return profile.None
+			to[e.From], done[e.From] = profile.None, true
 		}
 	}
 	return to

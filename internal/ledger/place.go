@@ -56,8 +56,9 @@ type guide struct {
 	regions *regions
 	copies  []int32 // by node: tests that are copies of one another
 
-	recursion []int32 // by node: what calls itself
-	library   []bool  // by node: library code
+	recursion []int32          // by node: what calls itself
+	library   []bool           // by node: library code
+	calls     []profile.NodeID // by node: what a call there enters
 }
 
 func newGuide(tab *profile.Tables) *guide {
@@ -78,7 +79,7 @@ func newGuide(tab *profile.Tables) *guide {
 			g.group[v] = groupFirstCall
 		}
 	}
-	g.copies, g.recursion, g.library = testGroups(g), recursions(tab), library(tab)
+	g.copies, g.recursion, g.library, g.calls = testGroups(g), recursions(tab), library(tab), callTargets(tab)
 	return g
 }
 
