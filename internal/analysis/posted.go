@@ -181,18 +181,18 @@ func (r *runner) priceSentence(sec *Section, p *posting) string {
 	if len(sec.Ledger.Threads) == 0 {
 		return ""
 	}
-	words := "The same code costs thread %d %s more here than thread %d."
+	words, tail := "The same code costs thread %d %s more here than thread %d", ""
 	switch {
 	case !p.hw && p.rows[0].Inside != nil:
-		words = "Thread %d spends %s more in what is called here than thread %d" + inside(p.rows[0]) + "."
+		words, tail = "Thread %d spends %s more in what is called here than thread %d", inside(p.rows[0])
 	case !p.hw:
-		words = "Thread %d spends %s more here than thread %d."
+		words = "Thread %d spends %s more here than thread %d"
 	case p.event == "off-cpu":
-		words = "Thread %d is off its core for %s more than thread %d."
+		words = "Thread %d is off its core for %s more than thread %d"
 	case p.event == "lock-wait":
-		words = "Thread %d waits %s more for locks than thread %d."
+		words = "Thread %d waits %s more for locks than thread %d"
 	}
-	return fmt.Sprintf(words, sec.Ledger.Threads[hi], r.duration(p.spent(hi)), sec.Ledger.Threads[lo])
+	return fmt.Sprintf(words, sec.Ledger.Threads[hi], r.duration(p.spent(hi)), sec.Ledger.Threads[lo]) + tail + "."
 }
 
 // inside names what a line of the program's own has called, and where in the library the time went.
