@@ -1,5 +1,7 @@
 package analysis
 
+import "lime/internal/profile"
+
 // Options are the constants of the method. The zero value of a field that has no
 // sensible zero means its default.
 type Options struct {
@@ -38,4 +40,11 @@ func (o Options) withDefaults() Options {
 		o.MaxInstances = d.MaxInstances
 	}
 	return o
+}
+
+// LeanGC is by how many percent the heap may grow between two collections of garbage while a large profile is analysed (debug.SetGCPercent):
+// its figures hold no pointers, and cost next to nothing to collect. Of a small profile nothing needs to be set.
+func LeanGC(tab *profile.Tables) (percent int, lean bool) {
+	const large = 20_000 // edges
+	return 25, len(tab.Edges) > large
 }

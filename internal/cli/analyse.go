@@ -39,17 +39,10 @@ func checkAnalysis(o *analysis.Options) error {
 	return nil
 }
 
-// leanGC is by how many percent the heap may grow between two collections while a profile of more than
-// leanAbove edges is analysed: figures without pointers, which cost next to nothing to collect.
-const (
-	leanGC    = 25
-	leanAbove = 20_000
-)
-
 // analyse makes the report of a profile.
 func analyse(src profile.Source, o analysis.Options) (*analysis.Result, *report.Report, error) {
-	if len(src.Tables().Edges) > leanAbove {
-		defer debug.SetGCPercent(debug.SetGCPercent(leanGC))
+	if percent, lean := analysis.LeanGC(src.Tables()); lean {
+		defer debug.SetGCPercent(debug.SetGCPercent(percent))
 	}
 	res, err := analysis.Run(src, o)
 	if err != nil {

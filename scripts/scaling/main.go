@@ -92,7 +92,11 @@ func measure(title string, made func(synth.Spec) *profile.Profile, least, most i
 	fmt.Printf("%s\n events  wall s  processor s  memory GB\n", title)
 	for n := least; n <= most; n = next(n) {
 		p := made(synth.Default(n, 64))
-		debug.SetGCPercent(collect(n))
+		percent := 100
+		if lean, is := analysis.LeanGC(p.Tables()); is { // as the command has it
+			percent = lean
+		}
+		debug.SetGCPercent(percent)
 		debug.FreeOSMemory()
 		check(os.WriteFile("/proc/self/clear_refs", []byte("5"), 0)) // forget the largest size so far
 		best := point{events: n, wall: math.Inf(1), cpu: math.Inf(1)}
@@ -108,14 +112,6 @@ func measure(title string, made func(synth.Spec) *profile.Profile, least, most i
 		points = append(points, best)
 	}
 	return points
-}
-
-// collect is the garbage collector's setting, as the command has it.
-func collect(events int) int {
-	if events > 20_000 {
-		return 25
-	}
-	return 100
 }
 
 // next is the next number of the series 1, 3, 10, 30.
