@@ -42,18 +42,6 @@ func (r *runner) costs(sums []*summary) []Cost {
 			rows[row] += n
 		}
 	}
-	var out []Cost
-	for _, at := range r.costRows(rows) {
-		if c := r.cost(at, rows, own); c.Share >= leastCost {
-			out = append(out, c)
-		}
-	}
-	slices.SortFunc(out, func(a, b Cost) int { return compareCosts(&a, &b) })
-	return out[:min(len(out), mostCosts)]
-}
-
-// costRows puts the events together that are one row.
-func (r *runner) costRows(rows []float64) map[costKey][]int {
 	byKey := map[costKey][]int{}
 	for i, n := range rows {
 		if e := &r.tab.Events[i]; n > 0 {
@@ -61,12 +49,16 @@ func (r *runner) costRows(rows []float64) map[costKey][]int {
 			byKey[k] = append(byKey[k], i)
 		}
 	}
-	return byKey
-}
-
-// compareCosts puts the largest first.
-func compareCosts(a, b *Cost) int {
-	return cmp.Or(cmp.Compare(b.Time, a.Time), cmp.Compare(a.Event, b.Event), cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Address, b.Address))
+	var out []Cost
+	for _, at := range byKey {
+		if c := r.cost(at, rows, own); c.Share >= leastCost {
+			out = append(out, c)
+		}
+	}
+	slices.SortFunc(out, func(a, b Cost) int {
+		return cmp.Or(cmp.Compare(b.Time, a.Time), cmp.Compare(a.Event, b.Event), cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Address, b.Address))
+	})
+	return out[:min(len(out), mostCosts)]
 }
 
 // cost sums the events of a row; the heaviest names the place.

@@ -7,7 +7,7 @@ type core struct {
 	count   uint64 // instructions
 	pipe    pipeline
 	pred    predictor
-	tage    *tage // the predictor, if it is one of these: it need not be called through the interface
+	tage    *tage // the predictor, if it is one of these
 	dtlb    tlb
 	itlb    tlb
 	pre     streams
@@ -33,14 +33,6 @@ func newCore(d *Description) core {
 	}
 	c.tage, _ = c.pred.(*tage)
 	return c
-}
-
-// predict predicts a branch, learns what came, and reports whether it was right.
-func (c *core) predict(pc uint64, taken bool) bool {
-	if c.tage != nil {
-		return c.tage.update(pc, taken)
-	}
-	return c.pred.update(pc, taken)
 }
 
 // advance adds base time in 1/scale cycles and returns the whole cycles that it came to.

@@ -12,10 +12,11 @@ type privates struct {
 	l2       *array // nil when the second level is the shared one
 	filter   filter
 	code     []uint64 // by set of the instruction cache, the line used last in it, + 1
+	steady   uint64   // not 0; changes, to a value that no core has had, when code does or the order of use of its pages
 }
 
 func newPrivates(l1i, l1d, l2 *array, f filter) privates {
-	return privates{l1i: l1i, l1d: l1d, l2: l2, filter: f, code: make([]uint64, l1i.sets)}
+	return privates{l1i: l1i, l1d: l1d, l2: l2, filter: f, code: make([]uint64, l1i.sets), steady: 1}
 }
 
 // order makes the line that was used last, as the filter tells, the last in its set. The set is that of line.
@@ -61,6 +62,13 @@ type hierarchy struct {
 	cores     []privates
 	dir       *directory
 	contended []uint8 // by the low bits of a line's number: not nil if cores have contended for such a line
+	unsteady  uint64  // how often a core's steady has changed
+}
+
+// unsettle notes that the order of use of a core's lines or pages of code changes.
+func (h *hierarchy) unsettle(p *privates) {
+	h.unsteady++
+	p.steady = 1 + h.unsteady
 }
 
 // found says where an access was served and what it took.
@@ -279,7 +287,7 @@ func (h *hierarchy) insertShared(line uint64, f *found) int {
 			for set := *d.sharers(way, w); set != 0; set &= set - 1 {
 				p := &h.cores[w*64+trailingZeros(set)]
 				dirty = p.drop(old, invalid) || dirty
-				p.dropCode(old)
+				h.dropCode(p, old)
 			}
 		}
 		if dirty {
@@ -291,7 +299,7 @@ func (h *hierarchy) insertShared(line uint64, f *found) int {
 }
 
 // dropCode takes a line of code away.
-func (p *privates) dropCode(line uint64) {
+func (h *hierarchy) dropCode(p *privates, line uint64) {
 	i := p.l1i.find(line)
 	if i < 0 {
 		return
@@ -299,6 +307,7 @@ func (p *privates) dropCode(line uint64) {
 	p.l1i.setState(i, invalid)
 	if c := &p.code[p.l1i.set(line)]; *c == line+1 {
 		*c = 0
+		h.unsettle(p)
 	}
 }
 
@@ -363,7 +372,8 @@ func (h *hierarchy) evicted(core, way int, dirty bool, f *found) {
 // of instruction caches beyond inclusion.
 func (h *hierarchy) fetchCode(core int, line uint64, f *found) {
 	p := &h.cores[core]
-	defer p.usedCode(line)
+	h.unsettle(p)
+	p.usedCode(line)
 	if i := p.l1i.find(line); i >= 0 && p.l1i.state(i) != invalid {
 		p.l1i.touch(i)
 		return

@@ -4,9 +4,8 @@ import "fmt"
 
 // hotBlock is what Run needs of a block each time it comes by.
 type hotBlock struct {
-	first, last uint64   // lines of code
-	sets        [2]int32 // of those in the instruction cache
-	page        uint64   // of both lines; ^0 if they are on two, or if there are more lines
+	first, last uint64 // lines of code
+	steady      uint64 // as in privates: a core that has the same value fetches all lines without a change
 	addr, fall  uint64
 	branch      uint64 // address of the conditional branch at its end, 0 if there is none
 	// Two of the blocks before it whose pair's cost is known, the latest first.
@@ -19,14 +18,8 @@ type hotBlock struct {
 
 func (m *Machine) newHotBlock(b *blockState) hotBlock {
 	h := hotBlock{
-		first: b.lines[0], last: b.lines[1], page: ^uint64(0), addr: b.Addr, fall: b.Fall, prevs: [2]BlockID{-2, -2},
+		first: b.lines[0], last: b.lines[1], addr: b.Addr, fall: b.Fall, prevs: [2]BlockID{-2, -2},
 		count: uint64(len(b.Instrs)),
-	}
-	if page := h.first << m.shift >> m.page; h.last-h.first <= 1 && h.last<<m.shift>>m.page == page {
-		h.page = page
-	}
-	for i, line := range b.lines {
-		h.sets[i] = int32(m.caches.cores[0].l1i.set(line))
 	}
 	for _, a := range b.Accesses {
 		h.stores += bit(a.Write && !a.Rep && a.Size > 0)
@@ -68,25 +61,25 @@ func (m *Machine) Run(coreID int, trace []uint64, acct *Account) error {
 	if r.block >= 0 {
 		before = &m.hot[r.block]
 	}
-	for len(trace) > 0 {
-		word := trace[0]
+	for at := 0; at < len(trace); {
+		word := trace[at]
 		id := BlockID(uint32(word) >> 1)
 		if word&blockTag == 0 || int(id) >= len(m.hot) {
-			return m.traceError(trace, nil)
+			return m.traceError(trace[at:], nil)
 		}
 		h := &m.hot[id]
-		trace = trace[1:]
+		at++
 		r.enter(before, h, id)
 		if again := word &^ blockTag >> countShift; again > 0 {
 			r.again(h, id, again)
 		}
 		before = h
-		for len(trace) > 0 && trace[0]&blockTag == 0 {
-			n := r.access(id, trace)
+		for at < len(trace) && trace[at]&blockTag == 0 {
+			n := r.access(id, trace[at:])
 			if n == 0 {
-				return m.traceError(trace, &m.blocks[id])
+				return m.traceError(trace[at:], &m.blocks[id])
 			}
-			trace = trace[n:]
+			at += n
 		}
 	}
 	c.prev = r.block
@@ -96,11 +89,14 @@ func (m *Machine) Run(coreID int, trace []uint64, acct *Account) error {
 // enter accounts for a block behind the one before, if there is one.
 func (r *runner) enter(before, h *hotBlock, id BlockID) {
 	c := r.c
-	if before != nil && before.branch != 0 && !c.predict(before.branch, h.addr != before.fall) {
+	if before != nil && before.branch != 0 && !c.pred.update(before.branch, h.addr != before.fall) {
 		r.mispredicted()
 	}
-	if c.code != h.first+1 || h.first != h.last {
-		r.fetches(h, id)
+	switch {
+	case r.caches.steady == h.steady:
+		c.code = h.last + 1
+	case c.code != h.first+1 || h.first != h.last:
+		r.code(h, id)
 	}
 	units := r.cost(h, id)
 	r.block = id
@@ -130,7 +126,8 @@ func (r *runner) again(h *hotBlock, id BlockID, n uint64) {
 	if h.branch != 0 {
 		r.rounds(h.branch, h.addr != h.fall, n)
 	}
-	for i := n; h.first != h.last && i > 0 && !r.fetches(h, id); i-- {
+	for i := n; h.first != h.last && i > 0 && r.caches.steady != h.steady; i-- {
+		r.code(h, id)
 	}
 	c.count += n * h.count
 	c.buffer.stores += n * h.stores
@@ -145,7 +142,7 @@ func (r *runner) rounds(pc uint64, taken bool, n uint64) {
 				return
 			}
 		}
-		if !r.c.predict(pc, taken) {
+		if !r.c.pred.update(pc, taken) {
 			r.mispredicted()
 		}
 		n--
@@ -163,17 +160,6 @@ func (r *runner) cost(h *hotBlock, id BlockID) uint64 {
 		return h.costs[1]
 	}
 	return r.base(&r.m.blocks[id], h)
-}
-
-// fetches accounts for fetching the block's lines, and reports whether that would change nothing if it were done again.
-func (r *runner) fetches(h *hotBlock, id BlockID) bool {
-	code := r.caches.code
-	if h.page != ^uint64(0) && code[h.sets[0]] == h.first+1 && code[h.sets[1]] == h.last+1 && r.c.itlb.same(h.page) {
-		r.c.code = h.last + 1
-		return true
-	}
-	r.code(h, id)
-	return false
 }
 
 // access accounts for a recorded access, and returns how many words of the trace it has, 0 if they are wrong.
@@ -237,15 +223,18 @@ func (p *privates) near(line uint64, write bool) (hit, absent bool) {
 
 // code accounts for fetching the block's lines.
 func (r *runner) code(h *hotBlock, id BlockID) {
-	c := r.c
+	c, steady := r.c, true
 	for line := h.first; line <= h.last; line++ {
-		if c.code == line+1 {
-			continue
+		same := r.caches.code[r.caches.l1i.set(line)] == line+1 && c.itlb.same(line<<r.m.shift>>r.m.page)
+		if !same {
+			steady = false
+			if c.code != line+1 {
+				r.fetch(&r.m.blocks[id], id, line)
+			}
 		}
 		c.code = line + 1
-		if r.caches.code[r.caches.l1i.set(line)] == line+1 && c.itlb.same(line<<r.m.shift>>r.m.page) {
-			continue
-		}
-		r.fetch(&r.m.blocks[id], id, line)
+	}
+	if steady {
+		h.steady = r.caches.steady
 	}
 }

@@ -121,23 +121,26 @@ func newTage(bits int) *tage {
 	return p
 }
 
-// slots are the indices of a branch's entries, by table, and their tags.
-type slots struct{ index, tag [tageTables]uint32 }
+// slots are where a branch's entries are and what tags they have, by table: see slot.
+type slots [tageTables]uint64
 
-// find returns the slots of a branch, and a bit for each table whose entry has its tag.
-func (p *tage) find(pc uint64, s *slots) (known uint32) {
-	const mix, mask = 0xbf58476d1ce4e5b9, entryTag
-	h, key, low := p.history, pc*0x9e3779b97f4a7c15, p.size-1
-	x0, x1 := (h&history0^key)*mix, (h&history1^key)*mix
-	x2, x3 := (h&history2^key)*mix, (h&history3^key)*mix
-	i0, i1 := x0>>32&low, p.size+x1>>32&low
-	i2, i3 := 2*p.size+x2>>32&low, 3*p.size+x3>>32&low
-	t0, t1, t2, t3 := uint32(x0>>48)|1, uint32(x1>>48)|1, uint32(x2>>48)|1, uint32(x3>>48)|1
-	s.index = [...]uint32{uint32(i0), uint32(i1), uint32(i2), uint32(i3)}
-	s.tag = [...]uint32{t0, t1, t2, t3}
-	d0, d1 := p.entries[i0]&mask^t0, p.entries[i1]&mask^t1
-	d2, d3 := p.entries[i2]&mask^t2, p.entries[i3]&mask^t3
-	return (d0-1)>>31 | (d1-1)>>31<<1 | (d2-1)>>31<<2 | (d3-1)>>31<<3
+// slots are those of a branch with the history as it is.
+func (p *tage) slots(pc uint64) slots {
+	const mix = 0xbf58476d1ce4e5b9
+	h, key := p.history, pc*0x9e3779b97f4a7c15
+	return slots{(h&history0 ^ key) * mix, (h&history1 ^ key) * mix, (h&history2 ^ key) * mix, (h&history3 ^ key) * mix}
+}
+
+// entry is a branch's entry in a table, which is another branch's if its tag is not the branch's.
+func (p *tage) entry(table int, slot uint64) *uint32 {
+	return &p.entries[uint64(table)*p.size+slot>>32&(p.size-1)]
+}
+
+func slotTag(slot uint64) uint32 { return uint32(slot>>48) | 1 }
+
+// knows is 1 if the branch's entry in a table has its tag, else 0.
+func (p *tage) knows(table int, slot uint64) uint32 {
+	return (*p.entry(table, slot)&entryTag ^ slotTag(slot) - 1) >> 31
 }
 
 func (p *tage) update(pc uint64, taken bool) (right bool) {
@@ -177,36 +180,39 @@ func (p *tage) ask(pc uint64, taken bool) bool {
 	if *b&tagged != 0 {
 		return p.consult(b, pc, taken)
 	}
-	return p.simple(b, pc, taken)
-}
-
-// simple predicts and learns by the bimodal counter alone; where that is wrong, the
-// branch gets an entry with some history.
-func (p *tage) simple(b *uint8, pc uint64, taken bool) bool {
 	right := *b&2 != 0 == taken
-	*b = *b&tagged | count(*b&3, taken)
 	if !right {
-		*b |= tagged
-		var s slots
-		p.find(pc, &s)
-		p.allocate(0, &s, taken)
+		s := p.slots(pc)
+		p.startTagged(b, &s, taken)
 	}
+	*b = *b&tagged | count(*b&3, taken)
 	return right
 }
 
-// consult asks the entry with the longest history that knows the branch.
+// startTagged gives a branch that the bimodal counter has got wrong an entry with some history.
+func (p *tage) startTagged(b *uint8, s *slots, taken bool) {
+	*b |= tagged
+	p.allocate(0, s, taken)
+}
+
+// consult asks the entry with the longest history that knows the branch, and the bimodal counter if there is none.
 func (p *tage) consult(b *uint8, pc uint64, taken bool) bool {
-	var s slots
-	known := p.find(pc, &s)
+	s := p.slots(pc)
+	known := p.knows(0, s[0]) | p.knows(1, s[1])<<1 | p.knows(2, s[2])<<2 | p.knows(3, s[3])<<3
+	simple := *b&2 != 0
 	if known == 0 {
-		return p.simple(b, pc, taken)
+		if simple != taken {
+			p.startTagged(b, &s, taken)
+		}
+		*b = *b&tagged | count(*b&3, taken)
+		return simple == taken
 	}
-	t := bits.Len32(known) - 1
-	e := &p.entries[s.index[t&(tageTables-1)]]
+	t := (bits.Len32(known) - 1) & (tageTables - 1)
+	e := p.entry(t, s[t])
 	ctr := *e >> entryCtr & 7
 	predicted := ctr >= 4
 	right := predicted == taken
-	if predicted != (*b&2 != 0) {
+	if predicted != simple {
 		*e = *e&^(3<<entryUseful) | uint32(count(uint8(*e>>entryUseful), right))<<entryUseful
 	}
 	if want := uint32(7 * bit(taken)); ctr != want {
@@ -221,13 +227,13 @@ func (p *tage) consult(b *uint8, pc uint64, taken bool) bool {
 // allocate gives the branch an entry in the first table from t on that can spare one.
 func (p *tage) allocate(t int, s *slots, taken bool) {
 	for u := t; u < tageTables; u++ {
-		if e := &p.entries[s.index[u]]; *e>>entryUseful == 0 {
-			*e = s.tag[u] | uint32(3+bit(taken))<<entryCtr
+		if e := p.entry(u, s[u]); *e>>entryUseful == 0 {
+			*e = slotTag(s[u]) | uint32(3+bit(taken))<<entryCtr
 			return
 		}
 	}
 	for u := t; u < tageTables; u++ {
-		p.entries[s.index[u]] -= 1 << entryUseful
+		*p.entry(u, s[u]) -= 1 << entryUseful
 	}
 }
 

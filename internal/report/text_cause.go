@@ -170,9 +170,6 @@ func (p *printer) cause(r *Report, s *Section, c *Cause, again bool) {
 func (p *printer) causeHead(c *Cause) {
 	left := fmt.Sprintf("Cause %d: %s at ", c.Rank, clean(c.Title))
 	right := fmt.Sprintf("score %s, %s", scoreWords(c.Score), shareWords(c))
-	if c.CostShare > 0 {
-		right = "all threads: " + unit.Percent(c.CostShare)
-	}
 	room := Width - columns(left) - columns(right) - 2
 	room = max(room, 12)
 	place := fit(cutPlace(clean(c.Place.String()), room), room)
@@ -208,11 +205,8 @@ func (c *Cause) shareSpan() string {
 }
 
 func toWin(r *Report, c *Cause) string {
-	how := "if it were even among the threads"
-	if c.CostShare > 0 {
-		how = "if nobody had to wait here"
-	}
-	return fmt.Sprintf("up to %s, %s of the run time, %s.", r.Program.Quantity(c.TimeToWin), unit.Percent(c.WinShare), how)
+	return fmt.Sprintf("up to %s, %s of the run time, if it were even among the threads.",
+		r.Program.Quantity(c.TimeToWin), unit.Percent(c.WinShare))
 }
 
 // source prints the source lines, the cause's marked.
