@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"lime/internal/perf"
-	"lime/internal/section"
 )
 
 // attach records a process that runs already: its threads are sampled, and hooks are put into it. Where that is not allowed, the
@@ -13,14 +12,9 @@ import (
 func (r *run) attach() error {
 	pid := r.o.PID
 	r.pid = int32(pid)
-	r.images = newImages(pid)
-	if err := r.images.load(); err != nil {
+	if err := r.look(); err != nil {
 		return err
 	}
-	r.code = newCode(r.images, r.o.Out)
-	r.sampler = newSampler(r.images, r.code, r.o.Out)
-	r.out = newOutput(r.o.Out, r.code)
-	r.rec = section.New(r.out.instance)
 	r.clock.tick()
 	r.started = monotonic()
 	r.name = threadName(pid, pid)
@@ -33,10 +27,8 @@ func (r *run) attach() error {
 	if len(r.session) == 0 {
 		return fmt.Errorf("process %d: %w", pid, errNoEvents)
 	}
-	for _, s := range r.session {
-		if err := s.Enable(); err != nil {
-			return err
-		}
+	if err := r.enable(); err != nil {
+		return err
 	}
 	if r.o.NoHooks {
 		return nil

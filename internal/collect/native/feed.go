@@ -137,13 +137,17 @@ func (r *run) main() *thread {
 }
 
 func (r *run) startThread(tid int32, parent *thread, at uint64) *thread {
-	t := &thread{id: section.ThreadID(len(r.threads)), tid: tid, parent: parent, start: at, name: r.name}
+	if len(r.threads) == 0 {
+		r.out.from = r.elapsed()
+	}
+	t := &thread{id: section.ThreadID(r.rows), tid: tid, parent: parent, start: at, name: r.name}
 	if parent != nil {
 		t.name = parent.name
 	}
 	if !r.switches {
 		t.cpu = onCPU{on: true, since: at}
 	}
+	r.rows++
 	r.threads = append(r.threads, t)
 	r.byTID[tid] = t
 	r.out.thread(t)

@@ -53,9 +53,19 @@ func (r *run) takeHooks(in *hook.Installed) {
 	r.sampler.stubs = func(pc uint64) bool { return pc >= in.Lo && pc < in.Hi }
 }
 
-// unhook leaves a process that goes on without lime as it was.
-func (r *run) unhook() error {
-	if r.hooks == nil || r.prog != nil || unix.Kill(int(r.pid), 0) != nil {
+// unhook leaves processes that go on without lime as they were.
+func (r *run) unhook() (err error) {
+	if r.prog != nil {
+		return nil
+	}
+	for _, p := range r.all() {
+		err = errors.Join(err, p.unhookProcess())
+	}
+	return err
+}
+
+func (r *run) unhookProcess() error {
+	if r.hooks == nil || unix.Kill(int(r.pid), 0) != nil {
 		return nil
 	}
 	runtime.LockOSThread()
@@ -83,7 +93,12 @@ func (r *run) hookAgain() {
 		r.notes.Add("exec", fmt.Sprintf("the program replaced itself by another one: of that, only samples are there: %v", err))
 		return
 	}
-	maps.DeleteFunc(r.notes, func(k [2]string, _ uint64) bool { return k[0] == "no-hooks" }) // said of the first program
+	r.unsay("no-hooks") // said of the first program
+}
+
+// unsay takes a note back.
+func (r *run) unsay(name string) {
+	maps.DeleteFunc(r.notes, func(k [2]string, _ uint64) bool { return k[0] == name })
 }
 
 // awaitEnd waits until the program is gone, and takes no notice of its stops under ptrace, as wait4(2) would.
