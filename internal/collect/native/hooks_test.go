@@ -168,7 +168,12 @@ int main(void) {
 // A program that is started by a script which it replaces is hooked all the same.
 func TestExec(t *testing.T) {
 	needs(t, needSamples, needTracing)
-	program := build(t, untilTold)
+	for _, link := range []string{"-rdynamic", "-static"} {
+		t.Run(link, func(t *testing.T) { recordExec(t, build(t, untilTold, link)) })
+	}
+}
+
+func recordExec(t *testing.T, program string) {
 	stdin, feed, err := os.Pipe()
 	if err != nil {
 		t.Fatal(err)

@@ -53,15 +53,16 @@ func recordUntil(t *testing.T, want int, command ...string) (*profile.Profile, R
 // Programs that a shell starts have their sections seen, each its own.
 func TestChildrenAreWatched(t *testing.T) {
 	needs(t, needSamples, needTracing)
-	program := build(t, untilTold)
+	program, static := build(t, untilTold), build(t, untilTold, "-static")
 	for _, c := range []struct {
 		script    string
 		processes int
 	}{
 		{"P; exit $?", 1},
+		{"S; exit $?", 1},
 		{"exec 3<&0; P <&3 & P; s=$?; wait; exit $s", 2},
 	} {
-		p, res := recordUntil(t, 2*c.processes-1, "/bin/sh", "-c", strings.ReplaceAll(c.script, "P", program))
+		p, res := recordUntil(t, 2*c.processes-1, "/bin/sh", "-c", strings.NewReplacer("P", program, "S", static).Replace(c.script))
 		if res.Status != 7 || res.Threads != 1+7*c.processes {
 			t.Errorf("%s: status %d, %d threads; want 7, %d; notes %v", c.script, res.Status, res.Threads, 1+7*c.processes, p.Meta().Notes)
 		}
