@@ -3,6 +3,9 @@ package native
 import (
 	"errors"
 	"fmt"
+	"io/fs"
+
+	"golang.org/x/sys/unix"
 
 	"lime/internal/perf"
 )
@@ -13,7 +16,7 @@ func (r *run) attach() error {
 	pid := r.o.PID
 	r.pid = int32(pid)
 	if err := r.look(); err != nil {
-		return err
+		return notAttached(pid, err)
 	}
 	r.clock.tick()
 	r.started = monotonic()
@@ -37,6 +40,20 @@ func (r *run) attach() error {
 		r.notes.Add("no-hooks", fmt.Sprintf("sections are not seen, only the whole recording: %v", err))
 	}
 	return nil
+}
+
+// notAttached says why a process cannot be looked at.
+func notAttached(pid int, err error) error {
+	out := &startError{name: fmt.Sprintf("process %d", pid), err: err}
+	switch {
+	case errors.Is(unix.Kill(pid, 0), unix.ESRCH):
+		out.why, out.hint = "no such process", "it may have ended"
+	case errors.Is(err, fs.ErrPermission):
+		out.why, out.hint = "it may not be looked at", "record processes of your own, or with CAP_SYS_PTRACE and CAP_PERFMON"
+	default:
+		return fmt.Errorf("process %d: %w", pid, err)
+	}
+	return out
 }
 
 var errNoEvents = errors.New("no perf events for its threads: see 'lime doctor'")

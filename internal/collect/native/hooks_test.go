@@ -11,6 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"lime/internal/profile"
 )
 
@@ -89,9 +91,18 @@ int main(void) {
 }
 `
 
-// A process that runs already has its sections seen, and runs on afterwards.
+// A process that runs already has its sections seen, and runs on after whatever ends the recording.
 func TestAttach(t *testing.T) {
 	needs(t, needSamples, needTracing)
+	t.Run("cancelled", func(t *testing.T) { testAttach(t, func(cancel func()) func() { return cancel }) })
+	t.Run("interrupted", func(t *testing.T) {
+		testAttach(t, func(func()) func() {
+			return sync.OnceFunc(func() { _ = unix.Kill(os.Getpid(), unix.SIGINT) }) // a second one would end the test
+		})
+	})
+}
+
+func testAttach(t *testing.T, ending func(cancel func()) func()) {
 	cmd := exec.Command(build(t, endless))
 	out, err := cmd.StdoutPipe()
 	if err := errors.Join(err, cmd.Start()); err != nil {
@@ -104,7 +115,7 @@ func TestAttach(t *testing.T) {
 	p := profile.New(profile.Meta{})
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute) // that long only if there are no hooks
 	defer cancel()
-	sink := &untilInstances{Profile: p, left: 20, enough: cancel}
+	sink := &untilInstances{Profile: p, left: 20, enough: ending(cancel)}
 	res, err := Run(ctx, Options{PID: cmd.Process.Pid, Out: sink})
 	if err != nil {
 		t.Skipf("not allowed: %v", err)

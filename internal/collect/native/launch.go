@@ -68,12 +68,12 @@ func launch(o *Options, prepare func(pid int) error) (*launched, error) {
 // untraced starts the program without ptrace where that is forbidden.
 func (l *launched) untraced(o *Options, prepare func(int) error, first error) (*launched, error) {
 	if !errors.Is(first, unix.EPERM) && !errors.Is(first, unix.ENOSYS) {
-		return nil, first
+		return nil, notStarted(o.Command[0], first)
 	}
 	cmd := exec.Command(o.Command[0], o.Command[1:]...)
 	cmd.Env, cmd.Stdin, cmd.Stdout, cmd.Stderr = o.Env, o.Stdin, o.Stdout, o.Stderr
 	if err := cmd.Start(); err != nil {
-		return nil, err
+		return nil, notStarted(o.Command[0], err)
 	}
 	l.cmd, l.why = cmd, fmt.Errorf("the program cannot be traced: %w", first)
 	return l, prepare(cmd.Process.Pid)
@@ -114,7 +114,7 @@ func (l *launched) install(t *hook.Tracee) {
 // failStatus is the exit status for a program that could not be started.
 func failStatus(err error) int {
 	switch {
-	case errors.Is(err, exec.ErrNotFound), errors.Is(err, fs.ErrNotExist):
+	case errors.Is(err, exec.ErrNotFound), errors.Is(err, fs.ErrNotExist), errors.Is(err, unix.ENOTDIR), errors.Is(err, errNoName):
 		return statusNotFound
 	case errors.Is(err, fs.ErrPermission), errors.Is(err, unix.ENOEXEC):
 		return statusCannotRun

@@ -186,13 +186,6 @@ func noted(p *profile.Profile, code string) bool {
 	return false
 }
 
-func TestNoSuchProgram(t *testing.T) {
-	res, err := Run(context.Background(), Options{Command: []string{"/no/such/program"}, Out: profile.New(profile.Meta{})})
-	if err == nil || res.Status != 127 {
-		t.Errorf("status %d, %v; want 127 and an error", res.Status, err)
-	}
-}
-
 func TestClockConverts(t *testing.T) {
 	var c tscClock
 	for i := range uint64(3 * maxPairs) {

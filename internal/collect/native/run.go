@@ -231,7 +231,9 @@ func (r *run) rest(last time.Duration) time.Duration {
 func (r *run) loop(ctx context.Context) (Result, error) {
 	done := make(chan *os.ProcessState, 1)
 	go r.wait(done)
-	stop := r.signals()
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	stop := r.signals(cancel)
 	defer stop()
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1)) // the cores are the program's: threads that look for goroutines to run take them away
 	full := make(chan struct{}, 1)
@@ -303,14 +305,18 @@ func (r *run) wait(done chan<- *os.ProcessState) {
 	done <- r.prog.cmd.ProcessState
 }
 
-// signals keeps lime alive while the program decides what an interrupt means, and passes on what was sent to lime alone.
-func (r *run) signals() (stop func()) {
+// signals keeps lime alive while the program decides what an interrupt means, and passes on what was sent to lime alone. A
+// process that ran already goes on: only the recording is interrupted.
+func (r *run) signals(interrupt func()) (stop func()) {
 	ch := make(chan os.Signal, 8)
 	signal.Notify(ch, unix.SIGINT, unix.SIGQUIT, unix.SIGTERM, unix.SIGHUP)
 	go func() {
 		for s := range ch {
-			if n, ok := s.(syscall.Signal); ok && r.prog != nil && (n == unix.SIGTERM || n == unix.SIGHUP) {
-				_ = unix.Kill(int(r.pid), n)
+			switch n, ok := s.(syscall.Signal); {
+			case r.prog == nil:
+				interrupt()
+			case ok && (n == unix.SIGTERM || n == unix.SIGHUP):
+				_ = unix.Kill(int(r.pid), n) // it may be gone
 			}
 		}
 	}()
