@@ -41,6 +41,9 @@ const (
 	OpCountUp                 // says how often Object will be counted down (ends a piece)
 	OpAwait                   // will wait until all have counted Object down (ends a piece)
 	OpAwaitEnd                // they have
+	OpPass                    // comes to a place, Object, that may turn out to be a barrier (ends a piece)
+	OpPassEnd                 // goes on behind it (ends a piece)
+	OpPassKnown               // Object is a barrier: the last passages of all through it ended a section
 	opKinds
 )
 

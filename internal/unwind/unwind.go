@@ -49,6 +49,8 @@ type Unwinder struct {
 	// Stubs, if set, knows code without frame information: the distance from the stack pointer to the return address
 	// at a PC (a return address itself).
 	Stubs func(pc uint64) (toReturn uint64, ok bool)
+	// Moved, if set, returns where the instruction at a PC stood that has been moved, and other PCs as they are.
+	Moved func(pc uint64) uint64
 }
 
 // cached is the outcome for one PC.
@@ -89,6 +91,9 @@ func (u *Unwinder) WalkRegs(regs Regs, mem Memory, visit func(*Regs) bool) (comp
 	const deepest = 1 << 16
 	exact := true // the PC is that of an instruction, not a return address
 	for range deepest {
+		if u.Moved != nil {
+			regs[PC] = u.Moved(regs[PC])
+		}
 		if !visit(&regs) {
 			return false, nil
 		}

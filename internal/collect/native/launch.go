@@ -24,8 +24,8 @@ type launched struct {
 }
 
 // launch starts the program under ptrace, prepares it while it stands at its entry, and lets it run. prepare is called
-// when the program is stopped with its libraries mapped.
-func launch(o *Options, prepare func(pid int) error) (*launched, error) {
+// when the program is stopped with its libraries mapped, gates after it.
+func launch(o *Options, prepare func(pid int) error, gates func() []hook.Gate) (*launched, error) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	l := &launched{cmd: exec.Command(o.Command[0], o.Command[1:]...), pidfd: -1}
@@ -51,7 +51,7 @@ func launch(o *Options, prepare func(pid int) error) (*launched, error) {
 		return nil, l.abandon(err)
 	}
 	if !o.NoHooks {
-		l.install(t)
+		l.install(t, gates)
 	}
 	if errors.Is(l.why, hook.ErrGone) { // a static program, before its main function
 		return nil, l.abandon(l.why)
@@ -96,17 +96,21 @@ func (l *launched) withoutRights() bool {
 	return err == nil && st.Mode()&(fs.ModeSetuid|fs.ModeSetgid) != 0 && os.Geteuid() != 0
 }
 
-func (l *launched) install(t *hook.Tracee) {
+func (l *launched) install(t *hook.Tracee, gates func() []hook.Gate) {
 	ring, err := hook.NewRing()
 	if err != nil {
 		l.why = err
 		return
 	}
-	in, err := hook.Install(t, ring, hooks(table()))
+	funcs := hooks(table())
+	in, err := hook.Install(t, ring, funcs)
 	if err != nil {
 		ring.Close()
 		l.why = err
 		return
+	}
+	if err := in.Watch(t, ring, gates(), len(funcs)); err != nil {
+		in.Refused = append(in.Refused, err.Error())
 	}
 	l.hooks, l.ring = in, ring
 }

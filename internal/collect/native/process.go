@@ -187,6 +187,6 @@ func (r *run) replaced() {
 	r.images.reset()
 	r.code.reset()
 	r.sampler.walker.Forget()
-	r.sampler.walker.Stubs, r.sampler.stubs = nil, nil
+	r.sampler.walker.Stubs, r.sampler.walker.Moved, r.sampler.stubs = nil, nil, nil
 	clear(r.sites)
 }

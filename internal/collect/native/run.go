@@ -67,6 +67,7 @@ type run struct {
 	waiters  map[uint64][]*thread
 	meetings map[uint64]*meeting // by futex
 	unlocks  map[uint64][]unlock
+	gates    []*gate // by number
 	sites    map[siteKey]site
 	left     map[unit.Addr]int // by innermost call: how many functions the threads leave between two of them
 	regions  uint64
@@ -114,7 +115,7 @@ func newProcess(of *shared) *run {
 // start launches the program.
 func (r *run) start() error {
 	r.clock.tick()
-	prog, err := launch(&r.o, r.prepare)
+	prog, err := launch(&r.o, r.prepare, func() []hook.Gate { return r.code.findGates() })
 	if err != nil {
 		return err
 	}
@@ -401,7 +402,7 @@ func (r *run) ownRecord(rec *perf.Record) {
 		return
 	case perf.TypeSample:
 		if x.event = r.eventName(rec.Event); x.event != "" {
-			x.pc, x.sample.period = rec.IP, rec.Period
+			x.pc, x.sample.period = r.sampler.origin(rec.IP), rec.Period
 		} else {
 			x.sample, x.spins, x.inside = r.sampler.take(rec)
 		}

@@ -39,6 +39,12 @@ func (r *run) hookSeized(t *hook.Tracee) error {
 	if err != nil {
 		return err
 	}
+	if !started { // else threads may stand in them
+		_ = r.images.load() // where that fails, there are none
+		if err := in.Watch(t, r.ring, r.code.findGates(), len(funcs)); err != nil {
+			in.Refused = append(in.Refused, err.Error())
+		}
+	}
 	r.takeHooks(in)
 	return nil
 }
@@ -49,7 +55,7 @@ func (r *run) takeHooks(in *hook.Installed) {
 	if len(in.Refused) > 0 {
 		r.notes.Add("unhooked", "functions of the program that cannot be watched because of how they begin: "+strings.Join(in.Refused, ", "))
 	}
-	r.sampler.walker.Stubs = in.Frame
+	r.sampler.walker.Stubs, r.sampler.walker.Moved = in.Frame, in.Origin
 	r.sampler.stubs = func(pc uint64) bool { return pc >= in.Lo && pc < in.Hi }
 }
 
@@ -84,6 +90,7 @@ func (r *run) hookAgain() {
 	clear(r.waiters)
 	clear(r.meetings)
 	clear(r.unlocks)
+	r.gates = nil
 	r.hooks = nil
 	if r.o.NoHooks || r.prog != nil && r.prog.pidfd < 0 {
 		r.notes.Add("exec", "the program replaced itself by another one: of that, only samples are there")

@@ -31,6 +31,14 @@ func newSampler(m *images, c *code, sink profile.Sink) *sampler {
 	return &sampler{images: m, code: c, walker: unwind.New(m.unwindImage), tree: newTree(sink), stacks: &stackCount{broken: broken{}}}
 }
 
+// origin is where code stood that the hooks have moved.
+func (s *sampler) origin(pc uint64) uint64 {
+	if s.walker.Moved == nil {
+		return pc
+	}
+	return s.walker.Moved(pc)
+}
+
 // deepest bounds the call paths.
 const deepest = 512
 
@@ -45,7 +53,7 @@ func (s *sampler) take(r *perf.Record) (w workSample, spins, inside bool) {
 		trips, whole, err = s.walk(unwind.Regs(r.DWARF()), r.Regs[perf.RegSP], r.Stack)
 	}
 	if len(s.pcs) == 0 {
-		s.pcs = append(s.pcs, r.IP)
+		s.pcs = append(s.pcs, s.origin(r.IP))
 	}
 	if whole {
 		s.stacks.complete++
