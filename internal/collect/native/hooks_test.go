@@ -233,18 +233,12 @@ static void *work(void *arg) {
 	}
 	return arg;
 }
-int main(void) {
-	pthread_t t[4];
-	for (long i = 0; i < 4; i++) pthread_create(&t[i], 0, work, (void *)i);
-	for (int i = 0; i < 4; i++) pthread_join(t[i], 0);
-	return 0;
-}
 `
 
 // A barrier that the program built stands where it is called, not inside of it.
 func TestBuiltBarrier(t *testing.T) {
 	needs(t, needTracing)
-	p, _ := record(t, Options{Command: []string{build(t, twice)}})
+	p, _ := record(t, Options{Command: []string{build(t, twice+team(4, "", ""))}})
 	places := map[uint64]int{}
 	for id, s := range p.Tables().Sections {
 		if s.Kind == profile.SectionBuilt {

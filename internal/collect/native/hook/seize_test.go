@@ -46,15 +46,8 @@ func TestSeize(t *testing.T) {
 }
 
 func seize(t *testing.T, link string) {
-	dir := t.TempDir()
-	src, out := filepath.Join(dir, "p.c"), filepath.Join(dir, "p")
-	if err := os.WriteFile(src, []byte(running), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	if msg, err := exec.Command("gcc", "-O2", "-pthread", link, "-o", out, src).CombinedOutput(); err != nil {
-		t.Skipf("gcc: %v\n%s", err, msg)
-	}
-	cmd := exec.Command(out)
+	t.Helper()
+	cmd := exec.Command(compile(t, running, link))
 	stdin, err1 := cmd.StdinPipe()
 	stdout, err2 := cmd.StdoutPipe()
 	if err := errors.Join(err1, err2, cmd.Start()); err != nil {
