@@ -189,9 +189,6 @@ func (s *Structure) claim(v, id int32) int32 {
 	return s.loops[l].header
 }
 
-// InLoop reports whether v lies in a loop.
-func (s *Structure) InLoop(v int32) bool { return s.inner[v] != None }
-
 // LoopTest reports whether v decides over another iteration of a loop: it lies in the loop, and has both a
 // way that stays in it and a way that leaves it.
 func (s *Structure) LoopTest(v int32) bool {

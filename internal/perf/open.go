@@ -255,9 +255,6 @@ func (s *Session) EventName(id uint64) string { return s.ids[id] }
 // Enable starts all events.
 func (s *Session) Enable() error { return s.control(unix.PERF_EVENT_IOC_ENABLE) }
 
-// Disable stops all events.
-func (s *Session) Disable() error { return s.control(unix.PERF_EVENT_IOC_DISABLE) }
-
 func (s *Session) control(req uint) error {
 	fds := slices.Clone(s.fds)
 	for _, r := range s.rings {

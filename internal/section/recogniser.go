@@ -181,7 +181,6 @@ func (t *thread) close(at unit.Cycles, site Site) Part {
 	p := Part{
 		Thread: t.id, Start: o.start, Arrive: end - min(o.idle, end-o.start), Release: end,
 		LockWait: o.lock, OffCPU: o.off, Spans: o.spans, site: site, first: t.parts == 0, Number: t.parts,
-		nested: len(t.open) > 1,
 	}
 	p.site.Kept = min(p.site.Kept, o.kept)
 	t.parts++

@@ -25,9 +25,8 @@ type fde struct {
 type cie struct {
 	codeAlign uint64
 	dataAlign int64
-	ret       uint64 // column of the return address
-	enc       uint8  // of addresses in the entries
-	signal    bool   // frames of signal handlers: the PC is exact, not behind a call
+	enc       uint8 // of addresses in the entries
+	signal    bool  // frames of signal handlers: the PC is exact, not behind a call
 	augmented bool
 	code      []byte
 }
@@ -158,9 +157,9 @@ func (t *Table) cie(start int, r *reader, addr uint64, debug bool) (*cie, error)
 	c.codeAlign = r.uleb()
 	c.dataAlign = r.sleb()
 	if version == 1 {
-		c.ret = uint64(r.u8())
+		r.u8() // column of the return address
 	} else {
-		c.ret = r.uleb()
+		r.uleb()
 	}
 	if len(aug) > 0 && aug[0] == 'z' {
 		c.augmented = true

@@ -34,7 +34,6 @@ var ErrNoFrame = errors.New("no way to the caller's frame")
 type Image struct {
 	Table *Table // nil: none
 	Bias  uint64 // run-time address - link-time address
-	FP    bool   // code without frame information keeps frame pointers (Go)
 	// Switch tells that the code at this PC has changed to another stack; only the frame pointer leads back.
 	Switch bool
 }
