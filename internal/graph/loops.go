@@ -108,7 +108,8 @@ func (f *flow) components() []int32 {
 		comp[i] = None
 	}
 	next := int32(0)
-	for _, v := range slices.Backward(f.postorder()) {
+	order, _ := reversePostorder(int32(f.n+1), int32(f.n), f.succ)
+	for _, v := range order {
 		if comp[v] != None {
 			continue
 		}
