@@ -53,7 +53,7 @@ func Parse(data []byte, addr uint64, debug bool) (*Table, error) {
 			return t.sorted(), fmt.Errorf("%w: entry at offset %#x reaches past the end", ErrFormat, start)
 		}
 		end := r.at + int(length)
-		if err := t.entry(&reader{b: data[:end], at: r.at}, start, addr, debug, wide); err != nil {
+		if err := t.entry(data, &reader{b: data[:end], at: r.at}, start, addr, debug, wide); err != nil {
 			return t.sorted(), fmt.Errorf("%w: entry at offset %#x: %w", ErrFormat, start, err)
 		}
 		r.at = end
@@ -67,26 +67,16 @@ func (t *Table) Merge(o *Table) {
 	t.sorted()
 }
 
-// Len returns the number of frame description entries.
-func (t *Table) Len() int { return len(t.fdes) }
-
 func (t *Table) sorted() *Table {
-	if slices.IsSortedFunc(t.fdes, func(a, b fde) int { return cmp.Compare(a.lo, b.lo) }) {
-		return t
+	byAddress := func(a, b fde) int { return cmp.Compare(a.lo, b.lo) }
+	if !slices.IsSortedFunc(t.fdes, byAddress) {
+		slices.SortStableFunc(t.fdes, byAddress)
 	}
-	slices.SortStableFunc(t.fdes, func(a, b fde) int {
-		switch {
-		case a.lo < b.lo:
-			return -1
-		case a.lo > b.lo:
-			return 1
-		}
-		return 0
-	})
 	return t
 }
 
-func (t *Table) entry(r *reader, start int, addr uint64, debug, wide bool) error {
+// entry reads one entry of the section.
+func (t *Table) entry(section []byte, r *reader, start int, addr uint64, debug, wide bool) error {
 	idAt := r.at
 	id := uint64(r.u32())
 	isCIE := id == 0
@@ -104,7 +94,7 @@ func (t *Table) entry(r *reader, start int, addr uint64, debug, wide bool) error
 	if debug {
 		at = int(id)
 	}
-	c, err := t.cieAt(at, r.b, addr, debug)
+	c, err := t.cieAt(at, section, addr, debug)
 	if err != nil {
 		return err
 	}
@@ -132,14 +122,17 @@ func (t *Table) cieAt(at int, data []byte, addr uint64, debug bool) (*cie, error
 	}
 	r := &reader{b: data, at: at}
 	length := uint64(r.u32())
-	if length == 0xffffffff {
+	wide := length == 0xffffffff
+	if wide {
 		length = r.u64()
 	}
 	if r.err != nil || length > uint64(len(data)-r.at) {
 		return nil, errCut
 	}
 	r.b = data[:r.at+int(length)]
-	r.u32()
+	if r.u32(); wide && debug {
+		r.u32()
+	}
 	return t.cie(at, r, addr, debug)
 }
 
