@@ -255,3 +255,64 @@ func (w *workload) verdict(a answer) (rank int, remarks []string) {
 	}
 	return rank, remarks
 }
+
+// TestHitRate simulates every workload on 8 and on 32 cores, and prints how often the planted
+// cause is named first, and among the first three.
+func TestHitRate(t *testing.T) {
+	t.Parallel()
+	if testing.Short() {
+		t.Skip("builds and simulates every workload")
+	}
+	bin, dir := lime(t), t.TempDir()
+	var all, first, three, alarms, balanced int
+	for _, w := range load(t) {
+		prog, err := w.build(t, dir)
+		if err != nil {
+			t.Logf("%-18s skipped: %v", w.name, err)
+			continue
+		}
+		for _, cores := range []int{8, 32} {
+			a, err := w.simulate(t, bin, prog, cores)
+			if err != nil {
+				t.Errorf("%s on %d cores: %v", w.name, cores, err)
+				continue
+			}
+			rank, remarks := w.verdict(a)
+			if charged, ok := w.charged(a); ok && charged < leastCharged {
+				t.Errorf("%s on %d cores: the account charges the planted lines only %.3f", w.name, cores, charged)
+			}
+			t.Logf("%-18s %2d cores: rank %d %s", w.name, cores, rank, strings.Join(remarks, "; "))
+			switch {
+			case w.Balanced:
+				balanced++
+				alarms += 1 - rank
+				continue
+			case rank == 1:
+				first++
+			}
+			if rank >= 1 && rank <= 3 {
+				three++
+			}
+			all++
+		}
+	}
+	t.Logf("first place %d of %d, first three %d of %d, false alarms %d of %d", first, all, three, all, alarms, balanced)
+	if three*100 < all*least || alarms > 0 {
+		t.Errorf("want at least %d %% among the first three, and no false alarm", least)
+	}
+}
+
+// leastCharged is what the account must charge to the lines of a single cause.
+const leastCharged = 0.95
+
+// charged is the part of the first section's imbalance that the account charges to the planted lines; false if there
+// is no account, or no single cause.
+func (w *workload) charged(a answer) (float64, bool) {
+	if w.Balanced || len(w.Also) > 0 || len(a.Sections) == 0 || a.Sections[0].Ledger == nil {
+		return 0, false
+	}
+	return a.Sections[0].Ledger.share(w, "CAUSE"), true
+}
+
+// least is the share of planted causes, in percent, that must be among the first three.
+const least = 90

@@ -3,11 +3,6 @@
 // set of edges. It knows no profile and no program, and imports the standard library only.
 package graph
 
-import (
-	"maps"
-	"slices"
-)
-
 // None stands for no node.
 const None = -1
 
@@ -93,7 +88,7 @@ func (g *Graph) Leaders(set []int32, back []bool) []int32 {
 			found[v] = true
 		}
 	}
-	return slices.Sorted(maps.Keys(found))
+	return sortedKeys(found)
 }
 
 func (g *Graph) entered(v int32, in map[int32]bool, back []bool) bool {

@@ -77,6 +77,87 @@ func (p *Proc) dominate() {
 	p.Pdom = idoms(n+1, n, back, forth)
 }
 
+// idoms is the algorithm of Cooper, Harvey and Kennedy.
+func idoms(n, root int32, succ, pred [][]int32) []int32 {
+	order, rank := reversePostorder(n, root, succ)
+	idom := make([]int32, n)
+	for i := range idom {
+		idom[i] = None
+	}
+	if n == 0 {
+		return idom
+	}
+	idom[root] = root
+	for changed := true; changed; {
+		changed = false
+		for _, v := range order[1:] {
+			best := int32(None)
+			for _, u := range pred[v] {
+				if idom[u] != None {
+					best = meet(u, best, idom, rank)
+				}
+			}
+			if best != idom[v] {
+				idom[v], changed = best, true
+			}
+		}
+	}
+	idom[root] = None
+	return idom
+}
+
+func meet(a, b int32, idom, rank []int32) int32 {
+	if b == None {
+		return a
+	}
+	for a != b {
+		for rank[a] > rank[b] {
+			a = idom[a]
+		}
+		for rank[b] > rank[a] {
+			b = idom[b]
+		}
+	}
+	return a
+}
+
+func reversePostorder(n, root int32, succ [][]int32) (order, rank []int32) {
+	type frame struct{ v, next int32 }
+	seen, rank := make([]bool, n), make([]int32, n)
+	if n == 0 {
+		return nil, rank
+	}
+	stack := []frame{{root, 0}}
+	seen[root] = true
+	for len(stack) > 0 {
+		f := &stack[len(stack)-1]
+		if int(f.next) < len(succ[f.v]) {
+			w := succ[f.v][f.next]
+			f.next++
+			if !seen[w] {
+				seen[w] = true
+				stack = append(stack, frame{w, 0})
+			}
+			continue
+		}
+		order = append(order, f.v)
+		stack = stack[:len(stack)-1]
+	}
+	slices.Reverse(order)
+	for i, v := range order {
+		rank[v] = int32(i)
+	}
+	return order, rank
+}
+
+// Above reports whether a stands on b's chain in a tree of dominators, or is b.
+func Above(a, b int32, tree []int32) bool {
+	for b != None && b != a {
+		b = tree[b]
+	}
+	return b == a
+}
+
 // findLoops finds the natural loops and what each block's innermost one is.
 func (p *Proc) findLoops(blocks []ProcBlock) {
 	byHeader := map[int32]int{}

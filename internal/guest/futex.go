@@ -36,6 +36,7 @@ type futexWaiter struct {
 	t      *Thread
 	bitset uint32
 	key    futexKey
+	pi     bool
 }
 
 // futexTable holds the queues, each first in, first out.
@@ -288,7 +289,7 @@ func futexDoLockPI(c *call, k futexKey, private bool) int64 {
 		return errRes(errno)
 	}
 	c.p.mem.store32(c.a[0], v|futexWaiters)
-	w := &futexWaiter{t: c.t, bitset: futexMatchAny, key: k}
+	w := &futexWaiter{t: c.t, bitset: futexMatchAny, key: k, pi: true}
 	r = c.waitFutex(w, end, false, true)
 	c.t.block.onSignal = restartNoInt
 	return r

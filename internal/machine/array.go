@@ -1,6 +1,9 @@
 package machine
 
-import "math/bits"
+import (
+	"math"
+	"math/bits"
+)
 
 // state is the coherence state of a line in a private cache (MESI; the shared
 // level keeps presence in its directory instead).
@@ -40,37 +43,50 @@ func (e entry) state() state { return state(e) }
 // free reports whether a new line may come in place of what stands there.
 func (e entry) free() bool { return e.state() == invalid || e.state() == lost }
 
-// array holds the lines of one set-associative cache. With LRU the ways of a
-// set are kept in order of use, most recent first, which makes the common hit (the first way)
-// one compare and keeps replacement free of time stamps.
+// array holds the lines of one set-associative cache. A line stays in its way until it leaves it; with LRU a stamp tells when
+// each way was used.
 type array struct {
+	hints
 	entries []entry
-	homes   []int32  // of each way, where the directory has its line; nil if that need not be known
+	homes   []int32  // of each way, the way that its line has in the next level; nil if that need not be known
+	stamps  []uint32 // LRU only: when each way was used, and inUse if something stands there
+	now     uint32   // the last stamp, with inUse
+	end     uint32   // with this one, touch has more to do
 	plru    []uint64 // tree bits of each set, PLRU only
 	ways    int
-	wayBit  int // log2 of ways, or -1
 	mask    uint64
 	sets    uint64
 	setBits int // log2 of sets, or -1
 	pow2    bool
 	policy  Policy
 	rng     uint64
-	spare   int // ways in which nothing stands that is in use
+	spare   int // with policies other than LRU, ways in which nothing stands that is in use
 }
 
+const inUse = 1 << 31
+
 func newArray(sets, ways int, policy Policy) *array {
+	a := newTagless(sets, ways, policy)
+	a.entries = make([]entry, sets*ways)
+	return a
+}
+
+// newTagless is an array without entries: what stands in its ways is known to its owner.
+func newTagless(sets, ways int, policy Policy) *array {
 	a := &array{
-		entries: make([]entry, sets*ways),
-		ways:    ways, wayBit: log2(ways), sets: uint64(sets), setBits: log2(sets), mask: uint64(sets - 1), pow2: bits.OnesCount(uint(sets)) == 1,
+		hints: newHints(sets, ways), ways: ways, sets: uint64(sets), setBits: log2(sets), mask: uint64(sets - 1), pow2: bits.OnesCount(uint(sets)) == 1,
 		policy: policy, rng: 0x9e3779b97f4a7c15, spare: sets * ways,
 	}
-	if policy == PLRU {
+	switch policy {
+	case LRU:
+		a.stamps, a.now, a.end = make([]uint32, sets*ways), inUse, math.MaxUint32
+	case PLRU:
 		a.plru = make([]uint64, sets)
 	}
 	return a
 }
 
-// withHomes lets the array know where the directory has its lines.
+// withHomes lets the array know where the next level has its lines.
 func (a *array) withHomes() *array {
 	a.homes = make([]int32, len(a.entries))
 	return a
@@ -78,10 +94,18 @@ func (a *array) withHomes() *array {
 
 func (a *array) state(i int) state { return a.entries[i].state() }
 
+// setState changes the state of what stands in a way.
 func (a *array) setState(i int, st state) {
-	e := a.entries[i]
-	a.entries[i] = e&^(1<<stateBits-1) | entry(st)
-	a.spare += int(bit(a.entries[i].free())) - int(bit(e.free()))
+	before := a.entries[i]
+	e := before&^(1<<stateBits-1) | entry(st)
+	a.entries[i] = e
+	if e.free() == before.free() {
+		return
+	}
+	a.spare++
+	if a.stamps != nil {
+		a.stamps[i] &^= inUse
+	}
 }
 
 func (a *array) set(line uint64) int {
@@ -93,22 +117,17 @@ func (a *array) set(line uint64) int {
 
 // find returns the index of the way that holds line (in whatever state), or -1.
 func (a *array) find(line uint64) int {
-	base := a.set(line) * a.ways
-	tag := line + 1
-	for i, e := range a.entries[base : base+a.ways] {
-		if e.tag() == tag {
-			return base + i
+	set, hints := a.set(line), hintWord(line)
+	base := set * a.ways
+	for at := set * a.per; at < (set+1)*a.per; at++ {
+		for m := likely(a.words[at], hints); m != 0; m &= m - 1 {
+			if i := base + lane(m); a.entries[i].tag() == line+1 {
+				return i
+			}
 		}
+		base += 8
 	}
 	return -1
-}
-
-// first is the index of the first way of the set that the way at index is in.
-func (a *array) first(index int) int {
-	if a.wayBit >= 0 {
-		return index >> a.wayBit << a.wayBit
-	}
-	return index - index%a.ways
 }
 
 // log2 is the logarithm of a power of two, -1 for other numbers.
@@ -119,32 +138,43 @@ func log2(n int) int {
 	return bits.TrailingZeros(uint(n))
 }
 
-// touch notes a use of the way at index and returns where it stands afterwards.
-func (a *array) touch(index int) int {
-	base := a.first(index)
-	switch a.policy {
-	case LRU:
-		if index == base {
-			return index
-		}
-		toFront(a.entries[base : index+1])
-		if a.homes != nil {
-			toFront(a.homes[base : index+1])
-		}
-		return base
-	case PLRU:
-		a.pointAway(base/a.ways, index-base)
+// touch notes a use of the way at index.
+func (a *array) touch(index int) {
+	if a.now == a.end {
+		a.touchSlowly(index)
+		return
 	}
-	return index
+	a.now++
+	a.stamps[index] = a.now
 }
 
-// toFront puts the last element before all others. They are few: a call to copy takes longer.
-func toFront[E any](s []E) {
-	last := s[len(s)-1]
-	for i := len(s) - 1; i > 0; i-- {
-		s[i] = s[i-1]
+// touchSlowly is touch where it is not a matter of a stamp, or stamps have come to their end.
+func (a *array) touchSlowly(index int) {
+	switch a.policy {
+	case LRU:
+		a.renumber()
+		a.touch(index)
+	case PLRU:
+		a.pointAway(index/a.ways, index%a.ways)
 	}
-	s[0] = last
+}
+
+// renumber makes the stamps small again: in each set, how many ways were used before.
+func (a *array) renumber() {
+	ranks := make([]uint32, a.ways)
+	for base := 0; base < len(a.stamps); base += a.ways {
+		set := a.stamps[base : base+a.ways]
+		for i, x := range set {
+			ranks[i] = x & inUse
+			for _, y := range set {
+				if x != 0 && y&^inUse <= x&^inUse {
+					ranks[i]++
+				}
+			}
+		}
+		copy(set, ranks)
+	}
+	a.now = inUse + uint32(a.ways)
 }
 
 // pointAway sets the tree bits on the path to way so that they point to the other side.
@@ -162,23 +192,32 @@ func (a *array) pointAway(set, way int) {
 	}
 }
 
-// victim returns the index of the way that a new line of the same set would replace.
+// victim returns the index of the way that a new line of the same set would replace: one in which nothing stands that is in use, else by the
+// policy.
 func (a *array) victim(line uint64) int {
 	base := a.set(line) * a.ways
-	set := a.entries[base : base+a.ways]
-	for i := len(set) - 1; i >= 0 && a.spare > 0; i-- {
-		if set[i].free() {
-			return base + i
+	if a.policy == LRU {
+		return base + leastUsed(a.stamps[base:base+a.ways])
+	}
+	for i := base + a.ways - 1; i >= base && a.spare > 0; i-- {
+		if a.entries[i].free() {
+			return i
 		}
 	}
-	switch a.policy {
-	case PLRU:
+	if a.policy == PLRU {
 		return base + a.plruVictim(base/a.ways)
-	case Random:
-		a.rng = a.rng*6364136223846793005 + 1442695040888963407
-		return base + int((a.rng>>33)%uint64(a.ways))
 	}
-	return base + a.ways - 1
+	a.rng = a.rng*6364136223846793005 + 1442695040888963407
+	return base + int((a.rng>>33)%uint64(a.ways))
+}
+
+// leastUsed is the place of the least stamp.
+func leastUsed(stamps []uint32) int {
+	least := uint64(math.MaxUint64)
+	for i, stamp := range stamps {
+		least = min(least, uint64(stamp)<<32|uint64(i))
+	}
+	return int(uint32(least))
 }
 
 func (a *array) plruVictim(set int) int {
@@ -195,13 +234,16 @@ func (a *array) plruVictim(set int) int {
 }
 
 // insert puts line into the way at index, in state st, as the most recently used, and
-// returns where it stands, and what it replaced (0: nothing that was in use).
-func (a *array) insert(index int, line uint64, st state) (at int, old entry) {
+// returns what it replaced (0: nothing that was in use).
+func (a *array) insert(index int, line uint64, st state) (old entry) {
 	old = a.entries[index]
 	a.entries[index] = newEntry(line, st)
+	set := a.set(line)
+	a.tell(set, index-set*a.ways, line)
 	if old.free() {
 		old = 0
 		a.spare--
 	}
-	return a.touch(index), old
+	a.touch(index)
+	return old
 }

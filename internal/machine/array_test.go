@@ -1,6 +1,7 @@
 package machine
 
 import (
+	"math"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -25,7 +26,7 @@ func (s *slowLRU) access(line uint64) (hit bool) {
 
 func TestArrayIsLRU(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
-	for _, shape := range [][2]int{{1, 1}, {4, 2}, {16, 8}, {3, 4}, {64, 16}} {
+	for _, shape := range [][2]int{{1, 1}, {4, 2}, {16, 8}, {3, 4}, {64, 16}, {5, 11}, {2, 40}} {
 		a := newArray(shape[0], shape[1], LRU)
 		slow := slowLRU{shape[0], shape[1], map[int][]uint64{}}
 		for n := range 20000 {
@@ -40,6 +41,54 @@ func TestArrayIsLRU(t *testing.T) {
 				t.Fatalf("%v: access %d to line %d: hit %v, want %v", shape, n, line, i >= 0, want)
 			}
 		}
+	}
+}
+
+// Of the ways in which nothing stands that is in use, the one used least recently is replaced first. The plain form: the lines of a set in
+// the order of their last use.
+func TestArrayReplacesFreeWaysFirst(t *testing.T) {
+	type place struct {
+		line uint64
+		free bool
+	}
+	const ways, lines = 11, 30
+	rng := rand.New(rand.NewPCG(4, 5))
+	a := newArray(1, ways, LRU)
+	var order []place // the one used last comes first
+	for n := range 20000 {
+		if n%5000 == 4999 {
+			a.now = math.MaxUint32 - 10
+		}
+		line := rng.Uint64N(lines) << 20
+		i, at := a.find(line), slices.IndexFunc(order, func(p place) bool { return p.line == line })
+		if (i >= 0) != (at >= 0) {
+			t.Fatalf("step %d: line %#x at %d, want its place to be %d", n, line, i, at)
+		}
+		switch {
+		case at >= 0 && rng.IntN(3) == 0:
+			a.setState(i, []state{lost, invalid}[n%2])
+			order[at].free = true
+			continue
+		case at >= 0 && !order[at].free:
+			a.touch(i)
+		default:
+			if i < 0 {
+				i = a.victim(line)
+			}
+			a.insert(i, line, shared)
+		}
+		if at < 0 && len(order) == ways {
+			at = len(order) - 1
+			for k, p := range order {
+				if p.free {
+					at = k
+				}
+			}
+		}
+		if at >= 0 {
+			order = slices.Delete(order, at, at+1)
+		}
+		order = slices.Insert(order, 0, place{line: line})
 	}
 }
 

@@ -21,6 +21,7 @@ type core struct {
 	misses    []uint64 // completion times of the last misses, one for each miss register
 	missAt    int
 	buffer    storeBuffer
+	shadow    uint64 // for how long a miss that the core waits for goes on behind the filling window
 
 	waited uint64 // cycles that requests have waited for the bus and for memory
 }
@@ -29,7 +30,7 @@ func newCore(d *Description) core {
 	c := core{
 		pipe: newPipeline(d.Core.Window), pred: newPredictor(d.Core), dtlb: newTLB(d.DTLB), itlb: newTLB(d.ITLB),
 		pre: streams{next: make([]uint64, d.Prefetch.Streams)}, prev: -1,
-		misses: make([]uint64, d.Core.Misses), buffer: newStoreBuffer(d.Core.StoreBuffer),
+		misses: make([]uint64, d.Core.Misses), buffer: newStoreBuffer(d.Core.StoreBuffer), shadow: uint64(d.Core.Window / d.Core.Width),
 	}
 	c.tage, _ = c.pred.(*tage)
 	return c
@@ -68,9 +69,9 @@ func (c *core) register(done uint64) {
 }
 
 // load accounts for a load that has what it waits for at done, and returns the cycles that the core stands still for it.
-func (c *core) load(d *Description, done uint64, chase bool) (stall uint64) {
+func (c *core) load(done uint64, chase bool) (stall uint64) {
 	if !chase { // the window goes on filling before the core stands still
-		done -= min(done, uint64(d.Core.Window/d.Core.Width))
+		done -= min(done, c.shadow)
 	}
 	if done <= c.clock {
 		return 0

@@ -1,22 +1,18 @@
 package machine
 
-import "math"
-
 // directory is the shared level with, for each of its lines, the cores that hold copies.
 // It includes everything that the private caches hold. A line stays in its way until it leaves: too much hangs on it to move it.
 //
 // The directory of a large cache does not fit the caches of the host, and what it costs is mostly the host's misses; so what is needed together
 // stands together, and is small.
 type directory struct {
-	*array          // its entries are nil if tags are not
-	tags   []uint32 // of each way, the line's number divided by the number of sets, + 1; 0: empty; nil if that may be too large
-	stamps []uint32 // when each way was used, with LRU
-	now    uint32
-	lines  []dirLine
-	words  int      // 64-bit words of sharers per line
-	more   []uint64 // sharers of each line from core 64 on
-	busy   []busy   // of lines that cores took from each other
-	idle   []int32  // places in busy that are not in use
+	*array           // its entries are nil if tags are not
+	tags    []uint32 // of each way, the line's number divided by the number of sets, + 1; 0: empty; nil if that may be too large
+	lines   []dirLine
+	sharing int      // 64-bit words of sharers per line
+	more    []uint64 // sharers of each line from core 64 on
+	busy    []busy   // of lines that cores took from each other
+	idle    []int32  // places in busy that are not in use
 }
 
 // dirLine is what the directory knows of the line in a way.
@@ -39,17 +35,13 @@ const tagSets = 1 << 10
 
 func newDirectory(sets, ways int, policy Policy, cores int) *directory {
 	n := sets * ways
-	d := &directory{words: (cores + 63) / 64, lines: make([]dirLine, n), busy: make([]busy, 1)}
+	d := &directory{sharing: (cores + 63) / 64, lines: make([]dirLine, n), busy: make([]busy, 1)}
 	if sets >= tagSets && policy == LRU {
-		d.array = newArray(sets, 0, policy)
-		d.ways, d.tags = ways, make([]uint32, n)
+		d.array, d.tags = newTagless(sets, ways, policy), make([]uint32, n)
 	} else {
 		d.array = newArray(sets, ways, policy)
 	}
-	if policy == LRU {
-		d.stamps = make([]uint32, n)
-	}
-	d.more = make([]uint64, n*(d.words-1))
+	d.more = make([]uint64, n*(d.sharing-1))
 	for i := range d.lines {
 		d.lines[i].owner = -1
 	}
@@ -61,11 +53,15 @@ func (d *directory) find(line uint64) int {
 	if d.tags == nil {
 		return d.array.find(line)
 	}
-	base, tag := d.set(line)*d.ways, d.tag(line)
-	for i, t := range d.tags[base : base+d.ways] {
-		if t == tag {
-			return base + i
+	set, tag, hints := d.set(line), d.tag(line), hintWord(line)
+	base := set * d.ways
+	for at := set * d.per; at < (set+1)*d.per; at++ {
+		for m := likely(d.words[at], hints); m != 0; m &= m - 1 {
+			if i := base + lane(m); d.tags[i] == tag {
+				return i
+			}
 		}
+		base += 8
 	}
 	return -1
 }
@@ -94,9 +90,11 @@ func (d *directory) put(way int, line uint64) {
 		d.idle = append(d.idle, l.busy)
 	}
 	*l = dirLine{owner: -1, writer: l.writer}
-	for w := 1; w < d.words; w++ {
+	for w := 1; w < d.sharing; w++ {
 		*d.sharers(way, w) = 0
 	}
+	set := d.set(line)
+	d.tell(set, way-set*d.ways, line)
 	if d.tags == nil {
 		d.entries[way] = newEntry(line, shared)
 	} else {
@@ -110,7 +108,7 @@ func (d *directory) sharers(way, word int) *uint64 {
 	if word == 0 {
 		return &d.lines[way].sharers
 	}
-	return &d.more[way*(d.words-1)+word-1]
+	return &d.more[way*(d.sharing-1)+word-1]
 }
 
 func (d *directory) has(way, core int) bool { return *d.sharers(way, core/64)>>(core%64)&1 != 0 }
@@ -119,7 +117,7 @@ func (d *directory) remove(way, core int)   { *d.sharers(way, core/64) &^= 1 << 
 
 // others reports whether a core other than core holds a copy.
 func (d *directory) others(way, core int) bool {
-	for w := range d.words {
+	for w := range d.sharing {
 		set := *d.sharers(way, w)
 		if w == core/64 {
 			set &^= 1 << (core % 64)
@@ -137,52 +135,6 @@ func (d *directory) mark(way int) state {
 		return watched
 	}
 	return 0
-}
-
-// touch notes a use of a way.
-func (d *directory) touch(way int) {
-	if d.policy != LRU {
-		d.array.touch(way)
-		return
-	}
-	if d.now == math.MaxUint32 {
-		d.renumber()
-	}
-	d.now++
-	d.stamps[way] = d.now
-}
-
-// renumber makes the stamps small again: in each set, how many ways were used before.
-func (d *directory) renumber() {
-	ranks := make([]uint32, d.ways)
-	for base := 0; base < len(d.stamps); base += d.ways {
-		set := d.stamps[base : base+d.ways]
-		for i, x := range set {
-			ranks[i] = 0
-			for _, y := range set {
-				if x != 0 && y <= x {
-					ranks[i]++
-				}
-			}
-		}
-		copy(set, ranks)
-	}
-	d.now = uint32(d.ways)
-}
-
-// victim is the way that a new line replaces: an empty one, else by the policy.
-func (d *directory) victim(line uint64) int {
-	if d.policy != LRU {
-		return d.array.victim(line)
-	}
-	base := d.set(line) * d.ways
-	oldest, least := 0, uint32(math.MaxUint32)
-	for i, stamp := range d.stamps[base : base+d.ways] {
-		if stamp < least { // 0: empty
-			oldest, least = i, stamp
-		}
-	}
-	return base + oldest
 }
 
 // handOver is a request at time now for a line that other cores have. The directory serves the requests for a line one after the other: the next when

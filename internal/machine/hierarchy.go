@@ -11,43 +11,44 @@ type privates struct {
 	l1i, l1d *array
 	l2       *array // nil when the second level is the shared one
 	filter   filter
+	recent   []uint64 // by set of the data cache, the line of the last access, as traces name it
 	code     []uint64 // by set of the instruction cache, the line used last in it, + 1
 	steady   uint64   // not 0; changes, to a value that no core has had, when code does or the order of use of its pages
 }
 
 func newPrivates(l1i, l1d, l2 *array, f filter) privates {
-	return privates{l1i: l1i, l1d: l1d, l2: l2, filter: f, code: make([]uint64, l1i.sets), steady: 1}
+	return privates{l1i: l1i, l1d: l1d, l2: l2, filter: f, recent: make([]uint64, l1d.sets), code: make([]uint64, l1i.sets), steady: 1}
 }
 
-// order makes the line that was used last, as the filter tells, the last in its set. The set is that of line.
+// order makes the line that was used last in a set, as the filter tells (the word after an access to line), the last there.
 func (p *privates) order(line, last uint64) {
-	tag := last>>p.filter.shift + 1
-	if last>>63 != 0 || p.l1d.policy != LRU || p.l1d.entries[p.l1d.set(line)*p.l1d.ways].tag() == tag {
-		return
+	recent := &p.recent[p.l1d.set(line)]
+	if *recent != last && last>>63 == 0 && p.l1d.policy == LRU {
+		if i := p.l1d.find(last >> p.filter.shift); i >= 0 && held(p.l1d.state(i)) {
+			p.l1d.touch(i)
+		}
 	}
-	if i := p.l1d.find(tag - 1); i >= 0 && held(p.l1d.state(i)) {
-		p.l1d.touch(i)
-	}
+	*recent = line<<p.filter.shift | 1
 }
 
 // held reports whether a line in this state is there.
 func held(s state) bool { return s != invalid && s.base() != lost }
 
-// hit performs an access that needs nothing but the first level, and reports whether it was one.
-func (p *privates) hit(line uint64, write bool) bool {
+// hit performs an access that needs nothing but the order of use to change, and reports whether it was one. way is where the line
+// stands or stood, -1 if there is no such way.
+func (p *privates) hit(line uint64, write bool) (way int, hit bool) {
 	i := p.l1d.find(line)
 	if i < 0 {
-		return false
+		return i, false
 	}
-	st := p.l1d.state(i)
-	if write && st != modified || !held(st) {
-		return false
+	if st := p.l1d.state(i); st != modified && (write || !held(st)) {
+		return i, false
 	}
 	p.l1d.touch(i)
 	if write {
 		p.filter.writable(line)
 	}
-	return true
+	return i, true
 }
 
 // Site is a place in the program that accesses memory: the block and its instruction.
@@ -87,17 +88,16 @@ type found struct {
 }
 
 // access performs one data access of core to line. bytes has a bit for each byte of the line that
-// it touches.
-func (h *hierarchy) access(core int, line uint64, write bool, bytes uint64, site Site, f *found) {
+// it touches. A way of the first level that names the line is at index i; -1: none does.
+func (h *hierarchy) access(core, i int, line uint64, write bool, bytes uint64, site Site, f *found) {
 	p := &h.cores[core]
-	i := p.l1d.find(line)
-	if i >= 0 && held(p.l1d.state(i)) {
-		if i = p.l1d.touch(i); write {
-			h.write(core, p, i, line, bytes, site, f)
-		}
+	if i < 0 || !held(p.l1d.state(i)) {
+		h.miss(core, i, line, write, bytes, site, f)
 		return
 	}
-	h.miss(core, i, line, write, bytes, site, f)
+	if p.l1d.touch(i); write {
+		h.write(core, p, i, line, bytes, site, f)
+	}
 }
 
 // miss is access to a line that the first level does not hold. A way that still names it is at index i; -1: none does.
@@ -112,11 +112,11 @@ func (h *hierarchy) miss(core, i int, line uint64, write bool, bytes uint64, sit
 }
 
 // home is where the directory has a line that stands in way i of the first level; in2 is its way in the private second level, if there is one.
-func (p *privates) home(i int, line uint64) (way, in2 int) {
+func (p *privates) home(i int) (way, in2 int) {
 	if p.l2 == nil {
 		return int(p.l1d.homes[i]), -1
 	}
-	in2 = p.l2.find(line)
+	in2 = int(p.l1d.homes[i])
 	return int(p.l2.homes[in2]), in2
 }
 
@@ -127,7 +127,7 @@ func (h *hierarchy) write(core int, p *privates, i int, line, bytes uint64, site
 		p.filter.writable(line)
 		return
 	}
-	way, in2 := p.home(i, line)
+	way, in2 := p.home(i)
 	l := &h.dir.lines[way]
 	if st.base() == modified && l.wrote&bytes == bytes && l.writer == site { // nothing new
 		p.filter.writable(line)
@@ -158,7 +158,7 @@ func (h *hierarchy) write(core int, p *privates, i int, line, bytes uint64, site
 // take removes (invalidate) or downgrades the copies of all cores but one.
 func (h *hierarchy) take(way, core int, line uint64, invalidate bool) {
 	d := h.dir
-	for w := range d.words {
+	for w := range d.sharing {
 		for set := *d.sharers(way, w); set != 0; set &= set - 1 {
 			c := w*64 + trailingZeros(set)
 			if c == core {
@@ -206,20 +206,20 @@ func (p *privates) downgrade(line uint64, mark state) {
 func (h *hierarchy) fill(core int, p *privates, i int, line uint64, write bool, bytes uint64, f *found) int {
 	if p.l2 == nil {
 		st := h.fetch(core, line, write, bytes, f)
-		return h.insertL1(core, p, i, line, st, f)
+		return h.insertL1(core, p, i, line, st, f.way, f)
 	}
 	in2 := p.l2.find(line)
 	if in2 >= 0 {
 		if st := p.l2.state(in2).base(); held(st) {
 			p.l2.touch(in2)
-			return h.insertL1(core, p, i, line, st, f)
+			return h.insertL1(core, p, i, line, st, in2, f)
 		}
 		f.lostLine = f.lostLine || p.l2.state(in2).base() == lost
 	}
 	f.l2Miss = true
 	st := h.fetch(core, line, write, bytes, f)
-	h.insertL2(core, p, in2, line, st.base(), f)
-	return h.insertL1(core, p, i, line, st, f)
+	in2 = h.insertL2(core, p, in2, line, st.base(), f)
+	return h.insertL1(core, p, i, line, st, in2, f)
 }
 
 // fetch gets a line from the shared level, from another core, or from memory; it returns the state
@@ -283,7 +283,7 @@ func (h *hierarchy) insertShared(line uint64, f *found) int {
 	way := d.victim(line)
 	if old, ok := d.at(way); ok {
 		dirty := d.lines[way].dirty
-		for w := range d.words {
+		for w := range d.sharing {
 			for set := *d.sharers(way, w); set != 0; set &= set - 1 {
 				p := &h.cores[w*64+trailingZeros(set)]
 				dirty = p.drop(old, invalid) || dirty
@@ -317,34 +317,30 @@ func (p *privates) usedCode(line uint64) {
 }
 
 // insertL1 puts a line into the first level, in the way that still names it, so that no line stands twice, or else (i < 0) in the
-// victim's.
-func (h *hierarchy) insertL1(core int, p *privates, i int, line uint64, st state, f *found) int {
+// victim's. It returns the way. The next level has the line in way home.
+func (h *hierarchy) insertL1(core int, p *privates, i int, line uint64, st state, home int, f *found) int {
 	if i < 0 {
 		i = p.l1d.victim(line)
 	}
-	if p.l2 != nil {
-		at, _ := p.l1d.insert(i, line, st)
-		return at
+	before := p.l1d.homes[i]
+	p.l1d.homes[i] = int32(home)
+	old := p.l1d.insert(i, line, st)
+	if p.l2 == nil && old != 0 && old.line() != line {
+		h.evicted(core, int(before), old.state().base() == modified, f)
 	}
-	home := p.l1d.homes[i]
-	p.l1d.homes[i] = int32(f.way)
-	at, old := p.l1d.insert(i, line, st)
-	if old != 0 && old.line() != line {
-		h.evicted(core, int(home), old.state().base() == modified, f)
-	}
-	return at
+	return i
 }
 
 // insertL2 is insertL1 for the private second level.
-func (h *hierarchy) insertL2(core int, p *privates, i int, line uint64, st state, f *found) {
+func (h *hierarchy) insertL2(core int, p *privates, i int, line uint64, st state, f *found) int {
 	if i < 0 {
 		i = p.l2.victim(line)
 	}
-	home := p.l2.homes[i]
+	before := p.l2.homes[i]
 	p.l2.homes[i] = int32(f.way)
-	_, old := p.l2.insert(i, line, st)
+	old := p.l2.insert(i, line, st)
 	if old == 0 || old.line() == line {
-		return
+		return i
 	}
 	dirty := old.state().base() == modified
 	if j := p.l1d.find(old.line()); j >= 0 && p.l1d.state(j).base() != lost { // the second level includes the first
@@ -352,7 +348,8 @@ func (h *hierarchy) insertL2(core int, p *privates, i int, line uint64, st state
 		p.l1d.setState(j, invalid)
 		p.filter.forget(old.line())
 	}
-	h.evicted(core, int(home), dirty, f)
+	h.evicted(core, int(before), dirty, f)
+	return i
 }
 
 // evicted tells the directory that a core no longer holds the line in one of its ways.

@@ -89,7 +89,7 @@ func TestCoherence(t *testing.T) {
 			for range n {
 				core, line, write := rng.IntN(cores), uint64(rng.IntN(900)), rng.IntN(4) == 0
 				var f found
-				h.access(core, line, write, 1, Site{}, &f)
+				h.access(core, h.cores[core].l1d.find(line), line, write, 1, Site{}, &f)
 				key := [2]uint64{uint64(core), line}
 				if f.l1Miss || f.upgrade {
 					got[key] = written[line]
@@ -113,7 +113,7 @@ func TestContention(t *testing.T) {
 		do := func(core int, write bool, bytes uint64, want found) {
 			t.Helper()
 			var f found
-			h.access(core, 5, write, bytes, Site{Block: BlockID(core)}, &f)
+			h.access(core, h.cores[core].l1d.find(5), 5, write, bytes, Site{Block: BlockID(core)}, &f)
 			f.writebacks, f.memWrites, f.lostBefore, f.way = 0, 0, 0, 0
 			if f != want {
 				t.Errorf("private %v, core %d, write %v: %+v, want %+v", private, core, write, f, want)

@@ -187,40 +187,6 @@ func (r *runner) access(id BlockID, trace []uint64) int {
 	return n
 }
 
-// near performs an access to a line, if that needs nothing but the order of use
-// to change, and reports whether it did, and if not, whether no way has the line's tag. It is privates.hit, made fast for the
-// common kind of cache.
-func (p *privates) near(line uint64, write bool) (hit, absent bool) {
-	a := p.l1d
-	if !a.pow2 || a.policy != LRU {
-		return p.hit(line, write), false
-	}
-	base := int(line&a.mask) * a.ways
-	set := a.entries[base : base+a.ways]
-	way := 0
-	for way < len(set) && set[way].tag() != line+1 {
-		way++
-	}
-	if way >= len(set) {
-		return false, true
-	}
-	e := set[way]
-	if st := e.state(); st != modified && (write || !held(st)) {
-		return false, false
-	}
-	for i := way; i > 0; i-- {
-		set[i] = set[i-1]
-	}
-	set[0] = e
-	if a.homes != nil {
-		toFront(a.homes[base : base+way+1])
-	}
-	if write {
-		p.filter.writable(line)
-	}
-	return true, false
-}
-
 // code accounts for fetching the block's lines.
 func (r *runner) code(h *hotBlock, id BlockID) {
 	c, steady := r.c, true

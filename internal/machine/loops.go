@@ -53,6 +53,19 @@ func (e *loopEntry) learn(taken bool) {
 	}
 }
 
+// follow is learn, if the entry is the branch's, for one that goes the same way up to n times: it returns for how many of them that is only to count.
+func (e *loopEntry) follow(pc uint64, taken bool, n uint64) uint64 {
+	switch {
+	case e.pc != pc:
+		return n
+	case e.usual != taken:
+		return 0
+	}
+	n = min(n, uint64(loopLongest-1-e.done))
+	e.done += uint32(n)
+	return n
+}
+
 // adopt gives a branch that TAGE has got wrong the entry, unless another one still deserves it.
 func (e *loopEntry) adopt(pc uint64, taken bool) {
 	if e.sure > 0 {

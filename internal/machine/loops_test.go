@@ -6,11 +6,11 @@ import (
 	"testing"
 )
 
-// Many rounds in one step are the same as one after the other.
+// Many rounds in one step are the same as one after the other, and so is what is known to change nothing.
 func TestRounds(t *testing.T) {
 	rng := rand.New(rand.NewPCG(2, 7))
-	one, many := newTage(8), newTage(8)
-	var wrongOne, wrongMany, skipped uint64
+	one, many, plain := newTage(8), newTage(8), newTage(8)
+	var wrongOne, wrongMany, wrongPlain, skipped uint64
 	for i := range 20_000 {
 		pc := 0x400 + 64*uint64(rng.IntN(5))
 		n := []uint64{16, 7, 200, 70, 1}[pc/64%5]
@@ -24,6 +24,10 @@ func TestRounds(t *testing.T) {
 			for range run.n {
 				if !one.update(pc, run.taken) {
 					wrongOne++
+				}
+				plain.settled = 0
+				if !plain.update(pc, run.taken) {
+					wrongPlain++
 				}
 			}
 			for left := run.n; left > 0; {
@@ -40,6 +44,11 @@ func TestRounds(t *testing.T) {
 	}
 	if wrongOne != wrongMany || !reflect.DeepEqual(one, many) {
 		t.Errorf("%d mispredictions one by one, %d in steps; or the predictors differ", wrongOne, wrongMany)
+	}
+	one.history, one.settled = one.history&history3, 0
+	plain.history, plain.settled = plain.history&history3, 0
+	if wrongOne != wrongPlain || !reflect.DeepEqual(one, plain) {
+		t.Errorf("%d mispredictions, %d when nothing is known; or the predictors differ", wrongOne, wrongPlain)
 	}
 	if skipped < 10_000 {
 		t.Errorf("only %d rounds were taken together", skipped)

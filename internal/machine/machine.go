@@ -23,6 +23,8 @@ type Machine struct {
 	bus     *queue
 	memory  []*queue
 	busy    uint64 // cycles that the bus is busy with a line
+	second  uint64 // cycles that the second level takes longer than the first
+	third   uint64 // and the third, if there is one, than the second
 	home    map[uint64]int32
 	events  []Event
 	share   map[Site]*Sharing
@@ -75,6 +77,8 @@ func New(d *Description, cores int) (*Machine, error) {
 		d: d, lat: latencies(), home: map[uint64]int32{}, share: map[Site]*Sharing{}, erased: map[uint64]KindSet{},
 		shift: uint(trailingZeros(uint64(d.LineBytes))), page: uint(trailingZeros(uint64(d.PageBytes))),
 	}
+	m.second = uint64(max(d.L2.Latency-d.L1D.Latency, 0))
+	m.third = uint64(max(d.L3.Latency-d.L2.Latency, 0))
 	m.buildCaches()
 	for range d.Cores {
 		m.cores = append(m.cores, newCore(d))
@@ -94,10 +98,8 @@ func (m *Machine) buildCaches() {
 	build := func(c CacheDesc) *array { return newArray(sets(c), c.Ways, c.policy()) }
 	m.caches.contended = make([]uint8, contendedSlots)
 	for range m.d.Cores {
-		l1d, l2 := build(m.d.L1D), (*array)(nil)
-		if m.d.L2.Shared {
-			l1d.withHomes()
-		} else {
+		l1d, l2 := build(m.d.L1D).withHomes(), (*array)(nil)
+		if !m.d.L2.Shared {
 			l2 = build(m.d.L2).withHomes()
 		}
 		m.caches.cores = append(m.caches.cores, newPrivates(build(m.d.L1I), l1d, l2, newFilter(l1d, m.shift, m.caches.contended)))

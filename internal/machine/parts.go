@@ -39,8 +39,11 @@ func (t *tlb) same(page uint64) bool {
 }
 
 // access looks a page up and reports whether it missed; the page is then filled.
-func (t *tlb) access(page uint64) (miss bool) {
-	if t.tags == nil || t.last == page+1 {
+func (t *tlb) access(page uint64) (miss bool) { return t.last != page+1 && t.look(page) }
+
+// look is access for a page other than the last one.
+func (t *tlb) look(page uint64) (miss bool) {
+	if t.tags == nil {
 		return false
 	}
 	t.last = page + 1

@@ -91,6 +91,7 @@ type tage struct {
 	size    uint64   // of a table
 	history uint64
 	loops   loops
+	settled uint64 // the branch and the way that it went last (branchWay) if the tables and what they see of the history stay as they are when it does so again
 }
 
 const (
@@ -124,10 +125,10 @@ func newTage(bits int) *tage {
 // slots are where a branch's entries are and what tags they have, by table: see slot.
 type slots [tageTables]uint64
 
-// slots are those of a branch with the history as it is.
-func (p *tage) slots(pc uint64) slots {
+// slots are those of a branch behind a history.
+func (p *tage) slots(pc, h uint64) slots {
 	const mix = 0xbf58476d1ce4e5b9
-	h, key := p.history, pc*0x9e3779b97f4a7c15
+	key := pc * 0x9e3779b97f4a7c15
 	return slots{(h&history0 ^ key) * mix, (h&history1 ^ key) * mix, (h&history2 ^ key) * mix, (h&history3 ^ key) * mix}
 }
 
@@ -140,21 +141,35 @@ func slotTag(slot uint64) uint32 { return uint32(slot>>48) | 1 }
 
 // knows is 1 if the branch's entry in a table has its tag, else 0.
 func (p *tage) knows(table int, slot uint64) uint32 {
-	return (*p.entry(table, slot)&entryTag ^ slotTag(slot) - 1) >> 31
+	return ((*p.entry(table, slot)&entryTag ^ slotTag(slot)) - 1) >> 31
 }
+
+// branchWay is a branch and the way that it goes.
+func branchWay(pc uint64, taken bool) uint64 { return 1<<63 | pc<<1 | bit(taken) }
 
 func (p *tage) update(pc uint64, taken bool) (right bool) {
 	loop := p.loops.of(pc)
-	if loop.knows(pc) {
-		right = loop.step(taken)
-	} else {
-		if right = p.ask(pc, taken); loop.pc == pc {
+	if p.settled == branchWay(pc, taken) {
+		if loop.pc == pc {
 			loop.learn(taken)
-		} else if !right {
-			loop.adopt(pc, taken)
 		}
+		return true
 	}
-	p.history = p.history<<1 | bit(taken)
+	before := p.history
+	p.history = before<<1 | bit(taken)
+	p.settled = 0
+	if loop.knows(pc) {
+		return loop.step(taken)
+	}
+	right, same := p.ask(pc, before, taken)
+	if loop.pc == pc {
+		loop.learn(taken)
+	} else if !right {
+		loop.adopt(pc, taken)
+	}
+	if same && (p.history^before)&history3 == 0 {
+		p.settled = branchWay(pc, taken)
+	}
 	return right
 }
 
@@ -162,11 +177,15 @@ func (p *tage) update(pc uint64, taken bool) (right bool) {
 // for how many of them.
 func (p *tage) rounds(pc uint64, taken bool, n uint64) uint64 {
 	loop := p.loops.of(pc)
+	if p.settled == branchWay(pc, taken) {
+		return loop.follow(pc, taken, n)
+	}
 	if !loop.knows(pc) || loop.usual != taken || loop.done >= loop.trip {
 		return 0
 	}
 	n = min(n, uint64(loop.trip-loop.done))
 	loop.done += uint32(n)
+	p.settled = 0
 	p.history <<= n
 	if taken {
 		p.history |= 1<<n - 1
@@ -174,19 +193,19 @@ func (p *tage) rounds(pc uint64, taken bool, n uint64) uint64 {
 	return n
 }
 
-// ask predicts and learns without the loop predictor.
-func (p *tage) ask(pc uint64, taken bool) bool {
+// ask predicts and learns without the loop predictor, with the history before the branch. same: there was nothing to learn.
+func (p *tage) ask(pc, history uint64, taken bool) (right, same bool) {
 	b := &p.base[(pc^pc>>9)&uint64(len(p.base)-1)]
 	if *b&tagged != 0 {
-		return p.consult(b, pc, taken)
+		return p.consult(b, pc, history, taken)
 	}
-	right := *b&2 != 0 == taken
-	if !right {
-		s := p.slots(pc)
+	before := *b
+	*b = count(before, taken)
+	if right = before&2 != 0 == taken; !right {
+		s := p.slots(pc, history)
 		p.startTagged(b, &s, taken)
 	}
-	*b = *b&tagged | count(*b&3, taken)
-	return right
+	return right, *b == before
 }
 
 // startTagged gives a branch that the bimodal counter has got wrong an entry with some history.
@@ -196,22 +215,24 @@ func (p *tage) startTagged(b *uint8, s *slots, taken bool) {
 }
 
 // consult asks the entry with the longest history that knows the branch, and the bimodal counter if there is none.
-func (p *tage) consult(b *uint8, pc uint64, taken bool) bool {
-	s := p.slots(pc)
+func (p *tage) consult(b *uint8, pc, history uint64, taken bool) (right, same bool) {
+	s := p.slots(pc, history)
 	known := p.knows(0, s[0]) | p.knows(1, s[1])<<1 | p.knows(2, s[2])<<2 | p.knows(3, s[3])<<3
 	simple := *b&2 != 0
 	if known == 0 {
 		if simple != taken {
 			p.startTagged(b, &s, taken)
 		}
-		*b = *b&tagged | count(*b&3, taken)
-		return simple == taken
+		before := *b
+		*b = tagged | count(before&3, taken)
+		return simple == taken, *b == before
 	}
 	t := (bits.Len32(known) - 1) & (tageTables - 1)
 	e := p.entry(t, s[t])
-	ctr := *e >> entryCtr & 7
+	before := *e
+	ctr := before >> entryCtr & 7
 	predicted := ctr >= 4
-	right := predicted == taken
+	right = predicted == taken
 	if predicted != simple {
 		*e = *e&^(3<<entryUseful) | uint32(count(uint8(*e>>entryUseful), right))<<entryUseful
 	}
@@ -221,7 +242,7 @@ func (p *tage) consult(b *uint8, pc uint64, taken bool) bool {
 	if !right {
 		p.allocate(t+1, &s, taken)
 	}
-	return right
+	return right, right && *e == before
 }
 
 // allocate gives the branch an entry in the first table from t on that can spare one.

@@ -72,13 +72,12 @@ func (r *runner) fetch(b *blockState, id BlockID, line uint64) {
 	r.below(&f, line, r.c.clock, true, &l)
 	var waits uint64
 	for _, k := range [...]Kind{BusWait, MemoryWait} { // not the cache's doing, and as dear as the others make it
-		if l[k] > 0 && !b.erases(0, k) {
-			r.event(b, id, 0, k, l[k], l[k])
-			waits += l[k]
+		if c := l.take(k); c > 0 && !b.erases(0, k) {
+			r.event(b, id, 0, k, c, c)
+			waits += c
 		}
 	}
-	total, _ := l.total()
-	r.stall(b, id, 0, L1IMiss, total-l[BusWait]-l[MemoryWait])
+	r.stall(b, id, 0, L1IMiss, l.total())
 	r.c.clock += waits
 	r.acct.addTime(id, waits)
 }
@@ -139,34 +138,42 @@ func (r *runner) repeated(b *blockState, a *Access, addr, count uint64) {
 
 // line accounts for the part of an access that lies in one line.
 func (r *runner) line(b *blockState, a *Access, addr, line uint64) {
-	m, p := r.m, r.caches
-	missed := r.c.dtlb.access(addr >> m.page)
-	hit, absent := p.near(line, a.Write)
-	if hit {
-		if missed {
-			r.walk(b, a, addr)
-		}
-		return
+	p := r.caches
+	missed := r.c.dtlb.access(addr >> r.m.page)
+	way, hit := p.hit(line, a.Write)
+	switch {
+	case !hit:
+		r.further(b, a, addr, line, way, missed)
+	case missed:
+		r.walk(b, a, addr)
 	}
+}
+
+// further accounts for an access that needs more than the first level, in which the line stood in a way, or -1. missed: in the data TLB.
+func (r *runner) further(b *blockState, a *Access, addr, line uint64, way int, missed bool) {
 	i := int(a.Instr)
 	var l latency
 	if missed && !b.erases(i, DTLBMiss) {
-		l[DTLBMiss] = uint64(m.d.DTLB.Miss)
+		l.add(DTLBMiss, uint64(r.m.d.DTLB.Miss))
 	}
 	var f found
-	at := place{line: line, bytes: byteMask(addr, int(a.Size), m.d.LineBytes)}
-	r.reach(a, &at, absent, &f)
+	site := Site{r.block, a.Instr}
+	at := place{line: line, bytes: byteMask(addr, int(a.Size), r.m.d.LineBytes)}
+	r.m.caches.access(r.core, way, line, a.Write, at.bytes, site, &f)
+	at.shared = f.contended()
 	if at.shared && r.joins(b, a, &at, &l) {
 		return
 	}
-	site, issued := Site{r.block, a.Instr}, r.c.clock
 	if missed || f.l1Miss || f.upgrade {
 		r.sample(b, site, addr, &f)
 	}
+	issued := r.c.clock
 	if f.l1Miss || f.upgrade {
-		r.contention(site, &f)
+		if f.lostLine {
+			r.contention(site, &f)
+		}
 		if !b.erases(i, f.entry()) { // else it is a hit, and keeps nothing busy
-			issued = r.c.issue(m.d, b.chase[i] || a.Lock)
+			issued = r.c.issue(r.m.d, b.chase[i] || a.Lock)
 			r.below(&f, line, issued, !b.erases(i, CoherenceMiss), &l)
 			at.fetched = true
 		}
@@ -176,17 +183,6 @@ func (r *runner) line(b *blockState, a *Access, addr, line uint64) {
 		kinds = l.erase(b.erased[i], kinds)
 	}
 	r.charge(b, a, &at, issued, kinds, &l)
-}
-
-// reach performs an access in the caches. absent: the first level has no way with the line's tag.
-func (r *runner) reach(a *Access, at *place, absent bool, f *found) {
-	site := Site{r.block, a.Instr}
-	if absent {
-		r.m.caches.miss(r.core, -1, at.line, a.Write, at.bytes, site, f)
-	} else {
-		r.m.caches.access(r.core, at.line, a.Write, at.bytes, site, f)
-	}
-	at.shared = f.contended()
 }
 
 // joins reports whether a store of the core fetches the line already, and lets the access wait for that with it: a store stands
@@ -199,7 +195,7 @@ func (r *runner) joins(b *blockState, a *Access, at *place, l *latency) bool {
 	r.m.losses, r.m.fights = r.m.losses+1, r.m.fights+1
 	kinds := KindSet(0)
 	if a.Read && at.bytes&^e.bytes != 0 && !b.erases(int(a.Instr), CoherenceMiss) && !b.erases(int(a.Instr), L1DMiss) {
-		l[CoherenceMiss] = e.done - r.c.clock
+		l.add(CoherenceMiss, e.done-r.c.clock)
 		kinds = kinds.With(L1DMiss).With(CoherenceMiss)
 	}
 	if a.Write {
@@ -212,12 +208,13 @@ func (r *runner) joins(b *blockState, a *Access, at *place, l *latency) bool {
 
 // walk accounts for an access that misses in the data TLB only.
 func (r *runner) walk(b *blockState, a *Access, addr uint64) {
-	r.sample(b, Site{r.block, a.Instr}, addr, &found{})
+	r.sample(b, Site{r.block, a.Instr}, addr, nil)
 	cost := uint64(r.m.d.DTLB.Miss)
 	if cost == 0 || b.erases(int(a.Instr), DTLBMiss) {
 		return
 	}
-	l := latency{DTLBMiss: cost}
+	var l latency
+	l.add(DTLBMiss, cost)
 	stall := r.wait(b, a, &place{}, r.c.clock, cost, &l)
 	r.event(b, r.block, int(a.Instr), DTLBMiss, 1, stall)
 }
@@ -253,170 +250,11 @@ func (f *found) entry() Kind {
 	return CoherenceMiss // only the right to write was missing
 }
 
-// latency is what an access takes beyond a hit in the first level, by the kind of event that
-// it is due to.
-type latency [NumKinds]uint64
-
-// total is the sum, and the kinds that have a part in it.
-func (l *latency) total() (sum uint64, kinds KindSet) {
-	for k, c := range l {
-		sum += c
-		kinds |= KindSet(bit(c > 0) << k)
-	}
-	return sum, kinds
-}
-
-// erase takes out the events of some kinds, each with everything that follows from it, and returns the kinds left.
-func (l *latency) erase(gone, kinds KindSet) KindSet {
-	infos := Kinds()
-	for k := range NumKinds {
-		for up := k; ; {
-			if gone.Has(up) {
-				l[k] = 0
-				kinds &^= 1 << k
-			}
-			next, ok := KindByName(infos[up].Superior)
-			if !ok {
-				break
-			}
-			up = next
-		}
-	}
-	return kinds
-}
-
-// below fills in what the levels behind the first take for an access that has missed there. queues: if it takes the line from other cores,
-// it comes after those that take it before.
-func (r *runner) below(f *found, line, now uint64, queues bool, l *latency) {
-	m := r.m
-	first := uint64(m.d.L1D.Latency)
-	if m.bus != nil {
-		l[BusWait] = m.bus.reserve(now, m.busy*uint64(1+f.writebacks))
-		r.c.waited += l[BusWait]
-		l[f.entry()] += m.busy
-	}
-	if f.l1Miss {
-		l[L1DMiss] += uint64(m.d.L2.Latency) - min(uint64(m.d.L2.Latency), first)
-	}
-	deepest := L2Miss
-	if m.d.L3.Size != 0 && f.l2Miss {
-		l[L2Miss] = uint64(m.d.L3.Latency) - min(uint64(m.d.L3.Latency), uint64(m.d.L2.Latency))
-		deepest = LLCMiss
-	}
-	if f.transfer {
-		l[CoherenceMiss] += uint64(m.d.Coherence.Transfer)
-	}
-	if f.upgrade {
-		l[CoherenceMiss] += uint64(m.d.Coherence.Upgrade)
-	}
-	if f.contended() {
-		l[CoherenceMiss] += l[L1DMiss] + l[L2Miss]
-		l[L1DMiss], l[L2Miss] = 0, 0
-		if queues {
-			l[CoherenceMiss] += m.caches.dir.handOver(f.way, now, l[CoherenceMiss], f.transfer || f.upgrade)
-		}
-	}
-	if f.fromMemory(m.d) {
-		wait, access := r.fromMemory(line, now, f.memWrites)
-		l[MemoryWait] = wait
-		r.c.waited += wait
-		l[deepest] += access
-	}
-}
-
-func (f *found) fromMemory(d *Description) bool {
-	if d.L3.Size != 0 {
-		return f.llcMiss
-	}
-	return f.l2Miss
-}
-
-// fromMemory returns what it takes to bring a line from memory: the wait for its channel and the access.
-func (r *runner) fromMemory(line, now uint64, writes int) (wait, access uint64) {
-	m := r.m
-	q := m.memory[line%uint64(len(m.memory))]
-	access = uint64(m.d.Memory.Latency)
-	if m.d.Memory.Nodes > 1 {
-		node := int32(r.core * m.d.Memory.Nodes / m.d.Cores)
-		page := line << m.shift >> m.page
-		home, ok := m.home[page]
-		if !ok {
-			m.home[page], home = node, node
-		}
-		if home != node {
-			access += uint64(m.d.Memory.Remote)
-		}
-	}
-	prefetched := r.c.pre.miss(line)
-	for range writes {
-		q.reserve(now, uint64(m.d.Memory.Cycles))
-	}
-	wait = q.reserve(now, uint64(m.d.Memory.Cycles))
-	if prefetched { // asked for some misses ahead: what is left is the distance not yet covered
-		access /= uint64(1 + m.d.Prefetch.Degree)
-	}
-	return wait, access
-}
-
-// charge moves the core's clock by what the access really cost it, and accounts for the events.
-func (r *runner) charge(b *blockState, a *Access, at *place, issued uint64, kinds KindSet, l *latency) {
-	total, parts := l.total()
-	if at.fetched {
-		r.c.register(issued + total)
-	}
-	if kinds |= parts; kinds == 0 {
-		return
-	}
-	stall := r.wait(b, a, at, issued, total, l)
-	r.split(b, Site{r.block, a.Instr}, kinds, l, total, stall, false)
-}
-
-// wait lets the core stand still as long as it has to for an access that takes so long beyond a hit.
-func (r *runner) wait(b *blockState, a *Access, at *place, issued, total uint64, l *latency) (stall uint64) {
-	switch {
-	case a.Lock:
-		stall = r.c.atomic(total)
-	case a.Read:
-		stall = r.c.load(r.m.d, issued+total, b.chase[a.Instr])
-	default:
-		r.store(a, *at, issued, total, l)
-	}
-	r.acct.addTime(r.block, stall)
-	return stall
-}
-
-// split counts the events of an access, unless they have been counted, and divides its stall over their kinds in proportion to their part of the
-// latency; the last one takes what rounding leaves.
-func (r *runner) split(b *blockState, site Site, kinds KindSet, l *latency, total, stall uint64, counted bool) {
-	for left, rest := stall, total; kinds != 0; kinds &= kinds - 1 {
-		k := Kind(trailingZeros(uint64(kinds)))
-		n, cost, part := uint64(1), uint64(0), l[k]
-		switch {
-		case left == 0 || part == 0:
-		case part == rest:
-			cost, left = left, 0
-		default:
-			cost = left * part / rest
-			left, rest = left-cost, rest-part
-		}
-		switch {
-		case counted:
-			n = 0
-		case k == BusWait || k == MemoryWait:
-			n = part
-		}
-		r.event(b, site.Block, int(site.Instr), k, n, cost)
-	}
-}
-
 // again is the time in cycles within which a line that is lost twice is being fought for. It is longer than a long turn.
 const again = 200_000
 
-// contention notes who took the line.
+// contention notes who took the line, which the core has lost.
 func (r *runner) contention(site Site, f *found) {
-	if !f.lostLine {
-		return
-	}
 	s := r.m.share[site]
 	if s == nil {
 		s = &Sharing{}

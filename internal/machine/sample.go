@@ -15,18 +15,19 @@ const (
 	sampleEvery  = 64 // a power of two
 )
 
-// sample keeps an access that has missed, if it is its turn.
+// sample keeps an access that has missed, if it is its turn. f is nil if it did so in the data TLB only.
 func (r *runner) sample(b *blockState, site Site, addr uint64, f *found) {
 	if b.missed == nil {
 		b.missed = make([]uint32, 2*len(b.Instrs))
 	}
-	n := &b.missed[2*int(site.Instr)+int(bit(f.contended()))]
+	contended := f != nil && f.contended()
+	n := &b.missed[2*int(site.Instr)+int(bit(contended))]
 	*n++
 	if *n > firstSamples && *n%sampleEvery != 0 {
 		return
 	}
-	s := Sample{Site: site, Addr: addr, Contended: f.contended()}
-	if f.lostLine && f.wrote != 0 {
+	s := Sample{Site: site, Addr: addr, Contended: contended}
+	if contended && f.lostLine && f.wrote != 0 {
 		s.Other = addr>>r.m.shift<<r.m.shift + uint64(trailingZeros(f.wrote))
 	}
 	r.m.samples = append(r.m.samples, s)

@@ -21,8 +21,8 @@ type pendingStore struct {
 	line   uint64
 	bytes  uint64 // of the line, that it and those that have joined it write
 	site   Site
-	parts  [NumKinds]uint32 // of its latency
-	shared bool             // it fetches the line from another core, or takes it away
+	parts  latency
+	shared bool // it fetches the line from another core, or takes it away
 }
 
 func newStoreBuffer(entries int) storeBuffer {
@@ -57,16 +57,16 @@ func (s *storeBuffer) matters(h *hotBlock, n uint64) bool {
 	return s.stores+n*h.stores >= s.full || h.drains && s.n > 0
 }
 
-// push keeps a store. There must be room.
-func (s *storeBuffer) push(e pendingStore) {
+// push makes a place for the store that the core has executed last. There must be room.
+func (s *storeBuffer) push() *pendingStore {
 	at := s.first + s.n
 	if at >= len(s.ring) {
 		at -= len(s.ring)
 	}
-	s.ring[at] = e
 	if s.n++; s.n == 1 {
-		s.full = e.number + uint64(len(s.ring))
+		s.full = s.stores + uint64(len(s.ring))
 	}
+	return &s.ring[at]
 }
 
 // fetching is a store that at time now waits for a line to come from another core, or nil.
@@ -83,7 +83,7 @@ func (s *storeBuffer) fetching(line, now uint64) *pendingStore {
 }
 
 // store accounts for a store that waits for its line from issued on, and for as long as l says.
-func (r *runner) store(a *Access, at place, issued, total uint64, l *latency) {
+func (r *runner) store(a *Access, at *place, issued, total uint64, l *latency) {
 	s := &r.c.buffer
 	s.last = max(s.last, issued+total)
 	if s.last < r.c.clock+uint64(len(s.ring)) && !at.shared { // the buffer takes one a cycle at most: it cannot fill meanwhile
@@ -92,11 +92,9 @@ func (r *runner) store(a *Access, at place, issued, total uint64, l *latency) {
 	if s.n == len(s.ring) {
 		r.oldestStore()
 	}
-	e := pendingStore{done: s.last, number: s.stores, line: at.line, bytes: at.bytes, site: Site{r.block, a.Instr}, shared: at.shared}
-	for k, c := range l {
-		e.parts[k] = uint32(min(c, math.MaxUint32))
-	}
-	s.push(e)
+	e := s.push()
+	e.done, e.number, e.line, e.bytes, e.shared = s.last, s.stores, at.line, at.bytes, at.shared
+	e.site, e.parts = Site{r.block, a.Instr}, *l
 }
 
 // place is the part of a line that an access goes to.
@@ -110,7 +108,7 @@ type place struct {
 // it wait.
 func (r *runner) oldestStore() {
 	s := &r.c.buffer
-	e := *s.oldest()
+	e := s.oldest()
 	s.pop()
 	if e.done <= r.c.clock {
 		return
@@ -119,12 +117,7 @@ func (r *runner) oldestStore() {
 	r.c.clock = e.done
 	r.c.leading = false // what comes next had no place in the buffer, and could not leave in an earlier miss's shadow
 	r.acct.addTime(e.site.Block, stall)
-	var l latency
-	for k, c := range e.parts {
-		l[k] = uint64(c)
-	}
-	total, kinds := l.total()
-	r.split(&r.m.blocks[e.site.Block], e.site, kinds, &l, total, stall, true)
+	r.split(&r.m.blocks[e.site.Block], e.site, e.parts.kinds, &e.parts, e.parts.total(), stall, true)
 }
 
 // full lets the core stand still until there is room in the store buffer.

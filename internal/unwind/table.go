@@ -25,8 +25,9 @@ type fde struct {
 type cie struct {
 	codeAlign uint64
 	dataAlign int64
-	enc       uint8 // of addresses in the entries
-	signal    bool  // frames of signal handlers: the PC is exact, not behind a call
+	ret       uint64 // column of the return address
+	enc       uint8  // of addresses in the entries
+	signal    bool   // frames of signal handlers: the PC is exact, not behind a call
 	augmented bool
 	code      []byte
 }
@@ -53,7 +54,7 @@ func Parse(data []byte, addr uint64, debug bool) (*Table, error) {
 			return t.sorted(), fmt.Errorf("%w: entry at offset %#x reaches past the end", ErrFormat, start)
 		}
 		end := r.at + int(length)
-		if err := t.entry(data, &reader{b: data[:end], at: r.at}, start, addr, debug, wide); err != nil {
+		if err := t.entry(&reader{b: data[:end], at: r.at}, start, addr, debug, wide); err != nil {
 			return t.sorted(), fmt.Errorf("%w: entry at offset %#x: %w", ErrFormat, start, err)
 		}
 		r.at = end
@@ -67,16 +68,26 @@ func (t *Table) Merge(o *Table) {
 	t.sorted()
 }
 
+// Len returns the number of frame description entries.
+func (t *Table) Len() int { return len(t.fdes) }
+
 func (t *Table) sorted() *Table {
-	byAddress := func(a, b fde) int { return cmp.Compare(a.lo, b.lo) }
-	if !slices.IsSortedFunc(t.fdes, byAddress) {
-		slices.SortStableFunc(t.fdes, byAddress)
+	if slices.IsSortedFunc(t.fdes, func(a, b fde) int { return cmp.Compare(a.lo, b.lo) }) {
+		return t
 	}
+	slices.SortStableFunc(t.fdes, func(a, b fde) int {
+		switch {
+		case a.lo < b.lo:
+			return -1
+		case a.lo > b.lo:
+			return 1
+		}
+		return 0
+	})
 	return t
 }
 
-// entry reads one entry of the section.
-func (t *Table) entry(section []byte, r *reader, start int, addr uint64, debug, wide bool) error {
+func (t *Table) entry(r *reader, start int, addr uint64, debug, wide bool) error {
 	idAt := r.at
 	id := uint64(r.u32())
 	isCIE := id == 0
@@ -94,7 +105,7 @@ func (t *Table) entry(section []byte, r *reader, start int, addr uint64, debug, 
 	if debug {
 		at = int(id)
 	}
-	c, err := t.cieAt(at, section, addr, debug)
+	c, err := t.cieAt(at, r.b, addr, debug)
 	if err != nil {
 		return err
 	}
@@ -122,17 +133,14 @@ func (t *Table) cieAt(at int, data []byte, addr uint64, debug bool) (*cie, error
 	}
 	r := &reader{b: data, at: at}
 	length := uint64(r.u32())
-	wide := length == 0xffffffff
-	if wide {
+	if length == 0xffffffff {
 		length = r.u64()
 	}
 	if r.err != nil || length > uint64(len(data)-r.at) {
 		return nil, errCut
 	}
 	r.b = data[:r.at+int(length)]
-	if r.u32(); wide && debug {
-		r.u32()
-	}
+	r.u32()
 	return t.cie(at, r, addr, debug)
 }
 
@@ -150,9 +158,9 @@ func (t *Table) cie(start int, r *reader, addr uint64, debug bool) (*cie, error)
 	c.codeAlign = r.uleb()
 	c.dataAlign = r.sleb()
 	if version == 1 {
-		r.u8() // column of the return address
+		c.ret = uint64(r.u8())
 	} else {
-		r.uleb()
+		c.ret = r.uleb()
 	}
 	if len(aug) > 0 && aug[0] == 'z' {
 		c.augmented = true

@@ -11,6 +11,7 @@ import (
 // progress shows how the run goes, on a terminal.
 type progress struct {
 	w     io.Writer
+	start time.Time
 	last  time.Time
 	work  uint64
 	shown bool
@@ -39,5 +40,6 @@ func (p *progress) clear() {
 }
 
 func newProgress(w io.Writer) *progress {
-	return &progress{w: w, last: time.Now()}
+	now := time.Now()
+	return &progress{w: w, start: now, last: now}
 }
