@@ -52,6 +52,9 @@ func (r *run) suspect(t *thread, op *section.Op) {
 	s := op.Site.Stack
 	for i := 0; i < gateLevels && i+1 < len(s) && len(s)-2-i >= op.Site.Kept; i++ {
 		entry := uint64(s[i].Func)
+		if !r.images.own(entry) { // sched_yield in the loop, for one
+			continue
+		}
 		g := r.gates[entry]
 		if g == nil && entry != 0 && r.entries[entry] == nil {
 			g = r.watch(entry)

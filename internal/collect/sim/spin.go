@@ -222,6 +222,10 @@ func (r *run) traceStep(t *thread) bool {
 	switch exit.Reason {
 	case cpu.ExitBudget:
 		return true
+	case cpu.ExitProbe:
+		if r.othersProbe(t) {
+			return true
+		}
 	case cpu.ExitSyscall:
 		if t.ctx.GPR[rax] != sysSchedYield {
 			break
@@ -237,6 +241,19 @@ func (r *run) traceStep(t *thread) bool {
 		r.act(t, r.enter(t))
 	}
 	return false
+}
+
+// othersProbe reports whether the probe at which t stands means nothing to it: others returned here, or came home from a wait.
+func (r *run) othersProbe(t *thread) bool {
+	pc, sp := t.ctx.RIP, t.ctx.GPR[rsp]
+	if t.hosts != nil || t.gopher != nil || r.entries[pc] != nil || r.bodies[pc] != nil || r.tasks[pc] != nil || r.spins.points[pc] != nil {
+		return false
+	}
+	if r.heap != nil && r.heap.probes[pc] || t.home != nil && t.home.ret == pc || t.meet == pc {
+		return false
+	}
+	n := len(t.frames)
+	return n == 0 || t.frames[n-1].rsp >= sp
 }
 
 // judge looks at the blocks on the path: do they only load? pure is false if not; the
