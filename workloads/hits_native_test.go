@@ -60,7 +60,7 @@ func TestNativeHitRate(t *testing.T) {
 	const threads = 8
 	runs, _ := strconv.Atoi(cmp.Or(os.Getenv("LIME_RUNS"), "1"))
 	bin, dir := lime(t), cmp.Or(os.Getenv("LIME_KEEP"), t.TempDir())
-	var n, first, three, alarms, balanced int
+	var n tally
 	for _, w := range load(t) {
 		if len(w.Large) == 0 {
 			continue
@@ -78,22 +78,13 @@ func TestNativeHitRate(t *testing.T) {
 				}
 				rank, remarks := w.verdict(a)
 				t.Logf("%-18s rank %d %s", w.name, rank, strings.Join(remarks, "; "))
-				switch {
-				case w.Balanced:
-					balanced, alarms = balanced+1, alarms+1-rank
-					continue
-				case rank == 1:
-					first++
-				}
-				if n++; rank >= 1 && rank <= 3 {
-					three++
-				}
+				n.add(w, rank)
 			}
 		})
 	}
-	t.Logf("first place %d of %d, first three %d of %d, false alarms %d of %d", first, n, three, n, alarms, balanced)
-	if three*100 < n*leastNative {
-		t.Errorf("%d of %d planted causes among the first three, want at least %d %%", three, n, leastNative)
+	t.Log(&n)
+	if n.three*100 < n.all*leastNative {
+		t.Errorf("want at least %d %% among the first three", leastNative)
 	}
 }
 

@@ -42,6 +42,18 @@ func (r *runner) costs(sums []*summary) []Cost {
 			rows[row] += n
 		}
 	}
+	var out []Cost
+	for _, at := range r.costRows(rows) {
+		if c := r.cost(at, rows, own); c.Share >= leastCost {
+			out = append(out, c)
+		}
+	}
+	slices.SortFunc(out, func(a, b Cost) int { return compareCosts(&a, &b) })
+	return out[:min(len(out), mostCosts)]
+}
+
+// costRows puts the events together that are one row.
+func (r *runner) costRows(rows []float64) map[costKey][]int {
 	byKey := map[costKey][]int{}
 	for i, n := range rows {
 		if e := &r.tab.Events[i]; n > 0 {
@@ -49,16 +61,12 @@ func (r *runner) costs(sums []*summary) []Cost {
 			byKey[k] = append(byKey[k], i)
 		}
 	}
-	var out []Cost
-	for _, at := range byKey {
-		if c := r.cost(at, rows, own); c.Share >= leastCost {
-			out = append(out, c)
-		}
-	}
-	slices.SortFunc(out, func(a, b Cost) int {
-		return cmp.Or(cmp.Compare(b.Time, a.Time), cmp.Compare(a.Event, b.Event), cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Address, b.Address))
-	})
-	return out[:min(len(out), mostCosts)]
+	return byKey
+}
+
+// compareCosts puts the largest first.
+func compareCosts(a, b *Cost) int {
+	return cmp.Or(cmp.Compare(b.Time, a.Time), cmp.Compare(a.Event, b.Event), cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Address, b.Address))
 }
 
 // cost sums the events of a row; the heaviest names the place.

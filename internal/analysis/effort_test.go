@@ -27,7 +27,7 @@ func TestLayers(t *testing.T) {
 		}
 	}
 	for file, want := range map[string]layer{"/usr/lib/x86_64-linux-gnu/libgomp.so.1.0.0": 0, "/lib/x86_64-linux-gnu/libc.so.6": layerLibrary,
-		"[vdso]": layerLibrary, "/home/u/app": layerOwn} {
+		"[vdso]": layerLibrary, "/home/u/app": layerOwn, "/usr/lib/x86_64-linux-gnu/liblzma.so.5.4.1": layerForeign, "/usr/lib/libcrypto.so.3": layerForeign} {
 		if got := r.image(file); got != want {
 			t.Errorf("%s belongs to %d, want %d", file, got, want)
 		}
@@ -146,5 +146,54 @@ func TestBalancePoint(t *testing.T) {
 	}
 	if want := []float64{0, 240e6, 0, 0}; b.Parts[0].Times[1] != want[1] || b.Parts[0].Times[0] != want[0] {
 		t.Errorf("times in the uneven part: %v, want %v", b.Parts[0].Times, want)
+	}
+}
+
+// A library that has threads of its own, or bodies of a runtime's regions, works there; what the runtime does for it is overhead.
+func TestLibraryThreads(t *testing.T) {
+	tab := &profile.Tables{Functions: []profile.Function{{Name: "start_thread"}}}
+	node := map[string]profile.NodeID{}
+	for i, image := range []string{"/usr/lib/libc.so.6", "/usr/lib/liblzma.so.5", "/usr/lib/libgomp.so.1", "/home/u/app"} {
+		tab.Images = append(tab.Images, profile.Image{Path: image})
+		n := profile.Node{Image: profile.ImageID(i), Function: profile.None}
+		if i == 0 {
+			tab.Nodes, node["start"] = append(tab.Nodes, profile.Node{Image: 0, Function: 0}), 0
+		}
+		node[image], tab.Nodes = profile.NodeID(len(tab.Nodes)), append(tab.Nodes, n)
+	}
+	const libc, lzma, gomp, app, start = "/usr/lib/libc.so.6", "/usr/lib/liblzma.so.5", "/usr/lib/libgomp.so.1", "/home/u/app", "start"
+	r := newRuntimes(tab)
+	for _, c := range []struct {
+		path []string // outermost first
+		want string
+		at   string
+	}{
+		{[]string{start, lzma}, "work", lzma},
+		{[]string{start, lzma, libc}, "work", lzma},
+		{[]string{start, gomp, lzma}, "work", lzma},
+		{[]string{start, lzma, gomp}, "OpenMP (libgomp)", ""},
+		{[]string{start, lzma, gomp, libc}, "OpenMP (libgomp)", ""},
+		{[]string{start, gomp}, "OpenMP (libgomp)", ""},
+		{[]string{start, libc}, "threads and locks", ""},
+		{[]string{start, app}, "work", app},
+		{[]string{start, app, lzma}, "work", app},
+		{[]string{start, app, gomp, lzma}, "work", app},
+		{[]string{start, app, gomp}, "OpenMP (libgomp)", app},
+	} {
+		tab.Paths = nil
+		for _, name := range c.path {
+			tab.Paths = append(tab.Paths, profile.PathNode{Parent: profile.PathID(len(tab.Paths) - 1), Node: node[name]})
+		}
+		got := r.site(profile.PathID(len(tab.Paths) - 1))
+		what, at := "work", profile.NodeID(profile.None)
+		if got.layer >= 0 {
+			what = r.rows[got.layer].name
+		}
+		if c.at != "" {
+			at = node[c.at]
+		}
+		if what != c.want || got.node != at {
+			t.Errorf("%v: %s for node %d, want %s for %d", c.path, what, got.node, c.want, at)
+		}
 	}
 }

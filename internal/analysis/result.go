@@ -50,6 +50,7 @@ type Whole struct {
 	SpeedupLimit            float64 `json:"speedup_limit"`            // Amdahl: 1 / serial share, 0 if there is no serial part
 	LostTime                float64 `json:"lost_time"`                // sum of all waits in sections
 	LostShare               float64 `json:"lost_share"`               // lost time / (width x run time)
+	ContendedShare          float64 `json:"contended_share"`          // of width x run time: threads that kept one another waiting within sections
 	LockShare               float64 `json:"lock_share"`               // of the time in sections: blocked on locks
 	OffCPUShare             float64 `json:"off_cpu_share"`            // of the time in sections: off the processor
 	Instances               int     `json:"instances"`
@@ -96,8 +97,10 @@ type Section struct {
 	AnalysedShare  float64           `json:"analysed_share"` // of the lost time, in those
 	LockShare      float64           `json:"lock_share"`     // of the threads' time: blocked on locks
 	OffCPUShare    float64           `json:"off_cpu_share"`
-	AwayShare      float64           `json:"away_share"` // of the threads' time from the section's start to its end: even who worked longest had nothing to do
-	IdleShare      float64           `json:"idle_share"` // the same for all threads, those included who had less to do
+	ContendedTime  float64           `json:"contended_time,omitempty"`  // of all threads: at the lines where they keep one another waiting (contention.go)
+	ContendedShare float64           `json:"contended_share,omitempty"` // of the threads' time
+	AwayShare      float64           `json:"away_share"`                // of the threads' time from the section's start to its end: even who worked longest had nothing to do
+	IdleShare      float64           `json:"idle_share"`                // the same for all threads, those included who had less to do
 	Tasks          *Tasks            `json:"tasks,omitempty"`
 	Granule        *Granule          `json:"granule,omitempty"`
 	Threads        []ThreadTotal     `json:"threads"` // totals over the instances, by thread
@@ -222,11 +225,14 @@ type Cause struct {
 	// ShareInterval says how much Share varies if the instances are drawn anew; nil with one instance.
 	ShareInterval *Interval `json:"share_interval,omitempty"`
 	LedgerTime    float64   `json:"ledger_time,omitempty"` // Share in clock units, over all instances
-	Beta          float64   `json:"beta"`
-	P             float64   `json:"p"`        // of the partial F test, smallest over instances
-	PFamily       float64   `json:"p_family"` // guarded for the number of clusters and instances tried
-	R2            Interval  `json:"r2"`       // part of the variance in time that its cluster explains
-	Correlation   float64   `json:"correlation"`
+	// CostShare is the part of the threads' time in the section that goes into waiting for one another here; 0 where that is little.
+	CostShare   float64  `json:"cost_share,omitempty"`
+	CostTime    float64  `json:"cost_time,omitempty"` // the same in clock units, all threads together
+	Beta        float64  `json:"beta"`
+	P           float64  `json:"p"`        // of the partial F test, smallest over instances
+	PFamily     float64  `json:"p_family"` // guarded for the number of clusters and instances tried
+	R2          Interval `json:"r2"`       // part of the variance in time that its cluster explains
+	Correlation float64  `json:"correlation"`
 	// Stability is how often it is found again with other data, the smaller of two figures: with one thread left out, and with
 	// the instances drawn anew.
 	Stability       float64 `json:"stability"`

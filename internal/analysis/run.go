@@ -60,8 +60,10 @@ func Run(src profile.Source, opt Options) (*Result, error) {
 			res.Serial = append(res.Serial, sec)
 		} else {
 			res.Sections = append(res.Sections, sec)
+			res.Whole.ContendedShare += ratio(sec.ContendedTime, res.Whole.RunTime*float64(max(res.Whole.Width, s.max)))
 		}
 	}
+	res.Whole.ContendedShare = min(res.Whole.ContendedShare, 1)
 	sortSections(res)
 	res.Costs = r.costs(sums)
 	res.Effort = r.effort(res.Whole.Width)
@@ -86,7 +88,7 @@ func (r *runner) summaries() ([]*summary, error) {
 
 func sortSections(res *Result) {
 	slices.SortStableFunc(res.Sections, func(a, b Section) int {
-		return cmp.Or(cmp.Compare(b.LostTime, a.LostTime), cmp.Compare(a.ID, b.ID))
+		return cmp.Or(cmp.Compare(b.LostTime+b.ContendedTime, a.LostTime+a.ContendedTime), cmp.Compare(a.ID, b.ID))
 	})
 	slices.SortStableFunc(res.Serial, func(a, b Section) int {
 		return cmp.Or(cmp.Compare(b.Time, a.Time), cmp.Compare(a.ID, b.ID))
@@ -128,6 +130,9 @@ func (r *runner) section(s *summary, whole *Whole) (Section, error) {
 		if err := r.evenTasks(&sec); err != nil {
 			return sec, err
 		}
+	}
+	if err := r.contend(&sec, s, whole); err != nil {
+		return sec, err
 	}
 	sec.Verdicts = sectionVerdicts(r.meta, &sec, r.opt)
 	r.sampledVerdicts(&sec)

@@ -51,8 +51,14 @@ type layer int
 // The layers; those from 0 on are rows of runtimeRows.
 const (
 	layerOwn     layer = -1 // the program
-	layerLibrary layer = -2 // a library, which works for whoever calls it
+	layerLibrary layer = -2 // the language's library or the system's, which works for whoever calls it
+	layerForeign layer = -3 // any other library: work of its own, if a runtime calls it
 )
+
+// baseLibraries are the starts of names of libraries that runtimes are built on.
+func baseLibraries() []string {
+	return []string{"libc.", "libc-", "libm.", "libm-", "libmvec", "libdl", "librt.", "libpthread", "ld-", "libgcc_s", "libstdc++", "libc++", "libatomic", "libhwloc", "["}
+}
 
 // runtimes tells the levels of call paths apart.
 type runtimes struct {
@@ -76,10 +82,13 @@ func (r *runtimes) image(file string) layer {
 			return layer(i)
 		}
 	}
-	if profile.LibraryImage(file) {
+	switch {
+	case !profile.LibraryImage(file):
+		return layerOwn
+	case startsWith(path.Base(file), baseLibraries()):
 		return layerLibrary
 	}
-	return layerOwn
+	return layerForeign
 }
 
 func (r *runtimes) function(name string) layer {
@@ -109,15 +118,16 @@ func startsWith(s string, list []string) bool {
 
 // codeSite is the program's own code in which a sample was taken, or for which a runtime worked.
 type codeSite struct {
-	node  profile.NodeID // None if there is none in the path
+	node  profile.NodeID // None if there is none in the path; then that of a library which worked on its own, if there is one
 	frame int            // of the node's inlined frames, the innermost one that is the program's
 	layer layer          // a row if a runtime's own code ran, else layerOwn
 }
 
 // site walks a call path from its innermost frame outwards to the first that is the program's own. If it meets code of a
-// runtime before, that was at work.
+// runtime before, that was at work; unless the runtime called another library (a thread of that library's, or a body of its regions): then that was.
 func (r *runtimes) site(p profile.PathID) codeSite {
 	s := codeSite{node: profile.None, layer: layerOwn}
+	foreign := false
 	for ; p >= 0; p = r.tab.Paths[p].Parent {
 		v := r.tab.Paths[p].Node
 		if v < 0 {
@@ -125,8 +135,10 @@ func (r *runtimes) site(p profile.PathID) codeSite {
 		}
 		for i, l := range r.layers(v) {
 			switch {
-			case l >= 0 && s.layer < 0:
+			case l >= 0 && s.layer < 0 && !foreign:
 				s.layer = l
+			case l == layerForeign && !foreign && s.layer < 0:
+				s.node, s.frame, foreign = v, i, true
 			case l == layerOwn:
 				s.node, s.frame = v, i
 				return s

@@ -24,7 +24,10 @@ func sectionVerdicts(m *profile.Meta, s *Section, opt Options) []Verdict {
 	say := func(code, severity, format string, args ...any) {
 		out = append(out, Verdict{code, severity, fmt.Sprintf(format, args...)})
 	}
-	granuleVerdict(s, m.ClockUnit, say)
+	if s.ContendedShare == 0 { // a piece of work is mostly waiting otherwise
+		granuleVerdict(s, m.ClockUnit, say)
+	}
+	contentionVerdict(s, say)
 	if s.Balanced {
 		taskVerdict(s, m.ClockUnit, say)
 		say("balanced", SeverityInfo, "The section is balanced, or too small to matter: imbalance %s, %s of the run is lost in it.",
@@ -42,9 +45,6 @@ func sectionVerdicts(m *profile.Meta, s *Section, opt Options) []Verdict {
 	if m.CountLabel == profile.Sampled && s.samples > 0 && s.samples < fewSamples {
 		say("few-samples", SeverityWarn, "There are %.1f samples for a thread and instance: too few to compare threads. Let the program run longer, or sample more often.", s.samples)
 	}
-	if s.LockShare > muchWaiting {
-		say("lock-dominates", SeverityWarn, "%s of the threads' time here is spent blocked on locks.", unit.Percent(s.LockShare))
-	}
 	if s.OffCPUShare > muchWaiting {
 		say("off-cpu-dominates", SeverityWarn, "%s of the threads' time here is spent off the processor: run with no more threads than cores.", unit.Percent(s.OffCPUShare))
 	}
@@ -58,6 +58,16 @@ func sectionVerdicts(m *profile.Meta, s *Section, opt Options) []Verdict {
 	}
 	explanationVerdict(s, opt, say)
 	return out
+}
+
+// contentionVerdict says how much of their time the threads keep one another waiting.
+func contentionVerdict(s *Section, say func(code, severity, format string, args ...any)) {
+	switch {
+	case s.LockShare > muchWaiting:
+		say("lock-dominates", SeverityWarn, "%s of the threads' time here is spent blocked on locks.", unit.Percent(s.LockShare))
+	case s.ContendedShare > 0:
+		say("contended", SeverityWarn, "The threads keep one another waiting for %s of their time here.", unit.Percent(s.ContendedShare))
+	}
 }
 
 // loneShare is the share of a section's work from which the thread that does it works alone.

@@ -221,16 +221,6 @@ func (f *File) CodeAddr(off uint64) (addr uint64, ok bool) {
 	return 0, false
 }
 
-// Contains reports whether a link-time address lies in a loaded segment.
-func (f *File) Contains(addr uint64) bool {
-	for _, s := range f.Segments {
-		if addr >= s.Addr && addr-s.Addr < s.MemSize {
-			return true
-		}
-	}
-	return false
-}
-
 // ReadAddr reads loaded bytes at a link-time address; fewer at the segment's end.
 func (f *File) ReadAddr(addr uint64, n int) []byte {
 	for _, p := range f.elf.Progs {

@@ -140,7 +140,7 @@ func TestHeaderFacts(t *testing.T) {
 		t.Errorf("build id %q, type %v, interpreter %q", f.BuildID, f.Type, f.Interp)
 	}
 	s, ok := f.Find("main")
-	if !ok || s.Kind != SymFunc || s.Size == 0 || !f.Contains(s.Addr) || f.Contains(1) {
+	if !ok || s.Kind != SymFunc || s.Size == 0 || len(f.ReadAddr(1, 1)) != 0 {
 		t.Errorf("main: %+v", s)
 	}
 	if b := f.ReadAddr(s.Addr, 4); len(b) != 4 {

@@ -1,11 +1,6 @@
 package graph
 
-import (
-	"maps"
-	"slices"
-)
-
-func sortedKeys(m map[int32]bool) []int32 { return slices.Sorted(maps.Keys(m)) }
+import "slices"
 
 // flow is a plain graph in adjacency lists with a virtual root, node n, that leads to the roots.
 type flow struct {
@@ -20,33 +15,6 @@ func newFlow(n int) *flow {
 func (f *flow) add(u, v int32) {
 	f.succ[u] = append(f.succ[u], v)
 	f.pred[v] = append(f.pred[v], u)
-}
-
-// postorder returns the nodes in the order in which a depth-first walk from the virtual root leaves them.
-func (f *flow) postorder() []int32 {
-	order := make([]int32, 0, f.n+1)
-	seen := make([]bool, f.n+1)
-	type frame struct {
-		v    int32
-		next int
-	}
-	stack := []frame{{v: int32(f.n)}}
-	seen[f.n] = true
-	for len(stack) > 0 {
-		top := &stack[len(stack)-1]
-		if top.next == len(f.succ[top.v]) {
-			order = append(order, top.v)
-			stack = stack[:len(stack)-1]
-			continue
-		}
-		w := f.succ[top.v][top.next]
-		top.next++
-		if !seen[w] {
-			seen[w] = true
-			stack = append(stack, frame{v: w})
-		}
-	}
-	return order
 }
 
 // rootAll makes every node reachable: nodes without predecessors become roots, then the smallest
@@ -92,54 +60,13 @@ func (f *flow) mark(v int32, seen []bool) {
 
 // domTree answers which nodes dominate which, by intervals of a walk of the dominator tree.
 type domTree struct {
-	idom        []int32 // the virtual root dominates itself
+	idom        []int32 // None for the virtual root
 	enter, exit []int32
 }
 
-// dominators computes immediate dominators by iteration over reverse postorder (Cooper,
-// Harvey, Kennedy).
+// dominators computes the dominator tree from the virtual root.
 func (f *flow) dominators() *domTree {
-	post := f.postorder()
-	rank := make([]int32, f.n+1)
-	for i, v := range post {
-		rank[v] = int32(i)
-	}
-	idom := make([]int32, f.n+1)
-	for i := range idom {
-		idom[i] = None
-	}
-	idom[f.n] = int32(f.n)
-	for changed := true; changed; {
-		changed = false
-		for _, v := range slices.Backward(post[:len(post)-1]) {
-			if d := f.meet(v, idom, rank); d != idom[v] {
-				idom[v], changed = d, true
-			}
-		}
-	}
-	return newDomTree(idom)
-}
-
-// meet returns the nearest common dominator of v's predecessors that are known so far.
-func (f *flow) meet(v int32, idom, rank []int32) int32 {
-	d := int32(None)
-	for _, p := range f.pred[v] {
-		switch {
-		case idom[p] == None:
-		case d == None:
-			d = p
-		default:
-			for d != p {
-				for rank[d] < rank[p] {
-					d = idom[d]
-				}
-				for rank[p] < rank[d] {
-					p = idom[p]
-				}
-			}
-		}
-	}
-	return d
+	return newDomTree(idoms(int32(f.n+1), int32(f.n), f.succ, f.pred))
 }
 
 func newDomTree(idom []int32) *domTree {
@@ -171,4 +98,86 @@ func newDomTree(idom []int32) *domTree {
 // dominates reports whether every way to b passes a; a node dominates itself.
 func (t *domTree) dominates(a, b int32) bool {
 	return t.enter[a] <= t.enter[b] && t.enter[b] <= t.exit[a]
+}
+
+// idoms computes immediate dominators by iteration over reverse postorder (Cooper, Harvey, Kennedy); None for the
+// root and for what it does not reach.
+func idoms(n, root int32, succ, pred [][]int32) []int32 {
+	order, rank := reversePostorder(n, root, succ)
+	idom := make([]int32, n)
+	for i := range idom {
+		idom[i] = None
+	}
+	if n == 0 {
+		return idom
+	}
+	idom[root] = root
+	for changed := true; changed; {
+		changed = false
+		for _, v := range order[1:] {
+			best := int32(None)
+			for _, u := range pred[v] {
+				if idom[u] != None {
+					best = meet(u, best, idom, rank)
+				}
+			}
+			if best != idom[v] {
+				idom[v], changed = best, true
+			}
+		}
+	}
+	idom[root] = None
+	return idom
+}
+
+func meet(a, b int32, idom, rank []int32) int32 {
+	if b == None {
+		return a
+	}
+	for a != b {
+		for rank[a] > rank[b] {
+			a = idom[a]
+		}
+		for rank[b] > rank[a] {
+			b = idom[b]
+		}
+	}
+	return a
+}
+
+func reversePostorder(n, root int32, succ [][]int32) (order, rank []int32) {
+	type frame struct{ v, next int32 }
+	seen, rank := make([]bool, n), make([]int32, n)
+	if n == 0 {
+		return nil, rank
+	}
+	stack := []frame{{root, 0}}
+	seen[root] = true
+	for len(stack) > 0 {
+		f := &stack[len(stack)-1]
+		if int(f.next) < len(succ[f.v]) {
+			w := succ[f.v][f.next]
+			f.next++
+			if !seen[w] {
+				seen[w] = true
+				stack = append(stack, frame{w, 0})
+			}
+			continue
+		}
+		order = append(order, f.v)
+		stack = stack[:len(stack)-1]
+	}
+	slices.Reverse(order)
+	for i, v := range order {
+		rank[v] = int32(i)
+	}
+	return order, rank
+}
+
+// Above reports whether a stands on b's chain in a tree of dominators, or is b.
+func Above(a, b int32, tree []int32) bool {
+	for b != None && b != a {
+		b = tree[b]
+	}
+	return b == a
 }

@@ -3,6 +3,11 @@
 // set of edges. It knows no profile and no program, and imports the standard library only.
 package graph
 
+import (
+	"maps"
+	"slices"
+)
+
 // None stands for no node.
 const None = -1
 
@@ -88,7 +93,7 @@ func (g *Graph) Leaders(set []int32, back []bool) []int32 {
 			found[v] = true
 		}
 	}
-	return sortedKeys(found)
+	return slices.Sorted(maps.Keys(found))
 }
 
 func (g *Graph) entered(v int32, in map[int32]bool, back []bool) bool {

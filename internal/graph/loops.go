@@ -108,7 +108,8 @@ func (f *flow) components() []int32 {
 		comp[i] = None
 	}
 	next := int32(0)
-	for _, v := range slices.Backward(f.postorder()) {
+	order, _ := reversePostorder(int32(f.n+1), int32(f.n), f.succ)
+	for _, v := range order {
 		if comp[v] != None {
 			continue
 		}
@@ -188,9 +189,6 @@ func (s *Structure) claim(v, id int32) int32 {
 	s.loops[l].outer = id
 	return s.loops[l].header
 }
-
-// InLoop reports whether v lies in a loop.
-func (s *Structure) InLoop(v int32) bool { return s.inner[v] != None }
 
 // LoopTest reports whether v decides over another iteration of a loop: it lies in the loop, and has both a
 // way that stays in it and a way that leaves it.

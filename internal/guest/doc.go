@@ -51,7 +51,7 @@
 //   - Duplicate its standard error to a descriptor with close-on-exec before New (os.Stderr too):
 //     many programs close descriptor 2 at exit. Keep the old os.Stderr alive, or the
 //     garbage collector closes it. All descriptors with close-on-exec that are open
-//     at New are lime's, and the guest cannot touch them; later ones go through Protect.
+//     at New are lime's, and the guest cannot touch them.
 //   - Forward signals: signal.Notify for RelayedSignals, each to PostSignal.
 //   - Give the engine Mapping as its lookup.
 //

@@ -142,9 +142,6 @@ func (f *fdTable) protectedRanges() (out [][2]int) {
 	return out
 }
 
-// Protect says that a descriptor is lime's; the answer is where it now is.
-func (p *Process) Protect(fd int) int { return p.files.protect(fd) }
-
 func kindOf(st *unix.Stat_t) fdKind {
 	switch st.Mode & unix.S_IFMT {
 	case unix.S_IFREG, unix.S_IFDIR, unix.S_IFBLK, unix.S_IFLNK:

@@ -36,7 +36,6 @@ type futexWaiter struct {
 	t      *Thread
 	bitset uint32
 	key    futexKey
-	pi     bool
 }
 
 // futexTable holds the queues, each first in, first out.
@@ -289,7 +288,7 @@ func futexDoLockPI(c *call, k futexKey, private bool) int64 {
 		return errRes(errno)
 	}
 	c.p.mem.store32(c.a[0], v|futexWaiters)
-	w := &futexWaiter{t: c.t, bitset: futexMatchAny, key: k, pi: true}
+	w := &futexWaiter{t: c.t, bitset: futexMatchAny, key: k}
 	r = c.waitFutex(w, end, false, true)
 	c.t.block.onSignal = restartNoInt
 	return r

@@ -93,8 +93,6 @@ const NoDeadline = unit.Nanos(1<<63 - 1)
 // ThreadWait is one row of the answer to "who waits where" (deadlock report).
 type ThreadWait struct {
 	Thread *Thread
-	PC     uint64 // after the system call instruction
-	Caller uint64 // best guess of the return address on the stack, 0 if unknown
 	Wait   Wait
 	Text   string // "futex 0x7f.. (value 2)", "read fd 0 (pipe)", ...
 }

@@ -221,9 +221,6 @@ func (p *Process) Status() Status { return p.status }
 // Exec is the request behind the outcome Replace.
 func (p *Process) Exec() *ExecRequest { return p.exec }
 
-// Executable says that guest code may run at pc.
-func (p *Process) Executable(pc uint64) bool { return p.mem.can(pc, 1, unix.PROT_EXEC) }
-
 // Readable is the part of [lo, lo+n) from lo on that may be read (code to be decoded, stacks).
 func (p *Process) Readable(lo, n uint64) []byte {
 	end := lo

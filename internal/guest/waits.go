@@ -13,7 +13,7 @@ func (p *Process) Waits() []ThreadWait {
 		if b == nil || b.cause != causeNone {
 			continue
 		}
-		out = append(out, ThreadWait{Thread: t, PC: t.Ctx.RIP, Caller: p.caller(t), Wait: b.wait, Text: p.waitText(b.wait)})
+		out = append(out, ThreadWait{Thread: t, Wait: b.wait, Text: p.waitText(b.wait)})
 	}
 	return out
 }
@@ -41,40 +41,4 @@ func (p *Process) waitText(w Wait) string {
 		return w.Syscall + " for any child process"
 	}
 	return fmt.Sprintf("%s in %s", waitNames[w.Kind], w.Syscall)
-}
-
-// caller is the first word on t's stack that looks like a return address: it
-// points behind a call instruction in executable memory.
-func (p *Process) caller(t *Thread) uint64 {
-	const words = 64
-	for i := range uint64(words) {
-		v, ok := p.mem.load64(t.Ctx.GPR[rsp] + 8*i)
-		if !ok {
-			break
-		}
-		if p.afterCall(v) {
-			return v
-		}
-	}
-	return 0
-}
-
-// afterCall says that a call instruction ends at a: e8 rel32, or ff /2.
-func (p *Process) afterCall(a uint64) bool {
-	if a < pageSize || !p.Executable(a) || !p.Executable(a-7) {
-		return false
-	}
-	b := p.Readable(a-7, 7)
-	if len(b) < 7 {
-		return false
-	}
-	if b[2] == 0xe8 {
-		return true
-	}
-	for _, n := range []int{2, 3, 4, 6, 7} {
-		if b[7-n] == 0xff && b[7-n+1]>>3&7 == 2 {
-			return true
-		}
-	}
-	return false
 }

@@ -203,3 +203,28 @@ func TestRegions(t *testing.T) {
 		}
 	}
 }
+
+// TestDeepSharing: code that is shared at more depths than are split is still in some region.
+func TestDeepSharing(t *testing.T) {
+	tab := &profile.Tables{Nodes: make([]profile.Node, 2*maxRounds+2)}
+	edge := func(from, to int, kind profile.EdgeKind) {
+		tab.Edges = append(tab.Edges, profile.Edge{From: profile.NodeID(from), To: profile.NodeID(to), Kind: kind})
+	}
+	const f, g, shared = 0, 1, 2 // two functions that jump into one chain, the first at every link
+	edge(g, shared, profile.EdgeJump)
+	for v := shared; v < len(tab.Nodes); v++ {
+		edge(f, v, profile.EdgeJumpInd)
+		if v > shared {
+			edge(v-1, v, profile.EdgeFall)
+		}
+	}
+	reg := newRegions(tab)
+	for v := range maxRounds {
+		if reg.group[v] < 0 {
+			t.Errorf("node %d belongs to no region", v)
+		}
+	}
+	if len(reg.sites[reg.group[shared]]) != 2 {
+		t.Errorf("the shared chain is entered at %v, want two sites", reg.sites[reg.group[shared]])
+	}
+}

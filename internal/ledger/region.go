@@ -41,11 +41,9 @@ func newRegions(tab *profile.Tables) *regions {
 			c.entry[e.To] = true
 		}
 	}
-	for range maxRounds {
-		c.label()
-		if !c.split() {
-			break
-		}
+	c.label()
+	for round := 0; round < maxRounds && c.split(); round++ {
+		c.label() // also after the last round: an entry without an owner belongs to no group
 	}
 	return c.groups()
 }

@@ -59,6 +59,7 @@ type Options struct {
 	Pages     int    // of each ring buffer at most, a power of two; 0 = 1024. It has as many of them as the limit allows
 	OnExec    bool   // start at the next exec
 	Leader    bool   // this event also delivers comm, mmap, task and switch records
+	Execs     bool   // this event also delivers comm records, and each of them is notified at once (Notify)
 	Period    uint64 // sample every so many events instead of by frequency
 }
 
@@ -131,6 +132,10 @@ func attrOf(o Options) unix.PerfEventAttr {
 	}
 	if o.Leader {
 		a.Bits |= unix.PerfBitMmap | unix.PerfBitMmap2 | unix.PerfBitComm | unix.PerfBitCommExec | unix.PerfBitTask | unix.PerfBitContextSwitch
+	}
+	if o.Execs {
+		a.Bits |= unix.PerfBitComm | unix.PerfBitCommExec
+		a.Wakeup = 1
 	}
 	if o.Layout.Addr {
 		a.Sample_type |= unix.PERF_SAMPLE_ADDR
@@ -250,9 +255,6 @@ func (s *Session) EventName(id uint64) string { return s.ids[id] }
 // Enable starts all events.
 func (s *Session) Enable() error { return s.control(unix.PERF_EVENT_IOC_ENABLE) }
 
-// Disable stops all events.
-func (s *Session) Disable() error { return s.control(unix.PERF_EVENT_IOC_DISABLE) }
-
 func (s *Session) control(req uint) error {
 	fds := slices.Clone(s.fds)
 	for _, r := range s.rings {
@@ -266,7 +268,7 @@ func (s *Session) control(req uint) error {
 	return nil
 }
 
-// Notify sends to ch, if there is room in it, whenever a ring is half full or its threads are gone, until the session is closed.
+// Notify sends to ch, if there is room in it, whenever a ring is half full (with Options.Execs, whenever there is a record) or its threads are gone, until the session is closed.
 // It blocks no thread of the operating system meanwhile, as poll(2) would: the Go scheduler watches those.
 func (s *Session) Notify(ch chan<- struct{}) {
 	for _, r := range s.rings {

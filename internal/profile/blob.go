@@ -19,13 +19,14 @@ const (
 const (
 	maxPayload = 1 << 30 // bytes of an unpacked blob
 	maxDeflate = 1032    // deflate makes nothing smaller than this ratio
-	packFrom   = 64      // shorter payloads are stored as they are
+	packFrom   = 256     // shorter payloads are stored as they are
 )
 
 // packer packs payloads, one after the other.
 type packer struct {
-	w   *zlib.Writer
-	buf bytes.Buffer
+	w       *zlib.Writer
+	buf     bytes.Buffer
+	payload []byte // of the blob at hand
 }
 
 // pack returns the blob of a payload; nil for an empty one.

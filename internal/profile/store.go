@@ -91,10 +91,7 @@ func (in *inserter) insertMany(table string, n int, args []any) error {
 // insertRows inserts rows whose ids count up from first.
 func insertRows[Row any](in *inserter, spec rowSpec[Row], first int, rows []Row) error {
 	for len(rows) > 0 {
-		n := 1
-		if len(rows) >= rowsAtOnce {
-			n = rowsAtOnce
-		}
+		n := atOnce(len(rows))
 		if err := insertBatch(in, spec, first, rows[:n]); err != nil {
 			return err
 		}
@@ -105,6 +102,14 @@ func insertRows[Row any](in *inserter, spec rowSpec[Row], first int, rows []Row)
 
 // rowsAtOnce is how many rows one statement inserts, if there are as many: running a statement costs more than a row.
 const rowsAtOnce = 32
+
+// atOnce is how many of the rows that are left the next statement inserts.
+func atOnce(left int) int {
+	if left >= rowsAtOnce {
+		return rowsAtOnce
+	}
+	return 1
+}
 
 func insertRow[Row any](in *inserter, spec rowSpec[Row], id int, r *Row) error {
 	return insertBatch(in, spec, id, []Row{*r})
@@ -204,21 +209,36 @@ func (in *inserter) insertTables(t *Tables, at extent) error {
 	return nil
 }
 
-// insertInstance packs and inserts an instance.
-func (in *inserter) insertInstance(p *packer, id int, x *Instance) error {
+// insertInstances packs and inserts instances whose ids count up from first.
+func (in *inserter) insertInstances(p *packer, first int, list []*Instance) error {
+	for len(list) > 0 {
+		n := atOnce(len(list))
+		in.args = in.args[:0]
+		for i, x := range list[:n] {
+			in.args = p.appendInstance(in.args, first+i, x)
+		}
+		if err := in.insertMany("instance", n, in.args); err != nil {
+			return fmt.Errorf("instance %d to %d: %w", first, first+n-1, err)
+		}
+		first, list = first+n, list[n:]
+	}
+	return nil
+}
+
+// appendInstance appends the columns of an instance.
+func (p *packer) appendInstance(args []any, id int, x *Instance) []any {
 	longest, work := x.longest(), uint64(0)
 	for i := range x.Parts {
 		work += x.Parts[i].Time()
 	}
-	args := []any{int64(id), int64(x.Section), int64(x.Seq), int64(len(x.Parts)), int64(longest), int64(work)}
-	args = append(args, p.pack(appendParts(nil, x.Parts)))
+	args = append(args, int64(id), int64(x.Section), int64(x.Seq), int64(len(x.Parts)), int64(longest), int64(work))
+	p.payload = appendParts(p.payload[:0], x.Parts)
+	args = append(args, p.pack(p.payload))
 	for _, m := range x.matrices() {
-		args = append(args, p.pack(appendMatrix(nil, *m)))
+		p.payload = appendMatrix(p.payload[:0], *m)
+		args = append(args, p.pack(p.payload))
 	}
-	if err := in.insert("instance", args...); err != nil {
-		return fmt.Errorf("instance %d: %w", id, err)
-	}
-	return nil
+	return args
 }
 
 func (in *Instance) longest() (t uint64) {

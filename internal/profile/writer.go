@@ -267,10 +267,8 @@ func (w *Writer) commit(b *batch) error {
 			return fmt.Errorf("event %d: %w", id, err)
 		}
 	}
-	for i, x := range b.instances {
-		if err := in.insertInstance(&w.pack, b.first+i, x); err != nil {
-			return err
-		}
+	if err := in.insertInstances(&w.pack, b.first, b.instances); err != nil {
+		return err
 	}
 	if b.meta != nil {
 		if err := in.insertMeta(b.meta); err != nil {

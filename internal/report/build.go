@@ -66,7 +66,7 @@ func whole(w *analysis.Whole) Whole {
 		Width: w.Width, UsefulTime: w.UsefulTime, ParallelEfficiency: w.ParallelEfficiency,
 		LoadBalance: w.LoadBalance, CommunicationEfficiency: w.CommunicationEfficiency,
 		SerialShare: w.SerialShare, LostTime: w.LostTime, LostShare: w.LostShare,
-		LockShare: w.LockShare, OffCPUShare: w.OffCPUShare,
+		LockShare: w.LockShare, OffCPUShare: w.OffCPUShare, ContendedShare: w.ContendedShare,
 	}
 }
 
@@ -111,7 +111,7 @@ func (b *builder) section(s *analysis.Section) Section {
 		Imbalance: s.Imbalance, LostShare: s.LostShare, LostTime: s.LostTime,
 		Instances: s.InstanceCount, Team: Team{s.ThreadsMin, s.ThreadsMax}, Analysed: s.AnalysedCount,
 		Time: s.Time, TimeToWin: s.TimeToWin, WinShare: s.WinShare, Speedup: s.Speedup,
-		IdleShare: s.IdleShare, Balanced: s.Balanced, Worst: worst(&s.Worst), Course: course(&s.Course),
+		IdleShare: s.IdleShare, Contended: s.ContendedShare, Balanced: s.Balanced, Worst: worst(&s.Worst), Course: course(&s.Course),
 		Exact: s.HasLedger, R2: interval(s.Explained), Events: eventStats(&s.Events),
 		Verdicts: verdicts(s.Verdicts), Causes: []Cause{},
 	}
@@ -199,8 +199,12 @@ func (b *builder) cause(c *analysis.Cause) Cause {
 		TimeToWin: c.TimeToWin, WinShare: c.WinShare, Sentence: c.Sentence, Seq: c.Seq,
 		Summed: c.Summed, CountTime: c.CountTime,
 	}
-	if c.Share != nil {
+	out.CostShare = c.CostShare
+	switch {
+	case c.Share != nil:
 		out.Share, out.ShareKind = *c.Share, "ledger"
+	case c.CostShare > 0 && c.R2.Value == 0:
+		out.Share, out.ShareKind = c.CostShare, "time"
 	}
 	if c.ShareInterval != nil {
 		v := interval(*c.ShareInterval)

@@ -60,6 +60,7 @@ type Whole struct {
 	LostShare               float64 `json:"lost_share"`   // of width * run time
 	LockShare               float64 `json:"lock_share"`
 	OffCPUShare             float64 `json:"off_cpu_share"`
+	ContendedShare          float64 `json:"contended_share"` // of width * run time: threads that kept one another waiting within sections
 }
 
 // Verdict is a judgement on the data, with a stable code.
@@ -112,6 +113,7 @@ type Section struct {
 	Speedup   float64      `json:"speedup_if_balanced"`
 	Balanced  bool         `json:"balanced"` // too little to win: no causes were looked for
 	IdleShare float64      `json:"idle_share"`
+	Contended float64      `json:"contended_share"` // of the threads' time: they keep one another waiting
 	Tasks     *Tasks       `json:"tasks,omitempty"`
 	Granule   *Granule     `json:"granule,omitempty"`
 	Threads   []ThreadTime `json:"threads"` // totals over the instances
@@ -260,7 +262,8 @@ type Cause struct {
 	Against         string          `json:"against,omitempty"` // data of the other side of the sharing
 	Score           float64         `json:"score"`
 	Share           float64         `json:"share"`
-	ShareKind       string          `json:"share_kind"`               // "ledger" (exact) or "r2" (of the variance)
+	ShareKind       string          `json:"share_kind"`               // "ledger" (exact), "r2" (of the variance) or "time" (of the threads' time in the section, which all of them pay)
+	CostShare       float64         `json:"cost_share,omitempty"`     // of the threads' time in the section: they keep one another waiting here
 	ShareInterval   *Interval       `json:"share_interval,omitempty"` // of the ledger's, over the instances
 	R2              Interval        `json:"r2"`
 	Beta            float64         `json:"beta"`

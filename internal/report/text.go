@@ -65,7 +65,7 @@ func shown(r *Report, o TextOptions) []Section {
 }
 
 func worthTelling(s *Section, index int) bool {
-	return index == 0 || !s.Balanced && s.LostShare >= 0.005
+	return index == 0 || !s.Balanced && s.LostShare >= 0.005 || s.Contended > 0
 }
 
 func (p *printer) header(r *Report) {
@@ -82,6 +82,10 @@ func (p *printer) header(r *Report) {
 		{"Parallel efficiency", unit.Percent(r.Whole.ParallelEfficiency)},
 		{"Load balance", unit.Percent(r.Whole.LoadBalance)},
 		{"Serial share", unit.Percent(r.Whole.SerialShare)},
+	}
+	if r.Whole.ContendedShare >= 0.01 {
+		left = append(left, [2]string{"Waiting for one another", unit.Percent(r.Whole.ContendedShare) + " of the run"})
+		right = append(right, [2]string{})
 	}
 	for i := range left {
 		p.line("%s%s  %s%s", fit(left[i][0], 27), p.st.bold(fit(left[i][1], 20)), fit(right[i][0], 21), p.st.bold(right[i][1]))

@@ -170,6 +170,9 @@ func (p *printer) cause(r *Report, s *Section, c *Cause, again bool) {
 func (p *printer) causeHead(c *Cause) {
 	left := fmt.Sprintf("Cause %d: %s at ", c.Rank, clean(c.Title))
 	right := fmt.Sprintf("score %s, %s", scoreWords(c.Score), shareWords(c))
+	if c.CostShare > 0 {
+		right = "all threads: " + unit.Percent(c.CostShare)
+	}
 	room := Width - columns(left) - columns(right) - 2
 	room = max(room, 12)
 	place := fit(cutPlace(clean(c.Place.String()), room), room)
@@ -205,8 +208,11 @@ func (c *Cause) shareSpan() string {
 }
 
 func toWin(r *Report, c *Cause) string {
-	return fmt.Sprintf("up to %s, %s of the run time, if it were even among the threads.",
-		r.Program.Quantity(c.TimeToWin), unit.Percent(c.WinShare))
+	how := "if it were even among the threads"
+	if c.CostShare > 0 {
+		how = "if nobody had to wait here"
+	}
+	return fmt.Sprintf("up to %s, %s of the run time, %s.", r.Program.Quantity(c.TimeToWin), unit.Percent(c.WinShare), how)
 }
 
 // source prints the source lines, the cause's marked.

@@ -69,6 +69,9 @@ func sectionWords(r *Report, s *Section) string {
 		kind = s.Kind
 	}
 	out := fmt.Sprintf("Ends at %s; %s of %s; imbalance %s.", kind, countOf(s.Instances, "instance"), teamWords(s), unit.Percent(s.Imbalance))
+	if s.Balanced && len(s.Causes) > 0 {
+		return out + " Its threads arrive together."
+	}
 	if s.Balanced {
 		return out + " It is balanced: nothing here needs an explanation."
 	}

@@ -1,6 +1,7 @@
 package resolve
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -9,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"lime/internal/binfile"
 	"lime/internal/profile"
@@ -255,6 +257,42 @@ func TestSourceElsewhere(t *testing.T) {
 				t.Errorf("notes %v", p.Meta().Notes)
 			}
 		})
+	}
+}
+
+// A source is held to the program that was built from it, and not to the libraries beside it.
+func TestSourceNewer(t *testing.T) {
+	dir := t.TempDir()
+	exe := program(t, dir, "-g")
+	text, err := os.ReadFile(exe)
+	if err != nil {
+		t.Fatal(err)
+	}
+	built := time.Now()
+	library := filepath.Join(dir, "libold.so")
+	if err := errors.Join(os.WriteFile(library, text, 0o666), os.Chtimes(library, built.AddDate(-9, 0, 0), built.AddDate(-9, 0, 0)), os.Chtimes(exe, built, built)); err != nil {
+		t.Fatal(err)
+	}
+	const far = 1 << 40
+	for _, c := range []struct {
+		written time.Time
+		want    []string
+	}{{built.AddDate(-1, 0, 0), nil}, {built.AddDate(0, 0, 1), []string{NoteSourceNewer}}} {
+		if err := os.Chtimes(filepath.Join(dir, "lu.c"), c.written, c.written); err != nil {
+			t.Fatal(err)
+		}
+		p := profileOf(t, exe)
+		tab := p.Tables()
+		tab.Images = append([]profile.Image{{Path: library, Base: far, Lo: far, Hi: far + 1<<20}}, tab.Images...)
+		for i := range tab.Nodes {
+			tab.Nodes[i].Image = 1
+		}
+		old := tab.Nodes[0].Addr - bias + far
+		p.AddNode(profile.Node{Image: 0, Function: profile.None, Addr: old, LastAddr: old})
+		Tables(p.Meta(), tab, Options{})
+		if got := codes(p.Meta()); !slices.Equal(got, c.want) {
+			t.Errorf("a source written %v after the program: notes %v, want %v", c.written.Sub(built), p.Meta().Notes, c.want)
+		}
 	}
 }
 

@@ -20,7 +20,7 @@ const (
 
 // sources stores the text of all lines that frames name, with their context.
 func (r *resolver) sources() {
-	wanted := r.wantedLines()
+	wanted, built := r.wantedLines(), r.builtOf()
 	finder := newFinder(r)
 	var missing []string
 	for id := range r.t.Files {
@@ -36,7 +36,7 @@ func (r *resolver) sources() {
 			}
 			continue
 		}
-		r.readSource(f, path, lines, finder.built)
+		r.readSource(f, path, lines, built[profile.FileID(id)])
 	}
 	if len(missing) > 0 {
 		r.note(NoteNoSource, examples(missing), uint64(len(missing)))
@@ -78,6 +78,32 @@ func (r *resolver) wantedLines() map[profile.FileID]map[int32]bool {
 		add(r.t.Sections[i].Frames, r.t.Sections[i].Starts)
 	}
 	return wanted
+}
+
+// builtOf says when the newest program or library was built that has code of a file, by file.
+func (r *resolver) builtOf() map[profile.FileID]time.Time {
+	times := make([]time.Time, len(r.images))
+	for i := range r.images {
+		if r.images[i].bin == nil {
+			continue
+		}
+		if st, err := os.Stat(r.t.Images[i].Path); err == nil {
+			times[i] = st.ModTime()
+		}
+	}
+	built := map[profile.FileID]time.Time{}
+	for i := range r.t.Nodes {
+		n := &r.t.Nodes[i]
+		if n.Image < 0 || int(n.Image) >= len(times) {
+			continue
+		}
+		for _, f := range n.Frames {
+			if f.File != profile.None && times[n.Image].After(built[f.File]) {
+				built[f.File] = times[n.Image]
+			}
+		}
+	}
+	return built
 }
 
 func (r *resolver) context() int32 {
@@ -158,8 +184,7 @@ func (l *limited) Read(p []byte) (int, error) {
 
 // finder finds source files that are not where the debug information says.
 type finder struct {
-	dirs  []string
-	built time.Time // of the program
+	dirs []string
 }
 
 func newFinder(r *resolver) *finder {
@@ -167,9 +192,6 @@ func newFinder(r *resolver) *finder {
 	for i := range r.images {
 		if r.images[i].bin == nil {
 			continue
-		}
-		if st, err := os.Stat(r.t.Images[i].Path); err == nil && f.built.IsZero() {
-			f.built = st.ModTime()
 		}
 		dir := filepath.Dir(r.t.Images[i].Path)
 		if !systemDir(dir) {

@@ -29,7 +29,7 @@ func (e *builtEpisode) dropKeepers() {
 	}
 	for i := range e.parts {
 		p := &e.parts[i]
-		p.carried = (i != e.releaser || e.dealt) && p.site.Place() != place && p.Time()*parentShare < most
+		p.dropped = (i != e.releaser || e.dealt) && p.site.Place() != place && p.Time()*parentShare < most
 	}
 }
 
@@ -39,7 +39,7 @@ func (r *Recogniser) dropLate(e *builtEpisode, p *release) {
 	last, again := r.openings[p.object]
 	for i := range e.parts {
 		if again && e.parts[i].Start < last {
-			e.parts[i].carried = true
+			e.parts[i].dropped = true
 		}
 		t := r.threads[e.parts[i].Thread]
 		t.opened, t.barrier = p.at, p.object
@@ -180,7 +180,7 @@ func (r *Recogniser) finishBuilt(e *builtEpisode) {
 		in.Place = e.joinPlace(in.Place)
 	}
 	for _, p := range e.parts {
-		if !p.carried {
+		if !p.dropped {
 			in.Parts = append(in.Parts, p)
 		}
 	}

@@ -45,7 +45,6 @@ func (r *Recogniser) await(t *thread, op *Op) {
 	g.begin = op.At
 	if g.parent == nil {
 		p := t.close(op.At, op.Site)
-		p.parent = true
 		g.parent = &p
 	}
 	t.awaits = g

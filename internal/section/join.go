@@ -125,7 +125,6 @@ func (r *Recogniser) joinBegin(t *thread, op *Op) {
 	g.begin = op.At
 	if g.parent == nil {
 		p := t.close(op.At, op.Site)
-		p.parent = true
 		g.parent = &p
 	}
 }

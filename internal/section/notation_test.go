@@ -24,12 +24,13 @@ var words = map[string]OpKind{
 	"arrive": OpArrive, "leave": OpLeave, "fork": OpFork, "member": OpMember, "memberend": OpMemberEnd,
 	"regionend": OpRegionEnd, "task": OpTask, "taskend": OpTaskEnd, "lull": OpLull, "lullend": OpLullEnd, "wait": OpWaitBegin, "go": OpWaitEnd, "release": OpRelease,
 	"count": OpCount, "countup": OpCountUp, "await": OpAwait, "awaited": OpAwaitEnd,
+	"pass": OpPass, "passed": OpPassEnd, "known": OpPassKnown,
 	"lock": OpLockBegin, "locked": OpLockEnd, "off": OpOff, "cut": OpCut, "idle": OpIdle,
 }
 
 // endsPiece are the operations that carry a handle.
 var endsPiece = map[OpKind]bool{
-	OpExit: true, OpCreate: true, OpCreated: true, OpJoinBegin: true, OpArrive: true, OpFork: true,
+	OpPass: true, OpPassEnd: true, OpExit: true, OpCreate: true, OpCreated: true, OpJoinBegin: true, OpArrive: true, OpFork: true,
 	OpCount: true, OpCountUp: true, OpAwait: true, OpMemberEnd: true, OpTaskEnd: true, OpWaitBegin: true, OpRelease: true, OpCut: true,
 }
 

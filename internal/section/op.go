@@ -41,6 +41,9 @@ const (
 	OpCountUp                 // says how often Object will be counted down (ends a piece)
 	OpAwait                   // will wait until all have counted Object down (ends a piece)
 	OpAwaitEnd                // they have
+	OpPass                    // comes to a place, Object, that may turn out to be a barrier (ends a piece)
+	OpPassEnd                 // goes on behind it (ends a piece)
+	OpPassKnown               // Object is a barrier: the last passages of all through it ended a section
 	opKinds
 )
 
@@ -86,13 +89,12 @@ type Op struct {
 	Other   ThreadID   // by kind
 	Woken   []ThreadID // OpRelease
 	Object  uint64     // barrier, region, futex, lock
-	Parties int
-	Built   bool // OpArrive: at a barrier that the program built itself
-	Untyped bool // OpWaitBegin: a bare futex, which may as well be a lock's
-	Final   bool // OpExit: it ends the program
-	Lock    bool // OpWaitEnd: if it ended no section it was a lock's
-	Loose   bool // OpExit: nobody can join the thread; it may have been counted down
-	Idle    bool // OpWaitEnd: if it ended no section it was for work to do
+	Built   bool       // OpArrive: at a barrier that the program built itself
+	Untyped bool       // OpWaitBegin: a bare futex, which may as well be a lock's
+	Final   bool       // OpExit: it ends the program
+	Lock    bool       // OpWaitEnd: if it ended no section it was a lock's
+	Loose   bool       // OpExit: nobody can join the thread; it may have been counted down
+	Idle    bool       // OpWaitEnd: if it ended no section it was for work to do
 	N       unit.Cycles
 	Site    Site
 	Span    any // the collector's handle of the piece that ends here
@@ -121,8 +123,7 @@ type Part struct {
 	Spans                  []any // pieces in order; a piece may belong to several nested instances
 	site                   Site
 	first                  bool // the thread's first part
-	parent                 bool // the thread that created the others of a join group
-	carried, nested        bool
+	dropped                bool // no part of its instance after all
 }
 
 // Time is the execution time of the part.

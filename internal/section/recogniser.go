@@ -18,12 +18,13 @@ type Recogniser struct {
 	regions    map[uint64]*region
 	cuts       map[uint64]*cutSeries
 	countdowns map[uint64]*countdown
-	loose      []*thread              // gone, and nobody will ask for them
-	levels     map[unit.Addr]bool     // function with a built barrier -> it is called for it (else the barrier is inlined in it)
-	openings   map[uint64]unit.Cycles // when a built barrier opened last
-	undone     []*builtEpisode        // built barriers whose place is not decided yet
-	pending    *release               // a release whose waiters have not all been woken yet
-	final      unit.Addr              // where the program was ended, if that is known
+	passages   map[uint64]map[ThreadID]*passage // by place
+	loose      []*thread                        // gone, and nobody will ask for them
+	levels     map[unit.Addr]bool               // function with a built barrier -> it is called for it (else the barrier is inlined in it)
+	openings   map[uint64]unit.Cycles           // when a built barrier opened last
+	undone     []*builtEpisode                  // built barriers whose place is not decided yet
+	pending    *release                         // a release whose waiters have not all been woken yet
+	final      unit.Addr                        // where the program was ended, if that is known
 }
 
 // New returns a recogniser that hands every finished instance to emit.
@@ -35,6 +36,7 @@ func New(emit func(Instance)) *Recogniser {
 		regions:    map[uint64]*region{},
 		cuts:       map[uint64]*cutSeries{},
 		countdowns: map[uint64]*countdown{},
+		passages:   map[uint64]map[ThreadID]*passage{},
 		levels:     map[unit.Addr]bool{},
 		openings:   map[uint64]unit.Cycles{},
 	}
@@ -123,6 +125,9 @@ func handlers() [opKinds]handler {
 		OpCountUp:   (*Recogniser).countUp,
 		OpAwait:     (*Recogniser).await,
 		OpAwaitEnd:  (*Recogniser).awaitEnd,
+		OpPass:      (*Recogniser).pass,
+		OpPassEnd:   (*Recogniser).passEnd,
+		OpPassKnown: (*Recogniser).passKnown,
 	}
 }
 
@@ -176,7 +181,6 @@ func (t *thread) close(at unit.Cycles, site Site) Part {
 	p := Part{
 		Thread: t.id, Start: o.start, Arrive: end - min(o.idle, end-o.start), Release: end,
 		LockWait: o.lock, OffCPU: o.off, Spans: o.spans, site: site, first: t.parts == 0, Number: t.parts,
-		nested: len(t.open) > 1,
 	}
 	p.site.Kept = min(p.site.Kept, o.kept)
 	t.parts++

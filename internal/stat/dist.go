@@ -19,9 +19,6 @@ func FTail(f, d1, d2 float64) float64 {
 	return mathext.RegIncBeta(d2/2, d1/2, d2/(d2+d1*f))
 }
 
-// TTail returns P(|t| >= x) for Student's t distribution with d degrees of freedom.
-func TTail(x, d float64) float64 { return FTail(x*x, 1, d) }
-
 // LogChoose returns ln of the number of ways to choose k of n.
 func LogChoose(n, k int) float64 {
 	if k < 0 || k > n {

@@ -27,14 +27,6 @@ const (
 	nilResidual  = 1e-12 // of y's variance: below it nothing is left to explain
 )
 
-// Select chooses predictors of y among the rows of x by forward selection: the one with
-// the largest partial F, kept if its p < alpha, until none is. y and the rows must be unit
-// vectors. Of candidates that fit as well, one that grows with y goes before one that shrinks, then
-// the smallest index. There are never more predictors than n-2.
-func Select(y []float64, x Matrix, alpha float64) Model {
-	return NewSelector(y, x).Select(alpha)
-}
-
 // Selector makes models of one y on the same candidates. It keeps their scalar products with those that were ever chosen:
 // no model needs more of them, be it one with a component left out.
 type Selector struct {
@@ -45,7 +37,7 @@ type Selector struct {
 	products map[int][]float64 // of a chosen candidate with all
 }
 
-// NewSelector prepares the choice of predictors of y among the rows of x, unit vectors or nil ones.
+// NewSelector prepares the choice of predictors of y, a unit vector, among the rows of x, unit vectors or nil ones.
 func NewSelector(y []float64, x Matrix) *Selector {
 	s := &Selector{y: y, x: x, size: make([]float64, x.Len()), corr: make([]float64, x.Len()), products: map[int][]float64{}}
 	for i := range s.size {
@@ -68,7 +60,9 @@ func (s *Selector) with(i int) []float64 {
 	return p
 }
 
-// Select chooses predictors as the function of that name does.
+// Select chooses predictors by forward selection: the one with the largest partial F, kept if its p < alpha, until
+// none is. Of candidates that fit as well, one that grows with y goes before one that shrinks, then the smallest
+// index. There are never more predictors than n-2.
 func (s *Selector) Select(alpha float64) Model {
 	return s.start().run(alpha)
 }

@@ -31,7 +31,7 @@ func TestSelectAgainstTextbook(t *testing.T) {
 			}
 		}
 		y := response(r, x, []float64{0, 0.1, 1}[r.IntN(3)])
-		m, want := Select(y, x, 0.05), slowSelect(y, x, 0.05)
+		m, want := NewSelector(y, x).Select(0.05), slowSelect(y, x, 0.05)
 		if len(m.Steps) != len(want) {
 			t.Fatalf("seed %d: %d predictors, want %d (%+v)", seed, len(m.Steps), len(want), m.Steps)
 		}
@@ -83,7 +83,7 @@ func TestSelectDegenerate(t *testing.T) {
 		{"constant times", make([]float64, 4), same, nil},
 		{"two threads", unit(1, 2), Matrix{N: 2, Rows: unit(1, 2)}, nil},
 	} {
-		m := Select(tt.y, tt.x, 0.05)
+		m := NewSelector(tt.y, tt.x).Select(0.05)
 		if len(m.Steps) != len(tt.want) || len(m.Steps) > 0 && m.Steps[0].Index != tt.want[0] {
 			t.Errorf("%s: %+v", tt.name, m.Steps)
 		}
@@ -109,7 +109,7 @@ func TestFamilyPUnderNoise(t *testing.T) {
 			}
 			y := noise(r, tt.n)
 			Unit(y)
-			m := Select(y, x, alpha)
+			m := NewSelector(y, x).Select(alpha)
 			if len(m.Steps) > 0 {
 				raw++
 			}
@@ -140,7 +140,7 @@ func TestFamilyPKeepsTruth(t *testing.T) {
 	y := append([]float64(nil), x.Row(17)...)
 	AddScaled(y, 0.5, x.Row(101))
 	Unit(y)
-	m := Select(y, x, 0.05)
+	m := NewSelector(y, x).Select(0.05)
 	for k, p := range FamilyP(m, 8, 200) {
 		if p > 0.05 {
 			t.Errorf("predictor %d (%d) of a perfect fit: p %v", k, m.Steps[k].Index, p)
@@ -178,7 +178,7 @@ func TestSelectWithout(t *testing.T) {
 			for i := range x.Len() {
 				less.Rows = append(less.Rows, without(x.Row(i), out)...)
 			}
-			want, got := Select(without(y, out), less, 0.05), s.SelectWithout(out, 0.05)
+			want, got := NewSelector(without(y, out), less).Select(0.05), s.SelectWithout(out, 0.05)
 			if !sameModel(want, got) {
 				t.Fatalf("seed %d, %d of %d threads left out: got %+v, want %+v", seed, out, n, got, want)
 			}
@@ -197,7 +197,7 @@ func TestSwap(t *testing.T) {
 	r := rand.New(rand.NewPCG(9, 9))
 	x := planted(r, 30, 16)
 	y := response(r, x, 0.2)
-	m := Select(y, x, 0.05)
+	m := NewSelector(y, x).Select(0.05)
 	if len(m.Steps) == 0 {
 		t.Fatal("nothing chosen")
 	}

@@ -90,14 +90,21 @@ func compile(t testing.TB, tool, file, source string, flags ...string) string {
 	return filepath.Join(dir, "prog")
 }
 
-func table(t testing.TB, path string) *Table {
+// open opens a program until the test ends.
+func open(t testing.TB, path string) *binfile.File {
 	t.Helper()
 	bin, err := binfile.Open(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	tab := Open(bin, Options{})
-	t.Cleanup(func() { tab.Close(); bin.Close() })
+	t.Cleanup(func() { bin.Close() })
+	return bin
+}
+
+func table(t testing.TB, path string) *Table {
+	t.Helper()
+	tab := Open(open(t, path), Options{})
+	t.Cleanup(func() { tab.Close() })
 	return tab
 }
 

@@ -64,13 +64,9 @@ func readSectionsOf(s sections) {
 
 func FuzzSections(f *testing.F) {
 	for _, flag := range []string{"-gdwarf-2", "-gdwarf-4", "-gdwarf-5"} {
-		bin, err := binfile.Open(compile(f, "gcc", "a.c", "static int f(int x){return x*3;} int main(int c,char**v){return f(c)+c%7;}", "-O1", flag))
-		if err != nil {
-			f.Fatal(err)
-		}
-		s := readSections(bin, "")
+		path := compile(f, "gcc", "a.c", "static int f(int x){return x*3;} int main(int c,char**v){return f(c)+c%7;}", "-O1", flag)
+		s := readSections(open(f, path), "")
 		f.Add(s.info, s.abbrev, s.line, slices.Concat(s.ranges, s.rnglists), s.str)
-		bin.Close()
 	}
 	f.Fuzz(func(t *testing.T, info, abbrev, line, ranges, str []byte) {
 		readSectionsOf(sections{info: info, abbrev: abbrev, line: line, ranges: ranges, rnglists: ranges, str: str, lineStr: str, strOffsets: info, addr: ranges})
@@ -125,11 +121,7 @@ func BenchmarkLookup(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	bin, err := binfile.Open(exe)
-	if err != nil {
-		b.Fatal(err)
-	}
-	defer bin.Close()
+	bin := open(b, exe)
 	if !bin.HasSection(".debug_info") && !bin.HasSection(".zdebug_info") {
 		b.Skip("no debug information")
 	}

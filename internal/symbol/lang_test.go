@@ -62,11 +62,7 @@ func TestGoStripped(t *testing.T) {
 	full := compile(t, "go", "a.go", programGo)
 	bare := compile(t, "go", "a.go", programGo, "-ldflags=-s -w")
 	want, got := table(t, full), table(t, bare)
-	bin, err := binfile.Open(full)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer bin.Close()
+	bin := open(t, full)
 	s, ok := bin.Find("main.work")
 	if !ok {
 		t.Fatal("no symbol main.work")
@@ -156,11 +152,7 @@ func TestSharedDWARF(t *testing.T) {
 
 func TestStripped(t *testing.T) {
 	path := compile(t, "gcc", "a.c", programC, "-O2", "-g")
-	bin, err := binfile.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer bin.Close()
+	bin := open(t, path)
 	s, _ := bin.Find("two")
 	if msg, err := exec.Command("strip", path).CombinedOutput(); err != nil {
 		t.Skipf("strip: %v\n%s", err, msg)
@@ -190,11 +182,7 @@ func TestPLTName(t *testing.T) {
 
 func TestFunctionFacts(t *testing.T) {
 	path := compile(t, "g++", "a.cc", programCC, "-O1", "-g")
-	bin, err := binfile.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer bin.Close()
+	bin := open(t, path)
 	for _, s := range bin.Symbols() {
 		if s.Name != "main" && !strings.Contains(s.Name, "cold") || s.Kind != binfile.SymFunc || strings.HasSuffix(s.Name, ".cold") {
 			continue
@@ -215,22 +203,14 @@ func TestTypeUnits(t *testing.T) {
 // Where only names are wanted, those of a separate debug file are there, its lines are not, and it counts as debug information none the less.
 func TestNamesOnly(t *testing.T) {
 	path := compile(t, "gcc", "a.c", programC, "-O2", "-g")
-	bin, err := binfile.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer bin.Close()
+	bin := open(t, path)
 	s, _ := bin.Find("two")
 	for _, args := range [][]string{{"objcopy", "--only-keep-debug", path, path + ".debug"}, {"objcopy", "--strip-all", "--add-gnu-debuglink=" + path + ".debug", path}} {
 		if msg, err := exec.Command(args[0], args[1:]...).CombinedOutput(); err != nil {
 			t.Skipf("%v: %v\n%s", args, err, msg)
 		}
 	}
-	stripped, err := binfile.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer stripped.Close()
+	stripped := open(t, path)
 	for _, names := range []bool{false, true} {
 		tab := Open(stripped, Options{NamesOnly: names})
 		loc := tab.Lookup(s.Addr + 3)

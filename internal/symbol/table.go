@@ -96,17 +96,6 @@ func (t *Table) Close() error {
 // HasLines reports whether the image has debug information, read or not.
 func (t *Table) HasLines() bool { return t.dwarf != nil || t.golang != nil || t.passed }
 
-// DebugPath returns the file that holds the debug information, "" for none.
-func (t *Table) DebugPath() string {
-	switch {
-	case t.dwarf == nil:
-		return ""
-	case t.debug != nil:
-		return t.debug.Path
-	}
-	return t.bin.Path
-}
-
 // findDebug returns the file with debug information: the image itself, or a separate one.
 func (t *Table) findDebug() *binfile.File {
 	if t.bin.HasSection(".debug_info") || t.bin.HasSection(".zdebug_info") {

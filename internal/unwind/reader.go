@@ -16,8 +16,10 @@ type reader struct {
 }
 
 func (r *reader) take(n int) []byte {
-	if r.err != nil || n < 0 || n > len(r.b)-r.at {
+	if r.err == nil && (n < 0 || n > len(r.b)-r.at) {
 		r.err = errCut
+	}
+	if r.err != nil {
 		return nil
 	}
 	p := r.b[r.at : r.at+n]

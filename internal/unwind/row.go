@@ -131,9 +131,7 @@ func (m *machine) step(r *reader) (done bool, err error) {
 	switch op {
 	case cfaNop:
 	case cfaSetLoc:
-		if loc := r.pointer(m.cie.enc&0x0f, 0); loc > m.addr {
-			return true, nil
-		}
+		return m.setLoc(r)
 	case cfaAdvance1:
 		return m.advance(uint64(r.u8())), nil
 	case cfaAdvance2:
@@ -176,7 +174,7 @@ func (m *machine) define(op uint8, r *reader) error {
 	case cfaSameValue:
 		m.set(r.uleb(), rule{kind: same})
 	case cfaRegister:
-		m.set(r.uleb(), rule{kind: register, n: int64(r.uleb())})
+		m.set(r.uleb(), rule{kind: register, n: int64(followed(r))})
 	case cfaExpression:
 		m.set(r.uleb(), rule{kind: expr, expr: r.take(int(min(r.uleb(), uint64(len(r.b)))))})
 	case cfaValExpression:
@@ -193,11 +191,11 @@ func (m *machine) define(op uint8, r *reader) error {
 func (m *machine) cfa(op uint8, r *reader) error {
 	switch op {
 	case cfaDefCFA:
-		m.row.cfaReg, m.row.cfaOff, m.row.cfaExpr = uint8(r.uleb()), int64(r.uleb()), nil
+		m.row.cfaReg, m.row.cfaOff, m.row.cfaExpr = followed(r), int64(r.uleb()), nil
 	case cfaDefCFASF:
-		m.row.cfaReg, m.row.cfaOff, m.row.cfaExpr = uint8(r.uleb()), r.sleb()*m.cie.dataAlign, nil
+		m.row.cfaReg, m.row.cfaOff, m.row.cfaExpr = followed(r), r.sleb()*m.cie.dataAlign, nil
 	case cfaDefCFAReg:
-		m.row.cfaReg, m.row.cfaExpr = uint8(r.uleb()), nil
+		m.row.cfaReg, m.row.cfaExpr = followed(r), nil
 	case cfaDefCFAOff:
 		m.row.cfaOff = int64(r.uleb())
 	case cfaDefCFAOffSF:
@@ -208,6 +206,32 @@ func (m *machine) cfa(op uint8, r *reader) error {
 		return fmt.Errorf("%w: unknown instruction %#x", ErrFormat, op)
 	}
 	return nil
+}
+
+// followed reads the number of a register whose value is wanted, which must be one of those that are followed.
+func followed(r *reader) uint8 {
+	n := r.uleb()
+	if n >= NumRegs {
+		if r.err == nil {
+			r.err = fmt.Errorf("%w: register %d, of which no value is known", ErrFormat, n)
+		}
+		return 0
+	}
+	return uint8(n)
+}
+
+// setLoc goes on to an absolute address. Compilers use no other, and what an address relative to the section means is
+// not known here.
+func (m *machine) setLoc(r *reader) (done bool, err error) {
+	if m.cie.enc&0x70 != 0 {
+		return false, fmt.Errorf("%w: a location of encoding %#x", ErrFormat, m.cie.enc)
+	}
+	loc := r.pointer(m.cie.enc, 0)
+	if r.err != nil || loc > m.addr {
+		return true, r.err
+	}
+	m.loc = loc
+	return false, nil
 }
 
 func (m *machine) advance(delta uint64) (done bool) {

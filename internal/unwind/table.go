@@ -25,9 +25,8 @@ type fde struct {
 type cie struct {
 	codeAlign uint64
 	dataAlign int64
-	ret       uint64 // column of the return address
-	enc       uint8  // of addresses in the entries
-	signal    bool   // frames of signal handlers: the PC is exact, not behind a call
+	enc       uint8 // of addresses in the entries
+	signal    bool  // frames of signal handlers: the PC is exact, not behind a call
 	augmented bool
 	code      []byte
 }
@@ -54,7 +53,7 @@ func Parse(data []byte, addr uint64, debug bool) (*Table, error) {
 			return t.sorted(), fmt.Errorf("%w: entry at offset %#x reaches past the end", ErrFormat, start)
 		}
 		end := r.at + int(length)
-		if err := t.entry(&reader{b: data[:end], at: r.at}, start, addr, debug, wide); err != nil {
+		if err := t.entry(data, &reader{b: data[:end], at: r.at}, start, addr, debug, wide); err != nil {
 			return t.sorted(), fmt.Errorf("%w: entry at offset %#x: %w", ErrFormat, start, err)
 		}
 		r.at = end
@@ -68,26 +67,16 @@ func (t *Table) Merge(o *Table) {
 	t.sorted()
 }
 
-// Len returns the number of frame description entries.
-func (t *Table) Len() int { return len(t.fdes) }
-
 func (t *Table) sorted() *Table {
-	if slices.IsSortedFunc(t.fdes, func(a, b fde) int { return cmp.Compare(a.lo, b.lo) }) {
-		return t
+	byAddress := func(a, b fde) int { return cmp.Compare(a.lo, b.lo) }
+	if !slices.IsSortedFunc(t.fdes, byAddress) {
+		slices.SortStableFunc(t.fdes, byAddress)
 	}
-	slices.SortStableFunc(t.fdes, func(a, b fde) int {
-		switch {
-		case a.lo < b.lo:
-			return -1
-		case a.lo > b.lo:
-			return 1
-		}
-		return 0
-	})
 	return t
 }
 
-func (t *Table) entry(r *reader, start int, addr uint64, debug, wide bool) error {
+// entry reads one entry of the section.
+func (t *Table) entry(section []byte, r *reader, start int, addr uint64, debug, wide bool) error {
 	idAt := r.at
 	id := uint64(r.u32())
 	isCIE := id == 0
@@ -105,7 +94,7 @@ func (t *Table) entry(r *reader, start int, addr uint64, debug, wide bool) error
 	if debug {
 		at = int(id)
 	}
-	c, err := t.cieAt(at, r.b, addr, debug)
+	c, err := t.cieAt(at, section, addr, debug)
 	if err != nil {
 		return err
 	}
@@ -133,14 +122,17 @@ func (t *Table) cieAt(at int, data []byte, addr uint64, debug bool) (*cie, error
 	}
 	r := &reader{b: data, at: at}
 	length := uint64(r.u32())
-	if length == 0xffffffff {
+	wide := length == 0xffffffff
+	if wide {
 		length = r.u64()
 	}
 	if r.err != nil || length > uint64(len(data)-r.at) {
 		return nil, errCut
 	}
 	r.b = data[:r.at+int(length)]
-	r.u32()
+	if r.u32(); wide && debug {
+		r.u32()
+	}
 	return t.cie(at, r, addr, debug)
 }
 
@@ -158,9 +150,9 @@ func (t *Table) cie(start int, r *reader, addr uint64, debug bool) (*cie, error)
 	c.codeAlign = r.uleb()
 	c.dataAlign = r.sleb()
 	if version == 1 {
-		c.ret = uint64(r.u8())
+		r.u8() // column of the return address
 	} else {
-		c.ret = r.uleb()
+		r.uleb()
 	}
 	if len(aug) > 0 && aug[0] == 'z' {
 		c.augmented = true

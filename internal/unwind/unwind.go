@@ -2,7 +2,7 @@ package unwind
 
 import "errors"
 
-// Regs are a thread's registers by DWARF number; RegRA (16) is the PC.
+// Regs are a thread's registers by DWARF number; number 16 is the PC.
 type Regs [NumRegs]uint64
 
 // The registers with a role of their own, as indexes of Regs.
@@ -34,7 +34,6 @@ var ErrNoFrame = errors.New("no way to the caller's frame")
 type Image struct {
 	Table *Table // nil: none
 	Bias  uint64 // run-time address - link-time address
-	FP    bool   // code without frame information keeps frame pointers (Go)
 	// Switch tells that the code at this PC has changed to another stack; only the frame pointer leads back.
 	Switch bool
 }
@@ -49,14 +48,18 @@ type Unwinder struct {
 	// Stubs, if set, knows code without frame information: the distance from the stack pointer to the return address
 	// at a PC (a return address itself).
 	Stubs func(pc uint64) (toReturn uint64, ok bool)
+	// Moved, if set, returns where the instruction at a PC stood that has been moved, and other PCs as they are.
+	Moved func(pc uint64) uint64
 }
 
 // cached is the outcome for one PC.
 type cached struct {
-	row   row
-	how   how
-	moves []move // what the row does to the registers, if it has no expressions
-	plain bool   // moves is it
+	how    how
+	row    *row // if it has expressions, or leads nowhere; otherwise what follows says the same, in a tenth of the memory
+	cfaReg uint8
+	signal bool
+	cfaOff int64
+	moves  []move // what it does to the registers
 }
 
 type how uint8
@@ -89,6 +92,9 @@ func (u *Unwinder) WalkRegs(regs Regs, mem Memory, visit func(*Regs) bool) (comp
 	const deepest = 1 << 16
 	exact := true // the PC is that of an instruction, not a return address
 	for range deepest {
+		if u.Moved != nil {
+			regs[PC] = u.Moved(regs[PC])
+		}
 		if !visit(&regs) {
 			return false, nil
 		}
@@ -108,13 +114,6 @@ func (u *Unwinder) WalkRegs(regs Regs, mem Memory, visit func(*Regs) bool) (comp
 	return false, ErrNoFrame
 }
 
-// Step replaces the registers with those of the caller. exact tells whether the PC is an
-// instruction's own address (the innermost frame, or one that a signal interrupted) or a return address.
-func (u *Unwinder) Step(regs *Regs, mem Memory, exact bool) (outermost bool, err error) {
-	outermost, _, err = u.step(regs, mem, exact)
-	return outermost, err
-}
-
 // frameKind says what kind of frame was left.
 type frameKind uint8
 
@@ -124,6 +123,8 @@ const (
 	switchFrame           // the caller is on another stack
 )
 
+// step replaces the registers with those of the caller. exact tells whether the PC is an
+// instruction's own address (the innermost frame, or one that a signal interrupted) or a return address.
 func (u *Unwinder) step(regs *Regs, mem Memory, exact bool) (outermost bool, kind frameKind, err error) {
 	pc := regs[PC]
 	if u.Stubs != nil {
@@ -137,12 +138,12 @@ func (u *Unwinder) step(regs *Regs, mem Memory, exact bool) (outermost bool, kin
 	c := u.lookup(pc)
 	switch c.how {
 	case byInfo:
-		if c.plain {
-			outermost, err = c.move(regs, mem)
+		if c.row == nil {
+			err = c.move(regs, mem)
 		} else {
-			outermost, err = apply(&c.row, regs, mem)
+			outermost, err = apply(c.row, regs, mem)
 		}
-		if c.row.signal {
+		if c.signal {
 			kind = signalFrame
 		}
 		return outermost, kind, err
@@ -195,38 +196,42 @@ func (u *Unwinder) compute(pc uint64) *cached {
 // move is a rule of a register that is not the same in the caller.
 type move struct {
 	reg  uint8
-	rule rule
+	kind ruleKind
+	n    int64
 }
 
 // newCached picks out of a row what there is to do: mostly two or three registers.
 func newCached(r row) *cached {
-	c := &cached{row: r, plain: r.cfaExpr == nil && r.regs[regRA].kind != undefined}
+	c := &cached{cfaReg: r.cfaReg, cfaOff: r.cfaOff, signal: r.signal}
+	if r.cfaExpr != nil || r.regs[regRA].kind == undefined {
+		c.row = &r
+	}
 	for i, x := range r.regs {
 		switch x.kind {
 		case same, undefined:
 		case expr, valExpr:
-			c.plain = false
+			c.row = &r
 		default:
-			c.moves = append(c.moves, move{uint8(i), x})
+			c.moves = append(c.moves, move{uint8(i), x.kind, x.n})
 		}
 	}
 	return c
 }
 
-// move is apply for a plain row.
-func (c *cached) move(regs *Regs, mem Memory) (outermost bool, err error) {
-	cfa := regs[c.row.cfaReg%NumRegs] + uint64(c.row.cfaOff)
+// move is apply for a row without expressions.
+func (c *cached) move(regs *Regs, mem Memory) error {
+	cfa := regs[c.cfaReg] + uint64(c.cfaOff)
 	old := *regs
 	regs[regRSP] = cfa
 	for k := range c.moves {
 		m := &c.moves[k]
-		at := cfa + uint64(m.rule.n)
-		switch m.rule.kind {
+		at := cfa + uint64(m.n)
+		switch m.kind {
 		case valOffset:
 			regs[m.reg] = at
 			continue
 		case register:
-			regs[m.reg] = old[m.rule.n%NumRegs]
+			regs[m.reg] = old[m.n]
 			continue
 		}
 		switch v, ok := mem(at); {
@@ -234,17 +239,17 @@ func (c *cached) move(regs *Regs, mem Memory) (outermost bool, err error) {
 			regs[m.reg] = v
 		case at < old[regRSP] && m.reg != regRA: // see restore
 		case m.reg == regRA || m.reg == regRBP:
-			return false, ErrMemory
+			return ErrMemory
 		default:
 			regs[m.reg] = 0
 		}
 	}
-	return false, nil
+	return nil
 }
 
 // apply computes the caller's registers by a row.
 func apply(row *row, regs *Regs, mem Memory) (outermost bool, err error) {
-	cfa := regs[row.cfaReg%NumRegs] + uint64(row.cfaOff)
+	cfa := regs[row.cfaReg] + uint64(row.cfaOff)
 	if row.cfaExpr != nil {
 		if cfa, err = evaluate(row.cfaExpr, regs, mem); err != nil {
 			return false, err
@@ -275,7 +280,7 @@ func restore(r *rule, i int, cfa uint64, old, regs *Regs, mem Memory) (err error
 		regs[i] = at
 		return nil
 	case register:
-		regs[i] = old[r.n%NumRegs]
+		regs[i] = old[r.n]
 		return nil
 	case valExpr:
 		regs[i], err = evaluate(r.expr, old, mem, cfa)

@@ -3,6 +3,7 @@ package unwind
 import (
 	"bufio"
 	"debug/elf"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -210,6 +211,70 @@ func TestPLTExpression(t *testing.T) {
 	}
 }
 
+// What names a register that is not followed is an error, not a register.
+func TestRegistersThatAreNotFollowed(t *testing.T) {
+	huge := []byte{0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x01}
+	for name, code := range map[string][]byte{
+		"a rule":     append([]byte{cfaDefCFA, regRSP, 8, cfaRegister, regRBX}, huge...),
+		"the CFA":    {cfaDefCFA, 7 + NumRegs, 8},
+		"only later": {cfaDefCFA, regRSP, 8, cfaDefCFAReg, 0x87, 0x02},
+	} {
+		f := fde{lo: 0x100, hi: 0x200, cie: &cie{codeAlign: 1, dataAlign: -8}, code: code}
+		row, err := f.rowAt(0x110)
+		if !errors.Is(err, ErrFormat) {
+			t.Errorf("%s: %v, want an error", name, err)
+			var regs Regs
+			_, _ = apply(&row, &regs, func(uint64) (uint64, bool) { return 0, true })
+		}
+	}
+}
+
+// In .debug_frame an entry may stand before the common one that it names, in either width.
+func TestCommonEntryBehindItsUser(t *testing.T) {
+	le := binary.LittleEndian
+	for _, wide := range []bool{false, true} {
+		word := func(b []byte, v uint64) []byte {
+			if wide {
+				return le.AppendUint64(b, v)
+			}
+			return le.AppendUint32(b, uint32(v))
+		}
+		entry := func(id uint64, body []byte) []byte {
+			body = append(word(nil, id), body...)
+			if wide {
+				return append(word([]byte{0xff, 0xff, 0xff, 0xff}, uint64(len(body))), body...)
+			}
+			return append(word(nil, uint64(len(body))), body...)
+		}
+		user := le.AppendUint64(le.AppendUint64(nil, 0x1000), 0x100)
+		size := uint64(len(entry(0, user)))
+		data := append(entry(size, user), entry(^uint64(0), []byte{4, 0, 8, 0, 1, 0x78, 16, cfaDefCFA, regRSP, 8})...)
+		table, err := Parse(data, 0, true)
+		if err != nil || table.find(0x1010) == nil {
+			t.Errorf("wide %v: %v, %d entries", wide, err, len(table.fdes))
+			continue
+		}
+		if row, err := table.find(0x1010).rowAt(0x1010); err != nil || row.cfaReg != RSP || row.cfaOff != 8 {
+			t.Errorf("wide %v: CFA at register %d%+d, %v; want rsp+8", wide, row.cfaReg, row.cfaOff, err)
+		}
+	}
+}
+
+// An instruction may set the location; those that follow count from there.
+func TestSetLocation(t *testing.T) {
+	code := []byte{cfaSetLoc, 0x50, 1, 0, 0, 0, 0, 0, 0, cfaDefCFA, regRSP, 16, cfaAdvance | 8, cfaDefCFA, regRSP, 24}
+	f := fde{lo: 0x100, hi: 0x200, cie: &cie{codeAlign: 1, dataAlign: -8, code: []byte{cfaDefCFA, regRSP, 8}}, code: code}
+	for pc, want := range map[uint64]int64{0x100: 8, 0x14f: 8, 0x150: 16, 0x157: 16, 0x158: 24} {
+		if row, err := f.rowAt(pc); err != nil || row.cfaOff != want {
+			t.Errorf("%#x: CFA at rsp%+d, %v; want %+d", pc, row.cfaOff, err, want)
+		}
+	}
+	f.cie.enc = encPCRel | encS4
+	if _, err := f.rowAt(0x158); !errors.Is(err, ErrFormat) {
+		t.Errorf("a location relative to the section: %v, want an error", err)
+	}
+}
+
 func FuzzParse(f *testing.F) {
 	f.Add([]byte{0, 0, 0, 0}, false)
 	f.Add([]byte{0x14, 0, 0, 0, 0, 0, 0, 0, 1, 'z', 'R', 0, 1, 0x78, 16, 1, 0x1b, 0x0c, 7, 8, 0x90, 1, 0, 0}, false)
@@ -282,12 +347,12 @@ func TestPlainRows(t *testing.T) {
 		b := a
 		mem := func(addr uint64) (uint64, bool) { return addr * 3, addr%5 != 0 }
 		c := newCached(r)
-		if !c.plain {
+		if c.row != nil {
 			continue
 		}
 		plain++
 		_, err := apply(&r, &a, mem)
-		if _, got := c.move(&b, mem); !errors.Is(got, err) || err == nil && a != b {
+		if got := c.move(&b, mem); !errors.Is(got, err) || err == nil && a != b {
 			t.Fatalf("%+v: %v %v, want %v %v", r, b, got, a, err)
 		}
 	}

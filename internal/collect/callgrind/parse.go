@@ -12,13 +12,12 @@ import (
 
 // Dump is what one thread did, up to one dump.
 type Dump struct {
-	File    string // it was read from
-	Cmd     string
-	Part    int
-	Thread  int
-	Trigger string
-	Events  []string // names of the costs; Costs and the like are indexed alike
-	Instrs  map[Key]*Instr
+	File   string // it was read from
+	Cmd    string
+	Part   int
+	Thread int
+	Events []string // names of the costs; Costs and the like are indexed alike
+	Instrs map[Key]*Instr
 }
 
 // Key is an instruction of an object.
@@ -49,7 +48,6 @@ type Jump struct {
 // Call is a call, or a jump into another function.
 type Call struct {
 	To    Key
-	Name  string
 	Count uint64
 }
 
@@ -189,10 +187,6 @@ func (p *parser) headerOf(d *Dump, key, value string) (err error) {
 		d.Part, err = number(value)
 	case "thread":
 		d.Thread, err = number(value)
-	case "desc":
-		if trigger, ok := strings.CutPrefix(value, "Trigger:"); ok {
-			d.Trigger = strings.TrimSpace(trigger)
-		}
 	case "positions":
 		p.instr, p.lines = strings.Contains(value, "instr"), strings.Contains(value, "line")
 	case "events":
@@ -280,7 +274,7 @@ func (p *parser) call(value string) error {
 	if object == "" {
 		object = p.here.object
 	}
-	p.pending = &Call{To: Key{object, to}, Name: p.function, Count: count}
+	p.pending = &Call{To: Key{object, to}, Count: count}
 	p.object, p.function = "", ""
 	return nil
 }

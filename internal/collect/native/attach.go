@@ -3,9 +3,11 @@ package native
 import (
 	"errors"
 	"fmt"
+	"io/fs"
+
+	"golang.org/x/sys/unix"
 
 	"lime/internal/perf"
-	"lime/internal/section"
 )
 
 // attach records a process that runs already: its threads are sampled, and hooks are put into it. Where that is not allowed, the
@@ -13,14 +15,9 @@ import (
 func (r *run) attach() error {
 	pid := r.o.PID
 	r.pid = int32(pid)
-	r.images = newImages(pid)
-	if err := r.images.load(); err != nil {
-		return err
+	if err := r.look(); err != nil {
+		return notAttached(pid, err)
 	}
-	r.code = newCode(r.images, r.o.Out)
-	r.sampler = newSampler(r.images, r.code, r.o.Out)
-	r.out = newOutput(r.o.Out, r.code)
-	r.rec = section.New(r.out.instance)
 	r.clock.tick()
 	r.started = monotonic()
 	r.name = threadName(pid, pid)
@@ -33,10 +30,8 @@ func (r *run) attach() error {
 	if len(r.session) == 0 {
 		return fmt.Errorf("process %d: %w", pid, errNoEvents)
 	}
-	for _, s := range r.session {
-		if err := s.Enable(); err != nil {
-			return err
-		}
+	if err := r.enable(); err != nil {
+		return err
 	}
 	if r.o.NoHooks {
 		return nil
@@ -45,6 +40,20 @@ func (r *run) attach() error {
 		r.notes.Add("no-hooks", fmt.Sprintf("sections are not seen, only the whole recording: %v", err))
 	}
 	return nil
+}
+
+// notAttached says why a process cannot be looked at.
+func notAttached(pid int, err error) error {
+	out := &startError{name: fmt.Sprintf("process %d", pid), err: err}
+	switch {
+	case errors.Is(unix.Kill(pid, 0), unix.ESRCH):
+		out.why, out.hint = "no such process", "it may have ended"
+	case errors.Is(err, fs.ErrPermission):
+		out.why, out.hint = "it may not be looked at", "record processes of your own, or with CAP_SYS_PTRACE and CAP_PERFMON"
+	default:
+		return fmt.Errorf("process %d: %w", pid, err)
+	}
+	return out
 }
 
 var errNoEvents = errors.New("no perf events for its threads: see 'lime doctor'")

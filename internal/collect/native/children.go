@@ -14,7 +14,7 @@ import (
 )
 
 // Processes that the program starts are sampled as the program itself: their call paths stand in the profile, by threads that are
-// named after the process. Their synchronisation is not watched, so they take part in no section.
+// named after the process. Those that began a program of their own are watched (process.go); the others take part in no section.
 
 // child is a process that the program started, or one of its children.
 type child struct {
@@ -26,6 +26,7 @@ type child struct {
 	threads map[int32]*thread
 	samples uint64
 	nanos   uint64
+	run     *run // it is watched since that began; nil: it is not
 }
 
 // mostPrograms is the number of programs of children whose code is looked at: reading one takes some 10 ms, and a shell may start thousands.
@@ -43,6 +44,10 @@ func (r *run) child(pid int32) *child {
 // childRecord takes a record of a process other than the program.
 func (r *run) childRecord(rec *perf.Record) {
 	c := r.child(rec.PID)
+	if c.run != nil && rec.Time >= c.run.started {
+		c.run.ownRecord(rec)
+		return
+	}
 	switch rec.Type {
 	case perf.TypeFork:
 		if up := r.children[rec.Parent]; up != nil && rec.Parent != rec.PID {
@@ -69,6 +74,10 @@ func (r *run) childRecord(rec *perf.Record) {
 // childReplaced: a child runs another program from now on. What is mapped into it, the records of the kernel tell.
 func (r *run) childReplaced(c *child, rec *perf.Record) {
 	c.name, c.own, c.since, c.sampler = rec.Name, true, rec.Time, nil
+	if c.run = r.watch(rec); c.run != nil {
+		c.sampler, c.run.sampler.stacks = c.run.sampler, r.sampler.stacks
+		return
+	}
 	if r.programs == mostPrograms {
 		return
 	}
@@ -103,8 +112,9 @@ func (r *run) childSample(c *child, rec *perf.Record) {
 func (r *run) childThread(c *child, rec *perf.Record) *thread {
 	t := c.threads[rec.TID]
 	if t == nil {
-		t = &thread{id: section.ThreadID(len(r.threads)), tid: rec.TID, start: rec.Time, name: fmt.Sprintf("%s (process %d)", c.name, c.pid), foreign: true}
+		t = &thread{id: section.ThreadID(r.rows), tid: rec.TID, start: rec.Time, name: fmt.Sprintf("%s (process %d)", c.name, c.pid), foreign: true}
 		c.threads[rec.TID] = t
+		r.rows++
 		r.threads = append(r.threads, t)
 		r.out.thread(t)
 	}
@@ -134,10 +144,16 @@ func (r *run) noteChildren(notes collect.Notes) {
 		return
 	}
 	type sum struct{ processes, samples, nanos uint64 }
-	byName, unread := map[string]sum{}, uint64(0)
+	byName, watched := map[string]sum{}, map[string]int{}
+	var unread, processes uint64
 	for _, pid := range slices.Sorted(maps.Keys(r.children)) {
 		c := r.children[pid]
+		if c.run != nil {
+			watched[c.name]++
+			continue
+		}
 		s := byName[c.name]
+		processes++
 		byName[c.name] = sum{s.processes + 1, s.samples + c.samples, s.nanos + c.nanos}
 		if c.sampler == nil {
 			unread += c.samples
@@ -146,6 +162,10 @@ func (r *run) noteChildren(notes collect.Notes) {
 	names := slices.SortedFunc(maps.Keys(byName), func(a, b string) int {
 		return cmp.Or(cmp.Compare(byName[b].nanos, byName[a].nanos), cmp.Compare(a, b))
 	})
+	noteWatched(notes, watched)
+	if len(names) == 0 {
+		return
+	}
 	const most = 4
 	var words []string
 	for _, name := range names[:min(len(names), most)] {
@@ -155,10 +175,24 @@ func (r *run) noteChildren(notes collect.Notes) {
 	if n := len(names) - most; n > 0 {
 		words = append(words, fmt.Sprintf("%d other programs", n))
 	}
-	notes.Set("child-process", "processes that the program started take part in no section, what they call is sampled: "+strings.Join(words, ", "), uint64(len(r.children)))
+	notes.Set("child-process", "processes that the program started take part in no section, what they call is sampled: "+strings.Join(words, ", "), processes)
 	if unread > 0 {
 		notes.Set("child-programs", fmt.Sprintf("samples in child processes beyond the first %d programs, whose code was not looked at", mostPrograms), unread)
 	}
+}
+
+// noteWatched names the children whose synchronisation was watched.
+func noteWatched(notes collect.Notes, watched map[string]int) {
+	if len(watched) == 0 {
+		return
+	}
+	var words []string
+	all := 0
+	for _, name := range slices.Sorted(maps.Keys(watched)) {
+		words = append(words, fmt.Sprintf("%d of %s", watched[name], name))
+		all += watched[name]
+	}
+	notes.Set("watched-process", "processes that the program started whose sections stand here beside its own: "+strings.Join(words, ", "), uint64(all))
 }
 
 // own counts the program's own threads.

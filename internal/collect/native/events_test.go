@@ -143,19 +143,12 @@ static void *work(void *a) {
 	pthread_barrier_wait(&b);
 	return 0;
 }
-int main(void) {
-	pthread_t t[2];
-	pthread_barrier_init(&b, 0, 2);
-	for (long i = 0; i < 2; i++) pthread_create(&t[i], 0, work, (void *)i);
-	for (int i = 0; i < 2; i++) pthread_join(t[i], 0);
-	return 0;
-}
 `
 
 // One of two threads touches 8,192 new pages: its page faults are counted to within a few samples, at the instruction that stores.
 func TestPageFaults(t *testing.T) {
 	needs(t, needSamples, needTracing)
-	p, _ := record(t, Options{Command: []string{build(t, faults)}})
+	p, _ := record(t, Options{Command: []string{build(t, faults+team(2, "pthread_barrier_init(&b, 0, 2);", ""))}})
 	if !hasSamples(p) {
 		t.Skip("no samples on this machine")
 	}

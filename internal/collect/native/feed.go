@@ -83,11 +83,12 @@ func (r *run) sampled(x *item) {
 	}
 	x.sample.nanos = r.nanosOf(x.sample.period)
 	nanos := float64(x.sample.nanos)
+	r.sampledAtGate(t, x)
 	waits := t.waits()
 	t.spins, t.onTask = x.spins, false
 	x.sample.working = r.working()
 	switch {
-	case waits && x.inside && !x.spins:
+	case waits && x.inside && !x.spins && !t.gated():
 		r.runsTask(t, x)
 	case x.spins && !waits:
 		t.piece.spin += x.sample.period
@@ -118,7 +119,13 @@ func (t *thread) waits() bool {
 		return t.idle
 	}
 	c := &t.calls[n-1]
-	return !c.body && (c.role == roleBarrier || c.role == roleTeam || c.role == roleJoin || c.over)
+	return !c.body && (c.role == roleBarrier || c.role == roleTeam || c.role == roleJoin || c.role == roleGate || c.over)
+}
+
+// gated reports whether the thread waits in code of the program's own.
+func (t *thread) gated() bool {
+	n := len(t.calls)
+	return n > 0 && t.calls[n-1].gate != nil
 }
 
 // thread finds a thread, or makes it known: it may have been there before lime.
@@ -137,13 +144,17 @@ func (r *run) main() *thread {
 }
 
 func (r *run) startThread(tid int32, parent *thread, at uint64) *thread {
-	t := &thread{id: section.ThreadID(len(r.threads)), tid: tid, parent: parent, start: at, name: r.name}
+	if len(r.threads) == 0 {
+		r.out.from = r.elapsed()
+	}
+	t := &thread{id: section.ThreadID(r.rows), tid: tid, parent: parent, start: at, name: r.name}
 	if parent != nil {
 		t.name = parent.name
 	}
 	if !r.switches {
 		t.cpu = onCPU{on: true, since: at}
 	}
+	r.rows++
 	r.threads = append(r.threads, t)
 	r.byTID[tid] = t
 	r.out.thread(t)
@@ -229,7 +240,14 @@ func (r *run) applyHook(x *item) {
 		return
 	}
 	t := r.thread(h.TID, x.at)
-	if t.ended || h.Func >= len(r.table) {
+	if t.ended {
+		return
+	}
+	if g := r.gateOf(h); g != nil {
+		if t.cond.on {
+			r.condOver(t, x.at)
+		}
+		r.atGate(t, g, h, x.at)
 		return
 	}
 	if h.Phase == hook.Enter && r.hooks != nil && r.hooks.Inner(h.Func) {

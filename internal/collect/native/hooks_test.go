@@ -11,6 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"lime/internal/profile"
 )
 
@@ -89,9 +91,18 @@ int main(void) {
 }
 `
 
-// A process that runs already has its sections seen, and runs on afterwards.
+// A process that runs already has its sections seen, and runs on after whatever ends the recording.
 func TestAttach(t *testing.T) {
 	needs(t, needSamples, needTracing)
+	t.Run("cancelled", func(t *testing.T) { testAttach(t, func(cancel func()) func() { return cancel }) })
+	t.Run("interrupted", func(t *testing.T) {
+		testAttach(t, func(func()) func() {
+			return sync.OnceFunc(func() { _ = unix.Kill(os.Getpid(), unix.SIGINT) }) // a second one would end the test
+		})
+	})
+}
+
+func testAttach(t *testing.T, ending func(cancel func()) func()) {
 	cmd := exec.Command(build(t, endless))
 	out, err := cmd.StdoutPipe()
 	if err := errors.Join(err, cmd.Start()); err != nil {
@@ -104,7 +115,7 @@ func TestAttach(t *testing.T) {
 	p := profile.New(profile.Meta{})
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute) // that long only if there are no hooks
 	defer cancel()
-	sink := &untilInstances{Profile: p, left: 20, enough: cancel}
+	sink := &untilInstances{Profile: p, left: 20, enough: ending(cancel)}
 	res, err := Run(ctx, Options{PID: cmd.Process.Pid, Out: sink})
 	if err != nil {
 		t.Skipf("not allowed: %v", err)
@@ -168,7 +179,12 @@ int main(void) {
 // A program that is started by a script which it replaces is hooked all the same.
 func TestExec(t *testing.T) {
 	needs(t, needSamples, needTracing)
-	program := build(t, untilTold)
+	for _, link := range []string{"-rdynamic", "-static"} {
+		t.Run(link, func(t *testing.T) { recordExec(t, build(t, untilTold, link)) })
+	}
+}
+
+func recordExec(t *testing.T, program string) {
 	stdin, feed, err := os.Pipe()
 	if err != nil {
 		t.Fatal(err)
@@ -217,18 +233,12 @@ static void *work(void *arg) {
 	}
 	return arg;
 }
-int main(void) {
-	pthread_t t[4];
-	for (long i = 0; i < 4; i++) pthread_create(&t[i], 0, work, (void *)i);
-	for (int i = 0; i < 4; i++) pthread_join(t[i], 0);
-	return 0;
-}
 `
 
 // A barrier that the program built stands where it is called, not inside of it.
 func TestBuiltBarrier(t *testing.T) {
 	needs(t, needTracing)
-	p, _ := record(t, Options{Command: []string{build(t, twice)}})
+	p, _ := record(t, Options{Command: []string{build(t, twice+team(4, "", ""))}})
 	places := map[uint64]int{}
 	for id, s := range p.Tables().Sections {
 		if s.Kind == profile.SectionBuilt {

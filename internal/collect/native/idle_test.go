@@ -132,11 +132,7 @@ static void *work(void *a) {
 	pthread_barrier_wait(&b);
 	return 0;
 }
-int main(void) {
-	pthread_t t[2];
-	pthread_barrier_init(&b, 0, 2);
-	for (long i = 0; i < 2; i++) pthread_create(&t[i], 0, work, (void *)i);
-	for (int i = 0; i < 2; i++) pthread_join(t[i], 0);
+static void print(void) {
 	for (int me = 0; me < 2; me++)
 		for (int i = 0; i < pieces; i++) {
 			long middle = (at[me][i].wall + at[me][i + 1].wall) / 2;
@@ -144,7 +140,6 @@ int main(void) {
 			*(other ? &both : &alone) += at[me][i + 1].cpu - at[me][i].cpu;
 		}
 	printf("%ld %ld\n", alone, both);
-	return 0;
 }
 `
 
@@ -154,7 +149,7 @@ func TestIdlenessAgreesWithTheProgram(t *testing.T) {
 	if cores() < 2 {
 		t.Skip("two threads cannot work side by side on one core")
 	}
-	program := build(t, oneAlone)
+	program := build(t, oneAlone+team(2, "pthread_barrier_init(&b, 0, 2);", "print();"))
 	for tries := 1; ; tries++ {
 		var out strings.Builder
 		p, _ := record(t, Options{Command: []string{program}, Frequency: 2000, Stdout: &out})

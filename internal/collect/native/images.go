@@ -247,7 +247,7 @@ func (m *images) unwindImage(pc uint64) (unwind.Image, bool) {
 		return unwind.Image{}, false
 	}
 	s, _ := im.symbol(pc - im.bias)
-	return unwind.Image{Table: im.frames, Bias: im.bias, FP: im.goCode, Switch: im.switches(s.Name)}, true
+	return unwind.Image{Table: im.frames, Bias: im.bias, Switch: im.switches(s.Name)}, true
 }
 
 // switches reports whether a function goes on with another stack: Go's runtime has one for itself.

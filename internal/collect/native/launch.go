@@ -24,8 +24,8 @@ type launched struct {
 }
 
 // launch starts the program under ptrace, prepares it while it stands at its entry, and lets it run. prepare is called
-// when the program is stopped with its libraries mapped.
-func launch(o *Options, prepare func(pid int) error) (*launched, error) {
+// when the program is stopped with its libraries mapped, gates after it.
+func launch(o *Options, prepare func(pid int) error, gates func() []hook.Gate) (*launched, error) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	l := &launched{cmd: exec.Command(o.Command[0], o.Command[1:]...), pidfd: -1}
@@ -51,7 +51,7 @@ func launch(o *Options, prepare func(pid int) error) (*launched, error) {
 		return nil, l.abandon(err)
 	}
 	if !o.NoHooks {
-		l.install(t)
+		l.install(t, gates)
 	}
 	if errors.Is(l.why, hook.ErrGone) { // a static program, before its main function
 		return nil, l.abandon(l.why)
@@ -68,12 +68,12 @@ func launch(o *Options, prepare func(pid int) error) (*launched, error) {
 // untraced starts the program without ptrace where that is forbidden.
 func (l *launched) untraced(o *Options, prepare func(int) error, first error) (*launched, error) {
 	if !errors.Is(first, unix.EPERM) && !errors.Is(first, unix.ENOSYS) {
-		return nil, first
+		return nil, notStarted(o.Command[0], first)
 	}
 	cmd := exec.Command(o.Command[0], o.Command[1:]...)
 	cmd.Env, cmd.Stdin, cmd.Stdout, cmd.Stderr = o.Env, o.Stdin, o.Stdout, o.Stderr
 	if err := cmd.Start(); err != nil {
-		return nil, err
+		return nil, notStarted(o.Command[0], err)
 	}
 	l.cmd, l.why = cmd, fmt.Errorf("the program cannot be traced: %w", first)
 	return l, prepare(cmd.Process.Pid)
@@ -96,17 +96,21 @@ func (l *launched) withoutRights() bool {
 	return err == nil && st.Mode()&(fs.ModeSetuid|fs.ModeSetgid) != 0 && os.Geteuid() != 0
 }
 
-func (l *launched) install(t *hook.Tracee) {
+func (l *launched) install(t *hook.Tracee, gates func() []hook.Gate) {
 	ring, err := hook.NewRing()
 	if err != nil {
 		l.why = err
 		return
 	}
-	in, err := hook.Install(t, ring, hooks(table()))
+	funcs := hooks(table())
+	in, err := hook.Install(t, ring, funcs)
 	if err != nil {
 		ring.Close()
 		l.why = err
 		return
+	}
+	if err := in.Watch(t, ring, gates(), len(funcs)); err != nil {
+		in.Refused = append(in.Refused, err.Error())
 	}
 	l.hooks, l.ring = in, ring
 }
@@ -114,7 +118,7 @@ func (l *launched) install(t *hook.Tracee) {
 // failStatus is the exit status for a program that could not be started.
 func failStatus(err error) int {
 	switch {
-	case errors.Is(err, exec.ErrNotFound), errors.Is(err, fs.ErrNotExist):
+	case errors.Is(err, exec.ErrNotFound), errors.Is(err, fs.ErrNotExist), errors.Is(err, unix.ENOTDIR), errors.Is(err, errNoName):
 		return statusNotFound
 	case errors.Is(err, fs.ErrPermission), errors.Is(err, unix.ENOEXEC):
 		return statusCannotRun

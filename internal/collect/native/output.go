@@ -24,6 +24,7 @@ type output struct {
 	eventKinds map[string]int32
 	eventRows  map[eventKey]profile.EventID
 	virtual    map[int32]uint64 // by thread: where its next part begins
+	from       uint64           // where the first one does
 	instances  int
 	widest     int // most parts of an instance
 	work       uint64
@@ -59,6 +60,7 @@ func kinds() map[section.Kind]profile.SectionKind {
 func (o *output) thread(t *thread) {
 	row := o.row(t)
 	o.sink.AddThread(row)
+	o.virtual[int32(t.id)] = o.from
 	if t.parent != nil {
 		o.virtual[int32(t.id)] = o.virtual[int32(t.parent.id)]
 	}

@@ -2,6 +2,7 @@ package native
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -27,6 +28,20 @@ func build(t *testing.T, source string, flags ...string) string {
 		t.Skipf("gcc %v: %v\n%s", flags, err, msg)
 	}
 	return out
+}
+
+// team is the main of a program whose n threads do work(number) each, with what it does before and after that.
+func team(n int, before, after string) string {
+	return fmt.Sprintf(`
+int main(void) {
+	pthread_t t[%[1]d];
+	%[2]s
+	for (long i = 0; i < %[1]d; i++) pthread_create(&t[i], 0, work, (void *)i);
+	for (int i = 0; i < %[1]d; i++) pthread_join(t[i], 0);
+	%[3]s
+	return 0;
+}
+`, n, before, after)
 }
 
 // record runs a program and returns its profile.
@@ -186,13 +201,6 @@ func noted(p *profile.Profile, code string) bool {
 	return false
 }
 
-func TestNoSuchProgram(t *testing.T) {
-	res, err := Run(context.Background(), Options{Command: []string{"/no/such/program"}, Out: profile.New(profile.Meta{})})
-	if err == nil || res.Status != 127 {
-		t.Errorf("status %d, %v; want 127 and an error", res.Status, err)
-	}
-}
-
 func TestClockConverts(t *testing.T) {
 	var c tscClock
 	for i := range uint64(3 * maxPairs) {
@@ -215,19 +223,12 @@ static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
 static pthread_barrier_t b;
 static void hold(void) { pthread_mutex_lock(&m); usleep(40000); pthread_mutex_unlock(&m); }
 static void *work(void *arg) { pthread_barrier_wait(&b); hold(); pthread_barrier_wait(&b); return arg; }
-int main(void) {
-	pthread_t t[4];
-	pthread_barrier_init(&b, 0, 4);
-	for (long i = 0; i < 4; i++) pthread_create(&t[i], 0, work, 0);
-	for (int i = 0; i < 4; i++) pthread_join(t[i], 0);
-	return 0;
-}
 `
 
 // Four threads that start together hold a lock for 40 ms each: they wait for 40, 80 and 120 ms, and all of it is charged to those who hold it.
 func TestLockWaits(t *testing.T) {
 	needs(t, needTracing)
-	p, _ := record(t, Options{Command: []string{build(t, contended)}})
+	p, _ := record(t, Options{Command: []string{build(t, contended+team(4, "pthread_barrier_init(&b, 0, 4);", ""))}})
 	var cost uint64
 	for id := range p.Tables().Sections {
 		for in := range p.Instances(profile.SectionID(id)) {

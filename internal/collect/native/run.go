@@ -4,12 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"os"
 	"os/signal"
 	"runtime"
 	"slices"
-	"strings"
 	"syscall"
 	"time"
 
@@ -18,23 +16,40 @@ import (
 	"lime/internal/collect"
 	"lime/internal/collect/native/hook"
 	"lime/internal/perf"
-	"lime/internal/profile"
 	"lime/internal/section"
 	"lime/internal/unit"
 )
 
-// run is one recording.
+// shared is what all processes of a recording have in common.
+type shared struct {
+	o        Options
+	clock    tscClock
+	session  []*perf.Session
+	execs    *perf.Session     // tells at once that a process has replaced itself; nil: that shows later
+	by       string            // the sampling clock, "" if there is none
+	switches bool              // the kernel tells of context switches
+	kinds    map[string]bool   // of events that are sampled
+	eventIDs map[uint64]string // by the kernel's id: the kind, "" for a clock
+	rows     int               // of threads in the profile
+	notes    collect.Notes
+	lost     uint64
+	throttle uint64
+	fresh    bool // a place of a call was seen for the first time since the last tick
+	children map[int32]*child
+	programs int             // of children, whose code is looked at
+	watched  []*run          // children with hooks of their own
+	plain    map[string]bool // programs that call no synchronisation function, by path
+}
+
+// run is the recording of a process: the program, or a child that is hooked.
 type run struct {
-	o       Options
-	pid     int32
-	name    string
-	clock   tscClock
-	session []*perf.Session
-	by      string    // the sampling clock, "" if there is none
-	prog    *launched // nil: it ran already
-	ring    *hook.Ring
-	hooks   *hook.Installed
-	table   []row
+	*shared
+	pid   int32
+	name  string
+	prog  *launched // nil: it ran already
+	ring  *hook.Ring
+	hooks *hook.Installed
+	table []row
 
 	images  *images
 	code    *code
@@ -45,7 +60,6 @@ type run struct {
 	kernel  map[perf.Type]func(*run, *item) // what records of the kernel do
 	hooked  [roles]actions                  // what calls of hooked functions do
 
-	switches bool // the kernel tells of context switches
 	threads  []*thread
 	byTID    map[int32]*thread
 	handles  map[uint64]*thread    // by pthread_t
@@ -53,22 +67,17 @@ type run struct {
 	waiters  map[uint64][]*thread
 	meetings map[uint64]*meeting // by futex
 	unlocks  map[uint64][]unlock
+	gates    []*gate // by number
 	sites    map[siteKey]site
 	left     map[unit.Addr]int // by innermost call: how many functions the threads leave between two of them
 	regions  uint64
 	started  uint64
 	keepAt   uint64
 	now      uint64
-	lost     uint64
-	spun     uint64 // ns in loops of the program's own that wait
-	throttle uint64
-	children map[int32]*child
-	programs int               // of children, whose code is looked at
-	kinds    map[string]bool   // of events that are sampled
-	eventIDs map[uint64]string // by the kernel's id: the kind, "" for a clock
-	aliens   map[int32]bool    // threads of child processes, which write into the same ring; false: known to be none
-	notes    collect.Notes
-	fresh    bool // a place of a call was seen for the first time since the last tick
+	spun     uint64         // ns in loops of the program's own that wait
+	over     bool           // it has ended, and stands in the profile
+	unread   uint64         // calls that found no room in rings that are closed
+	aliens   map[int32]bool // threads of child processes, which write into the same ring; false: known to be none
 }
 
 // openRegion is a parallel region that is open.
@@ -94,14 +103,19 @@ func Run(ctx context.Context, o Options) (Result, error) {
 }
 
 func newRun(o Options) *run {
-	return &run{o: o, keepAt: firstKeep, table: table(), kernel: applying(), hooked: hooking(), byTID: map[int32]*thread{}, handles: map[uint64]*thread{}, open: map[uint64]openRegion{},
-		waiters: map[uint64][]*thread{}, meetings: map[uint64]*meeting{}, unlocks: map[uint64][]unlock{}, sites: map[siteKey]site{}, left: map[unit.Addr]int{}, children: map[int32]*child{}, kinds: map[string]bool{}, eventIDs: map[uint64]string{}, aliens: map[int32]bool{}, notes: collect.Notes{}}
+	o.Out = &distinct{Sink: o.Out, kinds: map[string]int32{}}
+	return newProcess(&shared{o: o, kinds: map[string]bool{}, eventIDs: map[uint64]string{}, notes: collect.Notes{}, children: map[int32]*child{}, plain: map[string]bool{}})
+}
+
+func newProcess(of *shared) *run {
+	return &run{shared: of, keepAt: firstKeep, table: table(), kernel: applying(), hooked: hooking(), byTID: map[int32]*thread{}, handles: map[uint64]*thread{}, open: map[uint64]openRegion{},
+		waiters: map[uint64][]*thread{}, meetings: map[uint64]*meeting{}, unlocks: map[uint64][]unlock{}, sites: map[siteKey]site{}, left: map[unit.Addr]int{}, aliens: map[int32]bool{}}
 }
 
 // start launches the program.
 func (r *run) start() error {
 	r.clock.tick()
-	prog, err := launch(&r.o, r.prepare)
+	prog, err := launch(&r.o, r.prepare, func() []hook.Gate { return r.code.findGates() })
 	if err != nil {
 		return err
 	}
@@ -117,26 +131,16 @@ func (r *run) start() error {
 // prepare opens the events of a stopped program.
 func (r *run) prepare(pid int) error {
 	r.pid = int32(pid)
-	r.images = newImages(pid)
-	if err := r.images.load(); err != nil {
+	if err := r.look(); err != nil {
 		return err
 	}
-	r.code = newCode(r.images, r.o.Out)
-	r.sampler = newSampler(r.images, r.code, r.o.Out)
-	r.out = newOutput(r.o.Out, r.code)
-	r.rec = section.New(r.out.instance)
 	if !r.o.NoPerf {
 		r.openPerf(perf.Options{PID: pid})
 	}
 	r.name = threadName(pid, pid)
 	r.started = monotonic()
 	r.startThread(r.pid, nil, r.started)
-	for _, s := range r.session {
-		if err := s.Enable(); err != nil {
-			return err
-		}
-	}
-	return nil
+	return r.enable()
 }
 
 // openPerf opens the best sampling clock that there is. What the kernel tells of threads, mappings and switches comes through rings of
@@ -147,6 +151,9 @@ func (r *run) openPerf(o perf.Options) {
 		o.Pages = ringPages(r.o.Frequency, r.o.StackBytes)
 	}
 	tasks := perf.Options{PID: o.PID, TID: o.TID, Clock: perf.Tasks(), Period: 1, Leader: true, Pages: taskPages}
+	if o.TID == 0 {
+		r.openExecs(tasks)
+	}
 	leader, err := perf.Open(tasks)
 	o.Leader = err != nil
 	for _, c := range perf.Clocks() {
@@ -194,11 +201,11 @@ func (r *run) explain() {
 }
 
 func (r *run) close() {
-	for _, s := range r.session {
+	for _, s := range r.sessions() {
 		s.Close()
 	}
-	if r.ring != nil {
-		r.ring.Close()
+	for _, p := range r.all() {
+		p.closeRing()
 	}
 	r.images.close()
 }
@@ -225,11 +232,13 @@ func (r *run) rest(last time.Duration) time.Duration {
 func (r *run) loop(ctx context.Context) (Result, error) {
 	done := make(chan *os.ProcessState, 1)
 	go r.wait(done)
-	stop := r.signals()
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	stop := r.signals(cancel)
 	defer stop()
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1)) // the cores are the program's: threads that look for goroutines to run take them away
 	full := make(chan struct{}, 1)
-	for _, s := range r.session {
+	for _, s := range r.sessions() {
 		s.Notify(full)
 	}
 	var state *os.ProcessState
@@ -260,7 +269,9 @@ func (r *run) loop(ctx context.Context) (Result, error) {
 }
 
 // crowded reports whether the hooks' ring must be read before it gets full.
-func (r *run) crowded() bool { return r.ring != nil && r.ring.Crowded() }
+func (r *run) crowded() bool {
+	return slices.ContainsFunc(r.all(), func(p *run) bool { return p.ring != nil && p.ring.Crowded() })
+}
 
 // firstKeep is when what is summed up over the run is written for the first time, in ns; each next time is twice as late, so
 // that a run that is killed keeps at least half of it, and a long one grows little.
@@ -272,9 +283,12 @@ func (r *run) keep() {
 		return
 	}
 	r.keepAt = max(2*r.keepAt, firstKeep)
-	r.out.close()
+	for _, p := range r.all() {
+		p.out.close()
+	}
 	m := r.meta("running")
-	m.Cores, m.RunTime, m.Notes = max(m.Cores, r.out.widest), max(r.out.end(), 1), r.report(r.now-r.started)
+	r.measured(&m)
+	m.CoreTime, m.Notes = 0, r.report(r.now-r.started)
 	_ = r.o.Out.UpdateMeta(m) // the end of the run tells of an error
 }
 
@@ -292,14 +306,18 @@ func (r *run) wait(done chan<- *os.ProcessState) {
 	done <- r.prog.cmd.ProcessState
 }
 
-// signals keeps lime alive while the program decides what an interrupt means, and passes on what was sent to lime alone.
-func (r *run) signals() (stop func()) {
+// signals keeps lime alive while the program decides what an interrupt means, and passes on what was sent to lime alone. A
+// process that ran already goes on: only the recording is interrupted.
+func (r *run) signals(interrupt func()) (stop func()) {
 	ch := make(chan os.Signal, 8)
 	signal.Notify(ch, unix.SIGINT, unix.SIGQUIT, unix.SIGTERM, unix.SIGHUP)
 	go func() {
 		for s := range ch {
-			if n, ok := s.(syscall.Signal); ok && r.prog != nil && (n == unix.SIGTERM || n == unix.SIGHUP) {
-				_ = unix.Kill(int(r.pid), n)
+			switch n, ok := s.(syscall.Signal); {
+			case r.prog == nil:
+				interrupt()
+			case ok && (n == unix.SIGTERM || n == unix.SIGHUP):
+				_ = unix.Kill(int(r.pid), n) // it may be gone
 			}
 		}
 	}()
@@ -314,7 +332,20 @@ func (r *run) drain(age uint64) {
 			r.notes.Add("damaged-record", err.Error())
 		}
 	}
-	r.drainHooks(now)
+	if r.execs != nil {
+		_ = r.execs.Drain(func(*perf.Record) {}) // they stand in the others' rings, too
+	}
+	r.clock.tick()
+	r.takeUntil(now, age)
+	for _, p := range r.watched {
+		p.takeUntil(now, age)
+		p.endIfGone()
+	}
+}
+
+// takeUntil takes what is old enough, of one process.
+func (r *run) takeUntil(now, age uint64) {
+	r.drainHooks()
 	before := now - age
 	if age == 0 {
 		before = ^uint64(0)
@@ -325,8 +356,7 @@ func (r *run) drain(age uint64) {
 }
 
 // drainHooks reads the hooks' ring. If a record is still being written, nothing behind the latest one read may be taken.
-func (r *run) drainHooks(now uint64) {
-	r.clock.tick()
+func (r *run) drainHooks() {
 	if r.ring == nil {
 		return
 	}
@@ -343,15 +373,20 @@ func (r *run) drainHooks(now uint64) {
 
 // record takes a record of the kernel's as it is read.
 func (r *run) record(rec *perf.Record) {
+	if rec.Type == perf.TypeFork {
+		r.tellAliens(rec)
+	}
 	if rec.PID != r.pid && rec.Type != perf.TypeLost {
 		if rec.PID > 0 {
 			r.childRecord(rec)
 		}
-		if rec.Type == perf.TypeFork {
-			r.stream.add(item{at: rec.Time, typ: rec.Type, tid: rec.TID, alien: true})
-		}
 		return
 	}
+	r.ownRecord(rec)
+}
+
+// ownRecord takes a record of the process itself.
+func (r *run) ownRecord(rec *perf.Record) {
 	x := item{at: rec.Time, typ: rec.Type, tid: rec.TID, other: rec.ParentTID, name: rec.Name, out: rec.Out, forced: rec.Preempted}
 	switch rec.Type {
 	case perf.TypeMmap2:
@@ -367,7 +402,7 @@ func (r *run) record(rec *perf.Record) {
 		return
 	case perf.TypeSample:
 		if x.event = r.eventName(rec.Event); x.event != "" {
-			x.pc, x.sample.period = rec.IP, rec.Period
+			x.pc, x.sample.period = r.sampler.origin(rec.IP), rec.Period
 		} else {
 			x.sample, x.spins, x.inside = r.sampler.take(rec)
 		}
@@ -380,41 +415,35 @@ func (r *run) record(rec *perf.Record) {
 	r.stream.add(x)
 }
 
-// replaced forgets the images of a program that has replaced itself by another one.
-func (r *run) replaced() {
-	r.images.reset()
-	r.code.reset()
-	r.sampler.walker.Forget()
-	r.sampler.walker.Stubs, r.sampler.stubs = nil, nil
-	clear(r.sites)
-}
-
 // finish ends the recording and completes the profile.
 func (r *run) finish(state *os.ProcessState, interrupted bool) (Result, error) {
 	end := max(r.now, r.started)
-	for _, t := range r.threads {
-		if !t.foreign {
-			r.endThread(t, end)
-		}
+	for _, p := range r.all() {
+		p.endProcess()
 	}
 	r.endChildren()
-	r.rec.Close(unit.Cycles(end))
 	res := r.result(state, interrupted)
-	r.out.close()
 	m := r.meta(res.EndState)
-	m.Cores = max(m.Cores, r.out.widest)
-	m.ExitStatus, m.RunTime, m.CoreTime, m.Complete, m.Notes = res.Status, max(r.out.end(), 1), r.out.work, true, r.report(end-r.started)
+	r.measured(&m)
+	m.ExitStatus, m.Complete, m.Notes = res.Status, true, r.report(end-r.started)
 	if state != nil {
 		if ws, ok := state.Sys().(syscall.WaitStatus); ok && ws.Signaled() {
 			m.ExitStatus = int(ws.Signal())
 		}
 	}
 	res.Notes, res.RunTime = m.Notes, end-r.started
-	return res, errors.Join(r.out.err, r.o.Out.UpdateMeta(m))
+	err := r.o.Out.UpdateMeta(m)
+	for _, p := range r.all() {
+		err = errors.Join(p.out.err, err)
+	}
+	return res, err
 }
 
 func (r *run) result(state *os.ProcessState, interrupted bool) Result {
-	res := Result{EndState: "exited", Threads: r.own(), Instances: r.out.instances, Samples: r.sampler.total, Stacks: r.sampler.share()}
+	res := Result{EndState: "exited", Samples: r.sampler.stacks.total, Stacks: r.sampler.stacks.share()}
+	for _, p := range r.all() {
+		res.Threads, res.Instances = res.Threads+p.own(), res.Instances+p.out.instances
+	}
 	if interrupted {
 		res.EndState, res.Status = "interrupted", 128+int(unix.SIGINT)
 	}
@@ -428,53 +457,6 @@ func (r *run) result(state *os.ProcessState, interrupted bool) Result {
 		}
 	}
 	return res
-}
-
-// leastSpin is what part of the work spinning must be to be worth a word: one in so many.
-const leastSpin = 50
-
-// report is the notes with the figures of the recording so far.
-func (r *run) report(wall uint64) []profile.Note {
-	notes := maps.Clone(r.notes)
-	if s := r.sampler; s.total > 0 {
-		notes.Set("complete-stacks", fmt.Sprintf("%.1f %% of the samples have a complete call path", 100*s.share()), s.complete)
-		if list := s.broken.words(); len(list) > 0 {
-			notes.Set("broken-stacks", "call paths break off in "+strings.Join(list, ", "), s.total-s.complete)
-		}
-		notes.Set("samples", fmt.Sprintf("samples by %s, %d a second and thread", r.by, r.o.Frequency), s.total)
-	}
-	if r.lost > 0 {
-		notes.Set("lost-samples", "records that the kernel had no room for", r.lost)
-	}
-	if r.throttle > 0 {
-		notes.Set("throttled", "times that the kernel stopped sampling for a while", r.throttle)
-	}
-	if r.ring != nil && r.ring.Lost() > 0 {
-		notes.Set("lost-calls", "synchronisation calls that found no room in the ring", r.ring.Lost())
-	}
-	r.noteChildren(notes)
-	if r.spun > 0 && r.spun*leastSpin > r.out.work {
-		notes.Set("own-spin", fmt.Sprintf("the threads spun for %v in loops of the program's own: that is waiting, and no work, but the sections that end so are not told apart", unit.Nanos(r.spun)), 1)
-	}
-	if r.images.goroutines() {
-		notes.Set(profile.NoteGoroutines, "the program's goroutines wander between the threads of Go's runtime: what a thread did is not a piece of the program's work", 1)
-	}
-	if r.switches {
-		notes.Set("cpu-time", fmt.Sprintf("the times are those on a CPU, put together as if every thread had a core of its own, so that more threads than cores do no harm; "+
-			"on the wall the run took %v on %d cores", unit.Nanos(wall), cores()), 1)
-	}
-	return notes.List()
-}
-
-func (r *run) meta(state string) profile.Meta {
-	m := profile.Meta{
-		Tool: r.o.Tool, Collector: "record", Model: "native", Command: r.o.Command, Cores: cores(),
-		ClockUnit: "ns", ClockHz: 1e9, TimeLabel: profile.Measured, CountLabel: profile.Sampled, NodeTime: "stored", EndState: state,
-	}
-	if r.by == "" {
-		m.CountLabel = profile.Unavailable
-	}
-	return m
 }
 
 // cores is how many CPUs this process may use.

@@ -39,6 +39,12 @@ func (r *run) hookSeized(t *hook.Tracee) error {
 	if err != nil {
 		return err
 	}
+	if !started { // else threads may stand in them
+		_ = r.images.load() // where that fails, there are none
+		if err := in.Watch(t, r.ring, r.code.findGates(), len(funcs)); err != nil {
+			in.Refused = append(in.Refused, err.Error())
+		}
+	}
 	r.takeHooks(in)
 	return nil
 }
@@ -49,13 +55,23 @@ func (r *run) takeHooks(in *hook.Installed) {
 	if len(in.Refused) > 0 {
 		r.notes.Add("unhooked", "functions of the program that cannot be watched because of how they begin: "+strings.Join(in.Refused, ", "))
 	}
-	r.sampler.walker.Stubs = in.Frame
+	r.sampler.walker.Stubs, r.sampler.walker.Moved = in.Frame, in.Origin
 	r.sampler.stubs = func(pc uint64) bool { return pc >= in.Lo && pc < in.Hi }
 }
 
-// unhook leaves a process that goes on without lime as it was.
-func (r *run) unhook() error {
-	if r.hooks == nil || r.prog != nil || unix.Kill(int(r.pid), 0) != nil {
+// unhook leaves processes that go on without lime as they were.
+func (r *run) unhook() (err error) {
+	if r.prog != nil {
+		return nil
+	}
+	for _, p := range r.all() {
+		err = errors.Join(err, p.unhookProcess())
+	}
+	return err
+}
+
+func (r *run) unhookProcess() error {
+	if r.hooks == nil || unix.Kill(int(r.pid), 0) != nil {
 		return nil
 	}
 	runtime.LockOSThread()
@@ -74,6 +90,7 @@ func (r *run) hookAgain() {
 	clear(r.waiters)
 	clear(r.meetings)
 	clear(r.unlocks)
+	r.gates = nil
 	r.hooks = nil
 	if r.o.NoHooks || r.prog != nil && r.prog.pidfd < 0 {
 		r.notes.Add("exec", "the program replaced itself by another one: of that, only samples are there")
@@ -83,7 +100,12 @@ func (r *run) hookAgain() {
 		r.notes.Add("exec", fmt.Sprintf("the program replaced itself by another one: of that, only samples are there: %v", err))
 		return
 	}
-	maps.DeleteFunc(r.notes, func(k [2]string, _ uint64) bool { return k[0] == "no-hooks" }) // said of the first program
+	r.unsay("no-hooks") // said of the first program
+}
+
+// unsay takes a note back.
+func (r *run) unsay(name string) {
+	maps.DeleteFunc(r.notes, func(k [2]string, _ uint64) bool { return k[0] == name })
 }
 
 // awaitEnd waits until the program is gone, and takes no notice of its stops under ptrace, as wait4(2) would.

@@ -10,21 +10,33 @@ import (
 
 // sampler turns the kernel's samples into call paths.
 type sampler struct {
-	images   *images
-	code     *code
-	walker   *unwind.Unwinder
-	tree     *tree
-	stubs    func(pc uint64) bool
-	sps      []uint64 // stack pointers, by frame
-	pcs      []uint64
-	total    uint64
-	complete uint64
-	broken   broken
-	live     liveStack
+	images *images
+	code   *code
+	walker *unwind.Unwinder
+	tree   *tree
+	stubs  func(pc uint64) bool
+	sps    []uint64 // stack pointers, by frame
+	pcs    []uint64
+	stacks *stackCount
+	live   liveStack
+}
+
+// stackCount counts samples, and those whose call path is complete.
+type stackCount struct {
+	total, complete uint64
+	broken          broken
 }
 
 func newSampler(m *images, c *code, sink profile.Sink) *sampler {
-	return &sampler{images: m, code: c, walker: unwind.New(m.unwindImage), tree: newTree(sink), broken: broken{}}
+	return &sampler{images: m, code: c, walker: unwind.New(m.unwindImage), tree: newTree(sink), stacks: &stackCount{broken: broken{}}}
+}
+
+// origin is where code stood that the hooks have moved.
+func (s *sampler) origin(pc uint64) uint64 {
+	if s.walker.Moved == nil {
+		return pc
+	}
+	return s.walker.Moved(pc)
 }
 
 // deepest bounds the call paths.
@@ -32,7 +44,7 @@ const deepest = 512
 
 // take walks the sampled stack.
 func (s *sampler) take(r *perf.Record) (w workSample, spins, inside bool) {
-	s.total++
+	s.stacks.total++
 	s.pcs, s.sps = s.pcs[:0], s.sps[:0]
 	whole := false
 	var err error
@@ -41,12 +53,12 @@ func (s *sampler) take(r *perf.Record) (w workSample, spins, inside bool) {
 		trips, whole, err = s.walk(unwind.Regs(r.DWARF()), r.Regs[perf.RegSP], r.Stack)
 	}
 	if len(s.pcs) == 0 {
-		s.pcs = append(s.pcs, r.IP)
+		s.pcs = append(s.pcs, s.origin(r.IP))
 	}
 	if whole {
-		s.complete++
+		s.stacks.complete++
 	} else {
-		s.broken.note(err, s.images, s.pcs[len(s.pcs)-1], len(s.pcs) >= deepest)
+		s.stacks.broken.note(err, s.images, s.pcs[len(s.pcs)-1], len(s.pcs) >= deepest)
 	}
 	w, spins = s.path(r.Period)
 	w.trips = trips
@@ -177,7 +189,7 @@ func (s *sampler) inside() bool {
 }
 
 // share is the share of samples with a complete call path.
-func (s *sampler) share() float64 {
+func (s *stackCount) share() float64 {
 	if s.total == 0 {
 		return 1
 	}

@@ -99,7 +99,7 @@ func (r *run) body(h *hook.Record) uint64 {
 // tailCall finds the place of a call that was reached by a jump: the return address is then that of the caller's call, not of the
 // function in which the source says "wait here".
 func (r *run) tailCall(h *hook.Record) (f section.Frame, ok bool) {
-	target := r.code.definition(r.table[h.Func].name)
+	target := r.target(h.Func)
 	entry := uint64(0)
 	if r.sampler.stubs != nil && r.sampler.stubs(h.Caller) {
 		entry = r.body(h)
@@ -111,6 +111,14 @@ func (r *run) tailCall(h *hook.Record) (f section.Frame, ok bool) {
 	}
 	jump := r.code.jump(entry, target)
 	return section.Frame{Call: unit.Addr(jump), Func: unit.Addr(entry)}, jump != 0
+}
+
+// target is the function that a record tells of, 0 if it is none.
+func (r *run) target(function int) uint64 {
+	if function < len(r.table) {
+		return r.code.definition(r.table[function].name)
+	}
+	return r.hooks.Whole(function - len(r.table))
 }
 
 // keepFrames finds how many of the outermost calls a thread has not come back from since its piece began: the samples of the piece say how far it

@@ -38,17 +38,11 @@ static void *work(void *arg) {
 	}
 	return arg;
 }
-int main(void) {
-	pthread_t t[4];
-	for (long i = 0; i < 4; i++) pthread_create(&t[i], 0, work, (void *)i);
-	for (int i = 0; i < 4; i++) pthread_join(t[i], 0);
-	return 0;
-}
 `
 
 func TestBarrierThatSpinsBeforeItSleeps(t *testing.T) {
 	needs(t, needSamples, needTracing)
-	p, _ := record(t, Options{Command: []string{build(t, spinsThenSleeps)}})
+	p, _ := record(t, Options{Command: []string{build(t, spinsThenSleeps+team(4, "", ""))}})
 	whole := 0
 	for id, s := range p.Tables().Sections {
 		for in := range p.Instances(profile.SectionID(id)) {

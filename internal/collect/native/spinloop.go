@@ -76,15 +76,23 @@ func (s *spinState) block(text []byte, b *block) bool {
 		if at >= uint64(len(text)) || x86.Decode(text[at:], &in) != nil {
 			return false
 		}
-		if in.Branch == x86.BranchCall {
-			s.reads = true // it yields
-			continue
-		}
-		if in.ImplicitWrite || in.Lock || in.X87 || in.HasMem && in.Mem.Write && in.Mem.Bytes > 0 {
+		if !s.add(&in) {
 			return false
 		}
-		s.instruction(&in)
 	}
+	return true
+}
+
+// add takes in an instruction; false if it changes memory.
+func (s *spinState) add(in *x86.Inst) bool {
+	switch {
+	case in.Branch == x86.BranchCall:
+		s.reads = true // it yields
+		return true
+	case in.ImplicitWrite || in.Lock || in.X87 || in.HasMem && in.Mem.Write && in.Mem.Bytes > 0:
+		return false
+	}
+	s.instruction(in)
 	return true
 }
 

@@ -21,6 +21,7 @@ const (
 	roleLock                 // takes the lock that the first argument names; only long waits are seen, when they are over
 	roleUnlock               // gives it back while others wait
 	roleFutex                // system call: waits for a futex or wakes who waits
+	roleGate                 // code of the program's own that turned out to be a barrier; no function of the table has it
 	roles
 )
 

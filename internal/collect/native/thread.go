@@ -26,7 +26,9 @@ type thread struct {
 	onTask bool   // does one now
 	spins  bool   // its last sample was in a runtime's waiting
 
-	foreign bool // belongs to a child process
+	foreign bool   // belongs to a child process
+	gate    *gate  // that it is in, as long as it is not known what it is
+	gateSP  uint64 // stack pointer there
 }
 
 // condWait is a wait for a condition variable, of which only the beginning is seen.
@@ -46,6 +48,7 @@ type call struct {
 
 	function uint64 // of the work
 	over     bool   // the call of a region whose work this thread has done
+	gate     *gate
 }
 
 // onCPU adds up a thread's time on a CPU.

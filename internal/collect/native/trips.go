@@ -39,8 +39,30 @@ const (
 
 // loops finds the loops of a decoded function and gives every block the tests of those around it, innermost first.
 func (c *code) loops(f *function, text []byte) {
-	if len(f.blocks) == 0 || len(f.blocks) > maxLoopBlocks {
+	p := flow(f)
+	if p == nil {
 		return
+	}
+	c.spinLoops(f, p, text)
+	tests := make([]*loopTest, len(p.Loops))
+	for l := range p.Loops {
+		if v := p.Loops[l].Test; v != graph.None {
+			tests[l] = comparison(f.blocks[v], text[f.blocks[v].addr-f.blocks[0].addr:])
+		}
+	}
+	for i, b := range f.blocks {
+		for l := p.Inner[i]; l != graph.None && len(b.tests) < maxTests; l = p.Loops[l].Parent {
+			if tests[l] != nil {
+				b.tests = append(b.tests, tests[l])
+			}
+		}
+	}
+}
+
+// flow is the control-flow graph of a decoded function, nil if it is too large.
+func flow(f *function) *graph.Proc {
+	if len(f.blocks) == 0 || len(f.blocks) > maxLoopBlocks {
+		return nil
 	}
 	index := map[uint64]int32{}
 	for i, b := range f.blocks {
@@ -56,21 +78,7 @@ func (c *code) loops(f *function, text []byte) {
 			succ[i] = append(succ[i], to)
 		}
 	}
-	p := graph.NewProc(succ, ends)
-	c.spinLoops(f, p, text)
-	tests := make([]*loopTest, len(p.Loops))
-	for l := range p.Loops {
-		if v := p.Loops[l].Test; v != graph.None {
-			tests[l] = comparison(f.blocks[v], text[f.blocks[v].addr-f.blocks[0].addr:])
-		}
-	}
-	for i, b := range f.blocks {
-		for l := p.Inner[i]; l != graph.None && len(b.tests) < maxTests; l = p.Loops[l].Parent {
-			if tests[l] != nil {
-				b.tests = append(b.tests, tests[l])
-			}
-		}
-	}
+	return graph.NewProc(succ, ends)
 }
 
 const (

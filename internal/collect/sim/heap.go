@@ -67,7 +67,6 @@ type block struct{ addr, size, site uint64 }
 
 // allocation is an open call of an allocator.
 type allocation struct {
-	fn       *allocator
 	ret, rsp uint64
 	size     uint64
 	out      uint64
@@ -133,7 +132,7 @@ func (h *heapBook) entered(r *run, t *thread, a *allocator) {
 	}
 	sp := t.ctx.GPR[rsp]
 	ret, _ := r.word(sp)
-	o := &allocation{fn: a, ret: ret, rsp: sp, size: 1}
+	o := &allocation{ret: ret, rsp: sp, size: 1}
 	for _, n := range a.size {
 		o.size *= argument(t, n)
 	}

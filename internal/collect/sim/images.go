@@ -221,7 +221,7 @@ func (m *images) unwindImage(pc uint64) (unwind.Image, bool) {
 	if im == nil {
 		return unwind.Image{}, false
 	}
-	return unwind.Image{Table: im.frames, Bias: im.Bias, FP: im.goCode}, true
+	return unwind.Image{Table: im.frames, Bias: im.Bias}, true
 }
 
 func hexString(b []byte) string {

@@ -11,7 +11,6 @@ import (
 // progress shows how the run goes, on a terminal.
 type progress struct {
 	w     io.Writer
-	start time.Time
 	last  time.Time
 	work  uint64
 	shown bool
@@ -40,6 +39,5 @@ func (p *progress) clear() {
 }
 
 func newProgress(w io.Writer) *progress {
-	now := time.Now()
-	return &progress{w: w, start: now, last: now}
+	return &progress{w: w, last: time.Now()}
 }

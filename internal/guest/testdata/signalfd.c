@@ -126,7 +126,9 @@ int main(void) {
 	show("in the set");
 	printf("no such file: %d\n", signalfd(0, &set, 0));
 	names();
-	printf("nice %d\n", nice(3));
+	int was = nice(0); /* the test itself may have been started by nice(1) */
+	printf("nice %d\n", nice(3) == (was > 16 ? 19 : was + 3));
+	setpriority(PRIO_PROCESS, 0, 19);
 	printf("priority %d\n", getpriority(PRIO_PROCESS, 0));
 	return 0;
 }

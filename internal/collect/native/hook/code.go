@@ -37,6 +37,9 @@ type stubParams struct {
 	refused   int32  // what it returns if the lock is taken
 	contended bool   // record only if the word that the first argument points to is above 1
 	fetch     bool   // record at the return what the first argument points to, if the result is 0
+	inside    bool   // the record is made inside of a function: what lies below the stack pointer is kept, and there is no return address
+	place     uint64 // with inside: what stands for the return address
+	budget    uint32 // where in the ring the number stands of records that may still be made; 0 = any number
 }
 
 // newStub assembles a stub:
@@ -207,10 +210,18 @@ func (a *asm) passOn(stackArgs, frame int) {
 // record writes a slot. It saves the registers that it uses; the flags are dead at the entry and at the
 // return of a function (System V ABI, 3.2.1).
 func (a *asm) record(p stubParams, phase Phase) {
+	if p.inside {
+		a.raw(0x48, 0x8d, 0x64, 0x24, 0x100-redZone) // lea rsp, [rsp-redZone]
+	}
 	a.raw(0x50, 0x51, 0x52, 0x41, 0x53) // push rax, rcx, rdx, r11
 	const saved = 4 * 8
+	above := saved // from the stack pointer to the return address, or to below the word on top of the stack, where one would be
+	if p.inside {
+		above += redZone - 8
+	}
 	a.raw(0x49, 0xbb) // mov r11, ring
 	a.imm64(p.ring)
+	none := a.spend(p)
 	a.raw(0xb8, 1, 0, 0, 0)                      // mov eax, 1
 	a.raw(0xf0, 0x49, 0x0f, 0xc1, 0x43, offHead) // lock xadd [r11+head], rax
 	a.raw(0x48, 0x89, 0xc1)                      // mov rcx, rax
@@ -256,14 +267,19 @@ func (a *asm) record(p stubParams, phase Phase) {
 	default:
 		a.raw(0x49, 0x89, 0x73, slotArg1) // mov [r11+arg1], rsi
 	}
-	a.raw(0x48, 0x8b, 0x44, 0x24, saved) // mov rax, [rsp+32]: the return address
-	a.raw(0x49, 0x89, 0x43, slotRet)     // mov [r11+ret], rax
-	a.raw(0x48, 0x8d, 0x44, 0x24, saved) // lea rax, [rsp+32]
-	a.raw(0x49, 0x89, 0x43, slotSP)      // mov [r11+sp], rax
-	a.raw(0x49, 0x89, 0x6b, slotFP)      // mov [r11+fp], rbp
+	if p.inside {
+		a.raw(0x48, 0xb8) // mov rax, place
+		a.imm64(p.place)
+	} else {
+		a.stackWord(0x8b, above) // mov rax, [rsp+above]: the return address
+	}
+	a.raw(0x49, 0x89, 0x43, slotRet) // mov [r11+ret], rax
+	a.stackWord(0x8d, above)         // lea rax, [rsp+above]
+	a.raw(0x49, 0x89, 0x43, slotSP)  // mov [r11+sp], rax
+	a.raw(0x49, 0x89, 0x6b, slotFP)  // mov [r11+fp], rbp
 	for i := byte(0); i < StackWords && phase == Enter; i++ {
-		a.raw(0x48, 0x8b, 0x44, 0x24, saved+8+8*i) // mov rax, [rsp+40+8*i]
-		a.raw(0x49, 0x89, 0x43, slotStack+8*i)     // mov [r11+stack+8*i], rax
+		a.stackWord(0x8b, above+8+8*int(i))    // mov rax, [rsp+above+8+8*i]
+		a.raw(0x49, 0x89, 0x43, slotStack+8*i) // mov [r11+stack+8*i], rax
 	}
 	a.raw(0x49, 0x89, 0x0b) // mov [r11+seq], rcx: published
 	a.raw(0xeb, 0)          // jmp done
@@ -272,5 +288,40 @@ func (a *asm) record(p stubParams, phase Phase) {
 	a.raw(0xf0, 0x49, 0xff, 0x83) // lost: lock inc qword [r11+lost]
 	a.imm32(offLost)
 	a.b[done-1] = byte(len(a.b) - done)
+	if none > 0 {
+		a.reach(none)
+	}
 	a.raw(0x41, 0x5b, 0x5a, 0x59, 0x58) // done: pop r11, rdx, rcx, rax
+	if p.inside {
+		a.raw(0x48, 0x8d, 0xa4, 0x24) // lea rsp, [rsp+redZone]
+		a.imm32(redZone)
+	}
+}
+
+// redZone is what code may use below its stack pointer (System V ABI, 3.2.2).
+const redZone = 128
+
+// stackWord is mov (8b) or lea (8d) of rax and [rsp+off].
+func (a *asm) stackWord(opcode byte, off int) {
+	if off < 128 {
+		a.raw(0x48, opcode, 0x44, 0x24, byte(off))
+		return
+	}
+	a.raw(0x48, opcode, 0x84, 0x24)
+	a.imm32(uint32(off))
+}
+
+// spend takes one off the records that may still be made, and jumps away if there are none left. r11 is the ring.
+func (a *asm) spend(p stubParams) (none int) {
+	if p.budget == 0 {
+		return 0
+	}
+	a.raw(0x41, 0x83, 0xbb) // cmp dword [r11+budget], 0
+	a.imm32(p.budget)
+	a.raw(0, 0x0f, 0x8e) // jle none
+	a.imm32(0)
+	none = len(a.b)
+	a.raw(0xf0, 0x41, 0xff, 0x8b) // lock dec dword [r11+budget]
+	a.imm32(p.budget)
+	return none
 }

@@ -34,6 +34,7 @@ func build(t *testing.T, flags ...string) string {
 	return compile(t, program, flags...)
 }
 
+// compile builds a C program, and skips the test where a library that the flags ask for is not installed.
 func compile(t *testing.T, source string, flags ...string) string {
 	t.Helper()
 	if _, err := exec.LookPath("gcc"); err != nil {
@@ -45,7 +46,9 @@ func compile(t *testing.T, source string, flags ...string) string {
 		t.Fatal(err)
 	}
 	args := append([]string{"-O2", "-g", "-pthread", "-o", out, src}, flags...)
-	if msg, err := exec.Command("gcc", args...).CombinedOutput(); err != nil {
+	if msg, err := exec.Command("gcc", args...).CombinedOutput(); err != nil && len(flags) > 0 {
+		t.Skipf("gcc %v: %v\n%s", flags, err, msg)
+	} else if err != nil {
 		t.Fatalf("gcc: %v\n%s", err, msg)
 	}
 	return out
@@ -216,17 +219,7 @@ int main(void) {
 
 // The work that is passed to a function is seen on every thread, and belongs to its call.
 func TestWork(t *testing.T) {
-	if _, err := exec.LookPath("gcc"); err != nil {
-		t.Skip("gcc is not installed")
-	}
-	dir := t.TempDir()
-	src, out := filepath.Join(dir, "p.c"), filepath.Join(dir, "p")
-	if err := os.WriteFile(src, []byte(openmp), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	if msg, err := exec.Command("gcc", "-O2", "-fopenmp", "-o", out, src).CombinedOutput(); err != nil {
-		t.Skipf("gcc -fopenmp: %v\n%s", err, msg)
-	}
+	out := compile(t, openmp, "-fopenmp")
 	loop := Func{Name: "GOMP_parallel_loop_nonmonotonic_dynamic", Work: true, StackArgs: 16}
 	ring := hooked(t, out, []Func{{Name: "GOMP_parallel", Work: true}, loop, {Name: "GOMP_parallel_reductions", Work: true}})
 	count, loops := map[Phase]int{}, map[Phase]int{}
@@ -292,17 +285,7 @@ func TestLocks(t *testing.T) {
 
 func testLocks(t *testing.T, try string) {
 	t.Helper()
-	if _, err := exec.LookPath("gcc"); err != nil {
-		t.Skip("gcc is not installed")
-	}
-	dir := t.TempDir()
-	src, out := filepath.Join(dir, "p.c"), filepath.Join(dir, "p")
-	if err := os.WriteFile(src, []byte(locks), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	if msg, err := exec.Command("gcc", "-O2", "-pthread", "-o", out, src).CombinedOutput(); err != nil {
-		t.Fatalf("gcc: %v\n%s", err, msg)
-	}
+	out := compile(t, locks)
 	const slow = 1_000_000
 	lock := Func{Name: "pthread_mutex_lock", Slow: slow, Try: try, Refused: int32(syscall.EBUSY)}
 	ring := hooked(t, out, []Func{lock, {Name: "pthread_mutex_unlock", Contended: true}})

@@ -45,6 +45,9 @@ type Installed struct {
 	inner   map[int]bool // functions that are hooked inside
 
 	overwritten map[uint64]bool // functions of a static program that begin with a jump
+
+	params stubParams // what all records have in common
+	gates  gates
 }
 
 // Inner reports whether the records of a function come from inside of it: their caller is the function itself, or what it goes on as.
@@ -87,11 +90,15 @@ func Install(t *Tracee, r *Ring, funcs []Func) (*Installed, error) {
 	if err != nil {
 		return nil, err
 	}
-	ring, err := t.mapRing(r)
+	base, err := t.mapCode(ims)
 	if err != nil {
 		return nil, err
 	}
-	return t.install(funcs, ims, stubParams{ring: ring, tidOffset: tid})
+	ring, err := t.mapRing(r, base)
+	if err != nil {
+		return nil, err
+	}
+	return t.install(funcs, ims, base, stubParams{ring: ring, tidOffset: tid})
 }
 
 // images reads what is mapped into the program.
@@ -126,12 +133,8 @@ func anyReference(ims []image) bool {
 const codeRoom = 1 << 17
 
 // install writes the stubs, then turns the references to them.
-func (t *Tracee) install(funcs []Func, ims []image, params stubParams) (*Installed, error) {
-	base, err := t.mapCode(ims)
-	if err != nil {
-		return nil, err
-	}
-	in := &Installed{Lo: base, Hi: base + ringCalls*thunkBytes, inner: map[int]bool{}, overwritten: map[uint64]bool{}}
+func (t *Tracee) install(funcs []Func, ims []image, base uint64, params stubParams) (_ *Installed, err error) {
+	in := &Installed{Lo: base, Hi: base + ringCalls*thunkBytes, inner: map[int]bool{}, overwritten: map[uint64]bool{}, params: params}
 	if err := t.write(base, thunks(params.ring)); err != nil {
 		return nil, err
 	}

@@ -11,13 +11,15 @@ import (
 )
 
 // The ring's layout, which the code in the program knows too. Page 0: the count of records claimed, at offset 0; of
-// records consumed, at 64; of calls that found no room, at 128; of calls with work, at 192. Then the calls with work that may be open at a
+// records consumed, at 64; of calls that found no room, at 128; of calls with work, at 192; from 1024 on how many records each gate may
+// still make, 32 bits each. Then the calls with work that may be open at a
 // time, by two words each: the work and the code that stands for it. Then the slots.
 const (
 	offHead    = 0
 	offTail    = 64
 	offLost    = 128
 	offCalls   = 192
+	offBudgets = 1024
 	callsAt    = 4096
 	ringCalls  = 1024
 	ringHeader = callsAt + ringCalls*thunkBytes
@@ -110,6 +112,17 @@ func (r *Ring) Close() error {
 	}
 	return r.file.Close()
 }
+
+// budgetAt is where the number stands of records that a gate may still make.
+func budgetAt(gate int) int { return offBudgets + 4*gate }
+
+func (r *Ring) budget(gate int) *int32 { return (*int32)(unsafe.Pointer(&r.mem[budgetAt(gate)])) }
+
+// Allow sets how many records a gate may still make.
+func (r *Ring) Allow(gate int, records int32) { atomic.StoreInt32(r.budget(gate), records) }
+
+// Allowed is how many records a gate may still make.
+func (r *Ring) Allowed(gate int) int32 { return atomic.LoadInt32(r.budget(gate)) }
 
 // Lost returns how many calls found no room.
 func (r *Ring) Lost() uint64 { return atomic.LoadUint64(r.word(offLost)) }

@@ -1,6 +1,7 @@
 package hook
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"os"
@@ -165,15 +166,69 @@ func (t *Tracee) inLoader() (bool, error) {
 	return false, nil
 }
 
+// stepOut has no thread stand behind the first byte of code that is about to be changed.
+func (t *Tracee) stepOut(lo, hi uint64) error {
+	for tid := range t.held {
+		for {
+			pc, err := t.pc(tid)
+			if err != nil || pc <= lo || pc >= hi {
+				if err != nil {
+					return err
+				}
+				break
+			}
+			if err := t.step(tid); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// pc is where a stopped thread stands.
+func (t *Tracee) pc(tid int) (uint64, error) {
+	if pc, ok := t.stands[tid]; ok {
+		return pc, nil
+	}
+	var regs unix.PtraceRegs
+	if err := unix.PtraceGetRegs(tid, &regs); err != nil {
+		return 0, fmt.Errorf("registers of thread %d of process %d: %w", tid, t.PID, err)
+	}
+	if t.stands == nil {
+		t.stands = map[int]uint64{}
+	}
+	t.stands[tid] = regs.Rip
+	return regs.Rip, nil
+}
+
+// step lets a thread execute one instruction; a signal that comes instead waits.
+func (t *Tracee) step(tid int) error {
+	delete(t.stands, tid)
+	if err := unix.PtraceSingleStep(tid); err != nil {
+		return fmt.Errorf("step thread %d of process %d: %w", tid, t.PID, err)
+	}
+	ws, err := wait(tid)
+	switch {
+	case err != nil:
+		return err
+	case ws.Exited(), ws.Signaled():
+		delete(t.held, tid)
+		return ErrGone
+	case ws.StopSignal() != syscall.SIGTRAP:
+		t.held[tid] = append(t.held[tid], ws.StopSignal())
+	}
+	return nil
+}
+
 // Remove takes the hooks out of a process that is stopped. The code stays, for threads that are in it.
 func (in *Installed) Remove(t *Tracee) error {
 	for _, p := range in.patches {
-		var now [len(p.now)]byte
-		if err := t.read(p.at, now[:]); err != nil {
+		now := make([]byte, len(p.now))
+		if err := t.read(p.at, now); err != nil {
 			return err
 		}
-		if now == p.now {
-			if err := t.write(p.at, p.old[:]); err != nil {
+		if bytes.Equal(now, p.now) {
+			if err := t.write(p.at, p.old); err != nil {
 				return err
 			}
 		}

@@ -1,6 +1,7 @@
 package hook
 
 import (
+	"bytes"
 	"errors"
 	"os"
 	"os/exec"
@@ -39,15 +40,14 @@ int main(void) {
 
 // A process that runs already is hooked and unhooked, and does not notice.
 func TestSeize(t *testing.T) {
-	dir := t.TempDir()
-	src, out := filepath.Join(dir, "p.c"), filepath.Join(dir, "p")
-	if err := os.WriteFile(src, []byte(running), 0o644); err != nil {
-		t.Fatal(err)
+	for _, link := range []string{"-rdynamic", "-static"} {
+		t.Run(link, func(t *testing.T) { seize(t, link) })
 	}
-	if msg, err := exec.Command("gcc", "-O2", "-pthread", "-o", out, src).CombinedOutput(); err != nil {
-		t.Skipf("gcc: %v\n%s", err, msg)
-	}
-	cmd := exec.Command(out)
+}
+
+func seize(t *testing.T, link string) {
+	t.Helper()
+	cmd := exec.Command(compile(t, running, link))
 	stdin, err1 := cmd.StdinPipe()
 	stdout, err2 := cmd.StdoutPipe()
 	if err := errors.Join(err1, err2, cmd.Start()); err != nil {
@@ -92,6 +92,11 @@ func TestSeize(t *testing.T) {
 				t.Errorf("the reference at %#x is %#x after the hooks are gone (%v)", s.at, v, err)
 			}
 		}
+		for _, p := range in.patches {
+			if now := make([]byte, len(p.old)); tr.read(p.at, now) != nil || !bytes.Equal(now, p.old) {
+				t.Errorf("the code at %#x is %x after the hooks are gone; want %x", p.at, now, p.old)
+			}
+		}
 		return nil
 	})
 	stdin.Close()
@@ -112,4 +117,41 @@ func seized(t *testing.T, pid int, do func(*Tracee) error) {
 	if err := errors.Join(do(tr), tr.Detach()); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// A thread that stands in the middle of code that is to be changed leaves it first.
+func TestStepOut(t *testing.T) {
+	dir := t.TempDir()
+	src, out := filepath.Join(dir, "p.c"), filepath.Join(dir, "p")
+	const spinning = `
+#include <unistd.h>
+static volatile long n;
+int main(void) { if (write(1, "x", 1) != 1) return 1; for (;;) { n += 3; n ^= 5; n += 7; n ^= 9; } }
+`
+	if err := os.WriteFile(src, []byte(spinning), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if msg, err := exec.Command("gcc", "-O2", "-o", out, src).CombinedOutput(); err != nil {
+		t.Skipf("gcc: %v\n%s", err, msg)
+	}
+	cmd := exec.Command(out)
+	stdout, err := cmd.StdoutPipe()
+	if err := errors.Join(err, cmd.Start()); err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = cmd.Process.Kill(); _ = cmd.Wait() }()
+	if _, err := stdout.Read(make([]byte, 1)); err != nil {
+		t.Fatal(err)
+	}
+	seized(t, cmd.Process.Pid, func(tr *Tracee) error {
+		in, err := tr.pc(cmd.Process.Pid)
+		if err == nil {
+			err = tr.stepOut(in-1, in+5)
+		}
+		clear(tr.stands)
+		if pc, err := tr.pc(cmd.Process.Pid); err != nil || pc > in-1 && pc < in+5 {
+			t.Errorf("it stood at %#x, and stands at %#x; %v", in, pc, err)
+		}
+		return err
+	})
 }

@@ -177,19 +177,23 @@ func inReach(from, to uint64) bool {
 
 // patch makes a call lead to a stub.
 func (t *Tracee) patch(in *Installed, c slowCall, to uint64) error {
-	p := patch{at: c.at + 1}
-	if err := t.read(p.at, p.old[:]); err != nil {
-		return err
-	}
-	binary.LittleEndian.PutUint32(p.now[:], uint32(to-(c.at+callBytes)))
-	in.patches = append(in.patches, p)
-	return t.write(p.at, p.now[:])
+	return t.change(in, c.at+1, binary.LittleEndian.AppendUint32(nil, uint32(to-(c.at+callBytes))))
 }
 
-// patch is a changed distance of a call.
+// change writes code, and remembers what stood there.
+func (t *Tracee) change(in *Installed, at uint64, now []byte) error {
+	p := patch{at: at, old: make([]byte, len(now)), now: now}
+	if err := t.read(at, p.old); err != nil {
+		return err
+	}
+	in.patches = append(in.patches, p)
+	return t.write(at, now)
+}
+
+// patch is changed code: the distance of a call, or a jump.
 type patch struct {
 	at       uint64
-	old, now [4]byte
+	old, now []byte
 }
 
 // innerFrame is the room of an inner stub that waits: it keeps the stack aligned.

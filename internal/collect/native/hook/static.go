@@ -16,9 +16,6 @@ import (
 // A program that is linked statically has no references that could be turned. Its functions are found by its symbols, and begin with a jump to
 // their stubs; the instructions that stood there are moved behind these.
 
-// ErrStaticRuns is returned for a static program that runs already: its threads may stand where the jumps would be written.
-var ErrStaticRuns = errors.New("the program is linked statically: it can only be hooked when lime starts it")
-
 // errMoved is why the beginning of a function cannot be moved.
 var errMoved = errors.New("its first instructions cannot be moved")
 
@@ -54,15 +51,18 @@ func staticImage(ims []image) *image {
 	return nil
 }
 
-// prepareStatic lets a static program run up to its main function: before that, its thread library is not ready.
+// prepareStatic lets a static program run up to its main function: before that, its thread library is not ready. One that runs already is beyond that when
+// the library knows its thread.
 func (t *Tracee) prepareStatic(im *image) error {
-	switch {
-	case len(im.defs) == 0 || im.main == 0:
+	if len(im.defs) == 0 || im.main == 0 {
 		return ErrStatic
-	case t.held != nil:
-		return ErrStaticRuns
 	}
 	im.code = &codeMap{starts: im.starts, read: t.read}
+	if t.held != nil {
+		if _, err := t.threadIDOffset(); err == nil || len(t.held) > 1 {
+			return nil
+		}
+	}
 	return t.runTo(im.main)
 }
 
@@ -122,7 +122,10 @@ func (t *Tracee) overwrite(in *Installed, im *image, name string, p stubParams) 
 		return false, err
 	}
 	in.overwritten[entry] = true
-	return true, t.write(entry, binary.LittleEndian.AppendUint32([]byte{jumpOpcode}, uint32(to-(entry+jumpBytes))))
+	if err := t.stepOut(entry, entry+uint64(n)); err != nil {
+		return false, err
+	}
+	return true, t.change(in, entry, binary.LittleEndian.AppendUint32([]byte{jumpOpcode}, uint32(to-(entry+jumpBytes))))
 }
 
 // The direct jump.
@@ -132,11 +135,11 @@ const (
 )
 
 // movable returns how many bytes at the beginning of a function make room for a jump. Nothing in the function may lead to them, and they
-// may call nothing: the call would return to where they were moved.
+// may call nothing, nor the system: the call would return to where they were moved.
 func movable(body []byte) (n int, err error) {
 	var in x86.Inst
 	for n < jumpBytes {
-		if n >= len(body) || x86.Decode(body[n:], &in) != nil || in.Branch == x86.BranchCall || in.Branch == x86.BranchCallInd {
+		if n >= len(body) || x86.Decode(body[n:], &in) != nil || in.Branch == x86.BranchCall || in.Branch == x86.BranchCallInd || in.Branch == x86.BranchSyscall {
 			return 0, errMoved
 		}
 		n += int(in.Len)

@@ -24,6 +24,7 @@ func TestMovable(t *testing.T) {
 		{"a loop to the second byte", append(append([]byte{0x90}, nops...), 0xeb, 0xee), 0},
 		{"a loop to the first byte", append(append([]byte{0x90}, nops...), 0xeb, 0xed), 0},
 		{"a call of the function itself", append(append([]byte{0x90}, nops...), 0xe8, 0xea, 0xff, 0xff, 0xff), 5},
+		{"xor eax, eax; syscall", []byte{0x31, 0xc0, 0x0f, 0x05, 0x90}, 0},
 		{"no instruction", []byte{0x55, 0x06, 0x06, 0x06, 0x06}, 0},
 		{"too short", []byte{0x90, 0x90}, 0},
 	} {

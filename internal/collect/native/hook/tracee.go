@@ -20,6 +20,7 @@ type Tracee struct {
 	mem     *os.File
 	scratch uint64                   // code that may be overwritten for a moment; 0 = where the program stands
 	held    map[int][]syscall.Signal // of a seized process: its stopped threads, with the signals that wait for them
+	stands  map[int]uint64           // where they stand, as far as looked at since they ran last
 }
 
 // Attach takes over a program that has just stopped at its exec.
@@ -123,6 +124,7 @@ func (t *Tracee) runTo(entry uint64) error {
 
 // untilTrap continues the program, passing signals on, until it traps.
 func (t *Tracee) untilTrap() error {
+	delete(t.stands, t.PID)
 	sig := 0
 	for {
 		if err := unix.PtraceCont(t.PID, sig); err != nil {
@@ -199,14 +201,10 @@ func (t *Tracee) Outlive() error {
 	return err
 }
 
-// mapRing maps the ring into the program, which opens it through lime's /proc entry.
-func (t *Tracee) mapRing(r *Ring) (uint64, error) {
-	var regs unix.PtraceRegs
-	if err := unix.PtraceGetRegs(t.PID, &regs); err != nil {
-		return 0, fmt.Errorf("registers of process %d: %w", t.PID, err)
-	}
+// mapRing maps the ring into the program, which opens it through lime's /proc entry. The room for its path is lime's own, and no stack: a goroutine's may
+// end there.
+func (t *Tracee) mapRing(r *Ring, at uint64) (uint64, error) {
 	path := append([]byte(r.Path()), 0)
-	at := regs.Rsp - 256 // below what the program has on its stack, red zone included
 	if err := t.write(at, path); err != nil {
 		return 0, err
 	}

@@ -135,7 +135,7 @@ func loop(h *host, p *guest.Process) int {
 			then, ok := p.Idle(now)
 			if !ok {
 				for _, w := range p.Waits() {
-					fmt.Fprintf(os.Stderr, "run: deadlock: thread %d (%s) at %#x: %s\n", w.Thread.TID, w.Thread.Name, w.Caller, w.Text)
+					fmt.Fprintf(os.Stderr, "run: deadlock: thread %d (%s) at %#x: %s\n", w.Thread.TID, w.Thread.Name, w.Thread.Ctx.RIP, w.Text)
 				}
 				return 124
 			}

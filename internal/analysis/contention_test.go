@@ -1,0 +1,83 @@
+package analysis
+
+import (
+	"strings"
+	"testing"
+
+	"lime/internal/profile"
+)
+
+// contendedProfile has a section of two even threads that wait for a lock at a.c:5, and one in which one of two threads works longer.
+func contendedProfile(t *testing.T, waited uint64) *profile.Profile {
+	t.Helper()
+	p := profile.New(profile.Meta{Collector: "simulate", RunTime: 3000, ClockUnit: "instructions", Complete: true, NodeTime: "instructions"})
+	file := p.AddFile(profile.File{Path: "a.c"})
+	p.AddKind(profile.EventKind{Name: "lock-wait", Title: "lock wait", Unit: "times"})
+	frames := []profile.Frame{{File: file, Line: 5, Function: "f"}}
+	p.AddNode(profile.Node{Frames: frames, Function: profile.None, Image: profile.None})
+	p.AddEvent(profile.Event{Addr: 16, Frames: frames})
+	even := p.AddSection(profile.Section{Kind: profile.SectionBarrier, EndNode: profile.None})
+	uneven := p.AddSection(profile.Section{Kind: profile.SectionJoin, EndNode: profile.None})
+	p.AddThread(profile.Thread{})
+	p.AddThread(profile.Thread{})
+	part := func(thread profile.ThreadID, start, arrive, lock uint64) profile.Part {
+		return profile.Part{Thread: thread, Start: start, Arrive: arrive, Release: arrive, LockWait: lock, Entry: profile.None, Exit: profile.None}
+	}
+	for _, in := range []*profile.Instance{
+		{Section: even, Parts: []profile.Part{part(0, 0, 2000, waited), part(1, 0, 2000, waited/2)},
+			Costs: []profile.Count{{Row: 0, Part: 0, N: waited}, {Row: 0, Part: 1, N: waited / 2}}},
+		{Section: uneven, Parts: []profile.Part{part(0, 2000, 3000, 0), part(1, 2000, 2900, 0)}},
+	} {
+		if err := p.WriteInstance(in); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return p
+}
+
+// A lock for which all threads wait is a cause, though nothing is uneven, and its section comes before one that loses less.
+func TestContention(t *testing.T) {
+	res, err := Run(contendedProfile(t, 1600), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := res.Sections[0]
+	if s.Kind != "barrier" || !s.Balanced || s.ContendedTime != 2400 || s.ContendedShare != 0.6 {
+		t.Fatalf("%+v", s)
+	}
+	if len(s.Causes) != 1 {
+		t.Fatalf("%+v", s.Causes)
+	}
+	c := s.Causes[0]
+	if c.Event != "lock-wait" || c.Line != 5 || !c.Important || c.Rank != 1 || c.Share != nil || c.CostShare != 0.6 || c.TimeToWin != 1200 {
+		t.Errorf("%+v", c)
+	}
+	if want := "for 60.0 % of their time in this section: thread 0 for 1.60 k instructions, thread 1 for 800 instructions."; !strings.Contains(c.Sentence, want) {
+		t.Errorf("%q lacks %q", c.Sentence, want)
+	}
+	if res.Whole.ContendedShare != 2400.0/(2*3000) {
+		t.Errorf("whole: %+v", res.Whole)
+	}
+}
+
+// A lock for which threads wait a twentieth of their time is no cause.
+func TestLittleContention(t *testing.T) {
+	res, err := Run(contendedProfile(t, 130), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range res.Sections {
+		if s.ContendedTime != 0 || s.Kind == "barrier" && len(s.Causes) > 0 {
+			t.Errorf("%+v", s)
+		}
+	}
+}
+
+// What all threads pay at a line that is a cause of imbalance, too, is added to that cause.
+func TestPays(t *testing.T) {
+	c := Cause{Sentence: "Uneven.", TimeToWin: 10, WinShare: 0.1}
+	c.pays(&Cause{CostShare: 0.5, CostTime: 80, TimeToWin: 40, WinShare: 0.4, Sentence: "All wait."})
+	if c.Sentence != "All wait. Uneven." || c.CostShare != 0.5 || c.CostTime != 80 || c.TimeToWin != 40 || c.WinShare != 0.4 || !c.Important {
+		t.Errorf("%+v", c)
+	}
+}

@@ -1,0 +1,192 @@
+package native
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+
+	"golang.org/x/sys/unix"
+
+	"lime/internal/collect/native/hook"
+	"lime/internal/perf"
+	"lime/internal/profile"
+	"lime/internal/section"
+	"lime/internal/unit"
+)
+
+// Launchers (shells, time, mpirun) start the program that matters as a child. So a child that goes on as another program is hooked as the program itself
+// is when it replaces itself, and has a run of its own: its sections, threads and times are its own, the profile and what the kernel tells are common.
+
+// mostWatched is how many children are watched at a time; each takes a ring and the tables of its code.
+const mostWatched = 16
+
+// all are the program and the children that are watched.
+func (r *run) all() []*run { return append([]*run{r}, r.watched...) }
+
+// watch hooks a child that has just begun another program; nil if there is nothing to be hooked in it.
+func (r *run) watch(rec *perf.Record) *run {
+	pid := int(rec.PID)
+	path, err := os.Readlink(procPath(pid, "exe"))
+	if err != nil || r.o.NoHooks || r.plain[path] || r.alive() >= mostWatched {
+		return nil
+	}
+	p := newProcess(r.shared)
+	p.pid, p.name, p.started = rec.PID, rec.Name, rec.Time
+	if p.look() != nil { // it is gone
+		return nil
+	}
+	if err := p.hookRunning(); err != nil {
+		p.closeRing()
+		p.images.close()
+		switch {
+		case errors.Is(err, hook.ErrStatic):
+			r.plain[path] = true
+		case unix.Kill(pid, 0) == nil:
+			r.notes.Add("unwatched", fmt.Sprintf("a process that the program started takes part in no section: %v", err))
+		}
+		return nil
+	}
+	_ = p.images.load()                                                // what the loader has mapped meanwhile; if that fails, the addresses are looked up later
+	p.stream.add(item{at: rec.Time, typ: perf.TypeFork, tid: rec.PID}) // by then it is known who has ended before
+	r.watched = append(r.watched, p)
+	r.unsay("no-hooks")
+	return p
+}
+
+// alive counts the watched children that have not ended.
+func (r *run) alive() (n int) {
+	for _, p := range r.watched {
+		if !p.over {
+			n++
+		}
+	}
+	return n
+}
+
+// elapsed is the end of the time lines of the children that are over: those that start now come behind them.
+func (r *run) elapsed() (at uint64) {
+	for _, p := range r.watched {
+		if p.over {
+			at = max(at, p.out.end())
+		}
+	}
+	return at
+}
+
+// endIfGone completes a child whose last thread has ended.
+func (r *run) endIfGone() {
+	if len(r.threads) > 0 && !r.over && !slices.ContainsFunc(r.threads, func(t *thread) bool { return !t.ended }) {
+		r.endProcess()
+		r.closeRing()
+	}
+}
+
+// endProcess ends the sections of a process, and writes what is summed up.
+func (r *run) endProcess() {
+	if r.over {
+		return
+	}
+	r.over = true
+	end := max(r.now, r.started)
+	for _, t := range r.threads {
+		if !t.foreign {
+			r.endThread(t, end)
+		}
+	}
+	r.rec.Close(unit.Cycles(end))
+	r.out.close()
+}
+
+func (r *run) closeRing() {
+	if r.ring != nil {
+		r.unread += r.ring.Lost()
+		r.ring.Close()
+		r.ring = nil
+	}
+}
+
+// lostCalls is how many calls found no room in the process's ring.
+func (r *run) lostCalls() uint64 {
+	if r.ring == nil {
+		return r.unread
+	}
+	return r.unread + r.ring.Lost()
+}
+
+// measured fills in what is summed up over the processes.
+func (r *run) measured(m *profile.Meta) {
+	m.RunTime = 1
+	for _, p := range r.all() {
+		m.Cores, m.RunTime, m.CoreTime = max(m.Cores, p.out.widest), max(m.RunTime, p.out.end()), m.CoreTime+p.out.work
+	}
+}
+
+// tellAliens tells of a new thread those processes that it does not belong to.
+func (r *run) tellAliens(rec *perf.Record) {
+	for _, p := range r.all() {
+		if p.pid != rec.PID && !p.over {
+			p.stream.add(item{at: rec.Time, typ: rec.Type, tid: rec.TID, alien: true})
+		}
+	}
+}
+
+// distinct adds each kind of event once, whichever process asks.
+type distinct struct {
+	profile.Sink
+	kinds map[string]int32
+}
+
+// AddKind returns the row that the kind has, or adds one.
+func (d *distinct) AddKind(k profile.EventKind) int32 {
+	id, ok := d.kinds[k.Name]
+	if !ok {
+		id = d.Sink.AddKind(k)
+		d.kinds[k.Name] = id
+	}
+	return id
+}
+
+// look reads what is mapped into the process.
+func (r *run) look() error {
+	r.images = newImages(int(r.pid))
+	r.code = newCode(r.images, r.o.Out)
+	r.sampler = newSampler(r.images, r.code, r.o.Out)
+	r.out = newOutput(r.o.Out, r.code)
+	r.rec = section.New(r.out.instance)
+	return r.images.load()
+}
+
+// sessions are all that the kernel tells through.
+func (r *run) sessions() []*perf.Session {
+	if r.execs == nil {
+		return r.session
+	}
+	return append([]*perf.Session{r.execs}, r.session...)
+}
+
+func (r *run) enable() error {
+	for _, s := range r.sessions() {
+		if err := s.Enable(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// openExecs opens what tells at once that a process replaces itself by another program: that is to be hooked before it has done much.
+func (r *run) openExecs(o perf.Options) {
+	o.Leader, o.Execs, o.Pages = false, true, 1
+	if s, err := perf.Open(o); err == nil {
+		r.execs = s
+	}
+}
+
+// replaced forgets the images of a program that has replaced itself by another one.
+func (r *run) replaced() {
+	r.images.reset()
+	r.code.reset()
+	r.sampler.walker.Forget()
+	r.sampler.walker.Stubs, r.sampler.walker.Moved, r.sampler.stubs = nil, nil, nil
+	clear(r.sites)
+}

@@ -1,0 +1,105 @@
+package native
+
+import (
+	"os"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"lime/internal/profile"
+)
+
+// untilSections ends a recording when so many sections have been passed often enough.
+type untilSections struct {
+	*profile.Profile
+	times  map[profile.SectionID]int
+	want   int
+	enough func()
+}
+
+func (u *untilSections) WriteInstance(in *profile.Instance) error {
+	const times = 3
+	if u.times[in.Section]++; u.times[in.Section] == times {
+		if u.want--; u.want == 0 {
+			u.enough()
+		}
+	}
+	return u.Profile.WriteInstance(in)
+}
+
+// recordUntil records a command, whose input ends when so many sections have been seen; untilTold has two.
+func recordUntil(t *testing.T, want int, command ...string) (*profile.Profile, Result) {
+	t.Helper()
+	stdin, feed, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer stdin.Close()
+	end := sync.OnceFunc(func() { feed.Close() })
+	defer end()
+	defer time.AfterFunc(time.Minute, end).Stop() // if they are not seen
+	p := profile.New(profile.Meta{})
+	res, err := Run(t.Context(), Options{Command: command, Stdin: stdin, Out: &untilSections{p, map[profile.SectionID]int{}, want, end}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := profile.Validate(p); err != nil {
+		t.Fatal(err)
+	}
+	return p, res
+}
+
+// Programs that a shell starts have their sections seen, each its own.
+func TestChildrenAreWatched(t *testing.T) {
+	needs(t, needSamples, needTracing)
+	program, static := build(t, untilTold), build(t, untilTold, "-static")
+	for _, c := range []struct {
+		script    string
+		processes int
+	}{
+		{"P; exit $?", 1},
+		{"S; exit $?", 1},
+		{"exec 3<&0; P <&3 & P; s=$?; wait; exit $s", 2},
+	} {
+		p, res := recordUntil(t, 2*c.processes-1, "/bin/sh", "-c", strings.NewReplacer("P", program, "S", static).Replace(c.script))
+		if res.Status != 7 || res.Threads != 1+7*c.processes {
+			t.Errorf("%s: status %d, %d threads; want 7, %d; notes %v", c.script, res.Status, res.Threads, 1+7*c.processes, p.Meta().Notes)
+		}
+		if noted(p, "no-hooks") || !noted(p, "watched-process") {
+			t.Errorf("%s: notes %v", c.script, p.Meta().Notes)
+		}
+		teams := map[profile.ThreadID]int{} // the most threads of a process at a barrier, by its main thread
+		for id, s := range p.Tables().Sections {
+			if s.Kind != profile.SectionBarrier {
+				continue
+			}
+			for in := range p.Instances(profile.SectionID(id)) {
+				main := p.Tables().Threads[in.Parts[0].Thread].Parent
+				teams[main] = max(teams[main], len(in.Parts))
+				for _, part := range in.Parts {
+					if up := p.Tables().Threads[part.Thread].Parent; up != main {
+						t.Errorf("%s: threads of processes %d and %d meet", c.script, up, main)
+					}
+				}
+			}
+		}
+		if len(teams) != c.processes {
+			t.Errorf("%s: barriers in %d processes, want %d", c.script, len(teams), c.processes)
+		}
+		for main, n := range teams {
+			if n != 6 || main == 0 {
+				t.Errorf("%s: a barrier of %d threads of process %d; want 6, of a child", c.script, n, main)
+			}
+		}
+	}
+}
+
+// What processes do one after the other stands so on the time line.
+func TestProcessesFollow(t *testing.T) {
+	first, second := &run{over: true, out: &output{virtual: map[int32]uint64{1: 30, 2: 50}}}, &run{out: &output{virtual: map[int32]uint64{3: 90}}}
+	r := &run{shared: &shared{watched: []*run{first, second}}, out: &output{virtual: map[int32]uint64{0: 7}}}
+	if at := r.elapsed(); at != 50 || r.alive() != 1 {
+		t.Errorf("the next one begins at %d, beside %d others; want 50, 1", at, r.alive())
+	}
+}
