@@ -8,13 +8,12 @@ type episode struct {
 	kind     Kind
 	place    unit.Addr
 	parts    []Part
-	index    map[ThreadID]int
 	left     int
 	complete bool
 }
 
 func newEpisode(kind Kind, place unit.Addr) *episode {
-	return &episode{kind: kind, place: place, index: map[ThreadID]int{}}
+	return &episode{kind: kind, place: place}
 }
 
 // arrive ends t's part at a barrier.
@@ -22,12 +21,12 @@ func (r *Recogniser) arrive(t *thread, op *Op) {
 	e := r.barriers[op.Object]
 	if e == nil || e.complete {
 		e = newEpisode(barrierKind(op.Built), op.Site.Place())
+		e.parts = make([]Part, 0, r.widest)
 		r.barriers[op.Object] = e
 	}
 	t.piece(op)
-	e.index[t.id] = len(e.parts)
+	t.at, t.atPart, t.state = e, len(e.parts), arrived
 	e.parts = append(e.parts, t.close(op.At, op.Site))
-	t.at, t.state = e, arrived
 }
 
 func barrierKind(built bool) Kind {
@@ -45,7 +44,7 @@ func (r *Recogniser) leave(t *thread, op *Op) {
 	}
 	t.at, t.state = nil, running
 	t.begin(op.At)
-	e.parts[e.index[t.id]].Release = op.At
+	e.parts[t.atPart].Release = op.At
 	e.complete = true
 	e.left++
 	if e.left == len(e.parts) {
@@ -65,6 +64,9 @@ func (r *Recogniser) emitEpisode(e *episode) {
 func (e *episode) majority() unit.Addr { return majorityPlace(e.parts, e.place) }
 
 func majorityPlace(parts []Part, otherwise unit.Addr) unit.Addr {
+	if len(parts) > 0 && onePlace(parts) {
+		return parts[0].site.Place()
+	}
 	n := map[unit.Addr]int{}
 	best := otherwise
 	for i := range parts {
@@ -77,6 +79,16 @@ func majorityPlace(parts []Part, otherwise unit.Addr) unit.Addr {
 		}
 	}
 	return best
+}
+
+// onePlace reports whether all arrived at the same place.
+func onePlace(parts []Part) bool {
+	for i := 1; i < len(parts); i++ {
+		if parts[i].site.Place() != parts[0].site.Place() {
+			return false
+		}
+	}
+	return true
 }
 
 // finishBarrier hands out an episode that some threads never left.

@@ -60,12 +60,11 @@ func (r *Recogniser) passKnown(_ *thread, op *Op) {
 			continue
 		}
 		part := r.splitAt(t, p)
-		e.index[t.id] = len(e.parts)
 		if p.over {
 			part.Release = p.out
 			e.left++
 		} else {
-			t.at, t.state = e, arrived
+			t.at, t.atPart, t.state = e, len(e.parts), arrived
 		}
 		e.parts = append(e.parts, part)
 	}

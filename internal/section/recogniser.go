@@ -12,6 +12,9 @@ import (
 // Recogniser turns operations into instances. It is not safe for concurrent use.
 type Recogniser struct {
 	emit       func(Instance)
+	handle     [opKinds]handler
+	op         Op  // the one at hand: here, and not on the heap
+	widest     int // most parts of an instance so far
 	threads    map[ThreadID]*thread
 	order      []*thread
 	barriers   map[uint64]*episode
@@ -31,6 +34,7 @@ type Recogniser struct {
 func New(emit func(Instance)) *Recogniser {
 	return &Recogniser{
 		emit:       emit,
+		handle:     handlers(),
 		threads:    map[ThreadID]*thread{},
 		barriers:   map[uint64]*episode{},
 		regions:    map[uint64]*region{},
@@ -60,6 +64,7 @@ type thread struct {
 	open    []*openPart // outermost first; never empty while the thread lives
 	parts   int         // parts closed so far
 	at      *episode    // barrier where it stands
+	atPart  int         // its part there
 	wait    waitState
 	groups  []*group // join groups that it opened, outermost first
 	awaits  *group   // what it waits for in OpAwait
@@ -143,7 +148,8 @@ func (r *Recogniser) Feed(op Op) error {
 	if t != nil && t.state == gone {
 		return fmt.Errorf("section: thread %d acts after its end", op.Thread)
 	}
-	handlers()[op.Kind](r, t, &op)
+	r.op = op
+	r.handle[op.Kind](r, t, &r.op)
 	return nil
 }
 
@@ -233,10 +239,11 @@ func (r *Recogniser) finish(in Instance) {
 	for i := range in.Parts {
 		in.Parts[i].Release = max(in.Parts[i].Release, last)
 	}
-	sort.SliceStable(in.Parts, func(i, j int) bool { return in.Parts[i].Thread < in.Parts[j].Thread })
+	slices.SortStableFunc(in.Parts, func(a, b Part) int { return cmp.Compare(a.Thread, b.Thread) })
 	if len(in.Parts) == 1 && in.Kind != Tail && in.Kind != Custom {
 		in.Kind = Serial
 	}
+	r.widest = max(r.widest, len(in.Parts))
 	r.markShared(in.Parts)
 	r.emit(in)
 }

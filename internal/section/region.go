@@ -45,6 +45,9 @@ func (r *Recogniser) memberEnd(t *thread, op *Op) {
 	if g == nil {
 		return
 	}
+	if g.parts == nil {
+		g.parts = make([]Part, 0, r.widest)
+	}
 	t.ended, t.endPart = g, len(g.parts)
 	g.parts = append(g.parts, t.close(op.At, op.Site))
 	t.leaveRegion(op.Object)

@@ -52,8 +52,8 @@ func (p *Part) addBefore(spans []any) {
 // waitingPart is the part with which the thread stands at a barrier or at the end of a region, nil if at none.
 func (t *thread) waitingPart() *Part {
 	if e := t.at; e != nil {
-		if i, ok := e.index[t.id]; ok && i < len(e.parts) {
-			return &e.parts[i]
+		if t.atPart < len(e.parts) {
+			return &e.parts[t.atPart]
 		}
 		return nil
 	}

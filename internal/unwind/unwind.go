@@ -41,10 +41,12 @@ type Image struct {
 // Images finds the image at a PC; ok is false for unknown code.
 type Images func(pc uint64) (im Image, ok bool)
 
-// Unwinder walks stacks. It caches what it has worked out for each PC and is not safe for concurrent use.
+// Unwinder walks stacks. It caches what it has worked out for each PC and is not safe for concurrent use, nor
+// for a walk within another.
 type Unwinder struct {
 	images Images
 	rows   map[uint64]*cached
+	regs   Regs // of the frame at hand
 	// Stubs, if set, knows code without frame information: the distance from the stack pointer to the return address
 	// at a PC (a return address itself).
 	Stubs func(pc uint64) (toReturn uint64, ok bool)
@@ -90,23 +92,24 @@ func (u *Unwinder) Walk(regs Regs, mem Memory, visit func(pc, sp uint64) bool) (
 // beyond the innermost frame.
 func (u *Unwinder) WalkRegs(regs Regs, mem Memory, visit func(*Regs) bool) (complete bool, err error) {
 	const deepest = 1 << 16
+	u.regs = regs
 	exact := true // the PC is that of an instruction, not a return address
 	for range deepest {
 		if u.Moved != nil {
-			regs[PC] = u.Moved(regs[PC])
+			u.regs[PC] = u.Moved(u.regs[PC])
 		}
-		if !visit(&regs) {
+		if !visit(&u.regs) {
 			return false, nil
 		}
-		before := regs[RSP]
-		outermost, kind, err := u.step(&regs, mem, exact)
+		before := u.regs[RSP]
+		outermost, kind, err := u.step(&u.regs, mem, exact)
 		if err != nil {
 			return false, err
 		}
-		if outermost || regs[PC] == 0 {
+		if outermost || u.regs[PC] == 0 {
 			return true, nil
 		}
-		if regs[RSP] <= before && kind == plainFrame { // stacks grow down: no progress means a loop
+		if u.regs[RSP] <= before && kind == plainFrame { // stacks grow down: no progress means a loop
 			return false, ErrNoFrame
 		}
 		exact = kind == signalFrame

@@ -112,6 +112,9 @@ func (p *piece) addEvent(k eventKey, n uint64) {
 
 // events writes how often a part's events happened, by samples.
 func (o *output) events(x *profile.Instance, s *partSum, part int32) {
+	if len(s.events) == 0 {
+		return
+	}
 	keys := slices.SortedFunc(maps.Keys(s.events), func(a, b eventKey) int {
 		return cmp.Or(cmp.Compare(a.kind, b.kind), cmp.Compare(a.pc, b.pc))
 	})

@@ -27,6 +27,7 @@ type output struct {
 	from       uint64           // where the first one does
 	instances  int
 	widest     int // most parts of an instance
+	sum        partSum
 	work       uint64
 	err        error
 }
@@ -79,8 +80,8 @@ func (o *output) threadEnd(t *thread) { o.sink.SetThread(profile.ThreadID(t.id),
 // instance writes one instance. A part's length is the thread's time on a CPU, so that waiting for one of too few
 // cores counts for nobody; the parts stand on the time line that the program would have with a core for every thread.
 func (o *output) instance(in section.Instance) {
-	x := &profile.Instance{Section: o.section(in)}
-	var sum partSum
+	x := &profile.Instance{Section: o.section(in), Parts: make([]profile.Part, 0, len(in.Parts))}
+	sum := &o.sum
 	lengths := o.lengths(&in)
 	for i := range in.Parts {
 		p := &in.Parts[i]
@@ -89,11 +90,11 @@ func (o *output) instance(in section.Instance) {
 			sum.add(s.(*piece))
 		}
 		x.Parts = append(x.Parts, profile.Part{Thread: profile.ThreadID(p.Thread), Arrive: sum.time(), LockWait: min(sum.wait, sum.time()), Entry: profile.None, Exit: profile.None})
-		o.counts(x, &sum, int32(i))
-		o.iterations(x, &sum, int32(i))
-		o.lockWaits(x, &sum, int32(i))
-		o.events(x, &sum, int32(i))
-		o.spun(x, &sum, int32(i))
+		o.counts(x, sum, int32(i))
+		o.iterations(x, sum, int32(i))
+		o.lockWaits(x, sum, int32(i))
+		o.events(x, sum, int32(i))
+		o.spun(x, sum, int32(i))
 		o.charge(p.Spans, x.Section, lengths)
 	}
 	o.place(x, in.Kind)
@@ -155,7 +156,13 @@ type partSum struct {
 // blockSum is a number of samples, and the sum of what they stand for.
 type blockSum struct{ n, sum uint64 }
 
-func (s *partSum) reset() { *s = partSum{blocks: map[*block]blockSum{}, trips: map[*block]blockSum{}} }
+// reset keeps the room of its lists and maps: most parts have no sample.
+func (s *partSum) reset() {
+	clear(s.blocks)
+	clear(s.trips)
+	clear(s.events)
+	*s = partSum{locks: s.locks[:0], events: s.events, blocks: s.blocks, order: s.order[:0], trips: s.trips, tested: s.tested[:0]}
+}
 
 func (s *partSum) add(p *piece) {
 	s.cpu += p.cpu
@@ -171,6 +178,9 @@ func (s *partSum) add(p *piece) {
 			s.events = map[eventKey]uint64{}
 		}
 		s.events[k] += n
+	}
+	if s.blocks == nil && len(p.samples) > 0 {
+		s.blocks, s.trips = map[*block]blockSum{}, map[*block]blockSum{}
 	}
 	for _, w := range p.samples {
 		b, ok := s.blocks[w.b]

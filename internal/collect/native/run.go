@@ -363,7 +363,7 @@ func (r *run) drainHooks() {
 	whole := r.ring.Drain(func(h hook.Record) {
 		at := r.clock.nanos(h.TSC)
 		r.stream.last = max(r.stream.last, at)
-		r.stream.add(item{at: at, hook: &h})
+		r.stream.addHook(at, &h)
 	})
 	r.stream.held = 0
 	if !whole {
@@ -387,7 +387,7 @@ func (r *run) record(rec *perf.Record) {
 
 // ownRecord takes a record of the process itself.
 func (r *run) ownRecord(rec *perf.Record) {
-	x := item{at: rec.Time, typ: rec.Type, tid: rec.TID, other: rec.ParentTID, name: rec.Name, out: rec.Out, forced: rec.Preempted}
+	x := item{at: rec.Time, typ: rec.Type, tid: rec.TID, other: rec.ParentTID, out: rec.Out, forced: rec.Preempted}
 	switch rec.Type {
 	case perf.TypeMmap2:
 		if rec.Prot&unix.PROT_EXEC != 0 && r.images.mapped(rec.Name, rec.Addr, rec.Addr+rec.Len, rec.Offset) {
@@ -401,12 +401,14 @@ func (r *run) ownRecord(rec *perf.Record) {
 		r.throttle++
 		return
 	case perf.TypeSample:
+		x.detail = &detail{}
 		if x.event = r.eventName(rec.Event); x.event != "" {
 			x.pc, x.sample.period = r.sampler.origin(rec.IP), rec.Period
 		} else {
 			x.sample, x.spins, x.inside = r.sampler.take(rec)
 		}
 	case perf.TypeComm:
+		x.detail = &detail{name: rec.Name}
 		if rec.Exec {
 			r.replaced()
 			r.hookAgain()

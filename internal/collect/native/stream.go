@@ -1,24 +1,29 @@
 package native
 
 import (
-	"cmp"
 	"slices"
 
 	"lime/internal/collect/native/hook"
 	"lime/internal/perf"
 )
 
-// item is something that happened: a record of the kernel's or of a hook's.
+// item is something that happened: a record of the kernel's or of a hook's. There are tens of thousands a second, most of them switches and calls.
 type item struct {
-	at     uint64
-	hook   *hook.Record
+	at   uint64
+	hook *hook.Record // while it is handed out
+	*detail
+	ref    int32 // of the hook's record, 0 = none
 	typ    perf.Type
 	tid    int32
 	other  int32 // fork: parent
 	alien  bool  // fork: of another process
-	name   string
 	out    bool
 	forced bool // switch: it could have gone on
+}
+
+// detail is what only samples and names have.
+type detail struct {
+	name   string
 	sample workSample
 	spins  bool
 	event  string // sample: of an event, not of the clock
@@ -30,34 +35,107 @@ type item struct {
 // an item is handed out only when none that comes before it can still be under way.
 type stream struct {
 	items []item
-	order []int32
+	hooks []hook.Record
+	order inOrder
 	held  uint64 // hooks: no item may pass this moment, 0 = none
 	last  uint64
 }
 
 func (s *stream) add(x item) { s.items = append(s.items, x) }
 
+func (s *stream) addHook(at uint64, h *hook.Record) {
+	s.hooks = append(s.hooks, *h)
+	s.add(item{at: at, ref: int32(len(s.hooks))})
+}
+
 // lag is how long after its time stamp a record may come to be seen in its ring, in ns.
 const lag = 5_000_000
 
 // take hands out, in order, what happened before a moment.
 func (s *stream) take(before uint64, visit func(*item)) {
-	s.order = s.order[:0]
+	s.order.reset()
 	for i := range s.items {
-		if s.items[i].at < before {
-			s.order = append(s.order, int32(i))
+		if at := s.items[i].at; at < before {
+			s.order.add(at, int32(i))
 		}
 	}
-	slices.SortFunc(s.order, func(i, j int32) int { return cmp.Or(cmp.Compare(s.items[i].at, s.items[j].at), cmp.Compare(i, j)) })
-	for _, i := range s.order {
-		visit(&s.items[i])
-	}
-	rest := s.items[:0]
-	for i := range s.items {
-		if s.items[i].at >= before {
-			rest = append(rest, s.items[i])
+	for _, d := range s.order.sorted() {
+		x := &s.items[d.index]
+		if x.ref > 0 {
+			x.hook = &s.hooks[x.ref-1]
 		}
+		visit(x)
+	}
+	s.keep(before)
+}
+
+// keep drops what was handed out.
+func (s *stream) keep(before uint64) {
+	rest, hooks := s.items[:0], s.hooks[:0]
+	for _, x := range s.items {
+		if x.at < before {
+			continue
+		}
+		if x.ref > 0 {
+			hooks = append(hooks, s.hooks[x.ref-1])
+			x.ref = int32(len(hooks))
+		}
+		rest = append(rest, x)
 	}
 	clear(s.items[len(rest):])
-	s.items = rest
+	s.items, s.hooks = rest, hooks
+}
+
+// due is an item's place in the order of time.
+type due struct {
+	at    uint64
+	index int32
+}
+
+// inOrder sorts items by time; those of the same time stay as they came. Each ring is in order, or nearly so: what is sorted already is merged.
+type inOrder struct {
+	list, spare []due
+	runs        []int // where the stretches begin that are in order, and the end
+}
+
+func (o *inOrder) reset() { o.list, o.runs = o.list[:0], o.runs[:0] }
+
+func (o *inOrder) add(at uint64, index int32) {
+	if n := len(o.list); n == 0 || o.list[n-1].at > at {
+		o.runs = append(o.runs, n)
+	}
+	o.list = append(o.list, due{at, index})
+}
+
+func (o *inOrder) sorted() []due {
+	o.spare = slices.Grow(o.spare[:0], len(o.list))[:len(o.list)]
+	o.runs = append(o.runs, len(o.list))
+	for len(o.runs) > 2 {
+		o.halve()
+	}
+	return o.list
+}
+
+// halve merges every two stretches that are neighbours.
+func (o *inOrder) halve() {
+	n := 0
+	for i := 0; i+1 < len(o.runs); i += 2 {
+		from, mid := o.runs[i], o.runs[i+1]
+		to := o.runs[min(i+2, len(o.runs)-1)]
+		merge(o.spare[from:to], o.list[from:mid], o.list[mid:to])
+		o.runs[n] = from
+		n++
+	}
+	o.runs = append(o.runs[:n], len(o.list))
+	o.list, o.spare = o.spare, o.list
+}
+
+func merge(into, a, b []due) {
+	for i := range into {
+		if len(b) == 0 || len(a) > 0 && a[0].at <= b[0].at {
+			into[i], a = a[0], a[1:]
+		} else {
+			into[i], b = b[0], b[1:]
+		}
+	}
 }

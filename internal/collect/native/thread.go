@@ -153,7 +153,10 @@ type workSample struct {
 
 // begin starts a piece; what the thread did since the last one is dropped.
 func (t *thread) begin(at uint64) {
-	t.piece = &piece{thread: t, from: at, cpuFrom: t.cpu.at(at)}
+	if t.piece == nil {
+		t.piece = new(piece)
+	}
+	*t.piece = piece{thread: t, from: at, cpuFrom: t.cpu.at(at)}
 }
 
 // cut ends the thread's piece and starts the next one.
@@ -162,6 +165,7 @@ func (t *thread) cut(at uint64) *piece {
 	if now := t.cpu.at(at); now > p.cpuFrom {
 		p.cpu = now - p.cpuFrom
 	}
+	t.piece = nil // p is the section's
 	t.begin(at)
 	return p
 }
