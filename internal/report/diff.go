@@ -138,6 +138,7 @@ func wholeDiff(a, b *Report) []FigureDiff {
 
 func sectionDiffs(a, b *Report) []SectionDiff {
 	pairs := match(a.Sections, b.Sections, []func(*Section) any{
+		func(s *Section) any { return [3]any{s.Kind, s.EndsAt.key(), s.EndsAt.Address} },
 		func(s *Section) any { return [2]any{s.Kind, s.EndsAt.key()} },
 		func(s *Section) any { return [2]any{s.Kind, s.EndsAt.loose()} },
 	})
@@ -200,6 +201,7 @@ func spread(s *Section) float64 {
 
 func causeDiffs(a, b *Section) []CauseDiff {
 	pairs := match(a.Causes, b.Causes, []func(*Cause) any{
+		func(c *Cause) any { return [3]any{c.Event, c.Place.key(), c.Address} },
 		func(c *Cause) any { return [2]any{c.Event, c.Place.key()} },
 		func(c *Cause) any { return [3]any{c.Event, c.Place.loose(), c.markedText()} },
 		func(c *Cause) any { return [2]any{c.Event, c.Place.loose()} },
@@ -248,7 +250,7 @@ func moved(before, after Place) *Place {
 	return &before
 }
 
-// placeKey tells places apart.
+// placeKey tells places apart by what stays when a program is built anew; addresses do not.
 type placeKey struct {
 	file     string
 	line     int

@@ -62,6 +62,22 @@ func TestDiffOfARunWithItself(t *testing.T) {
 	}
 }
 
+// Without lines, addresses tell the barriers of one function apart, whatever their order.
+func TestDiffWithoutLines(t *testing.T) {
+	section := func(address string, lost float64) Section {
+		at := Place{Function: "worker", Address: address}
+		return Section{Kind: "barrier", EndsAt: at, Imbalance: lost, LostShare: lost, Causes: []Cause{{Event: "branch", Place: at, Share: 1, ShareKind: "ledger"}}}
+	}
+	a := &Report{Sections: []Section{section("0x401010", 0.3), section("0x401020", 0.1)}}
+	b := &Report{Sections: []Section{section("0x401020", 0.3), section("0x401010", 0.1)}}
+	for _, s := range Compare(a, b).Sections {
+		want := map[string]string{"0x401010": ChangeBetter, "0x401020": ChangeWorse}[s.EndsAt.Address]
+		if s.Word != want {
+			t.Errorf("%s is %q, want %q", s.EndsAt.Address, s.Word, want)
+		}
+	}
+}
+
 func TestDiffFindsWhatMovedIsNewAndGone(t *testing.T) {
 	d := Compare(beforeAndAfter())
 	words := map[string]string{}

@@ -261,11 +261,14 @@ func (a *annotator) file(id profile.FileID, lines []int32, text func(string) []s
 	for _, n := range lines {
 		show[n] = true
 	}
-	lo, hi := slices.Min(lines)-around, slices.Max(lines)+around
-	for n := lo; n <= hi; n++ {
-		if _, ok := f.Lines[n]; ok || n >= 1 && int(n) <= len(source) {
+	lo, hi := int(slices.Min(lines))-around, int(slices.Max(lines))+around
+	for n := range f.Lines {
+		if lo <= int(n) && int(n) <= hi {
 			show[n] = true
 		}
+	}
+	for n := max(lo, 1); n <= min(hi, len(source)); n++ {
+		show[int32(n)] = true
 	}
 	out := AnnotatedFile{Path: f.Path}
 	for _, n := range slices.Sorted(maps.Keys(show)) {

@@ -3,12 +3,16 @@ package report
 import (
 	"bytes"
 	"flag"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"lime/internal/analysis"
+	"lime/internal/whatif"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")
@@ -70,20 +74,56 @@ func TestTextFits80Columns(t *testing.T) {
 	}
 }
 
+// evil is text that would steer a terminal.
+const evil = "\x1b[2J\a\x00\u009b2J"
+
+// printable checks that no control character has passed.
+func printable(t *testing.T, text string) {
+	t.Helper()
+	if i := strings.IndexFunc(text, func(r rune) bool { return r != '\n' && (r < ' ' || r >= 0x7f && r < 0xa0) }); i >= 0 {
+		t.Fatalf("control character in %q", text[i:min(len(text), i+20)])
+	}
+}
+
+// What a profile names may be anything, whatever prints it.
+func TestViewsAndComparisonsNeverPassControlCharacters(t *testing.T) {
+	p := viewProfile()
+	for i := range p.Nodes {
+		p.Nodes[i].Frames[0].Function = evil
+	}
+	a, b := Build(sample(8)), Build(sample(8))
+	b.Sections[0].EndsAt.Function, b.Program.Command = evil, []string{evil}
+	b.Sections[0].Causes[0].File = evil
+	place := analysis.Place{File: evil, Line: 3, Function: evil}
+	c := &whatif.Comparison{Change: []string{evil}, Why: evil, ClockUnit: evil, Missed: 1,
+		Sections: []whatif.Section{{Kind: "barrier", EndsAt: place, LostBefore: 1, Said: &whatif.Said{}}, {EndsAt: analysis.Place{Function: evil}, LostBefore: 1}}}
+	note := &Annotation{Files: []AnnotatedFile{{Path: evil, Lines: []AnnotatedLine{{Line: 1, Text: evil, Known: true, Events: []LineEvent{{Kind: evil}}}}}}}
+	for name, write := range map[string]func(io.Writer) error{
+		"tree":       func(w io.Writer) error { return WriteView(w, p, ViewTree) },
+		"flat":       func(w io.Writer) error { return WriteView(w, p, ViewFlat) },
+		"diff":       func(w io.Writer) error { return WriteDiffText(w, Compare(a, b), TextOptions{All: true}) },
+		"what if":    func(w io.Writer) error { return WhatIf(w, c, true) },
+		"annotation": func(w io.Writer) error { return WriteAnnotation(w, note, TextOptions{All: true}) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			var out bytes.Buffer
+			if err := write(&out); err != nil {
+				t.Fatal(err)
+			}
+			printable(t, out.String())
+		})
+	}
+}
+
 func TestTextNeverPassesControlCharacters(t *testing.T) {
 	r := Build(sample(8))
-	evil := "\x1b[2J\a\x00\u009b2J"
 	r.Program.Command = []string{evil}
 	c := &r.Sections[0].Causes[0]
 	c.Function, c.Sentence, c.Title, c.Agreement = evil, evil, evil, evil
 	c.Source[0].Text = evil
 	r.Sections[0].EndsAt.Function = evil
 	r.Notes[0].Text = evil
-	for _, char := range textReport(t, r, TextOptions{All: true}) {
-		if char != '\n' && (char < ' ' || char >= 0x7f && char < 0xa0) {
-			t.Fatalf("control character %q in the report", char)
-		}
-	}
+	printable(t, textReport(t, r, TextOptions{All: true}))
 }
 
 func TestEmptyReport(t *testing.T) {

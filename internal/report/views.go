@@ -166,7 +166,7 @@ func (n *viewNode) print(w io.Writer, total [len(viewColumns)]float64, view View
 		for column, v := range k.values {
 			fmt.Fprintf(w, "%10s ", share(v, total[column]))
 		}
-		fmt.Fprintf(w, " %s%s\n", strings.Repeat("  ", depth), k.name)
+		fmt.Fprintf(w, " %s%s\n", strings.Repeat("  ", depth), clean(k.name))
 		k.print(w, total, view, depth+1)
 	}
 }
