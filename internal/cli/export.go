@@ -1,25 +1,38 @@
 package cli
 
 import (
-	"errors"
+	"fmt"
 	"io"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"lime/internal/export"
 	"lime/internal/profile"
-	"lime/internal/report"
 )
 
-// exportFlags are the options of export.
-type exportFlags struct {
-	csv, text, pprof             bool
-	perfetto, speedscope, folded bool
-	output                       string
+// exportFormat is a form in which a profile can be written, and its option.
+type exportFormat struct {
+	name, help string
+	write      func(io.Writer, profile.Source) error
+}
+
+func exportFormats() []exportFormat {
+	return []exportFormat{
+		{"csv", "the matrix of events as comma-separated values", export.CSV},
+		{"folded", "the call paths as folded stacks", export.Folded},
+		{"perfetto", "the threads over time as a Perfetto trace", export.Perfetto},
+		{"pprof", "the time of every block in pprof's format", export.Pprof},
+		{"speedscope", "the call paths in speedscope's format", export.Speedscope},
+		{"text", "the profile in text form", profile.WriteText},
+	}
 }
 
 func (a *app) exportCommand() *cobra.Command {
-	var f exportFlags
+	var output string
+	formats := exportFormats()
+	chosen, names := make([]bool, len(formats)), make([]string, len(formats))
 	cmd := &cobra.Command{
 		Use:   "export --FORMAT [PROFILE]",
 		Short: "Print the raw data, for statistics of your own or for other tools",
@@ -33,56 +46,29 @@ with section and thread as labels; of a recorded profile the call paths, as
 writes the threads' parts of all sections over time, for ui.perfetto.dev. --text
 prints the whole profile in the text form that every verb reads as well.`,
 		Args: cobra.MaximumNArgs(1),
-		RunE: func(_ *cobra.Command, args []string) error { return a.export(oneOr(args, defaultProfile), &f) },
+		RunE: func(_ *cobra.Command, args []string) error {
+			i := slices.Index(chosen, true)
+			if i < 0 {
+				return usage(fmt.Errorf("say what to export: --%s", strings.Join(names, ", --")))
+			}
+			return a.export(oneOr(args, defaultProfile), output, formats[i].write)
+		},
 	}
 	fl := cmd.Flags()
-	fl.BoolVar(&f.csv, "csv", false, "the matrix of events as comma-separated values")
-	fl.BoolVar(&f.folded, "folded", false, "the call paths as folded stacks")
-	fl.BoolVar(&f.perfetto, "perfetto", false, "the threads over time as a Perfetto trace")
-	fl.BoolVar(&f.speedscope, "speedscope", false, "the call paths in speedscope's format")
-	fl.BoolVar(&f.pprof, "pprof", false, "the time of every block in pprof's format")
-	fl.BoolVar(&f.text, "text", false, "the profile in text form")
-	fl.StringVarP(&f.output, "output", "o", "", "write to this `file` instead of standard output")
-	cmd.MarkFlagsMutuallyExclusive("csv", "folded", "perfetto", "pprof", "speedscope", "text")
+	for i, f := range formats {
+		fl.BoolVar(&chosen[i], f.name, false, f.help)
+		names[i] = f.name
+	}
+	fl.StringVarP(&output, "output", "o", "", "write to this `file` instead of standard output")
+	cmd.MarkFlagsMutuallyExclusive(names...)
 	return cmd
 }
 
-func (a *app) export(path string, f *exportFlags) error {
-	write := f.writer()
-	if write == nil {
-		return usage(errors.New("say what to export: --csv, --folded, --perfetto, --pprof, --speedscope or --text"))
-	}
+func (a *app) export(path, output string, write func(io.Writer, profile.Source) error) error {
 	src, closeSource, err := openProfile(path)
 	if err != nil {
 		return err
 	}
 	defer closeSource()
-	return a.output(f.output, func(w io.Writer) error { return write(w, src) })
-}
-
-// writer returns the function that writes what the flags ask for.
-func (f *exportFlags) writer() func(io.Writer, profile.Source) error {
-	switch {
-	case f.csv:
-		return report.WriteCSV
-	case f.pprof:
-		return writePprof
-	case f.folded:
-		return export.Folded
-	case f.perfetto:
-		return export.Perfetto
-	case f.speedscope:
-		return export.Speedscope
-	case f.text:
-		return profile.WriteText
-	}
-	return nil
-}
-
-// writePprof writes call paths where the profile has them, and blocks alone otherwise.
-func writePprof(w io.Writer, src profile.Source) error {
-	if len(src.Tables().PathSamples) > 0 {
-		return export.Pprof(w, src)
-	}
-	return report.WritePprof(w, src)
+	return a.output(output, func(w io.Writer) error { return write(w, src) })
 }

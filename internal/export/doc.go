@@ -1,4 +1,3 @@
-// Package export writes the call paths and instances of a profile in the formats of other tools: pprof,
-// folded stacks, speedscope, Perfetto. It may import profile and unit only, and must not know collectors,
-// analysis or reports.
+// Package export writes what a profile holds for other tools: its events as a table, its call paths and instances in the formats of
+// pprof, flame graphs, speedscope, Perfetto. It may import profile and unit only, and must not know collectors, analysis or reports.
 package export

@@ -154,10 +154,10 @@ func fields(t *testing.T, b []byte) map[int]any {
 func TestNoPaths(t *testing.T) {
 	for _, write := range []func(*bytes.Buffer, profile.Source) error{
 		func(b *bytes.Buffer, s profile.Source) error { return Folded(b, s) },
-		func(b *bytes.Buffer, s profile.Source) error { return Pprof(b, s) },
+		func(b *bytes.Buffer, s profile.Source) error { return pprofPaths(b, s) },
 		func(b *bytes.Buffer, s profile.Source) error { return Speedscope(b, s) },
 	} {
-		if err := write(&bytes.Buffer{}, profile.New(profile.Meta{})); !errors.Is(err, ErrNoPaths) || !strings.Contains(err.Error(), "lime record") {
+		if err := write(&bytes.Buffer{}, profile.New(profile.Meta{})); !errors.Is(err, profile.ErrNoPaths) || !strings.Contains(err.Error(), "lime record") {
 			t.Errorf("a profile without paths: %v", err)
 		}
 	}

@@ -1,15 +1,12 @@
 package export
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 
 	"lime/internal/profile"
+	"lime/internal/unit"
 )
-
-// ErrNoPaths is returned for profiles without call paths.
-var ErrNoPaths = errors.New("the profile holds no call paths: record them with 'lime record'")
 
 // frame is one level of a call path; inlined calls are levels of their own.
 type frame struct {
@@ -38,7 +35,7 @@ func paths(t *profile.Tables, metric string) ([]sample, error) {
 		}
 	}
 	if len(out) == 0 {
-		return nil, ErrNoPaths
+		return nil, profile.ErrNoPaths
 	}
 	return out, nil
 }
@@ -70,6 +67,15 @@ func nodeFrames(t *profile.Tables, v profile.NodeID) []frame {
 		out = append(out, frame{function: functionName(t, n), addr: n.LastAddr, image: n.Image})
 	}
 	return out
+}
+
+// sectionPlace is the line that ends a section, or its address.
+func sectionPlace(t *profile.Tables, id profile.SectionID) string {
+	s := &t.Sections[id]
+	if len(s.Frames) == 0 || s.Frames[0].File < 0 {
+		return unit.Addr(s.EndAddr).String()
+	}
+	return fmt.Sprintf("%s:%d", t.Files[s.Frames[0].File].Path, s.Frames[0].Line)
 }
 
 func fileName(t *profile.Tables, id profile.FileID) string {

@@ -19,7 +19,7 @@ func Perfetto(w io.Writer, src profile.Source) error {
 	t := src.Tables()
 	tracks := make([][]slice, len(t.Threads))
 	for id := range t.Sections {
-		name := sectionName(t, profile.SectionID(id))
+		name := fmt.Sprintf("%s %s", t.Sections[id].Kind, sectionPlace(t, profile.SectionID(id)))
 		for in, err := range src.Instances(profile.SectionID(id)) {
 			if err != nil {
 				return err
@@ -66,14 +66,6 @@ func partSlices(name string, p *profile.Part) []slice {
 		return []slice{work}
 	}
 	return []slice{work, {name: "wait at " + name, from: p.Arrive, to: p.Release}}
-}
-
-func sectionName(t *profile.Tables, id profile.SectionID) string {
-	s := &t.Sections[id]
-	if len(s.Frames) > 0 && s.Frames[0].File >= 0 {
-		return fmt.Sprintf("%s %s:%d", s.Kind, t.Files[s.Frames[0].File].Path, s.Frames[0].Line)
-	}
-	return fmt.Sprintf("%s %#x", s.Kind, s.EndAddr)
 }
 
 // protoTrace writes protocol buffers: a Trace is packets in field 1.

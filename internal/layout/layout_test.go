@@ -60,7 +60,7 @@ var table = []row{
 	{"analysis", "profile stat graph unit ledger", gonum},
 	{"analysis/synth", "profile", ""},
 	{"whatif", "analysis ledger profile unit", ""},
-	{"report", "whatif analysis ledger profile unit", "github.com/google/pprof/profile"},
+	{"report", "whatif analysis ledger profile unit", ""},
 	{"cli", all, all},
 	{"layout", "", ""},
 }

@@ -2,7 +2,6 @@ package ledger
 
 import (
 	"fmt"
-	"strings"
 
 	"lime/internal/profile"
 )
@@ -126,10 +125,5 @@ func (g *guide) matches(t Target, addr uint64, frames []profile.Frame) bool {
 	if t.File == "" {
 		return addr == t.Addr
 	}
-	return len(frames) > 0 && frames[0].Line == t.Line && sameFile(g.file(frames[0].File), t.File)
-}
-
-// sameFile says whether a path ends in the parts of another.
-func sameFile(path, want string) bool {
-	return path == want || strings.HasSuffix(path, "/"+strings.TrimPrefix(want, "./"))
+	return len(frames) > 0 && frames[0].Line == t.Line && profile.SameFile(g.file(frames[0].File), t.File)
 }

@@ -37,17 +37,3 @@ func TestEven(t *testing.T) {
 		t.Errorf("no such line: %v", err)
 	}
 }
-
-func TestSameFile(t *testing.T) {
-	for _, c := range []struct {
-		path, want string
-		same       bool
-	}{
-		{"/src/fft/fft.c", "fft.c", true}, {"/src/fft/fft.c", "fft/fft.c", true}, {"/src/fft/fft.c", "/src/fft/fft.c", true},
-		{"/src/fft/fft.c", "t.c", false}, {"fft.c", "./fft.c", false}, {"/x/fft.c", "./fft.c", true}, {"", "fft.c", false},
-	} {
-		if sameFile(c.path, c.want) != c.same {
-			t.Errorf("%q %q", c.path, c.want)
-		}
-	}
-}

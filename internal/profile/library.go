@@ -17,6 +17,12 @@ func LibraryFile(path string) bool {
 	return false
 }
 
+// SameFile reports whether want, which somebody wrote, is a path or its end from a slash on.
+func SameFile(path, want string) bool {
+	want = strings.TrimPrefix(want, "./")
+	return path == want || strings.HasSuffix(path, "/"+want)
+}
+
 // libraryRoots are where installed headers and standard libraries lie, or lay when they were compiled.
 func libraryRoots() []string {
 	return []string{"/usr/include/", "/usr/lib/", "/usr/lib32/", "/usr/lib64/", "/usr/libexec/", "/usr/bin/../", "/usr/local/go/src/", "/rustc/", "/rust/deps/"}

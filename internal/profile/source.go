@@ -1,6 +1,12 @@
 package profile
 
-import "iter"
+import (
+	"errors"
+	"iter"
+)
+
+// ErrNoPaths is what reports and exports of call paths return for a profile without any.
+var ErrNoPaths = errors.New("the profile holds no call paths: record them with 'lime record'")
 
 // Source is a profile to read: a file (Reader) or one in memory (Profile).
 // What it hands out must not be changed. Its methods may be called from several

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 
 	"lime/internal/profile"
 )
@@ -88,7 +87,7 @@ func Annotate(src profile.Source, what string, text func(path string) []string) 
 func wanted(t *profile.Tables, what string) func(*profile.Node, profile.Frame) bool {
 	files := map[profile.FileID]bool{}
 	for i := range t.Files {
-		if named(t.Files[i].Path, what) {
+		if profile.SameFile(t.Files[i].Path, what) {
 			files[profile.FileID(i)] = true
 		}
 	}
@@ -101,11 +100,6 @@ func wanted(t *profile.Tables, what string) func(*profile.Node, profile.Frame) b
 	return func(n *profile.Node, f profile.Frame) bool {
 		return f.Function == what || f.Function == "" && n.Function >= 0 && t.Functions[n.Function].Name == what
 	}
-}
-
-// named tells whether path is what, or ends in it behind a slash.
-func named(path, what string) bool {
-	return path == what || strings.HasSuffix(path, "/"+strings.TrimPrefix(what, "./"))
 }
 
 func hasFunction(t *profile.Tables, name string) bool {

@@ -3,7 +3,6 @@ package report
 import (
 	"bufio"
 	"cmp"
-	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -23,9 +22,6 @@ const (
 	ViewBottomUp View = "bottom-up" // from the functions that run outwards to their callers
 	ViewFlat     View = "flat"      // by function
 )
-
-// ErrNoPaths is returned for profiles without call paths.
-var ErrNoPaths = errors.New("the profile holds no call paths: record them with 'lime record'")
 
 // viewColumns are the columns of the views; all but the first two are metrics of their own.
 var viewColumns = [...]struct{ title, metric string }{
@@ -76,7 +72,7 @@ func (n *viewNode) kid(name string) *viewNode {
 func WriteView(w io.Writer, src profile.Source, view View) error {
 	root := &viewNode{}
 	if !root.fill(src.Tables(), view) {
-		return ErrNoPaths
+		return profile.ErrNoPaths
 	}
 	b := bufio.NewWriter(w)
 	for _, c := range viewColumns {

@@ -42,7 +42,7 @@ func TestViews(t *testing.T) {
 			t.Errorf("%s:\n got %s\nwant %s", view, got, want)
 		}
 	}
-	if err := WriteView(&bytes.Buffer{}, profile.New(profile.Meta{}), ViewFlat); !errors.Is(err, ErrNoPaths) {
+	if err := WriteView(&bytes.Buffer{}, profile.New(profile.Meta{}), ViewFlat); !errors.Is(err, profile.ErrNoPaths) {
 		t.Errorf("a profile without paths: %v", err)
 	}
 }

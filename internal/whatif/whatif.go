@@ -1,9 +1,10 @@
 // Package whatif answers "what would be if": it chooses the hardware events to erase from
 // what the analysis of a profile has found, and compares the run with them to the run
-// without. The run itself is the caller's. It imports analysis and profile only.
+// without. The run itself is the caller's. It imports analysis, ledger and profile only.
 package whatif
 
 import (
+	"cmp"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -154,12 +155,7 @@ func (c *chooser) on(e *profile.Event, file string, line int) bool {
 		return false
 	}
 	f := e.Frames[0].File
-	return f >= 0 && int(f) < len(c.tab.Files) && isFile(c.tab.Files[f].Path, file)
-}
-
-// isFile reports whether want is path, or its end from a slash on.
-func isFile(path, want string) bool {
-	return path == want || strings.HasSuffix(path, "/"+strings.TrimPrefix(want, "./"))
+	return f >= 0 && int(f) < len(c.tab.Files) && profile.SameFile(c.tab.Files[f].Path, file)
 }
 
 func (c *chooser) kindName(k int32) string {
@@ -228,14 +224,6 @@ func (c *chooser) choice() Choice {
 		slices.Sort(e.Kinds)
 		out.Erasures = append(out.Erasures, e)
 	}
-	slices.SortFunc(out.Erasures, func(a, b Erasure) int {
-		switch {
-		case a.PC < b.PC:
-			return -1
-		case a.PC > b.PC:
-			return 1
-		}
-		return 0
-	})
+	slices.SortFunc(out.Erasures, func(a, b Erasure) int { return cmp.Compare(a.PC, b.PC) })
 	return out
 }

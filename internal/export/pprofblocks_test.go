@@ -1,4 +1,4 @@
-package report
+package export
 
 import (
 	"bytes"
@@ -21,7 +21,7 @@ func TestPprofHoldsAllTime(t *testing.T) {
 		t.Fatal(err)
 	}
 	var b bytes.Buffer
-	if err := WritePprof(&b, src); err != nil {
+	if err := Pprof(&b, src); err != nil {
 		t.Fatal(err)
 	}
 	p, err := pprof.Parse(&b)

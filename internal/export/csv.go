@@ -1,4 +1,4 @@
-package report
+package export
 
 import (
 	"encoding/csv"
@@ -10,11 +10,11 @@ import (
 	"lime/internal/unit"
 )
 
-// WriteCSV writes the raw matrix of events: a row for every event of every
+// CSV writes the raw matrix of events: a row for every event of every
 // instance, a column for every thread. Each instance begins with rows of the
 // threads' times (time, wait, lock-wait, off-cpu); threads that took no part
 // have empty cells.
-func WriteCSV(w io.Writer, src profile.Source) error {
+func CSV(w io.Writer, src profile.Source) error {
 	m := matrix{w: csv.NewWriter(w), t: src.Tables()}
 	if err := m.w.Write(m.header()); err != nil {
 		return err
@@ -70,7 +70,7 @@ func (m *matrix) instance(in *profile.Instance) error {
 		{"lock-wait", func(p *profile.Part) uint64 { return p.LockWait }},
 		{"off-cpu", func(p *profile.Part) uint64 { return p.OffCPU }},
 	} {
-		cells := m.cells(in)
+		cells := m.cells()
 		for i := range in.Parts {
 			cells[in.Parts[i].Thread] = strconv.FormatUint(row.value(&in.Parts[i]), 10)
 		}
@@ -107,7 +107,7 @@ func (m *matrix) counts(in *profile.Instance) error {
 // rows writes a row for each run of counts of equal Row.
 func (m *matrix) rows(in *profile.Instance, counts []profile.Count, row func(int32) csvRow) error {
 	for len(counts) > 0 {
-		cells := m.cells(in)
+		cells := m.cells()
 		for i := range in.Parts {
 			cells[in.Parts[i].Thread] = "0"
 		}
@@ -124,7 +124,7 @@ func (m *matrix) rows(in *profile.Instance, counts []profile.Count, row func(int
 }
 
 // cells returns an empty cell for every thread.
-func (m *matrix) cells(*profile.Instance) []string { return make([]string, len(m.t.Threads)) }
+func (m *matrix) cells() []string { return make([]string, len(m.t.Threads)) }
 
 func (m *matrix) edge(id int32) csvRow {
 	e := &m.t.Edges[id]
@@ -184,15 +184,7 @@ func (m *matrix) write(in *profile.Instance, r csvRow, cells []string) error {
 	if function == "" && r.function >= 0 {
 		function = m.t.Functions[r.function].Name
 	}
-	row := []string{strconv.Itoa(int(in.Section)), m.sectionName(in.Section), strconv.Itoa(in.Seq),
+	row := []string{strconv.Itoa(int(in.Section)), sectionPlace(m.t, in.Section), strconv.Itoa(in.Seq),
 		r.family, r.event, r.id, file, line, function, r.address, r.to}
 	return m.w.Write(append(row, cells...))
-}
-
-func (m *matrix) sectionName(id profile.SectionID) string {
-	s := &m.t.Sections[id]
-	if len(s.Frames) == 0 || s.Frames[0].File < 0 {
-		return unit.Addr(s.EndAddr).String()
-	}
-	return fmt.Sprintf("%s:%d", m.t.Files[s.Frames[0].File].Path, s.Frames[0].Line)
 }
