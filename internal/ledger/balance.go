@@ -72,13 +72,8 @@ func (f *flow) change(m []uint64, v int32, p, by int) {
 
 // findOdd lists the cells in which what enters is not what leaves; later changes add theirs.
 func (f *flow) findOdd() {
-	n, visits := 0, f.visits[:len(f.left)]
-	for i, out := range f.left {
-		if out != visits[i] {
-			n++
-		}
-	}
-	f.odd = slices.Grow(f.scratch.odd[:0], n)
+	visits := f.visits[:len(f.left)]
+	f.odd = f.scratch.odd[:0]
 	for i, out := range f.left {
 		if out != visits[i] {
 			f.odd = append(f.odd, int32(i))
@@ -200,7 +195,7 @@ func (f *flow) tasks() []bool {
 // leaves out what is waiting, such as a spin loop, and the edges into and out of it. They are starts like any other. It
 // takes them for holes in a part if there are as many ends as starts, those apart that were invented for a circle, and tasks.
 func (f *flow) holes(tasks []bool) (hole, parts []bool) {
-	ended := f.scratch.matrix(4, len(f.nodes)*f.words) // [node][word] set of parts
+	ended := f.scratch.nils(4, len(f.nodes)*f.words) // [node][word] set of parts
 	balance := make([]int64, f.parts)
 	for _, e := range f.ends {
 		if !f.exits(e) && f.goesOn(e.node) {

@@ -65,7 +65,7 @@ func (l *Ledger) account(inst *profile.Instance, mem *scratch) (*result, error) 
 	if err != nil {
 		return nil, err
 	}
-	a := &accountant{f: f, c: c, r: &result{flow: f}, scratch: make([]float64, f.parts)}
+	a := &accountant{f: f, c: c, r: &result{flow: f}, scratch: make([]float64, f.parts), open: make([]float64, f.parts), left: make([]uint64, f.parts), cutOff: make([]float64, f.parts)}
 	a.times()
 	a.lumps = f.findLumps(l.guide.copies)
 	a.sys = f.lumped(a.lumps)
@@ -77,27 +77,15 @@ func (l *Ledger) account(inst *profile.Instance, mem *scratch) (*result, error) 
 	a.holes, a.holed = f.holes(a.tasks)
 	a.prices()
 	a.waits()
-	a.fixed, a.fixedSums = len(a.r.charges), append([]dd(nil), a.r.sums...)
-	a.run()
+	a.choices()
+	a.r.values = a.sys.solve(a.fac, a.cost)
 	a.passOn(l.guide.regions)
+	a.chargeChoices()
+	a.starts()
+	a.broken()
 	a.noteStarts()
 	f.release()
 	return a.r, nil
-}
-
-// run computes the values and all charges that depend on them.
-func (a *accountant) run() {
-	for _, c := range a.r.charges[a.fixed:] {
-		a.putBack(c.dev)
-	}
-	a.r.charges = a.r.charges[:a.fixed]
-	copy(a.r.sums, a.fixedSums)
-	a.r.values = a.sys.solve(a.fac, a.cost)
-	a.cutOff = make([]float64, a.f.parts)
-	a.decisions()
-	a.lumpDecisions()
-	a.starts()
-	a.broken()
 }
 
 // accountant charges the places of one instance.
@@ -109,19 +97,22 @@ type accountant struct {
 	sys  *system
 	fac  *factor
 
-	lumps     *lumps
-	tasks     []bool    // by node: what starts there was called from outside
-	holes     []bool    // by flow.broken
-	holed     []bool    // by part
-	cutOff    []float64 // what ends before holes have cut off, by part
-	fixed     int       // charges that do not depend on the values, and their sums
-	fixedSums []dd
-	r         *result
-	tiny      float64   // charges below are rounding
-	free      []float64 // rows to hand out
+	lumps  *lumps
+	tasks  []bool    // by node: what starts there was called from outside
+	holes  []bool    // by flow.broken
+	holed  []bool    // by part
+	cutOff []float64 // what ends before holes have cut off, by part
+	r      *result
+	tiny   float64 // charges below are rounding
 
+	contrasts []contrast
+	chosen    []choice // in the order in which they are charged
+
+	free    []float64   // rows to hand out
 	spare   [][]float64 // rows that were not used
 	scratch []float64   // a row
+	open    []float64   // another one
+	left    []uint64    // and one of counts
 
 	extra  []float64            // by edge: what the callee costs more than on average when called here
 	passed map[member][]float64 // by charge: what it has passed on to the callers, by part
@@ -163,11 +154,6 @@ func (a *accountant) row() []float64 {
 // charge books a row, unless it is nil. The row is not the caller's any more.
 func (a *accountant) charge(c class, id int32, dev []float64) {
 	big := false
-	if given := a.passed[member{c, id}]; given != nil {
-		for p, x := range given {
-			dev[p] -= x
-		}
-	}
 	for p, x := range dev {
 		a.r.sums[p].add(x)
 		big = big || x > a.tiny || -x > a.tiny
@@ -177,6 +163,12 @@ func (a *accountant) charge(c class, id int32, dev []float64) {
 	} else {
 		a.putBack(dev)
 	}
+}
+
+// putBack takes back a row that was not used.
+func (a *accountant) putBack(row []float64) {
+	clear(row)
+	a.spare = append(a.spare, row)
 }
 
 // visits returns the visits of a node by part.

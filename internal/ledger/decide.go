@@ -3,8 +3,6 @@ package ledger
 import (
 	"slices"
 
-	"gonum.org/v1/gonum/floats"
-
 	"lime/internal/profile"
 )
 
@@ -20,8 +18,8 @@ type ways struct {
 	exits, drops          []lack // ends: the regular end of a part, and others
 }
 
-// decisions charges every node at which the parts went different ways.
-func (a *accountant) decisions() {
+// choices finds every node at which the parts went different ways.
+func (a *accountant) choices() {
 	var w ways
 	ends := a.f.ends
 	for v := range int32(len(a.f.nodes)) {
@@ -38,8 +36,9 @@ func (a *accountant) decisions() {
 			continue
 		}
 		a.sort(v, &w)
-		a.decide(v, &w)
+		a.choice(v, &w)
 	}
+	a.lumpChoices()
 }
 
 func (a *accountant) sort(v int32, w *ways) {
@@ -55,58 +54,38 @@ func (a *accountant) sort(v int32, w *ways) {
 	}
 }
 
-func (a *accountant) decide(v int32, w *ways) {
+func (a *accountant) choice(v int32, w *ways) {
 	free := len(w.regular)+len(w.exits) > 1
 	breaks := len(w.odd)+len(w.drops) > 0
-	if !free && !breaks && len(w.returns) == 0 {
-		return
-	}
-	dev := a.row()
-	used := false
-	mean := 0.0 // pooled value of the regular ways
+	first, u := len(a.contrasts), usual{base: -1}
 	if free || breaks {
-		mean = a.regular(v, w, dev)
-		used = free
+		u = a.regular(v, w)
 	}
 	if len(w.returns) > 0 {
-		used = a.returned(v, w, dev) || used
+		a.returned(v, w)
 	}
-	if used {
-		a.charge(classDecision, a.id(v), dev)
-	} else {
-		a.putBack(dev)
-	}
+	a.choose(choice{class: classDecision, id: a.id(v), usual: usual{base: -1}}, first)
 	if breaks {
-		a.breaks(v, w, mean)
+		a.breaks(v, w, u)
 	}
 }
 
-// putBack takes back a row that was not used.
-func (a *accountant) putBack(row []float64) {
-	clear(row)
-	a.spare = append(a.spare, row)
-}
-
-// regular charges the choice among the regular ways, and returns their pooled value.
-func (a *accountant) regular(v int32, w *ways, dev []float64) float64 {
-	base := a.dominant(w.regular)
-	n := a.regularVisits(v, w)
-	value := newMean(a)
+// regular finds how the parts differ among the regular ways.
+func (a *accountant) regular(v int32, w *ways) usual {
+	first, base := len(a.contrasts), a.dominant(w.regular)
+	visits := a.regularVisits(v, w)
 	for _, i := range w.regular {
-		value.edge(i, a.better(i, base), dev)
+		a.way(i, base, visits)
 	}
-	for _, e := range w.exits {
-		value.add(int(e.part), float64(e.n), a.better(-1, base), dev)
+	if len(w.exits) > 0 {
+		a.stop(a.ended(w.exits), base, visits)
 	}
-	return value.settle(n, dev) - a.better(-1, base)
+	return usual{base, a.contrasts[first:]}
 }
 
 // regularVisits returns the node's visits by part, those apart that broke the flow.
 func (a *accountant) regularVisits(v int32, w *ways) []float64 {
-	n := a.scratch
-	for p, x := range a.f.visitsOf(v) {
-		n[p] = float64(x)
-	}
+	n := a.visitsOf(v)
 	for _, d := range w.drops {
 		n[d.part] -= float64(d.n)
 	}
@@ -118,71 +97,67 @@ func (a *accountant) regularVisits(v int32, w *ways) []float64 {
 	return n
 }
 
-// returned charges calls that came back in some parts more often than in others. It reports whether there can
-// be such a thing at the node.
-func (a *accountant) returned(v int32, w *ways, dev []float64) bool {
-	open := a.scratch
+// visitsOf returns the node's visits by part, in memory that is used again.
+func (a *accountant) visitsOf(v int32) []float64 {
 	for p, x := range a.f.visitsOf(v) {
-		open[p] = float64(x)
+		a.scratch[p] = float64(x)
 	}
-	for _, i := range w.returns {
-		for _, c := range a.counts(i) {
-			open[c.Part] -= float64(c.N)
-		}
-		for _, s := range a.subsOf(i) {
-			open[s.part]++
-		}
-	}
-	if len(w.returns) == 1 && allZero(open) {
-		return false
-	}
-	base := a.dominant(w.returns)
-	value := newMean(a)
-	for _, i := range w.returns {
-		value.edge(i, a.better(i, base), dev)
-	}
-	for p, n := range open {
-		value.add(p, n, a.better(-1, base), dev)
-	}
-	for p, x := range a.f.visitsOf(v) {
-		open[p] = float64(x)
-	}
-	value.settle(open, dev)
-	return true
+	return a.scratch
 }
 
-func allZero(xs []float64) bool {
-	for _, x := range xs {
-		if x != 0 {
-			return false
-		}
+// ended returns the ends by part, in memory that is used again.
+func (a *accountant) ended(ends []lack) []float64 {
+	clear(a.open)
+	for _, e := range ends {
+		a.open[e.part] += float64(e.n)
 	}
-	return true
+	return a.open
 }
 
-// breaks charges what broke the flow: an odd edge leads elsewhere than the regular ways do on average.
-func (a *accountant) breaks(v int32, w *ways, regular float64) {
-	dev := a.row()
-	value := newMean(a)
-	for _, i := range w.odd {
-		value.edge(i, a.better(i, -1)-regular, dev)
-	}
-	for _, d := range w.drops {
-		value.add(int(d.part), float64(d.n), -regular, dev)
-	}
-	n := a.scratch
-	for p, x := range a.f.visitsOf(v) {
-		n[p] = float64(x)
-	}
-	value.settle(n, dev)
-	if len(w.odd) == 0 && !slices.ContainsFunc(w.drops, func(d lack) bool { return !a.holed[d.part] }) {
-		for p, x := range dev {
-			a.cutOff[p] += x // the way goes on behind the hole: one row for both
-		}
-		a.putBack(dev)
+// returned finds whether calls came back in some parts more often than in others.
+func (a *accountant) returned(v int32, w *ways) {
+	if len(w.returns) == 1 && a.allBack(v, w.returns[0]) {
 		return
 	}
-	a.charge(classBroken, a.id(v), dev)
+	base, visits := a.dominant(w.returns), a.visitsOf(v)
+	copy(a.open, visits)
+	for _, i := range w.returns {
+		for _, c := range a.counts(i) {
+			a.open[c.Part] -= float64(c.N)
+		}
+		for _, s := range a.subsOf(i) {
+			a.open[s.part]++
+		}
+	}
+	for _, i := range w.returns {
+		a.way(i, base, visits)
+	}
+	a.stop(a.open, base, visits)
+}
+
+// allBack reports whether all calls have come back by one edge.
+func (a *accountant) allBack(v, i int32) bool {
+	copy(a.left, a.f.visitsOf(v))
+	for _, c := range a.counts(i) {
+		a.left[c.Part] -= c.N
+	}
+	for _, s := range a.subsOf(i) {
+		a.left[s.part]++
+	}
+	return allNil(a.left)
+}
+
+// breaks finds where flow broke: an odd edge leads elsewhere than the regular ways do on average.
+func (a *accountant) breaks(v int32, w *ways, u usual) {
+	first, visits := len(a.contrasts), a.visitsOf(v)
+	for _, i := range w.odd {
+		a.way(i, -1, visits)
+	}
+	if len(w.drops) > 0 {
+		a.stop(a.ended(w.drops), -1, visits)
+	}
+	cut := len(w.odd) == 0 && !slices.ContainsFunc(w.drops, func(d lack) bool { return !a.holed[d.part] })
+	a.choose(choice{class: classBroken, id: a.id(v), usual: u, cut: cut}, first)
 }
 
 // dominant returns the most frequent of some edges, -1 if there is none.
@@ -230,42 +205,4 @@ func (a *accountant) subsOf(i int32) []sub {
 		}
 	}
 	return subs
-}
-
-// mean adds up count x value over the ways of a node, pooled and by part.
-type mean struct {
-	a   *accountant
-	sum float64
-}
-
-func newMean(a *accountant) *mean { return &mean{a: a} }
-
-func (m *mean) edge(i int32, value float64, dev []float64) {
-	if value == 0 {
-		return
-	}
-	cells := m.a.counts(i)
-	for k := range cells {
-		dev[cells[k].Part] += float64(cells[k].N) * value
-	}
-	for _, s := range m.a.subsOf(i) {
-		dev[s.part] -= value
-	}
-	m.sum += float64(m.a.f.edges[i].total) * value
-}
-
-func (m *mean) add(p int, n, value float64, dev []float64) {
-	dev[p] += n * value
-	m.sum += n * value
-}
-
-// settle takes off every part what its visits would have cost on average, and returns that average.
-func (m *mean) settle(visits, dev []float64) float64 {
-	total := sum(visits)
-	if total == 0 {
-		return 0
-	}
-	avg := m.sum / total
-	floats.AddScaled(dev, -avg, visits)
-	return avg
 }

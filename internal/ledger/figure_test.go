@@ -55,7 +55,7 @@ func (p *panel) measure(t *testing.T, s [3]int) {
 
 // coreTime is the time that all threads of the process have computed: it does not depend on what else
 // the machine does.
-func coreTime(t *testing.T) float64 {
+func coreTime(t testing.TB) float64 {
 	var u syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
 		t.Fatal(err)

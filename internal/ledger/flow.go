@@ -2,6 +2,7 @@ package ledger
 
 import (
 	"fmt"
+	"sort"
 
 	"lime/internal/profile"
 )
@@ -49,6 +50,7 @@ type edge struct {
 	cells    []profile.Count // by part
 	total    uint64          // over all parts, subs taken off
 	subs     bool            // there are some
+	dense    bool            // one cell for each part
 }
 
 // start is a place where a part's flow begins: depth 0 is its entry, depth d the
@@ -90,31 +92,29 @@ func buildFlow(tab *profile.Tables, inst *profile.Instance, mem *scratch) (*flow
 	if err := f.collect(); err != nil {
 		return nil, err
 	}
-	f.shareReturns()
+	if err := f.shareReturns(); err != nil {
+		return nil, err
+	}
 	f.index()
+	if err := f.count(); err != nil {
+		return nil, err
+	}
 	f.comps, f.comp = components(len(f.nodes), f.off, f.to)
-	f.count()
 	f.begin()
 	f.balance()
 	return f, nil
 }
 
-// collect finds the edges and nodes of the instance.
+// collect finds the edges and nodes of the instance. It reads only where rows begin and end; check reads the rest.
 func (f *flow) collect() error {
 	counts := f.inst.Edges
 	f.edges = make([]edge, 0, len(counts)/max(1, f.parts)+1)
 	for lo := 0; lo < len(counts); {
 		row := counts[lo].Row
-		hi := lo
-		for hi < len(counts) && counts[hi].Row == row {
-			if p := counts[hi].Part; p < 0 || int(p) >= f.parts {
-				return fmt.Errorf("instance %d: edge %d: part %d of %d", f.inst.Seq, row, p, f.parts)
-			}
-			hi++
-		}
-		if row < 0 || int(row) >= len(f.tab.Edges) || (len(f.edges) > 0 && profile.EdgeID(row) < f.edges[len(f.edges)-1].id) {
+		if row < 0 || int(row) >= len(f.tab.Edges) || (len(f.edges) > 0 && profile.EdgeID(row) <= f.edges[len(f.edges)-1].id) {
 			return fmt.Errorf("instance %d: edge %d out of order, or not among the profile's %d", f.inst.Seq, row, len(f.tab.Edges))
 		}
+		hi := rowEnd(counts, lo, f.parts)
 		f.addEdge(profile.EdgeID(row), counts[lo:hi])
 		lo = hi
 	}
@@ -122,6 +122,35 @@ func (f *flow) collect() error {
 		f.node(f.inst.Parts[i].Entry)
 		f.node(f.inst.Parts[i].Exit)
 	}
+	return nil
+}
+
+// rowEnd returns where the row ends that begins at lo, and has a cell for each of the parts as a rule.
+func rowEnd(counts []profile.Count, lo, parts int) int {
+	row, hi := counts[lo].Row, min(lo+parts, len(counts))
+	if counts[hi-1].Row != row {
+		return lo + sort.Search(hi-lo, func(i int) bool { return counts[lo+i].Row != row })
+	}
+	for hi < len(counts) && counts[hi].Row == row {
+		hi++
+	}
+	return hi
+}
+
+// check says whether an edge's cells are its own, and of parts that there are. It notes whether there is one for each part, and none of them nil.
+func (f *flow) check(e *edge) error {
+	odd := uint64(len(e.cells) ^ f.parts)
+	for k := range e.cells {
+		c := &e.cells[k]
+		if c.Row != int32(e.id) {
+			return fmt.Errorf("instance %d: edge %d out of order: it stands among the counts of edge %d", f.inst.Seq, c.Row, e.id)
+		}
+		if uint32(c.Part) >= uint32(f.parts) {
+			return fmt.Errorf("instance %d: edge %d: part %d of %d", f.inst.Seq, e.id, c.Part, f.parts)
+		}
+		odd |= uint64(c.Part) ^ uint64(k) | (c.N-1)>>63
+	}
+	e.dense = odd == 0
 	return nil
 }
 
@@ -175,19 +204,50 @@ func (f *flow) index() {
 }
 
 // count adds up what leaves and enters every node, by part.
-func (f *flow) count() {
+func (f *flow) count() error {
+	c := adder{flow: f, none: make([]uint64, f.parts), all: make([]uint64, f.words), met: make([]bool, len(f.nodes))}
+	for p := range f.parts {
+		c.all[p/64] |= 1 << (p % 64)
+	}
 	n := len(f.nodes) * f.parts
 	f.left, f.visits = f.scratch.matrix(0, n), f.scratch.matrix(1, n)
-	f.seen = f.scratch.matrix(2, len(f.nodes)*f.words)
-	f.ways = f.scratch.matrix(3, len(f.edges)*f.words)
-	none := make([]uint64, f.parts) // for edges that come from or lead to nowhere
-	for i := range f.edges {
-		f.countEdge(i, none)
+	f.seen = f.scratch.nils(2, len(f.nodes)*f.words)
+	f.ways = f.scratch.nils(3, len(f.edges)*f.words)
+	edge := int32(0)
+	for v := range int32(len(f.nodes)) {
+		clear(f.row(f.left, v, nil))
+		for ; edge < f.off[v+1]; edge++ {
+			if err := c.add(edge); err != nil {
+				return err
+			}
+		}
 	}
+	for ; int(edge) < len(f.edges); edge++ {
+		if err := c.add(edge); err != nil {
+			return err
+		}
+	}
+	for v, met := range c.met {
+		if !met {
+			clear(f.row(f.visits, int32(v), nil))
+		}
+	}
+	return nil
 }
 
-func (f *flow) countEdge(i int, none []uint64) {
-	e := &f.edges[i]
+// adder adds edges up.
+type adder struct {
+	*flow
+	none []uint64 // for edges that come from or lead to nowhere
+	all  []uint64 // the set of all parts
+	met  []bool   // by node: something enters it, and its visits are not what another instance has left there
+}
+
+func (c *adder) add(i int32) error {
+	e := &c.edges[i]
+	if err := c.check(e); err != nil {
+		return err
+	}
 	leaves, enters := e.from, e.to
 	switch {
 	case e.from < 0:
@@ -195,30 +255,48 @@ func (f *flow) countEdge(i int, none []uint64) {
 	case isReturn(e.kind):
 		leaves = -1
 	}
-	left, entered := f.row(f.left, leaves, none), f.row(f.visits, enters, none)
-	ways := f.ways[i*f.words : (i+1)*f.words]
-	total, word, set := uint64(0), int32(0), uint64(0)
-	for k := range e.cells {
-		c := &e.cells[k]
-		n, p := c.N, c.Part
+	left, entered := c.row(c.left, leaves, c.none), c.row(c.visits, enters, c.none)
+	if enters >= 0 && !c.met[enters] {
+		c.met[enters] = true
+		clear(entered)
+	}
+	ways := c.ways[int(i)*c.words : (int(i)+1)*c.words]
+	if e.dense {
+		e.total = addAll(e.cells, left, entered)
+		copy(ways, c.all)
+	} else {
+		e.total = addSome(e.cells, left, entered, ways)
+	}
+	c.see(leaves, ways)
+	c.see(enters, ways)
+	return nil
+}
+
+// addAll adds the cells of all parts to two rows, and returns their sum.
+func addAll(cells []profile.Count, left, entered []uint64) (total uint64) {
+	left, entered = left[:len(cells)], entered[:len(cells)]
+	for p := range cells {
+		n := cells[p].N
+		left[p] += n
+		entered[p] += n
+		total += n
+	}
+	return total
+}
+
+// addSome adds cells to the rows of their parts, and returns their sum, and in ways the set of parts.
+func addSome(cells []profile.Count, left, entered, ways []uint64) (total uint64) {
+	for k := range cells {
+		n, p := cells[k].N, cells[k].Part
 		if n == 0 {
 			continue
 		}
 		left[p] += n
 		entered[p] += n
 		total += n
-		if p>>6 != word {
-			ways[word] |= set
-			word, set = p>>6, 0
-		}
-		set |= 1 << (p & 63)
+		ways[p>>6] |= 1 << (p & 63)
 	}
-	e.total = total
-	if set != 0 {
-		ways[word] |= set
-	}
-	f.see(leaves, ways)
-	f.see(enters, ways)
+	return total
 }
 
 func (f *flow) row(m []uint64, v int32, none []uint64) []uint64 {
@@ -249,13 +327,17 @@ type scratch struct {
 	twins []bool // by node: another block ends in the same call
 }
 
-// matrix returns n zeros.
+// nils returns n zeros.
+func (s *scratch) nils(i, n int) []uint64 {
+	m := s.matrix(i, n)
+	clear(m)
+	return m
+}
+
+// matrix returns n numbers, whatever they are.
 func (s *scratch) matrix(i, n int) []uint64 {
 	if cap(s.m[i]) < n {
 		s.m[i] = make([]uint64, n)
-		return s.m[i]
 	}
-	m := s.m[i][:n]
-	clear(m)
-	return m
+	return s.m[i][:n]
 }

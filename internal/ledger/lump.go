@@ -116,14 +116,14 @@ func (f *flow) findLumps(group []int32) *lumps {
 	l := &lumps{of: make([]int32, len(f.nodes))}
 	byGroup := map[int32][]int32{}
 	var order []int32
-	ends := map[int32]bool{}
-	for _, e := range f.ends {
-		ends[e.node] = true
-	}
+	ends := f.ends
 	for v := range int32(len(f.nodes)) {
 		l.of[v] = -1
-		g := group[f.nodes[v]]
-		if g < 0 || ends[v] || f.off[v] == f.off[v+1] {
+		g, stops := group[f.nodes[v]], len(ends) > 0 && ends[0].node == v
+		for len(ends) > 0 && ends[0].node == v {
+			ends = ends[1:]
+		}
+		if g < 0 || stops || f.off[v] == f.off[v+1] {
 			continue
 		}
 		if byGroup[g] == nil {
@@ -231,8 +231,8 @@ func (f *flow) lumped(l *lumps) *system {
 	return s
 }
 
-// lumpDecisions charges the tests that are several blocks.
-func (a *accountant) lumpDecisions() {
+// lumpChoices finds how the parts differ in the tests that are several blocks.
+func (a *accountant) lumpChoices() {
 	for _, vs := range a.lumps.members {
 		var edges []int32
 		n := make([]float64, a.f.parts)
@@ -244,13 +244,11 @@ func (a *accountant) lumpDecisions() {
 				n[p] += float64(x)
 			}
 		}
-		dev := a.row()
-		base, value := a.dominant(edges), newMean(a)
+		first, base := len(a.contrasts), a.dominant(edges)
 		for _, i := range edges {
-			value.edge(i, a.better(i, base), dev)
+			a.way(i, base, n)
 		}
-		value.settle(n, dev)
 		most := slices.MaxFunc(vs, func(u, v int32) int { return cmp.Or(cmp.Compare(a.n[u], a.n[v]), cmp.Compare(v, u)) })
-		a.charge(classDecision, a.id(most), dev)
+		a.choose(choice{class: classDecision, id: a.id(most), usual: usual{base: -1}}, first)
 	}
 }

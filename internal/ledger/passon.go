@@ -44,7 +44,7 @@ func (a *accountant) passOn(reg *regions) {
 		if !p.round() {
 			return
 		}
-		a.run()
+		a.r.values = a.sys.solve(a.fac, a.cost)
 	}
 }
 
@@ -95,24 +95,25 @@ func (p *passer) round() bool {
 	return found
 }
 
-// largest returns the decisions that weigh most, none below floor.
+// largest returns what the decisions that weigh most are charged with, none below floor.
 func (p *passer) largest(floor float64) []charge {
 	type sized struct {
-		charge
+		*choice
 		size float64
 	}
 	var found []sized
-	for _, c := range p.r.charges {
+	for i := range p.chosen {
+		c := &p.chosen[i]
 		if c.class != classDecision {
 			continue
 		}
-		if n := norm(c.dev); n >= floor && n > 0 {
+		if n := p.sizeOf(c); n >= floor && n > p.tiny {
 			found = append(found, sized{c, n})
 		}
 	}
 	var cs []charge
 	for _, f := range first(found, passCharges, func(x, y sized) int { return cmp.Compare(y.size, x.size) }) {
-		cs = append(cs, f.charge)
+		cs = append(cs, charge{f.class, f.id, p.weigh(f.choice, make([]float64, p.f.parts))})
 	}
 	return cs
 }

@@ -10,7 +10,7 @@ type reach struct {
 }
 
 func newReach(f *flow) *reach {
-	r := &reach{f: f, got: f.scratch.matrix(4, len(f.seen)), queued: make([]bool, len(f.nodes))}
+	r := &reach{f: f, got: f.scratch.nils(4, len(f.seen)), queued: make([]bool, len(f.nodes))}
 	r.order = make([]int32, 0, len(f.nodes))
 	for i := len(f.comps) - 1; i >= 0; i-- {
 		c := f.comps[i]

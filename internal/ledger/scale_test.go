@@ -16,10 +16,22 @@ type shape struct {
 	r     *rand.Rand
 	ids   map[profile.Edge]profile.EdgeID
 	heads []profile.NodeID
+	busy  [4]profile.NodeID // two blocks that call a function of two
+	heavy uint64            // rounds of its loop for the first of those
 }
 
-// grow makes a program of at least so many edges and returns an instance in which so many threads ran it.
+// grow returns a program whose edges are numbered as they are met, as collectors do it, and an instance in which so many
+// threads went along at least so many of its edges.
 func grow(edges, threads int, seed uint64) (*profile.Profile, *profile.Instance) {
+	for size := edges; ; size += edges/10 + 1 {
+		if prof, inst := growTo(size, threads, seed); len(prof.Edges) >= edges {
+			return prof, inst
+		}
+	}
+}
+
+// growTo makes a program of so many edges, of which some may not be met.
+func growTo(edges, threads int, seed uint64) (*profile.Profile, *profile.Instance) {
 	s := &shape{prof: newProfile(threads), r: rand.New(rand.NewPCG(seed, 3)), ids: map[profile.Edge]profile.EdgeID{}}
 	var bodies []*piece
 	for made := 0; made < edges; {
@@ -33,10 +45,22 @@ func grow(edges, threads int, seed uint64) (*profile.Profile, *profile.Instance)
 		s.place(b)
 		s.heads[i] = b.node
 	}
-	for p := range threads {
-		inst.Parts = append(inst.Parts, s.run(bodies, inst, p))
+	for i := range s.busy {
+		s.busy[i] = s.block()
 	}
-	inst.Sort()
+	counts := make([][]uint64, threads)
+	for p := range counts {
+		var part profile.Part
+		part, counts[p] = s.run(bodies, p)
+		inst.Parts = append(inst.Parts, part)
+	}
+	for id := range s.prof.Edges {
+		for p, n := range counts {
+			if id < len(n) && n[id] > 0 {
+				inst.Edges = append(inst.Edges, profile.Count{Row: int32(id), Part: int32(p), N: n[id]})
+			}
+		}
+	}
 	return s.prof, inst
 }
 
@@ -48,6 +72,7 @@ type piece struct {
 	edges      int
 	bias       float64
 	callee     int
+	target     int // of a call: the function, once it was met
 }
 
 func (s *shape) piece(depth int) *piece {
@@ -65,9 +90,13 @@ func (s *shape) piece(depth int) *piece {
 	return p
 }
 
-func (s *shape) place(p *piece) {
-	p.node = s.prof.AddNode(profile.Node{Instrs: uint32(1 + s.r.IntN(10)), Image: profile.None, Function: profile.None,
+func (s *shape) block() profile.NodeID {
+	return s.prof.AddNode(profile.Node{Instrs: uint32(1 + s.r.IntN(10)), Image: profile.None, Function: profile.None,
 		Addr: uint64(len(s.prof.Nodes) * 16), LastAddr: uint64(len(s.prof.Nodes)*16 + 8)})
+}
+
+func (s *shape) place(p *piece) {
+	p.node = s.block()
 	if p.then != nil {
 		s.place(p.then)
 	}
@@ -76,44 +105,45 @@ func (s *shape) place(p *piece) {
 	}
 }
 
-// run counts one thread's edges: calls[f] is how often function f runs.
-func (s *shape) run(bodies []*piece, inst *profile.Instance, part int) profile.Part {
-	c := &counter{s: s, calls: make([]uint64, len(bodies)), n: map[profile.Edge]uint64{}}
+// run counts one thread's edges: calls[f] is how often function f runs. Edges get their ids as they are met first.
+func (s *shape) run(bodies []*piece, part int) (profile.Part, []uint64) {
+	c := &counter{s: s, calls: make([]uint64, len(bodies))}
 	c.calls[0] = 1
 	for f, b := range bodies {
 		if f > 0 && f < 40 {
-			c.n[profile.Edge{From: bodies[0].node, To: b.node, Kind: profile.EdgeCallInd}]++ // nothing is left out
+			c.add(bodies[0].node, b.node, profile.EdgeCallInd, 1) // nothing is left out
 			c.calls[f]++
 		}
 		if c.calls[f] > 0 {
 			c.count(b, c.calls[f], profile.None, f)
 		}
 	}
-	for e, n := range c.n {
-		id, ok := s.ids[e]
-		if !ok {
-			id = s.prof.AddEdge(e)
-			s.ids[e] = id
-		}
-		inst.Edges = append(inst.Edges, profile.Count{Row: int32(id), Part: int32(part), N: n})
-	}
-	return profile.Part{Thread: profile.ThreadID(part), Arrive: c.time, Entry: bodies[0].node, Exit: profile.None}
+	c.work(bodies[0].node, uint64(1+part%4))
+	return profile.Part{Thread: profile.ThreadID(part), Arrive: c.time, Entry: bodies[0].node, Exit: profile.None}, c.n
 }
 
 type counter struct {
 	s     *shape
 	calls []uint64
-	n     map[profile.Edge]uint64
+	n     []uint64 // by edge
 	time  uint64
 }
 
 func (c *counter) add(from, to profile.NodeID, k profile.EdgeKind, n uint64) {
-	if n > 0 {
-		if to == profile.None {
-			k = profile.EdgeEnd
-		}
-		c.n[profile.Edge{From: from, To: to, Kind: k}] += n
+	if n == 0 {
+		return
 	}
+	if to == profile.None {
+		k = profile.EdgeEnd
+	}
+	e := profile.Edge{From: from, To: to, Kind: k}
+	id, ok := c.s.ids[e]
+	if !ok {
+		id = c.s.prof.AddEdge(e)
+		c.s.ids[e] = id
+	}
+	c.n = grown(c.n, int(id)+1)
+	c.n[id] += n
 }
 
 // count counts n passages of a piece that goes on to next (or to after, at the end of a list).
@@ -132,7 +162,7 @@ func (c *counter) count(p *piece, n uint64, after profile.NodeID, f int) {
 		c.add(p.node, next, profile.EdgeFall, n-taken)
 		c.count(p.then, taken, next, f)
 	case 2:
-		rounds := n * uint64(1+c.s.r.IntN(3))
+		rounds := uint64(float64(n) * (1 + 2*c.some(p.bias)))
 		visits += rounds
 		c.add(p.node, p.then.node, profile.EdgeTaken, rounds)
 		c.add(p.node, next, profile.EdgeFall, n)
@@ -149,14 +179,49 @@ func (c *counter) count(p *piece, n uint64, after profile.NodeID, f int) {
 func (c *counter) some(bias float64) float64 { return min(1, max(0, bias+0.2*(c.s.r.Float64()-0.5))) }
 
 func (c *counter) call(p *piece, n uint64, next profile.NodeID, f int) {
-	if f+1 >= len(c.calls) {
+	if f >= len(c.calls)-helpers {
 		c.add(p.node, next, profile.EdgeJump, n)
 		return
 	}
-	g := f + 1 + p.callee%min(len(c.calls)-f-1, 20)
-	c.calls[g] = min(c.calls[g]+n, 1<<24)
-	c.add(p.node, c.s.heads[g], profile.EdgeCall, n)
+	if p.target == 0 {
+		p.target = f + 1 + p.callee%min(len(c.calls)-f-1, 20)
+		if c.calls[p.target]+n > most {
+			p.target = len(c.calls) - 1 - p.callee%helpers
+		}
+	}
+	c.calls[p.target] += n
+	if next == profile.None {
+		c.add(p.node, c.s.heads[p.target], profile.EdgeJump, n) // a tail call
+		return
+	}
+	c.add(p.node, c.s.heads[p.target], profile.EdgeCall, n)
 	c.add(p.node, next, profile.EdgeReturn, n)
+}
+
+// A function runs about most times at most; calls beyond that go to one of the helpers, the last functions, which call nothing.
+const (
+	most    = 1 << 24
+	helpers = 40
+)
+
+// work calls a function whose loop goes round often for one caller, and once for the other: what it is charged with is passed on.
+func (c *counter) work(main profile.NodeID, heavy uint64) {
+	const light = 10
+	if c.s.heavy == 0 {
+		c.s.heavy = c.time
+	}
+	a, b, loop, body := c.s.busy[0], c.s.busy[1], c.s.busy[2], c.s.busy[3]
+	rounds := heavy*c.s.heavy + light
+	c.add(main, a, profile.EdgeCallInd, heavy)
+	c.add(main, b, profile.EdgeCallInd, light)
+	c.add(a, loop, profile.EdgeJump, heavy)
+	c.add(b, loop, profile.EdgeJump, light)
+	c.add(loop, body, profile.EdgeTaken, rounds)
+	c.add(body, loop, profile.EdgeJump, rounds)
+	c.add(loop, profile.None, profile.EdgeEnd, heavy+light)
+	for v, n := range map[profile.NodeID]uint64{a: heavy, b: light, loop: heavy + light + rounds, body: rounds} {
+		c.time += n * uint64(c.s.prof.Nodes[v].Instrs)
+	}
 }
 
 // repeated is a source that yields the same instance over and over.
@@ -182,11 +247,13 @@ func BenchmarkSection(b *testing.B) {
 	} {
 		b.Run(fmt.Sprintf("edges=%d/threads=%d/instances=%d", c.edges, c.threads, c.instances), func(b *testing.B) {
 			prof, inst := grow(c.edges, c.threads, 1)
+			start := coreTime(b)
 			for b.Loop() {
 				if _, err := Section(repeated{prof, inst, c.instances}, 0, Options{}); err != nil {
 					b.Fatal(err)
 				}
 			}
+			b.ReportMetric((coreTime(b)-start)/float64(b.N), "core-s/op")
 			b.ReportMetric(float64(len(prof.Edges)), "edges")
 			b.ReportMetric(float64(len(inst.Edges)), "counts")
 		})

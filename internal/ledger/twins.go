@@ -38,7 +38,7 @@ type twinCall struct {
 
 // shareReturns gives every block of a shared call as many returns as it made calls, as far as they go; what is left, returns
 // from calls made before the instance, stays with the block that had most.
-func (f *flow) shareReturns() {
+func (f *flow) shareReturns() error {
 	if f.scratch.twins == nil {
 		f.scratch.twins = callTwins(f.tab)
 	}
@@ -49,6 +49,9 @@ func (f *flow) shareReturns() {
 		e := &f.edges[i]
 		if e.from < 0 || !f.scratch.twins[f.nodes[e.from]] {
 			continue
+		}
+		if err := f.check(e); err != nil {
+			return err
 		}
 		at := f.tab.Nodes[f.nodes[e.from]].LastAddr
 		switch {
@@ -65,6 +68,7 @@ func (f *flow) shareReturns() {
 	for _, k := range order {
 		f.share(k, returns[k], made[k.addr])
 	}
+	return nil
 }
 
 func (f *flow) share(k twinCall, returns, made []int32) {
@@ -112,7 +116,7 @@ func (f *flow) share(k twinCall, returns, made []int32) {
 		f.edges[i].cells = nil
 	}
 	for i, n := range given {
-		f.edges[i].cells = cellsOf(n)
+		f.edges[i].cells = cellsOf(f.edges[i].id, n)
 	}
 }
 
@@ -126,11 +130,11 @@ func (f *flow) sumInto(n []uint64, i int32) uint64 {
 	return sum
 }
 
-func cellsOf(n []uint64) []profile.Count {
+func cellsOf(id profile.EdgeID, n []uint64) []profile.Count {
 	var cells []profile.Count
 	for p, x := range n {
 		if x > 0 {
-			cells = append(cells, profile.Count{Part: int32(p), N: x})
+			cells = append(cells, profile.Count{Row: int32(id), Part: int32(p), N: x})
 		}
 	}
 	return cells
