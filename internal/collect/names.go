@@ -98,6 +98,17 @@ func waitingFunctions() []string {
 // WaitingFunction reports whether a function, by its symbol, is one in which a runtime spins while it waits.
 func WaitingFunction(name string) bool { return hasPrefix(name, waitingFunctions()) }
 
+// LockFunction reports whether a function, by its symbol, is one in which a thread waits for a lock that another one has, or gives it back to who waits.
+func LockFunction(name string) bool {
+	name = strings.ToLower(name)
+	for _, s := range []string{"mutex", "lock_contended", "lock_slow", "lll_lock"} {
+		if strings.Contains(name, s) {
+			return true
+		}
+	}
+	return false
+}
+
 func hasPrefix(s string, list []string) bool {
 	for _, p := range list {
 		if strings.HasPrefix(s, p) {

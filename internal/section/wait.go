@@ -306,6 +306,13 @@ func (r *Recogniser) Ended(id ThreadID) bool {
 	return t != nil && t.wait.done
 }
 
+// Resume sets the beginning of the part of a thread whose last wait ended a section: it is not before now that it goes on.
+func (r *Recogniser) Resume(id ThreadID, at unit.Cycles) {
+	if t := r.threads[id]; t != nil && t.wait.done && t.state == running && len(t.top().spans) == 0 {
+		t.begin(at)
+	}
+}
+
 // Working reports whether the thread is in a part, and not waiting at the end of one.
 func (r *Recogniser) Working(id ThreadID) bool {
 	t := r.threads[id]

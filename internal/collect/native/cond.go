@@ -6,6 +6,7 @@ import (
 
 	"lime/internal/collect/native/hook"
 	"lime/internal/section"
+	"lime/internal/unit"
 )
 
 // enterCond begins a wait for a condition variable. Its end shows in the thread's coming back to a CPU, or in
@@ -18,10 +19,14 @@ func (r *run) beginWait(t *thread, h *hook.Record, at uint64, untyped bool) {
 	if t.covered() || t.idle {
 		return
 	}
+	from := r.site(h).from()
+	if t.arriving.holds(from, t.cpu.at(at)) {
+		t.piece.forgetLock(t.lastLock)
+	}
 	op := r.arrival(t, section.OpWaitBegin, h, at, h.Arg0)
 	op.Untyped = untyped
 	r.feed(op)
-	t.cond = condWait{on: true, object: h.Arg0}
+	t.cond = condWait{on: true, object: h.Arg0, untyped: untyped, from: from}
 	r.waiters[h.Arg0] = append(r.waiters[h.Arg0], t)
 }
 
@@ -29,13 +34,22 @@ func (r *run) beginWait(t *thread, h *hook.Record, at uint64, untyped bool) {
 // C++20, whatever Rust's standard library synchronises with.
 func (r *run) enterFutex(t *thread, h *hook.Record, at uint64) {
 	const wait, wake, waitBitset, wakeBitset, command = 0, 1, 9, 10, 0x7f // futex(2), "Futex operations"
+	s := r.site(h)
 	switch h.Arg1 & command {
 	case wait, waitBitset:
-		r.beginWait(t, h, at, true)
+		if s.lock {
+			t.lock = lockCall{*h, at}
+			return
+		}
+		r.beginWait(t, h, at, !s.named)
 		if t.cond.on {
 			r.meets(t, h)
 		}
 	case wake, wakeBitset:
+		if s.lock {
+			r.unlocked(t, h, at)
+			return
+		}
 		n := int(int32(h.Arg1 >> 32))
 		if n == math.MaxInt32 && !t.covered() && !t.idle {
 			r.arriveUnseen(t, r.meets(t, h), h.Arg0, at)
@@ -44,19 +58,40 @@ func (r *run) enterFutex(t *thread, h *hook.Record, at uint64) {
 	}
 }
 
-func (r *run) leaveFutex(t *thread, _ *hook.Record, at uint64) {
+func (r *run) leaveFutex(t *thread, h *hook.Record, at uint64) {
+	if l := &t.lock; l.at != 0 && l.h.SP == h.SP {
+		r.leaveLock(t, l, at)
+		l.at = 0
+	}
 	if t.cond.on {
 		r.condOver(t, at)
 	}
 }
 
+// leaveLock is the end of a wait for a lock. Who was woken at a barrier takes its lock before he goes on: that is waiting for the barrier, too. And so is the wait for the lock
+// of who is about to wait for others in the same call.
+func (r *run) leaveLock(t *thread, l *lockCall, at uint64) {
+	if !t.home.holds(r.site(&l.h).from(), t.cpu.at(l.at)) {
+		t.lastLock = r.waitedForLock(t, &l.h, l.at, at)
+		t.arriving = homeward{r.site(&l.h).from(), t.cpu.at(at)}
+		return
+	}
+	r.rec.Resume(t.id, unit.Cycles(at))
+	t.begin(at)
+	t.home.cpu = t.cpu.at(at)
+}
+
 func (r *run) condOver(t *thread, at uint64) {
 	object := t.cond.object
+	op := t.op(section.OpWaitEnd, at)
+	op.Idle = !t.cond.untyped
+	from := t.cond.from
 	t.cond = condWait{}
 	r.dropWaiter(object, t)
-	r.feed(t.op(section.OpWaitEnd, at))
+	r.feed(op)
 	if r.rec.Ended(t.id) {
 		t.begin(at)
+		t.home = homeward{from, t.cpu.at(at)}
 	}
 }
 

@@ -432,6 +432,7 @@ func (r *run) beginWork(t *thread, h *hook.Record, at uint64) {
 	op.Object = c.object
 	r.feed(op)
 	t.begin(at)
+	t.piece.entry = c.function
 }
 
 func (r *run) endWork(t *thread, at uint64) {

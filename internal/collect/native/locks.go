@@ -26,10 +26,14 @@ const keptUnlocks = 256
 
 // locked takes in the end of a long wait for a lock.
 func (r *run) locked(t *thread, h *hook.Record, at uint64) {
+	r.waitedForLock(t, h, at-min(r.clock.span(h.Arg1, h.TSC), at), at)
+}
+
+// waitedForLock takes in a wait for a lock that the call's first argument names.
+func (r *run) waitedForLock(t *thread, h *hook.Record, from, at uint64) (l lockWait) {
 	if t.covered() || t.idle {
-		return
+		return l
 	}
-	from := at - min(r.clock.span(h.Arg1, h.TSC), at)
 	off := t.cpu.offIn(from, at)
 	begin, end := t.op(section.OpLockBegin, from), t.op(section.OpLockEnd, at)
 	begin.Object, end.Object = h.Arg0, h.Arg0
@@ -40,9 +44,11 @@ func (r *run) locked(t *thread, h *hook.Record, at uint64) {
 	if len(s.Stack) > 0 {
 		call = uint64(s.Stack[0].Call)
 	}
-	t.piece.addLock(lockWait{call, 1, at - from, off})
+	l = lockWait{call, 1, at - from, off}
+	t.piece.addLock(l)
 	r.out.paths[pathKey{r.sitePath(s), int32(t.id), noSection, "lock-wait"}] += float64(at - from)
 	r.blame(h.Arg0, from, at)
+	return l
 }
 
 func (p *piece) addLock(l lockWait) {
@@ -53,6 +59,15 @@ func (p *piece) addLock(l lockWait) {
 		}
 	}
 	p.locks = append(p.locks, l)
+}
+
+// forgetLock takes a wait back.
+func (p *piece) forgetLock(l lockWait) {
+	for i := range p.locks {
+		if k := &p.locks[i]; k.call == l.call && k.n >= l.n && k.wait >= l.wait && k.off >= l.off {
+			k.n, k.wait, k.off = k.n-l.n, k.wait-l.wait, k.off-l.off
+		}
+	}
 }
 
 // unlocked remembers who gave a lock back for which others wait.

@@ -89,7 +89,7 @@ func (o *output) instance(in section.Instance) {
 		for _, s := range p.Spans {
 			sum.add(s.(*piece))
 		}
-		x.Parts = append(x.Parts, profile.Part{Thread: profile.ThreadID(p.Thread), Arrive: sum.time(), LockWait: min(sum.wait, sum.time()), Entry: profile.None, Exit: profile.None})
+		x.Parts = append(x.Parts, profile.Part{Thread: profile.ThreadID(p.Thread), Arrive: sum.time(), LockWait: min(sum.wait, sum.time()), Entry: o.entry(p.Spans), Exit: profile.None})
 		o.counts(x, sum, int32(i))
 		o.iterations(x, sum, int32(i))
 		o.lockWaits(x, sum, int32(i))
@@ -103,6 +103,14 @@ func (o *output) instance(in section.Instance) {
 	}
 	o.instances++
 	o.widest = max(o.widest, len(x.Parts))
+}
+
+// entry is the block with which a part begins.
+func (o *output) entry(spans []any) profile.NodeID {
+	if len(spans) == 0 || spans[0].(*piece).entry == 0 {
+		return profile.None
+	}
+	return o.code.at(spans[0].(*piece).entry).b.id
 }
 
 // place puts the parts, whose Arrive is their length so far, on the time line.
@@ -235,6 +243,9 @@ func (p *piece) working() uint64 {
 // lockWaits writes a part's waits for locks, by the calls that took them.
 func (o *output) lockWaits(x *profile.Instance, s *partSum, part int32) {
 	for _, l := range s.locks {
+		if l.n == 0 { // taken back
+			continue
+		}
 		if o.lockKind == profile.None {
 			o.lockKind = o.sink.AddKind(profile.EventKind{Name: "lock-wait", Title: "lock wait", Unit: "times", Label: profile.Measured})
 		}

@@ -3,6 +3,7 @@ package native
 import (
 	"slices"
 
+	"lime/internal/collect"
 	"lime/internal/collect/native/hook"
 	"lime/internal/section"
 	"lime/internal/unit"
@@ -16,6 +17,16 @@ type siteKey struct{ caller, sp, body, near uint64 }
 type site struct {
 	section.Site
 	calls []uint64
+	lock  bool // the functions that lead to the call are those of a lock, by their names
+	named bool // the function that calls has a name
+}
+
+// from is the program's own open call in which the place lies, 0 if it is not known.
+func (s site) from() uint64 {
+	if len(s.calls) == 0 {
+		return 0
+	}
+	return s.calls[0]
 }
 
 const maxSites = 1 << 14
@@ -152,6 +163,9 @@ func (r *run) readSite(h *hook.Record) site {
 		if !first && !r.sampler.followsCall(pc) { // the stack has changed meanwhile
 			return false
 		}
+		if len(s.Stack) == 0 {
+			r.names(&s, pc-1, first)
+		}
 		first = false
 		if len(s.calls) < len(s.Stack) {
 			s.calls = append(s.calls, openCall(pc, sp))
@@ -165,7 +179,28 @@ func (r *run) readSite(h *hook.Record) site {
 	for len(s.calls) < len(s.Stack) {
 		s.calls = append(s.calls, 0)
 	}
+	s.Library = r.inLibrary(s.Stack)
 	return s
+}
+
+// names looks at the name of a function between the call and the program's own code, first at the one that calls.
+func (r *run) names(s *site, pc uint64, first bool) {
+	_, sym, ok := r.images.symbol(pc)
+	if first {
+		s.named = ok
+	}
+	s.lock = s.lock || ok && collect.LockFunction(sym.Name)
+}
+
+// inLibrary counts the innermost calls that stand in functions of the language's own library, if there are others further out: generic code of
+// the library is compiled into the program, and who waits looks for the line that asked for it.
+func (r *run) inLibrary(stack []section.Frame) int {
+	for i, f := range stack {
+		if _, s, ok := r.images.symbol(uint64(f.Call)); !ok || !collect.LanguageFunction(s.Name) {
+			return i
+		}
+	}
+	return 0
 }
 
 const (

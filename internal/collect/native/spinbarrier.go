@@ -46,7 +46,7 @@ func (r *run) arriveUnseen(t *thread, m *meeting, object, at uint64) {
 		op, _ := r.cutOp(q, section.OpWaitBegin, at)
 		op.Object, op.Untyped, op.Site = object, true, m.sites[q]
 		r.feed(op)
-		q.cond = condWait{on: true, object: object}
+		q.cond = condWait{on: true, object: object, untyped: true}
 		r.waiters[object] = append(r.waiters[object], q)
 	}
 }

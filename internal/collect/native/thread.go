@@ -1,6 +1,7 @@
 package native
 
 import (
+	"lime/internal/collect/native/hook"
 	"lime/internal/section"
 )
 
@@ -14,17 +15,21 @@ type thread struct {
 	end    uint64
 	ended  bool
 
-	cpu    onCPU
-	piece  *piece
-	calls  []call   // hooked calls that are open, outermost first
-	bodies []uint64 // regions that it works in, outermost first
-	create *section.Op
-	child  *thread // the last one that it created
-	idle   bool    // belongs to a pool and has no work
-	cond   condWait
-	task   *piece // tasks that it has done since it waits, as far as sampled
-	onTask bool   // does one now
-	spins  bool   // its last sample was in a runtime's waiting
+	cpu      onCPU
+	piece    *piece
+	calls    []call   // hooked calls that are open, outermost first
+	bodies   []uint64 // regions that it works in, outermost first
+	create   *section.Op
+	child    *thread // the last one that it created
+	idle     bool    // belongs to a pool and has no work
+	cond     condWait
+	home     homeward // since its last wait that ended a section
+	arriving homeward // since its last wait for a lock of a library's
+	lastLock lockWait
+	lock     lockCall // at != 0: its call of the kernel for a lock that is taken
+	task     *piece   // tasks that it has done since it waits, as far as sampled
+	onTask   bool     // does one now
+	spins    bool     // its last sample was in a runtime's waiting
 
 	foreign bool   // belongs to a child process
 	gate    *gate  // that it is in, as long as it is not known what it is
@@ -36,6 +41,29 @@ type condWait struct {
 	on     bool
 	object uint64
 	off    bool // the thread has left its CPU since
+
+	untyped bool   // it may be a lock's
+	from    uint64 // the program's own open call that it is made in
+}
+
+// homeward is a thread's way through one call of the program's own: back into that code after a wait that ended a section, or from a lock of a library's to such a wait.
+type homeward struct {
+	from uint64 // the open call, 0 if it is not known
+	cpu  uint64 // the thread's CPU time when it set out
+}
+
+// onTheWay is how long that takes, in ns of CPU time, locks left out.
+const onTheWay = 20_000
+
+// holds reports whether another call, at some CPU time of the thread's, is made on that way.
+func (h *homeward) holds(from, cpu uint64) bool {
+	return h.cpu != 0 && (from == 0 || h.from == 0 || h.from == from) && cpu-min(cpu, h.cpu) < onTheWay
+}
+
+// lockCall is a call at a moment.
+type lockCall struct {
+	h  hook.Record
+	at uint64
 }
 
 // call is an open call of a hooked function.
@@ -109,6 +137,7 @@ func (c *onCPU) at(now uint64) uint64 {
 type piece struct {
 	thread  *thread
 	from    uint64 // moment
+	entry   uint64 // function with which it begins, 0 if that is not known
 	cpuFrom uint64
 	cpu     uint64 // time on a CPU
 	samples []workSample

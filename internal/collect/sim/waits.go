@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"lime/internal/collect"
 	"lime/internal/engine"
 	"lime/internal/guest"
 	"lime/internal/section"
@@ -112,8 +113,7 @@ func (r *run) between(t *thread) []string {
 // lockWait reports whether a futex wait is that of a lock, by the names of the functions.
 func (r *run) lockWait(t *thread) bool {
 	for _, n := range r.between(t) {
-		n = strings.ToLower(n)
-		if strings.Contains(n, "mutex") || strings.Contains(n, "lock_contended") || strings.Contains(n, "lock_slow") || strings.Contains(n, "lll_lock") {
+		if collect.LockFunction(n) {
 			return true
 		}
 	}
