@@ -60,6 +60,9 @@ var effortMetrics = []string{"time", "idleness", "lock-blame"}
 
 // effort computes the Effort, nil where the profile cannot tell.
 func (r *runner) effort(width int) *Effort {
+	if n := noted(r.meta, profile.NoteEffortThreads); n > 0 {
+		width = int(n)
+	}
 	if !r.isSampled() || width < 2 {
 		return nil
 	}
@@ -94,7 +97,7 @@ func (r *runner) effort(width int) *Effort {
 	if e.Work+e.Overhead <= 0 {
 		return nil
 	}
-	e.judge(samplesTaken(r.meta))
+	e.judge(noted(r.meta, "samples"))
 	e.Idle, e.Overheads, e.Locks = idle.list(e.Idleness), over.list(e.Overhead), locks.list(e.LockWait)
 	return e
 }
@@ -119,10 +122,10 @@ func estimate(p, n float64) Interval {
 	return Interval{Value: p, Lo: max(0, min(p, mid-half)), Hi: min(1, max(p, mid+half))}
 }
 
-// samplesTaken is the collector's own count of its samples, 0 if it left none.
-func samplesTaken(m *profile.Meta) float64 {
+// noted is the collector's own count of something, 0 if it left none.
+func noted(m *profile.Meta, code string) float64 {
 	for _, n := range m.Notes {
-		if n.Code == "samples" {
+		if n.Code == code {
 			return float64(n.N)
 		}
 	}

@@ -106,6 +106,15 @@ func TestAdvice(t *testing.T) {
 			t.Errorf("overhead is charged to %+v, want line 7", e.Overheads)
 		}
 	}
+	for _, c := range []struct{ noted, want int }{{0, 4}, {2, 2}, {1, 0}} { // the collector's word counts: one thread leaves nobody idle
+		p := effortProgram(70, 2, 28, 1e4)
+		m := p.Meta()
+		m.Notes = append(m.Notes, profile.Note{Code: profile.NoteEffortThreads, N: uint64(c.noted)})
+		e := (&runner{src: p, meta: m, tab: p.Tables(), prog: newProgram(p.Tables())}).effort(4)
+		if (e == nil) != (c.want == 0) || e != nil && e.Width != c.want {
+			t.Errorf("%d threads noted: %+v, want %d", c.noted, e, c.want)
+		}
+	}
 	if r := (&runner{meta: &profile.Meta{}, tab: &profile.Tables{}}); r.effort(4) != nil {
 		t.Error("an exact profile has no samples to tell the effort from")
 	}

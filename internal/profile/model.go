@@ -192,6 +192,9 @@ const MetricIdleness = "idleness"
 // NoteGoroutines is the code of the note of a program whose work wanders between its threads.
 const NoteGoroutines = "goroutines"
 
+// NoteEffortThreads is the code of the note whose number is that of the threads for which a recorded profile's idleness is measured.
+const NoteEffortThreads = "effort-threads"
+
 // Event is one kind at one static instruction.
 type Event struct {
 	Kind   int32  // index into the kinds table

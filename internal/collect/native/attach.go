@@ -18,6 +18,7 @@ func (r *run) attach() error {
 	if err := r.look(); err != nil {
 		return notAttached(pid, err)
 	}
+	r.o.Command = commandOf(pid)
 	r.clock.tick()
 	r.started = monotonic()
 	r.name = threadName(pid, pid)

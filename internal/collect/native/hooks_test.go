@@ -126,6 +126,9 @@ func testAttach(t *testing.T, ending func(cancel func()) func()) {
 	if err := profile.Validate(p); err != nil {
 		t.Fatal(err)
 	}
+	if p.Meta().Command[0] != cmd.Path || res.Status != 0 {
+		t.Errorf("status %d, command %q; want 0, %q", res.Status, p.Meta().Command, cmd.Path)
+	}
 	if found := sections(p); res.EndState != "interrupted" || found[profile.SectionBarrier][1] != 3 {
 		t.Errorf("%s, sections by kind %v; want barriers of 3 threads", res.EndState, found)
 	}

@@ -15,6 +15,7 @@ import (
 type idling struct {
 	cores   int
 	hooked  bool // waits are known: there are sections
+	width   int  // the threads for which idleness is measured, at the last corrections
 	moment  levels
 	line    levels
 	written map[pathKey]float64
@@ -78,6 +79,7 @@ func (i *idling) corrections(visit func(k pathKey, change float64)) {
 	case width > i.cores: // a runtime that schedules by itself has threads to spare
 		width = i.cores
 	}
+	i.width = width
 	now := map[pathKey]float64{}
 	keys := slices.SortedFunc(maps.Keys(l.samples), func(a, b levelKey) int {
 		return cmp.Or(cmp.Compare(a.path, b.path), cmp.Compare(a.thread, b.thread), cmp.Compare(a.working, b.working))

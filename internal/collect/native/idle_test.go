@@ -51,6 +51,9 @@ func TestIdlenessWithFewCores(t *testing.T) {
 	i.charge(long, 0, lengths)
 	sums := map[int32]float64{}
 	i.corrections(func(k pathKey, change float64) { sums[k.path] += change })
+	if i.width != 2 {
+		t.Errorf("idleness is measured for %d threads, want 2", i.width)
+	}
 	if sums[1] != 0 || sums[2] != 20 {
 		t.Errorf("idleness by path %v; want 20 for the longer one", sums)
 	}

@@ -36,6 +36,15 @@ func tasks(pid int) []int {
 	return out
 }
 
+// commandOf is the command line of a process, its name in brackets if it has none.
+func commandOf(pid int) []string {
+	b, _ := os.ReadFile(procPath(pid, "cmdline"))
+	if words := strings.Split(strings.TrimRight(string(b), "\x00"), "\x00"); words[0] != "" {
+		return words
+	}
+	return []string{"[" + threadName(pid, pid) + "]"}
+}
+
 // threadName reads a thread's name.
 func threadName(pid, tid int) string {
 	b, _ := os.ReadFile(fmt.Sprintf("/proc/%d/task/%d/comm", pid, tid))

@@ -28,11 +28,15 @@ func (r *run) report(wall uint64) []profile.Note {
 	if r.throttle > 0 {
 		notes.Set("throttled", "times that the kernel stopped sampling for a while", r.throttle)
 	}
-	var calls, spun, work uint64
+	var calls, spun, work, width uint64
 	goroutines := false
 	for _, p := range r.all() {
+		width = max(width, uint64(p.out.idle.width))
 		calls, spun, work = calls+p.lostCalls(), spun+p.spun, work+p.out.work
 		goroutines = goroutines || p.images.goroutines()
+	}
+	if width > 0 {
+		notes.Set(profile.NoteEffortThreads, "threads at most, for a hundredth of the time or more, have something to do at once: idleness is what is missing to so many", width)
 	}
 	if calls > 0 {
 		notes.Set("lost-calls", "synchronisation calls that found no room in the ring", calls)
