@@ -84,7 +84,7 @@ func (r *runner) explainSampled(sec *Section) error {
 			r.eventCauses(sec, w, walk, r.dear[sec.ID])
 		}
 	}
-	r.sampledCauses(sec, w, walk)
+	r.sampledCauses(sec, walk)
 	return nil
 }
 
@@ -186,7 +186,7 @@ func (r *runner) lockCauses(sec *Section, w *rows) float64 {
 		ev := &r.tab.Events[e]
 		c := Cause{Family: FamilyHardware, Event: r.prog.kindName(ev.Kind), Title: r.kindTitle(ev.Kind), Place: r.prog.eventPlace(ev),
 			Score: min(1, share), Share: &share, Beta: share, R2: Interval{share, share, share}, Nodes: []profile.NodeID{ev.Node},
-			key: causeKey{lineKey: frameKey(ev.Frames, ev.Addr), hw: true, kind: ev.Kind}}
+			key: causeKey{lineKey: frameKey(ev.Frames, ev.Addr), hw: true, kind: ev.Kind}, Summed: true, CountTime: true}
 		for _, t := range sec.Threads {
 			c.Threads = append(c.Threads, ThreadCount{Thread: t.Thread, Name: t.Name, Count: uint64(w.thread(t.Thread).waits[e]), Time: t.Time, Wait: t.Wait})
 		}
@@ -200,11 +200,10 @@ func (r *runner) lockCauses(sec *Section, w *rows) float64 {
 }
 
 // sampledCauses turns what the walk has found into causes.
-func (r *runner) sampledCauses(sec *Section, w *rows, walk *walker) {
-	period := ratio(w.time, w.n)
+func (r *runner) sampledCauses(sec *Section, walk *walker) {
 	byKey := map[causeKey]int{}
 	for _, f := range walk.found {
-		c := r.sampledCause(sec, walk, f, period)
+		c := r.sampledCause(sec, walk, f)
 		if i, ok := byKey[c.key]; ok {
 			old := &sec.Causes[i]
 			old.Score += c.Score
@@ -230,7 +229,7 @@ func (r *runner) sampledCauses(sec *Section, w *rows, walk *walker) {
 	sec.Unexplained = 1 - sec.Explained.Value
 }
 
-func (r *runner) sampledCause(sec *Section, walk *walker, f *found, period float64) *Cause {
+func (r *runner) sampledCause(sec *Section, walk *walker, f *found) *Cause {
 	whole := max(walk.total.cov, 1e-300)
 	b := f.cause.b
 	share := max(0, f.m.cov/whole) * walk.onCPU
@@ -253,9 +252,9 @@ func (r *runner) sampledCause(sec *Section, walk *walker, f *found, period float
 		}
 		c.Recursive = b.kind == boundRecursion
 	}
-	c.Threads = r.sampledThreads(sec, f.cause, period)
+	c.Threads, c.Summed, c.CountTime = r.sampledThreads(sec, f.cause), true, true
 	c.Correlation = correlation(c.Threads)
-	c.Sentence = r.sampledSentence(c, period)
+	c.Sentence = r.sampledSentence(c)
 	c.Agreement = r.doubt(f)
 	return c
 }
@@ -264,18 +263,17 @@ var boundEvents = map[boundaryKind]string{
 	boundCall: EventCall, boundRecursion: EventCall, boundBranch: EventBranch, boundLoop: EventLoop, boundLeaf: EventVisit,
 }
 
-// sampledThreads puts the samples inside of the cause beside the threads' times.
-func (r *runner) sampledThreads(sec *Section, q *part, period float64) []ThreadCount {
+// sampledThreads puts the time inside of the cause, as the samples in it stand for it, beside the threads' times.
+func (r *runner) sampledThreads(sec *Section, q *part) []ThreadCount {
 	out := make([]ThreadCount, 0, len(sec.Threads))
 	for _, t := range sec.Threads {
-		n := ratio(q.threads[t.Thread], period)
-		out = append(out, ThreadCount{Thread: t.Thread, Name: t.Name, Count: uint64(math.Round(n)), Time: t.Time, Wait: t.Wait})
+		out = append(out, ThreadCount{Thread: t.Thread, Name: t.Name, Count: uint64(math.Round(q.threads[t.Thread])), Time: t.Time, Wait: t.Wait})
 	}
 	return out
 }
 
 // sampledSentence explains the cause.
-func (r *runner) sampledSentence(c *Cause, period float64) string {
+func (r *runner) sampledSentence(c *Cause) string {
 	if len(c.Threads) == 0 {
 		return ""
 	}
@@ -289,7 +287,7 @@ func (r *runner) sampledSentence(c *Cause, period float64) string {
 		what += " of " + c.Callee
 	}
 	return fmt.Sprintf("By samples, thread %d spends %v %s, thread %d %v; outside of it the threads' times are even, or too short for samples to tell.",
-		hi.Thread, unit.Nanos(float64(hi.Count)*period), what, lo.Thread, unit.Nanos(float64(lo.Count)*period))
+		hi.Thread, unit.Nanos(hi.Count), what, lo.Thread, unit.Nanos(lo.Count))
 }
 
 // doubt names the boundaries that samples cannot tell apart from the cause.

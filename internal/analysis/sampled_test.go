@@ -111,6 +111,11 @@ func TestSampledCause(t *testing.T) {
 		if first.Share == nil || *first.Share < 0.8 || *first.Share > 1 {
 			t.Errorf("%s: share %v", c.name, first.Share)
 		}
+		for _, x := range first.Threads { // beside the threads' time, its part that was spent in the cause
+			if !first.Summed || !first.CountTime || float64(x.Count) > 1.01*x.Time {
+				t.Errorf("%s: %d of %.0f ns of thread %d are in the cause", c.name, x.Count, x.Time, x.Thread)
+			}
+		}
 	}
 }
 

@@ -88,7 +88,7 @@ func points(x float64) string { return fmt.Sprintf("%+.1f pp", 100*x) }
 
 func (p *printer) sectionDiff(s *SectionDiff, o TextOptions) {
 	p.blank()
-	p.line("%s %s", p.st.place(p.st.bold(cutPlace(clean(s.EndsAt.String()), Width-10))), p.st.word(s.Word))
+	p.line("%s %s", p.st.place(p.st.bold(cutPlace(clean(s.EndsAt.End()), Width-10))), p.st.word(s.Word))
 	if s.Was != nil {
 		p.line("  %s", p.st.dim(cutPlace("was "+clean(s.Was.String()), Width-4)))
 	}

@@ -111,7 +111,7 @@ func (g Gate) checkSections(d *Diff) []string {
 			x = s.Imbalance.Delta()
 		}
 		if s.Word != ChangeGone && g.passed(x, s.Imbalance.Noise) {
-			out = append(out, fmt.Sprintf("%s: %s went from %s to %s", g.Text, s.EndsAt.Short(),
+			out = append(out, fmt.Sprintf("%s: %s went from %s to %s", g.Text, s.EndsAt.EndShort(),
 				unit.Percent(s.Imbalance.Before), unit.Percent(s.Imbalance.After)))
 		}
 	}

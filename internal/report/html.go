@@ -84,7 +84,13 @@ const (
 func WriteHTML(w io.Writer, r *Report) error {
 	t, err := template.New("page").Funcs(template.FuncMap{
 		"pct": unit.Percent, "si": r.Program.Short, "title": eventTitle, "together": together, "where": func(row LedgerRow) string { return row.where() },
-		"net": func(row LedgerRow) string { return row.netWords() }, "until": func(s Stretch) string { return untilWords(&s) }, "path": pathWords, "parts": partWords,
+		"net": func(row LedgerRow) string { return row.netWords() }, "until": func(s Stretch) string { return s.EndsAt.End() }, "path": pathWords, "parts": partWords,
+		"count": func(time bool, n uint64) string {
+			if time {
+				return r.Program.Short(float64(n))
+			}
+			return fmt.Sprint(n)
+		},
 		"pct0":   func(x float64) string { return fmt.Sprintf("%.0f %%", x*100) },
 		"titles": titleList, "costsTitle": func() string { return costsTitle }, "costsIntro": func() string { return costsIntro },
 		"meter": func(x float64) string { return coordinate(100 * clamp(math.Abs(x))) },
@@ -106,7 +112,7 @@ func titleList(kinds []string) string {
 func newPage(r *Report) *page {
 	p := &page{
 		Report: r, CSS: template.CSS(pageCSS), JS: template.JS(pageJS),
-		Command: r.Program.CommandLine(), Collected: collected(&r.Program), Nothing: nothingRan(r),
+		Command: r.Program.CommandLine(), Collected: strings.TrimSpace(collected(&r.Program) + " " + timeline(r.Notes)), Nothing: nothingRan(r),
 		Tiles: tiles(r), Told: tell(r.Verdicts), Notes: noteLines(r.Notes, true), Effort: newPageEffort(r.Effort), SerialTop: r.Serial[:min(len(r.Serial), 10)],
 	}
 	most := 0.02 // small losses look small
@@ -186,7 +192,7 @@ func (p *pageSection) ledger(r *Report) {
 
 func newPageCause(r *Report, s *Section, section string, c *Cause) pageCause {
 	p := pageCause{Cause: c, Anchor: fmt.Sprintf("%s-c%d", section, c.Rank), ShareWords: shareWords(c), ShareSpan: c.shareSpan(),
-		Which: c.which(s), CountWord: c.countWord(), Numbers: c.Counts}
+		Which: c.which(s), CountWord: c.countWord(&r.Program), Numbers: c.Counts}
 	if c.TimeToWin > 0 {
 		p.Win = toWin(r, c)
 	}

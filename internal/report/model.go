@@ -372,6 +372,22 @@ func (p Place) Short() string {
 	return "(unknown place)"
 }
 
+// End names the end of a section, or of a stretch of one thread's work. Only what lasts until the program ends has no place.
+func (p Place) End() string {
+	if p.unknown() {
+		return "the end of the program"
+	}
+	return p.String()
+}
+
+// EndShort is End as briefly as it can be said.
+func (p Place) EndShort() string {
+	if p.unknown() {
+		return p.End()
+	}
+	return p.Short()
+}
+
 // unknown tells whether nothing is known of the place.
 func (p Place) unknown() bool {
 	return p.File == "" && p.Function == "" && (p.Address == "" || p.Address == "0x0")

@@ -3,7 +3,10 @@ package report
 import (
 	"fmt"
 	"path"
+	"slices"
 	"strings"
+
+	"lime/internal/profile"
 )
 
 // noteLead says what a note's text is about, for codes whose text is names only.
@@ -34,17 +37,25 @@ func noteLines(notes []Note, all bool) []string {
 		}
 	}
 	for _, n := range notes {
-		if hasLead(n.Code) {
+		if hasLead(n.Code) || n.Code == noteTimeline || minorNote(n.Code) && !all {
 			continue
 		}
 		text := n.Text
-		if n.Times > 1 {
+		if n.Times > 1 && !counted(n.Code) {
 			text += fmt.Sprintf(" (%d times)", n.Times)
 		}
 		out = append(out, text)
 	}
 	return out
 }
+
+// counted tells whether a note's text has its number already, or the number says no more.
+func counted(code string) bool {
+	return slices.Contains([]string{"complete-stacks", "broken-stacks", "child-process"}, code)
+}
+
+// minorNote tells whether a note is said elsewhere: Effort names its threads.
+func minorNote(code string) bool { return code == profile.NoteEffortThreads }
 
 func hasLead(code string) bool {
 	for _, l := range noteLeads() {

@@ -103,7 +103,7 @@ func ofCause(g *Program, s *Section, c *Cause) *threadValues {
 	}
 	v.print = unit.SI
 	if c.CountTime {
-		v.place, v.print = "cost of "+v.place, g.Short
+		v.place, v.print = map[string]string{"cost": "cost of ", "here": "time in "}[c.countWord(g)]+v.place, g.Short
 	}
 	return v
 }

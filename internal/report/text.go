@@ -72,6 +72,9 @@ func (p *printer) header(r *Report) {
 	g := &r.Program
 	p.line("%s", p.st.bold(cut(clean(g.CommandLine()), Width)))
 	p.para(0, collected(g))
+	if words := timeline(r.Notes); words != "" {
+		p.para(0, words)
+	}
 	p.blank()
 	left := [][2]string{
 		{"Run time", g.Quantity(g.RunTime)},
@@ -111,6 +114,19 @@ func collected(g *Program) string {
 		out += fmt.Sprintf("; times in %s, %s; counts %s.", g.ClockUnit, g.TimeLabel, g.CountLabel)
 	}
 	return out + ending(g)
+}
+
+// noteTimeline is the note that says which times a recorded run's are, and how long the run really took.
+const noteTimeline = "cpu-time"
+
+// timeline tells it beside the times.
+func timeline(notes []Note) string {
+	for _, n := range notes {
+		if n.Code == noteTimeline && n.Text != "" {
+			return strings.ToUpper(n.Text[:1]) + n.Text[1:] + "."
+		}
+	}
+	return ""
 }
 
 // ending tells how the program ended, where that is worth a word.
@@ -179,7 +195,7 @@ func (p *printer) sectionRow(s *Section, number int, most float64) {
 		ratio = s.LostShare / most
 	}
 	b, w := bar(ratio, 14)
-	p.line("%3d %s %s %s%s %s %s", number, p.st.place(fit(cutPlace(clean(s.EndsAt.String()), 35), 35)),
+	p.line("%3d %s %s %s%s %s %s", number, p.st.place(fit(cutPlace(clean(s.EndsAt.End()), 35), 35)),
 		right(unit.Percent(s.LostShare), 7), p.st.loud(b), strings.Repeat(" ", 14-w),
 		right(unit.Percent(s.Imbalance), 7), right(fmt.Sprint(s.Instances), 7))
 }
@@ -196,16 +212,8 @@ func (p *printer) serial(r *Report) {
 		if s.TimeShare < 0.0005 && i > 0 {
 			break // would read 0.0 %
 		}
-		p.line("  %s  until %s", p.st.bold(right(unit.Percent(s.TimeShare), 7)), p.st.place(cutPlace(clean(untilWords(s)), 60)))
+		p.line("  %s  until %s", p.st.bold(right(unit.Percent(s.TimeShare), 7)), p.st.place(cutPlace(clean(s.EndsAt.End()), 60)))
 	}
-}
-
-// untilWords names the end of a serial stretch.
-func untilWords(s *Stretch) string {
-	if s.EndsAt.unknown() {
-		return "the end of the program"
-	}
-	return s.EndsAt.String()
 }
 
 func (p *printer) notes(notes []Note, all bool) {

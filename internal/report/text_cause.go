@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"lime/internal/profile"
 	"lime/internal/unit"
 )
 
@@ -259,7 +260,7 @@ func (p *printer) counts(r *Report, s *Section, c *Cause) {
 		return
 	}
 	p.sparkRow("time", time, "", r.Program.Short)
-	p.sparkRow(c.countWord(), count, "33", c.countPrinter(r))
+	p.sparkRow(c.countWord(&r.Program), count, "33", c.countPrinter(r))
 }
 
 // which says of which instances the counts are.
@@ -274,8 +275,11 @@ func (c *Cause) which(s *Section) string {
 }
 
 // countWord says what the counts are.
-func (c *Cause) countWord() string {
-	if c.CountTime {
+func (c *Cause) countWord(g *Program) string {
+	switch {
+	case c.CountTime && g.CountLabel == profile.Sampled.String():
+		return "here"
+	case c.CountTime:
 		return "cost"
 	}
 	return "count"
@@ -293,7 +297,7 @@ func (c *Cause) countPrinter(r *Report) func(float64) string {
 const fewThreads = 8
 
 func (p *printer) numbers(r *Report, c *Cause) {
-	thread, time, count := fit("thread", 6), fit("time", 6), fit(c.countWord(), 6)
+	thread, time, count := fit("thread", 6), fit("time", 6), fit(c.countWord(&r.Program), 6)
 	for _, t := range c.Counts {
 		thread += right(fmt.Sprint(t.Thread), 9)
 		time += right(r.Program.Short(t.Time), 9)

@@ -21,7 +21,7 @@ var kindWords = map[string]string{
 }
 
 func (p *printer) section(r *Report, s *Section, number int, o TextOptions) {
-	p.rule(fmt.Sprintf("%d  %s", number, clean(s.EndsAt.String())))
+	p.rule(fmt.Sprintf("%d  %s", number, clean(s.EndsAt.End())))
 	p.para(0, sectionWords(r, s))
 	p.verdicts(tell(s.Verdicts))
 	p.blank()
@@ -204,7 +204,7 @@ func (p *printer) unshown(s *Section, o TextOptions) {
 
 // nothingTold tells whether a verdict says already that nothing was found, or why nothing can be.
 func (s *Section) nothingTold() bool {
-	told := []string{"nothing-found", "nothing-significant", "too-few-samples", "noise", "first-calls", "spread-thin"}
+	told := []string{"nothing-found", "nothing-significant", "too-few-samples", "noise", "first-calls", "spread-thin", "goroutines"}
 	return slices.ContainsFunc(s.Verdicts, func(v Verdict) bool { return slices.Contains(told, v.Code) })
 }
 

@@ -13,6 +13,7 @@ import (
 // WhatIf prints a comparison of two runs as text.
 func WhatIf(w io.Writer, c *whatif.Comparison, all bool) error {
 	p := &linePrinter{w: w}
+	short := (&Program{ClockUnit: c.ClockUnit}).Short
 	p.print("What if: %s", strings.Join(c.Change, ", "))
 	if c.Estimate {
 		p.print("%s", "(computed from the account of the run, to first order; not run)")
@@ -31,12 +32,12 @@ func WhatIf(w io.Writer, c *whatif.Comparison, all bool) error {
 		}
 		shown++
 		p.print("%-36.36s %10s %10s %10s %10s", whatIfPlace(s), unit.Percent(s.ImbalanceBefore), after(s, unit.Percent(s.ImbalanceAfter)),
-			unit.SI(s.TimeBefore), after(s, unit.SI(s.TimeAfter)))
+			short(s.TimeBefore), after(s, short(s.TimeAfter)))
 	}
 	if shown == 0 {
 		p.print("%s", "no section lost any time")
 	}
-	p.print("%-36s %10s %10s %10s %10s", "whole run, "+c.ClockUnit, "", "", unit.SI(c.RunTimeBefore), unit.SI(c.RunTimeAfter))
+	p.print("%-36s %10s %10s %10s %10s", "whole run, "+c.ClockUnit, "", "", short(c.RunTimeBefore), short(c.RunTimeAfter))
 	p.said(c)
 	for i := range c.Sections {
 		if s := &c.Sections[i]; i == 0 && s.LostBefore > 0 && !s.Gone {
@@ -49,6 +50,7 @@ func WhatIf(w io.Writer, c *whatif.Comparison, all bool) error {
 
 // said prints what the account had said beside what the run shows.
 func (p *linePrinter) said(c *whatif.Comparison) {
+	short := (&Program{ClockUnit: c.ClockUnit}).Short
 	first := true
 	for i := range c.Sections {
 		s := &c.Sections[i]
@@ -60,7 +62,7 @@ func (p *linePrinter) said(c *whatif.Comparison) {
 		}
 		first = false
 		p.print("%s: the account had said an imbalance of %s and a time of %s; gone is %s of the time lost, said was %s.", whatIfPlace(s),
-			unit.Percent(s.Said.Imbalance), unit.SI(s.Said.Time), unit.Percent(s.Accounted), unit.Percent(s.Said.Accounted))
+			unit.Percent(s.Said.Imbalance), short(s.Said.Time), unit.Percent(s.Accounted), unit.Percent(s.Said.Accounted))
 	}
 	if c.Missed > whatif.Missed {
 		p.print("%s of what was to be evened out could not be: it is known too late when parts begin (pools, barriers that the program builds itself).", unit.Percent(c.Missed))
