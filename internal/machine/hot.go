@@ -88,14 +88,35 @@ func (m *Machine) Run(coreID int, trace []uint64, acct *Account) error {
 
 // enter accounts for a block behind the one before, if there is one.
 func (r *runner) enter(before, h *hotBlock, id BlockID) {
-	c := r.c
-	if before != nil && before.branch != 0 && !c.pred.update(before.branch, h.addr != before.fall) {
+	if before != nil && before.branch != 0 && !r.c.pred.update(before.branch, h.addr != before.fall) {
 		r.mispredicted()
 	}
-	switch {
-	case r.caches.steady == h.steady:
+	c, a := r.c, r.acct
+	units, stores := h.costs[0], c.buffer.stores+h.stores
+	if r.block != h.prevs[0] {
+		units = h.costs[1]
+	}
+	if r.block != h.prevs[0] && r.block != h.prevs[1] || r.caches.steady != h.steady || stores >= c.buffer.full || h.drains || a.times[id] == 0 {
+		r.enterSlowly(h, id)
+		return
+	}
+	r.block = id
+	c.skipped = true
+	c.code = h.last + 1
+	c.count += h.count
+	c.buffer.stores = stores
+	cycles := c.advance(units)
+	a.times[id] += cycles
+	a.totalTimes += cycles
+}
+
+// enterSlowly is enter where there is more to do than to add: what the block costs is yet to be learnt, its code comes from elsewhere, it has to
+// wait for the store buffer, or the account does not have it.
+func (r *runner) enterSlowly(h *hotBlock, id BlockID) {
+	c := r.c
+	if r.caches.steady == h.steady {
 		c.code = h.last + 1
-	case c.code != h.first+1 || h.first != h.last:
+	} else {
 		r.code(h, id)
 	}
 	units := r.cost(h, id)

@@ -122,27 +122,15 @@ func newTage(bits int) *tage {
 	return p
 }
 
-// slots are where a branch's entries are and what tags they have, by table: see slot.
-type slots [tageTables]uint64
-
-// slots are those of a branch behind a history.
-func (p *tage) slots(pc, h uint64) slots {
+// hashes says where a branch's entries are and what tags they have, by table: the high 16 bits are the tag, but that the lowest bit of a tag is
+// set; the low bits of the high half are the place in the table.
+func hashes(pc, history uint64) (x0, x1, x2, x3 uint64) {
 	const mix = 0xbf58476d1ce4e5b9
 	key := pc * 0x9e3779b97f4a7c15
-	return slots{(h&history0 ^ key) * mix, (h&history1 ^ key) * mix, (h&history2 ^ key) * mix, (h&history3 ^ key) * mix}
+	return (history&history0 ^ key) * mix, (history&history1 ^ key) * mix, (history&history2 ^ key) * mix, (history&history3 ^ key) * mix
 }
 
-// entry is a branch's entry in a table, which is another branch's if its tag is not the branch's.
-func (p *tage) entry(table int, slot uint64) *uint32 {
-	return &p.entries[uint64(table)*p.size+slot>>32&(p.size-1)]
-}
-
-func slotTag(slot uint64) uint32 { return uint32(slot>>48) | 1 }
-
-// knows is 1 if the branch's entry in a table has its tag, else 0.
-func (p *tage) knows(table int, slot uint64) uint32 {
-	return ((*p.entry(table, slot)&entryTag ^ slotTag(slot)) - 1) >> 31
-}
+func hashTag(x uint64) uint32 { return uint32(x>>48) | 1 }
 
 // branchWay is a branch and the way that it goes.
 func branchWay(pc uint64, taken bool) uint64 { return 1<<63 | pc<<1 | bit(taken) }
@@ -162,13 +150,13 @@ func (p *tage) update(pc uint64, taken bool) (right bool) {
 		return loop.step(taken)
 	}
 	right, same := p.ask(pc, before, taken)
+	if same && (p.history^before)&history3 == 0 {
+		p.settled = branchWay(pc, taken)
+	}
 	if loop.pc == pc {
 		loop.learn(taken)
 	} else if !right {
 		loop.adopt(pc, taken)
-	}
-	if same && (p.history^before)&history3 == 0 {
-		p.settled = branchWay(pc, taken)
 	}
 	return right
 }
@@ -193,68 +181,74 @@ func (p *tage) rounds(pc uint64, taken bool, n uint64) uint64 {
 	return n
 }
 
-// ask predicts and learns without the loop predictor, with the history before the branch. same: there was nothing to learn.
+// ask predicts and learns without the loop predictor, with the history before the branch: it asks the entry with the longest history that
+// knows the branch, and the bimodal counter if there is none. same: there was nothing to learn.
 func (p *tage) ask(pc, history uint64, taken bool) (right, same bool) {
 	b := &p.base[(pc^pc>>9)&uint64(len(p.base)-1)]
-	if *b&tagged != 0 {
-		return p.consult(b, pc, history, taken)
+	counter := *b
+	if counter&tagged == 0 {
+		return p.askSimple(b, counter, pc, history, taken)
 	}
-	before := *b
-	*b = count(before, taken)
-	if right = before&2 != 0 == taken; !right {
-		s := p.slots(pc, history)
-		p.startTagged(b, &s, taken)
-	}
-	return right, *b == before
-}
-
-// startTagged gives a branch that the bimodal counter has got wrong an entry with some history.
-func (p *tage) startTagged(b *uint8, s *slots, taken bool) {
-	*b |= tagged
-	p.allocate(0, s, taken)
-}
-
-// consult asks the entry with the longest history that knows the branch, and the bimodal counter if there is none.
-func (p *tage) consult(b *uint8, pc, history uint64, taken bool) (right, same bool) {
-	s := p.slots(pc, history)
-	known := p.knows(0, s[0]) | p.knows(1, s[1])<<1 | p.knows(2, s[2])<<2 | p.knows(3, s[3])<<3
-	simple := *b&2 != 0
+	entries, size, low := p.entries, p.size, p.size-1
+	x0, x1, x2, x3 := hashes(pc, history)
+	at := [tageTables]uint64{x0 >> 32 & low, size + x1>>32&low, 2*size + x2>>32&low, 3*size + x3>>32&low}
+	d0, d1 := entries[at[0]]&entryTag^hashTag(x0), entries[at[1]]&entryTag^hashTag(x1)
+	d2, d3 := entries[at[2]]&entryTag^hashTag(x2), entries[at[3]]&entryTag^hashTag(x3)
+	known := (d0-1)>>31 | (d1-1)>>31<<1 | (d2-1)>>31<<2 | (d3-1)>>31<<3
 	if known == 0 {
-		if simple != taken {
-			p.startTagged(b, &s, taken)
-		}
-		before := *b
-		*b = tagged | count(before&3, taken)
-		return simple == taken, *b == before
+		return p.askSimple(b, counter, pc, history, taken)
 	}
 	t := (bits.Len32(known) - 1) & (tageTables - 1)
-	e := p.entry(t, s[t])
+	e := &entries[at[t]]
 	before := *e
-	ctr := before >> entryCtr & 7
-	predicted := ctr >= 4
+	predicted := before>>entryCtr&4 != 0
 	right = predicted == taken
-	if predicted != simple {
-		*e = *e&^(3<<entryUseful) | uint32(count(uint8(*e>>entryUseful), right))<<entryUseful
+	if predicted == (counter&2 != 0) && right && before>>entryCtr&7 == uint32(7*bit(taken)) {
+		return true, true
 	}
-	if want := uint32(7 * bit(taken)); ctr != want {
-		*e += (uint32(bit(taken))*2 - 1) << entryCtr
-	}
+	p.learn(e, counter, taken)
 	if !right {
-		p.allocate(t+1, &s, taken)
+		p.allocate(t+1, pc, history, taken)
 	}
 	return right, right && *e == before
 }
 
+// learn teaches the entry that a branch was predicted by, beside its bimodal counter, how it went.
+func (p *tage) learn(e *uint32, counter uint8, taken bool) {
+	ctr := *e >> entryCtr & 7
+	predicted := ctr >= 4
+	if predicted != (counter&2 != 0) {
+		*e = *e&^(3<<entryUseful) | uint32(count(uint8(*e>>entryUseful), predicted == taken))<<entryUseful
+	}
+	if want := uint32(7 * bit(taken)); ctr != want {
+		*e += (uint32(bit(taken))*2 - 1) << entryCtr
+	}
+}
+
+// askSimple predicts and learns by the bimodal counter alone; where that is wrong, the branch gets an entry with some history.
+func (p *tage) askSimple(b *uint8, counter uint8, pc, history uint64, taken bool) (right, same bool) {
+	*b = counter&tagged | count(counter&3, taken)
+	if right = counter&2 != 0 == taken; !right {
+		*b |= tagged
+		p.allocate(0, pc, history, taken)
+	}
+	return right, *b == counter
+}
+
 // allocate gives the branch an entry in the first table from t on that can spare one.
-func (p *tage) allocate(t int, s *slots, taken bool) {
-	for u := t; u < tageTables; u++ {
-		if e := p.entry(u, s[u]); *e>>entryUseful == 0 {
-			*e = slotTag(s[u]) | uint32(3+bit(taken))<<entryCtr
+func (p *tage) allocate(t int, pc, history uint64, taken bool) {
+	x0, x1, x2, x3 := hashes(pc, history)
+	at := func(u int, x uint64) *uint32 { return &p.entries[uint64(u)*p.size+x>>32&(p.size-1)] }
+	for u, x := range [...]uint64{x0, x1, x2, x3} {
+		if e := at(u, x); u >= t && *e>>entryUseful == 0 {
+			*e = hashTag(x) | uint32(3+bit(taken))<<entryCtr
 			return
 		}
 	}
-	for u := t; u < tageTables; u++ {
-		*p.entry(u, s[u]) -= 1 << entryUseful
+	for u, x := range [...]uint64{x0, x1, x2, x3} {
+		if u >= t {
+			*at(u, x) -= 1 << entryUseful
+		}
 	}
 }
 
