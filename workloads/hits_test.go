@@ -73,8 +73,11 @@ func (w *workload) judge(t *testing.T, bin, prog string, cores int, n *tally) {
 		return
 	}
 	rank, remarks := w.verdict(a)
-	if charged, ok := w.charged(a); ok && charged < leastCharged {
-		t.Errorf("%s on %d cores: the account charges the planted lines only %.3f", w.name, cores, charged)
+	if charged, ok := w.charged(a); ok {
+		remarks = append([]string{fmt.Sprintf("charged %.2f %%", 100*charged)}, remarks...)
+		if charged < leastCharged {
+			t.Errorf("%s on %d cores: the account charges the planted lines only %.3f", w.name, cores, charged)
+		}
 	}
 	t.Logf("%-18s %2d cores: rank %d %s", w.name, cores, rank, strings.Join(remarks, "; "))
 	n.add(w, rank)

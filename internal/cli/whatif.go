@@ -61,7 +61,7 @@ The program must be where it was, and its standard input is empty.
 	}
 	fl := cmd.Flags()
 	fl.StringArrayVar(&f.erase, "erase", nil, "take these `events` away: top, important, all, or KIND@FILE:LINE; may be repeated")
-	fl.StringVar(&f.bus, "bus", "", "wider: the bus to the shared cache never makes a core wait (`how`)")
+	fl.StringVar(&f.bus, "bus", "", "`wider` = the bus to the shared cache never makes a core wait")
 	fl.StringArrayVar(&f.settings, "set", nil, "change the machine: `key=value`, for example l2.size=8MB; may be repeated")
 	fl.IntVarP(&f.cores, "cores", "c", 0, "simulate `N` cores instead")
 	fl.StringVar(&f.even, "even", "", "even out what the threads do at this `FILE:LINE`")

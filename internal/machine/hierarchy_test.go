@@ -3,10 +3,11 @@ package machine
 import (
 	"flag"
 	"math/rand/v2"
+	"os"
 	"testing"
 )
 
-var long = flag.Bool("long", false, "run the long forms of the tests")
+var long = flag.Bool("long", os.Getenv("LIME_LONG") != "", "run the long forms of the tests")
 
 func tiny(t testing.TB, cores int, private bool) *Machine {
 	t.Helper()
