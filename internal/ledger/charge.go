@@ -155,7 +155,7 @@ func (a *accountant) row() []float64 {
 func (a *accountant) charge(c class, id int32, dev []float64) {
 	big := false
 	for p, x := range dev {
-		a.r.sums[p].add(x)
+		a.r.sums[p].gather(x)
 		big = big || x > a.tiny || -x > a.tiny
 	}
 	if big {

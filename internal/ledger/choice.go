@@ -4,6 +4,8 @@ import (
 	"math"
 
 	"gonum.org/v1/gonum/floats"
+
+	"lime/internal/profile"
 )
 
 // What the ways out of a node are worth depends on the values, which change when charges are passed on to callers. How the parts
@@ -48,10 +50,9 @@ func (a *accountant) way(i, base int32, visits []float64) {
 	}
 	c := a.contrast(i, base, float64(e.total), visits)
 	if e.dense {
-		for p := range e.cells[:len(c.row)] {
-			c.row[p] += float64(e.cells[p].N) * c.of
-		}
+		c.fill(e.cells, visits)
 	} else {
+		c.lacks(visits)
 		for k := range e.cells {
 			c.row[e.cells[k].Part] += float64(e.cells[k].N) * c.of
 		}
@@ -65,20 +66,33 @@ func (a *accountant) way(i, base int32, visits []float64) {
 // stop adds how the parts differ in not going on.
 func (a *accountant) stop(n []float64, base int32, visits []float64) {
 	c := a.contrast(-1, base, sum(n), visits)
+	c.lacks(visits)
 	floats.AddScaled(c.row, c.of, n)
 	a.add(c)
 }
 
-// contrast returns a way as if no part had gone it.
+// contrast returns a way whose row is still to be filled in.
 func (a *accountant) contrast(i, base int32, taken float64, visits []float64) contrast {
 	c := contrast{edge: i, base: base, taken: taken, of: sum(visits), row: a.row()}
 	if c.of == 0 {
 		c.taken, c.of = 0, 1
 	}
+	return c
+}
+
+// fill fills the row in from one cell for each part.
+func (c *contrast) fill(cells []profile.Count, visits []float64) {
+	row, visits := c.row[:len(cells)], visits[:len(cells)]
+	for p := range cells {
+		row[p] = float64(cells[p].N)*c.of - c.taken*visits[p]
+	}
+}
+
+// lacks fills the row in as if no part had gone this way.
+func (c *contrast) lacks(visits []float64) {
 	for p, n := range visits {
 		c.row[p] = -c.taken * n
 	}
-	return c
 }
 
 func (a *accountant) add(c contrast) {

@@ -137,14 +137,23 @@ func (a *accountant) returned(v int32, w *ways) {
 
 // allBack reports whether all calls have come back by one edge.
 func (a *accountant) allBack(v, i int32) bool {
-	copy(a.left, a.f.visitsOf(v))
-	for _, c := range a.counts(i) {
-		a.left[c.Part] -= c.N
+	e := &a.f.edges[i]
+	if !e.dense || e.subs {
+		copy(a.left, a.f.visitsOf(v))
+		for _, c := range e.cells {
+			a.left[c.Part] -= c.N
+		}
+		for _, s := range a.subsOf(i) {
+			a.left[s.part]++
+		}
+		return allNil(a.left)
 	}
-	for _, s := range a.subsOf(i) {
-		a.left[s.part]++
+	for p, n := range a.f.visitsOf(v) {
+		if e.cells[p].N != n {
+			return false
+		}
 	}
-	return allNil(a.left)
+	return true
 }
 
 // breaks finds where flow broke: an odd edge leads elsewhere than the regular ways do on average.

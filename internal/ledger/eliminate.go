@@ -15,6 +15,21 @@ type eliminator struct {
 	pos    []int32 // scratch: place of a node in a row + 1
 	queue  [64][]int32
 	lowest int
+
+	cells arena[cell]
+	nodes arena[int32]
+}
+
+// arena hands out small slices, with room for so many.
+type arena[T any] struct{ free []T }
+
+func (a *arena[T]) take(n int) []T {
+	if len(a.free) < n {
+		a.free = make([]T, max(n, 4096))
+	}
+	s := a.free[:0:n]
+	a.free = a.free[n:]
+	return s
 }
 
 func newEliminator(s *system, f *factor, outside []float64) *eliminator {
@@ -26,6 +41,7 @@ func newEliminator(s *system, f *factor, outside []float64) *eliminator {
 }
 
 func (el *eliminator) run(comp []int32) []step {
+	el.room(comp)
 	for _, v := range comp {
 		el.load(v)
 	}
@@ -40,10 +56,25 @@ func (el *eliminator) run(comp []int32) []step {
 	return steps
 }
 
+// room makes room for the nodes that lead into each.
+func (el *eliminator) room(comp []int32) {
+	s := el.s
+	for _, v := range comp {
+		for _, t := range s.to[s.off[v]:s.off[v+1]] {
+			if t >= 0 && t != v && s.comp[t] == s.comp[v] {
+				el.nIn[t]++
+			}
+		}
+	}
+	for _, v := range comp {
+		el.preds[v], el.nIn[v] = el.nodes.take(int(el.nIn[v])), 0
+	}
+}
+
 // load takes the edges of v that stay in the component, without self-loops, parallel ones added up.
 func (el *eliminator) load(v int32) {
 	s := el.s
-	row := make([]cell, 0, s.off[v+1]-s.off[v])
+	row := el.cells.take(int(s.off[v+1] - s.off[v]))
 	for e := s.off[v]; e < s.off[v+1]; e++ {
 		t := s.to[e]
 		if t < 0 || t == v || s.comp[t] != s.comp[v] {
@@ -98,7 +129,7 @@ func (el *eliminator) next() int32 {
 
 func (el *eliminator) eliminate(k int32) step {
 	el.gone[k] = true
-	st := step{node: k, out: el.rows[k]}
+	st := step{node: k, out: el.rows[k], in: el.cells.take(len(el.preds[k]))}
 	pivot := el.excess[k]
 	for _, v := range el.preds[k] {
 		if el.gone[v] {

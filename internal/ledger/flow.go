@@ -108,7 +108,7 @@ func buildFlow(tab *profile.Tables, inst *profile.Instance, mem *scratch) (*flow
 // collect finds the edges and nodes of the instance. It reads only where rows begin and end; check reads the rest.
 func (f *flow) collect() error {
 	counts := f.inst.Edges
-	f.edges = make([]edge, 0, len(counts)/max(1, f.parts)+1)
+	f.edges = make([]edge, 0, min(len(f.tab.Edges), len(counts)/max(1, f.parts)*9/8+16))
 	for lo := 0; lo < len(counts); {
 		row := counts[lo].Row
 		if row < 0 || int(row) >= len(f.tab.Edges) || (len(f.edges) > 0 && profile.EdgeID(row) <= f.edges[len(f.edges)-1].id) {
@@ -137,9 +137,8 @@ func rowEnd(counts []profile.Count, lo, parts int) int {
 	return hi
 }
 
-// check says whether an edge's cells are its own, and of parts that there are. It notes whether there is one for each part, and none of them nil.
+// check says whether an edge's cells are its own, and of parts that there are.
 func (f *flow) check(e *edge) error {
-	odd := uint64(len(e.cells) ^ f.parts)
 	for k := range e.cells {
 		c := &e.cells[k]
 		if c.Row != int32(e.id) {
@@ -148,9 +147,7 @@ func (f *flow) check(e *edge) error {
 		if uint32(c.Part) >= uint32(f.parts) {
 			return fmt.Errorf("instance %d: edge %d: part %d of %d", f.inst.Seq, e.id, c.Part, f.parts)
 		}
-		odd |= uint64(c.Part) ^ uint64(k) | (c.N-1)>>63
 	}
-	e.dense = odd == 0
 	return nil
 }
 
@@ -245,9 +242,6 @@ type adder struct {
 
 func (c *adder) add(i int32) error {
 	e := &c.edges[i]
-	if err := c.check(e); err != nil {
-		return err
-	}
 	leaves, enters := e.from, e.to
 	switch {
 	case e.from < 0:
@@ -261,9 +255,10 @@ func (c *adder) add(i int32) error {
 		clear(entered)
 	}
 	ways := c.ways[int(i)*c.words : (int(i)+1)*c.words]
-	if e.dense {
-		e.total = addAll(e.cells, left, entered)
+	if e.total, e.dense = addAll(e, left, entered); e.dense {
 		copy(ways, c.all)
+	} else if err := c.check(e); err != nil {
+		return err
 	} else {
 		e.total = addSome(e.cells, left, entered, ways)
 	}
@@ -272,16 +267,28 @@ func (c *adder) add(i int32) error {
 	return nil
 }
 
-// addAll adds the cells of all parts to two rows, and returns their sum.
-func addAll(cells []profile.Count, left, entered []uint64) (total uint64) {
-	left, entered = left[:len(cells)], entered[:len(cells)]
-	for p := range cells {
-		n := cells[p].N
-		left[p] += n
-		entered[p] += n
-		total += n
+// addAll adds an edge's cells to two rows if there is one for each part, and none is nil. It returns their sum, and whether that is so.
+func addAll(e *edge, left, entered []uint64) (total uint64, is bool) {
+	cells := e.cells
+	if len(cells) != len(left) || len(cells) != len(entered) {
+		return 0, false
 	}
-	return total
+	odd := uint64(0)
+	for p := range cells {
+		c := &cells[p]
+		left[p] += c.N
+		entered[p] += c.N
+		total += c.N
+		odd |= uint64(c.Row^int32(e.id)) | uint64(c.Part) ^ uint64(p) | (c.N-1)>>63
+	}
+	if odd == 0 {
+		return total, true
+	}
+	for p := range cells {
+		left[p] -= cells[p].N
+		entered[p] -= cells[p].N
+	}
+	return 0, false
 }
 
 // addSome adds cells to the rows of their parts, and returns their sum, and in ways the set of parts.

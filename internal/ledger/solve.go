@@ -76,6 +76,12 @@ func (d *dd) add(x float64) {
 	d.hi, d.lo = twoSum(h, d.lo+e)
 }
 
+// gather adds to a sum that is read as a whole in the end.
+func (d *dd) gather(x float64) {
+	h, e := twoSum(d.hi, x)
+	d.hi, d.lo = h, d.lo+e
+}
+
 func (d *dd) addProd(a, b float64) {
 	p := a * b
 	e := math.FMA(a, b, -p)
