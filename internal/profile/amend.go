@@ -17,7 +17,7 @@ func Amend(path string, change func(*Meta)) error {
 		return fmt.Errorf("profile %s: %w", path, err)
 	}
 	defer db.Close()
-	w := Writer{path: path, db: db}
+	w := Writer{path: path, db: db, known: newStatements()}
 	if err := w.commit(&batch{meta: &meta}); err != nil {
 		return fmt.Errorf("profile %s: %w", path, err)
 	}

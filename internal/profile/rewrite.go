@@ -111,7 +111,7 @@ func (r *Reader) copyRows(db *sql.DB) error {
 	}
 	defer tx.Rollback()
 	e := &env{}
-	in := newInserter(tx, e)
+	in := newInserter(tx, e, newStatements())
 	if err := in.insertTables(&r.tables, extent{}); err != nil {
 		return err
 	}

@@ -57,16 +57,40 @@ type statement struct {
 	rows  int
 }
 
-// inserter inserts rows within one transaction; statements are prepared once.
+// statements are prepared once for all transactions: to parse one of many rows takes longer than to run it.
+type statements struct {
+	kept  map[statement]*sql.Stmt
+	asked map[statement]string // by the last transaction, which prepared them for itself
+}
+
+func newStatements() *statements {
+	return &statements{kept: map[statement]*sql.Stmt{}, asked: map[statement]string{}}
+}
+
+// prepare keeps what was asked for. The database has one connection, so that no transaction may be open.
+func (s *statements) prepare(db *sql.DB) error {
+	for key, query := range s.asked {
+		st, err := db.Prepare(query)
+		if err != nil {
+			return err
+		}
+		s.kept[key] = st
+	}
+	clear(s.asked)
+	return nil
+}
+
+// inserter inserts rows within one transaction.
 type inserter struct {
 	tx    *sql.Tx
 	env   *env
+	known *statements
 	stmts map[statement]*sql.Stmt
 	args  []any
 }
 
-func newInserter(tx *sql.Tx, e *env) *inserter {
-	return &inserter{tx: tx, env: e, stmts: map[statement]*sql.Stmt{}}
+func newInserter(tx *sql.Tx, e *env, known *statements) *inserter {
+	return &inserter{tx: tx, env: e, known: known, stmts: map[statement]*sql.Stmt{}}
 }
 
 func (in *inserter) insert(table string, args ...any) error { return in.insertMany(table, 1, args) }
@@ -77,15 +101,23 @@ func (in *inserter) insertMany(table string, n int, args []any) error {
 	st := in.stmts[key]
 	if st == nil {
 		var err error
-		row := "(?" + strings.Repeat(",?", len(args)/n-1) + ")"
-		q := "INSERT OR REPLACE INTO " + table + " VALUES" + row + strings.Repeat(","+row, n-1)
-		if st, err = in.tx.Prepare(q); err != nil {
+		if st, err = in.prepare(key, len(args)/n); err != nil {
 			return err
 		}
 		in.stmts[key] = st
 	}
 	_, err := st.Exec(args...)
 	return err
+}
+
+func (in *inserter) prepare(key statement, columns int) (*sql.Stmt, error) {
+	if st := in.known.kept[key]; st != nil {
+		return in.tx.Stmt(st), nil
+	}
+	row := "(?" + strings.Repeat(",?", columns-1) + ")"
+	query := "INSERT OR REPLACE INTO " + key.table + " VALUES" + row + strings.Repeat(","+row, key.rows-1)
+	in.known.asked[key] = query
+	return in.tx.Prepare(query)
 }
 
 // insertRows inserts rows whose ids count up from first.

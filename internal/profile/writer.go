@@ -23,11 +23,12 @@ const (
 // are in the file a second later, at the run's beginning a tenth of a second, and stay if the process is
 // killed. Its methods may be called from several goroutines.
 type Writer struct {
-	path string
-	info os.FileInfo // of the file that Create made
-	db   *sql.DB
-	env  env
-	pack packer
+	path  string
+	info  os.FileInfo // of the file that Create made
+	db    *sql.DB
+	known *statements
+	env   env
+	pack  packer
 
 	commits sync.Mutex // held while a batch is taken and committed
 
@@ -169,7 +170,7 @@ func (w *Writer) open(path string) error {
 		return err
 	}
 	db.SetMaxOpenConns(1)
-	w.db = db
+	w.db, w.known = db, newStatements()
 	return nil
 }
 
@@ -245,12 +246,15 @@ func (w *Writer) flush() {
 
 // commit writes a batch in one transaction.
 func (w *Writer) commit(b *batch) error {
+	if err := w.known.prepare(w.db); err != nil {
+		return err
+	}
 	tx, err := w.db.Begin()
 	if err != nil {
 		return err
 	}
 	defer tx.Rollback()
-	in := newInserter(tx, &w.env)
+	in := newInserter(tx, &w.env, w.known)
 	if err := in.insertTables(&b.tables, b.at); err != nil {
 		return err
 	}
