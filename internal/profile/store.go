@@ -241,23 +241,46 @@ func (in *inserter) insertTables(t *Tables, at extent) error {
 	return nil
 }
 
-// insertInstances packs and inserts instances whose ids count up from first.
+// insertInstances packs and inserts instances whose ids count up from first: first those without counts, most of a recording's, for which there is less
+// to say.
 func (in *inserter) insertInstances(p *packer, first int, list []*Instance) error {
-	for len(list) > 0 {
-		n := atOnce(len(list))
+	var bare, full []int
+	for i, x := range list {
+		if x.bare() {
+			bare = append(bare, i)
+		} else {
+			full = append(full, i)
+		}
+	}
+	if err := in.insertSome(p, bareInstance, first, list, bare); err != nil {
+		return err
+	}
+	return in.insertSome(p, "instance", first, list, full)
+}
+
+// bareInstance is the table with the columns that an instance without counts has.
+const bareInstance = "instance(id,section,seq,threads,longest,work,parts)"
+
+// insertSome inserts those instances of a list that are chosen.
+func (in *inserter) insertSome(p *packer, table string, first int, list []*Instance, chosen []int) error {
+	for len(chosen) > 0 {
+		n := atOnce(len(chosen))
 		in.args = in.args[:0]
-		for i, x := range list[:n] {
-			in.args = p.appendInstance(in.args, first+i, x)
+		for _, i := range chosen[:n] {
+			in.args = p.appendInstance(in.args, first+i, list[i])
+			if table != bareInstance {
+				in.args = p.appendCounts(in.args, list[i])
+			}
 		}
-		if err := in.insertMany("instance", n, in.args); err != nil {
-			return fmt.Errorf("instance %d to %d: %w", first, first+n-1, err)
+		if err := in.insertMany(table, n, in.args); err != nil {
+			return fmt.Errorf("instance %d to %d: %w", first+chosen[0], first+chosen[n-1], err)
 		}
-		first, list = first+n, list[n:]
+		chosen = chosen[n:]
 	}
 	return nil
 }
 
-// appendInstance appends the columns of an instance.
+// appendInstance appends the columns of an instance, but for its counts.
 func (p *packer) appendInstance(args []any, id int, x *Instance) []any {
 	longest, work := x.longest(), uint64(0)
 	for i := range x.Parts {
@@ -265,12 +288,20 @@ func (p *packer) appendInstance(args []any, id int, x *Instance) []any {
 	}
 	args = append(args, int64(id), int64(x.Section), int64(x.Seq), int64(len(x.Parts)), int64(longest), int64(work))
 	p.payload = appendParts(p.payload[:0], x.Parts)
-	args = append(args, p.pack(p.payload))
+	return append(args, p.pack(p.payload))
+}
+
+func (p *packer) appendCounts(args []any, x *Instance) []any {
 	for _, m := range x.matrices() {
 		p.payload = appendMatrix(p.payload[:0], *m)
 		args = append(args, p.pack(p.payload))
 	}
 	return args
+}
+
+// bare reports whether the instance has no counts.
+func (in *Instance) bare() bool {
+	return len(in.Edges)+len(in.Events)+len(in.Costs)+len(in.Times) == 0
 }
 
 func (in *Instance) longest() (t uint64) {
