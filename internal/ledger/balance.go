@@ -49,7 +49,7 @@ func (f *flow) dropStray() {
 				f.change(f.visits, e.to, p, -int(n))
 			}
 		}
-		e.total, e.subs, e.cells = 0, false, nil
+		e.total, e.subs, e.dense, e.cells = 0, false, false, nil
 		f.subs = slices.DeleteFunc(f.subs, func(s sub) bool { return s.edge == int32(i) })
 	}
 }
