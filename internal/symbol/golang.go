@@ -1,7 +1,9 @@
 package symbol
 
 import (
+	"cmp"
 	"debug/gosym"
+	"slices"
 
 	"lime/internal/binfile"
 )
@@ -32,6 +34,19 @@ func openGo(bin *binfile.File) (g *goTable) {
 		return nil
 	}
 	return &goTable{t}
+}
+
+// GoFunctions lists the functions of a Go program by the table that even a stripped one has, in the order of their addresses; nil if there is none.
+func GoFunctions(bin *binfile.File) (list []binfile.Symbol) {
+	g := openGo(bin)
+	if g == nil {
+		return nil
+	}
+	for _, f := range g.t.Funcs {
+		list = append(list, binfile.Symbol{Name: f.Name, Addr: f.Entry, Size: f.End - f.Entry, Kind: binfile.SymFunc})
+	}
+	slices.SortFunc(list, func(a, b binfile.Symbol) int { return cmp.Compare(a.Addr, b.Addr) })
+	return list
 }
 
 // lookup answers for a nil table too.

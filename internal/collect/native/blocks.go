@@ -25,13 +25,13 @@ type block struct {
 
 // function is a function that was decoded; blocks stand by address.
 type function struct {
-	entry    uint64
-	name     string
-	spins    bool // a runtime's waiting
-	switches bool // goes on with another stack
-	im       *image
-	blocks   []*block
-	whole    bool // its blocks and edges are in the profile
+	entry     uint64
+	name      string
+	spins     bool // a runtime's waiting
+	outermost bool // the last of its stack: beyond it is another one, or nothing
+	im        *image
+	blocks    []*block
+	whole     bool // its blocks and edges are in the profile
 }
 
 // alone reports whether blocks of the function stand in the profile only where something happened in them: nobody looks for causes inside of a
@@ -115,7 +115,7 @@ func (c *code) find(pc uint64) place {
 	im, lo, hi, name := c.bounds(pc)
 	f := c.fns[lo]
 	if f == nil || len(f.blocks) == 0 || pc >= f.blocks[len(f.blocks)-1].end && hi > f.blocks[len(f.blocks)-1].end {
-		f = &function{entry: lo, name: name, im: im, spins: collect.WaitingFunction(name), switches: im != nil && im.switches(name)}
+		f = &function{entry: lo, name: name, im: im, spins: collect.WaitingFunction(name), outermost: im != nil && (im.switches(name) || im.begins(name))}
 		c.fns[lo] = f
 		c.decode(f, lo, hi)
 	}

@@ -59,6 +59,9 @@ func (r *run) switched(x *item) {
 	}
 	if x.out {
 		t.cpu.out(x.at, x.forced)
+		if t.hosts != nil {
+			t.hosts.cpu.out(x.at, x.forced)
+		}
 		t.onTask = t.onTask && x.forced
 		t.cond.off = t.cond.on && !x.forced
 		return
@@ -67,6 +70,9 @@ func (r *run) switched(x *item) {
 		t.piece.cpuFrom = t.cpu.total
 	}
 	t.cpu.in(x.at)
+	if t.hosts != nil {
+		t.hosts.cpu.in(x.at)
+	}
 	if t.cond.off {
 		r.condOver(t, x.at)
 	}
@@ -77,11 +83,16 @@ func (r *run) sampled(x *item) {
 	if t.ended {
 		return
 	}
+	t = t.acting()
 	if x.event != "" {
 		r.happened(t, x)
 		return
 	}
 	x.sample.nanos = r.nanosOf(x.sample.period)
+	if r.gophers.on && t.gopher == nil {
+		r.sampledScheduler(t, x)
+		return
+	}
 	nanos := float64(x.sample.nanos)
 	r.sampledAtGate(t, x)
 	waits := t.waits()
@@ -98,7 +109,7 @@ func (r *run) sampled(x *item) {
 		}
 		fallthrough
 	case waits:
-		r.out.paths[pathKey{x.sample.path, int32(t.id), noSection, "wait"}] += nanos
+		r.out.paths[pathKey{x.sample.path, t.row(), noSection, "wait"}] += nanos
 		return
 	default:
 		x.sample.at = t.cpu.at(x.at) - min(t.cpu.at(x.at), t.piece.cpuFrom)
@@ -107,7 +118,7 @@ func (r *run) sampled(x *item) {
 		x.sample.open = nil
 		t.piece.samples = append(t.piece.samples, x.sample)
 	}
-	r.out.idle.moment.add(x.sample.path, int32(t.id), x.sample.working, nanos)
+	r.out.idle.moment.add(x.sample.path, t.row(), x.sample.working, nanos)
 }
 
 const noSection = -1
@@ -158,18 +169,24 @@ func (r *run) startThread(tid int32, parent *thread, at uint64) *thread {
 	r.threads = append(r.threads, t)
 	r.byTID[tid] = t
 	r.out.thread(t)
+	if len(r.threads) == 1 {
+		r.out.main = t
+	}
 	op := section.Op{Kind: section.OpStart, Thread: t.id, Other: section.NoThread, At: unit.Cycles(at)}
 	pool := false
 	if parent != nil {
 		op.Other = parent.id
-		pool = r.created(parent, t, at)
+		pool = r.gophers.on || r.created(parent, t, at)
 	}
 	r.feed(op)
-	if pool {
+	t.begin(at)
+	switch {
+	case r.gophers.on:
+		r.schedules(t, at)
+	case pool:
 		t.idle = true
 		r.feed(t.op(section.OpIdle, at))
 	}
-	t.begin(at)
 	return t
 }
 
@@ -204,6 +221,7 @@ func (r *run) endThread(t *thread, at uint64) {
 		return
 	}
 	r.tasksEnd(t, at)
+	r.goneFrom(t, at)
 	op, _ := r.cutOp(t, section.OpExit, at)
 	t.ended, t.end = true, at
 	if t.cpu.on {
@@ -282,17 +300,28 @@ type actions struct {
 // hooking has the actions of every role.
 func hooking() [roles]actions {
 	return [roles]actions{
-		roleBarrier:  {(*run).enterBarrier, (*run).leaveBarrier},
-		roleTeam:     {(*run).enterBarrier, (*run).leaveBarrier},
-		roleJoin:     {(*run).enterJoin, (*run).leaveJoin},
-		roleCreate:   {(*run).enterCreate, (*run).leaveCreate},
-		roleFork:     {(*run).enterFork, (*run).leaveFork},
-		roleCondWait: {(*run).enterCond, nil},
-		roleCondWake: {(*run).wake, nil},
-		roleCondAll:  {(*run).wake, nil},
-		roleLock:     {(*run).locked, nil},
-		roleUnlock:   {(*run).unlocked, nil},
-		roleFutex:    {(*run).enterFutex, (*run).leaveFutex},
+		roleBarrier:    {(*run).enterBarrier, (*run).leaveBarrier},
+		roleTeam:       {(*run).enterBarrier, (*run).leaveBarrier},
+		roleJoin:       {(*run).enterJoin, (*run).leaveJoin},
+		roleCreate:     {(*run).enterCreate, (*run).leaveCreate},
+		roleFork:       {(*run).enterFork, (*run).leaveFork},
+		roleCondWait:   {(*run).enterCond, nil},
+		roleCondWake:   {(*run).wake, nil},
+		roleCondAll:    {(*run).wake, nil},
+		roleLock:       {(*run).locked, nil},
+		roleUnlock:     {(*run).unlocked, nil},
+		roleGoIn:       {(*run).enterGoIn, nil},
+		roleGoOut:      {(*run).enterGoOut, nil},
+		roleGoPark:     {(*run).enterGoPark, nil},
+		roleGoReady:    {(*run).enterGoReady, nil},
+		roleGoEnd:      {(*run).enterGoEnd, nil},
+		roleGoLock:     {(*run).enterGoLock, nil},
+		roleGoUnlock:   {(*run).enterGoUnlock, nil},
+		roleGoCondWait: {(*run).enterGoCondWait, nil},
+		roleGoCondAll:  {(*run).enterGoCondAll, nil},
+		roleGoCount:    {(*run).enterGoCount, nil},
+		roleGoAwait:    {(*run).enterGoAwait, nil},
+		roleFutex:      {(*run).enterFutex, (*run).leaveFutex},
 	}
 }
 

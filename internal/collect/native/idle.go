@@ -110,7 +110,7 @@ func (i *idling) charge(p *piece, before uint64, lengths []uint64) {
 			at := before + uint64(long*float64(w.at)/float64(max(p.cpu, 1)))
 			k = len(lengths) - sort.Search(len(lengths), func(j int) bool { return lengths[j] > at })
 		}
-		i.line.add(w.path, int32(p.thread.id), max(k, 1), float64(w.nanos))
+		i.line.add(w.path, p.row, max(k, 1), float64(w.nanos))
 	}
 }
 
@@ -118,6 +118,11 @@ func (i *idling) charge(p *piece, before uint64, lengths []uint64) {
 func (r *run) working() (n int) {
 	for _, t := range r.threads {
 		if !t.ended && !t.foreign && !t.idles() {
+			n++
+		}
+	}
+	for _, g := range r.gophers.byID {
+		if !g.idles() {
 			n++
 		}
 	}

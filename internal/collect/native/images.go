@@ -10,6 +10,7 @@ import (
 	"lime/internal/collect"
 	"lime/internal/collect/native/hook"
 	"lime/internal/profile"
+	"lime/internal/symbol"
 	"lime/internal/unwind"
 )
 
@@ -119,7 +120,7 @@ func (im *image) open(lo, offset uint64) {
 		return
 	}
 	im.bin = bin
-	im.goCode = bin.HasSection(".gopclntab")
+	im.goCode = bin.HasSection(".gopclntab") || bin.HasSection(".data.rel.ro.gopclntab")
 	if addr, ok := bin.CodeAddr(offset); ok {
 		im.bias = lo - addr
 	}
@@ -139,6 +140,9 @@ func (im *image) load() {
 		if s.Kind != binfile.SymObject {
 			im.syms = append(im.syms, s)
 		}
+	}
+	if im.goCode && !slices.ContainsFunc(im.syms, func(s binfile.Symbol) bool { return s.Name == "runtime.main" }) {
+		im.syms = symbol.GoFunctions(bin)
 	}
 	if data, addr, err := bin.EHFrame(); err == nil {
 		im.frames, _ = unwind.Parse(data, addr, false) // what could be read is of use
@@ -253,6 +257,11 @@ func (m *images) unwindImage(pc uint64) (unwind.Image, bool) {
 // switches reports whether a function goes on with another stack: Go's runtime has one for itself.
 func (im *image) switches(name string) bool {
 	return im.goCode && strings.HasPrefix(name, "runtime.systemstack")
+}
+
+// begins reports whether a function is the outermost of a stack: a goroutine's, or that of a thread of Go's runtime.
+func (im *image) begins(name string) bool {
+	return im.goCode && slices.Contains([]string{"runtime.goexit", "runtime.mstart", "runtime.mcall", "runtime.morestack", "runtime.rt0_go"}, strings.TrimSuffix(name, ".abi0"))
 }
 
 func (m *images) close() {

@@ -16,9 +16,9 @@ type lockWait struct {
 
 // unlock is the release of a lock for which others waited.
 type unlock struct {
-	at     uint64
-	thread *thread
-	path   int32 // call path of the release
+	at   uint64
+	row  int32 // of who gave it back
+	path int32 // call path of the release
 }
 
 // keptUnlocks is how many releases of a lock are remembered.
@@ -75,11 +75,15 @@ func (r *run) unlocked(t *thread, h *hook.Record, at uint64) {
 	if t.covered() {
 		return
 	}
-	list := r.unlocks[h.Arg0]
+	r.gaveBack(h.Arg0, unlock{at, t.row(), r.sitePath(r.site(h).Site)})
+}
+
+func (r *run) gaveBack(lock uint64, u unlock) {
+	list := r.unlocks[lock]
 	if len(list) >= keptUnlocks {
 		list = append(list[:0], list[keptUnlocks/2:]...)
 	}
-	r.unlocks[h.Arg0] = append(list, unlock{at, t, r.sitePath(r.site(h).Site)})
+	r.unlocks[lock] = append(list, u)
 }
 
 // blame charges a wait to those who held the lock meanwhile, at the places where they gave it back.
@@ -91,11 +95,11 @@ func (r *run) blame(lock, from, to uint64) {
 		if u.at <= from || u.at > to {
 			continue
 		}
-		r.out.paths[pathKey{u.path, int32(u.thread.id), noSection, "lock-blame"}] += float64(u.at - from)
+		r.out.paths[pathKey{u.path, u.row, noSection, "lock-blame"}] += float64(u.at - from)
 		from, last = u.at, u
 	}
 	if last != nil && to > from {
-		r.out.paths[pathKey{last.path, int32(last.thread.id), noSection, "lock-blame"}] += float64(to - from)
+		r.out.paths[pathKey{last.path, last.row, noSection, "lock-blame"}] += float64(to - from)
 	}
 }
 

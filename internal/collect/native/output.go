@@ -23,6 +23,9 @@ type output struct {
 	lockEvents map[uint64]profile.EventID // by call
 	eventKinds map[string]int32
 	eventRows  map[eventKey]profile.EventID
+	main       *thread
+	goRows     goRows
+	newRow     func(profile.Thread) int32
 	virtual    map[int32]uint64 // by thread: where its next part begins
 	from       uint64           // where the first one does
 	instances  int
@@ -80,6 +83,7 @@ func (o *output) threadEnd(t *thread) { o.sink.SetThread(profile.ThreadID(t.id),
 // instance writes one instance. A part's length is the thread's time on a CPU, so that waiting for one of too few
 // cores counts for nobody; the parts stand on the time line that the program would have with a core for every thread.
 func (o *output) instance(in section.Instance) {
+	o.rows(&in)
 	x := &profile.Instance{Section: o.section(in), Parts: make([]profile.Part, 0, len(in.Parts))}
 	sum := &o.sum
 	lengths := o.lengths(&in)
@@ -312,14 +316,14 @@ func (o *output) charge(spans []any, s profile.SectionID, lengths []uint64) {
 		o.idle.charge(p, at, lengths)
 		p.charged = true
 		o.work += p.working()
-		sum := o.worked[workKey(int32(p.thread.id), s)]
+		sum := o.worked[workKey(p.row, s)]
 		if sum == nil {
 			sum = &workSum{}
-			o.worked[workKey(int32(p.thread.id), s)] = sum
+			o.worked[workKey(p.row, s)] = sum
 		}
 		sum.time += float64(p.working())
 		for _, w := range p.samples {
-			o.sampled[pathKey{w.path, int32(p.thread.id), s, "time"}] += float64(w.period)
+			o.sampled[pathKey{w.path, p.row, s, "time"}] += float64(w.period)
 			sum.period += float64(w.period)
 		}
 	}

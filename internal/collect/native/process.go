@@ -89,6 +89,7 @@ func (r *run) endProcess() {
 	}
 	r.over = true
 	end := max(r.now, r.started)
+	r.endGo(end)
 	for _, t := range r.threads {
 		if !t.foreign {
 			r.endThread(t, end)
@@ -96,6 +97,12 @@ func (r *run) endProcess() {
 	}
 	r.rec.Close(unit.Cycles(end))
 	r.out.close()
+}
+
+// newRow adds a row for a thread of the profile.
+func (r *run) newRow(t profile.Thread) int32 {
+	r.rows++
+	return int32(r.o.Out.AddThread(t))
 }
 
 func (r *run) closeRing() {
@@ -153,6 +160,7 @@ func (r *run) look() error {
 	r.code = newCode(r.images, r.o.Out)
 	r.sampler = newSampler(r.images, r.code, r.o.Out)
 	r.out = newOutput(r.o.Out, r.code)
+	r.out.newRow = r.newRow
 	r.rec = section.New(r.out.instance)
 	return r.images.load()
 }

@@ -33,7 +33,7 @@ func (r *run) report(wall uint64) []profile.Note {
 	for _, p := range r.all() {
 		width = max(width, uint64(p.out.idle.width))
 		calls, spun, work = calls+p.lostCalls(), spun+p.spun, work+p.out.work
-		goroutines = goroutines || p.images.goroutines()
+		goroutines = goroutines || p.images.goroutines() && !p.gophers.on
 	}
 	if width > 0 {
 		notes.Set(profile.NoteEffortThreads, "threads at most, for a hundredth of the time or more, have something to do at once: idleness is what is missing to so many", width)

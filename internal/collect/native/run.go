@@ -70,6 +70,7 @@ type run struct {
 	gates    []*gate // by number
 	sites    map[siteKey]site
 	left     map[unit.Addr]int // by innermost call: how many functions the threads leave between two of them
+	gophers  gophers
 	regions  uint64
 	started  uint64
 	keepAt   uint64
@@ -345,7 +346,7 @@ func (r *run) drain(age uint64) {
 
 // takeUntil takes what is old enough, of one process.
 func (r *run) takeUntil(now, age uint64) {
-	r.drainHooks()
+	r.drainHooks(age == 0)
 	before := now - age
 	if age == 0 {
 		before = ^uint64(0)
@@ -356,15 +357,20 @@ func (r *run) takeUntil(now, age uint64) {
 }
 
 // drainHooks reads the hooks' ring. If a record is still being written, nothing behind the latest one read may be taken.
-func (r *run) drainHooks() {
+func (r *run) drainHooks(last bool) {
 	if r.ring == nil {
 		return
 	}
-	whole := r.ring.Drain(func(h hook.Record) {
+	take := func(h hook.Record) {
 		at := r.clock.nanos(h.TSC)
 		r.stream.last = max(r.stream.last, at)
 		r.stream.addHook(at, &h)
-	})
+	}
+	whole := r.ring.Drain(take)
+	if !whole && (last || unix.Kill(int(r.pid), 0) != nil) { // nobody will write what is missing
+		r.ring.DrainRest(take)
+		whole = true
+	}
 	r.stream.held = 0
 	if !whole {
 		r.stream.held = max(r.stream.last, 1)

@@ -55,6 +55,9 @@ func (r *run) takeHooks(in *hook.Installed) {
 	if len(in.Refused) > 0 {
 		r.notes.Add("unhooked", "functions of the program that cannot be watched because of how they begin: "+strings.Join(in.Refused, ", "))
 	}
+	if in.Go {
+		r.beginGo(in.Goroutine, max(r.now, r.started))
+	}
 	r.sampler.walker.Stubs, r.sampler.walker.Moved = in.Frame, in.Origin
 	r.sampler.stubs = func(pc uint64) bool { return pc >= in.Lo && pc < in.Hi }
 }
@@ -91,7 +94,7 @@ func (r *run) hookAgain() {
 	clear(r.meetings)
 	clear(r.unlocks)
 	r.gates = nil
-	r.hooks = nil
+	r.hooks, r.gophers = nil, gophers{}
 	if r.o.NoHooks || r.prog != nil && r.prog.pidfd < 0 {
 		r.notes.Add("exec", "the program replaced itself by another one: of that, only samples are there")
 		return

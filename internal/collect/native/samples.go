@@ -95,7 +95,7 @@ func (s *sampler) walk(regs unwind.Regs, sp uint64, stack []byte) (trips []trip,
 			sure = len(s.pcs)
 			trips = s.trips(trips, at, mem)
 		}
-		if s.code.look(at[unwind.PC] - 1).fn.switches {
+		if s.code.look(at[unwind.PC] - 1).fn.outermost {
 			ends = len(s.pcs)
 		}
 		return len(s.pcs) < deepest
@@ -165,7 +165,7 @@ func (s *sampler) path(period uint64) (w workSample, spins bool) {
 		}
 		at = s.tree.child(at, s.code.at(s.pcs[i]-1).b.id)
 	}
-	leaf := s.code.at(s.pcs[0])
+	leaf := s.code.at(s.leaf())
 	w = workSample{b: leaf.b, period: max(period, 1)}
 	w.path = s.tree.child(at, leaf.b.id)
 	spins = leaf.fn.spins || leaf.b.spins
@@ -173,6 +173,14 @@ func (s *sampler) path(period uint64) (w workSample, spins bool) {
 		spins = s.code.look(s.pcs[i] - 1).fn.spins
 	}
 	return w, spins
+}
+
+// leaf is where the sample was taken; in lime's own stubs, it is the call that led there.
+func (s *sampler) leaf() uint64 {
+	if len(s.pcs) > 1 && s.stubs != nil && s.stubs(s.pcs[0]) {
+		return s.pcs[1] - 1
+	}
+	return s.pcs[0]
 }
 
 // inside reports whether code of the program's own runs inside of the innermost hooked call, or in a thread that is in none.

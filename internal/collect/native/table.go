@@ -10,18 +10,29 @@ import (
 type role uint8
 
 const (
-	roleBarrier  role = iota // arrival at the barrier that the first argument names; the return is the leave
-	roleTeam                 // barrier of the region that the thread works in
-	roleJoin                 // waits for the end of a thread
-	roleCreate               // creates a thread
-	roleFork                 // parallel region: one argument is its body
-	roleCondWait             // waits on the first argument; only the call is seen
-	roleCondWake             // wakes one who waits on the first argument
-	roleCondAll              // wakes all who wait on the first argument
-	roleLock                 // takes the lock that the first argument names; only long waits are seen, when they are over
-	roleUnlock               // gives it back while others wait
-	roleFutex                // system call: waits for a futex or wakes who waits
-	roleGate                 // code of the program's own that turned out to be a barrier; no function of the table has it
+	roleBarrier    role = iota // arrival at the barrier that the first argument names; the return is the leave
+	roleTeam                   // barrier of the region that the thread works in
+	roleJoin                   // waits for the end of a thread
+	roleCreate                 // creates a thread
+	roleFork                   // parallel region: one argument is its body
+	roleCondWait               // waits on the first argument; only the call is seen
+	roleCondWake               // wakes one who waits on the first argument
+	roleCondAll                // wakes all who wait on the first argument
+	roleLock                   // takes the lock that the first argument names; only long waits are seen, when they are over
+	roleUnlock                 // gives it back while others wait
+	roleGoIn                   // a goroutine goes on on this thread
+	roleGoOut                  // the thread has none any more
+	roleGoPark                 // a goroutine stands back
+	roleGoReady                // somebody lets it go on
+	roleGoEnd                  // it ends
+	roleGoLock                 // it waits for a lock, if that is not given back right now
+	roleGoUnlock               // it lets one go on that waits for a lock
+	roleGoCondWait             // it waits for a condition
+	roleGoCondAll              // it wakes all who wait for one
+	roleGoCount                // it counts down or up what others wait for
+	roleGoAwait                // it waits until others have counted down
+	roleFutex                  // system call: waits for a futex or wakes who waits
+	roleGate                   // code of the program's own that turned out to be a barrier; no function of the table has it
 	roles
 )
 
@@ -36,6 +47,8 @@ const (
 	posix = "POSIX.1-2017, System Interfaces"
 	glibc = "glibc manual, Threads; Non-POSIX Extensions"
 	gomp  = "libgomp ABI (GCC manual of libgomp, chapter The libgomp ABI)"
+	gorun = "Go's runtime, proc.go"
+	gosyn = "package sync of Go, and the runtime's sema.go"
 	kmp   = "LLVM OpenMP runtime, reference (kmp.h)"
 )
 
@@ -99,6 +112,22 @@ func table() []row {
 		{"__kmpc_cancel_barrier", roleTeam, kmp},
 		{"__kmpc_critical", roleLock, kmp},
 		{"__kmpc_critical_with_hint", roleLock, kmp},
+
+		{"runtime.execute", roleGoIn, gorun},
+		{"runtime.schedule", roleGoOut, gorun},
+		{"runtime.gopark", roleGoPark, gorun},
+		{"runtime.ready", roleGoReady, gorun},
+		{"runtime.goexit1", roleGoEnd, gorun},
+		{"sync.runtime_SemacquireMutex", roleGoLock, gosyn},
+		{"internal/sync.runtime_SemacquireMutex", roleGoLock, gosyn},
+		{"sync.runtime_SemacquireRWMutex", roleGoLock, gosyn},
+		{"sync.runtime_SemacquireRWMutexR", roleGoLock, gosyn},
+		{"sync.runtime_Semrelease", roleGoUnlock, gosyn},
+		{"internal/sync.runtime_Semrelease", roleGoUnlock, gosyn},
+		{"sync.runtime_notifyListWait", roleGoCondWait, gosyn},
+		{"sync.runtime_notifyListNotifyAll", roleGoCondAll, gosyn},
+		{"sync.(*WaitGroup).Add", roleGoCount, gosyn},
+		{"sync.(*WaitGroup).Wait", roleGoAwait, gosyn},
 	}
 }
 
@@ -153,12 +182,22 @@ const stackArguments = 16
 // slowLock is how many cycles a lock may take without being a wait worth a word.
 const slowLock = 3000
 
+// goCalls is what is recorded of functions of Go's.
+func goCalls() map[role]*hook.GoCall {
+	frames := &hook.GoCall{Frames: true}
+	return map[role]*hook.GoCall{
+		roleGoIn: {Extra: hook.GoResumes}, roleGoOut: {}, roleGoReady: {}, roleGoEnd: {},
+		roleGoPark: frames, roleGoLock: frames, roleGoUnlock: frames, roleGoCondWait: frames, roleGoCondAll: frames,
+		roleGoCount: {Frames: true, Extra: hook.GoSecond}, roleGoAwait: {Frames: true, Extra: hook.GoPointed},
+	}
+}
+
 // hooks turns the table into what hook wants.
 func hooks(rows []row) []hook.Func {
 	var out []hook.Func
-	tries, wrapped, in, same := attempts(), bodies(), inside(), others()
+	tries, wrapped, in, same, golang := attempts(), bodies(), inside(), others(), goCalls()
 	for _, r := range rows {
-		f := hook.Func{Name: r.name, Inner: in[r.name], Same: same[r.name]}
+		f := hook.Func{Name: r.name, Go: golang[r.role], Inner: in[r.name], Same: same[r.name]}
 		switch r.role {
 		case roleFork:
 			f.Work, f.Return, f.StackArgs = true, true, stackArguments

@@ -34,6 +34,9 @@ type thread struct {
 	foreign bool   // belongs to a child process
 	gate    *gate  // that it is in, as long as it is not known what it is
 	gateSP  uint64 // stack pointer there
+
+	gopher *gopher // nil: no goroutine
+	hosts  *thread // the goroutine that runs on it
 }
 
 // condWait is a wait for a condition variable, of which only the beginning is seen.
@@ -150,6 +153,8 @@ type piece struct {
 	charged bool     // its samples stand in the call-path tree of a section
 	open    []uint64 // the calls that were open at all its samples, outermost first
 	seen    bool     // there are such samples
+
+	row int32 // of the profile
 }
 
 // narrow leaves of the piece's open calls those that were open at a sample, too.
@@ -185,7 +190,7 @@ func (t *thread) begin(at uint64) {
 	if t.piece == nil {
 		t.piece = new(piece)
 	}
-	*t.piece = piece{thread: t, from: at, cpuFrom: t.cpu.at(at)}
+	*t.piece = piece{thread: t, from: at, cpuFrom: t.cpu.at(at), row: int32(t.id)}
 }
 
 // cut ends the thread's piece and starts the next one.

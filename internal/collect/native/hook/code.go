@@ -16,6 +16,7 @@ type stub struct {
 	frame     int // bytes from there to the original return address
 	working   int // offset where the work returns to, 0 if there is none
 	workFrame int // bytes from there to the original return address
+	popped    int // offset behind which the stack is again as it was at the beginning; 0: does not matter
 	trying    int // offset where an attempt at a lock returns to, frame bytes below it; 0 if there is none
 }
 
@@ -36,6 +37,7 @@ type stubParams struct {
 	try       uint64 // with slow: the function that takes the lock if it is free, 0 = none
 	refused   int32  // what it returns if the lock is taken
 	contended bool   // record only if the word that the first argument points to is above 1
+	goCall    *GoCall
 	fetch     bool   // record at the return what the first argument points to, if the result is 0
 	inside    bool   // the record is made inside of a function: what lies below the stack pointer is kept, and there is no return address
 	place     uint64 // with inside: what stands for the return address
@@ -51,6 +53,8 @@ type stubParams struct {
 func newStub(p stubParams) stub {
 	var a asm
 	switch {
+	case p.goCall != nil:
+		return goStub(p)
 	case p.slow > 0:
 		return a.slowStub(p)
 	case p.contended:
@@ -207,19 +211,48 @@ func (a *asm) passOn(stackArgs, frame int) {
 	}
 }
 
+// The first and the last instructions of a record push and pop the registers that it uses.
+const (
+	pushBytes   = 5
+	popBytes    = 5
+	recordSaves = 4 * 8
+)
+
 // record writes a slot. It saves the registers that it uses; the flags are dead at the entry and at the
 // return of a function (System V ABI, 3.2.1).
 func (a *asm) record(p stubParams, phase Phase) {
 	if p.inside {
 		a.raw(0x48, 0x8d, 0x64, 0x24, 0x100-redZone) // lea rsp, [rsp-redZone]
 	}
-	a.raw(0x50, 0x51, 0x52, 0x41, 0x53) // push rax, rcx, rdx, r11
-	const saved = 4 * 8
-	above := saved // from the stack pointer to the return address, or to below the word on top of the stack, where one would be
+	above := recordSaves // from the stack pointer to the return address, or to below the word on top of the stack, where one would be
 	if p.inside {
 		above += redZone - 8
 	}
-	a.raw(0x49, 0xbb) // mov r11, ring
+	full := a.claim(p)
+	a.raw(0x64, 0x8b, 0x04, 0x25) // mov eax, fs:[tid]
+	a.imm32(uint32(p.tidOffset))
+	a.raw(0x41, 0x89, 0x43, slotTID)
+	a.what(p, phase)
+	a.arguments(p, phase)
+	a.where(p, above)
+	for i := byte(0); i < StackWords && phase == Enter; i++ {
+		a.stackWord(0x8b, above+8+8*int(i))    // mov rax, [rsp+above+8+8*i]
+		a.raw(0x49, 0x89, 0x43, slotStack+8*i) // mov [r11+stack+8*i], rax
+	}
+	a.publish(full)
+	if p.inside {
+		a.raw(0x48, 0x8d, 0xa4, 0x24) // lea rsp, [rsp+redZone]
+		a.imm32(redZone)
+	}
+}
+
+// noSlot is where the code jumps away that finds no room in the ring, or may make no record.
+type noSlot struct{ lost, none int }
+
+// claim leaves a slot in r11, what publishes it in rcx, and the time in the slot.
+func (a *asm) claim(p stubParams) noSlot {
+	a.raw(0x50, 0x51, 0x52, 0x41, 0x53) // push rax, rcx, rdx, r11
+	a.raw(0x49, 0xbb)                   // mov r11, ring
 	a.imm64(p.ring)
 	none := a.spend(p)
 	a.raw(0xb8, 1, 0, 0, 0)                      // mov eax, 1
@@ -243,18 +276,23 @@ func (a *asm) record(p stubParams, phase Phase) {
 	a.raw(0x48, 0xc1, 0xe2, 0x20) // shl rdx, 32
 	a.raw(0x48, 0x09, 0xd0)       // or rax, rdx
 	a.raw(0x49, 0x89, 0x43, slotTSC)
-	a.raw(0x64, 0x8b, 0x04, 0x25) // mov eax, fs:[tid]
-	a.imm32(uint32(p.tidOffset))
-	a.raw(0x41, 0x89, 0x43, slotTID)
+	return noSlot{lost, none}
+}
+
+func (a *asm) what(p stubParams, phase Phase) {
 	a.raw(0x41, 0xc7, 0x43, slotWhat) // mov dword [r11+what], imm
 	a.imm32(uint32(p.function)<<2 | uint32(phase))
+}
+
+// arguments records Arg0 and Arg1.
+func (a *asm) arguments(p stubParams, phase Phase) {
 	switch {
 	case phase == Enter && p.work:
 		a.raw(0x49, 0x8b, 0x02, 0x49, 0x89, 0x43, slotArg0) // mov rax, [r10]; mov [r11+arg0], rax
 	case phase == Enter || phase == Begin:
 		a.raw(0x49, 0x89, 0x7b, slotArg0) // mov [r11+arg0], rdi
 	default:
-		a.raw(0x48, 0x8b, 0x44, 0x24, saved-8) // mov rax, [rsp+24]: the result
+		a.raw(0x48, 0x8b, 0x44, 0x24, recordSaves-8) // mov rax, [rsp+24]: the result
 		a.raw(0x49, 0x89, 0x43, slotArg0)
 	}
 	switch {
@@ -267,6 +305,10 @@ func (a *asm) record(p stubParams, phase Phase) {
 	default:
 		a.raw(0x49, 0x89, 0x73, slotArg1) // mov [r11+arg1], rsi
 	}
+}
+
+// where records the return address, above bytes over the stack pointer, and the pointers to the stack.
+func (a *asm) where(p stubParams, above int) {
 	if p.inside {
 		a.raw(0x48, 0xb8) // mov rax, place
 		a.imm64(p.place)
@@ -277,25 +319,21 @@ func (a *asm) record(p stubParams, phase Phase) {
 	a.stackWord(0x8d, above)         // lea rax, [rsp+above]
 	a.raw(0x49, 0x89, 0x43, slotSP)  // mov [r11+sp], rax
 	a.raw(0x49, 0x89, 0x6b, slotFP)  // mov [r11+fp], rbp
-	for i := byte(0); i < StackWords && phase == Enter; i++ {
-		a.stackWord(0x8b, above+8+8*int(i))    // mov rax, [rsp+above+8+8*i]
-		a.raw(0x49, 0x89, 0x43, slotStack+8*i) // mov [r11+stack+8*i], rax
-	}
+}
+
+// publish ends a record, and what claim began.
+func (a *asm) publish(full noSlot) {
 	a.raw(0x49, 0x89, 0x0b) // mov [r11+seq], rcx: published
 	a.raw(0xeb, 0)          // jmp done
 	done := len(a.b)
-	binary.LittleEndian.PutUint32(a.b[lost:], uint32(len(a.b)-lost-4))
+	binary.LittleEndian.PutUint32(a.b[full.lost:], uint32(len(a.b)-full.lost-4))
 	a.raw(0xf0, 0x49, 0xff, 0x83) // lost: lock inc qword [r11+lost]
 	a.imm32(offLost)
 	a.b[done-1] = byte(len(a.b) - done)
-	if none > 0 {
-		a.reach(none)
+	if full.none > 0 {
+		a.reach(full.none)
 	}
 	a.raw(0x41, 0x5b, 0x5a, 0x59, 0x58) // done: pop r11, rdx, rcx, rax
-	if p.inside {
-		a.raw(0x48, 0x8d, 0xa4, 0x24) // lea rsp, [rsp+redZone]
-		a.imm32(redZone)
-	}
 }
 
 // redZone is what code may use below its stack pointer (System V ABI, 3.2.2).

@@ -18,6 +18,7 @@ type image struct {
 	unwind uint64   // run-time address of .eh_frame_hdr, 0 if there is none
 	code   *codeMap // nil: not yet read
 
+	golang bool     // a Go program
 	static bool     // a program without a dynamic loader
 	main   uint64   // of a static program: its main function
 	starts []uint64 // of a static program: where its functions begin
@@ -73,6 +74,9 @@ func readImage(path string, lo uint64, first bool, wanted map[string]bool) (imag
 		case elf.PT_GNU_EH_FRAME:
 			im.unwind = p.Vaddr + im.bias
 		}
+	}
+	if first && goTable(f) != nil {
+		return im, im.readGo(f, wanted)
 	}
 	if program && !interpreted && first {
 		im.readStatic(f, wanted)

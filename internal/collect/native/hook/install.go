@@ -12,19 +12,20 @@ import (
 // Func is a function to hook.
 type Func struct {
 	Name      string
-	Return    bool   // record its returns too
-	StackArgs int    // bytes of arguments on the stack that it may take
-	Work      bool   // one of its arguments is a function, which it runs on several threads before it returns: record that too
-	Body      int    // with Work: which one, 0 or 2
-	Variadic  bool   // with Work: the second argument counts the arguments behind the function, which are passed on to it
-	Only      uint32 // with Return: record only calls whose first argument is this; Arg0 is then the second one, Arg1 the third, and the fourth in its upper half
-	Slow      uint32 // record only calls that took so many cycles, when they return: Arg0 is the first argument, Arg1 the cycles
-	Try       string // with Slow: a function that takes the same lock if it is free, without waiting
-	Refused   int32  // what that one returns if the lock is taken
-	Contended bool   // record only calls whose first argument points to a 32-bit word above 1: a lock for which others wait
-	Inner     bool   // with Slow or Contended: record the calls inside of the function that wait in the kernel or wake others there, if they can be found
-	Same      string // what is recorded of this function, too, when it is hooked inside: leave this one out then
-	Fetch     bool   // a return record's Arg1 is what the first argument points to, if the result is 0; not with StackArgs
+	Return    bool    // record its returns too
+	StackArgs int     // bytes of arguments on the stack that it may take
+	Work      bool    // one of its arguments is a function, which it runs on several threads before it returns: record that too
+	Body      int     // with Work: which one, 0 or 2
+	Variadic  bool    // with Work: the second argument counts the arguments behind the function, which are passed on to it
+	Only      uint32  // with Return: record only calls whose first argument is this; Arg0 is then the second one, Arg1 the third, and the fourth in its upper half
+	Slow      uint32  // record only calls that took so many cycles, when they return: Arg0 is the first argument, Arg1 the cycles
+	Try       string  // with Slow: a function that takes the same lock if it is free, without waiting
+	Refused   int32   // what that one returns if the lock is taken
+	Contended bool    // record only calls whose first argument points to a 32-bit word above 1: a lock for which others wait
+	Inner     bool    // with Slow or Contended: record the calls inside of the function that wait in the kernel or wake others there, if they can be found
+	Same      string  // what is recorded of this function, too, when it is hooked inside: leave this one out then
+	Go        *GoCall // a function of Go's: only its calls are recorded
+	Fetch     bool    // a return record's Arg1 is what the first argument points to, if the result is 0; not with StackArgs
 }
 
 // ErrStatic is returned for programs without references to shared functions, and without symbols by which functions of their own could be found.
@@ -39,10 +40,13 @@ type Installed struct {
 	Hooked []string // functions that are watched
 	// Refused are functions of a static program that are not, because of how they begin.
 	Refused []string
-	frames  []frame
-	slots   []slot
-	patches []patch
-	inner   map[int]bool // functions that are hooked inside
+	// Go: the program is one of Go's. Goroutine is the one on its first thread, if that stands at the beginning of the program.
+	Go        bool
+	Goroutine uint64
+	frames    []frame
+	slots     []slot
+	patches   []patch
+	inner     map[int]bool // functions that are hooked inside
 
 	overwritten map[uint64]bool // functions of a static program that begin with a jump
 
@@ -78,15 +82,21 @@ func Install(t *Tracee, r *Ring, funcs []Func) (*Installed, error) {
 	if err != nil {
 		return nil, err
 	}
-	if im := staticImage(ims); im != nil {
+	if im := staticImage(ims); im != nil && !im.golang {
 		err = t.prepareStatic(im)
-	} else if !anyReference(ims) {
+	} else if im == nil && !anyReference(ims) {
 		err = ErrStatic
 	}
 	if err != nil {
 		return nil, err
 	}
-	tid, err := t.threadIDOffset()
+	var tid int32
+	var main uint64
+	if im := goImage(ims); im != nil {
+		tid, main, err = t.prepareGo(im)
+	} else {
+		tid, err = t.threadIDOffset()
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -98,7 +108,11 @@ func Install(t *Tracee, r *Ring, funcs []Func) (*Installed, error) {
 	if err != nil {
 		return nil, err
 	}
-	return t.install(funcs, ims, base, stubParams{ring: ring, tidOffset: tid})
+	in, err := t.install(funcs, ims, base, stubParams{ring: ring, tidOffset: tid})
+	if err == nil {
+		in.Go, in.Goroutine = goImage(ims) != nil, main
+	}
+	return in, err
 }
 
 // images reads what is mapped into the program.
@@ -143,7 +157,7 @@ func (t *Tracee) install(funcs []Func, ims []image, base uint64, params stubPara
 	for i := range funcs {
 		f := &funcs[i]
 		p := params.of(i, f, ims)
-		if p.target == 0 || inside[f.Same] {
+		if p.target == 0 || inside[f.Same] || (f.Go != nil) != (goImage(ims) != nil) {
 			continue
 		}
 		if f.Inner && calledAtAll(ims, f.Name) {
@@ -169,7 +183,7 @@ func (t *Tracee) install(funcs []Func, ims []image, base uint64, params stubPara
 func (p stubParams) of(i int, f *Func, ims []image) stubParams {
 	p.function, p.target, p.stackArgs, p.returns, p.work, p.fetch = i, definition(ims, f.Name), f.StackArgs, f.Return, f.Work, f.Fetch
 	p.only, p.body, p.variadic = f.Only, f.Body, f.Variadic
-	p.slow, p.contended, p.try, p.refused = f.Slow, f.Contended, definition(ims, f.Try), f.Refused
+	p.goCall, p.slow, p.contended, p.try, p.refused = f.Go, f.Slow, f.Contended, definition(ims, f.Try), f.Refused
 	return p
 }
 
@@ -199,6 +213,10 @@ func (t *Tracee) place(in *Installed, name string, s stub) (uint64, error) {
 			pc := at + uint64(ret.off)
 			in.frames = append(in.frames, frame{lo: pc, hi: pc, size: uint64(ret.frame)})
 		}
+	}
+	if s.popped > 0 {
+		in.frames = append(in.frames, frame{at, at, 0}, frame{at + pushBytes, at + uint64(s.popped) - popBytes, recordSaves},
+			frame{at + uint64(s.popped), at + uint64(len(s.code)) - 1, 0})
 	}
 	in.Hi += uint64(len(s.code)+15) &^ 15
 	return at, nil

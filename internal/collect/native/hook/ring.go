@@ -156,6 +156,14 @@ func (r *Ring) Drain(visit func(Record)) bool {
 	return r.next == head
 }
 
+// DrainRest hands out what is there behind records that were claimed and never written, as those of threads that the end of the process overtook.
+func (r *Ring) DrainRest(visit func(Record)) {
+	for end := atomic.LoadUint64(r.word(offHead)); r.next < end; {
+		r.hole = patience
+		r.Drain(visit)
+	}
+}
+
 // Call returns what names an open call of a function with work: equal in its Enter and Return records and in the Begin records of its work.
 func (r *Record) Call() uint64 { return r.Arg1 }
 

@@ -43,9 +43,9 @@ func (im *image) readStatic(f *elf.File, wanted map[string]bool) {
 	im.starts = slices.Compact(im.starts)
 }
 
-// staticImage returns the program if it is linked statically.
+// staticImage returns the program if it is linked statically, or one of Go's, whose functions call each other directly as well.
 func staticImage(ims []image) *image {
-	if len(ims) > 0 && ims[0].static {
+	if len(ims) > 0 && (ims[0].static || ims[0].golang) {
 		return &ims[0]
 	}
 	return nil
@@ -103,17 +103,21 @@ func (t *Tracee) overwrite(in *Installed, im *image, name string, p stubParams) 
 	if in.overwritten[p.target] {
 		return false, nil // another name of a function that is hooked
 	}
-	body := im.code.body(p.target)
+	fn := p.target
+	body, entry := im.code.body(fn), fn
+	if im.golang {
+		check := stackCheck(body)
+		body, entry = body[check:], entry+uint64(check)
+	}
 	n, err := movable(body)
 	var moved []byte
 	if err == nil {
-		moved, err = relocate(body[:n], p.target, in.Hi)
+		moved, err = relocate(body[:n], entry, in.Hi)
 	}
-	if err != nil || !inReach(p.target, in.Lo) || !inReach(p.target, in.Lo+codeRoom) {
+	if err != nil || !inReach(entry, in.Lo) || !inReach(entry, in.Lo+codeRoom) {
 		in.Refused = append(in.Refused, name)
 		return false, nil
 	}
-	entry := p.target
 	if p.target, err = t.place(in, name, stub{code: moved}); err != nil {
 		return false, err
 	}
@@ -121,7 +125,7 @@ func (t *Tracee) overwrite(in *Installed, im *image, name string, p stubParams) 
 	if err != nil {
 		return false, err
 	}
-	in.overwritten[entry] = true
+	in.overwritten[fn] = true
 	if err := t.stepOut(entry, entry+uint64(n)); err != nil {
 		return false, err
 	}

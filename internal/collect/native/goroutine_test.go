@@ -1,0 +1,165 @@
+package native
+
+import (
+	"context"
+	"debug/elf"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"lime/internal/profile"
+)
+
+// buildGo compiles the program of testdata/go.
+func buildGo(t *testing.T, flags ...string) string {
+	t.Helper()
+	out := filepath.Join(t.TempDir(), "p")
+	cmd := exec.Command("go", append(append([]string{"build"}, flags...), "-o", out, "./testdata/go")...)
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if msg, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("go build %v: %v\n%s", flags, err, msg)
+	}
+	return out
+}
+
+// Every WaitGroup's wait is a section of the goroutines that counted it down, in stripped and in movable programs, too.
+func TestGoroutines(t *testing.T) {
+	needs(t, needSamples, needTracing)
+	for _, flags := range [][]string{nil, {"-ldflags=-s -w"}, {"-buildmode=pie"}} {
+		t.Run(strings.Join(flags, " "), func(t *testing.T) {
+			p, res := record(t, Options{Command: []string{buildGo(t, flags...), "teams"}})
+			if res.Status != 7 || noted(p, "no-hooks") || noted(p, profile.NoteGoroutines) {
+				t.Errorf("status %d, notes %v", res.Status, p.Meta().Notes)
+			}
+			joins := 0
+			for id, s := range p.Tables().Sections {
+				if s.Kind != profile.SectionJoin {
+					continue
+				}
+				for in := range p.Instances(profile.SectionID(id)) {
+					joins++
+					team := map[string]int{}
+					for _, part := range in.Parts {
+						team[p.Tables().Threads[part.Thread].Name]++
+					}
+					if team["main.team.func1"] != 4 {
+						t.Errorf("instance %d: goroutines by function: %v; want 4 of main.team.func1", in.Seq, team)
+					}
+				}
+			}
+			if joins != 10 {
+				t.Errorf("%d instances, want 10; sections by kind %v, notes %v", joins, sections(p), p.Meta().Notes)
+			}
+		})
+	}
+}
+
+// A Go program that runs already has its sections seen, and runs on afterwards as if nothing had been.
+func TestAttachGo(t *testing.T) {
+	needs(t, needSamples, needTracing)
+	cmd := exec.Command(buildGo(t), "until-told")
+	in, err1 := cmd.StdinPipe()
+	out, err2 := cmd.StdoutPipe()
+	if err := errors.Join(err1, err2, cmd.Start()); err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = cmd.Process.Kill(); _ = cmd.Wait() }()
+	if _, err := out.Read(make([]byte, 1)); err != nil {
+		t.Fatal(err)
+	}
+	p := profile.New(profile.Meta{})
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute) // that long only if there are no hooks
+	defer cancel()
+	_, err := Run(ctx, Options{PID: cmd.Process.Pid, Out: &untilInstances{Profile: p, left: 20, enough: cancel}})
+	if err != nil || noted(p, "no-hooks") {
+		t.Skipf("not allowed: %v, %v", err, p.Meta().Notes)
+	}
+	if err := profile.Validate(p); err != nil {
+		t.Error(err)
+	}
+	if found := sections(p)[profile.SectionJoin]; found[0] < 10 {
+		t.Errorf("sections by kind %v; want joins", sections(p))
+	}
+	in.Close()
+	if _ = cmd.Wait(); cmd.ProcessState.ExitCode() != 7 {
+		t.Errorf("it ended with %v; want status 7", cmd.ProcessState)
+	}
+}
+
+// The wait for a lock is charged to where its holder gave it back.
+func TestGoLockBlame(t *testing.T) {
+	needs(t, needSamples, needTracing)
+	program := buildGo(t)
+	syms := functions(t, program)
+	p, res := record(t, Options{Command: []string{program, "locks"}})
+	if res.Status != 7 {
+		t.Errorf("status %d, want 7", res.Status)
+	}
+	sums := map[string]float64{}
+	for _, s := range p.Tables().PathSamples {
+		if strings.HasPrefix(s.Metric, "lock-") {
+			sums[s.Metric] += s.Value
+			sums[s.Metric+" "+innermost(p, s.Path, syms)] += s.Value
+		}
+	}
+	const least = 10 * 5e6 // one at least of the two waits for the lock while it is held, each time
+	if sums["lock-wait"] < least/2 || sums["lock-wait main.holdShort"] < 0.99*sums["lock-wait"] {
+		t.Errorf("waits %v; want at least %v ns, at main.holdShort", sums, least/2)
+	}
+	if sums["lock-blame main.holdLong"] < sums["lock-blame"]/2 {
+		t.Errorf("blame %v; want most of it at main.holdLong", sums)
+	}
+	if d := sums["lock-blame"] - sums["lock-wait"]; d > 0.01*sums["lock-wait"] || d < -0.01*sums["lock-wait"] {
+		t.Errorf("wait and blame differ: %v", sums)
+	}
+}
+
+// functions lists the functions of a program that stands where it is linked to.
+func functions(t *testing.T, program string) []elf.Symbol {
+	t.Helper()
+	f, err := elf.Open(program)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	syms, err := f.Symbols()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return syms
+}
+
+// innermost names the function at the end of a call path.
+func innermost(p *profile.Profile, path profile.PathID, syms []elf.Symbol) string {
+	tab := p.Tables()
+	node := tab.Paths[path].Node
+	if node == profile.None {
+		return "nowhere"
+	}
+	for _, s := range syms {
+		if at := tab.Nodes[node].Addr; at >= s.Value && at < s.Value+s.Size {
+			return s.Name
+		}
+	}
+	return "elsewhere"
+}
+
+// The hooks bear with all that Go's runtime does: stacks that grow and move, collections, panics, signals.
+func TestGoRuntimeIsNotDisturbed(t *testing.T) {
+	program := buildGo(t)
+	want, err := exec.Command(program, "hard").Output()
+	if len(want) == 0 {
+		t.Fatal(err)
+	}
+	for range 3 {
+		var out, msg strings.Builder
+		_, res := record(t, Options{Command: []string{program, "hard"}, Stdout: &out, Stderr: &msg})
+		if res.Status != 7 || out.String() != string(want) || msg.Len() > 0 {
+			t.Errorf("status %d, %q; want 7, %q\n%s", res.Status, out.String(), want, msg.String())
+		}
+	}
+}

@@ -1,0 +1,180 @@
+// Goroutines does what its first argument says: teams meet at WaitGroups, a lock is held for long by one, or the runtime is given
+// a hard time.
+package main
+
+import (
+	"fmt"
+	"os"
+	"runtime"
+	"runtime/debug"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+const (
+	members = 4
+	pause   = 100 * time.Microsecond
+)
+
+var (
+	sink [members]int
+	met  atomic.Int64
+)
+
+func work(me, n int) {
+	for i := range n {
+		sink[me] += i
+	}
+}
+
+// team lets goroutines work that are all there at a time.
+func team(round int) {
+	var wg sync.WaitGroup
+	for me := range members {
+		wg.Add(1)
+		go func() {
+			defer wg.Done()
+			met.Add(1)
+			for met.Load() < int64(members*(round+1)) {
+				time.Sleep(pause)
+			}
+			work(me, 50000*(me+1))
+		}()
+	}
+	wg.Wait()
+}
+
+func teams() {
+	for round := range 10 {
+		team(round)
+	}
+}
+
+func untilTold() {
+	var told atomic.Bool
+	os.Stdout.WriteString("x")
+	go func() {
+		os.Stdin.Read(make([]byte, 1))
+		told.Store(true)
+	}()
+	for round := 0; !told.Load(); round++ {
+		team(round)
+	}
+}
+
+var mu sync.Mutex
+
+// holdLong gives the lock back only when both others have been on their way to it for some time.
+//
+//go:noinline
+func holdLong(ready *atomic.Int64, round int) {
+	mu.Lock()
+	for ready.Load() < int64(2*(round+1)) {
+		time.Sleep(pause)
+	}
+	time.Sleep(5 * time.Millisecond)
+	mu.Unlock()
+}
+
+//go:noinline
+func holdShort() {
+	mu.Lock()
+	mu.Unlock()
+}
+
+func locks() {
+	for round := range 10 {
+		var wg sync.WaitGroup
+		var ready, held atomic.Int64
+		wg.Add(3)
+		go func() {
+			defer wg.Done()
+			ready.Store(int64(2 * round))
+			held.Store(1)
+			holdLong(&ready, round)
+		}()
+		for range 2 {
+			go func() {
+				defer wg.Done()
+				for held.Load() == 0 || mu.TryLock() {
+					if held.Load() != 0 {
+						mu.Unlock()
+					}
+					time.Sleep(pause)
+				}
+				ready.Add(1)
+				holdShort()
+			}()
+		}
+		wg.Wait()
+	}
+}
+
+func deep(n int) int {
+	var pad [100]byte
+	pad[n%100] = byte(n)
+	if n == 0 {
+		return 0
+	}
+	return deep(n-1) + int(pad[(n+1)%100])
+}
+
+var rw sync.RWMutex
+
+func hard() {
+	var sum atomic.Int64
+	jobs, done := make(chan int), make(chan int, 3)
+	var wg sync.WaitGroup
+	for range 20 {
+		wg.Add(1)
+		go func() {
+			defer wg.Done()
+			for x := range jobs {
+				fails(x)
+				mu.Lock()
+				sum.Add(int64(deep(x % 500)))
+				mu.Unlock()
+				rw.RLock()
+				b := make([]byte, 1000+x)
+				rw.RUnlock()
+				if x%100 == 0 {
+					rw.Lock()
+					runtime.GC()
+					debug.Stack()
+					rw.Unlock()
+				}
+				done <- len(b)
+			}
+		}()
+	}
+	go func() {
+		for x := range 600 {
+			jobs <- x
+		}
+		close(jobs)
+		wg.Wait()
+		close(done)
+	}()
+	n := 0
+	for x := range done {
+		n += x
+	}
+	fmt.Println(n, sum.Load())
+}
+
+func fails(x int) {
+	defer func() { _ = recover() }()
+	if x%3 == 0 {
+		var none *sync.WaitGroup
+		none.Wait()
+	}
+	if x%5 == 0 {
+		panic(x)
+	}
+}
+
+func main() {
+	map[string]func(){"teams": teams, "until-told": untilTold, "locks": locks, "hard": hard}[os.Args[1]]()
+	os.Exit(7)
+}
