@@ -345,7 +345,7 @@ func (r *runner) describe(c *Cause, f finding) {
 }
 
 var controlTitles = map[string]string{
-	EventBranch: "branch", EventLoop: "loop iterations", EventCall: "calls", EventTask: "tasks", EventReturn: "returns",
+	EventBranch: "branch", EventLoop: "loop iterations", EventCall: "calls", EventTask: "tasks", EventReturn: "returns", EventEntry: "other work",
 	EventJump: "jump", EventVisit: "samples of this place",
 }
 

@@ -200,7 +200,8 @@ const (
 	EventBranch = "branch"
 	EventLoop   = "loop"
 	EventCall   = "call"
-	EventTask   = "task" // a task that was run
+	EventTask   = "task"  // a task that was run
+	EventEntry  = "entry" // other work than that of the others
 	EventReturn = "return"
 	EventJump   = "jump"
 	EventVisit  = "visit" // a sampled place

@@ -19,12 +19,13 @@ type runner struct {
 	prog *program
 	book *ledger.Ledger
 
-	files  map[string]profile.FileID
-	graphs *procs                        // of sampled profiles
-	often  []uint64                      // by event: how often it was in the section's instances, of those with a detail
-	tooFew []profile.SectionID           // sections with too few samples
-	noisy  []profile.SectionID           // sections that differ by chance only
-	dear   map[profile.SectionID]float64 // share of a section's imbalance in code that runs equally often in all threads
+	files    map[string]profile.FileID
+	graphs   *procs                        // of sampled profiles
+	often    []uint64                      // by event: how often it was in the section's instances, of those with a detail
+	tooFew   []profile.SectionID           // sections with too few samples
+	parallel float64                       // the threads' time in all parallel sections
+	noisy    []profile.SectionID           // sections that differ by chance only
+	dear     map[profile.SectionID]float64 // share of a section's imbalance in code that runs equally often in all threads
 }
 
 // Run analyses a profile.
@@ -51,6 +52,11 @@ func Run(src profile.Source, opt Options) (*Result, error) {
 		return nil, err
 	}
 	res := &Result{Run: runInfo(r.meta), Whole: wholeProgram(r.meta, r.tab, sums), Options: r.opt}
+	for _, s := range sums {
+		if !s.serial() {
+			r.parallel += s.span
+		}
+	}
 	for _, s := range sums {
 		sec, err := r.section(s, &res.Whole)
 		if err != nil {
@@ -109,13 +115,16 @@ func labelName(l profile.Label) string {
 	return "unavailable"
 }
 
+// negligible is the share of the threads' time in all parallel sections below which what one section loses needs no explanation.
+const negligible = 0.005
+
 // section makes a section's answer: its figures, and its causes if they are worth looking for.
 func (r *runner) section(s *summary, whole *Whole) (Section, error) {
 	sec := s.section(r, whole)
 	if s.serial() {
 		return sec, nil
 	}
-	sec.Balanced = sec.Imbalance < r.opt.MinImbalance || sec.LostShare < r.opt.MinLostShare
+	sec.Balanced = sec.Imbalance < r.opt.MinImbalance || sec.LostShare < r.opt.MinLostShare || s.lost < negligible*r.parallel
 	if !sec.Balanced {
 		explain := r.explain
 		if r.isSampled() {

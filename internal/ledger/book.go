@@ -26,6 +26,9 @@ type book struct {
 	runtime []float64 // time in a runtime's own code
 	inOrder bool      // the parts of the instance at hand are the columns
 
+	surplus []float64 // by node
+	homes   *homes
+
 	repairs, repaired int // starts that had to be invented, and in how many instances
 }
 
@@ -99,6 +102,7 @@ func (b *book) enter(r *result) {
 		b.runtime[cols[p]] += x
 	}
 	b.total(r, cols)
+	b.addSurplus(r)
 }
 
 func (b *book) charge(r *result, c *charge, cols []int) {
@@ -255,6 +259,7 @@ func (b *book) close(opts Options) *Account {
 	a := b.acc
 	perm := b.sortThreads()
 	b.home()
+	a.Spent = b.busiest()
 	b.net()
 	a.Deviation = permuted(a.Deviation, perm)
 	shown := b.fold(opts)
@@ -448,6 +453,8 @@ func (b *book) describe(row *Row, e *entry, top *memberWeight) {
 		row.Kind, row.Place = groupKinds[e.key.group], g.head(profile.NodeID(top.id))
 		if top.class == classEntry && startsFunction(g.tab, profile.NodeID(top.id)) {
 			row.Kind = OtherStart
+		} else if s := b.acc.Spent; top.class == classEntry && s != nil && e.cycles.hi > 0 {
+			row.Place = s.Place
 		}
 	default:
 		row.Kind, row.Place = g.kind(e.key, profile.NodeID(top.id)), g.place(profile.NodeID(top.id))

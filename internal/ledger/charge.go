@@ -42,6 +42,7 @@ type result struct {
 	runtime []float64 // by part: time in the blocks of a runtime, nil if it is not known which they are
 	given   []lack    // starts of functions that were called from outside
 	started []int32   // nodes in which parts start
+	surplus []float64 // by node: the last part's time beyond the mean, if it entered at a place of its own
 	sums    []dd      // by part: sum of its charges
 }
 
@@ -84,6 +85,7 @@ func (l *Ledger) account(inst *profile.Instance, mem *scratch) (*result, error) 
 	a.starts()
 	a.broken()
 	a.noteStarts()
+	a.r.surplus = a.surplus()
 	f.release()
 	return a.r, nil
 }

@@ -130,6 +130,7 @@ func (b *book) home() {
 		return
 	}
 	h := b.l.guide.homesOf(b.counts.used, b.counts.started)
+	b.homes = h
 	at := map[rowKey]*entry{}
 	for k, i := range b.byKey {
 		if k.group == groupCall || k.group == groupPrice {

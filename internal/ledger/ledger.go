@@ -21,7 +21,7 @@ const (
 	Price        Kind = "price"         // the same code cost it more; Row.Event names the hardware event, "" the remainder
 	LockWait     Kind = "lock-wait"     // it was blocked on locks for longer
 	OffCPU       Kind = "off-cpu"       // it was off the core for longer
-	Entry        Kind = "entry"         // it entered the section at another place
+	Entry        Kind = "entry"         // it entered the section at another place, and does other work: the place is where it spends most time beyond the others
 	OtherStart   Kind = "other-start"   // it started with another function
 	Tasks        Kind = "tasks"         // it was given more tasks: a runtime called the function that the place begins
 	BrokenFlow   Kind = "broken-flow"   // longjmp, exceptions, signals, counts that do not add up
@@ -146,6 +146,8 @@ type Account struct {
 	Passed   []Row   `json:"passed,omitempty"`
 	Positive float64 `json:"positive"`
 	Negative float64 `json:"negative"` // sums of the positive and of the negative rows, Rest included
+	// Spent is where the last threads spent most time beyond the mean; nil if no line of the program's own stands out.
+	Spent *Spent `json:"spent,omitempty"`
 	// Residual is Total - sum of all rows: rounding only. RelResidual is the largest over the
 	// instances of |residual| / TMax.
 	Residual    float64 `json:"residual"`

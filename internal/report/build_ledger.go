@@ -18,11 +18,32 @@ func tells(a *ledger.Account) bool {
 // account makes the report's ledger of an account.
 func account(a *ledger.Account) *Ledger {
 	return &Ledger{
-		Total: a.Total, Exact: a.Exact, Rows: convert(a.Rows, ledgerRow),
+		Spent: spent(a), Total: a.Total, Exact: a.Exact, Rows: convert(a.Rows, ledgerRow),
 		RestRows: a.Rest.Rows, RestPositive: a.Rest.Positive, RestNegative: a.Rest.Negative,
 		Residual: a.Residual, Notes: a.Notes, Deviation: a.Deviation,
 		Threads: convert(a.Threads, func(t *profile.ThreadID) int { return int(*t) }),
 	}
+}
+
+// spentShare is the share from which it is worth saying where the time goes.
+const spentShare = 0.5
+
+// spent is where the last threads spent their time, if the heaviest row does not say so itself.
+func spent(a *ledger.Account) *Spent {
+	s := a.Spent
+	if s == nil || s.Share < spentShare || len(a.Rows) == 0 {
+		return nil
+	}
+	if top := &a.Rows[0].Place; top.File == s.File && max(top.Line-s.Line, s.Line-top.Line) <= around {
+		return nil // the source that is shown has it
+	}
+	at := netRow(&ledger.Net{Place: s.Place})
+	return &Spent{Place{File: at.File, Line: at.Line, Function: at.Function, Address: at.Address, Image: s.Image}, s.Share}
+}
+
+// Words say where the last thread spent its time.
+func (s *Spent) Words() string {
+	return "Most of what it worked longer, it worked at " + clean(s.Place.String()) + "."
 }
 
 func ledgerRow(r *ledger.Row) LedgerRow {
@@ -85,7 +106,7 @@ var rowTitles = map[ledger.Kind]string{
 	ledger.Price:        "same code, dearer",
 	ledger.LockWait:     "lock wait",
 	ledger.OffCPU:       "off the core",
-	ledger.Entry:        "other entry",
+	ledger.Entry:        "other work",
 	ledger.OtherStart:   "other function",
 	ledger.Tasks:        "tasks",
 	ledger.BrokenFlow:   "broken flow",

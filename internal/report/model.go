@@ -215,9 +215,16 @@ type Ledger struct {
 	RestPositive float64     `json:"rest_positive"`
 	RestNegative float64     `json:"rest_negative"`
 	Residual     float64     `json:"residual"` // rounding
+	Spent        *Spent      `json:"spent,omitempty"`
 	Notes        []string    `json:"notes,omitempty"`
 	Threads      []int       `json:"threads"` // whose values the rows' per_thread hold
 	Deviation    []float64   `json:"deviation"`
+}
+
+// Spent is where the last threads spent most time beyond the mean.
+type Spent struct {
+	Place
+	Share float64 `json:"share"` // of Total
 }
 
 // LedgerRow is what one place contributed to the time of the last thread.

@@ -21,6 +21,9 @@ func (p *printer) ledger(r *Report, s *Section) {
 	p.rest(&r.Program, l, positive, restPositive)
 	p.rest(&r.Program, l, negative, restNegative)
 	p.line("  %s %s  %s", p.st.bold(right("100.0 %", 8)), right(r.Program.Short(l.Total), 8), "in all")
+	if l.Spent != nil {
+		p.para(2, l.Spent.Words())
+	}
 }
 
 func ledgerWords(r *Report, s *Section) string {

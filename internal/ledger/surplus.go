@@ -1,0 +1,103 @@
+package ledger
+
+import (
+	"lime/internal/profile"
+)
+
+// The rows say what made the last thread late, which is not always where it was late: a test for thread 0 may lead to much work
+// elsewhere. And who enters a section at a place of its own does something else there than the others (a writer beside workers, a main
+// thread that sums up): where it comes in says little, so such a row stands where the last thread spends more time than the others.
+
+// surplusShare is the share of the imbalance below which it is not worth knowing where the time goes.
+const surplusShare = 0.05
+
+// Spent is the line of the program's own, what it calls in libraries included, at which the last threads spent most time beyond the mean.
+type Spent struct {
+	Place
+	Share float64 `json:"share"` // of Account.Total
+}
+
+// surplus returns the last part's time in every block beyond the mean of the parts, nil if there is no imbalance.
+func (a *accountant) surplus() []float64 {
+	if a.r.total() <= 0 {
+		return nil
+	}
+	out, n := make([]float64, len(a.f.nodes)), float64(a.f.parts)
+	add := func(v int32, counts []profile.Count) {
+		for _, x := range counts {
+			out[v] -= float64(x.N) / n
+			if int(x.Part) == a.r.last {
+				out[v] += float64(x.N)
+			}
+		}
+	}
+	for g, v := range a.c.nodes {
+		add(v, a.f.inst.Times[a.c.times[g]:a.c.times[g+1]])
+	}
+	if a.c.stored {
+		return out
+	}
+	for v := range out {
+		visits := a.f.visitsOf(int32(v))
+		all := uint64(0)
+		for _, k := range visits {
+			all += k
+		}
+		out[v] += a.c.instrs(int32(v)) * (float64(visits[a.r.last]) - float64(all)/n)
+	}
+	for _, e := range a.c.events {
+		if e.node >= 0 {
+			add(e.node, a.f.inst.Costs[e.lo:e.hi])
+		}
+	}
+	return out
+}
+
+// addSurplus adds an instance's.
+func (b *book) addSurplus(r *result) {
+	if r.surplus == nil {
+		return
+	}
+	b.surplus = grown(b.surplus, len(b.l.tab.Nodes))
+	for v, x := range r.surplus {
+		b.surplus[r.flow.nodes[v]] += x
+	}
+}
+
+// busiest finds where the last threads spent most time beyond the others; nil if it is not known.
+func (b *book) busiest() *Spent {
+	type line struct {
+		sum, most float64
+		top       profile.NodeID
+	}
+	g, lines, best := b.l.guide, map[int32]*line{}, profile.NodeID(profile.None)
+	for v, x := range b.surplus {
+		at := profile.NodeID(v)
+		if x == 0 {
+			continue
+		}
+		if g.library[v] {
+			if b.homes == nil || b.homes.label[v] < 0 {
+				continue
+			}
+			at = b.homes.at[b.homes.label[v]]
+		}
+		l := lines[g.nodes[at]]
+		if l == nil {
+			l = &line{top: at}
+			lines[g.nodes[at]] = l
+		}
+		if l.sum += x; x > l.most {
+			l.most, l.top = x, at
+		}
+	}
+	for v := range b.surplus { // in order, so that ties are settled alike
+		if l := lines[g.nodes[v]]; l != nil && (best == profile.None || l.sum > lines[g.nodes[best]].sum) {
+			best = l.top
+		}
+	}
+	if best == profile.None || lines[g.nodes[best]].sum < surplusShare*b.acc.Total {
+		return nil
+	}
+	return &Spent{g.place(best), share(lines[g.nodes[best]].sum, b.acc.Total)}
+}

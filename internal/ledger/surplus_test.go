@@ -1,0 +1,60 @@
+package ledger
+
+import (
+	"math"
+	"testing"
+
+	"lime/internal/profile"
+)
+
+// TestOtherWork: a thread that comes in at a place of its own is charged where it spends its time, not where it came in.
+func TestOtherWork(t *testing.T) {
+	w := newWorld(4, map[string]int32{"start": 1, "guard": 10, "body": 10, "in": 50, "turn": 60, "write": 60}, map[string]uint32{"body": 5, "write": 9})
+	for range 3 {
+		tr := w.thread("start")
+		tr.loop("guard", "body", 20, nil)
+		tr.end()
+	}
+	tr := w.thread("in")
+	tr.loop("turn", "write", 500, nil)
+	tr.end()
+	w.barrier(t)
+	a := w.account(t)
+	if r := a.find(Entry, 60); r == nil || math.Abs(r.Share-1) > 0.01 {
+		t.Errorf("rows: %+v", a.Rows)
+	}
+	if s := a.Spent; s == nil || s.Line != 60 || s.Share < 1 {
+		t.Errorf("spent: %+v", s)
+	}
+}
+
+// TestSpent: the decision is one line's, and the time goes to a function that it calls, and to a library for which that line stands.
+func TestSpent(t *testing.T) {
+	for _, in := range []string{"work", "sort"} {
+		w := newWorld(4, map[string]int32{"start": 1, "if": 10, "do": 11, "f": 69, "guard": 70, "body": 70, "end": 30}, map[string]uint32{"body": 5})
+		if in == "sort" {
+			libc := w.prof.AddImage(profile.Image{Path: "/lib/libc.so.6"})
+			for _, name := range []string{"f", "guard", "body", "guard-skip"} {
+				w.prof.Nodes[w.node(name)].Image = libc
+			}
+		}
+		for p := range 4 {
+			tr := w.thread("start")
+			tr.fall("if")
+			if p == 2 {
+				tr.take("do")
+				tr.call("f", profile.EdgeCall, func() { tr.loop("guard", "body", 300, nil) })
+				tr.fall("end")
+			} else {
+				tr.fall("end")
+			}
+			tr.end()
+		}
+		w.barrier(t)
+		a := w.account(t)
+		near(t, a, Branch, 10, 1)
+		if s, want := a.Spent, map[string]int32{"work": 70, "sort": 11}[in]; s == nil || s.Line != want || s.Share < 0.9 {
+			t.Errorf("%s: spent: %+v, want line %d", in, s, want)
+		}
+	}
+}
