@@ -120,6 +120,8 @@ type Section struct {
 	LedgerNegative float64           `json:"ledger_rest_negative,omitempty"`
 	Ledger         *ledger.Account   `json:"ledger,omitempty"` // the account; nil for balanced sections
 
+	Spent *ledger.Spent `json:"spent,omitempty"` // of the longest serial stretches: where most of their time goes
+
 	draws   *shareDraws
 	samples float64 // per thread and analysed instance, in sampled profiles
 }

@@ -71,10 +71,34 @@ func Run(src profile.Source, opt Options) (*Result, error) {
 	}
 	res.Whole.ContendedShare = min(res.Whole.ContendedShare, 1)
 	sortSections(res)
+	if err := r.lonely(res); err != nil {
+		return nil, err
+	}
 	res.Costs = r.costs(sums)
 	res.Effort = r.effort(res.Whole.Width)
 	res.Verdicts = wholeVerdicts(r.meta, res)
 	return res, nil
+}
+
+// Serial stretches of which it is told where they spend their time: the longest, with such a share of the run.
+const (
+	mostLonely  = 3
+	leastLonely = 0.01
+)
+
+// lonely finds what one thread does while it works alone.
+func (r *runner) lonely(res *Result) (err error) {
+	if r.isSampled() {
+		return nil
+	}
+	for i := range min(len(res.Serial), mostLonely) {
+		if s := &res.Serial[i]; s.TimeShare >= leastLonely {
+			if s.Spent, err = r.book.Spent(s.ID); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // summaries reads the times of every section that has instances.

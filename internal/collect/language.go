@@ -12,6 +12,9 @@ func LanguageFunction(name string) bool {
 			return true
 		}
 	}
+	if strings.HasPrefix(name, "_ZL") && strings.Contains(name, "__gthread_") { // what libstdc++ has between itself and the thread library
+		return true
+	}
 	if m := rustTraitImpl.FindStringSubmatch(name); m != nil {
 		return true
 	}

@@ -259,7 +259,7 @@ func (b *book) close(opts Options) *Account {
 	a := b.acc
 	perm := b.sortThreads()
 	b.home()
-	a.Spent = b.busiest()
+	a.Spent = b.l.guide.busiest(b.surplus, b.homes, a.Total)
 	b.net()
 	a.Deviation = permuted(a.Deviation, perm)
 	shown := b.fold(opts)

@@ -1,6 +1,8 @@
 package ledger
 
 import (
+	"fmt"
+
 	"lime/internal/profile"
 )
 
@@ -64,23 +66,23 @@ func (b *book) addSurplus(r *result) {
 	}
 }
 
-// busiest finds where the last threads spent most time beyond the others; nil if it is not known.
-func (b *book) busiest() *Spent {
+// busiest finds the line of the program's own at which most of the time by node is spent, what it calls in libraries included; nil if it is not known.
+func (g *guide) busiest(time []float64, homes *homes, total float64) *Spent {
 	type line struct {
 		sum, most float64
 		top       profile.NodeID
 	}
-	g, lines, best := b.l.guide, map[int32]*line{}, profile.NodeID(profile.None)
-	for v, x := range b.surplus {
+	lines, best := map[int32]*line{}, profile.NodeID(profile.None)
+	for v, x := range time {
 		at := profile.NodeID(v)
 		if x == 0 {
 			continue
 		}
 		if g.library[v] {
-			if b.homes == nil || b.homes.label[v] < 0 {
+			if homes == nil || homes.label[v] < 0 {
 				continue
 			}
-			at = b.homes.at[b.homes.label[v]]
+			at = homes.at[homes.label[v]]
 		}
 		l := lines[g.nodes[at]]
 		if l == nil {
@@ -91,13 +93,42 @@ func (b *book) busiest() *Spent {
 			l.most, l.top = x, at
 		}
 	}
-	for v := range b.surplus { // in order, so that ties are settled alike
+	for v := range time { // in order, so that ties are settled alike
 		if l := lines[g.nodes[v]]; l != nil && (best == profile.None || l.sum > lines[g.nodes[best]].sum) {
 			best = l.top
 		}
 	}
-	if best == profile.None || lines[g.nodes[best]].sum < surplusShare*b.acc.Total {
+	if best == profile.None || lines[g.nodes[best]].sum < surplusShare*total {
 		return nil
 	}
-	return &Spent{g.place(best), share(lines[g.nodes[best]].sum, b.acc.Total)}
+	return &Spent{g.place(best), share(lines[g.nodes[best]].sum, total)}
+}
+
+// Spent is where the threads of a section spend most time, whether they do so alike or not: of the stretches of one thread alone, for one. It is nil if
+// no line of the program's own stands out.
+func (l *Ledger) Spent(id profile.SectionID) (*Spent, error) {
+	time, used, total := make([]float64, len(l.tab.Nodes)), make([]bool, len(l.tab.Edges)), 0.0
+	stored := l.meta.NodeTime == "stored"
+	for in, err := range l.src.Instances(id) {
+		if err != nil {
+			return nil, fmt.Errorf("ledger: section %d: %w", id, err)
+		}
+		for i := range in.Parts {
+			total += float64(in.Parts[i].Time())
+		}
+		for _, c := range in.Edges {
+			if valid(profile.NodeID(c.Row), len(used)) {
+				used[c.Row] = true
+				if to := l.tab.Edges[c.Row].To; !stored && valid(to, len(time)) {
+					time[to] += float64(c.N) * float64(l.tab.Nodes[to].Instrs)
+				}
+			}
+		}
+		for _, c := range in.Times {
+			if stored && valid(profile.NodeID(c.Row), len(time)) {
+				time[c.Row] += float64(c.N)
+			}
+		}
+	}
+	return l.guide.busiest(time, l.guide.homesOf(used, nil), total), nil
 }

@@ -58,3 +58,27 @@ func TestSpent(t *testing.T) {
 		}
 	}
 }
+
+// TestSpentOfAll: what the threads of a section do, whether alike or not; the library's time is its caller's.
+func TestSpentOfAll(t *testing.T) {
+	w := newWorld(2, map[string]int32{"start": 1, "do": 11, "f": 69, "guard": 70, "body": 70, "end": 30}, map[string]uint32{"body": 5, "end": 100})
+	libc := w.prof.AddImage(profile.Image{Path: "/lib/libc.so.6"})
+	for _, name := range []string{"f", "guard", "body", "guard-skip"} {
+		w.prof.Nodes[w.node(name)].Image = libc
+	}
+	for range 2 {
+		tr := w.thread("start")
+		tr.fall("do")
+		tr.call("f", profile.EdgeCall, func() { tr.loop("guard", "body", 300, nil) })
+		tr.fall("end")
+		tr.end()
+	}
+	w.barrier(t)
+	s, err := New(w.prof).Spent(0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s == nil || s.Line != 11 || s.Share < 0.9 || s.Share > 1 {
+		t.Errorf("%+v", s)
+	}
+}

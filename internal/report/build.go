@@ -101,8 +101,15 @@ func frames(list []analysis.Frame) []Frame {
 
 func interval(i analysis.Interval) Interval { return Interval{i.Value, i.Lo, i.Hi} }
 
+// stretchShare is the share of a serial stretch from which a line is worth naming.
+const stretchShare = 0.2
+
 func stretch(s *analysis.Section) Stretch {
-	return Stretch{EndsAt: place(&s.EndsAt), Time: s.Time, TimeShare: s.TimeShare, Instances: s.InstanceCount}
+	out := Stretch{EndsAt: place(&s.EndsAt), Time: s.Time, TimeShare: s.TimeShare, Instances: s.InstanceCount}
+	if s.Spent != nil && s.Spent.Share >= stretchShare {
+		out.Spent = newSpent(s.Spent)
+	}
+	return out
 }
 
 func (b *builder) section(s *analysis.Section) Section {

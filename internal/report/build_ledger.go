@@ -37,6 +37,10 @@ func spent(a *ledger.Account) *Spent {
 	if top := &a.Rows[0].Place; top.File == s.File && max(top.Line-s.Line, s.Line-top.Line) <= around {
 		return nil // the source that is shown has it
 	}
+	return newSpent(s)
+}
+
+func newSpent(s *ledger.Spent) *Spent {
 	at := netRow(&ledger.Net{Place: s.Place})
 	return &Spent{Place{File: at.File, Line: at.Line, Function: at.Function, Address: at.Address, Image: s.Image}, s.Share}
 }

@@ -154,6 +154,7 @@ type Stretch struct {
 	Time      float64 `json:"time"`
 	TimeShare float64 `json:"time_share"` // of the run time
 	Instances int     `json:"instances"`
+	Spent     *Spent  `json:"spent,omitempty"` // where most of it goes
 }
 
 // Team is the number of threads that take part in an instance, from the smallest to the largest.
@@ -221,10 +222,10 @@ type Ledger struct {
 	Deviation    []float64   `json:"deviation"`
 }
 
-// Spent is where the last threads spent most time beyond the mean.
+// Spent is the line at which the last threads spent most time beyond the mean, or a serial stretch most of its time.
 type Spent struct {
 	Place
-	Share float64 `json:"share"` // of Total
+	Share float64 `json:"share"` // of the ledger's total, of the stretch
 }
 
 // LedgerRow is what one place contributed to the time of the last thread.

@@ -213,6 +213,9 @@ func (p *printer) serial(r *Report) {
 			break // would read 0.0 %
 		}
 		p.line("  %s  until %s", p.st.bold(right(unit.Percent(s.TimeShare), 7)), p.st.place(cutPlace(clean(s.EndsAt.End()), 60)))
+		if s.Spent != nil {
+			p.para(11, fmt.Sprintf("%s of it at %s", unit.Percent(s.Spent.Share), clean(s.Spent.Place.String())))
+		}
 	}
 }
 

@@ -223,7 +223,7 @@ func (r *Recogniser) alone(t *thread) bool {
 func (r *Recogniser) serial(t *thread, op *Op) {
 	p := t.close(op.At, op.Site)
 	if p.Time() > 0 {
-		r.finish(Instance{Kind: Serial, Place: op.Site.Place(), Parts: []Part{p}})
+		r.finish(Instance{Kind: Serial, Place: op.Site.outside(), Parts: []Part{p}})
 	}
 }
 

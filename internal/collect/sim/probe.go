@@ -144,6 +144,7 @@ func (r *run) enterCreate(t *thread, f *fn) {
 	c := r.open(t, f)
 	c.start = argument(t, 2)
 	op := r.arrival(t, c, section.OpCreate)
+	op.Site.Library = r.inLibrary(&op.Site)
 	c.create = &op
 }
 
