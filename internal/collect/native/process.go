@@ -110,6 +110,7 @@ func (r *run) closeRing() {
 		r.unread += r.ring.Lost()
 		r.ring.Close()
 		r.ring = nil
+		r.stream.dropHooks()
 	}
 }
 

@@ -1,6 +1,7 @@
 package native
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -109,8 +110,10 @@ func newRun(o Options) *run {
 }
 
 func newProcess(of *shared) *run {
-	return &run{shared: of, keepAt: firstKeep, table: table(), kernel: applying(), hooked: hooking(), byTID: map[int32]*thread{}, handles: map[uint64]*thread{}, open: map[uint64]openRegion{},
+	r := &run{shared: of, keepAt: firstKeep, table: table(), kernel: applying(), hooked: hooking(), byTID: map[int32]*thread{}, handles: map[uint64]*thread{}, open: map[uint64]openRegion{},
 		waiters: map[uint64][]*thread{}, meetings: map[uint64]*meeting{}, unlocks: map[uint64][]unlock{}, sites: map[siteKey]site{}, left: map[unit.Addr]int{}, aliens: map[int32]bool{}}
+	r.stream.hooks = func(number uint64) hook.Record { return r.ring.At(number) }
+	return r
 }
 
 // start launches the program.
@@ -354,6 +357,9 @@ func (r *run) takeUntil(now, age uint64) {
 		before = min(before, r.stream.held)
 	}
 	r.stream.take(before, r.apply)
+	if r.ring != nil {
+		r.ring.Release(cmp.Or(r.stream.first, r.ring.Scanned()+1) - 1)
+	}
 }
 
 // drainHooks reads the hooks' ring. If a record is still being written, nothing behind the latest one read may be taken.
@@ -361,14 +367,14 @@ func (r *run) drainHooks(last bool) {
 	if r.ring == nil {
 		return
 	}
-	take := func(h hook.Record) {
-		at := r.clock.nanos(h.TSC)
+	take := func(number, tsc uint64) {
+		at := r.clock.nanos(tsc)
 		r.stream.last = max(r.stream.last, at)
-		r.stream.addHook(at, &h)
+		r.stream.addHook(at, number)
 	}
-	whole := r.ring.Drain(take)
+	whole := r.ring.Scan(take)
 	if !whole && (last || unix.Kill(int(r.pid), 0) != nil) { // nobody will write what is missing
-		r.ring.DrainRest(take)
+		r.ring.ScanRest(take)
 		whole = true
 	}
 	r.stream.held = 0

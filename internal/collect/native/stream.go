@@ -12,7 +12,7 @@ type item struct {
 	at   uint64
 	hook *hook.Record // while it is handed out
 	*detail
-	ref    int32 // of the hook's record, 0 = none
+	ref    uint64 // number of the hook's record plus 1, 0 = none
 	typ    perf.Type
 	tid    int32
 	other  int32 // fork: parent
@@ -35,7 +35,8 @@ type detail struct {
 // an item is handed out only when none that comes before it can still be under way.
 type stream struct {
 	items []item
-	hooks []hook.Record
+	hooks func(number uint64) hook.Record // reads one where it lies
+	first uint64                          // number of the first one that waits, plus 1; 0 = none
 	order inOrder
 	held  uint64 // hooks: no item may pass this moment, 0 = none
 	last  uint64
@@ -43,10 +44,7 @@ type stream struct {
 
 func (s *stream) add(x item) { s.items = append(s.items, x) }
 
-func (s *stream) addHook(at uint64, h *hook.Record) {
-	s.hooks = append(s.hooks, *h)
-	s.add(item{at: at, ref: int32(len(s.hooks))})
-}
+func (s *stream) addHook(at, number uint64) { s.add(item{at: at, ref: number + 1}) }
 
 // lag is how long after its time stamp a record may come to be seen in its ring, in ns.
 const lag = 5_000_000
@@ -59,10 +57,12 @@ func (s *stream) take(before uint64, visit func(*item)) {
 			s.order.add(at, int32(i))
 		}
 	}
+	var h hook.Record
 	for _, d := range s.order.sorted() {
 		x := &s.items[d.index]
 		if x.ref > 0 {
-			x.hook = &s.hooks[x.ref-1]
+			h = s.hooks(x.ref - 1)
+			x.hook = &h
 		}
 		visit(x)
 	}
@@ -71,19 +71,26 @@ func (s *stream) take(before uint64, visit func(*item)) {
 
 // keep drops what was handed out.
 func (s *stream) keep(before uint64) {
-	rest, hooks := s.items[:0], s.hooks[:0]
-	for _, x := range s.items {
+	rest := s.items[:0]
+	s.first = 0
+	for i := range s.items {
+		x := &s.items[i]
 		if x.at < before {
 			continue
 		}
-		if x.ref > 0 {
-			hooks = append(hooks, s.hooks[x.ref-1])
-			x.ref = int32(len(hooks))
+		if x.ref > 0 && (s.first == 0 || x.ref < s.first) {
+			s.first = x.ref
 		}
-		rest = append(rest, x)
+		rest = append(rest, *x)
 	}
 	clear(s.items[len(rest):])
-	s.items, s.hooks = rest, hooks
+	s.items = rest
+}
+
+// dropHooks drops the records of hooks: their ring is gone.
+func (s *stream) dropHooks() {
+	s.items = slices.DeleteFunc(s.items, func(x item) bool { return x.ref > 0 })
+	s.first = 0
 }
 
 // due is an item's place in the order of time.

@@ -1,8 +1,10 @@
 package native
 
 import (
+	"slices"
 	"testing"
 
+	"lime/internal/collect/native/hook"
 	"lime/internal/profile"
 	"lime/internal/unwind"
 )
@@ -79,5 +81,31 @@ func TestStream(t *testing.T) {
 		if i >= len(got) || got[i] != want {
 			t.Fatalf("order %v", got)
 		}
+	}
+}
+
+// The records of hooks lie in their ring until they are handed out; the first that waits says how much of it may be written over.
+func TestStreamOfHooks(t *testing.T) {
+	var s stream
+	s.hooks = func(number uint64) hook.Record { return hook.Record{Index: number} }
+	for number, at := range []uint64{4, 9, 2, 8} {
+		s.addHook(at, uint64(number))
+	}
+	s.add(item{at: 3})
+	var got []uint64
+	visit := func(x *item) {
+		if x.hook != nil {
+			got = append(got, x.hook.Index)
+		}
+	}
+	s.take(5, visit)
+	if !slices.Equal(got, []uint64{2, 0}) || s.first != 2 {
+		t.Errorf("handed out %v, the first that waits is %d; want the records 2 and 0, and 1 (told as 2) to wait", got, s.first)
+	}
+	s.take(9, visit)
+	s.dropHooks()
+	s.take(10, visit)
+	if !slices.Equal(got, []uint64{2, 0, 3}) || s.first != 0 || len(s.items) != 0 {
+		t.Errorf("handed out %v, %d items wait, the first is %d; want 2, 0, 3 and none", got, len(s.items), s.first)
 	}
 }

@@ -373,3 +373,14 @@ func TestVariadicWork(t *testing.T) {
 		t.Errorf("records by phase %v, %d of calls that are not open; want %d calls with %d bodies", count, stray, calls, bodies)
 	}
 }
+
+// Drain hands the records that are there to visit.
+func (r *Ring) Drain(visit func(Record)) bool {
+	whole := r.Scan(func(index, _ uint64) { visit(r.At(index)) })
+	r.Release(r.Scanned())
+	return whole
+}
+
+func (r *Ring) drainRest(visit func(Record)) {
+	r.ScanRest(func(index, _ uint64) { visit(r.At(index)) })
+}

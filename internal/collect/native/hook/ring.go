@@ -136,32 +136,44 @@ func (r *Ring) word(off int) *uint64 { return (*uint64)(unsafe.Pointer(&r.mem[of
 // before it is given up.
 const patience = 200
 
-// Drain hands the records that are there to visit, in the order in which they were claimed. It reports whether it
-// saw all of them: false if one is claimed and not written yet.
-func (r *Ring) Drain(visit func(Record)) bool {
+// Scan tells of the records that have come since the last time, in the order in which they were claimed: their numbers and time stamps. They stay where
+// they are, for At, until they are released. It reports whether it saw all of them: false if one is claimed and not written yet.
+func (r *Ring) Scan(visit func(index, tsc uint64)) bool {
 	head := atomic.LoadUint64(r.word(offHead))
 	for r.next < head {
-		slot := r.mem[ringHeader+int(r.next%ringSlots)*slotBytes:][:slotBytes]
+		slot := r.slot(r.next)
 		if atomic.LoadUint64((*uint64)(unsafe.Pointer(&slot[slotSeq]))) != r.next+1 {
 			if r.hole++; r.hole < patience && head-r.next < ringSlots/2 {
 				break
 			}
 		} else {
-			visit(decode(r.next, slot))
+			visit(r.next, binary.LittleEndian.Uint64(slot[slotTSC:]))
 		}
 		r.hole = 0
 		r.next++
 	}
-	atomic.StoreUint64(r.word(offTail), r.next)
 	return r.next == head
 }
 
-// DrainRest hands out what is there behind records that were claimed and never written, as those of threads that the end of the process overtook.
-func (r *Ring) DrainRest(visit func(Record)) {
+// ScanRest tells of what is there behind records that were claimed and never written, as those of threads that the end of the process overtook.
+func (r *Ring) ScanRest(visit func(index, tsc uint64)) {
 	for end := atomic.LoadUint64(r.word(offHead)); r.next < end; {
 		r.hole = patience
-		r.Drain(visit)
+		r.Scan(visit)
 	}
+}
+
+// Scanned is the number of the next record that Scan will tell of.
+func (r *Ring) Scanned() uint64 { return r.next }
+
+// At is a record that was told of and not released.
+func (r *Ring) At(index uint64) Record { return decode(index, r.slot(index)) }
+
+// Release gives the room of the records before one back.
+func (r *Ring) Release(before uint64) { atomic.StoreUint64(r.word(offTail), before) }
+
+func (r *Ring) slot(index uint64) []byte {
+	return r.mem[ringHeader+int(index%ringSlots)*slotBytes:][:slotBytes]
 }
 
 // Call returns what names an open call of a function with work: equal in its Enter and Return records and in the Begin records of its work.

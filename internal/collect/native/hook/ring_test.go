@@ -6,7 +6,7 @@ import (
 )
 
 // A record that was claimed and never written holds up those behind it, but for the last time.
-func TestDrainRest(t *testing.T) {
+func TestScanRest(t *testing.T) {
 	r, err := NewRing()
 	if err != nil {
 		t.Fatal(err)
@@ -21,7 +21,7 @@ func TestDrainRest(t *testing.T) {
 	if r.Drain(take) || !slices.Equal(seen, []uint64{0}) {
 		t.Errorf("records %v before the one that is missing; want 0", seen)
 	}
-	if r.DrainRest(take); !slices.Equal(seen, []uint64{0, 2, 3}) || !r.Drain(take) {
+	if r.drainRest(take); !slices.Equal(seen, []uint64{0, 2, 3}) || !r.Drain(take) {
 		t.Errorf("records %v, want 0, 2, 3", seen)
 	}
 }
