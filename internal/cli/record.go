@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/signal"
 	"runtime/debug"
 
 	"github.com/spf13/cobra"
@@ -89,15 +90,19 @@ func (a *app) record(ctx context.Context, args []string, f *recordFlags) error {
 		ctx = context.Background()
 	}
 	defer debug.SetGCPercent(debug.SetGCPercent(recordGC))
+	signals := make(chan os.Signal, 8) // from here on: a profile that is being made must not be left half done
+	signal.Notify(signals, native.Signals()...)
+	defer signal.Stop(signals)
 	w, err := profile.Create(f.output, profile.Meta{Collector: "record", Model: "native", Command: args})
 	if err != nil {
 		return failed(err)
 	}
 	res, err := native.Run(ctx, native.Options{
 		Command: args, PID: f.pid, Frequency: f.frequency, StackBytes: f.stack, NoHooks: f.noHooks, Events: f.events, Tool: "lime " + Version(),
-		Stdin: a.stdin, Stdout: a.stdout, Stderr: a.stderr, Out: w,
+		Stdin: a.stdin, Stdout: a.stdout, Stderr: a.stderr, Out: w, Signals: signals,
 	})
 	err = errors.Join(err, w.Close())
+	signal.Stop(signals)
 	if err != nil && res.EndState == "" {
 		return a.notRecorded(f.output, res.Status, err)
 	}

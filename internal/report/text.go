@@ -43,6 +43,9 @@ func WriteText(w io.Writer, r *Report, o TextOptions) error {
 
 // nothingRan says why there is no section to show.
 func nothingRan(r *Report) string {
+	if r.Program.Threads == 0 && ending(&r.Program) != "" {
+		return "Nothing was measured: the run was cut off before the program had begun."
+	}
 	if r.Program.Threads < 2 {
 		return "There is nothing to balance: the program ran a single thread."
 	}
@@ -108,9 +111,12 @@ func collected(g *Program) string {
 	if g.Model != "" && g.Model != "native" {
 		out += ", model " + g.Model
 	}
-	if g.TimeLabel == g.CountLabel {
+	switch {
+	case g.ClockUnit == "": // of a run that was cut off at once
+		out += "."
+	case g.TimeLabel == g.CountLabel:
 		out += fmt.Sprintf("; times in %s, and counts, %s.", g.ClockUnit, g.TimeLabel)
-	} else {
+	default:
 		out += fmt.Sprintf("; times in %s, %s; counts %s.", g.ClockUnit, g.TimeLabel, g.CountLabel)
 	}
 	return out + ending(g)

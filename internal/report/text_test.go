@@ -214,6 +214,16 @@ func TestEndOfTheProgram(t *testing.T) {
 	}
 }
 
+// A run that lime was killed in at once has nothing to tell, and says so.
+func TestCutOffAtOnce(t *testing.T) {
+	text := textReport(t, &Report{Program: Program{Command: []string{"app"}, Collector: "record", Model: "native", EndState: "running"}}, TextOptions{})
+	for _, want := range []string{"Recorded natively. The run was cut off", "Nothing was measured"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("the report does not hold %q:\n%s", want, text)
+		}
+	}
+}
+
 // A recorded cause's time is printed as time, beside how long the run really took.
 func TestRecordedTimes(t *testing.T) {
 	r := &Report{Program: Program{Command: []string{"app"}, Collector: "record", Model: "native", ClockUnit: "ns", CountLabel: "sampled", TimeLabel: "measured", Threads: 2},

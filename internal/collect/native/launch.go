@@ -44,6 +44,9 @@ func launch(o *Options, prepare func(pid int) error, gates func() []hook.Gate) (
 	if err != nil {
 		return nil, l.abandon(err)
 	}
+	if err := wrongKind(o.Command[0], pid); err != nil {
+		return nil, l.abandon(err)
+	}
 	if err := t.RunToEntry(); err != nil {
 		return nil, l.abandon(err)
 	}
@@ -120,7 +123,7 @@ func failStatus(err error) int {
 	switch {
 	case errors.Is(err, exec.ErrNotFound), errors.Is(err, fs.ErrNotExist), errors.Is(err, unix.ENOTDIR), errors.Is(err, errNoName):
 		return statusNotFound
-	case errors.Is(err, fs.ErrPermission), errors.Is(err, unix.ENOEXEC):
+	case errors.Is(err, fs.ErrPermission), errors.Is(err, unix.ENOEXEC), errors.Is(err, errKind):
 		return statusCannotRun
 	}
 	return statusFailed

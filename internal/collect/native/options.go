@@ -2,6 +2,9 @@ package native
 
 import (
 	"io"
+	"os"
+
+	"golang.org/x/sys/unix"
 
 	"lime/internal/profile"
 )
@@ -18,11 +21,16 @@ type Options struct {
 	NoPerf     bool     // do not sample
 	Tool       string   // name and version, for the profile
 
+	Signals <-chan os.Signal // those of Signals that were sent to lime, if the caller has asked for them already
+
 	Stdin          io.Reader // nil: lime's own
 	Stdout, Stderr io.Writer
 
 	Out profile.Sink // takes the profile; the caller closes it
 }
+
+// Signals are those that end a recording, or are the program's to judge.
+func Signals() []os.Signal { return []os.Signal{unix.SIGINT, unix.SIGQUIT, unix.SIGTERM, unix.SIGHUP} }
 
 // Result says how the run ended.
 type Result struct {

@@ -87,6 +87,15 @@ type openRegion struct{ id, body uint64 }
 
 // Run records a program until it ends, or ctx is cancelled. The profile so far is kept whatever happens.
 func Run(ctx context.Context, o Options) (Result, error) {
+	if o.Signals == nil {
+		ch := make(chan os.Signal, 8)
+		signal.Notify(ch, Signals()...)
+		defer signal.Stop(ch)
+		o.Signals = ch
+	}
+	if res, err := early(o.Signals); err != nil {
+		return res, err
+	}
 	r := newRun(o.withDefaults())
 	var err error
 	if r.o.PID != 0 {
@@ -95,6 +104,9 @@ func Run(ctx context.Context, o Options) (Result, error) {
 		err = r.start()
 	}
 	if err != nil {
+		if res, interrupted := early(o.Signals); interrupted != nil {
+			return res, interrupted
+		}
 		return Result{Status: failStatus(err), EndState: ""}, err
 	}
 	defer r.close()
@@ -313,19 +325,38 @@ func (r *run) wait(done chan<- *os.ProcessState) {
 // signals keeps lime alive while the program decides what an interrupt means, and passes on what was sent to lime alone. A
 // process that ran already goes on: only the recording is interrupted.
 func (r *run) signals(interrupt func()) (stop func()) {
-	ch := make(chan os.Signal, 8)
-	signal.Notify(ch, unix.SIGINT, unix.SIGQUIT, unix.SIGTERM, unix.SIGHUP)
+	done := make(chan struct{})
 	go func() {
-		for s := range ch {
-			switch n, ok := s.(syscall.Signal); {
-			case r.prog == nil:
-				interrupt()
-			case ok && (n == unix.SIGTERM || n == unix.SIGHUP):
-				_ = unix.Kill(int(r.pid), n) // it may be gone
+		for {
+			select {
+			case <-done:
+				return
+			case s := <-r.o.Signals:
+				switch n, ok := s.(syscall.Signal); {
+				case r.prog == nil:
+					interrupt()
+				case ok && (n == unix.SIGTERM || n == unix.SIGHUP):
+					_ = unix.Kill(int(r.pid), n) // it may be gone
+				}
 			}
 		}
 	}()
-	return func() { signal.Stop(ch); close(ch) }
+	return func() { close(done) }
+}
+
+// errInterrupted is what a signal leaves that came too early.
+var errInterrupted = errors.New("interrupted before the program had begun")
+
+// early takes a signal that came before there was anything to record. What the program made of it, if it was there already, is no error of lime's.
+func early(signals <-chan os.Signal) (Result, error) {
+	select {
+	case s := <-signals:
+		if n, ok := s.(syscall.Signal); ok {
+			return Result{Status: 128 + int(n)}, errInterrupted
+		}
+	default:
+	}
+	return Result{}, nil
 }
 
 // drain reads all rings and takes what is old enough.

@@ -58,6 +58,28 @@ func notStarted(name string, err error) error {
 	return out
 }
 
+var errKind = errors.New("a program for another kind of processor")
+
+// wrongKind tells that a program which has been started is not for x86-64.
+func wrongKind(name string, pid int) error {
+	f, err := elf.Open(procPath(pid, "exe"))
+	if err != nil {
+		return nil // whoever needs to read it will tell
+	}
+	defer f.Close()
+	if f.Class == elf.ELFCLASS64 && f.Machine == elf.EM_X86_64 {
+		return nil
+	}
+	kind := f.Machine.String()
+	switch f.Machine {
+	case elf.EM_386:
+		kind = "32-bit x86"
+	case elf.EM_X86_64:
+		kind = "x32, with 32-bit addresses"
+	}
+	return &startError{name: name, why: "a program for " + kind, hint: "lime records x86-64 programs only: build it with -m64", err: errKind}
+}
+
 // missing names the interpreter that a file asks for: that of a script, or the dynamic linker.
 func missing(name string) string {
 	f, err := os.Open(name)
