@@ -48,8 +48,7 @@ func (e entry) free() bool { return e.state() == invalid || e.state() == lost }
 type array struct {
 	hints
 	entries []entry
-	homes   []int32  // of each way, the way that its line has in the next level; nil if that need not be known
-	stamps  []uint32 // LRU only: when each way was used, and inUse if something stands there
+	slots   []slot   // of each way
 	now     uint32   // the last stamp, with inUse
 	end     uint32   // with this one, touch has more to do
 	plru    []uint64 // tree bits of each set, PLRU only
@@ -61,6 +60,12 @@ type array struct {
 	policy  Policy
 	rng     uint64
 	spare   int // with policies other than LRU, ways in which nothing stands that is in use
+}
+
+// slot is what is needed of a way together.
+type slot struct {
+	stamp uint32 // LRU only: when the way was used, and inUse if something stands there
+	note  uint32 // of its owner: a private cache notes the way that the line has in the next level, the directory the line's tag
 }
 
 const inUse = 1 << 31
@@ -75,20 +80,14 @@ func newArray(sets, ways int, policy Policy) *array {
 func newTagless(sets, ways int, policy Policy) *array {
 	a := &array{
 		hints: newHints(sets, ways), ways: ways, sets: uint64(sets), setBits: log2(sets), mask: uint64(sets - 1), pow2: bits.OnesCount(uint(sets)) == 1,
-		policy: policy, rng: 0x9e3779b97f4a7c15, spare: sets * ways,
+		slots: make([]slot, sets*ways), policy: policy, rng: 0x9e3779b97f4a7c15, spare: sets * ways,
 	}
 	switch policy {
 	case LRU:
-		a.stamps, a.now, a.end = make([]uint32, sets*ways), inUse, math.MaxUint32
+		a.now, a.end = inUse, math.MaxUint32
 	case PLRU:
 		a.plru = make([]uint64, sets)
 	}
-	return a
-}
-
-// withHomes lets the array know where the next level has its lines.
-func (a *array) withHomes() *array {
-	a.homes = make([]int32, len(a.entries))
 	return a
 }
 
@@ -103,8 +102,8 @@ func (a *array) setState(i int, st state) {
 		return
 	}
 	a.spare++
-	if a.stamps != nil {
-		a.stamps[i] &^= inUse
+	if a.policy == LRU {
+		a.slots[i].stamp &^= inUse
 	}
 }
 
@@ -145,7 +144,7 @@ func (a *array) touch(index int) {
 		return
 	}
 	a.now++
-	a.stamps[index] = a.now
+	a.slots[index].stamp = a.now
 }
 
 // touchSlowly is touch where it is not a matter of a stamp, or stamps have come to their end.
@@ -162,17 +161,19 @@ func (a *array) touchSlowly(index int) {
 // renumber makes the stamps small again: in each set, how many ways were used before.
 func (a *array) renumber() {
 	ranks := make([]uint32, a.ways)
-	for base := 0; base < len(a.stamps); base += a.ways {
-		set := a.stamps[base : base+a.ways]
+	for base := 0; base < len(a.slots); base += a.ways {
+		set := a.slots[base : base+a.ways]
 		for i, x := range set {
-			ranks[i] = x & inUse
+			ranks[i] = x.stamp & inUse
 			for _, y := range set {
-				if x != 0 && y&^inUse <= x&^inUse {
+				if x.stamp != 0 && y.stamp&^inUse <= x.stamp&^inUse {
 					ranks[i]++
 				}
 			}
 		}
-		copy(set, ranks)
+		for i := range set {
+			set[i].stamp = ranks[i]
+		}
 	}
 	a.now = inUse + uint32(a.ways)
 }
@@ -197,7 +198,7 @@ func (a *array) pointAway(set, way int) {
 func (a *array) victim(line uint64) int {
 	base := a.set(line) * a.ways
 	if a.policy == LRU {
-		return base + leastUsed(a.stamps[base:base+a.ways])
+		return base + leastUsed(a.slots[base:base+a.ways])
 	}
 	for i := base + a.ways - 1; i >= base && a.spare > 0; i-- {
 		if a.entries[i].free() {
@@ -212,10 +213,10 @@ func (a *array) victim(line uint64) int {
 }
 
 // leastUsed is the place of the least stamp.
-func leastUsed(stamps []uint32) int {
+func leastUsed(set []slot) int {
 	least := uint64(math.MaxUint64)
-	for i, stamp := range stamps {
-		least = min(least, uint64(stamp)<<32|uint64(i))
+	for i := range set {
+		least = min(least, uint64(set[i].stamp)<<32|uint64(i))
 	}
 	return int(uint32(least))
 }

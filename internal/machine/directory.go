@@ -6,8 +6,7 @@ package machine
 // The directory of a large cache does not fit the caches of the host, and what it costs is mostly the host's misses; so what is needed together
 // stands together, and is small.
 type directory struct {
-	*array           // its entries are nil if tags are not
-	tags    []uint32 // of each way, the line's number divided by the number of sets, + 1; 0: empty; nil if that may be too large
+	*array  // without entries, if lines' tags fit into its notes
 	lines   []dirLine
 	sharing int      // 64-bit words of sharers per line
 	more    []uint64 // sharers of each line from core 64 on
@@ -37,7 +36,7 @@ func newDirectory(sets, ways int, policy Policy, cores int) *directory {
 	n := sets * ways
 	d := &directory{sharing: (cores + 63) / 64, lines: make([]dirLine, n), busy: make([]busy, 1)}
 	if sets >= tagSets && policy == LRU {
-		d.array, d.tags = newTagless(sets, ways, policy), make([]uint32, n)
+		d.array = newTagless(sets, ways, policy)
 	} else {
 		d.array = newArray(sets, ways, policy)
 	}
@@ -50,14 +49,14 @@ func newDirectory(sets, ways int, policy Policy, cores int) *directory {
 
 // find is the way that holds a line, or -1.
 func (d *directory) find(line uint64) int {
-	if d.tags == nil {
+	if d.entries != nil {
 		return d.array.find(line)
 	}
 	set, tag, hints := d.set(line), d.tag(line), hintWord(line)
 	base := set * d.ways
 	for at := set * d.per; at < (set+1)*d.per; at++ {
 		for m := likely(d.words[at], hints); m != 0; m &= m - 1 {
-			if i := base + lane(m); d.tags[i] == tag {
+			if i := base + lane(m); d.slots[i].note == tag {
 				return i
 			}
 		}
@@ -66,6 +65,7 @@ func (d *directory) find(line uint64) int {
 	return -1
 }
 
+// tag is a line's number divided by the number of sets, + 1.
 func (d *directory) tag(line uint64) uint32 {
 	if d.pow2 {
 		return uint32(line>>d.setBits) + 1
@@ -75,11 +75,11 @@ func (d *directory) tag(line uint64) uint32 {
 
 // at is the line in a way, if there is one.
 func (d *directory) at(way int) (line uint64, ok bool) {
-	if d.tags == nil {
+	if d.entries != nil {
 		e := d.entries[way]
 		return e.line(), e != 0
 	}
-	t := d.tags[way]
+	t := d.slots[way].note
 	return uint64(t-1)*d.sets + uint64(way/d.ways), t != 0
 }
 
@@ -95,10 +95,10 @@ func (d *directory) put(way int, line uint64) {
 	}
 	set := d.set(line)
 	d.tell(set, way-set*d.ways, line)
-	if d.tags == nil {
+	if d.entries != nil {
 		d.entries[way] = newEntry(line, shared)
 	} else {
-		d.tags[way] = d.tag(line)
+		d.slots[way].note = d.tag(line)
 	}
 	d.touch(way)
 }

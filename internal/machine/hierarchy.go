@@ -114,10 +114,10 @@ func (h *hierarchy) miss(core, i int, line uint64, write bool, bytes uint64, sit
 // home is where the directory has a line that stands in way i of the first level; in2 is its way in the private second level, if there is one.
 func (p *privates) home(i int) (way, in2 int) {
 	if p.l2 == nil {
-		return int(p.l1d.homes[i]), -1
+		return int(p.l1d.slots[i].note), -1
 	}
-	in2 = int(p.l1d.homes[i])
-	return int(p.l2.homes[in2]), in2
+	in2 = int(p.l1d.slots[i].note)
+	return int(p.l2.slots[in2].note), in2
 }
 
 // write gives core the right to write a line that it holds in way i of its first level.
@@ -322,8 +322,8 @@ func (h *hierarchy) insertL1(core int, p *privates, i int, line uint64, st state
 	if i < 0 {
 		i = p.l1d.victim(line)
 	}
-	before := p.l1d.homes[i]
-	p.l1d.homes[i] = int32(home)
+	before := p.l1d.slots[i].note
+	p.l1d.slots[i].note = uint32(home)
 	old := p.l1d.insert(i, line, st)
 	if p.l2 == nil && old != 0 && old.line() != line {
 		h.evicted(core, int(before), old.state().base() == modified, f)
@@ -336,8 +336,8 @@ func (h *hierarchy) insertL2(core int, p *privates, i int, line uint64, st state
 	if i < 0 {
 		i = p.l2.victim(line)
 	}
-	before := p.l2.homes[i]
-	p.l2.homes[i] = int32(f.way)
+	before := p.l2.slots[i].note
+	p.l2.slots[i].note = uint32(f.way)
 	old := p.l2.insert(i, line, st)
 	if old == 0 || old.line() == line {
 		return i

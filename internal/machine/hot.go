@@ -75,9 +75,10 @@ func (m *Machine) Run(coreID int, trace []uint64, acct *Account) error {
 		}
 		before = h
 		for at < len(trace) && trace[at]&blockTag == 0 {
-			n := r.access(id, trace[at:])
+			b := &m.blocks[id]
+			n := r.access(b, trace[at:])
 			if n == 0 {
-				return m.traceError(trace[at:], &m.blocks[id])
+				return m.traceError(trace[at:], b)
 			}
 			at += n
 		}
@@ -183,13 +184,25 @@ func (r *runner) cost(h *hotBlock, id BlockID) uint64 {
 	return r.base(&r.m.blocks[id], h)
 }
 
-// access accounts for a recorded access, and returns how many words of the trace it has, 0 if they are wrong.
-func (r *runner) access(id BlockID, trace []uint64) int {
-	b, index := &r.m.blocks[id], trace[0]>>indexShift
+// access accounts for a recorded access of the block, and returns how many words of the trace it has, 0 if they are wrong.
+func (r *runner) access(b *blockState, trace []uint64) int {
+	word := trace[0]
+	index := word >> indexShift
 	if len(trace) < 2 || index >= uint64(len(b.Accesses)) {
 		return 0
 	}
-	a, addr := &b.Accesses[index], trace[0]&addressBits
+	a, addr := &b.Accesses[index], word&addressBits
+	line, last := addr>>r.m.shift, (addr+uint64(a.Size)-1)>>r.m.shift
+	if line != last || a.Rep || a.Size == 0 {
+		return r.wide(b, a, addr, trace)
+	}
+	r.caches.order(line, trace[1])
+	r.line(b, a, addr, line)
+	return 2
+}
+
+// wide is access for one that is repeated, or crosses a line, or has no size.
+func (r *runner) wide(b *blockState, a *Access, addr uint64, trace []uint64) int {
 	if a.Rep {
 		r.repeated(b, a, addr, trace[1]>>1)
 		return 2
@@ -198,13 +211,7 @@ func (r *runner) access(id BlockID, trace []uint64) int {
 	if len(trace) < n || a.Size == 0 {
 		return 0
 	}
-	line := addr >> r.m.shift
-	if (addr+uint64(a.Size)-1)>>r.m.shift == line {
-		r.caches.order(line, trace[1])
-		r.line(b, a, addr, line)
-	} else {
-		r.data(b, a, addr, trace[1:n])
-	}
+	r.data(b, a, addr, trace[1:n])
 	return n
 }
 

@@ -98,9 +98,9 @@ func (m *Machine) buildCaches() {
 	build := func(c CacheDesc) *array { return newArray(sets(c), c.Ways, c.policy()) }
 	m.caches.contended = make([]uint8, contendedSlots)
 	for range m.d.Cores {
-		l1d, l2 := build(m.d.L1D).withHomes(), (*array)(nil)
+		l1d, l2 := build(m.d.L1D), (*array)(nil)
 		if !m.d.L2.Shared {
-			l2 = build(m.d.L2).withHomes()
+			l2 = build(m.d.L2)
 		}
 		m.caches.cores = append(m.caches.cores, newPrivates(build(m.d.L1I), l1d, l2, newFilter(l1d, m.shift, m.caches.contended)))
 	}

@@ -106,15 +106,13 @@ func (r *runner) event(b *blockState, id BlockID, instr int, k Kind, n, cost uin
 	r.acct.addEvent(*e-1, n, cost)
 }
 
-// data accounts for one data access, which may cross a line. orders are the words behind its first one.
+// data accounts for one data access, which crosses a line. orders are the words behind its first one.
 func (r *runner) data(b *blockState, a *Access, addr uint64, orders []uint64) {
 	first, last := addr>>r.m.shift, (addr+uint64(a.Size)-1)>>r.m.shift
 	r.caches.order(first, orders[0])
 	r.line(b, a, addr, first)
-	if last != first {
-		r.caches.order(last, orders[len(orders)-1])
-		r.line(b, a, last<<r.m.shift, last)
-	}
+	r.caches.order(last, orders[len(orders)-1])
+	r.line(b, a, last<<r.m.shift, last)
 }
 
 // stringBytes is how much a repeated string instruction moves in a cycle when nothing misses.
