@@ -8,33 +8,71 @@ func (f *flow) balance() {
 	f.redirect()
 	f.dropStray()
 	slices.Sort(f.odd)
-	f.odd = slices.Compact(f.odd)
-	starts, ends := f.countLacks()
-	f.broken, f.ends = slices.Grow(f.broken, starts), slices.Grow(f.ends, ends)
-	for _, i := range f.odd {
-		v, p := i/int32(f.parts), i%int32(f.parts)
-		in, out := f.visits[i], f.left[i]
-		switch {
+	odd := slices.Compact(f.odd)
+	f.odd = odd[:0]
+	for _, i := range odd {
+		switch in, out := f.visits[i], f.left[i]; {
 		case out > in:
-			f.broken = append(f.broken, lack{node: v, part: p, n: out - in})
-			f.visits[i] = out
+			f.visits[i], f.left[i] = out, in
+			f.odd = append(f.odd, ^i)
 		case in > out:
-			f.ends = append(f.ends, lack{node: v, part: p, n: in - out})
+			f.odd = append(f.odd, i)
 		}
 	}
 }
 
-// countLacks counts the cells that more leaves than enters, and the other way round.
-func (f *flow) countLacks() (starts, ends int) {
+// ends yields the visits that do not go on, by node.
+func (f *flow) ends(yield func(int, lack) bool) {
+	n := 0
 	for _, i := range f.odd {
-		switch in, out := f.visits[i], f.left[i]; {
-		case out > in:
-			starts++
-		case in > out:
-			ends++
+		if i < 0 {
+			continue
+		}
+		if !yield(n, f.lackOf(i)) {
+			return
+		}
+		n++
+	}
+}
+
+// broken yields the starts without a way in: those that were invented, then the others by node.
+func (f *flow) broken(yield func(int, lack) bool) {
+	for n, l := range f.invented {
+		if !yield(n, l) {
+			return
 		}
 	}
-	return starts, ends
+	n := len(f.invented)
+	for _, i := range f.odd {
+		if i >= 0 {
+			continue
+		}
+		if !yield(n, f.lackOf(^i)) {
+			return
+		}
+		n++
+	}
+}
+
+func (f *flow) lackOf(i int32) lack {
+	parts := int32(f.parts)
+	return lack{node: i / parts, part: i % parts, n: f.visits[i] - f.left[i]}
+}
+
+// endsAt returns a node's ends, in memory that is used again. It looks at f.odd from a place on, which it moves to the next node: nodes are asked
+// for in their order.
+func (f *flow) endsAt(v int32, place *int, ends []lack) []lack {
+	ends = ends[:0]
+	for next := (v + 1) * int32(f.parts); *place < len(f.odd); *place++ {
+		i := f.odd[*place]
+		if max(i, ^i) >= next {
+			break
+		}
+		if i >= 0 {
+			ends = append(ends, f.lackOf(i))
+		}
+	}
+	return ends
 }
 
 // dropStray drops returns to calls that nobody made in the instance: what they lead to starts without a way in.
@@ -208,7 +246,7 @@ func (f *flow) holes(tasks []bool) (hole, parts []bool) {
 			balance[b.part] -= int64(b.n)
 		}
 	}
-	hole, parts = make([]bool, len(f.broken)), make([]bool, f.parts)
+	hole, parts = make([]bool, len(f.invented)+len(f.odd)), make([]bool, f.parts)
 	for i, b := range f.broken {
 		ended := ended[int(b.node)*f.words+int(b.part>>6)]>>(b.part&63)&1 == 1
 		if balance[b.part] == 0 && !ended && !tasks[b.node] {

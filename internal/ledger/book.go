@@ -248,8 +248,8 @@ func (b *book) total(r *result, cols []int) {
 	for p, x := range r.times {
 		a.Deviation[cols[p]] += x - r.mean
 	}
-	if r.flow.repairs > 0 {
-		b.repairs += r.flow.repairs
+	if n := len(r.flow.invented); n > 0 {
+		b.repairs += n
 		b.repaired++
 	}
 }

@@ -66,7 +66,8 @@ func (l *Ledger) account(inst *profile.Instance, mem *scratch) (*result, error) 
 	if err != nil {
 		return nil, err
 	}
-	a := &accountant{f: f, c: c, r: &result{flow: f}, scratch: make([]float64, f.parts), open: make([]float64, f.parts), left: make([]uint64, f.parts), cutOff: make([]float64, f.parts)}
+	a := &accountant{f: f, c: c, r: &result{flow: f}, contrasts: mem.contrasts[:0], chosen: mem.chosen[:0],
+		scratch: make([]float64, f.parts), open: make([]float64, f.parts), left: make([]uint64, f.parts), cutOff: make([]float64, f.parts)}
 	a.times()
 	a.lumps = f.findLumps(l.guide.copies)
 	a.sys = f.lumped(a.lumps)
@@ -86,6 +87,8 @@ func (l *Ledger) account(inst *profile.Instance, mem *scratch) (*result, error) 
 	a.broken()
 	a.noteStarts()
 	a.r.surplus = a.surplus()
+	clear(a.contrasts) // their rows are the book's
+	mem.contrasts, mem.chosen = a.contrasts, a.chosen
 	f.release()
 	return a.r, nil
 }
@@ -101,7 +104,7 @@ type accountant struct {
 
 	lumps  *lumps
 	tasks  []bool    // by node: what starts there was called from outside
-	holes  []bool    // by flow.broken
+	holes  []bool    // by number of flow.broken
 	holed  []bool    // by part
 	cutOff []float64 // what ends before holes have cut off, by part
 	r      *result

@@ -106,14 +106,20 @@ func (c *counts) add(t *tally, wanted []bool) {
 		}
 		row := grown(c.n[e.id], t.width)
 		c.n[e.id] = row
-		if inOrder {
+		switch {
+		case !inOrder:
+			for k := range e.cells {
+				row[t.cols[e.cells[k].Part]] += e.cells[k].N
+			}
+		case e.dense:
+			row = row[:len(e.cells)]
+			for p := range e.cells {
+				row[p] += e.cells[p].N
+			}
+		default:
 			for k := range e.cells {
 				row[e.cells[k].Part] += e.cells[k].N
 			}
-			continue
-		}
-		for _, x := range e.cells {
-			row[t.cols[x.Part]] += x.N
 		}
 	}
 }

@@ -21,15 +21,17 @@ type ways struct {
 // choices finds every node at which the parts went different ways.
 func (a *accountant) choices() {
 	var w ways
-	ends := a.f.ends
+	var ends []lack
+	place := 0
 	for v := range int32(len(a.f.nodes)) {
 		w.regular, w.odd, w.returns = w.regular[:0], w.odd[:0], w.returns[:0]
 		w.exits, w.drops = w.exits[:0], w.drops[:0]
-		for ; len(ends) > 0 && ends[0].node == v; ends = ends[1:] {
-			if a.f.exits(ends[0]) {
-				w.exits = append(w.exits, ends[0])
+		ends = a.f.endsAt(v, &place, ends)
+		for _, e := range ends {
+			if a.f.exits(e) {
+				w.exits = append(w.exits, e)
 			} else {
-				w.drops = append(w.drops, ends[0])
+				w.drops = append(w.drops, e)
 			}
 		}
 		if a.lumps.of[v] >= 0 {

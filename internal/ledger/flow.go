@@ -27,13 +27,12 @@ type flow struct {
 	seen   []uint64 // [node][word] set of parts that have been there
 	ways   []uint64 // [edge][word] set of parts that have taken it
 
-	odd     []int32 // cells of left and visits that differ, or may
-	starts  []start
-	subs    []sub // to be taken off the counts of edges
-	broken  []lack
-	ends    []lack
-	repairs int      // starts that had to be invented
-	early   []uint64 // instructions by part that were executed before its start, which was moved on
+	// odd are the cells of left and visits that differ, or may; once the flow is balanced, ends, and the complements of broken starts.
+	odd      []int32
+	starts   []start
+	subs     []sub    // to be taken off the counts of edges
+	invented []lack   // starts
+	early    []uint64 // instructions by part that were executed before its start, which was moved on
 
 	calls map[uint64][]int32 // blocks that call, by the address of the call
 
@@ -108,7 +107,7 @@ func buildFlow(tab *profile.Tables, inst *profile.Instance, mem *scratch) (*flow
 // collect finds the edges and nodes of the instance. It reads only where rows begin and end; check reads the rest.
 func (f *flow) collect() error {
 	counts := f.inst.Edges
-	f.edges = make([]edge, 0, min(len(f.tab.Edges), len(counts)/max(1, f.parts)*9/8+16))
+	f.edges = f.scratch.edges[:0]
 	for lo := 0; lo < len(counts); {
 		row := counts[lo].Row
 		if row < 0 || int(row) >= len(f.tab.Edges) || (len(f.edges) > 0 && profile.EdgeID(row) <= f.edges[len(f.edges)-1].id) {
@@ -197,6 +196,8 @@ func (f *flow) index() {
 		next[at(e)]++
 		sorted[k], f.to[k] = *e, e.to
 	}
+	clear(f.edges) // their cells belong to the instance
+	f.scratch.edges = f.edges
 	f.edges, f.off = sorted, f.off[:n+1]
 }
 
@@ -324,14 +325,18 @@ func (f *flow) see(v int32, ways []uint64) {
 // release forgets what only the account of the instance itself needs.
 func (f *flow) release() {
 	f.scratch.odd = f.odd
-	f.left, f.visits, f.seen, f.ways, f.odd, f.broken, f.ends = nil, nil, nil, nil, nil, nil, nil
+	f.left, f.visits, f.seen, f.ways, f.odd = nil, nil, nil, nil, nil
 }
 
 // scratch is the memory of one worker, used again for every instance.
 type scratch struct {
 	m     [5][]uint64
 	odd   []int32
+	edges []edge // in the order of their ids
 	twins []bool // by node: another block ends in the same call
+
+	contrasts []contrast
+	chosen    []choice
 }
 
 // nils returns n zeros.

@@ -116,14 +116,13 @@ func (f *flow) findLumps(group []int32) *lumps {
 	l := &lumps{of: make([]int32, len(f.nodes))}
 	byGroup := map[int32][]int32{}
 	var order []int32
-	ends := f.ends
+	var ends []lack
+	place := 0
 	for v := range int32(len(f.nodes)) {
 		l.of[v] = -1
-		g, stops := group[f.nodes[v]], len(ends) > 0 && ends[0].node == v
-		for len(ends) > 0 && ends[0].node == v {
-			ends = ends[1:]
-		}
-		if g < 0 || stops || f.off[v] == f.off[v+1] {
+		ends = f.endsAt(v, &place, ends)
+		g := group[f.nodes[v]]
+		if g < 0 || len(ends) > 0 || f.off[v] == f.off[v+1] {
 			continue
 		}
 		if byGroup[g] == nil {

@@ -361,8 +361,7 @@ func (f *flow) repair(r *reach) {
 			for missing := r.missing(v, w); missing != 0; missing &= missing - 1 {
 				p := w*64 + bits.TrailingZeros64(missing)
 				f.change(f.visits, v, p, 1)
-				f.broken = append(f.broken, lack{node: v, part: int32(p), n: 1})
-				f.repairs++
+				f.invented = append(f.invented, lack{node: v, part: int32(p), n: 1})
 				r.add(v, p)
 			}
 		}

@@ -40,12 +40,7 @@ func (a *accountant) surplus() []float64 {
 		return out
 	}
 	for v := range out {
-		visits := a.f.visitsOf(int32(v))
-		all := uint64(0)
-		for _, k := range visits {
-			all += k
-		}
-		out[v] += a.c.instrs(int32(v)) * (float64(visits[a.r.last]) - float64(all)/n)
+		out[v] += a.c.instrs(int32(v)) * (float64(a.f.visitsOf(int32(v))[a.r.last]) - a.n[v]/n)
 	}
 	for _, e := range a.c.events {
 		if e.node >= 0 {
