@@ -181,3 +181,23 @@ func TestPprofTool(t *testing.T) {
 		t.Errorf("%v:\n%s", err, out)
 	}
 }
+
+// The tool takes the first mapping for the program: that must not be a library.
+func TestPprofNamesTheProgram(t *testing.T) {
+	for _, c := range []struct {
+		command []string
+		want    string
+	}{{nil, "/home/u/app"}, {[]string{"app", "1"}, "/home/u/app"}, {[]string{"/usr/lib/jvm/java"}, "/usr/lib/jvm/java"}, {[]string{"./run.sh"}, "/home/u/app"}} {
+		p := profile.New(profile.Meta{Command: c.command})
+		for _, path := range []string{"/usr/lib/libc.so.6", "/home/u/app", "/usr/lib/jvm/java"} {
+			p.AddImage(profile.Image{Path: path})
+		}
+		f := newPprofFile(p)
+		if got := f.out.Mapping[0].File; got != c.want {
+			t.Errorf("%q: the first mapping is %s, want %s", c.command, got, c.want)
+		}
+		if l := f.location(0, 1); l.Mapping.File != "/usr/lib/libc.so.6" || len(f.out.Mapping) != 3 {
+			t.Errorf("%q: a place in the first image is in %s of %d", c.command, l.Mapping.File, len(f.out.Mapping))
+		}
+	}
+}

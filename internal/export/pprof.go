@@ -3,6 +3,8 @@ package export
 import (
 	"cmp"
 	"io"
+	"path"
+	"slices"
 
 	pprof "github.com/google/pprof/profile"
 
@@ -21,26 +23,43 @@ func Pprof(w io.Writer, src profile.Source) error {
 type pprofFile struct {
 	t         *profile.Tables
 	out       *pprof.Profile
+	images    []*pprof.Mapping // by image
 	functions map[pprofFunction]*pprof.Function
 }
 
 type pprofFunction struct{ name, file string }
 
-func newPprofFile(t *profile.Tables) pprofFile {
+func newPprofFile(src profile.Source) pprofFile {
+	t := src.Tables()
 	f := pprofFile{t: t, out: &pprof.Profile{}, functions: map[pprofFunction]*pprof.Function{}}
 	for i := range t.Images {
 		im := &t.Images[i]
-		f.out.Mapping = append(f.out.Mapping, &pprof.Mapping{ID: uint64(i) + 1, Start: im.Lo, Limit: im.Hi, File: im.Path, BuildID: im.BuildID,
+		f.images = append(f.images, &pprof.Mapping{ID: uint64(i) + 1, Start: im.Lo, Limit: im.Hi, File: im.Path, BuildID: im.BuildID,
 			HasFunctions: true, HasFilenames: true, HasLineNumbers: true, HasInlineFrames: true})
 	}
+	f.out.Mapping = slices.Clone(f.images)
+	if i := programImage(src); i > 0 { // the tool takes the first for the program
+		f.out.Mapping[0], f.out.Mapping[i] = f.out.Mapping[i], f.out.Mapping[0]
+	}
 	return f
+}
+
+// programImage is the image of the program that was run, or of one that it went on as; -1 if there is none.
+func programImage(src profile.Source) int {
+	images := src.Tables().Images
+	if command := src.Meta().Command; len(command) > 0 {
+		if i := slices.IndexFunc(images, func(im profile.Image) bool { return path.Base(im.Path) == path.Base(command[0]) }); i >= 0 {
+			return i
+		}
+	}
+	return slices.IndexFunc(images, func(im profile.Image) bool { return !profile.LibraryImage(im.Path) })
 }
 
 // location adds a place in an image.
 func (f *pprofFile) location(image profile.ImageID, addr uint64, lines ...pprof.Line) *pprof.Location {
 	l := &pprof.Location{ID: uint64(len(f.out.Location)) + 1, Address: addr, Line: lines}
 	if image >= 0 {
-		l.Mapping = f.out.Mapping[image]
+		l.Mapping = f.images[image]
 	}
 	f.out.Location = append(f.out.Location, l)
 	return l

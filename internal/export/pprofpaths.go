@@ -14,7 +14,7 @@ var pprofTypes = [...]struct{ metric, title string }{{"lock-blame", "lock-blame"
 // pprofPaths writes the call paths, with the threads as labels. The last kind of value, which pprof shows if none is asked
 // for, is the time.
 func pprofPaths(w io.Writer, src profile.Source) error {
-	b := &pathBuilder{pprofFile: newPprofFile(src.Tables()), locations: map[pathPlace]*pprof.Location{}, samples: map[pathThread]*pprof.Sample{}}
+	b := &pathBuilder{pprofFile: newPprofFile(src), locations: map[pathPlace]*pprof.Location{}, samples: map[pathThread]*pprof.Sample{}}
 	b.out.DurationNanos = int64(src.Meta().RunTime)
 	for i, k := range pprofTypes {
 		b.out.SampleType = append(b.out.SampleType, &pprof.ValueType{Type: k.title, Unit: pprofUnit(src.Meta().ClockUnit)})
