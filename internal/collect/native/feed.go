@@ -155,9 +155,6 @@ func (r *run) main() *thread {
 }
 
 func (r *run) startThread(tid int32, parent *thread, at uint64) *thread {
-	if len(r.threads) == 0 {
-		r.out.from = r.elapsed()
-	}
 	t := &thread{id: section.ThreadID(r.rows), tid: tid, parent: parent, start: at, name: r.name}
 	if parent != nil {
 		t.name = parent.name

@@ -27,7 +27,7 @@ type output struct {
 	goRows     goRows
 	newRow     func(profile.Thread) int32
 	virtual    map[int32]uint64 // by thread: where its next part begins
-	from       uint64           // where the first one does
+	lines      lines            // of all processes; nil: there is one
 	instances  int
 	widest     int // most parts of an instance
 	sum        partSum
@@ -64,7 +64,6 @@ func kinds() map[section.Kind]profile.SectionKind {
 func (o *output) thread(t *thread) {
 	row := o.row(t)
 	o.sink.AddThread(row)
-	o.virtual[int32(t.id)] = o.from
 	if t.parent != nil {
 		o.virtual[int32(t.id)] = o.virtual[int32(t.parent.id)]
 	}
@@ -119,13 +118,15 @@ func (o *output) entry(spans []any) profile.NodeID {
 
 // place puts the parts, whose Arrive is their length so far, on the time line.
 func (o *output) place(x *profile.Instance, kind section.Kind) {
-	var start, last uint64
+	var last uint64
+	behind := o.lines.others(o)
+	start := behind
 	for i := range x.Parts {
 		start = max(start, o.virtual[int32(x.Parts[i].Thread)])
 	}
 	for i := range x.Parts {
 		p := &x.Parts[i]
-		p.Start = o.virtual[int32(p.Thread)]
+		p.Start = max(o.virtual[int32(p.Thread)], behind)
 		if kind == section.Region { // its threads were idle before
 			p.Start = start
 		}
@@ -135,6 +136,9 @@ func (o *output) place(x *profile.Instance, kind section.Kind) {
 	for i := range x.Parts {
 		x.Parts[i].Release = last
 		o.virtual[int32(x.Parts[i].Thread)] = last
+	}
+	if o.lines != nil {
+		o.lines[o] = max(o.lines[o], last)
 	}
 }
 

@@ -47,10 +47,10 @@ func (r *run) watch(rec *perf.Record) *run {
 		}
 		return nil
 	}
-	_ = p.images.load()                                                // what the loader has mapped meanwhile; if that fails, the addresses are looked up later
-	p.stream.add(item{at: rec.Time, typ: perf.TypeFork, tid: rec.PID}) // by then it is known who has ended before
+	_ = p.images.load() // what the loader has mapped meanwhile; if that fails, the addresses are looked up later
+	p.stream.add(item{at: rec.Time, typ: perf.TypeFork, tid: rec.PID})
 	r.watched = append(r.watched, p)
-	r.unsay("no-hooks")
+	r.unsayUnhooked()
 	return p
 }
 
@@ -64,14 +64,18 @@ func (r *run) alive() (n int) {
 	return n
 }
 
-// elapsed is the end of the time lines of the children that are over: those that start now come behind them.
-func (r *run) elapsed() (at uint64) {
-	for _, p := range r.watched {
-		if p.over {
-			at = max(at, p.out.end())
+// lines are the ends of the processes' time lines. Their instances stand one after the other, whether they ran side by side or not: what one process
+// loses, another one does not.
+type lines map[*output]uint64
+
+// others is the latest end but that of o.
+func (l lines) others(o *output) (last uint64) {
+	for p, end := range l {
+		if p != o {
+			last = max(last, end)
 		}
 	}
-	return at
+	return last
 }
 
 // endIfGone completes a child whose last thread has ended.
@@ -130,6 +134,12 @@ func (r *run) measured(m *profile.Meta) {
 	}
 }
 
+// unsayUnhooked takes back what was said of programs that only started the one that matters.
+func (r *run) unsayUnhooked() {
+	r.unsay("no-hooks")
+	r.unsay("exec")
+}
+
 // tellAliens tells of a new thread those processes that it does not belong to.
 func (r *run) tellAliens(rec *perf.Record) {
 	for _, p := range r.all() {
@@ -161,7 +171,7 @@ func (r *run) look() error {
 	r.code = newCode(r.images, r.o.Out)
 	r.sampler = newSampler(r.images, r.code, r.o.Out)
 	r.out = newOutput(r.o.Out, r.code)
-	r.out.newRow = r.newRow
+	r.out.newRow, r.out.lines = r.newRow, r.lines
 	r.rec = section.New(r.out.instance)
 	return r.images.load()
 }

@@ -2,6 +2,7 @@ package native
 
 import (
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -95,11 +96,27 @@ func TestChildrenAreWatched(t *testing.T) {
 	}
 }
 
-// What processes do one after the other stands so on the time line.
+// The instances of processes stand one after the other on the time line, those of threads of one process side by side.
 func TestProcessesFollow(t *testing.T) {
-	first, second := &run{over: true, out: &output{virtual: map[int32]uint64{1: 30, 2: 50}}}, &run{out: &output{virtual: map[int32]uint64{3: 90}}}
-	r := &run{shared: &shared{watched: []*run{first, second}}, out: &output{virtual: map[int32]uint64{0: 7}}}
-	if at := r.elapsed(); at != 50 || r.alive() != 1 {
-		t.Errorf("the next one begins at %d, beside %d others; want 50, 1", at, r.alive())
+	common := lines{}
+	first, second := newOutput(nil, nil), newOutput(nil, nil)
+	first.lines, second.lines = common, common
+	var spans [][2]uint64
+	for _, step := range []struct {
+		o      *output
+		thread profile.ThreadID
+		length uint64
+	}{{first, 1, 30}, {first, 2, 20}, {second, 3, 10}, {first, 1, 5}, {second, 3, 1}} {
+		x := &profile.Instance{Parts: []profile.Part{{Thread: step.thread, Arrive: step.length}}}
+		step.o.place(x, "")
+		spans = append(spans, [2]uint64{x.Parts[0].Start, x.Parts[0].Release})
+	}
+	if want := [][2]uint64{{0, 30}, {0, 20}, {30, 40}, {40, 45}, {45, 46}}; !slices.Equal(spans, want) {
+		t.Errorf("instances at %v, want %v", spans, want)
+	}
+	r := &run{shared: &shared{watched: []*run{{out: second}}}, out: first}
+	var m profile.Meta
+	if r.measured(&m); m.RunTime != 46 {
+		t.Errorf("they took %d, want 46", m.RunTime)
 	}
 }

@@ -37,7 +37,8 @@ type shared struct {
 	throttle uint64
 	fresh    bool // a place of a call was seen for the first time since the last tick
 	children map[int32]*child
-	programs int             // of children, whose code is looked at
+	programs int // of children, whose code is looked at
+	lines    lines
 	watched  []*run          // children with hooks of their own
 	plain    map[string]bool // programs that call no synchronisation function, by path
 }
@@ -118,7 +119,7 @@ func Run(ctx context.Context, o Options) (Result, error) {
 
 func newRun(o Options) *run {
 	o.Out = &distinct{Sink: o.Out, kinds: map[string]int32{}}
-	return newProcess(&shared{o: o, kinds: map[string]bool{}, eventIDs: map[uint64]string{}, notes: collect.Notes{}, children: map[int32]*child{}, plain: map[string]bool{}})
+	return newProcess(&shared{o: o, kinds: map[string]bool{}, eventIDs: map[uint64]string{}, notes: collect.Notes{}, children: map[int32]*child{}, plain: map[string]bool{}, lines: lines{}})
 }
 
 func newProcess(of *shared) *run {

@@ -103,7 +103,7 @@ func (r *run) hookAgain() {
 		r.notes.Add("exec", fmt.Sprintf("the program replaced itself by another one: of that, only samples are there: %v", err))
 		return
 	}
-	r.unsay("no-hooks") // said of the first program
+	r.unsayUnhooked()
 }
 
 // unsay takes a note back.

@@ -37,7 +37,7 @@ const (
 const GoFrames = StackWords - 1
 
 // ErrGo is returned for a Go program whose runtime is not laid out as lime knows it.
-var ErrGo = errors.New("the program's Go runtime is not laid out as that of Go 1.18 to 1.26")
+var ErrGo = errors.New("the program's Go runtime is not laid out as lime knows it (from Go 1.22 on)")
 
 // The layout of goroutines and threads (runtime2.go: g, gobuf and m; goroutines' records are in R14, as the internal ABI has it).
 const (
