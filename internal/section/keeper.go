@@ -12,6 +12,8 @@ import (
 func (r *Recogniser) noteDealer(t *thread, woken []ThreadID) {
 	for _, id := range woken {
 		if q := r.threads[id]; q != nil {
+			t.met(q)
+			q.met(t)
 			q.dealt = q.dealt && t.dealer != id
 			q.dealer, q.fed = t.id, true
 		}
@@ -39,7 +41,7 @@ func (r *Recogniser) deals(p *release) bool {
 			return false
 		}
 	}
-	if !r.keeps(p) {
+	if !r.keeps(p) || !r.closed(p) {
 		return false
 	}
 	return !r.threads[p.by].dealt || r.shared(p)
@@ -59,8 +61,49 @@ func (r *Recogniser) shared(p *release) bool {
 	return len(p.woken) >= 2 && least*parentShare >= most
 }
 
-// answers reports whether those who are woken are the keepers of all the others: they gave each its last work.
+// met notes that one has ended the other's wait since its last section.
+func (t *thread) met(q *thread) {
+	if t.partners == nil || t.since != t.parts {
+		t.partners, t.since = map[*thread]bool{}, t.parts
+	}
+	t.partners[q] = true
+}
+
+// among reports whether t has had to do, since its last section, with those only whom a test accepts.
+func (t *thread) among(accepts func(*thread) bool) bool {
+	if t.since != t.parts {
+		return true
+	}
+	for q := range t.partners {
+		if !accepts(q) {
+			return false
+		}
+	}
+	return true
+}
+
+// closed reports whether the releasing thread and those who are woken have had to do with one another only. Those in the middle of a pipeline hand
+// on what they were given.
+func (r *Recogniser) closed(p *release) bool {
+	return r.kept(p, func(q *thread) bool { return q.id == p.by || p.woken[q.id] || q.dealer == p.by })
+}
+
+// kept reports whether the releasing thread and those who are woken have had to do with those only whom a test accepts.
+func (r *Recogniser) kept(p *release, accepts func(*thread) bool) bool {
+	for id := range p.woken {
+		if !r.threads[id].among(accepts) {
+			return false
+		}
+	}
+	return r.threads[p.by].among(accepts)
+}
+
+// answers reports whether those who are woken are the keepers of all the others: they gave each its last work. Neither they nor who wakes them
+// have had to do with anybody else: the last two stages of a pipeline, whose first ones have ended, have.
 func (r *Recogniser) answers(p *release) bool {
+	if !r.kept(p, func(q *thread) bool { return q.id == p.by || p.woken[q.id] || p.woken[q.dealer] }) {
+		return false
+	}
 	for _, o := range r.order {
 		if o.state == gone || o.state == idle || o.state == joining || p.woken[o.id] || o.wait.done && o.state == waiting {
 			continue

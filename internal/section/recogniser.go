@@ -59,29 +59,31 @@ const (
 
 // thread is what the recogniser knows of one thread.
 type thread struct {
-	id      ThreadID
-	state   state
-	open    []*openPart // outermost first; never empty while the thread lives
-	parts   int         // parts closed so far
-	at      *episode    // barrier where it stands
-	atPart  int         // its part there
-	wait    waitState
-	groups  []*group // join groups that it opened, outermost first
-	awaits  *group   // what it waits for in OpAwait
-	lock    unit.Cycles
-	parent  ThreadID
-	dealer  ThreadID    // who created it, or ended its last wait
-	fed     bool        // somebody has ended a wait of its
-	dealt   bool        // it has given work out, and none of those who got it has answered since
-	barrier uint64      // the built barrier in which it took part last
-	opened  unit.Cycles // when the last built barrier opened in which it took part
-	early   *Part       // when gone: what it did before a wait that may have ended a section
-	exit    *Part       // its last part, when gone and not joined yet
-	region  []uint64
-	ended   *region // whose end it has reached last, and its part there
-	endPart int
-	task    taskState
-	lull    unit.Cycles // since when it has nothing to do but wait for tasks
+	id       ThreadID
+	state    state
+	open     []*openPart // outermost first; never empty while the thread lives
+	parts    int         // parts closed so far
+	at       *episode    // barrier where it stands
+	atPart   int         // its part there
+	wait     waitState
+	groups   []*group // join groups that it opened, outermost first
+	awaits   *group   // what it waits for in OpAwait
+	lock     unit.Cycles
+	parent   ThreadID
+	dealer   ThreadID         // who created it, or ended its last wait
+	fed      bool             // somebody has ended a wait of its
+	partners map[*thread]bool // whose waits it has ended, or who have ended its own, since it had so many parts:
+	since    int
+	dealt    bool        // it has given work out, and none of those who got it has answered since
+	barrier  uint64      // the built barrier in which it took part last
+	opened   unit.Cycles // when the last built barrier opened in which it took part
+	early    *Part       // when gone: what it did before a wait that may have ended a section
+	exit     *Part       // its last part, when gone and not joined yet
+	region   []uint64
+	ended    *region // whose end it has reached last, and its part there
+	endPart  int
+	task     taskState
+	lull     unit.Cycles // since when it has nothing to do but wait for tasks
 }
 
 // openPart is a part under way.

@@ -102,6 +102,39 @@ func TestRecogniseWaits(t *testing.T) {
 			serial @100 0[0-10>10]
 			serial @200 1[10-42>81]
 			exit @43 0[81-90>90] 2[10-42>90] 3[10-54>90] 4[10-45>90]`},
+		{"the last two stages of a pipeline hand items on and room back: no barrier", `
+			0 0 start
+			10 0 create of=1 at=1:100
+			10 1 start of=0
+			10 0 create of=2 at=1:100
+			10 2 start of=0
+			10 0 create of=3 at=1:100
+			10 3 start of=0
+			11 0 join of=1 at=1:200
+			12 2 wait obj=7 at=4:40
+			12 3 wait obj=8 at=5:50
+			20 1 release obj=7 woken=2 at=3:30
+			21 2 go-idle
+			25 1 exit at=3:33
+			26 0 joined of=1
+			26 0 join of=2 at=1:200
+			30 2 release obj=8 woken=3 at=4:42
+			31 3 go-idle
+			32 2 wait obj=6 at=4:41
+			40 3 release obj=6 woken=2 at=5:51
+			41 2 go-idle
+			42 3 wait obj=8 at=5:50
+			50 2 release obj=8 woken=3 at=4:42
+			51 3 go-idle
+			60 2 exit at=4:43
+			61 0 joined of=2
+			62 0 join of=3 at=1:200
+			70 3 exit at=5:52
+			71 0 joined of=3
+			80 0 exit at=1:300`, `
+			serial @100 0[0-10>10]
+			join @200 1[10-25>42] 2[10-42>61] 3[10-42>71]
+			exit @300 0[71-80>80]`},
 		{"barrier built from mutex and condition, called in a function", `
 			0 0 start
 			0 1 start of=0

@@ -141,6 +141,9 @@ func (r *run) atGate(t *thread, g *gate, h *hook.Record, at uint64) {
 	}
 	op := r.arrival(t, kind, h, at, g.object)
 	op.Built = true
+	if p, ok := op.Span.(*piece); ok && r.target(h.Func) == 0 && len(op.Site.Stack) > 0 {
+		p.exit = op.Site.Stack
+	}
 	r.feed(op)
 }
 

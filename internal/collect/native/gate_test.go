@@ -96,7 +96,7 @@ func TestOwnBarriers(t *testing.T) {
 		if res.Status != 7 {
 			t.Errorf("%v: the program ended with %d", flags, res.Status)
 		}
-		n := map[int]int{}
+		n, pieces := map[int]int{}, 0
 		for id, row := range p.Tables().Sections {
 			for in, err := range p.Instances(profile.SectionID(id)) {
 				if err != nil {
@@ -104,6 +104,9 @@ func TestOwnBarriers(t *testing.T) {
 				}
 				if row.Kind == profile.SectionBuilt && len(in.Parts) == 4 {
 					n[id]++
+					if p := &in.Parts[0]; p.Exit != profile.None && p.ExitStack != nil {
+						pieces++
+					}
 				}
 			}
 		}
@@ -111,6 +114,9 @@ func TestOwnBarriers(t *testing.T) {
 			if k != 20 {
 				t.Errorf("%v: section %d has %d instances, want 20", flags, id, k)
 			}
+		}
+		if pieces != 20 {
+			t.Errorf("%v: of %d instances it is known where in the function they end, want 20", flags, pieces)
 		}
 		if len(n) != 3 {
 			t.Errorf("%v: %d sections end at barriers of the program's own, want 3: %v", flags, len(n), p.Tables().Sections)

@@ -100,12 +100,42 @@ func (o *output) instance(in section.Instance) {
 		o.spun(x, sum, int32(i))
 		o.charge(p.Spans, x.Section, lengths)
 	}
+	if in.Kind == section.Built {
+		o.exits(x, in.Parts)
+	}
 	o.place(x, in.Kind)
 	if err := o.sink.WriteInstance(x); err != nil && o.err == nil {
 		o.err = err
 	}
 	o.instances++
 	o.widest = max(o.widest, len(x.Parts))
+}
+
+// exits tells where the parts end, if all of them are known to end in the program's own code.
+func (o *output) exits(x *profile.Instance, parts []section.Part) {
+	for i := range parts {
+		if exit(parts[i].Spans) == nil {
+			return
+		}
+	}
+	for i := range parts {
+		p := &x.Parts[i]
+		p.ExitStack = []profile.NodeID{}
+		for k, f := range slices.Backward(exit(parts[i].Spans)) {
+			if id := o.code.at(uint64(f.Call)).b.id; k > 0 {
+				p.ExitStack = append(p.ExitStack, id)
+			} else {
+				p.Exit = id
+			}
+		}
+	}
+}
+
+func exit(spans []any) []section.Frame {
+	if len(spans) == 0 {
+		return nil
+	}
+	return spans[len(spans)-1].(*piece).exit
 }
 
 // entry is the block with which a part begins.

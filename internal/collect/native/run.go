@@ -167,7 +167,7 @@ func (r *run) openPerf(o perf.Options) {
 	if o.Pages == 0 {
 		o.Pages = ringPages(r.o.Frequency, r.o.StackBytes)
 	}
-	tasks := perf.Options{PID: o.PID, TID: o.TID, Clock: perf.Tasks(), Period: 1, Leader: true, Pages: taskPages}
+	tasks := perf.Options{PID: o.PID, TID: o.TID, Clock: perf.Tasks(), Period: 1, Leader: true, Pages: taskPages(lockedMemory(), runtime.NumCPU())}
 	if o.TID == 0 {
 		r.openExecs(tasks)
 	}
@@ -190,8 +190,22 @@ func (r *run) openPerf(o perf.Options) {
 	}
 }
 
-// taskPages is the size of the rings without samples.
-const taskPages = 32
+// taskPages is the size of the rings without samples, each CPU's. A pipeline makes some hundred thousand switches a second, and lime may not get a CPU at once: where the samples need not go
+// short for it, the rings of all CPUs hold 64 MB together, and each 4 MB at most.
+func taskPages(unlimited bool, cpus int) int {
+	const few, many, all = 32, 1024, 64 << 20 / 4096
+	pages := few
+	for unlimited && pages < many && 2*pages*cpus <= all {
+		pages *= 2
+	}
+	return pages
+}
+
+// lockedMemory reports whether lime may lock as much memory as it likes (capabilities(7), CAP_IPC_LOCK).
+func lockedMemory() bool {
+	h, d := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}, [2]unix.CapUserData{}
+	return unix.Capget(&h, &d[0]) == nil && d[0].Effective&(1<<unix.CAP_IPC_LOCK) != 0
+}
 
 // ringPages is the size of a ring that holds the samples of several ticks: each CPU has one, and runs one thread at a time.
 func ringPages(frequency uint64, stack uint32) int {

@@ -139,8 +139,9 @@ func (c *onCPU) at(now uint64) uint64 {
 // piece is what a thread did from one operation to the next.
 type piece struct {
 	thread  *thread
-	from    uint64 // moment
-	entry   uint64 // function with which it begins, 0 if that is not known
+	from    uint64          // moment
+	entry   uint64          // function with which it begins, 0 if that is not known
+	exit    []section.Frame // where it ends, innermost first, if that is in the program's own code: nil if that is not known
 	cpuFrom uint64
 	cpu     uint64 // time on a CPU
 	samples []workSample
