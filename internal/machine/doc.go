@@ -9,6 +9,7 @@
 //
 //	Description  what the machine looks like (TOML, presets)
 //	array        tags of a set-associative cache, with its replacement policy
+//	hints        which way of a set a line is likely in
 //	directory    who holds the lines of the shared level, and in which order they go from core to core
 //	hierarchy    the caches of all cores, kept coherent by the directory
 //	tlb          translation buffers
