@@ -22,6 +22,7 @@ func noteLeads() []noteLead {
 		{"image-missing", "Not readable, so its places have no names: ", false, false},
 		{"image-changed", "Built anew since the run, so its lines may be wrong: ", false, false},
 		{"no-debug-info", "No debug information, so functions only (build with -g for lines): ", true, false},
+		{"split-missing", "Debug information that is not at hand, so inlined functions have no names: ", false, false},
 		{"source-newer", "Changed after the program was built, so the text may not fit its lines: ", true, false},
 		{"no-source", "Source not at hand: ", false, true},
 	}

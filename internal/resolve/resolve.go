@@ -32,11 +32,12 @@ const (
 	NoteImageMissing = "image-missing" // the program or library cannot be read
 	NoteImageChanged = "image-changed" // it was built anew since the run
 	NoteNoDebugInfo  = "no-debug-info" // functions only, no lines
+	NoteSplitMissing = "split-missing" // files with split debug information (.dwo) that were not found
 	NoteNoSource     = "no-source"     // source files that were not found
 	NoteSourceNewer  = "source-newer"  // a source file was changed after the program was built
 )
 
-var noteCodes = []string{NoteImageMissing, NoteImageChanged, NoteNoDebugInfo, NoteNoSource, NoteSourceNewer}
+var noteCodes = []string{NoteImageMissing, NoteImageChanged, NoteNoDebugInfo, NoteSplitMissing, NoteNoSource, NoteSourceNewer}
 
 // File resolves a profile's file in place.
 func File(path string, o Options) error { return Copy(path, path, o) }
@@ -88,11 +89,8 @@ func mergeByLine(t *profile.Tables) {
 	})
 }
 
-// Tables resolves a profile's tables, without merging sections. Rows with an address in a readable image get new functions and frames; others
-// keep what they have. To do it twice changes nothing.
-func Tables(m *profile.Meta, t *profile.Tables, o Options) { resolveTables(m, t, o) }
-
-// resolveTables returns the nodes from whose frames library code was dropped.
+// resolveTables resolves a profile's tables, without merging sections. Rows with an address in a readable image get new functions and frames; others
+// keep what they have. To do it twice changes nothing. It returns the nodes from whose frames library code was dropped.
 func resolveTables(m *profile.Meta, t *profile.Tables, o Options) (trimmed map[profile.NodeID]bool) {
 	m.Notes = slices.DeleteFunc(m.Notes, func(n profile.Note) bool { return slices.Contains(noteCodes, n.Code) })
 	r := newResolver(m, t, o)
@@ -209,12 +207,18 @@ func (r *resolver) open(id profile.ImageID, im *image) {
 	im.table = symbol.Open(bin, symbol.Options{DebugDirs: r.o.DebugDirs, NamesOnly: r.o.NamesOnly != nil && r.o.NamesOnly(row.Path)})
 }
 
-// imageNotes says which images named functions only.
+// imageNotes says which images named functions only, and of which parts were missing.
 func (r *resolver) imageNotes() {
 	for i := range r.images {
 		im := &r.images[i]
-		if im.table != nil && !im.table.HasLines() {
+		if im.table == nil {
+			continue
+		}
+		if !im.table.HasLines() {
 			r.note(NoteNoDebugInfo, r.t.Images[i].Path, im.uses)
+		}
+		if missing := im.table.MissingSplit(); len(missing) > 0 {
+			r.note(NoteSplitMissing, examples(missing), uint64(len(missing)))
 		}
 	}
 }

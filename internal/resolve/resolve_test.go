@@ -109,7 +109,7 @@ func TestInlinedDecision(t *testing.T) {
 	path := program(t, t.TempDir(), "-g")
 	p := profileOf(t, path)
 	tab := p.Tables()
-	Tables(p.Meta(), tab, Options{})
+	resolveTables(p.Meta(), tab, Options{})
 	if err := profile.Validate(p); err != nil || !p.Meta().Resolved {
 		t.Fatal(err)
 	}
@@ -175,9 +175,9 @@ func TestSectionsOfOneLineAreOne(t *testing.T) {
 func TestTwiceChangesNothing(t *testing.T) {
 	path := program(t, t.TempDir(), "-g")
 	p, q := profileOf(t, path), profileOf(t, path)
-	Tables(p.Meta(), p.Tables(), Options{})
-	Tables(q.Meta(), q.Tables(), Options{})
-	Tables(q.Meta(), q.Tables(), Options{})
+	resolveTables(p.Meta(), p.Tables(), Options{})
+	resolveTables(q.Meta(), q.Tables(), Options{})
+	resolveTables(q.Meta(), q.Tables(), Options{})
 	if !reflect.DeepEqual(p.Tables(), q.Tables()) || !reflect.DeepEqual(p.Meta(), q.Meta()) {
 		t.Errorf("once %+v\ntwice %+v", p.Tables(), q.Tables())
 	}
@@ -188,7 +188,7 @@ func TestWithoutDebugInfo(t *testing.T) {
 		flag, prefix string
 	}{{"-g0", "work"}, {"-s", "lu+0x"}} {
 		p := profileOf(t, program(t, t.TempDir(), c.flag))
-		Tables(p.Meta(), p.Tables(), Options{})
+		resolveTables(p.Meta(), p.Tables(), Options{})
 		n := p.Tables().Nodes[0]
 		if n.Function == profile.None || !strings.HasPrefix(p.Tables().Functions[n.Function].Name, c.prefix) || len(n.Frames) != 1 {
 			t.Errorf("%s: node %+v", c.flag, n)
@@ -202,23 +202,67 @@ func TestWithoutDebugInfo(t *testing.T) {
 	}
 }
 
+// Where the files with the split debug information are gone, lines are there and inlined functions are not: the profile says so.
+func TestWithoutSplitFiles(t *testing.T) {
+	dir := t.TempDir()
+	path := program(t, dir, "-g", "-gsplit-dwarf")
+	split, _ := filepath.Glob(filepath.Join(dir, "*.dwo"))
+	if len(split) == 0 {
+		t.Skip("the compiler wrote no .dwo file")
+	}
+	for _, gone := range []bool{false, true} {
+		if gone {
+			if err := os.Remove(split[0]); err != nil {
+				t.Fatal(err)
+			}
+		}
+		p := profileOf(t, path)
+		resolveTables(p.Meta(), p.Tables(), Options{})
+		notes := p.Meta().Notes
+		if said := len(notes) == 1 && notes[0].Code == NoteSplitMissing && strings.HasSuffix(notes[0].Text, filepath.Base(split[0])); said != gone {
+			t.Errorf("gone %v: notes %+v", gone, notes)
+		}
+	}
+}
+
+func TestSourcesAreFoundWhereTheyLie(t *testing.T) {
+	dir := t.TempDir()
+	for _, name := range []string{".build/a.c", "src/b.c"} {
+		if err := errors.Join(os.MkdirAll(filepath.Join(dir, filepath.Dir(name)), 0o777), os.WriteFile(filepath.Join(dir, name), nil, 0o666)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	f := &finder{dirs: []string{dir}}
+	for path, want := range map[string]string{".build/a.c": ".build/a.c", "../.build/a.c": ".build/a.c", "/gone/src/b.c": "src/b.c", "../../src/b.c": "src/b.c", "c.c": ""} {
+		got, ok := f.find(path)
+		if ok != (want != "") || ok && got != filepath.Join(dir, want) {
+			t.Errorf("%s: %q, want %q", path, got, want)
+		}
+	}
+	for dir, system := range map[string]bool{"/lib": true, "/lib64": true, "/lib/x86_64-linux-gnu": true, "/usr/bin": true, "/library/app": false, "/home/lib": false} {
+		if systemDir(dir) != system {
+			t.Errorf("%s: system %v", dir, !system)
+		}
+	}
+}
+
 func TestMissingAndChangedImages(t *testing.T) {
 	path := program(t, t.TempDir(), "-g")
 	p := profileOf(t, path)
 	p.Tables().Images[0].BuildID = "0000"
-	Tables(p.Meta(), p.Tables(), Options{})
+	resolveTables(p.Meta(), p.Tables(), Options{})
 	if got := codes(p.Meta()); !slices.Equal(got, []string{NoteImageChanged}) || p.Tables().Nodes[0].Frames != nil {
 		t.Errorf("changed: %v", p.Meta().Notes)
 	}
 	p = profileOf(t, path)
 	p.Tables().Images[0].Path = "/nonexistent/lu"
-	Tables(p.Meta(), p.Tables(), Options{})
+	resolveTables(p.Meta(), p.Tables(), Options{})
 	if got := codes(p.Meta()); !slices.Equal(got, []string{NoteImageMissing}) {
 		t.Errorf("missing: %v", p.Meta().Notes)
 	}
 	p = profileOf(t, path)
 	p.Tables().Images[0].Path = "[vdso]"
-	Tables(p.Meta(), p.Tables(), Options{})
+	resolveTables(p.Meta(), p.Tables(), Options{})
 	if got := codes(p.Meta()); len(got) != 0 {
 		t.Errorf("vdso: %v", p.Meta().Notes)
 	}
@@ -243,7 +287,7 @@ func TestSourceElsewhere(t *testing.T) {
 				os.WriteFile(filepath.Join(dir, c.to), []byte(source), 0o666)
 			}
 			p := profileOf(t, path)
-			Tables(p.Meta(), p.Tables(), Options{SourceDirs: []string{filepath.Join(dir, "named")}, Context: -1})
+			resolveTables(p.Meta(), p.Tables(), Options{SourceDirs: []string{filepath.Join(dir, "named")}, Context: -1})
 			id := slices.IndexFunc(p.Tables().Files, func(f profile.File) bool { return filepath.Base(f.Path) == "lu.c" })
 			lines := p.Tables().Files[id].Lines
 			if found := strings.Contains(lines[lineOf("/* decision")], "decision"); found != (c.to != "") {
@@ -289,7 +333,7 @@ func TestSourceNewer(t *testing.T) {
 		}
 		old := tab.Nodes[0].Addr - bias + far
 		p.AddNode(profile.Node{Image: 0, Function: profile.None, Addr: old, LastAddr: old})
-		Tables(p.Meta(), tab, Options{})
+		resolveTables(p.Meta(), tab, Options{})
 		if got := codes(p.Meta()); !slices.Equal(got, c.want) {
 			t.Errorf("a source written %v after the program: notes %v, want %v", c.written.Sub(built), p.Meta().Notes, c.want)
 		}
@@ -321,7 +365,7 @@ func TestFileInPlace(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer r.Close()
-	Tables(mem.Meta(), mem.Tables(), Options{})
+	resolveTables(mem.Meta(), mem.Tables(), Options{})
 	if !r.Meta().Resolved || !reflect.DeepEqual(r.Tables().Nodes, mem.Tables().Nodes) || !reflect.DeepEqual(r.Tables().Files, mem.Tables().Files) {
 		t.Error("file and memory differ")
 	}
@@ -359,6 +403,6 @@ func BenchmarkManyNodes(b *testing.B) {
 			t.Nodes = append(t.Nodes, t.Nodes[len(t.Nodes)-n])
 		}
 		b.StartTimer()
-		Tables(p.Meta(), t, Options{})
+		resolveTables(p.Meta(), t, Options{})
 	}
 }

@@ -206,7 +206,8 @@ func newFinder(r *resolver) *finder {
 
 // systemDir reports whether a directory holds no sources of the programs in it.
 func systemDir(dir string) bool {
-	return strings.HasPrefix(dir, "/usr/") || strings.HasPrefix(dir, "/lib") || dir == "/bin" || dir == "/sbin"
+	top, _, _ := strings.Cut(strings.TrimPrefix(dir, "/"), "/")
+	return slices.Contains([]string{"usr", "lib", "lib32", "lib64", "libx32", "bin", "sbin"}, top) && strings.HasPrefix(dir, "/")
 }
 
 // find returns where a source file lies: as named, or under one of the directories with as
@@ -215,7 +216,10 @@ func (f *finder) find(path string) (string, bool) {
 	if filepath.IsAbs(path) && isFile(path) {
 		return path, true
 	}
-	rest := strings.TrimLeft(filepath.Clean(path), "/.")
+	rest := strings.TrimPrefix(filepath.Clean(path), "/")
+	for strings.HasPrefix(rest, "../") {
+		rest = rest[len("../"):]
+	}
 	for rest != "" {
 		for _, d := range f.dirs {
 			if p := filepath.Join(d, rest); isFile(p) {

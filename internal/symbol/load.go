@@ -2,6 +2,7 @@ package symbol
 
 import (
 	"path/filepath"
+	"slices"
 
 	"lime/internal/binfile"
 )
@@ -97,7 +98,7 @@ func (t *Table) splitUnit(u *unit) *unit {
 		f, err = binfile.Open(path)
 	}
 	if err != nil {
-		t.notes = append(t.notes, path)
+		t.missing = append(t.missing, path)
 		return u
 	}
 	defer f.Close()
@@ -128,5 +129,5 @@ func (s *unit) graft(skeleton *unit) *unit {
 func (t *Table) MissingSplit() []string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return append([]string(nil), t.notes...)
+	return slices.Clone(t.missing)
 }

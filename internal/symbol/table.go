@@ -59,8 +59,8 @@ type Table struct {
 	starts  []uint64
 	golang  *goTable
 	execs   []binfile.Segment
-	notes   []string
-	passed  bool // there are lines, which nobody asked for
+	missing []string // .dwo files
+	passed  bool     // there are lines, which nobody asked for
 }
 
 // Open prepares a table for an ELF file. The table closes what it opens, but
