@@ -241,6 +241,7 @@ func TestBadInput(t *testing.T) {
 		{[]string{"simulate", "--cores", "x", "--", "true"}, ExitFailed, "x"},
 		{[]string{"simulate", "--cpu", "pentium", "--", "true"}, ExitFailed, "--cpu pentium"},
 		{[]string{"simulate", "--nope", "--", "true"}, ExitFailed, "--nope"},
+		{[]string{"simulate", "--set", "l2.size=8MB", "--", "true"}, ExitFailed, "--set l2.size=8MB"},
 		{[]string{"import", "gprof"}, ExitUsage, "gprof"},
 		{[]string{"import", "callgrind"}, ExitUsage, "arg"},
 		{[]string{"import", "callgrind", "--threads", "x", even}, ExitUsage, "x"},

@@ -91,6 +91,9 @@ func (f *simulateFlags) check() error {
 	if f.cpu != "x86-64-v3" && f.cpu != "host" {
 		return usage(fmt.Errorf("--cpu %s: choose x86-64-v3 or host", f.cpu))
 	}
+	if f.machine == "count" && len(f.settings) > 0 {
+		return usage(fmt.Errorf("--set %s: model count has no machine to change; choose one with --machine", f.settings[0]))
+	}
 	if f.output == "" {
 		return usage(errors.New("--output: no file named"))
 	}

@@ -170,6 +170,11 @@ func Parse(name, text string, settings ...string) (*Description, error) {
 		}
 	}
 	if key, msg := d.check(); msg != "" {
+		for _, s := range slices.Backward(settings) { // the last one holds
+			if settingKey(s) == key {
+				return nil, fmt.Errorf("setting %q: %s", s, msg)
+			}
+		}
 		return nil, fmt.Errorf("machine %s: line %d, key %q: %s", name, lineOf(text, key), key, msg)
 	}
 	return d, nil
@@ -177,8 +182,8 @@ func Parse(name, text string, settings ...string) (*Description, error) {
 
 // set applies one "table.key=value" over the description.
 func (d *Description) set(setting string) error {
-	key, value, ok := strings.Cut(setting, "=")
-	key = strings.TrimPrefix(strings.TrimSpace(key), "machine.")
+	_, value, ok := strings.Cut(setting, "=")
+	key := settingKey(setting)
 	if !ok {
 		return fmt.Errorf("setting %q: write key=value, for example l2.size=8MB", setting)
 	}
@@ -194,6 +199,12 @@ func (d *Description) set(setting string) error {
 		return fmt.Errorf("setting %q: a machine has no key %q", setting, u[0])
 	}
 	return nil
+}
+
+// settingKey is what a setting changes.
+func settingKey(setting string) string {
+	key, _, _ := strings.Cut(setting, "=")
+	return strings.TrimPrefix(strings.TrimSpace(key), "machine.")
 }
 
 // Text returns the description as TOML, complete.
