@@ -99,15 +99,26 @@ func (r *run) happened(t *thread, x *item) {
 		p = t.task
 	}
 	if p != nil {
-		p.addEvent(eventKey{x.event, x.pc}, max(x.sample.period, 1))
+		p.addEvent(x.event)
 	}
 }
 
-func (p *piece) addEvent(k eventKey, n uint64) {
-	if p.events == nil {
-		p.events = map[eventKey]uint64{}
+// eventCount is how often it happened.
+type eventCount struct {
+	eventKey
+	n uint64
+}
+
+// addEvent adds to one of the latest counts, if it is the same event: most samples are of a few instructions.
+func (p *piece) addEvent(e *eventCount) {
+	const latest = 8
+	for i := len(p.events) - 1; i >= max(0, len(p.events)-latest); i-- {
+		if c := &p.events[i]; c.pc == e.pc && c.kind == e.kind {
+			c.n += e.n
+			return
+		}
 	}
-	p.events[k] += n
+	p.events = append(p.events, *e)
 }
 
 // events writes how often a part's events happened, by samples.

@@ -1,6 +1,7 @@
 package native
 
 import (
+	"maps"
 	"os"
 	"reflect"
 	"strings"
@@ -165,5 +166,20 @@ func TestPageFaults(t *testing.T) {
 	}
 	if !noted(p, "lost-samples") && (most < pages*9/10 || most > pages*11/10 || all > pages*12/10) {
 		t.Errorf("%d page faults, %d of them at one instruction; want %d there", all, most, pages)
+	}
+}
+
+// However the samples of events are mixed, each instruction gets its own in a part.
+func TestEventsAddUp(t *testing.T) {
+	var p piece
+	want := map[eventKey]uint64{}
+	for i := range uint64(100) {
+		e := eventCount{eventKey{"page-fault", i % 20 * (i % 3)}, i}
+		want[e.eventKey] += i
+		p.addEvent(&e)
+	}
+	var s partSum
+	if s.add(&p); !maps.Equal(s.events, want) {
+		t.Errorf("%v, want %v", s.events, want)
 	}
 }

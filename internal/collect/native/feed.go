@@ -84,7 +84,7 @@ func (r *run) sampled(x *item) {
 		return
 	}
 	t = t.acting()
-	if x.event != "" {
+	if x.event != nil {
 		r.happened(t, x)
 		return
 	}
@@ -409,9 +409,7 @@ func (r *run) leaveCreate(t *thread, h *hook.Record, at uint64) {
 	}
 	if t.create != nil { // no thread came of it: the piece goes on
 		p := t.create.Span.(*piece)
-		for k, n := range t.piece.events {
-			p.addEvent(k, n)
-		}
+		p.events = append(p.events, t.piece.events...)
 		p.samples, p.work, p.spin = append(p.samples, t.piece.samples...), p.work+t.piece.work, p.spin+t.piece.spin
 		p.spins, p.spunAt = p.spins+t.piece.spins, cmp.Or(t.piece.spunAt, p.spunAt)
 		p.cpu = 0

@@ -219,11 +219,11 @@ func (s *partSum) add(p *piece) {
 		s.lockOff, s.wait = s.lockOff+l.off, s.wait+l.wait
 	}
 	s.locks = append(s.locks, p.locks...)
-	for k, n := range p.events {
-		if s.events == nil {
-			s.events = map[eventKey]uint64{}
-		}
-		s.events[k] += n
+	if s.events == nil && len(p.events) > 0 {
+		s.events = map[eventKey]uint64{}
+	}
+	for i := range p.events {
+		s.events[p.events[i].eventKey] += p.events[i].n
 	}
 	if s.blocks == nil && len(p.samples) > 0 {
 		s.blocks, s.trips = map[*block]blockSum{}, map[*block]blockSum{}

@@ -459,10 +459,10 @@ func (r *run) ownRecord(rec *perf.Record) {
 		r.throttle++
 		return
 	case perf.TypeSample:
-		x.detail = &detail{}
-		if x.event = r.eventName(rec.Event); x.event != "" {
-			x.pc, x.sample.period = r.sampler.origin(rec.IP), rec.Period
+		if kind := r.eventName(rec.Event); kind != "" {
+			x.event = &eventCount{eventKey{kind, r.sampler.origin(rec.IP)}, max(rec.Period, 1)}
 		} else {
+			x.detail = &detail{}
 			x.sample, x.spins, x.inside = r.sampler.take(rec)
 		}
 	case perf.TypeComm:

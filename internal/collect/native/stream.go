@@ -12,7 +12,8 @@ type item struct {
 	at   uint64
 	hook *hook.Record // while it is handed out
 	*detail
-	ref    uint64 // number of the hook's record plus 1, 0 = none
+	event  *eventCount // sample: of an event, not of the clock
+	ref    uint64      // number of the hook's record plus 1, 0 = none
 	typ    perf.Type
 	tid    int32
 	other  int32 // fork: parent
@@ -26,8 +27,6 @@ type detail struct {
 	name   string
 	sample workSample
 	spins  bool
-	event  string // sample: of an event, not of the clock
-	pc     uint64
 	inside bool // sample: code of the program's own runs inside of a hooked call
 }
 

@@ -146,14 +146,14 @@ type piece struct {
 	cpu     uint64 // time on a CPU
 	samples []workSample
 	locks   []lockWait
-	events  map[eventKey]uint64
-	spin    uint64   // period of samples inside of a runtime's waiting
-	work    uint64   // period of the others
-	spins   uint64   // samples inside of a runtime's waiting
-	spunAt  *block   // where the last of them was
-	charged bool     // its samples stand in the call-path tree of a section
-	open    []uint64 // the calls that were open at all its samples, outermost first
-	seen    bool     // there are such samples
+	events  []eventCount // one event may stand there more than once
+	spin    uint64       // period of samples inside of a runtime's waiting
+	work    uint64       // period of the others
+	spins   uint64       // samples inside of a runtime's waiting
+	spunAt  *block       // where the last of them was
+	charged bool         // its samples stand in the call-path tree of a section
+	open    []uint64     // the calls that were open at all its samples, outermost first
+	seen    bool         // there are such samples
 
 	row int32 // of the profile
 }
