@@ -10,11 +10,13 @@ import (
 	"lime/internal/unit"
 )
 
-// runtimeNodes tells the blocks of runtimes from others.
+// runtimeNodes tells the blocks of runtimes from others: a function of the program's own that is inlined into one of a runtime's is none.
 func runtimeNodes(tab *profile.Tables) func(profile.NodeID) bool {
 	names, its := newRuntimes(tab), make([]bool, len(tab.Nodes))
 	for v := range its {
-		its[v] = slices.ContainsFunc(names.layers(profile.NodeID(v)), func(l layer) bool { return l >= 0 })
+		layers := names.layers(profile.NodeID(v))
+		i := slices.IndexFunc(layers, func(l layer) bool { return l >= 0 || l == layerOwn })
+		its[v] = i >= 0 && layers[i] >= 0
 	}
 	return func(v profile.NodeID) bool { return v >= 0 && int(v) < len(its) && its[v] }
 }

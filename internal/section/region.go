@@ -13,7 +13,7 @@ type region struct {
 
 // fork opens a region. If the forking thread was alone, a serial stretch ends.
 func (r *Recogniser) fork(t *thread, op *Op) {
-	g := &region{place: op.Site.Place(), master: t.id, serial: r.alone(t) && len(t.open) == 1 && len(t.region) == 0}
+	g := &region{place: op.Site.outside(), master: t.id, serial: r.alone(t) && len(t.open) == 1 && len(t.region) == 0}
 	t.piece(op)
 	if g.serial {
 		r.serial(t, op)

@@ -24,6 +24,8 @@ const (
 	roleTaskWait               // waits for tasks, and runs some meanwhile
 	roleTaskBody               // such a function: set when a task is made
 	roleRegionBody             // body of a parallel region: set when a region is forked
+	rolePoolTask               // makes a task, an object that arg points to
+	rolePoolRun                // waits for tasks; runs the one that arg points to, if there is an arg
 	roleGoMade                 // makes a goroutine, and returns it
 	roleGoIn                   // a goroutine goes on, on this thread
 	roleGoOut                  // a goroutine leaves its thread, if there is one on it
@@ -56,6 +58,7 @@ const (
 	gomp  = "libgomp ABI (GCC manual of libgomp, chapter The libgomp ABI)"
 	kmp   = "LLVM OpenMP runtime, kmp.h and kmp_csupport.cpp"
 	gorun = "Go's runtime, proc.go and asm_amd64.s"
+	tbb   = "oneTBB, detail/_task.h"
 	gosyn = "package sync of Go"
 )
 
@@ -151,6 +154,11 @@ func functions() []fn {
 		{name: "__kmpc_ordered", role: roleTurn, source: kmp},
 		{name: "__kmpc_doacross_wait", role: roleTurn, source: kmp},
 		{name: "__kmpc_end_critical", role: roleUnlock, arg: 2, source: kmp},
+
+		{name: "_ZN3tbb6detail2r15spawnERNS0_2d14taskERNS2_18task_group_contextE", role: rolePoolTask, source: tbb},
+		{name: "_ZN3tbb6detail2r15spawnERNS0_2d14taskERNS2_18task_group_contextEt", role: rolePoolTask, source: tbb},
+		{name: "_ZN3tbb6detail2r116execute_and_waitERNS0_2d14taskERNS2_18task_group_contextERNS2_12wait_contextES6_", role: rolePoolRun, source: tbb},
+		{name: "_ZN3tbb6detail2r14waitERNS0_2d112wait_contextERNS2_18task_group_contextE", role: rolePoolRun, arg: none, source: tbb},
 
 		{name: "runtime.newproc", role: roleCreate, arg: none, source: gorun},
 		{name: "runtime.newproc1", role: roleGoMade, arg: none, source: gorun},

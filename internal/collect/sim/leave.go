@@ -37,6 +37,7 @@ func leavings() [roles]leaving {
 		roleGoCondWait: (*run).leaveGoCondWait,
 		roleAwait:      (*run).leaveAwait,
 		roleRegionBody: (*run).leaveBody,
+		rolePoolRun:    (*run).leavePoolRun,
 	}
 }
 

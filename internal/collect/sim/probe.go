@@ -69,7 +69,7 @@ func (r *run) returned(t *thread, sp uint64) bool {
 
 // inside reports whether the function is one that is of interest also inside of other functions of the table.
 func (x role) inside() bool {
-	return x == roleRegionBody || x == roleTaskBody || x == roleGoCondList || x.switches()
+	return x == roleRegionBody || x == roleTaskBody || x == rolePoolTask || x == rolePoolRun || x == roleGoCondList || x.switches()
 }
 
 // entering is what the start of a function of the table means.
@@ -97,6 +97,8 @@ func enterings() [roles]entering {
 		roleTaskWait:   (*run).enterTaskWait,
 		roleTaskBody:   (*run).enterTaskBody,
 		roleRegionBody: (*run).enterBody,
+		rolePoolTask:   (*run).enterPoolTask,
+		rolePoolRun:    (*run).enterPoolRun,
 		roleGoMade:     (*run).enterGoMade,
 		roleGoIn:       (*run).enterGoIn,
 		roleGoOut:      (*run).enterGoOut,

@@ -56,6 +56,7 @@ type run struct {
 	rec     *section.Recogniser
 	out     *output
 	forks   uint64
+	pools   pools
 	sampler sampler
 	members map[uint64]int // threads that have come to a region, by its id
 

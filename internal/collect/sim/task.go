@@ -43,6 +43,9 @@ func (r *run) enterTaskBody(t *thread, f *fn) {
 		r.feed(t.simple(section.OpLullEnd, 0))
 		return
 	}
+	if f.source == tbb && !r.givenTask(t) {
+		return
+	}
 	c := r.open(t, f)
 	c.idle, t.idle = t.idle, false
 	r.begin(t, r.stack(t))
@@ -70,6 +73,9 @@ func (t *thread) doesTask() bool {
 
 // leaveTaskBody ends it: the thread waits on. Its return is left out, as the call was.
 func (r *run) leaveTaskBody(t *thread, c *call) {
+	if next := t.ctx.GPR[rax]; c.fn.source == tbb && next != 0 {
+		r.noteTask(next) // the next one, which has not been made by a call
+	}
 	if c.within {
 		p := &piece{}
 		r.drain(t, p)

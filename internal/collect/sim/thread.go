@@ -31,6 +31,7 @@ type thread struct {
 	frames  []call    // open calls of functions of the table, outermost first
 	regions []uint64
 	idle    bool // a pool's thread between two regions
+	pooled  bool // it has been given tasks of such a pool (pool.go)
 
 	birth   birth
 	wrapped uint64 // bornInWrapper: instructions since
@@ -150,7 +151,7 @@ func (c *call) covers() bool {
 		return c.told
 	case roleFork:
 		return c.done
-	case roleRegionBody, roleTaskBody, roleCreate, roleSectionEnd, roleSemWait, roleGoC:
+	case roleRegionBody, roleTaskBody, rolePoolTask, roleCreate, roleSectionEnd, roleSemWait, roleGoC:
 		return false
 	}
 	return true
@@ -181,7 +182,7 @@ func (t *thread) in(r role) *call {
 func (t *thread) forking() bool {
 	for i := len(t.frames) - 1; i >= 0; i-- {
 		switch t.frames[i].fn.role {
-		case roleFork:
+		case roleFork, rolePoolTask, rolePoolRun:
 			return true
 		case roleRegionBody:
 			return false
