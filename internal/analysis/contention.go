@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	"lime/internal/profile"
 	"lime/internal/unit"
@@ -135,7 +136,7 @@ func sameEvent(a, b *Cause) bool {
 // pays adds to a cause of imbalance what all threads pay there.
 func (c *Cause) pays(all *Cause) {
 	c.CostShare, c.CostTime = all.CostShare, all.CostTime
-	c.Sentence, c.Important = all.Sentence+" "+c.Sentence, true
+	c.Sentence, c.Important = all.Sentence+" "+strings.TrimSuffix(c.Sentence, all.Subject.words()), true
 	if all.TimeToWin > c.TimeToWin {
 		c.TimeToWin, c.WinShare = all.TimeToWin, all.WinShare
 	}

@@ -75,8 +75,9 @@ func TestLittleContention(t *testing.T) {
 
 // What all threads pay at a line that is a cause of imbalance, too, is added to that cause.
 func TestPays(t *testing.T) {
-	c := Cause{Sentence: "Uneven.", TimeToWin: 10, WinShare: 0.1}
-	c.pays(&Cause{CostShare: 0.5, CostTime: 80, TimeToWin: 40, WinShare: 0.4, Sentence: "All wait."})
+	about := Subject{Data: "counters"}
+	c := Cause{Sentence: "Uneven." + about.words(), TimeToWin: 10, WinShare: 0.1}
+	c.pays(&Cause{CostShare: 0.5, CostTime: 80, TimeToWin: 40, WinShare: 0.4, Sentence: "All wait.", Subject: about})
 	if c.Sentence != "All wait. Uneven." || c.CostShare != 0.5 || c.CostTime != 80 || c.TimeToWin != 40 || c.WinShare != 0.4 || !c.Important {
 		t.Errorf("%+v", c)
 	}
