@@ -46,8 +46,9 @@ const (
 type gophers struct {
 	on    bool // the program is one of Go's, and is watched
 	byID  map[uint64]*thread
-	begun int    // how many there ever were
-	first uint64 // the one that stands at the beginning of the program, 0 if that has begun before
+	awake map[*thread]bool // those that wait for nothing but a processor
+	begun int              // how many there ever were
+	first uint64           // the one that stands at the beginning of the program, 0 if that has begun before
 }
 
 // acting is who runs on a thread: the goroutine, if there is one.
@@ -79,7 +80,7 @@ func (r *run) schedules(t *thread, at uint64) {
 
 // beginGo begins with the goroutines of a program that is watched from its beginning; main is the first one, 0 if it is not known.
 func (r *run) beginGo(main, at uint64) {
-	r.gophers = gophers{on: true, byID: map[uint64]*thread{}, first: main}
+	r.gophers = gophers{on: true, byID: map[uint64]*thread{}, awake: map[*thread]bool{}, first: main}
 	for _, t := range r.threads {
 		if !t.foreign && !t.ended {
 			r.schedules(t, at)
@@ -91,7 +92,7 @@ func (r *run) beginGo(main, at uint64) {
 func (r *run) newGoroutine(m *thread, id, at uint64) *thread {
 	g := &thread{id: goroutineBase + section.ThreadID(r.gophers.begun), tid: m.tid, start: at, gopher: &gopher{id: id, last: m, row: noRow}}
 	r.gophers.begun++
-	r.gophers.byID[id] = g
+	r.gophers.byID[id], r.gophers.awake[g] = g, true
 	r.feed(section.Op{Kind: section.OpStart, Thread: g.id, Other: section.NoThread, At: unit.Cycles(at)})
 	g.cpu.out(at, true)
 	g.begin(at)
@@ -213,6 +214,7 @@ func (r *run) enterGoPark(m *thread, h *hook.Record, at uint64) {
 	}
 	x := g.gopher
 	x.left, x.at = r.leaves(h), at
+	delete(r.gophers.awake, g)
 	switch {
 	case x.left == leftLock && x.lock == 0, x.left == leftAwait && x.await == 0: // its call was not seen
 		x.left = leftOff
@@ -271,6 +273,7 @@ func (r *run) mayGoOn(g *thread, at uint64) {
 	x := g.gopher
 	was := x.left
 	x.left, x.list = leftReady, 0
+	r.gophers.awake[g] = true
 	g.cpu.own = false
 	switch was {
 	case leftLock:
@@ -400,6 +403,7 @@ func (r *run) endGoroutine(g *thread, at uint64) {
 	g.ended, g.end = true, at
 	r.feed(op)
 	delete(r.gophers.byID, g.gopher.id)
+	delete(r.gophers.awake, g)
 }
 
 // endGo ends the goroutines that are there when the process ends.

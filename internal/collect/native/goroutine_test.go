@@ -118,6 +118,30 @@ func TestGoLockBlame(t *testing.T) {
 	}
 }
 
+// While one of two goroutines works, and the other waits for it, half of what there could be is idle, and charged to the one.
+func TestGoIdleness(t *testing.T) {
+	needs(t, needSamples, needTracing)
+	program := buildGo(t)
+	syms := functions(t, program)
+	p, _ := record(t, Options{Command: []string{program, "partners"}})
+	sums := map[string]float64{}
+	for _, s := range p.Tables().PathSamples {
+		if s.Metric == "time" || s.Metric == profile.MetricIdleness {
+			sums[s.Metric+" "+innermost(p, s.Path, syms)] += s.Value
+			sums[s.Metric] += s.Value
+		}
+	}
+	if sums["time main.alone"] < 10*2e6 {
+		t.Skipf("too few samples: %v", sums)
+	}
+	if share := sums["idleness main.alone"] / sums["time main.alone"]; share < 0.9 || share > 1.1 {
+		t.Errorf("%.2f of main.alone's time is idleness, want 1: %v", share, sums)
+	}
+	if sums["idleness main.alone"] < 0.8*sums["idleness"] {
+		t.Errorf("the idleness that main.alone is charged with is not most of it: %v", sums)
+	}
+}
+
 // functions lists the functions of a program that stands where it is linked to.
 func functions(t *testing.T, program string) []elf.Symbol {
 	t.Helper()

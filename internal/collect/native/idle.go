@@ -121,7 +121,7 @@ func (r *run) working() (n int) {
 			n++
 		}
 	}
-	for _, g := range r.gophers.byID {
+	for g := range r.gophers.awake {
 		if !g.idles() {
 			n++
 		}

@@ -1,5 +1,5 @@
-// Goroutines does what its first argument says: teams meet at WaitGroups, a lock is held for long by one, or the runtime is given
-// a hard time.
+// Goroutines does what its first argument says: teams meet at WaitGroups, a lock is held for long by one, one of two waits for the other,
+// or the runtime is given a hard time.
 package main
 
 import (
@@ -111,6 +111,38 @@ func locks() {
 	}
 }
 
+//go:noinline
+func together(me, n int) {
+	for i := range n {
+		sink[me] += i
+	}
+}
+
+//go:noinline
+func alone(n int) {
+	for i := range n {
+		sink[0] += i
+	}
+}
+
+// partners lets two goroutines work, and then one while the other waits to be told that it is done.
+func partners() {
+	begin, done := make(chan int), make(chan int)
+	go func() {
+		for n := range begin {
+			together(1, n)
+			done <- n
+		}
+	}()
+	const n = 10_000_000
+	for range 5 {
+		begin <- n
+		together(2, n)
+		<-done
+		alone(2 * n)
+	}
+}
+
 func deep(n int) int {
 	var pad [100]byte
 	pad[n%100] = byte(n)
@@ -175,6 +207,6 @@ func fails(x int) {
 }
 
 func main() {
-	map[string]func(){"teams": teams, "until-told": untilTold, "locks": locks, "hard": hard}[os.Args[1]]()
+	map[string]func(){"teams": teams, "until-told": untilTold, "locks": locks, "partners": partners, "hard": hard}[os.Args[1]]()
 	os.Exit(7)
 }
