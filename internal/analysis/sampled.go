@@ -14,7 +14,7 @@ import (
 
 // isSampled reports whether a profile knows samples and call paths instead of counts.
 func (r *runner) isSampled() bool {
-	return r.meta.CountLabel == profile.Sampled && r.meta.NodeTime == "stored" && len(r.tab.PathSamples) > 0
+	return r.meta.CountLabel == profile.Sampled && r.meta.NodeTime == "stored"
 }
 
 func sumOf(t []float64) (s float64) {

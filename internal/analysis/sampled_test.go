@@ -269,3 +269,25 @@ func TestChain(t *testing.T) {
 		}
 	}
 }
+
+// A run so short that no sample fell into it has no causes, whatever happened to rise and fall with its times.
+func TestNoSampleAtAll(t *testing.T) {
+	p := sampledProgram(t, []uint64{10, 90, 45, 25}, []uint64{0, 0, 0, 0})
+	tab := p.Tables()
+	tab.PathSamples = nil
+	fault := p.AddEvent(profile.Event{Kind: p.AddKind(profile.EventKind{Name: "page-fault", Unit: "times", Label: profile.Sampled}), Node: 0})
+	for in := range p.Instances(0) {
+		in.Edges = nil
+		for i := range in.Parts {
+			in.Events = append(in.Events, profile.Count{Row: int32(fault), Part: int32(i), N: in.Parts[i].Arrive / 1000})
+		}
+	}
+	res, err := Run(p, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	sec := &res.Sections[0]
+	if said := slices.ContainsFunc(sec.Verdicts, func(v Verdict) bool { return v.Code == "too-few-samples" }); len(sec.Causes) != 0 || !said {
+		t.Errorf("causes %+v, verdicts %+v; want none, and too few samples", sec.Causes, sec.Verdicts)
+	}
+}
