@@ -26,12 +26,25 @@ func buildGo(t *testing.T, flags ...string) string {
 	return out
 }
 
+// TestGo runs the tests of one program.
+func TestGo(t *testing.T) {
+	program := buildGo(t)
+	for _, c := range []struct {
+		name string
+		test func(t *testing.T, program string)
+	}{
+		{"sections", goSections}, {"attach", goAttach}, {"locks", goLockBlame}, {"idleness", goIdleness}, {"hard", goUndisturbed},
+	} {
+		t.Run(c.name, func(t *testing.T) { c.test(t, program) })
+	}
+}
+
 // Every WaitGroup's wait is a section of the goroutines that counted it down, in stripped and in movable programs, too.
-func TestGoroutines(t *testing.T) {
+func goSections(t *testing.T, program string) {
 	needs(t, needSamples, needTracing)
-	for _, flags := range [][]string{nil, {"-ldflags=-s -w"}, {"-buildmode=pie"}} {
-		t.Run(strings.Join(flags, " "), func(t *testing.T) {
-			p, res := record(t, Options{Command: []string{buildGo(t, flags...), "teams"}})
+	for name, program := range map[string]string{"plain": program, "stripped": buildGo(t, "-ldflags=-s -w"), "movable": buildGo(t, "-buildmode=pie")} {
+		t.Run(name, func(t *testing.T) {
+			p, res := record(t, Options{Command: []string{program, "teams"}})
 			if res.Status != 7 || noted(p, "no-hooks") || noted(p, profile.NoteGoroutines) {
 				t.Errorf("status %d, notes %v", res.Status, p.Meta().Notes)
 			}
@@ -59,9 +72,9 @@ func TestGoroutines(t *testing.T) {
 }
 
 // A Go program that runs already has its sections seen, and runs on afterwards as if nothing had been.
-func TestAttachGo(t *testing.T) {
+func goAttach(t *testing.T, program string) {
 	needs(t, needSamples, needTracing)
-	cmd := exec.Command(buildGo(t), "until-told")
+	cmd := exec.Command(program, "until-told")
 	in, err1 := cmd.StdinPipe()
 	out, err2 := cmd.StdoutPipe()
 	if err := errors.Join(err1, err2, cmd.Start()); err != nil {
@@ -91,9 +104,8 @@ func TestAttachGo(t *testing.T) {
 }
 
 // The wait for a lock is charged to where its holder gave it back.
-func TestGoLockBlame(t *testing.T) {
+func goLockBlame(t *testing.T, program string) {
 	needs(t, needSamples, needTracing)
-	program := buildGo(t)
 	syms := functions(t, program)
 	p, res := record(t, Options{Command: []string{program, "locks"}})
 	if res.Status != 7 {
@@ -119,9 +131,8 @@ func TestGoLockBlame(t *testing.T) {
 }
 
 // While one of two goroutines works, and the other waits for it, half of what there could be is idle, and charged to the one.
-func TestGoIdleness(t *testing.T) {
+func goIdleness(t *testing.T, program string) {
 	needs(t, needSamples, needTracing)
-	program := buildGo(t)
 	syms := functions(t, program)
 	p, _ := record(t, Options{Command: []string{program, "partners"}})
 	sums := map[string]float64{}
@@ -173,13 +184,12 @@ func innermost(p *profile.Profile, path profile.PathID, syms []elf.Symbol) strin
 }
 
 // The hooks bear with all that Go's runtime does: stacks that grow and move, collections, panics, signals.
-func TestGoRuntimeIsNotDisturbed(t *testing.T) {
-	program := buildGo(t)
+func goUndisturbed(t *testing.T, program string) {
 	want, err := exec.Command(program, "hard").Output()
 	if len(want) == 0 {
 		t.Fatal(err)
 	}
-	for range 3 {
+	for range 2 {
 		var out, msg strings.Builder
 		_, res := record(t, Options{Command: []string{program, "hard"}, Stdout: &out, Stderr: &msg})
 		if res.Status != 7 || out.String() != string(want) || msg.Len() > 0 {
