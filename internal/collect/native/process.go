@@ -18,8 +18,11 @@ import (
 // Launchers (shells, time, mpirun) start the program that matters as a child. So a child that goes on as another program is hooked as the program itself
 // is when it replaces itself, and has a run of its own: its sections, threads and times are its own, the profile and what the kernel tells are common.
 
-// mostWatched is how many children are watched at a time; each takes a ring and the tables of its code.
-const mostWatched = 16
+// How many children are watched, at a time and in all: each takes a ring and the tables of its code, and stands still while it is hooked.
+const (
+	mostWatched = 16
+	mostEver    = 64
+)
 
 // all are the program and the children that are watched.
 func (r *run) all() []*run { return append([]*run{r}, r.watched...) }
@@ -28,7 +31,7 @@ func (r *run) all() []*run { return append([]*run{r}, r.watched...) }
 func (r *run) watch(rec *perf.Record) *run {
 	pid := int(rec.PID)
 	path, err := os.Readlink(procPath(pid, "exe"))
-	if err != nil || r.o.NoHooks || r.plain[path] || r.alive() >= mostWatched {
+	if err != nil || r.o.NoHooks || r.plain[path] || r.alive() >= mostWatched || len(r.watched) >= mostEver {
 		return nil
 	}
 	p := newProcess(r.shared)
