@@ -44,9 +44,9 @@ func newGate(number int) *gate {
 	return &gate{number: number, object: gateObject | uint64(number), rounds: map[*thread]int{}, in: map[*thread]bool{}}
 }
 
-// comes notes that a thread comes in. It reports whether it fits; where it does not, the gate begins anew.
-func (g *gate) comes(t *thread) (fits bool) {
-	fits = g.rounds[t] >= g.opened
+// comes notes that a thread comes in. Where that does not fit, the gate begins anew.
+func (g *gate) comes(t *thread) {
+	fits := g.rounds[t] >= g.opened
 	if !fits {
 		g.fail()
 	}
@@ -55,11 +55,10 @@ func (g *gate) comes(t *thread) (fits bool) {
 	if g.state == gateWatched && fits && g.rounds[t] == 2 && len(g.rounds) > 1 {
 		g.state = gateKnown
 	}
-	return fits
 }
 
-// goes notes that a thread goes out. It reports whether it fits: all must have come.
-func (g *gate) goes(t *thread, at uint64) (fits bool) {
+// goes notes that a thread goes out. All must have come by then.
+func (g *gate) goes(t *thread, at uint64) {
 	delete(g.in, t)
 	k := g.rounds[t]
 	if g.opened == 0 {
@@ -69,10 +68,9 @@ func (g *gate) goes(t *thread, at uint64) (fits bool) {
 	for x, n := range g.rounds {
 		if n < k && !x.ended {
 			g.fail()
-			return false
+			return
 		}
 	}
-	return true
 }
 
 // fail begins anew: who is inside has come for the first round.
