@@ -117,7 +117,7 @@ func (b *book) charge(r *result, c *charge, cols []int) {
 		b.touched = append(b.touched, e)
 	}
 	if e.threads == nil && b.inOrder {
-		e.threads = c.dev // nobody else needs it any more
+		e.threads, r.kept = c.dev, true // nobody else needs it any more
 		return
 	}
 	e.threads = grown(e.threads, len(b.ids))

@@ -38,12 +38,14 @@ type result struct {
 	last    int       // part with the longest time
 	mean    float64
 	charges []charge
-	passed  []charge  // what charges have passed on
-	runtime []float64 // by part: time in the blocks of a runtime, nil if it is not known which they are
-	given   []lack    // starts of functions that were called from outside
-	started []int32   // nodes in which parts start
-	surplus []float64 // by node: the last part's time beyond the mean, if it entered at a place of its own
-	sums    []dd      // by part: sum of its charges
+	passed  []charge    // what charges have passed on
+	runtime []float64   // by part: time in the blocks of a runtime, nil if it is not known which they are
+	given   []lack      // starts of functions that were called from outside
+	started []int32     // nodes in which parts start
+	surplus []float64   // by node: the last part's time beyond the mean, if it entered at a place of its own
+	sums    []dd        // by part: sum of its charges
+	slabs   [][]float64 // what the charges' rows are of
+	kept    bool        // somebody has kept one of them
 }
 
 func (r *result) total() float64 { return r.times[r.last] - r.mean }
@@ -66,7 +68,7 @@ func (l *Ledger) account(inst *profile.Instance, mem *scratch) (*result, error) 
 	if err != nil {
 		return nil, err
 	}
-	a := &accountant{f: f, c: c, r: &result{flow: f}, contrasts: mem.contrasts[:0], chosen: mem.chosen[:0],
+	a := &accountant{l: l, f: f, c: c, r: &result{flow: f}, contrasts: mem.contrasts[:0], chosen: mem.chosen[:0],
 		scratch: make([]float64, f.parts), open: make([]float64, f.parts), left: make([]uint64, f.parts), cutOff: make([]float64, f.parts)}
 	a.times()
 	a.lumps = f.findLumps(l.guide.copies)
@@ -95,6 +97,7 @@ func (l *Ledger) account(inst *profile.Instance, mem *scratch) (*result, error) 
 
 // accountant charges the places of one instance.
 type accountant struct {
+	l    *Ledger
 	f    *flow
 	c    *costs
 	n    []float64 // pooled visits by node
@@ -149,11 +152,33 @@ func (a *accountant) row() []float64 {
 		return row
 	}
 	if len(a.free) < n {
-		a.free = make([]float64, 256*n)
+		a.free = a.l.slab(rowsOfSlab * n)
+		a.r.slabs = append(a.r.slabs, a.free)
 	}
 	row := a.free[:n:n]
 	a.free = a.free[n:]
+	clear(row)
 	return row
+}
+
+// rowsOfSlab is the number of rows that are made at a time.
+const rowsOfSlab = 256
+
+// slab returns memory for rows, if there is some of an instance that has been entered.
+func (l *Ledger) slab(n int) []float64 {
+	if s, ok := l.slabs.Get().(*[]float64); ok && len(*s) >= n {
+		return *s
+	}
+	return make([]float64, n)
+}
+
+// recycle takes back the rows of a result, if nobody has kept one.
+func (l *Ledger) recycle(r *result) {
+	for i := range r.slabs {
+		if !r.kept {
+			l.slabs.Put(&r.slabs[i])
+		}
+	}
 }
 
 // charge books a row, unless it is nil. The row is not the caller's any more.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"runtime"
+	"sync"
 
 	"lime/internal/profile"
 )
@@ -21,6 +22,7 @@ type Ledger struct {
 	meta  *profile.Meta
 	tab   *profile.Tables
 	guide *guide
+	slabs sync.Pool // of *[]float64: the rows of instances that have been entered
 
 	Runtime func(profile.NodeID) bool // tells a runtime's own code from the program's; nil = not known
 }
@@ -76,6 +78,7 @@ func (l *Ledger) each(id profile.SectionID, workers int, take func(*result) erro
 		o := <-j.done
 		if o.err == nil && o.r != nil {
 			o.err = take(o.r)
+			l.recycle(o.r)
 		}
 		if o.err != nil {
 			cancel()
