@@ -192,6 +192,9 @@ const MetricIdleness = "idleness"
 // NoteGoroutines is the code of the note of a program whose work wanders between its threads.
 const NoteGoroutines = "goroutines"
 
+// NoteElsewhere is the code of the note that most of the work was done by processes which take part in no section.
+const NoteElsewhere = "work-elsewhere"
+
 // NoteEffortThreads is the code of the note whose number is that of the threads for which a recorded profile's idleness is measured.
 const NoteEffortThreads = "effort-threads"
 

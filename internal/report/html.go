@@ -8,6 +8,7 @@ import (
 	"math"
 	"strings"
 
+	"lime/internal/profile"
 	"lime/internal/unit"
 )
 
@@ -113,7 +114,7 @@ func newPage(r *Report) *page {
 	p := &page{
 		Report: r, CSS: template.CSS(pageCSS), JS: template.JS(pageJS),
 		Command: r.Program.CommandLine(), Collected: strings.TrimSpace(collected(&r.Program) + " " + timeline(r.Notes)), Nothing: nothingRan(r),
-		Tiles: tiles(r), Told: tell(r.Verdicts), Notes: noteLines(r.Notes, true), Effort: newPageEffort(r.Effort), SerialTop: r.Serial[:min(len(r.Serial), 10)],
+		Tiles: tiles(r), Told: told(r), Notes: noteLines(r.Notes, true), Effort: newPageEffort(r.Effort), SerialTop: r.Serial[:min(len(r.Serial), 10)],
 	}
 	most := 0.02 // small losses look small
 	for i := range r.Sections {
@@ -124,6 +125,15 @@ func newPage(r *Report) *page {
 	}
 	p.Sources = pageSources(r)
 	return p
+}
+
+// told are the verdicts on the run, what the notes say of it among them.
+func told(r *Report) []Verdict {
+	out := tell(r.Verdicts)
+	if words := noteText(r.Notes, profile.NoteElsewhere); words != "" {
+		out = append([]Verdict{{Code: profile.NoteElsewhere, Severity: "warn", Text: words}}, out...)
+	}
+	return out
 }
 
 func tiles(r *Report) []tile {

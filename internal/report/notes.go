@@ -38,7 +38,7 @@ func noteLines(notes []Note, all bool) []string {
 		}
 	}
 	for _, n := range notes {
-		if hasLead(n.Code) || n.Code == noteTimeline || minorNote(n.Code) && !all {
+		if hasLead(n.Code) || n.Code == noteTimeline || n.Code == profile.NoteElsewhere || minorNote(n.Code) && !all {
 			continue
 		}
 		text := n.Text

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"lime/internal/profile"
 	"lime/internal/unit"
 )
 
@@ -78,6 +79,9 @@ func (p *printer) header(r *Report) {
 	if words := timeline(r.Notes); words != "" {
 		p.para(0, words)
 	}
+	if words := noteText(r.Notes, profile.NoteElsewhere); words != "" {
+		p.labelled(0, "Caution: ", words, p.st.warn)
+	}
 	p.blank()
 	left := [][2]string{
 		{"Run time", g.Quantity(g.RunTime)},
@@ -126,9 +130,12 @@ func collected(g *Program) string {
 const noteTimeline = "cpu-time"
 
 // timeline tells it beside the times.
-func timeline(notes []Note) string {
+func timeline(notes []Note) string { return noteText(notes, noteTimeline) }
+
+// noteText is a note as a sentence.
+func noteText(notes []Note, code string) string {
 	for _, n := range notes {
-		if n.Code == noteTimeline && n.Text != "" {
+		if n.Code == code && n.Text != "" {
 			return strings.ToUpper(n.Text[:1]) + n.Text[1:] + "."
 		}
 	}

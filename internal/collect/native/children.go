@@ -9,6 +9,7 @@ import (
 
 	"lime/internal/collect"
 	"lime/internal/perf"
+	"lime/internal/profile"
 	"lime/internal/section"
 	"lime/internal/unit"
 )
@@ -143,8 +144,7 @@ func (r *run) noteChildren(notes collect.Notes) {
 	if len(r.children) == 0 {
 		return
 	}
-	type sum struct{ processes, samples, nanos uint64 }
-	byName, watched := map[string]sum{}, map[string]int{}
+	byName, watched := map[string]childSum{}, map[string]int{}
 	var unread, processes uint64
 	for _, pid := range slices.Sorted(maps.Keys(r.children)) {
 		c := r.children[pid]
@@ -154,7 +154,7 @@ func (r *run) noteChildren(notes collect.Notes) {
 		}
 		s := byName[c.name]
 		processes++
-		byName[c.name] = sum{s.processes + 1, s.samples + c.samples, s.nanos + c.nanos}
+		byName[c.name] = childSum{s.processes + 1, s.samples + c.samples, s.nanos + c.nanos}
 		if c.sampler == nil {
 			unread += c.samples
 		}
@@ -175,9 +175,33 @@ func (r *run) noteChildren(notes collect.Notes) {
 	if n := len(names) - most; n > 0 {
 		words = append(words, fmt.Sprintf("%d other programs", n))
 	}
+	noteElsewhere(notes, r.sumWork(), slices.Collect(maps.Values(byName)))
 	notes.Set("child-process", "processes that the program started take part in no section, what they call is sampled: "+strings.Join(words, ", "), processes)
 	if unread > 0 {
 		notes.Set("child-programs", fmt.Sprintf("samples in child processes beyond the first %d programs, whose code was not looked at", mostPrograms), unread)
+	}
+}
+
+// childSum is what the children of one name come to.
+type childSum struct{ processes, samples, nanos uint64 }
+
+// sumWork is the time on a CPU of all that stands in sections.
+func (r *run) sumWork() (work uint64) {
+	for _, p := range r.all() {
+		work += p.out.work
+	}
+	return work
+}
+
+// noteElsewhere says so if the children that take part in no section did most of the work.
+func noteElsewhere(notes collect.Notes, own uint64, children []childSum) {
+	var theirs, processes uint64
+	for _, s := range children {
+		theirs, processes = theirs+s.nanos, processes+s.processes
+	}
+	if theirs > own {
+		notes.Set(profile.NoteElsewhere, fmt.Sprintf("most of the work was done by other processes, which the program started: %v on a CPU in %d of them, %v in the program itself. "+
+			"How evenly that was spread is not told here; to look into one of them, record its own command, or use -p", unit.Nanos(theirs), processes, unit.Nanos(own)), 1)
 	}
 }
 
