@@ -20,6 +20,7 @@ const (
 	leastPieces = 2    // pieces for a thread and instance
 	mostLead    = 2    // pieces
 	endEffect   = 0.05 // imbalance below which a lead of less than a piece is none
+	mostWaits   = 0.5  // of the imbalance in waits for locks, or for one's turn: smaller pieces would not help
 )
 
 // granule looks for a loop that holds most of the section's work, and two iterations of which take longer than what is lost: the
@@ -54,12 +55,26 @@ func (r *runner) evenButForEnds(sec *Section) {
 	if sec.Ledger == nil || !sec.Ledger.Exact {
 		return
 	}
+	if waitShare(sec.Ledger) > mostWaits {
+		return // the pieces are not what makes the difference
+	}
 	g := r.granule(sec, sec.Ledger)
 	sec.Granule = g
 	if g != nil && g.Lead <= 1 && sec.Imbalance < endEffect {
 		sec.Balanced, sec.HasLedger = true, false
 		sec.Causes, sec.Candidates, sec.Ledger = nil, nil, nil
 	}
+}
+
+// waitShare is the share of an account's rows that are waits for others.
+func waitShare(acc *ledger.Account) float64 {
+	s := 0.0
+	for i := range acc.Rows {
+		if acc.Rows[i].Kind == ledger.LockWait {
+			s += acc.Rows[i].Share
+		}
+	}
+	return s
 }
 
 // granuleVerdict says that smaller pieces of work would help.
