@@ -23,12 +23,13 @@ const (
 // are in the file a second later, at the run's beginning a tenth of a second, and stay if the process is
 // killed. Its methods may be called from several goroutines.
 type Writer struct {
-	path  string
-	info  os.FileInfo // of the file that Create made
-	db    *sql.DB
-	known *statements
-	env   env
-	pack  packer
+	path    string
+	info    os.FileInfo // of the file that Create made
+	claimed *os.File    // the same, locked
+	db      *sql.DB
+	known   *statements
+	env     env
+	pack    packer
 
 	commits sync.Mutex // held while a batch is taken and committed
 
@@ -118,6 +119,9 @@ func clearPath(path string) (string, error) {
 	if err == nil && !st.Mode().IsRegular() {
 		return "", fmt.Errorf("profile %s: not a regular file; name another with -o", path)
 	}
+	if err := unclaimed(path); err != nil {
+		return "", fmt.Errorf("profile %s: %w; name another file with -o", path, err)
+	}
 	for _, suffix := range []string{"", "-wal", "-shm", "-journal", tmpSuffix, tmpSuffix + "-wal", tmpSuffix + "-shm"} {
 		if err := os.Remove(path + suffix); err != nil && !errors.Is(err, os.ErrNotExist) {
 			return "", fmt.Errorf("profile %s: %w", path, err)
@@ -161,7 +165,10 @@ func (w *Writer) begin(meta Meta) error {
 	}
 	// Everything is opened now, and not when the first batch comes: by then it may be taken for a file of the program's.
 	var rows int
-	return w.db.QueryRow("SELECT count(*) FROM meta").Scan(&rows)
+	if err = w.db.QueryRow("SELECT count(*) FROM meta").Scan(&rows); err != nil {
+		return err
+	}
+	return w.claim()
 }
 
 func (w *Writer) open(path string) error {
@@ -379,7 +386,7 @@ func (w *Writer) Close() error {
 	if err == nil {
 		err = w.finish()
 	}
-	return errors.Join(err, w.db.Close())
+	return errors.Join(err, w.db.Close(), w.claimed.Close())
 }
 
 // finish copies the content in order to a new file and puts it in place of the old one. Killed
