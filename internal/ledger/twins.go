@@ -104,6 +104,7 @@ func (f *flow) share(k twinCall, returns, made []int32) {
 	for _, i := range back {
 		given[i] = make([]uint64, f.parts)
 	}
+	given[most] = make([]uint64, f.parts) // it is not in back if another one comes from the same block
 	for p := range f.parts {
 		for _, v := range blocks {
 			n := min(left[p], calls[v][p])
