@@ -3,6 +3,7 @@ package collect
 import (
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -97,6 +98,17 @@ func waitingFunctions() []string {
 
 // WaitingFunction reports whether a function, by its symbol, is one in which a runtime spins while it waits.
 func WaitingFunction(name string) bool { return hasPrefix(name, waitingFunctions()) }
+
+// goOutside are functions of Go's in which a goroutine waits for something else than other goroutines' work (Go's runtime, proc.go,
+// mgc.go, netpoll.go and time.go).
+func goOutside() []string {
+	return []string{"runtime.gcAssist", "runtime.gcStart", "runtime.GC", "runtime.netpollblock", "internal/poll", "timeSleep", "time.Sleep"}
+}
+
+// GoWaitsOutside reports whether a goroutine that stands back in a function waits for something else than other goroutines' work.
+func GoWaitsOutside(function string) bool {
+	return slices.ContainsFunc(goOutside(), func(w string) bool { return strings.Contains(function, w) })
+}
 
 // LockFunction reports whether a function, by its symbol, is one in which a thread waits for a lock that another one has, or gives it back to who waits.
 func LockFunction(name string) bool {

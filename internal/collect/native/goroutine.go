@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"lime/internal/collect"
 	"lime/internal/collect/native/hook"
 	"lime/internal/section"
 	"lime/internal/unit"
@@ -236,11 +237,14 @@ func (r *run) leaves(h *hook.Record) leftAs {
 				return w.as
 			}
 		}
+		if ok && collect.GoWaitsOutside(s.Name) {
+			return leftOff
+		}
 	}
 	return leftTold
 }
 
-// parking is a function in which goroutines wait for something else than other goroutines' work.
+// parking is a function in which goroutines wait that nothing but its name tells of.
 type parking struct {
 	name string
 	as   leftAs
@@ -251,13 +255,6 @@ func parkings() []parking {
 		{"runtime_SemacquireMutex", leftLock},
 		{"runtime_SemacquireRWMutex", leftLock},
 		{"sync.(*WaitGroup).Wait", leftAwait},
-		{"runtime.gcAssist", leftOff},
-		{"runtime.gcStart", leftOff},
-		{"runtime.GC", leftOff},
-		{"runtime.netpollblock", leftOff},
-		{"internal/poll", leftOff},
-		{"timeSleep", leftOff},
-		{"time.Sleep", leftOff},
 	}
 }
 

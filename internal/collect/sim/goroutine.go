@@ -3,6 +3,7 @@ package sim
 import (
 	"strings"
 
+	"lime/internal/collect"
 	"lime/internal/engine"
 	"lime/internal/profile"
 	"lime/internal/section"
@@ -257,31 +258,11 @@ func (r *run) leaves(t *thread) leftAs {
 		return leftReady
 	}
 	for _, name := range r.between(t) {
-		for _, w := range parkings() {
-			if strings.Contains(name, w.name) {
-				return w.as
-			}
+		if collect.GoWaitsOutside(name) {
+			return leftOff
 		}
 	}
 	return leftTold
-}
-
-// parking is a function in which goroutines wait for something else than other goroutines' work.
-type parking struct {
-	name string
-	as   leftAs
-}
-
-func parkings() []parking {
-	return []parking{
-		{"runtime.gcAssist", leftOff},
-		{"runtime.gcStart", leftOff},
-		{"runtime.GC", leftOff},
-		{"runtime.netpollblock", leftOff},
-		{"internal/poll", leftOff},
-		{"timeSleep", leftOff},
-		{"time.Sleep", leftOff},
-	}
 }
 
 // goesOut ends a goroutine's time on its thread.
