@@ -21,7 +21,17 @@ type Range struct {
 	Lo, Hi uint64 // the address lies in [Lo, Hi), which has one protection
 	Exec   bool
 	Write  bool
+	Twins  []Twin // where else what lies in the range may be written
 }
+
+// Twin is a writable place that shows the same memory as another: what lies in [Lo, Hi) lies from At on, too.
+type Twin struct {
+	Lo, Hi, At uint64
+	Exec       bool // the program may run code there
+}
+
+// Changes reports whether what lies in the range may change without a system call.
+func (r *Range) Changes() bool { return r.Write || len(r.Twins) > 0 }
 
 // Config tells New how to work. The zero value runs plainly, with the defaults.
 type Config struct {
@@ -37,7 +47,7 @@ type Config struct {
 
 	// Lookup answers what is mapped at pc; ok is false where nothing is. A nil
 	// Lookup takes all readable memory for executable and read-only. Code on
-	// writable pages is write-protected (mprotect) while translations of it exist;
+	// writable pages, or on pages with a writable twin, is write-protected (mprotect) while translations of it exist;
 	// before a system call, or the guest itself, writes there, Engine.Invalidate makes them writable.
 	Lookup func(pc uint64) (r Range, ok bool)
 }

@@ -152,27 +152,6 @@ func unlist(list []*block, b *block) []*block {
 	return list
 }
 
-// Invalidate forgets all translations of guest code in [lo, hi). The guest calls it
-// when it maps, unmaps or changes the protection of memory, before it does so.
-func (e *Engine) Invalidate(lo, hi uint64) {
-	if hi <= lo {
-		return
-	}
-	e.flagsAt = nil
-	first, last := lo/pageSize, (hi-1)/pageSize
-	for _, p := range pagesIn(e.heads, first, last) {
-		e.forgetHeads(p, lo, hi)
-	}
-	for _, p := range pagesIn(e.pages, first, last) {
-		for _, b := range append([]*block(nil), e.pages[p]...) {
-			if b.pc < hi && lo < b.end() {
-				e.drop(b)
-			}
-		}
-		e.unprotect(p)
-	}
-}
-
 // pagesIn returns the pages of m in [first, last], in order.
 func pagesIn[V any](m map[uint64]V, first, last uint64) []uint64 {
 	var got []uint64

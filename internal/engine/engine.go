@@ -34,9 +34,10 @@ type Engine struct {
 	open     map[uint64][]EdgeID // edges whose target has not run, by its PC
 	calls    map[uint64]BlockID  // return address -> call block
 
-	probes    map[uint64]bool
-	protected map[uint64]bool      // guest pages that are write-protected because code on them is translated
-	flagsAt   map[uint64]x86.Flags // live flags by PC, as far as known
+	probes  map[uint64]bool
+	guards  map[uint64]*guard    // guest pages that are write-protected because code is translated that could be written there
+	flagsAt map[uint64]x86.Flags // live flags by PC, as far as known
+	scanned map[uint64]bool      // guest pages with code that flagsAt rests on
 
 	trace    []uint64      // mode Trace
 	traced   int           // words of it that the last run wrote
@@ -74,7 +75,7 @@ func New(cfg Config) (*Engine, error) {
 		heads:  map[uint64]map[uint64]bool{},
 		parted: map[uint64][]*block{},
 		open:   map[uint64][]EdgeID{}, calls: map[uint64]BlockID{},
-		probes: map[uint64]bool{}, protected: map[uint64]bool{},
+		probes: map[uint64]bool{}, guards: map[uint64]*guard{},
 	}
 	if cfg.Mode == Trace {
 		e.noFilter = make([]uint64, (filterHead+filterLine)/8)
@@ -98,8 +99,8 @@ func (e *Engine) Close() error {
 	if e.cache == nil {
 		return ErrClosed
 	}
-	for p := range e.protected {
-		e.unprotect(p)
+	for p := range e.guards {
+		e.lift(p)
 	}
 	for ctx := range e.contexts {
 		if err := e.FreeContext(ctx); err != nil {

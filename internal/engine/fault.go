@@ -25,7 +25,7 @@ func (e *Engine) fault(ctx *cpu.Context) (uint64, cpu.Exit) {
 	e.restore(ctx, b, host)
 	x := cpu.Exit{Reason: cpu.ExitFault, Signal: int(s[cpu.SlotSig]), Code: int32(s[cpu.SlotSigCode]),
 		Addr: s[cpu.SlotSigAddr], Trapno: s[cpu.SlotSigTrap], ErrNo: s[cpu.SlotSigErr]}
-	if e.ownProtection(&x) {
+	if e.ownProtection(x.Addr, x.Trapno, x.ErrNo) {
 		b, err := e.stepOver(ctx.RIP)
 		if err != nil {
 			return 0, exitOf(err)
@@ -74,37 +74,4 @@ func (e *Engine) restore(ctx *cpu.Context, b *block, host uint64) {
 	if b.counted {
 		ctx.Counters(len(e.edges))[b.endEdge]--
 	}
-}
-
-// ownProtection reports whether a fault is a write to a page that the engine has
-// protected; the page is writable then, and its code forgotten.
-func (e *Engine) ownProtection(x *cpu.Exit) bool {
-	page := x.Addr / pageSize
-	if x.Trapno != trapPF || x.ErrNo&errWrite == 0 || !e.protected[page] {
-		return false
-	}
-	e.Invalidate(page*pageSize, (page+1)*pageSize)
-	return true
-}
-
-// protect takes away the right to write the pages of [lo, hi), whose code is being translated.
-func (e *Engine) protect(lo, hi uint64) {
-	for p := lo / pageSize; p <= (hi-1)/pageSize; p++ {
-		if !e.protected[p] && mprotect(p, syscall.PROT_READ) {
-			e.protected[p] = true
-		}
-	}
-}
-
-// unprotect gives back the right to write a page.
-func (e *Engine) unprotect(p uint64) {
-	if e.protected[p] {
-		mprotect(p, syscall.PROT_READ|syscall.PROT_WRITE)
-		delete(e.protected, p)
-	}
-}
-
-func mprotect(page uint64, prot int) bool {
-	_, _, errno := syscall.RawSyscall(syscall.SYS_MPROTECT, uintptr(page*pageSize), pageSize, uintptr(prot))
-	return errno == 0
 }

@@ -48,7 +48,7 @@ func (e *Engine) widen(r Range, hi uint64) Range {
 		if !ok || !next.Exec || next.Hi <= r.Hi {
 			break
 		}
-		r.Hi, r.Write = next.Hi, r.Write || next.Write
+		r.Hi, r.Write, r.Twins = next.Hi, r.Write || next.Write, append(r.Twins[:len(r.Twins):len(r.Twins)], next.Twins...)
 	}
 	return r
 }

@@ -18,7 +18,7 @@ func (e *Engine) liveAt(pc uint64, depth int) x86.Flags {
 		return x86.StatusFlags
 	}
 	if e.flagsAt == nil {
-		e.flagsAt = map[uint64]x86.Flags{}
+		e.flagsAt, e.scanned = map[uint64]x86.Flags{}, map[uint64]bool{}
 	}
 	e.flagsAt[pc] = x86.StatusFlags // for cycles
 	live := e.scanLive(pc, depth)
@@ -29,9 +29,10 @@ func (e *Engine) liveAt(pc uint64, depth int) x86.Flags {
 func (e *Engine) scanLive(pc uint64, depth int) x86.Flags {
 	var buf [liveInsts * 8]byte
 	code, r := e.fetch(pc, buf[:])
-	if r.Write {
-		return x86.StatusFlags // it may change without notice
+	if r.Changes() {
+		return x86.StatusFlags
 	}
+	e.scanned[pc/pageSize], e.scanned[(pc+uint64(len(buf)))/pageSize] = true, true
 	s := liveScan{}
 	off := uint64(0)
 	for range liveInsts {

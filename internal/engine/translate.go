@@ -117,10 +117,10 @@ func (t *translation) decode() error {
 	}
 	t.code = code[:off]
 	t.b.size, t.b.n = uint32(off), uint32(len(t.insts))
-	t.writable = r.Write
-	t.b.live = t.liveIn(r.Write)
-	if r.Write && !t.step {
-		e.protect(pc, pc+off)
+	t.writable = r.Changes()
+	t.b.live = t.liveIn(t.writable)
+	if t.writable && !t.step {
+		e.protect(pc, pc+off, &r)
 	}
 	return nil
 }

@@ -8,6 +8,8 @@ import (
 	"syscall"
 	"testing"
 
+	"golang.org/x/sys/unix"
+
 	"lime/internal/cpu"
 	"lime/internal/x86"
 )
@@ -273,6 +275,46 @@ func TestSelfModifying(t *testing.T) {
 		}
 		if got := m.Retired(m.ctx); got != 2+5*7+1 {
 			t.Errorf("retired %d", got)
+		}
+	})
+}
+
+// TestTwin writes code through another map of the same memory.
+func TestTwin(t *testing.T) {
+	const twin = 0x62000000
+	allModes(t, func(t *testing.T, cfg Config) {
+		cfg.Lookup = func(pc uint64) (Range, bool) {
+			return Range{Lo: guestCode, Hi: guestCode + pageSize, Exec: true,
+				Twins: []Twin{{Lo: guestCode, Hi: guestCode + pageSize, At: twin}}}, pc >= guestCode && pc < guestCode+pageSize
+		}
+		m := newMachine(t, cfg, `
+			xor ebx, ebx
+			mov ecx, 5
+		1:	call f
+			add ebx, eax
+			inc dword ptr [f+1+0x2000000]
+			dec ecx
+			jnz 1b
+			syscall
+		f:	mov eax, 1
+			ret`)
+		fd, err := unix.MemfdCreate("code", 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer unix.Close(fd)
+		if _, err := unix.Pwrite(fd, m.code[:pageSize], 0); err != nil {
+			t.Fatal(err)
+		}
+		for _, at := range []uintptr{guestCode, twin} {
+			const mapFixed = 0x10
+			if _, _, e := syscall.Syscall6(syscall.SYS_MMAP, at, pageSize, 3, unix.MAP_SHARED|mapFixed, uintptr(fd), 0); e != 0 {
+				t.Fatal(e)
+			}
+			defer syscall.Syscall(syscall.SYS_MUNMAP, at, pageSize, 0)
+		}
+		if x := m.Run(m.ctx, 1e6); x.Reason != cpu.ExitSyscall || m.ctx.GPR[x86.RBX] != 15 {
+			t.Errorf("exit %+v, sum %d", x, m.ctx.GPR[x86.RBX])
 		}
 	})
 }

@@ -85,7 +85,7 @@ func pass(c *call) int64 {
 // pages, into which the host is to write.
 func (p *Process) thawCode() (any bool) {
 	for _, m := range p.mem.maps.rows {
-		if m.prot&unix.PROT_WRITE != 0 && m.prot&unix.PROT_EXEC != 0 {
+		if m.prot&unix.PROT_WRITE != 0 && m.holdsCode() {
 			p.host.Invalidate(m.lo, m.hi)
 			any = true
 		}

@@ -183,6 +183,14 @@ func TestExecOfWhatCannotBeRun(t *testing.T) {
 	same(t, "", exe, noLoader, text, "testdata/exec.c", dir, "no-such-program")
 }
 
+// TestWrittenCode holds programs that write code, in every way in which one can, to their native runs.
+func TestWrittenCode(t *testing.T) {
+	exe := compile(t, "gcc", "alias.c", "-O1")
+	for _, seed := range []string{"1", "2", "3"} {
+		same(t, "", exe, "100", seed)
+	}
+}
+
 func TestEqualRunsAreEqual(t *testing.T) {
 	for _, row := range [][]string{{"sync.c", "-pthread"}, {"files.c", "-pthread"}, {"omp.c", "-fopenmp"}} {
 		exe := compile(t, "gcc", row[0], "-O1", row[1], "-ldl")

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"sort"
 	"strconv"
+	"strings"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -22,6 +23,7 @@ const (
 	kindStream         // pipe, socket, terminal, eventfd, ...: may wait
 	kindOutside        // a stream that came with the process: its other end is not the guest's
 	kindRandom         // /dev/random, /dev/urandom: answered from the fixed generator
+	kindMemory         // /proc/self/mem
 )
 
 // fdTable knows which descriptors are lime's and what kind the guest's are.
@@ -29,6 +31,7 @@ const (
 type fdTable struct {
 	protected map[int]bool
 	kinds     map[int]fdKind
+	ids       map[int]fileID
 	outside   map[[2]uint64]bool // device and inode of inherited streams
 	signals   map[int]*signalFile
 	names     map[int]*Thread // files through which threads are named
@@ -72,6 +75,7 @@ func isFiller(fd int) bool {
 // init takes all files that are closed on exec for lime's, the rest for the guest's.
 func (f *fdTable) init() {
 	f.protected, f.kinds, f.outside = map[int]bool{}, map[int]fdKind{}, map[[2]uint64]bool{}
+	f.ids = map[int]fileID{}
 	f.signals, f.names = map[int]*signalFile{}, map[int]*Thread{}
 	for _, fd := range openFDs() {
 		flags, err := unix.FcntlInt(uintptr(fd), unix.F_GETFD, 0)
@@ -121,6 +125,7 @@ func (f *fdTable) isProtected(fd int) bool { return f.protected[fd] }
 
 func (f *fdTable) forget(fd int) {
 	delete(f.kinds, fd)
+	delete(f.ids, fd)
 	delete(f.signals, fd)
 	delete(f.names, fd)
 }
@@ -157,6 +162,25 @@ func kindOf(st *unix.Stat_t) fdKind {
 	return kindStream
 }
 
+// isMemory says that a descriptor is the file of a process's memory: an empty file of procfs with that name.
+func isMemory(fd int, st *unix.Stat_t) bool {
+	if st.Mode&unix.S_IFMT != unix.S_IFREG || st.Size != 0 {
+		return false
+	}
+	var fs unix.Statfs_t
+	if unix.Fstatfs(fd, &fs) != nil || fs.Type != unix.PROC_SUPER_MAGIC {
+		return false
+	}
+	name, _ := os.Readlink(fdPath(fd))
+	return strings.HasSuffix(name, "/mem")
+}
+
+// id names the file of a descriptor.
+func (f *fdTable) id(fd int) fileID {
+	f.kind(fd)
+	return f.ids[fd]
+}
+
 // kind classifies a descriptor, once until it is closed.
 func (f *fdTable) kind(fd int) fdKind {
 	if k, ok := f.kinds[fd]; ok {
@@ -170,7 +194,10 @@ func (f *fdTable) kind(fd int) fdKind {
 	if k == kindStream && f.outside[[2]uint64{st.Dev, st.Ino}] {
 		k = kindOutside
 	}
-	f.kinds[fd] = k
+	if k == kindFile && isMemory(fd, &st) {
+		k = kindMemory
+	}
+	f.kinds[fd], f.ids[fd] = k, fileID{st.Dev, st.Ino}
 	return k
 }
 

@@ -49,6 +49,10 @@ func (m mapping) sub(lo, hi uint64) mapping {
 type mapTable struct {
 	rows []mapping
 	last int // the row that was found last
+
+	indexed   bool            // what follows is that of the rows as they are
+	writers   []mapping       // the mappings through which shared memory is written
+	codeFiles map[fileID]bool // the files that are mapped as code
 }
 
 // first is the index of the first mapping that ends above a.
@@ -119,6 +123,7 @@ func (t *mapTable) replace(lo, hi uint64, rows ...mapping) {
 
 // splice puts mid in place of rows [i, j).
 func (t *mapTable) splice(i, j int, mid []mapping) {
+	t.indexed = false
 	if len(mid) == j-i {
 		copy(t.rows[i:j], mid)
 		return

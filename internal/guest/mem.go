@@ -14,8 +14,11 @@ func pointer(a uint64) unsafe.Pointer { return *(*unsafe.Pointer)(unsafe.Pointer
 // bytesAt is n bytes of guest memory; the caller has checked the range.
 func bytesAt(a, n uint64) []byte { return unsafe.Slice((*byte)(pointer(a)), n) }
 
-// can says that every page of the range has these rights.
+// can says that every page of the range has these rights; what is to be written may be code.
 func (s *space) can(a, n uint64, prot int) bool {
+	if prot&unix.PROT_WRITE != 0 {
+		s.written(a, n)
+	}
 	end := a + n
 	if end < a {
 		return false
@@ -24,9 +27,6 @@ func (s *space) can(a, n uint64, prot int) bool {
 		m, ok := s.maps.find(a)
 		if !ok || m.prot&prot != prot {
 			return false
-		}
-		if prot&m.prot&unix.PROT_WRITE != 0 && m.prot&unix.PROT_EXEC != 0 && s.invalidate != nil {
-			s.invalidate(pageDown(a), pageUp(min(end, m.hi))) // the engine keeps pages with translated code unwritable
 		}
 		a = m.hi
 	}

@@ -336,6 +336,7 @@ type Mapped struct {
 	Lo, Hi      uint64
 	Write, Exec bool
 	File        string
+	Twins       []Twin // where else it may be written
 }
 
 // Mapping tells what is mapped at an address.
@@ -346,7 +347,7 @@ func (p *Process) Mapping(a uint64) (Mapped, bool) {
 	m, ok := p.mem.maps.find(a)
 	out := Mapped{Lo: m.lo, Hi: m.hi, Write: m.prot&unix.PROT_WRITE != 0, Exec: m.prot&unix.PROT_EXEC != 0, File: m.name}
 	if m.file != nil {
-		out.File = m.file.path
+		out.File, out.Twins = m.file.path, p.mem.maps.twins(m)
 	}
 	return out, ok
 }

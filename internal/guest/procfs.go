@@ -155,7 +155,11 @@ func (c *call) open(pathAt, flagsAt int) int64 {
 		}
 	}
 	c.pathArg(pathAt)
-	return pass(c)
+	r := pass(c)
+	if r >= 0 && c.a[flagsAt]&unix.O_TRUNC != 0 {
+		c.p.fileWritten(int(r))
+	}
+	return r
 }
 
 // commOf is the thread whose name a path gives, nil if it is none.

@@ -36,6 +36,7 @@ type space struct {
 	brkLo, brk uint64
 	mmapHi     uint64 // maps are placed downwards from here
 	invalidate func(lo, hi uint64)
+	shared     uint64 // objects of shared memory without a name, so far
 }
 
 // newSpace reserves the guest's ranges.
@@ -148,18 +149,8 @@ func (s *space) mapAt(m mapping, flags, fd int) unix.Errno {
 		return errno
 	}
 	s.maps.set(m)
+	s.madeWritable(m.lo, m.hi)
 	return 0
-}
-
-// changed tells the engine if code may have lain, or will lie, in the range.
-func (s *space) changed(lo, hi uint64, prot int) {
-	exec := prot&unix.PROT_EXEC != 0
-	for _, m := range s.maps.overlap(lo, hi) {
-		exec = exec || m.prot&unix.PROT_EXEC != 0
-	}
-	if exec && s.invalidate != nil {
-		s.invalidate(lo, hi)
-	}
 }
 
 // unmap takes pages away; the addresses stay reserved.
@@ -188,6 +179,7 @@ func (s *space) protect(lo, hi uint64, prot int) unix.Errno {
 		return errno
 	}
 	s.maps.protect(lo, hi, prot)
+	s.madeWritable(lo, hi)
 	return 0
 }
 
@@ -240,12 +232,14 @@ func (s *space) growInPlace(m mapping, old, oldLen, newLen uint64) bool {
 	if oldLen == 0 || m.hi < old+oldLen || !s.inside(old, end) || len(s.maps.overlap(old+oldLen, end)) != 0 || m.name == "[heap]" {
 		return false
 	}
+	s.changed(old, old+oldLen, 0) // rights of the engine's own would part it
 	hostMunmap(old+oldLen, newLen-oldLen)
 	if _, errno := hostMremap(old, oldLen, newLen, 0, 0); errno != 0 {
 		_ = reserve(old+oldLen, end, unix.MAP_FIXED)
 		return false
 	}
 	s.maps.set(grown(m, old, old, newLen))
+	s.madeWritable(old, end)
 	return true
 }
 
@@ -272,6 +266,7 @@ func (s *space) move(m mapping, old, oldLen, newLen uint64, flags int, to uint64
 		return 0, errno
 	}
 	s.maps.set(grown(m, old, to, newLen))
+	s.madeWritable(to, to+newLen)
 	if flags&unix.MREMAP_DONTUNMAP == 0 && oldLen != 0 {
 		s.maps.remove(old, old+oldLen)
 		if s.inside(old, old+oldLen) {

@@ -26,13 +26,16 @@ func sysMmap(c *call) int64 {
 		return errRes(errno)
 	}
 	m := mapping{lo: at, hi: at + n, prot: prot, shared: flags&unix.MAP_TYPE != unix.MAP_PRIVATE, off: off}
-	if fd >= 0 {
+	switch {
+	case m.shared && (fd < 0 || isZero(fd)):
+		m.file, m.off = c.p.mem.newShared(), 0
+	case fd >= 0:
 		m.file = fileOf(fd)
 	}
 	if errno := c.p.mem.mapAt(m, flags, fd); errno != 0 {
 		return errRes(errno)
 	}
-	if m.file != nil && prot&unix.PROT_EXEC != 0 {
+	if fd >= 0 && prot&unix.PROT_EXEC != 0 {
 		c.p.foundImage(m, fd)
 	}
 	return int64(at)
@@ -82,6 +85,12 @@ func isLibrary(fd int) bool {
 	var h [20]byte
 	n, err := unix.Pread(fd, h[:], 0)
 	return err == nil && n == len(h) && string(h[:4]) == elf.ELFMAG && elf.Type(uint16(h[16])|uint16(h[17])<<8) == elf.ET_DYN
+}
+
+// isZero says that an open file is /dev/zero.
+func isZero(fd int) bool {
+	var st unix.Stat_t
+	return unix.Fstat(fd, &st) == nil && st.Mode&unix.S_IFMT == unix.S_IFCHR && st.Rdev == unix.Mkdev(1, 5)
 }
 
 // foundImage reports the ELF file behind an executable mapping.
@@ -164,6 +173,12 @@ func sysMadvise(c *call) int64 {
 	}
 	switch c.a[2] {
 	case unix.MADV_DONTNEED, unix.MADV_FREE, unix.MADV_REMOVE:
+		c.p.mem.changed(lo, hi, 0)
+		if c.a[2] == unix.MADV_REMOVE {
+			for _, m := range c.p.mem.maps.overlap(lo, hi) {
+				c.p.mem.forgetCode(m)
+			}
+		}
 		return pass(c)
 	case unix.MADV_NORMAL, unix.MADV_RANDOM, unix.MADV_SEQUENTIAL, unix.MADV_WILLNEED, unix.MADV_DONTFORK, unix.MADV_DOFORK,
 		unix.MADV_MERGEABLE, unix.MADV_UNMERGEABLE, unix.MADV_HUGEPAGE, unix.MADV_NOHUGEPAGE, unix.MADV_DONTDUMP, unix.MADV_DODUMP,
@@ -199,7 +214,8 @@ func sysShmat(c *call) int64 {
 	if errno := c.p.mem.room(at, at+n); errno != 0 {
 		return errRes(errno)
 	}
-	const remap, rdonly = 040000, 010000
+	const remap, rdonly, exec = 040000, 010000, 0100000
+	c.p.mem.changed(at, at+n, unix.PROT_EXEC)
 	if _, errno := hostCall(unix.SYS_SHMAT, c.a[0], at, c.a[2]|remap); errno != 0 {
 		return errRes(errno)
 	}
@@ -207,7 +223,11 @@ func sysShmat(c *call) int64 {
 	if c.a[2]&rdonly != 0 {
 		prot = unix.PROT_READ
 	}
+	if c.a[2]&exec != 0 {
+		prot |= unix.PROT_EXEC
+	}
 	c.p.mem.maps.set(mapping{lo: at, hi: at + n, prot: prot, shared: true, name: "/SYSV", file: &mappedFile{path: "/SYSV", dev: 1 << 40, ino: c.a[0] + 1}})
+	c.p.mem.madeWritable(at, at+n)
 	return int64(at)
 }
 
@@ -216,6 +236,7 @@ func sysShmdt(c *call) int64 {
 	if !ok || m.name != "/SYSV" || m.lo != c.a[0] {
 		return errRes(unix.EINVAL)
 	}
+	c.p.mem.changed(m.lo, m.hi, 0)
 	r := pass(c)
 	if r == 0 {
 		_ = reserve(m.lo, m.hi, unix.MAP_FIXED_NOREPLACE)

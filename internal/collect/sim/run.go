@@ -470,5 +470,9 @@ func (r *run) lookup(pc uint64) (engine.Range, bool) {
 		return engine.Range{}, false
 	}
 	m, ok := r.proc.Mapping(pc)
-	return engine.Range{Lo: m.Lo, Hi: m.Hi, Exec: m.Exec, Write: m.Write}, ok
+	out := engine.Range{Lo: m.Lo, Hi: m.Hi, Exec: m.Exec, Write: m.Write}
+	for _, w := range m.Twins {
+		out.Twins = append(out.Twins, engine.Twin(w))
+	}
+	return out, ok
 }

@@ -87,7 +87,11 @@ func main() {
 			return engine.Range{}, false
 		}
 		m, ok := p.Mapping(pc)
-		return engine.Range{Lo: m.Lo, Hi: m.Hi, Exec: m.Exec, Write: m.Write}, ok
+		out := engine.Range{Lo: m.Lo, Hi: m.Hi, Exec: m.Exec, Write: m.Write}
+		for _, w := range m.Twins {
+			out.Twins = append(out.Twins, engine.Twin(w))
+		}
+		return out, ok
 	}})
 	if err != nil {
 		fail(err, 125)

@@ -1,0 +1,30 @@
+package guest_test
+
+import (
+	"os"
+	"testing"
+)
+
+// TestCodeGenerators runs interpreters that generate code, each in its own manner: in two places at once (Erlang), by
+// changing rights (LuaJIT, PHP), by patching what runs (Java, JavaScript).
+func TestCodeGenerators(t *testing.T) {
+	if os.Getenv("LIME_LONG") == "" {
+		t.Skip("takes minutes: LIME_LONG=1")
+	}
+	rows := []struct {
+		name string
+		args []string
+	}{
+		{"erlang", []string{"erl", "-noshell", "-eval", `io:format("~p~n", [lists:sum([X*X rem 7 || X <- lists:seq(1, 100000)])]), halt().`}},
+		{"luajit", []string{"luajit", "-e", "local s=0; for i=1,3e7 do s=(s*3+i)%1000003 end; print(s)"}},
+		{"pypy", []string{"pypy3", "-c", "print(sum(i*i%7 for i in range(3000000)))"}},
+		{"php", []string{"php", "-d", "opcache.enable_cli=1", "-d", "opcache.jit=tracing", "-d", "opcache.jit_buffer_size=32M",
+			"-r", `$s=0; for($i=0;$i<3000000;$i++){$s=($s*3+$i)%1000003;} echo $s,"\n";`}},
+		{"node", []string{"node", "-e", "let s=0; for(let i=0;i<30000000;i++){s=(s*3+i)%1000003} console.log(s)"}},
+		{"java", []string{"java", "-version"}},
+		{"java, compiling", []string{"java", "testdata/Loop.java"}},
+	}
+	for _, row := range rows {
+		t.Run(row.name, func(t *testing.T) { same(t, "", row.args...) })
+	}
+}
