@@ -28,7 +28,7 @@ const (
 // contend names the lines at which the section's threads keep one another waiting. What all of them pay alike is no imbalance, and
 // often more than what one would win by balance: then it comes first.
 func (r *runner) contend(sec *Section, s *summary, whole *Whole) error {
-	paid := r.contended(s, whole)
+	paid := r.contended(s)
 	if len(paid) == 0 {
 		return nil
 	}
@@ -63,7 +63,7 @@ type paidCost struct {
 }
 
 // contended lists the section's costs that are contention and weigh, the largest first.
-func (r *runner) contended(s *summary, whole *Whole) []paidCost {
+func (r *runner) contended(s *summary) []paidCost {
 	rows, kinds := make([]float64, len(r.tab.Events)), map[int32]bool{}
 	for k := range r.tab.Kinds {
 		_, kinds[int32(k)] = contentions[r.tab.Kinds[k].Name]
@@ -76,7 +76,7 @@ func (r *runner) contended(s *summary, whole *Whole) []paidCost {
 	var out []paidCost
 	for _, at := range r.costRows(rows) {
 		c := r.cost(at, rows, s.own)
-		if c.Share < muchContended || ratio(c.Time, whole.RunTime*float64(max(whole.Width, s.max))) < r.opt.MinLostShare {
+		if c.Share < muchContended {
 			continue
 		}
 		if c.Event != "coherence-miss" || c.Sharing != "" {

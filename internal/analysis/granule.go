@@ -1,12 +1,17 @@
 package analysis
 
 import (
+	"cmp"
+	"math"
+	"slices"
+
 	"lime/internal/ledger"
+	"lime/internal/profile"
 	"lime/internal/unit"
 )
 
 // Granule is the piece of work that is too large for the threads to be even: the last thread is ahead of the mean by less than
-// one of them, or two.
+// one of them, or two, because of how many it was given, and not because its own took longer.
 type Granule struct {
 	Place
 	Count uint64  `json:"count"` // of all threads and instances
@@ -18,31 +23,34 @@ type Granule struct {
 const (
 	mostOfWork  = 0.7  // of the threads' time that is spent in the loop
 	leastPieces = 2    // pieces for a thread and instance
-	mostLead    = 2    // pieces
-	endEffect   = 0.05 // imbalance below which a lead of less than a piece is none
+	mostLead    = 2    // pieces: where they are dealt out as threads become free, the last one may be longer than the mean one
+	endEffect   = 0.05 // imbalance below which nothing but smaller pieces would make a difference worth a word
 	mostWaits   = 0.5  // of the imbalance in waits for locks, or for one's turn: smaller pieces would not help
+	byNumber    = 0.5  // of the imbalance that the number of the pieces accounts for: most of it
+	madeUp      = 2    // times as uneven the threads would be, had each as many pieces, if their number makes up for the price
 )
 
-// granule looks for a loop that holds most of the section's work, and two iterations of which take longer than what is lost: the
-// innermost one.
+// granule looks for a loop that holds most of the section's work, two iterations of which take longer than what is lost in any
+// instance, and whose iterations are what is uneven: the innermost one.
 func (r *runner) granule(sec *Section, acc *ledger.Account) *Granule {
 	own := 0.0
 	for i := range sec.Threads {
 		own += sec.Threads[i].Time
 	}
 	n := float64(len(acc.Instances))
+	most := slices.MaxFunc(acc.Instances, func(a, b ledger.InstanceTotal) int { return cmp.Compare(a.Total, b.Total) }).Total
 	var best *Granule
 	for i := range acc.Tests {
 		t := &acc.Tests[i]
-		g := Granule{Count: t.Stayed, Mean: t.Round}
+		g := Granule{Count: t.Stayed, Mean: t.Round, Lead: ratio(acc.Total/n, t.Round)}
 		if r.prog.s.Back[r.prog.to[t.Stay]] { // tested behind the body
 			g.Count += t.Left
 		}
 		work := float64(g.Count) * g.Mean
-		if g.Lead = ratio(acc.Total/n, g.Mean); g.Mean <= 0 || g.Lead > mostLead || work < mostOfWork*own || float64(g.Count) < leastPieces*n*float64(sec.ThreadsMax) {
+		if g.Mean <= 0 || most > mostLead*g.Mean || work < mostOfWork*own || float64(g.Count) < leastPieces*n*float64(sec.ThreadsMax) {
 			continue
 		}
-		if best == nil || g.Mean < best.Mean {
+		if (best == nil || g.Mean < best.Mean) && (remainder(t, acc) || dealtOut(t, acc, sec)) {
 			g.Place = r.ledgerPlace(&t.Place)
 			best = &g
 		}
@@ -50,9 +58,51 @@ func (r *runner) granule(sec *Section, acc *ledger.Account) *Granule {
 	return best
 }
 
-// evenButForEnds looks whether the section is as even as its pieces of work allow. If little is lost there are no causes to look for.
+// remainder says whether a loop's rounds do not divide by the threads: some have one more in an instance, at the same price.
+func remainder(t *ledger.LoopTest, acc *ledger.Account) bool {
+	if len(t.Rounds) == 0 || slices.Max(t.Rounds)-slices.Min(t.Rounds) > uint64(len(acc.Instances)) {
+		return false
+	}
+	share := 0.0
+	for i := range acc.Rows {
+		if row := &acc.Rows[i]; row.Kind == ledger.Loop && row.Place.File == t.Place.File && row.Place.Line == t.Place.Line && (row.Place.Line > 0 || row.Place.Node == t.Place.Node) {
+			share += row.Share
+		}
+	}
+	return share >= byNumber
+}
+
+// dealtOut says whether threads take a loop's rounds as they become free: then the number of the rounds makes up for their
+// price, and with as many for each, at its own price, the threads would be less even than they are.
+func dealtOut(t *ledger.LoopTest, acc *ledger.Account, sec *Section) bool {
+	if len(t.Rounds) != len(acc.Threads) {
+		return false
+	}
+	sum := 0.0
+	for _, n := range t.Rounds {
+		sum += float64(n)
+	}
+	each := sum / float64(len(t.Rounds))
+	var now, even []float64
+	for i, id := range acc.Threads {
+		k, ok := slices.BinarySearchFunc(sec.Threads, id, func(a ThreadTotal, b profile.ThreadID) int { return int(a.Thread) - int(b) })
+		if !ok || t.Rounds[i] == 0 {
+			return false
+		}
+		time := sec.Threads[k].Time
+		now, even = append(now, time), append(even, time/float64(t.Rounds[i])*each)
+	}
+	return aheadOfMean(even) >= madeUp*aheadOfMean(now)
+}
+
+// aheadOfMean is by how much the largest value exceeds the mean.
+func aheadOfMean(xs []float64) float64 {
+	return max(0, slices.Max(xs)-sumOf(xs)/math.Max(1, float64(len(xs))))
+}
+
+// evenButForEnds looks whether the section is as even as its pieces of work allow. If little is lost, which thread came last is luck.
 func (r *runner) evenButForEnds(sec *Section) {
-	if sec.Ledger == nil || !sec.Ledger.Exact {
+	if sec.Ledger == nil || !sec.Ledger.Exact || len(sec.Ledger.Instances) == 0 {
 		return
 	}
 	if waitShare(sec.Ledger) > mostWaits {
@@ -61,8 +111,14 @@ func (r *runner) evenButForEnds(sec *Section) {
 	g := r.granule(sec, sec.Ledger)
 	sec.Granule = g
 	if g != nil && g.Lead <= 1 && sec.Imbalance < endEffect {
-		sec.Balanced, sec.HasLedger = true, false
-		sec.Causes, sec.Candidates, sec.Ledger = nil, nil, nil
+		sec.demote()
+	}
+}
+
+// demote makes none of a section's causes important.
+func (s *Section) demote() {
+	for i := range s.Causes {
+		s.Causes[i].Important = false
 	}
 }
 

@@ -7,18 +7,37 @@ import (
 	"lime/internal/profile"
 )
 
-// Threads that are late because they waited for one another are not as even as their pieces of work allow, though what is lost is less
-// than a piece.
-func TestWaitsAreNoGranule(t *testing.T) {
+// Threads are as even as their pieces of work allow where the number of the pieces is what differs: they do not divide, or are dealt
+// out as threads become free. Where each has as many and those of one take longer, or where they wait for one another, the pieces are
+// not to blame, though less than one of them is lost.
+func TestGranule(t *testing.T) {
 	tab := &profile.Tables{Nodes: make([]profile.Node, 2), Edges: []profile.Edge{{From: 0, To: 1, Kind: profile.EdgeTaken}, {From: 0, To: 0, Kind: profile.EdgeFall}}}
 	r := &runner{tab: tab, prog: newProgram(tab)}
-	for kind, keeps := range map[ledger.Kind]bool{ledger.LockWait: true, ledger.Loop: false} {
-		acc := &ledger.Account{Exact: true, Total: 10, Instances: make([]ledger.InstanceTotal, 1), Rows: []ledger.Row{{Kind: kind, Share: 0.8}, {Kind: ledger.Branch, Share: 0.2}}}
-		acc.Tests = []ledger.LoopTest{{Round: 50, Stayed: 16, Left: 8}}
-		sec := &Section{Ledger: acc, HasLedger: true, Imbalance: 0.02, ThreadsMax: 8, Causes: make([]Cause, 1), Threads: []ThreadTotal{{Time: 800}}}
+	for _, c := range []struct {
+		name   string
+		kind   ledger.Kind // of the row that holds most
+		rounds []uint64
+		times  []float64
+		total  float64 // that the last thread is later than the mean
+		want   bool
+	}{
+		{"one more for one thread", ledger.Loop, []uint64{20, 20, 20, 21}, []float64{1000, 1000, 1000, 1050}, 37.5, true},
+		{"three more for one thread", ledger.Loop, []uint64{20, 20, 20, 23}, []float64{1000, 1000, 1000, 1150}, 112.5, false},
+		{"dearer for one thread", ledger.Price, []uint64{20, 20, 20, 20}, []float64{1000, 1000, 1000, 1040}, 30, false},
+		{"dearer inside for one thread", ledger.Branch, []uint64{20, 20, 20, 20}, []float64{1000, 1000, 1000, 1040}, 30, false},
+		{"dealt out as threads become free", ledger.Branch, []uint64{16, 20, 25, 20}, []float64{1010, 1000, 990, 1020}, 15, true},
+		{"a wait", ledger.LockWait, []uint64{20, 20, 20, 21}, []float64{1000, 1000, 1000, 1050}, 37.5, false},
+	} {
+		acc := &ledger.Account{Exact: true, Total: c.total, Instances: []ledger.InstanceTotal{{Total: c.total}}, Threads: []profile.ThreadID{0, 1, 2, 3},
+			Rows:  []ledger.Row{{Kind: c.kind, Share: 0.95}, {Kind: ledger.Visits, Share: 0.05}},
+			Tests: []ledger.LoopTest{{Round: 50, Stayed: 81, Left: 4, Rounds: c.rounds}}}
+		sec := &Section{Ledger: acc, HasLedger: true, Imbalance: 0.02, ThreadsMax: 4, Causes: []Cause{{Important: true}}}
+		for i, x := range c.times {
+			sec.Threads = append(sec.Threads, ThreadTotal{Thread: profile.ThreadID(i), Time: x})
+		}
 		r.evenButForEnds(sec)
-		if sec.Balanced == keeps || len(sec.Causes) == 1 != keeps || sec.Granule == nil != keeps {
-			t.Errorf("%s: %+v", kind, sec)
+		if (sec.Granule != nil) != c.want || len(sec.Causes) != 1 || sec.Causes[0].Important == c.want {
+			t.Errorf("%s: granule %+v, causes %+v", c.name, sec.Granule, sec.Causes)
 		}
 	}
 }

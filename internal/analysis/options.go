@@ -9,8 +9,6 @@ type Options struct {
 	BulkThreshold    float64 `json:"bulk_threshold"`    // fold events at or above it first, when there are very many; 1 = off
 	Alpha            float64 `json:"alpha"`             // of each partial F test, and of the family-wise guard
 	MinScore         float64 `json:"min_score"`         // causes above it are important
-	MinImbalance     float64 `json:"min_imbalance"`     // below it a section is balanced
-	MinLostShare     float64 `json:"min_lost_share"`    // below it a section is not worth a cause
 	MinShare         float64 `json:"min_share"`         // of the ledger: smaller rows fold into the rest
 	MaxInstances     int     `json:"max_instances"`     // analyse at most so many instances of a section; 0 = default, < 0 = all
 	Workers          int     `json:"-"`                 // goroutines, 0 = all processors; never changes the result
@@ -20,7 +18,7 @@ type Options struct {
 func DefaultOptions() Options {
 	return Options{
 		ClusterThreshold: 0.9, BulkThreshold: 0.99, Alpha: 0.05, MinScore: 0.1,
-		MinImbalance: 0.01, MinLostShare: 0.001, MinShare: 0.01, MaxInstances: 256,
+		MinShare: 0.01, MaxInstances: 256,
 	}
 }
 
@@ -29,8 +27,7 @@ func (o Options) withDefaults() Options {
 	d := DefaultOptions()
 	for _, f := range []struct{ have, def *float64 }{
 		{&o.ClusterThreshold, &d.ClusterThreshold}, {&o.BulkThreshold, &d.BulkThreshold},
-		{&o.Alpha, &d.Alpha}, {&o.MinScore, &d.MinScore}, {&o.MinImbalance, &d.MinImbalance},
-		{&o.MinLostShare, &d.MinLostShare}, {&o.MinShare, &d.MinShare},
+		{&o.Alpha, &d.Alpha}, {&o.MinScore, &d.MinScore}, {&o.MinShare, &d.MinShare},
 	} {
 		if *f.have == 0 {
 			*f.have = *f.def

@@ -106,8 +106,10 @@ type Section struct {
 	Threads        []ThreadTotal     `json:"threads"` // totals over the instances, by thread
 	Worst          InstanceDetail    `json:"worst"`   // the instance that lost most, thread by thread
 	Course         Course            `json:"course"`
-	Balanced       bool              `json:"balanced"` // too little to win: no causes were looked for
-	Causes         []Cause           `json:"causes"`   // by rank; important ones first
+	Balanced       bool              `json:"balanced"`       // what it loses is less than the measurement can tell from nothing
+	Matters        bool              `json:"matters"`        // what it loses is worth a person's time
+	ParallelShare  float64           `json:"parallel_share"` // of the threads' time in all parallel sections: lost here
+	Causes         []Cause           `json:"causes"`         // by rank; important ones first
 	Candidates     []Cause           `json:"candidates,omitempty"`
 	Explained      Interval          `json:"explained"`   // R^2 of the regression, mean over instances by weight
 	Unexplained    float64           `json:"unexplained"` // 1 - Explained.Value, or what the ledger leaves over
@@ -118,7 +120,7 @@ type Section struct {
 	LedgerRestSum  float64           `json:"ledger_rest_sum,omitempty"`
 	LedgerPositive float64           `json:"ledger_rest_positive,omitempty"`
 	LedgerNegative float64           `json:"ledger_rest_negative,omitempty"`
-	Ledger         *ledger.Account   `json:"ledger,omitempty"` // the account; nil for balanced sections
+	Ledger         *ledger.Account   `json:"ledger,omitempty"` // the account; nil where nothing is lost
 
 	Spent *ledger.Spent `json:"spent,omitempty"` // of the longest serial stretches: where most of their time goes
 

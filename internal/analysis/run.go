@@ -139,17 +139,13 @@ func labelName(l profile.Label) string {
 	return "unavailable"
 }
 
-// negligible is the share of the threads' time in all parallel sections below which what one section loses needs no explanation.
-const negligible = 0.005
-
-// section makes a section's answer: its figures, and its causes if they are worth looking for.
+// section makes a section's answer: its figures and its causes, however small its loss is.
 func (r *runner) section(s *summary, whole *Whole) (Section, error) {
 	sec := s.section(r, whole)
 	if s.serial() {
 		return sec, nil
 	}
-	sec.Balanced = sec.Imbalance < r.opt.MinImbalance || sec.LostShare < r.opt.MinLostShare || s.lost < negligible*r.parallel
-	if !sec.Balanced {
+	if s.win > 0 {
 		explain := r.explain
 		if r.isSampled() {
 			explain = func(sec *Section, _ *summary) error { return r.explainSampled(sec) }
@@ -158,15 +154,18 @@ func (r *runner) section(s *summary, whole *Whole) (Section, error) {
 			return sec, err
 		}
 		r.evenButForEnds(&sec)
-	}
-	if sec.Balanced && sec.AwayShare >= HighShare && !r.isSampled() {
+	} else if sec.AwayShare >= HighShare && !r.isSampled() {
 		if err := r.evenTasks(&sec); err != nil {
 			return sec, err
 		}
 	}
+	if sec.Balanced = r.even(&sec, s); sec.Balanced {
+		sec.demote()
+	}
 	if err := r.contend(&sec, s, whole); err != nil {
 		return sec, err
 	}
+	r.weigh(&sec)
 	sec.Verdicts = sectionVerdicts(r.meta, &sec, r.opt)
 	r.sampledVerdicts(&sec)
 	return sec, nil

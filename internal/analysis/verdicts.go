@@ -16,6 +16,7 @@ const (
 	fewSamples   = 20   // for each thread and instance
 	muchWaiting  = 0.2  // of the threads' time in locks, or off the processor
 	littleFound  = 0.5  // of the variance
+	mostlySerial = 0.5  // of the run: most of it, as the word says
 )
 
 // sectionVerdicts judges what a section's data can tell.
@@ -30,9 +31,11 @@ func sectionVerdicts(m *profile.Meta, s *Section, opt Options) []Verdict {
 	contentionVerdict(s, say)
 	if s.Balanced {
 		taskVerdict(s, m.ClockUnit, say)
-		say("balanced", SeverityInfo, "The section is balanced, or too small to matter: imbalance %s, %s of the run is lost in it.",
-			unit.Percent(s.Imbalance), unit.Percent(s.LostShare))
+		balancedVerdict(s, m.ClockUnit, say)
 		return out
+	}
+	if !s.Matters {
+		smallVerdict(s, say)
 	}
 	threadVerdict(s, say)
 	if s.InstanceCount == 1 {
@@ -155,11 +158,15 @@ func wholeVerdicts(m *profile.Meta, res *Result) []Verdict {
 		out = append(out, Verdict{"abnormal-end", SeverityWarn, "The program did not end in order: " + m.EndState + "."})
 	}
 	for i := range res.Sections {
-		if s := &res.Sections[i]; s.Balanced { // the others are explained themselves
+		if s := &res.Sections[i]; !s.Matters { // the others are explained in full themselves
 			taskVerdict(s, m.ClockUnit, func(code, severity, format string, args ...any) {
 				out = append(out, Verdict{code, severity, fmt.Sprintf("Section at %s: ", s.EndsAt.short()) + fmt.Sprintf(format, args...)})
 			})
 		}
+	}
+	if serial := res.Whole.SerialShare; serial >= mostlySerial && len(res.Sections) > 0 {
+		out = append(out, Verdict{"mostly-serial", SeverityInfo, fmt.Sprintf("The run is mostly serial: for %s of it at most one thread works. "+
+			"To make its parallel sections even concerns the other %s.", unit.Percent(serial), unit.Percent(1-serial))})
 	}
 	if len(res.Sections) == 0 {
 		out = append(out, Verdict{"no-sections", SeverityWarn, "No parallel section was found: no two threads met at a barrier, a join or the end of a parallel region."})

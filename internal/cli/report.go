@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -19,6 +20,7 @@ type reportFlags struct {
 	verify          bool
 	views           [3]bool // by reportViews
 	sections        int
+	section         []string
 	output, color   string
 	analysis        analysis.Options
 }
@@ -49,6 +51,7 @@ program must be where it was, and its standard input is empty.`,
 	fl.BoolVarP(&f.all, "all", "a", false, "explain every section, show every cause")
 	fl.BoolVar(&f.verify, "verify", false, "run the program again without each cause, to see whether it is right")
 	fl.IntVarP(&f.sections, "sections", "n", 0, "explain at most `N` sections; 0 = those that matter, up to 3")
+	fl.StringArrayVarP(&f.section, "section", "s", nil, "explain this section, however small: its `N|PLACE` in the list; may be repeated")
 	colorFlag(cmd, &f.color)
 	analysisFlags(cmd, &f.analysis)
 	for i, v := range reportViews() {
@@ -67,11 +70,11 @@ func (a *app) report(ctx context.Context, path string, f *reportFlags) error {
 			return a.reportView(path, f.output, v.view)
 		}
 	}
-	r, err := a.reportOf(ctx, path, f)
+	r, only, err := a.reportOf(ctx, path, f)
 	if err != nil {
 		return err
 	}
-	if err := a.output(f.output, func(w io.Writer) error { return a.writeReport(w, r, f) }); err != nil {
+	if err := a.output(f.output, func(w io.Writer) error { return a.writeReport(w, r, only, f) }); err != nil {
 		return err
 	}
 	if len(r.Sections) == 0 {
@@ -80,26 +83,45 @@ func (a *app) report(ctx context.Context, path string, f *reportFlags) error {
 	return nil
 }
 
-// reportOf makes the report, and holds its causes to runs if that is asked for.
-func (a *app) reportOf(ctx context.Context, path string, f *reportFlags) (*report.Report, error) {
-	if !f.verify {
-		return analyseFile(path, f.analysis)
-	}
+// reportOf makes the report, holds its causes to runs if that is asked for, and finds the sections that are.
+func (a *app) reportOf(ctx context.Context, path string, f *reportFlags) (r *report.Report, only []int, err error) {
 	src, closeSource, err := openProfile(path)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	defer closeSource()
 	res, r, err := analyse(src, f.analysis)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
+		return nil, nil, fmt.Errorf("%s: %w", path, err)
+	}
+	if only, err = chosenSections(res, f.section); err != nil {
+		return nil, nil, usage(err)
+	}
+	if !f.verify {
+		return r, only, nil
 	}
 	checks, err := a.verify(ctx, src, res, f.analysis)
 	if err != nil {
 		r.NotVerified(err)
 	}
 	r.Verify(checks)
-	return r, nil
+	return r, only, nil
+}
+
+// chosenSections finds the sections that --section names; nil if it names none.
+func chosenSections(res *analysis.Result, specs []string) (only []int, err error) {
+	for _, spec := range specs {
+		found, err := res.FindSections(spec)
+		if err != nil {
+			return nil, err
+		}
+		for _, i := range found {
+			if !slices.Contains(only, i) {
+				only = append(only, i)
+			}
+		}
+	}
+	return only, nil
 }
 
 // reportViews lists the views of the call paths, by their flags.
@@ -133,17 +155,20 @@ func (f *reportFlags) check() error {
 	if err := checkColor(f.color); err != nil {
 		return err
 	}
+	if len(f.section) > 0 && (f.html || f.all) {
+		return usage(errors.New("--section picks some of the sections: --html and --all show every one"))
+	}
 	return checkAnalysis(&f.analysis)
 }
 
-func (a *app) writeReport(w io.Writer, r *report.Report, f *reportFlags) error {
+func (a *app) writeReport(w io.Writer, r *report.Report, only []int, f *reportFlags) error {
 	switch {
 	case f.json:
-		return report.WriteJSON(w, r)
+		return report.WriteJSON(w, r.Only(only))
 	case f.html:
 		return report.WriteHTML(w, r)
 	}
-	return report.WriteText(w, r, report.TextOptions{Color: a.color(f.color, w), Sections: f.sections, All: f.all})
+	return report.WriteText(w, r, report.TextOptions{Color: a.color(f.color, w), Sections: f.sections, All: f.all, Only: only})
 }
 
 // output writes to the file at path, or to standard output if path is "" or "-".

@@ -280,7 +280,7 @@ func (b *book) close(opts Options) *Account {
 		a.Notes = append(a.Notes, fmt.Sprintf("in %d of %d instances, no way is known into %d of the places that threads have been at; "+
 			"a start was assumed there (kind broken-flow)", b.repaired, len(a.Instances), b.repairs))
 	}
-	a.Tests = b.counts.loopTests(b.l.guide)
+	a.Tests = b.counts.loopTests(b.l.guide, perm)
 	a.Tasks, a.Passed = b.counts.taskTotals(b.l.guide), b.passedOn(perm)
 	if b.runtime != nil {
 		a.Runtime = permuted(b.runtime, perm)

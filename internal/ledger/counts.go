@@ -126,7 +126,7 @@ func (c *counts) add(t *tally, wanted []bool) {
 
 // loopTests lists the tests of loops. The values know the time of a round: who stays goes round once more, and is then where he
 // was.
-func (c *counts) loopTests(g *guide) (out []LoopTest) {
+func (c *counts) loopTests(g *guide, perm []int) (out []LoopTest) {
 	ways := map[profile.NodeID][]profile.EdgeID{}
 	for i := range c.tab.Edges {
 		e := &c.tab.Edges[i]
@@ -145,6 +145,7 @@ func (c *counts) loopTests(g *guide) (out []LoopTest) {
 		t := LoopTest{Place: g.place(v), Stay: stay, Stayed: c.sum[stay], Left: c.sum[leave]}
 		if t.Left > 0 {
 			t.Round = float64(t.Left) / float64(t.Stayed+t.Left) * (c.worth(stay) - c.worth(leave))
+			t.Rounds = permuted(c.n[stay], perm)
 			out = append(out, t)
 		}
 	}
@@ -206,17 +207,25 @@ func (c *counts) of(b *book, rows []*entry, perm []int) [][]EdgeCount {
 	wanted := make([]bool, len(c.tab.Edges))
 	for id := range wanted {
 		from := c.tab.Edges[id].From
-		wanted[id] = valid(from, len(rowOf)) && rowOf[from] > 0 && c.times[id] > 0
+		wanted[id] = valid(from, len(rowOf)) && (rowOf[from] > 0 || b.l.guide.exits[from]) && c.times[id] > 0 // the rounds of loops are told, too
 	}
 	c.settle(wanted)
 	out := make([][]EdgeCount, len(rows))
 	for id, want := range wanted {
-		if want {
-			i := rowOf[c.tab.Edges[id].From] - 1
+		if i := rowOfEdge(c.tab, rowOf, id); want && i >= 0 {
 			out[i] = append(out[i], c.edge(b, profile.EdgeID(id), perm))
 		}
 	}
 	return out
+}
+
+// rowOfEdge is the row of the block that an edge leaves, -1 if it has none.
+func rowOfEdge(tab *profile.Tables, rowOf []int32, edge int) int32 {
+	from := tab.Edges[edge].From
+	if !valid(from, len(rowOf)) {
+		return -1
+	}
+	return rowOf[from] - 1
 }
 
 func (c *counts) edge(b *book, id profile.EdgeID, perm []int) EdgeCount {

@@ -169,8 +169,9 @@ type TaskTotal struct {
 type LoopTest struct {
 	Place        Place
 	Stay         profile.EdgeID
-	Stayed, Left uint64  // how often it was stayed in, and left
-	Round        float64 // time of a round
+	Stayed, Left uint64   // how often it was stayed in, and left
+	Round        float64  // time of a round
+	Rounds       []uint64 // by thread, over all instances; indexed like Account.Threads
 }
 
 // Rest folds the rows that are too small to show; the parts stand apart, so that causes which compensate

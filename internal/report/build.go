@@ -118,7 +118,7 @@ func (b *builder) section(s *analysis.Section) Section {
 		Imbalance: s.Imbalance, LostShare: s.LostShare, LostTime: s.LostTime,
 		Instances: s.InstanceCount, Team: Team{s.ThreadsMin, s.ThreadsMax}, Analysed: s.AnalysedCount,
 		Time: s.Time, TimeToWin: s.TimeToWin, WinShare: s.WinShare, Speedup: s.Speedup,
-		IdleShare: s.IdleShare, Contended: s.ContendedShare, Balanced: s.Balanced, Worst: worst(&s.Worst), Course: course(&s.Course),
+		IdleShare: s.IdleShare, Contended: s.ContendedShare, Balanced: s.Balanced, Matters: s.Matters, ParallelShare: s.ParallelShare, Worst: worst(&s.Worst), Course: course(&s.Course),
 		Exact: s.HasLedger, R2: interval(s.Explained), Events: eventStats(&s.Events),
 		Verdicts: verdicts(s.Verdicts), Causes: []Cause{},
 	}
@@ -132,7 +132,7 @@ func (b *builder) section(s *analysis.Section) Section {
 		out.StartsAt = &starts
 	}
 	out.Threads, out.Balance = convert(s.Threads, threadTime), balance(s.Balance)
-	if a := s.Ledger; a != nil && !s.Balanced && tells(a) {
+	if a := s.Ledger; a != nil && tells(a) {
 		out.Ledger = account(a)
 	}
 	b.causes(&out, s)

@@ -94,21 +94,37 @@ func wanted(t *profile.Tables, what string) func(*profile.Node, profile.Frame) b
 	if len(files) > 0 {
 		return func(_ *profile.Node, f profile.Frame) bool { return files[f.File] }
 	}
-	if !hasFunction(t, what) {
+	named := functionsNamed(t, what)
+	if len(named) == 0 {
 		return nil
 	}
 	return func(n *profile.Node, f profile.Frame) bool {
-		return f.Function == what || f.Function == "" && n.Function >= 0 && t.Functions[n.Function].Name == what
+		return named[f.Function] || f.Function == "" && n.Function >= 0 && named[t.Functions[n.Function].Name]
 	}
 }
 
-func hasFunction(t *profile.Tables, name string) bool {
-	if slices.ContainsFunc(t.Functions, func(f profile.Function) bool { return f.Name == name }) {
-		return true
+// functionsNamed is the function of that name; where there is none, those that somebody may mean who does not write types and classes.
+func functionsNamed(t *profile.Tables, want string) map[string]bool {
+	exact, similar := map[string]bool{}, map[string]bool{}
+	look := func(name string) {
+		if name == want {
+			exact[name] = true
+		} else if profile.SameFunction(name, want) {
+			similar[name] = true
+		}
 	}
-	return slices.ContainsFunc(t.Nodes, func(n profile.Node) bool {
-		return slices.ContainsFunc(n.Frames, func(f profile.Frame) bool { return f.Function == name })
-	})
+	for i := range t.Functions {
+		look(t.Functions[i].Name)
+	}
+	for i := range t.Nodes {
+		for _, f := range t.Nodes[i].Frames {
+			look(f.Function)
+		}
+	}
+	if len(exact) > 0 {
+		return exact
+	}
+	return similar
 }
 
 // instance adds what the threads did in an instance.

@@ -97,33 +97,36 @@ type Frame struct {
 
 // Section is a parallel section, summed over its instances.
 type Section struct {
-	ID        int          `json:"id"`
-	Kind      string       `json:"kind"`
-	EndsAt    Place        `json:"ends_at"`
-	StartsAt  *Place       `json:"starts_at,omitempty"`
-	Imbalance float64      `json:"imbalance"`  // all waits / (n * longest time), over all instances
-	LostShare float64      `json:"lost_share"` // of width * run time
-	LostTime  float64      `json:"lost_time"`  // all waits
-	Instances int          `json:"instances"`
-	Team      Team         `json:"team"`
-	Analysed  int          `json:"analysed"`    // instances whose counts were read
-	Time      float64      `json:"time"`        // sum of the instances' longest times
-	TimeToWin float64      `json:"time_to_win"` // sum of longest - mean
-	WinShare  float64      `json:"win_share"`   // of the run time
-	Speedup   float64      `json:"speedup_if_balanced"`
-	Balanced  bool         `json:"balanced"` // too little to win: no causes were looked for
-	IdleShare float64      `json:"idle_share"`
-	Contended float64      `json:"contended_share"` // of the threads' time: they keep one another waiting
-	Tasks     *Tasks       `json:"tasks,omitempty"`
-	Granule   *Granule     `json:"granule,omitempty"`
-	Threads   []ThreadTime `json:"threads"` // totals over the instances
-	Worst     Worst        `json:"worst"`   // the instance that lost most
-	Course    Course       `json:"course"`
-	Exact     bool         `json:"exact"` // shares are the ledger's, and exact
-	Ledger    *Ledger      `json:"ledger,omitempty"`
-	Balance   *Balance     `json:"balance,omitempty"`
-	Causes    []Cause      `json:"causes"`                 // the important ones, by rank
-	Minor     []Cause      `json:"minor_causes,omitempty"` // below the threshold of importance
+	ID        int     `json:"id"`
+	Kind      string  `json:"kind"`
+	EndsAt    Place   `json:"ends_at"`
+	StartsAt  *Place  `json:"starts_at,omitempty"`
+	Imbalance float64 `json:"imbalance"`  // all waits / (n * longest time), over all instances
+	LostShare float64 `json:"lost_share"` // of width * run time
+	LostTime  float64 `json:"lost_time"`  // all waits
+	Instances int     `json:"instances"`
+	Team      Team    `json:"team"`
+	Analysed  int     `json:"analysed"`    // instances whose counts were read
+	Time      float64 `json:"time"`        // sum of the instances' longest times
+	TimeToWin float64 `json:"time_to_win"` // sum of longest - mean
+	WinShare  float64 `json:"win_share"`   // of the run time
+	Speedup   float64 `json:"speedup_if_balanced"`
+	Balanced  bool    `json:"balanced"` // what is lost is less than the measurement can tell from nothing
+	Matters   bool    `json:"matters"`  // what is lost is worth a person's time
+	// ParallelShare is the part of the threads' time in all parallel sections that is lost here.
+	ParallelShare float64      `json:"parallel_share"`
+	IdleShare     float64      `json:"idle_share"`
+	Contended     float64      `json:"contended_share"` // of the threads' time: they keep one another waiting
+	Tasks         *Tasks       `json:"tasks,omitempty"`
+	Granule       *Granule     `json:"granule,omitempty"`
+	Threads       []ThreadTime `json:"threads"` // totals over the instances
+	Worst         Worst        `json:"worst"`   // the instance that lost most
+	Course        Course       `json:"course"`
+	Exact         bool         `json:"exact"` // shares are the ledger's, and exact
+	Ledger        *Ledger      `json:"ledger,omitempty"`
+	Balance       *Balance     `json:"balance,omitempty"`
+	Causes        []Cause      `json:"causes"`                 // the important ones, by rank
+	Minor         []Cause      `json:"minor_causes,omitempty"` // below the threshold of importance
 	// Candidates correlate with the times, but chance may do that, or the account charges them next to nothing.
 	Candidates []Candidate        `json:"candidates,omitempty"`
 	R2         Interval           `json:"r2"`               // share of the variance in time that the regression explains

@@ -46,7 +46,7 @@ func sample(n int) (*analysis.Result, *profile.Tables) {
 	section := analysis.Section{
 		ID: 0, Kind: "barrier", EndsAt: analysis.Place{File: "src/lu.c", Line: 598, Function: "lu"},
 		Starts:    analysis.Place{File: "src/lu.c", Line: 520, Function: "lu"},
-		Imbalance: 0.3127, LostShare: 0.203, LostTime: 24.1e6, InstanceCount: 24, AnalysedCount: 24,
+		Imbalance: 0.3127, Matters: true, ParallelShare: 0.25, LostShare: 0.203, LostTime: 24.1e6, InstanceCount: 24, AnalysedCount: 24,
 		Time: 19.5e6, TimeToWin: 6.3e6, WinShare: 0.187, Speedup: 1.47, HasLedger: true,
 		ThreadsMin: n, ThreadsMax: n,
 		Explained:  analysis.Interval{Value: 0.962, Lo: 0.91, Hi: 0.98},
@@ -127,7 +127,7 @@ func sampleCandidates() []analysis.Cause {
 
 func balancedSection(n int) analysis.Section {
 	s := analysis.Section{ID: 1, Kind: "join", EndsAt: analysis.Place{File: "src/lu.c", Line: 311, Function: "main"},
-		Imbalance: 0.004, LostShare: 0.001, LostTime: 3e4, InstanceCount: 1, ThreadsMin: n, ThreadsMax: n, Time: 1e6, Speedup: 1.004, Balanced: true,
+		Imbalance: 0.004, LostShare: 0.001, LostTime: 3e4, InstanceCount: 1, ThreadsMin: n, ThreadsMax: n, Time: 1e6, TimeToWin: 120, Speedup: 1.004, Balanced: true,
 		Course: analysis.Course{Shape: "single"}}
 	for i := range n {
 		s.Threads = append(s.Threads, analysis.ThreadTotal{Thread: profile.ThreadID(i), Instances: 1, Time: 1e6 - float64(i), Wait: float64(i)})
@@ -137,7 +137,7 @@ func balancedSection(n int) analysis.Section {
 
 func unexplainedSection(n int) analysis.Section {
 	s := analysis.Section{ID: 2, Kind: "region-end", EndsAt: analysis.Place{Function: "worker+0x44", Address: "0x401244", Image: "lu"},
-		Imbalance: 0.12, LostShare: 0.063, LostTime: 3e6, InstanceCount: 2, ThreadsMin: n - 1, ThreadsMax: n, Time: 4e6, TimeToWin: 4e5, Speedup: 1.14,
+		Imbalance: 0.12, Matters: true, LostShare: 0.063, LostTime: 3e6, InstanceCount: 2, ThreadsMin: n - 1, ThreadsMax: n, Time: 4e6, TimeToWin: 4e5, Speedup: 1.14,
 		Course:   analysis.Course{Shape: "even", Text: "Both instances lose about the same."},
 		Verdicts: []analysis.Verdict{{Code: "few-threads", Severity: "warn", Text: "With so few threads almost any event fits the times: run it with 16 or more."}}}
 	for i := range n {

@@ -13,8 +13,9 @@ import (
 // TextOptions say how the text report looks and how much it tells.
 type TextOptions struct {
 	Color    bool
-	Sections int  // how many sections to explain; 0 = those that matter
-	All      bool // every section, every cause
+	Sections int   // how many sections to explain; 0 = those that matter
+	All      bool  // every section, every cause
+	Only     []int // explain these sections and no others, by their places in the list
 }
 
 // WriteText writes the report for a terminal of 80 columns.
@@ -30,9 +31,13 @@ func WriteText(w io.Writer, r *Report, o TextOptions) error {
 		p.para(0, nothingRan(r))
 	} else {
 		p.sectionTable(r, o)
-		for i := range shown(r, o) {
+		full := shown(r, o)
+		for _, i := range full {
 			p.blank()
 			p.section(r, &r.Sections[i], i+1, o)
+		}
+		if o.Only == nil {
+			p.others(r, full)
 		}
 	}
 	p.costs(r)
@@ -54,22 +59,22 @@ func nothingRan(r *Report) string {
 		"worked. If the threads meet somewhere else, name the function: lime simulate --section-end FUNC."
 }
 
-// shown returns the sections to explain: the worst ones, as long as each still
-// loses a share of the run worth reading about.
-func shown(r *Report, o TextOptions) []Section {
-	most := o.Sections
-	if most == 0 {
-		most = 3
-	}
-	n := 0
-	for n < len(r.Sections) && (o.All || n < most && worthTelling(&r.Sections[n], n)) {
-		n++
-	}
-	return r.Sections[:n]
-}
+// fullSections is how many sections are explained in full, where nobody says how many.
+const fullSections = 3
 
-func worthTelling(s *Section, index int) bool {
-	return index == 0 || !s.Balanced && s.LostShare >= 0.005 || s.Contended > 0
+// shown returns the sections to explain in full: those that matter, the worst ones first. The others have a line each.
+func shown(r *Report, o TextOptions) []int {
+	if o.Only != nil {
+		return o.Only
+	}
+	var out []int
+	for i := range r.Sections {
+		switch {
+		case o.All, o.Sections > 0 && i < o.Sections, o.Sections == 0 && i < fullSections && r.Sections[i].Matters:
+			out = append(out, i)
+		}
+	}
+	return out
 }
 
 func (p *printer) header(r *Report) {
@@ -163,7 +168,7 @@ func ending(g *Program) string {
 }
 
 // saidElsewhere lists the verdicts whose words the report has in another place.
-var saidElsewhere = []string{"balanced", "no-sections", "incomplete", "abnormal-end"}
+var saidElsewhere = []string{"no-sections", "incomplete", "abnormal-end"}
 
 // tell returns the verdicts that are worth printing.
 func tell(list []Verdict) []Verdict {

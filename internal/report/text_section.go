@@ -33,7 +33,7 @@ func (p *printer) section(r *Report, s *Section, number int, o TextOptions) {
 		p.ledger(r, s)
 	}
 	causes := s.Causes
-	if o.All {
+	if o.All || o.Only != nil && len(causes) == 0 {
 		causes = slices.Concat(s.Causes, s.Minor)
 	}
 	for i := range causes {
@@ -69,21 +69,15 @@ func sectionWords(r *Report, s *Section) string {
 		kind = s.Kind
 	}
 	out := fmt.Sprintf("Ends at %s; %s of %s; imbalance %s.", kind, countOf(s.Instances, "instance"), teamWords(s), unit.Percent(s.Imbalance))
-	if s.Balanced && s.Imbalance < evenWords && len(s.Causes) > 0 {
+	if s.Balanced && len(s.Causes) > 0 {
 		return out + " Its threads arrive together."
 	}
-	if s.Balanced && s.Imbalance >= evenWords {
-		return out + " It loses too little to need an explanation."
-	}
 	if s.Balanced {
-		return out + " It is balanced: nothing here needs an explanation."
+		return out + " It is balanced."
 	}
 	return out + fmt.Sprintf(" Balanced, it would run %.2f times as fast: %s to win.",
 		s.Speedup, r.Program.Quantity(s.TimeToWin))
 }
-
-// evenWords is the imbalance from which nobody would call a section balanced.
-const evenWords = 0.05
 
 // teamWords tells how many threads take part in an instance, and in how many there are in all where that is more.
 func teamWords(s *Section) string {

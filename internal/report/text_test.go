@@ -228,7 +228,7 @@ func TestCutOffAtOnce(t *testing.T) {
 func TestRecordedTimes(t *testing.T) {
 	r := &Report{Program: Program{Command: []string{"app"}, Collector: "record", Model: "native", ClockUnit: "ns", CountLabel: "sampled", TimeLabel: "measured", Threads: 2},
 		Notes: []Note{{Code: "cpu-time", Text: "the times are those on a CPU; on the wall the run took 3 s", Times: 1}, {Code: "work-elsewhere", Text: "others did it", Times: 1}},
-		Sections: []Section{{Kind: "exit", EndsAt: Place{Address: "0x0"}, Instances: 3, LostShare: 0.5, Causes: []Cause{{Rank: 1, Event: "lock-wait", Title: "lock wait",
+		Sections: []Section{{Kind: "exit", Matters: true, EndsAt: Place{Address: "0x0"}, Instances: 3, LostShare: 0.5, Causes: []Cause{{Rank: 1, Event: "lock-wait", Title: "lock wait",
 			Place: Place{File: "a.c", Line: 7}, Summed: true, CountTime: true, Counts: []ThreadCount{{Thread: 0, Time: 9e8, Count: 811e6}, {Thread: 1, Time: 1e8}}}}}}}
 	text := textReport(t, r, TextOptions{})
 	for _, want := range []string{"\nThe times are those on a CPU; on the wall the run took 3 s.\nCaution: Others did it.\n", "1 the end of the program", "by thread, all instances:", "here     811 ms     0 ns"} {

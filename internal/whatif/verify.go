@@ -52,12 +52,15 @@ const (
 	leastTolerance = 0.02
 )
 
-// Checks lists the important causes of a result, each with the run that would hold it to the truth, or with
+// Checks lists the important causes of the sections that matter, each with the run that would hold it to the truth, or with
 // why there is none.
 func Checks(res *analysis.Result, src profile.Source) ([]Check, error) {
 	v := &verifier{res: res, src: src, tab: src.Tables()}
 	var out []Check
 	for i := range res.Sections {
+		if !res.Sections[i].Matters { // a run is dear
+			continue
+		}
 		for k := range res.Sections[i].Causes {
 			if !res.Sections[i].Causes[k].Important {
 				continue

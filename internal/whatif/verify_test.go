@@ -39,7 +39,7 @@ func missing(t *testing.T) *profile.Profile {
 }
 
 func verified(causes ...analysis.Cause) *analysis.Result {
-	return &analysis.Result{Sections: []analysis.Section{{Kind: "barrier", EndsAt: analysis.Place{File: "a.c", Line: 9}, Imbalance: 0.4,
+	return &analysis.Result{Sections: []analysis.Section{{Kind: "barrier", EndsAt: analysis.Place{File: "a.c", Line: 9}, Imbalance: 0.4, Matters: true,
 		LostTime: 160, InstanceCount: 2, Causes: causes}}}
 }
 
