@@ -53,13 +53,14 @@ type homes struct {
 	label []int32          // by node: a line, homeless or sharedHome
 }
 
-// homesOf follows the edges that were used from the program's own calls, and from where threads started, through library code.
+// homesOf follows the edges that were used from the program's own calls, and from where threads started, through library code. The dynamic linker, which
+// goes on to a function that is called for the first time, has been called from anywhere: its ways say nothing.
 func (g *guide) homesOf(used, started []bool) *homes {
 	h := &homes{g: g, lines: map[int32]int32{}, label: make([]int32, len(g.tab.Nodes))}
 	var from, to []int32
 	for i := range g.tab.Edges {
 		e := &g.tab.Edges[i]
-		if i < len(used) && used[i] && valid(e.From, len(h.label)) && valid(e.To, len(h.label)) && g.library[e.To] {
+		if i < len(used) && used[i] && valid(e.From, len(h.label)) && valid(e.To, len(h.label)) && g.library[e.To] && !linker(g.tab, e.From) {
 			from, to = append(from, int32(e.From)), append(to, int32(e.To))
 		}
 	}
@@ -157,14 +158,13 @@ func (b *book) home() {
 
 // links says whether a row is the dynamic linker's, which looks a function up for the first who calls it: no line's fault.
 func (b *book) links(e *entry) bool {
-	tab := b.l.tab
-	for _, v := range b.nodesOf(e) {
-		im := tab.Nodes[v].Image
-		if im >= 0 && int(im) < len(tab.Images) && strings.HasPrefix(path.Base(tab.Images[im].Path), "ld-") {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(b.nodesOf(e), func(v int32) bool { return linker(b.l.tab, profile.NodeID(v)) })
+}
+
+// linker says whether a node is the dynamic linker's.
+func linker(tab *profile.Tables, v profile.NodeID) bool {
+	im := tab.Nodes[v].Image
+	return im >= 0 && int(im) < len(tab.Images) && strings.HasPrefix(path.Base(tab.Images[im].Path), "ld-")
 }
 
 // nodesOf lists the nodes of a row's places, none if some have none.

@@ -53,3 +53,39 @@ func TestSharedLibraryCodeStays(t *testing.T) {
 		}
 	}
 }
+
+// TestTheLinkerLeadsNowhere: the dynamic linker goes on to whatever is called for the first time, so that two functions of a library meet in
+// it. That hides neither's caller.
+func TestTheLinkerLeadsNowhere(t *testing.T) {
+	lines := map[string]int32{"start": 1, "sort": 10, "wait": 20, "guard": 70, "body": 70, "waiting": 80, "end": 30}
+	w := newWorld(8, lines, map[string]uint32{"body": 5, "end": 1000})
+	libc, ld := w.prof.AddImage(profile.Image{Path: "/lib/libc.so.6"}), w.prof.AddImage(profile.Image{Path: "/lib64/ld-linux-x86-64.so.2"})
+	for _, name := range []string{"msort", "guard", "body", "guard-skip", "waiting"} {
+		w.prof.Nodes[w.node(name)].Image = libc
+	}
+	w.prof.Nodes[w.node("resolve")].Image = ld
+	for instance := range 2 { // in the first one all threads are equal, and have all looked up
+		for p := range 8 {
+			tr := w.thread("start")
+			call := func(name string, body func()) {
+				tr.openers = append(tr.openers, tr.at)
+				kind := profile.EdgeCall
+				if instance == 0 {
+					tr.to("resolve", kind)
+					kind = profile.EdgeJumpInd
+				}
+				tr.to(name, kind)
+				body()
+				tr.ret()
+			}
+			tr.fall("wait")
+			call("waiting", func() {})
+			tr.fall("sort")
+			call("msort", func() { tr.loop("guard", "body", 100+instance*40*(p/6)*(p-5), nil) })
+			tr.fall("end")
+			tr.end()
+		}
+		w.barrier(t)
+	}
+	near(t, w.account(t), Call, 10, 1)
+}
