@@ -37,7 +37,7 @@ func (c *call) clockNow(clock int) (unit.Nanos, bool) {
 	case clock < 0: // a CPU clock: ^id<<3 | 4 (one thread) | 2 (scheduled time)
 		id := int(^uint32(clock>>3)) & 0x1fffffff
 		if clock&4 == 0 {
-			return p.host.CPUTime(nil), id == 0 || id == FirstTID
+			return p.host.CPUTime(nil), id == 0 || id == p.id
 		}
 		t := p.threadArg(c.t, uint64(id))
 		if t == nil {

@@ -59,14 +59,12 @@
 //
 // Guest address = host address. Non-PIE images lie where they are linked, PIE and
 // libraries below 0x70000000, everything else in one high region. All of them
-// are chosen here (place.go), as Linux chooses them without randomisation: from the
-// order of the calls alone, so they never vary, and native in their low 28 bits.
+// are chosen here, from the order of the calls alone, so they never vary.
 //
 // # Child processes
 //
 // fork, vfork and posix_spawn make a real process, which goes on natively and
 // unprofiled: guest address = host address, so it only needs the registers
-// (cpu.Fork). Host.Note reports "child-process" once. Process ids of children are
-// the host's; the guest's own id and thread ids are virtual (from FirstTID on,
-// above any id that the host gives out).
+// (cpu.Fork). Host.Note reports "child-process" once. Process ids are the host's, that
+// of the guest too; thread ids but the first are virtual (from FirstTID on, above any id that the host gives out).
 package guest

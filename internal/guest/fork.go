@@ -2,7 +2,6 @@ package guest
 
 import (
 	"runtime"
-	"sort"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -30,7 +29,7 @@ func (c *call) forkChild(a cloneArgs) int64 {
 	if errno != 0 {
 		return errRes(errno)
 	}
-	p.addChild(pid)
+	p.addChild(pid, int(a.exitSignal))
 	return int64(pid)
 }
 
@@ -67,10 +66,15 @@ func (c *call) runFork(a cloneArgs) (int, unix.Errno) {
 		limits[what] = &l
 	}
 	script := c.childScript(&acts, &alt, limits, fs, flags&unix.CLONE_FILES == 0)
+	var heap memoryMap
+	if flags&unix.CLONE_VM == 0 {
+		script = append(script, p.heapScript(&heap)...)
+	}
 	f := &cpu.Fork{Flags: flags, PTID: ptid, CTID: a.ctid, Ctx: t.Ctx, Script: script, Mask: uint64(t.mask)}
 	pid, errno := f.Run()
 	runtime.KeepAlive(&acts)
 	runtime.KeepAlive(&alt)
+	runtime.KeepAlive(&heap)
 	runtime.KeepAlive(limits)
 	if errno == 0 && a.flags&unix.CLONE_PARENT_SETTID != 0 && flags&unix.CLONE_PARENT_SETTID == 0 {
 		p.mem.store32(a.ptid, uint32(pid))
@@ -127,118 +131,8 @@ func (c *call) childScript(acts *[numSignals + 1]sigAction, alt *nativeStack, li
 	return s
 }
 
-func (p *Process) addChild(pid int) {
-	fd, err := unix.PidfdOpen(pid, 0)
-	if err == nil {
-		fd = p.files.protect(fd)
-	} else {
-		fd = -1
-	}
-	p.children[pid] = fd
-}
-
-func (p *Process) dropChild(pid int) {
-	if fd, ok := p.children[pid]; ok {
-		if fd >= 0 {
-			p.files.unprotect(fd)
-			unix.Close(fd)
-		}
-		delete(p.children, pid)
-	}
-}
-
-func (p *Process) hasChildren() bool { return len(p.children) > 0 }
-
-// childFDs are the descriptors to watch for the end of child pid, or of all if pid <= 0.
-func (p *Process) childFDs(pid int) []unix.PollFd {
-	var pids []int
-	for k, fd := range p.children {
-		if (pid <= 0 || k == pid) && fd >= 0 {
-			pids = append(pids, k)
-		}
-	}
-	sort.Ints(pids)
-	var out []unix.PollFd
-	for _, k := range pids {
-		out = append(out, unix.PollFd{Fd: int32(p.children[k]), Events: unix.POLLIN})
-	}
-	return out
-}
-
-func sysWait4(c *call) int64 {
-	pid := int(int32(c.a[0]))
-	if pid > 0 && c.p.hostPID(pid) != pid {
-		return errRes(unix.ECHILD)
-	}
-	r, errno := hostCall(unix.SYS_WAIT4, c.a[0], c.a[1], c.a[2]|unix.WNOHANG, c.a[3])
-	if errno != 0 || r != 0 || c.a[2]&unix.WNOHANG != 0 {
-		if errno == 0 && r != 0 {
-			c.reaped(int(r))
-		}
-		return result(r, errno)
-	}
-	return c.waitChild(pid)
-}
-
-// reaped notes that a child has been waited for, unless it has only stopped.
-func (c *call) reaped(pid int) {
-	if unix.Kill(pid, 0) == unix.ESRCH {
-		c.p.dropChild(pid)
-	}
-}
-
-// waitChild blocks until a child's state may have changed.
-func (c *call) waitChild(pid int) int64 {
-	p := c.p
-	b := &blocking{wait: Wait{Kind: WaitChild, PID: pid}, onSignal: restartSys, fds: p.childFDs(pid)}
-	if b.fds == nil {
-		b.watch = func() bool { return true }
-	}
-	return c.block(b)
-}
-
-func sysWaitid(c *call) int64 {
-	var info [128]byte
-	at := c.a[2]
-	if at == 0 {
-		at = ptrOf(info[:])
-	}
-	r, errno := hostCall(unix.SYS_WAITID, c.a[0], c.a[1], at, c.a[3]|unix.WNOHANG, c.a[4])
-	if errno != 0 || c.a[3]&unix.WNOHANG != 0 {
-		return result(r, errno)
-	}
-	pid := int(int32(*(*uint32)(pointer(at + 16))))
-	if pid == 0 {
-		which := -1
-		if c.a[0] == unix.P_PID {
-			which = int(int32(c.a[1]))
-		}
-		return c.waitChild(which)
-	}
-	if c.a[3]&unix.WNOWAIT == 0 {
-		c.reaped(pid)
-	}
-	return 0
-}
-
 // ptrOf is the address of a buffer that the caller keeps alive.
 func ptrOf(b []byte) uint64 { return uint64(uintptr(unsafe.Pointer(unsafe.SliceData(b)))) }
-
-// hostPID turns the guest's own process id into the host's; others are the host's already.
-func (p *Process) hostPID(pid int) int {
-	if pid == FirstTID {
-		return unix.Getpid()
-	}
-	return pid
-}
-
-// guestPID is the other way round.
-func guestPID(pid int) int {
-	if pid == unix.Getpid() {
-		return FirstTID
-	}
-	return pid
-}
 
 // sysExecve replaces the whole process: the collector closes the profile, then it is done.
 func sysExecve(c *call) int64 { return c.exec(c.a[0], c.a[1], c.a[2]) }
@@ -318,14 +212,4 @@ func execErrno(e *LoadError) unix.Errno {
 		return unix.ENOEXEC
 	}
 	return unix.EACCES
-}
-
-// childPIDs are the children that have not been waited for.
-func (p *Process) childPIDs() []int {
-	var out []int
-	for pid := range p.children {
-		out = append(out, pid)
-	}
-	sort.Ints(out)
-	return out
 }

@@ -22,7 +22,7 @@ type fakeHost struct {
 
 func (h *fakeHost) Now(*Thread) unit.Nanos            { return h.now }
 func (h *fakeHost) CPUTime(*Thread) unit.Nanos        { return h.now }
-func (h *fakeHost) Core(t *Thread) int                { return t.TID - FirstTID }
+func (h *fakeHost) Core(t *Thread) int                { return t.Nr }
 func (h *fakeHost) NewContext() (*cpu.Context, error) { return new(cpu.Context), nil }
 func (h *fakeHost) FreeContext(*cpu.Context)          {}
 func (h *fakeHost) Invalidate(lo, hi uint64) {
@@ -31,7 +31,7 @@ func (h *fakeHost) Invalidate(lo, hi uint64) {
 func (h *fakeHost) ImageMapped(i Image)    { h.images = append(h.images, i) }
 func (h *fakeHost) Note(code, text string) { h.notes = append(h.notes, code+": "+text) }
 func (h *fakeHost) Ready(t *Thread, at unit.Nanos) {
-	h.ready, h.readyAt = append(h.ready, t.TID-FirstTID), append(h.readyAt, at)
+	h.ready, h.readyAt = append(h.ready, t.Nr), append(h.readyAt, at)
 }
 
 // testLayout keeps clear of the test binary.
@@ -54,7 +54,7 @@ func newRig(t *testing.T, threads int) *rig {
 	if err != nil {
 		t.Skip("the test's addresses are taken in this process:", err)
 	}
-	p.mem = mem
+	p.mem, p.id = mem, FirstTID
 	fd, err := unix.Eventfd(0, unix.EFD_NONBLOCK|unix.EFD_CLOEXEC)
 	if err != nil {
 		t.Fatal(err)

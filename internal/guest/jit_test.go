@@ -1,16 +1,11 @@
 package guest_test
 
-import (
-	"os"
-	"testing"
-)
+import "testing"
 
 // TestCodeGenerators runs interpreters that generate code, each in its own manner: in two places at once (Erlang), by
 // changing rights (LuaJIT, PHP), by patching what runs (Java, JavaScript).
 func TestCodeGenerators(t *testing.T) {
-	if os.Getenv("LIME_LONG") == "" {
-		t.Skip("takes minutes: LIME_LONG=1")
-	}
+	long(t, "sh")
 	rows := []struct {
 		name string
 		args []string

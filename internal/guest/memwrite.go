@@ -68,7 +68,7 @@ func (s *space) written(a, n uint64) {
 
 // sysVMWritev writes to the memory of a process, its own perhaps.
 func sysVMWritev(c *call) int64 {
-	if pid := int(int32(c.a[0])); pid == FirstTID || c.p.thread(pid) != nil {
+	if c.p.own(int(int32(c.a[0]))) {
 		c.p.mem.eachPart(c.a[3], c.a[4], c.p.mem.written)
 	}
 	return ownID(0)(c)

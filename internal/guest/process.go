@@ -24,8 +24,9 @@ type Process struct {
 	cpuid cpuidTable
 	files fdTable
 
+	id      int       // the process's, and the first thread's: that of the host
 	threads []*Thread // live threads, by creation
-	nextTID int
+	made    int       // threads so far
 	status  Status
 	exec    *ExecRequest
 	exe     string // what /proc/self/exe names
@@ -39,29 +40,32 @@ type Process struct {
 	hostWaiters []*Thread
 	poked       bool // a signal came from outside
 
-	actions  [numSignals + 1]sigAction
-	pending  sigQueue
-	itimers  [3]*intervalTimer
-	ptimers  map[int]*intervalTimer
-	timerFDs map[int]*intervalTimer
-	nextTmr  int
-	children map[int]int // pid to pidfd
-	random   splitMix
-	noted    map[string]bool
-	limits   map[uint64][2]uint64
-	scratch  [4][]byte // rewritten path arguments, while the host reads them
+	actions   [numSignals + 1]sigAction
+	pending   sigQueue
+	itimers   [3]*intervalTimer
+	ptimers   map[int]*intervalTimer
+	timerFDs  map[int]*intervalTimer
+	nextTmr   int
+	children  map[int]*child // by process id
+	toldAhead bool           // a SIGCHLD from outside is on its way, of which the program knows already
+	random    splitMix
+	noted     map[string]bool
+	limits    map[uint64][2]uint64
+	scratch   [4][]byte // rewritten path arguments, while the host reads them
 
-	signalFD int  // readable when PostSignal was called
-	nice     int  // what the program has set; it changes nothing
-	shown    bool // a signal descriptor has become readable
-	extMu    sync.Mutex
-	external []int
-	extAny   atomic.Bool
+	signalFD    int    // readable when PostSignal was called
+	nice        int    // what the program has set; it changes nothing
+	parentDeath uint32 // the same
+	shown       bool   // a signal descriptor has become readable
+	extMu       sync.Mutex
+	external    []int
+	extAny      atomic.Bool
 }
 
 // Thread is one guest thread.
 type Thread struct {
 	TID    int
+	Nr     int // threads made before it: the same in every run
 	Ctx    *cpu.Context
 	Name   string  // comm, 15 bytes at most
 	Parent *Thread // the thread that created it, nil for the first
@@ -121,8 +125,8 @@ func New(cfg Config, host Host) (*Process, error) {
 }
 
 func newProcess(cfg Config, host Host) *Process {
-	p := &Process{cfg: cfg, host: host, nextTID: FirstTID, futexes: futexTable{}, ptimers: map[int]*intervalTimer{}, timerFDs: map[int]*intervalTimer{},
-		children: map[int]int{}, random: splitMix(0x6c696d65), noted: map[string]bool{}, limits: map[uint64][2]uint64{}, signalFD: -1}
+	p := &Process{cfg: cfg, host: host, id: os.Getpid(), futexes: futexTable{}, ptimers: map[int]*intervalTimer{}, timerFDs: map[int]*intervalTimer{},
+		children: map[int]*child{}, random: splitMix(0x6c696d65), noted: map[string]bool{}, limits: map[uint64][2]uint64{}, signalFD: -1}
 	p.cpuid = newCPUID(cfg)
 	p.files.init()
 	for i := range p.scratch {
@@ -163,7 +167,7 @@ func (p *Process) load(prog *program, path string) (entry, sp uint64, e *LoadErr
 	if prog.elf.typ.String() == "ET_DYN" && prog.elf.entry == 0 {
 		return 0, 0, &LoadError{Path: prog.path, Why: "a shared library, not a program (no entry point)", Status: 126}
 	}
-	main, e := p.mem.loadELF(prog.path, prog.file, prog.elf)
+	main, e := p.mem.loadELF(prog.path, prog.file, prog.elf, pieBase)
 	if e != nil {
 		return 0, 0, e
 	}
@@ -177,8 +181,7 @@ func (p *Process) load(prog *program, path string) (entry, sp uint64, e *LoadErr
 		entry, base = ld.entry, ld.img.Bias
 		p.interp, p.images = ld.img, append(p.images, ld.img)
 	}
-	p.mem.startHeap(prog.elf.heapAfter(main.img.Hi))
-	im := stackImage{args: prog.args, env: p.cfg.Env, execfn: path, random: fixedRandom, aux: p.auxv(main, base, p.mem.mapVDSO())}
+	im := stackImage{args: prog.args, env: p.cfg.Env, execfn: path, random: fixedRandom, aux: p.auxv(main, base)}
 	sp, e = p.mem.mapStack(im, prog.elf.execStack)
 	return entry, sp, e
 }
@@ -189,17 +192,17 @@ func (p *Process) loadInterp(prog *program) (*loaded, *LoadError) {
 		return nil, e
 	}
 	defer file.Close()
-	return p.mem.loadELF(prog.elf.interp, file, f)
+	return p.mem.loadELF(prog.elf.interp, file, f, 0)
 }
 
 // fixedRandom is what AT_RANDOM points to: the same in every run.
 var fixedRandom = [16]byte{0x6c, 0x69, 0x6d, 0x65, 0x5f, 0xa3, 0x19, 0xc7, 0x42, 0x8e, 0xd1, 0x0b, 0x77, 0x3a, 0x95, 0x60}
 
 // auxv is the auxiliary vector, less what points into the stack.
-func (p *Process) auxv(main *loaded, base, vdso uint64) [][2]uint64 {
+func (p *Process) auxv(main *loaded, base uint64) [][2]uint64 {
 	id := func(n int) uint64 { return uint64(uint32(n)) }
 	return [][2]uint64{
-		{atSysinfoEhdr, vdso}, {atMinsigstksz, uint64(p.cpuid.xsaveSize) + 4 + 64 + frameSize + redZone + 16},
+		{atMinsigstksz, uint64(p.cpuid.xsaveSize) + 4 + 64 + frameSize + redZone + 16},
 		{atHwcap, uint64(p.cpuid.lookup(1, 0, 0)[3])}, {atPagesz, pageSize}, {atClktck, 100},
 		{atPhdr, main.phdr}, {atPhent, phdrSize}, {atPhnum, uint64(main.phnum)}, {atBase, base}, {atFlags, 0}, {atEntry, main.entry},
 		{atUID, id(os.Getuid())}, {atEUID, id(os.Geteuid())}, {atGID, id(os.Getgid())}, {atEGID, id(os.Getegid())},
@@ -246,8 +249,8 @@ func (p *Process) Close() {
 	if p.signalFD >= 0 {
 		unix.Close(p.signalFD)
 	}
-	for _, fd := range p.children {
-		unix.Close(fd)
+	for _, pid := range p.childPIDs() {
+		p.dropChild(pid)
 	}
 }
 

@@ -27,7 +27,7 @@ var fakeFiles = map[string]func(p *Process) string{
 	"/proc/stat":                             (*Process).procStat,
 	"/proc/meminfo":                          func(*Process) string { return meminfo() },
 	"/proc/uptime":                           func(p *Process) string { return fmt.Sprintf("%d.00 0.00\n", int64((bootTime+p.now)/1e9)) },
-	"/proc/loadavg":                          func(*Process) string { return "0.00 0.00 0.00 1/100 4200000\n" },
+	"/proc/loadavg":                          func(p *Process) string { return fmt.Sprintf("0.00 0.00 0.00 1/100 %d\n", p.id) },
 	"/proc/self/maps":                        (*Process).procMaps,
 	"/proc/self/status":                      (*Process).procStatus,
 	"/proc/self/stat":                        (*Process).procSelfStat,
@@ -68,7 +68,7 @@ func ofTheHost(s string) bool {
 
 // realPath is a path in /proc or /sys in its plain form, with the guest's own ids
 // as self; ok is false for all other paths.
-func realPath(s string) (string, bool) {
+func (p *Process) realPath(s string) (string, bool) {
 	if !strings.HasPrefix(s, "/proc/") && !strings.HasPrefix(s, "/sys/") && s != "/proc" {
 		return s, false
 	}
@@ -78,12 +78,12 @@ func realPath(s string) (string, bool) {
 		return s, true
 	}
 	first, tail, _ := strings.Cut(rest, "/")
-	if n, err := strconv.Atoi(first); err == nil && n >= FirstTID || first == "thread-self" {
+	if n, err := strconv.Atoi(first); err == nil && p.own(n) || first == "thread-self" {
 		s = path.Join("/proc/self", tail)
 	}
 	if rest, ok := strings.CutPrefix(s, "/proc/self/task/"); ok {
 		tid, tail, _ := strings.Cut(rest, "/")
-		if n, err := strconv.Atoi(tid); err == nil && n >= FirstTID {
+		if n, err := strconv.Atoi(tid); err == nil && p.own(n) {
 			s = path.Join("/proc/self", tail)
 		}
 	}
@@ -92,7 +92,7 @@ func realPath(s string) (string, bool) {
 
 // substitute answers what to open instead of a path: a text, another path, or nothing at all.
 func (p *Process) substitute(s string) (to string, text func(*Process) string, hidden bool) {
-	s, ok := realPath(s)
+	s, ok := p.realPath(s)
 	if !ok {
 		return s, nil, false
 	}
@@ -171,12 +171,12 @@ func (c *call) commOf(s string) *Thread {
 	}
 	byID := func(id string) *Thread {
 		tid, err := strconv.Atoi(id)
-		if err != nil || tid < FirstTID {
+		if err != nil {
 			return nil
 		}
 		return c.p.thread(tid)
 	}
-	switch own := parts[0] == "self" || parts[0] == strconv.Itoa(FirstTID); {
+	switch own := parts[0] == "self" || parts[0] == strconv.Itoa(c.p.id); {
 	case len(parts) == 2 && parts[0] == "thread-self":
 		return c.t
 	case len(parts) == 2 && own:
@@ -241,18 +241,10 @@ func (c *call) readlink(at int) int64 {
 	if errno != 0 {
 		return pass(c)
 	}
-	full, ok := realPath(s)
+	full, ok := c.p.realPath(s)
 	if ok && full == "/proc/self/exe" {
 		n := min(uint64(len(c.p.exe)), c.a[at+2])
 		if r := c.put(c.a[at+1], []byte(c.p.exe)[:n]); r != 0 {
-			return r
-		}
-		return int64(n)
-	}
-	if ok && full == "/proc/self" {
-		b := strconv.AppendInt(nil, FirstTID, 10)
-		n := min(uint64(len(b)), c.a[at+2])
-		if r := c.put(c.a[at+1], b[:n]); r != 0 {
 			return r
 		}
 		return int64(n)
@@ -344,13 +336,13 @@ func (p *Process) procStatm() string {
 func (p *Process) procSelfStat() string {
 	t := p.threads[0]
 	return fmt.Sprintf("%d (%s) R %d %d %d 0 -1 0 0 0 0 0 %d 0 0 0 20 0 %d 0 %d %d 16384 18446744073709551615 0 0 %d 0 0 0 0 0 0 0 0 0 17 0 0 0 0 0 0 0 0 0 0 0 0 0 0\n",
-		FirstTID, t.Name, unix.Getppid(), unix.Getpgrp(), unix.Getpgrp(), int64(p.host.CPUTime(nil)/1e7), len(p.threads), int64(bootTime/1e7), p.size(), p.mem.layout.HighHi-pageSize)
+		p.id, t.Name, unix.Getppid(), unix.Getpgrp(), unix.Getpgrp(), int64(p.host.CPUTime(nil)/1e7), len(p.threads), int64(bootTime/1e7), p.size(), p.mem.layout.HighHi-pageSize)
 }
 
 func (p *Process) procStatus() string {
 	kb := p.size() >> 10
 	return fmt.Sprintf("Name:\t%s\nUmask:\t0022\nState:\tR (running)\nTgid:\t%d\nNgid:\t0\nPid:\t%d\nPPid:\t%d\nTracerPid:\t0\nUid:\t%d\t%d\t%d\t%d\nGid:\t%d\t%d\t%d\t%d\nVmPeak:\t%8d kB\nVmSize:\t%8d kB\nVmHWM:\t   65536 kB\nVmRSS:\t   65536 kB\nThreads:\t%d\nCpus_allowed_list:\t%sMems_allowed_list:\t0\n",
-		p.threads[0].Name, FirstTID, FirstTID, unix.Getppid(), unix.Getuid(), unix.Geteuid(), unix.Geteuid(), unix.Geteuid(),
+		p.threads[0].Name, p.id, p.id, unix.Getppid(), unix.Getuid(), unix.Geteuid(), unix.Geteuid(), unix.Geteuid(),
 		unix.Getgid(), unix.Getegid(), unix.Getegid(), unix.Getegid(), kb, kb, len(p.threads), cpuRange(p))
 }
 

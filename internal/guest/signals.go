@@ -12,6 +12,7 @@ const (
 	numSignals = 64
 
 	saNocldstop = 0x1
+	saNocldwait = 0x2
 	saSiginfo   = 0x4
 	saRestorer  = 0x04000000
 	saOnstack   = 0x08000000

@@ -63,7 +63,7 @@ func sysGetrandom(c *call) int64 { return c.readRandom(c.a[0], c.a[1]) }
 // broken sends SIGPIPE where the host answered EPIPE.
 func (c *call) broken(r int64) int64 {
 	if r == errRes(unix.EPIPE) {
-		c.p.send(c.t, infoFrom(int(unix.SIGPIPE), siUser, FirstTID, unix.Getuid(), 0))
+		c.p.send(c.t, infoFrom(int(unix.SIGPIPE), siUser, c.p.id, unix.Getuid(), 0))
 	}
 	return r
 }
@@ -332,14 +332,6 @@ func sysFcntl(c *call) int64 {
 		return c.tryUntil(true, unix.EAGAIN, func() (uint64, unix.Errno) {
 			return hostCall(unix.SYS_FCNTL, fd, cmd-1, lock)
 		})
-	case unix.F_SETOWN:
-		c.a[2] = uint64(c.p.hostPID(int(int32(c.a[2]))))
-	case unix.F_GETLK:
-		r := pass(c)
-		if pid, ok := c.p.mem.load32(c.a[2] + 24); ok && r == 0 {
-			c.p.mem.store32(c.a[2]+24, uint32(guestPID(int(pid))))
-		}
-		return r
 	}
 	return pass(c)
 }
@@ -391,30 +383,6 @@ func sysCloseRange(c *call) int64 {
 		}
 	}
 	return result(hostCall(unix.SYS_CLOSE_RANGE, uint64(lo), uint64(hi), c.a[2]))
-}
-
-func sysIoctl(c *call) int64 {
-	switch c.a[1] {
-	case unix.TIOCSPGRP:
-		v, ok := c.p.mem.load32(c.a[2])
-		if !ok || v != FirstTID {
-			return pass(c)
-		}
-		return errRes(ioctlSetPgrp(c.fd(), unix.Getpid()))
-	case unix.TIOCGPGRP, unix.TIOCGSID:
-		r := pass(c)
-		if v, ok := c.p.mem.load32(c.a[2]); ok && r == 0 {
-			c.p.mem.store32(c.a[2], uint32(guestPID(int(v))))
-		}
-		return r
-	}
-	return pass(c)
-}
-
-func ioctlSetPgrp(fd, pid int) unix.Errno {
-	err := unix.IoctlSetPointerInt(fd, unix.TIOCSPGRP, pid)
-	errno, _ := errnoOf(err)
-	return errno
 }
 
 func sysPread(c *call) int64 {

@@ -144,7 +144,7 @@ func sysGetrlimit(c *call) int64 { return c.rlimit(0, c.a[0], 0, c.a[1]) }
 func sysSetrlimit(c *call) int64 { return c.rlimit(0, c.a[0], c.a[1], 0) }
 
 func (c *call) rlimit(pid, what, set, get uint64) int64 {
-	if int(int32(pid)) >= FirstTID {
+	if c.p.own(int(int32(pid))) {
 		pid = 0
 	}
 	if pid != 0 || !virtualLimits[what] {
@@ -194,27 +194,18 @@ func (p *Process) limit(what uint64) [2]uint64 {
 	return [2]uint64{l.Cur, l.Max}
 }
 
-// ownID passes a call on with the guest's own id in argument i turned into the
-// host's; an id in the result is turned back.
-func ownID(args ...int) func(c *call) int64 {
+// ownID passes a call on with the id of any of the guest's threads in argument i turned into the process's.
+func ownID(i int) func(c *call) int64 {
 	return func(c *call) int64 {
-		for _, i := range args {
-			switch pid := int(int32(c.a[i])); {
-			case pid == FirstTID:
-				c.a[i] = uint64(unix.Getpid())
-			case pid > FirstTID && c.p.thread(pid) != nil:
-				c.a[i] = 0
-			case pid > FirstTID:
-				return errRes(unix.ESRCH)
-			}
+		if c.p.own(int(int32(c.a[i]))) {
+			c.a[i] = uint64(c.p.id)
 		}
-		r := pass(c)
-		if r == int64(unix.Getpid()) {
-			return FirstTID
-		}
-		return r
+		return pass(c)
 	}
 }
+
+// own says that an id is the process's or one of its threads'.
+func (p *Process) own(id int) bool { return id == p.id || id > FirstTID && p.thread(id) != nil }
 
 // Calls of System V IPC that wait: tried again until they succeed.
 
@@ -294,7 +285,7 @@ func sysPkeyMprotect(c *call) int64 {
 // ownPriority says that a priority is asked of the process itself, or a thread of it.
 func (c *call) ownPriority() bool {
 	id := int(int32(c.a[1]))
-	return int32(c.a[0]) == unix.PRIO_PROCESS && (id == 0 || id >= FirstTID)
+	return int32(c.a[0]) == unix.PRIO_PROCESS && (id == 0 || c.p.own(id))
 }
 
 // sysGetpriority answers 20 less the niceness, as the kernel does.
@@ -319,7 +310,7 @@ func ownCap(c *call) int64 {
 		return errRes(unix.EFAULT)
 	}
 	pid := int(le32(h[4:]))
-	if pid >= FirstTID {
+	if c.p.own(pid) {
 		c.p.mem.store32(c.a[0]+4, 0)
 		defer c.p.mem.store32(c.a[0]+4, uint32(pid))
 	}

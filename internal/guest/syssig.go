@@ -152,41 +152,34 @@ func sysRtSigtimedwait(c *call) int64 {
 	return c.block(&blocking{wait: Wait{Kind: WaitSignal, Deadline: end}, onTimeout: errRes(unix.EAGAIN), onSignal: errRes(unix.EINTR)})
 }
 
-// sysKill: the guest's own id is the process itself; its group and others are the host's.
+// sysKill: the id of the process, or of a thread, is the process itself; others are the host's.
 func sysKill(c *call) int64 {
 	pid, sig := int(int32(c.a[0])), int(int32(c.a[1]))
 	if sig < 0 || sig > numSignals {
 		return errRes(unix.EINVAL)
 	}
-	if pid >= FirstTID && c.p.thread(pid) != nil || pid == FirstTID {
+	if pid == c.p.id || c.p.thread(pid) != nil {
 		if sig != 0 {
-			c.p.send(nil, infoFrom(sig, siUser, FirstTID, unix.Getuid(), 0))
+			c.p.send(nil, infoFrom(sig, siUser, c.p.id, unix.Getuid(), 0))
 		}
 		return 0
-	}
-	if pid > FirstTID {
-		return errRes(unix.ESRCH)
 	}
 	return c.killOthers(pid, sig)
 }
 
-// killOthers sends a signal to other processes. Those of the guest's own process
-// group get it one by one, as lime itself is among them.
+// killOthers sends a signal to other processes. All that may be signalled (-1) are the children: lime is one, too.
 func (c *call) killOthers(pid, sig int) int64 {
-	if pid == -FirstTID {
-		pid = -unix.Getpid()
-	}
-	if pid == 0 || pid == -1 || pid == -unix.Getpgrp() {
+	group := unix.Getpgrp()
+	switch {
+	case pid == 0 || pid == -group:
+		return c.killGroup(group, sig)
+	case pid == -1:
 		for _, child := range c.p.childPIDs() {
 			_ = unix.Kill(child, unix.Signal(sig))
 		}
-		if sig != 0 && pid != -1 {
-			c.p.send(nil, infoFrom(sig, siUser, FirstTID, unix.Getuid(), 0))
-		}
 		return 0
 	}
-	err := unix.Kill(pid, unix.Signal(sig))
-	errno, _ := errnoOf(err)
+	errno, _ := errnoOf(unix.Kill(pid, unix.Signal(sig)))
 	return errRes(errno)
 }
 
@@ -194,7 +187,7 @@ func sysTkill(c *call) int64 { return c.tkill(int(int32(c.a[0])), int(int32(c.a[
 
 func sysTgkill(c *call) int64 {
 	tgid := int(int32(c.a[0]))
-	if tgid != FirstTID {
+	if tgid != c.p.id {
 		return c.passKill(tgid, int(int32(c.a[1])), int(int32(c.a[2])))
 	}
 	return c.tkill(int(int32(c.a[1])), int(int32(c.a[2])), nil)
@@ -202,8 +195,8 @@ func sysTgkill(c *call) int64 {
 
 // passKill is tgkill on another process; never on one of lime's threads.
 func (c *call) passKill(tgid, tid, sig int) int64 {
-	if tgid >= FirstTID || tgid == unix.Getpid() || tgid <= 0 || tid <= 0 {
-		return errRes(unix.ESRCH)
+	if tgid <= 0 || tid <= 0 {
+		return errRes(unix.EINVAL)
 	}
 	_, errno := hostCall(unix.SYS_TGKILL, uint64(tgid), uint64(tid), uint64(sig))
 	return errRes(errno)
@@ -220,7 +213,7 @@ func (c *call) tkill(tid, sig int, info *sigInfo) int64 {
 	if sig == 0 {
 		return 0
 	}
-	i := infoFrom(sig, siTkill, FirstTID, unix.Getuid(), 0)
+	i := infoFrom(sig, siTkill, c.p.id, unix.Getuid(), 0)
 	if info != nil {
 		i = *info
 	}
@@ -237,15 +230,14 @@ func sysRtSigqueueinfo(c *call) int64 {
 		return errRes(unix.EFAULT)
 	}
 	putLE32(i[0:], uint32(sig))
-	pid := int(int32(c.a[0]))
-	if pid != FirstTID {
-		if pid >= FirstTID {
-			return errRes(unix.ESRCH)
-		}
+	if pid := int(int32(c.a[0])); pid != c.p.id && c.p.thread(pid) == nil {
 		return pass(c)
 	}
-	if sig < 1 || sig > numSignals {
+	switch {
+	case sig < 0 || sig > numSignals:
 		return errRes(unix.EINVAL)
+	case sig == 0:
+		return 0
 	}
 	if !c.p.send(nil, i) {
 		return errRes(unix.EAGAIN)
@@ -259,8 +251,8 @@ func sysRtTgsigqueueinfo(c *call) int64 {
 		return errRes(unix.EFAULT)
 	}
 	putLE32(i[0:], uint32(c.a[2]))
-	if int(int32(c.a[0])) != FirstTID {
-		return errRes(unix.ESRCH)
+	if int(int32(c.a[0])) != c.p.id {
+		return pass(c)
 	}
 	return c.tkill(int(int32(c.a[1])), int(int32(c.a[2])), &i)
 }
@@ -287,21 +279,12 @@ func (p *Process) takeSignals() {
 	p.extMu.Unlock()
 	p.poked = true
 	for _, s := range sigs {
-		p.send(nil, p.outsideInfo(s))
+		if s == int(unix.SIGCHLD) {
+			p.childSignal()
+			continue
+		}
+		p.send(nil, newInfo(s, siUser))
 	}
-}
-
-// outsideInfo is the siginfo of a signal from outside; for SIGCHLD it tells of a child.
-func (p *Process) outsideInfo(sig int) sigInfo {
-	if sig != int(unix.SIGCHLD) {
-		return newInfo(sig, siUser)
-	}
-	var info sigInfo
-	_, errno := hostCall(unix.SYS_WAITID, unix.P_ALL, 0, ptrOf(info[:]), unix.WEXITED|unix.WNOHANG|unix.WNOWAIT, 0)
-	if errno != 0 || info.sig() == 0 {
-		return newInfo(sig, cldExited)
-	}
-	return info
 }
 
 // inheritSignals takes over which signals lime was started with ignored (nohup).

@@ -10,14 +10,20 @@ import (
 )
 
 func (p *Process) addThread(ctx *cpu.Context, parent *Thread) *Thread {
-	t := &Thread{TID: p.nextTID, Ctx: ctx, Parent: parent}
-	p.nextTID++
+	t := &Thread{TID: FirstTID + p.made, Nr: p.made, Ctx: ctx, Parent: parent}
+	if p.made == 0 {
+		t.TID = p.id
+	}
+	p.made++
 	if parent != nil {
 		t.Name, t.mask, t.affinity = parent.Name, parent.mask, parent.affinity
 	}
 	p.threads = append(p.threads, t)
 	return t
 }
+
+// Number is the thread's id, but for the first thread, whose id is that of the process: a number that is the same in every run.
+func (t *Thread) Number() int32 { return int32(FirstTID + t.Nr) }
 
 // thread is the live thread with an id, or nil.
 func (p *Process) thread(tid int) *Thread {
@@ -188,7 +194,7 @@ func (p *Process) threadArg(self *Thread, tid uint64) *Thread {
 }
 
 func sysGettid(c *call) int64 { return int64(c.t.TID) }
-func sysGetpid(*call) int64   { return FirstTID }
+func sysGetpid(c *call) int64 { return int64(c.p.id) }
 
 func sysArchPrctl(c *call) int64 {
 	const setGS, setFS, getFS, getGS = 0x1001, 0x1002, 0x1003, 0x1004
@@ -218,6 +224,12 @@ func (c *call) put64(a, v uint64) int64 {
 	return 0
 }
 
+func (c *call) put32(a uint64, v uint32) int64 {
+	var b [4]byte
+	putLE32(b[:], v)
+	return c.put(a, b[:])
+}
+
 // maxName is the length of a thread's name (TASK_COMM_LEN, less the end).
 const maxName = 15
 
@@ -236,9 +248,17 @@ func sysPrctl(c *call) int64 {
 		return c.put(c.a[1], b[:])
 	case unix.PR_GET_SECCOMP:
 		return 0
-	case unix.PR_SET_PDEATHSIG, unix.PR_SET_TIMERSLACK, unix.PR_SET_VMA, unix.PR_SET_THP_DISABLE, unix.PR_SET_NO_NEW_PRIVS, unix.PR_SET_PTRACER, unix.PR_SET_DUMPABLE:
+	case unix.PR_SET_PDEATHSIG: // lime's parent is not the program's
+		if c.a[1] > numSignals {
+			return errRes(unix.EINVAL)
+		}
+		c.p.parentDeath = uint32(c.a[1])
 		return 0
-	case unix.PR_GET_DUMPABLE, unix.PR_GET_KEEPCAPS, unix.PR_GET_TIMERSLACK, unix.PR_CAPBSET_READ, unix.PR_SET_KEEPCAPS, unix.PR_GET_PDEATHSIG, unix.PR_GET_SECUREBITS, unix.PR_GET_NO_NEW_PRIVS, unix.PR_SET_CHILD_SUBREAPER:
+	case unix.PR_GET_PDEATHSIG:
+		return c.put32(c.a[1], c.p.parentDeath)
+	case unix.PR_SET_TIMERSLACK, unix.PR_SET_VMA, unix.PR_SET_THP_DISABLE, unix.PR_SET_NO_NEW_PRIVS, unix.PR_SET_PTRACER, unix.PR_SET_DUMPABLE:
+		return 0
+	case unix.PR_GET_DUMPABLE, unix.PR_GET_KEEPCAPS, unix.PR_GET_TIMERSLACK, unix.PR_CAPBSET_READ, unix.PR_SET_KEEPCAPS, unix.PR_GET_SECUREBITS, unix.PR_GET_NO_NEW_PRIVS, unix.PR_SET_CHILD_SUBREAPER:
 		return pass(c)
 	}
 	return errRes(unix.EINVAL)

@@ -235,7 +235,7 @@ type Section struct {
 type Thread struct {
 	Name       string
 	Parent     ThreadID
-	TID        int32      // as the program saw it
+	TID        int32      // as the program saw it; of the first simulated thread a fixed number
 	Start, End uint64     // clock
 	Entry      FunctionID // start routine, None if unknown
 }
@@ -275,7 +275,7 @@ type Instance struct {
 	Edges   []Count // Row = EdgeID; sorted by Row, Part
 	Events  []Count // Row = EventID: how often
 	Costs   []Count // Row = EventID: clock units lost to the event (subset of rows; a lock wait's cost is its time)
-	Times   []Count // Row = NodeID: clock units spent in the block, when Meta.NodeTime == "stored"; event costs included, but for those of waits (lock-wait, off-cpu): a thread that waits runs no block
+	Times   []Count // Row = NodeID: clock units spent in the block, when Meta.NodeTime == "stored"; event costs included
 }
 
 // PathNode is a node of the call-path tree (sampled by wall clock or by the

@@ -342,7 +342,7 @@ func (r *run) handle(t *thread, exit cpu.Exit) bool {
 	case cpu.ExitEmulate:
 		return r.act(t, r.guarded(t, func() guest.Outcome { return r.proc.HandleEmulate(t.g, exit) }))
 	case cpu.ExitUnsupported:
-		r.stop("lime-failed", fmt.Errorf("thread %d at %#x: %w", t.g.TID, t.ctx.RIP, exit.Err))
+		r.stop("lime-failed", fmt.Errorf("thread %d at %#x: %w", t.id, t.ctx.RIP, exit.Err))
 		return false
 	}
 	return true

@@ -45,7 +45,7 @@ func (h *host) Core(t *guest.Thread) int {
 	if t == nil {
 		return 0
 	}
-	return (t.TID - guest.FirstTID) % h.cores
+	return t.Nr % h.cores
 }
 func (h *host) Ready(t *guest.Thread, at unit.Nanos) { h.runq = append(h.runq, t) }
 func (h *host) NewContext() (*cpu.Context, error)    { return h.eng.NewContext() }

@@ -1,0 +1,225 @@
+package guest
+
+import (
+	"maps"
+	"os"
+	"slices"
+	"strconv"
+
+	"golang.org/x/sys/unix"
+)
+
+// What the program's children do on their own: they end and stop, and it may trace them. They are processes of the
+// host, and so is their parent: ids need no translation.
+
+// child is a child process that has not been waited for.
+type child struct {
+	fd   int  // of the process (pidfd), -1 if there is none
+	sig  int  // that it sends its parent when it ends
+	told bool // the program has been sent SIGCHLD about the state that it is in
+}
+
+func (p *Process) addChild(pid, sig int) {
+	fd, err := unix.PidfdOpen(pid, 0)
+	if err == nil {
+		fd = p.files.protect(fd)
+	} else {
+		fd = -1
+	}
+	p.children[pid] = &child{fd: fd, sig: sig}
+}
+
+func (p *Process) dropChild(pid int) {
+	if c := p.children[pid]; c != nil && c.fd >= 0 {
+		p.files.unprotect(c.fd)
+		unix.Close(c.fd)
+	}
+	delete(p.children, pid)
+}
+
+func (p *Process) hasChildren() bool { return len(p.children) > 0 }
+
+// childPIDs are the children that have not been waited for.
+func (p *Process) childPIDs() []int { return slices.Sorted(maps.Keys(p.children)) }
+
+// childFDs are the descriptors to watch for the end of child pid, or of all if pid <= 0.
+func (p *Process) childFDs(pid int) (out []unix.PollFd) {
+	for _, k := range p.childPIDs() {
+		if c := p.children[k]; (pid <= 0 || k == pid) && c.fd >= 0 {
+			out = append(out, unix.PollFd{Fd: int32(c.fd), Events: unix.POLLIN})
+		}
+	}
+	return out
+}
+
+// liveChildren says that a child process may yet do something, or has done what the program has not been told.
+func (p *Process) liveChildren() bool {
+	for _, c := range p.children {
+		if !c.told {
+			return true
+		}
+	}
+	return false
+}
+
+// tellChildren sends the program SIGCHLD about children that have changed their state, as the kernel does when it happens.
+// Lime gets the signal in a thread of its own, and so perhaps later than the program waits for the child.
+func (p *Process) tellChildren() (any bool) {
+	for _, pid := range p.childPIDs() {
+		c := p.children[pid]
+		if info, ok := stateOf(unix.P_PID, pid); ok && !c.told && c.sig == int(unix.SIGCHLD) {
+			c.told, any = true, true
+			p.send(nil, info)
+		}
+	}
+	return any
+}
+
+// stateOf is a change of state that can be waited for.
+func stateOf(which, pid int) (info sigInfo, ok bool) {
+	const options = unix.WEXITED | unix.WSTOPPED | unix.WCONTINUED | unix.WNOHANG | unix.WNOWAIT
+	_, errno := hostCall(unix.SYS_WAITID, uint64(which), uint64(pid), ptrOf(info[:]), options, 0)
+	return info, errno == 0 && info.sig() != 0
+}
+
+// childSignal takes in a SIGCHLD from outside.
+func (p *Process) childSignal() {
+	p.reapIgnored()
+	if !p.tellChildren() && !p.toldAhead {
+		info, ok := stateOf(unix.P_ALL, 0)
+		if !ok {
+			info = newInfo(int(unix.SIGCHLD), cldExited)
+		}
+		p.send(nil, info)
+	}
+	p.toldAhead = false
+	for _, t := range append([]*Thread(nil), p.hostWaiters...) {
+		if t.block.wait.Kind == WaitChild {
+			p.wake(t, causeRetry, p.now)
+		}
+	}
+}
+
+// reapIgnored takes in the children that have ended of a program that does not want to hear of them: they leave no
+// zombies, and waits see none (wait(2), notes on SIG_IGN and SA_NOCLDWAIT).
+func (p *Process) reapIgnored() {
+	if a := &p.actions[unix.SIGCHLD]; a.handler != sigIgn && a.flags&saNocldwait == 0 {
+		return
+	}
+	for {
+		var info sigInfo
+		_, errno := hostCall(unix.SYS_WAITID, unix.P_ALL, 0, ptrOf(info[:]), unix.WEXITED|unix.WNOHANG, 0)
+		pid := int(le32(info[16:]))
+		if errno != 0 || pid == 0 {
+			return
+		}
+		p.dropChild(pid)
+	}
+}
+
+func sysWait4(c *call) int64 {
+	pid := int(int32(c.a[0]))
+	c.beforeWait()
+	r, errno := hostCall(unix.SYS_WAIT4, c.a[0], c.a[1], c.a[2]|unix.WNOHANG, c.a[3])
+	if errno != 0 || r != 0 || c.a[2]&unix.WNOHANG != 0 {
+		if errno == 0 && r != 0 {
+			c.reaped(int(r))
+		}
+		return result(r, errno)
+	}
+	return c.waitChild(pid)
+}
+
+// beforeWait is what must have happened before a child is waited for.
+func (c *call) beforeWait() {
+	c.p.reapIgnored()
+	if c.p.tellChildren() {
+		c.p.toldAhead = true
+	}
+}
+
+// reaped notes that a child has been waited for, unless it has only stopped.
+func (c *call) reaped(pid int) {
+	if ch := c.p.children[pid]; ch != nil {
+		ch.told = false
+	}
+	if unix.Kill(pid, 0) == unix.ESRCH {
+		c.p.dropChild(pid)
+	}
+}
+
+// waitChild blocks until a child's state may have changed.
+func (c *call) waitChild(pid int) int64 {
+	p := c.p
+	b := &blocking{wait: Wait{Kind: WaitChild, PID: pid}, onSignal: restartSys, fds: p.childFDs(pid)}
+	if b.fds == nil {
+		b.watch = func() bool { return true }
+	}
+	return c.block(b)
+}
+
+func sysWaitid(c *call) int64 {
+	var info [128]byte
+	c.beforeWait()
+	at := c.a[2]
+	if at == 0 {
+		at = ptrOf(info[:])
+	}
+	r, errno := hostCall(unix.SYS_WAITID, c.a[0], c.a[1], at, c.a[3]|unix.WNOHANG, c.a[4])
+	if errno != 0 {
+		return result(r, errno)
+	}
+	pid := int(int32(*(*uint32)(pointer(at + 16))))
+	if pid == 0 {
+		if c.a[3]&unix.WNOHANG != 0 {
+			return 0
+		}
+		which := -1
+		if c.a[0] == unix.P_PID {
+			which = int(int32(c.a[1]))
+		}
+		return c.waitChild(which)
+	}
+	if c.a[3]&unix.WNOWAIT == 0 {
+		c.reaped(pid)
+	}
+	return 0
+}
+
+// sysPtrace traces other processes: children run natively, and the host's thread that runs the program is their tracer.
+func sysPtrace(c *call) int64 {
+	if c.a[0] == unix.PTRACE_TRACEME || c.p.own(int(int32(c.a[1]))) {
+		c.p.note("ptrace", "the program wants to be traced itself: it was told EPERM")
+		return errRes(unix.EPERM)
+	}
+	return pass(c)
+}
+
+// killGroup sends a signal to the program's process group, of which lime may be a member, too.
+func (c *call) killGroup(group, sig int) int64 {
+	lime := os.Getppid()
+	for _, pid := range groupMembers(group) {
+		if pid != c.p.id && pid != lime {
+			_ = unix.Kill(pid, unix.Signal(sig))
+		}
+	}
+	if sig != 0 {
+		c.p.send(nil, infoFrom(sig, siUser, c.p.id, unix.Getuid(), 0))
+	}
+	return 0
+}
+
+// groupMembers lists the processes of a group.
+func groupMembers(group int) (out []int) {
+	dirs, _ := os.ReadDir("/proc")
+	for _, d := range dirs {
+		pid, err := strconv.Atoi(d.Name())
+		if err != nil {
+			continue
+		}
+		if got, err := unix.Getpgid(pid); err == nil && got == group {
+			out = append(out, pid)
+		}
+	}
+	return out
+}
