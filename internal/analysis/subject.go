@@ -38,6 +38,12 @@ func subject(detail string) (s Subject) {
 	return s
 }
 
+// SameData reports whether an event, by its detail, is about the data that a person names: whole, or without an offset.
+func SameData(detail, want string) bool {
+	data := subject(detail).Data
+	return want != "" && (data == want || strings.HasPrefix(data, want+"+"))
+}
+
 // subjectOf is that of a cause's events: of its line's instructions, the one that knows the other side, and has the event most often.
 func (r *runner) subjectOf(c *Cause) Subject {
 	if c.Family != FamilyHardware {

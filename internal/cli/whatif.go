@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -22,6 +23,7 @@ import (
 // whatifFlags are the options of whatif.
 type whatifFlags struct {
 	erase, settings []string
+	section         []string
 	bus, even       string
 	cores           int
 	output, save    string
@@ -39,8 +41,11 @@ func (a *app) whatifCommand() *cobra.Command {
 same input, with one thing changed, and prints what became of the imbalance.
 
 --erase takes hardware events away: the misses become hits, all else stays as it
-was. KIND@FILE:LINE names them; top is the line of the report's first hardware
-cause, important all causes with a score above the limit, all every one.
+was. FILE:LINE names all events of a line, a function's name those of the
+function, on:DATA those of a data object as the report names it; KIND@ before
+any of these takes one kind of event. top is the line of the report's first
+hardware cause, important all causes with a score above the limit, all every
+one.
 
 --even asks what the sections would be if every thread did at that line what the
 threads do on average. The profile's account says, to first order; then the
@@ -49,10 +54,15 @@ account charges that line with, and what that shows stands beside what was said.
 With --estimate, or where the program cannot be run again, it is the account's
 word alone.
 
+--section has top, important and all choose among the causes of that section,
+and --even even out that section only.
+
 The program must be where it was, and its standard input is empty.
 
     lime whatif --erase top
     lime whatif --erase l1d-miss@radix.c:40 --set l2.size=8MB
+    lime whatif --section 2 --erase top
+    lime whatif --erase on:table
     lime whatif --bus wider`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -60,7 +70,8 @@ The program must be where it was, and its standard input is empty.
 		},
 	}
 	fl := cmd.Flags()
-	fl.StringArrayVar(&f.erase, "erase", nil, "take these `events` away: top, important, all, or KIND@FILE:LINE; may be repeated")
+	fl.StringArrayVar(&f.erase, "erase", nil, "take these `events` away: top, important, all, or [KIND@]FILE:LINE, [KIND@]FUNCTION, [KIND@]on:DATA; may be repeated")
+	fl.StringArrayVarP(&f.section, "section", "s", nil, "choose causes of this section, even out this section: its `N|PLACE` in the report; may be repeated")
 	fl.StringVar(&f.bus, "bus", "", "`wider` = the bus to the shared cache never makes a core wait")
 	fl.StringArrayVar(&f.settings, "set", nil, "change the machine: `key=value`, for example l2.size=8MB; may be repeated")
 	fl.IntVarP(&f.cores, "cores", "c", 0, "simulate `N` cores instead")
@@ -87,11 +98,15 @@ func (a *app) whatif(ctx context.Context, path string, f *whatifFlags) error {
 	if err != nil {
 		return failed(err)
 	}
+	only, err := chosenSections(before, f.section)
+	if err != nil {
+		return usage(err)
+	}
 	var c *whatif.Comparison
 	if f.even != "" {
-		c, err = a.evened(ctx, src, before, f)
+		c, err = a.evened(ctx, src, before, only, f)
 	} else {
-		c, err = a.again(ctx, src, before, f)
+		c, err = a.again(ctx, src, before, only, f)
 	}
 	if err != nil {
 		return failed(err)
@@ -119,6 +134,8 @@ func (f *whatifFlags) check() error {
 		return errors.New("--estimate goes with --even: all else is run")
 	case f.estimate && f.save != "":
 		return errors.New("--estimate makes no run, so that there is nothing to --save")
+	case len(f.section) > 0 && f.even == "" && len(f.erase) == 0:
+		return errors.New("--section goes with --erase and --even: what else can be changed is the same for all sections")
 	case f.even == "" && changes == 0 && f.bus == "":
 		return errors.New("nothing to change: use --erase, --bus, --set, --cores or --even")
 	}
@@ -126,11 +143,11 @@ func (f *whatifFlags) check() error {
 }
 
 // again runs the program of a profile once more, changed.
-func (a *app) again(ctx context.Context, src profile.Source, before *analysis.Result, f *whatifFlags) (*whatif.Comparison, error) {
+func (a *app) again(ctx context.Context, src profile.Source, before *analysis.Result, only []int, f *whatifFlags) (*whatif.Comparison, error) {
 	if err := repeatable(src); err != nil {
 		return nil, err
 	}
-	o, words, err := f.options(src, before)
+	o, words, err := f.options(src, before, only)
 	if err != nil {
 		return nil, err
 	}
@@ -142,7 +159,7 @@ func (a *app) again(ctx context.Context, src profile.Source, before *analysis.Re
 }
 
 // options are those of the profile's run, with the changes, and the changes in words.
-func (f *whatifFlags) options(src profile.Source, before *analysis.Result) (*sim.Options, []string, error) {
+func (f *whatifFlags) options(src profile.Source, before *analysis.Result, only []int) (*sim.Options, []string, error) {
 	m := src.Meta()
 	o := sameOptions(m)
 	o.Settings = f.settings
@@ -159,7 +176,7 @@ func (f *whatifFlags) options(src profile.Source, before *analysis.Result) (*sim
 		words = append(words, strconv.Itoa(f.cores)+" cores")
 	}
 	for _, spec := range f.erase {
-		c, err := whatif.Choose(before, src.Tables(), spec)
+		c, err := whatif.Choose(before, src.Tables(), only, spec)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -174,7 +191,7 @@ func (f *whatifFlags) options(src profile.Source, before *analysis.Result) (*sim
 }
 
 // evened answers --even: what the account says, and what a run shows.
-func (a *app) evened(ctx context.Context, src profile.Source, before *analysis.Result, f *whatifFlags) (*whatif.Comparison, error) {
+func (a *app) evened(ctx context.Context, src profile.Source, before *analysis.Result, only []int, f *whatifFlags) (*whatif.Comparison, error) {
 	i := strings.LastIndexByte(f.even, ':')
 	line, err := strconv.Atoi(f.even[i+1:])
 	if i <= 0 || err != nil || line <= 0 {
@@ -182,7 +199,9 @@ func (a *app) evened(ctx context.Context, src profile.Source, before *analysis.R
 	}
 	var ids []profile.SectionID
 	for k := range before.Sections {
-		ids = append(ids, before.Sections[k].ID)
+		if only == nil || slices.Contains(only, k) {
+			ids = append(ids, before.Sections[k].ID)
+		}
 	}
 	said, plan, err := whatif.Even(src, ledger.New(src), ids, ledger.Target{File: f.even[:i], Line: int32(line)})
 	if err != nil {

@@ -254,13 +254,17 @@ func (b *book) total(r *result, cols []int) {
 	}
 }
 
-// close makes the account of what has been entered.
+// arrange puts the rows in their final places when all has been entered: each member's row is known from then on.
+func (b *book) arrange() {
+	b.home()
+	b.acc.Spent = b.l.guide.busiest(b.surplus, b.homes, b.acc.Total)
+	b.net()
+}
+
+// close makes the account of what has been entered and arranged.
 func (b *book) close(opts Options) *Account {
 	a := b.acc
 	perm := b.sortThreads()
-	b.home()
-	a.Spent = b.l.guide.busiest(b.surplus, b.homes, a.Total)
-	b.net()
 	a.Deviation = permuted(a.Deviation, perm)
 	shown := b.fold(opts)
 	edges := b.counts.of(b, shown, perm)

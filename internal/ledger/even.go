@@ -57,8 +57,12 @@ func (l *Ledger) Even(id profile.SectionID, t Target, workers int) (*Evened, err
 		return nil, fmt.Errorf("ledger: section %d of %d", id, len(l.tab.Sections))
 	}
 	ev := &Evened{Target: t}
-	m := l.guide.matcher(t)
-	err := l.each(id, workers, func(r *result) error {
+	b, err := l.booked(id, workers)
+	if err != nil {
+		return nil, fmt.Errorf("ledger: section %d: %w", id, err)
+	}
+	m := b.matcher(t)
+	err = l.each(id, workers, func(r *result) error {
 		ev.enter(r, m)
 		return nil
 	})
@@ -100,6 +104,42 @@ func (e *Evened) enter(r *result, match func(*charge) bool) {
 	e.Before.add(times.Before)
 	e.After.add(times.After)
 	e.Instances = append(e.Instances, times)
+}
+
+// matcher says which charges are of a target: those of the rows that the account lists there, with all that was taken together with them and
+// what libraries did for that line; if it lists none, those that stand there themselves.
+func (b *book) matcher(t Target) func(*charge) bool {
+	chosen := map[member]bool{}
+	take := func(e *entry) {
+		for m := range b.membersOf(e) {
+			chosen[m.member] = true
+		}
+	}
+	for _, e := range b.rows {
+		if e.netted || len(e.threads) == 0 {
+			continue
+		}
+		var row Row
+		b.describe(&row, e, b.top(e))
+		if row.Place.at(t) {
+			take(e)
+			for _, n := range e.with {
+				take(n.member)
+			}
+		}
+	}
+	if len(chosen) == 0 {
+		return b.l.guide.matcher(t)
+	}
+	return func(c *charge) bool { return chosen[member{c.class, c.id}] }
+}
+
+// at says whether a place is a target.
+func (p *Place) at(t Target) bool {
+	if t.File == "" {
+		return p.Addr == t.Addr
+	}
+	return p.Line == t.Line && profile.SameFile(p.File, t.File)
 }
 
 // matcher says which charges stand at a target.

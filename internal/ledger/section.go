@@ -38,15 +38,22 @@ func (l *Ledger) Section(id profile.SectionID, opts Options) (*Account, error) {
 	if id < 0 || int(id) >= len(l.tab.Sections) {
 		return nil, fmt.Errorf("ledger: section %d of %d", id, len(l.tab.Sections))
 	}
-	b := newBook(l, id)
-	err := l.each(id, opts.Workers, func(r *result) error {
-		b.enter(r)
-		return nil
-	})
+	b, err := l.booked(id, opts.Workers)
 	if err != nil {
 		return nil, fmt.Errorf("ledger: section %d: %w", id, err)
 	}
 	return b.close(opts), nil
+}
+
+// booked is the book of a section with all its instances, its rows brought home and netted.
+func (l *Ledger) booked(id profile.SectionID, workers int) (*book, error) {
+	b := newBook(l, id)
+	err := l.each(id, workers, func(r *result) error {
+		b.enter(r)
+		return nil
+	})
+	b.arrange()
+	return b, err
 }
 
 type job struct {

@@ -269,7 +269,7 @@ const repeats = 0.02
 func Repeated(before, again *analysis.Result) error {
 	for i := range before.Sections {
 		b := &before.Sections[i]
-		if len(b.Causes) == 0 {
+		if !b.Matters {
 			continue
 		}
 		if i >= len(again.Sections) || placeOf(&again.Sections[i]) != placeOf(b) {

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 
 	"lime/internal/analysis"
@@ -34,14 +33,15 @@ type Choice struct {
 	Words    []string // for people: "L1 data miss at a.c:12"
 }
 
-// Choose finds the instructions that a specification names: one of the words above, or KIND@FILE:LINE.
-func Choose(res *analysis.Result, tab *profile.Tables, spec string) (Choice, error) {
+// Choose finds the instructions that a specification names: one of the words above, which are about the causes of some sections (nil = all),
+// or a place (place.go).
+func Choose(res *analysis.Result, tab *profile.Tables, sections []int, spec string) (Choice, error) {
 	c := chooser{tab: tab, kinds: map[uint64]map[string]bool{}}
 	switch spec {
 	case Top, Important, All:
-		c.causes(res, spec)
+		c.causes(res, sections, spec)
 		if len(c.kinds) == 0 {
-			return Choice{}, fmt.Errorf("--erase %s: the report names no hardware cause; name an event and a line, as l1d-miss@file.c:12", spec)
+			return Choice{}, fmt.Errorf("--erase %s: the report names no hardware cause; name a line, as file.c:12", spec)
 		}
 	default:
 		if err := c.place(spec); err != nil {
@@ -94,8 +94,11 @@ func (c *chooser) follows(kind, from string) bool {
 // causes takes the hardware causes of the sections, in the order of the report. The misses of one line
 // at several levels are one cause to people, so top takes them together. A cause's misses become hits in the first
 // level, at whatever level they were found.
-func (c *chooser) causes(res *analysis.Result, spec string) {
+func (c *chooser) causes(res *analysis.Result, sections []int, spec string) {
 	for i := range res.Sections {
+		if sections != nil && !slices.Contains(sections, i) {
+			continue
+		}
 		var first *analysis.Cause
 		for j := range res.Sections[i].Causes {
 			cause := &res.Sections[i].Causes[j]
@@ -172,28 +175,6 @@ func (c *chooser) title(kind string) string {
 		}
 	}
 	return kind
-}
-
-// place takes KIND@FILE:LINE. KIND may be written as people do: L1miss, l1d-miss, llc.
-func (c *chooser) place(spec string) error {
-	word, where, ok := strings.Cut(spec, "@")
-	i := strings.LastIndexByte(where, ':')
-	if !ok || i <= 0 {
-		return fmt.Errorf("--erase %q: write top, important, all, or KIND@FILE:LINE, for example l1d-miss@file.c:12", spec)
-	}
-	line, err := strconv.Atoi(where[i+1:])
-	if err != nil || line <= 0 {
-		return fmt.Errorf("--erase %q: %q is no line number", spec, where[i+1:])
-	}
-	kind, err := c.findKind(word)
-	if err != nil {
-		return fmt.Errorf("--erase %q: %w", spec, err)
-	}
-	c.line(kind, where[:i], line, "")
-	if len(c.kinds) == 0 {
-		return fmt.Errorf("--erase %q: the profile has no %s on that line", spec, c.title(kind))
-	}
-	return nil
 }
 
 func (c *chooser) findKind(word string) (string, error) {

@@ -12,13 +12,19 @@ import (
 // tables is a small profile: L1 misses on two lines of a.c (one line has two instructions), a coherence miss on one.
 func tables() *profile.Tables {
 	at := func(line int32) []profile.Frame { return []profile.Frame{{File: 0, Line: line}} }
+	in := func(line int32, function string) []profile.Frame {
+		return []profile.Frame{{File: 0, Line: line, Function: function}}
+	}
 	return &profile.Tables{
 		Files: []profile.File{{Path: "/src/a.c"}, {Path: "/src/ba.c"}},
 		Kinds: []profile.EventKind{{Name: "l1d-miss", Title: "L1 data miss"}, {Name: "coherence-miss", Title: "coherence miss"}},
 		Events: []profile.Event{
-			{Kind: 0, Addr: 0x10, Frames: at(5)}, {Kind: 0, Addr: 0x14, Frames: at(5)}, {Kind: 1, Addr: 0x14, Frames: at(5)},
-			{Kind: 0, Addr: 0x20, Frames: at(7)}, {Kind: 0, Addr: 0x30},
+			{Node: profile.None, Kind: 0, Addr: 0x10, Frames: in(5, "step"), Detail: "on table+0x8"},
+			{Node: profile.None, Kind: 0, Addr: 0x14, Frames: at(5)}, {Node: profile.None, Kind: 1, Addr: 0x14, Frames: at(5)},
+			{Node: profile.None, Kind: 0, Addr: 0x20, Frames: in(7, "Grid::step(float)"), Detail: "true sharing with a.c:9; on table"},
+			{Kind: 0, Addr: 0x30, Node: 0},
 		},
+		Nodes: []profile.Node{{Function: 0}}, Functions: []profile.Function{{Name: "step"}},
 	}
 }
 
@@ -43,8 +49,16 @@ func TestChoose(t *testing.T) {
 		{"l1d-miss@a.c:7", "[{32 [l1d-miss]}]", "L1 data miss at a.c:7"},
 		{"L1miss@a.c:7", "[{32 [l1d-miss]}]", "L1 data miss at a.c:7"},
 		{"coherence@src/a.c:5", "[{20 [coherence-miss]}]", "coherence miss at a.c:5"},
+		{"a.c:5", "[{16 [l1d-miss]} {20 [coherence-miss l1d-miss]}]", "event of the machine's at a.c:5"},
+		{"step", "[{16 [l1d-miss]} {32 [l1d-miss]} {48 [l1d-miss]}]", "event of the machine's in step"},
+		{"L1miss@Grid::step", "[{32 [l1d-miss]}]", "L1 data miss in Grid::step"},
+		{"on:table", "[{16 [l1d-miss]} {32 [l1d-miss]}]", "event of the machine's on table"},
+		{"coherence@on:table", "", ""},
 	} {
-		got, err := Choose(result(), tables(), c.spec)
+		got, err := Choose(result(), tables(), nil, c.spec)
+		if c.want == "" && err != nil {
+			continue
+		}
 		if err != nil || fmt.Sprint(got.Erasures) != c.want || strings.Join(got.Words, "; ") != c.words {
 			t.Errorf("%s: %v %q, %v; want %s %q", c.spec, got.Erasures, got.Words, err, c.want, c.words)
 		}
@@ -53,17 +67,17 @@ func TestChoose(t *testing.T) {
 
 func TestChooseErrors(t *testing.T) {
 	for _, c := range []struct{ spec, want string }{
-		{"l1d-miss", "KIND@FILE:LINE"}, {"l1d-miss@a.c", "KIND@FILE:LINE"}, {"l1d-miss@a.c:x", "no line number"},
+		{"l1d-miss", "[KIND@]PLACE"}, {"l1d-miss@a.c", "[KIND@]PLACE"}, {"l1d-miss@a.c:x", "no line number"}, {"l1d-miss@", "[KIND@]PLACE"}, {"on:", "on:DATA"},
 		{"l1d-miss@a.c:0", "no line number"}, {"teapot@a.c:5", "coherence-miss"}, {"l1d-miss@b.c:5", "no L1 data miss"}, {"l1d-miss@a.c:6", "no L1 data miss"},
 	} {
-		if _, err := Choose(result(), tables(), c.spec); err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, err := Choose(result(), tables(), nil, c.spec); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want %q", c.spec, err, c.want)
 		}
 	}
-	if _, err := Choose(&analysis.Result{}, tables(), Top); err == nil {
+	if _, err := Choose(&analysis.Result{}, tables(), nil, Top); err == nil {
 		t.Error("top of nothing: no error")
 	}
-	if _, err := Choose(result(), &profile.Tables{}, "l1d-miss@a.c:5"); err == nil || !strings.Contains(err.Error(), "--machine") {
+	if _, err := Choose(result(), &profile.Tables{}, nil, "l1d-miss@a.c:5"); err == nil || !strings.Contains(err.Error(), "--machine") {
 		t.Errorf("without events: %v", err)
 	}
 }
