@@ -59,7 +59,8 @@
 //
 // Guest address = host address. Non-PIE images lie where they are linked, PIE and
 // libraries below 0x70000000, everything else in one high region. All of them
-// are chosen here, from the order of the calls alone, so they never vary.
+// are chosen here (place.go), as Linux chooses them without randomisation: from the
+// order of the calls alone, so they never vary, and native in their low 28 bits.
 //
 // # Child processes
 //

@@ -213,8 +213,11 @@ func checkStack(t *testing.T, p *Process, sp uint64, args, env []string) {
 		aux[k] = v
 		sp += 16
 	}
-	if aux[atPagesz] != 4096 || aux[atEntry] != p.Main().Ctx.RIP || aux[atPhnum] != 1 || aux[33] != 0 {
+	if aux[atPagesz] != 4096 || aux[atEntry] != p.Main().Ctx.RIP || aux[atPhnum] != 1 {
 		t.Errorf("auxiliary vector %v", aux)
+	}
+	if vdso := p.Readable(aux[atSysinfoEhdr], vdsoSize); !bytes.HasPrefix(vdso, vdsoImage()) {
+		t.Errorf("vDSO %x", vdso)
 	}
 	var rnd [16]byte
 	if p.mem.read(aux[atRandom], rnd[:]); rnd != fixedRandom {

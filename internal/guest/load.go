@@ -142,8 +142,9 @@ type loaded struct {
 	phnum int
 }
 
-// place chooses where an ELF file goes and answers its load bias.
-func (s *space) place(f *elfFile, at uint64) (bias uint64, e *LoadError) {
+// place chooses where an ELF file goes and answers its load bias. The program lies at the bottom, so that its static data have room; what has no
+// interpreter (ld.so, static PIE) lies where maps do.
+func (s *space) place(f *elfFile) (bias uint64, e *LoadError) {
 	lo, hi := f.span()
 	if f.typ == elf.ET_EXEC {
 		if errno := s.room(lo, hi); errno != 0 {
@@ -158,8 +159,11 @@ func (s *space) place(f *elfFile, at uint64) (bias uint64, e *LoadError) {
 			align = max(align, l.Align)
 		}
 	}
-	n := hi - lo
-	if at == 0 || !s.inside(at, at+n) || len(s.maps.overlap(at, at+n)) > 0 || at%align != 0 {
+	n, at := hi-lo, pieBase&alike&^(align-1)
+	switch {
+	case f.interp == "":
+		at = s.pickLow(s.gap(n)&^(align-1), n, align)
+	case !s.inside(at, at+n) || len(s.maps.overlap(at, at+n)) > 0:
 		at = s.maps.gapBelow(s.layout.LowLo, s.layout.LowHi, n, align)
 	}
 	if at == 0 {
@@ -169,9 +173,17 @@ func (s *space) place(f *elfFile, at uint64) (bias uint64, e *LoadError) {
 	return at - lo, nil
 }
 
+// heapAfter is where the kernel would begin the heap of a program that lies in [.., end).
+func (f *elfFile) heapAfter(end uint64) uint64 {
+	if f.typ == elf.ET_DYN && f.interp == "" {
+		return pieBase + 1
+	}
+	return end
+}
+
 // loadELF maps an ELF file.
-func (s *space) loadELF(path string, file *os.File, f *elfFile, at uint64) (*loaded, *LoadError) {
-	bias, e := s.place(f, at)
+func (s *space) loadELF(path string, file *os.File, f *elfFile) (*loaded, *LoadError) {
+	bias, e := s.place(f)
 	if e != nil {
 		e.Path = path
 		return nil, e

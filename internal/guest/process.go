@@ -167,7 +167,7 @@ func (p *Process) load(prog *program, path string) (entry, sp uint64, e *LoadErr
 	if prog.elf.typ.String() == "ET_DYN" && prog.elf.entry == 0 {
 		return 0, 0, &LoadError{Path: prog.path, Why: "a shared library, not a program (no entry point)", Status: 126}
 	}
-	main, e := p.mem.loadELF(prog.path, prog.file, prog.elf, pieBase)
+	main, e := p.mem.loadELF(prog.path, prog.file, prog.elf)
 	if e != nil {
 		return 0, 0, e
 	}
@@ -181,7 +181,8 @@ func (p *Process) load(prog *program, path string) (entry, sp uint64, e *LoadErr
 		entry, base = ld.entry, ld.img.Bias
 		p.interp, p.images = ld.img, append(p.images, ld.img)
 	}
-	im := stackImage{args: prog.args, env: p.cfg.Env, execfn: path, random: fixedRandom, aux: p.auxv(main, base)}
+	p.mem.startHeap(prog.elf.heapAfter(main.img.Hi))
+	im := stackImage{args: prog.args, env: p.cfg.Env, execfn: path, random: fixedRandom, aux: p.auxv(main, base, p.mem.mapVDSO())}
 	sp, e = p.mem.mapStack(im, prog.elf.execStack)
 	return entry, sp, e
 }
@@ -192,17 +193,17 @@ func (p *Process) loadInterp(prog *program) (*loaded, *LoadError) {
 		return nil, e
 	}
 	defer file.Close()
-	return p.mem.loadELF(prog.elf.interp, file, f, 0)
+	return p.mem.loadELF(prog.elf.interp, file, f)
 }
 
 // fixedRandom is what AT_RANDOM points to: the same in every run.
 var fixedRandom = [16]byte{0x6c, 0x69, 0x6d, 0x65, 0x5f, 0xa3, 0x19, 0xc7, 0x42, 0x8e, 0xd1, 0x0b, 0x77, 0x3a, 0x95, 0x60}
 
 // auxv is the auxiliary vector, less what points into the stack.
-func (p *Process) auxv(main *loaded, base uint64) [][2]uint64 {
+func (p *Process) auxv(main *loaded, base, vdso uint64) [][2]uint64 {
 	id := func(n int) uint64 { return uint64(uint32(n)) }
 	return [][2]uint64{
-		{atMinsigstksz, uint64(p.cpuid.xsaveSize) + 4 + 64 + frameSize + redZone + 16},
+		{atSysinfoEhdr, vdso}, {atMinsigstksz, uint64(p.cpuid.xsaveSize) + 4 + 64 + frameSize + redZone + 16},
 		{atHwcap, uint64(p.cpuid.lookup(1, 0, 0)[3])}, {atPagesz, pageSize}, {atClktck, 100},
 		{atPhdr, main.phdr}, {atPhent, phdrSize}, {atPhnum, uint64(main.phnum)}, {atBase, base}, {atFlags, 0}, {atEntry, main.entry},
 		{atUID, id(os.Getuid())}, {atEUID, id(os.Geteuid())}, {atGID, id(os.Getgid())}, {atEGID, id(os.Getegid())},

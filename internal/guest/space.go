@@ -6,7 +6,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Layout says where in the address space the guest lies.
+// Layout says where in the address space the guest lies. The bounds of the high region end in zeros where addresses are alike.
 type Layout struct {
 	LowLo, LowHi   uint64 // images and other code; below 2 GB
 	HighLo, HighHi uint64 // heap, file maps, stacks
@@ -22,10 +22,9 @@ var DefaultLayout = Layout{
 }
 
 const (
-	pieBase   = 0x0100_0000 // where a PIE program is loaded, if it fits there
-	brkRoom   = 1 << 40     // heap kept free for brk
-	stackSize = 64 << 20    // least room for the main thread's stack (touched lazily)
-	lowJITMax = 256 << 20   // larger anonymous executable maps go high
+	brkRoom   = 1 << 40   // kept free for brk, from HighLo on
+	stackSize = 64 << 20  // least room for the main thread's stack (touched lazily)
+	lowJITMax = 256 << 20 // larger anonymous executable maps go high
 )
 
 // space is the guest's address space: guest address = host address.
@@ -35,13 +34,14 @@ type space struct {
 	maps       mapTable
 	brkLo, brk uint64
 	mmapHi     uint64 // maps are placed downwards from here
+	ghosts     []ghost
 	invalidate func(lo, hi uint64)
 	shared     uint64 // objects of shared memory without a name, so far
 }
 
 // newSpace reserves the guest's ranges.
 func newSpace(l Layout, invalidate func(lo, hi uint64)) (*space, error) {
-	s := &space{layout: l, invalidate: invalidate, brkLo: l.HighLo, brk: l.HighLo, mmapHi: l.HighHi - 1<<32}
+	s := &space{layout: l, invalidate: invalidate, brkLo: l.HighLo, brk: l.HighLo, mmapHi: l.mmapTop(stackLimit())}
 	for _, r := range [][2]uint64{{l.LowLo, l.LowHi}, {l.HighLo, l.HighHi}} {
 		if err := reserve(r[0], r[1], unix.MAP_FIXED_NOREPLACE); err != nil {
 			s.release()
@@ -118,27 +118,11 @@ func (s *space) hintable(lo, hi uint64, low bool) bool {
 	if low && lo >= l.LowHi {
 		return false
 	}
-	ours := s.inside(lo, hi) && (hi <= s.brkLo || lo >= s.brkLo+brkRoom)
+	ours := s.inside(lo, hi) && (hi <= l.HighLo || lo >= l.HighLo+brkRoom)
 	if !ours && (lo < l.HintLo || hi > l.HintHi) {
 		return false
 	}
 	return len(s.maps.overlap(lo, hi)) == 0 && s.room(lo, hi) == 0
-}
-
-// pick chooses a free place for n bytes.
-func (s *space) pick(n, hint uint64, low bool) uint64 {
-	if hint = pageDown(hint); hint != 0 && hint+n > hint && s.hintable(hint, hint+n, low) {
-		return hint
-	}
-	l := s.layout
-	if low {
-		return s.maps.gapBelow(l.LowLo, l.LowHi, n, pageSize)
-	}
-	align := uint64(pageSize)
-	if n >= 2<<20 {
-		align = 2 << 20
-	}
-	return s.maps.gapBelow(l.HighLo+brkRoom, s.mmapHi, n, align)
 }
 
 // mapAt maps at a chosen address and notes it.
@@ -166,6 +150,7 @@ func (s *space) unmap(lo, hi uint64) unix.Errno {
 		hostMunmap(m.lo, m.hi-m.lo)
 	}
 	s.maps.remove(lo, hi)
+	s.vanish(lo, hi)
 	return 0
 }
 
@@ -183,9 +168,15 @@ func (s *space) protect(lo, hi uint64, prot int) unix.Errno {
 	return 0
 }
 
+// startHeap puts the empty heap where it is alike to the native one.
+func (s *space) startHeap(native uint64) {
+	s.brkLo = s.layout.HighLo + pageUp(native)&alike
+	s.brk = s.brkLo
+}
+
 // setBrk moves the end of the heap and answers where it is.
 func (s *space) setBrk(to uint64) uint64 {
-	if to < s.brkLo || to > s.brkLo+brkRoom {
+	if to < s.brkLo || to > s.layout.HighLo+brkRoom {
 		return s.brk
 	}
 	old, now := pageUp(s.brk), pageUp(to)
@@ -229,7 +220,7 @@ func (s *space) resize(old, oldLen, newLen uint64, flags int, to uint64) (uint64
 // growInPlace extends a mapping over the free addresses behind it.
 func (s *space) growInPlace(m mapping, old, oldLen, newLen uint64) bool {
 	end := old + newLen
-	if oldLen == 0 || m.hi < old+oldLen || !s.inside(old, end) || len(s.maps.overlap(old+oldLen, end)) != 0 || m.name == "[heap]" {
+	if oldLen == 0 || m.hi < old+oldLen || !s.inside(old, end) || !s.free(old+oldLen, end) || m.name == "[heap]" {
 		return false
 	}
 	s.changed(old, old+oldLen, 0) // rights of the engine's own would part it
@@ -253,7 +244,7 @@ func grown(m mapping, from, to, n uint64) mapping {
 // move is mremap to another address.
 func (s *space) move(m mapping, old, oldLen, newLen uint64, flags int, to uint64) (uint64, unix.Errno) {
 	if flags&unix.MREMAP_FIXED == 0 {
-		to = s.pick(newLen, 0, s.inLow(old))
+		to = s.pick(movedWant(m, newLen, s.inLow(old)))
 	} else if errno := s.room(to, to+newLen); errno != 0 {
 		return 0, errno
 	}
@@ -269,6 +260,7 @@ func (s *space) move(m mapping, old, oldLen, newLen uint64, flags int, to uint64
 	s.madeWritable(to, to+newLen)
 	if flags&unix.MREMAP_DONTUNMAP == 0 && oldLen != 0 {
 		s.maps.remove(old, old+oldLen)
+		s.vanish(old, old+oldLen)
 		if s.inside(old, old+oldLen) {
 			_ = reserve(old, old+oldLen, unix.MAP_FIXED)
 		}

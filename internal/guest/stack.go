@@ -25,6 +25,7 @@ const (
 	atRandom      = 25
 	atHwcap2      = 26
 	atExecfn      = 31
+	atSysinfoEhdr = 33
 	atMinsigstksz = 51
 )
 
@@ -91,15 +92,18 @@ func stackWords(argv, envp []uint64, aux [][2]uint64, strAt uint64) []uint64 {
 // maxStackImage bounds arguments and environment, as the kernel does (a quarter of the stack).
 const maxStackImage = stackSize / 4
 
-// stackRoom is how large the main thread's stack may grow: what ulimit -s says, within bounds.
-func stackRoom() uint64 {
+// stackLimit is what ulimit -s says, within bounds.
+func stackLimit() uint64 {
 	const most = 2 << 30
 	var l unix.Rlimit
 	if unix.Getrlimit(unix.RLIMIT_STACK, &l) != nil {
-		return stackSize
+		return 0
 	}
-	return pageUp(max(stackSize, min(l.Cur, most)))
+	return min(l.Cur, most)
 }
+
+// stackRoom is how large the main thread's stack may grow.
+func stackRoom() uint64 { return pageUp(max(stackSize, stackLimit())) }
 
 // mapStack maps the main thread's stack and puts the image on it.
 func (s *space) mapStack(im stackImage, exec bool) (sp uint64, e *LoadError) {

@@ -53,10 +53,12 @@ func (c *call) mmapPlace(hint, n uint64, prot, flags, fd int, off uint64) (uint6
 		}
 		return hint, s.room(hint, hint+n)
 	}
-	low := c.wantsLow(n, prot, flags, fd, off)
-	at := s.pick(n, hint, low)
-	if at == 0 && low && flags&unix.MAP_32BIT == 0 {
-		at = s.pick(n, hint, false)
+	w := wantOf(n, hint, flags, fd, off)
+	w.low = c.wantsLow(n, prot, flags, fd, off)
+	at := s.pick(w)
+	if at == 0 && w.low && flags&unix.MAP_32BIT == 0 {
+		w.low = false
+		at = s.pick(w)
 	}
 	if at == 0 {
 		return 0, unix.ENOMEM
@@ -209,7 +211,7 @@ func sysShmat(c *call) int64 {
 	n := pageUp(le64(ds[48:]))
 	at := c.a[1]
 	if at == 0 {
-		at = c.p.mem.pick(n, 0, false)
+		at = c.p.mem.pick(want{n: n})
 	}
 	if errno := c.p.mem.room(at, at+n); errno != 0 {
 		return errRes(errno)

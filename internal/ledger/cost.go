@@ -21,6 +21,7 @@ type eventCosts struct {
 	id     profile.EventID
 	node   int32 // local, -1 = none
 	lo, hi int
+	apart  bool // the cost is not part of the node's time
 }
 
 // The names of the event kinds that explain a part's LockWait and OffCPU.
@@ -63,10 +64,16 @@ func (c *costs) readEvents() error {
 			return fmt.Errorf("instance %d: costs: %w", c.f.inst.Seq, err)
 		}
 		id := profile.EventID(counts[lo].Row)
-		c.events = append(c.events, eventCosts{id: id, node: c.f.addNode(c.f.tab.Events[id].Node), lo: lo, hi: hi})
+		c.events = append(c.events, eventCosts{id: id, node: c.f.addNode(c.f.tab.Events[id].Node), lo: lo, hi: hi, apart: !c.stored || c.waits(id)})
 		lo = hi
 	}
 	return nil
+}
+
+// waits says whether an event is time in which the thread did not run: no block's stored time holds it.
+func (c *costs) waits(id profile.EventID) bool {
+	k := c.f.tab.Events[id].Kind
+	return k >= 0 && int(k) < len(c.kinds) && (c.kinds[k].Name == kindLockWait || c.kinds[k].Name == kindOffCPU)
 }
 
 // groupEnd returns where the cells of one row end, and checks them.
@@ -113,7 +120,7 @@ func (c *costs) pooled(visits []float64) []float64 {
 		sums[v] += c.sum(c.f.inst.Times[c.times[g]:c.times[g+1]])
 	}
 	for _, e := range c.events {
-		if !c.stored && e.node >= 0 {
+		if e.apart && e.node >= 0 {
 			sums[e.node] += c.sum(c.f.inst.Costs[e.lo:e.hi])
 		}
 	}
@@ -174,8 +181,12 @@ func (c *costs) byPart() []float64 {
 	if c.stored {
 		add(c.f.inst.Times)
 	} else {
-		add(c.f.inst.Costs)
 		c.addVisits(sums)
+	}
+	for _, e := range c.events {
+		if e.apart {
+			add(c.f.inst.Costs[e.lo:e.hi])
+		}
 	}
 	out := make([]float64, len(sums))
 	for p, n := range sums {
@@ -225,14 +236,14 @@ func (a *accountant) prices() {
 	}
 	a.ownTimes(row)
 	for _, e := range a.c.events {
-		if a.c.stored && e.node < 0 {
+		if !e.apart && e.node < 0 {
 			continue // part of no node's time
 		}
 		dev := a.row()
 		for _, x := range a.f.inst.Costs[e.lo:e.hi] {
 			dev[x.Part] += float64(x.N)
 		}
-		if a.c.stored && e.node >= 0 {
+		if !e.apart {
 			own := row(e.node)
 			for p, x := range dev {
 				own[p] -= x

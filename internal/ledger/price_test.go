@@ -31,7 +31,7 @@ func priced(t *testing.T) *world {
 		if p == 3 {
 			own = 600
 		}
-		w.inst.Times = append(w.inst.Times, profile.Count{Row: int32(node), Part: int32(p), N: own + c[0] + c[1] + c[2]})
+		w.inst.Times = append(w.inst.Times, profile.Count{Row: int32(node), Part: int32(p), N: own + c[0] + c[1]}) // a wait is no block's time
 		for e, n := range c {
 			w.inst.Costs = append(w.inst.Costs, profile.Count{Row: int32(e), Part: int32(p), N: n})
 		}

@@ -36,14 +36,14 @@ func (a *accountant) surplus() []float64 {
 	for g, v := range a.c.nodes {
 		add(v, a.f.inst.Times[a.c.times[g]:a.c.times[g+1]])
 	}
-	if a.c.stored {
-		return out
-	}
 	for v := range out {
+		if a.c.stored {
+			break
+		}
 		out[v] += a.c.instrs(int32(v)) * (float64(a.f.visitsOf(int32(v))[a.r.last]) - a.n[v]/n)
 	}
 	for _, e := range a.c.events {
-		if e.node >= 0 {
+		if e.apart && e.node >= 0 {
 			add(e.node, a.f.inst.Costs[e.lo:e.hi])
 		}
 	}

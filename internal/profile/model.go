@@ -275,7 +275,7 @@ type Instance struct {
 	Edges   []Count // Row = EdgeID; sorted by Row, Part
 	Events  []Count // Row = EventID: how often
 	Costs   []Count // Row = EventID: clock units lost to the event (subset of rows; a lock wait's cost is its time)
-	Times   []Count // Row = NodeID: clock units spent in the block, when Meta.NodeTime == "stored"; event costs included
+	Times   []Count // Row = NodeID: clock units spent in the block, when Meta.NodeTime == "stored"; event costs included, but for those of waits (lock-wait, off-cpu): a thread that waits runs no block
 }
 
 // PathNode is a node of the call-path tree (sampled by wall clock or by the

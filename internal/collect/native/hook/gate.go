@@ -125,13 +125,16 @@ func (in *Installed) move(t *Tracee, g *Gate, p stubParams) error {
 	if err != nil {
 		return err
 	}
+	if t.held != nil && crosses(g.Entry, jumpBytes) {
+		return fmt.Errorf("a jump over the end of a page: %w", errGate)
+	}
 	if in.gates.hi+uint64(len(m.b)) > in.gates.lo+gateRoom {
 		return fmt.Errorf("no room: %w", errGate)
 	}
 	if err := t.write(in.gates.hi, m.b); err != nil {
 		return err
 	}
-	if err := t.write(g.Entry, binary.LittleEndian.AppendUint32([]byte{jumpOpcode}, uint32(in.gates.hi-(g.Entry+jumpBytes)))); err != nil {
+	if err := t.change(in, g.Entry, binary.LittleEndian.AppendUint32([]byte{jumpOpcode}, uint32(in.gates.hi-(g.Entry+jumpBytes)))); err != nil {
 		return err
 	}
 	in.gates.hi += uint64(len(m.b)+15) &^ 15

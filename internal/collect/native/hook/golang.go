@@ -7,8 +7,6 @@ import (
 	"fmt"
 	"slices"
 
-	"golang.org/x/sys/unix"
-
 	"lime/internal/x86"
 )
 
@@ -123,12 +121,12 @@ func (t *Tracee) prepareGo(im *image) (procID int32, main uint64, err error) {
 	if len(t.held) > 1 {
 		return 0, 0, ErrGo
 	}
-	if err := t.runTo(im.main); err != nil {
+	if err := t.runTo(im.main + uint64(stackCheck(im.code.body(im.main)))); err != nil {
 		return 0, 0, err
 	}
-	var regs unix.PtraceRegs
-	if err := unix.PtraceGetRegs(t.PID, &regs); err != nil {
-		return 0, 0, fmt.Errorf("registers of process %d: %w", t.PID, err)
+	regs, err := t.registers(t.PID)
+	if err != nil {
+		return 0, 0, err
 	}
 	procID, err = t.goThreadID(t.PID)
 	return procID, regs.R14, err
@@ -136,9 +134,9 @@ func (t *Tracee) prepareGo(im *image) (procID int32, main uint64, err error) {
 
 // goThreadID finds where, in the runtime's description of a thread, its id stands.
 func (t *Tracee) goThreadID(tid int) (int32, error) {
-	var regs unix.PtraceRegs
-	if err := unix.PtraceGetRegs(tid, &regs); err != nil {
-		return 0, fmt.Errorf("registers of thread %d of process %d: %w", tid, t.PID, err)
+	regs, err := t.registers(tid)
+	if err != nil {
+		return 0, err
 	}
 	tls, _ := t.word(regs.Fs_base - 8)
 	for _, g := range []uint64{regs.R14, tls} {

@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-
-	"golang.org/x/sys/unix"
 )
 
 // Func is a function to hook.
@@ -143,9 +141,6 @@ func anyReference(ims []image) bool {
 	return false
 }
 
-// codeRoom is the size of the code that is put into the program.
-const codeRoom = 1 << 17
-
 // install writes the stubs, then turns the references to them.
 func (t *Tracee) install(funcs []Func, ims []image, base uint64, params stubParams) (_ *Installed, err error) {
 	in := &Installed{Lo: base, Hi: base + ringCalls*thunkBytes, inner: map[int]bool{}, overwritten: map[uint64]bool{}, params: params}
@@ -202,7 +197,7 @@ func (t *Tracee) hook(in *Installed, ims []image, name string, p stubParams) (ho
 // place writes a stub behind those that are there, and returns its address.
 func (t *Tracee) place(in *Installed, name string, s stub) (uint64, error) {
 	at := in.Hi
-	if at+uint64(len(s.code)) > in.Lo+codeRoom {
+	if at+uint64(len(s.code)) > in.Lo+stubRoom {
 		return 0, fmt.Errorf("no room for the hook of %s", name)
 	}
 	if err := t.write(at, s.code); err != nil {
@@ -262,9 +257,9 @@ func (t *Tracee) redirect(in *Installed, ims []image, name string, to uint64) er
 // threadIDOffset finds where, from FS, the thread library keeps a thread's id: it looks for the main thread's, which is
 // the process id, in the library's own part of the thread control block.
 func (t *Tracee) threadIDOffset() (int32, error) {
-	var regs unix.PtraceRegs
-	if err := unix.PtraceGetRegs(t.PID, &regs); err != nil {
-		return 0, fmt.Errorf("registers of process %d: %w", t.PID, err)
+	regs, err := t.registers(t.PID)
+	if err != nil {
+		return 0, err
 	}
 	if regs.Fs_base == 0 {
 		return 0, ErrThreadID

@@ -6,50 +6,51 @@ import (
 	"fmt"
 	"os"
 	"strconv"
-	"syscall"
 
 	"golang.org/x/sys/unix"
 )
 
 // Seize stops a process that runs already, with all its threads. Nothing that it does is disturbed: system calls that were
-// interrupted go on, and signals that come meanwhile wait until Detach.
-func Seize(pid int) (*Tracee, error) {
+// interrupted go on, and signals that come meanwhile wait until Detach. Should lime be killed meanwhile, it goes on as if it had not been stopped.
+func Seize(pid int) (*Tracee, error) { return seizeBy(pid, nil) }
+
+func seizeBy(pid int, before func()) (*Tracee, error) {
 	t, err := Attach(pid)
 	if err != nil {
 		return nil, err
 	}
-	t.held = map[int][]syscall.Signal{}
-	for more := true; more; {
-		if more, err = t.stopAll(); err != nil {
-			return nil, errors.Join(err, t.Detach())
-		}
-	}
-	v, err := t.auxv()
-	if err == nil && len(t.held[pid]) == 0 && !t.holds(pid) {
+	t.before = before
+	t.held = map[int]bool{}
+	if err = t.stopAll(); err == nil && !t.held[pid] {
 		err = fmt.Errorf("process %d: its first thread is gone", pid)
 	}
 	if err != nil {
 		return nil, errors.Join(err, t.Detach())
 	}
-	t.scratch = v[atEntry] // is never run again
 	return t, nil
 }
 
-func (t *Tracee) holds(tid int) bool { _, ok := t.held[tid]; return ok }
+// stopAll stops all threads.
+func (t *Tracee) stopAll() (err error) {
+	for more := true; more && err == nil; {
+		more, err = t.stopMore()
+	}
+	return err
+}
 
-// stopAll stops the threads that are not stopped yet, and reports whether there were any.
-func (t *Tracee) stopAll() (more bool, err error) {
+// stopMore stops the threads that are not stopped yet, and reports whether there were any.
+func (t *Tracee) stopMore() (more bool, err error) {
 	entries, err := os.ReadDir(fmt.Sprintf("/proc/%d/task", t.PID))
 	if err != nil {
 		return false, fmt.Errorf("threads of process %d: %w", t.PID, err)
 	}
 	for _, e := range entries {
 		tid, err := strconv.Atoi(e.Name())
-		if err != nil || t.holds(tid) {
+		if err != nil || t.held[tid] {
 			continue
 		}
 		switch err := t.stop(tid); {
-		case errors.Is(err, unix.ESRCH): // it has ended meanwhile
+		case errors.Is(err, unix.ESRCH), errors.Is(err, ErrGone): // it has ended meanwhile
 		case err != nil:
 			return false, err
 		default:
@@ -59,55 +60,28 @@ func (t *Tracee) stopAll() (more bool, err error) {
 	return more, nil
 }
 
+// stop stops a thread. A signal that is on its way to it is delivered first.
 func (t *Tracee) stop(tid int) error {
-	if err := unix.PtraceSeize(tid); err != nil {
-		return fmt.Errorf("trace thread %d of process %d: %w", tid, t.PID, err)
-	}
-	t.held[tid] = nil
-	if err := unix.PtraceInterrupt(tid); err != nil {
-		return fmt.Errorf("stop thread %d of process %d: %w", tid, t.PID, err)
-	}
-	ws, err := wait(tid)
-	if err != nil {
+	if err := t.seize(tid); err != nil {
 		return err
 	}
-	if ws.Exited() || ws.Signaled() {
-		delete(t.held, tid)
-		return unix.ESRCH
+	t.held[tid] = true
+	if err := t.interrupt(tid); err != nil {
+		return err
 	}
-	if sig := ws.StopSignal(); !eventStop(ws) {
-		t.held[tid] = append(t.held[tid], sig)
+	ws, err := t.stopped(tid)
+	if err == nil && !eventStop(ws) {
+		err = t.passOn(tid, ws.StopSignal())
 	}
-	return nil
+	return err
 }
 
-// eventStop reports whether a thread stopped because it was told to, and not for a signal of its own.
-func eventStop(ws unix.WaitStatus) bool { return uint32(ws)>>16 == unix.PTRACE_EVENT_STOP }
-
-// wait waits for a traced thread.
-func wait(tid int) (ws unix.WaitStatus, err error) {
-	for {
-		_, err := unix.Wait4(tid, &ws, unix.WALL, nil)
-		if err == nil {
-			return ws, nil
-		}
-		if !errors.Is(err, unix.EINTR) {
-			return ws, fmt.Errorf("wait for thread %d: %w", tid, err)
-		}
-	}
-}
-
-// release lets the threads of a seized process run, with the signals that were held back.
+// release lets the threads of a seized process run.
 func (t *Tracee) release() error {
-	var first error
-	for tid, signals := range t.held {
-		for _, s := range signals {
-			if err := unix.Tgkill(t.PID, tid, s); err != nil && first == nil {
-				first = fmt.Errorf("signal %v for thread %d: %w", s, tid, err)
-			}
-		}
-		if err := unix.PtraceDetach(tid); err != nil && !errors.Is(err, unix.ESRCH) && first == nil {
-			first = fmt.Errorf("let go of thread %d of process %d: %w", tid, t.PID, err)
+	first := t.giveBack()
+	for tid := range t.held {
+		if err := t.detach(tid); err != nil && !errors.Is(err, unix.ESRCH) && first == nil {
+			first = err
 		}
 	}
 	return first
@@ -140,9 +114,9 @@ func (t *Tracee) Started(funcs []Func) (bool, error) {
 
 // inLoader reports whether the first thread stands in the dynamic loader.
 func (t *Tracee) inLoader() (bool, error) {
-	var regs unix.PtraceRegs
-	if err := unix.PtraceGetRegs(t.PID, &regs); err != nil {
-		return false, fmt.Errorf("registers of process %d: %w", t.PID, err)
+	regs, err := t.registers(t.PID)
+	if err != nil {
+		return false, err
 	}
 	v, err := t.auxv()
 	if err != nil || v[atBase] == 0 {
@@ -166,20 +140,24 @@ func (t *Tracee) inLoader() (bool, error) {
 	return false, nil
 }
 
-// stepOut has no thread stand behind the first byte of code that is about to be changed.
-func (t *Tracee) stepOut(lo, hi uint64) error {
+// leadOut has no thread stand behind the first byte of code that was moved and is about to be changed: who stands there goes on where it was moved to.
+func (t *Tracee) leadOut(from, to uint64, moved relocated) error {
 	for tid := range t.held {
-		for {
-			pc, err := t.pc(tid)
-			if err != nil || pc <= lo || pc >= hi {
-				if err != nil {
-					return err
-				}
-				break
-			}
-			if err := t.step(tid); err != nil {
-				return err
-			}
+		pc, err := t.pc(tid)
+		if err != nil {
+			return err
+		}
+		off, ok := moved.at[pc-from]
+		if !ok || off == 0 {
+			continue
+		}
+		regs, err := t.registers(tid)
+		if err != nil {
+			return err
+		}
+		regs.Rip = to + off
+		if err := t.setRegisters(tid, &regs); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -190,34 +168,15 @@ func (t *Tracee) pc(tid int) (uint64, error) {
 	if pc, ok := t.stands[tid]; ok {
 		return pc, nil
 	}
-	var regs unix.PtraceRegs
-	if err := unix.PtraceGetRegs(tid, &regs); err != nil {
-		return 0, fmt.Errorf("registers of thread %d of process %d: %w", tid, t.PID, err)
+	regs, err := t.registers(tid)
+	if err != nil {
+		return 0, err
 	}
 	if t.stands == nil {
 		t.stands = map[int]uint64{}
 	}
 	t.stands[tid] = regs.Rip
 	return regs.Rip, nil
-}
-
-// step lets a thread execute one instruction; a signal that comes instead waits.
-func (t *Tracee) step(tid int) error {
-	delete(t.stands, tid)
-	if err := unix.PtraceSingleStep(tid); err != nil {
-		return fmt.Errorf("step thread %d of process %d: %w", tid, t.PID, err)
-	}
-	ws, err := wait(tid)
-	switch {
-	case err != nil:
-		return err
-	case ws.Exited(), ws.Signaled():
-		delete(t.held, tid)
-		return ErrGone
-	case ws.StopSignal() != syscall.SIGTRAP:
-		t.held[tid] = append(t.held[tid], ws.StopSignal())
-	}
-	return nil
 }
 
 // Remove takes the hooks out of a process that is stopped. The code stays, for threads that are in it.

@@ -3,9 +3,7 @@ package hook
 import (
 	"bytes"
 	"errors"
-	"os"
 	"os/exec"
-	"path/filepath"
 	"runtime"
 	"testing"
 )
@@ -117,41 +115,4 @@ func seized(t *testing.T, pid int, do func(*Tracee) error) {
 	if err := errors.Join(do(tr), tr.Detach()); err != nil {
 		t.Fatal(err)
 	}
-}
-
-// A thread that stands in the middle of code that is to be changed leaves it first.
-func TestStepOut(t *testing.T) {
-	dir := t.TempDir()
-	src, out := filepath.Join(dir, "p.c"), filepath.Join(dir, "p")
-	const spinning = `
-#include <unistd.h>
-static volatile long n;
-int main(void) { if (write(1, "x", 1) != 1) return 1; for (;;) { n += 3; n ^= 5; n += 7; n ^= 9; } }
-`
-	if err := os.WriteFile(src, []byte(spinning), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	if msg, err := exec.Command("gcc", "-O2", "-o", out, src).CombinedOutput(); err != nil {
-		t.Skipf("gcc: %v\n%s", err, msg)
-	}
-	cmd := exec.Command(out)
-	stdout, err := cmd.StdoutPipe()
-	if err := errors.Join(err, cmd.Start()); err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = cmd.Process.Kill(); _ = cmd.Wait() }()
-	if _, err := stdout.Read(make([]byte, 1)); err != nil {
-		t.Fatal(err)
-	}
-	seized(t, cmd.Process.Pid, func(tr *Tracee) error {
-		in, err := tr.pc(cmd.Process.Pid)
-		if err == nil {
-			err = tr.stepOut(in-1, in+5)
-		}
-		clear(tr.stands)
-		if pc, err := tr.pc(cmd.Process.Pid); err != nil || pc > in-1 && pc < in+5 {
-			t.Errorf("it stood at %#x, and stands at %#x; %v", in, pc, err)
-		}
-		return err
-	})
 }

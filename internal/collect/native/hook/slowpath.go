@@ -146,7 +146,7 @@ func (t *Tracee) slowPath(in *Installed, ims []image, f *Func, p stubParams) (bo
 	}
 	calls := im.code.slowCalls(p.target)
 	for _, c := range calls {
-		if !inReach(c.at, in.Lo) || !inReach(c.at, in.Lo+codeRoom) {
+		if !inReach(c.at, in.Lo) || !inReach(c.at, in.Lo+codeRoom) || t.held != nil && crosses(c.at+1, callBytes-1) {
 			return false, nil
 		}
 	}

@@ -88,14 +88,18 @@ func (t *Tracee) below(im *image, size uint64) (uint64, error) {
 
 // mapCode makes room for the stubs.
 func (t *Tracee) mapCode(ims []image) (base uint64, err error) {
-	at, flags := uint64(0), uint64(unix.MAP_PRIVATE|unix.MAP_ANONYMOUS)
+	if t.code != 0 {
+		return t.code, nil
+	}
+	at, flags := uint64(0), uint64(0)
 	if im := staticImage(ims); im != nil {
 		if at, err = t.below(im, codeRoom); err != nil {
 			return 0, err
 		}
-		flags |= unix.MAP_FIXED_NOREPLACE
+		flags = unix.MAP_FIXED_NOREPLACE
 	}
-	return t.syscall(unix.SYS_MMAP, at, codeRoom, unix.PROT_READ|unix.PROT_EXEC, flags, ^uint64(0), 0)
+	err = t.mapCodeAt(at, flags)
+	return t.code, err
 }
 
 // overwrite hooks a function at its beginning. A function that cannot be hooked so stays as it is, and is named.
@@ -110,7 +114,10 @@ func (t *Tracee) overwrite(in *Installed, im *image, name string, p stubParams) 
 		body, entry = body[check:], entry+uint64(check)
 	}
 	n, err := movable(body)
-	var moved []byte
+	if t.held != nil && crosses(entry, jumpBytes) {
+		err = errMoved
+	}
+	var moved relocated
 	if err == nil {
 		moved, err = relocate(body[:n], entry, in.Hi)
 	}
@@ -118,7 +125,7 @@ func (t *Tracee) overwrite(in *Installed, im *image, name string, p stubParams) 
 		in.Refused = append(in.Refused, name)
 		return false, nil
 	}
-	if p.target, err = t.place(in, name, stub{code: moved}); err != nil {
+	if p.target, err = t.place(in, name, stub{code: moved.code}); err != nil {
 		return false, err
 	}
 	to, err := t.place(in, name, newStub(p))
@@ -126,7 +133,7 @@ func (t *Tracee) overwrite(in *Installed, im *image, name string, p stubParams) 
 		return false, err
 	}
 	in.overwritten[fn] = true
-	if err := t.stepOut(entry, entry+uint64(n)); err != nil {
+	if err := t.leadOut(entry, p.target, moved); err != nil {
 		return false, err
 	}
 	return true, t.change(in, entry, binary.LittleEndian.AppendUint32([]byte{jumpOpcode}, uint32(to-(entry+jumpBytes))))
@@ -167,17 +174,24 @@ func direct(b x86.Branch) bool {
 	return false
 }
 
+// relocated is instructions that were moved, and where each of them went: offsets by offsets.
+type relocated struct {
+	code []byte
+	at   map[uint64]uint64
+}
+
 // relocate moves whole instructions from one address to another and lets them go on behind where they stood.
-func relocate(code []byte, from, to uint64) ([]byte, error) {
-	var a asm
+func relocate(code []byte, from, to uint64) (out relocated, err error) {
+	a, starts := asm{}, map[uint64]uint64{}
 	var in x86.Inst
 	for at := 0; at < len(code); at += int(in.Len) {
 		if x86.Decode(code[at:], &in) != nil {
-			return nil, errMoved
+			return out, errMoved
 		}
+		starts[uint64(at)] = uint64(len(a.b))
 		one, rel := distance(code[at:at+int(in.Len)], &in)
 		if rel < 0 {
-			return nil, errMoved
+			return out, errMoved
 		}
 		if rel > 0 {
 			target := in.Target(from + uint64(at))
@@ -186,14 +200,14 @@ func relocate(code []byte, from, to uint64) ([]byte, error) {
 			}
 			d := int64(target - (to + uint64(len(a.b)+len(one))))
 			if d != int64(int32(d)) {
-				return nil, errMoved
+				return out, errMoved
 			}
 			binary.LittleEndian.PutUint32(one[rel:], uint32(d))
 		}
 		a.raw(one...)
 	}
 	a.jumpTo(from + uint64(len(code)))
-	return a.b, nil
+	return relocated{a.b, starts}, nil
 }
 
 // distance returns a copy of an instruction, with room for a far distance in the place of a near one, and where its distance stands: 0 if it has none, less if it

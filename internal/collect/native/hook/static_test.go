@@ -54,7 +54,8 @@ func TestRelocate(t *testing.T) {
 		{"push rbx; sub rsp, 16", []byte{0x53, 0x48, 0x83, 0xec, 16}, 0, true},
 		{"jrcxz", []byte{0x90, 0x90, 0x90, 0xe3, 8}, 0, false},
 	} {
-		got, err := relocate(row.code, from, to)
+		moved, err := relocate(row.code, from, to)
+		got := moved.code
 		if (err == nil) != row.ok {
 			t.Errorf("%s: %v", row.name, err)
 		}
@@ -75,7 +76,7 @@ func TestRelocate(t *testing.T) {
 	want := []byte{0x90, 0x0f, 0x85, 0, 0, 0, 0, 0xe9, 0, 0, 0, 0}
 	binary.LittleEndian.PutUint32(want[3:], from+11-to-7&0xffffffff)
 	binary.LittleEndian.PutUint32(want[8:], from+14-to-12&0xffffffff)
-	if got, err := relocate(short, from, to); err != nil || !bytes.Equal(got[:len(want)], want) {
+	if got, err := relocate(short, from, to); err != nil || !bytes.Equal(got.code[:len(want)], want) || got.at[1] != 1 || got.at[3] != 7 {
 		t.Errorf("near distances: %x, %v, want %x", got, err, want)
 	}
 	if _, err := relocate([]byte{0x48, 0x8b, 0x05, 8, 0, 0, 0}, 0x7f0000000000, to); err == nil {

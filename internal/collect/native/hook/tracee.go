@@ -16,11 +16,14 @@ var ErrGone = errors.New("the program ended before its own code began")
 
 // Tracee is a program that is stopped under ptrace. All methods must be called on the OS thread that traces it.
 type Tracee struct {
-	PID     int
-	mem     *os.File
-	scratch uint64                   // code that may be overwritten for a moment; 0 = where the program stands
-	held    map[int][]syscall.Signal // of a seized process: its stopped threads, with the signals that wait for them
-	stands  map[int]uint64           // where they stand, as far as looked at since they ran last
+	PID      int
+	mem      *os.File
+	held     map[int]bool   // of a seized process: its stopped threads; nil: the program was started by lime, and dies with it
+	stands   map[int]uint64 // where they stand, as far as looked at since they ran last
+	code     uint64         // the room for code; 0: not yet made
+	room     uint64         // of a seized process: where the code of jobs goes; 0: not yet known
+	borrowed bool           // it is no mapping of lime's own
+	before   func()         // called before each operation; nil: nothing
 }
 
 // Attach takes over a program that has just stopped at its exec.
@@ -38,32 +41,15 @@ func (t *Tracee) Detach() error {
 	if t.held != nil {
 		return t.release()
 	}
-	if err := unix.PtraceDetach(t.PID); err != nil {
-		return fmt.Errorf("let go of process %d: %w", t.PID, err)
-	}
-	return nil
-}
-
-func (t *Tracee) read(addr uint64, p []byte) error {
-	if _, err := t.mem.ReadAt(p, int64(addr)); err != nil {
-		return fmt.Errorf("read %d bytes at %#x of process %d: %w", len(p), addr, t.PID, err)
-	}
-	return nil
-}
-
-// write writes even where the program itself may not.
-func (t *Tracee) write(addr uint64, p []byte) error {
-	if _, err := t.mem.WriteAt(p, int64(addr)); err != nil {
-		return fmt.Errorf("write %d bytes at %#x of process %d: %w", len(p), addr, t.PID, err)
-	}
-	return nil
+	return t.detach(t.PID)
 }
 
 // Auxiliary vector entries (getauxval(3)).
 const (
 	atNull  = 0
-	atEntry = 9
 	atBase  = 7
+	atEntry = 9
+	atVDSO  = 33 // AT_SYSINFO_EHDR
 )
 
 // auxv reads the auxiliary vector.
@@ -95,6 +81,9 @@ func (t *Tracee) RunToEntry() error {
 
 // runTo lets the program run until it comes to an address where an instruction begins.
 func (t *Tracee) runTo(entry uint64) error {
+	if t.held != nil {
+		return t.arrive(entry)
+	}
 	var old [1]byte
 	if err := t.read(entry, old[:]); err != nil {
 		return err
@@ -108,27 +97,23 @@ func (t *Tracee) runTo(entry uint64) error {
 	if err := t.write(entry, old[:]); err != nil {
 		return err
 	}
-	var regs unix.PtraceRegs
-	if err := unix.PtraceGetRegs(t.PID, &regs); err != nil {
-		return fmt.Errorf("registers of process %d: %w", t.PID, err)
+	regs, err := t.registers(t.PID)
+	if err != nil {
+		return err
 	}
 	if regs.Rip != entry+1 {
 		return fmt.Errorf("process %d stopped at %#x, not at %#x", t.PID, regs.Rip, entry)
 	}
 	regs.Rip = entry
-	if err := unix.PtraceSetRegs(t.PID, &regs); err != nil {
-		return fmt.Errorf("registers of process %d: %w", t.PID, err)
-	}
-	return nil
+	return t.setRegisters(t.PID, &regs)
 }
 
 // untilTrap continues the program, passing signals on, until it traps.
 func (t *Tracee) untilTrap() error {
-	delete(t.stands, t.PID)
 	sig := 0
 	for {
-		if err := unix.PtraceCont(t.PID, sig); err != nil {
-			return fmt.Errorf("continue process %d: %w", t.PID, err)
+		if err := t.resume(t.PID, sig); err != nil {
+			return err
 		}
 		ws, err := wait(t.PID)
 		if err != nil {
@@ -137,12 +122,6 @@ func (t *Tracee) untilTrap() error {
 		switch {
 		case ws.Exited(), ws.Signaled():
 			return ErrGone
-		case ws.Stopped() && eventStop(ws):
-			sig = 0
-			continue
-		case ws.Stopped() && t.held != nil && ws.StopSignal() != syscall.SIGTRAP:
-			t.held[t.PID], sig = append(t.held[t.PID], ws.StopSignal()), 0
-			continue
 		case ws.Stopped() && ws.StopSignal() == syscall.SIGTRAP:
 			return nil
 		}
@@ -150,16 +129,13 @@ func (t *Tracee) untilTrap() error {
 	}
 }
 
-// syscall makes the program perform a system call, and restores it.
-func (t *Tracee) syscall(nr uint64, args ...uint64) (uint64, error) {
-	var saved unix.PtraceRegs
-	if err := unix.PtraceGetRegs(t.PID, &saved); err != nil {
-		return 0, fmt.Errorf("registers of process %d: %w", t.PID, err)
+// borrow makes a program that lime has started perform a system call, by code that is written where it stands, and restores it.
+func (t *Tracee) borrow(nr uint64, args ...uint64) (uint64, error) {
+	saved, err := t.registers(t.PID)
+	if err != nil {
+		return 0, err
 	}
 	regs := saved
-	if t.scratch != 0 {
-		regs.Rip = t.scratch
-	}
 	at := regs.Rip
 	var code [3]byte
 	if err := t.read(at, code[:]); err != nil {
@@ -174,25 +150,22 @@ func (t *Tracee) syscall(nr uint64, args ...uint64) (uint64, error) {
 			*p = args[i]
 		}
 	}
-	if err := unix.PtraceSetRegs(t.PID, &regs); err != nil {
-		return 0, fmt.Errorf("registers of process %d: %w", t.PID, err)
+	if err := t.setRegisters(t.PID, &regs); err != nil {
+		return 0, err
 	}
 	if err := t.untilTrap(); err != nil {
 		return 0, err
 	}
-	if err := unix.PtraceGetRegs(t.PID, &regs); err != nil {
-		return 0, fmt.Errorf("registers of process %d: %w", t.PID, err)
+	if regs, err = t.registers(t.PID); err != nil {
+		return 0, err
 	}
 	if err := t.write(at, code[:]); err != nil {
 		return 0, err
 	}
-	if err := unix.PtraceSetRegs(t.PID, &saved); err != nil {
-		return 0, fmt.Errorf("registers of process %d: %w", t.PID, err)
+	if err := t.setRegisters(t.PID, &saved); err != nil {
+		return 0, err
 	}
-	if ret := int64(regs.Rax); ret < 0 && ret > -4096 {
-		return 0, fmt.Errorf("system call %d in process %d: %w", nr, t.PID, unix.Errno(-ret))
-	}
-	return regs.Rax, nil
+	return result(nr, regs.Rax, t.PID)
 }
 
 // Outlive has the program live on when lime is gone, though it was started to die with it (prctl(2), PR_SET_PDEATHSIG).
@@ -208,22 +181,38 @@ func (t *Tracee) mapRing(r *Ring, at uint64) (uint64, error) {
 	if err := t.write(at, path); err != nil {
 		return 0, err
 	}
-	fd, err := t.syscall(unix.SYS_OPENAT, ^uint64(99), at, unix.O_RDWR|unix.O_CLOEXEC, 0) // AT_FDCWD is -100
+	j := newJob(unix.SYS_OPENAT, ^uint64(99), at, unix.O_RDWR|unix.O_CLOEXEC, 0).mapFile(r.Size()) // AT_FDCWD is -100
+	if t.held == nil {
+		return t.mapBorrowed(j.first, r.Size())
+	}
+	out, err := t.perform(j)
 	if err != nil {
 		return 0, err
 	}
-	addr, err := t.syscall(unix.SYS_MMAP, 0, uint64(r.Size()), unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED, fd, 0)
+	if _, err := result(unix.SYS_OPENAT, out.R8, t.PID); err != nil {
+		return 0, err
+	}
+	return result(unix.SYS_MMAP, out.R9, t.PID)
+}
+
+// mapBorrowed does the same, step by step.
+func (t *Tracee) mapBorrowed(open call, size int) (uint64, error) {
+	fd, err := t.borrow(open.nr, open.args...)
 	if err != nil {
 		return 0, err
 	}
-	_, err = t.syscall(unix.SYS_CLOSE, fd)
+	addr, err := t.borrow(unix.SYS_MMAP, 0, uint64(size), unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED, fd, 0)
+	if err != nil {
+		return 0, err
+	}
+	_, err = t.borrow(unix.SYS_CLOSE, fd)
 	return addr, err
 }
 
 // Mapping is a mapped piece of a file.
 type Mapping struct {
 	Lo, Hi, Offset uint64
-	Exec           bool
+	Exec, Shared   bool
 	Path           string
 }
 
@@ -241,7 +230,7 @@ func Mappings(pid int) ([]Mapping, error) {
 		if n, _ := fmt.Sscanf(line, "%x-%x %s %x %s %d", &m.Lo, &m.Hi, &perms, &m.Offset, &dev, &inode); n < 6 {
 			continue
 		}
-		m.Exec = strings.Contains(perms, "x")
+		m.Exec, m.Shared = strings.Contains(perms, "x"), strings.Contains(perms, "s")
 		if i := strings.IndexByte(line, '/'); i >= 0 {
 			m.Path = line[i:]
 		}
