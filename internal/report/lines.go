@@ -65,11 +65,20 @@ type lineSum struct {
 // Annotate sums up the lines that what names: a file (its path or the end of
 // it) or a function. text returns a file's lines if the source is at hand.
 func Annotate(src profile.Source, what string, text func(path string) []string) (*Annotation, error) {
-	t := src.Tables()
-	want := wanted(t, what)
+	want := wanted(src.Tables(), what)
 	if want == nil {
 		return nil, fmt.Errorf("the profile has no file and no function %q", what)
 	}
+	return annotate(src, want, text)
+}
+
+// AnnotateAll sums up the lines of all files.
+func AnnotateAll(src profile.Source, text func(path string) []string) (*Annotation, error) {
+	return annotate(src, func(*profile.Node, profile.Frame) bool { return true }, text)
+}
+
+func annotate(src profile.Source, want func(*profile.Node, profile.Frame) bool, text func(path string) []string) (*Annotation, error) {
+	t := src.Tables()
 	a := &annotator{tables: t, stored: src.Meta().NodeTime == "stored", threads: len(t.Threads), want: want, lines: map[lineKey]*lineSum{}, part: make([]bool, len(t.Threads))}
 	for s := range t.Sections {
 		for in, err := range src.Instances(profile.SectionID(s)) {

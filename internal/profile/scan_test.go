@@ -1,0 +1,48 @@
+package profile
+
+import (
+	"path/filepath"
+	"reflect"
+	"testing"
+)
+
+// A scan of the parts sees every instance in the order of writing, as the instances one by one have them.
+func TestScanPartsSeesAllInstances(t *testing.T) {
+	for seed := range uint64(8) {
+		path := filepath.Join(t.TempDir(), "lime.data")
+		writeFile(t, path, seed, 12)
+		r, err := Open(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p := New(Meta{})
+		fill(t, p, seed, 12)
+		for _, src := range []interface {
+			Source
+			ScanParts(func(*Instance) error) error
+			Instance(SectionID, int) (*Instance, error)
+		}{r, p} {
+			var order []int
+			if err := src.ScanParts(func(in *Instance) error {
+				order = append(order, int(in.Section)<<16|in.Seq)
+				full, err := src.Instance(in.Section, in.Seq)
+				if err != nil {
+					return err
+				}
+				if !reflect.DeepEqual(in.Parts, full.Parts) {
+					t.Errorf("seed %d: section %d, instance %d: its parts differ", seed, in.Section, in.Seq)
+				}
+				return nil
+			}); err != nil {
+				t.Fatal(err)
+			}
+			if len(order) != 12 {
+				t.Errorf("seed %d: %d instances, want 12", seed, len(order))
+			}
+			if _, err := src.Instance(0, src.InstanceCount(0)); err == nil {
+				t.Error("an instance that is not there gives no error")
+			}
+		}
+		r.Close()
+	}
+}
