@@ -9,7 +9,7 @@ GODIRS  := cmd internal workloads
 
 export CGO_ENABLED = 0
 
-.PHONY: all build demo test check check-long bench lint fmt man clean
+.PHONY: all build demo test check check-long bench lint fmt man web clean
 
 all: build
 
@@ -43,6 +43,12 @@ lint:
 
 fmt:
 	gofmt -w $(GODIRS)
+
+# The page of 'lime view': internal/view/web/dist and licences.txt from web/src and the libraries that package-lock.json pins. What it makes is
+# kept with the sources, so that nothing else needs npm; .ci/run holds the two together.
+web:
+	@scripts/need npm
+	cd internal/view/web && npm ci --silent --ignore-scripts && npm run --silent build && node licences.mjs
 
 man: build
 	bin/lime man --dir bin/man

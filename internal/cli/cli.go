@@ -121,6 +121,7 @@ var verbs = []func(*app) *cobra.Command{
 	(*app).recordCommand,
 	(*app).reportCommand,
 	(*app).annotateCommand,
+	(*app).viewCommand,
 	(*app).diffCommand,
 	(*app).whatifCommand,
 	(*app).exportCommand,

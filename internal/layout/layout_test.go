@@ -61,6 +61,7 @@ var table = []row{
 	{"analysis/synth", "profile", ""},
 	{"whatif", "analysis ledger profile unit", ""},
 	{"report", "whatif analysis ledger profile unit", ""},
+	{"view", "report analysis profile unit", ""},
 	{"cli", all, all},
 	{"layout", "", ""},
 }

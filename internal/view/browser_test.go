@@ -1,0 +1,302 @@
+package view
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/chromedp"
+)
+
+// browser is a headless Chromium on a server, or the test is skipped.
+type browser struct {
+	t       *testing.T
+	ctx     context.Context
+	address string
+	home    string // that requests may go to
+	mu      sync.Mutex
+	seen    []string // complaints
+}
+
+func newBrowser(t *testing.T) *browser {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("a browser takes seconds")
+	}
+	path := ""
+	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
+		if p, err := exec.LookPath(name); err == nil {
+			path = p
+			break
+		}
+	}
+	if path == "" {
+		t.Skip("no chromium in PATH")
+	}
+	const limit = 5 * time.Minute // a first start on a busy machine takes long
+	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.NoSandbox,
+		chromedp.Flag("disable-dev-shm-usage", true), chromedp.Flag("force-device-scale-factor", "1"), chromedp.WSURLReadTimeout(limit))
+	alloc, cancelAlloc := chromedp.NewExecAllocator(t.Context(), options...)
+	ctx, cancel := chromedp.NewContext(alloc)
+	ctx, cancelTime := context.WithTimeout(ctx, limit)
+	t.Cleanup(func() { cancelTime(); cancel(); cancelAlloc() })
+	b := &browser{t: t, ctx: ctx}
+	b.watch()
+	return b
+}
+
+// serve starts a server for the browser.
+func (b *browser) serve(runs ...*Run) *Server {
+	s := serverOf(b.t, runs...)
+	go s.Serve(b.t.Context())
+	b.address = s.Address()
+	b.home, _, _ = strings.Cut(b.address, "?")
+	return s
+}
+
+// watch collects whatever the page complains of, and requests that leave the server.
+func (b *browser) watch() {
+	add := func(what string) { b.mu.Lock(); b.seen = append(b.seen, what); b.mu.Unlock() }
+	err := chromedp.Listen(b.ctx, func(event any) {
+		switch e := event.(type) {
+		case *runtime.EventExceptionThrown:
+			what := e.ExceptionDetails.Text
+			if e.ExceptionDetails.Exception != nil {
+				what += " " + e.ExceptionDetails.Exception.Description
+			}
+			add(what)
+		case *runtime.EventConsoleAPICalled:
+			add("console." + string(e.Type))
+		case *network.EventRequestWillBeSent:
+			if u := e.Request.URL; !strings.HasPrefix(u, b.home) && !strings.HasPrefix(u, "data:") && !strings.HasPrefix(u, "file:") {
+				add("request for " + u)
+			}
+		}
+	})
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	if _, err := chromedp.Call(b.ctx, network.Enable, network.EnableParams{}); err != nil {
+		b.t.Fatal(err)
+	}
+	b.t.Cleanup(func() {
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		if len(b.seen) > 0 {
+			b.t.Errorf("the page complains: %v", b.seen)
+		}
+	})
+}
+
+// screen sets the colour scheme and the size.
+func (b *browser) screen(scheme string, width int64) {
+	b.t.Helper()
+	media := emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}}
+	if _, err := chromedp.Call(b.ctx, emulation.SetEmulatedMedia, media); err != nil {
+		b.t.Fatal(err)
+	}
+	if err := chromedp.Do(b.ctx, chromedp.EmulateViewport(width, 1000)); err != nil {
+		b.t.Fatal(err)
+	}
+}
+
+// open shows a view in a fresh page, as a link would, and waits until nothing is being read.
+func (b *browser) open(hash string) {
+	b.t.Helper()
+	if err := chromedp.Do(b.ctx, chromedp.Navigate("about:blank"), chromedp.Navigate(b.address+hash)); err != nil {
+		b.t.Fatal(err)
+	}
+	b.settle()
+}
+
+// settle waits until the page has what it asked for.
+func (b *browser) settle() {
+	b.t.Helper()
+	rest := 0
+	for range 1200 {
+		if !eval[bool](b, `document.querySelector("main") !== null && document.querySelector(".loading, [data-busy]") === null`) {
+			rest = 0
+		} else if rest++; rest == 3 { // what has come may ask for more
+			return
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+	b.t.Fatalf("the page does not come to rest: %s", eval[string](b, `document.body.innerText.slice(0, 500)`))
+}
+
+func eval[T any](b *browser, js string) T {
+	b.t.Helper()
+	out, err := chromedp.Run(b.ctx, chromedp.Evaluate[T](js))
+	if err != nil {
+		b.t.Fatalf("%s: %v", js, err)
+	}
+	return out
+}
+
+// text is what the page shows.
+func (b *browser) text() string {
+	b.t.Helper()
+	return strings.ReplaceAll(eval[string](b, `document.querySelector("main").innerText`), "\u00a0", " ")
+}
+
+func (b *browser) key(keys string) {
+	b.t.Helper()
+	if err := chromedp.Do(b.ctx, chromedp.KeyEvent(keys)); err != nil {
+		b.t.Fatal(err)
+	}
+	b.settle()
+}
+
+// keep leaves a screenshot in the directory that LIME_PAGES names.
+func (b *browser) keep(name string) {
+	b.t.Helper()
+	dir := os.Getenv("LIME_PAGES")
+	if dir == "" {
+		return
+	}
+	picture, err := chromedp.Run(b.ctx, chromedp.FullScreenshot(100))
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, name+".png"), picture, 0o666); err != nil {
+		b.t.Fatal(err)
+	}
+}
+
+// painted counts the different colours of the nth canvas.
+func (b *browser) painted(n int) int {
+	b.t.Helper()
+	return eval[int](b, fmt.Sprintf(`(() => { const c = document.querySelectorAll("canvas")[%d]; const d = new Uint32Array(c.getContext("2d").getImageData(0, 0, c.width, c.height).data.buffer); return new Set(d).size; })()`, n))
+}
+
+// shows are the views with what must be read in them.
+var shows = []struct {
+	name, hash string
+	words      []string
+	canvases   int
+}{
+	{"overview", "#overview", []string{"useful work", "imbalance: waiting", "app.c:30", "parallel efficiency"}, 0},
+	{"section", "#section?s=0&m=time", []string{"Ends at a barrier", "The account", "app.c:10", "Causes", "static void work"}, 2},
+	{"section-event", "#section?s=0&m=kind%3Al1d-miss&pick=1,2,0,0", []string{"Threads 1 to 2, instance 1", "all others", "came last"}, 3},
+	{"threads", "#threads?m=line%3A0%3A10&s=0&t=2", []string{"runs of line 10", "thread 2 worker 2", "Furthest from the median", "Follow it"}, 3},
+	{"source", "#source?s=0&path=src%2Fapp.c&line=10", []string{"for (int i = 0; i < n; i++)", "runs, by thread", "loop"}, 0},
+}
+
+func TestTheViewsInABrowser(t *testing.T) {
+	b := newBrowser(t)
+	b.serve(runOf(fixture(t, 12, 24)))
+	for _, s := range shows {
+		for _, screen := range []struct {
+			scheme string
+			width  int64
+		}{{"light", 1920}, {"dark", 1920}, {"light", 390}, {"dark", 390}} {
+			b.screen(screen.scheme, screen.width)
+			b.open(s.hash)
+			said := b.text()
+			for _, words := range s.words {
+				if !strings.Contains(said, words) && (screen.width > 640 || words != "runs, by thread") {
+					t.Errorf("%s at %d does not say %q:\n%s", s.name, screen.width, words, said)
+				}
+			}
+			if got := eval[string](b, "location.hash"); got != s.hash {
+				t.Errorf("%s: the address became %s", s.name, got)
+			}
+			if n := eval[int](b, `document.querySelectorAll("canvas").length`); n < s.canvases {
+				t.Errorf("%s: %d charts, want %d", s.name, n, s.canvases)
+			} else {
+				for k := range n {
+					if b.painted(k) < 2 {
+						t.Errorf("%s at %d: chart %d is empty", s.name, screen.width, k)
+					}
+				}
+			}
+			if eval[bool](b, "document.documentElement.scrollWidth > innerWidth") {
+				t.Errorf("%s is wider than a screen of %d", s.name, screen.width)
+			}
+			if dark := eval[string](b, "getComputedStyle(document.body).backgroundColor") == "rgb(20, 23, 15)"; dark != (screen.scheme == "dark") {
+				t.Errorf("%s: %s is not %s", s.name, s.hash, screen.scheme)
+			}
+			if n := eval[int](b, `[...document.querySelectorAll("canvas, dialog, nav, select")].filter(e => !e.ariaLabel && !e.getAttribute("aria-labelledby") && !e.closest("label")).length`); n > 0 {
+				t.Errorf("%s: %d parts have no words for those who do not see them", s.name, n)
+			}
+			b.keep(fmt.Sprintf("%s-%s-%d", s.name, screen.scheme, screen.width))
+		}
+	}
+}
+
+func TestTheKeys(t *testing.T) {
+	b := newBrowser(t)
+	b.serve(runOf(fixture(t, 6, 8)))
+	b.screen("light", 1280)
+	b.open("")
+	for _, step := range []struct{ key, ask, want string }{
+		{"2", "location.hash", "#section?p=0"},
+		{"3", "location.hash", "#threads?p=0"},
+		{"n", "location.hash", "#section?p=0&s=0"},
+		{"n", "location.hash", "#section?p=0&s=1"},
+		{"p", "location.hash", "#section?p=0&s=0"},
+		{"?", "String(document.querySelector('dialog').open)", "true"},
+		{"\u001b", "String(document.querySelector('dialog').open)", "false"},
+		{"1", "location.hash", "#overview?p=0"},
+	} {
+		b.key(step.key)
+		if got := eval[string](b, step.ask); got != step.want {
+			t.Errorf("key %q: %s is %q, want %q", step.key, step.ask, got, step.want)
+		}
+	}
+	b.open("#section?s=0")
+	eval[bool](b, `(document.querySelector("canvas[tabindex]").focus(), true)`)
+	b.key("\r") // picks the cell in the corner
+	if got := eval[string](b, "location.hash"); !strings.Contains(got, "pick=0%2C0%2C0%2C0") {
+		t.Errorf("Enter on the heat map: %s", got)
+	}
+}
+
+// Names that are markup are shown as text, and nothing of them runs.
+func TestHostileNamesInABrowser(t *testing.T) {
+	b := newBrowser(t)
+	evil := `<img src=x onerror=document.title="owned"><script>document.title="owned"</script>"'` + "\u202e"
+	b.serve(runOf(fixture(t, 4, 3, evil)))
+	b.screen("light", 1280)
+	for _, s := range shows {
+		b.open(s.hash)
+		if eval[bool](b, `document.title === "owned" || document.querySelector("main img, main script") !== null`) {
+			t.Errorf("%s: a name became markup", s.name)
+		}
+	}
+	if text := b.text(); !strings.Contains(text, "<img src=x") || strings.Contains(text, "\u202e") {
+		t.Errorf("the names are not shown as they are:\n%s", text)
+	}
+}
+
+// A static copy shows the same from files.
+func TestTheStaticCopyInABrowser(t *testing.T) {
+	b := newBrowser(t)
+	dir := t.TempDir()
+	if err := Export(dir, []*Run{runOf(fixture(t, 5, 6))}); err != nil {
+		t.Fatal(err)
+	}
+	b.address = "file://" + dir + "/index.html"
+	b.screen("light", 1280)
+	for _, s := range shows {
+		if strings.HasPrefix(s.name, "threads") { // runs of a line are counted when they are asked for
+			continue
+		}
+		b.open(s.hash)
+		said := b.text()
+		for _, words := range s.words {
+			if !strings.Contains(said, words) {
+				t.Errorf("%s does not say %q:\n%s", s.name, words, said)
+			}
+		}
+	}
+}

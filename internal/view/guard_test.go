@@ -1,0 +1,166 @@
+package view
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"strings"
+	"testing"
+	"time"
+)
+
+// serverOf serves runs, for requests that are handed to it directly.
+func serverOf(t testing.TB, runs ...*Run) *Server {
+	t.Helper()
+	s, err := Listen("", runs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.listener.Close() })
+	return s
+}
+
+// request asks the server; edit changes the request first.
+func request(s *Server, path string, edit func(*http.Request)) *httptest.ResponseRecorder {
+	r := httptest.NewRequest(http.MethodGet, "http://127.0.0.1:8080"+path, nil)
+	r.Header.Set("Authorization", "Bearer "+s.guard.token)
+	if edit != nil {
+		edit(r)
+	}
+	w := httptest.NewRecorder()
+	s.ServeHTTP(w, r)
+	return w
+}
+
+func TestWhoIsLetIn(t *testing.T) {
+	s := serverOf(t, runOf(fixture(t, 4, 3)))
+	header := func(k, v string) func(*http.Request) { return func(r *http.Request) { r.Header.Set(k, v) } }
+	host := func(h string) func(*http.Request) { return func(r *http.Request) { r.Host = h } }
+	for _, c := range []struct {
+		name, path string
+		edit       func(*http.Request)
+		want       int
+	}{
+		{"the token", "/", nil, 200},
+		{"no token", "/", func(r *http.Request) { r.Header.Del("Authorization") }, 403},
+		{"a wrong token", "/", header("Authorization", "Bearer nope"), 403},
+		{"an empty token", "/?token=", func(r *http.Request) { r.Header.Del("Authorization") }, 403},
+		{"the token in the address", "/?token=" + s.guard.token, func(r *http.Request) { r.Header.Del("Authorization") }, 200},
+		{"the cookie", "/api/runs", func(r *http.Request) {
+			r.Header.Del("Authorization")
+			r.AddCookie(&http.Cookie{Name: s.guard.cookie, Value: s.guard.token})
+		}, 200},
+		{"a wrong cookie", "/api/runs", func(r *http.Request) {
+			r.Header.Del("Authorization")
+			r.AddCookie(&http.Cookie{Name: s.guard.cookie, Value: "x" + s.guard.token})
+		}, 403},
+		{"another host", "/api/runs", host("evil.example"), 403},
+		{"another host with our port", "/", host("evil.example:8080"), 403},
+		{"a host that begins like an address", "/", host("127.0.0.1.evil.example"), 403},
+		{"no host", "/", host(""), 403},
+		{"localhost, another port", "/", host("localhost:9999"), 200},
+		{"IPv6", "/", host("[::1]:9999"), 200},
+		{"our origin", "/api/runs", header("Origin", "http://127.0.0.1:8080"), 200},
+		{"another origin", "/api/runs", header("Origin", "http://evil.example"), 403},
+		{"another port's origin", "/api/runs", header("Origin", "http://127.0.0.1:1"), 403},
+		{"a hidden origin", "/api/runs", header("Origin", "null"), 403},
+		{"another site's fetch", "/api/runs", header("Sec-Fetch-Site", "cross-site"), 403},
+		{"another port's fetch", "/api/runs", header("Sec-Fetch-Site", "same-site"), 403},
+		{"writing", "/api/runs", func(r *http.Request) { r.Method = http.MethodPost }, 405},
+		{"a file beside the page", "/dist/app.js", nil, 404},
+		{"a way out", "/../../etc/passwd", nil, 404},
+		{"a way out of the API", "/api/../../../etc/passwd", nil, 404},
+		{"no such question", "/api/nothing", nil, 404},
+		{"a file by its path", "/api/source?f=/etc/passwd", nil, 400},
+	} {
+		w := request(s, c.path, c.edit)
+		if w.Code != c.want {
+			t.Errorf("%s: status %d, want %d (%s)", c.name, w.Code, c.want, w.Body)
+		}
+		for k, v := range map[string]string{"Content-Security-Policy": policy, "X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer", "Cache-Control": "no-store"} {
+			if w.Header().Get(k) != v {
+				t.Errorf("%s: %s is %q", c.name, k, w.Header().Get(k))
+			}
+		}
+		if w.Code >= 400 && strings.Contains(w.Body.String(), s.guard.token) {
+			t.Errorf("%s: the refusal tells the token", c.name)
+		}
+	}
+}
+
+// The policy allows no script or style within the page, and the page has none.
+func TestThePageHasNothingInline(t *testing.T) {
+	s := serverOf(t, runOf(fixture(t, 4, 3)))
+	w := request(s, "/", nil)
+	if strings.Contains(policy, "unsafe") || strings.Contains(policy, "*") || strings.Contains(policy, "http") {
+		t.Errorf("the policy is %q", policy)
+	}
+	for _, never := range []string{"style=", "<style", "onclick", "javascript:", "http:", "https:"} {
+		if strings.Contains(w.Body.String(), never) {
+			t.Errorf("the page contains %q", never)
+		}
+	}
+	c := w.Result().Cookies()
+	if len(c) != 1 || !c[0].HttpOnly || c[0].SameSite != http.SameSiteStrictMode || c[0].Value != s.guard.token {
+		t.Errorf("cookies %v", c)
+	}
+	for path, a := range assets() {
+		if got := request(s, path, nil); got.Code != 200 || got.Header().Get("Content-Type") != a.mime || got.Body.Len() == 0 {
+			t.Errorf("%s: status %d, type %q, %d bytes", path, got.Code, got.Header().Get("Content-Type"), got.Body.Len())
+		}
+	}
+}
+
+// What the first paint needs is at most 200 kB.
+func TestThePageIsSmall(t *testing.T) {
+	total := 0
+	for _, a := range assets() {
+		b, err := a.body()
+		if err != nil {
+			t.Fatal(err)
+		}
+		total += len(b)
+	}
+	if total > 200<<10 {
+		t.Errorf("the page and what it loads take %d bytes, more than 200 kB", total)
+	}
+}
+
+func TestListenOnAnotherName(t *testing.T) {
+	s, err := Listen("localhost:0", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.listener.Close()
+	if !strings.HasPrefix(s.Address(), "http://localhost:") || !s.Loopback() {
+		t.Errorf("the address is %s", s.Address())
+	}
+	if _, err := Listen("nowhere", nil); err == nil {
+		t.Error("an address without a port is taken")
+	}
+}
+
+// A profile that changes or vanishes is told of, and what was read of it goes on being shown.
+func TestAProfileThatChanges(t *testing.T) {
+	r, path := fileRun(t, fixture(t, 4, 5))
+	s := serverOf(t, r)
+	state := func() string { return request(s, "/api/state", nil).Body.String() }
+	if got := state(); strings.Contains(got, "changed") {
+		t.Errorf("the state of a file that nobody touched: %s", got)
+	}
+	if err := os.Chtimes(path, time.Time{}, time.Now().Add(time.Hour)); err != nil {
+		t.Fatal(err)
+	}
+	if got := state(); !strings.Contains(got, "written anew") {
+		t.Errorf("the state of a file that was changed: %s", got)
+	}
+	if err := os.Remove(path); err != nil {
+		t.Fatal(err)
+	}
+	if got := state(); !strings.Contains(got, "is gone") {
+		t.Errorf("the state of a file that is gone: %s", got)
+	}
+	if w := request(s, "/api/head", nil); w.Code != 200 {
+		t.Errorf("the head of a file that is gone: %d %s", w.Code, w.Body)
+	}
+}

@@ -1,0 +1,141 @@
+package view
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"sync/atomic"
+
+	"lime/internal/profile"
+)
+
+// cell is a part in memory: 32 bytes, of which a profile may have ten million. Lengths are good to seven digits; the exact ones are in the profile.
+type cell struct {
+	start        uint64
+	work, wait   float32 // start to arrival, arrival to release
+	lock, off    float32 // of work
+	section, seq int32
+}
+
+func (c *cell) arrive() uint64 { return c.start + uint64(c.work) }
+func (c *cell) end() uint64    { return c.start + uint64(c.work) + uint64(c.wait) }
+
+// lane is what one thread took part in, by start.
+type lane struct {
+	cells []cell
+	reach uint64 // length of the longest part: how far before a moment those may begin that last until then
+}
+
+// from returns the first part that may last until at.
+func (l *lane) from(at uint64) int {
+	since := at - min(at, l.reach)
+	n, _ := slices.BinarySearchFunc(l.cells, since, func(c cell, t uint64) int { return cmp.Compare(c.start, t) })
+	return n
+}
+
+// index holds all parts of a profile, thread by thread.
+type index struct {
+	lanes    []lane
+	sections []sectionIndex
+	from, to uint64 // of the whole run
+	parts    int
+}
+
+// sectionIndex is what the views of one section need.
+type sectionIndex struct {
+	threads []int32   // that take part, in order
+	longest []float32 // by instance: the longest time
+}
+
+// scanner is a profile whose parts can be read without its counts.
+type scanner interface {
+	ScanParts(func(*profile.Instance) error) error
+}
+
+// buildIndex reads all parts. done counts the instances that have been read.
+func buildIndex(src Source, done *atomic.Int64) (*index, error) {
+	t := src.Tables()
+	x := &index{lanes: make([]lane, len(t.Threads)), sections: make([]sectionIndex, len(t.Sections)), from: math.MaxUint64}
+	for s := range x.sections {
+		x.sections[s].longest = make([]float32, src.InstanceCount(profile.SectionID(s)))
+	}
+	err := src.ScanParts(func(in *profile.Instance) error {
+		done.Add(1)
+		return x.add(in)
+	})
+	if err != nil {
+		return nil, err
+	}
+	if x.parts == 0 {
+		x.from = 0
+	}
+	x.to = max(x.to, x.from+1)
+	if run := src.Meta().RunTime; run > x.to && run-x.from < 1<<62 {
+		x.to = run
+	}
+	x.finish()
+	return x, nil
+}
+
+// add puts an instance's parts into the lanes of their threads.
+func (x *index) add(in *profile.Instance) error {
+	if int(in.Section) >= len(x.sections) || in.Seq >= len(x.sections[in.Section].longest) {
+		return fmt.Errorf("section %d, instance %d: it was not there when the profile was opened", in.Section, in.Seq)
+	}
+	most := float32(0)
+	for i := range in.Parts {
+		p := &in.Parts[i]
+		if p.Thread < 0 || int(p.Thread) >= len(x.lanes) || p.Arrive < p.Start {
+			return fmt.Errorf("section %d, instance %d, part %d: its thread or its times cannot be", in.Section, in.Seq, i)
+		}
+		c := cell{start: p.Start, work: float32(p.Time()), lock: float32(p.LockWait), off: float32(p.OffCPU), section: int32(in.Section), seq: int32(in.Seq)}
+		if p.Release > p.Arrive {
+			c.wait = float32(p.Release - p.Arrive)
+		}
+		most = max(most, c.work)
+		l := &x.lanes[p.Thread]
+		l.cells = append(l.cells, c)
+		l.reach = max(l.reach, c.end()-c.start+1)
+		x.from, x.to = min(x.from, p.Start), max(x.to, p.Arrive, p.Release)
+		x.parts++
+	}
+	x.sections[in.Section].longest[in.Seq] = most
+	return nil
+}
+
+// finish sorts the lanes, gives back what they have too much, and finds who takes part in what.
+func (x *index) finish() {
+	byStart := func(a, b cell) int {
+		return cmp.Or(cmp.Compare(a.start, b.start), cmp.Compare(b.end(), a.end()), cmp.Compare(a.section, b.section), cmp.Compare(a.seq, b.seq))
+	}
+	seen := make([]int32, len(x.sections)) // the thread that was seen last, plus one
+	for i := range x.lanes {
+		l := &x.lanes[i]
+		if !slices.IsSortedFunc(l.cells, byStart) {
+			slices.SortFunc(l.cells, byStart)
+		}
+		if cap(l.cells) > len(l.cells)+len(l.cells)/16 {
+			l.cells = slices.Concat(l.cells)
+		}
+		for k := range l.cells {
+			if s := l.cells[k].section; seen[s] != int32(i)+1 {
+				seen[s] = int32(i) + 1
+				x.sections[s].threads = append(x.sections[s].threads, int32(i))
+			}
+		}
+	}
+}
+
+// value is a metric of a part that the index knows.
+func (x *index) value(c *cell, m metricKind) float32 {
+	switch m {
+	case metricTime:
+		return c.work
+	case metricWait:
+		return x.sections[c.section].longest[c.seq] - c.work
+	case metricLock:
+		return c.lock
+	}
+	return c.off
+}

@@ -1,0 +1,194 @@
+package view
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime/debug"
+	"sync"
+	"sync/atomic"
+
+	"lime/internal/analysis"
+	"lime/internal/profile"
+	"lime/internal/report"
+	"lime/internal/unit"
+)
+
+// Source is a profile that can be read in any order.
+type Source interface {
+	profile.Source
+	scanner
+	Instance(profile.SectionID, int) (*profile.Instance, error)
+}
+
+// Run is a profile that is served. What takes time is made once, when it is first asked for.
+type Run struct {
+	name  string
+	path  string
+	found os.FileInfo // what stood at path when it was opened; nil if nothing did
+	src   Source
+
+	read   atomic.Int64 // instances of the index
+	index  func() (*index, error)
+	report func() (*report.Report, error)
+	lines  *lineCache
+	paths  *pathTrees
+	ready  atomic.Bool // the report is made
+}
+
+// NewRun prepares a profile. path is the file it was read from, which is looked at (not into) to tell whether it is still the same.
+func NewRun(src Source, path string, o analysis.Options) *Run {
+	r := &Run{name: filepath.Base(path), path: path, src: src, lines: &lineCache{src: src}, paths: newPathTrees(src.Tables())}
+	if info, err := os.Stat(path); err == nil {
+		r.found = info
+	}
+	r.index = sync.OnceValues(func() (*index, error) { return buildIndex(src, &r.read) })
+	r.report = sync.OnceValues(func() (rep *report.Report, err error) {
+		defer caught("the analysis", &err)
+		if rep, err = analyse(src, o); err == nil {
+			r.ready.Store(true)
+		}
+		return rep, err
+	})
+	return r
+}
+
+func analyse(src Source, o analysis.Options) (*report.Report, error) {
+	if percent, lean := analysis.LeanGC(src.Tables()); lean {
+		defer debug.SetGCPercent(debug.SetGCPercent(percent))
+	}
+	res, err := analysis.Run(src, o)
+	if err != nil {
+		return nil, err
+	}
+	rep := report.Build(res, src.Tables())
+	rep.Finite()
+	return rep, nil
+}
+
+// caught turns a panic into an error: what one question trips over must not take the others with it.
+func caught(what string, err *error) {
+	if p := recover(); p != nil {
+		*err = fmt.Errorf("%s failed: %v", what, p)
+	}
+}
+
+func (r *Run) tables() *profile.Tables { return r.src.Tables() }
+
+// Prepare makes what every view needs, in the background.
+func (r *Run) Prepare() {
+	go func() {
+		if _, err := r.index(); err == nil {
+			r.report()
+		}
+	}()
+}
+
+// State is how far a profile has been read.
+type State struct {
+	Read     int64  `json:"read"`
+	Of       int64  `json:"of"`
+	Analysed bool   `json:"analysed"`
+	Changed  string `json:"changed,omitempty"` // what became of the file
+}
+
+func (r *Run) state() *State {
+	s := &State{Read: r.read.Load(), Analysed: r.ready.Load(), Changed: r.changed()}
+	for id := range r.tables().Sections {
+		s.Of += int64(r.src.InstanceCount(profile.SectionID(id)))
+	}
+	return s
+}
+
+// changed says what became of the file that was opened; "" if it is as it was.
+func (r *Run) changed() string {
+	if r.found == nil {
+		return ""
+	}
+	now, err := os.Stat(r.path)
+	switch {
+	case err != nil:
+		return r.name + " is gone; what was read of it is shown still."
+	case !os.SameFile(now, r.found) || now.Size() != r.found.Size() || !now.ModTime().Equal(r.found.ModTime()):
+		return r.name + " was written anew; this shows what it was. Start lime view again to see the new one."
+	}
+	return ""
+}
+
+// Info is what is known of a profile at once.
+type Info struct {
+	Name      string        `json:"name"`
+	Command   []string      `json:"command"`
+	Collector string        `json:"collector"`
+	ClockUnit string        `json:"clock_unit"`
+	RunTime   float64       `json:"run_time"`
+	Threads   []string      `json:"threads"`
+	Sections  []SectionInfo `json:"sections"`
+	Kinds     []KindInfo    `json:"kinds"`
+	Paths     []string      `json:"paths"` // metrics of call paths
+	Counts    bool          `json:"counts"`
+	Label     string        `json:"time_label"`
+}
+
+// SectionInfo names a section.
+type SectionInfo struct {
+	Kind      string `json:"kind"`
+	Place     string `json:"place"`
+	Instances int    `json:"instances"`
+}
+
+// KindInfo names a kind of event.
+type KindInfo struct {
+	Name  string `json:"name"`
+	Title string `json:"title"`
+	Unit  string `json:"unit"`
+	Cost  bool   `json:"cost"`
+}
+
+func (r *Run) info() *Info {
+	t, m := r.tables(), r.src.Meta()
+	out := &Info{Name: r.name, Command: m.Command, Collector: m.Collector, ClockUnit: m.ClockUnit, RunTime: float64(m.RunTime), Label: m.TimeLabel.String(),
+		Threads: []string{}, Sections: []SectionInfo{}, Kinds: []KindInfo{}, Paths: r.paths.metrics(), Counts: len(t.Edges) > 0}
+	for i := range t.Threads {
+		out.Threads = append(out.Threads, t.Threads[i].Name)
+	}
+	for i := range t.Sections {
+		s := &t.Sections[i]
+		out.Sections = append(out.Sections, SectionInfo{string(s.Kind), placeName(t, s.Frames, s.EndAddr), r.src.InstanceCount(profile.SectionID(i))})
+	}
+	for i := range t.Kinds {
+		if k := &t.Kinds[i]; !k.Auxiliary() {
+			out.Kinds = append(out.Kinds, KindInfo{k.Name, k.Title, k.Unit, k.Unit == m.ClockUnit})
+		}
+	}
+	return out
+}
+
+// placeName is a position as briefly as it can be found.
+func placeName(t *profile.Tables, frames []profile.Frame, addr uint64) string {
+	if len(frames) > 0 && frames[0].File >= 0 && frames[0].Line > 0 {
+		return fmt.Sprintf("%s:%d", filepath.Base(t.Files[frames[0].File].Path), frames[0].Line)
+	}
+	if len(frames) > 0 && frames[0].Function != "" {
+		return frames[0].Function
+	}
+	if addr == 0 {
+		return "the end of the program"
+	}
+	return unit.Addr(addr).String()
+}
+
+// nodeName names a block: its function and line.
+func nodeName(t *profile.Tables, v profile.NodeID) string {
+	if v < 0 || int(v) >= len(t.Nodes) {
+		return "[unknown]"
+	}
+	n := &t.Nodes[v]
+	place := placeName(t, n.Frames, n.LastAddr)
+	if n.Function >= 0 && t.Functions[n.Function].Name != "" {
+		return t.Functions[n.Function].Name + " at " + place
+	}
+	return place
+}
+
+func sectionID(s int) profile.SectionID { return profile.SectionID(s) }

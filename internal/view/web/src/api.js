@@ -1,0 +1,65 @@
+// Asks the server, or in a static copy the data that came with it. Answers never change, so each is asked for once.
+const known = new Map();
+const most = 3000; // answers that are remembered
+
+// escape writes a parameter as Go's url.Values.Encode does, so that a static copy is found under the same name.
+const escape = (s) => encodeURIComponent(s).replace(/[!'()*]/g, (c) => "%" + c.charCodeAt(0).toString(16).toUpperCase()).replace(/%20/g, "+");
+
+const address = (name, params) =>
+  name + "?" + Object.keys(params).filter((k) => params[k] !== undefined && params[k] !== "").sort().map((k) => escape(k) + "=" + escape(params[k])).join("&");
+
+export const isStatic = () => Boolean(window.limeData);
+
+function fromCopy(key, binary) {
+  const text = window.limeData[key];
+  if (text === undefined) throw new Error("This is not in the static copy; 'lime view' with the profile shows it.");
+  if (!binary) return text;
+  const raw = atob(text);
+  return Uint8Array.from(raw, (c) => c.charCodeAt(0)).buffer;
+}
+
+async function fetched(key, binary) {
+  if (isStatic()) return fromCopy(key, binary);
+  let response;
+  try {
+    response = await fetch("api/" + key, { credentials: "same-origin" });
+  } catch {
+    throw new Error("lime view does not answer any more. Start it again, and open the address that it prints.");
+  }
+  if (!response.ok) {
+    let text = response.statusText;
+    try { text = (await response.json()).error; } catch { /* no JSON: keep the status */ }
+    throw new Error(text);
+  }
+  return binary ? response.arrayBuffer() : response.json();
+}
+
+function asked(name, params, binary) {
+  const key = address(name, params);
+  let entry = known.get(key);
+  if (!entry) {
+    if (known.size > most) known.clear();
+    entry = { value: undefined, error: undefined };
+    entry.promise = fetched(key, binary).then((v) => (entry.value = v), (e) => { entry.error = e; known.delete(key); throw e; });
+    known.set(key, entry);
+  }
+  return entry;
+}
+
+// ask returns a promise of an object.
+export const ask = (name, params = {}) => asked(name, params, false).promise;
+
+// tile returns a promise of bytes; have returns them if they are there, and asks for them otherwise.
+export function have(name, params, arrived) {
+  const e = asked(name, params, true);
+  if (e.value) return e.value;
+  if (!e.waiting) {
+    e.waiting = new Set();
+    e.promise.then(() => e.waiting.forEach((f) => f()), () => {});
+  }
+  e.waiting.add(arrived);
+  return undefined;
+}
+
+// fresh asks for what changes.
+export const fresh = (name, params = {}) => fetched(address(name, params), false);

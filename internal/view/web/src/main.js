@@ -1,0 +1,106 @@
+// The page: its head, the way between the views, the keys.
+import { render } from "preact";
+import { useEffect, useRef, useState } from "preact/hooks";
+import { fresh, isStatic } from "./api.js";
+import { Asked, html, useAsk } from "./parts.js";
+import { base } from "./format.js";
+import { go, link, parse, useRoute } from "./route.js";
+import { Overview } from "./overview.js";
+import { Section } from "./section.js";
+import { Source } from "./source.js";
+import { Threads } from "./threads.js";
+
+const views = [
+  ["overview", "Overview", Overview],
+  ["section", "Section", Section],
+  ["threads", "Threads", Threads],
+  ["source", "Source", Source],
+];
+
+const keys = [
+  ["1 … " + views.length, "the views, in the order of the tabs"],
+  ["n, p", "next, previous section"],
+  ["/", "search, where there is something to search"],
+  ["arrows, Enter", "on a chart: read it cell by cell, pick"],
+  ["?", "this list"],
+  ["Escape", "close, clear what is picked"],
+];
+
+const typing = (e) => e.ctrlKey || e.altKey || e.metaKey || e.target.closest("input, textarea, select");
+
+function useKeys(head, p, help) {
+  useEffect(() => {
+    const f = (e) => {
+      if (typing(e)) return;
+      const n = Number(e.key);
+      if (n >= 1 && n <= views.length) go(views[n - 1][0], { p });
+      else if (e.key === "?") help();
+      else if (e.key === "/") { const box = document.querySelector("input[type=search]"); if (box) { e.preventDefault(); box.focus(); } }
+      else if ((e.key === "n" || e.key === "p") && head && head.sections.length) {
+        const { view, params } = parse(location.hash);
+        const here = view === "section" ? head.sections.findIndex((s) => String(s.id) === params.s) : -1;
+        const next = Math.max(0, Math.min(head.sections.length - 1, (view === "section" ? Math.max(here, 0) : -1) + (e.key === "n" ? 1 : view === "section" ? -1 : 1)));
+        go("section", { p, s: head.sections[next].id });
+      }
+    };
+    addEventListener("keydown", f);
+    return () => removeEventListener("keydown", f);
+  }, [head, p]);
+}
+
+function Help({ dialog }) {
+  return html`<dialog ref=${dialog} aria-labelledby="help-h"><h2 id="help-h">Keys</h2><table><tbody>${keys.map(([k, t]) => html`<tr><th scope="row"><kbd>${k}</kbd></th><td>${t}</td></tr>`)}</tbody></table>
+    <p class="soft">The address holds all that is shown: copy it to come back to it. It contains no token.</p>
+    <p class="soft">Made with preact (MIT) and htm (Apache 2.0): <a href="licences.txt">their licences</a>.</p>
+    <form method="dialog"><button autofocus>Close</button></form></dialog>`;
+}
+
+// useState of the profile: how far it has been read, and whether its file is still the same.
+function useProgress(p) {
+  const [state, setState] = useState(null);
+  useEffect(() => {
+    if (isStatic()) return undefined;
+    let timer, here = true;
+    const look = () => fresh("state", { p }).then((s) => {
+      if (!here) return;
+      setState(s);
+      timer = setTimeout(look, s.analysed ? 10000 : 700);
+    }, (error) => { if (here) { setState({ gone: error.message }); timer = setTimeout(look, 10000); } });
+    look();
+    return () => { here = false; clearTimeout(timer); };
+  }, [p]);
+  return state;
+}
+
+function Progress({ state }) {
+  if (!state) return null;
+  if (state.gone) return html`<p class="say warn" role="alert">${state.gone}</p>`;
+  return html`${state.changed && html`<p class="say warn" role="alert"><b>Caution: </b>${state.changed}</p>`}
+    ${!state.analysed && html`<p class="loading" role="status">${state.read < state.of ? `Reading instances: ${state.read} of ${state.of}…` : "Looking for causes…"}</p>`}`;
+}
+
+function App() {
+  const runs = useAsk("runs", {});
+  return html`<${Asked} state=${runs} what="the profile">${(list) => html`<${Page} list=${list} />`}<//>`;
+}
+
+function Page({ list }) {
+  const { view, params } = useRoute();
+  const p = Math.max(0, Math.min(list.length - 1, Math.trunc(Number(params.p || 0)) || 0));
+  const info = list[p];
+  const head = useAsk("head", { p });
+  const state = useProgress(p);
+  const dialog = useRef(null);
+  useKeys(head.value, p, () => dialog.current && dialog.current.showModal());
+  useEffect(() => { document.title = "lime: " + (info.command.length ? info.command.map((x, i) => (i ? x : base(x))).join(" ").slice(0, 80) : info.name); }, [info]);
+  const here = views.find(([name]) => name === view) || views[0];
+  return html`<a class="skip" href="#main" onClick=${(e) => { e.preventDefault(); document.getElementById("main").focus(); }}>Skip to the view</a>
+    <header><div class="title"><span class="brand">lime</span> <h1>${info.command.join(" ") || info.name}</h1><button type="button" onClick=${() => dialog.current.showModal()} aria-label="Keys">?</button></div>
+      <p class="soft">${list.length > 1 && html`<select aria-label="Profile" value=${p} onChange=${(e) => go(here[0], { p: e.target.value })}>${list.map((r, i) => html`<option value=${i} selected=${i === p}>${r.name}</option>`)}</select> `}${head.value && head.value.collected}</p>
+      <nav aria-label="Views"><ul class="tabs">${views.map(([name, title]) => html`<li><a href=${link(name, { p: p || undefined })} aria-current=${name === here[0] ? "page" : undefined}>${title}</a></li>`)}</ul></nav></header>
+    <main id="main" tabindex="-1"><${Progress} state=${state} />
+      ${here[3] ? html`<${here[2]} info=${info} head=${head.value} p=${p} params=${params} list=${list} />` : html`<${Asked} state=${head} what="the run">${(h) => html`<${here[2]} info=${info} head=${h} p=${p} params=${params} list=${list} />`}<//>`}</main>
+    <${Help} dialog=${dialog} />`;
+}
+
+render(html`<${App} />`, document.getElementById("app"));

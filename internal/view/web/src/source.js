@@ -1,0 +1,64 @@
+// Source with what each thread did on its lines, causes marked in the margin.
+import { useEffect, useRef } from "preact/hooks";
+import { Asked, Choice, html, Meter, useAsk } from "./parts.js";
+import { base, pct, si, spark } from "./format.js";
+import { link, set } from "./route.js";
+
+const sectionOptions = (head) => [["-1", "all sections"], ...head.sections.map((s) => [String(s.id), s.short])];
+
+// marksOf finds the causes of a file by line.
+function marksOf(head, path, s) {
+  const out = new Map();
+  for (const section of head.sections) {
+    if (s >= 0 && section.id !== s) continue;
+    for (const c of section.causes) {
+      if (c.file !== path || !c.line) continue;
+      if (!out.has(c.line)) out.set(c.line, []);
+      out.get(c.line).push({ ...c, section });
+    }
+  }
+  return out;
+}
+
+export function Source({ head, p, params }) {
+  const s = params.s === undefined ? -1 : Number(params.s);
+  const files = useAsk("files", { p, s });
+  return html`<${Asked} state=${files} what="the lines">${(list) => html`<${Files} list=${list} head=${head} p=${p} s=${s} params=${params} />`}<//>`;
+}
+
+function Files({ list, head, p, s, params }) {
+  if (list.files.length === 0) return html`<section class="card"><h2>Source</h2><p>The profile names no line of source here. Build the program with -g, or run 'lime resolve' where its debug files are.</p></section>`;
+  const named = list.files.find((f) => f.path === params.path);
+  const marked = list.files.find((f) => marksOf(head, f.path, s).size > 0);
+  const file = named || marked || list.files[0];
+  return html`<section class="card" aria-labelledby="src-h"><h2 id="src-h" class="at">${file.path}</h2>
+    ${params.path && !named && html`<p class="say warn">${params.path} is not among the files in which something ran here.</p>`}
+    <div class="bar"><${Choice} label="File" value=${file.path} options=${list.files.map((f) => [f.path, `${base(f.path)}  ${pct(f.share)}${f.library ? "  (library)" : ""}`])} onChange=${(path) => set({ path, line: undefined })} />
+      <${Choice} label="In" value=${String(s)} options=${sectionOptions(head)} onChange=${(v) => set({ s: v === "-1" ? undefined : v })} /></div>
+    ${list.read < list.of && html`<p class="say">Read of ${list.read} of the ${list.of} instances, at even steps.</p>`}
+    <${Lines} file=${file} head=${head} p=${p} s=${s} line=${Number(params.line || 0)} /></section>`;
+}
+
+function Lines({ file, head, p, s, line }) {
+  const state = useAsk("source", { p, s, f: file.file });
+  const target = useRef(null);
+  useEffect(() => { if (target.current) target.current.scrollIntoView({ block: "center" }); }, [state.value, line]);
+  return html`<${Asked} state=${state} what="the file">${(f) => {
+    const marks = marksOf(head, f.path, s);
+    let last = 0;
+    return html`<div class="src" tabindex="0" role="region" aria-label=${"Source of " + f.path}><table class="lines">
+      <thead><tr><th class="no" scope="col">line</th><th scope="col">cause</th><th scope="col" class="num">time</th><th scope="col" class="num wide">runs, by thread</th><th scope="col">source</th></tr></thead><tbody>
+      ${f.lines.map((l) => {
+        const gap = last > 0 && l.line > last + 1;
+        last = l.line;
+        const causes = marks.get(l.line) || [];
+        return html`${gap && html`<tr aria-hidden="true"><td class="no">⋯</td></tr>`}
+          <tr class=${causes.length ? "hit" : l.line === line ? "here" : ""} ref=${l.line === line ? target : undefined} id=${"L" + l.line}>
+          <td class="no"><a href=${link("source", { p, s: s < 0 ? undefined : s, path: f.path, line: l.line })}>${l.line}</a></td>
+          <td>${causes.slice(0, 2).map((c) => html`<a class="mark" title=${`${c.title}: ${c.words}, ${c.section.short}`} href=${link("section", { p, s: c.section.id })}>${c.title} ${pct(c.share)}</a> `)}</td>
+          <td class="num">${l.share > 0 && html`<${Meter} share=${l.share} less />${pct(l.share)}`}</td>
+          <td class="num wide">${l.runs && html`<a class="runs" title="by thread" href=${link("threads", { p, s: s < 0 ? undefined : s, m: `line:${f.file}:${l.line}` })}>${l.min === l.max ? si(l.min) + " in each" : html`${si(l.min)} to ${si(l.max)} <span class="spark" aria-hidden="true">${spark(l.runs)}</span>`}</a>`}</td>
+          <td class="text">${l.text === null ? html`<span class="soft">(the profile does not carry this line)</span>` : l.text}${l.events && html`<span class="events soft">  ${l.events.slice(0, 3).map((e) => `${e.kind} ${si(e.sum)}`).join(", ")}</span>`}</td></tr>`;
+      })}</tbody></table></div>${f.more > 0 && html`<p class="say">${f.more} more lines are not shown.</p>`}`;
+  }}<//>`;
+}
