@@ -90,8 +90,8 @@ func (a *app) record(ctx context.Context, args []string, f *recordFlags) error {
 		ctx = context.Background()
 	}
 	defer debug.SetGCPercent(debug.SetGCPercent(recordGC))
-	signals := make(chan os.Signal, 8) // from here on: a profile that is being made must not be left half done
-	signal.Notify(signals, native.Signals()...)
+	signals := make(chan os.Signal, 64) // from here on: a profile that is being made must not be left half done
+	native.Notify(signals)
 	defer signal.Stop(signals)
 	w, err := profile.Create(f.output, profile.Meta{Collector: "record", Model: "native", Command: args})
 	if err != nil {

@@ -4,8 +4,6 @@ import (
 	"io"
 	"os"
 
-	"golang.org/x/sys/unix"
-
 	"lime/internal/profile"
 )
 
@@ -28,9 +26,6 @@ type Options struct {
 
 	Out profile.Sink // takes the profile; the caller closes it
 }
-
-// Signals are those that end a recording, or are the program's to judge.
-func Signals() []os.Signal { return []os.Signal{unix.SIGINT, unix.SIGQUIT, unix.SIGTERM, unix.SIGHUP} }
 
 // Result says how the run ended.
 type Result struct {

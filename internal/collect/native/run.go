@@ -89,8 +89,8 @@ type openRegion struct{ id, body uint64 }
 // Run records a program until it ends, or ctx is cancelled. The profile so far is kept whatever happens.
 func Run(ctx context.Context, o Options) (Result, error) {
 	if o.Signals == nil {
-		ch := make(chan os.Signal, 8)
-		signal.Notify(ch, Signals()...)
+		ch := make(chan os.Signal, waitingSignals)
+		Notify(ch)
 		defer signal.Stop(ch)
 		o.Signals = ch
 	}
@@ -335,43 +335,6 @@ func (r *run) wait(done chan<- *os.ProcessState) {
 	r.prog.awaitEnd()
 	_ = r.prog.cmd.Wait() // the status says it all
 	done <- r.prog.cmd.ProcessState
-}
-
-// signals keeps lime alive while the program decides what an interrupt means, and passes on what was sent to lime alone. A
-// process that ran already goes on: only the recording is interrupted.
-func (r *run) signals(interrupt func()) (stop func()) {
-	done := make(chan struct{})
-	go func() {
-		for {
-			select {
-			case <-done:
-				return
-			case s := <-r.o.Signals:
-				switch n, ok := s.(syscall.Signal); {
-				case r.prog == nil:
-					interrupt()
-				case ok && (n == unix.SIGTERM || n == unix.SIGHUP):
-					_ = unix.Kill(int(r.pid), n) // it may be gone
-				}
-			}
-		}
-	}()
-	return func() { close(done) }
-}
-
-// errInterrupted is what a signal leaves that came too early.
-var errInterrupted = errors.New("interrupted before the program had begun")
-
-// early takes a signal that came before there was anything to record. What the program made of it, if it was there already, is no error of lime's.
-func early(signals <-chan os.Signal) (Result, error) {
-	select {
-	case s := <-signals:
-		if n, ok := s.(syscall.Signal); ok {
-			return Result{Status: 128 + int(n)}, errInterrupted
-		}
-	default:
-	}
-	return Result{}, nil
 }
 
 // drain reads all rings and takes what is old enough.

@@ -14,13 +14,28 @@ import (
 
 // hookRunning hooks a process that runs already: it stops for that, a millisecond or so.
 func (r *run) hookRunning() error {
-	runtime.LockOSThread()
-	defer runtime.UnlockOSThread()
-	t, err := hook.Seize(int(r.pid))
-	if err != nil {
-		return err
-	}
-	return errors.Join(r.hookSeized(t), t.Detach())
+	return apart(func() error {
+		t, err := hook.Seize(int(r.pid))
+		if err != nil {
+			return err
+		}
+		return errors.Join(r.hookSeized(t), t.Detach())
+	})
+}
+
+// apart does something on a thread of its own, which ends with it: the kernel then lets go of all that this thread still traces.
+func apart(do func() error) error {
+	done := make(chan error)
+	go func() {
+		runtime.LockOSThread()
+		if unix.Gettid() == unix.Getpid() { // the first thread does not end: another one
+			done <- apart(do)
+			runtime.UnlockOSThread()
+			return
+		}
+		done <- do()
+	}()
+	return <-done
 }
 
 func (r *run) hookSeized(t *hook.Tracee) error {
@@ -77,13 +92,13 @@ func (r *run) unhookProcess() error {
 	if r.hooks == nil || unix.Kill(int(r.pid), 0) != nil {
 		return nil
 	}
-	runtime.LockOSThread()
-	defer runtime.UnlockOSThread()
-	t, err := hook.Seize(int(r.pid))
-	if err != nil {
-		return fmt.Errorf("take the hooks out of process %d: %w", r.pid, err)
-	}
-	return errors.Join(r.hooks.Remove(t), t.Detach())
+	return apart(func() error {
+		t, err := hook.Seize(int(r.pid))
+		if err != nil {
+			return fmt.Errorf("take the hooks out of process %d: %w", r.pid, err)
+		}
+		return errors.Join(r.hooks.Remove(t), t.Detach())
+	})
 }
 
 // hookAgain hooks the program by which the recorded one has replaced itself.

@@ -139,11 +139,19 @@ func wait(tid int) (ws unix.WaitStatus, err error) {
 // stopped waits for a traced thread to stop.
 func (t *Tracee) stopped(tid int) (unix.WaitStatus, error) {
 	ws, err := wait(tid)
-	if err == nil && (ws.Exited() || ws.Signaled()) {
-		delete(t.held, tid)
-		err = ErrGone
+	if err == nil {
+		err = t.gone(tid, ws)
 	}
 	return ws, err
+}
+
+// gone forgets a thread that has ended.
+func (t *Tracee) gone(tid int, ws unix.WaitStatus) error {
+	if ws.Exited() || ws.Signaled() {
+		delete(t.held, tid)
+		return ErrGone
+	}
+	return nil
 }
 
 // eventStop reports whether a thread stopped because it was told to, or with its whole process, and not for a signal of its own.

@@ -6,11 +6,12 @@ import (
 	"fmt"
 	"os"
 	"strconv"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
 
-// Seize stops a process that runs already, with all its threads. Nothing that it does is disturbed: system calls that were
+// Seize stops a process that runs already, with all its threads. Where it fails, the calling OS thread must end, so that the kernel lets go of what did not stop. Nothing that it does is disturbed: system calls that were
 // interrupted go on, and signals that come meanwhile wait until Detach. Should lime be killed meanwhile, it goes on as if it had not been stopped.
 func Seize(pid int) (*Tracee, error) { return seizeBy(pid, nil) }
 
@@ -69,11 +70,35 @@ func (t *Tracee) stop(tid int) error {
 	if err := t.interrupt(tid); err != nil {
 		return err
 	}
-	ws, err := t.stopped(tid)
+	ws, err := t.stoppedSoon(tid)
 	if err == nil && !eventStop(ws) {
 		err = t.passOn(tid, ws.StopSignal())
 	}
 	return err
+}
+
+// stopPatience is how long the threads that have been stopped wait for one that does not stop, because the kernel does something for it that cannot be interrupted:
+// a read from a disk, some milliseconds, or a file system on a network that does not answer, or vfork(2) until the child has begun its program, which may be never.
+const stopPatience = time.Second
+
+// errNoStop is returned for a process with a thread that cannot be stopped.
+var errNoStop = errors.New("it waits in the kernel, and cannot be stopped")
+
+// stoppedSoon waits for a thread that was told to stop.
+func (t *Tracee) stoppedSoon(tid int) (ws unix.WaitStatus, err error) {
+	const least, most = 20 * time.Microsecond, 10 * time.Millisecond
+	for start, pause := time.Now(), least; time.Since(start) < stopPatience; pause = min(2*pause, most) {
+		got, err := unix.Wait4(tid, &ws, unix.WALL|unix.WNOHANG, nil)
+		switch {
+		case err != nil && !errors.Is(err, unix.EINTR):
+			return ws, fmt.Errorf("wait for thread %d: %w", tid, err)
+		case got == tid:
+			return ws, t.gone(tid, ws)
+		}
+		time.Sleep(pause)
+	}
+	delete(t.held, tid) // it cannot be let go of either: when the thread that traces it ends, it is
+	return ws, fmt.Errorf("thread %d of process %d: %w", tid, t.PID, errNoStop)
 }
 
 // release lets the threads of a seized process run.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os/exec"
 	"runtime"
+	"syscall"
 	"testing"
 )
 
@@ -114,5 +115,47 @@ func seized(t *testing.T, pid int, do func(*Tracee) error) {
 	}
 	if err := errors.Join(do(tr), tr.Detach()); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// A thread that waits for a child which it shares its memory with cannot be stopped.
+const sharing = `
+#include <pthread.h>
+#include <stdlib.h>
+#include <unistd.h>
+static volatile int stop;
+static volatile long n;
+static void *count(void *arg) { while (!stop) n++; return arg; }
+static void *wait_for_ever(void *arg) {
+	if (vfork() == 0) { char c; if (write(1, "x", 1) != 1 || read(0, &c, 1) != 0) _exit(1); _exit(0); }
+	return arg;
+}
+int main(void) {
+	pthread_t t[2];
+	pthread_create(&t[0], 0, count, 0);
+	pthread_create(&t[1], 0, wait_for_ever, 0);
+	pthread_join(t[1], 0);
+	long seen = n;
+	while (n == seen) usleep(100); /* the other thread goes on */
+	stop = 1;
+	pthread_join(t[0], 0);
+	return write(1, "done", 4) == 4 ? 7 : 1;
+}
+`
+
+// A process with a thread that cannot be stopped is left alone, and goes on when lime's thread ends.
+func TestThreadThatDoesNotStop(t *testing.T) {
+	v := startVictim(t, compile(t, sharing), false)
+	done := make(chan error)
+	go func() {
+		runtime.LockOSThread() // and ends so
+		_, err := Seize(v.cmd.Process.Pid)
+		done <- err
+	}()
+	if err := <-done; !errors.Is(err, errNoStop) && !errors.Is(err, syscall.EPERM) {
+		t.Errorf("%v, want %v", err, errNoStop)
+	}
+	if err := v.end(); err != nil {
+		t.Error(err)
 	}
 }

@@ -1,0 +1,194 @@
+package main
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"golang.org/x/sys/unix"
+)
+
+// listener says which signals reach it. The last one ends it; at first it sends one to its parent, as to all that it belongs with.
+const listener = `
+#include <signal.h>
+#include <stdio.h>
+#include <unistd.h>
+int main(void) {
+	sigset_t all;
+	int n;
+	sigfillset(&all);
+	sigprocmask(SIG_SETMASK, &all, 0);
+	kill(getppid(), SIGUSR1);
+	printf("ready\n");
+	fflush(stdout);
+	do {
+		sigwait(&all, &n);
+		if (n == SIGWINCH || n == SIGCONT) continue;
+		printf("%d\n", n);
+		fflush(stdout);
+	} while (n != SIGUSR2);
+	return 7;
+}
+`
+
+// listening is lime that records the listener.
+type listening struct {
+	cmd  *exec.Cmd
+	out  *bufio.Reader
+	file string
+}
+
+// listen starts lime; with a terminal if that is one.
+func listen(t *testing.T, terminal *os.File) *listening {
+	t.Helper()
+	lime, err := built()
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	l := &listening{file: filepath.Join(dir, "signals")}
+	l.cmd = exec.Command(lime, "record", "-o", l.file, "--", program(t, listener))
+	l.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	if terminal != nil {
+		l.cmd.Stdin, l.cmd.Stderr = terminal, terminal
+		l.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
+	}
+	out, err := l.cmd.StdoutPipe()
+	if err := errors.Join(err, l.cmd.Start()); err != nil {
+		t.Fatal(err)
+	}
+	l.out = bufio.NewReader(out)
+	if line, err := l.out.ReadString('\n'); line != "ready\n" {
+		t.Fatalf("the program says %q, %v", line, err)
+	}
+	return l
+}
+
+// program builds a C program.
+func program(t *testing.T, source string) string {
+	t.Helper()
+	if _, err := exec.LookPath("gcc"); err != nil {
+		t.Skip("no gcc")
+	}
+	dir := t.TempDir()
+	src, out := filepath.Join(dir, "p.c"), filepath.Join(dir, "p")
+	if err := os.WriteFile(src, []byte(source), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if msg, err := exec.Command("gcc", "-O2", "-g", "-pthread", "-o", out, src).CombinedOutput(); err != nil {
+		t.Fatalf("gcc: %s", msg)
+	}
+	return out
+}
+
+// heard sends the last signal, and checks what came before it and how lime ended.
+func (l *listening) heard(t *testing.T, want string) {
+	t.Helper()
+	if err := l.cmd.Process.Signal(unix.SIGUSR2); err != nil {
+		t.Fatal(err)
+	}
+	rest, _ := io.ReadAll(l.out) // the status says the rest
+	_ = l.cmd.Wait()
+	want += fmt.Sprintf("%d\n", int(unix.SIGUSR2))
+	if string(rest) != want || l.cmd.ProcessState.ExitCode() != 7 {
+		t.Errorf("the program got %q, lime ended with %v; want %q, status 7", rest, l.cmd.ProcessState, want)
+	}
+	if code, stdout, stderr := run(t, filepath.Dir(l.file), "", "report", "--json", l.file); code != 0 && code != 3 || !strings.Contains(stdout, `"complete": true`) {
+		t.Errorf("report: %d, %s", code, stderr)
+	}
+}
+
+// A signal that is sent to lime alone reaches the program, once; what the program sends to lime does not come back to it.
+func TestSignalsReachTheProgram(t *testing.T) {
+	for _, n := range []syscall.Signal{unix.SIGINT, unix.SIGQUIT, unix.SIGTERM, unix.SIGHUP, unix.SIGUSR1, unix.SIGALRM, unix.SIGABRT, unix.Signal(40)} {
+		t.Run(n.String(), func(t *testing.T) {
+			l := listen(t, nil)
+			if err := l.cmd.Process.Signal(n); err != nil {
+				t.Fatal(err)
+			}
+			if line, err := l.out.ReadString('\n'); line != fmt.Sprintf("%d\n", int(n)) {
+				t.Errorf("the program got %q, %v", line, err)
+			}
+			l.heard(t, "")
+		})
+	}
+}
+
+// Keys of the terminal reach the program and lime, which does not pass them on, waits for the program, and keeps the profile.
+func TestKeysReachTheProgram(t *testing.T) {
+	keys, terminal := pty(t)
+	for _, row := range []struct {
+		key  string
+		want syscall.Signal
+	}{{"\x03", unix.SIGINT}, {"\x1c", unix.SIGQUIT}} {
+		l := listen(t, terminal)
+		if _, err := io.WriteString(keys, row.key); err != nil {
+			t.Fatal(err)
+		}
+		if line, err := l.out.ReadString('\n'); line != fmt.Sprintf("%d\n", int(row.want)) {
+			t.Errorf("the program got %q, %v; want %v", line, err, row.want)
+		}
+		l.heard(t, "")
+		keys, terminal = pty(t) // the end of a session takes its terminal along
+	}
+}
+
+// pty makes a terminal, and what types into it.
+func pty(t *testing.T) (keys, terminal *os.File) {
+	t.Helper()
+	keys, err := os.OpenFile("/dev/ptmx", os.O_RDWR, 0)
+	if err != nil {
+		t.Skipf("no terminal: %v", err)
+	}
+	t.Cleanup(func() { keys.Close() })
+	n, err1 := unix.IoctlGetInt(int(keys.Fd()), unix.TIOCGPTN)
+	err2 := unix.IoctlSetPointerInt(int(keys.Fd()), unix.TIOCSPTLCK, 0)
+	if err := errors.Join(err1, err2); err != nil {
+		t.Fatal(err)
+	}
+	if terminal, err = os.OpenFile(fmt.Sprintf("/dev/pts/%d", n), os.O_RDWR|unix.O_NOCTTY, 0); err != nil {
+		t.Skipf("no terminal: %v", err)
+	}
+	t.Cleanup(func() { terminal.Close() })
+	go func() { _, _ = io.Copy(io.Discard, keys) }() // what is said there is not looked at
+	return keys, terminal
+}
+
+// By default a signal ends the program, and lime with its status; what was recorded is kept.
+func TestSignalEndsTheProgram(t *testing.T) {
+	lime, err := built()
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := program(t, `#include <stdio.h>
+#include <unistd.h>
+int main(void) { puts("ready"); fflush(stdout); for (;;) pause(); }`)
+	for _, n := range []syscall.Signal{unix.SIGINT, unix.SIGTERM, unix.SIGUSR1} {
+		file := filepath.Join(t.TempDir(), "ended")
+		cmd := exec.Command(lime, "record", "-o", file, "--", path)
+		out, err := cmd.StdoutPipe()
+		if err := errors.Join(err, cmd.Start()); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := bufio.NewReader(out).ReadString('\n'); err != nil {
+			t.Fatal(err)
+		}
+		if err := cmd.Process.Signal(n); err != nil {
+			t.Fatal(err)
+		}
+		_ = cmd.Wait()
+		if got := cmd.ProcessState.ExitCode(); got != 128+int(n) {
+			t.Errorf("%v: status %d", n, got)
+		}
+		if _, stdout, _ := run(t, filepath.Dir(file), "", "report", "--json", file); !strings.Contains(stdout, `"end_state": "signalled"`) {
+			t.Errorf("%v: the profile is not complete", n)
+		}
+	}
+}
