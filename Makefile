@@ -3,7 +3,7 @@
 
 GO      ?= go
 # Non-PIE, at 0x70000000: the low addresses belong to the program that is measured.
-LDFLAGS := -T 0x70000000
+LDFLAGS := -T 0x70000000 -E main.entry
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 GODIRS  := cmd internal workloads
 

@@ -20,7 +20,7 @@ var built = sync.OnceValues(func() (string, error) {
 		return "", err
 	}
 	lime := filepath.Join(dir, "lime")
-	cmd := exec.Command("go", "build", "-ldflags", "-T 0x70000000", "-o", lime, ".")
+	cmd := exec.Command("go", "build", "-ldflags", "-T 0x70000000 -E main.entry", "-o", lime, ".")
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return "", errors.New(string(out))

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"runtime/debug"
 
 	"github.com/spf13/cobra"
@@ -75,6 +76,9 @@ func (f *recordFlags) check(args []string) error {
 		return usage(errors.New("--pid: give a process or a program, not both"))
 	case f.output == "":
 		return usage(errors.New("--output: no file named"))
+	}
+	if _, err := os.Getwd(); err != nil && !filepath.IsAbs(f.output) {
+		return failed(errors.New("the working directory has been removed, and with it the place for the profile: name one with -o /PATH/FILE"))
 	}
 	if err := native.CheckEvents(f.events); err != nil {
 		return usage(fmt.Errorf("--event: %w", err))

@@ -15,6 +15,9 @@ import (
 func (r *run) attach() error {
 	pid := r.o.PID
 	r.pid = int32(pid)
+	if err := checkProcess(pid); err != nil {
+		return err
+	}
 	if err := r.look(); err != nil {
 		return notAttached(pid, err)
 	}

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"os/exec"
 	"runtime"
 	"syscall"
@@ -32,6 +31,9 @@ func launch(o *Options, prepare func(pid int) error, gates func() []hook.Gate) (
 	l.cmd.Env, l.cmd.Stdin, l.cmd.Stdout, l.cmd.Stderr = o.Env, o.Stdin, o.Stdout, o.Stderr
 	// Should lime be killed meanwhile: a program that is not wholly prepared must not run, nor stay behind stopped, traced by whoever inherits it.
 	l.cmd.SysProcAttr = &syscall.SysProcAttr{Ptrace: true, Pdeathsig: syscall.SIGKILL}
+	if err := checkRights(l.cmd); err != nil {
+		return nil, err
+	}
 	if err := l.cmd.Start(); err != nil {
 		return l.untraced(o, prepare, err)
 	}
@@ -90,13 +92,6 @@ func (l *launched) abandon(err error) error {
 		return fmt.Errorf("%s: lime must be allowed to read the program, and not only to execute it: %w", l.cmd.Path, err)
 	}
 	return err
-}
-
-// withoutRights reports whether the program has rights of its own (set-user-ID, set-group-ID), which the kernel does not give it when it is
-// started under ptrace by somebody who has not got them anyway.
-func (l *launched) withoutRights() bool {
-	st, err := os.Stat(l.cmd.Path)
-	return err == nil && st.Mode()&(fs.ModeSetuid|fs.ModeSetgid) != 0 && os.Geteuid() != 0
 }
 
 func (l *launched) install(t *hook.Tracee, gates func() []hook.Gate) {

@@ -98,7 +98,10 @@ func Run(ctx context.Context, o Options) (Result, error) {
 		return res, err
 	}
 	r := newRun(o.withDefaults())
-	var err error
+	err := errors.Join(checkProc(), checkAddresses())
+	if err != nil {
+		return Result{Status: statusFailed}, err
+	}
 	if r.o.PID != 0 {
 		err = r.attach()
 	} else {
@@ -222,9 +225,6 @@ func ringPages(frequency uint64, stack uint32) int {
 func (r *run) explain() {
 	if err := r.prog.why; err != nil {
 		r.notes.Add("no-hooks", fmt.Sprintf("sections are not seen, only the whole run: %v", err))
-	}
-	if r.prog.withoutRights() {
-		r.notes.Add("no-setuid", "the program has a set-user-ID or set-group-ID bit; recorded, it runs with the rights of its caller")
 	}
 	if !r.switches {
 		r.notes.Add("no-switches", "times are those on the wall: more threads than cores spoil them")
