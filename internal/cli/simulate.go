@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -26,6 +27,8 @@ type simulateFlags struct {
 	output, cpu string
 	machine     string
 	settings    []string
+	seed        int
+	seedGiven   bool
 	sectionEnds []string
 	noResolve   bool
 }
@@ -47,7 +50,7 @@ what was counted so far.
 		Args:        programArgs,
 		Annotations: map[string]string{"status": "program"},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			f.coresGiven = cmd.Flags().Changed("cores")
+			f.coresGiven, f.seedGiven = cmd.Flags().Changed("cores"), cmd.Flags().Changed("seed")
 			return a.simulate(cmd.Context(), args, &f)
 		},
 	}
@@ -56,6 +59,7 @@ what was counted so far.
 	fl.IntVarP(&f.cores, "cores", "c", defaultCores, fmt.Sprintf("simulate `N` cores, 1 to %d", sim.MaxCores))
 	fl.StringVarP(&f.machine, "machine", "m", "count", "model this `machine`: "+strings.Join(machineNames(), ", ")+", or a file that describes one")
 	fl.StringArrayVar(&f.settings, "set", nil, "change the machine: `key=value`, for example l2.size=8MB; may be repeated")
+	fl.IntVar(&f.seed, "seed", 1, "place the program's pages in the machine's memory by throw `N` of the dice")
 	fl.StringVarP(&f.output, "output", "o", defaultProfile, "write the profile to this `file`")
 	fl.StringArrayVar(&f.sectionEnds, "section-end", nil, "sections end where threads call this `function`, too; may be repeated")
 	fl.StringVar(&f.cpu, "cpu", "x86-64-v3", "what the `processor` offers to the program: x86-64-v3, or host for all that this one has")
@@ -76,6 +80,14 @@ func (f *simulateFlags) cores0() int {
 	return f.cores
 }
 
+// changes are the settings, the seed among them.
+func (f *simulateFlags) changes() []string {
+	if !f.seedGiven {
+		return f.settings
+	}
+	return append(slices.Clip(f.settings), fmt.Sprintf("memory.seed=%d", f.seed))
+}
+
 // programArgs asks for a program to run.
 func programArgs(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
@@ -94,6 +106,12 @@ func (f *simulateFlags) check() error {
 	if f.machine == "count" && len(f.settings) > 0 {
 		return usage(fmt.Errorf("--set %s: model count has no machine to change; choose one with --machine", f.settings[0]))
 	}
+	if f.machine == "count" && f.seedGiven {
+		return usage(fmt.Errorf("--seed %d: model count has no memory to place pages in; choose a machine with --machine", f.seed))
+	}
+	if f.seed < 0 {
+		return usage(fmt.Errorf("--seed %d: choose 0 or more", f.seed))
+	}
 	if f.output == "" {
 		return usage(errors.New("--output: no file named"))
 	}
@@ -108,7 +126,7 @@ func (a *app) simulate(ctx context.Context, args []string, f *simulateFlags) err
 		ctx = context.Background()
 	}
 	res, err := sim.Run(ctx, sim.Options{
-		Cores: f.cores0(), Machine: f.machine, Settings: f.settings, Cmd: args[0], Args: args[1:], Out: f.output, SectionEnds: f.sectionEnds, HostCPU: f.cpu == "host",
+		Cores: f.cores0(), Machine: f.machine, Settings: f.changes(), Cmd: args[0], Args: args[1:], Out: f.output, SectionEnds: f.sectionEnds, HostCPU: f.cpu == "host",
 		Progress: isTerminal(a.stderr), Tool: "lime " + Version(),
 		Stdin: a.stdin, Stdout: a.stdout, Stderr: a.stderr,
 	})

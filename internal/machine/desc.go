@@ -79,6 +79,7 @@ type MemoryDesc struct {
 	Cycles   int `toml:"cycles_per_line"` // a channel is busy so long with a line
 	Nodes    int `toml:"nodes"`           // memory nodes; cores are split evenly; pages belong to the node that touches them first
 	Remote   int `toml:"remote_cycles"`   // added when the page is on another node
+	Seed     int `toml:"seed"`            // of the dice that place pages in memory
 }
 
 // PrefetchDesc describes the hardware prefetcher into the second level; Streams 0 = none.
@@ -152,7 +153,7 @@ func Load(nameOrPath string, settings ...string) (*Description, error) {
 
 // Parse reads a description; name stands in messages.
 func Parse(name, text string, settings ...string) (*Description, error) {
-	d := &Description{LineBytes: 64, PageBytes: 4096}
+	d := &Description{LineBytes: 64, PageBytes: 4096, Memory: MemoryDesc{Seed: 1}}
 	md, err := toml.Decode(text, d)
 	if err != nil {
 		var pe toml.ParseError
@@ -273,6 +274,7 @@ func (d *Description) check() (key, problem string) {
 		{"memory.cycles_per_line", "must be from 0 to 100000", !latencyOK(d.Memory.Cycles)},
 		{"memory.nodes", "must be from 0 to the number of cores", d.Memory.Nodes < 0 || d.Memory.Nodes > d.Cores},
 		{"memory.remote_cycles", "must be from 0 to 100000", !latencyOK(d.Memory.Remote)},
+		{"memory.seed", "must not be negative", d.Memory.Seed < 0},
 		{"prefetch.streams", "must be from 0 to 64", d.Prefetch.Streams < 0 || d.Prefetch.Streams > 64},
 		{"prefetch.degree", "must be from 1 to 16", d.Prefetch.Streams > 0 && (d.Prefetch.Degree < 1 || d.Prefetch.Degree > 16)},
 	}

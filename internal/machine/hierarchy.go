@@ -59,7 +59,11 @@ type Site struct {
 
 // hierarchy is all caches and the directory. Its operations are atomic: the serial schedule
 // of the simulated cores is the order of all accesses.
+//
+// The first level knows lines by their virtual addresses, everything behind it by where they lie in memory: line is the one number,
+// mem the other.
 type hierarchy struct {
+	frames    *frames
 	cores     []privates
 	dir       *directory
 	contended []uint8 // by the low bits of a line's number: not nil if cores have contended for such a line
@@ -83,6 +87,7 @@ type found struct {
 	wrote                   uint64 // with lostLine: which bytes of the line it wrote
 	lostBefore              uint64 // with lostLine: when the line was last on its way, if cores fought for it
 	way                     int    // in the directory, if it was asked
+	mem                     uint64 // with l1Miss: where the line lies in memory
 	writebacks              int    // dirty lines that moved out over the bus
 	memWrites               int    // dirty lines that went to memory
 }
@@ -136,7 +141,8 @@ func (h *hierarchy) write(core int, p *privates, i int, line, bytes uint64, site
 	if st.base() == shared {
 		if h.dir.others(way, core) {
 			f.upgrade, f.way = true, way
-			h.take(way, core, line, true)
+			mem, _ := h.dir.at(way)
+			h.take(way, core, line, mem, true)
 			st |= h.dir.mark(way)
 		}
 		l.owner = int16(core)
@@ -156,7 +162,7 @@ func (h *hierarchy) write(core int, p *privates, i int, line, bytes uint64, site
 }
 
 // take removes (invalidate) or downgrades the copies of all cores but one.
-func (h *hierarchy) take(way, core int, line uint64, invalidate bool) {
+func (h *hierarchy) take(way, core int, line, mem uint64, invalidate bool) {
 	d := h.dir
 	for w := range d.sharing {
 		for set := *d.sharers(way, w); set != 0; set &= set - 1 {
@@ -165,10 +171,10 @@ func (h *hierarchy) take(way, core int, line uint64, invalidate bool) {
 				continue
 			}
 			if invalidate {
-				h.cores[c].drop(line, lost)
+				h.cores[c].drop(line, mem, lost)
 				d.remove(way, c)
 			} else {
-				h.cores[c].downgrade(line, d.mark(way))
+				h.cores[c].downgrade(line, mem, d.mark(way))
 			}
 		}
 	}
@@ -176,39 +182,46 @@ func (h *hierarchy) take(way, core int, line uint64, invalidate bool) {
 }
 
 // drop takes a line away from a core; why is lost or invalid.
-func (p *privates) drop(line uint64, why state) (dirty bool) {
+func (p *privates) drop(line, mem uint64, why state) (dirty bool) {
 	p.filter.forget(line)
-	for _, a := range []*array{p.l1d, p.l2} {
-		if a == nil {
-			continue
-		}
-		if i := a.find(line); i >= 0 {
-			dirty = dirty || a.state(i).base() == modified
-			a.setState(i, why)
-		}
+	if i := p.l1d.find(line); i >= 0 {
+		dirty = p.l1d.state(i).base() == modified
+		p.l1d.setState(i, why)
+	}
+	if p.l2 == nil {
+		return dirty
+	}
+	if i := p.l2.find(mem); i >= 0 {
+		dirty = dirty || p.l2.state(i).base() == modified
+		p.l2.setState(i, why)
 	}
 	return dirty
 }
 
-func (p *privates) downgrade(line uint64, mark state) {
+func (p *privates) downgrade(line, mem uint64, mark state) {
 	p.filter.readOnly(line)
-	for _, a := range []*array{p.l1d, p.l2} {
-		if a == nil {
-			continue
-		}
-		if i := a.find(line); i >= 0 && a.state(i).base() >= exclusive && a.state(i).base() != lost {
-			a.setState(i, shared|mark)
-		}
+	p.l1d.downgrade(p.l1d.find(line), mark)
+	if p.l2 != nil {
+		p.l2.downgrade(p.l2.find(mem), mark)
+	}
+}
+
+// downgrade makes what stands in a way shared, if there is such a way.
+func (a *array) downgrade(i int, mark state) {
+	if i >= 0 && a.state(i).base() >= exclusive && a.state(i).base() != lost {
+		a.setState(i, shared|mark)
 	}
 }
 
 // fill brings a line into the first level and returns its way there. A way that still names it is at index i.
 func (h *hierarchy) fill(core int, p *privates, i int, line uint64, write bool, bytes uint64, f *found) int {
+	mem := h.frames.line(line)
+	f.mem = mem
 	if p.l2 == nil {
-		st := h.fetch(core, line, write, bytes, f)
+		st := h.fetch(core, line, mem, write, bytes, f)
 		return h.insertL1(core, p, i, line, st, f.way, f)
 	}
-	in2 := p.l2.find(line)
+	in2 := p.l2.find(mem)
 	if in2 >= 0 {
 		if st := p.l2.state(in2).base(); held(st) {
 			p.l2.touch(in2)
@@ -217,16 +230,16 @@ func (h *hierarchy) fill(core int, p *privates, i int, line uint64, write bool, 
 		f.lostLine = f.lostLine || p.l2.state(in2).base() == lost
 	}
 	f.l2Miss = true
-	st := h.fetch(core, line, write, bytes, f)
-	in2 = h.insertL2(core, p, in2, line, st.base(), f)
+	st := h.fetch(core, line, mem, write, bytes, f)
+	in2 = h.insertL2(core, p, in2, mem, st.base(), f)
 	return h.insertL1(core, p, i, line, st, in2, f)
 }
 
 // fetch gets a line from the shared level, from another core, or from memory; it returns the state
 // in which the core may hold it.
-func (h *hierarchy) fetch(core int, line uint64, write bool, bytes uint64, f *found) state {
+func (h *hierarchy) fetch(core int, line, mem uint64, write bool, bytes uint64, f *found) state {
 	d := h.dir
-	way := d.find(line)
+	way := d.find(mem)
 	f.way = way
 	if way < 0 {
 		if h.cores[core].l2 == nil {
@@ -234,7 +247,7 @@ func (h *hierarchy) fetch(core int, line uint64, write bool, bytes uint64, f *fo
 		} else {
 			f.llcMiss = true
 		}
-		way = h.insertShared(line, f)
+		way = h.insertShared(mem, f)
 		f.way = way
 		d.add(way, core)
 		d.lines[way].owner = int16(core)
@@ -256,9 +269,9 @@ func (h *hierarchy) fetch(core int, line uint64, write bool, bytes uint64, f *fo
 	if d.others(way, core) {
 		if write {
 			f.upgrade = l.owner < 0
-			h.take(way, core, line, true)
+			h.take(way, core, line, mem, true)
 		} else if l.owner >= 0 {
-			h.take(way, core, line, false)
+			h.take(way, core, line, mem, false)
 		}
 	}
 	d.add(way, core)
@@ -278,23 +291,24 @@ func (h *hierarchy) contend(core, way int, line uint64) {
 
 // insertShared brings a line from memory into the shared level; whatever it replaces leaves all
 // private caches too (inclusion).
-func (h *hierarchy) insertShared(line uint64, f *found) int {
+func (h *hierarchy) insertShared(mem uint64, f *found) int {
 	d := h.dir
-	way := d.victim(line)
+	way := d.victim(mem)
 	if old, ok := d.at(way); ok {
 		dirty := d.lines[way].dirty
+		line := h.frames.virtual(old)
 		for w := range d.sharing {
 			for set := *d.sharers(way, w); set != 0; set &= set - 1 {
 				p := &h.cores[w*64+trailingZeros(set)]
-				dirty = p.drop(old, invalid) || dirty
-				h.dropCode(p, old)
+				dirty = p.drop(line, old, invalid) || dirty
+				h.dropCode(p, line)
 			}
 		}
 		if dirty {
 			f.memWrites++
 		}
 	}
-	d.put(way, line)
+	d.put(way, mem)
 	return way
 }
 
@@ -332,21 +346,22 @@ func (h *hierarchy) insertL1(core int, p *privates, i int, line uint64, st state
 }
 
 // insertL2 is insertL1 for the private second level.
-func (h *hierarchy) insertL2(core int, p *privates, i int, line uint64, st state, f *found) int {
+func (h *hierarchy) insertL2(core int, p *privates, i int, mem uint64, st state, f *found) int {
 	if i < 0 {
-		i = p.l2.victim(line)
+		i = p.l2.victim(mem)
 	}
 	before := p.l2.slots[i].note
 	p.l2.slots[i].note = uint32(f.way)
-	old := p.l2.insert(i, line, st)
-	if old == 0 || old.line() == line {
+	old := p.l2.insert(i, mem, st)
+	if old == 0 || old.line() == mem {
 		return i
 	}
 	dirty := old.state().base() == modified
-	if j := p.l1d.find(old.line()); j >= 0 && p.l1d.state(j).base() != lost { // the second level includes the first
+	line := h.frames.virtual(old.line())
+	if j := p.l1d.find(line); j >= 0 && p.l1d.state(j).base() != lost { // the second level includes the first
 		dirty = dirty || p.l1d.state(j).base() == modified
 		p.l1d.setState(j, invalid)
-		p.filter.forget(old.line())
+		p.filter.forget(line)
 	}
 	h.evicted(core, int(before), dirty, f)
 	return i
@@ -386,16 +401,18 @@ func (h *hierarchy) fetchCode(core int, line uint64, f *found) {
 
 // fillCode brings a line of code into the private second level.
 func (h *hierarchy) fillCode(core int, p *privates, line uint64, f *found) {
+	mem := h.frames.line(line)
+	f.mem = mem
 	if p.l2 == nil {
-		h.fetch(core, line, false, 0, f)
+		h.fetch(core, line, mem, false, 0, f)
 		return
 	}
-	i := p.l2.find(line)
+	i := p.l2.find(mem)
 	if i >= 0 && held(p.l2.state(i)) {
 		p.l2.touch(i)
 		return
 	}
 	f.l2Miss = true
-	st := h.fetch(core, line, false, 0, f)
-	h.insertL2(core, p, i, line, st.base(), f)
+	st := h.fetch(core, line, mem, false, 0, f)
+	h.insertL2(core, p, i, mem, st.base(), f)
 }

@@ -32,7 +32,8 @@ func tiny(t testing.TB, cores int, private bool) *Machine {
 // directory knows every copy; inclusion.
 func checkLine(t *testing.T, h *hierarchy, line uint64) {
 	t.Helper()
-	way := h.dir.find(line)
+	mem := h.frames.line(line)
+	way := h.dir.find(mem)
 	copies, writers := 0, 0
 	for c := range h.cores {
 		p := &h.cores[c]
@@ -43,7 +44,7 @@ func checkLine(t *testing.T, h *hierarchy, line uint64) {
 		held := st != invalid && st != lost
 		if p.l2 != nil {
 			st2 := invalid
-			if i := p.l2.find(line); i >= 0 {
+			if i := p.l2.find(mem); i >= 0 {
 				st2 = p.l2.state(i).base()
 			}
 			in2 := st2 != invalid && st2 != lost
@@ -115,7 +116,7 @@ func TestContention(t *testing.T) {
 			t.Helper()
 			var f found
 			h.access(core, h.cores[core].l1d.find(5), 5, write, bytes, Site{Block: BlockID(core)}, &f)
-			f.writebacks, f.memWrites, f.lostBefore, f.way = 0, 0, 0, 0
+			f.writebacks, f.memWrites, f.lostBefore, f.way, f.mem = 0, 0, 0, 0, 0
 			if f != want {
 				t.Errorf("private %v, core %d, write %v: %+v, want %+v", private, core, write, f, want)
 			}

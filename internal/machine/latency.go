@@ -72,7 +72,7 @@ func (r *runner) below(f *found, line, now uint64, queues bool, l *latency) {
 		r.takes(f, now, queues, l)
 	}
 	if f.fromMemory(m.d) {
-		wait, access := r.fromMemory(line, now, f.memWrites)
+		wait, access := r.fromMemory(line, now, f)
 		l.add(MemoryWait, wait)
 		r.c.waited += wait
 		l.add(deepest, access)
@@ -102,23 +102,18 @@ func (f *found) fromMemory(d *Description) bool {
 }
 
 // fromMemory returns what it takes to bring a line from memory: the wait for its channel and the access.
-func (r *runner) fromMemory(line, now uint64, writes int) (wait, access uint64) {
+func (r *runner) fromMemory(line, now uint64, f *found) (wait, access uint64) {
 	m := r.m
-	q := m.memory[line%uint64(len(m.memory))]
+	q := m.memory[f.mem%uint64(len(m.memory))]
 	access = uint64(m.d.Memory.Latency)
 	if m.d.Memory.Nodes > 1 {
 		node := int32(r.core * m.d.Memory.Nodes / m.d.Cores)
-		page := line << m.shift >> m.page
-		home, ok := m.home[page]
-		if !ok {
-			m.home[page], home = node, node
-		}
-		if home != node {
+		if m.caches.frames.node(f.mem, node) != node {
 			access += uint64(m.d.Memory.Remote)
 		}
 	}
 	prefetched := r.c.pre.miss(line)
-	for range writes {
+	for range f.memWrites {
 		q.reserve(now, uint64(m.d.Memory.Cycles))
 	}
 	wait = q.reserve(now, uint64(m.d.Memory.Cycles))

@@ -25,7 +25,6 @@ type Machine struct {
 	busy    uint64 // cycles that the bus is busy with a line
 	second  uint64 // cycles that the second level takes longer than the first
 	third   uint64 // and the third, if there is one, than the second
-	home    map[uint64]int32
 	events  []Event
 	share   map[Site]*Sharing
 	samples []Sample
@@ -74,7 +73,7 @@ func New(d *Description, cores int) (*Machine, error) {
 	}
 	d = &copied
 	m := &Machine{
-		d: d, lat: latencies(), home: map[uint64]int32{}, share: map[Site]*Sharing{}, erased: map[uint64]KindSet{},
+		d: d, lat: latencies(), share: map[Site]*Sharing{}, erased: map[uint64]KindSet{},
 		shift: uint(trailingZeros(uint64(d.LineBytes))), page: uint(trailingZeros(uint64(d.PageBytes))),
 	}
 	m.second = uint64(max(d.L2.Latency-d.L1D.Latency, 0))
@@ -96,6 +95,7 @@ func New(d *Description, cores int) (*Machine, error) {
 func (m *Machine) buildCaches() {
 	sets := func(c CacheDesc) int { return int(c.Size) / (c.Ways * m.d.LineBytes) }
 	build := func(c CacheDesc) *array { return newArray(sets(c), c.Ways, c.policy()) }
+	m.caches.frames = newFrames(m.page-m.shift, uint64(m.d.Memory.Seed))
 	m.caches.contended = make([]uint8, contendedSlots)
 	for range m.d.Cores {
 		l1d, l2 := build(m.d.L1D), (*array)(nil)

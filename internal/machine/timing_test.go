@@ -115,7 +115,8 @@ func TestPipeline(t *testing.T) {
 
 func TestLatencies(t *testing.T) {
 	for _, preset := range Presets() {
-		d, err := Load(preset, "prefetch.streams=0", "dtlb.entries=0", "memory.nodes=1")
+		// Of small pages, some fall into the same sets by chance.
+		d, err := Load(preset, "prefetch.streams=0", "dtlb.entries=0", "memory.nodes=1", "page_bytes=1073741824")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -306,7 +307,7 @@ func TestRepeated(t *testing.T) {
 		}
 	})
 	for line := range uint64(11) {
-		if m.caches.dir.find(1<<31>>6+line) < 0 {
+		if m.caches.dir.find(m.caches.frames.line(1<<31>>6+line)) < 0 {
 			t.Errorf("line %d was not touched", line)
 		}
 	}
