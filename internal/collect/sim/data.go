@@ -159,7 +159,8 @@ const (
 	controlBlock = 4 << 10
 )
 
-// threadPlace finds the thread in whose stack an address lies: its own first, then that of any other.
+// threadPlace finds the thread in whose stack an address lies: its own first, then that of any other. A stack that has the thread's control
+// block ends there: what comes next in memory was mapped before, and is one mapping with it.
 func (r *run) threadPlace(t *thread, addr uint64) (place, bool) {
 	m, ok := r.proc.Mapping(addr)
 	if !ok {
@@ -177,7 +178,7 @@ func (r *run) threadPlace(t *thread, addr uint64) (place, bool) {
 		if fs != 0 && addr+tlsRoom >= fs && addr < fs+controlBlock {
 			return place{kind: placeTLS, owner: owner}, true
 		}
-		if sp := other.ctx.GPR[rsp]; sp >= m.Lo && sp < m.Hi && m.File != "[heap]" {
+		if sp := other.ctx.GPR[rsp]; sp >= m.Lo && sp < m.Hi && m.File != "[heap]" && !(fs > sp && fs < m.Hi && addr > fs) {
 			return place{kind: placeStack, owner: owner}, true
 		}
 	}
