@@ -42,6 +42,9 @@ func (p *Process) doCall(t *Thread, nr uint64, prev *blocking) Outcome {
 	g := &t.Ctx.GPR
 	c := &call{p: p, t: t, nr: nr, prev: prev, a: [6]uint64{g[rdi], g[rsi], g[rdx], g[r10], g[r8], g[r9]}}
 	c.row = rowOf(nr)
+	if c.row != nil {
+		c.out.Takes = c.row.takes
+	}
 	r := p.runRow(c)
 	if c.out.Kind != Continue && c.out.Kind != Yield {
 		return c.out

@@ -145,7 +145,7 @@ func (c *call) sleep(a, left uint64, absolute bool, clock int) int64 {
 	}
 	end := c.until(d, absolute, clock)
 	if end <= c.p.now || d == 0 && !absolute {
-		c.out = Outcome{Kind: Yield}
+		c.out.Kind = Yield
 		return 0
 	}
 	b := &blocking{wait: Wait{Kind: WaitTime, Deadline: end}, onSignal: errRes(unix.EINTR)}

@@ -6,6 +6,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"lime/internal/cpu"
+	"lime/internal/unit"
 )
 
 // instruction is an instruction to be emulated, taken apart as far as needed.
@@ -16,6 +17,7 @@ type instruction struct {
 	op                [2]byte
 	rest              []byte // from the ModRM byte on
 	end               uint64 // address behind it
+	takes             unit.Nanos
 }
 
 func (in *instruction) modrm() byte {
@@ -28,7 +30,7 @@ func (in *instruction) modrm() byte {
 // emulations are the instructions of cpu.ExitEmulate by their opcode (Intel SDM vol. 2).
 var emulations = map[[2]byte]func(p *Process, t *Thread, in *instruction) bool{
 	{0x0f, 0xa2}: emulateCPUID,
-	{0x0f, 0x31}: func(p *Process, t *Thread, _ *instruction) bool { p.setTSC(t); return true },
+	{0x0f, 0x31}: emulateRdtsc,
 	{0x0f, 0x01}: emulate0F01,
 	{0x0f, 0xc7}: emulate0FC7,
 	{0x0f, 0xae}: emulateXsave,
@@ -48,7 +50,13 @@ func (p *Process) HandleEmulate(t *Thread, e cpu.Exit) (out Outcome) {
 		return p.HandleFault(t, cpu.Exit{Reason: cpu.ExitFault, Signal: int(unix.SIGILL), Code: 2, Addr: t.Ctx.RIP, Trapno: 6})
 	}
 	t.Ctx.RIP = in.end
-	return p.deliver(t, Outcome{})
+	return p.deliver(t, Outcome{Takes: in.takes})
+}
+
+func emulateRdtsc(p *Process, t *Thread, in *instruction) bool {
+	p.setTSC(t)
+	in.takes = tscTakes
+	return true
 }
 
 // takeApart reads prefixes and the opcode.
@@ -160,7 +168,7 @@ func emulate0F01(p *Process, t *Thread, in *instruction) bool {
 		g[rax], g[rdx] = p.cpuid.xcr0&0xffffffff, p.cpuid.xcr0>>32
 		return true
 	case in.modrm() == 0xf9:
-		p.setTSC(t)
+		emulateRdtsc(p, t, in)
 		g[rcx] = uint64(p.host.Core(t))
 		return true
 	}

@@ -54,9 +54,10 @@ func (k OutcomeKind) String() string { return outcomeNames[k] }
 
 // Outcome is the answer to one exit.
 type Outcome struct {
-	Kind OutcomeKind
-	New  *Thread // a thread that was created, else nil
-	Wait Wait    // Blocked: what for
+	Kind  OutcomeKind
+	New   *Thread    // a thread that was created, else nil
+	Wait  Wait       // Blocked: what for
+	Takes unit.Nanos // for how long it keeps the core busy
 }
 
 // WaitKind says what a blocked thread waits for.

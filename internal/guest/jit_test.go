@@ -1,6 +1,19 @@
 package guest_test
 
-import "testing"
+import (
+	"os/exec"
+	"testing"
+)
+
+// TestPatientThreads computes with a library whose threads yield until the time stamp counter has gone on.
+func TestPatientThreads(t *testing.T) {
+	long(t, "sh")
+	if err := exec.Command("/usr/bin/python3", "-c", "import numpy").Run(); err != nil {
+		t.Skip("numpy is not installed")
+	}
+	same(t, "", "env", "OPENBLAS_NUM_THREADS=4", "/usr/bin/python3", "-c",
+		"import numpy as n\na = n.arange(90000).reshape(300, 300) % 17 * 1.0\nfor i in range(5): a = (a @ a.T) % 13\nprint(a.sum())")
+}
 
 // TestCodeGenerators runs interpreters that generate code, each in its own manner: in two places at once (Erlang), by
 // changing rights (LuaJIT, PHP), by patching what runs (Java, JavaScript).

@@ -265,6 +265,6 @@ func sysPrctl(c *call) int64 {
 }
 
 func sysSchedYield(c *call) int64 {
-	c.out = Outcome{Kind: Yield}
+	c.out.Kind = Yield
 	return 0
 }

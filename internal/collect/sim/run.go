@@ -370,6 +370,9 @@ func (r *run) handling(t *thread, f func()) {
 
 // act does what an outcome asks for; false ends the slice.
 func (r *run) act(t *thread, out guest.Outcome) bool {
+	if out.Takes > 0 {
+		r.charge(t, r.clock(out.Takes))
+	}
 	if out.New != nil {
 		r.created(t, out.New)
 	}

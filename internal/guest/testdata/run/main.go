@@ -193,6 +193,7 @@ func turn(h *host, p *guest.Process, t *guest.Thread) (int, bool) {
 				return 123, true
 			}
 		}
+		h.idle += out.Takes
 		if out.New != nil {
 			h.runq = append(h.runq, out.New)
 		}
