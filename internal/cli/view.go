@@ -30,7 +30,8 @@ func (a *app) viewCommand() *cobra.Command {
 		Use:   "view [PROFILE|DIRECTORY...]",
 		Short: "Look at profiles in a browser",
 		Long: `view shows profiles in a browser: what is lost, sections as heat maps of threads
-and instances, threads, source. It reads ` + defaultProfile + `, the PROFILEs that are
+and instances, the threads over time, call paths, source, and two runs beside
+each other. It reads ` + defaultProfile + `, the PROFILEs that are
 named, or those in a DIRECTORY (` + defaultProfile + ` and *.lime).
 
 It prints the page's address and serves it until it is interrupted: on this

@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -89,12 +90,16 @@ func (b *browser) watch() {
 		b.t.Fatal(err)
 	}
 	b.t.Cleanup(func() {
-		b.mu.Lock()
-		defer b.mu.Unlock()
-		if len(b.seen) > 0 {
-			b.t.Errorf("the page complains: %v", b.seen)
+		if seen := b.complaints(); len(seen) > 0 {
+			b.t.Errorf("the page complains: %v", seen)
 		}
 	})
+}
+
+func (b *browser) complaints() []string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return slices.Clone(b.seen)
 }
 
 // screen sets the colour scheme and the size.
@@ -122,7 +127,7 @@ func (b *browser) open(hash string) {
 func (b *browser) settle() {
 	b.t.Helper()
 	rest := 0
-	for range 1200 {
+	for range 600 {
 		if !eval[bool](b, `document.querySelector("main") !== null && document.querySelector(".loading, [data-busy]") === null`) {
 			rest = 0
 		} else if rest++; rest == 3 { // what has come may ask for more
@@ -130,7 +135,7 @@ func (b *browser) settle() {
 		}
 		time.Sleep(50 * time.Millisecond)
 	}
-	b.t.Fatalf("the page does not come to rest: %s", eval[string](b, `document.body.innerText.slice(0, 500)`))
+	b.t.Fatalf("the page does not come to rest: %q %s", b.complaints(), eval[string](b, `document.body.innerText.slice(0, 500)`))
 }
 
 func eval[T any](b *browser, js string) T {
@@ -189,16 +194,22 @@ var shows = []struct {
 	{"section-event", "#section?s=0&m=kind%3Al1d-miss&pick=1,2,0,0", []string{"Threads 1 to 2, instance 1", "all others", "came last"}, 3},
 	{"threads", "#threads?m=line%3A0%3A10&s=0&t=2", []string{"runs of line 10", "thread 2 worker 2", "Furthest from the median", "Follow it"}, 3},
 	{"source", "#source?s=0&path=src%2Fapp.c&line=10", []string{"for (int i = 0; i < n; i++)", "runs, by thread", "loop"}, 0},
+	{"timeline", "#timeline", []string{"12 threads", "In this stretch", "Sections by work", "app.c:30"}, 2},
+	{"timeline-zoomed", "#timeline?from=3000&to=7000&s=0&i=2&t=3", []string{"thread 11 came last", "Thread 3 worked", "Calls open when it began"}, 2},
+	{"paths", "#paths", []string{"Call paths", "worker", "work", "idleness"}, 0},
+	{"paths-found", "#paths?v=bottom-up&t=1&q=work&f=100*$1/$0", []string{"3 found", "100*$1/$0"}, 0},
+	{"flame", "#paths?v=flame&m1=time&m2=idleness", []string{"Width: time", "redder: more idleness"}, 1},
+	{"compare", "#compare?p=0&q=1", []string{"The whole run", "Parallel efficiency", "Sections", "same"}, 0},
 }
 
 func TestTheViewsInABrowser(t *testing.T) {
 	b := newBrowser(t)
-	b.serve(runOf(fixture(t, 12, 24)))
+	b.serve(runOf(fixture(t, 12, 24)), runOf(fixture(t, 12, 20)))
 	for _, s := range shows {
 		for _, screen := range []struct {
 			scheme string
 			width  int64
-		}{{"light", 1920}, {"dark", 1920}, {"light", 390}, {"dark", 390}} {
+		}{{"light", 1920}, {"dark", 390}} {
 			b.screen(screen.scheme, screen.width)
 			b.open(s.hash)
 			said := b.text()
@@ -240,7 +251,7 @@ func TestTheKeys(t *testing.T) {
 	b.open("")
 	for _, step := range []struct{ key, ask, want string }{
 		{"2", "location.hash", "#section?p=0"},
-		{"3", "location.hash", "#threads?p=0"},
+		{"5", "location.hash", "#threads?p=0"},
 		{"n", "location.hash", "#section?p=0&s=0"},
 		{"n", "location.hash", "#section?p=0&s=1"},
 		{"p", "location.hash", "#section?p=0&s=0"},
@@ -273,6 +284,7 @@ func TestHostileNamesInABrowser(t *testing.T) {
 			t.Errorf("%s: a name became markup", s.name)
 		}
 	}
+	b.open("#source")
 	if text := b.text(); !strings.Contains(text, "<img src=x") || strings.Contains(text, "\u202e") {
 		t.Errorf("the names are not shown as they are:\n%s", text)
 	}
@@ -282,13 +294,13 @@ func TestHostileNamesInABrowser(t *testing.T) {
 func TestTheStaticCopyInABrowser(t *testing.T) {
 	b := newBrowser(t)
 	dir := t.TempDir()
-	if err := Export(dir, []*Run{runOf(fixture(t, 5, 6))}); err != nil {
+	if err := Export(dir, []*Run{runOf(fixture(t, 12, 6)), runOf(fixture(t, 12, 5))}); err != nil {
 		t.Fatal(err)
 	}
 	b.address = "file://" + dir + "/index.html"
 	b.screen("light", 1280)
 	for _, s := range shows {
-		if strings.HasPrefix(s.name, "threads") { // runs of a line are counted when they are asked for
+		if s.name == "threads" || s.name == "timeline-zoomed" { // a line's runs and any stretch are summed up when they are asked for
 			continue
 		}
 		b.open(s.hash)

@@ -37,6 +37,7 @@ func fixture(t testing.TB, threads, instances int, names ...string) *profile.Pro
 	back := p.AddEdge(profile.Edge{From: body, To: test, Kind: profile.EdgeJump})
 	leave := p.AddEdge(profile.Edge{From: test, To: out, Kind: profile.EdgeFall})
 	end := p.AddEdge(profile.Edge{From: out, To: profile.None, Kind: profile.EdgeEnd})
+	rare := p.AddEdge(profile.Edge{From: node("work", 13, profile.EndJump), To: out, Kind: profile.EdgeJump})
 	miss := p.AddKind(profile.EventKind{Name: "l1d-miss", Title: name("L1 data miss"), Unit: "times"})
 	ev := p.AddEvent(profile.Event{Kind: miss, Node: body, Addr: 0x10b0})
 	section := func(kind profile.SectionKind, line int32) profile.SectionID {
@@ -55,7 +56,7 @@ func fixture(t testing.TB, threads, instances int, names ...string) *profile.Pro
 			for _, c := range []struct {
 				e profile.EdgeID
 				n uint64
-			}{{into, 1}, {again, n}, {back, n}, {leave, 1}, {end, 1}} {
+			}{{into, 1}, {again, n}, {back, n}, {leave, 1}, {end, 1}, {rare, uint64(th)}} {
 				in.Edges = append(in.Edges, profile.Count{Row: int32(c.e), Part: int32(th), N: c.n})
 			}
 			in.Events = append(in.Events, profile.Count{Row: int32(ev), Part: int32(th), N: n / 2})

@@ -25,6 +25,16 @@ func (c *cell) end() uint64    { return c.start + uint64(c.work) + uint64(c.wait
 type lane struct {
 	cells []cell
 	reach uint64 // length of the longest part: how far before a moment those may begin that last until then
+	until uint64 // end of the last part
+}
+
+// within is how much of a stretch of time lies between the first part and the last.
+func (l *lane) within(lo, hi uint64) float64 {
+	if len(l.cells) == 0 {
+		return 0
+	}
+	lo, hi = max(lo, l.cells[0].start), min(hi, l.until)
+	return float64(max(lo, hi) - lo)
 }
 
 // from returns the first part that may last until at.
@@ -96,7 +106,7 @@ func (x *index) add(in *profile.Instance) error {
 		most = max(most, c.work)
 		l := &x.lanes[p.Thread]
 		l.cells = append(l.cells, c)
-		l.reach = max(l.reach, c.end()-c.start+1)
+		l.reach, l.until = max(l.reach, c.end()-c.start+1), max(l.until, c.end())
 		x.from, x.to = min(x.from, p.Start), max(x.to, p.Arrive, p.Release)
 		x.parts++
 	}

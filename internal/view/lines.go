@@ -140,8 +140,8 @@ type SourceLine struct {
 	Line   int         `json:"line"`
 	Text   *string     `json:"text"` // null if the profile does not carry it
 	Share  float64     `json:"share,omitempty"`
-	Min    float64     `json:"min,omitempty"`
-	Max    float64     `json:"max,omitempty"`
+	Min    float64     `json:"min"`
+	Max    float64     `json:"max"`
 	Runs   []float64   `json:"runs,omitempty"`
 	Events []LineEvent `json:"events,omitempty"`
 }

@@ -86,7 +86,7 @@ type Window struct {
 	Wait     float64         `json:"wait"`
 	Lock     float64         `json:"lock"`
 	Off      float64         `json:"off"`
-	None     float64         `json:"none"` // about which the profile says nothing
+	None     float64         `json:"none"` // between a thread's first part and its last: the profile says nothing
 	Parts    int             `json:"parts"`
 	Sections []WindowSection `json:"sections"` // by work, the most first
 	Busiest  []WindowThread  `json:"busiest"`
@@ -141,6 +141,7 @@ func (x *index) window(lo, hi uint64) *Window {
 		})
 		if len(x.lanes[i].cells) > 0 {
 			w.Threads++
+			w.None += x.lanes[i].within(lo, hi) - own[stateWork] - own[stateWait] - own[stateLock] - own[stateOff]
 			threads = append(threads, WindowThread{i, own[stateWork], own[stateWait]})
 		}
 		for k, v := range own {
@@ -148,7 +149,7 @@ func (x *index) window(lo, hi uint64) *Window {
 		}
 	}
 	w.Work, w.Wait, w.Lock, w.Off = sum[stateWork], sum[stateWait], sum[stateLock], sum[stateOff]
-	w.None = max(0, float64(hi-lo)*float64(w.Threads)-w.Work-w.Wait-w.Lock-w.Off)
+	w.None = max(0, w.None)
 	for s := range bySection {
 		if b := bySection[s]; b.Work+b.Wait > 0 {
 			b.Section, b.Instances = s, int(seqs[s].hi-seqs[s].lo)+1

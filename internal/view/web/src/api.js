@@ -61,5 +61,8 @@ export function have(name, params, arrived) {
   return undefined;
 }
 
+// peek returns bytes if they are there, and asks nobody.
+export const peek = (name, params) => known.get(address(name, params))?.value;
+
 // fresh asks for what changes.
 export const fresh = (name, params = {}) => fetched(address(name, params), false);

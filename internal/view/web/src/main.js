@@ -1,6 +1,6 @@
 // The page: its head, the way between the views, the keys.
 import { render } from "preact";
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useErrorBoundary, useRef, useState } from "preact/hooks";
 import { fresh, isStatic } from "./api.js";
 import { Asked, html, useAsk } from "./parts.js";
 import { base } from "./format.js";
@@ -9,19 +9,27 @@ import { Overview } from "./overview.js";
 import { Section } from "./section.js";
 import { Source } from "./source.js";
 import { Threads } from "./threads.js";
+import { Timeline } from "./timeline.js";
+import { Paths } from "./paths.js";
+import { Compare } from "./compare.js";
 
+// The views: name, title, component, and whether it can be shown before the causes are known.
 const views = [
-  ["overview", "Overview", Overview],
-  ["section", "Section", Section],
-  ["threads", "Threads", Threads],
-  ["source", "Source", Source],
+  ["overview", "Overview", Overview, false],
+  ["section", "Section", Section, false],
+  ["timeline", "Time line", Timeline, true],
+  ["paths", "Call paths", Paths, true],
+  ["threads", "Threads", Threads, false],
+  ["source", "Source", Source, false],
+  ["compare", "Compare", Compare, true],
 ];
 
 const keys = [
   ["1 … " + views.length, "the views, in the order of the tabs"],
   ["n, p", "next, previous section"],
   ["/", "search, where there is something to search"],
-  ["arrows, Enter", "on a chart: read it cell by cell, pick"],
+  ["arrows, Enter", "on a chart: read it cell by cell, pick; on the time line: move"],
+  ["+, −, 0", "on the time line: zoom in, out, the whole run"],
   ["?", "this list"],
   ["Escape", "close, clear what is picked"],
 ];
@@ -84,6 +92,16 @@ function App() {
   return html`<${Asked} state=${runs} what="the profile">${(list) => html`<${Page} list=${list} />`}<//>`;
 }
 
+// Guarded shows what went wrong in a view instead of nothing; another address tries again.
+function Guarded({ children }) {
+  const [error, reset] = useErrorBoundary((e) => setTimeout(() => { throw e; })); // the console has it as well
+  useEffect(() => {
+    addEventListener("hashchange", reset);
+    return () => removeEventListener("hashchange", reset);
+  });
+  return error ? html`<p class="say warn" role="alert"><b>This view failed:</b> ${error.message}. Please report it with the profile.</p>` : children;
+}
+
 function Page({ list }) {
   const { view, params } = useRoute();
   const p = Math.max(0, Math.min(list.length - 1, Math.trunc(Number(params.p || 0)) || 0));
@@ -99,7 +117,7 @@ function Page({ list }) {
       <p class="soft">${list.length > 1 && html`<select aria-label="Profile" value=${p} onChange=${(e) => go(here[0], { p: e.target.value })}>${list.map((r, i) => html`<option value=${i} selected=${i === p}>${r.name}</option>`)}</select> `}${head.value && head.value.collected}</p>
       <nav aria-label="Views"><ul class="tabs">${views.map(([name, title]) => html`<li><a href=${link(name, { p: p || undefined })} aria-current=${name === here[0] ? "page" : undefined}>${title}</a></li>`)}</ul></nav></header>
     <main id="main" tabindex="-1"><${Progress} state=${state} />
-      ${here[3] ? html`<${here[2]} info=${info} head=${head.value} p=${p} params=${params} list=${list} />` : html`<${Asked} state=${head} what="the run">${(h) => html`<${here[2]} info=${info} head=${h} p=${p} params=${params} list=${list} />`}<//>`}</main>
+      <${Guarded} key=${here[0]}>${here[3] ? html`<${here[2]} info=${info} head=${head.value} p=${p} params=${params} list=${list} />` : html`<${Asked} state=${head} what="the run">${(h) => html`<${here[2]} info=${info} head=${h} p=${p} params=${params} list=${list} />`}<//>`}<//></main>
     <${Help} dialog=${dialog} />`;
 }
 

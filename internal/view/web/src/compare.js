@@ -1,0 +1,30 @@
+// Two runs beside each other: what became better, worse, new, gone.
+import { Asked, Choice, html, Meter, useAsk } from "./parts.js";
+import { pct, quantity } from "./format.js";
+import { link, set } from "./route.js";
+
+const figure = (f, v) => (f.unit === "share" ? pct(v) : quantity(f.unit, v));
+const signed = (v, text) => (v > 0 ? "+" : v < 0 ? "−" : "±") + text;
+const nameOf = (place) => (place.file && place.line ? place.file.slice(place.file.lastIndexOf("/") + 1) + ":" + place.line + (place.function ? " in " + place.function : "") : place.function || place.address || "the end of the program");
+const Word = ({ word }) => html`<span class="chip ${word}">${word}</span>`;
+
+export function Compare({ list, p, params }) {
+  const other = Math.max(0, Math.min(list.length - 1, params.q === undefined ? (p === 0 ? 1 : 0) : Number(params.q) || 0));
+  const state = useAsk("compare", { p, q: other }, list.length > 1);
+  if (list.length < 2) return html`<section class="card"><h2>Compare</h2><p>One profile is open. <code>lime view before.lime after.lime</code> opens two.</p></section>`;
+  const options = list.map((r, i) => [String(i), r.name]);
+  return html`<section class="card" aria-labelledby="cmp-h"><h2 id="cmp-h">Compare</h2><div class="bar"><${Choice} label="Before" value=${String(p)} options=${options} onChange=${(v) => set({ p: v, q: String(other) })} /><${Choice} label="After" value=${String(other)} options=${options} onChange=${(v) => set({ q: v })} /></div>
+    <${Asked} state=${state} what="the runs">${(d) => html`<${Diff} d=${d} p=${p} q=${other} />`}<//></section>`;
+}
+
+function Diff({ d, p, q }) {
+  const most = d.sections.reduce((m, s) => Math.max(m, s.lost_share.before, s.lost_share.after), 0.02);
+  return html`${(d.warnings || []).map((w) => html`<p class="say warn"><b>Caution: </b>${w}</p>`)}
+    <div class="scroll"><table><thead><tr><th scope="col">The whole run</th><th scope="col" class="num">Before</th><th scope="col" class="num">After</th><th scope="col" class="num">Change</th><th scope="col"></th></tr></thead>
+      <tbody>${d.whole.map((f) => html`<tr><th scope="row">${f.title}</th><td class="num">${figure(f, f.before)}</td><td class="num">${figure(f, f.after)}</td><td class="num">${signed(f.after - f.before, figure(f, Math.abs(f.after - f.before)))}</td><td><${Word} word=${f.change} /></td></tr>`)}</tbody></table></div>
+    <h3>Sections</h3><div class="scroll"><table><thead><tr><th scope="col">Section ends at</th><th scope="col" class="wide">Lost of run, before and after</th><th scope="col" class="num">Before</th><th scope="col" class="num">After</th><th scope="col" class="num wide">Imbalance</th><th scope="col"></th></tr></thead>
+      <tbody>${d.sections.map((s) => html`<tr><td class="at">${nameOf(s.ends_at)}${s.was && html` <span class="soft">(was ${nameOf(s.was)})</span>`}</td>
+        <td class="wide"><${Meter} share=${s.lost_share.before / most} less /><${Meter} share=${s.lost_share.after / most} /></td>
+        <td class="num">${pct(s.lost_share.before)}</td><td class="num">${pct(s.lost_share.after)}</td><td class="num wide">${pct(s.imbalance.before)} to ${pct(s.imbalance.after)}</td><td><${Word} word=${s.change} /></td></tr>
+        ${s.causes.map((c) => html`<tr class="soft"><td class="at">  ${c.event} at ${c.line ? html`<a href=${link("source", { p: c.change === "gone" ? p : q, path: c.file, line: c.line })}>${nameOf(c)}</a>` : nameOf(c)}</td><td class="wide"></td><td class="num">${pct(c.loss.before)}</td><td class="num">${pct(c.loss.after)}</td><td class="wide"></td><td><${Word} word=${c.change} /></td></tr>`)}`)}</tbody></table></div>`;
+}

@@ -1,0 +1,346 @@
+// Threads over time: tiles of shares of work, wait, locks and time off the processor, and single parts where there is room for them.
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { ask, have, isStatic, peek } from "./api.js";
+import { Asked, colour, fit, html, mix, rgb, Toggle, useAsk, useDark, useWidth } from "./parts.js";
+import { pct, quantity, short } from "./format.js";
+import { link, set } from "./route.js";
+
+const rowsOfTile = 64, cells = 256, states = 4;
+const kinds = [["work", "work"], ["wait", "wait at the end of a section"], ["loss", "waits for locks"], ["count", "off the processor"]];
+
+// blended turns a tile into colours, once for each tile and colour scheme.
+const colours = new WeakMap();
+function blended(bytes, palette) {
+  const known = colours.get(bytes);
+  if (known && known.palette === palette) return known.words;
+  const v = new Uint8Array(bytes), words = new Uint32Array(v.length / states);
+  for (let k = 0; k < words.length; k++) {
+    let r = palette.none[0], g = palette.none[1], b = palette.none[2];
+    for (let s = 0; s < states; s++) {
+      const share = v[k * states + s] / 255;
+      if (share > 0) {
+        const [cr, cg, cb] = palette.of[s];
+        r += (cr - palette.none[0]) * share;
+        g += (cg - palette.none[1]) * share;
+        b += (cb - palette.none[2]) * share;
+      }
+    }
+    words[k] = (255 << 24) | (b << 16) | (g << 8) | r;
+  }
+  colours.set(bytes, { palette, words });
+  return words;
+}
+
+// levelFor is the level whose cells are a pixel or a little more.
+export const levelFor = (whole, window, width) => Math.max(0, Math.min(isStatic() ? 5 : 40, Math.floor(Math.log2(Math.max(1, (whole / window) * (width / cells))))));
+
+// tileOf finds a tile, or the nearest coarser one that is there; it asks for the one that is missing.
+function tileOf(p, z, x, b, arrived) {
+  const bytes = have("span", { p, z, x, b }, arrived);
+  if (bytes) return { bytes, z, x };
+  for (let up = 1; up <= z; up++) {
+    const coarse = peek("span", { p, z: z - up, x: Math.floor(x / 2 ** up), b });
+    if (coarse) return { bytes: coarse, z: z - up, x: Math.floor(x / 2 ** up), missing: true };
+  }
+  return { missing: true };
+}
+
+// paintTiles draws the rows [first, last) of threads into an image; returns how many tiles are missing.
+function paintTiles(image, r, { p, from, to, origin, end, row, gap, first, last, palette, arrived }) {
+  const width = image.width, whole = end - origin;
+  const z = levelFor(whole, to - from, width / r);
+  const span = whole / 2 ** z, pixels = new Uint32Array(image.data.buffer);
+  const [nr, ng, nb] = palette.none;
+  pixels.fill((255 << 24) | (nb << 16) | (ng << 8) | nr);
+  let missing = 0;
+  const x0 = Math.max(0, Math.floor((from - origin) / span)), x1 = Math.min(2 ** z - 1, Math.floor((to - origin) / span));
+  for (let b = Math.floor(first / rowsOfTile); b * rowsOfTile < last; b++) {
+    for (let x = x0; x <= x1; x++) {
+      const tile = tileOf(p, z, x, b, arrived);
+      if (tile.missing) missing++;
+      if (!tile.bytes) continue;
+      const words = blended(tile.bytes, palette);
+      const tileSpan = whole / 2 ** tile.z, begin = origin + tile.x * tileSpan;
+      const px0 = Math.max(0, Math.ceil(((origin + x * span - from) / (to - from)) * width - 0.5)), px1 = Math.min(width, Math.ceil(((origin + (x + 1) * span - from) / (to - from)) * width - 0.5));
+      const column = new Int32Array(Math.max(0, px1 - px0));
+      for (let i = 0; i < column.length; i++) column[i] = Math.max(0, Math.min(cells - 1, Math.floor(((from + ((px0 + i + 0.5) / width) * (to - from) - begin) / tileSpan) * cells)));
+      const rows = words.length / cells;
+      for (let k = Math.max(0, first - b * rowsOfTile); k < rows && b * rowsOfTile + k < last; k++) {
+        const top = (b * rowsOfTile + k - first) * row * r;
+        const at = top * width;
+        for (let i = 0; i < column.length; i++) pixels[at + px0 + i] = words[k * cells + column[i]];
+        for (let y = 1; y < (row - gap) * r; y++) pixels.copyWithin(at + y * width + px0, at + px0, at + px1);
+      }
+    }
+  }
+  return missing;
+}
+
+function usePalette(dark) {
+  const ref = useRef(null);
+  if (!ref.current || ref.current.dark !== dark) ref.current = { dark, none: colour("page"), of: kinds.map(([k]) => colour(k)) };
+  return ref.current;
+}
+
+export function Timeline({ info, head, p, params }) {
+  const whole = useAsk("window", { p });
+  return html`<section class="card" aria-labelledby="time-h"><h2 id="time-h">Time line</h2>
+    <ul class="legend">${kinds.map(([k, t]) => html`<li><i class="key ${k}"></i>${t}</li>`)}<li class="soft">the rest: the profile does not say</li></ul>
+    <${Asked} state=${whole} what="the times">${(w) => (w.threads === 0 ? html`<p>The profile holds no times of threads.</p>` : html`<${View} key=${p} info=${info} head=${head} p=${p} params=${params} whole=${w} />`)}<//></section>`;
+}
+
+const numberOf = (text, otherwise) => { const n = Number(text); return text !== undefined && Number.isFinite(n) ? n : otherwise; };
+
+function View({ info, head, p, params, whole }) {
+  const { origin, end } = whole;
+  const unit = info.clock_unit;
+  const clamp = (from, to) => {
+    const width = Math.max(Math.min(to - from, end - origin), Math.min(4, end - origin));
+    const start = Math.max(origin, Math.min(end - width, from));
+    return [start, start + width];
+  };
+  const asked = clamp(numberOf(params.from, origin), numberOf(params.to, end));
+  const [range, setRange] = useState(asked);
+  const [settled, setSettled] = useState(asked);
+  const timer = useRef(0);
+  useEffect(() => { // another link to this view
+    if (Math.round(asked[0]) !== Math.round(range[0]) || Math.round(asked[1]) !== Math.round(range[1])) { setRange(asked); setSettled(asked); }
+  }, [params.from, params.to]);
+  const move = (from, to) => {
+    const next = clamp(from, to);
+    setRange(next);
+    clearTimeout(timer.current);
+    timer.current = setTimeout(() => {
+      setSettled(next);
+      const all = next[0] <= origin && next[1] >= end;
+      set({ from: all ? undefined : Math.round(next[0]), to: all ? undefined : Math.round(next[1]) }, true);
+    }, 180);
+  };
+  const zoom = (factor, at = 0.5) => { const w = range[1] - range[0], t = range[0] + w * at; move(t - (t - range[0]) * factor, t + (range[1] - t) * factor); };
+  return html`<div class="bar" role="group" aria-label="What is shown"><${Toggle} onClick=${() => zoom(0.5)} title="+">zoom in<//><${Toggle} onClick=${() => zoom(2)} title="-">zoom out<//><${Toggle} onClick=${() => move(origin, end)} title="0">whole run<//>
+      <span class="soft">${short(unit, range[0])} to ${short(unit, range[1])}: ${quantity(unit, range[1] - range[0])}. Drag moves, Shift and drag chooses a stretch, Ctrl and wheel zooms.</span></div>
+    <${Strip} p=${p} info=${info} range=${range} origin=${origin} end=${end} move=${move} />
+    <${Lanes} info=${info} p=${p} params=${params} range=${range} settled=${settled} origin=${origin} end=${end} move=${move} zoom=${zoom} />
+    <${Statistics} p=${p} info=${info} head=${head} range=${settled} />`;
+}
+
+// Strip shows the whole run, all threads together, and which part of it is shown below.
+function Strip({ p, info, range, origin, end, move }) {
+  const [box, width] = useWidth();
+  const canvas = useRef(null), drag = useRef(null);
+  const palette = usePalette(useDark());
+  const [, again] = useState(0);
+  const height = 40;
+  const arrived = useRef(() => again((n) => n + 1)).current;
+  useLayoutEffect(() => {
+    if (!width || !canvas.current) return;
+    const r = fit(canvas.current, width, height);
+    const g = canvas.current.getContext("2d");
+    const sums = new Float64Array(cells * states);
+    let rows = 0;
+    for (let b = 0; b * rowsOfTile < info.threads.length; b++) {
+      const bytes = have("span", { p, z: 0, x: 0, b }, arrived);
+      if (!bytes) continue;
+      const v = new Uint8Array(bytes);
+      for (let i = 0; i < v.length; i++) sums[i % (cells * states)] += v[i] / 255;
+      rows += v.length / (cells * states);
+    }
+    for (let c = 0; c < cells && rows > 0; c++) {
+      const x0 = Math.round((c / cells) * width * r), x1 = Math.round(((c + 1) / cells) * width * r);
+      let y = height * r;
+      for (let s = 0; s < states; s++) {
+        const tall = (sums[c * states + s] / rows) * height * r;
+        g.fillStyle = rgb(palette.of[s]);
+        g.fillRect(x0, y - tall, x1 - x0, tall);
+        y -= tall;
+      }
+    }
+    const a = ((range[0] - origin) / (end - origin)) * width * r, b = ((range[1] - origin) / (end - origin)) * width * r;
+    g.fillStyle = rgb(mix(palette.none, [128, 128, 128], 0.3));
+    g.globalAlpha = 0.6;
+    g.fillRect(0, 0, a, height * r);
+    g.fillRect(b, 0, width * r - b, height * r);
+    g.globalAlpha = 1;
+    g.strokeStyle = rgb(colour("focus"));
+    g.lineWidth = 2 * r;
+    g.strokeRect(a + r, r, Math.max(2 * r, b - a - 2 * r), height * r - 2 * r);
+  });
+  const time = (e) => origin + (Math.max(0, Math.min(width, e.offsetX)) / width) * (end - origin);
+  return html`<div class="canvas" ref=${box}><canvas ref=${canvas} height=${height} role="img" aria-label="The whole run, all threads together; drag to choose a stretch"
+    onPointerDown=${(e) => { e.currentTarget.setPointerCapture(e.pointerId); drag.current = time(e); }}
+    onPointerMove=${(e) => { if (drag.current !== null && Math.abs(time(e) - drag.current) > (end - origin) / width) move(Math.min(drag.current, time(e)), Math.max(drag.current, time(e))); }}
+    onPointerUp=${(e) => { const w = range[1] - range[0]; if (drag.current !== null && Math.abs(time(e) - drag.current) <= (end - origin) / width) move(time(e) - w / 2, time(e) + w / 2); drag.current = null; }}></canvas></div>`;
+}
+
+// useParts asks for the single parts of the bands that have few.
+function useParts(p, range, threads, wanted) {
+  const [parts, setParts] = useState([]);
+  const from = Math.floor(range[0]), to = Math.ceil(range[1]);
+  useEffect(() => {
+    let here = true;
+    if (!wanted) { setParts([]); return undefined; }
+    const bands = Array.from({ length: Math.ceil(threads / rowsOfTile) }, (_, b) => b);
+    Promise.all(bands.map((b) => ask("parts", { p, from, to, b }))).then((list) => {
+      if (!here) return;
+      if (list.some((v) => v.more)) { setParts([]); return; }
+      setParts(list.flatMap((v) => v.thread.map((t, i) => ({ thread: t, section: v.section[i], seq: v.seq[i], start: v.start[i], work: v.work[i], wait: v.wait[i], lock: v.lock[i], off: v.off[i] }))));
+    }, () => here && setParts([]));
+    return () => { here = false; };
+  }, [p, from, to, threads, wanted]);
+  return parts;
+}
+
+function Lanes({ info, p, params, range, settled, origin, end, move, zoom }) {
+  const [box, width] = useWidth();
+  const canvas = useRef(null), drag = useRef(null);
+  const palette = usePalette(useDark());
+  const [, again] = useState(0);
+  const [tip, setTip] = useState("");
+  const [band, setBand] = useState(null);
+  const [missing, setMissing] = useState(0);
+  const threads = info.threads.length;
+  const row = Math.max(1, Math.min(18, Math.floor(560 / Math.max(1, threads))));
+  const gap = row >= 4 ? 1 : 0;
+  const parts = useParts(p, settled, threads, row >= 4);
+  const chosen = params.s !== undefined && params.i !== undefined ? { s: Number(params.s), i: Number(params.i), t: params.t === undefined ? -1 : Number(params.t) } : null;
+  const instance = useAsk("instance", { p, s: chosen ? chosen.s : 0, i: chosen ? chosen.i : 0, t: chosen && chosen.t >= 0 && !isStatic() ? chosen.t : undefined }, chosen !== null);
+  const arrived = useRef(() => again((n) => n + 1)).current;
+  const xOf = (t) => ((t - range[0]) / (range[1] - range[0])) * width;
+  const tOf = (x) => range[0] + (x / width) * (range[1] - range[0]);
+  useLayoutEffect(() => {
+    if (!width || !canvas.current) return;
+    const r = fit(canvas.current, width, threads * row);
+    const g = canvas.current.getContext("2d");
+    const image = g.createImageData(canvas.current.width, canvas.current.height);
+    const n = paintTiles(image, r, { p, from: range[0], to: range[1], origin, end, row, gap, first: 0, last: threads, palette, arrived });
+    g.putImageData(image, 0, 0);
+    if (n !== missing) setMissing(n);
+    g.save();
+    g.scale(r, r);
+    drawParts(g, parts, { info, row, gap, xOf, palette, width });
+    if (chosen && instance.value) drawReleases(g, instance.value, { row, xOf });
+    if (params.t !== undefined) { g.fillStyle = rgb(colour("focus")); g.fillRect(0, Number(params.t) * row, 3, Math.max(1, row - gap)); }
+    if (band) { g.fillStyle = rgb(colour("focus")); g.globalAlpha = 0.25; g.fillRect(Math.min(...band), 0, Math.abs(band[1] - band[0]), threads * row); }
+    g.restore();
+  });
+  const at = (e) => ({ x: e.offsetX, thread: Math.max(0, Math.min(threads - 1, Math.floor(e.offsetY / row))), t: tOf(e.offsetX) });
+  const partAt = ({ thread, t }) => parts.filter((v) => v.thread === thread && v.start <= t && t < v.start + v.work + v.wait).pop();
+  const words = (c) => {
+    const v = partAt(c);
+    const who = `thread ${c.thread} ${info.threads[c.thread] || ""}, at ${short(info.clock_unit, c.t)}`;
+    if (!v) return parts.length ? who + ": in no section" : who;
+    return `${who}: ${info.sections[v.section].place}, instance ${v.seq + 1}: ${c.t < v.start + v.work ? "works" : "waits"} (time ${short(info.clock_unit, v.work)}, wait ${short(info.clock_unit, v.wait)}${v.lock ? ", locks " + short(info.clock_unit, v.lock) : ""})`;
+  };
+  const down = (e) => { e.currentTarget.setPointerCapture(e.pointerId); drag.current = { x: e.offsetX, range, choose: e.shiftKey, moved: false }; };
+  const motion = (e) => {
+    const d = drag.current;
+    if (!d) { setTip(words(at(e))); return; }
+    d.moved = d.moved || Math.abs(e.offsetX - d.x) > 3;
+    if (d.choose) setBand([d.x, e.offsetX]);
+    else if (d.moved) { const by = ((d.x - e.offsetX) / width) * (d.range[1] - d.range[0]); move(d.range[0] + by, d.range[1] + by); }
+  };
+  const up = (e) => {
+    const d = drag.current;
+    drag.current = null;
+    setBand(null);
+    if (!d) return;
+    if (d.choose && Math.abs(e.offsetX - d.x) > 3) move(tOf(Math.min(d.x, e.offsetX)), tOf(Math.max(d.x, e.offsetX)));
+    else if (!d.moved) {
+      const c = at(e), v = partAt(c);
+      set(v ? { s: v.section, i: v.seq, t: c.thread } : { s: undefined, i: undefined, t: c.thread });
+    }
+  };
+  const key = (e) => {
+    const w = range[1] - range[0];
+    const act = { ArrowLeft: () => move(range[0] - w / 8, range[1] - w / 8), ArrowRight: () => move(range[0] + w / 8, range[1] + w / 8), "+": () => zoom(0.5), "=": () => zoom(0.5), "-": () => zoom(2), 0: () => move(origin, end), Escape: () => set({ s: undefined, i: undefined, t: undefined }) }[e.key];
+    if (act && !e.ctrlKey && !e.metaKey && !e.altKey) { e.preventDefault(); e.stopPropagation(); act(); }
+  };
+  useEffect(() => { // passive listeners could not keep the page still
+    const c = canvas.current;
+    const wheel = (e) => {
+      if (e.ctrlKey || e.metaKey) { e.preventDefault(); zoom(Math.exp(Math.max(-1, Math.min(1, e.deltaY / 200))), e.offsetX / width); }
+      else if (Math.abs(e.deltaX) > Math.abs(e.deltaY)) { e.preventDefault(); const by = (e.deltaX / width) * (range[1] - range[0]); move(range[0] + by, range[1] + by); }
+    };
+    c.addEventListener("wheel", wheel, { passive: false });
+    return () => c.removeEventListener("wheel", wheel);
+  });
+  return html`<figure><figcaption><span><b>${threads} threads</b> (down) over time (across)</span><span aria-live="polite">${tip}</span></figcaption>
+    <div class="canvas tall" ref=${box}><canvas class="lanes" ref=${canvas} tabindex="0" role="img" data-busy=${missing > 0 ? missing : undefined}
+      aria-label=${`Time line of ${threads} threads from ${short(info.clock_unit, range[0])} to ${short(info.clock_unit, range[1])}. Arrow keys move, plus and minus zoom, 0 shows the whole run.`}
+      onPointerDown=${down} onPointerMove=${motion} onPointerUp=${up} onPointerLeave=${() => setTip("")} onKeyDown=${key} onDblClick=${(e) => zoom(0.4, e.offsetX / width)}></canvas></div>
+    <${Axis} range=${range} unit=${info.clock_unit} width=${width} />
+    ${chosen && html`<${Chosen} state=${instance} info=${info} p=${p} chosen=${chosen} />`}</figure>`;
+}
+
+// drawParts draws where parts begin, and names them where there is room.
+function drawParts(g, parts, { info, row, gap, xOf, palette, width }) {
+  g.font = "11px system-ui, sans-serif";
+  g.textBaseline = "middle";
+  for (const v of parts) {
+    const x0 = xOf(v.start), x1 = xOf(v.start + v.work), x2 = xOf(v.start + v.work + v.wait), y = v.thread * row, tall = row - gap;
+    g.fillStyle = rgb(palette.of[0]);
+    g.fillRect(x0, y, Math.max(0.5, x1 - x0), tall);
+    if (x2 > x1) { g.fillStyle = rgb(palette.of[1]); g.fillRect(x1, y, x2 - x1, tall); }
+    const busy = v.work > 0 ? Math.min(1, (v.lock + v.off) / v.work) : 0;
+    if (busy > 0) { // how much of it was waiting, along its lower edge: where in it is not known
+      g.fillStyle = rgb(palette.of[v.lock >= v.off ? 2 : 3]);
+      g.fillRect(x0, y + tall - Math.max(1, tall / 4), (x1 - x0) * busy, Math.max(1, tall / 4));
+    }
+    g.fillStyle = rgb(palette.none);
+    g.fillRect(x0, y, 1, tall);
+    const from = Math.max(0, x0), to = Math.min(width, x1);
+    if (row >= 12 && to - from > 90) g.fillText(`${info.sections[v.section].place} #${v.seq + 1}`.slice(0, Math.floor((to - from - 8) / 6)), from + 5, y + tall / 2);
+  }
+}
+
+// drawReleases draws an arrow from who came last to those who waited for it.
+function drawReleases(g, v, { row, xOf }) {
+  const last = v.thread.indexOf(v.last);
+  if (last < 0) return;
+  const x = xOf(v.begin[last] + v.time[last]), y = v.last * row + row / 2;
+  g.strokeStyle = g.fillStyle = rgb(colour("focus"));
+  g.lineWidth = 1;
+  for (let k = 0; k < v.thread.length; k++) {
+    if (k === last || v.wait[k] <= 0) continue;
+    const to = v.thread[k] * row + row / 2;
+    g.globalAlpha = v.thread.length > 64 ? 0.25 : 0.7;
+    g.beginPath();
+    g.moveTo(x, y);
+    g.lineTo(x + 10, to);
+    g.stroke();
+    g.fillRect(x + 8, to - 2, 4, 4);
+  }
+  g.globalAlpha = 1;
+  g.fillRect(x - 3, y - 3, 6, 6);
+}
+
+function Chosen({ state, info, p, chosen }) {
+  return html`<${Asked} state=${state}>${(v) => {
+    const k = v.thread.indexOf(chosen.t);
+    return html`<div class="picked" role="status"><p><b>${info.sections[v.section].place}, instance ${v.seq + 1}</b>: thread ${v.last} came last; it released the others.
+      ${k >= 0 && html` Thread ${chosen.t} worked ${short(info.clock_unit, v.time[k])} and waited ${short(info.clock_unit, v.wait[k])}${v.lock[k] > 0 ? `; ${short(info.clock_unit, v.lock[k])} of its time it waited for locks` : ""}.`}
+      ${" "}<a href=${link("section", { p, s: v.section })}>Show the section</a> <button type="button" onClick=${() => set({ s: undefined, i: undefined })}>clear</button></p>
+      ${v.calls.length > 0 && html`<p class="soft">Calls open when it began: <span class="at">${v.calls.join(" > ")}</span></p>`}</div>`;
+  }}<//>`;
+}
+
+// Axis marks round times.
+function Axis({ range, unit, width }) {
+  const span = range[1] - range[0];
+  const rough = span / Math.max(2, width / 130), power = 10 ** Math.floor(Math.log10(Math.max(1e-9, rough)));
+  const step = [1, 2, 5, 10].map((f) => f * power).find((f) => f >= rough) || rough;
+  const ticks = [];
+  for (let t = Math.ceil(range[0] / step) * step; t <= range[1] && ticks.length < 40; t += step) ticks.push(t);
+  return html`<div class="ticks" aria-hidden="true">${ticks.map((t) => { const left = ((t - range[0]) / span) * width; return left < width - 40 && html`<span style=${{ left: left + "px" }}>${short(unit, t)}</span>`; })}</div>`;
+}
+
+function Statistics({ p, info, head, range }) {
+  const state = useAsk("window", { p, from: Math.round(range[0]), to: Math.max(Math.round(range[0]) + 1, Math.round(range[1])) });
+  return html`<${Asked} state=${state}>${(w) => {
+    const all = w.work + w.wait + w.lock + w.off + w.none || 1;
+    const rows = [["work", "work", w.work], ["wait", "wait", w.wait], ["loss", "locks", w.lock], ["count", "off the processor", w.off], ["none", "not known", w.none]];
+    return html`<h3>In this stretch</h3><ul class="legend">${rows.map(([k, t, v]) => html`<li><i class="key ${k}"></i><b>${pct(v / all)}</b> ${t}</li>`)}</ul>
+      <div class="two"><div class="scroll"><table><caption>Sections by work</caption><tbody>${w.sections.map((s) => html`<tr><td class="at">${head && head.sections.some((x) => x.id === s.section) ? html`<a href=${link("section", { p, s: s.section })}>${info.sections[s.section].place}</a>` : info.sections[s.section].place}</td><td class="soft">${info.sections[s.section].kind}</td><td class="num">${pct(s.work / all)}</td><td class="num">${s.instances} ${s.instances === 1 ? "instance" : "instances"}</td></tr>`)}</tbody></table></div>
+      <div class="scroll"><table><caption>Threads that worked most and least</caption><tbody>${[...w.busiest, ...w.idlest].filter((v, i, a) => a.findIndex((x) => x.thread === v.thread) === i).map((v) => html`<tr><td><a href=${link("timeline", { p, from: w.from, to: w.to, t: v.thread })}>thread ${v.thread}</a></td><td class="num">${pct(v.work / Math.max(1, w.to - w.from))} work</td><td class="num">${pct(v.wait / Math.max(1, w.to - w.from))} wait</td></tr>`)}</tbody></table></div></div>`;
+  }}<//>`;
+}
