@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"lime/internal/testenv"
 )
 
 // totals sums the events of each kind over a profile.
@@ -64,12 +66,8 @@ func cachegrind(t *testing.T, prog string, args []string) map[string]float64 {
 // hold the first one's lines alive or take them away; programs of ordinary alignment differ by less than a percent.
 func TestCachegrind(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("simulates twice")
-	}
-	if _, err := exec.LookPath("valgrind"); err != nil {
-		t.Skip("valgrind is missing")
-	}
+	testenv.SkipShort(t)
+	testenv.Tool(t, "valgrind", "gcc-static")
 	bin, dir := lime(t), t.TempDir()
 	for _, c := range []struct {
 		source string
@@ -77,7 +75,7 @@ func TestCachegrind(t *testing.T) {
 	}{{"testdata/matrix.c", nil}, {"../bench/lu.c", []string{"1", "12"}}, {"../bench/radix.c", []string{"1", "100", "1"}}, {"../bench/fft.c", []string{"1", "7", "1"}}} {
 		prog := filepath.Join(dir, strings.TrimSuffix(filepath.Base(c.source), ".c"))
 		if text, err := exec.Command("gcc", "-O1", "-g", "-static", "-pthread", "-o", prog, c.source, "-lm").CombinedOutput(); err != nil {
-			t.Skipf("%v: %s", err, text)
+			t.Fatalf("%v: %s", err, text)
 		}
 		data := prog + ".lime"
 		words := append([]string{"simulate", "--no-resolve", "--cores", "1", "--machine", "testdata/cachegrind.toml", "-o", data, "--", prog}, c.args...)

@@ -6,25 +6,20 @@ import (
 	"path/filepath"
 	"slices"
 	"testing"
+
+	"lime/internal/testenv"
 )
 
 // TestCallgrind analyses what valgrind's callgrind counted in two of the workloads: data of a collector that is not ours.
 func TestCallgrind(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("runs workloads under valgrind")
-	}
-	if _, err := exec.LookPath("valgrind"); err != nil {
-		t.Skip("valgrind is missing")
-	}
+	testenv.SkipShort(t)
+	testenv.Tool(t, "valgrind")
 	all, bin := load(t), lime(t)
 	for _, name := range []string{"decoy", "lists", "databranch", "funcptr", "two"} {
 		t.Run(name, func(t *testing.T) {
 			w := all[slices.IndexFunc(all, func(w *workload) bool { return w.name == name })]
-			prog, err := w.build(t, t.TempDir())
-			if err != nil {
-				t.Skip(err)
-			}
+			prog := w.build(t, t.TempDir())
 			a := w.callgrind(t, bin, prog)
 			if len(a.Sections) == 0 {
 				t.Fatal("no sections")

@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"lime/internal/testenv"
 )
 
 // enlarged copies the program to a folder of its own, with more work to do: a native run of a few milliseconds has no samples.
@@ -54,9 +56,7 @@ func readAnswer(bin, data string, a *answer) error {
 // TestNativeHitRate records the workloads natively, with eight threads and inputs that take about a second of CPU time, and
 // prints how often the planted cause is named first. Each is run LIME_RUNS times (once); LIME_KEEP is a folder in which the profiles stay.
 func TestNativeHitRate(t *testing.T) {
-	if os.Getenv("LIME_LONG") == "" {
-		t.Skip("records natively: LIME_LONG=1")
-	}
+	testenv.SkipUnlessLong(t)
 	const threads = 8
 	runs, _ := strconv.Atoi(cmp.Or(os.Getenv("LIME_RUNS"), "1"))
 	bin, dir := lime(t), cmp.Or(os.Getenv("LIME_KEEP"), t.TempDir())
@@ -67,10 +67,7 @@ func TestNativeHitRate(t *testing.T) {
 		}
 		t.Run(w.name, func(t *testing.T) {
 			w := w.enlarged(t, t.TempDir())
-			prog, err := w.build(t, dir)
-			if err != nil {
-				t.Skip(err)
-			}
+			prog := w.build(t, dir)
 			for run := range runs {
 				a, err := w.recorded(bin, prog, filepath.Join(dir, fmt.Sprintf("%s.%d.lime", w.name, run)), threads)
 				if err != nil {

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"lime/internal/testenv"
 )
 
 // tally is how often reports were right. Programs that run side by side add to it.
@@ -39,19 +41,14 @@ func (n *tally) add(w *workload, rank int) {
 // cause is named first, and among the first three.
 func TestHitRate(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("builds and simulates every workload")
-	}
+	testenv.SkipShort(t)
 	bin, dir := lime(t), t.TempDir()
 	var n tally
 	t.Run("programs", func(t *testing.T) { // ends when all programs have
 		for _, w := range load(t) {
 			t.Run(w.name, func(t *testing.T) {
 				t.Parallel()
-				prog, err := w.build(t, dir)
-				if err != nil {
-					t.Skip(err)
-				}
+				prog := w.build(t, dir)
 				for _, cores := range []int{8, 32} {
 					w.judge(t, bin, prog, cores, &n)
 				}

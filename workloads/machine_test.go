@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"lime/internal/testenv"
 )
 
 // enough is the share of the time lost that must be gone without the cause, and little what another cause may account for.
@@ -84,19 +86,13 @@ func (w *workload) wrong(a answer) string {
 // something else away must leave it.
 func TestEraseMachine(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("builds and simulates")
-	}
+	testenv.SkipShort(t)
 	bin, dir := lime(t), t.TempDir()
 	for _, w := range load(t) {
 		if w.Machine == "" {
 			continue
 		}
-		prog, err := w.build(t, dir)
-		if err != nil {
-			t.Logf("%s skipped: %v", w.name, err)
-			continue
-		}
+		prog := w.build(t, dir)
 		data := filepath.Join(dir, w.name+".lime")
 		args := append(append([]string{"simulate", "--cores", "8", "-o", data}, w.machine()...), "--", prog, "8")
 		if text, err := exec.Command(bin, args...).CombinedOutput(); err != nil {

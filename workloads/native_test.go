@@ -7,6 +7,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"testing"
+
+	"lime/internal/testenv"
 )
 
 const sharedOut = `
@@ -40,16 +42,15 @@ int main(int argc, char **argv) {
 
 // What each thread has of a section's time, recorded natively with four times as many threads as cores, is what simulate counts.
 func TestNativeShares(t *testing.T) {
-	if os.Getenv("LIME_LONG") == "" {
-		t.Skip("times: LIME_LONG=1")
-	}
+	testenv.SkipUnlessLong(t)
+	testenv.Tool(t, "gcc")
 	bin, dir := lime(t), t.TempDir()
 	src, prog := filepath.Join(dir, "p.c"), filepath.Join(dir, "p")
 	if err := os.WriteFile(src, []byte(sharedOut), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	if msg, err := exec.Command("gcc", "-O2", "-g", "-pthread", "-o", prog, src).CombinedOutput(); err != nil {
-		t.Skipf("gcc: %v\n%s", err, msg)
+		t.Fatalf("gcc: %v\n%s", err, msg)
 	}
 	exact := threadShares(t, bin, "simulate", "--cores", "8", "-o", filepath.Join(dir, "s"), "--", prog, "8", "1")
 	native := threadShares(t, bin, "record", "-o", filepath.Join(dir, "n"), "--", prog, "8", "200")

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"slices"
 	"testing"
+
+	"lime/internal/testenv"
 )
 
 // priced is a report of a run on a described machine, as far as the tests read it.
@@ -50,19 +52,14 @@ func simulated(t *testing.T, bin, prog string, args ...string) (data string, r p
 // section of programs on a described machine.
 func TestPricesAddUp(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("builds and simulates workloads")
-	}
+	testenv.SkipShort(t)
 	bin := lime(t)
 	for _, w := range load(t) {
 		if !slices.Contains([]string{"misses", "predict", "radix", "lu", "lock", "slowpath", "tree", "two", "omp_static"}, w.name) {
 			continue
 		}
 		t.Run(w.name, func(t *testing.T) {
-			prog, err := w.build(t, t.TempDir())
-			if err != nil {
-				t.Skip(err)
-			}
+			prog := w.build(t, t.TempDir())
 			_, r := simulated(t, bin, prog, w.Args...)
 			sections := 0
 			for _, s := range r.Sections {
@@ -89,17 +86,12 @@ func TestPricesAddUp(t *testing.T) {
 // the row said, within a tenth.
 func TestErase(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("builds and simulates workloads")
-	}
+	testenv.SkipShort(t)
 	all, bin := load(t), lime(t)
 	for _, c := range []struct{ name, event string }{{"misses", "llc-miss"}, {"predict", "branch-miss"}} {
 		t.Run(c.name, func(t *testing.T) {
 			w := all[slices.IndexFunc(all, func(w *workload) bool { return w.name == c.name })]
-			prog, err := w.build(t, t.TempDir())
-			if err != nil {
-				t.Skip(err)
-			}
+			prog := w.build(t, t.TempDir())
 			data, r := simulated(t, bin, prog)
 			if len(r.Sections) == 0 || r.Sections[0].Ledger == nil || len(r.Sections[0].Ledger.Rows) == 0 {
 				t.Fatal("no account")

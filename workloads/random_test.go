@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"lime/internal/testenv"
 )
 
 // randomProgram writes a C program of random functions: loops, branches, calls, calls through a table and recursion, all of which hang on a
@@ -79,12 +81,8 @@ func statement(r *rand.Rand, f, functions, depth int) string {
 // The account of random programs adds up, like that of the planted ones.
 func TestRandomProgramsAddUp(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("builds and simulates programs")
-	}
-	if _, err := exec.LookPath("gcc"); err != nil {
-		t.Skip("gcc is not installed")
-	}
+	testenv.SkipShort(t)
+	testenv.Tool(t, "gcc")
 	bin := lime(t)
 	for seed := range uint64(6) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {

@@ -11,6 +11,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"lime/internal/testenv"
 )
 
 // account is the ledger of a report, as far as the test reads it.
@@ -108,15 +110,10 @@ const decoyMark = "DECOY"
 // point, nothing on the decoys, and all of it adding up.
 func TestShares(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("builds and simulates a workload")
-	}
+	testenv.SkipShort(t)
 	all := load(t)
 	w := all[slices.IndexFunc(all, func(w *workload) bool { return w.name == "shares" })]
-	prog, err := w.build(t, t.TempDir())
-	if err != nil {
-		t.Skip(err)
-	}
+	prog := w.build(t, t.TempDir())
 	w.mark("DEPTH", decoyMark)
 	bin := lime(t)
 	for _, cores := range []int{8, 32} {

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"lime/internal/testenv"
 )
 
 // checked is what 'lime report --verify' says of the causes, as far as the tests read it.
@@ -40,9 +42,7 @@ func verify(t *testing.T, bin, data string) (r checked) {
 // misses erased. What cannot be taken away is said to be so.
 func TestVerify(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("builds and simulates workloads")
-	}
+	testenv.SkipShort(t)
 	bin := lime(t)
 	how := map[string]string{"two": "evened", "condbarrier": "evened", "cpp_virtual": "evened", "lu": "evened", "machine_false_sharing": "erased", "predict": "erased", "lock": "not-run"}
 	long := map[string]bool{"cpp_virtual": true, "lu": true, "predict": true}
@@ -53,10 +53,7 @@ func TestVerify(t *testing.T) {
 			continue
 		}
 		t.Run(w.name, func(t *testing.T) {
-			prog, err := w.build(t, t.TempDir())
-			if err != nil {
-				t.Skip(err)
-			}
+			prog := w.build(t, t.TempDir())
 			data := filepath.Join(t.TempDir(), "lime.data")
 			args := []string{"simulate", "--cores", "8", "-o", data}
 			args = append(args, w.machine()...)
@@ -87,9 +84,7 @@ func TestVerify(t *testing.T) {
 // TestVerifyCannot checks that what cannot be run again is said to be so: a program that is gone, or was built anew.
 func TestVerifyCannot(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("builds and simulates a workload")
-	}
+	testenv.SkipShort(t)
 	bin, dir := lime(t), t.TempDir()
 	all := load(t)
 	var two, other *workload
@@ -101,10 +96,7 @@ func TestVerifyCannot(t *testing.T) {
 			other = w
 		}
 	}
-	prog, err := two.build(t, dir)
-	if err != nil {
-		t.Skip(err)
-	}
+	prog := two.build(t, dir)
 	data := filepath.Join(dir, "lime.data")
 	if text, err := exec.Command(bin, "simulate", "--cores", "8", "-o", data, "--", prog, "8").CombinedOutput(); err != nil {
 		t.Fatalf("simulate: %v\n%s", err, text)
@@ -117,10 +109,7 @@ func TestVerifyCannot(t *testing.T) {
 		}
 		return ""
 	}
-	changed, err := other.build(t, t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	changed := other.build(t, t.TempDir())
 	if err := os.Rename(changed, prog); err != nil {
 		t.Fatal(err)
 	}

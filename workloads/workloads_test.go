@@ -13,6 +13,8 @@ import (
 	"testing"
 
 	"github.com/BurntSushi/toml"
+
+	"lime/internal/testenv"
 )
 
 // workload is one program and its expected answer.
@@ -80,14 +82,27 @@ func (w *workload) mark(marks ...string) {
 	}
 }
 
-// build compiles the program, or says why not.
-func (w *workload) build(t *testing.T, to string) (string, error) {
+// tools are what builds the program, as rows of scripts/tools.
+func (w *workload) tools() (tools []string) {
+	words := strings.Fields(w.Build)
+	if words[0] != "go" {
+		tools = append(tools, words[0])
+	}
+	if words[0] == "clang" && slices.Contains(words, "-fopenmp") {
+		tools = append(tools, "libomp")
+	}
+	if slices.Contains(words, "-ltbb") {
+		tools = append(tools, "libtbb")
+	}
+	return tools
+}
+
+// build compiles the program; without its compiler the test skips.
+func (w *workload) build(t *testing.T, to string) string {
 	t.Helper()
+	testenv.Tool(t, w.tools()...)
 	out := filepath.Join(to, w.name)
 	words := strings.Fields(w.Build)
-	if _, err := exec.LookPath(words[0]); err != nil {
-		return "", fmt.Errorf("%s is missing", words[0])
-	}
 	for i := range words {
 		if words[i] == "OUT" {
 			words[i] = out
@@ -96,9 +111,9 @@ func (w *workload) build(t *testing.T, to string) (string, error) {
 	cmd := exec.Command(words[0], words[1:]...)
 	cmd.Dir = w.dir
 	if text, err := cmd.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("%v: %s", err, text)
+		t.Fatalf("%s: %v: %s", w.Build, err, text)
 	}
-	return out, nil
+	return out
 }
 
 // answer is what the report says, as far as the test reads it.

@@ -11,6 +11,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"lime/internal/testenv"
 )
 
 // victim is a way to run a program that does not end while it is killed.
@@ -33,9 +35,7 @@ func victims() []victim {
 
 // Killed at any moment, lime leaves a file that opens and says that the run was cut off, or none, and no process behind.
 func TestKilledAtAnyMoment(t *testing.T) {
-	if _, err := exec.LookPath("gcc"); err != nil {
-		t.Skip("no gcc")
-	}
+	testenv.Tool(t, "gcc")
 	dir := t.TempDir()
 	if out, err := exec.Command("gcc", "-O2", "-g", "-pthread", "-o", filepath.Join(dir, "lu"), "../../bench/lu.c").CombinedOutput(); err != nil {
 		t.Fatalf("gcc: %s", out)

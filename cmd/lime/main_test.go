@@ -11,6 +11,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"lime/internal/testenv"
 )
 
 // built is lime as the Makefile links it, built once.
@@ -73,9 +75,7 @@ func marked(t *testing.T, file, mark string) int {
 
 // The main job, end to end: the line that makes the threads of the blocked LU uneven.
 func TestLUNamesTheOwnershipTest(t *testing.T) {
-	if _, err := exec.LookPath("gcc"); err != nil {
-		t.Skip("no gcc")
-	}
+	testenv.Tool(t, "gcc")
 	dir, src := t.TempDir(), "../../workloads/lu/main.c"
 	if out, err := exec.Command("gcc", "-O2", "-g", "-pthread", "-o", filepath.Join(dir, "lu"), src).CombinedOutput(); err != nil {
 		t.Fatalf("gcc: %s", out)

@@ -8,13 +8,15 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"lime/internal/testenv"
 )
 
 // A real program, unmodified: {dir} is the test's directory, which holds
 // numbers.txt and program.c.
 type realProgram struct {
 	name  string
-	tool  string   // it is needed in PATH
+	tool  string   // its row of scripts/tools, "" for what every machine has
 	build []string // makes {dir}/app, if there is anything to make
 	args  []string
 	env   []string
@@ -22,7 +24,7 @@ type realProgram struct {
 
 func realPrograms() []realProgram {
 	return []realProgram{
-		{name: "sort", tool: "sort", args: []string{"sort", "--parallel=8", "-S", "1M", "-n", "{dir}/numbers.txt"}},
+		{name: "sort", args: []string{"sort", "--parallel=8", "-S", "1M", "-n", "{dir}/numbers.txt"}},
 		{name: "xz", tool: "xz", args: []string{"xz", "-0", "-T4", "--block-size=65536", "-c", "{dir}/numbers.txt"}},
 		{name: "pigz", tool: "pigz", args: []string{"pigz", "-n", "-p4", "-b", "64", "-c", "{dir}/numbers.txt"}},
 		{name: "zstd", tool: "zstd", args: []string{"zstd", "-q", "-T4", "-c", "{dir}/numbers.txt"}},
@@ -32,16 +34,16 @@ func realPrograms() []realProgram {
 		{name: "git", tool: "git", args: []string{"git", "grep", "--no-index", "--threads=4", "-c", "77", "--", "numbers.txt", "program.c"}},
 		{name: "luajit", tool: "luajit", args: []string{"luajit", "-e", "local s = 0; for i = 1, 3e5 do s = s + i % 7 end; print(s); os.exit(7)"}}, // its compiler asks for memory near itself
 		{name: "sqlite3", tool: "sqlite3", args: []string{"sqlite3", ":memory:", "with recursive t(x) as (select 1 union all select x+1 from t limit 2000) select sum(x), group_concat(x % 7) from t"}},
-		{name: "python3", tool: "/usr/bin/python3", args: []string{"/usr/bin/python3", "-S", "-c", "import threading\nr = []\nts = [threading.Thread(target=lambda i=i: r.append(sum(range(2000 * i)))) for i in range(6)]\n[t.start() for t in ts]\n[t.join() for t in ts]\nprint(sorted(r))\nraise SystemExit(9)"}},
+		{name: "python3", tool: "python3", args: []string{"/usr/bin/python3", "-S", "-c", "import threading\nr = []\nts = [threading.Thread(target=lambda i=i: r.append(sum(range(2000 * i)))) for i in range(6)]\n[t.start() for t in ts]\n[t.join() for t in ts]\nprint(sorted(r))\nraise SystemExit(9)"}},
 		{name: "perl", tool: "perl", args: []string{"perl", "-e", "my %h; $h{$_ % 97} .= $_ for 1 .. 5000; print join(',', map { length $h{$_} } sort keys %h), qq(\n); exit 4"}},
 		{name: "openssl", tool: "openssl", args: []string{"openssl", "dgst", "-sha256", "-r", "{dir}/numbers.txt"}},
 		{name: "gcc", tool: "gcc", args: []string{"gcc", "-O1", "-S", "-o", "-", "{dir}/program.c"}},
-		{name: "go", tool: "go", build: []string{"go", "build", "-o", "{dir}/app", "testdata/goroutines.go"}, args: []string{"{dir}/app"}},
+		{name: "go", build: []string{"go", "build", "-o", "{dir}/app", "testdata/goroutines.go"}, args: []string{"{dir}/app"}},
 		{name: "rust", tool: "rustc", build: []string{"rustc", "-O", "-o", "{dir}/app", "testdata/threads.rs"}, args: []string{"{dir}/app"}},
 		{name: "c++", tool: "g++", build: []string{"g++", "-O2", "-pthread", "-o", "{dir}/app", "testdata/exceptions.cpp"}, args: []string{"{dir}/app"}},
 		{name: "libgomp", tool: "gcc", build: []string{"gcc", "-O2", "-fopenmp", "-o", "{dir}/app", "testdata/regions.c"}, args: []string{"{dir}/app"}, env: []string{"OMP_NUM_THREADS=8"}},
-		{name: "libomp", tool: "clang", build: []string{"clang", "-O2", "-fopenmp", "-o", "{dir}/app", "testdata/regions.c"}, args: []string{"{dir}/app"}, env: []string{"OMP_NUM_THREADS=8"}},
-		{name: "script", tool: "sh", args: []string{"{dir}/script", "one", "two"}},
+		{name: "libomp", tool: "libomp", build: []string{"clang", "-O2", "-fopenmp", "-o", "{dir}/app", "testdata/regions.c"}, args: []string{"{dir}/app"}, env: []string{"OMP_NUM_THREADS=8"}},
+		{name: "script", args: []string{"{dir}/script", "one", "two"}},
 	}
 }
 
@@ -68,8 +70,8 @@ func TestRealPrograms(t *testing.T) {
 // prepare writes the files, and builds the program; without its tool the test skips.
 func (p *realProgram) prepare(t *testing.T, dir string) {
 	t.Helper()
-	if _, err := exec.LookPath(p.tool); err != nil {
-		t.Skipf("no %s", p.tool)
+	if p.tool != "" {
+		testenv.Tool(t, p.tool)
 	}
 	var numbers strings.Builder
 	for i, x := 0, uint32(1); i < 30000; i++ {
@@ -90,7 +92,7 @@ func (p *realProgram) prepare(t *testing.T, dir string) {
 	}
 	build := p.in(dir, p.build)
 	if out, err := exec.Command(build[0], build[1:]...).CombinedOutput(); err != nil {
-		t.Skipf("%v: %v\n%s", build, err, out)
+		t.Fatalf("%v: %v\n%s", build, err, out)
 	}
 }
 

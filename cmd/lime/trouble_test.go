@@ -10,14 +10,14 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"lime/internal/testenv"
 )
 
 // trouble builds testdata/trouble.c in a new directory.
 func trouble(t *testing.T) string {
 	t.Helper()
-	if _, err := exec.LookPath("gcc"); err != nil {
-		t.Skip("no gcc")
-	}
+	testenv.Tool(t, "gcc")
 	dir := t.TempDir()
 	if out, err := exec.Command("gcc", "-O1", "-g", "-pthread", "-o", filepath.Join(dir, "trouble"), "testdata/trouble.c").CombinedOutput(); err != nil {
 		t.Fatalf("gcc: %s", out)

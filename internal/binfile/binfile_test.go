@@ -12,6 +12,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"lime/internal/testenv"
 )
 
 const barrierC = `
@@ -26,12 +28,10 @@ int main(int argc, char **argv) {
 }
 `
 
-// build compiles a C program with gcc or clang, or skips the test.
+// build compiles a C program with gcc or clang; without it the test skips.
 func build(t testing.TB, compiler, source string, flags ...string) string {
 	t.Helper()
-	if _, err := exec.LookPath(compiler); err != nil {
-		t.Skipf("%s is missing", compiler)
-	}
+	testenv.Tool(t, compiler)
 	dir := t.TempDir()
 	src, out := filepath.Join(dir, "a.c"), filepath.Join(dir, "a.out")
 	if err := os.WriteFile(src, []byte(source), 0o666); err != nil {
@@ -39,7 +39,7 @@ func build(t testing.TB, compiler, source string, flags ...string) string {
 	}
 	cmd := exec.Command(compiler, append([]string{src, "-o", out}, flags...)...)
 	if msg, err := cmd.CombinedOutput(); err != nil {
-		t.Skipf("%s %v: %v\n%s", compiler, flags, err, msg)
+		t.Fatalf("%s %v: %v\n%s", compiler, flags, err, msg)
 	}
 	return out
 }
@@ -56,9 +56,7 @@ func open(t testing.TB, path string) *File {
 
 func tool(t testing.TB, name string, args ...string) string {
 	t.Helper()
-	if _, err := exec.LookPath(name); err != nil {
-		t.Skipf("%s is missing", name)
-	}
+	testenv.Tool(t, name)
 	out, err := exec.Command(name, args...).Output()
 	if err != nil {
 		t.Fatalf("%s %v: %v", name, args, err)

@@ -6,6 +6,8 @@ import (
 	"syscall"
 	"testing"
 	"unsafe"
+
+	"lime/internal/testenv"
 )
 
 // TestLayout holds the offsets that entry_amd64.s writes as numbers.
@@ -37,7 +39,7 @@ func place(t *testing.T, code ...byte) uintptr {
 	t.Helper()
 	if err := Install(); err != nil {
 		if errors.Is(err, ErrHost) {
-			t.Skip(err)
+			testenv.Skip(t, testenv.NoFSGSBASE, err)
 		}
 		t.Fatal(err)
 	}

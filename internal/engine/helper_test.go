@@ -10,6 +10,7 @@ import (
 	"unsafe"
 
 	"lime/internal/cpu"
+	"lime/internal/testenv"
 	"lime/internal/x86"
 )
 
@@ -23,11 +24,7 @@ const (
 // assemble turns assembly (GNU syntax, Intel operand order) into bytes for address at.
 func assemble(t testing.TB, src string, at uint64) []byte {
 	t.Helper()
-	for _, tool := range []string{"gcc", "ld", "objcopy"} {
-		if _, err := exec.LookPath(tool); err != nil {
-			t.Skipf("needs %s to assemble guest code: %v", tool, err)
-		}
-	}
+	testenv.Tool(t, "gcc", "ld", "objcopy")
 	dir := t.TempDir()
 	file := func(n string) string { return filepath.Join(dir, n) }
 	text := ".intel_syntax noprefix\n.globl _start\n_start:\n" + src + "\n"

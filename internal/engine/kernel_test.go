@@ -4,7 +4,6 @@ import (
 	"debug/elf"
 	"encoding/binary"
 	"fmt"
-	"os/exec"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -12,6 +11,7 @@ import (
 	"testing"
 
 	"lime/internal/cpu"
+	"lime/internal/testenv"
 	"lime/internal/x86"
 )
 
@@ -31,9 +31,7 @@ const kernelStack = guestData + dataSize - 64
 
 func loadKernel(t testing.TB) *kernel {
 	t.Helper()
-	if _, err := exec.LookPath("gcc"); err != nil {
-		t.Skipf("needs gcc to build the kernels: %v", err)
-	}
+	testenv.Tool(t, "gcc")
 	k := &kernel{file: filepath.Join(t.TempDir(), "kernels")}
 	tool(t, "gcc", "-O2", "-nostdlib", "-static", "-fno-stack-protector", "-fno-builtin",
 		"-fno-tree-loop-distribute-patterns", "-Wl,-Ttext-segment=0x10000000", "-o", k.file, "testdata/kernels.c")

@@ -12,6 +12,7 @@ import (
 	"unsafe"
 
 	"lime/internal/cpu"
+	"lime/internal/testenv"
 	"lime/internal/x86"
 )
 
@@ -29,7 +30,7 @@ func startTracee(t *testing.T, file string) *tracee {
 	p := &tracee{cmd: exec.Command(file)}
 	p.cmd.SysProcAttr = &syscall.SysProcAttr{Ptrace: true}
 	if err := p.cmd.Start(); err != nil {
-		t.Skipf("needs ptrace: %v", err)
+		testenv.Skip(t, testenv.NoTracing, err)
 	}
 	p.pid = p.cmd.Process.Pid
 	t.Cleanup(func() {

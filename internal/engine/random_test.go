@@ -43,9 +43,6 @@ const (
 func corpus(t testing.TB) [][]byte {
 	var list [][]byte
 	for _, path := range []string{"/lib/x86_64-linux-gnu/libc.so.6", "/lib/x86_64-linux-gnu/libm.so.6"} {
-		if _, err := os.Stat(path); err != nil {
-			t.Skipf("needs a C library to take instructions from: %v", err)
-		}
 		list = append(list, harvest(t, path)...)
 	}
 	return list

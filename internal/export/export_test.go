@@ -15,6 +15,7 @@ import (
 	pprof "github.com/google/pprof/profile"
 
 	"lime/internal/profile"
+	"lime/internal/testenv"
 )
 
 // sampleProfile has two threads: both sampled in main -> work, the second waits for the first.
@@ -165,9 +166,7 @@ func TestNoPaths(t *testing.T) {
 
 // The real tool reads the file.
 func TestPprofTool(t *testing.T) {
-	if os.Getenv("LIME_LONG") == "" {
-		t.Skip("needs the Go tools to build pprof: LIME_LONG=1")
-	}
+	testenv.SkipUnlessLong(t) // the Go tools build pprof first
 	file := filepath.Join(t.TempDir(), "p.pb.gz")
 	f, err := os.Create(file)
 	if err != nil {

@@ -5,12 +5,13 @@ import (
 	"testing"
 
 	"lime/internal/cpu"
+	"lime/internal/testenv"
 )
 
 func TestCPUIDIsTheBaseline(t *testing.T) {
 	c := newCPUID(Config{Cores: 6})
 	if c.xcr0 != 7 {
-		t.Skip("this host has no AVX")
+		testenv.Skip(t, testenv.NoAVX)
 	}
 	l0, l1, l7, x1 := c.lookup(0, 0, 0), c.lookup(1, 0, 3), c.lookup(7, 0, 0), c.lookup(0x80000001, 0, 0)
 	var vendor [12]byte
@@ -126,7 +127,7 @@ func TestEmulatedInstructions(t *testing.T) {
 func TestXsaveStopsAtTheGuestsComponents(t *testing.T) {
 	r := newRig(t, 1)
 	if r.p.cpuid.xcr0 != 7 {
-		t.Skip("this host has no AVX")
+		testenv.Skip(t, testenv.NoAVX)
 	}
 	th := r.p.threads[0]
 	g := &th.Ctx.GPR

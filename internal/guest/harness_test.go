@@ -52,7 +52,7 @@ func newRig(t *testing.T, threads int) *rig {
 	p := newProcess(Config{Cores: 4}, h)
 	mem, err := newSpace(testLayout, h.Invalidate)
 	if err != nil {
-		t.Skip("the test's addresses are taken in this process:", err)
+		t.Fatal("the test's addresses are taken in this process:", err)
 	}
 	p.mem, p.id = mem, FirstTID
 	fd, err := unix.Eventfd(0, unix.EFD_NONBLOCK|unix.EFD_CLOEXEC)

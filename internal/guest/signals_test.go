@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"lime/internal/testenv"
 )
 
 func hex(a uint64) string { return "0x" + strings.TrimLeft(formatHex(a), "0") }
@@ -22,10 +24,7 @@ func formatHex(a uint64) string {
 
 // TestFrameLayoutAgainstC compares our offsets with the C library's structures.
 func TestFrameLayoutAgainstC(t *testing.T) {
-	gcc, err := exec.LookPath("gcc")
-	if err != nil {
-		t.Skip("gcc is not installed")
-	}
+	testenv.Tool(t, "gcc")
 	src := `
 #define _GNU_SOURCE
 #include <signal.h>
@@ -43,7 +42,7 @@ int main(void) {
 }`
 	dir := t.TempDir()
 	exe := filepath.Join(dir, "a")
-	cmd := exec.Command(gcc, "-x", "c", "-", "-o", exe)
+	cmd := exec.Command("gcc", "-x", "c", "-", "-o", exe)
 	cmd.Stdin = strings.NewReader(src)
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)

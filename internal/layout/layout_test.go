@@ -65,6 +65,7 @@ var table = []row{
 	{"view", "report analysis profile unit", ""},
 	{"cli", all, all},
 	{"layout", "", ""},
+	{"testenv", "", sys},
 }
 
 type pkg struct {

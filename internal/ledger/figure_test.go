@@ -9,6 +9,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"lime/internal/testenv"
 )
 
 var figure = flag.String("figure", "", "draw the figure of time against edges, threads and instances into this SVG file")
@@ -24,7 +26,7 @@ type panel struct {
 // TestFigure measures the account of made profiles and draws the times; it runs only when asked for.
 func TestFigure(t *testing.T) {
 	if *figure == "" {
-		t.Skip("no -figure FILE given")
+		testenv.Skip(t, testenv.OnRequest, "no -figure FILE given")
 	}
 	panels := []*panel{
 		{title: "edges (64 threads, 10 instances)", axis: 0, sizes: [][3]int{{1000, 64, 10}, {4000, 64, 10}, {16000, 64, 10}, {50000, 64, 10}, {100000, 64, 10}}},

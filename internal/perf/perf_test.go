@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"lime/internal/testenv"
 )
 
 func TestParseCPUs(t *testing.T) {
@@ -129,7 +131,7 @@ func TestSampleChild(t *testing.T) {
 	cmd := exec.Command("/bin/sh", "-c", "i=0; while [ $i -lt 300000 ]; do i=$((i+1)); done")
 	cmd.SysProcAttr = &syscall.SysProcAttr{Ptrace: true}
 	if err := cmd.Start(); err != nil {
-		t.Skipf("cannot start a traced child: %v", err)
+		testenv.Skip(t, testenv.NoTracing, err)
 	}
 	var status syscall.WaitStatus
 	if _, err := syscall.Wait4(cmd.Process.Pid, &status, 0, nil); err != nil {
@@ -139,7 +141,7 @@ func TestSampleChild(t *testing.T) {
 	var un *UnsupportedError
 	if errors.As(err, &un) {
 		_ = cmd.Process.Kill()
-		t.Skip(err)
+		testenv.Skip(t, testenv.NoSampling, err)
 	}
 	if err != nil {
 		t.Fatal(err)

@@ -8,6 +8,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"lime/internal/testenv"
 )
 
 func document(t *testing.T) string {
@@ -84,17 +86,14 @@ func TestDocumentExampleParses(t *testing.T) {
 
 // TestPythonReadsIt runs the document's program and compares its output.
 func TestPythonReadsIt(t *testing.T) {
-	python, err := exec.LookPath("python3")
-	if err != nil {
-		t.Skip("python3 is missing")
-	}
+	testenv.Tool(t, "python3")
 	dir := t.TempDir()
 	script, path := filepath.Join(dir, "read.py"), filepath.Join(dir, "lime.data")
 	if err := os.WriteFile(script, []byte(block(t, document(t), "python")), 0o666); err != nil {
 		t.Fatal(err)
 	}
 	writeFile(t, path, 12, 25)
-	out, err := exec.Command(python, script, path).CombinedOutput()
+	out, err := exec.Command("/usr/bin/python3", script, path).CombinedOutput()
 	if err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"lime/internal/testenv"
 )
 
 // tiny is a directory on a device of its own with that many bytes.
@@ -14,7 +16,7 @@ func tiny(t *testing.T, size string) string {
 	t.Helper()
 	dir := t.TempDir()
 	if err := unix.Mount("none", dir, "tmpfs", 0, "size="+size); err != nil {
-		t.Skipf("needs to mount a file system: %v", err)
+		testenv.Skip(t, testenv.NoMount, err)
 	}
 	t.Cleanup(func() {
 		if err := unix.Unmount(dir, unix.MNT_DETACH); err != nil { // somebody may look at it just now

@@ -3,7 +3,6 @@ package report
 import (
 	"context"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -14,29 +13,17 @@ import (
 	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
+
+	"lime/internal/testenv"
 )
 
 // browser starts a headless Chromium, or skips the test.
 func browser(t *testing.T) context.Context {
 	t.Helper()
-	if testing.Short() {
-		t.Skip("a browser takes seconds")
-	}
-	var path string
-	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
-		if p, err := exec.LookPath(name); err == nil {
-			path = p
-			break
-		}
-	}
-	if path == "" {
-		t.Skip("no chromium in PATH")
-	}
-	if out, err := exec.Command(path, "--version").CombinedOutput(); err != nil {
-		t.Skipf("%s is no browser: %v\n%s", path, err, out)
-	}
+	testenv.SkipShort(t)
+	testenv.Tool(t, "chromium")
 	const limit = 4 * time.Minute // a first start on a busy machine takes long
-	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.NoSandbox,
+	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath("chromium"), chromedp.NoSandbox,
 		chromedp.Flag("disable-dev-shm-usage", true), // containers have little of it
 		chromedp.Flag("force-device-scale-factor", "1"), chromedp.WSURLReadTimeout(limit))
 	alloc, cancelAlloc := chromedp.NewExecAllocator(t.Context(), options...)

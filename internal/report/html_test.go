@@ -9,6 +9,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"lime/internal/testenv"
 )
 
 func htmlReport(t *testing.T, r *Report) []byte {
@@ -99,7 +101,7 @@ func TestHTMLOfAnEmptyReport(t *testing.T) {
 func TestWriteSamplePages(t *testing.T) {
 	dir := os.Getenv("LIME_PAGES")
 	if dir == "" {
-		t.Skip("LIME_PAGES names no directory to leave the sample pages in")
+		testenv.Skip(t, testenv.OnRequest, "LIME_PAGES names no directory to leave the sample pages in")
 	}
 	for name, n := range map[string]int{"lu8": 8, "lu32": 32, "lu256": 256} {
 		if err := os.WriteFile(dir+"/"+name+".html", htmlReport(t, Build(sample(n))), 0o666); err != nil {

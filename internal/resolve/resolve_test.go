@@ -14,6 +14,7 @@ import (
 
 	"lime/internal/binfile"
 	"lime/internal/profile"
+	"lime/internal/testenv"
 )
 
 const source = `#include <stdio.h>
@@ -43,9 +44,7 @@ int main(int argc, char **argv)
 // program compiles the source in dir.
 func program(t testing.TB, dir string, flags ...string) string {
 	t.Helper()
-	if _, err := exec.LookPath("gcc"); err != nil {
-		t.Skip("gcc is missing")
-	}
+	testenv.Tool(t, "gcc")
 	if err := os.WriteFile(filepath.Join(dir, "lu.c"), []byte(source), 0o666); err != nil {
 		t.Fatal(err)
 	}
@@ -208,7 +207,7 @@ func TestWithoutSplitFiles(t *testing.T) {
 	path := program(t, dir, "-g", "-gsplit-dwarf")
 	split, _ := filepath.Glob(filepath.Join(dir, "*.dwo"))
 	if len(split) == 0 {
-		t.Skip("the compiler wrote no .dwo file")
+		t.Fatal("the compiler wrote no .dwo file")
 	}
 	for _, gone := range []bool{false, true} {
 		if gone {

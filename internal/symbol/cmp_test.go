@@ -15,6 +15,7 @@ import (
 	"testing"
 
 	"lime/internal/binfile"
+	"lime/internal/testenv"
 )
 
 const programCC = `
@@ -68,11 +69,11 @@ static int cmp(const void *a, const void *b) { return step(*(const int *)a) - st
 int main(int argc, char **argv) { int v[64]; for (int i = 0; i < 64; i++) v[i] = two(i); qsort(v, 64, 4, cmp); printf("%d\n", v[argc]); return 0; }
 `
 
-// compile builds a source and returns the program, or skips.
+// compile builds a source and returns the program; without the compiler the test skips.
 func compile(t testing.TB, tool, file, source string, flags ...string) string {
 	t.Helper()
-	if _, err := exec.LookPath(tool); err != nil {
-		t.Skipf("%s is missing", tool)
+	if tool != "go" {
+		testenv.Tool(t, tool)
 	}
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, file), []byte(source), 0o666); err != nil {
@@ -85,7 +86,7 @@ func compile(t testing.TB, tool, file, source string, flags ...string) string {
 		cmd.Args = append([]string{"go", "build", "-o", "prog"}, append(flags, file)...)
 	}
 	if msg, err := cmd.CombinedOutput(); err != nil {
-		t.Skipf("%s %v: %v\n%s", tool, flags, err, msg)
+		t.Fatalf("%s %v: %v\n%s", tool, flags, err, msg)
 	}
 	return filepath.Join(dir, "prog")
 }
@@ -131,9 +132,7 @@ func textAddrs(t testing.TB, path string, n int) []uint64 {
 // addr2line asks binutils or LLVM: for every address its frames, innermost first.
 func addr2line(t testing.TB, tool, path string, addrs []uint64) [][]Frame {
 	t.Helper()
-	if _, err := exec.LookPath(tool); err != nil {
-		t.Skipf("%s is missing", tool)
-	}
+	testenv.Tool(t, tool)
 	var in bytes.Buffer
 	for _, a := range addrs {
 		fmt.Fprintf(&in, "%#x\n", a)
@@ -234,7 +233,7 @@ func compare(t *testing.T, tool, path string, addrs []uint64) float64 {
 	}
 	t.Logf("%d of %d addresses compared", known, len(addrs))
 	if known == 0 {
-		t.Skip("addr2line knows no line")
+		t.Fatal("addr2line knows no line")
 	}
 	return float64(same) / float64(known)
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"lime/internal/binfile"
+	"lime/internal/testenv"
 )
 
 const programGo = `package main
@@ -95,7 +96,7 @@ func TestSplitDWARF(t *testing.T) {
 			whole := compile(t, c[0], "a.c", programC, "-O2", c[1])
 			split := compile(t, c[0], "a.c", programC, append([]string{"-O2"}, c[1:]...)...)
 			if dwo, _ := filepath.Glob(filepath.Join(filepath.Dir(split), "*.dwo")); len(dwo) == 0 {
-				t.Skip("the compiler wrote no .dwo file")
+				t.Fatal("the compiler wrote no .dwo file")
 			}
 			sameTables(t, whole, split)
 		})
@@ -128,9 +129,7 @@ func sameTables(t *testing.T, path, other string) {
 
 // TestSharedDWARF compares a program with itself after dwz moved common parts to another file.
 func TestSharedDWARF(t *testing.T) {
-	if _, err := exec.LookPath("dwz"); err != nil {
-		t.Skip("dwz is missing")
-	}
+	testenv.Tool(t, "dwz")
 	whole := compile(t, "g++", "a.cc", programCC, "-O2", "-gdwarf-4")
 	dir := t.TempDir()
 	one, two := filepath.Join(dir, "1", "prog"), filepath.Join(dir, "2", "prog")
@@ -145,17 +144,18 @@ func TestSharedDWARF(t *testing.T) {
 		}
 	}
 	if msg, err := exec.Command("dwz", "-m", filepath.Join(dir, "common.debug"), one, two).CombinedOutput(); err != nil {
-		t.Skipf("dwz: %v\n%s", err, msg)
+		t.Fatalf("dwz: %v\n%s", err, msg)
 	}
 	sameTables(t, whole, one)
 }
 
 func TestStripped(t *testing.T) {
+	testenv.Tool(t, "strip")
 	path := compile(t, "gcc", "a.c", programC, "-O2", "-g")
 	bin := open(t, path)
 	s, _ := bin.Find("two")
 	if msg, err := exec.Command("strip", path).CombinedOutput(); err != nil {
-		t.Skipf("strip: %v\n%s", err, msg)
+		t.Fatalf("strip: %v\n%s", err, msg)
 	}
 	loc := table(t, path).Lookup(s.Addr + 3)
 	if loc.Func.Entry != s.Addr || !strings.HasPrefix(loc.Func.Name, "prog+0x") || len(loc.Frames) != 1 || loc.Frames[0].File != "" {
@@ -202,12 +202,13 @@ func TestTypeUnits(t *testing.T) {
 
 // Where only names are wanted, those of a separate debug file are there, its lines are not, and it counts as debug information none the less.
 func TestNamesOnly(t *testing.T) {
+	testenv.Tool(t, "objcopy")
 	path := compile(t, "gcc", "a.c", programC, "-O2", "-g")
 	bin := open(t, path)
 	s, _ := bin.Find("two")
 	for _, args := range [][]string{{"objcopy", "--only-keep-debug", path, path + ".debug"}, {"objcopy", "--strip-all", "--add-gnu-debuglink=" + path + ".debug", path}} {
 		if msg, err := exec.Command(args[0], args[1:]...).CombinedOutput(); err != nil {
-			t.Skipf("%v: %v\n%s", args, err, msg)
+			t.Fatalf("%v: %v\n%s", args, err, msg)
 		}
 	}
 	stripped := open(t, path)

@@ -11,26 +11,34 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"lime/internal/testenv"
 )
 
 // libraries whose call frame information is compared with readelf's reading of it.
-var libraries = []string{
-	"/lib/x86_64-linux-gnu/libc.so.6",
-	"/lib64/ld-linux-x86-64.so.2",
-	"/usr/lib/x86_64-linux-gnu/libstdc++.so.6",
-	"/usr/lib/gcc/x86_64-linux-gnu/12/libgomp.so",
+var libraries = []string{"libc.so.6", "ld-linux-x86-64.so.2", "libstdc++.so.6", "libgomp.so"}
+
+// library finds a library where the compiler does.
+func library(t testing.TB, name string) string {
+	t.Helper()
+	testenv.Tool(t, "g++")
+	out, err := exec.Command("g++", "-print-file-name="+name).Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.TrimSpace(string(out))
 }
 
 func tableOf(t testing.TB, path string) *Table {
 	t.Helper()
 	f, err := elf.Open(path)
 	if err != nil {
-		t.Skipf("%s: %v", path, err)
+		t.Fatal(err)
 	}
 	defer f.Close()
 	s := f.Section(".eh_frame")
 	if s == nil {
-		t.Skipf("%s: no .eh_frame", path)
+		t.Fatalf("%s: no .eh_frame", path)
 	}
 	data, err := s.Data()
 	if err != nil {
@@ -77,11 +85,10 @@ func cfaCell(r *row) string {
 }
 
 func TestRowsAgainstReadelf(t *testing.T) {
-	if _, err := exec.LookPath("readelf"); err != nil {
-		t.Skip("readelf (binutils) is not installed")
-	}
-	for _, path := range libraries {
-		t.Run(path[strings.LastIndexByte(path, '/')+1:], func(t *testing.T) {
+	testenv.Tool(t, "readelf")
+	for _, name := range libraries {
+		t.Run(name, func(t *testing.T) {
+			path := library(t, name)
 			table := tableOf(t, path)
 			cmd := exec.Command("readelf", "--debug-dump=frames-interp", path)
 			out, err := cmd.StdoutPipe()
@@ -293,7 +300,7 @@ func FuzzParse(f *testing.F) {
 }
 
 func BenchmarkWalkRow(b *testing.B) {
-	table := tableOf(b, libraries[0])
+	table := tableOf(b, library(b, "libc.so.6"))
 	u := New(func(uint64) (Image, bool) { return Image{Table: table}, true })
 	for b.Loop() {
 		clear(u.rows)

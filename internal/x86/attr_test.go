@@ -9,9 +9,10 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"testing"
+
+	"lime/internal/testenv"
 )
 
 // Addresses of testdata/attr.c.
@@ -52,13 +53,10 @@ type runner struct {
 
 func startRunner(t *testing.T) *runner {
 	t.Helper()
-	cc, err := exec.LookPath("cc")
-	if err != nil || runtime.GOARCH != "amd64" {
-		t.Skip("needs a C compiler (cc) and an x86-64 processor")
-	}
+	testenv.Tool(t, "gcc")
 	exe := filepath.Join(t.TempDir(), "attr")
-	if out, err := exec.Command(cc, "-O2", "-o", exe, "testdata/attr.c").CombinedOutput(); err != nil {
-		t.Fatalf("cc: %v\n%s", err, out)
+	if out, err := exec.Command("gcc", "-O2", "-o", exe, "testdata/attr.c").CombinedOutput(); err != nil {
+		t.Fatalf("gcc: %v\n%s", err, out)
 	}
 	cmd := exec.Command(exe)
 	cmd.Stderr = os.Stderr

@@ -17,6 +17,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"lime/internal/testenv"
 )
 
 var (
@@ -41,11 +43,8 @@ func objdump(t *testing.T, path, syntax string, f func(line)) {
 
 func objdumpArgs(t *testing.T, args []string, f func(line)) {
 	t.Helper()
-	exe, err := exec.LookPath("objdump")
-	if err != nil {
-		t.Skip("objdump (binutils) is missing")
-	}
-	cmd := exec.Command(exe, append([]string{"-w", "--insn-width=15"}, args...)...)
+	testenv.Tool(t, "objdump")
+	cmd := exec.Command("objdump", append([]string{"-w", "--insn-width=15"}, args...)...)
 	out, err := cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -250,7 +249,7 @@ func TestAgainstObjdump(t *testing.T) {
 		t.Logf("%d left out: %s", n, r)
 	}
 	if c.lines == 0 {
-		t.Skip("none of the programs to compare is installed")
+		t.Fatal("none of the programs to compare is installed")
 	}
 }
 

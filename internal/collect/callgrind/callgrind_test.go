@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"lime/internal/profile"
+	"lime/internal/testenv"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")
@@ -113,23 +114,19 @@ int main(void) {
 
 // The importer reads what valgrind writes today.
 func TestRealCallgrind(t *testing.T) {
-	for _, tool := range []string{"gcc", "valgrind"} {
-		if _, err := exec.LookPath(tool); err != nil {
-			t.Skipf("no %s", tool)
-		}
-	}
+	testenv.Tool(t, "gcc", "valgrind")
 	dir := t.TempDir()
 	src, app := filepath.Join(dir, "app.c"), filepath.Join(dir, "app")
 	if err := os.WriteFile(src, []byte(program), 0o666); err != nil {
 		t.Fatal(err)
 	}
 	if out, err := exec.Command("gcc", "-O1", "-g", "-pthread", "-o", app, src).CombinedOutput(); err != nil {
-		t.Skipf("gcc: %v\n%s", err, out)
+		t.Fatalf("gcc: %v\n%s", err, out)
 	}
 	out, err := exec.Command("valgrind", "--tool=callgrind", "--separate-threads=yes", "--dump-instr=yes", "--collect-jumps=yes",
 		"--cache-sim=yes", "--branch-sim=yes", "--callgrind-out-file="+filepath.Join(dir, "cg.out"), app).CombinedOutput()
 	if err != nil {
-		t.Skipf("valgrind: %v\n%s", err, out)
+		t.Fatalf("valgrind: %v\n%s", err, out)
 	}
 	files, err := filepath.Glob(filepath.Join(dir, "cg.out-*"))
 	if err != nil || len(files) != 5 {

@@ -13,6 +13,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"lime/internal/testenv"
 	"lime/internal/unwind"
 )
 
@@ -29,18 +30,12 @@ var gdbPrograms = []struct {
 
 // At the same stop lime's unwinder and gdb see the same return addresses, in every thread.
 func TestStacksAgreeWithGDB(t *testing.T) {
-	if os.Getenv("LIME_LONG") == "" {
-		t.Skip("stops programs many times: LIME_LONG=1")
-	}
-	if _, err := exec.LookPath("gdb"); err != nil {
-		t.Skip("gdb is not installed")
-	}
+	testenv.SkipUnlessLong(t)
+	testenv.Tool(t, "gdb")
 	const stops = 5
 	for _, p := range gdbPrograms {
 		t.Run(p.name, func(t *testing.T) {
-			if _, err := exec.LookPath(p.command[0]); err != nil {
-				t.Skip(err)
-			}
+			testenv.Tool(t, p.name)
 			cmd := exec.Command(p.command[0], p.command[1:]...)
 			if err := cmd.Start(); err != nil {
 				t.Fatal(err)
@@ -196,7 +191,7 @@ func gdbStacks(t *testing.T, pid int) map[int][]uint64 {
 		}
 	}
 	if len(stacks) == 0 {
-		t.Skipf("gdb cannot tell (%v):\n%s", err, out)
+		t.Fatalf("gdb cannot tell (%v):\n%s", err, out)
 	}
 	return stacks
 }

@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"sync"
 	"syscall"
 	"testing"
@@ -14,13 +15,15 @@ import (
 	"golang.org/x/sys/unix"
 
 	"lime/internal/profile"
+	"lime/internal/testenv"
 )
 
-// buildWith compiles a C program with some compiler, or skips the test.
+// buildWith compiles a C program with some compiler; without it the test skips.
 func buildWith(t *testing.T, compiler, source string, flags ...string) string {
 	t.Helper()
-	if _, err := exec.LookPath(compiler); err != nil {
-		t.Skipf("%s is not installed", compiler)
+	testenv.Tool(t, compiler)
+	if compiler == "clang" && slices.Contains(flags, "-fopenmp") {
+		testenv.Tool(t, "libomp")
 	}
 	dir := t.TempDir()
 	src, out := filepath.Join(dir, "p.c"), filepath.Join(dir, "p")
@@ -29,7 +32,7 @@ func buildWith(t *testing.T, compiler, source string, flags ...string) string {
 	}
 	args := append([]string{"-O2", "-g", "-pthread", "-o", out, src}, flags...)
 	if msg, err := exec.Command(compiler, args...).CombinedOutput(); err != nil {
-		t.Skipf("%s %v: %v\n%s", compiler, flags, err, msg)
+		t.Fatalf("%s %v: %v\n%s", compiler, flags, err, msg)
 	}
 	return out
 }
@@ -118,10 +121,10 @@ func testAttach(t *testing.T, ending func(cancel func()) func()) {
 	sink := &untilInstances{Profile: p, left: 20, enough: ending(cancel)}
 	res, err := Run(ctx, Options{PID: cmd.Process.Pid, Out: sink})
 	if err != nil {
-		t.Skipf("not allowed: %v", err)
+		t.Fatalf("not allowed: %v", err)
 	}
 	if noted(p, "no-hooks") {
-		t.Skipf("not allowed: %v", p.Meta().Notes)
+		t.Fatalf("not allowed: %v", p.Meta().Notes)
 	}
 	if err := profile.Validate(p); err != nil {
 		t.Fatal(err)
@@ -204,7 +207,7 @@ func recordExec(t *testing.T, program string) {
 		t.Fatalf("status %d, %v; want 7", res.Status, err)
 	}
 	if noted(p, "exec") || noted(p, "no-switches") {
-		t.Skipf("not allowed: %v", p.Meta().Notes)
+		t.Fatalf("not allowed: %v", p.Meta().Notes)
 	}
 	if found := sections(p)[profile.SectionBarrier]; found[1] != 6 {
 		t.Errorf("sections by kind %v, notes %v; want barriers of 6 threads", sections(p), p.Meta().Notes)

@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"lime/internal/profile"
+	"lime/internal/testenv"
 )
 
 // hostile is the beginning of programs that do to themselves what makes measuring hard: team(n) lets n threads meet at a barrier three
@@ -176,7 +177,7 @@ func TestWithoutRights(t *testing.T) {
 			case err != nil:
 				t.Errorf("%v\n%s", err, out)
 			case strings.Contains(string(out), "--- SKIP"):
-				t.Skipf("%s", out)
+				testenv.Skip(t, testenv.NoFilters, string(out))
 			}
 		})
 	}
@@ -188,7 +189,7 @@ func underFilter(t *testing.T, name string) {
 			continue
 		}
 		if err := deny(f.errno, f.calls...); err != nil {
-			t.Skipf("no filter can be set here: %v", err)
+			testenv.Skip(t, testenv.NoFilters, err)
 		}
 		p, res := record(t, Options{Command: []string{os.Getenv("LIME_TEST_PROGRAM")}})
 		if res.Status != 7 || res.EndState != "exited" {
@@ -215,7 +216,7 @@ func underFilter(t *testing.T, name string) {
 // A program that may be executed but not read cannot be prepared: the message says what is missing.
 func TestProgramThatMayNotBeRead(t *testing.T) {
 	if os.Geteuid() == 0 {
-		t.Skip("root may read everything")
+		testenv.Skip(t, testenv.Root)
 	}
 	program := build(t, hostile+`int main(void) { return 0; }`)
 	if err := os.Chmod(program, 0o111); err != nil {

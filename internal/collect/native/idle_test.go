@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"lime/internal/profile"
+	"lime/internal/testenv"
 )
 
 // Three threads work for 10 ns, then one of them alone for 30 ns: two had nothing to do for 30 ns each. A passing fourth thread changes nothing.
@@ -86,7 +87,7 @@ func TestTasksAtABarrierAreWork(t *testing.T) {
 	needs(t, needSamples, needTracing)
 	p, _ := record(t, Options{Command: []string{build(t, twoTasks, "-fopenmp")}})
 	if !hasSamples(p) {
-		t.Skip("no samples on this machine")
+		t.Fatal("no samples")
 	}
 	times := map[profile.ThreadID]float64{}
 	for id := range p.Tables().Sections {
@@ -150,14 +151,14 @@ static void print(void) {
 func TestIdlenessAgreesWithTheProgram(t *testing.T) {
 	needs(t, needSamples, needTracing)
 	if cores() < 2 {
-		t.Skip("two threads cannot work side by side on one core")
+		testenv.Skip(t, testenv.OneCore)
 	}
 	program := build(t, oneAlone+team(2, "pthread_barrier_init(&b, 0, 2);", "print();"))
 	for tries := 1; ; tries++ {
 		var out strings.Builder
 		p, _ := record(t, Options{Command: []string{program}, Frequency: 2000, Stdout: &out})
 		if !hasSamples(p) {
-			t.Skip("no samples on this machine")
+			t.Fatal("no samples")
 		}
 		var alone, both float64
 		if _, err := fmt.Sscan(out.String(), &alone, &both); err != nil {
@@ -165,7 +166,7 @@ func TestIdlenessAgreesWithTheProgram(t *testing.T) {
 		}
 		if both < 0.05*alone { // two threads that never worked together are no section with one idle
 			if tries == 20 {
-				t.Skip("this machine is too busy to let two threads work side by side")
+				t.Fatal("two threads never worked side by side")
 			}
 			continue
 		}

@@ -7,17 +7,17 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"lime/internal/profile"
+	"lime/internal/testenv"
 )
 
 // build compiles a C program.
 func build(t *testing.T, source string, flags ...string) string {
 	t.Helper()
-	if _, err := exec.LookPath("gcc"); err != nil {
-		t.Skip("gcc is not installed")
-	}
+	testenv.Tool(t, "gcc")
 	dir := t.TempDir()
 	src, out := filepath.Join(dir, "p.c"), filepath.Join(dir, "p")
 	if err := os.WriteFile(src, []byte(source), 0o644); err != nil {
@@ -25,7 +25,7 @@ func build(t *testing.T, source string, flags ...string) string {
 	}
 	args := append([]string{"-O2", "-g", "-pthread", "-o", out, src}, flags...)
 	if msg, err := exec.Command("gcc", args...).CombinedOutput(); err != nil {
-		t.Skipf("gcc %v: %v\n%s", flags, err, msg)
+		t.Fatalf("gcc %v: %v\n%s", flags, err, msg)
 	}
 	return out
 }
@@ -68,8 +68,10 @@ const (
 // needs skips a test where the machine forbids what it is about.
 func needs(t *testing.T, names ...string) {
 	t.Helper()
-	if why := able(names...); why != "" {
-		t.Skip(why)
+	for _, name := range names {
+		if why := able(name); why != "" {
+			testenv.Skip(t, map[string]string{needSamples: testenv.NoSampling, needTracing: testenv.NoTracing}[name], why)
+		}
 	}
 }
 
@@ -218,22 +220,42 @@ func TestClockConverts(t *testing.T) {
 
 const contended = `
 #include <pthread.h>
+#include <stdio.h>
+#include <time.h>
 #include <unistd.h>
 static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
 static pthread_barrier_t b;
-static void hold(void) { pthread_mutex_lock(&m); usleep(40000); pthread_mutex_unlock(&m); }
+static long waited; /* by the lock's holders, all together */
+static long now(void) {
+	struct timespec t;
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec * 1000000000L + t.tv_nsec;
+}
+static void hold(void) {
+	long from = now();
+	pthread_mutex_lock(&m);
+	waited += now() - from;
+	usleep(40000);
+	pthread_mutex_unlock(&m);
+}
 static void *work(void *arg) { pthread_barrier_wait(&b); hold(); pthread_barrier_wait(&b); return arg; }
 `
 
-// Four threads that start together hold a lock for 40 ms each: they wait for 40, 80 and 120 ms, and all of it is charged to those who hold it.
+// Four threads that start together hold a lock for 40 ms each: they wait for as long as they measure themselves, and all of it is charged to those who hold it.
 func TestLockWaits(t *testing.T) {
 	needs(t, needTracing)
-	p, _ := record(t, Options{Command: []string{build(t, contended+team(4, "pthread_barrier_init(&b, 0, 4);", ""))}})
-	var cost uint64
+	var out strings.Builder
+	command := []string{build(t, contended+team(4, "pthread_barrier_init(&b, 0, 4);", `printf("%ld\n", waited);`))}
+	p, _ := record(t, Options{Command: command, Stdout: &out})
+	var truth float64
+	if _, err := fmt.Sscan(out.String(), &truth); err != nil || truth == 0 {
+		t.Fatalf("waits for %.0f ns, %v", truth, err)
+	}
+	cost := 0.0
 	for id := range p.Tables().Sections {
 		for in := range p.Instances(profile.SectionID(id)) {
 			for _, c := range in.Costs {
-				cost += c.N
+				cost += float64(c.N)
 			}
 		}
 	}
@@ -241,9 +263,8 @@ func TestLockWaits(t *testing.T) {
 	for _, s := range p.Tables().PathSamples {
 		metric[s.Metric] += s.Value
 	}
-	const least, most = 60e6, 2000e6 // threads start late on a busy machine, and sleep longer than asked for
-	if float64(cost) < least || float64(cost) > most || metric["lock-wait"] < least {
-		t.Errorf("waits for locks: %d ns in sections, %.0f ns by path; want 240 ms, more or less", cost, metric["lock-wait"])
+	if c, w := cost/truth, metric["lock-wait"]/truth; c < 0.95 || c > 1.05 || w < 0.95 || w > 1.05 {
+		t.Errorf("waits for locks: %.0f ns in sections, %.0f ns by path; the program measures %.0f ns", cost, metric["lock-wait"], truth)
 	}
 	if d := metric["lock-blame"] / metric["lock-wait"]; d < 0.9 || d > 1.1 {
 		t.Errorf("%.0f ns are blamed on holders, %.0f ns were waited", metric["lock-blame"], metric["lock-wait"])

@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"lime/internal/profile"
+	"lime/internal/testenv"
 )
 
 // lime builds the program once for all tests, as the Makefile does.
@@ -44,11 +45,14 @@ func compile(t *testing.T, source, command string) string {
 	t.Helper()
 	out := filepath.Join(t.TempDir(), strings.TrimSuffix(source, ".c"))
 	words := strings.Fields(strings.NewReplacer("OUT", out, "SRC", filepath.Join("testdata", source)).Replace(command))
-	if _, err := exec.LookPath(words[0]); err != nil {
-		t.Skipf("%s is missing", words[0])
+	if words[0] != "go" {
+		testenv.Tool(t, words[0])
+	}
+	if words[0] == "clang" && slices.Contains(words, "-fopenmp") {
+		testenv.Tool(t, "libomp")
 	}
 	if text, err := exec.Command(words[0], words[1:]...).CombinedOutput(); err != nil {
-		t.Skipf("%s: %v\n%s", command, err, text)
+		t.Fatalf("%s: %v\n%s", command, err, text)
 	}
 	return out
 }

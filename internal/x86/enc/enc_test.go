@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"lime/internal/testenv"
 	"lime/internal/x86"
 )
 
@@ -92,9 +93,7 @@ func TestBytes(t *testing.T) {
 
 // TestText holds the rows against objdump.
 func TestText(t *testing.T) {
-	if _, err := exec.LookPath("objdump"); err != nil {
-		t.Skipf("needs objdump: %v", err)
-	}
+	testenv.Tool(t, "objdump")
 	for _, r := range rows {
 		code, err := hex.DecodeString(r.bytes)
 		if err != nil {

@@ -8,6 +8,8 @@ import (
 	"runtime"
 	"syscall"
 	"testing"
+
+	"lime/internal/testenv"
 )
 
 const program = `
@@ -34,22 +36,18 @@ func build(t *testing.T, flags ...string) string {
 	return compile(t, program, flags...)
 }
 
-// compile builds a C program, and skips the test where a library that the flags ask for is not installed.
+// compile builds a C program.
 func compile(t *testing.T, source string, flags ...string) string {
 	t.Helper()
-	if _, err := exec.LookPath("gcc"); err != nil {
-		t.Skip("gcc is not installed")
-	}
+	testenv.Tool(t, "gcc")
 	dir := t.TempDir()
 	src, out := filepath.Join(dir, "p.c"), filepath.Join(dir, "p")
 	if err := os.WriteFile(src, []byte(source), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	args := append([]string{"-O2", "-g", "-pthread", "-o", out, src}, flags...)
-	if msg, err := exec.Command("gcc", args...).CombinedOutput(); err != nil && len(flags) > 0 {
-		t.Skipf("gcc %v: %v\n%s", flags, err, msg)
-	} else if err != nil {
-		t.Fatalf("gcc: %v\n%s", err, msg)
+	if msg, err := exec.Command("gcc", args...).CombinedOutput(); err != nil {
+		t.Fatalf("gcc %v: %v\n%s", flags, err, msg)
 	}
 	return out
 }
@@ -60,7 +58,7 @@ func start(t *testing.T, path string) (*exec.Cmd, *Tracee) {
 	cmd := exec.Command(path)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Ptrace: true}
 	if err := cmd.Start(); err != nil {
-		t.Skipf("cannot start a traced program: %v", err)
+		testenv.Skip(t, testenv.NoTracing, err)
 	}
 	var ws syscall.WaitStatus
 	if _, err := syscall.Wait4(cmd.Process.Pid, &ws, 0, nil); err != nil {
@@ -344,16 +342,14 @@ int main(void) {
 
 // Regions of LLVM's runtime, whose bodies take any number of arguments.
 func TestVariadicWork(t *testing.T) {
-	if _, err := exec.LookPath("clang"); err != nil {
-		t.Skip("clang is not installed")
-	}
+	testenv.Tool(t, "clang", "libomp")
 	dir := t.TempDir()
 	src, out := filepath.Join(dir, "p.c"), filepath.Join(dir, "p")
 	if err := os.WriteFile(src, []byte(captured), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	if msg, err := exec.Command("clang", "-O1", "-fopenmp", "-o", out, src).CombinedOutput(); err != nil {
-		t.Skipf("clang: %v\n%s", err, msg)
+		t.Fatalf("clang: %v\n%s", err, msg)
 	}
 	ring := hooked(t, out, []Func{{Name: "__kmpc_fork_call", Work: true, Return: true, Body: 2, Variadic: true, StackArgs: 128}})
 	count, open, stray := map[Phase]int{}, map[uint64]bool{}, 0

@@ -7,6 +7,8 @@ import (
 	"runtime"
 	"syscall"
 	"testing"
+
+	"lime/internal/testenv"
 )
 
 const running = `
@@ -111,7 +113,7 @@ func seized(t *testing.T, pid int, do func(*Tracee) error) {
 	defer runtime.UnlockOSThread()
 	tr, err := Seize(pid)
 	if err != nil {
-		t.Skipf("a running process cannot be traced: %v", err)
+		testenv.Skip(t, testenv.NoTracing, err)
 	}
 	if err := errors.Join(do(tr), tr.Detach()); err != nil {
 		t.Fatal(err)

@@ -7,8 +7,10 @@ import (
 	"os"
 	"runtime"
 	"runtime/debug"
+	"strings"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"time"
 )
 
@@ -65,15 +67,23 @@ func untilTold() {
 
 var mu sync.Mutex
 
-// holdLong gives the lock back only when both others have been on their way to it for some time.
-//
-//go:noinline
-func holdLong(ready *atomic.Int64, round int) {
-	mu.Lock()
-	for ready.Load() < int64(2*(round+1)) {
+// parked waits until so many goroutines have nothing to do but to wait, for what the runtime calls so.
+func parked(n int, why string) {
+	buf := make([]byte, 1<<16)
+	for strings.Count(string(buf[:runtime.Stack(buf, true)]), "["+why) < n {
 		time.Sleep(pause)
 	}
-	time.Sleep(5 * time.Millisecond)
+}
+
+// held is for how long the lock is held while both others wait for it.
+const held = 5 * time.Millisecond
+
+//go:noinline
+func holdLong(others func()) {
+	mu.Lock()
+	others()
+	parked(2, "sync.Mutex.Lock")
+	time.Sleep(held)
 	mu.Unlock()
 }
 
@@ -84,29 +94,14 @@ func holdShort() {
 }
 
 func locks() {
-	for round := range 10 {
+	for range 10 {
 		var wg sync.WaitGroup
-		var ready, held atomic.Int64
 		wg.Add(3)
+		short := func() { defer wg.Done(); holdShort() }
 		go func() {
 			defer wg.Done()
-			ready.Store(int64(2 * round))
-			held.Store(1)
-			holdLong(&ready, round)
+			holdLong(func() { go short(); go short() })
 		}()
-		for range 2 {
-			go func() {
-				defer wg.Done()
-				for held.Load() == 0 || mu.TryLock() {
-					if held.Load() != 0 {
-						mu.Unlock()
-					}
-					time.Sleep(pause)
-				}
-				ready.Add(1)
-				holdShort()
-			}()
-		}
 		wg.Wait()
 	}
 }
@@ -125,22 +120,41 @@ func alone(n int) {
 	}
 }
 
-// partners lets two goroutines work, and then one while the other waits to be told that it is done.
+// partners lets two goroutines work, and then one while the other waits to be told that it is done. It prints for how
+// long the process used a CPU while one was alone, and for how long no more than one of two that work together did.
 func partners() {
-	begin, done := make(chan int), make(chan int)
+	begin, done := make(chan int), make(chan [2]time.Time)
 	go func() {
 		for n := range begin {
+			from := time.Now()
 			together(1, n)
-			done <- n
+			done <- [2]time.Time{from, time.Now()}
 		}
 	}()
 	const n = 10_000_000
+	var one, apart time.Duration
 	for range 5 {
 		begin <- n
+		from := time.Now()
 		together(2, n)
-		<-done
+		to := time.Now()
+		other := <-done
+		apart += from.Sub(other[0]).Abs() + to.Sub(other[1]).Abs()
+		parked(1, "chan receive")
+		before := cpuTime()
 		alone(2 * n)
+		one += cpuTime() - before
 	}
+	fmt.Println(one.Nanoseconds(), apart.Nanoseconds())
+}
+
+// cpuTime is what all threads used until now.
+func cpuTime() time.Duration {
+	var u syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
+		panic(err)
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
 func deep(n int) int {

@@ -1,0 +1,136 @@
+// The reasons for which a test may skip on a machine that has all tools, each with a check that it holds.
+package testenv
+
+import (
+	"os"
+	"os/exec"
+	"runtime"
+	"strings"
+	"syscall"
+	"testing"
+
+	"golang.org/x/sys/unix"
+)
+
+// Reason is something about the machine, or the run of the tests, that leaves a test nothing to look at.
+type Reason struct {
+	name  string
+	why   string
+	holds func(t testing.TB) bool
+}
+
+// reasons is the table. Whoever adds a row says how to tell that it holds, by other means than the test that skips.
+var reasons = []Reason{
+	{Short, "the tests were asked to be short (-short)", func(testing.TB) bool { return testing.Short() }},
+	{NotLong, "it takes minutes: LIME_LONG=1, as make check-long sets it", func(testing.TB) bool { return !Long() }},
+	{OnRequest, "it writes figures or pages, when asked for", func(testing.TB) bool { return true }},
+	{OneCore, "this machine has one core", func(testing.TB) bool { return runtime.NumCPU() < 2 }},
+	{Root, "root may do everything", func(testing.TB) bool { return os.Geteuid() == 0 }},
+	{NoMount, "no file system may be mounted here", func(t testing.TB) bool { return !mounts(t) }},
+	{NoTracing, "ptrace is not allowed here", func(testing.TB) bool { return !traces() }},
+	{NoSampling, "perf events are not allowed here", func(testing.TB) bool { return !samples() }},
+	{NoFilters, "the kernel has no seccomp", func(testing.TB) bool {
+		return unix.Prctl(unix.PR_GET_SECCOMP, 0, 0, 0, 0) != nil
+	}},
+	{NoAVX, "the processor has no AVX", func(testing.TB) bool { return !flagged("avx") }},
+	{NoFSGSBASE, "the processor, or its kernel, has no FSGSBASE", func(testing.TB) bool { return !flagged("fsgsbase") }},
+}
+
+// The names of the reasons.
+const (
+	Short      = "short"
+	NotLong    = "not long"
+	OnRequest  = "on request"
+	OneCore    = "one core"
+	Root       = "root"
+	NoMount    = "no mount"
+	NoTracing  = "no tracing"
+	NoSampling = "no sampling"
+	NoFilters  = "no filters"
+	NoAVX      = "no AVX"
+	NoFSGSBASE = "no FSGSBASE"
+)
+
+// Skip ends the test without a verdict, for a reason of the table; one that does not hold here is a failure.
+func Skip(t testing.TB, reason string, details ...any) {
+	t.Helper()
+	for _, r := range reasons {
+		if r.name != reason {
+			continue
+		}
+		if !r.holds(t) {
+			t.Fatalf("skips because %s, but that is not so: %v", r.why, details)
+		}
+		t.Log(details...)
+		t.Skip(r.why)
+	}
+	t.Fatalf("%q is no reason to skip: see internal/testenv", reason)
+}
+
+// SkipShort skips the test if -short was given.
+func SkipShort(t testing.TB) {
+	t.Helper()
+	if testing.Short() {
+		Skip(t, Short)
+	}
+}
+
+// SkipUnlessLong skips the test unless the long versions are wanted.
+func SkipUnlessLong(t testing.TB) {
+	t.Helper()
+	if !Long() {
+		Skip(t, NotLong)
+	}
+}
+
+// mounts tells whether this user may mount a file system.
+func mounts(t testing.TB) bool {
+	dir := t.TempDir()
+	if unix.Mount("none", dir, "tmpfs", 0, "size=16k") != nil {
+		return false
+	}
+	return unix.Unmount(dir, unix.MNT_DETACH) == nil
+}
+
+// traces tells whether a child can be traced, and its memory be read.
+func traces() bool {
+	runtime.LockOSThread() // ptrace belongs to the thread
+	defer runtime.UnlockOSThread()
+	cmd := exec.Command("/bin/sleep", "60")
+	cmd.SysProcAttr = &syscall.SysProcAttr{Ptrace: true}
+	if cmd.Start() != nil {
+		return false
+	}
+	defer func() { _ = cmd.Process.Kill(); _, _ = cmd.Process.Wait() }()
+	var status unix.WaitStatus
+	if _, err := unix.Wait4(cmd.Process.Pid, &status, unix.WALL, nil); err != nil {
+		return false
+	}
+	var regs unix.PtraceRegs
+	return unix.PtraceGetRegs(cmd.Process.Pid, &regs) == nil
+}
+
+// samples tells whether the simplest of sampling clocks can be had for this process.
+func samples() bool {
+	attr := unix.PerfEventAttr{
+		Type: unix.PERF_TYPE_SOFTWARE, Config: unix.PERF_COUNT_SW_CPU_CLOCK, Sample: 1e6, Sample_type: unix.PERF_SAMPLE_IP,
+		Bits: unix.PerfBitExcludeKernel | unix.PerfBitExcludeHv | unix.PerfBitDisabled,
+	}
+	attr.Size = unix.PERF_ATTR_SIZE_VER5
+	fd, err := unix.PerfEventOpen(&attr, 0, -1, -1, unix.PERF_FLAG_FD_CLOEXEC)
+	if err != nil {
+		return false
+	}
+	return unix.Close(fd) == nil
+}
+
+// flagged tells whether /proc/cpuinfo lists a feature of the processor.
+func flagged(feature string) bool {
+	text, _ := os.ReadFile("/proc/cpuinfo")
+	for line := range strings.Lines(string(text)) {
+		if list, ok := strings.CutPrefix(line, "flags"); ok {
+			return strings.Contains(" "+strings.TrimSpace(list)+" ", " "+feature+" ")
+		}
+	}
+	return false
+}
