@@ -41,6 +41,35 @@ func TestLibraryCodeIsItsCallers(t *testing.T) {
 	}
 }
 
+// A recursion in a library without lines is the program's call, once: rows that stand there already are not netted again.
+func TestLibraryRecursionIsItsCallers(t *testing.T) {
+	w := newWorld(8, map[string]int32{"trees": 72, "tree": 72}, map[string]uint32{"walk": 20})
+	libc := w.prof.AddImage(profile.Image{Path: "/lib/libc.so.6"})
+	for _, name := range []string{"walk", "leaf", "children", "child", "call", "next", "done", "other"} {
+		w.prof.Nodes[w.node(name)].Image = libc
+	}
+	for p := range 8 {
+		tr := w.thread("start")
+		tr.loop("trees", "tree", 16, func(i int) {
+			depth, children := 5, 3 // 364 nodes
+			if i < 2*p {
+				depth, children = 4, 4 // 341 nodes
+			}
+			if i == 15 && p%2 == 1 { // a decision of the program's own at the same line
+				tr.call("other", profile.EdgeCall, func() {})
+				return
+			}
+			tr.call("walk", profile.EdgeCall, func() { walk(tr, depth, children) })
+			tr.fall("back")
+		})
+		tr.end()
+	}
+	w.barrier(t)
+	a := w.account(t)
+	near(t, a, Call, 72, 1)
+	nothing(t, a, 72)
+}
+
 // TestSharedLibraryCodeStays: with two lines that call it nobody knows whose time it was; and what the dynamic linker does once is
 // no fault of the line that was the first to call.
 func TestSharedLibraryCodeStays(t *testing.T) {

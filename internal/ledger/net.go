@@ -49,7 +49,7 @@ func (b *book) netRecursion() {
 	byGroup := map[int32][]*entry{}
 	var order []int32
 	for _, e := range b.rows {
-		if e.class != classDecision {
+		if e.class != classDecision || e.netted { // what a library decides stands at its caller's line by now
 			continue
 		}
 		if r := g.recursion[b.top(e).id]; r >= 0 {

@@ -142,6 +142,16 @@ func TestBarriers(t *testing.T) {
 	}
 }
 
+// lost is the time whose samples the kernel had no room for, as on a busy machine lime does not always fetch them in time.
+func lost(p *profile.Profile, frequency float64) (nanos float64) {
+	for _, n := range p.Meta().Notes {
+		if n.Code == "lost-samples" {
+			nanos += float64(n.N) * 1e9 / frequency
+		}
+	}
+	return nanos
+}
+
 func hasSamples(p *profile.Profile) bool { return p.Meta().CountLabel == profile.Sampled }
 
 const regions = `

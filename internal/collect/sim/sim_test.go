@@ -45,7 +45,11 @@ func compile(t *testing.T, source, command string) string {
 	t.Helper()
 	out := filepath.Join(t.TempDir(), strings.TrimSuffix(source, ".c"))
 	words := strings.Fields(strings.NewReplacer("OUT", out, "SRC", filepath.Join("testdata", source)).Replace(command))
-	if words[0] != "go" {
+	switch words[0] {
+	case "go":
+	case "env": // a Go program that is built with cgo
+		testenv.Tool(t, "gcc")
+	default:
 		testenv.Tool(t, words[0])
 	}
 	if words[0] == "clang" && slices.Contains(words, "-fopenmp") {
