@@ -64,6 +64,9 @@ func (g *guide) homesOf(used, started []bool) *homes {
 			from, to = append(from, int32(e.From)), append(to, int32(e.To))
 		}
 	}
+	for _, p := range g.split {
+		from, to = append(from, p[0], p[1]), append(to, p[1], p[0])
+	}
 	off, heads := rows(len(h.label), from, to)
 	var work []int32
 	give := func(v, label int32) {
@@ -97,6 +100,22 @@ func (g *guide) homesOf(used, started []bool) *homes {
 		}
 	}
 	return h
+}
+
+// splits pairs library blocks that begin at the same address: one that was split meanwhile keeps its events, and its parts are led to.
+func splits(tab *profile.Tables, library []bool) (pairs [][2]int32) {
+	first := map[uint64]int32{}
+	for v := range tab.Nodes {
+		if !library[v] {
+			continue
+		}
+		if u, ok := first[tab.Nodes[v].Addr]; ok {
+			pairs = append(pairs, [2]int32{u, int32(v)})
+		} else {
+			first[tab.Nodes[v].Addr] = int32(v)
+		}
+	}
+	return pairs
 }
 
 // line numbers the line of a call.

@@ -41,6 +41,61 @@ func TestLibraryCodeIsItsCallers(t *testing.T) {
 	}
 }
 
+// What the dynamic linker binds at the first call is not the linker's: each function stands at the line that calls it.
+func TestBoundFunctionIsItsCallers(t *testing.T) {
+	w := newWorld(8, map[string]int32{"start": 1, "moves": 10, "waits": 20}, map[string]uint32{"body": 5, "end": 1000})
+	libc := w.prof.AddImage(profile.Image{Path: "/lib/libc.so.6"})
+	linker := w.prof.AddImage(profile.Image{Path: "/lib64/ld-linux-x86-64.so.2"})
+	for name, image := range map[string]profile.ImageID{"memmove": libc, "guard": libc, "body": libc, "body-done": libc, "guard-skip": libc, "wait": libc, "bind": linker} {
+		w.prof.Nodes[w.node(name)].Image = image
+	}
+	for _, name := range []string{"memmove@plt", "wait@plt"} {
+		w.prof.Nodes[w.node(name)].Function = w.prof.AddFunction(profile.Function{Name: name, File: profile.None})
+	}
+	for p := range 8 {
+		tr := w.thread("start")
+		for round := range 3 {
+			call := func(from, stub, to string, body func()) {
+				tr.fall(from)
+				tr.call(stub, profile.EdgeCall, func() {
+					if round == 0 {
+						tr.to("bind", profile.EdgeJumpInd)
+					}
+					tr.to(to, profile.EdgeJumpInd)
+					body()
+				})
+			}
+			call("moves", "memmove@plt", "memmove", func() { tr.loop("guard", "body", 100+40*(p/6)*(p-5), nil) })
+			call("waits", "wait@plt", "wait", func() {})
+		}
+		tr.fall("end")
+		tr.end()
+	}
+	w.barrier(t)
+	a := w.account(t)
+	near(t, a, Call, 10, 1)
+	nothing(t, a, 10)
+}
+
+// The events of a block that was split meanwhile stand where its parts do.
+func TestSplitBlockIsItsCallers(t *testing.T) {
+	w := libraryWorld("/lib/libc.so.6", false)
+	whole := w.prof.Nodes[w.node("body")]
+	whole.Instrs++
+	id := w.prof.AddNode(whole)
+	kind := w.prof.AddKind(profile.EventKind{Name: "llc-miss"})
+	event := w.prof.AddEvent(profile.Event{Kind: kind, Node: id, Addr: whole.Addr})
+	for p := range 8 {
+		w.inst.Costs = append(w.inst.Costs, profile.Count{Row: int32(event), Part: int32(p), N: uint64(10 + p)})
+		w.inst.Parts[p].Arrive += uint64(10 + p)
+	}
+	w.barrier(t)
+	a := w.account(t)
+	if r := a.find(Price, 10); r.Event != "llc-miss" {
+		t.Errorf("no misses at line 10: %+v", a.Rows)
+	}
+}
+
 // A recursion in a library without lines is the program's call, once: rows that stand there already are not netted again.
 func TestLibraryRecursionIsItsCallers(t *testing.T) {
 	w := newWorld(8, map[string]int32{"trees": 72, "tree": 72}, map[string]uint32{"walk": 20})

@@ -58,6 +58,7 @@ type guide struct {
 
 	recursion []int32          // by node: what calls itself
 	library   []bool           // by node: library code
+	split     [][2]int32       // library blocks that begin at the same address
 	calls     []profile.NodeID // by node: what a call there enters
 }
 
@@ -80,6 +81,7 @@ func newGuide(tab *profile.Tables) *guide {
 		}
 	}
 	g.copies, g.recursion, g.library, g.calls = testGroups(g), recursions(tab), library(tab), callTargets(tab)
+	g.split = splits(tab, g.library)
 	return g
 }
 
