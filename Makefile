@@ -33,6 +33,7 @@ check:
 
 # The long versions of the same tests: more programs, more instructions, more seeds.
 check-long: check
+	@scripts/need --optional --tests --long
 	LIME_LONG=1 $(GO) test -timeout 4h -count=1 ./...
 
 bench: build

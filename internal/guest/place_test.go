@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"lime/internal/testenv"
 )
 
 // followsUs says why the kernel of this machine places maps otherwise than the one that the guest follows.
@@ -44,7 +46,7 @@ func followsUs() string {
 // in the bits that caches look at, and so at the same distances.
 func TestAddressesAreTheKernels(t *testing.T) {
 	if why := followsUs(); why != "" {
-		t.Skip(why)
+		testenv.Skip(t, testenv.OtherKernel, why)
 	}
 	for _, flags := range []string{"", "-static", "-static-pie", "-no-pie"} {
 		exe := compile(t, "gcc", "addresses.c", append(strings.Fields(flags), "-O1", "-pthread")...)

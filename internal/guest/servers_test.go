@@ -13,6 +13,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"lime/internal/testenv"
 )
 
 // server is a program that runs, simulated, beside the test.
@@ -122,8 +124,11 @@ func TestDatabase(t *testing.T) {
 	long(t, "pgbench")
 	found, _ := filepath.Glob("/usr/lib/postgresql/*/bin")
 	who, err := exec.Command("id", "-u", "postgres").Output()
-	if os.Getuid() != 0 || len(found) == 0 || err != nil {
-		t.Skip("needs root, PostgreSQL and its user")
+	if len(found) == 0 || err != nil {
+		t.Fatal("no PostgreSQL, or no user of its own:", found, err)
+	}
+	if os.Getuid() != 0 {
+		testenv.Skip(t, testenv.NotRoot)
 	}
 	uid, _ := strconv.Atoi(strings.TrimSpace(string(who)))
 	user, bin := &syscall.Credential{Uid: uint32(uid), Gid: uint32(uid)}, found[0]
@@ -159,11 +164,9 @@ func TestDatabase(t *testing.T) {
 // long skips a test that takes long, or whose program is not installed.
 func long(t *testing.T, program string) {
 	t.Helper()
-	if os.Getenv("LIME_LONG") == "" {
-		t.Skip("takes long: LIME_LONG=1")
-	}
-	if _, err := exec.LookPath(program); err != nil {
-		t.Skipf("%s is not installed", program)
+	testenv.SkipUnlessLong(t)
+	if program != "sh" {
+		testenv.Tool(t, program)
 	}
 }
 
@@ -182,9 +185,7 @@ func TestBuild(t *testing.T) {
 
 // TestTracingOfAChild traces a child with strace, which is itself simulated.
 func TestTracingOfAChild(t *testing.T) {
-	if _, err := exec.LookPath("strace"); err != nil {
-		t.Skip("strace is not installed")
-	}
+	testenv.Tool(t, "strace")
 	got := simulate(t, "", nil, "strace", "-f", "-e", "trace=exit_group", "sh", "-c", "(exit 3); exit 4")
 	if got.status != 4 || !strings.Contains(got.err, "exit_group(3)") || !strings.Contains(got.err, "exit_group(4)") {
 		t.Errorf("status %d: %s", got.status, got.err)

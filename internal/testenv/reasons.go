@@ -2,6 +2,7 @@
 package testenv
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
 	"runtime"
@@ -26,6 +27,7 @@ var reasons = []Reason{
 	{OnRequest, "it writes figures or pages, when asked for", func(testing.TB) bool { return true }},
 	{OneCore, "this machine has one core", func(testing.TB) bool { return runtime.NumCPU() < 2 }},
 	{Root, "root may do everything", func(testing.TB) bool { return os.Geteuid() == 0 }},
+	{NotRoot, "only root may become another user", func(testing.TB) bool { return os.Geteuid() != 0 }},
 	{NoMount, "no file system may be mounted here", func(t testing.TB) bool { return !mounts(t) }},
 	{NoTracing, "ptrace is not allowed here", func(testing.TB) bool { return !traces() }},
 	{NoSampling, "perf events are not allowed here", func(testing.TB) bool { return !samples() }},
@@ -33,6 +35,9 @@ var reasons = []Reason{
 		return unix.Prctl(unix.PR_GET_SECCOMP, 0, 0, 0, 0) != nil
 	}},
 	{NoAVX, "the processor has no AVX", func(testing.TB) bool { return !flagged("avx") }},
+	{OtherKernel, "the kernel is not of the series 6.12 to 6.18, whose places of maps are ours, or does not let go of randomisation", func(testing.TB) bool {
+		return !places()
+	}},
 	{NoFSGSBASE, "the processor, or its kernel, has no FSGSBASE", func(testing.TB) bool { return !flagged("fsgsbase") }},
 }
 
@@ -43,12 +48,15 @@ const (
 	OnRequest  = "on request"
 	OneCore    = "one core"
 	Root       = "root"
+	NotRoot    = "not root"
 	NoMount    = "no mount"
 	NoTracing  = "no tracing"
 	NoSampling = "no sampling"
 	NoFilters  = "no filters"
 	NoAVX      = "no AVX"
 	NoFSGSBASE = "no FSGSBASE"
+
+	OtherKernel = "other kernel"
 )
 
 // Skip ends the test without a verdict, for a reason of the table; one that does not hold here is a failure.
@@ -108,6 +116,19 @@ func traces() bool {
 	}
 	var regs unix.PtraceRegs
 	return unix.PtraceGetRegs(cmd.Process.Pid, &regs) == nil
+}
+
+// places tells whether the kernel is one of those whose places of maps lime follows, and can be asked for them.
+func places() bool {
+	var u unix.Utsname
+	var major, minor int
+	if unix.Uname(&u) != nil {
+		return false
+	}
+	if _, err := fmt.Sscanf(unix.ByteSliceToString(u.Release[:]), "%d.%d", &major, &minor); err != nil {
+		return false
+	}
+	return major == 6 && minor >= 12 && minor <= 18 && exec.Command("setarch", "-R", "true").Run() == nil
 }
 
 // samples tells whether the simplest of sampling clocks can be had for this process.

@@ -9,19 +9,25 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"lime/internal/testenv"
 )
 
 // buildVictim compiles one of the programs.
 func buildVictim(t *testing.T, i int) string {
 	t.Helper()
 	v := victims[i]
-	if _, err := exec.LookPath(v.build[0]); err != nil {
-		t.Skipf("%s is not installed", v.build[0])
+	if v.build[0] != "go" {
+		testenv.Tool(t, v.build[0])
+	}
+	if slices.Contains(v.build, "-static") {
+		testenv.Tool(t, "gcc-static")
 	}
 	dir := t.TempDir()
 	src, out := filepath.Join(dir, v.file), filepath.Join(dir, "v")
@@ -161,7 +167,7 @@ func attachAndDie(t *testing.T, v *victim, step int) (over bool) {
 		t.Errorf("operation %d: %v\n%s", step, err, said)
 	}
 	if strings.Contains(string(said), "--- SKIP") {
-		t.Skipf("%s", said)
+		testenv.Skip(t, testenv.NoTracing, string(said))
 	}
 	return ws.Exited()
 }
