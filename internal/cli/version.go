@@ -2,19 +2,27 @@ package cli
 
 import (
 	"fmt"
+	"regexp"
 	"runtime"
 	"runtime/debug"
 
 	"github.com/spf13/cobra"
 )
 
+// version is that of a lime that was not built from a tag.
 const version = "0.1"
+
+// tagged are the versions of a release; others are made up by go build for a commit between two.
+var tagged = regexp.MustCompile(`^v(\d+\.\d+\.\d+(-(alpha|beta|rc)\.?\d+)?)$`)
 
 // Version returns the version with the revision it was built from, if known.
 func Version() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
 		return version
+	}
+	if m := tagged.FindStringSubmatch(info.Main.Version); m != nil {
+		return m[1]
 	}
 	return version + revision(info.Settings)
 }

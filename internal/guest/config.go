@@ -13,7 +13,7 @@ type Config struct {
 	Cores   int  // what affinity, cpuid and /sys say
 	HostCPU bool // CPUID tells all that the host has, not the fixed baseline
 
-	Layout Layout // zero: DefaultLayout
+	Layout Layout // zero: DefaultLayout, above lime where that lies in it
 }
 
 // FirstTID is where thread ids count up from: above any id that the host gives out (PID_MAX_LIMIT is 1<<22), so

@@ -149,7 +149,7 @@ func (s *space) place(f *elfFile) (bias uint64, e *LoadError) {
 	if f.typ == elf.ET_EXEC {
 		if errno := s.room(lo, hi); errno != 0 {
 			return 0, &LoadError{Why: fmt.Sprintf("linked at %#x-%#x, which lime needs for itself", lo, hi),
-				Hint: fmt.Sprintf("link it below %#x, or as PIE (-fPIE -pie)", s.layout.LowHi), Status: 126}
+				Hint: s.layout.ownHint(), Status: 126}
 		}
 		return 0, nil
 	}

@@ -96,7 +96,11 @@ type ExecRequest struct {
 // New reserves the guest's addresses and loads the program.
 func New(cfg Config, host Host) (*Process, error) {
 	if cfg.Layout == (Layout{}) {
-		cfg.Layout = DefaultLayout
+		l, err := hostLayout()
+		if err != nil {
+			return nil, err
+		}
+		cfg.Layout = l
 	}
 	cfg.Cores = max(cfg.Cores, 1)
 	path, lerr := lookPath(cfg.Path, cfg.Env)

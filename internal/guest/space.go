@@ -13,7 +13,7 @@ type Layout struct {
 	HintLo, HintHi uint64 // free for maps that a program wants there, not reserved
 }
 
-// DefaultLayout keeps clear of lime itself (from 0x70000000 on), its code cache
+// DefaultLayout keeps clear of lime itself (from 0x70000000 on, as the Makefile links it), its code cache
 // (below 0x80000000) and the usual places of the Go heap and of the kernel's own maps.
 var DefaultLayout = Layout{
 	LowLo: 0x10000, LowHi: 0x6fff0000,

@@ -54,6 +54,7 @@ func ChildMain(args []string, stderr io.Writer) int {
 		fmt.Fprintln(stderr, "lime:", err)
 		return statusFailed
 	}
+	cfg.settle()
 	res := runHere(cfg, stderr)
 	if res.Status == statusAgain && cfg.Tries < maxTries {
 		// Here, not in the parent: a program that replaced itself must not begin anew.
@@ -102,6 +103,10 @@ func replace(cfg Config, e *guest.ExecRequest) error {
 		if _, err := unix.FcntlInt(f.Fd(), unix.F_SETFD, 0); err != nil {
 			return err
 		}
+	}
+	if cfg.Settled {
+		randomise(false)
+		defer randomise(true)
 	}
 	return unix.Exec("/proc/self/exe", append([]string{"lime", ChildVerb}, fds...), os.Environ())
 }

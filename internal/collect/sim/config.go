@@ -66,8 +66,9 @@ type Config struct {
 	Cmd         string
 	Args        []string // argv
 	Env         []string
-	Tries       int // starts so far that found an address taken
-	Parent      int // the process that asks; the run ends with it
+	Tries       int  // starts so far that found an address taken
+	Settled     bool // this process was started without random addresses: see settle
+	Parent      int  // the process that asks; the run ends with it
 	Out         string
 	SectionEnds []string
 	HostCPU     bool

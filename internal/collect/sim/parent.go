@@ -44,7 +44,7 @@ func Run(ctx context.Context, o Options) (Result, error) {
 		}
 	}
 	return Result{Status: statusFailed}, errors.New("an address range that the program needs was taken in every attempt; " +
-		"is lime itself linked as its Makefile says?")
+		"if lime was built without its Makefile, use make build")
 }
 
 // runChild starts one child and waits for it.
