@@ -9,13 +9,31 @@ GODIRS  := cmd internal workloads
 
 export CGO_ENABLED = 0
 
-.PHONY: all build demo test check check-long bench lint fmt man web clean
+.PHONY: all build install release demo test check check-long bench lint fmt man web clean
 
 all: build
 
 build:
 	@scripts/need go
 	$(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bin/lime ./cmd/lime
+
+# The program with man pages and completions: make install PREFIX=$HOME/.local; packagers set DESTDIR.
+PREFIX  ?= /usr/local
+DESTDIR ?=
+share   := $(DESTDIR)$(PREFIX)/share
+
+install: build
+	install -D -m 755 bin/lime $(DESTDIR)$(PREFIX)/bin/lime
+	rm -rf bin/man && bin/lime man --dir bin/man
+	install -d $(share)/man/man1 && install -m 644 bin/man/*.1 $(share)/man/man1
+	install -d $(share)/bash-completion/completions $(share)/zsh/site-functions $(share)/fish/vendor_completions.d
+	bin/lime completion bash >$(share)/bash-completion/completions/lime
+	bin/lime completion zsh >$(share)/zsh/site-functions/_lime
+	bin/lime completion fish >$(share)/fish/vendor_completions.d/lime.fish
+
+# A static binary, packages, checksums and what it is built of, in bin/release.
+release:
+	scripts/release
 
 demo: build
 	@scripts/demo
@@ -31,10 +49,13 @@ check:
 	@bad=$$(gofmt -l $(GODIRS) | grep -v /testdata/); [ -z "$$bad" ] || { echo "gofmt needed: $$bad" >&2; exit 1; }
 	$(GO) vet ./...
 
-# The long versions of the same tests: more programs, more instructions, more seeds.
+# The long versions of the same tests: more programs, more instructions, more seeds; the release, twice; and a newcomer's
+# two commands on a machine that has nothing (as root on Debian).
 check-long: check
 	@scripts/need --optional --tests --long
 	LIME_LONG=1 $(GO) test -timeout 4h -count=1 ./...
+	scripts/release --check
+	scripts/fresh
 
 bench: build
 	@scripts/bench
