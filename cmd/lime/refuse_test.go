@@ -13,6 +13,8 @@ import (
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"lime/internal/testenv"
 )
 
 // refused runs a shell's command, in which LIME is lime, and checks that lime says what is the matter and ends with a status.
@@ -36,7 +38,7 @@ func refused(t *testing.T, attr *syscall.SysProcAttr, script string, status int,
 	cmd.Stderr = &stderr
 	err = cmd.Run()
 	if errors.Is(err, syscall.EPERM) {
-		t.Skipf("not allowed here: %v", err)
+		testenv.Skip(t, testenv.NoMount, err)
 	}
 	got := stderr.String()
 	if cmd.ProcessState.ExitCode() != status || !strings.Contains(got, words) || strings.Count(got, "\n") != 1 {
@@ -80,10 +82,10 @@ func TestWithoutDirectory(t *testing.T) {
 func TestProcessThatCannotBeRecorded(t *testing.T) {
 	t.Run("kernel", func(t *testing.T) {
 		if link, err := os.Readlink("/proc/2/exe"); err == nil {
-			t.Skipf("process 2 is %s here", link)
+			testenv.Skip(t, testenv.NoKernelThreads, link)
 		}
 		if b, err := os.ReadFile("/proc/2/cmdline"); err != nil || len(b) > 0 {
-			t.Skip("there is no thread of the kernel's to be seen")
+			testenv.Skip(t, testenv.NoKernelThreads)
 		}
 		refused(t, nil, `exec $LIME record -p 2`, 125, "a thread of the kernel's")
 	})
@@ -121,7 +123,7 @@ func TestProcessThatCannotBeRecorded(t *testing.T) {
 // A program with rights of its own is refused for those who would take them away by tracing it, and recorded by those who do not.
 func TestRightsOfTheProgram(t *testing.T) {
 	if os.Geteuid() != 0 {
-		t.Skip("only root can give rights to a file")
+		testenv.Skip(t, testenv.NotRoot)
 	}
 	path := program(t, `#include <unistd.h>
 int main(void) { return geteuid() == 1 ? 7 : 8; }`)

@@ -13,6 +13,8 @@ import (
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"lime/internal/testenv"
 )
 
 // listener says which signals reach it. The last one ends it; at first it sends one to its parent, as to all that it belongs with.
@@ -74,9 +76,7 @@ func listen(t *testing.T, terminal *os.File) *listening {
 // program builds a C program.
 func program(t *testing.T, source string) string {
 	t.Helper()
-	if _, err := exec.LookPath("gcc"); err != nil {
-		t.Skip("no gcc")
-	}
+	testenv.Tool(t, "gcc")
 	dir := t.TempDir()
 	src, out := filepath.Join(dir, "p.c"), filepath.Join(dir, "p")
 	if err := os.WriteFile(src, []byte(source), 0o644); err != nil {
@@ -145,7 +145,7 @@ func pty(t *testing.T) (keys, terminal *os.File) {
 	t.Helper()
 	keys, err := os.OpenFile("/dev/ptmx", os.O_RDWR, 0)
 	if err != nil {
-		t.Skipf("no terminal: %v", err)
+		testenv.Skip(t, testenv.NoTerminal, err)
 	}
 	t.Cleanup(func() { keys.Close() })
 	n, err1 := unix.IoctlGetInt(int(keys.Fd()), unix.TIOCGPTN)
@@ -154,7 +154,7 @@ func pty(t *testing.T) (keys, terminal *os.File) {
 		t.Fatal(err)
 	}
 	if terminal, err = os.OpenFile(fmt.Sprintf("/dev/pts/%d", n), os.O_RDWR|unix.O_NOCTTY, 0); err != nil {
-		t.Skipf("no terminal: %v", err)
+		testenv.Skip(t, testenv.NoTerminal, err)
 	}
 	t.Cleanup(func() { terminal.Close() })
 	go func() { _, _ = io.Copy(io.Discard, keys) }() // what is said there is not looked at

@@ -1,16 +1,15 @@
 package guest_test
 
 import (
-	"os/exec"
 	"testing"
+
+	"lime/internal/testenv"
 )
 
 // TestPatientThreads computes with a library whose threads yield until the time stamp counter has gone on.
 func TestPatientThreads(t *testing.T) {
 	long(t, "sh")
-	if err := exec.Command("/usr/bin/python3", "-c", "import numpy").Run(); err != nil {
-		t.Skip("numpy is not installed")
-	}
+	testenv.Tool(t, "numpy")
 	same(t, "", "env", "OPENBLAS_NUM_THREADS=4", "/usr/bin/python3", "-c",
 		"import numpy as n\na = n.arange(90000).reshape(300, 300) % 17 * 1.0\nfor i in range(5): a = (a @ a.T) % 13\nprint(a.sum())")
 }

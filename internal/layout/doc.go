@@ -1,3 +1,3 @@
 // Package layout holds the test over the imports of all packages: who may
-// import whom. It has no code and imports nothing.
+// import whom, and that none of their tests skips by itself. It has no code and imports nothing.
 package layout

@@ -38,6 +38,18 @@ var reasons = []Reason{
 	{OtherKernel, "the kernel is not of the series 6.12 to 6.18, whose places of maps are ours, or does not let go of randomisation", func(testing.TB) bool {
 		return !places()
 	}},
+	{NoTerminal, "terminals cannot be made here", func(testing.TB) bool {
+		f, err := os.OpenFile("/dev/ptmx", os.O_RDWR, 0)
+		if err == nil {
+			f.Close()
+		}
+		_, gone := os.Stat("/dev/pts")
+		return err != nil || gone != nil
+	}},
+	{NoKernelThreads, "the kernel's threads cannot be seen from here", func(testing.TB) bool {
+		name, _ := os.ReadFile("/proc/2/comm")
+		return string(name) != "kthreadd\n"
+	}},
 	{NoFSGSBASE, "the processor, or its kernel, has no FSGSBASE", func(testing.TB) bool { return !flagged("fsgsbase") }},
 }
 
@@ -56,7 +68,9 @@ const (
 	NoAVX      = "no AVX"
 	NoFSGSBASE = "no FSGSBASE"
 
-	OtherKernel = "other kernel"
+	OtherKernel     = "other kernel"
+	NoTerminal      = "no terminal"
+	NoKernelThreads = "no kernel threads"
 )
 
 // Skip ends the test without a verdict, for a reason of the table; one that does not hold here is a failure.

