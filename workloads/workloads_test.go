@@ -118,14 +118,18 @@ func (w *workload) build(t *testing.T, to string) string {
 
 // answer is what the report says, as far as the test reads it.
 type answer struct {
-	Sections []struct {
-		EndsAt     place `json:"ends_at"`
-		Imbalance  float64
-		LostShare  float64 `json:"lost_share"`
-		Causes     []cause
-		Candidates []cause
-		Ledger     *account
-	}
+	Sections []section
+	Costs    []cause
+}
+
+type section struct {
+	Kind       string
+	EndsAt     place `json:"ends_at"`
+	Imbalance  float64
+	LostShare  float64 `json:"lost_share"`
+	Causes     []cause
+	Candidates []cause
+	Ledger     *account
 }
 
 type place struct {
@@ -136,7 +140,7 @@ type place struct {
 type cause struct {
 	place
 	Family, Event string
-	Score         float64
+	Score, Share  float64
 	Sharing, Data string
 }
 
