@@ -42,6 +42,9 @@ func (e *expectation) marks() map[string][]string {
 // markComment is the comment that holds the marks of a line.
 var markComment = regexp.MustCompile(`(?:/\*|//|!) ((?:CAUSE|END|LOCK|BARRIER| )+)`)
 
+// sameEnvironment is what all kernels are simulated with: the environment lies on the stack, and moves what lies below.
+var sameEnvironment = []string{"PATH=/usr/bin:/bin", "LC_ALL=C"}
+
 // loadKernel reads a kernel and holds the lines that its expectation names against the marks in its source.
 func loadKernel(t *testing.T, file string) (*workload, expectation) {
 	t.Helper()
@@ -54,7 +57,7 @@ func loadKernel(t *testing.T, file string) (*workload, expectation) {
 		t.Fatal(file, err)
 	}
 	dir := filepath.Dir(file)
-	w := &workload{name: filepath.Base(dir), dir: dir, Build: e.Build, Balanced: e.Balanced}
+	w := &workload{name: filepath.Base(dir), dir: dir, Build: e.Build, Balanced: e.Balanced, env: sameEnvironment}
 	sources, _ := filepath.Glob(filepath.Join(dir, w.name+".*"))
 	if len(sources) != 1 {
 		t.Fatalf("%s: want one source, found %v", w.name, sources)
@@ -97,6 +100,7 @@ const (
 	failed   = "failed"   // no report, or the program did not end as natively
 	silent   = "silent"   // no cause in the section that loses most
 	misnamed = "misnamed" // another cause comes first
+	paid     = "paid"     // what all threads pay for together comes before the cause
 	alarm    = "alarm"    // a cause where there is none
 	waits    = "waits"    // threads wait where they do not
 )
@@ -116,6 +120,8 @@ func diagnose(w *workload, a answer) map[string]string {
 			kind = alarm
 		case len(a.Sections) == 0 || len(a.Sections[0].Causes) == 0:
 			kind = silent
+		case w.rank(uneven(a.Sections[0].Causes), "CAUSE") == 1:
+			kind = paid
 		}
 		wrong[kind] = strings.Join(remarks, "; ")
 	}
@@ -123,6 +129,11 @@ func diagnose(w *workload, a answer) map[string]string {
 		wrong[waits] = strings.Join(places, "; ")
 	}
 	return wrong
+}
+
+// uneven are the causes that say why the threads differ, without what all of them pay for.
+func uneven(causes []cause) []cause {
+	return slices.DeleteFunc(slices.Clone(causes), func(c cause) bool { return c.ShareKind == "time" })
 }
 
 // falseWaits are the places at which the report sees threads wait for a lock, or build a barrier, where none does.

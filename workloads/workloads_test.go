@@ -33,6 +33,7 @@ type workload struct {
 	Large             []string // "old => new": replacements in the source for native runs, which need more work to do
 	text              string
 	marks             map[string][]int // lines by mark
+	env               []string         // of the simulated run; nil is the test's own
 }
 
 func load(t *testing.T) []*workload {
@@ -142,6 +143,7 @@ type cause struct {
 	Family, Event string
 	Score, Share  float64
 	Sharing, Data string
+	ShareKind     string `json:"share_kind"`
 }
 
 // buildDir is where the program under test is built.
@@ -195,7 +197,8 @@ func (w *workload) simulate(t *testing.T, bin, prog string, cores int) (answer, 
 	var stdout, stderr bytes.Buffer
 	options := []string{"simulate", "--cores", fmt.Sprint(cores), "-o", data}
 	options = append(options, w.machine()...)
-	cmd := exec.Command(bin, append(append(options, "--", prog), args...)...)
+	cmd := exec.Command(bin, append(append(options, "--", "./"+filepath.Base(prog)), args...)...)
+	cmd.Dir, cmd.Env = filepath.Dir(prog), w.env
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	if err := cmd.Run(); err != nil {
 		return answer{}, fmt.Errorf("simulate: %w\n%s", err, &stderr)

@@ -78,7 +78,7 @@ static void *worker(void *arg)
 		int base = l * percol;
 		for (int j = base + percol / nthreads * me; j < base + percol / nthreads * (me + 1); j++)
 			column(j);
-		wait_all(&bar, &mine); /* END */
+		wait_all(&bar, &mine); /* END BARRIER */
 	}
 	return NULL;
 }

@@ -77,9 +77,9 @@ static void *worker(void *arg)
 	long me = (long)arg;
 	for (int frame = 0; frame < FRAMES; frame++) {
 		count(priv[me], (size_t)npix / nthreads * me, (size_t)npix / nthreads * (me + 1));
-		barrier(&bar); /* END */
+		barrier(&bar); /* END BARRIER */
 		add_up(BINS / nthreads * me, BINS / nthreads * (me + 1));
-		barrier(&bar);
+		barrier(&bar); /* BARRIER */
 	}
 	return NULL;
 }

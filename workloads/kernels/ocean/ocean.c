@@ -82,13 +82,13 @@ static void *worker(void *arg)
 		for (int l = 0; l < LEVELS; l++) {
 			for (int k = 0; k < 2; k++) {
 				resid[me * 8] = relax(&lev[l], me, 0);
-				barrier(&mine);
+				barrier(&mine); /* BARRIER */
 				resid[me * 8] += relax(&lev[l], me, 1);
-				barrier(&mine); /* END */
+				barrier(&mine); /* END BARRIER */
 			}
 			if (l + 1 < LEVELS)
 				restrict_to(&lev[l], &lev[l + 1], me);
-			barrier(&mine);
+			barrier(&mine); /* BARRIER */
 		}
 	return NULL;
 }

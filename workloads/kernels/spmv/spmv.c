@@ -93,7 +93,7 @@ int main(int argc, char **argv)
 #pragma omp for schedule(static) /* END */
 			for (int i = 0; i < n; i++) /* END */
 				y[i] = row_product(i);
-#pragma omp for schedule(static)
+#pragma omp for schedule(static) /* END */
 			for (int i = 0; i < n; i++)
 				x[i] = 0.5 * x[i] + 0.1 * y[i];
 		}

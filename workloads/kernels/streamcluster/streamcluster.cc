@@ -117,7 +117,7 @@ void *worker(void *arg)
 	int lo = n / nthreads * me, hi = n / nthreads * (me + 1);
 	for (const Point &x : candidates) {
 		gain[me * 8] += pgain(x, lo, hi);
-		bar.wait(); // END
+		bar.wait(); // END BARRIER
 	}
 	return nullptr;
 }
