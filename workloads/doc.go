@@ -15,4 +15,17 @@
 //
 // Comments in the source mark the answer: CAUSE the lines that are right, END
 // the lines at which the section may end.
+//
+// The directories of kernels/ hold longer programs, in the style of published benchmarks' hot sections, with expect.json:
+//
+//	build        as above
+//	threads      the numbers of threads to simulate, the program's first argument
+//	balanced     true: no important cause
+//	section      lines at which the losing section may end (mark END)
+//	cause        lines: those of the one decision at which the threads part (mark CAUSE); why: in words
+//	waits        locks: where threads wait for a lock (mark LOCK); built_barrier: within a barrier that the
+//	             program built, or at its calls (mark BARRIER). Waits elsewhere are false
+//	determinate  what each thread does depends on nothing but the input
+//
+// What is wrong with the reports on them is listed in testdata/kernels-known.txt.
 package workloads

@@ -175,7 +175,11 @@ var built = sync.OnceValues(func() (string, error) {
 func lime(t *testing.T) string {
 	t.Helper()
 	if b := os.Getenv("LIME_BIN"); b != "" {
-		return b
+		abs, err := filepath.Abs(b) // programs run in directories of their own
+		if err != nil {
+			t.Fatal(err)
+		}
+		return abs
 	}
 	bin, err := built()
 	if err != nil {
