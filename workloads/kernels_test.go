@@ -113,7 +113,11 @@ func diagnose(w *workload, a answer) map[string]string {
 	// The report puts what threads pay together into the order, too; here it goes by what is lost.
 	slices.SortStableFunc(a.Sections, func(x, y section) int { return -cmp.Compare(x.LostShare, y.LostShare) })
 	wrong := map[string]string{}
-	if rank, remarks := w.verdict(a); rank != 1 {
+	rank, remarks := w.verdict(a)
+	if rank == 1 && !w.Balanced && a.Sections[0].Causes[0].Event == waitingEvent {
+		rank, remarks = 0, append(remarks, "a wait at the line of the cause")
+	}
+	if rank != 1 {
 		kind := misnamed
 		switch {
 		case w.Balanced:
