@@ -13,6 +13,7 @@ const (
 	Plain Mode = iota // nothing but the count of instructions
 	Count             // exact edge counters
 	Trace             // edge counters and a trace of blocks and data addresses for the machine model
+	Log               // edge counters and a log of blocks, addresses and what was stored
 )
 
 // Range is a piece of the guest's address space around an address: what the

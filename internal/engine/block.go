@@ -44,9 +44,11 @@ func (b *block) end() uint64 { return b.pc + uint64(b.size) }
 
 // mark says what the host code from off on (up to the next mark) belongs to.
 type mark struct {
-	off   uint32 // from block.host
-	inst  uint16 // index of the guest instruction
-	spill [4]spill
+	off  uint32 // from block.host
+	inst uint16 // index of the guest instruction
+	// Mode Log: the log's pointer is behind the block; the code reads where the instruction will write.
+	logged, ahead bool
+	spill         [4]spill
 }
 
 // spill is a guest register that lies in a scratch slot.

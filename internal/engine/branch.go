@@ -13,6 +13,7 @@ const (
 	exitLink    exitKind = iota // direct branch whose target is not linked yet
 	exitBudget                  // budget used up at the head of a block
 	exitProbe                   // probe at the head of a block
+	exitRepeat                  // a repeated instruction, in mode Log
 	exitSyscall                 // behind a syscall
 	exitEmulate                 // at an instruction that the guest emulates
 	exitTrap                    // at a trap instruction
@@ -90,14 +91,18 @@ func (t *translation) last(i int, in *x86.Inst, pc uint64, repeated bool) {
 	switch {
 	case emulated(in):
 		t.traceEnd()
+		t.logEnd(i)
 		t.endEmulate(in, pc, next)
 	case in.Branch == x86.BranchNone:
 		t.plain(i, in, pc)
 		t.traceCount(in, repeated)
 		t.traceEnd()
+		t.logAfter(i, in)
+		t.logEnd(i)
 		t.goTo(EdgeFall, next)
 	default:
 		t.traceEnd()
+		t.logEnd(i)
 		t.branch(i, in, pc, next)
 	}
 }

@@ -39,7 +39,8 @@ type Engine struct {
 	flagsAt map[uint64]x86.Flags // live flags by PC, as far as known
 	scanned map[uint64]bool      // guest pages with code that flagsAt rests on
 
-	trace    []uint64      // mode Trace
+	trace    []uint64      // modes Trace and Log
+	shapes   []*LogShape   // mode Log, by block
 	traced   int           // words of it that the last run wrote
 	filter   uintptr       // of the core that runs
 	noFilter []uint64      // one that holds nothing
@@ -79,7 +80,12 @@ func New(cfg Config) (*Engine, error) {
 	}
 	if cfg.Mode == Trace {
 		e.noFilter = make([]uint64, (filterHead+filterLine)/8)
-		if e.trace, err = newTrace(); err != nil {
+		if e.trace, err = newTrace(traceWords); err != nil {
+			return nil, errors.Join(err, c.close())
+		}
+	}
+	if cfg.Mode == Log {
+		if e.trace, err = newTrace(logWords); err != nil {
 			return nil, errors.Join(err, c.close())
 		}
 	}

@@ -22,11 +22,11 @@ func (e *Engine) fault(ctx *cpu.Context) (uint64, cpu.Exit) {
 			"engine: signal %d at %#x in generated code that belongs to no block (address %#x)",
 			s[cpu.SlotSig], host, s[cpu.SlotSigAddr])}
 	}
-	e.restore(ctx, b, host)
+	ahead := e.restore(ctx, b, host)
 	x := cpu.Exit{Reason: cpu.ExitFault, Signal: int(s[cpu.SlotSig]), Code: int32(s[cpu.SlotSigCode]),
 		Addr: s[cpu.SlotSigAddr], Trapno: s[cpu.SlotSigTrap], ErrNo: s[cpu.SlotSigErr]}
-	if e.ownProtection(x.Addr, x.Trapno, x.ErrNo) {
-		b, err := e.stepOver(ctx.RIP)
+	if ahead || e.ownProtection(x.Addr, x.Trapno, x.ErrNo) { // the instruction's own fault may be another one
+		b, err := e.stepOver(ctx.RIP, ahead)
 		if err != nil {
 			return 0, exitOf(err)
 		}
@@ -47,13 +47,14 @@ func (e *Engine) blockAt(host uint64) *block {
 	return nil
 }
 
-// restore makes the state of ctx that of the guest before the instruction at host.
-func (e *Engine) restore(ctx *cpu.Context, b *block, host uint64) {
+// restore makes the state of ctx that of the guest before the instruction at host. ahead: the code there reads where the instruction
+// will write.
+func (e *Engine) restore(ctx *cpu.Context, b *block, host uint64) (ahead bool) {
 	off := uint32(host - b.host)
 	i := sort.Search(len(b.marks), func(i int) bool { return b.marks[i].off > off }) - 1
 	if i < 0 {
 		ctx.RIP = b.pc
-		return
+		return false
 	}
 	m := &b.marks[i]
 	for _, s := range m.spill {
@@ -64,7 +65,7 @@ func (e *Engine) restore(ctx *cpu.Context, b *block, host uint64) {
 	if b.super != nil && b.super.code == b {
 		e.leaveSuper(ctx, b.super, int(m.inst))
 		ctx.RIP = b.super.pcs[m.inst]
-		return
+		return false
 	}
 	ctx.RIP = b.pc + uint64(b.starts[m.inst])
 	ctx.Budget -= int64(m.inst)
@@ -74,4 +75,6 @@ func (e *Engine) restore(ctx *cpu.Context, b *block, host uint64) {
 	if b.counted {
 		ctx.Counters(len(e.edges))[b.endEdge]--
 	}
+	e.cutLog(ctx, b, m)
+	return m.ahead
 }

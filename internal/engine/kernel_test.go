@@ -107,7 +107,7 @@ var kernels = []struct {
 // TestKernels compares the kernels' results, native and translated, in every mode and at several slices.
 func TestKernels(t *testing.T) {
 	k := loadKernel(t)
-	for _, mode := range []Mode{Plain, Count, Trace} {
+	for _, mode := range []Mode{Plain, Count, Trace, Log} {
 		e, ctx := newEngine(t, Config{Mode: mode})
 		for i, row := range kernels {
 			size := row.size/10 + 1
@@ -142,7 +142,7 @@ func newEngine(t testing.TB, cfg Config) (*Engine, *cpu.Context) {
 // runOut runs ctx in slices until something else than the budget ends one.
 func runOut(e *Engine, ctx *cpu.Context, slice int64) cpu.Exit {
 	for {
-		if x := e.Run(ctx, slice); x.Reason != cpu.ExitBudget {
+		if x := e.Run(ctx, slice); x.Reason != cpu.ExitBudget && x.Reason != cpu.ExitRepeat {
 			return x
 		}
 	}

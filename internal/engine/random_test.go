@@ -343,7 +343,7 @@ func (d *differ) translated(n int, slice int64) (state, cpu.Exit) {
 	copy(d.code[n:], []byte{0x0f, 0x05, 0x90, 0x90, 0x90, 0x90, 0x90, 0x90})
 	x := cpu.Exit{Reason: cpu.ExitBudget}
 	defer d.writable(false)()
-	for i := 0; x.Reason == cpu.ExitBudget && i < 100000; i++ {
+	for i := 0; (x.Reason == cpu.ExitBudget || x.Reason == cpu.ExitRepeat) && i < 100000; i++ {
 		x = d.e.Run(d.ctx, slice)
 	}
 	if x.Reason == cpu.ExitSyscall {
@@ -404,6 +404,8 @@ func TestRandomSequences(t *testing.T) {
 		{"count with AVX-512", Config{Mode: Count, AllHostFeatures: true}, func(*x86.Inst) bool { return false }},
 		{"trace", Config{Mode: Trace}, usesAVX512},
 		{"trace with a filter", Config{Mode: Trace, FilterLines: 2, FilterMask: 0xfc0}, usesAVX512},
+		{"log", Config{Mode: Log}, usesAVX512},
+		{"log with AVX-512", Config{Mode: Log, AllHostFeatures: true}, func(*x86.Inst) bool { return false }},
 	} {
 		t.Run(row.name, func(t *testing.T) { d.run(t, row.cfg, without(list, row.drop)) })
 	}

@@ -30,6 +30,11 @@ func (e *Engine) Run(ctx *cpu.Context, budget int64) (x cpu.Exit) {
 		e.startTrace(ctx)
 		defer e.endTrace(ctx)
 	}
+	if e.cfg.Mode == Log {
+		budget = min(budget, logChunk)
+		e.startLog(ctx)
+		defer e.endLog(ctx)
+	}
 	skip := ctx.Scratch[cpu.SlotSkip] == ctx.RIP && ctx.RIP != 0
 	ctx.Scratch[cpu.SlotSkip] = 0
 	for budget > 0 {
@@ -119,6 +124,9 @@ func (e *Engine) handle(ctx *cpu.Context) (uint64, cpu.Exit) {
 	case exitProbe:
 		ctx.Scratch[cpu.SlotSkip] = ctx.RIP
 		return 0, cpu.Exit{Reason: cpu.ExitProbe}
+	case exitRepeat:
+		ctx.Scratch[cpu.SlotSkip] = ctx.RIP
+		return 0, cpu.Exit{Reason: cpu.ExitRepeat}
 	case exitSyscall:
 		return 0, cpu.Exit{Reason: cpu.ExitSyscall}
 	case exitEmulate:

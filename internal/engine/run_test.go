@@ -23,7 +23,7 @@ add:	add rax, rcx
 `
 
 func TestFirstProgram(t *testing.T) {
-	for _, mode := range []Mode{Plain, Count, Trace} {
+	for _, mode := range []Mode{Plain, Count, Trace, Log} {
 		t.Run(fmt.Sprint(mode), func(t *testing.T) { firstProgram(t, mode) })
 	}
 }

@@ -63,7 +63,7 @@ func (e *Engine) sample(ctx *cpu.Context, pc uint64) bool {
 	if b != nil && b.super != nil {
 		return e.judge(ctx, b.super)
 	}
-	if b == nil || b.heat >= superHeat+4 || e.cfg.Mode == Trace || e.noSuper {
+	if b == nil || b.heat >= superHeat+4 || e.cfg.Mode == Trace || e.cfg.Mode == Log || e.noSuper {
 		return false
 	}
 	b.heat++

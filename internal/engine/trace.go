@@ -51,12 +51,12 @@ const (
 )
 
 // newTrace maps the buffer, outside of the Go heap.
-func newTrace() ([]uint64, error) {
-	mem, err := syscall.Mmap(-1, 0, 8*traceWords, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_PRIVATE|syscall.MAP_ANON)
+func newTrace(words int) ([]uint64, error) {
+	mem, err := syscall.Mmap(-1, 0, 8*words, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_PRIVATE|syscall.MAP_ANON)
 	if err != nil {
 		return nil, fmt.Errorf("engine: trace buffer: %w", err)
 	}
-	return unsafe.Slice((*uint64)(unsafe.Pointer(&mem[0])), traceWords), nil
+	return unsafe.Slice((*uint64)(unsafe.Pointer(&mem[0])), words), nil
 }
 
 func freeTrace(words []uint64) error {
@@ -202,6 +202,9 @@ func (t *translation) held() []spill {
 
 // heldRegs is the set of those.
 func (t *translation) heldRegs() x86.RegSet {
+	if t.lg.on {
+		return x86.RegSet(0).With(t.lg.q).With(t.lg.r)
+	}
 	if !t.tr.on || t.tr.q == x86.NoReg {
 		return 0
 	}

@@ -33,7 +33,11 @@ type translation struct {
 	avoid x86.Reg // register that must not be borrowed
 	max   int     // instructions at most
 	step  bool    // for one passage only: it may write to its own page
+	bare  bool    // mode Log: it leaves nothing in the log
 	tr    tracer
+	lg    logger
+
+	repeat bool // mode Log: it is one repeated string instruction
 
 	writable bool // the code may change without notice
 }
@@ -61,9 +65,9 @@ func (e *Engine) block(pc uint64) (*block, error) {
 }
 
 // stepOver returns a translation of the one instruction at pc, which writes to a page that
-// is protected as soon as code on it is translated. It is good for one passage.
-func (e *Engine) stepOver(pc uint64) (*block, error) {
-	b, err := e.translate(&translation{e: e, b: &block{pc: pc}, max: 1, step: true, avoid: x86.NoReg})
+// is protected as soon as code on it is translated. It is good for one passage. bare: it records nothing.
+func (e *Engine) stepOver(pc uint64, bare bool) (*block, error) {
+	b, err := e.translate(&translation{e: e, b: &block{pc: pc}, max: 1, step: true, bare: bare, avoid: x86.NoReg})
 	if err == nil {
 		e.drop(b)
 	}
@@ -75,8 +79,11 @@ func (e *Engine) translate(t *translation) (*block, error) {
 		return nil, err
 	}
 	need := roomFixed + roomPerInst*len(t.insts)
-	if e.cfg.Mode == Trace {
+	switch e.cfg.Mode {
+	case Trace:
 		need += roomTraced * len(t.insts)
+	case Log:
+		need += roomLog * len(t.insts)
 	}
 	if !e.cache.room(need) || !e.cache.tableRoom(siteSlots) {
 		e.flush()
@@ -105,13 +112,19 @@ func (t *translation) decode() error {
 			}
 			return unsupported(pc, &in, err)
 		}
+		if e.cfg.Mode == Log && in.Rep != 0 {
+			if len(t.insts) > 0 {
+				break
+			}
+			t.repeat = true
+		}
 		if in.X87 && !e.x87 && in.Special != x86.SpecialXSAVE {
 			e.sawX87() // an xsave alone finds, and restores, the initial state
 		}
 		t.b.starts = append(t.b.starts, uint16(off))
 		t.insts = append(t.insts, in)
 		off += uint64(in.Len)
-		if in.EndsBlock() || emulated(&in) {
+		if in.EndsBlock() || emulated(&in) || t.repeat {
 			break
 		}
 	}
@@ -167,6 +180,7 @@ func (t *translation) emit() {
 		in := &t.insts[i]
 		t.mark(i)
 		repeated := t.traced(i, in, pc)
+		t.logBefore(i, in, pc)
 		if i == len(t.insts)-1 {
 			b.term = t.a.Here()
 			t.last(i, in, pc, repeated)
@@ -174,6 +188,7 @@ func (t *translation) emit() {
 		}
 		t.plain(i, in, pc)
 		t.traceCount(in, repeated)
+		t.logAfter(i, in)
 		pc += uint64(in.Len)
 	}
 	t.slowPaths()
@@ -212,9 +227,10 @@ func (e *Engine) setCall(b *block) {
 // mark notes that host code from here on belongs to instruction i, with the
 // given guest registers in scratch slots.
 func (t *translation) mark(i int, spills ...spill) {
-	m := mark{off: uint32(len(t.a.Code)), inst: uint16(i)}
+	m := mark{off: uint32(len(t.a.Code)), inst: uint16(i), logged: t.lg.done, ahead: t.lg.ahead}
 	n := copy(m.spill[:], spills)
-	copy(m.spill[n:], t.held())
+	n += copy(m.spill[n:], t.held())
+	copy(m.spill[n:], t.heldForLog())
 	if n := len(t.b.marks); n > 0 && t.b.marks[n-1].off == m.off {
 		t.b.marks = t.b.marks[:n-1]
 	}
@@ -244,6 +260,8 @@ func (t *translation) head() {
 	b.entry = t.a.Here()
 	if t.probe {
 		t.leave(&exit{kind: exitProbe, from: b, target: b.pc})
+	} else if t.repeat {
+		t.leave(&exit{kind: exitRepeat, from: b, target: b.pc})
 	}
 	b.body = t.a.Here()
 	t.a.Bytes(nop5[:]...)
@@ -252,6 +270,7 @@ func (t *translation) head() {
 	b.after = t.a.Here()
 	t.headEdge()
 	t.traceHead()
+	t.logHead()
 }
 
 // checkBudget takes the block's instructions off the budget, and leaves if nothing was left.
@@ -270,9 +289,9 @@ func (t *translation) checkBudget() {
 	}
 }
 
-// returns reports whether the block ends in a return that is not traced.
+// returns reports whether the block ends in a return that is neither traced nor logged.
 func (t *translation) returns() bool {
-	return t.b.branch == x86.BranchRet && t.e.cfg.Mode != Trace
+	return t.b.branch == x86.BranchRet && t.e.cfg.Mode != Trace && t.e.cfg.Mode != Log
 }
 
 // headEdge counts a return at the head of its block, where flags are dead, rather than at its end.

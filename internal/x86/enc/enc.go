@@ -116,6 +116,20 @@ func (a *Asm) Load(r x86.Reg, m Mem) { a.op(true, []byte{0x8b}, r, m, 0) }
 // Load32 emits mov r32, m.
 func (a *Asm) Load32(r x86.Reg, m Mem) { a.op(false, []byte{0x8b}, r, m, 0) }
 
+// LoadZX emits a move of size bytes from memory, zero-extended.
+func (a *Asm) LoadZX(r x86.Reg, m Mem, size int) {
+	switch size {
+	case 8:
+		a.Load(r, m)
+	case 4:
+		a.Load32(r, m)
+	case 2:
+		a.op(false, []byte{0x0f, 0xb7}, r, m, 0)
+	default:
+		a.op(false, []byte{0x0f, 0xb6}, r, m, 0)
+	}
+}
+
 // Store emits mov m, r64.
 func (a *Asm) Store(m Mem, r x86.Reg) { a.op(true, []byte{0x89}, r, m, 0) }
 
