@@ -50,8 +50,9 @@ func copyFile(to, from string) error {
 
 // loader reads the tables within one transaction.
 type loader struct {
-	tx  *sql.Tx
-	env env
+	tx     *sql.Tx
+	env    env
+	absent map[string]bool // tables that the file is too old for
 }
 
 // checkSchema demands a lime profile of a version known here, with this version's tables.
@@ -83,6 +84,10 @@ func (l *loader) checkTable(t tableSpec) error {
 	if err != nil && !errors.Is(err, sql.ErrNoRows) {
 		return fmt.Errorf("damaged: %w", err)
 	}
+	if later(t.name) && errors.Is(err, sql.ErrNoRows) {
+		l.absent[t.name] = true
+		return nil
+	}
 	if create != t.create {
 		return fmt.Errorf("damaged: table %s is not as format %d has it", t.name, FormatVersion)
 	}
@@ -109,6 +114,9 @@ func (l *loader) scan(table, query string, row func(i int, rows *sql.Rows) error
 
 // loadRows reads a table whose ids count up from 0.
 func loadRows[Row any](l *loader, spec rowSpec[Row], to *[]Row) error {
+	if l.absent[spec.table] {
+		return nil
+	}
 	args := []any{}
 	return l.scan(spec.table, "SELECT * FROM "+spec.table+" ORDER BY id", func(i int, rows *sql.Rows) error {
 		var r Row
@@ -144,6 +152,8 @@ func (l *loader) load(m *Meta, t *Tables) error {
 		func() error { return loadRows(l, threadRows, &t.Threads) },
 		func() error { return loadRows(l, pathRows, &t.Paths) },
 		func() error { return loadRows(l, sampleRows, &t.PathSamples) },
+		func() error { return loadRows(l, wasteTotalRows, &t.WasteTotals) },
+		func() error { return loadRows(l, wastePairRows, &t.WastePairs) },
 	} {
 		if err := step(); err != nil {
 			return err

@@ -52,6 +52,9 @@ func fillRest(t testing.TB, s Sink, r *rand.Rand, threads, nodes int) {
 		id := s.AddPath(PathNode{Parent: PathID(r.IntN(i+1) - 1), Node: NodeID(r.IntN(nodes+1) - 1), Addr: r.Uint64()})
 		s.AddPathSample(PathSample{Path: id, Thread: ThreadID(r.IntN(threads)), Section: SectionID(r.IntN(3) - 1), Metric: "idleness", Value: r.Float64() * 1e6})
 	}
+	s.AddWasteTotal(WasteTotal{Thread: ThreadID(r.IntN(threads)), Kind: "dead-store", Bytes: 7, Of: 70, Low: 0.05, High: 0.25, Label: Sampled})
+	s.AddWastePair(WastePair{Kind: "dead-store", Thread: ThreadID(r.IntN(threads)), First: WasteSide{Path: None, Node: NodeID(r.IntN(nodes+1) - 1), Addr: r.Uint64(), Frames: randomFrames(r)},
+		Second: WasteSide{Path: None, Node: None, Frames: randomFrames(r)}, Bytes: r.Uint64(), Count: 3, Data: "a+0x8", Why: "spill"})
 	m := Meta{FormatVersion: FormatVersion, Tool: "lime 0.1", Collector: "simulate", Model: "count", Machine: "[core]\nn = 4\n", Command: []string{"./app", "-x", "a \"b\"<c>"},
 		Cores: 4, ClockUnit: "instructions", ClockHz: 2.5e9, TimeLabel: Modelled, CountLabel: Sampled, NodeTime: "visits",
 		EndState: "exited", ExitStatus: -3, RunTime: 1 << 63, CoreTime: 77, Complete: true, Resolved: true,

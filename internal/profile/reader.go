@@ -113,7 +113,7 @@ func (r *Reader) load(size int64) error {
 		return err
 	}
 	defer tx.Rollback()
-	l := &loader{tx: tx, env: env{budget: size}}
+	l := &loader{tx: tx, env: env{budget: size}, absent: map[string]bool{}}
 	if err := l.checkSchema(); err != nil {
 		return err
 	}

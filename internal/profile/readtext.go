@@ -171,6 +171,10 @@ func (r *textReader) words(word string, words []string) error {
 		return parseNumbered(pathText, &t.Paths, words)
 	case sampleText.word:
 		return appendRow(sampleText, &t.PathSamples, words)
+	case wasteTotalText.word:
+		return appendRow(wasteTotalText, &t.WasteTotals, words)
+	case wastePairText.word:
+		return appendRow(wastePairText, &t.WastePairs, words)
 	}
 	return r.instanceWords(word, words)
 }

@@ -43,6 +43,12 @@ func copyRows(to Sink, t *Tables) {
 	for _, r := range t.PathSamples {
 		to.AddPathSample(r)
 	}
+	for _, r := range t.WasteTotals {
+		to.AddWasteTotal(r)
+	}
+	for _, r := range t.WastePairs {
+		to.AddWastePair(r)
+	}
 }
 
 func each[Row, ID any](rows []Row, add func(Row) ID) {

@@ -1,5 +1,7 @@
 package profile
 
+import "slices"
+
 // FormatVersion is the version of the file format that this package writes, and
 // the newest that it reads. It stands in the file as PRAGMA user_version.
 const FormatVersion = 1
@@ -15,7 +17,7 @@ type tableSpec struct {
 }
 
 // schema lists every table. docs/profile-format.md explains each; a test holds the two together.
-var schema = []tableSpec{
+var schema = append([]tableSpec{
 	{"meta", `CREATE TABLE meta(key TEXT PRIMARY KEY, value) WITHOUT ROWID`},
 	{"note", `CREATE TABLE note(id INTEGER PRIMARY KEY, code TEXT, text TEXT, n INTEGER)`},
 	{"label", `CREATE TABLE label(id INTEGER PRIMARY KEY, name TEXT)`},
@@ -36,6 +38,11 @@ var schema = []tableSpec{
 	{"path", `CREATE TABLE path(id INTEGER PRIMARY KEY, parent INTEGER, node INTEGER, addr INTEGER)`},
 	{"path_sample", `CREATE TABLE path_sample(id INTEGER PRIMARY KEY, path INTEGER, thread INTEGER, section INTEGER, metric TEXT, value REAL)`},
 	{"instance", `CREATE TABLE instance(id INTEGER PRIMARY KEY, section INTEGER, seq INTEGER, threads INTEGER, longest INTEGER, work INTEGER, parts BLOB, edges BLOB, events BLOB, costs BLOB, times BLOB)`},
+}, wasteTables...)
+
+// later reports whether a file may be without a table: it was written before there was one.
+func later(table string) bool {
+	return slices.ContainsFunc(wasteTables, func(t tableSpec) bool { return t.name == table })
 }
 
 var labelNames = []string{Measured: "measured", Modelled: "modelled", Sampled: "sampled", Unavailable: "unavailable"}

@@ -33,6 +33,8 @@ type Sink interface {
 	AddThread(Thread) ThreadID
 	AddPath(PathNode) PathID
 	AddPathSample(PathSample)
+	AddWasteTotal(WasteTotal)
+	AddWastePair(WastePair)
 	// SetThread replaces a thread's row, when its end is known.
 	SetThread(ThreadID, Thread)
 	// SetEventDetail replaces the detail of an event, when more of them have been seen.
@@ -57,6 +59,8 @@ type Tables struct {
 	Threads     []Thread
 	Paths       []PathNode
 	PathSamples []PathSample
+	WasteTotals []WasteTotal
+	WastePairs  []WastePair
 
 	merged []SectionID // new id by old one, nil if none changed; see MergeSections
 }

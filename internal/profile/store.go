@@ -201,7 +201,7 @@ func (in *inserter) insertLines(first int, files []File) error {
 
 // extent is a number of rows for every table: how many there are, or the ids of the next ones.
 type extent struct {
-	images, files, functions, nodes, edges, kinds, events, sections, threads, paths, samples int
+	images, files, functions, nodes, edges, kinds, events, sections, threads, paths, samples, wasteTotals, wastePairs int
 }
 
 func (f *extent) advance(t *Tables) {
@@ -216,6 +216,8 @@ func (f *extent) advance(t *Tables) {
 	f.threads += len(t.Threads)
 	f.paths += len(t.Paths)
 	f.samples += len(t.PathSamples)
+	f.wasteTotals += len(t.WasteTotals)
+	f.wastePairs += len(t.WastePairs)
 }
 
 // insertTables inserts rows whose ids start at at.
@@ -233,6 +235,8 @@ func (in *inserter) insertTables(t *Tables, at extent) error {
 		func() error { return insertRows(in, threadRows, at.threads, t.Threads) },
 		func() error { return insertRows(in, pathRows, at.paths, t.Paths) },
 		func() error { return insertRows(in, sampleRows, at.samples, t.PathSamples) },
+		func() error { return insertRows(in, wasteTotalRows, at.wasteTotals, t.WasteTotals) },
+		func() error { return insertRows(in, wastePairRows, at.wastePairs, t.WastePairs) },
 	} {
 		if err := step(); err != nil {
 			return err

@@ -92,6 +92,7 @@ func (t *Tables) check(at, n extent) error {
 			r.that(x.Label <= Unavailable, "label %d is unknown", x.Label)
 		}),
 		t.checkMore(at, n),
+		t.checkWaste(at, n),
 	} {
 		if err != nil {
 			return err

@@ -83,6 +83,14 @@ func (w textWriter) tables(t *Tables) {
 		w.WriteString(sampleText.word)
 		w.fields(sampleText.fields(&t.PathSamples[i]))
 	}
+	for i := range t.WasteTotals {
+		w.WriteString(wasteTotalText.word)
+		w.fields(wasteTotalText.fields(&t.WasteTotals[i]))
+	}
+	for i := range t.WastePairs {
+		w.WriteString(wastePairText.word)
+		w.fields(wastePairText.fields(&t.WastePairs[i]))
+	}
 }
 
 func (w textWriter) instance(in *Instance) {

@@ -1,0 +1,39 @@
+package profile
+
+import (
+	"path/filepath"
+	"testing"
+)
+
+// A file that was written before there were tables of waste opens, and has none.
+func TestFileWithoutWaste(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "old")
+	w, err := Create(path, Meta{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	fill(t, w, 3, 2)
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	db, err := openDB(path, "mode=rw")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, table := range wasteTables {
+		if _, err := db.Exec("DROP TABLE " + table.name); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	r, err := Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	if n := len(r.Tables().WastePairs) + len(r.Tables().WasteTotals); n != 0 || len(r.Tables().Nodes) == 0 {
+		t.Errorf("%d rows of waste", n)
+	}
+}
