@@ -31,6 +31,7 @@ type simulateFlags struct {
 	seedGiven   bool
 	sectionEnds []string
 	noResolve   bool
+	waste       wasteFlags
 }
 
 func (a *app) simulateCommand() *cobra.Command {
@@ -64,6 +65,7 @@ what was counted so far.
 	fl.StringArrayVar(&f.sectionEnds, "section-end", nil, "sections end where threads call this `function`, too; may be repeated")
 	fl.StringVar(&f.cpu, "cpu", "x86-64-v3", "what the `processor` offers to the program: x86-64-v3, or host for all that this one has")
 	fl.BoolVar(&f.noResolve, "no-resolve", false, "leave functions and lines to 'lime resolve'")
+	f.waste.add(fl)
 	_ = cmd.RegisterFlagCompletionFunc("machine", cobra.FixedCompletions(machineNames(), cobra.ShellCompDirectiveDefault))
 	_ = cmd.RegisterFlagCompletionFunc("cpu", cobra.FixedCompletions([]string{"x86-64-v3", "host"}, cobra.ShellCompDirectiveNoFileComp))
 	return cmd
@@ -115,7 +117,7 @@ func (f *simulateFlags) check() error {
 	if f.output == "" {
 		return usage(errors.New("--output: no file named"))
 	}
-	return nil
+	return f.waste.check(f.machine)
 }
 
 func (a *app) simulate(ctx context.Context, args []string, f *simulateFlags) error {
@@ -126,7 +128,7 @@ func (a *app) simulate(ctx context.Context, args []string, f *simulateFlags) err
 		ctx = context.Background()
 	}
 	res, err := sim.Run(ctx, sim.Options{
-		Cores: f.cores0(), Machine: f.machine, Settings: f.changes(), Cmd: args[0], Args: args[1:], Out: f.output, SectionEnds: f.sectionEnds, HostCPU: f.cpu == "host",
+		Cores: f.cores0(), Machine: f.machine, Settings: f.changes(), Cmd: args[0], Args: args[1:], Out: f.output, SectionEnds: f.sectionEnds, Waste: f.waste.kinds, Tolerance: f.waste.tolerance, HostCPU: f.cpu == "host",
 		Progress: isTerminal(a.stderr), Tool: "lime " + Version(),
 		Stdin: a.stdin, Stdout: a.stdout, Stderr: a.stderr,
 	})

@@ -98,6 +98,7 @@ func resolveTables(m *profile.Meta, t *profile.Tables, o Options) (trimmed map[p
 	r.functions()
 	r.nodes()
 	r.events()
+	r.waste()
 	r.sections()
 	r.sources()
 	r.imageNotes()

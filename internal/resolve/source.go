@@ -74,6 +74,9 @@ func (r *resolver) wantedLines() map[profile.FileID]map[int32]bool {
 	for i := range r.t.Events {
 		add(r.t.Events[i].Frames)
 	}
+	for i := range r.t.WastePairs {
+		add(r.t.WastePairs[i].First.Frames, r.t.WastePairs[i].Second.Frames)
+	}
 	for i := range r.t.Sections {
 		add(r.t.Sections[i].Frames, r.t.Sections[i].Starts)
 	}

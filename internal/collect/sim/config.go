@@ -6,6 +6,7 @@ import (
 
 	"lime/internal/machine"
 	"lime/internal/profile"
+	"lime/internal/waste"
 )
 
 // Options say what to run, and how.
@@ -22,6 +23,8 @@ type Options struct {
 	Env         []string    // nil: lime's own
 	Out         string      // the profile; "": lime.data
 	SectionEnds []string    // functions at which sections end, too
+	Waste       waste.Set   // kinds of wasted memory work to look for; model count only
+	Tolerance   float64     // by how much floating-point numbers may differ and still be the same
 	HostCPU     bool        // the program may use all that the host's processor has
 	Progress    bool        // show a progress line on Stderr
 	Tool        string      // name and version, for the profile
@@ -71,6 +74,8 @@ type Config struct {
 	Parent      int  // the process that asks; the run ends with it
 	Out         string
 	SectionEnds []string
+	Waste       waste.Set
+	Tolerance   float64
 	HostCPU     bool
 	Progress    bool
 	Tool        string
@@ -84,6 +89,9 @@ const modelCount = "count"
 
 // meter makes what measures time.
 func (c *Config) meter() (Meter, error) {
+	if c.Waste != 0 {
+		return newWasteMeter(c), nil
+	}
 	if c.Machine == "" {
 		return countMeter{}, nil
 	}
@@ -119,7 +127,7 @@ func (o *Options) config() (Config, error) {
 	}
 	c := Config{
 		Cores: o.Cores, Model: model, Machine: text, Erase: o.Erase, Even: o.Even, NumberParts: o.NumberParts, Cmd: o.Cmd, Args: append([]string{o.Cmd}, o.Args...), Env: o.Env, Out: o.Out,
-		SectionEnds: o.SectionEnds, HostCPU: o.HostCPU, Progress: o.Progress, Tool: o.Tool,
+		SectionEnds: o.SectionEnds, Waste: o.Waste, Tolerance: o.Tolerance, HostCPU: o.HostCPU, Progress: o.Progress, Tool: o.Tool,
 	}
 	if c.Cores == 0 {
 		c.Cores = cores

@@ -12,12 +12,16 @@ import (
 // hardware adds the times and events that the machine counted in a part's pieces.
 func (o *output) hardware(x *profile.Instance, spans []any, part int32) {
 	mm, ok := o.r.meter.(*machineMeter)
-	if !ok {
+	if !ok && o.r.waste == nil {
 		return
 	}
 	var all hardware
 	for _, s := range spans {
 		all.add(s.(*piece).hw)
+	}
+	if !ok {
+		x.Events = append(x.Events, o.wasteEvents(all.events, part)...)
+		return
 	}
 	x.Times = append(x.Times, o.times(all.times, part)...)
 	x.Events, x.Costs = o.hardwareEvents(mm.m, all.events, part, x)

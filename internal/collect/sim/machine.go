@@ -168,6 +168,9 @@ func (mm *machineMeter) Drain(ctx *cpu.Context) hardware {
 
 // eventBlock is the block of an event.
 func (r *run) eventBlock(id int32) engine.BlockID {
+	if r.waste != nil {
+		return r.blocks.holding(r.waste.events[id].pc)
+	}
 	mm, ok := r.meter.(*machineMeter)
 	if !ok {
 		return engine.NoBlock

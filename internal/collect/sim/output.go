@@ -12,22 +12,23 @@ import (
 
 // output turns instances into rows of the profile. Tables grow as they are needed.
 type output struct {
-	r         *run
-	sink      profile.Sink
-	images    map[*image]profile.ImageID
-	nodes     []profile.NodeID // by BlockID; None: not there yet
-	edges     []profile.EdgeID // by EdgeID
-	sections  map[sectionKey]profile.SectionID
-	events    map[eventKey]profile.EventID
-	outside   map[profile.Edge]profile.EdgeID // calls of tasks
-	hwKinds   []int32                         // by machine.Kind, when the first event came
-	kinds     [waitEvents]int32
-	threads   []profile.Thread
-	goRows    goRows
-	instances int
-	paths     paths
-	sums      []uint64 // by EdgeID, while a part is added up
-	err       error
+	r          *run
+	sink       profile.Sink
+	images     map[*image]profile.ImageID
+	nodes      []profile.NodeID // by BlockID; None: not there yet
+	edges      []profile.EdgeID // by EdgeID
+	sections   map[sectionKey]profile.SectionID
+	events     map[eventKey]profile.EventID
+	outside    map[profile.Edge]profile.EdgeID // calls of tasks
+	hwKinds    []int32                         // by machine.Kind, when the first event came
+	kinds      [waitEvents]int32
+	wasteKinds []int32 // by waste.Kind, when the first event came
+	threads    []profile.Thread
+	goRows     goRows
+	instances  int
+	paths      paths
+	sums       []uint64 // by EdgeID, while a part is added up
+	err        error
 }
 
 type sectionKey struct {
@@ -426,6 +427,7 @@ func (o *output) close() error {
 		m.ExitStatus = r.end.signal
 	}
 	o.writePaths()
+	o.writeWaste()
 	if mm, ok := r.meter.(*machineMeter); ok {
 		o.details(mm.m)
 	}

@@ -50,6 +50,7 @@ type run struct {
 	numbers *numbering         // nil: nobody asks for the numbers of the parts
 	even    *evening           // nil: the threads take the time that they take
 	data    *dataBook          // and what its instructions miss on
+	waste   *wasteMeter        // nil: nobody looks for wasted memory work
 	holders map[uint64]*thread // who has a lock
 	blocks  blockIndex
 	walker  *unwind.Unwinder
@@ -105,6 +106,10 @@ func newRun(cfg Config, meter Meter, sink profile.Sink) (*run, error) {
 	if mm, ok := meter.(*machineMeter); ok {
 		mm.eng, mm.read, mm.sampled = eng, r.code, r.sampled
 		r.heap, r.data = newHeap(), newDataBook()
+	}
+	if wm, ok := meter.(*wasteMeter); ok {
+		r.waste, wm.r = wm, r
+		r.heap = newHeap()
 	}
 	r.blocks.init(eng)
 	r.out = newOutput(r, sink)
@@ -299,6 +304,9 @@ func (r *run) stride(t *thread, budget int64) (cpu.Exit, uint64) {
 func (r *run) step(t *thread, budget int64) (cpu.Exit, uint64) {
 	before := r.eng.Retired(t.ctx)
 	r.meter.Before(t.core.n)
+	if r.waste != nil {
+		r.waste.begin(t)
+	}
 	exit := r.eng.Run(t.ctx, budget)
 	n := r.eng.Retired(t.ctx) - before
 	units, err := r.meter.Slice(t.core.n, t.ctx, t.core.clock, n)
@@ -339,6 +347,8 @@ func (r *run) handle(t *thread, exit cpu.Exit) bool {
 		return r.probe(t)
 	case cpu.ExitFault:
 		return r.act(t, r.guarded(t, func() guest.Outcome { return r.proc.HandleFault(t.g, exit) }))
+	case cpu.ExitRepeat:
+		r.waste.repeatAt(t)
 	case cpu.ExitEmulate:
 		return r.act(t, r.guarded(t, func() guest.Outcome { return r.proc.HandleEmulate(t.g, exit) }))
 	case cpu.ExitUnsupported:
@@ -416,6 +426,9 @@ func wakes(t *thread) bool {
 
 func (r *run) syscall(t *thread) bool {
 	r.ended(t)
+	if r.waste != nil {
+		r.waste.system(t)
+	}
 	switch t.ctx.GPR[0] {
 	case sysExit:
 		r.endThread(t)

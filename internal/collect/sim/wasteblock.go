@@ -1,0 +1,139 @@
+package sim
+
+import (
+	"strings"
+
+	"lime/internal/engine"
+	"lime/internal/waste"
+	"lime/internal/x86"
+)
+
+// wasteBlock is a block as the search for waste sees it.
+type wasteBlock struct {
+	pc, last uint64 // of its first and last instruction
+	end      engine.End
+	shape    *engine.LogShape
+	accesses []wasteAccess
+	node     int32 // the call path by which it was reached last, and the first context there
+	base     waste.Context
+	bases    map[int32]waste.Context // by call path
+}
+
+// wasteAccess is what an access means.
+type wasteAccess struct {
+	what   accessKind
+	writes bool
+	elem   waste.Elem
+	inst   int
+	n      int
+	values int // words
+	pc     uint64
+}
+
+type accessKind uint8
+
+const (
+	accessLoad   accessKind = iota
+	accessStore             // with values
+	accessBoth              // a load, then a store, with values
+	accessChange            // a store whose values are not logged
+	accessPush              // of a call
+	accessReturn
+	accessVague // it may touch less, or somewhere else
+)
+
+func newWasteBlock(x *engine.Block, shape *engine.LogShape, code []byte) (*wasteBlock, error) {
+	b := &wasteBlock{pc: x.PC, last: x.LastPC, end: x.End, shape: shape, bases: map[int32]waste.Context{}}
+	if shape.Repeat != nil {
+		for k, acc := range shape.Repeat.Accesses(nil) {
+			b.accesses = append(b.accesses, wasteAccess{pc: x.PC, n: int(acc.Bytes), inst: k})
+		}
+		return b, nil
+	}
+	insts, err := decodeAll(code)
+	if err != nil {
+		return nil, err
+	}
+	for k := range shape.Accesses {
+		l := &shape.Accesses[k]
+		a := wasteAccess{inst: l.Inst, n: int(l.Bytes), values: l.Values, pc: l.PC, writes: l.Write}
+		switch {
+		case l.Vague:
+			a.what = accessVague
+		case !l.Write && insts[l.Inst].Branch == x86.BranchRet:
+			a.what = accessReturn
+		case !l.Write:
+			a.what = accessLoad
+		case insts[l.Inst].Branch != x86.BranchNone:
+			a.what = accessPush
+		case l.Values == 0:
+			a.what = accessChange
+		case l.Read:
+			a.what = accessBoth
+		default:
+			a.what = accessStore
+		}
+		a.elem = elemOf(insts, l.Inst, a.n)
+		b.accesses = append(b.accesses, a)
+	}
+	return b, nil
+}
+
+func decodeAll(code []byte) (out []x86.Inst, err error) {
+	for len(code) > 0 {
+		var in x86.Inst
+		if err := x86.Decode(code, &in); err != nil {
+			return nil, err
+		}
+		out = append(out, in)
+		code = code[in.Len:]
+	}
+	return out, nil
+}
+
+// elemOf says what instruction i stores. Compilers move whole vectors of anything by the shortest instruction there is, so that of these only
+// what computed the register tells.
+func elemOf(insts []x86.Inst, i, n int) waste.Elem {
+	in := &insts[i]
+	name := in.Name
+	switch {
+	case in.X87 && (name == "fst" || name == "fstp"):
+		return map[int]waste.Elem{4: waste.Float32, 8: waste.Float64, 10: waste.Float80}[n]
+	case name == "movss" || name == "movntss":
+		return waste.Float32
+	case name == "movsd" || name == "movntsd":
+		return waste.Float64
+	}
+	for _, move := range [...]string{"movups", "movaps", "movupd", "movapd", "movntps", "movntpd"} {
+		if name == move {
+			return computed(insts[:i], in.VecReads)
+		}
+	}
+	return waste.Bytes
+}
+
+// arithmetic are the beginnings of the names of what computes floating-point numbers.
+var arithmetic = [...]string{"add", "sub", "mul", "div", "sqrt", "min", "max", "fmadd", "fmsub", "fnmadd", "fnmsub", "cvtdq2", "cvtsi2", "cvtps2pd", "cvtpd2ps", "cvtss2", "cvtsd2ss", "round", "hadd", "hsub"}
+
+// computed says what the last instruction that wrote a vector register computed.
+func computed(insts []x86.Inst, reg uint32) waste.Elem {
+	for i := len(insts) - 1; i >= 0; i-- {
+		if insts[i].VecWrites&reg == 0 {
+			continue
+		}
+		name := insts[i].Name
+		for _, begin := range arithmetic {
+			if !strings.HasPrefix(name, begin) {
+				continue
+			}
+			switch {
+			case strings.HasSuffix(name, "ps"), strings.HasSuffix(name, "ss"):
+				return waste.Float32
+			case strings.HasSuffix(name, "pd"), strings.HasSuffix(name, "sd"):
+				return waste.Float64
+			}
+		}
+		return waste.Bytes
+	}
+	return waste.Bytes
+}

@@ -1,0 +1,143 @@
+package sim
+
+import (
+	"sort"
+
+	"lime/internal/waste"
+)
+
+// Call paths, exactly: every call and every return is in the log, with the address at which the return address stands. So the open calls of
+// a thread are those whose return address is above the place of the last one that was pushed or popped.
+
+// callTree is the tree of call paths. A function that is open already leads back to where it was entered first: recursion does not make the tree grow.
+type callTree struct {
+	nodes []callNode
+	ids   map[callKey]int32
+	full  bool // a call was left out
+}
+
+// callNode is a path: the call that led here, and what it called.
+type callNode struct {
+	parent int32 // -1: the thread's start
+	thread int32
+	block  *wasteBlock // the call's
+	entry  uint64
+}
+
+type callKey struct {
+	from  int32
+	call  *wasteBlock
+	entry uint64
+}
+
+// maxPaths is how many paths are told apart; what would be another one counts for its caller. A path and what is counted at it take a kilobyte.
+const maxPaths = 1 << 20
+
+func newCallTree() callTree { return callTree{ids: map[callKey]int32{}} }
+
+// root makes the path of a thread that nobody has called.
+func (x *callTree) root(thread int32) int32 {
+	x.nodes = append(x.nodes, callNode{parent: -1, thread: thread})
+	return int32(len(x.nodes) - 1)
+}
+
+// into is the path of a function that a block at path from has called.
+func (x *callTree) into(from int32, call *wasteBlock, entry uint64) int32 {
+	key := callKey{from, call, entry}
+	if id, ok := x.ids[key]; ok {
+		return id
+	}
+	id := x.find(from, entry)
+	if id < 0 {
+		if len(x.nodes) >= maxPaths {
+			x.full = true
+			return from
+		}
+		id = int32(len(x.nodes))
+		x.nodes = append(x.nodes, callNode{parent: from, thread: x.nodes[from].thread, block: call, entry: entry})
+	}
+	x.ids[key] = id
+	return id
+}
+
+// find looks for a function among those that are open.
+func (x *callTree) find(from int32, entry uint64) int32 {
+	for id := from; id >= 0; id = x.nodes[id].parent {
+		if x.nodes[id].block != nil && x.nodes[id].entry == entry {
+			return id
+		}
+	}
+	return -1
+}
+
+// wasteStack is the open calls of a thread.
+type wasteStack struct {
+	thread  int32
+	node    int32 // the present path
+	frames  []wasteFrame
+	calling *wasteBlock // has called, and where to is not known yet
+	sp      uint64      // when the thread ran last
+	system  []span      // what the system call that it is in may write
+}
+
+// wasteFrame is an open call.
+type wasteFrame struct {
+	at   uint64 // of the return address
+	node int32  // the path of the caller
+}
+
+func (m *wasteMeter) stack(t *thread) *wasteStack {
+	s := m.stacks[t.id]
+	if s == nil {
+		s = &wasteStack{thread: int32(t.id)}
+		s.node = m.tree.root(s.thread)
+		m.stacks[t.id] = s
+	}
+	return s
+}
+
+// pop leaves the calls whose return address is at or below an address.
+func (s *wasteStack) pop(at uint64) {
+	n := len(s.frames)
+	for n > 0 && s.frames[n-1].at <= at {
+		n--
+		s.node = s.frames[n].node
+	}
+	s.frames = s.frames[:n]
+}
+
+// call opens a call.
+func (s *wasteStack) call(at uint64, b *wasteBlock) {
+	s.pop(at)
+	s.frames = append(s.frames, wasteFrame{at, s.node})
+	s.calling = b
+}
+
+func (s *wasteStack) ret(at uint64) { s.pop(at) }
+
+// arrive enters the block at pc, which may be what was called.
+func (s *wasteStack) arrive(m *wasteMeter, pc uint64) {
+	if s.calling != nil {
+		s.node = m.tree.into(s.node, s.calling, pc)
+		s.calling = nil
+	}
+}
+
+// moved: the system has moved the stack pointer, by a signal's frame or back.
+func (s *wasteStack) moved(m *wasteMeter, sp uint64) {
+	if sp < s.sp && s.sp-sp < maxSignalFrame {
+		m.d.Forget(sp, s.sp-sp)
+	}
+	if sp > s.sp && sp-s.sp < maxSignalFrame {
+		s.pop(sp - 1)
+	}
+}
+
+// maxSignalFrame is the longest frame of a signal: what is saved of the processor, with room for handlers' own data on return.
+const maxSignalFrame = 1 << 20
+
+// baseOf is what a context is of.
+func (m *wasteMeter) baseOf(c waste.Context) *wasteBase {
+	i := sort.Search(len(m.bases), func(i int) bool { return m.bases[i].first > c }) - 1
+	return &m.bases[i]
+}
