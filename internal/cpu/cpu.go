@@ -49,7 +49,7 @@ const (
 	ExitUnsupported            // an instruction that the engine cannot run (Err says which, and where)
 	ExitTrace                  // the trace buffer is full; RIP = where to go on
 	ExitCode                   // guest wrote to translated code: engine has invalidated; go on
-	ExitRepeat                 // about to execute the repeated string instruction at RIP (mode Log)
+	ExitRepeat                 // about to execute the repeated string instruction, gather or scatter at RIP (mode Log)
 )
 
 // Exit is one return from generated code.

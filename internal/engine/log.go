@@ -12,8 +12,8 @@ import (
 // stored, what was there before and what is there after. How many words a block leaves is known beforehand (Logged), so
 // that no word has a mark, and the code that writes them is moves alone: it touches no flag.
 //
-// A repeated string instruction is a block of its own. Run comes back with ExitRepeat before it, so that somebody can look at the memory that
-// it will write; the block leaves RSI, RDI, and RCX before and after.
+// A repeated string instruction is a block of its own, and so is a gather or scatter. Run comes back with ExitRepeat before it, so that somebody can
+// look at the memory that it will touch; the block leaves RSI, RDI, and RCX before and after.
 
 // A run of at most logChunk instructions, and the block after it, fits the buffer.
 const (
@@ -54,7 +54,7 @@ func (l *Logged) Words() int { return 1 + 2*l.Values }
 type LogShape struct {
 	Accesses []Logged
 	Words    int
-	Repeat   *x86.Inst // the block is this repeated instruction
+	Repeat   *x86.Inst // the block is this repeated instruction, gather or scatter
 }
 
 // LogWord takes a block's word apart: cut is how many of its instructions were done if a fault has ended it, else -1.

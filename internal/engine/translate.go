@@ -37,7 +37,7 @@ type translation struct {
 	tr    tracer
 	lg    logger
 
-	repeat bool // mode Log: it is one repeated string instruction
+	repeat bool // mode Log: it is one repeated string instruction, gather or scatter
 
 	writable bool // the code may change without notice
 }
@@ -112,7 +112,7 @@ func (t *translation) decode() error {
 			}
 			return unsupported(pc, &in, err)
 		}
-		if e.cfg.Mode == Log && in.Rep != 0 {
+		if e.cfg.Mode == Log && (in.Rep != 0 || in.HasMem && in.Mem.VSIB) {
 			if len(t.insts) > 0 {
 				break
 			}

@@ -25,6 +25,7 @@ func Build(res *analysis.Result, tables *profile.Tables) *Report {
 		Serial:   make([]Stretch, len(res.Serial)),
 		Costs:    convert(res.Costs, cost),
 		Effort:   effort(res.Effort),
+		Waste:    wasteOf(tables),
 	}
 	for i := range res.Sections {
 		r.Sections[i] = b.section(&res.Sections[i])

@@ -94,6 +94,9 @@ func WriteHTML(w io.Writer, r *Report) error {
 		},
 		"pct0":   func(x float64) string { return fmt.Sprintf("%.0f %%", x*100) },
 		"titles": titleList, "costsTitle": func() string { return costsTitle }, "costsIntro": func() string { return costsIntro },
+		"wasteTitle": func() string { return wasteTitle }, "wasteIntro": (*Waste).intro, "wasteAmount": func(k WasteKind, w *Waste) string { return k.amount(w) },
+		"wasteThreads": (*Waste).threadWords, "wasteWorst": func(w *Waste, kind string) []*WastePair { return w.worst(kind, false) },
+		"wasteAbout": (*WastePair).about, "wasteWhy": whyWords,
 		"meter": func(x float64) string { return coordinate(100 * clamp(math.Abs(x))) },
 	}).Parse(pageTemplate)
 	if err != nil {

@@ -29,6 +29,7 @@ type Report struct {
 	Serial   []Stretch `json:"serial"`   // one thread alone at work, the longest first
 	Costs    []Cost    `json:"costs"`
 	Effort   *Effort   `json:"effort,omitempty"`
+	Waste    *Waste    `json:"waste,omitempty"`
 }
 
 // Program describes the run that was analysed.

@@ -43,6 +43,7 @@ func WriteText(w io.Writer, r *Report, o TextOptions) error {
 	p.costs(r)
 	p.serial(r)
 	p.effort(r)
+	p.waste(r, o.All)
 	p.notes(r.Notes, o.All)
 	return p.done()
 }

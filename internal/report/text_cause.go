@@ -379,6 +379,10 @@ var eventTitles = map[string]string{
 	"lock-wait":      "lock wait",
 	"off-cpu":        "off-CPU time",
 	"exec":           "execution",
+	"dead-store":     "dead store",
+	"silent-store":   "silent store",
+	"silent-load":    "silent load",
+	"false-sharing":  "false sharing",
 }
 
 func eventTitle(event string) string {

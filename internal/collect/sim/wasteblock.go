@@ -95,7 +95,7 @@ func decodeAll(code []byte) (out []x86.Inst, err error) {
 // what computed the register tells.
 func elemOf(insts []x86.Inst, i, n int) waste.Elem {
 	in := &insts[i]
-	name := in.Name
+	name := strings.TrimPrefix(in.Name, "v")
 	switch {
 	case in.X87 && (name == "fst" || name == "fstp"):
 		return map[int]waste.Elem{4: waste.Float32, 8: waste.Float64, 10: waste.Float80}[n]
@@ -121,7 +121,7 @@ func computed(insts []x86.Inst, reg uint32) waste.Elem {
 		if insts[i].VecWrites&reg == 0 {
 			continue
 		}
-		name := insts[i].Name
+		name := strings.TrimPrefix(insts[i].Name, "v")
 		for _, begin := range arithmetic {
 			if !strings.HasPrefix(name, begin) {
 				continue

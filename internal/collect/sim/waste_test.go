@@ -1,0 +1,148 @@
+package sim_test
+
+import (
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"lime/internal/profile"
+)
+
+// wasteShares are the shares of a profile, in percent, by kind.
+func wasteShares(t *testing.T, p profile.Source) map[string]float64 {
+	t.Helper()
+	sums := map[string][2]float64{}
+	for _, x := range p.Tables().WasteTotals {
+		s := sums[x.Kind]
+		sums[x.Kind] = [2]float64{s[0] + float64(x.Bytes), s[1] + float64(x.Of)}
+	}
+	out := map[string]float64{}
+	for kind, s := range sums {
+		out[kind] = 100 * s[0] / max(s[1], 1)
+	}
+	return out
+}
+
+// worstOf is the pair of a kind that wastes the most, as "function > function on data".
+func worstOf(p profile.Source, kind string) string {
+	tab := p.Tables()
+	for _, x := range tab.WastePairs {
+		if x.Kind == kind {
+			name := func(s *profile.WasteSide) string {
+				if s.Node < 0 || tab.Nodes[s.Node].Function < 0 {
+					return "?"
+				}
+				return tab.Functions[tab.Nodes[s.Node].Function].Name
+			}
+			data, _, _ := strings.Cut(x.Data, "+")
+			return name(&x.First) + " > " + name(&x.Second) + " on " + data
+		}
+	}
+	return ""
+}
+
+func openProfile(t *testing.T, path string) profile.Source {
+	t.Helper()
+	p, err := profile.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { p.Close() })
+	if err := profile.Validate(p); err != nil {
+		t.Error(err)
+	}
+	return p
+}
+
+// TestWaste runs programs with planted waste. The shares follow from their text.
+func TestWaste(t *testing.T) {
+	bin := compile(t, "waste.c", "gcc -g -O1 -mavx2 -static -nostdlib -ffreestanding -fno-tree-loop-distribute-patterns -fno-pie -no-pie -o OUT SRC")
+	unread := math.NaN() // what little is loaded is the program's own start
+	for _, row := range []struct {
+		name                string
+		dead, silent, loads float64
+		kind, worst         string // the worst pair of a kind
+	}{
+		{"dead", 50, 0, unread, "dead-store", "set > set on a"},
+		{"paths", 50, 0, unread, "dead-store", "set > set on a"},
+		{"none", 0, 0, 0, "", ""},
+		{"silent", 0, 50, 0, "silent-store", "same > same on a"},
+		{"both", 50, 50, unread, "silent-store", "same > same on a"},
+		{"loads", 0, 0, 50, "silent-load", "use > use on a"},
+		{"changed", 0, 0, 0, "", ""},
+		{"kept", 0, 50, 50, "silent-load", "use > use on a"},
+		{"part", 12.5, 0, 0, "dead-store", "set > set on a"},
+		{"half", 25, 0, 0, "dead-store", "set > set on a"},
+		{"mixed", 50, 0, unread, "dead-store", "mixed > mixed on bytes"},
+		{"unaligned", 50, 0, unread, "dead-store", "unaligned > unaligned on bytes"},
+		{"fields", 25, 0, 0, "dead-store", "fields > fields on pairs"},
+		{"near", 100. / 3, 200. / 3, 0, "silent-store", "doubles > doubles on d"},
+		{"far", 100. / 3, 100. / 3, 0, "silent-store", "doubles > doubles on dsink"},
+		{"floats", 0, 50, 0, "silent-store", "floats > floats on f"},
+		{"integers", 0, 0, 0, "", ""},
+		{"vector", 50, 0, unread, "dead-store", "vector > vector on vectors"},
+		{"masked", 0, 0, unread, "", ""},
+		{"gather", 0, 0, unread, "", ""},
+		{"stos", 100. / 3, 100. / 3, 0, "silent-store", "fill > fill on a"},
+		{"movs", 0, 100. / 3, 100. / 3, "silent-store", "copy > copy on a"},
+		{"backwards", 0, 0, 0, "", ""},
+		{"atomics", 0, 0, 0, "", ""},
+		{"spill", 0, 100, 100, "silent-store", "spill > spill on the thread's own stack"},
+		{"output", 0, 0, unread, "", ""},
+		{"input", 0, 0, 0, "", ""},
+		{"stack", 50, 50, unread, "dead-store", "frame > frame on the thread's own stack"},
+		{"search", 0, 0, 90, "silent-load", "search > search on a"},
+		{"recursion", unread, unread, unread, "dead-store", "set > set on a"},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			path, status, said := simulate(t, 1, "--waste=dead,silent,loads", "--", bin, row.name)
+			if status != 0 {
+				t.Fatalf("status %d: %s", status, said)
+			}
+			p := openProfile(t, path)
+			got := wasteShares(t, p)
+			for kind, want := range map[string]float64{"dead-store": row.dead, "silent-store": row.silent, "silent-load": row.loads} {
+				if math.Abs(got[kind]-want) > 0.1 {
+					t.Errorf("%s: %.2f %%, want %.2f", kind, got[kind], want)
+				}
+			}
+			if row.kind != "" {
+				if got := worstOf(p, row.kind); got != row.worst {
+					t.Errorf("worst %s: %s, want %s", row.kind, got, row.worst)
+				}
+			}
+		})
+	}
+}
+
+// callers are the functions of a side's call path, the innermost first.
+func callers(p profile.Source, s *profile.WasteSide) (out []string) {
+	tab := p.Tables()
+	for id := s.Path; id >= 0; id = tab.Paths[id].Parent {
+		if n := tab.Nodes[tab.Paths[id].Node]; n.Function >= 0 {
+			out = append(out, tab.Functions[n.Function].Name)
+		}
+	}
+	return out
+}
+
+// The two sides of a pair have their own call paths.
+func TestWastePaths(t *testing.T) {
+	bin := compile(t, "waste.c", "gcc -g -O1 -mavx2 -static -nostdlib -ffreestanding -fno-tree-loop-distribute-patterns -fno-optimize-sibling-calls -fno-pie -no-pie -o OUT SRC")
+	path, _, _ := simulate(t, 1, "--waste=dead", "--", bin, "paths")
+	p := openProfile(t, path)
+	pair := &p.Tables().WastePairs[0]
+	first, second := strings.Join(callers(p, &pair.First), " "), strings.Join(callers(p, &pair.Second), " ")
+	if first != "one paths start _start" || second != "two paths start _start" {
+		t.Errorf("paths %q and %q", first, second)
+	}
+	text, err := os.ReadFile(filepath.Join("testdata", "waste.c"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if f := pair.First.Frames; len(f) == 0 || !strings.Contains(strings.Split(string(text), "\n")[f[0].Line-1], "/* SET */") {
+		t.Errorf("first place %+v", f)
+	}
+}
