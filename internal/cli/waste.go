@@ -32,8 +32,8 @@ func (f *wasteFlags) check(machine string) (err error) {
 	if f.kinds, err = waste.ParseSet(f.list); err != nil {
 		return usage(fmt.Errorf("--waste: %w", err))
 	}
-	if f.tolerance < 0 || f.tolerance >= 1 {
-		return usage(fmt.Errorf("--waste-tolerance %v: choose 0 (exactly equal) to less than 1", f.tolerance))
+	if f.tolerance < 0 || f.tolerance >= 0.5 {
+		return usage(fmt.Errorf("--waste-tolerance %v: choose 0 (exactly equal) to less than 0.5", f.tolerance))
 	}
 	if machine != "count" {
 		return usage(fmt.Errorf("--waste looks at every access and has no time for a machine: leave --machine %s away, or simulate twice", machine))

@@ -2,7 +2,7 @@ package waste
 
 // load is a load of the bytes [lo, hi) of a page.
 func (d *Detector) load(p *recentPage, c Context, lo, hi uint32, silent bool) {
-	if d.kinds&Of(DeadStore) != 0 {
+	if d.kinds&(1<<DeadStore) != 0 {
 		d.see(p.page.stores, lo, hi)
 	}
 	if !d.kinds.Has(SilentLoad) {
@@ -76,7 +76,7 @@ func (d *Detector) store(p *recentPage, c Context, lo, hi uint32, same bool) {
 			p.page.loads[i].fill(&d.spare, lo, hi, 0)
 		}
 	}
-	if d.kinds&Of(DeadStore, SilentStore) == 0 {
+	if d.kinds&storeKinds == 0 {
 		return
 	}
 	t, base := p.page.stores, (p.number-1)<<pageShift

@@ -56,10 +56,23 @@ func (p *pairs) flush(d *Detector, c Context) {
 	p.found = p.found[:0]
 }
 
-// hit tells of an access all of which makes a pair with one context.
+// hit tells of an access all of which makes a pair with one context: sum and note in one.
 func (d *Detector) hit(k Kind, first, second Context, addr uint64, n uint32) {
-	d.sum(k, first, second, addr, n)
-	d.note(k, second)
+	s := &d.sites[second]
+	at := int(s.recent[k]) - 1
+	if at < 0 || d.index.list[at].First != first {
+		at = d.index.of(s, k, first, second)
+	}
+	x := &d.index.list[at]
+	x.Bytes += uint64(n)
+	x.Count++
+	d.totals[s.thread].Wasted[k] += uint64(n)
+	if x.Count&(x.Count-1) == 0 && d.Sample != nil {
+		d.Sample(at, second, addr)
+	}
+	if s.since[k]++; s.since[k] == 1 {
+		d.dirty[s.thread] = append(d.dirty[s.thread], Site{Context: second, Kind: k})
+	}
 }
 
 // sum adds to a pair.

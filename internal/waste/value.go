@@ -26,13 +26,16 @@ func Same(e Elem, before, after []uint64, tolerance float64) bool {
 	return true
 }
 
-// near compares word i of floating-point numbers.
+// near compares, for tolerances below a half, word i of floating-point numbers.
 func near(e Elem, before, after []uint64, i int, tolerance float64) bool {
 	a, b := before[i], after[i]
 	switch e {
 	case Float32:
 		return close32(uint32(a), uint32(b), tolerance) && close32(uint32(a>>32), uint32(b>>32), tolerance)
 	case Float64:
+		if d := a>>52 - b>>52 + 1; d > 2 {
+			return false // sign or size tell already
+		}
 		return closeEnough(math.Float64frombits(a), math.Float64frombits(b), tolerance)
 	case Float80:
 		return i == 0 && before[1] == after[1] && a>>63 == 1 && b>>63 == 1 && closeEnough(float64(a), float64(b), tolerance)

@@ -28,8 +28,11 @@ func (d *Detector) loadWords(c Context, addr uint64, n uint32) bool {
 			return false
 		}
 	}
-	if d.kinds.Has(SilentLoad) {
-		mine := p.mine(d)[i : i+n]
+	if d.kinds&loadKinds != 0 {
+		if p.loads == nil {
+			p.mine(d)
+		}
+		mine := p.loads[i : i+n]
 		old, ok := uniform(mine)
 		if !ok {
 			return false
@@ -51,6 +54,12 @@ func (d *Detector) loadWords(c Context, addr uint64, n uint32) bool {
 	return true
 }
 
+// Kinds by what they need.
+const (
+	storeKinds = 1<<DeadStore | 1<<SilentStore
+	loadKinds  = 1 << SilentLoad
+)
+
 func (d *Detector) storeWords(c Context, addr uint64, n uint32, same bool) bool {
 	p := d.at(addr >> pageShift)
 	i := uint32(addr%pageBytes) / cellBytes
@@ -59,24 +68,24 @@ func (d *Detector) storeWords(c Context, addr uint64, n uint32, same bool) bool 
 	if !ok {
 		return false
 	}
-	if !same && len(p.page.loads) > 0 {
+	if !same {
 		for k := range p.page.loads {
 			p.page.loads[k].clear(&d.spare, i, n)
 		}
 	}
-	if d.kinds&Of(DeadStore, SilentStore) == 0 {
+	if d.kinds&storeKinds == 0 {
 		return true
 	}
 	for k := range stores {
 		stores[k] = uint32(c)
 	}
-	if old == 0 || d.sites[old&who].thread != d.thread {
+	if old == 0 || (old&read != 0 && !same) || d.sites[old&who].thread != d.thread {
 		return true
 	}
-	if old&read == 0 && d.kinds.Has(DeadStore) {
+	if old&read == 0 && d.kinds&(1<<DeadStore) != 0 {
 		d.hit(DeadStore, Context(old), c, addr, n*cellBytes)
 	}
-	if same && d.kinds.Has(SilentStore) {
+	if same && d.kinds&(1<<SilentStore) != 0 {
 		d.hit(SilentStore, Context(old&who), c, addr, n*cellBytes)
 	}
 	return true
@@ -84,7 +93,10 @@ func (d *Detector) storeWords(c Context, addr uint64, n uint32, same bool) bool 
 
 // clear forgets n cells.
 func (t *cells) clear(s *spares, i, n uint32) {
-	for k := i; k < i+n; k++ {
-		t.set(s, k, 0)
+	for k, x := range t[i : i+n] {
+		if x&mixed != 0 {
+			t.set(s, i+uint32(k), 0)
+		}
+		t[i+uint32(k)] = 0
 	}
 }

@@ -111,7 +111,10 @@ func (m *wasteMeter) passage(s *wasteStack, b *wasteBlock, words []uint64, cut i
 		case accessLoad:
 			m.d.Load(c, addr, a.n)
 		case accessStore, accessBoth:
-			same := waste.Same(a.elem, words[w:w+a.values], words[w+a.values:w+2*a.values], m.tolerance)
+			same := words[w] == words[w+a.values]
+			if a.values > 1 || !same && a.elem != waste.Bytes {
+				same = waste.Same(a.elem, words[w:w+a.values], words[w+a.values:w+2*a.values], m.tolerance)
+			}
 			if a.what == accessBoth {
 				m.d.Load(c, addr, a.n)
 			}
