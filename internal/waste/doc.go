@@ -7,10 +7,9 @@
 //	Context     a place in the program as reached by one call path of one thread: a number that the collector gives
 //	Load, Store the accesses, one call each, in the order of the run
 //	Pair        two accesses to the same bytes, the second of which makes one of the two waste; summed up by both contexts
-//	Fractions   what share of all bytes stored or loaded was waste
+//	Total       what a thread stored and loaded, and how many bytes of it were waste
 //
-// Detector is the exhaustive form: it is told of every access and keeps a shadow of memory, and its figures are counts. Sampler is the
-// sampled form: it decides which accesses are watched, and estimates the same figures from what the watchpoints saw.
+// Detector is told of every access and keeps a shadow of memory: its figures are counts.
 //
 // # Definitions
 //
