@@ -80,7 +80,7 @@ func TestHostileNames(t *testing.T) {
 			}
 			continue
 		}
-		if len(got.Body) > 64<<10 {
+		if len(got.Body) > 256<<10 {
 			t.Errorf("%s: %d bytes", q, len(got.Body))
 		}
 		if strings.Contains(string(got.Body), "<script") {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"math"
+	"runtime/debug"
 	"slices"
 	"sync/atomic"
 
@@ -63,6 +64,9 @@ type scanner interface {
 	ScanParts(func(*profile.Instance) error) error
 }
 
+// leanGC is by how many percent the heap may grow between two collections of garbage while the parts are read.
+const leanGC = 20
+
 // buildIndex reads all parts. done counts the instances that have been read.
 func buildIndex(src Source, done *atomic.Int64) (*index, error) {
 	t := src.Tables()
@@ -70,6 +74,7 @@ func buildIndex(src Source, done *atomic.Int64) (*index, error) {
 	for s := range x.sections {
 		x.sections[s].longest = make([]float32, src.InstanceCount(profile.SectionID(s)))
 	}
+	defer debug.SetGCPercent(debug.SetGCPercent(leanGC)) // the parts of a large profile hold no pointers, and fill the memory
 	err := src.ScanParts(func(in *profile.Instance) error {
 		done.Add(1)
 		return x.add(in)

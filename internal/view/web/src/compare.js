@@ -3,7 +3,8 @@ import { Asked, Choice, html, Meter, useAsk } from "./parts.js";
 import { pct, quantity } from "./format.js";
 import { link, set } from "./route.js";
 
-const figure = (f, v) => (f.unit === "share" ? pct(v) : quantity(f.unit, v));
+const figure = (f, v, unit) => (f.unit === "share" ? pct(v) : quantity(unit, v));
+const least = 0.0005; // what would read 0.0 %
 const signed = (v, text) => (v > 0 ? "+" : v < 0 ? "−" : "±") + text;
 const nameOf = (place) => (place.file && place.line ? place.file.slice(place.file.lastIndexOf("/") + 1) + ":" + place.line + (place.function ? " in " + place.function : "") : place.function || place.address || "the end of the program");
 const Word = ({ word }) => html`<span class="chip ${word}">${word}</span>`;
@@ -18,13 +19,14 @@ export function Compare({ list, p, params }) {
 }
 
 function Diff({ d, p, q }) {
+  const units = [d.a.clock_unit, d.b.clock_unit];
   const most = d.sections.reduce((m, s) => Math.max(m, s.lost_share.before, s.lost_share.after), 0.02);
   return html`${(d.warnings || []).map((w) => html`<p class="say warn"><b>Caution: </b>${w}</p>`)}
     <div class="scroll"><table><thead><tr><th scope="col">The whole run</th><th scope="col" class="num">Before</th><th scope="col" class="num">After</th><th scope="col" class="num">Change</th><th scope="col"></th></tr></thead>
-      <tbody>${d.whole.map((f) => html`<tr><th scope="row">${f.title}</th><td class="num">${figure(f, f.before)}</td><td class="num">${figure(f, f.after)}</td><td class="num">${signed(f.after - f.before, figure(f, Math.abs(f.after - f.before)))}</td><td><${Word} word=${f.change} /></td></tr>`)}</tbody></table></div>
+      <tbody>${d.whole.map((f) => html`<tr><th scope="row">${f.title}</th><td class="num">${figure(f, f.before, units[0])}</td><td class="num">${figure(f, f.after, units[1])}</td><td class="num">${f.unit === "share" || units[0] === units[1] ? signed(f.after - f.before, figure(f, Math.abs(f.after - f.before), units[1])) : "–"}</td><td><${Word} word=${f.change} /></td></tr>`)}</tbody></table></div>
     <h3>Sections</h3><div class="scroll"><table><thead><tr><th scope="col">Section ends at</th><th scope="col" class="wide">Lost of run, before and after</th><th scope="col" class="num">Before</th><th scope="col" class="num">After</th><th scope="col" class="num wide">Imbalance</th><th scope="col"></th></tr></thead>
       <tbody>${d.sections.map((s) => html`<tr><td class="at">${nameOf(s.ends_at)}${s.was && html` <span class="soft">(was ${nameOf(s.was)})</span>`}</td>
         <td class="wide"><${Meter} share=${s.lost_share.before / most} less /><${Meter} share=${s.lost_share.after / most} /></td>
         <td class="num">${pct(s.lost_share.before)}</td><td class="num">${pct(s.lost_share.after)}</td><td class="num wide">${pct(s.imbalance.before)} to ${pct(s.imbalance.after)}</td><td><${Word} word=${s.change} /></td></tr>
-        ${s.causes.map((c) => html`<tr class="soft"><td class="at">  ${c.event} at ${c.line ? html`<a href=${link("source", { p: c.change === "gone" ? p : q, path: c.file, line: c.line })}>${nameOf(c)}</a>` : nameOf(c)}</td><td class="wide"></td><td class="num">${pct(c.loss.before)}</td><td class="num">${pct(c.loss.after)}</td><td class="wide"></td><td><${Word} word=${c.change} /></td></tr>`)}`)}</tbody></table></div>`;
+        ${s.causes.filter((c) => Math.max(Math.abs(c.loss.before), Math.abs(c.loss.after)) >= least).map((c) => html`<tr class="soft"><td class="at">  ${c.event} at ${c.line ? html`<a href=${link("source", { p: c.change === "gone" ? p : q, path: c.file, line: c.line })}>${nameOf(c)}</a>` : nameOf(c)}</td><td class="wide"></td><td class="num">${pct(c.loss.before)}</td><td class="num">${pct(c.loss.after)}</td><td class="wide"></td><td><${Word} word=${c.change} /></td></tr>`)}`)}</tbody></table></div>`;
 }

@@ -69,13 +69,18 @@ export function colour(name) {
 export const rgb = ([r, g, b]) => `rgb(${r},${g},${b})`;
 export const mix = (a, b, t) => a.map((v, i) => Math.round(v + (b[i] - v) * t));
 
-// fit makes a canvas sharp: one pixel of it is one of the screen. Returns the ratio.
+// fit makes a canvas sharp and empty: one pixel of it is one of the screen. Returns the ratio.
 export function fit(canvas, width, height) {
   const ratio = Math.max(1, Math.round(devicePixelRatio || 1));
-  canvas.width = width * ratio;
-  canvas.height = height * ratio;
-  canvas.style.width = width + "px";
-  canvas.style.height = height + "px";
+  if (canvas.width !== width * ratio || canvas.height !== height * ratio) {
+    canvas.width = width * ratio;
+    canvas.height = height * ratio;
+    canvas.style.width = width + "px";
+    canvas.style.height = height + "px";
+  }
+  const g = canvas.getContext("2d");
+  g.setTransform(1, 0, 0, 1, 0, 0);
+  g.clearRect(0, 0, canvas.width, canvas.height);
   return ratio;
 }
 

@@ -124,6 +124,24 @@ function View({ info, head, p, params, whole }) {
     <${Statistics} p=${p} info=${info} head=${head} range=${settled} />`;
 }
 
+// strip sums up the tiles of the whole run, as far as they are there; what is whole is kept.
+const strips = new Map();
+function strip(p, threads, arrived) {
+  if (strips.has(p)) return strips.get(p);
+  const sums = new Float64Array(cells * states);
+  let rows = 0;
+  for (let b = 0; b * rowsOfTile < threads; b++) {
+    const bytes = have("span", { p, z: 0, x: 0, b }, arrived);
+    if (!bytes) continue;
+    const v = new Uint8Array(bytes);
+    for (let i = 0; i < v.length; i++) sums[i % (cells * states)] += v[i] / 255;
+    rows += v.length / (cells * states);
+  }
+  const out = { sums, rows };
+  if (rows === threads) strips.set(p, out);
+  return out;
+}
+
 // Strip shows the whole run, all threads together, and which part of it is shown below.
 function Strip({ p, info, range, origin, end, move }) {
   const [box, width] = useWidth();
@@ -136,15 +154,7 @@ function Strip({ p, info, range, origin, end, move }) {
     if (!width || !canvas.current) return;
     const r = fit(canvas.current, width, height);
     const g = canvas.current.getContext("2d");
-    const sums = new Float64Array(cells * states);
-    let rows = 0;
-    for (let b = 0; b * rowsOfTile < info.threads.length; b++) {
-      const bytes = have("span", { p, z: 0, x: 0, b }, arrived);
-      if (!bytes) continue;
-      const v = new Uint8Array(bytes);
-      for (let i = 0; i < v.length; i++) sums[i % (cells * states)] += v[i] / 255;
-      rows += v.length / (cells * states);
-    }
+    const { sums, rows } = strip(p, info.threads.length, arrived);
     for (let c = 0; c < cells && rows > 0; c++) {
       const x0 = Math.round((c / cells) * width * r), x1 = Math.round(((c + 1) / cells) * width * r);
       let y = height * r;
@@ -192,7 +202,7 @@ function useParts(p, range, threads, wanted) {
 
 function Lanes({ info, p, params, range, settled, origin, end, move, zoom }) {
   const [box, width] = useWidth();
-  const canvas = useRef(null), drag = useRef(null);
+  const canvas = useRef(null), drag = useRef(null), buffer = useRef(null);
   const palette = usePalette(useDark());
   const [, again] = useState(0);
   const [tip, setTip] = useState("");
@@ -211,7 +221,8 @@ function Lanes({ info, p, params, range, settled, origin, end, move, zoom }) {
     if (!width || !canvas.current) return;
     const r = fit(canvas.current, width, threads * row);
     const g = canvas.current.getContext("2d");
-    const image = g.createImageData(canvas.current.width, canvas.current.height);
+    if (!buffer.current || buffer.current.width !== canvas.current.width || buffer.current.height !== canvas.current.height) buffer.current = g.createImageData(canvas.current.width, canvas.current.height);
+    const image = buffer.current;
     const n = paintTiles(image, r, { p, from: range[0], to: range[1], origin, end, row, gap, first: 0, last: threads, palette, arrived });
     g.putImageData(image, 0, 0);
     if (n !== missing) setMissing(n);
