@@ -34,9 +34,9 @@ function blended(bytes, palette) {
 // levelFor is the level whose cells are a pixel or a little more.
 export const levelFor = (whole, window, width) => Math.max(0, Math.min(isStatic() ? 5 : 40, Math.floor(Math.log2(Math.max(1, (whole / window) * (width / cells))))));
 
-// tileOf finds a tile, or the nearest coarser one that is there; it asks for the one that is missing.
+// tileOf finds a tile, or the nearest coarser one that is there; it asks for the one that is missing, unless the view is on the move.
 function tileOf(p, z, x, b, arrived) {
-  const bytes = have("span", { p, z, x, b }, arrived);
+  const bytes = arrived ? have("span", { p, z, x, b }, arrived) : peek("span", { p, z, x, b });
   if (bytes) return { bytes, z, x };
   for (let up = 1; up <= z; up++) {
     const coarse = peek("span", { p, z: z - up, x: Math.floor(x / 2 ** up), b });
@@ -215,6 +215,7 @@ function Lanes({ info, p, params, range, settled, origin, end, move, zoom }) {
   const chosen = params.s !== undefined && params.i !== undefined ? { s: Number(params.s), i: Number(params.i), t: params.t === undefined ? -1 : Number(params.t) } : null;
   const instance = useAsk("instance", { p, s: chosen ? chosen.s : 0, i: chosen ? chosen.i : 0, t: chosen && chosen.t >= 0 && !isStatic() ? chosen.t : undefined }, chosen !== null);
   const arrived = useRef(() => again((n) => n + 1)).current;
+  const moving = settled[0] !== range[0] || settled[1] !== range[1];
   const xOf = (t) => ((t - range[0]) / (range[1] - range[0])) * width;
   const tOf = (x) => range[0] + (x / width) * (range[1] - range[0]);
   useLayoutEffect(() => {
@@ -223,9 +224,9 @@ function Lanes({ info, p, params, range, settled, origin, end, move, zoom }) {
     const g = canvas.current.getContext("2d");
     if (!buffer.current || buffer.current.width !== canvas.current.width || buffer.current.height !== canvas.current.height) buffer.current = g.createImageData(canvas.current.width, canvas.current.height);
     const image = buffer.current;
-    const n = paintTiles(image, r, { p, from: range[0], to: range[1], origin, end, row, gap, first: 0, last: threads, palette, arrived });
+    const n = paintTiles(image, r, { p, from: range[0], to: range[1], origin, end, row, gap, first: 0, last: threads, palette, arrived: moving ? undefined : arrived });
     g.putImageData(image, 0, 0);
-    if (n !== missing) setMissing(n);
+    if (!moving && n !== missing) setMissing(n);
     g.save();
     g.scale(r, r);
     drawParts(g, parts, { info, row, gap, xOf, palette, width });
