@@ -160,13 +160,13 @@ func TestTLB(t *testing.T) {
 // However the requests come, a resource never works more in a bucket than fits, and a request that
 // finds it free does not wait.
 func TestQueue(t *testing.T) {
-	q := newQueue(10)
+	q := newQueue(10, 1)
 	if w := q.reserve(1000, 10); w != 0 {
 		t.Errorf("free resource: waited %d", w)
 	}
 	rng := rand.New(rand.NewPCG(3, 4))
 	busy := map[uint64]uint64{}
-	q = newQueue(10)
+	q = newQueue(10, 1)
 	for range 3000 {
 		now := uint64(rng.IntN(40000))
 		w := q.reserve(now, 10)
@@ -177,7 +177,7 @@ func TestQueue(t *testing.T) {
 			t.Errorf("bucket %d: %d cycles of work in %d", b, n, q.bucket)
 		}
 	}
-	q = newQueue(10) // saturated: throughput is what it can do
+	q = newQueue(10, 1) // saturated: throughput is what it can do
 	var last uint64
 	for range 1000 {
 		last = max(last, q.reserve(0, 10))

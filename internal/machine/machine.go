@@ -84,10 +84,10 @@ func New(d *Description, cores int) (*Machine, error) {
 	}
 	if d.Bus.Width > 0 {
 		m.busy = uint64((d.LineBytes + d.Bus.Width - 1) / d.Bus.Width * d.Bus.Cycles)
-		m.bus = newQueue(int(m.busy))
+		m.bus = newQueue(int(m.busy), max(1, d.Bus.Width/d.LineBytes)) // a beat of a wide one carries several lines
 	}
 	for range d.Memory.Channels {
-		m.memory = append(m.memory, newQueue(d.Memory.Cycles))
+		m.memory = append(m.memory, newQueue(d.Memory.Cycles, 1))
 	}
 	return m, nil
 }

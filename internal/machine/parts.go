@@ -59,21 +59,22 @@ func (t *tlb) look(page uint64) (miss bool) {
 	return true
 }
 
-// queue is a resource that serves one request after the other: a bus, a memory channel.
+// queue is a resource that serves as many requests at once as it has lanes, the others after these: a bus, a memory channel.
 // The simulated cores run in turns, so that requests do not come in the order of their
 // times. Time is therefore cut into buckets, and a request takes the first bucket from its own
 // time on that has room: the resource never does more work in a bucket than fits.
 type queue struct {
+	lanes  uint64
 	bucket uint64   // cycles in a bucket
-	used   []uint64 // ring: cycles taken of each bucket
+	used   []uint64 // ring: cycles taken of each bucket, of all lanes
 	number []uint64 // ring: which bucket stands there, + 1
 }
 
 const queueRing = 1 << 12
 
 // newQueue makes a queue for requests of about the given length in cycles.
-func newQueue(occupancy int) *queue {
-	return &queue{bucket: max(32, uint64(4*occupancy)), used: make([]uint64, queueRing), number: make([]uint64, queueRing)}
+func newQueue(occupancy, lanes int) *queue {
+	return &queue{lanes: uint64(lanes), bucket: max(32, uint64(4*occupancy)), used: make([]uint64, queueRing), number: make([]uint64, queueRing)}
 }
 
 // reserve takes the resource for some cycles, at time now or as soon after as there is room, and
@@ -91,8 +92,8 @@ func (q *queue) reserve(now, cycles uint64) (wait uint64) {
 			}
 			q.number[i], q.used[i] = b+1, 0
 		}
-		if q.used[i]+cycles <= q.bucket || q.used[i] == 0 {
-			start := max(now, b*q.bucket+q.used[i])
+		if q.used[i]+cycles <= q.bucket*q.lanes || q.used[i] == 0 {
+			start := max(now, b*q.bucket+q.used[i]/q.lanes)
 			q.used[i] += cycles
 			return start - now
 		}
