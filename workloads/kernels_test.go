@@ -14,6 +14,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"lime/internal/testenv"
 )
 
 // expectation is a kernel's expect.json.
@@ -243,9 +245,7 @@ var sample = []string{"barnes", "radix", "volrend", "kmeans", "rangescan", "skip
 // LIME_LONG=1 takes all kernels, both models and all numbers of threads.
 func TestKernels(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("builds and simulates programs")
-	}
+	testenv.SkipShort(t)
 	long := os.Getenv("LIME_LONG") != ""
 	files, err := filepath.Glob("kernels/*/expect.json")
 	if err != nil || len(files) < 40 {

@@ -29,6 +29,7 @@ type whatifFlags struct {
 	output, save    string
 	json, all       bool
 	estimate        bool
+	seeds           int
 	analysis        analysis.Options
 }
 
@@ -54,6 +55,10 @@ account charges that line with, and what that shows stands beside what was said.
 With --estimate, or where the program cannot be run again, it is the account's
 word alone.
 
+--seeds asks what is the program's and what is luck: it runs it with its
+pages in other places of the machine's memory, and says in how many of the runs
+each section's first hardware cause is there.
+
 --section has top, important and all choose among the causes of that section,
 and --even even out that section only.
 
@@ -63,7 +68,8 @@ The program must be where it was, and its standard input is empty.
     lime whatif --erase l1d-miss@radix.c:40 --set l2.size=8MB
     lime whatif --section 2 --erase top
     lime whatif --erase on:table
-    lime whatif --bus wider`,
+    lime whatif --bus wider
+    lime whatif --seeds 20`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.whatif(cmd.Context(), oneOr(args, defaultProfile), &f)
@@ -77,6 +83,7 @@ The program must be where it was, and its standard input is empty.
 	fl.IntVarP(&f.cores, "cores", "c", 0, "simulate `N` cores instead")
 	fl.StringVar(&f.even, "even", "", "even out what the threads do at this `FILE:LINE`")
 	fl.BoolVar(&f.estimate, "estimate", false, "answer --even from the account, without a run")
+	fl.IntVar(&f.seeds, "seeds", 0, "run `K` placements of the program's pages in memory: which causes are there in all?")
 	fl.StringVarP(&f.output, "output", "o", "", "write to this `file` instead of standard output")
 	fl.StringVar(&f.save, "save", "", "keep the profile of the changed run in this `file`")
 	fl.BoolVar(&f.json, "json", false, "print JSON")
@@ -98,6 +105,9 @@ func (a *app) whatif(ctx context.Context, path string, f *whatifFlags) error {
 	if err != nil {
 		return failed(err)
 	}
+	if f.seeds > 0 {
+		return a.throws(ctx, src, before, f)
+	}
 	only, err := chosenSections(before, f.section)
 	if err != nil {
 		return usage(err)
@@ -113,15 +123,23 @@ func (a *app) whatif(ctx context.Context, path string, f *whatifFlags) error {
 	}
 	return a.output(f.output, func(w io.Writer) error {
 		if f.json {
-			e := json.NewEncoder(w)
-			e.SetIndent("", "  ")
-			return e.Encode(c)
+			return writeJSON(w, c)
 		}
 		return report.WhatIf(w, c, f.all)
 	})
 }
 
+// writeJSON writes a value for other programs.
+func writeJSON(w io.Writer, v any) error {
+	e := json.NewEncoder(w)
+	e.SetIndent("", "  ")
+	return e.Encode(v)
+}
+
 func (f *whatifFlags) check() error {
+	if err := f.checkSeeds(); err != nil || f.seeds > 0 {
+		return err
+	}
 	changes := len(f.erase) + len(f.settings) + f.cores
 	switch {
 	case f.bus != "" && f.bus != "wider":
@@ -137,7 +155,7 @@ func (f *whatifFlags) check() error {
 	case len(f.section) > 0 && f.even == "" && len(f.erase) == 0:
 		return errors.New("--section goes with --erase and --even: what else can be changed is the same for all sections")
 	case f.even == "" && changes == 0 && f.bus == "":
-		return errors.New("nothing to change: use --erase, --bus, --set, --cores or --even")
+		return errors.New("nothing to change: use --erase, --bus, --set, --cores, --even or --seeds")
 	}
 	return nil
 }

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"lime/internal/analysis"
 	"lime/internal/unit"
 	"lime/internal/whatif"
 )
@@ -76,8 +77,9 @@ func after(s *whatif.Section, text string) string {
 	return text
 }
 
-func whatIfPlace(s *whatif.Section) string {
-	e := &s.EndsAt
+func whatIfPlace(s *whatif.Section) string { return placeText(&s.EndsAt) }
+
+func placeText(e *analysis.Place) string {
 	if e.Line == 0 {
 		return e.Function + " " + e.Address
 	}
