@@ -29,13 +29,8 @@ func buildVictim(t *testing.T, i int) string {
 	if slices.Contains(v.build, "-static") {
 		testenv.Tool(t, "gcc-static")
 	}
-	dir := t.TempDir()
-	src, out := filepath.Join(dir, v.file), filepath.Join(dir, "v")
-	if err := os.WriteFile(src, []byte(v.source), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	cmd := exec.Command(v.build[0], append(v.build[1:], "-o", out, src)...)
-	cmd.Dir = dir
+	out := filepath.Join(t.TempDir(), "v")
+	cmd := exec.Command(v.build[0], append(v.build[1:], "-o", out, filepath.Join("testdata/victims", v.file))...)
 	if msg, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("%s: %v\n%s", v.name, err, msg)
 	}
