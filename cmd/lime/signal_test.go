@@ -27,7 +27,7 @@ int main(void) {
 	int n;
 	sigfillset(&all);
 	sigprocmask(SIG_SETMASK, &all, 0);
-	kill(getppid(), SIGUSR1);
+	kill(getppid(), SIGVTALRM);
 	printf("ready\n");
 	fflush(stdout);
 	do {
@@ -190,5 +190,31 @@ int main(void) { puts("ready"); fflush(stdout); for (;;) pause(); }`)
 		if _, stdout, _ := run(t, filepath.Dir(file), "", "report", "--json", file); !strings.Contains(stdout, `"end_state": "signalled"`) {
 			t.Errorf("%v: the profile is not complete", n)
 		}
+	}
+}
+
+// The key that ends the program ends lime in the same way, with the profile complete: a shell's loop around the two ends, too.
+func TestKeyEndsTheProgram(t *testing.T) {
+	keys, terminal := pty(t)
+	file := filepath.Join(t.TempDir(), "ended")
+	cmd := exec.Command(mustBuilt(t), "record", "-o", file, "--", "sh", "-c", "echo ready; exec sleep 1000")
+	cmd.Stdin, cmd.Stderr = terminal, terminal
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
+	out, err := cmd.StdoutPipe()
+	if err := errors.Join(err, cmd.Start()); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := bufio.NewReader(out).ReadString('\n'); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.WriteString(keys, "\x03"); err != nil {
+		t.Fatal(err)
+	}
+	_ = cmd.Wait()
+	if ws, ok := cmd.ProcessState.Sys().(syscall.WaitStatus); !ok || !ws.Signaled() || ws.Signal() != unix.SIGINT {
+		t.Errorf("lime ended with %v, want %v", cmd.ProcessState, unix.SIGINT)
+	}
+	if _, stdout, _ := run(t, filepath.Dir(file), "", "report", "--json", file); !strings.Contains(stdout, `"end_state": "signalled"`) {
+		t.Error("the profile is not complete")
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"runtime/debug"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -117,7 +118,18 @@ func (a *app) record(ctx context.Context, args []string, f *recordFlags) error {
 		return failed(err)
 	}
 	a.recordSummary(&res, f)
+	if res.Interrupted {
+		interruptSelf()
+	}
 	return status(res.Status)
+}
+
+// interruptSelf ends lime by the signal that ended the program: a shell in whose loop the two run goes on with it if lime ends otherwise.
+func interruptSelf() {
+	signal.Reset(os.Interrupt)
+	if p, err := os.FindProcess(os.Getpid()); err == nil && p.Signal(os.Interrupt) == nil {
+		time.Sleep(time.Second) // it does not come back from here
+	}
 }
 
 // recordGC trades memory for time that the program may need: a recording's heap is small.

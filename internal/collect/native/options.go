@@ -29,14 +29,15 @@ type Options struct {
 
 // Result says how the run ended.
 type Result struct {
-	Status    int    // exit status to pass on: the program's own, 128 + N after signal N, or 125 to 127
-	EndState  string // as in profile.Meta
-	Threads   int
-	Instances int
-	Samples   uint64
-	Stacks    float64 // share of samples with a complete call path
-	RunTime   uint64  // ns
-	Notes     []profile.Note
+	Status      int    // exit status to pass on: the program's own, 128 + N after signal N, or 125 to 127
+	EndState    string // as in profile.Meta
+	Interrupted bool   // the terminal's key ended it, and was meant for lime, too
+	Threads     int
+	Instances   int
+	Samples     uint64
+	Stacks      float64 // share of samples with a complete call path
+	RunTime     uint64  // ns
+	Notes       []profile.Note
 }
 
 // Defaults of Options.

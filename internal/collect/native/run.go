@@ -9,6 +9,7 @@ import (
 	"os/signal"
 	"runtime"
 	"slices"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -62,25 +63,26 @@ type run struct {
 	kernel  map[perf.Type]func(*run, *item) // what records of the kernel do
 	hooked  [roles]actions                  // what calls of hooked functions do
 
-	threads  []*thread
-	byTID    map[int32]*thread
-	handles  map[uint64]*thread    // by pthread_t
-	open     map[uint64]openRegion // by what names the call
-	waiters  map[uint64][]*thread
-	meetings map[uint64]*meeting // by futex
-	unlocks  map[uint64][]unlock
-	gates    []*gate // by number
-	sites    map[siteKey]site
-	left     map[unit.Addr]int // by innermost call: how many functions the threads leave between two of them
-	gophers  gophers
-	regions  uint64
-	started  uint64
-	keepAt   uint64
-	now      uint64
-	spun     uint64         // ns in loops of the program's own that wait
-	over     bool           // it has ended, and stands in the profile
-	unread   uint64         // calls that found no room in rings that are closed
-	aliens   map[int32]bool // threads of child processes, which write into the same ring; false: known to be none
+	threads      []*thread
+	byTID        map[int32]*thread
+	handles      map[uint64]*thread    // by pthread_t
+	open         map[uint64]openRegion // by what names the call
+	waiters      map[uint64][]*thread
+	meetings     map[uint64]*meeting // by futex
+	unlocks      map[uint64][]unlock
+	gates        []*gate // by number
+	sites        map[siteKey]site
+	left         map[unit.Addr]int // by innermost call: how many functions the threads leave between two of them
+	gophers      gophers
+	regions      uint64
+	started      uint64
+	keepAt       uint64
+	now          uint64
+	spun         uint64         // ns in loops of the program's own that wait
+	over         bool           // it has ended, and stands in the profile
+	unread       uint64         // calls that found no room in rings that are closed
+	interruptKey atomic.Bool    // lime, too, was sent the signal of the terminal's key for it
+	aliens       map[int32]bool // threads of child processes, which write into the same ring; false: known to be none
 }
 
 // openRegion is a parallel region that is open.
@@ -480,6 +482,7 @@ func (r *run) result(state *os.ProcessState, interrupted bool) Result {
 		res.Status = ws.ExitStatus()
 		if ws.Signaled() {
 			res.EndState, res.Status = "signalled", 128+int(ws.Signal())
+			res.Interrupted = ws.Signal() == unix.SIGINT && r.interruptKey.Load()
 		}
 	}
 	return res

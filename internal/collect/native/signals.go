@@ -48,6 +48,8 @@ func (r *run) signals(interrupt func()) (stop func()) {
 					interrupt()
 				case ok && r.isForProgram(n):
 					_ = r.prog.cmd.Process.Signal(n) // it may be gone
+				case n == unix.SIGINT:
+					r.interruptKey.Store(true)
 				}
 			}
 		}

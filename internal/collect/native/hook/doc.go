@@ -4,6 +4,8 @@
 // program's own references to the functions (the slots of its global offset tables) to that code; then it
 // lets go of the program. A call costs two records, some tens of nanoseconds each.
 //
+// A process that runs already is stopped, changed and let go in steps after each of which lime may be killed without harm to it: inject.go, docs/record.md.
+//
 // A static program has no such slots: its functions are found by its symbols, and get a jump at their beginning.
 // Of locks only the slow path is of interest: there, calls inside of the library's functions are turned, and a free lock costs nothing.
 //
