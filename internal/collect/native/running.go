@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"runtime"
 	"strings"
 
 	"golang.org/x/sys/unix"
@@ -14,28 +13,13 @@ import (
 
 // hookRunning hooks a process that runs already: it stops for that, a millisecond or so.
 func (r *run) hookRunning() error {
-	return apart(func() error {
+	return hook.Apart(func() error {
 		t, err := hook.Seize(int(r.pid))
 		if err != nil {
 			return err
 		}
 		return errors.Join(r.hookSeized(t), t.Detach())
 	})
-}
-
-// apart does something on a thread of its own, which ends with it: the kernel then lets go of all that this thread still traces.
-func apart(do func() error) error {
-	done := make(chan error)
-	go func() {
-		runtime.LockOSThread()
-		if unix.Gettid() == unix.Getpid() { // the first thread does not end: another one
-			done <- apart(do)
-			runtime.UnlockOSThread()
-			return
-		}
-		done <- do()
-	}()
-	return <-done
 }
 
 func (r *run) hookSeized(t *hook.Tracee) error {
@@ -92,7 +76,7 @@ func (r *run) unhookProcess() error {
 	if r.hooks == nil || unix.Kill(int(r.pid), 0) != nil {
 		return nil
 	}
-	return apart(func() error {
+	return hook.Apart(func() error {
 		t, err := hook.Seize(int(r.pid))
 		if err != nil {
 			return fmt.Errorf("take the hooks out of process %d: %w", r.pid, err)

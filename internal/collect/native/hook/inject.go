@@ -141,6 +141,8 @@ func (t *Tracee) perform(j *job) (out unix.PtraceRegs, err error) {
 	if err := t.setRegisters(tid, &regs); err != nil { // from here on the thread does its job and goes on, with or without lime
 		return out, err
 	}
+	borrowed := t.borrowed
+	t.borrowed = false // should anything fail now, the room is the thread's
 	if err := t.blockSignals(tid); err != nil {
 		return out, err
 	}
@@ -150,7 +152,10 @@ func (t *Tracee) perform(j *job) (out unix.PtraceRegs, err error) {
 	if out, err = t.registers(tid); err != nil {
 		return out, err
 	}
-	return out, t.settle(tid, &saved)
+	if err = t.settle(tid, &saved); err == nil {
+		t.borrowed = borrowed
+	}
+	return out, err
 }
 
 // load puts a call into the registers.
@@ -193,9 +198,13 @@ var errNoWorker = errors.New("its threads may not make the system calls that lim
 
 // filters is the number of filters of system calls that a thread is under.
 func filters(pid, tid int) (n int) {
+	const strict = 1 << 20 // hardly any call is left
 	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/task/%d/status", pid, tid))
 	if err != nil {
 		return 0
+	}
+	if strings.Contains(string(b), "\nSeccomp:\t1\n") {
+		return strict
 	}
 	_, rest, _ := strings.Cut(string(b), "\nSeccomp_filters:")
 	_, _ = fmt.Sscan(rest, &n) // kernels before 5.9 do not tell

@@ -5,15 +5,31 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"runtime"
 	"strconv"
 	"time"
 
 	"golang.org/x/sys/unix"
 )
 
-// Seize stops a process that runs already, with all its threads. Where it fails, the calling OS thread must end, so that the kernel lets go of what did not stop. Nothing that it does is disturbed: system calls that were
+// Seize stops a process that runs already, with all its threads. It is to be called by way of Apart: where it fails, the kernel lets go of what did not stop. Nothing that it does is disturbed: system calls that were
 // interrupted go on, and signals that come meanwhile wait until Detach. Should lime be killed meanwhile, it goes on as if it had not been stopped.
 func Seize(pid int) (*Tracee, error) { return seizeBy(pid, nil) }
+
+// Apart does something on a thread of its own, which ends with it: the kernel then lets go of all that this thread still traces.
+func Apart(do func() error) error {
+	done := make(chan error)
+	go func() {
+		runtime.LockOSThread()
+		if unix.Gettid() == unix.Getpid() { // the first thread does not end: another one
+			done <- Apart(do)
+			runtime.UnlockOSThread()
+			return
+		}
+		done <- do()
+	}()
+	return <-done
+}
 
 func seizeBy(pid int, before func()) (*Tracee, error) {
 	t, err := Attach(pid)

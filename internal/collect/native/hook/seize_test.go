@@ -148,15 +148,47 @@ int main(void) {
 // A process with a thread that cannot be stopped is left alone, and goes on when lime's thread ends.
 func TestThreadThatDoesNotStop(t *testing.T) {
 	v := startVictim(t, compile(t, sharing), false)
-	done := make(chan error)
-	go func() {
-		runtime.LockOSThread() // and ends so
-		_, err := Seize(v.cmd.Process.Pid)
-		done <- err
-	}()
-	if err := <-done; !errors.Is(err, errNoStop) && !errors.Is(err, syscall.EPERM) {
+	if err := Apart(func() error { _, err := Seize(v.cmd.Process.Pid); return err }); !errors.Is(err, errNoStop) && !errors.Is(err, syscall.EPERM) {
 		t.Errorf("%v, want %v", err, errNoStop)
 	}
+	if err := v.end(); err != nil {
+		t.Error(err)
+	}
+}
+
+// It may read, write and end (seccomp(2)); any other call would be its death.
+const confined = `
+#include <linux/seccomp.h>
+#include <pthread.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+int main(void) {
+	char c;
+	pthread_barrier_t b;
+	pthread_barrier_init(&b, 0, 1);
+	pthread_barrier_wait(&b);
+	if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_STRICT)) return 1;
+	if (write(1, "x", 1) != 1) return 1;
+	int status = read(0, &c, 1) == 0 && write(1, "done", 4) == 4 ? 7 : 2;
+	syscall(SYS_exit, status);
+}
+`
+
+// A process that may not make the system calls that lime needs is not asked for them.
+func TestConfined(t *testing.T) {
+	v := startVictim(t, compile(t, confined), false)
+	ring, err := NewRing()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer ring.Close()
+	seized(t, v.cmd.Process.Pid, func(tr *Tracee) error {
+		if _, err := Install(tr, ring, victimFuncs); !errors.Is(err, errNoWorker) {
+			t.Errorf("%v, want %v", err, errNoWorker)
+		}
+		return nil
+	})
 	if err := v.end(); err != nil {
 		t.Error(err)
 	}

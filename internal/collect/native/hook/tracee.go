@@ -37,7 +37,7 @@ func Attach(pid int) (*Tracee, error) {
 
 // Detach lets the program run freely.
 func (t *Tracee) Detach() error {
-	t.mem.Close()
+	defer t.mem.Close()
 	if t.held != nil {
 		return t.release()
 	}
