@@ -9,11 +9,14 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
+
+	"lime/internal/testenv"
 )
 
 // subject is a program that runs already, to which lime attaches.
@@ -84,7 +87,12 @@ const atOnce = 20
 func compiled(file string, build ...string) func(t *testing.T) func() (subject, error) {
 	return func(t *testing.T) func() (subject, error) {
 		t.Helper()
-		needs(t, build[0])
+		if build[0] != "go" {
+			testenv.Tool(t, build[0])
+		}
+		if slices.Contains(build, "-static") {
+			testenv.Tool(t, "gcc-static")
+		}
 		out := filepath.Join(t.TempDir(), "w")
 		if msg, err := exec.Command(build[0], append(build[1:], "-o", out, workers+file)...).CombinedOutput(); err != nil {
 			t.Fatalf("%v\n%s", err, msg)
@@ -93,18 +101,9 @@ func compiled(file string, build ...string) func(t *testing.T) func() (subject, 
 	}
 }
 
-func needs(t *testing.T, programs ...string) {
-	t.Helper()
-	for _, p := range programs {
-		if _, err := exec.LookPath(p); err != nil {
-			t.Skipf("%s is not installed", p)
-		}
-	}
-}
-
 func builtJava(t *testing.T) func() (subject, error) {
 	t.Helper()
-	needs(t, "javac", "java")
+	testenv.Tool(t, "javac")
 	dir := t.TempDir()
 	if msg, err := exec.Command("javac", "-d", dir, workers+"Work.java").CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, msg)
@@ -121,9 +120,9 @@ func TestKilledWhileItAttaches(t *testing.T) {
 	total := 0
 	for _, row := range subjects() {
 		t.Run(row.name, func(t *testing.T) {
-			if os.Getenv("LIME_LONG") == "" {
+			if !testenv.Long() {
 				if row.name != "C" && row.name != "Go" {
-					t.Skip("LIME_LONG=1")
+					testenv.Skip(t, testenv.NotLong)
 				}
 				row.single, row.again = 5, 10
 			}
@@ -205,7 +204,7 @@ func (s *server) end() error  { return s.stop(s) }
 // redis is a server whose clients count: no count may be lost.
 func redis(t *testing.T) func() (subject, error) {
 	t.Helper()
-	needs(t, "redis-server", "redis-benchmark", "redis-cli")
+	testenv.Tool(t, "redis-benchmark")
 	return func() (subject, error) {
 		dir, err := os.MkdirTemp("", "redis")
 		if err != nil {
@@ -251,16 +250,14 @@ func redis(t *testing.T) func() (subject, error) {
 // postgres is a server whose clients move money: the sums agree, and no transaction fails.
 func postgres(t *testing.T) func() (subject, error) {
 	t.Helper()
-	needs(t, "initdb", "postgres", "pgbench", "psql", "pg_ctl")
-	if os.Geteuid() == 0 {
-		needs(t, "runuser")
-	}
+	testenv.Tool(t, "pgbench")
 	return func() (subject, error) {
 		dir, err := os.MkdirTemp("", "postgres")
 		if err != nil {
 			return nil, err
 		}
 		as := func(script string) *exec.Cmd { // it does not run as root
+			script = `PATH="$PATH:$(echo /usr/lib/postgresql/*/bin)"; ` + script
 			cmd := exec.Command("sh", "-c", script, dir)
 			if os.Geteuid() == 0 {
 				cmd = exec.Command("runuser", "-u", "postgres", "--", "sh", "-c", script, dir)
