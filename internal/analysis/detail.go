@@ -223,7 +223,7 @@ func (r *runner) paths(o *outcome, f finding) [][]Frame {
 	entry := r.prog.s.Entry(v)
 	var out [][]Frame
 	for _, call := range r.calls(entry, total) {
-		if p := r.path(entry, call, total); !slices.ContainsFunc(out, func(q []Frame) bool { return slices.Equal(p, q) }) {
+		if p := r.path(entry, call, total); len(p) > 0 && !slices.ContainsFunc(out, func(q []Frame) bool { return slices.Equal(p, q) }) {
 			out = append(out, p)
 		}
 	}
@@ -238,7 +238,9 @@ func (r *runner) path(entry, call int32, total []uint64) []Frame {
 		seen[entry] = true
 		v := r.prog.g.Edge(call).From
 		p := r.prog.nodePlace(profile.NodeID(v))
-		path = append(path, Frame{File: p.File, Line: p.Line, Function: p.Function})
+		if !profile.LibraryFile(p.File) && !profile.LibraryImage(p.Image) { // what lies between the program's own calls is no news
+			path = append(path, Frame{File: p.File, Line: p.Line, Function: p.Function})
+		}
 		entry = r.prog.s.Entry(v)
 		call = graphNone
 		if next := r.calls(entry, total); len(next) > 0 {

@@ -30,14 +30,19 @@ type runner struct {
 
 // Run analyses a profile.
 func Run(src profile.Source, opt Options) (*Result, error) {
-	r := &runner{src: src, meta: src.Meta(), tab: src.Tables(), opt: opt.withDefaults(), dear: map[profile.SectionID]float64{}}
+	whole := src.Tables()
+	r := &runner{meta: src.Meta(), opt: opt.withDefaults(), dear: map[profile.SectionID]float64{}}
+	if !r.isSampled() {
+		src = profile.Own(src)
+	}
+	r.src, r.tab = src, src.Tables()
 	if r.opt.Workers <= 0 {
 		r.opt.Workers = runtime.GOMAXPROCS(0)
 	}
 	var wg sync.WaitGroup
 	wg.Go(func() {
 		r.book = ledger.New(src)
-		r.book.Runtime = runtimeNodes(r.tab)
+		r.book.Runtime = runtimeNodes(whole)
 	})
 	r.prog = newProgram(r.tab)
 	wg.Wait()

@@ -221,7 +221,7 @@ func (a *app) evened(ctx context.Context, src profile.Source, before *analysis.R
 			ids = append(ids, before.Sections[k].ID)
 		}
 	}
-	said, plan, err := whatif.Even(src, ledger.New(src), ids, ledger.Target{File: f.even[:i], Line: int32(line)})
+	said, plan, err := whatif.Even(src, ledger.New(profile.Own(src)), ids, ledger.Target{File: f.even[:i], Line: int32(line)})
 	if err != nil {
 		return nil, err
 	}

@@ -183,7 +183,7 @@ func (v *verifier) evening(c *Check, sec *analysis.Section, cause *analysis.Caus
 		return nil
 	}
 	if v.l == nil {
-		v.l = ledger.New(v.src)
+		v.l = ledger.New(profile.Own(v.src))
 	}
 	at := ledger.Target{File: cause.File, Line: int32(cause.Line)}
 	if cause.Line == 0 {

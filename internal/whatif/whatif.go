@@ -152,13 +152,11 @@ func (c *chooser) add(pc uint64, kind string) {
 	c.kinds[pc][kind] = true
 }
 
-// on reports whether an event's innermost source position is on a line; file may be the end of its path.
+// on reports whether an event is on a line, or in what is inlined there; file may be the end of its path.
 func (c *chooser) on(e *profile.Event, file string, line int) bool {
-	if len(e.Frames) == 0 || int(e.Frames[0].Line) != line || line == 0 {
-		return false
-	}
-	f := e.Frames[0].File
-	return f >= 0 && int(f) < len(c.tab.Files) && profile.SameFile(c.tab.Files[f].Path, file)
+	return line > 0 && slices.ContainsFunc(e.Frames, func(f profile.Frame) bool {
+		return int(f.Line) == line && f.File >= 0 && int(f.File) < len(c.tab.Files) && profile.SameFile(c.tab.Files[f.File].Path, file)
+	})
 }
 
 func (c *chooser) kindName(k int32) string {
