@@ -184,7 +184,7 @@ func (r *runner) priceSentence(sec *Section, p *posting) string {
 	words, tail := "The same code costs thread %d %s more here than thread %d", ""
 	switch {
 	case p.event == EventEntry:
-		return fmt.Sprintf("Thread %d comes into this section at another place than the others and does other work, most of it here: it takes %s longer than thread %d.",
+		return fmt.Sprintf("Thread %d comes into this section at another place than the others and does other work, most of it from this line on: it takes %s longer than thread %d.",
 			sec.Ledger.Threads[hi], r.duration(p.spent(hi)), sec.Ledger.Threads[lo])
 	case !p.hw && p.rows[0].Inside != nil:
 		words, tail = "Thread %d spends %s more in what is called here than thread %d", inside(p.rows[0])

@@ -27,6 +27,7 @@ type book struct {
 	inOrder bool      // the parts of the instance at hand are the columns
 
 	surplus []float64 // by node
+	others  []bool    // by node: threads have been there that did not come last
 	homes   *homes
 
 	repairs, repaired int // starts that had to be invented, and in how many instances
@@ -457,7 +458,7 @@ func (b *book) describe(row *Row, e *entry, top *memberWeight) {
 		row.Kind, row.Place = groupKinds[e.key.group], g.head(profile.NodeID(top.id))
 		if top.class == classEntry && startsFunction(g.tab, profile.NodeID(top.id)) {
 			row.Kind = OtherStart
-		} else if s := b.acc.Spent; top.class == classEntry && s != nil && e.cycles.hi > 0 {
+		} else if s := b.workOf(e, top); s != nil {
 			row.Place = s.Place
 		}
 	default:
@@ -469,6 +470,18 @@ func (b *book) describe(row *Row, e *entry, top *memberWeight) {
 			row.Kind = Call
 		}
 	}
+}
+
+// workOf is where the other work stands that a thread does which entered at a place of its own: where its way parts from the others', or else
+// where it spends most of it.
+func (b *book) workOf(e *entry, top *memberWeight) *Spent {
+	if top.class != classEntry || e.cycles.hi <= 0 {
+		return nil
+	}
+	if s := b.parting(profile.NodeID(top.id), e.cycles.hi); s != nil {
+		return s
+	}
+	return b.acc.Spent
 }
 
 // eventKind returns the kind of row for an event, and the event's name.

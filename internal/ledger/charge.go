@@ -43,6 +43,7 @@ type result struct {
 	given   []lack      // starts of functions that were called from outside
 	started []int32     // nodes in which parts start
 	surplus []float64   // by node: the last part's time beyond the mean, if it entered at a place of its own
+	others  []bool      // by node: parts other than the last one have been there
 	sums    []dd        // by part: sum of its charges
 	slabs   [][]float64 // what the charges' rows are of
 	kept    bool        // somebody has kept one of them
@@ -88,7 +89,7 @@ func (l *Ledger) account(inst *profile.Instance, mem *scratch) (*result, error) 
 	a.starts()
 	a.broken()
 	a.noteStarts()
-	a.r.surplus = a.surplus()
+	a.r.surplus, a.r.others = a.surplus(), a.beenTo()
 	clear(a.contrasts) // their rows are the book's
 	mem.contrasts, mem.chosen = a.contrasts, a.chosen
 	f.release()

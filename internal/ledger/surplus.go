@@ -50,14 +50,28 @@ func (a *accountant) surplus() []float64 {
 	return out
 }
 
+// beenTo says for every block whether parts other than the last one have been there.
+func (a *accountant) beenTo() []bool {
+	out := make([]bool, len(a.f.nodes))
+	for v := range out {
+		for p, n := range a.f.visitsOf(int32(v)) {
+			out[v] = out[v] || p != a.r.last && n > 0
+		}
+	}
+	return out
+}
+
 // addSurplus adds an instance's.
 func (b *book) addSurplus(r *result) {
 	if r.surplus == nil {
 		return
 	}
 	b.surplus = grown(b.surplus, len(b.l.tab.Nodes))
+	b.others = grown(b.others, len(b.l.tab.Nodes))
 	for v, x := range r.surplus {
-		b.surplus[r.flow.nodes[v]] += x
+		id := r.flow.nodes[v]
+		b.surplus[id] += x
+		b.others[id] = b.others[id] || r.others[v]
 	}
 }
 

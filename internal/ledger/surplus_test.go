@@ -82,3 +82,49 @@ func TestSpentOfAll(t *testing.T) {
 		t.Errorf("%+v", s)
 	}
 }
+
+// TestParting: the thread that comes in at a place of its own is charged at the first line, from there on, that leads to its work, and not deep
+// in what it calls; in a function that the others call as well the decision in it is charged; of functions inlined into one another the outermost line stands at which
+// no other thread has been.
+func TestParting(t *testing.T) {
+	for _, c := range []struct {
+		name           string
+		shared, inline bool
+		kind           Kind
+		want           int32
+	}{{"called", false, false, Entry, 52}, {"shared", true, false, Branch, 70}, {"inlined", false, true, Entry, 52}} {
+		lines := map[string]int32{"start": 1, "do": 10, "in": 50, "next": 51, "write": 52, "f": 70, "part": 71, "turn": 80, "put": 80, "end": 30}
+		w := newWorld(4, lines, map[string]uint32{"put": 9})
+		for range 3 {
+			tr := w.thread("start")
+			if c.shared {
+				tr.fall("do")
+				tr.call("f", profile.EdgeCall, func() {})
+			}
+			tr.fall("end")
+			tr.end()
+		}
+		tr := w.thread("in")
+		tr.fall("next")
+		if c.inline {
+			tr.loop("turn", "put", 500, nil)
+			for _, name := range []string{"turn", "put"} {
+				n := &w.prof.Nodes[w.nodes[name]]
+				n.Frames = append(n.Frames, profile.Frame{File: w.file, Line: 52, Function: "worker"})
+			}
+		} else {
+			tr.fall("write")
+			tr.call("f", profile.EdgeCall, func() {
+				tr.fall("part")
+				tr.loop("turn", "put", 500, nil)
+			})
+			tr.fall("end")
+		}
+		tr.end()
+		w.barrier(t)
+		a := w.account(t)
+		if r := a.find(c.kind, c.want); r.Share < 0.5 {
+			t.Errorf("%s: nothing at line %d: %+v", c.name, c.want, a.Rows)
+		}
+	}
+}

@@ -1,0 +1,133 @@
+package ledger
+
+import "lime/internal/profile"
+
+// Who enters a section at a place of its own does other work there than the others: compilers write the code behind a barrier once for the thread
+// that goes on to sum up, and once for all others, and no test is left of the one that the program has. Where the others' ways and its own part is
+// then the first line, from where it comes in, that leads to its additional time.
+
+// partingShare is the part of a row's time that a line must lead to: most of it.
+const partingShare = 0.5
+
+// parting looks for the first line of the program's own, from a block on, that leads to most of some time that the last threads spent beyond the
+// others. It goes along the ways within the function, and into those functions that other threads run too: not calling them is the difference.
+func (b *book) parting(from profile.NodeID, time float64) *Spent {
+	if time <= 0 || !valid(from, len(b.surplus)) {
+		return nil
+	}
+	g, w := b.l.guide, b.waysOut()
+	lines := map[int32]float64{}
+	for v, x := range b.surplus {
+		if !g.library[v] {
+			lines[g.nodes[v]] += x
+		}
+	}
+	seen, queue := map[profile.NodeID]bool{from: true}, []profile.NodeID{from}
+	push := func(v profile.NodeID) {
+		if !seen[v] {
+			seen[v] = true
+			queue = append(queue, v)
+		}
+	}
+	for len(queue) > 0 {
+		v := queue[0]
+		queue = queue[1:]
+		led := 0.0
+		if !g.library[v] {
+			led = lines[g.nodes[v]]
+		}
+		for _, callee := range w.calls(v) {
+			if b.othersAt(callee) && !g.library[callee] {
+				push(callee)
+			} else {
+				led += w.reach(callee, b.surplus)
+			}
+		}
+		if !g.library[v] && led >= partingShare*time {
+			return &Spent{b.outermost(v), share(led, b.acc.Total)}
+		}
+		for _, next := range w.within(v) {
+			push(next)
+		}
+	}
+	return nil
+}
+
+// outermost is the place of a block in the outermost function, of those that were inlined into one another, at a line of which no other thread has
+// been: there the code of a call begins that only the last ones made.
+func (b *book) outermost(v profile.NodeID) Place {
+	g := b.l.guide
+	been := map[profile.Frame]bool{}
+	for u, other := range b.others {
+		if other {
+			for _, f := range g.tab.Nodes[u].Frames {
+				been[lineOf(f)] = true
+			}
+		}
+	}
+	n := &g.tab.Nodes[v]
+	for k := len(n.Frames) - 1; k > 0; k-- {
+		if f := n.Frames[k]; f.Line > 0 && !been[lineOf(f)] && !inLibraryFile(g.tab, n.Frames[k:]) {
+			return g.placeOf(n, v, n.LastAddr, n.Frames[k:])
+		}
+	}
+	return g.place(v)
+}
+
+// lineOf is a frame without what tells places on one line apart.
+func lineOf(f profile.Frame) profile.Frame {
+	return profile.Frame{File: f.File, Line: f.Line, Function: f.Function}
+}
+
+// othersAt says whether threads other than the last ones have been at a block.
+func (b *book) othersAt(v profile.NodeID) bool { return valid(v, len(b.others)) && b.others[v] }
+
+// usedWays are the edges that a section's threads took, by block.
+type usedWays struct {
+	tab *profile.Tables
+	off []int32
+	ids []int32
+}
+
+// waysOut finds them.
+func (b *book) waysOut() *usedWays {
+	tab := b.l.tab
+	var from, ids []int32
+	for i, used := range b.counts.used {
+		if e := &tab.Edges[i]; used && valid(e.From, len(tab.Nodes)) && valid(e.To, len(tab.Nodes)) {
+			from, ids = append(from, int32(e.From)), append(ids, int32(i))
+		}
+	}
+	w := &usedWays{tab: tab}
+	w.off, w.ids = rows(len(tab.Nodes), from, ids)
+	return w
+}
+
+func (w *usedWays) each(v profile.NodeID, want func(profile.EdgeKind) bool) (to []profile.NodeID) {
+	for _, i := range w.ids[w.off[v]:w.off[v+1]] {
+		if e := &w.tab.Edges[i]; want(e.Kind) {
+			to = append(to, e.To)
+		}
+	}
+	return to
+}
+
+func (w *usedWays) calls(v profile.NodeID) []profile.NodeID  { return w.each(v, isCall) }
+func (w *usedWays) within(v profile.NodeID) []profile.NodeID { return w.each(v, inFunction) }
+
+// reach is the sum over all that a block leads to, calls included.
+func (w *usedWays) reach(v profile.NodeID, time []float64) (sum float64) {
+	seen, stack := map[profile.NodeID]bool{v: true}, []profile.NodeID{v}
+	for len(stack) > 0 {
+		u := stack[len(stack)-1]
+		stack = stack[:len(stack)-1]
+		sum += time[u]
+		for _, i := range w.ids[w.off[u]:w.off[u+1]] {
+			if to := w.tab.Edges[i].To; !seen[to] {
+				seen[to] = true
+				stack = append(stack, to)
+			}
+		}
+	}
+	return sum
+}
