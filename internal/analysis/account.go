@@ -39,7 +39,9 @@ type posting struct {
 	share  float64
 	hw     bool
 	event  string
-	course []float64 // cycles by group of instances
+	course []float64      // cycles by group of instances
+	also   []ledger.Place // where other rows of the decision stand (unite.go)
+	keys   []causeKey     // of those
 }
 
 // pending is an account that is being made beside the statistics: neither needs the other.
@@ -71,6 +73,7 @@ func (r *runner) account(sec *Section, p *pending) error {
 	sec.LedgerRestSum, sec.LedgerPositive, sec.LedgerNegative = acc.Rest.Cycles, acc.Rest.Positive, acc.Rest.Negative
 	r.tasks(sec, acc)
 	posts, order := r.postings(acc)
+	order = r.unite(acc, posts, order)
 	sec.draws = newShareDraws(acc)
 	for _, p := range posts {
 		p.course = sec.draws.course(p)
@@ -151,6 +154,7 @@ func (r *runner) rankExact(sec *Section, posts map[causeKey]*posting, order []ca
 			c = r.posted(sec, p)
 		}
 		delete(known, key)
+		c.adopt(r, p, known)
 		r.lend(c, p, known)
 		c.charge(p, sec, r.meta)
 		c.Important = p.share >= importantShare
@@ -176,6 +180,26 @@ func (r *runner) rankExact(sec *Section, posts map[causeKey]*posting, order []ca
 	sec.Unexplained = sec.Ledger.Rest.Share + otherShare(sec.Ledger)
 }
 
+// adopt gives a cause what is known of the places that are the same decision.
+func (c *Cause) adopt(r *runner, p *posting, known map[causeKey]*Cause) {
+	for _, key := range p.keys {
+		if k := known[key]; k != nil {
+			c.score(k)
+			delete(known, key)
+		}
+	}
+	for i := range p.also {
+		c.With = append(c.With, r.ledgerPlace(&p.also[i]))
+	}
+}
+
+// score takes over the statistics of another cause that is the same decision, if they are better.
+func (c *Cause) score(k *Cause) {
+	if k.Score > c.Score {
+		c.Score, c.Beta, c.P, c.PFamily, c.R2, c.Correlation = k.Score, k.Beta, k.P, k.PFamily, k.R2, k.Correlation
+	}
+}
+
 // lend gives a recursive call the score of the function that it enters: that leads in the graph.
 func (r *runner) lend(c *Cause, p *posting, known map[causeKey]*Cause) {
 	for _, row := range p.rows {
@@ -189,7 +213,7 @@ func (r *runner) lend(c *Cause, p *posting, known map[causeKey]*Cause) {
 			if k == nil || !slices.Contains(k.Nodes, entry) || k.Score <= c.Score {
 				continue
 			}
-			c.Score, c.Beta, c.P, c.PFamily, c.R2, c.Correlation = k.Score, k.Beta, k.P, k.PFamily, k.R2, k.Correlation
+			c.score(k)
 			delete(known, k.key)
 		}
 	}
@@ -246,13 +270,7 @@ func (p *posting) fit(acc *ledger.Account) float64 {
 	if len(acc.Threads) < manyThreads {
 		return 0
 	}
-	sum := make([]float64, len(acc.Deviation))
-	for _, row := range p.rows {
-		for i := range min(len(sum), len(row.Threads)) {
-			sum[i] += row.Threads[i]
-		}
-	}
-	return pearson(sum, acc.Deviation)
+	return pearson(p.sums(), acc.Deviation)
 }
 
 // uncharged marks a cause that correlates but costs the last thread nothing, as far as the account knows.

@@ -105,7 +105,7 @@ func (c *Cause) take(d *Cause, sec *Section) {
 	if d.Score > c.Score {
 		c.Score, c.Beta, c.P, c.PFamily, c.R2, c.Correlation = d.Score, d.Beta, d.P, d.PFamily, d.R2, d.Correlation
 		c.Stability, c.StableThreads, c.StableInstances = d.Stability, d.StableThreads, d.StableInstances
-		c.Instances, c.Agreement, c.Rivals = d.Instances, d.Agreement, d.Rivals
+		c.Instances, c.Agreement, c.Rivals = d.Instances, "", d.Rivals // a note on one of the two is none on both
 	}
 	if len(c.Members) == 0 {
 		c.Members = d.Members

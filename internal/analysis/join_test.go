@@ -28,14 +28,16 @@ func TestJoin(t *testing.T) {
 	}
 	*sec.Causes[1].Share = 0.45
 	sec.Causes[3].Rivals = []Rival{{Place: Place{Line: 7}, Event: "llc-miss"}, {Place: Place{Line: 9}, Event: "llc-miss"}}
-	sec.Candidates = []Cause{hardwareCause(7, 0, "l1d-miss", 0.8, 0.005), hardwareCause(9, 0, "l1d-miss", 0.8, 0.005)}
+	sec.Candidates = []Cause{hardwareCause(7, 0, "l1d-miss", 0.95, 0.005), hardwareCause(9, 0, "l1d-miss", 0.8, 0.005)}
+	sec.Candidates[0].Agreement = "the account charges it next to nothing"
+	sec.Candidates[0].Rivals = sec.Causes[3].Rivals
 	(&runner{tab: tab}).join(sec)
 
 	if len(sec.Causes) != 4 || len(sec.Candidates) != 1 || sec.Candidates[0].Line != 9 {
 		t.Fatalf("causes %+v, candidates %+v", sec.Causes, sec.Candidates)
 	}
 	c := sec.Causes[0]
-	if c.Rank != 1 || c.Event != "llc-miss" || c.Score != 0.9 || len(c.Parts) != 3 {
+	if c.Rank != 1 || c.Event != "llc-miss" || c.Score != 0.95 || c.Agreement != "" || len(c.Parts) != 3 {
 		t.Errorf("the joined cause: %+v", c)
 	}
 	sum := 0.0

@@ -245,6 +245,8 @@ type Cause struct {
 	StableInstances float64 `json:"stability_instances"`
 	Agreement       string  `json:"agreement,omitempty"`
 
+	With []Place `json:"with,omitempty"` // where else the same decision stands: loops side by side over as much, or the one directly inside
+
 	Parts []Part `json:"parts,omitempty"` // the events that it is joined of, where there are several; the first names it
 
 	TimeToWin float64 `json:"time_to_win"` // clock units of the run, were it even

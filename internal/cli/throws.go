@@ -23,7 +23,7 @@ func (f *whatifFlags) checkSeeds() error {
 		return nil
 	case f.seeds < 2 || f.seeds > maxSeeds:
 		return fmt.Errorf("--seeds %d: choose 2 to %d placements, the profile's own among them", f.seeds, maxSeeds)
-	case len(f.erase)+len(f.settings)+f.cores > 0 || f.bus != "" || f.even != "" || f.save != "" || len(f.section) > 0:
+	case len(f.erase)+len(f.settings)+f.cores > 0 || f.bus != "" || len(f.even) > 0 || f.save != "" || len(f.section) > 0:
 		return errors.New("--seeds is a change of its own: use it alone")
 	}
 	return nil

@@ -23,8 +23,9 @@ import (
 // whatifFlags are the options of whatif.
 type whatifFlags struct {
 	erase, settings []string
+	even            []string
 	section         []string
-	bus, even       string
+	bus             string
 	cores           int
 	output, save    string
 	json, all       bool
@@ -81,7 +82,7 @@ The program must be where it was, and its standard input is empty.
 	fl.StringVar(&f.bus, "bus", "", "`wider` = the bus to the shared cache never makes a core wait")
 	fl.StringArrayVar(&f.settings, "set", nil, "change the machine: `key=value`, for example l2.size=8MB; may be repeated")
 	fl.IntVarP(&f.cores, "cores", "c", 0, "simulate `N` cores instead")
-	fl.StringVar(&f.even, "even", "", "even out what the threads do at this `FILE:LINE`")
+	fl.StringArrayVar(&f.even, "even", nil, "even out what the threads do at this `FILE:LINE`; may be repeated")
 	fl.BoolVar(&f.estimate, "estimate", false, "answer --even from the account, without a run")
 	fl.IntVar(&f.seeds, "seeds", 0, "run `K` placements of the program's pages in memory: which causes are there in all?")
 	fl.StringVarP(&f.output, "output", "o", "", "write to this `file` instead of standard output")
@@ -113,7 +114,7 @@ func (a *app) whatif(ctx context.Context, path string, f *whatifFlags) error {
 		return usage(err)
 	}
 	var c *whatif.Comparison
-	if f.even != "" {
+	if len(f.even) > 0 {
 		c, err = a.evened(ctx, src, before, only, f)
 	} else {
 		c, err = a.again(ctx, src, before, only, f)
@@ -146,15 +147,15 @@ func (f *whatifFlags) check() error {
 		return fmt.Errorf("--bus %s: the only answer is wider; for other machines use --set bus.width_bytes=N", f.bus)
 	case f.cores < 0 || f.cores > sim.MaxCores:
 		return fmt.Errorf("--cores %d: choose 1 to %d", f.cores, sim.MaxCores)
-	case f.even != "" && (changes > 0 || f.bus != ""):
+	case len(f.even) > 0 && (changes > 0 || f.bus != ""):
 		return errors.New("--even is a change of its own: use it alone")
-	case f.estimate && f.even == "":
+	case f.estimate && len(f.even) == 0:
 		return errors.New("--estimate goes with --even: all else is run")
 	case f.estimate && f.save != "":
 		return errors.New("--estimate makes no run, so that there is nothing to --save")
-	case len(f.section) > 0 && f.even == "" && len(f.erase) == 0:
+	case len(f.section) > 0 && len(f.even) == 0 && len(f.erase) == 0:
 		return errors.New("--section goes with --erase and --even: what else can be changed is the same for all sections")
-	case f.even == "" && changes == 0 && f.bus == "":
+	case len(f.even) == 0 && changes == 0 && f.bus == "":
 		return errors.New("nothing to change: use --erase, --bus, --set, --cores, --even or --seeds")
 	}
 	return nil
@@ -210,10 +211,14 @@ func (f *whatifFlags) options(src profile.Source, before *analysis.Result, only 
 
 // evened answers --even: what the account says, and what a run shows.
 func (a *app) evened(ctx context.Context, src profile.Source, before *analysis.Result, only []int, f *whatifFlags) (*whatif.Comparison, error) {
-	i := strings.LastIndexByte(f.even, ':')
-	line, err := strconv.Atoi(f.even[i+1:])
-	if i <= 0 || err != nil || line <= 0 {
-		return nil, fmt.Errorf("--even %q: write FILE:LINE", f.even)
+	var targets []ledger.Target
+	for _, spec := range f.even {
+		i := strings.LastIndexByte(spec, ':')
+		line, err := strconv.Atoi(spec[i+1:])
+		if i <= 0 || err != nil || line <= 0 {
+			return nil, fmt.Errorf("--even %q: write FILE:LINE", spec)
+		}
+		targets = append(targets, ledger.Target{File: spec[:i], Line: int32(line)})
 	}
 	var ids []profile.SectionID
 	for k := range before.Sections {
@@ -221,11 +226,11 @@ func (a *app) evened(ctx context.Context, src profile.Source, before *analysis.R
 			ids = append(ids, before.Sections[k].ID)
 		}
 	}
-	said, plan, err := whatif.Even(src, ledger.New(profile.Own(src)), ids, ledger.Target{File: f.even[:i], Line: int32(line)})
+	said, plan, err := whatif.Even(src, ledger.New(profile.Own(src)), ids, targets)
 	if err != nil {
 		return nil, err
 	}
-	estimate := &whatif.Comparison{Schema: whatif.Schema, Estimate: true, Change: []string{"the threads do the same at " + f.even},
+	estimate := &whatif.Comparison{Schema: whatif.Schema, Estimate: true, Change: []string{"the threads do the same at " + strings.Join(f.even, " and ")},
 		ClockUnit: before.Run.ClockUnit, RunTimeBefore: before.Whole.RunTime, RunTimeAfter: before.Whole.RunTime}
 	for k := range before.Sections {
 		if s := &before.Sections[k]; said[s.ID] != nil {

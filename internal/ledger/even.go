@@ -2,6 +2,8 @@ package ledger
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 
 	"lime/internal/profile"
 )
@@ -15,7 +17,7 @@ type Target struct {
 
 // Evened is what a section would be if every thread did at some places what the threads do there on average.
 type Evened struct {
-	Target    Target        `json:"target"`
+	Targets   []Target      `json:"targets"`
 	Rows      int           `json:"rows"` // places that the target matched, over all instances
 	Before    Balance       `json:"before"`
 	After     Balance       `json:"after"`
@@ -52,16 +54,16 @@ type EvenedTimes struct {
 // the account charges it with there. The mean stays, as a row sums to nil over the threads; the imbalance is recomputed, so that another
 // thread may come last. It is a prediction to first order: what the decision does to later ones
 // stays as it was.
-func (l *Ledger) Even(id profile.SectionID, t Target, workers int) (*Evened, error) {
+func (l *Ledger) Even(id profile.SectionID, ts []Target, workers int) (*Evened, error) {
 	if id < 0 || int(id) >= len(l.tab.Sections) {
 		return nil, fmt.Errorf("ledger: section %d of %d", id, len(l.tab.Sections))
 	}
-	ev := &Evened{Target: t}
+	ev := &Evened{Targets: ts}
 	b, err := l.booked(id, workers)
 	if err != nil {
 		return nil, fmt.Errorf("ledger: section %d: %w", id, err)
 	}
-	m := b.matcher(t)
+	m := b.matcher(ts)
 	err = l.each(id, workers, func(r *result) error {
 		ev.enter(r, m)
 		return nil
@@ -71,7 +73,7 @@ func (l *Ledger) Even(id profile.SectionID, t Target, workers int) (*Evened, err
 	}
 	if ev.Rows == 0 {
 		return nil, fmt.Errorf("ledger: section %d: no decision and no price differs between the threads at %s; "+
-			"name a line that the account lists", id, t)
+			"name a line that the account lists", id, targetWords(ts))
 	}
 	ev.Before.close()
 	ev.After.close()
@@ -108,30 +110,49 @@ func (e *Evened) enter(r *result, match func(*charge) bool) {
 
 // matcher says which charges are of a target: those of the rows that the account lists there, with all that was taken together with them and
 // what libraries did for that line; if it lists none, those that stand there themselves.
-func (b *book) matcher(t Target) func(*charge) bool {
+func (b *book) matcher(ts []Target) func(*charge) bool {
+	var themselves []func(*charge) bool
 	chosen := map[member]bool{}
 	take := func(e *entry) {
 		for m := range b.membersOf(e) {
 			chosen[m.member] = true
 		}
 	}
-	for _, e := range b.rows {
-		if e.netted || len(e.threads) == 0 {
-			continue
-		}
-		var row Row
-		b.describe(&row, e, b.top(e))
-		if row.Place.at(t) {
-			take(e)
-			for _, n := range e.with {
-				take(n.member)
+	for _, t := range ts {
+		listed := len(chosen)
+		for _, e := range b.rows {
+			if b.standsAt(e, t) {
+				take(e)
+				for _, n := range e.with {
+					take(n.member)
+				}
 			}
 		}
+		if len(chosen) == listed {
+			themselves = append(themselves, b.l.guide.matcher(t))
+		}
 	}
-	if len(chosen) == 0 {
-		return b.l.guide.matcher(t)
+	return func(c *charge) bool {
+		return chosen[member{c.class, c.id}] || slices.ContainsFunc(themselves, func(m func(*charge) bool) bool { return m(c) })
 	}
-	return func(c *charge) bool { return chosen[member{c.class, c.id}] }
+}
+
+// standsAt says whether the account lists a row at a target.
+func (b *book) standsAt(e *entry, t Target) bool {
+	if e.netted || len(e.threads) == 0 {
+		return false
+	}
+	var row Row
+	b.describe(&row, e, b.top(e))
+	return row.Place.at(t)
+}
+
+func targetWords(ts []Target) string {
+	words := make([]string, len(ts))
+	for i, t := range ts {
+		words[i] = t.String()
+	}
+	return strings.Join(words, ", ")
 }
 
 // at says whether a place is a target.

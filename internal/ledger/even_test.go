@@ -18,7 +18,7 @@ func TestEven(t *testing.T) {
 	}
 	w.barrier(t)
 	l := New(w.prof)
-	ev, err := l.Even(0, Target{File: "a.c", Line: 10}, 1)
+	ev, err := l.Even(0, []Target{Target{File: "a.c", Line: 10}}, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -29,11 +29,11 @@ func TestEven(t *testing.T) {
 	if math.Abs(ev.Before.Mean-ev.After.Mean) > 1e-6 {
 		t.Errorf("mean %g, was %g", ev.After.Mean, ev.Before.Mean)
 	}
-	byAddr, err := l.Even(0, Target{Addr: w.prof.Nodes[w.nodes["b1"]].LastAddr}, 1)
+	byAddr, err := l.Even(0, []Target{Target{Addr: w.prof.Nodes[w.nodes["b1"]].LastAddr}}, 1)
 	if err != nil || math.Abs(byAddr.After.TMax-ev.After.TMax) > 0.01*ev.After.TMax {
 		t.Errorf("by address: %+v, %v", byAddr, err)
 	}
-	if _, err := l.Even(0, Target{File: "a.c", Line: 77}, 1); err == nil || !strings.Contains(err.Error(), "a.c:77") {
+	if _, err := l.Even(0, []Target{Target{File: "a.c", Line: 77}}, 1); err == nil || !strings.Contains(err.Error(), "a.c:77") {
 		t.Errorf("no such line: %v", err)
 	}
 }
@@ -50,7 +50,7 @@ func TestEvenRepeatsTheRow(t *testing.T) {
 	for name, w := range map[string]*world{"library": libraryWorld("/lib/libc.so.6", false), "opposite": opposite} {
 		w.barrier(t)
 		row := &w.account(t).Rows[0]
-		ev, err := New(w.prof).Even(0, Target{File: "a.c", Line: row.Place.Line}, 1)
+		ev, err := New(w.prof).Even(0, []Target{Target{File: "a.c", Line: row.Place.Line}}, 1)
 		if err != nil {
 			t.Fatal(err)
 		}

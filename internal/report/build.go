@@ -226,6 +226,9 @@ func (b *builder) cause(c *analysis.Cause) Cause {
 	})
 	slices.SortStableFunc(out.Members, func(x, y Member) int { return cmp.Compare(x.distance(out.File), y.distance(out.File)) })
 	out.Rivals = convert(c.Rivals, rival)
+	for i := range c.With {
+		out.With = append(out.With, place(&c.With[i]))
+	}
 	for _, p := range c.Parts {
 		out.Parts = append(out.Parts, Part(p))
 	}

@@ -285,6 +285,7 @@ type Cause struct {
 	StableThreads   float64         `json:"stability_threads"`
 	StableInstances float64         `json:"stability_instances"`
 	Agreement       string          `json:"agreement,omitempty"` // where score and ledger disagree
+	With            []Place         `json:"with,omitempty"`      // where else the same decision stands
 	Parts           []Part          `json:"parts,omitempty"`     // the events that it is joined of, the one that names it first
 	TimeToWin       float64         `json:"time_to_win"`
 	WinShare        float64         `json:"win_share"` // of the run time

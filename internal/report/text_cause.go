@@ -154,6 +154,9 @@ func (p *printer) cause(r *Report, s *Section, c *Cause, again bool) {
 	if c.Verified != nil {
 		p.item(2, "Verified: ", c.Verified.Text)
 	}
+	if len(c.With) > 0 {
+		p.item(2, "One decision with: ", list(c.With, len(c.With), func(w *Place) string { return clean(w.Short()) }))
+	}
 	if len(c.Parts) > 0 {
 		p.item(2, "It consists of: ", partWords(c.Parts))
 	}

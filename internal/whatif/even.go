@@ -108,7 +108,7 @@ func (s *schedule) plan() Plan {
 
 // Even asks the account what would be if every thread did at a place what the threads do there on average: what it says of
 // each section that has the place, and the plan of a run in which it is so.
-func Even(src profile.Source, l *ledger.Ledger, sections []profile.SectionID, at ledger.Target) (map[profile.SectionID]*ledger.Evened, Plan, error) {
+func Even(src profile.Source, l *ledger.Ledger, sections []profile.SectionID, at []ledger.Target) (map[profile.SectionID]*ledger.Evened, Plan, error) {
 	s, err := newSchedule(src)
 	if err != nil {
 		return nil, nil, err

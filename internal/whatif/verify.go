@@ -194,7 +194,13 @@ func (v *verifier) evening(c *Check, sec *analysis.Section, cause *analysis.Caus
 		}
 		at = ledger.Target{Addr: addr}
 	}
-	said, plan, err := Even(v.src, v.l, []profile.SectionID{sec.ID}, at)
+	targets := []ledger.Target{at}
+	for i := range cause.With {
+		if p := &cause.With[i]; p.Line > 0 {
+			targets = append(targets, ledger.Target{File: p.File, Line: int32(p.Line)})
+		}
+	}
+	said, plan, err := Even(v.src, v.l, []profile.SectionID{sec.ID}, targets)
 	if err != nil {
 		c.Why = "the account charges no decision there: what the line does is charged to its callers, or is a library's"
 		return nil
