@@ -29,7 +29,7 @@ func (r *runner) weigh(sec *Section) {
 }
 
 // even says whether what a section loses is less than the measurement can tell from nothing: with exact counts, no more than one event of
-// scheduling in each passage, as long as there are not so many passages that these matter; with samples, what differs by chance.
+// scheduling in each passage and little of it, as long as there are not so many passages that these matter; with samples, what differs by chance.
 func (r *runner) even(sec *Section, s *summary) bool {
 	switch {
 	case s.win == 0:
@@ -41,7 +41,7 @@ func (r *runner) even(sec *Section, s *summary) bool {
 	case r.meta.TimeLabel == profile.Sampled || r.meta.ClockUnit == "ns": // no clock that counts events of scheduling
 		return false
 	}
-	return s.win <= oneEvent*float64(s.instances)
+	return s.win <= oneEvent*float64(s.instances) && sec.Imbalance < worthwhile
 }
 
 // balancedVerdict says by how much a section is even.

@@ -1,0 +1,36 @@
+package analysis
+
+import (
+	"testing"
+
+	"lime/internal/profile"
+)
+
+// Each limit of what is told at length and of what counts as even moves the answer: a section matters by its share of the parallel part, and is
+// balanced by what one event of scheduling takes, unless many passages make that matter.
+func TestWorth(t *testing.T) {
+	for _, c := range []struct {
+		name              string
+		win, time, others float64 // lost in each passage by the mean of 10 threads, of so much; time of the threads in other sections
+		passages          int
+		matters, balanced bool
+	}{
+		{"nothing", 0, 1e6, 1e9, 1, false, true},
+		{"one event", 200, 1e6, 1e9, 1, false, true},
+		{"two events", 500, 1e6, 1e9, 1, false, false},
+		{"one event of a short passage", 200, 1000, 1e9, 1, false, false},
+		{"one event, the only section", 200, 1e6, 0, 1, false, true},
+		{"one event in every short passage, the only section", 200, 10_000, 0, 1000, true, false},
+		{"much, of a section that is little", 3e5, 1e6, 1e10, 1, false, false},
+		{"much", 3e5, 1e6, 1e7, 1, true, false},
+	} {
+		n := float64(c.passages)
+		s := &summary{instances: c.passages, win: c.win * n, lost: 10 * c.win * n, time: c.time * n, span: 10 * c.time * n}
+		r := &runner{meta: &profile.Meta{ClockUnit: "instructions"}, parallel: s.span + c.others}
+		sec := &Section{LostTime: s.lost, Imbalance: s.lost / s.span}
+		r.weigh(sec)
+		if got := r.even(sec, s); got != c.balanced || sec.Matters != c.matters {
+			t.Errorf("%s: balanced %v, matters %v", c.name, got, sec.Matters)
+		}
+	}
+}
