@@ -190,10 +190,15 @@ func (r *Recogniser) finishGroup(t *thread, g *group, at unit.Cycles) {
 		parts = append(parts, *g.parent)
 	}
 	g.parent = nil
+	nested, waited := len(g.members) == 0 && g.pushed, t.top().idle
 	if len(g.members) == 0 {
 		r.dropGroup(t, g)
 	}
-	if t.state != gone {
+	switch {
+	case t.state == gone:
+	case nested: // the part around it began before, and goes on; what it waited in here is no work of its either
+		t.top().idle += waited + at - min(at, t.wait.at)
+	default:
 		t.begin(at)
 		t.top().idle = 0
 	}

@@ -140,6 +140,23 @@ func TestRecognise(t *testing.T) {
 			built-barrier @90 0[13-17>55] 2[11-12>17]
 			join @200 1[10-50>60] 2[56-60>61]
 			exit @300 0[61-70>70]`},
+		{"fork and join within one: the part around it begins where it began, without the wait", `
+			0 0 start
+			10 0 create of=1 at=1:100
+			10 1 start of=0
+			15 1 create of=2 at=1:100
+			15 2 start of=1
+			20 0 join of=1 at=1:200
+			25 1 join of=2 at=1:200
+			55 2 exit at=5:1
+			56 1 joined of=2
+			60 1 exit at=5:1
+			61 0 joined of=1
+			70 0 exit at=1:300`, `
+			serial @100 0[0-10>10]
+			join @200 1[15-25>55] 2[15-55>56]
+			join @200 0[10-20>29] 1[10-29>61]
+			exit @300 0[61-70>70]`},
 		{"fork and join where the main thread works too", `
 			0 0 start
 			10 0 create of=1 at=1:100
