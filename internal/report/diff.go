@@ -157,13 +157,12 @@ func sectionDiffs(a, b *Report) []SectionDiff {
 func (r *Report) repeatable() bool { return r.Program.Collector == "simulate" }
 
 func sectionDiff(a, b *Section, exact bool) SectionDiff {
-	var none Section
 	switch {
 	case b == nil:
-		return SectionDiff{EndsAt: a.EndsAt, Word: ChangeGone, Causes: causeDiffs(a, &none),
+		return SectionDiff{EndsAt: a.EndsAt, Word: ChangeGone, Causes: causeDiffs(a, nil),
 			Imbalance: Change{Before: a.Imbalance, Word: ChangeGone}, LostShare: Change{Before: a.LostShare, Word: ChangeGone}}
 	case a == nil:
-		return SectionDiff{EndsAt: b.EndsAt, Word: ChangeNew, Causes: causeDiffs(&none, b),
+		return SectionDiff{EndsAt: b.EndsAt, Word: ChangeNew, Causes: causeDiffs(nil, b),
 			Imbalance: Change{After: b.Imbalance, Word: ChangeNew}, LostShare: Change{After: b.LostShare, Word: ChangeNew}}
 	}
 	noise := 0.0
@@ -199,7 +198,22 @@ func spread(s *Section) float64 {
 	return 2 * math.Sqrt(variance/float64(max(len(points), s.Instances)))
 }
 
+// tells reports whether a section's causes are of interest: it matters, or is of a report of an earlier version, which had causes of no others.
+func (s *Section) tells() bool {
+	return s != nil && (s.Matters || s.ParallelShare == 0 && len(s.Causes) > 0)
+}
+
 func causeDiffs(a, b *Section) []CauseDiff {
+	if !a.tells() && !b.tells() {
+		return []CauseDiff{}
+	}
+	var none Section
+	if a == nil {
+		a = &none
+	}
+	if b == nil {
+		b = &none
+	}
 	pairs := match(a.Causes, b.Causes, []func(*Cause) any{
 		func(c *Cause) any { return [3]any{c.Event, c.Place.key(), c.Address} },
 		func(c *Cause) any { return [2]any{c.Event, c.Place.key()} },

@@ -163,3 +163,24 @@ func FuzzParseGate(f *testing.F) {
 		}
 	})
 }
+
+// Causes of a section that matters in neither run are no news; of one that begins to matter they are, and those of a report of an earlier version.
+func TestDiffTellsWhatMatters(t *testing.T) {
+	cause := []Cause{{Event: "loop", Place: Place{File: "a.c", Line: 3}, Share: 1}}
+	for _, c := range []struct {
+		name string
+		a, b *Section
+		want int
+	}{
+		{"neither", &Section{ParallelShare: 0.001, Causes: cause}, &Section{ParallelShare: 0.001}, 0},
+		{"the second", &Section{ParallelShare: 0.001}, &Section{ParallelShare: 0.1, Matters: true, Causes: cause}, 1},
+		{"the first", &Section{ParallelShare: 0.1, Matters: true, Causes: cause}, &Section{ParallelShare: 0.001, Causes: cause}, 1},
+		{"new, and small", nil, &Section{ParallelShare: 0.001, Causes: cause}, 0},
+		{"new", nil, &Section{ParallelShare: 0.1, Matters: true, Causes: cause}, 1},
+		{"gone", &Section{Causes: cause}, nil, 1},
+	} {
+		if got := causeDiffs(c.a, c.b); len(got) != c.want {
+			t.Errorf("%s: %d causes, want %d", c.name, len(got), c.want)
+		}
+	}
+}
