@@ -30,7 +30,7 @@ static void *work(void *arg)
 			s += energy(n, 1);
 		for (struct node *n = far[me]; n; n = n->next) /* CAUSE */
 			s += energy(n, 2);
-		for (int i = 0; i < 300 + (me % 4 == 1 ? 1500 : 40 * (me % 3)); i++)
+		for (int i = 0; i < 300 + (me % 4 == 1 ? 1500 : 40 * (me % 3)); i++) /* THIRD */
 			s += 1.0 / (i + 1);
 		sum[me] = s;
 		pthread_barrier_wait(&bar); /* END */
