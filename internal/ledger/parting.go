@@ -12,7 +12,7 @@ const partingShare = 0.5
 // parting looks for the first line of the program's own, from a block on, that leads to most of some time that the last threads spent beyond the
 // others. It goes along the ways within the function, and into those functions that other threads run too: not calling them is the difference.
 func (b *book) parting(from profile.NodeID, time float64) *Spent {
-	if time <= 0 || !valid(from, len(b.surplus)) {
+	if time <= 0 || !valid(from, len(b.surplus)) || !b.sharedFunction(from) {
 		return nil
 	}
 	g, w := b.l.guide, b.waysOut()
@@ -51,6 +51,30 @@ func (b *book) parting(from profile.NodeID, time float64) *Spent {
 		}
 	}
 	return nil
+}
+
+// sharedFunction says whether threads other than the last ones have been in the function that a block is in: who runs a function of its own, as a writer
+// beside workers does, parts from nobody there.
+func (b *book) sharedFunction(v profile.NodeID) bool {
+	of := b.functionOf(v)
+	for u, other := range b.others {
+		if other && b.functionOf(profile.NodeID(u)) == of {
+			return true
+		}
+	}
+	return false
+}
+
+// functionOf names the function that a block is in, what it may be inlined from aside.
+func (b *book) functionOf(v profile.NodeID) string {
+	n := &b.l.tab.Nodes[v]
+	if k := len(n.Frames); k > 0 && n.Frames[k-1].Function != "" {
+		return n.Frames[k-1].Function
+	}
+	if n.Function >= 0 && int(n.Function) < len(b.l.tab.Functions) {
+		return b.l.tab.Functions[n.Function].Name
+	}
+	return ""
 }
 
 // outermost is the place of a block in the outermost function, of those that were inlined into one another, at a line of which no other thread has

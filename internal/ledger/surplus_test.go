@@ -92,7 +92,8 @@ func TestParting(t *testing.T) {
 		shared, inline bool
 		kind           Kind
 		want           int32
-	}{{"called", false, false, Entry, 52}, {"shared", true, false, Branch, 70}, {"inlined", false, true, Entry, 52}} {
+		role           bool // the function that it comes in at is its own
+	}{{"called", false, false, Entry, 52, false}, {"shared", true, false, Branch, 70, false}, {"inlined", false, true, Entry, 52, false}, {"a role of its own", false, false, Entry, 80, true}} {
 		lines := map[string]int32{"start": 1, "do": 10, "in": 50, "next": 51, "write": 52, "f": 70, "part": 71, "turn": 80, "put": 80, "end": 30}
 		w := newWorld(4, lines, map[string]uint32{"put": 9})
 		for range 3 {
@@ -121,6 +122,11 @@ func TestParting(t *testing.T) {
 			tr.fall("end")
 		}
 		tr.end()
+		if c.role {
+			for _, name := range []string{"in", "next", "write"} {
+				w.prof.Nodes[w.nodes[name]].Frames = []profile.Frame{{File: w.file, Line: lines[name], Function: "writer"}}
+			}
+		}
 		w.barrier(t)
 		a := w.account(t)
 		if r := a.find(c.kind, c.want); r.Share < 0.5 {
