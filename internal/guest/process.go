@@ -344,6 +344,7 @@ func (p *Process) guard(t *Thread, out *Outcome) {
 type Mapped struct {
 	Lo, Hi      uint64
 	Write, Exec bool
+	Shared      bool // other processes may change it
 	File        string
 	Twins       []Twin // where else it may be written
 }
@@ -354,7 +355,7 @@ func (p *Process) Mapping(a uint64) (Mapped, bool) {
 		return Mapped{}, false
 	}
 	m, ok := p.mem.maps.find(a)
-	out := Mapped{Lo: m.lo, Hi: m.hi, Write: m.prot&unix.PROT_WRITE != 0, Exec: m.prot&unix.PROT_EXEC != 0, File: m.name}
+	out := Mapped{Lo: m.lo, Hi: m.hi, Write: m.prot&unix.PROT_WRITE != 0, Exec: m.prot&unix.PROT_EXEC != 0, Shared: m.shared, File: m.name}
 	if m.file != nil {
 		out.File, out.Twins = m.file.path, p.mem.maps.twins(m)
 	}

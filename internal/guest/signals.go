@@ -230,6 +230,9 @@ func (p *Process) deliverable(t *Thread) sigset {
 	return (t.pending.set | p.pending.set) &^ t.mask
 }
 
+// Interrupted reports whether t has a signal to handle before it runs on.
+func (p *Process) Interrupted(t *Thread) bool { return p.deliverable(t) != 0 }
+
 // dequeue takes t's next signal out of its queue or the process's; faults come first.
 func (p *Process) dequeue(t *Thread, want sigset) (sigInfo, bool) {
 	set := (t.pending.set | p.pending.set) & want

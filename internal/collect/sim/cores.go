@@ -193,6 +193,15 @@ func (c *cores) release(t *thread) {
 	}
 }
 
+// hold lets a core stand still with its thread.
+func (c *cores) hold(k *core) { c.active.remove(k.heapPos) }
+
+// resume lets it go on, not before a clock.
+func (c *cores) resume(k *core, at uint64) {
+	k.clock = max(k.clock, at)
+	c.active.push(k)
+}
+
 // waitsFor is the thread that waits longest and may run on core k.
 func (c *cores) waitsFor(k *core) *thread {
 	for _, t := range c.ready {

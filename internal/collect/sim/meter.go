@@ -1,6 +1,8 @@
 package sim
 
 import (
+	"math/bits"
+
 	"lime/internal/cpu"
 	"lime/internal/engine"
 	"lime/internal/unit"
@@ -83,6 +85,29 @@ func (h *hardware) without(blocks map[engine.BlockID]bool, blockOf func(int32) e
 		}
 	}
 	h.times, h.events = times, events
+	return units
+}
+
+// share takes a part of what happened in each block out, and returns the time that it was.
+func (h *hardware) share(of func(engine.BlockID) (part, whole uint64), blockOf func(int32) engine.BlockID) (units uint64) {
+	less := func(n uint64, b engine.BlockID) uint64 {
+		part, whole := of(b)
+		if part == 0 || whole == 0 {
+			return 0
+		}
+		hi, lo := bits.Mul64(n, min(part, whole))
+		q, _ := bits.Div64(hi, lo, whole)
+		return q
+	}
+	for i := range h.times {
+		n := less(h.times[i].units, h.times[i].block)
+		h.times[i].units -= n
+		units += n
+	}
+	for i := range h.events {
+		e, b := &h.events[i], blockOf(h.events[i].id)
+		e.n, e.cost = e.n-less(e.n, b), e.cost-less(e.cost, b)
+	}
 	return units
 }
 

@@ -4,8 +4,6 @@ import (
 	"math/rand"
 	"sort"
 	"testing"
-
-	"lime/internal/x86"
 )
 
 func TestFunctionTable(t *testing.T) {
@@ -86,66 +84,5 @@ func step(rng *rand.Rand, c *cores, k *core) {
 		c.place(th)
 	case 1:
 		c.yield(k)
-	}
-}
-
-// What spin loops may hold, as bytes.
-func TestHarmless(t *testing.T) {
-	for _, c := range []struct {
-		code string
-		name string
-		want bool
-	}{
-		{"\x8b\x05\x00\x00\x00\x00", "mov eax, [rip]", true},
-		{"\xf3\x90", "pause", true},
-		{"\x89\x07", "mov [rdi], eax", false},
-		{"\x89\x45\xfc", "mov [rbp-4], eax", true},
-		{"\x87\x07", "xchg [rdi], eax", true},
-		{"\xf0\x0f\xb1\x0f", "lock cmpxchg [rdi], ecx", true},
-		{"\xf0\x0f\xc1\x07", "lock xadd [rdi], eax", false},
-		{"\xf3\x48\xab", "rep stosq", false},
-		{"\x66\x0f\xef\xc0", "pxor xmm0, xmm0", false},
-		{"\xe8\x00\x00\x00\x00", "call", true},
-		{"\x55", "push rbp", true},
-	} {
-		var in x86.Inst
-		if err := x86.Decode([]byte(c.code), &in); err != nil {
-			t.Fatalf("%s: %v", c.name, err)
-		}
-		if got := harmless(&in); got != c.want {
-			t.Errorf("%s: harmless %v, want %v", c.name, got, c.want)
-		}
-	}
-}
-
-// Register values followed through a block, without memory.
-func TestValues(t *testing.T) {
-	for _, c := range []struct {
-		code string
-		name string
-		reg  int
-		want uint64
-		ok   bool
-	}{
-		{"\x48\x8d\x04\x49", "lea rax, [rcx+rcx*2]", rax, 30, true},
-		{"\x48\x89\xc8", "mov rax, rcx", rax, 10, true},
-		{"\x48\x63\xc1", "movsxd rax, ecx", rax, 10, true},
-		{"\x48\x01\xc8", "add rax, rcx", rax, 17, true},
-		{"\x48\x83\xc0\x05", "add rax, 5", rax, 12, true},
-		{"\x83\xe8\x08", "sub eax, 8", rax, 0xffffffff, true},
-		{"\x48\xc1\xe1\x03", "shl rcx, 3", rcx, 80, true},
-		{"\x48\x0f\xaf\xc1", "imul rax, rcx", rax, 0, false},
-	} {
-		var in x86.Inst
-		if err := x86.Decode([]byte(c.code), &in); err != nil {
-			t.Fatalf("%s: %v", c.name, err)
-		}
-		v := values{known: 0xffff}
-		v.gpr[rax], v.gpr[rcx] = 7, 10
-		v.effect(&in, 0x1000)
-		got, ok := v.reg(x86.Reg(c.reg))
-		if ok != c.ok || ok && got != c.want {
-			t.Errorf("%s: %d, %v; want %d, %v", c.name, got, ok, c.want, c.ok)
-		}
 	}
 }

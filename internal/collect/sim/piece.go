@@ -24,7 +24,7 @@ type piece struct {
 	hw      hardware
 	locks   []lockEvent
 	samples []pathSample
-	loop    *spin    // it ended in this spin loop
+	loop    *spinner // it ended in this spin loop
 	given   []uint64 // where the tasks begin that the thread was given
 	task    bool     // it is a task that was run at the end of the section
 	left    bool     // of a goroutine: it has left its processor to others behind it

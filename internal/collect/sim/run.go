@@ -3,6 +3,7 @@ package sim
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"lime/internal/collect"
 	"lime/internal/cpu"
@@ -152,6 +153,9 @@ func (r *run) loop(ctx context.Context) {
 			r.idle()
 			continue
 		}
+		if len(r.spins.parked) > 0 && r.resumeHeld(k.clock) {
+			continue
+		}
 		r.timers(k)
 		if k == r.cores.next() && k.busy != nil {
 			r.slice(k)
@@ -177,17 +181,11 @@ func (r *run) timers(k *core) {
 	}
 }
 
-// idle is when no thread has a core: the clock jumps, or the host is waited
+// idle is when no thread runs on: those that only seem to wait do so after all; the clock jumps, or the host is waited
 // for, or nothing can ever happen again.
 func (r *run) idle() {
-	_, timed := r.proc.NextDeadline()
-	if !timed && r.proc.HostWaiters() > 0 || r.overdue() {
-		// A wait in the host, or timers that come again and again, may have no end while
-		// somebody is parked by mistake.
-		r.spins.tried = 0
-		if r.unpark() {
-			return
-		}
+	if r.resumeHeld(^uint64(0)) || r.interrupted() || r.seeChanges() {
+		return
 	}
 	progress := false
 	r.handling(nil, func() {
@@ -195,20 +193,30 @@ func (r *run) idle() {
 		progress = ok
 		r.latest = max(r.latest, r.clock(then))
 	})
-	if progress || len(r.cores.active) > 0 || r.unpark() {
+	if progress || len(r.cores.active) > 0 || r.interrupted() || r.seeChanges() {
+		return
+	}
+	if r.outsiders() {
+		time.Sleep(time.Millisecond)
 		return
 	}
 	r.deadlock()
 }
 
-// longestPark is how long a thread stays parked while the clock jumps from timer to timer.
-const longestPark = unit.Nanos(20e6)
+// seeChanges wakes those whose loops see what the system, or another process, has changed.
+func (r *run) seeChanges() bool {
+	left := r.wakeDue(nil, true)
+	r.left(left, nil)
+	return len(left) > 0
+}
 
-// overdue says that somebody has been parked for longer.
-func (r *run) overdue() bool {
+// outsiders reports whether somebody spins on memory that another process may change.
+func (r *run) outsiders() bool {
 	for _, s := range r.spins.parked {
-		if r.nanos(r.latest)-r.nanos(s.t.at) > longestPark {
-			return true
+		for i := range s.loop.Watches {
+			if m, ok := r.proc.Mapping(s.loop.Watches[i].Addr); ok && m.Shared {
+				return true
+			}
 		}
 	}
 	return false

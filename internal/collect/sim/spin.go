@@ -1,13 +1,13 @@
 package sim
 
 import (
-	"slices"
-
+	"lime/internal/collect/spin"
 	"lime/internal/cpu"
 	"lime/internal/engine"
 	"lime/internal/guest"
 	"lime/internal/section"
 	"lime/internal/unit"
+	"lime/internal/x86"
 )
 
 // Spinning is waiting: a thread that goes round a loop that changes nothing and watches memory
@@ -15,52 +15,43 @@ import (
 
 // Limits of the search for spin loops.
 const (
-	traceBlocks = 256       // blocks followed to get round a loop
-	maxWatches  = 16        // places that one loop may watch
-	trialLength = 1_000     // instructions in which a woken thread must leave its loop
-	boundedPark = 2_000_000 // clock units for which a loop with a counter is parked
-	maxSkip     = 10        // log2 of the slices for which a loop that failed is let alone
+	trialLength = 1_000 // instructions in which a woken thread must leave its loop
+	maxSkip     = 12    // log2 of the slices for which a loop that failed is let alone
+	otherSkip   = 1     // the same, when it has gone on to another loop
+	longSearch  = 4     // every so many searches that failed, one follows rounds of any length
 )
 
 // sysSchedYield is the number of sched_yield (syscall_64.tbl).
 const sysSchedYield = 24
 
-// spin is a thread that waits in a loop.
-type spin struct {
-	t       *thread
-	blocks  map[engine.BlockID]bool // of the loop
-	heads   map[uint64]bool         // their addresses
-	watches []watch
-	bounded bool   // the loop counts: it will give up some time
-	object  uint64 // first place watched that is not on the thread's stack
-	told    bool   // the recogniser knows
-	call    uint64 // the program's own place
-	tried   uint64 // the lock that the thread tried to take in front of the loop, 0 if none
-	point   uint64 // pass point, 0 if none
-	since   uint64
-	woken   uint64 // the clock at which it was released
+// spinner is a thread that goes round a loop in which threads wait, as far as the loop can tell (package spin).
+type spinner struct {
+	t      *thread
+	loop   *spin.Loop
+	blocks map[engine.BlockID]bool
+	heads  map[uint64]bool // their addresses
+	until  uint64          // clock up to which it surely goes round, if nothing changes
+	object uint64          // first place watched that is not on the thread's stack
+	told   bool            // the recogniser knows
+	call   uint64          // the program's own place
+	tried  uint64          // the lock that the thread tried to take in front of the loop, 0 if none
+	point  uint64          // pass point, 0 if none
+	woken  uint64          // the clock at which it was released
 }
 
-// watch is a place in memory and what it held.
-type watch struct {
-	addr  uint64
-	n     int
-	value uint64
-	stack bool
-}
+// held reports whether the thread keeps its core: it may yet turn out that it did not wait.
+func (s *spinner) held() bool { return !s.loop.Fixed }
 
 // spinTable is the threads that spin, and the pass points of their loops.
 type spinTable struct {
-	parked []*spin
+	parked []*spinner
 	points map[uint64]*point
-	lo, hi uint64  // where the last trace led
-	loops  []*spin // that threads were seen to wait in, one for each place
-	now    *spin   // whose thread is about to be parked: that wait is told of by itself
-	of     []int32 // by BlockID: 1 + the index of its loop, 0 if none
-	tried  uint64  // work done in all when everything was let loose last
-	path   []state // for trace, whose memory is used again
-	seen   []uint64
-	harm   harmTable
+	lo, hi uint64   // where the last search led
+	cycles []cycle  // rounds of loops in which threads were seen to wait
+	of     []int32  // by EdgeID: 1 + the index of a cycle that it is in, 0 if none
+	now    *spinner // whose thread is about to be parked: that wait is told of by itself
+	follow *spin.Follower
+	insts  map[uint64]*x86.Inst // of the search under way
 }
 
 func (x *spinTable) init() {
@@ -119,10 +110,6 @@ func (r *run) looksStill(t *thread) {
 	r.tryPark(t)
 }
 
-// otherSkip is the log2 of the slices for which a thread is let alone at most
-// when it has gone on to another loop.
-const otherSkip = 1
-
 // yieldStill is asked when a thread yields: many do so in a loop until memory changes.
 func (r *run) yieldStill(t *thread) {
 	if t.core == nil {
@@ -137,88 +124,134 @@ func (r *run) yieldStill(t *thread) {
 	}
 }
 
-// tryPark follows the thread round its loop, and parks it if that changes nothing.
+// tryPark follows the thread round its loop, and takes it out of the others' way if it waits there.
 func (r *run) tryPark(t *thread) {
 	if len(r.byGuest) < 2 || r.schedulerSpins(t) {
 		return
 	}
-	s := r.trace(t)
+	from := t.now()
+	l := r.search(t)
 	if r.end.over || t.blocked || t.gone || t.core == nil {
 		return
 	}
-	if s == nil {
-		q := &t.still
-		if q.pc < q.lo || q.pc > q.hi {
-			q.fails = 0
+	if l != nil {
+		if s := r.spinner(t, l, from); s != nil && r.pays(s) {
+			r.park(s)
+			return
 		}
-		q.lo, q.hi = r.spins.lo, r.spins.hi
-		t.still.fails = min(t.still.fails+1, maxSkip)
-		t.still.skip = 1 << t.still.fails
-		return
 	}
-	r.park(s)
+	q := &t.still
+	if q.pc < q.lo || q.pc > q.hi {
+		q.fails = 0
+	}
+	q.lo, q.hi = r.spins.lo, r.spins.hi
+	q.fails = min(q.fails+1, maxSkip)
+	q.skip = 1 << q.fails
 }
 
-// state is a thread at the head of a block.
-type state struct {
-	pc  uint64
-	gpr [16]uint64
+// pays reports whether others have something to do before the loop may end by itself.
+func (r *run) pays(s *spinner) bool {
+	if s.loop.Fixed {
+		return true
+	}
+	clock, other := r.cores.behind(s.t.core)
+	return other != nil && clock < s.until && s.until-s.t.now() > sliceLength
 }
 
-func stateOf(t *thread) state { return state{t.ctx.RIP, t.ctx.GPR} }
-
-// trace steps t block by block until it is where it was. It returns nil if the
-// way there changed anything but one counter.
-func (r *run) trace(t *thread) *spin {
-	path := append(r.spins.path[:0], stateOf(t))
-	defer func() { r.spins.path = path }()
-	seen, judged := append(r.spins.seen[:0], path[0].pc), 0
-	defer func() { r.spins.seen = seen }()
-	r.spins.lo, r.spins.hi = t.ctx.RIP, t.ctx.RIP
-	for range traceBlocks {
+// search follows t until it is proved that it waits; nil if it is not.
+func (r *run) search(t *thread) *spin.Loop {
+	x := &r.spins
+	if x.follow == nil {
+		x.follow = spin.New((*program)(r))
+	}
+	x.insts = map[uint64]*x86.Inst{}
+	x.follow.Start()
+	x.lo, x.hi = t.ctx.RIP, t.ctx.RIP
+	most := spin.FirstBlocks
+	if t.still.fails%longSearch == longSearch-1 {
+		most = spin.MostBlocks
+	}
+	for x.follow.Steps() < most {
+		h, ok := r.headOf(t)
+		if !ok {
+			return nil
+		}
+		l, going := x.follow.Step(h)
+		if l != nil || !going {
+			return l
+		}
 		if !r.traceStep(t) {
 			return nil
 		}
-		now := stateOf(t)
-		r.spins.lo, r.spins.hi = min(r.spins.lo, now.pc), max(r.spins.hi, now.pc)
-		if !slices.Contains(seen, now.pc) {
-			seen = append(seen, now.pc)
-		}
-		if now.pc != path[0].pc {
-			path = append(path, now)
-			continue
-		}
-		differ := differences(&path[0], &now)
-		if differ > 1 {
-			return nil
-		}
-		if judged == len(seen) {
-			continue // round the same way as before, where nothing is watched
-		}
-		judged = len(seen)
-		if s, pure := r.judge(t, path, differ); !pure || s != nil {
-			if s != nil && r.counted(path, &now) {
-				return nil
-			}
-			return s
-		}
-		path = append(path, now)
+		x.lo, x.hi = min(x.lo, t.ctx.RIP), max(x.hi, t.ctx.RIP)
+	}
+	if h, ok := r.headOf(t); ok {
+		return x.follow.Counting(&h)
 	}
 	return nil
 }
 
-func differences(a, b *state) (n int) {
-	for i := range a.gpr {
-		if a.gpr[i] != b.gpr[i] {
-			n++
+// headOf is t at the head of the block that it is about to run.
+func (r *run) headOf(t *thread) (spin.Head, bool) {
+	h := spin.Head{PC: t.ctx.RIP, Regs: t.ctx.GPR, FSBase: t.ctx.FSBase}
+	if id, ok := r.blocks.startingAt(h.PC); ok {
+		h.End = h.PC + uint64(r.eng.Blocks()[id].Size)
+		return h, true
+	}
+	return h, false // a thread that goes round has been here
+}
+
+// program is the run as package spin sees it.
+type program run
+
+// Decode is the instruction at an address; during one search code does not change.
+func (p *program) Decode(pc uint64) (*x86.Inst, bool) {
+	if in := p.spins.insts[pc]; in != nil {
+		return in, true
+	}
+	in, ok := (*run)(p).decode(pc)
+	if ok {
+		p.spins.insts[pc] = &in
+	}
+	return &in, ok
+}
+
+// Load is what memory holds.
+func (p *program) Load(addr uint64, n int) (uint64, bool) { return (*run)(p).value(addr, n) }
+
+// spinner is t in a loop. It has gone round since a clock; nil if the engine has other blocks.
+func (r *run) spinner(t *thread, l *spin.Loop, since uint64) *spinner {
+	s := &spinner{t: t, loop: l, blocks: map[engine.BlockID]bool{}, heads: map[uint64]bool{}}
+	for _, pc := range l.Blocks {
+		id, ok := r.blocks.startingAt(pc)
+		if !ok {
+			return nil
+		}
+		s.blocks[id], s.heads[pc] = true, true
+	}
+	for i := range l.Watches {
+		if w := &l.Watches[i]; !w.Stack {
+			s.object = w.Addr
+			break
 		}
 	}
-	return n
+	if s.object == 0 {
+		s.object = l.Watches[0].Addr
+	}
+	s.until = ^uint64(0)
+	if l.Rounds < spin.Endless {
+		round := (t.now() - since) * l.Instrs / uint64(max(r.spins.follow.Executed(), 1))
+		s.until = t.now() + l.Rounds*max(round, 1)
+	}
+	return s
 }
 
 // traceStep runs one block, and sched_yield.
 func (r *run) traceStep(t *thread) bool {
-	exit, _ := r.step(t, 1)
+	exit, n := r.step(t, 1)
+	for exit.Reason == cpu.ExitProbe && n == 0 && r.othersProbe(t) {
+		exit, n = r.step(t, 1)
+	}
 	switch exit.Reason {
 	case cpu.ExitBudget:
 		return true
@@ -256,84 +289,37 @@ func (r *run) othersProbe(t *thread) bool {
 	return n == 0 || t.frames[n-1].rsp >= sp
 }
 
-// judge looks at the blocks on the path: do they only load? pure is false if not; the
-// spin is nil as long as nothing is watched.
-func (r *run) judge(t *thread, path []state, differ int) (s *spin, pure bool) {
-	if !r.harmlessPath(path) {
-		return nil, false
-	}
-	s = &spin{t: t, blocks: map[engine.BlockID]bool{}, heads: map[uint64]bool{}, bounded: differ > 0, since: t.now()}
-	watched := map[uint64]bool{}
-	for i := range path {
-		id, ok := r.blocks.startingAt(path[i].pc)
-		if !ok {
-			return nil, false
-		}
-		s.blocks[id], s.heads[path[i].pc] = true, true
-		loads, ok := r.loads(t, &path[i], &r.eng.Blocks()[id])
-		if !ok {
-			return nil, false
-		}
-		for _, w := range loads {
-			if !watched[w.addr] {
-				watched[w.addr] = true
-				s.watches = append(s.watches, w)
-			}
-		}
-	}
-	if len(s.watches) > maxWatches {
-		return nil, false
-	}
-	return s.settle(), true
-}
-
-// settle decides what the loop waits for. Places on the thread's own stack count only
-// if the loop changes nothing at all: else they may be its counters.
-func (s *spin) settle() *spin {
-	var keep []watch
-	for _, w := range s.watches {
-		if !w.stack || !s.bounded {
-			keep = append(keep, w)
-		}
-		if !w.stack && s.object == 0 {
-			s.object = w.addr
-		}
-	}
-	s.watches = keep
-	if len(keep) == 0 || s.bounded && s.object == 0 {
-		return nil
-	}
-	if s.object == 0 {
-		s.object = keep[0].addr
-	}
-	return s
-}
-
-// park takes a spinning thread off its core.
-func (r *run) park(s *spin) {
+// park takes a spinning thread out of the others' way. One that cannot leave by itself waits: it gives up its core, and the
+// recogniser is told. One that may keeps its core, and its clock stands still until it is known.
+func (r *run) park(s *spinner) {
 	t := s.t
-	end := t.now()
-	t.waitAt = end
+	t.blocked, t.spin = true, s
+	r.spins.parked = append(r.spins.parked, s)
+	t.at, t.waitAt = t.now(), t.now()
+	if s.held() {
+		r.cores.hold(t.core)
+		r.alike(s)
+		return
+	}
 	switch {
 	case t.waitsOn == waitsTold:
 	case t.covered():
 		t.waitsOn = waitsInner
 		r.dropLoop(t, s)
 	default:
-		r.tellSpin(t, s)
-		end = t.waitAt
-		t.core.clock = end // it has done nothing since, and goes on as soon as it may
+		op := r.cutSpin(t, s)
+		r.tellSpin(s, op)
+		t.at = t.waitAt
+		t.core.clock = t.at // it has done nothing since, and goes on as soon as it may
 		r.cores.moved(t.core)
 	}
-	t.at, t.blocked, t.spin = end, true, s
-	r.spins.parked = append(r.spins.parked, s)
 	r.cores.release(t)
 	r.alike(s)
 }
 
 // alike parks the other threads that stand in the same loop: nobody may be
 // missing when it ends.
-func (r *run) alike(s *spin) {
+func (r *run) alike(s *spinner) {
 	for _, t := range r.threads {
 		if t.core != nil && !t.blocked && !t.gone && t.pending == nil && t.probed == 0 && s.heads[t.ctx.RIP] {
 			r.tryPark(t)
@@ -341,16 +327,21 @@ func (r *run) alike(s *spin) {
 	}
 }
 
-// tellSpin tells the recogniser of the wait. What the loop did is no work: its edges are taken out,
-// and the wait began when the loop was entered.
-func (r *run) tellSpin(t *thread, s *spin) {
+// cutSpin ends the piece in front of the loop: the wait began when the loop was entered, and what the loop did is no work.
+func (r *run) cutSpin(t *thread, s *spinner) section.Op {
 	r.spins.now = s
 	op, p := r.cutOp(t, section.OpWaitBegin)
 	r.spins.now, p.loop = nil, s
 	if low := r.place(s); len(op.Site.Stack) > 0 && uint64(op.Site.Stack[0].Call) == p.pc && r.images.own(low) {
 		op.Site.Stack[0] = r.frame(low, low) // the same place whatever block the thread was in
 	}
-	units := r.removeLoop(p, s)
+	return op
+}
+
+// tellSpin tells the recogniser of the wait.
+func (r *run) tellSpin(s *spinner, op section.Op) {
+	t, p := s.t, op.Span.(*piece)
+	taken, units := r.removeLoop(p, s)
 	units = min(units, p.at-p.start.at, t.busy)
 	t.busy -= units
 	t.waitAt = p.at - units
@@ -362,7 +353,7 @@ func (r *run) tellSpin(t *thread, s *spin) {
 	if s.tried = t.tried; s.tried == 0 {
 		s.tried = r.tried(t, s.point) // as near as the registers still tell
 	}
-	r.learn(s)
+	r.learn(s, taken)
 	r.feed(op)
 	s.told = true
 	t.waitsOn, t.object = waitsTold, s.object
@@ -372,9 +363,10 @@ func (r *run) tellSpin(t *thread, s *spin) {
 }
 
 // changed reports whether the loop would see something new.
-func (r *run) changed(s *spin) bool {
-	for _, w := range s.watches {
-		if v, ok := r.value(w.addr, w.n); !ok || v != w.value {
+func (r *run) changed(s *spinner) bool {
+	for i := range s.loop.Watches {
+		w := &s.loop.Watches[i]
+		if v, ok := r.value(w.Addr, w.Bytes); !ok || v != w.Value {
 			return true
 		}
 	}
@@ -424,12 +416,10 @@ func (r *run) tried(t *thread, pc uint64) uint64 {
 		return 0
 	}
 	in, ok := r.decode(pc)
-	if !ok || !tries(&in) || !in.HasMem {
+	if !ok || !spin.Tries(&in) {
 		return 0
 	}
-	v := values{r: r, t: t, gpr: t.ctx.GPR, known: 0xffff}
-	addr, _ := v.address(&in, pc)
-	return addr
+	return spin.Address(&in, pc, &spin.Head{Regs: t.ctx.GPR, FSBase: t.ctx.FSBase})
 }
 
 // released reports whether those who spin behind a point have been released already.

@@ -10,33 +10,74 @@ import (
 
 // What threads do in loops in which they wait is no work.
 
-// learn remembers a loop in which a thread was seen to wait: whoever goes round it waits, be it for a moment only.
-func (r *run) learn(s *spin) {
-	if s.bounded || s.call == 0 {
+// cycle is a round of a loop in which a thread was seen to wait. Such rounds carry nothing from one to the next
+// (spin.Loop.Pure), so who goes round once more has waited, be it for a moment only. The way in, and the last look,
+// after which it left, are no rounds.
+type cycle struct {
+	edges  []edgeCount // of one round, by edge
+	blocks []blockVisits
+	instrs uint64
+	call   uint64
+}
+
+type blockVisits struct {
+	block engine.BlockID
+	n     uint64
+}
+
+// learn remembers the round of a loop; taken is what the thread went round it.
+func (r *run) learn(s *spinner, taken []edgeCount) {
+	if !s.loop.Pure || s.call == 0 {
 		return
 	}
-	known := true
-	for id := range s.blocks {
-		known = known && r.spins.loop(id) != nil
-	}
-	if known {
+	c, ok := r.roundOf(s, taken)
+	if !ok || slices.ContainsFunc(r.spins.cycles, func(o cycle) bool { return slices.Equal(o.edges, c.edges) }) {
 		return
 	}
-	r.spins.loops = append(r.spins.loops, s)
-	for id := range s.blocks {
-		for len(r.spins.of) <= int(id) {
+	r.spins.cycles = append(r.spins.cycles, c)
+	for _, e := range c.edges {
+		for len(r.spins.of) <= int(e.id) {
 			r.spins.of = append(r.spins.of, 0)
 		}
-		r.spins.of[id] = int32(len(r.spins.loops))
+		r.spins.of[e.id] = int32(len(r.spins.cycles))
 	}
 }
 
-// loop is the known loop that a block belongs to, nil if none.
-func (x *spinTable) loop(id engine.BlockID) *spin {
-	if id < 0 || int(id) >= len(x.of) || x.of[id] == 0 {
-		return nil
+// roundOf finds the edges of one round among those that the thread took.
+func (r *run) roundOf(s *spinner, taken []edgeCount) (c cycle, ok bool) {
+	edges, table := r.eng.Edges(), r.eng.Blocks()
+	n := map[engine.EdgeID]uint64{}
+	visits := map[engine.BlockID]uint64{}
+	path := s.loop.Blocks
+	for i, pc := range path {
+		from, known := r.blocks.startingAt(pc)
+		next := path[(i+1)%len(path)]
+		visits[from]++
+		found := false
+		for _, e := range taken {
+			d := &edges[e.id]
+			switch {
+			case d.From == from && (d.Kind == engine.EdgeEnd || d.Kind != engine.EdgeReturn && d.Target == next):
+				n[e.id]++
+				found = true
+			case d.Kind == engine.EdgeReturn && d.Target == next && table[from].End == engine.EndRet:
+				n[e.id]++
+			}
+		}
+		if !known || !found {
+			return c, false
+		}
 	}
-	return x.loops[x.of[id]-1]
+	for id, k := range n {
+		c.edges = append(c.edges, edgeCount{id, k})
+	}
+	slices.SortFunc(c.edges, func(a, b edgeCount) int { return int(a.id - b.id) })
+	for id, k := range visits {
+		c.blocks = append(c.blocks, blockVisits{id, k})
+	}
+	slices.SortFunc(c.blocks, func(a, b blockVisits) int { return int(a.block - b.block) })
+	c.instrs, c.call = s.loop.Instrs, s.call
+	return c, true
 }
 
 // lessSpinning takes what t went round known loops since its last operation out of its counts.
@@ -52,33 +93,79 @@ func (r *run) lessSpinning(t *thread) {
 
 // takeSpinning takes what a piece went round known loops out of its counts: it is time of waiting.
 func (r *run) takeSpinning(t *thread, p *piece) (units uint64) {
-	if len(r.spins.loops) == 0 {
+	if len(r.spins.cycles) == 0 {
 		return 0
 	}
-	edges := r.eng.Edges()
-	var in []*spin
+	var in []int32
 	for _, e := range p.edges {
-		from := edges[e.id].From
-		if now := r.spins.now; now != nil && now.blocks[from] {
-			continue
-		}
-		if s := r.spins.loop(from); s != nil && !slices.Contains(in, s) {
-			in = append(in, s)
+		if int(e.id) < len(r.spins.of) && r.spins.of[e.id] > 0 && !slices.Contains(in, r.spins.of[e.id]) {
+			if now := r.spins.now; now == nil || !now.blocks[r.eng.Edges()[e.id].From] {
+				in = append(in, r.spins.of[e.id])
+			}
 		}
 	}
-	for _, s := range in {
-		if n := min(r.removeLoop(p, s), t.busy); n > 0 {
+	slices.Sort(in)
+	for _, k := range in {
+		c := &r.spins.cycles[k-1]
+		if n := min(r.takeRounds(p, c), t.busy); n > 0 {
 			t.busy -= n
 			units += n
-			p.noteLock(s.call, n)
+			p.noteLock(c.call, n)
 		}
 	}
 	return units
 }
 
-// removeLoop takes the traversals inside the loop out of a piece, and returns
+// takeRounds takes as many whole rounds out of a piece as it holds.
+func (r *run) takeRounds(p *piece, c *cycle) (units uint64) {
+	rounds := ^uint64(0)
+	for _, x := range c.edges {
+		i := slices.IndexFunc(p.edges, func(e edgeCount) bool { return e.id == x.id })
+		if i < 0 {
+			return 0
+		}
+		rounds = min(rounds, p.edges[i].n/x.n)
+	}
+	if rounds == 0 {
+		return 0
+	}
+	if r.meter.Mode() == engine.Trace {
+		units = r.takeHardware(p, c, rounds)
+	} else {
+		units = rounds * c.instrs
+	}
+	keep := p.edges[:0]
+	for _, e := range p.edges {
+		if i := slices.IndexFunc(c.edges, func(x edgeCount) bool { return x.id == e.id }); i >= 0 {
+			e.n -= rounds * c.edges[i].n
+		}
+		if e.n > 0 {
+			keep = append(keep, e)
+		}
+	}
+	p.edges = keep
+	return units
+}
+
+// takeHardware takes the rounds' share of the time and the events of their blocks.
+func (r *run) takeHardware(p *piece, c *cycle, rounds uint64) (units uint64) {
+	visits := map[engine.BlockID]uint64{}
+	edges := r.eng.Edges()
+	for _, e := range p.edges {
+		if d := &edges[e.id]; d.Kind != engine.EdgeReturn {
+			visits[d.From] += e.n
+		}
+	}
+	taken := map[engine.BlockID]uint64{}
+	for _, b := range c.blocks {
+		taken[b.block] = min(rounds*b.n, visits[b.block])
+	}
+	return p.hw.share(func(b engine.BlockID) (part, whole uint64) { return taken[b], visits[b] }, r.eventBlock)
+}
+
+// removeLoop takes the traversals inside the loop out of a piece, and returns them and
 // the clock units that they were.
-func (r *run) removeLoop(p *piece, s *spin) (units uint64) {
+func (r *run) removeLoop(p *piece, s *spinner) (taken []edgeCount, units uint64) {
 	edges, blocks := r.eng.Edges(), r.eng.Blocks()
 	keep := p.edges[:0]
 	for _, e := range p.edges {
@@ -87,22 +174,24 @@ func (r *run) removeLoop(p *piece, s *spin) (units uint64) {
 			keep = append(keep, e)
 			continue
 		}
+		taken = append(taken, e)
 		if d.Kind != engine.EdgeReturn {
 			units += e.n * uint64(blocks[d.From].Instrs)
 		}
 	}
 	p.edges = keep
 	if r.meter.Mode() == engine.Trace {
-		return p.hw.without(s.blocks, r.eventBlock)
+		return taken, p.hw.without(s.blocks, r.eventBlock)
 	}
-	return units
+	return taken, units
 }
 
 // dropLoop takes the loop out of the counters of the piece under way: the call in which it is has waited so long.
-func (r *run) dropLoop(t *thread, s *spin) {
+func (r *run) dropLoop(t *thread, s *spinner) {
 	p := &piece{}
 	r.drain(t, p)
-	units := min(t.busy, r.removeLoop(p, s))
+	_, units := r.removeLoop(p, s)
+	units = min(t.busy, units)
 	t.busy -= units
 	t = t.acting()
 	if n := len(t.frames); n > 0 {

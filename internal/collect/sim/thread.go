@@ -41,7 +41,7 @@ type thread struct {
 	waitAt  uint64 // its clock when it blocked
 	object  uint64 // waitsTold: for what
 	untyped bool   // waitsTold: which may be a lock
-	spin    *spin
+	spin    *spinner
 	still   stillness // how it looked at the end of the last slices
 	pass    *passage
 	tried   uint64      // what it tried to take at the last pass point

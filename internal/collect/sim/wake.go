@@ -1,6 +1,8 @@
 package sim
 
 import (
+	"slices"
+
 	"lime/internal/cpu"
 	"lime/internal/guest"
 	"lime/internal/section"
@@ -25,16 +27,20 @@ func (r *run) ended(t *thread) {
 	}
 }
 
-// wakeDue wakes those whose loops see something new, or have counted long enough.
-func (r *run) wakeDue(by *thread, self bool) (left []*spin) {
+// wakeDue wakes those whose loops see something new.
+func (r *run) wakeDue(by *thread, self bool) (left []*spinner) {
 	parked := r.spins.parked
 	r.spins.parked = nil
-	var still []*spin
+	var still []*spinner
 	for _, s := range parked {
-		due := (self || s.t != by) && (r.changed(s) || s.bounded && r.latest > s.since+boundedPark)
-		if due && r.wake(s, by) {
+		switch {
+		case !self && s.t == by || !r.changed(s):
+			still = append(still, s)
+		case s.held() && by != nil && by.now() > s.until: // it may have left by itself meanwhile
+			r.resumeOwn(s)
+		case r.wake(s, by):
 			left = append(left, s)
-		} else {
+		default:
 			still = append(still, s)
 		}
 	}
@@ -44,49 +50,105 @@ func (r *run) wakeDue(by *thread, self bool) (left []*spin) {
 
 // wake lets a spinning thread run again, from the moment at which by came past
 // the pass point, or from now. It answers false if the thread is still in its loop.
-func (r *run) wake(s *spin, by *thread) bool {
-	t := s.t
-	at := by.now()
-	if p := by.pass; p != nil && s.told {
-		at = p.at
+func (r *run) wake(s *spinner, by *thread) bool {
+	t, at := s.t, r.latest
+	if by != nil {
+		at = by.now()
+		if p := by.pass; p != nil && (s.told || s.held()) {
+			at = p.at
+		}
 	}
-	s.woken = max(t.at, at)
-	if s.bounded && !r.changed(s) {
-		t.still.skip = 1 << maxSkip
-	} else if s.told && r.staysIn(t, s, s.woken) {
+	s.woken = max(t.now(), at)
+	if (s.told || s.held()) && r.staysIn(s, s.woken) {
 		return false
 	}
 	t.blocked, t.spin = false, nil
-	t.readyAt = max(t.at, s.woken)
-	t.at = t.readyAt
+	if s.held() {
+		if !s.told && t.covered() {
+			t.waitsOn, t.at = waitsInner, s.woken
+		}
+		r.cores.resume(t.core, s.woken)
+	} else {
+		t.readyAt = max(t.at, s.woken)
+		t.at = t.readyAt
+	}
 	return true
 }
 
 // staysIn runs a thread for a moment, beside the cores, to see whether it leaves its loop. If not, it goes
-// on waiting as if nothing had happened.
-func (r *run) staysIn(t *thread, s *spin, at uint64) bool {
-	was, busy, latest := t.at, t.busy, r.latest
+// on waiting as if nothing had happened. If it does, that it has waited is proved, and the recogniser is told.
+func (r *run) staysIn(s *spinner, at uint64) bool {
+	t := s.t
+	before := r.cutBefore(s)
+	k, was, busy, latest := t.core, t.at, t.busy, r.latest
 	t.core = &core{n: max(t.lastCore, 0), clock: at, heapPos: -1}
 	left := r.tryOut(t)
-	t.at, t.core = t.core.clock, nil
+	end := t.core.clock
+	t.at, t.core = end, k
 	p := &piece{}
 	r.drain(t, p)
 	if left || !s.heads[t.ctx.RIP] || r.strayed(s, p) {
+		before.prove(r)
 		t.keepFor(p)
+		if k != nil {
+			k.clock = max(k.clock, end)
+		}
 		return false
 	}
-	for i := range s.watches {
-		w := &s.watches[i]
-		w.value, _ = r.value(w.addr, w.n)
+	before.undo()
+	for i := range s.loop.Watches {
+		w := &s.loop.Watches[i]
+		w.Value, _ = r.value(w.Addr, w.Bytes)
 	}
-	s.since = t.at
+	s.until -= min(s.until, end-at)            // it has gone round so often
 	t.at, t.busy, r.latest = was, busy, latest // or each look would let it leave so much later
 	return true
 }
 
+// before is the piece in front of a loop that a thread is in, cut, and not told of yet.
+type before struct {
+	s     *spinner
+	op    section.Op
+	piece *piece
+	busy  uint64
+}
+
+// cutBefore cuts it; nil if the recogniser knows of the wait, or is not told of such.
+func (r *run) cutBefore(s *spinner) *before {
+	if s.told || !s.held() || s.t.waitsOn == waitsTold || s.t.covered() {
+		return nil
+	}
+	b := &before{s: s, busy: s.t.busy}
+	b.op = r.cutSpin(s.t, s)
+	b.piece = b.op.Span.(*piece)
+	return b
+}
+
+// undo joins the piece to the one that goes on.
+func (b *before) undo() {
+	if b == nil {
+		return
+	}
+	t, p := b.s.t, b.piece
+	t.keepFor(p)
+	t.samples, t.off, t.earlier, t.given = append(t.samples, p.samples...), p.off, p.earlier, append(t.given, p.given...)
+	t.locks = append(t.locks, p.locks...)
+	t.piece = p.start
+}
+
+// prove tells of the wait: the thread has left its loop because others have changed what it watches.
+func (b *before) prove(r *run) {
+	if b == nil {
+		return
+	}
+	at := b.s.t.at
+	r.tellSpin(b.s, b.op)
+	b.s.t.at = at
+}
+
 // strayed reports whether a piece holds anything but a loop: a thread may have left it, and come to it again for
 // something else.
-func (r *run) strayed(s *spin, p *piece) bool {
+func (r *run) strayed(s *spinner, p *piece) bool {
 	edges := r.eng.Edges()
 	for _, e := range p.edges {
 		if from := edges[e.id].From; from >= 0 && !s.blocks[from] {
@@ -115,7 +177,7 @@ func (r *run) tryOut(t *thread) (left bool) {
 }
 
 // left tells that spinning threads go on: first who released them, all at once, then that they have left.
-func (r *run) left(list []*spin, by *thread) {
+func (r *run) left(list []*spinner, by *thread) {
 	r.tellSpinReleases(list, by)
 	for _, s := range list {
 		if s.told {
@@ -123,11 +185,13 @@ func (r *run) left(list []*spin, by *thread) {
 		} else {
 			r.tellWake(s.t)
 		}
-		r.cores.place(s.t)
+		if s.t.core == nil {
+			r.cores.place(s.t)
+		}
 	}
 }
 
-func (r *run) tellLeft(s *spin) {
+func (r *run) tellLeft(s *spinner) {
 	t := s.t
 	if p := r.spins.points[s.point]; p != nil {
 		p.waiting--
@@ -144,7 +208,7 @@ func (r *run) tellLeft(s *spin) {
 }
 
 // tellSpinReleases tells of one release for each object; locks that the program built are none.
-func (r *run) tellSpinReleases(list []*spin, by *thread) {
+func (r *run) tellSpinReleases(list []*spinner, by *thread) {
 	woken, order := map[uint64][]section.ThreadID{}, []uint64{}
 	for _, s := range list {
 		if !s.told || s.t == by || s.tried != 0 && s.tried == s.object {
@@ -180,29 +244,53 @@ func (r *run) tellSpinRelease(by *thread, object uint64, woken []section.ThreadI
 	r.tellOpening(by, op)
 }
 
-// unpark lets everybody loose when nothing else can run; false if that has been tried in vain.
-func (r *run) unpark() bool {
-	if len(r.spins.parked) == 0 || r.work() < r.spins.tried {
-		return false
-	}
-	r.spins.tried = r.work() + uint64(len(r.spins.parked)+1)*10*soloLength
+// resumeHeld lets those go on, each at its own clock, that may leave their loops by themselves before a clock: nothing
+// shows that they wait. It reports whether there were any.
+func (r *run) resumeHeld(clock uint64) (any bool) {
+	r.spins.parked = slices.DeleteFunc(r.spins.parked, func(s *spinner) bool {
+		if !s.held() || s.until > clock {
+			return false
+		}
+		any = true
+		r.resumeOwn(s)
+		return true
+	})
+	return any
+}
+
+// resumeOwn lets a held thread go on where it was.
+func (r *run) resumeOwn(s *spinner) {
+	s.t.blocked, s.t.spin = false, nil
+	s.t.still.skip = 1
+	r.cores.resume(s.t.core, 0)
+}
+
+// interrupted lets those go on that have a signal to handle.
+func (r *run) interrupted() (any bool) {
 	parked := r.spins.parked
 	r.spins.parked = nil
 	for _, s := range parked {
+		if !r.proc.Interrupted(s.t.g) {
+			r.spins.parked = append(r.spins.parked, s)
+			continue
+		}
+		any = true
 		t := s.t
 		t.blocked, t.spin = false, nil
-		t.readyAt = max(t.at, r.latest)
-		t.at = t.readyAt
-		t.still.skip = 1 << maxSkip
-		s.woken = t.at
+		s.woken = max(t.now(), r.latest)
+		if s.held() {
+			r.cores.resume(t.core, s.woken)
+		} else {
+			t.readyAt, t.at = s.woken, s.woken
+			r.cores.place(t)
+		}
 		if s.told {
 			r.tellLeft(s)
 		} else {
 			r.tellWake(t)
 		}
-		r.cores.place(t)
 	}
-	return true
+	return any
 }
 
 // drop forgets a thread that is gone.

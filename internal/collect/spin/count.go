@@ -1,0 +1,330 @@
+package spin
+
+import (
+	"math/bits"
+	"slices"
+
+	"lime/internal/x86"
+)
+
+// Loops with a counter (doc.go, Counting).
+
+// Counting judges the rounds so far: from each arrival at the first block to the next. It returns nil if they do not
+// prove that the loop waits.
+func (f *Follower) Counting(now *Head) *Loop {
+	c := counting{f: f, tests: map[uint64]*branch{}, dirty: map[place]bool{}, affineAt: map[place]bool{}}
+	if !c.rounds(now) || !c.changes() {
+		return nil
+	}
+	for k := range c.starts[:len(c.starts)-1] {
+		if !c.round(k) {
+			return nil
+		}
+	}
+	return c.loop()
+}
+
+// counting follows what depends on counters through the rounds.
+type counting struct {
+	f        *Follower
+	starts   []int           // step at which each round starts, and the end of the last one
+	now      *Head           // behind the last step
+	written  []place         // by the loop
+	varies   map[uint64]bool // loads, by address of the instruction, of what the loop has changed
+	tainted  x86.RegSet      // registers that hold something computed from a counter
+	affine   x86.RegSet      // of these: a counter plus something that stays
+	loaded   x86.RegSet      // registers that hold something computed from memory that the loop does not change
+	dirty    map[place]bool  // places of the stack that hold something tainted
+	affineAt map[place]bool
+	flags    inputs
+	tests    map[uint64]*branch
+}
+
+// inputs is what goes into an instruction.
+type inputs struct {
+	tainted, affine, loaded bool
+	x                       *exec // of flags: what set them
+}
+
+// branch is what is known of a conditional branch.
+type branch struct {
+	ways            uint8 // bit 0: not taken, bit 1: taken
+	tainted, affine bool
+	loaded          bool
+	n               uint64
+	cond            uint8
+	seen            [3]compared // the last comparisons
+}
+
+type compared struct {
+	a, b           uint64
+	width          uint8
+	partly, signed bool
+}
+
+// leastRounds must be seen: two differences of a counter, to see that they are equal.
+const leastRounds = 3
+
+// rounds finds the rounds.
+func (c *counting) rounds(now *Head) bool {
+	steps := c.f.steps
+	if len(steps) == 0 {
+		return false
+	}
+	h := &steps[0].head
+	for i := range steps {
+		if s := &steps[i].head; s.PC == h.PC && s.Regs[x86.RSP] == h.Regs[x86.RSP] {
+			c.starts = append(c.starts, i)
+		}
+	}
+	c.now = now
+	if now.PC == h.PC && now.Regs[x86.RSP] == h.Regs[x86.RSP] {
+		c.starts = append(c.starts, len(steps))
+	}
+	return len(c.starts) > leastRounds
+}
+
+func (c *counting) head(i int) *Head {
+	if i < len(c.f.steps) {
+		return &c.f.steps[i].head
+	}
+	return c.now
+}
+
+// execs are the instructions of all rounds.
+func (c *counting) execs() []exec {
+	first, last := c.starts[0], c.starts[len(c.starts)-1]
+	return c.f.execs[c.f.steps[first].first:c.f.steps[last-1].last]
+}
+
+// changes finds what differs from round to round; false if memory did that the loop does not write.
+func (c *counting) changes() bool {
+	first := c.head(c.starts[0])
+	for _, at := range c.starts[1:] {
+		h := c.head(at)
+		for r := range h.Regs {
+			if h.Regs[r] != first.Regs[r] {
+				c.tainted = c.tainted.With(x86.Reg(r))
+			}
+		}
+	}
+	c.affine = c.tainted
+	execs := c.execs()
+	seen := map[place]bool{}
+	for i := range execs {
+		if s := execs[i].stores; s.n > 0 && !execs[i].tries && !seen[s] {
+			seen[s] = true
+			c.written = append(c.written, s)
+		}
+	}
+	c.varies = map[uint64]bool{}
+	was := map[uint64]*exec{}
+	for i := range execs {
+		x := &execs[i]
+		if x.loads.n == 0 {
+			continue
+		}
+		if y := was[x.pc]; y != nil && y.loads == x.loads && y.loaded != x.loaded {
+			if !c.writes(x.loads) {
+				return false
+			}
+			c.varies[x.pc] = true
+		}
+		was[x.pc] = x
+	}
+	return !c.tainted.Has(x86.RSP)
+}
+
+// writes reports whether the loop stores to a place.
+func (c *counting) writes(p place) bool {
+	return slices.ContainsFunc(c.written, func(s place) bool {
+		return p.addr < s.addr+uint64(s.n) && s.addr < p.addr+uint64(p.n)
+	})
+}
+
+// round follows the k-th round; false if a counter is used for what it may not be used for.
+func (c *counting) round(k int) bool {
+	for i := c.starts[k]; i < c.starts[k+1]; i++ {
+		s := &c.f.steps[i]
+		execs := c.f.execs[s.first:s.last]
+		for j := range execs {
+			if !c.instruction(&execs[j], s) {
+				return false
+			}
+		}
+		if n := len(execs); n > 0 && !c.goesOn(&execs[n-1], c.head(i+1)) {
+			return false
+		}
+	}
+	return true
+}
+
+// instruction follows one instruction.
+func (c *counting) instruction(x *exec, s *step) bool {
+	in := x.in
+	if in.HasMem && in.Mem.Bytes > 0 && (c.tainted.Has(in.Mem.Base) || c.tainted.Has(in.Mem.Index)) {
+		return false
+	}
+	from := c.inputs(x)
+	if from.tainted && x.stores.n > 0 {
+		if x.tries || in.Lock || x.stores.addr-s.head.Regs[x86.RSP]+redZone >= stackReach {
+			return false
+		}
+		c.dirty[x.stores], c.affineAt[x.stores] = true, from.affine
+	} else if x.stores.n > 0 {
+		delete(c.dirty, x.stores)
+	}
+	c.tainted &^= in.Writes
+	c.affine &^= in.Writes
+	c.loaded &^= in.Writes
+	if from.tainted {
+		c.tainted |= in.Writes
+	}
+	if from.affine {
+		c.affine |= in.Writes
+	}
+	if from.loaded {
+		c.loaded |= in.Writes
+	}
+	if in.FlagsWrite != 0 {
+		if in.FlagsWrite&x86.StatusFlags != x86.StatusFlags { // inc, dec: CF stays
+			from.tainted = from.tainted || c.flags.tainted
+		}
+		from.x = x
+		c.flags = from
+	}
+	return true
+}
+
+// inputs is what an instruction computes from.
+func (c *counting) inputs(x *exec) (from inputs) {
+	in := x.in
+	if clears(in) {
+		return from
+	}
+	reads := in.Reads
+	if in.HasMem && in.Mem.Bytes > 0 {
+		reads &^= c.addressOnly(in)
+	}
+	if x.stores.n > 0 || x.loads.n > 0 {
+		reads &^= 1 << x86.RSP
+	}
+	n := bits.OnesCount16(uint16(reads & c.tainted))
+	from.affine = reads&c.tainted&^c.affine == 0
+	from.loaded = reads&c.loaded != 0
+	if x.loads.n > 0 {
+		switch {
+		case c.varies[x.pc] || c.dirty[x.loads]:
+			n++
+			from.affine = from.affine && (c.affineAt[x.loads] || !c.dirty[x.loads])
+		case !c.writes(x.loads):
+			from.loaded = true
+		}
+	}
+	if in.FlagsRead != 0 && in.Branch == x86.BranchNone && c.flags.tainted {
+		n, from.affine = n+1, false
+	}
+	from.tainted = n > 0
+	from.affine = from.affine && n == 1 && keepsAffine(in.Name)
+	return from
+}
+
+// addressOnly are the registers that an instruction reads for its address and for nothing else.
+func (c *counting) addressOnly(in *x86.Inst) (s x86.RegSet) {
+	s = s.With(in.Mem.Base).With(in.Mem.Index)
+	if in.HasModRM {
+		s &^= 1 << regField(in)
+	}
+	return s
+}
+
+// keepsAffine lists the operations on a counter and what stays whose value moves by the same each round, if the counter does;
+// those of the flags among them compare it.
+func keepsAffine(name string) bool {
+	switch name {
+	case "mov", "movzx", "movsx", "movsxd", "lea", "add", "sub", "inc", "dec", "cmp", "test", "push", "pop":
+		return true
+	}
+	return false
+}
+
+// branch notes which way a block's last instruction went.
+func (c *counting) goesOn(x *exec, next *Head) bool {
+	switch x.in.Branch {
+	case x86.BranchLoop, x86.BranchTxn:
+		return false
+	case x86.BranchJumpInd, x86.BranchCallInd:
+		return x.in.HasMem || c.tainted&x.in.Reads == 0
+	case x86.BranchCond:
+	default:
+		return true
+	}
+	t := c.tests[x.pc]
+	if t == nil {
+		t = &branch{affine: true, cond: x.in.Cond}
+		c.tests[x.pc] = t
+	}
+	way := uint8(1)
+	if next.PC == x.in.Target(x.pc) {
+		way = 2
+	}
+	f := &c.flags
+	t.ways |= way
+	t.tainted = t.tainted || f.tainted
+	t.affine = t.affine && f.affine
+	t.loaded = t.loaded || f.loaded && !f.tainted
+	t.n++
+	t.seen[0], t.seen[1] = t.seen[1], t.seen[2]
+	t.seen[2] = compared{}
+	if y := f.x; y != nil {
+		t.seen[2] = compared{y.a, y.b, y.width, y.partly, y.signed}
+	}
+	return true
+}
+
+// loop makes the loop of what was found.
+func (c *counting) loop() *Loop {
+	n := uint64(len(c.starts) - 1)
+	l := &Loop{Rounds: Endless}
+	hangs := false // on memory
+	for _, t := range c.tests {
+		hangs = hangs || t.loaded && !t.tainted
+		if t.tainted && t.ways != 3 {
+			l.Rounds = min(l.Rounds, t.rounds()*n/t.n)
+		}
+	}
+	if !hangs || l.Rounds == 0 {
+		return nil
+	}
+	execs := c.execs()
+	l.Instrs = uint64(len(execs)) / n
+	l.Watches = watches(execs, c.head(c.starts[0]).Regs[x86.RSP])
+	if len(l.Watches) == 0 || len(l.Watches) > mostWatches {
+		return nil
+	}
+	seen := map[uint64]bool{}
+	for _, s := range c.f.steps[c.starts[0]:c.starts[n]] {
+		if !seen[s.head.PC] {
+			seen[s.head.PC] = true
+			l.Blocks = append(l.Blocks, s.head.PC)
+		}
+	}
+	return l
+}
+
+// rounds is how often the branch surely goes on as it went.
+func (t *branch) rounds() uint64 {
+	a, b, d := t.seen[0], t.seen[1], t.seen[2]
+	if !t.affine || t.n < leastRounds || a.width != d.width || b.width != d.width {
+		return 0
+	}
+	c := comparison{moves: d.a, stays: d.b, step: d.a - b.a, width: d.width, cond: t.cond, partly: d.partly, signed: d.signed}
+	switch {
+	case a.b == b.b && b.b == d.b && b.a-a.a == d.a-b.a:
+	case a.a == b.a && b.a == d.a && b.b-a.b == d.b-b.b:
+		c.moves, c.stays, c.step = d.b, d.a, d.b-b.b
+	default:
+		return 0
+	}
+	return c.rounds()
+}

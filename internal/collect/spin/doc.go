@@ -1,0 +1,32 @@
+// Package spin says what it means that a loop waits, and proves it for a loop that a thread was
+// followed round. It knows no processor, no clock and no thread: a collector gives it the blocks
+// that a thread goes through (Follower.Step) and gets a Loop, or the word that nothing is proved.
+// It may import x86 only.
+//
+// # Definition
+//
+// A thread waits in a loop if, going round, its state repeats but for counters that decide nothing
+// about leaving, and if it can leave only when memory changes that the loop does not change.
+//
+// # Proof
+//
+// While a thread is followed nothing else runs, so memory changes by its own instructions only.
+//
+// Fixed: two rounds in a row that are equal in every block, in every register at the head of every
+// block, and in the place and value of every load. A round is a function of the registers at its
+// head and of what it loads. What it loads was either stored by nobody since, or by the round
+// before, which computed what this one does; so, by induction, all further rounds are equal too,
+// until somebody else changes a place that the round reads. Vector registers and the x87 stack take
+// no part, because loops that use them are turned down; flags that a round reads it has
+// computed from the rest.
+//
+// Counting: rounds differ in counters. A counter is a register or a place on the stack to which each
+// round adds the same. It may be used for nothing but itself and comparisons with what stays: it
+// makes no address, no store elsewhere, no value of any other kind. A test of a counter
+// that went both ways while the thread was followed is no way out. One that always went the same way
+// may be, and then Loop.Rounds is how often the loop surely goes round before it can go the
+// other way (bound.go). At least one test must hang on memory and on no counter.
+//
+// Neither says that the thread waits for another one: that is proved when the memory has changed and the
+// thread leaves. Until then the judgement is provisional.
+package spin

@@ -1,0 +1,248 @@
+package spin
+
+import "lime/internal/x86"
+
+// Code and memory of the program, as a Follower needs them.
+type Program interface {
+	// Decode is the instruction at an address.
+	Decode(pc uint64) (*x86.Inst, bool)
+	// Load is what n bytes (1 to 8) of memory hold.
+	Load(addr uint64, n int) (uint64, bool)
+}
+
+// Head is a thread at the head of a basic block.
+type Head struct {
+	PC, End uint64 // of the block's code
+	Regs    [16]uint64
+	FSBase  uint64
+}
+
+// Watch is a place in memory that a loop reads and does not change, and what it held.
+type Watch struct {
+	Addr  uint64
+	Bytes int
+	Value uint64
+	Stack bool // it is on the thread's own stack
+}
+
+// Loop is a loop in which a thread waits, as far as the loop itself can tell.
+type Loop struct {
+	Fixed   bool     // the thread's state repeats: it cannot leave by itself
+	Rounds  uint64   // if not Fixed: how often it surely goes round; Endless if nothing in it ends it
+	Blocks  []uint64 // the heads of the blocks of a round in order, or, if not Fixed, of those seen
+	Instrs  uint64   // of a round
+	Watches []Watch
+	// Pure says that no register and no place on the stack is carried from one round into the next, so
+	// that who has gone the same way round once more has waited, whatever its registers held.
+	Pure bool
+}
+
+// Endless is the number of rounds of a loop that nothing of its own ends.
+const Endless = 1 << 62
+
+// Limits of what is followed. They bound the time of a search, and decide nothing else: a loop with longer
+// rounds, or with more places, is not proved to wait, and is work.
+const (
+	FirstBlocks = 256  // blocks followed, unless told otherwise
+	MostBlocks  = 8192 // blocks that are ever followed: rounds with a pause of 1,000 within
+	mostWatches = 256
+)
+
+// Follower follows one thread round a loop.
+type Follower struct {
+	prog  Program
+	steps []step
+	execs []exec
+	w     walker
+	// Brent's search for a period: the step compared with, and how many steps until the next one takes its place.
+	anchor, power int
+	period        int // of the candidate, 0 if none; it is proved when it has gone by twice
+	started       int // steps at which it was found
+}
+
+// step is a block that was gone through.
+type step struct {
+	head        Head
+	first, last int // its instructions in execs
+}
+
+// New returns a follower of nobody.
+func New(p Program) *Follower { return &Follower{prog: p} }
+
+// Start begins anew; memory is used again.
+func (f *Follower) Start() {
+	*f = Follower{prog: f.prog, steps: f.steps[:0], execs: f.execs[:0], power: 1}
+}
+
+// Steps is the number of blocks followed since Start.
+func (f *Follower) Steps() int { return len(f.steps) }
+
+// Step tells of the block that the thread is about to go through; going is false if the block holds what
+// no waiting loop does, or what cannot be told, and the thread need not be followed on. A loop is
+// returned as soon as it is proved that the thread's state repeats.
+func (f *Follower) Step(h Head) (l *Loop, going bool) {
+	if l := f.repeats(&h); l != nil {
+		return l, true
+	}
+	s := step{head: h, first: len(f.execs)}
+	f.w.begin(f.prog, &h)
+	for pc := h.PC; pc < h.End; {
+		in, ok := f.prog.Decode(pc)
+		if !ok || !harmless(in) {
+			return nil, false
+		}
+		x, ok := f.w.run(in, pc)
+		if !ok {
+			return nil, false
+		}
+		f.execs = append(f.execs, x)
+		pc += uint64(in.Len)
+	}
+	s.last = len(f.execs)
+	f.steps = append(f.steps, s)
+	return nil, true
+}
+
+// repeats looks for a period (Brent's algorithm) in which state repeats; h is the state now, behind all steps.
+func (f *Follower) repeats(h *Head) *Loop {
+	n := len(f.steps)
+	if n == 0 {
+		return nil
+	}
+	if f.period == 0 {
+		if a := &f.steps[f.anchor].head; a.PC == h.PC && a.Regs == h.Regs {
+			f.period, f.started = n-f.anchor, n
+		} else if n-f.anchor == f.power {
+			f.anchor, f.power = n, 2*f.power
+			return nil // the step at anchor comes now
+		} else {
+			return nil
+		}
+	}
+	if n < f.started+f.period {
+		if was := &f.steps[n-f.period].head; was.PC != h.PC || was.Regs != h.Regs {
+			f.period, f.anchor, f.power = 0, n, 2*f.power
+		}
+		return nil
+	}
+	if was := &f.steps[n-f.period].head; was.PC == h.PC && was.Regs == h.Regs && f.sameLoads() {
+		if l := f.fixed(); l != nil {
+			return l
+		}
+	}
+	f.period, f.anchor, f.power = 0, n, 2*f.power // a place on the stack counts, for one
+	return nil
+}
+
+// sameLoads reports whether the last two periods loaded the same from the same places.
+func (f *Follower) sameLoads() bool {
+	n := len(f.steps)
+	a, b := f.steps[n-2*f.period:n-f.period], f.steps[n-f.period:]
+	for i := range b {
+		x, y := f.execs[a[i].first:a[i].last], f.execs[b[i].first:b[i].last]
+		if len(x) != len(y) {
+			return false
+		}
+		for j := range y {
+			if x[j].pc != y[j].pc || x[j].loads != y[j].loads || x[j].loaded != y[j].loaded || x[j].stores != y[j].stores {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// fixed makes the loop of the last period; nil if it watches nothing.
+func (f *Follower) fixed() *Loop {
+	n := len(f.steps)
+	round := f.steps[n-f.period:]
+	execs := f.execs[round[0].first:round[len(round)-1].last]
+	l := &Loop{Fixed: true, Rounds: Endless, Instrs: uint64(len(execs)), Pure: pure(execs)}
+	for i := range round {
+		l.Blocks = append(l.Blocks, round[i].head.PC)
+	}
+	l.Watches = watches(execs, round[0].head.Regs[x86.RSP])
+	if len(l.Watches) == 0 || len(l.Watches) > mostWatches {
+		return nil
+	}
+	return l
+}
+
+// stackReach is how far above the stack pointer a thread's own frames are taken to lie. It only says which of the
+// places watched gives a wait its name; all are watched.
+const stackReach = 64 << 10
+
+// watches lists the places that instructions load and do not store to.
+func watches(execs []exec, sp uint64) (out []Watch) {
+	seen := map[place]bool{}
+	for i := range execs {
+		if s := execs[i].stores; s.n > 0 && !execs[i].tries {
+			seen[s] = true
+		}
+	}
+	own := func(p place) bool { // written by the loop, in part at least
+		for s := range seen {
+			if p.addr < s.addr+uint64(s.n) && s.addr < p.addr+uint64(p.n) {
+				return true
+			}
+		}
+		return false
+	}
+	done := map[place]bool{}
+	for i := range execs {
+		x := &execs[i]
+		if p := x.loads; p.n > 0 && !done[p] && (x.tries || !own(p)) {
+			done[p] = true
+			out = append(out, Watch{p.addr, int(p.n), x.loaded, p.addr-sp+redZone < stackReach})
+		}
+	}
+	return out
+}
+
+// pure reports whether a round uses nothing that the round before left in registers or on the stack.
+func pure(execs []exec) bool {
+	var written, carried x86.RegSet
+	var stored, early []place
+	for i := range execs {
+		x := &execs[i]
+		carried |= x.in.Reads &^ written
+		if x.loads.n > 0 && !x.tries && !within(x.loads, stored) {
+			early = append(early, x.loads)
+		}
+		if x.in.CondWrite {
+			carried |= x.in.Writes &^ written
+		}
+		written |= x.in.Writes
+		if x.stores.n > 0 && !x.tries {
+			stored = append(stored, x.stores)
+		}
+	}
+	for _, p := range early {
+		for _, s := range stored {
+			if p.addr < s.addr+uint64(s.n) && s.addr < p.addr+uint64(p.n) {
+				return false
+			}
+		}
+	}
+	return carried&written&^(1<<x86.RSP) == 0
+}
+
+func within(p place, list []place) bool {
+	for _, s := range list {
+		if p.addr >= s.addr && p.addr+uint64(p.n) <= s.addr+uint64(s.n) {
+			return true
+		}
+	}
+	return false
+}
+
+// Executed is the number of instructions followed since Start.
+func (f *Follower) Executed() int { return len(f.execs) }
+
+// Address is the place of the memory operand of an instruction at pc, by the registers at its head; 0 if it has none that
+// can be told.
+func Address(in *x86.Inst, pc uint64, h *Head) uint64 {
+	w := walker{regs: h.Regs, known: 0xffff, fs: h.FSBase}
+	addr, _ := w.address(&in.Mem, pc+uint64(in.Len))
+	return addr
+}
