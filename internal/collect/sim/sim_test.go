@@ -64,23 +64,30 @@ func compile(t *testing.T, source, command string) string {
 // simulate runs a program and returns its profile, its status and what lime said.
 func simulate(t *testing.T, cores int, args ...string) (path string, status int, said string) {
 	t.Helper()
+	path, status, said, _ = simulated(t, cores, args...)
+	return path, status, said
+}
+
+// simulated returns what the program printed, too.
+func simulated(t *testing.T, cores int, args ...string) (path string, status int, said, printed string) {
+	t.Helper()
 	bin, err := lime()
 	if err != nil {
 		t.Fatal(err)
 	}
 	path = filepath.Join(t.TempDir(), "lime.data")
-	var stderr bytes.Buffer
+	var stdout, stderr bytes.Buffer
 	if !slices.Contains(args, "--") {
 		args = append([]string{"--"}, args...)
 	}
 	cmd := exec.Command(bin, append([]string{"simulate", "--cores", fmt.Sprint(cores), "-o", path}, args...)...)
-	cmd.Stderr = &stderr
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	err = cmd.Run()
 	var exit *exec.ExitError
 	if err != nil && !errors.As(err, &exit) {
 		t.Fatal(err)
 	}
-	return path, cmd.ProcessState.ExitCode(), stderr.String()
+	return path, cmd.ProcessState.ExitCode(), stderr.String(), stdout.String()
 }
 
 // marks finds the lines of a source that carry END and END2.
