@@ -15,20 +15,28 @@ func inlinedBarriers(src profile.Source, t *profile.Tables, trimmed map[profile.
 		if s.Kind != profile.SectionBuilt {
 			continue
 		}
+		tried := 0
 		for in, err := range src.Instances(profile.SectionID(i)) {
 			if err != nil {
 				return err
 			}
 			if id := ownCall(t, s, in); id != profile.None {
 				s.EndNode, s.EndAddr, s.Frames = id, t.Nodes[id].LastAddr, t.Nodes[id].Frames
+				break // the section's instances end at one place
 			} else if fs := inlinedCall(t, s, in, trimmed); fs != nil {
 				s.Frames = fs
+				break
 			}
-			break // the section's instances end at one place
+			if tried++; tried == firstPassages {
+				break
+			}
 		}
 	}
 	return nil
 }
+
+// firstPassages are looked at until one tells: the first few of a barrier are found before it is known where all pass.
+const firstPassages = 4
 
 // ownCall returns the innermost call of the program's own that all parts have open, if the place of the section is
 // library code around it: what a thread library calls, and calls the program in turn.

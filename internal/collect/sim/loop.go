@@ -23,7 +23,7 @@ func (r *run) value(addr uint64, n int) (v uint64, ok bool) {
 // passPoint finds the instruction that every thread passes on its way to a spin loop, the releasing
 // one too: the last atomic instruction or call in front of the loop in its function that the
 // spinning thread came through in its last piece.
-func (r *run) passPoint(s *spinner, p *piece) uint64 {
+func (r *run) passPoint(s *spinner, taken []edgeCount) uint64 {
 	const reach = 1 << 14
 	head := r.place(s)
 	_, fn := r.images.function(head)
@@ -33,7 +33,7 @@ func (r *run) passPoint(s *spinner, p *piece) uint64 {
 	lo := max(fn, head-min(head, reach))
 	found := uint64(0)
 	edges, blocks := r.eng.Edges(), r.eng.Blocks()
-	for _, e := range p.edges {
+	for _, e := range taken {
 		if d := &edges[e.id]; d.From >= 0 && d.Kind != engine.EdgeReturn {
 			if b := &blocks[d.From]; b.PC >= lo && b.PC < head && b.PC+uint64(b.Size) > found {
 				found = max(found, r.meeting(b, head))
@@ -66,15 +66,9 @@ func meets(in *x86.Inst) bool {
 
 // place is the lowest address of the loop that is the program's own code, or of all of it.
 func (r *run) place(s *spinner) uint64 {
-	own, all := ^uint64(0), ^uint64(0)
-	for pc := range s.heads {
-		all = min(all, pc)
-		if r.images.own(pc) {
-			own = min(own, pc)
-		}
+	low := ^uint64(0)
+	for pc := range s.own {
+		low = min(low, pc)
 	}
-	if own != ^uint64(0) {
-		return own
-	}
-	return all
+	return low
 }

@@ -352,7 +352,7 @@ func (o *output) exit(p *piece) profile.NodeID {
 
 // ends reports whether an edge to an address left the piece.
 func (p *piece) ends(target uint64) bool {
-	return target == p.pc || p.loop != nil && p.loop.heads[target]
+	return target == p.pc || p.loop != nil && p.loop.own[target]
 }
 
 // node gives a block its row.

@@ -1,6 +1,8 @@
 package sim
 
 import (
+	"maps"
+
 	"lime/internal/collect/spin"
 	"lime/internal/cpu"
 	"lime/internal/engine"
@@ -15,10 +17,9 @@ import (
 
 // Limits of the search for spin loops.
 const (
-	trialLength = 1_000 // instructions in which a woken thread must leave its loop
-	maxSkip     = 12    // log2 of the slices for which a loop that failed is let alone
-	otherSkip   = 1     // the same, when it has gone on to another loop
-	longSearch  = 4     // every so many searches that failed, one follows rounds of any length
+	maxSkip    = 12 // log2 of the slices for which a loop that failed is let alone
+	otherSkip  = 1  // the same, when it has gone on to another loop
+	longSearch = 4  // every so many searches that failed, one follows rounds of any length
 )
 
 // sysSchedYield is the number of sched_yield (syscall_64.tbl).
@@ -30,12 +31,14 @@ type spinner struct {
 	loop   *spin.Loop
 	blocks map[engine.BlockID]bool
 	heads  map[uint64]bool // their addresses
+	own    map[uint64]bool // of these, those in the program's own code; all, if there are none
 	until  uint64          // clock up to which it surely goes round, if nothing changes
 	object uint64          // first place watched that is not on the thread's stack
 	told   bool            // the recogniser knows
 	call   uint64          // the program's own place
 	tried  uint64          // the lock that the thread tried to take in front of the loop, 0 if none
 	point  uint64          // pass point, 0 if none
+	passed bool            // its piece ended there, and not at the loop
 	woken  uint64          // the clock at which it was released
 }
 
@@ -69,8 +72,15 @@ type point struct {
 // somebody does spin behind it.
 func (p *point) worth() bool { return p.waiting > 0 || p.passes < 1000+100*p.parks }
 
-// passage is a thread's last way through the place in front of a spin loop.
-type passage struct{ at uint64 }
+// passage is a thread's last way through the place in front of a spin loop. Whether it waits behind it, or lets
+// others go, comes out later, and then its piece ends here.
+type passage struct {
+	at     uint64
+	pc     uint64
+	stack  []frameRef
+	before piece // what the piece under way held up to here, if it has not been cut here
+	cut    bool
+}
 
 // stillness is how a thread looked when its last slices ended.
 type stillness struct {
@@ -135,7 +145,7 @@ func (r *run) tryPark(t *thread) {
 		return
 	}
 	if l != nil {
-		if s := r.spinner(t, l, from); s != nil && r.pays(s) {
+		if s := r.spinner(t, l, from); s != nil && r.goesTo(t, r.place(s), len(l.Blocks)) && r.pays(s) {
 			r.park(s)
 			return
 		}
@@ -156,6 +166,19 @@ func (r *run) pays(s *spinner) bool {
 	}
 	clock, other := r.cores.behind(s.t.core)
 	return other != nil && clock < s.until && s.until-s.t.now() > sliceLength
+}
+
+// goesTo lets t go on round its loop to one place: all who wait there are to stand at the same.
+func (r *run) goesTo(t *thread, pc uint64, most int) bool {
+	for range most {
+		if t.ctx.RIP == pc {
+			break
+		}
+		if !r.traceStep(t) {
+			return false
+		}
+	}
+	return t.ctx.RIP == pc
 }
 
 // search follows t until it is proved that it waits; nil if it is not.
@@ -228,6 +251,10 @@ func (r *run) spinner(t *thread, l *spin.Loop, since uint64) *spinner {
 			return nil
 		}
 		s.blocks[id], s.heads[pc] = true, true
+	}
+	s.own = maps.Clone(s.heads)
+	if maps.DeleteFunc(s.own, func(pc uint64, _ bool) bool { return !r.images.own(pc) }); len(s.own) == 0 {
+		s.own = s.heads
 	}
 	for i := range l.Watches {
 		if w := &l.Watches[i]; !w.Stack {
@@ -307,8 +334,8 @@ func (r *run) park(s *spinner) {
 		t.waitsOn = waitsInner
 		r.dropLoop(t, s)
 	default:
-		op := r.cutSpin(t, s)
-		r.tellSpin(s, op)
+		op, taken := r.cutSpin(t, s)
+		r.tellSpin(s, op, taken)
 		t.at = t.waitAt
 		t.core.clock = t.at // it has done nothing since, and goes on as soon as it may
 		r.cores.moved(t.core)
@@ -327,30 +354,49 @@ func (r *run) alike(s *spinner) {
 	}
 }
 
-// cutSpin ends the piece in front of the loop: the wait began when the loop was entered, and what the loop did is no work.
-func (r *run) cutSpin(t *thread, s *spinner) section.Op {
-	r.spins.now = s
-	op, p := r.cutOp(t, section.OpWaitBegin)
-	r.spins.now, p.loop = nil, s
-	if low := r.place(s); len(op.Site.Stack) > 0 && uint64(op.Site.Stack[0].Call) == p.pc && r.images.own(low) {
+// cutSpin ends the piece in front of the loop, where the thread came past the last place at which all meet, or else where the
+// loop was entered. What the loop did is no work.
+func (r *run) cutSpin(t *thread, s *spinner) (op section.Op, taken []edgeCount) {
+	var rest piece
+	r.drain(t, &rest)
+	t.keepFor(&rest)
+	s.point = r.passPoint(s, t.carry)
+	if t.pass != nil && t.pass.pc == s.point {
+		op, s.passed = r.cutAtPass(t, section.OpWaitBegin), true
+		rest = piece{edges: t.carry, hw: t.carryHW}
+		t.carry, t.carryHW = nil, hardware{}
+		var units uint64
+		taken, units = r.removeLoop(&rest, s)
+		t.busy -= min(units, t.busy)
+		t.keepFor(&rest)
+	} else {
+		r.spins.now = s
+		var p *piece
+		op, p = r.cutOp(t, section.OpWaitBegin)
+		r.spins.now, p.loop = nil, s
+		var units uint64
+		taken, units = r.removeLoop(p, s)
+		units = min(units, p.at-p.start.at, t.busy)
+		t.busy -= units
+		op.At = unit.Cycles(p.at - units)
+	}
+	if low := r.place(s); len(op.Site.Stack) > 0 && r.images.own(low) {
 		op.Site.Stack[0] = r.frame(low, low) // the same place whatever block the thread was in
 	}
-	return op
+	return op, taken
 }
 
 // tellSpin tells the recogniser of the wait.
-func (r *run) tellSpin(s *spinner, op section.Op) {
-	t, p := s.t, op.Span.(*piece)
-	taken, units := r.removeLoop(p, s)
-	units = min(units, p.at-p.start.at, t.busy)
-	t.busy -= units
-	t.waitAt = p.at - units
-	op.At, op.Object = unit.Cycles(t.waitAt), s.object
-	s.point = r.passPoint(s, p)
-	op.Untyped = s.point == 0
+func (r *run) tellSpin(s *spinner, op section.Op, taken []edgeCount) {
+	t := s.t
+	t.waitAt = uint64(op.At)
+	op.Object, op.Untyped = s.object, s.point == 0
 	s.call = uint64(op.Site.Place())
 	r.suspect(t, &op)
-	if s.tried = t.tried; s.tried == 0 {
+	if s.tried == 0 {
+		s.tried = t.tried
+	}
+	if s.tried == 0 {
 		s.tried = r.tried(t, s.point) // as near as the registers still tell
 	}
 	r.learn(s, taken)
@@ -403,11 +449,52 @@ func (r *run) passing(t *thread, pc uint64) (wait bool) {
 	t.tried = r.tried(t, pc)
 	t.still.suspect = true
 	if p.waiting > 0 && !r.released(pc) {
-		op, _ := r.cutOp(t, section.OpRelease)
+		op, x := r.cutOp(t, section.OpRelease)
 		r.feed(op)
-		t.pass = &passage{at: t.now()}
+		t.pass = &passage{at: t.now(), pc: pc, stack: x.stack, cut: true}
+		return false
 	}
+	r.markPass(t, pc)
 	return false
+}
+
+// markPass notes a passage, with what the piece under way holds up to it.
+func (r *run) markPass(t *thread, pc uint64) {
+	t.joinPass()
+	var p piece
+	r.drain(t, &p)
+	t.keepFor(&p)
+	t.pass = &passage{at: t.now(), pc: pc, stack: r.stack(t), before: piece{edges: t.carry, hw: t.carryHW, samples: t.samples}}
+	t.carry, t.carryHW, t.samples = nil, hardware{}, nil
+}
+
+// joinPass forgets a passage that ended no piece.
+func (t *thread) joinPass() {
+	if p := t.pass; p != nil && !p.cut {
+		b := &p.before
+		b.hw.add(t.carryHW)
+		t.carry, t.carryHW, t.samples = append(b.edges, t.carry...), b.hw, append(b.samples, t.samples...)
+		t.pass = nil
+	}
+}
+
+// cutAtPass ends t's piece at its passage; what came after it belongs to the next one.
+func (r *run) cutAtPass(t *thread, kind section.OpKind) section.Op {
+	x := t.pass
+	p := &x.before
+	if x.cut {
+		p = &piece{}
+	}
+	p.start, p.at, p.pc, p.stack = t.piece, x.at, x.pc, x.stack
+	p.locks, p.off, p.earlier, p.gate, p.task, p.given = t.locks, t.off, t.earlier, t.watchedGate(), t.doesTask(), t.given
+	if units := r.takeSpinning(t, p); units > 0 {
+		r.tellSpun(t, units)
+	}
+	t.locks, t.off, t.earlier, t.given = nil, 0, nil, nil
+	t.piece, t.pass = pieceStart{at: x.at, pc: x.pc, stack: x.stack}, &passage{at: x.at, pc: x.pc, stack: x.stack, cut: true}
+	site := r.site(p.pc, p.stack)
+	site.Kept = r.kept(p)
+	return section.Op{Kind: kind, Thread: t.id, Other: section.NoThread, At: unit.Cycles(p.at), Site: site, Span: p}
 }
 
 // tried is the address at which the instruction at pc tries to take a lock, 0 if it does not.

@@ -44,6 +44,7 @@ type thread struct {
 	spin    *spinner
 	still   stillness // how it looked at the end of the last slices
 	pass    *passage
+	checked uint64      // its clock when it was last looked whether it has let others go
 	tried   uint64      // what it tried to take at the last pass point
 	meet    uint64      // where those whom it released come home; it may pass there, too
 	meetBy  uint64      // until it has worked for so long

@@ -7,11 +7,13 @@ import (
 	"lime/internal/guest"
 	"lime/internal/section"
 	"lime/internal/unit"
+	"lime/internal/x86"
 )
 
 // ended looks whether what t has just done ends somebody's spinning. On their way out of the loop they may release
 // others, as in a tree of flags: it is t's arrival that lets them all go, and perhaps t itself.
 func (r *run) ended(t *thread) {
+	defer func() { t.checked = t.now() }()
 	if len(r.spins.parked) == 0 || r.end.over {
 		return
 	}
@@ -54,8 +56,8 @@ func (r *run) wake(s *spinner, by *thread) bool {
 	t, at := s.t, r.latest
 	if by != nil {
 		at = by.now()
-		if p := by.pass; p != nil && (s.told || s.held()) {
-			at = p.at
+		if by.letsGo(s.point) && s.tried != s.object {
+			at = by.pass.at
 		}
 	}
 	s.woken = max(t.now(), at)
@@ -75,6 +77,12 @@ func (r *run) wake(s *spinner, by *thread) bool {
 	return true
 }
 
+// letsGo reports whether what t has done since it was looked at last began at a pass point: then it came past there to let
+// others go. A lock is passed when it is taken, and given back later.
+func (t *thread) letsGo(point uint64) bool {
+	return point != 0 && t.pass != nil && t.pass.pc == point && t.pass.at >= t.checked
+}
+
 // staysIn runs a thread for a moment, beside the cores, to see whether it leaves its loop. If not, it goes
 // on waiting as if nothing had happened. If it does, that it has waited is proved, and the recogniser is told.
 func (r *run) staysIn(s *spinner, at uint64) bool {
@@ -82,13 +90,17 @@ func (r *run) staysIn(s *spinner, at uint64) bool {
 	before := r.cutBefore(s)
 	k, was, busy, latest := t.core, t.at, t.busy, r.latest
 	t.core = &core{n: max(t.lastCore, 0), clock: at, heapPos: -1}
-	left := r.tryOut(t)
+	r.spins.insts = map[uint64]*x86.Inst{}
+	left := r.tryOut(s)
 	end := t.core.clock
 	t.at, t.core = end, k
 	p := &piece{}
 	r.drain(t, p)
 	if left || !s.heads[t.ctx.RIP] || r.strayed(s, p) {
 		before.prove(r)
+		if s.passed { // the part goes from there past the loop: the last look is no part of the way, either
+			r.removeLoop(p, s)
+		}
 		t.keepFor(p)
 		if k != nil {
 			k.clock = max(k.clock, end)
@@ -109,8 +121,11 @@ func (r *run) staysIn(s *spinner, at uint64) bool {
 type before struct {
 	s     *spinner
 	op    section.Op
-	piece *piece
+	taken []edgeCount
 	busy  uint64
+	start pieceStart
+	hw    hardware // of the loop, and what the piece holds
+	pass  *passage
 }
 
 // cutBefore cuts it; nil if the recogniser knows of the wait, or is not told of such.
@@ -118,22 +133,26 @@ func (r *run) cutBefore(s *spinner) *before {
 	if s.told || !s.held() || s.t.waitsOn == waitsTold || s.t.covered() {
 		return nil
 	}
-	b := &before{s: s, busy: s.t.busy}
-	b.op = r.cutSpin(s.t, s)
-	b.piece = b.op.Span.(*piece)
+	t := s.t
+	b := &before{s: s, busy: t.busy, start: t.piece, pass: t.pass}
+	b.op, b.taken = r.cutSpin(t, s)
 	return b
 }
 
-// undo joins the piece to the one that goes on.
+// undo joins the piece to the one that goes on, with what was taken out of it.
 func (b *before) undo() {
 	if b == nil {
 		return
 	}
-	t, p := b.s.t, b.piece
-	t.keepFor(p)
-	t.samples, t.off, t.earlier, t.given = append(t.samples, p.samples...), p.off, p.earlier, append(t.given, p.given...)
-	t.locks = append(t.locks, p.locks...)
-	t.piece = p.start
+	t, p := b.s.t, b.op.Span.(*piece)
+	t.pass = nil
+	t.carry = slices.Concat(p.edges, b.taken, t.carry)
+	hw := p.hw
+	hw.add(t.carryHW)
+	t.carryHW, t.samples = hw, append(p.samples, t.samples...)
+	t.off, t.earlier, t.given = p.off+t.off, p.earlier, append(p.given, t.given...)
+	t.locks = append(p.locks, t.locks...)
+	t.piece, t.busy = b.start, b.busy
 }
 
 // prove tells of the wait: the thread has left its loop because others have changed what it watches.
@@ -142,7 +161,7 @@ func (b *before) prove(r *run) {
 		return
 	}
 	at := b.s.t.at
-	r.tellSpin(b.s, b.op)
+	r.tellSpin(b.s, b.op, b.taken)
 	b.s.t.at = at
 }
 
@@ -158,14 +177,25 @@ func (r *run) strayed(s *spinner, p *piece) bool {
 	return false
 }
 
-// tryOut runs t up to what no loop does; that is left for its next turn.
-func (r *run) tryOut(t *thread) (left bool) {
-	for budget := int64(trialLength); budget > 0; {
-		exit, n := r.step(t, budget)
-		budget -= int64(n)
+// Lengths of a trial, in blocks.
+const (
+	trialBlocks = 16 // beyond three rounds: who has not left by then goes round again
+	blocksAfter = 8  // behind the loop, in which a lock is tried for by whom it kept out
+)
+
+// tryOut runs the thread until it has left its loop, or has gone round again; what no loop does is left for its next turn.
+func (r *run) tryOut(s *spinner) (left bool) {
+	t, outside := s.t, 0
+	for range 3*len(s.loop.Blocks) + trialBlocks {
+		if !s.heads[t.ctx.RIP] {
+			if outside++; outside > blocksAfter {
+				return true
+			}
+			r.seesTry(s)
+		}
+		exit, _ := r.step(t, 1)
 		switch {
 		case exit.Reason == cpu.ExitBudget:
-			return false
 		case exit.Reason == cpu.ExitSyscall && t.ctx.GPR[rax] == sysSchedYield:
 			r.guarded(t, func() guest.Outcome { return r.proc.HandleSyscall(t.g) })
 		default:
@@ -174,6 +204,24 @@ func (r *run) tryOut(t *thread) (left bool) {
 		}
 	}
 	return false
+}
+
+// seesTry looks whether a thread that has left its loop now tries to take what it waited for: then that is a lock, and
+// the instruction is where all who take it pass.
+func (r *run) seesTry(s *spinner) {
+	if s.tried == s.object {
+		return
+	}
+	h, ok := r.headOf(s.t)
+	if !ok {
+		return
+	}
+	if at := r.spins.follow.Tries(&h, s.object); at != 0 {
+		s.tried = s.object
+		if s.point == 0 && r.images.own(at) {
+			r.pointAt(at)
+		}
+	}
 }
 
 // left tells that spinning threads go on: first who released them, all at once, then that they have left.
@@ -201,7 +249,7 @@ func (r *run) tellLeft(s *spinner) {
 	op.At = unit.Cycles(s.woken)
 	op.Lock = !r.rec.Ended(t.id)
 	r.feed(op)
-	t.piece.at = s.woken
+	t.piece.at = s.woken // what it did on its way to the loop is in it, too
 	if op.Lock && s.call != 0 {
 		t.noteLock(s.call, s.woken-min(s.woken, t.waitAt))
 	}
@@ -209,23 +257,24 @@ func (r *run) tellLeft(s *spinner) {
 
 // tellSpinReleases tells of one release for each object; locks that the program built are none.
 func (r *run) tellSpinReleases(list []*spinner, by *thread) {
-	woken, order := map[uint64][]section.ThreadID{}, []uint64{}
+	var order []*spinner
+	woken := map[uint64][]section.ThreadID{}
 	for _, s := range list {
 		if !s.told || s.t == by || s.tried != 0 && s.tried == s.object {
 			continue
 		}
 		if woken[s.object] == nil {
-			order = append(order, s.object)
+			order = append(order, s)
 		}
 		woken[s.object] = append(woken[s.object], s.t.id)
 	}
-	for _, object := range order {
-		r.tellSpinRelease(by, object, woken[object])
+	for _, s := range order {
+		r.tellSpinRelease(by, s.object, s.point, woken[s.object])
 	}
 }
 
-func (r *run) tellSpinRelease(by *thread, object uint64, woken []section.ThreadID) {
-	if by.gone || by.ended || by.ctx == nil {
+func (r *run) tellSpinRelease(by *thread, object, point uint64, woken []section.ThreadID) {
+	if by == nil || by.gone || by.ended || by.ctx == nil {
 		return
 	}
 	op := by.simple(section.OpRelease, object)
@@ -234,13 +283,17 @@ func (r *run) tellSpinRelease(by *thread, object uint64, woken []section.ThreadI
 		r.feed(op)
 		return
 	}
-	if by.pass == nil {
-		cut, _ := r.cutOp(by, section.OpRelease)
-		op.Site, op.Span = cut.Site, cut.Span
-		by.pass = &passage{at: by.now()}
-	} else {
+	if by.letsGo(point) {
+		if !by.pass.cut {
+			cut := r.cutAtPass(by, section.OpRelease)
+			op.Site, op.Span = cut.Site, cut.Span
+		}
 		op.At = unit.Cycles(by.pass.at)
+		r.feed(op) // its next piece began where it came past; it may have come far since
+		return
 	}
+	cut, _ := r.cutOp(by, section.OpRelease)
+	op.Site, op.Span = cut.Site, cut.Span
 	r.tellOpening(by, op)
 }
 

@@ -246,3 +246,23 @@ func Address(in *x86.Inst, pc uint64, h *Head) uint64 {
 	addr, _ := w.address(&in.Mem, pc+uint64(in.Len))
 	return addr
 }
+
+// Tries is the address of the first attempt to take a lock, in the block at whose head a thread stands, that is one to take object;
+// 0 if there is none.
+func (f *Follower) Tries(h *Head, object uint64) uint64 {
+	f.w.begin(f.prog, h)
+	for pc := h.PC; pc < h.End; {
+		in, ok := f.prog.Decode(pc)
+		if !ok {
+			return 0
+		}
+		if tries(in) {
+			if addr, ok := f.w.address(&in.Mem, pc+uint64(in.Len)); ok && addr == object {
+				return pc
+			}
+		}
+		f.w.run(in, pc)
+		pc += uint64(in.Len)
+	}
+	return 0
+}
