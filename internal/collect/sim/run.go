@@ -240,7 +240,15 @@ func (r *run) slice(k *core) {
 	} else if !r.act(t, r.enter(t)) {
 		return
 	}
-	r.execute(t, t.inGate(r.budget(k)))
+	r.execute(t, t.short(r.budget(k)))
+}
+
+// short shortens a turn of a thread that is about to wait, as far as can be told.
+func (t *thread) short(budget int64) int64 {
+	if t.still.suspect {
+		budget = min(budget, suspectLength)
+	}
+	return t.inGate(budget)
 }
 
 // tellQueued tells for how long a thread that could run had no core.
@@ -280,10 +288,7 @@ func (r *run) execute(t *thread, budget int64) {
 			break
 		}
 		budget = min(budget, r.budget(t.core)) // others may run by now
-		if t.still.suspect {
-			budget = min(budget, suspectLength)
-		}
-		budget = t.inGate(budget)
+		budget = t.short(budget)
 	}
 	r.sample(t)
 	r.ended(t)

@@ -65,6 +65,7 @@ func (x *spinTable) init() {
 // the one that ends the spinning too.
 type point struct {
 	waiting       int // threads that spin behind it
+	early         int // of these: who came past before it was known; all who wait with them begin at the loop
 	passes, parks int
 }
 
@@ -190,16 +191,12 @@ func (r *run) search(t *thread) *spin.Loop {
 	x.insts = map[uint64]*x86.Inst{}
 	x.follow.Start()
 	x.lo, x.hi = t.ctx.RIP, t.ctx.RIP
-	most := spin.FirstBlocks
-	if t.still.fails%longSearch == longSearch-1 {
-		most = spin.MostBlocks
-	}
-	for x.follow.Steps() < most {
+	for !x.follow.Tires(t.still.fails%longSearch == longSearch-1) {
 		h, ok := r.headOf(t)
 		if !ok {
 			return nil
 		}
-		l, going := x.follow.Step(h)
+		l, going := x.follow.Step(h, sliceLength)
 		if l != nil || !going {
 			return l
 		}
@@ -207,9 +204,6 @@ func (r *run) search(t *thread) *spin.Loop {
 			return nil
 		}
 		x.lo, x.hi = min(x.lo, t.ctx.RIP), max(x.hi, t.ctx.RIP)
-	}
-	if h, ok := r.headOf(t); ok {
-		return x.follow.Counting(&h)
 	}
 	return nil
 }
@@ -361,7 +355,7 @@ func (r *run) cutSpin(t *thread, s *spinner) (op section.Op, taken []edgeCount) 
 	r.drain(t, &rest)
 	t.keepFor(&rest)
 	s.point = r.passPoint(s, t.carry)
-	if t.pass != nil && t.pass.pc == s.point {
+	if t.pass != nil && t.pass.pc == s.point && r.pointAt(s.point).early == 0 {
 		op, s.passed = r.cutAtPass(t, section.OpWaitBegin), true
 		rest = piece{edges: t.carry, hw: t.carryHW}
 		t.carry, t.carryHW = nil, hardware{}
@@ -404,7 +398,7 @@ func (r *run) tellSpin(s *spinner, op section.Op, taken []edgeCount) {
 	s.told = true
 	t.waitsOn, t.object = waitsTold, s.object
 	if s.point != 0 {
-		r.pointAt(s.point).park()
+		r.pointAt(s.point).park(s)
 	}
 }
 
@@ -430,9 +424,19 @@ func (r *run) pointAt(pc uint64) *point {
 	return p
 }
 
-func (p *point) park() {
+func (p *point) park(s *spinner) {
 	p.waiting++
 	p.parks++
+	if !s.passed {
+		p.early++
+	}
+}
+
+func (p *point) leave(s *spinner) {
+	p.waiting--
+	if !s.passed {
+		p.early--
+	}
 }
 
 // passing notes that a thread comes past the place in front of a loop in which others spin:

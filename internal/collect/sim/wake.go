@@ -65,6 +65,7 @@ func (r *run) wake(s *spinner, by *thread) bool {
 		return false
 	}
 	t.blocked, t.spin = false, nil
+	t.still.suspect = true // many who are let go wait again at once
 	if s.held() {
 		if !s.told && t.covered() {
 			t.waitsOn, t.at = waitsInner, s.woken
@@ -242,7 +243,7 @@ func (r *run) left(list []*spinner, by *thread) {
 func (r *run) tellLeft(s *spinner) {
 	t := s.t
 	if p := r.spins.points[s.point]; p != nil {
-		p.waiting--
+		p.leave(s)
 	}
 	t.waitsOn = waitsNot
 	op := t.simple(section.OpWaitEnd, 0)

@@ -43,9 +43,10 @@ const Endless = 1 << 62
 // Limits of what is followed. They bound the time of a search, and decide nothing else: a loop with longer
 // rounds, or with more places, is not proved to wait, and is work.
 const (
-	FirstBlocks = 256  // blocks followed, unless told otherwise
-	MostBlocks  = 8192 // blocks that are ever followed: rounds with a pause of 1,000 within
+	firstBlocks = 256  // blocks followed, unless the thread pauses on its way
+	mostBlocks  = 8192 // then: rounds with 1,000 pauses within
 	mostWatches = 256
+	mostMoves   = 16 // rounds in a row in which a load moves on: the thread goes through data
 )
 
 // Follower follows one thread round a loop.
@@ -58,6 +59,31 @@ type Follower struct {
 	anchor, power int
 	period        int // of the candidate, 0 if none; it is proved when it has gone by twice
 	started       int // steps at which it was found
+	pauses        bool
+	rounds, look  int // how often it was where it began; at how many its rounds are looked at next
+	moved         moving
+}
+
+// moving counts the rounds in which some load at one instruction has moved on.
+type moving struct {
+	pc, addr uint64
+	rounds   int
+}
+
+// sees notes a load, and reports whether its instruction has moved on too often. One instruction is watched at a time, the first
+// that moves.
+func (m *moving) sees(x *exec) bool {
+	switch {
+	case x.loads.n == 0 || m.rounds > 0 && x.pc != m.pc:
+	case x.pc != m.pc:
+		m.pc, m.addr = x.pc, x.loads.addr
+	case x.loads.addr == m.addr:
+		m.pc, m.rounds = 0, 0
+	default:
+		m.addr = x.loads.addr
+		m.rounds++
+	}
+	return m.rounds > mostMoves
 }
 
 // step is a block that was gone through.
@@ -74,15 +100,24 @@ func (f *Follower) Start() {
 	*f = Follower{prog: f.prog, steps: f.steps[:0], execs: f.execs[:0], power: 1}
 }
 
-// Steps is the number of blocks followed since Start.
-func (f *Follower) Steps() int { return len(f.steps) }
+// Tires reports whether the thread has been followed for long enough; more is whether a long search is wanted.
+func (f *Follower) Tires(more bool) bool {
+	n := len(f.steps)
+	return n >= mostBlocks || n >= firstBlocks && !(more && f.pauses)
+}
 
 // Step tells of the block that the thread is about to go through; going is false if the block holds what
 // no waiting loop does, or what cannot be told, and the thread need not be followed on. A loop is
-// returned as soon as it is proved that the thread's state repeats.
-func (f *Follower) Step(h Head) (l *Loop, going bool) {
+// returned as soon as it is proved that the thread's state repeats, or that it surely goes round for
+// so many instructions.
+func (f *Follower) Step(h Head, instrs uint64) (l *Loop, going bool) {
 	if l := f.repeats(&h); l != nil {
 		return l, true
+	}
+	if f.comesBack(&h) {
+		if l := f.Counting(&h); l != nil && l.Rounds*l.Instrs > instrs {
+			return l, true
+		}
 	}
 	s := step{head: h, first: len(f.execs)}
 	f.w.begin(f.prog, &h)
@@ -95,12 +130,30 @@ func (f *Follower) Step(h Head) (l *Loop, going bool) {
 		if !ok {
 			return nil, false
 		}
+		if f.moved.sees(&x) {
+			return nil, false
+		}
+		f.pauses = f.pauses || in.Special == x86.SpecialPause || in.Branch == x86.BranchSyscall
 		f.execs = append(f.execs, x)
 		pc += uint64(in.Len)
 	}
 	s.last = len(f.execs)
 	f.steps = append(f.steps, s)
 	return nil, true
+}
+
+// comesBack reports whether the thread is where it was first, often enough that it pays to look at its rounds: each
+// look costs as much as all rounds so far, so the next one comes when they are twice as many.
+func (f *Follower) comesBack(h *Head) bool {
+	if len(f.steps) == 0 || f.steps[0].head.PC != h.PC {
+		return false
+	}
+	f.rounds++
+	if f.rounds <= leastRounds || f.rounds < f.look {
+		return false
+	}
+	f.look = 2 * f.rounds
+	return true
 }
 
 // repeats looks for a period (Brent's algorithm) in which state repeats; h is the state now, behind all steps.
