@@ -34,7 +34,7 @@ type sysRow struct {
 // What calls and instructions take that programs make again and again to let time pass: if they took none, a thread that waits
 // for a point in time would have to make millions. Others take the time of one instruction.
 const (
-	yieldTakes = 500 // sched_yield with nobody to yield to: 300 to 1000 ns on Linux 5 and 6, x86-64 with its usual mitigations
+	YieldTakes = 500 // sched_yield with nobody to yield to: 300 to 1000 ns on Linux 5 and 6, x86-64 with its usual mitigations
 	clockTakes = 25  // clock_gettime and the like by way of the vDSO: 20 to 30 ns where the time stamp counter is the clock
 	tscTakes   = 10  // rdtsc: 20 to 40 cycles (A. Fog, Instruction tables, Intel Skylake to AMD Zen 4)
 )

@@ -31,7 +31,7 @@ var threadRows = []sysRow{
 	{nr: 13, name: "rt_sigaction", do: sysRtSigaction},
 	{nr: 14, name: "rt_sigprocmask", do: sysRtSigprocmask},
 	{nr: 15, name: "rt_sigreturn", do: sysRtSigreturn},
-	{nr: 24, name: "sched_yield", do: sysSchedYield, takes: yieldTakes},
+	{nr: 24, name: "sched_yield", do: sysSchedYield, takes: YieldTakes},
 	{nr: 34, name: "pause", do: sysPause},
 	{nr: 39, name: "getpid", do: sysGetpid},
 	{nr: 56, name: "clone", do: sysClone},
@@ -85,7 +85,7 @@ var threadRows = []sysRow{
 }
 
 var timeRows = []sysRow{
-	{nr: 35, name: "nanosleep", do: sysNanosleep, takes: yieldTakes},
+	{nr: 35, name: "nanosleep", do: sysNanosleep, takes: YieldTakes},
 	{nr: 36, name: "getitimer", do: sysGetitimer},
 	{nr: 37, name: "alarm", do: sysAlarm},
 	{nr: 38, name: "setitimer", do: sysSetitimer},
@@ -106,7 +106,7 @@ var timeRows = []sysRow{
 	{nr: 227, name: "clock_settime", do: fixed(unix.EPERM)},
 	{nr: 228, name: "clock_gettime", do: sysClockGettime, takes: clockTakes},
 	{nr: 229, name: "clock_getres", do: sysClockGetres},
-	{nr: 230, name: "clock_nanosleep", do: sysClockNanosleep, takes: yieldTakes},
+	{nr: 230, name: "clock_nanosleep", do: sysClockNanosleep, takes: YieldTakes},
 	{nr: 282, name: "signalfd", do: sysSignalfd},
 	{nr: 283, name: "timerfd_create", do: sysTimerfdCreate},
 	{nr: 286, name: "timerfd_settime", do: sysTimerfdSettime, fd: true},

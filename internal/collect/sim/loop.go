@@ -64,11 +64,17 @@ func meets(in *x86.Inst) bool {
 	return in.Lock && in.HasMem && in.Mem.Base != x86.RSP || in.Branch == x86.BranchCall || in.Branch == x86.BranchCallInd
 }
 
-// place is the lowest address of the loop that is the program's own code, or of all of it.
+// place is the lowest address at which a thread in the loop can be found that is the program's own code, or else of all.
 func (r *run) place(s *spinner) uint64 {
-	low := ^uint64(0)
-	for pc := range s.own {
-		low = min(low, pc)
+	own, all := ^uint64(0), ^uint64(0)
+	for _, pc := range s.loop.Stops {
+		all = min(all, pc)
+		if r.images.own(pc) {
+			own = min(own, pc)
+		}
 	}
-	return low
+	if own != ^uint64(0) {
+		return own
+	}
+	return all
 }

@@ -54,6 +54,7 @@ type spinTable struct {
 	of     []int32  // by EdgeID: 1 + the index of a cycle that it is in, 0 if none
 	now    *spinner // whose thread is about to be parked: that wait is told of by itself
 	follow *spin.Follower
+	ran    uint64               // instructions of its last step
 	insts  map[uint64]*x86.Inst // of the search under way
 }
 
@@ -146,7 +147,7 @@ func (r *run) tryPark(t *thread) {
 		return
 	}
 	if l != nil {
-		if s := r.spinner(t, l, from); s != nil && r.goesTo(t, r.place(s), len(l.Blocks)) && r.pays(s) {
+		if s := r.spinner(t, l, from); s != nil && r.goesTo(t, r.place(s), r.spins.follow.Steps()) && r.pays(s) {
 			r.park(s)
 			return
 		}
@@ -200,12 +201,32 @@ func (r *run) search(t *thread) *spin.Loop {
 		if l != nil || !going {
 			return l
 		}
-		if !r.traceStep(t) {
+		if !r.traceStep(t) || !r.alsoRan(h.PC) {
 			return nil
 		}
 		x.lo, x.hi = min(x.lo, t.ctx.RIP), max(x.hi, t.ctx.RIP)
 	}
 	return nil
+}
+
+// alsoRan tells the follower of blocks that ran in the same step as the one at pc: a return may be left only at the
+// next block's head.
+func (r *run) alsoRan(pc uint64) bool {
+	x, blocks := &r.spins, r.blocks.sync()
+	id, ok := r.blocks.startingAt(pc)
+	for ok {
+		n := uint64(blocks[id].Instrs)
+		if n >= x.ran { // a system call leaves before it counts
+			return true
+		}
+		x.ran -= n
+		if pc, ok = x.follow.Next(); ok {
+			if id, ok = r.blocks.startingAt(pc); ok {
+				ok = x.follow.Then(pc, pc+uint64(blocks[id].Size))
+			}
+		}
+	}
+	return false
 }
 
 // headOf is t at the head of the block that it is about to run.
@@ -273,6 +294,7 @@ func (r *run) traceStep(t *thread) bool {
 	for exit.Reason == cpu.ExitProbe && n == 0 && r.othersProbe(t) {
 		exit, n = r.step(t, 1)
 	}
+	r.spins.ran = n
 	switch exit.Reason {
 	case cpu.ExitBudget:
 		return true

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"lime/internal/engine"
+	"lime/internal/guest"
 	"lime/internal/section"
 	"lime/internal/unit"
 )
@@ -129,10 +130,12 @@ func (r *run) takeRounds(p *piece, c *cycle) (units uint64) {
 	if rounds == 0 {
 		return 0
 	}
+	units = rounds * c.instrs
 	if r.meter.Mode() == engine.Trace {
 		units = r.takeHardware(p, c, rounds)
-	} else {
-		units = rounds * c.instrs
+	}
+	for _, b := range c.blocks {
+		units += rounds * b.n * r.yieldsAt(r.eng.Blocks()[b.block].End)
 	}
 	keep := p.edges[:0]
 	for _, e := range p.edges {
@@ -167,7 +170,7 @@ func (r *run) takeHardware(p *piece, c *cycle, rounds uint64) (units uint64) {
 // the clock units that they were.
 func (r *run) removeLoop(p *piece, s *spinner) (taken []edgeCount, units uint64) {
 	edges, blocks := r.eng.Edges(), r.eng.Blocks()
-	keep := p.edges[:0]
+	keep, instrs, yields := p.edges[:0], uint64(0), uint64(0)
 	for _, e := range p.edges {
 		d := &edges[e.id]
 		if d.From < 0 || !s.blocks[d.From] || d.Kind != engine.EdgeEnd && !s.heads[d.Target] {
@@ -176,14 +179,23 @@ func (r *run) removeLoop(p *piece, s *spinner) (taken []edgeCount, units uint64)
 		}
 		taken = append(taken, e)
 		if d.Kind != engine.EdgeReturn {
-			units += e.n * uint64(blocks[d.From].Instrs)
+			instrs += e.n * uint64(blocks[d.From].Instrs)
+			yields += e.n * r.yieldsAt(blocks[d.From].End)
 		}
 	}
 	p.edges = keep
 	if r.meter.Mode() == engine.Trace {
-		return taken, p.hw.without(s.blocks, r.eventBlock)
+		instrs = p.hw.without(s.blocks, r.eventBlock)
 	}
-	return taken, units
+	return taken, instrs + yields
+}
+
+// yieldsAt is the time that a block takes beside its instructions: the only system call in loops that wait is sched_yield.
+func (r *run) yieldsAt(end engine.End) uint64 {
+	if end == engine.EndSyscall {
+		return r.clock(guest.YieldTakes)
+	}
+	return 0
 }
 
 // dropLoop takes the loop out of the counters of the piece under way: the call in which it is has waited so long.

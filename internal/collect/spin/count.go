@@ -3,6 +3,7 @@ package spin
 import (
 	"math/bits"
 	"slices"
+	"strings"
 
 	"lime/internal/x86"
 )
@@ -112,7 +113,7 @@ func (c *counting) changes() bool {
 	execs := c.execs()
 	seen := map[place]bool{}
 	for i := range execs {
-		if s := execs[i].stores; s.n > 0 && !execs[i].tries && !seen[s] {
+		if s := execs[i].stores; execs[i].changes() && !seen[s] {
 			seen[s] = true
 			c.written = append(c.written, s)
 		}
@@ -163,6 +164,9 @@ func (c *counting) round(k int) bool {
 func (c *counting) instruction(x *exec, s *step) bool {
 	in := x.in
 	if in.HasMem && in.Mem.Bytes > 0 && (c.tainted.Has(in.Mem.Base) || c.tainted.Has(in.Mem.Index)) {
+		return false
+	}
+	if in.FlagsRead != 0 && in.Branch == x86.BranchNone && c.flags.tainted && !c.taken(x) {
 		return false
 	}
 	from := c.inputs(x)
@@ -221,9 +225,6 @@ func (c *counting) inputs(x *exec) (from inputs) {
 			from.loaded = true
 		}
 	}
-	if in.FlagsRead != 0 && in.Branch == x86.BranchNone && c.flags.tainted {
-		n, from.affine = n+1, false
-	}
 	from.tainted = n > 0
 	from.affine = from.affine && n == 1 && keepsAffine(in.Name)
 	return from
@@ -259,14 +260,30 @@ func (c *counting) goesOn(x *exec, next *Head) bool {
 	default:
 		return true
 	}
+	way := uint8(1)
+	if next.PC == x.in.Target(x.pc) {
+		way = 2
+	}
+	c.tested(x, way)
+	return true
+}
+
+// taken notes a condition that is kept in a register or decides what goes there (setcc, cmov): as long as it is sure to stay as it
+// is, it makes nothing differ.
+func (c *counting) taken(x *exec) bool {
+	if !strings.HasPrefix(x.in.Name, "set") && !strings.HasPrefix(x.in.Name, "cmov") {
+		return false // adc and its like
+	}
+	c.tested(x, 1)
+	return true
+}
+
+// tested notes which way a condition went.
+func (c *counting) tested(x *exec, way uint8) {
 	t := c.tests[x.pc]
 	if t == nil {
 		t = &branch{affine: true, cond: x.in.Cond}
 		c.tests[x.pc] = t
-	}
-	way := uint8(1)
-	if next.PC == x.in.Target(x.pc) {
-		way = 2
 	}
 	f := &c.flags
 	t.ways |= way
@@ -279,7 +296,6 @@ func (c *counting) goesOn(x *exec, next *Head) bool {
 	if y := f.x; y != nil {
 		t.seen[2] = compared{y.a, y.b, y.width, y.partly, y.signed}
 	}
-	return true
 }
 
 // loop makes the loop of what was found.
@@ -304,9 +320,12 @@ func (c *counting) loop() *Loop {
 	}
 	seen := map[uint64]bool{}
 	for _, s := range c.f.steps[c.starts[0]:c.starts[n]] {
-		if !seen[s.head.PC] {
-			seen[s.head.PC] = true
-			l.Blocks = append(l.Blocks, s.head.PC)
+		l.Stops = append(l.Stops, s.head.PC)
+		for _, pc := range append([]uint64{s.head.PC}, s.then...) {
+			if !seen[pc] {
+				seen[pc] = true
+				l.Blocks = append(l.Blocks, pc)
+			}
 		}
 	}
 	return l

@@ -30,6 +30,7 @@ type Loop struct {
 	Fixed   bool     // the thread's state repeats: it cannot leave by itself
 	Rounds  uint64   // if not Fixed: how often it surely goes round; Endless if nothing in it ends it
 	Blocks  []uint64 // the heads of the blocks of a round in order, or, if not Fixed, of those seen
+	Stops   []uint64 // those of them at whose heads the thread was looked at
 	Instrs  uint64   // of a round
 	Watches []Watch
 	// Pure says that no register and no place on the stack is carried from one round into the next, so
@@ -64,24 +65,24 @@ type Follower struct {
 	moved         moving
 }
 
-// moving counts the rounds in which some load at one instruction has moved on.
+// moving counts the rounds in which some load at one instruction has moved on, the same way each time.
 type moving struct {
 	pc, addr uint64
+	up       bool
 	rounds   int
 }
 
 // sees notes a load, and reports whether its instruction has moved on too often. One instruction is watched at a time, the first
 // that moves.
 func (m *moving) sees(x *exec) bool {
+	up := x.loads.addr > m.addr
 	switch {
 	case x.loads.n == 0 || m.rounds > 0 && x.pc != m.pc:
-	case x.pc != m.pc:
-		m.pc, m.addr = x.pc, x.loads.addr
-	case x.loads.addr == m.addr:
-		m.pc, m.rounds = 0, 0
-	default:
-		m.addr = x.loads.addr
+	case x.pc == m.pc && x.loads.addr != m.addr && (m.rounds == 0 || up == m.up):
+		m.addr, m.up = x.loads.addr, up
 		m.rounds++
+	default:
+		m.pc, m.addr, m.rounds = x.pc, x.loads.addr, 0
 	}
 	return m.rounds > mostMoves
 }
@@ -89,7 +90,8 @@ func (m *moving) sees(x *exec) bool {
 // step is a block that was gone through.
 type step struct {
 	head        Head
-	first, last int // its instructions in execs
+	first, last int      // its instructions in execs
+	then        []uint64 // blocks that ran right behind it
 }
 
 // New returns a follower of nobody.
@@ -99,6 +101,9 @@ func New(p Program) *Follower { return &Follower{prog: p} }
 func (f *Follower) Start() {
 	*f = Follower{prog: f.prog, steps: f.steps[:0], execs: f.execs[:0], power: 1}
 }
+
+// Steps is the number of blocks followed since Start.
+func (f *Follower) Steps() int { return len(f.steps) }
 
 // Tires reports whether the thread has been followed for long enough; more is whether a long search is wanted.
 func (f *Follower) Tires(more bool) bool {
@@ -121,25 +126,53 @@ func (f *Follower) Step(h Head, instrs uint64) (l *Loop, going bool) {
 	}
 	s := step{head: h, first: len(f.execs)}
 	f.w.begin(f.prog, &h)
-	for pc := h.PC; pc < h.End; {
+	going = f.walk(h.PC, h.End)
+	s.last = len(f.execs)
+	f.steps = append(f.steps, s)
+	return nil, going
+}
+
+// walk follows the instructions of a block.
+func (f *Follower) walk(pc, end uint64) bool {
+	for pc < end {
 		in, ok := f.prog.Decode(pc)
 		if !ok || !harmless(in) {
-			return nil, false
+			return false
 		}
 		x, ok := f.w.run(in, pc)
-		if !ok {
-			return nil, false
-		}
-		if f.moved.sees(&x) {
-			return nil, false
+		if !ok || f.moved.sees(&x) {
+			return false
 		}
 		f.pauses = f.pauses || in.Special == x86.SpecialPause || in.Branch == x86.BranchSyscall
 		f.execs = append(f.execs, x)
 		pc += uint64(in.Len)
 	}
-	s.last = len(f.execs)
-	f.steps = append(f.steps, s)
-	return nil, true
+	return true
+}
+
+// Next is where the thread went from the last block, if that can be told without its registers.
+func (f *Follower) Next() (pc uint64, ok bool) {
+	if len(f.execs) == 0 {
+		return 0, false
+	}
+	x := &f.execs[len(f.execs)-1]
+	switch x.in.Branch {
+	case x86.BranchNone:
+		return x.pc + uint64(x.in.Len), true
+	case x86.BranchJump, x86.BranchCall:
+		return x.in.Target(x.pc), true
+	case x86.BranchRet:
+		return x.loaded, x.loads.n == 8
+	}
+	return 0, false
+}
+
+// Then tells that the thread has gone through another block since the last step, without having been looked at.
+func (f *Follower) Then(pc, end uint64) bool {
+	s := &f.steps[len(f.steps)-1]
+	ok := f.walk(pc, end)
+	s.last, s.then = len(f.execs), append(s.then, pc)
+	return ok
 }
 
 // comesBack reports whether the thread is where it was first, often enough that it pays to look at its rounds: each
@@ -212,7 +245,8 @@ func (f *Follower) fixed() *Loop {
 	execs := f.execs[round[0].first:round[len(round)-1].last]
 	l := &Loop{Fixed: true, Rounds: Endless, Instrs: uint64(len(execs)), Pure: pure(execs)}
 	for i := range round {
-		l.Blocks = append(l.Blocks, round[i].head.PC)
+		l.Blocks = append(append(l.Blocks, round[i].head.PC), round[i].then...)
+		l.Stops = append(l.Stops, round[i].head.PC)
 	}
 	l.Watches = watches(execs, round[0].head.Regs[x86.RSP])
 	if len(l.Watches) == 0 || len(l.Watches) > mostWatches {
@@ -229,8 +263,8 @@ const stackReach = 64 << 10
 func watches(execs []exec, sp uint64) (out []Watch) {
 	seen := map[place]bool{}
 	for i := range execs {
-		if s := execs[i].stores; s.n > 0 && !execs[i].tries {
-			seen[s] = true
+		if execs[i].changes() {
+			seen[execs[i].stores] = true
 		}
 	}
 	own := func(p place) bool { // written by the loop, in part at least
@@ -244,7 +278,7 @@ func watches(execs []exec, sp uint64) (out []Watch) {
 	done := map[place]bool{}
 	for i := range execs {
 		x := &execs[i]
-		if p := x.loads; p.n > 0 && !done[p] && (x.tries || !own(p)) {
+		if p := x.loads; p.n > 0 && !done[p] && !own(p) {
 			done[p] = true
 			out = append(out, Watch{p.addr, int(p.n), x.loaded, p.addr-sp+redZone < stackReach})
 		}
@@ -259,14 +293,14 @@ func pure(execs []exec) bool {
 	for i := range execs {
 		x := &execs[i]
 		carried |= x.in.Reads &^ written
-		if x.loads.n > 0 && !x.tries && !within(x.loads, stored) {
+		if x.loads.n > 0 && !within(x.loads, stored) {
 			early = append(early, x.loads)
 		}
 		if x.in.CondWrite {
 			carried |= x.in.Writes &^ written
 		}
 		written |= x.in.Writes
-		if x.stores.n > 0 && !x.tries {
+		if x.changes() {
 			stored = append(stored, x.stores)
 		}
 	}

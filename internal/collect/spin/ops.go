@@ -71,6 +71,7 @@ func buildOps() (t [0x200]op) {
 	t[0xc6], t[0xc7] = storeImm, storeImm
 	t[0x8d] = lea
 	t[0x63] = movsxd
+	t[0x98] = widen
 	t[0x86], t[0x87] = exchange, exchange
 	for r := uint16(0); r < 8; r++ {
 		t[0x50+r], t[0x58+r], t[0xb8+r] = push, pop, movImm
@@ -360,6 +361,18 @@ func movsxd(o *operands) result {
 		n = 8
 	}
 	return o.put(regField(o.in), uint64(int64(int32(v))), n, ok)
+}
+
+// widen is cbw, cwde and cdqe.
+func widen(o *operands) result {
+	n := uint8(4)
+	if o.in.Rex&8 != 0 {
+		n = 8
+	} else if o.in.OpSize16 {
+		n = 2
+	}
+	v, ok := o.w.reg(x86.RAX)
+	return o.put(x86.RAX, uint64(signed(low(v, n/2), n/2)), n, ok)
 }
 
 // extend is movzx and movsx; the even forms take a byte, the odd ones two.

@@ -16,11 +16,15 @@ type exec struct {
 	loaded uint64
 	stores place
 	tries  bool // it is an attempt to take a lock: what it stores is what it finds, or it ends the loop
+	silent bool // it stores what is there
 	// What the flags were computed from: a-b, or a alone compared with 0. width is in bits, 0 if that is not known.
 	a, b           uint64
 	width          uint8
 	partly, signed bool // which of the flags are not those of cmp a, b (bound.go)
 }
+
+// changes reports whether an instruction may change memory that the loop reads.
+func (x *exec) changes() bool { return x.stores.n > 0 && !x.tries && !x.silent }
 
 // walker follows the values of the general-purpose registers through one block, as far as they are known.
 type walker struct {
@@ -135,7 +139,8 @@ func (w *walker) mayStore(x *exec) bool {
 	}
 	s := &w.stored[len(w.stored)-1]
 	was, ok := w.prog.Load(x.stores.addr, int(x.stores.n))
-	return ok && s.known && s.value == was
+	x.silent = ok && s.known && s.value == was
+	return x.silent
 }
 
 // ownStack reports whether a place is on the thread's own stack.

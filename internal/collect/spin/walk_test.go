@@ -113,6 +113,7 @@ func TestValues(t *testing.T) {
 		{"\xb0\x63", "mov al, 99", rax, 99, false},
 		{"\xb8\x63\x00\x00\x00", "mov eax, 99", rax, 99, true},
 		{"\x0f\xb6\xc1", "movzx eax, cl", rax, 10, true},
+		{"\x48\x98", "cdqe", rax, 7, true},
 		{"\xf7\xd9", "neg ecx", rcx, 0xfffffff6, true},
 		{"\x8b\x07", "mov eax, [rdi]", rax, 0x55, true},
 		{"\x0f\xbe\x07", "movsx eax, byte [rdi]", rax, 0x55, true},
