@@ -2,6 +2,7 @@ package sim
 
 import (
 	"maps"
+	"slices"
 
 	"lime/internal/collect/spin"
 	"lime/internal/cpu"
@@ -201,7 +202,7 @@ func (r *run) search(t *thread) *spin.Loop {
 		if l != nil || !going {
 			return l
 		}
-		if !r.traceStep(t) || !r.alsoRan(h.PC) {
+		if !r.traceStep(t) || !r.alsoRan(t, h.PC) {
 			return nil
 		}
 		x.lo, x.hi = min(x.lo, t.ctx.RIP), max(x.hi, t.ctx.RIP)
@@ -209,21 +210,19 @@ func (r *run) search(t *thread) *spin.Loop {
 	return nil
 }
 
-// alsoRan tells the follower of blocks that ran in the same step as the one at pc: a return may be left only at the
-// next block's head.
-func (r *run) alsoRan(pc uint64) bool {
+// alsoRan tells the follower of a block that ran in the same step as the one at pc: the engine may see only at the head
+// behind a return that its budget is used up. What ran then is told by the number of instructions and by where t is now.
+func (r *run) alsoRan(t *thread, pc uint64) bool {
 	x, blocks := &r.spins, r.blocks.sync()
 	id, ok := r.blocks.startingAt(pc)
-	for ok {
-		n := uint64(blocks[id].Instrs)
-		if n >= x.ran { // a system call leaves before it counts
-			return true
-		}
-		x.ran -= n
-		if pc, ok = x.follow.Next(); ok {
-			if id, ok = r.blocks.startingAt(pc); ok {
-				ok = x.follow.Then(pc, pc+uint64(blocks[id].Size))
-			}
+	if !ok || x.ran <= uint64(blocks[id].Instrs) { // a system call leaves before it counts
+		return ok
+	}
+	left := x.ran - uint64(blocks[id].Instrs)
+	for _, pc := range x.follow.Next() {
+		id, ok := r.blocks.startingAt(pc)
+		if ok && blocks[id].End == engine.EndRet && uint64(blocks[id].Instrs) == left {
+			return x.follow.Then(pc, pc+uint64(blocks[id].Size)) && slices.Contains(x.follow.Next(), t.ctx.RIP)
 		}
 	}
 	return false

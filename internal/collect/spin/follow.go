@@ -150,21 +150,26 @@ func (f *Follower) walk(pc, end uint64) bool {
 	return true
 }
 
-// Next is where the thread went from the last block, if that can be told without its registers.
-func (f *Follower) Next() (pc uint64, ok bool) {
+// Next lists where the thread may have gone from the last block, as far as that can be told without its registers.
+func (f *Follower) Next() []uint64 {
 	if len(f.execs) == 0 {
-		return 0, false
+		return nil
 	}
 	x := &f.execs[len(f.execs)-1]
+	next := x.pc + uint64(x.in.Len)
 	switch x.in.Branch {
 	case x86.BranchNone:
-		return x.pc + uint64(x.in.Len), true
+		return []uint64{next}
+	case x86.BranchCond:
+		return []uint64{next, x.in.Target(x.pc)}
 	case x86.BranchJump, x86.BranchCall:
-		return x.in.Target(x.pc), true
+		return []uint64{x.in.Target(x.pc)}
 	case x86.BranchRet:
-		return x.loaded, x.loads.n == 8
+		if x.loads.n == 8 {
+			return []uint64{x.loaded}
+		}
 	}
-	return 0, false
+	return nil
 }
 
 // Then tells that the thread has gone through another block since the last step, without having been looked at.
