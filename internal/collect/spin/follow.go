@@ -120,7 +120,7 @@ func (f *Follower) Step(h Head, instrs uint64) (l *Loop, going bool) {
 		return l, true
 	}
 	if f.comesBack(&h) {
-		if l := f.Counting(&h); l != nil && l.Rounds*l.Instrs > instrs {
+		if l := f.Counting(&h); l != nil && l.Rounds > instrs/max(l.Instrs, 1) {
 			return l, true
 		}
 	}
