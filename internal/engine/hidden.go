@@ -31,15 +31,29 @@ func (e *Engine) fold(ctx *cpu.Context) {
 	c := ctx.Counters(e.counterRoom())
 	hid := c[e.cfg.MaxEdges:]
 	for i := nextCount(hid, 0); i < len(hid); i = nextCount(hid, i+1) {
-		h := &e.hidden[i]
-		n := hid[i] / h.div
-		h.folded += n
-		hid[i] = 0
-		for _, id := range h.add {
-			c[id] += n
-		}
-		for _, id := range h.sub {
-			c[id] -= n
-		}
+		e.foldOne(c, i)
+	}
+}
+
+// foldSuper does the same for the counters of one superblock.
+func (e *Engine) foldSuper(ctx *cpu.Context, s *super) {
+	c := ctx.Counters(e.counterRoom())
+	e.foldOne(c, s.total)
+	for i := range s.outs {
+		e.foldOne(c, s.outs[i].counter)
+	}
+}
+
+// foldOne moves what hidden counter i holds, c being all counters.
+func (e *Engine) foldOne(c []uint64, i int) {
+	h, at := &e.hidden[i], e.cfg.MaxEdges+i
+	n := c[at] / h.div
+	h.folded += n
+	c[at] = 0
+	for _, id := range h.add {
+		c[id] += n
+	}
+	for _, id := range h.sub {
+		c[id] -= n
 	}
 }

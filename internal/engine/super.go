@@ -70,6 +70,9 @@ func (e *Engine) sample(ctx *cpu.Context, pc uint64) bool {
 	if b.heat < superHeat {
 		return false
 	}
+	if e.cfg.Mode != Plain {
+		e.fold(ctx)
+	}
 	s := e.findPath(ctx, b)
 	return s != nil && e.buildSuper(s)
 }
@@ -87,7 +90,7 @@ func (e *Engine) judge(ctx *cpu.Context, s *super) bool {
 	if s.looks++; s.looks%judgeEvery != 0 || s.total < 0 || s.head.rebuilt >= maxRebuilt {
 		return false
 	}
-	e.fold(ctx)
+	e.foldSuper(ctx, s)
 	begun := e.hidden[s.total].folded
 	if begun-s.begun < judgeMin<<s.head.rebuilt {
 		return false
@@ -97,6 +100,7 @@ func (e *Engine) judge(ctx *cpu.Context, s *super) bool {
 	if len(stray) == 0 {
 		return false
 	}
+	e.fold(ctx)
 	b := s.head
 	e.dropSuper(s)
 	b.rebuilt++

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -239,6 +240,21 @@ func TestInvalidate(t *testing.T) {
 		m.Invalidate(uint64(f), uint64(f)+1)
 		if x := m.Run(m.ctx, 1000); x.Reason != cpu.ExitSyscall {
 			t.Fatalf("exit %+v after invalidation", x)
+		}
+	})
+}
+
+// TestPauseIsNotExecuted: the host's threads do not wait for one another, and a pause takes as long as a hundred other instructions.
+func TestPauseIsNotExecuted(t *testing.T) {
+	allModes(t, func(t *testing.T, cfg Config) {
+		m := newMachine(t, cfg, "mov ecx, 1000; 1: pause; pause; dec ecx; jnz 1b; syscall")
+		if x := m.Run(m.ctx, 1e6); x.Reason != cpu.ExitSyscall || m.Retired(m.ctx) != 4002 {
+			t.Errorf("exit %+v, %d instructions", x, m.Retired(m.ctx))
+		}
+		for _, b := range m.order {
+			if code := bytesAt(b.host, int(b.hostHi-b.host)); bytes.Contains(code, []byte{0xf3, 0x90}) {
+				t.Errorf("the translation of %#x holds a pause: % x", b.pc, code)
+			}
 		}
 	})
 }

@@ -352,18 +352,18 @@ func (r *run) handle(t *thread, exit cpu.Exit) bool {
 	switch exit.Reason {
 	case cpu.ExitSyscall:
 		if wakes(t) && !r.cores.first(t.core) {
-			t.pending = &exit // those behind may be about to wait
+			t.leave(exit) // those behind may be about to wait
 			return false
 		}
 		return r.syscall(t)
 	case cpu.ExitProbe:
 		return r.probe(t)
 	case cpu.ExitFault:
-		return r.act(t, r.guarded(t, func() guest.Outcome { return r.proc.HandleFault(t.g, exit) }))
+		return r.act(t, r.guardedExit(t, exit, r.proc.HandleFault))
 	case cpu.ExitRepeat:
 		r.waste.repeatAt(t)
 	case cpu.ExitEmulate:
-		return r.act(t, r.guarded(t, func() guest.Outcome { return r.proc.HandleEmulate(t.g, exit) }))
+		return r.act(t, r.guardedExit(t, exit, r.proc.HandleEmulate))
 	case cpu.ExitUnsupported:
 		r.stop("lime-failed", fmt.Errorf("thread %d at %#x: %w", t.id, t.ctx.RIP, exit.Err))
 		return false
@@ -374,6 +374,14 @@ func (r *run) handle(t *thread, exit cpu.Exit) bool {
 // enter is what must happen before t runs on.
 func (r *run) enter(t *thread) guest.Outcome {
 	return r.guarded(t, func() guest.Outcome { return r.proc.Enter(t.g) })
+}
+
+// leave keeps an exit for t's next turn.
+func (t *thread) leave(exit cpu.Exit) { t.pending = &exit }
+
+// guardedExit hands an exit to the guest.
+func (r *run) guardedExit(t *thread, exit cpu.Exit, do func(*guest.Thread, cpu.Exit) guest.Outcome) guest.Outcome {
+	return r.guarded(t, func() guest.Outcome { return do(t.g, exit) })
 }
 
 // guarded calls into the guest on behalf of t and tells the recogniser whom that woke.

@@ -28,6 +28,7 @@ type thread struct {
 
 	pending *cpu.Exit // an exit that is not handled yet
 	probed  uint64    // the probe at which it stands and which waits for its turn
+	left    call      // the call that has just returned
 	frames  []call    // open calls of functions of the table, outermost first
 	regions []uint64
 	idle    bool // a pool's thread between two regions
