@@ -30,6 +30,7 @@ type Engine struct {
 	edgeIDs  map[edgeKey]EdgeID
 	out, in  [][]EdgeID // by block
 	hidden   []hidden
+	summed   map[BlockID]bool    // blocks with edges that hidden counters stand for
 	parted   map[uint64][]*block // blocks that were split, by the PC of their second part
 	open     map[uint64][]EdgeID // edges whose target has not run, by its PC
 	calls    map[uint64]BlockID  // return address -> call block
@@ -74,8 +75,8 @@ func New(cfg Config) (*Engine, error) {
 		blockIDs: map[blockKey]BlockID{}, edgeIDs: map[edgeKey]EdgeID{},
 		pages:  map[uint64][]*block{},
 		heads:  map[uint64]map[uint64]bool{},
-		parted: map[uint64][]*block{},
-		open:   map[uint64][]EdgeID{}, calls: map[uint64]BlockID{},
+		parted: map[uint64][]*block{}, summed: map[BlockID]bool{},
+		open: map[uint64][]EdgeID{}, calls: map[uint64]BlockID{},
 		probes: map[uint64]bool{}, guards: map[uint64]*guard{},
 	}
 	if cfg.Mode == Trace {

@@ -26,6 +26,15 @@ func (e *Engine) newHidden() int {
 // counterRoom returns the number of counters in use, gap included.
 func (e *Engine) counterRoom() int { return e.cfg.MaxEdges + len(e.hidden) }
 
+// noteSums notes the blocks between which the edges lie that h stands for.
+func (e *Engine) noteSums(h *hidden) {
+	for _, list := range [][]EdgeID{h.add, h.sub} {
+		for _, id := range list {
+			e.summed[e.edges[id].From], e.summed[e.edges[id].To] = true, true
+		}
+	}
+}
+
 // fold moves what hidden counters hold to the edges that they stand for.
 func (e *Engine) fold(ctx *cpu.Context) {
 	c := ctx.Counters(e.counterRoom())

@@ -57,8 +57,10 @@ func (e *Engine) partBlock(b, tail *block) {
 	code, _ := e.fetch(b.pc, e.buf[:front.size])
 	front.id = e.idOf(front, code, last, EndFall)
 	e.table[b.id].Front, e.table[b.id].Tail = front.id, tail.id
-	for ctx := range e.contexts {
-		e.fold(ctx)
+	if e.summed[b.id] {
+		for ctx := range e.contexts {
+			e.fold(ctx)
+		}
 	}
 	fall := e.edgeBetween(front.id, EdgeFall, tail)
 	for _, id := range e.out[b.id] {

@@ -70,7 +70,7 @@ func (e *Engine) sample(ctx *cpu.Context, pc uint64) bool {
 	if b.heat < superHeat {
 		return false
 	}
-	if e.cfg.Mode != Plain {
+	if e.cfg.Mode != Plain && b.heat == superHeat {
 		e.fold(ctx)
 	}
 	s := e.findPath(ctx, b)
@@ -204,7 +204,7 @@ func (e *Engine) traceable(b *block) bool {
 	case EndSyscall, EndOther:
 		return false
 	}
-	return !b.stale && !e.probes[b.pc] && b.end() < 1<<31
+	return !b.stale && !e.probes[b.pc]
 }
 
 // likely returns the edge by which b is mostly left, and the next block; nil if

@@ -95,6 +95,7 @@ func (t *superEmit) describeTotal() {
 	for _, st := range t.s.edges {
 		h.add = append(h.add, st.id)
 	}
+	t.e.noteSums(h)
 }
 
 // collect decodes the blocks of the path.
@@ -293,7 +294,14 @@ func (t *superEmit) pathRet(i, k int, in *x86.Inst) {
 	a.Store(slotMem(slotB), rcx)
 	t.mark(k, spill{rcx, slotB, true})
 	a.Load(rcx, enc.At(x86.RSP, 0))
-	a.Lea(rcx, enc.At(rcx, -int32(ret)))
+	if d := -int64(ret); int64(int32(d)) == d {
+		a.Lea(rcx, enc.At(rcx, int32(d)))
+	} else {
+		a.Store(slotMem(slotA), x86.RAX)
+		a.MovImm(x86.RAX, -ret)
+		a.Lea(rcx, enc.Mem{Base: rcx, Index: x86.RAX, Scale: 1})
+		a.Load(x86.RAX, slotMem(slotA))
+	}
 	ok := a.Jrcxz()
 	w := &wayOut{at: k, from: t.s.path[i], first: t.first[i], rcx: true}
 	w.patch = a.Jmp(0)
@@ -406,6 +414,7 @@ func (t *superEmit) outCounter(w *wayOut) int {
 	}
 	id := t.e.newHidden()
 	t.e.hidden[id] = h
+	t.e.noteSums(&h)
 	if w.own != nil {
 		t.s.outs = append(t.s.outs, out{own: w.own, at: w.at, counter: id})
 	}
