@@ -13,14 +13,26 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"lime/internal/safe"
 )
 
 // app is what a run of the command line needs from outside, so that tests can
 // give it all.
 type app struct {
 	stdin          io.Reader
-	stdout, stderr io.Writer
+	stdout, stderr io.Writer // behind the gate, once run has begun
+	program        streams   // before it: what a program that is measured gets
 	getenv         func(string) string
+}
+
+// streams are outputs.
+type streams struct{ stdout, stderr io.Writer }
+
+// gate puts the gate before all that lime says.
+func (a *app) gate() {
+	a.program = streams{a.stdout, a.stderr}
+	a.stdout, a.stderr = safe.NewWriter(a.stdout, safe.Dot), safe.NewWriter(a.stderr, safe.Dot)
 }
 
 // Main runs lime with args (the program name left out) and returns the exit
@@ -35,6 +47,7 @@ func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 
 // run executes one command line.
 func (a *app) run(args []string) int {
+	a.gate()
 	root := a.root()
 	root.SetArgs(append([]string{}, args...)) // nil would mean os.Args
 	cmd, err := root.ExecuteC()

@@ -8,6 +8,9 @@ import (
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
+
+	"lime/internal/report"
+	"lime/internal/safe"
 )
 
 func colorFlag(cmd *cobra.Command, when *string) {
@@ -25,8 +28,16 @@ func checkColor(when string) error {
 }
 
 // color decides whether what goes to w is coloured: on a terminal, unless
-// NO_COLOR says otherwise.
+// NO_COLOR says otherwise. Then the gate lets the report's colours pass.
 func (a *app) color(when string, w io.Writer) bool {
+	on := a.wantsColor(when, w)
+	if g, ok := w.(*safe.Writer); ok && on {
+		g.Pass(report.Styles())
+	}
+	return on
+}
+
+func (a *app) wantsColor(when string, w io.Writer) bool {
 	switch when {
 	case "always":
 		return true
@@ -37,6 +48,9 @@ func (a *app) color(when string, w io.Writer) bool {
 }
 
 func isTerminal(w any) bool {
+	if g, ok := w.(*safe.Writer); ok {
+		w = g.Unwrap()
+	}
 	f, ok := w.(*os.File)
 	return ok && term.IsTerminal(int(f.Fd()))
 }

@@ -15,17 +15,18 @@ import (
 // exportFormat is a form in which a profile can be written, and its option.
 type exportFormat struct {
 	name, help string
+	form       form
 	write      func(io.Writer, profile.Source) error
 }
 
 func exportFormats() []exportFormat {
 	return []exportFormat{
-		{"csv", "the matrix of events as comma-separated values", export.CSV},
-		{"folded", "the call paths as folded stacks", export.Folded},
-		{"perfetto", "the threads over time as a Perfetto trace", export.Perfetto},
-		{"pprof", "the time of every block in pprof's format", export.Pprof},
-		{"speedscope", "the call paths in speedscope's format", export.Speedscope},
-		{"text", "the profile in text form", profile.WriteText},
+		{"csv", "the matrix of events as comma-separated values", asData, export.CSV},
+		{"folded", "the call paths as folded stacks", asData, export.Folded},
+		{"perfetto", "the threads over time as a Perfetto trace", asBytes, export.Perfetto},
+		{"pprof", "the time of every block in pprof's format", asBytes, export.Pprof},
+		{"speedscope", "the call paths in speedscope's format", asData, export.Speedscope},
+		{"text", "the profile in text form", asData, profile.WriteText},
 	}
 }
 
@@ -51,7 +52,7 @@ prints the whole profile in the text form that every verb reads as well.`,
 			if i < 0 {
 				return usage(fmt.Errorf("say what to export: --%s", strings.Join(names, ", --")))
 			}
-			return a.export(oneOr(args, defaultProfile), output, formats[i].write)
+			return a.export(oneOr(args, defaultProfile), output, &formats[i])
 		},
 	}
 	fl := cmd.Flags()
@@ -64,11 +65,11 @@ prints the whole profile in the text form that every verb reads as well.`,
 	return cmd
 }
 
-func (a *app) export(path, output string, write func(io.Writer, profile.Source) error) error {
+func (a *app) export(path, output string, f *exportFormat) error {
 	src, closeSource, err := openProfile(path)
 	if err != nil {
 		return err
 	}
 	defer closeSource()
-	return a.output(output, func(w io.Writer) error { return write(w, src) })
+	return a.output(output, f.form, func(w io.Writer) error { return f.write(w, src) })
 }

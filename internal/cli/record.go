@@ -104,7 +104,7 @@ func (a *app) record(ctx context.Context, args []string, f *recordFlags) error {
 	}
 	res, err := native.Run(ctx, native.Options{
 		Command: args, PID: f.pid, Frequency: f.frequency, StackBytes: f.stack, NoHooks: f.noHooks, Events: f.events, Tool: "lime " + Version(),
-		Stdin: a.stdin, Stdout: a.stdout, Stderr: a.stderr, Out: w, Signals: signals,
+		Stdin: a.stdin, Stdout: a.program.stdout, Stderr: a.program.stderr, Out: w, Signals: signals,
 	})
 	err = errors.Join(err, w.Close())
 	signal.Stop(signals)

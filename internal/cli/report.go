@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -74,7 +73,7 @@ func (a *app) report(ctx context.Context, path string, f *reportFlags) error {
 	if err != nil {
 		return err
 	}
-	if err := a.output(f.output, func(w io.Writer) error { return a.writeReport(w, r, only, f) }); err != nil {
+	if err := a.output(f.output, f.form(), func(w io.Writer) error { return a.writeReport(w, r, only, f) }); err != nil {
 		return err
 	}
 	if len(r.Sections) == 0 {
@@ -145,7 +144,7 @@ func (a *app) reportView(path, output string, view report.View) error {
 		return err
 	}
 	defer closeSource()
-	return a.output(output, func(w io.Writer) error { return report.WriteView(w, src, view) })
+	return a.output(output, asText, func(w io.Writer) error { return report.WriteView(w, src, view) })
 }
 
 func (f *reportFlags) check() error {
@@ -161,6 +160,11 @@ func (f *reportFlags) check() error {
 	return checkAnalysis(&f.analysis)
 }
 
+// form is what the report is written as.
+func (f *reportFlags) form() form {
+	return dataIf(f.json || f.html)
+}
+
 func (a *app) writeReport(w io.Writer, r *report.Report, only []int, f *reportFlags) error {
 	switch {
 	case f.json:
@@ -169,16 +173,4 @@ func (a *app) writeReport(w io.Writer, r *report.Report, only []int, f *reportFl
 		return report.WriteHTML(w, r)
 	}
 	return report.WriteText(w, r, report.TextOptions{Color: a.color(f.color, w), Sections: f.sections, All: f.all, Only: only})
-}
-
-// output writes to the file at path, or to standard output if path is "" or "-".
-func (a *app) output(path string, write func(io.Writer) error) error {
-	if path == "" || path == "-" {
-		return failed(write(a.stdout))
-	}
-	file, err := os.Create(path)
-	if err != nil {
-		return failed(err)
-	}
-	return failed(errors.Join(write(file), file.Close()))
 }

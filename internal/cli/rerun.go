@@ -102,7 +102,7 @@ func (a *app) rerun(ctx context.Context, o *sim.Options, save string, an analysi
 		defer os.RemoveAll(dir)
 		o.Out = filepath.Join(dir, defaultProfile)
 	}
-	o.Stdin, o.Stdout, o.Stderr = strings.NewReader(""), io.Discard, a.stderr
+	o.Stdin, o.Stdout, o.Stderr = strings.NewReader(""), io.Discard, a.program.stderr
 	o.Progress, o.Tool = isTerminal(a.stderr), "lime "+Version()
 	if ctx == nil {
 		ctx = context.Background()

@@ -130,7 +130,7 @@ func (a *app) simulate(ctx context.Context, args []string, f *simulateFlags) err
 	res, err := sim.Run(ctx, sim.Options{
 		Cores: f.cores0(), Machine: f.machine, Settings: f.changes(), Cmd: args[0], Args: args[1:], Out: f.output, SectionEnds: f.sectionEnds, Waste: f.waste.kinds, Tolerance: f.waste.tolerance, HostCPU: f.cpu == "host",
 		Progress: isTerminal(a.stderr), Tool: "lime " + Version(),
-		Stdin: a.stdin, Stdout: a.stdout, Stderr: a.stderr,
+		Stdin: a.stdin, Stdout: a.program.stdout, Stderr: a.program.stderr,
 	})
 	switch failure := err != nil || res.Status == ExitFailed; {
 	case f.noResolve || res.EndState == "":

@@ -54,7 +54,7 @@ func (a *app) throws(ctx context.Context, src profile.Source, before *analysis.R
 		seeds, others = append(seeds, seed), append(others, r.Result)
 	}
 	t := whatif.Throw(before, others, seeds)
-	return a.output(f.output, func(w io.Writer) error {
+	return a.output(f.output, dataIf(f.json), func(w io.Writer) error {
 		if f.json {
 			return writeJSON(w, t)
 		}

@@ -122,7 +122,7 @@ func (a *app) whatif(ctx context.Context, path string, f *whatifFlags) error {
 	if err != nil {
 		return failed(err)
 	}
-	return a.output(f.output, func(w io.Writer) error {
+	return a.output(f.output, dataIf(f.json), func(w io.Writer) error {
 		if f.json {
 			return writeJSON(w, c)
 		}

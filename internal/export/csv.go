@@ -15,6 +15,7 @@ import (
 // threads' times (time, wait, lock-wait, off-cpu); threads that took no part
 // have empty cells.
 func CSV(w io.Writer, src profile.Source) error {
+	src = newVisible(src)
 	m := matrix{w: csv.NewWriter(w), t: src.Tables()}
 	if err := m.w.Write(m.header()); err != nil {
 		return err

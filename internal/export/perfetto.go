@@ -15,6 +15,7 @@ import (
 // Perfetto writes a trace of track events (perfetto/protos/perfetto/trace/trace_packet.proto and track_event/*.proto): a track for
 // each thread, with its parts of the sections and its waits at their ends. Parts of nested sections lie inside of one another.
 func Perfetto(w io.Writer, src profile.Source) error {
+	src = newVisible(src)
 	b := bufio.NewWriter(w)
 	t := src.Tables()
 	tracks := make([][]slice, len(t.Threads))

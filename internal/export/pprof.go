@@ -13,6 +13,7 @@ import (
 
 // Pprof writes a profile for 'go tool pprof': its call paths, or its blocks alone if it has none.
 func Pprof(w io.Writer, src profile.Source) error {
+	src = newVisible(src)
 	if len(src.Tables().PathSamples) > 0 {
 		return pprofPaths(w, src)
 	}

@@ -38,6 +38,7 @@ type scope struct {
 
 // Speedscope writes a sampled profile for each thread.
 func Speedscope(w io.Writer, src profile.Source) error {
+	src = newVisible(src)
 	t := src.Tables()
 	list, err := paths(t, "time")
 	if err != nil {

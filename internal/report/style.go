@@ -4,6 +4,8 @@ import (
 	"regexp"
 	"strings"
 	"unicode"
+
+	"lime/internal/safe"
 )
 
 // Width is the number of columns that the text report fits into.
@@ -16,7 +18,19 @@ func (s style) paint(code, text string) string {
 	if !s.color || text == "" {
 		return text
 	}
-	return "\x1b[" + code + "m" + text + "\x1b[0m"
+	return "\x1b[" + code + "m" + text + plain
+}
+
+// plain ends what a style began.
+const plain = "\x1b[0m"
+
+// Styles are the sequences that colour a report: all that may steer a terminal.
+func Styles() []string {
+	out := []string{plain}
+	for _, code := range []string{"1", "2", "1;31", "1;33", "31", "32", "33", "34", "36"} {
+		out = append(out, "\x1b["+code+"m")
+	}
+	return out
 }
 
 func (s style) bold(text string) string   { return s.paint("1", text) }
@@ -31,7 +45,7 @@ func (s style) accent(text string) string { return s.paint("34", text) }
 // whatever could steer a terminal becomes a visible stand-in.
 func clean(text string) string {
 	return strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) || r == unicode.ReplacementChar {
+		if safe.Steers(r) || r == '\n' {
 			return '·'
 		}
 		return r
