@@ -66,7 +66,7 @@ func magnitudes(tab *profile.Tables, in *profile.Instance) ([]profile.Count, map
 }
 
 // waits are the kinds whose time says more than their number.
-var waits = [...]string{"lock-wait", "off-cpu", "bus-wait", "memory-wait"}
+var waits = [...]string{"lock-wait", "spin-wait", "off-cpu", "bus-wait", "memory-wait"}
 
 func isWait(tab *profile.Tables, row int32) bool {
 	if row < 0 || int(row) >= len(tab.Events) {

@@ -14,6 +14,7 @@ import (
 // is known with whom the line is shared: a line that a thread merely takes over moves once.
 var contentions = map[string]struct{ words, remedy string }{
 	"lock-wait":      {"wait for a lock here", "Hold it for less work, take it less often, or split what it guards."},
+	"spin-wait":      {"wait here for what another thread stores", "Let that thread do less before it."},
 	"coherence-miss": {"take a cache line from one another here", "Give each thread a line of its own, or let it collect what it has to say and write that once."},
 	"bus-wait":       {"wait for the shared bus here", "Fewer accesses that miss, or fewer threads, would help."},
 	"memory-wait":    {"wait for memory here", "Fewer accesses that miss, or fewer threads, would help."},

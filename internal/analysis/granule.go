@@ -126,7 +126,7 @@ func (s *Section) demote() {
 func waitShare(acc *ledger.Account) float64 {
 	s := 0.0
 	for i := range acc.Rows {
-		if acc.Rows[i].Kind == ledger.LockWait {
+		if k := acc.Rows[i].Kind; k == ledger.LockWait || k == ledger.SpinWait {
 			s += acc.Rows[i].Share
 		}
 	}

@@ -492,6 +492,8 @@ func (g *guide) eventKind(e *profile.Event) (Kind, string) {
 	switch name := g.tab.Kinds[e.Kind].Name; name {
 	case kindLockWait:
 		return LockWait, name
+	case kindSpinWait:
+		return SpinWait, name
 	case kindOffCPU:
 		return OffCPU, name
 	default:

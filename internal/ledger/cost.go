@@ -27,6 +27,7 @@ type eventCosts struct {
 // The names of the event kinds that explain a part's LockWait and OffCPU.
 const (
 	kindLockWait = "lock-wait"
+	kindSpinWait = "spin-wait" // part of LockWait, too
 	kindOffCPU   = "off-cpu"
 )
 
@@ -73,7 +74,11 @@ func (c *costs) readEvents() error {
 // waits says whether an event is time in which the thread did not run: no block's stored time holds it.
 func (c *costs) waits(id profile.EventID) bool {
 	k := c.f.tab.Events[id].Kind
-	return k >= 0 && int(k) < len(c.kinds) && (c.kinds[k].Name == kindLockWait || c.kinds[k].Name == kindOffCPU)
+	if k < 0 || int(k) >= len(c.kinds) {
+		return false
+	}
+	name := c.kinds[k].Name
+	return name == kindLockWait || name == kindSpinWait || name == kindOffCPU
 }
 
 // groupEnd returns where the cells of one row end, and checks them.
@@ -297,11 +302,11 @@ func (a *accountant) priceOf(v int32, dev []float64) {
 func (a *accountant) waits() {
 	known := a.c.byPart()
 	lock, off, rest := a.row(), a.row(), a.row()
-	lockKnown, offKnown := a.c.ofKind(kindLockWait), a.c.ofKind(kindOffCPU)
+	lockKnown, spinKnown, offKnown := a.c.ofKind(kindLockWait), a.c.ofKind(kindSpinWait), a.c.ofKind(kindOffCPU)
 	for p := range a.f.parts {
 		part := &a.f.inst.Parts[p]
 		gap := a.r.times[p] - known[p]
-		lock[p] = unexplained(float64(part.LockWait)-lockKnown[p], gap)
+		lock[p] = unexplained(float64(part.LockWait)-lockKnown[p]-spinKnown[p], gap)
 		off[p] = unexplained(float64(part.OffCPU)-offKnown[p], gap-lock[p])
 		rest[p] = gap - lock[p] - off[p]
 	}

@@ -20,6 +20,7 @@ const (
 	IndirectJump Kind = "indirect-jump" // it jumped to other targets (switch tables)
 	Price        Kind = "price"         // the same code cost it more; Row.Event names the hardware event, "" the remainder
 	LockWait     Kind = "lock-wait"     // it was blocked on locks for longer
+	SpinWait     Kind = "spin-wait"     // it waited longer for what other threads store
 	OffCPU       Kind = "off-cpu"       // it was off the core for longer
 	Entry        Kind = "entry"         // it entered the section at another place, and does other work: the place is where it spends most time beyond the others
 	OtherStart   Kind = "other-start"   // it started with another function

@@ -163,7 +163,7 @@ type Edge struct {
 // EventKind describes one kind of hardware or system event. The table of kinds
 // stands in the profile, so new kinds need no change to readers.
 type EventKind struct {
-	Name     string // "l1d-miss", "l2-miss", "llc-miss", "l1i-miss", "tlb-miss", "branch-miss", "coherence-miss", "bus-wait", "memory-wait", "page-fault", "lock-wait", "off-cpu", "exec"
+	Name     string // "l1d-miss", "l2-miss", "llc-miss", "l1i-miss", "tlb-miss", "branch-miss", "coherence-miss", "bus-wait", "memory-wait", "page-fault", "lock-wait", "spin-wait", "off-cpu", "exec"
 	Title    string // for people: "L1 data miss"
 	Superior string // Name of the superior kind at the same instruction; "" = the executions of the instruction
 	Unit     string // of Count.N: "times" or the clock unit

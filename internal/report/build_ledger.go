@@ -109,6 +109,7 @@ var rowTitles = map[ledger.Kind]string{
 	ledger.IndirectJump: "switch",
 	ledger.Price:        "same code, dearer",
 	ledger.LockWait:     "lock wait",
+	ledger.SpinWait:     "wait for a thread",
 	ledger.OffCPU:       "off the core",
 	ledger.Entry:        "other work",
 	ledger.OtherStart:   "other function",

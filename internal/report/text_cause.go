@@ -380,6 +380,7 @@ var eventTitles = map[string]string{
 	"memory-wait":    "memory wait",
 	"page-fault":     "page fault",
 	"lock-wait":      "lock wait",
+	"spin-wait":      "wait for another thread",
 	"off-cpu":        "off-CPU time",
 	"exec":           "execution",
 	"dead-store":     "dead store",

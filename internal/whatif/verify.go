@@ -95,6 +95,7 @@ func (v *verifier) prepare(c *Check) error {
 
 // cannotErase says why events of a kind cannot be taken away.
 var cannotErase = map[string]string{
+	"spin-wait": "a wait for another thread follows from what that one does, and cannot be taken away alone",
 	"lock-wait": "a wait for a lock follows from what is done under it, and cannot be taken away alone",
 	"off-cpu":   "time off the core is no event of the machine's",
 	"price":     "no event of the machine accounts for the time",

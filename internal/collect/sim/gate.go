@@ -253,7 +253,7 @@ func (g *gate) holds() bool {
 
 // atGate reports whether what was taken for a wait for a lock is one at a barrier.
 func (r *run) atGate(l *lockEvent) bool {
-	if l.kind != lockWait {
+	if l.kind == offCPU {
 		return false
 	}
 	g := l.gate

@@ -44,6 +44,7 @@ type waitEvent uint8
 const (
 	lockWait waitEvent = iota
 	offCPU
+	spinWait // in a loop, for what another thread stores: no lock, as far as is proved
 	waitEvents
 )
 
@@ -52,6 +53,7 @@ func waitKinds() [waitEvents]profile.EventKind {
 	return [waitEvents]profile.EventKind{
 		lockWait: {Name: "lock-wait", Title: "lock wait", Unit: "times", Label: profile.Measured},
 		offCPU:   {Name: "off-cpu", Title: "time off the core", Unit: "times", Label: profile.Measured},
+		spinWait: {Name: "spin-wait", Title: "wait for another thread", Unit: "times", Label: profile.Measured},
 	}
 }
 
@@ -130,8 +132,8 @@ func (r *run) cutOp(t *thread, kind section.OpKind) (section.Op, *piece) {
 // noteLock remembers a wait for a lock.
 func (t *thread) noteLock(call, wait uint64) { t.note(lockWait, call, wait) }
 
-func (p *piece) noteLock(call, wait uint64) {
-	p.locks = noted(p.locks, lockEvent{lockWait, call, 1, wait, p.gate})
+func (p *piece) note(kind waitEvent, call, wait uint64) {
+	p.locks = noted(p.locks, lockEvent{kind, call, 1, wait, p.gate})
 }
 
 // note remembers a wait of some kind.

@@ -43,6 +43,14 @@ type spinner struct {
 	woken  uint64          // the clock at which it was released
 }
 
+// kind is what its wait is, if it ends no section. A lock is what those who waited try to take.
+func (s *spinner) kind() waitEvent {
+	if s.tried != 0 && s.tried == s.object {
+		return lockWait
+	}
+	return spinWait
+}
+
 // held reports whether the thread keeps its core: it may yet turn out that it did not wait.
 func (s *spinner) held() bool { return !s.loop.Fixed }
 

@@ -18,7 +18,7 @@ type cycle struct {
 	edges  []edgeCount // of one round, by edge
 	blocks []blockVisits
 	instrs uint64
-	call   uint64
+	seen   *spinner // who was seen to wait there
 }
 
 type blockVisits struct {
@@ -77,7 +77,7 @@ func (r *run) roundOf(s *spinner, taken []edgeCount) (c cycle, ok bool) {
 		c.blocks = append(c.blocks, blockVisits{id, k})
 	}
 	slices.SortFunc(c.blocks, func(a, b blockVisits) int { return int(a.block - b.block) })
-	c.instrs, c.call = s.loop.Instrs, s.call
+	c.instrs, c.seen = s.loop.Instrs, s
 	return c, true
 }
 
@@ -111,7 +111,7 @@ func (r *run) takeSpinning(t *thread, p *piece) (units uint64) {
 		if n := min(r.takeRounds(p, c), t.busy); n > 0 {
 			t.busy -= n
 			units += n
-			p.noteLock(c.call, n)
+			p.note(c.seen.kind(), c.seen.call, n)
 		}
 	}
 	return units

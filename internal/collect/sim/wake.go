@@ -252,7 +252,7 @@ func (r *run) tellLeft(s *spinner) {
 	r.feed(op)
 	t.piece.at = s.woken // what it did on its way to the loop is in it, too
 	if op.Lock && s.call != 0 {
-		t.noteLock(s.call, s.woken-min(s.woken, t.waitAt))
+		t.note(s.kind(), s.call, s.woken-min(s.woken, t.waitAt))
 	}
 }
 
