@@ -67,7 +67,7 @@ func sectionVerdicts(m *profile.Meta, s *Section, opt Options) []Verdict {
 func contentionVerdict(s *Section, say func(code, severity, format string, args ...any)) {
 	switch {
 	case s.LockShare > muchWaiting:
-		say("lock-dominates", SeverityWarn, "%s of the threads' time here is spent blocked on locks.", unit.Percent(s.LockShare))
+		say("lock-dominates", SeverityWarn, "%s of the threads' time here is spent waiting for locks, or for what other threads store.", unit.Percent(s.LockShare))
 	case s.ContendedShare > 0:
 		say("contended", SeverityWarn, "The threads keep one another waiting for %s of their time here.", unit.Percent(s.ContendedShare))
 	}

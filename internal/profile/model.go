@@ -246,7 +246,7 @@ type Part struct {
 	Start    uint64 // release at the section's start
 	Arrive   uint64 // arrival at its end (start of waiting, spinning included)
 	Release  uint64 // leaves the end (>= the last arrival)
-	LockWait uint64 // blocked on locks inside the section: part of Arrive-Start
+	LockWait uint64 // waited inside the section for locks, or for what others store: part of Arrive-Start
 	OffCPU   uint64 // ready but not running (more threads than cores), or blocked in I/O or sleep: part of Arrive-Start
 	Entry    NodeID // block in which it starts
 	Exit     NodeID // block in which it ends (last block executed before the end)

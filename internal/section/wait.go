@@ -12,6 +12,7 @@ type waitState struct {
 	resumed unit.Cycles // when it ended
 	over    bool
 	idle    bool     // over: it was for work to do
+	lock    bool     // over: it was a lock's
 	done    bool     // it ended a section
 	by      ThreadID // done: who opened that barrier, and how many parts it had closed by then
 	byParts int
@@ -59,7 +60,7 @@ func (r *Recogniser) waitEnd(t *thread, op *Op) {
 		return
 	}
 	t.state = running
-	t.wait.resumed, t.wait.over, t.wait.idle = op.At, true, op.Idle
+	t.wait.resumed, t.wait.over, t.wait.idle, t.wait.lock = op.At, true, op.Idle, op.Lock
 	if t.wait.done {
 		t.begin(op.At)
 		return
@@ -269,9 +270,12 @@ func (r *Recogniser) leaveEarly(t *thread) {
 func (t *thread) last() *Part {
 	if e := t.early; e != nil && t.exit != nil {
 		x := t.exit
-		if between := x.Start - e.Arrive; t.wait.idle {
+		switch between := x.Start - e.Arrive; {
+		case t.wait.idle:
 			x.Arrive -= between
-		} else {
+		case t.wait.lock:
+			x.LockWait += between
+		default:
 			x.OffCPU += between
 		}
 		x.OffCPU, x.LockWait = x.OffCPU+e.OffCPU, x.LockWait+e.LockWait
