@@ -1,7 +1,7 @@
 // Package binfile reads ELF files: what is loaded where, symbols, the names of
 // PLT entries, build ids, unwind tables, and the separate file that holds the
 // debug information. It stands on debug/elf, knows nothing of functions, lines
-// or running programs, and imports unit only. A damaged or hostile file gives an
+// or running programs, and imports unit and safe only. A damaged or hostile file gives an
 // error or less information, never a panic.
 package binfile
 
@@ -11,8 +11,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"sync"
+
+	"lime/internal/safe"
 )
 
 // What is read of one section into memory is bounded, and so is how much smaller than that it may be packed.
@@ -49,13 +50,9 @@ type Segment struct {
 
 // Open opens an ELF file.
 func Open(path string) (*File, error) {
-	f, err := os.Open(path)
+	f, err := safe.Open(path)
 	if err != nil {
 		return nil, err
-	}
-	if st, err := f.Stat(); err == nil && !st.Mode().IsRegular() {
-		f.Close()
-		return nil, fmt.Errorf("%s: not a regular file", path)
 	}
 	b, err := NewFile(f, path)
 	if err != nil {

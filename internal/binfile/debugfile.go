@@ -5,8 +5,9 @@ import (
 	"fmt"
 	"hash/crc32"
 	"io"
-	"os"
 	"path/filepath"
+
+	"lime/internal/safe"
 )
 
 // DefaultDebugDirs is where distributions put separate debug files.
@@ -87,7 +88,7 @@ func (f *File) openLinked(path string, sum uint32) (*File, error) {
 }
 
 func fileSum(path string) (uint32, error) {
-	r, err := os.Open(path)
+	r, err := safe.Open(path)
 	if err != nil {
 		return 0, err
 	}

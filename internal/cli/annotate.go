@@ -3,11 +3,11 @@ package cli
 import (
 	"bufio"
 	"io"
-	"os"
 
 	"github.com/spf13/cobra"
 
 	"lime/internal/report"
+	"lime/internal/safe"
 )
 
 // annotateFlags are the options of annotate.
@@ -61,15 +61,14 @@ func (a *app) annotate(what, path string, f *annotateFlags) error {
 
 // readLines returns the lines of a source file; none if it cannot be read.
 func readLines(path string) []string {
-	info, err := os.Stat(path)
-	if err != nil || !info.Mode().IsRegular() || info.Size() > 64<<20 {
-		return nil
-	}
-	f, err := os.Open(path)
+	f, err := safe.Open(path)
 	if err != nil {
 		return nil
 	}
 	defer f.Close()
+	if info, err := f.Stat(); err != nil || info.Size() > 64<<20 {
+		return nil
+	}
 	var lines []string
 	for s := bufio.NewScanner(f); s.Scan(); {
 		lines = append(lines, s.Text())

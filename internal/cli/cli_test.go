@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -212,6 +213,10 @@ func TestBadInput(t *testing.T) {
 		}
 		return file
 	}
+	fifo := filepath.Join(dir, "fifo")
+	if err := syscall.Mkfifo(fifo, 0o600); err != nil {
+		t.Fatal(err)
+	}
 	even := "testdata/even8.txt"
 	for _, test := range []struct {
 		args []string
@@ -221,6 +226,13 @@ func TestBadInput(t *testing.T) {
 		{[]string{"report", filepath.Join(dir, "none")}, ExitFailed, "no profile"},
 		{[]string{"report", dir}, ExitFailed, "not a regular file"},
 		{[]string{"report", "/dev/null"}, ExitFailed, "not a regular file"},
+		{[]string{"report", fifo}, ExitFailed, "not a regular file"},
+		{[]string{"resolve", fifo}, ExitFailed, "not a regular file"},
+		{[]string{"diff", fifo, even}, ExitFailed, "not a regular file"},
+		{[]string{"import", "callgrind", fifo}, ExitFailed, "not a regular file"},
+		{[]string{"annotate", "/proc/kmsg", "/proc/kmsg"}, ExitFailed, "not a regular file"},
+		{[]string{"annotate", "/proc/kmsg", write("kmsg", "lime-profile 1\nfile 0 path=/proc/kmsg\nnode 0 kind=jump at=0:1\n")}, ExitFailed, "/proc/kmsg"},
+		{[]string{"report", write("pipes", "lime-profile 1\nimage 0 path="+fifo+" lo=1 hi=9\nfile 0 path="+fifo+"\nnode 0 image=0 addr=2 kind=jump\n")}, ExitWeak, ""},
 		{[]string{"report", write("empty", "")}, ExitFailed, "empty"},
 		{[]string{"report", write("foreign", "\x7fELF and so on, at some length, to look like a file")}, ExitFailed, "foreign"},
 		{[]string{"report", write("text", "lime-profile 1\nnode nonsense\n")}, ExitFailed, "line 2"},

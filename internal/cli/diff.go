@@ -5,13 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"lime/internal/analysis"
 	"lime/internal/report"
+	"lime/internal/safe"
 )
 
 // diffFlags are the options of diff.
@@ -107,7 +107,7 @@ func loadReport(path string, o analysis.Options) (*report.Report, error) {
 	if !isJSON(path) {
 		return analyseFile(path, o)
 	}
-	f, err := os.Open(path)
+	f, err := safe.Open(path)
 	if err != nil {
 		return nil, failed(err)
 	}
@@ -121,7 +121,7 @@ func loadReport(path string, o analysis.Options) (*report.Report, error) {
 
 // isJSON tells whether the file begins like a JSON object.
 func isJSON(path string) bool {
-	f, err := os.Open(path)
+	f, err := safe.Open(path)
 	if err != nil {
 		return false
 	}

@@ -9,6 +9,7 @@ import (
 
 	"lime/internal/collect/callgrind"
 	"lime/internal/profile"
+	"lime/internal/safe"
 )
 
 func (a *app) importCommand() *cobra.Command {
@@ -94,7 +95,7 @@ func readDumps(paths []string) ([]*callgrind.Dump, error) {
 }
 
 func readDump(path string) ([]*callgrind.Dump, error) {
-	f, err := os.Open(path)
+	f, err := safe.Open(path)
 	if err != nil {
 		return nil, err
 	}

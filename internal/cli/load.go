@@ -5,10 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"strings"
 
 	"lime/internal/profile"
+	"lime/internal/safe"
 )
 
 // defaultProfile is the file that collectors write and reports read unless told otherwise.
@@ -38,7 +38,7 @@ func openProfile(path string) (profile.Source, func() error, error) {
 }
 
 func openText(path string) (profile.Source, func() error, error) {
-	f, err := os.Open(path)
+	f, err := safe.Open(path)
 	if err != nil {
 		return nil, nil, failed(err)
 	}
@@ -52,18 +52,11 @@ func openText(path string) (profile.Source, func() error, error) {
 
 // isText tells whether the file at path is a profile in text form.
 func isText(path string) (bool, error) {
-	f, err := os.Open(path)
+	f, err := safe.Open(path)
 	if err != nil {
 		return false, err
 	}
 	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return false, err
-	}
-	if !info.Mode().IsRegular() {
-		return false, fmt.Errorf("profile %s: not a regular file", path)
-	}
 	head, _ := bufio.NewReader(f).Peek(len(textMark))
 	return strings.HasPrefix(string(head), textMark), nil
 }

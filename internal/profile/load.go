@@ -7,6 +7,8 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+
+	"lime/internal/safe"
 )
 
 // openLogged opens a file with the log of a killed or running collector beside it. SQLite
@@ -35,7 +37,7 @@ func (r *Reader) openLogged() error {
 }
 
 func copyFile(to, from string) error {
-	src, err := os.Open(from)
+	src, err := safe.Open(from)
 	if err != nil {
 		return err
 	}

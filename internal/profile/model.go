@@ -1,6 +1,6 @@
 // Package profile is the model that all collectors fill and all reports read:
 // its types, its validator, the file format and its text twin. It knows no
-// statistics, no binaries and no output, and imports unit only (and an
+// statistics, no binaries and no output, and imports unit and safe only (and an
 // embedded store).
 //
 // # Shape

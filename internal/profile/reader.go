@@ -8,6 +8,8 @@ import (
 	"io"
 	"iter"
 	"os"
+
+	"lime/internal/safe"
 )
 
 // Reader reads a profile's file. Its methods may be called from several goroutines.
@@ -76,7 +78,7 @@ const sqliteMagic = "SQLite format 3\x00"
 // checkHeader tells foreign files from profiles before SQLite sees them. It
 // returns the size of the log beside the file, which holds what a killed run left.
 func checkHeader(path string) (wal int64, err error) {
-	f, err := os.Open(path)
+	f, err := safe.Open(path)
 	if err != nil {
 		return 0, unwrapPath(err)
 	}

@@ -2,7 +2,7 @@
 // for a terminal, JSON (a contract, docs/report-json.md), one self-contained
 // HTML file, the comparison of two runs, and annotated source. It renders one
 // model, Report, in each of these forms. It may import analysis, ledger,
-// profile and unit; it opens no binary and no source file.
+// profile, safe and unit; it opens no binary and no source file.
 package report
 
 import (

@@ -1,7 +1,7 @@
 // Package resolve fills a profile with what its addresses mean: functions, inlined
 // frames, source positions, and the text of the source lines that they name. After
 // it, reports need neither the program nor its sources. It may import binfile,
-// symbol, x86, graph, profile and unit; it must not know collectors, analysis or output. What
+// symbol, x86, graph, profile, safe and unit; it must not know collectors, analysis or output. What
 // cannot be found becomes a note of the profile, not an error.
 package resolve
 

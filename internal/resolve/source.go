@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"lime/internal/profile"
+	"lime/internal/safe"
 )
 
 const (
@@ -121,7 +122,7 @@ func (r *resolver) context() int32 {
 
 // readSource keeps the named lines of one file and those around them.
 func (r *resolver) readSource(f *profile.File, path string, lines map[int32]bool, built time.Time) {
-	src, err := os.Open(path)
+	src, err := safe.Open(path)
 	if err != nil {
 		return
 	}

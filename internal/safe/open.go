@@ -29,6 +29,9 @@ func regular(f *os.File) error {
 	if err != nil {
 		return err
 	}
+	if st.IsDir() {
+		return fmt.Errorf("a directory, %w", errNotRegular)
+	}
 	if !st.Mode().IsRegular() {
 		return errNotRegular
 	}
