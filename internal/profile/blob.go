@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
+	"unsafe"
 
 	"github.com/klauspost/compress/zlib"
 )
@@ -17,10 +19,35 @@ const (
 )
 
 const (
-	maxPayload = 1 << 30 // bytes of an unpacked blob
-	maxDeflate = 1032    // deflate makes nothing smaller than this ratio
-	packFrom   = 256     // shorter payloads are stored as they are
+	maxDeflate = 1032 // deflate makes nothing smaller than this ratio
+	packFrom   = 256  // shorter payloads are stored as they are
 )
+
+// A budget is how many bytes an instance may still take in memory. What is asked for is taken off before it is
+// allocated, so that no size that a file states makes lime use more than the file can stand for.
+type budget struct{ left, all int64 }
+
+// What an instance may take: a multiple of its file's size, and what the counts of a small file that
+// packs well need. With the garbage of two such, which the collector lets lie, it stays within
+// 20 times the size and 200 MB, which SECURITY.md promises.
+const (
+	budgetRatio = 10
+	budgetBase  = 90 << 20
+)
+
+func newBudget(size int64) *budget {
+	all := min(size, math.MaxInt64/(2*budgetRatio))*budgetRatio + budgetBase
+	return &budget{all, all}
+}
+
+// take asks for n things of so many bytes each.
+func (b *budget) take(n, each int64) error {
+	if n > b.left/each {
+		return fmt.Errorf("it would take more memory than a file of this size is given (%d MB)", b.all>>20)
+	}
+	b.left -= n * each
+	return nil
+}
 
 // packer packs payloads, one after the other.
 type packer struct {
@@ -55,7 +82,7 @@ func (p *packer) deflate(payload []byte) []byte {
 }
 
 // unpack returns a blob's payload.
-func unpack(blob []byte) ([]byte, error) {
+func unpack(blob []byte, room *budget) ([]byte, error) {
 	if len(blob) == 0 {
 		return nil, nil
 	}
@@ -63,25 +90,28 @@ func unpack(blob []byte) ([]byte, error) {
 	case packNone:
 		return blob[1:], nil
 	case packZlib:
-		return inflate(blob[1:])
+		return inflate(blob[1:], room)
 	}
 	return nil, fmt.Errorf("packing %d is unknown", blob[0])
 }
 
-func inflate(z []byte) ([]byte, error) {
+// payloadCost is what a byte of a payload takes while it is read into a buffer that grows.
+const payloadCost = 2
+
+func inflate(z []byte, room *budget) ([]byte, error) {
 	r, err := zlib.NewReader(bytes.NewReader(z))
 	if err != nil {
 		return nil, fmt.Errorf("packed data: %w", err)
 	}
-	limit := min(int64(len(z))*maxDeflate+64, maxPayload)
+	limit := min(int64(len(z))*maxDeflate+64, room.left/payloadCost)
 	out, err := io.ReadAll(io.LimitReader(r, limit+1))
 	if err != nil {
 		return nil, fmt.Errorf("packed data: %w", err)
 	}
 	if int64(len(out)) > limit {
-		return nil, fmt.Errorf("packed data holds more than %d bytes", limit)
+		return nil, fmt.Errorf("packed data holds more than %d bytes, which is more than a file of this size is given", limit)
 	}
-	return out, nil
+	return out, room.take(int64(len(out)), payloadCost)
 }
 
 // appendMatrix appends a sorted sparse matrix: the number of rows; for each row
@@ -133,8 +163,17 @@ var errShort = errors.New("data end too early")
 
 // decoder reads numbers from a payload; the first error stays.
 type decoder struct {
-	b   []byte
-	err error
+	b    []byte
+	err  error
+	room *budget
+}
+
+// take is room for n things of so many bytes.
+func (d *decoder) take(n int, each uintptr) bool {
+	if err := d.room.take(int64(n), int64(each)); err != nil {
+		d.fail(err)
+	}
+	return d.err == nil
 }
 
 func (d *decoder) fail(err error) {
@@ -187,19 +226,28 @@ func (d *decoder) end() error {
 }
 
 // parseMatrix reads a matrix with row ids under rows and parts under parts.
-func parseMatrix(payload []byte, rows, parts int) ([]Count, error) {
+func parseMatrix(payload []byte, rows, parts int, room *budget) ([]Count, error) {
 	if len(payload) == 0 {
 		return nil, nil
 	}
-	d := &decoder{b: payload}
+	d := &decoder{b: payload, room: room}
 	ends, m := d.shape(rows, parts)
 	d.cells(m, ends, parts)
 	return m, d.end()
 }
 
+// rowCost is what a row takes beside its cells: its id, and its end in a slice that grows.
+const rowCost = 4 + 2*8
+
 // shape reads the rows; ends holds the end of each row in the cells.
 func (d *decoder) shape(rows, parts int) (ends []int, m []Count) {
 	n := d.count()
+	if n > rows {
+		d.fail(fmt.Errorf("%d rows of %d", n, rows))
+	}
+	if !d.take(n, rowCost) {
+		return nil, nil
+	}
 	ids := make([]int32, 0, n)
 	last, total := int32(-1), 0
 	for range n {
@@ -216,6 +264,9 @@ func (d *decoder) shape(rows, parts int) (ends []int, m []Count) {
 	}
 	if total > len(d.b)/2 {
 		d.fail(errShort)
+		return nil, nil
+	}
+	if !d.take(total, unsafe.Sizeof(Count{})) {
 		return nil, nil
 	}
 	return ends, fillRows(ids, ends, total)

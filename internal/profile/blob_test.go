@@ -16,11 +16,11 @@ func TestMatrixRoundTrip(t *testing.T) {
 		rows, parts := 1+r.IntN(40), 1+r.IntN(20)
 		m := randomMatrix(r, rows, parts)
 		slices.SortFunc(m, compareCounts)
-		payload, err := unpack(p.pack(appendMatrix(nil, m)))
+		payload, err := unpack(p.pack(appendMatrix(nil, m)), newBudget(1))
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, err := parseMatrix(payload, rows, parts)
+		got, err := parseMatrix(payload, rows, parts, newBudget(1))
 		if err != nil || !slices.Equal(got, m) {
 			t.Fatalf("%v\n got %v\nwant %v", err, got, m)
 		}
@@ -51,12 +51,12 @@ func TestMatrixErrors(t *testing.T) {
 		{[]byte{1, 0, 4, 0, 0}, 6, 3, "row 0 has 4 cells for 3 parts"},
 		{[]byte{1, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 1}, math.MaxInt32, 3, "out of range"},
 	} {
-		if _, err := parseMatrix(c.payload, c.rows, c.parts); err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, err := parseMatrix(c.payload, c.rows, c.parts, newBudget(1)); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%v: %v, want %s", c.payload, err, c.want)
 		}
 	}
 	for i := range good {
-		if _, err := parseMatrix(good[:i], 6, 3); err == nil && i > 0 {
+		if _, err := parseMatrix(good[:i], 6, 3, newBudget(1)); err == nil && i > 0 {
 			t.Errorf("cut at %d: no error", i)
 		}
 	}
@@ -67,12 +67,12 @@ func TestPartsRoundTrip(t *testing.T) {
 	for range 200 {
 		in := randomInstance(r, 1+r.IntN(30), 9, 9, 9)
 		payload := appendParts(nil, in.Parts)
-		got, err := parseParts(payload)
+		got, err := parseParts(payload, 1<<20, newBudget(1))
 		if err != nil || !reflect.DeepEqual(got, in.Parts) {
 			t.Fatalf("%v\n got %v\nwant %v", err, got, in.Parts)
 		}
 		for i := range payload {
-			if _, err := parseParts(payload[:i]); err == nil {
+			if _, err := parseParts(payload[:i], 1<<20, newBudget(1)); err == nil {
 				t.Fatalf("cut at %d of %d: no error", i, len(payload))
 			}
 		}
@@ -85,13 +85,13 @@ func TestUnpackBomb(t *testing.T) {
 	if len(bomb) > 1<<16 {
 		t.Fatalf("%d bytes", len(bomb))
 	}
-	if payload, err := unpack(bomb); err != nil || len(payload) != 1<<22 {
+	if payload, err := unpack(bomb, newBudget(1)); err != nil || len(payload) != 1<<22 {
 		t.Fatalf("%d bytes, %v", len(payload), err)
 	}
-	if _, err := unpack([]byte{9, 1}); err == nil || !strings.Contains(err.Error(), "packing 9 is unknown") {
+	if _, err := unpack([]byte{9, 1}, newBudget(1)); err == nil || !strings.Contains(err.Error(), "packing 9 is unknown") {
 		t.Error(err)
 	}
-	if _, err := unpack(bomb[:len(bomb)/2]); err == nil {
+	if _, err := unpack(bomb[:len(bomb)/2], newBudget(1)); err == nil {
 		t.Error("no error for a cut blob")
 	}
 }
@@ -105,18 +105,18 @@ func FuzzMatrix(f *testing.F) {
 		f.Add(p.pack(appendMatrix(nil, m)), 9, 5)
 	}
 	f.Fuzz(func(t *testing.T, blob []byte, rows, parts int) {
-		payload, err := unpack(blob)
+		payload, err := unpack(blob, newBudget(1))
 		if err != nil || rows < 0 || rows > 1000 || parts < 0 || parts > 1000 {
 			return
 		}
-		m, err := parseMatrix(payload, rows, parts)
+		m, err := parseMatrix(payload, rows, parts, newBudget(1))
 		if err != nil {
 			return
 		}
 		if err := checkMatrix(m, rows, parts); err != nil {
 			t.Fatal(err)
 		}
-		again, err := parseMatrix(appendMatrix(nil, m), rows, parts)
+		again, err := parseMatrix(appendMatrix(nil, m), rows, parts, newBudget(1))
 		if err != nil || !slices.Equal(again, m) {
 			t.Fatal(err)
 		}
@@ -129,11 +129,11 @@ func FuzzParts(f *testing.F) {
 		f.Add(appendParts(nil, randomInstance(r, 5, 9, 9, 9).Parts))
 	}
 	f.Fuzz(func(t *testing.T, payload []byte) {
-		ps, err := parseParts(payload)
+		ps, err := parseParts(payload, 1<<20, newBudget(1))
 		if err != nil {
 			return
 		}
-		again, err := parseParts(appendParts(nil, ps))
+		again, err := parseParts(appendParts(nil, ps), 1<<20, newBudget(1))
 		if err != nil || !reflect.DeepEqual(again, ps) {
 			t.Fatal(err)
 		}

@@ -239,13 +239,20 @@ func (l *loader) loadLines(files []File) error {
 	})
 }
 
+// blobLengths is what an instance's blobs take; SQLite reads it without the blobs.
+const blobLengths = "ifnull(length(parts),0)+ifnull(length(edges),0)+ifnull(length(events),0)+ifnull(length(costs),0)+ifnull(length(times),0)"
+
 // index reads the ids of the instances by section, which stand in the order of Seq.
-func (l *loader) index(sections int) ([][]int64, error) {
+// Together they cannot be longer than the file: pages that several of them claim are no data.
+func (l *loader) index(sections int, size int64) ([][]int64, error) {
 	ids := make([][]int64, sections)
-	err := l.scan("instance", "SELECT id, section, seq FROM instance ORDER BY id", func(i int, rows *sql.Rows) error {
-		var id, section, seq int64
-		if err := rows.Scan(&id, &section, &seq); err != nil {
+	err := l.scan("instance", "SELECT id, section, seq, "+blobLengths+" FROM instance ORDER BY id", func(i int, rows *sql.Rows) error {
+		var id, section, seq, length int64
+		if err := rows.Scan(&id, &section, &seq, &length); err != nil {
 			return err
+		}
+		if size -= length; length < 0 || size < 0 {
+			return fmt.Errorf("instance %d of section %d: the instances are longer than the file", seq, section)
 		}
 		if section < 0 || section >= int64(sections) {
 			return fmt.Errorf("section %d does not exist (there are %d)", section, sections)

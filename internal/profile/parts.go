@@ -3,6 +3,7 @@ package profile
 import (
 	"encoding/binary"
 	"fmt"
+	"unsafe"
 )
 
 // appendParts appends the parts: their number, then each field for all parts, one after the other
@@ -57,9 +58,9 @@ func appendStack(b []byte, s []NodeID) []byte {
 }
 
 // parseParts reads the parts. Ids are checked by the validator.
-func parseParts(payload []byte) ([]Part, error) {
-	d := &decoder{b: payload}
-	ps := make([]Part, d.parts())
+func parseParts(payload []byte, threads int, room *budget) ([]Part, error) {
+	d := &decoder{b: payload, room: room}
+	ps := make([]Part, d.parts(threads))
 	for f := range partFields {
 		last := uint64(0)
 		for i := range ps {
@@ -77,11 +78,18 @@ func parseParts(payload []byte) ([]Part, error) {
 	return ps, d.end()
 }
 
-// parts reads the number of parts, each of which takes at least ten bytes.
-func (d *decoder) parts() int {
+// parts reads the number of parts, each of which takes at least ten bytes and a thread of its own.
+func (d *decoder) parts(threads int) int {
 	n := d.count()
+	if n > threads {
+		d.fail(fmt.Errorf("%d parts of %d threads", n, threads))
+		return 0
+	}
 	if n > len(d.b)/(len(partFields)+2) {
 		d.fail(errShort)
+		return 0
+	}
+	if !d.take(n, unsafe.Sizeof(Part{})) {
 		return 0
 	}
 	return n
@@ -94,6 +102,9 @@ func (d *decoder) stack() []NodeID {
 	}
 	if v-1 > uint64(len(d.b)) {
 		d.fail(errShort)
+		return nil
+	}
+	if !d.take(int(v-1), unsafe.Sizeof(NodeID(0))) {
 		return nil
 	}
 	s := make([]NodeID, v-1)

@@ -22,6 +22,7 @@ type Reader struct {
 	tables Tables
 	ids    [][]int64 // of the instances, by section
 	limits extent
+	size   int64 // of the file, its log included
 }
 
 var _ Source = (*Reader)(nil)
@@ -115,6 +116,11 @@ func (r *Reader) load(size int64) error {
 		return err
 	}
 	defer tx.Rollback()
+	var pages, page int64 // of a file that a run writes just now: more than there were a moment ago
+	if tx.QueryRow("PRAGMA page_count").Scan(&pages) == nil && tx.QueryRow("PRAGMA page_size").Scan(&page) == nil {
+		size = max(size, pages*page)
+	}
+	r.size = size
 	l := &loader{tx: tx, env: env{budget: size}, absent: map[string]bool{}}
 	if err := l.checkSchema(); err != nil {
 		return err
@@ -126,7 +132,7 @@ func (r *Reader) load(size int64) error {
 	if err := r.tables.check(extent{}, r.limits); err != nil {
 		return err
 	}
-	if r.ids, err = l.index(r.limits.sections); err != nil {
+	if r.ids, err = l.index(r.limits.sections, size); err != nil {
 		return err
 	}
 	r.get, err = r.db.Prepare("SELECT threads, longest, work, parts, edges, events, costs, times FROM instance WHERE id=?")
@@ -179,7 +185,7 @@ func (r *Reader) read(in *Instance, id int64) error {
 	if err != nil {
 		return err
 	}
-	if err := in.unpack(blobs, r.limits); err != nil {
+	if err := in.unpack(blobs, r.limits, r.size); err != nil {
 		return err
 	}
 	if err := in.checkParts(r.limits); err != nil { // unpack has checked the counts
@@ -188,19 +194,20 @@ func (r *Reader) read(in *Instance, id int64) error {
 	return in.checkSums(threads, longest, work)
 }
 
-func (in *Instance) unpack(blobs [5][]byte, n extent) error {
-	payload, err := unpack(blobs[0])
+func (in *Instance) unpack(blobs [5][]byte, n extent, size int64) error {
+	room := newBudget(size)
+	payload, err := unpack(blobs[0], room)
 	if err == nil {
-		in.Parts, err = parseParts(payload)
+		in.Parts, err = parseParts(payload, n.threads, room)
 	}
 	if err != nil {
 		return fmt.Errorf("parts: %w", err)
 	}
 	limits := [4]int{n.edges, n.events, n.events, n.nodes}
 	for i, m := range in.matrices() {
-		payload, err := unpack(blobs[i+1])
+		payload, err := unpack(blobs[i+1], room)
 		if err == nil {
-			*m, err = parseMatrix(payload, limits[i], len(in.Parts))
+			*m, err = parseMatrix(payload, limits[i], len(in.Parts), room)
 		}
 		if err != nil {
 			return fmt.Errorf("%s: %w", matrixNames[i], err)

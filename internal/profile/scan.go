@@ -35,7 +35,7 @@ func (r *Reader) scanParts(in *Instance, scan func(...any) error) error {
 	if in.Seq < 0 || in.Seq >= r.InstanceCount(in.Section) {
 		return fmt.Errorf("it was not there when the profile was opened")
 	}
-	if err := in.unpack([5][]byte{blob}, r.limits); err != nil {
+	if err := in.unpack([5][]byte{blob}, r.limits, r.size); err != nil {
 		return err
 	}
 	if err := in.checkParts(r.limits); err != nil {
