@@ -54,7 +54,7 @@ func (a *app) annotate(what, path string, f *annotateFlags) error {
 	if err != nil {
 		return failed(err)
 	}
-	return a.output(f.output, asText, func(w io.Writer) error {
+	return a.output(f.output, []string{path}, asText, func(w io.Writer) error {
 		return report.WriteAnnotation(w, note, report.TextOptions{Color: a.color(f.color, w), All: f.events})
 	})
 }

@@ -63,7 +63,7 @@ func (a *app) diff(before, after string, f *diffFlags) error {
 		return err
 	}
 	d := report.Compare(x, y)
-	if err := a.output(f.output, dataIf(f.json), func(w io.Writer) error { return a.writeDiff(w, d, f) }); err != nil {
+	if err := a.output(f.output, []string{before, after}, dataIf(f.json), func(w io.Writer) error { return a.writeDiff(w, d, f) }); err != nil {
 		return err
 	}
 	return passedGates(d, gates)

@@ -26,7 +26,7 @@ func exportFormats() []exportFormat {
 		{"perfetto", "the threads over time as a Perfetto trace", asBytes, export.Perfetto},
 		{"pprof", "the time of every block in pprof's format", asBytes, export.Pprof},
 		{"speedscope", "the call paths in speedscope's format", asData, export.Speedscope},
-		{"text", "the profile in text form", asData, profile.WriteText},
+		{"text", "the profile in text form", asProfile, profile.WriteText},
 	}
 }
 
@@ -71,5 +71,5 @@ func (a *app) export(path, output string, f *exportFormat) error {
 		return err
 	}
 	defer closeSource()
-	return a.output(output, f.form, func(w io.Writer) error { return f.write(w, src) })
+	return a.output(output, []string{path}, f.form, func(w io.Writer) error { return f.write(w, src) })
 }

@@ -2,9 +2,14 @@ package cli
 
 import (
 	"errors"
+	"fmt"
 	"io"
+	"io/fs"
 	"os"
+	"path/filepath"
+	"strings"
 
+	"lime/internal/profile"
 	"lime/internal/safe"
 )
 
@@ -12,9 +17,10 @@ import (
 type form int
 
 const (
-	asText  form = iota // for people: what steers a terminal is a dot
-	asData              // for programs, in text: what steers a terminal is an escape
-	asBytes             // for programs: as it is, the exporter sees to its strings
+	asText    form = iota // for people: what steers a terminal is a dot
+	asData                // for programs, in text: what steers a terminal is an escape
+	asProfile             // a profile in text, which may take another's place
+	asBytes               // for programs: as it is, the exporter sees to its strings
 )
 
 func dataIf(data bool) form {
@@ -24,16 +30,113 @@ func dataIf(data bool) form {
 	return asText
 }
 
-// output writes to the file at path, or to standard output if path is "" or "-".
-func (a *app) output(path string, as form, write func(io.Writer) error) error {
+// target is the file that an output goes to.
+type target struct {
+	path  string
+	as    form
+	reads []string // the files that are read, which must stay
+}
+
+// output writes to the file at path, or to standard output if path is "" or "-". The files that are read must stay.
+func (a *app) output(path string, reads []string, as form, write func(io.Writer) error) error {
 	if path == "" || path == "-" {
 		return failed(gated(a.program.stdout, as, write))
 	}
-	file, err := os.Create(path)
+	to := target{path, as, reads}
+	return failed(to.replace(func(f *os.File) error { return gated(f, as, write) }))
+}
+
+// replace writes a new file beside the target and puts it in its place, so that the old one stays whole until the new one
+// is. A link is followed, the mode is kept. What is no regular file, as /dev/stderr, is written as it is.
+func (to *target) replace(write func(*os.File) error) error {
+	path, err := followed(to.path)
 	if err != nil {
-		return failed(err)
+		return err
 	}
-	return failed(errors.Join(gated(file, as, write), file.Close()))
+	st, err := os.Stat(path)
+	if err == nil && !st.Mode().IsRegular() {
+		return direct(path, write)
+	}
+	if err == nil {
+		err = to.mayReplace(path)
+	} else if errors.Is(err, fs.ErrNotExist) {
+		err = nil
+	}
+	if err != nil {
+		return err
+	}
+	f, err := os.OpenFile(fmt.Sprintf("%s.lime-%d.tmp", path, os.Getpid()), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+	if err != nil {
+		return err
+	}
+	if st != nil {
+		err = f.Chmod(st.Mode().Perm())
+	}
+	if err == nil {
+		err = write(f)
+	}
+	if err = errors.Join(err, f.Close()); err == nil {
+		err = os.Rename(f.Name(), path)
+	}
+	if err != nil {
+		os.Remove(f.Name())
+	}
+	return err
+}
+
+// followed is the file that a path leads to, which need not be there.
+func followed(path string) (string, error) {
+	for range 40 {
+		link, err := os.Readlink(path)
+		if err != nil {
+			return path, nil
+		}
+		if !filepath.IsAbs(link) {
+			link = filepath.Join(filepath.Dir(path), link)
+		}
+		if strings.HasPrefix(link, "/proc/") || strings.HasPrefix(link, "/dev/") { // the kernel's links lead to open files
+			return path, nil
+		}
+		path = link
+	}
+	return "", fmt.Errorf("%s: too many links", path)
+}
+
+// direct writes to a device or a FIFO.
+func direct(path string, write func(*os.File) error) error {
+	f, err := os.OpenFile(path, os.O_WRONLY, 0)
+	if err != nil {
+		return err
+	}
+	return errors.Join(write(f), f.Close())
+}
+
+// sameFile tells whether two paths lead to one file.
+func sameFile(a, b string) bool {
+	x, err := os.Stat(a)
+	if err != nil {
+		return false
+	}
+	y, err := os.Stat(b)
+	return err == nil && os.SameFile(x, y)
+}
+
+// mayReplace refuses files that are read now, and profiles, which nobody makes again by the same command.
+func (to *target) mayReplace(path string) error {
+	for _, in := range to.reads {
+		if sameFile(path, in) {
+			return fmt.Errorf("-o %s: that is the file that is read; name another", to.path)
+		}
+	}
+	f, err := safe.Open(path)
+	if err != nil {
+		return nil // what cannot be read can be replaced
+	}
+	defer f.Close()
+	if to.as != asProfile && profile.IsProfile(f) {
+		return fmt.Errorf("-o %s: there is a profile; remove it, or name another file", to.path)
+	}
+	return nil
 }
 
 // gated writes through the gate of a form.
@@ -42,7 +145,7 @@ func gated(w io.Writer, as form, write func(io.Writer) error) error {
 		return write(w)
 	}
 	standIn := safe.Dot
-	if as == asData {
+	if as != asText {
 		standIn = safe.Escape
 	}
 	g := safe.NewWriter(w, standIn)

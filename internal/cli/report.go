@@ -73,7 +73,7 @@ func (a *app) report(ctx context.Context, path string, f *reportFlags) error {
 	if err != nil {
 		return err
 	}
-	if err := a.output(f.output, f.form(), func(w io.Writer) error { return a.writeReport(w, r, only, f) }); err != nil {
+	if err := a.output(f.output, []string{path}, f.form(), func(w io.Writer) error { return a.writeReport(w, r, only, f) }); err != nil {
 		return err
 	}
 	if len(r.Sections) == 0 {
@@ -144,7 +144,7 @@ func (a *app) reportView(path, output string, view report.View) error {
 		return err
 	}
 	defer closeSource()
-	return a.output(output, asText, func(w io.Writer) error { return report.WriteView(w, src, view) })
+	return a.output(output, []string{path}, asText, func(w io.Writer) error { return report.WriteView(w, src, view) })
 }
 
 func (f *reportFlags) check() error {

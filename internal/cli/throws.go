@@ -30,7 +30,7 @@ func (f *whatifFlags) checkSeeds() error {
 }
 
 // throws answers --seeds: it runs the program of a profile with its pages in other places.
-func (a *app) throws(ctx context.Context, src profile.Source, before *analysis.Result, f *whatifFlags) error {
+func (a *app) throws(ctx context.Context, src profile.Source, path string, before *analysis.Result, f *whatifFlags) error {
 	if err := repeatable(src); err != nil {
 		return failed(err)
 	}
@@ -54,7 +54,7 @@ func (a *app) throws(ctx context.Context, src profile.Source, before *analysis.R
 		seeds, others = append(seeds, seed), append(others, r.Result)
 	}
 	t := whatif.Throw(before, others, seeds)
-	return a.output(f.output, dataIf(f.json), func(w io.Writer) error {
+	return a.output(f.output, []string{path}, dataIf(f.json), func(w io.Writer) error {
 		if f.json {
 			return writeJSON(w, t)
 		}

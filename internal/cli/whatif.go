@@ -102,12 +102,15 @@ func (a *app) whatif(ctx context.Context, path string, f *whatifFlags) error {
 		return err
 	}
 	defer done()
+	if sameFile(f.save, path) {
+		return usage(fmt.Errorf("--save %s: that is the profile that is read; name another", f.save))
+	}
 	before, err := analysis.Run(src, f.analysis)
 	if err != nil {
 		return failed(err)
 	}
 	if f.seeds > 0 {
-		return a.throws(ctx, src, before, f)
+		return a.throws(ctx, src, path, before, f)
 	}
 	only, err := chosenSections(before, f.section)
 	if err != nil {
@@ -122,7 +125,7 @@ func (a *app) whatif(ctx context.Context, path string, f *whatifFlags) error {
 	if err != nil {
 		return failed(err)
 	}
-	return a.output(f.output, dataIf(f.json), func(w io.Writer) error {
+	return a.output(f.output, []string{path}, dataIf(f.json), func(w io.Writer) error {
 		if f.json {
 			return writeJSON(w, c)
 		}

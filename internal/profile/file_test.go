@@ -96,7 +96,7 @@ func TestCloseLeavesOneFile(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "lime.data")
 	for _, junk := range []string{path, path + "-wal", path + "-shm", path + "-journal", path + ".tmp"} {
-		if err := os.WriteFile(junk, []byte("left by another run"), 0o666); err != nil {
+		if err := os.WriteFile(junk, []byte(textWord+"left by another run"), 0o666); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -3,11 +3,13 @@ package profile
 import (
 	"context"
 	"database/sql"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
 	"iter"
 	"os"
+	"strings"
 
 	"lime/internal/safe"
 )
@@ -75,6 +77,30 @@ func (r *Reader) open() error {
 const safety = "_pragma=trusted_schema(0)&_pragma=cell_size_check(1)&_pragma=busy_timeout(1000)"
 
 const sqliteMagic = "SQLite format 3\x00"
+
+// IsProfile tells whether a file begins like a lime profile: SQLite's with lime's number, or one in text.
+func IsProfile(f io.ReaderAt) bool {
+	const appAt = 68 // where SQLite keeps the application's number
+	head := make([]byte, appAt+4)
+	n, _ := f.ReadAt(head, 0)
+	if strings.HasPrefix(string(head[:n]), textWord) {
+		return true
+	}
+	return n == len(head) && string(head[:len(sqliteMagic)]) == sqliteMagic && binary.BigEndian.Uint32(head[appAt:]) == applicationID
+}
+
+// isProfileAt is IsProfile of the file at path; a file that cannot be read may be one.
+func isProfileAt(path string) bool {
+	f, err := safe.Open(path)
+	if err != nil {
+		return true
+	}
+	defer f.Close()
+	return IsProfile(f)
+}
+
+// textWord begins a profile in text, of any version.
+const textWord = "lime-profile "
 
 // checkHeader tells foreign files from profiles before SQLite sees them. It
 // returns the size of the log beside the file, which holds what a killed run left.

@@ -31,6 +31,9 @@ func (r *Reader) Rewrite(to string, edit func(*Meta, *Tables) error) error {
 	if p, err := filepath.EvalSymlinks(to); err == nil {
 		to = p
 	}
+	if st, err := os.Stat(to); err == nil && (!st.Mode().IsRegular() || st.Size() > 0 && !isProfileAt(to)) {
+		return fmt.Errorf("profile %s: there is a file that is no profile; remove it, or name another with -o", to)
+	}
 	tmp := to + tmpSuffix
 	defer os.Remove(tmp)
 	if err := r.copyTo(tmp); err != nil {

@@ -36,3 +36,25 @@ func TestSavedProfileReadsTheSame(t *testing.T) {
 		t.Errorf("saved:\n%s\nwant:\n%s", &got, &want)
 	}
 }
+
+// TestForeignFilesStay: a profile takes the place of a profile or of an empty file, of nothing else.
+func TestForeignFilesStay(t *testing.T) {
+	for _, c := range []struct {
+		content string
+		stays   bool
+	}{{"", false}, {textWord + "1\n", false}, {"int main(void) { return 0; }\n", true}, {sqliteMagic + strings.Repeat("\x00", 200), true}} {
+		path := filepath.Join(t.TempDir(), "x")
+		if err := os.WriteFile(path, []byte(c.content), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		w, err := Create(path, Meta{})
+		if c.stays != (err != nil) {
+			t.Errorf("%.20q: %v", c.content, err)
+		}
+		if err == nil {
+			w.Close()
+		} else if b, _ := os.ReadFile(path); string(b) != c.content {
+			t.Errorf("%.20q became %.20q", c.content, b)
+		}
+	}
+}
