@@ -3,7 +3,7 @@
 #include <stdlib.h>
 static int leaves;
 static double leaf(int at) {
-	int n = at == leaves / 3 ? 250000 : 4000;
+	int n = at == leaves / 3 ? 500000 : 4000;
 	double s = 0;
 	for (int k = 1; k < n; k++) /* CAUSE */
 		s += 1.0 / (k + at);

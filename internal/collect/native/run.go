@@ -482,7 +482,7 @@ func (r *run) result(state *os.ProcessState, interrupted bool) Result {
 		res.Status = ws.ExitStatus()
 		if ws.Signaled() {
 			res.EndState, res.Status = "signalled", 128+int(ws.Signal())
-			res.Interrupted = ws.Signal() == unix.SIGINT && r.interruptKey.Load()
+			res.Interrupted = ws.Signal() == unix.SIGINT && r.keyCame()
 		}
 	}
 	return res

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -55,6 +56,19 @@ func (r *run) signals(interrupt func()) (stop func()) {
 		}
 	}()
 	return func() { close(done) }
+}
+
+// keyCame reports whether lime was sent the signal of the terminal's key, too. The kernel sends it to both at once, but here it
+// comes through a queue, which the end of the program may overtake.
+func (r *run) keyCame() bool {
+	const looks, pause = 40, 5 * time.Millisecond // a fifth of a second: no queue is that slow, and few programs die of SIGINT alone
+	for range looks {
+		if r.interruptKey.Load() {
+			return true
+		}
+		time.Sleep(pause)
+	}
+	return false
 }
 
 // isForProgram reports whether a signal is to be passed on: not if the kernel sent it, nor if the program did or one of its children, to whom lime is one of

@@ -40,7 +40,7 @@ static const char *who(pid_t p) { return p == me ? "parent" : p == child ? "chil
 
 static void await(int s)
 {
-	for (int i = 0; i < 2000 && !got[s]; i++)
+	for (int i = 0; i < 100000 && !got[s]; i++)
 		usleep(1000);
 	printf("signal %d: %s\n", s, got[s] ? "came" : "lost");
 }
