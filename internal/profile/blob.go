@@ -29,7 +29,7 @@ type budget struct{ left, all int64 }
 
 // What an instance may take: a multiple of its file's size, and what the counts of a small file that
 // packs well need. With the garbage of two such, which the collector lets lie, it stays within
-// 20 times the size and 200 MB, which SECURITY.md promises.
+// 20 times the size and 200 MB.
 const (
 	budgetRatio = 10
 	budgetBase  = 90 << 20
