@@ -2,6 +2,7 @@
 package testenv
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -29,6 +30,11 @@ var reasons = []Reason{
 	{Root, "root may do everything", func(testing.TB) bool { return os.Geteuid() == 0 }},
 	{NotRoot, "only root may become another user", func(testing.TB) bool { return os.Geteuid() != 0 }},
 	{NoMount, "no file system may be mounted here", func(t testing.TB) bool { return !mounts(t) }},
+	{InChroot, "the root directory is no mount (chroot), so there can be no name space of mounts of its own", func(testing.TB) bool {
+		cmd := exec.Command("/bin/true")
+		cmd.SysProcAttr = &syscall.SysProcAttr{Unshareflags: syscall.CLONE_NEWNS}
+		return errors.Is(cmd.Run(), syscall.EINVAL)
+	}},
 	{NoTracing, "ptrace is not allowed here", func(testing.TB) bool { return !traces() }},
 	{NoSampling, "perf events are not allowed here", func(testing.TB) bool { return !samples() }},
 	{NoFilters, "the kernel has no seccomp", func(testing.TB) bool {
@@ -71,6 +77,7 @@ const (
 	OtherKernel     = "other kernel"
 	NoTerminal      = "no terminal"
 	NoKernelThreads = "no kernel threads"
+	InChroot        = "in a chroot"
 )
 
 // Skip ends the test without a verdict, for a reason of the table; one that does not hold here is a failure.
