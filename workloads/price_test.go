@@ -34,8 +34,10 @@ type priceRow struct {
 func simulated(t *testing.T, bin, prog string, args ...string) (data string, r priced) {
 	t.Helper()
 	data = filepath.Join(t.TempDir(), "lime.data")
-	words := append([]string{"simulate", "--machine", "desktop", "--cores", "8", "-o", data, "--", prog, "8"}, args...)
-	if text, err := exec.Command(bin, words...).CombinedOutput(); err != nil {
+	words := append([]string{"simulate", "--machine", "desktop", "--cores", "8", "-o", data, "--", "./" + filepath.Base(prog), "8"}, args...)
+	cmd := exec.Command(bin, words...)
+	cmd.Dir, cmd.Env = filepath.Dir(prog), sameEnvironment
+	if text, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("simulate: %v\n%s", err, text)
 	}
 	text, err := exec.Command(bin, "report", "--json", data).Output()
@@ -100,7 +102,7 @@ func TestErase(t *testing.T) {
 			if row.Kind != "price" || row.Event != c.event || !slices.Contains(w.marks["CAUSE"], row.Line) {
 				t.Fatalf("first row %+v, want the price of %s at line %v", row, c.event, w.marks["CAUSE"])
 			}
-			fell := erased(t, bin, data, fmt.Sprintf("%s@%s:%d", row.Event, w.source, row.Line)) / r.Sections[0].LostTime
+			fell := erased(t, bin, prog, data, fmt.Sprintf("%s@%s:%d", row.Event, w.source, row.Line)) / r.Sections[0].LostTime
 			t.Logf("the row says %.1f %%, the run without its events loses %.1f %% less", 100*row.Share, 100*fell)
 			if math.Abs(fell/row.Share-1) > 0.1 {
 				t.Errorf("the row says %.3f, the run without its events loses %.3f less", row.Share, fell)
@@ -110,9 +112,11 @@ func TestErase(t *testing.T) {
 }
 
 // erased is the time that a run without some events loses less, in all sections: the first of them may end elsewhere.
-func erased(t *testing.T, bin, data, events string) (less float64) {
+func erased(t *testing.T, bin, prog, data, events string) (less float64) {
 	t.Helper()
-	text, err := exec.Command(bin, "whatif", "--json", "--erase", events, data).Output()
+	cmd := exec.Command(bin, "whatif", "--json", "--erase", events, data)
+	cmd.Dir, cmd.Env = filepath.Dir(prog), sameEnvironment
+	text, err := cmd.Output()
 	if err != nil {
 		t.Fatal("whatif:", err)
 	}
