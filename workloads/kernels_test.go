@@ -43,7 +43,7 @@ func (e *expectation) marks() map[string][]string {
 // markComment is the comment that holds the marks of a line.
 var markComment = regexp.MustCompile(`(?:/\*|//|!) ((?:CAUSE|END|LOCK|BARRIER| )+)`)
 
-// sameEnvironment is what all kernels are simulated with: the environment lies on the stack, and moves what lies below.
+// sameEnvironment is what all programs are simulated with: the environment lies on the stack, and moves what lies below.
 var sameEnvironment = []string{"PATH=/usr/bin:/bin", "LC_ALL=C"}
 
 // loadKernel reads a kernel and holds the lines that its expectation names against the marks in its source.
@@ -58,7 +58,7 @@ func loadKernel(t *testing.T, file string) (*workload, expectation) {
 		t.Fatal(file, err)
 	}
 	dir := filepath.Dir(file)
-	w := &workload{name: filepath.Base(dir), dir: dir, Build: e.Build, Balanced: e.Balanced, env: sameEnvironment}
+	w := &workload{name: filepath.Base(dir), dir: dir, Build: e.Build, Balanced: e.Balanced}
 	sources, _ := filepath.Glob(filepath.Join(dir, w.name+".*"))
 	if len(sources) != 1 {
 		t.Fatalf("%s: want one source, found %v", w.name, sources)

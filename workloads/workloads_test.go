@@ -33,7 +33,6 @@ type workload struct {
 	Large             []string // "old => new": replacements in the source for native runs, which need more work to do
 	text              string
 	marks             map[string][]int // lines by mark
-	env               []string         // of the simulated run; nil is the test's own
 }
 
 func load(t *testing.T) []*workload {
@@ -202,7 +201,7 @@ func (w *workload) simulate(t *testing.T, bin, prog string, cores int) (answer, 
 	options := []string{"simulate", "--cores", fmt.Sprint(cores), "-o", data}
 	options = append(options, w.machine()...)
 	cmd := exec.Command(bin, append(append(options, "--", "./"+filepath.Base(prog)), args...)...)
-	cmd.Dir, cmd.Env = filepath.Dir(prog), w.env
+	cmd.Dir, cmd.Env = filepath.Dir(prog), sameEnvironment
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	if err := cmd.Run(); err != nil {
 		return answer{}, fmt.Errorf("simulate: %w\n%s", err, &stderr)
