@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"maps"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -45,6 +46,13 @@ var markComment = regexp.MustCompile(`(?:/\*|//|!) ((?:CAUSE|END|LOCK|BARRIER| )
 
 // sameEnvironment is what all programs are simulated with: the environment lies on the stack, and moves what lies below.
 var sameEnvironment = []string{"PATH=/usr/bin:/bin", "LC_ALL=C"}
+
+// at is a command where a program is, in that environment.
+func at(prog, bin string, args ...string) *exec.Cmd {
+	cmd := exec.Command(bin, args...)
+	cmd.Dir, cmd.Env = filepath.Dir(prog), sameEnvironment
+	return cmd
+}
 
 // loadKernel reads a kernel and holds the lines that its expectation names against the marks in its source.
 func loadKernel(t *testing.T, file string) (*workload, expectation) {

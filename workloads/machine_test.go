@@ -23,8 +23,8 @@ const (
 
 // erase runs the profiled program again without some events, and returns the share of the first section's lost
 // time that is gone.
-func erase(bin, data, spec string) (float64, error) {
-	text, err := exec.Command(bin, "whatif", "--json", "--erase", spec, data).Output()
+func erase(bin, prog, data, spec string) (float64, error) {
+	text, err := at(prog, bin, "whatif", "--json", "--erase", spec, data).Output()
 	if err != nil {
 		return 0, fmt.Errorf("whatif --erase %s: %w", spec, err)
 	}
@@ -94,8 +94,8 @@ func TestEraseMachine(t *testing.T) {
 		}
 		prog := w.build(t, dir)
 		data := filepath.Join(dir, w.name+".lime")
-		args := append(append([]string{"simulate", "--cores", "8", "-o", data}, w.machine()...), "--", prog, "8")
-		if text, err := exec.Command(bin, args...).CombinedOutput(); err != nil {
+		args := append(append([]string{"simulate", "--cores", "8", "-o", data}, w.machine()...), "--", "./"+filepath.Base(prog), "8")
+		if text, err := at(prog, bin, args...).CombinedOutput(); err != nil {
 			t.Errorf("%s: %v\n%s", w.name, err, text)
 			continue
 		}
@@ -106,13 +106,13 @@ func TestEraseMachine(t *testing.T) {
 		if err != nil {
 			t.Errorf("%s: %v", w.name, err)
 		}
-		got, err := erase(bin, data, "top")
+		got, err := erase(bin, prog, data, "top")
 		if err != nil || got < enough {
 			t.Errorf("%s: erasing the first cause accounts for %.2f of the lost time, %v", w.name, got, err)
 		}
 		t.Logf("%-22s %.2f", w.name, got)
 		if spec := w.wrong(a); spec != "" {
-			got, err := erase(bin, data, spec)
+			got, err := erase(bin, prog, data, spec)
 			t.Logf("%-22s %.2f, without %s", w.name, got, spec)
 			if err != nil || got > little {
 				t.Errorf("%s: erasing %s accounts for %.2f of the lost time, %v", w.name, spec, got, err)

@@ -35,9 +35,7 @@ func simulated(t *testing.T, bin, prog string, args ...string) (data string, r p
 	t.Helper()
 	data = filepath.Join(t.TempDir(), "lime.data")
 	words := append([]string{"simulate", "--machine", "desktop", "--cores", "8", "-o", data, "--", "./" + filepath.Base(prog), "8"}, args...)
-	cmd := exec.Command(bin, words...)
-	cmd.Dir, cmd.Env = filepath.Dir(prog), sameEnvironment
-	if text, err := cmd.CombinedOutput(); err != nil {
+	if text, err := at(prog, bin, words...).CombinedOutput(); err != nil {
 		t.Fatalf("simulate: %v\n%s", err, text)
 	}
 	text, err := exec.Command(bin, "report", "--json", data).Output()
@@ -114,9 +112,7 @@ func TestErase(t *testing.T) {
 // erased is the time that a run without some events loses less, in all sections: the first of them may end elsewhere.
 func erased(t *testing.T, bin, prog, data, events string) (less float64) {
 	t.Helper()
-	cmd := exec.Command(bin, "whatif", "--json", "--erase", events, data)
-	cmd.Dir, cmd.Env = filepath.Dir(prog), sameEnvironment
-	text, err := cmd.Output()
+	text, err := at(prog, bin, "whatif", "--json", "--erase", events, data).Output()
 	if err != nil {
 		t.Fatal("whatif:", err)
 	}
