@@ -1,4 +1,4 @@
-// nqueens: counts the solutions below every placement of the first two queens. The
+// Command nqueens counts the solutions below every placement of the first two queens. The
 // placements are split evenly among the goroutines. For all but the first ones most
 // diagonals are taken beforehand, so that the tree under the first is far larger.
 package main
