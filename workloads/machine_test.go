@@ -24,7 +24,7 @@ const (
 // erase runs the profiled program again without some events, and returns the share of the first section's lost
 // time that is gone.
 func erase(bin, prog, data, spec string) (float64, error) {
-	text, err := at(prog, bin, "whatif", "--json", "--erase", spec, data).Output()
+	text, err := at(prog, bin, "whatif", "--yes", "--json", "--erase", spec, data).Output()
 	if err != nil {
 		return 0, fmt.Errorf("whatif --erase %s: %w", spec, err)
 	}

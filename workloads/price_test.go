@@ -112,7 +112,7 @@ func TestErase(t *testing.T) {
 // erased is the time that a run without some events loses less, in all sections: the first of them may end elsewhere.
 func erased(t *testing.T, bin, prog, data, events string) (less float64) {
 	t.Helper()
-	text, err := at(prog, bin, "whatif", "--json", "--erase", events, data).Output()
+	text, err := at(prog, bin, "whatif", "--yes", "--json", "--erase", events, data).Output()
 	if err != nil {
 		t.Fatal("whatif:", err)
 	}

@@ -28,7 +28,7 @@ type checked struct {
 
 func verify(t *testing.T, bin, data string) (r checked) {
 	t.Helper()
-	text, err := exec.Command(bin, "report", "--verify", "--json", data).Output()
+	text, err := exec.Command(bin, "report", "--verify", "--yes", "--json", data).Output()
 	if err != nil {
 		t.Fatal("report --verify:", err)
 	}

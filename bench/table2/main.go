@@ -99,7 +99,7 @@ func measure(lime, prog, kernel, cores string) row {
 		}
 	}
 	for i, what := range []string{top, "important", "all"} {
-		out, err := exec.Command(lime, "whatif", "--json", "--erase", what, data).Output()
+		out, err := exec.Command(lime, "whatif", "--yes", "--json", "--erase", what, data).Output()
 		var after struct {
 			Sections []section
 		}

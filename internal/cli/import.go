@@ -26,6 +26,7 @@ func (a *app) importCommand() *cobra.Command {
 // callgrindFlags are the options of import callgrind.
 type callgrindFlags struct {
 	output, threads string
+	force           bool
 	parts           bool
 }
 
@@ -49,6 +50,7 @@ thread's time is the instructions that it ran. Cache and branch simulation
 	}
 	fl := cmd.Flags()
 	fl.StringVarP(&f.output, "output", "o", defaultProfile, "write the profile to this `file`")
+	forceFlag(fl, &f.force)
 	fl.StringVar(&f.threads, "threads", "", "compare these `threads`, as in 2-9,12; otherwise those that ran the function that most of them share")
 	fl.BoolVar(&f.parts, "parts", false, "each part (--dump-after and the like) is an instance of its own")
 	return cmd
@@ -65,6 +67,9 @@ func (a *app) importCallgrind(paths []string, f *callgrindFlags) error {
 	}
 	dumps, err := readDumps(paths)
 	if err != nil {
+		return failed(err)
+	}
+	if err := makeRoom(f.output, f.force); err != nil {
 		return failed(err)
 	}
 	return failed(writeImport(f.output, dumps, o))

@@ -8,6 +8,9 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
+
+	"github.com/spf13/pflag"
 
 	"lime/internal/profile"
 	"lime/internal/safe"
@@ -70,6 +73,7 @@ func (to *target) replace(write func(*os.File) error) error {
 		return err
 	}
 	if st != nil {
+		keepOwner(f, st)
 		err = f.Chmod(st.Mode().Perm())
 	}
 	if err == nil {
@@ -150,4 +154,36 @@ func gated(w io.Writer, as form, write func(io.Writer) error) error {
 	}
 	g := safe.NewWriter(w, standIn)
 	return errors.Join(write(g), g.Flush())
+}
+
+// forceFlag adds --force.
+func forceFlag(fl *pflag.FlagSet, force *bool) {
+	fl.BoolVar(force, "force", false, "write the profile even where a file of another kind stands")
+}
+
+// makeRoom removes what stands where a profile is to be written, if that is forced and it is a plain file. Profiles are
+// replaced anyway, and what is no plain file is refused by who writes.
+func makeRoom(path string, force bool) error {
+	if !force {
+		return nil
+	}
+	f, err := safe.Open(path)
+	if err != nil {
+		return nil
+	}
+	defer f.Close()
+	if profile.IsProfile(f) {
+		return nil
+	}
+	if path, err = followed(path); err != nil {
+		return err
+	}
+	return os.Remove(path)
+}
+
+// keepOwner gives a new file to the owner of the one that it replaces, as far as the rights go.
+func keepOwner(f *os.File, old fs.FileInfo) {
+	if st, ok := old.Sys().(*syscall.Stat_t); ok {
+		_ = f.Chown(int(st.Uid), int(st.Gid))
+	}
 }

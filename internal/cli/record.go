@@ -21,6 +21,7 @@ import (
 // recordFlags are the options of record.
 type recordFlags struct {
 	output    string
+	force     bool
 	frequency uint64
 	stack     uint32
 	pid       int
@@ -56,6 +57,7 @@ what was recorded so far.
 	fl := cmd.Flags()
 	fl.SetInterspersed(false) // what follows the program is the program's
 	fl.StringVarP(&f.output, "output", "o", defaultProfile, "write the profile to this `file`")
+	forceFlag(fl, &f.force)
 	fl.Uint64VarP(&f.frequency, "frequency", "F", native.DefaultFrequency, "samples per second and thread, 1 to 10000")
 	fl.Uint32Var(&f.stack, "stack", native.DefaultStackBytes, "copy so many `bytes` of a thread's stack with each sample")
 	fl.IntVarP(&f.pid, "pid", "p", 0, "record this `process`, which runs already, until it ends or lime is interrupted")
@@ -98,6 +100,9 @@ func (a *app) record(ctx context.Context, args []string, f *recordFlags) error {
 	signals := make(chan os.Signal, 64) // from here on: a profile that is being made must not be left half done
 	native.Notify(signals)
 	defer signal.Stop(signals)
+	if err := makeRoom(f.output, f.force); err != nil {
+		return failed(err)
+	}
 	w, err := profile.Create(f.output, profile.Meta{Collector: "record", Model: "native", Command: args})
 	if err != nil {
 		return failed(err)

@@ -16,7 +16,7 @@ import (
 // reportFlags are the options of report.
 type reportFlags struct {
 	json, html, all bool
-	verify          bool
+	verify, yes     bool
 	views           [3]bool // by reportViews
 	sections        int
 	section         []string
@@ -49,6 +49,7 @@ program must be where it was, and its standard input is empty.`,
 	fl.StringVarP(&f.output, "output", "o", "", "write to this `file` instead of standard output")
 	fl.BoolVarP(&f.all, "all", "a", false, "explain every section, show every cause")
 	fl.BoolVar(&f.verify, "verify", false, "run the program again without each cause, to see whether it is right")
+	yesFlag(cmd, &f.yes)
 	fl.IntVarP(&f.sections, "sections", "n", 0, "explain at most `N` sections; 0 = those that matter, up to 3")
 	fl.StringArrayVarP(&f.section, "section", "s", nil, "explain this section, however small: its `N|PLACE` in the list; may be repeated")
 	colorFlag(cmd, &f.color)
@@ -99,7 +100,7 @@ func (a *app) reportOf(ctx context.Context, path string, f *reportFlags) (r *rep
 	if !f.verify {
 		return r, only, nil
 	}
-	checks, err := a.verify(ctx, src, res, f.analysis)
+	checks, err := a.verify(ctx, src, res, f.analysis, f.yes)
 	if err != nil {
 		r.NotVerified(err)
 	}

@@ -131,8 +131,8 @@ func (a *app) rerun(ctx context.Context, o *sim.Options, save string, an analysi
 
 // verify runs the program of a profile again without each of its important causes, and once as it was, to
 // have something to hold the others to. The first error is one that no run can be made for.
-func (a *app) verify(ctx context.Context, src profile.Source, res *analysis.Result, an analysis.Options) ([]whatif.Check, error) {
-	if err := repeatable(src); err != nil {
+func (a *app) verify(ctx context.Context, src profile.Source, res *analysis.Result, an analysis.Options, yes bool) ([]whatif.Check, error) {
+	if err := a.mayRepeat(src, yes); err != nil {
 		return nil, err
 	}
 	checks, err := whatif.Checks(res, src)

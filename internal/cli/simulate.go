@@ -25,6 +25,7 @@ type simulateFlags struct {
 	cores       int
 	coresGiven  bool
 	output, cpu string
+	force       bool
 	machine     string
 	settings    []string
 	seed        int
@@ -62,6 +63,7 @@ what was counted so far.
 	fl.StringArrayVar(&f.settings, "set", nil, "change the machine: `key=value`, for example l2.size=8MB; may be repeated")
 	fl.IntVar(&f.seed, "seed", 1, "place the program's pages in the machine's memory by throw `N` of the dice")
 	fl.StringVarP(&f.output, "output", "o", defaultProfile, "write the profile to this `file`")
+	forceFlag(fl, &f.force)
 	fl.StringArrayVar(&f.sectionEnds, "section-end", nil, "sections end where threads call this `function`, too; may be repeated")
 	fl.StringVar(&f.cpu, "cpu", "x86-64-v3", "what the `processor` offers to the program: x86-64-v3, or host for all that this one has")
 	fl.BoolVar(&f.noResolve, "no-resolve", false, "leave functions and lines to 'lime resolve'")
@@ -127,6 +129,10 @@ func (a *app) simulate(ctx context.Context, args []string, f *simulateFlags) err
 	if ctx == nil {
 		ctx = context.Background()
 	}
+	if err := makeRoom(f.output, f.force); err != nil {
+		return failed(err)
+	}
+	a.remember(args)
 	res, err := sim.Run(ctx, sim.Options{
 		Cores: f.cores0(), Machine: f.machine, Settings: f.changes(), Cmd: args[0], Args: args[1:], Out: f.output, SectionEnds: f.sectionEnds, Waste: f.waste.kinds, Tolerance: f.waste.tolerance, HostCPU: f.cpu == "host",
 		Progress: isTerminal(a.stderr), Tool: "lime " + Version(),

@@ -31,7 +31,7 @@ func (f *whatifFlags) checkSeeds() error {
 
 // throws answers --seeds: it runs the program of a profile with its pages in other places.
 func (a *app) throws(ctx context.Context, src profile.Source, path string, before *analysis.Result, f *whatifFlags) error {
-	if err := repeatable(src); err != nil {
+	if err := a.mayRepeat(src, f.yes); err != nil {
 		return failed(err)
 	}
 	m := src.Meta()

@@ -29,6 +29,7 @@ type whatifFlags struct {
 	cores           int
 	output, save    string
 	json, all       bool
+	yes             bool
 	estimate        bool
 	seeds           int
 	analysis        analysis.Options
@@ -63,7 +64,9 @@ each section's first hardware cause is there.
 --section has top, important and all choose among the causes of that section,
 and --even even out that section only.
 
-The program must be where it was, and its standard input is empty.
+The program must be where it was, and its standard input is empty. What was not
+simulated here before, as the command of a stranger's profile, is shown and run
+only if you say so, at the terminal or with --yes.
 
     lime whatif --erase top
     lime whatif --erase l1d-miss@radix.c:40 --set l2.size=8MB
@@ -89,6 +92,7 @@ The program must be where it was, and its standard input is empty.
 	fl.StringVar(&f.save, "save", "", "keep the profile of the changed run in this `file`")
 	fl.BoolVar(&f.json, "json", false, "print JSON")
 	fl.BoolVarP(&f.all, "all", "a", false, "show sections that lose no time as well")
+	yesFlag(cmd, &f.yes)
 	analysisFlags(cmd, &f.analysis)
 	return cmd
 }
@@ -166,7 +170,7 @@ func (f *whatifFlags) check() error {
 
 // again runs the program of a profile once more, changed.
 func (a *app) again(ctx context.Context, src profile.Source, before *analysis.Result, only []int, f *whatifFlags) (*whatif.Comparison, error) {
-	if err := repeatable(src); err != nil {
+	if err := a.mayRepeat(src, f.yes); err != nil {
 		return nil, err
 	}
 	o, words, err := f.options(src, before, only)
@@ -243,7 +247,7 @@ func (a *app) evened(ctx context.Context, src profile.Source, before *analysis.R
 	if f.estimate {
 		return estimate, nil
 	}
-	if err := repeatable(src); err != nil {
+	if err := a.mayRepeat(src, f.yes); err != nil {
 		estimate.Why = err.Error()
 		return estimate, nil
 	}

@@ -120,7 +120,7 @@ func clearPath(path string) (string, error) {
 		return "", fmt.Errorf("profile %s: not a regular file; name another with -o", path)
 	}
 	if err == nil && st.Size() > 0 && !isProfileAt(path) {
-		return "", fmt.Errorf("profile %s: there is a file that is no profile; remove it, or name another with -o", path)
+		return "", fmt.Errorf("profile %s: there is a file that is no profile; remove it (--force does), or name another with -o", path)
 	}
 	if err := unclaimed(path); err != nil {
 		return "", fmt.Errorf("profile %s: %w; name another file with -o", path, err)
