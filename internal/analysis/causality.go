@@ -65,15 +65,13 @@ func magnitudes(tab *profile.Tables, in *profile.Instance) ([]profile.Count, map
 	return out, costed
 }
 
-// waits are the kinds whose time says more than their number.
-var waits = [...]string{"lock-wait", "spin-wait", "off-cpu", "bus-wait", "memory-wait"}
-
+// isWait reports whether an event is of a kind whose time says more than its number.
 func isWait(tab *profile.Tables, row int32) bool {
 	if row < 0 || int(row) >= len(tab.Events) {
 		return false
 	}
 	k := tab.Events[row].Kind
-	return k >= 0 && int(k) < len(tab.Kinds) && slices.Contains(waits[:], tab.Kinds[k].Name)
+	return k >= 0 && int(k) < len(tab.Kinds) && (tab.Kinds[k].Family().Waits() || tab.Kinds[k].Unit != profile.UnitTimes && tab.Kinds[k].Unit != "")
 }
 
 func (c *causality) siteOf(row int32) site {

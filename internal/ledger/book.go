@@ -489,15 +489,16 @@ func (g *guide) eventKind(e *profile.Event) (Kind, string) {
 	if e.Kind < 0 || int(e.Kind) >= len(g.tab.Kinds) {
 		return Price, ""
 	}
-	switch name := g.tab.Kinds[e.Kind].Name; name {
-	case kindLockWait:
-		return LockWait, name
-	case kindSpinWait:
-		return SpinWait, name
-	case kindOffCPU:
-		return OffCPU, name
+	k := &g.tab.Kinds[e.Kind]
+	switch k.Family() {
+	case profile.FamilyLock:
+		return LockWait, k.Name
+	case profile.FamilyWait:
+		return SpinWait, k.Name
+	case profile.FamilyOffCore:
+		return OffCPU, k.Name
 	default:
-		return Price, name
+		return Price, k.Name
 	}
 }
 

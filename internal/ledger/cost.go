@@ -24,13 +24,6 @@ type eventCosts struct {
 	apart  bool // the cost is not part of the node's time
 }
 
-// The names of the event kinds that explain a part's LockWait and OffCPU.
-const (
-	kindLockWait = "lock-wait"
-	kindSpinWait = "spin-wait" // part of LockWait, too
-	kindOffCPU   = "off-cpu"
-)
-
 // newCosts reads the costs; nodes that have times but no visits join the flow.
 func newCosts(meta *profile.Meta, f *flow) (*costs, error) {
 	c := &costs{f: f, stored: meta.NodeTime == "stored", kinds: f.tab.Kinds}
@@ -77,8 +70,7 @@ func (c *costs) waits(id profile.EventID) bool {
 	if k < 0 || int(k) >= len(c.kinds) {
 		return false
 	}
-	name := c.kinds[k].Name
-	return name == kindLockWait || name == kindSpinWait || name == kindOffCPU
+	return c.kinds[k].Family().Waits()
 }
 
 // groupEnd returns where the cells of one row end, and checks them.
@@ -215,12 +207,12 @@ func (c *costs) addVisits(sums []uint64) {
 	}
 }
 
-// ofKind returns the cost of all events of one kind, by part.
-func (c *costs) ofKind(name string) []float64 {
+// ofFamily returns the cost of all events of one family, by part.
+func (c *costs) ofFamily(f profile.Family) []float64 {
 	sums := make([]float64, c.f.parts)
 	for _, e := range c.events {
 		k := c.f.tab.Events[e.id].Kind
-		if k < 0 || int(k) >= len(c.kinds) || c.kinds[k].Name != name {
+		if k < 0 || int(k) >= len(c.kinds) || c.kinds[k].Family() != f {
 			continue
 		}
 		for _, x := range c.f.inst.Costs[e.lo:e.hi] {
@@ -302,11 +294,11 @@ func (a *accountant) priceOf(v int32, dev []float64) {
 func (a *accountant) waits() {
 	known := a.c.byPart()
 	lock, off, rest := a.row(), a.row(), a.row()
-	lockKnown, spinKnown, offKnown := a.c.ofKind(kindLockWait), a.c.ofKind(kindSpinWait), a.c.ofKind(kindOffCPU)
+	lockKnown, waitKnown, offKnown := a.c.ofFamily(profile.FamilyLock), a.c.ofFamily(profile.FamilyWait), a.c.ofFamily(profile.FamilyOffCore)
 	for p := range a.f.parts {
 		part := &a.f.inst.Parts[p]
 		gap := a.r.times[p] - known[p]
-		lock[p] = unexplained(float64(part.LockWait)-lockKnown[p]-spinKnown[p], gap)
+		lock[p] = unexplained(float64(part.LockWait)-lockKnown[p]-waitKnown[p], gap)
 		off[p] = unexplained(float64(part.OffCPU)-offKnown[p], gap-lock[p])
 		rest[p] = gap - lock[p] - off[p]
 	}

@@ -14,7 +14,7 @@ func priced(t *testing.T) *world {
 	_ = w.prof.UpdateMeta(profile.Meta{NodeTime: "stored"})
 	l1 := w.prof.AddKind(profile.EventKind{Name: "l1d-miss"})
 	bus := w.prof.AddKind(profile.EventKind{Name: "bus-wait"})
-	lock := w.prof.AddKind(profile.EventKind{Name: kindLockWait})
+	lock := w.prof.AddKind(profile.EventKind{Name: profile.KindLockWait})
 	for range 4 {
 		tr := w.thread("start")
 		tr.loop("guard", "body", 100, nil)

@@ -18,27 +18,25 @@ const (
 	NumKinds
 )
 
-// KindInfo describes a kind for the profile.
+// KindInfo names a kind as profiles do, whose table of kinds says the rest.
 type KindInfo struct {
 	Name     string
-	Title    string
 	Superior string // kind that must happen first at the same instruction; "" = its execution
-	Unit     string
 }
 
 // Kinds returns the table of kinds, indexed by Kind.
 func Kinds() [NumKinds]KindInfo {
 	return [NumKinds]KindInfo{
-		L1DMiss:       {"l1d-miss", "L1 data miss", "", "times"},
-		L1IMiss:       {"l1i-miss", "L1 instruction miss", "", "times"},
-		L2Miss:        {"l2-miss", "L2 miss", "l1d-miss", "times"},
-		LLCMiss:       {"llc-miss", "last-level miss", "l2-miss", "times"},
-		DTLBMiss:      {"tlb-miss", "data TLB miss", "", "times"},
-		ITLBMiss:      {"itlb-miss", "instruction TLB miss", "", "times"},
-		BranchMiss:    {"branch-miss", "branch mispredict", "", "times"},
-		CoherenceMiss: {"coherence-miss", "coherence miss", "l1d-miss", "times"},
-		BusWait:       {"bus-wait", "wait for the shared bus", "l1d-miss", "cycles"},
-		MemoryWait:    {"memory-wait", "wait for a memory channel", "llc-miss", "cycles"},
+		L1DMiss:       {"l1d-miss", ""},
+		L1IMiss:       {"l1i-miss", ""},
+		L2Miss:        {"l2-miss", "l1d-miss"},
+		LLCMiss:       {"llc-miss", "l2-miss"},
+		DTLBMiss:      {"tlb-miss", ""},
+		ITLBMiss:      {"itlb-miss", ""},
+		BranchMiss:    {"branch-miss", ""},
+		CoherenceMiss: {"coherence-miss", "l1d-miss"},
+		BusWait:       {"bus-wait", "l1d-miss"},
+		MemoryWait:    {"memory-wait", "llc-miss"},
 	}
 }
 

@@ -160,31 +160,6 @@ type Edge struct {
 	Kind     EdgeKind
 }
 
-// EventKind describes one kind of hardware or system event. The table of kinds
-// stands in the profile, so new kinds need no change to readers.
-type EventKind struct {
-	Name     string // "l1d-miss", "l2-miss", "llc-miss", "l1i-miss", "tlb-miss", "branch-miss", "coherence-miss", "bus-wait", "memory-wait", "page-fault", "lock-wait", "spin-wait", "off-cpu", "exec"
-	Title    string // for people: "L1 data miss"
-	Superior string // Name of the superior kind at the same instruction; "" = the executions of the instruction
-	Unit     string // of Count.N: "times" or the clock unit
-	Label    Label
-}
-
-// Kinds of the events by which a sampling collector tells how far loops are from their ends, at the loops' tests:
-// KindLoopLeft / KindLoopSamples is the mean distance between the two sides of the test.
-const (
-	KindLoopSamples = "loop-samples"
-	KindLoopLeft    = "loop-left"
-)
-
-// KindSpinSamples counts the samples of a part in which the thread spun. They were taken off its time in proportion, so that time is an estimate.
-const KindSpinSamples = "spin-samples"
-
-// Auxiliary reports whether a kind tells of the samples themselves, and not of what happened in the program.
-func (k *EventKind) Auxiliary() bool {
-	return k.Name == KindLoopSamples || k.Name == KindLoopLeft || k.Name == KindSpinSamples
-}
-
 // MetricIdleness is the metric of call paths whose rows may take back what earlier ones said: how many threads a run can keep busy is known at its
 // end. Only the sum of a path's rows counts.
 const MetricIdleness = "idleness"
@@ -275,7 +250,7 @@ type Instance struct {
 	Edges   []Count // Row = EdgeID; sorted by Row, Part
 	Events  []Count // Row = EventID: how often
 	Costs   []Count // Row = EventID: clock units lost to the event (subset of rows; a lock wait's cost is its time)
-	Times   []Count // Row = NodeID: clock units spent in the block, when Meta.NodeTime == "stored"; event costs included, but for those of waits (lock-wait, off-cpu): a thread that waits runs no block
+	Times   []Count // Row = NodeID: clock units spent in the block, when Meta.NodeTime == "stored"; event costs included, but for those of waits (Family.Waits): a thread that waits runs no block
 }
 
 // PathNode is a node of the call-path tree (sampled by wall clock or by the

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"lime/internal/profile"
 	"lime/internal/unit"
 )
 
@@ -86,6 +87,6 @@ func countWords(counts []float64) (span, drawn string) {
 func (p *printer) lineEvents(a *Annotation, l *AnnotatedLine) {
 	for _, e := range l.Events {
 		span, drawn := countWords(pick(e.Counts, a.Threads))
-		p.line("         %s %s %s", p.st.dim(fit(span, 16)), p.st.paint("33", fit(drawn, 8)), p.st.dim("       "+clean(eventTitle(e.Kind))))
+		p.line("         %s %s %s", p.st.dim(fit(span, 16)), p.st.paint("33", fit(drawn, 8)), p.st.dim("       "+clean(profile.KindTitle(e.Kind))))
 	}
 }

@@ -156,7 +156,7 @@ func (b *builder) causes(out *Section, s *analysis.Section) {
 }
 
 func candidate(c *analysis.Cause) Candidate {
-	out := Candidate{Family: c.Family, Event: c.Event, Title: cmp.Or(c.Title, eventTitle(c.Event)), Place: place(&c.Place),
+	out := Candidate{Family: c.Family, Event: c.Event, Title: cmp.Or(c.Title, profile.KindTitle(c.Event)), Place: place(&c.Place),
 		Callee: c.Callee, Score: c.Score, Share: c.Share, PFamily: c.PFamily, Correlation: c.Correlation}
 	out.Why = whyCandidate(c)
 	return out
@@ -218,7 +218,7 @@ func (b *builder) cause(c *analysis.Cause) Cause {
 		v := interval(*c.ShareInterval)
 		out.ShareInterval = &v
 	}
-	out.Title = cmp.Or(out.Title, eventTitle(out.Event))
+	out.Title = cmp.Or(out.Title, profile.KindTitle(out.Event))
 	out.Source = b.source(out.Place, c.Text)
 	out.Counts = convert(c.Threads, threadCount)
 	out.Members = slices.DeleteFunc(convert(c.Members, member), func(m Member) bool {

@@ -128,7 +128,7 @@ func rowWords(r *ledger.Row) string {
 		words = string(r.Kind)
 	}
 	if r.Kind == ledger.Price && r.Event != "" {
-		words = eventTitle(r.Event)
+		words = profile.KindTitle(r.Event)
 	}
 	if r.Inside != nil && r.Callee != "" {
 		words += " of " + r.Callee

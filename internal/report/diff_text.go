@@ -7,6 +7,7 @@ import (
 	"reflect"
 	"strings"
 
+	"lime/internal/profile"
 	"lime/internal/unit"
 )
 
@@ -96,7 +97,7 @@ func (p *printer) sectionDiff(s *SectionDiff, o TextOptions) {
 	p.shareDiff("  lost of the run", s.LostShare)
 	for i := range s.Causes {
 		if c := &s.Causes[i]; o.All || c.Word != ChangeSame {
-			p.shareDiff(fmt.Sprintf("  %s at %s", eventTitle(c.Event), clean(c.Short())), c.Loss)
+			p.shareDiff(fmt.Sprintf("  %s at %s", profile.KindTitle(c.Event), clean(c.Short())), c.Loss)
 		}
 	}
 }

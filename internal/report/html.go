@@ -84,7 +84,7 @@ const (
 // WriteHTML writes the report as one file that needs nothing else.
 func WriteHTML(w io.Writer, r *Report) error {
 	t, err := template.New("page").Funcs(template.FuncMap{
-		"pct": unit.Percent, "si": r.Program.Short, "title": eventTitle, "together": together, "where": func(row LedgerRow) string { return row.where() },
+		"pct": unit.Percent, "si": r.Program.Short, "title": profile.KindTitle, "together": together, "where": func(row LedgerRow) string { return row.where() },
 		"net": func(row LedgerRow) string { return row.netWords() }, "until": func(s Stretch) string { return s.EndsAt.End() }, "path": pathWords, "parts": partWords,
 		"count": func(time bool, n uint64) string {
 			if time {
@@ -108,7 +108,7 @@ func WriteHTML(w io.Writer, r *Report) error {
 func titleList(kinds []string) string {
 	titles := make([]string, len(kinds))
 	for i, k := range kinds {
-		titles[i] = eventTitle(k)
+		titles[i] = profile.KindTitle(k)
 	}
 	return strings.Join(titles, ", ")
 }

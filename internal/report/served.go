@@ -5,6 +5,7 @@ import (
 	"reflect"
 	"slices"
 
+	"lime/internal/profile"
 	"lime/internal/unit"
 )
 
@@ -273,7 +274,7 @@ func causePage(p *pageCause) CausePage {
 		Agreement: c.Agreement, Stability: c.Stability, Which: p.Which, CountWord: p.CountWord, CountTime: c.CountTime,
 		Counts: full(c.Counts), Source: full(c.Source),
 		Members: convert(c.Members, func(m *Member) string { return cmp.Or(m.Place.String(), "?") + " (" + titleList(m.Kinds) + ")" }),
-		Rivals:  convert(c.Rivals, func(v *Rival) string { return v.Place.String() + " (" + eventTitle(v.Event) + ")" }),
+		Rivals:  convert(c.Rivals, func(v *Rival) string { return v.Place.String() + " (" + profile.KindTitle(v.Event) + ")" }),
 		Paths:   convert(c.Paths, func(f *[]Frame) string { return pathWords(*f) })}
 	if len(c.Parts) > 0 {
 		out.Parts = partWords(c.Parts)

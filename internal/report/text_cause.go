@@ -330,9 +330,9 @@ func list[T any](items []T, most int, word func(*T) string) string {
 func partWords(parts []Part) string {
 	return list(parts, len(parts), func(p *Part) string {
 		if p.Share == nil {
-			return fmt.Sprintf("%s (score %.2f)", eventTitle(p.Event), p.Score)
+			return fmt.Sprintf("%s (score %.2f)", profile.KindTitle(p.Event), p.Score)
 		}
-		return eventTitle(p.Event) + " " + unit.Percent(*p.Share)
+		return profile.KindTitle(p.Event) + " " + unit.Percent(*p.Share)
 	})
 }
 
@@ -340,14 +340,14 @@ func memberWords(members []Member, most int) string {
 	return list(members, most, func(m *Member) string {
 		titles := make([]string, len(m.Kinds))
 		for i, k := range m.Kinds {
-			titles[i] = eventTitle(k)
+			titles[i] = profile.KindTitle(k)
 		}
 		return fmt.Sprintf("%s (%s)", m.Short(), strings.Join(titles, ", "))
 	})
 }
 
 func rivalWords(rivals []Rival, most int) string {
-	return list(rivals, most, func(r *Rival) string { return fmt.Sprintf("%s (%s)", r.Short(), eventTitle(r.Event)) })
+	return list(rivals, most, func(r *Rival) string { return fmt.Sprintf("%s (%s)", r.Short(), profile.KindTitle(r.Event)) })
 }
 
 // pathWords prints a call path from the innermost caller outwards.
@@ -357,41 +357,4 @@ func pathWords(path []Frame) string {
 		words = append(words, Place{File: f.File, Line: f.Line, Function: f.Function}.String())
 	}
 	return strings.Join(words, " < ")
-}
-
-// eventTitles names the kinds of event for people; kinds that are not here
-// keep their own name.
-var eventTitles = map[string]string{
-	"branch":         "branch",
-	"loop":           "loop",
-	"call":           "call",
-	"recursion":      "recursion",
-	"indirect-jump":  "switch",
-	"indirect-call":  "indirect call",
-	"jump":           "jump",
-	"l1d-miss":       "L1 data miss",
-	"l2-miss":        "L2 miss",
-	"llc-miss":       "last-level miss",
-	"l1i-miss":       "instruction miss",
-	"tlb-miss":       "TLB miss",
-	"branch-miss":    "branch mispredict",
-	"coherence-miss": "coherence miss",
-	"bus-wait":       "bus wait",
-	"memory-wait":    "memory wait",
-	"page-fault":     "page fault",
-	"lock-wait":      "lock wait",
-	"spin-wait":      "wait for another thread",
-	"off-cpu":        "off-CPU time",
-	"exec":           "execution",
-	"dead-store":     "dead store",
-	"silent-store":   "silent store",
-	"silent-load":    "silent load",
-	"false-sharing":  "false sharing",
-}
-
-func eventTitle(event string) string {
-	if t, ok := eventTitles[event]; ok {
-		return t
-	}
-	return event
 }

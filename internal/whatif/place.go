@@ -43,7 +43,7 @@ func (c *chooser) place(spec string) error {
 	}
 	for i := range c.tab.Events {
 		e := &c.tab.Events[i]
-		if name := c.kindName(e.Kind); at(e) && (kind == "" && cannotErase[name] == "" || kind != "" && c.follows(name, kind)) {
+		if name := c.kindName(e.Kind); at(e) && (kind == "" && cannotErase(name) == "" || kind != "" && c.follows(name, kind)) {
 			if kind != "" {
 				c.add(e.Addr, kind)
 			}

@@ -96,7 +96,7 @@ func thrown(own *analysis.Section, all []*analysis.Result) ThrownSection {
 		}
 	}
 	for k := range own.Causes {
-		if c := &own.Causes[k]; c.Family == analysis.FamilyHardware && cannotErase[c.Event] == "" {
+		if c := &own.Causes[k]; c.Family == analysis.FamilyHardware && cannotErase(c.Event) == "" {
 			out.Cause = thrownCause(c, sections)
 			break
 		}
@@ -120,7 +120,7 @@ func thrownCause(c *analysis.Cause, sections []*analysis.Section) *ThrownCause {
 	charged := func(s *analysis.Section) (sum float64) {
 		for _, list := range [][]analysis.Cause{s.Causes, s.Candidates} {
 			for i := range list {
-				if o := &list[i]; o.Family == analysis.FamilyHardware && cannotErase[o.Event] == "" && sameLine(&o.Place, &c.Place) {
+				if o := &list[i]; o.Family == analysis.FamilyHardware && cannotErase(o.Event) == "" && sameLine(&o.Place, &c.Place) {
 					sum += o.LedgerTime
 				}
 			}

@@ -93,16 +93,23 @@ func (v *verifier) prepare(c *Check) error {
 	return v.evening(c, sec, cause)
 }
 
-// cannotErase says why events of a kind cannot be taken away.
-var cannotErase = map[string]string{
-	"spin-wait": "a wait for another thread follows from what that one does, and cannot be taken away alone",
-	"lock-wait": "a wait for a lock follows from what is done under it, and cannot be taken away alone",
-	"off-cpu":   "time off the core is no event of the machine's",
-	"price":     "no event of the machine accounts for the time",
+// cannotErase says why events of a kind cannot be taken away, "" if they can.
+func cannotErase(event string) string {
+	switch profile.FamilyOf(event) {
+	case profile.FamilyMemory:
+		return ""
+	case profile.FamilyLock:
+		return "a wait for a lock follows from what is done under it, and cannot be taken away alone"
+	case profile.FamilyWait:
+		return "a wait for another thread follows from what that one does, and cannot be taken away alone"
+	case profile.FamilyOffCore:
+		return "time off the core is no event of the machine's"
+	}
+	return "no event of the machine accounts for the time"
 }
 
 func (v *verifier) erasure(c *Check, sec *analysis.Section, cause *analysis.Cause) error {
-	if why := cannotErase[cause.Event]; why != "" {
+	if why := cannotErase(cause.Event); why != "" {
 		c.Why = why
 		return nil
 	}

@@ -259,22 +259,23 @@ func (c *converter) nodeKind(b int) profile.NodeKind {
 
 // hardware is a kind of event made of callgrind's costs.
 type hardware struct {
-	name, title, superior string
-	costs                 []string
-	index                 []int
+	name  string
+	costs []string
+	index []int
 }
 
 func hardwareKinds() []hardware {
 	return []hardware{
-		{name: "l1d-miss", title: "L1 data miss", costs: []string{"D1mr", "D1mw"}},
-		{name: "llc-miss", title: "last-level miss", superior: "l1d-miss", costs: []string{"DLmr", "DLmw"}},
-		{name: "l1i-miss", title: "L1 instruction miss", costs: []string{"I1mr"}},
-		{name: "branch-miss", title: "branch mispredict", costs: []string{"Bcm", "Bim"}},
+		{name: "l1d-miss", costs: []string{"D1mr", "D1mw"}},
+		{name: "llc-miss", costs: []string{"DLmr", "DLmw"}},
+		{name: "l1i-miss", costs: []string{"I1mr"}},
+		{name: "branch-miss", costs: []string{"Bcm", "Bim"}},
 	}
 }
 
 // addKinds adds the kinds of event that the files hold.
 func (c *converter) addKinds() {
+	var names []string
 	for _, h := range hardwareKinds() {
 		for _, cost := range h.costs {
 			if i := slices.Index(c.dumps[0].Events, cost); i >= 0 {
@@ -284,8 +285,10 @@ func (c *converter) addKinds() {
 		if len(h.index) == 0 {
 			continue
 		}
-		c.sink.AddKind(profile.EventKind{Name: h.name, Title: h.title, Superior: h.superior, Unit: "times", Label: profile.Modelled})
-		c.kinds = append(c.kinds, h)
+		c.kinds, names = append(c.kinds, h), append(names, h.name)
+	}
+	for _, k := range profile.NewKinds(profile.Modelled, names...) {
+		c.sink.AddKind(k)
 	}
 }
 

@@ -389,8 +389,8 @@ func (c *code) tripEvents(b *block) {
 	}
 	if !c.told {
 		c.told = true
-		c.kinds[0] = c.sink.AddKind(profile.EventKind{Name: profile.KindLoopSamples, Title: "samples that tell of a loop", Unit: "times", Label: profile.Sampled})
-		c.kinds[1] = c.sink.AddKind(profile.EventKind{Name: profile.KindLoopLeft, Title: "distance to a loop's end, summed over its samples", Unit: "times", Label: profile.Sampled})
+		c.kinds[0] = c.sink.AddKind(profile.NewKind(profile.Sampled, profile.KindLoopSamples))
+		c.kinds[1] = c.sink.AddKind(profile.NewKind(profile.Sampled, profile.KindLoopLeft))
 	}
 	b.tripped = true
 	for i, k := range c.kinds {

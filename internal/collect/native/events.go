@@ -15,12 +15,6 @@ import (
 // Sampled events: what the processor's counters, or the kernel, see happen in the program. They are sampled by frequency like time, so that a
 // sample stands for as many events as passed since the one before; it has no stack, only the instruction.
 
-// eventTitles names the kinds of events for people; those of the machine model that are the same have the same words.
-func eventTitles() map[string]string {
-	return map[string]string{"llc-miss": "last-level miss", "branch-miss": "branch mispredict", "l1d-miss": "L1 data miss",
-		"tlb-miss": "data TLB miss", "page-fault": "page fault"}
-}
-
 // eventStack is what the samples of events copy of the stack: all events of a ring have the same fields, so it cannot be nothing.
 const eventStack = 8
 
@@ -140,7 +134,7 @@ func (o *output) event(k eventKey) profile.EventID {
 	if !ok {
 		kind, told := o.eventKinds[k.kind]
 		if !told {
-			kind = o.sink.AddKind(profile.EventKind{Name: k.kind, Title: eventTitles()[k.kind], Unit: "times", Label: profile.Sampled})
+			kind = o.sink.AddKind(profile.NewKind(profile.Sampled, k.kind))
 			o.eventKinds[k.kind] = kind
 		}
 		id = o.sink.AddEvent(profile.Event{Kind: kind, Node: o.code.spot(k.pc).b.id, Addr: k.pc})
@@ -155,7 +149,7 @@ func (o *output) spun(x *profile.Instance, s *partSum, part int32) {
 		return
 	}
 	if o.spinEvent == profile.None {
-		kind := o.sink.AddKind(profile.EventKind{Name: profile.KindSpinSamples, Title: "samples in which a thread spun", Unit: "times", Label: profile.Sampled})
+		kind := o.sink.AddKind(profile.NewKind(profile.Sampled, profile.KindSpinSamples))
 		o.spinEvent = o.sink.AddEvent(profile.Event{Kind: kind, Node: o.code.at(s.spunAt.addr).b.id, Addr: s.spunAt.last})
 	}
 	x.Events = append(x.Events, profile.Count{Row: int32(o.spinEvent), Part: part, N: s.spins})

@@ -285,7 +285,7 @@ func (o *output) lockWaits(x *profile.Instance, s *partSum, part int32) {
 			continue
 		}
 		if o.lockKind == profile.None {
-			o.lockKind = o.sink.AddKind(profile.EventKind{Name: "lock-wait", Title: "lock wait", Unit: "times", Label: profile.Measured})
+			o.lockKind = o.sink.AddKind(profile.NewKind(profile.Measured, profile.KindLockWait))
 		}
 		id, ok := o.lockEvents[l.call]
 		if !ok {

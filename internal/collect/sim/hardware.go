@@ -65,13 +65,19 @@ func (o *output) hardwareEvents(m *machine.Machine, events []hardwareEvent, part
 	return counts, costs
 }
 
+// machineKinds are the names of the machine's kinds.
+func machineKinds() (names []string) {
+	for _, k := range machine.Kinds() {
+		names = append(names, k.Name)
+	}
+	return names
+}
+
 // hardwareEvent gives an event of the machine its row.
 func (o *output) hardwareEvent(m *machine.Machine, e machine.Event) int32 {
 	if o.hwKinds == nil {
-		for _, k := range machine.Kinds() {
-			o.hwKinds = append(o.hwKinds, o.sink.AddKind(profile.EventKind{
-				Name: k.Name, Title: k.Title, Superior: k.Superior, Unit: k.Unit, Label: profile.Modelled,
-			}))
+		for _, k := range profile.NewKinds(profile.Modelled, machineKinds()...) {
+			o.hwKinds = append(o.hwKinds, o.sink.AddKind(k))
 		}
 	}
 	pc := m.PC(e.Site)

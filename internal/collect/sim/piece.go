@@ -51,9 +51,9 @@ const (
 // waitKinds describes them for the profile.
 func waitKinds() [waitEvents]profile.EventKind {
 	return [waitEvents]profile.EventKind{
-		lockWait: {Name: "lock-wait", Title: "lock wait", Unit: "times", Label: profile.Measured},
-		offCPU:   {Name: "off-cpu", Title: "time off the core", Unit: "times", Label: profile.Measured},
-		spinWait: {Name: "spin-wait", Title: "wait for another thread", Unit: "times", Label: profile.Measured},
+		lockWait: profile.NewKind(profile.Measured, profile.KindLockWait),
+		offCPU:   profile.NewKind(profile.Measured, profile.KindOffCPU),
+		spinWait: profile.NewKind(profile.Measured, profile.KindSpinWait),
 	}
 }
 

@@ -21,7 +21,7 @@ func (o *output) wasteEvents(events []hardwareEvent, part int32) (counts []profi
 // wasteKinds describes the kinds as kinds of events. An event is an access: at most as many as the instruction was executed.
 func wasteKinds() (kinds [waste.Kinds]profile.EventKind) {
 	for k := range waste.Kinds {
-		kinds[k] = profile.EventKind{Name: k.String(), Title: k.Title(), Unit: "times", Label: profile.Measured}
+		kinds[k] = profile.NewKind(profile.Measured, k.String())
 	}
 	return kinds
 }
