@@ -2,6 +2,7 @@ package workloads
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -191,7 +192,10 @@ func lime(t *testing.T) string {
 // output is the native one.
 func (w *workload) simulate(t *testing.T, bin, prog string, cores int) (answer, error) {
 	t.Helper()
-	data := filepath.Join(t.TempDir(), "lime.data")
+	data, have := w.profile(t, cores)
+	if have {
+		return w.report(bin, data)
+	}
 	args := append([]string{fmt.Sprint(cores)}, w.Args...)
 	native, err := exec.Command(prog, args...).Output()
 	if err != nil {
@@ -209,6 +213,28 @@ func (w *workload) simulate(t *testing.T, bin, prog string, cores int) (answer, 
 	if w.Repeatable() && !bytes.Equal(native, stdout.Bytes()) {
 		return answer{}, fmt.Errorf("output %q, native %q", &stdout, native)
 	}
+	return w.report(bin, data)
+}
+
+// profile is the file for the profile of a run, and whether it is there already: LIME_PROFILES names a directory in
+// which profiles are kept, and from which they are reported on again, so that what reports say can be tried without
+// simulating again.
+func (w *workload) profile(t *testing.T, cores int) (file string, have bool) {
+	t.Helper()
+	dir := os.Getenv("LIME_PROFILES")
+	if dir == "" {
+		return filepath.Join(t.TempDir(), "lime.data"), false
+	}
+	if !filepath.IsAbs(dir) {
+		t.Fatalf("LIME_PROFILES=%s: want an absolute directory", dir)
+	}
+	file = filepath.Join(dir, strings.Join([]string{w.name, fmt.Sprint(cores), cmp.Or(w.Machine, "count")}, "."))
+	_, err := os.Stat(file)
+	return file, err == nil
+}
+
+// report is what lime says about a profile.
+func (w *workload) report(bin, data string) (answer, error) {
 	text, err := exec.Command(bin, "report", "--json", data).Output()
 	if err != nil {
 		return answer{}, fmt.Errorf("report: %w", err)

@@ -232,29 +232,41 @@ func (a *accountant) prices() {
 		return plain[v]
 	}
 	a.ownTimes(row)
-	for _, e := range a.c.events {
-		if !e.apart && e.node < 0 {
-			continue // part of no node's time
+	for v, dev := range plain {
+		if dev != nil {
+			a.priceOf(dev, a.f.visitsOf(int32(v)))
 		}
-		dev := a.row()
-		for _, x := range a.f.inst.Costs[e.lo:e.hi] {
-			dev[x.Part] += float64(x.N)
+	}
+	for i := range a.c.events {
+		if e := &a.c.events[i]; e.apart || e.node >= 0 { // else it is part of no node's time
+			a.priceEvent(row, e)
 		}
-		if !e.apart {
-			own := row(e.node)
-			for p, x := range dev {
-				own[p] -= x
-			}
-		}
-		a.priceOf(e.node, dev)
-		a.charge(classEvent, int32(e.id), dev)
 	}
 	for v := range int32(len(a.f.nodes)) {
 		if dev := plain[v]; dev != nil {
-			a.priceOf(v, dev)
 			a.charge(classPrice, a.id(v), dev)
 		}
 	}
+}
+
+// priceEvent charges what an event cost some parts more than others, and takes it off the plain prices of the nodes whose times hold it.
+func (a *accountant) priceEvent(row func(int32) []float64, e *eventCosts) {
+	dev := a.row()
+	for _, x := range a.f.inst.Costs[e.lo:e.hi] {
+		dev[x.Part] += float64(x.N)
+	}
+	switch {
+	case e.node < 0:
+		a.priceOf(dev, nil)
+	case e.apart: // the values hold it where it stands
+		a.priceOf(dev, a.f.visitsOf(e.node))
+	default:
+		nodes := a.holders(e)
+		ran := a.executions(nodes)
+		a.priceOf(dev, ran)
+		a.takeOff(row, e, nodes, dev, ran)
+	}
+	a.charge(classEvent, int32(e.id), dev)
 }
 
 // ownTimes fills in the time that the nodes took beyond what their visits explain: all of it if
@@ -274,18 +286,21 @@ func (a *accountant) ownTimes(row func(int32) []float64) {
 	}
 }
 
-// priceOf takes off every part what its visits of v would have cost on average; what has
-// no visits is spread evenly.
-func (a *accountant) priceOf(v int32, dev []float64) {
-	total := sum(dev)
-	if v < 0 || a.n[v] == 0 {
+// priceOf takes off every part what as many executions as it had would have cost on average; what nothing
+// ran is spread evenly.
+func (a *accountant) priceOf(dev []float64, ran []uint64) {
+	total, all := sum(dev), uint64(0)
+	for _, n := range ran {
+		all += n
+	}
+	if all == 0 {
 		for p := range dev {
 			dev[p] -= total / float64(len(dev))
 		}
 		return
 	}
-	avg := total / a.n[v]
-	for p, n := range a.f.visitsOf(v) {
+	avg := total / float64(all)
+	for p, n := range ran {
 		dev[p] -= float64(n) * avg
 	}
 }
@@ -306,7 +321,7 @@ func (a *accountant) waits() {
 		class class
 		dev   []float64
 	}{{classLock, lock}, {classOff, off}, {classUnaccounted, rest}} {
-		a.priceOf(-1, c.dev)
+		a.priceOf(c.dev, nil)
 		a.charge(c.class, -1, c.dev)
 	}
 }

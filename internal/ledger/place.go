@@ -56,6 +56,8 @@ type guide struct {
 	regions *regions
 	copies  []int32 // by node: tests that are copies of one another
 
+	overlaps map[profile.NodeID][]profile.NodeID // nodes that end in the same instruction
+
 	recursion []int32          // by node: what calls itself
 	library   []bool           // by node: library code
 	split     [][2]int32       // library blocks that begin at the same address
@@ -81,7 +83,7 @@ func newGuide(tab *profile.Tables) *guide {
 		}
 	}
 	g.copies, g.recursion, g.library, g.calls = testGroups(g), recursions(tab), library(tab), callTargets(tab)
-	g.split = splits(tab, g.library)
+	g.split, g.overlaps = splits(tab, g.library), overlapping(tab)
 	return g
 }
 
