@@ -36,10 +36,11 @@ const (
 	SlotSigAddr
 	SlotSigTrap
 	SlotSigErr
-	SlotSigPC // host address of the faulting instruction
-	SlotSkip  // guest PC whose probe has been reported: step over it
-	SlotFast  // not nil: the guest has SSE and AVX state only (no x87 instruction was ever translated), save it by moves
-	SlotCount // number of slots in use
+	SlotSigPC  // host address of the faulting instruction
+	SlotSkip   // guest PC whose probe has been reported: step over it
+	SlotBeside // threads in parallel: where this one is, see EnterBeside
+	SlotFast   // not nil: the guest has SSE and AVX state only (no x87 instruction was ever translated), save it by moves
+	SlotCount  // number of slots in use
 )
 
 // Slot returns the offset of a scratch slot in Context.

@@ -1,6 +1,9 @@
 package engine
 
-import "errors"
+import (
+	"errors"
+	"sync"
+)
 
 // ErrClosed is the error of calls on an engine that was closed.
 var ErrClosed = errors.New("engine is closed")
@@ -36,7 +39,11 @@ func (r *Range) Changes() bool { return r.Write || len(r.Twins) > 0 }
 
 // Config tells New how to work. The zero value runs plainly, with the defaults.
 type Config struct {
-	Mode            Mode
+	Mode Mode
+
+	// Lock, if there is one, lets contexts run beside each other: it is held by whoever calls a method of the engine, and Run gives
+	// it up while guest code runs. Modes Plain and Count.
+	Lock            sync.Locker
 	AllHostFeatures bool // the guest may use all vector state of the host, not x87, SSE and AVX alone
 	CacheBytes      int  // size of the code cache; 0: 64 MB
 	MaxEdges        int  // room for counters in a context; 0: 4 Mi

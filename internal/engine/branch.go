@@ -111,6 +111,7 @@ func (t *translation) branch(i int, in *x86.Inst, pc, next uint64) {
 	switch in.Branch {
 	case x86.BranchCond:
 		x := t.newExit(&exit{kind: exitLink, edge: EdgeTaken, from: t.b, target: in.Target(pc)})
+		t.alignLink(jccOpcode)
 		x.patch = t.a.Jcc(in.Cond, 0)
 		t.goTo(EdgeFall, next)
 	case x86.BranchLoop:
@@ -137,6 +138,7 @@ func (t *translation) branch(i int, in *x86.Inst, pc, next uint64) {
 // goTo emits the jump to a guest address, by way of the link stub at first.
 func (t *translation) goTo(kind EdgeKind, target uint64) {
 	x := t.newExit(&exit{kind: exitLink, edge: kind, from: t.b, target: target})
+	t.alignLink(jmpOpcode)
 	x.patch = t.a.Jmp(0)
 }
 
@@ -144,8 +146,10 @@ func (t *translation) goTo(kind EdgeKind, target uint64) {
 func (t *translation) loop(i int, in *x86.Inst, pc, next uint64) {
 	code := t.bytes(i)
 	t.a.Bytes(code[:len(code)-1]...)
-	t.a.Bytes(5)
+	at := len(t.a.Code)
+	t.a.Bytes(0)
 	t.goTo(EdgeFall, next)
+	t.a.Code[at] = byte(len(t.a.Code) - at - 1)
 	t.goTo(EdgeTaken, in.Target(pc))
 }
 

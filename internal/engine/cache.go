@@ -97,13 +97,27 @@ func (c *cache) put(code []byte) {
 	c.next += uint64(len(code))
 }
 
-// patch makes the rel32 at address at reach target.
+// patch makes the rel32 at address at reach target, by one store: a thread that runs there goes the old way or the new one.
 func (c *cache) patch(at, target uint64) {
-	binary.LittleEndian.PutUint32(c.mem[at-c.base:], uint32(int64(target)-int64(at)-4))
+	*(*uint32)(unsafe.Pointer(&c.mem[at-c.base])) = uint32(int64(target) - int64(at) - 4)
 }
 
-// setSlot writes an entry of a table.
-func (c *cache) setSlot(at, host uint64) { binary.LittleEndian.PutUint64(c.mem[at-c.base:], host) }
+// setSlot writes an entry of a table, by one store.
+func (c *cache) setSlot(at, host uint64) { *(*uint64)(unsafe.Pointer(&c.mem[at-c.base])) = host }
+
+// replace puts another instruction of the same length, five bytes, in the place of one, by one store if both lie in one aligned
+// word (translation.alignHead).
+func (c *cache) replace(at uint64, code []byte) {
+	if at%8 > 3 {
+		copy(c.mem[at-c.base:], code)
+		return
+	}
+	var word [8]byte
+	first := at - c.base - at%8
+	copy(word[:], c.mem[first:])
+	copy(word[at%8:], code)
+	c.setSlot(at-at%8, binary.LittleEndian.Uint64(word[:]))
+}
 
 func (c *cache) slot(at uint64) uint64 { return binary.LittleEndian.Uint64(c.mem[at-c.base:]) }
 

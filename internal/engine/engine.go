@@ -9,12 +9,14 @@ import (
 )
 
 // Engine translates and runs the code of one guest process. One goroutine at a
-// time may use it.
+// time may use it; with Config.Lock, whoever holds that (parallel.go).
 type Engine struct {
 	cfg      Config
 	cache    *cache
 	contexts map[*cpu.Context]bool
-	running  *cpu.Context // in Run
+	running  *cpu.Context            // in Run
+	called   bool                    // it has been called out of the code (Halt)
+	faulted  map[*cpu.Context]*block // threads in parallel: where those have faulted who have not told yet, when the cache was emptied
 
 	blocks  map[uint64]*block          // by guest PC
 	recent  [recentBlocks]*block       // of blocks, by guest PC modulo the number
@@ -62,6 +64,9 @@ func New(cfg Config) (*Engine, error) {
 	}
 	cfg.CacheBytes = (orDefault(cfg.CacheBytes, defaultCache) + pageSize - 1) &^ (pageSize - 1)
 	cfg.MaxEdges = orDefault(cfg.MaxEdges, defaultEdges)
+	if cfg.Lock != nil && cfg.Mode != Plain && cfg.Mode != Count {
+		return nil, fmt.Errorf("engine: threads in parallel leave no trace; mode %d does", cfg.Mode)
+	}
 	if cfg.CacheBytes < minCache {
 		return nil, fmt.Errorf("engine: code cache of %d bytes is too small, needs %d", cfg.CacheBytes, minCache)
 	}
@@ -78,6 +83,7 @@ func New(cfg Config) (*Engine, error) {
 		parted: map[uint64][]*block{}, summed: map[BlockID]bool{},
 		open: map[uint64][]EdgeID{}, calls: map[uint64]BlockID{},
 		probes: map[uint64]bool{}, guards: map[uint64]*guard{},
+		faulted: map[*cpu.Context]*block{},
 	}
 	if cfg.Mode == Trace {
 		e.noFilter = make([]uint64, (filterHead+filterLine)/8)
@@ -164,6 +170,7 @@ func (e *Engine) Retired(ctx *cpu.Context) uint64 { return ctx.Retired }
 
 // flush forgets all translations; blocks and edges keep their ids.
 func (e *Engine) flush() {
+	e.beforeFlush()
 	for _, b := range e.order {
 		b.past = b.past || !b.stale && e.blocks[b.pc] == b
 		b.stale = true
@@ -172,7 +179,10 @@ func (e *Engine) flush() {
 		}
 	}
 	e.blocks, e.recent = map[uint64]*block{}, [recentBlocks]*block{}
-	e.order, e.exits = nil, nil
+	e.order = nil
+	if !e.parallel() { // else some threads may have left by an exit, and not told yet by which
+		e.exits = nil
+	}
 	e.cache.reset()
 	e.addMiss()
 }

@@ -16,7 +16,7 @@ const errWrite = 2
 func (e *Engine) fault(ctx *cpu.Context) (uint64, cpu.Exit) {
 	s := &ctx.Scratch
 	host := s[cpu.SlotSigPC]
-	b := e.blockAt(host)
+	b := e.faultedIn(ctx, host)
 	if b == nil {
 		return 0, cpu.Exit{Reason: cpu.ExitUnsupported, Err: fmt.Errorf(
 			"engine: signal %d at %#x in generated code that belongs to no block (address %#x)",
@@ -25,7 +25,7 @@ func (e *Engine) fault(ctx *cpu.Context) (uint64, cpu.Exit) {
 	ahead := e.restore(ctx, b, host)
 	x := cpu.Exit{Reason: cpu.ExitFault, Signal: int(s[cpu.SlotSig]), Code: int32(s[cpu.SlotSigCode]),
 		Addr: s[cpu.SlotSigAddr], Trapno: s[cpu.SlotSigTrap], ErrNo: s[cpu.SlotSigErr]}
-	if ahead || e.ownProtection(x.Addr, x.Trapno, x.ErrNo) { // the instruction's own fault may be another one
+	if ahead || e.ownProtection(x.Addr, x.Trapno, x.ErrNo) || e.othersLifted(&x) { // the instruction's own fault may be another one
 		b, err := e.stepOver(ctx.RIP, ahead)
 		if err != nil {
 			return 0, exitOf(err)

@@ -80,6 +80,7 @@ func (e *Engine) Invalidate(lo, hi uint64) {
 	if hi <= lo {
 		return
 	}
+	e.beforeForget(lo, hi)
 	e.forget(lo, hi)
 	for _, p := range pagesIn(e.guards, lo/pageSize, (hi-1)/pageSize) {
 		for _, c := range e.guards[p].pages {

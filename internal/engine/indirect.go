@@ -122,8 +122,8 @@ func (e *Engine) addStub(b *block, slot, miss uint64, id EdgeID) uint64 {
 		countEdge(a, e.cfg.Mode, id, b.live)
 	}
 	a.Jmp(b.entry)
+	e.cache.put(a.Code) // first: others may go there at once
 	e.cache.setSlot(slot, a.PC)
-	e.cache.put(a.Code)
 	b.stubs = append(b.stubs, &stub{slot, miss})
 	return in
 }

@@ -42,7 +42,7 @@ func (e *Engine) Run(ctx *cpu.Context, budget int64) (x cpu.Exit) {
 		ctx.Retired += uint64(done)
 		budget -= done
 		skip = false
-		if x.Reason != cpu.ExitBudget {
+		if x.Reason != cpu.ExitBudget || e.called {
 			return x
 		}
 		e.learn(ctx)
@@ -79,9 +79,10 @@ func (e *Engine) slice(ctx *cpu.Context, n int64, skip bool) (int64, cpu.Exit) {
 	host, x := e.resume(ctx, skip)
 	for host != 0 {
 		ctx.ExitReason = cpu.ExitNone
-		cpu.Enter(ctx, uintptr(host))
+		e.enter(ctx, host)
 		host, x = e.handle(ctx)
 	}
+	e.answer(ctx)
 	return n - ctx.Budget, x
 }
 
@@ -150,7 +151,8 @@ func (e *Engine) follow(ctx *cpu.Context, x *exit) (uint64, cpu.Exit) {
 // usedUp ends the slice, or lets the block run if some budget was left at its head.
 func (e *Engine) usedUp(ctx *cpu.Context, x *exit) (uint64, cpu.Exit) {
 	n := int64(x.from.n)
-	if ctx.Budget+n > 0 {
+	gone := e.parallel() && x.from.stale // dropped, perhaps overwritten, while the thread waited for the lock
+	if ctx.Budget+n > 0 && !gone {
 		return x.from.after, cpu.Exit{}
 	}
 	ctx.Budget += n

@@ -57,7 +57,7 @@ func (e *Engine) partBlock(b, tail *block) {
 	code, _ := e.fetch(b.pc, e.buf[:front.size])
 	front.id = e.idOf(front, code, last, EndFall)
 	e.table[b.id].Front, e.table[b.id].Tail = front.id, tail.id
-	if e.summed[b.id] {
+	if e.summed[b.id] && !e.parallel() {
 		for ctx := range e.contexts {
 			e.fold(ctx)
 		}
@@ -112,6 +112,9 @@ func (e *Engine) hasKey(k edgeKey) bool {
 // eachCount calls f with the counters of every context that has counted edge id, which
 // is nil afterwards.
 func (e *Engine) eachCount(id EdgeID, f func(c []uint64, n uint64)) {
+	if e.parallel() { // they are counting; who drains the counters moves them (Parts)
+		return
+	}
 	for ctx := range e.contexts {
 		e.moveCount(ctx, id, f)
 	}

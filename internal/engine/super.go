@@ -278,7 +278,7 @@ func (e *Engine) dropSuper(s *super) {
 	s.dead = true
 	s.head.super = nil
 	s.head.heat = 0
-	copy(e.cache.mem[s.head.body-e.cache.base:], nop5[:])
+	e.cache.replace(s.head.body, nop5[:])
 }
 
 // leaveSuper makes the state of ctx that before instruction i of the path, at a fault in it.

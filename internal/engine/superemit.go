@@ -81,7 +81,7 @@ func (t *superEmit) finish() {
 	s.head.super = s
 	jump := enc.Asm{PC: s.head.body}
 	jump.Jmp(t.b.host)
-	copy(e.cache.mem[s.head.body-e.cache.base:], jump.Code)
+	e.cache.replace(s.head.body, jump.Code)
 }
 
 // describeTotal says which edges the hidden counter of the whole path stands for. A
@@ -194,6 +194,7 @@ func (t *superEmit) toTail(i int) {
 	x := &exit{kind: exitLink, from: s.path[i], edge: s.kinds[i], target: s.tail.pc, done: true}
 	t.e.addExit(x)
 	t.exits = append(t.exits, x)
+	t.alignLink(jmpOpcode)
 	x.patch = t.a.Jmp(0)
 }
 
@@ -376,6 +377,7 @@ func (t *superEmit) leaveAt(w *wayOut) {
 	}
 	t.e.addExit(w.own)
 	t.exits = append(t.exits, w.own)
+	t.alignLink(jmpOpcode)
 	w.own.patch = t.a.Jmp(0)
 }
 

@@ -75,7 +75,7 @@ func (e *Engine) stepOver(pc uint64, bare bool) (*block, error) {
 }
 
 func (e *Engine) translate(t *translation) (*block, error) {
-	if err := t.decode(); err != nil {
+	if err := t.decodeSettled(); err != nil {
 		return nil, err
 	}
 	need := roomFixed + roomPerInst*len(t.insts)
@@ -90,6 +90,17 @@ func (e *Engine) translate(t *translation) (*block, error) {
 	}
 	t.emit()
 	return t.b, nil
+}
+
+// decodeSettled reads the instructions of the block, again if other threads have written there meanwhile.
+func (t *translation) decodeSettled() error {
+	for {
+		err := t.decode()
+		if err != nil || !t.writable || t.step || !t.moved() {
+			return err
+		}
+		t.insts, t.b.starts, t.repeat = nil, nil, false
+	}
 }
 
 // decode reads the instructions of the block.
@@ -257,12 +268,16 @@ var nop5 = [5]byte{0x0f, 0x1f, 0x44, 0x00, 0x00}
 // head emits the probe exit, room for the jump to a superblock, and the budget check.
 func (t *translation) head() {
 	b := t.b
+	if !t.probe && !t.repeat {
+		t.alignHead()
+	}
 	b.entry = t.a.Here()
 	if t.probe {
 		t.leave(&exit{kind: exitProbe, from: b, target: b.pc})
 	} else if t.repeat {
 		t.leave(&exit{kind: exitRepeat, from: b, target: b.pc})
 	}
+	t.alignHead()
 	b.body = t.a.Here()
 	t.a.Bytes(nop5[:]...)
 	b.plain = t.a.Here()
@@ -342,7 +357,7 @@ func countEdge(a *enc.Asm, mode Mode, id EdgeID, live x86.Flags) {
 func (t *translation) plain(i int, in *x86.Inst, pc uint64) {
 	code := t.bytes(i)
 	switch {
-	case in.Special == x86.SpecialPause && !in.HasMem && in.Writes == 0: // a hint to the host, whose threads do not wait: 40 to 140 cycles
+	case in.Special == x86.SpecialPause && !in.HasMem && in.Writes == 0 && !t.e.parallel(): // a hint to the host, whose threads do not wait: 40 to 140 cycles
 	case in.Special == x86.SpecialFSGSBASE:
 		t.segBase(in, code)
 	case !in.HasMem:
