@@ -28,6 +28,7 @@ type recordFlags struct {
 	noResolve bool
 	noHooks   bool
 	events    []string
+	rank      rankFlags
 }
 
 func (a *app) recordCommand() *cobra.Command {
@@ -44,7 +45,12 @@ The program's input, output and exit status pass through. Interrupting it keeps
 what was recorded so far.
 
     lime record -- ./app input
-    lime report`,
+    lime report
+
+Under mpirun or srun -o names a directory: each rank writes a profile there.
+
+    mpirun -n 8 lime record -o DIR -- ./app
+    lime report DIR`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if f.pid != 0 && len(args) == 0 {
 				return nil
@@ -56,7 +62,7 @@ what was recorded so far.
 	}
 	fl := cmd.Flags()
 	fl.SetInterspersed(false) // what follows the program is the program's
-	fl.StringVarP(&f.output, "output", "o", defaultProfile, "write the profile to this `file`")
+	fl.StringVarP(&f.output, "output", "o", defaultProfile, "write the profile to this `file`; under mpirun or srun, a directory for the profiles of all ranks")
 	forceFlag(fl, &f.force)
 	fl.Uint64VarP(&f.frequency, "frequency", "F", native.DefaultFrequency, "samples per second and thread, 1 to 10000")
 	fl.Uint32Var(&f.stack, "stack", native.DefaultStackBytes, "copy so many `bytes` of a thread's stack with each sample")
@@ -64,6 +70,7 @@ what was recorded so far.
 	fl.StringSliceVar(&f.events, "event", nil, "sample `NAME` next to time (llc-miss, branch-miss, l1d-miss, tlb-miss, page-fault, none); all that there are")
 	fl.BoolVar(&f.noHooks, "no-hooks", false, "do not watch the program's synchronisation functions")
 	fl.BoolVar(&f.noResolve, "no-resolve", false, "leave functions and lines to 'lime resolve'")
+	f.rank.add(fl)
 	return cmd
 }
 
@@ -96,6 +103,10 @@ func (a *app) record(ctx context.Context, args []string, f *recordFlags) error {
 	if ctx == nil {
 		ctx = context.Background()
 	}
+	me, err := f.rank.place(a, &f.output)
+	if err != nil {
+		return err
+	}
 	defer debug.SetGCPercent(debug.SetGCPercent(recordGC))
 	signals := make(chan os.Signal, 64) // from here on: a profile that is being made must not be left half done
 	native.Notify(signals)
@@ -103,12 +114,12 @@ func (a *app) record(ctx context.Context, args []string, f *recordFlags) error {
 	if err := makeRoom(f.output, f.force); err != nil {
 		return failed(err)
 	}
-	w, err := profile.Create(f.output, profile.Meta{Collector: "record", Model: "native", Command: args})
+	w, err := profile.Create(f.output, profile.Meta{Collector: "record", Model: "native", Command: args, RankInfo: me})
 	if err != nil {
 		return failed(err)
 	}
 	res, err := native.Run(ctx, native.Options{
-		Command: args, PID: f.pid, Frequency: f.frequency, StackBytes: f.stack, NoHooks: f.noHooks, Events: f.events, Tool: "lime " + Version(),
+		Command: args, PID: f.pid, Frequency: f.frequency, StackBytes: f.stack, NoHooks: f.noHooks, Events: f.events, Tool: "lime " + Version(), Rank: me,
 		Stdin: a.stdin, Stdout: a.program.stdout, Stderr: a.program.stderr, Out: w, Signals: signals,
 	})
 	err = errors.Join(err, w.Close())

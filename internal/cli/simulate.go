@@ -33,6 +33,7 @@ type simulateFlags struct {
 	sectionEnds []string
 	noResolve   bool
 	waste       wasteFlags
+	rank        rankFlags
 }
 
 func (a *app) simulateCommand() *cobra.Command {
@@ -48,7 +49,12 @@ The program's input, output and exit status pass through. Interrupting it keeps
 what was counted so far.
 
     lime simulate --cores 32 -- ./app --threads 32 input
-    lime report`,
+    lime report
+
+Under mpirun or srun -o names a directory: each rank writes a profile there.
+
+    mpirun -n 8 lime simulate -o DIR -- ./app
+    lime report DIR`,
 		Args:        programArgs,
 		Annotations: map[string]string{"status": "program"},
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -62,12 +68,13 @@ what was counted so far.
 	fl.StringVarP(&f.machine, "machine", "m", "count", "model this `machine`: "+strings.Join(machineNames(), ", ")+", or a file that describes one")
 	fl.StringArrayVar(&f.settings, "set", nil, "change the machine: `key=value`, for example l2.size=8MB; may be repeated")
 	fl.IntVar(&f.seed, "seed", 1, "place the program's pages in the machine's memory by throw `N` of the dice")
-	fl.StringVarP(&f.output, "output", "o", defaultProfile, "write the profile to this `file`")
+	fl.StringVarP(&f.output, "output", "o", defaultProfile, "write the profile to this `file`; under mpirun or srun, a directory for the profiles of all ranks")
 	forceFlag(fl, &f.force)
 	fl.StringArrayVar(&f.sectionEnds, "section-end", nil, "sections end where threads call this `function`, too; may be repeated")
 	fl.StringVar(&f.cpu, "cpu", "x86-64-v3", "what the `processor` offers to the program: x86-64-v3, or host for all that this one has")
 	fl.BoolVar(&f.noResolve, "no-resolve", false, "leave functions and lines to 'lime resolve'")
 	f.waste.add(fl)
+	f.rank.add(fl)
 	_ = cmd.RegisterFlagCompletionFunc("machine", cobra.FixedCompletions(machineNames(), cobra.ShellCompDirectiveDefault))
 	_ = cmd.RegisterFlagCompletionFunc("cpu", cobra.FixedCompletions([]string{"x86-64-v3", "host"}, cobra.ShellCompDirectiveNoFileComp))
 	return cmd
@@ -129,13 +136,17 @@ func (a *app) simulate(ctx context.Context, args []string, f *simulateFlags) err
 	if ctx == nil {
 		ctx = context.Background()
 	}
+	me, err := f.rank.place(a, &f.output)
+	if err != nil {
+		return err
+	}
 	if err := makeRoom(f.output, f.force); err != nil {
 		return failed(err)
 	}
 	a.remember(args)
 	res, err := sim.Run(ctx, sim.Options{
 		Cores: f.cores0(), Machine: f.machine, Settings: f.changes(), Cmd: args[0], Args: args[1:], Out: f.output, SectionEnds: f.sectionEnds, Waste: f.waste.kinds, Tolerance: f.waste.tolerance, HostCPU: f.cpu == "host",
-		Progress: isTerminal(a.stderr), Tool: "lime " + Version(),
+		Progress: isTerminal(a.stderr), Tool: "lime " + Version(), Rank: me,
 		Stdin: a.stdin, Stdout: a.program.stdout, Stderr: a.program.stderr,
 	})
 	switch failure := err != nil || res.Status == ExitFailed; {

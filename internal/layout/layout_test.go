@@ -64,6 +64,7 @@ var table = []row{
 	{"analysis", "profile stat graph unit ledger", gonum},
 	{"analysis/synth", "profile", ""},
 	{"whatif", "analysis ledger profile unit", ""},
+	{"ranks", "profile safe unit", ""},
 	{"report", "whatif analysis ledger profile safe unit", ""},
 	{"view", "report analysis profile unit", ""},
 	{"cli", all, all},

@@ -10,28 +10,34 @@ import (
 // metaField is one row of the table meta. Strings, integers and floats stand as
 // such, the command as a JSON array.
 type metaField struct {
-	key string
-	col func(*Meta, *env) column
+	key  string
+	col  func(*Meta, *env) column
+	rank bool // stands there for ranks only
 }
 
 var metaFields = []metaField{
-	{"tool", func(m *Meta, e *env) column { return text[string]{&m.Tool, e} }},
-	{"collector", func(m *Meta, e *env) column { return text[string]{&m.Collector, e} }},
-	{"model", func(m *Meta, e *env) column { return text[string]{&m.Model, e} }},
-	{"machine", func(m *Meta, e *env) column { return text[string]{&m.Machine, e} }},
-	{"command", func(m *Meta, e *env) column { return list{&m.Command, e} }},
-	{"cores", func(m *Meta, e *env) column { return num[int]{&m.Cores} }},
-	{"clock_unit", func(m *Meta, e *env) column { return text[string]{&m.ClockUnit, e} }},
-	{"clock_hz", func(m *Meta, e *env) column { return real{&m.ClockHz} }},
-	{"time_label", func(m *Meta, e *env) column { return num[Label]{&m.TimeLabel} }},
-	{"count_label", func(m *Meta, e *env) column { return num[Label]{&m.CountLabel} }},
-	{"node_time", func(m *Meta, e *env) column { return text[string]{&m.NodeTime, e} }},
-	{"end_state", func(m *Meta, e *env) column { return text[string]{&m.EndState, e} }},
-	{"exit_status", func(m *Meta, e *env) column { return num[int]{&m.ExitStatus} }},
-	{"run_time", func(m *Meta, e *env) column { return num[uint64]{&m.RunTime} }},
-	{"core_time", func(m *Meta, e *env) column { return num[uint64]{&m.CoreTime} }},
-	{"complete", func(m *Meta, e *env) column { return truth{&m.Complete} }},
-	{"resolved", func(m *Meta, e *env) column { return truth{&m.Resolved} }},
+	{"tool", func(m *Meta, e *env) column { return text[string]{&m.Tool, e} }, false},
+	{"collector", func(m *Meta, e *env) column { return text[string]{&m.Collector, e} }, false},
+	{"model", func(m *Meta, e *env) column { return text[string]{&m.Model, e} }, false},
+	{"machine", func(m *Meta, e *env) column { return text[string]{&m.Machine, e} }, false},
+	{"command", func(m *Meta, e *env) column { return list{&m.Command, e} }, false},
+	{"cores", func(m *Meta, e *env) column { return num[int]{&m.Cores} }, false},
+	{"clock_unit", func(m *Meta, e *env) column { return text[string]{&m.ClockUnit, e} }, false},
+	{"clock_hz", func(m *Meta, e *env) column { return real{&m.ClockHz} }, false},
+	{"time_label", func(m *Meta, e *env) column { return num[Label]{&m.TimeLabel} }, false},
+	{"count_label", func(m *Meta, e *env) column { return num[Label]{&m.CountLabel} }, false},
+	{"node_time", func(m *Meta, e *env) column { return text[string]{&m.NodeTime, e} }, false},
+	{"end_state", func(m *Meta, e *env) column { return text[string]{&m.EndState, e} }, false},
+	{"exit_status", func(m *Meta, e *env) column { return num[int]{&m.ExitStatus} }, false},
+	{"run_time", func(m *Meta, e *env) column { return num[uint64]{&m.RunTime} }, false},
+	{"core_time", func(m *Meta, e *env) column { return num[uint64]{&m.CoreTime} }, false},
+	{"complete", func(m *Meta, e *env) column { return truth{&m.Complete} }, false},
+	{"resolved", func(m *Meta, e *env) column { return truth{&m.Resolved} }, false},
+	{"launcher", func(m *Meta, e *env) column { return text[string]{&m.Launcher, e} }, true},
+	{"rank", func(m *Meta, e *env) column { return num[int]{&m.Rank} }, true},
+	{"ranks", func(m *Meta, e *env) column { return num[int]{&m.Ranks} }, true},
+	{"host", func(m *Meta, e *env) column { return text[string]{&m.Host, e} }, true},
+	{"job", func(m *Meta, e *env) column { return text[string]{&m.Job, e} }, true},
 }
 
 func findMeta(key string) (metaField, bool) {

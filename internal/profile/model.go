@@ -62,6 +62,17 @@ type Meta struct {
 	Complete      bool    // the run was closed in order
 	Resolved      bool    // functions, lines and source text are filled in
 	Notes         []Note  // what the reader must know: unsupported system calls, child processes, lost samples
+
+	RankInfo
+}
+
+// RankInfo says which process of a program of many processes a profile is of.
+type RankInfo struct {
+	Launcher string // who started the process as a rank: "Open MPI", ...; "" if it is none, and then the rest is nothing
+	Rank     int    // its number, from 0
+	Ranks    int    // how many there are, 0 = not known
+	Host     string // the machine it ran on
+	Job      string // what all ranks of one start have in common, "" = not known
 }
 
 // Note is a remark of the collector or resolver, shown in reports.

@@ -58,7 +58,8 @@ func fillRest(t testing.TB, s Sink, r *rand.Rand, threads, nodes int) {
 	m := Meta{FormatVersion: FormatVersion, Tool: "lime 0.1", Collector: "simulate", Model: "count", Machine: "[core]\nn = 4\n", Command: []string{"./app", "-x", "a \"b\"<c>"},
 		Cores: 4, ClockUnit: "instructions", ClockHz: 2.5e9, TimeLabel: Modelled, CountLabel: Sampled, NodeTime: "visits",
 		EndState: "exited", ExitStatus: -3, RunTime: 1 << 63, CoreTime: 77, Complete: true, Resolved: true,
-		Notes: []Note{{"unsupported-syscall", "io_uring_setup\nline", 3}, {"x", "", 0}}}
+		Notes:    []Note{{"unsupported-syscall", "io_uring_setup\nline", 3}, {"x", "", 0}},
+		RankInfo: RankInfo{Launcher: "Open MPI", Rank: 3, Ranks: 64, Host: "node 7", Job: "12.0"}}
 	if err := s.UpdateMeta(m); err != nil {
 		t.Fatal(err)
 	}

@@ -72,7 +72,8 @@ var metaText = textRow[Meta]{"meta", Meta{}, func(r *Meta) []textField {
 	return []textField{str("tool", &r.Tool), str("collector", &r.Collector), str("model", &r.Model), str("machine", &r.Machine), strs("command", &r.Command),
 		dec("cores", &r.Cores, 0), str("clock-unit", &r.ClockUnit), float("clock-hz", &r.ClockHz), enum("time-label", labelNames, &r.TimeLabel),
 		enum("count-label", labelNames, &r.CountLabel), str("node-time", &r.NodeTime), str("end-state", &r.EndState), dec("exit-status", &r.ExitStatus, 0),
-		dec("run-time", &r.RunTime, 0), dec("core-time", &r.CoreTime, 0), boolean("complete", &r.Complete), boolean("resolved", &r.Resolved)}
+		dec("run-time", &r.RunTime, 0), dec("core-time", &r.CoreTime, 0), boolean("complete", &r.Complete), boolean("resolved", &r.Resolved),
+		str("launcher", &r.Launcher), dec("rank", &r.Rank, 0), dec("ranks", &r.Ranks, 0), str("host", &r.Host), str("job", &r.Job)}
 }}
 
 var instanceText = textRow[Instance]{"instance", Instance{}, func(r *Instance) []textField {

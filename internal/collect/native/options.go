@@ -18,6 +18,7 @@ type Options struct {
 	NoHooks    bool     // do not watch the synchronisation functions
 	NoPerf     bool     // do not sample
 	Tool       string   // name and version, for the profile
+	Rank       profile.RankInfo
 
 	Signals <-chan os.Signal // those of Signals that were sent to lime, if the caller has asked for them already
 

@@ -59,6 +59,7 @@ func (r *run) meta(state string) profile.Meta {
 	m := profile.Meta{
 		Tool: r.o.Tool, Collector: "record", Model: "native", Command: r.o.Command, Cores: cores(),
 		ClockUnit: "ns", ClockHz: 1e9, TimeLabel: profile.Measured, CountLabel: profile.Sampled, NodeTime: "stored", EndState: state,
+		RankInfo: r.o.Rank,
 	}
 	if r.by == "" {
 		m.CountLabel = profile.Unavailable

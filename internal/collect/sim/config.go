@@ -28,7 +28,8 @@ type Options struct {
 	HostCPU     bool        // the program may use all that the host's processor has
 	Progress    bool        // show a progress line on Stderr
 	Tool        string      // name and version, for the profile
-	Lime        string      // the program to start as the child; "": this one
+	Rank        profile.RankInfo
+	Lime        string // the program to start as the child; "": this one
 
 	Stdin          io.Reader // nil: lime's own
 	Stdout, Stderr io.Writer
@@ -79,6 +80,7 @@ type Config struct {
 	HostCPU     bool
 	Progress    bool
 	Tool        string
+	Rank        profile.RankInfo
 
 	interrupted func() bool
 	answer      *os.File
@@ -127,7 +129,7 @@ func (o *Options) config() (Config, error) {
 	}
 	c := Config{
 		Cores: o.Cores, Model: model, Machine: text, Erase: o.Erase, Even: o.Even, NumberParts: o.NumberParts, Cmd: o.Cmd, Args: append([]string{o.Cmd}, o.Args...), Env: o.Env, Out: o.Out,
-		SectionEnds: o.SectionEnds, Waste: o.Waste, Tolerance: o.Tolerance, HostCPU: o.HostCPU, Progress: o.Progress, Tool: o.Tool,
+		SectionEnds: o.SectionEnds, Waste: o.Waste, Tolerance: o.Tolerance, HostCPU: o.HostCPU, Progress: o.Progress, Tool: o.Tool, Rank: o.Rank,
 	}
 	if c.Cores == 0 {
 		c.Cores = cores

@@ -444,7 +444,7 @@ func (r *run) meta() profile.Meta {
 		Tool: r.cfg.Tool, Collector: "simulate", Model: r.cfg.Model, Machine: r.cfg.Machine,
 		Command: append([]string{r.cfg.Cmd}, r.cfg.Args[min(1, len(r.cfg.Args)):]...), Cores: r.cfg.Cores,
 		ClockUnit: r.meter.Unit(), ClockHz: r.meter.Hz(), TimeLabel: profile.Measured, CountLabel: profile.Measured,
-		NodeTime: "visits", EndState: "running",
+		NodeTime: "visits", EndState: "running", RankInfo: r.cfg.Rank,
 	}
 	if r.meter.Mode() == engine.Trace {
 		m.NodeTime, m.TimeLabel = "stored", profile.Modelled
