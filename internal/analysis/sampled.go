@@ -173,7 +173,7 @@ func (ps *procs) holds(k *part, f profile.FunctionID, end profile.NodeID) bool {
 	return slices.Contains(ps.chain(end), k.b)
 }
 
-// lockCauses makes causes of the waits for locks that explain a share of the uneven time, and returns the
+// lockCauses makes causes of the waits, for locks or off the core, that explain a share of the uneven time, and returns the
 // share of all waits.
 func (r *runner) lockCauses(sec *Section, w *rows) float64 {
 	shares, all := w.waitShares(), 0.0
@@ -193,10 +193,25 @@ func (r *runner) lockCauses(sec *Section, w *rows) float64 {
 		c.Correlation = correlation(c.Threads)
 		byCount := func(a, b ThreadCount) int { return cmp.Compare(a.Count, b.Count) }
 		hi, lo := slices.MaxFunc(c.Threads, byCount), slices.MinFunc(c.Threads, byCount)
-		c.Sentence = fmt.Sprintf("Thread %d waits %v for the lock here, thread %d %v.", hi.Thread, unit.Nanos(hi.Count), lo.Thread, unit.Nanos(lo.Count))
+		c.Sentence = fmt.Sprintf(waitSentence(c.Event), hi.Thread, unit.Nanos(hi.Count), lo.Thread, unit.Nanos(lo.Count))
 		sec.Causes = append(sec.Causes, c)
 	}
 	return max(0, min(1, all))
+}
+
+// waitSentence says how long two threads wait, by the kind of wait.
+func waitSentence(kind string) string {
+	sentences := map[string]string{
+		"lock-wait": "Thread %d waits %v for the lock here, thread %d %v.",
+		"sleep":     "Thread %d sleeps for %v here, thread %d for %v.",
+		"io":        "Thread %d waits %v for input or output here, thread %d %v.",
+		"fault":     "Thread %d waits %v for pages of memory here, thread %d %v.",
+		"futex":     "Thread %d waits %v at a futex here that is no known lock, thread %d %v.",
+	}
+	if s, ok := sentences[kind]; ok {
+		return s
+	}
+	return "Thread %d is off its core for %v here, thread %d for %v."
 }
 
 // sampledCauses turns what the walk has found into causes.

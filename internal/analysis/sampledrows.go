@@ -84,7 +84,7 @@ func (w *rows) add(tab *profile.Tables, in *profile.Instance) {
 	for i := range t {
 		dev, tr := t[i]-mean, w.thread(in.Parts[i].Thread)
 		w.time, w.n, w.s2 = w.time+t[i], w.n+n[i], w.s2+dev*dev
-		cpu := t[i] - min(t[i], float64(in.Parts[i].LockWait))
+		cpu := onCore(&in.Parts[i])
 		tr.time, tr.dev, tr.n, tr.prior = tr.time+t[i], tr.dev+dev, tr.n+n[i], tr.prior+dev*cpu/(n[i]+1)
 		w.parts++
 		u.abs, u.most = u.abs+math.Abs(dev)/float64(len(t)), max(u.most, math.Abs(dev))
@@ -97,13 +97,16 @@ func (w *rows) add(tab *profile.Tables, in *profile.Instance) {
 	w.addWaits(in, t, mean)
 	w.addEvents(tab, in)
 	visits(func(part int, v profile.NodeID, k float64) {
-		x := (t[part] - mean) * (t[part] - min(t[part], float64(in.Parts[part].LockWait))) / (n[part] + 1)
+		x := (t[part] - mean) * onCore(&in.Parts[part]) / (n[part] + 1)
 		m := w.blocks[v]
 		m.add(mass{n: k, cov: x * k, vari: x * x * k}, 1)
 		w.blocks[v] = m
 		w.thread(in.Parts[part].Thread).blocks[v] += k
 	})
 }
+
+// onCore is a part's time less its waits, in which no sample falls.
+func onCore(p *profile.Part) float64 { return float64(p.Time() - min(p.Time(), p.LockWait+p.OffCPU)) }
 
 // addSpins adds up how unsure the times are from which spinning was taken off: which of a part's n + s samples met it spinning is chance.
 func (w *rows) addSpins(tab *profile.Tables, in *profile.Instance, t, n []float64) {

@@ -32,6 +32,12 @@ func Clocks() []Clock {
 // Tasks is an event that counts nothing, and delivers the records of a Leader alone.
 func Tasks() Clock { return Clock{"tasks", unix.PERF_TYPE_SOFTWARE, unix.PERF_COUNT_SW_DUMMY} }
 
+// Switches is an event that happens whenever a thread leaves its core, in the kernel: it needs Options.Kernel, and the right to that
+// (perf_event_paranoid of 1 or less, or CAP_PERFMON).
+func Switches() Clock {
+	return Clock{"context-switches", unix.PERF_TYPE_SOFTWARE, unix.PERF_COUNT_SW_CONTEXT_SWITCHES}
+}
+
 // HardwareEvents lists the counters that are sampled next to the clock where the machine has them,
 // by the kinds' names in profiles.
 func HardwareEvents() []Clock {
@@ -61,6 +67,7 @@ type Options struct {
 	Leader    bool   // this event also delivers comm, mmap, task and switch records
 	Execs     bool   // this event also delivers comm records, and each of them is notified at once (Notify)
 	Period    uint64 // sample every so many events instead of by frequency
+	Kernel    bool   // sample what happens in the kernel, too; registers and stack are the program's all the same
 }
 
 // UnsupportedError tells that the machine or the rights of the user do not allow an event.
@@ -126,6 +133,9 @@ func attrOf(o Options) unix.PerfEventAttr {
 	if o.Period > 0 {
 		a.Sample = o.Period
 		a.Bits &^= unix.PerfBitFreq
+	}
+	if o.Kernel {
+		a.Bits &^= unix.PerfBitExcludeKernel
 	}
 	if o.OnExec {
 		a.Bits |= unix.PerfBitEnableOnExec
@@ -252,8 +262,11 @@ func eventID(fd int) (id uint64, err error) {
 // EventName returns the name of the clock or counter that a sample's Event id belongs to.
 func (s *Session) EventName(id uint64) string { return s.ids[id] }
 
-// Enable starts all events.
+// Enable starts all events, those of threads and processes that have inherited them included.
 func (s *Session) Enable() error { return s.control(unix.PERF_EVENT_IOC_ENABLE) }
+
+// Disable stops them until the next Enable.
+func (s *Session) Disable() error { return s.control(unix.PERF_EVENT_IOC_DISABLE) }
 
 func (s *Session) control(req uint) error {
 	fds := slices.Clone(s.fds)

@@ -181,6 +181,12 @@ const NoteGoroutines = "goroutines"
 // NoteElsewhere is the code of the note that most of the work was done by processes which take part in no section.
 const NoteElsewhere = "work-elsewhere"
 
+// Codes of the notes that tell how a recorded profile knows where threads left their cores, and how long they had none though they could have run.
+const (
+	NoteOffCore  = "off-core"
+	NoteRunQueue = "run-queue"
+)
+
 // NoteEffortThreads is the code of the note whose number is that of the threads for which a recorded profile's idleness is measured.
 const NoteEffortThreads = "effort-threads"
 

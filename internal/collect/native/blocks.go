@@ -49,8 +49,9 @@ type code struct {
 	waiting map[uint64][]pendingEdge
 	places  map[uint64]place // cache by PC
 	defs    map[string]uint64
-	kinds   [2]int32 // of events that tell of loops
-	told    bool     // kinds are there
+	numbers map[uint64]int // of system calls, by where they go on
+	kinds   [2]int32       // of events that tell of loops
+	told    bool           // kinds are there
 }
 
 // pendingEdge leads to an address that no decoded function has yet.
@@ -67,13 +68,13 @@ type place struct {
 
 func newCode(m *images, sink profile.Sink) *code {
 	return &code{images: m, sink: sink, fns: map[uint64]*function{}, heads: map[uint64]*block{},
-		waiting: map[uint64][]pendingEdge{}, places: map[uint64]place{}, defs: map[string]uint64{}}
+		waiting: map[uint64][]pendingEdge{}, places: map[uint64]place{}, defs: map[string]uint64{}, numbers: map[uint64]int{}}
 }
 
 // reset forgets the code of a program that is gone; its rows stay.
 func (c *code) reset() {
 	c.fns, c.heads, c.waiting, c.places = map[uint64]*function{}, map[uint64]*block{}, map[uint64][]pendingEdge{}, map[uint64]place{}
-	c.defs = map[string]uint64{}
+	c.defs, c.numbers = map[string]uint64{}, map[uint64]int{}
 }
 
 const maxPlaces = 1 << 18

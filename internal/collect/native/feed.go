@@ -58,6 +58,7 @@ func (r *run) switched(x *item) {
 		return
 	}
 	if x.out {
+		r.hasLeft(t, x.at, x.forced)
 		t.cpu.out(x.at, x.forced)
 		if t.hosts != nil {
 			t.hosts.cpu.out(x.at, x.forced)
@@ -66,6 +67,7 @@ func (r *run) switched(x *item) {
 		t.cond.off = t.cond.on && !x.forced
 		return
 	}
+	r.cameBack(t, x.at)
 	if !t.cpu.known { // it ran before lime could see
 		t.piece.cpuFrom = t.cpu.total
 	}
@@ -81,6 +83,10 @@ func (r *run) switched(x *item) {
 func (r *run) sampled(x *item) {
 	t := r.thread(x.tid, x.at)
 	if t.ended {
+		return
+	}
+	if x.detail != nil && x.left != nil {
+		r.leavesCore(t, x)
 		return
 	}
 	t = t.acting()
@@ -412,6 +418,7 @@ func (r *run) leaveCreate(t *thread, h *hook.Record, at uint64) {
 		p.events = append(p.events, t.piece.events...)
 		p.samples, p.work, p.spin = append(p.samples, t.piece.samples...), p.work+t.piece.work, p.spin+t.piece.spin
 		p.spins, p.spunAt = p.spins+t.piece.spins, cmp.Or(t.piece.spunAt, p.spunAt)
+		p.off = append(p.off, t.piece.off...)
 		p.cpu = 0
 		t.piece, t.create = p, nil
 	}

@@ -35,6 +35,7 @@ func (r *run) waitedForLock(t *thread, h *hook.Record, from, at uint64) (l lockW
 		return l
 	}
 	off := t.cpu.offIn(from, at)
+	r.offWithin(t, from, at)
 	begin, end := t.op(section.OpLockBegin, from), t.op(section.OpLockEnd, at)
 	begin.Object, end.Object = h.Arg0, h.Arg0
 	r.feed(begin)

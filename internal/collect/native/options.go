@@ -17,6 +17,7 @@ type Options struct {
 	Events     []string // to sample next to the clock, by the names of perf.Events; nil: all that there are
 	NoHooks    bool     // do not watch the synchronisation functions
 	NoPerf     bool     // do not sample
+	NoLeavings bool     // do not sample threads that leave their cores, but look at them while they are away
 	Tool       string   // name and version, for the profile
 	Rank       profile.RankInfo
 

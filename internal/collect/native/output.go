@@ -23,6 +23,7 @@ type output struct {
 	lockEvents map[uint64]profile.EventID // by call
 	eventKinds map[string]int32
 	eventRows  map[eventKey]profile.EventID
+	offEvents  map[offKey]profile.EventID
 	main       *thread
 	goRows     goRows
 	newRow     func(profile.Thread) int32
@@ -49,7 +50,7 @@ type pathKey struct {
 
 func newOutput(sink profile.Sink, c *code) *output {
 	return &output{sink: sink, code: c, sections: map[sectionKey]profile.SectionID{}, paths: map[pathKey]float64{}, sampled: map[pathKey]float64{}, worked: map[pathKey]*workSum{}, idle: newIdling(cores()), virtual: map[int32]uint64{}, lockKind: profile.None, spinEvent: profile.None,
-		lockEvents: map[uint64]profile.EventID{}, eventKinds: map[string]int32{}, eventRows: map[eventKey]profile.EventID{}}
+		lockEvents: map[uint64]profile.EventID{}, eventKinds: map[string]int32{}, eventRows: map[eventKey]profile.EventID{}, offEvents: map[offKey]profile.EventID{}}
 }
 
 // kinds maps the words of section to those of the profile.
@@ -92,10 +93,11 @@ func (o *output) instance(in section.Instance) {
 		for _, s := range p.Spans {
 			sum.add(s.(*piece))
 		}
-		x.Parts = append(x.Parts, profile.Part{Thread: profile.ThreadID(p.Thread), Arrive: sum.time(), LockWait: min(sum.wait, sum.time()), Entry: o.entry(p.Spans), Exit: profile.None})
+		x.Parts = append(x.Parts, profile.Part{Thread: profile.ThreadID(p.Thread), Arrive: sum.time(), LockWait: min(sum.wait, sum.time()), OffCPU: sum.blocked, Entry: o.entry(p.Spans), Exit: profile.None})
 		o.counts(x, sum, int32(i))
 		o.iterations(x, sum, int32(i))
 		o.lockWaits(x, sum, int32(i))
+		o.offCore(x, sum, int32(i))
 		o.events(x, sum, int32(i))
 		o.spun(x, sum, int32(i))
 		o.charge(p.Spans, x.Section, lengths)
@@ -192,6 +194,8 @@ type partSum struct {
 	spunAt          *block
 	lockOff, wait   uint64 // blocked on locks; waited for locks in all
 	locks           []lockWait
+	off             []offWait
+	blocked         uint64 // the sum of off
 	events          map[eventKey]uint64
 	blocks          map[*block]blockSum
 	order           []*block
@@ -207,7 +211,7 @@ func (s *partSum) reset() {
 	clear(s.blocks)
 	clear(s.trips)
 	clear(s.events)
-	*s = partSum{locks: s.locks[:0], events: s.events, blocks: s.blocks, order: s.order[:0], trips: s.trips, tested: s.tested[:0]}
+	*s = partSum{locks: s.locks[:0], off: s.off[:0], events: s.events, blocks: s.blocks, order: s.order[:0], trips: s.trips, tested: s.tested[:0]}
 }
 
 func (s *partSum) add(p *piece) {
@@ -219,6 +223,10 @@ func (s *partSum) add(p *piece) {
 		s.lockOff, s.wait = s.lockOff+l.off, s.wait+l.wait
 	}
 	s.locks = append(s.locks, p.locks...)
+	for _, w := range p.off {
+		s.blocked += w.wait
+	}
+	s.off = append(s.off, p.off...)
 	if s.events == nil && len(p.events) > 0 {
 		s.events = map[eventKey]uint64{}
 	}
@@ -252,8 +260,8 @@ func (s *partSum) addTrips(list []trip) {
 	}
 }
 
-// time is the part's time: on a CPU but for the share in which it spun, and blocked on locks.
-func (s *partSum) time() uint64 { return s.onCPU() + s.lockOff }
+// time is the part's time: on a CPU but for the share in which it spun, and blocked on locks or for anything else but a core.
+func (s *partSum) time() uint64 { return s.onCPU() + s.lockOff + s.blocked }
 
 func (s *partSum) onCPU() uint64 {
 	if s.spin == 0 {

@@ -269,7 +269,9 @@ func TestLockWaits(t *testing.T) {
 	for id := range p.Tables().Sections {
 		for in := range p.Instances(profile.SectionID(id)) {
 			for _, c := range in.Costs {
-				cost += float64(c.N)
+				if tab := p.Tables(); tab.Kinds[tab.Events[c.Row].Kind].Name == "lock-wait" {
+					cost += float64(c.N)
+				}
 			}
 		}
 	}

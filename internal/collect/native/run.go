@@ -24,24 +24,26 @@ import (
 
 // shared is what all processes of a recording have in common.
 type shared struct {
-	o        Options
-	clock    tscClock
-	session  []*perf.Session
-	execs    *perf.Session     // tells at once that a process has replaced itself; nil: that shows later
-	by       string            // the sampling clock, "" if there is none
-	switches bool              // the kernel tells of context switches
-	kinds    map[string]bool   // of events that are sampled
-	eventIDs map[uint64]string // by the kernel's id: the kind, "" for a clock
-	rows     int               // of threads in the profile
-	notes    collect.Notes
-	lost     uint64
-	throttle uint64
-	fresh    bool // a place of a call was seen for the first time since the last tick
-	children map[int32]*child
-	programs int // of children, whose code is looked at
-	lines    lines
-	watched  []*run          // children with hooks of their own
-	plain    map[string]bool // programs that call no synchronisation function, by path
+	o           Options
+	clock       tscClock
+	session     []*perf.Session
+	execs       *perf.Session     // tells at once that a process has replaced itself; nil: that shows later
+	by          string            // the sampling clock, "" if there is none
+	switches    bool              // the kernel tells of context switches
+	leavings    leavings          // and samples where threads leave their cores
+	leftSamples int               // of them, since the budget was reckoned
+	kinds       map[string]bool   // of events that are sampled
+	eventIDs    map[uint64]string // by the kernel's id: the kind, "" for a clock
+	rows        int               // of threads in the profile
+	notes       collect.Notes
+	lost        uint64
+	throttle    uint64
+	fresh       bool // a place of a call was seen for the first time since the last tick
+	children    map[int32]*child
+	programs    int // of children, whose code is looked at
+	lines       lines
+	watched     []*run          // children with hooks of their own
+	plain       map[string]bool // programs that call no synchronisation function, by path
 }
 
 // run is the recording of a process: the program, or a child that is hooked.
@@ -78,6 +80,11 @@ type run struct {
 	started      uint64
 	keepAt       uint64
 	now          uint64
+	looked       int            // the thread that was looked at last
+	offSeen      uint64         // times that threads left their core where samples show where
+	offUnseen    uint64         // and where they do not
+	queued       uint64         // ns that threads could have run and had no core
+	stops        []gap          // lime had stopped the program
 	spun         uint64         // ns in loops of the program's own that wait
 	over         bool           // it has ended, and stands in the profile
 	unread       uint64         // calls that found no room in rings that are closed
@@ -193,6 +200,9 @@ func (r *run) openPerf(o perf.Options) {
 	if err != nil {
 		r.notes.Add("no-samples", err.Error())
 	}
+	if !r.o.NoLeavings {
+		r.openSwitches(tasks)
+	}
 }
 
 // taskPages is the size of the rings without samples, each CPU's. A pipeline makes some hundred thousand switches a second, and lime may not get a CPU at once: where the samples need not go
@@ -258,6 +268,9 @@ func (r *run) rest(last time.Duration) time.Duration {
 		most = tick
 	}
 	r.fresh = false
+	if r.leavings.paused {
+		most = tick
+	}
 	return min(2*last, most)
 }
 
@@ -292,6 +305,9 @@ func (r *run) loop(ctx context.Context) (Result, error) {
 			due.Stop()
 		}
 		r.drain(lag)
+		if r.lookAtAll() {
+			wait = min(wait, lookTick/2)
+		}
 		r.keep()
 	}
 	if err := r.unhook(); err != nil {
@@ -350,6 +366,7 @@ func (r *run) drain(age uint64) {
 	if r.execs != nil {
 		_ = r.execs.Drain(func(*perf.Record) {}) // they stand in the others' rings, too
 	}
+	r.keepWithin(now)
 	r.clock.tick()
 	r.takeUntil(now, age)
 	for _, p := range r.watched {
@@ -424,11 +441,15 @@ func (r *run) ownRecord(rec *perf.Record) {
 		r.throttle++
 		return
 	case perf.TypeSample:
-		if kind := r.eventName(rec.Event); kind != "" {
-			x.event = &eventCount{eventKey{kind, r.sampler.origin(rec.IP)}, max(rec.Period, 1)}
-		} else {
+		switch kind := r.eventName(rec.Event); kind {
+		case "":
 			x.detail = &detail{}
 			x.sample, x.spins, x.inside = r.sampler.take(rec)
+		case perf.Switches().Name:
+			x.detail = &detail{left: r.sampler.leaving(rec)}
+			r.leftSamples++
+		default:
+			x.event = &eventCount{eventKey{kind, r.sampler.origin(rec.IP)}, max(rec.Period, 1)}
 		}
 	case perf.TypeComm:
 		x.detail = &detail{name: rec.Name}

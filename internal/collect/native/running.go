@@ -23,6 +23,8 @@ func (r *run) hookRunning() error {
 }
 
 func (r *run) hookSeized(t *hook.Tracee) error {
+	from := monotonic()
+	defer func() { r.standsStill(from, monotonic()) }()
 	funcs := hooks(r.table)
 	started, err := t.Started(funcs)
 	if err == nil && !started {

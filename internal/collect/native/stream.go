@@ -27,7 +27,8 @@ type detail struct {
 	name   string
 	sample workSample
 	spins  bool
-	inside bool // sample: code of the program's own runs inside of a hooked call
+	left   *leaving // sample: of a thread that leaves its core
+	inside bool     // sample: code of the program's own runs inside of a hooked call
 }
 
 // stream puts the records of all rings in order of time. The rings are read one after the other, so

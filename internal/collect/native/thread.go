@@ -29,7 +29,8 @@ type thread struct {
 	lock     lockCall // at != 0: its call of the kernel for a lock that is taken
 	task     *piece   // tasks that it has done since it waits, as far as sampled
 	onTask   bool     // does one now
-	spins    bool     // its last sample was in a runtime's waiting
+	off      offCore
+	spins    bool // its last sample was in a runtime's waiting
 
 	foreign bool   // belongs to a child process
 	gate    *gate  // that it is in, as long as it is not known what it is
@@ -146,6 +147,7 @@ type piece struct {
 	cpu     uint64 // time on a CPU
 	samples []workSample
 	locks   []lockWait
+	off     []offWait    // blocked for anything else
 	events  []eventCount // one event may stand there more than once
 	spin    uint64       // period of samples inside of a runtime's waiting
 	work    uint64       // period of the others

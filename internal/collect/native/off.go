@@ -1,0 +1,229 @@
+// Off the core: why a thread left it, where it was in the program then, and for how long it was away.
+
+package native
+
+import (
+	"slices"
+
+	"lime/internal/profile"
+	"lime/internal/section"
+)
+
+// Kinds of time off the core.
+const (
+	kindSleep    = "sleep"
+	kindIO       = "io"
+	kindFault    = "fault"
+	kindFutex    = "futex"   // one that is no known lock
+	kindOffCPU   = "off-cpu" // not told apart
+	kindRunQueue = "run-queue"
+)
+
+// metricOff is the metric of call paths that have left the core of their own accord, metricQueue of those that had to.
+const (
+	metricOff   = "off-core"
+	metricQueue = kindRunQueue
+)
+
+// leaving is where a thread leaves its core.
+type leaving struct {
+	at   uint64
+	kind string // should it do so of its own accord
+	call uint64 // the innermost of the program's own code that is open
+	path int32
+	seen bool // this very time; else it is where the thread was seen to leave last
+}
+
+// near is how long before the kernel's record of a switch the sample of that switch is taken, at most, in ns: nothing runs in between.
+const near = 100_000
+
+// away is a time off the core that lasts.
+type away struct {
+	from   uint64 // 0: none
+	forced bool   // it could have gone on
+	known  bool   // what it waits for stands in the profile already: a barrier, a join, a lock, work
+	where  leaving
+}
+
+// offSpan is a time off the core that is over.
+type offSpan struct {
+	from, to uint64
+	path     int32
+	wait     offWait
+}
+
+// offWait is the times off the core of one kind at one place in one piece.
+type offWait struct {
+	kind    string
+	call    uint64
+	n, wait uint64
+}
+
+// remembered is how many times off the core a thread remembers: a wait for a lock takes those back that lie in it.
+const remembered = 8
+
+// offCore is what a thread knows of its times off the core.
+type offCore struct {
+	now    away
+	last   leaving // where it was seen to leave last
+	looks  []look  // at it, in order of time
+	unseen bool    // it left for a reason that was not seen since the last look
+	gone   [remembered]offSpan
+	next   int
+}
+
+// leavesCore: the thread is about to leave its core.
+func (r *run) leavesCore(t *thread, x *item) {
+	t.off.last = *x.left
+	t.off.last.at, t.off.last.seen = x.at, true
+}
+
+// hasLeft: the thread has left its core.
+func (r *run) hasLeft(t *thread, at uint64, forced bool) {
+	o := &t.off
+	if o.last.kind == "" {
+		o.last.kind, o.last.path = kindOffCPU, r.sitePath(section.Site{})
+	}
+	o.now = away{from: at, forced: forced, where: o.last, known: t.acting().waits() || t.cond.on || t.lock.at != 0}
+	o.now.where.seen = o.last.seen && at-min(at, o.last.at) < near
+	o.last.seen = false
+}
+
+// cameBack: it has a core again.
+func (r *run) cameBack(t *thread, at uint64) {
+	o := &t.off
+	was := o.now
+	o.now = away{}
+	on := t.acting()
+	from := max(was.from, on.piece.from)
+	if was.from == 0 || from >= at || r.stood(was.from, at) {
+		return
+	}
+	if was.forced {
+		r.queued += at - from
+		r.out.paths[pathKey{was.where.path, on.row(), noSection, metricQueue}] += float64(at - from)
+		return
+	}
+	if was.known || r.gophers.on && on.gopher == nil {
+		return
+	}
+	if w, ok := o.seenAway(was.from, at); ok {
+		was.where = w
+	}
+	if o.unseen = !was.where.seen; was.where.seen {
+		r.offSeen++
+		o.last = was.where
+		o.last.seen = false
+		r.placeOff(on, was.where)
+	} else {
+		r.offUnseen++
+	}
+	if was.where.kind == kindFutex && !r.watches() {
+		return
+	}
+	s := offSpan{was.from, at, was.where.path, offWait{was.where.kind, was.where.call, 1, at - from}}
+	on.piece.addOff(s.wait)
+	r.out.paths[pathKey{s.path, on.row(), noSection, metricOff}] += float64(s.wait.wait)
+	o.gone[o.next] = s
+	o.next = (o.next + 1) % remembered
+}
+
+// placeOff charges what a thread was off its core before it was first seen to leave it to where that is.
+func (r *run) placeOff(t *thread, where leaving) {
+	i := slices.IndexFunc(t.piece.off, func(w offWait) bool { return w.kind == kindOffCPU && w.call == 0 })
+	if i < 0 {
+		return
+	}
+	w := t.piece.off[i]
+	t.piece.off = slices.Delete(t.piece.off, i, i+1)
+	t.piece.addOff(offWait{where.kind, where.call, w.n, w.wait})
+	from, to := pathKey{r.sitePath(section.Site{}), t.row(), noSection, metricOff}, pathKey{where.path, t.row(), noSection, metricOff}
+	r.out.paths[to] += min(r.out.paths[from], float64(w.wait))
+	r.out.paths[from] -= min(r.out.paths[from], float64(w.wait))
+}
+
+// watches reports whether waits for other threads are seen: else a futex may be any of them, and is no reason of its own.
+func (r *run) watches() bool { return r.hooks != nil }
+
+// standsStill remembers that lime itself had stopped the program.
+func (r *run) standsStill(from, to uint64) { r.stops = append(r.stops, gap{from, to}) }
+
+// stood reports whether lime had stopped the program at any moment of a time.
+func (r *run) stood(from, to uint64) bool {
+	return slices.ContainsFunc(r.stops, func(g gap) bool { return g.from < to && from < g.to })
+}
+
+// offWithin takes back what a thread was off its core within a wait that turns out to be known.
+func (r *run) offWithin(t *thread, from, to uint64) {
+	if w := &t.off.now; w.from > from && w.from < to {
+		w.known = true
+	}
+	for i := range t.off.gone {
+		s := &t.off.gone[i]
+		if s.from < from || s.to > to || s.wait.wait == 0 {
+			continue
+		}
+		on := t.acting()
+		if on.piece.forgetOff(s.wait) {
+			k := pathKey{s.path, on.row(), noSection, metricOff}
+			r.out.paths[k] = max(0, r.out.paths[k]-float64(s.wait.wait))
+		}
+		*s = offSpan{}
+	}
+}
+
+func (p *piece) addOff(w offWait) {
+	for i := range p.off {
+		if k := &p.off[i]; k.call == w.call && k.kind == w.kind {
+			k.n, k.wait = k.n+w.n, k.wait+w.wait
+			return
+		}
+	}
+	p.off = append(p.off, w)
+}
+
+// forgetOff takes a time back, if it stands there.
+func (p *piece) forgetOff(w offWait) bool {
+	for i := range p.off {
+		if k := &p.off[i]; k.call == w.call && k.kind == w.kind && k.n >= w.n && k.wait >= w.wait {
+			k.n, k.wait = k.n-w.n, k.wait-w.wait
+			return true
+		}
+	}
+	return false
+}
+
+// offCore writes a part's times off the core, by kind and place, and returns their sum.
+func (o *output) offCore(x *profile.Instance, s *partSum, part int32) {
+	for _, w := range s.off {
+		if w.n == 0 { // taken back
+			continue
+		}
+		id := int32(o.offEvent(offKey{w.kind, w.call}))
+		x.Events, x.Costs = addCount(x.Events, id, part, w.n), addCount(x.Costs, id, part, w.wait)
+	}
+}
+
+// offKey names a row: a kind at a place.
+type offKey struct {
+	kind string
+	call uint64
+}
+
+func (o *output) offEvent(k offKey) profile.EventID {
+	id, ok := o.offEvents[k]
+	if !ok {
+		kind, told := o.eventKinds[k.kind]
+		if !told {
+			kind = o.sink.AddKind(profile.EventKind{Name: k.kind, Title: k.kind, Unit: "times", Label: profile.Measured})
+			o.eventKinds[k.kind] = kind
+		}
+		e := profile.Event{Kind: kind, Node: profile.None, Addr: k.call}
+		if k.call != 0 {
+			e.Node = o.code.at(k.call).b.id
+		}
+		id = o.sink.AddEvent(e)
+		o.offEvents[k] = id
+	}
+	return id
+}

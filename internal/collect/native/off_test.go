@@ -1,0 +1,262 @@
+package native
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"golang.org/x/sys/unix"
+
+	"lime/internal/profile"
+)
+
+// measuring is the beginning of programs that measure how long threads are off their cores: the time on the wall less the thread's CPU time.
+const measuring = `
+#define _GNU_SOURCE
+#include <pthread.h>
+#include <stdio.h>
+#include <sys/syscall.h>
+#include <linux/futex.h>
+#include <time.h>
+#include <unistd.h>
+static volatile long sink[64 * 8];
+static long at(clockid_t c) { struct timespec t; clock_gettime(c, &t); return t.tv_sec * 1000000000L + t.tv_nsec; }
+static long off(void) { return at(CLOCK_MONOTONIC) - at(CLOCK_THREAD_CPUTIME_ID); }
+static void spin(long me, long n) { for (long i = 0; i < n; i++) sink[8 * me] += i; }
+static pthread_barrier_t b;
+`
+
+const sleeps = measuring + `
+static long slept;
+static void *work(void *a) {
+	long me = (long)a;
+	for (int r = 0; r < 3; r++) {
+		spin(me, 300000);
+		if (me == 2)
+			for (int k = 0; k < 3; k++) {
+				long from = off();
+				usleep(60000); /* OFF */
+				slept += off() - from;
+			}
+		pthread_barrier_wait(&b);
+	}
+	return 0;
+}
+`
+
+const reads = measuring + `
+static int p[2];
+static long slept;
+static void *work(void *a) {
+	long me = (long)a;
+	char c = 0;
+	for (int r = 0; r < 300; r++)
+		if (me == 0) {
+			spin(me, 400000);
+			if (write(p[1], &c, 1) != 1) return 0;
+		} else {
+			long from = off();
+			if (read(p[0], &c, 1) != 1) return 0; /* OFF */
+			slept += off() - from;
+		}
+	return 0;
+}
+`
+
+const flags = measuring + `
+static int flag[64];
+static long slept;
+static void *work(void *a) {
+	struct timespec t = {0, 20000000};
+	for (int r = 0; r < 10; r++) {
+		long from = off(), none = 0, nr = SYS_futex;
+		__asm__ volatile("mov $202, %%eax\n\tmov %4, %%r10\n\tsyscall /* OFF */" : "=a"(none) : "D"(flag), "S"(FUTEX_WAIT), "d"(0), "r"(&t) : "rcx", "r10", "r11", "memory");
+		slept += off() - from;
+	}
+	return 0;
+}
+`
+
+const crowd = measuring + `
+static long slept[8];
+static void *work(void *a) {
+	long me = (long)a, from = off();
+	spin(me, 60000000);
+	slept[me] = off() - from;
+	return 0;
+}
+`
+
+// offCosts is the time off the core by kind, and the lines that it stands at.
+func offCosts(p *profile.Profile) (costs map[string]float64, blocks map[string]map[uint64]bool) {
+	tab := p.Tables()
+	costs, blocks = map[string]float64{}, map[string]map[uint64]bool{}
+	for id := range tab.Sections {
+		for in := range p.Instances(profile.SectionID(id)) {
+			sum := map[int32]uint64{}
+			for _, c := range in.Costs {
+				e := &tab.Events[c.Row]
+				kind := tab.Kinds[e.Kind].Name
+				if kind == profileLockWait {
+					continue
+				}
+				sum[c.Part] += c.N
+				costs[kind] += float64(c.N)
+				if blocks[kind] == nil {
+					blocks[kind] = map[uint64]bool{}
+				}
+				blocks[kind][e.Addr] = true
+			}
+			for i := range in.Parts {
+				if in.Parts[i].OffCPU != sum[int32(i)] {
+					panic(fmt.Sprintf("section %d, part %d: %d ns off the core, its events come to %d", id, i, in.Parts[i].OffCPU, sum[int32(i)]))
+				}
+			}
+		}
+	}
+	return costs, blocks
+}
+
+const profileLockWait = "lock-wait"
+
+func metricSum(p *profile.Profile, metric string) (sum float64) {
+	for _, s := range p.Tables().PathSamples {
+		if s.Metric == metric {
+			sum += s.Value
+		}
+	}
+	return sum
+}
+
+// What threads are off their cores is what they measure themselves, and stands at the place where they leave them, whichever of the two ways tells of that.
+func TestOffTheCore(t *testing.T) {
+	needs(t, needSamples, needTracing)
+	const initialise, print = "pthread_barrier_init(&b, 0, 4);", `printf("%ld\n", slept);`
+	for _, row := range []struct {
+		name, source, kind string
+		threads            int
+		before             string
+	}{
+		{"sleep", sleeps, kindSleep, 4, initialise},
+		{"read", reads, kindIO, 2, "if (pipe(p)) return 1;"},
+		{"futex", flags, kindFutex, 1, ""},
+	} {
+		command := []string{build(t, row.source+team(row.threads, row.before, print))}
+		for _, looks := range []bool{false, true} {
+			var out strings.Builder
+			p, _ := record(t, Options{Command: command, Stdout: &out, NoLeavings: looks})
+			var truth float64
+			if _, err := fmt.Sscan(out.String(), &truth); err != nil || truth == 0 {
+				t.Fatalf("%s: off the core for %.0f ns, %v", row.name, truth, err)
+			}
+			costs, blocks := offCosts(p)
+			queue := metricSum(p, metricQueue) // the program cannot tell its kinds apart
+			const share = 0.05
+			if got := costs[row.kind]; got > truth*(1+share) || got+queue < truth*(1-share) || len(blocks[row.kind]) != 1 {
+				t.Errorf("%s, looks %t: %.0f ns at %v, and %.0f ns without a core; the program measures %.0f ns, at one place; by kind %v",
+					row.name, looks, got, blocks[row.kind], queue, truth, costs)
+			}
+			if !noted(p, profile.NoteOffCore) {
+				t.Errorf("%s: no note says how that is known: %v", row.name, p.Meta().Notes)
+			}
+		}
+	}
+}
+
+// More threads than cores: what they wait for one is what they measure, and no section's time.
+func TestWaitsForACore(t *testing.T) {
+	needs(t, needSamples, needTracing)
+	var out strings.Builder
+	p, _ := record(t, Options{Command: []string{build(t, crowd+team(8, "", `long s = 0; for (int i = 0; i < 8; i++) s += slept[i]; printf("%ld\n", s);`))}, Stdout: &out})
+	var truth float64
+	if _, err := fmt.Sscan(out.String(), &truth); err != nil {
+		t.Fatal(err)
+	}
+	const share = 0.1 // threads begin and end outside of what they measure
+	if got := metricSum(p, metricQueue); truth > 0 && (got < truth*(1-share) || got > truth*(1+share)+float64(8*firstTurn)) {
+		t.Errorf("%.0f ns without a core; the program measures %.0f ns", got, truth)
+	}
+	costs, _ := offCosts(p)
+	if off := costs[kindSleep] + costs[kindIO] + costs[kindFutex]; off > share*truth {
+		t.Errorf("threads that only compute were off their cores by themselves: %v", costs)
+	}
+}
+
+// firstTurn is what a thread may wait for its first turn, in ns.
+const firstTurn = 20_000_000
+
+func TestParseBlocked(t *testing.T) {
+	for _, row := range []struct {
+		text string
+		want blockedIn
+		ok   bool
+	}{
+		{"running\n", blockedIn{}, false},
+		{"-1 0x7ffd10 0x401020\n", blockedIn{number: -1, sp: 0x7ffd10, pc: 0x401020}, true},
+		{"0 0x3 0x7f20 0x1 0x0 0x0 0x0 0x7ffd10 0x401020\n", blockedIn{number: 0, args: [2]uint64{3, 0x7f20}, sp: 0x7ffd10, pc: 0x401020}, true},
+		{"", blockedIn{}, false},
+		{"x 0x1 0x2", blockedIn{}, false},
+		{"1 0x1 zz", blockedIn{}, false},
+	} {
+		if got, ok := parseBlocked(row.text); ok != row.ok || ok && got != row.want {
+			t.Errorf("%q: %+v, %t; want %+v, %t", row.text, got, ok, row.want, row.ok)
+		}
+	}
+}
+
+func TestNumberBefore(t *testing.T) {
+	for _, row := range []struct {
+		name, text string
+		want       int
+	}{
+		{"mov $230, %eax", "\xb8\xe6\x00\x00\x00", 230},
+		{"xor %eax, %eax; mov %rsi, %rdi", "\x31\xc0\x48\x89\xf7", 0},
+		{"mov $-6, %eax; mov $1, %eax", "\xb8\xfa\xff\xff\xff\xb8\x01\x00\x00\x00", 1},
+		{"mov %rdi, %rax", "\x48\x89\xf8", unknownCall},
+		{"nothing", "", unknownCall},
+	} {
+		if got := numberBefore([]byte(row.text)); got != row.want {
+			t.Errorf("%s: %d, want %d", row.name, got, row.want)
+		}
+	}
+}
+
+func TestWaitingKinds(t *testing.T) {
+	for _, row := range []struct {
+		number int
+		args   [2]uint64
+		want   string
+	}{
+		{unix.SYS_READ, [2]uint64{3, 9}, kindIO}, {unix.SYS_CLOCK_NANOSLEEP, [2]uint64{}, kindSleep}, {unix.SYS_FUTEX, [2]uint64{}, kindFutex},
+		{unix.SYS_POLL, [2]uint64{0x1000, 2}, kindIO}, {unix.SYS_POLL, [2]uint64{0, 0}, kindSleep}, {unix.SYS_SELECT, [2]uint64{0, 0}, kindSleep},
+		{noCall, [2]uint64{}, kindFault}, {unknownCall, [2]uint64{}, kindOffCPU}, {unix.SYS_WAIT4, [2]uint64{}, kindOffCPU},
+	} {
+		if got := waitingKind(row.number, row.args); got != row.want {
+			t.Errorf("call %d %v is %q, want %q", row.number, row.args, got, row.want)
+		}
+	}
+}
+
+// However many samples there are, no more are spent than the rate allows and one burst.
+func TestBudgetHolds(t *testing.T) {
+	b := budget{rate: 1000, burst: 500}
+	spent, on := 0, true
+	const tick, seconds = 10_000_000, 20
+	for now := uint64(1); now < seconds*1e9; now += tick {
+		n := 0
+		if on {
+			n = 300
+		}
+		spent += n
+		on = b.spend(n, now)
+	}
+	if spent > 1000*seconds+500+300 || spent < 900*seconds {
+		t.Errorf("%d samples in %d s of 1,000 a second", spent, seconds)
+	}
+	quiet := budget{rate: 1000, burst: 500}
+	for now := uint64(1); now < 5e9; now += tick {
+		if !quiet.spend(5, now) {
+			t.Fatal("within the rate, and switched off")
+		}
+	}
+}

@@ -1,0 +1,165 @@
+// The system call in which a thread leaves its core, from its registers and the code before them, and what kind of waiting that is.
+
+package native
+
+import (
+	"encoding/binary"
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"lime/internal/perf"
+	"lime/internal/profile"
+	"lime/internal/unwind"
+	"lime/internal/x86"
+)
+
+// leaving finds where a thread was when it left its core.
+func (s *sampler) leaving(rec *perf.Record) *leaving {
+	s.pcs, s.sps = s.pcs[:0], s.sps[:0]
+	if rec.HasRegs {
+		_, _, _ = s.walk(unwind.Regs(rec.DWARF()), rec.Regs[perf.RegSP], rec.Stack) // as far as it goes
+	}
+	if len(s.pcs) == 0 {
+		return &leaving{kind: kindOffCPU, path: profile.None}
+	}
+	w, _ := s.path(1)
+	l := &leaving{call: s.ownCall(), path: w.path}
+	number, known := s.code.systemCall(s.pcs[0])
+	if !known {
+		number = s.code.namedCall(s.pcs)
+	}
+	const regsSI, regsDI = 4, 5
+	l.kind = waitingKind(number, [2]uint64{rec.Regs[regsDI], rec.Regs[regsSI]})
+	return l
+}
+
+// ownCall is the innermost of the program's own code among the open calls; the innermost code of all if none is.
+func (s *sampler) ownCall() uint64 {
+	for i, pc := range s.pcs {
+		if s.stubs != nil && s.stubs(pc) || !s.images.own(pc-uint64(min(i, 1))) {
+			continue
+		}
+		if i == 0 {
+			return pc
+		}
+		return s.code.callBefore(pc)
+	}
+	return s.pcs[0]
+}
+
+// Numbers that are no system call's.
+const (
+	noCall      = -1 // the thread was in its own code: a page was missing
+	unknownCall = -2
+)
+
+// waitingKinds are the kinds of waiting in system calls.
+func waitingKinds() map[string][]int {
+	return map[string][]int{
+		kindFault: {noCall},
+		kindSleep: {unix.SYS_NANOSLEEP, unix.SYS_CLOCK_NANOSLEEP, unix.SYS_PAUSE, unix.SYS_RT_SIGSUSPEND, unix.SYS_RT_SIGTIMEDWAIT},
+		kindFutex: {unix.SYS_FUTEX, unix.SYS_FUTEX_WAITV, unix.SYS_FUTEX_WAIT, unix.SYS_SEMOP, unix.SYS_SEMTIMEDOP},
+		kindIO: {unix.SYS_READ, unix.SYS_WRITE, unix.SYS_PREAD64, unix.SYS_PWRITE64, unix.SYS_READV, unix.SYS_WRITEV, unix.SYS_PREADV, unix.SYS_PWRITEV,
+			unix.SYS_PREADV2, unix.SYS_PWRITEV2, unix.SYS_POLL, unix.SYS_PPOLL, unix.SYS_SELECT, unix.SYS_PSELECT6, unix.SYS_EPOLL_WAIT, unix.SYS_EPOLL_PWAIT,
+			unix.SYS_EPOLL_PWAIT2, unix.SYS_SENDFILE, unix.SYS_CONNECT, unix.SYS_ACCEPT, unix.SYS_ACCEPT4, unix.SYS_SENDTO, unix.SYS_RECVFROM, unix.SYS_SENDMSG,
+			unix.SYS_RECVMSG, unix.SYS_SENDMMSG, unix.SYS_RECVMMSG, unix.SYS_FSYNC, unix.SYS_FDATASYNC, unix.SYS_MSYNC, unix.SYS_SYNC_FILE_RANGE, unix.SYS_SYNCFS,
+			unix.SYS_SYNC, unix.SYS_OPEN, unix.SYS_OPENAT, unix.SYS_OPENAT2, unix.SYS_CLOSE, unix.SYS_STAT, unix.SYS_LSTAT, unix.SYS_NEWFSTATAT, unix.SYS_STATX,
+			unix.SYS_GETDENTS, unix.SYS_GETDENTS64, unix.SYS_RENAME, unix.SYS_RENAMEAT, unix.SYS_RENAMEAT2, unix.SYS_MKDIR, unix.SYS_MKDIRAT, unix.SYS_RMDIR,
+			unix.SYS_UNLINK, unix.SYS_UNLINKAT, unix.SYS_TRUNCATE, unix.SYS_FTRUNCATE, unix.SYS_FALLOCATE, unix.SYS_FLOCK, unix.SYS_FCNTL, unix.SYS_SPLICE,
+			unix.SYS_TEE, unix.SYS_VMSPLICE, unix.SYS_COPY_FILE_RANGE, unix.SYS_IOCTL, unix.SYS_IO_GETEVENTS, unix.SYS_IO_SUBMIT, unix.SYS_IO_PGETEVENTS,
+			unix.SYS_IO_URING_ENTER, unix.SYS_MSGSND, unix.SYS_MSGRCV, unix.SYS_MQ_TIMEDSEND, unix.SYS_MQ_TIMEDRECEIVE},
+	}
+}
+
+// waitingKind is what a thread waits for in a system call, by its number and first arguments. One that asks for no file's readiness only sleeps.
+func waitingKind(number int, args [2]uint64) string {
+	nothing := map[int]uint64{unix.SYS_SELECT: args[0], unix.SYS_PSELECT6: args[0], unix.SYS_POLL: args[1], unix.SYS_PPOLL: args[1]}
+	if n, ok := nothing[number]; ok && n == 0 {
+		return kindSleep
+	}
+	for kind, numbers := range waitingKinds() {
+		for _, n := range numbers {
+			if n == number {
+				return kind
+			}
+		}
+	}
+	return kindOffCPU
+}
+
+// systemCall is the number of the system call that a thread is in which goes on at pc: what is written to the register for it in front of the
+// instruction. It is not known where that is no constant.
+func (c *code) systemCall(pc uint64) (number int, known bool) {
+	b := c.look(pc - 1).b
+	if b.kind != profile.EndSyscall || b.end != pc {
+		return noCall, true
+	}
+	im, lo, _, _ := c.bounds(pc - 1)
+	if im == nil || im.bin == nil || lo >= b.last {
+		return unknownCall, false
+	}
+	if n, ok := c.numbers[pc]; ok {
+		return n, n != unknownCall
+	}
+	number = numberBefore(im.bin.ReadAddr(lo-im.bias, int(b.last-lo)))
+	c.numbers[pc] = number
+	return number, number != unknownCall
+}
+
+// lookBack is how many instructions in front of a system call may write its number.
+const lookBack = 12
+
+// numberBefore looks for the last constant that code writes to eax before its end.
+func numberBefore(text []byte) int {
+	var starts []int
+	var in x86.Inst
+	for at := 0; at < len(text); {
+		if x86.Decode(text[at:], &in) != nil {
+			at++
+			continue
+		}
+		starts = append(starts, at)
+		at += int(in.Len)
+	}
+	end := len(text)
+	for i := len(starts) - 1; i >= max(0, len(starts)-lookBack); i-- {
+		if n, ok := constant(text[starts[i]:end]); ok {
+			return n
+		}
+		end = starts[i]
+	}
+	return unknownCall
+}
+
+// constant is what an instruction writes to eax, if that is a constant. The last pattern reads a thread's word that is nil, as the branch behind it makes sure, where
+// the C library has no other threads.
+func constant(in []byte) (n int, ok bool) {
+	switch s := string(in); {
+	case len(in) == 5 && in[0] == 0xb8:
+		return int(int32(binary.LittleEndian.Uint32(in[1:]))), true
+	case strings.HasPrefix(s, "\x48\xc7\xc0") && len(in) == 7:
+		return int(int32(binary.LittleEndian.Uint32(in[3:]))), true
+	case s == "\x31\xc0", s == "\x33\xc0", s == "\x64\x8b\x04\x25\x18\x00\x00\x00":
+		return 0, true
+	}
+	return 0, false
+}
+
+// namedCall is the system call that a function of the C library is named after, among the innermost ones.
+func (c *code) namedCall(pcs []uint64) int {
+	names := map[string]int{"nanosleep": unix.SYS_NANOSLEEP, "clock_nanosleep": unix.SYS_CLOCK_NANOSLEEP, "usleep": unix.SYS_NANOSLEEP, "sleep": unix.SYS_NANOSLEEP,
+		"read": unix.SYS_READ, "write": unix.SYS_WRITE, "pread": unix.SYS_PREAD64, "pwrite": unix.SYS_PWRITE64, "pread64": unix.SYS_PREAD64, "pwrite64": unix.SYS_PWRITE64,
+		"fsync": unix.SYS_FSYNC, "fdatasync": unix.SYS_FDATASYNC, "recv": unix.SYS_RECVFROM, "recvfrom": unix.SYS_RECVFROM, "recvmsg": unix.SYS_RECVMSG,
+		"send": unix.SYS_SENDTO, "sendto": unix.SYS_SENDTO, "sendmsg": unix.SYS_SENDMSG, "accept": unix.SYS_ACCEPT, "connect": unix.SYS_CONNECT,
+		"epoll_wait": unix.SYS_EPOLL_WAIT, "openat": unix.SYS_OPENAT, "open": unix.SYS_OPEN, "open64": unix.SYS_OPEN, "futex_wait": unix.SYS_FUTEX}
+	const most = 4
+	for i, pc := range pcs[:min(len(pcs), most)] {
+		_, s, ok := c.images.symbol(pc - uint64(min(i, 1)))
+		name, _, _ := strings.Cut(strings.TrimPrefix(strings.TrimLeft(s.Name, "_"), "GI_"), "@")
+		if n, found := names[strings.TrimLeft(name, "_")]; ok && found {
+			return n
+		}
+	}
+	return unknownCall
+}
