@@ -239,7 +239,7 @@ type Part struct {
 	Arrive   uint64 // arrival at its end (start of waiting, spinning included)
 	Release  uint64 // leaves the end (>= the last arrival)
 	LockWait uint64 // waited inside the section for locks, or for what others store: part of Arrive-Start
-	OffCPU   uint64 // ready but not running (more threads than cores), or blocked in I/O or sleep: part of Arrive-Start
+	OffCPU   uint64 // blocked in I/O, sleep and the like, or ready but not running (more threads than cores; not in a native run, whose times count no such wait): part of Arrive-Start, the sum of the costs of these kinds
 	Entry    NodeID // block in which it starts
 	Exit     NodeID // block in which it ends (last block executed before the end)
 	// Open calls at start and end, outermost first: the nodes of the call blocks. What they have in
