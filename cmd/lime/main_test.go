@@ -6,10 +6,12 @@ import (
 	"errors"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"strconv"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 
 	"lime/internal/testenv"
@@ -30,7 +32,10 @@ var built = sync.OnceValues(func() (string, error) {
 	return lime, nil
 })
 
+// TestMain has the programs that tests start take the signals that who started the tests (nohup) may have had ignored: what is caught here is
+// not ignored there.
 func TestMain(m *testing.M) {
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP)
 	code := m.Run()
 	if lime, err := built(); err == nil {
 		os.RemoveAll(filepath.Dir(lime))
