@@ -5,6 +5,7 @@ import (
 	"runtime"
 	"testing"
 
+	"lime/internal/collect/known"
 	"lime/internal/collect/native/hook"
 	"lime/internal/perf"
 	"lime/internal/profile"
@@ -25,7 +26,7 @@ func BenchmarkBarrier(b *testing.B) {
 	}
 	barrier := -1
 	for i, f := range r.table {
-		if f.role == roleBarrier {
+		if f.Role == known.Barrier {
 			barrier = i
 		}
 	}

@@ -3,6 +3,7 @@ package native
 import (
 	"cmp"
 
+	"lime/internal/collect/known"
 	"lime/internal/collect/native/hook"
 	"lime/internal/perf"
 	"lime/internal/section"
@@ -136,7 +137,7 @@ func (t *thread) waits() bool {
 		return t.idle
 	}
 	c := &t.calls[n-1]
-	return !c.body && (c.role == roleBarrier || c.role == roleTeam || c.role == roleJoin || c.role == roleGate || c.over)
+	return !c.body && (c.role == known.Barrier || c.role == known.TeamBarrier || c.role == known.Join || c.role == known.Gate || c.over)
 }
 
 // gated reports whether the thread waits in code of the program's own.
@@ -200,7 +201,7 @@ func (r *run) created(parent, t *thread, at uint64) (pool bool) {
 		return false
 	}
 	for _, c := range parent.calls {
-		pool = pool || c.role == roleFork && !c.body
+		pool = pool || c.role == known.Fork && !c.body
 	}
 	if n := len(parent.bodies); pool && n > 0 && parent.calls[len(parent.calls)-1].body {
 		pool = false
@@ -274,13 +275,13 @@ func (r *run) applyHook(x *item) {
 	if h.Phase == hook.Enter && r.hooks != nil && r.hooks.Inner(h.Func) {
 		r.outward(h)
 	}
-	if role := r.table[h.Func].role; t.cond.on && role != roleLock && role != roleUnlock {
+	if f := &r.table[h.Func]; t.cond.on && f.Hook != known.IfSlow && f.Hook != known.IfContended {
 		r.condOver(t, x.at)
 	}
 	if h.Phase != hook.Begin && h.Phase != hook.End {
 		t.unwindCalls(h.SP)
 	}
-	do := &r.hooked[r.table[h.Func].role]
+	do := &r.hooked[r.table[h.Func].Role]
 	switch h.Phase {
 	case hook.Enter:
 		do.enter(r, t, h, x.at)
@@ -301,30 +302,32 @@ type actions struct {
 }
 
 // hooking has the actions of every role.
-func hooking() [roles]actions {
-	return [roles]actions{
-		roleBarrier:    {(*run).enterBarrier, (*run).leaveBarrier},
-		roleTeam:       {(*run).enterBarrier, (*run).leaveBarrier},
-		roleJoin:       {(*run).enterJoin, (*run).leaveJoin},
-		roleCreate:     {(*run).enterCreate, (*run).leaveCreate},
-		roleFork:       {(*run).enterFork, (*run).leaveFork},
-		roleCondWait:   {(*run).enterCond, nil},
-		roleCondWake:   {(*run).wake, nil},
-		roleCondAll:    {(*run).wake, nil},
-		roleLock:       {(*run).locked, nil},
-		roleUnlock:     {(*run).unlocked, nil},
-		roleGoIn:       {(*run).enterGoIn, nil},
-		roleGoOut:      {(*run).enterGoOut, nil},
-		roleGoPark:     {(*run).enterGoPark, nil},
-		roleGoReady:    {(*run).enterGoReady, nil},
-		roleGoEnd:      {(*run).enterGoEnd, nil},
-		roleGoLock:     {(*run).enterGoLock, nil},
-		roleGoUnlock:   {(*run).enterGoUnlock, nil},
-		roleGoCondWait: {(*run).enterGoCondWait, nil},
-		roleGoCondAll:  {(*run).enterGoCondAll, nil},
-		roleGoCount:    {(*run).enterGoCount, nil},
-		roleGoAwait:    {(*run).enterGoAwait, nil},
-		roleFutex:      {(*run).enterFutex, (*run).leaveFutex},
+func hooking() [known.Roles]actions {
+	return [known.Roles]actions{
+		known.Barrier:       {(*run).enterBarrier, (*run).leaveBarrier},
+		known.TeamBarrier:   {(*run).enterBarrier, (*run).leaveBarrier},
+		known.Join:          {(*run).enterJoin, (*run).leaveJoin},
+		known.Create:        {(*run).enterCreate, (*run).leaveCreate},
+		known.Fork:          {(*run).enterFork, (*run).leaveFork},
+		known.CondWait:      {(*run).enterCond, nil},
+		known.CondWake:      {(*run).wake, nil},
+		known.CondWakeAll:   {(*run).wake, nil},
+		known.Lock:          {(*run).locked, nil},
+		known.ReadLock:      {(*run).locked, nil},
+		known.Turn:          {(*run).locked, nil},
+		known.Unlock:        {(*run).unlocked, nil},
+		known.GoIn:          {(*run).enterGoIn, nil},
+		known.GoOut:         {(*run).enterGoOut, nil},
+		known.GoPark:        {(*run).enterGoPark, nil},
+		known.GoReady:       {(*run).enterGoReady, nil},
+		known.GoEnd:         {(*run).enterGoEnd, nil},
+		known.GoLock:        {(*run).enterGoLock, nil},
+		known.GoUnlock:      {(*run).enterGoUnlock, nil},
+		known.GoCondList:    {(*run).enterGoCondWait, nil},
+		known.GoCondWakeAll: {(*run).enterGoCondAll, nil},
+		known.GoCount:       {(*run).enterGoCount, nil},
+		known.GoAwait:       {(*run).enterGoAwait, nil},
+		known.Futex:         {(*run).enterFutex, (*run).leaveFutex},
 	}
 }
 
@@ -341,10 +344,10 @@ func (r *run) arrival(t *thread, kind section.OpKind, h *hook.Record, at uint64,
 const teamObject = 1 << 63
 
 func (r *run) enterBarrier(t *thread, h *hook.Record, at uint64) {
-	role := r.table[h.Func].role
+	role := r.table[h.Func].Role
 	c := call{role: role, sp: h.SP, object: h.Arg0}
 	tell := !t.covered()
-	if role == roleTeam {
+	if role == known.TeamBarrier {
 		if tell = tell && len(t.bodies) > 0; tell {
 			c.object = teamObject | t.bodies[len(t.bodies)-1]
 		}
@@ -358,7 +361,7 @@ func (r *run) enterBarrier(t *thread, h *hook.Record, at uint64) {
 }
 
 func (r *run) leaveBarrier(t *thread, h *hook.Record, at uint64) {
-	c, ok := t.pop(r.table[h.Func].role, false)
+	c, ok := t.pop(r.table[h.Func].Role, false)
 	if !ok || c.object == 0 {
 		return
 	}
@@ -370,7 +373,7 @@ func (r *run) leaveBarrier(t *thread, h *hook.Record, at uint64) {
 }
 
 func (r *run) enterJoin(t *thread, h *hook.Record, at uint64) {
-	c := call{role: roleJoin, sp: h.SP}
+	c := call{role: known.Join, sp: h.SP}
 	if !t.covered() {
 		c.other = r.handles[h.Arg0]
 	}
@@ -384,7 +387,7 @@ func (r *run) enterJoin(t *thread, h *hook.Record, at uint64) {
 
 // leaveJoin: the kernel may tell of the thread's end after the one who joins it goes on.
 func (r *run) leaveJoin(t *thread, h *hook.Record, at uint64) {
-	c, ok := t.pop(roleJoin, false)
+	c, ok := t.pop(known.Join, false)
 	if !ok || c.other == nil {
 		return
 	}
@@ -405,11 +408,11 @@ func (r *run) enterCreate(t *thread, h *hook.Record, at uint64) {
 		op := r.arrival(t, section.OpCreate, h, at, 0)
 		t.create = &op
 	}
-	t.push(call{role: roleCreate, sp: h.SP})
+	t.push(call{role: known.Create, sp: h.SP})
 }
 
 func (r *run) leaveCreate(t *thread, h *hook.Record, at uint64) {
-	t.pop(roleCreate, false)
+	t.pop(known.Create, false)
 	if int32(h.Arg0) == 0 && t.child != nil {
 		r.handles[h.Arg1] = t.child
 	}
@@ -426,7 +429,7 @@ func (r *run) leaveCreate(t *thread, h *hook.Record, at uint64) {
 
 func (r *run) enterFork(t *thread, h *hook.Record, at uint64) {
 	r.regions++
-	c := call{role: roleFork, sp: h.SP, object: r.regions}
+	c := call{role: known.Fork, sp: h.SP, object: r.regions}
 	if t.covered() {
 		c.object = 0
 	} else {
@@ -437,7 +440,7 @@ func (r *run) enterFork(t *thread, h *hook.Record, at uint64) {
 }
 
 func (r *run) leaveFork(t *thread, h *hook.Record, at uint64) {
-	c, ok := t.pop(roleFork, false)
+	c, ok := t.pop(known.Fork, false)
 	if !ok || c.object == 0 {
 		return
 	}
@@ -452,7 +455,7 @@ func (r *run) leaveFork(t *thread, h *hook.Record, at uint64) {
 func (r *run) beginWork(t *thread, h *hook.Record, at uint64) {
 	r.tasksEnd(t, at)
 	in := r.open[h.Call()]
-	c := call{role: roleFork, sp: h.SP, body: true, object: in.id, function: in.body}
+	c := call{role: known.Fork, sp: h.SP, body: true, object: in.id, function: in.body}
 	t.push(c)
 	if c.object == 0 {
 		return
@@ -470,7 +473,7 @@ func (r *run) endWork(t *thread, at uint64) {
 	for n := len(t.calls); n > 0 && !t.calls[n-1].body; n-- { // left by an exception
 		t.calls = t.calls[:n-1]
 	}
-	c, ok := t.pop(roleFork, true)
+	c, ok := t.pop(known.Fork, true)
 	if !ok || c.object == 0 {
 		return
 	}

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"lime/internal/binfile"
+	"lime/internal/collect/known"
 	"lime/internal/collect/native/hook"
 	"lime/internal/perf"
 	"lime/internal/profile"
@@ -34,7 +35,7 @@ func (x *told) tells(typ perf.Type, tid int32, out bool) {
 // futex tells of a call of futex(2) in a function of this program.
 func (x *told) futex(tid int32, phase hook.Phase, caller uint64, object uint64, op int, n int) {
 	x.at += 1000
-	f := slices.IndexFunc(x.table, func(r row) bool { return r.role == roleFutex })
+	f := slices.IndexFunc(x.table, func(f known.Func) bool { return f.Role == known.Futex })
 	x.apply(&item{at: x.at, hook: &hook.Record{TID: tid, Func: f, Phase: phase, Caller: caller, Arg0: object, Arg1: uint64(op) | uint64(n)<<32, SP: 1 << 20}})
 }
 

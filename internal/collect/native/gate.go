@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"lime/internal/collect/known"
 	"lime/internal/collect/native/hook"
 	"lime/internal/section"
 )
@@ -133,7 +134,7 @@ func (r *run) atGate(t *thread, g *gate, h *hook.Record, at uint64) {
 		return
 	case gateKnown:
 		kind = section.OpArrive
-		t.push(call{role: roleGate, sp: h.SP, object: g.object, gate: g})
+		t.push(call{role: known.Gate, sp: h.SP, object: g.object, gate: g})
 	default:
 		t.gate, t.gateSP = g, h.SP
 	}
@@ -180,7 +181,7 @@ func (r *run) known(g *gate, t *thread, at uint64) {
 	for _, q := range r.threads {
 		if q != t && q.gate == g {
 			q.gate = nil
-			q.push(call{role: roleGate, sp: q.gateSP, object: g.object, gate: g})
+			q.push(call{role: known.Gate, sp: q.gateSP, object: g.object, gate: g})
 		}
 	}
 }

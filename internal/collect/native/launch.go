@@ -10,6 +10,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"lime/internal/collect/known"
 	"lime/internal/collect/native/hook"
 )
 
@@ -100,7 +101,7 @@ func (l *launched) install(t *hook.Tracee, gates func() []hook.Gate) {
 		l.why = err
 		return
 	}
-	funcs := hooks(table())
+	funcs := hooks(known.Hooked())
 	in, err := hook.Install(t, ring, funcs)
 	if err != nil {
 		ring.Close()

@@ -37,7 +37,8 @@ func (r *run) waitedForLock(t *thread, h *hook.Record, from, at uint64) (l lockW
 	off := t.cpu.offIn(from, at)
 	r.offWithin(t, from, at)
 	begin, end := t.op(section.OpLockBegin, from), t.op(section.OpLockEnd, at)
-	begin.Object, end.Object = h.Arg0, h.Arg0
+	lock := r.lockOf(h)
+	begin.Object, end.Object = lock, lock
 	r.feed(begin)
 	r.feed(end)
 	s := r.site(h).Site
@@ -48,7 +49,7 @@ func (r *run) waitedForLock(t *thread, h *hook.Record, from, at uint64) (l lockW
 	l = lockWait{call, 1, at - from, off}
 	t.piece.addLock(l)
 	r.out.paths[pathKey{r.sitePath(s), int32(t.id), noSection, "lock-wait"}] += float64(at - from)
-	r.blame(h.Arg0, from, at)
+	r.blame(lock, from, at)
 	return l
 }
 

@@ -16,6 +16,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"lime/internal/collect"
+	"lime/internal/collect/known"
 	"lime/internal/collect/native/hook"
 	"lime/internal/perf"
 	"lime/internal/section"
@@ -54,7 +55,7 @@ type run struct {
 	prog  *launched // nil: it ran already
 	ring  *hook.Ring
 	hooks *hook.Installed
-	table []row
+	table []known.Func
 
 	images  *images
 	code    *code
@@ -63,7 +64,7 @@ type run struct {
 	rec     *section.Recogniser
 	stream  stream
 	kernel  map[perf.Type]func(*run, *item) // what records of the kernel do
-	hooked  [roles]actions                  // what calls of hooked functions do
+	hooked  [known.Roles]actions            // what calls of hooked functions do
 
 	threads      []*thread
 	byTID        map[int32]*thread
@@ -135,7 +136,7 @@ func newRun(o Options) *run {
 }
 
 func newProcess(of *shared) *run {
-	r := &run{shared: of, keepAt: firstKeep, table: table(), kernel: applying(), hooked: hooking(), byTID: map[int32]*thread{}, handles: map[uint64]*thread{}, open: map[uint64]openRegion{},
+	r := &run{shared: of, keepAt: firstKeep, table: known.Hooked(), kernel: applying(), hooked: hooking(), byTID: map[int32]*thread{}, handles: map[uint64]*thread{}, open: map[uint64]openRegion{},
 		waiters: map[uint64][]*thread{}, meetings: map[uint64]*meeting{}, unlocks: map[uint64][]unlock{}, sites: map[siteKey]site{}, left: map[unit.Addr]int{}, aliens: map[int32]bool{}}
 	r.stream.hooks = func(number uint64) hook.Record { return r.ring.At(number) }
 	return r

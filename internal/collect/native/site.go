@@ -127,7 +127,7 @@ func (r *run) tailCall(h *hook.Record) (f section.Frame, ok bool) {
 // target is the function that a record tells of, 0 if it is none.
 func (r *run) target(function int) uint64 {
 	if function < len(r.table) {
-		return r.code.definition(r.table[function].name)
+		return r.code.definition(r.table[function].Name)
 	}
 	return r.hooks.Whole(function - len(r.table))
 }

@@ -1,6 +1,7 @@
 package native
 
 import (
+	"lime/internal/collect/known"
 	"lime/internal/collect/native/hook"
 	"lime/internal/section"
 )
@@ -72,7 +73,7 @@ type lockCall struct {
 
 // call is an open call of a hooked function.
 type call struct {
-	role   role
+	role   known.Role
 	sp     uint64
 	object uint64
 	other  *thread
@@ -224,7 +225,7 @@ func (t *thread) unwindCalls(sp uint64) {
 func (t *thread) push(c call) { t.calls = append(t.calls, c) }
 
 // pop takes the innermost open call if it is the one of that role.
-func (t *thread) pop(r role, body bool) (call, bool) {
+func (t *thread) pop(r known.Role, body bool) (call, bool) {
 	n := len(t.calls)
 	if n == 0 || t.calls[n-1].role != r || t.calls[n-1].body != body {
 		return call{}, false

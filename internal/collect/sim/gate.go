@@ -4,6 +4,7 @@ import (
 	"maps"
 	"slices"
 
+	"lime/internal/collect/known"
 	"lime/internal/section"
 )
 
@@ -101,7 +102,7 @@ func (r *run) fails(g *gate) bool {
 
 func (r *run) watch(entry uint64) *gate {
 	g := &gate{least: ^uint64(0), round: map[*thread]bool{}, seen: map[*thread]bool{}, in: map[*thread]bool{}, party: map[*thread]bool{}, out: map[*thread]bool{}}
-	g.f = &fn{name: "barrier of the program's own", role: roleGate, arg: none, constant: gateObject | entry}
+	g.f = &fn{Name: "barrier of the program's own", Role: known.Gate, Object: none, Constant: gateObject | entry}
 	r.gates[entry], r.entries[entry] = g, g.f
 	r.setProbe(entry)
 	for _, t := range r.threads {
@@ -132,7 +133,7 @@ func (r *run) adopt(g *gate, t *thread, entry uint64) {
 }
 
 func (r *run) refute(g *gate) {
-	entry := g.f.constant &^ gateObject
+	entry := g.f.Constant &^ gateObject
 	g.state = gateRefuted
 	delete(r.entries, entry)
 	if r.spins.points[entry] == nil && r.bodies[entry] == nil && r.tasks[entry] == nil {

@@ -3,6 +3,7 @@ package sim
 import (
 	"slices"
 
+	"lime/internal/collect/known"
 	"lime/internal/section"
 )
 
@@ -18,14 +19,14 @@ func (r *run) enterGoCondWait(t *thread, f *fn) {
 
 // enterGoCondList notes the list that the goroutine has put itself on.
 func (r *run) enterGoCondList(t *thread, _ *fn) {
-	if c := t.in(roleGoCondWait); c != nil {
+	if c := t.in(known.GoCondWait); c != nil {
 		c.object = t.ctx.GPR[rax]
 	}
 }
 
 // waitsFor is what a goroutine that waits for others waits for: a condition, or whoever makes it go on.
 func (t *thread) waitsFor() uint64 {
-	if c := t.in(roleGoCondWait); c != nil {
+	if c := t.in(known.GoCondWait); c != nil {
 		return c.object
 	}
 	return t.gopher.g
@@ -34,7 +35,7 @@ func (t *thread) waitsFor() uint64 {
 // parks reports whether a goroutine that leaves its thread does so to wait for a condition; inside of that it may wait for a lock, too.
 func (t *thread) parks() bool {
 	n := len(t.frames)
-	if n == 0 || t.frames[n-1].fn.role != roleGoCondWait || t.frames[n-1].object == 0 || t.frames[n-1].told {
+	if n == 0 || t.frames[n-1].fn.Role != known.GoCondWait || t.frames[n-1].object == 0 || t.frames[n-1].told {
 		return false
 	}
 	t.frames[n-1].told = true

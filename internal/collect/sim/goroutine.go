@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"lime/internal/collect"
+	"lime/internal/collect/known"
 	"lime/internal/engine"
 	"lime/internal/profile"
 	"lime/internal/section"
@@ -70,14 +71,14 @@ func (t *thread) here() *thread {
 func (t *thread) schedules() bool { return t.hosts != nil && t.idle }
 
 // switches reports whether a function of the table changes who runs on a thread.
-func (x role) switches() bool {
-	return x == roleGoMade || x == roleGoIn || x == roleGoOut || x == roleGoEnd
+func switches(x known.Role) bool {
+	return x == known.GoMade || x == known.GoIn || x == known.GoOut || x == known.GoEnd
 }
 
 // makesHost reports whether a new thread is one of Go's scheduler: the program's own are made by code in C.
 func (r *run) makesHost(carrier, by *thread) bool {
-	c := by.in(roleCreate)
-	if carrier.hosts == nil || by.in(roleGoC) == nil || c == nil {
+	c := by.in(known.Create)
+	if carrier.hosts == nil || by.in(known.GoC) == nil || c == nil {
 		return carrier.hosts != nil
 	}
 	name, _ := r.images.function(c.start)
@@ -102,7 +103,7 @@ func (r *run) height(t *thread) (at uint64, ok bool) {
 	lo, _ := r.word(t.gopher.g) // runtime.g: stack.lo, stack.hi
 	hi, _ := r.word(t.gopher.g + 8)
 	if sp < lo || sp > hi {
-		return sp, t.in(roleGoC) != nil
+		return sp, t.in(known.GoC) != nil
 	}
 	return sp - hi, true
 }
@@ -217,7 +218,7 @@ func (r *run) comesIn(m *thread) {
 	case leftOff:
 		r.tellOffAt(t, away)
 	case leftTold:
-		if t.in(roleGoCondWait) != nil {
+		if t.in(known.GoCondWait) != nil {
 			return // told at its end
 		}
 		op := t.simple(section.OpWaitEnd, 0)

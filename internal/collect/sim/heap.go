@@ -17,6 +17,7 @@ type allocator struct {
 // allocators is the table of what lime knows by name. Those of C++ and Rust call malloc, but it is their caller who wants the memory.
 func allocators() []allocator {
 	const itanium, rust = "Itanium C++ ABI; C++17, 21.6.2", "alloc::alloc, Rust 1.70"
+	const posix, glibc = "POSIX.1-2017, System Interfaces", "glibc manual, Memory Allocation; Memory-mapped I/O"
 	one := []int{0}
 	table := []allocator{
 		{"malloc", one, none, none, "C17, 7.22.3.4"},

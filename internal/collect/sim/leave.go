@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"lime/internal/collect/known"
 	"lime/internal/engine"
 	"lime/internal/section"
 	"lime/internal/unit"
@@ -9,7 +10,7 @@ import (
 // leave handles the return from a function of the table, or its end by a
 // longjmp or an exception.
 func (r *run) leave(t *thread, c *call) {
-	if do := leavings()[c.fn.role]; do != nil {
+	if do := leavings()[c.fn.Role]; do != nil {
 		do(r, t, c)
 	}
 }
@@ -17,27 +18,27 @@ func (r *run) leave(t *thread, c *call) {
 // leaving is what the end of a call means.
 type leaving func(*run, *thread, *call)
 
-func leavings() [roles]leaving {
-	return [roles]leaving{
-		roleBarrier:    (*run).leaveBarrier,
-		roleTeam:       (*run).leaveBarrier,
-		roleReduce:     (*run).leaveBarrier,
-		roleJoin:       (*run).leaveJoin,
-		roleCreate:     (*run).leaveCreate,
-		roleFork:       (*run).leaveFork,
-		roleLock:       (*run).leaveLock,
-		roleTryLock:    (*run).leaveTryLock,
-		roleReadLock:   (*run).leaveReadLock,
-		roleTurn:       (*run).leaveTurn,
-		roleCondWait:   (*run).leaveCondWait,
-		roleGate:       (*run).leaveGate,
-		roleTaskWait:   (*run).leaveTaskWait,
-		roleTaskBody:   (*run).leaveTaskBody,
-		roleGoLock:     (*run).leaveGoLock,
-		roleGoCondWait: (*run).leaveGoCondWait,
-		roleAwait:      (*run).leaveAwait,
-		roleRegionBody: (*run).leaveBody,
-		rolePoolRun:    (*run).leavePoolRun,
+func leavings() [known.Roles]leaving {
+	return [known.Roles]leaving{
+		known.Barrier:     (*run).leaveBarrier,
+		known.TeamBarrier: (*run).leaveBarrier,
+		known.TeamReduce:  (*run).leaveBarrier,
+		known.Join:        (*run).leaveJoin,
+		known.Create:      (*run).leaveCreate,
+		known.Fork:        (*run).leaveFork,
+		known.Lock:        (*run).leaveLock,
+		known.TryLock:     (*run).leaveTryLock,
+		known.ReadLock:    (*run).leaveReadLock,
+		known.Turn:        (*run).leaveTurn,
+		known.CondWait:    (*run).leaveCondWait,
+		known.Gate:        (*run).leaveGate,
+		known.TaskWait:    (*run).leaveTaskWait,
+		known.TaskBody:    (*run).leaveTaskBody,
+		known.GoLock:      (*run).leaveGoLock,
+		known.GoCondWait:  (*run).leaveGoCondWait,
+		known.GoAwait:     (*run).leaveAwait,
+		known.RegionBody:  (*run).leaveBody,
+		known.PoolRun:     (*run).leavePoolRun,
 	}
 }
 
@@ -100,7 +101,7 @@ func (r *run) leaveBody(t *thread, c *call) {
 	op, _ := r.cutOp(t, section.OpMemberEnd)
 	op.Object = c.object
 	r.feed(op)
-	if f := t.in(roleFork); f != nil && f.object == c.object {
+	if f := t.in(known.Fork); f != nil && f.object == c.object {
 		f.done = true
 		return
 	}

@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"lime/internal/collect/known"
 	"lime/internal/section"
 	"lime/internal/unit"
 )
@@ -35,14 +36,14 @@ func (r *run) noteTask(object uint64) {
 	}
 	body, ok := r.word(table + executeSlot)
 	if ok && body != 0 && r.tasks[body] == nil && r.entries[body] == nil {
-		r.tasks[body] = &fn{name: "task body", role: roleTaskBody, arg: none, source: tbb}
+		r.tasks[body] = &fn{Name: "task body", Role: known.TaskBody, Object: none, Source: known.TBB}
 		r.setProbe(body)
 	}
 }
 
 // enterPoolTask: a task is made. Outside of any, that begins a region.
 func (r *run) enterPoolTask(t *thread, f *fn) {
-	r.noteTask(argument(t, f.arg))
+	r.noteTask(argument(t, f.Object))
 	c := r.open(t, f)
 	if t.outside() {
 		r.openPool(t, c)
@@ -51,7 +52,7 @@ func (r *run) enterPoolTask(t *thread, f *fn) {
 
 // outside reports whether t stands outside of all regions and tasks.
 func (t *thread) outside() bool {
-	return !t.idle && len(t.regions) == 0 && t.in(roleTaskBody) == nil
+	return !t.idle && len(t.regions) == 0 && t.in(known.TaskBody) == nil
 }
 
 // openPool begins a region at a call of t, which works on in it.
@@ -79,11 +80,11 @@ func (r *run) poolOf(t *thread) *poolRegion {
 
 // enterPoolRun begins a wait for tasks.
 func (r *run) enterPoolRun(t *thread, f *fn) {
-	if f.arg != none {
-		r.noteTask(argument(t, f.arg))
+	if f.Object != none {
+		r.noteTask(argument(t, f.Object))
 	}
-	if t.in(roleTaskBody) != nil {
-		r.enterTaskWait(t, &fn{name: f.name, role: roleTaskWait, arg: none, source: tbb})
+	if t.in(known.TaskBody) != nil {
+		r.enterTaskWait(t, &fn{Name: f.Name, Role: known.TaskWait, Object: none, Source: known.TBB})
 		return
 	}
 	k := r.poolOf(t)

@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"lime/internal/collect/known"
 	"lime/internal/section"
 	"lime/internal/unit"
 )
@@ -43,14 +44,14 @@ func (r *run) probe(t *thread) bool {
 	if f == nil {
 		f = r.body(t, pc)
 	}
-	if f == nil || !f.role.inside() && t.covered() {
+	if f == nil || !inside(f.Role) && t.covered() {
 		return true
 	}
 	if !r.cores.first(carrier.core) {
 		carrier.probed = pc
 		return false
 	}
-	enterings()[f.role](r, t, f)
+	enterings()[f.Role](r, t, f)
 	return !r.end.over
 }
 
@@ -68,48 +69,49 @@ func (r *run) returned(t *thread, sp uint64) bool {
 }
 
 // inside reports whether the function is one that is of interest also inside of other functions of the table.
-func (x role) inside() bool {
-	return x == roleRegionBody || x == roleTaskBody || x == rolePoolTask || x == rolePoolRun || x == roleGoCondList || x.switches()
+func inside(x known.Role) bool {
+	return x == known.RegionBody || x == known.TaskBody || x == known.PoolTask || x == known.PoolRun || x == known.GoCondList || switches(x)
 }
 
 // entering is what the start of a function of the table means.
 type entering func(*run, *thread, *fn)
 
-func enterings() [roles]entering {
-	return [roles]entering{
-		roleBarrier:    (*run).enterBarrier,
-		roleTeam:       (*run).enterTeam,
-		roleReduce:     (*run).enterReduce,
-		roleJoin:       (*run).enterJoin,
-		roleCreate:     (*run).enterCreate,
-		roleFork:       (*run).enterFork,
-		roleLock:       (*run).enterLock,
-		roleUnlock:     (*run).enterUnlock,
-		roleTryLock:    (*run).enterPlain,
-		roleReadLock:   (*run).enterLock,
-		roleTurn:       (*run).openSlow,
-		roleCondWait:   (*run).enterCondWait,
-		roleCondWake:   (*run).enterCondWake,
-		roleSemWait:    (*run).enterPlain,
-		roleSectionEnd: (*run).enterSectionEnd,
-		roleGate:       (*run).enterGate,
-		roleTask:       (*run).enterTask,
-		roleTaskWait:   (*run).enterTaskWait,
-		roleTaskBody:   (*run).enterTaskBody,
-		roleRegionBody: (*run).enterBody,
-		rolePoolTask:   (*run).enterPoolTask,
-		rolePoolRun:    (*run).enterPoolRun,
-		roleGoMade:     (*run).enterGoMade,
-		roleGoIn:       (*run).enterGoIn,
-		roleGoOut:      (*run).enterGoOut,
-		roleGoEnd:      (*run).enterGoEnd,
-		roleGoC:        (*run).enterGoC,
-		roleGoLock:     (*run).enterGoLock,
-		roleGoCondWait: (*run).enterGoCondWait,
-		roleGoCondList: (*run).enterGoCondList,
-		roleGoCondWake: (*run).enterGoCondWake,
-		roleCount:      (*run).enterCount,
-		roleAwait:      (*run).enterAwait,
+func enterings() [known.Roles]entering {
+	return [known.Roles]entering{
+		known.Barrier:       (*run).enterBarrier,
+		known.TeamBarrier:   (*run).enterTeam,
+		known.TeamReduce:    (*run).enterReduce,
+		known.Join:          (*run).enterJoin,
+		known.Create:        (*run).enterCreate,
+		known.Fork:          (*run).enterFork,
+		known.Lock:          (*run).enterLock,
+		known.Unlock:        (*run).enterUnlock,
+		known.TryLock:       (*run).enterPlain,
+		known.ReadLock:      (*run).enterLock,
+		known.Turn:          (*run).openSlow,
+		known.CondWait:      (*run).enterCondWait,
+		known.CondWake:      (*run).enterCondWake,
+		known.CondWakeAll:   (*run).enterCondWake,
+		known.SemWait:       (*run).enterPlain,
+		known.SectionEnd:    (*run).enterSectionEnd,
+		known.Gate:          (*run).enterGate,
+		known.Task:          (*run).enterTask,
+		known.TaskWait:      (*run).enterTaskWait,
+		known.TaskBody:      (*run).enterTaskBody,
+		known.RegionBody:    (*run).enterBody,
+		known.PoolTask:      (*run).enterPoolTask,
+		known.PoolRun:       (*run).enterPoolRun,
+		known.GoMade:        (*run).enterGoMade,
+		known.GoIn:          (*run).enterGoIn,
+		known.GoOut:         (*run).enterGoOut,
+		known.GoEnd:         (*run).enterGoEnd,
+		known.GoC:           (*run).enterGoC,
+		known.GoLock:        (*run).enterGoLock,
+		known.GoCondWait:    (*run).enterGoCondWait,
+		known.GoCondList:    (*run).enterGoCondList,
+		known.GoCondWakeAll: (*run).enterGoCondWake,
+		known.GoCount:       (*run).enterCount,
+		known.GoAwait:       (*run).enterAwait,
 	}
 }
 
@@ -117,7 +119,7 @@ func enterings() [roles]entering {
 func (r *run) open(t *thread, f *fn) *call {
 	sp, _ := r.height(t)
 	ret, _ := r.word(t.ctx.GPR[rsp])
-	c := call{fn: f, ret: ret, rsp: sp, object: r.object(t, f, f.arg), at: t.now()}
+	c := call{fn: f, ret: ret, rsp: sp, object: r.object(t, f, f.Object), at: t.now()}
 	r.setProbe(ret)
 	t.frames = append(t.frames, c)
 	return &t.frames[len(t.frames)-1]
@@ -125,7 +127,7 @@ func (r *run) open(t *thread, f *fn) *call {
 
 func (r *run) object(t *thread, f *fn, arg int) uint64 {
 	if arg == none {
-		return f.constant
+		return f.Constant
 	}
 	return argument(t, arg)
 }
@@ -144,7 +146,9 @@ func (r *run) enterPlain(t *thread, f *fn) { r.open(t, f) }
 // enterCreate ends the piece; which thread it is is known later.
 func (r *run) enterCreate(t *thread, f *fn) {
 	c := r.open(t, f)
-	c.start = argument(t, 2)
+	if f.Second != none {
+		c.start = argument(t, f.Second)
+	}
 	op := r.arrival(t, c, section.OpCreate)
 	op.Site.Library = r.inLibrary(&op.Site)
 	c.create = &op
@@ -171,7 +175,7 @@ func (r *run) enterTeam(t *thread, f *fn) {
 const smallTeam = 4
 
 func (r *run) enterReduce(t *thread, f *fn) {
-	if argument(t, f.arg) != 0 && len(t.regions) > 0 && r.members[t.regions[len(t.regions)-1]] > smallTeam {
+	if argument(t, f.Object) != 0 && len(t.regions) > 0 && r.members[t.regions[len(t.regions)-1]] > smallTeam {
 		r.enterTeam(t, f)
 	}
 }
@@ -205,7 +209,7 @@ func (r *run) byControlBlock(handle uint64) *thread {
 
 // enterLock: if another thread has the lock, all until this one has it is waiting.
 func (r *run) enterLock(t *thread, f *fn) {
-	if h := r.holders[r.object(t, f, f.arg)]; h == nil || h == t {
+	if h := r.holders[r.object(t, f, f.Object)]; h == nil || h == t {
 		r.open(t, f)
 		return
 	}
@@ -213,14 +217,14 @@ func (r *run) enterLock(t *thread, f *fn) {
 }
 
 func (r *run) enterUnlock(t *thread, f *fn) {
-	lock := r.object(t, f, f.arg)
+	lock := r.object(t, f, f.Object)
 	r.locks[lock] = t.now()
 	delete(r.holders, lock)
 }
 
 func (r *run) enterCondWait(t *thread, f *fn) {
 	c := r.open(t, f)
-	c.lock = argument(t, f.arg2)
+	c.lock = argument(t, f.Second)
 	r.locks[c.lock] = t.now()
 	delete(r.holders, c.lock)
 	r.waiters[c.object]++
@@ -230,7 +234,7 @@ func (r *run) enterCondWait(t *thread, f *fn) {
 }
 
 func (r *run) enterCondWake(t *thread, f *fn) {
-	if r.waiters[argument(t, f.arg)] == 0 {
+	if r.waiters[argument(t, f.Object)] == 0 {
 		return
 	}
 	c := r.open(t, f)
@@ -252,9 +256,9 @@ func (r *run) enterSectionEnd(t *thread, f *fn) {
 func (r *run) enterFork(t *thread, f *fn) {
 	c := r.open(t, f)
 	r.forks++
-	k := &fork{id: r.forks, master: t, body: c.object, byData: f.arg2 != none, fn: &fn{name: "region body", role: roleRegionBody, source: f.source}}
+	k := &fork{id: r.forks, master: t, body: c.object, byData: f.Second != none, fn: &fn{Name: "region body", Role: known.RegionBody, Source: f.Source}}
 	if k.byData {
-		k.data = argument(t, f.arg2)
+		k.data = argument(t, f.Second)
 	}
 	c.object = k.id
 	op := r.arrival(t, c, section.OpFork)

@@ -44,7 +44,7 @@ type run struct {
 	probes  map[uint64]bool    // addresses with a probe
 	tasks   map[uint64]*fn     // functions that tasks were made of, by address
 	bodies  map[uint64][]*fork // bodies of parallel regions, by address
-	waiters map[uint64]int     // threads in roleCondWait, by object
+	waiters map[uint64]int     // threads in known.CondWait, by object
 	gates   map[uint64]*gate   // functions that are barriers, or may be, by address
 	locks   map[uint64]uint64  // clock at which a lock was last given back
 	heap    *heapBook          // with a machine: what the program has allocated

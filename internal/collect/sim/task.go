@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"lime/internal/collect/known"
 	"lime/internal/section"
 )
 
@@ -10,16 +11,16 @@ import (
 
 // enterTask notes the function of a task in the making.
 func (r *run) enterTask(t *thread, f *fn) {
-	body := argument(t, f.arg)
+	body := argument(t, f.Object)
 	if r.tasks[body] == nil && r.entries[body] == nil {
-		r.tasks[body] = &fn{name: "task body", role: roleTaskBody, source: f.source}
+		r.tasks[body] = &fn{Name: "task body", Role: known.TaskBody, Source: f.Source}
 		r.setProbe(body)
 	}
 }
 
 // enterTaskWait begins a wait for tasks.
 func (r *run) enterTaskWait(t *thread, f *fn) {
-	if len(t.regions) == 0 && t.in(roleTaskBody) == nil {
+	if len(t.regions) == 0 && t.in(known.TaskBody) == nil {
 		return // there is nobody else
 	}
 	r.openSlow(t, f)
@@ -43,7 +44,7 @@ func (r *run) enterTaskBody(t *thread, f *fn) {
 		r.feed(t.simple(section.OpLullEnd, 0))
 		return
 	}
-	if f.source == tbb && !r.givenTask(t) {
+	if f.Source == known.TBB && !r.givenTask(t) {
 		return
 	}
 	c := r.open(t, f)
@@ -55,7 +56,7 @@ func (r *run) enterTaskBody(t *thread, f *fn) {
 
 // taskWait is the wait for tasks in which t stands, nil if it stands in none.
 func (t *thread) taskWait() *call {
-	if n := len(t.frames); n > 0 && t.frames[n-1].fn.role == roleTaskWait {
+	if n := len(t.frames); n > 0 && t.frames[n-1].fn.Role == known.TaskWait {
 		return &t.frames[n-1]
 	}
 	return nil
@@ -64,7 +65,7 @@ func (t *thread) taskWait() *call {
 // doesTask reports whether t does a task that it was given at the end of a section.
 func (t *thread) doesTask() bool {
 	for i := range t.frames {
-		if c := &t.frames[i]; c.fn.role == roleTaskBody && !c.within {
+		if c := &t.frames[i]; c.fn.Role == known.TaskBody && !c.within {
 			return true
 		}
 	}
@@ -73,7 +74,7 @@ func (t *thread) doesTask() bool {
 
 // leaveTaskBody ends it: the thread waits on. Its return is left out, as the call was.
 func (r *run) leaveTaskBody(t *thread, c *call) {
-	if next := t.ctx.GPR[rax]; c.fn.source == tbb && next != 0 {
+	if next := t.ctx.GPR[rax]; c.fn.Source == known.TBB && next != 0 {
 		r.noteTask(next) // the next one, which has not been made by a call
 	}
 	if c.within {

@@ -1,7 +1,10 @@
 package sim
 
 import (
+	"slices"
+
 	"lime/internal/collect"
+	"lime/internal/collect/known"
 	"lime/internal/cpu"
 	"lime/internal/guest"
 	"lime/internal/section"
@@ -126,34 +129,34 @@ type call struct {
 	ret     uint64 // return address
 	rsp     uint64 // at the function's entry
 	object  uint64
-	lock    uint64 // roleCondWait
+	lock    uint64 // known.CondWait
 	at      uint64
 	site    section.Site
 	told    bool   // the recogniser knows
-	idle    bool   // roleTaskBody: the thread was idle before
-	done    bool   // roleFork: the forking thread has done its share
+	idle    bool   // known.TaskBody: the thread was idle before
+	done    bool   // known.Fork: the forking thread has done its share
 	waited  uint64 // clock units for which it did not run, in the call
 	piece   *piece
 	other   *thread
-	gate    *gate       // roleGate
-	before  uint64      // roleGate: t.busy at its entry
-	create  *section.Op // roleCreate: to be told when the thread is there
-	created bool        // roleCreate: it has been told
-	start   uint64      // roleCreate: what the thread will run
+	gate    *gate       // known.Gate
+	before  uint64      // known.Gate: t.busy at its entry
+	create  *section.Op // known.Create: to be told when the thread is there
+	created bool        // known.Create: it has been told
+	start   uint64      // known.Create: what the thread will run
 	slow    bool        // all that is done in the call is waiting
-	within  bool        // roleTaskBody: it is run in a wait for tasks, by a thread that is at work for its section
-	test    uint64      // roleGoLock: the branch that led to the call, 0 if none
+	within  bool        // known.TaskBody: it is run in a wait for tasks, by a thread that is at work for its section
+	test    uint64      // known.GoLock: the branch that led to the call, 0 if none
 	busy    uint64      // slow: for how long the thread had worked before
 }
 
 // covers reports whether what happens inside the call (waits, locks) is its own affair.
 func (c *call) covers() bool {
-	switch c.fn.role {
-	case roleGate:
+	switch c.fn.Role {
+	case known.Gate:
 		return c.told
-	case roleFork:
+	case known.Fork:
 		return c.done
-	case roleRegionBody, roleTaskBody, rolePoolTask, roleCreate, roleSectionEnd, roleSemWait, roleGoC:
+	case known.RegionBody, known.TaskBody, known.PoolTask, known.Create, known.SectionEnd, known.SemWait, known.GoC:
 		return false
 	}
 	return true
@@ -169,10 +172,10 @@ func (t *thread) covered() bool {
 	return n > 0 && t.frames[n-1].covers()
 }
 
-// in finds the innermost open call with a role.
-func (t *thread) in(r role) *call {
+// in finds the innermost open call with one of the roles.
+func (t *thread) in(roles ...known.Role) *call {
 	for i := len(t.frames) - 1; i >= 0; i-- {
-		if t.frames[i].fn.role == r {
+		if slices.Contains(roles, t.frames[i].fn.Role) {
 			return &t.frames[i]
 		}
 	}
@@ -183,10 +186,10 @@ func (t *thread) in(r role) *call {
 // threads that it creates there belong to a pool.
 func (t *thread) forking() bool {
 	for i := len(t.frames) - 1; i >= 0; i-- {
-		switch t.frames[i].fn.role {
-		case roleFork, rolePoolTask, rolePoolRun:
+		switch t.frames[i].fn.Role {
+		case known.Fork, known.PoolTask, known.PoolRun:
 			return true
-		case roleRegionBody:
+		case known.RegionBody:
 			return false
 		}
 	}

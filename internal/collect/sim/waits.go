@@ -2,9 +2,9 @@ package sim
 
 import (
 	"fmt"
-	"strings"
 
 	"lime/internal/collect"
+	"lime/internal/collect/known"
 	"lime/internal/engine"
 	"lime/internal/guest"
 	"lime/internal/section"
@@ -42,7 +42,7 @@ func (r *run) created(t *thread, g *guest.Thread) {
 // tellCreate tells of a new thread. The piece ended where the creating function was entered.
 func (r *run) tellCreate(t *thread, child section.ThreadID) {
 	var op section.Op
-	if c := t.in(roleCreate); c != nil && c.create != nil {
+	if c := t.in(known.Create); c != nil && c.create != nil {
 		op, c.create, c.created = *c.create, nil, true
 	} else {
 		op, _ = r.cutOp(t, section.OpCreate)
@@ -81,7 +81,7 @@ func (r *run) tellWait(t *thread, object uint64) {
 	op, p := r.cutOp(t, section.OpWaitBegin)
 	op.Object = object
 	op.Site.Library = r.inLibrary(&op.Site)
-	op.Untyped = t.in(roleSemWait) == nil && !r.known(p)
+	op.Untyped = t.in(known.SemWait) == nil && !r.known(p)
 	r.suspect(t, &op)
 	r.feed(op)
 	t.waitsOn, t.object, t.untyped = waitsTold, object, op.Untyped
@@ -145,7 +145,7 @@ func (r *run) tellRelease(by *thread, woken []*thread) {
 	if by == nil || by.gone || by.ended {
 		return
 	}
-	if c := by.in(roleCondWake); c != nil {
+	if c := by.in(known.CondWake, known.CondWakeAll); c != nil {
 		r.condRelease(by, c, woken)
 		return
 	}
@@ -154,7 +154,7 @@ func (r *run) tellRelease(by *thread, woken []*thread) {
 	}
 	byObject, order := map[uint64][]section.ThreadID{}, []uint64{}
 	for _, t := range woken {
-		if t.waitsOn == waitsTold && t.in(roleCondWait) == nil {
+		if t.waitsOn == waitsTold && t.in(known.CondWait) == nil {
 			if byObject[t.object] == nil {
 				order = append(order, t.object)
 			}
@@ -203,9 +203,9 @@ func ids(list []*thread) (out []section.ThreadID) {
 func (r *run) condRelease(by *thread, c *call, woken []*thread) {
 	op := by.simple(section.OpRelease, c.object)
 	op.At = unit.Cycles(c.at)
-	all := strings.HasSuffix(c.fn.name, "broadcast")
+	all := c.fn.Role == known.CondWakeAll
 	for _, t := range r.threads {
-		if w := t.in(roleCondWait); w != nil && w.object == c.object && !t.gone && (all || contains(woken, t)) {
+		if w := t.in(known.CondWait); w != nil && w.object == c.object && !t.gone && (all || contains(woken, t)) {
 			op.Woken = append(op.Woken, t.id)
 		}
 	}
@@ -239,7 +239,7 @@ func (r *run) tellWake(t *thread) {
 	waited := t.at - t.waitAt
 	switch t.waitsOn {
 	case waitsTold:
-		if t.in(roleCondWait) == nil {
+		if t.in(known.CondWait) == nil {
 			r.waitOver(t, t.piece.stack)
 		}
 		return // else at the return of the condition wait
@@ -379,7 +379,7 @@ func (r *run) deadlock() {
 
 func (r *run) waitWhat(t *thread, text string) string {
 	if n := len(t.frames); n > 0 {
-		return fmt.Sprintf("%s(%#x)", t.frames[n-1].fn.name, t.frames[n-1].object)
+		return fmt.Sprintf("%s(%#x)", t.frames[n-1].fn.Name, t.frames[n-1].object)
 	}
 	if t.spin != nil {
 		return "spins until memory changes"

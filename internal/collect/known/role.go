@@ -1,0 +1,71 @@
+package known
+
+// What the calls of a function mean.
+
+// Role is what calling a function means for the sections.
+type Role uint8
+
+// The roles of functions in the table. "Object" and "second" are the arguments that Func.Object and Func.Second name.
+const (
+	Barrier       Role = iota // arrives at the barrier object; the return is the leave
+	TeamBarrier               // barrier of the region that the thread works in
+	TeamReduce                // the same in a large team if object is set; else an atomic or critical reduction
+	Join                      // waits for the end of thread object
+	Create                    // creates a thread, which runs second
+	Fork                      // runs the parallel region object, whose data are second
+	Lock                      // takes lock object
+	ReadLock                  // takes lock object with other readers
+	TryLock                   // takes lock object if that needs no waiting (returns 0)
+	Unlock                    // gives lock object back
+	Turn                      // waits for the thread's turn
+	CondWait                  // waits on object, lock second given back meanwhile
+	CondWake                  // wakes one who waits on object
+	CondWakeAll               // wakes all who wait on object
+	SemWait                   // waits until object is positive
+	Futex                     // the system call by its number: waits for a futex, or wakes who waits
+	Task                      // makes a task of the function object
+	TaskWait                  // waits for tasks, and runs some meanwhile
+	PoolTask                  // makes a task, an object that object points to
+	PoolRun                   // waits for tasks; runs the one that object points to, if there is one
+	GoMade                    // makes a goroutine, and returns it
+	GoIn                      // a goroutine goes on, on this thread
+	GoOut                     // the goroutine leaves its thread, if there is one on it
+	GoPark                    // a goroutine stands back
+	GoReady                   // somebody lets it go on
+	GoEnd                     // it ends
+	GoC                       // it calls code in C
+	GoLock                    // it waits for a lock of Go's
+	GoUnlock                  // it lets one go on that waits for a lock
+	GoCondWait                // it waits for a condition of Go's
+	GoCondList                // it puts itself on the condition's list
+	GoCondWakeAll             // it wakes all who wait for one
+	GoCount                   // it counts an object up or down that others wait for
+	GoAwait                   // it waits until all have counted it down
+
+	// Roles of what is found while the program runs: no row of the table has them.
+	SectionEnd // declared by the user
+	Gate       // code of the program's own that turned out to be a barrier
+	RegionBody // body of a parallel region: known when one is forked
+	TaskBody   // function of a task: known when one is made
+	Roles
+)
+
+// Made reports whether a role is of what is found while the program runs, and not of rows of the table.
+func (r Role) Made() bool { return r >= SectionEnd && r < Roles }
+
+// How is how a collector sees the calls of a function.
+type How uint8
+
+// The ways to see a call, or none.
+const (
+	Undecided   How = iota // no row has it
+	AtCall                 // the call
+	AtBoth                 // the call and its return
+	IfSlow                 // the return, of calls that took long
+	IfContended            // the call, if others wait for what it gives back
+	Otherwise              // not watched, and nothing is lost: Func.Why says what tells the same
+	Unseen                 // not watched, and Func.Why says what is lost, or why it cannot be
+)
+
+// Watched reports whether there is something at the function that sees its calls.
+func (h How) Watched() bool { return h >= AtCall && h <= IfContended }
