@@ -62,13 +62,22 @@ func TestMatrixErrors(t *testing.T) {
 	}
 }
 
+// unmet are the parts without what they are in a meeting, which stands elsewhere.
+func unmet(ps []Part) []Part {
+	out := slices.Clone(ps)
+	for i := range out {
+		out[i].Meets, out[i].Early = MeetAll, 0
+	}
+	return out
+}
+
 func TestPartsRoundTrip(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	for range 200 {
 		in := randomInstance(r, 1+r.IntN(30), 9, 9, 9)
 		payload := appendParts(nil, in.Parts)
 		got, err := parseParts(payload, 1<<20, newBudget(1))
-		if err != nil || !reflect.DeepEqual(got, in.Parts) {
+		if err != nil || !reflect.DeepEqual(got, unmet(in.Parts)) {
 			t.Fatalf("%v\n got %v\nwant %v", err, got, in.Parts)
 		}
 		for i := range payload {

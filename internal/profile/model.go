@@ -209,6 +209,7 @@ const (
 	SectionRegion  SectionKind = "region-end"    // end of an OpenMP parallel region
 	SectionBuilt   SectionKind = "built-barrier" // a barrier the program built itself
 	SectionCustom  SectionKind = "custom"        // --section-end
+	SectionMeeting SectionKind = "collective"    // a call in which processes meet: collective operations of MPI
 	SectionSerial  SectionKind = "serial"        // one thread works alone
 	SectionTail    SectionKind = "exit"          // until the end of the program or thread
 )
@@ -246,6 +247,9 @@ type Part struct {
 	// common stays open for the whole instance; an entry frame beyond the common part has returned in it without
 	// having been called in it, an exit frame beyond it was called and has not returned. nil = unknown.
 	EntryStack, ExitStack []NodeID
+
+	Meets MeetRole // of an instance with a meeting
+	Early uint64   // likewise: how long before its arrival it had done its share, for which others wait
 }
 
 // Time returns the execution time t_i: release to arrival.
@@ -264,10 +268,11 @@ type Instance struct {
 	Section SectionID
 	Seq     int // of the section, from 0
 	Parts   []Part
-	Edges   []Count // Row = EdgeID; sorted by Row, Part
-	Events  []Count // Row = EventID: how often
-	Costs   []Count // Row = EventID: clock units lost to the event (subset of rows; a lock wait's cost is its time)
-	Times   []Count // Row = NodeID: clock units spent in the block, when Meta.NodeTime == "stored"; event costs included, but for those of waits (Family.Waits): a thread that waits runs no block
+	Meeting *Meeting // nil: it does not end where processes meet
+	Edges   []Count  // Row = EdgeID; sorted by Row, Part
+	Events  []Count  // Row = EventID: how often
+	Costs   []Count  // Row = EventID: clock units lost to the event (subset of rows; a lock wait's cost is its time)
+	Times   []Count  // Row = NodeID: clock units spent in the block, when Meta.NodeTime == "stored"; event costs included, but for those of waits (Family.Waits): a thread that waits runs no block
 }
 
 // PathNode is a node of the call-path tree (sampled by wall clock or by the

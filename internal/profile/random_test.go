@@ -82,6 +82,14 @@ func randomInstance(r *rand.Rand, threads, nodes, edges, events int) *Instance {
 			LockWait: r.Uint64N(10), OffCPU: r.Uint64N(10), Entry: NodeID(r.IntN(nodes+1) - 1), Exit: NodeID(r.IntN(nodes+1) - 1),
 			EntryStack: randomStack(r, nodes), ExitStack: randomStack(r, nodes)})
 	}
+	if r.IntN(2) == 0 {
+		in.Meeting = &Meeting{[]string{"world", "", "world/2:1"}[r.IntN(3)], r.Uint64()}
+	}
+	if in.Meeting != nil && r.IntN(2) == 0 {
+		for i := range in.Parts {
+			in.Parts[i].Meets, in.Parts[i].Early = MeetRole(r.IntN(3)), r.Uint64N(in.Parts[i].Arrive+1)
+		}
+	}
 	for i, rows := range []int{edges, events, events, nodes} {
 		*in.matrices()[i] = randomMatrix(r, rows, len(in.Parts))
 	}

@@ -16,15 +16,16 @@ import (
 
 // Reader reads a profile's file. Its methods may be called from several goroutines.
 type Reader struct {
-	path   string
-	db     *sql.DB
-	get    *sql.Stmt
-	tmp    string // directory of a copy, removed by Close
-	meta   Meta
-	tables Tables
-	ids    [][]int64 // of the instances, by section
-	limits extent
-	size   int64 // of the file, its log included
+	path    string
+	db      *sql.DB
+	get     *sql.Stmt
+	meeting *sql.Stmt // nil: no instance has one
+	tmp     string    // directory of a copy, removed by Close
+	meta    Meta
+	tables  Tables
+	ids     [][]int64 // of the instances, by section
+	limits  extent
+	size    int64 // of the file, its log included
 }
 
 var _ Source = (*Reader)(nil)
@@ -42,6 +43,9 @@ func Open(path string) (*Reader, error) {
 // Close frees what the Reader holds.
 func (r *Reader) Close() error {
 	var errs []error
+	if r.meeting != nil {
+		errs = append(errs, r.meeting.Close())
+	}
 	if r.get != nil {
 		errs = append(errs, r.get.Close())
 	}
@@ -161,6 +165,9 @@ func (r *Reader) load(size int64) error {
 	if r.ids, err = l.index(r.limits.sections, size); err != nil {
 		return err
 	}
+	if err = r.prepareMeetings(l.absent["meeting"]); err != nil {
+		return err
+	}
 	r.get, err = r.db.Prepare("SELECT threads, longest, work, parts, edges, events, costs, times FROM instance WHERE id=?")
 	return err
 }
@@ -211,13 +218,21 @@ func (r *Reader) read(in *Instance, id int64) error {
 	if err != nil {
 		return err
 	}
+	return r.complete(in, id, blobs, [3]int64{threads, longest, work})
+}
+
+// complete unpacks an instance and holds it against the rules; sums are what its row says of its parts.
+func (r *Reader) complete(in *Instance, id int64, blobs [5][]byte, sums [3]int64) error {
 	if err := in.unpack(blobs, r.limits, r.size); err != nil {
+		return err
+	}
+	if err := r.readMeeting(in, id); err != nil {
 		return err
 	}
 	if err := in.checkParts(r.limits); err != nil { // unpack has checked the counts
 		return err
 	}
-	return in.checkSums(threads, longest, work)
+	return in.checkSums(sums[0], sums[1], sums[2])
 }
 
 func (in *Instance) unpack(blobs [5][]byte, n extent, size int64) error {

@@ -127,6 +127,9 @@ func (r *Reader) copyRows(db *sql.DB) error {
 	if err := r.copyInstances(in); err != nil {
 		return err
 	}
+	if err := r.copyMeetings(in); err != nil {
+		return err
+	}
 	return tx.Commit()
 }
 

@@ -61,3 +61,49 @@ func (p *Profile) Instance(s SectionID, seq int) (*Instance, error) {
 	}
 	return p.instances[s][seq], nil
 }
+
+// Scan calls each with every instance of all sections, whole, in the order in which they were written. It stops at the first error.
+func (r *Reader) Scan(each func(*Instance) error) error {
+	query := "SELECT id, section, seq, threads, longest, work, parts, edges, events, costs, times FROM instance ORDER BY id"
+	rows, err := r.db.Query(query)
+	if err != nil {
+		return fmt.Errorf("profile %s: instances: %w", r.path, err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		in := &Instance{}
+		if err := r.scan(in, rows.Scan); err != nil {
+			return fmt.Errorf("profile %s: section %d, instance %d: %w", r.path, in.Section, in.Seq, err)
+		}
+		if err := each(in); err != nil {
+			return err
+		}
+	}
+	if err := rows.Err(); err != nil {
+		return fmt.Errorf("profile %s: instances: %w", r.path, err)
+	}
+	return nil
+}
+
+// scan reads an instance's row of Scan.
+func (r *Reader) scan(in *Instance, scan func(...any) error) error {
+	var id, threads, longest, work int64
+	var blobs [5][]byte
+	if err := scan(&id, &in.Section, &in.Seq, &threads, &longest, &work, &blobs[0], &blobs[1], &blobs[2], &blobs[3], &blobs[4]); err != nil {
+		return err
+	}
+	if in.Seq < 0 || in.Seq >= r.InstanceCount(in.Section) {
+		return fmt.Errorf("it was not there when the profile was opened")
+	}
+	return r.complete(in, id, blobs, [3]int64{threads, longest, work})
+}
+
+// Scan calls each with every instance of all sections in the order in which they were written.
+func (p *Profile) Scan(each func(*Instance) error) error {
+	for _, in := range p.order {
+		if err := each(in); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -20,6 +20,7 @@ func TestScanPartsSeesAllInstances(t *testing.T) {
 		for _, src := range []interface {
 			Source
 			ScanParts(func(*Instance) error) error
+			Scan(func(*Instance) error) error
 			Instance(SectionID, int) (*Instance, error)
 		}{r, p} {
 			var order []int
@@ -29,12 +30,23 @@ func TestScanPartsSeesAllInstances(t *testing.T) {
 				if err != nil {
 					return err
 				}
-				if !reflect.DeepEqual(in.Parts, full.Parts) {
+				if !reflect.DeepEqual(unmet(in.Parts), unmet(full.Parts)) {
 					t.Errorf("seed %d: section %d, instance %d: its parts differ", seed, in.Section, in.Seq)
 				}
 				return nil
 			}); err != nil {
 				t.Fatal(err)
+			}
+			scanned := 0
+			if err := src.Scan(func(in *Instance) error {
+				full, err := src.Instance(in.Section, in.Seq)
+				if err == nil && !reflect.DeepEqual(in, full) {
+					t.Errorf("seed %d: section %d, instance %d is another one when all are read", seed, in.Section, in.Seq)
+				}
+				scanned++
+				return err
+			}); err != nil || scanned != 12 {
+				t.Errorf("%d instances, %v", scanned, err)
 			}
 			if len(order) != 12 {
 				t.Errorf("seed %d: %d instances, want 12", seed, len(order))

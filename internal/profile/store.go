@@ -262,7 +262,10 @@ func (in *inserter) insertInstances(p *packer, first int, list []*Instance) erro
 	if err := in.insertSome(p, bareInstance, first, list, bare); err != nil {
 		return err
 	}
-	return in.insertSome(p, "instance", first, list, full)
+	if err := in.insertSome(p, "instance", first, list, full); err != nil {
+		return err
+	}
+	return in.insertMeetings(p, first, list)
 }
 
 // bareInstance is the table with the columns that an instance without counts has.

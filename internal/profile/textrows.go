@@ -77,7 +77,7 @@ var metaText = textRow[Meta]{"meta", Meta{}, func(r *Meta) []textField {
 }}
 
 var instanceText = textRow[Instance]{"instance", Instance{}, func(r *Instance) []textField {
-	return []textField{id("section", &r.Section)}
+	return []textField{id("section", &r.Section), meetingField(&r.Meeting)}
 }}
 
 // unset marks a part's release that is not given: it becomes the last arrival.
@@ -86,5 +86,5 @@ const unset = ^uint64(0)
 var partText = textRow[Part]{"part", Part{Thread: None, Release: unset, Entry: None, Exit: None}, func(r *Part) []textField {
 	return []textField{id("thread", &r.Thread), dec("start", &r.Start, 0), dec("arrive", &r.Arrive, 0), dec("release", &r.Release, unset),
 		dec("lock-wait", &r.LockWait, 0), dec("off-cpu", &r.OffCPU, 0), id("entry", &r.Entry), id("exit", &r.Exit),
-		nodeList("entry-stack", &r.EntryStack), nodeList("exit-stack", &r.ExitStack)}
+		nodeList("entry-stack", &r.EntryStack), nodeList("exit-stack", &r.ExitStack), enum("meets", meetRoleNames, &r.Meets), dec("early", &r.Early, 0)}
 }}

@@ -204,6 +204,9 @@ func (in *Instance) checkPart(r *refs, p *Part, n extent) {
 	if p.Start > p.Arrive || p.Arrive > p.Release { // so that arguments are boxed for an error only
 		r.that(false, "times are out of order: start %d, arrive %d, release %d", p.Start, p.Arrive, p.Release)
 	}
+	if p.Meets > MeetWaits || p.Early > p.Arrive || in.Meeting == nil && (p.Meets != MeetAll || p.Early > 0) {
+		r.that(false, "role %d in a meeting, %d early, cannot be", p.Meets, p.Early)
+	}
 	r.to("node", int32(p.Entry), n.nodes)
 	r.to("node", int32(p.Exit), n.nodes)
 	r.stack(p.EntryStack, n)
