@@ -139,6 +139,7 @@ var verbs = []func(*app) *cobra.Command{
 	(*app).whatifCommand,
 	(*app).exportCommand,
 	(*app).importCommand,
+	(*app).mergeCommand,
 	(*app).resolveCommand,
 	(*app).doctorCommand,
 	(*app).versionCommand,

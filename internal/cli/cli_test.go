@@ -224,7 +224,7 @@ func TestBadInput(t *testing.T) {
 		says string
 	}{
 		{[]string{"report", filepath.Join(dir, "none")}, ExitFailed, "no profile"},
-		{[]string{"report", dir}, ExitFailed, "not a regular file"},
+		{[]string{"report", dir}, ExitFailed, "a directory without profiles of ranks"},
 		{[]string{"report", "/dev/null"}, ExitFailed, "not a regular file"},
 		{[]string{"report", fifo}, ExitFailed, "not a regular file"},
 		{[]string{"resolve", fifo}, ExitFailed, "not a regular file"},

@@ -35,6 +35,9 @@ func repeatable(src profile.Source) error {
 		}
 		return fmt.Errorf("the run of this profile cannot be repeated: %s (only simulated runs can)", why)
 	}
+	if m.Launcher != "" {
+		return fmt.Errorf("the run of this profile cannot be repeated: it was one of the ranks that %s started, and they need one another", m.Launcher)
+	}
 	if !m.Complete || m.EndState == "interrupted" {
 		return fmt.Errorf("the run of this profile did not come to its end (%s), so that there is nothing to hold another one to", m.EndState)
 	}

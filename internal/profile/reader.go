@@ -269,3 +269,40 @@ func (in *Instance) checkSums(threads, longest, work int64) error {
 	}
 	return nil
 }
+
+// ReadMeta reads the description of a profile's run, and nothing else.
+func ReadMeta(path string) (*Meta, error) {
+	r := &Reader{path: path}
+	defer r.Close()
+	size, err := checkHeader(path)
+	if err == nil && size > 0 {
+		err = r.openLogged()
+	} else if err == nil {
+		r.db, err = openDB(path, "mode=ro&immutable=1&"+safety)
+	}
+	if err == nil {
+		err = r.readMeta(size)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("profile %s: %w", path, err)
+	}
+	return &r.meta, nil
+}
+
+// readMeta reads it from a file with so many bytes of log beside it.
+func (r *Reader) readMeta(log int64) error {
+	tx, err := r.db.BeginTx(context.Background(), &sql.TxOptions{ReadOnly: true})
+	if err != nil {
+		return err
+	}
+	defer tx.Rollback()
+	st, err := os.Stat(r.path)
+	if err != nil {
+		return err
+	}
+	l := &loader{tx: tx, env: env{budget: st.Size() + log}, absent: map[string]bool{}}
+	if err := l.checkSchema(); err != nil {
+		return err
+	}
+	return l.loadMeta(&r.meta)
+}

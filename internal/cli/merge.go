@@ -1,0 +1,109 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"lime/internal/profile"
+	"lime/internal/ranks"
+)
+
+// mergeFlags are the options of merge.
+type mergeFlags struct{ output string }
+
+func (a *app) mergeCommand() *cobra.Command {
+	var f mergeFlags
+	cmd := &cobra.Command{
+		Use:   "merge [-o FILE] DIR|PROFILE...",
+		Short: "Make one profile of those of a run's ranks",
+		Long: `merge puts the profiles that the ranks of one run left together: the k-th
+collective operation of a communicator is one instance, in which all its ranks
+take part. 'lime report DIR' does the same for itself each time; of many ranks
+one file is read faster. Files that are merged can be merged again, so that many
+ranks can be put together in a tree.
+
+    lime merge -o all.lime DIR
+    lime report all.lime`,
+		Args: cobra.MinimumNArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error { return a.merge(args, &f) },
+	}
+	cmd.Flags().StringVarP(&f.output, "output", "o", defaultProfile, "write the profile to this `file`")
+	return cmd
+}
+
+func (a *app) merge(args []string, f *mergeFlags) error {
+	var paths []string
+	for _, arg := range args {
+		list, err := rankFiles(arg)
+		if err != nil {
+			return failed(err)
+		}
+		paths = append(paths, list...)
+	}
+	for _, p := range paths {
+		if sameFile(p, f.output) {
+			return failed(fmt.Errorf("-o %s: that is one of the profiles that are read; name another file", f.output))
+		}
+	}
+	return failed(mergeInto(f.output, paths))
+}
+
+// rankFiles are the profiles in a directory, or the one file that is named.
+func rankFiles(path string) ([]string, error) {
+	st, err := os.Stat(path)
+	if err != nil {
+		return nil, explainOpen(path, err)
+	}
+	if !st.IsDir() {
+		return []string{path}, nil
+	}
+	list, err := ranks.Files(path)
+	if err == nil && len(list) == 0 {
+		err = fmt.Errorf("%s: a directory without profiles of ranks (rank-00000.lime and so on); run 'mpirun lime record -o %s -- PROGRAM' first, or name a profile", path, path)
+	}
+	return list, err
+}
+
+func mergeInto(out string, paths []string) error {
+	w, err := profile.Create(out, profile.Meta{})
+	if err != nil {
+		return err
+	}
+	err = ranks.Merge(paths, w)
+	if err = errors.Join(err, w.Close()); err != nil {
+		_ = os.Remove(out) // half a profile says what is not so
+	}
+	return err
+}
+
+// openRanks opens the profiles of a directory as one.
+func openRanks(dir string) (profile.Source, func() error, error) {
+	paths, err := rankFiles(dir)
+	if err != nil {
+		return nil, nil, failed(err)
+	}
+	tmp, err := os.MkdirTemp("", "lime-ranks-")
+	if err != nil {
+		return nil, nil, failed(fmt.Errorf("room for the ranks' profiles as one: %w", err))
+	}
+	remove := func() error { return os.RemoveAll(tmp) }
+	one := filepath.Join(tmp, defaultProfile)
+	if err = mergeInto(one, paths); err != nil {
+		return nil, nil, failed(errors.Join(fmt.Errorf("%s: %w", dir, err), remove()))
+	}
+	src, closeSource, err := openProfile(one)
+	if err != nil {
+		return nil, nil, errors.Join(err, remove())
+	}
+	return src, func() error { return errors.Join(closeSource(), remove()) }, nil
+}
+
+// isDir tells whether a path is a directory's.
+func isDir(path string) bool {
+	st, err := os.Stat(path)
+	return err == nil && st.IsDir()
+}

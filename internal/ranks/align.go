@@ -1,0 +1,114 @@
+package ranks
+
+import "sort"
+
+// Each rank has a clock of its own. What they have in common is that nobody leaves a barrier before all have come: so the clocks are set.
+
+// line is what one rank did, in the order in which it did it.
+type line struct {
+	rank   int
+	visits []visit
+	next   int    // the visit that is to be set on the common clock
+	now    uint64 // that clock, behind the visit before
+	local  uint64 // the rank's own clock there, while its profile is read
+	index  int32  // among all lines
+}
+
+// align sets all visits on one clock, on which work takes what it took and a wait as long as what is waited for. It returns how many meetings
+// had to be passed with ranks missing: by ranks of other runs, or by operations that lime does not see.
+func align(lines []*line) (passed int) {
+	var open []*line
+	for i := len(lines) - 1; i >= 0; i-- {
+		open = append(open, lines[i])
+	}
+	for {
+		for len(open) > 0 {
+			l := open[len(open)-1]
+			open = open[:len(open)-1]
+			open = append(open, l.step(lines)...)
+		}
+		stuck := firstStuck(lines)
+		if stuck == nil {
+			return passed
+		}
+		passed++
+		open = stuck.pass(lines)
+	}
+}
+
+// step lets a rank come to its next meeting. If it is the last one to come, all go on.
+func (l *line) step(lines []*line) []*line {
+	if l.next == len(l.visits) {
+		return nil
+	}
+	v := &l.visits[l.next]
+	v.arrive = l.now + v.work
+	m := v.meet
+	if m.done { // the others have gone without it
+		v.release = v.arrive
+		l.now, l.next = v.release, l.next+1
+		return []*line{l}
+	}
+	if m.came++; m.came < len(m.who) {
+		return nil
+	}
+	return m.pass(lines)
+}
+
+// pass lets those go on who stand at the meeting: at once, or when those have come for whom they wait.
+func (m *meet) pass(lines []*line) (on []*line) {
+	m.done = true
+	last := uint64(0)
+	m.standing(lines, func(l *line, v *visit) {
+		if v.role.Feeds() {
+			last = max(last, v.arrive-min(v.early, v.arrive))
+		}
+	})
+	m.standing(lines, func(l *line, v *visit) {
+		v.release = v.arrive
+		if v.role.Waits() {
+			v.release = max(v.arrive, last)
+		}
+		v.release += m.least
+		l.now, on = v.release, append(on, l)
+	})
+	for _, l := range on {
+		l.next++
+	}
+	return on
+}
+
+// standing calls each for every rank that stands at the meeting.
+func (m *meet) standing(lines []*line, each func(*line, *visit)) {
+	for i, k := range m.who {
+		if l := lines[k]; l.next == int(m.nth[i]) {
+			each(l, &l.visits[l.next])
+		}
+	}
+}
+
+// firstStuck finds the meeting that was come to first of those where ranks wait in vain; nil if there is none.
+func firstStuck(lines []*line) *meet {
+	var first *visit
+	for _, l := range lines {
+		if l.next < len(l.visits) {
+			if v := &l.visits[l.next]; first == nil || v.arrive < first.arrive {
+				first = v
+			}
+		}
+	}
+	if first == nil {
+		return nil
+	}
+	return first.meet
+}
+
+// common is a time of the rank's own clock on the common one: as much later than it left its last meeting.
+func (l *line) common(local uint64) uint64 {
+	n := sort.Search(len(l.visits), func(i int) bool { return l.visits[i].local > local })
+	if n == 0 {
+		return local
+	}
+	v := &l.visits[n-1]
+	return v.release + (local - v.local)
+}

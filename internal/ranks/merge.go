@@ -1,0 +1,223 @@
+package ranks
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"lime/internal/profile"
+)
+
+// Codes of the notes that a merged profile has.
+const (
+	NoteRanks      = "ranks"           // of how many ranks it is made
+	NoteMissing    = "rank-missing"    // ranks that left no profile
+	NoteUnreadable = "rank-unreadable" // files that are no profiles, or damaged
+	NoteForeign    = "rank-foreign"    // profiles of other runs, or of other programs
+	NoteCut        = "rank-cut"        // ranks that did not come to their end
+	NoteUnaligned  = "rank-clocks"     // meetings that some of their ranks did not come to
+)
+
+// ErrNone is returned if no file is left to read.
+var ErrNone = errors.New("no profile of a rank can be read")
+
+// Merge reads the profiles of one run's ranks, in files of one rank or merged ones of several, and writes them as one.
+func Merge(paths []string, sink profile.Sink) error {
+	m := &merger{u: newUnion(), lines: map[int]*line{}, meets: map[profile.Meeting]*meet{}, threads: map[int]map[profile.ThreadID]profile.ThreadID{}}
+	m.choose(paths)
+	for _, path := range m.chosen {
+		if err := m.read(path, m.first); err != nil {
+			m.unreadable(path, err)
+		}
+	}
+	if m.files == 0 {
+		return fmt.Errorf("%w%s", ErrNone, m.notes.why())
+	}
+	m.align()
+	m.u.write(sink)
+	if err := m.write(sink); err != nil {
+		return err
+	}
+	return sink.UpdateMeta(m.description())
+}
+
+// merger is a merge under way.
+type merger struct {
+	u       *union
+	chosen  []string
+	meta    profile.Meta // of the first file
+	files   int
+	ranks   int
+	cores   int
+	hosts   map[string]bool
+	lines   map[int]*line
+	order   []*line // in the order in which they were met
+	meets   map[profile.Meeting]*meet
+	list    []*meet
+	stacks  stacks
+	threads map[int]map[profile.ThreadID]profile.ThreadID // the union's, by file and its own
+	again   []again                                       // files that hold instances of single ranks
+	notes   notes
+	core    uint64
+	end     uint64
+}
+
+// again is a file that is to be read a second time, when the clocks are set.
+type again struct {
+	path string
+	n    int
+}
+
+// file is a profile that is read.
+type file struct {
+	m      *merger
+	n      int // number of the file
+	r      *profile.Reader
+	ids    *ids
+	merged bool
+	kept   map[profile.ThreadID]*held // of a file of one rank: what its threads did since their last meeting
+	width  int
+	ended  bool
+	inner  bool // it holds instances that are the rank's own affair
+	met    map[profile.SectionID]bool
+}
+
+// held is what a thread did between two meetings in sections of the rank's own.
+type held struct {
+	any    bool
+	waited uint64
+	counts [4][]profile.Count
+}
+
+// endCommunicator is that of the last meeting: the run ends when all ranks have come to their ends.
+const endCommunicator = "end"
+
+// read adds one file, an instance at a time.
+func (m *merger) read(path string, each func(*file, *profile.Instance) error) error {
+	r, err := profile.Open(path)
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	f := &file{m: m, n: m.files, r: r, ids: m.u.add(r.Tables()), merged: isMerged(r.Meta()), kept: map[profile.ThreadID]*held{}, met: map[profile.SectionID]bool{}}
+	m.threads[f.n] = map[profile.ThreadID]profile.ThreadID{}
+	if err := r.Scan(func(in *profile.Instance) error { return each(f, in) }); err != nil {
+		return err
+	}
+	m.account(f)
+	if f.inner && (f.merged || f.width > 1) {
+		f.own()
+		m.again = append(m.again, again{path, f.n})
+	}
+	f.ids.callPaths(f.thread)
+	return nil
+}
+
+// isMerged tells a profile of several ranks from that of one.
+func isMerged(m *profile.Meta) bool {
+	return slices.ContainsFunc(m.Notes, func(n profile.Note) bool { return n.Code == NoteRanks })
+}
+
+// account adds what a file's description says.
+func (m *merger) account(f *file) {
+	meta := f.r.Meta()
+	if m.files == 0 {
+		m.meta = *meta
+		m.meta.Notes = nil
+	}
+	m.files++
+	m.core += meta.CoreTime
+	m.notes.of(meta)
+	if f.merged {
+		m.cores += meta.Cores
+		m.ranks += int(noteOf(meta, NoteRanks))
+		return
+	}
+	m.cores += max(f.width, 1)
+	m.ranks++
+	if !meta.Complete || meta.EndState == "running" || meta.EndState == "signalled" {
+		m.notes.cut(meta)
+		m.meta.Complete, m.meta.EndState, m.meta.ExitStatus = m.meta.Complete && meta.Complete, meta.EndState, meta.ExitStatus
+	}
+}
+
+func noteOf(m *profile.Meta, code string) uint64 {
+	for _, n := range m.Notes {
+		if n.Code == code {
+			return n.N
+		}
+	}
+	return 0
+}
+
+// line is that of the rank that a thread of the file belongs to.
+func (f *file) line(t profile.ThreadID) *line {
+	rank := f.r.Meta().Rank
+	if f.merged {
+		rank, _ = rankOf(f.r.Tables().Threads[t].Name)
+	}
+	l := f.m.lines[rank]
+	if l == nil {
+		l = &line{rank: rank, index: int32(len(f.m.order))}
+		f.m.lines[rank] = l
+		f.m.order = append(f.m.order, l)
+	}
+	return l
+}
+
+// thread gives a thread its row in the union, when it is needed first: those that MPI's libraries keep for themselves are not.
+func (f *file) thread(id profile.ThreadID) profile.ThreadID {
+	if id < 0 {
+		return id
+	}
+	return known(f.m.threads[f.n], id, func() profile.ThreadID {
+		row := f.r.Tables().Threads[id]
+		row.Parent = profile.None
+		if !f.merged {
+			row.Name = threadName(f.r.Meta().Rank, id, row.Name)
+		}
+		row.Entry = of(f.ids.functions, row.Entry, profile.None)
+		return f.m.u.t.AddThread(row)
+	})
+}
+
+// threadName names a thread of a rank; rankOf reads it.
+func threadName(rank int, id profile.ThreadID, name string) string {
+	if id == 0 {
+		return fmt.Sprintf("rank %d", rank)
+	}
+	return fmt.Sprintf("rank %d, thread %d (%s)", rank, id, name)
+}
+
+// rankOf is the rank in a thread's name.
+func rankOf(name string) (rank int, ok bool) {
+	n, err := fmt.Sscanf(name, "rank %d", &rank)
+	return rank, n == 1 && err == nil
+}
+
+// first takes an instance while the file is read for the first time.
+func (m *merger) first(f *file, in *profile.Instance) error {
+	f.width = max(f.width, len(in.Parts))
+	if meeting := f.meeting(in); meeting != nil {
+		f.meet(in, meeting)
+		return nil
+	}
+	f.inner = true
+	for i := range in.Parts {
+		f.thread(in.Parts[i].Thread)
+	}
+	f.hold(in)
+	return nil
+}
+
+// meeting is what an instance has in common with those of other ranks; nil if it is the rank's own affair.
+func (f *file) meeting(in *profile.Instance) *profile.Meeting {
+	if in.Meeting != nil && in.Meeting.Communicator != "" {
+		return in.Meeting
+	}
+	if !f.merged && f.r.Tables().Sections[in.Section].Kind == profile.SectionTail && len(in.Parts) == 1 && in.Parts[0].Thread == 0 && !f.ended {
+		f.ended = true
+		return &profile.Meeting{Communicator: endCommunicator}
+	}
+	return nil
+}
