@@ -12,6 +12,7 @@ type Result struct {
 	Whole    Whole     `json:"whole"`
 	Sections []Section `json:"sections"`         // by lost time, most first; serial ones excluded
 	Serial   []Section `json:"serial"`           // stretches of one thread alone, by time, most first
+	Loss     *Loss     `json:"loss"`             // the account of all the core time
 	Costs    []Cost    `json:"costs,omitempty"`  // what events cost all threads together
 	Effort   *Effort   `json:"effort,omitempty"` // of recorded profiles
 	Verdicts []Verdict `json:"verdicts"`         // on the whole profile
@@ -54,6 +55,8 @@ type Whole struct {
 	LockShare               float64 `json:"lock_share"`               // of the time in sections: blocked on locks
 	OffCPUShare             float64 `json:"off_cpu_share"`            // of the time in sections: off the processor
 	Instances               int     `json:"instances"`
+
+	time *timeline
 }
 
 // Place is a position in the program. Line 0 or File "" means unknown: then Address and

@@ -19,6 +19,8 @@ type runner struct {
 	prog *program
 	book *ledger.Ledger
 
+	lossTab *lossTable
+
 	files    map[string]profile.FileID
 	graphs   *procs                        // of sampled profiles
 	often    []uint64                      // by event: how often it was in the section's instances, of those with a detail
@@ -43,6 +45,7 @@ func Run(src profile.Source, opt Options) (*Result, error) {
 	wg.Go(func() {
 		r.book = ledger.New(src)
 		r.book.Runtime = runtimeNodes(whole)
+		r.lossTab = newLossTable(r.meta, r.tab, r.book.Runtime, r.isSampled())
 	})
 	r.prog = newProgram(r.tab)
 	wg.Wait()
@@ -81,6 +84,8 @@ func Run(src profile.Source, opt Options) (*Result, error) {
 	}
 	res.Costs = r.costs(sums)
 	res.Effort = r.effort(res.Whole.Width)
+	res.Loss = r.lossAccount(res.Whole.time, sums, res)
+	res.Whole.follow(res.Loss)
 	res.Verdicts = wholeVerdicts(r.meta, res)
 	return res, nil
 }
@@ -110,7 +115,7 @@ func (r *runner) lonely(res *Result) (err error) {
 func (r *runner) summaries() ([]*summary, error) {
 	var out []*summary
 	for id := range r.tab.Sections {
-		s, err := summarise(r.src, profile.SectionID(id))
+		s, err := summarise(r.src, profile.SectionID(id), r.lossTab)
 		if err != nil {
 			return nil, err
 		}

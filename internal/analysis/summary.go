@@ -28,6 +28,7 @@ type summary struct {
 	spans     []span
 	costs     map[int32]float64 // by event
 	alone     float64           // of a serial one: without the time in which others worked
+	loss      lossParts
 	stretches []span            // from the first release to the last one of each instance of two or more threads
 }
 
@@ -40,13 +41,19 @@ type timing struct {
 
 // span is a stretch of work of one thread, for the whole-program figures.
 type span struct {
-	thread profile.ThreadID
-	lo, hi uint64
-	useful float64
+	thread  profile.ThreadID
+	section profile.SectionID
+	lo, hi  uint64
+	end     uint64 // what it waits for after its work has come
+	useful  float64
+}
+
+func compareSpans(a, b *span) int {
+	return cmp.Or(cmp.Compare(a.lo, b.lo), cmp.Compare(a.thread, b.thread), cmp.Compare(a.hi, b.hi))
 }
 
 // summarise reads the times of all instances of a section.
-func summarise(src profile.Source, id profile.SectionID) (*summary, error) {
+func summarise(src profile.Source, id profile.SectionID, table *lossTable) (*summary, error) {
 	s := &summary{id: id, kind: src.Tables().Sections[id].Kind, threads: map[profile.ThreadID]*ThreadTotal{}}
 	s.worst.Seq = -1
 	for in, err := range src.Instances(id) {
@@ -58,6 +65,7 @@ func summarise(src profile.Source, id profile.SectionID) (*summary, error) {
 		}
 		if len(in.Parts) > 0 {
 			s.add(in)
+			s.loss.add(table, in)
 			s.addCosts(in.Costs, len(src.Tables().Events))
 		}
 	}
@@ -117,7 +125,7 @@ func (s *summary) addPart(p *profile.Part, t, longest float64) {
 	}
 	s.own, s.lock, s.off = s.own+t, s.lock+float64(p.LockWait), s.off+float64(p.OffCPU)
 	useful := max(0, t-float64(p.LockWait)-float64(p.OffCPU))
-	s.spans = append(s.spans, span{p.Thread, p.Start, p.Arrive, useful})
+	s.spans = append(s.spans, span{p.Thread, s.id, p.Start, p.Arrive, p.Release, useful})
 }
 
 // times returns the execution times of an instance's parts.

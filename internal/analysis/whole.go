@@ -33,13 +33,13 @@ func wholeProgram(m *profile.Meta, tab *profile.Tables, sums []*summary) Whole {
 	if w.RunTime == 0 {
 		w.RunTime = extent(spans)
 	}
-	lanes := assignLanes(spans)
 	levels := together(spans)
 	w.Width = max(w.Width, width(levels, w.RunTime))
 	if m.Cores > 0 {
 		w.Width = min(w.Width, m.Cores)
 	}
-	w.lanes(lanes)
+	w.time = sweep(spans, w.Width, w.RunTime)
+	w.lanes(assignLanes(spans))
 	parallel := covered(append(stretches, alone...)) - covered(alone) // a section may hold stretches in which one thread works alone
 	w.SerialShare = max(0, min(1, 1-ratio(parallel, w.RunTime)))
 	w.SpeedupLimit = ratio(1, w.SerialShare)
@@ -81,9 +81,7 @@ func (w *Whole) lanes(useful []float64) {
 // assignLanes gives every span of work the lane that its thread had last, or else the lowest that is
 // free, and returns the useful time of each lane.
 func assignLanes(spans []span) []float64 {
-	slices.SortFunc(spans, func(a, b span) int {
-		return cmp.Or(cmp.Compare(a.lo, b.lo), cmp.Compare(a.thread, b.thread), cmp.Compare(a.hi, b.hi))
-	})
+	slices.SortFunc(spans, func(a, b span) int { return compareSpans(&a, &b) })
 	var until []uint64
 	var useful []float64
 	var owner []profile.ThreadID

@@ -1,0 +1,206 @@
+// The account of the whole loss: its terms, and how they are put together from the time line (losstime.go) and from what the
+// instances say of their parts (losspart.go).
+
+package analysis
+
+import (
+	"cmp"
+	"slices"
+
+	"lime/internal/profile"
+)
+
+// Loss says what became of all the time of the cores that the run could use: every unit of it is in one term, and the terms' shares
+// add up to 1. docs/loss.md defines them.
+type Loss struct {
+	Cores      int            `json:"cores"`     // that the run could use
+	CoreTime   float64        `json:"core_time"` // cores x run time, and what moments in which more threads were at work add
+	Terms      []LossTerm     `json:"terms"`     // in the order of lossTerms
+	Efficiency LossEfficiency `json:"efficiency"`
+}
+
+// LossTerm is one of the things that core time goes into.
+type LossTerm struct {
+	Name   string      `json:"name"`
+	Title  string      `json:"title"`
+	Time   float64     `json:"time"`
+	Share  float64     `json:"share"`  // of the core time
+	Places []LossPlace `json:"places"` // by time, the most first; they add up to the term
+}
+
+// LossPlace is a place's part of a term.
+type LossPlace struct {
+	Place
+	Event   string            `json:"event,omitempty"` // kind of event, "" where it follows from the time line
+	Section profile.SectionID `json:"section"`         // None if it is not one section's
+	Time    float64           `json:"time"`
+	Share   float64           `json:"share"`             // of the core time
+	Threads []ThreadShare     `json:"threads,omitempty"` // that spent most of it so, at most a few
+	Subject                   // of memory events and locks: the data
+	Why     string            `json:"why,omitempty"` // the place is not known, for this reason
+}
+
+// ThreadShare is a thread's part of something.
+type ThreadShare struct {
+	Thread profile.ThreadID `json:"thread"`
+	Name   string           `json:"name"`
+	Time   float64          `json:"time"`
+}
+
+// LossEfficiency are the efficiencies of the POP project, Parallel = LoadBalance x Serialisation x Transfer.
+type LossEfficiency struct {
+	Parallel      float64 `json:"parallel"`      // core time in the program's own code
+	LoadBalance   float64 `json:"load_balance"`  // mean / longest of the threads' times in it
+	Serialisation float64 `json:"serialisation"` // what waiting for one another leaves of the rest
+	Transfer      float64 `json:"transfer"`      // what data from outside and the runtime's own code leave of it
+}
+
+// The terms.
+const (
+	TermUseful    = "useful"
+	TermImbalance = "imbalance"
+	TermSerial    = "serial"
+	TermLock      = "lock"
+	TermWait      = "wait"
+	TermOffCore   = "off_core"
+	TermOverhead  = "overhead"
+	TermMemory    = "memory"
+)
+
+// lossTerms are their names and titles, in the order of reports.
+var lossTerms = [...]struct{ name, title string }{
+	{TermUseful, "useful work"},
+	{TermImbalance, "imbalance"},
+	{TermSerial, "too few threads"},
+	{TermLock, "waiting for locks"},
+	{TermWait, "waiting for others' work"},
+	{TermOffCore, "off the core"},
+	{TermOverhead, "runtime overhead"},
+	{TermMemory, "waiting for memory"},
+}
+
+// Term returns the term of that name.
+func (l *Loss) Term(name string) *LossTerm {
+	for i := range l.Terms {
+		if l.Terms[i].Name == name {
+			return &l.Terms[i]
+		}
+	}
+	return &LossTerm{Name: name}
+}
+
+// Largest is the term that loses most, nil if none loses anything. Of equal ones the first counts.
+func (l *Loss) Largest() (most *LossTerm) {
+	for i := range l.Terms {
+		if t := &l.Terms[i]; t.Name != TermUseful && t.Time > 0 && (most == nil || t.Time > most.Time) {
+			most = t
+		}
+	}
+	return most
+}
+
+// lossBuilder collects the places of the terms.
+type lossBuilder struct {
+	r      *runner
+	rows   map[string]map[lossKey]*LossPlace
+	byName map[lossKey]map[profile.ThreadID]float64 // the threads of a row, where they are known
+	terms  []string
+}
+
+// lossKey names a row of a term.
+type lossKey struct {
+	term    string
+	event   string
+	at      lineKey
+	section profile.SectionID // rows that follow from the time line: each section has its own
+	name    string            // function, or the reason why nothing is known
+}
+
+// add charges time to a place.
+func (b *lossBuilder) add(k lossKey, time float64, place func() LossPlace, threads map[profile.ThreadID]float64) {
+	if time <= 0 {
+		return
+	}
+	if b.rows[k.term] == nil {
+		b.rows[k.term] = map[lossKey]*LossPlace{}
+	}
+	p := b.rows[k.term][k]
+	if p == nil {
+		made := place()
+		p = &made
+		p.Event = k.event
+		b.rows[k.term][k], b.byName[k] = p, map[profile.ThreadID]float64{}
+	}
+	p.Time += time
+	for t, x := range threads {
+		b.byName[k][t] += x
+	}
+}
+
+// unknown charges time of which no place is known.
+func (b *lossBuilder) unknown(term string, time float64, why string) {
+	b.add(lossKey{term: term, section: profile.None, name: why}, time, func() LossPlace { return LossPlace{Section: profile.None, Why: why} }, nil)
+}
+
+// mostLossThreads is how many threads are named with a place.
+const mostLossThreads = 4
+
+// loss puts the account together.
+func (b *lossBuilder) loss(t *timeline, w *Whole) *Loss {
+	l := &Loss{Cores: t.cores}
+	for _, row := range lossTerms {
+		term := LossTerm{Name: row.name, Title: row.title, Places: []LossPlace{}}
+		for k, p := range b.rows[row.name] {
+			p.Threads = b.threads(b.byName[k])
+			term.Places = append(term.Places, *p)
+		}
+		slices.SortFunc(term.Places, func(x, y LossPlace) int {
+			return cmp.Or(cmp.Compare(y.Time, x.Time), cmp.Compare(x.File, y.File), cmp.Compare(x.Line, y.Line), cmp.Compare(x.Address, y.Address),
+				cmp.Compare(x.Function, y.Function), cmp.Compare(x.Event, y.Event), cmp.Compare(x.Section, y.Section), cmp.Compare(x.Why, y.Why))
+		})
+		for i := range term.Places {
+			term.Time += term.Places[i].Time
+		}
+		l.CoreTime += term.Time
+		l.Terms = append(l.Terms, term)
+	}
+	for i := range l.Terms {
+		term := &l.Terms[i]
+		term.Share = ratio(term.Time, l.CoreTime)
+		for k := range term.Places {
+			term.Places[k].Share = ratio(term.Places[k].Time, l.CoreTime)
+		}
+	}
+	l.efficiencies(w)
+	return l
+}
+
+// threads are those that have most of a place's time.
+func (b *lossBuilder) threads(times map[profile.ThreadID]float64) []ThreadShare {
+	var out []ThreadShare
+	for id, x := range times {
+		if x > 0 {
+			out = append(out, ThreadShare{id, threadName(b.r.tab, id), x})
+		}
+	}
+	slices.SortFunc(out, func(x, y ThreadShare) int { return cmp.Or(cmp.Compare(y.Time, x.Time), cmp.Compare(x.Thread, y.Thread)) })
+	return out[:min(len(out), mostLossThreads)]
+}
+
+// follow takes the efficiencies from the account.
+func (w *Whole) follow(l *Loss) {
+	e := l.Efficiency
+	w.ParallelEfficiency, w.LoadBalance, w.CommunicationEfficiency = e.Parallel, e.LoadBalance, e.Serialisation*e.Transfer
+}
+
+// efficiencies follow from the terms: what the threads' own code leaves of the core time, how evenly it is spread over them, and what
+// reasons from outside and the runtime take of the rest. What is left then is order: one waits for another.
+func (l *Loss) efficiencies(w *Whole) {
+	e := &l.Efficiency
+	share := func(name string) float64 { return l.Term(name).Share }
+	e.Parallel = min(1, share(TermUseful)+share(TermMemory))
+	e.LoadBalance = max(w.LoadBalance, e.Parallel)
+	rest := ratio(e.Parallel, e.LoadBalance)
+	e.Transfer = min(1, max(rest, 1-share(TermOffCore)-share(TermOverhead)))
+	e.Serialisation = ratio(rest, e.Transfer)
+}

@@ -1,0 +1,303 @@
+// What the instances say of where the time of their parts went: events that cost time, the runtime's own code, and waits at the ends.
+
+package analysis
+
+import (
+	"maps"
+	"slices"
+
+	"lime/internal/profile"
+	"lime/internal/unit"
+)
+
+// lossParts is what one section's instances say, summed.
+type lossParts struct {
+	lock, off float64 // of the parts' times: waits for locks and others, time off the core
+	late      float64 // of the idleness at the ends: others had more to do
+	away      float64 // the rest of it: even who had most to do had nothing
+	waits     map[eventThread]float64
+	runtime   map[profile.FunctionID]float64 // time in a runtime's own code, by function
+}
+
+type eventThread struct {
+	event  int32
+	thread profile.ThreadID
+}
+
+// lossTable says of the profile's rows what the account needs.
+type lossTable struct {
+	tab     *profile.Tables
+	family  []profile.Family // by event
+	runtime []bool           // by node
+	stored  bool             // blocks' times are stored
+	sampled bool             // the runtime's time is known from call paths
+}
+
+func newLossTable(m *profile.Meta, tab *profile.Tables, runtime func(profile.NodeID) bool, sampled bool) *lossTable {
+	t := &lossTable{tab: tab, family: make([]profile.Family, len(tab.Events)), runtime: make([]bool, len(tab.Nodes)), stored: m.NodeTime == "stored", sampled: sampled}
+	for i := range tab.Events {
+		if k := tab.Events[i].Kind; k >= 0 && int(k) < len(tab.Kinds) {
+			t.family[i] = tab.Kinds[k].Family()
+		}
+	}
+	for v := range t.runtime {
+		t.runtime[v] = runtime(profile.NodeID(v))
+	}
+	return t
+}
+
+// add takes an instance.
+func (l *lossParts) add(t *lossTable, in *profile.Instance) {
+	longest := uint64(0)
+	for i := range in.Parts {
+		longest = max(longest, in.Parts[i].Time())
+	}
+	for i := range in.Parts {
+		p := &in.Parts[i]
+		time := p.Time()
+		lock := min(p.LockWait, time)
+		off := min(p.OffCPU, time-lock)
+		idle := uint64(0)
+		if p.Release > p.Arrive {
+			idle = p.Release - p.Arrive
+		}
+		late := min(idle, longest-time)
+		l.lock, l.off = l.lock+float64(lock), l.off+float64(off)
+		l.late, l.away = l.late+float64(late), l.away+float64(idle-late)
+	}
+	l.addWaits(t, in)
+	if !t.sampled {
+		l.addRuntime(t, in)
+	}
+}
+
+func (l *lossParts) addWaits(t *lossTable, in *profile.Instance) {
+	for _, c := range in.Costs {
+		if c.Row < 0 || int(c.Row) >= len(t.family) || !t.family[c.Row].Waits() || c.Part < 0 || int(c.Part) >= len(in.Parts) {
+			continue
+		}
+		if l.waits == nil {
+			l.waits = map[eventThread]float64{}
+		}
+		l.waits[eventThread{c.Row, in.Parts[c.Part].Thread}] += float64(c.N)
+	}
+}
+
+// addRuntime adds the time of blocks that are a runtime's own, without what their memory events cost.
+func (l *lossParts) addRuntime(t *lossTable, in *profile.Instance) {
+	charge := func(v profile.NodeID, time float64) {
+		if v < 0 || int(v) >= len(t.runtime) || !t.runtime[v] {
+			return
+		}
+		if l.runtime == nil {
+			l.runtime = map[profile.FunctionID]float64{}
+		}
+		l.runtime[t.tab.Nodes[v].Function] += time
+	}
+	if !t.stored {
+		for _, c := range in.Edges {
+			if c.Row >= 0 && int(c.Row) < len(t.tab.Edges) {
+				if v := t.tab.Edges[c.Row].To; v >= 0 && int(v) < len(t.tab.Nodes) {
+					charge(v, float64(c.N)*float64(t.tab.Nodes[v].Instrs))
+				}
+			}
+		}
+		return
+	}
+	for _, c := range in.Times {
+		charge(profile.NodeID(c.Row), float64(c.N))
+	}
+	for _, c := range in.Costs {
+		if c.Row >= 0 && int(c.Row) < len(t.family) && t.family[c.Row] == profile.FamilyMemory {
+			charge(t.tab.Events[c.Row].Node, -float64(c.N))
+		}
+	}
+}
+
+// sectionFlow is what the time line says of a section.
+type sectionFlow struct {
+	flow
+	idlers, alone map[profile.ThreadID]float64
+}
+
+// account makes the whole account of a profile.
+func (r *runner) lossAccount(t *timeline, sums []*summary, res *Result) *Loss {
+	b := &lossBuilder{r: r, rows: map[string]map[lossKey]*LossPlace{}, byName: map[lossKey]map[profile.ThreadID]float64{}}
+	over := 0.0
+	if e := res.Effort; e != nil {
+		over = ratio(e.Overhead, e.Overhead+e.Work)
+	}
+	flows := t.sections(len(r.tab.Sections))
+	for _, s := range sums {
+		b.section(s, flows[s.id], over)
+	}
+	if e := res.Effort; e != nil {
+		b.effort(e, t.busy*over)
+	}
+	b.outside(t)
+	return b.loss(t, &res.Whole)
+}
+
+// sections sums the flows by section, in one pass and in the order of the threads.
+func (t *timeline) sections(n int) []*sectionFlow {
+	out := make([]*sectionFlow, n)
+	for i := range out {
+		out[i] = &sectionFlow{idlers: map[profile.ThreadID]float64{}, alone: map[profile.ThreadID]float64{}}
+	}
+	keys := slices.SortedFunc(maps.Keys(t.flows), func(a, b flowKey) int { return int(a.thread) - int(b.thread) })
+	for _, k := range keys {
+		f, s := t.flows[k], out[k.section]
+		s.busy, s.held, s.idle, s.absent = s.busy+f.busy, s.held+f.held, s.idle+f.idle, s.absent+f.absent
+		s.idlers[k.thread], s.alone[k.thread] = f.idle, f.absent
+	}
+	return out
+}
+
+// section charges what is known of a section's parts.
+func (b *lossBuilder) section(s *summary, f *sectionFlow, over float64) {
+	end := b.r.prog.sectionPlace(&b.r.tab.Sections[s.id])
+	at := func(term string) lossKey {
+		return lossKey{term: term, section: s.id, name: end.Function, at: lineKey{file: profile.None}}
+	}
+	place := func() LossPlace { return LossPlace{Place: end, Section: s.id} }
+	b.add(at(TermSerial), f.absent, place, f.alone)
+	late := f.idle * ratio(s.loss.late, s.loss.late+s.loss.away)
+	b.add(at(TermImbalance), late, place, scaled(f.idlers, ratio(late, f.idle)))
+	b.add(at(TermWait), f.idle-late, place, scaled(f.idlers, ratio(f.idle-late, f.idle)))
+	b.held(s, f.held)
+	busy := f.busy*(1-over) - b.runtime(s, f.busy)
+	busy -= b.memory(s, busy)
+	b.add(at(TermUseful), busy, place, nil)
+}
+
+func scaled(times map[profile.ThreadID]float64, by float64) map[profile.ThreadID]float64 {
+	out := make(map[profile.ThreadID]float64, len(times))
+	for id, x := range times {
+		out[id] = x * by
+	}
+	return out
+}
+
+// held divides the waits within a section's parts among their places.
+func (b *lossBuilder) held(s *summary, time float64) {
+	factor := ratio(time, s.loss.lock+s.loss.off)
+	if factor == 0 {
+		return
+	}
+	sum := map[bool]float64{} // by whether the time is off the core
+	for k, x := range s.loss.waits {
+		sum[b.r.lossTab.family[k.event] == profile.FamilyOffCore] += x
+	}
+	share := map[bool]float64{ // events can be known better than parts, or tell of more than counts
+		true:  factor * min(1, ratio(s.loss.off, sum[true])),
+		false: factor * min(1, ratio(s.loss.lock, sum[false])),
+	}
+	keys := slices.SortedFunc(maps.Keys(s.loss.waits), func(a, b eventThread) int {
+		if a.event != b.event {
+			return int(a.event) - int(b.event)
+		}
+		return int(a.thread) - int(b.thread)
+	})
+	for _, k := range keys {
+		family := b.r.lossTab.family[k.event]
+		x := s.loss.waits[k] * share[family == profile.FamilyOffCore]
+		b.event(familyTerms[family], k.event, x, map[profile.ThreadID]float64{k.thread: x})
+	}
+	b.unknown(TermLock, factor*max(0, s.loss.lock-sum[false]), locksUnseen)
+	b.unknown(TermOffCore, factor*max(0, s.loss.off-sum[true]), offUnseen)
+}
+
+// familyTerms gives each family that takes time its term.
+var familyTerms = map[profile.Family]string{
+	profile.FamilyLock: TermLock, profile.FamilyWait: TermWait, profile.FamilyOffCore: TermOffCore,
+	profile.FamilyMemory: TermMemory, profile.FamilyOverhead: TermOverhead,
+}
+
+// event charges time to an event's line.
+func (b *lossBuilder) event(term string, row int32, time float64, threads map[profile.ThreadID]float64) {
+	e := &b.r.tab.Events[row]
+	k := lossKey{term: term, event: b.r.prog.kindName(e.Kind), at: frameKey(e.Frames, e.Addr), section: profile.None}
+	b.add(k, time, func() LossPlace {
+		return LossPlace{Place: b.r.prog.eventPlace(e), Section: profile.None, Subject: subject(e.Detail)}
+	}, threads)
+}
+
+// memory charges what the machine took beyond the instructions, and returns how much that was: no more than the threads ran.
+func (b *lossBuilder) memory(s *summary, most float64) float64 {
+	rows := slices.Sorted(maps.Keys(s.costs))
+	rows = slices.DeleteFunc(rows, func(e int32) bool { return b.r.lossTab.family[e] != profile.FamilyMemory })
+	sum := 0.0
+	for _, e := range rows {
+		sum += s.costs[e]
+	}
+	factor := min(1, ratio(most, sum))
+	for _, e := range rows {
+		b.event(TermMemory, e, s.costs[e]*factor, nil)
+	}
+	return sum * factor
+}
+
+// runtime charges a section's time in a runtime's own code, and returns it.
+func (b *lossBuilder) runtime(s *summary, most float64) float64 {
+	sum := 0.0
+	ids := slices.Sorted(maps.Keys(s.loss.runtime))
+	for _, id := range ids {
+		sum += max(0, s.loss.runtime[id])
+	}
+	factor := min(1, ratio(most, sum))
+	for _, id := range ids {
+		p := b.functionPlace(id)
+		b.add(lossKey{term: TermOverhead, section: profile.None, name: p.Function, at: lineKey{file: profile.None}}, max(0, s.loss.runtime[id])*factor,
+			func() LossPlace { return LossPlace{Place: p, Section: profile.None} }, nil)
+	}
+	return sum * factor
+}
+
+func (b *lossBuilder) functionPlace(id profile.FunctionID) Place {
+	tab := b.r.tab
+	if id < 0 || int(id) >= len(tab.Functions) {
+		return Place{}
+	}
+	f := &tab.Functions[id]
+	p := Place{Function: f.Name, Address: unit.Addr(f.Entry).String()}
+	if f.Image >= 0 && int(f.Image) < len(tab.Images) {
+		p.Image = tab.Images[f.Image].Path
+	}
+	return p
+}
+
+// effort charges the overhead that samples of call paths tell, to the program's own code for which it was made.
+func (b *lossBuilder) effort(e *Effort, time float64) {
+	left := time
+	for i := range e.Overheads {
+		c := &e.Overheads[i]
+		x := min(left, time*c.Share)
+		left -= x
+		b.add(lossKey{term: TermOverhead, section: profile.None, name: c.Function, event: c.Runtime, at: lineKey{file: profile.None, line: int32(c.Line)}}, x,
+			func() LossPlace { return LossPlace{Place: c.Place, Section: profile.None} }, nil)
+	}
+	b.unknown(TermOverhead, left, overheadElsewhere)
+}
+
+// Why nothing is known of the places of some time.
+const (
+	locksUnseen       = "the threads waited for locks or for one another; the collector did not see where"
+	offUnseen         = "the threads were off their cores; the collector did not see where or why"
+	ranElsewhere      = "code ran that is part of no section: in threads that give work out or wait for its end, or in a runtime"
+	nobodyThere       = "no thread was in any section: the program's start and end, and what the profile does not hold"
+	overheadElsewhere = "spread over other places"
+)
+
+// outside charges core time that no section holds. Where the collector counted work that is in none, that much of it is not known to be idle.
+func (b *lossBuilder) outside(t *timeline) {
+	ran := min(max(0, float64(b.r.meta.CoreTime)-t.busy), t.absent)
+	taken := ratio(t.absent-ran, t.absent)
+	for k, p := range b.rows[TermSerial] {
+		p.Time *= taken
+		for id := range b.byName[k] {
+			b.byName[k][id] *= taken
+		}
+	}
+	b.unknown(TermSerial, ran, ranElsewhere)
+	b.unknown(TermSerial, t.nobody*taken, nobodyThere)
+}

@@ -1,0 +1,219 @@
+// The time line of the cores: how much of every part's time counts, moment by moment, so that no core is counted twice and none is
+// left out.
+
+package analysis
+
+import (
+	"container/heap"
+	"slices"
+
+	"lime/internal/profile"
+)
+
+// flowKey names a thread's parts in a section.
+type flowKey struct {
+	section profile.SectionID
+	thread  profile.ThreadID
+}
+
+// flow is what became of core time in them.
+type flow struct {
+	busy   float64 // the thread ran
+	held   float64 // it waited before it had arrived: for locks, for others, off its core
+	idle   float64 // it had arrived, and waited for the section's end
+	absent float64 // of the cores for which there was no thread while it was there
+}
+
+// timeline is the core time of a run, by what threads did.
+type timeline struct {
+	cores  int
+	flows  map[flowKey]*flow
+	nobody float64 // core time while no thread was in any section
+	busy   float64 // sum of all flows'
+	absent float64
+	total  float64 // core time: at every moment the cores, or the threads that ran if there were more
+}
+
+// sweep goes once through the time of a run of that many cores. A part is in two phases: until it arrives it runs for the useful share of
+// the time and waits for the rest, then it waits until it is released. Of parts of one thread that overlap (nested regions hold the same
+// work twice) the one that began last counts. A thread that waits loses a core's time if there is a core for it: where there are
+// fewer cores than threads, those that wait share what those that run leave over. Cores that are left over then have
+// no thread; their loss is shared by the parts that are there.
+func sweep(spans []span, cores int, run float64) *timeline {
+	s := &sweeper{spans: spans, order: make([]int32, len(spans))}
+	s.out = &timeline{cores: max(1, cores), flows: map[flowKey]*flow{}}
+	for i := range s.order {
+		s.order[i] = int32(i)
+	}
+	slices.SortFunc(s.order, func(a, b int32) int { return compareSpans(&spans[a], &spans[b]) })
+	for _, i := range s.order {
+		for len(s.due) > 0 && s.due[0].at <= spans[i].lo {
+			s.step()
+		}
+		s.begin(i)
+	}
+	for len(s.due) > 0 {
+		s.step()
+	}
+	s.out.finish(run, s.length)
+	return s.out
+}
+
+// finish adds the time of the run in which no span was.
+func (t *timeline) finish(run, length float64) {
+	rest := max(0, run-length) * float64(t.cores)
+	t.nobody, t.total = t.nobody+rest, t.total+rest
+	for _, f := range t.flows {
+		t.busy, t.absent = t.busy+f.busy, t.absent+f.absent
+	}
+	t.absent += t.nobody
+}
+
+// sweeper is the state of a sweep. What a thread's current part is charged since it became that is the difference of three integrals
+// over time: of 1, of the share of waiting that counts, and of the cores left over by each thread that is there.
+type sweeper struct {
+	spans   []span
+	order   []int32
+	due     dues
+	threads []sweptThread // by id
+	there   int           // threads that are in a part
+	running float64       // how many of them run, and how many wait
+	waiting float64
+	now     uint64
+	length  float64 // of the integrals' range
+	waited  float64
+	left    float64
+	out     *timeline
+}
+
+// sweptThread is a thread: the parts that it is in, in the order of their beginnings, and the integrals when the last one
+// became its current one, or changed its phase.
+type sweptThread struct {
+	open                 []int32
+	since, waited, left  float64
+	arrived, has         bool // the current part's phase
+	runRate, waitingRate float64
+}
+
+// due is a part that arrives or ends.
+type due struct {
+	at   uint64
+	span int32
+}
+
+// dues is a heap of them.
+type dues []due
+
+func (d dues) Len() int      { return len(d) }
+func (d dues) Swap(i, j int) { d[i], d[j] = d[j], d[i] }
+func (d *dues) Push(x any)   { *d = append(*d, x.(due)) }
+func (d dues) Less(i, j int) bool {
+	return d[i].at < d[j].at || d[i].at == d[j].at && d[i].span < d[j].span
+}
+
+// Pop takes the last one.
+func (d *dues) Pop() any {
+	x := (*d)[len(*d)-1]
+	*d = (*d)[:len(*d)-1]
+	return x
+}
+
+func (s *sweeper) begin(i int32) {
+	p := &s.spans[i]
+	s.advance(p.lo)
+	for int(p.thread) >= len(s.threads) {
+		s.threads = append(s.threads, sweptThread{})
+	}
+	t := &s.threads[p.thread]
+	s.settle(t)
+	t.open = append(t.open, i)
+	s.enter(t)
+	if p.hi > p.lo {
+		heap.Push(&s.due, due{p.hi, i})
+	}
+	if p.end > p.hi || p.hi <= p.lo {
+		heap.Push(&s.due, due{max(p.end, p.hi), i})
+	}
+}
+
+// step handles the next part that arrives or ends.
+func (s *sweeper) step() {
+	d := heap.Pop(&s.due).(due)
+	s.advance(d.at)
+	p := &s.spans[d.span]
+	t := &s.threads[p.thread]
+	s.settle(t)
+	if d.at >= max(p.end, p.hi) {
+		t.open = slices.DeleteFunc(t.open, func(i int32) bool { return i == d.span })
+	}
+	s.enter(t)
+}
+
+// advance moves the integrals on.
+func (s *sweeper) advance(at uint64) {
+	if at <= s.now || s.length == 0 && s.there == 0 {
+		s.now = max(s.now, at)
+		return
+	}
+	dt := float64(at - s.now)
+	s.now, s.length = at, s.length+dt
+	cores := max(float64(s.out.cores), s.running)
+	s.out.total += cores * dt
+	free := cores - s.running
+	share := 1.0
+	if s.waiting > free {
+		share = ratio(free, s.waiting)
+	}
+	s.waited += share * dt
+	switch rest := (free - share*s.waiting) * dt; {
+	case rest <= 0:
+	case s.there == 0:
+		s.out.nobody += rest
+	default:
+		s.left += rest / float64(s.there)
+	}
+}
+
+// settle charges a thread's current part up to now, and takes the thread away.
+func (s *sweeper) settle(t *sweptThread) {
+	if !t.has {
+		return
+	}
+	p := &s.spans[t.open[len(t.open)-1]]
+	k := flowKey{p.section, p.thread}
+	f := s.out.flows[k]
+	if f == nil {
+		f = &flow{}
+		s.out.flows[k] = f
+	}
+	wait := t.waitingRate * (s.waited - t.waited)
+	f.busy += t.runRate * (s.length - t.since)
+	f.absent += s.left - t.left
+	if t.arrived {
+		f.idle += wait
+	} else {
+		f.held += wait
+	}
+	s.there--
+	s.running, s.waiting, t.has = s.running-t.runRate, s.waiting-t.waitingRate, false
+	if s.there == 0 {
+		s.running, s.waiting = 0, 0 // and with them the rounding
+	}
+}
+
+// enter puts a thread into the part that it is in now, if it is in one.
+func (s *sweeper) enter(t *sweptThread) {
+	if len(t.open) == 0 {
+		return
+	}
+	p := &s.spans[t.open[len(t.open)-1]]
+	t.has, t.arrived = true, s.now >= p.hi
+	t.runRate = 0
+	if !t.arrived {
+		t.runRate = min(1, ratio(p.useful, float64(p.hi-p.lo)))
+	}
+	t.waitingRate = 1 - t.runRate
+	t.since, t.waited, t.left = s.length, s.waited, s.left
+	s.there++
+	s.running, s.waiting = s.running+t.runRate, s.waiting+t.waitingRate
+}
