@@ -7,6 +7,7 @@ import (
 	"cmp"
 	"slices"
 
+	"lime/internal/ledger"
 	"lime/internal/profile"
 )
 
@@ -37,8 +38,12 @@ type LossPlace struct {
 	Share   float64           `json:"share"`             // of the core time
 	Threads []ThreadShare     `json:"threads,omitempty"` // that spent most of it so, at most a few
 	Subject                   // of memory events and locks: the data
-	Why     string            `json:"why,omitempty"` // the place is not known, for this reason
+	Why     string            `json:"why,omitempty"`   // the place is not known, for this reason
+	Spent   *ledger.Spent     `json:"spent,omitempty"` // where the thread that was alone spent most of its time
 }
+
+// LossShares are the shares of the core time, by term.
+type LossShares map[string]float64
 
 // ThreadShare is a thread's part of something.
 type ThreadShare struct {
@@ -89,6 +94,15 @@ func (l *Loss) Term(name string) *LossTerm {
 	return &LossTerm{Name: name}
 }
 
+// spent says where a section that is alone spends its time.
+func (t *LossTerm) spent(s *Section) {
+	for i := range t.Places {
+		if t.Places[i].Section == s.ID {
+			t.Places[i].Spent = s.Spent
+		}
+	}
+}
+
 // Largest is the term that loses most, nil if none loses anything. Of equal ones the first counts.
 func (l *Loss) Largest() (most *LossTerm) {
 	for i := range l.Terms {
@@ -104,7 +118,7 @@ type lossBuilder struct {
 	r      *runner
 	rows   map[string]map[lossKey]*LossPlace
 	byName map[lossKey]map[profile.ThreadID]float64 // the threads of a row, where they are known
-	terms  []string
+	own    map[profile.SectionID]LossShares         // what each section's parts come to; times, until all is known
 }
 
 // lossKey names a row of a term.
@@ -135,6 +149,26 @@ func (b *lossBuilder) add(k lossKey, time float64, place func() LossPlace, threa
 	for t, x := range threads {
 		b.byName[k][t] += x
 	}
+}
+
+// of notes what a term takes of a section.
+func (b *lossBuilder) of(id profile.SectionID, term string, time float64) {
+	if b.own[id] == nil {
+		b.own[id] = LossShares{}
+	}
+	if time > 0 {
+		b.own[id][term] += time
+	}
+}
+
+// sum is the share of all terms but useful work.
+func (s LossShares) lost() (sum float64) {
+	for i := range lossTerms {
+		if name := lossTerms[i].name; name != TermUseful {
+			sum += s[name]
+		}
+	}
+	return sum
 }
 
 // unknown charges time of which no place is known.
@@ -171,6 +205,11 @@ func (b *lossBuilder) loss(t *timeline, w *Whole) *Loss {
 			term.Places[k].Share = ratio(term.Places[k].Time, l.CoreTime)
 		}
 	}
+	for _, shares := range b.own {
+		for name, x := range shares {
+			shares[name] = ratio(x, l.CoreTime)
+		}
+	}
 	l.efficiencies(w)
 	return l
 }
@@ -183,7 +222,9 @@ func (b *lossBuilder) threads(times map[profile.ThreadID]float64) []ThreadShare 
 			out = append(out, ThreadShare{id, threadName(b.r.tab, id), x})
 		}
 	}
-	slices.SortFunc(out, func(x, y ThreadShare) int { return cmp.Or(cmp.Compare(y.Time, x.Time), cmp.Compare(x.Thread, y.Thread)) })
+	slices.SortFunc(out, func(x, y ThreadShare) int {
+		return cmp.Or(cmp.Compare(y.Time, x.Time), cmp.Compare(x.Thread, y.Thread))
+	})
 	return out[:min(len(out), mostLossThreads)]
 }
 

@@ -122,7 +122,7 @@ type sectionFlow struct {
 
 // account makes the whole account of a profile.
 func (r *runner) lossAccount(t *timeline, sums []*summary, res *Result) *Loss {
-	b := &lossBuilder{r: r, rows: map[string]map[lossKey]*LossPlace{}, byName: map[lossKey]map[profile.ThreadID]float64{}}
+	b := &lossBuilder{r: r, rows: map[string]map[lossKey]*LossPlace{}, own: map[profile.SectionID]LossShares{}, byName: map[lossKey]map[profile.ThreadID]float64{}}
 	over := 0.0
 	if e := res.Effort; e != nil {
 		over = ratio(e.Overhead, e.Overhead+e.Work)
@@ -135,7 +135,14 @@ func (r *runner) lossAccount(t *timeline, sums []*summary, res *Result) *Loss {
 		b.effort(e, t.busy*over)
 	}
 	b.outside(t)
-	return b.loss(t, &res.Whole)
+	l := b.loss(t, &res.Whole)
+	for _, list := range [][]Section{res.Sections, res.Serial} {
+		for i := range list {
+			list[i].Loss = b.own[list[i].ID]
+			list[i].AllLost = list[i].Loss.lost()
+		}
+	}
+	return l
 }
 
 // sections sums the flows by section, in one pass and in the order of the threads.
@@ -160,14 +167,19 @@ func (b *lossBuilder) section(s *summary, f *sectionFlow, over float64) {
 		return lossKey{term: term, section: s.id, name: end.Function, at: lineKey{file: profile.None}}
 	}
 	place := func() LossPlace { return LossPlace{Place: end, Section: s.id} }
-	b.add(at(TermSerial), f.absent, place, f.alone)
+	charge := func(term string, time float64, threads map[profile.ThreadID]float64) {
+		b.add(at(term), time, place, threads)
+		b.of(s.id, term, time)
+	}
+	charge(TermSerial, f.absent, f.alone)
 	late := f.idle * ratio(s.loss.late, s.loss.late+s.loss.away)
-	b.add(at(TermImbalance), late, place, scaled(f.idlers, ratio(late, f.idle)))
-	b.add(at(TermWait), f.idle-late, place, scaled(f.idlers, ratio(f.idle-late, f.idle)))
+	charge(TermImbalance, late, scaled(f.idlers, ratio(late, f.idle)))
+	charge(TermWait, f.idle-late, scaled(f.idlers, ratio(f.idle-late, f.idle)))
 	b.held(s, f.held)
+	b.of(s.id, TermOverhead, f.busy*over)
 	busy := f.busy*(1-over) - b.runtime(s, f.busy)
 	busy -= b.memory(s, busy)
-	b.add(at(TermUseful), busy, place, nil)
+	charge(TermUseful, busy, nil)
 }
 
 func scaled(times map[profile.ThreadID]float64, by float64) map[profile.ThreadID]float64 {
@@ -201,8 +213,10 @@ func (b *lossBuilder) held(s *summary, time float64) {
 	for _, k := range keys {
 		family := b.r.lossTab.family[k.event]
 		x := s.loss.waits[k] * share[family == profile.FamilyOffCore]
-		b.event(familyTerms[family], k.event, x, map[profile.ThreadID]float64{k.thread: x})
+		b.event(s.id, familyTerms[family], k.event, x, map[profile.ThreadID]float64{k.thread: x})
 	}
+	b.of(s.id, TermLock, factor*max(0, s.loss.lock-sum[false]))
+	b.of(s.id, TermOffCore, factor*max(0, s.loss.off-sum[true]))
 	b.unknown(TermLock, factor*max(0, s.loss.lock-sum[false]), locksUnseen)
 	b.unknown(TermOffCore, factor*max(0, s.loss.off-sum[true]), offUnseen)
 }
@@ -214,7 +228,8 @@ var familyTerms = map[profile.Family]string{
 }
 
 // event charges time to an event's line.
-func (b *lossBuilder) event(term string, row int32, time float64, threads map[profile.ThreadID]float64) {
+func (b *lossBuilder) event(section profile.SectionID, term string, row int32, time float64, threads map[profile.ThreadID]float64) {
+	b.of(section, term, time)
 	e := &b.r.tab.Events[row]
 	k := lossKey{term: term, event: b.r.prog.kindName(e.Kind), at: frameKey(e.Frames, e.Addr), section: profile.None}
 	b.add(k, time, func() LossPlace {
@@ -232,7 +247,7 @@ func (b *lossBuilder) memory(s *summary, most float64) float64 {
 	}
 	factor := min(1, ratio(most, sum))
 	for _, e := range rows {
-		b.event(TermMemory, e, s.costs[e]*factor, nil)
+		b.event(s.id, TermMemory, e, s.costs[e]*factor, nil)
 	}
 	return sum * factor
 }
@@ -245,6 +260,7 @@ func (b *lossBuilder) runtime(s *summary, most float64) float64 {
 		sum += max(0, s.loss.runtime[id])
 	}
 	factor := min(1, ratio(most, sum))
+	b.of(s.id, TermOverhead, sum*factor)
 	for _, id := range ids {
 		p := b.functionPlace(id)
 		b.add(lossKey{term: TermOverhead, section: profile.None, name: p.Function, at: lineKey{file: profile.None}}, max(0, s.loss.runtime[id])*factor,

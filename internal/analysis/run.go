@@ -78,14 +78,14 @@ func Run(src profile.Source, opt Options) (*Result, error) {
 		}
 	}
 	res.Whole.ContendedShare = min(res.Whole.ContendedShare, 1)
+	res.Effort = r.effort(res.Whole.Width)
+	res.Loss = r.lossAccount(res.Whole.time, sums, res)
+	res.Whole.follow(res.Loss)
 	sortSections(res)
 	if err := r.lonely(res); err != nil {
 		return nil, err
 	}
 	res.Costs = r.costs(sums)
-	res.Effort = r.effort(res.Whole.Width)
-	res.Loss = r.lossAccount(res.Whole.time, sums, res)
-	res.Whole.follow(res.Loss)
 	res.Verdicts = wholeVerdicts(r.meta, res)
 	return res, nil
 }
@@ -106,6 +106,7 @@ func (r *runner) lonely(res *Result) (err error) {
 			if s.Spent, err = r.book.Spent(s.ID); err != nil {
 				return err
 			}
+			res.Loss.Term(TermSerial).spent(s)
 		}
 	}
 	return nil
@@ -128,7 +129,7 @@ func (r *runner) summaries() ([]*summary, error) {
 
 func sortSections(res *Result) {
 	slices.SortStableFunc(res.Sections, func(a, b Section) int {
-		return cmp.Or(cmp.Compare(b.LostTime+b.ContendedTime, a.LostTime+a.ContendedTime), cmp.Compare(a.ID, b.ID))
+		return cmp.Or(cmp.Compare(b.AllLost, a.AllLost), cmp.Compare(a.ID, b.ID))
 	})
 	slices.SortStableFunc(res.Serial, func(a, b Section) int {
 		return cmp.Or(cmp.Compare(b.Time, a.Time), cmp.Compare(a.ID, b.ID))

@@ -29,7 +29,7 @@ type summary struct {
 	costs     map[int32]float64 // by event
 	alone     float64           // of a serial one: without the time in which others worked
 	loss      lossParts
-	stretches []span            // from the first release to the last one of each instance of two or more threads
+	stretches []span // from the first release to the last one of each instance of two or more threads
 }
 
 // timing is one instance's figures.
