@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"lime/internal/origin"
 	"lime/internal/profile"
 	"lime/internal/stat"
 )
@@ -238,7 +239,7 @@ func (r *runner) path(entry, call int32, total []uint64) []Frame {
 		seen[entry] = true
 		v := r.prog.g.Edge(call).From
 		p := r.prog.nodePlace(profile.NodeID(v))
-		if !profile.LibraryFile(p.File) && !profile.LibraryImage(p.Image) { // what lies between the program's own calls is no news
+		if !origin.LibraryFile(p.File) && !origin.LibraryImage(p.Image) { // what lies between the program's own calls is no news
 			path = append(path, Frame{File: p.File, Line: p.Line, Function: p.Function})
 		}
 		entry = r.prog.s.Entry(v)

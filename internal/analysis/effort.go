@@ -87,9 +87,9 @@ func (r *runner) effort(width int) *Effort {
 		case s.Metric == "idleness":
 			e.Idleness += s.Value
 			idle.add(at, "", s.Path, s.Value)
-		case at.layer >= 0:
+		case at.owner.Runtime():
 			e.Overhead += s.Value
-			over.add(at, names.rows[at.layer].name, s.Path, s.Value)
+			over.add(at, at.owner.String(), s.Path, s.Value)
 		default:
 			e.Work += s.Value
 		}

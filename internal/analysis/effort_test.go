@@ -7,47 +7,6 @@ import (
 	"lime/internal/profile"
 )
 
-func TestLayers(t *testing.T) {
-	r := newRuntimes(&profile.Tables{})
-	for name, want := range map[string]string{
-		"main": "own", "gompertz": "own", "fib._omp_fn.0": "own", "semantics": "own",
-		"GOMP_task": "OpenMP (libgomp)", "gomp_team_barrier_wait_end": "OpenMP (libgomp)",
-		"__kmpc_omp_task": "OpenMP (libomp)", "tbb::detail::d1::task_group::run": "TBB",
-		"rayon_core::registry::WorkerThread::wait_until_cold": "rayon", "<rayon_core::job::StackJob<L,F,R> as rayon_core::job::Job>::execute": "rayon",
-		"runtime.newproc1": "the Go scheduler", "sync.(*WaitGroup).Wait": "the Go scheduler", "runtime.memmove": "library", "runtime.mallocgc": "library",
-		"pthread_create": "threads and locks", "std::thread::join": "threads and locks", "std::vector<int>::push_back": "library", "core::iter::traits::Iterator::fold": "library",
-	} {
-		l := r.function(name)
-		got := map[layer]string{layerOwn: "own", layerLibrary: "library"}[l]
-		if l >= 0 {
-			got = r.rows[l].name
-		}
-		if got != want {
-			t.Errorf("%s belongs to %s, want %s", name, got, want)
-		}
-	}
-	for file, want := range map[string]layer{"/usr/lib/x86_64-linux-gnu/libgomp.so.1.0.0": 0, "/lib/x86_64-linux-gnu/libc.so.6": layerLibrary,
-		"[vdso]": layerLibrary, "/home/u/app": layerOwn, "/usr/lib/x86_64-linux-gnu/liblzma.so.5.4.1": layerForeign, "/usr/lib/libcrypto.so.3": layerForeign} {
-		if got := r.image(file); got != want {
-			t.Errorf("%s belongs to %d, want %d", file, got, want)
-		}
-	}
-}
-
-func TestEveryRuntimeHasNames(t *testing.T) {
-	r := newRuntimes(&profile.Tables{})
-	for i, row := range r.rows {
-		if row.name == "" || len(row.functions) == 0 {
-			t.Errorf("row %d: %+v", i, row)
-		}
-		for _, f := range row.functions {
-			if got := r.function(f); got != layer(i) {
-				t.Errorf("%s: %s is taken by row %d", row.name, f, got)
-			}
-		}
-	}
-}
-
 // effortProgram has three call paths: main's own code; main -> libgomp -> libc, which is overhead for main; libc alone, called by main.
 func effortProgram(work, overhead, idle, samples float64) *profile.Profile {
 	p := profile.New(profile.Meta{Collector: "record", Model: "native", ClockUnit: "ns", ClockHz: 1e9, NodeTime: "stored", CountLabel: profile.Sampled,
@@ -195,8 +154,8 @@ func TestLibraryThreads(t *testing.T) {
 		}
 		got := r.site(profile.PathID(len(tab.Paths) - 1))
 		what, at := "work", profile.NodeID(profile.None)
-		if got.layer >= 0 {
-			what = r.rows[got.layer].name
+		if got.owner.Runtime() {
+			what = got.owner.String()
 		}
 		if c.at != "" {
 			at = node[c.at]

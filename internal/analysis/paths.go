@@ -51,7 +51,7 @@ func (p *Paths) Levels(id profile.PathID) []Level {
 func (p *Paths) Overhead(id profile.PathID) bool {
 	over, ok := p.overhead[id]
 	if !ok {
-		over = p.runtimes.site(id).layer >= 0
+		over = p.runtimes.site(id).owner.Runtime()
 		p.overhead[id] = over
 	}
 	return over

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"lime/internal/origin"
 	"lime/internal/profile"
 )
 
@@ -137,7 +138,7 @@ func (ps *procs) own(v profile.NodeID) bool {
 	if n.Image < 0 {
 		return false
 	}
-	return !profile.LibraryImage(ps.tab.Images[n.Image].Path)
+	return !origin.LibraryImage(ps.tab.Images[n.Image].Path)
 }
 
 // frames is a call path, outermost first: the blocks of the calls, and the block that was sampled.

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"lime/internal/ledger"
+	"lime/internal/origin"
 	"lime/internal/profile"
 	"lime/internal/unit"
 )
@@ -14,9 +15,9 @@ import (
 func runtimeNodes(tab *profile.Tables) func(profile.NodeID) bool {
 	names, its := newRuntimes(tab), make([]bool, len(tab.Nodes))
 	for v := range its {
-		layers := names.layers(profile.NodeID(v))
-		i := slices.IndexFunc(layers, func(l layer) bool { return l >= 0 || l == layerOwn })
-		its[v] = i >= 0 && layers[i] >= 0
+		owners := names.owners(profile.NodeID(v))
+		i := slices.IndexFunc(owners, func(o origin.Owner) bool { return o.Runtime() || o == origin.Program })
+		its[v] = i >= 0 && owners[i].Runtime()
 	}
 	return func(v profile.NodeID) bool { return v >= 0 && int(v) < len(its) && its[v] }
 }

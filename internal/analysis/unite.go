@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"lime/internal/ledger"
+	"lime/internal/origin"
 	"lime/internal/profile"
 )
 
@@ -85,7 +86,7 @@ func (r *runner) ownCalls(body []int32, within string) (names []string) {
 			if f.Function == within {
 				break
 			}
-			if !profile.LibraryFile(r.prog.file(f.File)) {
+			if !origin.LibraryFile(r.prog.file(f.File)) {
 				add(f.Function)
 			}
 		}
@@ -102,7 +103,7 @@ func (r *runner) ownCalls(body []int32, within string) (names []string) {
 // inLibrary reports whether a block is of a library.
 func (r *runner) inLibrary(v profile.NodeID) bool {
 	pl := r.prog.nodePlace(v)
-	return profile.LibraryImage(pl.Image) || profile.LibraryFile(pl.File)
+	return origin.LibraryImage(pl.Image) || origin.LibraryFile(pl.File)
 }
 
 // siblings reports whether two loops stand beside each other and go round for the same reason: as often, in every thread, or for the same

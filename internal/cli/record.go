@@ -12,8 +12,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"lime/internal/collect"
 	"lime/internal/collect/native"
+	"lime/internal/origin"
 	"lime/internal/profile"
 	"lime/internal/resolve"
 )
@@ -128,7 +128,7 @@ func (a *app) record(ctx context.Context, args []string, f *recordFlags) error {
 		return a.notRecorded(f.output, res.Status, err)
 	}
 	if !f.noResolve {
-		a.lookUp(f.output, resolve.Options{NamesOnly: collect.RuntimeLibrary})
+		a.lookUp(f.output, resolve.Options{NamesOnly: origin.RuntimeLibrary})
 	}
 	if err != nil {
 		return failed(err)

@@ -8,6 +8,7 @@ import (
 
 	pprof "github.com/google/pprof/profile"
 
+	"lime/internal/origin"
 	"lime/internal/profile"
 )
 
@@ -53,7 +54,7 @@ func programImage(src profile.Source) int {
 			return i
 		}
 	}
-	return slices.IndexFunc(images, func(im profile.Image) bool { return !profile.LibraryImage(im.Path) })
+	return slices.IndexFunc(images, func(im profile.Image) bool { return !origin.LibraryImage(im.Path) })
 }
 
 // location adds a place in an image.

@@ -1,10 +1,10 @@
 package ledger
 
 import (
-	"path"
 	"slices"
 	"strings"
 
+	"lime/internal/origin"
 	"lime/internal/profile"
 )
 
@@ -31,7 +31,7 @@ func library(tab *profile.Tables) []bool {
 		if !valid(profile.NodeID(n.Image), len(sourced)) {
 			continue
 		}
-		lib[v] = sourced[n.Image] && !ownFunction(tab, n) || profile.LibraryImage(tab.Images[n.Image].Path) || stub(tab, profile.NodeID(v)) || inLibraryFile(tab, n.Frames)
+		lib[v] = sourced[n.Image] && !ownFunction(tab, n) || origin.LibraryImage(tab.Images[n.Image].Path) || stub(tab, profile.NodeID(v)) || inLibraryFile(tab, n.Frames)
 	}
 	return lib
 }
@@ -42,7 +42,7 @@ func ownFunction(tab *profile.Tables, n *profile.Node) bool {
 }
 
 func inLibraryFile(tab *profile.Tables, fs []profile.Frame) bool {
-	return len(fs) > 0 && fs[0].File >= 0 && int(fs[0].File) < len(tab.Files) && profile.LibraryFile(tab.Files[fs[0].File].Path)
+	return len(fs) > 0 && fs[0].File >= 0 && int(fs[0].File) < len(tab.Files) && origin.LibraryFile(tab.Files[fs[0].File].Path)
 }
 
 // homes finds the calls of the program's own that led to library code.
@@ -183,7 +183,7 @@ func (b *book) links(e *entry) bool {
 // linker says whether a node is the dynamic linker's.
 func linker(tab *profile.Tables, v profile.NodeID) bool {
 	im := tab.Nodes[v].Image
-	return im >= 0 && int(im) < len(tab.Images) && strings.HasPrefix(path.Base(tab.Images[im].Path), "ld-")
+	return im >= 0 && int(im) < len(tab.Images) && origin.Linker(tab.Images[im].Path)
 }
 
 // nodesOf lists the nodes of a row's places, none if some have none.

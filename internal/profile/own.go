@@ -1,5 +1,7 @@
 package profile
 
+import "lime/internal/origin"
+
 // Own is a profile as the program's own code sees it: the source position of library code that was inlined into the program is that of the
 // line it was inlined into, which is the one that a programmer can change. Code that is a library's altogether stays where it is.
 func Own(src Source) Source {
@@ -7,7 +9,7 @@ func Own(src Source) Source {
 	tab.Nodes, tab.Events = append([]Node(nil), tab.Nodes...), append([]Event(nil), tab.Events...)
 	lib := make([]bool, len(tab.Files))
 	for i := range tab.Files {
-		lib[i] = LibraryFile(tab.Files[i].Path)
+		lib[i] = origin.LibraryFile(tab.Files[i].Path)
 	}
 	for i := range tab.Nodes {
 		n := &tab.Nodes[i]

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"lime/internal/origin"
 	"lime/internal/profile"
 	"lime/internal/unit"
 )
@@ -221,7 +222,7 @@ func starts(t *profile.Tables, id profile.NodeID) bool {
 		return true
 	}
 	n := &t.Nodes[id]
-	return n.Image < 0 || profile.LibraryImage(t.Images[n.Image].Path) || len(n.Frames) == 0 || n.Frames[0].Line == 0
+	return n.Image < 0 || origin.LibraryImage(t.Images[n.Image].Path) || len(n.Frames) == 0 || n.Frames[0].Line == 0
 }
 
 func frameOf(t *profile.Tables, f profile.Frame) Frame {

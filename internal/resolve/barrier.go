@@ -3,6 +3,7 @@ package resolve
 import (
 	"slices"
 
+	"lime/internal/origin"
 	"lime/internal/profile"
 )
 
@@ -57,7 +58,7 @@ func ownCall(t *profile.Tables, s *profile.Section, in *profile.Instance) profil
 // ownNode reports whether a block stands at a line of the program's own.
 func ownNode(t *profile.Tables, id profile.NodeID) bool {
 	fs := t.Nodes[id].Frames
-	return len(fs) > 0 && fs[0].File != profile.None && !profile.LibraryFile(t.Files[fs[0].File].Path)
+	return len(fs) > 0 && fs[0].File != profile.None && !origin.LibraryFile(t.Files[fs[0].File].Path)
 }
 
 // inlinedCall returns the frames of the inlined call that holds the ends of all parts, nil if there is none or

@@ -1,6 +1,7 @@
 package resolve
 
 import (
+	"lime/internal/origin"
 	"lime/internal/profile"
 	"lime/internal/symbol"
 )
@@ -14,7 +15,7 @@ func (r *resolver) ownFrames(fs []symbol.Frame) []symbol.Frame {
 		return fs
 	}
 	for i := range fs {
-		if !profile.LibraryFile(fs[i].File) {
+		if !origin.LibraryFile(fs[i].File) {
 			return fs[i:]
 		}
 	}
@@ -57,5 +58,5 @@ func (r *resolver) outermost(fs []profile.Frame) int {
 
 // ownLine reports whether the innermost frame is a line of the program's own.
 func (r *resolver) ownLine(fs []profile.Frame) bool {
-	return len(fs) > 0 && fs[0].Line > 0 && fs[0].File != profile.None && !profile.LibraryFile(r.t.Files[fs[0].File].Path)
+	return len(fs) > 0 && fs[0].Line > 0 && fs[0].File != profile.None && !origin.LibraryFile(r.t.Files[fs[0].File].Path)
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"lime/internal/binfile"
+	"lime/internal/origin"
 	"lime/internal/profile"
 	"lime/internal/testenv"
 )
@@ -31,7 +32,7 @@ func TestLibraryFile(t *testing.T) {
 		{"lu.c", false},
 		{"", false},
 	} {
-		if got := profile.LibraryFile(c.file); got != c.want {
+		if got := origin.LibraryFile(c.file); got != c.want {
 			t.Errorf("%q: %v", c.file, got)
 		}
 	}

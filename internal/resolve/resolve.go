@@ -11,6 +11,7 @@ import (
 	"slices"
 
 	"lime/internal/binfile"
+	"lime/internal/origin"
 	"lime/internal/profile"
 	"lime/internal/symbol"
 )
@@ -278,7 +279,7 @@ func (r *resolver) file(image profile.ImageID, path string) profile.FileID {
 		id = r.addFile(path)
 		r.files[path] = id
 	}
-	if !systemDir(filepath.Dir(r.t.Images[image].Path)) {
+	if !origin.SystemDir(filepath.Dir(r.t.Images[image].Path)) {
 		r.wanted[id] = true
 	}
 	return id

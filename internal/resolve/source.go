@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"lime/internal/origin"
 	"lime/internal/profile"
 	"lime/internal/safe"
 )
@@ -198,7 +199,7 @@ func newFinder(r *resolver) *finder {
 			continue
 		}
 		dir := filepath.Dir(r.t.Images[i].Path)
-		if !systemDir(dir) {
+		if !origin.SystemDir(dir) {
 			f.dirs = append(f.dirs, dir, filepath.Dir(dir))
 		}
 	}
@@ -206,12 +207,6 @@ func newFinder(r *resolver) *finder {
 		f.dirs = append(f.dirs, wd)
 	}
 	return f
-}
-
-// systemDir reports whether a directory holds no sources of the programs in it.
-func systemDir(dir string) bool {
-	top, _, _ := strings.Cut(strings.TrimPrefix(dir, "/"), "/")
-	return slices.Contains([]string{"usr", "lib", "lib32", "lib64", "libx32", "bin", "sbin"}, top) && strings.HasPrefix(dir, "/")
 }
 
 // find returns where a source file lies: as named, or under one of the directories with as

@@ -4,7 +4,8 @@ import (
 	"sort"
 
 	"lime/internal/binfile"
-	"lime/internal/collect"
+	"lime/internal/collect/known"
+	"lime/internal/origin"
 	"lime/internal/profile"
 	"lime/internal/x86"
 )
@@ -37,7 +38,7 @@ type function struct {
 // alone reports whether blocks of the function stand in the profile only where something happened in them: nobody looks for causes inside of a
 // runtime's functions for threads.
 func (f *function) alone() bool {
-	return f.im != nil && f.im.library && collect.RuntimeFunction(f.name)
+	return f.im != nil && f.im.library && origin.RuntimeFunction(f.name)
 }
 
 // code decodes the functions that have samples into basic blocks with their static edges.
@@ -116,7 +117,7 @@ func (c *code) find(pc uint64) place {
 	im, lo, hi, name := c.bounds(pc)
 	f := c.fns[lo]
 	if f == nil || len(f.blocks) == 0 || pc >= f.blocks[len(f.blocks)-1].end && hi > f.blocks[len(f.blocks)-1].end {
-		f = &function{entry: lo, name: name, im: im, spins: collect.WaitingFunction(name), outermost: im != nil && (im.switches(name) || im.begins(name))}
+		f = &function{entry: lo, name: name, im: im, spins: known.Waiting(name), outermost: im != nil && (im.switches(name) || im.begins(name))}
 		c.fns[lo] = f
 		c.decode(f, lo, hi)
 	}

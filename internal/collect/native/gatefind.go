@@ -5,9 +5,9 @@ import (
 	"slices"
 	"strings"
 
-	"lime/internal/collect"
 	"lime/internal/collect/native/hook"
 	"lime/internal/graph"
+	"lime/internal/origin"
 	"lime/internal/profile"
 	"lime/internal/x86"
 )
@@ -44,7 +44,7 @@ func (c *code) findGates() (out []hook.Gate) {
 	for _, at := range quietLoops(text, yields) {
 		im.load()
 		f := c.look(addr + im.bias + uint64(at)).fn
-		if seen[f] || len(f.blocks) == 0 || collect.RuntimeFunction(f.name) || collect.LanguageFunction(f.name) {
+		if seen[f] || len(f.blocks) == 0 || origin.RuntimeFunction(f.name) || origin.LanguageFunction(f.name) {
 			continue
 		}
 		seen[f] = true

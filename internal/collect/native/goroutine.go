@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"lime/internal/collect"
+	"lime/internal/collect/known"
 	"lime/internal/collect/native/hook"
 	"lime/internal/section"
 	"lime/internal/unit"
@@ -108,7 +108,7 @@ func (r *run) enterGoIn(m *thread, h *hook.Record, at uint64) {
 	g := r.gophers.byID[h.Arg0]
 	if g == nil {
 		name, begins := r.functionAt(h.GoExtra())
-		if !begins || strings.HasPrefix(name, "runtime.") && name != "runtime.main" {
+		if !begins || known.GoRuntimes(name) {
 			return // the runtime's own, or one that is known when it does something
 		}
 		g = r.newGoroutine(m, h.Arg0, at)
@@ -237,7 +237,7 @@ func (r *run) leaves(h *hook.Record) leftAs {
 				return w.as
 			}
 		}
-		if ok && collect.GoWaitsOutside(s.Name) {
+		if ok && known.GoWaitsOutside(s.Name) {
 			return leftOff
 		}
 	}

@@ -7,8 +7,8 @@ import (
 	"strings"
 
 	"lime/internal/binfile"
-	"lime/internal/collect"
 	"lime/internal/collect/native/hook"
+	"lime/internal/origin"
 	"lime/internal/profile"
 	"lime/internal/symbol"
 	"lime/internal/unwind"
@@ -96,7 +96,7 @@ func (m *images) mapped(path string, lo, hi, offset uint64) bool {
 			return true
 		}
 	}
-	im := &image{path: path, lo: lo, hi: hi, library: collect.RuntimeLibrary(path), id: profile.None}
+	im := &image{path: path, lo: lo, hi: hi, library: origin.RuntimeLibrary(path), id: profile.None}
 	im.open(lo, offset)
 	m.list = append(m.list, im)
 	m.names[path] = im
@@ -232,7 +232,7 @@ func (m *images) own(pc uint64) bool {
 	o, known := m.owned[pc]
 	if !known {
 		im, s, ok := m.symbol(pc)
-		o = im != nil && !im.library && (!ok || !collect.RuntimeFunction(s.Name))
+		o = im != nil && !im.library && (!ok || !origin.RuntimeFunction(s.Name))
 		if len(m.owned) >= maxPlaces {
 			clear(m.owned)
 		}

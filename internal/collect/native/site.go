@@ -3,8 +3,9 @@ package native
 import (
 	"slices"
 
-	"lime/internal/collect"
+	"lime/internal/collect/known"
 	"lime/internal/collect/native/hook"
+	"lime/internal/origin"
 	"lime/internal/section"
 	"lime/internal/unit"
 	"lime/internal/unwind"
@@ -189,14 +190,14 @@ func (r *run) names(s *site, pc uint64, first bool) {
 	if first {
 		s.named = ok
 	}
-	s.lock = s.lock || ok && collect.LockFunction(sym.Name)
+	s.lock = s.lock || ok && known.Locking(sym.Name)
 }
 
 // inLibrary counts the innermost calls that stand in functions of the language's own library, if there are others further out: generic code of
 // the library is compiled into the program, and who waits looks for the line that asked for it.
 func (r *run) inLibrary(stack []section.Frame) int {
 	for i, f := range stack {
-		if _, s, ok := r.images.symbol(uint64(f.Call)); !ok || !collect.LanguageFunction(s.Name) {
+		if _, s, ok := r.images.symbol(uint64(f.Call)); !ok || !origin.LanguageFunction(s.Name) {
 			return i
 		}
 	}

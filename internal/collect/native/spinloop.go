@@ -1,7 +1,7 @@
 package native
 
 import (
-	"lime/internal/collect"
+	"lime/internal/collect/known"
 	"lime/internal/graph"
 	"lime/internal/profile"
 	"lime/internal/x86"
@@ -53,7 +53,7 @@ func (c *code) harmlessCall(b *block) bool {
 		return true
 	case profile.EndCall:
 		_, s, ok := c.images.symbol(c.callee(b.target))
-		return ok && collect.WaitingFunction(s.Name)
+		return ok && known.Waiting(s.Name)
 	}
 	return false
 }

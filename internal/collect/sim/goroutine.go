@@ -1,9 +1,6 @@
 package sim
 
 import (
-	"strings"
-
-	"lime/internal/collect"
 	"lime/internal/collect/known"
 	"lime/internal/engine"
 	"lime/internal/profile"
@@ -144,7 +141,7 @@ func (r *run) made(m *thread) {
 	h, g := m.hosts, m.ctx.GPR[rax]
 	h.madeRet = 0
 	name, _ := r.images.function(h.program)
-	if g == 0 || strings.HasPrefix(name, "runtime.") && name != "runtime.main" {
+	if g == 0 || known.GoRuntimes(name) {
 		return
 	}
 	x := &r.gophers
@@ -259,7 +256,7 @@ func (r *run) leaves(t *thread) leftAs {
 		return leftReady
 	}
 	for _, name := range r.between(t) {
-		if collect.GoWaitsOutside(name) {
+		if known.GoWaitsOutside(name) {
 			return leftOff
 		}
 	}

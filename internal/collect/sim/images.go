@@ -6,8 +6,8 @@ import (
 	"sort"
 	"strings"
 
-	"lime/internal/collect"
 	"lime/internal/guest"
+	"lime/internal/origin"
 	"lime/internal/unwind"
 )
 
@@ -38,7 +38,7 @@ type symbol struct {
 
 // add reads a newly mapped file. A file that cannot be read is still an image.
 func (m *images) add(g guest.Image) *image {
-	im := &image{Image: g, library: collect.RuntimeLibrary(g.Path)}
+	im := &image{Image: g, library: origin.RuntimeLibrary(g.Path)}
 	if f, err := elf.Open(g.Path); err == nil {
 		im.read(f)
 		f.Close()
@@ -202,7 +202,7 @@ func (m *images) own(pc uint64) bool {
 		return false
 	}
 	name, entry := m.function(pc)
-	return entry == 0 || !collect.RuntimeFunction(name)
+	return entry == 0 || !origin.RuntimeFunction(name)
 }
 
 // stub reports whether a link-time address is in the table of stubs.

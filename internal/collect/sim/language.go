@@ -1,7 +1,7 @@
 package sim
 
 import (
-	"lime/internal/collect"
+	"lime/internal/origin"
 	"lime/internal/section"
 )
 
@@ -11,7 +11,7 @@ import (
 func (r *run) inLibrary(s *section.Site) int {
 	for i := range s.Stack {
 		name, entry := r.images.function(uint64(s.Stack[i].Call))
-		if entry == 0 || !collect.LanguageFunction(name) {
+		if entry == 0 || !origin.LanguageFunction(name) {
 			return i
 		}
 	}

@@ -3,10 +3,10 @@ package sim
 import (
 	"slices"
 
-	"lime/internal/collect"
 	"lime/internal/collect/known"
 	"lime/internal/cpu"
 	"lime/internal/guest"
+	"lime/internal/origin"
 	"lime/internal/section"
 	"lime/internal/unit"
 )
@@ -105,7 +105,7 @@ func (r *run) arrives(t *thread, n uint64) {
 	case inside && t.wrapped > wrapperLength:
 		t.birth = bornAtHome
 		return
-	case !collect.LanguageFunction(name):
+	case !origin.LanguageFunction(name):
 		t.birth = bornAtHome
 	case inside:
 		return

@@ -3,7 +3,6 @@ package sim
 import (
 	"fmt"
 
-	"lime/internal/collect"
 	"lime/internal/collect/known"
 	"lime/internal/engine"
 	"lime/internal/guest"
@@ -113,7 +112,7 @@ func (r *run) between(t *thread) []string {
 // lockWait reports whether a futex wait is that of a lock, by the names of the functions.
 func (r *run) lockWait(t *thread) bool {
 	for _, n := range r.between(t) {
-		if collect.LockFunction(n) {
+		if known.Locking(n) {
 			return true
 		}
 	}

@@ -1,0 +1,95 @@
+package origin
+
+// Who owns code, and how it is asked by file and by name.
+
+import (
+	"path"
+	"strings"
+)
+
+// Owner is whose code something is.
+type Owner uint8
+
+// The owners. Those from Threads on are runtimes: their own code creates threads and tasks, and queues, steals and waits for them.
+const (
+	Program   Owner = iota // the program, and libraries of its own
+	Other                  // any other library of the system
+	System                 // the C library, the linker, the kernel, compilers' helpers: they work for whoever calls them
+	Language               // a language's library, compiled into the program; generic code of it may hold the program's own
+	GoRuntime              // what Go's runtime does besides scheduling: memory, maps
+	Threads
+	GNUOpenMP
+	LLVMOpenMP
+	TBB
+	Rayon
+	GoScheduler
+	MPI
+	owners
+)
+
+// String is the owner's name, as people know it.
+func (o Owner) String() string {
+	if o >= owners {
+		return "unknown"
+	}
+	return [owners]string{"the program", "a library", "the system", "the language's library", "the Go runtime", "threads and locks",
+		"OpenMP (libgomp)", "OpenMP (libomp)", "TBB", "rayon", "the Go scheduler", "MPI"}[o]
+}
+
+// Runtime reports whether an owner makes threads or tasks, and has them wait.
+func (o Owner) Runtime() bool { return o >= Threads && o < owners }
+
+// OfFile is whose code a file has, by its path.
+func OfFile(file string) Owner {
+	base := path.Base(file)
+	for _, r := range table() {
+		if hasPrefix(base, r.files) {
+			return r.owner
+		}
+	}
+	switch {
+	case strings.HasPrefix(file, "["): // [vdso] and the like: the kernel's
+		return System
+	case LibraryImage(file):
+		return Other
+	}
+	return Program
+}
+
+// RuntimeLibrary reports whether a file is a library that nothing of the program's own is in: a runtime's or the system's.
+func RuntimeLibrary(file string) bool {
+	o := OfFile(file)
+	return o != Program && o != Other
+}
+
+// OfName is whose code a function is, by the name that people read.
+func OfName(name string) Owner {
+	ended := name + "$"
+	for _, r := range table() {
+		if hasPrefix(ended, r.names) {
+			return r.owner
+		}
+	}
+	return Program
+}
+
+// RuntimeFunction reports whether a function, by the linker's name for it, belongs to a runtime or the system and not to the program. Of languages'
+// libraries it does where threads meet; else what is compiled from them may hold the program's own code, inlined.
+func RuntimeFunction(symbol string) bool {
+	ended := symbol + "$"
+	for _, r := range table() {
+		if hasPrefix(ended, r.symbols) {
+			return true
+		}
+	}
+	return standardMeeting(symbol) || rustMeeting(symbol)
+}
+
+func hasPrefix(s string, list []string) bool {
+	for _, p := range list {
+		if strings.HasPrefix(s, p) {
+			return true
+		}
+	}
+	return false
+}
