@@ -136,3 +136,10 @@ func (t *translation) alignHead() {
 
 // nops are no-operations by their length (SDM vol. 2, NOP).
 var nops = [...][]byte{{}, {0x90}, {0x66, 0x90}, {0x0f, 0x1f, 0x00}, {0x0f, 0x1f, 0x40, 0x00}}
+
+// Call calls one thread out of guest code, if it is there, without waiting until it has left. It may be in vain.
+func (e *Engine) Call(ctx *cpu.Context) {
+	if cpu.PlaceOf(ctx) == cpu.InCode && atomic.LoadInt64(&ctx.Budget) > -callOut/2 {
+		atomic.AddInt64(&ctx.Budget, -callOut)
+	}
+}

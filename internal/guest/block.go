@@ -61,6 +61,9 @@ func (c *call) block(b *blocking) int64 {
 	if b.inHost() {
 		c.p.hostWaiters = append(c.p.hostWaiters, t)
 	}
+	if c.p.cfg.Parallel != nil && (b.inHost() || b.wait.Deadline != NoDeadline) {
+		c.p.Poke()
+	}
 	c.out = Outcome{Kind: Blocked, Wait: b.wait}
 	return 0
 }

@@ -77,7 +77,14 @@ func (p *Process) runRow(c *call) int64 {
 
 // pass hands the call to the host as it is.
 func pass(c *call) int64 {
-	r, errno := hostCall(uintptr(c.nr), c.a[:]...)
+	var r uint64
+	var errno unix.Errno
+	do := func() { r, errno = hostCall(uintptr(c.nr), c.a[:]...) }
+	if c.row.fd { // it may take long, and uses no memory of lime's
+		c.p.outside(do)
+	} else {
+		do()
+	}
 	if errno == unix.EFAULT && c.p.thawCode() {
 		r, errno = hostCall(uintptr(c.nr), c.a[:]...)
 	}

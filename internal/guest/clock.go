@@ -15,16 +15,8 @@ const (
 // tscHz is the rate of the time stamp counter: one tick a nanosecond.
 const tscHz = 1_000_000_000
 
-// clockBase is a clock's value at simulated time 0.
-func (p *Process) clockBase(clock int) unit.Nanos {
-	switch clock {
-	case unix.CLOCK_REALTIME, unix.CLOCK_REALTIME_COARSE, unix.CLOCK_TAI, unix.CLOCK_REALTIME_ALARM:
-		return epoch
-	case unix.CLOCK_MONOTONIC, unix.CLOCK_MONOTONIC_RAW, unix.CLOCK_MONOTONIC_COARSE, unix.CLOCK_BOOTTIME, unix.CLOCK_BOOTTIME_ALARM:
-		return bootTime
-	}
-	return 0
-}
+// clockBase is a clock's value at time 0.
+func (p *Process) clockBase(clock int) unit.Nanos { return p.bases.of(clock) }
 
 // clockNow reads a clock. CPU clocks may be those of one thread.
 func (c *call) clockNow(clock int) (unit.Nanos, bool) {
@@ -86,11 +78,11 @@ func sysGettimeofday(c *call) int64 {
 	if c.a[0] == 0 {
 		return 0
 	}
-	return c.put(c.a[0], timevalBytes(c.p.host.Now(c.t)+epoch))
+	return c.put(c.a[0], timevalBytes(c.p.host.Now(c.t)+c.p.bases.real))
 }
 
 func sysTime(c *call) int64 {
-	s := uint64((c.p.host.Now(c.t) + epoch) / 1e9)
+	s := uint64((c.p.host.Now(c.t) + c.p.bases.real) / 1e9)
 	if c.a[0] != 0 && c.put64(c.a[0], s) != 0 {
 		return errRes(unix.EFAULT)
 	}
@@ -103,7 +95,7 @@ func sysTimes(c *call) int64 {
 	if c.a[0] != 0 && c.put(c.a[0], b[:]) != 0 {
 		return errRes(unix.EFAULT)
 	}
-	return int64((c.p.host.Now(c.t) + bootTime) / 1e7)
+	return int64((c.p.host.Now(c.t) + c.p.bases.boot) / 1e7)
 }
 
 // sysGetrusage tells the processor time; other figures of the host would vary.

@@ -13,6 +13,8 @@ type Config struct {
 	Cores   int  // what affinity, cpuid and /sys say
 	HostCPU bool // CPUID tells all that the host has, not the fixed baseline
 
+	Parallel *Parallel // nil: one thread runs at a time, and time is the collector's
+
 	Layout Layout // zero: DefaultLayout, above lime where that lies in it
 }
 

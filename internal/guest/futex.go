@@ -257,8 +257,8 @@ func futexDoWakeOp(c *call, k futexKey, private bool) int64 {
 	if int(op&7) >= len(wakeOps) || int(cmp) >= len(wakeCmps) {
 		return errRes(unix.ENOSYS)
 	}
-	old, ok := c.p.mem.load32(c.a[4])
-	if !ok || !c.p.mem.store32(c.a[4], wakeOps[op&7](old, arg)) {
+	old, ok := c.p.mem.update32(c.a[4], func(old uint32) uint32 { return wakeOps[op&7](old, arg) })
+	if !ok {
 		return errRes(unix.EFAULT)
 	}
 	n := c.p.wakeFutex(k, max(futexCount(c.a[2]), 1), futexMatchAny)
@@ -287,7 +287,9 @@ func futexDoLockPI(c *call, k futexKey, private bool) int64 {
 	if errno != 0 {
 		return errRes(errno)
 	}
-	c.p.mem.store32(c.a[0], v|futexWaiters)
+	if !c.p.mem.swap32(c.a[0], v, v|futexWaiters) { // its owner has changed it meanwhile
+		return futexDoLockPI(c, k, private)
+	}
 	w := &futexWaiter{t: c.t, bitset: futexMatchAny, key: k}
 	r = c.waitFutex(w, end, false, true)
 	c.t.block.onSignal = restartNoInt
@@ -304,8 +306,11 @@ func futexDoTrylockPI(c *call, _ futexKey, _ bool) int64 {
 	case v&futexTIDMask != 0:
 		return errRes(unix.EAGAIN)
 	}
-	if !c.p.mem.store32(c.a[0], v&(futexOwnerDied|futexWaiters)|uint32(c.t.TID)) {
+	if !c.p.mem.can(c.a[0], 4, unix.PROT_WRITE) {
 		return errRes(unix.EFAULT)
+	}
+	if !c.p.mem.swap32(c.a[0], v, v&(futexOwnerDied|futexWaiters)|uint32(c.t.TID)) {
+		return errRes(unix.EAGAIN)
 	}
 	return 0
 }

@@ -1,6 +1,7 @@
 package guest
 
 import (
+	"sync/atomic"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -63,6 +64,23 @@ func (s *space) store32(a uint64, v uint32) bool {
 	}
 	*(*uint32)(pointer(a)) = v
 	return true
+}
+
+// swap32 stores v where old still stands, in one step: threads may run beside each other.
+func (s *space) swap32(a uint64, old, v uint32) bool {
+	return a%4 == 0 && s.can(a, 4, unix.PROT_WRITE) && atomic.CompareAndSwapUint32((*uint32)(pointer(a)), old, v)
+}
+
+// update32 changes a word in one step, and returns what it was.
+func (s *space) update32(a uint64, to func(old uint32) uint32) (old uint32, ok bool) {
+	for {
+		if old, ok = s.load32(a); !ok || !s.can(a, 4, unix.PROT_WRITE) {
+			return 0, false
+		}
+		if s.swap32(a, old, to(old)) {
+			return old, true
+		}
+	}
 }
 
 func (s *space) load64(a uint64) (uint64, bool) {

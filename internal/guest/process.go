@@ -35,6 +35,7 @@ type Process struct {
 	interp  Image
 
 	now         unit.Nanos // the time of what is being handled
+	bases       bases
 	timers      timerQueue
 	futexes     futexTable
 	hostWaiters []*Thread
@@ -132,6 +133,10 @@ func newProcess(cfg Config, host Host) *Process {
 	p := &Process{cfg: cfg, host: host, id: os.Getpid(), futexes: futexTable{}, ptimers: map[int]*intervalTimer{}, timerFDs: map[int]*intervalTimer{},
 		children: map[int]*child{}, random: splitMix(0x6c696d65), noted: map[string]bool{}, limits: map[uint64][2]uint64{}, signalFD: -1}
 	p.cpuid = newCPUID(cfg)
+	p.bases = bases{epoch, bootTime, bootTime}
+	if cfg.Parallel != nil {
+		p.bases = hostBases()
+	}
 	p.files.init()
 	for i := range p.scratch {
 		p.scratch[i] = make([]byte, 0, pathMax+64)

@@ -188,6 +188,7 @@ func (p *Process) send(t *Thread, info sigInfo) bool {
 		p.wake(w, causeRetry, p.now)
 	} else if who != nil && !who.mask.has(sig) {
 		p.wake(who, causeSignal, p.now)
+		p.interrupt(who)
 	}
 	return true
 }

@@ -34,7 +34,7 @@ func sysRead(c *call) int64 {
 // readRandom answers from the fixed generator.
 func (c *call) readRandom(at, n uint64) int64 {
 	b := make([]byte, min(n, 1<<20))
-	c.p.random.fill(b)
+	c.p.fillRandom(b)
 	if r := c.put(at, b); r != 0 {
 		return r
 	}

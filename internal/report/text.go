@@ -115,8 +115,8 @@ func collected(g *Program) string {
 		how = strings.Replace("From "+g.Collector, "From import ", "Imported from ", 1)
 	}
 	out := fmt.Sprintf("%s on %s", how, countOf(g.Cores, "core"))
-	if g.Collector == "record" { // its times are those of a machine with a core for every thread
-		out = "Recorded natively"
+	if alone := map[string]string{"record": "Recorded natively", "count": "Counted in parallel"}[g.Collector]; alone != "" {
+		out = alone // its times are those of a machine with a core for every thread
 	}
 	if g.Model != "" && g.Model != "native" {
 		out += ", model " + g.Model

@@ -25,6 +25,7 @@ type Options struct {
 	SectionEnds []string    // functions at which sections end, too
 	Waste       waste.Set   // kinds of wasted memory work to look for; model count only
 	Tolerance   float64     // by how much floating-point numbers may differ and still be the same
+	Parallel    bool        // the threads run in parallel, at the host's speed
 	HostCPU     bool        // the program may use all that the host's processor has
 	Progress    bool        // show a progress line on Stderr
 	Tool        string      // name and version, for the profile
@@ -77,6 +78,7 @@ type Config struct {
 	SectionEnds []string
 	Waste       waste.Set
 	Tolerance   float64
+	Parallel    bool
 	HostCPU     bool
 	Progress    bool
 	Tool        string
@@ -129,7 +131,7 @@ func (o *Options) config() (Config, error) {
 	}
 	c := Config{
 		Cores: o.Cores, Model: model, Machine: text, Erase: o.Erase, Even: o.Even, NumberParts: o.NumberParts, Cmd: o.Cmd, Args: append([]string{o.Cmd}, o.Args...), Env: o.Env, Out: o.Out,
-		SectionEnds: o.SectionEnds, Waste: o.Waste, Tolerance: o.Tolerance, HostCPU: o.HostCPU, Progress: o.Progress, Tool: o.Tool, Rank: o.Rank,
+		SectionEnds: o.SectionEnds, Waste: o.Waste, Tolerance: o.Tolerance, Parallel: o.Parallel, HostCPU: o.HostCPU, Progress: o.Progress, Tool: o.Tool, Rank: o.Rank,
 	}
 	if c.Cores == 0 {
 		c.Cores = cores

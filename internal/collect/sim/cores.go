@@ -14,8 +14,9 @@ type core struct {
 type cores struct {
 	all    []core
 	active activeHeap
-	ready  []*thread // have no core; by the time since when they wait, then by number
-	length uint64    // of a quantum
+	ready  []*thread     // have no core; by the time since when they wait, then by number
+	length uint64        // of a quantum
+	given  func(*thread) // threads in parallel: each gets a core of its own, and is told
 }
 
 func newCores(n int, quantum uint64) *cores {
@@ -113,6 +114,9 @@ func (c *cores) behind(me *core) (clock uint64, other *core) {
 
 // first reports whether me is the core that must run next.
 func (c *cores) first(me *core) bool {
+	if c.given != nil {
+		return true // what is done is done in the order in which it happens
+	}
 	clock, other := c.behind(me)
 	return other == nil || me.clock < clock || me.clock == clock && me.n < other.n
 }
@@ -126,6 +130,11 @@ func (c *cores) moved(k *core) {
 
 // place gives a thread that is ready a core, or lets it wait for one.
 func (c *cores) place(t *thread) {
+	if c.given != nil {
+		t.core = &core{n: int(t.id), clock: max(t.at, t.readyAt), busy: t, heapPos: -1}
+		c.given(t)
+		return
+	}
 	if k := c.idleFor(t); k != nil {
 		c.assign(k, t)
 		return
@@ -186,6 +195,9 @@ func (c *cores) release(t *thread) {
 		return
 	}
 	t.core, k.busy = nil, nil
+	if c.given != nil {
+		return
+	}
 	c.active.remove(k.heapPos)
 	if next := c.waitsFor(k); next != nil {
 		c.unqueue(next)
@@ -224,6 +236,9 @@ func (c *cores) unqueue(t *thread) {
 // yield puts the core's thread behind those that wait, if there are any, and
 // takes it off a core on which it may no longer run.
 func (c *cores) yield(k *core) {
+	if c.given != nil {
+		return
+	}
 	t := k.busy
 	if next := c.waitsFor(k); t.may(k) && (next == nil || next.readyAt > k.clock) {
 		return

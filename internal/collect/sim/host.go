@@ -14,6 +14,9 @@ var _ guest.Host = (*host)(nil)
 // Now is the time on t's core.
 func (h *host) Now(g *guest.Thread) unit.Nanos {
 	r := (*run)(h)
+	if r.beside != nil {
+		return r.proc.HostNow()
+	}
 	if t := r.byGuest[g]; g != nil && t != nil {
 		return r.nanos(t.now())
 	}
@@ -23,6 +26,9 @@ func (h *host) Now(g *guest.Thread) unit.Nanos {
 // CPUTime is the time for which t, or all threads, have worked.
 func (h *host) CPUTime(g *guest.Thread) unit.Nanos {
 	r := (*run)(h)
+	if r.beside != nil {
+		return r.beside.cpuTime(r.byGuest[g])
+	}
 	if t := r.byGuest[g]; g != nil && t != nil {
 		return r.nanos(t.busy)
 	}
@@ -38,6 +44,9 @@ func (r *run) work() (sum uint64) {
 
 // Core is the number of t's core.
 func (h *host) Core(g *guest.Thread) int {
+	if r := (*run)(h); r.beside != nil {
+		return r.byGuest[g].core.n % r.cfg.Cores
+	}
 	if t := (*run)(h).byGuest[g]; t != nil && t.lastCore >= 0 {
 		return t.lastCore
 	}
@@ -56,7 +65,7 @@ func (h *host) Ready(g *guest.Thread, at unit.Nanos) {
 		return
 	}
 	t.blocked = false
-	t.readyAt = max(t.at, r.clock(at))
+	t.readyAt = max(t.at, r.wakeClock(t, at))
 	t.at = t.readyAt
 	r.cores.place(t)
 	r.wakes = append(r.wakes, t)

@@ -59,6 +59,7 @@ func (r *run) leaveBarrier(t *thread, c *call) {
 	if !c.told {
 		return
 	}
+	r.beside.leaves(t, c)
 	r.feed(t.simple(section.OpLeave, c.object))
 	r.begin(t, c.outside(r, t))
 }
@@ -67,6 +68,7 @@ func (r *run) leaveJoin(t *thread, c *call) {
 	if !c.told {
 		return
 	}
+	r.beside.since(t, c.at, c.other.at)
 	op := t.simple(section.OpJoinEnd, 0)
 	op.Other = c.other.id
 	r.feed(op)
@@ -89,6 +91,9 @@ func (r *run) leaveCreate(t *thread, c *call) {
 }
 
 func (r *run) leaveFork(t *thread, c *call) {
+	if k := r.forkWith(c.object); k != nil && t.rests >= k.at {
+		r.beside.since(t, t.rests, k.last)
+	}
 	r.closeFork(c.object)
 	if n := len(t.regions); n > 0 && t.regions[n-1] == c.object {
 		t.regions = t.regions[:n-1]
@@ -101,6 +106,10 @@ func (r *run) leaveBody(t *thread, c *call) {
 	op, _ := r.cutOp(t, section.OpMemberEnd)
 	op.Object = c.object
 	r.feed(op)
+	t.rests = t.now()
+	if k := r.forkWith(c.object); k != nil {
+		k.last = max(k.last, t.rests)
+	}
 	if f := t.in(known.Fork); f != nil && f.object == c.object {
 		f.done = true
 		return
@@ -114,6 +123,9 @@ func (r *run) leaveBody(t *thread, c *call) {
 // leaveLock: the lock is free at the clock at which it was last given back, even if
 // that thread's slice came first.
 func (r *run) leaveLock(t *thread, c *call) {
+	if c.slow {
+		r.beside.since(t, c.at, r.locks[c.object])
+	}
 	before := t.now()
 	r.advance(t, r.locks[c.object])
 	r.holders[c.object] = t

@@ -422,6 +422,7 @@ func (o *output) edge(id engine.EdgeID) profile.EdgeID {
 func (o *output) close() error {
 	r := o.r
 	m := r.meta()
+	m.Cores = r.beside.width(m.Cores)
 	m.EndState, m.ExitStatus = r.end.state, r.end.status
 	if r.end.signal != 0 {
 		m.ExitStatus = r.end.signal
@@ -445,6 +446,9 @@ func (r *run) meta() profile.Meta {
 		Command: append([]string{r.cfg.Cmd}, r.cfg.Args[min(1, len(r.cfg.Args)):]...), Cores: r.cfg.Cores,
 		ClockUnit: r.meter.Unit(), ClockHz: r.meter.Hz(), TimeLabel: profile.Measured, CountLabel: profile.Measured,
 		NodeTime: "visits", EndState: "running", RankInfo: r.cfg.Rank,
+	}
+	if r.cfg.Parallel {
+		m.Collector = "count"
 	}
 	if r.meter.Mode() == engine.Trace {
 		m.NodeTime, m.TimeLabel = "stored", profile.Modelled

@@ -13,7 +13,9 @@ type fork struct {
 	body   uint64
 	data   uint64
 	byData bool
-	fn     *fn // the row for its body
+	fn     *fn    // the row for its body
+	at     uint64 // when it was opened
+	last   uint64 // when the last member so far reached its end
 }
 
 // probe handles a thread that stands at a probe; false means that it must wait
@@ -158,6 +160,7 @@ func (r *run) enterBarrier(t *thread, f *fn) {
 	c := r.open(t, f)
 	r.feed(r.arrival(t, c, section.OpArrive))
 	c.told = true
+	r.beside.arrives(t, c)
 }
 
 func (r *run) enterTeam(t *thread, f *fn) {
@@ -168,6 +171,7 @@ func (r *run) enterTeam(t *thread, f *fn) {
 	c.object = teamObject | t.regions[len(t.regions)-1]
 	r.feed(r.arrival(t, c, section.OpArrive))
 	c.told = true
+	r.beside.arrives(t, c)
 }
 
 // smallTeam is the largest team for which LLVM's runtime reduces without a tree of barriers
@@ -264,6 +268,7 @@ func (r *run) enterFork(t *thread, f *fn) {
 	op := r.arrival(t, c, section.OpFork)
 	r.feed(op)
 	c.told = true
+	k.at = t.now()
 	t.regions = append(t.regions, k.id)
 	r.bodies[k.body] = append(r.bodies[k.body], k)
 	r.setProbe(k.body)
@@ -301,11 +306,24 @@ func (r *run) enterBody(t *thread, f *fn) {
 	c.object, c.told = k.id, true
 	if k.master != t {
 		t.regions = append(t.regions, k.id)
+		r.beside.since(t, max(t.rests, t.started), k.at)
 	}
 	t.idle = false
 	r.members[k.id]++
 	r.feed(section.Op{Kind: section.OpMember, Thread: t.id, At: unit.Cycles(t.now()), Object: k.id})
 	r.begin(t, r.stack(t))
+}
+
+// forkWith is the open region with an id.
+func (r *run) forkWith(id uint64) *fork {
+	for _, open := range r.bodies {
+		for _, k := range open {
+			if k.id == id {
+				return k
+			}
+		}
+	}
+	return nil
 }
 
 // closeFork forgets a region.

@@ -3,6 +3,7 @@ package sim
 import (
 	"context"
 	"fmt"
+	"sync"
 	"time"
 
 	"lime/internal/collect"
@@ -25,6 +26,8 @@ const (
 
 // run is one simulated run of a program.
 type run struct {
+	mu      sync.Mutex // threads in parallel: held by whoever is not in the program's code
+	beside  *beside    // nil: one thread runs at a time, in simulated time
 	cfg     Config
 	eng     *engine.Engine
 	proc    *guest.Process
@@ -98,6 +101,11 @@ func newRun(cfg Config, meter Meter, sink profile.Sink) (*run, error) {
 	r.walker = unwind.New(r.images.unwindImage)
 	r.spins.init()
 	engineConfig := engine.Config{AllHostFeatures: cfg.HostCPU, Lookup: r.lookup}
+	if cfg.Parallel {
+		r.mu.Lock() // to be given up while threads run, and for good when the process ends
+		r.beside = newBeside(r)
+		r.cores.given, engineConfig.Lock = r.beside.given, &r.mu
+	}
 	meter.Record(&engineConfig)
 	eng, err := engine.New(engineConfig)
 	if err != nil {
@@ -121,7 +129,7 @@ func newRun(cfg Config, meter Meter, sink profile.Sink) (*run, error) {
 // load starts the guest process.
 func (r *run) load() error {
 	p, err := guest.New(guest.Config{
-		Path: r.cfg.Cmd, Args: r.cfg.Args, Env: r.cfg.Env, Cores: r.cfg.Cores, HostCPU: r.cfg.HostCPU,
+		Path: r.cfg.Cmd, Args: r.cfg.Args, Env: r.cfg.Env, Cores: r.cfg.Cores, HostCPU: r.cfg.HostCPU, Parallel: r.beside.guest(),
 	}, (*host)(r))
 	if err != nil {
 		return err
@@ -144,6 +152,10 @@ func (r *run) addThread(g *guest.Thread, parent *thread) *thread {
 
 // loop runs the program to its end, or until ctx is cancelled.
 func (r *run) loop(ctx context.Context) {
+	if r.beside != nil {
+		r.beside.tend(ctx)
+		return
+	}
 	for n := 0; !r.end.over; n++ {
 		if n&63 == 0 {
 			r.housekeeping(ctx)
@@ -263,6 +275,9 @@ func (r *run) tellQueued(t *thread) {
 // budget is how far core k may run.
 func (r *run) budget(k *core) int64 {
 	clock, other := r.cores.behind(k)
+	if r.beside != nil {
+		return besideLength
+	}
 	if other == nil && len(r.spins.parked) == 0 {
 		return soloLength
 	}
@@ -320,7 +335,9 @@ func (r *run) step(t *thread, budget int64) (cpu.Exit, uint64) {
 	if r.waste != nil {
 		r.waste.begin(t)
 	}
+	r.beside.enters(t)
 	exit := r.eng.Run(t.ctx, budget)
+	r.beside.left(t)
 	n := r.eng.Retired(t.ctx) - before
 	units, err := r.meter.Slice(t.core.n, t.ctx, t.core.clock, n)
 	if err != nil {
@@ -401,7 +418,7 @@ func (r *run) handling(t *thread, f func()) {
 
 // act does what an outcome asks for; false ends the slice.
 func (r *run) act(t *thread, out guest.Outcome) bool {
-	if out.Takes > 0 {
+	if out.Takes > 0 && r.beside == nil {
 		r.charge(t, r.clock(out.Takes))
 	}
 	if out.New != nil {
@@ -454,6 +471,7 @@ func (r *run) syscall(t *thread) bool {
 	case sysExit:
 		r.endThread(t)
 	case sysExitGroup:
+		r.beside.gather(t)
 		r.endAll(t)
 	}
 	return r.act(t, r.guarded(t, func() guest.Outcome { return r.proc.HandleSyscall(t.g) }))

@@ -120,7 +120,7 @@ func (r *run) yieldStill(t *thread) {
 
 // tryPark follows the thread round its loop, and takes it out of the others' way if it waits there.
 func (r *run) tryPark(t *thread) {
-	if len(r.byGuest) < 2 || r.schedulerSpins(t) {
+	if len(r.byGuest) < 2 || r.beside != nil || r.schedulerSpins(t) {
 		return
 	}
 	from := t.now()

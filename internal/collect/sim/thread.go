@@ -55,8 +55,10 @@ type thread struct {
 	home    *frameRef   // where the piece under way is to start: its return to the program's own code
 	carry   []edgeCount // counted before the last drain, for the piece under way
 	carryHW hardware
-	given   []uint64 // where the tasks begin that it was given in the piece under way
-	busy    uint64   // clock units of work
+	given   []uint64   // where the tasks begin that it was given in the piece under way
+	busy    uint64     // clock units of work
+	rests   uint64     // its clock when it reached the end of a parallel region last
+	host    hostThread // threads in parallel
 	started uint64
 
 	row     int32    // of the profile, profile.None if it has none
@@ -137,6 +139,7 @@ type call struct {
 	done    bool   // known.Fork: the forking thread has done its share
 	waited  uint64 // clock units for which it did not run, in the call
 	piece   *piece
+	meeting *meeting // roleBarrier and its kin, threads in parallel
 	other   *thread
 	gate    *gate       // known.Gate
 	before  uint64      // known.Gate: t.busy at its entry

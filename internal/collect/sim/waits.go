@@ -174,7 +174,7 @@ func (r *run) tellRelease(by *thread, woken []*thread) {
 // aboutToWait finds the threads that have come to the call in which those who are woken wait, and
 // still look whether they must wait, too. They wait from now on, as far as the recogniser is told.
 func (r *run) aboutToWait(by *thread, woken []section.ThreadID, object uint64) (late []*thread) {
-	if len(woken) < 2 {
+	if len(woken) < 2 || r.beside != nil { // nobody can look where a thread stands that runs
 		return nil
 	}
 	at := r.ownReturn(r.threads[woken[0]].piece.stack)
@@ -295,6 +295,10 @@ func (r *run) ownCall(t *thread) uint64 {
 
 // yields lets the other threads of the core go first.
 func (r *run) yields(t *thread) {
+	if r.beside != nil {
+		r.beside.outside(hostYield)
+		return
+	}
 	k := t.core
 	r.cores.yield(k)
 	r.cores.settle()

@@ -1,0 +1,179 @@
+// Threads in parallel ("lime count"): each thread of the program runs on a host thread of its own, in its code beside the others
+// without a lock, and behind one lock at every exit. There stands what a simulated run has, too: the guest, the recogniser, the table
+// of functions. What differs is who says when a thread runs, and what time is.
+
+package sim
+
+import (
+	"context"
+	"runtime"
+	"runtime/debug"
+	"sync"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"lime/internal/guest"
+	"lime/internal/unit"
+)
+
+// besideLength is the most instructions that a thread runs without a look at the world: about a millisecond, in which
+// progress is shown. Who has a signal to handle, or has to stop, is called out of its code.
+const besideLength = 4_000_000
+
+// beside is a run whose threads run in parallel. All its methods but drive and tend may be called on none: then nothing is to be done.
+type beside struct {
+	r         *run
+	inside    int     // threads in their code, or on their way out
+	gatherer  *thread // all others are to stop
+	gathering bool
+	stopped   *sync.Cond // one more has
+	meetings  map[uint64]*meeting
+	most      int // threads at a time
+}
+
+// hostThread is the host's side of a thread.
+type hostThread struct {
+	awake *sync.Cond // it may run on
+	tid   int        // 0: it has not begun
+	since unit.Nanos // the host's time when it blocked
+}
+
+func newBeside(r *run) *beside {
+	return &beside{r: r, stopped: sync.NewCond(&r.mu), meetings: map[uint64]*meeting{}}
+}
+
+// guest is what the guest needs to know.
+func (b *beside) guest() *guest.Parallel {
+	if b == nil {
+		return nil
+	}
+	return &guest.Parallel{Outside: b.outside, Interrupt: b.interrupt}
+}
+
+// given is told of a thread that may run.
+func (b *beside) given(t *thread) {
+	t.host.since = 0
+	b.most = max(b.most, len(b.r.byGuest))
+	if t.host.awake == nil {
+		t.host.awake = sync.NewCond(&b.r.mu)
+		go b.drive(t)
+	}
+	t.host.awake.Signal()
+}
+
+// drive runs a thread to its end, on a host thread of its own.
+func (b *beside) drive(t *thread) {
+	runtime.LockOSThread() // for good: the host thread ends with the goroutine
+	debug.SetPanicOnFault(true)
+	r := b.r
+	r.mu.Lock()
+	t.host.tid = unix.Gettid()
+	err := r.protected(func() {
+		for !t.gone && !r.end.over {
+			if t.core != nil {
+				r.slice(t.core)
+				continue
+			}
+			t.host.since = r.proc.HostNow()
+			if b.quiet() {
+				r.proc.Poke()
+			}
+			t.host.awake.Wait()
+		}
+	})
+	if err != nil {
+		r.stop("lime-failed", err)
+	}
+	r.proc.Poke()
+	r.mu.Unlock()
+}
+
+// quiet reports whether no thread can run.
+func (b *beside) quiet() bool {
+	for _, t := range b.r.byGuest {
+		if t.core != nil {
+			return false
+		}
+	}
+	return true
+}
+
+// look is how often the run looks up from waiting for the outside world.
+const look = 100 * time.Millisecond
+
+// tend looks after time and the outside world until the run is over, and stops all threads then. It keeps the lock.
+func (b *beside) tend(ctx context.Context) {
+	r := b.r
+	for !r.end.over {
+		r.housekeeping(ctx)
+		if b.quiet() && r.proc.Stuck() {
+			r.deadlock()
+			break
+		}
+		r.handling(nil, func() { r.proc.Tend(look) })
+	}
+	if !b.gathering {
+		b.gather(nil)
+	}
+	r.latest = b.end()
+}
+
+// outside gives the lock up while f runs.
+func (b *beside) outside(f func()) {
+	cur := b.r.cur
+	b.r.mu.Unlock()
+	f()
+	b.r.mu.Lock()
+	b.r.cur = cur
+}
+
+func hostYield() { _, _, _ = unix.Syscall(unix.SYS_SCHED_YIELD, 0, 0, 0) }
+
+// interrupt calls a thread out of its code, if it is there.
+func (b *beside) interrupt(g *guest.Thread) {
+	if t := b.r.byGuest[g]; t != nil && t.ctx != nil {
+		b.r.eng.Call(t.ctx)
+	}
+}
+
+// enters is told that t is about to run its code.
+func (b *beside) enters(t *thread) {
+	if b == nil {
+		return
+	}
+	b.halts(t)
+	b.inside++
+}
+
+// left is told that it has left.
+func (b *beside) left(t *thread) {
+	if b == nil {
+		return
+	}
+	b.inside--
+	b.stopped.Broadcast()
+	b.halts(t)
+}
+
+// halts keeps t where it is if all are to stop.
+func (b *beside) halts(t *thread) {
+	for b.gathering && b.gatherer != t {
+		b.stopped.Wait()
+	}
+}
+
+// gather stops all threads but t, for good: the run ends.
+func (b *beside) gather(t *thread) {
+	if b == nil || b.gathering && b.gatherer == t {
+		return
+	}
+	if b.gathering { // the run is over already, by another
+		b.halts(t)
+	}
+	b.gathering, b.gatherer = true, t
+	b.r.eng.Halt()
+	for b.inside > 0 {
+		b.stopped.Wait()
+	}
+}

@@ -1,0 +1,103 @@
+// Time where threads run in parallel. The program's own time is the host's. The profile's is in instructions: every thread has a
+// clock that counts what it has executed, and where it has waited for another one it goes on at that one's clock, if it is later. So lengths
+// of parts are exact and do not depend on the host's load; the order of things is that in which they happened.
+
+package sim
+
+import (
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"lime/internal/unit"
+)
+
+// meeting is one passage of a barrier.
+type meeting struct {
+	last uint64 // clock of the latest arrival
+	over bool   // somebody has left
+}
+
+// arrives is told that t has come to a barrier.
+func (b *beside) arrives(t *thread, c *call) {
+	if b == nil {
+		return
+	}
+	m := b.meetings[c.object]
+	if m == nil || m.over {
+		m = &meeting{}
+		b.meetings[c.object] = m
+	}
+	m.last = max(m.last, t.now())
+	c.meeting = m
+}
+
+// leaves is told that it leaves the barrier: it has waited there, be it by going round a loop, until the last has come.
+func (b *beside) leaves(t *thread, c *call) {
+	if b == nil || c.meeting == nil {
+		return
+	}
+	c.meeting.over = true
+	b.since(t, c.at, c.meeting.last)
+}
+
+// since sets t's clock: it has only waited since it stood at began, for something that happened at a clock.
+func (b *beside) since(t *thread, began, happened uint64) {
+	if b == nil {
+		return
+	}
+	m := t.here()
+	if k := m.core; k != nil {
+		m.busy -= min(m.busy, k.clock-min(k.clock, began))
+		k.clock = max(began, happened)
+	}
+}
+
+// wakeClock is the clock at which t, which is blocked, can run on: that of the thread that wakes it, or later by what the host's clock says.
+func (r *run) wakeClock(t *thread, at unit.Nanos) uint64 {
+	switch by := r.cur; {
+	case r.beside == nil:
+		return r.clock(at)
+	case by != nil && by != t && by.here().core != nil:
+		return by.now()
+	case t.host.since == 0: // it has not come to rest yet
+		return t.at
+	}
+	return t.at + r.clock(max(r.proc.HostNow()-t.host.since, 0))
+}
+
+// cpuTime is the processor time of a thread, or of all: the host's.
+func (b *beside) cpuTime(t *thread) unit.Nanos {
+	clock := int32(unix.CLOCK_PROCESS_CPUTIME_ID)
+	if t != nil && t.host.tid != 0 {
+		const ofThread = 6 // CPUCLOCK_PERTHREAD_MASK | CPUCLOCK_SCHED (include/linux/posix-timers.h)
+		clock = ^int32(t.host.tid)<<3 | ofThread
+	}
+	var ts unix.Timespec
+	if unix.ClockGettime(clock, &ts) != nil {
+		return 0
+	}
+	return unit.Nanos(time.Duration(ts.Nano()))
+}
+
+// width is for how many cores the profile's times are: its clocks give every thread a core of its own.
+func (b *beside) width(cores int) int {
+	if b == nil {
+		return cores
+	}
+	return max(b.most, 1)
+}
+
+// end is the clock at which the program ended: that of who ended it, or the latest. Who only waits for work has
+// gone round a loop, perhaps, since it had some.
+func (b *beside) end() (at uint64) {
+	if t := b.r.end.by; t != nil {
+		return t.now()
+	}
+	for _, t := range b.r.threads {
+		if !t.idle {
+			at = max(at, t.now())
+		}
+	}
+	return at
+}
