@@ -29,6 +29,7 @@ type recordFlags struct {
 	noHooks   bool
 	events    []string
 	rank      rankFlags
+	waste     wasteFlags
 }
 
 func (a *app) recordCommand() *cobra.Command {
@@ -69,6 +70,7 @@ Under mpirun or srun -o names a directory: each rank writes a profile there.
 	fl.IntVarP(&f.pid, "pid", "p", 0, "record this `process`, which runs already, until it ends or lime is interrupted")
 	fl.StringSliceVar(&f.events, "event", nil, "sample `NAME` next to time (llc-miss, branch-miss, l1d-miss, tlb-miss, page-fault, none); all that there are")
 	fl.BoolVar(&f.noHooks, "no-hooks", false, "do not watch the program's synchronisation functions")
+	f.waste.addKinds(fl, native.SampledWaste())
 	fl.BoolVar(&f.noResolve, "no-resolve", false, "leave functions and lines to 'lime resolve'")
 	f.rank.add(fl)
 	return cmd
@@ -89,6 +91,9 @@ func (f *recordFlags) check(args []string) error {
 	}
 	if _, err := os.Getwd(); err != nil && !filepath.IsAbs(f.output) {
 		return failed(errors.New("the working directory has been removed, and with it the place for the profile: name one with -o /PATH/FILE"))
+	}
+	if err := f.waste.checkRecord(f.pid); err != nil {
+		return err
 	}
 	if err := native.CheckEvents(f.events); err != nil {
 		return usage(fmt.Errorf("--event: %w", err))
@@ -119,7 +124,7 @@ func (a *app) record(ctx context.Context, args []string, f *recordFlags) error {
 		return failed(err)
 	}
 	res, err := native.Run(ctx, native.Options{
-		Command: args, PID: f.pid, Frequency: f.frequency, StackBytes: f.stack, NoHooks: f.noHooks, Events: f.events, Tool: "lime " + Version(), Rank: me,
+		Command: args, PID: f.pid, Frequency: f.frequency, StackBytes: f.stack, NoHooks: f.noHooks, Events: f.events, Waste: f.waste.kinds, Tool: "lime " + Version(), Rank: me,
 		Stdin: a.stdin, Stdout: a.program.stdout, Stderr: a.program.stderr, Out: w, Signals: signals,
 	})
 	err = errors.Join(err, w.Close())

@@ -1,11 +1,13 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 
 	"github.com/spf13/pflag"
 
+	"lime/internal/collect/native"
 	"lime/internal/waste"
 )
 
@@ -17,10 +19,15 @@ type wasteFlags struct {
 	kinds     waste.Set
 }
 
-func (f *wasteFlags) add(fl *pflag.FlagSet) {
-	fl.StringVar(&f.list, "waste", "", "look for wasted memory work: `kinds` of "+strings.Join(waste.Options(), ", ")+", all if none are named")
+// addKinds adds --waste for a collector that can look for some kinds.
+func (f *wasteFlags) addKinds(fl *pflag.FlagSet, can waste.Set) {
+	fl.StringVar(&f.list, "waste", "", "look for wasted memory work: `kinds` of "+strings.Join(waste.Options(can), ", ")+", all if none are named")
 	f.given = fl.Lookup("waste")
 	f.given.NoOptDefVal = "all"
+}
+
+func (f *wasteFlags) add(fl *pflag.FlagSet) {
+	f.addKinds(fl, waste.All)
 	fl.Float64Var(&f.tolerance, "waste-tolerance", waste.DefaultTolerance, "floating-point numbers that differ by this `share` of the larger are the same value")
 }
 
@@ -37,6 +44,25 @@ func (f *wasteFlags) check(machine string) (err error) {
 	}
 	if machine != "count" {
 		return usage(fmt.Errorf("--waste looks at every access and has no time for a machine: leave --machine %s away, or simulate twice", machine))
+	}
+	return nil
+}
+
+// checkRecord reads the kinds for a native run.
+func (f *wasteFlags) checkRecord(pid int) (err error) {
+	if !f.given.Changed {
+		return nil
+	}
+	if f.kinds, err = waste.ParseSet(f.list); err != nil {
+		return usage(fmt.Errorf("--waste: %w", err))
+	}
+	if can := native.SampledWaste(); f.list == "all" {
+		f.kinds = can
+	} else if f.kinds&^can != 0 {
+		return usage(fmt.Errorf("--waste=%s: record looks for %s; for the others use lime simulate --waste", f.list, strings.Join(waste.Options(can), ", ")))
+	}
+	if pid != 0 {
+		return usage(errors.New("--waste stops threads by traps, which a process that runs already is not prepared for: let lime start the program"))
 	}
 	return nil
 }

@@ -100,6 +100,9 @@ func wasteOf(t *profile.Tables) *Waste {
 	for i := range t.WasteTotals {
 		x := &t.WasteTotals[i]
 		w.Label = x.Label.String()
+		if x.Thread < 0 { // of the run as a whole
+			continue
+		}
 		if byThread[x.Thread] == nil {
 			byThread[x.Thread] = map[string][2]uint64{}
 		}
@@ -124,10 +127,10 @@ func wasteOf(t *profile.Tables) *Waste {
 // wasteKind sums up a kind over the threads. Bounds of several threads add up: their errors may be one another's.
 func wasteKind(t *profile.Tables, kind string, words wasteWords) (WasteKind, bool) {
 	k := WasteKind{Kind: kind, Title: words.title, What: words.what, Do: words.do}
-	found := false
+	found, unknown := false, false
 	for i := range t.WasteTotals {
 		if x := &t.WasteTotals[i]; x.Kind == kind {
-			found = true
+			found, unknown = true, unknown || x.High > x.Low
 			k.Bytes += x.Bytes
 			k.Of += x.Of
 			k.Share.Low += x.Low * float64(x.Of)
@@ -135,6 +138,10 @@ func wasteKind(t *profile.Tables, kind string, words wasteWords) (WasteKind, boo
 		}
 	}
 	of := float64(k.Of)
+	if k.Of == 0 && found && unknown {
+		k.Share.High = 1
+		return k, found
+	}
 	k.Share = Interval{ratio(float64(k.Bytes), of), ratio(k.Share.Low, of), ratio(k.Share.High, of)}
 	return k, found
 }

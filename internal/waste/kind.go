@@ -62,17 +62,19 @@ func ParseSet(list string) (s Set, err error) {
 	for _, word := range strings.Split(list, ",") {
 		i := slices.IndexFunc(rows[:], func(r kindRow) bool { return r.option == word || r.name == word })
 		if i < 0 {
-			return 0, fmt.Errorf("no kind of waste is called %q: choose from %s", word, strings.Join(Options(), ", "))
+			return 0, fmt.Errorf("no kind of waste is called %q: choose from %s", word, strings.Join(Options(All), ", "))
 		}
 		s |= 1 << i
 	}
 	return s, nil
 }
 
-// Options are the words of ParseSet.
-func Options() (words []string) {
-	for _, r := range kindRows() {
-		words = append(words, r.option)
+// Options are the words of ParseSet for the kinds of a set.
+func Options(of Set) (words []string) {
+	for k, r := range kindRows() {
+		if of.Has(Kind(k)) {
+			words = append(words, r.option)
+		}
 	}
 	return words
 }

@@ -21,6 +21,7 @@ type launched struct {
 	ring  *hook.Ring
 	why   error // why there are no hooks
 	pidfd int   // -1: the kernel has none
+	traps bool  // it ignores SIGTRAP
 }
 
 // launch starts the program under ptrace, prepares it while it stands at its entry, and lets it run. prepare is called
@@ -67,6 +68,12 @@ func launch(o *Options, prepare func(pid int) error, gates func() []hook.Gate) (
 	}
 	if fd, err := unix.PidfdOpen(pid, 0); err == nil {
 		l.pidfd = fd
+	}
+	if o.Waste != 0 {
+		if err := t.IgnoreTraps(); err != nil {
+			return nil, l.abandon(err)
+		}
+		l.traps = true
 	}
 	return l, t.Detach()
 }

@@ -34,6 +34,7 @@ type shared struct {
 	leavings    leavings          // and samples where threads leave their cores
 	leftSamples int               // of them, since the budget was reckoned
 	kinds       map[string]bool   // of events that are sampled
+	waste       *wasting          // nil: nobody looks for waste
 	eventIDs    map[uint64]string // by the kernel's id: the kind, "" for a clock
 	rows        int               // of threads in the profile
 	notes       collect.Notes
@@ -127,6 +128,7 @@ func Run(ctx context.Context, o Options) (Result, error) {
 	if err := r.o.Out.UpdateMeta(r.meta("running")); err != nil {
 		return Result{Status: statusFailed}, err
 	}
+	r.startWaste()
 	return r.loop(ctx)
 }
 
@@ -311,6 +313,7 @@ func (r *run) loop(ctx context.Context) (Result, error) {
 		}
 		r.keep()
 	}
+	r.endWaste()
 	if err := r.unhook(); err != nil {
 		r.notes.Add("hooked", err.Error())
 	}

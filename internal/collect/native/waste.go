@@ -1,0 +1,218 @@
+package native
+
+// Wasted memory work, sampled beside the recording: what the watch package finds, in the words of the profile.
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"slices"
+	"sort"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"lime/internal/binfile"
+	"lime/internal/collect/native/watch"
+	"lime/internal/profile"
+	"lime/internal/unwind"
+	"lime/internal/waste"
+)
+
+// How often, and how much of the program's time, --waste samples.
+const (
+	wastePeriod = 5 * time.Millisecond // of a thread's running time
+	wasteBudget = 0.02                 // of the program's running time: the cost that is stated
+)
+
+// wasting is a search for waste that goes on.
+type wasting struct {
+	tracer *watch.Tracer
+	host   *wasteHost
+	system bool
+	done   chan struct{}
+	sums   watch.Sums
+	err    error
+}
+
+// SampledWaste are the kinds of waste that record can look for.
+func SampledWaste() waste.Set { return waste.Of(waste.DeadStore, waste.SilentStore, waste.SilentLoad) }
+
+// startWaste begins to look for waste in a program that was started.
+func (r *run) startWaste() {
+	if r.o.Waste == 0 {
+		return
+	}
+	system, err := watch.Supported()
+	if err == nil && !r.prog.traps {
+		err = errors.New("the program cannot be traced")
+	}
+	if err != nil {
+		r.notes.Add("no-waste", fmt.Sprintf("no wasted memory work was looked for: %v", err))
+		return
+	}
+	h := newWasteHost(int(r.pid), r.sampler)
+	w := &wasting{host: h, system: system, done: make(chan struct{})}
+	w.tracer = watch.New(int(r.pid), h, watch.Options{Kinds: r.o.Waste, Period: wastePeriod, Budget: wasteBudget, System: system, Seed: 1})
+	r.waste = w
+	go func() {
+		defer close(w.done)
+		h.warm()
+		w.sums, w.err = w.tracer.Run()
+	}()
+}
+
+// endWaste ends the search and writes what was found.
+func (r *run) endWaste() {
+	w := r.waste
+	if w == nil {
+		return
+	}
+	r.waste = nil
+	w.tracer.Stop()
+	<-w.done
+	defer w.host.sampler.images.close()
+	if w.err != nil {
+		r.notes.Add("waste-ended", fmt.Sprintf("wasted memory work: %v", w.err))
+	}
+	if !w.system {
+		r.notes.Add("waste-system", "wasted memory work: what system calls read and write was not seen (kernel.perf_event_paranoid above 1); a value that only they use counts as unused")
+	}
+	for k := range waste.Kinds {
+		if s := &w.sums.Kinds[k]; s.Looked {
+			r.wasteTotal(k, s)
+		}
+	}
+	for _, p := range w.sums.Pairs {
+		r.o.Out.AddWastePair(r.wastePair(w.host, &p))
+	}
+	r.wasteNotes(&w.sums)
+}
+
+// wasteTotal writes a share. Its bytes are those for which samples stand.
+func (r *run) wasteTotal(k waste.Kind, s *watch.Share) {
+	r.o.Out.AddWasteTotal(profile.WasteTotal{Thread: profile.None, Kind: k.String(), Bytes: min(uint64(s.Wasted+0.5), uint64(s.Of+0.5)), Of: uint64(s.Of + 0.5),
+		Low: s.Low, High: s.High, Label: profile.Sampled})
+}
+
+// wasteNotes says what the samples leave open.
+func (r *run) wasteNotes(s *watch.Sums) {
+	var decided, open float64
+	samples := 0
+	for k := range s.Kinds {
+		decided, open, samples = decided+s.Kinds[k].Of, open+s.Kinds[k].Open, samples+s.Kinds[k].Samples
+	}
+	if decided+open > 0 && open >= 0.01*(decided+open) {
+		r.notes.Add("waste-open", fmt.Sprintf("wasted memory work: for %.0f %% of the sampled bytes it is not known whether they were wasted; the shares are of the others", 100*open/(decided+open)))
+	}
+	if s.Cost.Left > 0 {
+		r.notes.Add("waste-budget", fmt.Sprintf("wasted memory work: %d of %d samples were left out, so that the program is held up for %.0f %% of its time at most", s.Cost.Left, s.Cost.Ticks, 100*wasteBudget))
+	}
+	r.notes.Add("waste-samples", fmt.Sprintf("wasted memory work: %d accesses were sampled, %d ticks of the clock led to none, threads were stopped for %.3f s", samples, s.Cost.Strayed, s.Cost.Stopped))
+}
+
+func (r *run) wastePair(h *wasteHost, p *watch.Pair) profile.WastePair {
+	row := profile.WastePair{Kind: p.Kind.String(), First: r.wasteSide(h, p.First), Second: r.wasteSide(h, p.Second),
+		Bytes: uint64(p.Bytes + 0.5), Count: uint64(p.Count), Data: h.data(p.Addr)}
+	if t := r.byTID[p.Thread]; t != nil {
+		row.Thread = profile.ThreadID(t.id)
+	}
+	return row
+}
+
+func (r *run) wasteSide(h *wasteHost, at watch.Place) profile.WasteSide {
+	pcs := h.list[at]
+	path := int32(profile.None)
+	for _, pc := range slices.Backward(pcs[1:]) {
+		if r.sampler.stubs == nil || !r.sampler.stubs(pc) {
+			path = r.sampler.tree.child(path, r.code.spot(pc-1).b.id)
+		}
+	}
+	return profile.WasteSide{Path: profile.PathID(path), Node: r.code.spot(pcs[0]).b.id, Addr: pcs[0]}
+}
+
+// wasteHost tells the watch package of code and stacks. It has images of its own: the recording goes on meanwhile.
+type wasteHost struct {
+	sampler *sampler
+	stack   []byte
+	byKey   map[string]watch.Place
+	list    [][]uint64        // by place: the instruction, then the return addresses
+	sweeps  map[uint64][]insn // by function
+}
+
+// stackCopied is as much of a stack as is read at once; what lies beyond is read when a walk gets there.
+const stackCopied = 8 << 10
+
+func newWasteHost(pid int, of *sampler) *wasteHost {
+	m := newImages(pid)
+	s := newSampler(m, newCode(m, nil), nil)
+	s.walker.Stubs, s.walker.Moved, s.stubs = of.walker.Stubs, of.walker.Moved, of.stubs
+	return &wasteHost{sampler: s, stack: make([]byte, stackCopied), byKey: map[string]watch.Place{}, sweeps: map[uint64][]insn{}}
+}
+
+// warm reads the program's files before anybody waits for that.
+func (h *wasteHost) warm() {
+	m := h.sampler.images
+	_ = m.load() // what is missing is looked for again when it is needed
+	for _, im := range m.list {
+		im.load()
+	}
+}
+
+// Place numbers an instruction with the calls that are open there.
+func (h *wasteHost) Place(pc uint64, regs *unix.PtraceRegs) watch.Place {
+	s := h.sampler
+	s.pcs, s.sps = s.pcs[:0], s.sps[:0]
+	gpr := [16]uint64{regs.Rax, regs.Rcx, regs.Rdx, regs.Rbx, regs.Rsp, regs.Rbp, regs.Rsi, regs.Rdi, regs.R8, regs.R9, regs.R10, regs.R11, regs.R12, regs.R13, regs.R14, regs.R15}
+	n := peek(s.images.pid, regs.Rsp, h.stack)
+	_, _, _ = s.walk(unwind.FromMachine(&gpr, regs.Rip), regs.Rsp, h.stack[:n]) // as far as it goes
+	if len(s.pcs) == 0 {
+		s.pcs = append(s.pcs, pc)
+	}
+	s.pcs[0] = pc
+	key := make([]byte, 0, 8*len(s.pcs))
+	for _, pc := range s.pcs {
+		key = binary.LittleEndian.AppendUint64(key, pc)
+	}
+	id, ok := h.byKey[string(key)]
+	if !ok {
+		id = watch.Place(len(h.list))
+		h.byKey[string(key)] = id
+		h.list = append(h.list, slices.Clone(s.pcs))
+	}
+	return id
+}
+
+// Before finds the instruction that ends at pc, in code of files.
+func (h *wasteHost) Before(pc uint64) (at uint64, ok bool) {
+	c := h.sampler.code
+	im, lo, hi, _ := c.bounds(pc - 1)
+	if im == nil || im.bin == nil || hi <= lo {
+		return 0, false
+	}
+	list, ok := h.sweeps[lo]
+	if !ok {
+		list = sweep(im.bin.ReadAddr(lo-im.bias, int(hi-lo)), lo)
+		h.sweeps[lo] = list
+	}
+	i := sort.Search(len(list), func(i int) bool { return list[i].end >= pc })
+	if i == len(list) || list[i].end != pc {
+		return 0, false
+	}
+	return list[i].addr, true
+}
+
+// data names what stands at an address: a variable of a file, or nothing that is known here.
+func (h *wasteHost) data(addr uint64) string {
+	for _, im := range h.sampler.images.list {
+		if im.bin == nil || addr < im.lo || addr-im.bias > 1<<40 {
+			continue
+		}
+		for _, s := range im.bin.Symbols() {
+			if s.Kind == binfile.SymObject && addr-im.bias >= s.Addr && addr-im.bias < s.Addr+max(s.Size, 1) {
+				return s.Name
+			}
+		}
+	}
+	return ""
+}

@@ -1,0 +1,356 @@
+package watch
+
+// A tracer follows all threads of a process by ptrace, and takes their stops.
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"runtime"
+	"strconv"
+	"time"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+
+	"lime/internal/perf"
+	"lime/internal/waste"
+)
+
+// Host knows the program. Its methods are called from the tracer's thread only, while the thread that they are about is stopped.
+type Host interface {
+	// Place is the number of an instruction and the calls that are open there; regs.Rip need not be at it.
+	Place(pc uint64, regs *unix.PtraceRegs) Place
+	// Before is the address of the instruction that ends at pc, if the code there is known.
+	Before(pc uint64) (at uint64, ok bool)
+}
+
+// Options say what to look for.
+type Options struct {
+	Kinds  waste.Set     // of DeadStore, SilentStore and SilentLoad
+	Period time.Duration // of a thread's running time between two samples
+	Budget float64       // the share of the program's running time for which its threads may be stopped
+	System bool          // system calls that touch watched bytes are seen (the rights allow it)
+	Seed   uint64
+}
+
+// Tracer watches a process. Run does all the work; Stop may be called from anywhere.
+type Tracer struct {
+	pid     int
+	o       Options
+	host    Host
+	threads map[int]*thread
+	slots   slots
+	sums    *sums
+	cost    Cost
+	rng     *rand.Rand
+	code    codeBlock
+	stop    chan struct{}
+	loads   bool // the next sample is of a load, if both are looked for
+	why     error
+}
+
+// codeBlock is code as it was read last: it may be another one at the next stop.
+type codeBlock struct {
+	at    uint64
+	n     int
+	bytes [256]byte
+}
+
+// thread is a thread that is traced.
+type thread struct {
+	tid     int
+	clock   perf.Trap
+	ticking bool
+	target  *target // where it is led, nil: nowhere
+}
+
+// target is an access to which a thread is led.
+type target struct {
+	pc    uint64
+	kinds waste.Set
+	store bool
+	trap  perf.Trap
+}
+
+// New prepares to watch a process. Its disposition of SIGTRAP must be to ignore it, or a trap would end it should the tracer die.
+func New(pid int, host Host, o Options) *Tracer {
+	return &Tracer{pid: pid, o: o, host: host, threads: map[int]*thread{}, sums: newSums(), rng: rand.New(rand.NewPCG(o.Seed, 0)), stop: make(chan struct{})}
+}
+
+// Supported reports why this machine cannot watch, nil if it can; system: whether system calls' accesses can be seen.
+func Supported() (system bool, err error) {
+	var place uint64
+	tid := unix.Gettid()
+	t, err := perf.OpenTick(tid, uint64(time.Hour), 0)
+	if err != nil {
+		return false, err
+	}
+	t.Close()
+	at := perf.Watchpoint{Addr: uint64(uintptr(unsafe.Pointer(&place))) &^ 7, Bytes: 8, Reads: true}
+	for _, system = range []bool{true, false} {
+		if t, err = perf.OpenWatch(tid, at, system, 0); err == nil {
+			t.Close()
+			return system, nil
+		}
+	}
+	return false, err
+}
+
+// Stop ends the watching; the program goes on. It returns at once.
+func (t *Tracer) Stop() {
+	select {
+	case <-t.stop:
+	default:
+		close(t.stop)
+	}
+	_ = unix.Tgkill(t.pid, t.pid, unix.SIGTRAP) // wakes the tracer; it is not passed on
+}
+
+// Run watches until the process ends, replaces its program, or Stop is called. It takes the calling goroutine's thread with it:
+// call it in a goroutine of its own. What was found so far comes back whatever happens.
+func (t *Tracer) Run() (Sums, error) {
+	runtime.LockOSThread() // never unlocked: the kernel lets go of all that is traced when the thread ends
+	err := t.seize()
+	for err == nil {
+		if err = t.next(); err != nil {
+			break
+		}
+	}
+	t.finish()
+	s := t.sums.result(t.o.Kinds)
+	s.Cost = t.cost
+	if errors.Is(err, errOver) {
+		err = t.why
+	}
+	return s, err
+}
+
+// errOver ends the loop.
+var errOver = errors.New("over")
+
+// traceOptions have new threads traced from their first instruction on.
+const traceOptions = unix.PTRACE_O_TRACECLONE | unix.PTRACE_O_TRACEEXEC
+
+// seize begins to trace all threads that there are.
+func (t *Tracer) seize() error {
+	for {
+		list, err := os.ReadDir(fmt.Sprintf("/proc/%d/task", t.pid))
+		if err != nil {
+			return fmt.Errorf("threads of process %d: %w", t.pid, err)
+		}
+		fresh := 0
+		for _, e := range list {
+			tid, err := strconv.Atoi(e.Name())
+			if err != nil || t.threads[tid] != nil {
+				continue
+			}
+			if err := ptrace(unix.PTRACE_SEIZE, tid, 0, traceOptions); err == nil {
+				fresh++
+				t.add(tid)
+			} else if len(t.threads) == 0 {
+				return fmt.Errorf("trace process %d: %w", t.pid, err)
+			}
+		}
+		if fresh == 0 {
+			return nil
+		}
+	}
+}
+
+// add begins to sample a thread, and has it watch what is watched.
+func (t *Tracer) add(tid int) *thread {
+	th := &thread{tid: tid}
+	t.threads[tid] = th
+	tick, err := perf.OpenTick(tid, uint64(t.o.Period), tickData)
+	if err == nil {
+		th.clock, th.ticking = tick, true
+	} else if t.why == nil && !errors.Is(err, unix.ESRCH) {
+		t.why = fmt.Errorf("thread %d is not sampled: %w", tid, err)
+	}
+	for i, p := range t.slots.points {
+		if p != nil {
+			t.watch(p, i, tid)
+		}
+	}
+	return th
+}
+
+// What traps of threads bring along: watchpoints bring their slots.
+const (
+	tickData  = 1 << 32
+	breakData = 2 << 32
+)
+
+// next takes one stop, or one end of a thread.
+func (t *Tracer) next() error {
+	tid, ended, err := waitAny()
+	switch {
+	case errors.Is(err, unix.EINTR):
+		return nil
+	case errors.Is(err, unix.ECHILD):
+		return errOver
+	case err != nil:
+		return fmt.Errorf("wait for process %d: %w", t.pid, err)
+	case ended && tid == t.pid:
+		return errOver // who started it will want its status
+	}
+	var ws unix.WaitStatus
+	if _, err := unix.Wait4(tid, &ws, unix.WALL, nil); err != nil {
+		return nil
+	}
+	t.code.n = 0
+	begin := ownTime()
+	defer func() { t.cost.Stopped += ownTime() - begin }()
+	return t.stopped(tid, ws)
+}
+
+// ownTime is the CPU time of this thread in seconds: what a busy machine makes the program wait for the tracer is not the tracer's.
+func ownTime() float64 {
+	var ts unix.Timespec
+	if unix.ClockGettime(unix.CLOCK_THREAD_CPUTIME_ID, &ts) != nil {
+		return 0
+	}
+	return float64(ts.Nano()) / 1e9
+}
+
+// waitAny waits until something happened to a thread that this thread traces, and leaves it to be reaped.
+func waitAny() (tid int, ended bool, err error) {
+	const pAll, exited, killed, dumped = 0, 1, 2, 3
+	var info struct {
+		signo, errno, code int32
+		_                  int32
+		pid                int32
+		_                  [108]byte
+	}
+	_, _, errno := unix.Syscall6(unix.SYS_WAITID, pAll, 0, uintptr(unsafe.Pointer(&info)),
+		unix.WEXITED|unix.WSTOPPED|unix.WNOWAIT|unix.WALL|unix.WNOTHREAD, 0, 0)
+	if errno != 0 {
+		return 0, false, errno
+	}
+	return int(info.pid), info.code == exited || info.code == killed || info.code == dumped, nil
+}
+
+// stopped takes a thread's stop and lets it go on.
+func (t *Tracer) stopped(tid int, ws unix.WaitStatus) error {
+	if ws.Exited() || ws.Signaled() {
+		t.gone(tid)
+		return nil
+	}
+	if !ws.Stopped() {
+		return nil
+	}
+	th := t.threads[tid]
+	if th == nil {
+		th = t.add(tid)
+	}
+	select {
+	case <-t.stop:
+		_ = ptrace(unix.PTRACE_DETACH, tid, 0, 0)
+		return errOver
+	default:
+	}
+	sig := ws.StopSignal()
+	switch event := int(ws) >> 16; {
+	case event == unix.PTRACE_EVENT_EXEC:
+		t.why = errors.New("the program replaced itself by another one: of that, nothing was looked at")
+		return errOver
+	case event == unix.PTRACE_EVENT_STOP && stops(sig):
+		return t.orGone(ptrace(unix.PTRACE_LISTEN, tid, 0, 0))
+	case event != 0:
+		return t.goOn(tid, 0)
+	case sig == unix.SIGTRAP:
+		return t.trapped(th)
+	}
+	return t.goOn(tid, sig)
+}
+
+// stops tells the signals that stop a process as a whole.
+func stops(sig unix.Signal) bool {
+	return sig == unix.SIGSTOP || sig == unix.SIGTSTP || sig == unix.SIGTTIN || sig == unix.SIGTTOU
+}
+
+// trapped takes a SIGTRAP: one of ours ends here, the program's own goes on to it.
+func (t *Tracer) trapped(th *thread) error {
+	var info [128]byte
+	if err := ptrace(unix.PTRACE_GETSIGINFO, th.tid, 0, uintptr(unsafe.Pointer(&info))); err != nil {
+		return t.goOn(th.tid, 0)
+	}
+	data, late, ok := perf.TrapInfo(info[:])
+	switch {
+	case !ok:
+		return t.goOn(th.tid, unix.SIGTRAP)
+	case data == tickData:
+		t.cost.Ticks++
+		t.cost.Ran += t.o.Period.Seconds()
+		if !late {
+			t.tick(th)
+		}
+	case data == breakData:
+		t.arrived(th, late)
+	case data < points:
+		t.hit(th, int(data), late)
+	}
+	return t.goOn(th.tid, 0)
+}
+
+// goOn lets a thread run, with a signal or without. That it is gone is no error.
+func (t *Tracer) goOn(tid int, sig unix.Signal) error {
+	return t.orGone(ptrace(unix.PTRACE_CONT, tid, 0, uintptr(sig)))
+}
+
+func (t *Tracer) orGone(err error) error {
+	if err == nil || errors.Is(err, unix.ESRCH) {
+		return nil
+	}
+	return fmt.Errorf("let a thread of process %d go on: %w", t.pid, err)
+}
+
+// gone forgets a thread that has ended; what it owned has not been repeated.
+func (t *Tracer) gone(tid int) {
+	th := t.threads[tid]
+	if th == nil {
+		return
+	}
+	delete(t.threads, tid)
+	if th.ticking {
+		th.clock.Close()
+	}
+	th.astray()
+	for i, p := range t.slots.points {
+		if p == nil {
+			continue
+		}
+		if trap, ok := p.traps[tid]; ok {
+			trap.Close()
+			delete(p.traps, tid)
+		}
+		if p.owner == tid {
+			t.conclude(p, p.not(p.open), func() Place { return p.at })
+			t.drop(i)
+		}
+	}
+}
+
+// finish decides what is still watched: nobody has repeated it.
+func (t *Tracer) finish() {
+	for _, tid := range t.tids() {
+		t.gone(tid)
+	}
+}
+
+func (t *Tracer) tids() (list []int) {
+	for tid := range t.threads {
+		list = append(list, tid)
+	}
+	return list
+}
+
+// ptrace is the system call.
+func ptrace(request, tid int, addr, data uintptr) error {
+	if _, _, errno := unix.Syscall6(unix.SYS_PTRACE, uintptr(request), uintptr(tid), addr, data, 0, 0); errno != 0 {
+		return errno
+	}
+	return nil
+}

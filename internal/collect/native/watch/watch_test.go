@@ -1,0 +1,195 @@
+package watch
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"golang.org/x/sys/unix"
+
+	"lime/internal/waste"
+	"lime/internal/x86"
+)
+
+// TestPiece: what is watched of an access is aligned, inside of it, and the largest that there is; of long ones every part gets its turn.
+func TestPiece(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	for _, n := range []int{1, 2, 4, 8, 16, 32, 64} {
+		for off := range uint64(64) {
+			a := access{addr: 4096 + off, bytes: n}
+			seen := map[uint64]bool{}
+			for range 100 {
+				addr, size := piece(a, rng.IntN)
+				if addr < a.addr || addr+uint64(size) > a.end() || addr%uint64(size) != 0 {
+					t.Fatalf("%d bytes at %#x: watched %d at %#x", n, a.addr, size, addr)
+				}
+				if size < 8 {
+					for big := size * 2; big <= 8; big *= 2 {
+						if first := (a.addr + uint64(big) - 1) &^ uint64(big-1); first+uint64(big) <= a.end() {
+							t.Fatalf("%d bytes at %#x: %d watched, %d would fit", n, a.addr, size, big)
+						}
+					}
+				}
+				seen[addr] = true
+			}
+			if n == 64 && off == 0 && len(seen) != 8 {
+				t.Errorf("of 64 bytes only %d parts are ever watched", len(seen))
+			}
+		}
+	}
+}
+
+// TestAccesses: addresses follow from the registers before the instruction.
+func TestAccesses(t *testing.T) {
+	r := unix.PtraceRegs{Rax: 0x1000, Rcx: 3, Rbx: 0x2000, Rsp: 0x7000, Rdi: 0x5000, Rsi: 0x6000, R12: 0x9000, Fs_base: 0xf000}
+	for _, row := range []struct {
+		name string
+		code []byte
+		want []access
+	}{
+		{"mov (%rbx,%rcx,8),%rax", []byte{0x48, 0x8b, 0x04, 0xcb}, []access{{0x2018, 8, true, false}}},
+		{"mov %eax,4(%r12)", []byte{0x41, 0x89, 0x44, 0x24, 0x04}, []access{{0x9004, 4, false, true}}},
+		{"add %eax,(%rbx)", []byte{0x01, 0x03}, []access{{0x2000, 4, true, true}}},
+		{"mov 0x10(%rip),%eax", []byte{0x8b, 0x05, 0x10, 0, 0, 0}, []access{{0x400016, 4, true, false}}},
+		{"mov %fs:0x28,%rax", []byte{0x64, 0x48, 0x8b, 0x04, 0x25, 0x28, 0, 0, 0}, []access{{0xf028, 8, true, false}}},
+		{"push %rax", []byte{0x50}, []access{{0x6ff8, 8, false, true}}},
+		{"pop %rax", []byte{0x58}, []access{{0x7000, 8, true, false}}},
+		{"rep movsb", []byte{0xf3, 0xa4}, []access{{0x6000, 1, true, false}, {0x5000, 1, false, true}}},
+		{"lea (%rbx),%rax", []byte{0x48, 0x8d, 0x03}, nil},
+		{"vpgatherqq", []byte{0xc4, 0xe2, 0xf5, 0x91, 0x04, 0xd3}, nil},
+	} {
+		var in x86.Inst
+		if err := x86.Decode(row.code, &in); err != nil {
+			t.Fatalf("%s: %v", row.name, err)
+		}
+		if got := accesses(&in, 0x400000, &r); !slices.Equal(got, row.want) {
+			t.Errorf("%s: %+v, want %+v", row.name, got, row.want)
+		}
+	}
+}
+
+// TestJudge: a row for every way in which a watch can go on.
+func TestJudge(t *testing.T) {
+	const mine, other = 7, 8
+	dead, silent, loads := waste.DeadStore, waste.SilentStore, waste.SilentLoad
+	stores := waste.Of(dead, silent)
+	for _, row := range []struct {
+		name  string
+		store bool
+		touch touch
+		want  []verdict
+		over  bool
+	}{
+		{"store, then my load", true, touch{thread: mine, reads: true, bytes: 8, value: 5}, []verdict{{dead, 0}}, false},
+		{"store, then my other store", true, touch{thread: mine, writes: true, bytes: 8, value: 6}, []verdict{{dead, 1}, {silent, 0}}, true},
+		{"store, then the same", true, touch{thread: mine, writes: true, bytes: 8, value: 5}, []verdict{{dead, 1}, {silent, 1}}, true},
+		{"store, then half over", true, touch{thread: mine, writes: true, bytes: 4, value: 6}, []verdict{{dead, 0.5}, {silent, 0}}, true},
+		{"store, then an addition", true, touch{thread: mine, reads: true, writes: true, bytes: 8, value: 6}, []verdict{{dead, 0}, {silent, 0}}, true},
+		{"store, then a load elsewhere", true, touch{thread: other, reads: true, bytes: 8, value: 5}, []verdict{{dead, 0}}, false},
+		{"store, then a store elsewhere", true, touch{thread: other, writes: true, bytes: 8, value: 5}, []verdict{{dead, 0}, {silent, 0}}, true},
+		{"store, then the system", true, touch{thread: mine, system: true, bytes: 8, value: 5}, []verdict{{dead, 0}, {silent, 0}}, true},
+		{"store, then a call", true, touch{thread: mine, call: true, writes: true, bytes: 8, value: 6}, []verdict{{dead, 0}, {silent, 0}}, true},
+		{"store, then nobody knows", true, touch{thread: mine, unknown: true}, nil, true},
+		{"load, then the same", false, touch{thread: mine, reads: true, bytes: 8, value: 5}, []verdict{{loads, 1}}, true},
+		{"load, then another value", false, touch{thread: mine, reads: true, bytes: 8, value: 6}, []verdict{{loads, 0}}, true},
+		{"load, then an addition", false, touch{thread: mine, reads: true, writes: true, bytes: 8, value: 6}, []verdict{{loads, 1}}, true},
+		{"load, then my store of it", false, touch{thread: mine, writes: true, bytes: 8, value: 5}, nil, false},
+		{"load, then my other store", false, touch{thread: mine, writes: true, bytes: 8, value: 6}, []verdict{{loads, 0}}, true},
+		{"load, then a store elsewhere", false, touch{thread: other, writes: true, bytes: 8, value: 5}, []verdict{{loads, 0}}, true},
+		{"load, then the system reads", false, touch{thread: mine, system: true, bytes: 8, value: 5}, nil, false},
+		{"load, then the system writes", false, touch{thread: mine, system: true, bytes: 8, value: 6}, []verdict{{loads, 0}}, true},
+		{"load, then the system elsewhere", false, touch{thread: other, system: true, bytes: 8, value: 5}, []verdict{{loads, 0}}, true},
+	} {
+		p := &point{bytes: 8, value: 5, store: row.store, owner: mine, open: waste.Of(loads)}
+		if row.store {
+			p.open = stores
+		}
+		got, over := p.judge(&row.touch)
+		if !slices.Equal(got, row.want) || over != row.over {
+			t.Errorf("%s: %v, over %v; want %v, %v", row.name, got, over, row.want, row.over)
+		}
+	}
+}
+
+// TestReservoir: of all samples since a register was free, each is watched with the same probability.
+func TestReservoir(t *testing.T) {
+	const samples, rounds = 12, 60000
+	rng := rand.New(rand.NewPCG(3, 4))
+	var kept [samples]int
+	for range rounds {
+		var s slots
+		var who [points]int
+		for i := range samples {
+			if slot := s.place(rng.IntN); slot >= 0 {
+				s.points[slot], who[slot] = &point{}, i
+			}
+		}
+		for _, i := range who {
+			kept[i]++
+		}
+	}
+	want := float64(rounds) * points / samples
+	for i, n := range kept {
+		if math.Abs(float64(n)-want) > 5*math.Sqrt(want) {
+			t.Errorf("sample %d is watched at the end %d times of %d, want %.0f", i, n, rounds, want)
+		}
+	}
+}
+
+// TestSums: of places whose samples mostly get lost, as many bytes count as of places whose samples are all decided.
+func TestSums(t *testing.T) {
+	s := newSums()
+	for i := range 1000 {
+		s.sampled(waste.DeadStore)
+		s.decided(waste.DeadStore, 1, 10, 11, 0, 8, 1) // soon repeated, always waste
+		s.sampled(waste.DeadStore)
+		if i%10 == 9 {
+			s.decided(waste.DeadStore, 1, 20, 20, 0, 8, 0) // late, seldom seen to its end
+		} else {
+			s.missed(waste.Of(waste.DeadStore), 20, 8)
+		}
+	}
+	s.missed(waste.Of(waste.DeadStore), 30, 8000)
+	got := s.result(waste.Of(waste.DeadStore))
+	share := got.Kinds[waste.DeadStore]
+	if share.Value() != 0.5 || share.Of != 16000 || share.Open != 8000 || share.Samples != 2000 || share.Decisions != 1100 {
+		t.Errorf("%+v", share)
+	}
+	if len(got.Pairs) != 1 || got.Pairs[0].Bytes != 8000 || got.Pairs[0].Count != 1000 {
+		t.Errorf("%+v", got.Pairs)
+	}
+	if got.Kinds[waste.SilentLoad].Looked {
+		t.Error("nobody looked for silent loads")
+	}
+}
+
+// TestWilson: the interval holds the true share in 95 of 100 runs, with decisions of equal and of unlike weight, and knows nothing without any.
+func TestWilson(t *testing.T) {
+	if low, high := wilson(0, 0, 0); low != 0 || high != 1 {
+		t.Errorf("nothing decided: %v to %v", low, high)
+	}
+	rng := rand.New(rand.NewPCG(5, 6))
+	for _, truth := range []float64{0.02, 0.3, 0.5, 0.97} {
+		for _, weights := range [][]float64{{1}, {1, 4}} {
+			const runs, decisions = 4000, 150
+			held := 0
+			for range runs {
+				var wasted, of, squares float64
+				for range decisions {
+					w := weights[rng.IntN(len(weights))]
+					of, squares = of+w, squares+w*w
+					if rng.Float64() < truth {
+						wasted += w
+					}
+				}
+				if low, high := wilson(wasted/of, of, squares); low <= truth && truth <= high {
+					held++
+				}
+			}
+			if share := float64(held) / runs; share < 0.93 || share > 0.985 {
+				t.Errorf("truth %v, weights %v: held in %.3f of the runs", truth, weights, share)
+			}
+		}
+	}
+}
