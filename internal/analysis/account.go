@@ -117,6 +117,9 @@ func (r *runner) postings(acc *ledger.Account) (map[causeKey]*posting, []causeKe
 		if row.Kind == ledger.Loop {
 			p.event = EventLoop
 		}
+		if row.Test != nil { // statistics know it by its test
+			p.keys = append(p.keys, r.keyAt(row.Test, false))
+		}
 		p.rows = append(p.rows, row)
 		p.cycles, p.share = p.cycles+row.Cycles, p.share+row.Share
 	}
@@ -128,14 +131,20 @@ func (r *runner) rowKey(row *ledger.Row, hw bool) causeKey {
 	if n := row.Place.Node; row.Kind == ledger.Visits && n >= 0 {
 		return causeKey{lineKey: r.prog.visitKey(n)}
 	}
-	k := causeKey{lineKey: lineKey{file: profile.None, addr: row.Place.Addr}, hw: hw}
-	if id, ok := r.files[row.Place.File]; ok && row.Place.Line > 0 {
-		k.lineKey = lineKey{file: id, line: row.Place.Line}
-	}
+	k := r.keyAt(&row.Place, hw)
 	if hw {
 		k.kind = int32(slices.IndexFunc(r.tab.Kinds, func(e profile.EventKind) bool {
 			return e.Name == cmp.Or(row.Event, kindNames[row.Kind].event)
 		}))
+	}
+	return k
+}
+
+// keyAt is the key of a line, or of an address that has none.
+func (r *runner) keyAt(at *ledger.Place, hw bool) causeKey {
+	k := causeKey{lineKey: lineKey{file: profile.None, addr: at.Addr}, hw: hw}
+	if id, ok := r.files[at.File]; ok && at.Line > 0 {
+		k.lineKey = lineKey{file: id, line: at.Line}
 	}
 	return k
 }

@@ -37,7 +37,7 @@ func (r *runner) posted(sec *Section, p *posting) *Cause {
 		c.Sentence = r.priceSentence(sec, p) + c.Subject.words()
 	} else {
 		r.way(c, p.way(sec.Ledger))
-		c.Sentence = r.sentence(c, finding{key: c.key, event: graphNone})
+		c.Sentence = r.sentence(c, finding{key: c.key, event: graphNone}) + testWords(row)
 	}
 	return c
 }
@@ -208,6 +208,14 @@ func inside(row *ledger.Row) string {
 		s += fmt.Sprintf(" (%s:%d)", path.Base(at.File), at.Line)
 	}
 	return s
+}
+
+// testWords says where the test of a decision stands that was made in an inlined function.
+func testWords(row *ledger.Row) string {
+	if row.Test == nil {
+		return ""
+	}
+	return fmt.Sprintf(" What %s returns decides, at %s:%d: the compiler has the test there.", cmp.Or(row.Test.Function, "an inlined function"), path.Base(row.Test.File), row.Test.Line)
 }
 
 // correlation is that of the counts with the times.

@@ -29,6 +29,7 @@ type book struct {
 	surplus []float64 // by node
 	others  []bool    // by node: threads have been there that did not come last
 	homes   *homes
+	ways    *usedWays // once they are asked for
 
 	repairs, repaired int // starts that had to be invented, and in how many instances
 }
@@ -463,6 +464,10 @@ func (b *book) describe(row *Row, e *entry, top *memberWeight) {
 		}
 	default:
 		row.Kind, row.Place = g.kind(e.key, profile.NodeID(top.id)), g.place(profile.NodeID(top.id))
+		if at, ok := b.decidedBy(profile.NodeID(top.id)); ok && top.class == classDecision && e.key.group == groupTest {
+			test := row.Place
+			row.Kind, row.Place, row.Test = Branch, at, &test
+		}
 	}
 	if e.homed {
 		row.Place, row.Inside, row.Callee = g.place(e.home), b.inside(e, top), g.callee(e.home)

@@ -60,6 +60,8 @@ type Row struct {
 	// Inside is where the time went, if Place is the line that called library code, and Callee what it called.
 	Inside *Place `json:"inside,omitempty"`
 	Callee string `json:"callee,omitempty"`
+	// Test is where the test stands, in a function that was inlined, if Place is the caller's code for which it decides.
+	Test *Place `json:"test,omitempty"`
 	// Cycles is the time that the place put on the last-arriving thread of each instance, beyond the
 	// mean of the threads; Share is the part of Account.Total. Both may be negative.
 	Cycles float64 `json:"cycles"`

@@ -15,7 +15,7 @@ func (b *book) parting(from profile.NodeID, time float64) *Spent {
 	if time <= 0 || !valid(from, len(b.surplus)) || !b.sharedFunction(from) {
 		return nil
 	}
-	g, w := b.l.guide, b.waysOut()
+	g, w := b.l.guide, b.usedWays()
 	lines := map[int32]float64{}
 	for v, x := range b.surplus {
 		if !g.library[v] {
@@ -113,8 +113,15 @@ type usedWays struct {
 	ids []int32
 }
 
-// waysOut finds them.
-func (b *book) waysOut() *usedWays {
+// usedWays finds them, once.
+func (b *book) usedWays() *usedWays {
+	if b.ways == nil {
+		b.ways = b.findWays()
+	}
+	return b.ways
+}
+
+func (b *book) findWays() *usedWays {
 	tab := b.l.tab
 	var from, ids []int32
 	for i, used := range b.counts.used {
@@ -127,8 +134,11 @@ func (b *book) waysOut() *usedWays {
 	return w
 }
 
+// from lists the ways out of a block.
+func (w *usedWays) from(v profile.NodeID) []int32 { return w.ids[w.off[v]:w.off[v+1]] }
+
 func (w *usedWays) each(v profile.NodeID, want func(profile.EdgeKind) bool) (to []profile.NodeID) {
-	for _, i := range w.ids[w.off[v]:w.off[v+1]] {
+	for _, i := range w.from(v) {
 		if e := &w.tab.Edges[i]; want(e.Kind) {
 			to = append(to, e.To)
 		}
