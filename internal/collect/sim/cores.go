@@ -5,6 +5,7 @@ type core struct {
 	n       int
 	clock   uint64
 	busy    *thread // nil: idle
+	last    *thread // that ran on it, nil: none has
 	quantum uint64  // clock at which its thread must make room, if others wait
 	heapPos int     // in cores.active, -1 if idle
 }
@@ -161,26 +162,38 @@ func (t *thread) may(k *core) bool {
 	return mask == nil || k.n/8 < len(mask) && mask[k.n/8]&(1<<(k.n%8)) != 0
 }
 
-// idleFor prefers the core on which the thread ran last, for its caches' sake.
+// idleFor prefers the core on which the thread ran last, for its caches' sake; then, for the others' sake, one to which no
+// other thread would like to come back; then one that is idle at the time.
 func (c *cores) idleFor(t *thread) *core {
 	if t.lastCore >= 0 && c.all[t.lastCore].busy == nil && t.may(&c.all[t.lastCore]) {
 		return &c.all[t.lastCore]
 	}
 	var best *core
+	worth := -1
 	for i := range c.all {
 		k := &c.all[i]
-		if k.busy == nil && t.may(k) && (best == nil || k.clock <= t.readyAt && best.clock > t.readyAt) {
-			best = k
-			if k.clock <= t.readyAt {
-				break
-			}
+		if k.busy != nil || !t.may(k) {
+			continue
+		}
+		w := 0
+		if k.free() {
+			w += 2
+		}
+		if k.clock <= t.readyAt {
+			w++
+		}
+		if w > worth {
+			best, worth = k, w
 		}
 	}
 	return best
 }
 
+// free says that no thread would like to come back to the core.
+func (k *core) free() bool { return k.last == nil || k.last.gone || k.last.lastCore != k.n }
+
 func (c *cores) assign(k *core, t *thread) {
-	k.busy, t.core, t.lastCore = t, k, k.n
+	k.busy, k.last, t.core, t.lastCore = t, t, k, k.n
 	k.clock = max(k.clock, t.readyAt)
 	t.queued += k.clock - t.readyAt
 	k.quantum = k.clock + c.length

@@ -47,6 +47,29 @@ func TestCores(t *testing.T) {
 	}
 }
 
+// TestCoresAreKept has threads come into being while earlier ones are blocked: as long as there are cores for all, nobody's core goes to another
+// thread, whose caches it would lose.
+func TestCoresAreKept(t *testing.T) {
+	c := newCores(4, 1000)
+	var ts []*thread
+	for i := range 4 {
+		x := &thread{lastCore: -1, readyAt: uint64(10 * i)}
+		c.place(x)
+		c.release(x) // blocks at once
+		ts = append(ts, x)
+	}
+	for i, x := range ts {
+		if x.lastCore != i {
+			t.Errorf("thread %d had core %d", i, x.lastCore)
+		}
+	}
+	ts[1].gone = true
+	x := &thread{lastCore: -1, readyAt: 50}
+	if c.place(x); x.lastCore != 1 {
+		t.Errorf("core %d is taken, that of a thread which is gone is 1", x.lastCore)
+	}
+}
+
 func checkOrder(t *testing.T, c *cores, k *core) {
 	t.Helper()
 	var busy []*core
