@@ -12,12 +12,16 @@ import (
 
 // contentions are the events in which threads keep one another waiting, each with what helps. A coherence miss is one only where it
 // is known with whom the line is shared: a line that a thread merely takes over moves once.
-var contentions = map[string]struct{ words, remedy string }{
-	"lock-wait":      {"wait for a lock here", "Hold it for less work, take it less often, or split what it guards."},
-	"spin-wait":      {"wait here for what another thread stores", "Let that thread do less before it."},
-	"coherence-miss": {"take a cache line from one another here", "Give each thread a line of its own, or let it collect what it has to say and write that once."},
-	"bus-wait":       {"wait for the shared bus here", "Fewer accesses that miss, or fewer threads, would help."},
-	"memory-wait":    {"wait for memory here", "Fewer accesses that miss, or fewer threads, would help."},
+// What is served is a queue for all that miss, wherever they do: no line causes the wait that it sees, and what the program decides comes first.
+var contentions = map[string]struct {
+	words, remedy string
+	served        bool
+}{
+	"lock-wait":      {"wait for a lock here", "Hold it for less work, take it less often, or split what it guards.", false},
+	"spin-wait":      {"wait here for what another thread stores", "Let that thread do less before it.", false},
+	"coherence-miss": {"take a cache line from one another here", "Give each thread a line of its own, or let it collect what it has to say and write that once.", false},
+	"bus-wait":       {"wait for the shared bus here", "Fewer accesses that miss, or fewer threads, would help.", true},
+	"memory-wait":    {"wait for memory here", "Fewer accesses that miss, or fewer threads, would help.", true},
 }
 
 // Limits of contention.
@@ -27,7 +31,8 @@ const (
 )
 
 // contend names the lines at which the section's threads keep one another waiting. What all of them pay alike is no imbalance, and
-// often more than what one would win by balance: then it comes first.
+// often more than what one would win by balance: then it comes first, if it is a lock or a line that the program has them fight for. Waits for what
+// serves everybody come by what they add to the imbalance, where that is worth while: paid alike, they say nothing about why the threads differ.
 func (r *runner) contend(sec *Section, s *summary, whole *Whole) error {
 	paid := r.contended(s)
 	if len(paid) == 0 {
@@ -47,11 +52,12 @@ func (r *runner) contend(sec *Section, s *summary, whole *Whole) error {
 		}
 	}
 	sec.ContendedShare = ratio(sec.ContendedTime, s.own)
+	uneven := sec.LostTime >= worthwhile*r.parallel
 	slices.SortStableFunc(sec.Causes, func(a, b Cause) int {
 		if a.CostShare == 0 && b.CostShare == 0 {
 			return 0
 		}
-		return cmp.Or(compareBool(b.Important, a.Important), cmp.Compare(b.TimeToWin, a.TimeToWin))
+		return cmp.Or(compareBool(b.Important, a.Important), cmp.Compare(b.gain(uneven), a.gain(uneven)))
 	})
 	renumber(sec.Causes)
 	return nil
@@ -141,4 +147,13 @@ func (c *Cause) pays(all *Cause) {
 	if all.TimeToWin > c.TimeToWin {
 		c.TimeToWin, c.WinShare = all.TimeToWin, all.WinShare
 	}
+}
+
+// gain is by what a cause is ranked where threads keep one another waiting: what there is to win; of what is served to all, where the threads
+// differ, only by what it makes them differ.
+func (c *Cause) gain(uneven bool) float64 {
+	if uneven && c.CostShare > 0 && contentions[c.Event].served {
+		return min(c.TimeToWin, max(0, c.LedgerTime))
+	}
+	return c.TimeToWin
 }

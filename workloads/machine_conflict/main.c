@@ -6,6 +6,7 @@ enum { READS = 8000, LINES = 600 };
 static char *data[1024];
 static long *other[1024];
 static unsigned stride[1024];
+static char washed[4 << 20];
 
 static void setup(void)
 {
@@ -20,6 +21,8 @@ static void setup(void)
 		for (unsigned k = 0; k < 16; k++)
 			*(unsigned *)(data[t] + (size_t)k * stride[t]) = (k + 1) % 16 * stride[t];
 	}
+	for (size_t i = 0; i < sizeof washed; i += 64) /* nobody's data stays in this core's caches */
+		washed[i]++;
 }
 
 static void *worker(void *arg)
