@@ -62,23 +62,25 @@ func (r *runner) explainSampled(sec *Section) error {
 	if r.wanders(sec.ID) {
 		return nil
 	}
+	proof := w.proof()
 	blocked := r.lockCauses(sec, w)
-	noise := w.noise()
-	if noise && len(sec.Causes) == 0 {
-		r.noisy = append(r.noisy, sec.ID)
-	}
-	if !noise {
-		sec.Balance = r.balance(sec, ps, root, ratio(w.time, w.n))
-	}
 	walk := &walker{ps: ps, total: root.m, loop: func(b boundary) length { return w.trips.judge(b.node, ps.exits(b), steady, w) }}
-	if !noise && root.m.cov > 0 && blocked < 1-worthOf {
+	if root.m.cov > 0 && blocked < 1-worthOf {
 		walk.walk(root, nil)
 	}
 	walk.onCPU = 1 - blocked
 	if steady && w.steadyShare() < mostlySteady { // only what is steady has been looked at
 		walk.onCPU *= w.steadyLoss()
 	}
-	if walk.price >= worthOf*max(root.m.cov, 0) && walk.price > 0 {
+	if walk.found, err = proof.proved(r, sec.ID, walk); err != nil {
+		return err
+	}
+	if len(walk.found)+len(sec.Causes) == 0 && !proof.half && !proof.again {
+		r.noisy[sec.ID] = w.unproved()
+		return nil
+	}
+	sec.Balance = r.balance(sec, ps, root, ratio(w.time, w.n))
+	if walk.price >= worthOf*max(root.m.cov, 0) && walk.price > 0 && (proof.half || proof.again) {
 		r.dear[sec.ID] = min(1, walk.price/root.m.cov*walk.onCPU)
 		if steady {
 			r.eventCauses(sec, w, walk, r.dear[sec.ID])
@@ -205,8 +207,6 @@ func waitSentence(kind string) string {
 		"lock-wait": "Thread %d waits %v for the lock here, thread %d %v.",
 		"sleep":     "Thread %d sleeps for %v here, thread %d for %v.",
 		"io":        "Thread %d waits %v for input or output here, thread %d %v.",
-		"fault":     "Thread %d waits %v for pages of memory here, thread %d %v.",
-		"futex":     "Thread %d waits %v at a futex here that is no known lock, thread %d %v.",
 	}
 	if s, ok := sentences[kind]; ok {
 		return s
@@ -337,10 +337,9 @@ func joinOr(words []string) string {
 
 // sampledVerdicts says what samples cannot tell.
 func (r *runner) sampledVerdicts(sec *Section) {
-	if slices.Contains(r.noisy, sec.ID) {
+	if why, ok := r.noisy[sec.ID]; ok {
 		sec.Verdicts = slices.DeleteFunc(sec.Verdicts, func(v Verdict) bool { return v.Code == "nothing-found" })
-		sec.Verdicts = append(sec.Verdicts, Verdict{"noise", SeverityInfo,
-			"The threads' times differ by a few microseconds or per cent in most instances, now in one and now in another: that is what any machine does, and no cause was looked for."})
+		sec.Verdicts = append(sec.Verdicts, Verdict{"noise", SeverityInfo, why})
 	}
 	if r.isSampled() && !sec.Balanced && r.wanders(sec.ID) {
 		sec.Verdicts = slices.DeleteFunc(sec.Verdicts, func(v Verdict) bool { return v.Code == "nothing-found" })

@@ -179,25 +179,31 @@ func TestLoopLengths(t *testing.T) {
 	}
 }
 
-// Even threads on a busy machine: a few per cent, now the one and now the other; now and then much.
-func TestNoise(t *testing.T) {
+// Even threads on a busy machine: a few per cent, now the one and now the other; now and then much. That is no proof of anything, and neither is one passage.
+func TestProof(t *testing.T) {
 	const ms = 1e6
 	for _, c := range []struct {
 		name  string
 		times func(i, thread int) float64
 		n     int
-		want  bool
+		want  proof
 	}{
-		{"a few per cent", func(i, thread int) float64 { return 10*ms + ms/2*float64((i*7+thread*3)%5)/5 }, 40, true},
+		{"a few per cent", func(i, thread int) float64 { return 10*ms + ms/2*float64((i*7+thread*3)%5)/5 }, 40, proof{}},
 		{"the same with outliers", func(i, thread int) float64 {
 			if i%40 == thread {
 				return 20 * ms
 			}
 			return 10*ms + ms/2*float64((i*7+thread*3)%5)/5
-		}, 40, true},
-		{"one thread every time", func(_, thread int) float64 { return 10*ms + ms/2*float64(thread/7) }, 40, false},
-		{"a third, in turn", func(i, thread int) float64 { return 10*ms + 5*ms*float64((i+thread)%8/6) }, 40, false},
-		{"few per cent in one instance", func(_, thread int) float64 { return 10*ms + ms/2*float64(thread%2) }, 1, true},
+		}, 40, proof{}},
+		{"one thread every time, by as much as its core", func(_, thread int) float64 { return 10*ms + ms/2*float64(thread/7) }, 40, proof{}},
+		{"one thread every time", func(_, thread int) float64 { return 10*ms + 3*ms/2*float64(thread/7) }, 40, proof{again: true}},
+		{"one thread every time, by little of time", func(_, thread int) float64 { return 4000 + 600*float64(thread/7) }, 40, proof{again: true}},
+		{"a third, in turn", func(i, thread int) float64 { return 10*ms + 5*ms*float64((i+thread)%8/6) }, 40, proof{}},
+		{"half, in turn", func(i, thread int) float64 { return 10*ms + 11*ms*float64((i+thread)%8/6) }, 40, proof{half: true}},
+		{"half, by microseconds", func(i, thread int) float64 { return 2000 + 2200*float64((i+thread)%8/6) }, 40, proof{}},
+		{"a third in one instance", func(_, thread int) float64 { return 10*ms + 5*ms*float64(thread%2) }, 1, proof{}},
+		{"one of eight has nothing to do", func(_, thread int) float64 { return 10 * ms * float64(min(thread, 1)) }, 1, proof{}},
+		{"half in one instance", func(_, thread int) float64 { return 10*ms + 11*ms*float64(thread%2) }, 1, proof{half: true}},
 	} {
 		w := &rows{threads: map[profile.ThreadID]*threadRows{}, blocks: map[profile.NodeID]mass{}, trips: newTrips(), waits: map[int32]mass{}}
 		for i := range c.n {
@@ -207,8 +213,29 @@ func TestNoise(t *testing.T) {
 			}
 			w.add(&profile.Tables{}, in)
 		}
-		if got := w.noise(); got != c.want {
-			t.Errorf("%s: noise %v, want %v", c.name, got, c.want)
+		if got := w.proof(); got != c.want {
+			t.Errorf("%s: %+v, want %+v", c.name, got, c.want)
+		}
+	}
+}
+
+// A line is proved by rows that agree, not by one that stands out.
+func TestScores(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		rows int
+		of   func(i int) float64
+		want bool
+	}{
+		{"all agree", 20, func(int) float64 { return 1 }, true}, {"too few", 15, func(int) float64 { return 1 }, false},
+		{"one stands out", 200, func(i int) float64 { return 1 + 1000*float64(i/199) }, false}, {"by chance", 200, func(i int) float64 { return float64(i%2*2 - 1) }, false},
+	} {
+		var s score
+		for i := range c.rows {
+			s.add(c.of(i))
+		}
+		if got := s.z() >= sureLine; got != c.want {
+			t.Errorf("%s: z %.1f, proved %t", c.name, s.z(), got)
 		}
 	}
 }

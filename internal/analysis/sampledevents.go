@@ -33,6 +33,10 @@ func (w *rows) addEvents(tab *profile.Tables, in *profile.Instance) {
 			w.happened[c.Row] = map[profile.ThreadID]float64{}
 		}
 		w.happened[c.Row][in.Parts[c.Part].Thread] += float64(c.N)
+		kind := tab.Events[c.Row].Kind
+		if least, ok := w.least[kind]; c.N > 0 && (!ok || float64(c.N) < least) {
+			w.least[kind] = float64(c.N)
+		}
 	}
 }
 
@@ -63,6 +67,15 @@ func (r *runner) happenings(w *rows) []*happening {
 	return out
 }
 
+// often reports whether there are as many samples of the event as a cause needs: the smallest count of its kind is one sample.
+func (h *happening) often(w *rows) bool {
+	all := 0.0
+	for _, id := range slices.Sorted(maps.Keys(h.threads)) {
+		all += h.threads[id]
+	}
+	return all >= leastSamples*w.least[h.event.Kind]
+}
+
 // depth is how many events of other kinds have to happen first.
 func (r *runner) depth(k int32) (n int) {
 	for n < len(r.tab.Kinds) {
@@ -90,7 +103,7 @@ func (r *runner) eventCauses(sec *Section, w *rows, walk *walker, share float64)
 			y[i] += q.threads[t.Thread]
 		}
 	}
-	list := r.happenings(w)
+	list := slices.DeleteFunc(r.happenings(w), func(h *happening) bool { return !h.often(w) }) // a few samples meet some thread by chance
 	xs := make([][]float64, len(list))
 	for i, h := range list {
 		xs[i] = make([]float64, len(y))

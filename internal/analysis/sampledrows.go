@@ -23,6 +23,7 @@ type rows struct {
 	trips    *trips
 	waits    map[int32]mass                         // by event: waits for locks
 	happened map[int32]map[profile.ThreadID]float64 // by event: how often, as far as sampled
+	least    map[int32]float64                      // by kind of event: the smallest count, which is a sample
 	doubt    float64                                // variance of the parts' times, as far as they are estimates
 	parts    int
 	uneven   []unevenness
@@ -34,13 +35,14 @@ type threadRows struct {
 	dev    float64 // sum of deviations
 	prior  float64 // sum of deviation x time / (samples + 1)
 	n      float64
+	parts  float64
 	blocks map[profile.NodeID]float64
 	waits  map[int32]float64
 }
 
 // gather reads all instances of a section.
 func (r *runner) gather(id profile.SectionID) (*rows, error) {
-	w := &rows{blocks: map[profile.NodeID]mass{}, threads: map[profile.ThreadID]*threadRows{}, trips: newTrips(), waits: map[int32]mass{}, happened: map[int32]map[profile.ThreadID]float64{}}
+	w := &rows{blocks: map[profile.NodeID]mass{}, threads: map[profile.ThreadID]*threadRows{}, trips: newTrips(), waits: map[int32]mass{}, happened: map[int32]map[profile.ThreadID]float64{}, least: map[int32]float64{}}
 	for in, err := range r.src.Instances(id) {
 		if err != nil {
 			return nil, fmt.Errorf("section %d: %w", id, err)
@@ -69,7 +71,7 @@ func (w *rows) thread(id profile.ThreadID) *threadRows {
 }
 
 func (w *rows) add(tab *profile.Tables, in *profile.Instance) {
-	t := times(in)
+	t := ownTimes(tab, in)
 	mean, n := sumOf(t)/float64(max(1, len(t))), make([]float64, len(t))
 	visits := func(f func(part int, v profile.NodeID, n float64)) {
 		for _, c := range in.Edges {
@@ -79,25 +81,28 @@ func (w *rows) add(tab *profile.Tables, in *profile.Instance) {
 		}
 	}
 	visits(func(part int, _ profile.NodeID, k float64) { n[part] += k })
+	waits := programWaits(tab, in, t)
 	w.addSpins(tab, in, t, n)
 	u := unevenness{weight: sumOf(t)}
 	for i := range t {
 		dev, tr := t[i]-mean, w.thread(in.Parts[i].Thread)
 		w.time, w.n, w.s2 = w.time+t[i], w.n+n[i], w.s2+dev*dev
-		cpu := onCore(&in.Parts[i])
+		cpu := t[i] - waits[i]
+		tr.parts++
 		tr.time, tr.dev, tr.n, tr.prior = tr.time+t[i], tr.dev+dev, tr.n+n[i], tr.prior+dev*cpu/(n[i]+1)
 		w.parts++
 		u.abs, u.most = u.abs+math.Abs(dev)/float64(len(t)), max(u.most, math.Abs(dev))
 	}
 	if len(t) > 0 {
 		u.late = slices.Max(t) - mean
+		u.spread = spreadOf(t)
 	}
 	u.rel = ratio(u.abs, mean)
 	w.uneven = append(w.uneven, u)
-	w.addWaits(in, t, mean)
+	w.addWaits(tab, in, t, mean)
 	w.addEvents(tab, in)
 	visits(func(part int, v profile.NodeID, k float64) {
-		x := (t[part] - mean) * onCore(&in.Parts[part]) / (n[part] + 1)
+		x := (t[part] - mean) * (t[part] - waits[part]) / (n[part] + 1)
 		m := w.blocks[v]
 		m.add(mass{n: k, cov: x * k, vari: x * x * k}, 1)
 		w.blocks[v] = m
@@ -105,8 +110,16 @@ func (w *rows) add(tab *profile.Tables, in *profile.Instance) {
 	})
 }
 
-// onCore is a part's time less its waits, in which no sample falls.
-func onCore(p *profile.Part) float64 { return float64(p.Time() - min(p.Time(), p.LockWait+p.OffCPU)) }
+// programWaits is how much of each part's time is waiting of the program's own, in which no sample falls.
+func programWaits(tab *profile.Tables, in *profile.Instance, t []float64) []float64 {
+	out := make([]float64, len(t))
+	for i := range in.Parts {
+		p := &in.Parts[i]
+		out[i] = max(0, float64(p.LockWait)+float64(p.OffCPU)-(float64(p.Time())-t[i]))
+		out[i] = min(out[i], t[i])
+	}
+	return out
+}
 
 // addSpins adds up how unsure the times are from which spinning was taken off: which of a part's n + s samples met it spinning is chance.
 func (w *rows) addSpins(tab *profile.Tables, in *profile.Instance, t, n []float64) {
@@ -123,9 +136,9 @@ func (w *rows) addSpins(tab *profile.Tables, in *profile.Instance, t, n []float6
 func (w *rows) doubtful() bool { return w.s2 < surelyZ*w.doubt }
 
 // addWaits adds the waits for locks: their times are measured, not sampled.
-func (w *rows) addWaits(in *profile.Instance, t []float64, mean float64) {
+func (w *rows) addWaits(tab *profile.Tables, in *profile.Instance, t []float64, mean float64) {
 	for _, c := range in.Costs {
-		if int(c.Part) < len(t) {
+		if int(c.Part) < len(t) && !waitsOfMachine(tab, c.Row) {
 			m := w.waits[c.Row]
 			m.add(mass{n: float64(c.N), cov: (t[c.Part] - mean) * float64(c.N)}, 1)
 			w.waits[c.Row] = m
@@ -195,23 +208,20 @@ func (w *rows) steadyLoss() float64 {
 	return min(1, ratio(most-sum/max(1, float64(len(w.threads))), late))
 }
 
+// spreadOf is by how much the quickest quarter of the parts are shorter than the longest. One that is shorter than all others, as of a thread that creates them, costs nobody much.
+func spreadOf(t []float64) float64 {
+	sorted := slices.Sorted(slices.Values(t))
+	longest := sorted[len(sorted)-1]
+	return ratio(longest-sorted[(len(sorted)-1)/4], longest)
+}
+
 // unevenness is how far an instance's parts are from their mean.
 type unevenness struct {
 	weight    float64 // time of all parts
 	abs, most float64 // mean and largest deviation
 	rel       float64 // the mean one, by the mean time
 	late      float64 // of the last part
-}
-
-// noise reports whether the threads differ by no more than what interrupts, caches, other programs and the clock explain, now the
-// one and now the other: in most instances, weighed by their time, by so little, in time or in proportion.
-func (w *rows) noise() bool {
-	single := len(w.uneven) == 1
-	if len(w.uneven) == 0 || !single && w.steady() {
-		return false
-	}
-	brief := w.middle(func(u *unevenness) float64 { return u.abs }) < noiseFloor && w.middle(func(u *unevenness) float64 { return u.most }) < outlier*noiseFloor
-	return brief && !single || w.middle(func(u *unevenness) float64 { return u.rel }) < noiseShare
+	spread    float64 // by how much the quickest quarter is shorter than the longest part, or more, by that one
 }
 
 // middle is the median of a measure over the instances, weighed by their time.
@@ -229,11 +239,8 @@ func (w *rows) middle(of func(*unevenness) float64) float64 {
 	return 0
 }
 
-const (
-	noiseFloor = 8000 // ns
-	outlier    = 4    // times as much is no chance where it is one thread's in most instances
-	noiseShare = 0.04 // of the mean time; even threads on a busy machine differ by 1 to 3 % in most instances
-)
+// noiseFloor is by how much less than this, in ns, parts differ by interrupts and caches alone.
+const noiseFloor = 8000
 
 // instances is the number of rows that a thread has.
 func (w *rows) instances() float64 { return float64(w.parts) / max(1, float64(len(w.threads))) }

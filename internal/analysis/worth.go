@@ -37,7 +37,7 @@ func (r *runner) even(sec *Section, s *summary) bool {
 	case s.lost >= worthwhile*r.parallel:
 		return false
 	case r.isSampled():
-		return slices.Contains(r.noisy, sec.ID) || slices.Contains(r.tooFew, sec.ID)
+		return r.noisy[sec.ID] != "" || slices.Contains(r.tooFew, sec.ID)
 	case r.meta.TimeLabel == profile.Sampled || r.meta.ClockUnit == "ns": // no clock that counts events of scheduling
 		return false
 	}

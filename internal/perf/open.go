@@ -122,6 +122,10 @@ type Session struct {
 const sampleType = unix.PERF_SAMPLE_IDENTIFIER | unix.PERF_SAMPLE_IP | unix.PERF_SAMPLE_TID |
 	unix.PERF_SAMPLE_TIME | unix.PERF_SAMPLE_CPU | unix.PERF_SAMPLE_PERIOD
 
+// fixed reports whether all samples stand for as many events. They must not tell so: of an event of software's whose samples hold their period, the kernel
+// samples every single one (perf_swevent_event in kernel/events/core.c).
+func (o *Options) fixed() bool { return o.Period > 1 }
+
 func attrOf(o Options) unix.PerfEventAttr {
 	a := unix.PerfEventAttr{
 		Type: o.Clock.Type, Config: o.Clock.Config,
@@ -133,6 +137,9 @@ func attrOf(o Options) unix.PerfEventAttr {
 	if o.Period > 0 {
 		a.Sample = o.Period
 		a.Bits &^= unix.PerfBitFreq
+	}
+	if o.fixed() {
+		a.Sample_type &^= unix.PERF_SAMPLE_PERIOD
 	}
 	if o.Kernel {
 		a.Bits &^= unix.PerfBitExcludeKernel
@@ -198,10 +205,18 @@ func (s *Session) openOn(o Options, cpu int) error {
 	s.fds = s.fds[:len(s.fds)-1]
 	r.file = os.NewFile(uintptr(fd), "perf event")
 	s.rings = append(s.rings, r)
+	s.name(fd, &o)
+	return nil
+}
+
+// name remembers what the samples of an event look like.
+func (s *Session) name(fd int, o *Options) {
 	if id, err := eventID(fd); err == nil {
 		s.ids[id] = o.Clock.Name
+		if o.fixed() {
+			s.dec.periods[id] = o.Period
+		}
 	}
-	return nil
 }
 
 // Add opens a further event on the same CPUs, whose samples arrive through the session's rings. All
@@ -227,9 +242,7 @@ func (s *Session) Add(o Options) error {
 				return fmt.Errorf("perf event %s: send to the ring of CPU %d: %w", o.Clock.Name, cpu, err)
 			}
 		}
-		if id, err := eventID(fd); err == nil {
-			s.ids[id] = o.Clock.Name
-		}
+		s.name(fd, &o)
 	}
 	return nil
 }

@@ -126,7 +126,11 @@ func sampleBody(d *decoder, r *Record) {
 	}
 	r.CPU = d.u32()
 	d.u32()
-	r.Period = d.u64()
+	if fixed, ok := d.periods[r.Event]; ok {
+		r.Period = fixed
+	} else {
+		r.Period = d.u64()
+	}
 	if d.layout.Chain {
 		n := d.u64()
 		for i := uint64(0); i < n && d.err == nil; i++ {
@@ -147,12 +151,15 @@ type Layout struct {
 
 // Decoder decodes records.
 type Decoder struct {
-	specs  map[Type]spec
-	layout Layout
+	specs   map[Type]spec
+	layout  Layout
+	periods map[uint64]uint64 // of events whose samples do not hold them, by id
 }
 
 // NewDecoder returns a Decoder for events of one layout.
-func NewDecoder(l Layout) *Decoder { return &Decoder{specs: specs(), layout: l} }
+func NewDecoder(l Layout) *Decoder {
+	return &Decoder{specs: specs(), layout: l, periods: map[uint64]uint64{}}
+}
 
 const headerSize = 8
 
@@ -172,7 +179,7 @@ func (d *Decoder) Decode(b []byte, r *Record) (size int, err error) {
 	if !ok {
 		return size, nil
 	}
-	dec := decoder{b: b[headerSize:size], layout: d.layout}
+	dec := decoder{b: b[headerSize:size], layout: d.layout, periods: d.periods}
 	s.body(&dec, r)
 	r.Exec = typ == TypeComm && misc&unix.PERF_RECORD_MISC_COMM_EXEC != 0
 	r.Out = typ == TypeSwitch && misc&unix.PERF_RECORD_MISC_SWITCH_OUT != 0
@@ -188,9 +195,10 @@ func (d *Decoder) Decode(b []byte, r *Record) (size int, err error) {
 
 // decoder reads one record's body. After the first error all reads return 0.
 type decoder struct {
-	b      []byte
-	layout Layout
-	err    error
+	b       []byte
+	layout  Layout
+	periods map[uint64]uint64
+	err     error
 }
 
 func (d *decoder) take(n uint64) []byte {

@@ -18,18 +18,19 @@ import (
 // eventStack is what the samples of events copy of the stack: all events of a ring have the same fields, so it cannot be nothing.
 const eventStack = 8
 
-// faultPeriod is how many page faults there are to a sample. By frequency the kernel takes a second to find a fitting period for an event that comes
-// in bursts, and the estimates are too high until then.
-const faultPeriod = 32
+// faultPeriod is how many page faults there are to a sample. A fault takes the kernel half a microsecond at least and a sample some one, so that samples take no hundredth of the faults'
+// own time, however many there are. By frequency the kernel takes a second to find a fitting period for an event that comes in bursts.
+const faultPeriod = 256
 
 // adder opens a further event on a session.
 type adder interface {
 	Add(o perf.Options) error
 }
 
-// openEvents opens the events that the user names, or all that there are.
+// openEvents opens the events that the user names, or all that there are. Those that are sampled by frequency have together that of the clock.
 func (r *run) openEvents(s adder, o perf.Options) {
 	o.Leader, o.Layout = false, perf.Layout{Stack: eventStack}
+	o.Frequency = max(1, o.Frequency/uint64(len(perf.HardwareEvents())))
 	for _, e := range perf.Events() {
 		if r.o.Events != nil && !slices.Contains(r.o.Events, e.Name) {
 			continue
