@@ -37,6 +37,7 @@ type LossPlace struct {
 	Time    float64           `json:"time"`
 	Share   float64           `json:"share"`             // of the core time
 	Threads []ThreadShare     `json:"threads,omitempty"` // that spent most of it so, at most a few
+	Among   int               `json:"among"`             // how many threads spent time so, 0 if that is not known
 	Subject                   // of memory events and locks: the data
 	Why     string            `json:"why,omitempty"`   // the place is not known, for this reason
 	Spent   *ledger.Spent     `json:"spent,omitempty"` // where the thread that was alone spent most of its time
@@ -185,7 +186,7 @@ func (b *lossBuilder) loss(t *timeline, w *Whole) *Loss {
 	for _, row := range lossTerms {
 		term := LossTerm{Name: row.name, Title: row.title, Places: []LossPlace{}}
 		for k, p := range b.rows[row.name] {
-			p.Threads = b.threads(b.byName[k])
+			p.Threads, p.Among = b.threads(b.byName[k])
 			term.Places = append(term.Places, *p)
 		}
 		slices.SortFunc(term.Places, func(x, y LossPlace) int {
@@ -215,7 +216,7 @@ func (b *lossBuilder) loss(t *timeline, w *Whole) *Loss {
 }
 
 // threads are those that have most of a place's time.
-func (b *lossBuilder) threads(times map[profile.ThreadID]float64) []ThreadShare {
+func (b *lossBuilder) threads(times map[profile.ThreadID]float64) (most []ThreadShare, among int) {
 	var out []ThreadShare
 	for id, x := range times {
 		if x > 0 {
@@ -225,7 +226,7 @@ func (b *lossBuilder) threads(times map[profile.ThreadID]float64) []ThreadShare 
 	slices.SortFunc(out, func(x, y ThreadShare) int {
 		return cmp.Or(cmp.Compare(y.Time, x.Time), cmp.Compare(x.Thread, y.Thread))
 	})
-	return out[:min(len(out), mostLossThreads)]
+	return out[:min(len(out), mostLossThreads)], len(out)
 }
 
 // follow takes the efficiencies from the account.

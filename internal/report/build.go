@@ -23,6 +23,7 @@ func Build(res *analysis.Result, tables *profile.Tables) *Report {
 		Notes:    notes(res.Run.Notes),
 		Sections: make([]Section, len(res.Sections)),
 		Serial:   make([]Stretch, len(res.Serial)),
+		Loss:     newLoss(res.Loss),
 		Costs:    convert(res.Costs, cost),
 		Effort:   effort(res.Effort),
 		Waste:    wasteOf(tables),
@@ -115,6 +116,7 @@ func stretch(s *analysis.Section) Stretch {
 
 func (b *builder) section(s *analysis.Section) Section {
 	out := Section{
+		AllLost: s.AllLost, Loss: lossShares(s.Loss),
 		ID: int(s.ID), Kind: s.Kind, EndsAt: place(&s.EndsAt),
 		Imbalance: s.Imbalance, LostShare: s.LostShare, LostTime: s.LostTime,
 		Instances: s.InstanceCount, Team: Team{s.ThreadsMin, s.ThreadsMax}, Analysed: s.AnalysedCount,

@@ -30,6 +30,7 @@ type page struct {
 	Collected string
 	Nothing   string
 	Tiles     []tile
+	Loss      *pageLoss
 	Sections  []pageSection
 	SerialTop []Stretch
 	Effort    *pageEffort
@@ -117,11 +118,11 @@ func newPage(r *Report) *page {
 	p := &page{
 		Report: r, CSS: template.CSS(pageCSS), JS: template.JS(pageJS),
 		Command: r.Program.CommandLine(), Collected: strings.TrimSpace(collected(&r.Program) + " " + timeline(r.Notes)), Nothing: nothingRan(r),
-		Tiles: tiles(r), Told: told(r), Notes: noteLines(r.Notes, true), Effort: newPageEffort(r.Effort), SerialTop: r.Serial[:min(len(r.Serial), 10)],
+		Tiles: tiles(r), Loss: newPageLoss(r), Told: told(r), Notes: noteLines(r.Notes, true), Effort: newPageEffort(r.Effort), SerialTop: r.Serial[:min(len(r.Serial), 10)],
 	}
 	most := 0.02 // small losses look small
 	for i := range r.Sections {
-		most = max(most, r.Sections[i].LostShare)
+		most = max(most, r.Sections[i].AllLost)
 	}
 	for i := range r.Sections[:min(len(r.Sections), pageSections)] {
 		p.Sections = append(p.Sections, newPageSection(r, i, most))
@@ -142,10 +143,8 @@ func told(r *Report) []Verdict {
 func tiles(r *Report) []tile {
 	return []tile{
 		runTimeTile(&r.Program),
-		{"lost in parallel sections", unit.Percent(r.Whole.LostShare)},
 		{"parallel efficiency", unit.Percent(r.Whole.ParallelEfficiency)},
 		{"load balance", unit.Percent(r.Whole.LoadBalance)},
-		{"serial share", unit.Percent(r.Whole.SerialShare)},
 		{"threads, at a time", fmt.Sprintf("%d, %d", r.Program.Threads, r.Whole.Width)},
 	}
 }
@@ -162,7 +161,7 @@ func newPageSection(r *Report, i int, most float64) pageSection {
 	s := &r.Sections[i]
 	p := pageSection{
 		Section: s, Number: i + 1, Anchor: fmt.Sprintf("s%d", i+1),
-		Width: coordinate(100 * ratio(s.LostShare, most)), Words: sectionWords(r, s), Unit: r.Program.ClockUnit,
+		Width: coordinate(100 * ratio(s.AllLost, most)), Words: sectionWords(r, s), Unit: r.Program.ClockUnit,
 		Time: ofSection(s).timePlot(&r.Program), CoursePlot: coursePlot(&r.Program, s), Numbers: s.Threads, Told: tell(s.Verdicts),
 	}
 	if s.Balanced {

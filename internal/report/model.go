@@ -25,8 +25,9 @@ type Report struct {
 	Whole    Whole     `json:"whole"`
 	Verdicts []Verdict `json:"verdicts"`
 	Notes    []Note    `json:"notes"`
-	Sections []Section `json:"sections"` // by time lost, the most first
-	Serial   []Stretch `json:"serial"`   // one thread alone at work, the longest first
+	Sections []Section `json:"sections"`       // by all that they lose, the most first
+	Serial   []Stretch `json:"serial"`         // one thread alone at work, the longest first
+	Loss     *Loss     `json:"loss,omitempty"` // what became of all the core time
 	Costs    []Cost    `json:"costs"`
 	Effort   *Effort   `json:"effort,omitempty"`
 	Waste    *Waste    `json:"waste,omitempty"`
@@ -117,6 +118,8 @@ type Section struct {
 	// ParallelShare is the part of the threads' time in all parallel sections that is lost here.
 	ParallelShare float64      `json:"parallel_share"`
 	IdleShare     float64      `json:"idle_share"`
+	AllLost       float64      `json:"all_lost"`        // of the core time: all terms of Loss but useful work. Sections are sorted by it
+	Loss          LossShares   `json:"loss"`            // what its parts' core time went into
 	Contended     float64      `json:"contended_share"` // of the threads' time: they keep one another waiting
 	Tasks         *Tasks       `json:"tasks,omitempty"`
 	Granule       *Granule     `json:"granule,omitempty"`

@@ -54,3 +54,10 @@ func (p *printer) rule(title string) {
 }
 
 func (p *printer) done() error { return p.w.Flush() }
+
+// emphasised is a paragraph that stands out.
+func (p *printer) emphasised(text string) {
+	for _, line := range wrap(clean(text), Width) {
+		p.line("%s", p.st.bold(line))
+	}
+}

@@ -74,8 +74,38 @@ func sample(n int) (*analysis.Result, *profile.Tables) {
 		Serial: []analysis.Section{{Kind: "serial", EndsAt: analysis.Place{File: "src/lu.c", Line: 311, Function: "main"},
 			Time: 2.1e6, TimeShare: 0.062, InstanceCount: 1}},
 	}
+	res.Loss = sampleLoss(n, res.Whole.RunTime)
+	for i, share := range []float64{0.203, 0.063, 0.001} {
+		res.Sections[i].Loss, res.Sections[i].AllLost = analysis.LossShares{analysis.TermImbalance: share}, share
+	}
 	tables := &profile.Tables{Files: []profile.File{{Path: "src/lu.c", Lines: luSource}}}
 	return res, tables
+}
+
+// sampleLoss is an account with most terms, one of them with a place that is not known.
+func sampleLoss(n int, run float64) *analysis.Loss {
+	l := &analysis.Loss{Cores: n, CoreTime: float64(n) * run, Efficiency: analysis.LossEfficiency{Parallel: 0.634, LoadBalance: 0.681, Serialisation: 0.94, Transfer: 0.99}}
+	at := func(line int, f string, share float64) analysis.LossPlace {
+		return analysis.LossPlace{Place: analysis.Place{File: "src/lu.c", Line: line, Function: f}, Section: profile.None, Share: share, Time: share * l.CoreTime}
+	}
+	locks := at(402, "lu", 0.03)
+	locks.Event, locks.Data, locks.Among = profile.KindLockWait, "globals+0x18", 1
+	locks.Threads = []analysis.ThreadShare{{Thread: 0, Name: "worker 0", Time: locks.Time}}
+	unseen := analysis.LossPlace{Section: profile.None, Share: 0.001, Time: 0.001 * l.CoreTime, Why: "the collector did not see where"}
+	for _, t := range []analysis.LossTerm{
+		{Name: analysis.TermUseful, Title: "useful work", Places: []analysis.LossPlace{at(598, "lu", 0.634)}},
+		{Name: analysis.TermImbalance, Title: "imbalance", Places: []analysis.LossPlace{at(598, "lu", 0.203), at(600, "worker", 0.063), at(311, "main", 0.001)}},
+		{Name: analysis.TermSerial, Title: "too few threads", Places: []analysis.LossPlace{at(311, "main", 0.068)}},
+		{Name: analysis.TermLock, Title: "waiting for locks", Places: []analysis.LossPlace{locks, unseen}},
+		{Name: analysis.TermWait, Title: "waiting for others' work"}, {Name: analysis.TermOffCore, Title: "off the core"},
+		{Name: analysis.TermOverhead, Title: "runtime overhead"}, {Name: analysis.TermMemory, Title: "waiting for memory"},
+	} {
+		for _, p := range t.Places {
+			t.Share, t.Time = t.Share+p.Share, t.Time+p.Time
+		}
+		l.Terms = append(l.Terms, t)
+	}
+	return l
 }
 
 func sampleCourse(n int) analysis.Course {

@@ -89,23 +89,15 @@ func (p *printer) header(r *Report) {
 		p.labelled(0, "Caution: ", words, p.st.warn)
 	}
 	p.blank()
-	left := [][2]string{
-		{"Run time", g.Quantity(g.RunTime)},
-		{"Lost in parallel sections", unit.Percent(r.Whole.LostShare) + " of the run"},
-		{"Threads", fmt.Sprintf("%d, %d at a time", g.Threads, r.Whole.Width)},
+	if r.Loss != nil && r.Loss.Headline != "" {
+		p.emphasised(r.Loss.Headline)
+		p.blank()
 	}
-	right := [][2]string{
-		{"Parallel efficiency", unit.Percent(r.Whole.ParallelEfficiency)},
-		{"Load balance", unit.Percent(r.Whole.LoadBalance)},
-		{"Serial share", unit.Percent(r.Whole.SerialShare)},
-	}
-	if r.Whole.ContendedShare >= 0.01 {
-		left = append(left, [2]string{"Waiting for one another", unit.Percent(r.Whole.ContendedShare) + " of the run"})
-		right = append(right, [2]string{})
-	}
+	left, right := figures(r)
 	for i := range left {
-		p.line("%s%s  %s%s", fit(left[i][0], 27), p.st.bold(fit(left[i][1], 20)), fit(right[i][0], 21), p.st.bold(right[i][1]))
+		p.line("%s%s  %s%s", fit(left[i][0], 15), p.st.bold(fit(left[i][1], 28)), fit(right[i][0], 21), p.st.bold(right[i][1]))
 	}
+	p.loss(r)
 }
 
 // collected says how the data came about.
@@ -189,20 +181,20 @@ func (p *printer) verdicts(list []Verdict) {
 
 func (p *printer) sectionTable(r *Report, o TextOptions) {
 	p.blank()
-	p.line("%s%s", p.st.bold(fit("Parallel sections, by time lost", 40)),
-		p.st.dim("lost of run            imbalance   times"))
+	p.line("%s%s", p.st.bold(fit("Parallel sections, by all they lose", 40)),
+		p.st.dim("of core time           imbalance   times"))
 	rows := len(r.Sections)
 	if !o.All {
 		rows = min(rows, 8)
 	}
-	most := max(r.Sections[0].LostShare, 0.02) // small losses look small
+	most := max(r.Sections[0].AllLost, 0.02) // small losses look small
 	for i := range r.Sections[:rows] {
 		p.sectionRow(&r.Sections[i], i+1, most)
 	}
 	if rest := r.Sections[rows:]; len(rest) > 0 {
 		lost := 0.0
 		for i := range rest {
-			lost += rest[i].LostShare
+			lost += rest[i].AllLost
 		}
 		p.line("%s", p.st.dim(fmt.Sprintf("    and %d more, together %s (--all shows them)", len(rest), unit.Percent(lost))))
 	}
@@ -211,11 +203,11 @@ func (p *printer) sectionTable(r *Report, o TextOptions) {
 func (p *printer) sectionRow(s *Section, number int, most float64) {
 	ratio := 0.0
 	if most > 0 {
-		ratio = s.LostShare / most
+		ratio = s.AllLost / most
 	}
 	b, w := bar(ratio, 14)
 	p.line("%3d %s %s %s%s %s %s", number, p.st.place(fit(cutPlace(clean(s.EndsAt.End()), 35), 35)),
-		right(unit.Percent(s.LostShare), 7), p.st.loud(b), strings.Repeat(" ", 14-w),
+		right(unit.Percent(s.AllLost), 7), p.st.loud(b), strings.Repeat(" ", 14-w),
 		right(unit.Percent(s.Imbalance), 7), right(fmt.Sprint(s.Instances), 7))
 }
 

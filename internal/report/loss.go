@@ -1,0 +1,262 @@
+// The account of the whole loss: its JSON form, how it is built, and its words.
+
+package report
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"lime/internal/analysis"
+	"lime/internal/profile"
+	"lime/internal/unit"
+)
+
+// LossShares are the shares of the core time, by term. They add up to 1.
+type LossShares struct {
+	Useful    float64 `json:"useful"`
+	Imbalance float64 `json:"imbalance"`
+	Serial    float64 `json:"serial"`
+	Lock      float64 `json:"lock"`
+	Wait      float64 `json:"wait"`
+	OffCore   float64 `json:"off_core"`
+	Overhead  float64 `json:"overhead"`
+	Memory    float64 `json:"memory"`
+}
+
+// Loss is the account of all the time of the cores that the run could use.
+type Loss struct {
+	LossShares
+	Cores      int            `json:"cores"`
+	CoreTime   float64        `json:"core_time"` // cores x run time, and what moments with more threads add
+	Headline   string         `json:"headline"`  // the largest loss and its place, for people
+	Efficiency LossEfficiency `json:"efficiency"`
+	Terms      []LossTerm     `json:"terms"`
+}
+
+// LossEfficiency are the efficiencies of the POP project.
+type LossEfficiency struct {
+	Parallel      float64 `json:"parallel"`
+	LoadBalance   float64 `json:"load_balance"`
+	Serialisation float64 `json:"serialisation"`
+	Transfer      float64 `json:"transfer"`
+}
+
+// LossTerm is one of the terms with its places, which add up to it.
+type LossTerm struct {
+	Name      string      `json:"name"`
+	Title     string      `json:"title"`
+	Share     float64     `json:"share"`
+	Time      float64     `json:"time"`
+	Places    []LossPlace `json:"places"` // by time, the most first, at most 20
+	RestShare float64     `json:"rest_share"`
+	RestRows  int         `json:"rest_rows"`
+}
+
+// LossPlace is a place's part of a term.
+type LossPlace struct {
+	Place
+	Event   string        `json:"event,omitempty"`
+	Section int           `json:"section"` // its id, -1 if it is not one section's
+	Share   float64       `json:"share"`
+	Time    float64       `json:"time"`
+	Threads []ThreadShare `json:"threads,omitempty"` // that have most of it, at most 4
+	Among   int           `json:"among,omitempty"`   // how many threads have some of it
+	Data    string        `json:"data,omitempty"`    // the lock, or what memory is accessed
+	Sharing string        `json:"sharing,omitempty"`
+	Why     string        `json:"why,omitempty"` // the place is not known, for this reason
+	Spent   *Spent        `json:"spent,omitempty"`
+}
+
+// ThreadShare is a thread's part of a place's time.
+type ThreadShare struct {
+	Thread int     `json:"thread"`
+	Name   string  `json:"name,omitempty"`
+	Time   float64 `json:"time"`
+}
+
+// lossPlaces is how many places of a term a report holds; the rest is one figure.
+const lossPlaces = 20
+
+func newLoss(l *analysis.Loss) *Loss {
+	if l == nil {
+		return nil
+	}
+	out := &Loss{Cores: l.Cores, CoreTime: l.CoreTime, Efficiency: LossEfficiency(l.Efficiency), Terms: make([]LossTerm, len(l.Terms))}
+	shares := analysis.LossShares{}
+	for i := range l.Terms {
+		out.Terms[i] = lossTerm(&l.Terms[i])
+		shares[l.Terms[i].Name] = l.Terms[i].Share
+	}
+	out.LossShares = lossShares(shares)
+	out.Headline = out.headline()
+	return out
+}
+
+func lossShares(s analysis.LossShares) LossShares {
+	return LossShares{Useful: s[analysis.TermUseful], Imbalance: s[analysis.TermImbalance], Serial: s[analysis.TermSerial], Lock: s[analysis.TermLock],
+		Wait: s[analysis.TermWait], OffCore: s[analysis.TermOffCore], Overhead: s[analysis.TermOverhead], Memory: s[analysis.TermMemory]}
+}
+
+func lossTerm(t *analysis.LossTerm) LossTerm {
+	out := LossTerm{Name: t.Name, Title: t.Title, Share: t.Share, Time: t.Time}
+	n := min(len(t.Places), lossPlaces)
+	out.Places = convert(t.Places[:n], lossPlace)
+	for i := range t.Places[n:] {
+		out.RestShare += t.Places[n+i].Share
+		out.RestRows++
+	}
+	return out
+}
+
+func lossPlace(p *analysis.LossPlace) LossPlace {
+	out := LossPlace{Place: place(&p.Place), Event: p.Event, Section: int(p.Section), Share: p.Share, Time: p.Time, Among: p.Among, Data: p.Data, Sharing: p.Sharing, Why: p.Why}
+	for _, t := range p.Threads {
+		out.Threads = append(out.Threads, ThreadShare{int(t.Thread), t.Name, t.Time})
+	}
+	if p.Spent != nil && p.Spent.Share >= stretchShare {
+		out.Spent = newSpent(p.Spent)
+	}
+	return out
+}
+
+// ranked are the terms that lose something, the most first.
+func (l *Loss) ranked() []*LossTerm {
+	var out []*LossTerm
+	for i := range l.Terms {
+		if t := &l.Terms[i]; t.Name != analysis.TermUseful && t.Time > 0 {
+			out = append(out, t)
+		}
+	}
+	slices.SortStableFunc(out, func(a, b *LossTerm) int {
+		switch {
+		case a.Share > b.Share:
+			return -1
+		case a.Share < b.Share:
+			return 1
+		}
+		return 0
+	})
+	return out
+}
+
+// littleLost is the share of the core time below which the report does not speak of a loss first: two builds of one program differ by as much.
+const littleLost = 0.01
+
+// headline says what is lost most, where, and how much.
+func (l *Loss) headline() string {
+	ranked := l.ranked()
+	cores := countOf(l.Cores, "core")
+	if l.CoreTime == 0 {
+		return ""
+	}
+	if len(ranked) == 0 || 1-l.Useful < littleLost {
+		return fmt.Sprintf("Next to nothing is lost: %s of the time of %s is useful work.", unit.Percent(l.Useful), cores)
+	}
+	most := ranked[0]
+	return fmt.Sprintf("%s of the time of %s %s%s. %s is useful work.",
+		unit.Percent(most.Share), cores, lostWords[most.Name], most.where(), unit.Percent(l.Useful))
+}
+
+// lostWords say of a share of the time that it is a term's.
+var lostWords = map[string]string{
+	analysis.TermImbalance: "is lost to imbalance", analysis.TermSerial: "is lost because too few threads are at work",
+	analysis.TermLock: "is spent waiting for locks", analysis.TermWait: "is spent waiting for others' work", analysis.TermOffCore: "is spent off the core",
+	analysis.TermOverhead: "is runtime overhead", analysis.TermMemory: "is spent waiting for memory",
+}
+
+// where names the places of a term in a sentence.
+func (t *LossTerm) where() string {
+	if len(t.Places) == 0 {
+		return ""
+	}
+	p := &t.Places[0]
+	part := ratio(p.Share, t.Share)
+	switch {
+	case p.Why != "" && part > 0.995:
+		return ": " + p.Why
+	case p.Why != "":
+		return fmt.Sprintf(", %s of it at places that are not known (%s)", unit.Percent(part), p.Why)
+	}
+	at := p.End()
+	if p.Spent != nil {
+		at = p.Spent.Place.String()
+	}
+	lead := ", at "
+	if part <= 0.995 {
+		lead = fmt.Sprintf(", %s of it at ", unit.Percent(part))
+	}
+	return lead + at + p.about(t.Name)
+}
+
+// about says what else is known of a place: what happens there, in which threads, or what ran meanwhile.
+func (p *LossPlace) about(term string) string {
+	var parts []string
+	if p.Event != "" && profile.KindTitle(p.Event) != p.Event && term != analysis.TermLock {
+		parts = append(parts, profile.KindTitle(p.Event))
+	}
+	if p.Data != "" {
+		parts = append(parts, "on "+p.Data)
+	}
+	switch {
+	case p.Spent != nil:
+		parts = append(parts, fmt.Sprintf("thread %d alone, until %s", p.first(), p.EndShort()))
+	case term == analysis.TermSerial && len(p.Threads) == 1:
+		parts = append(parts, fmt.Sprintf("thread %d alone", p.first()))
+	case term != analysis.TermSerial && p.threadWords() != "":
+		parts = append(parts, p.threadWords())
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	return " (" + strings.Join(parts, "; ") + ")"
+}
+
+func (p *LossPlace) first() int {
+	if len(p.Threads) == 0 {
+		return 0
+	}
+	return p.Threads[0].Thread
+}
+
+// mostOf is the share of a place's time from which a few threads are said to have most of it.
+const mostOf = 0.75
+
+// threadWords names the threads that have most of a place's time, or says how many have some.
+func (p *LossPlace) threadWords() string {
+	sum := 0.0
+	if p.Among == 0 {
+		return ""
+	}
+	for i := range p.Threads {
+		sum += p.Threads[i].Time
+	}
+	if sum < mostOf*p.Time {
+		return countOf(p.Among, "thread")
+	}
+	words := make([]string, len(p.Threads))
+	for i, t := range p.Threads {
+		words[i] = fmt.Sprint(t.Thread)
+	}
+	if len(words) == 1 {
+		return "thread " + words[0]
+	}
+	named := "threads " + strings.Join(words[:len(words)-1], ", ") + " and " + words[len(words)-1]
+	if p.Among > len(words) {
+		return "most in " + named
+	}
+	return named
+}
+
+// at is the place in a table, or why there is none.
+func (p *LossPlace) at() string {
+	switch {
+	case p.Why != "":
+		return "not known: " + p.Why
+	case p.Spent != nil:
+		return p.Spent.Place.String()
+	case p.Section >= 0 && p.Event == "":
+		return p.End()
+	}
+	return p.Place.String()
+}
