@@ -121,6 +121,7 @@ func (w *workload) build(t *testing.T, to string) string {
 type answer struct {
 	Sections []section
 	Costs    []cause
+	Loss     loss
 }
 
 type section struct {
@@ -240,7 +241,10 @@ func (w *workload) report(bin, data string) (answer, error) {
 		return answer{}, fmt.Errorf("report: %w", err)
 	}
 	var a answer
-	return a, json.Unmarshal(text, &a)
+	if err := json.Unmarshal(text, &a); err != nil {
+		return answer{}, err
+	}
+	return a, a.Loss.check()
 }
 
 // machine is what simulates the program on its machine.

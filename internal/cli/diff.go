@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -25,19 +26,32 @@ type diffFlags struct {
 func (a *app) diffCommand() *cobra.Command {
 	var f diffFlags
 	cmd := &cobra.Command{
-		Use:   "diff BEFORE AFTER",
+		Use:   "diff BEFORE AFTER | BEFORE... -- AFTER...",
 		Short: "Compare two runs: what became better, worse, new, gone",
-		Long: `diff compares two profiles, or reports that 'lime report --json' wrote, by
-section and by cause. Lines may have moved in between.
+		Long: `diff compares two profiles, or reports that 'lime report --json' wrote: what
+their core time went into, by term and place, by section and by cause. Losses
+are times, and not shares: what did not change is unchanged, however short the
+rest has become. Lines may have moved in between.
+
+Of several runs a side, with -- between them, it compares the means, and calls a
+change what exceeds their scatter (95 %).
 
 --fail-on sets a limit, for use in tests: status 4 if it is passed, and what
 passed it on standard error. FIGURE>+5% limits the change, FIGURE>30% the figure
 after; FIGURE is imbalance (of any section), lost, runtime, efficiency, balance,
-serial or causes (a number).
+serial, lock, wait, off_core, overhead, memory (docs/loss.md) or causes (a
+number).
 
-    lime diff --fail-on 'imbalance>+5%' --fail-on 'runtime>+3%' old new`,
-		Args: cobra.ExactArgs(2),
-		RunE: func(_ *cobra.Command, args []string) error { return a.diff(args[0], args[1], &f) },
+    lime diff --fail-on 'imbalance>+5%' --fail-on 'runtime>+3%' old new
+    lime diff old1 old2 old3 -- new1 new2 new3`,
+		Args: cobra.MinimumNArgs(2),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			before, after, err := twoSides(args, cmd.ArgsLenAtDash())
+			if err != nil {
+				return usage(err)
+			}
+			return a.diff(before, after, &f)
+		},
 	}
 	fl := cmd.Flags()
 	fl.BoolVar(&f.json, "json", false, "print JSON")
@@ -49,21 +63,43 @@ serial or causes (a number).
 	return cmd
 }
 
-func (a *app) diff(before, after string, f *diffFlags) error {
+// twoSides divides the runs at --; without it there is one a side.
+func twoSides(args []string, dash int) (before, after []string, err error) {
+	switch {
+	case dash > 0 && dash < len(args):
+		return args[:dash], args[dash:], nil
+	case dash < 0 && len(args) == 2:
+		return args[:1], args[1:], nil
+	}
+	return nil, nil, errors.New("name one run before and one after, or several a side with -- between them")
+}
+
+func loadReports(paths []string, o analysis.Options) ([]*report.Report, error) {
+	out := make([]*report.Report, len(paths))
+	for i, path := range paths {
+		var err error
+		if out[i], err = loadReport(path, o); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+func (a *app) diff(before, after []string, f *diffFlags) error {
 	gates, err := f.check()
 	if err != nil {
 		return err
 	}
-	x, err := loadReport(before, f.analysis)
+	x, err := loadReports(before, f.analysis)
 	if err != nil {
 		return err
 	}
-	y, err := loadReport(after, f.analysis)
+	y, err := loadReports(after, f.analysis)
 	if err != nil {
 		return err
 	}
-	d := report.Compare(x, y)
-	if err := a.output(f.output, []string{before, after}, dataIf(f.json), func(w io.Writer) error { return a.writeDiff(w, d, f) }); err != nil {
+	d := report.CompareRuns(x, y)
+	if err := a.output(f.output, slices.Concat(before, after), dataIf(f.json), func(w io.Writer) error { return a.writeDiff(w, d, f) }); err != nil {
 		return err
 	}
 	return passedGates(d, gates)

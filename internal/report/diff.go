@@ -18,12 +18,14 @@ const (
 // DiffSchema names the version of the JSON form of Diff.
 const DiffSchema = "lime-diff/1"
 
-// Diff compares two runs, A before and B after.
+// Diff compares two runs, A before and B after, or several a side: then figures are means.
 type Diff struct {
 	Schema   string        `json:"schema"`
-	A        Program       `json:"a"`
+	A        Program       `json:"a"` // of the first run
 	B        Program       `json:"b"`
+	Runs     [2]int        `json:"runs"` // how many there were before, and after
 	Whole    []FigureDiff  `json:"whole"`
+	Loss     *LossDiff     `json:"loss,omitempty"`
 	Sections []SectionDiff `json:"sections"`
 	Warnings []string      `json:"warnings"` // what makes the comparison doubtful
 }
@@ -54,12 +56,13 @@ type SectionDiff struct {
 	Was       *Place      `json:"was,omitempty"` // before, if its line moved
 	Word      string      `json:"change"`
 	Imbalance Change      `json:"imbalance"`
+	Lost      Change      `json:"lost"` // core time, or its share if the runs' clocks differ
 	LostShare Change      `json:"lost_share"`
 	Causes    []CauseDiff `json:"causes"`
 }
 
-// CauseDiff is a cause that stands in one of the runs or in both. Loss is the
-// part of the run's lost share that it stands for.
+// CauseDiff is a cause that stands in one of the runs or in both. Loss is what
+// it stands for, as in SectionDiff.Lost.
 type CauseDiff struct {
 	Place
 	Was   *Place `json:"was,omitempty"`
@@ -73,9 +76,16 @@ type CauseDiff struct {
 const leastChange = 0.002
 
 // Compare compares two reports.
-func Compare(a, b *Report) *Diff {
-	d := &Diff{Schema: DiffSchema, A: a.Program, B: b.Program, Whole: wholeDiff(a, b), Warnings: doubts(a, b)}
-	d.Sections = sectionDiffs(a, b)
+func Compare(a, b *Report) *Diff { return CompareRuns([]*Report{a}, []*Report{b}) }
+
+// CompareRuns compares the runs before with those after, at least one of each. What the first ones hold is what is told of.
+func CompareRuns(before, after []*Report) *Diff {
+	a, b := &runSide{runs: before, unit: 1}, &runSide{runs: after, unit: 1}
+	d := &Diff{Schema: DiffSchema, A: a.ref().Program, B: b.ref().Program, Runs: [2]int{len(before), len(after)}, Warnings: doubts(a.ref(), b.ref())}
+	if d.A.ClockUnit != d.B.ClockUnit {
+		a.unit, b.unit = 0, 0
+	}
+	d.Whole, d.Loss, d.Sections = wholeDiff(a, b), lossDiff(a, b), sectionDiffs(a, b)
 	return d
 }
 
@@ -122,32 +132,82 @@ func flip(c Change) Change {
 	return c
 }
 
-func wholeDiff(a, b *Report) []FigureDiff {
-	run := Change{Before: a.Program.RunTime, After: b.Program.RunTime, Word: ChangeSame}
-	if rel := ratio(run.Delta(), run.Before); a.Program.ClockUnit == b.Program.ClockUnit && math.Abs(rel) > leastChange {
-		run.Word = change(0, rel, 0).Word
+func wholeDiff(a, b *runSide) []FigureDiff {
+	share := func(f func(*Report) float64) Change { return compared(a.each(f), b.each(f), 0, 1) }
+	run := share(func(r *Report) float64 { return r.Program.RunTime })
+	if run.Word = ChangeSame; a.unit != 0 && math.Abs(run.Delta()) > max(run.Noise, leastChange*run.Before) {
+		run.Word = change(0, run.Delta(), 0).Word
+	}
+	// A serial part that takes as long as before is no worse because the rest has become shorter.
+	serial := share(func(r *Report) float64 { return r.Whole.SerialShare })
+	alone := func(r *Report) float64 { return r.Whole.SerialShare * r.Program.RunTime }
+	if a.unit != 0 && run.Before > 0 {
+		serial.Word = compared(a.each(alone), b.each(alone), 0, run.Before).Word
 	}
 	return []FigureDiff{
-		{"runtime", "Run time", b.Program.ClockUnit, run},
-		{"lost", "Lost in parallel sections", "share", change(a.Whole.LostShare, b.Whole.LostShare, 0)},
-		{"efficiency", "Parallel efficiency", "share", flip(change(a.Whole.ParallelEfficiency, b.Whole.ParallelEfficiency, 0))},
-		{"balance", "Load balance", "share", flip(change(a.Whole.LoadBalance, b.Whole.LoadBalance, 0))},
-		{"serial", "Serial share", "share", change(a.Whole.SerialShare, b.Whole.SerialShare, 0)},
+		{"runtime", "Run time", b.ref().Program.ClockUnit, run},
+		{"lost", "Core time that is not useful work", "share", share(func(r *Report) float64 { return r.lost() })},
+		{"efficiency", "Parallel efficiency", "share", flip(share(func(r *Report) float64 { return r.Whole.ParallelEfficiency }))},
+		{"balance", "Load balance", "share", flip(share(func(r *Report) float64 { return r.Whole.LoadBalance }))},
+		{"serial", "Serial share of the run time", "share", serial},
 	}
 }
 
-func sectionDiffs(a, b *Report) []SectionDiff {
-	pairs := match(a.Sections, b.Sections, []func(*Section) any{
+// lost is the share of the core time that is lost; of a report of an earlier version, in parallel sections.
+func (r *Report) lost() float64 {
+	if r.Loss != nil {
+		return 1 - r.Loss.Useful
+	}
+	return r.Whole.LostShare
+}
+
+// sectionKeys tell sections apart.
+func sectionKeys() []func(*Section) any {
+	return []func(*Section) any{
 		func(s *Section) any { return [3]any{s.Kind, s.EndsAt.key(), s.EndsAt.Address} },
 		func(s *Section) any { return [2]any{s.Kind, s.EndsAt.key()} },
 		func(s *Section) any { return [2]any{s.Kind, s.EndsAt.loose()} },
-	})
+	}
+}
+
+// sections finds a section of the first run in each run, nil where it is not there.
+func (s *runSide) sections(of *Section) []*Section {
+	out := make([]*Section, len(s.runs))
+	if of == nil {
+		return out
+	}
+	for i, r := range s.runs {
+		if i == 0 {
+			out[i] = of
+			continue
+		}
+		for _, p := range match([]Section{*of}, r.Sections, sectionKeys()) {
+			if p.a != nil {
+				out[i] = p.b
+			}
+		}
+	}
+	return out
+}
+
+// ofSections is a figure of a section in all runs, 0 where it is not there.
+func (s *runSide) ofSections(list []*Section, f func(*Report, *Section) float64) []float64 {
+	out := make([]float64, len(list))
+	for i, x := range list {
+		if x != nil {
+			out[i] = f(s.runs[i], x)
+		}
+	}
+	return out
+}
+
+func sectionDiffs(a, b *runSide) []SectionDiff {
 	out := []SectionDiff{}
-	for _, p := range pairs {
-		out = append(out, sectionDiff(p.a, p.b, a.repeatable() && b.repeatable()))
+	for _, p := range match(a.ref().Sections, b.ref().Sections, sectionKeys()) {
+		out = append(out, sectionDiff(a, b, p.a, p.b))
 	}
 	slices.SortStableFunc(out, func(x, y SectionDiff) int {
-		return cmp.Compare(math.Abs(y.LostShare.Delta()), math.Abs(x.LostShare.Delta()))
+		return cmp.Compare(math.Abs(y.Lost.Delta()), math.Abs(x.Lost.Delta()))
 	})
 	return out
 }
@@ -156,26 +216,44 @@ func sectionDiffs(a, b *Report) []SectionDiff {
 // then the scatter of the instances is the program's own, and no noise.
 func (r *Report) repeatable() bool { return r.Program.Collector == "simulate" }
 
-func sectionDiff(a, b *Section, exact bool) SectionDiff {
-	switch {
-	case b == nil:
-		return SectionDiff{EndsAt: a.EndsAt, Word: ChangeGone, Causes: causeDiffs(a, nil),
-			Imbalance: Change{Before: a.Imbalance, Word: ChangeGone}, LostShare: Change{Before: a.LostShare, Word: ChangeGone}}
-	case a == nil:
-		return SectionDiff{EndsAt: b.EndsAt, Word: ChangeNew, Causes: causeDiffs(nil, b),
-			Imbalance: Change{After: b.Imbalance, Word: ChangeNew}, LostShare: Change{After: b.LostShare, Word: ChangeNew}}
-	}
+func sectionDiff(a, b *runSide, sa, sb *Section) SectionDiff {
 	noise := 0.0
-	if !exact {
-		noise = math.Hypot(spread(a), spread(b))
+	if sa != nil && sb != nil && !(a.ref().repeatable() && b.ref().repeatable()) {
+		noise = math.Hypot(spread(sa), spread(sb))
 	}
-	d := SectionDiff{EndsAt: b.EndsAt, Was: moved(a.EndsAt, b.EndsAt), Causes: causeDiffs(a, b),
-		Imbalance: change(a.Imbalance, b.Imbalance, noise),
-		LostShare: change(a.LostShare, b.LostShare, noise*max(ratio(a.LostShare, a.Imbalance), ratio(b.LostShare, b.Imbalance)))}
-	d.Word = d.LostShare.Word
-	if d.Word == ChangeSame {
-		d.Word = d.Imbalance.Word
+	as, bs := a.sections(sa), b.sections(sb)
+	figure := func(f func(*Report, *Section) float64, noise, scale float64) Change {
+		return compared(a.ofSections(as, f), b.ofSections(bs, f), noise, scale)
 	}
+	share := func(r *Report, s *Section) float64 { return r.lostOf(s) }
+	lost := func(of *runSide) func(*Report, *Section) float64 {
+		return func(r *Report, s *Section) float64 { return r.lostOf(s) * of.scale(r) }
+	}
+	scale := a.scale(a.ref())
+	rel := 0.0 // what the noise of the imbalance makes of the loss
+	for _, x := range []struct {
+		of *runSide
+		s  *Section
+	}{{a, sa}, {b, sb}} {
+		if x.s != nil {
+			rel = max(rel, ratio(x.s.LostShare*x.of.scale(x.of.ref()), x.s.Imbalance))
+		}
+	}
+	d := SectionDiff{Imbalance: figure(func(_ *Report, s *Section) float64 { return s.Imbalance }, noise, 1),
+		Lost: figure(lost(a), noise*rel, scale), LostShare: figure(share, noise*ratio(rel, scale), 1), Causes: causeDiffs(a, b, sa, sb)}
+	switch {
+	case sb == nil:
+		d.EndsAt, d.Word = sa.EndsAt, ChangeGone
+	case sa == nil:
+		d.EndsAt, d.Word = sb.EndsAt, ChangeNew
+	default:
+		d.EndsAt, d.Was = sb.EndsAt, moved(sa.EndsAt, sb.EndsAt)
+		if d.Word = d.Lost.Word; d.Word == ChangeSame {
+			d.Word = d.Imbalance.Word
+		}
+		return d
+	}
+	d.Imbalance.Word, d.Lost.Word, d.LostShare.Word = d.Word, d.Word, d.Word
 	return d
 }
 
@@ -203,26 +281,25 @@ func (s *Section) tells() bool {
 	return s != nil && (s.Matters || s.ParallelShare == 0 && len(s.Causes) > 0)
 }
 
-func causeDiffs(a, b *Section) []CauseDiff {
-	if !a.tells() && !b.tells() {
-		return []CauseDiff{}
-	}
-	var none Section
-	if a == nil {
-		a = &none
-	}
-	if b == nil {
-		b = &none
-	}
-	pairs := match(a.Causes, b.Causes, []func(*Cause) any{
+// causeKeys tell causes of a section apart: where lines have moved, by their text.
+func causeKeys() []func(*Cause) any {
+	return []func(*Cause) any{
 		func(c *Cause) any { return [3]any{c.Event, c.Place.key(), c.Address} },
 		func(c *Cause) any { return [2]any{c.Event, c.Place.key()} },
 		func(c *Cause) any { return [3]any{c.Event, c.Place.loose(), c.markedText()} },
 		func(c *Cause) any { return [2]any{c.Event, c.Place.loose()} },
-	})
+	}
+}
+
+func causeDiffs(a, b *runSide, sa, sb *Section) []CauseDiff {
+	if !sa.tells() && !sb.tells() {
+		return []CauseDiff{}
+	}
+	var none Section
+	sa, sb = cmp.Or(sa, &none), cmp.Or(sb, &none)
 	out := []CauseDiff{}
-	for _, p := range pairs {
-		out = append(out, causeDiff(a, b, p.a, p.b))
+	for _, p := range match(sa.Causes, sb.Causes, causeKeys()) {
+		out = append(out, causeDiff(a, b, sa, sb, p.a, p.b))
 	}
 	slices.SortStableFunc(out, func(x, y CauseDiff) int {
 		return cmp.Compare(math.Abs(y.Loss.Delta()), math.Abs(x.Loss.Delta()))
@@ -230,22 +307,47 @@ func causeDiffs(a, b *Section) []CauseDiff {
 	return out
 }
 
-func causeDiff(sa, sb *Section, a, b *Cause) CauseDiff {
-	switch {
-	case b == nil:
-		return CauseDiff{Place: a.Place, Event: a.Event, Word: ChangeGone,
-			Loss:  Change{Before: a.Share * sa.LostShare, Word: ChangeGone},
-			Share: Change{Before: a.Share, Word: ChangeGone}}
-	case a == nil:
-		return CauseDiff{Place: b.Place, Event: b.Event, Word: ChangeNew,
-			Loss:  Change{After: b.Share * sb.LostShare, Word: ChangeNew},
-			Share: Change{After: b.Share, Word: ChangeNew}}
+// causeLoss is the time that a cause stands for: its part of the imbalance, or what all threads pay.
+func (s *runSide) causeLoss(r *Report, in *Section, c *Cause) float64 {
+	if c.CostShare > 0 {
+		sum := 0.0
+		for i := range in.Threads {
+			sum += in.Threads[i].Time
+		}
+		return c.CostShare * ratio(sum, r.coreTime()) * s.scale(r)
 	}
-	noise := math.Hypot(doubt(a), doubt(b))
-	d := CauseDiff{Place: b.Place, Was: moved(a.Place, b.Place), Event: b.Event,
-		Loss:  change(a.Share*sa.LostShare, b.Share*sb.LostShare, noise*max(sa.LostShare, sb.LostShare)),
-		Share: change(a.Share, b.Share, noise)}
-	d.Word = d.Loss.Word
+	return c.Share * in.LostShare * s.scale(r)
+}
+
+func causeDiff(a, b *runSide, sa, sb *Section, ca, cb *Cause) CauseDiff {
+	noise, scale := 0.0, a.scale(a.ref())
+	if ca != nil && cb != nil {
+		noise = math.Hypot(doubt(ca), doubt(cb))
+	}
+	loss := func(s *runSide, in *Section, c *Cause) []float64 {
+		return s.ofSections(s.sections(in), func(r *Report, x *Section) float64 {
+			if c == nil {
+				return 0
+			}
+			for _, p := range match([]Cause{*c}, x.Causes, causeKeys()) {
+				if p.a != nil && p.b != nil {
+					return s.causeLoss(r, x, p.b)
+				}
+			}
+			return 0
+		})
+	}
+	d := CauseDiff{Loss: compared(loss(a, sa, ca), loss(b, sb, cb), noise*max(sa.LostShare*scale, sb.LostShare*b.scale(b.ref())), scale)}
+	switch {
+	case cb == nil:
+		d.Place, d.Event, d.Share, d.Word = ca.Place, ca.Event, Change{Before: ca.Share}, ChangeGone
+	case ca == nil:
+		d.Place, d.Event, d.Share, d.Word = cb.Place, cb.Event, Change{After: cb.Share}, ChangeNew
+	default:
+		d.Place, d.Event, d.Was, d.Share, d.Word = cb.Place, cb.Event, moved(ca.Place, cb.Place), change(ca.Share, cb.Share, noise), d.Loss.Word
+		return d
+	}
+	d.Loss.Word, d.Share.Word = d.Word, d.Word
 	return d
 }
 

@@ -13,7 +13,23 @@ func beforeAndAfter() (a, b *Report) {
 	b.Program.RunTime *= 0.85
 	b.Whole.LostShare, b.Whole.ParallelEfficiency = 0.11, 0.79
 	s := &b.Sections[0]
-	s.EndsAt.Line, s.Imbalance, s.LostShare = 602, 0.12, 0.07
+	s.EndsAt.Line, s.Imbalance, s.LostShare, s.AllLost = 602, 0.12, 0.07, 0.07
+	b.Loss.CoreTime *= 0.85 // won at one place, where all else takes as long as before
+	b.Loss.Terms[1].Share -= 0.15
+	for i := range b.Loss.Terms {
+		t := &b.Loss.Terms[i]
+		t.Share /= 0.85
+		for k := range t.Places {
+			if i == 1 && k == 0 {
+				t.Places[k].Line, t.Places[k].Share = 602, t.Places[k].Share-0.15
+			}
+			t.Places[k].Share /= 0.85
+		}
+	}
+	b.Loss.Useful = b.Loss.Terms[0].Share
+	for i := range b.Sections[1:] {
+		b.Sections[1+i].AllLost /= 0.85
+	}
 	for i := range s.Course.Points {
 		s.Course.Points[i].Imbalance = 0.12
 	}
@@ -24,6 +40,8 @@ func beforeAndAfter() (a, b *Report) {
 	b.Sections = b.Sections[:2]
 	return a, b
 }
+
+func oneRun(r *Report) *runSide { return &runSide{runs: []*Report{r}, unit: 1} }
 
 func TestDiffGolden(t *testing.T) {
 	var b bytes.Buffer
@@ -103,7 +121,12 @@ func TestChangesBelowTheNoiseAreNone(t *testing.T) {
 	if got := Compare(a, b).Sections[0].Imbalance; got.Word != ChangeSame || got.Noise < 0.01 {
 		t.Errorf("%+v", got)
 	}
-	if got := sectionDiff(&a.Sections[0], &b.Sections[0], true).Imbalance; got.Word != ChangeWorse {
+	exact := func(r *Report) *runSide {
+		same := *r
+		same.Program.Collector = "simulate"
+		return oneRun(&same)
+	}
+	if got := sectionDiff(exact(a), exact(b), &a.Sections[0], &b.Sections[0]).Imbalance; got.Word != ChangeWorse {
 		t.Errorf("a simulated run has noise: %+v", got)
 	}
 	b.Sections[0].Imbalance += 0.2
@@ -124,7 +147,10 @@ func TestGates(t *testing.T) {
 		{"imbalance>30%", false, true},
 		{"imbalance>90%", false, false},
 		{"lost>+5%", false, true},
-		{"lost>20%", false, true},
+		{"lost>30%", false, true},
+		{"lock>+1%", false, false}, // its share grew, because the rest has become less
+		{"lock>3.5%", true, false},
+		{"off_core>1%", false, false},
 		{"efficiency<-5%", false, true},
 		{"efficiency<10%", false, false},
 		{"runtime>+10%", false, true},
@@ -179,7 +205,7 @@ func TestDiffTellsWhatMatters(t *testing.T) {
 		{"new", nil, &Section{ParallelShare: 0.1, Matters: true, Causes: cause}, 1},
 		{"gone", &Section{Causes: cause}, nil, 1},
 	} {
-		if got := causeDiffs(c.a, c.b); len(got) != c.want {
+		if got := causeDiffs(oneRun(&Report{}), oneRun(&Report{}), c.a, c.b); len(got) != c.want {
 			t.Errorf("%s: %d causes, want %d", c.name, len(got), c.want)
 		}
 	}

@@ -24,10 +24,10 @@ type Gate struct {
 
 // gateFigures lists what a gate may be set on.
 func gateFigures() []string {
-	return []string{"imbalance", "lost", "runtime", "efficiency", "balance", "serial", "causes"}
+	return []string{"imbalance", "lost", "runtime", "efficiency", "balance", "serial", "lock", "wait", "off_core", "overhead", "memory", "causes"}
 }
 
-var gateForm = regexp.MustCompile(`^\s*([a-z]+)\s*([<>])\s*([+-]?)([0-9]+(?:\.[0-9]+)?)\s*(%?)\s*$`)
+var gateForm = regexp.MustCompile(`^\s*([a-z_]+)\s*([<>])\s*([+-]?)([0-9]+(?:\.[0-9]+)?)\s*(%?)\s*$`)
 
 // ParseGate reads a gate.
 func ParseGate(text string) (Gate, error) {
@@ -63,6 +63,13 @@ func (g Gate) Check(d *Diff) []string {
 	case "causes":
 		return g.checkCauses(d)
 	}
+	if d.Loss != nil && g.Figure != "serial" {
+		for i := range d.Loss.Terms {
+			if t := &d.Loss.Terms[i]; t.Name == g.Figure && g.passed(d.Loss.value(t, g.Change), ratio(t.Noise, d.Loss.Before)) {
+				return []string{fmt.Sprintf("%s: %s went from %s to %s of the core time", g.Text, t.Title, unit.Percent(ratio(t.Before, d.Loss.Before)), unit.Percent(ratio(t.After, d.Loss.After)))}
+			}
+		}
+	}
 	for _, f := range d.Whole {
 		if f.Name == g.Figure && g.passed(f.value(g.Change), f.Noise) {
 			return []string{fmt.Sprintf("%s: %s", g.Text, f.words())}
@@ -80,6 +87,15 @@ func (f *FigureDiff) value(change bool) float64 {
 		return f.Delta()
 	}
 	return f.After
+}
+
+// value is a term's share of the core time after, or by how much it grew, as a share of the core time before: what did not change
+// is no more because the rest has become less.
+func (d *LossDiff) value(t *TermDiff, change bool) float64 {
+	if change {
+		return ratio(t.Delta(), d.Before)
+	}
+	return ratio(t.After, d.After)
 }
 
 func (f *FigureDiff) words() string {
