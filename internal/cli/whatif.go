@@ -47,8 +47,9 @@ same input, with one thing changed, and prints what became of the imbalance.
 was. FILE:LINE names all events of a line, a function's name those of the
 function, on:DATA those of a data object as the report names it; KIND@ before
 any of these takes one kind of event. top is the line of the report's first
-hardware cause, important all causes with a score above the limit, all every
-one.
+cause, important all hardware causes with a score above the limit, all every
+one. Waits for locks or for other threads follow from what those do: they cannot
+be taken away alone, and --erase says so.
 
 --even asks what the sections would be if every thread did at that line what the
 threads do on average. The profile's account says, to first order; then the

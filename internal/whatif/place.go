@@ -34,6 +34,9 @@ func (c *chooser) place(spec string) error {
 		if kind, err = c.findKind(word); err != nil {
 			return fmt.Errorf("--erase %q: %w", spec, err)
 		}
+		if why := cannotErase(kind); why != "" {
+			return fmt.Errorf("--erase %q: %s; change the program, and compare the two with 'lime diff'", spec, why)
+		}
 	} else if len(c.tab.Kinds) == 0 {
 		return fmt.Errorf("--erase %q: the profile has no hardware events: simulate with --machine", spec)
 	}

@@ -22,7 +22,7 @@ type Erasure struct {
 
 // The words that choose causes instead of places: the paper's three bars.
 const (
-	Top       = "top"       // the first hardware cause of the section that loses most: its line's events
+	Top       = "top"       // the first cause that the report names: its line's events
 	Important = "important" // all hardware causes with a score above the limit
 	All       = "all"       // all significant hardware causes
 )
@@ -38,15 +38,19 @@ type Choice struct {
 func Choose(res *analysis.Result, tab *profile.Tables, sections []int, spec string) (Choice, error) {
 	c := chooser{tab: tab, kinds: map[uint64]map[string]bool{}}
 	switch spec {
-	case Top, Important, All:
-		c.causes(res, sections, spec)
-		if len(c.kinds) == 0 {
-			return Choice{}, fmt.Errorf("--erase %s: the report names no hardware cause; name a line, as file.c:12", spec)
+	case Top:
+		if err := c.top(res, sections); err != nil {
+			return Choice{}, fmt.Errorf("--erase top: %w", err)
 		}
+	case Important, All:
+		c.causes(res, sections, spec)
 	default:
 		if err := c.place(spec); err != nil {
 			return Choice{}, err
 		}
+	}
+	if len(c.kinds) == 0 {
+		return Choice{}, fmt.Errorf("--erase %s: the report names no hardware cause; name a line, as file.c:12", spec)
 	}
 	return c.choice(), nil
 }
@@ -91,32 +95,60 @@ func (c *chooser) follows(kind, from string) bool {
 	return kind == from
 }
 
-// causes takes the hardware causes of the sections, in the order of the report. The misses of one line
-// at several levels are one cause to people, so top takes them together. A cause's misses become hits in the first
+// causes takes the hardware causes of the sections, in the order of the report. A cause's misses become hits in the first
 // level, at whatever level they were found.
 func (c *chooser) causes(res *analysis.Result, sections []int, spec string) {
 	for i := range res.Sections {
 		if sections != nil && !slices.Contains(sections, i) {
 			continue
 		}
-		var first *analysis.Cause
 		for j := range res.Sections[i].Causes {
 			cause := &res.Sections[i].Causes[j]
-			if cause.Family != analysis.FamilyHardware || spec == Important && !cause.Important {
+			if cause.Family != analysis.FamilyHardware || cannotErase(cause.Event) != "" || spec == Important && !cause.Important {
 				continue
-			}
-			if spec == Top && first != nil && (cause.File != first.File || cause.Line != first.Line || cause.Line == 0) {
-				continue
-			}
-			if first == nil {
-				first = cause
 			}
 			c.line(c.root(cause.Event), cause.File, cause.Line, cause.Address)
 		}
-		if spec == Top && first != nil {
-			return
-		}
 	}
+}
+
+// top takes the first cause that the report names, of the sections or of all, or says why it cannot be taken away. The misses of one
+// line at several levels are one cause to people, and are taken together.
+func (c *chooser) top(res *analysis.Result, sections []int) error {
+	for i := range res.Sections {
+		if sections != nil && !slices.Contains(sections, i) {
+			continue
+		}
+		list := res.Sections[i].Causes
+		k := slices.IndexFunc(list, func(x analysis.Cause) bool { return x.Important })
+		if k < 0 {
+			continue
+		}
+		first := &list[k]
+		at := placeOfCause(first)
+		if first.Family != analysis.FamilyHardware {
+			return fmt.Errorf("the report's first cause is the %s at %s, which is no hardware event; --even %s evens it out, or name a line whose misses shall go", first.Title, at, at)
+		}
+		if why := cannotErase(first.Event); why != "" {
+			return fmt.Errorf("the report's first cause is the %s at %s: %s; change the program, and compare the two with 'lime diff'", first.Title, at, why)
+		}
+		for j := range list {
+			x := &list[j]
+			if x.Family == analysis.FamilyHardware && cannotErase(x.Event) == "" && (j == k || x.Line > 0 && x.File == first.File && x.Line == first.Line) {
+				c.line(c.root(x.Event), x.File, x.Line, x.Address)
+			}
+		}
+		return nil
+	}
+	return nil
+}
+
+// placeOfCause names a line as --erase and --even take it.
+func placeOfCause(x *analysis.Cause) string {
+	if x.Line > 0 {
+		return fmt.Sprintf("%s:%d", filepath.Base(x.File), x.Line)
+	}
+	return cmp.Or(x.Function, x.Address)
 }
 
 // line takes all events of a kind on a source line, or at an address where there is no line, and what follows from them: an

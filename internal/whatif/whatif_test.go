@@ -77,6 +77,26 @@ func TestChooseErrors(t *testing.T) {
 	if _, err := Choose(&analysis.Result{}, tables(), nil, Top); err == nil {
 		t.Error("top of nothing: no error")
 	}
+	waits := tables()
+	waits.Kinds = append(waits.Kinds, profile.NewKind(profile.Measured, profile.KindLockWait))
+	first := func(c analysis.Cause) *analysis.Result {
+		return &analysis.Result{Sections: []analysis.Section{{}, {Causes: []analysis.Cause{c, cause("l1d-miss", "/src/a.c", 5, true)}}}}
+	}
+	branch := cause("branch", "/src/a.c", 3, true)
+	branch.Family = analysis.FamilyControl
+	for _, c := range []struct {
+		spec string
+		res  *analysis.Result
+		want string
+	}{
+		{"lock-wait@a.c:5", result(), "what is done under it"},
+		{Top, first(cause("lock-wait", "/src/a.c", 3, true)), "what is done under it"},
+		{Top, first(branch), "--even a.c:3"},
+	} {
+		if _, err := Choose(c.res, waits, nil, c.spec); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v, want %q", c.spec, err, c.want)
+		}
+	}
 	if _, err := Choose(result(), &profile.Tables{}, nil, "l1d-miss@a.c:5"); err == nil || !strings.Contains(err.Error(), "--machine") {
 		t.Errorf("without events: %v", err)
 	}
