@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"path/filepath"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -16,6 +17,8 @@ import (
 // reportFlags are the options of report.
 type reportFlags struct {
 	json, html, all bool
+	forTools        [3]bool // by toolForms
+	root            string
 	verify, yes     bool
 	views           [3]bool // by reportViews
 	sections        int
@@ -46,6 +49,10 @@ program must be where it was, and its standard input is empty.`,
 	fl := cmd.Flags()
 	fl.BoolVar(&f.json, "json", false, "print JSON (docs/report-json.md)")
 	fl.BoolVar(&f.html, "html", false, "print one self-contained HTML file")
+	for i, t := range toolForms() {
+		fl.BoolVar(&f.forTools[i], t.name, false, t.help)
+	}
+	fl.StringVar(&f.root, "source-root", "", "the sources' root `directory`, for --sarif, --github and --markdown; default: where lime runs")
 	fl.StringVarP(&f.output, "output", "o", "", "write to this `file` instead of standard output")
 	fl.BoolVarP(&f.all, "all", "a", false, "explain every section, show every cause")
 	fl.BoolVar(&f.verify, "verify", false, "run the program again without each cause, to see whether it is right")
@@ -57,7 +64,7 @@ program must be where it was, and its standard input is empty.`,
 	for i, v := range reportViews() {
 		fl.BoolVar(&f.views[i], string(v.view), false, v.help)
 	}
-	cmd.MarkFlagsMutuallyExclusive("json", "html", "tree", "bottom-up", "flat")
+	cmd.MarkFlagsMutuallyExclusive("json", "html", "sarif", "github", "markdown", "tree", "bottom-up", "flat")
 	return cmd
 }
 
@@ -163,10 +170,43 @@ func (f *reportFlags) check() error {
 
 // form is what the report is written as.
 func (f *reportFlags) form() form {
-	return dataIf(f.json || f.html)
+	return dataIf(f.json || f.html || slices.Contains(f.forTools[:], true))
+}
+
+// toolForms lists the forms for tools that show findings at lines of the source, by their flags.
+func toolForms() [3]struct {
+	name, help string
+	write      func(io.Writer, *report.Report, string) error
+} {
+	return [3]struct {
+		name, help string
+		write      func(io.Writer, *report.Report, string) error
+	}{
+		{"sarif", "print SARIF 2.1.0", report.WriteSARIF},
+		{"github", "print annotations for GitHub's workflows", report.WriteGitHub},
+		{"markdown", "print Markdown, for a comment on a change", report.WriteMarkdown},
+	}
+}
+
+// sourceRoot is the absolute path of the sources' root.
+func (f *reportFlags) sourceRoot() (string, error) {
+	root, err := filepath.Abs(f.root)
+	if err != nil {
+		return "", fmt.Errorf("--source-root %s: %w", f.root, err)
+	}
+	return root, nil
 }
 
 func (a *app) writeReport(w io.Writer, r *report.Report, only []int, f *reportFlags) error {
+	for i, t := range toolForms() {
+		if f.forTools[i] {
+			root, err := f.sourceRoot()
+			if err != nil {
+				return usage(err)
+			}
+			return t.write(w, r, root)
+		}
+	}
 	switch {
 	case f.json:
 		return report.WriteJSON(w, r.Only(only))
