@@ -25,7 +25,7 @@ func rows() []row {
 		{TBB, []string{"libtbb"}, nil, []string{"tbb::"}}, // its templates are in headers: see language.go
 		// Crates are compiled into the program with it: a join in one of them is the program's, as far as sections are concerned.
 		{Rayon, nil, nil, []string{"rayon_core::", "<rayon_core::", "crossbeam_deque::", "crossbeam_epoch::", "<crossbeam_epoch::", "crossbeam_utils::"}},
-		{MPI, []string{"libmpi", "libopen-rte", "libopen-pal", "libpmix", "libucp", "libucs", "libuct", "libfabric"}, mpi, mpi},
+		{MPI, mpiFiles(), mpi, mpi},
 		{GoScheduler, nil, nil, goScheduler()},
 		{Threads, []string{"libpthread"},
 			append(cThreads(), "_ZN3std4sync", "_ZN3std3sys4sync", "_ZN3std3sys3pal", "_ZN3std3sys6thread", "_ZN3std6thread4park",
@@ -37,6 +37,11 @@ func rows() []row {
 		{Language, []string{"libstdc++", "libc++", "libgfortran", "libquadmath"},
 			[]string{"_ZN9__gnu_cxx"}, []string{"std::", "<std::", "core::", "<core::", "alloc::", "<alloc::", "__gnu_cxx::", "__rust"}},
 	}
+}
+
+// mpiFiles are MPI's libraries, and those by which they send.
+func mpiFiles() []string {
+	return []string{"libmpi", "libmca_", "mca_", "libopen-rte", "libopen-pal", "libpmi", "pmix_", "libuc", "libfabric", "libpsm", "libinfinipath", "libibverbs", "libevent_", "libnl-", "libmunge"}
 }
 
 // cThreads are C's functions by which threads are made and meet, and what stands behind them in glibc and musl.

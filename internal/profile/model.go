@@ -178,6 +178,9 @@ const MetricIdleness = "idleness"
 // NoteGoroutines is the code of the note of a program whose work wanders between its threads.
 const NoteGoroutines = "goroutines"
 
+// NoteRanks is the code of the note of a profile that is put together from those of several processes; its number is how many.
+const NoteRanks = "ranks"
+
 // NoteElsewhere is the code of the note that most of the work was done by processes which take part in no section.
 const NoteElsewhere = "work-elsewhere"
 

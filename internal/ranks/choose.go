@@ -71,6 +71,7 @@ func (m *merger) accept(list []candidate, best run) {
 		default:
 			m.chosen = append(m.chosen, c.path)
 			if !isMerged(c.meta) {
+				m.mains[c.meta.Rank] = m.u.t.AddThread(profile.Thread{Name: threadName(c.meta.Rank, 0, ""), Parent: profile.None, Entry: profile.None})
 				seen[c.meta.Rank] = c.path
 			}
 		}

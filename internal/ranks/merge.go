@@ -10,7 +10,7 @@ import (
 
 // Codes of the notes that a merged profile has.
 const (
-	NoteRanks      = "ranks"           // of how many ranks it is made
+	NoteRanks      = profile.NoteRanks // of how many ranks it is made
 	NoteMissing    = "rank-missing"    // ranks that left no profile
 	NoteUnreadable = "rank-unreadable" // files that are no profiles, or damaged
 	NoteForeign    = "rank-foreign"    // profiles of other runs, or of other programs
@@ -23,7 +23,7 @@ var ErrNone = errors.New("no profile of a rank can be read")
 
 // Merge reads the profiles of one run's ranks, in files of one rank or merged ones of several, and writes them as one.
 func Merge(paths []string, sink profile.Sink) error {
-	m := &merger{u: newUnion(), lines: map[int]*line{}, meets: map[profile.Meeting]*meet{}, threads: map[int]map[profile.ThreadID]profile.ThreadID{}}
+	m := &merger{u: newUnion(), lines: map[int]*line{}, mains: map[int]profile.ThreadID{}, meets: map[profile.Meeting]*meet{}, threads: map[int]map[profile.ThreadID]profile.ThreadID{}}
 	m.choose(paths)
 	for _, path := range m.chosen {
 		if err := m.read(path, m.first); err != nil {
@@ -51,7 +51,8 @@ type merger struct {
 	cores   int
 	hosts   map[string]bool
 	lines   map[int]*line
-	order   []*line // in the order in which they were met
+	mains   map[int]profile.ThreadID // the ranks' first threads, which stand in the order of the ranks before all others
+	order   []*line                  // in the order in which they were met
 	meets   map[profile.Meeting]*meet
 	list    []*meet
 	stacks  stacks
@@ -172,6 +173,10 @@ func (f *file) thread(id profile.ThreadID) profile.ThreadID {
 	}
 	return known(f.m.threads[f.n], id, func() profile.ThreadID {
 		row := f.r.Tables().Threads[id]
+		if main, ok := f.m.mains[f.r.Meta().Rank]; ok && id == 0 && !f.merged {
+			f.m.u.t.Threads[main].TID, f.m.u.t.Threads[main].Start, f.m.u.t.Threads[main].End = row.TID, row.Start, row.End
+			return main
+		}
 		row.Parent = profile.None
 		if !f.merged {
 			row.Name = threadName(f.r.Meta().Rank, id, row.Name)

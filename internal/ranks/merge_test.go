@@ -246,7 +246,7 @@ func TestFilesThatAreNotOfTheRun(t *testing.T) {
 		got = append(got, n.Code+": "+n.Text)
 	}
 	want := []string{
-		"ranks: the run is put together from the profiles of its ranks",
+		"ranks: The run is put together from the profiles of 2 ranks.",
 		"rank-missing: of 6 ranks these left no profile that can be read: 2 to 5",
 		"rank-foreign: rank-00003.lime is left out: it is no rank's profile, but that of a program that ran by itself",
 		"rank-unreadable: rank-00004.lime is left out: profile " + bad + ": not a lime profile (it does not start like a SQLite file)",

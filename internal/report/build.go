@@ -57,10 +57,19 @@ func program(res *analysis.Result) Program {
 	run := &res.Run
 	return Program{
 		Command: run.Command, Collector: run.Collector, Model: run.Model, Cores: run.Cores,
-		Threads: res.Whole.Threads, ClockUnit: run.ClockUnit,
+		Threads: res.Whole.Threads, Ranks: ranksOf(run.Notes), ClockUnit: run.ClockUnit,
 		TimeLabel: run.TimeLabel, CountLabel: run.CountLabel, RunTime: res.Whole.RunTime,
 		EndState: run.EndState, ExitStatus: run.ExitStatus, Complete: run.Complete, Resolved: run.Resolved,
 	}
+}
+
+// ranksOf is of how many processes a run is put together, 0 if it is one alone.
+func ranksOf(notes []profile.Note) int {
+	i := slices.IndexFunc(notes, func(n profile.Note) bool { return n.Code == profile.NoteRanks })
+	if i < 0 {
+		return 0
+	}
+	return int(notes[i].N)
 }
 
 func whole(w *analysis.Whole) Whole {

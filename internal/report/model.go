@@ -40,7 +40,8 @@ type Program struct {
 	Model      string   `json:"model"`
 	Cores      int      `json:"cores"`
 	Threads    int      `json:"threads"`
-	ClockUnit  string   `json:"clock_unit"` // unit of every time below: "instructions", "cycles" or "ns"
+	Ranks      int      `json:"ranks,omitempty"` // processes whose profiles were put together
+	ClockUnit  string   `json:"clock_unit"`      // unit of every time below: "instructions", "cycles" or "ns"
 	TimeLabel  string   `json:"time_label"`
 	CountLabel string   `json:"count_label"`
 	RunTime    float64  `json:"run_time"`

@@ -107,8 +107,14 @@ func collected(g *Program) string {
 		how = strings.Replace("From "+g.Collector, "From import ", "Imported from ", 1)
 	}
 	out := fmt.Sprintf("%s on %s", how, countOf(g.Cores, "core"))
+	if g.Ranks > 0 {
+		out = how
+	}
 	if alone := map[string]string{"record": "Recorded natively", "count": "Counted in parallel"}[g.Collector]; alone != "" {
 		out = alone // its times are those of a machine with a core for every thread
+	}
+	if g.Ranks > 0 {
+		out += " in " + countOf(g.Ranks, "rank")
 	}
 	if g.Model != "" && g.Model != "native" {
 		out += ", model " + g.Model

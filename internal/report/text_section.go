@@ -16,6 +16,7 @@ var kindWords = map[string]string{
 	"region-end":    "the end of a parallel region",
 	"built-barrier": "a barrier that the program built itself",
 	"custom":        "a place named with --section-end",
+	"collective":    "a call of MPI in which its processes meet",
 	"serial":        "the end of one thread's work alone",
 	"exit":          "the end of the program",
 }

@@ -9,6 +9,7 @@ type episode struct {
 	place    unit.Addr
 	parts    []Part
 	left     int
+	meeting  any
 	complete bool
 }
 
@@ -20,7 +21,8 @@ func newEpisode(kind Kind, place unit.Addr) *episode {
 func (r *Recogniser) arrive(t *thread, op *Op) {
 	e := r.barriers[op.Object]
 	if e == nil || e.complete {
-		e = newEpisode(barrierKind(op.Built), op.Site.Place())
+		e = newEpisode(barrierKind(op), op.Site.Place())
+		e.meeting = op.Meeting
 		e.parts = make([]Part, 0, r.widest)
 		r.barriers[op.Object] = e
 	}
@@ -29,8 +31,11 @@ func (r *Recogniser) arrive(t *thread, op *Op) {
 	e.parts = append(e.parts, t.close(op.At, op.Site))
 }
 
-func barrierKind(built bool) Kind {
-	if built {
+func barrierKind(op *Op) Kind {
+	switch {
+	case op.Meeting != nil:
+		return Meeting
+	case op.Built:
 		return Built
 	}
 	return Barrier
@@ -56,7 +61,7 @@ func (r *Recogniser) leave(t *thread, op *Op) {
 }
 
 func (r *Recogniser) emitEpisode(e *episode) {
-	r.finish(Instance{Kind: e.kind, Place: e.majority(), Parts: e.parts})
+	r.finish(Instance{Kind: e.kind, Place: e.majority(), Parts: e.parts, Meeting: e.meeting})
 	e.parts = nil
 }
 

@@ -91,6 +91,7 @@ type Op struct {
 	Object  uint64     // barrier, region, futex, lock
 	Built   bool       // OpArrive: at a barrier that the program built itself
 	Untyped bool       // OpWaitBegin: a bare futex, which may as well be a lock's
+	Meeting any        // OpArrive: with other processes, of which nothing is seen here; the collector's handle
 	Final   bool       // OpExit: it ends the program
 	Lock    bool       // OpWaitEnd: if it ended no section it was a lock's
 	Loose   bool       // OpExit: nobody can join the thread; it may have been counted down
@@ -110,6 +111,7 @@ const (
 	Region  Kind = "region-end"
 	Built   Kind = "built-barrier"
 	Custom  Kind = "custom"
+	Meeting Kind = "collective"
 	Serial  Kind = "serial"
 	Tail    Kind = "exit"
 )
@@ -134,7 +136,8 @@ func (p *Part) onCore() unit.Cycles { return p.Time() - min(p.OffCPU, p.Time()) 
 
 // Instance is one finished passage through a section, which ends at Site.
 type Instance struct {
-	Kind  Kind
-	Place unit.Addr // the call that ends it
-	Parts []Part
+	Kind    Kind
+	Place   unit.Addr // the call that ends it
+	Parts   []Part
+	Meeting any // of kind Meeting: the collector's handle
 }

@@ -242,7 +242,7 @@ func (r *Recogniser) finish(in Instance) {
 		in.Parts[i].Release = max(in.Parts[i].Release, last)
 	}
 	slices.SortStableFunc(in.Parts, func(a, b Part) int { return cmp.Compare(a.Thread, b.Thread) })
-	if len(in.Parts) == 1 && in.Kind != Tail && in.Kind != Custom {
+	if len(in.Parts) == 1 && in.Kind != Tail && in.Kind != Custom && in.Kind != Meeting {
 		in.Kind = Serial
 	}
 	r.widest = max(r.widest, len(in.Parts))

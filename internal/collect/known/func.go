@@ -28,6 +28,7 @@ type Also uint8
 const (
 	OneName  Also = iota
 	Internal      // __NAME, as the C library's own calls in static programs have it
+	Profiled      // PNAME, by which tools in between call MPI's functions
 	ABI0          // NAME.abi0, of Go's functions in assembly
 )
 
@@ -49,13 +50,15 @@ func (f *Func) Names() []string {
 		return []string{f.Name, "__" + f.Name}
 	case ABI0:
 		return []string{f.Name, f.Name + ".abi0"}
+	case Profiled:
+		return []string{f.Name, "P" + f.Name}
 	}
 	return []string{f.Name}
 }
 
 // Functions is the whole table.
 func Functions() []Func {
-	return slices.Concat(threads(), conditions(), locks(), gomp(), kmp(), pools(), golang())
+	return slices.Concat(threads(), conditions(), locks(), gomp(), kmp(), pools(), golang(), mpi())
 }
 
 // Probed are the rows that a collector watches which runs the program's code itself.

@@ -41,6 +41,16 @@ const (
 	GoCondWakeAll             // it wakes all who wait for one
 	GoCount                   // it counts an object up or down that others wait for
 	GoAwait                   // it waits until all have counted it down
+	Meet                      // processes meet: a collective operation of communicator object
+	MeetFrom                  // the same, in which all wait for the root, second
+	MeetTo                    // the same, in which the root, second, waits for all
+	MeetNew                   // the same, by which a communicator is made, or a window; second points to where it is put
+	MeetDup                   // the same, whose ranks have the numbers that they have in the old one
+	MeetSplit                 // MeetNew, of as many communicators as there are values of the argument that Constant names
+	MeetStart                 // starts a collective operation of communicator object; second points to where its request is put
+	MeetFinish                // waits for requests: object points to them, second counts them, None = there is one
+	MeetAsk                   // asks for the process's number in communicator object; second points to where it is put
+	Message                   // waits for another process: for a message, or for its memory
 
 	// Roles of what is found while the program runs: no row of the table has them.
 	SectionEnd // declared by the user

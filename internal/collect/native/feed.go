@@ -137,7 +137,7 @@ func (t *thread) waits() bool {
 		return t.idle
 	}
 	c := &t.calls[n-1]
-	return !c.body && (c.role == known.Barrier || c.role == known.TeamBarrier || c.role == known.Join || c.role == known.Gate || c.over)
+	return !c.body && (c.role == known.Barrier || c.role == known.TeamBarrier || c.role == known.Join || c.role == known.Gate || c.mpi != nil || c.over)
 }
 
 // gated reports whether the thread waits in code of the program's own.
@@ -201,7 +201,7 @@ func (r *run) created(parent, t *thread, at uint64) (pool bool) {
 		return false
 	}
 	for _, c := range parent.calls {
-		pool = pool || c.role == known.Fork && !c.body
+		pool = pool || c.role == known.Fork && !c.body || c.mpi != nil
 	}
 	if n := len(parent.bodies); pool && n > 0 && parent.calls[len(parent.calls)-1].body {
 		pool = false
@@ -304,6 +304,16 @@ type actions struct {
 // hooking has the actions of every role.
 func hooking() [known.Roles]actions {
 	return [known.Roles]actions{
+		known.Meet:          {(*run).enterMPI, (*run).leaveMPI},
+		known.MeetFrom:      {(*run).enterMPI, (*run).leaveMPI},
+		known.MeetTo:        {(*run).enterMPI, (*run).leaveMPI},
+		known.MeetNew:       {(*run).enterMPI, (*run).leaveMPI},
+		known.MeetDup:       {(*run).enterMPI, (*run).leaveMPI},
+		known.MeetSplit:     {(*run).enterMPI, (*run).leaveMPI},
+		known.MeetStart:     {(*run).enterMPI, (*run).leaveMPI},
+		known.MeetFinish:    {(*run).enterMPI, (*run).leaveMPI},
+		known.MeetAsk:       {(*run).enterMPI, (*run).leaveMPI},
+		known.Message:       {(*run).enterMPI, (*run).leaveMPI},
 		known.Barrier:       {(*run).enterBarrier, (*run).leaveBarrier},
 		known.TeamBarrier:   {(*run).enterBarrier, (*run).leaveBarrier},
 		known.Join:          {(*run).enterJoin, (*run).leaveJoin},

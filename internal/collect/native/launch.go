@@ -10,7 +10,6 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"lime/internal/collect/known"
 	"lime/internal/collect/native/hook"
 )
 
@@ -108,7 +107,7 @@ func (l *launched) install(t *hook.Tracee, gates func() []hook.Gate) {
 		l.why = err
 		return
 	}
-	funcs := hooks(known.Hooked())
+	funcs := hooks(watchedFunctions())
 	in, err := hook.Install(t, ring, funcs)
 	if err != nil {
 		ring.Close()

@@ -2,6 +2,7 @@ package native
 
 import (
 	"cmp"
+	"lime/internal/collect/mpi"
 	"slices"
 
 	"lime/internal/profile"
@@ -58,7 +59,7 @@ func kinds() map[section.Kind]profile.SectionKind {
 	return map[section.Kind]profile.SectionKind{
 		section.Barrier: profile.SectionBarrier, section.Join: profile.SectionJoin, section.Region: profile.SectionRegion,
 		section.Built: profile.SectionBuilt, section.Custom: profile.SectionCustom, section.Serial: profile.SectionSerial,
-		section.Tail: profile.SectionTail,
+		section.Tail: profile.SectionTail, section.Meeting: profile.SectionMeeting,
 	}
 }
 
@@ -106,6 +107,7 @@ func (o *output) instance(in section.Instance) {
 		o.exits(x, in.Parts)
 	}
 	o.place(x, in.Kind)
+	mpi.Write(x, in.Meeting)
 	if err := o.sink.WriteInstance(x); err != nil && o.err == nil {
 		o.err = err
 	}

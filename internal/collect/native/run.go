@@ -17,6 +17,7 @@ import (
 
 	"lime/internal/collect"
 	"lime/internal/collect/known"
+	"lime/internal/collect/mpi"
 	"lime/internal/collect/native/hook"
 	"lime/internal/perf"
 	"lime/internal/section"
@@ -51,12 +52,15 @@ type shared struct {
 // run is the recording of a process: the program, or a child that is hooked.
 type run struct {
 	*shared
-	pid   int32
-	name  string
-	prog  *launched // nil: it ran already
-	ring  *hook.Ring
-	hooks *hook.Installed
-	table []known.Func
+	pid         int32
+	name        string
+	prog        *launched // nil: it ran already
+	ring        *hook.Ring
+	hooks       *hook.Installed
+	table       []known.Func
+	comms       *mpi.Comms
+	collectives uint64            // calls in which this process met others, so far
+	worlds      map[uint64]string // variables of MPI's library, by address
 
 	images  *images
 	code    *code
@@ -138,7 +142,7 @@ func newRun(o Options) *run {
 }
 
 func newProcess(of *shared) *run {
-	r := &run{shared: of, keepAt: firstKeep, table: known.Hooked(), kernel: applying(), hooked: hooking(), byTID: map[int32]*thread{}, handles: map[uint64]*thread{}, open: map[uint64]openRegion{},
+	r := &run{shared: of, keepAt: firstKeep, table: watchedFunctions(), comms: mpi.New(), kernel: applying(), hooked: hooking(), byTID: map[int32]*thread{}, handles: map[uint64]*thread{}, open: map[uint64]openRegion{},
 		waiters: map[uint64][]*thread{}, meetings: map[uint64]*meeting{}, unlocks: map[uint64][]unlock{}, sites: map[siteKey]site{}, left: map[unit.Addr]int{}, aliens: map[int32]bool{}}
 	r.stream.hooks = func(number uint64) hook.Record { return r.ring.At(number) }
 	return r

@@ -46,8 +46,25 @@ func hooked(row *known.Func, golang *hook.GoCall) hook.Func {
 		f.Work, f.Body, f.Variadic = true, row.Object, p.Variadic
 	case known.Create:
 		f.Fetch = true
+	case known.MeetNew, known.MeetDup, known.MeetSplit, known.MeetAsk:
+		f.Fetch, f.Of = true, row.Second
+	}
+	if mpiRole(row.Role) {
+		f.Pick = picked(row)
 	}
 	return f
+}
+
+// watchedFunctions are the rows whose functions are hooked, by each name that a program may call them by.
+func watchedFunctions() (rows []known.Func) {
+	for _, f := range known.Hooked() {
+		rows = append(rows, f)
+		if f.Also == known.Profiled {
+			f.Name = f.Names()[1]
+			rows = append(rows, f)
+		}
+	}
+	return rows
 }
 
 // lockOf is the lock that a record's call is about.

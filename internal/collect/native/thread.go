@@ -2,6 +2,7 @@ package native
 
 import (
 	"lime/internal/collect/known"
+	"lime/internal/collect/mpi"
 	"lime/internal/collect/native/hook"
 	"lime/internal/section"
 )
@@ -82,6 +83,8 @@ type call struct {
 	function uint64 // of the work
 	over     bool   // the call of a region whose work this thread has done
 	gate     *gate
+	mpi      *mpi.Call // of a function of MPI's
+	told     bool      // likewise: the recogniser knows
 }
 
 // onCPU adds up a thread's time on a CPU.

@@ -20,6 +20,16 @@ type leaving func(*run, *thread, *call)
 
 func leavings() [known.Roles]leaving {
 	return [known.Roles]leaving{
+		known.Meet:        (*run).leaveMPI,
+		known.MeetFrom:    (*run).leaveMPI,
+		known.MeetTo:      (*run).leaveMPI,
+		known.MeetNew:     (*run).leaveMPI,
+		known.MeetDup:     (*run).leaveMPI,
+		known.MeetSplit:   (*run).leaveMPI,
+		known.MeetStart:   (*run).leaveMPI,
+		known.MeetFinish:  (*run).leaveMPI,
+		known.MeetAsk:     (*run).leaveMPI,
+		known.Message:     (*run).leaveMPI,
 		known.Barrier:     (*run).leaveBarrier,
 		known.TeamBarrier: (*run).leaveBarrier,
 		known.TeamReduce:  (*run).leaveBarrier,

@@ -2,6 +2,7 @@ package sim
 
 import (
 	"cmp"
+	"lime/internal/collect/mpi"
 	"slices"
 
 	"lime/internal/engine"
@@ -87,7 +88,7 @@ func kinds() map[section.Kind]profile.SectionKind {
 	return map[section.Kind]profile.SectionKind{
 		section.Barrier: profile.SectionBarrier, section.Join: profile.SectionJoin, section.Region: profile.SectionRegion,
 		section.Built: profile.SectionBuilt, section.Custom: profile.SectionCustom, section.Serial: profile.SectionSerial,
-		section.Tail: profile.SectionTail,
+		section.Tail: profile.SectionTail, section.Meeting: profile.SectionMeeting,
 	}
 }
 
@@ -98,6 +99,7 @@ func (o *output) instance(in section.Instance) {
 	for i := range in.Parts {
 		o.part(x, &in.Parts[i], i)
 	}
+	mpi.Write(x, in.Meeting)
 	if err := o.sink.WriteInstance(x); err != nil && o.err == nil {
 		o.err = err
 	}

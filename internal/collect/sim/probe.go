@@ -80,6 +80,16 @@ type entering func(*run, *thread, *fn)
 
 func enterings() [known.Roles]entering {
 	return [known.Roles]entering{
+		known.Meet:          (*run).enterMPI,
+		known.MeetFrom:      (*run).enterMPI,
+		known.MeetTo:        (*run).enterMPI,
+		known.MeetNew:       (*run).enterMPI,
+		known.MeetDup:       (*run).enterMPI,
+		known.MeetSplit:     (*run).enterMPI,
+		known.MeetStart:     (*run).enterMPI,
+		known.MeetFinish:    (*run).enterMPI,
+		known.MeetAsk:       (*run).enterMPI,
+		known.Message:       (*run).enterMPI,
 		known.Barrier:       (*run).enterBarrier,
 		known.TeamBarrier:   (*run).enterTeam,
 		known.TeamReduce:    (*run).enterReduce,

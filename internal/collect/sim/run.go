@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"lime/internal/collect"
+	"lime/internal/collect/mpi"
 	"lime/internal/cpu"
 	"lime/internal/engine"
 	"lime/internal/guest"
@@ -41,29 +42,31 @@ type run struct {
 	wakes   []*thread
 	latest  uint64 // highest clock so far
 
-	images  images
-	names   map[string]*fn
-	entries map[uint64]*fn     // functions of the table, by address
-	probes  map[uint64]bool    // addresses with a probe
-	tasks   map[uint64]*fn     // functions that tasks were made of, by address
-	bodies  map[uint64][]*fork // bodies of parallel regions, by address
-	waiters map[uint64]int     // threads in known.CondWait, by object
-	gates   map[uint64]*gate   // functions that are barriers, or may be, by address
-	locks   map[uint64]uint64  // clock at which a lock was last given back
-	heap    *heapBook          // with a machine: what the program has allocated
-	numbers *numbering         // nil: nobody asks for the numbers of the parts
-	even    *evening           // nil: the threads take the time that they take
-	data    *dataBook          // and what its instructions miss on
-	waste   *wasteMeter        // nil: nobody looks for wasted memory work
-	holders map[uint64]*thread // who has a lock
-	blocks  blockIndex
-	walker  *unwind.Unwinder
-	rec     *section.Recogniser
-	out     *output
-	forks   uint64
-	pools   pools
-	sampler sampler
-	members map[uint64]int // threads that have come to a region, by its id
+	images   images
+	names    map[string]*fn
+	entries  map[uint64]*fn     // functions of the table, by address
+	probes   map[uint64]bool    // addresses with a probe
+	tasks    map[uint64]*fn     // functions that tasks were made of, by address
+	bodies   map[uint64][]*fork // bodies of parallel regions, by address
+	waiters  map[uint64]int     // threads in known.CondWait, by object
+	gates    map[uint64]*gate   // functions that are barriers, or may be, by address
+	locks    map[uint64]uint64  // clock at which a lock was last given back
+	heap     *heapBook          // with a machine: what the program has allocated
+	numbers  *numbering         // nil: nobody asks for the numbers of the parts
+	even     *evening           // nil: the threads take the time that they take
+	data     *dataBook          // and what its instructions miss on
+	waste    *wasteMeter        // nil: nobody looks for wasted memory work
+	holders  map[uint64]*thread // who has a lock
+	blocks   blockIndex
+	walker   *unwind.Unwinder
+	rec      *section.Recogniser
+	out      *output
+	forks    uint64
+	comms    *mpi.Comms
+	meetings uint64 // of this process with others, so far
+	pools    pools
+	sampler  sampler
+	members  map[uint64]int // threads that have come to a region, by its id
 
 	spins    spinTable
 	gophers  gophers
@@ -91,6 +94,7 @@ func newRun(cfg Config, meter Meter, sink profile.Sink) (*run, error) {
 		names: byName(cfg.SectionEnds), entries: map[uint64]*fn{}, tasks: map[uint64]*fn{}, probes: map[uint64]bool{},
 		bodies: map[uint64][]*fork{}, waiters: map[uint64]int{}, members: map[uint64]int{}, locks: map[uint64]uint64{}, holders: map[uint64]*thread{}, gates: map[uint64]*gate{},
 		even:  newEvening(cfg.Even),
+		comms: mpi.New(),
 		notes: collect.Notes{}, sampler: sampler{interval: firstInterval},
 	}
 	if cfg.NumberParts {
@@ -199,6 +203,9 @@ func (r *run) idle() {
 	if r.resumeHeld(^uint64(0)) || r.interrupted() || r.seeChanges() {
 		return
 	}
+	if r.outsiders() && r.awaitOutsiders() {
+		return
+	}
 	progress := false
 	r.handling(nil, func() {
 		then, ok := r.proc.Idle(r.nanos(r.latest))
@@ -208,11 +215,15 @@ func (r *run) idle() {
 	if progress || len(r.cores.active) > 0 || r.interrupted() || r.seeChanges() {
 		return
 	}
-	if r.outsiders() {
-		time.Sleep(time.Millisecond)
-		return
-	}
 	r.deadlock()
+}
+
+// awaitOutsiders gives other processes time to change the memory on which somebody spins, or to send something; a time-out of the program's own
+// does not wait for them. It reports whether it should be looked again.
+func (r *run) awaitOutsiders() bool {
+	r.handling(nil, func() { r.proc.PollHost(time.Millisecond) })
+	_, timed := r.proc.NextDeadline()
+	return !timed || len(r.cores.active) > 0 || r.seeChanges()
 }
 
 // seeChanges wakes those whose loops see what the system, or another process, has changed.

@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"lime/internal/collect/mpi"
 	"slices"
 
 	"lime/internal/collect/known"
@@ -148,6 +149,7 @@ type call struct {
 	start   uint64      // known.Create: what the thread will run
 	slow    bool        // all that is done in the call is waiting
 	within  bool        // known.TaskBody: it is run in a wait for tasks, by a thread that is at work for its section
+	mpi     *mpi.Call   // of a function of MPI's
 	test    uint64      // known.GoLock: the branch that led to the call, 0 if none
 	busy    uint64      // slow: for how long the thread had worked before
 }
@@ -189,9 +191,11 @@ func (t *thread) in(roles ...known.Role) *call {
 // threads that it creates there belong to a pool.
 func (t *thread) forking() bool {
 	for i := len(t.frames) - 1; i >= 0; i-- {
-		switch t.frames[i].fn.Role {
+		switch f := &t.frames[i]; f.fn.Role {
 		case known.Fork, known.PoolTask, known.PoolRun:
 			return true
+		case known.Meet: // MPI's own threads, which drive it
+			return f.mpi != nil
 		case known.RegionBody:
 			return false
 		}

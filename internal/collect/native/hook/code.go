@@ -38,7 +38,9 @@ type stubParams struct {
 	refused   int32  // what it returns if the lock is taken
 	contended bool   // record only if the word that the first argument points to is above 1
 	goCall    *GoCall
-	fetch     bool   // record at the return what the first argument points to, if the result is 0
+	fetch     bool // record at the return what argument pointer points to, if the result is 0
+	pointer   int
+	pick      [2]Pick
 	inside    bool   // the record is made inside of a function: what lies below the stack pointer is kept, and there is no return address
 	place     uint64 // with inside: what stands for the return address
 	budget    uint32 // where in the ring the number stands of records that may still be made; 0 = any number
@@ -80,7 +82,7 @@ func newStub(p stubParams) stub {
 	a.passOn(p.stackArgs, frame)
 	keep := p.fetch && p.stackArgs == 0
 	if keep {
-		a.raw(0x48, 0x89, 0x3c, 0x24) // mov [rsp], rdi
+		a.raw(keepArgument(p.pointer)...) // mov [rsp], ARGUMENT
 	}
 	a.raw(0x49, 0xbb) // mov r11, target
 	a.imm64(p.target)
@@ -89,8 +91,12 @@ func newStub(p stubParams) stub {
 	if keep {
 		a.raw(0x48, 0x8b, 0x34, 0x24) // mov rsi, [rsp]
 		a.raw(0x85, 0xc0)             // test eax, eax
-		a.raw(0x75, 3)                // jnz +3
+		a.raw(0x75, 13)               // jnz done
+		a.raw(0x40, 0xf6, 0xc6, 7)    // test sil, 7: eight bytes from here may not all be there
+		a.raw(0x75, 5)                // jnz four
 		a.raw(0x48, 0x8b, 0x36)       // mov rsi, [rsi]
+		a.raw(0xeb, 2)                // jmp done
+		a.raw(0x8b, 0x36)             // four: mov esi, [rsi]
 	}
 	a.raw(0x48, 0x81, 0xc4) // add rsp, frame
 	a.imm32(uint32(frame))
@@ -302,8 +308,37 @@ func (a *asm) arguments(p stubParams, phase Phase) {
 		a.raw(0x49, 0x89, 0x73, slotArg0)                         // mov [r11+arg0], rsi
 		a.raw(0x8b, 0x44, 0x24, 8, 0x41, 0x89, 0x43, slotArg1)    // mov eax, [rsp+8]: edx; mov [r11+arg1], eax
 		a.raw(0x8b, 0x44, 0x24, 16, 0x41, 0x89, 0x43, slotArg1+4) // mov eax, [rsp+16]: ecx; mov [r11+arg1+4], eax
+	case phase == Enter && p.pick != [2]Pick{}:
+		a.pick(p.pick[0], slotArg0)
+		a.pick(p.pick[1], slotArg1)
 	default:
 		a.raw(0x49, 0x89, 0x73, slotArg1) // mov [r11+arg1], rsi
+	}
+}
+
+// Pick is an argument that comes in a register: its number and one more, 0 = none.
+type Pick int
+
+// keepArgument is mov [rsp], ARGUMENT.
+func keepArgument(n int) []byte {
+	return [...][]byte{{0x48, 0x89, 0x3c, 0x24}, {0x48, 0x89, 0x34, 0x24}, {0x48, 0x89, 0x14, 0x24}, {0x48, 0x89, 0x0c, 0x24}, {0x4c, 0x89, 0x04, 0x24}, {0x4c, 0x89, 0x0c, 0x24}}[n]
+}
+
+// pick records an argument in a slot's field. rdx and rcx were saved above the stack pointer, and hold something else by now.
+func (a *asm) pick(p Pick, field byte) {
+	switch p {
+	case 1:
+		a.raw(0x49, 0x89, 0x7b, field) // mov [r11+field], rdi
+	case 2:
+		a.raw(0x49, 0x89, 0x73, field) // mov [r11+field], rsi
+	case 3:
+		a.raw(0x48, 0x8b, 0x44, 0x24, 8, 0x49, 0x89, 0x43, field) // mov rax, [rsp+8]; mov [r11+field], rax
+	case 4:
+		a.raw(0x48, 0x8b, 0x44, 0x24, 16, 0x49, 0x89, 0x43, field) // mov rax, [rsp+16]; mov [r11+field], rax
+	case 5:
+		a.raw(0x4d, 0x89, 0x43, field) // mov [r11+field], r8
+	case 6:
+		a.raw(0x4d, 0x89, 0x4b, field) // mov [r11+field], r9
 	}
 }
 

@@ -23,7 +23,9 @@ type Func struct {
 	Inner     bool    // with Slow or Contended: record the calls inside of the function that wait in the kernel or wake others there, if they can be found
 	Same      string  // what is recorded of this function, too, when it is hooked inside: leave this one out then
 	Go        *GoCall // a function of Go's: only its calls are recorded
-	Fetch     bool    // a return record's Arg1 is what the first argument points to, if the result is 0; not with StackArgs
+	Fetch     bool    // a return record's Arg1 is what argument Of points to, if the result is 0: 8 bytes, or 4 that do not lie at a multiple of 8; not with StackArgs
+	Of        int     // with Fetch: 0 to 5
+	Pick      [2]Pick // which arguments of a plain call are Arg0 and Arg1, if not the first two
 }
 
 // ErrStatic is returned for programs without references to shared functions, and without symbols by which functions of their own could be found.
@@ -177,6 +179,7 @@ func (t *Tracee) install(funcs []Func, ims []image, base uint64, params stubPara
 // of completes the parameters for one function.
 func (p stubParams) of(i int, f *Func, ims []image) stubParams {
 	p.function, p.target, p.stackArgs, p.returns, p.work, p.fetch = i, definition(ims, f.Name), f.StackArgs, f.Return, f.Work, f.Fetch
+	p.pointer, p.pick = f.Of, f.Pick
 	p.only, p.body, p.variadic = f.Only, f.Body, f.Variadic
 	p.goCall, p.slow, p.contended, p.try, p.refused = f.Go, f.Slow, f.Contended, definition(ims, f.Try), f.Refused
 	return p

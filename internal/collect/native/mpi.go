@@ -1,0 +1,130 @@
+package native
+
+import (
+	"slices"
+
+	"lime/internal/binfile"
+	"lime/internal/collect/known"
+	"lime/internal/collect/native/hook"
+	"lime/internal/section"
+)
+
+// Calls of MPI, where this process meets others: their time is waiting, whatever the library does in them.
+
+// meetObject keeps meetings apart from what has an address.
+const meetObject = 1 << 62
+
+// mpiRole reports whether a role is of MPI's functions.
+func mpiRole(r known.Role) bool { return r >= known.Meet && r <= known.Message }
+
+// picked are the arguments that a record has to tell: the object and the second, as far as they come in registers; a split's colour for the second.
+func picked(row *known.Func) (p [2]hook.Pick) {
+	second := row.Second
+	if row.Role == known.MeetSplit {
+		second = int(row.Constant)
+	}
+	for i, n := range [2]int{row.Object, second} {
+		if n >= 0 && n < inRegisters {
+			p[i] = hook.Pick(n + 1)
+		}
+	}
+	if p == ([2]hook.Pick{}) {
+		p[0] = 1 // what is recorded does not matter
+	}
+	return p
+}
+
+const inRegisters = 6
+
+// asked is what package mpi asks of a hooked call.
+type asked struct {
+	r   *run
+	h   *hook.Record
+	row *known.Func
+}
+
+func (a asked) Argument(n int) uint64 {
+	switch {
+	case n >= inRegisters && n-inRegisters < a.h.Words:
+		return a.h.Stack[n-inRegisters]
+	case n == a.row.Object:
+		return a.h.Arg0
+	}
+	return a.h.Arg1
+}
+
+// Word is what a call has put where it was told to. A request is known by the variable that it was put into, which is given to the wait for it as well: what
+// the variable holds is over when the record is read.
+func (a asked) Word(addr uint64, size int) (uint64, bool) {
+	switch a.row.Role {
+	case known.MeetStart, known.MeetFinish:
+		return addr, true
+	}
+	if size == 4 {
+		return uint64(uint32(a.h.Arg1)), int32(a.h.Arg0) == 0
+	}
+	return a.h.Arg1, int32(a.h.Arg0) == 0
+}
+
+func (a asked) Variable(addr uint64) string {
+	if a.r.worlds == nil {
+		a.r.worlds = a.r.images.variables("ompi_mpi_comm_world", "ompi_mpi_comm_self")
+	}
+	return a.r.worlds[addr]
+}
+
+// variables finds where the program has variables of some names.
+func (m *images) variables(names ...string) map[uint64]string {
+	found := map[uint64]string{}
+	for _, im := range m.list {
+		if im.bin == nil {
+			continue
+		}
+		for _, s := range im.bin.Symbols() {
+			if s.Kind == binfile.SymObject && slices.Contains(names, s.Name) {
+				found[s.Addr+im.bias] = s.Name
+			}
+		}
+	}
+	return found
+}
+
+func (r *run) enterMPI(t *thread, h *hook.Record, at uint64) {
+	row := &r.table[h.Func]
+	c := call{role: row.Role, sp: h.SP}
+	if !t.covered() {
+		said := r.comms.Enter(row, asked{r, h, row}, t.cpu.at(at))
+		c.mpi = &said
+		switch {
+		case said.Meets:
+			r.collectives++
+			c.object, c.told = meetObject|r.collectives, true
+			op := r.arrival(t, section.OpArrive, h, at, c.object)
+			op.Meeting = c.mpi
+			r.feed(op)
+		case said.Waits:
+			c.told = true
+			r.feed(r.arrival(t, section.OpWaitBegin, h, at, 0))
+		}
+	}
+	t.push(c)
+}
+
+func (r *run) leaveMPI(t *thread, h *hook.Record, at uint64) {
+	row := &r.table[h.Func]
+	c, ok := t.pop(row.Role, false)
+	if !ok || c.mpi == nil {
+		return
+	}
+	r.comms.Leave(c.mpi, asked{r, h, row})
+	if !c.told {
+		return
+	}
+	op := t.op(section.OpLeave, at)
+	if op.Object = c.object; c.mpi.Waits {
+		op = t.op(section.OpWaitEnd, at)
+		op.Idle = true
+	}
+	r.feed(op)
+	t.begin(at)
+}

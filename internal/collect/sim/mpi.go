@@ -1,0 +1,97 @@
+package sim
+
+import (
+	"encoding/binary"
+
+	"lime/internal/section"
+)
+
+// Calls of MPI: where this process meets others, of which nothing is seen here. All that is done in them is waiting: progress engines spin, and how
+// long depends on processes that run in real time.
+
+// meetObject keeps meetings apart from what has an address.
+const meetObject = 1 << 62
+
+// asked is what package mpi asks of a thread that calls.
+type asked struct {
+	r *run
+	t *thread
+}
+
+func (c asked) Argument(n int) uint64 {
+	const inRegisters = 6
+	if n < inRegisters {
+		return argument(c.t, n)
+	}
+	v, _ := c.r.word(c.t.ctx.GPR[rsp] + 8 + 8*uint64(n-inRegisters))
+	return v
+}
+
+func (c asked) Word(addr uint64, size int) (uint64, bool) {
+	b := c.r.proc.Readable(addr, uint64(size))
+	switch {
+	case len(b) < size:
+		return 0, false
+	case size == 4:
+		return uint64(binary.LittleEndian.Uint32(b)), true
+	}
+	return binary.LittleEndian.Uint64(b), true
+}
+
+func (c asked) Variable(addr uint64) string {
+	im := c.r.images.at(addr)
+	if im == nil {
+		return ""
+	}
+	s, ok := find(im.data, addr-im.Bias)
+	if !ok || s.addr != addr-im.Bias {
+		return ""
+	}
+	return s.name
+}
+
+func (r *run) enterMPI(t *thread, f *fn) {
+	said := r.comms.Enter(f, asked{r, t}, t.now())
+	c := r.openMPI(t, f)
+	c.mpi = &said
+	switch {
+	case said.Meets:
+		r.meetings++
+		op := r.arrival(t, c, section.OpArrive)
+		op.Object, op.Meeting = meetObject|r.meetings, &said
+		c.object, c.told, c.slow, c.busy = op.Object, true, true, t.busy
+		r.feed(op)
+	case said.Waits:
+		r.feed(r.arrival(t, c, section.OpWaitBegin))
+		t.waitsOn, t.untyped = waitsTold, false
+		c.told, c.slow, c.busy = true, true, t.busy
+	}
+}
+
+// openMPI opens the call; what its arguments are is package mpi's affair.
+func (r *run) openMPI(t *thread, f *fn) *call {
+	row := *f
+	row.Object = none
+	c := r.open(t, &row)
+	c.fn = f
+	return c
+}
+
+func (r *run) leaveMPI(t *thread, c *call) {
+	r.comms.Leave(c.mpi, asked{r, t})
+	switch {
+	case !c.told:
+	case c.mpi.Meets:
+		r.feed(t.simple(section.OpLeave, c.object))
+		r.begin(t, c.outside(r, t))
+		t.busy = min(t.busy, c.busy)
+	default:
+		stack := c.outside(r, t)
+		t.waitsOn = waitsNot
+		op := t.simple(section.OpWaitEnd, 0)
+		op.Idle = true
+		r.feed(op)
+		r.dropSlow(t, c)
+		r.resume(t, stack)
+	}
+}
