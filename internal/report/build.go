@@ -28,6 +28,9 @@ func Build(res *analysis.Result, tables *profile.Tables) *Report {
 		Effort:   effort(res.Effort),
 		Waste:    wasteOf(tables),
 	}
+	if r.Loss != nil {
+		r.Shares = &r.Loss.LossShares
+	}
 	for i := range res.Sections {
 		r.Sections[i] = b.section(&res.Sections[i])
 	}
