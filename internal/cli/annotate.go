@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bufio"
+	"cmp"
 	"io"
 
 	"github.com/spf13/cobra"
@@ -14,6 +15,7 @@ import (
 type annotateFlags struct {
 	events, noDisk bool
 	output, color  string
+	width          int
 }
 
 func (a *app) annotateCommand() *cobra.Command {
@@ -34,11 +36,12 @@ profile, and from the source file where it is at hand.`,
 	fl.BoolVar(&f.noDisk, "no-source-files", false, "use only the text that the profile carries")
 	fl.StringVarP(&f.output, "output", "o", "", "write to this `file` instead of standard output")
 	colorFlag(cmd, &f.color)
+	widthFlag(cmd, &f.width)
 	return cmd
 }
 
 func (a *app) annotate(what, path string, f *annotateFlags) error {
-	if err := checkColor(f.color); err != nil {
+	if err := cmp.Or(checkColor(f.color), checkWidth(f.width)); err != nil {
 		return err
 	}
 	src, closeSource, err := openProfile(path)
@@ -55,7 +58,9 @@ func (a *app) annotate(what, path string, f *annotateFlags) error {
 		return failed(err)
 	}
 	return a.output(f.output, []string{path}, asText, func(w io.Writer) error {
-		return report.WriteAnnotation(w, note, report.TextOptions{Color: a.color(f.color, w), All: f.events})
+		o := a.page(f.color, f.width, w)
+		o.All = f.events
+		return report.WriteAnnotation(w, note, o)
 	})
 }
 

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -20,6 +21,7 @@ type diffFlags struct {
 	json, all     bool
 	output, color string
 	failOn        []string
+	width         int
 	analysis      analysis.Options
 }
 
@@ -59,6 +61,7 @@ number).
 	fl.StringVarP(&f.output, "output", "o", "", "write to this `file` instead of standard output")
 	fl.BoolVarP(&f.all, "all", "a", false, "show what did not change as well")
 	colorFlag(cmd, &f.color)
+	widthFlag(cmd, &f.width)
 	analysisFlags(cmd, &f.analysis)
 	return cmd
 }
@@ -114,7 +117,7 @@ func (f *diffFlags) check() ([]report.Gate, error) {
 		}
 		gates = append(gates, g)
 	}
-	if err := checkColor(f.color); err != nil {
+	if err := cmp.Or(checkColor(f.color), checkWidth(f.width)); err != nil {
 		return nil, err
 	}
 	return gates, checkAnalysis(&f.analysis)
@@ -124,7 +127,9 @@ func (a *app) writeDiff(w io.Writer, d *report.Diff, f *diffFlags) error {
 	if f.json {
 		return report.WriteDiffJSON(w, d)
 	}
-	return report.WriteDiffText(w, d, report.TextOptions{Color: a.color(f.color, w), All: f.all})
+	o := a.page(f.color, f.width, w)
+	o.All = f.all
+	return report.WriteDiffText(w, d, o)
 }
 
 func passedGates(d *report.Diff, gates []report.Gate) error {

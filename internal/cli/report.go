@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -19,6 +20,7 @@ type reportFlags struct {
 	json, html, all bool
 	forTools        [3]bool // by toolForms
 	root            string
+	width           int
 	verify, yes     bool
 	views           [3]bool // by reportViews
 	sections        int
@@ -60,6 +62,7 @@ program must be where it was, and its standard input is empty.`,
 	fl.IntVarP(&f.sections, "sections", "n", 0, "explain at most `N` sections; 0 = those that matter, up to 3")
 	fl.StringArrayVarP(&f.section, "section", "s", nil, "explain this section, however small: its `N|PLACE` in the list; may be repeated")
 	colorFlag(cmd, &f.color)
+	widthFlag(cmd, &f.width)
 	analysisFlags(cmd, &f.analysis)
 	for i, v := range reportViews() {
 		fl.BoolVar(&f.views[i], string(v.view), false, v.help)
@@ -159,7 +162,7 @@ func (f *reportFlags) check() error {
 	if f.sections < 0 {
 		return usage(fmt.Errorf("--sections %d: must be 0 or more", f.sections))
 	}
-	if err := checkColor(f.color); err != nil {
+	if err := cmp.Or(checkColor(f.color), checkWidth(f.width)); err != nil {
 		return err
 	}
 	if len(f.section) > 0 && (f.html || f.all) {
@@ -213,5 +216,7 @@ func (a *app) writeReport(w io.Writer, r *report.Report, only []int, f *reportFl
 	case f.html:
 		return report.WriteHTML(w, r)
 	}
-	return report.WriteText(w, r, report.TextOptions{Color: a.color(f.color, w), Sections: f.sections, All: f.all, Only: only})
+	o := a.page(f.color, f.width, w)
+	o.Sections, o.All, o.Only = f.sections, f.all, only
+	return report.WriteText(w, r, o)
 }

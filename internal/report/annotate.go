@@ -13,7 +13,7 @@ import (
 // WriteAnnotation writes annotated source for a terminal; with o.All the
 // events stand below their lines.
 func WriteAnnotation(w io.Writer, a *Annotation, o TextOptions) error {
-	p := newPrinter(w, o.Color)
+	p := newPrinter(w, o)
 	for i := range a.Files {
 		if i > 0 {
 			p.blank()
@@ -32,7 +32,7 @@ func (p *printer) annotatedFile(a *Annotation, f *AnnotatedFile, o TextOptions) 
 		if i > 0 && l.Line != f.Lines[i-1].Line+1 {
 			p.line("%s", p.st.dim(strings.Repeat(" ", 38)+"⋯"))
 		}
-		p.annotatedLine(a, l, indent)
+		p.annotatedLine(a, l, indent, o)
 		if o.All {
 			p.lineEvents(a, l)
 		}
@@ -47,7 +47,7 @@ func sourceLines(f *AnnotatedFile) []SourceLine {
 	return out
 }
 
-func (p *printer) annotatedLine(a *Annotation, l *AnnotatedLine, indent string) {
+func (p *printer) annotatedLine(a *Annotation, l *AnnotatedLine, indent string, o TextOptions) {
 	share := ""
 	if l.Time > 0 {
 		share = unit.Percent(ratio(l.Time, a.Time))
@@ -57,7 +57,7 @@ func (p *printer) annotatedLine(a *Annotation, l *AnnotatedLine, indent string) 
 	if !l.Known {
 		text = "(source not at hand)"
 	}
-	p.line("%s  %s %s %s  %s", right(share, 7), fit(span, 16), p.st.paint("33", fit(drawn, 8)), p.st.dim(right(fmt.Sprint(l.Line), 5)), cut(text, 39))
+	p.line("%s  %s %s %s  %s", right(share, 7), fit(span, 16), p.st.paint("33", fit(drawn, 8)), p.st.dim(right(fmt.Sprint(l.Line), 5)), p.cutSource(text, 41, o))
 }
 
 // pick returns the counts of the threads that are of interest.

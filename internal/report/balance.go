@@ -122,7 +122,7 @@ func (p *printer) balance(r *Report, s *Section) {
 	p.para(0, b.Text)
 	for i := range b.Parts {
 		part := &b.Parts[i]
-		p.line("  %s  %s", p.st.bold(right(unit.Percent(part.Share), 8)), p.st.place(cutPlace(clean(part.words()), Width-12)))
+		p.line("  %s  %s", p.st.bold(right(unit.Percent(part.Share), 8)), p.st.place(cutPlace(clean(part.words()), p.wide()-12)))
 		p.sparkRow("", part.Times, "", r.Program.Short)
 	}
 }

@@ -36,7 +36,7 @@ func (p *printer) costs(r *Report) {
 	p.para(0, costsIntro)
 	for i := range r.Costs {
 		c := &r.Costs[i]
-		p.line("  %s  %s %s", p.st.bold(right(unit.Percent(c.Share), 8)), fit(c.Event, 14), p.st.place(cutPlace(clean(c.Place.String()), Width-28)))
+		p.line("  %s  %s %s", p.st.bold(right(unit.Percent(c.Share), 8)), fit(c.Event, 14), p.st.place(cutPlace(clean(c.Place.String()), p.wide()-28)))
 		if about := c.About(); about != "" {
 			p.para(12, about)
 		}

@@ -23,7 +23,7 @@ func WriteDiffJSON(w io.Writer, d *Diff) error {
 
 // WriteDiffText writes the comparison for a terminal.
 func WriteDiffText(w io.Writer, d *Diff, o TextOptions) error {
-	p := newPrinter(w, o.Color)
+	p := newPrinter(w, o)
 	p.item(0, "before  ", d.A.CommandLine()+d.meanOf(0))
 	p.item(0, "after   ", d.B.CommandLine()+d.meanOf(1))
 	for _, warning := range d.Warnings {
@@ -58,7 +58,7 @@ func (d *Diff) meanOf(side int) string {
 
 // diffHead is the line above columns of figures.
 func (p *printer) diffHead(title string) {
-	p.line("%s%s", p.st.bold(fit(title, 40)), p.st.dim("  before     after    change"))
+	p.line("%s%s", p.st.bold(fit(title, 40+p.extra)), p.st.dim("  before     after    change"))
 }
 
 // amounts prints what is lost, in the unit of the comparison.
@@ -122,7 +122,7 @@ func (p *printer) amountDiff(label string, c Change, amount func(float64) string
 	if c.Noise > 0 && c.Noise > 0.0005*max(c.Before, c.After) {
 		noise = p.st.dim(" ±" + amount(c.Noise))
 	}
-	p.line("%s%s%s%s  %s%s", fit(cutPlace(label, 38), 39), right(before, 9), right(after, 10), right(delta, 10), p.st.word(c.Word), noise)
+	p.line("%s%s%s%s  %s%s", fit(cutPlace(label, 38+p.extra), 39+p.extra), right(before, 9), right(after, 10), right(delta, 10), p.st.word(c.Word), noise)
 	if remark != "" {
 		p.line("%s", p.st.dim("      "+clean(remark)))
 	}
@@ -175,7 +175,7 @@ func (p *printer) figureDiff(f *FigureDiff) {
 	if f.Noise > 0 {
 		noise = p.st.dim(" ±" + amount(f.Noise))
 	}
-	p.line("%s%s%s%s  %s%s", fit(title, 39), right(amount(f.Before), 9), right(amount(f.After), 10),
+	p.line("%s%s%s%s  %s%s", fit(title, 39+p.extra), right(amount(f.Before), 9), right(amount(f.After), 10),
 		right(fmt.Sprintf("%+.1f %%", 100*ratio(f.Delta(), f.Before)), 10), p.st.word(f.Word), noise)
 }
 
@@ -184,9 +184,9 @@ func points(x float64) string { return fmt.Sprintf("%+.1f pp", 100*x) }
 
 func (p *printer) sectionDiff(s *SectionDiff, amount func(float64) string, o TextOptions) {
 	p.blank()
-	p.line("%s %s", p.st.place(p.st.bold(cutPlace(clean(s.EndsAt.End()), Width-10))), p.st.word(s.Word))
+	p.line("%s %s", p.st.place(p.st.bold(cutPlace(clean(s.EndsAt.End()), p.wide()-10))), p.st.word(s.Word))
 	if s.Was != nil {
-		p.line("  %s", p.st.dim(cutPlace("was "+clean(s.Was.String()), Width-4)))
+		p.line("  %s", p.st.dim(cutPlace("was "+clean(s.Was.String()), p.wide()-4)))
 	}
 	p.amountDiff("  lost in all", s.Lost, amount, "")
 	p.shareDiff("  imbalance", s.Imbalance)
@@ -210,5 +210,5 @@ func (p *printer) shareDiff(label string, c Change) {
 	if c.Noise > 0.0005 {
 		noise = p.st.dim(fmt.Sprintf(" ±%.1f", 100*c.Noise))
 	}
-	p.line("%s%s%s%s  %s%s", fit(label, 39), right(before, 9), right(after, 10), right(points(c.Delta()), 10), p.st.word(c.Word), noise)
+	p.line("%s%s%s%s  %s%s", fit(label, 39+p.extra), right(before, 9), right(after, 10), right(points(c.Delta()), 10), p.st.word(c.Word), noise)
 }

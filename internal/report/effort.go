@@ -164,7 +164,7 @@ func (p *printer) charges(g *Program, title string, list []Charge) {
 	p.line("%s", p.st.bold(title+":"))
 	for i := range list {
 		c := &list[i]
-		p.line("  %s %s  %s", p.st.bold(right(unit.Percent(c.Share), 8)), right(g.Short(c.Time), 8), p.st.place(cutPlace(clean(c.Words()), Width-21)))
+		p.line("  %s %s  %s", p.st.bold(right(unit.Percent(c.Share), 8)), right(g.Short(c.Time), 8), p.st.place(cutPlace(clean(c.Words()), p.wide()-21)))
 	}
 }
 

@@ -13,14 +13,16 @@ import (
 // TextOptions say how the text report looks and how much it tells.
 type TextOptions struct {
 	Color    bool
+	Width    int   // columns to fill; 0 = Width, and sources are not cut
+	ASCII    bool  // no other characters
 	Sections int   // how many sections to explain; 0 = those that matter
 	All      bool  // every section, every cause
 	Only     []int // explain these sections and no others, by their places in the list
 }
 
-// WriteText writes the report for a terminal of 80 columns.
+// WriteText writes the report for a terminal.
 func WriteText(w io.Writer, r *Report, o TextOptions) error {
-	p := newPrinter(w, o.Color)
+	p := newPrinter(w, o)
 	p.header(r)
 	if told := tell(r.Verdicts); len(told) > 0 {
 		p.blank()
@@ -80,7 +82,7 @@ func shown(r *Report, o TextOptions) []int {
 
 func (p *printer) header(r *Report) {
 	g := &r.Program
-	p.line("%s", p.st.bold(cut(clean(g.CommandLine()), Width)))
+	p.line("%s", p.st.bold(cut(clean(g.CommandLine()), p.wide())))
 	p.para(0, collected(g))
 	if words := timeline(r.Notes); words != "" {
 		p.para(0, words)
@@ -187,7 +189,7 @@ func (p *printer) verdicts(list []Verdict) {
 
 func (p *printer) sectionTable(r *Report, o TextOptions) {
 	p.blank()
-	p.line("%s%s", p.st.bold(fit("Parallel sections, by all they lose", 40)),
+	p.line("%s%s", p.st.bold(fit("Parallel sections, by all they lose", 40+p.extra)),
 		p.st.dim("of core time           imbalance   times"))
 	rows := len(r.Sections)
 	if !o.All {
@@ -212,7 +214,7 @@ func (p *printer) sectionRow(s *Section, number int, most float64) {
 		ratio = s.AllLost / most
 	}
 	b, w := bar(ratio, 14)
-	p.line("%3d %s %s %s%s %s %s", number, p.st.place(fit(cutPlace(clean(s.EndsAt.End()), 35), 35)),
+	p.line("%3d %s %s %s%s %s %s", number, p.st.place(fit(cutPlace(clean(s.EndsAt.End()), 35+p.extra), 35+p.extra)),
 		right(unit.Percent(s.AllLost), 7), p.st.loud(b), strings.Repeat(" ", 14-w),
 		right(unit.Percent(s.Imbalance), 7), right(fmt.Sprint(s.Instances), 7))
 }

@@ -78,9 +78,9 @@ func (r *LedgerRow) where() string {
 func (p *printer) ledgerRow(g *Program, row *LedgerRow) {
 	b, w := bar(row.Share, 8)
 	p.line("  %s %s  %s%s %s %s", p.st.bold(right(unit.Percent(row.Share), 8)), right(g.Short(row.Time), 8),
-		p.st.loud(b), strings.Repeat(" ", 8-w), p.st.place(fit(cutPlace(clean(row.where()), 19), 19)), cut(clean(row.What), 30))
+		p.st.loud(b), strings.Repeat(" ", 8-w), p.st.place(fit(cutPlace(clean(row.where()), 19+p.extra/2), 19+p.extra/2)), cut(clean(row.What), 30+p.extra-p.extra/2))
 	if words := row.netWords(); words != "" {
-		p.line("%s%s", strings.Repeat(" ", 30), p.st.dim(cut(clean(words), Width-30)))
+		p.line("%s%s", strings.Repeat(" ", 30), p.st.dim(cut(clean(words), p.wide()-30)))
 	}
 }
 
@@ -95,12 +95,37 @@ func cutPlace(text string, n int) string {
 		if columns(text) > n {
 			head = withoutArguments(head)
 		}
+		if columns(head)+columns(tail) > n {
+			head = withoutTemplates(head)
+		}
 		for columns(head)+columns(tail) > n && strings.Contains(strings.TrimPrefix(head, "…"), "::") {
 			_, rest, _ := strings.Cut(strings.TrimPrefix(head, "…"), "::")
 			head = "…" + rest
 		}
 	}
 	return cut(head, max(n-columns(tail), 2)) + tail
+}
+
+// withoutTemplates leaves the arguments of templates out of a C++ or Rust name.
+func withoutTemplates(name string) string {
+	if strings.Contains(name, "operator") || strings.Count(name, "<") != strings.Count(name, ">") {
+		return name
+	}
+	var b strings.Builder
+	open := 0
+	for _, r := range name {
+		switch {
+		case r == '<':
+			if open++; open == 1 {
+				b.WriteString("<…>")
+			}
+		case r == '>':
+			open--
+		case open == 0:
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
 }
 
 // withoutArguments takes the list of types off the end of a C++ function's name.
@@ -180,7 +205,7 @@ func (p *printer) causeHead(c *Cause) {
 	if c.CostShare > 0 {
 		right = "all threads: " + unit.Percent(c.CostShare)
 	}
-	room := Width - columns(left) - columns(right) - 2
+	room := p.wide() - columns(left) - columns(right) - 2
 	room = max(room, 12)
 	place := fit(cutPlace(clean(c.Place.String()), room), room)
 	p.line("%s%s  %s", p.st.loud(left), p.st.bold(place), right)
@@ -226,7 +251,7 @@ func toWin(r *Report, c *Cause) string {
 func (p *printer) source(lines []SourceLine) {
 	indent := commonIndent(lines)
 	for _, l := range lines {
-		text := cut(strings.TrimPrefix(clean(l.Text), indent), Width-12)
+		text := cut(strings.TrimPrefix(clean(l.Text), indent), p.wide()-12)
 		if l.Mark {
 			p.line("  %s %s  %s", p.st.loud(">"), p.st.bold(right(fmt.Sprint(l.Line), 6)), p.st.bold(text))
 			continue

@@ -56,5 +56,5 @@ func (p *printer) lossRow(t *LossTerm, paint func(string) string) {
 	}
 	lead := fmt.Sprintf("  %s  %s %s", right(unit.Percent(t.Share), 7), fit(t.Title, 24), strings.Repeat(" ", lossBar+1))
 	p.line("  %s  %s %s%s %s", right(unit.Percent(t.Share), 7), fit(t.Title, 24), paint(b), strings.Repeat(" ", lossBar-w),
-		p.st.place(cutPlace(clean(at), max(10, Width-columns(lead)))))
+		p.st.place(cutPlace(clean(at), max(10, p.wide()-columns(lead)))))
 }

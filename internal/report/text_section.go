@@ -22,7 +22,8 @@ var kindWords = map[string]string{
 }
 
 func (p *printer) section(r *Report, s *Section, number int, o TextOptions) {
-	p.rule(fmt.Sprintf("%d  %s", number, clean(s.EndsAt.End())))
+	lead := fmt.Sprintf("%d  ", number)
+	p.rule(lead + cutPlace(clean(s.EndsAt.End()), p.width-6-columns(lead)))
 	p.para(0, sectionWords(r, s))
 	p.verdicts(tell(s.Verdicts))
 	p.blank()
@@ -56,7 +57,7 @@ func (p *printer) candidates(s *Section) {
 	p.line("%s", p.st.bold("Correlate, but are no causes:"))
 	for i := range s.Candidates {
 		c := &s.Candidates[i]
-		p.line("  score %4.2f  %s %s", c.Score, fit(clean(c.Title), 18), p.st.place(cutPlace(clean(c.Place.String()), Width-34)))
+		p.line("  score %4.2f  %s %s", c.Score, fit(clean(c.Title), 18), p.st.place(cutPlace(clean(c.Place.String()), p.wide()-34)))
 		if i+1 == len(s.Candidates) || s.Candidates[i+1].Why != c.Why {
 			p.line("              %s", p.st.dim("("+c.Why+")"))
 		}

@@ -190,6 +190,8 @@ func TestCutPlaces(t *testing.T) {
 		{"std::a_function_that_has_no_end()+0x1d6", 19, "…a_function_…+0x1d6"},
 		{"a::Rate::end(a::Frame*, b<int (*)(int)>) const+0xbe", 19, "a::Rate::end+0xbe"},
 		{"a_longer_name::operator()(int, char**)+0xbe", 19, "…operator()+0xbe"},
+		{"std::thread::_State_impl<std::thread::_Invoker<int> >::_M_run()+0x163", 35, "…_State_impl<…>::_M_run+0x163"},
+		{"<rayon::Worker<T> as core::Run>::run+0x9", 20, "<…>::run+0x9"},
 		{"main+0xno number but a long text", 12, "main+0xno n…"},
 	} {
 		if got := cutPlace(row.place, row.n); got != row.want || columns(got) > row.n {

@@ -112,7 +112,7 @@ func (p *printer) wastePair(g *Program, x *WastePair) {
 	for _, t := range wasteTexts() {
 		then[t.kind] = t.then
 	}
-	p.line("  %s  %s", p.st.bold(right(unit.Percent(x.Share), 7)), p.st.place(cutPlace(x.headline(then[x.Kind]), Width-11)))
+	p.line("  %s  %s", p.st.bold(right(unit.Percent(x.Share), 7)), p.st.place(cutPlace(x.headline(then[x.Kind]), p.wide()-11)))
 	p.para(11, x.about())
 	p.wasteSide(&x.First)
 	if !x.Loop() {
@@ -148,7 +148,7 @@ func (x *WastePair) about() string {
 
 func (p *printer) wasteSide(s *WasteSide) {
 	if s.Text != "" {
-		p.line("           %s  %s", p.st.dim(right(fmt.Sprint(s.Line), 5)), cut(strings.TrimSpace(clean(s.Text)), Width-18))
+		p.line("           %s  %s", p.st.dim(right(fmt.Sprint(s.Line), 5)), cut(strings.TrimSpace(clean(s.Text)), p.wide()-18))
 	}
 	if len(s.Path) > 0 {
 		p.item(18, "called from ", pathWords(s.Path))
