@@ -34,6 +34,7 @@ func Build(res *analysis.Result, tables *profile.Tables) *Report {
 	for i := range res.Sections {
 		r.Sections[i] = b.section(&res.Sections[i])
 	}
+	r.nameCause()
 	for i := range res.Serial {
 		r.Serial[i] = stretch(&res.Serial[i])
 	}

@@ -154,8 +154,31 @@ func (l *Loss) headline() string {
 		return fmt.Sprintf("Next to nothing is lost: %s of the time of %s is useful work.", unit.Percent(l.Useful), cores)
 	}
 	most := ranked[0]
-	return fmt.Sprintf("%s of the time of %s %s%s. %s is useful work.",
-		unit.Percent(most.Share), cores, lostWords[most.Name], most.where(), unit.Percent(l.Useful))
+	return fmt.Sprintf("%s of the time of %s %s%s. %s",
+		unit.Percent(most.Share), cores, lostWords[most.Name], most.where(), l.usefulWords())
+}
+
+func (l *Loss) usefulWords() string { return unit.Percent(l.Useful) + " is useful work." }
+
+// nameCause adds to the headline, where imbalance is what most is lost to, the first cause of the section that loses it: a
+// section's end is where the threads wait, and the cause is why.
+func (r *Report) nameCause() {
+	if r.Loss == nil {
+		return
+	}
+	ranked := r.Loss.ranked()
+	if len(ranked) == 0 || ranked[0].Name != analysis.TermImbalance || len(ranked[0].Places) == 0 || 1-r.Loss.Useful < littleLost {
+		return
+	}
+	for i := range r.Sections {
+		s := &r.Sections[i]
+		if s.ID != ranked[0].Places[0].Section || len(s.Causes) == 0 || s.Causes[0].Line == 0 {
+			continue
+		}
+		c := &s.Causes[0]
+		useful := r.Loss.usefulWords()
+		r.Loss.Headline = strings.TrimSuffix(r.Loss.Headline, useful) + fmt.Sprintf("The first cause: %s at %s. ", c.Title, c.Place.String()) + useful
+	}
 }
 
 // lostWords say of a share of the time that it is a term's.
