@@ -137,6 +137,7 @@ var verbs = []func(*app) *cobra.Command{
 	(*app).viewCommand,
 	(*app).diffCommand,
 	(*app).whatifCommand,
+	(*app).scaleCommand,
 	(*app).exportCommand,
 	(*app).importCommand,
 	(*app).mergeCommand,

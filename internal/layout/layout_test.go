@@ -69,6 +69,7 @@ var table = []row{
 	{"analysis/synth", "profile", ""},
 	{"whatif", "analysis ledger profile unit", ""},
 	{"ranks", "profile safe unit", ""},
+	{"scale", "analysis profile unit", gonum},
 	{"report", "origin whatif analysis ledger profile safe unit", ""},
 	{"view", "origin report analysis profile unit", ""},
 	{"cli", all, all},
