@@ -3,6 +3,7 @@ package ranks
 import (
 	"errors"
 	"fmt"
+	"runtime"
 	"slices"
 
 	"lime/internal/profile"
@@ -25,9 +26,13 @@ var ErrNone = errors.New("no profile of a rank can be read")
 func Merge(paths []string, sink profile.Sink) error {
 	m := &merger{u: newUnion(), lines: map[int]*line{}, mains: map[int]profile.ThreadID{}, meets: map[profile.Meeting]*meet{}, threads: map[int]map[profile.ThreadID]profile.ThreadID{}}
 	m.choose(paths)
-	for _, path := range m.chosen {
-		if err := m.read(path, m.first); err != nil {
-			m.unreadable(path, err)
+	for _, next := range ahead(m.chosen) {
+		o := <-next
+		if o.err == nil {
+			o.err = m.read(o.path, o.r, m.first)
+		}
+		if o.err != nil {
+			m.unreadable(o.path, o.err)
 		}
 	}
 	if m.files == 0 {
@@ -93,12 +98,34 @@ type held struct {
 // endCommunicator is that of the last meeting: the run ends when all ranks have come to their ends.
 const endCommunicator = "end"
 
-// read adds one file, an instance at a time.
-func (m *merger) read(path string, each func(*file, *profile.Instance) error) error {
-	r, err := profile.Open(path)
-	if err != nil {
-		return err
+// opened is a profile whose tables are read.
+type opened struct {
+	path string
+	r    *profile.Reader
+	err  error
+}
+
+// ahead opens files while others are read, as many as there are processors: most of the time goes into their tables. They come in order.
+func ahead(paths []string) []chan opened {
+	out, room := make([]chan opened, len(paths)), make(chan bool, runtime.GOMAXPROCS(0))
+	for i := range out {
+		out[i] = make(chan opened)
 	}
+	go func() {
+		for i, path := range paths {
+			room <- true
+			go func() {
+				r, err := profile.Open(path)
+				out[i] <- opened{path, r, err}
+				<-room
+			}()
+		}
+	}()
+	return out
+}
+
+// read adds one file, an instance at a time.
+func (m *merger) read(path string, r *profile.Reader, each func(*file, *profile.Instance) error) error {
 	defer r.Close()
 	f := &file{m: m, n: m.files, r: r, ids: m.u.add(r.Tables()), merged: isMerged(r.Meta()), kept: map[profile.ThreadID]*held{}, met: map[profile.SectionID]bool{}}
 	m.threads[f.n] = map[profile.ThreadID]profile.ThreadID{}
