@@ -134,7 +134,8 @@ func (s *sampler) sleeping(b blockedIn) leaving {
 		return leaving{kind: waitingKind(b.number, b.args), path: profile.None}
 	}
 	w, _ := s.path(1)
-	return leaving{kind: waitingKind(b.number, b.args), call: s.ownCall(), path: w.path}
+	kind := waitingKind(b.number, b.args)
+	return leaving{kind: kind, call: s.ownCall(), path: w.path, waits: kind == kindFutex && s.inRuntime()}
 }
 
 // lookAtAll looks at the threads of all processes.

@@ -27,11 +27,12 @@ const (
 
 // leaving is where a thread leaves its core.
 type leaving struct {
-	at   uint64
-	kind string // should it do so of its own accord
-	call uint64 // the innermost of the program's own code that is open
-	path int32
-	seen bool // this very time; else it is where the thread was seen to leave last
+	at    uint64
+	kind  string // should it do so of its own accord
+	call  uint64 // the innermost of the program's own code that is open
+	path  int32
+	waits bool // in a runtime, for other threads
+	seen  bool // this very time; else it is where the thread was seen to leave last
 }
 
 // near is how long before the kernel's record of a switch the sample of that switch is taken, at most, in ns: nothing runs in between.
@@ -118,7 +119,8 @@ func (r *run) cameBack(t *thread, at uint64) {
 	} else {
 		r.offUnseen++
 	}
-	if was.where.kind == kindFutex && !r.watches() {
+	if was.where.waits || was.where.kind == kindFutex && !r.watches() {
+		r.out.paths[pathKey{was.where.path, on.row(), noSection, "wait"}] += float64(at - from)
 		return
 	}
 	s := offSpan{was.from, at, was.where.path, offWait{was.where.kind, was.where.call, 1, at - from}}

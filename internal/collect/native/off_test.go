@@ -50,7 +50,7 @@ static long slept;
 static void *work(void *a) {
 	long me = (long)a;
 	char c = 0;
-	for (int r = 0; r < 300; r++)
+	for (int r = 0; r < 3000; r++)
 		if (me == 0) {
 			spin(me, 400000);
 			if (write(p[1], &c, 1) != 1) return 0;
@@ -214,6 +214,9 @@ func TestNumberBefore(t *testing.T) {
 		{"mov $-6, %eax; mov $1, %eax", "\xb8\xfa\xff\xff\xff\xb8\x01\x00\x00\x00", 1},
 		{"mov %rdi, %rax", "\x48\x89\xf8", unknownCall},
 		{"nothing", "", unknownCall},
+		{"mov $202, %r8d; mov $1, %edx; mov %r8d, %eax; mov 4(%rip), %esi", "\x41\xb8\xca\x00\x00\x00\xba\x01\x00\x00\x00\x44\x89\xc0\x8b\x35\x04\x00\x00\x00", 202},
+		{"xor %eax, %eax; mov (%rsi), %eax", "\x31\xc0\x8b\x06", unknownCall},
+		{"mov %fs:0x18, %eax; test %eax, %eax", "\x64\x8b\x04\x25\x18\x00\x00\x00\x85\xc0", 0},
 	} {
 		if got := numberBefore([]byte(row.text)); got != row.want {
 			t.Errorf("%s: %d, want %d", row.name, got, row.want)

@@ -3,11 +3,12 @@
 package native
 
 import (
-	"encoding/binary"
+	"slices"
 	"strings"
 
 	"golang.org/x/sys/unix"
 
+	"lime/internal/origin"
 	"lime/internal/perf"
 	"lime/internal/profile"
 	"lime/internal/unwind"
@@ -31,7 +32,29 @@ func (s *sampler) leaving(rec *perf.Record) *leaving {
 	}
 	const regsSI, regsDI = 4, 5
 	l.kind = waitingKind(number, [2]uint64{rec.Regs[regsDI], rec.Regs[regsSI]})
+	l.waits = l.kind == kindFutex && s.inRuntime()
 	return l
+}
+
+// inRuntime reports whether the innermost open calls are of a runtime that hands out work, as OpenMP's: there, who sleeps waits for other threads.
+func (s *sampler) inRuntime() bool {
+	for i, pc := range s.pcs {
+		pc -= uint64(min(i, 1))
+		if s.images.own(pc) {
+			return false
+		}
+		if im := s.images.at(pc); im != nil && handsOut(origin.OfFile(im.path)) {
+			return true
+		}
+		if _, sym, ok := s.images.symbol(pc); ok && handsOut(origin.OfName(sym.Name)) {
+			return true
+		}
+	}
+	return false
+}
+
+func handsOut(o origin.Owner) bool {
+	return slices.Contains([]origin.Owner{origin.GNUOpenMP, origin.LLVMOpenMP, origin.TBB, origin.Rayon}, o)
 }
 
 // ownCall is the innermost of the program's own code among the open calls; the innermost code of all if none is.
@@ -108,42 +131,54 @@ func (c *code) systemCall(pc uint64) (number int, known bool) {
 }
 
 // lookBack is how many instructions in front of a system call may write its number.
-const lookBack = 12
+const lookBack = 64
 
-// numberBefore looks for the last constant that code writes to eax before its end.
+// numberBefore follows what is in eax at the end of code back to a constant: through copies between registers, until something else writes it.
 func numberBefore(text []byte) int {
-	var starts []int
+	var list []x86.Inst
 	var in x86.Inst
 	for at := 0; at < len(text); {
 		if x86.Decode(text[at:], &in) != nil {
 			at++
 			continue
 		}
-		starts = append(starts, at)
+		list = append(list, in)
 		at += int(in.Len)
 	}
-	end := len(text)
-	for i := len(starts) - 1; i >= max(0, len(starts)-lookBack); i-- {
-		if n, ok := constant(text[starts[i]:end]); ok {
-			return n
+	reg := x86.RAX
+	for i := len(list) - 1; i >= max(0, len(list)-lookBack); i-- {
+		if in := &list[i]; in.Writes.Has(reg) {
+			n, from := source(in)
+			if from == x86.NoReg {
+				return n
+			}
+			reg = from
 		}
-		end = starts[i]
 	}
 	return unknownCall
 }
 
-// constant is what an instruction writes to eax, if that is a constant. The last pattern reads a thread's word that is nil, as the branch behind it makes sure, where
-// the C library has no other threads.
-func constant(in []byte) (n int, ok bool) {
-	switch s := string(in); {
-	case len(in) == 5 && in[0] == 0xb8:
-		return int(int32(binary.LittleEndian.Uint32(in[1:]))), true
-	case strings.HasPrefix(s, "\x48\xc7\xc0") && len(in) == 7:
-		return int(int32(binary.LittleEndian.Uint32(in[3:]))), true
-	case s == "\x31\xc0", s == "\x33\xc0", s == "\x64\x8b\x04\x25\x18\x00\x00\x00":
-		return 0, true
+// source is what an instruction writes to its register: a constant, or what another register holds. Where the C library reads a word of the thread's that
+// says whether there are others (fs:0x18), the branch behind it makes sure that it is nil.
+func source(in *x86.Inst) (n int, from x86.Reg) {
+	reg, rm := x86.Reg(in.ModRM>>3&7|in.Rex<<1&8), x86.Reg(in.ModRM&7|in.Rex<<3&8)
+	if in.Map != 0 || in.Enc != x86.Legacy {
+		return unknownCall, x86.NoReg
 	}
-	return 0, false
+	direct := in.HasModRM && !in.HasMem
+	switch op := in.Opcode; {
+	case op >= 0xb8 && op <= 0xbf, op == 0xc7 && direct:
+		return int(int32(in.Imm)), x86.NoReg
+	case (op == 0x31 || op == 0x33) && direct && reg == rm:
+		return 0, x86.NoReg
+	case op == 0x89 && direct:
+		return 0, reg
+	case op == 0x8b && direct:
+		return 0, rm
+	case op == 0x8b && in.Mem.Seg == 0x64 && in.Mem.Disp == 0x18 && in.Mem.Base == x86.NoReg:
+		return 0, x86.NoReg
+	}
+	return unknownCall, x86.NoReg
 }
 
 // namedCall is the system call that a function of the C library is named after, among the innermost ones.
