@@ -86,16 +86,17 @@ type run struct {
 	started      uint64
 	keepAt       uint64
 	now          uint64
-	looked       int            // the thread that was looked at last
-	offSeen      uint64         // times that threads left their core where samples show where
-	offUnseen    uint64         // and where they do not
-	queued       uint64         // ns that threads could have run and had no core
-	stops        []gap          // lime had stopped the program
-	spun         uint64         // ns in loops of the program's own that wait
-	over         bool           // it has ended, and stands in the profile
-	unread       uint64         // calls that found no room in rings that are closed
-	interruptKey atomic.Bool    // lime, too, was sent the signal of the terminal's key for it
-	aliens       map[int32]bool // threads of child processes, which write into the same ring; false: known to be none
+	looked       int              // the thread that was looked at last
+	offSeen      uint64           // times that threads left their core where samples show where
+	offUnseen    uint64           // and where they do not
+	queued       uint64           // ns that threads could have run and had no core
+	stops        []gap            // lime had stopped the program
+	spun         uint64           // ns in loops of the program's own that wait
+	status       *unix.WaitStatus // it ended while it was hooked again
+	over         bool             // it has ended, and stands in the profile
+	unread       uint64           // calls that found no room in rings that are closed
+	interruptKey atomic.Bool      // lime, too, was sent the signal of the terminal's key for it
+	aliens       map[int32]bool   // threads of child processes, which write into the same ring; false: known to be none
 }
 
 // openRegion is a parallel region that is open.
@@ -360,7 +361,11 @@ func (r *run) wait(done chan<- *os.ProcessState) {
 	}
 	r.prog.awaitEnd()
 	_ = r.prog.cmd.Wait() // the status says it all
-	done <- r.prog.cmd.ProcessState
+	if state := r.prog.cmd.ProcessState; state != nil {
+		done <- state
+	} else { // it ended under ptrace while it was hooked: its status was taken then
+		done <- &os.ProcessState{}
+	}
 }
 
 // drain reads all rings and takes what is old enough.
@@ -480,10 +485,8 @@ func (r *run) finish(state *os.ProcessState, interrupted bool) (Result, error) {
 	m := r.meta(res.EndState)
 	r.measured(&m)
 	m.ExitStatus, m.Complete, m.Notes = res.Status, true, r.report(end-r.started)
-	if state != nil {
-		if ws, ok := state.Sys().(syscall.WaitStatus); ok && ws.Signaled() {
-			m.ExitStatus = int(ws.Signal())
-		}
+	if ws, ok := r.exitStatus(state); ok && ws.Signaled() {
+		m.ExitStatus = int(ws.Signal())
 	}
 	res.Notes, res.RunTime = m.Notes, end-r.started
 	err := r.o.Out.UpdateMeta(m)
@@ -504,10 +507,7 @@ func (r *run) result(state *os.ProcessState, interrupted bool) Result {
 			res.Status = 0
 		}
 	}
-	if state == nil {
-		return res
-	}
-	if ws, ok := state.Sys().(syscall.WaitStatus); ok {
+	if ws, ok := r.exitStatus(state); ok {
 		res.Status = ws.ExitStatus()
 		if ws.Signaled() {
 			res.EndState, res.Status = "signalled", 128+int(ws.Signal())
@@ -515,6 +515,18 @@ func (r *run) result(state *os.ProcessState, interrupted bool) Result {
 		}
 	}
 	return res
+}
+
+// exitStatus is how the program ended, if it did.
+func (r *run) exitStatus(state *os.ProcessState) (ws syscall.WaitStatus, ok bool) {
+	if r.status != nil {
+		return syscall.WaitStatus(*r.status), true
+	}
+	if state == nil {
+		return 0, false
+	}
+	ws, ok = state.Sys().(syscall.WaitStatus)
+	return ws, ok
 }
 
 // cores is how many CPUs this process may use.

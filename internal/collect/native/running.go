@@ -13,13 +13,17 @@ import (
 
 // hookRunning hooks a process that runs already: it stops for that, a millisecond or so.
 func (r *run) hookRunning() error {
-	return hook.Apart(func() error {
+	err := hook.Apart(func() error {
 		t, err := hook.Seize(int(r.pid))
 		if err != nil {
 			return err
 		}
 		return errors.Join(r.hookSeized(t), t.Detach())
 	})
+	if gone := (*hook.GoneError)(nil); errors.As(err, &gone) && gone.TID == int(r.pid) {
+		r.status = &gone.Status
+	}
+	return err
 }
 
 func (r *run) hookSeized(t *hook.Tracee) error {

@@ -149,10 +149,21 @@ func (t *Tracee) stopped(tid int) (unix.WaitStatus, error) {
 func (t *Tracee) gone(tid int, ws unix.WaitStatus) error {
 	if ws.Exited() || ws.Signaled() {
 		delete(t.held, tid)
-		return ErrGone
+		return &GoneError{TID: tid, Status: ws}
 	}
 	return nil
 }
+
+// GoneError is an ErrGone of a thread that has ended. Of a process's first thread, who started the process cannot learn its status any more: it was taken here.
+type GoneError struct {
+	TID    int
+	Status unix.WaitStatus
+}
+
+func (e *GoneError) Error() string { return fmt.Sprintf("thread %d: %v", e.TID, ErrGone) }
+
+// Unwrap makes it an ErrGone.
+func (e *GoneError) Unwrap() error { return ErrGone }
 
 // eventStop reports whether a thread stopped because it was told to, or with its whole process, and not for a signal of its own.
 func eventStop(ws unix.WaitStatus) bool { return uint32(ws)>>16 == unix.PTRACE_EVENT_STOP }

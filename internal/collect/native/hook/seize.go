@@ -67,6 +67,8 @@ func (t *Tracee) stopMore() (more bool, err error) {
 			continue
 		}
 		switch err := t.stop(tid); {
+		case errors.Is(err, ErrGone) && tid == t.PID: // and the process with it
+			return false, err
 		case errors.Is(err, unix.ESRCH), errors.Is(err, ErrGone): // it has ended meanwhile
 		case err != nil:
 			return false, err
