@@ -26,6 +26,7 @@ type runner struct {
 	often    []uint64                      // by event: how often it was in the section's instances, of those with a detail
 	tooFew   []profile.SectionID           // sections with too few samples
 	parallel float64                       // the threads' time in all parallel sections
+	unsure   map[profile.SectionID]bool    // of these: whether samples leave open how often its loops go round
 	noisy    map[profile.SectionID]string  // sections in which nothing speaks for the program: what was seen
 	dear     map[profile.SectionID]float64 // share of a section's imbalance in code that runs equally often in all threads
 }
@@ -33,7 +34,7 @@ type runner struct {
 // Run analyses a profile.
 func Run(src profile.Source, opt Options) (*Result, error) {
 	whole := src.Tables()
-	r := &runner{meta: src.Meta(), opt: opt.withDefaults(), dear: map[profile.SectionID]float64{}, noisy: map[profile.SectionID]string{}}
+	r := &runner{meta: src.Meta(), opt: opt.withDefaults(), dear: map[profile.SectionID]float64{}, noisy: map[profile.SectionID]string{}, unsure: map[profile.SectionID]bool{}}
 	if !r.isSampled() {
 		src = profile.Own(src)
 	}

@@ -82,6 +82,7 @@ func (r *runner) explainSampled(sec *Section) error {
 	sec.Balance = r.balance(sec, ps, root, ratio(w.time, w.n))
 	if walk.price >= worthOf*max(root.m.cov, 0) && walk.price > 0 && (proof.half || proof.again) {
 		r.dear[sec.ID] = min(1, walk.price/root.m.cov*walk.onCPU)
+		r.unsure[sec.ID] = walk.unsure
 		if steady {
 			r.eventCauses(sec, w, walk, r.dear[sec.ID])
 		}
@@ -349,8 +350,13 @@ func (r *runner) sampledVerdicts(sec *Section) {
 	}
 	if share, ok := r.dear[sec.ID]; ok {
 		sec.Verdicts = slices.DeleteFunc(sec.Verdicts, func(v Verdict) bool { return v.Code == "nothing-found" })
-		sec.Verdicts = append(sec.Verdicts, Verdict{"same-work", SeverityInfo, fmt.Sprintf("%.0f %% of the imbalance lies in code that no branch or loop gives some threads more of, as far as samples tell: "+
-			"its loops go round as often in all threads, and the same work takes longer in some. Caches, memory, the data, or other programs on the machine make that difference.", 100*share)})
+		text := "%.0f %% of the imbalance lies in code that no branch or loop gives some threads more of, as far as samples tell: " +
+			"its loops go round as often in all threads, and the same work takes longer in some. Caches, memory, the data, or other programs on the machine make that difference."
+		if r.unsure[sec.ID] {
+			text = "%.0f %% of the imbalance lies in code that no branch gives some threads more of, and its loops seem to go round as often in all threads, but the samples are too few to be sure. " +
+				"'lime simulate' counts exactly."
+		}
+		sec.Verdicts = append(sec.Verdicts, Verdict{"same-work", SeverityInfo, fmt.Sprintf(text, 100*share)})
 	}
 	if slices.Contains(r.tooFew, sec.ID) {
 		sec.Verdicts = slices.DeleteFunc(sec.Verdicts, func(v Verdict) bool { return v.Code == "nothing-found" })

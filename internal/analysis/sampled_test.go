@@ -152,13 +152,15 @@ func TestLoopLengths(t *testing.T) {
 		n     float64   // samples of each thread
 		exits int
 		want  int
+		sure  bool
 	}{
-		{"as its time", []float64{50, 50, 100, 200}, 50, 1, loopUneven},
-		{"even", []float64{70, 70, 70, 70}, 50, 1, loopEven},
-		{"even, but it may end elsewhere", []float64{70, 70, 70, 70}, 50, 2, loopUnknown},
-		{"it comes the nearer to its end the longer it takes, and may end elsewhere", []float64{95, 95, 80, 50}, 50, 2, loopUneven},
-		{"the same, and it cannot", []float64{95, 95, 80, 50}, 50, 1, loopUnknown},
-		{"too few samples", []float64{50, 50, 100, 200}, 0.1, 1, loopUnknown},
+		{"as its time", []float64{50, 50, 100, 200}, 50, 1, loopUneven, false},
+		{"even", []float64{70, 70, 70, 70}, 50, 1, loopEven, true},
+		{"likely even", []float64{70, 70, 70, 70}, 3, 1, loopEven, false},
+		{"even, but it may end elsewhere", []float64{70, 70, 70, 70}, 50, 2, loopUnknown, false},
+		{"it comes the nearer to its end the longer it takes, and may end elsewhere", []float64{95, 95, 80, 50}, 50, 2, loopUneven, false},
+		{"the same, and it cannot", []float64{95, 95, 80, 50}, 50, 1, loopUnknown, false},
+		{"too few samples", []float64{50, 50, 100, 200}, 0.1, 1, loopUnknown, false},
 	} {
 		w := &rows{threads: map[profile.ThreadID]*threadRows{}, trips: newTrips()}
 		in := &profile.Instance{}
@@ -172,8 +174,8 @@ func TestLoopLengths(t *testing.T) {
 		}
 		w.trips.instance(0, in, n, left)
 		for _, steady := range []bool{true, false} {
-			if got := w.trips.judge(0, c.exits, steady, w); got.verdict != c.want {
-				t.Errorf("%s (steady %v): verdict %d, want %d", c.name, steady, got.verdict, c.want)
+			if got := w.trips.judge(0, c.exits, steady, w); got.verdict != c.want || got.sure != c.sure {
+				t.Errorf("%s (steady %v): verdict %d, sure %t; want %d, %t", c.name, steady, got.verdict, got.sure, c.want, c.sure)
 			}
 		}
 	}

@@ -282,6 +282,7 @@ type walker struct {
 	found  []*found
 	price  float64 // the part of the effect that lies in code which all threads run equally often
 	prices []*part // that code
+	unsure bool    // samples do not show that the loops around it go round as often in all threads
 }
 
 // found is a boundary that explains a part of the effect, with those that explain it as well.
@@ -394,6 +395,7 @@ func (w *walker) name(q *part, since []*part) {
 		}
 	}
 	if most <= rankCall && w.decided(since) {
+		w.unsure = w.unsure || slices.ContainsFunc(since, func(s *part) bool { return s.b.kind == boundLoop && !w.loop(s.b).sure })
 		w.price += q.m.cov
 		w.prices = append(w.prices, q)
 		return

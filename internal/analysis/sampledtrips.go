@@ -75,6 +75,7 @@ func (ts *trips) instance(v profile.NodeID, in *profile.Instance, n, left []floa
 type length struct {
 	verdict int
 	odds    float64
+	sure    bool // that it is even, and not merely likely
 }
 
 // What a loop's lengths are next to the threads' times.
@@ -105,7 +106,7 @@ func (ts *trips) judge(v profile.NodeID, exits int, steady bool, w *rows) length
 		return length{}
 	}
 	e, se := sxy/sxx, spread/math.Sqrt(sxx)
-	l := length{loopUnknown, (2*e - 1) / (2 * se * se)}
+	l := length{loopUnknown, (2*e - 1) / (2 * se * se), exits == 1 && se <= vague && e+surelyZ*se < evenLoop && e+surelyZ*se >= 0}
 	switch {
 	case se > vague:
 	case exits > 1 && e+surelyZ*se < 0:

@@ -188,6 +188,8 @@ const NoteElsewhere = "work-elsewhere"
 const (
 	NoteOffCore  = "off-core"
 	NoteRunQueue = "run-queue"
+	// NoteHandedOut: sections whose work goes to whoever comes first were recorded on fewer cores than threads, so that their imbalance is not told.
+	NoteHandedOut = "handed-out"
 )
 
 // NoteEffortThreads is the code of the note whose number is that of the threads for which a recorded profile's idleness is measured.

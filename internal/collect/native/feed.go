@@ -353,6 +353,9 @@ func (r *run) arrival(t *thread, kind section.OpKind, h *hook.Record, at uint64,
 // teamObject keeps the barriers of regions apart from those that have an address.
 const teamObject = 1 << 63
 
+// regionObject keeps the ends of regions apart from both.
+const regionObject = 1 << 62
+
 func (r *run) enterBarrier(t *thread, h *hook.Record, at uint64) {
 	role := r.table[h.Func].Role
 	c := call{role: role, sp: h.SP, object: h.Arg0}
@@ -365,7 +368,9 @@ func (r *run) enterBarrier(t *thread, h *hook.Record, at uint64) {
 	if !tell {
 		c.object = 0
 	} else {
-		r.feed(r.arrival(t, section.OpArrive, h, at, c.object))
+		op := r.arrival(t, section.OpArrive, h, at, c.object)
+		r.comes(t, op.Span.(*piece), c.object, at)
+		r.feed(op)
 	}
 	t.push(c)
 }
@@ -376,6 +381,7 @@ func (r *run) leaveBarrier(t *thread, h *hook.Record, at uint64) {
 		return
 	}
 	r.tasksEnd(t, at)
+	r.met(c.object)
 	op := t.op(section.OpLeave, at)
 	op.Object = c.object
 	r.feed(op)
@@ -455,6 +461,7 @@ func (r *run) leaveFork(t *thread, h *hook.Record, at uint64) {
 		return
 	}
 	delete(r.open, h.Call())
+	r.met(regionObject | c.object)
 	r.allTasksEnd(at)
 	op := t.op(section.OpRegionEnd, at)
 	op.Object = c.object
@@ -488,7 +495,8 @@ func (r *run) endWork(t *thread, at uint64) {
 		return
 	}
 	t.bodies = t.bodies[:len(t.bodies)-1]
-	op, _ := r.cutOp(t, section.OpMemberEnd, at)
+	op, p := r.cutOp(t, section.OpMemberEnd, at)
+	r.comes(t, p, regionObject|c.object, at)
 	op.Object = c.object
 	r.feed(op)
 	if n := len(t.calls); n > 0 {

@@ -2,9 +2,10 @@ package native
 
 import (
 	"cmp"
-	"lime/internal/collect/mpi"
+	"math"
 	"slices"
 
+	"lime/internal/collect/mpi"
 	"lime/internal/profile"
 	"lime/internal/section"
 	"lime/internal/unit"
@@ -25,6 +26,8 @@ type output struct {
 	eventKinds map[string]int32
 	eventRows  map[eventKey]profile.EventID
 	offEvents  map[offKey]profile.EventID
+	handouts   handouts
+	dealt      int // instances whose work went to whoever came first
 	main       *thread
 	goRows     goRows
 	newRow     func(profile.Thread) int32
@@ -51,7 +54,7 @@ type pathKey struct {
 
 func newOutput(sink profile.Sink, c *code) *output {
 	return &output{sink: sink, code: c, sections: map[sectionKey]profile.SectionID{}, paths: map[pathKey]float64{}, sampled: map[pathKey]float64{}, worked: map[pathKey]*workSum{}, idle: newIdling(cores()), virtual: map[int32]uint64{}, lockKind: profile.None, spinEvent: profile.None,
-		lockEvents: map[uint64]profile.EventID{}, eventKinds: map[string]int32{}, eventRows: map[eventKey]profile.EventID{}, offEvents: map[offKey]profile.EventID{}}
+		lockEvents: map[uint64]profile.EventID{}, eventKinds: map[string]int32{}, eventRows: map[eventKey]profile.EventID{}, offEvents: map[offKey]profile.EventID{}, handouts: handouts{}}
 }
 
 // kinds maps the words of section to those of the profile.
@@ -88,13 +91,25 @@ func (o *output) instance(in section.Instance) {
 	x := &profile.Instance{Section: o.section(in), Parts: make([]profile.Part, 0, len(in.Parts))}
 	sum := &o.sum
 	lengths := o.lengths(&in)
+	cpu := workOf(&in)
+	even := o.handedOut(&in, int32(x.Section), cpu)
+	if even {
+		o.dealt++
+		for i := range lengths { // nobody was idle
+			lengths[i] = math.MaxUint64
+		}
+	}
 	for i := range in.Parts {
 		p := &in.Parts[i]
 		sum.reset()
 		for _, s := range p.Spans {
 			sum.add(s.(*piece))
 		}
-		x.Parts = append(x.Parts, profile.Part{Thread: profile.ThreadID(p.Thread), Arrive: sum.time(), LockWait: min(sum.wait, sum.time()), OffCPU: sum.blocked, Entry: o.entry(p.Spans), Exit: profile.None})
+		long := sum.time()
+		if even {
+			long = long - sum.onCPU() + evenly(cpu)
+		}
+		x.Parts = append(x.Parts, profile.Part{Thread: profile.ThreadID(p.Thread), Arrive: long, LockWait: min(sum.wait, long), OffCPU: sum.blocked, Entry: o.entry(p.Spans), Exit: profile.None})
 		o.counts(x, sum, int32(i))
 		o.iterations(x, sum, int32(i))
 		o.lockWaits(x, sum, int32(i))
@@ -113,6 +128,17 @@ func (o *output) instance(in section.Instance) {
 	}
 	o.instances++
 	o.widest = max(o.widest, len(x.Parts))
+}
+
+// workOf is how long each part's thread was on a CPU for it.
+func workOf(in *section.Instance) []uint64 {
+	out := make([]uint64, len(in.Parts))
+	for i := range in.Parts {
+		for _, s := range in.Parts[i].Spans {
+			out[i] += s.(*piece).working()
+		}
+	}
+	return out
 }
 
 // exits tells where the parts end, if all of them are known to end in the program's own code.

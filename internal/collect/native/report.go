@@ -49,6 +49,7 @@ func (r *run) report(wall uint64) []profile.Note {
 		notes.Set(profile.NoteGoroutines, "the program's goroutines wander between the threads of Go's runtime: what a thread did is not a piece of the program's work", 1)
 	}
 	r.noteOff(notes)
+	r.noteDealt(notes, wall)
 	if r.switches {
 		notes.Set("cpu-time", fmt.Sprintf("the times are those on a CPU, put together as if every thread had a core of its own, so that more threads than cores do no harm; "+
 			"on the wall the run took %v on %d cores", unit.Nanos(wall), cores()), 1)

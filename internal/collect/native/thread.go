@@ -157,6 +157,8 @@ type piece struct {
 	work    uint64       // period of the others
 	spins   uint64       // samples inside of a runtime's waiting
 	spunAt  *block       // where the last of them was
+	after   uint64       // time on a CPU since the first one came to where the piece ends
+	met     bool         // that is known
 	charged bool         // its samples stand in the call-path tree of a section
 	open    []uint64     // the calls that were open at all its samples, outermost first
 	seen    bool         // there are such samples

@@ -1,0 +1,107 @@
+// Work that goes to whoever comes first: dynamic loops, pools, stealing. With fewer cores than threads, who had a core did it, and the threads' CPU times are no shares that the
+// program dealt out: a time line with a core for every thread would show an imbalance that there is not.
+
+package native
+
+import (
+	"fmt"
+
+	"lime/internal/collect"
+	"lime/internal/profile"
+	"lime/internal/section"
+)
+
+// episode is a meeting of threads that has begun: how much CPU time each had had when the first of them came.
+type episode map[*thread]uint64
+
+// comes remembers, when a thread comes to the end of a section, how much it has worked since the first one came.
+func (r *run) comes(t *thread, p *piece, object, at uint64) {
+	if object == 0 || !r.scarce() {
+		return
+	}
+	e := r.episodes[object]
+	if e == nil {
+		e = episode{}
+		for _, o := range r.threads {
+			if !o.ended {
+				e[o] = o.cpu.at(at)
+			}
+		}
+		if r.episodes == nil {
+			r.episodes = map[uint64]episode{}
+		}
+		r.episodes[object] = e
+	}
+	now := t.cpu.at(at)
+	p.after, p.met = now-min(e[t], now), true
+}
+
+// met ends a meeting.
+func (r *run) met(object uint64) { delete(r.episodes, object) }
+
+// scarce reports whether there are more threads than cores.
+func (r *run) scarce() bool {
+	return r.switches && len(r.threads) > r.out.idle.cores && r.running() > r.out.idle.cores
+}
+
+// handouts tell, by section, how much CPU time was in instances whose work went to whoever came first, and in others.
+type handouts map[int32]*handout
+
+type handout struct{ first, other uint64 }
+
+// Limits of what speaks for that: a thread that has less to do, because it was given less, comes while others have much of theirs left.
+const (
+	leftShare   = 0.25 // of what the longest part is longer than the mean: what any thread had left when the first one came
+	unevenShare = 0.1  // of the mean: what differs by less is not worth the question
+	mostlyFirst = 0.75 // of a section's CPU time: by chance, single instances look like that
+)
+
+// handedOut reports whether in an instance, as in most of its section's, no thread had much left to do when the first one was done, though their times differ.
+func (o *output) handedOut(in *section.Instance, row int32, cpu []uint64) bool {
+	if len(in.Parts) < 2 || len(in.Parts) <= o.idle.cores || in.Kind != section.Barrier && in.Kind != section.Region {
+		return false
+	}
+	var sum, most, left uint64
+	for i := range in.Parts {
+		p := in.Parts[i].Spans[len(in.Parts[i].Spans)-1].(*piece)
+		if !p.met {
+			return false
+		}
+		sum, most, left = sum+cpu[i], max(most, cpu[i]), max(left, p.after)
+	}
+	mean := float64(sum) / float64(len(cpu))
+	over := float64(most) - mean
+	h := o.handouts[row]
+	if h == nil {
+		h = &handout{}
+		o.handouts[row] = h
+	}
+	first := over >= unevenShare*mean && float64(left) < leftShare*over
+	if first {
+		h.first += sum
+	} else {
+		h.other += sum
+	}
+	return first && float64(h.first) >= mostlyFirst*float64(h.first+h.other)
+}
+
+// evenly divides the CPU time of an instance among its parts: on as many cores as threads, who comes first would have come as often as the others.
+func evenly(cpu []uint64) (each uint64) {
+	for _, c := range cpu {
+		each += c
+	}
+	return each / uint64(len(cpu))
+}
+
+// noteDealt says which imbalance is not told, and what is known instead.
+func (r *run) noteDealt(notes collect.Notes, wall uint64) {
+	dealt := 0
+	for _, p := range r.all() {
+		dealt += p.out.dealt
+	}
+	if dealt == 0 || wall == 0 {
+		return
+	}
+	notes.Set(profile.NoteHandedOut, fmt.Sprintf("in %d instances of sections the work went to whoever came first, and %d cores for more threads decided who that was: their imbalance is not told, "+
+		"and the threads have equal times there. On the real cores %.0f %% of the time was work", dealt, cores(), 100*float64(r.sumWork())/float64(wall)/float64(cores())), 1)
+}

@@ -1,0 +1,70 @@
+package native
+
+import (
+	"fmt"
+	"testing"
+
+	"lime/internal/profile"
+	"lime/internal/section"
+)
+
+const loops = `
+#include <stdio.h>
+static volatile double out[4096];
+static double work(long n) { double x = 1; for (long i = 0; i < n; i++) x = x * 0.999 + i; return x; }
+int main(void) {
+	for (int r = 0; r < 8; r++) {
+		#pragma omp parallel for schedule(%s) num_threads(%d)
+		for (int i = 0; i < 1024; i++) out[i] = work(%s);
+	}
+	return 0;
+}
+`
+
+// Of a loop whose pieces go to whoever comes first no imbalance is told on fewer cores than threads; one that is dealt out unevenly keeps its own.
+func TestHandedOut(t *testing.T) {
+	needs(t, needSamples, needTracing)
+	const each = 4 // threads to a core
+	for _, row := range []struct {
+		schedule, work string
+		dealt          bool
+	}{
+		{"dynamic, 4", "20000", true}, {"static", "i < 512 ? 40000 : 4000", false}, {"static", "i < 128 ? 80000 : 8000", false},
+	} {
+		p, _ := record(t, Options{Command: []string{build(t, fmt.Sprintf(loops, row.schedule, each*cores(), row.work), "-fopenmp")}})
+		if got := noted(p, profile.NoteHandedOut); got != row.dealt {
+			t.Errorf("schedule(%s), work %s: told that whoever came first got the work: %t; want %t", row.schedule, row.work, got, row.dealt)
+		}
+	}
+}
+
+// What any thread had left when the first one was done tells whose work went to whoever came first, if most instances of the section say so.
+func TestLeftWhenTheFirstIsDone(t *testing.T) {
+	type part struct{ cpu, after uint64 }
+	dynamic := []part{{9000, 0}, {5000, 90}, {1000, 40}, {1000, 10}}
+	static := []part{{1000, 0}, {9000, 8000}, {1000, 40}, {5000, 4000}}
+	even := []part{{1000, 0}, {1010, 10}, {1000, 5}, {1005, 4}}
+	for _, c := range []struct {
+		name      string
+		instances [][]part
+		want      bool // of the last one
+	}{
+		{"dynamic", [][]part{dynamic}, true}, {"static", [][]part{static}, false}, {"even", [][]part{even}, false},
+		{"mostly dynamic", [][]part{dynamic, dynamic, dynamic, static, dynamic}, true}, {"once, by chance", [][]part{static, static, dynamic}, false},
+	} {
+		o := &output{handouts: handouts{}, idle: newIdling(2)}
+		got := false
+		for _, parts := range c.instances {
+			in := section.Instance{Kind: section.Region}
+			var cpu []uint64
+			for _, p := range parts {
+				in.Parts = append(in.Parts, section.Part{Spans: []any{&piece{after: p.after, met: true}}})
+				cpu = append(cpu, p.cpu)
+			}
+			got = o.handedOut(&in, 0, cpu)
+		}
+		if got != c.want {
+			t.Errorf("%s: %t, want %t", c.name, got, c.want)
+		}
+	}
+}
