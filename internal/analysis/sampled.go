@@ -79,7 +79,9 @@ func (r *runner) explainSampled(sec *Section) error {
 		r.noisy[sec.ID] = w.unproved()
 		return nil
 	}
-	sec.Balance = r.balance(sec, ps, root, ratio(w.time, w.n))
+	if blocked < 1-worthOf { // else it is not what runs that is uneven
+		sec.Balance = r.balance(sec, ps, root, ratio(w.time, w.n))
+	}
 	if walk.price >= worthOf*max(root.m.cov, 0) && walk.price > 0 && (proof.half || proof.again) {
 		r.dear[sec.ID] = min(1, walk.price/root.m.cov*walk.onCPU)
 		r.unsure[sec.ID] = walk.unsure

@@ -48,8 +48,12 @@ func sectionVerdicts(m *profile.Meta, s *Section, opt Options) []Verdict {
 	if m.CountLabel == profile.Sampled && s.samples > 0 && s.samples < fewSamples {
 		say("few-samples", SeverityWarn, "There are %.1f samples for a thread and instance: too few to compare threads. Let the program run longer, or sample more often.", s.samples)
 	}
-	if s.OffCPUShare > muchWaiting {
+	switch {
+	case s.OffCPUShare <= muchWaiting:
+	case len(s.Threads) > m.Cores: // a recording's cores are never fewer: its times hold no waits for one
 		say("off-cpu-dominates", SeverityWarn, "%s of the threads' time here is spent off the processor: run with no more threads than cores.", unit.Percent(s.OffCPUShare))
+	default:
+		say("off-cpu-dominates", SeverityWarn, "%s of the threads' time here is spent off the processor, and not for want of one: they sleep, or wait for input, output or memory.", unit.Percent(s.OffCPUShare))
 	}
 	if s.AnalysedCount < s.InstanceCount && opt.MaxInstances >= 0 && s.AnalysedCount >= opt.MaxInstances {
 		say("sampled-instances", SeverityInfo, "%d of %d instances were analysed; they hold %s of the lost time.",
