@@ -48,6 +48,18 @@ func (l *loss) check() error {
 	return nil
 }
 
+// addUp holds the shares alone against their sum.
+func addUp(shares map[string]float64) error {
+	sum := 0.0
+	for _, x := range shares {
+		sum += x
+	}
+	if math.Abs(sum-1) > 1e-9 {
+		return fmt.Errorf("%v add up to %.12f", shares, sum)
+	}
+	return nil
+}
+
 // A pool of threads with one hot lock: that lock is what all forms of the report say first, and the comparison with the repaired
 // program says what was won.
 func TestHotLock(t *testing.T) {
@@ -84,7 +96,15 @@ func TestHotLock(t *testing.T) {
 		Whole struct {
 			Efficiency float64 `json:"parallel_efficiency"`
 		}
-		Loss loss
+		Loss  loss `json:"loss_account"`
+		Locks []struct {
+			Name      string
+			Contended int
+			Waits     []struct {
+				place
+				Held string
+			}
+		}
 	}
 	if err := json.Unmarshal([]byte(run("report", "--json", before)), &r); err != nil {
 		t.Fatal(err)
@@ -94,6 +114,9 @@ func TestHotLock(t *testing.T) {
 	}
 	if l := &r.Loss; l.Lock < 0.8 || l.Lock > 7./8 || !strings.Contains(l.Headline, "waiting for locks") || !strings.Contains(l.Headline, at) {
 		t.Errorf("locks %.3f, said first: %s", l.Lock, l.Headline)
+	}
+	if l := r.Locks; len(l) == 0 || l[0].Name != "hot" || l[0].Contended < 90 || l[0].Waits[0].Line != line || l[0].Waits[0].Held != at {
+		t.Errorf("locks: %+v", l)
 	}
 	if most := 1 - r.Loss.Lock; r.Whole.Efficiency > most {
 		t.Errorf("an efficiency of %.3f", r.Whole.Efficiency)

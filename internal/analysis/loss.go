@@ -37,6 +37,7 @@ type LossPlace struct {
 	Time    float64           `json:"time"`
 	Share   float64           `json:"share"`             // of the core time
 	Threads []ThreadShare     `json:"threads,omitempty"` // that spent most of it so, at most a few
+	Count   uint64            `json:"times,omitempty"`   // of waits: how often threads waited
 	Among   int               `json:"among"`             // how many threads spent time so, 0 if that is not known
 	Subject                   // of memory events and locks: the data
 	Why     string            `json:"why,omitempty"`   // the place is not known, for this reason
@@ -119,6 +120,7 @@ type lossBuilder struct {
 	r      *runner
 	rows   map[string]map[lossKey]*LossPlace
 	byName map[lossKey]map[profile.ThreadID]float64 // the threads of a row, where they are known
+	times  map[lossKey]uint64                       // of waits: how often
 	own    map[profile.SectionID]LossShares         // what each section's parts come to; times, until all is known
 }
 
@@ -186,6 +188,7 @@ func (b *lossBuilder) loss(t *timeline, w *Whole) *Loss {
 	for _, row := range lossTerms {
 		term := LossTerm{Name: row.name, Title: row.title, Places: []LossPlace{}}
 		for k, p := range b.rows[row.name] {
+			p.Count = b.times[k]
 			p.Threads, p.Among = b.threads(b.byName[k])
 			term.Places = append(term.Places, *p)
 		}

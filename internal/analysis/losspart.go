@@ -16,6 +16,7 @@ type lossParts struct {
 	late      float64 // of the idleness at the ends: others had more to do
 	away      float64 // the rest of it: even who had most to do had nothing
 	waits     map[eventThread]float64
+	times     map[int32]uint64               // by event of waiting: how often
 	runtime   map[profile.FunctionID]float64 // time in a runtime's own code, by function
 }
 
@@ -72,6 +73,14 @@ func (l *lossParts) add(t *lossTable, in *profile.Instance) {
 }
 
 func (l *lossParts) addWaits(t *lossTable, in *profile.Instance) {
+	for _, c := range in.Events {
+		if c.Row >= 0 && int(c.Row) < len(t.family) && t.family[c.Row].Waits() {
+			if l.times == nil {
+				l.times = map[int32]uint64{}
+			}
+			l.times[c.Row] += c.N
+		}
+	}
 	for _, c := range in.Costs {
 		if c.Row < 0 || int(c.Row) >= len(t.family) || !t.family[c.Row].Waits() || c.Part < 0 || int(c.Part) >= len(in.Parts) {
 			continue
@@ -122,7 +131,7 @@ type sectionFlow struct {
 
 // account makes the whole account of a profile.
 func (r *runner) lossAccount(t *timeline, sums []*summary, res *Result) *Loss {
-	b := &lossBuilder{r: r, rows: map[string]map[lossKey]*LossPlace{}, own: map[profile.SectionID]LossShares{}, byName: map[lossKey]map[profile.ThreadID]float64{}}
+	b := &lossBuilder{r: r, rows: map[string]map[lossKey]*LossPlace{}, own: map[profile.SectionID]LossShares{}, times: map[lossKey]uint64{}, byName: map[lossKey]map[profile.ThreadID]float64{}}
 	over := 0.0
 	if e := res.Effort; e != nil {
 		over = ratio(e.Overhead, e.Overhead+e.Work)
@@ -215,6 +224,9 @@ func (b *lossBuilder) held(s *summary, time float64) {
 		x := s.loss.waits[k] * share[family == profile.FamilyOffCore]
 		b.event(s.id, familyTerms[family], k.event, x, map[profile.ThreadID]float64{k.thread: x})
 	}
+	for e, n := range s.loss.times {
+		b.times[b.eventKey(familyTerms[b.r.lossTab.family[e]], e)] += n
+	}
 	b.of(s.id, TermLock, factor*max(0, s.loss.lock-sum[false]))
 	b.of(s.id, TermOffCore, factor*max(0, s.loss.off-sum[true]))
 	b.unknown(TermLock, factor*max(0, s.loss.lock-sum[false]), locksUnseen)
@@ -231,10 +243,15 @@ var familyTerms = map[profile.Family]string{
 func (b *lossBuilder) event(section profile.SectionID, term string, row int32, time float64, threads map[profile.ThreadID]float64) {
 	b.of(section, term, time)
 	e := &b.r.tab.Events[row]
-	k := lossKey{term: term, event: b.r.prog.kindName(e.Kind), at: frameKey(e.Frames, e.Addr), section: profile.None}
-	b.add(k, time, func() LossPlace {
+	b.add(b.eventKey(term, row), time, func() LossPlace {
 		return LossPlace{Place: b.r.prog.eventPlace(e), Section: profile.None, Subject: subject(e.Detail)}
 	}, threads)
+}
+
+// eventKey names the row of a term that an event belongs to.
+func (b *lossBuilder) eventKey(term string, row int32) lossKey {
+	e := &b.r.tab.Events[row]
+	return lossKey{term: term, event: b.r.prog.kindName(e.Kind), at: frameKey(e.Frames, e.Addr), section: profile.None}
 }
 
 // memory charges what the machine took beyond the instructions, and returns how much that was: no more than the threads ran.

@@ -2,6 +2,7 @@ package analysis
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -13,12 +14,14 @@ type Subject struct {
 	Sharing string `json:"sharing,omitempty"` // "false sharing with a.c:16"
 	Data    string `json:"data,omitempty"`    // "counters+0x18", "memory allocated at a.c:9", "the stack of thread 3"
 	Against string `json:"against,omitempty"` // data of the other side, if they are other data
+	Held    string `json:"held,omitempty"`    // of a lock: the call, "a.c:9", that had taken it where threads waited for it longest
 }
 
 // Parts of the detail of an event, as collectors write them (docs/profile-format.md).
 const (
 	detailData    = "on "
 	detailAgainst = "against "
+	detailHeld    = "held at "
 	detailBetween = "; "
 )
 
@@ -28,6 +31,8 @@ func subject(detail string) (s Subject) {
 			s.Data = data
 		} else if data, ok := strings.CutPrefix(part, detailAgainst); ok {
 			s.Against = data
+		} else if call, ok := strings.CutPrefix(part, detailHeld); ok {
+			s.Held = call
 		} else {
 			s.Sharing = part
 		}
@@ -77,6 +82,8 @@ func (r *runner) subjectAmong(events []int, weight func(int) float64) Subject {
 // words are the sentence about it.
 func (s Subject) words() string {
 	switch {
+	case s.Held != "":
+		return s.lockWords()
 	case s.Sharing == "" && s.Data == "":
 		return ""
 	case s.Sharing == "":
@@ -90,6 +97,15 @@ func (s Subject) words() string {
 		out += ", where the other side writes " + s.Against
 	}
 	return out + "."
+}
+
+// lockWords are those about a lock.
+func (s Subject) lockWords() string {
+	lock := "It"
+	if s.Data != "" {
+		lock = "The lock, " + s.Data + ","
+	}
+	return fmt.Sprintf(" %s had mostly been taken at %s by those who held it meanwhile.", lock, s.Held)
 }
 
 // weight is how often an event happened in the section's instances that were analysed.

@@ -24,6 +24,7 @@ func Build(res *analysis.Result, tables *profile.Tables) *Report {
 		Sections: make([]Section, len(res.Sections)),
 		Serial:   make([]Stretch, len(res.Serial)),
 		Loss:     newLoss(res.Loss),
+		Locks:    newLocks(res.Loss),
 		Costs:    convert(res.Costs, cost),
 		Effort:   effort(res.Effort),
 		Waste:    wasteOf(tables),

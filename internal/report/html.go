@@ -94,7 +94,7 @@ func WriteHTML(w io.Writer, r *Report) error {
 			return fmt.Sprint(n)
 		},
 		"pct0":   func(x float64) string { return fmt.Sprintf("%.0f %%", x*100) },
-		"titles": titleList, "costsTitle": func() string { return costsTitle }, "costsIntro": func() string { return costsIntro },
+		"titles": titleList, "costsTitle": func() string { return costsTitle }, "lockTitle": func() string { return lockTitle }, "costsIntro": func() string { return costsIntro },
 		"wasteTitle": func() string { return wasteTitle }, "wasteIntro": (*Waste).intro, "wasteAmount": func(k WasteKind, w *Waste) string { return k.amount(w) },
 		"wasteThreads": (*Waste).threadWords, "wasteWorst": func(w *Waste, kind string) []*WastePair { return w.worst(kind, false) },
 		"wasteAbout": (*WastePair).about, "wasteWhy": whyWords,

@@ -64,7 +64,9 @@ type LossPlace struct {
 	Among   int           `json:"among,omitempty"`   // how many threads have some of it
 	Data    string        `json:"data,omitempty"`    // the lock, or what memory is accessed
 	Sharing string        `json:"sharing,omitempty"`
-	Why     string        `json:"why,omitempty"` // the place is not known, for this reason
+	Held    string        `json:"held,omitempty"`  // of a lock: the call that had taken it where threads waited for it longest
+	Times   uint64        `json:"times,omitempty"` // of waits: how often threads waited
+	Why     string        `json:"why,omitempty"`   // the place is not known, for this reason
 	Spent   *Spent        `json:"spent,omitempty"`
 }
 
@@ -110,7 +112,7 @@ func lossTerm(t *analysis.LossTerm) LossTerm {
 }
 
 func lossPlace(p *analysis.LossPlace) LossPlace {
-	out := LossPlace{Place: place(&p.Place), Event: p.Event, Section: int(p.Section), Share: p.Share, Time: p.Time, Among: p.Among, Data: p.Data, Sharing: p.Sharing, Why: p.Why}
+	out := LossPlace{Place: place(&p.Place), Event: p.Event, Section: int(p.Section), Share: p.Share, Time: p.Time, Among: p.Among, Data: p.Data, Sharing: p.Sharing, Held: p.Held, Times: p.Count, Why: p.Why}
 	for _, t := range p.Threads {
 		out.Threads = append(out.Threads, ThreadShare{int(t.Thread), t.Name, t.Time})
 	}
@@ -218,7 +220,10 @@ func (p *LossPlace) about(term string) string {
 	if p.Event != "" && profile.KindTitle(p.Event) != p.Event && term != analysis.TermLock {
 		parts = append(parts, profile.KindTitle(p.Event))
 	}
-	if p.Data != "" {
+	switch {
+	case p.Data != "" && term == analysis.TermLock:
+		parts = append(parts, "lock "+p.Data)
+	case p.Data != "":
 		parts = append(parts, "on "+p.Data)
 	}
 	switch {

@@ -29,6 +29,7 @@ type Report struct {
 	Serial   []Stretch   `json:"serial"`                 // one thread alone at work, the longest first
 	Shares   *LossShares `json:"loss,omitempty"`         // what became of all the core time, by term: these add up to 1
 	Loss     *Loss       `json:"loss_account,omitempty"` // the account behind it
+	Locks    []Lock      `json:"locks"`                  // that threads waited for, the longest waits first
 	Costs    []Cost      `json:"costs"`
 	Effort   *Effort     `json:"effort,omitempty"`
 	Waste    *Waste      `json:"waste,omitempty"`

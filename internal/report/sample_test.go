@@ -89,7 +89,7 @@ func sampleLoss(n int, run float64) *analysis.Loss {
 		return analysis.LossPlace{Place: analysis.Place{File: "src/lu.c", Line: line, Function: f}, Section: profile.None, Share: share, Time: share * l.CoreTime}
 	}
 	locks := at(402, "lu", 0.03)
-	locks.Event, locks.Data, locks.Among = profile.KindLockWait, "globals+0x18", 1
+	locks.Event, locks.Data, locks.Held, locks.Count, locks.Among = profile.KindLockWait, "globals+0x18", "lu.c:410", 42, 1
 	locks.Threads = []analysis.ThreadShare{{Thread: 0, Name: "worker 0", Time: locks.Time}}
 	unseen := analysis.LossPlace{Section: profile.None, Share: 0.001, Time: 0.001 * l.CoreTime, Why: "the collector did not see where"}
 	for _, t := range []analysis.LossTerm{

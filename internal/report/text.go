@@ -42,6 +42,7 @@ func WriteText(w io.Writer, r *Report, o TextOptions) error {
 			p.others(r, full)
 		}
 	}
+	p.locks(r)
 	p.costs(r)
 	p.serial(r)
 	p.effort(r)

@@ -146,6 +146,9 @@ func (r *run) placeOf(t *thread, addr uint64) (place, uint64) {
 	if p, ok := r.threadPlace(t, addr); ok {
 		return p, 0
 	}
+	if r.heap == nil {
+		return place{}, 0
+	}
 	if b, ok := r.heap.find(addr); ok {
 		return place{kind: placeHeap, site: b.site}, addr - b.addr
 	}

@@ -139,6 +139,7 @@ func (r *run) leaveLock(t *thread, c *call) {
 	before := t.now()
 	r.advance(t, r.locks[c.object])
 	r.holders[c.object] = t
+	r.lockBook.taken(c.object, c.ret)
 	r.locked(t, c, t.now()-before)
 }
 
@@ -160,7 +161,9 @@ func (r *run) tellLocked(t *thread, c *call, wait uint64) {
 	op.At -= unit.Cycles(wait)
 	r.feed(op)
 	r.feed(t.simple(section.OpLockEnd, c.object))
-	t.noteLock(r.lockSite(t, c), wait)
+	site := r.lockSite(t, c)
+	t.noteLock(site, wait)
+	r.waited(t, site, c.object, c.holder, wait)
 }
 
 // leaveReadLock: other readers may hold it, so it does not matter when it was given back.

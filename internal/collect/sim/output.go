@@ -431,6 +431,7 @@ func (o *output) close() error {
 	}
 	o.writePaths()
 	o.writeWaste()
+	o.lockDetails()
 	if mm, ok := r.meter.(*machineMeter); ok {
 		o.details(mm.m)
 	}

@@ -228,6 +228,8 @@ func (r *run) enterLock(t *thread, f *fn) {
 		return
 	}
 	r.openSlow(t, f)
+	c := &t.frames[len(t.frames)-1]
+	c.holder = r.lockBook.holder(c.object)
 }
 
 func (r *run) enterUnlock(t *thread, f *fn) {

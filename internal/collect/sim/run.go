@@ -57,6 +57,7 @@ type run struct {
 	data     *dataBook          // and what its instructions miss on
 	waste    *wasteMeter        // nil: nobody looks for wasted memory work
 	holders  map[uint64]*thread // who has a lock
+	lockBook *lockBook
 	blocks   blockIndex
 	walker   *unwind.Unwinder
 	rec      *section.Recogniser
@@ -92,7 +93,7 @@ func newRun(cfg Config, meter Meter, sink profile.Sink) (*run, error) {
 		cfg: cfg, meter: meter,
 		byGuest: map[*guest.Thread]*thread{}, byCtx: map[*cpu.Context]*thread{},
 		names: byName(cfg.SectionEnds), entries: map[uint64]*fn{}, tasks: map[uint64]*fn{}, probes: map[uint64]bool{},
-		bodies: map[uint64][]*fork{}, waiters: map[uint64]int{}, members: map[uint64]int{}, locks: map[uint64]uint64{}, holders: map[uint64]*thread{}, gates: map[uint64]*gate{},
+		bodies: map[uint64][]*fork{}, waiters: map[uint64]int{}, members: map[uint64]int{}, locks: map[uint64]uint64{}, holders: map[uint64]*thread{}, lockBook: newLockBook(), gates: map[uint64]*gate{},
 		even:  newEvening(cfg.Even),
 		comms: mpi.New(),
 		notes: collect.Notes{}, sampler: sampler{interval: firstInterval},

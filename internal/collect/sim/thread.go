@@ -133,6 +133,7 @@ type call struct {
 	rsp     uint64 // at the function's entry
 	object  uint64
 	lock    uint64 // known.CondWait
+	holder  uint64 // known.Lock: where the call returned by which who holds the lock took it, 0 if that is not known
 	at      uint64
 	site    section.Site
 	told    bool   // the recogniser knows
