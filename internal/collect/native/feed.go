@@ -381,7 +381,7 @@ func (r *run) leaveBarrier(t *thread, h *hook.Record, at uint64) {
 		return
 	}
 	r.tasksEnd(t, at)
-	r.met(c.object)
+	r.met(t, c.object)
 	op := t.op(section.OpLeave, at)
 	op.Object = c.object
 	r.feed(op)
@@ -461,7 +461,7 @@ func (r *run) leaveFork(t *thread, h *hook.Record, at uint64) {
 		return
 	}
 	delete(r.open, h.Call())
-	r.met(regionObject | c.object)
+	delete(r.episodes, regionObject|c.object)
 	r.allTasksEnd(at)
 	op := t.op(section.OpRegionEnd, at)
 	op.Object = c.object

@@ -12,7 +12,7 @@ import (
 )
 
 // episode is a meeting of threads that has begun: how much CPU time each had had when the first of them came.
-type episode map[*thread]uint64
+type episode struct{ cpu map[*thread]uint64 }
 
 // comes remembers, when a thread comes to the end of a section, how much it has worked since the first one came.
 func (r *run) comes(t *thread, p *piece, object, at uint64) {
@@ -21,23 +21,27 @@ func (r *run) comes(t *thread, p *piece, object, at uint64) {
 	}
 	e := r.episodes[object]
 	if e == nil {
-		e = episode{}
+		e = &episode{map[*thread]uint64{}}
 		for _, o := range r.threads {
 			if !o.ended {
-				e[o] = o.cpu.at(at)
+				e.cpu[o] = o.cpu.at(at)
 			}
 		}
 		if r.episodes == nil {
-			r.episodes = map[uint64]episode{}
+			r.episodes = map[uint64]*episode{}
 		}
 		r.episodes[object] = e
 	}
 	now := t.cpu.at(at)
-	p.after, p.met = now-min(e[t], now), true
+	p.after, p.met, t.met = now-min(e.cpu[t], now), e, e
 }
 
-// met ends a meeting.
-func (r *run) met(object uint64) { delete(r.episodes, object) }
+// met ends the meeting that a thread leaves: the others may have come to the next one already.
+func (r *run) met(t *thread, object uint64) {
+	if e := r.episodes[object]; e != nil && e == t.met {
+		delete(r.episodes, object)
+	}
+}
 
 // scarce reports whether there are more threads than cores.
 func (r *run) scarce() bool {
@@ -64,7 +68,7 @@ func (o *output) handedOut(in *section.Instance, row int32, cpu []uint64) bool {
 	var sum, most, left uint64
 	for i := range in.Parts {
 		p := in.Parts[i].Spans[len(in.Parts[i].Spans)-1].(*piece)
-		if !p.met {
+		if first := in.Parts[0].Spans[len(in.Parts[0].Spans)-1].(*piece); p.met == nil || p.met != first.met {
 			return false
 		}
 		sum, most, left = sum+cpu[i], max(most, cpu[i]), max(left, p.after)

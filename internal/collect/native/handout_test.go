@@ -57,8 +57,9 @@ func TestLeftWhenTheFirstIsDone(t *testing.T) {
 		for _, parts := range c.instances {
 			in := section.Instance{Kind: section.Region}
 			var cpu []uint64
+			e := &episode{}
 			for _, p := range parts {
-				in.Parts = append(in.Parts, section.Part{Spans: []any{&piece{after: p.after, met: true}}})
+				in.Parts = append(in.Parts, section.Part{Spans: []any{&piece{after: p.after, met: e}}})
 				cpu = append(cpu, p.cpu)
 			}
 			got = o.handedOut(&in, 0, cpu)
@@ -66,5 +67,33 @@ func TestLeftWhenTheFirstIsDone(t *testing.T) {
 		if got != c.want {
 			t.Errorf("%s: %t, want %t", c.name, got, c.want)
 		}
+	}
+}
+
+// Threads that meet again and again with uneven work of their own, in passages so short that one comes to the next before another has left the last.
+func TestUnevenPassagesAreNotHandedOut(t *testing.T) {
+	needs(t, needSamples, needTracing)
+	const source = `
+#include <pthread.h>
+static pthread_barrier_t b;
+static volatile long sink[64 * 8];
+static void *work(void *a) {
+	long me = (long)a;
+	for (int r = 0; r < 2000; r++) {
+		for (long i = 0; i < (me ? 4000 : 20000); i++) sink[8 * me] += i;
+		pthread_barrier_wait(&b);
+	}
+	return 0;
+}
+`
+	n := 4 * cores()
+	p, _ := record(t, Options{Command: []string{build(t, source+team(n, fmt.Sprintf("pthread_barrier_init(&b, 0, %d);", n), ""))}})
+	for _, x := range p.Meta().Notes {
+		if x.Code == profile.NoteHandedOut {
+			t.Error(x.Text)
+		}
+	}
+	if found := sections(p)[profile.SectionBarrier]; found[0] != 2000 {
+		t.Errorf("%d passages, want 2000", found[0])
 	}
 }

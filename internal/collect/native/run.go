@@ -86,18 +86,18 @@ type run struct {
 	started      uint64
 	keepAt       uint64
 	now          uint64
-	episodes     map[uint64]episode // by what names the meeting
-	looked       int                // the thread that was looked at last
-	offSeen      uint64             // times that threads left their core where samples show where
-	offUnseen    uint64             // and where they do not
-	queued       uint64             // ns that threads could have run and had no core
-	stops        []gap              // lime had stopped the program
-	spun         uint64             // ns in loops of the program's own that wait
-	status       *unix.WaitStatus   // it ended while it was hooked again
-	over         bool               // it has ended, and stands in the profile
-	unread       uint64             // calls that found no room in rings that are closed
-	interruptKey atomic.Bool        // lime, too, was sent the signal of the terminal's key for it
-	aliens       map[int32]bool     // threads of child processes, which write into the same ring; false: known to be none
+	episodes     map[uint64]*episode // by what names the meeting
+	looked       int                 // the thread that was looked at last
+	offSeen      uint64              // times that threads left their core where samples show where
+	offUnseen    uint64              // and where they do not
+	queued       uint64              // ns that threads could have run and had no core
+	stops        []gap               // lime had stopped the program
+	spun         uint64              // ns in loops of the program's own that wait
+	status       *unix.WaitStatus    // it ended while it was hooked again
+	over         bool                // it has ended, and stands in the profile
+	unread       uint64              // calls that found no room in rings that are closed
+	interruptKey atomic.Bool         // lime, too, was sent the signal of the terminal's key for it
+	aliens       map[int32]bool      // threads of child processes, which write into the same ring; false: known to be none
 }
 
 // openRegion is a parallel region that is open.

@@ -32,7 +32,8 @@ type thread struct {
 	task     *piece   // tasks that it has done since it waits, as far as sampled
 	onTask   bool     // does one now
 	off      offCore
-	spins    bool // its last sample was in a runtime's waiting
+	met      *episode // that it came to last
+	spins    bool     // its last sample was in a runtime's waiting
 
 	foreign bool   // belongs to a child process
 	gate    *gate  // that it is in, as long as it is not known what it is
@@ -158,7 +159,7 @@ type piece struct {
 	spins   uint64       // samples inside of a runtime's waiting
 	spunAt  *block       // where the last of them was
 	after   uint64       // time on a CPU since the first one came to where the piece ends
-	met     bool         // that is known
+	met     *episode     // nil: that is not known
 	charged bool         // its samples stand in the call-path tree of a section
 	open    []uint64     // the calls that were open at all its samples, outermost first
 	seen    bool         // there are such samples
