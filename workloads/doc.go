@@ -10,6 +10,7 @@
 //	machine   the machine to simulate, "count" if there is none
 //	event     of the cause, if only one will do
 //	also      marks of further causes that must be among the first three
+//	with      marks of lines whose work comes with the cause: the account is to charge them and the cause together
 //	slack     lines by which the cause may be off
 //	balanced  true: nothing may be reported
 //

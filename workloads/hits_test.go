@@ -83,13 +83,13 @@ func (w *workload) judge(t *testing.T, bin, prog string, cores int, n *tally) {
 // leastCharged is what the account must charge to the lines of a single cause.
 const leastCharged = 0.95
 
-// charged is the part of the first section's imbalance that the account charges to the planted lines; false if there
+// charged is the part of the first section's imbalance that the account charges to the planted lines, and to those whose work comes with it; false if there
 // is no account, or no single cause.
 func (w *workload) charged(a answer) (float64, bool) {
 	if w.Balanced || len(w.Also) > 0 || len(a.Sections) == 0 || a.Sections[0].Ledger == nil {
 		return 0, false
 	}
-	return a.Sections[0].Ledger.share(w, "CAUSE"), true
+	return a.Sections[0].Ledger.share(w, append([]string{"CAUSE"}, w.With...)...), true
 }
 
 // least is the share of planted causes, in percent, that must be among the first three.

@@ -29,6 +29,7 @@ type workload struct {
 	Wrong             string   // an event on a line with a mark, "l1d-miss@MARK", that is not the cause
 	Sharing, Data     string   // what the first cause must say of the data
 	Also              []string
+	With              []string
 	Slack             int
 	Balanced          bool
 	Large             []string // "old => new": replacements in the source for native runs, which need more work to do
@@ -66,7 +67,7 @@ func (w *workload) readMarks(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.marks, w.text = map[string][]int{}, string(text)
-	w.mark(append([]string{"CAUSE", "END", "WRONG"}, w.Also...)...)
+	w.mark(slices.Concat([]string{"CAUSE", "END", "WRONG"}, w.Also, w.With)...)
 	if !w.Balanced && len(w.marks["CAUSE"]) == 0 {
 		t.Fatalf("%s: no line is marked CAUSE", w.name)
 	}

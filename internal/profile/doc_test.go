@@ -59,7 +59,7 @@ func TestDocumentHasTheTextKeys(t *testing.T) {
 		"line": lineText.fields(&sourceLine{}), "function ID": functionText.fields(&Function{}), "node ID": nodeText.fields(&Node{}),
 		"edge ID": edgeText.fields(&Edge{}), "kind ID": kindText.fields(&EventKind{}), "event ID": eventText.fields(&Event{}),
 		"section ID": sectionText.fields(&Section{}), "thread ID": threadText.fields(&Thread{}), "path ID": pathText.fields(&PathNode{}),
-		"sample": sampleText.fields(&PathSample{}), "waste-total": wasteTotalText.fields(&WasteTotal{}), "waste-pair": wastePairText.fields(&WastePair{}), "instance": instanceText.fields(&Instance{}), "part": partText.fields(&Part{}),
+		"sample": sampleText.fields(&PathSample{}), "waste-total": wasteTotalText.fields(&WasteTotal{}), "waste-pair": wastePairText.fields(&WastePair{}), "account": accountText.fields(&Accounted{}), "instance": instanceText.fields(&Instance{}), "part": partText.fields(&Part{}),
 	} {
 		line := regexp.MustCompile("(?m)^\\| `" + word + "` \\| `([^`]*)`").FindStringSubmatch(doc)
 		if line == nil {

@@ -156,6 +156,7 @@ func (l *loader) load(m *Meta, t *Tables) error {
 		func() error { return loadRows(l, sampleRows, &t.PathSamples) },
 		func() error { return loadRows(l, wasteTotalRows, &t.WasteTotals) },
 		func() error { return loadRows(l, wastePairRows, &t.WastePairs) },
+		func() error { return loadRows(l, accountRows, &t.Accounts) },
 	} {
 		if err := step(); err != nil {
 			return err

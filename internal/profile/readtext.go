@@ -175,6 +175,8 @@ func (r *textReader) words(word string, words []string) error {
 		return appendRow(wasteTotalText, &t.WasteTotals, words)
 	case wastePairText.word:
 		return appendRow(wastePairText, &t.WastePairs, words)
+	case accountText.word:
+		return appendRow(accountText, &t.Accounts, words)
 	}
 	return r.instanceWords(word, words)
 }

@@ -49,6 +49,9 @@ func copyRows(to Sink, t *Tables) {
 	for _, r := range t.WastePairs {
 		to.AddWastePair(r)
 	}
+	for _, r := range t.Accounts {
+		to.AddAccount(r)
+	}
 }
 
 func each[Row, ID any](rows []Row, add func(Row) ID) {

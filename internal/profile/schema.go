@@ -17,7 +17,7 @@ type tableSpec struct {
 }
 
 // schema lists every table. docs/profile-format.md explains each; a test holds the two together.
-var schema = append([]tableSpec{
+var schema = slices.Concat([]tableSpec{
 	{"meta", `CREATE TABLE meta(key TEXT PRIMARY KEY, value) WITHOUT ROWID`},
 	{"note", `CREATE TABLE note(id INTEGER PRIMARY KEY, code TEXT, text TEXT, n INTEGER)`},
 	{"label", `CREATE TABLE label(id INTEGER PRIMARY KEY, name TEXT)`},
@@ -38,11 +38,11 @@ var schema = append([]tableSpec{
 	{"path", `CREATE TABLE path(id INTEGER PRIMARY KEY, parent INTEGER, node INTEGER, addr INTEGER)`},
 	{"path_sample", `CREATE TABLE path_sample(id INTEGER PRIMARY KEY, path INTEGER, thread INTEGER, section INTEGER, metric TEXT, value REAL)`},
 	{"instance", `CREATE TABLE instance(id INTEGER PRIMARY KEY, section INTEGER, seq INTEGER, threads INTEGER, longest INTEGER, work INTEGER, parts BLOB, edges BLOB, events BLOB, costs BLOB, times BLOB)`},
-}, append(wasteTables, meetingTables...)...)
+}, wasteTables, meetingTables, accountTables)
 
 // later reports whether a file may be without a table: it was written before there was one.
 func later(table string) bool {
-	return slices.ContainsFunc(append(slices.Clone(wasteTables), meetingTables...), func(t tableSpec) bool { return t.name == table })
+	return slices.ContainsFunc(slices.Concat(wasteTables, meetingTables, accountTables), func(t tableSpec) bool { return t.name == table })
 }
 
 var labelNames = []string{Measured: "measured", Modelled: "modelled", Sampled: "sampled", Unavailable: "unavailable"}

@@ -35,6 +35,7 @@ type Sink interface {
 	AddPathSample(PathSample)
 	AddWasteTotal(WasteTotal)
 	AddWastePair(WastePair)
+	AddAccount(Accounted)
 	// SetThread replaces a thread's row, when its end is known.
 	SetThread(ThreadID, Thread)
 	// SetEventDetail replaces the detail of an event, when more of them have been seen.
@@ -60,6 +61,7 @@ type Tables struct {
 	Paths       []PathNode
 	PathSamples []PathSample
 	WasteTotals []WasteTotal
+	Accounts    []Accounted
 	WastePairs  []WastePair
 
 	merged []SectionID // new id by old one, nil if none changed; see MergeSections

@@ -204,7 +204,7 @@ func (in *inserter) insertLines(first int, files []File) error {
 
 // extent is a number of rows for every table: how many there are, or the ids of the next ones.
 type extent struct {
-	images, files, functions, nodes, edges, kinds, events, sections, threads, paths, samples, wasteTotals, wastePairs int
+	images, files, functions, nodes, edges, kinds, events, sections, threads, paths, samples, wasteTotals, wastePairs, accounts int
 }
 
 func (f *extent) advance(t *Tables) {
@@ -221,6 +221,7 @@ func (f *extent) advance(t *Tables) {
 	f.samples += len(t.PathSamples)
 	f.wasteTotals += len(t.WasteTotals)
 	f.wastePairs += len(t.WastePairs)
+	f.accounts += len(t.Accounts)
 }
 
 // insertTables inserts rows whose ids start at at.
@@ -240,6 +241,7 @@ func (in *inserter) insertTables(t *Tables, at extent) error {
 		func() error { return insertRows(in, sampleRows, at.samples, t.PathSamples) },
 		func() error { return insertRows(in, wasteTotalRows, at.wasteTotals, t.WasteTotals) },
 		func() error { return insertRows(in, wastePairRows, at.wastePairs, t.WastePairs) },
+		func() error { return insertRows(in, accountRows, at.accounts, t.Accounts) },
 	} {
 		if err := step(); err != nil {
 			return err

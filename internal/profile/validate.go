@@ -93,6 +93,7 @@ func (t *Tables) check(at, n extent) error {
 		}),
 		t.checkMore(at, n),
 		t.checkWaste(at, n),
+		t.checkAccount(at, n),
 	} {
 		if err != nil {
 			return err

@@ -2,10 +2,11 @@ package profile
 
 import (
 	"path/filepath"
+	"slices"
 	"testing"
 )
 
-// A file that was written before there were tables of waste opens, and has none.
+// A file that was written before there were tables of waste, and of what became of instructions, opens, and has none.
 func TestFileWithoutWaste(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "old")
 	w, err := Create(path, Meta{})
@@ -20,7 +21,7 @@ func TestFileWithoutWaste(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, table := range wasteTables {
+	for _, table := range slices.Concat(wasteTables, accountTables) {
 		if _, err := db.Exec("DROP TABLE " + table.name); err != nil {
 			t.Fatal(err)
 		}
@@ -33,7 +34,7 @@ func TestFileWithoutWaste(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer r.Close()
-	if n := len(r.Tables().WastePairs) + len(r.Tables().WasteTotals); n != 0 || len(r.Tables().Nodes) == 0 {
-		t.Errorf("%d rows of waste", n)
+	if n := len(r.Tables().WastePairs) + len(r.Tables().WasteTotals) + len(r.Tables().Accounts); n != 0 || len(r.Tables().Nodes) == 0 {
+		t.Errorf("%d rows of them", n)
 	}
 }

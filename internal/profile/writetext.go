@@ -91,6 +91,10 @@ func (w textWriter) tables(t *Tables) {
 		w.WriteString(wastePairText.word)
 		w.fields(wastePairText.fields(&t.WastePairs[i]))
 	}
+	for i := range t.Accounts {
+		w.WriteString(accountText.word)
+		w.fields(accountText.fields(&t.Accounts[i]))
+	}
 }
 
 func (w textWriter) instance(in *Instance) {

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 static int leaves;
 static double leaf(int at) {
-	int n = at == leaves / 3 ? 500000 : 4000;
+	int n = at == leaves / 3 ? 250000 : 4000;
 	double s = 0;
 	for (int k = 1; k < n; k++) /* CAUSE */
 		s += 1.0 / (k + at);
@@ -13,9 +13,9 @@ static double sum(int lo, int n) {
 	if (n == 1)
 		return leaf(lo);
 	double left, right;
-#pragma omp task shared(left)
+#pragma omp task shared(left) /* TASK */
 	left = sum(lo, n / 2);
-#pragma omp task shared(right)
+#pragma omp task shared(right) /* TASK */
 	right = sum(lo + n / 2, n - n / 2);
 #pragma omp taskwait
 	return left + right;

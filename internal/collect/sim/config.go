@@ -26,6 +26,7 @@ type Options struct {
 	Waste       waste.Set   // kinds of wasted memory work to look for; model count only
 	Tolerance   float64     // by how much floating-point numbers may differ and still be the same
 	Parallel    bool        // the threads run in parallel, at the host's speed
+	Turn        int64       // model count: how many instructions a core may run ahead of the others; 0: 5,000
 	HostCPU     bool        // the program may use all that the host's processor has
 	Progress    bool        // show a progress line on Stderr
 	Tool        string      // name and version, for the profile
@@ -79,6 +80,7 @@ type Config struct {
 	Waste       waste.Set
 	Tolerance   float64
 	Parallel    bool
+	Turn        int64
 	HostCPU     bool
 	Progress    bool
 	Tool        string
@@ -97,7 +99,7 @@ func (c *Config) meter() (Meter, error) {
 		return newWasteMeter(c), nil
 	}
 	if c.Machine == "" {
-		return countMeter{}, nil
+		return newCountMeter(c), nil
 	}
 	return newMachineMeter(c)
 }
@@ -131,7 +133,7 @@ func (o *Options) config() (Config, error) {
 	}
 	c := Config{
 		Cores: o.Cores, Model: model, Machine: text, Erase: o.Erase, Even: o.Even, NumberParts: o.NumberParts, Cmd: o.Cmd, Args: append([]string{o.Cmd}, o.Args...), Env: o.Env, Out: o.Out,
-		SectionEnds: o.SectionEnds, Waste: o.Waste, Tolerance: o.Tolerance, Parallel: o.Parallel, HostCPU: o.HostCPU, Progress: o.Progress, Tool: o.Tool, Rank: o.Rank,
+		SectionEnds: o.SectionEnds, Waste: o.Waste, Tolerance: o.Tolerance, Turn: o.Turn, Parallel: o.Parallel, HostCPU: o.HostCPU, Progress: o.Progress, Tool: o.Tool, Rank: o.Rank,
 	}
 	if c.Cores == 0 {
 		c.Cores = cores

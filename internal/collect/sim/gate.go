@@ -53,7 +53,7 @@ func (r *run) suspect(t *thread, op *section.Op) {
 	s := op.Site.Stack
 	for i := 0; i < gateLevels && i+1 < len(s) && len(s)-2-i >= op.Site.Kept; i++ {
 		entry := uint64(s[i].Func)
-		if !r.images.own(entry) { // sched_yield in the loop, for one
+		if !r.images.own(entry) || r.handedOver(entry) { // sched_yield in the loop, for one
 			continue
 		}
 		g := r.gates[entry]
@@ -63,6 +63,19 @@ func (r *run) suspect(t *thread, op *section.Op) {
 		if g != nil && g.state != gateRefuted {
 			return
 		}
+	}
+}
+
+// handedOver reports whether a function is one that the program has given to a runtime to be called: the body of a task or of a region.
+func (r *run) handedOver(entry uint64) bool {
+	_, body := r.bodies[entry]
+	return body || r.tasks[entry] != nil
+}
+
+// noGate notes that a function is one of these, whatever it was watched for.
+func (r *run) noGate(entry uint64) {
+	if g := r.gates[entry]; g != nil && g.state != gateRefuted {
+		r.refute(g)
 	}
 }
 

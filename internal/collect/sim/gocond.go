@@ -50,7 +50,7 @@ func (r *run) leaveGoCondWait(t *thread, c *call) {
 	op.Idle = true
 	r.feed(op)
 	stack := c.outside(r, t)
-	r.begin(t, stack)
+	r.begin(t, outCall, stack)
 	if r.rec.Ended(t.id) {
 		r.comeHome(t, stack)
 	}

@@ -46,6 +46,7 @@ type hosting struct {
 type gophers struct {
 	byG   map[uint64]*thread
 	names []string // by number, of all there ever were
+	book  book
 }
 
 // acting is who runs on a thread: the goroutine, if there is one.
@@ -145,7 +146,7 @@ func (r *run) made(m *thread) {
 		return
 	}
 	x := &r.gophers
-	t := &thread{id: goroutineBase + section.ThreadID(len(x.names)), lastCore: -1, row: profile.None, gopher: &gopher{g: g}}
+	t := &thread{id: goroutineBase + section.ThreadID(len(x.names)), lastCore: -1, row: profile.None, gopher: &gopher{g: g}, book: &x.book}
 	t.at, t.started = m.now(), m.now()
 	if x.byG == nil {
 		x.byG = map[uint64]*thread{}
@@ -206,7 +207,7 @@ func (r *run) comesIn(m *thread) {
 	h.on = t
 	t.carrier, t.ctx = m, m.ctx
 	away := m.now() - min(m.now(), t.gopher.leftAt)
-	r.forget(t)
+	r.forget(t, outWay)
 	left := t.gopher.left
 	t.gopher.left = leftReady
 	switch left {
@@ -363,7 +364,7 @@ func (r *run) enterAwait(t *thread, f *fn) {
 
 func (r *run) leaveAwait(t *thread, c *call) {
 	r.feed(t.simple(section.OpAwaitEnd, c.object))
-	r.begin(t, c.outside(r, t))
+	r.begin(t, outCall, c.outside(r, t))
 }
 
 // schedulerSpins reports whether a thread is in the code of Go's scheduler. It looks for work for a while and then sleeps,

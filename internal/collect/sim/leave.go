@@ -71,7 +71,7 @@ func (r *run) leaveBarrier(t *thread, c *call) {
 	}
 	r.beside.leaves(t, c)
 	r.feed(t.simple(section.OpLeave, c.object))
-	r.begin(t, c.outside(r, t))
+	r.begin(t, outCall, c.outside(r, t))
 }
 
 func (r *run) leaveJoin(t *thread, c *call) {
@@ -82,7 +82,7 @@ func (r *run) leaveJoin(t *thread, c *call) {
 	op := t.simple(section.OpJoinEnd, 0)
 	op.Other = c.other.id
 	r.feed(op)
-	r.begin(t, c.outside(r, t))
+	r.begin(t, outCall, c.outside(r, t))
 }
 
 // leaveCreate: if no thread came of it, the piece goes on.
@@ -90,6 +90,7 @@ func (r *run) leaveCreate(t *thread, c *call) {
 	switch {
 	case c.create != nil:
 		p := c.create.Span.(*piece)
+		r.reopened(t, p)
 		t.keepFor(p)
 		t.locks, t.given = append(t.locks, p.locks...), append(t.given, p.given...)
 		t.piece = p.start
@@ -109,7 +110,7 @@ func (r *run) leaveFork(t *thread, c *call) {
 		t.regions = t.regions[:n-1]
 	}
 	r.feed(t.simple(section.OpRegionEnd, c.object))
-	r.begin(t, c.outside(r, t))
+	r.begin(t, outCall, c.outside(r, t))
 }
 
 func (r *run) leaveBody(t *thread, c *call) {
@@ -192,13 +193,16 @@ func (r *run) keep(t *thread) {
 	r.drain(t, p)
 	if n := len(t.frames); n == 0 || !t.frames[n-1].slow {
 		t.keepFor(p)
+		return
 	}
+	r.without(t, outCall, p.edges)
 }
 
 // dropSlow forgets what was counted in such a call, but for the return from it.
 func (r *run) dropSlow(t *thread, c *call) {
 	p := &piece{}
 	r.drain(t, p)
+	r.without(t, outCall, p.edges)
 	for _, e := range p.edges {
 		if r.returnsTo(e.id, c.ret) {
 			t.carry = append(t.carry, edgeCount{e.id, 1})
@@ -247,7 +251,7 @@ func (r *run) waitOver(t *thread, stack []frameRef) {
 	op.Idle = !t.untyped
 	r.feed(op)
 	if r.rec.Ended(t.id) {
-		r.begin(t, stack)
+		r.begin(t, outCall, stack)
 		r.comeHome(t, stack)
 		return
 	}

@@ -32,14 +32,21 @@ type Meter interface {
 }
 
 // countMeter is model "count": an instruction takes one unit.
-type countMeter struct{}
+type countMeter struct{ turn int64 }
+
+func newCountMeter(c *Config) countMeter {
+	if c.Turn > 0 {
+		return countMeter{c.Turn}
+	}
+	return countMeter{sliceLength}
+}
 
 func (countMeter) Slice(_ int, _ *cpu.Context, _, retired uint64) (uint64, error) {
 	return retired, nil
 }
 func (countMeter) Before(int)                       {}
 func (countMeter) Drain(*cpu.Context) hardware      { return hardware{} }
-func (countMeter) Turn(int) int64                   { return sliceLength }
+func (m countMeter) Turn(int) int64                 { return m.turn }
 func (countMeter) Within(_ int, units uint64) int64 { return int64(units) }
 func (countMeter) Mode() engine.Mode                { return engine.Count }
 func (countMeter) Record(c *engine.Config)          { c.Mode = engine.Count }

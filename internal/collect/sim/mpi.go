@@ -83,7 +83,7 @@ func (r *run) leaveMPI(t *thread, c *call) {
 	case !c.told:
 	case c.mpi.Meets:
 		r.feed(t.simple(section.OpLeave, c.object))
-		r.begin(t, c.outside(r, t))
+		r.begin(t, outCall, c.outside(r, t))
 		t.busy = min(t.busy, c.busy)
 	default:
 		stack := c.outside(r, t)

@@ -139,6 +139,7 @@ func (o *output) part(x *profile.Instance, p *section.Part, i int) {
 		touched = o.add(touched, s.(*piece))
 		o.locks(x, s.(*piece), int32(i))
 		o.addPaths(s.(*piece), row.Thread, x.Section)
+		o.r.counts(s.(*piece))
 	}
 	o.hardware(x, p.Spans, int32(i))
 	touched = o.parted(touched)
@@ -429,6 +430,7 @@ func (o *output) close() error {
 	if r.end.signal != 0 {
 		m.ExitStatus = r.end.signal
 	}
+	o.account()
 	o.writePaths()
 	o.writeWaste()
 	o.lockDetails()

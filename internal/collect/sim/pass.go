@@ -111,6 +111,7 @@ func (r *run) cutAtPass(t *thread, kind section.OpKind) section.Op {
 	if units := r.takeSpinning(t, p); units > 0 {
 		r.tellSpun(t, units)
 	}
+	r.closed(t, p)
 	t.locks, t.off, t.earlier, t.given = nil, 0, nil, nil
 	t.piece, t.pass = pieceStart{at: x.at, pc: x.pc, stack: x.stack}, &passage{at: x.at, pc: x.pc, stack: x.stack, cut: true}
 	site := r.site(p.pc, p.stack)

@@ -31,6 +31,8 @@ type piece struct {
 	off     uint64
 	earlier []*piece // of a goroutine: what it did before it left its processor to others
 	gate    *gate    // it ended in this function, which may be a barrier
+	by      *thread
+	written bool // it is in a section
 }
 
 type edgeCount struct {
@@ -67,8 +69,9 @@ type lockEvent struct {
 }
 
 // begin starts a piece here and now; what was counted since the last one is dropped.
-func (r *run) begin(t *thread, stack []frameRef) {
-	r.forget(t)
+func (r *run) begin(t *thread, why outOf, stack []frameRef) {
+	r.forget(t, why)
+	r.without(t, why, t.carry)
 	t.fresh()
 	r.resume(t, stack)
 }
@@ -94,6 +97,7 @@ func (r *run) cut(t *thread) *piece {
 	if units := r.takeSpinning(t, p); units > 0 {
 		r.tellSpun(t, units)
 	}
+	r.closed(t, p)
 	t.fresh()
 	r.resume(t, p.stack)
 	return p
@@ -108,9 +112,10 @@ func (r *run) drain(t *thread, p *piece) {
 }
 
 // forget makes t's counters nil.
-func (r *run) forget(t *thread) {
-	r.eng.Drain(t.ctx, func(engine.EdgeID, uint64) {})
-	r.meter.Drain(t.ctx)
+func (r *run) forget(t *thread, why outOf) {
+	p := &piece{}
+	r.drain(t, p)
+	r.without(t, why, p.edges)
 }
 
 // keepFor lets a piece's counts go on in the piece under way.
@@ -193,9 +198,9 @@ func (r *run) home(t *thread, pc, sp uint64) {
 	switch {
 	case h != nil && h.ret == pc && h.cfa == sp:
 		meet := t.meet
-		r.begin(t, r.stack(t))
+		r.begin(t, outWay, r.stack(t))
 		t.meet = meet
 	case t.meet == pc && t.busy <= t.meetBy:
-		r.begin(t, r.stack(t))
+		r.begin(t, outWay, r.stack(t))
 	}
 }

@@ -35,6 +35,7 @@ func (r *run) noteTask(object uint64) {
 		return
 	}
 	body, ok := r.word(table + executeSlot)
+	r.noGate(body)
 	if ok && body != 0 && r.tasks[body] == nil && r.entries[body] == nil {
 		r.tasks[body] = &fn{Name: "task body", Role: known.TaskBody, Object: none, Source: known.TBB}
 		r.setProbe(body)
@@ -65,7 +66,7 @@ func (r *run) openPool(t *thread, c *call) {
 	r.feed(op)
 	t.regions = append(t.regions, k.id)
 	r.feed(section.Op{Kind: section.OpMember, Thread: t.id, At: unit.Cycles(t.now()), Object: k.id})
-	r.begin(t, r.stack(t))
+	r.begin(t, outWay, r.stack(t))
 }
 
 // poolOf is the region whose master t is, nil if none.
@@ -122,14 +123,14 @@ func (r *run) leavePoolRun(t *thread, c *call) {
 	t.regions, t.idle = t.regions[:len(t.regions)-1], false
 	op := t.simple(section.OpRegionEnd, k.id)
 	r.feed(op)
-	r.begin(t, c.outside(r, t))
+	r.begin(t, outCall, c.outside(r, t))
 }
 
 // joinPool makes t one of those who take part in a region: it comes to its end at once, and does its tasks there.
 func (r *run) joinPool(t *thread, k *poolRegion, at uint64) {
 	k.in[t] = true
 	r.feed(section.Op{Kind: section.OpMember, Thread: t.id, At: unit.Cycles(at), Object: k.id})
-	r.begin(t, nil)
+	r.begin(t, outIdle, nil)
 	op, p := r.cutOp(t, section.OpMemberEnd)
 	p.start.pc, p.pc, p.stack = 0, 0, nil // it is in no code of its own
 	op.At, op.Object = unit.Cycles(at), k.id

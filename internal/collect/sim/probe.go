@@ -282,6 +282,7 @@ func (r *run) enterFork(t *thread, f *fn) {
 	c.told = true
 	k.at = t.now()
 	t.regions = append(t.regions, k.id)
+	r.noGate(k.body)
 	r.bodies[k.body] = append(r.bodies[k.body], k)
 	r.setProbe(k.body)
 }
@@ -323,7 +324,7 @@ func (r *run) enterBody(t *thread, f *fn) {
 	t.idle = false
 	r.members[k.id]++
 	r.feed(section.Op{Kind: section.OpMember, Thread: t.id, At: unit.Cycles(t.now()), Object: k.id})
-	r.begin(t, r.stack(t))
+	r.begin(t, outWay, r.stack(t))
 }
 
 // forkWith is the open region with an id.

@@ -143,13 +143,13 @@ func (r *run) load() error {
 	t := r.addThread(p.Main(), nil)
 	r.out.thread(t)
 	r.feed(section.Op{Kind: section.OpStart, Thread: t.id, Other: section.NoThread})
-	r.begin(t, nil)
+	r.begin(t, outWay, nil)
 	r.cores.place(t)
 	return nil
 }
 
 func (r *run) addThread(g *guest.Thread, parent *thread) *thread {
-	t := &thread{id: section.ThreadID(len(r.threads)), g: g, ctx: g.Ctx, parent: parent, lastCore: -1, row: profile.None}
+	t := &thread{id: section.ThreadID(len(r.threads)), g: g, ctx: g.Ctx, parent: parent, lastCore: -1, row: profile.None, book: &book{}}
 	r.threads = append(r.threads, t)
 	r.byGuest[g], r.byCtx[g.Ctx] = t, t
 	return t
@@ -342,6 +342,7 @@ func (r *run) stride(t *thread, budget int64) (cpu.Exit, uint64) {
 
 // step runs the engine once and moves the core's clock.
 func (r *run) step(t *thread, budget int64) (cpu.Exit, uint64) {
+	a := t.acting()
 	before := r.eng.Retired(t.ctx)
 	r.meter.Before(t.core.n)
 	if r.waste != nil {
@@ -359,6 +360,7 @@ func (r *run) step(t *thread, budget int64) (cpu.Exit, uint64) {
 		units = r.even.time(r.rec, t.id, units)
 	}
 	r.charge(t, units)
+	a.book.executed += n
 	return exit, n
 }
 

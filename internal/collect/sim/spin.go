@@ -225,10 +225,12 @@ func (r *run) cutSpin(t *thread, s *spinner) (op section.Op, taken []edgeCount) 
 		r.spins.now, p.loop = nil, s
 		var units uint64
 		taken, units = r.removeLoop(p, s)
+		t.book.cut -= r.instrs(taken)
 		units = min(units, p.at-p.start.at, t.busy)
 		t.busy -= units
 		op.At = unit.Cycles(p.at - units)
 	}
+	r.without(t, outLoop, taken)
 	if low := r.place(s); len(op.Site.Stack) > 0 && r.images.own(low) {
 		op.Site.Stack[0] = r.frame(low, low) // the same place whatever block the thread was in
 	}

@@ -108,11 +108,13 @@ func (r *run) takeSpinning(t *thread, p *piece) (units uint64) {
 	slices.Sort(in)
 	for _, k := range in {
 		c := &r.spins.cycles[k-1]
+		before := r.instrs(p.edges)
 		if n := min(r.takeRounds(p, c), t.busy); n > 0 {
 			t.busy -= n
 			units += n
 			p.note(c.seen.kind(), c.seen.call, n)
 		}
+		t.book.out[outLoop] += before - r.instrs(p.edges)
 	}
 	return units
 }
@@ -202,7 +204,8 @@ func (r *run) yieldsAt(end engine.End) uint64 {
 func (r *run) dropLoop(t *thread, s *spinner) {
 	p := &piece{}
 	r.drain(t, p)
-	_, units := r.removeLoop(p, s)
+	taken, units := r.removeLoop(p, s)
+	r.without(t.acting(), outLoop, taken)
 	units = min(t.busy, units)
 	t.busy -= units
 	t = t.acting()
@@ -211,6 +214,8 @@ func (r *run) dropLoop(t *thread, s *spinner) {
 	}
 	if n := len(t.frames); n == 0 || !t.frames[n-1].slow {
 		t.keepFor(p)
+	} else {
+		r.without(t, outCall, p.edges)
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 // enterTask notes the function of a task in the making.
 func (r *run) enterTask(t *thread, f *fn) {
 	body := argument(t, f.Object)
+	r.noGate(body)
 	if r.tasks[body] == nil && r.entries[body] == nil {
 		r.tasks[body] = &fn{Name: "task body", Role: known.TaskBody, Source: f.Source}
 		r.setProbe(body)
@@ -49,7 +50,7 @@ func (r *run) enterTaskBody(t *thread, f *fn) {
 	}
 	c := r.open(t, f)
 	c.idle, t.idle = t.idle, false
-	r.begin(t, r.stack(t))
+	r.begin(t, outIdle, r.stack(t))
 	t.given = append(t.given, t.ctx.RIP)
 	r.feed(t.simple(section.OpTask, 0))
 }

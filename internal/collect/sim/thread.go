@@ -60,6 +60,7 @@ type thread struct {
 	busy    uint64     // clock units of work
 	rests   uint64     // its clock when it reached the end of a parallel region last
 	host    hostThread // threads in parallel
+	book    *book      // of its instructions; goroutines have one together
 	started uint64
 
 	row     int32    // of the profile, profile.None if it has none
@@ -115,7 +116,7 @@ func (r *run) arrives(t *thread, n uint64) {
 	default:
 		t.birth, t.wrapped = bornInWrapper, 0
 	}
-	r.begin(t, r.stack(t))
+	r.begin(t, outWay, r.stack(t))
 }
 
 // now is the thread's clock.

@@ -31,7 +31,7 @@ func (r *run) created(t *thread, g *guest.Thread) {
 		c.idle = true
 		r.feed(c.simple(section.OpIdle, 0))
 	}
-	r.begin(c, nil)
+	r.begin(c, outWay, nil)
 	if !pool {
 		c.birth = bornOutside
 	}

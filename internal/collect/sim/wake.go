@@ -100,7 +100,8 @@ func (r *run) staysIn(s *spinner, at uint64) bool {
 	if left || !s.heads[t.ctx.RIP] || r.strayed(s, p) {
 		before.prove(r)
 		if s.passed { // the part goes from there past the loop: the last look is no part of the way, either
-			r.removeLoop(p, s)
+			taken, _ := r.removeLoop(p, s)
+			r.without(t, outLoop, taken)
 		}
 		t.keepFor(p)
 		if k != nil {
@@ -108,7 +109,7 @@ func (r *run) staysIn(s *spinner, at uint64) bool {
 		}
 		return false
 	}
-	before.undo()
+	before.undo(r)
 	for i := range s.loop.Watches {
 		w := &s.loop.Watches[i]
 		w.Value, _ = r.value(w.Addr, w.Bytes)
@@ -141,11 +142,13 @@ func (r *run) cutBefore(s *spinner) *before {
 }
 
 // undo joins the piece to the one that goes on, with what was taken out of it.
-func (b *before) undo() {
+func (b *before) undo(r *run) {
 	if b == nil {
 		return
 	}
 	t, p := b.s.t, b.op.Span.(*piece)
+	r.reopened(t, p)
+	t.book.out[outLoop] -= r.instrs(b.taken)
 	t.pass = nil
 	t.carry = slices.Concat(p.edges, b.taken, t.carry)
 	hw := p.hw

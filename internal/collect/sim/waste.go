@@ -41,7 +41,7 @@ type wasteEvent struct {
 
 func newWasteMeter(c *Config) *wasteMeter {
 	m := &wasteMeter{
-		kinds: c.Waste, tolerance: c.Tolerance, d: waste.NewDetector(c.Waste), tree: newCallTree(),
+		countMeter: newCountMeter(c), kinds: c.Waste, tolerance: c.Tolerance, d: waste.NewDetector(c.Waste), tree: newCallTree(),
 		stacks: map[section.ThreadID]*wasteStack{}, votes: map[int]*votes{}, byEvent: map[wasteEvent]int32{},
 	}
 	m.d.Sample = m.sample

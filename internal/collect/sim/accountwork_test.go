@@ -1,0 +1,91 @@
+package sim_test
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"lime/internal/collect/sim"
+	"lime/internal/profile"
+)
+
+// turned simulates a program in which a core may run so many instructions ahead of the others.
+func turned(t *testing.T, cores int, turn int64, args ...string) *profile.Reader {
+	t.Helper()
+	bin, err := lime()
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "lime.data")
+	var said strings.Builder
+	res, err := sim.Run(context.Background(), sim.Options{
+		Lime: bin, Cores: cores, Turn: turn, Cmd: args[0], Args: args[1:], Out: path, Stdout: &said, Stderr: &said, Env: os.Environ(),
+	})
+	if err != nil || res.Status != 0 {
+		t.Fatalf("%v, status %d, said %s", err, res.Status, &said)
+	}
+	p, err := profile.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { p.Close() })
+	addsUp(t, p)
+	return p
+}
+
+// addsUp holds each thread's account of instructions to what it executed.
+func addsUp(t *testing.T, p *profile.Reader) {
+	t.Helper()
+	sums := map[profile.ThreadID]int64{}
+	for _, a := range p.Tables().Accounts {
+		switch a.What {
+		case profile.Executed:
+			sums[a.Thread] += int64(a.Instrs)
+		case profile.Unaccountable:
+			t.Errorf("thread %d: %d instructions are unaccounted for", a.Thread, a.Instrs)
+		default:
+			sums[a.Thread] -= int64(a.Instrs)
+		}
+	}
+	for thread, rest := range sums {
+		if rest != 0 {
+			t.Errorf("thread %d: the account differs by %d from what it executed", thread, rest)
+		}
+	}
+	if len(sums) == 0 {
+		t.Error("there is no account of instructions")
+	}
+}
+
+// ownWork is how many instructions of the program's own file are counted in its sections.
+func ownWork(p *profile.Reader, file string) (sum uint64) {
+	tab := p.Tables()
+	for id := range tab.Sections {
+		for in := range p.Instances(profile.SectionID(id)) {
+			for _, c := range in.Edges {
+				e := tab.Edges[c.Row]
+				if e.Kind == profile.EdgeReturn || e.From == profile.None {
+					continue
+				}
+				if n := tab.Nodes[e.From]; n.Image >= 0 && tab.Images[n.Image].Path == file {
+					sum += c.N * uint64(n.Instrs)
+				}
+			}
+		}
+	}
+	return sum
+}
+
+// What a program's own code does is counted in full, in whatever order its threads take their tasks.
+func TestTasksAreCountedInAnyOrder(t *testing.T) {
+	prog := compile(t, "taskwait.c", "gcc -O2 -fopenmp -g -o OUT SRC")
+	want := ownWork(turned(t, 1, 0, prog, "32"), prog)
+	for _, turn := range []int64{20, 50, 500, 0} {
+		got := ownWork(turned(t, 32, turn, prog, "32"), prog)
+		if diff := float64(got) - float64(want); diff > 0.01*float64(want) || diff < -0.01*float64(want) {
+			t.Errorf("turns of %d: %d instructions of its own code are counted, on one core %d", turn, got, want)
+		}
+	}
+}

@@ -1,0 +1,126 @@
+package sim
+
+import (
+	"maps"
+	"slices"
+
+	"lime/internal/engine"
+	"lime/internal/profile"
+)
+
+// Where each instruction of a thread went: every one that it executed is counted in a section, or was taken out for one of the
+// reasons below. The sums are held against what the engine executed.
+
+// outOf is why instructions are counted in no section.
+type outOf uint8
+
+const (
+	outLoop outOf = iota // rounds of loops in which the thread waited (package spin)
+	outCall              // inside of calls that wait, from the call to the return
+	outWay               // of a runtime's code, on the way into the program's own, or back into it after a wait
+	outIdle              // a runtime's thread that has no work
+	outOfs
+)
+
+// book is the account of a thread's instructions.
+type book struct {
+	executed uint64 // as the engine counts
+	cut      uint64 // in pieces
+	counted  uint64 // of these, in pieces that a section has
+	out      [outOfs]uint64
+}
+
+// instrs is how many instructions some edges stand for.
+func (r *run) instrs(list []edgeCount) (n uint64) {
+	edges, blocks := r.eng.Edges(), r.eng.Blocks()
+	for _, e := range list {
+		if d := &edges[e.id]; d.From >= 0 && d.Kind != engine.EdgeReturn {
+			n += e.n * uint64(blocks[d.From].Instrs)
+		}
+	}
+	return n
+}
+
+// without notes that a thread is not counted for some edges.
+func (r *run) without(t *thread, why outOf, list []edgeCount) { t.book.out[why] += r.instrs(list) }
+
+// closed notes that a piece of t has ended, reopened that it goes on after all.
+func (r *run) closed(t *thread, p *piece) {
+	p.by = t
+	t.book.cut += r.instrs(p.edges)
+}
+
+func (r *run) reopened(t *thread, p *piece) { t.book.cut -= r.instrs(p.edges) }
+
+// counts notes that a section has a piece; sections may nest.
+func (r *run) counts(p *piece) {
+	if !p.written {
+		p.written = true
+		p.by.book.counted += r.instrs(p.edges)
+	}
+}
+
+// names of the reasons in the profile.
+func outNames() [outOfs]string {
+	return [outOfs]string{
+		outLoop: profile.OutLoop, outCall: profile.OutCall, outWay: profile.OutRuntime, outIdle: profile.OutIdle,
+	}
+}
+
+// account writes what became of the threads' instructions. Goroutines are rows that others have, too, so theirs are one sum.
+func (o *output) account() {
+	r := o.r
+	rows := map[profile.ThreadID]*book{}
+	for _, t := range slices.Concat(r.threads, r.gophers.running(r.threads)) {
+		r.lastOf(t)
+	}
+	rows[profile.None] = &r.gophers.book
+	for _, t := range r.threads {
+		if t.row == profile.None {
+			rows[profile.None].add(t.book)
+		} else {
+			rows[profile.ThreadID(t.row)] = t.book
+		}
+	}
+	for _, row := range slices.Sorted(maps.Keys(rows)) {
+		for _, a := range rows[row].list() {
+			a.Thread = row
+			o.sink.AddAccount(a)
+		}
+	}
+}
+
+// lastOf books what a thread has done since its last piece.
+func (r *run) lastOf(t *thread) {
+	if t.ctx != nil && !t.gone {
+		r.forget(t, outWay)
+	}
+	r.without(t, outWay, t.carry)
+	t.carry = nil
+}
+
+func (b *book) add(o *book) {
+	b.executed, b.cut, b.counted = b.executed+o.executed, b.cut+o.cut, b.counted+o.counted
+	for k := range b.out {
+		b.out[k] += o.out[k]
+	}
+}
+
+// list is the book's rows in the profile.
+func (b *book) list() (rows []profile.Accounted) {
+	add := func(what string, n uint64) {
+		if n > 0 {
+			rows = append(rows, profile.Accounted{What: what, Instrs: n})
+		}
+	}
+	add(profile.Executed, b.executed)
+	add(profile.InSections, b.counted)
+	sum := b.cut
+	for k, name := range outNames() {
+		add(name, b.out[k])
+		sum += b.out[k]
+	}
+	add(profile.OutNoSection, b.cut-b.counted)
+	add(profile.Unaccountable, max(sum, b.executed)-min(sum, b.executed))
+	return rows
+}
