@@ -32,6 +32,7 @@ type File struct {
 	Interp   string // program interpreter, "" for none
 	BuildID  string // hexadecimal, "" for none
 	Segments []Segment
+	TLS      TLS
 
 	elf    *elf.File
 	from   io.ReaderAt
@@ -47,6 +48,9 @@ type Segment struct {
 	Offset, FileSize uint64
 	Flags            elf.ProgFlag
 }
+
+// TLS is the image of a file's thread-local data (segment PT_TLS); Size is 0 if it has none.
+type TLS struct{ Size, Align uint64 }
 
 // Open opens an ELF file.
 func Open(path string) (*File, error) {
@@ -94,6 +98,8 @@ func (f *File) addProg(p *elf.Prog) {
 	switch p.Type {
 	case elf.PT_LOAD:
 		f.Segments = append(f.Segments, Segment{p.Vaddr, p.Memsz, p.Off, p.Filesz, p.Flags})
+	case elf.PT_TLS:
+		f.TLS = TLS{p.Memsz, p.Align}
 	case elf.PT_INTERP:
 		if b := readProg(p, 4096); len(b) > 1 {
 			f.Interp = cString(b, 0)

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"lime/internal/binfile"
 	"lime/internal/cpu"
 	"lime/internal/machine"
 )
@@ -108,7 +109,7 @@ type dataBook struct {
 }
 
 func newDataBook() *dataBook {
-	return &dataBook{map[uint64]*votes{}, map[uint64]*votes{}, map[uint64]*votes{}}
+	return &dataBook{missed: map[uint64]*votes{}, fought: map[uint64]*votes{}, against: map[uint64]*votes{}}
 }
 
 func count(m map[uint64]*votes, pc uint64) *votes {
@@ -155,12 +156,33 @@ func (r *run) placeOf(t *thread, addr uint64) (place, uint64) {
 	return place{}, 0
 }
 
-// tlsRoom is how much thread-local data of the images is looked for below a thread's control block, and controlBlock how long that is
-// at most.
-const (
-	tlsRoom      = 4 << 10
-	controlBlock = 4 << 10
-)
+// controlBlock is how long a thread's control block is at most, which begins where FS points: struct pthread of glibc has 2,304 bytes,
+// musl's 200. Nothing that a program stores to follows it.
+const controlBlock = 4 << 10
+
+// tlsBook is how much thread-local data lies below a thread's control block.
+type tlsBook struct {
+	images int // that have been looked at
+	size   uint64
+}
+
+// room adds what images have brought since: each module's data ends where that of the one before begins, rounded to its
+// alignment (ELF Handling For Thread-Local Storage, 3.4.6, variant II). A library that dlopen loads may have its data elsewhere; then stack
+// slots are called thread-local, no more of them than it has data.
+func (x *tlsBook) room(list []*image) uint64 {
+	for ; x.images < len(list); x.images++ {
+		f, err := binfile.Open(list[x.images].Path)
+		if err != nil {
+			continue
+		}
+		if tls := f.TLS; tls.Size > 0 && tls.Size < 1<<30 {
+			align := max(tls.Align, 1)
+			x.size = (x.size + tls.Size + align - 1) / align * align
+		}
+		f.Close()
+	}
+	return x.size
+}
 
 // threadPlace finds the thread in whose stack an address lies: its own first, then that of any other. A stack that has the thread's control
 // block ends there: what comes next in memory was mapped before, and is one mapping with it.
@@ -169,6 +191,7 @@ func (r *run) threadPlace(t *thread, addr uint64) (place, bool) {
 	if !ok {
 		return place{}, false
 	}
+	below := r.tls.room(r.images.list)
 	for _, other := range append([]*thread{t}, r.threads...) {
 		if other.gone || other.ctx == nil {
 			continue
@@ -178,7 +201,7 @@ func (r *run) threadPlace(t *thread, addr uint64) (place, bool) {
 			owner = ownThread
 		}
 		fs := other.ctx.FSBase
-		if fs != 0 && addr+tlsRoom >= fs && addr < fs+controlBlock {
+		if fs != 0 && addr+below >= fs && addr < fs+controlBlock {
 			return place{kind: placeTLS, owner: owner}, true
 		}
 		if sp := other.ctx.GPR[rsp]; sp >= m.Lo && sp < m.Hi && m.File != "[heap]" && !(fs > sp && fs < m.Hi && addr > fs) {

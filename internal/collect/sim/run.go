@@ -74,6 +74,8 @@ type run struct {
 	notes    collect.Notes
 	progress *progress
 	end      end
+
+	tls tlsBook
 }
 
 // end is how the run ended.
