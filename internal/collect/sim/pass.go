@@ -67,7 +67,10 @@ func (r *run) passing(t *thread, pc uint64) (wait bool) {
 		return true
 	}
 	p.passes++
-	t.tried = r.tried(t, pc)
+	if t.tried = r.tried(t, pc); r.lockable(t) {
+		p.parks++
+		return true
+	}
 	t.still.suspect = true
 	if p.waiting > 0 && !r.released(pc) {
 		op, x := r.cutOp(t, section.OpRelease)

@@ -37,6 +37,7 @@ func (r *run) probe(t *thread) bool {
 	if sp, ok := r.height(t); ok && !r.returned(t, sp) {
 		return false
 	}
+	r.gives(t, pc)
 	r.home(t, pc, t.ctx.GPR[rsp])
 	if r.passing(t, pc) {
 		carrier.probed = pc

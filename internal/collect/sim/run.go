@@ -329,7 +329,10 @@ func (r *run) execute(t *thread, budget int64) {
 // stride runs t on. A new thread goes block by block until it is in the program's own code, where its first piece
 // starts: how its runtime gets there is nobody's decision.
 func (r *run) stride(t *thread, budget int64) (cpu.Exit, uint64) {
-	if t.birth == bornAtHome {
+	switch {
+	case t.holds != nil && !t.holds.found:
+		return r.findGiving(t, budget)
+	case t.birth == bornAtHome:
 		return r.step(t, budget)
 	}
 	for done := uint64(0); ; {

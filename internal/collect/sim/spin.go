@@ -58,6 +58,7 @@ type spinTable struct {
 	of     []int32  // by EdgeID: 1 + the index of a cycle that it is in, 0 if none
 	now    *spinner // whose thread is about to be parked: that wait is told of by itself
 	follow *spin.Follower
+	locks  ownLocks
 	ran    uint64               // instructions of its last step
 	insts  map[uint64]*x86.Inst // of the search under way
 }

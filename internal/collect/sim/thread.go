@@ -51,6 +51,10 @@ type thread struct {
 	pass    *passage
 	checked uint64      // its clock when it was last looked whether it has let others go
 	tried   uint64      // what it tried to take at the last pass point
+	holds   *ownLock    // a lock of the program's own that it has, as far as is known
+	queues  *ownLock    // which it wants
+	wanted  uint64      // busy then
+	turn    uint64      // for how long it has waited for its turn
 	meet    uint64      // where those whom it released come home; it may pass there, too
 	meetBy  uint64      // until it has worked for so long
 	home    *frameRef   // where the piece under way is to start: its return to the program's own code

@@ -36,7 +36,7 @@ func (r *run) wakeDue(by *thread, self bool) (left []*spinner) {
 	var still []*spinner
 	for _, s := range parked {
 		switch {
-		case !self && s.t == by || !r.changed(s):
+		case !self && s.t == by || !r.changed(s) || by != nil && r.anothersTurn(s):
 			still = append(still, s)
 		case s.held() && by != nil && by.now() > s.until: // it may have left by itself meanwhile
 			r.resumeOwn(s)
@@ -58,6 +58,9 @@ func (r *run) wake(s *spinner, by *thread) bool {
 		at = by.now()
 		if by.letsGo(s.point) && s.tried != s.object {
 			at = by.pass.at
+		}
+		if since := r.givenBack(s, by); since > t.now() {
+			at = min(at, since)
 		}
 	}
 	s.woken = max(t.now(), at)
@@ -249,6 +252,7 @@ func (r *run) tellLeft(s *spinner) {
 		p.leave(s)
 	}
 	t.waitsOn = waitsNot
+	r.provedLock(s)
 	op := t.simple(section.OpWaitEnd, 0)
 	op.At = unit.Cycles(s.woken)
 	op.Lock = !r.rec.Ended(t.id)

@@ -339,6 +339,22 @@ func Address(in *x86.Inst, pc uint64, h *Head) uint64 {
 	return addr
 }
 
+// Stores is the address of the first store to a place in the block at whose head a thread stands; 0 if there is none.
+func (f *Follower) Stores(h *Head, object uint64) uint64 {
+	f.w.begin(f.prog, h)
+	for pc := h.PC; pc < h.End; {
+		in, ok := f.prog.Decode(pc)
+		if !ok {
+			return 0
+		}
+		if x, _ := f.w.run(in, pc); x.stores.n > 0 && x.stores.addr == object {
+			return pc
+		}
+		pc += uint64(in.Len)
+	}
+	return 0
+}
+
 // Tries is the address of the first attempt to take a lock, in the block at whose head a thread stands, that is one to take object;
 // 0 if there is none.
 func (f *Follower) Tries(h *Head, object uint64) uint64 {
