@@ -33,8 +33,8 @@ func (r *Recogniser) keeps(p *release) bool {
 }
 
 // deals reports whether the release is that of a keeper who gives work out: to threads that had their last work from it,
-// too, and not again before somebody has told it that the last was done, or all have done their share of it. A stage of
-// a pipeline, which wakes the next one with every item, is no keeper.
+// too, and not again before one of them has told it that the last was done. A stage of a pipeline, which wakes the next one with every
+// item, is no keeper, nor is who wakes all to say that a queue is closed: nobody has waited for the work that was done till then.
 func (r *Recogniser) deals(p *release) bool {
 	for id := range p.woken {
 		if q := r.threads[id]; q == nil || q.dealer != p.by {
@@ -44,21 +44,7 @@ func (r *Recogniser) deals(p *release) bool {
 	if !r.keeps(p) || !r.closed(p) {
 		return false
 	}
-	return !r.threads[p.by].dealt || r.shared(p)
-}
-
-// shared reports whether several threads are woken, and each of them has worked since its last section, not only looked
-// for work and waited again.
-func (r *Recogniser) shared(p *release) bool {
-	var most unit.Cycles
-	least := ^unit.Cycles(0)
-	for id := range p.woken {
-		t := r.threads[id]
-		o := t.top()
-		done := t.wait.at - min(t.wait.at, o.start+t.wait.mark.idle)
-		most, least = max(most, done), min(least, done)
-	}
-	return len(p.woken) >= 2 && least*parentShare >= most
+	return !r.threads[p.by].dealt
 }
 
 // met notes that one has ended the other's wait since its last section.

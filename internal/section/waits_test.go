@@ -434,6 +434,30 @@ func TestRecogniseWaits(t *testing.T) {
 			60 0 joined of=2`, `
 			built-barrier @501 0[0-10>10] 1[0-4>10] 2[0-5>10]
 			join @200 0[10-60>60] 1[11-54>60] 2[11-31>60]`},
+		{"a queue is closed: all have done their share, and who closes it has waited for none of them", `
+			0 0 start
+			0 0 create of=1 at=1:100
+			0 1 start of=0
+			0 0 create of=2 at=1:100
+			0 2 start of=0
+			4 1 wait obj=9 at=50:501/10:110
+			5 2 wait obj=9 at=50:501/10:110
+			10 0 release obj=9 woken=1 at=60:601
+			11 1 go-idle
+			12 0 release obj=9 woken=2 at=60:601
+			13 2 go-idle
+			30 1 wait obj=9 at=50:501/10:110
+			33 2 wait obj=9 at=50:501/10:110
+			40 0 release obj=9 woken=1,2 at=70:701
+			41 1 go-idle
+			41 2 go-idle
+			42 1 exit
+			42 2 exit
+			50 0 join of=1 at=1:200
+			50 0 joined of=1
+			50 0 join of=2 at=1:200
+			50 0 joined of=2`, `
+			join @200 0[0-50>50] 1[0-24>50] 2[0-26>50]`},
 	} {
 		t.Run(c.name, func(t *testing.T) { recognises(t, c.ops, c.want) })
 	}
