@@ -67,7 +67,8 @@ func outNames() [outOfs]string {
 	}
 }
 
-// account writes what became of the threads' instructions. Goroutines are rows that others have, too, so theirs are one sum.
+// account writes what became of the threads' instructions. Goroutines are rows that others have, too, so theirs and
+// their threads' are one sum.
 func (o *output) account() {
 	r := o.r
 	rows := map[profile.ThreadID]*book{}
@@ -76,7 +77,7 @@ func (o *output) account() {
 	}
 	rows[profile.None] = &r.gophers.book
 	for _, t := range r.threads {
-		if t.row == profile.None {
+		if t.row == profile.None || t.hosts != nil {
 			rows[profile.None].add(t.book)
 		} else {
 			rows[profile.ThreadID(t.row)] = t.book

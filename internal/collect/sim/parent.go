@@ -33,7 +33,7 @@ func Run(ctx context.Context, o Options) (Result, error) {
 		return Result{Status: statusFailed}, err
 	}
 	if cfg.Env == nil {
-		cfg.Env = os.Environ()
+		cfg.Env = environ(cfg.Cmd)
 	}
 	cfg.Parent = os.Getpid()
 	const attempts = 5
