@@ -1,0 +1,197 @@
+package workloads
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/BurntSushi/toml"
+
+	"lime/internal/testenv"
+)
+
+// mpiProgram is a program of several ranks with a planted cause: mpi/NAME.
+type mpiProgram struct {
+	name, source string
+	About        string
+	Balanced     bool // nothing is to be found
+	Inside       bool // the runtime's code stands before the program's: the first cause with a line of the program's counts
+	causes       []int
+}
+
+func mpiPrograms(t *testing.T) (all []*mpiProgram) {
+	t.Helper()
+	files, _ := filepath.Glob("mpi/*/expect.toml")
+	if len(files) == 0 {
+		t.Fatal("no programs")
+	}
+	for _, f := range files {
+		p := &mpiProgram{name: filepath.Base(filepath.Dir(f))}
+		if _, err := toml.DecodeFile(f, p); err != nil {
+			t.Fatal(err)
+		}
+		sources, _ := filepath.Glob(filepath.Join(filepath.Dir(f), "main.*"))
+		text, err := os.ReadFile(sources[0])
+		if err != nil {
+			t.Fatal(err)
+		}
+		p.source = sources[0]
+		for i, line := range strings.Split(string(text), "\n") {
+			if strings.Contains(line, "CAUSE") {
+				p.causes = append(p.causes, i+1)
+			}
+		}
+		if p.Balanced != (len(p.causes) == 0) {
+			t.Fatalf("%s: balanced: %v, causes on lines %v", p.name, p.Balanced, p.causes)
+		}
+		all = append(all, p)
+	}
+	return all
+}
+
+// implementation is one of MPI, as Debian has them side by side.
+type implementation struct {
+	name   string
+	launch []string
+}
+
+func implementations() []implementation {
+	return []implementation{
+		{"openmpi", []string{"mpirun.openmpi", "--allow-run-as-root", "--oversubscribe", "-n", "4"}},
+		{"mpich", []string{"mpirun.mpich", "-n", "4"}},
+	}
+}
+
+// build compiles the program for an implementation.
+func (p *mpiProgram) build(t *testing.T, mpi string) string {
+	t.Helper()
+	compiler := map[string][]string{".c": {"mpicc." + mpi, "-fopenmp"}, ".cc": {"mpicxx." + mpi}, ".f90": {"mpifort." + mpi}}[filepath.Ext(p.source)]
+	testenv.Tool(t, compiler[0])
+	bin := filepath.Join(t.TempDir(), p.name)
+	args := append(slices.Clone(compiler[1:]), "-g", "-O1", "-o", bin, p.source)
+	if out, err := exec.Command(compiler[0], args...).CombinedOutput(); err != nil {
+		t.Fatalf("%s %s: %v\n%s", compiler[0], strings.Join(args, " "), err, out)
+	}
+	return bin
+}
+
+// mpiReport is what is read of a report.
+type mpiReport struct {
+	Program  struct{ Ranks int }
+	Sections []struct {
+		LostShare float64 `json:"lost_share"`
+		Causes    []struct {
+			File string
+			Line int
+		}
+	}
+}
+
+// simulated runs the program's ranks and reads the report of them all.
+func (p *mpiProgram) simulated(t *testing.T, launch []string, bin string) (r mpiReport) {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "run")
+	args := slices.Concat(launch, []string{lime(t), "simulate", "-o", dir, "--", bin})
+	cmd := exec.Command(args[0], args[1:]...)
+	cmd.WaitDelay = time.Second
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%s: %v\n%s", strings.Join(args, " "), err, out)
+	}
+	var errs bytes.Buffer
+	report := exec.Command(lime(t), "report", "--json", dir)
+	report.Stderr = &errs
+	out, err := report.Output()
+	if err != nil {
+		t.Fatalf("report: %v\n%s", err, errs.String())
+	}
+	if err := json.Unmarshal(out, &r); err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// held holds a report to what was planted.
+func (p *mpiProgram) held(t *testing.T, r *mpiReport) {
+	t.Helper()
+	if r.Program.Ranks != 4 {
+		t.Errorf("%d ranks in the report", r.Program.Ranks)
+	}
+	lost := 0.0
+	for _, s := range r.Sections {
+		lost += s.LostShare
+	}
+	if p.Balanced {
+		if lost > 0.01 { // what starting up and ending loses, in so short a program
+			t.Errorf("%s loses %.1f %% of the run, and nothing is to be found in it", p.name, 100*lost)
+		}
+		return
+	}
+	for _, s := range r.Sections {
+		for _, c := range s.Causes {
+			if p.Inside && c.Line == 0 {
+				continue
+			}
+			if filepath.Base(c.File) != filepath.Base(p.source) || !slices.Contains(p.causes, c.Line) {
+				t.Errorf("%s (%s): first cause at %s:%d, want %s:%v", p.name, p.About, c.File, c.Line, filepath.Base(p.source), p.causes)
+			}
+			return
+		}
+	}
+	t.Errorf("%s: no cause found", p.name)
+}
+
+// One program under both implementations: four ranks are one run, whose first cause is the planted one.
+func TestRanksAreOneRun(t *testing.T) {
+	for _, mpi := range implementations() {
+		t.Run(mpi.name, func(t *testing.T) {
+			testenv.Tool(t, "mpicc."+mpi.name)
+			for _, p := range mpiPrograms(t) {
+				if p.name == "uneven" {
+					r := p.simulated(t, mpi.launch, p.build(t, mpi.name))
+					p.held(t, &r)
+				}
+			}
+		})
+	}
+}
+
+// All programs, in C, C++ and Fortran, under both.
+func TestMPIPrograms(t *testing.T) {
+	testenv.SkipUnlessLong(t)
+	for _, mpi := range implementations() {
+		for _, p := range mpiPrograms(t) {
+			t.Run(mpi.name+"/"+p.name, func(t *testing.T) {
+				r := p.simulated(t, mpi.launch, p.build(t, mpi.name))
+				p.held(t, &r)
+			})
+		}
+	}
+}
+
+// The same under Slurm, by both of its ways to tell a process its rank.
+func TestRanksUnderSlurm(t *testing.T) {
+	testenv.SkipUnlessLong(t)
+	testenv.Tool(t, "srun")
+	if os.Geteuid() != 0 {
+		testenv.Skip(t, testenv.NotRoot)
+	}
+	if out, err := exec.Command("../scripts/slurm").CombinedOutput(); err != nil {
+		t.Fatalf("scripts/slurm: %v\n%s", err, out)
+	}
+	for mpi, pmi := range map[string]string{"mpich": "pmi2", "openmpi": "pmix"} {
+		t.Run(pmi, func(t *testing.T) {
+			for _, p := range mpiPrograms(t) {
+				if p.name == "uneven" || p.name == "balanced" {
+					r := p.simulated(t, []string{"srun", "-n", "4", "--overcommit", "--mpi=" + pmi}, p.build(t, mpi))
+					p.held(t, &r)
+				}
+			}
+		})
+	}
+}
