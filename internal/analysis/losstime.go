@@ -4,7 +4,6 @@
 package analysis
 
 import (
-	"container/heap"
 	"slices"
 
 	"lime/internal/profile"
@@ -93,6 +92,8 @@ type sweptThread struct {
 	since, waited, left  float64
 	arrived, has         bool // the current part's phase
 	runRate, waitingRate float64
+	flow                 *flow // the last one charged
+	flowOf               profile.SectionID
 }
 
 // due is a part that arrives or ends.
@@ -104,18 +105,45 @@ type due struct {
 // dues is a heap of them.
 type dues []due
 
-func (d dues) Len() int      { return len(d) }
-func (d dues) Swap(i, j int) { d[i], d[j] = d[j], d[i] }
-func (d *dues) Push(x any)   { *d = append(*d, x.(due)) }
-func (d dues) Less(i, j int) bool {
+func (d dues) less(i, j int) bool {
 	return d[i].at < d[j].at || d[i].at == d[j].at && d[i].span < d[j].span
 }
 
-// Pop takes the last one.
-func (d *dues) Pop() any {
-	x := (*d)[len(*d)-1]
-	*d = (*d)[:len(*d)-1]
-	return x
+// push and pop are those of container/heap, without a box for every element.
+func (d *dues) push(x due) {
+	*d = append(*d, x)
+	h := *d
+	for i := len(h) - 1; i > 0; {
+		up := (i - 1) / 2
+		if !h.less(i, up) {
+			break
+		}
+		h[i], h[up] = h[up], h[i]
+		i = up
+	}
+}
+
+func (d *dues) pop() due {
+	h := *d
+	first, last := h[0], len(h)-1
+	h[0] = h[last]
+	h = h[:last]
+	*d = h
+	for i := 0; ; {
+		k := 2*i + 1
+		if k >= last {
+			break
+		}
+		if k+1 < last && h.less(k+1, k) {
+			k++
+		}
+		if !h.less(k, i) {
+			break
+		}
+		h[i], h[k] = h[k], h[i]
+		i = k
+	}
+	return first
 }
 
 func (s *sweeper) begin(i int32) {
@@ -129,16 +157,16 @@ func (s *sweeper) begin(i int32) {
 	t.open = append(t.open, i)
 	s.enter(t)
 	if p.hi > p.lo {
-		heap.Push(&s.due, due{p.hi, i})
+		s.due.push(due{p.hi, i})
 	}
 	if p.end > p.hi || p.hi <= p.lo {
-		heap.Push(&s.due, due{max(p.end, p.hi), i})
+		s.due.push(due{max(p.end, p.hi), i})
 	}
 }
 
 // step handles the next part that arrives or ends.
 func (s *sweeper) step() {
-	d := heap.Pop(&s.due).(due)
+	d := s.due.pop()
 	s.advance(d.at)
 	p := &s.spans[d.span]
 	t := &s.threads[p.thread]
@@ -174,18 +202,28 @@ func (s *sweeper) advance(at uint64) {
 	}
 }
 
-// settle charges a thread's current part up to now, and takes the thread away.
-func (s *sweeper) settle(t *sweptThread) {
-	if !t.has {
-		return
+// flow is that of a thread in a section.
+func (s *sweeper) flow(t *sweptThread, p *span) *flow {
+	if t.flow != nil && t.flowOf == p.section {
+		return t.flow
 	}
-	p := &s.spans[t.open[len(t.open)-1]]
 	k := flowKey{p.section, p.thread}
 	f := s.out.flows[k]
 	if f == nil {
 		f = &flow{}
 		s.out.flows[k] = f
 	}
+	t.flow, t.flowOf = f, p.section
+	return f
+}
+
+// settle charges a thread's current part up to now, and takes the thread away.
+func (s *sweeper) settle(t *sweptThread) {
+	if !t.has {
+		return
+	}
+	p := &s.spans[t.open[len(t.open)-1]]
+	f := s.flow(t, p)
 	wait := t.waitingRate * (s.waited - t.waited)
 	f.busy += t.runRate * (s.length - t.since)
 	f.absent += s.left - t.left
