@@ -42,6 +42,7 @@ const near = 100_000
 type away struct {
 	from   uint64 // 0: none
 	forced bool   // it could have gone on
+	home   bool   // it was on its way back from a wait that ended a section: should it wait at a futex there, it does so for the lock that it meets under
 	known  bool   // what it waits for stands in the profile already: a barrier, a join, a lock, work
 	where  leaving
 }
@@ -86,6 +87,7 @@ func (r *run) hasLeft(t *thread, at uint64, forced bool) {
 		o.last.kind, o.last.path = kindOffCPU, r.sitePath(section.Site{})
 	}
 	o.now = away{from: at, forced: forced, where: o.last, known: t.acting().waits() || t.cond.on || t.lock.at != 0}
+	o.now.home = t.home.holds(0, t.cpu.at(at))
 	o.now.where.seen = o.last.seen && at-min(at, o.last.at) < near
 	o.last.seen = false
 }
@@ -119,7 +121,7 @@ func (r *run) cameBack(t *thread, at uint64) {
 	} else {
 		r.offUnseen++
 	}
-	if was.where.waits || was.where.kind == kindFutex && !r.watches() {
+	if was.where.waits || was.where.kind == kindFutex && (was.home || !r.watches()) {
 		r.out.paths[pathKey{was.where.path, on.row(), noSection, "wait"}] += float64(at - from)
 		return
 	}

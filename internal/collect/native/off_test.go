@@ -7,6 +7,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"lime/internal/collect/native/hook"
 	"lime/internal/profile"
 )
 
@@ -260,6 +261,29 @@ func TestBudgetHolds(t *testing.T) {
 	for now := uint64(1); now < 5e9; now += tick {
 		if !quiet.spend(5, now) {
 			t.Fatal("within the rate, and switched off")
+		}
+	}
+}
+
+// Who has been woken at a barrier and waits for its lock still waits for the barrier; later, a futex is one of the program's own.
+func TestFutexOnTheWayFromABarrier(t *testing.T) {
+	for _, row := range []struct {
+		name string
+		cpu  uint64 // ns on a CPU since it was woken
+		want int
+	}{{"on the way", onTheWay / 2, 0}, {"at work", onTheWay * 2, 1}} {
+		r, _ := recording(t, Options{})
+		r.hooks = &hook.Installed{}
+		m := r.main()
+		m.cpu = onCPU{known: true, on: true, since: 1000}
+		m.home = homeward{cpu: m.cpu.at(2000)}
+		at := 2000 + row.cpu
+		m.off.last = leaving{at: at, kind: kindFutex, call: 0x1000, seen: true}
+		r.hasLeft(m, at, false)
+		m.cpu.out(at, false)
+		r.cameBack(m, at+50_000)
+		if got := len(m.piece.off); got != row.want {
+			t.Errorf("%s: %d times off the core, want %d", row.name, got, row.want)
 		}
 	}
 }
