@@ -78,6 +78,7 @@ func (r *runner) account(sec *Section, p *pending) error {
 	for _, p := range posts {
 		p.course = sec.draws.course(p)
 	}
+	sec.Cancels = acc.Positive > maxGross*acc.Total
 	switch {
 	case torn(acc):
 		sec.HasLedger = false

@@ -121,11 +121,13 @@ type Section struct {
 	Events         EventStats        `json:"events"`
 	Balance        *Balance          `json:"balance,omitempty"` // of sampled profiles
 	Verdicts       []Verdict         `json:"verdicts"`
-	HasLedger      bool              `json:"has_ledger"` // cause.Share is exact
-	LedgerRestSum  float64           `json:"ledger_rest_sum,omitempty"`
-	LedgerPositive float64           `json:"ledger_rest_positive,omitempty"`
-	LedgerNegative float64           `json:"ledger_rest_negative,omitempty"`
-	Ledger         *ledger.Account   `json:"ledger,omitempty"` // the account; nil where nothing is lost
+	// Cancels says that the account's rows come to so much more than the imbalance, before what they take back, that shares of it say nothing.
+	Cancels        bool            `json:"cancels,omitempty"`
+	HasLedger      bool            `json:"has_ledger"` // cause.Share is exact
+	LedgerRestSum  float64         `json:"ledger_rest_sum,omitempty"`
+	LedgerPositive float64         `json:"ledger_rest_positive,omitempty"`
+	LedgerNegative float64         `json:"ledger_rest_negative,omitempty"`
+	Ledger         *ledger.Account `json:"ledger,omitempty"` // the account; nil where nothing is lost
 
 	Spent *ledger.Spent `json:"spent,omitempty"` // of the longest serial stretches: where most of their time goes
 

@@ -114,6 +114,9 @@ func threadVerdict(s *Section, say func(code, severity, format string, args ...a
 }
 
 func explanationVerdict(s *Section, opt Options, say func(code, severity, format string, args ...any)) {
+	if s.Cancels && s.HasLedger { // no share of it says anything
+		return
+	}
 	if first := firstCalls(s); first > lostShare {
 		say("first-calls", SeverityInfo, "%s of the lost time is that of the thread which called library functions first: the dynamic linker looks them up then, once. "+
 			"LD_BIND_NOW=1 does that at the start.", unit.Percent(first))

@@ -150,7 +150,7 @@ func (b *builder) section(s *analysis.Section) Section {
 	}
 	out.Threads, out.Balance = convert(s.Threads, threadTime), balance(s.Balance)
 	if a := s.Ledger; a != nil && tells(a) {
-		out.Ledger = account(a)
+		out.Ledger = account(a, s.Cancels)
 	}
 	b.causes(&out, s)
 	return out
@@ -160,6 +160,9 @@ func (b *builder) section(s *analysis.Section) Section {
 func (b *builder) causes(out *Section, s *analysis.Section) {
 	for i := range s.Causes {
 		c := b.cause(&s.Causes[i])
+		if s.Cancels && c.ShareKind == "ledger" {
+			c.dropShare(s.Causes[i].LedgerTime)
+		}
 		if s.Causes[i].Important {
 			out.Causes = append(out.Causes, c)
 		} else {

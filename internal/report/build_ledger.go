@@ -16,13 +16,17 @@ func tells(a *ledger.Account) bool {
 }
 
 // account makes the report's ledger of an account.
-func account(a *ledger.Account) *Ledger {
-	return &Ledger{
+func account(a *ledger.Account, cancels bool) *Ledger {
+	l := &Ledger{Cancels: cancels,
 		Spent: spent(a), Total: a.Total, Exact: a.Exact, Rows: convert(a.Rows, ledgerRow),
 		RestRows: a.Rest.Rows, RestPositive: a.Rest.Positive, RestNegative: a.Rest.Negative,
 		Residual: a.Residual, Notes: a.Notes, Deviation: a.Deviation,
 		Threads: convert(a.Threads, func(t *profile.ThreadID) int { return int(*t) }),
 	}
+	if cancels {
+		l.dropShares()
+	}
+	return l
 }
 
 // spentShare is the share from which it is worth saying where the time goes.

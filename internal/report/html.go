@@ -85,7 +85,7 @@ const (
 // WriteHTML writes the report as one file that needs nothing else.
 func WriteHTML(w io.Writer, r *Report) error {
 	t, err := template.New("page").Funcs(template.FuncMap{
-		"pct": unit.Percent, "si": r.Program.Short, "title": profile.KindTitle, "together": together, "where": func(row LedgerRow) string { return row.where() },
+		"pct": unit.Percent, "si": r.Program.Short, "title": profile.KindTitle, "together": together, "shareOf": func(l *Ledger, row LedgerRow) string { return l.percent(row.Time) }, "weight": func(l *Ledger, row LedgerRow) float64 { return l.weight(&row) }, "where": func(row LedgerRow) string { return row.where() },
 		"net": func(row LedgerRow) string { return row.netWords() }, "until": func(s Stretch) string { return s.EndsAt.End() }, "path": pathWords, "parts": partWords,
 		"count": func(time bool, n uint64) string {
 			if time {
@@ -195,8 +195,8 @@ func (p *pageSection) ledger(r *Report) {
 	rows, positive, negative := foldRows(l, pageRows, 0)
 	p.LedgerRows = rows
 	for _, rest := range []LedgerRow{{What: restPositive, Time: positive}, {What: restNegative, Time: negative}} {
-		if worthARow(rest.Time, l.Total) {
-			rest.Share = rest.Time / l.Total
+		if worthARow(rest.Time, l.whole()) {
+			rest.Share = rest.Time / l.whole()
 			p.LedgerRest = append(p.LedgerRest, rest)
 		}
 	}

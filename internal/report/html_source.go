@@ -6,7 +6,6 @@ import (
 	"math"
 	"slices"
 
-	"lime/internal/unit"
 )
 
 // pageSource is a file with the lines that are known of it.
@@ -80,14 +79,14 @@ func marks(r *Report) map[at]lineMark {
 		s := &r.Sections[i]
 		for k := range s.Causes {
 			c := &s.Causes[k]
-			put(c.File, c.Line, lineMark{unit.Percent(c.Share), fmt.Sprintf("s%d-c%d", i+1, c.Rank)})
+			put(c.File, c.Line, lineMark{c.shareShort(), fmt.Sprintf("s%d-c%d", i+1, c.Rank)})
 		}
 		if s.Ledger == nil {
 			continue
 		}
 		for _, row := range s.Ledger.Rows {
-			if math.Abs(row.Share) >= ledgerShare {
-				put(row.File, row.Line, lineMark{unit.Percent(row.Share), fmt.Sprintf("s%d", i+1)})
+			if math.Abs(s.Ledger.weight(&row)) >= ledgerShare {
+				put(row.File, row.Line, lineMark{s.Ledger.percent(row.Time), fmt.Sprintf("s%d", i+1)})
 			}
 		}
 	}

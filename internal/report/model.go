@@ -219,8 +219,9 @@ type Interval struct {
 
 // Ledger is the exact account: its rows and the rest add up to Total.
 type Ledger struct {
-	Total        float64     `json:"total"` // longest - mean time, summed over the instances
-	Exact        bool        `json:"exact"` // from exact counts
+	Total        float64     `json:"total"`             // longest - mean time, summed over the instances
+	Exact        bool        `json:"exact"`             // from exact counts
+	Cancels      bool        `json:"cancels,omitempty"` // the rows come to so much more than the total that shares of it say nothing
 	Rows         []LedgerRow `json:"rows"`
 	RestRows     int         `json:"rest_rows"`
 	RestPositive float64     `json:"rest_positive"`
@@ -240,7 +241,7 @@ type Spent struct {
 
 // LedgerRow is what one place contributed to the time of the last thread.
 type LedgerRow struct {
-	Share     float64   `json:"share"`
+	Share     float64   `json:"share,omitempty"` // none where rows cancel
 	Time      float64   `json:"time"`
 	Kind      string    `json:"kind"`            // as the ledger calls it: branch, loop, call, price, lock-wait, ...
 	Event     string    `json:"event,omitempty"` // of a price or a wait
@@ -257,7 +258,7 @@ type LedgerRow struct {
 
 // NetRow is a row of the account that was added to another.
 type NetRow struct {
-	Share    float64 `json:"share"`
+	Share    float64 `json:"share,omitempty"`
 	Time     float64 `json:"time"`
 	Kind     string  `json:"kind"`
 	File     string  `json:"file"`
@@ -280,7 +281,8 @@ type Cause struct {
 	Against         string          `json:"against,omitempty"` // data of the other side of the sharing
 	Score           float64         `json:"score"`
 	Share           float64         `json:"share"`
-	ShareKind       string          `json:"share_kind"`               // "ledger" (exact), "r2" (of the variance) or "time" (of the threads' time in the section, which all of them pay)
+	ShareKind       string          `json:"share_kind"`               // "ledger" (exact), "r2" (of the variance) or "time" (of the threads' time in the section, which all of them pay), "none" where the account cancels
+	LedgerTime      float64         `json:"ledger_time,omitempty"`    // what the account charges, where there is no share
 	CostShare       float64         `json:"cost_share,omitempty"`     // of the threads' time in the section: they keep one another waiting here
 	ShareInterval   *Interval       `json:"share_interval,omitempty"` // of the ledger's, over the instances
 	R2              Interval        `json:"r2"`

@@ -16,11 +16,11 @@ func (p *printer) ledger(r *Report, s *Section) {
 	p.para(0, ledgerWords(r, s))
 	rows, positive, negative := foldRows(l, ledgerRows, ledgerShare)
 	for i := range rows {
-		p.ledgerRow(&r.Program, &rows[i])
+		p.ledgerRow(&r.Program, l, &rows[i])
 	}
 	p.rest(&r.Program, l, positive, restPositive)
 	p.rest(&r.Program, l, negative, restNegative)
-	p.line("  %s %s  %s", p.st.bold(right("100.0 %", 8)), right(r.Program.Short(l.Total), 8), "in all")
+	p.line("  %s %s  %s", p.st.bold(right(l.percent(l.Total), 8)), right(r.Program.Short(l.Total), 8), "in all")
 	if l.Spent != nil {
 		p.para(2, l.Spent.Words())
 	}
@@ -35,7 +35,7 @@ func ledgerWords(r *Report, s *Section) string {
 	if !s.Ledger.Exact {
 		how = "Where that came from (an account of estimates):"
 	}
-	return fmt.Sprintf("%s worked %s longer than the mean. %s", last, r.Program.Quantity(s.Ledger.Total), how)
+	return fmt.Sprintf("%s worked %s longer than the mean.%s %s", last, r.Program.Quantity(s.Ledger.Total), s.Ledger.cancelWords(), how)
 }
 
 // The text shows at most so many rows of the ledger, none with a smaller share.
@@ -56,7 +56,7 @@ func foldRows(l *Ledger, most int, least float64) (rows []LedgerRow, positive, n
 	positive, negative = l.RestPositive, l.RestNegative
 	for _, row := range l.Rows {
 		switch {
-		case len(rows) < most && math.Abs(row.Share) >= least:
+		case len(rows) < most && math.Abs(l.weight(&row)) >= least:
 			rows = append(rows, row)
 		case row.Time > 0:
 			positive += row.Time
@@ -75,9 +75,9 @@ func (r *LedgerRow) where() string {
 	return r.Where().Short()
 }
 
-func (p *printer) ledgerRow(g *Program, row *LedgerRow) {
-	b, w := bar(row.Share, 8)
-	p.line("  %s %s  %s%s %s %s", p.st.bold(right(unit.Percent(row.Share), 8)), right(g.Short(row.Time), 8),
+func (p *printer) ledgerRow(g *Program, l *Ledger, row *LedgerRow) {
+	b, w := bar(l.weight(row), 8)
+	p.line("  %s %s  %s%s %s %s", p.st.bold(right(l.percent(row.Time), 8)), right(g.Short(row.Time), 8),
 		p.st.loud(b), strings.Repeat(" ", 8-w), p.st.place(fit(cutPlace(clean(row.where()), 19+p.extra/2), 19+p.extra/2)), cut(clean(row.What), 30+p.extra-p.extra/2))
 	if words := row.netWords(); words != "" {
 		p.line("%s%s", strings.Repeat(" ", 30), p.st.dim(cut(clean(words), p.wide()-30)))
@@ -152,10 +152,10 @@ func withoutArguments(name string) string {
 func worthARow(time, total float64) bool { return math.Abs(ratio(time, total)) >= 0.0005 }
 
 func (p *printer) rest(g *Program, l *Ledger, time float64, words string) {
-	if !worthARow(time, l.Total) {
+	if !worthARow(time, l.whole()) {
 		return
 	}
-	p.line("  %s %s  %s", right(unit.Percent(time/l.Total), 8), right(g.Short(time), 8), p.st.dim(words))
+	p.line("  %s %s  %s", right(l.percent(time), 8), right(g.Short(time), 8), p.st.dim(words))
 }
 
 // sameLine tells whether two causes stand on one line of source.
@@ -221,8 +221,11 @@ func scoreWords(score float64) string {
 
 // shareWords says how much the cause explains, and of what.
 func shareWords(c *Cause) string {
-	if c.ShareKind == "ledger" {
+	switch c.ShareKind {
+	case "ledger":
 		return "explains " + unit.Percent(c.Share)
+	case "none":
+		return c.addedWords()
 	}
 	return "R2 " + unit.Percent(c.Share)
 }
