@@ -119,7 +119,7 @@ func (r *runner) ledgerThreads(sec *Section, p *posting) []ThreadCount {
 			t.Count = uint64(math.Max(0, math.Round(p.spent(i))))
 		}
 		if k, ok := slices.BinarySearchFunc(sec.Threads, id, func(a ThreadTotal, b profile.ThreadID) int { return cmp.Compare(a.Thread, b) }); ok {
-			t.Time, t.Wait = sec.Threads[k].Time, sec.Threads[k].Wait
+			t.Time, t.Wait, t.instances = sec.Threads[k].Time, sec.Threads[k].Wait, sec.Threads[k].Instances
 		}
 		out = append(out, t)
 	}

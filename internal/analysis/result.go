@@ -291,6 +291,8 @@ type ThreadCount struct {
 	Count  uint64           `json:"count"`
 	Time   float64          `json:"time"`
 	Wait   float64          `json:"wait"`
+
+	instances int // in which the thread took part, where the figures are sums over them
 }
 
 // Member is a source line whose events are in the cause's cluster.

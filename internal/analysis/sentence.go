@@ -26,17 +26,19 @@ func (r *runner) sentence(c *Cause, f finding) string {
 	if len(c.Threads) == 0 {
 		return ""
 	}
-	byCount := func(a, b ThreadCount) int {
-		return cmp.Or(cmp.Compare(a.Count, b.Count), cmp.Compare(a.Time, b.Time))
+	hi, lo, two := extremes(c.Threads)
+	s := fmt.Sprintf("Thread %d %s", hi.Thread, fmt.Sprintf(r.verb(c, f), r.amount(c, f, hi.Count)))
+	if two {
+		s += fmt.Sprintf(", thread %d %s", lo.Thread, shortAmount(r.amount(c, f, lo.Count)))
 	}
-	hi, lo := slices.MaxFunc(c.Threads, byCount), slices.MinFunc(c.Threads, byCount)
-	s := fmt.Sprintf("Thread %d %s, thread %d %s", hi.Thread, fmt.Sprintf(r.verb(c, f), r.amount(c, f, hi.Count)),
-		lo.Thread, shortAmount(r.amount(c, f, lo.Count)))
 	if first, last := r.loopLines(c); first < c.Line {
 		s = strings.Replace(s, "this loop", fmt.Sprintf("this loop, lines %d to %d,", first, last), 1)
 	}
 	if c.Callee != "" && c.Event == EventCall {
 		s += fmt.Sprintf(" (of %s%s)", c.Callee, map[bool]string{true: ", a recursion"}[c.Recursive])
+	}
+	if !two {
+		return s + "."
 	}
 	return s + "; " + consequence(c, f, hi, lo)
 }
@@ -97,19 +99,40 @@ func plural(n uint64, word string) string {
 	return strconv.FormatUint(n, 10) + " " + word + "s"
 }
 
-// consequence says how the time goes with the count.
+// extremes are the threads with the highest and the lowest count, of those that took part in as many instances as the first of them: who was there
+// more often has more of everything. two is false if that is nobody else.
+func extremes(ts []ThreadCount) (hi, lo ThreadCount, two bool) {
+	byCount := func(a, b ThreadCount) int {
+		return cmp.Or(cmp.Compare(a.Count, b.Count), cmp.Compare(a.Time, b.Time))
+	}
+	hi = slices.MaxFunc(ts, byCount)
+	alike := slices.DeleteFunc(slices.Clone(ts), func(t ThreadCount) bool { return t.instances != hi.instances })
+	lo = slices.MinFunc(alike, byCount)
+	return hi, lo, len(alike) > 1
+}
+
+// consequence says how the time goes with the count, as the threads that are shown have it.
 func consequence(c *Cause, f finding, hi, lo ThreadCount) string {
-	how := "the more often, the longer a thread takes"
+	how, less := "the more often, the longer a thread takes", "the less often, the longer a thread takes"
 	if f.timed {
-		how = "the longer it waits, the longer a thread takes"
+		how, less = "the longer it waits, the longer a thread takes", "the shorter it waits, the longer a thread takes"
 	}
-	if c.Correlation < 0 {
-		how = "the more often, the sooner a thread is done"
+	late, soon := hi, lo
+	if falls(c) {
+		how, late, soon = less, lo, hi
 	}
-	if hi.Time > lo.Time && lo.Time > 0 && c.Correlation >= 0 {
-		return fmt.Sprintf("%s: thread %d takes %s as long as thread %d.", how, hi.Thread, timesWords(hi.Time/lo.Time), lo.Thread)
+	if late.Time > soon.Time && soon.Time > 0 {
+		return fmt.Sprintf("%s: thread %d takes %s as long as thread %d.", how, late.Thread, timesWords(late.Time/soon.Time), soon.Thread)
 	}
 	return how + "."
+}
+
+// falls says whether the threads with more are the earlier ones: a test has two ways, and the one that is told may be the other threads'.
+func falls(c *Cause) bool {
+	if corr := correlation(c.Threads); corr != 0 {
+		return corr < 0
+	}
+	return c.Correlation < 0
 }
 
 // duration prints a time of the profile.

@@ -23,9 +23,16 @@ func TestSentences(t *testing.T) {
 		{Cause{Event: EventVisit, Family: FamilyControl}, finding{}, "Thread 16 is seen here 15 times, "},
 		{Cause{Event: "l1d-miss", Title: "L1 data miss", Family: FamilyHardware}, finding{}, `Thread 16 has the event "L1 data miss" here 15 times, thread 5 never; `},
 		{Cause{Event: "lock-wait", Title: "lock wait", Family: FamilyHardware}, finding{timed: true}, "Thread 16 waits here for 15 cycles (lock wait), thread 5 never; the longer it waits, the longer a thread takes"},
-		{Cause{Event: EventBranch, Family: FamilyControl, Correlation: -1}, finding{}, "Thread 16 goes this way at this branch 15 times, thread 5 never; the more often, the sooner a thread is done."},
+		{Cause{Event: EventBranch, Family: FamilyControl, Threads: []ThreadCount{{Thread: 1, Time: 420}, {Thread: 2, Count: 1, Time: 21}, {Thread: 3, Count: 1, Time: 20}}}, finding{},
+			"Thread 2 goes this way at this branch once, thread 1 never; the less often, the longer a thread takes: thread 1 takes 20.00 times as long as thread 2."},
+		{Cause{Event: EventLoop, Family: FamilyControl, Threads: []ThreadCount{{Thread: 1, Count: 90, Time: 300, instances: 3}, {Thread: 2, Count: 60, Time: 200, instances: 2},
+			{Thread: 3, Count: 88, Time: 290, instances: 3}}}, finding{}, "Thread 1 runs this loop for 90 iterations, thread 3 88 iterations; "},
+		{Cause{Event: EventLoop, Family: FamilyControl, Threads: []ThreadCount{{Thread: 1, Count: 90, Time: 300, instances: 3}, {Thread: 2, Count: 60, Time: 200, instances: 2}}}, finding{},
+			"Thread 1 runs this loop for 90 iterations."},
 	} {
-		tt.cause.Threads = threads
+		if tt.cause.Threads == nil {
+			tt.cause.Threads = threads
+		}
 		if got := r.sentence(&tt.cause, tt.f); !strings.HasPrefix(got, tt.want) {
 			t.Errorf("%s: %q, want %q", tt.cause.Event, got, tt.want)
 		}

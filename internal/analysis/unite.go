@@ -31,7 +31,7 @@ func (r *runner) unite(acc *ledger.Account, posts map[causeKey]*posting, order [
 		for _, b := range loops[:i] {
 			into, from := b, a
 			switch {
-			case gone[a.key] || gone[b.key] || a.function != b.function:
+			case gone[a.key] || gone[b.key] || a.function != b.function || a.source != b.source:
 				continue
 			case r.siblings(a, b):
 				if compareKeys(a.key, b.key) < 0 {
@@ -58,13 +58,14 @@ type loopPosting struct {
 	key      causeKey
 	post     *posting
 	function profile.FunctionID
+	source   string  // the function of the source that it stands in, which may be inlined
 	body     []int32 // its blocks, in order
 	calls    []string
 	rounds   []uint64 // by thread
 }
 
 func (r *runner) loopPosting(key causeKey, p *posting, rounds map[profile.NodeID][]uint64) *loopPosting {
-	l := &loopPosting{key: key, post: p, function: profile.None}
+	l := &loopPosting{key: key, post: p, function: profile.None, source: p.rows[0].Place.Function}
 	v := p.rows[0].Place.Node
 	if v < 0 || int(v) >= len(r.tab.Nodes) {
 		return l
