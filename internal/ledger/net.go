@@ -1,7 +1,10 @@
 package ledger
 
 import (
+	"cmp"
+	"maps"
 	"math"
+	"slices"
 
 	"lime/internal/profile"
 	"lime/internal/stat"
@@ -31,6 +34,7 @@ func (b *book) net() {
 		e.threads = grown(e.threads, len(b.ids))
 	}
 	b.netRecursion()
+	b.netServed()
 	if len(b.ids) < netThreads {
 		return
 	}
@@ -76,6 +80,41 @@ func (b *book) netRecursion() {
 		}
 	}
 }
+
+// netServed makes one row of the waits for the bus, or for memory, if they cancel: which of a thread's accesses finds the queue long is a matter of
+// the moment, and what it has waited at one line it need not wait at another.
+func (b *book) netServed() {
+	byKind := map[int32][]*entry{}
+	for _, e := range b.rows {
+		if e.netted || e.class != classEvent {
+			continue
+		}
+		if k := e.key.kind; valid(profile.NodeID(k), len(b.l.tab.Kinds)) && served(b.l.tab.Kinds[k].Name) {
+			byKind[k] = append(byKind[k], e)
+		}
+	}
+	for _, k := range slices.Sorted(maps.Keys(byKind)) {
+		rows := byKind[k]
+		gross, left := 0.0, 0.0
+		for _, e := range rows {
+			gross, left = gross+math.Abs(e.cycles.hi), left+e.cycles.hi
+		}
+		if len(rows) < 2 || gross < netGross*max(math.Abs(left), b.acc.Total) {
+			continue
+		}
+		into := slices.MaxFunc(rows, func(x, y *entry) int {
+			return cmp.Compare(math.Copysign(1, left)*x.cycles.hi, math.Copysign(1, left)*y.cycles.hi)
+		})
+		for _, e := range rows {
+			if e != into {
+				into.take(e)
+			}
+		}
+	}
+}
+
+// served says whether an event is a wait in a queue that all misses stand in.
+func served(kind string) bool { return kind == "bus-wait" || kind == "memory-wait" }
 
 // callRow returns the row of the call within a recursion that is made most often, the program's own before a library's.
 func (b *book) callRow(recursion int32) *entry {
