@@ -15,6 +15,9 @@ type Subject struct {
 	Data    string `json:"data,omitempty"`    // "counters+0x18", "memory allocated at a.c:9", "the stack of thread 3"
 	Against string `json:"against,omitempty"` // data of the other side, if they are other data
 	Held    string `json:"held,omitempty"`    // of a lock: the call, "a.c:9", that had taken it where threads waited for it longest
+	// Luck says that most of it is misses of lines that had to leave a cache because their pages' frames share sets: under another placement of pages
+	// they may not occur.
+	Luck bool `json:"luck,omitempty"`
 }
 
 // Parts of the detail of an event, as collectors write them (docs/profile-format.md).
@@ -27,7 +30,9 @@ const (
 
 func subject(detail string) (s Subject) {
 	for part := range strings.SplitSeq(detail, detailBetween) {
-		if data, ok := strings.CutPrefix(part, detailData); ok {
+		if part == profile.DetailConflict {
+			s.Luck = true
+		} else if data, ok := strings.CutPrefix(part, detailData); ok {
 			s.Data = data
 		} else if data, ok := strings.CutPrefix(part, detailAgainst); ok {
 			s.Against = data
@@ -80,7 +85,17 @@ func (r *runner) subjectAmong(events []int, weight func(int) float64) Subject {
 }
 
 // words are the sentence about it.
-func (s Subject) words() string {
+func (s Subject) words() string { return s.about() + s.luck() }
+
+// luck says that placement has a part in it.
+func (s Subject) luck() string {
+	if !s.Luck {
+		return ""
+	}
+	return " Most of the lines that are missed had to leave the cache because too many pages in use fell into the same part of it, though it had room: that is luck of where pages lie in memory, at least in part."
+}
+
+func (s Subject) about() string {
 	switch {
 	case s.Held != "":
 		return s.lockWords()

@@ -1,6 +1,11 @@
 package analysis
 
-import "testing"
+import (
+	"strings"
+	"testing"
+
+	"lime/internal/profile"
+)
 
 func TestSubject(t *testing.T) {
 	for _, tt := range []struct {
@@ -15,5 +20,26 @@ func TestSubject(t *testing.T) {
 		if got := subject(tt.detail).words(); got != tt.words {
 			t.Errorf("%q: %q, want %q", tt.detail, got, tt.words)
 		}
+	}
+}
+
+// TestLuckIsSaid reads the detail of misses that are conflicts of page frames.
+func TestLuckIsSaid(t *testing.T) {
+	s := subject("on memory allocated at a.c:9; " + profile.DetailConflict)
+	if !s.Luck || s.Data != "memory allocated at a.c:9" || s.Sharing != "" || !strings.Contains(s.words(), "luck of where pages lie") {
+		t.Errorf("%+v: %s", s, s.words())
+	}
+	sec := &Section{Causes: []Cause{{Subject: s, Important: true}}}
+	said := 0
+	luckVerdict(sec, func(code, _, format string, _ ...any) {
+		if code == "luck" && strings.Contains(format, "lime whatif --seeds") {
+			said++
+		}
+	})
+	if sec.Causes[0].Luck = false; said != 1 {
+		t.Errorf("the verdict was said %d times", said)
+	}
+	if luckVerdict(sec, func(string, string, string, ...any) { said++ }); said != 1 {
+		t.Error("a verdict on luck where there is none")
 	}
 }

@@ -29,6 +29,7 @@ func sectionVerdicts(m *profile.Meta, s *Section, opt Options) []Verdict {
 		granuleVerdict(s, m.ClockUnit, say)
 	}
 	contentionVerdict(s, say)
+	luckVerdict(s, say)
 	if s.Balanced {
 		taskVerdict(s, m.ClockUnit, say)
 		balancedVerdict(s, m.ClockUnit, say)
@@ -74,6 +75,14 @@ func contentionVerdict(s *Section, say func(code, severity, format string, args 
 		say("lock-dominates", SeverityWarn, "%s of the threads' time here is spent waiting for locks, or for what other threads store.", unit.Percent(s.LockShare))
 	case s.ContendedShare > 0:
 		say("contended", SeverityWarn, "The threads keep one another waiting for %s of their time here.", unit.Percent(s.ContendedShare))
+	}
+}
+
+// luckVerdict says that the first cause may be one of where pages happened to lie, and how to find out.
+func luckVerdict(s *Section, say func(code, severity, format string, args ...any)) {
+	if len(s.Causes) > 0 && s.Causes[0].Luck && s.Causes[0].Important {
+		say("luck", SeverityWarn, "The first cause is made of conflicts between pages that fell into the same part of a cache. Another run may have other ones, or none: "+
+			"'lime whatif --seeds 20' says under how many placements of pages it is there.")
 	}
 }
 

@@ -12,6 +12,7 @@ type directory struct {
 	more    []uint64 // sharers of each line from core 64 on
 	busy    []busy   // of lines that cores took from each other
 	idle    []int32  // places in busy that are not in use
+	left    *leavers
 }
 
 // dirLine is what the directory knows of the line in a way.
@@ -40,7 +41,7 @@ func newDirectory(sets, ways int, policy Policy, cores int) *directory {
 	} else {
 		d.array = newArray(sets, ways, policy)
 	}
-	d.more = make([]uint64, n*(d.sharing-1))
+	d.more, d.left = make([]uint64, n*(d.sharing-1)), newLeavers(d.array)
 	for i := range d.lines {
 		d.lines[i].owner = -1
 	}

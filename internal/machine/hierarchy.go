@@ -9,7 +9,8 @@ func (s state) base() state { return s &^ watched }
 // privates are the caches of one core.
 type privates struct {
 	l1i, l1d *array
-	l2       *array // nil when the second level is the shared one
+	l2       *array   // nil when the second level is the shared one
+	left     *leavers // of the second level
 	filter   filter
 	recent   []uint64 // by set of the data cache, the line of the last access, as traces name it
 	code     []uint64 // by set of the instruction cache, the line used last in it, + 1
@@ -17,7 +18,7 @@ type privates struct {
 }
 
 func newPrivates(l1i, l1d, l2 *array, f filter) privates {
-	return privates{l1i: l1i, l1d: l1d, l2: l2, filter: f, recent: make([]uint64, l1d.sets), code: make([]uint64, l1i.sets), steady: 1}
+	return privates{l1i: l1i, l1d: l1d, l2: l2, left: newLeavers(l2), filter: f, recent: make([]uint64, l1d.sets), code: make([]uint64, l1i.sets), steady: 1}
 }
 
 // order makes the line that was used last in a set, as the filter tells (the word after an access to line), the last there.
@@ -79,6 +80,7 @@ func (h *hierarchy) unsettle(p *privates) {
 // found says where an access was served and what it took.
 type found struct {
 	l1Miss, l2Miss, llcMiss bool
+	conflict                bool   // with l2Miss or llcMiss: the line left for want of room in its set, where pages fell together
 	lostLine                bool   // the core had the line and another core took it
 	upgrade                 bool   // had to invalidate other copies before writing
 	transfer                bool   // another core's modified copy was fetched
@@ -229,7 +231,7 @@ func (h *hierarchy) fill(core int, p *privates, i int, line uint64, write bool, 
 		}
 		f.lostLine = f.lostLine || p.l2.state(in2).base() == lost
 	}
-	f.l2Miss = true
+	f.l2Miss, f.conflict = true, p.left.conflict(p.l2, mem)
 	st := h.fetch(core, line, mem, write, bytes, f)
 	in2 = h.insertL2(core, p, in2, mem, st.base(), f)
 	return h.insertL1(core, p, i, line, st, in2, f)
@@ -242,6 +244,7 @@ func (h *hierarchy) fetch(core int, line, mem uint64, write bool, bytes uint64, 
 	way := d.find(mem)
 	f.way = way
 	if way < 0 {
+		f.conflict = f.conflict || d.left.conflict(d.array, mem)
 		if h.cores[core].l2 == nil {
 			f.l2Miss = true
 		} else {
@@ -295,6 +298,7 @@ func (h *hierarchy) insertShared(mem uint64, f *found) int {
 	d := h.dir
 	way := d.victim(mem)
 	if old, ok := d.at(way); ok {
+		d.left.left(old, d.slots[way].stamp)
 		dirty := d.lines[way].dirty
 		line := h.frames.virtual(old)
 		for w := range d.sharing {
@@ -351,11 +355,13 @@ func (h *hierarchy) insertL2(core int, p *privates, i int, mem uint64, st state,
 		i = p.l2.victim(mem)
 	}
 	before := p.l2.slots[i].note
+	used := p.l2.slots[i].stamp
 	p.l2.slots[i].note = uint32(f.way)
 	old := p.l2.insert(i, mem, st)
 	if old == 0 || old.line() == mem {
 		return i
 	}
+	p.left.left(old.line(), used)
 	dirty := old.state().base() == modified
 	line := h.frames.virtual(old.line())
 	if j := p.l1d.find(line); j >= 0 && p.l1d.state(j).base() != lost { // the second level includes the first

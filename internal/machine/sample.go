@@ -7,6 +7,9 @@ type Sample struct {
 	Other uint64 // where another core has written the line, if that core took it; else 0
 	// Contended says that the access is a coherence miss.
 	Contended bool
+	// Behind says that it missed behind the first level, where lines are known by page frames; Conflict, that the line left for want of room in
+	// its set: with its page in another frame it might not have.
+	Behind, Conflict bool
 }
 
 // Of the accesses that miss at an instruction, the first few and then one in many are kept.
@@ -26,7 +29,7 @@ func (r *runner) sample(b *blockState, site Site, addr uint64, f *found) {
 	if *n > firstSamples && *n%sampleEvery != 0 {
 		return
 	}
-	s := Sample{Site: site, Addr: addr, Contended: contended}
+	s := Sample{Site: site, Addr: addr, Contended: contended, Behind: f != nil && f.l2Miss, Conflict: f != nil && f.conflict}
 	if contended && f.lostLine && f.wrote != 0 {
 		s.Other = addr>>r.m.shift<<r.m.shift + uint64(trailingZeros(f.wrote))
 	}

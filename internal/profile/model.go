@@ -201,7 +201,7 @@ type Event struct {
 	Node   NodeID // block that holds the instruction
 	Addr   uint64 // run-time address of the instruction
 	Frames []Frame
-	Detail string // other side of a coherence miss, lock, data symbol; "" if none
+	Detail string // other side of a coherence miss, lock, data symbol, DetailConflict; "" if none
 }
 
 // SectionKind says what ends a section.
@@ -279,6 +279,10 @@ type Instance struct {
 	Costs   []Count  // Row = EventID: clock units lost to the event (subset of rows; a lock wait's cost is its time)
 	Times   []Count  // Row = NodeID: clock units spent in the block, when Meta.NodeTime == "stored"; event costs included, but for those of waits (Family.Waits): a thread that waits runs no block
 }
+
+// DetailConflict is the part of an event's detail which says that most of its misses are of lines that left a cache for want of room in their set, where
+// sets go by page frames: with pages in other frames they might not be.
+const DetailConflict = "conflicts of page frames"
 
 // PathNode is a node of the call-path tree (sampled by wall clock or by the
 // simulated clock); Parent None is a thread's root.

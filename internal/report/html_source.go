@@ -5,7 +5,6 @@ import (
 	"maps"
 	"math"
 	"slices"
-
 )
 
 // pageSource is a file with the lines that are known of it.

@@ -279,6 +279,7 @@ type Cause struct {
 	Sharing         string          `json:"sharing,omitempty"` // "false sharing with a.c:16"
 	Data            string          `json:"data,omitempty"`    // "counters+0x18", "memory allocated at a.c:9"
 	Against         string          `json:"against,omitempty"` // data of the other side of the sharing
+	Luck            bool            `json:"luck,omitempty"`    // most of it is conflicts of page frames, which another placement of pages may not have
 	Score           float64         `json:"score"`
 	Share           float64         `json:"share"`
 	ShareKind       string          `json:"share_kind"`               // "ledger" (exact), "r2" (of the variance) or "time" (of the threads' time in the section, which all of them pay), "none" where the account cancels

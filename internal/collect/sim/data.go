@@ -38,6 +38,8 @@ const ownThread = -1 // the thread that has the miss
 type votes struct {
 	list []vote
 	all  int
+
+	behind, conflicts int // of them, behind the first level; of those, conflicts
 }
 
 type vote struct {
@@ -127,7 +129,14 @@ func (r *run) sampled(ctx *cpu.Context, s machine.Sample, pc uint64) {
 	}
 	p, offset := r.placeOf(t, s.Addr)
 	if !s.Contended {
-		count(r.data.missed, pc).add(p, offset)
+		v := count(r.data.missed, pc)
+		v.add(p, offset)
+		if s.Behind {
+			v.behind++
+		}
+		if s.Conflict {
+			v.conflicts++
+		}
 		return
 	}
 	count(r.data.fought, pc).add(p, offset)
@@ -135,6 +144,9 @@ func (r *run) sampled(ctx *cpu.Context, s machine.Sample, pc uint64) {
 		count(r.data.against, pc).add(r.placeOf(t, s.Other))
 	}
 }
+
+// conflicted says whether most misses behind the first level are conflicts.
+func (v *votes) conflicted() bool { return v != nil && v.conflicts > 0 && 2*v.conflicts >= v.behind }
 
 // placeOf says what an address is to thread t, and how far into it.
 func (r *run) placeOf(t *thread, addr uint64) (place, uint64) {

@@ -101,7 +101,11 @@ func (r *run) detail(m *machine.Machine, k machine.Kind, pc uint64, s *machine.S
 	case machine.CoherenceMiss:
 		return r.sharing(m, pc, s)
 	}
-	return r.data.on(r.data.missed[pc], r.data.fought[pc])
+	on := r.data.on(r.data.missed[pc], r.data.fought[pc])
+	if k == machine.L1DMiss || k == machine.DTLBMiss || !r.data.missed[pc].conflicted() {
+		return on
+	}
+	return strings.TrimPrefix(on+"; "+profile.DetailConflict, "; ")
 }
 
 func (r *run) sharing(m *machine.Machine, pc uint64, s *machine.Sharing) string {
