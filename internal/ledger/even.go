@@ -100,8 +100,11 @@ func (e *Evened) enter(r *result, match func(*charge) bool) {
 		}
 		e.Rows++
 		for p, x := range c.dev {
-			times.After[p] = max(0, times.After[p]-x)
+			times.After[p] -= x
 		}
+	}
+	for p, x := range times.After { // only now: what is taken together may be many times as large as what is left of it
+		times.After[p] = max(0, x)
 	}
 	e.Before.add(times.Before)
 	e.After.add(times.After)

@@ -4,6 +4,8 @@ import (
 	"math"
 	"strings"
 	"testing"
+
+	"lime/internal/profile"
 )
 
 // TestEven evens out one of two loops: what is left is the other one's.
@@ -57,5 +59,18 @@ func TestEvenRepeatsTheRow(t *testing.T) {
 		if gone := ev.Before.TMax - ev.After.TMax; math.Abs(gone-row.Cycles) > 1e-6*row.Cycles {
 			t.Errorf("%s: line %d is charged %g, evened out it takes %g away", name, row.Place.Line, row.Cycles, gone)
 		}
+	}
+}
+
+// TestEvenTakesAllOffAtOnce has two rows that make up for one another, each ten times as large as the threads' times, as those of a recursion are:
+// what is left of both is what is taken off.
+func TestEvenTakesAllOffAtOnce(t *testing.T) {
+	inst := &profile.Instance{Parts: []profile.Part{{Thread: 0, Arrive: 100}, {Thread: 1, Arrive: 80}}}
+	r := &result{flow: &flow{inst: inst, parts: 2}, times: []float64{100, 80}, charges: []charge{
+		{class: classDecision, id: 0, dev: []float64{1000, -1000}}, {class: classDecision, id: 1, dev: []float64{-990, 990}}}}
+	var ev Evened
+	ev.enter(r, func(*charge) bool { return true })
+	if after := ev.Instances[0].After; after[0] != 90 || after[1] != 90 {
+		t.Errorf("times %v, want 90 for both", after)
 	}
 }
