@@ -14,21 +14,26 @@ import (
 // checked is what 'lime report --verify' says of the causes, as far as the tests read it.
 type checked struct {
 	Verdicts []struct{ Code, Text string }
-	Sections []struct {
-		Causes []struct {
-			place
-			Event    string
-			Verified *struct {
-				How, Verdict, Why string
-				Said, Gone        float64
-			}
+	Sections []checkedSection
+}
+
+type checkedSection struct {
+	Causes []struct {
+		place
+		Event    string
+		Share    float64
+		Verified *struct {
+			How, Verdict, Why string
+			Said, Gone        float64
 		}
 	}
 }
 
 func verify(t *testing.T, bin, data string) (r checked) {
 	t.Helper()
-	text, err := exec.Command(bin, "report", "--verify", "--yes", "--json", data).Output()
+	cmd := exec.Command(bin, "report", "--verify", "--yes", "--json", data)
+	cmd.Env = sameEnvironment
+	text, err := cmd.Output()
 	if err != nil {
 		t.Fatal("report --verify:", err)
 	}
@@ -60,7 +65,9 @@ func TestVerify(t *testing.T) {
 			if m := machine[w.name]; m != "" {
 				args = append(args, "--machine", m)
 			}
-			if text, err := exec.Command(bin, append(append(args, "--", prog, "8"), w.Args...)...).CombinedOutput(); err != nil {
+			cmd := exec.Command(bin, append(append(args, "--", prog, "8"), w.Args...)...)
+			cmd.Env = sameEnvironment
+			if text, err := cmd.CombinedOutput(); err != nil {
 				t.Fatalf("simulate: %v\n%s", err, text)
 			}
 			r := verify(t, bin, data)

@@ -10,17 +10,6 @@ import (
 	"lime/internal/profile"
 )
 
-// Thresholds of the account.
-const (
-	importantShare = 0.05 // a line with this share of the imbalance is important
-	estimatedShare = 0.1  // the same where the account rests on estimates
-	maxGross       = 4    // rows that add up to so many times the imbalance, before what they take back, say nothing
-	manyThreads    = 6    // from which rows that make up for one another are one
-	fitting        = 0.9  // a row that goes with the times so well has the score of that,
-	minScored      = 0.1  // if the counts gave it less than this
-	lostShare      = 0.25 // with so much on rows without a line the account cannot refute a correlation
-)
-
 // kindNames gives the cause's event for a row of the ledger. Kinds that are not here name no decision of a
 // source line; they stay rows of the account.
 var kindNames = map[ledger.Kind]struct {

@@ -24,12 +24,6 @@ var contentions = map[string]struct {
 	"memory-wait":    {"wait for memory here", "Fewer accesses that miss, or fewer threads, would help.", true},
 }
 
-// Limits of contention.
-const (
-	muchContended = 0.1 // of the threads' time in the section: a line that costs as much is a cause
-	maxContended  = 5   // of them, in one section
-)
-
 // contend names the lines at which the section's threads keep one another waiting. What all of them pay alike is no imbalance, and
 // often more than what one would win by balance: then it comes first, if it is a lock or a line that the program has them fight for. Waits for what
 // serves everybody come by what they add to the imbalance, where that is worth while: paid alike, they say nothing about why the threads differ.

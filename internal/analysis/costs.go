@@ -18,11 +18,8 @@ type Cost struct {
 	Share float64 `json:"share"` // of the threads' time in parallel sections
 }
 
-// Limits of the list of costs.
-const (
-	leastCost = 0.02 // share
-	mostCosts = 10
-)
+// mostCosts is how many costs are listed.
+const mostCosts = 10
 
 // costKey names what is one row: a kind of event at a line.
 type costKey struct {

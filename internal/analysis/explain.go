@@ -51,9 +51,6 @@ func (r *runner) explain(sec *Section, s *summary) error {
 	return nil
 }
 
-// leastScore is the score below which a candidate is not worth a word.
-const leastScore = 0.01
-
 // Causes and candidates that are kept; those beyond weigh least.
 const (
 	maxCauses     = 100

@@ -19,17 +19,6 @@ type Granule struct {
 	Lead  float64 `json:"lead"`  // of the last thread before the mean, in pieces
 }
 
-// Limits of granules.
-const (
-	mostOfWork  = 0.7  // of the threads' time that is spent in the loop
-	leastPieces = 2    // pieces for a thread and instance
-	mostLead    = 2    // pieces: where they are dealt out as threads become free, the last one may be longer than the mean one
-	endEffect   = 0.05 // imbalance below which nothing but smaller pieces would make a difference worth a word
-	mostWaits   = 0.5  // of the imbalance in waits for locks, or for one's turn: smaller pieces would not help
-	byNumber    = 0.5  // of the imbalance that the number of the pieces accounts for: most of it
-	madeUp      = 2    // times as uneven the threads would be, had each as many pieces, if their number makes up for the price
-)
-
 // granule looks for a loop that holds most of the section's work, two iterations of which take longer than what is lost in any
 // instance, and whose iterations are what is uneven: the innermost one.
 func (r *runner) granule(sec *Section, acc *ledger.Account) *Granule {

@@ -34,10 +34,6 @@ func (o *outcome) labelOf(group int32, ok bool) (int32, bool) {
 	return o.label[group], true
 }
 
-// leastFit is the part of the variance in time that a cause of the account must go with for the question to make sense which others go
-// with it as well.
-const leastFit = 0.5
-
 // accountRivals are the clusters that go with the times as well as that of a cause which only the account knows does: counts alone
 // could not tell them apart, though the account, which knows what each costs, has.
 func (r *runner) accountRivals(o *outcome, c *Cause, cluster int32) []Rival {

@@ -84,9 +84,6 @@ func (p *Place) short() string {
 	return p.Address
 }
 
-// soleMaker is the share of the runtime's time from which one thread is said to make the tasks.
-const soleMaker = 0.8
-
 // taskVerdict says in plain words what is wrong with the tasks: too few at a time, too small, or both.
 func taskVerdict(s *Section, clock string, say func(code, severity, format string, args ...any)) {
 	t := s.Tasks

@@ -12,8 +12,6 @@ import (
 // Rows that are one decision of the programmer are one cause: two loops side by side over the same number of things, or that do the same for
 // two lists; a loop and the one directly inside it. Charged apart each may come behind what matters less, and repairing one alone is no repair.
 
-const nestFit = 0.9 // correlation of what two nested loops put on the threads from which they are one
-
 // unite joins the postings that are one decision. The first of them in the program gives the name, of nested loops the one that is charged most.
 func (r *runner) unite(acc *ledger.Account, posts map[causeKey]*posting, order []causeKey) []causeKey {
 	rounds := map[profile.NodeID][]uint64{}

@@ -9,16 +9,6 @@ import (
 	"lime/internal/unit"
 )
 
-// Limits of the verdicts.
-const (
-	fewThreads   = 8    // fewer are weak
-	shortSection = 2000 // clock units of T_max, on average
-	fewSamples   = 20   // for each thread and instance
-	muchWaiting  = 0.2  // of the threads' time in locks, or off the processor
-	littleFound  = 0.5  // of the variance
-	mostlySerial = 0.5  // of the run: most of it, as the word says
-)
-
 // sectionVerdicts judges what a section's data can tell.
 func sectionVerdicts(m *profile.Meta, s *Section, opt Options) []Verdict {
 	var out []Verdict
@@ -85,9 +75,6 @@ func luckVerdict(s *Section, say func(code, severity, format string, args ...any
 			"'lime whatif --seeds 20' says under how many placements of pages it is there.")
 	}
 }
-
-// loneShare is the share of a section's work from which the thread that does it works alone.
-const loneShare = 0.9
 
 // workerVerdict says of threads that waited for work whether one of them did it all, or none was busy all the time.
 func workerVerdict(s *Section, say func(code, severity, format string, args ...any)) {

@@ -11,17 +11,6 @@ import (
 // Every section gets its answer. What its loss is worth decides in what order and at what length people are told, never whether there
 // is one.
 
-const (
-	// worthwhile is the share of the threads' time in all parallel sections from which what one section loses is worth a person's
-	// time: to mend it all would make the parallel part that much faster, and two builds of one program differ by as much.
-	// The serial part is left out: a program that loads for long and computes then is asked about what it computes.
-	worthwhile = 0.01
-	// oneEvent is the time, in instructions or cycles, that a thread may be later than others for nothing but the order in which
-	// they came: who comes last to a barrier wakes the others, who calls a library's function first has it looked up, who
-	// finds a lock taken asks again. The balanced programs of workloads/ lose 3 to 230 in each passage.
-	oneEvent = 250
-)
-
 // weigh says whether a section's loss matters to the program's parallel part.
 func (r *runner) weigh(sec *Section) {
 	sec.ParallelShare = ratio(sec.LostTime+sec.ContendedTime, r.parallel)

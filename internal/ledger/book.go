@@ -343,10 +343,6 @@ func (b *book) exact() bool {
 	return good(m.TimeLabel) && good(m.CountLabel)
 }
 
-// mostBroken is the share of the imbalance in breaks of the flow, both signs taken together, above which the counts
-// describe no flow at all (as those of other tools may not), and the rows are estimates.
-const mostBroken = 0.5
-
 // Defaults of Options, and what counts as rounding.
 const (
 	defaultMinShare = 0.001

@@ -141,11 +141,6 @@ func (f *flow) findLumps(group []int32) *lumps {
 	return l
 }
 
-// maxApart is how far the odds of copies may be apart. A test before a loop may always go the other way than the
-// one in it; then they are not met in the same state, and each has to decide for itself. An arm that ends a loop
-// more often than another one does is no such case.
-const maxApart = 0.6
-
 // alikeTests returns those of some copies that go the same ways about as often as the one that is met most.
 func (f *flow) alikeTests(vs []int32) []int32 {
 	ref, most := int32(-1), uint64(0)

@@ -14,17 +14,6 @@ import (
 // in a recursion the ways down and the ways back are bound to one another by the tree that is walked. Each such row for itself is many times
 // the imbalance, and says nothing about it; only what is left of them together does.
 
-// Limits of netting.
-const (
-	netThreads  = 4     // with fewer threads rows are opposite by chance
-	netCosine   = 0.95  // rows are opposite if the cosine of their threads is below its negative
-	fewCosine   = 0.999 // the same with less than manyThreads
-	manyThreads = 6
-	netShare    = 0.1 // of the imbalance: smaller rows do no harm
-	netGross    = 4   // a recursion's rows are netted if they are so many times as large as what is left of them, and as the imbalance
-	netMost     = 64  // rows that are looked at
-)
-
 // net takes rows together that make up for one another.
 func (b *book) net() {
 	if b.acc.Total <= noise*b.acc.TMax {

@@ -6,9 +6,6 @@ import "lime/internal/profile"
 // that goes on to sum up, and once for all others, and no test is left of the one that the program has. Where the others' ways and its own part is
 // then the first line, from where it comes in, that leads to its additional time.
 
-// partingShare is the part of a row's time that a line must lead to: most of it.
-const partingShare = 0.5
-
 // parting looks for the first line of the program's own, from a block on, that leads to most of some time that the last threads spent beyond the
 // others. It goes along the ways within the function, and into those functions that other threads run too: not calling them is the difference.
 func (b *book) parting(from profile.NodeID, time float64) *Spent {

@@ -22,16 +22,12 @@ import (
 
 // Limits of passing on.
 const (
-	passRounds   = 4     // up the call chain
-	passWeight   = 0.005 // smallest charge that is looked at, of the threads' deviations
-	passFit      = 0.9975
-	passChance   = 1e-4 // that an unrelated charge fits as well
-	passExact    = 1e-18
-	passChain    = 64 // single call sites in a row
-	passSites    = 64 // the most different ones
-	passSteps    = 6  // sites in one explanation
-	passCharges  = 32 // looked at in one round, the largest
-	fewestFitted = 3  // threads
+	passRounds  = 4 // up the call chain
+	passExact   = 1e-18
+	passChain   = 64 // single call sites in a row
+	passSites   = 64 // the most different ones
+	passSteps   = 6  // sites in one explanation
+	passCharges = 32 // looked at in one round, the largest
 )
 
 // passOn passes charges on to callers until none is left that can be.

@@ -10,9 +10,6 @@ import (
 // elsewhere. And who enters a section at a place of its own does something else there than the others (a writer beside workers, a main
 // thread that sums up): where it comes in says little, so such a row stands where the last thread spends more time than the others.
 
-// surplusShare is the share of the imbalance below which it is not worth knowing where the time goes.
-const surplusShare = 0.05
-
 // Spent is the line of the program's own, what it calls in libraries included, at which the last threads spent most time beyond the mean.
 type Spent struct {
 	Place
