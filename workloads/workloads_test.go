@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -120,10 +121,35 @@ func (w *workload) build(t *testing.T, to string) string {
 
 // answer is what the report says, as far as the test reads it.
 type answer struct {
-	Sections []section
-	Costs    []cause
-	Loss     loss               `json:"loss_account"`
-	Shares   map[string]float64 `json:"loss"`
+	Sections     []section
+	Costs        []cause
+	Loss         loss               `json:"loss_account"`
+	Shares       map[string]float64 `json:"loss"`
+	Instructions *struct {
+		Executed uint64
+		Went     []struct {
+			What         string
+			Instructions uint64
+		}
+	}
+}
+
+// addsUp holds what became of the instructions to what the threads executed.
+func (a *answer) addsUp() error {
+	x := a.Instructions
+	if x == nil {
+		return errors.New("it is not told what became of the instructions")
+	}
+	rest := x.Executed
+	for _, w := range x.Went {
+		if rest -= w.Instructions; w.What == "unaccounted" {
+			return fmt.Errorf("%d instructions are unaccounted for", w.Instructions)
+		}
+	}
+	if rest != 0 {
+		return fmt.Errorf("what became of the instructions differs by %d from what was executed", int64(rest))
+	}
+	return nil
 }
 
 type section struct {
@@ -247,7 +273,7 @@ func (w *workload) report(bin, data string) (answer, error) {
 	if err := json.Unmarshal(text, &a); err != nil {
 		return answer{}, err
 	}
-	return a, cmp.Or(a.Loss.check(), addUp(a.Shares))
+	return a, cmp.Or(a.Loss.check(), addUp(a.Shares), a.addsUp())
 }
 
 // machine is what simulates the program on its machine.

@@ -28,6 +28,7 @@ func Build(res *analysis.Result, tables *profile.Tables) *Report {
 		Costs:    convert(res.Costs, cost),
 		Effort:   effort(res.Effort),
 		Waste:    wasteOf(tables),
+		Instrs:   instructions(tables),
 	}
 	if r.Loss != nil {
 		r.Shares = &r.Loss.LossShares

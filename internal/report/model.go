@@ -19,20 +19,21 @@ const Schema = "lime-report/1"
 
 // Report is the whole answer. Its JSON form is the contract.
 type Report struct {
-	Schema   string      `json:"schema"`
-	Tool     string      `json:"tool"`
-	Program  Program     `json:"program"`
-	Whole    Whole       `json:"whole"`
-	Verdicts []Verdict   `json:"verdicts"`
-	Notes    []Note      `json:"notes"`
-	Sections []Section   `json:"sections"`               // by all that they lose, the most first
-	Serial   []Stretch   `json:"serial"`                 // one thread alone at work, the longest first
-	Shares   *LossShares `json:"loss,omitempty"`         // what became of all the core time, by term: these add up to 1
-	Loss     *Loss       `json:"loss_account,omitempty"` // the account behind it
-	Locks    []Lock      `json:"locks"`                  // that threads waited for, the longest waits first
-	Costs    []Cost      `json:"costs"`
-	Effort   *Effort     `json:"effort,omitempty"`
-	Waste    *Waste      `json:"waste,omitempty"`
+	Schema   string        `json:"schema"`
+	Tool     string        `json:"tool"`
+	Program  Program       `json:"program"`
+	Whole    Whole         `json:"whole"`
+	Verdicts []Verdict     `json:"verdicts"`
+	Notes    []Note        `json:"notes"`
+	Sections []Section     `json:"sections"`               // by all that they lose, the most first
+	Serial   []Stretch     `json:"serial"`                 // one thread alone at work, the longest first
+	Shares   *LossShares   `json:"loss,omitempty"`         // what became of all the core time, by term: these add up to 1
+	Loss     *Loss         `json:"loss_account,omitempty"` // the account behind it
+	Locks    []Lock        `json:"locks"`                  // that threads waited for, the longest waits first
+	Costs    []Cost        `json:"costs"`
+	Effort   *Effort       `json:"effort,omitempty"`
+	Waste    *Waste        `json:"waste,omitempty"`
+	Instrs   *Instructions `json:"instructions,omitempty"`
 }
 
 // Program describes the run that was analysed.

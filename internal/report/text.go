@@ -47,6 +47,9 @@ func WriteText(w io.Writer, r *Report, o TextOptions) error {
 	p.serial(r)
 	p.effort(r)
 	p.waste(r, o.All)
+	if o.All {
+		p.instructions(r.Instrs)
+	}
 	p.notes(r.Notes, o.All)
 	return p.done()
 }
