@@ -95,11 +95,25 @@ func openRanks(dir string) (profile.Source, func() error, error) {
 	if err = mergeInto(one, paths); err != nil {
 		return nil, nil, failed(errors.Join(fmt.Errorf("%s: %w", dir, err), remove()))
 	}
-	src, closeSource, err := openProfile(one)
+	r, err := profile.Open(one)
 	if err != nil {
-		return nil, nil, errors.Join(err, remove())
+		return nil, nil, failed(errors.Join(err, remove()))
 	}
-	return src, func() error { return errors.Join(closeSource(), remove()) }, nil
+	r.Allow(sizes(paths))
+	if err := resolved(r); err != nil {
+		return nil, nil, failed(errors.Join(err, r.Close(), remove()))
+	}
+	return r, func() error { return errors.Join(r.Close(), remove()) }, nil
+}
+
+// sizes is how long files are together.
+func sizes(paths []string) (sum int64) {
+	for _, p := range paths {
+		if st, err := os.Stat(p); err == nil {
+			sum += st.Size()
+		}
+	}
+	return sum
 }
 
 // isDir tells whether a path is a directory's.

@@ -40,6 +40,10 @@ func Open(path string) (*Reader, error) {
 	return r, nil
 }
 
+// Allow lets instances take as much memory as a file of so many bytes may: those that this one was made of. Equal counts of a thousand ranks take
+// next to no room in it.
+func (r *Reader) Allow(bytes int64) { r.size = max(r.size, bytes) }
+
 // Close frees what the Reader holds.
 func (r *Reader) Close() error {
 	var errs []error
