@@ -5,6 +5,7 @@ package native
 
 import (
 	"fmt"
+	"slices"
 
 	"lime/internal/collect"
 	"lime/internal/profile"
@@ -69,6 +70,9 @@ func (o *output) handedOut(in *section.Instance, row int32, cpu []uint64) bool {
 	for i := range in.Parts {
 		p := in.Parts[i].Spans[len(in.Parts[i].Spans)-1].(*piece)
 		if first := in.Parts[0].Spans[len(in.Parts[0].Spans)-1].(*piece); p.met == nil || p.met != first.met {
+			return false
+		}
+		if len(in.Parts[i].Spans) > 1 && slices.ContainsFunc(in.Parts[i].Spans, func(s any) bool { return s.(*piece).tasks }) { // done while it waits: nobody sees what was left of them
 			return false
 		}
 		sum, most, left = sum+cpu[i], max(most, cpu[i]), max(left, p.after)

@@ -9,7 +9,7 @@ import "lime/internal/section"
 func (r *run) runsTask(t *thread, x *item) {
 	if t.task == nil {
 		r.feed(t.op(section.OpTask, x.at))
-		t.task = &piece{thread: t, from: x.at, row: int32(t.id)}
+		t.task = &piece{thread: t, from: x.at, row: int32(t.id), tasks: true}
 		r.notes.Set("task-time", "work in tasks that threads do at barriers and region ends is estimated from samples", 1)
 	}
 	t.onTask = true

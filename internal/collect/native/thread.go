@@ -158,6 +158,7 @@ type piece struct {
 	work    uint64       // period of the others
 	spins   uint64       // samples inside of a runtime's waiting
 	spunAt  *block       // where the last of them was
+	tasks   bool         // done while the thread waits
 	after   uint64       // time on a CPU since the first one came to where the piece ends
 	met     *episode     // nil: that is not known
 	charged bool         // its samples stand in the call-path tree of a section
