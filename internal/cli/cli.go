@@ -131,6 +131,7 @@ It runs unmodified Linux x86-64 programs.
 // verbs lists the commands, in the order in which help shows them.
 var verbs = []func(*app) *cobra.Command{
 	(*app).simulateCommand,
+	(*app).countCommand,
 	(*app).recordCommand,
 	(*app).reportCommand,
 	(*app).annotateCommand,

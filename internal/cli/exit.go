@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// The exit statuses. Verbs that run a program (simulate, record) pass the
+// The exit statuses. Verbs that run a program (simulate, count, record) pass the
 // program's own status through instead, and keep 125 to 127 for themselves, as
 // env, nice and timeout do.
 const (
@@ -28,13 +28,13 @@ type exitCode struct {
 func exitCodes() []exitCode {
 	return []exitCode{
 		{"0", "done"},
-		{"2", "the command line is wrong (simulate and record: 125, as 2 may be the program's own)"},
+		{"2", "the command line is wrong (simulate, count and record: 125, as 2 may be the program's own)"},
 		{"3", "report: the data are too weak to answer (no two threads ran side by side)"},
 		{"4", "diff --fail-on: a limit was passed"},
 		{"125", "lime failed: a file is missing or damaged, or an error of its own"},
-		{"126", "simulate, record: the program was found and cannot be run"},
-		{"127", "simulate, record: no such program"},
-		{"other", "simulate, record: the program's own status; 128 + N if signal N ended it"},
+		{"126", "simulate, count, record: the program was found and cannot be run"},
+		{"127", "simulate, count, record: no such program"},
+		{"other", "simulate, count, record: the program's own status; 128 + N if signal N ended it"},
 	}
 }
 

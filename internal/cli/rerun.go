@@ -21,6 +21,7 @@ import (
 // notRepeatable says, by collector, why a run cannot be repeated.
 var notRepeatable = map[string]string{
 	"record":    "it was recorded while it ran natively, and no two such runs are the same",
+	"count":     "its threads ran in parallel, and no two such runs are the same",
 	"callgrind": "it was imported from callgrind",
 }
 

@@ -149,18 +149,7 @@ func (a *app) simulate(ctx context.Context, args []string, f *simulateFlags) err
 		Progress: isTerminal(a.stderr), Tool: "lime " + Version(), Rank: me,
 		Stdin: a.stdin, Stdout: a.program.stdout, Stderr: a.program.stderr,
 	})
-	switch failure := err != nil || res.Status == ExitFailed; {
-	case f.noResolve || res.EndState == "":
-	case failure:
-		_ = resolve.File(f.output, resolve.Options{}) // whatever there is of a profile: enough has been said
-	default:
-		a.lookUp(f.output, resolve.Options{})
-	}
-	if err != nil {
-		return failed(err)
-	}
-	a.summary(a.stderr, &res, f)
-	return status(res.Status)
+	return a.collected(&res, err, f.output, f.noResolve)
 }
 
 // lookUp adds to a profile what its addresses mean. That it cannot is no reason
@@ -176,13 +165,13 @@ func (a *app) lookUp(path string, o resolve.Options) {
 
 // summary says what was collected, to a person at a terminal only: what a
 // program writes to its standard error stays as it is.
-func (a *app) summary(w io.Writer, res *sim.Result, f *simulateFlags) {
+func (a *app) summary(w io.Writer, res *sim.Result, output string) {
 	if !isTerminal(w) || res.EndState == "" {
 		return
 	}
 	hint := "lime report"
-	if f.output != defaultProfile {
-		hint += " " + f.output
+	if output != defaultProfile {
+		hint += " " + output
 	}
-	fmt.Fprintf(w, "lime: %d threads, %d section instances in %s; now: %s\n", res.Threads, res.Instances, f.output, hint)
+	fmt.Fprintf(w, "lime: %d threads, %d section instances in %s; now: %s\n", res.Threads, res.Instances, output, hint)
 }

@@ -105,8 +105,14 @@ const look = 100 * time.Millisecond
 // tend looks after time and the outside world until the run is over, and stops all threads then. It keeps the lock.
 func (b *beside) tend(ctx context.Context) {
 	r := b.r
+	r.notes.Add("parallel", order)
 	for !r.end.over {
 		r.housekeeping(ctx)
+		if r.cfg.For > 0 && time.Duration(r.proc.HostNow()) >= r.cfg.For {
+			r.stop("interrupted", nil)
+			r.end.asked = true
+			break
+		}
 		if b.quiet() && r.proc.Stuck() {
 			r.deadlock()
 			break
@@ -128,7 +134,31 @@ func (b *beside) outside(f func()) {
 	b.r.cur = cur
 }
 
-func hostYield() { _, _, _ = unix.Syscall(unix.SYS_SCHED_YIELD, 0, 0, 0) }
+// yields gives the host's core away.
+func (b *beside) yields(t *thread) {
+	if !t.covered() && !t.schedules() {
+		b.r.notes.Add("yields", "A thread gave its core away by sched_yield: where it did so in a loop, to wait for another thread, that counts as its work")
+	}
+	b.outside(func() { _, _, _ = unix.Syscall(unix.SYS_SCHED_YIELD, 0, 0, 0) })
+}
+
+// waitsOnFutex reports whether t stands at a system call that waits for a futex: WAIT or WAIT_BITSET (include/uapi/linux/futex.h).
+func waitsOnFutex(t *thread) bool {
+	const futex, command = 202, 0x7f
+	op := t.ctx.GPR[rsi] & command
+	return t.ctx.GPR[rax] == futex && (op == 0 || op == 9)
+}
+
+// passes is told that t need not wait for a futex: what it would have waited for has happened.
+func (b *beside) passes(t *thread) {
+	if int64(t.ctx.GPR[rax]) == -int64(unix.EAGAIN) && !t.covered() {
+		b.r.notes.Add("passed-waits", "A thread came to a wait that was over already: a barrier that the program built of such waits may lack that thread's part")
+	}
+}
+
+// order says what the profile of such a run is, and is not.
+const order = "Threads ran in parallel: what each has done is counted exactly, in the order of this run; waits are known by the functions " +
+	"that wait, and who goes round a loop of the program's own until another thread stores something counts as working"
 
 // interrupt calls a thread out of its code, if it is there.
 func (b *beside) interrupt(g *guest.Thread) {

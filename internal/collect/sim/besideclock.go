@@ -9,6 +9,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"lime/internal/collect/known"
 	"lime/internal/unit"
 )
 
@@ -53,17 +54,69 @@ func (b *beside) since(t *thread, began, happened uint64) {
 	}
 }
 
-// wakeClock is the clock at which t, which is blocked, can run on: that of the thread that wakes it, or later by what the host's clock says.
-func (r *run) wakeClock(t *thread, at unit.Nanos) uint64 {
-	switch by := r.cur; {
-	case r.beside == nil:
-		return r.clock(at)
-	case by != nil && by != t && by.here().core != nil:
-		return by.now()
-	case t.host.since == 0: // it has not come to rest yet
-		return t.at
+// holding is what a thread has found that comes to a lock which another one has.
+type holding struct {
+	clock uint64     // of who has it
+	host  unit.Nanos // the host's time
+}
+
+// meetsHolder notes who has the lock to which a call has come.
+func (b *beside) meetsHolder(c *call, by *thread) {
+	if b != nil && by != nil {
+		c.holding = &holding{by.now(), b.r.proc.HostNow()}
 	}
-	return t.at + r.clock(max(r.proc.HostNow()-t.host.since, 0))
+}
+
+// gets sets the clock of a thread that has got a lock for which it had to wait: what its holder did meanwhile is how long it has waited,
+// and never longer than it really did. Their clocks say nothing of who would have come first on another day.
+func (b *beside) gets(t *thread, c *call) {
+	if b == nil || c.holding == nil {
+		return
+	}
+	free := b.r.locks[c.object]
+	done := free - min(free, c.holding.clock)
+	b.since(t, c.at, c.at+min(done, b.r.clock(b.r.proc.HostNow()-c.holding.host)))
+}
+
+// freeAt is the clock before which t cannot have got a lock.
+func (r *run) freeAt(t *thread, lock uint64) uint64 {
+	if r.beside != nil {
+		return t.now()
+	}
+	return r.locks[lock]
+}
+
+// wakeClock is the clock at which t, which is blocked, can run on: that of the thread that wakes it, or later by what the host's clock says.
+// Who has waited for a lock has not waited longer than it really did, whatever the other one's clock shows.
+func (r *run) wakeClock(t *thread, at unit.Nanos) uint64 {
+	if r.beside == nil {
+		return r.clock(at)
+	}
+	really := t.at
+	if t.host.since != 0 { // else it has not come to rest yet
+		really += r.clock(max(r.proc.HostNow()-t.host.since, 0))
+	}
+	by := r.cur
+	if by == nil || by == t || by.here().core == nil {
+		return really
+	}
+	if t.waitsOn == waitsLock || t.waitsOn == waitsInner && t.atLock() {
+		return min(really, by.now())
+	}
+	return by.now()
+}
+
+// atLock reports whether a thread is in a call that takes a lock.
+func (t *thread) atLock() bool {
+	n := len(t.frames)
+	if n == 0 {
+		return false
+	}
+	switch t.frames[n-1].fn.Role {
+	case known.Lock, known.TryLock, known.ReadLock, known.Turn, known.GoLock:
+		return true
+	}
+	return false
 }
 
 // cpuTime is the processor time of a thread, or of all: the host's.

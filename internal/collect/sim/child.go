@@ -219,7 +219,7 @@ func (r *run) result() Result {
 		res.Status = statusFailed
 	case r.end.signal != 0:
 		res.Status = 128 + r.end.signal
-	case r.end.state == "interrupted":
+	case r.end.state == "interrupted" && !r.end.asked:
 		res.Status = 128 + int(unix.SIGINT)
 	}
 	if r.end.err != nil {

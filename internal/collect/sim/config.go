@@ -3,6 +3,7 @@ package sim
 import (
 	"io"
 	"os"
+	"time"
 
 	"lime/internal/machine"
 	"lime/internal/profile"
@@ -11,25 +12,26 @@ import (
 
 // Options say what to run, and how.
 type Options struct {
-	Cores       int         // simulated cores; 0: 8
-	Machine     string      // a machine: name of a preset, or file; "" or "count": an instruction takes one cycle
-	MachineText string      // its description, where Machine is but its name
-	Settings    []string    // "key=value" over the machine's description
-	Erase       []Erase     // events that shall not happen
-	Even        [][]Stretch // by thread and number of the part: how much less time it is to take
-	NumberParts bool        // tell the numbers of the parts
-	Cmd         string      // the program, looked up in PATH if it has no slash
-	Args        []string    // its arguments, without the name
-	Env         []string    // nil: lime's own
-	Out         string      // the profile; "": lime.data
-	SectionEnds []string    // functions at which sections end, too
-	Waste       waste.Set   // kinds of wasted memory work to look for; model count only
-	Tolerance   float64     // by how much floating-point numbers may differ and still be the same
-	Parallel    bool        // the threads run in parallel, at the host's speed
-	Turn        int64       // model count: how many instructions a core may run ahead of the others; 0: 5,000
-	HostCPU     bool        // the program may use all that the host's processor has
-	Progress    bool        // show a progress line on Stderr
-	Tool        string      // name and version, for the profile
+	Cores       int           // simulated cores; 0: 8
+	Machine     string        // a machine: name of a preset, or file; "" or "count": an instruction takes one cycle
+	MachineText string        // its description, where Machine is but its name
+	Settings    []string      // "key=value" over the machine's description
+	Erase       []Erase       // events that shall not happen
+	Even        [][]Stretch   // by thread and number of the part: how much less time it is to take
+	NumberParts bool          // tell the numbers of the parts
+	Cmd         string        // the program, looked up in PATH if it has no slash
+	Args        []string      // its arguments, without the name
+	Env         []string      // nil: lime's own
+	Out         string        // the profile; "": lime.data
+	SectionEnds []string      // functions at which sections end, too
+	Waste       waste.Set     // kinds of wasted memory work to look for; model count only
+	Tolerance   float64       // by how much floating-point numbers may differ and still be the same
+	Parallel    bool          // the threads run in parallel, at the host's speed
+	For         time.Duration // Parallel: the run is ended after so long; 0: the program ends it
+	Turn        int64         // model count: how many instructions a core may run ahead of the others; 0: 5,000
+	HostCPU     bool          // the program may use all that the host's processor has
+	Progress    bool          // show a progress line on Stderr
+	Tool        string        // name and version, for the profile
 	Rank        profile.RankInfo
 	Lime        string // the program to start as the child; "": this one
 
@@ -80,6 +82,7 @@ type Config struct {
 	Waste       waste.Set
 	Tolerance   float64
 	Parallel    bool
+	For         time.Duration
 	Turn        int64
 	HostCPU     bool
 	Progress    bool
@@ -133,7 +136,7 @@ func (o *Options) config() (Config, error) {
 	}
 	c := Config{
 		Cores: o.Cores, Model: model, Machine: text, Erase: o.Erase, Even: o.Even, NumberParts: o.NumberParts, Cmd: o.Cmd, Args: append([]string{o.Cmd}, o.Args...), Env: o.Env, Out: o.Out,
-		SectionEnds: o.SectionEnds, Waste: o.Waste, Tolerance: o.Tolerance, Turn: o.Turn, Parallel: o.Parallel, HostCPU: o.HostCPU, Progress: o.Progress, Tool: o.Tool, Rank: o.Rank,
+		SectionEnds: o.SectionEnds, Waste: o.Waste, Tolerance: o.Tolerance, Turn: o.Turn, Parallel: o.Parallel, For: o.For, HostCPU: o.HostCPU, Progress: o.Progress, Tool: o.Tool, Rank: o.Rank,
 	}
 	if c.Cores == 0 {
 		c.Cores = cores

@@ -134,11 +134,9 @@ func (r *run) leaveBody(t *thread, c *call) {
 // leaveLock: the lock is free at the clock at which it was last given back, even if
 // that thread's slice came first.
 func (r *run) leaveLock(t *thread, c *call) {
-	if c.slow {
-		r.beside.since(t, c.at, r.locks[c.object])
-	}
+	r.beside.gets(t, c)
 	before := t.now()
-	r.advance(t, r.locks[c.object])
+	r.advance(t, r.freeAt(t, c.object))
 	r.holders[c.object] = t
 	r.lockBook.taken(c.object, c.ret)
 	r.locked(t, c, t.now()-before)
@@ -237,7 +235,7 @@ func (r *run) lockSite(t *thread, c *call) uint64 {
 
 func (r *run) leaveCondWait(t *thread, c *call) {
 	r.waiters[c.object]--
-	r.advance(t, r.locks[c.lock])
+	r.advance(t, r.freeAt(t, c.lock))
 	r.holders[c.lock] = t
 	r.waitOver(t, c.outside(r, t))
 }

@@ -224,13 +224,15 @@ func (r *run) byControlBlock(handle uint64) *thread {
 
 // enterLock: if another thread has the lock, all until this one has it is waiting.
 func (r *run) enterLock(t *thread, f *fn) {
-	if h := r.holders[r.object(t, f, f.Object)]; h == nil || h == t {
+	h := r.holders[r.object(t, f, f.Object)]
+	if h == nil || h == t {
 		r.open(t, f)
 		return
 	}
 	r.openSlow(t, f)
 	c := &t.frames[len(t.frames)-1]
 	c.holder = r.lockBook.holder(c.object)
+	r.beside.meetsHolder(c, h)
 }
 
 func (r *run) enterUnlock(t *thread, f *fn) {

@@ -88,6 +88,7 @@ type end struct {
 	words  []string // for the user
 	status int
 	signal int
+	asked  bool // interrupted as the options say
 }
 
 func newRun(cfg Config, meter Meter, sink profile.Sink) (*run, error) {
@@ -493,7 +494,12 @@ func (r *run) syscall(t *thread) bool {
 		r.beside.gather(t)
 		r.endAll(t)
 	}
-	return r.act(t, r.guarded(t, func() guest.Outcome { return r.proc.HandleSyscall(t.g) }))
+	waits := r.beside != nil && waitsOnFutex(t)
+	out := r.guarded(t, func() guest.Outcome { return r.proc.HandleSyscall(t.g) })
+	if waits && out.Kind == guest.Continue {
+		r.beside.passes(t)
+	}
+	return r.act(t, out)
 }
 
 // stop ends the run.

@@ -146,7 +146,8 @@ type call struct {
 	done    bool   // known.Fork: the forking thread has done its share
 	waited  uint64 // clock units for which it did not run, in the call
 	piece   *piece
-	meeting *meeting // roleBarrier and its kin, threads in parallel
+	meeting *meeting // a barrier's, threads in parallel
+	holding *holding // a lock's, the same
 	other   *thread
 	gate    *gate       // known.Gate
 	before  uint64      // known.Gate: t.busy at its entry

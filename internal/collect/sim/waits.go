@@ -296,7 +296,7 @@ func (r *run) ownCall(t *thread) uint64 {
 // yields lets the other threads of the core go first.
 func (r *run) yields(t *thread) {
 	if r.beside != nil {
-		r.beside.outside(hostYield)
+		r.beside.yields(t)
 		return
 	}
 	k := t.core

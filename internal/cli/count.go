@@ -1,0 +1,101 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"lime/internal/collect/sim"
+	"lime/internal/resolve"
+)
+
+// countFlags are the options of count.
+type countFlags struct {
+	output, cpu string
+	force       bool
+	sectionEnds []string
+	noResolve   bool
+	limit       time.Duration
+}
+
+func (a *app) countCommand() *cobra.Command {
+	var f countFlags
+	cmd := &cobra.Command{
+		Use:   "count [flags] -- PROGRAM [ARGUMENT...]",
+		Short: "Run a program in parallel and count what its threads do, exactly",
+		Long: `count runs an unmodified program on this machine's cores, its threads in
+parallel, and counts every control-flow edge of every thread. What a thread does
+is counted exactly; the order of things is that of this run.
+
+The program's input, output and exit status pass through. Interrupting it keeps
+what was counted so far.
+
+    lime count -- ./app --threads 8 input
+    lime report`,
+		Args:        programArgs,
+		Annotations: map[string]string{"status": "program"},
+		RunE:        func(cmd *cobra.Command, args []string) error { return a.count(cmd.Context(), args, &f) },
+	}
+	fl := cmd.Flags()
+	fl.SetInterspersed(false) // what follows the program is the program's
+	fl.StringVarP(&f.output, "output", "o", defaultProfile, "write the profile to this `file`")
+	forceFlag(fl, &f.force)
+	fl.StringArrayVar(&f.sectionEnds, "section-end", nil, "sections end where threads call this `function`, too; may be repeated")
+	fl.StringVar(&f.cpu, "cpu", "x86-64-v3", "what the `processor` offers to the program: x86-64-v3, or host for all that this one has")
+	fl.DurationVar(&f.limit, "for", 0, "end the program after this `time`, for example 30s, and keep what was counted")
+	fl.BoolVar(&f.noResolve, "no-resolve", false, "leave functions and lines to 'lime resolve'")
+	_ = cmd.RegisterFlagCompletionFunc("cpu", cobra.FixedCompletions([]string{"x86-64-v3", "host"}, cobra.ShellCompDirectiveNoFileComp))
+	return cmd
+}
+
+func (f *countFlags) check() error {
+	if f.cpu != "x86-64-v3" && f.cpu != "host" {
+		return usage(fmt.Errorf("--cpu %s: choose x86-64-v3 or host", f.cpu))
+	}
+	if f.output == "" {
+		return usage(errors.New("--output: no file named"))
+	}
+	if f.limit < 0 {
+		return usage(fmt.Errorf("--for %v: choose a time above 0", f.limit))
+	}
+	return nil
+}
+
+func (a *app) count(ctx context.Context, args []string, f *countFlags) error {
+	if err := f.check(); err != nil {
+		return err
+	}
+	if ctx == nil {
+		ctx = context.Background()
+	}
+	if err := makeRoom(f.output, f.force); err != nil {
+		return failed(err)
+	}
+	a.remember(args)
+	res, err := sim.Run(ctx, sim.Options{
+		Parallel: true, For: f.limit, Cores: runtime.NumCPU(), Cmd: args[0], Args: args[1:], Out: f.output, SectionEnds: f.sectionEnds, HostCPU: f.cpu == "host",
+		Progress: isTerminal(a.stderr), Tool: "lime " + Version(),
+		Stdin: a.stdin, Stdout: a.program.stdout, Stderr: a.program.stderr,
+	})
+	return a.collected(&res, err, f.output, f.noResolve)
+}
+
+// collected resolves what a run has left, and says how it ended.
+func (a *app) collected(res *sim.Result, err error, output string, noResolve bool) error {
+	switch failure := err != nil || res.Status == ExitFailed; {
+	case noResolve || res.EndState == "":
+	case failure:
+		_ = resolve.File(output, resolve.Options{}) // whatever there is of a profile: enough has been said
+	default:
+		a.lookUp(output, resolve.Options{})
+	}
+	if err != nil {
+		return failed(err)
+	}
+	a.summary(a.stderr, res, output)
+	return status(res.Status)
+}
