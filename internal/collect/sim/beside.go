@@ -123,6 +123,7 @@ func (b *beside) tend(ctx context.Context) {
 		b.gather(nil)
 	}
 	r.latest = b.end()
+	r.notes.Add("host-time", b.hostTime())
 }
 
 // outside gives the lock up while f runs.
@@ -132,6 +133,14 @@ func (b *beside) outside(f func()) {
 	f()
 	b.r.mu.Lock()
 	b.r.cur = cur
+}
+
+// core is a number for the processor that runs t: one of those that the program knows of.
+func (b *beside) core(t *thread) int {
+	if t == nil {
+		return 0
+	}
+	return int(t.id) % b.r.cfg.Cores
 }
 
 // yields gives the host's core away.

@@ -5,6 +5,7 @@
 package sim
 
 import (
+	"fmt"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -131,6 +132,12 @@ func (b *beside) cpuTime(t *thread) unit.Nanos {
 		return 0
 	}
 	return unit.Nanos(time.Duration(ts.Nano()))
+}
+
+// hostTime says what the run took here.
+func (b *beside) hostTime() string {
+	seconds := func(n unit.Nanos) float64 { return float64(n) / 1e9 }
+	return fmt.Sprintf("The run took %.2f s, and %.2f s of processor time, lime's own work included.", seconds(b.r.proc.HostNow()), seconds(b.cpuTime(nil)))
 }
 
 // width is for how many cores the profile's times are: its clocks give every thread a core of its own.

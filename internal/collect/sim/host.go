@@ -45,7 +45,7 @@ func (r *run) work() (sum uint64) {
 // Core is the number of t's core.
 func (h *host) Core(g *guest.Thread) int {
 	if r := (*run)(h); r.beside != nil {
-		return r.byGuest[g].core.n % r.cfg.Cores
+		return r.beside.core(r.byGuest[g])
 	}
 	if t := (*run)(h).byGuest[g]; t != nil && t.lastCore >= 0 {
 		return t.lastCore
