@@ -17,9 +17,11 @@ import (
 	"lime/internal/unit"
 )
 
-// besideLength is the most instructions that a thread runs without a look at the world: about a millisecond, in which
-// progress is shown. Who has a signal to handle, or has to stop, is called out of its code.
-const besideLength = 4_000_000
+// Lengths in instructions.
+const (
+	firstTurn = 100_000   // after which it is looked whether a thread waits in a loop
+	lastTurn  = 4_000_000 // the most that it runs without that: about a millisecond
+)
 
 // beside is a run whose threads run in parallel. All its methods but drive and tend may be called on none: then nothing is to be done.
 type beside struct {
@@ -29,7 +31,8 @@ type beside struct {
 	gathering bool
 	stopped   *sync.Cond // one more has
 	meetings  map[uint64]*meeting
-	most      int // threads at a time
+	most      int  // threads at a time
+	seeking   bool // some thread is followed round its loop
 }
 
 // hostThread is the host's side of a thread.
@@ -37,6 +40,7 @@ type hostThread struct {
 	awake *sync.Cond // it may run on
 	tid   int        // 0: it has not begun
 	since unit.Nanos // the host's time when it blocked
+	turn  int64      // how far it runs at once
 }
 
 func newBeside(r *run) *beside {
@@ -146,7 +150,7 @@ func (b *beside) core(t *thread) int {
 // yields gives the host's core away.
 func (b *beside) yields(t *thread) {
 	if !t.covered() && !t.schedules() {
-		b.r.notes.Add("yields", "A thread gave its core away by sched_yield: where it did so in a loop, to wait for another thread, that counts as its work")
+		b.r.notes.Add("yields", "A thread gave its core away by sched_yield: where it did so to wait for another thread, that may count as its work")
 	}
 	b.outside(func() { _, _, _ = unix.Syscall(unix.SYS_SCHED_YIELD, 0, 0, 0) })
 }
@@ -166,8 +170,8 @@ func (b *beside) passes(t *thread) {
 }
 
 // order says what the profile of such a run is, and is not.
-const order = "Threads ran in parallel: what each has done is counted exactly, in the order of this run; waits are known by the functions " +
-	"that wait, and who goes round a loop of the program's own until another thread stores something counts as working"
+const order = "Threads ran in parallel: what each has done is counted exactly, in the order of this run. Waits in loops of the program's own " +
+	"are told where a thread was seen to stay in one; a barrier made of such loops ends no section."
 
 // interrupt calls a thread out of its code, if it is there.
 func (b *beside) interrupt(g *guest.Thread) {

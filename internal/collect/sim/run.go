@@ -291,7 +291,7 @@ func (r *run) tellQueued(t *thread) {
 func (r *run) budget(k *core) int64 {
 	clock, other := r.cores.behind(k)
 	if r.beside != nil {
-		return besideLength
+		return r.beside.turn(k.busy)
 	}
 	if other == nil && len(r.spins.parked) == 0 {
 		return soloLength

@@ -121,7 +121,11 @@ func (r *run) yieldStill(t *thread) {
 
 // tryPark follows the thread round its loop, and takes it out of the others' way if it waits there.
 func (r *run) tryPark(t *thread) {
-	if len(r.byGuest) < 2 || r.beside != nil || r.schedulerSpins(t) {
+	if len(r.byGuest) < 2 || r.schedulerSpins(t) {
+		return
+	}
+	if r.beside != nil {
+		r.beside.seeks(t)
 		return
 	}
 	from := t.now()
@@ -135,6 +139,11 @@ func (r *run) tryPark(t *thread) {
 			return
 		}
 	}
+	r.inVain(t)
+}
+
+// inVain lets a thread alone for a while whose loop is not proved to wait.
+func (r *run) inVain(t *thread) {
 	q := &t.still
 	if q.pc < q.lo || q.pc > q.hi {
 		q.fails = 0

@@ -97,6 +97,7 @@ func (r *run) takeSpinning(t *thread, p *piece) (units uint64) {
 	if len(r.spins.cycles) == 0 {
 		return 0
 	}
+	r.beside.merge(p)
 	var in []int32
 	for _, e := range p.edges {
 		if int(e.id) < len(r.spins.of) && r.spins.of[e.id] > 0 && !slices.Contains(in, r.spins.of[e.id]) {
