@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"debug/elf"
 	"encoding/binary"
+	"strings"
 )
 
 // pltSections hold stubs of the form jmp *slot(%rip), each in its own grain of bytes
@@ -70,9 +71,11 @@ func (f *File) slots() map[uint64]string {
 	return slots
 }
 
+// relaSize is the size of a relocation (System V ABI, 4.4.1).
+const relaSize = 24
+
 func (f *File) addSlots(slots map[uint64]string, rela []byte, syms []elf.Symbol) {
-	const size = 24
-	for ; len(rela) >= size; rela = rela[size:] {
+	for ; len(rela) >= relaSize; rela = rela[relaSize:] {
 		off, info := f.elf.ByteOrder.Uint64(rela), f.elf.ByteOrder.Uint64(rela[8:])
 		typ, sym := elf.R_X86_64(info&0xffffffff), info>>32
 		if typ != elf.R_X86_64_JMP_SLOT && typ != elf.R_X86_64_GLOB_DAT {
@@ -82,4 +85,14 @@ func (f *File) addSlots(slots map[uint64]string, rela []byte, syms []elf.Symbol)
 			slots[off] = syms[sym-1].Name
 		}
 	}
+}
+
+// Stubs are the link-time addresses of the procedure linkage tables, with entries that are not known by name, too.
+func (f *File) Stubs() (out [][2]uint64) {
+	for _, s := range f.elf.Sections {
+		if strings.HasPrefix(s.Name, ".plt") || s.Name == ".iplt" {
+			out = append(out, [2]uint64{s.Addr, s.Addr + s.Size})
+		}
+	}
+	return out
 }

@@ -18,18 +18,11 @@ func openGo(bin *binfile.File) (g *goTable) {
 			g = nil
 		}
 	}()
-	data, _, err := bin.Section(".gopclntab")
-	if err != nil {
-		data, _, err = bin.Section(".data.rel.ro.gopclntab")
-	}
+	data, text, err := bin.GoTable()
 	if err != nil {
 		return nil
 	}
-	lo, _ := bin.Text(".text")
-	if s, ok := bin.Find("runtime.text"); ok {
-		lo = s.Addr
-	}
-	t, err := gosym.NewTable(nil, gosym.NewLineTable(data, lo))
+	t, err := gosym.NewTable(nil, gosym.NewLineTable(data, text))
 	if err != nil || len(t.Funcs) == 0 {
 		return nil
 	}

@@ -4,6 +4,7 @@ import (
 	"sort"
 
 	"lime/internal/binfile"
+	"lime/internal/collect/image"
 	"lime/internal/collect/known"
 	"lime/internal/origin"
 	"lime/internal/profile"
@@ -30,7 +31,7 @@ type function struct {
 	name      string
 	spins     bool // a runtime's waiting
 	outermost bool // the last of its stack: beyond it is another one, or nothing
-	im        *image
+	im        *image.File
 	blocks    []*block
 	whole     bool // its blocks and edges are in the profile
 }
@@ -38,7 +39,7 @@ type function struct {
 // alone reports whether blocks of the function stand in the profile only where something happened in them: nobody looks for causes inside of a
 // runtime's functions for threads.
 func (f *function) alone() bool {
-	return f.im != nil && f.im.library && origin.RuntimeFunction(f.name)
+	return f.im != nil && f.im.Library && origin.RuntimeFunction(f.name)
 }
 
 // code decodes the functions that have samples into basic blocks with their static edges.
@@ -50,6 +51,7 @@ type code struct {
 	waiting map[uint64][]pendingEdge
 	places  map[uint64]place // cache by PC
 	defs    map[string]uint64
+	ids     map[*image.File]profile.ImageID
 	numbers map[uint64]int // of system calls, by where they go on
 	kinds   [2]int32       // of events that tell of loops
 	told    bool           // kinds are there
@@ -69,7 +71,7 @@ type place struct {
 
 func newCode(m *images, sink profile.Sink) *code {
 	return &code{images: m, sink: sink, fns: map[uint64]*function{}, heads: map[uint64]*block{},
-		waiting: map[uint64][]pendingEdge{}, places: map[uint64]place{}, defs: map[string]uint64{}, numbers: map[uint64]int{}}
+		waiting: map[uint64][]pendingEdge{}, places: map[uint64]place{}, defs: map[string]uint64{}, ids: map[*image.File]profile.ImageID{}, numbers: map[uint64]int{}}
 }
 
 // reset forgets the code of a program that is gone; its rows stay.
@@ -93,7 +95,7 @@ func (c *code) at(pc uint64) place {
 // spot is at, but of a library's function only the block comes into the profile, as long as at does not ask for more: who asks tells of a place only.
 func (c *code) spot(pc uint64) place {
 	p := c.look(pc)
-	if p.fn.im == nil || !p.fn.im.library {
+	if p.fn.im == nil || !p.fn.im.Library {
 		return c.at(pc)
 	}
 	c.write(p.fn.im, p.b)
@@ -117,7 +119,7 @@ func (c *code) find(pc uint64) place {
 	im, lo, hi, name := c.bounds(pc)
 	f := c.fns[lo]
 	if f == nil || len(f.blocks) == 0 || pc >= f.blocks[len(f.blocks)-1].end && hi > f.blocks[len(f.blocks)-1].end {
-		f = &function{entry: lo, name: name, im: im, spins: known.Waiting(name), outermost: im != nil && (im.switches(name) || im.begins(name))}
+		f = &function{entry: lo, name: name, im: im, spins: known.Waiting(name), outermost: im != nil && (im.SwitchesStack(name) || im.BeginsStack(name))}
 		c.fns[lo] = f
 		c.decode(f, lo, hi)
 	}
@@ -132,19 +134,19 @@ func (c *code) find(pc uint64) place {
 const maxFunction = 1 << 20
 
 // bounds finds the function around a PC: by symbols, else by frame information, else the PC itself.
-func (c *code) bounds(pc uint64) (im *image, lo, hi uint64, name string) {
+func (c *code) bounds(pc uint64) (im *image.File, lo, hi uint64, name string) {
 	im, s, ok := c.images.symbol(pc)
 	switch {
 	case im == nil:
 		return nil, pc, pc, ""
 	case ok && s.Size > 0:
-		lo, hi, name = s.Addr+im.bias, s.Addr+s.Size+im.bias, s.Name
-	case im.frames != nil:
-		if a, b, found := im.frames.Covers(pc - im.bias); found {
-			lo, hi, name = a+im.bias, b+im.bias, s.Name
+		lo, hi, name = s.Addr+im.Bias, s.Addr+s.Size+im.Bias, s.Name
+	case im.Frames() != nil:
+		if a, b, found := im.Frames().Covers(pc - im.Bias); found {
+			lo, hi, name = a+im.Bias, b+im.Bias, s.Name
 		}
 	case ok:
-		lo, hi, name = s.Addr+im.bias, im.next(s)+im.bias, s.Name
+		lo, hi, name = s.Addr+im.Bias, im.Next(s)+im.Bias, s.Name
 	}
 	if pc < lo || pc >= hi || hi-lo > maxFunction {
 		return im, pc, pc, name
@@ -152,24 +154,15 @@ func (c *code) bounds(pc uint64) (im *image, lo, hi uint64, name string) {
 	return im, lo, hi, name
 }
 
-// next is where the symbol behind s begins.
-func (im *image) next(s binfile.Symbol) uint64 {
-	i := sort.Search(len(im.syms), func(i int) bool { return im.syms[i].Addr > s.Addr })
-	if i < len(im.syms) {
-		return im.syms[i].Addr
-	}
-	return s.Addr
-}
-
 // decode reads the function's code and cuts it into blocks.
 func (c *code) decode(f *function, lo, hi uint64) {
 	im := f.im
-	if im == nil || im.bin == nil || hi <= lo {
+	if im == nil || im.Bin == nil || hi <= lo {
 		return
 	}
-	text := im.bin.ReadAddr(lo-im.bias, int(hi-lo))
+	text := im.Bin.ReadAddr(lo-im.Bias, int(hi-lo))
 	f.blocks = cut(text, lo)
-	if !im.library {
+	if !im.Library {
 		c.loops(f, text)
 	}
 }
@@ -254,7 +247,7 @@ func blockKinds() [x86.BranchTxn + 1]profile.NodeKind {
 }
 
 // write puts a block into the profile, unless it is there.
-func (c *code) write(im *image, b *block) {
+func (c *code) write(im *image.File, b *block) {
 	if b.id != profile.None {
 		return
 	}
@@ -271,15 +264,13 @@ func (c *code) write(im *image, b *block) {
 	delete(c.waiting, b.addr)
 }
 
-func (c *code) image(im *image) profile.ImageID {
-	if im.id == profile.None {
-		row := profile.Image{Path: im.path, Base: im.bias, Lo: im.lo, Hi: im.hi}
-		if im.bin != nil {
-			row.BuildID = im.bin.BuildID
-		}
-		im.id = c.sink.AddImage(row)
+func (c *code) image(im *image.File) profile.ImageID {
+	id, ok := c.ids[im]
+	if !ok {
+		id = c.sink.AddImage(profile.Image{Path: im.Path, Base: im.Bias, Lo: im.Lo, Hi: im.Hi, BuildID: im.BuildID()})
+		c.ids[im] = id
 	}
-	return im.id
+	return id
 }
 
 // link adds the static edges that leave a block; next is the block behind it.
@@ -331,9 +322,9 @@ func (c *code) callee(target uint64) uint64 {
 func (c *code) definition(name string) uint64 {
 	a, known := c.defs[name]
 	if !known {
-		for _, im := range c.images.list {
-			if d, found := im.definition(name); found {
-				a = d
+		for _, im := range c.images.List {
+			if d, found := im.Definition(name); found {
+				a = d + im.Bias
 				break
 			}
 		}
@@ -354,18 +345,6 @@ func (c *code) jump(entry, target uint64) uint64 {
 		}
 	}
 	return 0
-}
-
-func (im *image) definition(name string) (uint64, bool) {
-	im.load()
-	if im.bin == nil {
-		return 0, false
-	}
-	s, ok := im.bin.Find(name)
-	if !ok || s.Kind == binfile.SymPLT {
-		return 0, false
-	}
-	return s.Addr + im.bias, true
 }
 
 // visit is the edge that counts a block's samples.

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"lime/internal/binfile"
+	"lime/internal/collect/image"
 	"lime/internal/profile"
 )
 
@@ -34,7 +35,9 @@ func TestBlocksOfLibraries(t *testing.T) {
 	} {
 		out := profile.New(profile.Meta{})
 		m := newImages(0)
-		m.list = append(m.list, &image{path: bin.Path, hi: 1 << 40, bin: bin, library: row.library, id: profile.None})
+		im := image.New(bin.Path, bin)
+		im.Library = row.library
+		m.add(im, 0, 1<<40)
 		c := newCode(m, out)
 		s, ok := bin.Find(row.function)
 		if !ok {

@@ -27,7 +27,7 @@ func (b broken) note(err error, m *images, at uint64, deep bool) {
 	}
 	key.where = "code that belongs to no file"
 	if im, s, ok := m.symbol(at); im != nil {
-		key.where = filepath.Base(im.path)
+		key.where = filepath.Base(im.Path)
 		if ok {
 			key.where = s.Name + " in " + key.where
 		}

@@ -1,7 +1,6 @@
 package native
 
 import (
-	"cmp"
 	"math"
 	"reflect"
 	"slices"
@@ -49,9 +48,8 @@ func (x *told) works(tid int32, ns uint64) {
 // Addresses in functions of this program, which as a test has no symbols; so it gets some.
 func (x *told) pcIn(f any, name string) uint64 {
 	pc := uint64(reflect.ValueOf(f).Pointer())
-	im := x.images.at(pc)
-	im.syms = append(im.syms, binfile.Symbol{Name: name, Addr: pc - im.bias, Size: 16})
-	slices.SortFunc(im.syms, func(a, b binfile.Symbol) int { return cmp.Compare(a.Addr, b.Addr) })
+	im := x.images.At(pc)
+	im.Define(binfile.Symbol{Name: name, Addr: pc - im.Bias, Size: 16})
 	return pc + 8
 }
 

@@ -24,32 +24,30 @@ const (
 
 // findGates finds the program's own. In a program without symbols it looks for none: reading its unwind tables would keep it waiting.
 func (c *code) findGates() (out []hook.Gate) {
-	if len(c.images.list) == 0 {
+	if len(c.images.List) == 0 {
 		return nil
 	}
-	im := c.images.list[0]
-	if im.bin == nil || im.library || im.goCode || !im.bin.HasSection(".symtab") {
+	im := c.images.List[0]
+	if im.Bin == nil || im.Library || im.Go || !im.Bin.HasSection(".symtab") {
 		return nil
 	}
-	text, addr, err := im.bin.Section(".text")
+	text, addr, err := im.Bin.Section(".text")
 	if err != nil || len(text) > mostText {
 		return nil
 	}
 	seen := map[*function]bool{}
 	yields := func(at int) bool { // the call's target, from the beginning of text
-		im.load()
-		s, ok := im.symbol(addr + uint64(at))
+		s, ok := im.Func(addr + uint64(at))
 		return ok && strings.Contains(s.Name, "sched_yield")
 	}
 	for _, at := range quietLoops(text, yields) {
-		im.load()
-		f := c.look(addr + im.bias + uint64(at)).fn
+		f := c.look(addr + im.Bias + uint64(at)).fn
 		if seen[f] || len(f.blocks) == 0 || origin.RuntimeFunction(f.name) || origin.LanguageFunction(f.name) {
 			continue
 		}
 		seen[f] = true
 		if p := flow(f); p != nil && len(out) < hook.MostGates {
-			g := gateFinder{c: c, f: f, p: p, text: im.bin.ReadAddr(f.blocks[0].addr-im.bias, int(f.end()-f.blocks[0].addr))}
+			g := gateFinder{c: c, f: f, p: p, text: im.Bin.ReadAddr(f.blocks[0].addr-im.Bias, int(f.end()-f.blocks[0].addr))}
 			out = append(out, g.find()...)
 		}
 	}

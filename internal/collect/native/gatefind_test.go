@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"lime/internal/binfile"
+	"lime/internal/collect/image"
 	"lime/internal/collect/native/hook"
 	"lime/internal/profile"
 	"lime/internal/x86"
@@ -72,9 +73,8 @@ func TestFindGates(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer bin.Close()
-		im := &image{path: bin.Path, hi: 1 << 40, bin: bin, id: profile.None}
 		m := newImages(0)
-		m.list = append(m.list, im)
+		m.add(image.New(bin.Path, bin), 0, 1<<40)
 		var got []string
 		for _, g := range newCode(m, profile.New(profile.Meta{})).findGates() {
 			kind := "whole"

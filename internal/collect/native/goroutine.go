@@ -120,7 +120,7 @@ func (r *run) enterGoIn(m *thread, h *hook.Record, at uint64) {
 // functionAt names a function, and tells whether an address is its beginning.
 func (r *run) functionAt(pc uint64) (name string, begins bool) {
 	im, s, ok := r.images.symbol(pc)
-	return s.Name, ok && s.Addr+im.bias == pc
+	return s.Name, ok && s.Addr+im.Bias == pc
 }
 
 func (r *run) goesIn(m, g *thread, at uint64) {

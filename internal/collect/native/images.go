@@ -3,43 +3,27 @@ package native
 import (
 	"os"
 	"slices"
-	"sort"
 	"strings"
 
 	"lime/internal/binfile"
+	"lime/internal/collect/image"
 	"lime/internal/collect/native/hook"
-	"lime/internal/origin"
-	"lime/internal/profile"
-	"lime/internal/symbol"
 	"lime/internal/unwind"
 )
 
+// The files that are mapped into the program, as the kernel tells of them.
+
 // images knows the files that are mapped into the program.
 type images struct {
+	image.Set
 	pid   int
-	list  []*image
-	last  *image
-	names map[string]*image
+	names map[string]*image.File
 	read  int // how often the list of mappings was read again
 	owned map[uint64]bool
 }
 
-// image is one mapped file.
-type image struct {
-	path    string
-	lo, hi  uint64
-	ready   bool // symbols and frame information are read
-	bias    uint64
-	bin     *binfile.File // nil: no file, or none that can be read
-	frames  *unwind.Table
-	syms    []binfile.Symbol // code
-	goCode  bool
-	library bool // a runtime's, not the program's own
-	id      profile.ImageID
-}
-
 func newImages(pid int) *images {
-	return &images{pid: pid, names: map[string]*image{}, owned: map[uint64]bool{}}
+	return &images{pid: pid, names: map[string]*image.File{}, owned: map[uint64]bool{}}
 }
 
 // load reads the program's mappings.
@@ -59,13 +43,13 @@ func (m *images) load() error {
 
 // goroutines reports whether code of Go's was seen to run.
 func (m *images) goroutines() bool {
-	return slices.ContainsFunc(m.list, func(im *image) bool { return im.goCode })
+	return slices.ContainsFunc(m.List, func(im *image.File) bool { return im.Go })
 }
 
 // reset forgets all images; those of the new program are read when an address is not known.
 func (m *images) reset() {
-	m.close()
-	m.list, m.last, m.names, m.read = nil, nil, map[string]*image{}, 0
+	m.Forget()
+	m.names, m.read = map[string]*image.File{}, 0
 	clear(m.owned)
 }
 
@@ -76,8 +60,8 @@ func (m *images) refresh() bool {
 		return false
 	}
 	m.read++
-	n := len(m.list)
-	return m.load() == nil && len(m.list) > n
+	n := len(m.List)
+	return m.load() == nil && len(m.List) > n
 }
 
 // mapped takes in a piece of a file; only pieces with code matter. It reports whether it is new.
@@ -87,22 +71,30 @@ func (m *images) mapped(path string, lo, hi, offset uint64) bool {
 		return false
 	}
 	if im := m.names[path]; im != nil {
-		if lo >= im.lo && hi <= im.hi {
+		if lo >= im.Lo && hi <= im.Hi {
 			return false
 		}
-		if lo >= im.lo-1<<32 && hi <= im.hi+1<<32 && offset > 0 {
-			im.lo, im.hi = min(im.lo, lo), max(im.hi, hi)
+		if lo >= im.Lo-1<<32 && hi <= im.Hi+1<<32 && offset > 0 {
+			im.Lo, im.Hi = min(im.Lo, lo), max(im.Hi, hi)
 			clear(m.owned)
 			return true
 		}
 	}
-	im := &image{path: path, lo: lo, hi: hi, library: origin.RuntimeLibrary(path), id: profile.None}
-	im.open(lo, offset)
-	m.list = append(m.list, im)
-	m.names[path] = im
-	m.last = nil
-	clear(m.owned)
+	im := image.Open(path)
+	if im.Bin != nil {
+		if addr, ok := im.Bin.CodeAddr(offset); ok {
+			im.Bias = lo - addr
+		}
+	}
+	m.add(im, lo, hi)
 	return true
+}
+
+func (m *images) add(im *image.File, lo, hi uint64) {
+	im.Lo, im.Hi = lo, hi
+	m.Add(im)
+	m.names[im.Path] = im
+	clear(m.owned)
 }
 
 // isFile reports whether a mapping's name, as the kernel gives it, is that of a file: not of anonymous memory or the like.
@@ -112,48 +104,6 @@ func isFile(path string) bool {
 	}
 	return strings.HasPrefix(path, "/") && !slices.ContainsFunc([]string{"//anon", "/memfd:", "/dev/", "/SYSV", "/[aio]"},
 		func(p string) bool { return strings.HasPrefix(path, p) })
-}
-
-func (im *image) open(lo, offset uint64) {
-	bin, err := binfile.Open(im.path)
-	if err != nil {
-		return
-	}
-	im.bin = bin
-	im.goCode = bin.HasSection(".gopclntab") || bin.HasSection(".data.rel.ro.gopclntab")
-	if addr, ok := bin.CodeAddr(offset); ok {
-		im.bias = lo - addr
-	}
-}
-
-// load reads what is needed of the image's inside. That waits until an address in it is asked for: the program does not wait for it.
-func (im *image) load() {
-	if im.ready {
-		return
-	}
-	im.ready = true
-	bin := im.bin
-	if bin == nil {
-		return
-	}
-	for _, s := range bin.Symbols() {
-		if s.Kind != binfile.SymObject {
-			im.syms = append(im.syms, s)
-		}
-	}
-	if im.goCode && !slices.ContainsFunc(im.syms, func(s binfile.Symbol) bool { return s.Name == "runtime.main" }) {
-		im.syms = symbol.GoFunctions(bin)
-	}
-	if data, addr, err := bin.EHFrame(); err == nil {
-		im.frames, _ = unwind.Parse(data, addr, false) // what could be read is of use
-	}
-	if data, addr, err := bin.Section(".debug_frame"); err == nil {
-		if t, _ := unwind.Parse(data, addr, true); t != nil && im.frames != nil {
-			im.frames.Merge(t)
-		} else if t != nil {
-			im.frames = t
-		}
-	}
 }
 
 // vdso reads the kernel's own code out of lime's memory: it is the same in every process.
@@ -170,69 +120,31 @@ func (m *images) vdso() {
 	if mine[1] == 0 || theirs[1] == 0 {
 		return
 	}
-	im := &image{path: "[vdso]", lo: theirs[0], hi: theirs[1], bias: theirs[0], library: true, id: profile.None}
+	im := &image.File{Path: "[vdso]"}
 	if f, err := os.Open("/proc/self/mem"); err == nil {
 		b := make([]byte, mine[1]-mine[0])
 		if n, _ := f.ReadAt(b, int64(mine[0])); n == len(b) {
-			if bin, err := binfile.NewFile(strings.NewReader(string(b)), "[vdso]"); err == nil {
-				im.bin = bin
+			if bin, err := binfile.NewFile(strings.NewReader(string(b)), im.Path); err == nil {
+				im = image.New(im.Path, bin)
 			}
 		}
 		f.Close()
 	}
-	m.list = append(m.list, im)
-	m.names[im.path] = im
+	im.Library, im.Bias = true, theirs[0]
+	m.add(im, theirs[0], theirs[1])
 }
 
 // at finds the image that holds a run-time address.
-func (m *images) at(pc uint64) *image {
-	if l := m.last; l != nil && pc >= l.lo && pc < l.hi {
-		return l
-	}
-	for i := len(m.list) - 1; i >= 0; i-- {
-		if im := m.list[i]; pc >= im.lo && pc < im.hi {
-			im.load()
-			m.last = im
-			return im
-		}
-	}
-	return nil
-}
+func (m *images) at(pc uint64) *image.File { return m.At(pc) }
 
 // symbol finds the function that holds a run-time address, in link-time addresses.
-func (m *images) symbol(pc uint64) (im *image, s binfile.Symbol, ok bool) {
-	im = m.at(pc)
-	if im == nil {
-		return nil, s, false
-	}
-	s, ok = im.symbol(pc - im.bias)
-	return im, s, ok
-}
-
-func (im *image) symbol(link uint64) (binfile.Symbol, bool) {
-	i := sort.Search(len(im.syms), func(i int) bool { return im.syms[i].Addr > link })
-	for i--; i >= 0 && i < len(im.syms); i-- {
-		s := im.syms[i]
-		for i > 0 && im.syms[i-1].Addr == s.Addr { // the first of several names
-			i--
-			s = im.syms[i]
-		}
-		if s.Size == 0 || link < s.Addr+s.Size {
-			return s, true
-		}
-		if link > s.Addr+1<<20 {
-			break
-		}
-	}
-	return binfile.Symbol{}, false
-}
+func (m *images) symbol(pc uint64) (im *image.File, s binfile.Symbol, ok bool) { return m.Func(pc) }
 
 // own reports whether code belongs to the program, and not to a runtime.
 func (m *images) own(pc uint64) bool {
 	o, known := m.owned[pc]
 	if !known {
-		im, s, ok := m.symbol(pc)
-		o = im != nil && !im.library && (!ok || !origin.RuntimeFunction(s.Name))
+		o = m.Own(pc)
 		if len(m.owned) >= maxPlaces {
 			clear(m.owned)
 		}
@@ -243,31 +155,21 @@ func (m *images) own(pc uint64) bool {
 
 // unwindImage is what the stack walker asks for.
 func (m *images) unwindImage(pc uint64) (unwind.Image, bool) {
-	im := m.at(pc)
-	if im == nil && m.refresh() {
-		im = m.at(pc)
+	out, ok := m.Unwind(pc)
+	if !ok && m.refresh() {
+		out, ok = m.Unwind(pc)
 	}
-	if im == nil {
-		return unwind.Image{}, false
+	if !ok {
+		return out, false
 	}
-	s, _ := im.symbol(pc - im.bias)
-	return unwind.Image{Table: im.frames, Bias: im.bias, Switch: im.switches(s.Name)}, true
-}
-
-// switches reports whether a function goes on with another stack: Go's runtime has one for itself.
-func (im *image) switches(name string) bool {
-	return im.goCode && strings.HasPrefix(name, "runtime.systemstack")
-}
-
-// begins reports whether a function is the outermost of a stack: a goroutine's, or that of a thread of Go's runtime.
-func (im *image) begins(name string) bool {
-	return im.goCode && slices.Contains([]string{"runtime.goexit", "runtime.mstart", "runtime.mcall", "runtime.morestack", "runtime.rt0_go"}, strings.TrimSuffix(name, ".abi0"))
+	if im, s, ok := m.Func(pc); ok {
+		out.Switch = im.SwitchesStack(s.Name)
+	}
+	return out, true
 }
 
 func (m *images) close() {
-	for _, im := range m.list {
-		if im.bin != nil {
-			im.bin.Close()
-		}
+	for _, im := range m.List {
+		im.Close()
 	}
 }

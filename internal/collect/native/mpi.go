@@ -76,13 +76,13 @@ func (a asked) Variable(addr uint64) string {
 // variables finds where the program has variables of some names.
 func (m *images) variables(names ...string) map[uint64]string {
 	found := map[uint64]string{}
-	for _, im := range m.list {
-		if im.bin == nil {
+	for _, im := range m.List {
+		if im.Bin == nil {
 			continue
 		}
-		for _, s := range im.bin.Symbols() {
+		for _, s := range im.Bin.Symbols() {
 			if s.Kind == binfile.SymObject && slices.Contains(names, s.Name) {
-				found[s.Addr+im.bias] = s.Name
+				found[s.Addr+im.Bias] = s.Name
 			}
 		}
 	}

@@ -43,7 +43,7 @@ func (s *sampler) inRuntime() bool {
 		if s.images.own(pc) {
 			return false
 		}
-		if im := s.images.at(pc); im != nil && handsOut(origin.OfFile(im.path)) {
+		if im := s.images.at(pc); im != nil && handsOut(origin.OfFile(im.Path)) {
 			return true
 		}
 		if _, sym, ok := s.images.symbol(pc); ok && handsOut(origin.OfName(sym.Name)) {
@@ -119,13 +119,13 @@ func (c *code) systemCall(pc uint64) (number int, known bool) {
 		return noCall, true
 	}
 	im, lo, _, _ := c.bounds(pc - 1)
-	if im == nil || im.bin == nil || lo >= b.last {
+	if im == nil || im.Bin == nil || lo >= b.last {
 		return unknownCall, false
 	}
 	if n, ok := c.numbers[pc]; ok {
 		return n, n != unknownCall
 	}
-	number = numberBefore(im.bin.ReadAddr(lo-im.bias, int(b.last-lo)))
+	number = numberBefore(im.Bin.ReadAddr(lo-im.Bias, int(b.last-lo)))
 	c.numbers[pc] = number
 	return number, number != unknownCall
 }

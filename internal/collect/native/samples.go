@@ -115,7 +115,7 @@ func (s *sampler) followsCall(ret uint64) bool {
 	if s.stubs != nil && s.stubs(ret) {
 		return true
 	}
-	if s.images.at(ret-1) == nil {
+	if s.images.At(ret-1) == nil {
 		return false
 	}
 	b := s.code.look(ret - 1).b

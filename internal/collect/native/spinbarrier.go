@@ -64,14 +64,14 @@ func (m *meeting) alike(here section.Site) bool {
 // spinsBefore reports whether the function in which a call stands also has the instruction with which loops pause.
 func (c *code) spinsBefore(ret uint64) bool {
 	f := c.look(ret - 1).fn
-	if f == nil || f.im == nil || f.im.bin == nil || len(f.blocks) == 0 {
+	if f == nil || f.im == nil || f.im.Bin == nil || len(f.blocks) == 0 {
 		return false
 	}
 	if strings.Contains(f.name, "__platform_wait") || strings.Contains(f.name, "__waiter") {
 		return true
 	}
 	last := f.blocks[len(f.blocks)-1]
-	text := f.im.bin.ReadAddr(f.blocks[0].addr-f.im.bias, int(last.end-f.blocks[0].addr))
+	text := f.im.Bin.ReadAddr(f.blocks[0].addr-f.im.Bias, int(last.end-f.blocks[0].addr))
 	var in x86.Inst
 	for _, b := range f.blocks {
 		for pc := b.addr; pc < b.end; pc += uint64(in.Len) {

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"lime/internal/binfile"
+	"lime/internal/collect/image"
 	"lime/internal/profile"
 )
 
@@ -32,9 +33,8 @@ func TestSpinLoops(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer bin.Close()
-	im := &image{path: bin.Path, hi: 1 << 40, bin: bin, id: profile.None}
 	m := newImages(0)
-	m.list = append(m.list, im)
+	m.add(image.New(bin.Path, bin), 0, 1<<40)
 	c := newCode(m, profile.New(profile.Meta{}))
 	for name, want := range map[string]bool{"waits_pausing": true, "waits_yielding": true, "waits_counting": true,
 		"works_searching": false, "works_adding": false, "works_storing": false, "works_counting": false} {

@@ -12,7 +12,6 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"lime/internal/binfile"
 	"lime/internal/collect/native/watch"
 	"lime/internal/profile"
 	"lime/internal/unwind"
@@ -154,8 +153,8 @@ func newWasteHost(pid int, of *sampler) *wasteHost {
 func (h *wasteHost) warm() {
 	m := h.sampler.images
 	_ = m.load() // what is missing is looked for again when it is needed
-	for _, im := range m.list {
-		im.load()
+	for _, im := range m.List {
+		im.Load()
 	}
 }
 
@@ -187,12 +186,12 @@ func (h *wasteHost) Place(pc uint64, regs *unix.PtraceRegs) watch.Place {
 func (h *wasteHost) Before(pc uint64) (at uint64, ok bool) {
 	c := h.sampler.code
 	im, lo, hi, _ := c.bounds(pc - 1)
-	if im == nil || im.bin == nil || hi <= lo {
+	if im == nil || im.Bin == nil || hi <= lo {
 		return 0, false
 	}
 	list, ok := h.sweeps[lo]
 	if !ok {
-		list = sweep(im.bin.ReadAddr(lo-im.bias, int(hi-lo)), lo)
+		list = sweep(im.Bin.ReadAddr(lo-im.Bias, int(hi-lo)), lo)
 		h.sweeps[lo] = list
 	}
 	i := sort.Search(len(list), func(i int) bool { return list[i].end >= pc })
@@ -204,14 +203,12 @@ func (h *wasteHost) Before(pc uint64) (at uint64, ok bool) {
 
 // data names what stands at an address: a variable of a file, or nothing that is known here.
 func (h *wasteHost) data(addr uint64) string {
-	for _, im := range h.sampler.images.list {
-		if im.bin == nil || addr < im.lo || addr-im.bias > 1<<40 {
+	for _, im := range h.sampler.images.List {
+		if im.Bin == nil || addr < im.Lo || addr-im.Bias > 1<<40 {
 			continue
 		}
-		for _, s := range im.bin.Symbols() {
-			if s.Kind == binfile.SymObject && addr-im.bias >= s.Addr && addr-im.bias < s.Addr+max(s.Size, 1) {
-				return s.Name
-			}
+		if s, ok := im.Variable(addr - im.Bias); ok {
+			return s.Name
 		}
 	}
 	return ""

@@ -2,13 +2,12 @@ package sim
 
 import (
 	"cmp"
-	"debug/elf"
 	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
 
-	"lime/internal/binfile"
+	"lime/internal/collect/image"
 	"lime/internal/cpu"
 	"lime/internal/machine"
 )
@@ -151,8 +150,8 @@ func (v *votes) conflicted() bool { return v != nil && v.conflicts > 0 && 2*v.co
 // placeOf says what an address is to thread t, and how far into it.
 func (r *run) placeOf(t *thread, addr uint64) (place, uint64) {
 	if im := r.images.at(addr); im != nil {
-		if s, ok := find(im.data, addr-im.Bias); ok {
-			return place{kind: placeSymbol, name: s.name}, addr - im.Bias - s.addr
+		if s, ok := im.Variable(addr - im.Bias); ok {
+			return place{kind: placeSymbol, name: s.Name}, addr - im.Bias - s.Addr
 		}
 		return place{kind: placeImage, name: filepath.Base(im.Path)}, addr - im.Lo
 	}
@@ -181,17 +180,16 @@ type tlsBook struct {
 // room adds what images have brought since: each module's data ends where that of the one before begins, rounded to its
 // alignment (ELF Handling For Thread-Local Storage, 3.4.6, variant II). A library that dlopen loads may have its data elsewhere; then stack
 // slots are called thread-local, no more of them than it has data.
-func (x *tlsBook) room(list []*image) uint64 {
+func (x *tlsBook) room(list []*image.File) uint64 {
 	for ; x.images < len(list); x.images++ {
-		f, err := binfile.Open(list[x.images].Path)
-		if err != nil {
+		bin := list[x.images].Bin
+		if bin == nil {
 			continue
 		}
-		if tls := f.TLS; tls.Size > 0 && tls.Size < 1<<30 {
+		if tls := bin.TLS; tls.Size > 0 && tls.Size < 1<<30 {
 			align := max(tls.Align, 1)
 			x.size = (x.size + tls.Size + align - 1) / align * align
 		}
-		f.Close()
 	}
 	return x.size
 }
@@ -203,7 +201,7 @@ func (r *run) threadPlace(t *thread, addr uint64) (place, bool) {
 	if !ok {
 		return place{}, false
 	}
-	below := r.tls.room(r.images.list)
+	below := r.tls.room(r.images.List)
 	for _, other := range append([]*thread{t}, r.threads...) {
 		if other.gone || other.ctx == nil {
 			continue
@@ -221,17 +219,4 @@ func (r *run) threadPlace(t *thread, addr uint64) (place, bool) {
 		}
 	}
 	return place{}, false
-}
-
-// dataSymbols are the variables of a file.
-func dataSymbols(all []elf.Symbol) []symbol {
-	var out []symbol
-	for _, s := range all {
-		if elf.ST_TYPE(s.Info) == elf.STT_OBJECT && s.Section != elf.SHN_UNDEF && s.Value != 0 && s.Size > 0 {
-			name, _, _ := strings.Cut(s.Name, "@")
-			out = append(out, symbol{s.Value, s.Size, name})
-		}
-	}
-	sortSymbols(out)
-	return out
 }

@@ -3,6 +3,8 @@ package sim
 import (
 	"slices"
 	"sort"
+
+	"lime/internal/collect/image"
 )
 
 // allocator is a function that hands out memory, or takes it back.
@@ -92,13 +94,13 @@ func newHeap() *heapBook {
 }
 
 // mapped looks for allocators in an image.
-func (h *heapBook) mapped(r *run, im *image) {
-	for _, s := range im.syms {
-		if a := h.names[s.name]; a != nil && s.addr != 0 && h.at[s.addr+im.Bias] == nil {
-			h.at[s.addr+im.Bias] = a
-			h.setProbe(r, s.addr+im.Bias)
+func (h *heapBook) mapped(r *run, im *image.File) {
+	entries(im, func(name string, at uint64) {
+		if a := h.names[name]; a != nil && h.at[at] == nil {
+			h.at[at] = a
+			h.setProbe(r, at)
 		}
-	}
+	})
 }
 
 func (h *heapBook) setProbe(r *run, at uint64) {

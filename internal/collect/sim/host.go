@@ -93,15 +93,12 @@ func (r *run) imageMapped(g guest.Image) {
 	im := r.images.add(g)
 	r.walker.Forget()
 	r.out.image(im)
-	for _, s := range im.syms {
-		if f := r.names[s.name]; f != nil && s.addr != 0 {
-			at := s.addr + im.Bias
-			if r.entries[at] == nil {
-				r.entries[at] = f
-				r.setProbe(at)
-			}
+	entries(im, func(name string, at uint64) {
+		if f := r.names[name]; f != nil && r.entries[at] == nil {
+			r.entries[at] = f
+			r.setProbe(at)
 		}
-	}
+	})
 	if r.heap != nil {
 		r.heap.mapped(r, im)
 	}

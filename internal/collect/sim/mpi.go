@@ -43,11 +43,11 @@ func (c asked) Variable(addr uint64) string {
 	if im == nil {
 		return ""
 	}
-	s, ok := find(im.data, addr-im.Bias)
-	if !ok || s.addr != addr-im.Bias {
+	s, ok := im.Variable(addr - im.Bias)
+	if !ok || s.Addr != addr-im.Bias {
 		return ""
 	}
-	return s.name
+	return s.Name
 }
 
 func (r *run) enterMPI(t *thread, f *fn) {

@@ -5,6 +5,7 @@ import (
 	"lime/internal/collect/mpi"
 	"slices"
 
+	"lime/internal/collect/image"
 	"lime/internal/engine"
 	"lime/internal/profile"
 	"lime/internal/section"
@@ -15,7 +16,7 @@ import (
 type output struct {
 	r          *run
 	sink       profile.Sink
-	images     map[*image]profile.ImageID
+	images     map[*image.File]profile.ImageID
 	nodes      []profile.NodeID // by BlockID; None: not there yet
 	edges      []profile.EdgeID // by EdgeID
 	sections   map[sectionKey]profile.SectionID
@@ -44,13 +45,13 @@ type eventKey struct {
 
 func newOutput(r *run, sink profile.Sink) *output {
 	return &output{
-		r: r, sink: sink, paths: newPaths(), images: map[*image]profile.ImageID{},
+		r: r, sink: sink, paths: newPaths(), images: map[*image.File]profile.ImageID{},
 		sections: map[sectionKey]profile.SectionID{}, events: map[eventKey]profile.EventID{}, outside: map[profile.Edge]profile.EdgeID{}, kinds: [waitEvents]int32{profile.None, profile.None, profile.None},
 	}
 }
 
-func (o *output) image(im *image) {
-	o.images[im] = o.sink.AddImage(profile.Image{Path: im.Path, BuildID: im.buildID, Base: im.Bias, Lo: im.Lo, Hi: im.Hi})
+func (o *output) image(im *image.File) {
+	o.images[im] = o.sink.AddImage(profile.Image{Path: im.Path, BuildID: im.BuildID(), Base: im.Bias, Lo: im.Lo, Hi: im.Hi})
 }
 
 func (o *output) thread(t *thread) {

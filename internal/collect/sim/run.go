@@ -106,7 +106,7 @@ func newRun(cfg Config, meter Meter, sink profile.Sink) (*run, error) {
 	}
 	r.perNano = r.meter.Hz() / 1e9
 	r.cores = newCores(cfg.Cores, quantumLength)
-	r.walker = unwind.New(r.images.unwindImage)
+	r.walker = unwind.New(r.images.Unwind)
 	r.spins.init()
 	engineConfig := engine.Config{AllHostFeatures: cfg.HostCPU, Lookup: r.lookup}
 	if cfg.Parallel {

@@ -168,6 +168,7 @@ func TestSections(t *testing.T) {
 		{"rwlock.c", plain, "END barrier: 8 8 8"},
 		{"waitgroup.go", "go build -o OUT SRC", "END join: 16 16 16\nEND2 join: 8 8 8 8"},
 		{"waitgroup.go", "go build -ldflags=-s -o OUT SRC", "END join: 16 16 16\nEND2 join: 8 8 8 8"},
+		{"waitgroup.go", "go build -buildmode=pie -ldflags=-s -o OUT SRC", "END join: 16 16 16\nEND2 join: 8 8 8 8"},
 		{"cond.go", "go build -o OUT SRC", "END built-barrier: 8 8 8 8\nEND2 join: 8"},
 		{"cgo.go", "env CGO_ENABLED=1 go build -o OUT SRC", "END join: 8 8\nEND2 join: 8 8 8"},
 	} {

@@ -38,7 +38,7 @@ func (r *run) stack(t *thread) []frameRef {
 // tell the way: it has not set its own yet.
 func (r *run) bareEntry(t *thread) (ret uint64, ok bool) {
 	im := r.images.at(t.ctx.RIP)
-	if im == nil || !im.goCode || im.frames != nil {
+	if im == nil || !im.Go || im.Framed(t.ctx.RIP-im.Bias) {
 		return 0, false
 	}
 	if _, entry := r.images.function(t.ctx.RIP); entry != t.ctx.RIP {

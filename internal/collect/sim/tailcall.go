@@ -124,8 +124,8 @@ func (r *run) functionSize(fn uint64) uint64 {
 	if im == nil {
 		return 0
 	}
-	if s, ok := im.symbolAt(fn - im.Bias); ok && s.size > 0 {
-		return min(s.size, most)
+	if s, ok := im.Func(fn - im.Bias); ok && s.Size > 0 {
+		return min(s.Size, most)
 	}
 	return min(im.Hi-fn, 4096)
 }

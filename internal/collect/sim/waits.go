@@ -123,7 +123,7 @@ func (r *run) lockWait(t *thread) bool {
 // the threads' work.
 func (r *run) runtimeWait(t *thread) bool {
 	im := r.images.at(t.ctx.RIP)
-	return im != nil && im.goCode
+	return im != nil && im.Go
 }
 
 // tellWakes tells whom the call just handled has woken; by is nil for time and
