@@ -16,8 +16,13 @@ type Mem struct {
 	Base, Index x86.Reg
 	Scale       uint8 // 1, 2, 4, 8
 	Disp        int32
-	GS          bool // relative to the context
+	GS          bool  // relative to the context
+	FS          bool  // relative to the thread control block
+	Least       uint8 // bytes that the displacement takes at the least: 0, 1 or 4
 }
+
+// FS returns the field of the thread control block at off.
+func FS(off int32) Mem { return Mem{Base: x86.NoReg, Index: x86.NoReg, Disp: off, FS: true} }
 
 // GS returns the field of the context at off.
 func GS(off uint32) Mem {
@@ -53,8 +58,11 @@ func ext(r x86.Reg) byte {
 // op emits prefix, REX and opcode for reg and a memory operand, and the operand.
 // imm is the number of immediate bytes that follow (for RIP-relative operands).
 func (a *Asm) op(w bool, opcode []byte, reg x86.Reg, m Mem, imm int) {
-	if m.GS {
+	switch {
+	case m.GS:
 		a.Bytes(0x65)
+	case m.FS:
+		a.Bytes(0x64)
 	}
 	rex := ext(reg)<<2 | ext(m.Index)<<1 | ext(m.Base)
 	if w {
@@ -84,7 +92,8 @@ func (a *Asm) mem(reg byte, m Mem, imm int) {
 func (a *Asm) based(reg byte, m Mem) {
 	mod := byte(0x80)
 	switch {
-	case m.Disp == 0 && low(m.Base) != 5:
+	case m.Least > 1:
+	case m.Disp == 0 && low(m.Base) != 5 && m.Least == 0:
 		mod = 0
 	case int32(int8(m.Disp)) == m.Disp:
 		mod = 0x40
@@ -337,6 +346,7 @@ const (
 	CondAE = 3
 	CondE  = 4
 	CondNE = 5
+	CondBE = 6
 	CondA  = 7
 	CondS  = 8
 	CondNS = 9

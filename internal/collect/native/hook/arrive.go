@@ -5,6 +5,8 @@ import (
 	"fmt"
 
 	"golang.org/x/sys/unix"
+
+	"lime/internal/x86"
 )
 
 // A process that has just begun must come to its own code before it can be hooked. It is led there without a breakpoint, which would end it if lime were killed: by a
@@ -37,15 +39,15 @@ func (t *Tracee) arrive(entry uint64) error {
 		return fmt.Errorf("stop process %d at %#x: %w", t.PID, entry, err)
 	}
 	var a asm
-	a.set(eax, unix.SYS_GETPID)
-	a.raw(0x0f, 0x05) // syscall
+	a.MovImm(x86.RAX, unix.SYS_GETPID)
+	a.Syscall()
 	at := t.code + arrivalsAt
-	arrived := at + uint64(len(a.b))
+	arrived := at + uint64(len(a.Code))
 	moved, err := relocate(body[:n], entry, arrived)
 	if err != nil {
 		return fmt.Errorf("stop process %d at %#x: %w", t.PID, entry, err)
 	}
-	if err := t.write(at, append(a.b, moved.code...)); err != nil {
+	if err := t.write(at, append(a.Code, moved.code...)); err != nil {
 		return err
 	}
 	if err := t.write(entry, binary.LittleEndian.AppendUint32([]byte{jumpOpcode}, uint32(at-(entry+jumpBytes)))); err != nil {

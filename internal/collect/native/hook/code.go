@@ -1,13 +1,22 @@
 package hook
 
-import "encoding/binary"
+import (
+	"slices"
+
+	"lime/internal/x86"
+	"lime/internal/x86/enc"
+)
+
+// The machine code of the hooks.
 
 // asm assembles the few instructions of the hooks.
-type asm struct{ b []byte }
+type asm struct{ enc.Asm }
 
-func (a *asm) raw(b ...byte)  { a.b = append(a.b, b...) }
-func (a *asm) imm32(v uint32) { a.b = binary.LittleEndian.AppendUint32(a.b, v) }
-func (a *asm) imm64(v uint64) { a.b = binary.LittleEndian.AppendUint64(a.b, v) }
+// inSlot is a word of the ring, or of a slot in it: r11 points there.
+func inSlot(off int) enc.Mem { return enc.At(x86.R11, int32(off)) }
+
+// onStack is a word above the stack pointer.
+func onStack(off int) enc.Mem { return enc.At(x86.RSP, int32(off)) }
 
 // stub is the code that stands for one function.
 type stub struct {
@@ -68,42 +77,51 @@ func newStub(p stubParams) stub {
 	plain := a.unless(p)
 	a.record(p, Enter)
 	if !p.returns {
-		a.raw(0x49, 0xbb) // mov r11, target
-		a.imm64(p.target)
-		a.raw(0x41, 0xff, 0xe3) // jmp r11
-		return stub{code: a.b, inside: -1}
+		a.goTo(p.target)
+		return stub{code: a.Code, inside: -1}
 	}
 	frame := 8 + p.stackArgs // keeps the stack aligned as the function expects it
 	if p.stackArgs%16 != 0 {
 		frame += 16 - p.stackArgs%16
 	}
-	a.raw(0x48, 0x81, 0xec) // sub rsp, frame
-	a.imm32(uint32(frame))
+	a.SubImm32(x86.RSP, int32(frame))
 	a.passOn(p.stackArgs, frame)
 	keep := p.fetch && p.stackArgs == 0
 	if keep {
-		a.raw(keepArgument(p.pointer)...) // mov [rsp], ARGUMENT
+		a.Store(onStack(0), argumentRegs()[p.pointer])
 	}
-	a.raw(0x49, 0xbb) // mov r11, target
-	a.imm64(p.target)
-	a.raw(0x41, 0xff, 0xd3) // call r11
-	inside := len(a.b)
+	inside := a.call(p.target)
 	if keep {
-		a.raw(0x48, 0x8b, 0x34, 0x24) // mov rsi, [rsp]
-		a.raw(0x85, 0xc0)             // test eax, eax
-		a.raw(0x75, 13)               // jnz done
-		a.raw(0x40, 0xf6, 0xc6, 7)    // test sil, 7: eight bytes from here may not all be there
-		a.raw(0x75, 5)                // jnz four
-		a.raw(0x48, 0x8b, 0x36)       // mov rsi, [rsi]
-		a.raw(0xeb, 2)                // jmp done
-		a.raw(0x8b, 0x36)             // four: mov esi, [rsi]
+		a.Load(x86.RSI, onStack(0))
+		a.Test32(x86.RAX)
+		failed := a.JccShort(enc.CondNE)
+		a.TestByte(x86.RSI, 7) // eight bytes from here may not all be there
+		four := a.JccShort(enc.CondNE)
+		a.Load(x86.RSI, enc.At(x86.RSI, 0))
+		done := a.JmpShort()
+		a.Bind(four)
+		a.Load32(x86.RSI, enc.At(x86.RSI, 0))
+		a.Bind(failed)
+		a.Bind(done)
 	}
-	a.raw(0x48, 0x81, 0xc4) // add rsp, frame
-	a.imm32(uint32(frame))
+	a.AddImm32(x86.RSP, int32(frame))
 	a.record(p, Return)
-	a.raw(0xc3) // ret
+	a.Ret()
 	a.goOn(plain, p)
-	return stub{code: a.b, inside: inside, frame: frame}
+	return stub{code: a.Code, inside: inside, frame: frame}
+}
+
+// call calls a function by r11, and returns the offset that it returns to.
+func (a *asm) call(target uint64) (back int) {
+	a.MovImm64(x86.R11, target)
+	a.CallReg(x86.R11)
+	return len(a.Code)
+}
+
+// goTo jumps to a function by r11.
+func (a *asm) goTo(target uint64) {
+	a.MovImm64(x86.R11, target)
+	a.JmpReg(x86.R11)
 }
 
 // unless jumps away from calls that are not to be recorded.
@@ -111,11 +129,8 @@ func (a *asm) unless(p stubParams) (away int) {
 	if p.only == 0 {
 		return 0
 	}
-	a.raw(0x81, 0xff) // cmp edi, only
-	a.imm32(p.only)
-	a.raw(0x0f, 0x85) // jne away
-	a.imm32(0)
-	return len(a.b)
+	a.Cmp32Imm32(x86.RDI, int32(p.only))
+	return a.JccFar(enc.CondNE)
 }
 
 // goOn is where the calls that were jumped away go on.
@@ -123,10 +138,8 @@ func (a *asm) goOn(away int, p stubParams) {
 	if away == 0 {
 		return
 	}
-	a.reach(away)
-	a.raw(0x49, 0xbb) // mov r11, target
-	a.imm64(p.target)
-	a.raw(0x41, 0xff, 0xe3) // jmp r11
+	a.BindFar(away)
+	a.goTo(p.target)
 }
 
 // slowFrame is the room for the first two arguments, later the start and the result, and what keeps the stack aligned.
@@ -139,81 +152,72 @@ const slowFrame = 24
 //	start = rdtsc; r = target(lock, ...); if rdtsc - start >= slow { record(lock, rdtsc - start) }; return r
 func (a *asm) slowStub(p stubParams) stub {
 	s := stub{frame: slowFrame, inside: -1}
-	a.raw(0x48, 0x83, 0xec, slowFrame) // sub rsp, frame
-	a.raw(0x48, 0x89, 0x3c, 0x24)      // mov [rsp], rdi
+	a.SubImm(x86.RSP, slowFrame)
+	a.Store(onStack(0), x86.RDI)
 	if p.try != 0 {
 		s.trying = a.tryLock(p)
 	}
-	a.raw(0x49, 0x89, 0xd1) // mov r9, rdx
+	a.Mov(x86.R9, x86.RDX)
 	a.clock()
-	a.raw(0x48, 0x89, 0x44, 0x24, 8) // mov [rsp+8], rax
-	a.raw(0x4c, 0x89, 0xca)          // mov rdx, r9
-	a.raw(0x49, 0xbb)                // mov r11, target
-	a.imm64(p.target)
-	a.raw(0x41, 0xff, 0xd3) // call r11
-	s.inside = len(a.b)
-	a.raw(0x48, 0x89, 0x44, 0x24, 16) // mov [rsp+16], rax
+	a.Store(onStack(8), x86.RAX)
+	a.Mov(x86.RDX, x86.R9)
+	s.inside = a.call(p.target)
+	a.Store(onStack(16), x86.RAX)
 	a.clock()
-	a.raw(0x48, 0x2b, 0x44, 0x24, 8)  // sub rax, [rsp+8]
-	a.raw(0x48, 0x89, 0xc6)           // mov rsi, rax
-	a.raw(0x48, 0x8b, 0x3c, 0x24)     // mov rdi, [rsp]
-	a.raw(0x48, 0x8b, 0x44, 0x24, 16) // mov rax, [rsp+16]
-	a.raw(0x48, 0x83, 0xc4, slowFrame)
-	a.raw(0x48, 0x81, 0xfe) // cmp rsi, slow
-	a.imm32(p.slow)
-	a.raw(0x0f, 0x82) // jb out
-	out := len(a.b)
-	a.imm32(0)
+	a.SubMem(x86.RAX, onStack(8))
+	a.Mov(x86.RSI, x86.RAX)
+	a.Load(x86.RDI, onStack(0))
+	a.Load(x86.RAX, onStack(16))
+	a.AddImm(x86.RSP, slowFrame)
+	a.CmpImm32(x86.RSI, int32(p.slow))
+	out := a.JccFar(enc.CondB)
 	a.record(p, Enter)
-	binary.LittleEndian.PutUint32(a.b[out:], uint32(len(a.b)-out-4))
-	a.raw(0xc3)
-	s.code = a.b
+	a.BindFar(out)
+	a.Ret()
+	s.code = a.Code
 	return s
 }
 
-// clock is rdtsc; shl rdx, 32; or rax, rdx.
-func (a *asm) clock() { a.raw(0x0f, 0x31, 0x48, 0xc1, 0xe2, 0x20, 0x48, 0x09, 0xd0) }
+// clock leaves the time stamp counter in rax; rdx is lost.
+func (a *asm) clock() {
+	a.Rdtsc()
+	a.Shl(x86.RDX, 32)
+	a.Or(x86.RAX, x86.RDX)
+}
 
 // tryLock returns from the stub if the lock was free; else it restores the arguments. It returns where the attempt returns to.
 func (a *asm) tryLock(p stubParams) (trying int) {
-	a.raw(0x48, 0x89, 0x74, 0x24, 8)  // mov [rsp+8], rsi
-	a.raw(0x48, 0x89, 0x54, 0x24, 16) // mov [rsp+16], rdx
-	a.raw(0x49, 0xbb)                 // mov r11, try
-	a.imm64(p.try)
-	a.raw(0x41, 0xff, 0xd3) // call r11
-	trying = len(a.b)
-	a.raw(0x3d) // cmp eax, refused
-	a.imm32(uint32(p.refused))
-	a.raw(0x74, 5)                     // je taken
-	a.raw(0x48, 0x83, 0xc4, slowFrame) // add rsp, frame
-	a.raw(0xc3)
-	a.raw(0x48, 0x8b, 0x3c, 0x24)     // taken: mov rdi, [rsp]
-	a.raw(0x48, 0x8b, 0x74, 0x24, 8)  // mov rsi, [rsp+8]
-	a.raw(0x48, 0x8b, 0x54, 0x24, 16) // mov rdx, [rsp+16]
+	a.Store(onStack(8), x86.RSI)
+	a.Store(onStack(16), x86.RDX)
+	trying = a.call(p.try)
+	a.CmpEAX(p.refused)
+	taken := a.JccShort(enc.CondE)
+	a.AddImm(x86.RSP, slowFrame)
+	a.Ret()
+	a.Bind(taken)
+	a.Load(x86.RDI, onStack(0))
+	a.Load(x86.RSI, onStack(8))
+	a.Load(x86.RDX, onStack(16))
 	return trying
 }
 
 // contendedStub records the call only if others wait, as the word that the argument points to says.
 func (a *asm) contendedStub(p stubParams) stub {
-	a.raw(0x83, 0x3f, 1) // cmp dword [rdi], 1
-	a.raw(0x0f, 0x86)    // jbe go
-	out := len(a.b)
-	a.imm32(0)
+	a.Cmp32Short(enc.At(x86.RDI, 0), 1)
+	free := a.JccFar(enc.CondBE)
 	a.record(p, Enter)
-	binary.LittleEndian.PutUint32(a.b[out:], uint32(len(a.b)-out-4))
-	a.raw(0x49, 0xbb) // go: mov r11, target
-	a.imm64(p.target)
-	a.raw(0x41, 0xff, 0xe3) // jmp r11
-	return stub{code: a.b, inside: -1}
+	a.BindFar(free)
+	a.goTo(p.target)
+	return stub{code: a.Code, inside: -1}
 }
 
 // passOn copies the arguments on the stack into a new frame.
 func (a *asm) passOn(stackArgs, frame int) {
-	for off := 0; off < stackArgs; off += 8 { // mov r11, [rsp+frame+8+off]; mov [rsp+off], r11
-		a.raw(0x4c, 0x8b, 0x9c, 0x24)
-		a.imm32(uint32(frame + 8 + off))
-		a.raw(0x4c, 0x89, 0x9c, 0x24)
-		a.imm32(uint32(off))
+	for off := 0; off < stackArgs; off += 8 {
+		from, to := onStack(frame+8+off), onStack(off)
+		from.Least, to.Least = 4, 4
+		a.Load(x86.R11, from)
+		a.Store(to, x86.R11)
 	}
 }
 
@@ -228,27 +232,25 @@ const (
 // return of a function (System V ABI, 3.2.1).
 func (a *asm) record(p stubParams, phase Phase) {
 	if p.inside {
-		a.raw(0x48, 0x8d, 0x64, 0x24, 0x100-redZone) // lea rsp, [rsp-redZone]
+		a.Lea(x86.RSP, onStack(-redZone))
 	}
 	above := recordSaves // from the stack pointer to the return address, or to below the word on top of the stack, where one would be
 	if p.inside {
 		above += redZone - 8
 	}
 	full := a.claim(p)
-	a.raw(0x64, 0x8b, 0x04, 0x25) // mov eax, fs:[tid]
-	a.imm32(uint32(p.tidOffset))
-	a.raw(0x41, 0x89, 0x43, slotTID)
+	a.Load32(x86.RAX, enc.FS(p.tidOffset))
+	a.Store32(inSlot(slotTID), x86.RAX)
 	a.what(p, phase)
 	a.arguments(p, phase)
 	a.where(p, above)
-	for i := byte(0); i < StackWords && phase == Enter; i++ {
-		a.stackWord(0x8b, above+8+8*int(i))    // mov rax, [rsp+above+8+8*i]
-		a.raw(0x49, 0x89, 0x43, slotStack+8*i) // mov [r11+stack+8*i], rax
+	for i := 0; i < StackWords && phase == Enter; i++ {
+		a.Load(x86.RAX, onStack(above+8+8*i))
+		a.Store(inSlot(slotStack+8*i), x86.RAX)
 	}
 	a.publish(full)
 	if p.inside {
-		a.raw(0x48, 0x8d, 0xa4, 0x24) // lea rsp, [rsp+redZone]
-		a.imm32(redZone)
+		a.Lea(x86.RSP, onStack(redZone))
 	}
 }
 
@@ -257,144 +259,133 @@ type noSlot struct{ lost, none int }
 
 // claim leaves a slot in r11, what publishes it in rcx, and the time in the slot.
 func (a *asm) claim(p stubParams) noSlot {
-	a.raw(0x50, 0x51, 0x52, 0x41, 0x53) // push rax, rcx, rdx, r11
-	a.raw(0x49, 0xbb)                   // mov r11, ring
-	a.imm64(p.ring)
+	for _, r := range saved() {
+		a.Push(r)
+	}
+	a.MovImm64(x86.R11, p.ring)
 	none := a.spend(p)
-	a.raw(0xb8, 1, 0, 0, 0)                      // mov eax, 1
-	a.raw(0xf0, 0x49, 0x0f, 0xc1, 0x43, offHead) // lock xadd [r11+head], rax
-	a.raw(0x48, 0x89, 0xc1)                      // mov rcx, rax
-	a.raw(0x49, 0x2b, 0x4b, offTail)             // sub rcx, [r11+tail]
-	a.raw(0x48, 0x81, 0xf9)                      // cmp rcx, slots
-	a.imm32(ringSlots)
-	a.raw(0x0f, 0x83) // jae lost
-	lost := len(a.b)
-	a.imm32(0)
-	a.raw(0x48, 0x89, 0xc1) // mov rcx, rax
-	a.raw(0x81, 0xe1)       // and ecx, slots-1
-	a.imm32(ringSlots - 1)
-	a.raw(0x48, 0xc1, 0xe1, 7)    // shl rcx, 7
-	a.raw(0x4d, 0x8d, 0x9c, 0x0b) // lea r11, [r11+rcx+header]
-	a.imm32(ringHeader)
-	a.raw(0x48, 0x89, 0xc1)       // mov rcx, rax
-	a.raw(0x48, 0xff, 0xc1)       // inc rcx
-	a.raw(0x0f, 0x31)             // rdtsc
-	a.raw(0x48, 0xc1, 0xe2, 0x20) // shl rdx, 32
-	a.raw(0x48, 0x09, 0xd0)       // or rax, rdx
-	a.raw(0x49, 0x89, 0x43, slotTSC)
+	a.MovImm(x86.RAX, 1)
+	a.Lock()
+	a.Xadd(enc.Mem{Base: x86.R11, Index: x86.NoReg, Disp: offHead, Least: 1}, x86.RAX)
+	a.Mov(x86.RCX, x86.RAX)
+	a.SubMem(x86.RCX, inSlot(offTail))
+	a.CmpImm32(x86.RCX, ringSlots)
+	lost := a.JccFar(enc.CondAE)
+	a.Mov(x86.RCX, x86.RAX)
+	a.And32(x86.RCX, ringSlots-1)
+	a.Shl(x86.RCX, slotShift)
+	a.Lea(x86.R11, enc.Mem{Base: x86.R11, Index: x86.RCX, Scale: 1, Disp: ringHeader})
+	a.Mov(x86.RCX, x86.RAX)
+	a.IncReg(x86.RCX)
+	a.clock()
+	a.Store(inSlot(slotTSC), x86.RAX)
 	return noSlot{lost, none}
 }
 
+// saved are the registers that a record uses.
+func saved() []x86.Reg { return []x86.Reg{x86.RAX, x86.RCX, x86.RDX, x86.R11} }
+
+// slotShift is the logarithm of slotBytes.
+const slotShift = 7
+
 func (a *asm) what(p stubParams, phase Phase) {
-	a.raw(0x41, 0xc7, 0x43, slotWhat) // mov dword [r11+what], imm
-	a.imm32(uint32(p.function)<<2 | uint32(phase))
+	a.StoreImm32(inSlot(slotWhat), int32(uint32(p.function)<<2|uint32(phase)))
 }
 
 // arguments records Arg0 and Arg1.
 func (a *asm) arguments(p stubParams, phase Phase) {
 	switch {
 	case phase == Enter && p.work:
-		a.raw(0x49, 0x8b, 0x02, 0x49, 0x89, 0x43, slotArg0) // mov rax, [r10]; mov [r11+arg0], rax
+		a.Load(x86.RAX, enc.At(x86.R10, 0))
+		a.Store(inSlot(slotArg0), x86.RAX)
 	case phase == Enter || phase == Begin:
-		a.raw(0x49, 0x89, 0x7b, slotArg0) // mov [r11+arg0], rdi
+		a.Store(inSlot(slotArg0), x86.RDI)
 	default:
-		a.raw(0x48, 0x8b, 0x44, 0x24, recordSaves-8) // mov rax, [rsp+24]: the result
-		a.raw(0x49, 0x89, 0x43, slotArg0)
+		a.Load(x86.RAX, onStack(recordSaves-8)) // the result
+		a.Store(inSlot(slotArg0), x86.RAX)
 	}
 	switch {
 	case p.work:
-		a.raw(0x4d, 0x89, 0x53, slotArg1) // mov [r11+arg1], r10
+		a.Store(inSlot(slotArg1), x86.R10)
 	case p.only > 0 && phase == Enter:
-		a.raw(0x49, 0x89, 0x73, slotArg0)                         // mov [r11+arg0], rsi
-		a.raw(0x8b, 0x44, 0x24, 8, 0x41, 0x89, 0x43, slotArg1)    // mov eax, [rsp+8]: edx; mov [r11+arg1], eax
-		a.raw(0x8b, 0x44, 0x24, 16, 0x41, 0x89, 0x43, slotArg1+4) // mov eax, [rsp+16]: ecx; mov [r11+arg1+4], eax
+		a.Store(inSlot(slotArg0), x86.RSI)
+		a.Load32(x86.RAX, onStack(8)) // edx
+		a.Store32(inSlot(slotArg1), x86.RAX)
+		a.Load32(x86.RAX, onStack(16)) // ecx
+		a.Store32(inSlot(slotArg1+4), x86.RAX)
 	case phase == Enter && p.pick != [2]Pick{}:
 		a.pick(p.pick[0], slotArg0)
 		a.pick(p.pick[1], slotArg1)
 	default:
-		a.raw(0x49, 0x89, 0x73, slotArg1) // mov [r11+arg1], rsi
+		a.Store(inSlot(slotArg1), x86.RSI)
 	}
 }
 
 // Pick is an argument that comes in a register: its number and one more, 0 = none.
 type Pick int
 
-// keepArgument is mov [rsp], ARGUMENT.
-func keepArgument(n int) []byte {
-	return [...][]byte{{0x48, 0x89, 0x3c, 0x24}, {0x48, 0x89, 0x34, 0x24}, {0x48, 0x89, 0x14, 0x24}, {0x48, 0x89, 0x0c, 0x24}, {0x4c, 0x89, 0x04, 0x24}, {0x4c, 0x89, 0x0c, 0x24}}[n]
+// argumentRegs are the registers that arguments come in (System V ABI, 3.2.3).
+func argumentRegs() [6]x86.Reg {
+	return [6]x86.Reg{x86.RDI, x86.RSI, x86.RDX, x86.RCX, x86.R8, x86.R9}
 }
 
 // pick records an argument in a slot's field. rdx and rcx were saved above the stack pointer, and hold something else by now.
-func (a *asm) pick(p Pick, field byte) {
-	switch p {
-	case 1:
-		a.raw(0x49, 0x89, 0x7b, field) // mov [r11+field], rdi
-	case 2:
-		a.raw(0x49, 0x89, 0x73, field) // mov [r11+field], rsi
-	case 3:
-		a.raw(0x48, 0x8b, 0x44, 0x24, 8, 0x49, 0x89, 0x43, field) // mov rax, [rsp+8]; mov [r11+field], rax
-	case 4:
-		a.raw(0x48, 0x8b, 0x44, 0x24, 16, 0x49, 0x89, 0x43, field) // mov rax, [rsp+16]; mov [r11+field], rax
-	case 5:
-		a.raw(0x4d, 0x89, 0x43, field) // mov [r11+field], r8
-	case 6:
-		a.raw(0x4d, 0x89, 0x4b, field) // mov [r11+field], r9
+func (a *asm) pick(p Pick, field int) {
+	if p == 0 {
+		return
 	}
+	r := argumentRegs()[p-1]
+	switch r {
+	case x86.RDX:
+		a.Load(x86.RAX, onStack(8))
+		r = x86.RAX
+	case x86.RCX:
+		a.Load(x86.RAX, onStack(16))
+		r = x86.RAX
+	}
+	a.Store(inSlot(field), r)
 }
 
 // where records the return address, above bytes over the stack pointer, and the pointers to the stack.
 func (a *asm) where(p stubParams, above int) {
 	if p.inside {
-		a.raw(0x48, 0xb8) // mov rax, place
-		a.imm64(p.place)
+		a.MovImm64(x86.RAX, p.place)
 	} else {
-		a.stackWord(0x8b, above) // mov rax, [rsp+above]: the return address
+		a.Load(x86.RAX, onStack(above)) // the return address
 	}
-	a.raw(0x49, 0x89, 0x43, slotRet) // mov [r11+ret], rax
-	a.stackWord(0x8d, above)         // lea rax, [rsp+above]
-	a.raw(0x49, 0x89, 0x43, slotSP)  // mov [r11+sp], rax
-	a.raw(0x49, 0x89, 0x6b, slotFP)  // mov [r11+fp], rbp
+	a.Store(inSlot(slotRet), x86.RAX)
+	a.Lea(x86.RAX, onStack(above))
+	a.Store(inSlot(slotSP), x86.RAX)
+	a.Store(inSlot(slotFP), x86.RBP)
 }
 
 // publish ends a record, and what claim began.
 func (a *asm) publish(full noSlot) {
-	a.raw(0x49, 0x89, 0x0b) // mov [r11+seq], rcx: published
-	a.raw(0xeb, 0)          // jmp done
-	done := len(a.b)
-	binary.LittleEndian.PutUint32(a.b[full.lost:], uint32(len(a.b)-full.lost-4))
-	a.raw(0xf0, 0x49, 0xff, 0x83) // lost: lock inc qword [r11+lost]
-	a.imm32(offLost)
-	a.b[done-1] = byte(len(a.b) - done)
+	a.Store(inSlot(slotSeq), x86.RCX)
+	done := a.JmpShort()
+	a.BindFar(full.lost)
+	a.Lock()
+	a.Inc(inSlot(offLost))
+	a.Bind(done)
 	if full.none > 0 {
-		a.reach(full.none)
+		a.BindFar(full.none)
 	}
-	a.raw(0x41, 0x5b, 0x5a, 0x59, 0x58) // done: pop r11, rdx, rcx, rax
+	for _, r := range slices.Backward(saved()) {
+		a.Pop(r)
+	}
 }
 
 // redZone is what code may use below its stack pointer (System V ABI, 3.2.2).
 const redZone = 128
-
-// stackWord is mov (8b) or lea (8d) of rax and [rsp+off].
-func (a *asm) stackWord(opcode byte, off int) {
-	if off < 128 {
-		a.raw(0x48, opcode, 0x44, 0x24, byte(off))
-		return
-	}
-	a.raw(0x48, opcode, 0x84, 0x24)
-	a.imm32(uint32(off))
-}
 
 // spend takes one off the records that may still be made, and jumps away if there are none left. r11 is the ring.
 func (a *asm) spend(p stubParams) (none int) {
 	if p.budget == 0 {
 		return 0
 	}
-	a.raw(0x41, 0x83, 0xbb) // cmp dword [r11+budget], 0
-	a.imm32(p.budget)
-	a.raw(0, 0x0f, 0x8e) // jle none
-	a.imm32(0)
-	none = len(a.b)
-	a.raw(0xf0, 0x41, 0xff, 0x8b) // lock dec dword [r11+budget]
-	a.imm32(p.budget)
+	a.Cmp32Short(inSlot(int(p.budget)), 0)
+	none = a.JccFar(enc.CondLE)
+	a.Lock()
+	a.Dec32(inSlot(int(p.budget)))
 	return none
 }

@@ -128,16 +128,16 @@ func (in *Installed) move(t *Tracee, g *Gate, p stubParams) error {
 	if t.held != nil && crosses(g.Entry, jumpBytes) {
 		return fmt.Errorf("a jump over the end of a page: %w", errGate)
 	}
-	if in.gates.hi+uint64(len(m.b)) > in.gates.lo+gateRoom {
+	if in.gates.hi+uint64(len(m.Code)) > in.gates.lo+gateRoom {
 		return fmt.Errorf("no room: %w", errGate)
 	}
-	if err := t.write(in.gates.hi, m.b); err != nil {
+	if err := t.write(in.gates.hi, m.Code); err != nil {
 		return err
 	}
 	if err := t.change(in, g.Entry, binary.LittleEndian.AppendUint32([]byte{jumpOpcode}, uint32(in.gates.hi-(g.Entry+jumpBytes)))); err != nil {
 		return err
 	}
-	in.gates.hi += uint64(len(m.b)+15) &^ 15
+	in.gates.hi += uint64(len(m.Code)+15) &^ 15
 	in.gates.origins = append(in.gates.origins, m.origins...)
 	return nil
 }
@@ -153,7 +153,7 @@ type mover struct {
 	origins []origin
 }
 
-// fix is a distance of 32 bits at an offset.
+// fix is a distance of 32 bits before an offset.
 type fix struct {
 	at int
 	to uint64
@@ -194,18 +194,13 @@ func (g *Gate) roomy() bool {
 
 // origin tells where the code from here on stood.
 func (m *mover) origin(was uint64) {
-	m.origins = append(m.origins, origin{m.base + uint64(len(m.b)), was})
+	m.origins = append(m.origins, origin{m.base + uint64(len(m.Code)), was})
 }
 
 // jump leads to an instruction by its old address.
 func (m *mover) jump(to uint64) {
-	m.raw(jumpOpcode)
-	m.distance(to)
-}
-
-func (m *mover) distance(to uint64) {
-	m.fixes = append(m.fixes, fix{len(m.b), to})
-	m.imm32(0)
+	m.Jmp(m.Here() + 5)
+	m.fixes = append(m.fixes, fix{len(m.Code), to})
 }
 
 // run moves instructions that stand one behind the other.
@@ -217,7 +212,7 @@ func (m *mover) run(c Code) error {
 		}
 		pc := c.At + uint64(at)
 		m.origin(pc)
-		m.labels[pc] = len(m.b)
+		m.labels[pc] = len(m.Code)
 		if err := m.instruction(c.Bytes[at:at+int(in.Len)], pc, &in); err != nil {
 			return err
 		}
@@ -231,27 +226,26 @@ func (m *mover) run(c Code) error {
 func (m *mover) instruction(code []byte, pc uint64, in *x86.Inst) error {
 	switch in.Branch {
 	case x86.BranchCond:
-		m.raw(0x0f, 0x80|in.Cond)
-		m.distance(in.Target(pc))
+		m.fixes = append(m.fixes, fix{m.JccFar(in.Cond), in.Target(pc)})
 	case x86.BranchJump:
 		m.jump(in.Target(pc))
 	case x86.BranchCall: // returns to the new place
-		m.raw(callOpcode)
+		m.Bytes(callOpcode)
 		return m.far(in.Target(pc), 0)
 	case x86.BranchRet:
 		m.record(m.p, Return)
-		m.raw(code...)
+		m.Bytes(code...)
 	case x86.BranchNone:
 		if !in.HasMem || in.Mem.Base != x86.RIP {
-			m.raw(code...)
+			m.Bytes(code...)
 			return nil
 		}
-		m.raw(code[:in.DispOff]...)
+		m.Bytes(code[:in.DispOff]...)
 		rest := len(code) - int(in.DispOff) - 4
 		if err := m.far(pc+uint64(in.Len)+uint64(int64(in.Mem.Disp)), rest); err != nil {
 			return err
 		}
-		m.raw(code[len(code)-rest:]...)
+		m.Bytes(code[len(code)-rest:]...)
 	default:
 		return errGate
 	}
@@ -260,11 +254,11 @@ func (m *mover) instruction(code []byte, pc uint64, in *x86.Inst) error {
 
 // far emits the distance to an address from the end of an instruction, rest bytes behind it.
 func (m *mover) far(target uint64, rest int) error {
-	d := int64(target - (m.base + uint64(len(m.b)+4+rest)))
+	d := int64(target - (m.base + uint64(len(m.Code)+4+rest)))
 	if d != int64(int32(d)) {
 		return errGate
 	}
-	m.imm32(uint32(d))
+	m.Code = binary.LittleEndian.AppendUint32(m.Code, uint32(d))
 	return nil
 }
 
@@ -278,7 +272,7 @@ func (m *mover) resolve() error {
 				return err
 			}
 		}
-		binary.LittleEndian.PutUint32(m.b[f.at:], uint32(to-(f.at+4)))
+		binary.LittleEndian.PutUint32(m.Code[f.at-4:], uint32(to-f.at))
 	}
 	return nil
 }
@@ -288,10 +282,10 @@ func (m *mover) exit(to uint64) (at int, err error) {
 	if at, ok := m.exits[to]; ok {
 		return at, nil
 	}
-	at = len(m.b)
+	at = len(m.Code)
 	m.exits[to] = at
 	m.origin(to)
 	m.record(m.p, Return)
-	m.raw(jumpOpcode)
+	m.Bytes(jumpOpcode)
 	return at, m.far(to, 0)
 }

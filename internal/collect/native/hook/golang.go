@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"lime/internal/x86"
+	"lime/internal/x86/enc"
 )
 
 // Go programs. Their functions are found by the table that every Go program carries, a stripped one too, and get a jump behind the check of the stack
@@ -180,21 +181,20 @@ func stackCheck(body []byte) int {
 func goStub(p stubParams) stub {
 	var a asm
 	full := a.claim(p)
-	a.raw(0x49, 0x8b, 0x46, gM) // mov rax, [r14+m]
-	a.raw(0x8b, 0x80)           // mov eax, [rax+id]
-	a.imm32(uint32(p.tidOffset))
-	a.raw(0x41, 0x89, 0x43, slotTID)
+	a.Load(x86.RAX, enc.At(x86.R14, gM))
+	a.Load32(x86.RAX, enc.Mem{Base: x86.RAX, Index: x86.NoReg, Disp: p.tidOffset, Least: 4})
+	a.Store32(inSlot(slotTID), x86.RAX)
 	a.what(p, Enter)
-	a.raw(0x48, 0x8b, 0x44, 0x24, recordSaves-8) // mov rax, [rsp+24]: the first argument
-	a.raw(0x49, 0x89, 0x43, slotArg0)
+	a.Load(x86.RAX, onStack(recordSaves-8)) // the first argument
+	a.Store(inSlot(slotArg0), x86.RAX)
 	a.goExtra(p.goCall.Extra)
-	a.raw(0x4d, 0x89, 0x73, slotArg1) // mov [r11+arg1], r14
+	a.Store(inSlot(slotArg1), x86.R14)
 	a.where(p, recordSaves)
 	a.goFrames(p.goCall.Frames)
 	a.publish(full)
-	popped := len(a.b)
+	popped := len(a.Code)
 	a.jumpTo(p.target)
-	return stub{code: a.b, inside: -1, popped: popped}
+	return stub{code: a.Code, inside: -1, popped: popped}
 }
 
 // goExtra records the further word; rax is the first argument.
@@ -202,44 +202,42 @@ func (a *asm) goExtra(x GoExtra) {
 	const at, page = slotStack + 8*GoFrames, 4096
 	switch x {
 	case GoSecond:
-		a.raw(0x49, 0x89, 0x5b, at) // mov [r11+extra], rbx
+		a.Store(inSlot(at), x86.RBX)
 	case GoPointed, GoResumes:
-		a.raw(0x48, 0x3d) // cmp rax, page: nil, the function will find
-		a.imm32(page)
-		a.raw(0x72, 8) // jb over
-		off := byte(0)
+		a.CmpRAX(page) // nil: the function will find
+		over := a.JccShort(enc.CondB)
+		off := int32(0)
 		if x == GoResumes {
 			off = gSchedPC
 		}
-		a.raw(0x48, 0x8b, 0x40, off, 0x49, 0x89, 0x43, at) // mov rax, [rax+off]; mov [r11+extra], rax
+		a.Load(x86.RAX, enc.Mem{Base: x86.RAX, Index: x86.NoReg, Disp: off, Least: 1})
+		a.Store(inSlot(at), x86.RAX)
+		a.Bind(over)
 	}
 }
 
 // goFrames records where the callers return to, as long as the frame pointers lead up the goroutine's stack.
 func (a *asm) goFrames(walk bool) {
-	for i := range byte(GoFrames) {
-		a.raw(0x49, 0xc7, 0x43, slotStack+8*i, 0, 0, 0, 0) // mov qword [r11+stack+8*i], 0
+	for i := range GoFrames {
+		a.StoreImm(inSlot(slotStack+8*i), 0)
 	}
 	if !walk {
 		return
 	}
-	a.raw(0x48, 0x89, 0xe8) // mov rax, rbp
-	var out []int
-	away := func(cc byte) {
-		a.raw(0x0f, cc)
-		a.imm32(0)
-		out = append(out, len(a.b))
+	a.Mov(x86.RAX, x86.RBP)
+	var done []int
+	for i := range GoFrames {
+		a.CmpRegs(x86.RAX, x86.RSP)
+		done = append(done, a.JccFar(enc.CondB))
+		a.Lea(x86.RDX, enc.At(x86.RAX, 16))
+		a.CmpReg(x86.RDX, enc.At(x86.R14, gStackHi))
+		done = append(done, a.JccFar(enc.CondA))
+		a.Load(x86.RDX, enc.At(x86.RAX, 8))
+		a.Store(inSlot(slotStack+8*i), x86.RDX)
+		a.Load(x86.RAX, enc.At(x86.RAX, 0))
 	}
-	for i := range byte(GoFrames) {
-		a.raw(0x48, 0x39, 0xe0)                                     // cmp rax, rsp
-		away(0x82)                                                  // jb done
-		a.raw(0x48, 0x8d, 0x50, 16, 0x49, 0x3b, 0x56, gStackHi)     // lea rdx, [rax+16]; cmp rdx, [r14+hi]
-		away(0x87)                                                  // ja done
-		a.raw(0x48, 0x8b, 0x50, 8, 0x49, 0x89, 0x53, slotStack+8*i) // mov rdx, [rax+8]; mov [r11+stack+8*i], rdx
-		a.raw(0x48, 0x8b, 0x00)                                     // mov rax, [rax]
-	}
-	for _, at := range out {
-		a.reach(at)
+	for _, at := range done {
+		a.BindFar(at)
 	}
 }
 

@@ -14,6 +14,8 @@ import (
 	"unsafe"
 
 	"golang.org/x/sys/unix"
+
+	"lime/internal/x86"
 )
 
 // How a thread of a process that runs already is made to perform system calls. The code for that, with all registers that it must restore as constants in it, lies where
@@ -44,54 +46,38 @@ type call struct {
 func newJob(nr uint64, args ...uint64) *job {
 	j := &job{first: call{nr, args}}
 	j.syscall()
-	j.raw(0x49, 0x89, 0xc0) // mov r8, rax
+	j.Mov(x86.R8, x86.RAX)
 	return j
 }
 
 func (j *job) syscall() {
-	j.raw(0x0f, 0x05)
+	j.Syscall()
 	j.calls++
 }
 
 // mapFile maps the file that has been opened, shared, and closes it: R9 is where it is.
 func (j *job) mapFile(size int) *job {
-	j.set(edi, 0)
-	j.set(esi, uint32(size))
-	j.set(edx, unix.PROT_READ|unix.PROT_WRITE)
-	j.set(r10d, unix.MAP_SHARED)
-	j.set(r9d, 0)
-	j.set(eax, unix.SYS_MMAP)
+	j.MovImm(x86.RDI, 0)
+	j.MovImm(x86.RSI, uint64(size))
+	j.MovImm(x86.RDX, unix.PROT_READ|unix.PROT_WRITE)
+	j.MovImm(x86.R10, unix.MAP_SHARED)
+	j.MovImm(x86.R9, 0)
+	j.MovImm(x86.RAX, unix.SYS_MMAP)
 	j.syscall()
-	j.raw(0x49, 0x89, 0xc1) // mov r9, rax
-	j.raw(0x4c, 0x89, 0xc7) // mov rdi, r8
-	j.set(eax, unix.SYS_CLOSE)
+	j.Mov(x86.R9, x86.RAX)
+	j.Mov(x86.RDI, x86.R8)
+	j.MovImm(x86.RAX, unix.SYS_CLOSE)
 	j.syscall()
 	return j
 }
 
-// Registers, as they stand in the instruction that sets them.
-const (
-	eax, edx, esi, edi = 0xb8, 0xba, 0xbe, 0xbf
-	r8d, r9d, r10d     = 0x41b8, 0x41b9, 0x41ba
-)
-
-// set is mov register, constant.
-func (a *asm) set(register uint32, v uint32) {
-	if register > 0xff {
-		a.raw(byte(register >> 8))
-	}
-	a.raw(byte(register))
-	a.imm32(v)
-}
-
 // finish restores the signal mask, which stands at an address, and all registers.
 func (j *job) finish(mask uint64, r *unix.PtraceRegs) {
-	j.set(edi, sigSetMask)
-	j.raw(0x48, esi) // mov rsi, mask
-	j.imm64(mask)
-	j.set(edx, 0)
-	j.set(r10d, maskBytes)
-	j.set(eax, unix.SYS_RT_SIGPROCMASK)
+	j.MovImm(x86.RDI, sigSetMask)
+	j.MovImm64(x86.RSI, mask)
+	j.MovImm(x86.RDX, 0)
+	j.MovImm(x86.R10, maskBytes)
+	j.MovImm(x86.RAX, unix.SYS_RT_SIGPROCMASK)
 	j.syscall()
 	j.resumeAs(r)
 }
@@ -129,10 +115,10 @@ func (t *Tracee) perform(j *job) (out unix.PtraceRegs, err error) {
 		return out, fmt.Errorf("signal mask of thread %d of process %d: %w", tid, t.PID, err)
 	}
 	j.finish(t.room, &saved)
-	if maskBytes+len(j.b) > callRoom {
-		return out, fmt.Errorf("%d bytes for %d system calls", len(j.b), j.calls)
+	if maskBytes+len(j.Code) > callRoom {
+		return out, fmt.Errorf("%d bytes for %d system calls", len(j.Code), j.calls)
 	}
-	if err := t.write(t.room, append(mask[:], j.b...)); err != nil {
+	if err := t.write(t.room, append(mask[:], j.Code...)); err != nil {
 		return out, err
 	}
 	regs := saved
@@ -263,17 +249,11 @@ func (a *asm) resumeAs(r *unix.PtraceRegs) {
 			rax = unix.SYS_RESTART_SYSCALL
 		}
 	}
-	for i, v := range []uint64{rax, r.Rcx, r.Rdx} {
-		a.raw(0x48, 0xb8+byte(i)) // mov rax, rcx, rdx
-		a.imm64(v)
-	}
-	for i, v := range []uint64{r.Rsi, r.Rdi} {
-		a.raw(0x48, 0xbe+byte(i)) // mov rsi, rdi
-		a.imm64(v)
-	}
-	for i, v := range []uint64{r.R8, r.R9, r.R10, r.R11} {
-		a.raw(0x49, 0xb8+byte(i)) // mov r8 to r11
-		a.imm64(v)
+	for _, x := range []struct {
+		to x86.Reg
+		v  uint64
+	}{{x86.RAX, rax}, {x86.RCX, r.Rcx}, {x86.RDX, r.Rdx}, {x86.RSI, r.Rsi}, {x86.RDI, r.Rdi}, {x86.R8, r.R8}, {x86.R9, r.R9}, {x86.R10, r.R10}, {x86.R11, r.R11}} {
+		a.MovImm64(x.to, x.v)
 	}
 	a.jumpTo(rip)
 }

@@ -7,6 +7,7 @@ import (
 	"sort"
 
 	"lime/internal/x86"
+	"lime/internal/x86/enc"
 )
 
 // A lock that is free costs nothing if only what its functions do for a lock that is not is recorded: they call another function then, which makes
@@ -208,46 +209,47 @@ func innerStub(p stubParams) stub {
 	if p.slow == 0 {
 		a.record(p, Enter)
 		a.jumpTo(p.target)
-		return stub{code: a.b, inside: -1}
+		return stub{code: a.Code, inside: -1}
 	}
 	const lock, start, keepDX, keepAX, keepSI = 8, 16, 24, 32, 0
-	a.raw(0x48, 0x83, 0xec, innerFrame)   // sub rsp, frame
-	a.raw(0x48, 0x89, 0x7c, 0x24, lock)   // mov [rsp+lock], rdi
-	a.raw(0x48, 0x89, 0x54, 0x24, keepDX) // mov [rsp+keepDX], rdx
-	a.raw(0x48, 0x89, 0x44, 0x24, keepAX) // mov [rsp+keepAX], rax
+	a.SubImm(x86.RSP, innerFrame)
+	a.Store(onStack(lock), x86.RDI)
+	a.Store(onStack(keepDX), x86.RDX)
+	a.Store(onStack(keepAX), x86.RAX)
 	a.clock()
-	a.raw(0x48, 0x89, 0x44, 0x24, start)  // mov [rsp+start], rax
-	a.raw(0x48, 0x8b, 0x54, 0x24, keepDX) // mov rdx, [rsp+keepDX]
-	a.raw(0x48, 0x8b, 0x44, 0x24, keepAX) // mov rax, [rsp+keepAX]
-	a.raw(0xff, 0x15, 2, 0, 0, 0)         // call [rip+2]
-	a.raw(0xeb, 8)                        // jmp over the address
-	s := stub{inside: len(a.b) - 2, frame: innerFrame}
-	a.imm64(p.target)
-	a.raw(0x48, 0x89, 0x54, 0x24, keepDX) // mov [rsp+keepDX], rdx
-	a.raw(0x48, 0x89, 0x44, 0x24, keepAX) // mov [rsp+keepAX], rax
-	a.raw(0x48, 0x89, 0x74, 0x24, keepSI) // mov [rsp+keepSI], rsi
+	a.Store(onStack(start), x86.RAX)
+	a.Load(x86.RDX, onStack(keepDX))
+	a.Load(x86.RAX, onStack(keepAX))
+	a.CallMem(a.Rip(6, 2)) // the address behind the jump
+	s := stub{inside: len(a.Code), frame: innerFrame}
+	over := a.JmpShort()
+	a.address(p.target)
+	a.Bind(over)
+	a.Store(onStack(keepDX), x86.RDX)
+	a.Store(onStack(keepAX), x86.RAX)
+	a.Store(enc.Mem{Base: x86.RSP, Index: x86.NoReg, Disp: keepSI, Least: 1}, x86.RSI)
 	a.clock()
-	a.raw(0x48, 0x2b, 0x44, 0x24, start)  // sub rax, [rsp+start]
-	a.raw(0x48, 0x89, 0xc6)               // mov rsi, rax
-	a.raw(0x48, 0x8b, 0x7c, 0x24, lock)   // mov rdi, [rsp+lock]
-	a.raw(0x48, 0x8b, 0x54, 0x24, keepDX) // mov rdx, [rsp+keepDX]
-	a.raw(0x48, 0x8b, 0x44, 0x24, keepAX) // mov rax, [rsp+keepAX]
-	a.raw(0x48, 0x83, 0xc4, innerFrame)   // add rsp, frame
-	a.raw(0x48, 0x81, 0xfe)               // cmp rsi, slow
-	a.imm32(p.slow)
-	a.raw(0x0f, 0x82) // jb out
-	a.imm32(0)
-	out := len(a.b)
+	a.SubMem(x86.RAX, onStack(start))
+	a.Mov(x86.RSI, x86.RAX)
+	a.Load(x86.RDI, onStack(lock))
+	a.Load(x86.RDX, onStack(keepDX))
+	a.Load(x86.RAX, onStack(keepAX))
+	a.AddImm(x86.RSP, innerFrame)
+	a.CmpImm32(x86.RSI, int32(p.slow))
+	out := a.JccFar(enc.CondB)
 	a.record(p, Enter)
-	a.reach(out)
-	a.raw(0x48, 0x8b, 0x74, 0x24, 256-innerFrame+keepSI) // out: mov rsi, [rsp-frame+keepSI], in the red zone
-	a.raw(0xc3)
-	s.code = a.b
+	a.BindFar(out)
+	a.Load(x86.RSI, onStack(keepSI-innerFrame)) // in the red zone
+	a.Ret()
+	s.code = a.Code
 	return s
 }
 
 // jumpTo jumps and changes no register.
 func (a *asm) jumpTo(target uint64) {
-	a.raw(0xff, 0x25, 0, 0, 0, 0) // jmp [rip]
-	a.imm64(target)
+	a.JmpMem(a.Rip(6, 0))
+	a.address(target)
 }
+
+// address is an address among the code.
+func (a *asm) address(v uint64) { a.Code = binary.LittleEndian.AppendUint64(a.Code, v) }

@@ -188,7 +188,7 @@ func relocate(code []byte, from, to uint64) (out relocated, err error) {
 		if x86.Decode(code[at:], &in) != nil {
 			return out, errMoved
 		}
-		starts[uint64(at)] = uint64(len(a.b))
+		starts[uint64(at)] = uint64(len(a.Code))
 		one, rel := distance(code[at:at+int(in.Len)], &in)
 		if rel < 0 {
 			return out, errMoved
@@ -198,16 +198,16 @@ func relocate(code []byte, from, to uint64) (out relocated, err error) {
 			if !direct(in.Branch) {
 				target = from + uint64(at) + uint64(in.Len) + uint64(int64(in.Mem.Disp))
 			}
-			d := int64(target - (to + uint64(len(a.b)+len(one))))
+			d := int64(target - (to + uint64(len(a.Code)+len(one))))
 			if d != int64(int32(d)) {
 				return out, errMoved
 			}
 			binary.LittleEndian.PutUint32(one[rel:], uint32(d))
 		}
-		a.raw(one...)
+		a.Bytes(one...)
 	}
 	a.jumpTo(from + uint64(len(code)))
-	return relocated{a.b, starts}, nil
+	return relocated{a.Code, starts}, nil
 }
 
 // distance returns a copy of an instruction, with room for a far distance in the place of a near one, and where its distance stands: 0 if it has none, less if it

@@ -1,6 +1,11 @@
 package hook
 
-import "encoding/binary"
+import (
+	"lime/internal/x86"
+	"lime/internal/x86/enc"
+)
+
+// Functions that run other functions on several threads.
 
 // workFrame is the room on the stack, above the arguments that are passed on, for what names the call; it keeps the stack aligned.
 const workFrame = 24
@@ -19,68 +24,51 @@ func (a *asm) workStub(p stubParams) stub {
 	plain := a.tooMany(p)
 	worker := a.claimCall(p)
 	a.record(p, Enter)
-	a.raw(0x48, 0x81, 0xec) // sub rsp, args+frame
-	a.imm32(uint32(args + workFrame))
-	a.raw(0x4c, 0x89, 0x94, 0x24) // mov [rsp+args], r10
-	a.imm32(uint32(args))
+	call := enc.Mem{Base: x86.RSP, Index: x86.NoReg, Disp: int32(args), Least: 4}
+	a.SubImm32(x86.RSP, int32(args+workFrame))
+	a.Store(call, x86.R10)
 	a.passOn(p.stackArgs, args+workFrame)
-	a.raw(0x49, 0xbb) // mov r11, target
-	a.imm64(p.target)
-	a.raw(0x41, 0xff, 0xd3) // call r11
-	inside := len(a.b)
-	a.raw(0x4c, 0x8b, 0x94, 0x24) // mov r10, [rsp+args]
-	a.imm32(uint32(args))
-	a.raw(0x48, 0x81, 0xc4) // add rsp, args+frame
-	a.imm32(uint32(args + workFrame))
+	inside := a.call(p.target)
+	a.Load(x86.R10, call)
+	a.AddImm32(x86.RSP, int32(args+workFrame))
 	a.record(p, Return)
-	a.raw(0xc3) // ret
-	a.reach(worker)
+	a.Ret()
+	a.BindFar(worker)
 	working, room := a.worker(p)
 	a.goOn(plain, p)
-	return stub{code: a.b, inside: inside, frame: args + workFrame, working: working, workFrame: room}
+	return stub{code: a.Code, inside: inside, frame: args + workFrame, working: working, workFrame: room}
 }
-
-// reach makes the 32 bits before at lead to here.
-func (a *asm) reach(at int) { binary.LittleEndian.PutUint32(a.b[at-4:], uint32(len(a.b)-at)) }
 
 // tooMany jumps away if the function has more arguments than are passed on.
 func (a *asm) tooMany(p stubParams) (away int) {
 	if !p.variadic {
 		return 0
 	}
-	a.raw(0x81, 0xfe) // cmp esi, most
-	a.imm32(uint32(p.stackArgs/8 + registerArguments - 1 - p.body))
-	a.raw(0x0f, 0x87) // ja away
-	a.imm32(0)
-	return len(a.b)
+	a.Cmp32Imm32(x86.RSI, int32(p.stackArgs/8+registerArguments-1-p.body))
+	return a.JccFar(enc.CondA)
 }
 
 // claimCall leaves what names the call in r10, and its thunk in the place of the function. All other registers are kept but for r11.
 func (a *asm) claimCall(p stubParams) (worker int) {
-	store, thunk := []byte{0x49, 0x89, 0x3a}, []byte{0x49, 0x8d, 0x3c, 0x03} // mov [r10], rdi; lea rdi, [r11+rax]
+	body := x86.RDI
 	if p.body == 2 {
-		store, thunk = []byte{0x49, 0x89, 0x12}, []byte{0x49, 0x8d, 0x14, 0x03} // the same with rdx
+		body = x86.RDX
 	}
-	a.raw(0x50)       // push rax
-	a.raw(0x49, 0xbb) // mov r11, ring
-	a.imm64(p.ring)
-	a.raw(0xb8, 1, 0, 0, 0)             // mov eax, 1
-	a.raw(0xf0, 0x41, 0x0f, 0xc1, 0x83) // lock xadd [r11+calls], eax
-	a.imm32(offCalls)
-	a.raw(0x25) // and eax, calls-1
-	a.imm32(ringCalls - 1)
-	a.raw(0xc1, 0xe0, 4)          // shl eax, 4
-	a.raw(0x4d, 0x8d, 0x94, 0x03) // lea r10, [r11+rax+first call]
-	a.imm32(callsAt)
-	a.raw(store...)
-	a.raw(0x4c, 0x8d, 0x1d) // lea r11, [rip+worker]
-	a.imm32(0)
-	worker = len(a.b)
-	a.raw(0x4d, 0x89, 0x5a, 8) // mov [r10+8], r11
-	a.raw(0x49, 0xbb)          // mov r11, thunks
-	a.imm64(p.thunks)
-	a.raw(thunk...)
-	a.raw(0x58) // pop rax
+	a.Push(x86.RAX)
+	a.MovImm64(x86.R11, p.ring)
+	a.MovImm(x86.RAX, 1)
+	a.Lock()
+	a.Xadd32(inSlot(offCalls), x86.RAX)
+	a.AndEAX(ringCalls - 1)
+	a.Shl32(x86.RAX, thunkShift)
+	a.Lea(x86.R10, enc.Mem{Base: x86.R11, Index: x86.RAX, Scale: 1, Disp: callsAt})
+	a.Store(enc.At(x86.R10, 0), body)
+	a.Lea(x86.R11, a.Rip(7, 0)) // the worker
+	worker = len(a.Code)
+	a.Store(enc.At(x86.R10, 8), x86.R11)
+	a.MovImm64(x86.R11, p.thunks)
+	a.Lea(body, enc.Mem{Base: x86.R11, Index: x86.RAX, Scale: 1})
+	a.Pop(x86.RAX)
 	return worker
 }
 
@@ -91,29 +79,27 @@ func (a *asm) worker(p stubParams) (working, frame int) {
 		args = (p.stackArgs + 15) &^ 15
 	}
 	a.record(p, Begin)
-	a.raw(0x48, 0x81, 0xec) // sub rsp, args+frame
-	a.imm32(uint32(args + workFrame))
+	a.SubImm32(x86.RSP, int32(args+workFrame))
 	a.passOn(args, args+workFrame)
-	a.raw(0x41, 0xff, 0x12) // call [r10]
-	working = len(a.b)
-	a.raw(0x48, 0x81, 0xc4) // add rsp, args+frame
-	a.imm32(uint32(args + workFrame))
+	a.CallMem(enc.At(x86.R10, 0))
+	working = len(a.Code)
+	a.AddImm32(x86.RSP, int32(args+workFrame))
 	a.record(p, End)
-	a.raw(0xc3)
+	a.Ret()
 	return working, args + workFrame
 }
 
-// thunkBytes is the size of a call's and of a thunk.
-const thunkBytes = 16
+// thunkBytes is the size of a call's and of a thunk, thunkShift its logarithm.
+const thunkBytes, thunkShift = 16, 4
 
 // thunks assembles the thunks of all calls.
 func thunks(ring uint64) []byte {
 	var a asm
 	for i := range uint64(ringCalls) {
-		a.raw(0x49, 0xba) // mov r10, call
-		a.imm64(ring + callsAt + i*thunkBytes)
-		a.raw(0x41, 0xff, 0x62, 8) // jmp [r10+8]
-		a.raw(0xcc, 0xcc)
+		a.MovImm64(x86.R10, ring+callsAt+i*thunkBytes)
+		a.JmpMem(enc.At(x86.R10, 8))
+		a.Int3()
+		a.Int3()
 	}
-	return a.b
+	return a.Code
 }
