@@ -33,6 +33,7 @@ type File struct {
 	BuildID  string // hexadecimal, "" for none
 	Segments []Segment
 	TLS      TLS
+	Unwind   uint64 // link-time address of .eh_frame_hdr, 0 for none
 
 	elf    *elf.File
 	from   io.ReaderAt
@@ -100,6 +101,8 @@ func (f *File) addProg(p *elf.Prog) {
 		f.Segments = append(f.Segments, Segment{p.Vaddr, p.Memsz, p.Off, p.Filesz, p.Flags})
 	case elf.PT_TLS:
 		f.TLS = TLS{p.Memsz, p.Align}
+	case elf.PT_GNU_EH_FRAME:
+		f.Unwind = p.Vaddr
 	case elf.PT_INTERP:
 		if b := readProg(p, 4096); len(b) > 1 {
 			f.Interp = cString(b, 0)

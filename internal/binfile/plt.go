@@ -24,7 +24,7 @@ func (f *File) plt() (out []Symbol) {
 	if f.Machine != elf.EM_X86_64 {
 		return nil
 	}
-	slots := f.slots()
+	slots := f.Slots()
 	for _, p := range pltSections {
 		s := f.elf.Section(p.name)
 		if s == nil || len(slots) == 0 {
@@ -59,12 +59,12 @@ func stubs(code []byte, addr, grain uint64, slots map[uint64]string) []Symbol {
 	}
 }
 
-// slots maps the addresses of GOT entries to the functions that the dynamic linker puts there.
-func (f *File) slots() map[uint64]string {
+// Slots maps the link-time addresses of words, of the global offset table and others, to the names of the symbols whose addresses the dynamic linker puts there.
+func (f *File) Slots() map[uint64]string {
 	syms, _ := f.elf.DynamicSymbols()
 	slots := map[uint64]string{}
 	for _, s := range f.elf.Sections {
-		if s.Type == elf.SHT_RELA {
+		if s.Type == elf.SHT_RELA && s.Flags&elf.SHF_ALLOC != 0 {
 			f.addSlots(slots, f.readSection(s), syms)
 		}
 	}
@@ -78,7 +78,7 @@ func (f *File) addSlots(slots map[uint64]string, rela []byte, syms []elf.Symbol)
 	for ; len(rela) >= relaSize; rela = rela[relaSize:] {
 		off, info := f.elf.ByteOrder.Uint64(rela), f.elf.ByteOrder.Uint64(rela[8:])
 		typ, sym := elf.R_X86_64(info&0xffffffff), info>>32
-		if typ != elf.R_X86_64_JMP_SLOT && typ != elf.R_X86_64_GLOB_DAT {
+		if typ != elf.R_X86_64_JMP_SLOT && typ != elf.R_X86_64_GLOB_DAT && typ != elf.R_X86_64_64 {
 			continue
 		}
 		if sym >= 1 && sym <= uint64(len(syms)) { // the null symbol is not in syms

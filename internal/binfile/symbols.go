@@ -144,6 +144,19 @@ func (f *File) kind(s elf.Symbol) (SymbolKind, bool) {
 	return 0, false
 }
 
+// Exports returns the functions that the file defines for others, by name: of several versions the one for programs that are linked now.
+func (f *File) Exports() map[string]uint64 {
+	out := map[string]uint64{}
+	syms, _ := f.elf.DynamicSymbols()
+	for _, s := range syms {
+		old := s.HasVersion && s.VersionIndex.IsHidden()
+		if elf.ST_TYPE(s.Info) == elf.STT_FUNC && s.Section != elf.SHN_UNDEF && !old {
+			out[s.Name] = s.Value
+		}
+	}
+	return out
+}
+
 // Find returns the first symbol of a name that is code of this file (no PLT entry).
 func (f *File) Find(name string) (Symbol, bool) {
 	for _, s := range f.Symbols() {

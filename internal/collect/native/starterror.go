@@ -12,6 +12,8 @@ import (
 	"strings"
 
 	"golang.org/x/sys/unix"
+
+	"lime/internal/binfile"
 )
 
 // startError says why a program could not be started, and what to do.
@@ -62,7 +64,7 @@ var errKind = errors.New("a program for another kind of processor")
 
 // wrongKind tells that a program which has been started is not for x86-64.
 func wrongKind(name string, pid int) error {
-	f, err := elf.Open(procPath(pid, "exe"))
+	f, err := binfile.Open(procPath(pid, "exe"))
 	if err != nil {
 		return nil // whoever needs to read it will tell
 	}
@@ -91,12 +93,8 @@ func missing(name string) string {
 	if words := strings.Fields(strings.TrimPrefix(line, "#!")); strings.HasPrefix(line, "#!") && len(words) > 0 {
 		return fmt.Sprintf("its first line names %q", words[0])
 	}
-	if bin, err := elf.NewFile(f); err == nil {
-		for _, p := range bin.Progs {
-			if text, err := io.ReadAll(io.LimitReader(p.Open(), 4096)); p.Type == elf.PT_INTERP && err == nil {
-				return "it asks for " + strings.TrimRight(string(text), "\x00")
-			}
-		}
+	if bin, err := binfile.NewFile(f, name); err == nil && bin.Interp != "" {
+		return "it asks for " + bin.Interp
 	}
 	return "neither it nor the file it names as its interpreter can be run"
 }

@@ -9,5 +9,5 @@
 // A static program has no such slots: its functions are found by its symbols, and get a jump at their beginning.
 // Of locks only the slow path is of interest: there, calls inside of the library's functions are turned, and a free lock costs nothing.
 //
-// It imports x86, unit and golang.org/x/sys/unix only, and knows no profile.
+// It imports binfile, symbol, x86, its emitter and golang.org/x/sys/unix only, and knows no profile.
 package hook

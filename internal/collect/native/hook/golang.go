@@ -1,12 +1,12 @@
 package hook
 
 import (
-	"debug/elf"
-	"debug/gosym"
 	"errors"
 	"fmt"
 	"slices"
 
+	"lime/internal/binfile"
+	"lime/internal/symbol"
 	"lime/internal/x86"
 	"lime/internal/x86/enc"
 )
@@ -48,53 +48,23 @@ const (
 	mProcEnd = 128
 )
 
-// goTable returns the section with the table of functions, nil if this is no Go program.
-func goTable(f *elf.File) *elf.Section {
-	for _, name := range []string{".gopclntab", ".data.rel.ro.gopclntab"} {
-		if s := f.Section(name); s != nil {
-			return s
-		}
-	}
-	return nil
-}
-
 // readGo takes in the functions of a Go program.
-func (im *image) readGo(f *elf.File, wanted map[string]bool) (err error) {
-	defer func() {
-		if p := recover(); p != nil { // the table is damaged
-			err = fmt.Errorf("%s: table of Go's functions: %v", im.path, p)
-		}
-	}()
-	text := f.Section(".text")
-	if text == nil {
-		return fmt.Errorf("%s: no code: %w", im.path, ErrGo)
-	}
-	at := text.Addr
-	if syms, err := f.Symbols(); err == nil {
-		if i := slices.IndexFunc(syms, func(s elf.Symbol) bool { return s.Name == "runtime.text" }); i >= 0 {
-			at = syms[i].Value
-		}
-	}
-	data, err := goTable(f).Data()
-	if err != nil {
-		return fmt.Errorf("%s: table of Go's functions: %w", im.path, err)
-	}
-	t, err := gosym.NewTable(nil, gosym.NewLineTable(data, at))
-	if err != nil {
-		return fmt.Errorf("%s: table of Go's functions: %w", im.path, err)
+func (im *image) readGo(f *binfile.File, wanted map[string]bool) error {
+	list := symbol.GoFunctions(f)
+	if len(list) == 0 {
+		return fmt.Errorf("%s: its table of functions is missing or damaged: %w", im.path, ErrGo)
 	}
 	im.golang = true
-	for i := range t.Funcs {
-		fn := &t.Funcs[i]
-		im.starts = append(im.starts, fn.Entry+im.bias)
+	for i := range list {
+		fn := &list[i]
+		im.starts = append(im.starts, fn.Addr+im.bias)
 		if fn.Name == "runtime.main" {
-			im.main = fn.Entry + im.bias
+			im.main = fn.Addr + im.bias
 		}
 		if wanted[fn.Name] {
-			im.defs[fn.Name] = fn.Entry + im.bias
+			im.defs[fn.Name] = fn.Addr + im.bias
 		}
 	}
-	slices.Sort(im.starts)
 	im.starts = slices.Compact(im.starts)
 	return nil
 }

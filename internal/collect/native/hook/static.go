@@ -2,7 +2,6 @@ package hook
 
 import (
 	"cmp"
-	"debug/elf"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -10,6 +9,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"lime/internal/binfile"
 	"lime/internal/x86"
 )
 
@@ -19,27 +19,22 @@ import (
 // errMoved is why the beginning of a function cannot be moved.
 var errMoved = errors.New("its first instructions cannot be moved")
 
-// readStatic takes in the symbols of a static program.
-func (im *image) readStatic(f *elf.File, wanted map[string]bool) {
+// readStatic takes in the symbols of a static program; a stripped one defines nothing by name.
+func (im *image) readStatic(f *binfile.File, wanted map[string]bool) {
 	im.static = true
-	syms, err := f.Symbols()
-	if err != nil {
-		return // stripped: it defines nothing by name
-	}
-	for _, s := range syms {
-		if elf.ST_TYPE(s.Info) != elf.STT_FUNC || s.Section == elf.SHN_UNDEF || s.Value == 0 {
+	for _, s := range f.Symbols() {
+		if s.Kind != binfile.SymFunc || s.Addr == 0 {
 			continue
 		}
-		at := s.Value + im.bias
+		at := s.Addr + im.bias
 		im.starts = append(im.starts, at)
 		switch {
 		case s.Name == "main":
 			im.main = at
-		case wanted[s.Name] && elf.ST_BIND(s.Info) != elf.STB_LOCAL:
+		case wanted[s.Name] && s.Global:
 			im.defs[s.Name] = at
 		}
 	}
-	slices.Sort(im.starts)
 	im.starts = slices.Compact(im.starts)
 }
 
