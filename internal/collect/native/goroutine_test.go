@@ -8,19 +8,25 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"lime/internal/profile"
+	"lime/internal/testenv"
 )
 
 // buildGo compiles the program of testdata/go.
 func buildGo(t *testing.T, flags ...string) string {
 	t.Helper()
-	out := filepath.Join(t.TempDir(), "p")
+	out, cgo := filepath.Join(t.TempDir(), "p"), "CGO_ENABLED=0"
+	if slices.ContainsFunc(flags, func(f string) bool { return strings.Contains(f, "external") }) { // C's linker puts it together
+		testenv.Tool(t, "gcc")
+		cgo = "CGO_ENABLED=1"
+	}
 	cmd := exec.Command("go", append(append([]string{"build"}, flags...), "-o", out, "./testdata/go")...)
-	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+	cmd.Env = append(os.Environ(), cgo)
 	if msg, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("go build %v: %v\n%s", flags, err, msg)
 	}
@@ -43,7 +49,8 @@ func TestGo(t *testing.T) {
 // Every WaitGroup's wait is a section of the goroutines that counted it down, in stripped and in movable programs, too.
 func goSections(t *testing.T, program string) {
 	needs(t, needSamples, needTracing)
-	for name, program := range map[string]string{"plain": program, "stripped": buildGo(t, "-ldflags=-s -w"), "movable": buildGo(t, "-buildmode=pie")} {
+	for name, program := range map[string]string{"plain": program, "stripped": buildGo(t, "-ldflags=-s -w"), "movable": buildGo(t, "-buildmode=pie"),
+		"movable, stripped, linked by C's linker": buildGo(t, "-buildmode=pie", "-ldflags=-s -w -linkmode=external")} {
 		t.Run(name, func(t *testing.T) {
 			p, res := record(t, Options{Command: []string{program, "teams"}})
 			if res.Status != 7 || noted(p, "no-hooks") || noted(p, profile.NoteGoroutines) {
