@@ -164,10 +164,11 @@ func (b *lossBuilder) of(id profile.SectionID, term string, time float64) {
 	}
 }
 
-// sum is the share of all terms but useful work.
+// lost is what a section loses: all terms but useful work, and but the time for which it had fewer threads than there were cores. What
+// was done alone, beside a thread that was just ending, is no more lost to a section than what was done between sections.
 func (s LossShares) lost() (sum float64) {
 	for i := range lossTerms {
-		if name := lossTerms[i].name; name != TermUseful {
+		if name := lossTerms[i].name; name != TermUseful && name != TermSerial {
 			sum += s[name]
 		}
 	}

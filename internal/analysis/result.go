@@ -103,7 +103,7 @@ type Section struct {
 	ContendedTime  float64           `json:"contended_time,omitempty"`  // of all threads: at the lines where they keep one another waiting (contention.go)
 	ContendedShare float64           `json:"contended_share,omitempty"` // of the threads' time
 	Loss           LossShares        `json:"loss"`                      // what its parts' time went into, by term
-	AllLost        float64           `json:"all_lost"`                  // of the core time: all of them but useful work. Sections are sorted by it
+	AllLost        float64           `json:"all_lost"`                  // of the core time: all of them but useful work and too few threads. Sections are sorted by it
 	AwayShare      float64           `json:"away_share"`                // of the threads' time from the section's start to its end: even who worked longest had nothing to do
 	IdleShare      float64           `json:"idle_share"`                // the same for all threads, those included who had less to do
 	Tasks          *Tasks            `json:"tasks,omitempty"`

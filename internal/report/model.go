@@ -122,7 +122,7 @@ type Section struct {
 	// ParallelShare is the part of the threads' time in all parallel sections that is lost here.
 	ParallelShare float64      `json:"parallel_share"`
 	IdleShare     float64      `json:"idle_share"`
-	AllLost       float64      `json:"all_lost"`        // of the core time: all terms of Loss but useful work. Sections are sorted by it
+	AllLost       float64      `json:"all_lost"`        // of the core time: all terms of Loss but useful work and serial. Sections are sorted by it
 	Loss          LossShares   `json:"loss"`            // what its parts' core time went into
 	Contended     float64      `json:"contended_share"` // of the threads' time: they keep one another waiting
 	Tasks         *Tasks       `json:"tasks,omitempty"`
