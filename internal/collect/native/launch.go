@@ -18,9 +18,10 @@ type launched struct {
 	cmd   *exec.Cmd
 	hooks *hook.Installed
 	ring  *hook.Ring
-	why   error // why there are no hooks
-	pidfd int   // -1: the kernel has none
-	traps bool  // it ignores SIGTRAP
+	why   error  // why there are no hooks
+	pidfd int    // -1: the kernel has none
+	traps bool   // it ignores SIGTRAP
+	freed uint64 // when it was let go, ns
 }
 
 // launch starts the program under ptrace, prepares it while it stands at its entry, and lets it run. prepare is called
@@ -74,6 +75,7 @@ func launch(o *Options, prepare func(pid int) error, gates func() []hook.Gate) (
 		}
 		l.traps = true
 	}
+	l.freed = monotonic() // not later: lime may not get a core back at once, and the program runs
 	return l, t.Detach()
 }
 
@@ -87,6 +89,7 @@ func (l *launched) untraced(o *Options, prepare func(int) error, first error) (*
 	if err := cmd.Start(); err != nil {
 		return nil, notStarted(o.Command[0], err)
 	}
+	l.freed = monotonic()
 	l.cmd, l.why = cmd, fmt.Errorf("the program cannot be traced: %w", first)
 	return l, prepare(cmd.Process.Pid)
 }

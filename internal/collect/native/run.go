@@ -157,7 +157,7 @@ func (r *run) start() error {
 	if err != nil {
 		return err
 	}
-	r.standsStill(r.started, monotonic())
+	r.standsStill(r.started, prog.freed)
 	r.prog = prog
 	r.ring = prog.ring
 	if prog.hooks != nil {
