@@ -38,6 +38,16 @@ func (h *fakeHost) Ready(t *Thread, at unit.Nanos) {
 var testLayout = Layout{LowLo: 0x5000_0000, LowHi: 0x6fff_0000, HighLo: 0x2100_0000_0000, HighHi: 0x2100_0000_0000 + 3<<40,
 	HintLo: 0x20_0000_0000, HintHi: 0x30_0000_0000}
 
+// AddressesFree reports whether the tests' addresses are free in this process: Go's heap begins at a random place.
+func AddressesFree() bool {
+	s, err := newSpace(testLayout, func(uint64, uint64) {})
+	if err != nil {
+		return false
+	}
+	s.release()
+	return true
+}
+
 // rig is a process without a program, to make system calls in.
 type rig struct {
 	*testing.T
