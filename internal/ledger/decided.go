@@ -26,6 +26,9 @@ func (b *book) decidedBy(v profile.NodeID) (Place, bool) {
 			dear = id
 		}
 	}
+	if slices.Contains(b.l.guide.rounds[int32(v)], int32(tab.Edges[dear].To)) {
+		return Place{}, false // what costs more is one more round of a loop, whosever code it begins with
+	}
 	stays := func(id int32) bool { return inlinedWith(frames, tab.Nodes[tab.Edges[id].To].First, 0) }
 	if !slices.ContainsFunc(ways, func(id int32) bool { return id != dear && stays(id) }) {
 		return Place{}, false

@@ -58,3 +58,30 @@ func TestTheCallerDecides(t *testing.T) {
 		}
 	}
 }
+
+// TestRoundsAreTheFunctionsOwn has a loop of a function that was inlined, whose rounds begin with an instruction that the compiler counts as the
+// caller's: what decides is the loop's test.
+func TestRoundsAreTheFunctionsOwn(t *testing.T) {
+	w := newWorld(4, map[string]int32{"start": 90, "test": 48, "move": 97, "next": 95}, map[string]uint32{"move": 50})
+	node := &w.prof.Nodes[w.node("test")]
+	node.Kind = profile.EndCond
+	node.Frames = []profile.Frame{{File: w.file, Line: 48, Function: "escape"}, {File: w.file, Line: 96, Function: "f"}}
+	node.First = node.Frames
+	for p := range 4 {
+		tr := w.thread("start")
+		for range 20 {
+			tr.fall("test")
+			for range 10 * p {
+				tr.fall("move")
+				tr.fall("test")
+			}
+			tr.take("next")
+			tr.fall("start")
+		}
+		tr.end()
+	}
+	w.barrier(t)
+	if row := w.account(t).Rows[0]; row.Place.Line != 48 || row.Kind != Loop || row.Test != nil {
+		t.Errorf("%s at line %d is charged first, tested at %+v; want the loop at 48", row.Kind, row.Place.Line, row.Test)
+	}
+}

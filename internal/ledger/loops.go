@@ -10,9 +10,11 @@ import (
 // loopExits says for every node whether it decides about a loop: one of its ways stays in a loop, another one
 // leaves it. Loops are found in the graph without calls, whatever functions its jumps cross: strongly connected
 // components, then those that are left without the edges to the loop's head, and so on inwards.
-func loopExits(tab *profile.Tables) []bool {
+//
+// rounds has, for those nodes, where they lead to that stays in the innermost of these loops.
+func loopExits(tab *profile.Tables) (exits []bool, rounds map[int32][]int32) {
 	l := newLoops(tab)
-	exits := make([]bool, l.n)
+	exits = make([]bool, l.n)
 	for range maxNesting {
 		if !l.peel(exits) {
 			break
@@ -20,8 +22,11 @@ func loopExits(tab *profile.Tables) []bool {
 	}
 	for v := range exits {
 		exits[v] = exits[l.tail[v]]
+		if to := l.rounds[l.tail[v]]; to != nil {
+			l.rounds[int32(v)] = to
+		}
 	}
-	return exits
+	return exits, l.rounds
 }
 
 // maxNesting bounds the work on graphs that no compiler makes.
@@ -33,10 +38,11 @@ type loops struct {
 	all     []int32 // all edges, by off
 	tail    []int32 // of blocks that overlap, the one that decides
 	region  []int32 // loop in which the node is looked at, -1 = none
+	rounds  map[int32][]int32
 }
 
 func newLoops(tab *profile.Tables) *loops {
-	l := &loops{n: len(tab.Nodes)}
+	l := &loops{n: len(tab.Nodes), rounds: map[int32][]int32{}}
 	l.tail = tails(tab)
 	from, to := overlaps(tab)
 	for i := range tab.Edges {
@@ -147,15 +153,17 @@ func (l *loops) mark(exits []bool, comp []int32) {
 		if l.region[v] < 0 {
 			continue
 		}
-		stays, leaves := false, false
+		stays, leaves := []int32(nil), false
 		for _, t := range l.all[l.off[v]:l.off[v+1]] {
 			if l.region[t] == l.region[v] {
-				stays = true
+				stays = append(stays, t)
 			} else {
 				leaves = true
 			}
 		}
-		exits[v] = exits[v] || stays && leaves
+		if len(stays) > 0 && leaves {
+			exits[v], l.rounds[v] = true, stays
+		}
 	}
 }
 

@@ -44,9 +44,10 @@ type spot struct {
 
 // guide knows what does not depend on the instance: the place and kind of every node.
 type guide struct {
-	tab   *profile.Tables
-	exits []bool  // the node decides about a loop
-	group []group // of the node's decision
+	tab    *profile.Tables
+	exits  []bool            // the node decides about a loop
+	rounds map[int32][]int32 // and leads here if the loop goes round once more
+	group  []group           // of the node's decision
 
 	spots  map[spot]int32  // their numbers, while they are given
 	nodes  []int32         // by node: the number of its spot
@@ -65,8 +66,9 @@ type guide struct {
 }
 
 func newGuide(tab *profile.Tables) *guide {
-	g := &guide{tab: tab, exits: loopExits(tab), group: make([]group, len(tab.Nodes)),
+	g := &guide{tab: tab, group: make([]group, len(tab.Nodes)),
 		regions: newRegions(tab)}
+	g.exits, g.rounds = loopExits(tab)
 	g.numberSpots()
 	for i := range tab.Edges {
 		e := &tab.Edges[i]
