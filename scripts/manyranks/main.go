@@ -1,4 +1,4 @@
-// Manyranks writes synthetic profiles of the ranks of one run, for the benchmark of docs/ranks.md:
+// Command manyranks writes synthetic profiles of the ranks of one run, for the benchmark of docs/ranks.md:
 //
 //	go run ./scripts/manyranks -ranks 4096 -events 2000 DIR
 //
