@@ -26,6 +26,9 @@ func (b *book) decidedBy(v profile.NodeID) (Place, bool) {
 			dear = id
 		}
 	}
+	if dear == profile.None {
+		return Place{}, false
+	}
 	if slices.Contains(b.l.guide.rounds[int32(v)], int32(tab.Edges[dear].To)) {
 		return Place{}, false // what costs more is one more round of a loop, whosever code it begins with
 	}
