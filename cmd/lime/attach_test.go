@@ -25,7 +25,8 @@ type subject interface {
 	end() error  // ends it; what is wrong with what it did
 }
 
-// worker is one of the programs of the hooks' own tests: it checks its work itself, says done when its input ends, and ends with status 7.
+// worker is one of the programs of the hooks' own tests: it checks its work itself, says done when
+// its input ends, and ends with status 7.
 type worker struct {
 	cmd    *exec.Cmd
 	stdin  io.Closer
@@ -111,7 +112,8 @@ func builtJava(t *testing.T) func() (subject, error) {
 	return func() (subject, error) { return startWorker("java", "-cp", dir, "Work") }
 }
 
-// Killed at any moment while it attaches to a program, once or again and again, lime leaves that as it was. In the long form 5,000 times.
+// Killed at any moment while it attaches to a program, once or again and again, lime leaves that as
+// it was. In the long form 5,000 times.
 func TestKilledWhileItAttaches(t *testing.T) {
 	lime, err := built()
 	if err != nil {

@@ -33,7 +33,8 @@ func victims() []victim {
 	}
 }
 
-// Killed at any moment, lime leaves a file that opens and says that the run was cut off, or none, and no process behind.
+// Killed at any moment, lime leaves a file that opens and says that the run was cut off, or none,
+// and no process behind.
 func TestKilledAtAnyMoment(t *testing.T) {
 	testenv.Tool(t, "gcc")
 	dir := t.TempDir()
@@ -52,7 +53,8 @@ func TestKilledAtAnyMoment(t *testing.T) {
 	}
 }
 
-// kill starts lime, kills it without a warning, waits until everybody is gone, and looks at what is left.
+// kill starts lime, kills it without a warning, waits until everybody is gone, and looks at what is
+// left.
 func (v *victim) kill(t *testing.T, dir string, after time.Duration) {
 	t.Helper()
 	file := filepath.Join(dir, fmt.Sprintf("killed%d", after))
@@ -87,7 +89,8 @@ func (v *victim) kill(t *testing.T, dir string, after time.Duration) {
 	}
 }
 
-// awaitAll waits until nobody has the other end of a pipe any more, to which all processes of a group held on.
+// awaitAll waits until nobody has the other end of a pipe any more, to which all processes of a
+// group held on.
 func awaitAll(t *testing.T, pipe *os.File, group int, after time.Duration) {
 	t.Helper()
 	defer pipe.Close()

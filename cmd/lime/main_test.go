@@ -32,8 +32,8 @@ var built = sync.OnceValues(func() (string, error) {
 	return lime, nil
 })
 
-// TestMain has the programs that tests start take the signals that who started the tests (nohup) may have had ignored: what is caught here is
-// not ignored there.
+// TestMain has the programs that tests start take the signals that who started the tests (nohup)
+// may have had ignored: what is caught here is not ignored there.
 func TestMain(m *testing.M) {
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP)
 	code := m.Run()

@@ -10,8 +10,9 @@ import (
 	"lime/internal/testenv"
 )
 
-// What plain `go build` leaves, with a C library in it and without, simulates position-independent programs as the lime that the Makefile
-// links does, to the last address, and says what to do for others.
+// What plain `go build` leaves, with a C library in it and without, simulates position-independent
+// programs as the lime that the Makefile links does, to the last address, and says what to do for
+// others.
 func TestPlainlyBuilt(t *testing.T) {
 	testenv.Tool(t, "gcc")
 	dir := t.TempDir()

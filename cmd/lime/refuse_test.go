@@ -17,7 +17,8 @@ import (
 	"lime/internal/testenv"
 )
 
-// refused runs a shell's command, in which LIME is lime, and checks that lime says what is the matter and ends with a status.
+// refused runs a shell's command, in which LIME is lime, and checks that lime says what is the
+// matter and ends with a status.
 func refused(t *testing.T, attr *syscall.SysProcAttr, script string, status int, words string) {
 	t.Helper()
 	lime, err := built()
@@ -123,7 +124,8 @@ func TestProcessThatCannotBeRecorded(t *testing.T) {
 	})
 }
 
-// A program with rights of its own is refused for those who would take them away by tracing it, and recorded by those who do not.
+// A program with rights of its own is refused for those who would take them away by tracing it, and
+// recorded by those who do not.
 func TestRightsOfTheProgram(t *testing.T) {
 	if os.Geteuid() != 0 {
 		testenv.Skip(t, testenv.NotRoot)

@@ -17,7 +17,8 @@ import (
 	"lime/internal/testenv"
 )
 
-// listener says which signals reach it. The last one ends it; at first it sends one to its parent, as to all that it belongs with.
+// listener says which signals reach it. The last one ends it; at first it sends one to its parent,
+// as to all that it belongs with.
 const listener = `
 #include <signal.h>
 #include <stdio.h>
@@ -105,7 +106,8 @@ func (l *listening) heard(t *testing.T, want string) {
 	}
 }
 
-// A signal that is sent to lime alone reaches the program, once; what the program sends to lime does not come back to it.
+// A signal that is sent to lime alone reaches the program, once; what the program sends to lime
+// does not come back to it.
 func TestSignalsReachTheProgram(t *testing.T) {
 	for _, n := range []syscall.Signal{unix.SIGINT, unix.SIGQUIT, unix.SIGTERM, unix.SIGHUP, unix.SIGUSR1, unix.SIGALRM, unix.SIGABRT, unix.Signal(40)} {
 		t.Run(n.String(), func(t *testing.T) {
@@ -121,7 +123,8 @@ func TestSignalsReachTheProgram(t *testing.T) {
 	}
 }
 
-// Keys of the terminal reach the program and lime, which does not pass them on, waits for the program, and keeps the profile.
+// Keys of the terminal reach the program and lime, which does not pass them on, waits for the
+// program, and keeps the profile.
 func TestKeysReachTheProgram(t *testing.T) {
 	keys, terminal := pty(t)
 	for _, row := range []struct {
@@ -193,7 +196,8 @@ int main(void) { puts("ready"); fflush(stdout); for (;;) pause(); }`)
 	}
 }
 
-// The key that ends the program ends lime in the same way, with the profile complete: a shell's loop around the two ends, too.
+// The key that ends the program ends lime in the same way, with the profile complete: a shell's
+// loop around the two ends, too.
 func TestKeyEndsTheProgram(t *testing.T) {
 	keys, terminal := pty(t)
 	file := filepath.Join(t.TempDir(), "ended")

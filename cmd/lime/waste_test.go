@@ -54,8 +54,9 @@ type wasteReport struct {
 	Notes []struct{ Code, Text string }
 }
 
-// TestSampledWaste: shares that are known by arithmetic, and the lines of the worst pair. All shares of the table must lie within twice
-// the stated bounds; the bounds themselves are for 95 of 100.
+// TestSampledWaste: shares that are known by arithmetic, and the lines of the worst pair. All
+// shares of the table must lie within twice the stated bounds; the bounds themselves are for 95 of
+// 100.
 func TestSampledWaste(t *testing.T) {
 	program, line := wasteProgram(t)
 	seconds := "0.6"
@@ -126,7 +127,8 @@ func TestSampledWaste(t *testing.T) {
 	t.Logf("%d of %d shares lie within the stated bounds", held, all)
 }
 
-// TestKilledWhileItWatches: whatever lime was about to do when it was killed, the program goes on and ends as it should.
+// TestKilledWhileItWatches: whatever lime was about to do when it was killed, the program goes on
+// and ends as it should.
 func TestKilledWhileItWatches(t *testing.T) {
 	program, _ := wasteProgram(t)
 	lime, err := built()

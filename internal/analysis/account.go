@@ -10,8 +10,8 @@ import (
 	"lime/internal/profile"
 )
 
-// kindNames gives the cause's event for a row of the ledger. Kinds that are not here name no decision of a
-// source line; they stay rows of the account.
+// kindNames gives the cause's event for a row of the ledger. Kinds that are not here name no
+// decision of a source line; they stay rows of the account.
 var kindNames = map[ledger.Kind]struct {
 	event string
 	hw    bool
@@ -79,8 +79,9 @@ func (r *runner) account(sec *Section, p *pending) error {
 	return nil
 }
 
-// torn says whether an account's rows are so much larger than the imbalance that none of them explains it, as where many
-// threads run one another's tasks. With few threads, rows may well make up for one another.
+// torn says whether an account's rows are so much larger than the imbalance that none of them
+// explains it, as where many threads run one another's tasks. With few threads, rows may well make
+// up for one another.
 func torn(acc *ledger.Account) bool {
 	return acc.Positive > maxGross*acc.Total && (!acc.Exact || len(acc.Threads) >= manyThreads)
 }
@@ -139,8 +140,8 @@ func (r *runner) keyAt(at *ledger.Place, hw bool) causeKey {
 	return k
 }
 
-// rankExact orders the causes by what the ledger charges them with. What correlates but was charged nothing
-// goes to the candidates: it follows from a cause, or costs nothing.
+// rankExact orders the causes by what the ledger charges them with. What correlates but was charged
+// nothing goes to the candidates: it follows from a cause, or costs nothing.
 func (r *runner) rankExact(sec *Section, posts map[causeKey]*posting, order []causeKey) {
 	known := byKey(sec)
 	sec.Causes, sec.Candidates = nil, nil
@@ -234,7 +235,8 @@ func renumber(cs []Cause) {
 	}
 }
 
-// otherShare is the share of the rows that stand for no source line, nor for anything else that a programmer knows.
+// otherShare is the share of the rows that stand for no source line, nor for anything else that a
+// programmer knows.
 func otherShare(acc *ledger.Account) float64 {
 	s := 0.0
 	for i := range acc.Rows {
@@ -263,8 +265,9 @@ func (c *Cause) charge(p *posting, sec *Section, m *profile.Meta) {
 	}
 }
 
-// fit is the correlation of what the posting put on the threads with their times, 0 with too few threads to tell. A decision that is written down
-// at several places, or that others meet behind it, may rise and fall with the times while none of its counts does.
+// fit is the correlation of what the posting put on the threads with their times, 0 with too few
+// threads to tell. A decision that is written down at several places, or that others meet behind
+// it, may rise and fall with the times while none of its counts does.
 func (p *posting) fit(acc *ledger.Account) float64 {
 	if len(acc.Threads) < manyThreads {
 		return 0
@@ -272,7 +275,8 @@ func (p *posting) fit(acc *ledger.Account) float64 {
 	return pearson(p.sums(), acc.Deviation)
 }
 
-// uncharged marks a cause that correlates but costs the last thread nothing, as far as the account knows.
+// uncharged marks a cause that correlates but costs the last thread nothing, as far as the account
+// knows.
 func (r *runner) uncharged(c *Cause, p *posting, lost bool) {
 	share := 0.0
 	if p != nil {
@@ -286,8 +290,8 @@ func (r *runner) uncharged(c *Cause, p *posting, lost bool) {
 	}
 }
 
-// rankEstimated keeps the order by score, gives the known causes their estimated shares, and takes lines from the
-// account only where the regression found nothing.
+// rankEstimated keeps the order by score, gives the known causes their estimated shares, and takes
+// lines from the account only where the regression found nothing.
 func (r *runner) rankEstimated(sec *Section, posts map[causeKey]*posting, order []causeKey) {
 	known := byKey(sec)
 	for key, c := range known {
@@ -318,7 +322,8 @@ func (r *runner) rankEstimated(sec *Section, posts map[causeKey]*posting, order 
 	renumber(sec.Causes)
 }
 
-// confirm puts the causes that the account charges with much before those that it does not know, where there are any.
+// confirm puts the causes that the account charges with much before those that it does not know,
+// where there are any.
 func confirm(cs []Cause) {
 	much := func(c *Cause) bool { return c.Share != nil && *c.Share >= lostShare }
 	if !slices.ContainsFunc(cs, func(c Cause) bool { return c.Important && much(&c) }) || cs[0].Event == EventVisit {
@@ -335,8 +340,8 @@ func confirm(cs []Cause) {
 	renumber(cs)
 }
 
-// sortVisits orders causes by their estimated shares if they are places that were sampled: all places
-// of a slow loop correlate about as well, and the one where most of the time goes says most.
+// sortVisits orders causes by their estimated shares if they are places that were sampled: all
+// places of a slow loop correlate about as well, and the one where most of the time goes says most.
 func sortVisits(cs []Cause) {
 	for i := range cs {
 		if cs[i].Event != EventVisit {

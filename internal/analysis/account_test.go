@@ -9,8 +9,8 @@ import (
 	"lime/internal/profile"
 )
 
-// exactProfile has a flow and times that add up: block 1 is a loop of n iterations; block 3 is visited by
-// some threads and costs next to nothing; every visit costs the block's 4 instructions.
+// exactProfile has a flow and times that add up: block 1 is a loop of n iterations; block 3 is
+// visited by some threads and costs next to nothing; every visit costs the block's 4 instructions.
 func exactProfile(iterations []uint64, decoy []uint64) *builder {
 	b := newBuilder(len(iterations), 6, 1, 2)
 	b.p.UpdateMeta(profile.Meta{ClockUnit: "instructions", RunTime: 10000, Complete: true, NodeTime: "visits"})

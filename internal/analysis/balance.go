@@ -8,9 +8,10 @@ import (
 	"lime/internal/profile"
 )
 
-// Balance is the closest balance point around a section's end: the innermost part of the program, around the place at which the
-// threads wait, outside of which their times are even. Within it work and wait together are the same for all threads, so
-// what the threads wait at its end was brought about inside of it.
+// Balance is the closest balance point around a section's end: the innermost part of the program,
+// around the place at which the threads wait, outside of which their times are even. Within it work
+// and wait together are the same for all threads, so what the threads wait at its end was brought
+// about inside of it.
 type Balance struct {
 	Context
 	Around  []Context       `json:"around"` // the parts around it that hold the section's end too, outermost first
@@ -18,7 +19,8 @@ type Balance struct {
 	Parts   []BalancePart   `json:"parts"` // what is uneven inside of it, the most first
 }
 
-// Context is a part of the program: a loop, one way of a branch, a call. Kind "thread" is all that the threads do.
+// Context is a part of the program: a loop, one way of a branch, a call. Kind "thread" is all that
+// the threads do.
 type Context struct {
 	Place
 	Kind   string `json:"kind"`
@@ -88,14 +90,15 @@ func (ps *procs) towards(q *part, end profile.NodeID) (best *part) {
 	return best
 }
 
-// leadsTo reports whether a part holds a place of a function: by a loop or branch around it, or by a call of the function.
+// leadsTo reports whether a part holds a place of a function: by a loop or branch around it, or by
+// a call of the function.
 func (ps *procs) leadsTo(k *part, f profile.FunctionID, end profile.NodeID) bool {
 	called := (k.b.kind == boundCall || k.b.kind == boundRecursion) && k.b.callee == f
 	return called || k.b.kind != boundLeaf && ps.holds(k, f, end) || slices.ContainsFunc(k.kids, func(x *part) bool { return ps.leadsTo(x, f, end) })
 }
 
-// evenAround reports whether the threads' times outside of q are even: their spread is a small part of that of the whole, or
-// no more than chance makes of so many samples.
+// evenAround reports whether the threads' times outside of q are even: their spread is a small part
+// of that of the whole, or no more than chance makes of so many samples.
 func evenAround(root, q *part, threads []ThreadTotal, period float64) bool {
 	var whole, outside valueRange
 	for _, t := range threads {

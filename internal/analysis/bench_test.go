@@ -8,8 +8,8 @@ import (
 	"lime/internal/profile"
 )
 
-// BenchmarkEvents is the method on one instance, as the number of events grows: counts that are a flow, and counts that
-// are none.
+// BenchmarkEvents is the method on one instance, as the number of events grows: counts that are a
+// flow, and counts that are none.
 func BenchmarkEvents(b *testing.B) {
 	for _, made := range []struct {
 		name string

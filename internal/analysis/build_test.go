@@ -4,7 +4,8 @@ import (
 	"lime/internal/profile"
 )
 
-// builder makes profiles of one section for tests. Node v stands on line 10+v of main.c, in function "work".
+// builder makes profiles of one section for tests. Node v stands on line 10+v of main.c, in
+// function "work".
 type builder struct {
 	p *profile.Profile
 }

@@ -8,10 +8,10 @@ import (
 )
 
 // A collector that finds blocks as they run meets a loop's first iteration before it knows that
-// something jumps into the middle of the block: it reports a long block, and later a short
-// one with the same end. To the graph that is a loop with two heads, which has no leader. So blocks with a
-// common end become what a compiler calls basic blocks: the shortest keeps the end and all that leaves it; each
-// longer one falls into the next shorter one.
+// something jumps into the middle of the block: it reports a long block, and later a short one with
+// the same end. To the graph that is a loop with two heads, which has no leader. So blocks with a
+// common end become what a compiler calls basic blocks: the shortest keeps the end and all that
+// leaves it; each longer one falls into the next shorter one.
 
 // canon is that view of a profile's edges.
 type canon struct {

@@ -7,8 +7,8 @@ import (
 	"lime/internal/profile"
 )
 
-// A loop whose first iteration was met as part of a longer block: block 1 enters the loop and goes on
-// through block 2's code to the same end, so that the loop seems to have two heads.
+// A loop whose first iteration was met as part of a longer block: block 1 enters the loop and goes
+// on through block 2's code to the same end, so that the loop seems to have two heads.
 func TestBlocksWithACommonEnd(t *testing.T) {
 	b := newBuilder(8, 6, 1, 2, 4)
 	long, short := &b.p.Nodes[1], &b.p.Nodes[2]

@@ -7,8 +7,8 @@ import (
 	"lime/internal/stat"
 )
 
-// residualTolerance is the part of a hardware event's own variation below which all of it came from its
-// superiors.
+// residualTolerance is the part of a hardware event's own variation below which all of it came from
+// its superiors.
 const residualTolerance = 1e-9
 
 // site is one instruction's events of one kind.

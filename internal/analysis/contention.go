@@ -10,9 +10,10 @@ import (
 	"lime/internal/unit"
 )
 
-// contentions are the events in which threads keep one another waiting, each with what helps. A coherence miss is one only where it
-// is known with whom the line is shared: a line that a thread merely takes over moves once.
-// What is served is a queue for all that miss, wherever they do: no line causes the wait that it sees, and what the program decides comes first.
+// contentions are the events in which threads keep one another waiting, each with what helps. A
+// coherence miss is one only where it is known with whom the line is shared: a line that a thread
+// merely takes over moves once. What is served is a queue for all that miss, wherever they do: no
+// line causes the wait that it sees, and what the program decides comes first.
 var contentions = map[string]struct {
 	words, remedy string
 	served        bool
@@ -24,9 +25,11 @@ var contentions = map[string]struct {
 	"memory-wait":    {"wait for memory here", "Fewer accesses that miss, or fewer threads, would help.", true},
 }
 
-// contend names the lines at which the section's threads keep one another waiting. What all of them pay alike is no imbalance, and
-// often more than what one would win by balance: then it comes first, if it is a lock or a line that the program has them fight for. Waits for what
-// serves everybody come by what they add to the imbalance, where that is worth while: paid alike, they say nothing about why the threads differ.
+// contend names the lines at which the section's threads keep one another waiting. What all of them
+// pay alike is no imbalance, and often more than what one would win by balance: then it comes
+// first, if it is a lock or a line that the program has them fight for. Waits for what serves
+// everybody come by what they add to the imbalance, where that is worth while: paid alike, they say
+// nothing about why the threads differ.
 func (r *runner) contend(sec *Section, s *summary, whole *Whole) error {
 	paid := r.contended(s)
 	if len(paid) == 0 {
@@ -143,8 +146,8 @@ func (c *Cause) pays(all *Cause) {
 	}
 }
 
-// gain is by what a cause is ranked where threads keep one another waiting: what there is to win; of what is served to all, where the threads
-// differ, only by what it makes them differ.
+// gain is by what a cause is ranked where threads keep one another waiting: what there is to win;
+// of what is served to all, where the threads differ, only by what it makes them differ.
 func (c *Cause) gain(uneven bool) float64 {
 	if uneven && c.CostShare > 0 && contentions[c.Event].served {
 		return min(c.TimeToWin, max(0, c.LedgerTime))

@@ -7,7 +7,8 @@ import (
 	"lime/internal/profile"
 )
 
-// contendedProfile has a section of two even threads that wait for a lock at a.c:5, and one in which one of two threads works longer.
+// contendedProfile has a section of two even threads that wait for a lock at a.c:5, and one in
+// which one of two threads works longer.
 func contendedProfile(t *testing.T, waited uint64) *profile.Profile {
 	t.Helper()
 	p := profile.New(profile.Meta{Collector: "simulate", RunTime: 3000, ClockUnit: "instructions", Complete: true, NodeTime: "instructions"})
@@ -35,7 +36,8 @@ func contendedProfile(t *testing.T, waited uint64) *profile.Profile {
 	return p
 }
 
-// A lock for which all threads wait is a cause, though nothing is uneven, and its section comes before one that loses less.
+// A lock for which all threads wait is a cause, though nothing is uneven, and its section comes
+// before one that loses less.
 func TestContention(t *testing.T) {
 	res, err := Run(contendedProfile(t, 1600), Options{})
 	if err != nil {

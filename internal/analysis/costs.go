@@ -7,8 +7,8 @@ import (
 	"lime/internal/profile"
 )
 
-// Cost is what an event at a source line cost all threads together in parallel sections, evenly or not: what
-// every thread pays alike is no imbalance, and wastes the cores all the same.
+// Cost is what an event at a source line cost all threads together in parallel sections, evenly or
+// not: what every thread pays alike is no imbalance, and wastes the cores all the same.
 type Cost struct {
 	Event string `json:"event"`
 	Title string `json:"title"`

@@ -6,8 +6,8 @@ import (
 	"lime/internal/profile"
 )
 
-// Two threads pay the same for a line that they share; nothing is uneven, and the cost is told. What costs less than
-// two per cent is not, nor what one thread pays alone.
+// Two threads pay the same for a line that they share; nothing is uneven, and the cost is told.
+// What costs less than two per cent is not, nor what one thread pays alone.
 func TestCosts(t *testing.T) {
 	p := profile.New(profile.Meta{RunTime: 3000, ClockUnit: "cycles", Complete: true, NodeTime: "stored"})
 	file := p.AddFile(profile.File{Path: "a.c"})

@@ -6,7 +6,8 @@ import (
 	"slices"
 )
 
-// maxPoints is the number of points of a course that are kept; more are pooled with their neighbours.
+// maxPoints is the number of points of a course that are kept; more are pooled with their
+// neighbours.
 const maxPoints = 1000
 
 // course describes how the loss is spread over the instances.
@@ -38,7 +39,8 @@ func shape(ts []timing) Course {
 	return Course{Shape: CourseUneven, Share: 1, Text: fmt.Sprintf("The loss varies from instance to instance, without a pattern (%d instances).", len(ts))}
 }
 
-// dominant: one instance loses most of the time: three times the mean, or, of a few instances, three quarters.
+// dominant: one instance loses most of the time: three times the mean, or, of a few instances,
+// three quarters.
 func dominant(lost []float64, total float64) (Course, bool) {
 	i := argmax(lost)
 	share := lost[i] / total

@@ -15,7 +15,8 @@ func squaredBounds(r2 float64, n, others int) (lo, hi float64) {
 	return stat.SquaredInterval(r2, n, others)
 }
 
-// detail fills in what one instance's events show of a cause: counts and times, members, rivals, paths.
+// detail fills in what one instance's events show of a cause: counts and times, members, rivals,
+// paths.
 func (r *runner) detail(c *Cause, f finding, o *outcome) {
 	c.Seq = o.seq
 	c.Threads = r.threadCounts(o, r.counts(o, &f))
@@ -39,8 +40,8 @@ func (r *runner) counts(o *outcome, f *finding) []uint64 {
 	return o.m.edgeCounts(edge)
 }
 
-// iterations counts the visits of the head of a loop that is tested at its bottom: one for each entry, and one
-// for each time round.
+// iterations counts the visits of the head of a loop that is tested at its bottom: one for each
+// entry, and one for each time round.
 func (r *runner) iterations(o *outcome, head int32) []uint64 {
 	n := make([]uint64, len(o.m.in.Parts))
 	for _, e := range r.prog.g.In(head) {
@@ -51,7 +52,8 @@ func (r *runner) iterations(o *outcome, head int32) []uint64 {
 	return n
 }
 
-// countedEdge is the finding's edge, or for a loop the edge on its line and in its cluster that is taken most often.
+// countedEdge is the finding's edge, or for a loop the edge on its line and in its cluster that is
+// taken most often.
 func (r *runner) countedEdge(o *outcome, f *finding) int32 {
 	if f.name != EventLoop {
 		return f.edge
@@ -146,8 +148,8 @@ func compareMembers(a, b Member) int {
 // maxRivals is the number of rivals listed under a cause.
 const maxRivals = 5
 
-// rivals are clusters that would explain the times about as well in the stead of the finding's: the model's R^2 with
-// the rival stays within the confidence bounds of the R^2 that was found.
+// rivals are clusters that would explain the times about as well in the stead of the finding's: the
+// model's R^2 with the rival stays within the confidence bounds of the R^2 that was found.
 func (r *runner) rivals(o *outcome, f finding) []Rival {
 	if have, ok := o.others[f.cluster]; ok {
 		return have
@@ -202,16 +204,16 @@ func (r *runner) rival(o *outcome, c int, f finding, r2 float64) Rival {
 	return v
 }
 
-// maxPath is the number of frames shown of a call path; maxPaths the number of paths, none of which has less than pathShare of the
-// calls of the most frequent one.
+// maxPath is the number of frames shown of a call path; maxPaths the number of paths, none of which
+// has less than pathShare of the calls of the most frequent one.
 const (
 	maxPath   = 16
 	maxPaths  = 3
 	pathShare = 0.1
 )
 
-// paths walks from the cause's function to its callers: from each of those that call it most often in the instance, and on by the
-// calls made most often.
+// paths walks from the cause's function to its callers: from each of those that call it most often
+// in the instance, and on by the calls made most often.
 func (r *runner) paths(o *outcome, f finding) [][]Frame {
 	v := f.node
 	if f.key.hw {
@@ -252,8 +254,8 @@ func (r *runner) path(entry, call int32, total []uint64) []Frame {
 	return path
 }
 
-// calls are the calls that enter a procedure, the most frequent first; those are left out that are rare beside it, and its own
-// recursion.
+// calls are the calls that enter a procedure, the most frequent first; those are left out that are
+// rare beside it, and its own recursion.
 func (r *runner) calls(entry int32, total []uint64) []int32 {
 	var out []int32
 	for _, e := range r.prog.g.In(entry) {

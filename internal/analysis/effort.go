@@ -9,8 +9,9 @@ import (
 	"lime/internal/profile"
 )
 
-// Effort is what the threads that the program can keep busy did with their time, by samples: they worked, they made and
-// moved work about (overhead: time in the own code of a runtime), or had none (idleness).
+// Effort is what the threads that the program can keep busy did with their time, by samples: they
+// worked, they made and moved work about (overhead: time in the own code of a runtime), or had none
+// (idleness).
 type Effort struct {
 	Width         int      `json:"width"`
 	Work          float64  `json:"work"`

@@ -7,7 +7,8 @@ import (
 	"lime/internal/profile"
 )
 
-// effortProgram has three call paths: main's own code; main -> libgomp -> libc, which is overhead for main; libc alone, called by main.
+// effortProgram has three call paths: main's own code; main -> libgomp -> libc, which is overhead
+// for main; libc alone, called by main.
 func effortProgram(work, overhead, idle, samples float64) *profile.Profile {
 	p := profile.New(profile.Meta{Collector: "record", Model: "native", ClockUnit: "ns", ClockHz: 1e9, NodeTime: "stored", CountLabel: profile.Sampled,
 		Cores: 4, Complete: true, EndState: "exited", Notes: []profile.Note{{Code: "samples", N: uint64(samples)}}})
@@ -88,7 +89,8 @@ func TestBoundsOfShares(t *testing.T) {
 	}
 }
 
-// The extra work lies in the loop on line 14, around the barrier's call on line 15 or not; the even work lies in it too.
+// The extra work lies in the loop on line 14, around the barrier's call on line 15 or not; the even
+// work lies in it too.
 func TestBalancePoint(t *testing.T) {
 	p := sampledProgram(t, []uint64{100, 98, 101, 99}, []uint64{0, 120, 0, 0})
 	res, err := Run(p, Options{})
@@ -99,7 +101,8 @@ func TestBalancePoint(t *testing.T) {
 	if b == nil || b.Kind != ContextThread || len(b.Parts) != 1 || b.Parts[0].Kind != EventLoop || b.Parts[0].Line != 14 {
 		t.Fatalf("balance point %+v; want the whole thread, with the uneven loop on line 14", b)
 	}
-	// With the section's end inside of the loop, the loop itself is the balance point, and the branch in it is uneven.
+	// With the section's end inside of the loop, the loop itself is the balance point, and the
+	// branch in it is uneven.
 	for v := range p.Tables().Nodes {
 		if p.Tables().Nodes[v].Frames[0].Line == 11 {
 			p.Tables().Sections[0].EndNode = profile.NodeID(v)
@@ -117,7 +120,8 @@ func TestBalancePoint(t *testing.T) {
 	}
 }
 
-// A library that has threads of its own, or bodies of a runtime's regions, works there; what the runtime does for it is overhead.
+// A library that has threads of its own, or bodies of a runtime's regions, works there; what the
+// runtime does for it is overhead.
 func TestLibraryThreads(t *testing.T) {
 	tab := &profile.Tables{Functions: []profile.Function{{Name: "start_thread"}}}
 	node := map[string]profile.NodeID{}

@@ -17,8 +17,8 @@ type event struct {
 	group int32 // of equal vectors
 }
 
-// matrix is an instance made ready for statistics. Threads stand in the order of their times, so that
-// nothing depends on the order in which the profile lists them.
+// matrix is an instance made ready for statistics. Threads stand in the order of their times, so
+// that nothing depends on the order in which the profile lists them.
 type matrix struct {
 	in     *profile.Instance
 	order  []int   // parts by time
@@ -85,7 +85,8 @@ func (m *matrix) sortThreads() {
 	m.size = stat.Unit(m.t)
 }
 
-// rows calls f with each row's counts, one for each thread in the order of times. The slice is reused.
+// rows calls f with each row's counts, one for each thread in the order of times. The slice is
+// reused.
 func (m *matrix) rows(counts []profile.Count, limit int, f func(row int32, n []uint64)) error {
 	for lo := 0; lo < len(counts); {
 		row := counts[lo].Row
@@ -107,8 +108,8 @@ func (m *matrix) rows(counts []profile.Count, limit int, f func(row int32, n []u
 	return nil
 }
 
-// addEdges adds the control-flow events. The edge that ends a ret block is the sum of those that enter it, no
-// choice of anyone's, and no event.
+// addEdges adds the control-flow events. The edge that ends a ret block is the sum of those that
+// enter it, no choice of anyone's, and no event.
 func (m *matrix) addEdges(p *program) error {
 	err := m.rows(m.in.Edges, len(p.tab.Edges), func(row int32, n []uint64) {
 		e := &p.tab.Edges[row]
@@ -156,7 +157,8 @@ func (m *matrix) addEdge(edge int32, n []uint64) {
 	m.byEdge[edge] = g
 }
 
-// countVisit keeps the visits of the blocks that have hardware events: one for each outgoing edge that is not a return.
+// countVisit keeps the visits of the blocks that have hardware events: one for each outgoing edge
+// that is not a return.
 func (m *matrix) countVisit(e *profile.Edge, n []uint64) {
 	v := e.From
 	if e.Kind == profile.EdgeVisit {

@@ -87,8 +87,8 @@ func (r *runner) details(sec *Section, s *summary, chosen []choice, outs []*outc
 	return nil
 }
 
-// surround tells what leads to a cause that only the account knows, and what varies with it, from the instance with the most
-// weight that was kept.
+// surround tells what leads to a cause that only the account knows, and what varies with it, from
+// the instance with the most weight that was kept.
 func (r *runner) surround(c *Cause, outs []*outcome) {
 	var o *outcome
 	for _, x := range outs {
@@ -171,7 +171,8 @@ func (r *runner) combine(outs []*outcome) []*Cause {
 	return out
 }
 
-// maxReread is the number of instances read once more to explain causes that the heaviest ones do not show.
+// maxReread is the number of instances read once more to explain causes that the heaviest ones do
+// not show.
 const maxReread = 8
 
 // reread analyses again the instances in which causes weigh most whose events were not kept.
@@ -215,7 +216,8 @@ func compareBool(a, b bool) int {
 	return 1
 }
 
-// bestByKey keeps the finding with the highest score for each line: several leaders on one line are one cause.
+// bestByKey keeps the finding with the highest score for each line: several leaders on one line are
+// one cause.
 func bestByKey(fs []finding) map[causeKey]finding {
 	best := map[causeKey]finding{}
 	for _, f := range fs {
@@ -261,7 +263,8 @@ func (g *gathered) add(o *outcome, f finding, w float64) {
 	}
 }
 
-// missing adds the instances in which the cause was not found, so that the course of its score is whole.
+// missing adds the instances in which the cause was not found, so that the course of its score is
+// whole.
 func (c *Cause) missing(outs []*outcome, total float64) {
 	have := map[int]bool{}
 	for _, i := range c.Instances {
@@ -275,8 +278,8 @@ func (c *Cause) missing(outs []*outcome, total float64) {
 	slices.SortFunc(c.Instances, func(a, b InstanceScore) int { return cmp.Compare(a.Seq, b.Seq) })
 }
 
-// overInstances joins the p values that a cause got in some of n instances, whatever depends on whatever:
-// twice the smaller of n times the smallest and of twice the median.
+// overInstances joins the p values that a cause got in some of n instances, whatever depends on
+// whatever: twice the smaller of n times the smallest and of twice the median.
 func overInstances(ps []float64, n int) float64 {
 	all := slices.Clone(ps)
 	for len(all) < n {
@@ -306,7 +309,8 @@ func rank(cs []Cause, opt Options) {
 	}
 }
 
-// sortCauses sorts causes, which are large, without moving any of them more than twice. The order of equal ones stays.
+// sortCauses sorts causes, which are large, without moving any of them more than twice. The order
+// of equal ones stays.
 func sortCauses(cs []Cause, compare func(a, b *Cause) int) {
 	order := make([]*Cause, len(cs))
 	for i := range cs {

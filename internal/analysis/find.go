@@ -9,8 +9,9 @@ import (
 	"lime/internal/profile"
 )
 
-// FindSections finds the sections that a person names: by a number, from 1, in the order of the report, or by the place at which they end:
-// FILE:LINE or a function. Several may end at one place. It returns their indices in res.Sections.
+// FindSections finds the sections that a person names: by a number, from 1, in the order of the
+// report, or by the place at which they end: FILE:LINE or a function. Several may end at one place.
+// It returns their indices in res.Sections.
 func (res *Result) FindSections(spec string) ([]int, error) {
 	if n, err := strconv.Atoi(spec); err == nil {
 		if n < 1 || n > len(res.Sections) {
@@ -30,7 +31,8 @@ func (res *Result) FindSections(spec string) ([]int, error) {
 	return out, nil
 }
 
-// named reports whether a person means the place: FILE:LINE, where the file may be the end of its path, or its function.
+// named reports whether a person means the place: FILE:LINE, where the file may be the end of its
+// path, or its function.
 func (p *Place) named(spec string) bool {
 	if i := strings.LastIndexByte(spec, ':'); i > 0 {
 		if line, err := strconv.Atoi(spec[i+1:]); err == nil {

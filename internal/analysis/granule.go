@@ -10,8 +10,9 @@ import (
 	"lime/internal/unit"
 )
 
-// Granule is the piece of work that is too large for the threads to be even: the last thread is ahead of the mean by less than
-// one of them, or two, because of how many it was given, and not because its own took longer.
+// Granule is the piece of work that is too large for the threads to be even: the last thread is
+// ahead of the mean by less than one of them, or two, because of how many it was given, and not
+// because its own took longer.
 type Granule struct {
 	Place
 	Count uint64  `json:"count"` // of all threads and instances
@@ -19,8 +20,9 @@ type Granule struct {
 	Lead  float64 `json:"lead"`  // of the last thread before the mean, in pieces
 }
 
-// granule looks for a loop that holds most of the section's work, two iterations of which take longer than what is lost in any
-// instance, and whose iterations are what is uneven: the innermost one.
+// granule looks for a loop that holds most of the section's work, two iterations of which take
+// longer than what is lost in any instance, and whose iterations are what is uneven: the innermost
+// one.
 func (r *runner) granule(sec *Section, acc *ledger.Account) *Granule {
 	own := 0.0
 	for i := range sec.Threads {
@@ -47,7 +49,8 @@ func (r *runner) granule(sec *Section, acc *ledger.Account) *Granule {
 	return best
 }
 
-// remainder says whether a loop's rounds do not divide by the threads: some have one more in an instance, at the same price.
+// remainder says whether a loop's rounds do not divide by the threads: some have one more in an
+// instance, at the same price.
 func remainder(t *ledger.LoopTest, acc *ledger.Account) bool {
 	if len(t.Rounds) == 0 || slices.Max(t.Rounds)-slices.Min(t.Rounds) > uint64(len(acc.Instances)) {
 		return false
@@ -61,8 +64,9 @@ func remainder(t *ledger.LoopTest, acc *ledger.Account) bool {
 	return share >= byNumber
 }
 
-// dealtOut says whether threads take a loop's rounds as they become free: then the number of the rounds makes up for their
-// price, and with as many for each, at its own price, the threads would be less even than they are.
+// dealtOut says whether threads take a loop's rounds as they become free: then the number of the
+// rounds makes up for their price, and with as many for each, at its own price, the threads would
+// be less even than they are.
 func dealtOut(t *ledger.LoopTest, acc *ledger.Account, sec *Section) bool {
 	if len(t.Rounds) != len(acc.Threads) {
 		return false
@@ -89,7 +93,8 @@ func aheadOfMean(xs []float64) float64 {
 	return max(0, slices.Max(xs)-sumOf(xs)/math.Max(1, float64(len(xs))))
 }
 
-// evenButForEnds looks whether the section is as even as its pieces of work allow. If little is lost, which thread came last is luck.
+// evenButForEnds looks whether the section is as even as its pieces of work allow. If little is
+// lost, which thread came last is luck.
 func (r *runner) evenButForEnds(sec *Section) {
 	if sec.Ledger == nil || !sec.Ledger.Exact || len(sec.Ledger.Instances) == 0 {
 		return

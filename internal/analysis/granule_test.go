@@ -7,9 +7,10 @@ import (
 	"lime/internal/profile"
 )
 
-// Threads are as even as their pieces of work allow where the number of the pieces is what differs: they do not divide, or are dealt
-// out as threads become free. Where each has as many and those of one take longer, or where they wait for one another, the pieces are
-// not to blame, though less than one of them is lost.
+// Threads are as even as their pieces of work allow where the number of the pieces is what differs:
+// they do not divide, or are dealt out as threads become free. Where each has as many and those of
+// one take longer, or where they wait for one another, the pieces are not to blame, though less
+// than one of them is lost.
 func TestGranule(t *testing.T) {
 	tab := &profile.Tables{Nodes: make([]profile.Node, 2), Edges: []profile.Edge{{From: 0, To: 1, Kind: profile.EdgeTaken}, {From: 0, To: 0, Kind: profile.EdgeFall}}}
 	r := &runner{tab: tab, prog: newProgram(tab)}

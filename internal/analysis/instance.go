@@ -157,7 +157,8 @@ func (r *runner) hardware(o *outcome, base finding) []finding {
 	return out
 }
 
-// timed reports whether an event's counts are time: a wait whose cost is known, or that is counted in clock units.
+// timed reports whether an event's counts are time: a wait whose cost is known, or that is counted
+// in clock units.
 func (r *runner) timed(m *matrix, row int32) bool {
 	return m.costed[row] || isWait(r.tab, row) && r.tab.Kinds[r.tab.Events[row].Kind].Unit != "times"
 }
@@ -210,7 +211,8 @@ func (o *outcome) stability(opt Options) []float64 {
 	return again
 }
 
-// Threads that are left out in turn: the last one, and others evenly over the times; fewer with very many clusters.
+// Threads that are left out in turn: the last one, and others evenly over the times; fewer with
+// very many clusters.
 const (
 	minFolds    = 4
 	maxFolds    = 10

@@ -7,7 +7,8 @@ import (
 	"lime/internal/profile"
 )
 
-// Part is one event of a cause that has several: the misses of one line in several levels of the memory.
+// Part is one event of a cause that has several: the misses of one line in several levels of the
+// memory.
 type Part struct {
 	Event     string   `json:"event"`
 	Title     string   `json:"title"`
@@ -39,9 +40,9 @@ func (r *runner) placeOf(c *Cause) (placeKey, bool) {
 	return placeKey{c.key.lineKey, k}, true
 }
 
-// join makes one cause of those that are one to people: an access that misses in the first level, in the second and in the
-// last has one reason, and one repair. The event with the largest share gives the name. What else there is of such an
-// access, and merely correlates, is part of it, too.
+// join makes one cause of those that are one to people: an access that misses in the first level,
+// in the second and in the last has one reason, and one repair. The event with the largest share
+// gives the name. What else there is of such an access, and merely correlates, is part of it, too.
 func (r *runner) join(sec *Section) {
 	at := map[placeKey]int{}
 	var joined []Cause
@@ -82,7 +83,8 @@ func (c *Cause) part() Part {
 	return Part{Event: c.Event, Title: c.Title, Score: c.Score, Share: c.Share, TimeToWin: c.TimeToWin}
 }
 
-// take makes d a part of c. Shares add up; of the statistics, which see one and the same access, the best stand.
+// take makes d a part of c. Shares add up; of the statistics, which see one and the same access,
+// the best stand.
 func (c *Cause) take(d *Cause, sec *Section) {
 	if len(c.Parts) == 0 {
 		c.Parts = append(c.Parts, c.part())
@@ -115,7 +117,8 @@ func (c *Cause) take(d *Cause, sec *Section) {
 	}
 }
 
-// joinRivals leaves out of a cause's rivals what is the same access: its own line's events are no rivals of it.
+// joinRivals leaves out of a cause's rivals what is the same access: its own line's events are no
+// rivals of it.
 func (r *runner) joinRivals(c *Cause) {
 	if c.Family != FamilyHardware {
 		return

@@ -15,7 +15,8 @@ func hardwareCause(line int32, kind int32, event string, score, share float64) C
 	return c
 }
 
-// The misses of one line in several levels are one cause; those of another line, of another kind of access, and control flow are not.
+// The misses of one line in several levels are one cause; those of another line, of another kind of
+// access, and control flow are not.
 func TestJoin(t *testing.T) {
 	tab := &profile.Tables{Kinds: []profile.EventKind{
 		{Name: "l1d-miss"}, {Name: "l2-miss", Superior: "l1d-miss"}, {Name: "llc-miss", Superior: "l2-miss"}, {Name: "tlb-miss"},

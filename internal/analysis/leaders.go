@@ -36,8 +36,9 @@ func (r *runner) members(o *outcome, cluster int32) (edges, visits []int32) {
 	return edges, visits
 }
 
-// score is the LIME paper's s_v (section 3.4): the correlation that the node introduces. It sets the finding's edge: the
-// node's edge in the cluster with the highest correlation; calls before returns.
+// score is the LIME paper's s_v (section 3.4): the correlation that the node introduces. It sets
+// the finding's edge: the node's edge in the cluster with the highest correlation; calls before
+// returns.
 func (r *runner) score(o *outcome, f *finding) float64 {
 	out, in := math.Inf(-1), math.Inf(-1)
 	for _, e := range r.prog.g.Out(f.node) {
@@ -90,7 +91,8 @@ func (r *runner) sampledLeaders(o *outcome, base finding, visits []int32) []find
 	return out
 }
 
-// before returns the highest correlation of the visits of a node's predecessors, and whether none is in the cluster.
+// before returns the highest correlation of the visits of a node's predecessors, and whether none
+// is in the cluster.
 func (r *runner) before(o *outcome, v, cluster int32, at map[int32]int32) (float64, bool) {
 	most, any := math.Inf(-1), false
 	for _, e := range r.prog.g.In(v) {
@@ -113,8 +115,9 @@ func (r *runner) before(o *outcome, v, cluster int32, at map[int32]int32) (float
 	return most, true
 }
 
-// name decides what a leader's event is called and which line it stands for. The header of a loop that runs
-// more often leads because of the loop, so it stands for the loop's test, wherever the compiler put it.
+// name decides what a leader's event is called and which line it stands for. The header of a loop
+// that runs more often leads because of the loop, so it stands for the loop's test, wherever the
+// compiler put it.
 func (r *runner) name(o *outcome, f *finding) {
 	if test, edge := r.loopTest(o, f); test != graphNone {
 		f.node, f.edge, f.name = test, edge, EventLoop
@@ -142,9 +145,9 @@ func (r *runner) loopTest(o *outcome, f *finding) (node, edge int32) {
 	return s.LatchTest(best)
 }
 
-// iterates reports whether a loop header runs more often where a back edge does. A header that ends in a branch of
-// the body can have several back edges whose counts vary against each other, while the loop runs as often in every
-// thread: then the branch leads, not the loop.
+// iterates reports whether a loop header runs more often where a back edge does. A header that ends
+// in a branch of the body can have several back edges whose counts vary against each other, while
+// the loop runs as often in every thread: then the branch leads, not the loop.
 func (r *runner) iterates(o *outcome, header, back int32) bool {
 	visits := make([]uint64, len(o.m.raw))
 	for _, e := range r.prog.g.Out(header) {

@@ -1,5 +1,5 @@
-// The account of the whole loss: its terms, and how they are put together from the time line (losstime.go) and from what the
-// instances say of their parts (losspart.go).
+// The account of the whole loss: its terms, and how they are put together from the time line
+// (losstime.go) and from what the instances say of their parts (losspart.go).
 
 package analysis
 
@@ -11,8 +11,8 @@ import (
 	"lime/internal/profile"
 )
 
-// Loss says what became of all the time of the cores that the run could use: every unit of it is in one term, and the terms' shares
-// add up to 1. docs/loss.md defines them.
+// Loss says what became of all the time of the cores that the run could use: every unit of it is in
+// one term, and the terms' shares add up to 1. docs/loss.md defines them.
 type Loss struct {
 	Cores      int            `json:"cores"`     // that the run could use
 	CoreTime   float64        `json:"core_time"` // cores x run time, and what moments in which more threads were at work add
@@ -54,7 +54,8 @@ type ThreadShare struct {
 	Time   float64          `json:"time"`
 }
 
-// LossEfficiency are the efficiencies of the POP project, Parallel = LoadBalance x Serialisation x Transfer.
+// LossEfficiency are the efficiencies of the POP project, Parallel = LoadBalance x Serialisation x
+// Transfer.
 type LossEfficiency struct {
 	Parallel      float64 `json:"parallel"`      // core time in the program's own code
 	LoadBalance   float64 `json:"load_balance"`  // mean / longest of the threads' times in it
@@ -164,8 +165,9 @@ func (b *lossBuilder) of(id profile.SectionID, term string, time float64) {
 	}
 }
 
-// lost is what a section loses: all terms but useful work, and but the time for which it had fewer threads than there were cores. What
-// was done alone, beside a thread that was just ending, is no more lost to a section than what was done between sections.
+// lost is what a section loses: all terms but useful work, and but the time for which it had fewer
+// threads than there were cores. What was done alone, beside a thread that was just ending, is no
+// more lost to a section than what was done between sections.
 func (s LossShares) lost() (sum float64) {
 	for i := range lossTerms {
 		if name := lossTerms[i].name; name != TermUseful && name != TermSerial {
@@ -239,8 +241,9 @@ func (w *Whole) follow(l *Loss) {
 	w.ParallelEfficiency, w.LoadBalance, w.CommunicationEfficiency = e.Parallel, e.LoadBalance, e.Serialisation*e.Transfer
 }
 
-// efficiencies follow from the terms: what the threads' own code leaves of the core time, how evenly it is spread over them, and what
-// reasons from outside and the runtime take of the rest. What is left then is order: one waits for another.
+// efficiencies follow from the terms: what the threads' own code leaves of the core time, how
+// evenly it is spread over them, and what reasons from outside and the runtime take of the rest.
+// What is left then is order: one waits for another.
 func (l *Loss) efficiencies(w *Whole) {
 	e := &l.Efficiency
 	share := func(name string) float64 { return l.Term(name).Share }

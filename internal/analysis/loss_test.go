@@ -128,7 +128,8 @@ func checkIdentity(t *testing.T, l *Loss) {
 	}
 }
 
-// Random profiles, hostile ones among them: parts that overlap, costs beyond all times, work that is in no section.
+// Random profiles, hostile ones among them: parts that overlap, costs beyond all times, work that
+// is in no section.
 func TestLossAddsUp(t *testing.T) {
 	kinds := []string{profile.KindLockWait, profile.KindSpinWait, profile.KindSleep, profile.KindOffCPU, "l1d-miss", "unheard-of"}
 	for seed := range uint64(300) {
@@ -188,8 +189,9 @@ func TestLossAddsUp(t *testing.T) {
 	}
 }
 
-// lossProfile is two threads in a run of 200: one alone for 50; then both work for 100, of which thread 1 waits 30 for a lock whose place is
-// known for 20, sleeps 10, and thread 0 arrives 40 earlier; nobody is there for the last 50.
+// lossProfile is two threads in a run of 200: one alone for 50; then both work for 100, of which
+// thread 1 waits 30 for a lock whose place is known for 20, sleeps 10, and thread 0 arrives 40
+// earlier; nobody is there for the last 50.
 func lossProfile(t *testing.T) *profile.Profile {
 	p := profile.New(profile.Meta{RunTime: 200, ClockUnit: "instructions", Complete: true, CoreTime: 150})
 	file := p.AddFile(profile.File{Path: "main.c"})

@@ -1,4 +1,5 @@
-// What the instances say of where the time of their parts went: events that cost time, the runtime's own code, and waits at the ends.
+// What the instances say of where the time of their parts went: events that cost time, the
+// runtime's own code, and waits at the ends.
 
 package analysis
 
@@ -92,7 +93,8 @@ func (l *lossParts) addWaits(t *lossTable, in *profile.Instance) {
 	}
 }
 
-// addRuntime adds the time of blocks that are a runtime's own, without what their memory events cost.
+// addRuntime adds the time of blocks that are a runtime's own, without what their memory events
+// cost.
 func (l *lossParts) addRuntime(t *lossTable, in *profile.Instance) {
 	charge := func(v profile.NodeID, time float64) {
 		if v < 0 || int(v) >= len(t.runtime) || !t.runtime[v] {
@@ -254,7 +256,8 @@ func (b *lossBuilder) eventKey(term string, row int32) lossKey {
 	return lossKey{term: term, event: b.r.prog.kindName(e.Kind), at: frameKey(e.Frames, e.Addr), section: profile.None}
 }
 
-// memory charges what the machine took beyond the instructions, and returns how much that was: no more than the threads ran.
+// memory charges what the machine took beyond the instructions, and returns how much that was: no
+// more than the threads ran.
 func (b *lossBuilder) memory(s *summary, most float64) float64 {
 	rows := slices.Sorted(maps.Keys(s.costs))
 	rows = slices.DeleteFunc(rows, func(e int32) bool { return b.r.lossTab.family[e] != profile.FamilyMemory })
@@ -299,7 +302,8 @@ func (b *lossBuilder) functionPlace(id profile.FunctionID) Place {
 	return p
 }
 
-// effort charges the overhead that samples of call paths tell, to the program's own code for which it was made.
+// effort charges the overhead that samples of call paths tell, to the program's own code for which
+// it was made.
 func (b *lossBuilder) effort(e *Effort, time float64) {
 	left := time
 	for i := range e.Overheads {
@@ -321,7 +325,8 @@ const (
 	overheadElsewhere = "spread over other places"
 )
 
-// outside charges core time that no section holds. Where the collector counted work that is in none, that much of it is not known to be idle.
+// outside charges core time that no section holds. Where the collector counted work that is in
+// none, that much of it is not known to be idle.
 func (b *lossBuilder) outside(t *timeline) {
 	ran := min(max(0, float64(b.r.meta.CoreTime)-t.busy), t.absent)
 	taken := ratio(t.absent-ran, t.absent)

@@ -1,5 +1,5 @@
-// The time line of the cores: how much of every part's time counts, moment by moment, so that no core is counted twice and none is
-// left out.
+// The time line of the cores: how much of every part's time counts, moment by moment, so that no
+// core is counted twice and none is left out.
 
 package analysis
 
@@ -33,11 +33,12 @@ type timeline struct {
 	total  float64 // core time: at every moment the cores, or the threads that ran if there were more
 }
 
-// sweep goes once through the time of a run of that many cores. A part is in two phases: until it arrives it runs for the useful share of
-// the time and waits for the rest, then it waits until it is released. Of parts of one thread that overlap (nested regions hold the same
-// work twice) the one that began last counts. A thread that waits loses a core's time if there is a core for it: where there are
-// fewer cores than threads, those that wait share what those that run leave over. Cores that are left over then have
-// no thread; their loss is shared by the parts that are there.
+// sweep goes once through the time of a run of that many cores. A part is in two phases: until it
+// arrives it runs for the useful share of the time and waits for the rest, then it waits until it
+// is released. Of parts of one thread that overlap (nested regions hold the same work twice) the
+// one that began last counts. A thread that waits loses a core's time if there is a core for it:
+// where there are fewer cores than threads, those that wait share what those that run leave over.
+// Cores that are left over then have no thread; their loss is shared by the parts that are there.
 func sweep(spans []span, cores int, run float64) *timeline {
 	s := &sweeper{spans: spans, order: make([]int32, len(spans))}
 	s.out = &timeline{cores: max(1, cores), flows: map[flowKey]*flow{}}
@@ -68,8 +69,9 @@ func (t *timeline) finish(run, length float64) {
 	t.absent += t.nobody
 }
 
-// sweeper is the state of a sweep. What a thread's current part is charged since it became that is the difference of three integrals
-// over time: of 1, of the share of waiting that counts, and of the cores left over by each thread that is there.
+// sweeper is the state of a sweep. What a thread's current part is charged since it became that is
+// the difference of three integrals over time: of 1, of the share of waiting that counts, and of
+// the cores left over by each thread that is there.
 type sweeper struct {
 	spans   []span
 	order   []int32
@@ -85,8 +87,8 @@ type sweeper struct {
 	out     *timeline
 }
 
-// sweptThread is a thread: the parts that it is in, in the order of their beginnings, and the integrals when the last one
-// became its current one, or changed its phase.
+// sweptThread is a thread: the parts that it is in, in the order of their beginnings, and the
+// integrals when the last one became its current one, or changed its phase.
 type sweptThread struct {
 	open                 []int32
 	since, waited, left  float64

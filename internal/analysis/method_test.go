@@ -64,7 +64,8 @@ func TestFigure4(t *testing.T) {
 	}
 }
 
-// hardwareProfile: all threads run the same code; misses at node 2 are their own, those at node 1 follow the executions.
+// hardwareProfile: all threads run the same code; misses at node 2 are their own, those at node 1
+// follow the executions.
 func hardwareProfile(threads int) *builder {
 	b := newBuilder(threads, 5, 1)
 	b.p.UpdateMeta(profile.Meta{ClockUnit: "cycles", RunTime: 100000, Complete: true, CountLabel: profile.Sampled})
@@ -106,7 +107,8 @@ func TestHardwareCause(t *testing.T) {
 	}
 }
 
-// shuffledProfile has the counts of a synthetic profile and times that have nothing to do with them.
+// shuffledProfile has the counts of a synthetic profile and times that have nothing to do with
+// them.
 func shuffledProfile(seed uint64, threads int) *profile.Profile {
 	s := synth.Default(300, threads)
 	s.Seed, s.Patterns = seed, 40
@@ -307,7 +309,8 @@ func TestEmptyProfile(t *testing.T) {
 	}
 }
 
-// A sampled profile knows visits of places only: the place where most of the extra time goes comes first.
+// A sampled profile knows visits of places only: the place where most of the extra time goes comes
+// first.
 func TestSampledVisits(t *testing.T) {
 	b := newBuilder(12, 5)
 	b.p.UpdateMeta(profile.Meta{ClockUnit: "ns", RunTime: 1e6, Complete: true, CountLabel: profile.Sampled, TimeLabel: profile.Measured})

@@ -39,8 +39,9 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// LeanGC is by how many percent the heap may grow between two collections of garbage while a large profile is analysed (debug.SetGCPercent):
-// its figures hold no pointers, and cost next to nothing to collect. Of a small profile nothing needs to be set.
+// LeanGC is by how many percent the heap may grow between two collections of garbage while a large
+// profile is analysed (debug.SetGCPercent): its figures hold no pointers, and cost next to nothing
+// to collect. Of a small profile nothing needs to be set.
 func LeanGC(tab *profile.Tables) (percent int, lean bool) {
 	const large = 20_000 // edges
 	return 25, len(tab.Edges) > large

@@ -9,8 +9,8 @@ import (
 	"lime/internal/unit"
 )
 
-// Paths reads the call paths of a profile: functions, also inlined ones, the loops that the calls stand in, and whether a
-// runtime's own code ran.
+// Paths reads the call paths of a profile: functions, also inlined ones, the loops that the calls
+// stand in, and whether a runtime's own code ran.
 type Paths struct {
 	tab      *profile.Tables
 	ps       *procs
@@ -57,7 +57,8 @@ func (p *Paths) Overhead(id profile.PathID) bool {
 	return over
 }
 
-// node lists the levels of a block. A loop stands inside of the function, perhaps an inlined one, that its test is in.
+// node lists the levels of a block. A loop stands inside of the function, perhaps an inlined one,
+// that its test is in.
 func (p *Paths) node(v profile.NodeID) []Level {
 	names := p.functions(v)
 	depth := len(names)

@@ -7,7 +7,8 @@ import (
 	"lime/internal/profile"
 )
 
-// A path shows the loops that its calls and its innermost block stand in, and an inlined function as a level of its own.
+// A path shows the loops that its calls and its innermost block stand in, and an inlined function
+// as a level of its own.
 func TestLevelsOfAPath(t *testing.T) {
 	p := sampledProgram(t, []uint64{1, 1}, []uint64{1, 1})
 	tab := p.Tables()

@@ -7,7 +7,8 @@ import (
 	"lime/internal/analysis/synth"
 )
 
-// Whatever part of the run a section is, behind whatever calls its decision lies, in the program or in what it has a library do: the first cause is the
+// Whatever part of the run a section is, behind whatever calls its decision lies, in the program or
+// in what it has a library do: the first cause is the
 // line that was planted; the account adds up; and no row is out of proportion.
 func TestPlantedDecisions(t *testing.T) {
 	runs := uint64(300)
@@ -45,7 +46,8 @@ func causeLines(s *Section) (lines []int) {
 	return lines
 }
 
-// inProportion checks that an account adds up to the whole, that no row is much larger than that, and that the causes are no more than the rows.
+// inProportion checks that an account adds up to the whole, that no row is much larger than that,
+// and that the causes are no more than the rows.
 func inProportion(t *testing.T, s *Section) {
 	t.Helper()
 	sum, causes := s.Ledger.Rest.Share, 0.0

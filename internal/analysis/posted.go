@@ -75,7 +75,8 @@ func (r *runner) way(c *Cause, w *ledger.EdgeCount) {
 	c.Correlation = correlation(c.Threads)
 }
 
-// way is the posting's edge whose counts differ most between the threads, of those that the slow threads take more often, if there are any.
+// way is the posting's edge whose counts differ most between the threads, of those that the slow
+// threads take more often, if there are any.
 func (p *posting) way(acc *ledger.Account) *ledger.EdgeCount {
 	var best *ledger.EdgeCount
 	most, dear := uint64(0), false
@@ -103,7 +104,8 @@ func rises(counts []uint64, deviation []float64) bool {
 	return sum > 0
 }
 
-// ledgerThreads puts the counts of the posting's way, or of its tasks, summed over the instances, beside the threads' times.
+// ledgerThreads puts the counts of the posting's way, or of its tasks, summed over the instances,
+// beside the threads' times.
 func (r *runner) ledgerThreads(sec *Section, p *posting) []ThreadCount {
 	way := p.way(sec.Ledger)
 	counts := p.tasks()
@@ -126,8 +128,8 @@ func (r *runner) ledgerThreads(sec *Section, p *posting) []ThreadCount {
 	return out
 }
 
-// wayCounts are the counts of a way by thread. A loop that is tested at its bottom goes round its back edge once less than
-// it has iterations: there the visits of the test count.
+// wayCounts are the counts of a way by thread. A loop that is tested at its bottom goes round its
+// back edge once less than it has iterations: there the visits of the test count.
 func (r *runner) wayCounts(p *posting, way *ledger.EdgeCount) []uint64 {
 	if way == nil {
 		return nil

@@ -6,14 +6,16 @@ import (
 	"slices"
 )
 
-// The instances of a section are a sample of what the program may do. How far a cause rests on few of them is found by drawing
-// as many instances again, with replacement (the bootstrap): a cause that one instance in many has brought is missing from
-// a good third of the draws. It costs nothing but sums, as every instance's outcome is kept.
+// The instances of a section are a sample of what the program may do. How far a cause rests on few
+// of them is found by drawing as many instances again, with replacement (the bootstrap): a cause
+// that one instance in many has brought is missing from a good third of the draws. It costs nothing
+// but sums, as every instance's outcome is kept.
 
 // resamples is the number of draws.
 const resamples = 200
 
-// draws are the resamples of n instances, the same in every run: how often each instance is in each.
+// draws are the resamples of n instances, the same in every run: how often each instance is in
+// each.
 func draws(n int) [][]int {
 	r := rand.New(rand.NewPCG(uint64(n), 1729))
 	out := make([][]int, resamples)
@@ -42,8 +44,8 @@ func newResampler(outs []*outcome, alpha float64) *resampler {
 	return s
 }
 
-// judge sets how often the cause is found again when the instances are drawn anew, and widens the bounds of what it
-// explains by how much that varies between the draws.
+// judge sets how often the cause is found again when the instances are drawn anew, and widens the
+// bounds of what it explains by how much that varies between the draws.
 func (s *resampler) judge(c *Cause) {
 	n := len(s.weight)
 	c.StableInstances = 1
@@ -63,7 +65,8 @@ func (s *resampler) judge(c *Cause) {
 	c.Stability = min(c.StableThreads, c.StableInstances)
 }
 
-// perInstance lists the cause's guarded p and its R^2 by instance; where it was not found they are 1 and 0.
+// perInstance lists the cause's guarded p and its R^2 by instance; where it was not found they are
+// 1 and 0.
 func (s *resampler) perInstance(c *Cause) (ps, r2 []float64) {
 	ps, r2 = make([]float64, len(s.weight)), make([]float64, len(s.weight))
 	for i := range ps {
@@ -96,8 +99,8 @@ func (s *resampler) mean(xs []float64, times []int) float64 {
 	return ratio(sum, all)
 }
 
-// widen joins the bounds from the threads with those from the instances: independent errors, so that the squares of
-// the distances add up.
+// widen joins the bounds from the threads with those from the instances: independent errors, so
+// that the squares of the distances add up.
 func widen(v Interval, lo, hi float64) Interval {
 	return Interval{Value: v.Value,
 		Lo: max(0, v.Value-math.Hypot(v.Value-v.Lo, max(0, v.Value-lo))),

@@ -121,7 +121,8 @@ type Section struct {
 	Events         EventStats        `json:"events"`
 	Balance        *Balance          `json:"balance,omitempty"` // of sampled profiles
 	Verdicts       []Verdict         `json:"verdicts"`
-	// Cancels says that the account's rows come to so much more than the imbalance, before what they take back, that shares of it say nothing.
+	// Cancels says that the account's rows come to so much more than the imbalance, before what
+	// they take back, that shares of it say nothing.
 	Cancels        bool            `json:"cancels,omitempty"`
 	HasLedger      bool            `json:"has_ledger"` // cause.Share is exact
 	LedgerRestSum  float64         `json:"ledger_rest_sum,omitempty"`
@@ -234,10 +235,12 @@ type Cause struct {
 	// Share is the exact part of the imbalance that the ledger charges to this line; nil if
 	// the profile's counts are not exact.
 	Share *float64 `json:"share"`
-	// ShareInterval says how much Share varies if the instances are drawn anew; nil with one instance.
+	// ShareInterval says how much Share varies if the instances are drawn anew; nil with one
+	// instance.
 	ShareInterval *Interval `json:"share_interval,omitempty"`
 	LedgerTime    float64   `json:"ledger_time,omitempty"` // Share in clock units, over all instances
-	// CostShare is the part of the threads' time in the section that goes into waiting for one another here; 0 where that is little.
+	// CostShare is the part of the threads' time in the section that goes into waiting for one
+	// another here; 0 where that is little.
 	CostShare   float64  `json:"cost_share,omitempty"`
 	CostTime    float64  `json:"cost_time,omitempty"` // the same in clock units, all threads together
 	Beta        float64  `json:"beta"`
@@ -245,8 +248,8 @@ type Cause struct {
 	PFamily     float64  `json:"p_family"` // guarded for the number of clusters and instances tried
 	R2          Interval `json:"r2"`       // part of the variance in time that its cluster explains
 	Correlation float64  `json:"correlation"`
-	// Stability is how often it is found again with other data, the smaller of two figures: with one thread left out, and with
-	// the instances drawn anew.
+	// Stability is how often it is found again with other data, the smaller of two figures: with
+	// one thread left out, and with the instances drawn anew.
 	Stability       float64 `json:"stability"`
 	StableThreads   float64 `json:"stability_threads"`
 	StableInstances float64 `json:"stability_instances"`

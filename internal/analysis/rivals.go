@@ -34,8 +34,9 @@ func (o *outcome) labelOf(group int32, ok bool) (int32, bool) {
 	return o.label[group], true
 }
 
-// accountRivals are the clusters that go with the times as well as that of a cause which only the account knows does: counts alone
-// could not tell them apart, though the account, which knows what each costs, has.
+// accountRivals are the clusters that go with the times as well as that of a cause which only the
+// account knows does: counts alone could not tell them apart, though the account, which knows what
+// each costs, has.
 func (r *runner) accountRivals(o *outcome, c *Cause, cluster int32) []Rival {
 	if cluster < 0 || int(cluster) >= o.clusters.Len() {
 		return nil

@@ -91,7 +91,8 @@ func Run(src profile.Source, opt Options) (*Result, error) {
 	return res, nil
 }
 
-// Serial stretches of which it is told where they spend their time: the longest, with such a share of the run.
+// Serial stretches of which it is told where they spend their time: the longest, with such a share
+// of the run.
 const (
 	mostLonely  = 3
 	leastLonely = 0.01

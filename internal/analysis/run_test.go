@@ -7,8 +7,8 @@ import (
 	"lime/internal/profile"
 )
 
-// loopProfile: node 0 enters, 1 is the body (its own loop test), 2 a branch that is even, 3 and 4 its
-// sides, 5 the end. Thread i runs the loop 10(i+1) times.
+// loopProfile: node 0 enters, 1 is the body (its own loop test), 2 a branch that is even, 3 and 4
+// its sides, 5 the end. Thread i runs the loop 10(i+1) times.
 func loopProfile(threads int) *builder {
 	b := newBuilder(threads, 6, 1, 2)
 	enter := b.edge(0, 1, profile.EdgeFall)

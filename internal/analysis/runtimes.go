@@ -38,8 +38,9 @@ type codeSite struct {
 	owner origin.Owner   // a runtime if its own code ran, else Program
 }
 
-// site walks a call path from its innermost frame outwards to the first that is the program's own. If it meets code of a
-// runtime before, that was at work; unless the runtime called another library (a thread of that library's, or a body of its regions): then that was.
+// site walks a call path from its innermost frame outwards to the first that is the program's own.
+// If it meets code of a runtime before, that was at work; unless the runtime called another library
+// (a thread of that library's, or a body of its regions): then that was.
 func (r *runtimes) site(p profile.PathID) codeSite {
 	s := codeSite{node: profile.None}
 	foreign := false

@@ -42,8 +42,9 @@ func (r *runner) pathTimes(id profile.SectionID) (map[profile.PathID]map[profile
 	return out, order
 }
 
-// explainSampled looks for a section's causes in samples: it goes inwards from where all threads pass to where the
-// uneven time is spent, through calls, loops and branches, and names the boundary at which it begins to be uneven.
+// explainSampled looks for a section's causes in samples: it goes inwards from where all threads
+// pass to where the uneven time is spent, through calls, loops and branches, and names the boundary
+// at which it begins to be uneven.
 func (r *runner) explainSampled(sec *Section) error {
 	w, err := r.gather(sec.ID)
 	if err != nil {
@@ -93,7 +94,8 @@ func (r *runner) explainSampled(sec *Section) error {
 	return nil
 }
 
-// wanders reports whether the section is only what each thread did in all, and the program's work wandered between the threads.
+// wanders reports whether the section is only what each thread did in all, and the program's work
+// wandered between the threads.
 func (r *runner) wanders(id profile.SectionID) bool {
 	return r.tab.Sections[id].Kind == profile.SectionTail &&
 		slices.ContainsFunc(r.meta.Notes, func(n profile.Note) bool { return n.Code == profile.NoteGoroutines })
@@ -109,8 +111,9 @@ func (r *runner) procs() *procs {
 	return r.graphs
 }
 
-// fill puts the section's samples into the tree of parts. Where the threads keep their roles over the instances, the call
-// paths of each thread say exactly what is uneven; where the roles change, a block's unevenness is divided among the paths that lead to it.
+// fill puts the section's samples into the tree of parts. Where the threads keep their roles over
+// the instances, the call paths of each thread say exactly what is uneven; where the roles change,
+// a block's unevenness is divided among the paths that lead to it.
 func (r *runner) fill(ps *procs, root *part, w *rows, id profile.SectionID) {
 	times, order := r.pathTimes(id)
 	period := ratio(w.time, w.n)
@@ -170,7 +173,8 @@ func (ps *procs) markEnd(root *part, end profile.NodeID) {
 	mark(root)
 }
 
-// holds reports whether a loop or branch of the function in which the section ends lies around its end.
+// holds reports whether a loop or branch of the function in which the section ends lies around its
+// end.
 func (ps *procs) holds(k *part, f profile.FunctionID, end profile.NodeID) bool {
 	if ps.tab.Nodes[k.b.node].Function != f || k.b.kind != boundLoop && k.b.kind != boundBranch {
 		return false
@@ -178,8 +182,8 @@ func (ps *procs) holds(k *part, f profile.FunctionID, end profile.NodeID) bool {
 	return slices.Contains(ps.chain(end), k.b)
 }
 
-// lockCauses makes causes of the waits, for locks or off the core, that explain a share of the uneven time, and returns the
-// share of all waits.
+// lockCauses makes causes of the waits, for locks or off the core, that explain a share of the
+// uneven time, and returns the share of all waits.
 func (r *runner) lockCauses(sec *Section, w *rows) float64 {
 	shares, all := w.waitShares(), 0.0
 	for _, e := range slices.Sorted(maps.Keys(shares)) {
@@ -281,7 +285,8 @@ var boundEvents = map[boundaryKind]string{
 	boundCall: EventCall, boundRecursion: EventCall, boundBranch: EventBranch, boundLoop: EventLoop, boundLeaf: EventVisit,
 }
 
-// sampledThreads puts the time inside of the cause, as the samples in it stand for it, beside the threads' times.
+// sampledThreads puts the time inside of the cause, as the samples in it stand for it, beside the
+// threads' times.
 func (r *runner) sampledThreads(sec *Section, q *part) []ThreadCount {
 	out := make([]ThreadCount, 0, len(sec.Threads))
 	for _, t := range sec.Threads {

@@ -181,7 +181,8 @@ func TestLoopLengths(t *testing.T) {
 	}
 }
 
-// Even threads on a busy machine: a few per cent, now the one and now the other; now and then much. That is no proof of anything, and neither is one passage.
+// Even threads on a busy machine: a few per cent, now the one and now the other; now and then much.
+// That is no proof of anything, and neither is one passage.
 func TestProof(t *testing.T) {
 	const ms = 1e6
 	for _, c := range []struct {
@@ -299,7 +300,8 @@ func TestChain(t *testing.T) {
 	}
 }
 
-// A run so short that no sample fell into it has no causes, whatever happened to rise and fall with its times.
+// A run so short that no sample fell into it has no causes, whatever happened to rise and fall with
+// its times.
 func TestNoSampleAtAll(t *testing.T) {
 	p := sampledProgram(t, []uint64{10, 90, 45, 25}, []uint64{0, 0, 0, 0})
 	tab := p.Tables()

@@ -8,8 +8,8 @@ import (
 	"lime/internal/profile"
 )
 
-// proc is the control-flow graph of one function whose blocks are known with their static edges, as sampling
-// collectors write them. Its blocks stand in the order of their addresses.
+// proc is the control-flow graph of one function whose blocks are known with their static edges, as
+// sampling collectors write them. Its blocks stand in the order of their addresses.
 type proc struct {
 	*graph.Proc
 	nodes []profile.NodeID
@@ -84,7 +84,8 @@ func (p *proc) chain(tab *profile.Tables, node profile.NodeID) []boundary {
 	return out
 }
 
-// branches adds the branches that decide whether x is reached, within a loop; x ends at the outermost of them.
+// branches adds the branches that decide whether x is reached, within a loop; x ends at the
+// outermost of them.
 func (p *proc) branches(tab *profile.Tables, out []boundary, x *int32, l int32) []boundary {
 	for u := p.Idom[*x]; u != graphNone && (l == graphNone || p.Loops[l].Body[u]); u = p.Idom[u] {
 		if tab.Nodes[p.nodes[u]].Kind != profile.EndCond || len(p.Succ[u]) < 2 || graph.Above(*x, u, p.Pdom) || p.tests(u, l) {
@@ -110,7 +111,8 @@ func (p *proc) branches(tab *profile.Tables, out []boundary, x *int32, l int32) 
 	return out
 }
 
-// meets reports whether two ways of a branch come together again before the function, or the iteration, ends.
+// meets reports whether two ways of a branch come together again before the function, or the
+// iteration, ends.
 func (p *proc) meets(a, b, l int32) bool {
 	exit := int32(len(p.nodes))
 	if l != graphNone {

@@ -12,8 +12,9 @@ import (
 	"lime/internal/unit"
 )
 
-// Where all threads do the same work and it takes some of them longer, the cause is none of control flow. If events were sampled beside the
-// time, those that happen more often in the threads that take longer are the causes: found by regression, as for counts that are exact.
+// Where all threads do the same work and it takes some of them longer, the cause is none of control
+// flow. If events were sampled beside the time, those that happen more often in the threads that
+// take longer are the causes: found by regression, as for counts that are exact.
 
 // happening is a kind of event at a line, by thread.
 type happening struct {
@@ -40,7 +41,8 @@ func (w *rows) addEvents(tab *profile.Tables, in *profile.Instance) {
 	}
 }
 
-// sampledKind reports whether a kind counts what happens to instructions: neither what tells of loops, nor waits, which are measured.
+// sampledKind reports whether a kind counts what happens to instructions: neither what tells of
+// loops, nor waits, which are measured.
 func sampledKind(k *profile.EventKind) bool {
 	return k.Label == profile.Sampled && !k.Auxiliary()
 }
@@ -67,7 +69,8 @@ func (r *runner) happenings(w *rows) []*happening {
 	return out
 }
 
-// often reports whether there are as many samples of the event as a cause needs: the smallest count of its kind is one sample.
+// often reports whether there are as many samples of the event as a cause needs: the smallest count
+// of its kind is one sample.
 func (h *happening) often(w *rows) bool {
 	all := 0.0
 	for _, id := range slices.Sorted(maps.Keys(h.threads)) {
@@ -94,8 +97,8 @@ const (
 	collinear  = 3e-5 // of a vector's length: what is left of one that all but lay along another is nothing
 )
 
-// eventCauses looks for the events that go with the time that threads take for the same work; share is that of the section's
-// unevenness.
+// eventCauses looks for the events that go with the time that threads take for the same work; share
+// is that of the section's unevenness.
 func (r *runner) eventCauses(sec *Section, w *rows, walk *walker, share float64) {
 	y := make([]float64, len(sec.Threads))
 	for i, t := range sec.Threads {
@@ -134,7 +137,8 @@ func (r *runner) eventCauses(sec *Section, w *rows, walk *walker, share float64)
 	}
 }
 
-// strongest is the vector that rises with y most, and the part of y's variance that it explains; -1 if there is none.
+// strongest is the vector that rises with y most, and the part of y's variance that it explains; -1
+// if there is none.
 func strongest(xs [][]float64, y []float64) (best int, gain float64) {
 	best = -1
 	const equal = 1e-9

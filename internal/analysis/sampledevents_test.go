@@ -7,7 +7,8 @@ import (
 	"lime/internal/profile"
 )
 
-// Eight threads do the same work, which takes some of them longer; events were sampled beside the time. Told as a text profile.
+// Eight threads do the same work, which takes some of them longer; events were sampled beside the
+// time. Told as a text profile.
 func TestSampledEvents(t *testing.T) {
 	kinds := `kind 2 name="l1d-miss" title="L1 data miss" unit="times" label=sampled
 kind 3 name="llc-miss" title="last-level miss" superior="l1d-miss" unit="times" label=sampled

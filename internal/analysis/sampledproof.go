@@ -1,7 +1,8 @@
 package analysis
 
-// What proves that it is the program, and not the machine, that makes threads take longer. Interrupts, caches, the clock, other
-// programs and other virtual machines do that as well: with equal work, CPU times of 50 ms were seen to differ by a fifth.
+// What proves that it is the program, and not the machine, that makes threads take longer.
+// Interrupts, caches, the clock, other programs and other virtual machines do that as well: with
+// equal work, CPU times of 50 ms were seen to differ by a fifth.
 
 import (
 	"fmt"
@@ -34,7 +35,8 @@ func (w *rows) proof() proof {
 	return proof{half: spread >= leastHalf && long, again: w.again()}
 }
 
-// again reports whether the threads differ by more than the instances do: the mean squares between the threads against those within them.
+// again reports whether the threads differ by more than the instances do: the mean squares between
+// the threads against those within them.
 func (w *rows) again() bool {
 	threads, k := float64(len(w.threads)), w.instances()
 	if threads < 2 || k < 2 || w.s2 == 0 {
@@ -58,10 +60,12 @@ func (w *rows) again() bool {
 	return stat.FTail(between/df1/(within/df2), df1, df2) < sureAgain
 }
 
-// sureLine is how many standard errors the rows must agree on a line by, each counted as one: that takes sixteen rows that say the same.
+// sureLine is how many standard errors the rows must agree on a line by, each counted as one: that
+// takes sixteen rows that say the same.
 const sureLine = 4
 
-// proved keeps the causes that something speaks for: the threads' times themselves, or the rows' samples.
+// proved keeps the causes that something speaks for: the threads' times themselves, or the rows'
+// samples.
 func (p proof) proved(r *runner, id profile.SectionID, walk *walker) (kept []*found, err error) {
 	if p.half || p.again || len(walk.found) == 0 {
 		return walk.found, nil
@@ -86,8 +90,9 @@ func (p proof) proved(r *runner, id profile.SectionID, walk *walker) (kept []*fo
 	return kept, nil
 }
 
-// lineTest asks whether rows that take longer spend more of their samples inside of a part of the program, or are further from the end of its loop. A slow machine
-// makes all code slow alike, and what one slow moment met is one row's.
+// lineTest asks whether rows that take longer spend more of their samples inside of a part of the
+// program, or are further from the end of its loop. A slow machine makes all code slow alike, and
+// what one slow moment met is one row's.
 type lineTest struct {
 	inside      map[profile.NodeID]bool
 	loop        profile.NodeID
@@ -95,7 +100,8 @@ type lineTest struct {
 	mix, length score
 }
 
-// score is a sum over rows that is nil by expectation if they have nothing in common, with its variance as the rows themselves have it.
+// score is a sum over rows that is nil by expectation if they have nothing in common, with its
+// variance as the rows themselves have it.
 type score struct{ sum, squares float64 }
 
 func (s *score) add(x float64) { s.sum, s.squares = s.sum+x, s.squares+x*x }
@@ -166,8 +172,9 @@ func (t *lineTest) addLengths(tab *profile.Tables, in *profile.Instance, times [
 	}
 }
 
-// machineKinds are kinds of waiting that the machine brings about as well as the program: pages that were not in memory, locks of the kernel and of the C library whose holders
-// had no core. They stand in the account of what is lost, and are taken off the times in which causes are looked for.
+// machineKinds are kinds of waiting that the machine brings about as well as the program: pages
+// that were not in memory, locks of the kernel and of the C library whose holders had no core. They
+// stand in the account of what is lost, and are taken off the times in which causes are looked for.
 func machineKinds() []string { return []string{"fault", "off-cpu", "futex"} }
 
 func waitsOfMachine(tab *profile.Tables, event int32) bool {

@@ -10,10 +10,11 @@ import (
 	"lime/internal/profile"
 )
 
-// rows is what all instances of a section say together. Samples are too few in one instance to say much, so every
-// thread of every instance is a row: its deviation from the mean time of its instance, and its time by block. The time of a row
-// is known; its samples divide it among the blocks, with one sample's weight given to how the thread divides its time
-// over all instances, for rows that have few samples or none.
+// rows is what all instances of a section say together. Samples are too few in one instance to say
+// much, so every thread of every instance is a row: its deviation from the mean time of its
+// instance, and its time by block. The time of a row is known; its samples divide it among the
+// blocks, with one sample's weight given to how the thread divides its time over all instances, for
+// rows that have few samples or none.
 type rows struct {
 	s2       float64 // sum of squared deviations
 	time     float64
@@ -110,7 +111,8 @@ func (w *rows) add(tab *profile.Tables, in *profile.Instance) {
 	})
 }
 
-// programWaits is how much of each part's time is waiting of the program's own, in which no sample falls.
+// programWaits is how much of each part's time is waiting of the program's own, in which no sample
+// falls.
 func programWaits(tab *profile.Tables, in *profile.Instance, t []float64) []float64 {
 	out := make([]float64, len(t))
 	for i := range in.Parts {
@@ -121,7 +123,8 @@ func programWaits(tab *profile.Tables, in *profile.Instance, t []float64) []floa
 	return out
 }
 
-// addSpins adds up how unsure the times are from which spinning was taken off: which of a part's n + s samples met it spinning is chance.
+// addSpins adds up how unsure the times are from which spinning was taken off: which of a part's n
+// + s samples met it spinning is chance.
 func (w *rows) addSpins(tab *profile.Tables, in *profile.Instance, t, n []float64) {
 	for _, c := range in.Events {
 		if c.Row < 0 || int(c.Row) >= len(tab.Events) || int(c.Part) >= len(t) || tab.Kinds[tab.Events[c.Row].Kind].Name != profile.KindSpinSamples {
@@ -173,8 +176,9 @@ func (w *rows) waitShares() map[int32]float64 {
 	return out
 }
 
-// steady reports whether the same threads take longer in most instances, so that the deviations of a thread add up instead
-// of cancelling. Then the threads' sums over the instances tell more than single instances, in which much is chance.
+// steady reports whether the same threads take longer in most instances, so that the deviations of
+// a thread add up instead of cancelling. Then the threads' sums over the instances tell more than
+// single instances, in which much is chance.
 func (w *rows) steady() bool {
 	part, k := w.steadyShare(), w.instances()
 	return part > mostlySteady || part > leastSteady && part*k > surelySteady
@@ -187,7 +191,8 @@ const (
 	surelySteady = 10 // times what chance brings about
 )
 
-// steadyShare is the part of the unevenness that is the same in all instances: 1 if they are alike; of mere chance, one by their number.
+// steadyShare is the part of the unevenness that is the same in all instances: 1 if they are alike;
+// of mere chance, one by their number.
 func (w *rows) steadyShare() float64 {
 	sumSq := 0.0
 	for _, id := range slices.Sorted(maps.Keys(w.threads)) {
@@ -196,7 +201,8 @@ func (w *rows) steadyShare() float64 {
 	return ratio(sumSq, w.s2*w.instances())
 }
 
-// steadyLoss is the part of what the instances lose that they would lose if every thread took its mean time in each.
+// steadyLoss is the part of what the instances lose that they would lose if every thread took its
+// mean time in each.
 func (w *rows) steadyLoss() float64 {
 	late, sum, most := 0.0, 0.0, 0.0
 	for i := range w.uneven {
@@ -208,7 +214,8 @@ func (w *rows) steadyLoss() float64 {
 	return min(1, ratio(most-sum/max(1, float64(len(w.threads))), late))
 }
 
-// spreadOf is by how much the quickest quarter of the parts are shorter than the longest. One that is shorter than all others, as of a thread that creates them, costs nobody much.
+// spreadOf is by how much the quickest quarter of the parts are shorter than the longest. One that
+// is shorter than all others, as of a thread that creates them, costs nobody much.
 func spreadOf(t []float64) float64 {
 	sorted := slices.Sorted(slices.Values(t))
 	longest := sorted[len(sorted)-1]

@@ -9,8 +9,8 @@ import (
 	"lime/internal/profile"
 )
 
-// mass is what samples say of a part of the program: their number, and their covariance with the threads' times
-// with its variance.
+// mass is what samples say of a part of the program: their number, and their covariance with the
+// threads' times with its variance.
 type mass struct {
 	n         float64 // samples
 	cov, vari float64
@@ -93,8 +93,8 @@ func (ps *procs) of(f profile.FunctionID) *proc {
 	return p
 }
 
-// chain lists the boundaries around a node in its function; a branch that guards a loop against running not at all stands on the
-// loop's own line, and is left out.
+// chain lists the boundaries around a node in its function; a branch that guards a loop against
+// running not at all stands on the loop's own line, and is left out.
 func (ps *procs) chain(v profile.NodeID) []boundary {
 	p := ps.of(ps.tab.Nodes[v].Function)
 	if p == nil {
@@ -117,7 +117,8 @@ func (ps *procs) chain(v profile.NodeID) []boundary {
 	})
 }
 
-// outlined reports whether a block belongs to the body of a parallel region, which compilers make a function of its own.
+// outlined reports whether a block belongs to the body of a parallel region, which compilers make a
+// function of its own.
 func (ps *procs) outlined(v profile.NodeID) bool {
 	f := ps.tab.Nodes[v].Function
 	if f < 0 {
@@ -132,7 +133,8 @@ func (ps *procs) line(v profile.NodeID) lineKey {
 	return frameKey(n.Frames, n.LastAddr)
 }
 
-// own reports whether a node belongs to the program and not to a library of the system, whose insides are nobody's cause.
+// own reports whether a node belongs to the program and not to a library of the system, whose
+// insides are nobody's cause.
 func (ps *procs) own(v profile.NodeID) bool {
 	n := &ps.tab.Nodes[v]
 	if n.Image < 0 {
@@ -153,8 +155,8 @@ func (ps *procs) frames(path profile.PathID) []profile.NodeID {
 	return out
 }
 
-// rooted drops the frames around the function in which created threads begin: a thread that calls it by itself, as the first
-// one does in parallel regions, then has the same path as they.
+// rooted drops the frames around the function in which created threads begin: a thread that calls
+// it by itself, as the first one does in parallel regions, then has the same path as they.
 func (ps *procs) rooted(frames []profile.NodeID) []profile.NodeID {
 	if ps.roots == nil {
 		ps.roots = ps.findRoots()
@@ -167,7 +169,8 @@ func (ps *procs) rooted(frames []profile.NodeID) []profile.NodeID {
 	return frames
 }
 
-// leastRoot is the share of the created threads' time that a function must hold to be a beginning, and not a stack that was cut off.
+// leastRoot is the share of the created threads' time that a function must hold to be a beginning,
+// and not a stack that was cut off.
 const leastRoot = 0.05
 
 func (ps *procs) findRoots() map[profile.FunctionID]bool {
@@ -214,8 +217,9 @@ func (ps *procs) insert(root *part, frames []profile.NodeID, m mass, w float64, 
 	}
 }
 
-// folded takes recursions out of a path: of the frames of one function, with what lies between them, only the innermost
-// stays. recursive tells, by index in the result, the call that led there again.
+// folded takes recursions out of a path: of the frames of one function, with what lies between
+// them, only the innermost stays. recursive tells, by index in the result, the call that led there
+// again.
 func (ps *procs) folded(frames []profile.NodeID) (out []profile.NodeID, recursive map[int]profile.NodeID) {
 	at := map[profile.FunctionID]int{}
 	recursive = map[int]profile.NodeID{}
@@ -258,8 +262,8 @@ func (m mass) density() float64 {
 	return m.cov / m.n
 }
 
-// judge tells whether the samples in rest, which lie around those of inside, are as uneven as these (1), even (-1), or
-// too few to tell (0).
+// judge tells whether the samples in rest, which lie around those of inside, are as uneven as these
+// (1), even (-1), or too few to tell (0).
 func (w *walker) judge(rest, inside mass) int {
 	want := inside.density() * rest.n
 	se := math.Sqrt(w.variance(rest))
@@ -292,13 +296,14 @@ type found struct {
 	m      mass
 }
 
-// variance is that of a part's covariance: which of a row's samples fall into the part is chance, their number is not.
+// variance is that of a part's covariance: which of a row's samples fall into the part is chance,
+// their number is not.
 func (w *walker) variance(m mass) float64 {
 	return max(0, m.vari*(1-m.n/max(w.total.n, 1e-300)))
 }
 
-// walk goes inwards from q, along the part that holds most of the effect, and remembers the boundaries since the
-// last part that was even.
+// walk goes inwards from q, along the part that holds most of the effect, and remembers the
+// boundaries since the last part that was even.
 func (w *walker) walk(q *part, since []*part) {
 	for {
 		kids := w.heavy(q)
@@ -346,8 +351,8 @@ func (w *walker) heavy(q *part) []*part {
 	return out
 }
 
-// split is where the effect is spread over several parts: either what they have in common is uneven,
-// or each has a cause of its own.
+// split is where the effect is spread over several parts: either what they have in common is
+// uneven, or each has a cause of its own.
 func (w *walker) split(q *part, kids []*part, since []*part) {
 	var inside mass
 	for _, k := range kids {
@@ -377,9 +382,10 @@ func similar(kids []*part) bool {
 	return lo > 0.5*hi
 }
 
-// name picks the boundary that begins the unevenness among those that samples cannot tell apart: a loop that goes round more
-// often the longer a thread takes; else a recursion; else a branch whose two ways come together again, the innermost one
-// of the outermost function that has any; else the innermost loop of unknown length; else another branch; else a call; never a loop that is even.
+// name picks the boundary that begins the unevenness among those that samples cannot tell apart: a
+// loop that goes round more often the longer a thread takes; else a recursion; else a branch whose
+// two ways come together again, the innermost one of the outermost function that has any; else the
+// innermost loop of unknown length; else another branch; else a call; never a loop that is even.
 func (w *walker) name(q *part, since []*part) {
 	if len(since) == 0 {
 		since = []*part{q}
@@ -421,8 +427,9 @@ const (
 	rankUneven // a loop that goes round more often in threads that take longer
 )
 
-// inner reports whether of two boundaries of one rank the inner one is named: of loops of unknown length, if it is no less likely
-// to be the one that goes round more often; of branches, if they stand in one function.
+// inner reports whether of two boundaries of one rank the inner one is named: of loops of unknown
+// length, if it is no less likely to be the one that goes round more often; of branches, if they
+// stand in one function.
 func (w *walker) inner(outer, inner *part, rank int) bool {
 	switch rank {
 	case rankUnknown:
@@ -462,7 +469,8 @@ func (w *walker) preference(b boundary) int {
 	return rankNone
 }
 
-// around reports whether code next to a branch, which it does not decide over, is about as uneven as what lies behind it.
+// around reports whether code next to a branch, which it does not decide over, is about as uneven
+// as what lies behind it.
 func (w *walker) around(s *part) bool {
 	if s.up == nil {
 		return false
@@ -472,7 +480,8 @@ func (w *walker) around(s *part) bool {
 	return rest.n >= 3 && rest.density() > 0.5*s.m.density() && rest.cov > sureZ*math.Sqrt(w.variance(rest))
 }
 
-// decided reports whether samples tell of every loop among the boundaries that it is even, and there is one.
+// decided reports whether samples tell of every loop among the boundaries that it is even, and
+// there is one.
 func (w *walker) decided(since []*part) bool {
 	loops := 0
 	for _, s := range since {

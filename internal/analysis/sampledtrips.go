@@ -6,8 +6,8 @@ import (
 	"lime/internal/profile"
 )
 
-// tripRow is what the samples of one thread, in one instance or in all, tell of a loop: how many there are, and the mean
-// distance to the loop's end.
+// tripRow is what the samples of one thread, in one instance or in all, tell of a loop: how many
+// there are, and the mean distance to the loop's end.
 type tripRow struct{ time, n, left float64 }
 
 // trips gathers what samples tell of loops, by the block of the loop's test.
@@ -70,8 +70,9 @@ func (ts *trips) instance(v profile.NodeID, in *profile.Instance, n, left []floa
 	ts.rows[v] = append(ts.rows[v], rows)
 }
 
-// length is what samples tell of a loop: its verdict, and how much likelier it is that the loop's length goes with the threads' times than that it
-// is the same for all, as a logarithm; 0 where samples tell nothing.
+// length is what samples tell of a loop: its verdict, and how much likelier it is that the loop's
+// length goes with the threads' times than that it is the same for all, as a logarithm; 0 where
+// samples tell nothing.
 type length struct {
 	verdict int
 	odds    float64
@@ -85,9 +86,10 @@ const (
 	loopUneven  = 1  // the longer a thread takes, the more often
 )
 
-// judge compares the lengths of a loop with the threads' times. If the threads keep their roles, a thread's samples
-// of all instances count together. A loop that can be left at several places (exits) may end anywhere: the further it gets, the nearer
-// it comes to the end that its test names, and where that distance is even it may still be left early more often in some threads.
+// judge compares the lengths of a loop with the threads' times. If the threads keep their roles, a
+// thread's samples of all instances count together. A loop that can be left at several places
+// (exits) may end anywhere: the further it gets, the nearer it comes to the end that its test
+// names, and where that distance is even it may still be left early more often in some threads.
 func (ts *trips) judge(v profile.NodeID, exits int, steady bool, w *rows) length {
 	all := ts.rows[v]
 	if steady {
@@ -130,8 +132,8 @@ const (
 	sureOdds   = 4 // logarithm: 50 to 1, since many loops are looked at
 )
 
-// elasticity adds up, over the threads of one instance, the products of the relative deviations of length and time,
-// and the squares of the latter, by the number of samples.
+// elasticity adds up, over the threads of one instance, the products of the relative deviations of
+// length and time, and the squares of the latter, by the number of samples.
 func elasticity(rows []tripRow) (sxy, sxx float64) {
 	var n, time, left float64
 	for _, r := range rows {

@@ -36,8 +36,9 @@ func choose(ts []timing, limit int) []choice {
 	return out
 }
 
-// sample picks n of the choices, at even steps of the time that they lost together, so that each of the picks stands
-// for the same part of it. One that lost more than a step is picked once and stands for all its steps.
+// sample picks n of the choices, at even steps of the time that they lost together, so that each of
+// the picks stands for the same part of it. One that lost more than a step is picked once and
+// stands for all its steps.
 func sample(cs []choice, n int) []choice {
 	total := 0.0
 	for _, c := range cs {
@@ -61,8 +62,8 @@ func sample(cs []choice, n int) []choice {
 // keepMatrices is the number of outcomes, the heaviest, whose events are kept for explanations.
 const keepMatrices = 4
 
-// outcomes analyses the chosen instances, several at a time, and returns their outcomes in order, with
-// the events of the heaviest few.
+// outcomes analyses the chosen instances, several at a time, and returns their outcomes in order,
+// with the events of the heaviest few.
 func (r *runner) outcomes(s *summary, chosen []choice, few int) ([]*outcome, error) {
 	out := make([]*outcome, len(chosen))
 	errs := make([]error, len(chosen))

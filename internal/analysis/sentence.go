@@ -43,8 +43,8 @@ func (r *runner) sentence(c *Cause, f finding) string {
 	return s + "; " + consequence(c, f, hi, lo)
 }
 
-// loopLines are the lines of the function that the cause's loop covers. Compilers put a loop's test on the last line of its body as
-// well as on the first.
+// loopLines are the lines of the function that the cause's loop covers. Compilers put a loop's test
+// on the last line of its body as well as on the first.
 func (r *runner) loopLines(c *Cause) (first, last int) {
 	first, last = c.Line, c.Line
 	file, known := r.files[c.File]
@@ -99,8 +99,9 @@ func plural(n uint64, word string) string {
 	return strconv.FormatUint(n, 10) + " " + word + "s"
 }
 
-// extremes are the threads with the highest and the lowest count, of those that took part in as many instances as the first of them: who was there
-// more often has more of everything. two is false if that is nobody else.
+// extremes are the threads with the highest and the lowest count, of those that took part in as
+// many instances as the first of them: who was there more often has more of everything. two is
+// false if that is nobody else.
 func extremes(ts []ThreadCount) (hi, lo ThreadCount, two bool) {
 	byCount := func(a, b ThreadCount) int {
 		return cmp.Or(cmp.Compare(a.Count, b.Count), cmp.Compare(a.Time, b.Time))
@@ -127,7 +128,8 @@ func consequence(c *Cause, f finding, hi, lo ThreadCount) string {
 	return how + "."
 }
 
-// falls says whether the threads with more are the earlier ones: a test has two ways, and the one that is told may be the other threads'.
+// falls says whether the threads with more are the earlier ones: a test has two ways, and the one
+// that is told may be the other threads'.
 func falls(c *Cause) bool {
 	if corr := correlation(c.Threads); corr != 0 {
 		return corr < 0

@@ -6,11 +6,13 @@ import (
 	"lime/internal/ledger"
 )
 
-// A share of the account is exact for the run that was profiled. How much it says of the program is seen from how it varies over the
-// instances: they are drawn anew, as many of them, with replacement. A share is the sum of what a cause put on the last threads by the sum of the
+// A share of the account is exact for the run that was profiled. How much it says of the program is
+// seen from how it varies over the instances: they are drawn anew, as many of them, with
+// replacement. A share is the sum of what a cause put on the last threads by the sum of the
 // imbalances, so that heavy instances weigh as much as they cost.
 
-// shareGroups is the number of groups into which neighbouring instances are put where there are more.
+// shareGroups is the number of groups into which neighbouring instances are put where there are
+// more.
 const shareGroups = 256
 
 // shareDraws draws the instances of an account.

@@ -9,7 +9,8 @@ import (
 	"lime/internal/stat"
 )
 
-// A cause with the same share in every instance has no spread; one that a single instance brings has nearly all there is.
+// A cause with the same share in every instance has no spread; one that a single instance brings
+// has nearly all there is.
 func TestShareInterval(t *testing.T) {
 	for _, n := range []int{2, 40, 5000} {
 		acc := &ledger.Account{}
@@ -31,7 +32,8 @@ func TestShareInterval(t *testing.T) {
 	}
 }
 
-// Three events go with the times: two about as well as each other, one worse. The account knows one of the two: the other is its rival.
+// Three events go with the times: two about as well as each other, one worse. The account knows one
+// of the two: the other is its rival.
 func TestAccountRivals(t *testing.T) {
 	unit := func(xs ...float64) []float64 {
 		mean, size := 0.0, 0.0

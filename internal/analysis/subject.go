@@ -15,8 +15,8 @@ type Subject struct {
 	Data    string `json:"data,omitempty"`    // "counters+0x18", "memory allocated at a.c:9", "the stack of thread 3"
 	Against string `json:"against,omitempty"` // data of the other side, if they are other data
 	Held    string `json:"held,omitempty"`    // of a lock: the call, "a.c:9", that had taken it where threads waited for it longest
-	// Luck says that most of it is misses of lines that had to leave a cache because their pages' frames share sets: under another placement of pages
-	// they may not occur.
+	// Luck says that most of it is misses of lines that had to leave a cache because their pages'
+	// frames share sets: under another placement of pages they may not occur.
 	Luck bool `json:"luck,omitempty"`
 }
 
@@ -48,13 +48,15 @@ func subject(detail string) (s Subject) {
 	return s
 }
 
-// SameData reports whether an event, by its detail, is about the data that a person names: whole, or without an offset.
+// SameData reports whether an event, by its detail, is about the data that a person names: whole,
+// or without an offset.
 func SameData(detail, want string) bool {
 	data := subject(detail).Data
 	return want != "" && (data == want || strings.HasPrefix(data, want+"+"))
 }
 
-// subjectOf is that of a cause's events: of its line's instructions, the one that knows the other side, and has the event most often.
+// subjectOf is that of a cause's events: of its line's instructions, the one that knows the other
+// side, and has the event most often.
 func (r *runner) subjectOf(c *Cause) Subject {
 	if c.Family != FamilyHardware {
 		return Subject{}
@@ -72,7 +74,8 @@ func (r *runner) subjectOf(c *Cause) Subject {
 	return r.subjectAmong(rows, func(i int) float64 { return float64(r.weight(i)) })
 }
 
-// subjectAmong is that of the heaviest of some events, of one that knows the other side if there is one.
+// subjectAmong is that of the heaviest of some events, of one that knows the other side if there is
+// one.
 func (r *runner) subjectAmong(events []int, weight func(int) float64) Subject {
 	if len(events) == 0 {
 		return Subject{}

@@ -11,7 +11,8 @@ import (
 	"lime/internal/unit"
 )
 
-// runtimeNodes tells the blocks of runtimes from others: a function of the program's own that is inlined into one of a runtime's is none.
+// runtimeNodes tells the blocks of runtimes from others: a function of the program's own that is
+// inlined into one of a runtime's is none.
 func runtimeNodes(tab *profile.Tables) func(profile.NodeID) bool {
 	names, its := newRuntimes(tab), make([]bool, len(tab.Nodes))
 	for v := range its {
@@ -22,7 +23,8 @@ func runtimeNodes(tab *profile.Tables) func(profile.NodeID) bool {
 	return func(v profile.NodeID) bool { return v >= 0 && int(v) < len(its) && its[v] }
 }
 
-// evenTasks looks for the tasks of a section whose threads had equally much to do, but did nothing for much of its time.
+// evenTasks looks for the tasks of a section whose threads had equally much to do, but did nothing
+// for much of its time.
 func (r *runner) evenTasks(sec *Section) error {
 	acc, err := r.book.Section(sec.ID, ledger.Options{Workers: r.opt.Workers})
 	if err != nil {
@@ -84,7 +86,8 @@ func (p *Place) short() string {
 	return p.Address
 }
 
-// taskVerdict says in plain words what is wrong with the tasks: too few at a time, too small, or both.
+// taskVerdict says in plain words what is wrong with the tasks: too few at a time, too small, or
+// both.
 func taskVerdict(s *Section, clock string, say func(code, severity, format string, args ...any)) {
 	t := s.Tasks
 	if t == nil || t.Advice == AdviceEffective {

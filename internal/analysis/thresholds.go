@@ -1,36 +1,41 @@
-// The thresholds of the analysis of exact profiles, each with its unit and its reason. TestThresholds in workloads moves each by a quarter, and tells the
-// programs whose answers hang on it. Those of sampled profiles stand with the code that estimates.
+// The thresholds of the analysis of exact profiles, each with its unit and its reason.
+// TestThresholds in workloads moves each by a quarter, and tells the programs whose answers hang on
+// it. Those of sampled profiles stand with the code that estimates.
 package analysis
 
 // Of the account's rows, as shares of the imbalance.
 const (
-	// importantShare is the share from which a line is told at once: mended, the section loses a twentieth less.
+	// importantShare is the share from which a line is told at once: mended, the section loses a
+	// twentieth less.
 	importantShare = 0.05
 	// estimatedShare is the same where the account rests on estimates, which are worth less.
 	estimatedShare = 0.1
-	// lostShare on rows without a line: with so much unknown the account cannot refute a correlation.
+	// lostShare on rows without a line: with so much unknown the account cannot refute a
+	// correlation.
 	lostShare = 0.25
-	// maxGross is by how much the rows that add time may exceed the imbalance for shares of it to say anything: beyond, what is shown is
-	// how they cancel.
+	// maxGross is by how much the rows that add time may exceed the imbalance for shares of it to
+	// say anything: beyond, what is shown is how they cancel.
 	maxGross = 4.0
 	// manyThreads is the number from which a correlation over the threads is no accident.
 	manyThreads = 6
-	// fitting is the correlation with the threads' times from which a row that the account charges has it for its score, and minScored the
-	// score of the counts below which it needs that.
+	// fitting is the correlation with the threads' times from which a row that the account charges
+	// has it for its score, and minScored the score of the counts below which it needs that.
 	fitting   = 0.9
 	minScored = 0.1
-	// nestFit is the correlation of what two nested loops put on the threads from which they are one decision.
+	// nestFit is the correlation of what two nested loops put on the threads from which they are
+	// one decision.
 	nestFit = 0.9
 	// leastScore is the score below which a candidate is not worth a word.
 	leastScore = 0.01
-	// leastFit is the part of the variance in time that the counts of a cause of the account must go with for the question to make sense which
-	// others go with it as well.
+	// leastFit is the part of the variance in time that the counts of a cause of the account must
+	// go with for the question to make sense which others go with it as well.
 	leastFit = 0.5
 )
 
 // Of waits for one another, as shares of the threads' time.
 const (
-	// muchContended is the share from which a line at which threads keep one another waiting is a cause.
+	// muchContended is the share from which a line at which threads keep one another waiting is a
+	// cause.
 	muchContended = 0.1
 	// maxContended is how many such lines of a section are told.
 	maxContended = 5
@@ -51,13 +56,15 @@ const (
 
 // Of what a section is worth.
 const (
-	// worthwhile is the share of the threads' time in all parallel sections from which what one section loses is worth a person's
-	// time: to mend it all would make the parallel part that much faster, and two builds of one program differ by as much.
-	// The serial part is left out: a program that loads for long and computes then is asked about what it computes.
+	// worthwhile is the share of the threads' time in all parallel sections from which what one
+	// section loses is worth a person's time: to mend it all would make the parallel part that much
+	// faster, and two builds of one program differ by as much. The serial part is left out: a
+	// program that loads for long and computes then is asked about what it computes.
 	worthwhile = 0.01
-	// oneEvent is the time, in instructions or cycles, that a thread may be later than others for nothing but the order in which
-	// they came: who comes last to a barrier wakes the others, who calls a library's function first has it looked up, who
-	// finds a lock taken asks again. The balanced programs of workloads/ lose 3 to 230 in each passage.
+	// oneEvent is the time, in instructions or cycles, that a thread may be later than others for
+	// nothing but the order in which they came: who comes last to a barrier wakes the others, who
+	// calls a library's function first has it looked up, who finds a lock taken asks again. The
+	// balanced programs of workloads/ lose 3 to 230 in each passage.
 	oneEvent = 250.0
 )
 

@@ -9,10 +9,12 @@ import (
 	"lime/internal/profile"
 )
 
-// Rows that are one decision of the programmer are one cause: two loops side by side over the same number of things, or that do the same for
-// two lists; a loop and the one directly inside it. Charged apart each may come behind what matters less, and repairing one alone is no repair.
+// Rows that are one decision of the programmer are one cause: two loops side by side over the same
+// number of things, or that do the same for two lists; a loop and the one directly inside it.
+// Charged apart each may come behind what matters less, and repairing one alone is no repair.
 
-// unite joins the postings that are one decision. The first of them in the program gives the name, of nested loops the one that is charged most.
+// unite joins the postings that are one decision. The first of them in the program gives the name,
+// of nested loops the one that is charged most.
 func (r *runner) unite(acc *ledger.Account, posts map[causeKey]*posting, order []causeKey) []causeKey {
 	rounds := map[profile.NodeID][]uint64{}
 	for i := range acc.Tests {
@@ -105,8 +107,8 @@ func (r *runner) inLibrary(v profile.NodeID) bool {
 	return origin.LibraryImage(pl.Image) || origin.LibraryFile(pl.File)
 }
 
-// siblings reports whether two loops stand beside each other and go round for the same reason: as often, in every thread, or for the same
-// function of the program's own.
+// siblings reports whether two loops stand beside each other and go round for the same reason: as
+// often, in every thread, or for the same function of the program's own.
 func (r *runner) siblings(a, b *loopPosting) bool {
 	if len(a.body) == 0 || len(b.body) == 0 || overlap(a.body, b.body) > 0 {
 		return false

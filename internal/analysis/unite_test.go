@@ -7,7 +7,8 @@ import (
 	"lime/internal/profile"
 )
 
-// pairProfile has two loops, of blocks 1 and 3, side by side or the second one inside of the first one, that go round n and m times.
+// pairProfile has two loops, of blocks 1 and 3, side by side or the second one inside of the first
+// one, that go round n and m times.
 func pairProfile(n, m []uint64, inside bool) *builder {
 	b := newBuilder(len(n), 6, 1, 2, 3)
 	b.p.UpdateMeta(profile.Meta{ClockUnit: "instructions", RunTime: 10000, Complete: true, NodeTime: "visits", TimeLabel: profile.Measured, CountLabel: profile.Measured})
@@ -52,8 +53,9 @@ func pairProfile(n, m []uint64, inside bool) *builder {
 	return b
 }
 
-// Loops side by side that go round as often in every thread are one cause, and so is a loop with the one inside of it that makes the same threads
-// late; loops that differ in other threads are not.
+// Loops side by side that go round as often in every thread are one cause, and so is a loop with
+// the one inside of it that makes the same threads late; loops that differ in other threads are
+// not.
 func TestUnite(t *testing.T) {
 	some := []uint64{100, 120, 400, 130, 110, 90, 150, 100}
 	for _, c := range []struct {

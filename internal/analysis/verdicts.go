@@ -68,7 +68,8 @@ func contentionVerdict(s *Section, say func(code, severity, format string, args 
 	}
 }
 
-// luckVerdict says that the first cause may be one of where pages happened to lie, and how to find out.
+// luckVerdict says that the first cause may be one of where pages happened to lie, and how to find
+// out.
 func luckVerdict(s *Section, say func(code, severity, format string, args ...any)) {
 	if len(s.Causes) > 0 && s.Causes[0].Luck && s.Causes[0].Important {
 		say("luck", SeverityWarn, "The first cause is made of conflicts between pages that fell into the same part of a cache. Another run may have other ones, or none: "+
@@ -76,7 +77,8 @@ func luckVerdict(s *Section, say func(code, severity, format string, args ...any
 	}
 }
 
-// workerVerdict says of threads that waited for work whether one of them did it all, or none was busy all the time.
+// workerVerdict says of threads that waited for work whether one of them did it all, or none was
+// busy all the time.
 func workerVerdict(s *Section, say func(code, severity, format string, args ...any)) {
 	if s.Tasks != nil || len(s.Threads) < 2 {
 		return

@@ -78,8 +78,8 @@ func (w *Whole) lanes(useful []float64) {
 	w.CommunicationEfficiency = min(1, ratio(most, w.RunTime))
 }
 
-// assignLanes gives every span of work the lane that its thread had last, or else the lowest that is
-// free, and returns the useful time of each lane.
+// assignLanes gives every span of work the lane that its thread had last, or else the lowest that
+// is free, and returns the useful time of each lane.
 func assignLanes(spans []span) []float64 {
 	slices.SortFunc(spans, func(a, b span) int { return compareSpans(&a, &b) })
 	var until []uint64
@@ -138,8 +138,8 @@ func together(spans []span) []float64 {
 	return levels
 }
 
-// briefly is the share of the run below which that many threads at work together are a passing overlap, such as
-// a main thread that has not gone to sleep yet.
+// briefly is the share of the run below which that many threads at work together are a passing
+// overlap, such as a main thread that has not gone to sleep yet.
 const briefly = 0.01
 
 // width is the largest number of threads at work together for more than a moment.
@@ -184,7 +184,8 @@ func crowded(spans []span) []span {
 	return out
 }
 
-// outside returns what is left of the spans when holes, which are in order and apart, are taken out.
+// outside returns what is left of the spans when holes, which are in order and apart, are taken
+// out.
 func outside(spans, holes []span) []span {
 	var out []span
 	for _, s := range spans {

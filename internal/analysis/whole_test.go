@@ -8,7 +8,8 @@ import (
 	"lime/internal/profile"
 )
 
-// Two threads work for 60 and 100 of a run of 200; before that, one alone for 50, in its own section.
+// Two threads work for 60 and 100 of a run of 200; before that, one alone for 50, in its own
+// section.
 func TestWholeProgram(t *testing.T) {
 	p := profile.New(profile.Meta{RunTime: 200, ClockUnit: "instructions", Complete: true})
 	p.AddSection(profile.Section{Kind: profile.SectionSerial, EndNode: profile.None})
@@ -46,7 +47,8 @@ func TestWholeProgram(t *testing.T) {
 	}
 }
 
-// A thread alone within a section is alone all the same, and sections that overlap lose no more than there is.
+// A thread alone within a section is alone all the same, and sections that overlap lose no more
+// than there is.
 func TestOverlappingSections(t *testing.T) {
 	p := profile.New(profile.Meta{RunTime: 200, ClockUnit: "ns", Complete: true})
 	for _, k := range []profile.SectionKind{profile.SectionSerial, profile.SectionJoin, profile.SectionJoin} {

@@ -8,8 +8,8 @@ import (
 	"lime/internal/unit"
 )
 
-// Every section gets its answer. What its loss is worth decides in what order and at what length people are told, never whether there
-// is one.
+// Every section gets its answer. What its loss is worth decides in what order and at what length
+// people are told, never whether there is one.
 
 // weigh says whether a section's loss matters to the program's parallel part.
 func (r *runner) weigh(sec *Section) {
@@ -17,8 +17,9 @@ func (r *runner) weigh(sec *Section) {
 	sec.Matters = sec.ParallelShare >= worthwhile
 }
 
-// even says whether what a section loses is less than the measurement can tell from nothing: with exact counts, no more than one event of
-// scheduling in each passage and little of it, as long as there are not so many passages that these matter; with samples, what differs by chance.
+// even says whether what a section loses is less than the measurement can tell from nothing: with
+// exact counts, no more than one event of scheduling in each passage and little of it, as long as
+// there are not so many passages that these matter; with samples, what differs by chance.
 func (r *runner) even(sec *Section, s *summary) bool {
 	switch {
 	case s.win == 0:

@@ -6,8 +6,9 @@ import (
 	"lime/internal/profile"
 )
 
-// Each limit of what is told at length and of what counts as even moves the answer: a section matters by its share of the parallel part, and is
-// balanced by what one event of scheduling takes, unless many passages make that matter.
+// Each limit of what is told at length and of what counts as even moves the answer: a section
+// matters by its share of the parallel part, and is balanced by what one event of scheduling takes,
+// unless many passages make that matter.
 func TestWorth(t *testing.T) {
 	for _, c := range []struct {
 		name              string

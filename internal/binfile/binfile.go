@@ -16,7 +16,8 @@ import (
 	"lime/internal/safe"
 )
 
-// What is read of one section into memory is bounded, and so is how much smaller than that it may be packed.
+// What is read of one section into memory is bounded, and so is how much smaller than that it may
+// be packed.
 const (
 	maxSection = 4 << 30
 	maxPacked  = 1000
@@ -215,8 +216,9 @@ func (f *File) Text(name string) (lo, hi uint64) {
 	return 0, 0
 }
 
-// CodeAddr turns the offset into the file at which a mapping of code begins into a link-time address. Mappings begin with a
-// page, segments need not: the page may hold the end of another segment, too.
+// CodeAddr turns the offset into the file at which a mapping of code begins into a link-time
+// address. Mappings begin with a page, segments need not: the page may hold the end of another
+// segment, too.
 func (f *File) CodeAddr(off uint64) (addr uint64, ok bool) {
 	const page = 4096
 	for _, s := range f.Segments {

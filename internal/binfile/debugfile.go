@@ -16,8 +16,8 @@ func DefaultDebugDirs() []string { return []string{"/usr/lib/debug"} }
 // ErrNoDebugFile says that no separate debug file was found.
 var ErrNoDebugFile = errors.New("no separate debug file")
 
-// OpenDebug opens the separate file with the debug information, found by build id or by debug link. dirs are
-// roots like /usr/lib/debug.
+// OpenDebug opens the separate file with the debug information, found by build id or by debug link.
+// dirs are roots like /usr/lib/debug.
 func (f *File) OpenDebug(dirs []string) (*File, error) {
 	for _, path := range f.byBuildID(f.BuildID, dirs) {
 		if d, err := Open(path); err == nil {

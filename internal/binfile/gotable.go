@@ -1,6 +1,7 @@
 package binfile
 
-// Go's table of functions, which every Go program carries, a stripped one too: where it is, and at which address the code begins that it counts from.
+// Go's table of functions, which every Go program carries, a stripped one too: where it is, and at
+// which address the code begins that it counts from.
 
 import (
 	"bytes"
@@ -9,7 +10,8 @@ import (
 	"slices"
 )
 
-// goTables are the sections that hold the table alone. Of position-independent programs that C's linker has put together it stands in the midst of .data.rel.ro.
+// goTables are the sections that hold the table alone. Of position-independent programs that C's
+// linker has put together it stands in the midst of .data.rel.ro.
 func goTables() []string { return []string{".gopclntab", ".data.rel.ro.gopclntab"} }
 
 const goTableAmong = ".data.rel.ro"
@@ -19,7 +21,8 @@ func (f *File) HasGo() bool {
 	return slices.ContainsFunc(append(goTables(), ".go.buildinfo", ".note.go.buildid"), f.HasSection)
 }
 
-// GoTable returns Go's table of functions, and the link-time address of the code that it counts from.
+// GoTable returns Go's table of functions, and the link-time address of the code that it counts
+// from.
 func (f *File) GoTable() (table []byte, text uint64, err error) {
 	defer guard(f.Path, &err)
 	if !f.HasGo() {
@@ -46,10 +49,12 @@ func (f *File) GoTable() (table []byte, text uint64, err error) {
 	return nil, 0, fmt.Errorf("%s: Go's table of functions is not found in %s: %w", f.Path, goTableAmong, ErrNoSection)
 }
 
-// goHeader begins the table on x86-64 (runtime/symtab.go, pcHeader; Go 1.20 to 1.26): the magic number, two zeros, the least size of an instruction, that of a pointer.
+// goHeader begins the table on x86-64 (runtime/symtab.go, pcHeader; Go 1.20 to 1.26): the magic
+// number, two zeros, the least size of an instruction, that of a pointer.
 func goHeader() []byte { return []byte{0xf1, 0xff, 0xff, 0xff, 0, 0, 1, 8} }
 
-// pointers are those among a file's data that the loader sets relative to where it puts the file: link-time addresses by link-time addresses.
+// pointers are those among a file's data that the loader sets relative to where it puts the file:
+// link-time addresses by link-time addresses.
 type pointers struct {
 	f  *File
 	to map[uint64]uint64
@@ -103,7 +108,8 @@ func (p pointers) into(addr uint64) (out []uint64) {
 	return out
 }
 
-// goText is where the code begins that the table at an address counts from. C's linker puts code of its own before Go's.
+// goText is where the code begins that the table at an address counts from. C's linker puts code of
+// its own before Go's.
 func (p pointers) goText(table uint64) uint64 {
 	if text, ok := p.goModule(table); ok {
 		return text
@@ -115,8 +121,9 @@ func (p pointers) goText(table uint64) uint64 {
 	return text
 }
 
-// goModule finds the runtime's description of the program, which begins with a pointer to the table, and reads the address of the code in it. That it is one shows: the
-// functions of the table are within the code, and that is executable (runtime/symtab.go, moduledata: Go 1.18 to 1.26).
+// goModule finds the runtime's description of the program, which begins with a pointer to the
+// table, and reads the address of the code in it. That it is one shows: the functions of the table
+// are within the code, and that is executable (runtime/symtab.go, moduledata: Go 1.18 to 1.26).
 func (p pointers) goModule(table uint64) (text uint64, ok bool) {
 	const minPC, maxPC, textAt, etextAt = 160, 168, 176, 184
 	for _, at := range p.into(table) {

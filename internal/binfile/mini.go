@@ -13,8 +13,8 @@ const (
 	maxDictBits = 28       // of its dictionary: 64 MB
 )
 
-// miniSymbols reads the symbols that some distributions leave in stripped files: an ELF file with a symbol
-// table only, packed by xz, in the section .gnu_debugdata.
+// miniSymbols reads the symbols that some distributions leave in stripped files: an ELF file with a
+// symbol table only, packed by xz, in the section .gnu_debugdata.
 func (f *File) miniSymbols() (out []Symbol) {
 	defer func() {
 		if recover() != nil {
@@ -38,7 +38,8 @@ func (f *File) miniSymbols() (out []Symbol) {
 
 // unxz unpacks a stream whose dictionary is not too large.
 func unxz(packed []byte) ([]byte, error) {
-	// Stream header of 12 bytes; block header: its size, flags, filter 0x21 (LZMA2), size of its properties, dictionary size.
+	// Stream header of 12 bytes; block header: its size, flags, filter 0x21 (LZMA2), size of its
+	// properties, dictionary size.
 	if len(packed) < 17 || packed[14] != 0x21 || packed[16] > maxDictBits {
 		return nil, errors.New("unusual xz stream")
 	}

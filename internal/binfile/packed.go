@@ -10,8 +10,8 @@ import (
 	"github.com/klauspost/compress/zlib"
 )
 
-// unpack returns a section's data. Debug sections are mostly packed with zlib: those it reads at once, which is several times as fast as
-// byte by byte, as debug/elf does.
+// unpack returns a section's data. Debug sections are mostly packed with zlib: those it reads at
+// once, which is several times as fast as byte by byte, as debug/elf does.
 func (f *File) unpack(s *elf.Section) ([]byte, error) {
 	const (
 		header = 24      // Elf64_Chdr: type, reserved, size, alignment

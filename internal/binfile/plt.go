@@ -59,7 +59,8 @@ func stubs(code []byte, addr, grain uint64, slots map[uint64]string) []Symbol {
 	}
 }
 
-// Slots maps the link-time addresses of words, of the global offset table and others, to the names of the symbols whose addresses the dynamic linker puts there.
+// Slots maps the link-time addresses of words, of the global offset table and others, to the names
+// of the symbols whose addresses the dynamic linker puts there.
 func (f *File) Slots() map[uint64]string {
 	syms, _ := f.elf.DynamicSymbols()
 	slots := map[uint64]string{}
@@ -87,7 +88,8 @@ func (f *File) addSlots(slots map[uint64]string, rela []byte, syms []elf.Symbol)
 	}
 }
 
-// Stubs are the link-time addresses of the procedure linkage tables, with entries that are not known by name, too.
+// Stubs are the link-time addresses of the procedure linkage tables, with entries that are not
+// known by name, too.
 func (f *File) Stubs() (out [][2]uint64) {
 	for _, s := range f.elf.Sections {
 		if strings.HasPrefix(s.Name, ".plt") || s.Name == ".iplt" {

@@ -44,7 +44,8 @@ func (f *File) loadSymbols() {
 	f.symbols = slices.CompactFunc(all, func(a, b Symbol) bool { return a.Addr == b.Addr && a.Name == b.Name })
 }
 
-// sorted puts symbols in the order of compareSymbols. There are many of them, and they are large: what mostly decides is sorted instead.
+// sorted puts symbols in the order of compareSymbols. There are many of them, and they are large:
+// what mostly decides is sorted instead.
 func sorted(all []Symbol) []Symbol {
 	type key struct {
 		addr uint64
@@ -73,8 +74,9 @@ func sorted(all []Symbol) []Symbol {
 	return out
 }
 
-// compareSymbols orders by address, and puts the better name first: code before data, global
-// before weak before local, sized before unsized, a public name before glibc's internal one, then by name. Of two tables' entries for one symbol it does not matter which is first.
+// compareSymbols orders by address, and puts the better name first: code before data, global before
+// weak before local, sized before unsized, a public name before glibc's internal one, then by name.
+// Of two tables' entries for one symbol it does not matter which is first.
 func compareSymbols(a, b *Symbol) int {
 	return cmp.Or(cmp.Compare(a.Addr, b.Addr), cmp.Compare(rank(a), rank(b)), cmp.Compare(a.Name, b.Name), cmp.Compare(b.Size, a.Size), cmp.Compare(a.Kind, b.Kind))
 }
@@ -144,7 +146,8 @@ func (f *File) kind(s elf.Symbol) (SymbolKind, bool) {
 	return 0, false
 }
 
-// Exports returns the functions that the file defines for others, by name: of several versions the one for programs that are linked now.
+// Exports returns the functions that the file defines for others, by name: of several versions the
+// one for programs that are linked now.
 func (f *File) Exports() map[string]uint64 {
 	out := map[string]uint64{}
 	syms, _ := f.elf.DynamicSymbols()

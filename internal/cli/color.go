@@ -48,7 +48,8 @@ func (a *app) wantsColor(when string, w io.Writer) bool {
 	return a.getenv("NO_COLOR") == "" && a.getenv("TERM") != "dumb" && isTerminal(w)
 }
 
-// page says how text for w is laid out: as wide as the terminal, or as --width says, and in ASCII where the locale has no more.
+// page says how text for w is laid out: as wide as the terminal, or as --width says, and in ASCII
+// where the locale has no more.
 func (a *app) page(color string, width int, w io.Writer) report.TextOptions {
 	o := report.TextOptions{Color: a.color(color, w), Width: width, ASCII: !a.utf8()}
 	if f, ok := terminal(w); ok && width == 0 {
@@ -59,7 +60,8 @@ func (a *app) page(color string, width int, w io.Writer) report.TextOptions {
 	return o
 }
 
-// utf8 reports whether the locale's encoding is UTF-8. Where no locale is set, nothing speaks against it.
+// utf8 reports whether the locale's encoding is UTF-8. Where no locale is set, nothing speaks
+// against it.
 func (a *app) utf8() bool {
 	for _, name := range []string{"LC_ALL", "LC_CTYPE", "LANG"} {
 		if locale := strings.ToLower(a.getenv(name)); locale != "" {

@@ -1,7 +1,8 @@
 package cli
 
-// Whether the command that a profile names may be run: a profile may come from a stranger. What was simulated here before is
-// run without a question; for all else the command is shown, and a person or --yes decides.
+// Whether the command that a profile names may be run: a profile may come from a stranger. What was
+// simulated here before is run without a question; for all else the command is shown, and a person
+// or --yes decides.
 
 import (
 	"bufio"
@@ -71,8 +72,8 @@ func plain(r rune) bool {
 	return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("_-+=./,:@%", r)
 }
 
-// The list of what was simulated here: a line for each command, its digest. It is halved when it is full, and what is
-// forgotten is asked about again.
+// The list of what was simulated here: a line for each command, its digest. It is halved when it is
+// full, and what is forgotten is asked about again.
 const (
 	digestLine  = 2*sha256.Size + 1 // bytes
 	listedRuns  = 8192              // commands: half a megabyte, many years of one person's different commands
@@ -90,7 +91,8 @@ func (a *app) runsList() string {
 	return ""
 }
 
-// remember notes that a command is simulated here. That it cannot be noted leads to a question later.
+// remember notes that a command is simulated here. That it cannot be noted leads to a question
+// later.
 func (a *app) remember(command []string) {
 	path, line := a.runsList(), digest(command)
 	if path == "" || line == "" || a.ran(command) || os.MkdirAll(filepath.Dir(path), 0o700) != nil {
@@ -117,7 +119,8 @@ func shorten(path string) {
 	}
 }
 
-// ran tells whether a command was simulated here: the same program, byte for byte, with the same arguments in the same directory.
+// ran tells whether a command was simulated here: the same program, byte for byte, with the same
+// arguments in the same directory.
 func (a *app) ran(command []string) bool {
 	path, line := a.runsList(), digest(command)
 	if path == "" || line == "" {
@@ -140,7 +143,8 @@ func readList(path string) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(f, listedBytes+digestLine))
 }
 
-// digest names a command: its directory, the bytes of its program, its arguments; "" if there is no such program.
+// digest names a command: its directory, the bytes of its program, its arguments; "" if there is no
+// such program.
 func digest(command []string) string {
 	if len(command) == 0 {
 		return ""

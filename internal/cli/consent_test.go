@@ -57,7 +57,8 @@ func TestStrangersCommandIsNotRun(t *testing.T) {
 	}
 }
 
-// TestAsk: only a clear yes runs a command, and it is shown as it would run, with nothing that steers the terminal.
+// TestAsk: only a clear yes runs a command, and it is shown as it would run, with nothing that
+// steers the terminal.
 func TestAsk(t *testing.T) {
 	for answer, want := range map[string]bool{"y\n": true, "Yes\n": true, "n\n": false, "\n": false, "": false, "yessir\n": false} {
 		var stderr bytes.Buffer
@@ -71,7 +72,8 @@ func TestAsk(t *testing.T) {
 	}
 }
 
-// TestRan: a command is known if its program's bytes, its arguments and its directory are those that were simulated.
+// TestRan: a command is known if its program's bytes, its arguments and its directory are those
+// that were simulated.
 func TestRan(t *testing.T) {
 	home, dir := t.TempDir(), t.TempDir()
 	a := &app{getenv: func(k string) string { return map[string]string{"HOME": home}[k] }}

@@ -76,8 +76,8 @@ func poisoned(t *testing.T, but ...string) string {
 	return file
 }
 
-// TestNothingSteersTheTerminal runs the verbs over profiles with an attack in every string: with words that steer lime left
-// whole, so that it goes on, and without.
+// TestNothingSteersTheTerminal runs the verbs over profiles with an attack in every string: with
+// words that steer lime left whole, so that it goes on, and without.
 func TestNothingSteersTheTerminal(t *testing.T) {
 	words := []string{"Collector", "Model", "Machine", "NodeTime", "EndState", "Kind", "Metric", "Superior", "ClockUnit"}
 	for _, but := range [][]string{nil, words, words[:len(words)-1]} {

@@ -17,7 +17,8 @@ const defaultProfile = "lime.data"
 // textMark begins a profile in text form.
 const textMark = "lime-profile "
 
-// openProfile opens a profile, in its file format or in text, or the profiles of a run's ranks in a directory as one.
+// openProfile opens a profile, in its file format or in text, or the profiles of a run's ranks in a
+// directory as one.
 func openProfile(path string) (profile.Source, func() error, error) {
 	if isDir(path) {
 		return openRanks(path)

@@ -40,7 +40,8 @@ type target struct {
 	reads []string // the files that are read, which must stay
 }
 
-// output writes to the file at path, or to standard output if path is "" or "-". The files that are read must stay.
+// output writes to the file at path, or to standard output if path is "" or "-". The files that are
+// read must stay.
 func (a *app) output(path string, reads []string, as form, write func(io.Writer) error) error {
 	if path == "" || path == "-" {
 		return failed(gated(a.program.stdout, as, write))
@@ -49,8 +50,9 @@ func (a *app) output(path string, reads []string, as form, write func(io.Writer)
 	return failed(to.replace(func(f *os.File) error { return gated(f, as, write) }))
 }
 
-// replace writes a new file beside the target and puts it in its place, so that the old one stays whole until the new one
-// is. A link is followed, the mode is kept. What is no regular file, as /dev/stderr, is written as it is.
+// replace writes a new file beside the target and puts it in its place, so that the old one stays
+// whole until the new one is. A link is followed, the mode is kept. What is no regular file, as
+// /dev/stderr, is written as it is.
 func (to *target) replace(write func(*os.File) error) error {
 	path, err := followed(to.path)
 	if err != nil {
@@ -125,7 +127,8 @@ func sameFile(a, b string) bool {
 	return err == nil && os.SameFile(x, y)
 }
 
-// mayReplace refuses files that are read now, and profiles, which nobody makes again by the same command.
+// mayReplace refuses files that are read now, and profiles, which nobody makes again by the same
+// command.
 func (to *target) mayReplace(path string) error {
 	for _, in := range to.reads {
 		if sameFile(path, in) {
@@ -161,8 +164,8 @@ func forceFlag(fl *pflag.FlagSet, force *bool) {
 	fl.BoolVar(force, "force", false, "write the profile even where a file of another kind stands")
 }
 
-// makeRoom removes what stands where a profile is to be written, if that is forced and it is a plain file. Profiles are
-// replaced anyway, and what is no plain file is refused by who writes.
+// makeRoom removes what stands where a profile is to be written, if that is forced and it is a
+// plain file. Profiles are replaced anyway, and what is no plain file is refused by who writes.
 func makeRoom(path string, force bool) error {
 	if !force {
 		return nil

@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// TestOutputKeepsWhatIsThere: the input and other profiles stay, links are followed, modes are kept, and nothing is left over.
+// TestOutputKeepsWhatIsThere: the input and other profiles stay, links are followed, modes are
+// kept, and nothing is left over.
 func TestOutputKeepsWhatIsThere(t *testing.T) {
 	dir := t.TempDir()
 	file := func(name string) string { return filepath.Join(dir, name) }

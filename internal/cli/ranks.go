@@ -14,8 +14,8 @@ func (f *rankFlags) add(fl *pflag.FlagSet) {
 	fl.StringVar(&f.variable, "rank-var", "", "the rank's number stands in this environment `variable`; default: those of Open MPI, MPICH, PMIx and Slurm")
 }
 
-// place says which rank this is, and turns the directory that -o names into the rank's file. For a process that is no rank output stays
-// as it is.
+// place says which rank this is, and turns the directory that -o names into the rank's file. For a
+// process that is no rank output stays as it is.
 func (f *rankFlags) place(a *app, output *string) (profile.RankInfo, error) {
 	me, err := ranks.Mine(a.getenv, f.variable)
 	if err != nil {

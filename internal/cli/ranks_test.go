@@ -10,7 +10,8 @@ import (
 	"lime/internal/ranks"
 )
 
-// A directory of ranks whose counts are equal is a small profile of many cells: it is read all the same.
+// A directory of ranks whose counts are equal is a small profile of many cells: it is read all the
+// same.
 func TestReportOfManyEqualRanks(t *testing.T) {
 	dir := t.TempDir()
 	const n, rows = 24, 300

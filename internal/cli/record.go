@@ -145,7 +145,8 @@ func (a *app) record(ctx context.Context, args []string, f *recordFlags) error {
 	return status(res.Status)
 }
 
-// interruptSelf ends lime by the signal that ended the program: a shell in whose loop the two run goes on with it if lime ends otherwise.
+// interruptSelf ends lime by the signal that ended the program: a shell in whose loop the two run
+// goes on with it if lime ends otherwise.
 func interruptSelf() {
 	signal.Reset(os.Interrupt)
 	if p, err := os.FindProcess(os.Getpid()); err == nil && p.Signal(os.Interrupt) == nil {

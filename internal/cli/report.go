@@ -93,7 +93,8 @@ func (a *app) report(ctx context.Context, path string, f *reportFlags) error {
 	return nil
 }
 
-// reportOf makes the report, holds its causes to runs if that is asked for, and finds the sections that are.
+// reportOf makes the report, holds its causes to runs if that is asked for, and finds the sections
+// that are.
 func (a *app) reportOf(ctx context.Context, path string, f *reportFlags) (r *report.Report, only []int, err error) {
 	src, closeSource, err := openProfile(path)
 	if err != nil {

@@ -25,8 +25,8 @@ var notRepeatable = map[string]string{
 	"callgrind": "it was imported from callgrind",
 }
 
-// repeatable reports whether the run of a profile can be repeated here: it was simulated, to its end, and the files that it ran
-// are the same.
+// repeatable reports whether the run of a profile can be repeated here: it was simulated, to its
+// end, and the files that it ran are the same.
 func repeatable(src profile.Source) error {
 	m := src.Meta()
 	if m.Collector != "simulate" || len(m.Command) == 0 {
@@ -54,7 +54,8 @@ func repeatable(src profile.Source) error {
 	return nil
 }
 
-// sameImage reports whether a file that was mapped in the run is still the same, as far as its build id tells.
+// sameImage reports whether a file that was mapped in the run is still the same, as far as its
+// build id tells.
 func sameImage(im *profile.Image) error {
 	if im.BuildID == "" || !filepath.IsAbs(im.Path) {
 		return nil
@@ -95,7 +96,8 @@ func (b *again) even(p whatif.Plan) ([][]sim.Stretch, error) {
 	return out, err
 }
 
-// rerun runs a program as the options say and analyses what it did. The profile is kept in the file save, if there is one.
+// rerun runs a program as the options say and analyses what it did. The profile is kept in the file
+// save, if there is one.
 func (a *app) rerun(ctx context.Context, o *sim.Options, save string, an analysis.Options) (*again, error) {
 	o.Out = save
 	if save == "" {
@@ -133,8 +135,8 @@ func (a *app) rerun(ctx context.Context, o *sim.Options, save string, an analysi
 	return &again{result, res.Parts, res.Missed}, nil
 }
 
-// verify runs the program of a profile again without each of its important causes, and once as it was, to
-// have something to hold the others to. The first error is one that no run can be made for.
+// verify runs the program of a profile again without each of its important causes, and once as it
+// was, to have something to hold the others to. The first error is one that no run can be made for.
 func (a *app) verify(ctx context.Context, src profile.Source, res *analysis.Result, an analysis.Options, yes bool) ([]whatif.Check, error) {
 	if err := a.mayRepeat(src, yes); err != nil {
 		return nil, err

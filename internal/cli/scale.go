@@ -179,7 +179,8 @@ func scaleRun(path, name string, cores int, o analysis.Options) (*scale.Run, err
 	return r, failed(err)
 }
 
-// scaleSimulate runs the program on so many cores. What it writes goes where lime's own words go: the answer is on standard output.
+// scaleSimulate runs the program on so many cores. What it writes goes where lime's own words go:
+// the answer is on standard output.
 func (a *app) scaleSimulate(ctx context.Context, args []string, cores int, path string) error {
 	number := strconv.Itoa(cores)
 	with := make([]string, len(args))

@@ -5,7 +5,8 @@ import (
 	_ "unsafe" // for linkname
 )
 
-// Place says where a thread is that runs beside others. Whoever waits for it to leave generated code reads this.
+// Place says where a thread is that runs beside others. Whoever waits for it to leave generated
+// code reads this.
 type Place = uint64
 
 // The places.
@@ -27,8 +28,9 @@ func entersyscall()
 //go:linkname exitsyscall runtime.exitsyscall
 func exitsyscall()
 
-// EnterBeside is Enter for a thread beside which others run. To Go it is in a system call: its collector and its scheduler wait for no
-// thread that is in generated code, and there may be more of these than Go has processors.
+// EnterBeside is Enter for a thread beside which others run. To Go it is in a system call: its
+// collector and its scheduler wait for no thread that is in generated code, and there may be more
+// of these than Go has processors.
 //
 //go:nosplit
 func EnterBeside(ctx *Context, host uintptr) {

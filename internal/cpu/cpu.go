@@ -28,8 +28,9 @@ type Context struct {
 	TracePtr uint64 // next free byte of the trace buffer, when the mode traces
 	Filter   uint64 // address of the running core's filter (machine), which says what need not be traced
 
-	// XSave is the state of a thread that does not run. A component whose bit in XSTATE_BV (byte 512) is
-	// clear is in its initial state, whatever its bytes hold; whoever writes a component sets its bit.
+	// XSave is the state of a thread that does not run. A component whose bit in XSTATE_BV (byte
+	// 512) is clear is in its initial state, whatever its bytes hold; whoever writes a component
+	// sets its bit.
 	XSave [4096]byte // guest x87/SSE/AVX/AVX-512 state, XSAVE standard format; 64-byte aligned, as the context is
 
 	Miss [MissCount]uint64 // what generated code and the code that traces an access tell each other (layout: the Miss constants)

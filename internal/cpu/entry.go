@@ -69,7 +69,8 @@ var goHandlers [65]uintptr
 
 var installOnce = sync.OnceValue(install)
 
-// Install checks the host and puts the fault handler in front of Go's. Calls after the first do nothing.
+// Install checks the host and puts the fault handler in front of Go's. Calls after the first do
+// nothing.
 func Install() error { return installOnce() }
 
 func install() error {

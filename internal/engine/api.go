@@ -28,7 +28,8 @@ type Range struct {
 	Twins  []Twin // where else what lies in the range may be written
 }
 
-// Twin is a writable place that shows the same memory as another: what lies in [Lo, Hi) lies from At on, too.
+// Twin is a writable place that shows the same memory as another: what lies in [Lo, Hi) lies from
+// At on, too.
 type Twin struct {
 	Lo, Hi, At uint64
 	Exec       bool // the program may run code there
@@ -41,22 +42,22 @@ func (r *Range) Changes() bool { return r.Write || len(r.Twins) > 0 }
 type Config struct {
 	Mode Mode
 
-	// Lock, if there is one, lets contexts run beside each other: it is held by whoever calls a method of the engine, and Run gives
-	// it up while guest code runs. Modes Plain and Count.
+	// Lock, if there is one, lets contexts run beside each other: it is held by whoever calls a
+	// method of the engine, and Run gives it up while guest code runs. Modes Plain and Count.
 	Lock            sync.Locker
 	AllHostFeatures bool // the guest may use all vector state of the host, not x87, SSE and AVX alone
 	CacheBytes      int  // size of the code cache; 0: 64 MB
 	MaxEdges        int  // room for counters in a context; 0: 4 Mi
 
-	// What the filters have that Run is given in mode Trace (SetFilter): lines a set, and which bits of an address name
-	// the set. No lines: there are none, and every access is traced.
+	// What the filters have that Run is given in mode Trace (SetFilter): lines a set, and which
+	// bits of an address name the set. No lines: there are none, and every access is traced.
 	FilterLines int
 	FilterMask  uint64
 
-	// Lookup answers what is mapped at pc; ok is false where nothing is. A nil
-	// Lookup takes all readable memory for executable and read-only. Code on
-	// writable pages, or on pages with a writable twin, is write-protected (mprotect) while translations of it exist;
-	// before a system call, or the guest itself, writes there, Engine.Invalidate makes them writable.
+	// Lookup answers what is mapped at pc; ok is false where nothing is. A nil Lookup takes all
+	// readable memory for executable and read-only. Code on writable pages, or on pages with a
+	// writable twin, is write-protected (mprotect) while translations of it exist; before a system
+	// call, or the guest itself, writes there, Engine.Invalidate makes them writable.
 	Lookup func(pc uint64) (r Range, ok bool)
 }
 

@@ -46,7 +46,8 @@ func (b *block) end() uint64 { return b.pc + uint64(b.size) }
 type mark struct {
 	off  uint32 // from block.host
 	inst uint16 // index of the guest instruction
-	// Mode Log: the log's pointer is behind the block; the code reads where the instruction will write.
+	// Mode Log: the log's pointer is behind the block; the code reads where the instruction will
+	// write.
 	logged, ahead bool
 	spill         [4]spill
 }

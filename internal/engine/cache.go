@@ -97,7 +97,8 @@ func (c *cache) put(code []byte) {
 	c.next += uint64(len(code))
 }
 
-// patch makes the rel32 at address at reach target, by one store: a thread that runs there goes the old way or the new one.
+// patch makes the rel32 at address at reach target, by one store: a thread that runs there goes the
+// old way or the new one.
 func (c *cache) patch(at, target uint64) {
 	*(*uint32)(unsafe.Pointer(&c.mem[at-c.base])) = uint32(int64(target) - int64(at) - 4)
 }
@@ -105,8 +106,8 @@ func (c *cache) patch(at, target uint64) {
 // setSlot writes an entry of a table, by one store.
 func (c *cache) setSlot(at, host uint64) { *(*uint64)(unsafe.Pointer(&c.mem[at-c.base])) = host }
 
-// replace puts another instruction of the same length, five bytes, in the place of one, by one store if both lie in one aligned
-// word (translation.alignHead).
+// replace puts another instruction of the same length, five bytes, in the place of one, by one
+// store if both lie in one aligned word (translation.alignHead).
 func (c *cache) replace(at uint64, code []byte) {
 	if at%8 > 3 {
 		copy(c.mem[at-c.base:], code)

@@ -17,7 +17,8 @@
 //	(*Engine).Blocks() []Block, Edges() []Edge      append-only, indexed by BlockID and EdgeID
 //	(*Engine).Drain(ctx, func(EdgeID, uint64))      every non-zero counter of ctx, in order, and zeroes it
 //
-// With Config.Lock contexts run beside each other, each on a host thread (parallel.go); Halt calls them out of guest code.
+// With Config.Lock contexts run beside each other, each on a host thread (parallel.go); Halt calls
+// them out of guest code.
 //
 // Edges counted: taken and fall-through of a conditional branch, direct jump,
 // direct call, fall into the next block (block cut short), one edge per

@@ -16,7 +16,8 @@ type edgeKey struct {
 	target uint64
 }
 
-// fullError is what edge panics with: the table of edges is full, deep in a translation. Run recovers.
+// fullError is what edge panics with: the table of edges is full, deep in a translation. Run
+// recovers.
 type fullError struct{ error }
 
 // edge returns the id of an edge, a new one if it is new.

@@ -47,8 +47,8 @@ func (e *Engine) blockAt(host uint64) *block {
 	return nil
 }
 
-// restore makes the state of ctx that of the guest before the instruction at host. ahead: the code there reads where the instruction
-// will write.
+// restore makes the state of ctx that of the guest before the instruction at host. ahead: the code
+// there reads where the instruction will write.
 func (e *Engine) restore(ctx *cpu.Context, b *block, host uint64) (ahead bool) {
 	off := uint32(host - b.host)
 	i := sort.Search(len(b.marks), func(i int) bool { return b.marks[i].off > off }) - 1

@@ -2,9 +2,9 @@ package engine
 
 import "syscall"
 
-// Code that may be written without a system call is watched: while translations of it exist, every page through
-// which it can be written is write-protected. The first write faults, the translations are forgotten, and the page
-// is writable again.
+// Code that may be written without a system call is watched: while translations of it exist, every
+// page through which it can be written is write-protected. The first write faults, the translations
+// are forgotten, and the page is writable again.
 
 // guard is a page that is write-protected.
 type guard struct {
@@ -74,8 +74,8 @@ func mprotect(page uint64, prot int) bool {
 	return errno == 0
 }
 
-// Invalidate forgets all translations of guest code that lies in [lo, hi), or that could be written there.
-// The guest calls it before it maps, unmaps, writes or changes the protection of memory.
+// Invalidate forgets all translations of guest code that lies in [lo, hi), or that could be written
+// there. The guest calls it before it maps, unmaps, writes or changes the protection of memory.
 func (e *Engine) Invalidate(lo, hi uint64) {
 	if hi <= lo {
 		return

@@ -104,7 +104,8 @@ var kernels = []struct {
 	size int
 }{{"lu", 8}, {"radix", 10}, {"fft", 60}, {"calls", 400000}}
 
-// TestKernels compares the kernels' results, native and translated, in every mode and at several slices.
+// TestKernels compares the kernels' results, native and translated, in every mode and at several
+// slices.
 func TestKernels(t *testing.T) {
 	k := loadKernel(t)
 	for _, mode := range []Mode{Plain, Count, Trace, Log} {
@@ -280,7 +281,8 @@ func checkVisits(t *testing.T, e *Engine, counts map[EdgeID]uint64) {
 	}
 }
 
-// TestRepeatable runs the kernels in two engines: the same blocks, edges and counts in the same order.
+// TestRepeatable runs the kernels in two engines: the same blocks, edges and counts in the same
+// order.
 func TestRepeatable(t *testing.T) {
 	k := loadKernel(t)
 	type result struct {

@@ -24,7 +24,8 @@ type tracee struct {
 	pid int
 }
 
-// startTracee starts the kernels' program and stops it at its entry. The caller has locked its thread.
+// startTracee starts the kernels' program and stops it at its entry. The caller has locked its
+// thread.
 func startTracee(t *testing.T, file string) *tracee {
 	t.Helper()
 	p := &tracee{cmd: exec.Command(file)}

@@ -8,12 +8,14 @@ import (
 	"lime/internal/x86/enc"
 )
 
-// In mode Log every block that is entered leaves a word, and behind it, for every access of its instructions, the address and, of what is
-// stored, what was there before and what is there after. How many words a block leaves is known beforehand (Logged), so
-// that no word has a mark, and the code that writes them is moves alone: it touches no flag.
+// In mode Log every block that is entered leaves a word, and behind it, for every access of its
+// instructions, the address and, of what is stored, what was there before and what is there after.
+// How many words a block leaves is known beforehand (Logged), so that no word has a mark, and the
+// code that writes them is moves alone: it touches no flag.
 //
-// A repeated string instruction is a block of its own, and so is a gather or scatter. Run comes back with ExitRepeat before it, so that somebody can
-// look at the memory that it will touch; the block leaves RSI, RDI, and RCX before and after.
+// A repeated string instruction is a block of its own, and so is a gather or scatter. Run comes
+// back with ExitRepeat before it, so that somebody can look at the memory that it will touch; the
+// block leaves RSI, RDI, and RCX before and after.
 
 // A run of at most logChunk instructions, and the block after it, fits the buffer.
 const (
@@ -23,7 +25,8 @@ const (
 	roomLog   = 400 // host bytes for an instruction at most
 )
 
-// logCutShift is where a block's word says after how many instructions less one a fault has cut the passage short; nil if none has.
+// logCutShift is where a block's word says after how many instructions less one a fault has cut the
+// passage short; nil if none has.
 const logCutShift = 32
 
 // maxValue is the longest access whose values are logged.
@@ -57,7 +60,8 @@ type LogShape struct {
 	Repeat   *x86.Inst // the block is this repeated instruction, gather or scatter
 }
 
-// LogWord takes a block's word apart: cut is how many of its instructions were done if a fault has ended it, else -1.
+// LogWord takes a block's word apart: cut is how many of its instructions were done if a fault has
+// ended it, else -1.
 func LogWord(word uint64) (id BlockID, cut int) {
 	return BlockID(uint32(word)), int(word>>logCutShift) - 1
 }
@@ -112,8 +116,8 @@ func (t *translation) shapeOf() *LogShape {
 	return s
 }
 
-// vague reports whether an instruction may touch less than its operand, or something else. The mask register of an EVEX
-// instruction is in its last prefix byte (Intel SDM vol. 2, 2.7.1).
+// vague reports whether an instruction may touch less than its operand, or something else. The mask
+// register of an EVEX instruction is in its last prefix byte (Intel SDM vol. 2, 2.7.1).
 func vague(in *x86.Inst, code []byte) bool {
 	masked := in.Enc == x86.EVEX && code[in.OpcodeOff-1]&7 != 0
 	switch in.Name {
@@ -241,7 +245,8 @@ func (t *translation) addressLogged(q x86.Reg, acc x86.Access, in *x86.Inst, pc 
 	t.a.Load(r, slotMem(slotTraceSwap))
 }
 
-// copyValue copies what is at the address that the log holds at from to the log at to. q holds the address too, at first.
+// copyValue copies what is at the address that the log holds at from to the log at to. q holds the
+// address too, at first.
 func (t *translation) copyValue(i int, q, r x86.Reg, from, to int32, l *Logged) {
 	if l.Values == 0 {
 		return
@@ -312,8 +317,8 @@ func (t *translation) logPass(mine []Logged) {
 	t.lg.next += len(mine)
 }
 
-// logEnd moves the log's pointer behind the block and gives the registers back: behind the last instruction, or before it
-// if it is the one that leaves.
+// logEnd moves the log's pointer behind the block and gives the registers back: behind the last
+// instruction, or before it if it is the one that leaves.
 func (t *translation) logEnd(i int) {
 	if !t.lg.on {
 		return

@@ -102,7 +102,8 @@ func TestLogRepeat(t *testing.T) {
 	}
 }
 
-// At a fault the guest has its own registers, the fault is a write, and the log ends before the instruction.
+// At a fault the guest has its own registers, the fault is a write, and the log ends before the
+// instruction.
 func TestLogFault(t *testing.T) {
 	for _, row := range []struct {
 		src   string

@@ -8,9 +8,10 @@ import (
 	"lime/internal/cpu"
 )
 
-// Threads in parallel: with Config.Lock every context may run on a thread of the host, beside the others. All that the engine
-// knows is guarded by the lock; what threads in guest code use without it is the code itself, the tables of indirect branches, and
-// each its own context. So code is written before anything leads to it, what leads to it is changed by single aligned stores, no
+// Threads in parallel: with Config.Lock every context may run on a thread of the host, beside the
+// others. All that the engine knows is guarded by the lock; what threads in guest code use without
+// it is the code itself, the tables of indirect branches, and each its own context. So code is
+// written before anything leads to it, what leads to it is changed by single aligned stores, no
 // code is overwritten as long as a thread is in it, and nobody touches another's counters.
 // docs/RATIONALE.md has the argument.
 
@@ -34,8 +35,9 @@ func (e *Engine) enter(ctx *cpu.Context, host uint64) {
 // callOut is taken off the budget of a thread that is to leave the code: budgets are far smaller.
 const callOut = 1 << 40
 
-// Halt gets all other threads out of guest code; they wait for the lock, which the caller holds. A thread counts its budget down with
-// instructions that are not atomic, so what is taken off meanwhile can be lost, but nothing else can: it is taken off again.
+// Halt gets all other threads out of guest code; they wait for the lock, which the caller holds. A
+// thread counts its budget down with instructions that are not atomic, so what is taken off
+// meanwhile can be lost, but nothing else can: it is taken off again.
 func (e *Engine) Halt() {
 	if !e.parallel() {
 		return
@@ -65,7 +67,8 @@ func (e *Engine) answer(ctx *cpu.Context) {
 	}
 }
 
-// beforeFlush gets all out of code that is about to be overwritten, and finds out where those have faulted that could not tell yet.
+// beforeFlush gets all out of code that is about to be overwritten, and finds out where those have
+// faulted that could not tell yet.
 func (e *Engine) beforeFlush() {
 	e.Halt()
 	for ctx := range e.contexts {
@@ -84,8 +87,8 @@ func (e *Engine) faultedIn(ctx *cpu.Context, host uint64) *block {
 	return e.blockAt(host)
 }
 
-// beforeForget gets all out of code in [lo, hi) that is about to be unmapped or changed: no thread is in it when the program is told
-// that this is done.
+// beforeForget gets all out of code in [lo, hi) that is about to be unmapped or changed: no thread
+// is in it when the program is told that this is done.
 func (e *Engine) beforeForget(lo, hi uint64) {
 	first, last := lo/pageSize, (hi-1)/pageSize
 	if e.parallel() && (len(pagesIn(e.pages, first, last)) > 0 || len(pagesIn(e.guards, first, last)) > 0) {
@@ -93,7 +96,8 @@ func (e *Engine) beforeForget(lo, hi uint64) {
 	}
 }
 
-// othersLifted reports whether a fault was a write to a page that was protected by the engine, until another thread wrote there first.
+// othersLifted reports whether a fault was a write to a page that was protected by the engine,
+// until another thread wrote there first.
 func (e *Engine) othersLifted(x *cpu.Exit) bool {
 	if !e.parallel() || e.cfg.Lookup == nil || x.Signal != int(syscall.SIGSEGV) || x.Code != segvAccErr || x.ErrNo&errWrite == 0 {
 		return false
@@ -102,7 +106,8 @@ func (e *Engine) othersLifted(x *cpu.Exit) bool {
 	return ok && r.Write
 }
 
-// moved reports whether other threads have changed the code of a block while it was decoded. From now on it is protected.
+// moved reports whether other threads have changed the code of a block while it was decoded. From
+// now on it is protected.
 func (t *translation) moved() bool {
 	if !t.e.parallel() {
 		return false
@@ -118,7 +123,8 @@ const (
 	jccOpcode = 2
 )
 
-// alignLink makes the rel32 of the branch to come lie in one aligned word, so that it can be changed while threads run there.
+// alignLink makes the rel32 of the branch to come lie in one aligned word, so that it can be
+// changed while threads run there.
 func (t *translation) alignLink(opcode uint64) {
 	const most = 4 // offset in the word
 	if at := (t.a.Here() + opcode) % 8; t.e.parallel() && at > most {
@@ -137,7 +143,8 @@ func (t *translation) alignHead() {
 // nops are no-operations by their length (SDM vol. 2, NOP).
 var nops = [...][]byte{{}, {0x90}, {0x66, 0x90}, {0x0f, 0x1f, 0x00}, {0x0f, 0x1f, 0x40, 0x00}}
 
-// Call calls one thread out of guest code, if it is there, without waiting until it has left. It may be in vain.
+// Call calls one thread out of guest code, if it is there, without waiting until it has left. It
+// may be in vain.
 func (e *Engine) Call(ctx *cpu.Context) {
 	if cpu.PlaceOf(ctx) == cpu.InCode && atomic.LoadInt64(&ctx.Budget) > -callOut/2 {
 		atomic.AddInt64(&ctx.Budget, -callOut)

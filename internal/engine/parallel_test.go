@@ -17,8 +17,9 @@ import (
 // stressFunctions is how many functions the stress program has; a power of two.
 const stressFunctions = 256
 
-// stressProgram is a walk through many functions that depends on the seed in R12 alone, of as many steps as R13 says: calls, direct
-// and indirect ones, loops, and branches into the middle of blocks.
+// stressProgram is a walk through many functions that depends on the seed in R12 alone, of as many
+// steps as R13 says: calls, direct and indirect ones, loops, and branches into the middle of
+// blocks.
 func stressProgram() string {
 	rnd := rand.New(rand.NewPCG(1, 2))
 	var s strings.Builder
@@ -60,7 +61,8 @@ main:	imul r12, r14
 	return s.String()
 }
 
-// passage is an edge whatever blocks the engine has made: from the last instruction of a block to where it went.
+// passage is an edge whatever blocks the engine has made: from the last instruction of a block to
+// where it went.
 type passage struct {
 	last, target uint64
 	kind         EdgeKind
@@ -131,8 +133,8 @@ func result(e *Engine, ctx *cpu.Context) stressed {
 	return stressed{passages(e, ctx), e.Retired(ctx), ctx.GPR[x86.RDX], ctx.GPR[x86.RSI]}
 }
 
-// TestParallel runs many threads on one code cache, while others forget translations, empty the cache and set
-// probes: each thread must do, and count, what it does alone.
+// TestParallel runs many threads on one code cache, while others forget translations, empty the
+// cache and set probes: each thread must do, and count, what it does alone.
 func TestParallel(t *testing.T) {
 	threads, steps := 64, usually(10_000, 200_000)
 	alone := newMachine(t, Config{Mode: Count, MaxEdges: 1 << 16}, stressProgram())
@@ -242,8 +244,8 @@ func comparePassages(t *testing.T, thread int, got, want map[passage]uint64) {
 	}
 }
 
-// TestParallelPatches lets threads write into a function that all of them call: each call must run the function as it was before or
-// after some write, and no write may fault.
+// TestParallelPatches lets threads write into a function that all of them call: each call must run
+// the function as it was before or after some write, and no write may fault.
 func TestParallelPatches(t *testing.T) {
 	const patched = guestData + 0x80000
 	src := fmt.Sprintf(`

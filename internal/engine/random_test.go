@@ -68,7 +68,8 @@ func harvest(t testing.TB, path string) [][]byte {
 		}
 		b := code[off : off+int(in.Len)]
 		off += int(in.Len)
-		// One of each opcode, operand form and register pair: displacements and immediates do not matter.
+		// One of each opcode, operand form and register pair: displacements and immediates do not
+		// matter.
 		key := fmt.Sprint(in.Enc, in.Map, in.Opcode, in.Name, in.ModRM, in.Rex, in.OpSize16, in.Rep, in.Lock, in.Mem.Scale)
 		if usable(&in) && !seen[key] {
 			seen[key] = true

@@ -138,7 +138,8 @@ var keepsUndefined = []struct {
 	{0x0d3, 0xff, 0},
 }
 
-// surelyWrites returns the status flags that in gives a value that does not depend on their old one.
+// surelyWrites returns the status flags that in gives a value that does not depend on their old
+// one.
 func surelyWrites(in *x86.Inst) x86.Flags {
 	if in.CondWrite {
 		return 0

@@ -141,14 +141,15 @@ func (e *Engine) leftBy(b *block) BlockID {
 	return id
 }
 
-// Parted reports whether an edge leaves or enters a block that has been split since it was first taken.
+// Parted reports whether an edge leaves or enters a block that has been split since it was first
+// taken.
 func (e *Engine) Parted(id EdgeID) bool {
 	d := &e.edges[id]
 	return d.From >= 0 && e.table[d.From].Tail != NoBlock || d.To >= 0 && e.table[d.To].Front != NoBlock
 }
 
-// Parts passes the edges to use that a traversal of a parted edge was, as the blocks are now: counts that were drained before
-// a split count as if it had been known.
+// Parts passes the edges to use that a traversal of a parted edge was, as the blocks are now:
+// counts that were drained before a split count as if it had been known.
 func (e *Engine) Parts(id EdgeID, use func(EdgeID)) {
 	for from := e.edges[id].From; from >= 0 && e.table[from].Tail != NoBlock; {
 		b := &e.table[from]

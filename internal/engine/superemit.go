@@ -219,7 +219,8 @@ func (t *superEmit) next(i int) *block {
 	return t.s.tail
 }
 
-// pathBranch emits the last instruction of block i, which stays on the path, or goes back to the head.
+// pathBranch emits the last instruction of block i, which stays on the path, or goes back to the
+// head.
 func (t *superEmit) pathBranch(i, k int, back bool) {
 	in, b, to := &t.insts[k], t.s.path[i], t.next(i)
 	ret := t.s.pcs[k] + uint64(in.Len)

@@ -11,11 +11,12 @@ import (
 	"lime/internal/x86/enc"
 )
 
-// In mode Trace every block that is entered, and those of its accesses (x86.Inst.Accesses) that are not in the filter of
-// the running core, leave words in a buffer: package machine says how they look (Block), and what a filter is. Generated code looks for
-// each access in the filter, in place; where it is not, code behind the block looks whether it is the line used before, and else
-// goes through the code in package cpu that records it. Repeated accesses are recorded behind their instruction, when it is known how
-// often they were done.
+// In mode Trace every block that is entered, and those of its accesses (x86.Inst.Accesses) that are
+// not in the filter of the running core, leave words in a buffer: package machine says how they
+// look (Block), and what a filter is. Generated code looks for each access in the filter, in place;
+// where it is not, code behind the block looks whether it is the line used before, and else goes
+// through the code in package cpu that records it. Repeated accesses are recorded behind their
+// instruction, when it is known how often they were done.
 
 // A run of at most traceChunk instructions, and the block after it, fits the buffer.
 const (
@@ -66,7 +67,8 @@ func freeTrace(words []uint64) error {
 	return syscall.Munmap(unsafe.Slice((*byte)(unsafe.Pointer(&words[0])), 8*len(words)))
 }
 
-// SetFilter sets the filter that Run looks accesses up in, the address of which is given; nil is one that holds nothing.
+// SetFilter sets the filter that Run looks accesses up in, the address of which is given; nil is
+// one that holds nothing.
 func (e *Engine) SetFilter(filter uintptr) { e.filter = filter }
 
 // startTrace gives the buffer to ctx.
@@ -224,8 +226,8 @@ func (t *translation) traceEnd() {
 	}
 }
 
-// traced looks up instruction i's accesses, before it. It reports whether they are repeated; traceCount records them then,
-// behind the instruction.
+// traced looks up instruction i's accesses, before it. It reports whether they are repeated;
+// traceCount records them then, behind the instruction.
 func (t *translation) traced(i int, in *x86.Inst, pc uint64) (repeated bool) {
 	if !t.tr.on {
 		return false
@@ -256,7 +258,8 @@ func (t *translation) traced(i int, in *x86.Inst, pc uint64) (repeated bool) {
 	return repeated
 }
 
-// traceBegin returns the registers for one instruction; own: they were borrowed for it alone. If flags are live neither is RAX.
+// traceBegin returns the registers for one instruction; own: they were borrowed for it alone. If
+// flags are live neither is RAX.
 func (t *translation) traceBegin(in *x86.Inst, live bool) (q, r x86.Reg, own bool) {
 	if t.tr.q != x86.NoReg {
 		return t.tr.q, t.tr.r, false

@@ -12,7 +12,8 @@ import (
 	"lime/internal/x86"
 )
 
-// record is one block of a trace, with the addresses of its accesses, and the counts of repeated ones.
+// record is one block of a trace, with the addresses of its accesses, and the counts of repeated
+// ones.
 type record struct {
 	pc    uint64
 	words []uint64
@@ -160,8 +161,8 @@ func testFilter(mask uint64, lines int) []uint64 {
 
 func addrOf64(words []uint64) uint64 { return uint64(uintptr(unsafe.Pointer(&words[0]))) }
 
-// TestFiltered holds generated code to the plain form of the filter: what it leaves in the trace is what a recorder leaves of a
-// trace with every access.
+// TestFiltered holds generated code to the plain form of the filter: what it leaves in the trace is
+// what a recorder leaves of a trace with every access.
 func TestFiltered(t *testing.T) {
 	k := loadKernel(t)
 	for _, machineWords := range [][]string{{"desktop"}, {"lime2011", "l1d.size=1KB", "l1d.ways=2"}, {"server", "l1d.policy=plru"},

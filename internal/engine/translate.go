@@ -64,8 +64,9 @@ func (e *Engine) block(pc uint64) (*block, error) {
 	return e.translate(&translation{e: e, b: &block{pc: pc}, probe: e.probes[pc], max: maxInsts, avoid: x86.NoReg})
 }
 
-// stepOver returns a translation of the one instruction at pc, which writes to a page that
-// is protected as soon as code on it is translated. It is good for one passage. bare: it records nothing.
+// stepOver returns a translation of the one instruction at pc, which writes to a page that is
+// protected as soon as code on it is translated. It is good for one passage. bare: it records
+// nothing.
 func (e *Engine) stepOver(pc uint64, bare bool) (*block, error) {
 	b, err := e.translate(&translation{e: e, b: &block{pc: pc}, max: 1, step: true, bare: bare, avoid: x86.NoReg})
 	if err == nil {
@@ -92,7 +93,8 @@ func (e *Engine) translate(t *translation) (*block, error) {
 	return t.b, nil
 }
 
-// decodeSettled reads the instructions of the block, again if other threads have written there meanwhile.
+// decodeSettled reads the instructions of the block, again if other threads have written there
+// meanwhile.
 func (t *translation) decodeSettled() error {
 	for {
 		err := t.decode()

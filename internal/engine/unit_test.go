@@ -244,7 +244,8 @@ func TestInvalidate(t *testing.T) {
 	})
 }
 
-// TestPauseIsNotExecuted: the host's threads do not wait for one another, and a pause takes as long as a hundred other instructions.
+// TestPauseIsNotExecuted: the host's threads do not wait for one another, and a pause takes as long
+// as a hundred other instructions.
 func TestPauseIsNotExecuted(t *testing.T) {
 	allModes(t, func(t *testing.T, cfg Config) {
 		m := newMachine(t, cfg, "mov ecx, 1000; 1: pause; pause; dec ecx; jnz 1b; syscall")

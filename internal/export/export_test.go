@@ -81,7 +81,8 @@ func TestSpeedscope(t *testing.T) {
 	}
 }
 
-// The trace is a sequence of packets; each thread has a track, its events are in the order of time, and each end closes what began last.
+// The trace is a sequence of packets; each thread has a track, its events are in the order of time,
+// and each end closes what began last.
 func TestPerfetto(t *testing.T) {
 	p := sampleProfile()
 	p.AddSection(profile.Section{Kind: profile.SectionJoin, EndNode: profile.None, Frames: []profile.Frame{{Line: 20}}})

@@ -11,8 +11,8 @@ import (
 	"lime/internal/profile"
 )
 
-// Folded writes a line for each call path: its functions from the outermost to the innermost, separated by
-// semicolons, and its time, as flame graph tools read it.
+// Folded writes a line for each call path: its functions from the outermost to the innermost,
+// separated by semicolons, and its time, as flame graph tools read it.
 func Folded(w io.Writer, src profile.Source) error {
 	src = newVisible(src)
 	list, err := paths(src.Tables(), "time")

@@ -12,8 +12,9 @@ import (
 	"lime/internal/profile"
 )
 
-// Perfetto writes a trace of track events (perfetto/protos/perfetto/trace/trace_packet.proto and track_event/*.proto): a track for
-// each thread, with its parts of the sections and its waits at their ends. Parts of nested sections lie inside of one another.
+// Perfetto writes a trace of track events (perfetto/protos/perfetto/trace/trace_packet.proto and
+// track_event/*.proto): a track for each thread, with its parts of the sections and its waits at
+// their ends. Parts of nested sections lie inside of one another.
 func Perfetto(w io.Writer, src profile.Source) error {
 	src = newVisible(src)
 	b := bufio.NewWriter(w)
@@ -44,7 +45,8 @@ func Perfetto(w io.Writer, src profile.Source) error {
 	return b.Flush()
 }
 
-// slice is something on a track that lasts; the arguments are times that have no place on the time line.
+// slice is something on a track that lasts; the arguments are times that have no place on the time
+// line.
 type slice struct {
 	name     string
 	from, to uint64
@@ -111,7 +113,8 @@ func (p *protoTrace) track(id uint64, name string) {
 	p.packet(bytesField(nil, packetTrack, bytesField(uintField(nil, trackUUID, id), trackThread, thread)))
 }
 
-// nest writes the slices of a track so that each ends before the one around it does, as the format wants it: an end closes what began last.
+// nest writes the slices of a track so that each ends before the one around it does, as the format
+// wants it: an end closes what began last.
 func (p *protoTrace) nest(track uint64, list []slice) {
 	slices.SortStableFunc(list, func(a, b slice) int { return cmp.Or(cmp.Compare(a.from, b.from), cmp.Compare(b.to, a.to)) })
 	var open []uint64

@@ -46,7 +46,8 @@ func newPprofFile(src profile.Source) pprofFile {
 	return f
 }
 
-// programImage is the image of the program that was run, or of one that it went on as; -1 if there is none.
+// programImage is the image of the program that was run, or of one that it went on as; -1 if there
+// is none.
 func programImage(src profile.Source) int {
 	images := src.Tables().Images
 	if command := src.Meta().Command; len(command) > 0 {

@@ -12,8 +12,8 @@ import (
 	"lime/internal/profile"
 )
 
-// pprofBlocks writes the time of every block, by section and thread; sections and threads are labels (pprof -tagfocus,
-// -tagroot). The samples have no call stacks but the inlined frames.
+// pprofBlocks writes the time of every block, by section and thread; sections and threads are
+// labels (pprof -tagfocus, -tagroot). The samples have no call stacks but the inlined frames.
 func pprofBlocks(w io.Writer, src profile.Source) error {
 	b := blockBuilder{pprofFile: newPprofFile(src), stored: src.Meta().NodeTime == "stored", sums: map[blockKey]*[2]int64{},
 		locations: map[int32]*pprof.Location{}}

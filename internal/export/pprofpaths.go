@@ -8,11 +8,12 @@ import (
 	"lime/internal/profile"
 )
 
-// pprofTypes are the kinds of values, in their order: the metrics of call paths and what pprof shall call them.
+// pprofTypes are the kinds of values, in their order: the metrics of call paths and what pprof
+// shall call them.
 var pprofTypes = [...]struct{ metric, title string }{{"lock-blame", "lock-blame"}, {"lock-wait", "lock-wait"}, {"idleness", "idleness"}, {"time", "cpu"}}
 
-// pprofPaths writes the call paths, with the threads as labels. The last kind of value, which pprof shows if none is asked
-// for, is the time.
+// pprofPaths writes the call paths, with the threads as labels. The last kind of value, which pprof
+// shows if none is asked for, is the time.
 func pprofPaths(w io.Writer, src profile.Source) error {
 	b := &pathBuilder{pprofFile: newPprofFile(src), locations: map[pathPlace]*pprof.Location{}, samples: map[pathThread]*pprof.Sample{}}
 	b.out.DurationNanos = int64(src.Meta().RunTime)

@@ -7,7 +7,8 @@ import (
 	"lime/internal/profile"
 )
 
-// speedscope's file format (https://www.speedscope.app/file-format-schema.json), as far as it is used here.
+// speedscope's file format (https://www.speedscope.app/file-format-schema.json), as far as it is
+// used here.
 type scopeFile struct {
 	Schema   string      `json:"$schema"`
 	Name     string      `json:"name"`

@@ -100,8 +100,8 @@ func (t *domTree) dominates(a, b int32) bool {
 	return t.enter[a] <= t.enter[b] && t.enter[b] <= t.exit[a]
 }
 
-// idoms computes immediate dominators by iteration over reverse postorder (Cooper, Harvey, Kennedy); None for the
-// root and for what it does not reach.
+// idoms computes immediate dominators by iteration over reverse postorder (Cooper, Harvey,
+// Kennedy); None for the root and for what it does not reach.
 func idoms(n, root int32, succ, pred [][]int32) []int32 {
 	order, rank := reversePostorder(n, root, succ)
 	idom := make([]int32, n)

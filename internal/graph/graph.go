@@ -80,8 +80,8 @@ func (g *Graph) Out(v int32) []int32 { return g.outs[g.outAt[v]:g.outAt[v+1]] }
 // In returns the indices of the edges that enter v.
 func (g *Graph) In(v int32) []int32 { return g.ins[g.insAt[v]:g.insAt[v+1]] }
 
-// Leaders returns, in ascending order, the nodes that lead the set of edges: at least one outgoing edge is in it,
-// and no incoming edge is, back edges apart.
+// Leaders returns, in ascending order, the nodes that lead the set of edges: at least one outgoing
+// edge is in it, and no incoming edge is, back edges apart.
 func (g *Graph) Leaders(set []int32, back []bool) []int32 {
 	in := make(map[int32]bool, len(set))
 	for _, e := range set {

@@ -78,7 +78,8 @@ func TestDominatorsAgainstDefinition(t *testing.T) {
 	}
 }
 
-// slowLoop is the natural loop of a header by definition: it and all that reach one of its latches without passing it.
+// slowLoop is the natural loop of a header by definition: it and all that reach one of its latches
+// without passing it.
 func slowLoop(s *Structure, header int32) map[int32]bool {
 	in := map[int32]bool{header: true}
 	var walk func(v int32)

@@ -72,7 +72,8 @@ func (s *Structure) findProcs() {
 	}
 }
 
-// findBack marks back edges: within procedures by dominators, calls by the dominators of the call graph.
+// findBack marks back edges: within procedures by dominators, calls by the dominators of the call
+// graph.
 func (s *Structure) findBack() {
 	calls := s.callGraph()
 	procs := calls.dominators()
@@ -190,8 +191,8 @@ func (s *Structure) claim(v, id int32) int32 {
 	return s.loops[l].header
 }
 
-// LoopTest reports whether v decides over another iteration of a loop: it lies in the loop, and has both a
-// way that stays in it and a way that leaves it.
+// LoopTest reports whether v decides over another iteration of a loop: it lies in the loop, and has
+// both a way that stays in it and a way that leaves it.
 func (s *Structure) LoopTest(v int32) bool {
 	if s.repeats(v) {
 		return true
@@ -204,7 +205,8 @@ func (s *Structure) LoopTest(v int32) bool {
 	return false
 }
 
-// TestedLoop returns the nodes of the innermost loop that v decides about, in order; nil if it is no loop's test.
+// TestedLoop returns the nodes of the innermost loop that v decides about, in order; nil if it is
+// no loop's test.
 func (s *Structure) TestedLoop(v int32) []int32 {
 	if s.repeats(v) {
 		return []int32{v}
@@ -225,8 +227,8 @@ func (s *Structure) TestedLoop(v int32) []int32 {
 	return nodes
 }
 
-// LatchTest returns the node that decides whether a loop goes round its back edge once more, with its edge that
-// stays in the loop: the nearest on the way from the header that the back edge cannot
+// LatchTest returns the node that decides whether a loop goes round its back edge once more, with
+// its edge that stays in the loop: the nearest on the way from the header that the back edge cannot
 // avoid. None if the loop has no such test (it ends by a break deeper inside, or never).
 func (s *Structure) LatchTest(back int32) (node, edge int32) {
 	e := s.g.edges[back]

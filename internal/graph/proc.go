@@ -25,8 +25,8 @@ type ProcBlock struct {
 	Indirect bool // jump whose targets are not known
 }
 
-// NewProc computes dominators and loops. Indirect jumps without successors are taken to lead to every block that
-// nothing else leads to.
+// NewProc computes dominators and loops. Indirect jumps without successors are taken to lead to
+// every block that nothing else leads to.
 func NewProc(succ [][]int32, blocks []ProcBlock) *Proc {
 	p := &Proc{Succ: make([][]int32, len(succ)), Pred: make([][]int32, len(succ))}
 	for v, list := range succ {
@@ -62,8 +62,8 @@ func (p *Proc) openJumps(blocks []ProcBlock) {
 	}
 }
 
-// dominate computes dominators from the first block, and post-dominators from an exit behind all blocks without
-// successors.
+// dominate computes dominators from the first block, and post-dominators from an exit behind all
+// blocks without successors.
 func (p *Proc) dominate() {
 	n := int32(len(p.Succ))
 	p.Idom = idoms(n, 0, p.Succ, p.Pred)
@@ -122,8 +122,8 @@ func (p *Proc) fill(l *ProcLoop, v int32) {
 	}
 }
 
-// loopTest picks the test of a loop: a block that ends in a branch out of it, best one that also leads back to
-// the header, then the header, then the last one.
+// loopTest picks the test of a loop: a block that ends in a branch out of it, best one that also
+// leads back to the header, then the header, then the last one.
 func (p *Proc) loopTest(blocks []ProcBlock, l *ProcLoop) int32 {
 	best, most := int32(None), -1
 	for v := range int32(len(p.Succ)) {

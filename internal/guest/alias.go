@@ -4,8 +4,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// The same memory may lie in several places: maps of one file, of one object of shared memory, duplicates made by
-// mremap. Code that is written in one place and run in another must be known as changed.
+// The same memory may lie in several places: maps of one file, of one object of shared memory,
+// duplicates made by mremap. Code that is written in one place and run in another must be known as
+// changed.
 
 // fileID names a file, or an object of shared memory, behind mappings.
 type fileID struct{ dev, ino uint64 }
@@ -21,7 +22,8 @@ func (s *space) newShared() *mappedFile {
 	return &mappedFile{path: "/dev/zero (deleted)", dev: sharedMemoryDev, ino: s.shared}
 }
 
-// Twin is a writable place that shows the same memory as another: what lies in [Lo, Hi) lies from At on, too.
+// Twin is a writable place that shows the same memory as another: what lies in [Lo, Hi) lies from
+// At on, too.
 type Twin struct {
 	Lo, Hi, At uint64
 	Exec       bool
@@ -79,8 +81,8 @@ func (t *mapTable) twins(m mapping) (out []Twin) {
 	return out
 }
 
-// changed tells the engine that memory is about to be mapped, unmapped, written or to get other rights. Code may have
-// lain there, or elsewhere with the same memory, or will lie there.
+// changed tells the engine that memory is about to be mapped, unmapped, written or to get other
+// rights. Code may have lain there, or elsewhere with the same memory, or will lie there.
 func (s *space) changed(lo, hi uint64, prot int) {
 	tell := prot&unix.PROT_EXEC != 0
 	for _, m := range s.maps.overlap(lo, hi) {
@@ -96,7 +98,8 @@ func (m mapping) holdsCode() bool {
 	return m.prot&unix.PROT_EXEC != 0 || m.shared && m.file != nil
 }
 
-// madeWritable tells the engine of code that may be written through a new mapping, or one with new rights.
+// madeWritable tells the engine of code that may be written through a new mapping, or one with new
+// rights.
 func (s *space) madeWritable(lo, hi uint64) {
 	for _, m := range s.maps.overlap(lo, hi) {
 		if m.shared && m.file != nil && m.prot&unix.PROT_WRITE != 0 {
@@ -105,7 +108,8 @@ func (s *space) madeWritable(lo, hi uint64) {
 	}
 }
 
-// forgetCode tells the engine that what m shows has changed, or may from now on, wherever it is run.
+// forgetCode tells the engine that what m shows has changed, or may from now on, wherever it is
+// run.
 func (s *space) forgetCode(m mapping) {
 	if s.invalidate == nil || m.file == nil || !s.maps.hasCode(m.file.id()) {
 		return

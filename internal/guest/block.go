@@ -200,9 +200,9 @@ func pollHost(fds []unix.PollFd, d time.Duration) int {
 	}
 }
 
-// Idle is to be called when no thread can run: it waits for the host or moves the
-// clock on, and answers the new time. ok is false in a deadlock. A host wait with a
-// timeout lasts as long in the host: what comes from outside keeps real time. So does any wait while child processes run.
+// Idle is to be called when no thread can run: it waits for the host or moves the clock on, and
+// answers the new time. ok is false in a deadlock. A host wait with a timeout lasts as long in the
+// host: what comes from outside keeps real time. So does any wait while child processes run.
 func (p *Process) Idle(now unit.Nanos) (then unit.Nanos, ok bool) {
 	p.now = max(p.now, now)
 	at, timed := p.timers.next()

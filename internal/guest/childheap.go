@@ -27,8 +27,9 @@ const (
 	prSetMMMap = 14
 )
 
-// heapScript gives a child the guest's heap as its own, which brk extends. Natively brk is lime's: the C library of the child
-// would take what it answers for its own heap's end. It needs a kernel with CONFIG_CHECKPOINT_RESTORE.
+// heapScript gives a child the guest's heap as its own, which brk extends. Natively brk is lime's:
+// the C library of the child would take what it answers for its own heap's end. It needs a kernel
+// with CONFIG_CHECKPOINT_RESTORE.
 func (p *Process) heapScript(m *memoryMap) []cpu.Call {
 	s := p.mem
 	stat := statFields()

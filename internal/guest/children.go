@@ -9,8 +9,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// What the program's children do on their own: they end and stop, and it may trace them. They are processes of the
-// host, and so is their parent: ids need no translation.
+// What the program's children do on their own: they end and stop, and it may trace them. They are
+// processes of the host, and so is their parent: ids need no translation.
 
 // child is a child process that has not been waited for.
 type child struct {
@@ -52,7 +52,8 @@ func (p *Process) childFDs(pid int) (out []unix.PollFd) {
 	return out
 }
 
-// liveChildren says that a child process may yet do something, or has done what the program has not been told.
+// liveChildren says that a child process may yet do something, or has done what the program has not
+// been told.
 func (p *Process) liveChildren() bool {
 	for _, c := range p.children {
 		if !c.told {
@@ -62,8 +63,9 @@ func (p *Process) liveChildren() bool {
 	return false
 }
 
-// tellChildren sends the program SIGCHLD about children that have changed their state, as the kernel does when it happens.
-// Lime gets the signal in a thread of its own, and so perhaps later than the program waits for the child.
+// tellChildren sends the program SIGCHLD about children that have changed their state, as the
+// kernel does when it happens. Lime gets the signal in a thread of its own, and so perhaps later
+// than the program waits for the child.
 func (p *Process) tellChildren() (any bool) {
 	for _, pid := range p.childPIDs() {
 		c := p.children[pid]
@@ -100,8 +102,8 @@ func (p *Process) childSignal() {
 	}
 }
 
-// reapIgnored takes in the children that have ended of a program that does not want to hear of them: they leave no
-// zombies, and waits see none (wait(2), notes on SIG_IGN and SA_NOCLDWAIT).
+// reapIgnored takes in the children that have ended of a program that does not want to hear of
+// them: they leave no zombies, and waits see none (wait(2), notes on SIG_IGN and SA_NOCLDWAIT).
 func (p *Process) reapIgnored() {
 	if a := &p.actions[unix.SIGCHLD]; a.handler != sigIgn && a.flags&saNocldwait == 0 {
 		return
@@ -186,7 +188,8 @@ func sysWaitid(c *call) int64 {
 	return 0
 }
 
-// sysPtrace traces other processes: children run natively, and the host's thread that runs the program is their tracer.
+// sysPtrace traces other processes: children run natively, and the host's thread that runs the
+// program is their tracer.
 func sysPtrace(c *call) int64 {
 	if c.a[0] == unix.PTRACE_TRACEME || c.p.own(int(int32(c.a[1]))) {
 		c.p.note("ptrace", "the program wants to be traced itself: it was told EPERM")

@@ -18,8 +18,9 @@ type Config struct {
 	Layout Layout // zero: DefaultLayout, above lime where that lies in it
 }
 
-// FirstTID is where thread ids count up from: above any id that the host gives out (PID_MAX_LIMIT is 1<<22), so
-// that they can never be confused. The first thread has the id of the process, which is the host's.
+// FirstTID is where thread ids count up from: above any id that the host gives out (PID_MAX_LIMIT
+// is 1<<22), so that they can never be confused. The first thread has the id of the process, which
+// is the host's.
 const FirstTID = 4_200_000
 
 // LoadError says why a program cannot be run, and what to do about it.

@@ -30,7 +30,8 @@ const xsaveRoom = 2752
 // Feature bits, leaf 1 and 7 (Intel SDM vol. 2A, tables 3-10 and 3-11, leaf 07H).
 const (
 	featECX1 = 1<<0 | 1<<1 | 1<<9 | 1<<12 | 1<<13 | 1<<19 | 1<<20 | 1<<22 | 1<<23 | 1<<25 | 1<<26 | 1<<27 | 1<<28 | 1<<29
-	// SSE3 PCLMULQDQ SSSE3 FMA CX16 SSE4.1 SSE4.2 MOVBE POPCNT AES XSAVE OSXSAVE AVX F16C; no RDRAND, no x2APIC
+	// SSE3 PCLMULQDQ SSSE3 FMA CX16 SSE4.1 SSE4.2 MOVBE POPCNT AES XSAVE OSXSAVE AVX F16C; no
+	// RDRAND, no x2APIC
 	featEDX1 = 1<<0 | 1<<4 | 1<<5 | 1<<6 | 1<<8 | 1<<9 | 1<<11 | 1<<13 | 1<<15 | 1<<16 | 1<<19 | 1<<23 | 1<<24 | 1<<25 | 1<<26 | 1<<28
 	// FPU TSC MSR PAE CX8 APIC SEP PGE CMOV PAT CLFSH MMX FXSR SSE SSE2 HTT
 	featEBX7 = 1<<3 | 1<<5 | 1<<8 | 1<<9 // BMI1 AVX2 BMI2 ERMS; no TSX, no RDSEED, no FSGSBASE

@@ -64,8 +64,8 @@
 //
 // # Child processes
 //
-// fork, vfork and posix_spawn make a real process, which goes on natively and
-// unprofiled: guest address = host address, so it only needs the registers
-// (cpu.Fork). Host.Note reports "child-process" once. Process ids are the host's, that
-// of the guest too; thread ids but the first are virtual (from FirstTID on, above any id that the host gives out).
+// fork, vfork and posix_spawn make a real process, which goes on natively and unprofiled: guest
+// address = host address, so it only needs the registers (cpu.Fork). Host.Note reports
+// "child-process" once. Process ids are the host's, that of the guest too; thread ids but the first
+// are virtual (from FirstTID on, above any id that the host gives out).
 package guest

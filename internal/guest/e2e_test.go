@@ -19,8 +19,8 @@ import (
 	"lime/internal/testenv"
 )
 
-// TestMain starts the tests again, as lime does, where Go's heap has taken their addresses by chance (one time in thirty), and removes
-// what the tests built.
+// TestMain starts the tests again, as lime does, where Go's heap has taken their addresses by
+// chance (one time in thirty), and removes what the tests built.
 func TestMain(m *testing.M) {
 	const tries, most = "LIME_TEST_TRIES", 20
 	if n := len(os.Getenv(tries)); n < most && !guest.AddressesFree() {
@@ -197,7 +197,8 @@ func TestExecOfWhatCannotBeRun(t *testing.T) {
 	same(t, "", exe, noLoader, text, "testdata/exec.c", dir, "no-such-program")
 }
 
-// TestWrittenCode holds programs that write code, in every way in which one can, to their native runs.
+// TestWrittenCode holds programs that write code, in every way in which one can, to their native
+// runs.
 func TestWrittenCode(t *testing.T) {
 	exe := compile(t, "gcc", "alias.c", "-O1")
 	for _, seed := range []string{"1", "2", "3"} {

@@ -43,8 +43,8 @@ const ownFDs = 800
 // lowFDs are the numbers kept for the guest.
 const lowFDs = 64
 
-// ReserveFDs fills the low numbers, so that whatever lime opens until New lies above
-// them, and makes the Go runtime open its own files (epoll). New frees the numbers for the guest. To be
+// ReserveFDs fills the low numbers, so that whatever lime opens until New lies above them, and
+// makes the Go runtime open its own files (epoll). New frees the numbers for the guest. To be
 // called before anything else opens files, and again when low numbers were closed.
 func ReserveFDs() error {
 	for fd := 0; fd < lowFDs; {
@@ -162,7 +162,8 @@ func kindOf(st *unix.Stat_t) fdKind {
 	return kindStream
 }
 
-// isMemory says that a descriptor is the file of a process's memory: an empty file of procfs with that name.
+// isMemory says that a descriptor is the file of a process's memory: an empty file of procfs with
+// that name.
 func isMemory(fd int, st *unix.Stat_t) bool {
 	if st.Mode&unix.S_IFMT != unix.S_IFREG || st.Size != 0 {
 		return false

@@ -342,7 +342,8 @@ func (p *Process) passPI(addr uint64, k futexKey, flags uint32) {
 	p.finish(ws[0].t, 0, p.now)
 }
 
-// leaveRobustList marks the locks that a dying thread holds (kernel: Documentation/locking/robust-futexes).
+// leaveRobustList marks the locks that a dying thread holds (kernel:
+// Documentation/locking/robust-futexes).
 func (p *Process) leaveRobustList(t *Thread) {
 	const limit = 2048
 	head := t.robust

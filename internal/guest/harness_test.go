@@ -34,11 +34,13 @@ func (h *fakeHost) Ready(t *Thread, at unit.Nanos) {
 	h.ready, h.readyAt = append(h.ready, t.Nr), append(h.readyAt, at)
 }
 
-// testLayout keeps clear of the test binary, and of the heap of its C library if it was built with cgo: up to 1 GB above.
+// testLayout keeps clear of the test binary, and of the heap of its C library if it was built with
+// cgo: up to 1 GB above.
 var testLayout = Layout{LowLo: 0x5000_0000, LowHi: 0x6fff_0000, HighLo: 0x2100_0000_0000, HighHi: 0x2100_0000_0000 + 3<<40,
 	HintLo: 0x20_0000_0000, HintHi: 0x30_0000_0000}
 
-// AddressesFree reports whether the tests' addresses are free in this process: Go's heap begins at a random place.
+// AddressesFree reports whether the tests' addresses are free in this process: Go's heap begins at
+// a random place.
 func AddressesFree() bool {
 	s, err := newSpace(testLayout, func(uint64, uint64) {})
 	if err != nil {

@@ -6,7 +6,8 @@ import (
 	"lime/internal/testenv"
 )
 
-// TestPatientThreads computes with a library whose threads yield until the time stamp counter has gone on.
+// TestPatientThreads computes with a library whose threads yield until the time stamp counter has
+// gone on.
 func TestPatientThreads(t *testing.T) {
 	long(t, "sh")
 	testenv.Tool(t, "numpy")
@@ -14,8 +15,8 @@ func TestPatientThreads(t *testing.T) {
 		"import numpy as n\na = n.arange(90000).reshape(300, 300) % 17 * 1.0\nfor i in range(5): a = (a @ a.T) % 13\nprint(a.sum())")
 }
 
-// TestCodeGenerators runs interpreters that generate code, each in its own manner: in two places at once (Erlang), by
-// changing rights (LuaJIT, PHP), by patching what runs (Java, JavaScript).
+// TestCodeGenerators runs interpreters that generate code, each in its own manner: in two places at
+// once (Erlang), by changing rights (LuaJIT, PHP), by patching what runs (Java, JavaScript).
 func TestCodeGenerators(t *testing.T) {
 	long(t, "sh")
 	rows := []struct {

@@ -8,11 +8,13 @@ import (
 	"strings"
 )
 
-// ownStep is the grain in which the low region begins above lime: small changes of lime move nothing.
+// ownStep is the grain in which the low region begins above lime: small changes of lime move
+// nothing.
 const ownStep = 16 << 20
 
-// hostLayout is the layout beside what this process has mapped. The Makefile links lime above all that is the guest's; what `go build`
-// leaves lies at the bottom, where programs that are not position-independent want to be: they cannot run then, all others can.
+// hostLayout is the layout beside what this process has mapped. The Makefile links lime above all
+// that is the guest's; what `go build` leaves lies at the bottom, where programs that are not
+// position-independent want to be: they cannot run then, all others can.
 func hostLayout() (Layout, error) {
 	text, err := os.ReadFile("/proc/self/maps")
 	if err != nil {
@@ -22,7 +24,8 @@ func hostLayout() (Layout, error) {
 	return l, nil
 }
 
-// Crowded tells whether something of this process lies by chance where the program's code belongs, away from lime's own image.
+// Crowded tells whether something of this process lies by chance where the program's code belongs,
+// away from lime's own image.
 func Crowded() bool {
 	text, err := os.ReadFile("/proc/self/maps")
 	if err != nil {
@@ -32,7 +35,8 @@ func Crowded() bool {
 	return stray
 }
 
-// above begins the low region above what /proc/PID/maps shows in it, and tells whether that is in one piece.
+// above begins the low region above what /proc/PID/maps shows in it, and tells whether that is in
+// one piece.
 func (l Layout) above(maps string) (above Layout, stray bool) {
 	above = l
 	for line := range strings.Lines(maps) {

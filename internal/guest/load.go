@@ -142,8 +142,9 @@ type loaded struct {
 	phnum int
 }
 
-// place chooses where an ELF file goes and answers its load bias. The program lies at the bottom, so that its static data have room; what has no
-// interpreter (ld.so, static PIE) lies where maps do.
+// place chooses where an ELF file goes and answers its load bias. The program lies at the bottom,
+// so that its static data have room; what has no interpreter (ld.so, static PIE) lies where maps
+// do.
 func (s *space) place(f *elfFile) (bias uint64, e *LoadError) {
 	lo, hi := f.span()
 	if f.typ == elf.ET_EXEC {

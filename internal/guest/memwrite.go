@@ -2,7 +2,8 @@ package guest
 
 import "golang.org/x/sys/unix"
 
-// Calls by which the host writes to guest memory, at which code may lie, or the guest writes to memory as to a file.
+// Calls by which the host writes to guest memory, at which code may lie, or the guest writes to
+// memory as to a file.
 
 // fills does a call by which the host writes to a buffer: argument at, n bytes.
 func fills(at, n int, do func(*call) int64) func(*call) int64 {
@@ -20,7 +21,8 @@ func fillsVector(at, n int, do func(*call) int64) func(*call) int64 {
 	}
 }
 
-// fillsMessages is the same with struct msghdr (recvmsg), or, if n is not 0, n of them in struct mmsghdr.
+// fillsMessages is the same with struct msghdr (recvmsg), or, if n is not 0, n of them in struct
+// mmsghdr.
 func fillsMessages(n int, do func(*call) int64) func(*call) int64 {
 	const sizeofMmsghdr = 64
 	return func(c *call) int64 {
@@ -52,7 +54,8 @@ func (s *space) eachPart(iov, n uint64, f func(at, size uint64)) {
 	}
 }
 
-// written tells the engine that [a, a+n) is about to be written by somebody else than the program's own code.
+// written tells the engine that [a, a+n) is about to be written by somebody else than the program's
+// own code.
 func (s *space) written(a, n uint64) {
 	for end := a + n; a < end; {
 		m, ok := s.maps.find(a)
@@ -88,7 +91,8 @@ func writesFile(i int, do func(*call) int64) func(*call) int64 {
 // here is the place of an offset argument that a call does not have.
 const here = -1
 
-// writesBytes does a call that writes a buffer to a file, at the offset in argument off; writesVector with an iovec.
+// writesBytes does a call that writes a buffer to a file, at the offset in argument off;
+// writesVector with an iovec.
 func writesBytes(off int, do func(*call) int64) func(*call) int64 {
 	return writesAt(off, func(c *call) uint64 { return c.a[2] }, do)
 }
@@ -116,8 +120,8 @@ func writesAt(off int, n func(*call) uint64, do func(*call) int64) func(*call) i
 	}
 }
 
-// writtenFile is told of a write to memory by way of /proc/self/mem, which rights do not stop. It answers false where
-// the memory is not the guest's.
+// writtenFile is told of a write to memory by way of /proc/self/mem, which rights do not stop. It
+// answers false where the memory is not the guest's.
 func (s *space) writtenFile(a, n uint64) bool {
 	if a+n < a || !s.maps.covered(a, a+n) {
 		return n == 0

@@ -9,8 +9,9 @@ import (
 	"lime/internal/unit"
 )
 
-// Parallel is what a process needs whose threads run beside each other, each on a thread of the host. Whoever calls into the process
-// holds one lock. Clocks, random numbers and waiting are the host's.
+// Parallel is what a process needs whose threads run beside each other, each on a thread of the
+// host. Whoever calls into the process holds one lock. Clocks, random numbers and waiting are the
+// host's.
 type Parallel struct {
 	// Outside runs f without the lock: a call of the host's that may take long.
 	Outside func(f func())
@@ -18,7 +19,8 @@ type Parallel struct {
 	Interrupt func(t *Thread)
 }
 
-// outside runs f, which may take long; with threads in parallel others may call into the process meanwhile.
+// outside runs f, which may take long; with threads in parallel others may call into the process
+// meanwhile.
 func (p *Process) outside(f func()) {
 	if p.cfg.Parallel == nil {
 		f()
@@ -66,7 +68,8 @@ func (p *Process) HostNow() unit.Nanos {
 	return unit.Nanos(ts.Nano()) - p.bases.mono
 }
 
-// fill answers with random bytes: the host's where threads run in parallel, else those of a fixed generator.
+// fill answers with random bytes: the host's where threads run in parallel, else those of a fixed
+// generator.
 func (p *Process) fillRandom(b []byte) {
 	if p.cfg.Parallel == nil {
 		p.random.fill(b)
@@ -75,8 +78,8 @@ func (p *Process) fillRandom(b []byte) {
 	_, _ = rand.Read(b) // it never fails
 }
 
-// Tend waits without the lock until the host may have something for a thread that waits, at most d, and then lets those run on for whom
-// it has.
+// Tend waits without the lock until the host may have something for a thread that waits, at most d,
+// and then lets those run on for whom it has.
 func (p *Process) Tend(d time.Duration) {
 	fds := []unix.PollFd{{Fd: int32(p.signalFD), Events: unix.POLLIN}}
 	for _, t := range p.hostWaiters {

@@ -2,10 +2,11 @@ package guest
 
 import "golang.org/x/sys/unix"
 
-// This file chooses where mappings lie: where Linux puts them without randomisation (setarch -R), as far as lime's own needs
-// let it. Addresses agree with the native ones in their low bits (alike), which is all that a cache's index looks at. Code lies
-// elsewhere than natively, since the engine wants it low; the places that it would have are kept free (ghosts), so that
-// everything else lies as far apart as it does natively.
+// This file chooses where mappings lie: where Linux puts them without randomisation (setarch -R),
+// as far as lime's own needs let it. Addresses agree with the native ones in their low bits
+// (alike), which is all that a cache's index looks at. Code lies elsewhere than natively, since the
+// engine wants it low; the places that it would have are kept free (ghosts), so that everything
+// else lies as far apart as it does natively.
 
 const (
 	alike    = 1<<28 - 1        // the bits in which addresses agree with the native ones
@@ -29,9 +30,10 @@ type want struct {
 	off     uint64 // this file offset
 }
 
-// wantOf is what the kernel would look at for a mapping of n bytes. Since Linux 6.7 it places large anonymous mappings at the
-// boundary of a huge page, since 6.12, which we follow, only those that are whole huge pages: no thread stacks with their guards.
-// Mapped files are placed by their file system: ext4, xfs and btrfs align what holds a huge page (5.18).
+// wantOf is what the kernel would look at for a mapping of n bytes. Since Linux 6.7 it places large
+// anonymous mappings at the boundary of a huge page, since 6.12, which we follow, only those that
+// are whole huge pages: no thread stacks with their guards. Mapped files are placed by their file
+// system: ext4, xfs and btrfs align what holds a huge page (5.18).
 func wantOf(n, hint uint64, flags, fd int, off uint64) want {
 	w := want{n: n, hint: hint, off: off}
 	switch {
@@ -120,7 +122,8 @@ func (s *space) free(lo, hi uint64) bool {
 	return len(s.maps.overlap(lo, hi)) == 0 && s.haunted(lo, hi) == 0
 }
 
-// pickLow chooses a place for code that natively lies at an address (0: that is not known), and remembers that one as taken.
+// pickLow chooses a place for code that natively lies at an address (0: that is not known), and
+// remembers that one as taken.
 func (s *space) pickLow(native, n, align uint64) uint64 {
 	at := s.lowLike(native, n, align)
 	if at == 0 {

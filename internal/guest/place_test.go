@@ -12,7 +12,8 @@ import (
 	"lime/internal/testenv"
 )
 
-// followsUs says why the kernel of this machine places maps otherwise than the one that the guest follows.
+// followsUs says why the kernel of this machine places maps otherwise than the one that the guest
+// follows.
 func followsUs() string {
 	var u unix.Utsname
 	var major, minor, size int
@@ -42,8 +43,8 @@ func followsUs() string {
 	return ""
 }
 
-// Programs that map, unmap, move, allocate and start threads at random get the same addresses as natively without randomisation,
-// in the bits that caches look at, and so at the same distances.
+// Programs that map, unmap, move, allocate and start threads at random get the same addresses as
+// natively without randomisation, in the bits that caches look at, and so at the same distances.
 func TestAddressesAreTheKernels(t *testing.T) {
 	if why := followsUs(); why != "" {
 		testenv.Skip(t, testenv.OtherKernel, why)

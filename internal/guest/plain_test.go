@@ -8,7 +8,8 @@ import (
 	"testing"
 )
 
-// A collector that was built by go build alone runs position-independent programs at the same addresses, and says what to do for others.
+// A collector that was built by go build alone runs position-independent programs at the same
+// addresses, and says what to do for others.
 func TestPlainlyBuilt(t *testing.T) {
 	plain := filepath.Join(t.TempDir(), "run")
 	cmd := exec.Command("go", "build", "-o", plain, "./testdata/run")

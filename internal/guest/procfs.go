@@ -283,7 +283,8 @@ func nodeMeminfo() string {
 		memTotal>>10, memFree>>10, (memTotal-memFree)>>10)
 }
 
-// nodeCores is the set of all cores as the kernel prints it: words of 32 bits in hexadecimal, the highest first.
+// nodeCores is the set of all cores as the kernel prints it: words of 32 bits in hexadecimal, the
+// highest first.
 func (p *Process) nodeCores() string {
 	mask, n := p.coreMask(), (p.cfg.Cores+31)/32
 	words := make([]string, n)

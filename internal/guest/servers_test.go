@@ -85,7 +85,8 @@ func signalByPIDFile(t *testing.T, path string, sig syscall.Signal) {
 	}
 }
 
-// TestMasterAndWorkers serves pages with a master and its workers, tells it by its pid file to make new ones, and to end.
+// TestMasterAndWorkers serves pages with a master and its workers, tells it by its pid file to make
+// new ones, and to end.
 func TestMasterAndWorkers(t *testing.T) {
 	long(t, "nginx")
 	dir := t.TempDir()

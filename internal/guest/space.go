@@ -6,15 +6,16 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Layout says where in the address space the guest lies. The bounds of the high region end in zeros where addresses are alike.
+// Layout says where in the address space the guest lies. The bounds of the high region end in zeros
+// where addresses are alike.
 type Layout struct {
 	LowLo, LowHi   uint64 // images and other code; below 2 GB
 	HighLo, HighHi uint64 // heap, file maps, stacks
 	HintLo, HintHi uint64 // free for maps that a program wants there, not reserved
 }
 
-// DefaultLayout keeps clear of lime itself (from 0x70000000 on, as the Makefile links it), its code cache
-// (below 0x80000000) and the usual places of the Go heap and of the kernel's own maps.
+// DefaultLayout keeps clear of lime itself (from 0x70000000 on, as the Makefile links it), its code
+// cache (below 0x80000000) and the usual places of the Go heap and of the kernel's own maps.
 var DefaultLayout = Layout{
 	LowLo: 0x10000, LowHi: 0x6fff0000,
 	HighLo: 0x2000_0000_0000, HighHi: 0x2400_0000_0000,

@@ -197,7 +197,8 @@ func (p *Process) limit(what uint64) [2]uint64 {
 	return [2]uint64{l.Cur, l.Max}
 }
 
-// ownID passes a call on with the id of any of the guest's threads in argument i turned into the process's.
+// ownID passes a call on with the id of any of the guest's threads in argument i turned into the
+// process's.
 func ownID(i int) func(c *call) int64 {
 	return func(c *call) int64 {
 		if c.p.own(int(int32(c.a[i]))) {

@@ -167,7 +167,8 @@ func sysKill(c *call) int64 {
 	return c.killOthers(pid, sig)
 }
 
-// killOthers sends a signal to other processes. All that may be signalled (-1) are the children: lime is one, too.
+// killOthers sends a signal to other processes. All that may be signalled (-1) are the children:
+// lime is one, too.
 func (c *call) killOthers(pid, sig int) int64 {
 	group := unix.Getpgrp()
 	switch {

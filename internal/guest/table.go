@@ -31,8 +31,9 @@ type sysRow struct {
 	takes unit.Nanos // for how long it keeps the core busy; 0: no longer than an instruction
 }
 
-// What calls and instructions take that programs make again and again to let time pass: if they took none, a thread that waits
-// for a point in time would have to make millions. Others take the time of one instruction.
+// What calls and instructions take that programs make again and again to let time pass: if they
+// took none, a thread that waits for a point in time would have to make millions. Others take the
+// time of one instruction.
 const (
 	YieldTakes = 500 // sched_yield with nobody to yield to: 300 to 1000 ns on Linux 5 and 6, x86-64 with its usual mitigations
 	clockTakes = 25  // clock_gettime and the like by way of the vDSO: 20 to 30 ns where the time stamp counter is the clock

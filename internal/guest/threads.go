@@ -22,7 +22,8 @@ func (p *Process) addThread(ctx *cpu.Context, parent *Thread) *Thread {
 	return t
 }
 
-// Number is the thread's id, but for the first thread, whose id is that of the process: a number that is the same in every run.
+// Number is the thread's id, but for the first thread, whose id is that of the process: a number
+// that is the same in every run.
 func (t *Thread) Number() int32 { return int32(FirstTID + t.Nr) }
 
 // thread is the live thread with an id, or nil.

@@ -8,8 +8,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// This file makes the guest's vDSO: an ELF object without symbols, so that C libraries ask for the time by system calls. It is
-// there because ld.so keeps books on it, in memory that would lie differently without.
+// This file makes the guest's vDSO: an ELF object without symbols, so that C libraries ask for the
+// time by system calls. It is there because ld.so keeps books on it, in memory that would lie
+// differently without.
 
 const (
 	vvarSize = 6 * pageSize // what the kernel maps below the vDSO (vvar and vvar_vclock of Linux 6.18)
@@ -35,8 +36,8 @@ func (s *space) mapVDSO() uint64 {
 	return at
 }
 
-// vdsoImage is a shared object, linked at 0, with names of its own and of its version, and empty tables. All tables are there: some
-// readers (the Go runtime) take them for granted.
+// vdsoImage is a shared object, linked at 0, with names of its own and of its version, and empty
+// tables. All tables are there: some readers (the Go runtime) take them for granted.
 func vdsoImage() []byte {
 	const (
 		own, version = "linux-vdso.so.1", "LINUX_2.6"

@@ -2,8 +2,8 @@ package ledger
 
 import "slices"
 
-// balance makes visits the larger of what comes in and what goes out. What starts without a way in is a broken
-// start; what does not go on is an end.
+// balance makes visits the larger of what comes in and what goes out. What starts without a way in
+// is a broken start; what does not go on is an end.
 func (f *flow) balance() {
 	f.redirect()
 	f.dropStray()
@@ -59,8 +59,8 @@ func (f *flow) lackOf(i int32) lack {
 	return lack{node: i / parts, part: i % parts, n: f.visits[i] - f.left[i]}
 }
 
-// endsAt returns a node's ends, in memory that is used again. It looks at f.odd from a place on, which it moves to the next node: nodes are asked
-// for in their order.
+// endsAt returns a node's ends, in memory that is used again. It looks at f.odd from a place on,
+// which it moves to the next node: nodes are asked for in their order.
 func (f *flow) endsAt(v int32, place *int, ends []lack) []lack {
 	ends = ends[:0]
 	for next := (v + 1) * int32(f.parts); *place < len(f.odd); *place++ {
@@ -75,7 +75,8 @@ func (f *flow) endsAt(v int32, place *int, ends []lack) []lack {
 	return ends
 }
 
-// dropStray drops returns to calls that nobody made in the instance: what they lead to starts without a way in.
+// dropStray drops returns to calls that nobody made in the instance: what they lead to starts
+// without a way in.
 func (f *flow) dropStray() {
 	for i := range f.edges {
 		e := &f.edges[i]
@@ -119,8 +120,9 @@ func (f *flow) findOdd() {
 	}
 }
 
-// redirect lets every part's flow end at its last block. A collector that has counted the edge out of that block
-// leaves a visit of the next one, which was not executed in the instance: that edge is taken back.
+// redirect lets every part's flow end at its last block. A collector that has counted the edge out
+// of that block leaves a visit of the next one, which was not executed in the instance: that edge
+// is taken back.
 func (f *flow) redirect() {
 	var returns map[int32][]int32 // Return edges by where they lead
 	for p, v := range f.lastIn() {
@@ -140,7 +142,8 @@ func (f *flow) redirect() {
 	}
 }
 
-// endInReturn takes back the return into v with which a part's flow ends: an edge, or a start of its own.
+// endInReturn takes back the return into v with which a part's flow ends: an edge, or a start of
+// its own.
 func (f *flow) endInReturn(returns []int32, v int32, p int) {
 	for _, i := range returns {
 		if f.has(i, p) {
@@ -177,7 +180,8 @@ func (f *flow) lastIn() []int32 {
 	return last
 }
 
-// edgeBetween returns the edge that a part took from one node to another, returns apart; -1 if none.
+// edgeBetween returns the edge that a part took from one node to another, returns apart; -1 if
+// none.
 func (f *flow) edgeBetween(from, to int32, p int) int32 {
 	for i := f.off[from]; i < f.off[from+1]; i++ {
 		if e := &f.edges[i]; e.to == to && !isReturn(e.kind) && f.has(i, p) {
@@ -208,7 +212,8 @@ func (f *flow) takeBack(i int32, p int) {
 	f.subs = append(f.subs, sub{i, int32(p)})
 }
 
-// entered is the set of nodes in which parts start: one who works for several, one after the other, enters again where they begin.
+// entered is the set of nodes in which parts start: one who works for several, one after the other,
+// enters again where they begin.
 func (f *flow) entered() map[int32]bool {
 	nodes := map[int32]bool{}
 	for _, s := range f.starts {
@@ -217,8 +222,9 @@ func (f *flow) entered() map[int32]bool {
 	return nodes
 }
 
-// tasks returns the nodes at which broken starts are calls from outside of what is counted: of the functions of tasks, which a runtime runs
-// in threads that wait. They come back to where nothing is counted.
+// tasks returns the nodes at which broken starts are calls from outside of what is counted: of the
+// functions of tasks, which a runtime runs in threads that wait. They come back to where nothing is
+// counted.
 func (f *flow) tasks() []bool {
 	tasks := make([]bool, len(f.nodes))
 	for i := range f.edges {
@@ -229,9 +235,10 @@ func (f *flow) tasks() []bool {
 	return tasks
 }
 
-// holes returns which of the broken starts, and in which parts, go on where the same part's flow has ended elsewhere: a collector
-// leaves out what is waiting, such as a spin loop, and the edges into and out of it. They are starts like any other. It
-// takes them for holes in a part if there are as many ends as starts, those apart that were invented for a circle, and tasks.
+// holes returns which of the broken starts, and in which parts, go on where the same part's flow
+// has ended elsewhere: a collector leaves out what is waiting, such as a spin loop, and the edges
+// into and out of it. They are starts like any other. It takes them for holes in a part if there
+// are as many ends as starts, those apart that were invented for a circle, and tasks.
 func (f *flow) holes(tasks []bool) (hole, parts []bool) {
 	ended := f.scratch.nils(4, len(f.nodes)*f.words) // [node][word] set of parts
 	balance := make([]int64, f.parts)
@@ -256,7 +263,8 @@ func (f *flow) holes(tasks []bool) (hole, parts []bool) {
 	return hole, parts
 }
 
-// goesOn reports whether a way leads on from a node in any part: else all behind it is left out for all, as is a call that only waits.
+// goesOn reports whether a way leads on from a node in any part: else all behind it is left out for
+// all, as is a call that only waits.
 func (f *flow) goesOn(v int32) bool {
 	for i := f.off[v]; i < f.off[v+1]; i++ {
 		if !isReturn(f.edges[i].kind) {

@@ -7,8 +7,8 @@ import (
 	"lime/internal/profile"
 )
 
-// TestBirth starts threads behind the system call that made them, in a block where the maker goes on too, and lets the
-// maker's call stand in two blocks that end in the same instruction.
+// TestBirth starts threads behind the system call that made them, in a block where the maker goes
+// on too, and lets the maker's call stand in two blocks that end in the same instruction.
 func TestBirth(t *testing.T) {
 	lines := map[string]int32{"guard": 10, "body": 10, "born": 70, "make": 71, "make-first": 71, "made": 71}
 	w := newWorld(4, lines, map[string]uint32{"body": 7})
@@ -49,7 +49,8 @@ func TestBirth(t *testing.T) {
 	}
 }
 
-// TestOverlaps has the first round of a loop in a block of its own that overlaps the loop's, within another loop: the row is a loop.
+// TestOverlaps has the first round of a loop in a block of its own that overlaps the loop's, within
+// another loop: the row is a loop.
 func TestOverlaps(t *testing.T) {
 	w := newWorld(2, map[string]int32{"first": 10, "turn": 10, "outer": 9}, nil)
 	at := func(n string, lo, hi uint64) {
@@ -81,8 +82,8 @@ func TestOverlaps(t *testing.T) {
 	near(t, w.account(t), Loop, 10, 1)
 }
 
-// TestTwinCalls counts all returns of a call at one of the two blocks that end in it, as a collector does that knows a
-// return by its address.
+// TestTwinCalls counts all returns of a call at one of the two blocks that end in it, as a
+// collector does that knows a return by its address.
 func TestTwinCalls(t *testing.T) {
 	w := newWorld(2, map[string]int32{"first": 10, "again": 10, "test": 11}, map[string]uint32{"f": 5})
 	w.node("first")
@@ -110,8 +111,8 @@ func TestTwinCalls(t *testing.T) {
 	}
 }
 
-// TestHole leaves a wait in the middle of one thread's way out of the counts: the thread goes on behind it, and it is not
-// to blame for what comes then.
+// TestHole leaves a wait in the middle of one thread's way out of the counts: the thread goes on
+// behind it, and it is not to blame for what comes then.
 func TestHole(t *testing.T) {
 	w := newWorld(4, map[string]int32{"guard": 10, "body": 10}, map[string]uint32{"body": 7})
 	for p := range 4 {
@@ -136,8 +137,8 @@ func TestHole(t *testing.T) {
 	}
 }
 
-// TestLastArriver lets the thread that came last to the barrier before pass through code at its start which the others
-// visit at their end.
+// TestLastArriver lets the thread that came last to the barrier before pass through code at its
+// start which the others visit at their end.
 func TestLastArriver(t *testing.T) {
 	w := newWorld(4, map[string]int32{"guard": 10, "body": 10, "check": 80}, map[string]uint32{"body": 7})
 	for p := range 4 {
@@ -165,8 +166,8 @@ func TestLastArriver(t *testing.T) {
 	}
 }
 
-// TestMainCallsThreadFunction has a main thread that works too: it calls the function in which the others start, and has the work
-// in it that only the first one does.
+// TestMainCallsThreadFunction has a main thread that works too: it calls the function in which the
+// others start, and has the work in it that only the first one does.
 func TestMainCallsThreadFunction(t *testing.T) {
 	w := newWorld(8, map[string]int32{"main": 99, "fn": 78, "tree": 79}, map[string]uint32{"tree": 1000})
 	for p := range 8 {

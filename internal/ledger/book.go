@@ -256,7 +256,8 @@ func (b *book) total(r *result, cols []int) {
 	}
 }
 
-// arrange puts the rows in their final places when all has been entered: each member's row is known from then on.
+// arrange puts the rows in their final places when all has been entered: each member's row is known
+// from then on.
 func (b *book) arrange() {
 	b.home()
 	b.acc.Spent = b.l.guide.busiest(b.surplus, b.homes, b.acc.Total)
@@ -473,8 +474,8 @@ func (b *book) describe(row *Row, e *entry, top *memberWeight) {
 	}
 }
 
-// workOf is where the other work stands that a thread does which entered at a place of its own: where its way parts from the others', or else
-// where it spends most of it.
+// workOf is where the other work stands that a thread does which entered at a place of its own:
+// where its way parts from the others', or else where it spends most of it.
 func (b *book) workOf(e *entry, top *memberWeight) *Spent {
 	if top.class != classEntry || e.cycles.hi <= 0 {
 		return nil

@@ -19,7 +19,8 @@ func near(t *testing.T, a *Account, kind Kind, line int32, share float64) {
 	}
 }
 
-// nothing fails if any row but those of the given lines has more than a thousandth of the imbalance.
+// nothing fails if any row but those of the given lines has more than a thousandth of the
+// imbalance.
 func nothing(t *testing.T, a *Account, but ...int32) {
 	t.Helper()
 	for _, r := range a.Rows {
@@ -100,8 +101,8 @@ func TestBalanced(t *testing.T) {
 	}
 }
 
-// TestDecoys has every thread take its own way at a branch, a switch and a pointer, all of equal cost,
-// and one loop that differs.
+// TestDecoys has every thread take its own way at a branch, a switch and a pointer, all of equal
+// cost, and one loop that differs.
 func TestDecoys(t *testing.T) {
 	lines := map[string]int32{"test": 20, "switch": 21, "pcall": 22, "guard": 10, "body": 10}
 	w := newWorld(8, lines, map[string]uint32{"left": 50, "right": 50, "f0": 9, "f1": 9, "f2": 9, "hot": 1000})
@@ -135,7 +136,8 @@ func TestDecoys(t *testing.T) {
 	}
 }
 
-// TestPlanted plants a branch, a loop, an indirect call and a switch of known weight on the last thread.
+// TestPlanted plants a branch, a loop, an indirect call and a switch of known weight on the last
+// thread.
 func TestPlanted(t *testing.T) {
 	for _, threads := range []int{2, 8, 32} {
 		lines := map[string]int32{"test": 20, "switch": 21, "pcall": 22, "guard": 10, "body": 10}
@@ -249,8 +251,8 @@ func TestNoSymbols(t *testing.T) {
 	}
 }
 
-// TestBarrierInLoop starts and ends every instance in the same call of the barrier, called from a loop: the
-// open calls are the same at both ends, though one of them returned and was called again.
+// TestBarrierInLoop starts and ends every instance in the same call of the barrier, called from a
+// loop: the open calls are the same at both ends, though one of them returned and was called again.
 func TestBarrierInLoop(t *testing.T) {
 	w := newWorld(4, map[string]int32{"guard": 10, "body": 10, "step": 50}, map[string]uint32{"body": 7})
 	w.node("worker")
@@ -291,7 +293,8 @@ func TestEntries(t *testing.T) {
 	near(t, w.account(t), Entry, 60, 1)
 }
 
-// TestBillions has a loop of 10^12 iterations with a branch in it that leans differently in each thread.
+// TestBillions has a loop of 10^12 iterations with a branch in it that leans differently in each
+// thread.
 func TestBillions(t *testing.T) {
 	w := newWorld(3, map[string]int32{"body": 10, "odd": 11}, map[string]uint32{"odd": 5, "even": 2})
 	for p := range uint64(3) {

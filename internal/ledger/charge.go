@@ -23,7 +23,8 @@ const (
 	classes          = iota        // their number
 )
 
-// charge is what one place is charged with in one instance: for every part, its time beyond the mean.
+// charge is what one place is charged with in one instance: for every part, its time beyond the
+// mean.
 type charge struct {
 	class class
 	id    int32
@@ -223,8 +224,9 @@ func (f *flow) system() *system {
 	return s
 }
 
-// starts charges what the parts' starts are worth: where they enter, and what they return to. They are one row, at
-// the start of the last part that is worth most, so that what is common to all never shows.
+// starts charges what the parts' starts are worth: where they enter, and what they return to. They
+// are one row, at the start of the last part that is worth most, so that what is common to all
+// never shows.
 func (a *accountant) starts() {
 	dev := a.row()
 	top, most := int32(-1), 0.0

@@ -8,9 +8,10 @@ import (
 	"lime/internal/profile"
 )
 
-// What the ways out of a node are worth depends on the values, which change when charges are passed on to callers. How the parts
-// differ in going them does not: by how much a part went a way more often than its visits of the node
-// did in the pool. A choice keeps that for every way but the one that the others are compared with.
+// What the ways out of a node are worth depends on the values, which change when charges are passed
+// on to callers. How the parts differ in going them does not: by how much a part went a way more
+// often than its visits of the node did in the pool. A choice keeps that for every way but the one
+// that the others are compared with.
 
 // contrast is one way of a choice.
 type contrast struct {

@@ -64,7 +64,8 @@ func (c *costs) readEvents() error {
 	return nil
 }
 
-// waits says whether an event is time in which the thread did not run: no block's stored time holds it.
+// waits says whether an event is time in which the thread did not run: no block's stored time holds
+// it.
 func (c *costs) waits(id profile.EventID) bool {
 	k := c.f.tab.Events[id].Kind
 	if k < 0 || int(k) >= len(c.kinds) {
@@ -249,7 +250,8 @@ func (a *accountant) prices() {
 	}
 }
 
-// priceEvent charges what an event cost some parts more than others, and takes it off the plain prices of the nodes whose times hold it.
+// priceEvent charges what an event cost some parts more than others, and takes it off the plain
+// prices of the nodes whose times hold it.
 func (a *accountant) priceEvent(row func(int32) []float64, e *eventCosts) {
 	dev := a.row()
 	for _, x := range a.f.inst.Costs[e.lo:e.hi] {
@@ -286,8 +288,8 @@ func (a *accountant) ownTimes(row func(int32) []float64) {
 	}
 }
 
-// priceOf takes off every part what as many executions as it had would have cost on average; what nothing
-// ran is spread evenly.
+// priceOf takes off every part what as many executions as it had would have cost on average; what
+// nothing ran is spread evenly.
 func (a *accountant) priceOf(dev []float64, ran []uint64) {
 	total, all := sum(dev), uint64(0)
 	for _, n := range ran {

@@ -8,8 +8,8 @@ import (
 	"lime/internal/profile"
 )
 
-// counts keeps how often each way of a decision was taken, by thread, summed over the instances, and
-// what the way was worth.
+// counts keeps how often each way of a decision was taken, by thread, summed over the instances,
+// and what the way was worth.
 type counts struct {
 	tab       *profile.Tables
 	choice    []bool     // by edge: its node has several ways out
@@ -89,7 +89,8 @@ func (c *counts) addTasks(r *result, t *tally) {
 	}
 }
 
-// settle adds what is still to be added of some edges; the others' counts are not to be had after that.
+// settle adds what is still to be added of some edges; the others' counts are not to be had after
+// that.
 func (c *counts) settle(wanted []bool) {
 	if c.lone != nil {
 		c.add(c.lone, wanted)
@@ -124,8 +125,8 @@ func (c *counts) add(t *tally, wanted []bool) {
 	}
 }
 
-// loopTests lists the tests of loops. The values know the time of a round: who stays goes round once more, and is then where he
-// was.
+// loopTests lists the tests of loops. The values know the time of a round: who stays goes round
+// once more, and is then where he was.
 func (c *counts) loopTests(g *guide, perm []int) (out []LoopTest) {
 	ways := map[profile.NodeID][]profile.EdgeID{}
 	for i := range c.tab.Edges {

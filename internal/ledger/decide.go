@@ -6,10 +6,10 @@ import (
 	"lime/internal/profile"
 )
 
-// A node has up to three groups of ways out. The regular ones exclude one another, and one of them is taken at
-// every visit, unless the flow breaks (a longjmp, a signal, counts that end). A call comes back or
-// does not. In each group a constant may be taken off every value, as the deviations of
-// the probabilities add up to nil; the value of the most frequent way is, so that what is common
+// A node has up to three groups of ways out. The regular ones exclude one another, and one of them
+// is taken at every visit, unless the flow breaks (a longjmp, a signal, counts that end). A call
+// comes back or does not. In each group a constant may be taken off every value, as the deviations
+// of the probabilities add up to nil; the value of the most frequent way is, so that what is common
 // to all ways never enters the arithmetic, and ways that cost the same get exactly nothing.
 
 // ways are the edges out of one node, by group.
@@ -182,7 +182,8 @@ func (a *accountant) dominant(edges []int32) int32 {
 	return best
 }
 
-// better returns by how much the value of one edge exceeds that of another; edge -1 is worth nothing.
+// better returns by how much the value of one edge exceeds that of another; edge -1 is worth
+// nothing.
 func (a *accountant) better(i, base int32) float64 {
 	to, extra := a.lead(i)
 	other, otherExtra := a.lead(base)

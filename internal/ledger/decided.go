@@ -1,5 +1,6 @@
-// A function that was inlined has its result tested by its caller, and where that test is decided already, compilers jump from the
-// function's returns straight to what it decides about (jump threading). What is left is a test in the function. It decides for the caller.
+// A function that was inlined has its result tested by its caller, and where that test is decided
+// already, compilers jump from the function's returns straight to what it decides about (jump
+// threading). What is left is a test in the function. It decides for the caller.
 package ledger
 
 import (
@@ -8,9 +9,11 @@ import (
 	"lime/internal/profile"
 )
 
-// decidedBy is where the caller's own code goes on for which a test in an inlined function decides. One way leaves the function, another one
-// goes on in it, and the one that leaves costs more: the function's returns lead to different places, or else to stay would cost what it
-// costs to leave and what is done before. So the function's result is what matters, and the place is that of the caller.
+// decidedBy is where the caller's own code goes on for which a test in an inlined function decides.
+// One way leaves the function, another one goes on in it, and the one that leaves costs more: the
+// function's returns lead to different places, or else to stay would cost what it costs to leave
+// and what is done before. So the function's result is what matters, and the place is that of the
+// caller.
 func (b *book) decidedBy(v profile.NodeID) (Place, bool) {
 	tab := b.l.tab
 	if !valid(v, len(tab.Nodes)) || len(tab.Nodes[v].Frames) < 2 {
@@ -54,7 +57,8 @@ func (b *book) decidedBy(v profile.NodeID) (Place, bool) {
 	return Place{}, false
 }
 
-// inlinedWith says whether code is of the k-th of some frames, which were inlined into one another: of the same function at the same place.
+// inlinedWith says whether code is of the k-th of some frames, which were inlined into one another:
+// of the same function at the same place.
 func inlinedWith(frames, code []profile.Frame, k int) bool {
 	outer := frames[k+1:]
 	i := len(code) - len(outer) - 1
@@ -69,8 +73,8 @@ func inlinedWith(frames, code []profile.Frame, k int) bool {
 	return true
 }
 
-// straightOn is where code leaves an inlined function, from a block on that has one way only: the compiler may count what it moves data with on
-// the way out as the function's still.
+// straightOn is where code leaves an inlined function, from a block on that has one way only: the
+// compiler may count what it moves data with on the way out as the function's still.
 func (b *book) straightOn(frames []profile.Frame, v profile.NodeID) profile.NodeID {
 	tab := b.l.tab
 	for range farStraight {
@@ -83,5 +87,6 @@ func (b *book) straightOn(frames []profile.Frame, v profile.NodeID) profile.Node
 	return v
 }
 
-// farStraight bounds the blocks that are followed: what a compiler puts between a jump and what it leads to.
+// farStraight bounds the blocks that are followed: what a compiler puts between a jump and what it
+// leads to.
 const farStraight = 4

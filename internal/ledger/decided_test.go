@@ -6,9 +6,10 @@ import (
 	"lime/internal/profile"
 )
 
-// TestTheCallerDecides has a search that was inlined, and what it returns tested by jumps out of it: found nothing leads to much
-// work, found something to none. The decision is the caller's, not one on the rounds of the search. Where both ways go on behind the search
-// alike, the rounds are what is charged.
+// TestTheCallerDecides has a search that was inlined, and what it returns tested by jumps out of
+// it: found nothing leads to much work, found something to none. The decision is the caller's, not
+// one on the rounds of the search. Where both ways go on behind the search alike, the rounds are
+// what is charged.
 func TestTheCallerDecides(t *testing.T) {
 	for name, c := range map[string]struct {
 		heavy string // where the search leads that finds nothing
@@ -59,8 +60,8 @@ func TestTheCallerDecides(t *testing.T) {
 	}
 }
 
-// TestRoundsAreTheFunctionsOwn has a loop of a function that was inlined, whose rounds begin with an instruction that the compiler counts as the
-// caller's: what decides is the loop's test.
+// TestRoundsAreTheFunctionsOwn has a loop of a function that was inlined, whose rounds begin with
+// an instruction that the compiler counts as the caller's: what decides is the loop's test.
 func TestRoundsAreTheFunctionsOwn(t *testing.T) {
 	w := newWorld(4, map[string]int32{"start": 90, "test": 48, "move": 97, "out": 51, "next": 95}, map[string]uint32{"move": 50})
 	w.node("start") // where the run begins is the head of the loop around all

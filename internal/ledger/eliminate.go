@@ -110,8 +110,8 @@ func (el *eliminator) enqueue(v int32) {
 	el.lowest = min(el.lowest, b)
 }
 
-// next takes the node with the least fill. Entries of nodes whose fill has changed since are passed over: every
-// change has put another entry into the right queue.
+// next takes the node with the least fill. Entries of nodes whose fill has changed since are passed
+// over: every change has put another entry into the right queue.
 func (el *eliminator) next() int32 {
 	for {
 		q := el.queue[el.lowest]

@@ -15,7 +15,8 @@ type Target struct {
 	Addr uint64 // of the deciding instruction, 0 if a line is given
 }
 
-// Evened is what a section would be if every thread did at some places what the threads do there on average.
+// Evened is what a section would be if every thread did at some places what the threads do there on
+// average.
 type Evened struct {
 	Targets   []Target      `json:"targets"`
 	Rows      int           `json:"rows"` // places that the target matched, over all instances
@@ -50,10 +51,10 @@ type EvenedTimes struct {
 	After   []float64          `json:"after"`
 }
 
-// Even predicts the section with the target evened out: from every thread's time goes what
-// the account charges it with there. The mean stays, as a row sums to nil over the threads; the imbalance is recomputed, so that another
-// thread may come last. It is a prediction to first order: what the decision does to later ones
-// stays as it was.
+// Even predicts the section with the target evened out: from every thread's time goes what the
+// account charges it with there. The mean stays, as a row sums to nil over the threads; the
+// imbalance is recomputed, so that another thread may come last. It is a prediction to first order:
+// what the decision does to later ones stays as it was.
 func (l *Ledger) Even(id profile.SectionID, ts []Target, workers int) (*Evened, error) {
 	if id < 0 || int(id) >= len(l.tab.Sections) {
 		return nil, fmt.Errorf("ledger: section %d of %d", id, len(l.tab.Sections))
@@ -111,8 +112,9 @@ func (e *Evened) enter(r *result, match func(*charge) bool) {
 	e.Instances = append(e.Instances, times)
 }
 
-// matcher says which charges are of a target: those of the rows that the account lists there, with all that was taken together with them and
-// what libraries did for that line; if it lists none, those that stand there themselves.
+// matcher says which charges are of a target: those of the rows that the account lists there, with
+// all that was taken together with them and what libraries did for that line; if it lists none,
+// those that stand there themselves.
 func (b *book) matcher(ts []Target) func(*charge) bool {
 	var themselves []func(*charge) bool
 	chosen := map[member]bool{}

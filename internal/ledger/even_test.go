@@ -40,7 +40,8 @@ func TestEven(t *testing.T) {
 	}
 }
 
-// TestEvenRepeatsTheRow: what a row is charged with is what evening its line out takes away, be it a library's or taken together with others.
+// TestEvenRepeatsTheRow: what a row is charged with is what evening its line out takes away, be it
+// a library's or taken together with others.
 func TestEvenRepeatsTheRow(t *testing.T) {
 	opposite := newWorld(8, map[string]int32{"g1": 10, "b1": 10, "g2": 20, "b2": 20}, map[string]uint32{"b1": 7, "b2": 3})
 	for p := range 8 {
@@ -62,8 +63,8 @@ func TestEvenRepeatsTheRow(t *testing.T) {
 	}
 }
 
-// TestEvenTakesAllOffAtOnce has two rows that make up for one another, each ten times as large as the threads' times, as those of a recursion are:
-// what is left of both is what is taken off.
+// TestEvenTakesAllOffAtOnce has two rows that make up for one another, each ten times as large as
+// the threads' times, as those of a recursion are: what is left of both is what is taken off.
 func TestEvenTakesAllOffAtOnce(t *testing.T) {
 	inst := &profile.Instance{Parts: []profile.Part{{Thread: 0, Arrive: 100}, {Thread: 1, Arrive: 80}}}
 	r := &result{flow: &flow{inst: inst, parts: 2}, times: []float64{100, 80}, charges: []charge{

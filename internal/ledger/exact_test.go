@@ -11,9 +11,9 @@ import (
 	"lime/internal/profile"
 )
 
-// TestExact holds the account to its promise over random programs: the rows of every thread add up to
-// its time beyond the mean, nothing is unaccounted for, and no flow is broken, however deep in the
-// call stack the threads start and end, and however the collector counts at the borders.
+// TestExact holds the account to its promise over random programs: the rows of every thread add up
+// to its time beyond the mean, nothing is unaccounted for, and no flow is broken, however deep in
+// the call stack the threads start and end, and however the collector counts at the borders.
 func TestExact(t *testing.T) {
 	for _, c := range []counting{{false, false}, {false, true}, {true, false}, {true, true}} {
 		for seed := range uint64(200) {
@@ -146,8 +146,8 @@ func dense(t *testing.T, s *system, cost []float64) []float64 {
 	return x.RawVector().Data
 }
 
-// checkFlow holds a flow to its definition: for every node and part, visits = what comes in + what starts there,
-// and = what goes out + what ends there.
+// checkFlow holds a flow to its definition: for every node and part, visits = what comes in + what
+// starts there, and = what goes out + what ends there.
 func checkFlow(t *testing.T, f *flow) {
 	t.Helper()
 	in, out := make([]int64, len(f.visits)), make([]int64, len(f.visits))

@@ -23,7 +23,8 @@ type panel struct {
 	x, y  []float64
 }
 
-// TestFigure measures the account of made profiles and draws the times; it runs only when asked for.
+// TestFigure measures the account of made profiles and draws the times; it runs only when asked
+// for.
 func TestFigure(t *testing.T) {
 	if *figure == "" {
 		testenv.Skip(t, testenv.OnRequest, "no -figure FILE given")
@@ -55,8 +56,8 @@ func (p *panel) measure(t *testing.T, s [3]int) {
 	p.x, p.y = append(p.x, float64(s[p.axis])), append(p.y, best)
 }
 
-// coreTime is the time that all threads of the process have computed: it does not depend on what else
-// the machine does.
+// coreTime is the time that all threads of the process have computed: it does not depend on what
+// else the machine does.
 func coreTime(t testing.TB) float64 {
 	var u syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {

@@ -2,8 +2,8 @@ package ledger
 
 import "slices"
 
-// first returns the n things that come first, in their order; of those that are alike the earlier ones. Few of many are
-// found without sorting all.
+// first returns the n things that come first, in their order; of those that are alike the earlier
+// ones. Few of many are found without sorting all.
 func first[T any](xs []T, n int, compare func(a, b T) int) []T {
 	n = min(n, len(xs))
 	top := make([]T, 0, min(len(xs), 2*n+1))

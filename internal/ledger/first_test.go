@@ -7,8 +7,9 @@ import (
 	"lime/internal/profile"
 )
 
-// One of two threads is the first to call two library functions: through the stubs it gets into the dynamic linker,
-// where it takes 500 instructions each time, and then, as the others do at once, into the functions.
+// One of two threads is the first to call two library functions: through the stubs it gets into the
+// dynamic linker, where it takes 500 instructions each time, and then, as the others do at once,
+// into the functions.
 func TestFirstCallsAreOneRow(t *testing.T) {
 	p := newProfile(2)
 	node := func(name string, instrs uint32) profile.NodeID {

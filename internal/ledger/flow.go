@@ -27,7 +27,8 @@ type flow struct {
 	seen   []uint64 // [node][word] set of parts that have been there
 	ways   []uint64 // [edge][word] set of parts that have taken it
 
-	// odd are the cells of left and visits that differ, or may; once the flow is balanced, ends, and the complements of broken starts.
+	// odd are the cells of left and visits that differ, or may; once the flow is balanced, ends,
+	// and the complements of broken starts.
 	odd      []int32
 	starts   []start
 	subs     []sub    // to be taken off the counts of edges
@@ -104,7 +105,8 @@ func buildFlow(tab *profile.Tables, inst *profile.Instance, mem *scratch) (*flow
 	return f, nil
 }
 
-// collect finds the edges and nodes of the instance. It reads only where rows begin and end; check reads the rest.
+// collect finds the edges and nodes of the instance. It reads only where rows begin and end; check
+// reads the rest.
 func (f *flow) collect() error {
 	counts := f.inst.Edges
 	f.edges = f.scratch.edges[:0]
@@ -124,7 +126,8 @@ func (f *flow) collect() error {
 	return nil
 }
 
-// rowEnd returns where the row ends that begins at lo, and has a cell for each of the parts as a rule.
+// rowEnd returns where the row ends that begins at lo, and has a cell for each of the parts as a
+// rule.
 func rowEnd(counts []profile.Count, lo, parts int) int {
 	row, hi := counts[lo].Row, min(lo+parts, len(counts))
 	if counts[hi-1].Row != row {
@@ -268,7 +271,8 @@ func (c *adder) add(i int32) error {
 	return nil
 }
 
-// addAll adds an edge's cells to two rows if there is one for each part, and none is nil. It returns their sum, and whether that is so.
+// addAll adds an edge's cells to two rows if there is one for each part, and none is nil. It
+// returns their sum, and whether that is so.
 func addAll(e *edge, left, entered []uint64) (total uint64, is bool) {
 	cells := e.cells
 	if len(cells) != len(left) || len(cells) != len(entered) {
@@ -292,7 +296,8 @@ func addAll(e *edge, left, entered []uint64) (total uint64, is bool) {
 	return 0, false
 }
 
-// addSome adds cells to the rows of their parts, and returns their sum, and in ways the set of parts.
+// addSome adds cells to the rows of their parts, and returns their sum, and in ways the set of
+// parts.
 func addSome(cells []profile.Count, left, entered, ways []uint64) (total uint64) {
 	for k := range cells {
 		n, p := cells[k].N, cells[k].Part

@@ -8,8 +8,9 @@ import (
 	"lime/internal/profile"
 )
 
-// What a library does, it does for whoever calls it: nobody mends the C library's sort, but the line that has it sort so much. So
-// a row in library code stands at the line of the program's own from which all ways lead there, if there is one.
+// What a library does, it does for whoever calls it: nobody mends the C library's sort, but the
+// line that has it sort so much. So a row in library code stands at the line of the program's own
+// from which all ways lead there, if there is one.
 
 // Labels of library code that no single line leads to.
 const (
@@ -17,8 +18,9 @@ const (
 	sharedHome = -2 // several do, or threads start there
 )
 
-// library says for every node whether it is library code: of a system's image, of a source file of a standard library, a stub
-// of the linkage table, or without source in an image that has some (an archive that was linked in).
+// library says for every node whether it is library code: of a system's image, of a source file of
+// a standard library, a stub of the linkage table, or without source in an image that has some (an
+// archive that was linked in).
 func library(tab *profile.Tables) []bool {
 	lib, sourced := make([]bool, len(tab.Nodes)), make([]bool, len(tab.Images))
 	for v := range tab.Nodes {
@@ -53,8 +55,9 @@ type homes struct {
 	label []int32          // by node: a line, homeless or sharedHome
 }
 
-// homesOf follows the edges that were used from the program's own calls, and from where threads started, through library code. The dynamic linker, which
-// goes on to a function that is called for the first time, has been called from anywhere: its ways say nothing.
+// homesOf follows the edges that were used from the program's own calls, and from where threads
+// started, through library code. The dynamic linker, which goes on to a function that is called for
+// the first time, has been called from anywhere: its ways say nothing.
 func (g *guide) homesOf(used, started []bool) *homes {
 	h := &homes{g: g, lines: map[int32]int32{}, label: make([]int32, len(g.tab.Nodes))}
 	var from, to []int32
@@ -102,7 +105,8 @@ func (g *guide) homesOf(used, started []bool) *homes {
 	return h
 }
 
-// splits pairs library blocks that begin at the same address: one that was split meanwhile keeps its events, and its parts are led to.
+// splits pairs library blocks that begin at the same address: one that was split meanwhile keeps
+// its events, and its parts are led to.
 func splits(tab *profile.Tables, library []bool) (pairs [][2]int32) {
 	first := map[uint64]int32{}
 	for v := range tab.Nodes {
@@ -175,7 +179,8 @@ func (b *book) home() {
 	}
 }
 
-// links says whether a row is the dynamic linker's, which looks a function up for the first who calls it: no line's fault.
+// links says whether a row is the dynamic linker's, which looks a function up for the first who
+// calls it: no line's fault.
 func (b *book) links(e *entry) bool {
 	return slices.ContainsFunc(b.nodesOf(e), func(v int32) bool { return linker(b.l.tab, profile.NodeID(v)) })
 }
@@ -214,7 +219,8 @@ func (b *book) absorb(e, row *entry, call profile.NodeID) {
 	e.home, e.homed = call, true
 }
 
-// inside is where a homed row's time went: the heaviest of its places in the library; nil if it is in the call's own line.
+// inside is where a homed row's time went: the heaviest of its places in the library; nil if it is
+// in the call's own line.
 func (b *book) inside(e *entry, top *memberWeight) *Place {
 	if !e.homed {
 		return nil
@@ -237,7 +243,8 @@ func (b *book) inLibrary(e *entry) bool {
 	return !e.homed && len(nodes) > 0 && valid(profile.NodeID(nodes[0]), len(b.l.guide.library)) && b.l.guide.library[nodes[0]]
 }
 
-// callee is the name of the function that is called at a node: of what the linkage table leads to, where it has no name itself.
+// callee is the name of the function that is called at a node: of what the linkage table leads to,
+// where it has no name itself.
 func (g *guide) callee(v profile.NodeID) string {
 	name := ""
 	for range maxStubs {
@@ -261,7 +268,8 @@ func (g *guide) callee(v profile.NodeID) string {
 // maxStubs is how many jumps may lie between a call and the function it enters.
 const maxStubs = 3
 
-// callTargets finds, by node, the block that a call enters, or an indirect jump without another way.
+// callTargets finds, by node, the block that a call enters, or an indirect jump without another
+// way.
 func callTargets(tab *profile.Tables) []profile.NodeID {
 	to, done := make([]profile.NodeID, len(tab.Nodes)), make([]bool, len(tab.Nodes))
 	for v := range to {

@@ -7,7 +7,8 @@ import (
 	"lime/internal/profile"
 )
 
-// libraryWorld has a loop in a library, which lines 10 and, if both do, 20 of the program call; two threads' runs longer.
+// libraryWorld has a loop in a library, which lines 10 and, if both do, 20 of the program call; two
+// threads' runs longer.
 func libraryWorld(image string, both bool) *world {
 	lines := map[string]int32{"start": 1, "sort": 10, "more": 20, "guard": 70, "body": 70, "end": 30}
 	w := newWorld(8, lines, map[string]uint32{"body": 5, "end": 1000})
@@ -29,7 +30,8 @@ func libraryWorld(image string, both bool) *world {
 	return w
 }
 
-// TestLibraryCodeIsItsCallers: what a library does stands at the line of the program that called it, if one line alone did.
+// TestLibraryCodeIsItsCallers: what a library does stands at the line of the program that called
+// it, if one line alone did.
 func TestLibraryCodeIsItsCallers(t *testing.T) {
 	w := libraryWorld("/lib/libc.so.6", false)
 	w.barrier(t)
@@ -41,7 +43,8 @@ func TestLibraryCodeIsItsCallers(t *testing.T) {
 	}
 }
 
-// What the dynamic linker binds at the first call is not the linker's: each function stands at the line that calls it.
+// What the dynamic linker binds at the first call is not the linker's: each function stands at the
+// line that calls it.
 func TestBoundFunctionIsItsCallers(t *testing.T) {
 	w := newWorld(8, map[string]int32{"start": 1, "moves": 10, "waits": 20}, map[string]uint32{"body": 5, "end": 1000})
 	libc := w.prof.AddImage(profile.Image{Path: "/lib/libc.so.6"})
@@ -96,7 +99,8 @@ func TestSplitBlockIsItsCallers(t *testing.T) {
 	}
 }
 
-// A recursion in a library without lines is the program's call, once: rows that stand there already are not netted again.
+// A recursion in a library without lines is the program's call, once: rows that stand there already
+// are not netted again.
 func TestLibraryRecursionIsItsCallers(t *testing.T) {
 	w := newWorld(8, map[string]int32{"trees": 72, "tree": 72}, map[string]uint32{"walk": 20})
 	libc := w.prof.AddImage(profile.Image{Path: "/lib/libc.so.6"})
@@ -125,8 +129,8 @@ func TestLibraryRecursionIsItsCallers(t *testing.T) {
 	nothing(t, a, 72)
 }
 
-// TestSharedLibraryCodeStays: with two lines that call it nobody knows whose time it was; and what the dynamic linker does once is
-// no fault of the line that was the first to call.
+// TestSharedLibraryCodeStays: with two lines that call it nobody knows whose time it was; and what
+// the dynamic linker does once is no fault of the line that was the first to call.
 func TestSharedLibraryCodeStays(t *testing.T) {
 	for _, w := range []*world{libraryWorld("/lib/libc.so.6", true), libraryWorld("/lib64/ld-linux-x86-64.so.2", false)} {
 		w.barrier(t)
@@ -138,8 +142,8 @@ func TestSharedLibraryCodeStays(t *testing.T) {
 	}
 }
 
-// TestTheLinkerLeadsNowhere: the dynamic linker goes on to whatever is called for the first time, so that two functions of a library meet in
-// it. That hides neither's caller.
+// TestTheLinkerLeadsNowhere: the dynamic linker goes on to whatever is called for the first time,
+// so that two functions of a library meet in it. That hides neither's caller.
 func TestTheLinkerLeadsNowhere(t *testing.T) {
 	lines := map[string]int32{"start": 1, "sort": 10, "wait": 20, "guard": 70, "body": 70, "waiting": 80, "end": 30}
 	w := newWorld(8, lines, map[string]uint32{"body": 5, "end": 1000})

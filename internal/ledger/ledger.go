@@ -57,13 +57,15 @@ type Row struct {
 	Event  string `json:"event,omitempty"`  // of a price or wait: name of the event kind
 	Detail string `json:"detail,omitempty"` // the event's detail (other side, lock), if all of the row's agree
 	Place  Place  `json:"place"`
-	// Inside is where the time went, if Place is the line that called library code, and Callee what it called.
+	// Inside is where the time went, if Place is the line that called library code, and Callee what
+	// it called.
 	Inside *Place `json:"inside,omitempty"`
 	Callee string `json:"callee,omitempty"`
-	// Test is where the test stands, in a function that was inlined, if Place is the caller's code for which it decides.
+	// Test is where the test stands, in a function that was inlined, if Place is the caller's code
+	// for which it decides.
 	Test *Place `json:"test,omitempty"`
-	// Cycles is the time that the place put on the last-arriving thread of each instance, beyond the
-	// mean of the threads; Share is the part of Account.Total. Both may be negative.
+	// Cycles is the time that the place put on the last-arriving thread of each instance, beyond
+	// the mean of the threads; Share is the part of Account.Total. Both may be negative.
 	Cycles float64 `json:"cycles"`
 	Share  float64 `json:"share"`
 	// Threads holds the same for every thread, not only the last: the thread's time is the
@@ -73,12 +75,14 @@ type Row struct {
 	Edges []EdgeCount `json:"edges,omitempty"`
 	// Tasks are the numbers of tasks by thread, of rows of that kind.
 	Tasks []uint64 `json:"tasks,omitempty"`
-	// PassedOn is what the counts alone would have put here, but what the callers have decided: work whose amount
-	// follows from the call sites that it was called from. It is part of their rows, not of this one.
+	// PassedOn is what the counts alone would have put here, but what the callers have decided:
+	// work whose amount follows from the call sites that it was called from. It is part of their
+	// rows, not of this one.
 	PassedOn float64 `json:"passed_on,omitempty"`
 	// Worst is the instance in which the row was largest.
 	Worst InstanceShare `json:"worst"`
-	// Course are its cycles in those instances in which they are worth keeping, in no order; an instance may come twice.
+	// Course are its cycles in those instances in which they are worth keeping, in no order; an
+	// instance may come twice.
 	Course []Course `json:"-"`
 	// Nodes is the number of blocks merged into the row.
 	Nodes int `json:"nodes"`
@@ -138,25 +142,27 @@ type Account struct {
 	Mean      float64            `json:"mean"`
 	Rows      []Row              `json:"rows"` // by |Cycles|, largest first
 	Rest      Rest               `json:"rest"` // the rows too small to show
-	// Tasks are the tasks that threads were given, by the function that does them, those with the most time first.
+	// Tasks are the tasks that threads were given, by the function that does them, those with the
+	// most time first.
 	Tasks []TaskTotal `json:"tasks,omitempty"`
 	// Tests are the tests of loops, whether the threads differ there or not.
 	Tests []LoopTest `json:"-"`
 	// Runtime is the time of all threads in the blocks that Ledger.Runtime tells.
 	Runtime []float64 `json:"runtime,omitempty"` // by thread
-	// Passed are the rows with a PassedOn worth showing, the largest first. They may stand in Rows as well, with what is
-	// left of them.
+	// Passed are the rows with a PassedOn worth showing, the largest first. They may stand in Rows
+	// as well, with what is left of them.
 	Passed   []Row   `json:"passed,omitempty"`
 	Positive float64 `json:"positive"`
 	Negative float64 `json:"negative"` // sums of the positive and of the negative rows, Rest included
-	// Spent is where the last threads spent most time beyond the mean; nil if no line of the program's own stands out.
+	// Spent is where the last threads spent most time beyond the mean; nil if no line of the
+	// program's own stands out.
 	Spent *Spent `json:"spent,omitempty"`
 	// Residual is Total - sum of all rows: rounding only. RelResidual is the largest over the
 	// instances of |residual| / TMax.
 	Residual    float64 `json:"residual"`
 	RelResidual float64 `json:"rel_residual"`
-	// Exact says that counts and times are exact (measured or modelled, with a flow). Otherwise the account
-	// still adds up, but to figures that are themselves estimates.
+	// Exact says that counts and times are exact (measured or modelled, with a flow). Otherwise the
+	// account still adds up, but to figures that are themselves estimates.
 	Exact bool     `json:"exact"`
 	Notes []string `json:"notes,omitempty"`
 }
@@ -177,8 +183,8 @@ type LoopTest struct {
 	Rounds       []uint64 // by thread, over all instances; indexed like Account.Threads
 }
 
-// Rest folds the rows that are too small to show; the parts stand apart, so that causes which compensate
-// one another stay visible.
+// Rest folds the rows that are too small to show; the parts stand apart, so that causes which
+// compensate one another stay visible.
 type Rest struct {
 	Rows     int     `json:"rows"`
 	Cycles   float64 `json:"cycles"`

@@ -7,9 +7,10 @@ import (
 	"lime/internal/profile"
 )
 
-// loopExits says for every node whether it decides about a loop: one of its ways stays in a loop, another one
-// leaves it. Loops are found in the graph without calls, whatever functions its jumps cross: strongly connected
-// components, then those that are left without the edges to the loop's head, and so on inwards.
+// loopExits says for every node whether it decides about a loop: one of its ways stays in a loop,
+// another one leaves it. Loops are found in the graph without calls, whatever functions its jumps
+// cross: strongly connected components, then those that are left without the edges to the loop's
+// head, and so on inwards.
 //
 // rounds has, for those nodes, where they lead to that stays in the innermost of these loops.
 func loopExits(tab *profile.Tables) (exits []bool, rounds map[int32][]int32) {
@@ -60,7 +61,8 @@ func newLoops(tab *profile.Tables) *loops {
 // Blocks may overlap: a jump into the middle of a block makes another one, which ends in the same
 // instruction; and a block that is met anew after that may be cut short there.
 
-// tails returns for every block the shortest one that ends in the same instruction: that one decides for all.
+// tails returns for every block the shortest one that ends in the same instruction: that one
+// decides for all.
 func tails(tab *profile.Tables) []int32 {
 	tail := make([]int32, len(tab.Nodes))
 	best := map[uint64]int32{}
@@ -79,8 +81,8 @@ func tails(tab *profile.Tables) []int32 {
 	return tail
 }
 
-// overlaps returns an edge from every block that has others inside to the first of those: a shorter one that begins where it
-// does, or the next one that begins within it.
+// overlaps returns an edge from every block that has others inside to the first of those: a shorter
+// one that begins where it does, or the next one that begins within it.
 func overlaps(tab *profile.Tables) (from, to []int32) {
 	ids := make([]int32, 0, len(tab.Nodes))
 	for v := range tab.Nodes {
@@ -116,8 +118,8 @@ func inFunction(k profile.EdgeKind) bool {
 	return false
 }
 
-// peel finds the loops of the edges that are left, marks the nodes that leave them, and takes the edges
-// to their heads out. It reports whether there were any.
+// peel finds the loops of the edges that are left, marks the nodes that leave them, and takes the
+// edges to their heads out. It reports whether there were any.
 func (l *loops) peel(exits []bool) bool {
 	comps, comp := components(l.n, l.off, l.to)
 	l.region = make([]int32, l.n)

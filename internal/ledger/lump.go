@@ -8,14 +8,15 @@ import (
 	"lime/internal/profile"
 )
 
-// A compiler may write one test of the source down several times: the test of a loop at the end of each arm of a
-// branch in it, say. Each copy has its own odds in the pool, though nothing but the arm decides which copy is met, and
-// the account would charge the arm and take it back at the tests. So tests of one line that lead to
-// the same places are lumped: they lead to one node of no cost, which decides for all of them.
+// A compiler may write one test of the source down several times: the test of a loop at the end of
+// each arm of a branch in it, say. Each copy has its own odds in the pool, though nothing but the
+// arm decides which copy is met, and the account would charge the arm and take it back at the
+// tests. So tests of one line that lead to the same places are lumped: they lead to one node of no
+// cost, which decides for all of them.
 
-// testGroups numbers the tests that are copies of one another; -1 = no copy known. Tests are copies if they stand on
-// one line and have the same two targets. One that was only ever seen to go one way is a copy of the
-// only other test of its line which goes there too.
+// testGroups numbers the tests that are copies of one another; -1 = no copy known. Tests are copies
+// if they stand on one line and have the same two targets. One that was only ever seen to go one
+// way is a copy of the only other test of its line which goes there too.
 func testGroups(g *guide) []int32 {
 	targets := targetsOf(g.tab)
 	lines := map[rowKey][]int32{}
@@ -43,7 +44,8 @@ func testGroups(g *guide) []int32 {
 	return group
 }
 
-// targetsOf returns where the tests lead, by address: one or two places. What is no plain test has none.
+// targetsOf returns where the tests lead, by address: one or two places. What is no plain test has
+// none.
 func targetsOf(tab *profile.Tables) [][]uint64 {
 	targets := make([][]uint64, len(tab.Nodes))
 	other := make([]bool, len(tab.Nodes))
@@ -111,7 +113,8 @@ type lumps struct {
 	members [][]int32 // by lump
 }
 
-// findLumps puts copies together. Where a flow starts, ends or breaks in another way than along an edge, a test stays by itself.
+// findLumps puts copies together. Where a flow starts, ends or breaks in another way than along an
+// edge, a test stays by itself.
 func (f *flow) findLumps(group []int32) *lumps {
 	l := &lumps{of: make([]int32, len(f.nodes))}
 	byGroup := map[int32][]int32{}
@@ -141,7 +144,8 @@ func (f *flow) findLumps(group []int32) *lumps {
 	return l
 }
 
-// alikeTests returns those of some copies that go the same ways about as often as the one that is met most.
+// alikeTests returns those of some copies that go the same ways about as often as the one that is
+// met most.
 func (f *flow) alikeTests(vs []int32) []int32 {
 	ref, most := int32(-1), uint64(0)
 	for _, v := range vs {

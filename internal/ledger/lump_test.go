@@ -7,8 +7,8 @@ import (
 	"lime/internal/profile"
 )
 
-// TestCopies has a loop whose test stands at the end of both arms of a branch in it; each thread prefers another arm, of
-// equal cost, and another loop is to blame.
+// TestCopies has a loop whose test stands at the end of both arms of a branch in it; each thread
+// prefers another arm, of equal cost, and another loop is to blame.
 func TestCopies(t *testing.T) {
 	lines := map[string]int32{"arm": 20, "left": 19, "right": 19, "guard": 10, "body": 10}
 	w := newWorld(8, lines, map[string]uint32{"left": 5, "right": 5, "body": 7})
@@ -40,8 +40,9 @@ func TestCopies(t *testing.T) {
 	}
 }
 
-// TestCopiesApart goes over the bits of a number, and works for those that are set. The highest bit is set, so that the test at
-// the end of that arm ends the loop more often than its copy at the end of the other; the work is the arm's all the same.
+// TestCopiesApart goes over the bits of a number, and works for those that are set. The highest bit
+// is set, so that the test at the end of that arm ends the loop more often than its copy at the end
+// of the other; the work is the arm's all the same.
 func TestCopiesApart(t *testing.T) {
 	w := newWorld(8, map[string]int32{"arm": 20, "left": 19, "right": 19}, map[string]uint32{"left": 100})
 	w.prof.Nodes[w.node("right")].Kind = profile.EndCond // although it always goes one way
@@ -67,7 +68,8 @@ func TestCopiesApart(t *testing.T) {
 	nothing(t, a, 20)
 }
 
-// TestNoCopies has two tests of one line with the same targets that always go different ways: a wait before work, and after it.
+// TestNoCopies has two tests of one line with the same targets that always go different ways: a
+// wait before work, and after it.
 func TestNoCopies(t *testing.T) {
 	w := newWorld(4, map[string]int32{"before": 24, "after": 24, "guard": 10, "body": 10}, nil)
 	for p := range 4 {

@@ -10,9 +10,10 @@ import (
 	"lime/internal/stat"
 )
 
-// Rows can make up for one another, in all threads alike: whoever took more of a shared queue had cheaper pieces, and
-// in a recursion the ways down and the ways back are bound to one another by the tree that is walked. Each such row for itself is many times
-// the imbalance, and says nothing about it; only what is left of them together does.
+// Rows can make up for one another, in all threads alike: whoever took more of a shared queue had
+// cheaper pieces, and in a recursion the ways down and the ways back are bound to one another by
+// the tree that is walked. Each such row for itself is many times the imbalance, and says nothing
+// about it; only what is left of them together does.
 
 // net takes rows together that make up for one another.
 func (b *book) net() {
@@ -36,7 +37,8 @@ func (b *book) net() {
 	}
 }
 
-// netRecursion makes one row of the decisions in each recursion, at the call that makes it, if they cancel.
+// netRecursion makes one row of the decisions in each recursion, at the call that makes it, if they
+// cancel.
 func (b *book) netRecursion() {
 	g := b.l.guide
 	byGroup := map[int32][]*entry{}
@@ -70,8 +72,9 @@ func (b *book) netRecursion() {
 	}
 }
 
-// netServed makes one row of the waits for the bus, or for memory, if they cancel: which of a thread's accesses finds the queue long is a matter of
-// the moment, and what it has waited at one line it need not wait at another.
+// netServed makes one row of the waits for the bus, or for memory, if they cancel: which of a
+// thread's accesses finds the queue long is a matter of the moment, and what it has waited at one
+// line it need not wait at another.
 func (b *book) netServed() {
 	byKind := map[int32][]*entry{}
 	for _, e := range b.rows {
@@ -105,7 +108,8 @@ func (b *book) netServed() {
 // served says whether an event is a wait in a queue that all misses stand in.
 func served(kind string) bool { return kind == "bus-wait" || kind == "memory-wait" }
 
-// callRow returns the row of the call within a recursion that is made most often, the program's own before a library's.
+// callRow returns the row of the call within a recursion that is made most often, the program's own
+// before a library's.
 func (b *book) callRow(recursion int32) *entry {
 	tab, most, at, own := b.l.tab, uint64(0), profile.NodeID(profile.None), false
 	for i := range tab.Edges {
@@ -125,8 +129,8 @@ func (b *book) callRow(recursion int32) *entry {
 	return e
 }
 
-// opposites returns the two rows that are most opposite, first the one that goes with the threads' times, but the program's own before a
-// library's; nil if none are.
+// opposites returns the two rows that are most opposite, first the one that goes with the threads'
+// times, but the program's own before a library's; nil if none are.
 func (b *book) opposites() (into, row *entry) {
 	var rows []*entry
 	for _, e := range b.rows {

@@ -7,7 +7,8 @@ import (
 	"lime/internal/profile"
 )
 
-// shared is a world in which whoever runs more rounds of one loop runs fewer of another, and one thread has more to do besides.
+// shared is a world in which whoever runs more rounds of one loop runs fewer of another, and one
+// thread has more to do besides.
 func shared(threads int) *world {
 	lines := map[string]int32{"first": 10, "many": 10, "second": 20, "few": 20, "third": 30, "extra": 30}
 	w := newWorld(threads, lines, map[string]uint32{"many": 50, "few": 50, "extra": 10})
@@ -49,7 +50,8 @@ func testNet(t *testing.T, w *world) {
 	}
 }
 
-// TestNetFewThreads: two threads differ in everything by chance, so that nothing is known to belong together.
+// TestNetFewThreads: two threads differ in everything by chance, so that nothing is known to belong
+// together.
 func TestNetFewThreads(t *testing.T) {
 	w := shared(2)
 	w.barrier(t)
@@ -60,8 +62,9 @@ func TestNetFewThreads(t *testing.T) {
 	}
 }
 
-// TestNetRecursion walks trees of two shapes: what one has more of in children, the other has in depth. How many nodes there
-// are is what costs time, and the call within the recursion counts them.
+// TestNetRecursion walks trees of two shapes: what one has more of in children, the other has in
+// depth. How many nodes there are is what costs time, and the call within the recursion counts
+// them.
 func TestNetRecursion(t *testing.T) {
 	lines := map[string]int32{"walk": 53, "child": 56, "call": 57, "next": 55, "trees": 72, "tree": 72}
 	w := newWorld(8, lines, map[string]uint32{"walk": 20})

@@ -1,5 +1,6 @@
-// Blocks that overlap hold the same instructions: code that is entered in its middle is written down twice, and the events
-// of its instructions belong to one of the two. What an event costs goes by how often its instruction ran in all of them.
+// Blocks that overlap hold the same instructions: code that is entered in its middle is written
+// down twice, and the events of its instructions belong to one of the two. What an event costs goes
+// by how often its instruction ran in all of them.
 package ledger
 
 import (
@@ -8,8 +9,8 @@ import (
 	"lime/internal/profile"
 )
 
-// overlapping lists, by node, the nodes that end in the same instruction, where there are several: code runs on from each of
-// them to the same end.
+// overlapping lists, by node, the nodes that end in the same instruction, where there are several:
+// code runs on from each of them to the same end.
 func overlapping(tab *profile.Tables) map[profile.NodeID][]profile.NodeID {
 	byEnd := map[uint64][]profile.NodeID{}
 	for v := range tab.Nodes {
@@ -62,8 +63,8 @@ func (a *accountant) executions(nodes []int32) []uint64 {
 	return n
 }
 
-// takeOff takes an event's price off the plain prices of the nodes that hold its instruction, from each by how often each part
-// ran it there.
+// takeOff takes an event's price off the plain prices of the nodes that hold its instruction, from
+// each by how often each part ran it there.
 func (a *accountant) takeOff(row func(int32) []float64, e *eventCosts, nodes []int32, price []float64, ran []uint64) {
 	for _, v := range nodes {
 		own := row(v)

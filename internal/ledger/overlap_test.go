@@ -7,9 +7,10 @@ import (
 	"lime/internal/profile"
 )
 
-// TestEventsOfOverlappingBlocks has a loop whose body is written down twice: as the block that comes into the loop, code before it
-// included, and as the block that goes round. The misses of the body's instruction are known for one of them only. Every
-// round costs every thread the same, so that nothing but the number of the rounds may be charged.
+// TestEventsOfOverlappingBlocks has a loop whose body is written down twice: as the block that
+// comes into the loop, code before it included, and as the block that goes round. The misses of the
+// body's instruction are known for one of them only. Every round costs every thread the same, so
+// that nothing but the number of the rounds may be charged.
 func TestEventsOfOverlappingBlocks(t *testing.T) {
 	w := newWorld(4, map[string]int32{"before": 9, "into": 10, "round": 10, "out": 12}, nil)
 	_ = w.prof.UpdateMeta(profile.Meta{NodeTime: "stored"})

@@ -2,12 +2,15 @@ package ledger
 
 import "lime/internal/profile"
 
-// Who enters a section at a place of its own does other work there than the others: compilers write the code behind a barrier once for the thread
-// that goes on to sum up, and once for all others, and no test is left of the one that the program has. Where the others' ways and its own part is
+// Who enters a section at a place of its own does other work there than the others: compilers write
+// the code behind a barrier once for the thread that goes on to sum up, and once for all others,
+// and no test is left of the one that the program has. Where the others' ways and its own part is
 // then the first line, from where it comes in, that leads to its additional time.
 
-// parting looks for the first line of the program's own, from a block on, that leads to most of some time that the last threads spent beyond the
-// others. It goes along the ways within the function, and into those functions that other threads run too: not calling them is the difference.
+// parting looks for the first line of the program's own, from a block on, that leads to most of
+// some time that the last threads spent beyond the others. It goes along the ways within the
+// function, and into those functions that other threads run too: not calling them is the
+// difference.
 func (b *book) parting(from profile.NodeID, time float64) *Spent {
 	if time <= 0 || !valid(from, len(b.surplus)) || !b.sharedFunction(from) {
 		return nil
@@ -50,8 +53,9 @@ func (b *book) parting(from profile.NodeID, time float64) *Spent {
 	return nil
 }
 
-// sharedFunction says whether threads other than the last ones have been in the function that a block is in: who runs a function of its own, as a writer
-// beside workers does, parts from nobody there.
+// sharedFunction says whether threads other than the last ones have been in the function that a
+// block is in: who runs a function of its own, as a writer beside workers does, parts from nobody
+// there.
 func (b *book) sharedFunction(v profile.NodeID) bool {
 	of := b.functionOf(v)
 	for u, other := range b.others {
@@ -74,8 +78,9 @@ func (b *book) functionOf(v profile.NodeID) string {
 	return ""
 }
 
-// outermost is the place of a block in the outermost function, of those that were inlined into one another, at a line of which no other thread has
-// been: there the code of a call begins that only the last ones made.
+// outermost is the place of a block in the outermost function, of those that were inlined into one
+// another, at a line of which no other thread has been: there the code of a call begins that only
+// the last ones made.
 func (b *book) outermost(v profile.NodeID) Place {
 	g := b.l.guide
 	been := map[profile.Frame]bool{}

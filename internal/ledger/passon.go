@@ -11,14 +11,14 @@ import (
 	"lime/internal/stat"
 )
 
-// The values of a function's code are means over all its callers. Where the callers pass different amounts
-// of work (busy(10) here, busy(1000) there), a loop in the callee would be charged for what the
-// choice between the call sites has decided. The counts show it: the loop's charge is then, in all threads
-// alike, a sum over the call sites of (traversals x a cost of that site). Such a charge is passed on: each
-// call edge is worth its own cost more or less than the mean, the values are solved anew with it, and
-// the decisions between the sites get what they have decided. The account stays exact: what the edges are
-// worth extra adds up to nil over all threads, and a thread's sum of it is taken off the charge that
-// it comes from.
+// The values of a function's code are means over all its callers. Where the callers pass different
+// amounts of work (busy(10) here, busy(1000) there), a loop in the callee would be charged for what
+// the choice between the call sites has decided. The counts show it: the loop's charge is then, in
+// all threads alike, a sum over the call sites of (traversals x a cost of that site). Such a charge
+// is passed on: each call edge is worth its own cost more or less than the mean, the values are
+// solved anew with it, and the decisions between the sites get what they have decided. The account
+// stays exact: what the edges are worth extra adds up to nil over all threads, and a thread's sum
+// of it is taken off the charge that it comes from.
 
 // Limits of passing on.
 const (
@@ -63,8 +63,8 @@ type siteSet struct {
 	varied []int       // sites with the largest z
 }
 
-// alike returns the largest set of parts whose flows start at the same places: only between those can call
-// sites explain what starts do not.
+// alike returns the largest set of parts whose flows start at the same places: only between those
+// can call sites explain what starts do not.
 func (a *accountant) alike() []int {
 	sets := a.f.startSets()
 	var best []int
@@ -126,8 +126,8 @@ func norm(xs []float64) float64 { return math.Sqrt(dot(xs, xs)) }
 
 func dot(xs, ys []float64) float64 { return stat.Dot(xs, ys) }
 
-// sitesOf returns the call sites of the function that a node is in, or of its caller if it has one call site
-// only, and so on; nil if there is no choice between sites.
+// sitesOf returns the call sites of the function that a node is in, or of its caller if it has one
+// call site only, and so on; nil if there is no choice between sites.
 func (p *passer) sitesOf(id profile.NodeID) *siteSet {
 	g := p.reg.group[id]
 	for range passChain {
@@ -315,8 +315,9 @@ func explains(left float64, freedom, chosen, of int) bool {
 	return left <= 1-passFit && chance <= passChance
 }
 
-// strongest returns the column that explains most of y, -1 if none explains anything. Of columns that explain as much (sites
-// that no thread tells apart) one is taken whose calls cost more than those at other sites, not less.
+// strongest returns the column that explains most of y, -1 if none explains anything. Of columns
+// that explain as much (sites that no thread tells apart) one is taken whose calls cost more than
+// those at other sites, not less.
 func strongest(cols [][]float64, y, size []float64) int {
 	best, most, up := -1, 0.0, false
 	for j, c := range cols {

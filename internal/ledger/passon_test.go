@@ -14,8 +14,8 @@ func (t *track) busy(from string, n int) {
 
 var busyLines = map[string]int32{"spin": 90, "turn": 90, "test": 20, "guard": 10, "body": 10, "pick": 30, "base": 5, "extra": 21, "each": 11, "next": 10}
 
-// TestPassedOn has all work done by one function, called with different amounts from several places: the
-// decisions to call it are the causes, not its loop.
+// TestPassedOn has all work done by one function, called with different amounts from several
+// places: the decisions to call it are the causes, not its loop.
 func TestPassedOn(t *testing.T) {
 	for _, threads := range []int{6, 8, 32} {
 		w := newWorld(threads, busyLines, map[string]uint32{"turn": 3})
@@ -91,8 +91,9 @@ func TestPassedOnTwice(t *testing.T) {
 	nothing(t, a, 20)
 }
 
-// TestSameProportion has one thread go another way at a test and then loop longer in a function that is called from
-// three places, all of which that thread uses in another proportion: the dear call gets it all.
+// TestSameProportion has one thread go another way at a test and then loop longer in a function
+// that is called from three places, all of which that thread uses in another proportion: the dear
+// call gets it all.
 func TestSameProportion(t *testing.T) {
 	w := newWorld(8, busyLines, map[string]uint32{"turn": 3})
 	for p := range 8 {
@@ -115,8 +116,8 @@ func TestSameProportion(t *testing.T) {
 	nothing(t, a, 20)
 }
 
-// TestNotPassedOn has a loop whose count depends on the thread, in a function with two call sites that
-// differ a little: they do not explain it.
+// TestNotPassedOn has a loop whose count depends on the thread, in a function with two call sites
+// that differ a little: they do not explain it.
 func TestNotPassedOn(t *testing.T) {
 	w := newWorld(8, busyLines, map[string]uint32{"turn": 3})
 	for p := range 8 {
@@ -139,8 +140,8 @@ func TestNotPassedOn(t *testing.T) {
 	}
 }
 
-// TestMainAndWorkers lets the main thread call the worker function from another place than the others start it:
-// what it does more in there stays there.
+// TestMainAndWorkers lets the main thread call the worker function from another place than the
+// others start it: what it does more in there stays there.
 func TestMainAndWorkers(t *testing.T) {
 	w := newWorld(8, busyLines, map[string]uint32{"turn": 3})
 	for p := range 8 {

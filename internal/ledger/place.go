@@ -89,8 +89,9 @@ func newGuide(tab *profile.Tables) *guide {
 	return g
 }
 
-// stub says whether a node is that of a procedure linkage table: it jumps into the dynamic linker the first time, and
-// to the function from then on. Whoever calls a library function first pays for all.
+// stub says whether a node is that of a procedure linkage table: it jumps into the dynamic linker
+// the first time, and to the function from then on. Whoever calls a library function first pays for
+// all.
 func stub(tab *profile.Tables, id profile.NodeID) bool {
 	f := tab.Nodes[id].Function
 	return f >= 0 && int(f) < len(tab.Functions) && strings.HasSuffix(tab.Functions[f].Name, "@plt")

@@ -154,7 +154,8 @@ func TestDamaged(t *testing.T) {
 	}
 }
 
-// TestRandomCounts makes edges and counts that no program has made: the account adds up all the same.
+// TestRandomCounts makes edges and counts that no program has made: the account adds up all the
+// same.
 func TestRandomCounts(t *testing.T) {
 	for seed := range uint64(300) {
 		r := rand.New(rand.NewPCG(seed, 5))
@@ -187,7 +188,8 @@ func TestRandomCounts(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		// Such flows may multiply without bounds, so the residual is held against the rows, not the total.
+		// Such flows may multiply without bounds, so the residual is held against the rows, not the
+		// total.
 		if size := a.TMax + a.Positive - a.Negative; math.Abs(a.Residual) > 1e-9*size || math.IsNaN(a.Residual) {
 			t.Errorf("seed %d: residual %g of %g", seed, a.Residual, size)
 		}

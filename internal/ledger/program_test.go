@@ -6,14 +6,15 @@ import (
 	"lime/internal/profile"
 )
 
-// program is a random program for tests: functions of blocks, run by an interpreter that counts as a
-// collector does.
+// program is a random program for tests: functions of blocks, run by an interpreter that counts as
+// a collector does.
 type program struct {
 	blocks []block
 	funcs  []int // entry block of each function
 }
 
-// block is a basic block; to are blocks (tests and jumps) or functions (calls), next is the continuation of a call.
+// block is a basic block; to are blocks (tests and jumps) or functions (calls), next is the
+// continuation of a call.
 type block struct {
 	kind   profile.NodeKind
 	instrs uint32
@@ -106,7 +107,8 @@ type counting struct {
 	unmatched bool // a return from a call made before the section is counted
 }
 
-// run executes up to steps blocks and returns how often each edge was taken, and the part's borders.
+// run executes up to steps blocks and returns how often each edge was taken, and the part's
+// borders.
 func (m *machine) run(steps int, c counting, edges map[profile.Edge]uint64) (profile.Part, uint64) {
 	part := profile.Part{Entry: profile.NodeID(m.at), Exit: profile.None, EntryStack: m.open()}
 	floor := len(m.stack)

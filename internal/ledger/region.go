@@ -2,10 +2,10 @@ package ledger
 
 import "lime/internal/profile"
 
-// regions are the functions of a program as its graph shows them, whatever symbols say: what can be reached
-// from the target of a call without a call. Code that several of them jump into (tail calls,
-// stubs) is a region of its own, and the jumps are its call sites. Regions that call
-// one another (recursion) are one group.
+// regions are the functions of a program as its graph shows them, whatever symbols say: what can be
+// reached from the target of a call without a call. Code that several of them jump into (tail
+// calls, stubs) is a region of its own, and the jumps are its call sites. Regions that call one
+// another (recursion) are one group.
 type regions struct {
 	group []int32            // by node; -1 = unknown
 	sites [][]profile.EdgeID // by group: edges into it from outside
@@ -84,7 +84,8 @@ func (c *carver) label() {
 	}
 }
 
-// split makes entries of the nodes at which the ways from two regions meet. It reports whether there are any.
+// split makes entries of the nodes at which the ways from two regions meet. It reports whether
+// there are any.
 func (c *carver) split() bool {
 	first := make([]int32, c.n)
 	for v := range first {

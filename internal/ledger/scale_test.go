@@ -9,8 +9,8 @@ import (
 	"lime/internal/profile"
 )
 
-// shape is a large structured program whose counts are made without running it: every function is a nest
-// of sequences, branches, loops and calls of later functions.
+// shape is a large structured program whose counts are made without running it: every function is a
+// nest of sequences, branches, loops and calls of later functions.
 type shape struct {
 	prof  *profile.Profile
 	r     *rand.Rand
@@ -20,8 +20,8 @@ type shape struct {
 	heavy uint64            // rounds of its loop for the first of those
 }
 
-// grow returns a program whose edges are numbered as they are met, as collectors do it, and an instance in which so many
-// threads went along at least so many of its edges.
+// grow returns a program whose edges are numbered as they are met, as collectors do it, and an
+// instance in which so many threads went along at least so many of its edges.
 func grow(edges, threads int, seed uint64) (*profile.Profile, *profile.Instance) {
 	for size := edges; ; size += edges/10 + 1 {
 		if prof, inst := growTo(size, threads, seed); len(prof.Edges) >= edges {
@@ -105,7 +105,8 @@ func (s *shape) place(p *piece) {
 	}
 }
 
-// run counts one thread's edges: calls[f] is how often function f runs. Edges get their ids as they are met first.
+// run counts one thread's edges: calls[f] is how often function f runs. Edges get their ids as they
+// are met first.
 func (s *shape) run(bodies []*piece, part int) (profile.Part, []uint64) {
 	c := &counter{s: s, calls: make([]uint64, len(bodies))}
 	c.calls[0] = 1
@@ -198,13 +199,15 @@ func (c *counter) call(p *piece, n uint64, next profile.NodeID, f int) {
 	c.add(p.node, next, profile.EdgeReturn, n)
 }
 
-// A function runs about most times at most; calls beyond that go to one of the helpers, the last functions, which call nothing.
+// A function runs about most times at most; calls beyond that go to one of the helpers, the last
+// functions, which call nothing.
 const (
 	most    = 1 << 24
 	helpers = 40
 )
 
-// work calls a function whose loop goes round often for one caller, and once for the other: what it is charged with is passed on.
+// work calls a function whose loop goes round often for one caller, and once for the other: what it
+// is charged with is passed on.
 func (c *counter) work(main profile.NodeID, heavy uint64) {
 	const light = 10
 	if c.s.heavy == 0 {

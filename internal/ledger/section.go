@@ -9,9 +9,9 @@ import (
 	"lime/internal/profile"
 )
 
-// Section accounts for the imbalance of all instances of one section. It reads them one after the other, works
-// on several at once, and adds them up in their order, so that the result does not depend on the
-// number of workers.
+// Section accounts for the imbalance of all instances of one section. It reads them one after the
+// other, works on several at once, and adds them up in their order, so that the result does not
+// depend on the number of workers.
 func Section(src profile.Source, id profile.SectionID, opts Options) (*Account, error) {
 	return New(src).Section(id, opts)
 }

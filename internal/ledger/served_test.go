@@ -6,8 +6,8 @@ import (
 	"lime/internal/profile"
 )
 
-// TestWaitsInOneQueue has threads that wait for the bus at two lines, the last one longer at the first and shorter at the second: the
-// account has one row with what is left, at the first.
+// TestWaitsInOneQueue has threads that wait for the bus at two lines, the last one longer at the
+// first and shorter at the second: the account has one row with what is left, at the first.
 func TestWaitsInOneQueue(t *testing.T) {
 	w := newWorld(3, map[string]int32{"one": 10, "two": 20}, nil)
 	_ = w.prof.UpdateMeta(profile.Meta{NodeTime: "stored"})

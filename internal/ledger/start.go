@@ -31,7 +31,8 @@ func (f *flow) begin() {
 	f.moveOn()
 }
 
-// common returns how many frames at the bottom of the part's stacks are the same at its start and end.
+// common returns how many frames at the bottom of the part's stacks are the same at its start and
+// end.
 func common(p *profile.Part) int {
 	n := 0
 	for n < len(p.EntryStack) && n < len(p.ExitStack) && p.EntryStack[n] == p.ExitStack[n] {
@@ -78,9 +79,9 @@ func (f *flow) take(i int32, p int) {
 	}
 }
 
-// returnEdge returns the Return edge of a call that the part has taken, or must have taken; -1 if none.
-// A stack knows the call's instruction; several blocks may end in it, and the one of those is meant
-// that has come back more often than it was left.
+// returnEdge returns the Return edge of a call that the part has taken, or must have taken; -1 if
+// none. A stack knows the call's instruction; several blocks may end in it, and the one of those is
+// meant that has come back more often than it was left.
 func (f *flow) returnEdge(call profile.NodeID, p int) int32 {
 	taken, missing := int32(-1), int32(-1)
 	for _, v := range f.callBlocks(call) {
@@ -157,8 +158,9 @@ func (f *flow) edgeCount(i int32, p int) uint64 {
 	return n
 }
 
-// unwindMore looks for parts that have been in code which nothing leads to so far, and unwinds their
-// stacks to the innermost frame whose return leads to such code. It reports whether there was one.
+// unwindMore looks for parts that have been in code which nothing leads to so far, and unwinds
+// their stacks to the innermost frame whose return leads to such code. It reports whether there was
+// one.
 func (f *flow) unwindMore(r *reach, frames []int) bool {
 	missing := r.missingParts()
 	found := false
@@ -177,8 +179,8 @@ func (f *flow) unwindMore(r *reach, frames []int) bool {
 	return found
 }
 
-// frameInto returns the number of frames that stay open if the innermost frame returns which leads to code
-// that the part cannot have reached otherwise; -1 if there is none.
+// frameInto returns the number of frames that stay open if the innermost frame returns which leads
+// to code that the part cannot have reached otherwise; -1 if there is none.
 func (f *flow) frameInto(r *reach, p, frames int) int {
 	stack := f.inst.Parts[p].EntryStack
 	for n := frames - 1; n >= 0; n-- {
@@ -193,9 +195,10 @@ func (f *flow) frameInto(r *reach, p, frames int) int {
 	return -1
 }
 
-// moveOn moves the starts of new threads out of code that they share with others: a thread begins behind the system call
-// that made it, where the thread that called it goes on as well, and only then do their ways part.
-// The first way that a thread takes is known if it has never taken another one there.
+// moveOn moves the starts of new threads out of code that they share with others: a thread begins
+// behind the system call that made it, where the thread that called it goes on as well, and only
+// then do their ways part. The first way that a thread takes is known if it has never taken another
+// one there.
 func (f *flow) moveOn() {
 	f.early = make([]uint64, f.parts)
 	starting := map[int32]uint64{}
@@ -241,9 +244,10 @@ func (f *flow) moveBirth(k int) bool {
 	return true
 }
 
-// moveOnce moves a start on where the parts do not all start alike: the thread that came last to a barrier passes through
-// code at the section's start that the others visit at its end. A part that has been at a node once has taken all of
-// its edges there and then; each target of theirs becomes a start.
+// moveOnce moves a start on where the parts do not all start alike: the thread that came last to a
+// barrier passes through code at the section's start that the others visit at its end. A part that
+// has been at a node once has taken all of its edges there and then; each target of theirs becomes
+// a start.
 func (f *flow) moveOnce(k int, starting map[int32]uint64) bool {
 	s := f.starts[k]
 	v, p := s.node, int(s.part)
@@ -279,8 +283,8 @@ func (f *flow) moveOnce(k int, starting map[int32]uint64) bool {
 	return true
 }
 
-// majority marks the parts that start where more than half of them do: it is the others that came another way. New threads
-// start in their function, for one, which the main thread calls.
+// majority marks the parts that start where more than half of them do: it is the others that came
+// another way. New threads start in their function, for one, which the main thread calls.
 func (f *flow) majority(sets map[string][]int) []bool {
 	stays := make([]bool, f.parts)
 	for _, set := range sets {
@@ -319,7 +323,8 @@ func (f *flow) entries(v int32) uint64 {
 	return n
 }
 
-// onlyWay returns the edge out of a node if the part has taken no other one; -1 if there is none, or a call.
+// onlyWay returns the edge out of a node if the part has taken no other one; -1 if there is none,
+// or a call.
 func (f *flow) onlyWay(v int32, p int) int32 {
 	only := int32(-1)
 	for i := f.off[v]; i < f.off[v+1]; i++ {
@@ -354,7 +359,8 @@ func (f *flow) pass(i int32, p int) {
 	}
 }
 
-// repair invents a start (and an end) for a part wherever it has been in code that nothing leads to.
+// repair invents a start (and an end) for a part wherever it has been in code that nothing leads
+// to.
 func (f *flow) repair(r *reach) {
 	for v := range int32(len(f.nodes)) {
 		for w := range f.words {

@@ -6,17 +6,21 @@ import (
 	"lime/internal/profile"
 )
 
-// The rows say what made the last thread late, which is not always where it was late: a test for thread 0 may lead to much work
-// elsewhere. And who enters a section at a place of its own does something else there than the others (a writer beside workers, a main
-// thread that sums up): where it comes in says little, so such a row stands where the last thread spends more time than the others.
+// The rows say what made the last thread late, which is not always where it was late: a test for
+// thread 0 may lead to much work elsewhere. And who enters a section at a place of its own does
+// something else there than the others (a writer beside workers, a main thread that sums up): where
+// it comes in says little, so such a row stands where the last thread spends more time than the
+// others.
 
-// Spent is the line of the program's own, what it calls in libraries included, at which the last threads spent most time beyond the mean.
+// Spent is the line of the program's own, what it calls in libraries included, at which the last
+// threads spent most time beyond the mean.
 type Spent struct {
 	Place
 	Share float64 `json:"share"` // of Account.Total
 }
 
-// surplus returns the last part's time in every block beyond the mean of the parts, nil if there is no imbalance.
+// surplus returns the last part's time in every block beyond the mean of the parts, nil if there is
+// no imbalance.
 func (a *accountant) surplus() []float64 {
 	if a.r.total() <= 0 {
 		return nil
@@ -72,7 +76,8 @@ func (b *book) addSurplus(r *result) {
 	}
 }
 
-// busiest finds the line of the program's own at which most of the time by node is spent, what it calls in libraries included; nil if it is not known.
+// busiest finds the line of the program's own at which most of the time by node is spent, what it
+// calls in libraries included; nil if it is not known.
 func (g *guide) busiest(time []float64, homes *homes, total float64) *Spent {
 	type line struct {
 		sum, most float64
@@ -110,8 +115,8 @@ func (g *guide) busiest(time []float64, homes *homes, total float64) *Spent {
 	return &Spent{g.place(best), share(lines[g.nodes[best]].sum, total)}
 }
 
-// Spent is where the threads of a section spend most time, whether they do so alike or not: of the stretches of one thread alone, for one. It is nil if
-// no line of the program's own stands out.
+// Spent is where the threads of a section spend most time, whether they do so alike or not: of the
+// stretches of one thread alone, for one. It is nil if no line of the program's own stands out.
 func (l *Ledger) Spent(id profile.SectionID) (*Spent, error) {
 	time, used, total := make([]float64, len(l.tab.Nodes)), make([]bool, len(l.tab.Edges)), 0.0
 	stored := l.meta.NodeTime == "stored"

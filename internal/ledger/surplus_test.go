@@ -7,7 +7,8 @@ import (
 	"lime/internal/profile"
 )
 
-// TestOtherWork: a thread that comes in at a place of its own is charged where it spends its time, not where it came in.
+// TestOtherWork: a thread that comes in at a place of its own is charged where it spends its time,
+// not where it came in.
 func TestOtherWork(t *testing.T) {
 	w := newWorld(4, map[string]int32{"start": 1, "guard": 10, "body": 10, "in": 50, "turn": 60, "write": 60}, map[string]uint32{"body": 5, "write": 9})
 	for range 3 {
@@ -28,7 +29,8 @@ func TestOtherWork(t *testing.T) {
 	}
 }
 
-// TestSpent: the decision is one line's, and the time goes to a function that it calls, and to a library for which that line stands.
+// TestSpent: the decision is one line's, and the time goes to a function that it calls, and to a
+// library for which that line stands.
 func TestSpent(t *testing.T) {
 	for _, in := range []string{"work", "sort"} {
 		w := newWorld(4, map[string]int32{"start": 1, "if": 10, "do": 11, "f": 69, "guard": 70, "body": 70, "end": 30}, map[string]uint32{"body": 5})
@@ -59,7 +61,8 @@ func TestSpent(t *testing.T) {
 	}
 }
 
-// TestSpentOfAll: what the threads of a section do, whether alike or not; the library's time is its caller's.
+// TestSpentOfAll: what the threads of a section do, whether alike or not; the library's time is its
+// caller's.
 func TestSpentOfAll(t *testing.T) {
 	w := newWorld(2, map[string]int32{"start": 1, "do": 11, "f": 69, "guard": 70, "body": 70, "end": 30}, map[string]uint32{"body": 5, "end": 100})
 	libc := w.prof.AddImage(profile.Image{Path: "/lib/libc.so.6"})
@@ -83,9 +86,10 @@ func TestSpentOfAll(t *testing.T) {
 	}
 }
 
-// TestParting: the thread that comes in at a place of its own is charged at the first line, from there on, that leads to its work, and not deep
-// in what it calls; in a function that the others call as well the decision in it is charged; of functions inlined into one another the outermost line stands at which
-// no other thread has been.
+// TestParting: the thread that comes in at a place of its own is charged at the first line, from
+// there on, that leads to its work, and not deep in what it calls; in a function that the others
+// call as well the decision in it is charged; of functions inlined into one another the outermost
+// line stands at which no other thread has been.
 func TestParting(t *testing.T) {
 	for _, c := range []struct {
 		name           string

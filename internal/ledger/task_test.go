@@ -8,7 +8,8 @@ import (
 	"lime/internal/profile"
 )
 
-// giveTasks runs n tasks in a thread that waits for some: a runtime calls their function, which is not counted.
+// giveTasks runs n tasks in a thread that waits for some: a runtime calls their function, which is
+// not counted.
 func (tr *track) giveTasks(n int, iterations func(task int) int) {
 	w, at := tr.w, tr.at
 	for i := range n {
@@ -23,7 +24,8 @@ func (tr *track) giveTasks(n int, iterations func(task int) int) {
 	tr.at = at
 }
 
-// tasksOf is the account of threads that wait for tasks twice; nothing is counted of the waits but that they return.
+// tasksOf is the account of threads that wait for tasks twice; nothing is counted of the waits but
+// that they return.
 func tasksOf(t *testing.T, threads int, tasks func(thread int) int, iterations func(thread, task int) int) *Account {
 	w := newWorld(threads, map[string]int32{"job": 5, "job-guard": 6, "job-body": 6, "start": 1, "wait": 90},
 		map[string]uint32{"job": 3, "job-body": 7})

@@ -1,6 +1,6 @@
-// The thresholds of the account, each with its unit and its reason. They choose where charges stand,
-// never what they add up to. TestThresholds in workloads moves each by a
-// quarter, and tells the programs whose answers hang on it.
+// The thresholds of the account, each with its unit and its reason. They choose where charges
+// stand, never what they add up to. TestThresholds in workloads moves each by a quarter, and tells
+// the programs whose answers hang on it.
 package ledger
 
 // Of rows that make up for one another.
@@ -22,17 +22,20 @@ const (
 	fewestFitted = 3      // threads
 )
 
-// maxApart is how far the odds of copies of a test may be apart. A test before a loop may always go the other way than the
-// one in it; then they are not met in the same state, and each has to decide for itself. An arm that ends a loop
-// more often than another one does is no such case.
+// maxApart is how far the odds of copies of a test may be apart. A test before a loop may always go
+// the other way than the one in it; then they are not met in the same state, and each has to decide
+// for itself. An arm that ends a loop more often than another one does is no such case.
 const maxApart = 0.6
 
-// partingShare is the part of a row's time that a line must lead to, to be where the ways part: most of it.
+// partingShare is the part of a row's time that a line must lead to, to be where the ways part:
+// most of it.
 const partingShare = 0.5
 
-// surplusShare is the share of the imbalance below which it is not worth knowing where the time goes.
+// surplusShare is the share of the imbalance below which it is not worth knowing where the time
+// goes.
 const surplusShare = 0.05
 
-// mostBroken is the share of the imbalance in breaks of the flow, both signs taken together, above which the counts
-// describe no flow at all (as those of other tools may not), and the rows are estimates.
+// mostBroken is the share of the imbalance in breaks of the flow, both signs taken together, above
+// which the counts describe no flow at all (as those of other tools may not), and the rows are
+// estimates.
 const mostBroken = 0.5

@@ -4,8 +4,8 @@ import (
 	"lime/internal/profile"
 )
 
-// Blocks that overlap can end in the same call. A return is known by its address only, and may have been counted for
-// another one of them than the one that called.
+// Blocks that overlap can end in the same call. A return is known by its address only, and may have
+// been counted for another one of them than the one that called.
 
 // callTwins says for every node whether another one ends in the same call.
 func callTwins(tab *profile.Tables) []bool {
@@ -36,8 +36,9 @@ type twinCall struct {
 	to   int32
 }
 
-// shareReturns gives every block of a shared call as many returns as it made calls, as far as they go; what is left, returns
-// from calls made before the instance, stays with the block that had most.
+// shareReturns gives every block of a shared call as many returns as it made calls, as far as they
+// go; what is left, returns from calls made before the instance, stays with the block that had
+// most.
 func (f *flow) shareReturns() error {
 	if f.scratch.twins == nil {
 		f.scratch.twins = callTwins(f.tab)

@@ -6,7 +6,8 @@ import (
 	"lime/internal/profile"
 )
 
-// TestReturnCountedTwice accounts for blocks that end in the same call, one of which has two rows of returns: no collector writes that, but a file may say so.
+// TestReturnCountedTwice accounts for blocks that end in the same call, one of which has two rows
+// of returns: no collector writes that, but a file may say so.
 func TestReturnCountedTwice(t *testing.T) {
 	prof := newProfile(2)
 	block := func(addr, last uint64) profile.NodeID {

@@ -25,8 +25,8 @@ func (s alternating) Instances(profile.SectionID) iter.Seq2[*profile.Instance, e
 	}
 }
 
-// TestWorkersDoNotMatter has one and several workers account for instances of all threads and of some: memory that is used again must
-// leave no trace.
+// TestWorkersDoNotMatter has one and several workers account for instances of all threads and of
+// some: memory that is used again must leave no trace.
 func TestWorkersDoNotMatter(t *testing.T) {
 	prof, all := grow(600, 9, 4)
 	some := &profile.Instance{Parts: all.Parts[:5]}

@@ -29,7 +29,8 @@ const (
 	Random
 )
 
-// entry is what stands in a way: the number of the line + 1, and its state in the low byte; 0 if it is empty.
+// entry is what stands in a way: the number of the line + 1, and its state in the low byte; 0 if it
+// is empty.
 type entry uint64
 
 const stateBits = 8
@@ -43,8 +44,8 @@ func (e entry) state() state { return state(e) }
 // free reports whether a new line may come in place of what stands there.
 func (e entry) free() bool { return e.state() == invalid || e.state() == lost }
 
-// array holds the lines of one set-associative cache. A line stays in its way until it leaves it; with LRU a stamp tells when
-// each way was used.
+// array holds the lines of one set-associative cache. A line stays in its way until it leaves it;
+// with LRU a stamp tells when each way was used.
 type array struct {
 	hints
 	entries []entry
@@ -193,8 +194,8 @@ func (a *array) pointAway(set, way int) {
 	}
 }
 
-// victim returns the index of the way that a new line of the same set would replace: one in which nothing stands that is in use, else by the
-// policy.
+// victim returns the index of the way that a new line of the same set would replace: one in which
+// nothing stands that is in use, else by the policy.
 func (a *array) victim(line uint64) int {
 	base := a.set(line) * a.ways
 	if a.policy == LRU {

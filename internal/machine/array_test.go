@@ -44,8 +44,8 @@ func TestArrayIsLRU(t *testing.T) {
 	}
 }
 
-// Of the ways in which nothing stands that is in use, the one used least recently is replaced first. The plain form: the lines of a set in
-// the order of their last use.
+// Of the ways in which nothing stands that is in use, the one used least recently is replaced
+// first. The plain form: the lines of a set in the order of their last use.
 func TestArrayReplacesFreeWaysFirst(t *testing.T) {
 	type place struct {
 		line uint64

@@ -81,11 +81,13 @@ type Block struct {
 	End      End
 }
 
-// A trace is a sequence of words. A block that was entered has one: its number, and how often it was entered again at once. The
-// accesses of the last time follow, as far as they were recorded (see filter): a word with the address and the number of the access in
-// the block; then, for each line that it touches, a word with the line used last in the same set before, as the filter had
-// it. A repeated access has how often it was done instead. The first word of an access has its highest bit clear, the second one
-// its lowest bit set, so that the last word of a trace tells whether it is a certain block.
+// A trace is a sequence of words. A block that was entered has one: its number, and how often it
+// was entered again at once. The accesses of the last time follow, as far as they were recorded
+// (see filter): a word with the address and the number of the access in the block; then, for each
+// line that it touches, a word with the line used last in the same set before, as the filter had
+// it. A repeated access has how often it was done instead. The first word of an access has its
+// highest bit clear, the second one its lowest bit set, so that the last word of a trace tells
+// whether it is a certain block.
 const (
 	blockTag   = 1 << 63
 	countShift = 32 // of a block's word
@@ -98,7 +100,8 @@ const addressBits = 1<<47 - 1
 // BlockWord encodes the entry of a block in a trace.
 func BlockWord(id BlockID) uint64 { return blockTag | uint64(uint32(id))<<1 }
 
-// AccessWords encodes an access of size bytes that is recorded though nothing is known of the lines used before: number index of its block.
+// AccessWords encodes an access of size bytes that is recorded though nothing is known of the lines
+// used before: number index of its block.
 func AccessWords(index int, addr, size uint64) []uint64 {
 	words := []uint64{uint64(index)<<indexShift | addr}
 	for range orders(addr, size) {
@@ -112,7 +115,8 @@ func RepeatWords(index int, addr, count uint64) []uint64 {
 	return []uint64{uint64(index)<<indexShift | addr, count<<1 | 1}
 }
 
-// orders is the number of words behind the first one of an access: one for each of the lines of 64 bytes that it begins and ends in.
+// orders is the number of words behind the first one of an access: one for each of the lines of 64
+// bytes that it begins and ends in.
 func orders(addr, size uint64) int {
 	if (addr^(addr+size-1))>>filterShift != 0 {
 		return 2

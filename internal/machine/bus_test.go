@@ -5,11 +5,12 @@ import (
 	"testing"
 )
 
-// flood is what a loop over lines of its own does on each core: how many cycles the machine ran, how many lines came, and for how
-// long their requests waited, for bus and memory.
+// flood is what a loop over lines of its own does on each core: how many cycles the machine ran,
+// how many lines came, and for how long their requests waited, for bus and memory.
 type flood struct{ cycles, lines, bus, memory float64 }
 
-// floods lets all cores of a machine walk through regions of their own, rounds times, in turns of one block; the core with the lowest clock comes next.
+// floods lets all cores of a machine walk through regions of their own, rounds times, in turns of
+// one block; the core with the lowest clock comes next.
 func floods(t *testing.T, d *Description, cores, bytes, rounds int, write bool) (s flood) {
 	t.Helper()
 	m, err := New(d, cores)
@@ -53,9 +54,11 @@ func floods(t *testing.T, d *Description, cores, bytes, rounds int, write bool) 
 	return s
 }
 
-// On lime2011, what asks for many lines fills the bus first, whether they come from the shared cache or from memory: they come as fast
-// as the bus carries them, but for the beginning and the end (a fifth), and nobody waits for memory to speak of. With a bus eight times as wide, 95 % of the
-// waiting is gone: Oh et al., 2011, 5.4, simulate "a higher-bandwidth bus" and see "a 95% imbalance reduction" for fft and swaptions.
+// On lime2011, what asks for many lines fills the bus first, whether they come from the shared
+// cache or from memory: they come as fast as the bus carries them, but for the beginning and the
+// end (a fifth), and nobody waits for memory to speak of. With a bus eight times as wide, 95 % of
+// the waiting is gone: Oh et al., 2011, 5.4, simulate "a higher-bandwidth bus" and see "a 95%
+// imbalance reduction" for fft and swaptions.
 func TestTheBusOfLime2011FillsFirst(t *testing.T) {
 	for _, c := range []struct {
 		from                 string

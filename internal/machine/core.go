@@ -45,8 +45,8 @@ func (c *core) advance(units uint64) (cycles uint64) {
 	return cycles
 }
 
-// issue returns when a miss can leave for the next level: a miss within the window of the leading one goes
-// out in its shadow, unless its address waits for it; and a miss register must be free.
+// issue returns when a miss can leave for the next level: a miss within the window of the leading
+// one goes out in its shadow, unless its address waits for it; and a miss register must be free.
 func (c *core) issue(d *Description, chase bool) uint64 {
 	at := c.clock
 	switch {
@@ -68,7 +68,8 @@ func (c *core) register(done uint64) {
 	}
 }
 
-// load accounts for a load that has what it waits for at done, and returns the cycles that the core stands still for it.
+// load accounts for a load that has what it waits for at done, and returns the cycles that the core
+// stands still for it.
 func (c *core) load(done uint64, chase bool) (stall uint64) {
 	if !chase { // the window goes on filling before the core stands still
 		done -= min(done, c.shadow)

@@ -1,10 +1,11 @@
 package machine
 
-// directory is the shared level with, for each of its lines, the cores that hold copies.
-// It includes everything that the private caches hold. A line stays in its way until it leaves: too much hangs on it to move it.
+// directory is the shared level with, for each of its lines, the cores that hold copies. It
+// includes everything that the private caches hold. A line stays in its way until it leaves: too
+// much hangs on it to move it.
 //
-// The directory of a large cache does not fit the caches of the host, and what it costs is mostly the host's misses; so what is needed together
-// stands together, and is small.
+// The directory of a large cache does not fit the caches of the host, and what it costs is mostly
+// the host's misses; so what is needed together stands together, and is small.
 type directory struct {
 	*array  // without entries, if lines' tags fit into its notes
 	lines   []dirLine
@@ -18,7 +19,8 @@ type directory struct {
 // dirLine is what the directory knows of the line in a way.
 type dirLine struct {
 	sharers uint64 // of the first 64 cores, those that hold copies
-	// Of the last core that wrote: what it wrote, and where in the program. For telling true from false sharing.
+	// Of the last core that wrote: what it wrote, and where in the program. For telling true from
+	// false sharing.
 	wrote  uint64 // bit i = byte i of the line
 	writer Site
 	owner  int16 // core that may write the line, or -1
@@ -27,10 +29,12 @@ type dirLine struct {
 	busy   int32 // its place in busy, 0 if it has none
 }
 
-// busy is the last time in which core after core took a line: from when, and until when the last one of them waits for it.
+// busy is the last time in which core after core took a line: from when, and until when the last
+// one of them waits for it.
 type busy struct{ from, until uint64 }
 
-// tagSets is how many sets a directory must have for tags of 32 bits: with them, lines are numbers of 41 bits at most.
+// tagSets is how many sets a directory must have for tags of 32 bits: with them, lines are numbers
+// of 41 bits at most.
 const tagSets = 1 << 10
 
 func newDirectory(sets, ways int, policy Policy, cores int) *directory {
@@ -138,11 +142,13 @@ func (d *directory) mark(way int) state {
 	return 0
 }
 
-// handOver is a request at time now for a line that other cores have. The directory serves the requests for a line one after the other: the next when
-// the line has come to whom it was promised. A request takes as long as given; one that leaves the copies of others alone keeps nobody
+// handOver is a request at time now for a line that other cores have. The directory serves the
+// requests for a line one after the other: the next when the line has come to whom it was promised.
+// A request takes as long as given; one that leaves the copies of others alone keeps nobody
 // waiting. It returns how long the request waits for those before it.
 //
-// Cores run in turns, so a request may come from before the ones already served: it then finds the line free.
+// Cores run in turns, so a request may come from before the ones already served: it then finds the
+// line free.
 func (d *directory) handOver(way int, now, cycles uint64, moves bool) (wait uint64) {
 	b := &d.busy[d.lines[way].busy]
 	if now < b.until && now+cycles > b.from {

@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// The order of use outlives the stamps' coming to their end, and short tags tell the lines apart that long ones do.
+// The order of use outlives the stamps' coming to their end, and short tags tell the lines apart
+// that long ones do.
 func TestDirectoryIsLRU(t *testing.T) {
 	for _, shape := range [][2]int{{4, 4}, {tagSets, 8}} {
 		d := newDirectory(shape[0], shape[1], LRU, 2)

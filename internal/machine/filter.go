@@ -2,16 +2,19 @@ package machine
 
 import "unsafe"
 
-// filter holds, for each set of a core's first-level data cache, the lines used last in it. An access to one of them changes
-// nothing in the model but their order, takes no time, and is left out of the trace: whoever executes the program (generated
-// code; Recorder, which is the same in plain form) looks each access up here, and keeps the sets up to date within a turn.
-// The model takes lines out between turns, when they leave the cache or must not be written any more.
+// filter holds, for each set of a core's first-level data cache, the lines used last in it. An
+// access to one of them changes nothing in the model but their order, takes no time, and is left
+// out of the trace: whoever executes the program (generated code; Recorder, which is the same in
+// plain form) looks each access up here, and keeps the sets up to date within a turn. The model
+// takes lines out between turns, when they leave the cache or must not be written any more.
 //
-// With least recently used replacement a set has two lines, and an access that is recorded tells which of the two was used
-// last before it, so that the model's order is exact. With other policies it has one, the use of which changes nothing.
+// With least recently used replacement a set has two lines, and an access that is recorded tells
+// which of the two was used last before it, so that the model's order is exact. With other policies
+// it has one, the use of which changes nothing.
 //
-// A line may be written without a record after a write that was recorded, if cores have not contended for it. If they
-// have, it takes two writes of the same instruction to the same bytes: what is written there is to be known.
+// A line may be written without a record after a write that was recorded, if cores have not
+// contended for it. If they have, it takes two writes of the same instruction to the same bytes:
+// what is written there is to be known.
 //
 // The layout is known to the assembly in package cpu, and to the engine.
 type filter struct {
@@ -28,8 +31,8 @@ const (
 	filterHead      = 8
 )
 
-// Words of a set: the addresses of the line used last and of the one before, each followed by the same address again if the line may be
-// written.
+// Words of a set: the addresses of the line used last and of the one before, each followed by the
+// same address again if the line may be written.
 const (
 	read0 = iota
 	write0
@@ -96,7 +99,8 @@ func (f *filter) setWrite(line, to uint64) {
 	}
 }
 
-// Recorder leaves out of a trace what generated code leaves out. It is the plain form of that, for tests.
+// Recorder leaves out of a trace what generated code leaves out. It is the plain form of that, for
+// tests.
 type Recorder struct {
 	f   *filter
 	out []uint64
@@ -116,7 +120,8 @@ func (m *Machine) FilterLines() int { return int(m.caches.cores[0].filter.words[
 // FilterMask returns which bits of an address name the set.
 func (m *Machine) FilterMask() uint64 { return m.caches.cores[0].filter.words[filterMask] }
 
-// Record returns what is left of a trace in which every access was recorded. It is good until the next call.
+// Record returns what is left of a trace in which every access was recorded. It is good until the
+// next call.
 func (r *Recorder) Record(m *Machine, full []uint64) []uint64 {
 	r.out = r.out[:0]
 	var b *blockState

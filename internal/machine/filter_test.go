@@ -5,13 +5,15 @@ import (
 	"testing"
 )
 
-// run runs a trace given in a short form, in which every access of a block has its address (0: it did not happen), and a
-// repeated one its count too; the recorder leaves out what generated code would leave out.
+// run runs a trace given in a short form, in which every access of a block has its address (0: it
+// did not happen), and a repeated one its count too; the recorder leaves out what generated code
+// would leave out.
 func run(m *Machine, core int, short []uint64, acct *Account) error {
 	return m.Run(core, m.Recorder(core).Record(m, full(m, short, true)), acct)
 }
 
-// full is the trace of a short form with a record of every access, repeated ones only if they are wanted.
+// full is the trace of a short form with a record of every access, repeated ones only if they are
+// wanted.
 func full(m *Machine, short []uint64, repeats bool) (trace []uint64) {
 	for len(short) > 0 {
 		b := &m.blocks[uint32(short[0])>>1]
@@ -32,14 +34,15 @@ func full(m *Machine, short []uint64, repeats bool) (trace []uint64) {
 	return trace
 }
 
-// What the filter leaves out changes nothing but how often the data TLB is asked: a machine that is told of every access counts the
-// same events.
+// What the filter leaves out changes nothing but how often the data TLB is asked: a machine that is
+// told of every access counts the same events.
 func TestFilter(t *testing.T) {
 	for seed := range uint64(6) {
 		counts := func(filtered bool) (n [NumKinds]uint64, words int, clocks []uint64) {
 			rng := rand.New(rand.NewPCG(seed, 4))
-			// No private second level, and a last level that nothing leaves: a line that leaves the first level because it left a
-			// further one stays in the filter until the end of the turn.
+			// No private second level, and a last level that nothing leaves: a line that leaves the
+			// first level because it left a further one stays in the filter until the end of the
+			// turn.
 			d, err := Load("lime2011", "l1d.size=4KB", "l1d.ways=4", "l2.size=64MB", "dtlb.entries=0", "itlb.entries=0")
 			if err != nil {
 				t.Fatal(err)

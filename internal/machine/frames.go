@@ -1,12 +1,13 @@
 package machine
 
-// frames gives pages frames: where in the modelled memory each virtual page lies. What is indexed by physical address looks at
-// it: all levels behind the first, the directory, memory channels and nodes. A page gets its frame when it is first missed on, and
-// keeps it.
+// frames gives pages frames: where in the modelled memory each virtual page lies. What is indexed
+// by physical address looks at it: all levels behind the first, the directory, memory channels and
+// nodes. A page gets its frame when it is first missed on, and keeps it.
 //
-// A kernel's free lists are in no order that a program could know: of the caches' page-sized pieces (colours), each frame falls
-// into one as if by dice. The dice are a hash of seed and page, so that a run is repeatable, a page lies where it lay when other pages come
-// in another order (a run with misses erased), and another seed is another boot of the machine.
+// A kernel's free lists are in no order that a program could know: of the caches' page-sized pieces
+// (colours), each frame falls into one as if by dice. The dice are a hash of seed and page, so that
+// a run is repeatable, a page lies where it lay when other pages come in another order (a run with
+// misses erased), and another seed is another boot of the machine.
 type frames struct {
 	shift uint // log2 of the lines in a page
 	seed  uint64
@@ -28,7 +29,8 @@ const (
 	leafPages  = 1 << leafBits
 	nearBits   = 8
 	nearLeaves = 1 << nearBits
-	// A frame's number is that in the order of first touch, with its colour below: 16 MB of small pages a way.
+	// A frame's number is that in the order of first touch, with its colour below: 16 MB of small
+	// pages a way.
 	colourBits = 12
 )
 
@@ -68,7 +70,8 @@ func (f *frames) touch(page uint64) uint64 {
 	return (number<<colourBits | f.colour(page)) << f.shift
 }
 
-// colour throws the dice for a page (Steele, Lea, Flood: Fast splittable pseudorandom number generators, 2014).
+// colour throws the dice for a page (Steele, Lea, Flood: Fast splittable pseudorandom number
+// generators, 2014).
 func (f *frames) colour(page uint64) uint64 {
 	x := (page+1)*0x9e3779b97f4a7c15 ^ f.seed*0xd1342543de82ef95
 	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9

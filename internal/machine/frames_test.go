@@ -33,8 +33,8 @@ func TestFramesAreOneToOne(t *testing.T) {
 	}
 }
 
-// Pages fall into the sets of a cache as if by dice, whatever the distance between them; another seed throws others, and the order in which
-// they are touched has no say.
+// Pages fall into the sets of a cache as if by dice, whatever the distance between them; another
+// seed throws others, and the order in which they are touched has no say.
 func TestColoursAreDice(t *testing.T) {
 	const colours, pages = 256, 20_000
 	for _, stride := range []uint64{1, 2, 512, 2049, 2560, 1 << 18} { // of thread stacks, arenas and the like
@@ -63,7 +63,8 @@ func TestColoursAreDice(t *testing.T) {
 			for _, x := range n {
 				chi += (x - pages/colours) * (x - pages/colours) / (pages / colours)
 			}
-			// Within five standard deviations of what dice do: chi square with 255 degrees of freedom, and one page in 256 alike.
+			// Within five standard deviations of what dice do: chi square with 255 degrees of
+			// freedom, and one page in 256 alike.
 			if math.Abs(chi-255) > 5*math.Sqrt(2*255) {
 				t.Errorf("stride %d, seed %d: chi square %.0f, want about 255", stride, seed, chi)
 			}
@@ -76,7 +77,8 @@ func TestColoursAreDice(t *testing.T) {
 	}
 }
 
-// The first level is indexed by virtual address: a page that another page evicts there does so under all seeds.
+// The first level is indexed by virtual address: a page that another page evicts there does so
+// under all seeds.
 func TestFirstLevelIsVirtual(t *testing.T) {
 	for seed := range 20 {
 		d, err := Load("desktop", "prefetch.streams=0", "dtlb.entries=0")

@@ -13,7 +13,8 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files")
 
-// randomBlock makes a block with up to twelve instructions; hot decides how many distinct lines its accesses go to.
+// randomBlock makes a block with up to twelve instructions; hot decides how many distinct lines its
+// accesses go to.
 func randomBlock(rng *rand.Rand, addr uint64) Block {
 	b := Block{Addr: addr}
 	reg := func() uint8 { return uint8(rng.IntN(16)) }
@@ -147,8 +148,9 @@ func goldenMachines() [][]string {
 	}
 }
 
-// The outcome of random programs on random data, to the cycle, has not changed.
-// The golden file began with the plain form of the model, before it was made fast: what only makes it faster leaves it alone.
+// The outcome of random programs on random data, to the cycle, has not changed. The golden file
+// began with the plain form of the model, before it was made fast: what only makes it faster leaves
+// it alone.
 func TestGolden(t *testing.T) {
 	var got strings.Builder
 	for i, words := range goldenMachines() {

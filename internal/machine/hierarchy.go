@@ -1,7 +1,8 @@
 package machine
 
-// watched marks, in a first-level state, a line over which cores have contended: writes to it are filtered out only
-// after one that said nothing new, so that the bytes written on each side stay known.
+// watched marks, in a first-level state, a line over which cores have contended: writes to it are
+// filtered out only after one that said nothing new, so that the bytes written on each side stay
+// known.
 const watched state = 0x80
 
 func (s state) base() state { return s &^ watched }
@@ -21,7 +22,8 @@ func newPrivates(l1i, l1d, l2 *array, f filter) privates {
 	return privates{l1i: l1i, l1d: l1d, l2: l2, left: newLeavers(l2), filter: f, recent: make([]uint64, l1d.sets), code: make([]uint64, l1i.sets), steady: 1}
 }
 
-// order makes the line that was used last in a set, as the filter tells (the word after an access to line), the last there.
+// order makes the line that was used last in a set, as the filter tells (the word after an access
+// to line), the last there.
 func (p *privates) order(line, last uint64) {
 	recent := &p.recent[p.l1d.set(line)]
 	if *recent != last && last>>63 == 0 && p.l1d.policy == LRU {
@@ -35,8 +37,8 @@ func (p *privates) order(line, last uint64) {
 // held reports whether a line in this state is there.
 func held(s state) bool { return s != invalid && s.base() != lost }
 
-// hit performs an access that needs nothing but the order of use to change, and reports whether it was one. way is where the line
-// stands or stood, -1 if there is no such way.
+// hit performs an access that needs nothing but the order of use to change, and reports whether it
+// was one. way is where the line stands or stood, -1 if there is no such way.
 func (p *privates) hit(line uint64, write bool) (way int, hit bool) {
 	i := p.l1d.find(line)
 	if i < 0 {
@@ -61,8 +63,8 @@ type Site struct {
 // hierarchy is all caches and the directory. Its operations are atomic: the serial schedule
 // of the simulated cores is the order of all accesses.
 //
-// The first level knows lines by their virtual addresses, everything behind it by where they lie in memory: line is the one number,
-// mem the other.
+// The first level knows lines by their virtual addresses, everything behind it by where they lie in
+// memory: line is the one number, mem the other.
 type hierarchy struct {
 	frames    *frames
 	cores     []privates
@@ -107,7 +109,8 @@ func (h *hierarchy) access(core, i int, line uint64, write bool, bytes uint64, s
 	}
 }
 
-// miss is access to a line that the first level does not hold. A way that still names it is at index i; -1: none does.
+// miss is access to a line that the first level does not hold. A way that still names it is at
+// index i; -1: none does.
 func (h *hierarchy) miss(core, i int, line uint64, write bool, bytes uint64, site Site, f *found) {
 	p := &h.cores[core]
 	f.l1Miss = true
@@ -118,7 +121,8 @@ func (h *hierarchy) miss(core, i int, line uint64, write bool, bytes uint64, sit
 	}
 }
 
-// home is where the directory has a line that stands in way i of the first level; in2 is its way in the private second level, if there is one.
+// home is where the directory has a line that stands in way i of the first level; in2 is its way in
+// the private second level, if there is one.
 func (p *privates) home(i int) (way, in2 int) {
 	if p.l2 == nil {
 		return int(p.l1d.slots[i].note), -1
@@ -215,7 +219,8 @@ func (a *array) downgrade(i int, mark state) {
 	}
 }
 
-// fill brings a line into the first level and returns its way there. A way that still names it is at index i.
+// fill brings a line into the first level and returns its way there. A way that still names it is
+// at index i.
 func (h *hierarchy) fill(core int, p *privates, i int, line uint64, write bool, bytes uint64, f *found) int {
 	mem := h.frames.line(line)
 	f.mem = mem
@@ -334,8 +339,9 @@ func (p *privates) usedCode(line uint64) {
 	p.code[p.l1i.set(line)] = line + 1
 }
 
-// insertL1 puts a line into the first level, in the way that still names it, so that no line stands twice, or else (i < 0) in the
-// victim's. It returns the way. The next level has the line in way home.
+// insertL1 puts a line into the first level, in the way that still names it, so that no line stands
+// twice, or else (i < 0) in the victim's. It returns the way. The next level has the line in way
+// home.
 func (h *hierarchy) insertL1(core int, p *privates, i int, line uint64, st state, home int, f *found) int {
 	if i < 0 {
 		i = p.l1d.victim(line)
@@ -386,8 +392,8 @@ func (h *hierarchy) evicted(core, way int, dirty bool, f *found) {
 	l.dirty = l.dirty || dirty
 }
 
-// fetchCode performs an instruction fetch. Code is read only, so that the directory keeps no account
-// of instruction caches beyond inclusion.
+// fetchCode performs an instruction fetch. Code is read only, so that the directory keeps no
+// account of instruction caches beyond inclusion.
 func (h *hierarchy) fetchCode(core int, line uint64, f *found) {
 	p := &h.cores[core]
 	h.unsettle(p)

@@ -28,8 +28,8 @@ func tiny(t testing.TB, cores int, private bool) *Machine {
 	return m
 }
 
-// checkLine holds the caches to the protocol for one line: at most one writer and then no other copy; the
-// directory knows every copy; inclusion.
+// checkLine holds the caches to the protocol for one line: at most one writer and then no other
+// copy; the directory knows every copy; inclusion.
 func checkLine(t *testing.T, h *hierarchy, line uint64) {
 	t.Helper()
 	mem := h.frames.line(line)
@@ -75,8 +75,8 @@ func checkLine(t *testing.T, h *hierarchy, line uint64) {
 	}
 }
 
-// Values travel along with the permissions: whoever reads must have been given the line after the last
-// write, or be the one that wrote.
+// Values travel along with the permissions: whoever reads must have been given the line after the
+// last write, or be the one that wrote.
 func TestCoherence(t *testing.T) {
 	n := 150_000
 	if *long {

@@ -2,8 +2,9 @@ package machine
 
 import "math/bits"
 
-// hints has a byte for each way of a set-associative cache, that tells most lines which do not stand there from the one that does: eight ways
-// are looked through in one step, and what stands in a way need only be read where it is likely the line.
+// hints has a byte for each way of a set-associative cache, that tells most lines which do not
+// stand there from the one that does: eight ways are looked through in one step, and what stands in
+// a way need only be read where it is likely the line.
 type hints struct {
 	words []uint64 // of each set, per words; a byte is 0 if nothing stands in the way
 	per   int

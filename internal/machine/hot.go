@@ -111,8 +111,9 @@ func (r *runner) enter(before, h *hotBlock, id BlockID) {
 	a.totalTimes += cycles
 }
 
-// enterSlowly is enter where there is more to do than to add: what the block costs is yet to be learnt, its code comes from elsewhere, it has to
-// wait for the store buffer, or the account does not have it.
+// enterSlowly is enter where there is more to do than to add: what the block costs is yet to be
+// learnt, its code comes from elsewhere, it has to wait for the store buffer, or the account does
+// not have it.
 func (r *runner) enterSlowly(h *hotBlock, id BlockID) {
 	c := r.c
 	if r.caches.steady == h.steady {
@@ -129,7 +130,8 @@ func (r *runner) enterSlowly(h *hotBlock, id BlockID) {
 	r.acct.addTime(id, c.advance(units))
 }
 
-// makeRoom lets the core stand still until the store buffer has room for the block's stores, and is empty if the block drains it.
+// makeRoom lets the core stand still until the store buffer has room for the block's stores, and is
+// empty if the block drains it.
 func (r *runner) makeRoom(h *hotBlock) {
 	if r.full(); h.drains {
 		r.drain()
@@ -184,7 +186,8 @@ func (r *runner) cost(h *hotBlock, id BlockID) uint64 {
 	return r.base(&r.m.blocks[id], h)
 }
 
-// access accounts for a recorded access of the block, and returns how many words of the trace it has, 0 if they are wrong.
+// access accounts for a recorded access of the block, and returns how many words of the trace it
+// has, 0 if they are wrong.
 func (r *runner) access(b *blockState, trace []uint64) int {
 	word := trace[0]
 	index := word >> indexShift

@@ -31,7 +31,8 @@ func (l *latency) total() (sum uint64) {
 	return sum
 }
 
-// erase takes out the events of some kinds, each with everything that follows from it, and returns the kinds left.
+// erase takes out the events of some kinds, each with everything that follows from it, and returns
+// the kinds left.
 func (l *latency) erase(gone, kinds KindSet) KindSet {
 	infos := Kinds()
 	for k := range NumKinds {
@@ -50,8 +51,8 @@ func (l *latency) erase(gone, kinds KindSet) KindSet {
 	return kinds
 }
 
-// below fills in what the levels behind the first take for an access that has missed there. queues: if it takes the line from other cores,
-// it comes after those that take it before.
+// below fills in what the levels behind the first take for an access that has missed there. queues:
+// if it takes the line from other cores, it comes after those that take it before.
 func (r *runner) below(f *found, line, now uint64, queues bool, l *latency) {
 	m := r.m
 	if m.bus != nil {
@@ -101,7 +102,8 @@ func (f *found) fromMemory(d *Description) bool {
 	return f.l2Miss
 }
 
-// fromMemory returns what it takes to bring a line from memory: the wait for its channel and the access.
+// fromMemory returns what it takes to bring a line from memory: the wait for its channel and the
+// access.
 func (r *runner) fromMemory(line, now uint64, f *found) (wait, access uint64) {
 	m := r.m
 	q := m.memory[f.mem%uint64(len(m.memory))]
@@ -136,7 +138,8 @@ func (r *runner) charge(b *blockState, a *Access, at *place, issued uint64, kind
 	r.split(b, Site{r.block, a.Instr}, kinds, l, total, stall, false)
 }
 
-// wait lets the core stand still as long as it has to for an access that takes so long beyond a hit.
+// wait lets the core stand still as long as it has to for an access that takes so long beyond a
+// hit.
 func (r *runner) wait(b *blockState, a *Access, at *place, issued, total uint64, l *latency) (stall uint64) {
 	switch {
 	case a.Lock:
@@ -150,8 +153,8 @@ func (r *runner) wait(b *blockState, a *Access, at *place, issued, total uint64,
 	return stall
 }
 
-// split counts the events of an access, unless they have been counted, and divides its stall over their kinds in proportion to their part of the
-// latency; the last one takes what rounding leaves.
+// split counts the events of an access, unless they have been counted, and divides its stall over
+// their kinds in proportion to their part of the latency; the last one takes what rounding leaves.
 func (r *runner) split(b *blockState, site Site, kinds KindSet, l *latency, total, stall uint64, counted bool) {
 	for left, rest := stall, total; kinds != 0; kinds &= kinds - 1 {
 		k := Kind(trailingZeros(uint64(kinds)))

@@ -1,8 +1,9 @@
 package machine
 
-// leavers remember which lines left a cache, and when they had been used last. A line that is missed after fewer uses of the cache than it has
-// lines would still be there if any line could stand anywhere: it left because too many lines had to share its set. That is a conflict for
-// sure (fewer uses are fewer lines); others may be.
+// leavers remember which lines left a cache, and when they had been used last. A line that is
+// missed after fewer uses of the cache than it has lines would still be there if any line could
+// stand anywhere: it left because too many lines had to share its set. That is a conflict for sure
+// (fewer uses are fewer lines); others may be.
 type leavers struct {
 	lines []uint64 // + 1
 	used  []uint32

@@ -2,8 +2,8 @@ package machine
 
 import "testing"
 
-// TestConflictsAreToldFromCapacity goes round lines that all fall into one set, and round as many lines that fill a cache over its brim: the first
-// misses are conflicts, the others are none.
+// TestConflictsAreToldFromCapacity goes round lines that all fall into one set, and round as many
+// lines that fill a cache over its brim: the first misses are conflicts, the others are none.
 func TestConflictsAreToldFromCapacity(t *testing.T) {
 	const sets, ways = 16, 4
 	for name, c := range map[string]struct {

@@ -1,8 +1,9 @@
 package machine
 
-// loops is a loop predictor, as goes beside TAGE in L-TAGE (Seznec, "A 256 Kbits L-TAGE branch predictor", 2007): a branch that went the same way
-// equally often before it went the other way, several times in a row, is expected to do so again. Where it is sure, TAGE is
-// neither asked nor taught. A passage of many rounds is one step for it.
+// loops is a loop predictor, as goes beside TAGE in L-TAGE (Seznec, "A 256 Kbits L-TAGE branch
+// predictor", 2007): a branch that went the same way equally often before it went the other way,
+// several times in a row, is expected to do so again. Where it is sure, TAGE is neither asked nor
+// taught. A passage of many rounds is one step for it.
 type loops struct {
 	entries [loopEntries]loopEntry
 }
@@ -53,7 +54,8 @@ func (e *loopEntry) learn(taken bool) {
 	}
 }
 
-// follow is learn, if the entry is the branch's, for one that goes the same way up to n times: it returns for how many of them that is only to count.
+// follow is learn, if the entry is the branch's, for one that goes the same way up to n times: it
+// returns for how many of them that is only to count.
 func (e *loopEntry) follow(pc uint64, taken bool, n uint64) uint64 {
 	switch {
 	case e.pc != pc:

@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// Many rounds in one step are the same as one after the other, and so is what is known to change nothing.
+// Many rounds in one step are the same as one after the other, and so is what is known to change
+// nothing.
 func TestRounds(t *testing.T) {
 	rng := rand.New(rand.NewPCG(2, 7))
 	one, many, plain := newTage(8), newTage(8), newTage(8)

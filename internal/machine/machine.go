@@ -160,13 +160,13 @@ func (m *Machine) Switch(core int) {
 	c.buffer.forget() // what the thread before left in it is its own time, and short beside the switch
 }
 
-// Contention counts the accesses so far that found their line taken by another core, and those among them to lines that
-// had been lost shortly before as well. Where the second grows, cores fight for a line, the order of accesses matters, and
-// they should run in short turns.
+// Contention counts the accesses so far that found their line taken by another core, and those
+// among them to lines that had been lost shortly before as well. Where the second grows, cores
+// fight for a line, the order of accesses matters, and they should run in short turns.
 func (m *Machine) Contention() (losses, fights uint64) { return m.losses, m.fights }
 
-// Waited is for how many cycles the requests of a core have waited for the bus and for memory. Where others crowd them, the order
-// of accesses matters, too.
+// Waited is for how many cycles the requests of a core have waited for the bus and for memory.
+// Where others crowd them, the order of accesses matters, too.
 func (m *Machine) Waited(core int) uint64 { return m.cores[core].waited }
 
 // Events returns what the event numbers in accounts mean. It grows.

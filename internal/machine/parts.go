@@ -59,10 +59,10 @@ func (t *tlb) look(page uint64) (miss bool) {
 	return true
 }
 
-// queue is a resource that serves as many requests at once as it has lanes, the others after these: a bus, a memory channel.
-// The simulated cores run in turns, so that requests do not come in the order of their
-// times. Time is therefore cut into buckets, and a request takes the first bucket from its own
-// time on that has room: the resource never does more work in a bucket than fits.
+// queue is a resource that serves as many requests at once as it has lanes, the others after these:
+// a bus, a memory channel. The simulated cores run in turns, so that requests do not come in the
+// order of their times. Time is therefore cut into buckets, and a request takes the first bucket
+// from its own time on that has room: the resource never does more work in a bucket than fits.
 type queue struct {
 	lanes  uint64
 	bucket uint64   // cycles in a bucket

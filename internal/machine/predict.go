@@ -4,7 +4,8 @@ import "math/bits"
 
 // predictor predicts conditional branches.
 type predictor interface {
-	// update predicts the branch at pc, learns its outcome, and reports whether the prediction was right.
+	// update predicts the branch at pc, learns its outcome, and reports whether the prediction was
+	// right.
 	update(pc uint64, taken bool) (right bool)
 }
 
@@ -81,10 +82,10 @@ func (g *gshare) update(pc uint64, taken bool) bool {
 }
 
 // tage is a small TAGE predictor: a bimodal table, and tagged tables over histories of
-// geometrically growing length (Seznec and Michaud, "A case for (partially) tagged
-// geometric history length branch prediction", 2006). The longest history that knows the branch
-// decides; the alternate prediction is the bimodal one. A branch that the bimodal table has always
-// got right has no entries elsewhere, and is not looked for there. A loop predictor stands before it.
+// geometrically growing length (Seznec and Michaud, "A case for (partially) tagged geometric
+// history length branch prediction", 2006). The longest history that knows the branch decides; the
+// alternate prediction is the bimodal one. A branch that the bimodal table has always got right has
+// no entries elsewhere, and is not looked for there. A loop predictor stands before it.
 type tage struct {
 	base    []uint8  // two-bit counter, and tagged
 	entries []uint32 // of all tables, one table behind the other
@@ -99,7 +100,8 @@ const (
 	tagged     = 0x80 // in base: the tagged tables may know the branch
 )
 
-// An entry is a tag of 16 bits, a counter from 0 (surely not taken) to 7 (surely taken) and two bits that say how useful it has been.
+// An entry is a tag of 16 bits, a counter from 0 (surely not taken) to 7 (surely taken) and two
+// bits that say how useful it has been.
 const (
 	entryTag    = 1<<16 - 1
 	entryCtr    = 16 // shift
@@ -122,8 +124,9 @@ func newTage(bits int) *tage {
 	return p
 }
 
-// hashes says where a branch's entries are and what tags they have, by table: the high 16 bits are the tag, but that the lowest bit of a tag is
-// set; the low bits of the high half are the place in the table.
+// hashes says where a branch's entries are and what tags they have, by table: the high 16 bits are
+// the tag, but that the lowest bit of a tag is set; the low bits of the high half are the place in
+// the table.
 func hashes(pc, history uint64) (x0, x1, x2, x3 uint64) {
 	const mix = 0xbf58476d1ce4e5b9
 	key := pc * 0x9e3779b97f4a7c15
@@ -161,8 +164,8 @@ func (p *tage) update(pc uint64, taken bool) (right bool) {
 	return right
 }
 
-// rounds is update for a branch that goes the same way up to n times, as far as that is a matter of course: it returns
-// for how many of them.
+// rounds is update for a branch that goes the same way up to n times, as far as that is a matter of
+// course: it returns for how many of them.
 func (p *tage) rounds(pc uint64, taken bool, n uint64) uint64 {
 	loop := p.loops.of(pc)
 	if p.settled == branchWay(pc, taken) {
@@ -181,8 +184,9 @@ func (p *tage) rounds(pc uint64, taken bool, n uint64) uint64 {
 	return n
 }
 
-// ask predicts and learns without the loop predictor, with the history before the branch: it asks the entry with the longest history that
-// knows the branch, and the bimodal counter if there is none. same: there was nothing to learn.
+// ask predicts and learns without the loop predictor, with the history before the branch: it asks
+// the entry with the longest history that knows the branch, and the bimodal counter if there is
+// none. same: there was nothing to learn.
 func (p *tage) ask(pc, history uint64, taken bool) (right, same bool) {
 	b := &p.base[(pc^pc>>9)&uint64(len(p.base)-1)]
 	counter := *b
@@ -225,7 +229,8 @@ func (p *tage) learn(e *uint32, counter uint8, taken bool) {
 	}
 }
 
-// askSimple predicts and learns by the bimodal counter alone; where that is wrong, the branch gets an entry with some history.
+// askSimple predicts and learns by the bimodal counter alone; where that is wrong, the branch gets
+// an entry with some history.
 func (p *tage) askSimple(b *uint8, counter uint8, pc, history uint64, taken bool) (right, same bool) {
 	*b = counter&tagged | count(counter&3, taken)
 	if right = counter&2 != 0 == taken; !right {

@@ -106,7 +106,8 @@ func (r *runner) event(b *blockState, id BlockID, instr int, k Kind, n, cost uin
 	r.acct.addEvent(*e-1, n, cost)
 }
 
-// data accounts for one data access, which crosses a line. orders are the words behind its first one.
+// data accounts for one data access, which crosses a line. orders are the words behind its first
+// one.
 func (r *runner) data(b *blockState, a *Access, addr uint64, orders []uint64) {
 	first, last := addr>>r.m.shift, (addr+uint64(a.Size)-1)>>r.m.shift
 	r.caches.order(first, orders[0])
@@ -118,7 +119,8 @@ func (r *runner) data(b *blockState, a *Access, addr uint64, orders []uint64) {
 // stringBytes is how much a repeated string instruction moves in a cycle when nothing misses.
 const stringBytes = 32
 
-// repeated accounts for a repeated access, line by line, upwards: programs hardly ever go the other way.
+// repeated accounts for a repeated access, line by line, upwards: programs hardly ever go the other
+// way.
 func (r *runner) repeated(b *blockState, a *Access, addr, count uint64) {
 	bytes := count * uint64(a.Size)
 	if bytes == 0 || bytes > addressBits-addr {
@@ -147,7 +149,8 @@ func (r *runner) line(b *blockState, a *Access, addr, line uint64) {
 	}
 }
 
-// further accounts for an access that needs more than the first level, in which the line stood in a way, or -1. missed: in the data TLB.
+// further accounts for an access that needs more than the first level, in which the line stood in a
+// way, or -1. missed: in the data TLB.
 func (r *runner) further(b *blockState, a *Access, addr, line uint64, way int, missed bool) {
 	i := int(a.Instr)
 	var l latency
@@ -183,8 +186,9 @@ func (r *runner) further(b *blockState, a *Access, addr, line uint64, way int, m
 	r.charge(b, a, &at, issued, kinds, &l)
 }
 
-// joins reports whether a store of the core fetches the line already, and lets the access wait for that with it: a store stands
-// behind it in the store buffer, a load gets what the stores have written, or else waits for the line.
+// joins reports whether a store of the core fetches the line already, and lets the access wait for
+// that with it: a store stands behind it in the store buffer, a load gets what the stores have
+// written, or else waits for the line.
 func (r *runner) joins(b *blockState, a *Access, at *place, l *latency) bool {
 	e := r.c.buffer.fetching(at.line, r.c.clock)
 	if e == nil {
@@ -217,8 +221,8 @@ func (r *runner) walk(b *blockState, a *Access, addr uint64) {
 	r.event(b, r.block, int(a.Instr), DTLBMiss, 1, stall)
 }
 
-// kinds lists the events of an access other than waits. What other cores took away is a coherence miss; that
-// the core's further levels do not have it either is no event of its own.
+// kinds lists the events of an access other than waits. What other cores took away is a coherence
+// miss; that the core's further levels do not have it either is no event of its own.
 func (f *found) kinds() KindSet {
 	if f.contended() {
 		k := KindSet(0).With(CoherenceMiss)
@@ -248,7 +252,8 @@ func (f *found) entry() Kind {
 	return CoherenceMiss // only the right to write was missing
 }
 
-// again is the time in cycles within which a line that is lost twice is being fought for. It is longer than a long turn.
+// again is the time in cycles within which a line that is lost twice is being fought for. It is
+// longer than a long turn.
 const again = 200_000
 
 // contention notes who took the line, which the core has lost.

@@ -7,8 +7,9 @@ type Sample struct {
 	Other uint64 // where another core has written the line, if that core took it; else 0
 	// Contended says that the access is a coherence miss.
 	Contended bool
-	// Behind says that it missed behind the first level, where lines are known by page frames; Conflict, that the line left for want of room in
-	// its set: with its page in another frame it might not have.
+	// Behind says that it missed behind the first level, where lines are known by page frames;
+	// Conflict, that the line left for want of room in its set: with its page in another frame it
+	// might not have.
 	Behind, Conflict bool
 }
 
@@ -18,7 +19,8 @@ const (
 	sampleEvery  = 64 // a power of two
 )
 
-// sample keeps an access that has missed, if it is its turn. f is nil if it did so in the data TLB only.
+// sample keeps an access that has missed, if it is its turn. f is nil if it did so in the data TLB
+// only.
 func (r *runner) sample(b *blockState, site Site, addr uint64, f *found) {
 	if b.missed == nil {
 		b.missed = make([]uint32, 2*len(b.Instrs))
@@ -36,7 +38,8 @@ func (r *runner) sample(b *blockState, site Site, addr uint64, f *found) {
 	r.m.samples = append(r.m.samples, s)
 }
 
-// Samples returns the accesses that were kept since the last call. They are valid until the next Run.
+// Samples returns the accesses that were kept since the last call. They are valid until the next
+// Run.
 func (m *Machine) Samples() []Sample {
 	s := m.samples
 	m.samples = m.samples[:0]

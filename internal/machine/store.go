@@ -2,9 +2,10 @@ package machine
 
 import "math"
 
-// storeBuffer holds the stores of a core that have not reached the cache. They reach it in order; those that hit do so at once, unless they
-// stand behind one that does not. So only stores that wait for their line are kept, each with how many stores the core
-// had executed by then: all that follow stand behind it.
+// storeBuffer holds the stores of a core that have not reached the cache. They reach it in order;
+// those that hit do so at once, unless they stand behind one that does not. So only stores that
+// wait for their line are kept, each with how many stores the core had executed by then: all that
+// follow stand behind it.
 type storeBuffer struct {
 	ring   []pendingStore
 	first  int    // the oldest one in the ring
@@ -104,8 +105,8 @@ type place struct {
 	fetched     bool // it takes a miss register
 }
 
-// oldestStore lets the core stand still until the oldest store has reached the cache. The time is that store's: of its block, and of the events that make
-// it wait.
+// oldestStore lets the core stand still until the oldest store has reached the cache. The time is
+// that store's: of its block, and of the events that make it wait.
 func (r *runner) oldestStore() {
 	s := &r.c.buffer
 	e := s.oldest()

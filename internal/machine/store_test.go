@@ -35,8 +35,9 @@ func quiet(t *testing.T, cores int) *Machine {
 	return m
 }
 
-// Stores reach the cache in order. Those that hit fill the buffer behind one that waits for its line, so of the stores that miss only as many overlap
-// as are in the buffer together, and each can be hidden only while it takes the others.
+// Stores reach the cache in order. Those that hit fill the buffer behind one that waits for its
+// line, so of the stores that miss only as many overlap as are in the buffer together, and each can
+// be hidden only while it takes the others.
 func TestStoreBuffer(t *testing.T) {
 	for _, c := range []struct{ stores, together float64 }{{64, 1}, {30, 2}, {14, 4}, {8, 7}} {
 		m := quiet(t, 1)
@@ -60,8 +61,8 @@ func TestStoreRegisters(t *testing.T) {
 	near(t, "a store that misses", measure(t, m, 0, k, 4000), latency/float64(m.d.Core.Misses))
 }
 
-// crowd lets all cores run a block on one line, each on a word of its own, the core with the lowest clock first, until each has run it n times. It
-// returns the cycles that it took for each core.
+// crowd lets all cores run a block on one line, each on a word of its own, the core with the lowest
+// clock first, until each has run it n times. It returns the cycles that it took for each core.
 func crowd(t *testing.T, m *Machine, b Block, n int) float64 {
 	t.Helper()
 	id, err := m.AddBlock(withPCs(b))
@@ -99,7 +100,8 @@ func transfer(m *Machine) float64 {
 	return float64(m.d.L3.Latency - m.d.L1D.Latency + m.d.Coherence.Transfer)
 }
 
-// The line goes from core to core, one hand-over after the other: each takes as long as the coherence protocol does, whoever waits.
+// The line goes from core to core, one hand-over after the other: each takes as long as the
+// coherence protocol does, whoever waits.
 func TestHandOver(t *testing.T) {
 	for _, cores := range []int{2, 4, 8} {
 		inc := newInstr(ClassAtomic)

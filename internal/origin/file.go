@@ -8,17 +8,20 @@ import (
 	"strings"
 )
 
-// LibraryFile reports whether a source file is no part of the program; no file counts as the program's own.
+// LibraryFile reports whether a source file is no part of the program; no file counts as the
+// program's own.
 func LibraryFile(file string) bool {
 	return hasPrefix(file, libraryRoots()) || slices.ContainsFunc(libraryParts(), func(p string) bool { return strings.Contains(file, p) })
 }
 
-// libraryRoots are where installed headers and standard libraries lie, or lay when they were compiled.
+// libraryRoots are where installed headers and standard libraries lie, or lay when they were
+// compiled.
 func libraryRoots() []string {
 	return []string{"/usr/include/", "/usr/lib/", "/usr/lib32/", "/usr/lib64/", "/usr/libexec/", "/usr/bin/../", "/usr/local/go/src/", "/rustc/", "/rust/deps/", "/usr/src/rustc-"}
 }
 
-// libraryParts are directories of standard libraries wherever they are installed: C++, compilers' own headers, Rust.
+// libraryParts are directories of standard libraries wherever they are installed: C++, compilers'
+// own headers, Rust.
 func libraryParts() []string {
 	return []string{"/include/c++/", "/lib/gcc/", "/lib/clang/", "/lib/rustlib/src/", "/.cargo/registry/src/"}
 }

@@ -7,7 +7,8 @@ import (
 	"strings"
 )
 
-// LanguageFunction reports whether a linker's name lies in the name spaces of the standard libraries of C++ or Rust.
+// LanguageFunction reports whether a linker's name lies in the name spaces of the standard
+// libraries of C++ or Rust.
 func LanguageFunction(symbol string) bool {
 	if hasPrefix(symbol, languageSpaces()) {
 		return true
@@ -21,14 +22,15 @@ func LanguageFunction(symbol string) bool {
 	return strings.HasPrefix(symbol, "_R") && rustStandard(symbol)
 }
 
-// languageSpaces are the starts of such names: C++ (Itanium ABI, 5.1.2 and 5.1.10) and Rust's older mangling. TBB and
-// the parallel algorithms of C++ that stand on it are headers, too.
+// languageSpaces are the starts of such names: C++ (Itanium ABI, 5.1.2 and 5.1.10) and Rust's older
+// mangling. TBB and the parallel algorithms of C++ that stand on it are headers, too.
 func languageSpaces() []string {
 	return []string{"_ZNSt", "_ZNKSt", "_ZSt", "_ZN9__gnu_cxx", "_ZNK9__gnu_cxx", "_ZN3std", "_ZN4core", "_ZN5alloc", "_ZN3tbb", "_ZNK3tbb", "_ZN6__pstl", "_ZNK6__pstl"}
 }
 
-// rustTraitImpl is a method that std, core or alloc implements for one of its traits, in Rust's older mangling: <T as
-// std::Trait>::method. Where the trait is the library's and the type is the program's, the library's name comes second.
+// rustTraitImpl is a method that std, core or alloc implements for one of its traits, in Rust's
+// older mangling: <T as std::Trait>::method. Where the trait is the library's and the type is the
+// program's, the library's name comes second.
 var rustTraitImpl = regexp.MustCompile(`^_ZN[0-9]+_\$LT\$(?:alloc|core|std)\.\.`)
 
 // rustCrate finds the first crate in a mangled Rust name (RFC 2603).
@@ -63,7 +65,8 @@ func standardMeeting(symbol string) bool {
 	return strings.HasPrefix(symbol, "_ZSt") && strings.Contains(symbol, "atomic_wait")
 }
 
-// rustMeeting reports whether a name of Rust's newer mangling is of its library, and holds no code of the program's own.
+// rustMeeting reports whether a name of Rust's newer mangling is of its library, and holds no code
+// of the program's own.
 func rustMeeting(symbol string) bool {
 	if !strings.HasPrefix(symbol, "_R") {
 		return false

@@ -10,7 +10,8 @@ import (
 // Owner is whose code something is.
 type Owner uint8
 
-// The owners. Those from Threads on are runtimes: their own code creates threads and tasks, and queues, steals and waits for them.
+// The owners. Those from Threads on are runtimes: their own code creates threads and tasks, and
+// queues, steals and waits for them.
 const (
 	Program   Owner = iota // the program, and libraries of its own
 	Other                  // any other library of the system
@@ -56,7 +57,8 @@ func OfFile(file string) Owner {
 	return Program
 }
 
-// RuntimeLibrary reports whether a file is a library that nothing of the program's own is in: a runtime's or the system's.
+// RuntimeLibrary reports whether a file is a library that nothing of the program's own is in: a
+// runtime's or the system's.
 func RuntimeLibrary(file string) bool {
 	o := OfFile(file)
 	return o != Program && o != Other
@@ -73,8 +75,9 @@ func OfName(name string) Owner {
 	return Program
 }
 
-// RuntimeFunction reports whether a function, by the linker's name for it, belongs to a runtime or the system and not to the program. Of languages'
-// libraries it does where threads meet; else what is compiled from them may hold the program's own code, inlined.
+// RuntimeFunction reports whether a function, by the linker's name for it, belongs to a runtime or
+// the system and not to the program. Of languages' libraries it does where threads meet; else what
+// is compiled from them may hold the program's own code, inlined.
 func RuntimeFunction(symbol string) bool {
 	ended := symbol + "$"
 	for _, r := range table() {

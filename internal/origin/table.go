@@ -23,7 +23,8 @@ func rows() []row {
 		{GNUOpenMP, []string{"libgomp"}, gnu, gnu},
 		{LLVMOpenMP, []string{"libomp.", "libiomp"}, []string{"__kmp"}, []string{"__kmp", "kmp_flag", "kmp_basic_flag"}},
 		{TBB, []string{"libtbb"}, nil, []string{"tbb::"}}, // its templates are in headers: see language.go
-		// Crates are compiled into the program with it: a join in one of them is the program's, as far as sections are concerned.
+		// Crates are compiled into the program with it: a join in one of them is the program's, as
+		// far as sections are concerned.
 		{Rayon, nil, nil, []string{"rayon_core::", "<rayon_core::", "crossbeam_deque::", "crossbeam_epoch::", "<crossbeam_epoch::", "crossbeam_utils::"}},
 		{MPI, mpiFiles(), mpi, mpi},
 		{GoScheduler, nil, nil, goScheduler()},
@@ -44,15 +45,16 @@ func mpiFiles() []string {
 	return []string{"libmpi", "libmca_", "mca_", "libopen-rte", "libopen-pal", "libpmi", "pmix_", "libuc", "libfabric", "libpsm", "libinfinipath", "libibverbs", "libevent_", "libnl-", "libmunge"}
 }
 
-// cThreads are C's functions by which threads are made and meet, and what stands behind them in glibc and musl.
+// cThreads are C's functions by which threads are made and meet, and what stands behind them in
+// glibc and musl.
 func cThreads() []string {
 	return []string{"pthread_", "__pthread", "___pthread", "start_thread", "allocate_stack", "__clone", "clone$", "clone3",
 		"sem_wait", "sem_post", "sem_timedwait", "sem_clockwait", "sem_trywait", "__new_sem", "__sem", "__lll_", "__futex", "__nptl",
 		"thrd_", "mtx_", "cnd_", "__timed_wait", "sched_yield", "__sched_yield", "usleep", "nanosleep"}
 }
 
-// goScheduler are the functions of Go's that make, switch and end goroutines, and have them wait for one another. Its memory management and the like is
-// work like any other.
+// goScheduler are the functions of Go's that make, switch and end goroutines, and have them wait
+// for one another. Its memory management and the like is work like any other.
 func goScheduler() []string {
 	return []string{
 		"runtime.newproc", "runtime.malg", "runtime.gfget", "runtime.gfput", "runtime.goexit", "runtime.gdestroy",

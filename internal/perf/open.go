@@ -32,8 +32,8 @@ func Clocks() []Clock {
 // Tasks is an event that counts nothing, and delivers the records of a Leader alone.
 func Tasks() Clock { return Clock{"tasks", unix.PERF_TYPE_SOFTWARE, unix.PERF_COUNT_SW_DUMMY} }
 
-// Switches is an event that happens whenever a thread leaves its core, in the kernel: it needs Options.Kernel, and the right to that
-// (perf_event_paranoid of 1 or less, or CAP_PERFMON).
+// Switches is an event that happens whenever a thread leaves its core, in the kernel: it needs
+// Options.Kernel, and the right to that (perf_event_paranoid of 1 or less, or CAP_PERFMON).
 func Switches() Clock {
 	return Clock{"context-switches", unix.PERF_TYPE_SOFTWARE, unix.PERF_COUNT_SW_CONTEXT_SWITCHES}
 }
@@ -50,7 +50,8 @@ func HardwareEvents() []Clock {
 	}
 }
 
-// Events lists all that can be sampled next to the clock: the counters, and what the kernel counts on every machine.
+// Events lists all that can be sampled next to the clock: the counters, and what the kernel counts
+// on every machine.
 func Events() []Clock {
 	return append(HardwareEvents(), Clock{"page-fault", unix.PERF_TYPE_SOFTWARE, unix.PERF_COUNT_SW_PAGE_FAULTS})
 }
@@ -122,8 +123,9 @@ type Session struct {
 const sampleType = unix.PERF_SAMPLE_IDENTIFIER | unix.PERF_SAMPLE_IP | unix.PERF_SAMPLE_TID |
 	unix.PERF_SAMPLE_TIME | unix.PERF_SAMPLE_CPU | unix.PERF_SAMPLE_PERIOD
 
-// fixed reports whether all samples stand for as many events. They must not tell so: of an event of software's whose samples hold their period, the kernel
-// samples every single one (perf_swevent_event in kernel/events/core.c).
+// fixed reports whether all samples stand for as many events. They must not tell so: of an event of
+// software's whose samples hold their period, the kernel samples every single one
+// (perf_swevent_event in kernel/events/core.c).
 func (o *Options) fixed() bool { return o.Period > 1 }
 
 func attrOf(o Options) unix.PerfEventAttr {
@@ -220,7 +222,8 @@ func (s *Session) name(fd int, o *Options) {
 }
 
 // Add opens a further event on the same CPUs, whose samples arrive through the session's rings. All
-// events of a session share one Layout, but for the size of the stack. The addresses of hardware events are as precise as the machine has them.
+// events of a session share one Layout, but for the size of the stack. The addresses of hardware
+// events are as precise as the machine has them.
 func (s *Session) Add(o Options) error {
 	cpus, err := onlineCPUs()
 	if err != nil {
@@ -247,7 +250,8 @@ func (s *Session) Add(o Options) error {
 	return nil
 }
 
-// openPrecise asks for addresses without skid first, then for less (precise_ip of perf_event_open(2)).
+// openPrecise asks for addresses without skid first, then for less (precise_ip of
+// perf_event_open(2)).
 func openPrecise(attr *unix.PerfEventAttr, pid, cpu int, hardware bool) (fd int, err error) {
 	levels := []uint64{0}
 	if hardware {
@@ -294,8 +298,9 @@ func (s *Session) control(req uint) error {
 	return nil
 }
 
-// Notify sends to ch, if there is room in it, whenever a ring is half full (with Options.Execs, whenever there is a record) or its threads are gone, until the session is closed.
-// It blocks no thread of the operating system meanwhile, as poll(2) would: the Go scheduler watches those.
+// Notify sends to ch, if there is room in it, whenever a ring is half full (with Options.Execs,
+// whenever there is a record) or its threads are gone, until the session is closed. It blocks no
+// thread of the operating system meanwhile, as poll(2) would: the Go scheduler watches those.
 func (s *Session) Notify(ch chan<- struct{}) {
 	for _, r := range s.rings {
 		if c, err := r.file.SyscallConn(); err == nil {

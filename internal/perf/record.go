@@ -51,8 +51,8 @@ type Record struct {
 	Lost              uint64 // lost: number of records
 }
 
-// NumRegs is the number of user registers in a sample: rax, rbx, rcx, rdx, rsi, rdi, rbp, rsp, rip, r8-r15,
-// in the order of the kernel's enum perf_event_x86_regs without flags and segments.
+// NumRegs is the number of user registers in a sample: rax, rbx, rcx, rdx, rsi, rdi, rbp, rsp, rip,
+// r8-r15, in the order of the kernel's enum perf_event_x86_regs without flags and segments.
 const NumRegs = 17
 
 // regsMask asks for ax, bx, cx, dx, si, di, bp, sp, ip (bits 0-8) and r8-r15 (16-23).
@@ -77,7 +77,8 @@ func (r *Record) DWARF() [17]uint64 {
 // ErrRecord is returned for a record that is shorter than its type needs.
 var ErrRecord = errors.New("perf record cut short")
 
-// spec tells how a type's body is read. Every type but sample ends in the sample_id fields (tid, time, cpu).
+// spec tells how a type's body is read. Every type but sample ends in the sample_id fields (tid,
+// time, cpu).
 type spec struct {
 	name string
 	body func(d *decoder, r *Record)
@@ -163,8 +164,8 @@ func NewDecoder(l Layout) *Decoder {
 
 const headerSize = 8
 
-// Decode decodes the record at the start of b (header included) and returns its size. A record of an unknown
-// type is skipped: only its Type is set.
+// Decode decodes the record at the start of b (header included) and returns its size. A record of
+// an unknown type is skipped: only its Type is set.
 func (d *Decoder) Decode(b []byte, r *Record) (size int, err error) {
 	if len(b) < headerSize {
 		return 0, fmt.Errorf("%w: no header", ErrRecord)

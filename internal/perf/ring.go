@@ -10,7 +10,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// ring is the buffer that the kernel writes an event's records to (perf_event_open(2), "MMAP layout").
+// ring is the buffer that the kernel writes an event's records to (perf_event_open(2), "MMAP
+// layout").
 type ring struct {
 	fd   int
 	file *os.File // owns fd
@@ -23,7 +24,8 @@ type ring struct {
 // mostPages is the largest ring tried when the caller does not say.
 const mostPages = 1024
 
-// newRing maps a ring of at most pages pages (0: mostPages), the largest that the limit on locked memory allows.
+// newRing maps a ring of at most pages pages (0: mostPages), the largest that the limit on locked
+// memory allows.
 func newRing(fd, pages int) (*ring, error) {
 	try := pages
 	if try == 0 {

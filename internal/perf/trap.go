@@ -1,7 +1,7 @@
 package perf
 
-// Events that stop their thread with SIGTRAP at the very instruction, for who traces it: ticks of its clock, and
-// accesses to memory (perf_event_open(2), sigtrap; Linux 5.13).
+// Events that stop their thread with SIGTRAP at the very instruction, for who traces it: ticks of
+// its clock, and accesses to memory (perf_event_open(2), sigtrap; Linux 5.13).
 
 import (
 	"encoding/binary"
@@ -10,7 +10,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Trap is such an event. It goes when it is closed, when the thread replaces its program, or with the process that holds it.
+// Trap is such an event. It goes when it is closed, when the thread replaces its program, or with
+// the process that holds it.
 type Trap struct{ fd int }
 
 // Trap code and flags of a siginfo (include/uapi/asm-generic/siginfo.h).
@@ -48,7 +49,8 @@ func OpenTick(tid int, nanos, data uint64) (Trap, error) {
 		Sample: nanos, Sig_data: data, Bits: unix.PerfBitExcludeKernel | unix.PerfBitExcludeHv})
 }
 
-// OpenWatch stops a thread behind every instruction that accesses a place, and, if system is set, behind system calls that do.
+// OpenWatch stops a thread behind every instruction that accesses a place, and, if system is set,
+// behind system calls that do.
 func OpenWatch(tid int, w Watchpoint, system bool, data uint64) (Trap, error) {
 	a := unix.PerfEventAttr{Type: unix.PERF_TYPE_BREAKPOINT, Sample: 1, Bp_type: bpWrite, Ext1: w.Addr, Ext2: uint64(w.Bytes), Sig_data: data,
 		Bits: unix.PerfBitExcludeHv}
@@ -81,8 +83,8 @@ func openTrap(tid int, name string, a unix.PerfEventAttr) (Trap, error) {
 // Close removes the event. A trap that has come may still be delivered.
 func (t Trap) Close() { _ = unix.Close(t.fd) }
 
-// TrapInfo is what a siginfo of SIGTRAP tells of the event; ok is false for traps of others. late: the signal was blocked when the
-// event came, and the thread has gone on since.
+// TrapInfo is what a siginfo of SIGTRAP tells of the event; ok is false for traps of others. late:
+// the signal was blocked when the event came, and the thread has gone on since.
 func TrapInfo(info []byte) (data uint64, late, ok bool) {
 	const code, perfData, perfFlags, size = 8, 24, 36, 40
 	word := binary.LittleEndian

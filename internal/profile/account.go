@@ -1,7 +1,8 @@
 package profile
 
-// Accounted is what became of some of the instructions that a thread executed: they are counted in its sections, or they are
-// not, for a reason. A thread's rows add up to what it executed, which is the row "executed".
+// Accounted is what became of some of the instructions that a thread executed: they are counted in
+// its sections, or they are not, for a reason. A thread's rows add up to what it executed, which is
+// the row "executed".
 type Accounted struct {
 	Thread ThreadID // None: all those that have no row of their own, such as goroutines
 	What   string   // one of the names below

@@ -8,8 +8,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// While a Writer writes its file, it holds a lock on one byte of it, so that nobody removes the file meanwhile. The lock is fcntl(2)'s of old:
-// children of the process do not have it, and it goes with the process. It goes, too, when any descriptor of the file is closed in the process, so
+// While a Writer writes its file, it holds a lock on one byte of it, so that nobody removes the
+// file meanwhile. The lock is fcntl(2)'s of old: children of the process do not have it, and it
+// goes with the process. It goes, too, when any descriptor of the file is closed in the process, so
 // it is taken when the database is open, and its own descriptor stays open until that is closed.
 
 // claimByte is far behind the bytes that the database engine locks, and its files' end.

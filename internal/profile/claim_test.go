@@ -10,7 +10,8 @@ import (
 	"testing"
 )
 
-// TestOneWriterAFile keeps a second process from removing the file that a first one writes, until that one is dead.
+// TestOneWriterAFile keeps a second process from removing the file that a first one writes, until
+// that one is dead.
 func TestOneWriterAFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "lime.data")
 	first := exec.Command(os.Args[0])

@@ -15,7 +15,8 @@ type integer interface {
 	~int | ~int32 | ~int64 | ~uint8 | ~uint32 | ~uint64
 }
 
-// num is an integer. SQLite's integers are signed: uint64 values from 2^63 on stand as negative numbers.
+// num is an integer. SQLite's integers are signed: uint64 values from 2^63 on stand as negative
+// numbers.
 type num[T integer] struct{ p *T }
 
 func (c num[T]) Value() (driver.Value, error) { return int64(*c.p), nil }

@@ -158,8 +158,8 @@ func TestDamagedBytes(t *testing.T) {
 	}
 }
 
-// FuzzFile damages a good file: each five bytes of the patch are a place and what to change there. Every
-// outcome but a panic, a hang or a huge allocation is right.
+// FuzzFile damages a good file: each five bytes of the patch are a place and what to change there.
+// Every outcome but a panic, a hang or a huge allocation is right.
 func FuzzFile(f *testing.F) {
 	path := filepath.Join(f.TempDir(), "good")
 	writeFile(f, path, 8, 3)

@@ -1,5 +1,6 @@
-// The table of event kinds: what each is called, what it counts, what must happen first, and what it takes of a
-// core's time. Collectors make a profile's kinds from it, analyses and reports look kinds up in it.
+// The table of event kinds: what each is called, what it counts, what must happen first, and what
+// it takes of a core's time. Collectors make a profile's kinds from it, analyses and reports look
+// kinds up in it.
 
 package profile
 
@@ -39,10 +40,12 @@ var familyNames = []string{
 	FamilyOffCore: "off-core", FamilyOverhead: "overhead", FamilyWaste: "waste", FamilySamples: "samples",
 }
 
-// String returns "control-flow", "memory", "lock", "wait", "off-core", "overhead", "waste", "samples" or "".
+// String returns "control-flow", "memory", "lock", "wait", "off-core", "overhead", "waste",
+// "samples" or "".
 func (f Family) String() string { return name(familyNames, f) }
 
-// Waits reports whether a thread stands still during the events of a family: no block's time holds theirs.
+// Waits reports whether a thread stands still during the events of a family: no block's time holds
+// theirs.
 func (f Family) Waits() bool { return f == FamilyLock || f == FamilyWait || f == FamilyOffCore }
 
 // Names of the kinds that collectors and analyses speak of by name.
@@ -61,8 +64,8 @@ const (
 	// KindLoopLeft / KindLoopSamples is the mean distance between the two sides of the test.
 	KindLoopSamples = "loop-samples"
 	KindLoopLeft    = "loop-left"
-	// KindSpinSamples counts the samples of a part in which the thread spun. They were taken off its time in
-	// proportion, so that time is an estimate.
+	// KindSpinSamples counts the samples of a part in which the thread spun. They were taken off
+	// its time in proportion, so that time is an estimate.
 	KindSpinSamples = "spin-samples"
 )
 
@@ -74,7 +77,8 @@ type Kind struct {
 
 const unitCycles = "cycles"
 
-// kinds is the table. Control flow is counted by edges and is no event of a profile; its kinds are here for their names.
+// kinds is the table. Control flow is counted by edges and is no event of a profile; its kinds are
+// here for their names.
 var kinds = [...]Kind{
 	{"branch", "branch", UnitTimes, "", FamilyFlow},
 	{"loop", "loop", UnitTimes, "", FamilyFlow},
@@ -152,8 +156,8 @@ func KindTitle(name string) string {
 	return name
 }
 
-// NewKinds makes rows of a profile. The superior of a kind is the nearest one of the table that is among the names:
-// a collector that cannot see misses in a level goes by those in the level above.
+// NewKinds makes rows of a profile. The superior of a kind is the nearest one of the table that is
+// among the names: a collector that cannot see misses in a level goes by those in the level above.
 func NewKinds(label Label, names ...string) []EventKind {
 	out := make([]EventKind, len(names))
 	for i, n := range names {
@@ -178,5 +182,6 @@ func NewKind(label Label, name string) EventKind { return NewKinds(label, name)[
 // Family is that of the kind's name.
 func (k *EventKind) Family() Family { return FamilyOf(k.Name) }
 
-// Auxiliary reports whether a kind tells of the samples themselves, and not of what happened in the program.
+// Auxiliary reports whether a kind tells of the samples themselves, and not of what happened in the
+// program.
 func (k *EventKind) Auxiliary() bool { return k.Family() == FamilySamples }

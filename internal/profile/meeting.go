@@ -7,8 +7,9 @@ import (
 	"strings"
 )
 
-// Meeting says what an instance ends with, if that is a call in which processes meet: which collective operation of which communicator. The
-// instances of different ranks with the same meeting are one instance of the whole run.
+// Meeting says what an instance ends with, if that is a call in which processes meet: which
+// collective operation of which communicator. The instances of different ranks with the same
+// meeting are one instance of the whole run.
 type Meeting struct {
 	Communicator string // the same word in all its ranks: "world", "world/2:1", ...; "" if it is not known
 	N            uint64 // the how manieth collective operation of the communicator, from 0
@@ -40,8 +41,8 @@ var meetingTables = []tableSpec{
 	{"meeting", `CREATE TABLE meeting(id INTEGER PRIMARY KEY, communicator TEXT, n INTEGER, parts BLOB)`},
 }
 
-// appendMeets appends the roles of the parts in a meeting, and how early they had done their share; nothing if all have the role all and
-// did it when they arrived.
+// appendMeets appends the roles of the parts in a meeting, and how early they had done their share;
+// nothing if all have the role all and did it when they arrived.
 func appendMeets(b []byte, ps []Part) []byte {
 	plain := true
 	for i := range ps {

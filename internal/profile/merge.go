@@ -45,7 +45,8 @@ func compose(before, to []SectionID) []SectionID {
 	return before
 }
 
-// renumber gives instances, taken in their order, the section and number that they have after a merge.
+// renumber gives instances, taken in their order, the section and number that they have after a
+// merge.
 type renumber struct {
 	merged []SectionID
 	next   map[SectionID]int

@@ -171,28 +171,33 @@ type Edge struct {
 	Kind     EdgeKind
 }
 
-// MetricIdleness is the metric of call paths whose rows may take back what earlier ones said: how many threads a run can keep busy is known at its
-// end. Only the sum of a path's rows counts.
+// MetricIdleness is the metric of call paths whose rows may take back what earlier ones said: how
+// many threads a run can keep busy is known at its end. Only the sum of a path's rows counts.
 const MetricIdleness = "idleness"
 
 // NoteGoroutines is the code of the note of a program whose work wanders between its threads.
 const NoteGoroutines = "goroutines"
 
-// NoteRanks is the code of the note of a profile that is put together from those of several processes; its number is how many.
+// NoteRanks is the code of the note of a profile that is put together from those of several
+// processes; its number is how many.
 const NoteRanks = "ranks"
 
-// NoteElsewhere is the code of the note that most of the work was done by processes which take part in no section.
+// NoteElsewhere is the code of the note that most of the work was done by processes which take part
+// in no section.
 const NoteElsewhere = "work-elsewhere"
 
-// Codes of the notes that tell how a recorded profile knows where threads left their cores, and how long they had none though they could have run.
+// Codes of the notes that tell how a recorded profile knows where threads left their cores, and how
+// long they had none though they could have run.
 const (
 	NoteOffCore  = "off-core"
 	NoteRunQueue = "run-queue"
-	// NoteHandedOut: sections whose work goes to whoever comes first were recorded on fewer cores than threads, so that their imbalance is not told.
+	// NoteHandedOut: sections whose work goes to whoever comes first were recorded on fewer cores
+	// than threads, so that their imbalance is not told.
 	NoteHandedOut = "handed-out"
 )
 
-// NoteEffortThreads is the code of the note whose number is that of the threads for which a recorded profile's idleness is measured.
+// NoteEffortThreads is the code of the note whose number is that of the threads for which a
+// recorded profile's idleness is measured.
 const NoteEffortThreads = "effort-threads"
 
 // Event is one kind at one static instruction.
@@ -249,8 +254,9 @@ type Part struct {
 	Entry    NodeID // block in which it starts
 	Exit     NodeID // block in which it ends (last block executed before the end)
 	// Open calls at start and end, outermost first: the nodes of the call blocks. What they have in
-	// common stays open for the whole instance; an entry frame beyond the common part has returned in it without
-	// having been called in it, an exit frame beyond it was called and has not returned. nil = unknown.
+	// common stays open for the whole instance; an entry frame beyond the common part has returned
+	// in it without having been called in it, an exit frame beyond it was called and has not
+	// returned. nil = unknown.
 	EntryStack, ExitStack []NodeID
 
 	Meets MeetRole // of an instance with a meeting
@@ -280,8 +286,9 @@ type Instance struct {
 	Times   []Count  // Row = NodeID: clock units spent in the block, when Meta.NodeTime == "stored"; event costs included, but for those of waits (Family.Waits): a thread that waits runs no block
 }
 
-// DetailConflict is the part of an event's detail which says that most of its misses are of lines that left a cache for want of room in their set, where
-// sets go by page frames: with pages in other frames they might not be.
+// DetailConflict is the part of an event's detail which says that most of its misses are of lines
+// that left a cache for want of room in their set, where sets go by page frames: with pages in
+// other frames they might not be.
 const DetailConflict = "conflicts of page frames"
 
 // PathNode is a node of the call-path tree (sampled by wall clock or by the

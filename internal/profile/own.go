@@ -2,7 +2,8 @@ package profile
 
 import "lime/internal/origin"
 
-// Own is a profile as the program's own code sees it: the source position of library code that was inlined into the program is that of the
+// Own is a profile as the program's own code sees it: the source position of library code that was
+// inlined into the program is that of the
 // line it was inlined into, which is the one that a programmer can change. Code that is a library's altogether stays where it is.
 func Own(src Source) Source {
 	tab := *src.Tables()

@@ -40,8 +40,8 @@ func Open(path string) (*Reader, error) {
 	return r, nil
 }
 
-// Allow lets instances take as much memory as a file of so many bytes may: those that this one was made of. Equal counts of a thousand ranks take
-// next to no room in it.
+// Allow lets instances take as much memory as a file of so many bytes may: those that this one was
+// made of. Equal counts of a thousand ranks take next to no room in it.
 func (r *Reader) Allow(bytes int64) { r.size = max(r.size, bytes) }
 
 // Close frees what the Reader holds.
@@ -86,7 +86,8 @@ const safety = "_pragma=trusted_schema(0)&_pragma=cell_size_check(1)&_pragma=bus
 
 const sqliteMagic = "SQLite format 3\x00"
 
-// IsProfile tells whether a file begins like a lime profile: SQLite's with lime's number, or one in text.
+// IsProfile tells whether a file begins like a lime profile: SQLite's with lime's number, or one in
+// text.
 func IsProfile(f io.ReaderAt) bool {
 	const appAt = 68 // where SQLite keeps the application's number
 	head := make([]byte, appAt+4)
@@ -142,7 +143,8 @@ func unwrapPath(err error) error {
 	return err
 }
 
-// load reads the tables in one transaction, so that a running collector cannot change them meanwhile.
+// load reads the tables in one transaction, so that a running collector cannot change them
+// meanwhile.
 func (r *Reader) load(size int64) error {
 	r.db.SetMaxOpenConns(4)
 	tx, err := r.db.BeginTx(context.Background(), &sql.TxOptions{ReadOnly: true})
@@ -225,7 +227,8 @@ func (r *Reader) read(in *Instance, id int64) error {
 	return r.complete(in, id, blobs, [3]int64{threads, longest, work})
 }
 
-// complete unpacks an instance and holds it against the rules; sums are what its row says of its parts.
+// complete unpacks an instance and holds it against the rules; sums are what its row says of its
+// parts.
 func (r *Reader) complete(in *Instance, id int64, blobs [5][]byte, sums [3]int64) error {
 	if err := in.unpack(blobs, r.limits, r.size); err != nil {
 		return err

@@ -8,9 +8,10 @@ import (
 	"path/filepath"
 )
 
-// Rewrite copies the profile from to the file to, which may be the same, with
-// its tables and description changed by edit. Instances are copied as they are, so edit
-// must not remove or renumber what they refer to; sections it may merge. The file to is replaced in one step, or not at all.
+// Rewrite copies the profile from to the file to, which may be the same, with its tables and
+// description changed by edit. Instances are copied as they are, so edit must not remove or
+// renumber what they refer to; sections it may merge. The file to is replaced in one step, or not
+// at all.
 func Rewrite(from, to string, edit func(*Meta, *Tables) error) error {
 	r, err := Open(from)
 	if err != nil {
@@ -19,7 +20,8 @@ func Rewrite(from, to string, edit func(*Meta, *Tables) error) error {
 	return r.Rewrite(to, edit)
 }
 
-// Rewrite is the function of that name for an open profile, whose instances edit may read. It closes the Reader.
+// Rewrite is the function of that name for an open profile, whose instances edit may read. It
+// closes the Reader.
 func (r *Reader) Rewrite(to string, edit func(*Meta, *Tables) error) error {
 	defer r.Close()
 	if err := edit(&r.meta, &r.tables); err != nil {

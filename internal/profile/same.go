@@ -8,8 +8,9 @@ func SameFile(path, want string) bool {
 	return path == want || strings.HasSuffix(path, "/"+want)
 }
 
-// SameFunction reports whether want, which somebody wrote, is the name of a function: whole, or without the types of its arguments, those of a
-// template, and what it is part of (NAME for "ns::NAME<int>(float) const").
+// SameFunction reports whether want, which somebody wrote, is the name of a function: whole, or
+// without the types of its arguments, those of a template, and what it is part of (NAME for
+// "ns::NAME<int>(float) const").
 func SameFunction(name, want string) bool {
 	if want == "" || name == want {
 		return name == want

@@ -37,7 +37,8 @@ func TestSavedProfileReadsTheSame(t *testing.T) {
 	}
 }
 
-// TestForeignFilesStay: a profile takes the place of a profile or of an empty file, of nothing else.
+// TestForeignFilesStay: a profile takes the place of a profile or of an empty file, of nothing
+// else.
 func TestForeignFilesStay(t *testing.T) {
 	for _, c := range []struct {
 		content string

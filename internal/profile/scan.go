@@ -2,8 +2,9 @@ package profile
 
 import "fmt"
 
-// ScanParts calls each with every instance of all sections, in the order in which they were written, its parts filled in and its counts
-// left out: most of a profile's bytes are counts, which are not read. It stops at the first error.
+// ScanParts calls each with every instance of all sections, in the order in which they were
+// written, its parts filled in and its counts left out: most of a profile's bytes are counts, which
+// are not read. It stops at the first error.
 func (r *Reader) ScanParts(each func(*Instance) error) error {
 	rows, err := r.db.Query("SELECT section, seq, threads, longest, work, parts FROM instance ORDER BY id")
 	if err != nil {
@@ -62,7 +63,8 @@ func (p *Profile) Instance(s SectionID, seq int) (*Instance, error) {
 	return p.instances[s][seq], nil
 }
 
-// Scan calls each with every instance of all sections, whole, in the order in which they were written. It stops at the first error.
+// Scan calls each with every instance of all sections, whole, in the order in which they were
+// written. It stops at the first error.
 func (r *Reader) Scan(each func(*Instance) error) error {
 	query := "SELECT id, section, seq, threads, longest, work, parts, edges, events, costs, times FROM instance ORDER BY id"
 	rows, err := r.db.Query(query)

@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// A scan of the parts sees every instance in the order of writing, as the instances one by one have them.
+// A scan of the parts sees every instance in the order of writing, as the instances one by one have
+// them.
 func TestScanPartsSeesAllInstances(t *testing.T) {
 	for seed := range uint64(8) {
 		path := filepath.Join(t.TempDir(), "lime.data")

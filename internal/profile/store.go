@@ -57,7 +57,8 @@ type statement struct {
 	rows  int
 }
 
-// statements are prepared once for all transactions: to parse one of many rows takes longer than to run it.
+// statements are prepared once for all transactions: to parse one of many rows takes longer than to
+// run it.
 type statements struct {
 	kept  map[statement]*sql.Stmt
 	asked map[statement]string // by the last transaction, which prepared them for itself
@@ -67,7 +68,8 @@ func newStatements() *statements {
 	return &statements{kept: map[statement]*sql.Stmt{}, asked: map[statement]string{}}
 }
 
-// prepare keeps what was asked for. The database has one connection, so that no transaction may be open.
+// prepare keeps what was asked for. The database has one connection, so that no transaction may be
+// open.
 func (s *statements) prepare(db *sql.DB) error {
 	for key, query := range s.asked {
 		st, err := db.Prepare(query)
@@ -132,7 +134,8 @@ func insertRows[Row any](in *inserter, spec rowSpec[Row], first int, rows []Row)
 	return nil
 }
 
-// rowsAtOnce is how many rows one statement inserts, if there are as many: running a statement costs more than a row.
+// rowsAtOnce is how many rows one statement inserts, if there are as many: running a statement
+// costs more than a row.
 const rowsAtOnce = 32
 
 // atOnce is how many of the rows that are left the next statement inserts.
@@ -250,8 +253,8 @@ func (in *inserter) insertTables(t *Tables, at extent) error {
 	return nil
 }
 
-// insertInstances packs and inserts instances whose ids count up from first: first those without counts, most of a recording's, for which there is less
-// to say.
+// insertInstances packs and inserts instances whose ids count up from first: first those without
+// counts, most of a recording's, for which there is less to say.
 func (in *inserter) insertInstances(p *packer, first int, list []*Instance) error {
 	var bare, full []int
 	for i, x := range list {

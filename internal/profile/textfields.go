@@ -183,7 +183,8 @@ func nodeList(key string, p *[]NodeID) textField {
 	}}
 }
 
-// frames are positions, innermost first, one FILE:LINE:COLUMN:"FUNCTION" each; a number of 0 may be left out.
+// frames are positions, innermost first, one FILE:LINE:COLUMN:"FUNCTION" each; a number of 0 may be
+// left out.
 func frames(key string, p *[]Frame) textField {
 	return textField{key, func() (out []string) {
 		for _, f := range *p {

@@ -180,7 +180,8 @@ func (in *Instance) checkParts(n extent) error {
 	return r.err
 }
 
-// twice finds the first part of a thread that has one before; none: -1. Mostly the parts stand in the order of the threads.
+// twice finds the first part of a thread that has one before; none: -1. Mostly the parts stand in
+// the order of the threads.
 func (in *Instance) twice() int {
 	ordered := true
 	for i := 1; i < len(in.Parts); i++ {

@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// A file that was written before there were tables of waste, and of what became of instructions, opens, and has none.
+// A file that was written before there were tables of waste, and of what became of instructions,
+// opens, and has none.
 func TestFileWithoutWaste(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "old")
 	w, err := Create(path, Meta{})

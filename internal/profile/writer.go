@@ -19,9 +19,9 @@ const (
 	tmpSuffix   = ".tmp"                 // of a file that is not yet, or no longer, at its place
 )
 
-// Writer writes a profile to a file while the run goes. Finished instances, with the rows that they need,
-// are in the file a second later, at the run's beginning a tenth of a second, and stay if the process is
-// killed. Its methods may be called from several goroutines.
+// Writer writes a profile to a file while the run goes. Finished instances, with the rows that they
+// need, are in the file a second later, at the run's beginning a tenth of a second, and stay if the
+// process is killed. Its methods may be called from several goroutines.
 type Writer struct {
 	path    string
 	info    os.FileInfo // of the file that Create made
@@ -76,7 +76,8 @@ func Create(path string, meta Meta) (*Writer, error) {
 	return w, nil
 }
 
-// mayWrite says why no file can be made in a directory, if so: the database engine has one error for everything.
+// mayWrite says why no file can be made in a directory, if so: the database engine has one error
+// for everything.
 func mayWrite(dir string) error {
 	st, err := os.Stat(dir)
 	switch {
@@ -166,7 +167,8 @@ func (w *Writer) begin(meta Meta) error {
 	if err = w.open(w.path); err != nil {
 		return err
 	}
-	// Everything is opened now, and not when the first batch comes: by then it may be taken for a file of the program's.
+	// Everything is opened now, and not when the first batch comes: by then it may be taken for a
+	// file of the program's.
 	var rows int
 	if err = w.db.QueryRow("SELECT count(*) FROM meta").Scan(&rows); err != nil {
 		return err

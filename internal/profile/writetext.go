@@ -9,8 +9,8 @@ import (
 
 const textHeader = "lime-profile 1"
 
-// WriteText writes a profile as text, line by line, for people and tests; docs/profile-format.md has
-// the rules. ReadText reads it back.
+// WriteText writes a profile as text, line by line, for people and tests; docs/profile-format.md
+// has the rules. ReadText reads it back.
 func WriteText(to io.Writer, s Source) error {
 	w := textWriter{bufio.NewWriter(to)}
 	fmt.Fprintln(w, textHeader)

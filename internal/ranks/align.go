@@ -2,7 +2,8 @@ package ranks
 
 import "sort"
 
-// Each rank has a clock of its own. What they have in common is that nobody leaves a barrier before all have come: so the clocks are set.
+// Each rank has a clock of its own. What they have in common is that nobody leaves a barrier before
+// all have come: so the clocks are set.
 
 // line is what one rank did, in the order in which it did it.
 type line struct {
@@ -14,8 +15,9 @@ type line struct {
 	index  int32  // among all lines
 }
 
-// align sets all visits on one clock, on which work takes what it took and a wait as long as what is waited for. It returns how many meetings
-// had to be passed with ranks missing: by ranks of other runs, or by operations that lime does not see.
+// align sets all visits on one clock, on which work takes what it took and a wait as long as what
+// is waited for. It returns how many meetings had to be passed with ranks missing: by ranks of
+// other runs, or by operations that lime does not see.
 func align(lines []*line) (passed int) {
 	var open []*line
 	for i := len(lines) - 1; i >= 0; i-- {
@@ -55,7 +57,8 @@ func (l *line) step(lines []*line) []*line {
 	return m.pass(lines)
 }
 
-// pass lets those go on who stand at the meeting: at once, or when those have come for whom they wait.
+// pass lets those go on who stand at the meeting: at once, or when those have come for whom they
+// wait.
 func (m *meet) pass(lines []*line) (on []*line) {
 	m.done = true
 	last := uint64(0)
@@ -87,7 +90,8 @@ func (m *meet) standing(lines []*line, each func(*line, *visit)) {
 	}
 }
 
-// firstStuck finds the meeting that was come to first of those where ranks wait in vain; nil if there is none.
+// firstStuck finds the meeting that was come to first of those where ranks wait in vain; nil if
+// there is none.
 func firstStuck(lines []*line) *meet {
 	var first *visit
 	for _, l := range lines {
@@ -103,7 +107,8 @@ func firstStuck(lines []*line) *meet {
 	return first.meet
 }
 
-// common is a time of the rank's own clock on the common one: as much later than it left its last meeting.
+// common is a time of the rank's own clock on the common one: as much later than it left its last
+// meeting.
 func (l *line) common(local uint64) uint64 {
 	n := sort.Search(len(l.visits), func(i int) bool { return l.visits[i].local > local })
 	if n == 0 {

@@ -32,7 +32,8 @@ type candidate struct {
 	meta *profile.Meta
 }
 
-// choose picks the files of one run, the one that most of them are of, and says of the others why they are left out.
+// choose picks the files of one run, the one that most of them are of, and says of the others why
+// they are left out.
 func (m *merger) choose(paths []string) {
 	var list []candidate
 	of := map[run]int{}

@@ -6,11 +6,11 @@ import (
 	"lime/internal/profile"
 )
 
-// What grows with the ranks: the numbers of one place in all ranks, and the ranks' parts. Both are kept packed, so that a thousand ranks that did the
-// same take as much room as one.
+// What grows with the ranks: the numbers of one place in all ranks, and the ranks' parts. Both are
+// kept packed, so that a thousand ranks that did the same take as much room as one.
 
-// column holds one row of an instance's matrix: a run is how many parts have nothing, how many then have one value, and the value, as the
-// difference from the run before.
+// column holds one row of an instance's matrix: a run is how many parts have nothing, how many then
+// have one value, and the value, as the difference from the run before.
 type column struct {
 	packed      []byte
 	next, gap   int32 // the part behind the open run, and what lies before it
@@ -18,7 +18,8 @@ type column struct {
 	value, last uint64
 }
 
-// add appends the value of a part behind all that there are; of one that is there already it adds to the value.
+// add appends the value of a part behind all that there are; of one that is there already it adds
+// to the value.
 func (c *column) add(part int32, n uint64) {
 	switch {
 	case n == 0 || part < c.next-1: // a file that has a row twice is not to be believed

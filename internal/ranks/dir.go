@@ -19,8 +19,9 @@ func FileOf(dir string, rank int) string {
 
 var rankFile = regexp.MustCompile(`^rank-(\d{5,8})\.lime$`)
 
-// Place makes the directory, if it is not there, and returns the file of a rank in it. No rank asks another. A profile that a rank of
-// the same number has left there is replaced if it is an earlier run's.
+// Place makes the directory, if it is not there, and returns the file of a rank in it. No rank asks
+// another. A profile that a rank of the same number has left there is replaced if it is an earlier
+// run's.
 func Place(dir string, me profile.RankInfo) (string, error) {
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		if st, serr := os.Stat(dir); serr == nil && !st.IsDir() {
@@ -44,7 +45,8 @@ func Place(dir string, me profile.RankInfo) (string, error) {
 	return path, nil
 }
 
-// Files lists the ranks' profiles in a directory in the order of their numbers; none if there are none.
+// Files lists the ranks' profiles in a directory in the order of their numbers; none if there are
+// none.
 func Files(dir string) (paths []string, err error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {

@@ -20,7 +20,8 @@ type launcher struct {
 	source string   // where that is laid down
 }
 
-// launchers are looked at in turn: a launcher may have been started by another, whose variables are still there.
+// launchers are looked at in turn: a launcher may have been started by another, whose variables are
+// still there.
 func launchers() []launcher {
 	return []launcher{
 		{name: "Open MPI", rank: "OMPI_COMM_WORLD_RANK", size: []string{"OMPI_COMM_WORLD_SIZE"}, job: []string{"PMIX_NAMESPACE"}, source: "mpirun(1) of Open MPI, Environmental Variables"},
@@ -33,8 +34,8 @@ func launchers() []launcher {
 	}
 }
 
-// Mine says which rank this process is by its environment; the zero value where it is none. A variable that the user names
-// goes before all others, and must be set then.
+// Mine says which rank this process is by its environment; the zero value where it is none. A
+// variable that the user names goes before all others, and must be set then.
 func Mine(getenv func(string) string, named string) (profile.RankInfo, error) {
 	host, _ := os.Hostname()
 	if named != "" {

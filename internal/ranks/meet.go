@@ -19,7 +19,8 @@ type meet struct {
 	done    bool
 }
 
-// visit is a rank's passage through a meeting. Its times are on the clock that all ranks have in common, once they are known.
+// visit is a rank's passage through a meeting. Its times are on the clock that all ranks have in
+// common, once they are known.
 type visit struct {
 	meet            *meet
 	work, early     uint64
@@ -58,7 +59,8 @@ func (s *stacks) of(id uint64) []profile.NodeID {
 	return s.list[id-1]
 }
 
-// add appends a rank's part, whose ids are the union's, and returns its number. How long the rank stayed in the call tells what the operation takes.
+// add appends a rank's part, whose ids are the union's, and returns its number. How long the rank
+// stayed in the call tells what the operation takes.
 func (m *meet) add(l *line, p *profile.Part, stay uint64, s *stacks) (part int32) {
 	if len(m.who) == 0 || stay < m.least {
 		m.least = stay

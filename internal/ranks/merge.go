@@ -22,7 +22,8 @@ const (
 // ErrNone is returned if no file is left to read.
 var ErrNone = errors.New("no profile of a rank can be read")
 
-// Merge reads the profiles of one run's ranks, in files of one rank or merged ones of several, and writes them as one.
+// Merge reads the profiles of one run's ranks, in files of one rank or merged ones of several, and
+// writes them as one.
 func Merge(paths []string, sink profile.Sink) error {
 	m := &merger{u: newUnion(), lines: map[int]*line{}, mains: map[int]profile.ThreadID{}, meets: map[profile.Meeting]*meet{}, threads: map[int]map[profile.ThreadID]profile.ThreadID{}}
 	m.choose(paths)
@@ -105,7 +106,8 @@ type opened struct {
 	err  error
 }
 
-// ahead opens files while others are read, as many as there are processors: most of the time goes into their tables. They come in order.
+// ahead opens files while others are read, as many as there are processors: most of the time goes
+// into their tables. They come in order.
 func ahead(paths []string) []chan opened {
 	out, room := make([]chan opened, len(paths)), make(chan bool, runtime.GOMAXPROCS(0))
 	for i := range out {
@@ -193,7 +195,8 @@ func (f *file) line(t profile.ThreadID) *line {
 	return l
 }
 
-// thread gives a thread its row in the union, when it is needed first: those that MPI's libraries keep for themselves are not.
+// thread gives a thread its row in the union, when it is needed first: those that MPI's libraries
+// keep for themselves are not.
 func (f *file) thread(id profile.ThreadID) profile.ThreadID {
 	if id < 0 {
 		return id
@@ -242,7 +245,8 @@ func (m *merger) first(f *file, in *profile.Instance) error {
 	return nil
 }
 
-// meeting is what an instance has in common with those of other ranks; nil if it is the rank's own affair.
+// meeting is what an instance has in common with those of other ranks; nil if it is the rank's own
+// affair.
 func (f *file) meeting(in *profile.Instance) *profile.Meeting {
 	if in.Meeting != nil && in.Meeting.Communicator != "" {
 		return in.Meeting

@@ -11,8 +11,8 @@ import (
 	"lime/internal/profile"
 )
 
-// rankText is a rank's profile: it works so long before each meeting, whose communicators and roles follow the numbers. The process's files lie at
-// an address of its own.
+// rankText is a rank's profile: it works so long before each meeting, whose communicators and roles
+// follow the numbers. The process's files lie at an address of its own.
 func rankText(rank, ranks int, base uint64, meetings ...string) string {
 	var b strings.Builder
 	at := func(off uint64) string { return fmt.Sprintf("%#x", base+off) }
@@ -163,7 +163,8 @@ func TestMergeInATree(t *testing.T) {
 	}
 }
 
-// A broadcast's root goes on at once, and who comes behind it does not wait; of a reduction only the root waits.
+// A broadcast's root goes on at once, and who comes behind it does not wait; of a reduction only
+// the root waits.
 func TestWhoWaitsForWhom(t *testing.T) {
 	for _, c := range []struct {
 		name  string
@@ -194,7 +195,8 @@ func TestWhoWaitsForWhom(t *testing.T) {
 	}
 }
 
-// What a rank with threads did in sections of its own stays there, and counts for its part in the meeting as well.
+// What a rank with threads did in sections of its own stays there, and counts for its part in the
+// meeting as well.
 func TestRanksWithThreads(t *testing.T) {
 	dir := t.TempDir()
 	text := func(rank int, work int) string {

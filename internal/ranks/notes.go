@@ -71,7 +71,8 @@ func (n *notes) why() string {
 	return b.String()
 }
 
-// list is all notes, those of the files first. Of a launch that says how many ranks there are, those that left nothing are named.
+// list is all notes, those of the files first. Of a launch that says how many ranks there are,
+// those that left nothing are named.
 func (n *notes) list(ranks, of int, lines []*line) []profile.Note {
 	out := []profile.Note{{Code: NoteRanks, Text: fmt.Sprintf("The run is put together from the profiles of %d ranks.", ranks), N: uint64(ranks)}}
 	if missing := missing(of, lines); ranks < of && len(missing) > 0 {

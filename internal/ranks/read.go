@@ -29,7 +29,8 @@ func (f *file) meet(in *profile.Instance, meeting *profile.Meeting) {
 	}
 }
 
-// join adds one part of a meeting. What the thread did since the meeting before in sections of the rank's own belongs to it.
+// join adds one part of a meeting. What the thread did since the meeting before in sections of the
+// rank's own belongs to it.
 func (f *file) join(mt *meet, in *profile.Instance, p *profile.Part) int32 {
 	l := f.line(p.Thread)
 	work, row := p.Time(), f.part(p)
@@ -52,7 +53,8 @@ func (f *file) join(mt *meet, in *profile.Instance, p *profile.Part) int32 {
 	return part
 }
 
-// stay is how long a rank was in the call, if that can be measured: a simulated rank waits there for others that run in real time.
+// stay is how long a rank was in the call, if that can be measured: a simulated rank waits there
+// for others that run in real time.
 func (f *file) stay(in *profile.Instance, p *profile.Part) uint64 {
 	if f.r.Meta().ClockUnit != "ns" || len(in.Parts) > 1 {
 		return 0
@@ -60,7 +62,8 @@ func (f *file) stay(in *profile.Instance, p *profile.Part) uint64 {
 	return p.Release - p.Arrive
 }
 
-// hold keeps what the threads did in a section of the rank's own for the meeting that they come to next.
+// hold keeps what the threads did in a section of the rank's own for the meeting that they come to
+// next.
 func (f *file) hold(in *profile.Instance) {
 	if f.merged {
 		return
@@ -103,7 +106,8 @@ func (f *file) part(p *profile.Part) profile.Part {
 	return out
 }
 
-// second takes an instance while the file is read again: one that is the rank's own affair, now that its clock is set.
+// second takes an instance while the file is read again: one that is the rank's own affair, now
+// that its clock is set.
 func (f *file) second(in *profile.Instance) *profile.Instance {
 	l := f.line(in.Parts[0].Thread)
 	out := &profile.Instance{Section: f.ids.sections[in.Section]}
@@ -156,7 +160,8 @@ func (f *file) own() {
 	}
 }
 
-// serial is the section of a rank's own work up to a meeting, beside the section that the meeting ends for all ranks.
+// serial is the section of a rank's own work up to a meeting, beside the section that the meeting
+// ends for all ranks.
 func (u *union) serial(id profile.SectionID) profile.SectionID {
 	row := u.t.Sections[id]
 	row.Kind = profile.SectionSerial

@@ -7,8 +7,8 @@ import (
 	"lime/internal/profile"
 )
 
-// The tables of many profiles as one. Processes map the same file at different places, so that rows are compared by where they are in the
-// file: what is the same in all ranks is kept once.
+// The tables of many profiles as one. Processes map the same file at different places, so that rows
+// are compared by where they are in the file: what is the same in all ranks is kept once.
 
 // union collects the rows.
 type union struct {
@@ -210,7 +210,8 @@ func (x *ids) event(r *profile.Event) profile.EventID {
 	})
 }
 
-// section unites sections that end on one line, as one profile's are: ranks may have come there by different copies of a call.
+// section unites sections that end on one line, as one profile's are: ranks may have come there by
+// different copies of a call.
 func (x *ids) section(r *profile.Section) profile.SectionID {
 	at := x.place(x.imageAt(r.EndAddr), r.EndAddr)
 	place := fmt.Sprintf("%d+%#x", at.image, at.at)

@@ -40,8 +40,8 @@ func (m *merger) write(sink profile.Sink) error {
 // over is when the first rank left a meeting.
 func (m *meet) over(lines []*line) uint64 { return lines[m.who[0]].visits[m.nth[0]].release }
 
-// apart splits a meeting in which not everybody waits for everybody: those who waited, and the one for whom they did, are one instance; each of
-// the others stands alone.
+// apart splits a meeting in which not everybody waits for everybody: those who waited, and the one
+// for whom they did, are one instance; each of the others stands alone.
 func apart(in *profile.Instance, least uint64) []*profile.Instance {
 	if !slices.ContainsFunc(in.Parts, func(p profile.Part) bool { return p.Meets != profile.MeetAll || p.Early > 0 }) {
 		return []*profile.Instance{in}

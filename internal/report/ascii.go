@@ -4,7 +4,8 @@ package report
 
 import "strings"
 
-// asciiFor are the stand-ins of what reports draw with. Bars keep their length to a column, lines of bars the order of their levels.
+// asciiFor are the stand-ins of what reports draw with. Bars keep their length to a column, lines
+// of bars the order of their levels.
 var asciiFor = map[rune]string{
 	'━': "-", '█': "#", '░': ".", '…': "~", '·': ".", '⋯': "...", '±': "+-", '×': "x", '’': "'", '“': "\"", '”': "\"", '–': "-", '→': "->",
 	'▏': "|", '▎': "|", '▍': "|", '▌': "=", '▋': "=", '▊': "=", '▉': "#",

@@ -8,7 +8,8 @@ import (
 	"lime/internal/unit"
 )
 
-// Balance is the innermost part of the program around a section's end outside of which the threads' times are even.
+// Balance is the innermost part of the program around a section's end outside of which the threads'
+// times are even.
 type Balance struct {
 	Context
 	Around  []Context       `json:"around"` // outermost first

@@ -1,5 +1,5 @@
-// Accounts whose rows cancel: they add up to many times the imbalance before what they take back, and no share of it says anything. Such rows
-// are told in time alone.
+// Accounts whose rows cancel: they add up to many times the imbalance before what they take back,
+// and no share of it says anything. Such rows are told in time alone.
 package report
 
 import (
@@ -18,7 +18,8 @@ func (l *Ledger) gross() float64 {
 	return sum
 }
 
-// whole is what a row's weight is measured by: the imbalance, or all that the rows come to where they cancel.
+// whole is what a row's weight is measured by: the imbalance, or all that the rows come to where
+// they cancel.
 func (l *Ledger) whole() float64 {
 	if l.Cancels {
 		return l.gross()

@@ -9,7 +9,8 @@ import (
 	"lime/internal/ledger"
 )
 
-// TestAnAccountThatCancels has two rows a thousand times the imbalance, of opposite sign: no share is told, the times are.
+// TestAnAccountThatCancels has two rows a thousand times the imbalance, of opposite sign: no share
+// is told, the times are.
 func TestAnAccountThatCancels(t *testing.T) {
 	row := func(line int32, cycles float64) ledger.Row {
 		return ledger.Row{Kind: ledger.Branch, Place: ledger.Place{File: "a.c", Line: line, Node: -1}, Cycles: cycles, Share: cycles / 100, Threads: []float64{-cycles, cycles}}

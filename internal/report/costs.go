@@ -5,7 +5,8 @@ import (
 	"lime/internal/unit"
 )
 
-// Cost is what an event at a source line cost all threads together in parallel sections, evenly or not.
+// Cost is what an event at a source line cost all threads together in parallel sections, evenly or
+// not.
 type Cost struct {
 	Event string `json:"event"`
 	Title string `json:"title"`

@@ -78,7 +78,8 @@ const leastChange = 0.002
 // Compare compares two reports.
 func Compare(a, b *Report) *Diff { return CompareRuns([]*Report{a}, []*Report{b}) }
 
-// CompareRuns compares the runs before with those after, at least one of each. What the first ones hold is what is told of.
+// CompareRuns compares the runs before with those after, at least one of each. What the first ones
+// hold is what is told of.
 func CompareRuns(before, after []*Report) *Diff {
 	a, b := &runSide{runs: before, unit: 1}, &runSide{runs: after, unit: 1}
 	d := &Diff{Schema: DiffSchema, A: a.ref().Program, B: b.ref().Program, Runs: [2]int{len(before), len(after)}, Warnings: doubts(a.ref(), b.ref())}
@@ -153,7 +154,8 @@ func wholeDiff(a, b *runSide) []FigureDiff {
 	}
 }
 
-// lost is the share of the core time that is lost; of a report of an earlier version, in parallel sections.
+// lost is the share of the core time that is lost; of a report of an earlier version, in parallel
+// sections.
 func (r *Report) lost() float64 {
 	if r.Loss != nil {
 		return 1 - r.Loss.Useful
@@ -276,7 +278,8 @@ func spread(s *Section) float64 {
 	return 2 * math.Sqrt(variance/float64(max(len(points), s.Instances)))
 }
 
-// tells reports whether a section's causes are of interest: it matters, or is of a report of an earlier version, which had causes of no others.
+// tells reports whether a section's causes are of interest: it matters, or is of a report of an
+// earlier version, which had causes of no others.
 func (s *Section) tells() bool {
 	return s != nil && (s.Matters || s.ParallelShare == 0 && len(s.Causes) > 0)
 }
@@ -307,7 +310,8 @@ func causeDiffs(a, b *runSide, sa, sb *Section) []CauseDiff {
 	return out
 }
 
-// causeLoss is the time that a cause stands for: its part of the imbalance, or what all threads pay.
+// causeLoss is the time that a cause stands for: its part of the imbalance, or what all threads
+// pay.
 func (s *runSide) causeLoss(r *Report, in *Section, c *Cause) float64 {
 	if c.CostShare > 0 {
 		sum := 0.0

@@ -35,7 +35,8 @@ type PlaceDiff struct {
 	Change
 }
 
-// runSide is the runs before, or those after. The first one says which sections and places there are.
+// runSide is the runs before, or those after. The first one says which sections and places there
+// are.
 type runSide struct {
 	runs []*Report
 	unit float64 // times are multiplied by it
@@ -53,7 +54,8 @@ func (s *runSide) each(f func(*Report) float64) []float64 {
 	return out
 }
 
-// coreTime is the time of the cores that the run could use; of a report of an earlier version, cores x run time.
+// coreTime is the time of the cores that the run could use; of a report of an earlier version,
+// cores x run time.
 func (r *Report) coreTime() float64 {
 	if r.Loss != nil && r.Loss.CoreTime > 0 {
 		return r.Loss.CoreTime
@@ -77,7 +79,8 @@ func (r *Report) lostOf(s *Section) float64 {
 	return s.LostShare
 }
 
-// compared makes a Change of amounts, of which less is better: the means, and the noise of several runs, or else the one given.
+// compared makes a Change of amounts, of which less is better: the means, and the noise of several
+// runs, or else the one given.
 func compared(before, after []float64, noise, scale float64) Change {
 	c := Change{Before: mean(before), After: mean(after), Noise: noise, Word: ChangeSame}
 	if len(before)+len(after) > 2 {
@@ -100,8 +103,8 @@ func mean(x []float64) float64 {
 	return ratio(sum, float64(len(x)))
 }
 
-// welch is half the width of the 95 % interval of the difference of two means (Welch's t interval). A side with one run has no scatter
-// to see, and is taken to scatter like the other.
+// welch is half the width of the 95 % interval of the difference of two means (Welch's t interval).
+// A side with one run has no scatter to see, and is taken to scatter like the other.
 func welch(a, b []float64) float64 {
 	va, vb := variance(a), variance(b)
 	switch {
@@ -137,7 +140,8 @@ func variance(x []float64) float64 {
 	return sum / float64(len(x)-1)
 }
 
-// student is the 97.5 % quantile of Student's t distribution, interpolated in the reciprocal of the degrees of freedom.
+// student is the 97.5 % quantile of Student's t distribution, interpolated in the reciprocal of the
+// degrees of freedom.
 func student(free float64) float64 {
 	table := [...]float64{12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.160, 2.145, 2.131, 2.120, 2.110, 2.101, 2.093, 2.086}
 	const normal = 1.960
@@ -189,7 +193,8 @@ func (l *Loss) term(name string) *LossTerm {
 	return &LossTerm{}
 }
 
-// lossPlaceKeys tell places apart: by what stays when a program is built anew, then without the line.
+// lossPlaceKeys tell places apart: by what stays when a program is built anew, then without the
+// line.
 func lossPlaceKeys() []func(*LossPlace) any {
 	return []func(*LossPlace) any{
 		func(p *LossPlace) any { return [3]any{p.Event, p.Place.key(), p.Why} },

@@ -190,7 +190,8 @@ func FuzzParseGate(f *testing.F) {
 	})
 }
 
-// Causes of a section that matters in neither run are no news; of one that begins to matter they are, and those of a report of an earlier version.
+// Causes of a section that matters in neither run are no news; of one that begins to matter they
+// are, and those of a report of an earlier version.
 func TestDiffTellsWhatMatters(t *testing.T) {
 	cause := []Cause{{Event: "loop", Place: Place{File: "a.c", Line: 3}, Share: 1}}
 	for _, c := range []struct {

@@ -8,8 +8,8 @@ import (
 	"lime/internal/unit"
 )
 
-// Effort is what the threads that the program can keep busy did with their time: worked, made and moved work
-// about (overhead), or had none (idleness).
+// Effort is what the threads that the program can keep busy did with their time: worked, made and
+// moved work about (overhead), or had none (idleness).
 type Effort struct {
 	Threads       int      `json:"threads"`
 	Work          float64  `json:"work"`

@@ -1,4 +1,5 @@
-// What a report finds at lines of the source, for tools that show it there: SARIF 2.1.0, GitHub's annotations, Markdown.
+// What a report finds at lines of the source, for tools that show it there: SARIF 2.1.0, GitHub's
+// annotations, Markdown.
 
 package report
 
@@ -28,8 +29,8 @@ type finding struct {
 	text        string
 }
 
-// findings are the places that lose as much as is worth a word, the largest first, and the causes that matter. Of files outside of root
-// nothing is said: nobody can be shown a line of theirs.
+// findings are the places that lose as much as is worth a word, the largest first, and the causes
+// that matter. Of files outside of root nothing is said: nobody can be shown a line of theirs.
 func findings(r *Report, root string) []finding {
 	var out []finding
 	add := func(p *Place, f finding) {
@@ -161,7 +162,8 @@ func WriteSARIF(w io.Writer, r *Report, root string) error {
 	return enc.Encode(sarifLog{Schema: "https://json.schemastore.org/sarif-2.1.0.json", Version: "2.1.0", Runs: []sarifRun{run}})
 }
 
-// WriteGitHub writes the findings as workflow commands, which GitHub shows beside the lines of a change.
+// WriteGitHub writes the findings as workflow commands, which GitHub shows beside the lines of a
+// change.
 func WriteGitHub(w io.Writer, r *Report, root string) error {
 	property := strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C")
 	data := strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A")

@@ -19,7 +19,8 @@ func TestPathsAreWithinTheRoot(t *testing.T) {
 	}
 }
 
-// What GitHub and others require of SARIF: version, a driver's name, a text, and places by relative paths with known rules.
+// What GitHub and others require of SARIF: version, a driver's name, a text, and places by relative
+// paths with known rules.
 func TestSARIF(t *testing.T) {
 	r := Build(sample(8))
 	r.Sections[0].Causes[0].File = "src/a b%.c"

@@ -89,8 +89,8 @@ func (f *FigureDiff) value(change bool) float64 {
 	return f.After
 }
 
-// value is a term's share of the core time after, or by how much it grew, as a share of the core time before: what did not change
-// is no more because the rest has become less.
+// value is a term's share of the core time after, or by how much it grew, as a share of the core
+// time before: what did not change is no more because the rest has become less.
 func (d *LossDiff) value(t *TermDiff, change bool) float64 {
 	if change {
 		return ratio(t.Delta(), d.Before)

@@ -34,7 +34,8 @@ func lossTitle(r *Report) string {
 	return fmt.Sprintf("What became of %s x %s", countOf(r.Loss.Cores, "core"), r.Program.Quantity(r.Program.RunTime))
 }
 
-// shownTerms are the terms that are worth a row: useful work, and what loses something, the most first.
+// shownTerms are the terms that are worth a row: useful work, and what loses something, the most
+// first.
 func (l *Loss) shownTerms() []*LossTerm {
 	var out []*LossTerm
 	for i := range l.Terms {

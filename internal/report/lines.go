@@ -112,7 +112,8 @@ func wanted(t *profile.Tables, what string) func(*profile.Node, profile.Frame) b
 	}
 }
 
-// functionsNamed is the function of that name; where there is none, those that somebody may mean who does not write types and classes.
+// functionsNamed is the function of that name; where there is none, those that somebody may mean
+// who does not write types and classes.
 func functionsNamed(t *profile.Tables, want string) map[string]bool {
 	exact, similar := map[string]bool{}, map[string]bool{}
 	look := func(name string) {

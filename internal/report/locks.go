@@ -1,4 +1,5 @@
-// The locks that threads waited for: which they are, who waited where and how long, and where they had been taken meanwhile.
+// The locks that threads waited for: which they are, who waited where and how long, and where they
+// had been taken meanwhile.
 
 package report
 
@@ -12,7 +13,8 @@ import (
 	"lime/internal/unit"
 )
 
-// Lock is a lock that threads waited for. Calls that wait for locks which are not told apart are one each.
+// Lock is a lock that threads waited for. Calls that wait for locks which are not told apart are
+// one each.
 type Lock struct {
 	Name      string     `json:"name"`      // the variable, or what was allocated where; "" if that is not known
 	Contended uint64     `json:"contended"` // how often threads waited

@@ -142,7 +142,8 @@ func (l *Loss) ranked() []*LossTerm {
 	return out
 }
 
-// littleLost is the share of the core time below which the report does not speak of a loss first: two builds of one program differ by as much.
+// littleLost is the share of the core time below which the report does not speak of a loss first:
+// two builds of one program differ by as much.
 const littleLost = 0.01
 
 // headline says what is lost most, where, and how much.
@@ -162,8 +163,8 @@ func (l *Loss) headline() string {
 
 func (l *Loss) usefulWords() string { return unit.Percent(l.Useful) + " is useful work." }
 
-// nameCause adds to the headline, where imbalance is what most is lost to, the first cause of the section that loses it: a
-// section's end is where the threads wait, and the cause is why.
+// nameCause adds to the headline, where imbalance is what most is lost to, the first cause of the
+// section that loses it: a section's end is where the threads wait, and the cause is why.
 func (r *Report) nameCause() {
 	if r.Loss == nil {
 		return
@@ -214,7 +215,8 @@ func (t *LossTerm) where() string {
 	return lead + at + p.about(t.Name)
 }
 
-// about says what else is known of a place: what happens there, in which threads, or what ran meanwhile.
+// about says what else is known of a place: what happens there, in which threads, or what ran
+// meanwhile.
 func (p *LossPlace) about(term string) string {
 	var parts []string
 	if p.Event != "" && profile.KindTitle(p.Event) != p.Event && term != analysis.TermLock {

@@ -135,7 +135,8 @@ type Section struct {
 	Balance       *Balance     `json:"balance,omitempty"`
 	Causes        []Cause      `json:"causes"`                 // the important ones, by rank
 	Minor         []Cause      `json:"minor_causes,omitempty"` // below the threshold of importance
-	// Candidates correlate with the times, but chance may do that, or the account charges them next to nothing.
+	// Candidates correlate with the times, but chance may do that, or the account charges them next
+	// to nothing.
 	Candidates []Candidate        `json:"candidates,omitempty"`
 	R2         Interval           `json:"r2"`               // share of the variance in time that the regression explains
 	Events     map[string]float64 `json:"events,omitempty"` // how many took part in each step
@@ -234,7 +235,8 @@ type Ledger struct {
 	Deviation    []float64   `json:"deviation"`
 }
 
-// Spent is the line at which the last threads spent most time beyond the mean, or a serial stretch most of its time.
+// Spent is the line at which the last threads spent most time beyond the mean, or a serial stretch
+// most of its time.
 type Spent struct {
 	Place
 	Share float64 `json:"share"` // of the ledger's total, of the stretch
@@ -395,7 +397,8 @@ func (p Place) Short() string {
 	return "(unknown place)"
 }
 
-// End names the end of a section, or of a stretch of one thread's work. Only what lasts until the program ends has no place.
+// End names the end of a section, or of a stretch of one thread's work. Only what lasts until the
+// program ends has no place.
 func (p Place) End() string {
 	if p.unknown() {
 		return "the end of the program"

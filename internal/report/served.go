@@ -9,7 +9,8 @@ import (
 	"lime/internal/unit"
 )
 
-// The report in the pieces in which 'lime view' asks for it: data with the words that the page of WriteHTML has beside them, so that both say the same.
+// The report in the pieces in which 'lime view' asks for it: data with the words that the page of
+// WriteHTML has beside them, so that both say the same.
 
 // Stylesheet returns the style of the page, whose colours and shapes 'lime view' shares.
 func Stylesheet() string { return pageCSS }

@@ -69,7 +69,8 @@ func nothingRan(r *Report) string {
 // fullSections is how many sections are explained in full, where nobody says how many.
 const fullSections = 3
 
-// shown returns the sections to explain in full: those that matter, the worst ones first. The others have a line each.
+// shown returns the sections to explain in full: those that matter, the worst ones first. The
+// others have a line each.
 func shown(r *Report, o TextOptions) []int {
 	if o.Only != nil {
 		return o.Only
@@ -136,7 +137,8 @@ func collected(g *Program) string {
 	return out + ending(g)
 }
 
-// noteTimeline is the note that says which times a recorded run's are, and how long the run really took.
+// noteTimeline is the note that says which times a recorded run's are, and how long the run really
+// took.
 const noteTimeline = "cpu-time"
 
 // timeline tells it beside the times.

@@ -81,7 +81,8 @@ func sectionWords(r *Report, s *Section) string {
 		s.Speedup, r.Program.Quantity(s.TimeToWin))
 }
 
-// teamWords tells how many threads take part in an instance, and in how many there are in all where that is more.
+// teamWords tells how many threads take part in an instance, and in how many there are in all where
+// that is more.
 func teamWords(s *Section) string {
 	if s.Team.Max == 0 { // a report of an earlier version
 		return countOf(len(s.Threads), "thread")

@@ -8,7 +8,8 @@ import (
 	"lime/internal/whatif"
 )
 
-// Throws prints what several placements of a program's pages come to, and which of its hardware causes are there in all of them.
+// Throws prints what several placements of a program's pages come to, and which of its hardware
+// causes are there in all of them.
 func Throws(w io.Writer, t *whatif.Throws, all bool) error {
 	p := &linePrinter{w: w}
 	short := (&Program{ClockUnit: t.ClockUnit}).Short

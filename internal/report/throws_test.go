@@ -8,7 +8,8 @@ import (
 	"lime/internal/whatif"
 )
 
-// Of each section that matters it is said whether its cause is the program's or luck, in one line that clean words make.
+// Of each section that matters it is said whether its cause is the program's or luck, in one line
+// that clean words make.
 func TestThrows(t *testing.T) {
 	section := func(line, there int) whatif.ThrownSection {
 		return whatif.ThrownSection{EndsAt: analysis.Place{File: "/src/a.c", Line: line, Function: "work"}, Matters: true, Last: 2,

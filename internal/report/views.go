@@ -66,9 +66,10 @@ func (n *viewNode) kid(name string) *viewNode {
 	return k
 }
 
-// WriteView prints the call paths of a recorded profile. An idleness of a function is the time that other threads had nothing to do while
-// it ran, divided among those that worked; overhead is time in the own code of a runtime; lock blame is the time for which others waited
-// for locks that it held.
+// WriteView prints the call paths of a recorded profile. An idleness of a function is the time that
+// other threads had nothing to do while it ran, divided among those that worked; overhead is time
+// in the own code of a runtime; lock blame is the time for which others waited for locks that it
+// held.
 func WriteView(w io.Writer, src profile.Source, view View) error {
 	root := &viewNode{}
 	if !root.fill(src.Tables(), view) {

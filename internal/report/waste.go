@@ -38,7 +38,8 @@ type WasteThread struct {
 	Fractions map[string]float64 `json:"fractions"`
 }
 
-// WastePair is two places that waste memory work together, over all threads, in the order in which they come.
+// WastePair is two places that waste memory work together, over all threads, in the order in which
+// they come.
 type WastePair struct {
 	Kind    string    `json:"kind"`
 	Share   float64   `json:"share"` // of the bytes stored, or loaded, in the whole run
@@ -58,7 +59,8 @@ type WasteSide struct {
 	Path []Frame `json:"path"`           // the calls that were open, outermost first
 }
 
-// wasteWords are the words for a kind: its title, what it is, the verb of the second access, what to do about it.
+// wasteWords are the words for a kind: its title, what it is, the verb of the second access, what
+// to do about it.
 type wasteWords struct{ title, of, what, then, do string }
 
 // wasteTexts is the table of them, in the order of the report.
@@ -124,7 +126,8 @@ func wasteOf(t *profile.Tables) *Waste {
 	return w
 }
 
-// wasteKind sums up a kind over the threads. Bounds of several threads add up: their errors may be one another's.
+// wasteKind sums up a kind over the threads. Bounds of several threads add up: their errors may be
+// one another's.
 func wasteKind(t *profile.Tables, kind string, words wasteWords) (WasteKind, bool) {
 	k := WasteKind{Kind: kind, Title: words.title, What: words.what, Do: words.do}
 	found, unknown := false, false
@@ -146,7 +149,8 @@ func wasteKind(t *profile.Tables, kind string, words wasteWords) (WasteKind, boo
 	return k, found
 }
 
-// pairs puts the pairs of all threads together that are at the same lines, called by the same lines.
+// pairs puts the pairs of all threads together that are at the same lines, called by the same
+// lines.
 func (w *Waste) pairs(t *profile.Tables) {
 	by := map[string]int{}
 	threads := map[string]map[profile.ThreadID]bool{}
@@ -223,7 +227,8 @@ func side(t *profile.Tables, s *profile.WasteSide) WasteSide {
 	return out
 }
 
-// starts reports whether a call may be the runtime's on its way to the program's own code, which nobody wants to read.
+// starts reports whether a call may be the runtime's on its way to the program's own code, which
+// nobody wants to read.
 func starts(t *profile.Tables, id profile.NodeID) bool {
 	if id < 0 || int(id) >= len(t.Nodes) {
 		return true

@@ -9,7 +9,8 @@ import (
 	"lime/internal/profile"
 )
 
-// wasteProfile is a run of two threads: one clears a and fills it at once, called by two callers; both load the same things again.
+// wasteProfile is a run of two threads: one clears a and fills it at once, called by two callers;
+// both load the same things again.
 const wasteProfile = `lime-profile 1
 file 0 path=src/fill.c
 line file=0 n=12 text="	memset(a, 0, sizeof a);"

@@ -7,9 +7,10 @@ import (
 	"lime/internal/profile"
 )
 
-// inlinedBarriers finds the lines that call barriers which the program built itself and the compiler
-// inlined. The collector knows functions only: it takes the function that holds the barrier's waits for
-// the barrier, and names its caller. The inlined calls around the waits tell the truth.
+// inlinedBarriers finds the lines that call barriers which the program built itself and the
+// compiler inlined. The collector knows functions only: it takes the function that holds the
+// barrier's waits for the barrier, and names its caller. The inlined calls around the waits tell
+// the truth.
 func inlinedBarriers(src profile.Source, t *profile.Tables, trimmed map[profile.NodeID]bool) error {
 	for i := range t.Sections {
 		s := &t.Sections[i]
@@ -36,11 +37,13 @@ func inlinedBarriers(src profile.Source, t *profile.Tables, trimmed map[profile.
 	return nil
 }
 
-// firstPassages are looked at until one tells: the first few of a barrier are found before it is known where all pass.
+// firstPassages are looked at until one tells: the first few of a barrier are found before it is
+// known where all pass.
 const firstPassages = 4
 
-// ownCall returns the innermost call of the program's own that all parts have open, if the place of the section is
-// library code around it: what a thread library calls, and calls the program in turn.
+// ownCall returns the innermost call of the program's own that all parts have open, if the place of
+// the section is library code around it: what a thread library calls, and calls the program in
+// turn.
 func ownCall(t *profile.Tables, s *profile.Section, in *profile.Instance) profile.NodeID {
 	depth, ok := parting(in)
 	if !ok || s.EndNode == profile.None || ownNode(t, s.EndNode) {
@@ -61,8 +64,8 @@ func ownNode(t *profile.Tables, id profile.NodeID) bool {
 	return len(fs) > 0 && fs[0].File != profile.None && !origin.LibraryFile(t.Files[fs[0].File].Path)
 }
 
-// inlinedCall returns the frames of the inlined call that holds the ends of all parts, nil if there is none or
-// the section's place lies elsewhere.
+// inlinedCall returns the frames of the inlined call that holds the ends of all parts, nil if there
+// is none or the section's place lies elsewhere.
 func inlinedCall(t *profile.Tables, s *profile.Section, in *profile.Instance, trimmed map[profile.NodeID]bool) []profile.Frame {
 	depth, ok := parting(in)
 	if !ok || s.EndNode == profile.None {
@@ -108,8 +111,8 @@ func endAt(p *profile.Part, depth int) profile.NodeID {
 	return p.Exit
 }
 
-// commonCall returns the frames around the inlined call that all blocks lie in; nil if one lies in none. Of a call
-// into a library that was inlined, only the frames around it are left.
+// commonCall returns the frames around the inlined call that all blocks lie in; nil if one lies in
+// none. Of a call into a library that was inlined, only the frames around it are left.
 func commonCall(t *profile.Tables, nodes []profile.NodeID, trimmed map[profile.NodeID]bool) []profile.Frame {
 	var common []profile.Frame
 	for i, id := range nodes {

@@ -7,8 +7,9 @@ import (
 	"lime/internal/profile"
 )
 
-// barrierText is a barrier of a mutex and a condition: node 1 calls the function of nodes 2 (broadcast) and 3 (wait), from which
-// nodes 4 and 5 of the library are called. The frames of 2 and 3 and the end are filled in by the cases.
+// barrierText is a barrier of a mutex and a condition: node 1 calls the function of nodes 2
+// (broadcast) and 3 (wait), from which nodes 4 and 5 of the library are called. The frames of 2 and
+// 3 and the end are filled in by the cases.
 const barrierText = `lime-profile 1
 file 0 path=own.c
 function 0 name=thread
@@ -65,8 +66,8 @@ func TestInlinedBarriers(t *testing.T) {
 	}
 }
 
-// TestLibraryAroundThePlace has the section end at a thread library's call (node 0) although the program's own
-// call (node 1) is open in all parts.
+// TestLibraryAroundThePlace has the section end at a thread library's call (node 0) although the
+// program's own call (node 1) is open in all parts.
 func TestLibraryAroundThePlace(t *testing.T) {
 	for _, c := range []struct {
 		outer, want string

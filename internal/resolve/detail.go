@@ -11,10 +11,12 @@ import (
 	"lime/internal/symbol"
 )
 
-// detailPart is what a collector leaves to be resolved in an event's detail: an address in the program, or a symbol.
+// detailPart is what a collector leaves to be resolved in an event's detail: an address in the
+// program, or a symbol.
 var detailPart = regexp.MustCompile(`\b(?:at|with) 0x[0-9a-f]+|\b_[ZR][\w.$]+`)
 
-// detail puts source lines in the place of the addresses in an event's detail, and names as people write them in that of symbols.
+// detail puts source lines in the place of the addresses in an event's detail, and names as people
+// write them in that of symbols.
 func (r *resolver) detail(text string) string {
 	return detailPart.ReplaceAllStringFunc(text, func(part string) string {
 		if part[0] == '_' {

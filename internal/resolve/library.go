@@ -22,8 +22,9 @@ func (r *resolver) ownFrames(fs []symbol.Frame) []symbol.Frame {
 	return fs
 }
 
-// wrappers names the first blocks of functions that a standard library wraps around the program's own code (a thread's
-// function, a task) by the first line of the program's own in them: that is what people call the function.
+// wrappers names the first blocks of functions that a standard library wraps around the program's
+// own code (a thread's function, a task) by the first line of the program's own in them: that is
+// what people call the function.
 func (r *resolver) wrappers() {
 	first := map[profile.FunctionID]*profile.Node{}
 	for i := range r.t.Nodes {
@@ -46,7 +47,8 @@ func (r *resolver) wrappers() {
 	}
 }
 
-// outermost is the outermost frame at a line of the program's own: what it calls in turn may be inlined, too.
+// outermost is the outermost frame at a line of the program's own: what it calls in turn may be
+// inlined, too.
 func (r *resolver) outermost(fs []profile.Frame) int {
 	for i := len(fs) - 1; i > 0; i-- {
 		if r.ownLine(fs[i:]) {

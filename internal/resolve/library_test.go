@@ -53,7 +53,8 @@ int main(int argc, char **) {
 }
 `
 
-// TestLoopOverList demands the program's own line for every address of a loop over a library's class.
+// TestLoopOverList demands the program's own line for every address of a loop over a library's
+// class.
 func TestLoopOverList(t *testing.T) {
 	testenv.Tool(t, "g++")
 	dir := t.TempDir()

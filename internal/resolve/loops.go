@@ -8,9 +8,10 @@ import (
 	"lime/internal/profile"
 )
 
-// outerLoops puts tests of loops around an inlined call at that call. Compilers give an instruction without a place of its own
-// (the test of a loop that OpenMP has dealt out is one) the place of the instruction before it, which may be the end of what was inlined into
-// the loop's body. But a loop in which an inlined call begins is no loop of what is called.
+// outerLoops puts tests of loops around an inlined call at that call. Compilers give an instruction
+// without a place of its own (the test of a loop that OpenMP has dealt out is one) the place of the
+// instruction before it, which may be the end of what was inlined into the loop's body. But a loop
+// in which an inlined call begins is no loop of what is called.
 func (r *resolver) outerLoops() {
 	byFunction := map[profile.FunctionID][]profile.NodeID{}
 	wanted := map[profile.FunctionID]bool{}
@@ -61,8 +62,9 @@ func (r *resolver) outerLoopsOf(nodes []profile.NodeID, ids []profile.EdgeID) {
 	}
 }
 
-// overlaps returns for each node the shortest one that ends in the same instruction, which decides for all, and an edge from each node in
-// which others begin to the first of them: a jump into a block makes another one.
+// overlaps returns for each node the shortest one that ends in the same instruction, which decides
+// for all, and an edge from each node in which others begin to the first of them: a jump into a
+// block makes another one.
 func (r *resolver) overlaps(nodes []profile.NodeID) (tail []int32, edges []graph.Edge) {
 	order := make([]int32, len(nodes))
 	for i := range order {
@@ -84,7 +86,8 @@ func (r *resolver) overlaps(nodes []profile.NodeID) (tail []int32, edges []graph
 	return tail, edges
 }
 
-// entry is where the innermost inlined call around a node's last instruction begins, 0 if that is not known.
+// entry is where the innermost inlined call around a node's last instruction begins, 0 if that is
+// not known.
 func (r *resolver) entry(n *profile.Node) uint64 {
 	loc, ok := r.at(n.Image, n.LastAddr)
 	if at := len(loc.frames) - len(n.Frames); ok && len(n.Frames) > 1 && at >= 0 && at < len(loc.entries) {
@@ -101,7 +104,8 @@ func (r *resolver) begins(loop []int32, nodes []profile.NodeID, addr uint64) boo
 	})
 }
 
-// inlinedWhole reports whether all of a loop is code of one inlined call, which then may begin with it.
+// inlinedWhole reports whether all of a loop is code of one inlined call, which then may begin with
+// it.
 func (r *resolver) inlinedWhole(loop []int32, nodes []profile.NodeID, call []profile.Frame) bool {
 	return !slices.ContainsFunc(loop, func(i int32) bool {
 		n := &r.t.Nodes[nodes[i]]

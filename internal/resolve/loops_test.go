@@ -7,8 +7,9 @@ import (
 	"lime/internal/profile"
 )
 
-// loopText is a function with a loop (blocks 1 to 3) around an inlined call with a loop of its own (block 2). The outer loop's test has the
-// place of what was inlined. Block 4 is a jump into block 1 and all before it.
+// loopText is a function with a loop (blocks 1 to 3) around an inlined call with a loop of its own
+// (block 2). The outer loop's test has the place of what was inlined. Block 4 is a jump into block
+// 1 and all before it.
 const loopText = `lime-profile 1
 file 0 path=own.c
 image 0 path=own lo=0 hi=0x1000

@@ -6,9 +6,10 @@ import (
 	"lime/internal/profile"
 )
 
-// regionLines tells parallel regions of one function apart whose ends have the same line although their bodies are
-// different functions: the call of the runtime has no line of its own then, for optimising compilers give it that of whatever they have moved
-// next to it. The first line of the body's function is that of the directive.
+// regionLines tells parallel regions of one function apart whose ends have the same line although
+// their bodies are different functions: the call of the runtime has no line of its own then, for
+// optimising compilers give it that of whatever they have moved next to it. The first line of the
+// body's function is that of the directive.
 func regionLines(src profile.Source, t *profile.Tables) error {
 	bodies, ends := map[profile.SectionID]profile.Frame{}, map[string]map[profile.Frame]bool{}
 	for i := range t.Sections {

@@ -52,7 +52,8 @@ func Copy(from, to string, o Options) error {
 	return r.Rewrite(to, edit(r, o))
 }
 
-// Editor is a profile whose tables can be changed in memory: a profile.Profile, or a profile.Reader.
+// Editor is a profile whose tables can be changed in memory: a profile.Profile, or a
+// profile.Reader.
 type Editor interface {
 	profile.Source
 	Edit(func(*profile.Meta, *profile.Tables) error) error
@@ -75,8 +76,8 @@ func edit(src profile.Source, o Options) func(*profile.Meta, *profile.Tables) er
 	}
 }
 
-// mergeByLine makes one section of those of one kind that end on the same source line, in the same chain of
-// inlined calls: compilers copy a call, and people see one line.
+// mergeByLine makes one section of those of one kind that end on the same source line, in the same
+// chain of inlined calls: compilers copy a call, and people see one line.
 func mergeByLine(t *profile.Tables) {
 	t.MergeSections(func(s *profile.Section) string {
 		if len(s.Frames) == 0 || s.Frames[0].Line == 0 {
@@ -90,8 +91,9 @@ func mergeByLine(t *profile.Tables) {
 	})
 }
 
-// resolveTables resolves a profile's tables, without merging sections. Rows with an address in a readable image get new functions and frames; others
-// keep what they have. To do it twice changes nothing. It returns the nodes from whose frames library code was dropped.
+// resolveTables resolves a profile's tables, without merging sections. Rows with an address in a
+// readable image get new functions and frames; others keep what they have. To do it twice changes
+// nothing. It returns the nodes from whose frames library code was dropped.
 func resolveTables(m *profile.Meta, t *profile.Tables, o Options) (trimmed map[profile.NodeID]bool) {
 	m.Notes = slices.DeleteFunc(m.Notes, func(n profile.Note) bool { return slices.Contains(noteCodes, n.Code) })
 	r := newResolver(m, t, o)

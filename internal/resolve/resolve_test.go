@@ -201,7 +201,8 @@ func TestWithoutDebugInfo(t *testing.T) {
 	}
 }
 
-// Where the files with the split debug information are gone, lines are there and inlined functions are not: the profile says so.
+// Where the files with the split debug information are gone, lines are there and inlined functions
+// are not: the profile says so.
 func TestWithoutSplitFiles(t *testing.T) {
 	dir := t.TempDir()
 	path := program(t, dir, "-g", "-gsplit-dwarf")

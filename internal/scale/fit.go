@@ -18,11 +18,13 @@ type Forecast struct {
 	Trusted    bool    `json:"trusted"` // Spread is at most trustedSpread
 }
 
-// trustedSpread is how far a forecast may move by one run less and still be told as one: the accuracy that lime promises for it.
+// trustedSpread is how far a forecast may move by one run less and still be told as one: the
+// accuracy that lime promises for it.
 const trustedSpread = 0.10
 
-// laws are the ways in which a term's core time may go with the cores: what is there once (work), what every core has (a serial part, a lock that
-// never rests), what a tree has, what each core does for each other one.
+// laws are the ways in which a term's core time may go with the cores: what is there once (work),
+// what every core has (a serial part, a lock that never rests), what a tree has, what each core
+// does for each other one.
 func laws() []func(p float64) float64 {
 	return []func(float64) float64{
 		func(float64) float64 { return 1 },
@@ -69,8 +71,9 @@ func fitted(chosen []func(float64) float64, list []sample) (*curve, bool) {
 	return c, true
 }
 
-// follow finds the curve that a term goes on with: of all pairs of laws and all numbers of last samples the one that, fitted without them, would
-// have told the last two best. A term may change its law on the way (a lock that becomes busy all the time), so that the last samples count.
+// follow finds the curve that a term goes on with: of all pairs of laws and all numbers of last
+// samples the one that, fitted without them, would have told the last two best. A term may change
+// its law on the way (a lock that becomes busy all the time), so that the last samples count.
 func follow(list []sample) *curve {
 	best, bestError := &curve{}, math.Inf(1)
 	for _, chosen := range choices() {
@@ -84,7 +87,8 @@ func follow(list []sample) *curve {
 	return best
 }
 
-// tried is by how much a choice of laws would have missed the last samples, and the curve through all of them.
+// tried is by how much a choice of laws would have missed the last samples, and the curve through
+// all of them.
 func tried(chosen []func(float64) float64, list []sample) (miss float64, c *curve) {
 	const ahead = 2
 	scale := 0.0
@@ -150,7 +154,8 @@ func total(curves []*curve, p float64) (sum float64) {
 	return sum
 }
 
-// leastPoints is how many runs a forecast needs: two for a curve of two laws, one that it is held to, and one that may be left out.
+// leastPoints is how many runs a forecast needs: two for a curve of two laws, one that it is held
+// to, and one that may be left out.
 const leastPoints = 4
 
 // Look forecasts runs on other numbers of cores.
@@ -196,7 +201,8 @@ func (s *Scaling) limit(curves []*curve, cores int, scaled float64) string {
 	return title
 }
 
-// look puts the forecast into a sentence: what will cost most, and how far the curve can be trusted.
+// look puts the forecast into a sentence: what will cost most, and how far the curve can be
+// trusted.
 func (s *Scaling) look() {
 	last := s.Points[len(s.Points)-1]
 	now := ""

@@ -1,7 +1,8 @@
-// Package scale compares runs of one program on different numbers of cores, and looks ahead from them. It takes the account of the whole
-// loss (analysis.Loss) of each run: what the larger run has more than the smaller one, scaled, is what its efficiency was lost to,
-// term by term and place by place, and adds up (loss.go). Each term's way over the cores gives a forecast (fit.go).
-// It imports analysis, profile and unit only; it runs nothing.
+// Package scale compares runs of one program on different numbers of cores, and looks ahead from
+// them. It takes the account of the whole loss (analysis.Loss) of each run: what the larger run has
+// more than the smaller one, scaled, is what its efficiency was lost to, term by term and place by
+// place, and adds up (loss.go). Each term's way over the cores gives a forecast (fit.go). It
+// imports analysis, profile and unit only; it runs nothing.
 package scale
 
 import (
@@ -50,8 +51,8 @@ type placeKey struct {
 	line                             int
 }
 
-// From takes what is needed of an analysis. A number of cores above 0 is that which the run was given: those that it could not use are
-// cores for which there were too few threads.
+// From takes what is needed of an analysis. A number of cores above 0 is that which the run was
+// given: those that it could not use are cores for which there were too few threads.
 func From(name string, res *analysis.Result, cores int) (*Run, error) {
 	l := res.Loss
 	if l == nil || l.CoreTime <= 0 {
@@ -141,7 +142,8 @@ type PlaceLoss struct {
 	Before float64 `json:"before"` // what it took in the smallest run, scaled
 }
 
-// Compare puts runs beside the one with the fewest cores. No mode: it is recognised by the work that they did.
+// Compare puts runs beside the one with the fewest cores. No mode: it is recognised by the work
+// that they did.
 func Compare(runs []*Run, mode Mode) (*Scaling, error) {
 	runs = slices.Clone(runs)
 	slices.SortStableFunc(runs, func(a, b *Run) int { return cmp.Compare(a.Cores, b.Cores) })
@@ -164,7 +166,8 @@ func Compare(runs []*Run, mode Mode) (*Scaling, error) {
 	return s, nil
 }
 
-// recognise tells strong from weak scaling by what is nearer: the same work, or as much for each core.
+// recognise tells strong from weak scaling by what is nearer: the same work, or as much for each
+// core.
 func recognise(a, b *Run) Mode {
 	work, cores := math.Log(b.term(analysis.TermUseful)/a.term(analysis.TermUseful)), math.Log(float64(b.Cores)/float64(a.Cores))
 	if math.Abs(work) <= math.Abs(work-cores) {
@@ -173,8 +176,9 @@ func recognise(a, b *Run) Mode {
 	return Weak
 }
 
-// against puts a run beside the base. Ideally it takes as much core time, times how much more work it has to do; what it takes more is lost, and each
-// term and place has its part of that: its time less its scaled time in the base.
+// against puts a run beside the base. Ideally it takes as much core time, times how much more work
+// it has to do; what it takes more is lost, and each term and place has its part of that: its time
+// less its scaled time in the base.
 func against(base, r *Run, mode Mode) Point {
 	times := float64(r.Cores) / float64(base.Cores)
 	scaled := 1.0
@@ -232,8 +236,9 @@ func (p *Point) limit() *Loss {
 	return &Loss{Term: most.Term, Title: most.Title, Share: most.Share, Places: most.Places[:1]}
 }
 
-// knee finds the number of cores with the largest speed-up x efficiency: up to there a core more brings a larger part of its cost in speed than it
-// takes in efficiency (Eager, Zahorjan, Lazowska: Speedup versus efficiency in parallel systems, IEEE Trans. Comp. 38, 1989). It is no knee if it
+// knee finds the number of cores with the largest speed-up x efficiency: up to there a core more
+// brings a larger part of its cost in speed than it takes in efficiency (Eager, Zahorjan, Lazowska:
+// Speedup versus efficiency in parallel systems, IEEE Trans. Comp. 38, 1989). It is no knee if it
 // is the last point.
 func (s *Scaling) knee() {
 	best := 0

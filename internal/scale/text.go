@@ -135,7 +135,8 @@ func (p *Place) where() string {
 	return "where is not known"
 }
 
-// leastShown is the share of the core time that is worth a line: below, a person would change nothing for it. Everything is shown on demand.
+// leastShown is the share of the core time that is worth a line: below, a person would change
+// nothing for it. Everything is shown on demand.
 const leastShown = 0.005
 
 // losses is the account of the largest run against the smallest.

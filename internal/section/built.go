@@ -33,8 +33,8 @@ func (e *builtEpisode) dropKeepers() {
 	}
 }
 
-// dropLate removes threads that came through the barrier's last passage without being seen to wait: what they
-// did since is two sections' work.
+// dropLate removes threads that came through the barrier's last passage without being seen to wait:
+// what they did since is two sections' work.
 func (r *Recogniser) dropLate(e *builtEpisode, p *release) {
 	last, again := r.openings[p.object]
 	for i := range e.parts {
@@ -47,8 +47,9 @@ func (r *Recogniser) dropLate(e *builtEpisode, p *release) {
 	r.openings[p.object] = p.at
 }
 
-// unseen removes from the parts of a join those of threads that came through the last passage of their built barrier
-// without being seen to wait: the passage that most of the others took part in last, or one of the barrier that they know.
+// unseen removes from the parts of a join those of threads that came through the last passage of
+// their built barrier without being seen to wait: the passage that most of the others took part in
+// last, or one of the barrier that they know.
 func (r *Recogniser) unseen(parts []Part) []Part {
 	last, latest, after := map[uint64]unit.Cycles{}, unit.Cycles(0), 0
 	for i := range parts {
@@ -95,8 +96,9 @@ func (e *builtEpisode) locate() (frame int, fn unit.Addr, decided bool) {
 	return e.calledApart()
 }
 
-// calledApart finds the barrier's call where no one call is common to all: compilers copy calls, and threads may come to a barrier from several
-// lines. If all stand in one function, which each has called for this wait, it is the call of those who were woken.
+// calledApart finds the barrier's call where no one call is common to all: compilers copy calls,
+// and threads may come to a barrier from several lines. If all stand in one function, which each
+// has called for this wait, it is the call of those who were woken.
 func (e *builtEpisode) calledApart() (frame int, fn unit.Addr, decided bool) {
 	for _, i := range append([]int{e.releaser}, e.woken...) {
 		p := &e.parts[i]

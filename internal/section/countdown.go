@@ -1,7 +1,8 @@
 package section
 
-// countdown is an object that several threads count down and that others wait for, such as Go's WaitGroup: who waits goes on
-// when all have done what he waits for. How often each of them does so does not matter.
+// countdown is an object that several threads count down and that others wait for, such as Go's
+// WaitGroup: who waits goes on when all have done what he waits for. How often each of them does so
+// does not matter.
 type countdown struct {
 	by    map[ThreadID]counted
 	again bool // some of those who counted it down last are still there
@@ -13,7 +14,8 @@ type counted struct {
 	at   Op
 }
 
-// count notes that t has done something that others may wait for. Its part goes on until it turns out that they did.
+// count notes that t has done something that others may wait for. Its part goes on until it turns
+// out that they did.
 func (r *Recogniser) count(t *thread, op *Op) {
 	t.piece(op)
 	c := r.countdowns[op.Object]
@@ -24,7 +26,8 @@ func (r *Recogniser) count(t *thread, op *Op) {
 	c.by[t.id] = counted{mark: t.mark(), at: *op}
 }
 
-// countUp begins a new passage, if those who will do the work are there already: what t has done until now it has done alone.
+// countUp begins a new passage, if those who will do the work are there already: what t has done
+// until now it has done alone.
 func (r *Recogniser) countUp(t *thread, op *Op) {
 	t.piece(op)
 	if c := r.countdowns[op.Object]; c != nil && c.again && len(c.by) == 0 && len(t.open) == 1 {
@@ -106,8 +109,9 @@ func (t *thread) upTo(n *counted) (Part, bool) {
 // mostLoose is how many threads that are gone, and that nobody waits for, are kept until the end.
 const mostLoose = 1024
 
-// letGo notes a thread that nobody will join, unless somebody may wait until it has counted down. There may be any number of them in
-// a program that runs for long, so they do not all wait for its end.
+// letGo notes a thread that nobody will join, unless somebody may wait until it has counted down.
+// There may be any number of them in a program that runs for long, so they do not all wait for its
+// end.
 func (r *Recogniser) letGo(t *thread) {
 	for _, c := range r.countdowns {
 		if _, ok := c.by[t.id]; ok {
@@ -132,7 +136,8 @@ func (r *Recogniser) letGo(t *thread) {
 	r.forgetGone()
 }
 
-// forgetGone drops the threads that are gone and belong to no section any more: there may be any number of them.
+// forgetGone drops the threads that are gone and belong to no section any more: there may be any
+// number of them.
 func (r *Recogniser) forgetGone() {
 	keep := r.order[:0]
 	for _, t := range r.order {

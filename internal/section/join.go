@@ -30,9 +30,9 @@ func (r *Recogniser) create(t *thread, op *Op) {
 	g.parent = nil
 }
 
-// created ends what belongs to the creation of a thread: threads come into being one after the other
-// because their creator makes them so, not because their work is uneven. Its own part in their section starts
-// when the last of them is there, as theirs start when they are.
+// created ends what belongs to the creation of a thread: threads come into being one after the
+// other because their creator makes them so, not because their work is uneven. Its own part in
+// their section starts when the last of them is there, as theirs start when they are.
 func (r *Recogniser) created(t *thread, op *Op) {
 	t.piece(op)
 	g := t.group()
@@ -224,8 +224,8 @@ func (r *Recogniser) dropGroup(t *thread, g *group) {
 // threads, to count as one of the workers and not only as their keeper.
 const parentShare = 10
 
-// takesPart decides whether the parent is one of the workers. Where its threads fill all cores, it may be kept
-// from its first join for long, but that is no work.
+// takesPart decides whether the parent is one of the workers. Where its threads fill all cores, it
+// may be kept from its first join for long, but that is no work.
 func (g *group) takesPart(parts []Part) bool {
 	var most unit.Cycles
 	beside := false // it worked while one of them did its last part

@@ -21,8 +21,8 @@ func (r *Recogniser) noteDealer(t *thread, woken []ThreadID) {
 	t.dealt = t.dealt || len(woken) > 0
 }
 
-// keeps reports whether all who wait had their last work from the thread, or none since they are there. In a pipeline, some had it from
-// other stages.
+// keeps reports whether all who wait had their last work from the thread, or none since they are
+// there. In a pipeline, some had it from other stages.
 func (r *Recogniser) keeps(p *release) bool {
 	for _, id := range p.quorum {
 		if q := r.threads[id]; q.fed && q.dealer != p.by {
@@ -32,9 +32,10 @@ func (r *Recogniser) keeps(p *release) bool {
 	return true
 }
 
-// deals reports whether the release is that of a keeper who gives work out: to threads that had their last work from it,
-// too, and not again before one of them has told it that the last was done. A stage of a pipeline, which wakes the next one with every
-// item, is no keeper, nor is who wakes all to say that a queue is closed: nobody has waited for the work that was done till then.
+// deals reports whether the release is that of a keeper who gives work out: to threads that had
+// their last work from it, too, and not again before one of them has told it that the last was
+// done. A stage of a pipeline, which wakes the next one with every item, is no keeper, nor is who
+// wakes all to say that a queue is closed: nobody has waited for the work that was done till then.
 func (r *Recogniser) deals(p *release) bool {
 	for id := range p.woken {
 		if q := r.threads[id]; q == nil || q.dealer != p.by {
@@ -55,7 +56,8 @@ func (t *thread) met(q *thread) {
 	t.partners[q] = true
 }
 
-// among reports whether t has had to do, since its last section, with those only whom a test accepts.
+// among reports whether t has had to do, since its last section, with those only whom a test
+// accepts.
 func (t *thread) among(accepts func(*thread) bool) bool {
 	if t.since != t.parts {
 		return true
@@ -68,13 +70,14 @@ func (t *thread) among(accepts func(*thread) bool) bool {
 	return true
 }
 
-// closed reports whether the releasing thread and those who are woken have had to do with one another only. Those in the middle of a pipeline hand
-// on what they were given.
+// closed reports whether the releasing thread and those who are woken have had to do with one
+// another only. Those in the middle of a pipeline hand on what they were given.
 func (r *Recogniser) closed(p *release) bool {
 	return r.kept(p, func(q *thread) bool { return q.id == p.by || p.woken[q.id] || q.dealer == p.by })
 }
 
-// kept reports whether the releasing thread and those who are woken have had to do with those only whom a test accepts.
+// kept reports whether the releasing thread and those who are woken have had to do with those only
+// whom a test accepts.
 func (r *Recogniser) kept(p *release, accepts func(*thread) bool) bool {
 	for id := range p.woken {
 		if !r.threads[id].among(accepts) {
@@ -84,8 +87,9 @@ func (r *Recogniser) kept(p *release, accepts func(*thread) bool) bool {
 	return r.threads[p.by].among(accepts)
 }
 
-// answers reports whether those who are woken are the keepers of all the others: they gave each its last work. Neither they nor who wakes them
-// have had to do with anybody else: the last two stages of a pipeline, whose first ones have ended, have.
+// answers reports whether those who are woken are the keepers of all the others: they gave each its
+// last work. Neither they nor who wakes them have had to do with anybody else: the last two stages
+// of a pipeline, whose first ones have ended, have.
 func (r *Recogniser) answers(p *release) bool {
 	if !r.kept(p, func(q *thread) bool { return q.id == p.by || p.woken[q.id] || p.woken[q.dealer] }) {
 		return false
@@ -101,8 +105,8 @@ func (r *Recogniser) answers(p *release) bool {
 	return true
 }
 
-// withoutKeepers drops the parts of threads that created others and have done next to nothing themselves since, but wait
-// until the others are done: by sleeping, say.
+// withoutKeepers drops the parts of threads that created others and have done next to nothing
+// themselves since, but wait until the others are done: by sleeping, say.
 func (r *Recogniser) withoutKeepers(parts []Part) []Part {
 	parents, most := map[ThreadID]bool{}, unit.Cycles(0)
 	for i := range parts {

@@ -60,7 +60,8 @@ type Site struct {
 	// Kept is how many of the outermost frames were open during the whole
 	// piece, without having been left and called again.
 	Kept int
-	// Library is how many of the innermost frames stand in the language's own library, compiled into the program.
+	// Library is how many of the innermost frames stand in the language's own library, compiled
+	// into the program.
 	Library int
 }
 

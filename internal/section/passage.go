@@ -2,7 +2,8 @@ package section
 
 import "lime/internal/unit"
 
-// passage is a thread's last way through a place that may turn out to be a barrier. Until then it goes on in the same part.
+// passage is a thread's last way through a place that may turn out to be a barrier. Until then it
+// goes on in the same part.
 type passage struct {
 	mark    mark
 	in, out unit.Cycles
@@ -47,8 +48,8 @@ func (r *Recogniser) splitAt(t *thread, p *passage) Part {
 	return part
 }
 
-// passKnown: the place is a barrier, so the last passages of all who have come through it ended a section. What they did inside was to wait. Who is
-// inside still leaves later.
+// passKnown: the place is a barrier, so the last passages of all who have come through it ended a
+// section. What they did inside was to wait. Who is inside still leaves later.
 func (r *Recogniser) passKnown(_ *thread, op *Op) {
 	list := r.passages[op.Object]
 	delete(r.passages, op.Object)

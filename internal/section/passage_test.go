@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// A function that turns out to be a barrier at its second round: its first round ended a section, too.
+// A function that turns out to be a barrier at its second round: its first round ended a section,
+// too.
 func TestPassages(t *testing.T) {
 	for _, c := range []struct{ name, ops, want string }{
 		{"known when the second round begins", `

@@ -278,9 +278,9 @@ func (r *Recogniser) Close(at unit.Cycles) {
 	r.tails(at)
 }
 
-// tails hands out the last parts of all threads that nobody joined, as one
-// section that ends with the program. Those who wait for more work, and did next to nothing since they
-// had some, take no part.
+// tails hands out the last parts of all threads that nobody joined, as one section that ends with
+// the program. Those who wait for more work, and did next to nothing since they had some, take no
+// part.
 func (r *Recogniser) tails(at unit.Cycles) {
 	var parts []Part
 	var most unit.Cycles

@@ -314,7 +314,8 @@ func TestRecognise(t *testing.T) {
 	}
 }
 
-// recognises holds the instances that operations make to those that are wanted; lines of want without a part are remarks.
+// recognises holds the instances that operations make to those that are wanted; lines of want
+// without a part are remarks.
 func recognises(t *testing.T, ops, wanted string) {
 	t.Helper()
 	var got, want []string

@@ -9,8 +9,8 @@ type taskState struct {
 	open  bool
 }
 
-// task begins work that a thread is given while it waits at a barrier or at a region's end: it is work for the
-// section that ends there, although the thread has arrived already.
+// task begins work that a thread is given while it waits at a barrier or at a region's end: it is
+// work for the section that ends there, although the thread has arrived already.
 func (r *Recogniser) task(t *thread, op *Op) {
 	if t.waitingPart() == nil || t.task.open {
 		return
@@ -49,7 +49,8 @@ func (p *Part) addBefore(spans []any) {
 	p.Spans = append(append(all, spans...), p.Spans[n:]...)
 }
 
-// waitingPart is the part with which the thread stands at a barrier or at the end of a region, nil if at none.
+// waitingPart is the part with which the thread stands at a barrier or at the end of a region, nil
+// if at none.
 func (t *thread) waitingPart() *Part {
 	if e := t.at; e != nil {
 		if t.atPart < len(e.parts) {
@@ -63,7 +64,8 @@ func (t *thread) waitingPart() *Part {
 	return nil
 }
 
-// lull begins a stretch of a thread's part in which it waits for tasks, or looks for some: idleness of the section.
+// lull begins a stretch of a thread's part in which it waits for tasks, or looks for some: idleness
+// of the section.
 func (r *Recogniser) lull(t *thread, op *Op) {
 	t.lull = op.At
 	for _, p := range t.open {

@@ -54,7 +54,8 @@ func (r *Recogniser) waitBegin(t *thread, op *Op) {
 	t.wait = waitState{at: op.At, site: op.Site, object: op.Object, untyped: op.Untyped, mark: t.mark()}
 }
 
-// waitEnd resumes. Time in a wait that ended no section is part of the section around it, if it was not for work to do.
+// waitEnd resumes. Time in a wait that ended no section is part of the section around it, if it was
+// not for work to do.
 func (r *Recogniser) waitEnd(t *thread, op *Op) {
 	if t.state != waiting {
 		return
@@ -173,9 +174,9 @@ func (r *Recogniser) opens(p *release) bool {
 	return p.global && (r.deals(p) || r.answers(p))
 }
 
-// symmetric reports whether the releasing thread stands in the function in
-// which the woken ones waited, or came there by the same call. A call through a pointer is the same only if it
-// went to the same function: all threads of some programs begin with one.
+// symmetric reports whether the releasing thread stands in the function in which the woken ones
+// waited, or came there by the same call. A call through a pointer is the same only if it went to
+// the same function: all threads of some programs begin with one.
 func (r *Recogniser) symmetric(p *release) bool {
 	for _, id := range p.quorum {
 		if p.woken[id] && !sameFunction(r.threads[id].wait.site, p.site) {
@@ -255,7 +256,8 @@ func (r *Recogniser) takeEnded(e *builtEpisode, p *release) {
 	}
 }
 
-// leaveEarly closes the part of a thread that has been woken by a release that still goes on, and ends.
+// leaveEarly closes the part of a thread that has been woken by a release that still goes on, and
+// ends.
 func (r *Recogniser) leaveEarly(t *thread) {
 	p := r.pending
 	if p == nil || !p.woken[t.id] || t.wait.done || !t.valid(t.wait.mark) || !t.wait.over {
@@ -310,7 +312,8 @@ func (r *Recogniser) Ended(id ThreadID) bool {
 	return t != nil && t.wait.done
 }
 
-// Resume sets the beginning of the part of a thread whose last wait ended a section: it is not before now that it goes on.
+// Resume sets the beginning of the part of a thread whose last wait ended a section: it is not
+// before now that it goes on.
 func (r *Recogniser) Resume(id ThreadID, at unit.Cycles) {
 	if t := r.threads[id]; t != nil && t.wait.done && t.state == running && len(t.top().spans) == 0 {
 		t.begin(at)

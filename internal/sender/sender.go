@@ -1,8 +1,9 @@
-// Package sender tells, of a signal that has come, whether a process sent it, and which. The others the kernel sends: those that a terminal's keys stand for, or its end,
-// go to all processes in the foreground, so that whoever started one of these need not pass them on.
+// Package sender tells, of a signal that has come, whether a process sent it, and which. The others
+// the kernel sends: those that a terminal's keys stand for, or its end, go to all processes in the
+// foreground, so that whoever started one of these need not pass them on.
 //
-// The library os/signal keeps nothing but the number of a signal. So its handler is called by way of one that remembers the rest, which has no other place for it
-// than variables of the package.
+// The library os/signal keeps nothing but the number of a signal. So its handler is called by way
+// of one that remembers the rest, which has no other place for it than variables of the package.
 //
 // It imports golang.org/x/sys/unix only.
 package sender
@@ -20,7 +21,8 @@ import (
 // most is the highest number of a signal.
 const most = 64
 
-// last is, by signal, who sent it last since Of was asked: sent and the process's number. next is the handler that comes after. Both are the handler's, handler_amd64.s.
+// last is, by signal, who sent it last since Of was asked: sent and the process's number. next is
+// the handler that comes after. Both are the handler's, handler_amd64.s.
 var (
 	last [most + 1]uint64
 	next uintptr
@@ -42,7 +44,8 @@ type action struct {
 	mask     uint64
 }
 
-// Notify is signal.Notify, and has Of know who sent the signals. Those that are ignored stay so, for what lime starts, too (nohup(1)).
+// Notify is signal.Notify, and has Of know who sent the signals. Those that are ignored stay so,
+// for what lime starts, too (nohup(1)).
 func Notify(c chan<- os.Signal, signals ...os.Signal) {
 	for _, s := range signals {
 		n, ok := s.(syscall.Signal)
@@ -67,7 +70,8 @@ func act(n syscall.Signal, now, old *action) error {
 	return nil
 }
 
-// Of reports whether a signal that has come was sent by a process, and by which: 0 if that is not known. Each arrival is told of once.
+// Of reports whether a signal that has come was sent by a process, and by which: 0 if that is not
+// known. Each arrival is told of once.
 func Of(n syscall.Signal) (pid int, ok bool) {
 	var a action
 	if n < 1 || n > most || act(n, nil, &a) != nil || a.handler != entry() {

@@ -10,7 +10,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A signal that a process sent is told from one that the kernel did, and Go's own handling of signals goes on.
+// A signal that a process sent is told from one that the kernel did, and Go's own handling of
+// signals goes on.
 func TestOf(t *testing.T) {
 	ch := make(chan os.Signal, 4)
 	Notify(ch, unix.SIGUSR1, unix.SIGUSR2, unix.SIGALRM, unix.Signal(40))

@@ -5,11 +5,11 @@ import (
 	"slices"
 )
 
-// bulkFold reduces very many rows before the exact clustering: in rounds, from opt.Bulk down to halfway between 1
-// and the threshold, every row joins a group whose centre it is similar to, until few
-// enough are left. It returns each row's group, and the groups' mean vectors and weights.
-// Groups are numbered by their smallest row. Rows that should join but are not found by the hash only
-// cost time later.
+// bulkFold reduces very many rows before the exact clustering: in rounds, from opt.Bulk down to
+// halfway between 1 and the threshold, every row joins a group whose centre it is similar to, until
+// few enough are left. It returns each row's group, and the groups' mean vectors and weights.
+// Groups are numbered by their smallest row. Rows that should join but are not found by the hash
+// only cost time later.
 func bulkFold(x Matrix, weight []int32, opt ClusterOptions) ([]int32, Matrix, []int32) {
 	label := identity(x.Len())
 	last := min(opt.Bulk, (1+opt.Threshold)/2)
@@ -26,8 +26,8 @@ func bulkFold(x Matrix, weight []int32, opt ClusterOptions) ([]int32, Matrix, []
 	return label, x, weight
 }
 
-// foldOnce is one round. Rows that stand for many events come first: they are the centres that others gather
-// around. The order depends on weights and contents only.
+// foldOnce is one round. Rows that stand for many events come first: they are the centres that
+// others gather around. The order depends on weights and contents only.
 func foldOnce(x Matrix, weight []int32, limit float64, workers int) ([]int32, Matrix, []int32) {
 	f := &folding{x: x, limit: limit, hash: newHash(x, 4, 12, workers)}
 	owner := make([]int32, x.Len())

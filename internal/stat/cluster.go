@@ -14,15 +14,16 @@ type ClusterOptions struct {
 	Workers   int     // goroutines, at least 1
 }
 
-// Cluster groups the rows of x, unit vectors that stand for weight[i] events each, by average linkage (UPGMA)
-// on Pearson's r, until no two clusters have a mean similarity of at least Threshold. It returns each row's
-// cluster and the number of clusters; clusters are numbered by their smallest row. Similarities
-// that agree to ten digits are ties, and go to the pair with the smallest rows.
+// Cluster groups the rows of x, unit vectors that stand for weight[i] events each, by average
+// linkage (UPGMA) on Pearson's r, until no two clusters have a mean similarity of at least
+// Threshold. It returns each row's cluster and the number of clusters; clusters are numbered by
+// their smallest row. Similarities that agree to ten digits are ties, and go to the pair with the
+// smallest rows.
 //
-// Up to BulkAbove rows the result is exact. Three facts make it fast: a similarity of clusters is a dot
-// product of mean vectors; clusters can only merge within a connected component of the
-// graph of pairs at or above the threshold; and merging never raises a similarity above the larger of the two
-// that it replaces, so that old maxima stay upper bounds.
+// Up to BulkAbove rows the result is exact. Three facts make it fast: a similarity of clusters is a
+// dot product of mean vectors; clusters can only merge within a connected component of the graph of
+// pairs at or above the threshold; and merging never raises a similarity above the larger of the
+// two that it replaces, so that old maxima stay upper bounds.
 func Cluster(x Matrix, weight []int32, opt ClusterOptions) ([]int32, int) {
 	m := x.Len()
 	if opt.BulkAbove == 0 {
@@ -177,8 +178,8 @@ func (g *merger) find(i int32) {
 	}
 }
 
-// closest returns the smallest item of the most similar pair, or false if none reaches the threshold.
-// Stale items whose bound reaches the top are looked up again before the choice.
+// closest returns the smallest item of the most similar pair, or false if none reaches the
+// threshold. Stale items whose bound reaches the top are looked up again before the choice.
 func (g *merger) closest(threshold float64) (int32, bool) {
 	for {
 		top, stale := int32(-1), int32(-1)

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// planted returns m vectors of n components: noisy copies of a few patterns, exact copies, and small integers
-// (which tie often).
+// planted returns m vectors of n components: noisy copies of a few patterns, exact copies, and
+// small integers (which tie often).
 func planted(r *rand.Rand, m, n int) Matrix {
 	x := NewMatrix(0, n)
 	base := make([][]float64, 1+r.IntN(6))

@@ -20,8 +20,8 @@ func components(x Matrix, threshold float64, workers int) [][]int32 {
 	return u.sets()
 }
 
-// allPairsLimit is the number of rows up to which every pair is looked at. Beyond it only rows that share a bucket
-// of a hash are, and some pairs are missed.
+// allPairsLimit is the number of rows up to which every pair is looked at. Beyond it only rows that
+// share a bucket of a hash are, and some pairs are missed.
 const allPairsLimit = 20000
 
 // hashedPairs joins the similar rows among those that the hash brings together.
@@ -96,8 +96,9 @@ func (u *union) sets() [][]int32 {
 // head is the number of components in a stretch of those that are looked at first.
 const head = 8
 
-// screen finds pairs with a similarity of at least limit without computing most of them: by Cauchy-Schwarz
-// the dot product of two rows is at most that of their heads plus the product of the lengths of their tails.
+// screen finds pairs with a similarity of at least limit without computing most of them: by
+// Cauchy-Schwarz the dot product of two rows is at most that of their heads plus the product of the
+// lengths of their tails.
 type screen struct {
 	x     Matrix
 	limit float64
@@ -138,7 +139,8 @@ func (s *screen) scan(workers int, u *union) {
 	})
 }
 
-// row joins row i with the similar ones among as many rows, from first on, as there is place for bounds of their similarities.
+// row joins row i with the similar ones among as many rows, from first on, as there is place for
+// bounds of their similarities.
 func (s *screen) row(i, first int, bound []float32, u *union) {
 	clear(bound)
 	sum := blas32.Vector{N: len(bound), Inc: 1, Data: bound}
@@ -153,8 +155,8 @@ func (s *screen) row(i, first int, bound []float32, u *union) {
 	}
 }
 
-// centre is what most pairs need no more of than that: two stretches of the components of a unit vector, and the length of what follows each
-// of them.
+// centre is what most pairs need no more of than that: two stretches of the components of a unit
+// vector, and the length of what follows each of them.
 type centre struct {
 	seen         int32 // row that looked at it last, + 1: a group may stand in several buckets
 	tail, second float32

@@ -24,7 +24,8 @@ type Folder struct {
 	vec    []float64
 }
 
-// keyed is where a group's key stands, and its hash. A key is the width in bytes of its values, or 0 for real values, and the values.
+// keyed is where a group's key stands, and its hash. A key is the width in bytes of its values, or
+// 0 for real values, and the values.
 type keyed struct {
 	hash   uint64
 	block  int32

@@ -9,9 +9,9 @@ import (
 // bucketLimit is the number of entries of a bucket: those that come later are not found there.
 const bucketLimit = 48
 
-// signHash finds similar vectors: rows on the same side of the same random planes share a
-// bucket. There are several tables, each with planes of its own, so that similar rows meet in one of
-// them with high probability. The planes are the same in every run.
+// signHash finds similar vectors: rows on the same side of the same random planes share a bucket.
+// There are several tables, each with planes of its own, so that similar rows meet in one of them
+// with high probability. The planes are the same in every run.
 type signHash struct {
 	codes  [][]uint16 // table -> row -> code
 	tables [][][]int32

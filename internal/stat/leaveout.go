@@ -1,12 +1,13 @@
 package stat
 
-// thin is the part of a vector's squared length below which what a left out component leaves of it is computed from its components:
-// a difference of products would lose more than three digits.
+// thin is the part of a vector's squared length below which what a left out component leaves of it
+// is computed from its components: a difference of products would lose more than three digits.
 const thin = 1e-3
 
-// SelectWithout chooses predictors as Select does, with one component left out of y and of all candidates, and all of them centred
-// anew. Vectors need not be of unit length for that, so that the products follow from those of the whole vectors:
-// of centred a and b, <a, b> becomes <a, b> - a[out] b[out] n/(n-1). Beta is that of the vectors as they are.
+// SelectWithout chooses predictors as Select does, with one component left out of y and of all
+// candidates, and all of them centred anew. Vectors need not be of unit length for that, so that
+// the products follow from those of the whole vectors: of centred a and b, <a, b> becomes <a, b> -
+// a[out] b[out] n/(n-1). Beta is that of the vectors as they are.
 func (s *Selector) SelectWithout(out int, alpha float64) Model {
 	y := s.less(s.y, out)
 	if y == nil {
@@ -67,7 +68,8 @@ func (l *leaveOut) with(i int) []float64 {
 	return l.products(l.x.Row(i), l.vector(i), l.Selector.with(i))
 }
 
-// products are those of a vector, less the component, with all candidates; whole is the vector with it, and all are its products.
+// products are those of a vector, less the component, with all candidates; whole is the vector with
+// it, and all are its products.
 func (l *leaveOut) products(whole, less, all []float64) []float64 {
 	p := make([]float64, len(all))
 	if x := whole[l.out]; Dot(less, less) < thin*Dot(whole, whole) {

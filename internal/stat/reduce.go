@@ -40,9 +40,10 @@ func gcd(a, b uint64) uint64 {
 	return a
 }
 
-// divisor divides without a division, where that leaves no remainder. Modulo 2^64 an odd number has an inverse, which makes quotients
-// of its multiples and something larger than all of them of everything else (Granlund and Montgomery, Division by Invariant
-// Integers using Multiplication, 1994, section 9).
+// divisor divides without a division, where that leaves no remainder. Modulo 2^64 an odd number has
+// an inverse, which makes quotients of its multiples and something larger than all of them of
+// everything else (Granlund and Montgomery, Division by Invariant Integers using Multiplication,
+// 1994, section 9).
 type divisor struct {
 	by      uint64
 	inverse uint64 // of its odd part

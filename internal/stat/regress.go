@@ -27,8 +27,8 @@ const (
 	nilResidual  = 1e-12 // of y's variance: below it nothing is left to explain
 )
 
-// Selector makes models of one y on the same candidates. It keeps their scalar products with those that were ever chosen:
-// no model needs more of them, be it one with a component left out.
+// Selector makes models of one y on the same candidates. It keeps their scalar products with those
+// that were ever chosen: no model needs more of them, be it one with a component left out.
 type Selector struct {
 	y        []float64
 	x        Matrix
@@ -37,7 +37,8 @@ type Selector struct {
 	products map[int][]float64 // of a chosen candidate with all
 }
 
-// NewSelector prepares the choice of predictors of y, a unit vector, among the rows of x, unit vectors or nil ones.
+// NewSelector prepares the choice of predictors of y, a unit vector, among the rows of x, unit
+// vectors or nil ones.
 func NewSelector(y []float64, x Matrix) *Selector {
 	s := &Selector{y: y, x: x, size: make([]float64, x.Len()), corr: make([]float64, x.Len()), products: map[int][]float64{}}
 	for i := range s.size {
@@ -60,9 +61,9 @@ func (s *Selector) with(i int) []float64 {
 	return p
 }
 
-// Select chooses predictors by forward selection: the one with the largest partial F, kept if its p < alpha, until
-// none is. Of candidates that fit as well, one that grows with y goes before one that shrinks, then the smallest
-// index. There are never more predictors than n-2.
+// Select chooses predictors by forward selection: the one with the largest partial F, kept if its p
+// < alpha, until none is. Of candidates that fit as well, one that grows with y goes before one
+// that shrinks, then the smallest index. There are never more predictors than n-2.
 func (s *Selector) Select(alpha float64) Model {
 	return s.start().run(alpha)
 }
@@ -82,8 +83,9 @@ type candidates interface {
 	with(i int) []float64 // its products with all, not to be changed
 }
 
-// selection is a model in the making. What the chosen predictors leave of a candidate is known by its length and by its product with
-// what they leave of y: both follow from products of candidates, and the vector itself is never needed.
+// selection is a model in the making. What the chosen predictors leave of a candidate is known by
+// its length and by its product with what they leave of y: both follow from products of candidates,
+// and the vector itself is never needed.
 type selection struct {
 	candidates
 	n      int       // components
@@ -168,7 +170,8 @@ func (s *selection) take(i int, st Step) {
 	s.model.R2 = math.Max(0, math.Min(1, 1-Dot(s.res, s.res)/Dot(s.y, s.y)))
 }
 
-// direction is the part of a candidate that is orthogonal to the basis, as a unit vector, and its components on the basis with it.
+// direction is the part of a candidate that is orthogonal to the basis, as a unit vector, and its
+// components on the basis with it.
 func (s *selection) direction(i int) (q, coef []float64) {
 	q, coef = slices.Clone(s.vector(i)), make([]float64, len(s.basis)+1)
 	for range 2 { // the second pass removes what rounding left

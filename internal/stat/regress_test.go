@@ -95,7 +95,8 @@ func TestSelectDegenerate(t *testing.T) {
 	}
 }
 
-// Under pure noise the guarded model must not claim more often than alpha, whatever the number of candidates.
+// Under pure noise the guarded model must not claim more often than alpha, whatever the number of
+// candidates.
 func TestFamilyPUnderNoise(t *testing.T) {
 	const runs, alpha = 400, 0.05
 	for _, tt := range []struct{ n, candidates int }{{6, 50}, {8, 300}, {32, 200}} {

@@ -167,7 +167,8 @@ func parseAddr2line(out string) (all [][]Frame) {
 
 var rustHash = regexp.MustCompile(`::h[0-9a-f]{16}`)
 
-// plain makes names of both sides comparable: binutils prints clone suffixes and spaces differently.
+// plain makes names of both sides comparable: binutils prints clone suffixes and spaces
+// differently.
 func plain(s string) string {
 	s = regexp.MustCompile(` ?\[(clone|\.).*\]|\.(part|isra|constprop|cold|lto_priv)\b.*`).ReplaceAllString(s, "")
 	return strings.NewReplacer(" ", "", "(anonymousnamespace)", "").Replace(s)
@@ -188,7 +189,8 @@ func sameFrames(got, want []Frame) bool {
 	}
 	for i, g := range got {
 		w := want[i]
-		// For static functions binutils gives the symbol around the inlined code, not the inlined function.
+		// For static functions binutils gives the symbol around the inlined code, not the inlined
+		// function.
 		named := sameName(g.Function, w.Function) || i == 0 && len(want) > 1 && sameName(got[len(got)-1].Function, w.Function)
 		if g.Line != w.Line || !named {
 			return false

@@ -137,8 +137,8 @@ type abbrev struct {
 	addrs    uint64
 }
 
-// abbrevs is a table of abbreviations by code; most tables count from 1. It is read as far as it is asked for: of most units only the first entry
-// is looked at.
+// abbrevs is a table of abbreviations by code; most tables count from 1. It is read as far as it is
+// asked for: of most units only the first entry is looked at.
 type abbrevs struct {
 	dense []abbrev
 	rest  map[uint64]abbrev

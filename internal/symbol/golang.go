@@ -29,7 +29,8 @@ func openGo(bin *binfile.File) (g *goTable) {
 	return &goTable{t}
 }
 
-// GoFunctions lists the functions of a Go program by the table that even a stripped one has, in the order of their addresses; nil if there is none.
+// GoFunctions lists the functions of a Go program by the table that even a stripped one has, in the
+// order of their addresses; nil if there is none.
 func GoFunctions(bin *binfile.File) (list []binfile.Symbol) {
 	g := openGo(bin)
 	if g == nil {

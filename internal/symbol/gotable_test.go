@@ -25,11 +25,13 @@ func main() {
 }
 `
 
-// goReleases are the versions of Go whose tables are read besides the installed one's: the last of each series, which the long tests have go fetch.
+// goReleases are the versions of Go whose tables are read besides the installed one's: the last of
+// each series, which the long tests have go fetch.
 func goReleases() []string { return []string{"go1.22.12", "go1.23.12", "go1.24.13", "go1.25.5"} }
 
-// Where the functions of a stripped Go program are: as the symbols of the same program have them, however it was linked. Its code begins behind
-// C's if C's linker has put it together, and the table is a section, or stands among other data.
+// Where the functions of a stripped Go program are: as the symbols of the same program have them,
+// however it was linked. Its code begins behind C's if C's linker has put it together, and the
+// table is a section, or stands among other data.
 func TestFunctionsOfStrippedGoPrograms(t *testing.T) {
 	testenv.Tool(t, "gcc")
 	versions := []string{"local"}
@@ -65,8 +67,9 @@ func TestFunctionsOfStrippedGoPrograms(t *testing.T) {
 	}
 }
 
-// agree holds a stripped program's functions to what begins as they do in the same program with its symbols. Without them, the linker may put C's code, and
-// with it all of Go's, elsewhere; but each function is as far from another as there.
+// agree holds a stripped program's functions to what begins as they do in the same program with its
+// symbols. Without them, the linker may put C's code, and with it all of Go's, elsewhere; but each
+// function is as far from another as there.
 func agree(t *testing.T, stripped []binfile.Symbol, whole *binfile.File) {
 	t.Helper()
 	at := func(name string) uint64 {

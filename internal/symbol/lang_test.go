@@ -200,7 +200,8 @@ func TestTypeUnits(t *testing.T) {
 	sameTables(t, whole, compile(t, "g++", "a.cc", programCC, "-O2", "-gdwarf-5", "-fdebug-types-section"))
 }
 
-// Where only names are wanted, those of a separate debug file are there, its lines are not, and it counts as debug information none the less.
+// Where only names are wanted, those of a separate debug file are there, its lines are not, and it
+// counts as debug information none the less.
 func TestNamesOnly(t *testing.T) {
 	testenv.Tool(t, "objcopy")
 	path := compile(t, "gcc", "a.c", programC, "-O2", "-g")

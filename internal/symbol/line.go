@@ -33,7 +33,8 @@ type lineHeader struct {
 	dirs                  []string
 }
 
-// parseLines reads the line table at an offset; valid says which addresses are code. A damaged table gives what can be read.
+// parseLines reads the line table at an offset; valid says which addresses are code. A damaged
+// table gives what can be read.
 func (u *unit) parseLines(off uint64, compDir string, valid func(uint64) bool) *lineTable {
 	t := &lineTable{}
 	c := at(u.d.line, off)
@@ -292,7 +293,8 @@ func (p *lineProgram) extended() {
 	}
 }
 
-// endSequence keeps a sequence that lies in code; those of functions that the linker dropped do not.
+// endSequence keeps a sequence that lies in code; those of functions that the linker dropped do
+// not.
 func (p *lineProgram) endSequence() {
 	if len(p.cur) == 0 {
 		return

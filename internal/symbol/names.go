@@ -25,7 +25,8 @@ func mergeSymbols(a, b []binfile.Symbol) []binfile.Symbol {
 	return out
 }
 
-// symbolSpans gives every code symbol its range; one without a size reaches to the next symbol, but not far.
+// symbolSpans gives every code symbol its range; one without a size reaches to the next symbol, but
+// not far.
 func symbolSpans(syms []binfile.Symbol, valid func(uint64) bool) spans {
 	const reach = 1 << 16
 	var out []span
@@ -65,8 +66,8 @@ func (t *Table) symbolAt(pc uint64) (Func, bool) {
 	return Func{Name: name, Link: s.Name, Entry: s.Addr}, true
 }
 
-// unwindSpans reads where functions start from the unwind table's search index, which is sorted: images
-// without any names still have functions. starts gives the start by id.
+// unwindSpans reads where functions start from the unwind table's search index, which is sorted:
+// images without any names still have functions. starts gives the start by id.
 func unwindSpans(bin *binfile.File) (t spans, starts []uint64) {
 	hdr, addr, err := bin.Section(".eh_frame_hdr")
 	const version, pcrelSdata4, udata4, datarelSdata4 = 1, 0x1b, 0x03, 0x3b

@@ -58,8 +58,8 @@ func (t *spans) find(pc uint64) int32 {
 	return t.pieces[i].id
 }
 
-// maxRanges bounds the ranges of one unit: entries may share lists, so that a small hostile file could
-// name very many.
+// maxRanges bounds the ranges of one unit: entries may share lists, so that a small hostile file
+// could name very many.
 const maxRanges = 1 << 22
 
 // ranges calls add for every range of an entry.

@@ -198,7 +198,8 @@ func (t *Table) lookupDWARF(pc uint64) (Location, bool) {
 	return code.chain(s, at, t), true
 }
 
-// innermost returns the scope of an address. Spans that are equal belong to the inner scope, which comes later.
+// innermost returns the scope of an address. Spans that are equal belong to the inner scope, which
+// comes later.
 func (code *unitCode) innermost(pc uint64) int32 { return code.spans.find(pc) }
 
 // chain builds the frames from the innermost scope outwards.

@@ -1,4 +1,5 @@
-// The reasons for which a test may skip on a machine that has all tools, each with a check that it holds.
+// The reasons for which a test may skip on a machine that has all tools, each with a check that it
+// holds.
 package testenv
 
 import (
@@ -14,14 +15,16 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Reason is something about the machine, or the run of the tests, that leaves a test nothing to look at.
+// Reason is something about the machine, or the run of the tests, that leaves a test nothing to
+// look at.
 type Reason struct {
 	name  string
 	why   string
 	holds func(t testing.TB) bool
 }
 
-// reasons is the table. Whoever adds a row says how to tell that it holds, by other means than the test that skips.
+// reasons is the table. Whoever adds a row says how to tell that it holds, by other means than the
+// test that skips.
 var reasons = []Reason{
 	{Short, "the tests were asked to be short (-short)", func(testing.TB) bool { return testing.Short() }},
 	{NotLong, "it takes minutes: LIME_LONG=1, as make check-long sets it", func(testing.TB) bool { return !Long() }},
@@ -80,7 +83,8 @@ const (
 	InChroot        = "in a chroot"
 )
 
-// Skip ends the test without a verdict, for a reason of the table; one that does not hold here is a failure.
+// Skip ends the test without a verdict, for a reason of the table; one that does not hold here is a
+// failure.
 func Skip(t testing.TB, reason string, details ...any) {
 	t.Helper()
 	for _, r := range reasons {
@@ -139,7 +143,8 @@ func traces() bool {
 	return unix.PtraceGetRegs(cmd.Process.Pid, &regs) == nil
 }
 
-// places tells whether the kernel is one of those whose places of maps lime follows, and can be asked for them.
+// places tells whether the kernel is one of those whose places of maps lime follows, and can be
+// asked for them.
 func places() bool {
 	var u unix.Utsname
 	var major, minor int

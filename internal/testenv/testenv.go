@@ -1,8 +1,9 @@
-// Package testenv says what a test needs of the machine, and is the only way for a test to skip: for a tool
-// of scripts/tools that is not installed, or for a reason of one table (reasons.go) that is checked.
+// Package testenv says what a test needs of the machine, and is the only way for a test to skip:
+// for a tool of scripts/tools that is not installed, or for a reason of one table (reasons.go) that
+// is checked.
 //
-// With LIME_STRICT=1, as .ci/run sets it, a missing tool fails. Only tests import this package; it imports
-// nothing of lime.
+// With LIME_STRICT=1, as .ci/run sets it, a missing tool fails. Only tests import this package; it
+// imports nothing of lime.
 package testenv
 
 import (
@@ -20,7 +21,8 @@ const strict = "LIME_STRICT"
 // Long tells whether the long versions of the tests are wanted.
 func Long() bool { return os.Getenv("LIME_LONG") != "" }
 
-// Tool skips the test, or fails it where LIME_STRICT is set, unless the tools work. They are rows of scripts/tools.
+// Tool skips the test, or fails it where LIME_STRICT is set, unless the tools work. They are rows
+// of scripts/tools.
 func Tool(t testing.TB, names ...string) {
 	t.Helper()
 	root, err := moduleRoot()
@@ -37,8 +39,9 @@ func Tool(t testing.TB, names ...string) {
 	}
 }
 
-// missing says how to get a tool that does not work. What is in PATH counts as there, unless its row has a probe
-// that does more than to build with it: then what does not build fails, which tells more than a skip.
+// missing says how to get a tool that does not work. What is in PATH counts as there, unless its
+// row has a probe that does more than to build with it: then what does not build fails, which tells
+// more than a skip.
 func missing(root, name string) error {
 	packages, probe, err := row(filepath.Join(root, "scripts", "tools"), name)
 	if err != nil {

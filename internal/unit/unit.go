@@ -29,7 +29,8 @@ func (n Nanos) String() string {
 // String prints three significant digits with a decimal prefix: 1.23 M.
 func (c Cycles) String() string { return SI(float64(c)) }
 
-// SI prints x with three significant digits (whole numbers below 1000 without decimals) and a decimal prefix (k, M, G, T).
+// SI prints x with three significant digits (whole numbers below 1000 without decimals) and a
+// decimal prefix (k, M, G, T).
 func SI(x float64) string {
 	for _, p := range []struct {
 		scale float64

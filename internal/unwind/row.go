@@ -208,7 +208,8 @@ func (m *machine) cfa(op uint8, r *reader) error {
 	return nil
 }
 
-// followed reads the number of a register whose value is wanted, which must be one of those that are followed.
+// followed reads the number of a register whose value is wanted, which must be one of those that
+// are followed.
 func followed(r *reader) uint8 {
 	n := r.uleb()
 	if n >= NumRegs {
@@ -220,8 +221,8 @@ func followed(r *reader) uint8 {
 	return uint8(n)
 }
 
-// setLoc goes on to an absolute address. Compilers use no other, and what an address relative to the section means is
-// not known here.
+// setLoc goes on to an absolute address. Compilers use no other, and what an address relative to
+// the section means is not known here.
 func (m *machine) setLoc(r *reader) (done bool, err error) {
 	if m.cie.enc&0x70 != 0 {
 		return false, fmt.Errorf("%w: a location of encoding %#x", ErrFormat, m.cie.enc)

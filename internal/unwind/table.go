@@ -34,8 +34,8 @@ type cie struct {
 // ErrFormat is returned for call frame information that cannot be read.
 var ErrFormat = errors.New("call frame information")
 
-// Parse reads an .eh_frame (debug false) or .debug_frame section that stands at address addr. What it
-// can read before an error is in the table all the same.
+// Parse reads an .eh_frame (debug false) or .debug_frame section that stands at address addr. What
+// it can read before an error is in the table all the same.
 func Parse(data []byte, addr uint64, debug bool) (*Table, error) {
 	t := &Table{cies: map[int]*cie{}}
 	r := &reader{b: data}

@@ -34,23 +34,25 @@ var ErrNoFrame = errors.New("no way to the caller's frame")
 type Image struct {
 	Table *Table // nil: none
 	Bias  uint64 // run-time address - link-time address
-	// Switch tells that the code at this PC has changed to another stack; only the frame pointer leads back.
+	// Switch tells that the code at this PC has changed to another stack; only the frame pointer
+	// leads back.
 	Switch bool
 }
 
 // Images finds the image at a PC; ok is false for unknown code.
 type Images func(pc uint64) (im Image, ok bool)
 
-// Unwinder walks stacks. It caches what it has worked out for each PC and is not safe for concurrent use, nor
-// for a walk within another.
+// Unwinder walks stacks. It caches what it has worked out for each PC and is not safe for
+// concurrent use, nor for a walk within another.
 type Unwinder struct {
 	images Images
 	rows   map[uint64]*cached
 	regs   Regs // of the frame at hand
-	// Stubs, if set, knows code without frame information: the distance from the stack pointer to the return address
-	// at a PC (a return address itself).
+	// Stubs, if set, knows code without frame information: the distance from the stack pointer to
+	// the return address at a PC (a return address itself).
 	Stubs func(pc uint64) (toReturn uint64, ok bool)
-	// Moved, if set, returns where the instruction at a PC stood that has been moved, and other PCs as they are.
+	// Moved, if set, returns where the instruction at a PC stood that has been moved, and other PCs
+	// as they are.
 	Moved func(pc uint64) uint64
 }
 
@@ -82,14 +84,15 @@ func New(images Images) *Unwinder {
 // Forget drops what was cached: an image came or went.
 func (u *Unwinder) Forget() { clear(u.rows) }
 
-// Walk calls visit with the PC of each frame, innermost first, until the outermost frame (complete), until
-// visit returns false, or where the walk breaks off (an error). PCs of callers are return addresses.
+// Walk calls visit with the PC of each frame, innermost first, until the outermost frame
+// (complete), until visit returns false, or where the walk breaks off (an error). PCs of callers
+// are return addresses.
 func (u *Unwinder) Walk(regs Regs, mem Memory, visit func(pc, sp uint64) bool) (complete bool, err error) {
 	return u.WalkRegs(regs, mem, func(r *Regs) bool { return visit(r[PC], r[RSP]) })
 }
 
-// WalkRegs is Walk with all the registers of each frame. Those that the callee need not preserve are not the caller's own
-// beyond the innermost frame.
+// WalkRegs is Walk with all the registers of each frame. Those that the callee need not preserve
+// are not the caller's own beyond the innermost frame.
 func (u *Unwinder) WalkRegs(regs Regs, mem Memory, visit func(*Regs) bool) (complete bool, err error) {
 	const deepest = 1 << 16
 	u.regs = regs
@@ -127,7 +130,8 @@ const (
 )
 
 // step replaces the registers with those of the caller. exact tells whether the PC is an
-// instruction's own address (the innermost frame, or one that a signal interrupted) or a return address.
+// instruction's own address (the innermost frame, or one that a signal interrupted) or a return
+// address.
 func (u *Unwinder) step(regs *Regs, mem Memory, exact bool) (outermost bool, kind frameKind, err error) {
 	pc := regs[PC]
 	if u.Stubs != nil {

@@ -207,7 +207,8 @@ func TestBadFrames(t *testing.T) {
 	}
 }
 
-// PLT entries come with an expression (as binutils emits it): CFA = rsp + 8 + ((rip & 15) >= 11) << 3.
+// PLT entries come with an expression (as binutils emits it): CFA = rsp + 8 + ((rip & 15) >= 11) <<
+// 3.
 func TestPLTExpression(t *testing.T) {
 	code := []byte{opBreg0 + 7, 8, opBreg0 + 16, 0, opLit0 + 15, opAnd, opLit0 + 11, opGe, opLit0 + 3, opShl, opPlus}
 	for _, c := range []struct{ pc, want uint64 }{{0x1000, 0x8008}, {0x100a, 0x8008}, {0x100b, 0x8010}, {0x100f, 0x8010}} {
@@ -308,8 +309,8 @@ func BenchmarkWalkRow(b *testing.B) {
 	}
 }
 
-// In an epilogue the rows still say that a register lies on the stack, below the stack pointer by now. A copy of the stack does
-// not hold that, but the register has its old value again.
+// In an epilogue the rows still say that a register lies on the stack, below the stack pointer by
+// now. A copy of the stack does not hold that, but the register has its old value again.
 func TestPoppedRegisterKeepsItsValue(t *testing.T) {
 	r := row{cfaReg: RSP, cfaOff: 16}
 	r.regs[RBP] = rule{kind: offset, n: -24}
@@ -334,7 +335,8 @@ func TestPoppedRegisterKeepsItsValue(t *testing.T) {
 	}
 }
 
-// What a row without expressions does is the same, whether by the list of what it changes or by the row.
+// What a row without expressions does is the same, whether by the list of what it changes or by the
+// row.
 func TestPlainRows(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	plain := 0

@@ -7,7 +7,8 @@ import (
 	"lime/internal/x86"
 )
 
-// classes gives the class of mnemonics that begin so, the v of vector forms taken off; the first row that fits counts.
+// classes gives the class of mnemonics that begin so, the v of vector forms taken off; the first
+// row that fits counts.
 var classes = []struct {
 	prefixes string
 	class    machine.Class

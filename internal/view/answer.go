@@ -116,7 +116,8 @@ func (a *API) find(key string) *Answer {
 	return a.kept[key]
 }
 
-// keep remembers an answer; when there are too many all are forgotten, which costs a moment and no bookkeeping.
+// keep remembers an answer; when there are too many all are forgotten, which costs a moment and no
+// bookkeeping.
 func (a *API) keep(key string, out *Answer) {
 	a.mu.Lock()
 	defer a.mu.Unlock()

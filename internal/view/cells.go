@@ -94,7 +94,8 @@ func (r *Run) cells(x *index, section int, m *metric, z, at, band int) ([]byte, 
 	return t.bytes(), nil
 }
 
-// countCells fills a tile from the instances' counts: all of them, or as many as are read for a tile, at even steps.
+// countCells fills a tile from the instances' counts: all of them, or as many as are read for a
+// tile, at even steps.
 func (r *Run) countCells(t *tile, section int, m *metric) error {
 	n := min(t.of, cellReads)
 	for k := range n {

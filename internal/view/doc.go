@@ -5,9 +5,9 @@
 //
 // # The API
 //
-// Every answer is the answer to a GET of /api/NAME?parameters, and depends on
-// the profile and these alone. p is the number of the profile (0 if left out). Numbers out of range and names
-// that do not exist are an error with a sentence, in JSON: {"error": "..."}.
+// Every answer is the answer to a GET of /api/NAME?parameters, and depends on the profile and these
+// alone. p is the number of the profile (0 if left out). Numbers out of range and names that do not
+// exist are an error with a sentence, in JSON: {"error": "..."}.
 //
 //	runs                      the profiles: names, clock, threads, sections, kinds of events, call paths or not
 //	state     p               how far the profile has been read; whether its file is still the one that was opened
@@ -30,26 +30,33 @@
 //
 // The two kinds of tile are binary, little endian, and hold at most 64 kB:
 //
-//   - cells: uint32 rows, columns, instances that were read, instances there are; then float32 min, max, mean for every cell, row by
-//     row; NaN where a thread took no part. A tile has 64 rows (band b) and 64 columns (from instance 64 x 2^z on).
-//   - span: uint8 work, wait, lock, off for every cell, row by row, as shares of 255; what is left is time about which the profile
+//   - cells: uint32 rows, columns, instances that were read, instances there are; then float32 min,
+//     max, mean for every cell, row by
+//     row; NaN where a thread took no part. A tile has 64 rows (band b) and 64 columns (from
+//     instance 64 x 2^z on).
+//   - span: uint8 work, wait, lock, off for every cell, row by row, as shares of 255; what is left
+//     is time about which the profile
 //     says nothing. A tile has 64 rows and 256 columns.
 //
-// Both are levels of one pyramid each: a level is made from the parts in memory when it is first asked for, and kept while there is room.
+// Both are levels of one pyramid each: a level is made from the parts in memory when it is first
+// asked for, and kept while there is room.
 //
 // # Addresses
 //
-// What follows # in the page's address is the view and all that was chosen in it: #section?p=0&s=3&m=wait. Opening the address
-// restores it. The server never sees it.
+// What follows # in the page's address is the view and all that was chosen in it:
+// #section?p=0&s=3&m=wait. Opening the address restores it. The server never sees it.
 //
 // # Security
 //
-// The server listens on 127.0.0.1 and a free port unless told otherwise. A request needs the token, which is drawn anew for each
-// start: as ?token= in the address that is printed, which sets a cookie (HttpOnly, SameSite=Strict, its name from the token, so that
-// several servers keep apart), or as "Authorization: Bearer". Its Host must be a literal IP address, localhost, or the name that --listen
-// gave (a page of another site that had its name point here would send its own name), its Origin, if there is one, the same as its
-// Host, and Sec-Fetch-Site nothing from elsewhere. Methods but GET and HEAD are refused. The page may load scripts, styles
-// and data from this server alone (Content-Security-Policy, no inline script or style), be framed by nobody, and sends no referrer. What a profile
-// says reaches the page as JSON and becomes text nodes; control characters and those that reverse the direction of writing are
-// replaced, overlong names cut. No answer reads anything but the profile, which stays open from the start: no parameter is a path.
+// The server listens on 127.0.0.1 and a free port unless told otherwise. A request needs the token,
+// which is drawn anew for each start: as ?token= in the address that is printed, which sets a
+// cookie (HttpOnly, SameSite=Strict, its name from the token, so that several servers keep apart),
+// or as "Authorization: Bearer". Its Host must be a literal IP address, localhost, or the name that
+// --listen gave (a page of another site that had its name point here would send its own name), its
+// Origin, if there is one, the same as its Host, and Sec-Fetch-Site nothing from elsewhere. Methods
+// but GET and HEAD are refused. The page may load scripts, styles and data from this server alone
+// (Content-Security-Policy, no inline script or style), be framed by nobody, and sends no referrer.
+// What a profile says reaches the page as JSON and becomes text nodes; control characters and those
+// that reverse the direction of writing are replaced, overlong names cut. No answer reads anything
+// but the profile, which stays open from the start: no parameter is a path.
 package view

@@ -9,8 +9,9 @@ import (
 	"lime/internal/profile"
 )
 
-// fixture makes a profile of everything that the views show: a barrier that threads reach unevenly because one line runs more
-// often in some, a join, a stretch of one thread, locks, an event, call paths. With names, all names are those.
+// fixture makes a profile of everything that the views show: a barrier that threads reach unevenly
+// because one line runs more often in some, a join, a stretch of one thread, locks, an event, call
+// paths. With names, all names are those.
 func fixture(t testing.TB, threads, instances int, names ...string) *profile.Profile {
 	t.Helper()
 	name := func(otherwise string) string {

@@ -49,8 +49,9 @@ func refuse(format string, args ...any) *Problem {
 
 func cut(s string) string { return s[:min(len(s), 80)] }
 
-// host tells whether a Host header is one under which nobody else can make a browser send requests here: an IP
-// address, localhost, or the name that --listen gave. Any port may stand in it: people forward ports.
+// host tells whether a Host header is one under which nobody else can make a browser send requests
+// here: an IP address, localhost, or the name that --listen gave. Any port may stand in it: people
+// forward ports.
 func (g *guard) host(host string) bool {
 	name := host
 	if h, _, err := net.SplitHostPort(host); err == nil {

@@ -11,7 +11,8 @@ import (
 	"lime/internal/profile"
 )
 
-// cell is a part in memory: 32 bytes, of which a profile may have ten million. Lengths are good to seven digits; the exact ones are in the profile.
+// cell is a part in memory: 32 bytes, of which a profile may have ten million. Lengths are good to
+// seven digits; the exact ones are in the profile.
 type cell struct {
 	start        uint64
 	work, wait   float32 // start to arrival, arrival to release
@@ -64,7 +65,8 @@ type scanner interface {
 	ScanParts(func(*profile.Instance) error) error
 }
 
-// leanGC is by how many percent the heap may grow between two collections of garbage while the parts are read.
+// leanGC is by how many percent the heap may grow between two collections of garbage while the
+// parts are read.
 const leanGC = 20
 
 // buildIndex reads all parts. done counts the instances that have been read.

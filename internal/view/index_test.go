@@ -37,7 +37,8 @@ func randomRun(t *testing.T, r *rand.Rand) *profile.Profile {
 	return p
 }
 
-// paint is the slow way: the part that thread 0 is in, moment by moment; the one that began last counts.
+// paint is the slow way: the part that thread 0 is in, moment by moment; the one that began last
+// counts.
 func paint(p *profile.Profile, end uint64) []*profile.Part {
 	var all []*profile.Part
 	p.ScanParts(func(in *profile.Instance) error {

@@ -10,7 +10,8 @@ import (
 	"lime/internal/report"
 )
 
-// lineReads is how many instances of a section the source view reads: at even steps, if there are more.
+// lineReads is how many instances of a section the source view reads: at even steps, if there are
+// more.
 const lineReads = 256
 
 // lineCache keeps the last sums by line; one is made for each section, or for all.
@@ -43,7 +44,8 @@ func (c *lineCache) of(section int) (*lineSums, error) {
 	return c.sums, nil
 }
 
-// picked is a profile of which one section is seen, and of every section at most lineReads instances.
+// picked is a profile of which one section is seen, and of every section at most lineReads
+// instances.
 type picked struct {
 	Source
 	section  int
@@ -136,7 +138,8 @@ type SourceFile struct {
 	Of    int          `json:"of"`
 }
 
-// SourceLine is a line with its sums. Runs has a value for each thread, or for so many neighbours pooled (their mean).
+// SourceLine is a line with its sums. Runs has a value for each thread, or for so many neighbours
+// pooled (their mean).
 type SourceLine struct {
 	Line   int         `json:"line"`
 	Text   *string     `json:"text"` // null if the profile does not carry it

@@ -83,7 +83,8 @@ func leaves(e *profile.Edge) profile.NodeID {
 	return e.From
 }
 
-// onLine tells whether a block ends on a line: the first of its frames that has a line says which it is.
+// onLine tells whether a block ends on a line: the first of its frames that has a line says which
+// it is.
 func onLine(t *profile.Tables, v profile.NodeID, file profile.FileID, line int32) bool {
 	if v < 0 {
 		return false

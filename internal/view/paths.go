@@ -169,7 +169,8 @@ func (n *pathNode) sort() {
 	}
 }
 
-// PathTable is a tree of call paths, parents before their children; what does not fit is asked for with at.
+// PathTable is a tree of call paths, parents before their children; what does not fit is asked for
+// with at.
 type PathTable struct {
 	Metrics []string  `json:"metrics"`
 	Total   []float64 `json:"total"`
@@ -221,7 +222,8 @@ func (n *pathNode) weight(total []float64) float64 {
 	return w
 }
 
-// least returns a predicate that holds for the heaviest rows below n, at most mostPaths; with a row its parents hold.
+// least returns a predicate that holds for the heaviest rows below n, at most mostPaths; with a row
+// its parents hold.
 func (n *pathNode) least(total []float64) func(*pathNode) bool {
 	in := map[*pathNode]bool{}
 	front := slices.Clone(n.order)

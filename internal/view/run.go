@@ -36,7 +36,8 @@ type Run struct {
 	ready  atomic.Bool // the report is made
 }
 
-// NewRun prepares a profile. path is the file it was read from, which is looked at (not into) to tell whether it is still the same.
+// NewRun prepares a profile. path is the file it was read from, which is looked at (not into) to
+// tell whether it is still the same.
 func NewRun(src Source, path string, o analysis.Options) *Run {
 	r := &Run{name: filepath.Base(path), path: path, src: src, lines: &lineCache{src: src}, paths: newPathTrees(src.Tables())}
 	if info, err := os.Stat(path); err == nil {
@@ -66,7 +67,8 @@ func analyse(src Source, o analysis.Options) (*report.Report, error) {
 	return rep, nil
 }
 
-// caught turns a panic into an error: what one question trips over must not take the others with it.
+// caught turns a panic into an error: what one question trips over must not take the others with
+// it.
 func caught(what string, err *error) {
 	if p := recover(); p != nil {
 		*err = fmt.Errorf("%s failed: %v", what, p)

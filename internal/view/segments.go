@@ -12,8 +12,8 @@ const (
 	states
 )
 
-// segments calls emit for all that a thread did from lo to hi, in order and without overlap: a part that begins
-// inside of another one (a nested section) hides it until it ends.
+// segments calls emit for all that a thread did from lo to hi, in order and without overlap: a part
+// that begins inside of another one (a nested section) hides it until it ends.
 func (l *lane) segments(lo, hi uint64, emit func(c *cell, from, to uint64)) {
 	var open []*cell
 	t := uint64(0)
@@ -40,8 +40,8 @@ func (l *lane) segments(lo, hi uint64, emit func(c *cell, from, to uint64)) {
 	until(hi)
 }
 
-// shares divides the time of a part from lo to hi after its start among the states. Where in its work a part waited
-// for locks is not known: it is spread evenly.
+// shares divides the time of a part from lo to hi after its start among the states. Where in its
+// work a part waited for locks is not known: it is spread evenly.
 func (c *cell) shares(lo, hi float64) [states]float64 {
 	var out [states]float64
 	arrive := float64(c.work)

@@ -117,7 +117,8 @@ func complain(w http.ResponseWriter, r *http.Request, err error) {
 	json.NewEncoder(w).Encode(map[string]string{"error": tidyText(err.Error())})
 }
 
-// packFrom is the size from which an answer is worth packing; on one machine the network costs next to nothing.
+// packFrom is the size from which an answer is worth packing; on one machine the network costs next
+// to nothing.
 const packFrom = 4 << 10
 
 func write(w http.ResponseWriter, r *http.Request, mime string, body []byte) {

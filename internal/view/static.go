@@ -11,10 +11,12 @@ import (
 	"strings"
 )
 
-// mostStatic is how large the data of a static copy may be: a browser reads them whole before it shows anything.
+// mostStatic is how large the data of a static copy may be: a browser reads them whole before it
+// shows anything.
 const mostStatic = 48 << 20
 
-// Export writes a static copy of the page to a directory: index.html and what it loads, with all answers in data.js.
+// Export writes a static copy of the page to a directory: index.html and what it loads, with all
+// answers in data.js.
 func Export(dir string, runs []*Run) error {
 	c := &copier{api: NewAPI(runs), answers: map[string]any{}}
 	if err := c.collect(); err != nil {

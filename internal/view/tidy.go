@@ -7,11 +7,12 @@ import (
 	"unicode"
 )
 
-// Names of a profile may be as long as it likes; a page shows this many characters of a text. The report's sentences are shorter.
+// Names of a profile may be as long as it likes; a page shows this many characters of a text. The
+// report's sentences are shorter.
 const longestName = 1500
 
-// tidy makes JSON safe to look at: control characters and those that reverse the direction of writing become a dot,
-// overlong texts lose their middle. JSON without such is given back as it is.
+// tidy makes JSON safe to look at: control characters and those that reverse the direction of
+// writing become a dot, overlong texts lose their middle. JSON without such is given back as it is.
 func tidy(b []byte) ([]byte, error) {
 	if clean(b) {
 		return b, nil

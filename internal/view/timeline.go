@@ -46,7 +46,8 @@ func (x *index) band(band int) []lane {
 	return x.lanes[lo:min(lo+bandRows, len(x.lanes))]
 }
 
-// spread adds what a part did between two points of a tile to its columns; after is how long after the part's start the first is.
+// spread adds what a part did between two points of a tile to its columns; after is how long after
+// the part's start the first is.
 func spread(sums *[spanCells][states]float64, c *cell, from, to, width, after float64) {
 	first, last := int(from/width), int(to/width)
 	for k := max(first, 0); k <= min(last, spanCells-1); k++ {

@@ -46,7 +46,8 @@ func (d *Detector) see(t *cells, lo, hi uint32) {
 	t.each(&d.spare, lo, hi, func(c uint32) uint32 { return c | read })
 }
 
-// loadedBefore reports whether the running thread has loaded all of n bytes, and nobody has changed them since.
+// loadedBefore reports whether the running thread has loaded all of n bytes, and nobody has changed
+// them since.
 func (d *Detector) loadedBefore(addr uint64, n int) bool {
 	all := true
 	d.parts(addr, n, func(p *recentPage, lo, hi uint32) {

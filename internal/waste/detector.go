@@ -1,6 +1,7 @@
 package waste
 
-// Context is a place in the program as one thread reached it by one call path. The collector numbers them, from 1 on, by Detector.Add.
+// Context is a place in the program as one thread reached it by one call path. The collector
+// numbers them, from 1 on, by Detector.Add.
 type Context uint32
 
 // Detector is the exhaustive form: every access is told to it, in the order in which they happen.

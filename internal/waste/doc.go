@@ -1,6 +1,7 @@
-// Package waste finds memory work that was for nothing: values that are stored and never read, stored where they stand already,
-// loaded again unchanged, and lines that go from core to core though no byte of them is shared. It knows no processor, no guest and no
-// profile, and imports the standard library only.
+// Package waste finds memory work that was for nothing: values that are stored and never read,
+// stored where they stand already, loaded again unchanged, and lines that go from core to core
+// though no byte of them is shared. It knows no processor, no guest and no profile, and imports the
+// standard library only.
 //
 // The types that go from who sees accesses to who reports them:
 //
@@ -13,18 +14,25 @@
 //
 // # Definitions
 //
-// A pair is of one thread. It ends unseen where somebody else comes between: another thread, or the system on behalf of the program.
+// A pair is of one thread. It ends unseen where somebody else comes between: another thread, or the
+// system on behalf of the program.
 //
-//   - Dead store: a thread stores to a byte twice, and nobody has loaded it in between, no other thread has stored to it, and the system has
+//   - Dead store: a thread stores to a byte twice, and nobody has loaded it in between, no other
+//     thread has stored to it, and the system has
 //     neither read nor written it. Counted by bytes: a store may be dead in part.
-//   - Silent store: a thread stores what is there, at bytes to which it was also the last to store. An access is silent as a whole or
-//     not at all; one that is silent at some bytes for which this is not known counts with those for which it is.
-//   - Silent load: a thread loads bytes that it has loaded before, and nobody has stored to them since but by stores that changed nothing. An
+//   - Silent store: a thread stores what is there, at bytes to which it was also the last to store.
+//     An access is silent as a whole or
+//     not at all; one that is silent at some bytes for which this is not known counts with those
+//     for which it is.
+//   - Silent load: a thread loads bytes that it has loaded before, and nobody has stored to them
+//     since but by stores that changed nothing. An
 //     access is silent as a whole or not at all.
-//   - False sharing: a thread touches a line that another thread has stored to since, and no byte of the line that
+//   - False sharing: a thread touches a line that another thread has stored to since, and no byte
+//     of the line that
 //     both have touched.
 //
-// A store changes nothing if all its bytes are what they were or, where it is known to be of floating-point numbers, if each of
-// them differs from the old one by no more than a tolerance (DefaultTolerance) of the larger. Return addresses are
-// no data: a call ends what was known of the bytes that it pushes over, and neither call nor return is counted.
+// A store changes nothing if all its bytes are what they were or, where it is known to be of
+// floating-point numbers, if each of them differs from the old one by no more than a tolerance
+// (DefaultTolerance) of the larger. Return addresses are no data: a call ends what was known of the
+// bytes that it pushes over, and neither call nor return is counted.
 package waste

@@ -1,8 +1,9 @@
 package waste
 
-// The shadow of memory. Every aligned word of four bytes has a cell for stores, shared by all threads, and one for loads in every
-// thread that has loaded on the page. A cell is the context that was last there, for all four bytes, or the number of a quad that
-// says so for each; 0 if nothing is known.
+// The shadow of memory. Every aligned word of four bytes has a cell for stores, shared by all
+// threads, and one for loads in every thread that has loaded on the page. A cell is the context
+// that was last there, for all four bytes, or the number of a quad that says so for each; 0 if
+// nothing is known.
 
 const (
 	pageShift   = 12

@@ -13,7 +13,8 @@ const (
 	Float80 // x87's
 )
 
-// DefaultTolerance is by how much of the larger of two floating-point numbers they may differ and still count as equal.
+// DefaultTolerance is by how much of the larger of two floating-point numbers they may differ and
+// still count as equal.
 const DefaultTolerance = 0.01
 
 // Same reports whether two values, as words of up to eight bytes each, are equal.

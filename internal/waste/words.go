@@ -1,7 +1,8 @@
 package waste
 
-// Most accesses are to whole cells of one page that all say the same. These are done here, without a list of what was found; where
-// something else turns up, the answer is no, nothing has been done, and the general form follows.
+// Most accesses are to whole cells of one page that all say the same. These are done here, without
+// a list of what was found; where something else turns up, the answer is no, nothing has been done,
+// and the general form follows.
 
 // whole reports whether an access is to whole cells of one page.
 func whole(addr uint64, n int) bool {

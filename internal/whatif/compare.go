@@ -93,7 +93,8 @@ func Compare(before, after *analysis.Result, change []string) *Comparison {
 	return c
 }
 
-// AddEven adds a section as it would be if a place were evened out: its time falls from tMax to after.
+// AddEven adds a section as it would be if a place were evened out: its time falls from tMax to
+// after.
 func (c *Comparison) AddEven(b *analysis.Section, tMax, after, imbalance float64) {
 	s := Section{Kind: b.Kind, EndsAt: b.EndsAt, ImbalanceBefore: b.Imbalance, ImbalanceAfter: imbalance,
 		TimeBefore: b.Time, TimeAfter: b.Time - (tMax - after), LostBefore: b.LostTime}

@@ -10,13 +10,16 @@ import (
 	"lime/internal/profile"
 )
 
-// Stretch is by how much less time a part is to take (negative: more), and the time that the thread works in it.
+// Stretch is by how much less time a part is to take (negative: more), and the time that the thread
+// works in it.
 type Stretch struct{ Save, Of int64 }
 
-// Plan says for every thread and each of its parts, in the order of time, how much less time it is to take.
+// Plan says for every thread and each of its parts, in the order of time, how much less time it is
+// to take.
 type Plan [][]Stretch
 
-// Numbered gives the parts of a plan the numbers that a repeated run counts them by: by thread, in the order of time.
+// Numbered gives the parts of a plan the numbers that a repeated run counts them by: by thread, in
+// the order of time.
 func (p Plan) Numbered(numbers [][]int) (Plan, error) {
 	out := make(Plan, len(p))
 	for t, parts := range p {
@@ -106,8 +109,9 @@ func (s *schedule) plan() Plan {
 	return p
 }
 
-// Even asks the account what would be if every thread did at a place what the threads do there on average: what it says of
-// each section that has the place, and the plan of a run in which it is so.
+// Even asks the account what would be if every thread did at a place what the threads do there on
+// average: what it says of each section that has the place, and the plan of a run in which it is
+// so.
 func Even(src profile.Source, l *ledger.Ledger, sections []profile.SectionID, at []ledger.Target) (map[profile.SectionID]*ledger.Evened, Plan, error) {
 	s, err := newSchedule(src)
 	if err != nil {

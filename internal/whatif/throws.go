@@ -7,7 +7,8 @@ import (
 	"lime/internal/profile"
 )
 
-// This file sets runs of one program beside each other that differ in where its pages lie in memory.
+// This file sets runs of one program beside each other that differ in where its pages lie in
+// memory.
 
 // Throws is what several placements of a program's pages come to.
 type Throws struct {
@@ -49,7 +50,8 @@ type ThrownCause struct {
 	There int            `json:"there"` // in how many runs that is at least half of what it is in the profile's
 }
 
-// there is the part of a cause's time from on which it counts as the same cause: nearer to what it was than to nothing.
+// there is the part of a cause's time from on which it counts as the same cause: nearer to what it
+// was than to nothing.
 const there = 0.5
 
 // Throw sets the run of a profile beside those with other seeds.

@@ -23,8 +23,8 @@ const (
 	Refuted   = "refuted"   // less than that
 )
 
-// Verification sets what the report says of a cause beside what a run without it shows. Lost time and imbalance are those of
-// the cause's section.
+// Verification sets what the report says of a cause beside what a run without it shows. Lost time
+// and imbalance are those of the cause's section.
 type Verification struct {
 	How                string  `json:"how"`
 	Why                string  `json:"why,omitempty"` // it was not run
@@ -52,8 +52,8 @@ const (
 	leastTolerance = 0.02
 )
 
-// Checks lists the important causes of the sections that matter, each with the run that would hold it to the truth, or with
-// why there is none.
+// Checks lists the important causes of the sections that matter, each with the run that would hold
+// it to the truth, or with why there is none.
 func Checks(res *analysis.Result, src profile.Source) ([]Check, error) {
 	v := &verifier{res: res, src: src, tab: src.Tables()}
 	var out []Check
@@ -278,8 +278,8 @@ func lostIn(r *analysis.Result) (sum float64) {
 // repeats is by how much of its lost time a section of a run that is repeated may differ.
 const repeats = 0.02
 
-// Repeated reports whether a run without a change is the one of the profile, so that others can be held beside it: the same
-// sections lose the same time. Otherwise it says where they differ.
+// Repeated reports whether a run without a change is the one of the profile, so that others can be
+// held beside it: the same sections lose the same time. Otherwise it says where they differ.
 func Repeated(before, again *analysis.Result) error {
 	for i := range before.Sections {
 		b := &before.Sections[i]

@@ -9,8 +9,8 @@ import (
 	"lime/internal/profile"
 )
 
-// missing is a profile of two threads: the first misses on line 5, which costs it 60 of its 100 cycles in the first
-// level and 20 in the second, in two instances.
+// missing is a profile of two threads: the first misses on line 5, which costs it 60 of its 100
+// cycles in the first level and 20 in the second, in two instances.
 func missing(t *testing.T) *profile.Profile {
 	t.Helper()
 	p := profile.New(profile.Meta{ClockUnit: "cycles"})

@@ -33,8 +33,8 @@ type Choice struct {
 	Words    []string // for people: "L1 data miss at a.c:12"
 }
 
-// Choose finds the instructions that a specification names: one of the words above, which are about the causes of some sections (nil = all),
-// or a place (place.go).
+// Choose finds the instructions that a specification names: one of the words above, which are about
+// the causes of some sections (nil = all), or a place (place.go).
 func Choose(res *analysis.Result, tab *profile.Tables, sections []int, spec string) (Choice, error) {
 	c := chooser{tab: tab, kinds: map[uint64]map[string]bool{}}
 	switch spec {
@@ -95,8 +95,8 @@ func (c *chooser) follows(kind, from string) bool {
 	return kind == from
 }
 
-// causes takes the hardware causes of the sections, in the order of the report. A cause's misses become hits in the first
-// level, at whatever level they were found.
+// causes takes the hardware causes of the sections, in the order of the report. A cause's misses
+// become hits in the first level, at whatever level they were found.
 func (c *chooser) causes(res *analysis.Result, sections []int, spec string) {
 	for i := range res.Sections {
 		if sections != nil && !slices.Contains(sections, i) {
@@ -112,7 +112,8 @@ func (c *chooser) causes(res *analysis.Result, sections []int, spec string) {
 	}
 }
 
-// top takes the first cause that the report names, of the sections or of all, or says why it cannot be taken away. The misses of one
+// top takes the first cause that the report names, of the sections or of all, or says why it cannot
+// be taken away. The misses of one
 // line at several levels are one cause to people, and are taken together.
 func (c *chooser) top(res *analysis.Result, sections []int) error {
 	for i := range res.Sections {
@@ -152,7 +153,8 @@ func placeOfCause(x *analysis.Cause) string {
 }
 
 // line takes all events of a kind on a source line, or at an address where there is no line, and what follows from them: an
-// access that only takes the right to write has no miss of the first level before its coherence miss.
+// access that only takes the right to write has no miss of the first level before its coherence
+// miss.
 func (c *chooser) line(kind, file string, line int, address string) {
 	found := false
 	for i := range c.tab.Events {
@@ -184,7 +186,8 @@ func (c *chooser) add(pc uint64, kind string) {
 	c.kinds[pc][kind] = true
 }
 
-// on reports whether an event is on a line, or in what is inlined there; file may be the end of its path.
+// on reports whether an event is on a line, or in what is inlined there; file may be the end of its
+// path.
 func (c *chooser) on(e *profile.Event, file string, line int) bool {
 	return line > 0 && slices.ContainsFunc(e.Frames, func(f profile.Frame) bool {
 		return int(f.Line) == line && f.File >= 0 && int(f.File) < len(c.tab.Files) && profile.SameFile(c.tab.Files[f.File].Path, file)

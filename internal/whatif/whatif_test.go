@@ -9,7 +9,8 @@ import (
 	"lime/internal/profile"
 )
 
-// tables is a small profile: L1 misses on two lines of a.c (one line has two instructions), a coherence miss on one.
+// tables is a small profile: L1 misses on two lines of a.c (one line has two instructions), a
+// coherence miss on one.
 func tables() *profile.Tables {
 	at := func(line int32) []profile.Frame { return []profile.Frame{{File: 0, Line: line}} }
 	in := func(line int32, function string) []profile.Frame {

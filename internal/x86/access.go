@@ -2,15 +2,16 @@ package x86
 
 import "strings"
 
-// Access is one access of an instruction to memory that a program can see:
-// explicit, or implied (stack, string operands). Its address is that of Mem, by the registers before the instruction.
+// Access is one access of an instruction to memory that a program can see: explicit, or implied
+// (stack, string operands). Its address is that of Mem, by the registers before the instruction.
 type Access struct {
 	Mem
 	Rep bool // repeated RCX times, by Bytes upwards, or downwards with the direction flag
 }
 
-// implied lists, by mnemonic, the implied accesses: base register, displacement in operand sizes, direction.
-// Size 0 is the operand size of the instruction (Intel SDM vol. 2, the instruction's page).
+// implied lists, by mnemonic, the implied accesses: base register, displacement in operand sizes,
+// direction. Size 0 is the operand size of the instruction (Intel SDM vol. 2, the instruction's
+// page).
 var implied = map[string][]impliedAccess{
 	"push":       {{base: RSP, down: true, write: true}},
 	"pushf":      {{base: RSP, down: true, write: true}},
@@ -37,8 +38,8 @@ type impliedAccess struct {
 	bytes       uint16
 }
 
-// Accesses appends the accesses of the instruction to dst, in the order in which they happen. Left out:
-// gathers and scatters, absolute 64-bit addresses, and what only the system uses.
+// Accesses appends the accesses of the instruction to dst, in the order in which they happen. Left
+// out: gathers and scatters, absolute 64-bit addresses, and what only the system uses.
 func (i *Inst) Accesses(dst []Access) []Access {
 	explicit := i.HasMem && !i.Mem.VSIB && i.Mem.Bytes > 0 && (i.Mem.Read || i.Mem.Write)
 	if explicit && !i.storesLast() {

@@ -167,7 +167,8 @@ func (d *decoder) use(o *operand, n uint8) {
 
 func (d *decoder) vecRM() uint8 { return d.inst.ModRM&7 | d.rex&rexB<<3 | d.rmHi }
 
-// vec notes a vector register as read or written. Legacy SSE instructions leave the upper part alone.
+// vec notes a vector register as read or written. Legacy SSE instructions leave the upper part
+// alone.
 func (d *decoder) vec(o *operand, n uint8) {
 	bit := uint32(1) << (n & 31)
 	if o.access&accRead != 0 {

@@ -81,7 +81,8 @@ func (r row) split() []row {
 	return []row{l, v}
 }
 
-// ownSource: with a first source in vvvv, the vector form does not read its destination as the legacy form does.
+// ownSource: with a first source in vvvv, the vector form does not read its destination as the
+// legacy form does.
 func (r *row) ownSource() {
 	ops := r.ops[:r.nops]
 	if !slices.ContainsFunc(ops, func(o operand) bool { return o.kind == 'H' }) {

@@ -1,5 +1,6 @@
-// Command bigprofile writes a large profile of a program that never was, to measure 'lime view' with: teams of threads that pass
-// barriers, with uneven times, a few counts for each part, and call paths.
+// Command bigprofile writes a large profile of a program that never was, to measure 'lime view'
+// with: teams of threads that pass barriers, with uneven times, a few counts for each part, and
+// call paths.
 package main
 
 import (
@@ -75,7 +76,8 @@ func tables(w profile.Sink, threads int) {
 	}
 }
 
-// instance makes one: a thread's time depends on its place in the team and on the line that it runs more often.
+// instance makes one: a thread's time depends on its place in the team and on the line that it runs
+// more often.
 func instance(first, team, i int, start uint64) *profile.Instance {
 	s := i / 7 % sections
 	in := &profile.Instance{Section: profile.SectionID(s)}

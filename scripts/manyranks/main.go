@@ -1,9 +1,11 @@
-// Command manyranks writes synthetic profiles of the ranks of one run, for the benchmark of docs/ranks.md:
+// Command manyranks writes synthetic profiles of the ranks of one run, for the benchmark of
+// docs/ranks.md:
 //
 //	go run ./scripts/manyranks -ranks 4096 -events 2000 DIR
 //
-// Each rank has so many events (edges of a control-flow graph) in each of its instances; a tenth of them differ from rank to rank, and one
-// explains the time. The files of the program lie at another address in each process.
+// Each rank has so many events (edges of a control-flow graph) in each of its instances; a tenth of
+// them differ from rank to rank, and one explains the time. The files of the program lie at another
+// address in each process.
 package main
 
 import (

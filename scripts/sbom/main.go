@@ -1,4 +1,5 @@
-// Command sbom prints what a Go program was built of, by the record that is in it, as a CycloneDX list: go run ./scripts/sbom PROGRAM
+// Command sbom prints what a Go program was built of, by the record that is in it, as a CycloneDX
+// list: go run ./scripts/sbom PROGRAM
 package main
 
 import (

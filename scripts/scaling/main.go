@@ -1,9 +1,10 @@
-// Command scaling measures the analysis against the number of events, and draws the figure of docs/analysis.md:
+// Command scaling measures the analysis against the number of events, and draws the figure of
+// docs/analysis.md:
 //
 //	go run ./scripts/scaling -svg docs/analysis-scale.svg
 //
-// With -vectors DIR it only clusters one set of events, and leaves the vectors and the clusters for another
-// program to do the same (scripts/compare-clustering).
+// With -vectors DIR it only clusters one set of events, and leaves the vectors and the clusters for
+// another program to do the same (scripts/compare-clustering).
 package main
 
 import (
@@ -56,7 +57,8 @@ func main() {
 	}
 }
 
-// profiled starts a profile of the program itself, if files for it are named, and returns what ends it.
+// profiled starts a profile of the program itself, if files for it are named, and returns what ends
+// it.
 func profiled(cpu, heap string) (stop func()) {
 	if cpu != "" {
 		f, err := os.Create(cpu)
@@ -145,8 +147,8 @@ func usage() syscall.Rusage {
 	return u
 }
 
-// vectors clusters the events of a synthetic profile, and writes their vectors (64 little-endian doubles each) and
-// their clusters (32-bit numbers).
+// vectors clusters the events of a synthetic profile, and writes their vectors (64 little-endian
+// doubles each) and their clusters (32-bit numbers).
 func vectors(dir string, events int) error {
 	p := synth.Profile(synth.Default(events, 64))
 	rows := counts(p, events)

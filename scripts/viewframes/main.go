@@ -1,6 +1,7 @@
-// Command viewframes measures how fast the time line of 'lime view' opens and zooms in a headless Chromium: viewframes ADDRESS, where the
-// address is the one that lime view printed. It prints the time until the whole run is drawn, the frames a second while it zooms
-// into the run and moves about, and the memory of the page.
+// Command viewframes measures how fast the time line of 'lime view' opens and zooms in a headless
+// Chromium: viewframes ADDRESS, where the address is the one that lime view printed. It prints the
+// time until the whole run is drawn, the frames a second while it zooms into the run and moves
+// about, and the memory of the page.
 package main
 
 import (
@@ -57,7 +58,8 @@ func main() {
 	}
 }
 
-// spent is the processor time of all processes that this one started, and those started: the browser's.
+// spent is the processor time of all processes that this one started, and those started: the
+// browser's.
 func spent() time.Duration {
 	type process struct {
 		parent int

@@ -6,15 +6,16 @@ import (
 	"lime/internal/profile"
 )
 
-// passes is how often every thread runs the loop of a program made by Flow; no decision counts more.
+// passes is how often every thread runs the loop of a program made by Flow; no decision counts
+// more.
 const passes = 100_000
 
 // heavy is the length in instructions of the blocks whose decisions follow the first two patterns.
 const heavy = 400
 
-// Flow makes a profile like that of a program that ran: one loop over decisions that skip a block or
-// not, every thread through it equally often, so that what enters a block leaves it, and times are
-// the sum of what was executed. Three edges make a decision.
+// Flow makes a profile like that of a program that ran: one loop over decisions that skip a block
+// or not, every thread through it equally often, so that what enters a block leaves it, and times
+// are the sum of what was executed. Three edges make a decision.
 func Flow(s Spec) *profile.Profile {
 	r := rand.New(rand.NewPCG(s.Seed, 78))
 	p := profile.New(profile.Meta{Tool: "synth", Collector: "synth", Model: "count", ClockUnit: "instructions", NodeTime: "visits",

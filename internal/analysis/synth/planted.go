@@ -7,8 +7,9 @@ import (
 	"lime/internal/profile"
 )
 
-// Planted is a profile of a program that loads alone for some time and then runs sections, each with one decision that makes some threads
-// late, behind random calls, in the program's own code or because it has a library do more.
+// Planted is a profile of a program that loads alone for some time and then runs sections, each
+// with one decision that makes some threads late, behind random calls, in the program's own code or
+// because it has a library do more.
 type Planted struct {
 	Profile *profile.Profile
 	Lines   []int32  // by section that Names tells: the line of its decision
@@ -16,7 +17,8 @@ type Planted struct {
 	First   profile.SectionID
 }
 
-// Plant makes one, by a seed. Every section loses another part of the run, from nearly all to one part in millions.
+// Plant makes one, by a seed. Every section loses another part of the run, from nearly all to one
+// part in millions.
 func Plant(seed uint64) *Planted {
 	r := rand.New(rand.NewPCG(seed, 79))
 	p := profile.New(profile.Meta{Tool: "synth", Collector: "synth", Model: "count", ClockUnit: "instructions", NodeTime: "visits",
@@ -88,7 +90,8 @@ func (g *grower) serial(time uint64) {
 // piece is code that a thread runs.
 type piece func(w *walk)
 
-// section grows a section and runs it; scale is how much more there is to do than in the smallest one.
+// section grows a section and runs it; scale is how much more there is to do than in the smallest
+// one.
 func (g *grower) section(scale uint64) (line int32, name string) {
 	start, end := g.block(3, profile.EndFall, false), profile.NodeID(0)
 	late := g.lateness()
@@ -177,7 +180,8 @@ func argmaxOf(xs []uint64) int {
 // lastLoop is the line of the test of the loop grown last.
 func (g *grower) lastLoop() int32 { return g.loopLine }
 
-// around puts a body behind something that all threads do alike: a call, a loop that goes round as often, a branch that all take.
+// around puts a body behind something that all threads do alike: a call, a loop that goes round as
+// often, a branch that all take.
 func (g *grower) around(body piece) piece {
 	switch g.r.IntN(3) {
 	case 0:
@@ -287,7 +291,8 @@ func (w *walk) call(site, entry profile.NodeID, body func()) {
 	w.back = site
 }
 
-// repeat does the same n times over. What body begins with must follow from what it ends with, as in a loop.
+// repeat does the same n times over. What body begins with must follow from what it ends with, as
+// in a loop.
 func (w *walk) repeat(n uint64, body func()) {
 	if n == 0 {
 		return

@@ -1,5 +1,6 @@
-// Package synth makes profiles of programs that never were: any number of threads, events and instances,
-// with known causes. Benchmarks and property tests of the analysis use it. It may import profile only.
+// Package synth makes profiles of programs that never were: any number of threads, events and
+// instances, with known causes. Benchmarks and property tests of the analysis use it. It may import
+// profile only.
 package synth
 
 import (
@@ -18,8 +19,8 @@ type Spec struct {
 	Seed                       uint64
 }
 
-// Default is a mix like that of real programs, where most events follow few decisions: 70 % exactly,
-// 25 % with up to 30 % of noise, 5 % are like nothing else.
+// Default is a mix like that of real programs, where most events follow few decisions: 70 %
+// exactly, 25 % with up to 30 % of noise, 5 % are like nothing else.
 func Default(events, threads int) Spec {
 	return Spec{Events: events, Threads: threads, Instances: 1, Patterns: 24, Exact: 0.7, Near: 0.25, Seed: 1}
 }

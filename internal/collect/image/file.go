@@ -120,7 +120,8 @@ func (f *File) Frames() *unwind.Table {
 	return f.frames
 }
 
-// Framed reports whether the unwind information knows an address. It may know C's part of a program only.
+// Framed reports whether the unwind information knows an address. It may know C's part of a program
+// only.
 func (f *File) Framed(link uint64) bool {
 	f.Load()
 	if f.frames == nil {
@@ -130,7 +131,8 @@ func (f *File) Framed(link uint64) bool {
 	return ok
 }
 
-// Code lists the functions, and the stubs that lead to other files' functions, in the order of their addresses.
+// Code lists the functions, and the stubs that lead to other files' functions, in the order of
+// their addresses.
 func (f *File) Code() []binfile.Symbol {
 	f.Load()
 	return f.code
@@ -166,7 +168,8 @@ func (f *File) Next(s binfile.Symbol) uint64 {
 	return f.code[i].Addr
 }
 
-// Start is where the function begins that holds an address, 0 if that is unknown. Where symbols are missing the unwind information knows.
+// Start is where the function begins that holds an address, 0 if that is unknown. Where symbols are
+// missing the unwind information knows.
 func (f *File) Start(link uint64) uint64 {
 	entry := uint64(0)
 	if s, ok := f.Func(link); ok {
@@ -204,12 +207,14 @@ func (f *File) stub(link uint64) bool {
 	return slices.ContainsFunc(f.stubs, func(p [2]uint64) bool { return link >= p[0] && link < p[1] })
 }
 
-// SwitchesStack reports whether a function goes on with another stack: Go's runtime has one for itself.
+// SwitchesStack reports whether a function goes on with another stack: Go's runtime has one for
+// itself.
 func (f *File) SwitchesStack(function string) bool {
 	return f.Go && strings.HasPrefix(function, "runtime.systemstack")
 }
 
-// BeginsStack reports whether a function is the outermost of a stack: a goroutine's, or that of a thread of Go's runtime.
+// BeginsStack reports whether a function is the outermost of a stack: a goroutine's, or that of a
+// thread of Go's runtime.
 func (f *File) BeginsStack(function string) bool {
 	return f.Go && slices.Contains([]string{"runtime.goexit", "runtime.mstart", "runtime.mcall", "runtime.morestack", "runtime.rt0_go"}, strings.TrimSuffix(function, ".abi0"))
 }
@@ -224,7 +229,8 @@ func reach(syms []binfile.Symbol) []uint64 {
 	return out
 }
 
-// find returns the innermost symbol that holds an address; of several names for it the first, which is the best. One without a size holds all up to the next.
+// find returns the innermost symbol that holds an address; of several names for it the first, which
+// is the best. One without a size holds all up to the next.
 func find(syms []binfile.Symbol, reach []uint64, link uint64) (binfile.Symbol, bool) {
 	i := sort.Search(len(syms), func(i int) bool { return syms[i].Addr > link }) - 1
 	if i < 0 {

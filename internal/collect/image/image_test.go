@@ -31,7 +31,8 @@ func TestFindAgreesWithLookingAtAll(t *testing.T) {
 	}
 }
 
-// slowest: the last group of symbols of one address of which one holds the address; else the last group before it, if its first has no size.
+// slowest: the last group of symbols of one address of which one holds the address; else the last
+// group before it, if its first has no size.
 func slowest(syms []binfile.Symbol, link uint64) (out binfile.Symbol, ok bool) {
 	holder, last := -1, -1
 	for i, s := range syms {

@@ -7,7 +7,8 @@ import (
 	"lime/internal/unwind"
 )
 
-// Set is the files that are mapped, in the order in which they came; where two overlap, the later one counts.
+// Set is the files that are mapped, in the order in which they came; where two overlap, the later
+// one counts.
 type Set struct {
 	List []*File
 	last *File

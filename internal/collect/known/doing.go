@@ -1,13 +1,15 @@
 package known
 
-// What a thread does that stands in a function of a runtime that is no row of the table: it waits, for whom.
+// What a thread does that stands in a function of a runtime that is no row of the table: it waits,
+// for whom.
 
 import (
 	"slices"
 	"strings"
 )
 
-// waiting are the functions in which a thread of a runtime spins while it waits, by the start of the symbol.
+// waiting are the functions in which a thread of a runtime spins while it waits, by the start of
+// the symbol.
 func waiting() []string {
 	return []string{"gomp_team_barrier_wait", "gomp_barrier_wait", "gomp_team_end", "gomp_thread_start", "gomp_simple_barrier", "gomp_mutex_lock_slow",
 		"gomp_sem_wait", "do_spin", "do_wait", "futex_wait",
@@ -16,28 +18,32 @@ func waiting() []string {
 		"runtime.procyield", "runtime.osyield", "runtime.futex", "runtime.findRunnable", "runtime.stealWork", "runtime.usleep"}
 }
 
-// Waiting reports whether a function, by its symbol, is one in which a runtime spins while it waits.
+// Waiting reports whether a function, by its symbol, is one in which a runtime spins while it
+// waits.
 func Waiting(symbol string) bool {
 	return slices.ContainsFunc(waiting(), func(p string) bool { return strings.HasPrefix(symbol, p) })
 }
 
-// goOutside are functions of Go's in which a goroutine waits for something else than other goroutines' work (Go's runtime, proc.go,
-// mgc.go, netpoll.go and time.go).
+// goOutside are functions of Go's in which a goroutine waits for something else than other
+// goroutines' work (Go's runtime, proc.go, mgc.go, netpoll.go and time.go).
 func goOutside() []string {
 	return []string{"runtime.gcAssist", "runtime.gcStart", "runtime.GC", "runtime.netpollblock", "internal/poll", "timeSleep", "time.Sleep"}
 }
 
-// GoWaitsOutside reports whether a goroutine that stands back in a function waits for something else than other goroutines' work.
+// GoWaitsOutside reports whether a goroutine that stands back in a function waits for something
+// else than other goroutines' work.
 func GoWaitsOutside(function string) bool {
 	return slices.ContainsFunc(goOutside(), func(w string) bool { return strings.Contains(function, w) })
 }
 
-// GoRuntimes reports whether a goroutine is one of Go's runtime, by the function that it begins in: it collects garbage and the like.
+// GoRuntimes reports whether a goroutine is one of Go's runtime, by the function that it begins in:
+// it collects garbage and the like.
 func GoRuntimes(function string) bool {
 	return strings.HasPrefix(function, "runtime.") && function != "runtime.main"
 }
 
-// Locking reports whether a function, by its symbol, is one in which a thread waits for a lock that another one has, or gives it back to who waits.
+// Locking reports whether a function, by its symbol, is one in which a thread waits for a lock that
+// another one has, or gives it back to who waits.
 func Locking(symbol string) bool {
 	symbol = strings.ToLower(symbol)
 	return slices.ContainsFunc([]string{"mutex", "lock_contended", "lock_slow", "lll_lock"}, func(s string) bool { return strings.Contains(symbol, s) })

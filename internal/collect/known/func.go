@@ -18,7 +18,8 @@ type Func struct {
 	Source         string // where the meaning is laid down
 }
 
-// None is the number of no argument. Rows of Go have no other: Go has a calling convention of its own, and the roles know it.
+// None is the number of no argument. Rows of Go have no other: Go has a calling convention of its
+// own, and the roles know it.
 const None = -1
 
 // Also is by which other names a function goes.

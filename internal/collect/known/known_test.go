@@ -49,7 +49,8 @@ func TestEachRowIsDecided(t *testing.T) {
 	}
 }
 
-// What a hook is to do must fit what it watches: an attempt only where a wait is timed, an inner call only of a lock, and so on.
+// What a hook is to do must fit what it watches: an attempt only where a wait is timed, an inner
+// call only of a lock, and so on.
 func TestEachRowFitsItsHook(t *testing.T) {
 	rows := map[string]Func{}
 	for _, f := range Functions() {

@@ -5,7 +5,8 @@ package known
 // Role is what calling a function means for the sections.
 type Role uint8
 
-// The roles of functions in the table. "Object" and "second" are the arguments that Func.Object and Func.Second name.
+// The roles of functions in the table. "Object" and "second" are the arguments that Func.Object and
+// Func.Second name.
 const (
 	Barrier       Role = iota // arrives at the barrier object; the return is the leave
 	TeamBarrier               // barrier of the region that the thread works in
@@ -60,7 +61,8 @@ const (
 	Roles
 )
 
-// Made reports whether a role is of what is found while the program runs, and not of rows of the table.
+// Made reports whether a role is of what is found while the program runs, and not of rows of the
+// table.
 func (r Role) Made() bool { return r >= SectionEnd && r < Roles }
 
 // How is how a collector sees the calls of a function.

@@ -22,8 +22,9 @@ func threads() []Func {
 	}
 }
 
-// The waits for conditions are cancellation points at which threads are torn down through frames that must be known to the unwinder: hooks see
-// the calls only, never a return, so that no frame of lime's is on the stack.
+// The waits for conditions are cancellation points at which threads are torn down through frames
+// that must be known to the unwinder: hooks see the calls only, never a return, so that no frame of
+// lime's is on the stack.
 func conditions() []Func {
 	const uncounted = "a call does not tell whether the semaphore is positive, and its return is a cancellation point: the wait counts as one for an unknown futex"
 	return []Func{

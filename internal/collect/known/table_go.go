@@ -7,8 +7,9 @@ const (
 	goSync    = "package sync of Go, and the runtime's sema.go"
 )
 
-// Where a goroutine goes on and stops, code that is run can be watched at the switch itself (gogo, mcall). A hook takes some of the goroutine's stack, so it
-// stands further out, where the check of a function's beginning has left room for it.
+// Where a goroutine goes on and stops, code that is run can be watched at the switch itself (gogo,
+// mcall). A hook takes some of the goroutine's stack, so it stands further out, where the check of
+// a function's beginning has left room for it.
 func golang() []Func {
 	rows := []Func{
 		{Name: "runtime.newproc", Role: Create, Probe: AtBoth, Hook: Otherwise, Why: "a goroutine is known natively when it goes on first: runtime.execute", Source: goRuntime},

@@ -1,7 +1,7 @@
 package known
 
-// Functions of MPI in which processes meet or wait for one another. Fortran's are wrappers of these, in Open MPI as in MPICH, and what
-// tools put in between calls the PMPI names.
+// Functions of MPI in which processes meet or wait for one another. Fortran's are wrappers of
+// these, in Open MPI as in MPICH, and what tools put in between calls the PMPI names.
 
 const (
 	mpi31  = "MPI 4.0, 6 (collective communication)"
@@ -14,7 +14,8 @@ const (
 	bySize = 8 // bytes of an argument on the stack
 )
 
-// meets are rows by the numbers of two arguments: the communicator or window, and what the role has as its second.
+// meets are rows by the numbers of two arguments: the communicator or window, and what the role has
+// as its second.
 type meets struct {
 	role   Role
 	source string

@@ -1,8 +1,9 @@
-// Package mpi follows one process of an MPI program through the calls in which it meets others: which communicator each is about, by a word
-// that is the same in all ranks, the how manieth of its collective operations it is, and who waits for whom in it. A communicator's
-// handle is a process's own; what all ranks agree on is the order of collective operations, so that a new communicator is named by the one
-// it was made from, the number of the operation that made it, and its colour.
-// It imports profile and known only; it knows no processor and no collector.
+// Package mpi follows one process of an MPI program through the calls in which it meets others:
+// which communicator each is about, by a word that is the same in all ranks, the how manieth of its
+// collective operations it is, and who waits for whom in it. A communicator's handle is a process's
+// own; what all ranks agree on is the order of collective operations, so that a new communicator is
+// named by the one it was made from, the number of the operation that made it, and its colour. It
+// imports profile and known only; it knows no processor and no collector.
 package mpi
 
 import (
@@ -137,7 +138,8 @@ func (c *Comms) Enter(f *known.Func, p Process, at uint64) Call {
 	return call
 }
 
-// meet numbers the next collective operation. Of a communicator that is not known nothing can be said.
+// meet numbers the next collective operation. Of a communicator that is not known nothing can be
+// said.
 func (x *comm) meet() profile.Meeting {
 	m := profile.Meeting{Communicator: x.word, N: x.next}
 	x.next++
@@ -151,7 +153,8 @@ func (x *comm) child(n uint64) string {
 	return fmt.Sprintf("%s/%d", x.word, n)
 }
 
-// role is the root's, or that of the others; if it is not known which of them the process is, it waits for all.
+// role is the root's, or that of the others; if it is not known which of them the process is, it
+// waits for all.
 func (x *comm) role(root int64, rooted, others profile.MeetRole) profile.MeetRole {
 	switch {
 	case x.rank < 0:
@@ -207,7 +210,8 @@ func (c *Comms) Leave(call *Call, p Process) {
 	}
 }
 
-// Write says in an instance, whose only part is the process's, which meeting it ends with: a *Call, or nil.
+// Write says in an instance, whose only part is the process's, which meeting it ends with: a *Call,
+// or nil.
 func Write(in *profile.Instance, meeting any) {
 	call, ok := meeting.(*Call)
 	if !ok || len(in.Parts) != 1 {

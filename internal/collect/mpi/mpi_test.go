@@ -76,7 +76,8 @@ func run(t *testing.T, p *process, steps []step) {
 	}
 }
 
-// A process of Open MPI, whose handles are addresses, and one of MPICH, whose handles are numbers of which the upper half is whatever the register held.
+// A process of Open MPI, whose handles are addresses, and one of MPICH, whose handles are numbers
+// of which the upper half is whatever the register held.
 func TestCalls(t *testing.T) {
 	for _, l := range []struct {
 		name                          string

@@ -1,4 +1,5 @@
-// Without samples of threads that leave their cores: lime looks at those that are off them, as long as they are.
+// Without samples of threads that leave their cores: lime looks at those that are off them, as long
+// as they are.
 
 package native
 
@@ -19,10 +20,12 @@ const lookTick = 20 * time.Millisecond
 // looks reports whether that is how it is known where threads leave their cores.
 func (r *run) looks() bool { return r.switches && len(r.leavings.on) == 0 }
 
-// mostLooks is at how many threads of a process lime looks in one turn: each takes some ten microseconds.
+// mostLooks is at how many threads of a process lime looks in one turn: each takes some ten
+// microseconds.
 const mostLooks = 64
 
-// pendingLooks is how many looks at a thread may wait until the records of the kernel have come that far.
+// pendingLooks is how many looks at a thread may wait until the records of the kernel have come
+// that far.
 const pendingLooks = 16
 
 // look is where a thread was found.
@@ -31,7 +34,8 @@ type look struct {
 	where leaving
 }
 
-// lookAround looks at the threads that leave their cores for reasons that are not known, and reports whether there are any.
+// lookAround looks at the threads that leave their cores for reasons that are not known, and
+// reports whether there are any.
 func (r *run) lookAround() (any bool) {
 	if !r.looks() || len(r.threads) == 0 {
 		return false
@@ -55,7 +59,8 @@ func (r *run) lookAround() (any bool) {
 	return any
 }
 
-// asleep finds where a thread sleeps. What it finds holds if the thread was there before and after its stack was read.
+// asleep finds where a thread sleeps. What it finds holds if the thread was there before and after
+// its stack was read.
 func (r *run) asleep(t *thread) (l look, ok bool) {
 	if l.state, ok = systemCallOf(int(r.pid), int(t.tid)); !ok {
 		return l, false
@@ -99,7 +104,8 @@ func systemCallOf(pid, tid int) (b blockedIn, ok bool) {
 	return parseBlocked(string(text))
 }
 
-// parseBlocked reads "NUMBER ARGUMENT... SP PC", "-1 SP PC" of a thread that is in no call, or "running".
+// parseBlocked reads "NUMBER ARGUMENT... SP PC", "-1 SP PC" of a thread that is in no call, or
+// "running".
 func parseBlocked(text string) (b blockedIn, ok bool) {
 	f := strings.Fields(text)
 	if len(f) < 3 {
@@ -123,7 +129,8 @@ func parseBlocked(text string) (b blockedIn, ok bool) {
 	return b, err == nil
 }
 
-// sleeping finds the program's code around a system call. Of the registers only two are known, which is enough as far as the frames need no others.
+// sleeping finds the program's code around a system call. Of the registers only two are known,
+// which is enough as far as the frames need no others.
 func (s *sampler) sleeping(b blockedIn) leaving {
 	var regs unwind.Regs
 	regs[unwind.PC], regs[unwind.RSP] = b.pc, b.sp

@@ -10,8 +10,8 @@ import (
 	"lime/internal/perf"
 )
 
-// attach records a process that runs already: its threads are sampled, and hooks are put into it. Where that is not allowed, the
-// run is one section.
+// attach records a process that runs already: its threads are sampled, and hooks are put into it.
+// Where that is not allowed, the run is one section.
 func (r *run) attach() error {
 	pid := r.o.PID
 	r.pid = int32(pid)

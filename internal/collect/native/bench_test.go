@@ -16,7 +16,8 @@ type forgetting struct{ *profile.Profile }
 
 func (forgetting) WriteInstance(*profile.Instance) error { return nil }
 
-// BenchmarkBarrier is what the passage of a barrier by eight threads costs, each of which goes off its CPU there.
+// BenchmarkBarrier is what the passage of a barrier by eight threads costs, each of which goes off
+// its CPU there.
 func BenchmarkBarrier(b *testing.B) {
 	const threads, rounds = 8, 100
 	r := newRun(Options{Out: forgetting{profile.New(profile.Meta{})}}.withDefaults())

@@ -39,7 +39,8 @@ static void *work(void *a) {
 }
 `
 
-// What four threads wait for a lock is what they measure themselves, and all of it is charged to those who hold it.
+// What four threads wait for a lock is what they measure themselves, and all of it is charged to
+// those who hold it.
 func TestLockBlameAgreesWithTheProgram(t *testing.T) {
 	needs(t, needSamples, needTracing)
 	var out strings.Builder

@@ -36,8 +36,8 @@ type function struct {
 	whole     bool // its blocks and edges are in the profile
 }
 
-// alone reports whether blocks of the function stand in the profile only where something happened in them: nobody looks for causes inside of a
-// runtime's functions for threads.
+// alone reports whether blocks of the function stand in the profile only where something happened
+// in them: nobody looks for causes inside of a runtime's functions for threads.
 func (f *function) alone() bool {
 	return f.im != nil && f.im.Library && origin.RuntimeFunction(f.name)
 }
@@ -92,7 +92,8 @@ func (c *code) at(pc uint64) place {
 	return p
 }
 
-// spot is at, but of a library's function only the block comes into the profile, as long as at does not ask for more: who asks tells of a place only.
+// spot is at, but of a library's function only the block comes into the profile, as long as at does
+// not ask for more: who asks tells of a place only.
 func (c *code) spot(pc uint64) place {
 	p := c.look(pc)
 	if p.fn.im == nil || !p.fn.im.Library {
@@ -102,7 +103,8 @@ func (c *code) spot(pc uint64) place {
 	return p
 }
 
-// look finds the block that holds a PC, decoding its function if need be, and leaves the profile as it is.
+// look finds the block that holds a PC, decoding its function if need be, and leaves the profile as
+// it is.
 func (c *code) look(pc uint64) place {
 	if p, ok := c.places[pc]; ok {
 		return p
@@ -318,7 +320,8 @@ func (c *code) callee(target uint64) uint64 {
 	return target
 }
 
-// definition is the address of a function by its name, 0 if it is not known: the one of the first image that has it.
+// definition is the address of a function by its name, 0 if it is not known: the one of the first
+// image that has it.
 func (c *code) definition(name string) uint64 {
 	a, known := c.defs[name]
 	if !known {

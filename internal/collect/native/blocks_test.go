@@ -14,8 +14,8 @@ __attribute__((noinline)) int sort_like(int n) { int s = 0; for (int i = 0; i < 
 int main(int n, char **v) { return pthread_like(n) + sort_like(n); }
 `
 
-// Of a thread library's own functions, and of places where an event happened in any library, the profile gets the blocks that are named; of all other
-// functions it gets the whole.
+// Of a thread library's own functions, and of places where an event happened in any library, the
+// profile gets the blocks that are named; of all other functions it gets the whole.
 func TestBlocksOfLibraries(t *testing.T) {
 	bin, err := binfile.Open(build(t, threeFunctions))
 	if err != nil {

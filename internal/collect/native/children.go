@@ -14,8 +14,9 @@ import (
 	"lime/internal/unit"
 )
 
-// Processes that the program starts are sampled as the program itself: their call paths stand in the profile, by threads that are
-// named after the process. Those that began a program of their own are watched (process.go); the others take part in no section.
+// Processes that the program starts are sampled as the program itself: their call paths stand in
+// the profile, by threads that are named after the process. Those that began a program of their own
+// are watched (process.go); the others take part in no section.
 
 // child is a process that the program started, or one of its children.
 type child struct {
@@ -30,7 +31,8 @@ type child struct {
 	run     *run // it is watched since that began; nil: it is not
 }
 
-// mostPrograms is the number of programs of children whose code is looked at: reading one takes some 10 ms, and a shell may start thousands.
+// mostPrograms is the number of programs of children whose code is looked at: reading one takes
+// some 10 ms, and a shell may start thousands.
 const mostPrograms = 16
 
 func (r *run) child(pid int32) *child {
@@ -72,7 +74,8 @@ func (r *run) childRecord(rec *perf.Record) {
 	}
 }
 
-// childReplaced: a child runs another program from now on. What is mapped into it, the records of the kernel tell.
+// childReplaced: a child runs another program from now on. What is mapped into it, the records of
+// the kernel tell.
 func (r *run) childReplaced(c *child, rec *perf.Record) {
 	c.name, c.own, c.since, c.sampler = rec.Name, true, rec.Time, nil
 	if c.run = r.watch(rec); c.run != nil {

@@ -8,7 +8,8 @@ import (
 	"lime/internal/profile"
 )
 
-// A program with a child that goes on in the same code, and one that runs a program of its own; each works for 60 ms of CPU time in a function of its own.
+// A program with a child that goes on in the same code, and one that runs a program of its own;
+// each works for 60 ms of CPU time in a function of its own.
 const family = `
 #include <sys/wait.h>
 #include <time.h>

@@ -10,8 +10,8 @@ import (
 	"lime/internal/unit"
 )
 
-// enterCond begins a wait for a condition variable. Its end shows in the thread's coming back to a CPU, or in
-// the next thing that the thread does.
+// enterCond begins a wait for a condition variable. Its end shows in the thread's coming back to a
+// CPU, or in the next thing that the thread does.
 func (r *run) enterCond(t *thread, h *hook.Record, at uint64) {
 	r.beginWait(t, h, at, false)
 }
@@ -31,8 +31,8 @@ func (r *run) beginWait(t *thread, h *hook.Record, at uint64, untyped bool) {
 	r.waiters[h.Arg0] = append(r.waiters[h.Arg0], t)
 }
 
-// enterFutex takes a call of futex(2) that the program makes itself, or a library other than the C library: barriers and latches of
-// C++20, whatever Rust's standard library synchronises with.
+// enterFutex takes a call of futex(2) that the program makes itself, or a library other than the C
+// library: barriers and latches of C++20, whatever Rust's standard library synchronises with.
 func (r *run) enterFutex(t *thread, h *hook.Record, at uint64) {
 	const wait, wake, waitBitset, wakeBitset, command = 0, 1, 9, 10, 0x7f // futex(2), "Futex operations"
 	s := r.site(h)
@@ -69,8 +69,9 @@ func (r *run) leaveFutex(t *thread, h *hook.Record, at uint64) {
 	}
 }
 
-// leaveLock is the end of a wait for a lock. Who was woken at a barrier takes its lock before he goes on: that is waiting for the barrier, too. And so is the wait for the lock
-// of who is about to wait for others in the same call.
+// leaveLock is the end of a wait for a lock. Who was woken at a barrier takes its lock before he
+// goes on: that is waiting for the barrier, too. And so is the wait for the lock of who is about to
+// wait for others in the same call.
 func (r *run) leaveLock(t *thread, l *lockCall, at uint64) {
 	if !t.home.holds(r.site(&l.h).from(), t.cpu.at(l.at)) {
 		t.lastLock = r.waitedForLock(t, &l.h, l.at, at)

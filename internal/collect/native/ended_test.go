@@ -9,7 +9,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A program may end just when it is hooked again, under ptrace: whoever traces it takes its status then, and who waits for it gets none. The recording ends all the same, with that status.
+// A program may end just when it is hooked again, under ptrace: whoever traces it takes its status
+// then, and who waits for it gets none. The recording ends all the same, with that status.
 func TestEndsWhileItIsHooked(t *testing.T) {
 	cmd := exec.Command("/bin/sh", "-c", "exit 3")
 	if err := cmd.Start(); err != nil {

@@ -12,14 +12,18 @@ import (
 	"lime/internal/profile"
 )
 
-// Sampled events: what the processor's counters, or the kernel, see happen in the program. They are sampled by frequency like time, so that a
-// sample stands for as many events as passed since the one before; it has no stack, only the instruction.
+// Sampled events: what the processor's counters, or the kernel, see happen in the program. They are
+// sampled by frequency like time, so that a sample stands for as many events as passed since the
+// one before; it has no stack, only the instruction.
 
-// eventStack is what the samples of events copy of the stack: all events of a ring have the same fields, so it cannot be nothing.
+// eventStack is what the samples of events copy of the stack: all events of a ring have the same
+// fields, so it cannot be nothing.
 const eventStack = 8
 
-// faultPeriod is how many page faults there are to a sample. A fault takes the kernel half a microsecond at least and a sample some one, so that samples take no hundredth of the faults'
-// own time, however many there are. By frequency the kernel takes a second to find a fitting period for an event that comes in bursts.
+// faultPeriod is how many page faults there are to a sample. A fault takes the kernel half a
+// microsecond at least and a sample some one, so that samples take no hundredth of the faults' own
+// time, however many there are. By frequency the kernel takes a second to find a fitting period for
+// an event that comes in bursts.
 const faultPeriod = 256
 
 // adder opens a further event on a session.
@@ -27,7 +31,8 @@ type adder interface {
 	Add(o perf.Options) error
 }
 
-// openEvents opens the events that the user names, or all that there are. Those that are sampled by frequency have together that of the clock.
+// openEvents opens the events that the user names, or all that there are. Those that are sampled by
+// frequency have together that of the clock.
 func (r *run) openEvents(s adder, o perf.Options) {
 	o.Leader, o.Layout = false, perf.Layout{Stack: eventStack}
 	o.Frequency = max(1, o.Frequency/uint64(len(perf.HardwareEvents())))
@@ -104,7 +109,8 @@ type eventCount struct {
 	n uint64
 }
 
-// addEvent adds to one of the latest counts, if it is the same event: most samples are of a few instructions.
+// addEvent adds to one of the latest counts, if it is the same event: most samples are of a few
+// instructions.
 func (p *piece) addEvent(e *eventCount) {
 	const latest = 8
 	for i := len(p.events) - 1; i >= max(0, len(p.events)-latest); i-- {

@@ -146,7 +146,8 @@ static void *work(void *a) {
 }
 `
 
-// One of two threads touches 8,192 new pages: its page faults are counted to within a few samples, at the instruction that stores.
+// One of two threads touches 8,192 new pages: its page faults are counted to within a few samples,
+// at the instruction that stores.
 func TestPageFaults(t *testing.T) {
 	needs(t, needSamples, needTracing)
 	p, _ := record(t, Options{Command: []string{build(t, faults+team(2, "pthread_barrier_init(&b, 0, 2);", ""))}})

@@ -58,8 +58,9 @@ const (
 	futexWake = 129
 )
 
-// One who waits until the threads that it has made are done, all but the last have gone: that ends a section if the function that waits has a
-// name, by which it would be known for a lock's if it were one.
+// One who waits until the threads that it has made are done, all but the last have gone: that ends
+// a section if the function that waits has a name, by which it would be known for a lock's if it
+// were one.
 func TestFutexOfOneWaiter(t *testing.T) {
 	for name, want := range map[string]int{"named": 2, "unnamed": 0} {
 		r, p := recording(t, Options{})
@@ -97,7 +98,8 @@ func TestFutexOfOneWaiter(t *testing.T) {
 	}
 }
 
-// A wait in a function of a lock is a wait for a lock, and no section's end: but not on the way home from a barrier, nor just before a wait for others.
+// A wait in a function of a lock is a wait for a lock, and no section's end: but not on the way
+// home from a barrier, nor just before a wait for others.
 func TestFutexOfLock(t *testing.T) {
 	for _, c := range []struct {
 		name   string
@@ -138,7 +140,8 @@ func TestFutexOfLock(t *testing.T) {
 // meet is an address in the function that is a barrier.
 func meet() uint64 { return uint64(reflect.ValueOf(TestFutexOfLock).Pointer()) + 8 }
 
-// meets2 lets the first thread wait at a barrier for two others, and be let go; later is the CPU time that it then has.
+// meets2 lets the first thread wait at a barrier for two others, and be let go; later is the CPU
+// time that it then has.
 func (x *told) meets2(caller, later uint64) {
 	for tid := int32(101); tid <= 102; tid++ {
 		x.tells(perf.TypeFork, tid, false)

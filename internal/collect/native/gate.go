@@ -10,9 +10,11 @@ import (
 	"lime/internal/section"
 )
 
-// A gate is code of the program's own in which its threads may wait for one another. What makes it a barrier is that nobody comes out before all have
-// gone in: each thread's k-th coming belongs to round k, and once somebody has left that round nobody may come to it. When somebody comes for the second round,
-// the gate is known. A lock or a queue fails that soon, and records nothing from then on.
+// A gate is code of the program's own in which its threads may wait for one another. What makes it
+// a barrier is that nobody comes out before all have gone in: each thread's k-th coming belongs to
+// round k, and once somebody has left that round nobody may come to it. When somebody comes for the
+// second round, the gate is known. A lock or a queue fails that soon, and records nothing from then
+// on.
 type gate struct {
 	number int
 	object uint64
@@ -146,7 +148,8 @@ func (r *run) atGate(t *thread, g *gate, h *hook.Record, at uint64) {
 	r.feed(op)
 }
 
-// beside reports whether the same threads have come to another gate, once each so far, and nothing speaks against its being a barrier.
+// beside reports whether the same threads have come to another gate, once each so far, and nothing
+// speaks against its being a barrier.
 func (g *gate) beside(q *gate) bool {
 	if q == g || q.state != gateWatched || q.fails > 0 || q.opened != 1 || len(q.rounds) != len(g.rounds) {
 		return false
@@ -159,7 +162,8 @@ func (g *gate) beside(q *gate) bool {
 	return true
 }
 
-// allKnown: a gate is a barrier, so those are, too, to which the same threads have come meanwhile. t comes to it.
+// allKnown: a gate is a barrier, so those are, too, to which the same threads have come meanwhile.
+// t comes to it.
 func (r *run) allKnown(g *gate, t *thread, at uint64) {
 	list := []*gate{g}
 	for _, q := range r.gates {

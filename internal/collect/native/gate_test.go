@@ -7,7 +7,8 @@ import (
 	"lime/internal/profile"
 )
 
-// What threads do at a gate, in order ("a+" thread a comes in, "a-" goes out, "a." ends), and what is known of it then.
+// What threads do at a gate, in order ("a+" thread a comes in, "a-" goes out, "a." ends), and what
+// is known of it then.
 func TestGates(t *testing.T) {
 	for _, c := range []struct {
 		name, ops string
@@ -88,7 +89,8 @@ int main(void) {
 }
 `
 
-// Barriers that the program built itself and that spin, functions and others, end sections, from the first round on.
+// Barriers that the program built itself and that spin, functions and others, end sections, from
+// the first round on.
 func TestOwnBarriers(t *testing.T) {
 	needs(t, needTracing)
 	for _, flags := range [][]string{{"-O2"}, {"-O2", "-no-pie"}, {"-O2", "-static"}} {

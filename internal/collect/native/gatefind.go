@@ -12,8 +12,10 @@ import (
 	"lime/internal/x86"
 )
 
-// Before the program runs, lime looks for code in which its threads may wait for one another by spinning: a function that spins and calls nothing, or, where such
-// a function was inlined into one that works, the piece from an atomic instruction to behind the loop that spins. Whether it is a barrier shows later (gate.go).
+// Before the program runs, lime looks for code in which its threads may wait for one another by
+// spinning: a function that spins and calls nothing, or, where such a function was inlined into one
+// that works, the piece from an atomic instruction to behind the loop that spins. Whether it is a
+// barrier shows later (gate.go).
 
 // Limits of what is looked at.
 const (
@@ -22,7 +24,8 @@ const (
 	mostPiece = 128     // instructions of a piece
 )
 
-// findGates finds the program's own. In a program without symbols it looks for none: reading its unwind tables would keep it waiting.
+// findGates finds the program's own. In a program without symbols it looks for none: reading its
+// unwind tables would keep it waiting.
 func (c *code) findGates() (out []hook.Gate) {
 	if len(c.images.List) == 0 {
 		return nil
@@ -56,8 +59,9 @@ func (c *code) findGates() (out []hook.Gate) {
 
 func (f *function) end() uint64 { return f.blocks[len(f.blocks)-1].end }
 
-// quietLoops finds the ends of short stretches of code that jump back to their beginning and are alike each time round. There are few in any code, and so it takes next
-// to no time to find out that there are none.
+// quietLoops finds the ends of short stretches of code that jump back to their beginning and are
+// alike each time round. There are few in any code, and so it takes next to no time to find out
+// that there are none.
 func quietLoops(text []byte, yields func(int) bool) (out []int) {
 	const shortJump = 0xeb
 	for i := 0; i+1 < len(text); i++ {
@@ -168,7 +172,8 @@ func (g *gateFinder) runs(in map[int32]bool, entry uint64) (out []hook.Code) {
 	return out
 }
 
-// whole reports whether the function does nothing but wait, as far as can be told: it is short, calls nothing, goes nowhere else, and no loop in it works.
+// whole reports whether the function does nothing but wait, as far as can be told: it is short,
+// calls nothing, goes nowhere else, and no loop in it works.
 func (g *gateFinder) whole(loops []int32) bool {
 	if g.f.blocks[0].addr != g.f.entry || g.f.end()-g.f.entry > mostGate || !g.closed(g.all()) {
 		return false
@@ -181,7 +186,8 @@ func (g *gateFinder) whole(loops []int32) bool {
 	return true
 }
 
-// closed reports whether the blocks can be moved: they call nothing but what yields, and jump nowhere that is not known.
+// closed reports whether the blocks can be moved: they call nothing but what yields, and jump
+// nowhere that is not known.
 func (g *gateFinder) closed(in map[int32]bool) bool {
 	for i := range in {
 		b := g.f.blocks[i]
@@ -203,7 +209,8 @@ func (g *gateFinder) closed(in map[int32]bool) bool {
 	return true
 }
 
-// yields reports whether a block calls sched_yield. Nothing else is called from code that was moved: exceptions and cancellations find no way through it.
+// yields reports whether a block calls sched_yield. Nothing else is called from code that was
+// moved: exceptions and cancellations find no way through it.
 func (c *code) yields(b *block) bool {
 	_, s, ok := c.images.symbol(c.callee(b.target))
 	return ok && strings.Contains(s.Name, "sched_yield")
@@ -222,7 +229,8 @@ func (g *gateFinder) computes(l int32) (yes bool) {
 	return yes
 }
 
-// beside reports whether a loop, in which nobody spins, goes round again and again together with one that waits: that is how work and waiting take turns.
+// beside reports whether a loop, in which nobody spins, goes round again and again together with
+// one that waits: that is how work and waiting take turns.
 func (g *gateFinder) beside(l int32, waiting []int32) bool {
 	for _, w := range waiting {
 		if g.p.Loops[l].Body[g.p.Loops[w].Header] {
@@ -252,8 +260,8 @@ func (g *gateFinder) each(b *block, from uint64, visit func(pc uint64, in *x86.I
 	}
 }
 
-// piece is the code from the last atomic instruction in front of a loop, through which all come who come to the loop, up to the loop's ends. Who need not wait
-// leaves it in front of the loop.
+// piece is the code from the last atomic instruction in front of a loop, through which all come who
+// come to the loop, up to the loop's ends. Who need not wait leaves it in front of the loop.
 func (g *gateFinder) piece(l int32) (entry uint64, in map[int32]bool, ok bool) {
 	loop := &g.p.Loops[l]
 	for v := g.p.Idom[loop.Header]; v != graph.None; v = g.p.Idom[v] {
@@ -276,7 +284,8 @@ func (g *gateFinder) atomic(b *block) (at uint64) {
 	return at
 }
 
-// between is a loop and the blocks from v, through which all come who come to it, to the loop; nil if they are too many.
+// between is a loop and the blocks from v, through which all come who come to it, to the loop; nil
+// if they are too many.
 func (g *gateFinder) between(v int32, loop *graph.ProcLoop) map[int32]bool {
 	in, work, n := map[int32]bool{v: true}, []int32{loop.Header}, g.f.blocks[v].instrs
 	for b := range loop.Body {
@@ -297,7 +306,8 @@ func (g *gateFinder) between(v int32, loop *graph.ProcLoop) map[int32]bool {
 	return in
 }
 
-// free reports whether no flag is of use where the piece is entered and where it is left: recording changes them.
+// free reports whether no flag is of use where the piece is entered and where it is left: recording
+// changes them.
 func (g *gateFinder) free(first int32, in map[int32]bool, entry uint64) bool {
 	if g.flags(g.f.blocks[first], entry) != flagsDead {
 		return false

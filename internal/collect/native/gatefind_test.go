@@ -65,7 +65,8 @@ int main(int argc, char **argv) {
 }
 `
 
-// Functions that only wait are watched as a whole, of those that work the piece around the loop that waits.
+// Functions that only wait are watched as a whole, of those that work the piece around the loop
+// that waits.
 func TestFindGates(t *testing.T) {
 	for _, flags := range [][]string{{"-O2"}, {"-O3", "-no-pie"}, {"-O2", "-fomit-frame-pointer", "-march=x86-64-v3"}} {
 		bin, err := binfile.Open(buildWith(t, "gcc", gated, flags...))

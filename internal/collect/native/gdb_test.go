@@ -156,7 +156,8 @@ func stoppedRegs(tid int) (regs unwind.Regs, err error) {
 	return unwind.FromMachine(&gpr, r.Rip), unix.PtraceDetach(tid)
 }
 
-// gdbScript prints each thread's PCs, innermost first; frames that gdb makes up (of inlined calls and of tail calls) are left out.
+// gdbScript prints each thread's PCs, innermost first; frames that gdb makes up (of inlined calls
+// and of tail calls) are left out.
 const gdbScript = `
 import gdb
 gdb.execute("set backtrace past-main on")

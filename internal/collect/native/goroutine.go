@@ -12,8 +12,10 @@ import (
 	"lime/internal/unit"
 )
 
-// Goroutines are threads of their own, as far as sections are concerned; the threads of Go's runtime only host them. The runtime tells when a goroutine
-// goes on on a thread (execute), when the thread has none any more (schedule), why a goroutine stands back (gopark) and when it may go on (ready).
+// Goroutines are threads of their own, as far as sections are concerned; the threads of Go's
+// runtime only host them. The runtime tells when a goroutine goes on on a thread (execute), when
+// the thread has none any more (schedule), why a goroutine stands back (gopark) and when it may go
+// on (ready).
 
 // goroutineBase is the id of the first goroutine.
 const goroutineBase section.ThreadID = 1 << 24
@@ -60,7 +62,8 @@ func (t *thread) acting() *thread {
 	return t
 }
 
-// row is the row of the profile for what has no place in a section: a goroutine's is that of the thread that it runs on.
+// row is the row of the profile for what has no place in a section: a goroutine's is that of the
+// thread that it runs on.
 func (t *thread) row() int32 {
 	if t.gopher != nil {
 		return int32(t.gopher.last.id)
@@ -79,7 +82,8 @@ func (r *run) schedules(t *thread, at uint64) {
 	}
 }
 
-// beginGo begins with the goroutines of a program that is watched from its beginning; main is the first one, 0 if it is not known.
+// beginGo begins with the goroutines of a program that is watched from its beginning; main is the
+// first one, 0 if it is not known.
 func (r *run) beginGo(main, at uint64) {
 	r.gophers = gophers{on: true, byID: map[uint64]*thread{}, awake: map[*thread]bool{}, first: main}
 	for _, t := range r.threads {
@@ -265,7 +269,8 @@ func (r *run) enterGoReady(_ *thread, h *hook.Record, at uint64) {
 	}
 }
 
-// mayGoOn ends a goroutine's wait. Until it has a thread it waits for a processor, and that counts for nobody.
+// mayGoOn ends a goroutine's wait. Until it has a thread it waits for a processor, and that counts
+// for nobody.
 func (r *run) mayGoOn(g *thread, at uint64) {
 	x := g.gopher
 	was := x.left
@@ -345,7 +350,8 @@ func (r *run) enterGoCondAll(m *thread, h *hook.Record, at uint64) {
 	}
 }
 
-// enterGoCount: a goroutine has done what others wait for (WaitGroup.Done, or Add of a negative number), or says that there will be something to wait for.
+// enterGoCount: a goroutine has done what others wait for (WaitGroup.Done, or Add of a negative
+// number), or says that there will be something to wait for.
 func (r *run) enterGoCount(m *thread, h *hook.Record, at uint64) {
 	kind := section.OpCount
 	if int64(h.GoExtra()) > 0 {
@@ -356,7 +362,8 @@ func (r *run) enterGoCount(m *thread, h *hook.Record, at uint64) {
 	}
 }
 
-// enterGoAwait: a goroutine waits until all have done it. The upper half of a WaitGroup's state is what is still to be done.
+// enterGoAwait: a goroutine waits until all have done it. The upper half of a WaitGroup's state is
+// what is still to be done.
 func (r *run) enterGoAwait(m *thread, h *hook.Record, at uint64) {
 	g := r.caller(m, h, at)
 	if g == nil {
@@ -369,7 +376,8 @@ func (r *run) enterGoAwait(m *thread, h *hook.Record, at uint64) {
 	}
 }
 
-// awaited: all have done what a goroutine waited for, which shows at the latest when it does something else.
+// awaited: all have done what a goroutine waited for, which shows at the latest when it does
+// something else.
 func (r *run) awaited(g *thread, at uint64) {
 	x := g.gopher
 	if x.await == 0 {
@@ -416,7 +424,8 @@ func (r *run) endGo(at uint64) {
 	}
 }
 
-// sampledScheduler takes a sample of a thread of the runtime's that hosts no goroutine of the program's.
+// sampledScheduler takes a sample of a thread of the runtime's that hosts no goroutine of the
+// program's.
 func (r *run) sampledScheduler(t *thread, x *item) {
 	metric := "time"
 	if x.spins {

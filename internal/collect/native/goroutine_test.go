@@ -46,7 +46,8 @@ func TestGo(t *testing.T) {
 	}
 }
 
-// Every WaitGroup's wait is a section of the goroutines that counted it down, in stripped and in movable programs, too.
+// Every WaitGroup's wait is a section of the goroutines that counted it down, in stripped and in
+// movable programs, too.
 func goSections(t *testing.T, program string) {
 	needs(t, needSamples, needTracing)
 	for name, program := range map[string]string{"plain": program, "stripped": buildGo(t, "-ldflags=-s -w"), "movable": buildGo(t, "-buildmode=pie"),
@@ -79,7 +80,8 @@ func goSections(t *testing.T, program string) {
 	}
 }
 
-// A Go program that runs already has its sections seen, and runs on afterwards as if nothing had been.
+// A Go program that runs already has its sections seen, and runs on afterwards as if nothing had
+// been.
 func goAttach(t *testing.T, program string) {
 	needs(t, needSamples, needTracing)
 	cmd := exec.Command(program, "until-told")
@@ -138,8 +140,9 @@ func goLockBlame(t *testing.T, program string) {
 	}
 }
 
-// While one of two goroutines works, and the other waits for it, half of what there could be is idle, and charged to the one: as much
-// as the program itself has measured. While both work, no more than the time in which one began earlier or ended later.
+// While one of two goroutines works, and the other waits for it, half of what there could be is
+// idle, and charged to the one: as much as the program itself has measured. While both work, no
+// more than the time in which one began earlier or ended later.
 func goIdleness(t *testing.T, program string) {
 	needs(t, needSamples, needTracing)
 	syms := functions(t, program)
@@ -198,7 +201,8 @@ func innermost(p *profile.Profile, path profile.PathID, syms []elf.Symbol) strin
 	return "elsewhere"
 }
 
-// The hooks bear with all that Go's runtime does: stacks that grow and move, collections, panics, signals.
+// The hooks bear with all that Go's runtime does: stacks that grow and move, collections, panics,
+// signals.
 func goUndisturbed(t *testing.T, program string) {
 	want, err := exec.Command(program, "hard").Output()
 	if len(want) == 0 {

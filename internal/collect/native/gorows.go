@@ -8,9 +8,11 @@ import (
 	"lime/internal/section"
 )
 
-// Goroutines are given rows of the profile section by section, as if each had a processor of its own, like threads. Of more than some for a processor the
-// runtime makes sure that none is without work as long as there is any; so they are dealt out to that many rows, each to the one that has the least to do. By
-// who ran when, they could not be: a processor that other programs take away would look like one that has more to do.
+// Goroutines are given rows of the profile section by section, as if each had a processor of its
+// own, like threads. Of more than some for a processor the runtime makes sure that none is without
+// work as long as there is any; so they are dealt out to that many rows, each to the one that has
+// the least to do. By who ran when, they could not be: a processor that other programs take away
+// would look like one that has more to do.
 
 // goRows is the rows of the profile that goroutines have.
 type goRows []int32
@@ -50,7 +52,8 @@ type deal struct {
 	most  int
 }
 
-// rowFor gives a goroutine a row: the main one that of the main thread, others the one that they had last, or another, or the one that has the least to do.
+// rowFor gives a goroutine a row: the main one that of the main thread, others the one that they
+// had last, or another, or the one that has the least to do.
 func (d *deal) rowFor(g *thread) int32 {
 	if g.id == goroutineBase {
 		return int32(d.o.main.id)

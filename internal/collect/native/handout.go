@@ -1,5 +1,6 @@
-// Work that goes to whoever comes first: dynamic loops, pools, stealing. With fewer cores than threads, who had a core did it, and the threads' CPU times are no shares that the
-// program dealt out: a time line with a core for every thread would show an imbalance that there is not.
+// Work that goes to whoever comes first: dynamic loops, pools, stealing. With fewer cores than
+// threads, who had a core did it, and the threads' CPU times are no shares that the program dealt
+// out: a time line with a core for every thread would show an imbalance that there is not.
 
 package native
 
@@ -12,10 +13,12 @@ import (
 	"lime/internal/section"
 )
 
-// episode is a meeting of threads that has begun: how much CPU time each had had when the first of them came.
+// episode is a meeting of threads that has begun: how much CPU time each had had when the first of
+// them came.
 type episode struct{ cpu map[*thread]uint64 }
 
-// comes remembers, when a thread comes to the end of a section, how much it has worked since the first one came.
+// comes remembers, when a thread comes to the end of a section, how much it has worked since the
+// first one came.
 func (r *run) comes(t *thread, p *piece, object, at uint64) {
 	if object == 0 || !r.scarce() {
 		return
@@ -49,19 +52,22 @@ func (r *run) scarce() bool {
 	return r.switches && len(r.threads) > r.out.idle.cores && r.running() > r.out.idle.cores
 }
 
-// handouts tell, by section, how much CPU time was in instances whose work went to whoever came first, and in others.
+// handouts tell, by section, how much CPU time was in instances whose work went to whoever came
+// first, and in others.
 type handouts map[int32]*handout
 
 type handout struct{ first, other uint64 }
 
-// Limits of what speaks for that: a thread that has less to do, because it was given less, comes while others have much of theirs left.
+// Limits of what speaks for that: a thread that has less to do, because it was given less, comes
+// while others have much of theirs left.
 const (
 	leftShare   = 0.25 // of what the longest part is longer than the mean: what any thread had left when the first one came
 	unevenShare = 0.1  // of the mean: what differs by less is not worth the question
 	mostlyFirst = 0.75 // of a section's CPU time: by chance, single instances look like that
 )
 
-// handedOut reports whether in an instance, as in most of its section's, no thread had much left to do when the first one was done, though their times differ.
+// handedOut reports whether in an instance, as in most of its section's, no thread had much left to
+// do when the first one was done, though their times differ.
 func (o *output) handedOut(in *section.Instance, row int32, cpu []uint64) bool {
 	if len(in.Parts) < 2 || len(in.Parts) <= o.idle.cores || in.Kind != section.Barrier && in.Kind != section.Region {
 		return false
@@ -93,7 +99,8 @@ func (o *output) handedOut(in *section.Instance, row int32, cpu []uint64) bool {
 	return first && float64(h.first) >= mostlyFirst*float64(h.first+h.other)
 }
 
-// evenly divides the CPU time of an instance among its parts: on as many cores as threads, who comes first would have come as often as the others.
+// evenly divides the CPU time of an instance among its parts: on as many cores as threads, who
+// comes first would have come as often as the others.
 func evenly(cpu []uint64) (each uint64) {
 	for _, c := range cpu {
 		each += c

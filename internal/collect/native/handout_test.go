@@ -21,7 +21,8 @@ int main(void) {
 }
 `
 
-// Of a loop whose pieces go to whoever comes first no imbalance is told on fewer cores than threads; one that is dealt out unevenly keeps its own.
+// Of a loop whose pieces go to whoever comes first no imbalance is told on fewer cores than
+// threads; one that is dealt out unevenly keeps its own.
 func TestHandedOut(t *testing.T) {
 	needs(t, needSamples, needTracing)
 	const each = 4 // threads to a core
@@ -38,7 +39,8 @@ func TestHandedOut(t *testing.T) {
 	}
 }
 
-// What any thread had left when the first one was done tells whose work went to whoever came first, if most instances of the section say so.
+// What any thread had left when the first one was done tells whose work went to whoever came first,
+// if most instances of the section say so.
 func TestLeftWhenTheFirstIsDone(t *testing.T) {
 	type part struct{ cpu, after uint64 }
 	dynamic := []part{{9000, 0}, {5000, 90}, {1000, 40}, {1000, 10}}
@@ -70,7 +72,8 @@ func TestLeftWhenTheFirstIsDone(t *testing.T) {
 	}
 }
 
-// Threads that meet again and again with uneven work of their own, in passages so short that one comes to the next before another has left the last.
+// Threads that meet again and again with uneven work of their own, in passages so short that one
+// comes to the next before another has left the last.
 func TestUnevenPassagesAreNotHandedOut(t *testing.T) {
 	needs(t, needSamples, needTracing)
 	const source = `

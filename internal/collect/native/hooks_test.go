@@ -37,7 +37,8 @@ func buildWith(t *testing.T, compiler, source string, flags ...string) string {
 	return out
 }
 
-// reduced ends a region with a barrier, which the compiler may reach by a jump, and has another one with a reduction.
+// reduced ends a region with a barrier, which the compiler may reach by a jump, and has another one
+// with a reduction.
 const reduced = `
 #include <omp.h>
 #include <stdio.h>

@@ -14,8 +14,8 @@ import (
 	"lime/internal/testenv"
 )
 
-// hostile is the beginning of programs that do to themselves what makes measuring hard: team(n) lets n threads meet at a barrier three
-// times, with unequal work.
+// hostile is the beginning of programs that do to themselves what makes measuring hard: team(n)
+// lets n threads meet at a barrier three times, with unequal work.
 const hostile = `
 #define _GNU_SOURCE
 #include <pthread.h>
@@ -44,7 +44,8 @@ static void team(int n) {
 }
 `
 
-// hostilePrograms are the programs: what they do, how they end, how many barriers of how many threads must be in the profile.
+// hostilePrograms are the programs: what they do, how they end, how many barriers of how many
+// threads must be in the profile.
 var hostilePrograms = []struct {
 	name, body string
 	status     int
@@ -97,7 +98,8 @@ int main(void) {
 }`, 13, "exited", 3, 2, ""},
 }
 
-// Whatever a program does to itself, it ends as it does alone, and the profile holds what it did so far.
+// Whatever a program does to itself, it ends as it does alone, and the profile holds what it did so
+// far.
 func TestHostilePrograms(t *testing.T) {
 	allowed := able(needSamples, needTracing) == "" // otherwise who is a child and who a thread is not always told
 	for _, c := range hostilePrograms {
@@ -116,7 +118,8 @@ func TestHostilePrograms(t *testing.T) {
 	}
 }
 
-// deny makes system calls fail for this process and all that it starts, as the filters of containers do (seccomp(2), bpf(4)).
+// deny makes system calls fail for this process and all that it starts, as the filters of
+// containers do (seccomp(2), bpf(4)).
 func deny(errno unix.Errno, calls ...uint32) error {
 	const retAllow, retErrno = 0x7fff0000, 0x00050000
 	prog := []unix.SockFilter{{Code: unix.BPF_LD | unix.BPF_W | unix.BPF_ABS, K: 0}}
@@ -138,7 +141,8 @@ func deny(errno unix.Errno, calls ...uint32) error {
 	return nil
 }
 
-// filters are what containers and careful administrators forbid, and what the profile must say and hold then.
+// filters are what containers and careful administrators forbid, and what the profile must say and
+// hold then.
 var filters = []struct {
 	name     string
 	errno    unix.Errno
@@ -157,8 +161,8 @@ var filters = []struct {
 
 const filterEnv = "LIME_TEST_FILTER"
 
-// Without the rights for one way of measuring the others still work, and the profile says what is missing. Filters cannot be taken away
-// again, so each is tried in a process of its own.
+// Without the rights for one way of measuring the others still work, and the profile says what is
+// missing. Filters cannot be taken away again, so each is tried in a process of its own.
 func TestWithoutRights(t *testing.T) {
 	if name := os.Getenv(filterEnv); name != "" {
 		underFilter(t, name)

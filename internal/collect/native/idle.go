@@ -9,9 +9,10 @@ import (
 	"lime/internal/profile"
 )
 
-// idling charges idleness to the code that runs meanwhile. With no more threads than cores, what the others do at that moment tells. With
-// more, threads that merely wait for a core finish their part of a section one after the other, and the last ones would be
-// blamed for it; then the moments are those of the time line with a core for every thread.
+// idling charges idleness to the code that runs meanwhile. With no more threads than cores, what
+// the others do at that moment tells. With more, threads that merely wait for a core finish their
+// part of a section one after the other, and the last ones would be blamed for it; then the moments
+// are those of the time line with a core for every thread.
 type idling struct {
 	cores   int
 	hooked  bool // waits are known: there are sections
@@ -21,9 +22,10 @@ type idling struct {
 	written map[pathKey]float64
 }
 
-// levels are samples by the number of threads that work. A sample that is taken while k threads work stands for the k-th part of a
-// moment in which width - k threads had nothing to do; the width, the most threads that ever work together, is known at the end
-// only. So the samples are kept by k, and what was written once is corrected later.
+// levels are samples by the number of threads that work. A sample that is taken while k threads
+// work stands for the k-th part of a moment in which width - k threads had nothing to do; the
+// width, the most threads that ever work together, is known at the end only. So the samples are
+// kept by k, and what was written once is corrected later.
 type levels struct {
 	elapsed []float64 // by k: how long k threads worked
 	samples map[levelKey]float64
@@ -51,7 +53,8 @@ func (i *levels) add(path, thread int32, working int, nanos float64) {
 	i.samples[levelKey{path, thread, working}] += nanos
 }
 
-// briefly is the share of the time below which so many threads at work are a passing overlap, as in the analysis.
+// briefly is the share of the time below which so many threads at work are a passing overlap, as in
+// the analysis.
 const briefly = 0.01
 
 // width is the largest number of threads at work together for more than a moment.
@@ -99,8 +102,9 @@ func (i *idling) corrections(visit func(k pathKey, change float64)) {
 	}
 }
 
-// charge puts the samples of a piece on the time line: before says how much of its part lies before the piece, lengths are those of all
-// parts of the instance. Where the waits are not known (lengths is nil), the moment of the sample counts.
+// charge puts the samples of a piece on the time line: before says how much of its part lies before
+// the piece, lengths are those of all parts of the instance. Where the waits are not known (lengths
+// is nil), the moment of the sample counts.
 func (i *idling) charge(p *piece, before uint64, lengths []uint64) {
 	long := float64(p.working())
 	i.hooked = i.hooked || lengths != nil
@@ -114,7 +118,8 @@ func (i *idling) charge(p *piece, before uint64, lengths []uint64) {
 	}
 }
 
-// working counts the threads that have something to do: neither wait, nor spin for something, nor sleep in the kernel.
+// working counts the threads that have something to do: neither wait, nor spin for something, nor
+// sleep in the kernel.
 func (r *run) working() (n int) {
 	for _, t := range r.threads {
 		if !t.ended && !t.foreign && !t.idles() {

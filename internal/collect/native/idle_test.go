@@ -9,7 +9,8 @@ import (
 	"lime/internal/testenv"
 )
 
-// Three threads work for 10 ns, then one of them alone for 30 ns: two had nothing to do for 30 ns each. A passing fourth thread changes nothing.
+// Three threads work for 10 ns, then one of them alone for 30 ns: two had nothing to do for 30 ns
+// each. A passing fourth thread changes nothing.
 func TestIdlenessGoesToWhatRunsMeanwhile(t *testing.T) {
 	i := newIdling(9)
 	const together, alone = 1, 2
@@ -36,8 +37,8 @@ func TestIdlenessGoesToWhatRunsMeanwhile(t *testing.T) {
 	}
 }
 
-// Two threads have a core between them: the one with 10 ns of work runs first, the other, with 30 ns, then. On a core of its own it would
-// have been alone for 20 ns of these.
+// Two threads have a core between them: the one with 10 ns of work runs first, the other, with 30
+// ns, then. On a core of its own it would have been alone for 20 ns of these.
 func TestIdlenessWithFewCores(t *testing.T) {
 	i := newIdling(1)
 	lengths := []uint64{10, 30}
@@ -82,7 +83,8 @@ int main(void) {
 }
 `
 
-// Each of two tasks waits for the other to begin, so that two threads do one each, at least one of them at the barrier: both are work.
+// Each of two tasks waits for the other to begin, so that two threads do one each, at least one of
+// them at the barrier: both are work.
 func TestTasksAtABarrierAreWork(t *testing.T) {
 	needs(t, needSamples, needTracing)
 	p, _ := record(t, Options{Command: []string{build(t, twoTasks, "-fopenmp")}})
@@ -102,8 +104,9 @@ func TestTasksAtABarrierAreWork(t *testing.T) {
 	}
 }
 
-// oneAlone prints for how long one of its threads used a CPU while the other had nothing to do, and for how long both worked: a part that both
-// work in is cut into pieces, as on a busy machine they do not begin and end it together.
+// oneAlone prints for how long one of its threads used a CPU while the other had nothing to do, and
+// for how long both worked: a part that both work in is cut into pieces, as on a busy machine they
+// do not begin and end it together.
 const oneAlone = `
 #include <pthread.h>
 #include <stdio.h>
@@ -147,7 +150,8 @@ static void print(void) {
 }
 `
 
-// While one of two threads works alone the other is idle: the idleness is the CPU time that the program itself measures for that.
+// While one of two threads works alone the other is idle: the idleness is the CPU time that the
+// program itself measures for that.
 func TestIdlenessAgreesWithTheProgram(t *testing.T) {
 	needs(t, needSamples, needTracing)
 	if cores() < 2 {

@@ -97,7 +97,8 @@ func (m *images) add(im *image.File, lo, hi uint64) {
 	clear(m.owned)
 }
 
-// isFile reports whether a mapping's name, as the kernel gives it, is that of a file: not of anonymous memory or the like.
+// isFile reports whether a mapping's name, as the kernel gives it, is that of a file: not of
+// anonymous memory or the like.
 func isFile(path string) bool {
 	if strings.HasPrefix(path, "/dev/shm/") { // a file system like others: programs may lie there
 		return true

@@ -24,14 +24,15 @@ type launched struct {
 	freed uint64 // when it was let go, ns
 }
 
-// launch starts the program under ptrace, prepares it while it stands at its entry, and lets it run. prepare is called
-// when the program is stopped with its libraries mapped, gates after it.
+// launch starts the program under ptrace, prepares it while it stands at its entry, and lets it
+// run. prepare is called when the program is stopped with its libraries mapped, gates after it.
 func launch(o *Options, prepare func(pid int) error, gates func() []hook.Gate) (*launched, error) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	l := &launched{cmd: exec.Command(o.Command[0], o.Command[1:]...), pidfd: -1}
 	l.cmd.Env, l.cmd.Stdin, l.cmd.Stdout, l.cmd.Stderr = o.Env, o.Stdin, o.Stdout, o.Stderr
-	// Should lime be killed meanwhile: a program that is not wholly prepared must not run, nor stay behind stopped, traced by whoever inherits it.
+	// Should lime be killed meanwhile: a program that is not wholly prepared must not run, nor stay
+	// behind stopped, traced by whoever inherits it.
 	l.cmd.SysProcAttr = &syscall.SysProcAttr{Ptrace: true, Pdeathsig: syscall.SIGKILL}
 	if err := checkRights(l.cmd); err != nil {
 		return nil, err

@@ -2,8 +2,9 @@ package native
 
 import "encoding/binary"
 
-// liveStack reads the copy of a stack that came with a sample and, beyond it, the thread's stack as it is now. The frames out there
-// mostly belong to calls that have lasted for long and will. What is read so is believed only as far as it makes sense: see take.
+// liveStack reads the copy of a stack that came with a sample and, beyond it, the thread's stack as
+// it is now. The frames out there mostly belong to calls that have lasted for long and will. What
+// is read so is believed only as far as it makes sense: see take.
 type liveStack struct {
 	pid  int
 	sp   uint64

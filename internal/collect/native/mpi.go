@@ -9,7 +9,8 @@ import (
 	"lime/internal/section"
 )
 
-// Calls of MPI, where this process meets others: their time is waiting, whatever the library does in them.
+// Calls of MPI, where this process meets others: their time is waiting, whatever the library does
+// in them.
 
 // meetObject keeps meetings apart from what has an address.
 const meetObject = 1 << 62
@@ -17,7 +18,8 @@ const meetObject = 1 << 62
 // mpiRole reports whether a role is of MPI's functions.
 func mpiRole(r known.Role) bool { return r >= known.Meet && r <= known.Message }
 
-// picked are the arguments that a record has to tell: the object and the second, as far as they come in registers; a split's colour for the second.
+// picked are the arguments that a record has to tell: the object and the second, as far as they
+// come in registers; a split's colour for the second.
 func picked(row *known.Func) (p [2]hook.Pick) {
 	second := row.Second
 	if row.Role == known.MeetSplit {
@@ -53,8 +55,9 @@ func (a asked) Argument(n int) uint64 {
 	return a.h.Arg1
 }
 
-// Word is what a call has put where it was told to. A request is known by the variable that it was put into, which is given to the wait for it as well: what
-// the variable holds is over when the record is read.
+// Word is what a call has put where it was told to. A request is known by the variable that it was
+// put into, which is given to the wait for it as well: what the variable holds is over when the
+// record is read.
 func (a asked) Word(addr uint64, size int) (uint64, bool) {
 	switch a.row.Role {
 	case known.MeetStart, known.MeetFinish:

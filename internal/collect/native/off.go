@@ -1,4 +1,5 @@
-// Off the core: why a thread left it, where it was in the program then, and for how long it was away.
+// Off the core: why a thread left it, where it was in the program then, and for how long it was
+// away.
 
 package native
 
@@ -19,7 +20,8 @@ const (
 	kindRunQueue = "run-queue"
 )
 
-// metricOff is the metric of call paths that have left the core of their own accord, metricQueue of those that had to.
+// metricOff is the metric of call paths that have left the core of their own accord, metricQueue of
+// those that had to.
 const (
 	metricOff   = "off-core"
 	metricQueue = kindRunQueue
@@ -35,7 +37,8 @@ type leaving struct {
 	seen  bool // this very time; else it is where the thread was seen to leave last
 }
 
-// near is how long before the kernel's record of a switch the sample of that switch is taken, at most, in ns: nothing runs in between.
+// near is how long before the kernel's record of a switch the sample of that switch is taken, at
+// most, in ns: nothing runs in between.
 const near = 100_000
 
 // away is a time off the core that lasts.
@@ -61,7 +64,8 @@ type offWait struct {
 	n, wait uint64
 }
 
-// remembered is how many times off the core a thread remembers: a wait for a lock takes those back that lie in it.
+// remembered is how many times off the core a thread remembers: a wait for a lock takes those back
+// that lie in it.
 const remembered = 8
 
 // offCore is what a thread knows of its times off the core.
@@ -132,7 +136,8 @@ func (r *run) cameBack(t *thread, at uint64) {
 	o.next = (o.next + 1) % remembered
 }
 
-// placeOff charges what a thread was off its core before it was first seen to leave it to where that is.
+// placeOff charges what a thread was off its core before it was first seen to leave it to where
+// that is.
 func (r *run) placeOff(t *thread, where leaving) {
 	i := slices.IndexFunc(t.piece.off, func(w offWait) bool { return w.kind == kindOffCPU && w.call == 0 })
 	if i < 0 {
@@ -146,7 +151,8 @@ func (r *run) placeOff(t *thread, where leaving) {
 	r.out.paths[from] -= min(r.out.paths[from], float64(w.wait))
 }
 
-// watches reports whether waits for other threads are seen: else a futex may be any of them, and is no reason of its own.
+// watches reports whether waits for other threads are seen: else a futex may be any of them, and is
+// no reason of its own.
 func (r *run) watches() bool { return r.hooks != nil }
 
 // standsStill remembers that lime itself had stopped the program.

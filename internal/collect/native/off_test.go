@@ -11,7 +11,8 @@ import (
 	"lime/internal/profile"
 )
 
-// measuring is the beginning of programs that measure how long threads are off their cores: the time on the wall less the thread's CPU time.
+// measuring is the beginning of programs that measure how long threads are off their cores: the
+// time on the wall less the thread's CPU time.
 const measuring = `
 #define _GNU_SOURCE
 #include <pthread.h>
@@ -129,7 +130,8 @@ func metricSum(p *profile.Profile, metric string) (sum float64) {
 	return sum
 }
 
-// What threads are off their cores is what they measure themselves, and stands at the place where they leave them, whichever of the two ways tells of that.
+// What threads are off their cores is what they measure themselves, and stands at the place where
+// they leave them, whichever of the two ways tells of that.
 func TestOffTheCore(t *testing.T) {
 	needs(t, needSamples, needTracing)
 	const initialise, print = "pthread_barrier_init(&b, 0, 4);", `printf("%ld\n", slept);`
@@ -265,7 +267,8 @@ func TestBudgetHolds(t *testing.T) {
 	}
 }
 
-// Who has been woken at a barrier and waits for its lock still waits for the barrier; later, a futex is one of the program's own.
+// Who has been woken at a barrier and waits for its lock still waits for the barrier; later, a
+// futex is one of the program's own.
 func TestFutexOnTheWayFromABarrier(t *testing.T) {
 	for _, row := range []struct {
 		name string

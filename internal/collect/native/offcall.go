@@ -1,4 +1,5 @@
-// The system call in which a thread leaves its core, from its registers and the code before them, and what kind of waiting that is.
+// The system call in which a thread leaves its core, from its registers and the code before them,
+// and what kind of waiting that is.
 
 package native
 
@@ -36,7 +37,8 @@ func (s *sampler) leaving(rec *perf.Record) *leaving {
 	return l
 }
 
-// inRuntime reports whether the innermost open calls are of a runtime that hands out work, as OpenMP's: there, who sleeps waits for other threads.
+// inRuntime reports whether the innermost open calls are of a runtime that hands out work, as
+// OpenMP's: there, who sleeps waits for other threads.
 func (s *sampler) inRuntime() bool {
 	for i, pc := range s.pcs {
 		pc -= uint64(min(i, 1))
@@ -57,7 +59,8 @@ func handsOut(o origin.Owner) bool {
 	return slices.Contains([]origin.Owner{origin.GNUOpenMP, origin.LLVMOpenMP, origin.TBB, origin.Rayon}, o)
 }
 
-// ownCall is the innermost of the program's own code among the open calls; the innermost code of all if none is.
+// ownCall is the innermost of the program's own code among the open calls; the innermost code of
+// all if none is.
 func (s *sampler) ownCall() uint64 {
 	for i, pc := range s.pcs {
 		if s.stubs != nil && s.stubs(pc) || !s.images.own(pc-uint64(min(i, 1))) {
@@ -95,7 +98,8 @@ func waitingKinds() map[string][]int {
 	}
 }
 
-// waitingKind is what a thread waits for in a system call, by its number and first arguments. One that asks for no file's readiness only sleeps.
+// waitingKind is what a thread waits for in a system call, by its number and first arguments. One
+// that asks for no file's readiness only sleeps.
 func waitingKind(number int, args [2]uint64) string {
 	nothing := map[int]uint64{unix.SYS_SELECT: args[0], unix.SYS_PSELECT6: args[0], unix.SYS_POLL: args[1], unix.SYS_PPOLL: args[1]}
 	if n, ok := nothing[number]; ok && n == 0 {
@@ -111,8 +115,9 @@ func waitingKind(number int, args [2]uint64) string {
 	return kindOffCPU
 }
 
-// systemCall is the number of the system call that a thread is in which goes on at pc: what is written to the register for it in front of the
-// instruction. It is not known where that is no constant.
+// systemCall is the number of the system call that a thread is in which goes on at pc: what is
+// written to the register for it in front of the instruction. It is not known where that is no
+// constant.
 func (c *code) systemCall(pc uint64) (number int, known bool) {
 	b := c.look(pc - 1).b
 	if b.kind != profile.EndSyscall || b.end != pc {
@@ -133,7 +138,8 @@ func (c *code) systemCall(pc uint64) (number int, known bool) {
 // lookBack is how many instructions in front of a system call may write its number.
 const lookBack = 64
 
-// numberBefore follows what is in eax at the end of code back to a constant: through copies between registers, until something else writes it.
+// numberBefore follows what is in eax at the end of code back to a constant: through copies between
+// registers, until something else writes it.
 func numberBefore(text []byte) int {
 	var list []x86.Inst
 	var in x86.Inst
@@ -158,8 +164,9 @@ func numberBefore(text []byte) int {
 	return unknownCall
 }
 
-// source is what an instruction writes to its register: a constant, or what another register holds. Where the C library reads a word of the thread's that
-// says whether there are others (fs:0x18), the branch behind it makes sure that it is nil.
+// source is what an instruction writes to its register: a constant, or what another register holds.
+// Where the C library reads a word of the thread's that says whether there are others (fs:0x18),
+// the branch behind it makes sure that it is nil.
 func source(in *x86.Inst) (n int, from x86.Reg) {
 	reg, rm := x86.Reg(in.ModRM>>3&7|in.Rex<<1&8), x86.Reg(in.ModRM&7|in.Rex<<3&8)
 	if in.Map != 0 || in.Enc != x86.Legacy {
@@ -181,7 +188,8 @@ func source(in *x86.Inst) (n int, from x86.Reg) {
 	return unknownCall, x86.NoReg
 }
 
-// namedCall is the system call that a function of the C library is named after, among the innermost ones.
+// namedCall is the system call that a function of the C library is named after, among the innermost
+// ones.
 func (c *code) namedCall(pcs []uint64) int {
 	names := map[string]int{"nanosleep": unix.SYS_NANOSLEEP, "clock_nanosleep": unix.SYS_CLOCK_NANOSLEEP, "usleep": unix.SYS_NANOSLEEP, "sleep": unix.SYS_NANOSLEEP,
 		"read": unix.SYS_READ, "write": unix.SYS_WRITE, "pread": unix.SYS_PREAD64, "pwrite": unix.SYS_PWRITE64, "pread64": unix.SYS_PREAD64, "pwrite64": unix.SYS_PWRITE64,

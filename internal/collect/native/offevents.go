@@ -1,4 +1,5 @@
-// The samples of threads that leave their cores: how they are taken, and what keeps their number within bounds.
+// The samples of threads that leave their cores: how they are taken, and what keeps their number
+// within bounds.
 
 package native
 
@@ -11,7 +12,8 @@ import (
 	"lime/internal/unit"
 )
 
-// leavingStack is what these samples copy of the stack, in bytes. Who sleeps leaves the rest as it is, so that it can be read later.
+// leavingStack is what these samples copy of the stack, in bytes. Who sleeps leaves the rest as it
+// is, so that it can be read later.
 const leavingStack = 2048
 
 // openSwitches opens samples of threads that leave their cores, if that is allowed.
@@ -26,8 +28,9 @@ func (r *run) openSwitches(o perf.Options) {
 	r.kinds[o.Clock.Name] = true
 }
 
-// leavings are the samples of threads that leave their cores. A thread may do so a hundred thousand times a second, and each costs some microseconds; so they are switched
-// off once there are more than the budget allows, until their mean over the time since then is within it.
+// leavings are the samples of threads that leave their cores. A thread may do so a hundred thousand
+// times a second, and each costs some microseconds; so they are switched off once there are more
+// than the budget allows, until their mean over the time since then is within it.
 type leavings struct {
 	on     []*perf.Session
 	budget budget

@@ -84,8 +84,9 @@ func (o *output) row(t *thread) profile.Thread {
 
 func (o *output) threadEnd(t *thread) { o.sink.SetThread(profile.ThreadID(t.id), o.row(t)) }
 
-// instance writes one instance. A part's length is the thread's time on a CPU, so that waiting for one of too few
-// cores counts for nobody; the parts stand on the time line that the program would have with a core for every thread.
+// instance writes one instance. A part's length is the thread's time on a CPU, so that waiting for
+// one of too few cores counts for nobody; the parts stand on the time line that the program would
+// have with a core for every thread.
 func (o *output) instance(in section.Instance) {
 	o.rows(&in)
 	x := &profile.Instance{Section: o.section(in), Parts: make([]profile.Part, 0, len(in.Parts))}
@@ -288,7 +289,8 @@ func (s *partSum) addTrips(list []trip) {
 	}
 }
 
-// time is the part's time: on a CPU but for the share in which it spun, and blocked on locks or for anything else but a core.
+// time is the part's time: on a CPU but for the share in which it spun, and blocked on locks or for
+// anything else but a core.
 func (s *partSum) time() uint64 { return s.onCPU() + s.lockOff + s.blocked }
 
 func (s *partSum) onCPU() uint64 {
@@ -298,7 +300,8 @@ func (s *partSum) onCPU() uint64 {
 	return uint64(float64(s.cpu) * float64(s.work) / float64(s.work+s.spin))
 }
 
-// counts writes a part's samples by block, and the time that they stand for, which in a short part may be longer than itself.
+// counts writes a part's samples by block, and the time that they stand for, which in a short part
+// may be longer than itself.
 func (o *output) counts(x *profile.Instance, s *partSum, part int32) {
 	slices.SortFunc(s.order, func(a, b *block) int { return int(a.id) - int(b.id) })
 	for _, b := range s.order {
@@ -372,8 +375,9 @@ func (o *output) lengths(in *section.Instance) []uint64 {
 // workSum is what a thread worked in a section.
 type workSum struct{ time, period float64 }
 
-// charge adds the samples of pieces to the call paths of a section, each piece once. A sample stands for its period, not for the piece that it was
-// taken in: of pieces that are shorter than a period most have no sample, and those that have one speak for them.
+// charge adds the samples of pieces to the call paths of a section, each piece once. A sample
+// stands for its period, not for the piece that it was taken in: of pieces that are shorter than a
+// period most have no sample, and those that have one speak for them.
 func (o *output) charge(spans []any, s profile.SectionID, lengths []uint64) {
 	var before uint64
 	for _, x := range spans {
@@ -404,7 +408,8 @@ func workKey(thread int32, s profile.SectionID) pathKey {
 	return pathKey{path: profile.None, thread: thread, section: s}
 }
 
-// settle divides the time that the threads worked in the sections among the call paths, by their samples.
+// settle divides the time that the threads worked in the sections among the call paths, by their
+// samples.
 func (o *output) settle() {
 	for k, period := range o.sampled {
 		sum := o.worked[workKey(k.thread, k.section)]

@@ -63,8 +63,8 @@ func peek(pid int, addr uint64, b []byte) int {
 	return n
 }
 
-// alien reports whether a thread belongs to a child process: a fork takes the hooks along. If the kernel does not tell of forks, /proc does
-// as long as the thread lives.
+// alien reports whether a thread belongs to a child process: a fork takes the hooks along. If the
+// kernel does not tell of forks, /proc does as long as the thread lives.
 func (r *run) alien(tid int32) bool {
 	is, known := r.aliens[tid]
 	if known || r.switches || r.byTID[tid] != nil {

@@ -15,10 +15,13 @@ import (
 	"lime/internal/unit"
 )
 
-// Launchers (shells, time, mpirun) start the program that matters as a child. So a child that goes on as another program is hooked as the program itself
-// is when it replaces itself, and has a run of its own: its sections, threads and times are its own, the profile and what the kernel tells are common.
+// Launchers (shells, time, mpirun) start the program that matters as a child. So a child that goes
+// on as another program is hooked as the program itself is when it replaces itself, and has a run
+// of its own: its sections, threads and times are its own, the profile and what the kernel tells
+// are common.
 
-// How many children are watched, at a time and in all: each takes a ring and the tables of its code, and stands still while it is hooked.
+// How many children are watched, at a time and in all: each takes a ring and the tables of its
+// code, and stands still while it is hooked.
 const (
 	mostWatched = 16
 	mostEver    = 64
@@ -27,7 +30,8 @@ const (
 // all are the program and the children that are watched.
 func (r *run) all() []*run { return append([]*run{r}, r.watched...) }
 
-// watch hooks a child that has just begun another program; nil if there is nothing to be hooked in it.
+// watch hooks a child that has just begun another program; nil if there is nothing to be hooked in
+// it.
 func (r *run) watch(rec *perf.Record) *run {
 	pid := int(rec.PID)
 	path, err := os.Readlink(procPath(pid, "exe"))
@@ -67,8 +71,8 @@ func (r *run) alive() (n int) {
 	return n
 }
 
-// lines are the ends of the processes' time lines. Their instances stand one after the other, whether they ran side by side or not: what one process
-// loses, another one does not.
+// lines are the ends of the processes' time lines. Their instances stand one after the other,
+// whether they ran side by side or not: what one process loses, another one does not.
 type lines map[*output]uint64
 
 // others is the latest end but that of o.
@@ -196,7 +200,8 @@ func (r *run) enable() error {
 	return nil
 }
 
-// openExecs opens what tells at once that a process replaces itself by another program: that is to be hooked before it has done much.
+// openExecs opens what tells at once that a process replaces itself by another program: that is to
+// be hooked before it has done much.
 func (r *run) openExecs(o perf.Options) {
 	o.Leader, o.Execs, o.Pages = false, true, 1
 	if s, err := perf.Open(o); err == nil {

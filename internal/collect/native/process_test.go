@@ -29,7 +29,8 @@ func (u *untilSections) WriteInstance(in *profile.Instance) error {
 	return u.Profile.WriteInstance(in)
 }
 
-// recordUntil records a command, whose input ends when so many sections have been seen; untilTold has two.
+// recordUntil records a command, whose input ends when so many sections have been seen; untilTold
+// has two.
 func recordUntil(t *testing.T, want int, command ...string) (*profile.Profile, Result) {
 	t.Helper()
 	stdin, feed, err := os.Pipe()
@@ -96,7 +97,8 @@ func TestChildrenAreWatched(t *testing.T) {
 	}
 }
 
-// The instances of processes stand one after the other on the time line, those of threads of one process side by side.
+// The instances of processes stand one after the other on the time line, those of threads of one
+// process side by side.
 func TestProcessesFollow(t *testing.T) {
 	common := lines{}
 	first, second := newOutput(nil, nil), newOutput(nil, nil)

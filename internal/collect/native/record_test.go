@@ -30,7 +30,8 @@ func build(t *testing.T, source string, flags ...string) string {
 	return out
 }
 
-// team is the main of a program whose n threads do work(number) each, with what it does before and after that.
+// team is the main of a program whose n threads do work(number) each, with what it does before and
+// after that.
 func team(n int, before, after string) string {
 	return fmt.Sprintf(`
 int main(void) {
@@ -142,11 +143,13 @@ func TestBarriers(t *testing.T) {
 	}
 }
 
-// mostlySampled is the part of a program's CPU time that samples must make up: the rest is the kernel's, which interrupts the program for each sample and each
-// turn of another's, and is not sampled. On two processors with thirty others at work it was 15 %.
+// mostlySampled is the part of a program's CPU time that samples must make up: the rest is the
+// kernel's, which interrupts the program for each sample and each turn of another's, and is not
+// sampled. On two processors with thirty others at work it was 15 %.
 const mostlySampled = 0.75
 
-// lost is the time whose samples the kernel had no room for, as on a busy machine lime does not always fetch them in time.
+// lost is the time whose samples the kernel had no room for, as on a busy machine lime does not
+// always fetch them in time.
 func lost(p *profile.Profile, frequency float64) (nanos float64) {
 	for _, n := range p.Meta().Notes {
 		if n.Code == "lost-samples" {
@@ -183,7 +186,8 @@ func TestRegions(t *testing.T) {
 	}
 }
 
-// A static program's sections are found by its symbols; a stripped one is one section, and the profile says why.
+// A static program's sections are found by its symbols; a stripped one is one section, and the
+// profile says why.
 func TestStatic(t *testing.T) {
 	needs(t, needSamples, needTracing)
 	for _, row := range []struct {
@@ -255,7 +259,8 @@ static void hold(void) {
 static void *work(void *arg) { pthread_barrier_wait(&b); hold(); pthread_barrier_wait(&b); return arg; }
 `
 
-// Four threads that start together hold a lock for 40 ms each: they wait for as long as they measure themselves, and all of it is charged to those who hold it.
+// Four threads that start together hold a lock for 40 ms each: they wait for as long as they
+// measure themselves, and all of it is charged to those who hold it.
 func TestLockWaits(t *testing.T) {
 	needs(t, needTracing)
 	var out strings.Builder

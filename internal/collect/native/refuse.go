@@ -22,7 +22,8 @@ func checkProc() error {
 	return nil
 }
 
-// leastAddresses is the address space that a recording takes: 1.4 GB of it, most never used, were mapped on two processors, and rings of each further one are 4 MB.
+// leastAddresses is the address space that a recording takes: 1.4 GB of it, most never used, were
+// mapped on two processors, and rings of each further one are 4 MB.
 const leastAddresses = 2 << 30
 
 // checkAddresses tells of a limit that would end lime in the middle of a recording.
@@ -69,8 +70,9 @@ func groupOf(pid int) (group int) {
 	return group
 }
 
-// checkRights tells of rights that a file gives to whoever runs it (execve(2), capabilities(7)): the kernel does not give them to a program that is traced by
-// somebody who could not trace the other user's programs anyway. It would run, but not as it does alone.
+// checkRights tells of rights that a file gives to whoever runs it (execve(2), capabilities(7)):
+// the kernel does not give them to a program that is traced by somebody who could not trace the
+// other user's programs anyway. It would run, but not as it does alone.
 func checkRights(cmd *exec.Cmd) error {
 	st := unix.Stat_t{}
 	if cmd.Err != nil || unix.Stat(cmd.Path, &st) != nil || mayTrace() || withoutNewRights(cmd.Path) {
@@ -98,7 +100,8 @@ func mayTrace() bool {
 	return unix.Capget(&h, &d[0]) == nil && d[0].Effective&(1<<unix.CAP_SYS_PTRACE) != 0
 }
 
-// withoutNewRights reports whether the file would give no rights anyway: because of where it lies, of what lime was started by, or because it is a script.
+// withoutNewRights reports whether the file would give no rights anyway: because of where it lies,
+// of what lime was started by, or because it is a script.
 func withoutNewRights(path string) bool {
 	var fs unix.Statfs_t
 	if unix.Statfs(path, &fs) == nil && fs.Flags&unix.ST_NOSUID != 0 {

@@ -103,7 +103,8 @@ type run struct {
 // openRegion is a parallel region that is open.
 type openRegion struct{ id, body uint64 }
 
-// Run records a program until it ends, or ctx is cancelled. The profile so far is kept whatever happens.
+// Run records a program until it ends, or ctx is cancelled. The profile so far is kept whatever
+// happens.
 func Run(ctx context.Context, o Options) (Result, error) {
 	if o.Signals == nil {
 		ch := make(chan os.Signal, waitingSignals)
@@ -182,8 +183,9 @@ func (r *run) prepare(pid int) error {
 	return r.enable()
 }
 
-// openPerf opens the best sampling clock that there is. What the kernel tells of threads, mappings and switches comes through rings of
-// its own: samples are large and may be lost, but a lost switch would spoil the thread's time.
+// openPerf opens the best sampling clock that there is. What the kernel tells of threads, mappings
+// and switches comes through rings of its own: samples are large and may be lost, but a lost switch
+// would spoil the thread's time.
 func (r *run) openPerf(o perf.Options) {
 	o.Frequency, o.Layout = r.o.Frequency, perf.Layout{Stack: r.o.StackBytes}
 	if o.Pages == 0 {
@@ -215,7 +217,8 @@ func (r *run) openPerf(o perf.Options) {
 	}
 }
 
-// taskPages is the size of the rings without samples, each CPU's. A pipeline makes some hundred thousand switches a second, and lime may not get a CPU at once: where the samples need not go
+// taskPages is the size of the rings without samples, each CPU's. A pipeline makes some hundred
+// thousand switches a second, and lime may not get a CPU at once: where the samples need not go
 // short for it, the rings of all CPUs hold 64 MB together, and each 4 MB at most.
 func taskPages(unlimited bool, cpus int) int {
 	const few, many, all = 32, 1024, 64 << 20 / 4096
@@ -226,13 +229,15 @@ func taskPages(unlimited bool, cpus int) int {
 	return pages
 }
 
-// lockedMemory reports whether lime may lock as much memory as it likes (capabilities(7), CAP_IPC_LOCK).
+// lockedMemory reports whether lime may lock as much memory as it likes (capabilities(7),
+// CAP_IPC_LOCK).
 func lockedMemory() bool {
 	h, d := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}, [2]unix.CapUserData{}
 	return unix.Capget(&h, &d[0]) == nil && d[0].Effective&(1<<unix.CAP_IPC_LOCK) != 0
 }
 
-// ringPages is the size of a ring that holds the samples of several ticks: each CPU has one, and runs one thread at a time.
+// ringPages is the size of a ring that holds the samples of several ticks: each CPU has one, and
+// runs one thread at a time.
 func ringPages(frequency uint64, stack uint32) int {
 	const least, most, ticks, page = 64, 1024, 5, 4096
 	bytes := frequency * uint64(stack+512) * ticks * uint64(tick) / uint64(time.Second)
@@ -263,8 +268,9 @@ func (r *run) close() {
 	r.images.close()
 }
 
-// tick is how long lime sleeps between two looks at the rings if none is half full; at first shorter, because the stacks at the
-// first calls of a place must be read while they last, and longer when no new place comes.
+// tick is how long lime sleeps between two looks at the rings if none is half full; at first
+// shorter, because the stacks at the first calls of a place must be read while they last, and
+// longer when no new place comes.
 const (
 	firstTick = 10 * time.Millisecond
 	tick      = 100 * time.Millisecond
@@ -333,8 +339,9 @@ func (r *run) crowded() bool {
 	return slices.ContainsFunc(r.all(), func(p *run) bool { return p.ring != nil && p.ring.Crowded() })
 }
 
-// firstKeep is when what is summed up over the run is written for the first time, in ns; each next time is twice as late, so
-// that a run that is killed keeps at least half of it, and a long one grows little.
+// firstKeep is when what is summed up over the run is written for the first time, in ns; each next
+// time is twice as late, so that a run that is killed keeps at least half of it, and a long one
+// grows little.
 const firstKeep = 1_000_000_000
 
 // keep writes what a run that is killed would lose.
@@ -405,7 +412,8 @@ func (r *run) takeUntil(now, age uint64) {
 	}
 }
 
-// drainHooks reads the hooks' ring. If a record is still being written, nothing behind the latest one read may be taken.
+// drainHooks reads the hooks' ring. If a record is still being written, nothing behind the latest
+// one read may be taken.
 func (r *run) drainHooks(last bool) {
 	if r.ring == nil {
 		return

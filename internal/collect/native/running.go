@@ -116,7 +116,8 @@ func (r *run) unsay(name string) {
 	maps.DeleteFunc(r.notes, func(k [2]string, _ uint64) bool { return k[0] == name })
 }
 
-// awaitEnd waits until the program is gone, and takes no notice of its stops under ptrace, as wait4(2) would.
+// awaitEnd waits until the program is gone, and takes no notice of its stops under ptrace, as
+// wait4(2) would.
 func (l *launched) awaitEnd() {
 	if l.pidfd < 0 {
 		return

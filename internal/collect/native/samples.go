@@ -82,7 +82,8 @@ func openCall(ret, sp uint64) uint64 { return (ret*fnvPrime ^ sp) * fnvPrime }
 
 const fnvPrime = 1099511628211
 
-// walk fills pcs. Frames beyond the copy of the stack count as long as each return address stands behind a call.
+// walk fills pcs. Frames beyond the copy of the stack count as long as each return address stands
+// behind a call.
 func (s *sampler) walk(regs unwind.Regs, sp uint64, stack []byte) (trips []trip, whole bool, err error) {
 	s.live = liveStack{pid: s.images.pid, sp: sp, copy: stack}
 	mem, sure, ends := stackMemory(sp, stack), 0, 0
@@ -155,8 +156,8 @@ func stackMemory(sp uint64, stack []byte) unwind.Memory {
 	}
 }
 
-// path puts the frames into the tree, outermost first. Frames of lime's own stubs are left out. A thread
-// spins if a function of a runtime that waits is above all of the program's own code.
+// path puts the frames into the tree, outermost first. Frames of lime's own stubs are left out. A
+// thread spins if a function of a runtime that waits is above all of the program's own code.
 func (s *sampler) path(period uint64) (w workSample, spins bool) {
 	at := int32(profile.None)
 	for i := len(s.pcs) - 1; i > 0; i-- {
@@ -183,7 +184,8 @@ func (s *sampler) leaf() uint64 {
 	return s.pcs[0]
 }
 
-// inside reports whether code of the program's own runs inside of the innermost hooked call, or in a thread that is in none.
+// inside reports whether code of the program's own runs inside of the innermost hooked call, or in
+// a thread that is in none.
 func (s *sampler) inside() bool {
 	for i, pc := range s.pcs {
 		if s.stubs != nil && s.stubs(pc) {

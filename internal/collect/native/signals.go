@@ -13,14 +13,16 @@ import (
 	"lime/internal/sender"
 )
 
-// Whoever starts a program by lime sends signals to lime and means the program. Those of a terminal's keys reach both, as they reach all processes in the foreground;
-// what a process sent to lime, lime passes on. It stays until the program, which decides what a signal means, has ended.
+// Whoever starts a program by lime sends signals to lime and means the program. Those of a
+// terminal's keys reach both, as they reach all processes in the foreground; what a process sent to
+// lime, lime passes on. It stays until the program, which decides what a signal means, has ended.
 
 // waitingSignals is room for those that come while the program is prepared.
 const waitingSignals = 64
 
-// Signals are those that are passed on, or end the recording of a process that ran already: all that end a process which does not expect them and that another one may
-// want to send, the real-time ones included (signal(7)).
+// Signals are those that are passed on, or end the recording of a process that ran already: all
+// that end a process which does not expect them and that another one may want to send, the
+// real-time ones included (signal(7)).
 func Signals() []os.Signal {
 	const first, last = 34, 64 // the thread library keeps two for itself
 	out := []os.Signal{unix.SIGHUP, unix.SIGINT, unix.SIGQUIT, unix.SIGABRT, unix.SIGUSR1, unix.SIGUSR2, unix.SIGALRM, unix.SIGTERM,
@@ -58,8 +60,8 @@ func (r *run) signals(interrupt func()) (stop func()) {
 	return func() { close(done) }
 }
 
-// keyCame reports whether lime was sent the signal of the terminal's key, too. The kernel sends it to both at once, but here it
-// comes through a queue, which the end of the program may overtake.
+// keyCame reports whether lime was sent the signal of the terminal's key, too. The kernel sends it
+// to both at once, but here it comes through a queue, which the end of the program may overtake.
 func (r *run) keyCame() bool {
 	const looks, pause = 40, 5 * time.Millisecond // a fifth of a second: no queue is that slow, and few programs die of SIGINT alone
 	for range looks {
@@ -71,14 +73,15 @@ func (r *run) keyCame() bool {
 	return false
 }
 
-// isForProgram reports whether a signal is to be passed on: not if the kernel sent it, nor if the program did or one of its children, to whom lime is one of
-// their group.
+// isForProgram reports whether a signal is to be passed on: not if the kernel sent it, nor if the
+// program did or one of its children, to whom lime is one of their group.
 func (r *run) isForProgram(n syscall.Signal) bool {
 	pid, sent := sender.Of(n)
 	return sent && !descends(pid, int(r.pid))
 }
 
-// descends reports whether a process is another one, or a descendant of it as far as all in between are there.
+// descends reports whether a process is another one, or a descendant of it as far as all in between
+// are there.
 func descends(pid, from int) bool {
 	const most = 64
 	for range most {
@@ -103,7 +106,8 @@ func parentOf(pid int) int {
 	return parent
 }
 
-// statOf is what the kernel tells of a process (proc(5), /proc/PID/stat) from its state on: the name before that may hold anything.
+// statOf is what the kernel tells of a process (proc(5), /proc/PID/stat) from its state on: the
+// name before that may hold anything.
 func statOf(pid int) []string {
 	b, _ := os.ReadFile(procPath(pid, "stat"))
 	s := string(b)
@@ -113,7 +117,8 @@ func statOf(pid int) []string {
 // errInterrupted is what a signal leaves that came too early.
 var errInterrupted = errors.New("interrupted before the program had begun")
 
-// early takes a signal that came before there was anything to record. What the program made of it, if it was there already, is no error of lime's.
+// early takes a signal that came before there was anything to record. What the program made of it,
+// if it was there already, is no error of lime's.
 func early(signals <-chan os.Signal) (Result, error) {
 	select {
 	case s := <-signals:

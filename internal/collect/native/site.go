@@ -14,7 +14,8 @@ import (
 // siteKey names the place of a hooked call.
 type siteKey struct{ caller, sp, body, near uint64 }
 
-// site is the place of a hooked call. calls names, for each frame, the open call of its function (openCall); 0 if that is not known.
+// site is the place of a hooked call. calls names, for each frame, the open call of its function
+// (openCall); 0 if that is not known.
 type site struct {
 	section.Site
 	calls []uint64
@@ -32,9 +33,9 @@ func (s site) from() uint64 {
 
 const maxSites = 1 << 14
 
-// site finds the place at which a thread called a hooked function, as the recogniser wants it. The program runs on, so
-// only the return address and a few words above it are sure; the rest is read from the thread's stack as it is now, which
-// holds as long as the calls are open.
+// site finds the place at which a thread called a hooked function, as the recogniser wants it. The
+// program runs on, so only the return address and a few words above it are sure; the rest is read
+// from the thread's stack as it is now, which holds as long as the calls are open.
 func (r *run) site(h *hook.Record) site {
 	key := siteKey{h.Caller, h.SP, r.body(h), r.near(h)}
 	if s, ok := r.sites[key]; ok {
@@ -60,7 +61,8 @@ func (r *run) near(h *hook.Record) (sum uint64) {
 	return sum
 }
 
-// outward makes of the record of a call inside of a hooked function one of the call of that function, as far as the words in the record tell.
+// outward makes of the record of a call inside of a hooked function one of the call of that
+// function, as far as the words in the record tell.
 func (r *run) outward(h *hook.Record) {
 	frames := 0
 	_, _ = r.sampler.walker.WalkRegs(callerRegs(h), recordMemory(h, nil), func(at *unwind.Regs) bool {
@@ -94,7 +96,8 @@ func recordMemory(h *hook.Record, beyond unwind.Memory) unwind.Memory {
 	}
 }
 
-// body is the function of the region in which a thread called a hooked function, 0 if there is none.
+// body is the function of the region in which a thread called a hooked function, 0 if there is
+// none.
 func (r *run) body(h *hook.Record) uint64 {
 	t := r.byTID[h.TID]
 	if t == nil {
@@ -108,8 +111,8 @@ func (r *run) body(h *hook.Record) uint64 {
 	return 0
 }
 
-// tailCall finds the place of a call that was reached by a jump: the return address is then that of the caller's call, not of the
-// function in which the source says "wait here".
+// tailCall finds the place of a call that was reached by a jump: the return address is then that of
+// the caller's call, not of the function in which the source says "wait here".
 func (r *run) tailCall(h *hook.Record) (f section.Frame, ok bool) {
 	target := r.target(h.Func)
 	entry := uint64(0)
@@ -133,8 +136,9 @@ func (r *run) target(function int) uint64 {
 	return r.hooks.Whole(function - len(r.table))
 }
 
-// keepFrames finds how many of the outermost calls a thread has not come back from since its piece began: the samples of the piece say how far it
-// came back. What they said of one place at any time holds for pieces without samples, too.
+// keepFrames finds how many of the outermost calls a thread has not come back from since its piece
+// began: the samples of the piece say how far it came back. What they said of one place at any time
+// holds for pieces without samples, too.
 func (r *run) keepFrames(s *site, p *piece) {
 	if len(s.Stack) == 0 {
 		return
@@ -184,7 +188,8 @@ func (r *run) readSite(h *hook.Record) site {
 	return s
 }
 
-// names looks at the name of a function between the call and the program's own code, first at the one that calls.
+// names looks at the name of a function between the call and the program's own code, first at the
+// one that calls.
 func (r *run) names(s *site, pc uint64, first bool) {
 	_, sym, ok := r.images.symbol(pc)
 	if first {
@@ -193,8 +198,9 @@ func (r *run) names(s *site, pc uint64, first bool) {
 	s.lock = s.lock || ok && known.Locking(sym.Name)
 }
 
-// inLibrary counts the innermost calls that stand in functions of the language's own library, if there are others further out: generic code of
-// the library is compiled into the program, and who waits looks for the line that asked for it.
+// inLibrary counts the innermost calls that stand in functions of the language's own library, if
+// there are others further out: generic code of the library is compiled into the program, and who
+// waits looks for the line that asked for it.
 func (r *run) inLibrary(stack []section.Frame) int {
 	for i, f := range stack {
 		if _, s, ok := r.images.symbol(uint64(f.Call)); !ok || !origin.LanguageFunction(s.Name) {

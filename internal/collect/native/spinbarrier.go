@@ -8,8 +8,9 @@ import (
 	"lime/internal/x86"
 )
 
-// Barriers that spin before they sleep, as C++20's do: a thread that is let go while it spins makes no call. But the one that came last tells
-// all who sleep, in every round and whether somebody sleeps or not: at that moment all who ever met there have arrived.
+// Barriers that spin before they sleep, as C++20's do: a thread that is let go while it spins makes
+// no call. But the one that came last tells all who sleep, in every round and whether somebody
+// sleeps or not: at that moment all who ever met there have arrived.
 
 // meeting is a futex that threads meet at.
 type meeting struct {
@@ -33,7 +34,8 @@ func (r *run) meets(t *thread, h *hook.Record) *meeting {
 	return m
 }
 
-// arriveUnseen lets those arrive who belong to the barrier that t opens and were not seen to wait: they spin.
+// arriveUnseen lets those arrive who belong to the barrier that t opens and were not seen to wait:
+// they spin.
 func (r *run) arriveUnseen(t *thread, m *meeting, object, at uint64) {
 	here := m.sites[t]
 	if !m.spins || !m.alike(here) {
@@ -61,7 +63,8 @@ func (m *meeting) alike(here section.Site) bool {
 	return true
 }
 
-// spinsBefore reports whether the function in which a call stands also has the instruction with which loops pause.
+// spinsBefore reports whether the function in which a call stands also has the instruction with
+// which loops pause.
 func (c *code) spinsBefore(ret uint64) bool {
 	f := c.look(ret - 1).fn
 	if f == nil || f.im == nil || f.im.Bin == nil || len(f.blocks) == 0 {

@@ -6,7 +6,8 @@ import (
 	"lime/internal/profile"
 )
 
-// A barrier in front of which all but the last one sleep in the first round, and spin in all others. Who comes last tells those who sleep, every time.
+// A barrier in front of which all but the last one sleep in the first round, and spin in all
+// others. Who comes last tells those who sleep, every time.
 const spinsThenSleeps = `
 #include <linux/futex.h>
 #include <pthread.h>

@@ -7,8 +7,9 @@ import (
 	"lime/internal/x86"
 )
 
-// A loop that changes nothing goes round until somebody else changes what it reads: it waits. Samples in it are no work, whoever
-// wrote it. At most one counter may change, which gives up after so many times.
+// A loop that changes nothing goes round until somebody else changes what it reads: it waits.
+// Samples in it are no work, whoever wrote it. At most one counter may change, which gives up after
+// so many times.
 
 // longestSpin is the number of instructions of a loop that is looked at.
 const longestSpin = 64
@@ -113,7 +114,8 @@ func (s *spinState) instruction(in *x86.Inst) {
 	s.vecWritten |= in.VecWrites
 }
 
-// steps reports whether an instruction adds a constant to a register (Intel SDM vol. 2: add, sub, inc, dec).
+// steps reports whether an instruction adds a constant to a register (Intel SDM vol. 2: add, sub,
+// inc, dec).
 func steps(in *x86.Inst) bool {
 	digit := in.ModRM >> 3 & 7
 	return in.Map == 0 && in.Enc == x86.Legacy && !in.HasMem &&

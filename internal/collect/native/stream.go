@@ -7,7 +7,8 @@ import (
 	"lime/internal/perf"
 )
 
-// item is something that happened: a record of the kernel's or of a hook's. There are tens of thousands a second, most of them switches and calls.
+// item is something that happened: a record of the kernel's or of a hook's. There are tens of
+// thousands a second, most of them switches and calls.
 type item struct {
 	at   uint64
 	hook *hook.Record // while it is handed out
@@ -99,7 +100,8 @@ type due struct {
 	index int32
 }
 
-// inOrder sorts items by time; those of the same time stay as they came. Each ring is in order, or nearly so: what is sorted already is merged.
+// inOrder sorts items by time; those of the same time stay as they came. Each ring is in order, or
+// nearly so: what is sorted already is merged.
 type inOrder struct {
 	list, spare []due
 	runs        []int // where the stretches begin that are in order, and the end

@@ -55,7 +55,8 @@ func hooked(row *known.Func, golang *hook.GoCall) hook.Func {
 	return f
 }
 
-// watchedFunctions are the rows whose functions are hooked, by each name that a program may call them by.
+// watchedFunctions are the rows whose functions are hooked, by each name that a program may call
+// them by.
 func watchedFunctions() (rows []known.Func) {
 	for _, f := range known.Hooked() {
 		rows = append(rows, f)

@@ -6,7 +6,8 @@ import (
 	"lime/internal/collect/known"
 )
 
-// Each function that is hooked has a meaning here, and what is recorded of it is what its row asks for.
+// Each function that is hooked has a meaning here, and what is recorded of it is what its row asks
+// for.
 func TestFunctionTable(t *testing.T) {
 	rows := known.Hooked()
 	for i, f := range hooks(rows) {

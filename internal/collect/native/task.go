@@ -2,8 +2,9 @@ package native
 
 import "lime/internal/section"
 
-// Tasks: runtimes hand them to threads that wait at a barrier or at the end of a region. No hook tells of them, but samples do: code
-// of the program's own above the waiting is a task, and work of the section that ends so.
+// Tasks: runtimes hand them to threads that wait at a barrier or at the end of a region. No hook
+// tells of them, but samples do: code of the program's own above the waiting is a task, and work of
+// the section that ends so.
 
 // runsTask takes a sample of a task.
 func (r *run) runsTask(t *thread, x *item) {

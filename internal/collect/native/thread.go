@@ -53,7 +53,8 @@ type condWait struct {
 	from    uint64 // the program's own open call that it is made in
 }
 
-// homeward is a thread's way through one call of the program's own: back into that code after a wait that ended a section, or from a lock of a library's to such a wait.
+// homeward is a thread's way through one call of the program's own: back into that code after a
+// wait that ended a section, or from a lock of a library's to such a wait.
 type homeward struct {
 	from uint64 // the open call, 0 if it is not known
 	cpu  uint64 // the thread's CPU time when it set out
@@ -221,8 +222,8 @@ func (t *thread) covered() bool {
 	return n > 0 && !t.calls[n-1].body
 }
 
-// unwindCalls drops the calls that were left without a return, by an exception or longjmp: their frames
-// lie below the stack pointer.
+// unwindCalls drops the calls that were left without a return, by an exception or longjmp: their
+// frames lie below the stack pointer.
 func (t *thread) unwindCalls(sp uint64) {
 	for n := len(t.calls); n > 0 && !t.calls[n-1].body && t.calls[n-1].sp < sp; n-- {
 		t.calls = t.calls[:n-1]

@@ -7,10 +7,11 @@ import (
 	"lime/internal/x86"
 )
 
-// The test of a loop compares how far the loop has come with where it ends. A sample taken inside of the loop holds both,
-// in the thread's registers or on its stack: their distance, averaged over the samples, tells how many iterations are left on average,
-// hence how often the loop goes round, thread by thread. So samples tell a loop that runs
-// longer in some threads from one that merely lies around or inside of the cause.
+// The test of a loop compares how far the loop has come with where it ends. A sample taken inside
+// of the loop holds both, in the thread's registers or on its stack: their distance, averaged over
+// the samples, tells how many iterations are left on average, hence how often the loop goes round,
+// thread by thread. So samples tell a loop that runs longer in some threads from one that merely
+// lies around or inside of the cause.
 
 // loopTest is the comparison that decides over another iteration of a loop.
 type loopTest struct {
@@ -37,7 +38,8 @@ const (
 	operandMem // [reg + index*scale + imm]
 )
 
-// loops finds the loops of a decoded function and gives every block the tests of those around it, innermost first.
+// loops finds the loops of a decoded function and gives every block the tests of those around it,
+// innermost first.
 func (c *code) loops(f *function, text []byte) {
 	p := flow(f)
 	if p == nil {
@@ -95,7 +97,8 @@ func (b *block) falls() bool {
 	return true
 }
 
-// comparison reads what a block's branch depends on: the last instruction before it that sets flags.
+// comparison reads what a block's branch depends on: the last instruction before it that sets
+// flags.
 func comparison(b *block, text []byte) *loopTest {
 	var in, last x86.Inst
 	var now, then loads
@@ -117,8 +120,9 @@ func comparison(b *block, text []byte) *loopTest {
 	return t
 }
 
-// loads is where the registers were loaded from in this block. A comparison that follows compares what lies there: the register itself
-// may hold anything elsewhere in the loop, and nothing that is known in a caller.
+// loads is where the registers were loaded from in this block. A comparison that follows compares
+// what lies there: the register itself may hold anything elsewhere in the loop, and nothing that is
+// known in a caller.
 type loads [16]operand
 
 func (l *loads) follow(in *x86.Inst) {
@@ -210,7 +214,8 @@ func dwarfReg(r x86.Reg) int {
 	return [...]int{0, 2, 1, 3, 7, 6, 4, 5, 8, 9, 10, 11, 12, 13, 14, 15}[r&15]
 }
 
-// kept reports whether a register of a caller is known: calls preserve it (System V ABI AMD64, 3.2.1).
+// kept reports whether a register of a caller is known: calls preserve it (System V ABI AMD64,
+// 3.2.1).
 func kept(r x86.Reg) bool {
 	return r == x86.RBX || r == x86.RBP || r == x86.RSP || r >= x86.R12 && r <= x86.R15
 }

@@ -84,7 +84,8 @@ func TestStream(t *testing.T) {
 	}
 }
 
-// The records of hooks lie in their ring until they are handed out; the first that waits says how much of it may be written over.
+// The records of hooks lie in their ring until they are handed out; the first that waits says how
+// much of it may be written over.
 func TestStreamOfHooks(t *testing.T) {
 	var s stream
 	s.hooks = func(number uint64) hook.Record { return hook.Record{Index: number} }

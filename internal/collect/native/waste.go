@@ -1,6 +1,7 @@
 package native
 
-// Wasted memory work, sampled beside the recording: what the watch package finds, in the words of the profile.
+// Wasted memory work, sampled beside the recording: what the watch package finds, in the words of
+// the profile.
 
 import (
 	"encoding/binary"
@@ -130,7 +131,8 @@ func (r *run) wasteSide(h *wasteHost, at watch.Place) profile.WasteSide {
 	return profile.WasteSide{Path: profile.PathID(path), Node: r.code.spot(pcs[0]).b.id, Addr: pcs[0]}
 }
 
-// wasteHost tells the watch package of code and stacks. It has images of its own: the recording goes on meanwhile.
+// wasteHost tells the watch package of code and stacks. It has images of its own: the recording
+// goes on meanwhile.
 type wasteHost struct {
 	sampler *sampler
 	stack   []byte
@@ -139,7 +141,8 @@ type wasteHost struct {
 	sweeps  map[uint64][]insn // by function
 }
 
-// stackCopied is as much of a stack as is read at once; what lies beyond is read when a walk gets there.
+// stackCopied is as much of a stack as is read at once; what lies beyond is read when a walk gets
+// there.
 const stackCopied = 8 << 10
 
 func newWasteHost(pid int, of *sampler) *wasteHost {

@@ -78,7 +78,8 @@ func ownWork(p *profile.Reader, file string) (sum uint64) {
 	return sum
 }
 
-// What a program's own code does is counted in full, in whatever order its threads take their tasks.
+// What a program's own code does is counted in full, in whatever order its threads take their
+// tasks.
 func TestTasksAreCountedInAnyOrder(t *testing.T) {
 	prog := compile(t, "taskwait.c", "gcc -O2 -fopenmp -g -o OUT SRC")
 	want := ownWork(turned(t, 1, 0, prog, "32"), prog)

@@ -1,6 +1,7 @@
-// Threads in parallel ("lime count"): each thread of the program runs on a host thread of its own, in its code beside the others
-// without a lock, and behind one lock at every exit. There stands what a simulated run has, too: the guest, the recogniser, the table
-// of functions. What differs is who says when a thread runs, and what time is.
+// Threads in parallel ("lime count"): each thread of the program runs on a host thread of its own,
+// in its code beside the others without a lock, and behind one lock at every exit. There stands
+// what a simulated run has, too: the guest, the recogniser, the table of functions. What differs is
+// who says when a thread runs, and what time is.
 
 package sim
 
@@ -23,7 +24,8 @@ const (
 	lastTurn  = 4_000_000 // the most that it runs without that: about a millisecond
 )
 
-// beside is a run whose threads run in parallel. All its methods but drive and tend may be called on none: then nothing is to be done.
+// beside is a run whose threads run in parallel. All its methods but drive and tend may be called
+// on none: then nothing is to be done.
 type beside struct {
 	r         *run
 	inside    int     // threads in their code, or on their way out
@@ -106,7 +108,8 @@ func (b *beside) quiet() bool {
 // look is how often the run looks up from waiting for the outside world.
 const look = 100 * time.Millisecond
 
-// tend looks after time and the outside world until the run is over, and stops all threads then. It keeps the lock.
+// tend looks after time and the outside world until the run is over, and stops all threads then. It
+// keeps the lock.
 func (b *beside) tend(ctx context.Context) {
 	r := b.r
 	r.notes.Add("parallel", order)
@@ -155,7 +158,8 @@ func (b *beside) yields(t *thread) {
 	b.outside(func() { _, _, _ = unix.Syscall(unix.SYS_SCHED_YIELD, 0, 0, 0) })
 }
 
-// waitsOnFutex reports whether t stands at a system call that waits for a futex: WAIT or WAIT_BITSET (include/uapi/linux/futex.h).
+// waitsOnFutex reports whether t stands at a system call that waits for a futex: WAIT or
+// WAIT_BITSET (include/uapi/linux/futex.h).
 func waitsOnFutex(t *thread) bool {
 	const futex, command = 202, 0x7f
 	op := t.ctx.GPR[rsi] & command

@@ -25,8 +25,8 @@ func counting(t *testing.T, flags []string, args ...string) (cmd *exec.Cmd, path
 	return cmd, path
 }
 
-// TestCountEnds ends programs whose threads run in parallel in all ways: the status is the program's, the profile says how it
-// ended, and every part that had been finished is there.
+// TestCountEnds ends programs whose threads run in parallel in all ways: the status is the
+// program's, the profile says how it ended, and every part that had been finished is there.
 func TestCountEnds(t *testing.T) {
 	prog := compile(t, "beside.c", "gcc -O1 -g -pthread -o OUT SRC")
 	for _, c := range []struct {

@@ -1,6 +1,7 @@
-// Time where threads run in parallel. The program's own time is the host's. The profile's is in instructions: every thread has a
-// clock that counts what it has executed, and where it has waited for another one it goes on at that one's clock, if it is later. So lengths
-// of parts are exact and do not depend on the host's load; the order of things is that in which they happened.
+// Time where threads run in parallel. The program's own time is the host's. The profile's is in
+// instructions: every thread has a clock that counts what it has executed, and where it has waited
+// for another one it goes on at that one's clock, if it is later. So lengths of parts are exact and
+// do not depend on the host's load; the order of things is that in which they happened.
 
 package sim
 
@@ -34,7 +35,8 @@ func (b *beside) arrives(t *thread, c *call) {
 	c.meeting = m
 }
 
-// leaves is told that it leaves the barrier: it has waited there, be it by going round a loop, until the last has come.
+// leaves is told that it leaves the barrier: it has waited there, be it by going round a loop,
+// until the last has come.
 func (b *beside) leaves(t *thread, c *call) {
 	if b == nil || c.meeting == nil {
 		return
@@ -43,7 +45,8 @@ func (b *beside) leaves(t *thread, c *call) {
 	b.since(t, c.at, c.meeting.last)
 }
 
-// since sets t's clock: it has only waited since it stood at began, for something that happened at a clock.
+// since sets t's clock: it has only waited since it stood at began, for something that happened at
+// a clock.
 func (b *beside) since(t *thread, began, happened uint64) {
 	if b == nil {
 		return
@@ -68,8 +71,9 @@ func (b *beside) meetsHolder(c *call, by *thread) {
 	}
 }
 
-// gets sets the clock of a thread that has got a lock for which it had to wait: what its holder did meanwhile is how long it has waited,
-// and never longer than it really did. Their clocks say nothing of who would have come first on another day.
+// gets sets the clock of a thread that has got a lock for which it had to wait: what its holder did
+// meanwhile is how long it has waited, and never longer than it really did. Their clocks say
+// nothing of who would have come first on another day.
 func (b *beside) gets(t *thread, c *call) {
 	if b == nil || c.holding == nil {
 		return
@@ -87,8 +91,9 @@ func (r *run) freeAt(t *thread, lock uint64) uint64 {
 	return r.locks[lock]
 }
 
-// wakeClock is the clock at which t, which is blocked, can run on: that of the thread that wakes it, or later by what the host's clock says.
-// Who has waited for a lock has not waited longer than it really did, whatever the other one's clock shows.
+// wakeClock is the clock at which t, which is blocked, can run on: that of the thread that wakes
+// it, or later by what the host's clock says. Who has waited for a lock has not waited longer than
+// it really did, whatever the other one's clock shows.
 func (r *run) wakeClock(t *thread, at unit.Nanos) uint64 {
 	if r.beside == nil {
 		return r.clock(at)
@@ -140,7 +145,8 @@ func (b *beside) hostTime() string {
 	return fmt.Sprintf("The run took %.2f s, and %.2f s of processor time, lime's own work included.", seconds(b.r.proc.HostNow()), seconds(b.cpuTime(nil)))
 }
 
-// width is for how many cores the profile's times are: its clocks give every thread a core of its own.
+// width is for how many cores the profile's times are: its clocks give every thread a core of its
+// own.
 func (b *beside) width(cores int) int {
 	if b == nil {
 		return cores
@@ -148,8 +154,8 @@ func (b *beside) width(cores int) int {
 	return max(b.most, 1)
 }
 
-// end is the clock at which the program ended: that of who ended it, or the latest. Who only waits for work has
-// gone round a loop, perhaps, since it had some.
+// end is the clock at which the program ended: that of who ended it, or the latest. Who only waits
+// for work has gone round a loop, perhaps, since it had some.
 func (b *beside) end() (at uint64) {
 	if t := b.r.end.by; t != nil {
 		return t.now()

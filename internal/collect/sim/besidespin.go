@@ -1,5 +1,6 @@
-// Spinning where threads run in parallel. Whether a loop waits is proved as in a simulated run: a thread is followed round it. It
-// is not kept from running, so nothing is slower for it; but from then on the rounds of that loop, in all threads, are waiting and no work.
+// Spinning where threads run in parallel. Whether a loop waits is proved as in a simulated run: a
+// thread is followed round it. It is not kept from running, so nothing is slower for it; but from
+// then on the rounds of that loop, in all threads, are waiting and no work.
 
 package sim
 
@@ -14,8 +15,9 @@ func (b *beside) turn(t *thread) int64 {
 	return h.turn
 }
 
-// seeks follows a thread that has not moved, and learns the loop in which it waits if that is proved. One thread is followed at a time; the
-// others run on, and what they store can only end the thread's loop, and its proof with it.
+// seeks follows a thread that has not moved, and learns the loop in which it waits if that is
+// proved. One thread is followed at a time; the others run on, and what they store can only end the
+// thread's loop, and its proof with it.
 func (b *beside) seeks(t *thread) {
 	r := b.r
 	if b.seeking {
@@ -51,7 +53,8 @@ func (b *beside) learns(t *thread, s *spinner) bool {
 	return len(r.spins.cycles) > n
 }
 
-// merge makes one count of those that a piece has of the same edge: it was drained each time its thread was followed.
+// merge makes one count of those that a piece has of the same edge: it was drained each time its
+// thread was followed.
 func (b *beside) merge(p *piece) {
 	if b == nil {
 		return

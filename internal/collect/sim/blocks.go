@@ -58,8 +58,8 @@ func (x *blockIndex) sync() []engine.Block {
 	return all
 }
 
-// holding is the block whose last instruction is at an address, the latest, or else the first that holds it. Blocks may have been
-// cut since they were taken in, but do not grow.
+// holding is the block whose last instruction is at an address, the latest, or else the first that
+// holds it. Blocks may have been cut since they were taken in, but do not grow.
 func (x *blockIndex) holding(addr uint64) engine.BlockID {
 	all, best := x.sync(), engine.NoBlock
 	for _, id := range x.near[addr>>nearBits] {

@@ -8,8 +8,8 @@ import (
 	"lime/internal/profile"
 )
 
-// Where each instruction of a thread went: every one that it executed is counted in a section, or was taken out for one of the
-// reasons below. The sums are held against what the engine executed.
+// Where each instruction of a thread went: every one that it executed is counted in a section, or
+// was taken out for one of the reasons below. The sums are held against what the engine executed.
 
 // outOf is why instructions are counted in no section.
 type outOf uint8
@@ -67,8 +67,8 @@ func outNames() [outOfs]string {
 	}
 }
 
-// account writes what became of the threads' instructions. Goroutines are rows that others have, too, so theirs and
-// their threads' are one sum.
+// account writes what became of the threads' instructions. Goroutines are rows that others have,
+// too, so theirs and their threads' are one sum.
 func (o *output) account() {
 	r := o.r
 	rows := map[profile.ThreadID]*book{}

@@ -85,8 +85,9 @@ func highFD(fd int) *os.File {
 	return os.NewFile(uintptr(fd), "answer")
 }
 
-// replace starts over with the program by which the present one replaces itself: this process, its open files
-// and its directory stay, the profile is that of the new program. It returns only if that fails.
+// replace starts over with the program by which the present one replaces itself: this process, its
+// open files and its directory stay, the profile is that of the new program. It returns only if
+// that fails.
 func replace(cfg Config, e *guest.ExecRequest) error {
 	cfg.Cmd, cfg.Args, cfg.Env = e.Path, e.Args, e.Env
 	text, err := json.Marshal(cfg)
@@ -111,8 +112,8 @@ func replace(cfg Config, e *guest.ExecRequest) error {
 	return unix.Exec("/proc/self/exe", append([]string{"lime", ChildVerb}, fds...), os.Environ())
 }
 
-// ballast is memory that is never touched. The collector of garbage waits until the heap has doubled, and so does not run
-// at all in the short time that most programs take to start.
+// ballast is memory that is never touched. The collector of garbage waits until the heap has
+// doubled, and so does not run at all in the short time that most programs take to start.
 const ballast = 32 << 20
 
 // runHere runs the program in this process.

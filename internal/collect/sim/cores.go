@@ -162,8 +162,9 @@ func (t *thread) may(k *core) bool {
 	return mask == nil || k.n/8 < len(mask) && mask[k.n/8]&(1<<(k.n%8)) != 0
 }
 
-// idleFor prefers the core on which the thread ran last, for its caches' sake; then, for the others' sake, one to which no
-// other thread would like to come back; then one that is idle at the time.
+// idleFor prefers the core on which the thread ran last, for its caches' sake; then, for the
+// others' sake, one to which no other thread would like to come back; then one that is idle at the
+// time.
 func (c *cores) idleFor(t *thread) *core {
 	if t.lastCore >= 0 && c.all[t.lastCore].busy == nil && t.may(&c.all[t.lastCore]) {
 		return &c.all[t.lastCore]

@@ -6,8 +6,8 @@ import (
 	"lime/internal/profile"
 )
 
-// Loops that do nothing but count up to a number in memory are work: nobody waits in them, whatever the compiler makes
-// of them.
+// Loops that do nothing but count up to a number in memory are work: nobody waits in them, whatever
+// the compiler makes of them.
 func TestCountedLoopsAreWork(t *testing.T) {
 	for _, level := range []string{"-O0", "-O2"} {
 		t.Run(level, func(t *testing.T) {

@@ -12,7 +12,8 @@ import (
 	"lime/internal/machine"
 )
 
-// place is a piece of the program's memory as people know it: a variable, what was allocated at a line, a stack.
+// place is a piece of the program's memory as people know it: a variable, what was allocated at a
+// line, a stack.
 type place struct {
 	kind  placeKind
 	name  string
@@ -64,7 +65,8 @@ func (v *votes) add(p place, offset uint64) {
 	}
 }
 
-// words names the place that most of the misses are on, and the next one, if together they are most. An address follows "at".
+// words names the place that most of the misses are on, and the next one, if together they are
+// most. An address follows "at".
 func (v *votes) words() string {
 	order := slices.Clone(v.list)
 	slices.SortStableFunc(order, func(a, b vote) int { return cmp.Compare(b.n, a.n) })
@@ -167,8 +169,8 @@ func (r *run) placeOf(t *thread, addr uint64) (place, uint64) {
 	return place{}, 0
 }
 
-// controlBlock is how long a thread's control block is at most, which begins where FS points: struct pthread of glibc has 2,304 bytes,
-// musl's 200. Nothing that a program stores to follows it.
+// controlBlock is how long a thread's control block is at most, which begins where FS points:
+// struct pthread of glibc has 2,304 bytes, musl's 200. Nothing that a program stores to follows it.
 const controlBlock = 4 << 10
 
 // tlsBook is how much thread-local data lies below a thread's control block.
@@ -177,9 +179,10 @@ type tlsBook struct {
 	size   uint64
 }
 
-// room adds what images have brought since: each module's data ends where that of the one before begins, rounded to its
-// alignment (ELF Handling For Thread-Local Storage, 3.4.6, variant II). A library that dlopen loads may have its data elsewhere; then stack
-// slots are called thread-local, no more of them than it has data.
+// room adds what images have brought since: each module's data ends where that of the one before
+// begins, rounded to its alignment (ELF Handling For Thread-Local Storage, 3.4.6, variant II). A
+// library that dlopen loads may have its data elsewhere; then stack slots are called thread-local,
+// no more of them than it has data.
 func (x *tlsBook) room(list []*image.File) uint64 {
 	for ; x.images < len(list); x.images++ {
 		bin := list[x.images].Bin
@@ -194,8 +197,9 @@ func (x *tlsBook) room(list []*image.File) uint64 {
 	return x.size
 }
 
-// threadPlace finds the thread in whose stack an address lies: its own first, then that of any other. A stack that has the thread's control
-// block ends there: what comes next in memory was mapped before, and is one mapping with it.
+// threadPlace finds the thread in whose stack an address lies: its own first, then that of any
+// other. A stack that has the thread's control block ends there: what comes next in memory was
+// mapped before, and is one mapping with it.
 func (r *run) threadPlace(t *thread, addr uint64) (place, bool) {
 	m, ok := r.proc.Mapping(addr)
 	if !ok {

@@ -7,8 +7,9 @@ import (
 	"strings"
 )
 
-// environ is lime's own environment as a shell would have given it to the program: shells put the path of what they start into
-// the variable _, and the program is not to see where lime lies. Its length alone would move all that is on the stack.
+// environ is lime's own environment as a shell would have given it to the program: shells put the
+// path of what they start into the variable _, and the program is not to see where lime lies. Its
+// length alone would move all that is on the stack.
 func environ(cmd string) []string {
 	env := os.Environ()
 	i := slices.IndexFunc(env, func(s string) bool { return strings.HasPrefix(s, "_=") })

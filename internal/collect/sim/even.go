@@ -7,15 +7,17 @@ import (
 	"lime/internal/section"
 )
 
-// Stretch says by how much less time a part of a thread is to take, spread over the time that the thread works in it.
+// Stretch says by how much less time a part of a thread is to take, spread over the time that the
+// thread works in it.
 type Stretch struct {
 	Save int64 // clock units; negative: to be added
 	Of   int64 // clock units of work
 }
 
-// evening changes how long the threads work, to see what would be if a decision's cost were the same for all. The plan
-// says for every thread and each of its parts, by their numbers, how. The clock goes slower or faster all through the part: where in it the
-// time is lost cannot be told, and who holds a lock meanwhile is not to hold it for all of that.
+// evening changes how long the threads work, to see what would be if a decision's cost were the
+// same for all. The plan says for every thread and each of its parts, by their numbers, how. The
+// clock goes slower or faster all through the part: where in it the time is lost cannot be told,
+// and who holds a lock meanwhile is not to hold it for all of that.
 type evening struct {
 	plan   [][]Stretch
 	part   []int // by thread: which of its parts it is in; -1 before the first
@@ -35,7 +37,8 @@ func newEvening(plan [][]Stretch) *evening {
 	return e
 }
 
-// time returns how far the clock moves for some units of a thread's work. A thread on its way out of a wait is in no part.
+// time returns how far the clock moves for some units of a thread's work. A thread on its way out
+// of a wait is in no part.
 func (e *evening) time(rec *section.Recogniser, id section.ThreadID, units uint64) uint64 {
 	if e == nil || int(id) >= len(e.plan) || !rec.Working(id) {
 		return units
@@ -62,7 +65,8 @@ func (s Stretch) due(worked int64) int64 {
 	return int64(float64(s.Save) * float64(worked) / float64(s.Of))
 }
 
-// missed is the part of the plan that could not be carried out: parts whose start was known too late, or that never came.
+// missed is the part of the plan that could not be carried out: parts whose start was known too
+// late, or that never came.
 func (e *evening) missed() float64 {
 	if e == nil {
 		return 0
@@ -79,7 +83,8 @@ func (e *evening) missed() float64 {
 	return 1 - float64(e.done)/float64(planned)
 }
 
-// numbering notes the numbers of the parts that come into the profile: the recogniser counts others, too.
+// numbering notes the numbers of the parts that come into the profile: the recogniser counts
+// others, too.
 type numbering struct{ parts [][]numbered }
 
 type numbered struct {

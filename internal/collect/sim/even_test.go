@@ -7,7 +7,8 @@ import (
 	"lime/internal/unit"
 )
 
-// Two threads meet at a barrier; what is planned for a part happens in it, and neither before nor after.
+// Two threads meet at a barrier; what is planned for a part happens in it, and neither before nor
+// after.
 func TestEvening(t *testing.T) {
 	rec := section.New(func(section.Instance) {})
 	feed := func(kind section.OpKind, id section.ThreadID, at int) {

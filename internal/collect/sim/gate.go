@@ -8,10 +8,10 @@ import (
 	"lime/internal/section"
 )
 
-// A gate is a function of the program's own in which its threads wait for one another. It is found by what makes a barrier:
-// nobody comes out before all have gone in. From then on lime stops where it is entered and where it returns, as
-// with pthread_barrier_wait, however it waits inside: flags that pass from thread to thread, and spinning
-// for a moment only, are all the same.
+// A gate is a function of the program's own in which its threads wait for one another. It is found
+// by what makes a barrier: nobody comes out before all have gone in. From then on lime stops where
+// it is entered and where it returns, as with pthread_barrier_wait, however it waits inside: flags
+// that pass from thread to thread, and spinning for a moment only, are all the same.
 type gate struct {
 	f     *fn
 	state gateState
@@ -46,8 +46,8 @@ const (
 	gateTurn   = 200     // instructions in a turn of a thread inside of a gate: it is about to wait, or to release others
 )
 
-// suspect watches the innermost function around a wait that may be a barrier: it was entered since the thread's last wait,
-// and is not the thread's own outermost function.
+// suspect watches the innermost function around a wait that may be a barrier: it was entered since
+// the thread's last wait, and is not the thread's own outermost function.
 func (r *run) suspect(t *thread, op *section.Op) {
 	r.tooLong(t)
 	s := op.Site.Stack
@@ -66,7 +66,8 @@ func (r *run) suspect(t *thread, op *section.Op) {
 	}
 }
 
-// handedOver reports whether a function is one that the program has given to a runtime to be called: the body of a task or of a region.
+// handedOver reports whether a function is one that the program has given to a runtime to be
+// called: the body of a task or of a region.
 func (r *run) handedOver(entry uint64) bool {
 	_, body := r.bodies[entry]
 	return body || r.tasks[entry] != nil
@@ -79,7 +80,8 @@ func (r *run) noGate(entry uint64) {
 	}
 }
 
-// tooLong counts against functions in which a thread has worked before it came to wait: they hold more than a barrier.
+// tooLong counts against functions in which a thread has worked before it came to wait: they hold
+// more than a barrier.
 func (r *run) tooLong(t *thread) {
 	for i := range t.frames {
 		if c := &t.frames[i]; c.gate != nil && c.gate.state == gateWatched {
@@ -98,7 +100,8 @@ func (r *run) took(g *gate, t *thread, c *call) {
 	}
 }
 
-// workedIn is what a thread has done in a call; that it was spinning there may have come out meanwhile.
+// workedIn is what a thread has done in a call; that it was spinning there may have come out
+// meanwhile.
 func (t *thread) workedIn(c *call) uint64 { return t.busy - min(t.busy, c.before) }
 
 // fails notes a round that was none of a barrier; true refutes the gate.

@@ -7,8 +7,9 @@ import (
 	"lime/internal/section"
 )
 
-// A condition of Go's package sync is a list of goroutines that wait (runtime/sema.go, notifyList), so that a barrier of mutex and
-// condition shows in the same way as one of pthreads: somebody wakes all who wait for the same object.
+// A condition of Go's package sync is a list of goroutines that wait (runtime/sema.go, notifyList),
+// so that a barrier of mutex and condition shows in the same way as one of pthreads: somebody wakes
+// all who wait for the same object.
 
 // enterGoCondWait: all until the goroutine has its lock back is waiting, if it has to wait at all.
 func (r *run) enterGoCondWait(t *thread, f *fn) {
@@ -24,7 +25,8 @@ func (r *run) enterGoCondList(t *thread, _ *fn) {
 	}
 }
 
-// waitsFor is what a goroutine that waits for others waits for: a condition, or whoever makes it go on.
+// waitsFor is what a goroutine that waits for others waits for: a condition, or whoever makes it go
+// on.
 func (t *thread) waitsFor() uint64 {
 	if c := t.in(known.GoCondWait); c != nil {
 		return c.object
@@ -32,7 +34,8 @@ func (t *thread) waitsFor() uint64 {
 	return t.gopher.g
 }
 
-// parks reports whether a goroutine that leaves its thread does so to wait for a condition; inside of that it may wait for a lock, too.
+// parks reports whether a goroutine that leaves its thread does so to wait for a condition; inside
+// of that it may wait for a lock, too.
 func (t *thread) parks() bool {
 	n := len(t.frames)
 	if n == 0 || t.frames[n-1].fn.Role != known.GoCondWait || t.frames[n-1].object == 0 || t.frames[n-1].told {

@@ -9,9 +9,9 @@ import (
 	"lime/internal/unit"
 )
 
-// There may be many more goroutines than ever work at the same time. Those that ran one after the other are one row of the
-// profile, so that rows stand for what worked side by side: as many as processors, if goroutines do not wait in
-// the middle of their work.
+// There may be many more goroutines than ever work at the same time. Those that ran one after the
+// other are one row of the profile, so that rows stand for what worked side by side: as many as
+// processors, if goroutines do not wait in the middle of their work.
 
 // goRows is the rows of the profile that goroutines have.
 type goRows struct {
@@ -27,7 +27,8 @@ type stint struct {
 	pieces   []*piece
 }
 
-// rows puts the parts of goroutines into rows. What a goroutine waits for others' work is no time of its own.
+// rows puts the parts of goroutines into rows. What a goroutine waits for others' work is no time
+// of its own.
 func (o *output) rows(in *section.Instance) {
 	var parts []section.Part
 	var stints []stint
@@ -105,7 +106,8 @@ func (o *output) rowFor(s *stint) int32 {
 	return row
 }
 
-// free reports whether nobody else has a row any more. Sections may nest: what belongs to several comes more than once.
+// free reports whether nobody else has a row any more. Sections may nest: what belongs to several
+// comes more than once.
 func (x *goRows) free(row int32, s *stint) bool {
 	l := x.last[row]
 	return l.to <= s.from || l.by == s.by
@@ -125,7 +127,8 @@ func (o *output) freeRow(s *stint) int32 {
 	return x.list[len(x.list)-1]
 }
 
-// addStint adds a stint to its row's part, which ends with the last and lasts as long as all of them together.
+// addStint adds a stint to its row's part, which ends with the last and lasts as long as all of
+// them together.
 func addStint(p *section.Part, s *stint) {
 	time := p.Arrive - p.Start
 	for _, x := range s.pieces {

@@ -10,8 +10,8 @@ import (
 	"lime/internal/testenv"
 )
 
-// Stripped programs of all series of Go that are in use, however they were linked, have the sections that the same program has with its symbols. The long
-// tests have go fetch the older ones.
+// Stripped programs of all series of Go that are in use, however they were linked, have the
+// sections that the same program has with its symbols. The long tests have go fetch the older ones.
 func TestStrippedGoPrograms(t *testing.T) {
 	testenv.SkipUnlessLong(t)
 	testenv.Tool(t, "gcc")

@@ -8,9 +8,10 @@ import (
 	"lime/internal/unit"
 )
 
-// Goroutines are threads of their own, as far as sections are concerned; the threads of Go's runtime only host them. A
-// goroutine comes and goes by gogo and mcall (or straight to schedule, from the check at a function's start): what a thread
-// does between them is the scheduler's own affair.
+// Goroutines are threads of their own, as far as sections are concerned; the threads of Go's
+// runtime only host them. A goroutine comes and goes by gogo and mcall (or straight to schedule,
+// from the check at a function's start): what a thread does between them is the scheduler's own
+// affair.
 
 // goroutineBase is the id of the first goroutine.
 const goroutineBase section.ThreadID = 1 << 24
@@ -73,7 +74,8 @@ func switches(x known.Role) bool {
 	return x == known.GoMade || x == known.GoIn || x == known.GoOut || x == known.GoEnd
 }
 
-// makesHost reports whether a new thread is one of Go's scheduler: the program's own are made by code in C.
+// makesHost reports whether a new thread is one of Go's scheduler: the program's own are made by
+// code in C.
 func (r *run) makesHost(carrier, by *thread) bool {
 	c := by.in(known.Create)
 	if carrier.hosts == nil || by.in(known.GoC) == nil || c == nil {
@@ -83,7 +85,8 @@ func (r *run) makesHost(carrier, by *thread) bool {
 	return name == "threadentry" // runtime/cgo, gcc_linux_amd64.c
 }
 
-// enterGoC notes that a goroutine goes on in C, on the stack of its thread. The scheduler has uses of its own for that.
+// enterGoC notes that a goroutine goes on in C, on the stack of its thread. The scheduler has uses
+// of its own for that.
 func (r *run) enterGoC(t *thread, f *fn) {
 	if at, own := r.height(t); own && t.gopher != nil && at != t.ctx.GPR[rsp] {
 		r.open(t, f)
@@ -91,8 +94,8 @@ func (r *run) enterGoC(t *thread, f *fn) {
 }
 
 // height is where a thread's stack pointer stands. A goroutine's stack moves as it grows, so it is
-// counted from its end: as a number without sign that is above all addresses, and so above those of calls in C that the
-// goroutine has made. ok is false if it is on the scheduler's stack.
+// counted from its end: as a number without sign that is above all addresses, and so above those of
+// calls in C that the goroutine has made. ok is false if it is on the scheduler's stack.
 func (r *run) height(t *thread) (at uint64, ok bool) {
 	sp := t.ctx.GPR[rsp]
 	if t.gopher == nil {
@@ -106,7 +109,8 @@ func (r *run) height(t *thread) (at uint64, ok bool) {
 	return sp - hi, true
 }
 
-// goProbe handles what happens on a thread of the scheduler where no function begins; false if it is not its turn.
+// goProbe handles what happens on a thread of the scheduler where no function begins; false if it
+// is not its turn.
 func (r *run) goProbe(m *thread) bool {
 	h, pc := m.hosts, m.ctx.RIP
 	switch {
@@ -137,7 +141,8 @@ func (r *run) enterGoMade(t *thread, _ *fn) {
 	r.setProbe(m.hosts.madeRet)
 }
 
-// made takes in a new goroutine. Those of the runtime itself collect garbage and the like: they are none of the program's.
+// made takes in a new goroutine. Those of the runtime itself collect garbage and the like: they are
+// none of the program's.
 func (r *run) made(m *thread) {
 	h, g := m.hosts, m.ctx.GPR[rax]
 	h.madeRet = 0
@@ -181,8 +186,8 @@ func (r *run) enterGoIn(t *thread, _ *fn) {
 	r.setProbe(pc)
 }
 
-// gobuf reads the argument of gogo, whichever convention it is called by: the goroutine and where it goes on. A gobuf
-// (runtime2.go: sp, pc, g) is a part of the descriptor of its goroutine.
+// gobuf reads the argument of gogo, whichever convention it is called by: the goroutine and where
+// it goes on. A gobuf (runtime2.go: sp, pc, g) is a part of the descriptor of its goroutine.
 func (r *run) gobuf(m *thread) (g, pc uint64) {
 	stacked, _ := r.word(m.ctx.GPR[rsp] + 8)
 	for _, buf := range []uint64{stacked, m.ctx.GPR[rax]} {
@@ -307,16 +312,17 @@ func (x *gophers) running(threads []*thread) (out []*thread) {
 	return out
 }
 
-// enterGoLock: the thread must wait for a lock, or has met others on their way to it. All that it does until it has the
-// lock is waiting, its spinning too.
+// enterGoLock: the thread must wait for a lock, or has met others on their way to it. All that it
+// does until it has the lock is waiting, its spinning too.
 func (r *run) enterGoLock(t *thread, f *fn) {
 	r.openSlow(t, f)
 	c := &t.frames[len(t.frames)-1]
 	c.test = r.testFor(t, c.ret)
 }
 
-// testFor is the branch that leads to the call that returns to ret and to nothing else, 0 if there is none. The first attempt to take a
-// lock is compiled into its user, and the wait belongs to the attempt: who need not wait has made it, too.
+// testFor is the branch that leads to the call that returns to ret and to nothing else, 0 if there
+// is none. The first attempt to take a lock is compiled into its user, and the wait belongs to the
+// attempt: who need not wait has made it, too.
 func (r *run) testFor(t *thread, ret uint64) (at uint64) {
 	id, ok := r.blocks.endingAt(ret)
 	if !ok || !r.images.own(ret-1) {
@@ -342,8 +348,8 @@ func (r *run) leaveGoLock(t *thread, c *call) {
 	r.tellLocked(t, c, t.now()-c.at)
 }
 
-// enterCount: the thread has done what others wait for (WaitGroup.Done; Add of a negative number), or says that there
-// will be something to wait for.
+// enterCount: the thread has done what others wait for (WaitGroup.Done; Add of a negative number),
+// or says that there will be something to wait for.
 func (r *run) enterCount(t *thread, _ *fn) {
 	kind := section.OpCount
 	if int64(t.ctx.GPR[rbx]) > 0 {
@@ -367,8 +373,9 @@ func (r *run) leaveAwait(t *thread, c *call) {
 	r.begin(t, outCall, c.outside(r, t))
 }
 
-// schedulerSpins reports whether a thread is in the code of Go's scheduler. It looks for work for a while and then sleeps,
-// so there is no need to take it off its core; and it would miss what it looks for.
+// schedulerSpins reports whether a thread is in the code of Go's scheduler. It looks for work for a
+// while and then sleeps, so there is no need to take it off its core; and it would miss what it
+// looks for.
 func (r *run) schedulerSpins(t *thread) bool {
 	return t.schedules() && (t.hosts.on == nil || !r.images.own(t.ctx.RIP))
 }

@@ -40,7 +40,8 @@ func (o *output) times(times []blockTime, part int32) (out []profile.Count) {
 	return out
 }
 
-// hardwareEvents sums the events of each kind and instruction. Several blocks may hold the same instruction.
+// hardwareEvents sums the events of each kind and instruction. Several blocks may hold the same
+// instruction.
 func (o *output) hardwareEvents(m *machine.Machine, events []hardwareEvent, part int32, x *profile.Instance) (counts, costs []profile.Count) {
 	sums := map[int32]*hardwareEvent{}
 	var order []int32
@@ -91,9 +92,9 @@ func (o *output) hardwareEvent(m *machine.Machine, e machine.Event) int32 {
 	return int32(id)
 }
 
-// detail says what is known of the events of a kind at an instruction: of coherence misses what kind of sharing they are, and
-// with which other instruction; of all that concern data, what data: "false sharing with 0x401136; on counters+0x8". The
-// resolver puts source lines.
+// detail says what is known of the events of a kind at an instruction: of coherence misses what
+// kind of sharing they are, and with which other instruction; of all that concern data, what data:
+// "false sharing with 0x401136; on counters+0x8". The resolver puts source lines.
 func (r *run) detail(m *machine.Machine, k machine.Kind, pc uint64, s *machine.Sharing) string {
 	switch k {
 	case machine.L1IMiss, machine.ITLBMiss, machine.BranchMiss:
@@ -140,7 +141,8 @@ func (d *dataBook) on(of ...*votes) string {
 	return ""
 }
 
-// details tells anew what the events are, now that all have happened. Several blocks may hold one instruction.
+// details tells anew what the events are, now that all have happened. Several blocks may hold one
+// instruction.
 func (o *output) details(m *machine.Machine) {
 	shared := map[uint64]*machine.Sharing{}
 	for _, e := range m.Events() {

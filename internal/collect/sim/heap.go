@@ -16,7 +16,8 @@ type allocator struct {
 	source string
 }
 
-// allocators is the table of what lime knows by name. Those of C++ and Rust call malloc, but it is their caller who wants the memory.
+// allocators is the table of what lime knows by name. Those of C++ and Rust call malloc, but it is
+// their caller who wants the memory.
 func allocators() []allocator {
 	const itanium, rust = "Itanium C++ ABI; C++17, 21.6.2", "alloc::alloc, Rust 1.70"
 	const posix, glibc = "POSIX.1-2017, System Interfaces", "glibc manual, Memory Allocation; Memory-mapped I/O"
@@ -75,7 +76,8 @@ type allocation struct {
 	out      uint64
 }
 
-// largeBlock is the size from which blocks stand in order; shorter ones are found by trying the addresses before.
+// largeBlock is the size from which blocks stand in order; shorter ones are found by trying the
+// addresses before.
 const (
 	largeBlock = 4096
 	blockAlign = 16 // of what malloc hands out on x86-64
@@ -205,7 +207,8 @@ func (h *heapBook) drop(addr uint64) {
 	}
 }
 
-// maxBefore is how many blocks before an address are tried: others may lie between it and the start of its arena.
+// maxBefore is how many blocks before an address are tried: others may lie between it and the start
+// of its arena.
 const maxBefore = 64
 
 // find returns the block that holds an address. A block inside another, as an arena's, comes first.

@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// The blocks that are found are those of a plain list, whatever was handed out and taken back before.
+// The blocks that are found are those of a plain list, whatever was handed out and taken back
+// before.
 func TestHeapFinds(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 5))
 	h, plain := newHeap(), map[uint64]block{}

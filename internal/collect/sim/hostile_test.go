@@ -6,7 +6,8 @@ import (
 	"lime/internal/profile"
 )
 
-// Whatever a program does to itself, it ends as it does alone, and the profile holds what it did so far.
+// Whatever a program does to itself, it ends as it does alone, and the profile holds what it did so
+// far.
 func TestHostilePrograms(t *testing.T) {
 	program := compile(t, "hostile.c", "gcc -O1 -g -pthread -o OUT SRC")
 	for _, c := range []struct {

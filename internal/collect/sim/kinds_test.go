@@ -8,7 +8,8 @@ import (
 	"lime/internal/waste"
 )
 
-// The machine model and the detector of waste know no profile: their kinds are rows of its table all the same.
+// The machine model and the detector of waste know no profile: their kinds are rows of its table
+// all the same.
 func TestKindsAreThoseOfTheTable(t *testing.T) {
 	kinds := profile.NewKinds(profile.Modelled, machineKinds()...)
 	for i, k := range machine.Kinds() {

@@ -177,8 +177,8 @@ func (r *run) leaveTurn(t *thread, c *call) {
 	}
 }
 
-// openSlow opens a call in which the thread will do nothing but wait: what it does for that (spinning, going to sleep)
-// is no work.
+// openSlow opens a call in which the thread will do nothing but wait: what it does for that
+// (spinning, going to sleep) is no work.
 func (r *run) openSlow(t *thread, f *fn) {
 	r.keep(t)
 	c := r.open(t, f)
@@ -240,8 +240,8 @@ func (r *run) leaveCondWait(t *thread, c *call) {
 	r.waitOver(t, c.outside(r, t))
 }
 
-// waitOver tells the end of a wait. If it ended a section, what the thread did in it is dropped; if it was for work to
-// do, it is no event either: that time is idleness of the section.
+// waitOver tells the end of a wait. If it ended a section, what the thread did in it is dropped; if
+// it was for work to do, it is no event either: that time is idleness of the section.
 func (r *run) waitOver(t *thread, stack []frameRef) {
 	waited := t.at - min(t.at, t.waitAt)
 	t.waitsOn = waitsNot

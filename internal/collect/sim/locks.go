@@ -1,4 +1,5 @@
-// What is known of the locks that threads waited for: which data they are, and where they were taken by those who held them meanwhile.
+// What is known of the locks that threads waited for: which data they are, and where they were
+// taken by those who held them meanwhile.
 
 package sim
 
@@ -34,7 +35,8 @@ func (b *lockBook) taken(lock, ret uint64) { b.took[lock] = ret }
 // holder is where the lock was taken that a thread is about to wait for, 0 if that is not known.
 func (b *lockBook) holder(lock uint64) uint64 { return b.took[lock] }
 
-// waited notes a wait of t in a call at site for the lock that was taken where a call returned to ret.
+// waited notes a wait of t in a call at site for the lock that was taken where a call returned to
+// ret.
 func (r *run) waited(t *thread, site, lock, ret, units uint64) {
 	w := r.lockBook.waits[site]
 	if w == nil {

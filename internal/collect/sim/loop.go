@@ -58,13 +58,14 @@ func (r *run) meeting(b *engine.Block, head uint64) (found uint64) {
 	return found
 }
 
-// meets reports whether threads can meet at an instruction: an atomic access (but not to the stack, which
-// is a fence), or a call.
+// meets reports whether threads can meet at an instruction: an atomic access (but not to the stack,
+// which is a fence), or a call.
 func meets(in *x86.Inst) bool {
 	return in.Lock && in.HasMem && in.Mem.Base != x86.RSP || in.Branch == x86.BranchCall || in.Branch == x86.BranchCallInd
 }
 
-// place is the lowest address at which a thread in the loop can be found that is the program's own code, or else of all.
+// place is the lowest address at which a thread in the loop can be found that is the program's own
+// code, or else of all.
 func (r *run) place(s *spinner) uint64 {
 	own, all := ^uint64(0), ^uint64(0)
 	for _, pc := range s.loop.Stops {

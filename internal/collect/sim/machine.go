@@ -29,17 +29,19 @@ type machineMeter struct {
 	hz       float64
 }
 
-// Cores that take lines from each other run in short turns: in a long one, a core would do many accesses for which a
-// real one had to fetch the line again. A line that is lost once is no fight yet, but may become one: the machine sees that
-// in long turns too, and from then on turns are short until nothing was lost for a while.
+// Cores that take lines from each other run in short turns: in a long one, a core would do many
+// accesses for which a real one had to fetch the line again. A line that is lost once is no fight
+// yet, but may become one: the machine sees that in long turns too, and from then on turns are
+// short until nothing was lost for a while.
 const (
 	turnCycles  = 150   // about the time that a line takes from core to core; the instructions of a turn at one a cycle
 	trialCycles = 1_000 // how long turns are short after a line was lost
 	fightCycles = 5_000 // and after it was lost again
 )
 
-// So do cores that crowd the bus or the memory: in a long turn, a core would have them for itself, and the one whose turn comes last would
-// wait for all. Whoever takes crowded times as long as its requests have waited is not crowded.
+// So do cores that crowd the bus or the memory: in a long turn, a core would have them for itself,
+// and the one whose turn comes last would wait for all. Whoever takes crowded times as long as its
+// requests have waited is not crowded.
 const (
 	crowded     = 8
 	crowdCycles = 2_000

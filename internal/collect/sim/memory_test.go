@@ -9,7 +9,8 @@ import (
 	"lime/internal/profile"
 )
 
-// cycles simulates a program on a desktop machine of 32 cores and returns how long the longest part of its largest section was.
+// cycles simulates a program on a desktop machine of 32 cores and returns how long the longest part
+// of its largest section was.
 func cycles(t *testing.T, settings []string, args ...string) (longest float64) {
 	t.Helper()
 	words := []string{"--machine", "desktop", "--no-resolve"}
@@ -53,10 +54,11 @@ func spread(x []float64) float64 {
 	return hi/lo - 1
 }
 
-// A program whose threads' hot data fit into their caches takes as long whatever the distance of the stacks is and wherever its pages
-// lie: within a twentieth, which is some ten accesses to memory that two pages too many of one colour cost. Caches that are indexed by virtual
-// address (one page holds everything) show how it was: glibc's arenas begin at multiples of 64 MB, so that the hot lines of more threads than
-// the last level has ways drive each other out.
+// A program whose threads' hot data fit into their caches takes as long whatever the distance of
+// the stacks is and wherever its pages lie: within a twentieth, which is some ten accesses to
+// memory that two pages too many of one colour cost. Caches that are indexed by virtual address
+// (one page holds everything) show how it was: glibc's arenas begin at multiples of 64 MB, so that
+// the hot lines of more threads than the last level has ways drive each other out.
 func TestPlacementIsNoCause(t *testing.T) {
 	t.Parallel()
 	const band = 0.05

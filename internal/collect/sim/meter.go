@@ -53,7 +53,8 @@ func (countMeter) Record(c *engine.Config)          { c.Mode = engine.Count }
 func (countMeter) Unit() string                     { return "instructions" }
 func (countMeter) Hz() float64                      { return 1e9 }
 
-// hardware is what a thread spent in blocks, and the events of its instructions, where a machine is modelled.
+// hardware is what a thread spent in blocks, and the events of its instructions, where a machine is
+// modelled.
 type hardware struct {
 	times  []blockTime
 	events []hardwareEvent

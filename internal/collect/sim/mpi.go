@@ -6,8 +6,8 @@ import (
 	"lime/internal/section"
 )
 
-// Calls of MPI: where this process meets others, of which nothing is seen here. All that is done in them is waiting: progress engines spin, and how
-// long depends on processes that run in real time.
+// Calls of MPI: where this process meets others, of which nothing is seen here. All that is done in
+// them is waiting: progress engines spin, and how long depends on processes that run in real time.
 
 // meetObject keeps meetings apart from what has an address.
 const meetObject = 1 << 62

@@ -12,12 +12,13 @@ import (
 	"lime/internal/profile"
 )
 
-// The oracle against waits that are none. A made program's threads run loops of many shapes over memory that nobody changes, and
-// measure the simulated time that this takes them. Beside one another they must take exactly as long as each takes alone,
-// in a process of one thread, where nobody can wait; and no lock, wait or deadlock may be reported.
+// The oracle against waits that are none. A made program's threads run loops of many shapes over
+// memory that nobody changes, and measure the simulated time that this takes them. Beside one
+// another they must take exactly as long as each takes alone, in a process of one thread, where
+// nobody can wait; and no lock, wait or deadlock may be reported.
 
-// shapes are loops; N is a number of rounds that differs from thread to thread, K a random constant. Each is work: it ends by
-// itself, or would go on for ever.
+// shapes are loops; N is a number of rounds that differs from thread to thread, K a random
+// constant. Each is work: it ends by itself, or would go on for ever.
 var shapes = []string{
 	`for (int i = LIM.max >> 1; i > LIM.level; i >>= 1) { r += i; if (LIM.flag) return -1; }`,
 	`for (int q = 0; q < N; q++) for (int i = LIM.max >> 1; i > LIM.level; i >>= 1) if (LIM.flag) return -1;`,

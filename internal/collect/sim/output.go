@@ -184,8 +184,8 @@ func (o *output) fromOutside(pc uint64) int32 {
 	return int32(row)
 }
 
-// ends are the pieces in which a part begins and ends: those of its own way through the section, not of tasks that it was given
-// at the end.
+// ends are the pieces in which a part begins and ends: those of its own way through the section,
+// not of tasks that it was given at the end.
 func ends(spans []any) (first, last *piece) {
 	for _, s := range spans {
 		switch p := s.(*piece); {
@@ -216,7 +216,8 @@ func (o *output) sum(touched []engine.EdgeID, id engine.EdgeID, n uint64) []engi
 	return touched
 }
 
-// whole reports whether blocks that have been split count as what they were: their times are known for the whole only.
+// whole reports whether blocks that have been split count as what they were: their times are known
+// for the whole only.
 func (o *output) whole() bool { return o.r.meter.Mode() == engine.Trace }
 
 // parted gives what was counted for blocks that were split meanwhile to their parts.
@@ -301,8 +302,8 @@ func (o *output) calls(stack []frameRef) []profile.NodeID {
 	return out
 }
 
-// entry is the block in which a piece starts. Several may begin there, if one was split meanwhile; it is the one that
-// was left more often than it was come to.
+// entry is the block in which a piece starts. Several may begin there, if one was split meanwhile;
+// it is the one that was left more often than it was come to.
 func (o *output) entry(p *piece) profile.NodeID {
 	best, ok := o.r.blocks.startingAt(p.start.pc)
 	if !ok {

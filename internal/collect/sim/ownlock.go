@@ -7,9 +7,10 @@ import (
 	"lime/internal/unit"
 )
 
-// Locks that the program built itself exclude in simulated time, too. A core runs ahead of the others for a while, and may take and
-// give back a lock meanwhile that others find free at an earlier clock. So a lock that threads were seen to wait for is free
-// no earlier than when it was last given back: lime stops at the store that does so.
+// Locks that the program built itself exclude in simulated time, too. A core runs ahead of the
+// others for a while, and may take and give back a lock meanwhile that others find free at an
+// earlier clock. So a lock that threads were seen to wait for is free no earlier than when it was
+// last given back: lime stops at the store that does so.
 
 // ownLock is such a lock.
 type ownLock struct {
@@ -29,7 +30,8 @@ type ownLocks struct {
 	gives map[uint64]bool
 }
 
-// provedLock notes that a thread has waited for what another one had taken, and goes on because it was given back.
+// provedLock notes that a thread has waited for what another one had taken, and goes on because it
+// was given back.
 func (r *run) provedLock(s *spinner) {
 	x := &r.spins.locks
 	if s.kind() != lockWait || x.by[s.object] != nil || s.call == 0 {
@@ -48,8 +50,8 @@ func (r *run) provedLock(s *spinner) {
 	}
 }
 
-// lockable has t, which is about to try to take a lock, wait until that is free and all who came before have had it, and notes that it
-// will have it. It reports whether t must wait.
+// lockable has t, which is about to try to take a lock, wait until that is free and all who came
+// before have had it, and notes that it will have it. It reports whether t must wait.
 func (r *run) lockable(t *thread) (wait bool) {
 	l := r.spins.locks.by[t.tried]
 	if l == nil {
@@ -77,8 +79,8 @@ func (r *run) lockable(t *thread) (wait bool) {
 	return false
 }
 
-// queue notes that t is one of those who want a lock. Who gets it when it is given back is a matter of luck natively; here it is who
-// came first, as that is nobody's advantage.
+// queue notes that t is one of those who want a lock. Who gets it when it is given back is a matter
+// of luck natively; here it is who came first, as that is nobody's advantage.
 func (l *ownLock) queue(t *thread) {
 	if t.queues != l {
 		t.queues, t.wanted = l, t.busy
@@ -86,7 +88,8 @@ func (l *ownLock) queue(t *thread) {
 	}
 }
 
-// patience is how many instructions a thread may have done since it last wanted a lock and still be one of those who want it.
+// patience is how many instructions a thread may have done since it last wanted a lock and still be
+// one of those who want it.
 const patience = 2000
 
 // first is who has wanted the lock for longest, nil if nobody does.
@@ -118,7 +121,8 @@ func (r *run) turnCame(t *thread, l *ownLock) {
 	t.turn = 0
 }
 
-// anothersTurn reports whether another thread than the one that spins is to have the lock next: then it need not look.
+// anothersTurn reports whether another thread than the one that spins is to have the lock next:
+// then it need not look.
 func (r *run) anothersTurn(s *spinner) bool {
 	l := r.spins.locks.by[s.object]
 	if l == nil || s.tried != s.object {
@@ -175,7 +179,8 @@ func (r *run) learnGiving(l *ownLock, h *spin.Head) {
 	}
 }
 
-// givenBack is the clock at which by has given back the lock that a thread spins for, 0 if it has not.
+// givenBack is the clock at which by has given back the lock that a thread spins for, 0 if it has
+// not.
 func (r *run) givenBack(s *spinner, by *thread) uint64 {
 	if l := r.spins.locks.by[s.object]; l != nil && l.by == by && s.tried == s.object {
 		return l.since

@@ -52,7 +52,8 @@ int main(int c, char **v) {
 }
 `
 
-// What is done under a lock is done by one thread at a time in simulated time, too: the same rounds take P threads as long as one.
+// What is done under a lock is done by one thread at a time in simulated time, too: the same rounds
+// take P threads as long as one.
 func TestOwnLocksExclude(t *testing.T) {
 	for i, k := range ownLockKinds {
 		for _, cc := range []string{"gcc -O2", "clang -O1"} {

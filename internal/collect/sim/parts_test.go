@@ -8,7 +8,8 @@ import (
 	"lime/internal/collect/known"
 )
 
-// Each row of the table that is to be watched has a meaning here, and one whose return matters is said to be watched there.
+// Each row of the table that is to be watched has a meaning here, and one whose return matters is
+// said to be watched there.
 func TestFunctionTable(t *testing.T) {
 	for _, f := range known.Probed() {
 		if enterings()[f.Role] == nil {
@@ -47,8 +48,8 @@ func TestCores(t *testing.T) {
 	}
 }
 
-// TestCoresAreKept has threads come into being while earlier ones are blocked: as long as there are cores for all, nobody's core goes to another
-// thread, whose caches it would lose.
+// TestCoresAreKept has threads come into being while earlier ones are blocked: as long as there are
+// cores for all, nobody's core goes to another thread, whose caches it would lose.
 func TestCoresAreKept(t *testing.T) {
 	c := newCores(4, 1000)
 	var ts []*thread

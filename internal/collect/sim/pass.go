@@ -6,7 +6,8 @@ import (
 	"lime/internal/unit"
 )
 
-// Pass points: where all threads come past on their way to a spin loop, those who will wait and the one who lets them go.
+// Pass points: where all threads come past on their way to a spin loop, those who will wait and the
+// one who lets them go.
 
 // point is an instruction that every thread passes on its way to a spin loop,
 // the one that ends the spinning too.
@@ -20,8 +21,8 @@ type point struct {
 // somebody does spin behind it.
 func (p *point) worth() bool { return p.waiting > 0 || p.passes < 1000+100*p.parks }
 
-// passage is a thread's last way through the place in front of a spin loop. Whether it waits behind it, or lets
-// others go, comes out later, and then its piece ends here.
+// passage is a thread's last way through the place in front of a spin loop. Whether it waits behind
+// it, or lets others go, comes out later, and then its piece ends here.
 type passage struct {
 	at     uint64
 	pc     uint64

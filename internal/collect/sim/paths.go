@@ -8,8 +8,8 @@ import (
 )
 
 // Call paths are sampled by the simulated clock: a thread's open calls are noted whenever it has
-// worked for another interval. The interval doubles when there are many samples, so their number grows
-// with the logarithm of the run.
+// worked for another interval. The interval doubles when there are many samples, so their number
+// grows with the logarithm of the run.
 const (
 	firstInterval = 20_000
 	manySamples   = 4_000

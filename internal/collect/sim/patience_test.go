@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// TestPatience counts how often threads look that wait for a point in time: each look takes what it takes natively, whoever else runs.
+// TestPatience counts how often threads look that wait for a point in time: each look takes what it
+// takes natively, whoever else runs.
 func TestPatience(t *testing.T) {
 	exe := compile(t, "patience.c", "gcc -O2 -pthread -o OUT SRC")
 	_, status, said := simulate(t, 4, exe)

@@ -179,8 +179,8 @@ func (r *run) ownReturn(stack []frameRef) *frameRef {
 	return nil
 }
 
-// meetAt starts the piece under way anew, too, where those come home whom the thread has released, if
-// it passes there soon: all then start at the same place.
+// meetAt starts the piece under way anew, too, where those come home whom the thread has released,
+// if it passes there soon: all then start at the same place.
 func (r *run) meetAt(t, waiter *thread) {
 	const soon = 2000
 	if waiter.ctx == nil || r.images.own(waiter.ctx.RIP) {

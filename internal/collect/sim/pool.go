@@ -6,9 +6,10 @@ import (
 	"lime/internal/unit"
 )
 
-// TBB has threads of its own, which are given tasks: objects of a C++ class whose virtual function execute does the work. A region lasts from
-// the first task that a thread outside of any makes, or from the call with which it has one run, to the end of the call in
-// which it waits for all of them. Whoever is given a task takes part; like OpenMP's tasks, these are work, and all that the
+// TBB has threads of its own, which are given tasks: objects of a C++ class whose virtual function
+// execute does the work. A region lasts from the first task that a thread outside of any makes, or
+// from the call with which it has one run, to the end of the call in which it waits for all of
+// them. Whoever is given a task takes part; like OpenMP's tasks, these are work, and all that the
 // runtime does between them is idleness. A wait within a task is a wait for tasks.
 
 // poolRegion is such a region.
@@ -18,14 +19,15 @@ type poolRegion struct {
 	in     map[*thread]bool // who takes part
 }
 
-// pools are the regions that are open, the latest last, and the threads that were ever given a task.
+// pools are the regions that are open, the latest last, and the threads that were ever given a
+// task.
 type pools struct {
 	open    []*poolRegion
 	workers []*thread
 }
 
-// executeSlot is where execute stands in the table of virtual functions of a task: behind two destructors (Itanium C++ ABI, 2.5.2;
-// oneTBB, detail/_task.h).
+// executeSlot is where execute stands in the table of virtual functions of a task: behind two
+// destructors (Itanium C++ ABI, 2.5.2; oneTBB, detail/_task.h).
 const executeSlot = 2 * 8
 
 // noteTask notes the function of a task object.
@@ -103,7 +105,8 @@ func (r *run) enterPoolRun(t *thread, f *fn) {
 	t.idle = true
 }
 
-// leavePoolRun ends the region. Threads of the pool that were given nothing in it were idle all the time.
+// leavePoolRun ends the region. Threads of the pool that were given nothing in it were idle all the
+// time.
 func (r *run) leavePoolRun(t *thread, c *call) {
 	k := r.poolOf(t)
 	if !c.told || k == nil {
@@ -126,7 +129,8 @@ func (r *run) leavePoolRun(t *thread, c *call) {
 	r.begin(t, outCall, c.outside(r, t))
 }
 
-// joinPool makes t one of those who take part in a region: it comes to its end at once, and does its tasks there.
+// joinPool makes t one of those who take part in a region: it comes to its end at once, and does
+// its tasks there.
 func (r *run) joinPool(t *thread, k *poolRegion, at uint64) {
 	k.in[t] = true
 	r.feed(section.Op{Kind: section.OpMember, Thread: t.id, At: unit.Cycles(at), Object: k.id})

@@ -71,7 +71,8 @@ func (r *run) returned(t *thread, sp uint64) bool {
 	return true
 }
 
-// inside reports whether the function is one that is of interest also inside of other functions of the table.
+// inside reports whether the function is one that is of interest also inside of other functions of
+// the table.
 func inside(x known.Role) bool {
 	return x == known.RegionBody || x == known.TaskBody || x == known.PoolTask || x == known.PoolRun || x == known.GoCondList || switches(x)
 }

@@ -201,8 +201,8 @@ func (r *run) timers(k *core) {
 	}
 }
 
-// idle is when no thread runs on: those that only seem to wait do so after all; the clock jumps, or the host is waited
-// for, or nothing can ever happen again.
+// idle is when no thread runs on: those that only seem to wait do so after all; the clock jumps, or
+// the host is waited for, or nothing can ever happen again.
 func (r *run) idle() {
 	if r.resumeHeld(^uint64(0)) || r.interrupted() || r.seeChanges() {
 		return
@@ -222,8 +222,9 @@ func (r *run) idle() {
 	r.deadlock()
 }
 
-// awaitOutsiders gives other processes time to change the memory on which somebody spins, or to send something; a time-out of the program's own
-// does not wait for them. It reports whether it should be looked again.
+// awaitOutsiders gives other processes time to change the memory on which somebody spins, or to
+// send something; a time-out of the program's own does not wait for them. It reports whether it
+// should be looked again.
 func (r *run) awaitOutsiders() bool {
 	r.handling(nil, func() { r.proc.PollHost(time.Millisecond) })
 	_, timed := r.proc.NextDeadline()
@@ -327,8 +328,8 @@ func (r *run) execute(t *thread, budget int64) {
 	}
 }
 
-// stride runs t on. A new thread goes block by block until it is in the program's own code, where its first piece
-// starts: how its runtime gets there is nobody's decision.
+// stride runs t on. A new thread goes block by block until it is in the program's own code, where
+// its first piece starts: how its runtime gets there is nobody's decision.
 func (r *run) stride(t *thread, budget int64) (cpu.Exit, uint64) {
 	switch {
 	case t.holds != nil && !t.holds.found:

@@ -39,8 +39,9 @@ func (r *run) search(t *thread) *spin.Loop {
 	return nil
 }
 
-// alsoRan tells the follower of a block that ran in the same step as the one at pc: the engine may see only at the head
-// behind a return that its budget is used up. What ran then is told by the number of instructions and by where t is now.
+// alsoRan tells the follower of a block that ran in the same step as the one at pc: the engine may
+// see only at the head behind a return that its budget is used up. What ran then is told by the
+// number of instructions and by where t is now.
 func (r *run) alsoRan(t *thread, pc uint64) bool {
 	x, blocks := &r.spins, r.blocks.sync()
 	id, ok := r.blocks.startingAt(pc)
@@ -147,7 +148,8 @@ func (r *run) traceStep(t *thread) bool {
 	return false
 }
 
-// othersProbe reports whether the probe at which t stands means nothing to it: others returned here, or came home from a wait.
+// othersProbe reports whether the probe at which t stands means nothing to it: others returned
+// here, or came home from a wait.
 func (r *run) othersProbe(t *thread) bool {
 	pc, sp := t.ctx.RIP, t.ctx.GPR[rsp]
 	if t.hosts != nil || t.gopher != nil || r.entries[pc] != nil || r.bodies[pc] != nil || r.tasks[pc] != nil || r.spins.points[pc] != nil {

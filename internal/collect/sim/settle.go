@@ -13,9 +13,10 @@ import (
 // noRandomisation is ADDR_NO_RANDOMIZE of personality(2).
 const noRandomisation = 0x0040000
 
-// settle starts this process over without random addresses, if something of it lies at a random place among those of the program: a plain
-// `go build` with cgo brings a C library, whose heap does. The start after that undoes it, so that the program's children are as ever.
-// Where that is forbidden the program runs none the less, at other addresses each time.
+// settle starts this process over without random addresses, if something of it lies at a random
+// place among those of the program: a plain `go build` with cgo brings a C library, whose heap
+// does. The start after that undoes it, so that the program's children are as ever. Where that is
+// forbidden the program runs none the less, at other addresses each time.
 func (c *Config) settle() {
 	runtime.LockOSThread() // a personality is a thread's
 	switch {

@@ -40,7 +40,8 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// compile builds a program of testdata with the given command line, in which OUT and SRC stand for the files.
+// compile builds a program of testdata with the given command line, in which OUT and SRC stand for
+// the files.
 func compile(t *testing.T, source, command string) string {
 	t.Helper()
 	out := filepath.Join(t.TempDir(), strings.TrimSuffix(source, ".c"))
@@ -185,8 +186,8 @@ func TestSections(t *testing.T) {
 	}
 }
 
-// Goroutines that take turns, because they are more than there are processors or because garbage is collected, are as many rows
-// as there are processors, and those rows are even.
+// Goroutines that take turns, because they are more than there are processors or because garbage is
+// collected, are as many rows as there are processors, and those rows are even.
 func TestGoroutinesTakeTurns(t *testing.T) {
 	path, _, said := simulate(t, 3, compile(t, "preempt.go", "go build -o OUT SRC"))
 	got, p := summary(t, path, "preempt.go")
@@ -235,7 +236,8 @@ func TestLockWait(t *testing.T) {
 				}
 			}
 		}
-		// 8 threads, 4 rounds, about 21,000 instructions under the lock: 0+1+...+7 turns of waiting a round.
+		// 8 threads, 4 rounds, about 21,000 instructions under the lock: 0+1+...+7 turns of waiting
+		// a round.
 		if want := uint64(4 * 28 * 21000); waited < want*8/10 || waited > want*12/10 {
 			t.Errorf("%s: waited %d, want about %d", source, waited, want)
 		}

@@ -8,8 +8,8 @@ import (
 	"lime/internal/x86"
 )
 
-// Spinning is waiting: a thread that is proved to go round a loop until memory changes (package spin) is taken out of the
-// others' way until that happens.
+// Spinning is waiting: a thread that is proved to go round a loop until memory changes (package
+// spin) is taken out of the others' way until that happens.
 
 // Limits of the search for spin loops.
 const (
@@ -21,7 +21,8 @@ const (
 // sysSchedYield is the number of sched_yield (syscall_64.tbl).
 const sysSchedYield = 24
 
-// spinner is a thread that goes round a loop in which threads wait, as far as the loop can tell (package spin).
+// spinner is a thread that goes round a loop in which threads wait, as far as the loop can tell
+// (package spin).
 type spinner struct {
 	t      *thread
 	loop   *spin.Loop
@@ -175,8 +176,9 @@ func (r *run) goesTo(t *thread, pc uint64, most int) bool {
 	return t.ctx.RIP == pc
 }
 
-// park takes a spinning thread out of the others' way. One that cannot leave by itself waits: it gives up its core, and the
-// recogniser is told. One that may keeps its core, and its clock stands still until it is known.
+// park takes a spinning thread out of the others' way. One that cannot leave by itself waits: it
+// gives up its core, and the recogniser is told. One that may keeps its core, and its clock stands
+// still until it is known.
 func (r *run) park(s *spinner) {
 	t := s.t
 	t.blocked, t.spin = true, s
@@ -213,8 +215,8 @@ func (r *run) alike(s *spinner) {
 	}
 }
 
-// cutSpin ends the piece in front of the loop, where the thread came past the last place at which all meet, or else where the
-// loop was entered. What the loop did is no work.
+// cutSpin ends the piece in front of the loop, where the thread came past the last place at which
+// all meet, or else where the loop was entered. What the loop did is no work.
 func (r *run) cutSpin(t *thread, s *spinner) (op section.Op, taken []edgeCount) {
 	var rest piece
 	r.drain(t, &rest)

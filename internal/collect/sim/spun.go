@@ -11,9 +11,9 @@ import (
 
 // What threads do in loops in which they wait is no work.
 
-// cycle is a round of a loop in which a thread was seen to wait. Such rounds carry nothing from one to the next
-// (spin.Loop.Pure), so who goes round once more has waited, be it for a moment only. The way in, and the last look,
-// after which it left, are no rounds.
+// cycle is a round of a loop in which a thread was seen to wait. Such rounds carry nothing from one
+// to the next (spin.Loop.Pure), so who goes round once more has waited, be it for a moment only.
+// The way in, and the last look, after which it left, are no rounds.
 type cycle struct {
 	edges  []edgeCount // of one round, by edge
 	blocks []blockVisits
@@ -193,7 +193,8 @@ func (r *run) removeLoop(p *piece, s *spinner) (taken []edgeCount, units uint64)
 	return taken, instrs + yields
 }
 
-// yieldsAt is the time that a block takes beside its instructions: the only system call in loops that wait is sched_yield.
+// yieldsAt is the time that a block takes beside its instructions: the only system call in loops
+// that wait is sched_yield.
 func (r *run) yieldsAt(end engine.End) uint64 {
 	if end == engine.EndSyscall {
 		return r.clock(guest.YieldTakes)
@@ -201,7 +202,8 @@ func (r *run) yieldsAt(end engine.End) uint64 {
 	return 0
 }
 
-// dropLoop takes the loop out of the counters of the piece under way: the call in which it is has waited so long.
+// dropLoop takes the loop out of the counters of the piece under way: the call in which it is has
+// waited so long.
 func (r *run) dropLoop(t *thread, s *spinner) {
 	p := &piece{}
 	r.drain(t, p)

@@ -11,8 +11,8 @@ import (
 // frameRef is one open call: where it returns to, and the caller's stack pointer after the return.
 type frameRef struct{ ret, cfa uint64 }
 
-// deepest is how many open calls are looked at; a section lies rarely deeper, and a runaway recursion
-// must not cost the run.
+// deepest is how many open calls are looked at; a section lies rarely deeper, and a runaway
+// recursion must not cost the run.
 const deepest = 4096
 
 // stack lists t's open calls, innermost first.
@@ -34,8 +34,8 @@ func (r *run) stack(t *thread) []frameRef {
 	return out
 }
 
-// bareEntry is the return address of a function at whose first instruction t stands, if only frame pointers
-// tell the way: it has not set its own yet.
+// bareEntry is the return address of a function at whose first instruction t stands, if only frame
+// pointers tell the way: it has not set its own yet.
 func (r *run) bareEntry(t *thread) (ret uint64, ok bool) {
 	im := r.images.at(t.ctx.RIP)
 	if im == nil || !im.Go || im.Framed(t.ctx.RIP-im.Bias) {

@@ -26,8 +26,9 @@ func (r *run) trueSite(s *section.Site, p *piece, entry, ret uint64) {
 	}
 }
 
-// jumpRun finds the jump to entry that the piece ran, when the call before it says nothing:
-// a library called the thread's function, or a pointer did. Such a jump ends its piece, so there is one at most.
+// jumpRun finds the jump to entry that the piece ran, when the call before it says nothing: a
+// library called the thread's function, or a pointer did. Such a jump ends its piece, so there is
+// one at most.
 func (r *run) jumpRun(p *piece, entry uint64) uint64 {
 	blocks, edges := r.blocks.sync(), r.eng.Edges()
 	for _, e := range p.edges {

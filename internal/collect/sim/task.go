@@ -5,9 +5,9 @@ import (
 	"lime/internal/section"
 )
 
-// Tasks: a runtime hands them to threads that wait, for other tasks, at a barrier or at the end of a region. What runs there
-// is work of the section that ends so, as long as it is in the task's function: looking for tasks and waiting for
-// them is idleness.
+// Tasks: a runtime hands them to threads that wait, for other tasks, at a barrier or at the end of
+// a region. What runs there is work of the section that ends so, as long as it is in the task's
+// function: looking for tasks and waiting for them is idleness.
 
 // enterTask notes the function of a task in the making.
 func (r *run) enterTask(t *thread, f *fn) {

@@ -11,8 +11,8 @@ import (
 	"lime/internal/profile"
 )
 
-// waitKinds are ways to wait for thread 0, which works for a long time and then lets go. WAIT is what thread 1 does, GO what
-// thread 0 does then; FIRST is done before both start.
+// waitKinds are ways to wait for thread 0, which works for a long time and then lets go. WAIT is
+// what thread 1 does, GO what thread 0 does then; FIRST is done before both start.
 var waitKinds = []struct{ name, first, wait, release string }{
 	{"flag", "", "while (!V(flag)) ;", "V(flag) = 1;"},
 	{"flag, pause", "", "while (!V(flag)) __builtin_ia32_pause();", "V(flag) = 1;"},

@@ -119,8 +119,8 @@ func (r *run) lockWait(t *thread) bool {
 	return false
 }
 
-// runtimeWait reports whether the wait is that of a language's own scheduler, which says nothing about
-// the threads' work.
+// runtimeWait reports whether the wait is that of a language's own scheduler, which says nothing
+// about the threads' work.
 func (r *run) runtimeWait(t *thread) bool {
 	im := r.images.at(t.ctx.RIP)
 	return im != nil && im.Go
@@ -213,8 +213,8 @@ func (r *run) condRelease(by *thread, c *call, woken []*thread) {
 	}
 }
 
-// tellOpening tells of a release. If that ends a section, the releasing thread's next one starts when it is back
-// in the program's own code.
+// tellOpening tells of a release. If that ends a section, the releasing thread's next one starts
+// when it is back in the program's own code.
 func (r *run) tellOpening(by *thread, op section.Op) {
 	before := r.rec.Parts(by.id)
 	r.feed(op)
@@ -337,7 +337,8 @@ func (r *run) endAll(first *thread) {
 	}
 }
 
-// endOfMain is the return from the program's main function that was run last in its code, for a program that ends so.
+// endOfMain is the return from the program's main function that was run last in its code, for a
+// program that ends so.
 func (r *run) endOfMain() []section.Frame {
 	last := uint64(0)
 	blocks := r.blocks.sync()

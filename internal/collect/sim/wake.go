@@ -10,8 +10,9 @@ import (
 	"lime/internal/x86"
 )
 
-// ended looks whether what t has just done ends somebody's spinning. On their way out of the loop they may release
-// others, as in a tree of flags: it is t's arrival that lets them all go, and perhaps t itself.
+// ended looks whether what t has just done ends somebody's spinning. On their way out of the loop
+// they may release others, as in a tree of flags: it is t's arrival that lets them all go, and
+// perhaps t itself.
 func (r *run) ended(t *thread) {
 	defer func() { t.checked = t.now() }()
 	if len(r.spins.parked) == 0 || r.end.over {
@@ -81,14 +82,15 @@ func (r *run) wake(s *spinner, by *thread) bool {
 	return true
 }
 
-// letsGo reports whether what t has done since it was looked at last began at a pass point: then it came past there to let
-// others go. A lock is passed when it is taken, and given back later.
+// letsGo reports whether what t has done since it was looked at last began at a pass point: then it
+// came past there to let others go. A lock is passed when it is taken, and given back later.
 func (t *thread) letsGo(point uint64) bool {
 	return point != 0 && t.pass != nil && t.pass.pc == point && t.pass.at >= t.checked
 }
 
-// staysIn runs a thread for a moment, beside the cores, to see whether it leaves its loop. If not, it goes
-// on waiting as if nothing had happened. If it does, that it has waited is proved, and the recogniser is told.
+// staysIn runs a thread for a moment, beside the cores, to see whether it leaves its loop. If not,
+// it goes on waiting as if nothing had happened. If it does, that it has waited is proved, and the
+// recogniser is told.
 func (r *run) staysIn(s *spinner, at uint64) bool {
 	t := s.t
 	before := r.cutBefore(s)
@@ -162,7 +164,8 @@ func (b *before) undo(r *run) {
 	t.piece, t.busy = b.start, b.busy
 }
 
-// prove tells of the wait: the thread has left its loop because others have changed what it watches.
+// prove tells of the wait: the thread has left its loop because others have changed what it
+// watches.
 func (b *before) prove(r *run) {
 	if b == nil {
 		return
@@ -172,8 +175,8 @@ func (b *before) prove(r *run) {
 	b.s.t.at = at
 }
 
-// strayed reports whether a piece holds anything but a loop: a thread may have left it, and come to it again for
-// something else.
+// strayed reports whether a piece holds anything but a loop: a thread may have left it, and come to
+// it again for something else.
 func (r *run) strayed(s *spinner, p *piece) bool {
 	edges := r.eng.Edges()
 	for _, e := range p.edges {
@@ -190,7 +193,8 @@ const (
 	blocksAfter = 8  // behind the loop, in which a lock is tried for by whom it kept out
 )
 
-// tryOut runs the thread until it has left its loop, or has gone round again; what no loop does is left for its next turn.
+// tryOut runs the thread until it has left its loop, or has gone round again; what no loop does is
+// left for its next turn.
 func (r *run) tryOut(s *spinner) (left bool) {
 	t, outside := s.t, 0
 	for range 3*len(s.loop.Blocks) + trialBlocks {
@@ -213,8 +217,8 @@ func (r *run) tryOut(s *spinner) (left bool) {
 	return false
 }
 
-// seesTry looks whether a thread that has left its loop now tries to take what it waited for: then that is a lock, and
-// the instruction is where all who take it pass.
+// seesTry looks whether a thread that has left its loop now tries to take what it waited for: then
+// that is a lock, and the instruction is where all who take it pass.
 func (r *run) seesTry(s *spinner) {
 	if s.tried == s.object {
 		return
@@ -231,7 +235,8 @@ func (r *run) seesTry(s *spinner) {
 	}
 }
 
-// left tells that spinning threads go on: first who released them, all at once, then that they have left.
+// left tells that spinning threads go on: first who released them, all at once, then that they have
+// left.
 func (r *run) left(list []*spinner, by *thread) {
 	r.tellSpinReleases(list, by)
 	for _, s := range list {
@@ -305,8 +310,8 @@ func (r *run) tellSpinRelease(by *thread, object, point uint64, woken []section.
 	r.tellOpening(by, op)
 }
 
-// resumeHeld lets those go on, each at its own clock, that may leave their loops by themselves before a clock: nothing
-// shows that they wait. It reports whether there were any.
+// resumeHeld lets those go on, each at its own clock, that may leave their loops by themselves
+// before a clock: nothing shows that they wait. It reports whether there were any.
 func (r *run) resumeHeld(clock uint64) (any bool) {
 	r.spins.parked = slices.DeleteFunc(r.spins.parked, func(s *spinner) bool {
 		if !s.held() || s.until > clock {

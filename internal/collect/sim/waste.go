@@ -48,8 +48,9 @@ func newWasteMeter(c *Config) *wasteMeter {
 	return m
 }
 
-// sharingTurn is how many instructions a core may run beyond the core behind it where lines are watched that go from core to core: in
-// a long turn a core would touch a line many times for which a real one had to fetch it again.
+// sharingTurn is how many instructions a core may run beyond the core behind it where lines are
+// watched that go from core to core: in a long turn a core would touch a line many times for which
+// a real one had to fetch it again.
 const sharingTurn = 150
 
 func (m *wasteMeter) Turn(core int) int64 {
@@ -149,7 +150,8 @@ func (m *wasteMeter) base(s *wasteStack, b *wasteBlock) waste.Context {
 	return first
 }
 
-// Drain returns the waste that the thread of ctx has done since the last Drain, by kind and instruction.
+// Drain returns the waste that the thread of ctx has done since the last Drain, by kind and
+// instruction.
 func (m *wasteMeter) Drain(ctx *cpu.Context) hardware {
 	var h hardware
 	t := m.r.byCtx[ctx]

@@ -91,8 +91,8 @@ func decodeAll(code []byte) (out []x86.Inst, err error) {
 	return out, nil
 }
 
-// elemOf says what instruction i stores. Compilers move whole vectors of anything by the shortest instruction there is, so that of these only
-// what computed the register tells.
+// elemOf says what instruction i stores. Compilers move whole vectors of anything by the shortest
+// instruction there is, so that of these only what computed the register tells.
 func elemOf(insts []x86.Inst, i, n int) waste.Elem {
 	in := &insts[i]
 	name := strings.TrimPrefix(in.Name, "v")

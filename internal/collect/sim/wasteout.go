@@ -8,7 +8,8 @@ import (
 	"lime/internal/waste"
 )
 
-// wasteEvents counts the waste of a part as events, at the instructions that waste, overwrite or repeat.
+// wasteEvents counts the waste of a part as events, at the instructions that waste, overwrite or
+// repeat.
 func (o *output) wasteEvents(events []hardwareEvent, part int32) (counts []profile.Count) {
 	for _, e := range events {
 		w := &o.r.waste.events[e.id]
@@ -18,7 +19,8 @@ func (o *output) wasteEvents(events []hardwareEvent, part int32) (counts []profi
 	return counts
 }
 
-// wasteKinds describes the kinds as kinds of events. An event is an access: at most as many as the instruction was executed.
+// wasteKinds describes the kinds as kinds of events. An event is an access: at most as many as the
+// instruction was executed.
 func wasteKinds() (kinds [waste.Kinds]profile.EventKind) {
 	for k := range waste.Kinds {
 		kinds[k] = profile.NewKind(profile.Measured, k.String())
@@ -35,8 +37,8 @@ func (o *output) wasteEvent(w wasteEvent) profile.EventID {
 	return o.event(o.wasteKinds[w.kind], w.pc)
 }
 
-// Of the pairs, those are written that waste the most: as many of each kind, and each only if it wastes a ten-thousandth of what its
-// kind wastes in all. The totals have the rest.
+// Of the pairs, those are written that waste the most: as many of each kind, and each only if it
+// wastes a ten-thousandth of what its kind wastes in all. The totals have the rest.
 const (
 	mostPairs    = 500
 	leastPairs   = 10 // are written whatever they waste
@@ -99,7 +101,8 @@ func (m *wasteMeter) side(c waste.Context) placedSide {
 	return placedSide{b.node, b.block.accesses[c-b.first].pc}
 }
 
-// worst are the pairs of a kind that waste the most. Blocks of which several hold an instruction count together.
+// worst are the pairs of a kind that waste the most. Blocks of which several hold an instruction
+// count together.
 func (m *wasteMeter) worst(k waste.Kind, all uint64) []*placedPair {
 	type key struct{ first, second placedSide }
 	by := map[key]*placedPair{}

@@ -6,10 +6,12 @@ import (
 	"lime/internal/waste"
 )
 
-// Call paths, exactly: every call and every return is in the log, with the address at which the return address stands. So the open calls of
-// a thread are those whose return address is above the place of the last one that was pushed or popped.
+// Call paths, exactly: every call and every return is in the log, with the address at which the
+// return address stands. So the open calls of a thread are those whose return address is above the
+// place of the last one that was pushed or popped.
 
-// callTree is the tree of call paths. A function that is open already leads back to where it was entered first: recursion does not make the tree grow.
+// callTree is the tree of call paths. A function that is open already leads back to where it was
+// entered first: recursion does not make the tree grow.
 type callTree struct {
 	nodes []callNode
 	ids   map[callKey]int32
@@ -30,7 +32,8 @@ type callKey struct {
 	entry uint64
 }
 
-// maxPaths is how many paths are told apart; what would be another one counts for its caller. A path and what is counted at it take a kilobyte.
+// maxPaths is how many paths are told apart; what would be another one counts for its caller. A
+// path and what is counted at it take a kilobyte.
 const maxPaths = 1 << 20
 
 func newCallTree() callTree { return callTree{ids: map[callKey]int32{}} }
@@ -133,7 +136,8 @@ func (s *wasteStack) moved(m *wasteMeter, sp uint64) {
 	}
 }
 
-// maxSignalFrame is the longest frame of a signal: what is saved of the processor, with room for handlers' own data on return.
+// maxSignalFrame is the longest frame of a signal: what is saved of the processor, with room for
+// handlers' own data on return.
 const maxSignalFrame = 1 << 20
 
 // baseOf is what a context is of.

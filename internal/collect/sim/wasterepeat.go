@@ -8,7 +8,8 @@ import (
 	"lime/internal/x86"
 )
 
-// repeated is what a repeated string instruction is about to write: which of the pieces of its destination it will leave as they are.
+// repeated is what a repeated string instruction is about to write: which of the pieces of its
+// destination it will leave as they are.
 type repeated struct {
 	pc   uint64
 	down bool
@@ -16,7 +17,8 @@ type repeated struct {
 	same []bool // by piece from the one that holds lo on
 }
 
-// repeatPiece is the access as which a repeated instruction counts: it is cut where these end in memory. It is what a processor moves at once.
+// repeatPiece is the access as which a repeated instruction counts: it is cut where these end in
+// memory. It is what a processor moves at once.
 const repeatPiece = 64
 
 const directionFlag = 1 << 10
@@ -139,7 +141,8 @@ func (m *wasteMeter) pieces(lo, n uint64, use func(at, n uint64)) {
 	}
 }
 
-// Where XSAVE keeps the lower and the upper halves of the vector registers, and says that there are upper ones (Intel SDM vol. 1, 13.4).
+// Where XSAVE keeps the lower and the upper halves of the vector registers, and says that there are
+// upper ones (Intel SDM vol. 1, 13.4).
 const (
 	xsaveLow   = 160
 	xsaveState = 512
@@ -147,8 +150,9 @@ const (
 	highHalves = 1 << 2
 )
 
-// lanes tells of the elements of a gather or scatter: of all lanes, those included that its mask leaves out. They are no loads or stores
-// that count: of a gather it is known that somebody has read there, of a scatter no more than that it may have written.
+// lanes tells of the elements of a gather or scatter: of all lanes, those included that its mask
+// leaves out. They are no loads or stores that count: of a gather it is known that somebody has
+// read there, of a scatter no more than that it may have written.
 func (m *wasteMeter) lanes(t *thread, in *x86.Inst) {
 	index := vector(t.ctx, int(in.Mem.Index))
 	size := 4

@@ -1,7 +1,8 @@
 package sim
 
-// The system reads and writes the program's memory: what it reads is no dead store, what it writes is new. Where it is not known
-// what a call does, it is taken to read and write what its arguments may point to, so that nothing is claimed that may be false.
+// The system reads and writes the program's memory: what it reads is no dead store, what it writes
+// is new. Where it is not known what a call does, it is taken to read and write what its arguments
+// may point to, so that nothing is claimed that may be false.
 
 // span is a piece of memory.
 type span struct{ addr, n uint64 }
@@ -24,10 +25,12 @@ func fixed(arg int, n uint64) systemRow {
 	return systemRow{arg: arg, length: -1, n: n, reads: true, writes: true}
 }
 
-// unknownReach is how far behind an argument a call may touch memory of which the table says nothing: more than any structure of a fixed size.
+// unknownReach is how far behind an argument a call may touch memory of which the table says
+// nothing: more than any structure of a fixed size.
 const unknownReach = 4096
 
-// systemRows is the table, by number (syscall_64.tbl). Other arguments than those listed are no pointers.
+// systemRows is the table, by number (syscall_64.tbl). Other arguments than those listed are no
+// pointers.
 func systemRows() map[uint64][]systemRow {
 	iov := func(arg int, reads bool) systemRow {
 		return systemRow{arg: arg, length: arg + 1, n: 16, reads: reads, writes: !reads, vector: true}

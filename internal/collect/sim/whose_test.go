@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// A slot of a thread's stack is its stack's, however near its control block it lies; what lies between is thread-local data.
+// A slot of a thread's stack is its stack's, however near its control block it lies; what lies
+// between is thread-local data.
 func TestWhoseData(t *testing.T) {
 	path, status, said := simulate(t, 2, "--machine", "server", "--", compile(t, "whose.c", plain))
 	if status != 0 {

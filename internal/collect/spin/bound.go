@@ -2,7 +2,8 @@ package spin
 
 // How long a comparison with a counter stays as it is.
 
-// comparison is what a conditional branch looks at: cmp a, b on width bits, of which one moves by step a round.
+// comparison is what a conditional branch looks at: cmp a, b on width bits, of which one moves by
+// step a round.
 type comparison struct {
 	moves, stays uint64
 	step         uint64 // two's complement
@@ -18,9 +19,10 @@ const (
 	condS, condNS, condL, condGE, condLE, condG, _ = 8, 9, 12, 13, 14, 15, 0
 )
 
-// rounds is how often the value may surely move before the condition can change; 0 if that cannot be told. All
-// conditions depend only on which of the two is larger, unsigned and signed, and on the sign of the difference. These change
-// only where the moving value meets the other one, passes nil or half of its range, or stands half the range from the other.
+// rounds is how often the value may surely move before the condition can change; 0 if that cannot
+// be told. All conditions depend only on which of the two is larger, unsigned and signed, and on
+// the sign of the difference. These change only where the moving value meets the other one, passes
+// nil or half of its range, or stands half the range from the other.
 func (c comparison) rounds() uint64 {
 	if c.step == 0 || c.width == 0 || !c.tells() {
 		return 0

@@ -34,8 +34,8 @@ func holds(cond uint8, a, b uint8) bool {
 	return !zf && sf == of
 }
 
-// All counters of eight bits: as long as rounds says, the condition is what it is, whichever side counts. And it says
-// something wherever a counter by one runs towards a border.
+// All counters of eight bits: as long as rounds says, the condition is what it is, whichever side
+// counts. And it says something wherever a counter by one runs towards a border.
 func TestNoConditionChangesBeforeItsBound(t *testing.T) {
 	said := 0
 	for _, cond := range []uint8{condB, condAE, condE, condNE, condBE, condA, condS, condNS, condL, condGE, condLE, condG} {

@@ -10,8 +10,8 @@ import (
 
 // Loops with a counter (doc.go, Counting).
 
-// Counting judges the rounds so far: from each arrival at the first block to the next. It returns nil if they do not
-// prove that the loop waits.
+// Counting judges the rounds so far: from each arrival at the first block to the next. It returns
+// nil if they do not prove that the loop waits.
 func (f *Follower) Counting(now *Head) *Loop {
 	c := counting{f: f, tests: map[uint64]*branch{}, dirty: map[place]bool{}, affineAt: map[place]bool{}}
 	if !c.rounds(now) || !c.changes() {
@@ -239,8 +239,8 @@ func (c *counting) addressOnly(in *x86.Inst) (s x86.RegSet) {
 	return s
 }
 
-// keepsAffine lists the operations on a counter and what stays whose value moves by the same each round, if the counter does;
-// those of the flags among them compare it.
+// keepsAffine lists the operations on a counter and what stays whose value moves by the same each
+// round, if the counter does; those of the flags among them compare it.
 func keepsAffine(name string) bool {
 	switch name {
 	case "mov", "movzx", "movsx", "movsxd", "lea", "add", "sub", "inc", "dec", "cmp", "test", "push", "pop":
@@ -268,8 +268,8 @@ func (c *counting) goesOn(x *exec, next *Head) bool {
 	return true
 }
 
-// taken notes a condition that is kept in a register or decides what goes there (setcc, cmov): as long as it is sure to stay as it
-// is, it makes nothing differ.
+// taken notes a condition that is kept in a register or decides what goes there (setcc, cmov): as
+// long as it is sure to stay as it is, it makes nothing differ.
 func (c *counting) taken(x *exec) bool {
 	if !strings.HasPrefix(x.in.Name, "set") && !strings.HasPrefix(x.in.Name, "cmov") {
 		return false // adc and its like

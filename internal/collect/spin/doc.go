@@ -20,13 +20,13 @@
 // no part, because loops that use them are turned down; flags that a round reads it has
 // computed from the rest.
 //
-// Counting: rounds differ in counters. A counter is a register or a place on the stack to which each
-// round adds the same. It may be used for nothing but itself and comparisons with what stays: it
-// makes no address, no store elsewhere, no value of any other kind. A test of a counter
-// that went both ways while the thread was followed is no way out. One that always went the same way
-// may be, and then Loop.Rounds is how often the loop surely goes round before it can go the
-// other way (bound.go). At least one test must hang on memory and on no counter.
+// Counting: rounds differ in counters. A counter is a register or a place on the stack to which
+// each round adds the same. It may be used for nothing but itself and comparisons with what stays:
+// it makes no address, no store elsewhere, no value of any other kind. A test of a counter that
+// went both ways while the thread was followed is no way out. One that always went the same way may
+// be, and then Loop.Rounds is how often the loop surely goes round before it can go the other way
+// (bound.go). At least one test must hang on memory and on no counter.
 //
-// Neither says that the thread waits for another one: that is proved when the memory has changed and the
-// thread leaves. Until then the judgement is provisional.
+// Neither says that the thread waits for another one: that is proved when the memory has changed
+// and the thread leaves. Until then the judgement is provisional.
 package spin

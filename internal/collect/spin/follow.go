@@ -33,16 +33,16 @@ type Loop struct {
 	Stops   []uint64 // those of them at whose heads the thread was looked at
 	Instrs  uint64   // of a round
 	Watches []Watch
-	// Pure says that no register and no place on the stack is carried from one round into the next, so
-	// that who has gone the same way round once more has waited, whatever its registers held.
+	// Pure says that no register and no place on the stack is carried from one round into the next,
+	// so that who has gone the same way round once more has waited, whatever its registers held.
 	Pure bool
 }
 
 // Endless is the number of rounds of a loop that nothing of its own ends.
 const Endless = 1 << 62
 
-// Limits of what is followed. They bound the time of a search, and decide nothing else: a loop with longer
-// rounds, or with more places, is not proved to wait, and is work.
+// Limits of what is followed. They bound the time of a search, and decide nothing else: a loop with
+// longer rounds, or with more places, is not proved to wait, and is work.
 const (
 	firstBlocks = 256  // blocks followed, unless the thread pauses on its way
 	mostBlocks  = 8192 // then: rounds with 1,000 pauses within
@@ -56,7 +56,8 @@ type Follower struct {
 	steps []step
 	execs []exec
 	w     walker
-	// Brent's search for a period: the step compared with, and how many steps until the next one takes its place.
+	// Brent's search for a period: the step compared with, and how many steps until the next one
+	// takes its place.
 	anchor, power int
 	period        int // of the candidate, 0 if none; it is proved when it has gone by twice
 	started       int // steps at which it was found
@@ -65,15 +66,16 @@ type Follower struct {
 	moved         moving
 }
 
-// moving counts the rounds in which some load at one instruction has moved on, the same way each time.
+// moving counts the rounds in which some load at one instruction has moved on, the same way each
+// time.
 type moving struct {
 	pc, addr uint64
 	up       bool
 	rounds   int
 }
 
-// sees notes a load, and reports whether its instruction has moved on too often. One instruction is watched at a time, the first
-// that moves.
+// sees notes a load, and reports whether its instruction has moved on too often. One instruction is
+// watched at a time, the first that moves.
 func (m *moving) sees(x *exec) bool {
 	up := x.loads.addr > m.addr
 	switch {
@@ -105,16 +107,17 @@ func (f *Follower) Start() {
 // Steps is the number of blocks followed since Start.
 func (f *Follower) Steps() int { return len(f.steps) }
 
-// Tires reports whether the thread has been followed for long enough; more is whether a long search is wanted.
+// Tires reports whether the thread has been followed for long enough; more is whether a long search
+// is wanted.
 func (f *Follower) Tires(more bool) bool {
 	n := len(f.steps)
 	return n >= mostBlocks || n >= firstBlocks && !(more && f.pauses)
 }
 
-// Step tells of the block that the thread is about to go through; going is false if the block holds what
-// no waiting loop does, or what cannot be told, and the thread need not be followed on. A loop is
-// returned as soon as it is proved that the thread's state repeats, or that it surely goes round for
-// so many instructions.
+// Step tells of the block that the thread is about to go through; going is false if the block holds
+// what no waiting loop does, or what cannot be told, and the thread need not be followed on. A loop
+// is returned as soon as it is proved that the thread's state repeats, or that it surely goes round
+// for so many instructions.
 func (f *Follower) Step(h Head, instrs uint64) (l *Loop, going bool) {
 	if l := f.repeats(&h); l != nil {
 		return l, true
@@ -150,7 +153,8 @@ func (f *Follower) walk(pc, end uint64) bool {
 	return true
 }
 
-// Next lists where the thread may have gone from the last block, as far as that can be told without its registers.
+// Next lists where the thread may have gone from the last block, as far as that can be told without
+// its registers.
 func (f *Follower) Next() []uint64 {
 	if len(f.execs) == 0 {
 		return nil
@@ -172,7 +176,8 @@ func (f *Follower) Next() []uint64 {
 	return nil
 }
 
-// Then tells that the thread has gone through another block since the last step, without having been looked at.
+// Then tells that the thread has gone through another block since the last step, without having
+// been looked at.
 func (f *Follower) Then(pc, end uint64) bool {
 	s := &f.steps[len(f.steps)-1]
 	ok := f.walk(pc, end)
@@ -180,8 +185,9 @@ func (f *Follower) Then(pc, end uint64) bool {
 	return ok
 }
 
-// comesBack reports whether the thread is where it was first, often enough that it pays to look at its rounds: each
-// look costs as much as all rounds so far, so the next one comes when they are twice as many.
+// comesBack reports whether the thread is where it was first, often enough that it pays to look at
+// its rounds: each look costs as much as all rounds so far, so the next one comes when they are
+// twice as many.
 func (f *Follower) comesBack(h *Head) bool {
 	if len(f.steps) == 0 || f.steps[0].head.PC != h.PC {
 		return false
@@ -194,7 +200,8 @@ func (f *Follower) comesBack(h *Head) bool {
 	return true
 }
 
-// repeats looks for a period (Brent's algorithm) in which state repeats; h is the state now, behind all steps.
+// repeats looks for a period (Brent's algorithm) in which state repeats; h is the state now, behind
+// all steps.
 func (f *Follower) repeats(h *Head) *Loop {
 	n := len(f.steps)
 	if n == 0 {
@@ -260,8 +267,8 @@ func (f *Follower) fixed() *Loop {
 	return l
 }
 
-// stackReach is how far above the stack pointer a thread's own frames are taken to lie. It only says which of the
-// places watched gives a wait its name; all are watched.
+// stackReach is how far above the stack pointer a thread's own frames are taken to lie. It only
+// says which of the places watched gives a wait its name; all are watched.
 const stackReach = 64 << 10
 
 // watches lists the places that instructions load and do not store to.
@@ -291,7 +298,8 @@ func watches(execs []exec, sp uint64) (out []Watch) {
 	return out
 }
 
-// pure reports whether a round uses nothing that the round before left in registers or on the stack.
+// pure reports whether a round uses nothing that the round before left in registers or on the
+// stack.
 func pure(execs []exec) bool {
 	var written, carried x86.RegSet
 	var stored, early []place
@@ -331,15 +339,16 @@ func within(p place, list []place) bool {
 // Executed is the number of instructions followed since Start.
 func (f *Follower) Executed() int { return len(f.execs) }
 
-// Address is the place of the memory operand of an instruction at pc, by the registers at its head; 0 if it has none that
-// can be told.
+// Address is the place of the memory operand of an instruction at pc, by the registers at its head;
+// 0 if it has none that can be told.
 func Address(in *x86.Inst, pc uint64, h *Head) uint64 {
 	w := walker{regs: h.Regs, known: 0xffff, fs: h.FSBase}
 	addr, _ := w.address(&in.Mem, pc+uint64(in.Len))
 	return addr
 }
 
-// Stores is the address of the first store to a place in the block at whose head a thread stands; 0 if there is none.
+// Stores is the address of the first store to a place in the block at whose head a thread stands; 0
+// if there is none.
 func (f *Follower) Stores(h *Head, object uint64) uint64 {
 	f.w.begin(f.prog, h)
 	for pc := h.PC; pc < h.End; {
@@ -355,8 +364,8 @@ func (f *Follower) Stores(h *Head, object uint64) uint64 {
 	return 0
 }
 
-// Tries is the address of the first attempt to take a lock, in the block at whose head a thread stands, that is one to take object;
-// 0 if there is none.
+// Tries is the address of the first attempt to take a lock, in the block at whose head a thread
+// stands, that is one to take object; 0 if there is none.
 func (f *Follower) Tries(h *Head, object uint64) uint64 {
 	f.w.begin(f.prog, h)
 	for pc := h.PC; pc < h.End; {

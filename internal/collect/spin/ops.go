@@ -2,8 +2,8 @@ package spin
 
 import "lime/internal/x86"
 
-// The values that instructions leave, for those with which compilers compute addresses, counters and tests. What an
-// instruction without a row leaves is unknown.
+// The values that instructions leave, for those with which compilers compute addresses, counters
+// and tests. What an instruction without a row leaves is unknown.
 
 // operands are those of one instruction.
 type operands struct {
@@ -34,7 +34,8 @@ func opOf(in *x86.Inst) uint16 {
 
 const unknownOp = 0x10f // no instruction
 
-// ops is the table, by map and opcode (Intel SDM vol. 2, appendix A). It is built once and never changed.
+// ops is the table, by map and opcode (Intel SDM vol. 2, appendix A). It is built once and never
+// changed.
 func ops() *[0x200]op { return &opTable }
 
 var opTable = buildOps()
@@ -125,7 +126,8 @@ func (o *operands) rm(size uint8) (uint64, bool) {
 	return o.get(rmField(o.in), size)
 }
 
-// put leaves a value in a register: four bytes clear the upper half, fewer leave the rest as it was.
+// put leaves a value in a register: four bytes clear the upper half, fewer leave the rest as it
+// was.
 func (o *operands) put(r x86.Reg, v uint64, size uint8, known bool) result {
 	if high(o.in, r, size) {
 		return result{}

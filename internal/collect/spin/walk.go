@@ -17,7 +17,8 @@ type exec struct {
 	stores place
 	tries  bool // it is an attempt to take a lock: what it stores is what it finds, or it ends the loop
 	silent bool // it stores what is there
-	// What the flags were computed from: a-b, or a alone compared with 0. width is in bits, 0 if that is not known.
+	// What the flags were computed from: a-b, or a alone compared with 0. width is in bits, 0 if
+	// that is not known.
 	a, b           uint64
 	width          uint8
 	partly, signed bool // which of the flags are not those of cmp a, b (bound.go)
@@ -26,7 +27,8 @@ type exec struct {
 // changes reports whether an instruction may change memory that the loop reads.
 func (x *exec) changes() bool { return x.stores.n > 0 && !x.tries && !x.silent }
 
-// walker follows the values of the general-purpose registers through one block, as far as they are known.
+// walker follows the values of the general-purpose registers through one block, as far as they are
+// known.
 type walker struct {
 	prog   Program
 	regs   [16]uint64
@@ -98,8 +100,8 @@ func (w *walker) load(p place) (uint64, bool) {
 	return w.prog.Load(p.addr, int(p.n))
 }
 
-// run follows one instruction; ok is false if it reads or writes memory at a place that cannot be told, or
-// loads what cannot be read.
+// run follows one instruction; ok is false if it reads or writes memory at a place that cannot be
+// told, or loads what cannot be read.
 func (w *walker) run(in *x86.Inst, pc uint64) (x exec, ok bool) {
 	x = exec{pc: pc, in: in, tries: tries(in)}
 	next := pc + uint64(in.Len)
@@ -131,8 +133,8 @@ func (w *walker) run(in *x86.Inst, pc uint64) (x exec, ok bool) {
 	return x, x.stores.n == 0 || w.mayStore(&x)
 }
 
-// mayStore reports whether nobody else sees a store: it goes to the thread's own stack, stores what is
-// there, or is an attempt to take a lock.
+// mayStore reports whether nobody else sees a store: it goes to the thread's own stack, stores what
+// is there, or is an attempt to take a lock.
 func (w *walker) mayStore(x *exec) bool {
 	if x.tries || w.ownStack(x.stores) {
 		return true
@@ -146,7 +148,8 @@ func (w *walker) mayStore(x *exec) bool {
 // ownStack reports whether a place is on the thread's own stack.
 func (w *walker) ownStack(p place) bool { return p.addr-w.sp+redZone < stackReach }
 
-// redZone is what a function may use below the stack pointer, and what it pushes (System V ABI AMD64, 3.2.2).
+// redZone is what a function may use below the stack pointer, and what it pushes (System V ABI
+// AMD64, 3.2.2).
 const redZone = 4096
 
 // effect computes what the instruction leaves in registers and memory.
@@ -179,7 +182,8 @@ func stackMove(in *x86.Inst) int64 {
 	return 0
 }
 
-// harmless reports whether an instruction may be in a loop that waits, as far as that can be told without its operands.
+// harmless reports whether an instruction may be in a loop that waits, as far as that can be told
+// without its operands.
 func harmless(in *x86.Inst) bool {
 	if in.X87 || in.SSE || in.AVX || in.AVX512 || in.BitString || in.Special == x86.SpecialRep ||
 		in.Special != x86.SpecialNone && in.Special != x86.SpecialPause && in.Special != x86.SpecialSerial {
@@ -188,7 +192,8 @@ func harmless(in *x86.Inst) bool {
 	return !in.ImplicitWrite || !isString(in)
 }
 
-// isString recognises the string instructions that write (Intel SDM vol. 2: MOVS A4, A5; STOS AA, AB; INS 6C, 6D).
+// isString recognises the string instructions that write (Intel SDM vol. 2: MOVS A4, A5; STOS AA,
+// AB; INS 6C, 6D).
 func isString(in *x86.Inst) bool {
 	switch in.Opcode {
 	case 0xa4, 0xa5, 0xaa, 0xab, 0x6c, 0x6d:

@@ -1,6 +1,7 @@
 package enc
 
-// Instructions of code that stands by itself: calls and returns, the stack, locked operations, forms of a fixed length.
+// Instructions of code that stands by itself: calls and returns, the stack, locked operations,
+// forms of a fixed length.
 
 import "lime/internal/x86"
 

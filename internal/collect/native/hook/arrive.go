@@ -9,8 +9,9 @@ import (
 	"lime/internal/x86"
 )
 
-// A process that has just begun must come to its own code before it can be hooked. It is led there without a breakpoint, which would end it if lime were killed: by a
-// jump to code that makes a system call that does nothing, which lime sees, and then goes on.
+// A process that has just begun must come to its own code before it can be hooked. It is led there
+// without a breakpoint, which would end it if lime were killed: by a jump to code that makes a
+// system call that does nothing, which lime sees, and then goes on.
 
 // The room for code is divided: stubs, where threads arrive, and the code of jobs.
 const (
@@ -21,7 +22,8 @@ const (
 	stubRoom    = arrivalsAt
 )
 
-// arrive lets the first thread of a seized process run until it comes to an address where an instruction begins.
+// arrive lets the first thread of a seized process run until it comes to an address where an
+// instruction begins.
 func (t *Tracee) arrive(entry uint64) error {
 	const most = 64
 	body := make([]byte, most)
@@ -115,7 +117,8 @@ func (t *Tracee) mapCodeAt(at, flags uint64) (err error) {
 	return t.moveIn(t.code + jobsAt)
 }
 
-// crosses reports whether bytes lie in more than one page: lime may be killed when it has written some of them.
+// crosses reports whether bytes lie in more than one page: lime may be killed when it has written
+// some of them.
 func crosses(at uint64, n int) bool {
 	const page = 4096
 	return at/page != (at+uint64(n)-1)/page

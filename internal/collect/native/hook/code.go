@@ -142,11 +142,13 @@ func (a *asm) goOn(away int, p stubParams) {
 	a.goTo(p.target)
 }
 
-// slowFrame is the room for the first two arguments, later the start and the result, and what keeps the stack aligned.
+// slowFrame is the room for the first two arguments, later the start and the result, and what keeps
+// the stack aligned.
 const slowFrame = 24
 
-// slowStub records calls that took long when they return: its second argument is then the cycles that it took. Reading the
-// clock costs more than taking a free lock, so where the lock can be tried, only those who find it taken do that.
+// slowStub records calls that took long when they return: its second argument is then the cycles
+// that it took. Reading the clock costs more than taking a free lock, so where the lock can be
+// tried, only those who find it taken do that.
 //
 //	if r = try(lock, ...); r != refused { return r }
 //	start = rdtsc; r = target(lock, ...); if rdtsc - start >= slow { record(lock, rdtsc - start) }; return r
@@ -185,7 +187,8 @@ func (a *asm) clock() {
 	a.Or(x86.RAX, x86.RDX)
 }
 
-// tryLock returns from the stub if the lock was free; else it restores the arguments. It returns where the attempt returns to.
+// tryLock returns from the stub if the lock was free; else it restores the arguments. It returns
+// where the attempt returns to.
 func (a *asm) tryLock(p stubParams) (trying int) {
 	a.Store(onStack(8), x86.RSI)
 	a.Store(onStack(16), x86.RDX)
@@ -228,8 +231,8 @@ const (
 	recordSaves = 4 * 8
 )
 
-// record writes a slot. It saves the registers that it uses; the flags are dead at the entry and at the
-// return of a function (System V ABI, 3.2.1).
+// record writes a slot. It saves the registers that it uses; the flags are dead at the entry and at
+// the return of a function (System V ABI, 3.2.1).
 func (a *asm) record(p stubParams, phase Phase) {
 	if p.inside {
 		a.Lea(x86.RSP, onStack(-redZone))
@@ -329,7 +332,8 @@ func argumentRegs() [6]x86.Reg {
 	return [6]x86.Reg{x86.RDI, x86.RSI, x86.RDX, x86.RCX, x86.R8, x86.R9}
 }
 
-// pick records an argument in a slot's field. rdx and rcx were saved above the stack pointer, and hold something else by now.
+// pick records an argument in a slot's field. rdx and rcx were saved above the stack pointer, and
+// hold something else by now.
 func (a *asm) pick(p Pick, field int) {
 	if p == 0 {
 		return
@@ -346,7 +350,8 @@ func (a *asm) pick(p Pick, field int) {
 	a.Store(inSlot(field), r)
 }
 
-// where records the return address, above bytes over the stack pointer, and the pointers to the stack.
+// where records the return address, above bytes over the stack pointer, and the pointers to the
+// stack.
 func (a *asm) where(p stubParams, above int) {
 	if p.inside {
 		a.MovImm64(x86.RAX, p.place)
@@ -378,7 +383,8 @@ func (a *asm) publish(full noSlot) {
 // redZone is what code may use below its stack pointer (System V ABI, 3.2.2).
 const redZone = 128
 
-// spend takes one off the records that may still be made, and jumps away if there are none left. r11 is the ring.
+// spend takes one off the records that may still be made, and jumps away if there are none left.
+// r11 is the ring.
 func (a *asm) spend(p stubParams) (none int) {
 	if p.budget == 0 {
 		return 0

@@ -14,7 +14,8 @@ import (
 
 var update = flag.Bool("update", false, "write the golden file again")
 
-// The hooks' machine code, byte by byte: what is put into strangers' programs changes only where somebody means it to.
+// The hooks' machine code, byte by byte: what is put into strangers' programs changes only where
+// somebody means it to.
 func TestCodeOfTheHooks(t *testing.T) {
 	const ring, target, thunkRoom = 0x7f12_3456_7000, 0x7f89_abcd_ef00, 0x7f11_2233_4400
 	base := stubParams{function: 7, target: target, ring: ring, tidOffset: 0x2d0, thunks: thunkRoom}

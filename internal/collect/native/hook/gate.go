@@ -12,8 +12,9 @@ import (
 	"lime/internal/x86"
 )
 
-// Gate is code of the program's own in which its threads may wait for one another: a whole function, or a piece of one that is entered at one place
-// only. It is run in another place from then on, where it records that a thread comes in, and every way out of it.
+// Gate is code of the program's own in which its threads may wait for one another: a whole
+// function, or a piece of one that is entered at one place only. It is run in another place from
+// then on, where it records that a thread comes in, and every way out of it.
 type Gate struct {
 	Name   string
 	Entry  uint64 // where it is entered; there a jump is written
@@ -73,7 +74,8 @@ func (in *Installed) Whole(gate int) uint64 {
 	return in.gates.list[gate].Entry
 }
 
-// Watch moves gates. Their records have the numbers behind those of the functions, from first on, in the order of list; gates that cannot be moved record nothing.
+// Watch moves gates. Their records have the numbers behind those of the functions, from first on,
+// in the order of list; gates that cannot be moved record nothing.
 func (in *Installed) Watch(t *Tracee, r *Ring, list []Gate, first int) error {
 	if len(list) == 0 {
 		return nil

@@ -64,7 +64,8 @@ func function(t *testing.T, path, name string) (addr uint64, code []byte) {
 	return 0, nil
 }
 
-// A function that was moved does what it did, records who comes and goes, and its addresses lead back to where it stood.
+// A function that was moved does what it did, records who comes and goes, and its addresses lead
+// back to where it stood.
 func TestWatch(t *testing.T) {
 	for _, flags := range [][]string{nil, {"-no-pie"}, {"-static"}, {"-O0"}} {
 		path := compile(t, ownBarrier, flags...)

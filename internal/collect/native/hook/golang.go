@@ -11,11 +11,14 @@ import (
 	"lime/internal/x86/enc"
 )
 
-// Go programs. Their functions are found by the table that every Go program carries, a stripped one too, and get a jump behind the check of the stack
-// that they begin with, so that nothing leads back to it. Only calls are recorded, never a return: a frame of lime's on a goroutine's stack would be one that
-// the runtime, which moves and scans stacks, does not know. A hook takes 32 bytes of the stack, which the check has left room for (at least 800).
+// Go programs. Their functions are found by the table that every Go program carries, a stripped one
+// too, and get a jump behind the check of the stack that they begin with, so that nothing leads
+// back to it. Only calls are recorded, never a return: a frame of lime's on a goroutine's stack
+// would be one that the runtime, which moves and scans stacks, does not know. A hook takes 32 bytes
+// of the stack, which the check has left room for (at least 800).
 
-// GoCall says what is recorded of a function of a Go program: Arg0 is its first argument, Arg1 the goroutine.
+// GoCall says what is recorded of a function of a Go program: Arg0 is its first argument, Arg1 the
+// goroutine.
 type GoCall struct {
 	Frames bool    // Stack has the callers further out, as the frame pointers have them
 	Extra  GoExtra // Stack[GoFrames] has something else
@@ -38,7 +41,8 @@ const GoFrames = StackWords - 1
 // ErrGo is returned for a Go program whose runtime is not laid out as lime knows it.
 var ErrGo = errors.New("the program's Go runtime is not laid out as lime knows it (from Go 1.22 on)")
 
-// The layout of goroutines and threads (runtime2.go: g, gobuf and m; goroutines' records are in R14, as the internal ABI has it).
+// The layout of goroutines and threads (runtime2.go: g, gobuf and m; goroutines' records are in
+// R14, as the internal ABI has it).
 const (
 	gStackHi = 8
 	gM       = 48
@@ -77,8 +81,9 @@ func goImage(ims []image) *image {
 	return nil
 }
 
-// prepareGo lets a Go program run up to its main function, if it is not beyond that, and finds where the runtime keeps a thread's id. It returns the
-// goroutine that begins the program, 0 if that has begun before.
+// prepareGo lets a Go program run up to its main function, if it is not beyond that, and finds
+// where the runtime keeps a thread's id. It returns the goroutine that begins the program, 0 if
+// that has begun before.
 func (t *Tracee) prepareGo(im *image) (procID int32, main uint64, err error) {
 	if im.main == 0 || len(im.defs) == 0 {
 		return 0, 0, ErrGo
@@ -128,8 +133,8 @@ func (t *Tracee) goThreadID(tid int) (int32, error) {
 	return 0, ErrGo
 }
 
-// stackCheck is the length of the check of the stack that a function begins with, 0 if there is none: a comparison with a limit in the goroutine, and
-// a branch.
+// stackCheck is the length of the check of the stack that a function begins with, 0 if there is
+// none: a comparison with a limit in the goroutine, and a branch.
 func stackCheck(body []byte) int {
 	const most = 4
 	var in x86.Inst
@@ -186,7 +191,8 @@ func (a *asm) goExtra(x GoExtra) {
 	}
 }
 
-// goFrames records where the callers return to, as long as the frame pointers lead up the goroutine's stack.
+// goFrames records where the callers return to, as long as the frame pointers lead up the
+// goroutine's stack.
 func (a *asm) goFrames(walk bool) {
 	for i := range GoFrames {
 		a.StoreImm(inSlot(slotStack+8*i), 0)
@@ -214,5 +220,6 @@ func (a *asm) goFrames(walk bool) {
 // GoExtra is the further word of a record.
 func (r *Record) GoExtra() uint64 { return r.Stack[GoFrames] }
 
-// GoID is the goroutine that made the call, as the runtime names it on the thread: its own, or the thread's scheduler.
+// GoID is the goroutine that made the call, as the runtime names it on the thread: its own, or the
+// thread's scheduler.
 func (r *Record) GoID() uint64 { return r.Arg1 }

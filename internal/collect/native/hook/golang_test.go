@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// The check of the stack that functions of Go's begin with, for small frames and for large ones; others have none.
+// The check of the stack that functions of Go's begin with, for small frames and for large ones;
+// others have none.
 func TestStackCheck(t *testing.T) {
 	for _, row := range []struct {
 		name string

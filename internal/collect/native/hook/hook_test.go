@@ -74,7 +74,8 @@ func start(t *testing.T, path string) (*exec.Cmd, *Tracee) {
 	return cmd, tr
 }
 
-// prepared starts a program under ptrace, with a ring for its records. The test stays on the thread that traces.
+// prepared starts a program under ptrace, with a ring for its records. The test stays on the thread
+// that traces.
 func prepared(t *testing.T, path string) (*exec.Cmd, *Tracee, *Ring) {
 	t.Helper()
 	runtime.LockOSThread()
@@ -274,7 +275,8 @@ int main(void) {
 }
 `
 
-// Of locks, only the waits and the releases that end them are seen, whether or not the lock is tried first.
+// Of locks, only the waits and the releases that end them are seen, whether or not the lock is
+// tried first.
 func TestLocks(t *testing.T) {
 	for _, try := range []string{"", "pthread_mutex_trylock"} {
 		t.Run(try, func(t *testing.T) { testLocks(t, try) })

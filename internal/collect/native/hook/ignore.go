@@ -10,10 +10,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// IgnoreTraps has a program that lime has started, and that stands at its first instruction, ignore SIGTRAP as long as it asks for
-// nothing else: a trap that is under way when its tracer dies does no harm then. It must be the last thing that lime does with the
-// program: an int3, or a single step, would take it back (a trap that is forced on a thread that ignores it makes the
-// kernel forget that it does, force_sig_info in kernel/signal.c). So the system call ends at a stop of ptrace's own.
+// IgnoreTraps has a program that lime has started, and that stands at its first instruction, ignore
+// SIGTRAP as long as it asks for nothing else: a trap that is under way when its tracer dies does
+// no harm then. It must be the last thing that lime does with the program: an int3, or a single
+// step, would take it back (a trap that is forced on a thread that ignores it makes the kernel
+// forget that it does, force_sig_info in kernel/signal.c). So the system call ends at a stop of
+// ptrace's own.
 func (t *Tracee) IgnoreTraps() error {
 	const ignore, setSize = 1, 8 // SIG_IGN; bytes of a set of signals
 	saved, err := t.registers(t.PID)
@@ -60,8 +62,8 @@ func (t *Tracee) IgnoreTraps() error {
 	return err
 }
 
-// nextSyscallStop lets the program run to the next beginning or end of a system call. Signals that come meanwhile are
-// kept for later.
+// nextSyscallStop lets the program run to the next beginning or end of a system call. Signals that
+// come meanwhile are kept for later.
 func (t *Tracee) nextSyscallStop(came *[]syscall.Signal) error {
 	for {
 		if err := unix.PtraceSyscall(t.PID, 0); err != nil {

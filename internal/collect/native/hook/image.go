@@ -34,7 +34,8 @@ func imageOf(ims []image, addr uint64) *image {
 	return nil
 }
 
-// images reads the ELF files that are mapped, in the order of their addresses, which puts the program first.
+// images reads the ELF files that are mapped, in the order of their addresses, which puts the
+// program first.
 func images(maps []Mapping, wanted map[string]bool) []image {
 	var out []image
 	seen := map[string]bool{}

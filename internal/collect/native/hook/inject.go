@@ -18,10 +18,12 @@ import (
 	"lime/internal/x86"
 )
 
-// How a thread of a process that runs already is made to perform system calls. The code for that, with all registers that it must restore as constants in it, lies where
-// no code of the process is: at first in what fills up the last page of a mapping of code, later in a mapping of lime's own. It takes no stack, and changes neither
-// flags nor vector registers. So one operation alone, that which sets the thread's registers, begins it, and from then on the thread finds back
-// to what it did by itself, whether or not lime is there to see that.
+// How a thread of a process that runs already is made to perform system calls. The code for that,
+// with all registers that it must restore as constants in it, lies where no code of the process is:
+// at first in what fills up the last page of a mapping of code, later in a mapping of lime's own.
+// It takes no stack, and changes neither flags nor vector registers. So one operation alone, that
+// which sets the thread's registers, begins it, and from then on the thread finds back to what it
+// did by itself, whether or not lime is there to see that.
 
 // callRoom is the room for the code of one job: the mask of signals that is restored, and the code.
 const callRoom = 208
@@ -29,7 +31,8 @@ const callRoom = 208
 // errNoRoom is returned for a process without room for the first call.
 var errNoRoom = errors.New("no unused bytes in its mappings of code")
 
-// job is system calls that a thread makes one after the other: the registers of the first, and the code from there on. What it leaves in R8 and R9 is its result.
+// job is system calls that a thread makes one after the other: the registers of the first, and the
+// code from there on. What it leaves in R8 and R9 is its result.
 type job struct {
 	first call
 	asm
@@ -154,8 +157,10 @@ func (c *call) load(r *unix.PtraceRegs) {
 	}
 }
 
-// worker chooses the thread that is to make calls, and returns its registers: one that is in no system call if there is one, for such a call has to be
-// made again if lime is killed; and none that is in a restartable sequence (rseq(2)), which the kernel would take to be left, or may make fewer calls than lime may.
+// worker chooses the thread that is to make calls, and returns its registers: one that is in no
+// system call if there is one, for such a call has to be made again if lime is killed; and none
+// that is in a restartable sequence (rseq(2)), which the kernel would take to be left, or may make
+// fewer calls than lime may.
 func (t *Tracee) worker() (tid int, r unix.PtraceRegs, err error) {
 	own := filters(os.Getpid(), os.Getpid())
 	for _, id := range slices.Sorted(maps.Keys(t.held)) {
@@ -218,8 +223,8 @@ func (t *Tracee) inSequence(tid int, pc uint64) bool {
 	return pc-binary.LittleEndian.Uint64(b[8:]) < binary.LittleEndian.Uint64(b[16:])
 }
 
-// What the kernel leaves in RAX of a thread that it stops in a system call (include/linux/errno.h): the call is made again when the thread goes on, the last one
-// by restart_syscall(2).
+// What the kernel leaves in RAX of a thread that it stops in a system call (include/linux/errno.h):
+// the call is made again when the thread goes on, the last one by restart_syscall(2).
 const (
 	restartSys     = -512
 	restartNoIntr  = -513
@@ -239,8 +244,9 @@ func interrupted(r *unix.PtraceRegs) bool {
 	return false
 }
 
-// resumeAs goes on with the registers as they were, and with the system call that was interrupted, which the kernel would have made again. The stack pointer and the
-// registers that calls keep were not changed.
+// resumeAs goes on with the registers as they were, and with the system call that was interrupted,
+// which the kernel would have made again. The stack pointer and the registers that calls keep were
+// not changed.
 func (a *asm) resumeAs(r *unix.PtraceRegs) {
 	rax, rip := r.Rax, r.Rip
 	if interrupted(r) {
@@ -258,7 +264,8 @@ func (a *asm) resumeAs(r *unix.PtraceRegs) {
 	a.jumpTo(rip)
 }
 
-// watchCalls lets a thread run until it has made its calls. All signals that a program can handle are blocked meanwhile.
+// watchCalls lets a thread run until it has made its calls. All signals that a program can handle
+// are blocked meanwhile.
 func (t *Tracee) watchCalls(tid, calls int) error {
 	sig := 0
 	for stops := 0; stops < 2*calls; {
@@ -289,7 +296,8 @@ func (t *Tracee) settle(tid int, saved *unix.PtraceRegs) error {
 	return t.passOn(tid, ws.StopSignal())
 }
 
-// passOn delivers a signal that a thread has stopped for, and stops it again: at the beginning of its handler, if it has one.
+// passOn delivers a signal that a thread has stopped for, and stops it again: at the beginning of
+// its handler, if it has one.
 func (t *Tracee) passOn(tid int, sig syscall.Signal) error {
 	for {
 		ws, err := t.stopAgain(tid, sig)
@@ -311,7 +319,8 @@ func (t *Tracee) stopAgain(tid int, sig syscall.Signal) (ws unix.WaitStatus, err
 	return t.stopped(tid)
 }
 
-// findRoom looks for bytes that fill up the last page of a mapping of code: they are mapped, they can be run, and nothing is there.
+// findRoom looks for bytes that fill up the last page of a mapping of code: they are mapped, they
+// can be run, and nothing is there.
 func (t *Tracee) findRoom() error {
 	list, err := Mappings(t.PID)
 	if err != nil {
@@ -343,8 +352,8 @@ func (t *Tracee) findRoom() error {
 	return fmt.Errorf("process %d: %w", t.PID, errNoRoom)
 }
 
-// padding finds room behind the end of the code in the last page of a mapping; base is where the file begins. Room that is not empty may be in use: by a thread that
-// an earlier tracer left there.
+// padding finds room behind the end of the code in the last page of a mapping; base is where the
+// file begins. Room that is not empty may be in use: by a thread that an earlier tracer left there.
 func (t *Tracee) padding(base uint64, m Mapping) uint64 {
 	end := t.codeEnd(base, m)
 	if end == 0 || end >= m.Hi {
@@ -363,7 +372,8 @@ func (t *Tracee) padding(base uint64, m Mapping) uint64 {
 	return 0
 }
 
-// codeEnd is where, in a mapping, the segment ends that it was made for, as the ELF header in memory has it; 0: not known.
+// codeEnd is where, in a mapping, the segment ends that it was made for, as the ELF header in
+// memory has it; 0: not known.
 func (t *Tracee) codeEnd(base uint64, m Mapping) uint64 {
 	const most, size = 64, 56
 	var h [64]byte

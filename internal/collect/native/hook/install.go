@@ -28,10 +28,12 @@ type Func struct {
 	Pick      [2]Pick // which arguments of a plain call are Arg0 and Arg1, if not the first two
 }
 
-// ErrStatic is returned for programs without references to shared functions, and without symbols by which functions of their own could be found.
+// ErrStatic is returned for programs without references to shared functions, and without symbols by
+// which functions of their own could be found.
 var ErrStatic = errors.New("the program calls no synchronisation function of a shared library, and has no symbols of its own by which lime could find them")
 
-// ErrThreadID is returned where the thread library does not keep thread ids where lime looks for them.
+// ErrThreadID is returned where the thread library does not keep thread ids where lime looks for
+// them.
 var ErrThreadID = errors.New("the thread library does not tell its threads' ids")
 
 // Installed describes what was put into the program.
@@ -40,7 +42,8 @@ type Installed struct {
 	Hooked []string // functions that are watched
 	// Refused are functions of a static program that are not, because of how they begin.
 	Refused []string
-	// Go: the program is one of Go's. Goroutine is the one on its first thread, if that stands at the beginning of the program.
+	// Go: the program is one of Go's. Goroutine is the one on its first thread, if that stands at
+	// the beginning of the program.
 	Go        bool
 	Goroutine uint64
 	frames    []frame
@@ -54,7 +57,8 @@ type Installed struct {
 	gates  gates
 }
 
-// Inner reports whether the records of a function come from inside of it: their caller is the function itself, or what it goes on as.
+// Inner reports whether the records of a function come from inside of it: their caller is the
+// function itself, or what it goes on as.
 func (in *Installed) Inner(function int) bool { return in.inner[function] }
 
 // slot is a reference that was turned.
@@ -220,7 +224,8 @@ func (t *Tracee) place(in *Installed, name string, s stub) (uint64, error) {
 	return at, nil
 }
 
-// definition finds the function that the loader would bind a name to: the first one in the order of images.
+// definition finds the function that the loader would bind a name to: the first one in the order of
+// images.
 func definition(ims []image, name string) uint64 {
 	for _, im := range ims {
 		if a := im.defs[name]; a != 0 {
@@ -257,8 +262,8 @@ func (t *Tracee) redirect(in *Installed, ims []image, name string, to uint64) er
 	return nil
 }
 
-// threadIDOffset finds where, from FS, the thread library keeps a thread's id: it looks for the main thread's, which is
-// the process id, in the library's own part of the thread control block.
+// threadIDOffset finds where, from FS, the thread library keeps a thread's id: it looks for the
+// main thread's, which is the process id, in the library's own part of the thread control block.
 func (t *Tracee) threadIDOffset() (int32, error) {
 	regs, err := t.registers(t.PID)
 	if err != nil {

@@ -45,7 +45,8 @@ type victim struct {
 	stderr bytes.Buffer
 }
 
-// startVictim starts a program; a young one is stopped at its first instruction, as a shell stops it, and has not said anything.
+// startVictim starts a program; a young one is stopped at its first instruction, as a shell stops
+// it, and has not said anything.
 func startVictim(t *testing.T, path string, young bool) *victim {
 	t.Helper()
 	runtime.LockOSThread()
@@ -93,7 +94,8 @@ func (v *victim) end() error {
 
 const dieEnv = "LIME_TEST_DIE"
 
-// Whenever lime is killed while it puts hooks into a process that runs, or takes them out again, that process goes on and ends as it does alone.
+// Whenever lime is killed while it puts hooks into a process that runs, or takes them out again,
+// that process goes on and ends as it does alone.
 func TestKilledWhileAttaching(t *testing.T) {
 	if at := os.Getenv(dieEnv); at != "" {
 		var pid, step int
@@ -121,7 +123,8 @@ func TestKilledWhileAttaching(t *testing.T) {
 	}
 }
 
-// killedAt attaches to a new process of the program and is killed before an operation. It reports whether it did all of them.
+// killedAt attaches to a new process of the program and is killed before an operation. It reports
+// whether it did all of them.
 func killedAt(t *testing.T, path string, step int, young bool) (over bool) {
 	t.Helper()
 	v := startVictim(t, path, young)
@@ -136,8 +139,9 @@ func killedAt(t *testing.T, path string, step int, young bool) (over bool) {
 	return over
 }
 
-// killedAgain attaches to one process again and again, and is killed each time, before another operation. What it was killed in stays there, so that there may be no
-// room left for a further attempt, which then leaves the process alone.
+// killedAgain attaches to one process again and again, and is killed each time, before another
+// operation. What it was killed in stays there, so that there may be no room left for a further
+// attempt, which then leaves the process alone.
 func killedAgain(t *testing.T, path string) {
 	t.Helper()
 	v := startVictim(t, path, false)
@@ -151,7 +155,8 @@ func killedAgain(t *testing.T, path string) {
 	t.Logf("killed %d times in one process", step-1)
 }
 
-// attachAndDie has another process attach to a program and be killed before an operation. It reports whether that did all of them.
+// attachAndDie has another process attach to a program and be killed before an operation. It
+// reports whether that did all of them.
 func attachAndDie(t *testing.T, v *victim, step int) (over bool) {
 	t.Helper()
 	tracer := exec.Command(os.Args[0], "-test.run=^TestKilledWhileAttaching$")
@@ -167,7 +172,8 @@ func attachAndDie(t *testing.T, v *victim, step int) (over bool) {
 	return ws.Exited()
 }
 
-// dieWhileAttaching puts hooks into a process and takes them out again, and kills itself before one of the operations.
+// dieWhileAttaching puts hooks into a process and takes them out again, and kills itself before one
+// of the operations.
 func dieWhileAttaching(t *testing.T, pid, step int) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()

@@ -8,8 +8,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// The single operations on a traced process. Between any two of them lime may be killed, and the process must go on as if it had never been looked at: the kernel
-// lets go of it, and its threads run with the registers and the memory that they have at that moment.
+// The single operations on a traced process. Between any two of them lime may be killed, and the
+// process must go on as if it had never been looked at: the kernel lets go of it, and its threads
+// run with the registers and the memory that they have at that moment.
 
 // step is called before each operation.
 func (t *Tracee) step() {
@@ -25,7 +26,8 @@ func (t *Tracee) read(addr uint64, p []byte) error {
 	return nil
 }
 
-// write writes even where the program itself may not. What lies in one page is written as a whole or not at all.
+// write writes even where the program itself may not. What lies in one page is written as a whole
+// or not at all.
 func (t *Tracee) write(addr uint64, p []byte) error {
 	t.step()
 	if _, err := t.mem.WriteAt(p, int64(addr)); err != nil {
@@ -61,7 +63,8 @@ func (t *Tracee) resume(tid, sig int) error {
 	return nil
 }
 
-// untilSyscall lets a stopped thread run to the beginning or the end of a system call, or until it stops otherwise.
+// untilSyscall lets a stopped thread run to the beginning or the end of a system call, or until it
+// stops otherwise.
 func (t *Tracee) untilSyscall(tid, sig int) (ws unix.WaitStatus, err error) {
 	t.step()
 	delete(t.stands, tid)
@@ -154,7 +157,8 @@ func (t *Tracee) gone(tid int, ws unix.WaitStatus) error {
 	return nil
 }
 
-// GoneError is an ErrGone of a thread that has ended. Of a process's first thread, who started the process cannot learn its status any more: it was taken here.
+// GoneError is an ErrGone of a thread that has ended. Of a process's first thread, who started the
+// process cannot learn its status any more: it was taken here.
 type GoneError struct {
 	TID    int
 	Status unix.WaitStatus
@@ -165,7 +169,8 @@ func (e *GoneError) Error() string { return fmt.Sprintf("thread %d: %v", e.TID, 
 // Unwrap makes it an ErrGone.
 func (e *GoneError) Unwrap() error { return ErrGone }
 
-// eventStop reports whether a thread stopped because it was told to, or with its whole process, and not for a signal of its own.
+// eventStop reports whether a thread stopped because it was told to, or with its whole process, and
+// not for a signal of its own.
 func eventStop(ws unix.WaitStatus) bool { return uint32(ws)>>16 == unix.PTRACE_EVENT_STOP }
 
 // syscallStop reports whether a thread stopped at the beginning or the end of a system call.

@@ -10,10 +10,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// The ring's layout, which the code in the program knows too. Page 0: the count of records claimed, at offset 0; of
-// records consumed, at 64; of calls that found no room, at 128; of calls with work, at 192; from 1024 on how many records each gate may
-// still make, 32 bits each. Then the calls with work that may be open at a
-// time, by two words each: the work and the code that stands for it. Then the slots.
+// The ring's layout, which the code in the program knows too. Page 0: the count of records claimed,
+// at offset 0; of records consumed, at 64; of calls that found no room, at 128; of calls with work,
+// at 192; from 1024 on how many records each gate may still make, 32 bits each. Then the calls with
+// work that may be open at a time, by two words each: the work and the code that stands for it.
+// Then the slots.
 const (
 	offHead    = 0
 	offTail    = 64
@@ -132,12 +133,13 @@ func (r *Ring) Crowded() bool { return atomic.LoadUint64(r.word(offHead))-r.next
 
 func (r *Ring) word(off int) *uint64 { return (*uint64)(unsafe.Pointer(&r.mem[off])) }
 
-// patience is how many drains a claimed slot may stay unwritten (its thread was stopped, or died, half way)
-// before it is given up.
+// patience is how many drains a claimed slot may stay unwritten (its thread was stopped, or died,
+// half way) before it is given up.
 const patience = 200
 
-// Scan tells of the records that have come since the last time, in the order in which they were claimed: their numbers and time stamps. They stay where
-// they are, for At, until they are released. It reports whether it saw all of them: false if one is claimed and not written yet.
+// Scan tells of the records that have come since the last time, in the order in which they were
+// claimed: their numbers and time stamps. They stay where they are, for At, until they are
+// released. It reports whether it saw all of them: false if one is claimed and not written yet.
 func (r *Ring) Scan(visit func(index, tsc uint64)) bool {
 	head := atomic.LoadUint64(r.word(offHead))
 	for r.next < head {
@@ -155,7 +157,8 @@ func (r *Ring) Scan(visit func(index, tsc uint64)) bool {
 	return r.next == head
 }
 
-// ScanRest tells of what is there behind records that were claimed and never written, as those of threads that the end of the process overtook.
+// ScanRest tells of what is there behind records that were claimed and never written, as those of
+// threads that the end of the process overtook.
 func (r *Ring) ScanRest(visit func(index, tsc uint64)) {
 	for end := atomic.LoadUint64(r.word(offHead)); r.next < end; {
 		r.hole = patience
@@ -176,7 +179,8 @@ func (r *Ring) slot(index uint64) []byte {
 	return r.mem[ringHeader+int(index%ringSlots)*slotBytes:][:slotBytes]
 }
 
-// Call returns what names an open call of a function with work: equal in its Enter and Return records and in the Begin records of its work.
+// Call returns what names an open call of a function with work: equal in its Enter and Return
+// records and in the Begin records of its work.
 func (r *Record) Call() uint64 { return r.Arg1 }
 
 func decode(index uint64, s []byte) Record {

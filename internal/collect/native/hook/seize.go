@@ -12,11 +12,14 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Seize stops a process that runs already, with all its threads. It is to be called by way of Apart: where it fails, the kernel lets go of what did not stop. Nothing that it does is disturbed: system calls that were
-// interrupted go on, and signals that come meanwhile wait until Detach. Should lime be killed meanwhile, it goes on as if it had not been stopped.
+// Seize stops a process that runs already, with all its threads. It is to be called by way of
+// Apart: where it fails, the kernel lets go of what did not stop. Nothing that it does is
+// disturbed: system calls that were interrupted go on, and signals that come meanwhile wait until
+// Detach. Should lime be killed meanwhile, it goes on as if it had not been stopped.
 func Seize(pid int) (*Tracee, error) { return seizeBy(pid, nil) }
 
-// Apart does something on a thread of its own, which ends with it: the kernel then lets go of all that this thread still traces.
+// Apart does something on a thread of its own, which ends with it: the kernel then lets go of all
+// that this thread still traces.
 func Apart(do func() error) error {
 	done := make(chan error)
 	go func() {
@@ -95,8 +98,10 @@ func (t *Tracee) stop(tid int) error {
 	return err
 }
 
-// stopPatience is how long the threads that have been stopped wait for one that does not stop, because the kernel does something for it that cannot be interrupted:
-// a read from a disk, some milliseconds, or a file system on a network that does not answer, or vfork(2) until the child has begun its program, which may be never.
+// stopPatience is how long the threads that have been stopped wait for one that does not stop,
+// because the kernel does something for it that cannot be interrupted: a read from a disk, some
+// milliseconds, or a file system on a network that does not answer, or vfork(2) until the child has
+// begun its program, which may be never.
 const stopPatience = time.Second
 
 // errNoStop is returned for a process with a thread that cannot be stopped.
@@ -130,8 +135,8 @@ func (t *Tracee) release() error {
 	return first
 }
 
-// Started reports whether the dynamic loader has done its work on a seized process: it has not while the process stands in the loader
-// and a reference of the program leads nowhere.
+// Started reports whether the dynamic loader has done its work on a seized process: it has not
+// while the process stands in the loader and a reference of the program leads nowhere.
 func (t *Tracee) Started(funcs []Func) (bool, error) {
 	in, err := t.inLoader()
 	if err != nil || !in {
@@ -183,7 +188,8 @@ func (t *Tracee) inLoader() (bool, error) {
 	return false, nil
 }
 
-// leadOut has no thread stand behind the first byte of code that was moved and is about to be changed: who stands there goes on where it was moved to.
+// leadOut has no thread stand behind the first byte of code that was moved and is about to be
+// changed: who stands there goes on where it was moved to.
 func (t *Tracee) leadOut(from, to uint64, moved relocated) error {
 	for tid := range t.held {
 		pc, err := t.pc(tid)
@@ -222,7 +228,8 @@ func (t *Tracee) pc(tid int) (uint64, error) {
 	return regs.Rip, nil
 }
 
-// Remove takes the hooks out of a process that is stopped. The code stays, for threads that are in it.
+// Remove takes the hooks out of a process that is stopped. The code stays, for threads that are in
+// it.
 func (in *Installed) Remove(t *Tracee) error {
 	for _, p := range in.patches {
 		now := make([]byte, len(p.now))

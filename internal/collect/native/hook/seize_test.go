@@ -145,7 +145,8 @@ int main(void) {
 }
 `
 
-// A process with a thread that cannot be stopped is left alone, and goes on when lime's thread ends.
+// A process with a thread that cannot be stopped is left alone, and goes on when lime's thread
+// ends.
 func TestThreadThatDoesNotStop(t *testing.T) {
 	v := startVictim(t, compile(t, sharing), false)
 	if err := Apart(func() error { _, err := Seize(v.cmd.Process.Pid); return err }); !errors.Is(err, errNoStop) && !errors.Is(err, syscall.EPERM) {

@@ -10,8 +10,10 @@ import (
 	"lime/internal/x86/enc"
 )
 
-// A lock that is free costs nothing if only what its functions do for a lock that is not is recorded: they call another function then, which makes
-// the system call futex(2). Those calls are direct ones, so that their distance can be changed to lead to a stub, and nothing else is touched.
+// A lock that is free costs nothing if only what its functions do for a lock that is not is
+// recorded: they call another function then, which makes the system call futex(2). Those calls are
+// direct ones, so that their distance can be changed to lead to a stub, and nothing else is
+// touched.
 
 // slowCall is a call to a function that makes the system call.
 type slowCall struct{ at, target uint64 }
@@ -22,7 +24,8 @@ type codeMap struct {
 	read   func(addr uint64, p []byte) error
 }
 
-// newCodeMap reads the search table of .eh_frame_hdr (Linux Standard Base, 10.6.2) at a run-time address.
+// newCodeMap reads the search table of .eh_frame_hdr (Linux Standard Base, 10.6.2) at a run-time
+// address.
 func newCodeMap(hdr uint64, read func(uint64, []byte) error) (*codeMap, error) {
 	const fixed, encodings, entry, most = 12, 0x3b031b01, 8, 1 << 22 // version 1; pcrel|sdata4, udata4, datarel|sdata4
 	var head [fixed]byte
@@ -44,7 +47,8 @@ func newCodeMap(hdr uint64, read func(uint64, []byte) error) (*codeMap, error) {
 	return m, nil
 }
 
-// body returns the code from addr to the beginning of the next function; addr must be where one begins.
+// body returns the code from addr to the beginning of the next function; addr must be where one
+// begins.
 func (m *codeMap) body(addr uint64) []byte {
 	const most = 1 << 13
 	i, found := slices.BinarySearch(m.starts, addr)
@@ -80,7 +84,8 @@ func (m *codeMap) each(addr uint64, visit func(pc uint64, code []byte, in *x86.I
 	}
 }
 
-// slowCalls finds the calls to functions that make the system call futex, in a function and in those that it goes on as.
+// slowCalls finds the calls to functions that make the system call futex, in a function and in
+// those that it goes on as.
 func (m *codeMap) slowCalls(entry uint64) (calls []slowCall) {
 	const rounds = 3 // a jump to the function proper, and one to its cold part
 	seen, next := map[uint64]bool{}, []uint64{entry}
@@ -131,7 +136,8 @@ func (m *codeMap) callsFutex(entry uint64) (yes bool) {
 	return yes
 }
 
-// slowPath hooks a function at its slow calls. It reports false if there are none, or if they are out of reach of the stubs.
+// slowPath hooks a function at its slow calls. It reports false if there are none, or if they are
+// out of reach of the stubs.
 func (t *Tracee) slowPath(in *Installed, ims []image, f *Func, p stubParams) (bool, error) {
 	im := imageOf(ims, p.target)
 	if im == nil || im.unwind == 0 && im.code == nil {
@@ -200,7 +206,8 @@ type patch struct {
 // innerFrame is the room of an inner stub that waits: it keeps the stack aligned.
 const innerFrame = 56
 
-// innerStub stands for the function that makes the system call. Its caller may rely on registers that this function is known to keep, so the stub changes none.
+// innerStub stands for the function that makes the system call. Its caller may rely on registers
+// that this function is known to keep, so the stub changes none.
 //
 //	wake: record(lock, _); jmp target
 //	wait: start = rdtsc; call target; if rdtsc - start >= slow { record(lock, rdtsc - start) }; ret

@@ -27,8 +27,9 @@ int main(void) {
 }
 `
 
-// Of a thousand and two times that a lock is taken and given back, those are recorded for which somebody waited, with the lock and how long it took. Who has
-// waited does not know whether somebody else waits still, and gives the lock back as if so.
+// Of a thousand and two times that a lock is taken and given back, those are recorded for which
+// somebody waited, with the lock and how long it took. Who has waited does not know whether
+// somebody else waits still, and gives the lock back as if so.
 func TestOnlyWaitsForLocksAreRecorded(t *testing.T) {
 	out := compile(t, oneWait)
 	for _, inner := range []bool{true, false} {

@@ -13,8 +13,9 @@ import (
 	"lime/internal/x86"
 )
 
-// A program that is linked statically has no references that could be turned. Its functions are found by its symbols, and begin with a jump to
-// their stubs; the instructions that stood there are moved behind these.
+// A program that is linked statically has no references that could be turned. Its functions are
+// found by its symbols, and begin with a jump to their stubs; the instructions that stood there are
+// moved behind these.
 
 // errMoved is why the beginning of a function cannot be moved.
 var errMoved = errors.New("its first instructions cannot be moved")
@@ -38,7 +39,8 @@ func (im *image) readStatic(f *binfile.File, wanted map[string]bool) {
 	im.starts = slices.Compact(im.starts)
 }
 
-// staticImage returns the program if it is linked statically, or one of Go's, whose functions call each other directly as well.
+// staticImage returns the program if it is linked statically, or one of Go's, whose functions call
+// each other directly as well.
 func staticImage(ims []image) *image {
 	if len(ims) > 0 && (ims[0].static || ims[0].golang) {
 		return &ims[0]
@@ -46,8 +48,8 @@ func staticImage(ims []image) *image {
 	return nil
 }
 
-// prepareStatic lets a static program run up to its main function: before that, its thread library is not ready. One that runs already is beyond that when
-// the library knows its thread.
+// prepareStatic lets a static program run up to its main function: before that, its thread library
+// is not ready. One that runs already is beyond that when the library knows its thread.
 func (t *Tracee) prepareStatic(im *image) error {
 	if len(im.defs) == 0 || im.main == 0 {
 		return ErrStatic
@@ -97,7 +99,8 @@ func (t *Tracee) mapCode(ims []image) (base uint64, err error) {
 	return t.code, err
 }
 
-// overwrite hooks a function at its beginning. A function that cannot be hooked so stays as it is, and is named.
+// overwrite hooks a function at its beginning. A function that cannot be hooked so stays as it is,
+// and is named.
 func (t *Tracee) overwrite(in *Installed, im *image, name string, p stubParams) (hooked bool, err error) {
 	if in.overwritten[p.target] {
 		return false, nil // another name of a function that is hooked
@@ -140,8 +143,9 @@ const (
 	jumpBytes  = 5
 )
 
-// movable returns how many bytes at the beginning of a function make room for a jump. Nothing in the function may lead to them, and they
-// may call nothing, nor the system: the call would return to where they were moved.
+// movable returns how many bytes at the beginning of a function make room for a jump. Nothing in
+// the function may lead to them, and they may call nothing, nor the system: the call would return
+// to where they were moved.
 func movable(body []byte) (n int, err error) {
 	var in x86.Inst
 	for n < jumpBytes {
@@ -175,7 +179,8 @@ type relocated struct {
 	at   map[uint64]uint64
 }
 
-// relocate moves whole instructions from one address to another and lets them go on behind where they stood.
+// relocate moves whole instructions from one address to another and lets them go on behind where
+// they stood.
 func relocate(code []byte, from, to uint64) (out relocated, err error) {
 	a, starts := asm{}, map[uint64]uint64{}
 	var in x86.Inst
@@ -205,8 +210,8 @@ func relocate(code []byte, from, to uint64) (out relocated, err error) {
 	return relocated{a.Code, starts}, nil
 }
 
-// distance returns a copy of an instruction, with room for a far distance in the place of a near one, and where its distance stands: 0 if it has none, less if it
-// has one that cannot be far.
+// distance returns a copy of an instruction, with room for a far distance in the place of a near
+// one, and where its distance stands: 0 if it has none, less if it has one that cannot be far.
 func distance(code []byte, in *x86.Inst) (one []byte, rel int) {
 	one = slices.Clone(code)
 	switch {

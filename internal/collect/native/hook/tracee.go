@@ -14,7 +14,8 @@ import (
 // ErrGone is returned when the program ended before it could be prepared.
 var ErrGone = errors.New("the program ended before its own code began")
 
-// Tracee is a program that is stopped under ptrace. All methods must be called on the OS thread that traces it.
+// Tracee is a program that is stopped under ptrace. All methods must be called on the OS thread
+// that traces it.
 type Tracee struct {
 	PID      int
 	mem      *os.File
@@ -129,7 +130,8 @@ func (t *Tracee) untilTrap() error {
 	}
 }
 
-// borrow makes a program that lime has started perform a system call, by code that is written where it stands, and restores it.
+// borrow makes a program that lime has started perform a system call, by code that is written where
+// it stands, and restores it.
 func (t *Tracee) borrow(nr uint64, args ...uint64) (uint64, error) {
 	saved, err := t.registers(t.PID)
 	if err != nil {
@@ -168,14 +170,15 @@ func (t *Tracee) borrow(nr uint64, args ...uint64) (uint64, error) {
 	return result(nr, regs.Rax, t.PID)
 }
 
-// Outlive has the program live on when lime is gone, though it was started to die with it (prctl(2), PR_SET_PDEATHSIG).
+// Outlive has the program live on when lime is gone, though it was started to die with it
+// (prctl(2), PR_SET_PDEATHSIG).
 func (t *Tracee) Outlive() error {
 	_, err := t.syscall(unix.SYS_PRCTL, unix.PR_SET_PDEATHSIG, 0)
 	return err
 }
 
-// mapRing maps the ring into the program, which opens it through lime's /proc entry. The room for its path is lime's own, and no stack: a goroutine's may
-// end there.
+// mapRing maps the ring into the program, which opens it through lime's /proc entry. The room for
+// its path is lime's own, and no stack: a goroutine's may end there.
 func (t *Tracee) mapRing(r *Ring, at uint64) (uint64, error) {
 	path := append([]byte(r.Path()), 0)
 	if err := t.write(at, path); err != nil {

@@ -1,7 +1,8 @@
 package hook
 
-// victims are the programs that lime attaches to while it is killed. They say x when they run, then do the same work again and again and look whether it comes to the
-// same, until their input ends; they say done and end with status 7.
+// victims are the programs that lime attaches to while it is killed. They say x when they run, then
+// do the same work again and again and look whether it comes to the same, until their input ends;
+// they say done and end with status 7.
 var victims = []struct {
 	name, file string
 	build      []string // the compiler, its options; all but C only in the long form

@@ -7,14 +7,16 @@ import (
 
 // Functions that run other functions on several threads.
 
-// workFrame is the room on the stack, above the arguments that are passed on, for what names the call; it keeps the stack aligned.
+// workFrame is the room on the stack, above the arguments that are passed on, for what names the
+// call; it keeps the stack aligned.
 const workFrame = 24
 
 // registerArguments come in registers (System V ABI, 3.2.3).
 const registerArguments = 6
 
-// workStub stands for a function that runs work on several threads until it returns. It puts another function in the place of the
-// work, which it finds again by the address that it was called at: the work's own arguments stay what they are.
+// workStub stands for a function that runs work on several threads until it returns. It puts
+// another function in the place of the work, which it finds again by the address that it was called
+// at: the work's own arguments stay what they are.
 //
 //	c = next of the ring's calls; *c = {work, worker}; call target(..., thunk of c, ...); record(return); ret
 //	thunk of c: r10 = c; jmp worker
@@ -48,7 +50,8 @@ func (a *asm) tooMany(p stubParams) (away int) {
 	return a.JccFar(enc.CondA)
 }
 
-// claimCall leaves what names the call in r10, and its thunk in the place of the function. All other registers are kept but for r11.
+// claimCall leaves what names the call in r10, and its thunk in the place of the function. All
+// other registers are kept but for r11.
 func (a *asm) claimCall(p stubParams) (worker int) {
 	body := x86.RDI
 	if p.body == 2 {

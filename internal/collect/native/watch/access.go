@@ -27,8 +27,9 @@ func (a access) overlap(addr uint64, n int) int {
 	return int(hi - lo)
 }
 
-// accesses are those of an instruction at pc, by registers as they are before it; what an instruction's data decide (masks,
-// gathers, repetitions beyond the first, bit strings) is left out.
+// accesses are those of an instruction at pc, by registers as they are before it; what an
+// instruction's data decide (masks, gathers, repetitions beyond the first, bit strings) is left
+// out.
 func accesses(in *x86.Inst, pc uint64, r *unix.PtraceRegs) []access {
 	var list [4]x86.Access
 	var out []access
@@ -74,7 +75,8 @@ func general(r *unix.PtraceRegs, n x86.Reg) uint64 {
 	return [...]uint64{r.Rax, r.Rcx, r.Rdx, r.Rbx, r.Rsp, r.Rbp, r.Rsi, r.Rdi, r.R8, r.R9, r.R10, r.R11, r.R12, r.R13, r.R14, r.R15}[n&15]
 }
 
-// piece is a part of an access that one watchpoint covers: the largest aligned one, or, of more than eight bytes, one of them by chance.
+// piece is a part of an access that one watchpoint covers: the largest aligned one, or, of more
+// than eight bytes, one of them by chance.
 func piece(a access, chance func(n int) int) (addr uint64, n int) {
 	for n = 8; n > 1; n /= 2 {
 		first := (a.addr + uint64(n) - 1) &^ uint64(n-1)

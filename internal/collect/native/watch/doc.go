@@ -1,7 +1,9 @@
-// Package watch samples the memory work of a native run that is for nothing, as Witch does (ASPLOS 2018), without counters
-// that give addresses: a thread that it traces is stopped by its own clock, led to the next access, and the bytes that this
-// touches are watched by a debug register until somebody touches them again. It knows threads, registers and addresses; what
-// an address means, and how a stack is walked, it asks a Host. It imports perf, waste, x86 and golang.org/x/sys/unix only.
+// Package watch samples the memory work of a native run that is for nothing, as Witch does (ASPLOS
+// 2018), without counters that give addresses: a thread that it traces is stopped by its own clock,
+// led to the next access, and the bytes that this touches are watched by a debug register until
+// somebody touches them again. It knows threads, registers and addresses; what an address means,
+// and how a stack is walked, it asks a Host. It imports perf, waste, x86 and golang.org/x/sys/unix
+// only.
 //
 //	tracer.go   follows all threads of a process by ptrace, and takes their stops
 //	sample.go   from a tick of the clock to a watched access
@@ -12,18 +14,20 @@
 //
 // # What is claimed
 //
-// All threads watch the bytes, not only the one that was sampled, and from before its access on: so that a load by another
-// thread keeps a store alive, and none is missed. Where the order of two accesses of different threads is not known (the
-// other one trapped while the sampled one was being led over its access), nothing is claimed. System calls that touch watched
-// bytes end the watch without a claim where the kernel allows to see them (Options.System); where it does not, a finding may
-// be refuted by a system call that was not seen, and the result says so.
+// All threads watch the bytes, not only the one that was sampled, and from before its access on: so
+// that a load by another thread keeps a store alive, and none is missed. Where the order of two
+// accesses of different threads is not known (the other one trapped while the sampled one was being
+// led over its access), nothing is claimed. System calls that touch watched bytes end the watch
+// without a claim where the kernel allows to see them (Options.System); where it does not, a
+// finding may be refuted by a system call that was not seen, and the result says so.
 //
 // # What a figure is a share of
 //
-// A sample comes by time, an access in a slow place therefore more often than one in a fast place; within a loop a random
-// number of instructions is passed first, so that there all accesses are alike. Each sample stands for the bytes of its
-// access. Not every watch is decided: a later sample may take its register (reservoir sampling: of all samples since a
-// register was free each is as likely to be watched), and what is decided at a call path and instruction speaks for the samples
-// there that were lost since the last decision, too (proportional attribution). Places that never were decided are left out, and their
-// share is told.
+// A sample comes by time, an access in a slow place therefore more often than one in a fast place;
+// within a loop a random number of instructions is passed first, so that there all accesses are
+// alike. Each sample stands for the bytes of its access. Not every watch is decided: a later sample
+// may take its register (reservoir sampling: of all samples since a register was free each is as
+// likely to be watched), and what is decided at a call path and instruction speaks for the samples
+// there that were lost since the last decision, too (proportional attribution). Places that never
+// were decided are left out, and their share is told.
 package watch

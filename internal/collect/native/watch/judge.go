@@ -75,8 +75,9 @@ func (p *point) judgeStore(t *touch) []verdict {
 	return list
 }
 
-// judgeLoad judges what follows a load: stores of its own thread that change nothing change nothing. Those of others end the watch, for
-// what stood there before is not known if they came just when the sampled load was made.
+// judgeLoad judges what follows a load: stores of its own thread that change nothing change
+// nothing. Those of others end the watch, for what stood there before is not known if they came
+// just when the sampled load was made.
 func (p *point) judgeLoad(t *touch) []verdict {
 	switch {
 	case t.thread == p.owner && t.reads:

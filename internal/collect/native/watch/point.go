@@ -23,7 +23,8 @@ type point struct {
 	ignored int  // accesses that decided nothing
 }
 
-// points is how many places are watched at once: one register of each thread leads it to its next sample.
+// points is how many places are watched at once: one register of each thread leads it to its next
+// sample.
 const points = perf.Slots - 1
 
 // slots are the points by their numbers.
@@ -32,8 +33,8 @@ type slots struct {
 	since  int // samples since a register was free last, with those that are watched
 }
 
-// place finds a register for a new sample, -1 if it is not to be watched: of all samples since a register was free, each is watched
-// with the same probability (reservoir sampling).
+// place finds a register for a new sample, -1 if it is not to be watched: of all samples since a
+// register was free, each is watched with the same probability (reservoir sampling).
 func (s *slots) place(chance func(n int) int) int {
 	for i, p := range s.points {
 		if p == nil {

@@ -14,14 +14,16 @@ import (
 )
 
 const (
-	// mostSkipped is how many accesses of the wanted kind are passed at most: those of a short loop's round or two, so that its slow
-	// instruction, where the clock mostly ticks, is not preferred.
+	// mostSkipped is how many accesses of the wanted kind are passed at most: those of a short
+	// loop's round or two, so that its slow instruction, where the clock mostly ticks, is not
+	// preferred.
 	mostSkipped = 8
-	// mostLooked is how many instructions the way there may have: as long as a branch is foreseen rightly nine times of ten, a
-	// way of some six branches still comes to its end every other time.
+	// mostLooked is how many instructions the way there may have: as long as a branch is foreseen
+	// rightly nine times of ten, a way of some six branches still comes to its end every other
+	// time.
 	mostLooked = 64
-	// mostIgnored is how many accesses may leave a point undecided (silent stores of others, loads before the next store)
-	// before it is given up: each stops a thread for some ten microseconds.
+	// mostIgnored is how many accesses may leave a point undecided (silent stores of others, loads
+	// before the next store) before it is given up: each stops a thread for some ten microseconds.
 	mostIgnored = 64
 )
 
@@ -36,7 +38,8 @@ func (t *Tracer) wanted() (kinds waste.Set, store bool) {
 	return stores, true
 }
 
-// tick takes a tick of a thread's clock: it leads the thread to an access of the wanted kind a little further on.
+// tick takes a tick of a thread's clock: it leads the thread to an access of the wanted kind a
+// little further on.
 func (t *Tracer) tick(th *thread) {
 	if th.target != nil {
 		th.astray()
@@ -74,8 +77,8 @@ func (th *thread) astray() {
 	}
 }
 
-// ahead lists the next instructions with an access of the wanted kind on the way that a thread is likely to take: loops go round,
-// branches forward are not taken.
+// ahead lists the next instructions with an access of the wanted kind on the way that a thread is
+// likely to take: loops go round, branches forward are not taken.
 func (t *Tracer) ahead(pc uint64, store bool) (list []uint64) {
 	for range mostLooked {
 		in, ok := t.instruction(pc)
@@ -123,7 +126,8 @@ func (t *Tracer) arrived(th *thread, late bool) {
 	t.arm(th, &regs, x)
 }
 
-// choose finds the access of an instruction that a sample is taken of. Calls and returns access no data.
+// choose finds the access of an instruction that a sample is taken of. Calls and returns access no
+// data.
 func choose(in *x86.Inst, regs *unix.PtraceRegs, store bool) (access, bool) {
 	if in.Branch == x86.BranchRet || in.Branch == x86.BranchCall || in.Branch == x86.BranchCallInd {
 		return access{}, false
@@ -136,7 +140,8 @@ func choose(in *x86.Inst, regs *unix.PtraceRegs, store bool) (access, bool) {
 	return access{}, false
 }
 
-// arm has all threads watch an access that one of them is about to make. Its own first trap says that it is made.
+// arm has all threads watch an access that one of them is about to make. Its own first trap says
+// that it is made.
 func (t *Tracer) arm(th *thread, regs *unix.PtraceRegs, x *target) {
 	in, ok := t.instruction(regs.Rip)
 	if !ok {
@@ -183,7 +188,8 @@ func (t *Tracer) unmade(th *thread) {
 	}
 }
 
-// watch has a thread watch a point: what others load of a value that was only loaded does not matter.
+// watch has a thread watch a point: what others load of a value that was only loaded does not
+// matter.
 func (t *Tracer) watch(p *point, slot, tid int) bool {
 	trap, err := perf.OpenWatch(tid, perf.Watchpoint{Addr: p.addr, Bytes: p.bytes, Reads: p.store || tid == p.owner}, t.o.System, uint64(slot))
 	if err != nil {
@@ -275,8 +281,8 @@ func near(a access, p *point) bool {
 	return p.addr < a.end()+block && a.addr < p.addr+uint64(p.bytes)+block
 }
 
-// matching is what an instruction did to a point. Registers that it has loaded may not be those any more by which it found its
-// operand; if it has one operand only, it was that.
+// matching is what an instruction did to a point. Registers that it has loaded may not be those any
+// more by which it found its operand; if it has one operand only, it was that.
 func (t *Tracer) matching(p *point, tid int, in *x86.Inst, at uint64, regs *unix.PtraceRegs) *touch {
 	before := *regs
 	switch in.Name { // the stack pointer was another one before

@@ -82,8 +82,9 @@ func newSums() *sums { return &sums{pending: map[placeKind]float64{}, pairs: map
 // sampled notes a sample of a kind.
 func (s *sums) sampled(k waste.Kind) { s.kinds[k].samples++ }
 
-// missed notes an access of so many bytes whose outcome nobody will see: the next decision at its place speaks for it. One that
-// is watched speaks for itself, or soon repeated accesses would speak for those that are repeated late.
+// missed notes an access of so many bytes whose outcome nobody will see: the next decision at its
+// place speaks for it. One that is watched speaks for itself, or soon repeated accesses would speak
+// for those that are repeated late.
 func (s *sums) missed(kinds waste.Set, at Place, bytes int) {
 	for k := range waste.Kinds {
 		if kinds.Has(k) {
@@ -92,8 +93,8 @@ func (s *sums) missed(kinds waste.Set, at Place, bytes int) {
 	}
 }
 
-// decided charges an access of so many bytes, and those at its place that were missed since the last decision there: a fraction of the
-// bytes was waste, together with second.
+// decided charges an access of so many bytes, and those at its place that were missed since the
+// last decision there: a fraction of the bytes was waste, together with second.
 func (s *sums) decided(k waste.Kind, thread int32, at, second Place, addr uint64, bytes int, fraction float64) {
 	key := placeKind{at, k}
 	w := float64(bytes) + s.pending[key]
@@ -144,8 +145,9 @@ func (s *sums) result(kinds waste.Set) Sums {
 // normal95 is the two-sided 95 % quantile of the normal distribution.
 const normal95 = 1.959963985
 
-// wilson is the interval of a share by decisions of unlike weight: Wilson's, with as many equal decisions as would spread alike
-// (Kish's effective sample size). Without a decision nothing is known.
+// wilson is the interval of a share by decisions of unlike weight: Wilson's, with as many equal
+// decisions as would spread alike (Kish's effective sample size). Without a decision nothing is
+// known.
 func wilson(p, sum, squares float64) (low, high float64) {
 	if squares == 0 {
 		return 0, 1

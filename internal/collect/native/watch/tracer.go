@@ -18,9 +18,11 @@ import (
 	"lime/internal/waste"
 )
 
-// Host knows the program. Its methods are called from the tracer's thread only, while the thread that they are about is stopped.
+// Host knows the program. Its methods are called from the tracer's thread only, while the thread
+// that they are about is stopped.
 type Host interface {
-	// Place is the number of an instruction and the calls that are open there; regs.Rip need not be at it.
+	// Place is the number of an instruction and the calls that are open there; regs.Rip need not be
+	// at it.
 	Place(pc uint64, regs *unix.PtraceRegs) Place
 	// Before is the address of the instruction that ends at pc, if the code there is known.
 	Before(pc uint64) (at uint64, ok bool)
@@ -74,12 +76,14 @@ type target struct {
 	trap  perf.Trap
 }
 
-// New prepares to watch a process. Its disposition of SIGTRAP must be to ignore it, or a trap would end it should the tracer die.
+// New prepares to watch a process. Its disposition of SIGTRAP must be to ignore it, or a trap would
+// end it should the tracer die.
 func New(pid int, host Host, o Options) *Tracer {
 	return &Tracer{pid: pid, o: o, host: host, threads: map[int]*thread{}, sums: newSums(), rng: rand.New(rand.NewPCG(o.Seed, 0)), stop: make(chan struct{})}
 }
 
-// Supported reports why this machine cannot watch, nil if it can; system: whether system calls' accesses can be seen.
+// Supported reports why this machine cannot watch, nil if it can; system: whether system calls'
+// accesses can be seen.
 func Supported() (system bool, err error) {
 	var place uint64
 	tid := unix.Gettid()
@@ -108,8 +112,9 @@ func (t *Tracer) Stop() {
 	_ = unix.Tgkill(t.pid, t.pid, unix.SIGTRAP) // wakes the tracer; it is not passed on
 }
 
-// Run watches until the process ends, replaces its program, or Stop is called. It takes the calling goroutine's thread with it:
-// call it in a goroutine of its own. What was found so far comes back whatever happens.
+// Run watches until the process ends, replaces its program, or Stop is called. It takes the calling
+// goroutine's thread with it: call it in a goroutine of its own. What was found so far comes back
+// whatever happens.
 func (t *Tracer) Run() (Sums, error) {
 	runtime.LockOSThread() // never unlocked: the kernel lets go of all that is traced when the thread ends
 	err := t.seize()
@@ -206,7 +211,8 @@ func (t *Tracer) next() error {
 	return t.stopped(tid, ws)
 }
 
-// ownTime is the CPU time of this thread in seconds: what a busy machine makes the program wait for the tracer is not the tracer's.
+// ownTime is the CPU time of this thread in seconds: what a busy machine makes the program wait for
+// the tracer is not the tracer's.
 func ownTime() float64 {
 	var ts unix.Timespec
 	if unix.ClockGettime(unix.CLOCK_THREAD_CPUTIME_ID, &ts) != nil {
@@ -215,7 +221,8 @@ func ownTime() float64 {
 	return float64(ts.Nano()) / 1e9
 }
 
-// waitAny waits until something happened to a thread that this thread traces, and leaves it to be reaped.
+// waitAny waits until something happened to a thread that this thread traces, and leaves it to be
+// reaped.
 func waitAny() (tid int, ended bool, err error) {
 	const pAll, exited, killed, dumped = 0, 1, 2, 3
 	var info struct {

@@ -12,7 +12,8 @@ import (
 	"lime/internal/x86"
 )
 
-// TestPiece: what is watched of an access is aligned, inside of it, and the largest that there is; of long ones every part gets its turn.
+// TestPiece: what is watched of an access is aligned, inside of it, and the largest that there is;
+// of long ones every part gets its turn.
 func TestPiece(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for _, n := range []int{1, 2, 4, 8, 16, 32, 64} {
@@ -112,7 +113,8 @@ func TestJudge(t *testing.T) {
 	}
 }
 
-// TestReservoir: of all samples since a register was free, each is watched with the same probability.
+// TestReservoir: of all samples since a register was free, each is watched with the same
+// probability.
 func TestReservoir(t *testing.T) {
 	const samples, rounds = 12, 60000
 	rng := rand.New(rand.NewPCG(3, 4))
@@ -137,7 +139,8 @@ func TestReservoir(t *testing.T) {
 	}
 }
 
-// TestSums: of places whose samples mostly get lost, as many bytes count as of places whose samples are all decided.
+// TestSums: of places whose samples mostly get lost, as many bytes count as of places whose samples
+// are all decided.
 func TestSums(t *testing.T) {
 	s := newSums()
 	for i := range 1000 {
@@ -164,7 +167,8 @@ func TestSums(t *testing.T) {
 	}
 }
 
-// TestWilson: the interval holds the true share in 95 of 100 runs, with decisions of equal and of unlike weight, and knows nothing without any.
+// TestWilson: the interval holds the true share in 95 of 100 runs, with decisions of equal and of
+// unlike weight, and knows nothing without any.
 func TestWilson(t *testing.T) {
 	if low, high := wilson(0, 0, 0); low != 0 || high != 1 {
 		t.Errorf("nothing decided: %v to %v", low, high)
