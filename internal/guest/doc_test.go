@@ -44,7 +44,24 @@ func callList() string {
 	var b strings.Builder
 	for kind, title := range titles {
 		sort.Strings(names[kind])
-		b.WriteString("\n" + title + ": " + strings.Join(names[kind], ", ") + ".\n")
+		writeWrapped(&b, title+": "+strings.Join(names[kind], ", ")+".")
 	}
 	return b.String()
+}
+
+// writeWrapped writes a paragraph with an empty line before it, in lines of at most 100 columns.
+func writeWrapped(b *strings.Builder, text string) {
+	column := 0
+	for _, word := range strings.Fields(text) {
+		switch {
+		case column == 0 || column+1+len(word) > 100:
+			b.WriteByte('\n')
+			column = len(word)
+		default:
+			b.WriteByte(' ')
+			column += 1 + len(word)
+		}
+		b.WriteString(word)
+	}
+	b.WriteByte('\n')
 }
