@@ -6,17 +6,22 @@ import "fmt"
 // written, its parts filled in and its counts left out: most of a profile's bytes are counts, which
 // are not read. It stops at the first error.
 func (r *Reader) ScanParts(each func(*Instance) error) error {
-	rows, err := r.db.Query("SELECT section, seq, threads, longest, work, parts FROM instance ORDER BY id")
+	return r.each("SELECT section, seq, threads, longest, work, parts FROM instance ORDER BY id", r.scanParts, each)
+}
+
+// each reads the rows of a query for instances with read, and calls do with every one.
+func (r *Reader) each(query string, read func(*Instance, func(...any) error) error, do func(*Instance) error) error {
+	rows, err := r.db.Query(query)
 	if err != nil {
 		return fmt.Errorf("profile %s: instances: %w", r.path, err)
 	}
 	defer rows.Close()
 	for rows.Next() {
 		in := &Instance{}
-		if err := r.scanParts(in, rows.Scan); err != nil {
+		if err := read(in, rows.Scan); err != nil {
 			return fmt.Errorf("profile %s: section %d, instance %d: %w", r.path, in.Section, in.Seq, err)
 		}
-		if err := each(in); err != nil {
+		if err := do(in); err != nil {
 			return err
 		}
 	}
@@ -66,25 +71,8 @@ func (p *Profile) Instance(s SectionID, seq int) (*Instance, error) {
 // Scan calls each with every instance of all sections, whole, in the order in which they were
 // written. It stops at the first error.
 func (r *Reader) Scan(each func(*Instance) error) error {
-	query := "SELECT id, section, seq, threads, longest, work, parts, edges, events, costs, times FROM instance ORDER BY id"
-	rows, err := r.db.Query(query)
-	if err != nil {
-		return fmt.Errorf("profile %s: instances: %w", r.path, err)
-	}
-	defer rows.Close()
-	for rows.Next() {
-		in := &Instance{}
-		if err := r.scan(in, rows.Scan); err != nil {
-			return fmt.Errorf("profile %s: section %d, instance %d: %w", r.path, in.Section, in.Seq, err)
-		}
-		if err := each(in); err != nil {
-			return err
-		}
-	}
-	if err := rows.Err(); err != nil {
-		return fmt.Errorf("profile %s: instances: %w", r.path, err)
-	}
-	return nil
+	return r.each("SELECT id, section, seq, threads, longest, work, parts, edges, events, costs, times FROM instance ORDER BY id",
+		r.scan, each)
 }
 
 // scan reads an instance's row of Scan.
