@@ -294,7 +294,9 @@ func postgres(t *testing.T) func() (subject, error) {
 			msg, err4 := as(`pg_ctl -D "$0/d" -w -m fast stop 2>&1`).CombinedOutput()
 			log, err5 := os.ReadFile(filepath.Join(dir, "log"))
 			said := s.said.String()
-			if strings.TrimSpace(string(agree)) != "t" || strings.Count(said, "failed transactions: 0 ") != strings.Count(said, "failed transactions:") || bytes.Contains(log, []byte("terminated by signal")) {
+			if strings.TrimSpace(string(agree)) != "t" ||
+				strings.Count(said, "failed transactions: 0 ") != strings.Count(said, "failed transactions:") ||
+				bytes.Contains(log, []byte("terminated by signal")) {
 				return fmt.Errorf("the sums agree: %s; %s\n%s\n%s", agree, said, msg, log)
 			}
 			return errors.Join(err1, err2, err3, err4, err5)

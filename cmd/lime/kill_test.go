@@ -38,7 +38,8 @@ func victims() []victim {
 func TestKilledAtAnyMoment(t *testing.T) {
 	testenv.Tool(t, "gcc")
 	dir := t.TempDir()
-	if out, err := exec.Command("gcc", "-O2", "-g", "-pthread", "-o", filepath.Join(dir, "lu"), "../../bench/lu.c").CombinedOutput(); err != nil {
+	if out, err := exec.Command("gcc", "-O2", "-g", "-pthread", "-o", filepath.Join(dir, "lu"),
+		"../../bench/lu.c").CombinedOutput(); err != nil {
 		t.Fatalf("gcc: %s", out)
 	}
 	for _, v := range victims() {

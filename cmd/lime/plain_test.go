@@ -17,7 +17,8 @@ func TestPlainlyBuilt(t *testing.T) {
 	testenv.Tool(t, "gcc")
 	dir := t.TempDir()
 	for name, flags := range map[string]string{"lu": "-pie", "fixed": "-no-pie"} {
-		if out, err := exec.Command("gcc", "-O2", "-g", "-pthread", "-fPIE", flags, "-o", filepath.Join(dir, name), "../../workloads/lu/main.c").CombinedOutput(); err != nil {
+		if out, err := exec.Command("gcc", "-O2", "-g", "-pthread", "-fPIE", flags, "-o", filepath.Join(dir, name),
+			"../../workloads/lu/main.c").CombinedOutput(); err != nil {
 			t.Fatalf("gcc: %s", out)
 		}
 	}

@@ -63,7 +63,8 @@ func TestAddressSpaceIsTooSmall(t *testing.T) {
 // Without /proc nothing can be recorded.
 func TestWithoutProc(t *testing.T) {
 	for _, what := range []string{"-- true", "-p 1"} {
-		refused(t, &syscall.SysProcAttr{Unshareflags: syscall.CLONE_NEWNS}, `mount -t tmpfs none /proc && exec $LIME record `+what, 125, "/proc: not mounted")
+		refused(t, &syscall.SysProcAttr{Unshareflags: syscall.CLONE_NEWNS},
+			`mount -t tmpfs none /proc && exec $LIME record `+what, 125, "/proc: not mounted")
 	}
 }
 
@@ -75,7 +76,8 @@ func TestWithoutDirectory(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.Command("sh", "-c", `mkdir gone && cd gone && rmdir ../gone && exec "$0" record -o "$1" -- false`, lime, filepath.Join(dir, "file"))
+	cmd := exec.Command("sh", "-c", `mkdir gone && cd gone && rmdir ../gone && exec "$0" record -o "$1" -- false`,
+		lime, filepath.Join(dir, "file"))
 	cmd.Dir = dir
 	if out, _ := cmd.CombinedOutput(); cmd.ProcessState.ExitCode() != 1 || len(out) > 0 {
 		t.Errorf("with a place for the profile: %v, %s", cmd.ProcessState, out)
@@ -132,7 +134,8 @@ func TestRightsOfTheProgram(t *testing.T) {
 	}
 	path := program(t, `#include <unistd.h>
 int main(void) { return geteuid() == 1 ? 7 : 8; }`)
-	if err := errors.Join(os.Chown(path, 1, 1), os.Chmod(path, 0o755|os.ModeSetuid), os.Chmod(filepath.Dir(path), 0o755), os.Chmod(filepath.Dir(filepath.Dir(path)), 0o755)); err != nil {
+	if err := errors.Join(os.Chown(path, 1, 1), os.Chmod(path, 0o755|os.ModeSetuid),
+		os.Chmod(filepath.Dir(path), 0o755), os.Chmod(filepath.Dir(filepath.Dir(path)), 0o755)); err != nil {
 		t.Fatal(err)
 	}
 	if code, _, stderr := run(t, t.TempDir(), "", "record", "--", path); code != 7 {

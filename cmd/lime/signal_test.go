@@ -101,7 +101,8 @@ func (l *listening) heard(t *testing.T, want string) {
 	if string(rest) != want || l.cmd.ProcessState.ExitCode() != 7 {
 		t.Errorf("the program got %q, lime ended with %v; want %q, status 7", rest, l.cmd.ProcessState, want)
 	}
-	if code, stdout, stderr := run(t, filepath.Dir(l.file), "", "report", "--json", l.file); code != 0 && code != 3 || !strings.Contains(stdout, `"complete": true`) {
+	if code, stdout, stderr := run(t, filepath.Dir(l.file), "", "report", "--json", l.file); code != 0 && code != 3 ||
+		!strings.Contains(stdout, `"complete": true`) {
 		t.Errorf("report: %d, %s", code, stderr)
 	}
 }
@@ -109,7 +110,8 @@ func (l *listening) heard(t *testing.T, want string) {
 // A signal that is sent to lime alone reaches the program, once; what the program sends to lime
 // does not come back to it.
 func TestSignalsReachTheProgram(t *testing.T) {
-	for _, n := range []syscall.Signal{unix.SIGINT, unix.SIGQUIT, unix.SIGTERM, unix.SIGHUP, unix.SIGUSR1, unix.SIGALRM, unix.SIGABRT, unix.Signal(40)} {
+	for _, n := range []syscall.Signal{unix.SIGINT, unix.SIGQUIT, unix.SIGTERM, unix.SIGHUP, unix.SIGUSR1,
+		unix.SIGALRM, unix.SIGABRT, unix.Signal(40)} {
 		t.Run(n.String(), func(t *testing.T) {
 			l := listen(t, nil)
 			if err := l.cmd.Process.Signal(n); err != nil {

@@ -19,7 +19,8 @@ func trouble(t *testing.T) string {
 	t.Helper()
 	testenv.Tool(t, "gcc")
 	dir := t.TempDir()
-	if out, err := exec.Command("gcc", "-O1", "-g", "-pthread", "-o", filepath.Join(dir, "trouble"), "testdata/trouble.c").CombinedOutput(); err != nil {
+	if out, err := exec.Command("gcc", "-O1", "-g", "-pthread", "-o", filepath.Join(dir, "trouble"),
+		"testdata/trouble.c").CombinedOutput(); err != nil {
 		t.Fatalf("gcc: %s", out)
 	}
 	return dir

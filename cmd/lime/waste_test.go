@@ -21,7 +21,8 @@ func wasteProgram(t *testing.T) (program string, line func(mark string) int) {
 	testenv.Tool(t, "gcc")
 	program = filepath.Join(t.TempDir(), "waste")
 	const source = "testdata/waste.c"
-	if out, err := exec.Command("gcc", "-O1", "-g", "-pthread", "-fno-tree-loop-distribute-patterns", "-o", program, source).CombinedOutput(); err != nil {
+	if out, err := exec.Command("gcc", "-O1", "-g", "-pthread", "-fno-tree-loop-distribute-patterns", "-o", program,
+		source).CombinedOutput(); err != nil {
 		t.Fatalf("gcc: %s", out)
 	}
 	text, err := os.ReadFile(source)
@@ -81,7 +82,8 @@ func TestSampledWaste(t *testing.T) {
 		{"hand", 0, -1, -1, "", "", ""},
 	} {
 		file := filepath.Join(t.TempDir(), "p.lime")
-		if code, stdout, stderr := run(t, ".", "", "record", "--waste", "-o", file, "--", program, row.mode, seconds); code != 0 || stdout != "begun\ndone\n" {
+		if code, stdout, stderr := run(t, ".", "", "record", "--waste", "-o", file, "--", program, row.mode,
+			seconds); code != 0 || stdout != "begun\ndone\n" {
 			t.Fatalf("%s: status %d, %q, %s", row.mode, code, stdout, stderr)
 		}
 		_, stdout, stderr := run(t, ".", "", "report", "--json", file)

@@ -94,7 +94,8 @@ func (ps *procs) towards(q *part, end profile.NodeID) (best *part) {
 // a call of the function.
 func (ps *procs) leadsTo(k *part, f profile.FunctionID, end profile.NodeID) bool {
 	called := (k.b.kind == boundCall || k.b.kind == boundRecursion) && k.b.callee == f
-	return called || k.b.kind != boundLeaf && ps.holds(k, f, end) || slices.ContainsFunc(k.kids, func(x *part) bool { return ps.leadsTo(x, f, end) })
+	return called || k.b.kind != boundLeaf && ps.holds(k, f, end) ||
+		slices.ContainsFunc(k.kids, func(x *part) bool { return ps.leadsTo(x, f, end) })
 }
 
 // evenAround reports whether the threads' times outside of q are even: their spread is a small part

@@ -71,7 +71,8 @@ func isWait(tab *profile.Tables, row int32) bool {
 		return false
 	}
 	k := tab.Events[row].Kind
-	return k >= 0 && int(k) < len(tab.Kinds) && (tab.Kinds[k].Family().Waits() || tab.Kinds[k].Unit != profile.UnitTimes && tab.Kinds[k].Unit != "")
+	return k >= 0 && int(k) < len(tab.Kinds) &&
+		(tab.Kinds[k].Family().Waits() || tab.Kinds[k].Unit != profile.UnitTimes && tab.Kinds[k].Unit != "")
 }
 
 func (c *causality) siteOf(row int32) site {

@@ -18,11 +18,12 @@ var contentions = map[string]struct {
 	words, remedy string
 	served        bool
 }{
-	"lock-wait":      {"wait for a lock here", "Hold it for less work, take it less often, or split what it guards.", false},
-	"spin-wait":      {"wait here for what another thread stores", "Let that thread do less before it.", false},
-	"coherence-miss": {"take a cache line from one another here", "Give each thread a line of its own, or let it collect what it has to say and write that once.", false},
-	"bus-wait":       {"wait for the shared bus here", "Fewer accesses that miss, or fewer threads, would help.", true},
-	"memory-wait":    {"wait for memory here", "Fewer accesses that miss, or fewer threads, would help.", true},
+	"lock-wait": {"wait for a lock here", "Hold it for less work, take it less often, or split what it guards.", false},
+	"spin-wait": {"wait here for what another thread stores", "Let that thread do less before it.", false},
+	"coherence-miss": {"take a cache line from one another here",
+		"Give each thread a line of its own, or let it collect what it has to say and write that once.", false},
+	"bus-wait":    {"wait for the shared bus here", "Fewer accesses that miss, or fewer threads, would help.", true},
+	"memory-wait": {"wait for memory here", "Fewer accesses that miss, or fewer threads, would help.", true},
 }
 
 // contend names the lines at which the section's threads keep one another waiting. What all of them
@@ -128,7 +129,8 @@ func (r *runner) contention(sec *Section, s *summary, paid *paidCost, byThread m
 	hi, lo := slices.MaxFunc(c.Threads, byCost), slices.MinFunc(c.Threads, byCost)
 	what := contentions[paid.Event]
 	c.Sentence = fmt.Sprintf("The threads %s, for %s of their time in this section: thread %d for %s, thread %d for %s.%s %s",
-		what.words, unit.Percent(paid.Share), hi.Thread, r.duration(float64(hi.Count)), lo.Thread, r.duration(float64(lo.Count)), c.Subject.words(), what.remedy)
+		what.words, unit.Percent(paid.Share), hi.Thread, r.duration(float64(hi.Count)), lo.Thread,
+		r.duration(float64(lo.Count)), c.Subject.words(), what.remedy)
 	return c
 }
 

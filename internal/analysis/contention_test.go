@@ -22,7 +22,8 @@ func contendedProfile(t *testing.T, waited uint64) *profile.Profile {
 	p.AddThread(profile.Thread{})
 	p.AddThread(profile.Thread{})
 	part := func(thread profile.ThreadID, start, arrive, lock uint64) profile.Part {
-		return profile.Part{Thread: thread, Start: start, Arrive: arrive, Release: arrive, LockWait: lock, Entry: profile.None, Exit: profile.None}
+		return profile.Part{Thread: thread, Start: start, Arrive: arrive, Release: arrive, LockWait: lock,
+			Entry: profile.None, Exit: profile.None}
 	}
 	for _, in := range []*profile.Instance{
 		{Section: even, Parts: []profile.Part{part(0, 0, 2000, waited), part(1, 0, 2000, waited/2)},
@@ -54,7 +55,8 @@ func TestContention(t *testing.T) {
 	if c.Event != "lock-wait" || c.Line != 5 || !c.Important || c.Rank != 1 || c.Share != nil || c.CostShare != 0.6 || c.TimeToWin != 1200 {
 		t.Errorf("%+v", c)
 	}
-	if want := "for 60.0 % of their time in this section: thread 0 for 1.60 k instructions, thread 1 for 800 instructions."; !strings.Contains(c.Sentence, want) {
+	if want := "for 60.0 % of their time in this section: thread 0 for 1.60 k instructions, thread 1 for 800 " +
+		"instructions."; !strings.Contains(c.Sentence, want) {
 		t.Errorf("%q lacks %q", c.Sentence, want)
 	}
 	if res.Whole.ContendedShare != 2400.0/(2*3000) {

@@ -63,7 +63,8 @@ func (r *runner) costRows(rows []float64) map[costKey][]int {
 
 // compareCosts puts the largest first.
 func compareCosts(a, b *Cost) int {
-	return cmp.Or(cmp.Compare(b.Time, a.Time), cmp.Compare(a.Event, b.Event), cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Address, b.Address))
+	return cmp.Or(cmp.Compare(b.Time, a.Time), cmp.Compare(a.Event, b.Event), cmp.Compare(a.File, b.File),
+		cmp.Compare(a.Line, b.Line), cmp.Compare(a.Address, b.Address))
 }
 
 // cost sums the events of a row; the heaviest names the place.

@@ -36,7 +36,8 @@ func shape(ts []timing) Course {
 			return c
 		}
 	}
-	return Course{Shape: CourseUneven, Share: 1, Text: fmt.Sprintf("The loss varies from instance to instance, without a pattern (%d instances).", len(ts))}
+	return Course{Shape: CourseUneven, Share: 1,
+		Text: fmt.Sprintf("The loss varies from instance to instance, without a pattern (%d instances).", len(ts))}
 }
 
 // dominant: one instance loses most of the time: three times the mean, or, of a few instances,

@@ -10,13 +10,15 @@ import (
 // effortProgram has three call paths: main's own code; main -> libgomp -> libc, which is overhead
 // for main; libc alone, called by main.
 func effortProgram(work, overhead, idle, samples float64) *profile.Profile {
-	p := profile.New(profile.Meta{Collector: "record", Model: "native", ClockUnit: "ns", ClockHz: 1e9, NodeTime: "stored", CountLabel: profile.Sampled,
+	p := profile.New(profile.Meta{Collector: "record", Model: "native", ClockUnit: "ns", ClockHz: 1e9,
+		NodeTime: "stored", CountLabel: profile.Sampled,
 		Cores: 4, Complete: true, EndState: "exited", Notes: []profile.Note{{Code: "samples", N: uint64(samples)}}})
 	p.AddFile(profile.File{Path: "app.c"})
 	var nodes []profile.NodeID
 	for i, image := range []string{"/home/u/app", "/usr/lib/libgomp.so.1", "/lib/libc.so.6"} {
 		p.AddImage(profile.Image{Path: image, Lo: uint64(i+1) << 20, Hi: uint64(i+2) << 20})
-		node := profile.Node{Image: profile.ImageID(i), Addr: uint64(i+1) << 20, LastAddr: uint64(i+1) << 20, Size: 4, Instrs: 1, Function: profile.None}
+		node := profile.Node{Image: profile.ImageID(i), Addr: uint64(i+1) << 20, LastAddr: uint64(i+1) << 20, Size: 4,
+			Instrs: 1, Function: profile.None}
 		if i == 0 {
 			node.Frames = []profile.Frame{{Line: 7, Function: "main"}}
 		}
@@ -55,7 +57,8 @@ func TestAdvice(t *testing.T) {
 		r := &runner{src: p, meta: p.Meta(), tab: p.Tables(), prog: newProgram(p.Tables())}
 		e := r.effort(4)
 		all := c.work + c.overhead + c.idle
-		if e == nil || e.Advice != c.advice || e.Unsure != c.unsure || math.Abs(e.OverheadShare.Value-c.overhead/all) > 1e-9 || math.Abs(e.IdlenessShare.Value-c.idle/all) > 1e-9 {
+		if e == nil || e.Advice != c.advice || e.Unsure != c.unsure ||
+			math.Abs(e.OverheadShare.Value-c.overhead/all) > 1e-9 || math.Abs(e.IdlenessShare.Value-c.idle/all) > 1e-9 {
 			t.Errorf("%+v: %+v", c, e)
 			continue
 		}

@@ -346,7 +346,8 @@ func (r *runner) describe(c *Cause, f finding) {
 }
 
 var controlTitles = map[string]string{
-	EventBranch: "branch", EventLoop: "loop iterations", EventCall: "calls", EventTask: "tasks", EventReturn: "returns", EventEntry: "other work",
+	EventBranch: "branch", EventLoop: "loop iterations", EventCall: "calls", EventTask: "tasks",
+	EventReturn: "returns", EventEntry: "other work",
 	EventJump: "jump", EventVisit: "samples of this place",
 }
 

@@ -57,7 +57,8 @@ func remainder(t *ledger.LoopTest, acc *ledger.Account) bool {
 	}
 	share := 0.0
 	for i := range acc.Rows {
-		if row := &acc.Rows[i]; row.Kind == ledger.Loop && row.Place.File == t.Place.File && row.Place.Line == t.Place.Line && (row.Place.Line > 0 || row.Place.Node == t.Place.Node) {
+		if row := &acc.Rows[i]; row.Kind == ledger.Loop && row.Place.File == t.Place.File &&
+			row.Place.Line == t.Place.Line && (row.Place.Line > 0 || row.Place.Node == t.Place.Node) {
 			share += row.Share
 		}
 	}
@@ -137,6 +138,7 @@ func granuleVerdict(s *Section, clock string, say func(code, severity, format st
 	if g.Lead > 1 {
 		lead = "two pieces"
 	}
-	say("granularity", SeverityInfo, "What is lost is less than %s of work: an iteration of the loop at %s takes %s %s, and there are %s of them. Smaller pieces, or chunks, would even it out.",
+	say("granularity", SeverityInfo, "What is lost is less than %s of work: an iteration of the loop at %s takes %s "+
+		"%s, and there are %s of them. Smaller pieces, or chunks, would even it out.",
 		lead, g.short(), unit.SI(g.Mean), clock, unit.SI(float64(g.Count)))
 }

@@ -12,7 +12,8 @@ import (
 // one take longer, or where they wait for one another, the pieces are not to blame, though less
 // than one of them is lost.
 func TestGranule(t *testing.T) {
-	tab := &profile.Tables{Nodes: make([]profile.Node, 2), Edges: []profile.Edge{{From: 0, To: 1, Kind: profile.EdgeTaken}, {From: 0, To: 0, Kind: profile.EdgeFall}}}
+	tab := &profile.Tables{Nodes: make([]profile.Node, 2),
+		Edges: []profile.Edge{{From: 0, To: 1, Kind: profile.EdgeTaken}, {From: 0, To: 0, Kind: profile.EdgeFall}}}
 	r := &runner{tab: tab, prog: newProgram(tab)}
 	for _, c := range []struct {
 		name   string
@@ -29,9 +30,10 @@ func TestGranule(t *testing.T) {
 		{"dealt out as threads become free", ledger.Branch, []uint64{16, 20, 25, 20}, []float64{1010, 1000, 990, 1020}, 15, true},
 		{"a wait", ledger.LockWait, []uint64{20, 20, 20, 21}, []float64{1000, 1000, 1000, 1050}, 37.5, false},
 	} {
-		acc := &ledger.Account{Exact: true, Total: c.total, Instances: []ledger.InstanceTotal{{Total: c.total}}, Threads: []profile.ThreadID{0, 1, 2, 3},
-			Rows:  []ledger.Row{{Kind: c.kind, Share: 0.95}, {Kind: ledger.Visits, Share: 0.05}},
-			Tests: []ledger.LoopTest{{Round: 50, Stayed: 81, Left: 4, Rounds: c.rounds}}}
+		acc := &ledger.Account{Exact: true, Total: c.total, Instances: []ledger.InstanceTotal{{Total: c.total}},
+			Threads: []profile.ThreadID{0, 1, 2, 3},
+			Rows:    []ledger.Row{{Kind: c.kind, Share: 0.95}, {Kind: ledger.Visits, Share: 0.05}},
+			Tests:   []ledger.LoopTest{{Round: 50, Stayed: 81, Left: 4, Rounds: c.rounds}}}
 		sec := &Section{Ledger: acc, HasLedger: true, Imbalance: 0.02, ThreadsMax: 4, Causes: []Cause{{Important: true}}}
 		for i, x := range c.times {
 			sec.Threads = append(sec.Threads, ThreadTotal{Thread: profile.ThreadID(i), Time: x})

@@ -45,7 +45,8 @@ func TestJoin(t *testing.T) {
 	for _, p := range c.Parts {
 		sum += *p.Share
 	}
-	if math.Abs(sum-*c.Share) > 1e-12 || math.Abs(*c.Share-0.505) > 1e-12 || math.Abs(c.TimeToWin-50.5) > 1e-9 || math.Abs(c.WinShare-0.2525) > 1e-12 {
+	if math.Abs(sum-*c.Share) > 1e-12 || math.Abs(*c.Share-0.505) > 1e-12 || math.Abs(c.TimeToWin-50.5) > 1e-9 ||
+		math.Abs(c.WinShare-0.2525) > 1e-12 {
 		t.Errorf("share %v of parts %v, to win %v, %v", *c.Share, sum, c.TimeToWin, c.WinShare)
 	}
 	if len(c.Rivals) != 1 || c.Rivals[0].Line != 9 {

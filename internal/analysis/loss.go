@@ -179,7 +179,8 @@ func (s LossShares) lost() (sum float64) {
 
 // unknown charges time of which no place is known.
 func (b *lossBuilder) unknown(term string, time float64, why string) {
-	b.add(lossKey{term: term, section: profile.None, name: why}, time, func() LossPlace { return LossPlace{Section: profile.None, Why: why} }, nil)
+	b.add(lossKey{term: term, section: profile.None, name: why}, time,
+		func() LossPlace { return LossPlace{Section: profile.None, Why: why} }, nil)
 }
 
 // mostLossThreads is how many threads are named with a place.

@@ -68,7 +68,8 @@ func randomSpans(r *rand.Rand) []span {
 	for i := range out {
 		lo := r.Uint64N(40)
 		hi := lo + r.Uint64N(20)
-		out[i] = span{thread: profile.ThreadID(r.IntN(5)), section: profile.SectionID(r.IntN(3)), lo: lo, hi: hi, end: hi + r.Uint64N(10), useful: r.Float64() * float64(hi-lo)}
+		out[i] = span{thread: profile.ThreadID(r.IntN(5)), section: profile.SectionID(r.IntN(3)), lo: lo, hi: hi,
+			end: hi + r.Uint64N(10), useful: r.Float64() * float64(hi-lo)}
 	}
 	return out
 }
@@ -111,7 +112,8 @@ func checkIdentity(t *testing.T, l *Loss) {
 		places := 0.0
 		for k, p := range term.Places {
 			places += p.Share
-			if p.Time < 0 || k > 0 && p.Time > term.Places[k-1].Time || p.File == "" && p.Function == "" && p.Address == "" && p.Image == "" && p.Why == "" && p.Section < 0 {
+			if p.Time < 0 || k > 0 && p.Time > term.Places[k-1].Time || p.File == "" && p.Function == "" &&
+				p.Address == "" && p.Image == "" && p.Why == "" && p.Section < 0 {
 				t.Errorf("%s: place %+v", term.Name, p)
 			}
 		}
@@ -200,7 +202,8 @@ func lossProfile(t *testing.T) *profile.Profile {
 	p.AddSection(profile.Section{Kind: profile.SectionBarrier, EndNode: profile.None, Frames: at(2)})
 	p.AddThread(profile.Thread{})
 	p.AddThread(profile.Thread{})
-	lock, sleep := p.AddKind(profile.NewKind(profile.Measured, profile.KindLockWait)), p.AddKind(profile.NewKind(profile.Measured, profile.KindSleep))
+	lock, sleep := p.AddKind(profile.NewKind(profile.Measured, profile.KindLockWait)),
+		p.AddKind(profile.NewKind(profile.Measured, profile.KindSleep))
 	p.AddEvent(profile.Event{Kind: lock, Node: profile.None, Addr: 1, Frames: at(3), Detail: "on m"})
 	p.AddEvent(profile.Event{Kind: sleep, Node: profile.None, Addr: 2, Frames: at(4)})
 	none := profile.NodeID(profile.None)
@@ -228,7 +231,8 @@ func TestLossTerms(t *testing.T) {
 		t.Errorf("%d cores, %v", l.Cores, l.CoreTime)
 	}
 	// CoreTime is 150, and the sections' parts ran for 170: no work is missing.
-	for name, want := range map[string]float64{TermUseful: 170, TermImbalance: 40, TermSerial: 150, TermLock: 30, TermOffCore: 10, TermWait: 0, TermOverhead: 0, TermMemory: 0} {
+	for name, want := range map[string]float64{TermUseful: 170, TermImbalance: 40, TermSerial: 150, TermLock: 30,
+		TermOffCore: 10, TermWait: 0, TermOverhead: 0, TermMemory: 0} {
 		if got := l.Term(name).Time; math.Abs(got-want) > 1e-9 {
 			t.Errorf("%s: %v, want %v", name, got, want)
 		}

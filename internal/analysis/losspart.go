@@ -36,7 +36,8 @@ type lossTable struct {
 }
 
 func newLossTable(m *profile.Meta, tab *profile.Tables, runtime func(profile.NodeID) bool, sampled bool) *lossTable {
-	t := &lossTable{tab: tab, family: make([]profile.Family, len(tab.Events)), runtime: make([]bool, len(tab.Nodes)), stored: m.NodeTime == "stored", sampled: sampled}
+	t := &lossTable{tab: tab, family: make([]profile.Family, len(tab.Events)), runtime: make([]bool, len(tab.Nodes)),
+		stored: m.NodeTime == "stored", sampled: sampled}
 	for i := range tab.Events {
 		if k := tab.Events[i].Kind; k >= 0 && int(k) < len(tab.Kinds) {
 			t.family[i] = tab.Kinds[k].Family()
@@ -133,7 +134,8 @@ type sectionFlow struct {
 
 // account makes the whole account of a profile.
 func (r *runner) lossAccount(t *timeline, sums []*summary, res *Result) *Loss {
-	b := &lossBuilder{r: r, rows: map[string]map[lossKey]*LossPlace{}, own: map[profile.SectionID]LossShares{}, times: map[lossKey]uint64{}, byName: map[lossKey]map[profile.ThreadID]float64{}}
+	b := &lossBuilder{r: r, rows: map[string]map[lossKey]*LossPlace{}, own: map[profile.SectionID]LossShares{},
+		times: map[lossKey]uint64{}, byName: map[lossKey]map[profile.ThreadID]float64{}}
 	over := 0.0
 	if e := res.Effort; e != nil {
 		over = ratio(e.Overhead, e.Overhead+e.Work)
@@ -283,7 +285,8 @@ func (b *lossBuilder) runtime(s *summary, most float64) float64 {
 	b.of(s.id, TermOverhead, sum*factor)
 	for _, id := range ids {
 		p := b.functionPlace(id)
-		b.add(lossKey{term: TermOverhead, section: profile.None, name: p.Function, at: lineKey{file: profile.None}}, max(0, s.loss.runtime[id])*factor,
+		b.add(lossKey{term: TermOverhead, section: profile.None, name: p.Function, at: lineKey{file: profile.None}},
+			max(0, s.loss.runtime[id])*factor,
 			func() LossPlace { return LossPlace{Place: p, Section: profile.None} }, nil)
 	}
 	return sum * factor
@@ -310,7 +313,8 @@ func (b *lossBuilder) effort(e *Effort, time float64) {
 		c := &e.Overheads[i]
 		x := min(left, time*c.Share)
 		left -= x
-		b.add(lossKey{term: TermOverhead, section: profile.None, name: c.Function, event: c.Runtime, at: lineKey{file: profile.None, line: int32(c.Line)}}, x,
+		b.add(lossKey{term: TermOverhead, section: profile.None, name: c.Function, event: c.Runtime,
+			at: lineKey{file: profile.None, line: int32(c.Line)}}, x,
 			func() LossPlace { return LossPlace{Place: c.Place, Section: profile.None} }, nil)
 	}
 	b.unknown(TermOverhead, left, overheadElsewhere)

@@ -103,7 +103,8 @@ func TestHardwareCause(t *testing.T) {
 		t.Errorf("first cause %s %s at line %d, score %v", c.Family, c.Event, c.Line, c.Score)
 	}
 	if sec.Events.Caused != 2 {
-		t.Errorf("%v events were explained by their superiors, want 2: the misses that follow executions, and the second level", sec.Events.Caused)
+		t.Errorf("%v events were explained by their superiors, want 2: the misses that follow executions, and the "+
+			"second level", sec.Events.Caused)
 	}
 }
 
@@ -165,7 +166,8 @@ func TestBalancedHasNoImportantCauses(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := res.Sections[0]
-	if !s.Balanced || s.Matters || s.Verdicts[0].Code != "balanced" || !strings.Contains(s.Verdicts[0].Text, "3.50 instructions later than the mean, of 100 k") {
+	if !s.Balanced || s.Matters || s.Verdicts[0].Code != "balanced" ||
+		!strings.Contains(s.Verdicts[0].Text, "3.50 instructions later than the mean, of 100 k") {
 		t.Errorf("balanced %v, matters %v: %+v", s.Balanced, s.Matters, s.Verdicts)
 	}
 	if len(s.Causes) == 0 || slices.ContainsFunc(s.Causes, func(c Cause) bool { return c.Important }) { // an answer, but no alarm

@@ -28,7 +28,8 @@ func TestPlantedDecisions(t *testing.T) {
 			s := &res.Sections[i]
 			k := int(s.ID - p.First)
 			if len(s.Causes) == 0 || s.Causes[0].Line != int(p.Lines[k]) {
-				t.Errorf("seed %d, section %d (%.6f of the run lost): %s at line %d, causes %v", seed, k, s.LostShare, p.Names[k], p.Lines[k], causeLines(s))
+				t.Errorf("seed %d, section %d (%.6f of the run lost): %s at line %d, causes %v", seed, k, s.LostShare,
+					p.Names[k], p.Lines[k], causeLines(s))
 				continue
 			}
 			if !s.Balanced && !s.Causes[0].Important {

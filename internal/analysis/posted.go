@@ -120,7 +120,8 @@ func (r *runner) ledgerThreads(sec *Section, p *posting) []ThreadCount {
 		} else if way == nil {
 			t.Count = uint64(math.Max(0, math.Round(p.spent(i))))
 		}
-		if k, ok := slices.BinarySearchFunc(sec.Threads, id, func(a ThreadTotal, b profile.ThreadID) int { return cmp.Compare(a.Thread, b) }); ok {
+		if k, ok := slices.BinarySearchFunc(sec.Threads, id,
+			func(a ThreadTotal, b profile.ThreadID) int { return cmp.Compare(a.Thread, b) }); ok {
 			t.Time, t.Wait, t.instances = sec.Threads[k].Time, sec.Threads[k].Wait, sec.Threads[k].Instances
 		}
 		out = append(out, t)
@@ -186,7 +187,8 @@ func (r *runner) priceSentence(sec *Section, p *posting) string {
 	words, tail := "The same code costs thread %d %s more here than thread %d", ""
 	switch {
 	case p.event == EventEntry:
-		return fmt.Sprintf("Thread %d comes into this section at another place than the others and does other work, most of it from this line on: it takes %s longer than thread %d.",
+		return fmt.Sprintf("Thread %d comes into this section at another place than the others and does other work, "+
+			"most of it from this line on: it takes %s longer than thread %d.",
 			sec.Ledger.Threads[hi], r.duration(p.spent(hi)), sec.Ledger.Threads[lo])
 	case !p.hw && p.rows[0].Inside != nil:
 		words, tail = "Thread %d spends %s more in what is called here than thread %d", inside(p.rows[0])
@@ -217,7 +219,8 @@ func testWords(row *ledger.Row) string {
 	if row.Test == nil {
 		return ""
 	}
-	return fmt.Sprintf(" What %s returns decides, at %s:%d: the compiler has the test there.", cmp.Or(row.Test.Function, "an inlined function"), path.Base(row.Test.File), row.Test.Line)
+	return fmt.Sprintf(" What %s returns decides, at %s:%d: the compiler has the test there.",
+		cmp.Or(row.Test.Function, "an inlined function"), path.Base(row.Test.File), row.Test.Line)
 }
 
 // correlation is that of the counts with the times.

@@ -40,9 +40,11 @@ type RunInfo struct {
 // Whole holds the figures of the whole program, as the POP project defines them:
 // ParallelEfficiency = LoadBalance x CommunicationEfficiency.
 type Whole struct {
-	RunTime                 float64 `json:"run_time"`
-	Threads                 int     `json:"threads"`                  // created
-	Width                   int     `json:"width"`                    // most threads of a section, or at work together for 1 % of the run, at most the cores: the processors counted
+	RunTime float64 `json:"run_time"`
+	Threads int     `json:"threads"` // created
+	// most threads of a section, or at work together for 1 % of the run, at most the cores: the
+	// processors counted
+	Width                   int     `json:"width"`
 	UsefulTime              float64 `json:"useful_time"`              // all threads
 	ParallelEfficiency      float64 `json:"parallel_efficiency"`      // useful / (width x run time)
 	LoadBalance             float64 `json:"load_balance"`             // mean useful / max useful, over the width lanes
@@ -51,10 +53,11 @@ type Whole struct {
 	SpeedupLimit            float64 `json:"speedup_limit"`            // Amdahl: 1 / serial share, 0 if there is no serial part
 	LostTime                float64 `json:"lost_time"`                // sum of all waits in sections
 	LostShare               float64 `json:"lost_share"`               // lost time / (width x run time)
-	ContendedShare          float64 `json:"contended_share"`          // of width x run time: threads that kept one another waiting within sections
-	LockShare               float64 `json:"lock_share"`               // of the time in sections: blocked on locks
-	OffCPUShare             float64 `json:"off_cpu_share"`            // of the time in sections: off the processor
-	Instances               int     `json:"instances"`
+	// of width x run time: threads that kept one another waiting within sections
+	ContendedShare float64 `json:"contended_share"`
+	LockShare      float64 `json:"lock_share"`    // of the time in sections: blocked on locks
+	OffCPUShare    float64 `json:"off_cpu_share"` // of the time in sections: off the processor
+	Instances      int     `json:"instances"`
 
 	time *timeline
 }
@@ -81,46 +84,50 @@ type Frame struct {
 
 // Section is a parallel section over all its instances.
 type Section struct {
-	ID             profile.SectionID `json:"id"`
-	Kind           string            `json:"kind"`
-	EndsAt         Place             `json:"ends_at"`
-	Starts         Place             `json:"starts"`
-	Imbalance      float64           `json:"imbalance"`  // all waits / (n x T_max), over all instances
-	LostTime       float64           `json:"lost_time"`  // all waits
-	LostShare      float64           `json:"lost_share"` // lost time / (width, or threads of the section if more, x run time of the program)
-	TimeToWin      float64           `json:"time_to_win"`
-	WinShare       float64           `json:"win_share"`   // time to win / run time
-	Speedup        float64           `json:"speedup"`     // of the section, if it were balanced
-	Time           float64           `json:"time"`        // sum of T_max
-	TimeShare      float64           `json:"time_share"`  // of the run time
-	ThreadsMin     int               `json:"threads_min"` // threads that took part
-	ThreadsMax     int               `json:"threads_max"`
-	InstanceCount  int               `json:"instances"`
-	AnalysedCount  int               `json:"analysed"`       // instances whose counts were read
-	AnalysedShare  float64           `json:"analysed_share"` // of the lost time, in those
-	LockShare      float64           `json:"lock_share"`     // of the threads' time: blocked on locks
-	OffCPUShare    float64           `json:"off_cpu_share"`
-	ContendedTime  float64           `json:"contended_time,omitempty"`  // of all threads: at the lines where they keep one another waiting (contention.go)
-	ContendedShare float64           `json:"contended_share,omitempty"` // of the threads' time
-	Loss           LossShares        `json:"loss"`                      // what its parts' time went into, by term
-	AllLost        float64           `json:"all_lost"`                  // of the core time: all of them but useful work and too few threads. Sections are sorted by it
-	AwayShare      float64           `json:"away_share"`                // of the threads' time from the section's start to its end: even who worked longest had nothing to do
-	IdleShare      float64           `json:"idle_share"`                // the same for all threads, those included who had less to do
-	Tasks          *Tasks            `json:"tasks,omitempty"`
-	Granule        *Granule          `json:"granule,omitempty"`
-	Threads        []ThreadTotal     `json:"threads"` // totals over the instances, by thread
-	Worst          InstanceDetail    `json:"worst"`   // the instance that lost most, thread by thread
-	Course         Course            `json:"course"`
-	Balanced       bool              `json:"balanced"`       // what it loses is less than the measurement can tell from nothing
-	Matters        bool              `json:"matters"`        // what it loses is worth a person's time
-	ParallelShare  float64           `json:"parallel_share"` // of the threads' time in all parallel sections: lost here
-	Causes         []Cause           `json:"causes"`         // by rank; important ones first
-	Candidates     []Cause           `json:"candidates,omitempty"`
-	Explained      Interval          `json:"explained"`   // R^2 of the regression, mean over instances by weight
-	Unexplained    float64           `json:"unexplained"` // 1 - Explained.Value, or what the ledger leaves over
-	Events         EventStats        `json:"events"`
-	Balance        *Balance          `json:"balance,omitempty"` // of sampled profiles
-	Verdicts       []Verdict         `json:"verdicts"`
+	ID            profile.SectionID `json:"id"`
+	Kind          string            `json:"kind"`
+	EndsAt        Place             `json:"ends_at"`
+	Starts        Place             `json:"starts"`
+	Imbalance     float64           `json:"imbalance"`  // all waits / (n x T_max), over all instances
+	LostTime      float64           `json:"lost_time"`  // all waits
+	LostShare     float64           `json:"lost_share"` // lost time / (width, or threads of the section if more, x run time of the program)
+	TimeToWin     float64           `json:"time_to_win"`
+	WinShare      float64           `json:"win_share"`   // time to win / run time
+	Speedup       float64           `json:"speedup"`     // of the section, if it were balanced
+	Time          float64           `json:"time"`        // sum of T_max
+	TimeShare     float64           `json:"time_share"`  // of the run time
+	ThreadsMin    int               `json:"threads_min"` // threads that took part
+	ThreadsMax    int               `json:"threads_max"`
+	InstanceCount int               `json:"instances"`
+	AnalysedCount int               `json:"analysed"`       // instances whose counts were read
+	AnalysedShare float64           `json:"analysed_share"` // of the lost time, in those
+	LockShare     float64           `json:"lock_share"`     // of the threads' time: blocked on locks
+	OffCPUShare   float64           `json:"off_cpu_share"`
+	// of all threads: at the lines where they keep one another waiting (contention.go)
+	ContendedTime  float64    `json:"contended_time,omitempty"`
+	ContendedShare float64    `json:"contended_share,omitempty"` // of the threads' time
+	Loss           LossShares `json:"loss"`                      // what its parts' time went into, by term
+	// of the core time: all of them but useful work and too few threads. Sections are sorted by it
+	AllLost float64 `json:"all_lost"`
+	// of the threads' time from the section's start to its end: even who worked longest had nothing
+	// to do
+	AwayShare     float64        `json:"away_share"`
+	IdleShare     float64        `json:"idle_share"` // the same for all threads, those included who had less to do
+	Tasks         *Tasks         `json:"tasks,omitempty"`
+	Granule       *Granule       `json:"granule,omitempty"`
+	Threads       []ThreadTotal  `json:"threads"` // totals over the instances, by thread
+	Worst         InstanceDetail `json:"worst"`   // the instance that lost most, thread by thread
+	Course        Course         `json:"course"`
+	Balanced      bool           `json:"balanced"`       // what it loses is less than the measurement can tell from nothing
+	Matters       bool           `json:"matters"`        // what it loses is worth a person's time
+	ParallelShare float64        `json:"parallel_share"` // of the threads' time in all parallel sections: lost here
+	Causes        []Cause        `json:"causes"`         // by rank; important ones first
+	Candidates    []Cause        `json:"candidates,omitempty"`
+	Explained     Interval       `json:"explained"`   // R^2 of the regression, mean over instances by weight
+	Unexplained   float64        `json:"unexplained"` // 1 - Explained.Value, or what the ledger leaves over
+	Events        EventStats     `json:"events"`
+	Balance       *Balance       `json:"balance,omitempty"` // of sampled profiles
+	Verdicts      []Verdict      `json:"verdicts"`
 	// Cancels says that the account's rows come to so much more than the imbalance, before what
 	// they take back, that shares of it say nothing.
 	Cancels        bool            `json:"cancels,omitempty"`
@@ -138,11 +145,12 @@ type Section struct {
 
 // Tasks are those that a runtime gave to the section's threads.
 type Tasks struct {
-	Place                         // where those are made which take most time
-	Count        uint64           `json:"count"`
-	Mean         float64          `json:"mean"`          // time of one, its part of the time in which they were made included
-	RuntimeShare float64          `json:"runtime_share"` // of the threads' time: in the runtime's own code, which makes them and hands them out
-	MakerShare   float64          `json:"maker_share"`   // of the runtime's time: of the thread that has most of it
+	Place         // where those are made which take most time
+	Count uint64  `json:"count"`
+	Mean  float64 `json:"mean"` // time of one, its part of the time in which they were made included
+	// of the threads' time: in the runtime's own code, which makes them and hands them out
+	RuntimeShare float64          `json:"runtime_share"`
+	MakerShare   float64          `json:"maker_share"` // of the runtime's time: of the thread that has most of it
 	Maker        profile.ThreadID `json:"maker"`
 	Advice       string           `json:"advice"` // as in Effort
 }

@@ -34,7 +34,8 @@ type runner struct {
 // Run analyses a profile.
 func Run(src profile.Source, opt Options) (*Result, error) {
 	whole := src.Tables()
-	r := &runner{meta: src.Meta(), opt: opt.withDefaults(), dear: map[profile.SectionID]float64{}, noisy: map[profile.SectionID]string{}, unsure: map[profile.SectionID]bool{}}
+	r := &runner{meta: src.Meta(), opt: opt.withDefaults(), dear: map[profile.SectionID]float64{},
+		noisy: map[profile.SectionID]string{}, unsure: map[profile.SectionID]bool{}}
 	if !r.isSampled() {
 		src = profile.Own(src)
 	}

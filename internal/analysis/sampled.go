@@ -197,7 +197,8 @@ func (r *runner) lockCauses(sec *Section, w *rows) float64 {
 			Score: min(1, share), Share: &share, Beta: share, R2: Interval{share, share, share}, Nodes: []profile.NodeID{ev.Node},
 			key: causeKey{lineKey: frameKey(ev.Frames, ev.Addr), hw: true, kind: ev.Kind}, Summed: true, CountTime: true}
 		for _, t := range sec.Threads {
-			c.Threads = append(c.Threads, ThreadCount{Thread: t.Thread, Name: t.Name, Count: uint64(w.thread(t.Thread).waits[e]), Time: t.Time, Wait: t.Wait})
+			c.Threads = append(c.Threads,
+				ThreadCount{Thread: t.Thread, Name: t.Name, Count: uint64(w.thread(t.Thread).waits[e]), Time: t.Time, Wait: t.Wait})
 		}
 		c.Correlation = correlation(c.Threads)
 		byCount := func(a, b ThreadCount) int { return cmp.Compare(a.Count, b.Count) }
@@ -302,14 +303,16 @@ func (r *runner) sampledSentence(c *Cause) string {
 	}
 	byCount := func(a, b ThreadCount) int { return cmp.Or(cmp.Compare(a.Count, b.Count), cmp.Compare(a.Time, b.Time)) }
 	hi, lo := slices.MaxFunc(c.Threads, byCount), slices.MinFunc(c.Threads, byCount)
-	what := map[string]string{EventBranch: "behind this branch", EventLoop: "in this loop", EventCall: "in this call", EventVisit: "here"}[c.Event]
+	what := map[string]string{EventBranch: "behind this branch", EventLoop: "in this loop", EventCall: "in this call",
+		EventVisit: "here"}[c.Event]
 	if c.Recursive {
 		what = "in the recursion that begins with this call"
 	}
 	if c.Callee != "" {
 		what += " of " + c.Callee
 	}
-	return fmt.Sprintf("By samples, thread %d spends %v %s, thread %d %v; outside of it the threads' times are even, or too short for samples to tell.",
+	return fmt.Sprintf("By samples, thread %d spends %v %s, thread %d %v; outside of it the threads' times are even, "+
+		"or too short for samples to tell.",
 		hi.Thread, unit.Nanos(hi.Count), what, lo.Thread, unit.Nanos(lo.Count))
 }
 
@@ -329,7 +332,8 @@ func (r *runner) doubt(f *found) string {
 	if len(words) == 0 {
 		return ""
 	}
-	return fmt.Sprintf("No samples fell between this line and %s, so it may as well be decided there; 'lime simulate' counts exactly.", joinOr(words))
+	return fmt.Sprintf("No samples fell between this line and %s, so it may as well be decided there; 'lime simulate' "+
+		"counts exactly.", joinOr(words))
 }
 
 const maxDoubts = 4
@@ -352,15 +356,18 @@ func (r *runner) sampledVerdicts(sec *Section) {
 	if r.isSampled() && !sec.Balanced && r.wanders(sec.ID) {
 		sec.Verdicts = slices.DeleteFunc(sec.Verdicts, func(v Verdict) bool { return v.Code == "nothing-found" })
 		sec.Verdicts = append(sec.Verdicts, Verdict{"goroutines", SeverityWarn,
-			"Goroutines wander between these threads, and where they wait for one another is not seen: the threads' times are no measure of imbalance, and no cause was looked for. " +
+			"Goroutines wander between these threads, and where they wait for one another is not seen: the threads' " +
+				"times are no measure of imbalance, and no cause was looked for. " +
 				"What ran while processors had nothing to do is listed under Effort; 'lime simulate' finds the sections."})
 	}
 	if share, ok := r.dear[sec.ID]; ok {
 		sec.Verdicts = slices.DeleteFunc(sec.Verdicts, func(v Verdict) bool { return v.Code == "nothing-found" })
 		text := "%.0f %% of the imbalance lies in code that no branch or loop gives some threads more of, as far as samples tell: " +
-			"its loops go round as often in all threads, and the same work takes longer in some. Caches, memory, the data, or other programs on the machine make that difference."
+			"its loops go round as often in all threads, and the same work takes longer in some. Caches, memory, the " +
+			"data, or other programs on the machine make that difference."
 		if r.unsure[sec.ID] {
-			text = "%.0f %% of the imbalance lies in code that no branch gives some threads more of, and its loops seem to go round as often in all threads, but the samples are too few to be sure. " +
+			text = "%.0f %% of the imbalance lies in code that no branch gives some threads more of, and its loops " +
+				"seem to go round as often in all threads, but the samples are too few to be sure. " +
 				"'lime simulate' counts exactly."
 		}
 		sec.Verdicts = append(sec.Verdicts, Verdict{"same-work", SeverityInfo, fmt.Sprintf(text, 100*share)})

@@ -60,10 +60,12 @@ func sampledProgram(t *testing.T, even, extra []uint64, left ...uint64) *profile
 	in := &profile.Instance{}
 	for i := range even {
 		id := p.AddThread(profile.Thread{Parent: profile.None, Entry: profile.None})
-		in.Parts = append(in.Parts, profile.Part{Thread: id, Arrive: (even[i] + extra[i]) * period, Release: 1e12, Entry: profile.None, Exit: profile.None})
+		in.Parts = append(in.Parts, profile.Part{Thread: id, Arrive: (even[i] + extra[i]) * period, Release: 1e12,
+			Entry: profile.None, Exit: profile.None})
 		if i < len(left) {
 			n := even[i] + extra[i]
-			in.Events = append(in.Events, profile.Count{Row: int32(told[0]), Part: int32(i), N: n}, profile.Count{Row: int32(told[1]), Part: int32(i), N: n * left[i]})
+			in.Events = append(in.Events, profile.Count{Row: int32(told[0]), Part: int32(i), N: n},
+				profile.Count{Row: int32(told[1]), Part: int32(i), N: n * left[i]})
 		}
 		for _, c := range []struct {
 			edge profile.EdgeID
@@ -231,7 +233,8 @@ func TestScores(t *testing.T) {
 		want bool
 	}{
 		{"all agree", 20, func(int) float64 { return 1 }, true}, {"too few", 15, func(int) float64 { return 1 }, false},
-		{"one stands out", 200, func(i int) float64 { return 1 + 1000*float64(i/199) }, false}, {"by chance", 200, func(i int) float64 { return float64(i%2*2 - 1) }, false},
+		{"one stands out", 200, func(i int) float64 { return 1 + 1000*float64(i/199) }, false},
+		{"by chance", 200, func(i int) float64 { return float64(i%2*2 - 1) }, false},
 	} {
 		var s score
 		for i := range c.rows {
@@ -246,7 +249,8 @@ func TestScores(t *testing.T) {
 // Times from which spinning was taken off, by few samples: whether they differ by more than chance.
 func TestDoubtfulTimes(t *testing.T) {
 	tab := &profile.Tables{Kinds: []profile.EventKind{{Name: profile.KindSpinSamples, Unit: "times", Label: profile.Sampled}},
-		Events: []profile.Event{{Node: profile.None}}, Nodes: []profile.Node{{}}, Edges: []profile.Edge{{From: profile.None, Kind: profile.EdgeVisit}}}
+		Events: []profile.Event{{Node: profile.None}}, Nodes: []profile.Node{{}},
+		Edges: []profile.Edge{{From: profile.None, Kind: profile.EdgeVisit}}}
 	for _, c := range []struct {
 		name        string
 		work, spins uint64 // samples of each thread

@@ -156,10 +156,13 @@ func strongest(xs [][]float64, y []float64) (best int, gain float64) {
 
 func (r *runner) addEventCause(sec *Section, h *happening, share, p, family float64) {
 	share = min(1, share)
-	c := Cause{Family: FamilyHardware, Event: r.prog.kindName(h.event.Kind), Title: r.kindTitle(h.event.Kind), Place: r.prog.eventPlace(h.event),
-		Score: share, Share: &share, Beta: share, P: p, PFamily: family, R2: Interval{share, share, share}, Nodes: h.nodes, key: h.key, Summed: true}
+	c := Cause{Family: FamilyHardware, Event: r.prog.kindName(h.event.Kind), Title: r.kindTitle(h.event.Kind),
+		Place: r.prog.eventPlace(h.event),
+		Score: share, Share: &share, Beta: share, P: p, PFamily: family, R2: Interval{share, share, share},
+		Nodes: h.nodes, key: h.key, Summed: true}
 	for _, t := range sec.Threads {
-		c.Threads = append(c.Threads, ThreadCount{Thread: t.Thread, Name: t.Name, Count: uint64(math.Round(h.threads[t.Thread])), Time: t.Time, Wait: t.Wait})
+		c.Threads = append(c.Threads, ThreadCount{Thread: t.Thread, Name: t.Name,
+			Count: uint64(math.Round(h.threads[t.Thread])), Time: t.Time, Wait: t.Wait})
 	}
 	c.R2.Lo, c.R2.Hi = stat.SquaredInterval(share, len(c.Threads), 0)
 	c.Correlation = correlation(c.Threads)

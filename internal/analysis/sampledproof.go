@@ -198,7 +198,8 @@ func (w *rows) unproved() string {
 	most := unit.Nanos(uint64(w.middle(func(u *unevenness) float64 { return u.most })))
 	const machine = "Caches, interrupts, the clock and other programs make such differences, too"
 	if len(w.uneven) == 1 {
-		return fmt.Sprintf("There is one instance, in which the quickest quarter of the threads took %s less than the longest, or more. %s, and one passage cannot tell them from the program's: "+
+		return fmt.Sprintf("There is one instance, in which the quickest quarter of the threads took %s less than the "+
+			"longest, or more. %s, and one passage cannot tell them from the program's: "+
 			"no cause is named. 'lime simulate' counts exactly.", unit.Percent(spread), machine)
 	}
 	lo, hi := math.Inf(1), 0.0
@@ -206,6 +207,8 @@ func (w *rows) unproved() string {
 		t := w.threads[id]
 		lo, hi = min(lo, ratio(t.time, t.parts)), max(hi, ratio(t.time, t.parts))
 	}
-	return fmt.Sprintf("In a typical one of the %d instances the quickest quarter of the threads took %s less than the longest, and the furthest from the mean was %v away, now one thread and now another: "+
-		"over all instances the threads' mean times are within %s. %s: no cause is named.", len(w.uneven), unit.Percent(spread), most, unit.Percent(ratio(hi-lo, hi)), machine)
+	return fmt.Sprintf("In a typical one of the %d instances the quickest quarter of the threads took %s less than "+
+		"the longest, and the furthest from the mean was %v away, now one thread and now another: "+
+		"over all instances the threads' mean times are within %s. %s: no cause is named.", len(w.uneven),
+		unit.Percent(spread), most, unit.Percent(ratio(hi-lo, hi)), machine)
 }

@@ -43,7 +43,8 @@ type threadRows struct {
 
 // gather reads all instances of a section.
 func (r *runner) gather(id profile.SectionID) (*rows, error) {
-	w := &rows{blocks: map[profile.NodeID]mass{}, threads: map[profile.ThreadID]*threadRows{}, trips: newTrips(), waits: map[int32]mass{}, happened: map[int32]map[profile.ThreadID]float64{}, least: map[int32]float64{}}
+	w := &rows{blocks: map[profile.NodeID]mass{}, threads: map[profile.ThreadID]*threadRows{}, trips: newTrips(),
+		waits: map[int32]mass{}, happened: map[int32]map[profile.ThreadID]float64{}, least: map[int32]float64{}}
 	for in, err := range r.src.Instances(id) {
 		if err != nil {
 			return nil, fmt.Errorf("section %d: %w", id, err)
@@ -127,7 +128,8 @@ func programWaits(tab *profile.Tables, in *profile.Instance, t []float64) []floa
 // + s samples met it spinning is chance.
 func (w *rows) addSpins(tab *profile.Tables, in *profile.Instance, t, n []float64) {
 	for _, c := range in.Events {
-		if c.Row < 0 || int(c.Row) >= len(tab.Events) || int(c.Part) >= len(t) || tab.Kinds[tab.Events[c.Row].Kind].Name != profile.KindSpinSamples {
+		if c.Row < 0 || int(c.Row) >= len(tab.Events) || int(c.Part) >= len(t) ||
+			tab.Kinds[tab.Events[c.Row].Kind].Name != profile.KindSpinSamples {
 			continue
 		}
 		spins, work := float64(c.N), max(n[c.Part], 1)

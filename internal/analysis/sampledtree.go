@@ -67,7 +67,8 @@ type procs struct {
 }
 
 func newProcs(tab *profile.Tables) *procs {
-	ps := &procs{tab: tab, nodes: map[profile.FunctionID][]profile.NodeID{}, outs: make([][]int32, len(tab.Nodes)), done: map[profile.FunctionID]*proc{},
+	ps := &procs{tab: tab, nodes: map[profile.FunctionID][]profile.NodeID{}, outs: make([][]int32, len(tab.Nodes)),
+		done:  map[profile.FunctionID]*proc{},
 		again: map[profile.FunctionID]profile.NodeID{}}
 	for v := range tab.Nodes {
 		f := tab.Nodes[v].Function

@@ -15,19 +15,28 @@ func TestSentences(t *testing.T) {
 		f     finding
 		want  string
 	}{
-		{Cause{Event: EventBranch, Family: FamilyControl}, finding{}, "Thread 16 goes this way at this branch 15 times, thread 5 never; the more often, the longer a thread takes: thread 16 takes 3.56 times as long as thread 5."},
+		{Cause{Event: EventBranch, Family: FamilyControl}, finding{},
+			"Thread 16 goes this way at this branch 15 times, thread 5 never; the more often, the longer a thread " +
+				"takes: thread 16 takes 3.56 times as long as thread 5."},
 		{Cause{Event: EventLoop, Family: FamilyControl}, finding{}, "Thread 16 runs this loop for 15 iterations, thread 5 never; "},
-		{Cause{Event: EventCall, Family: FamilyControl, Callee: "walk", Recursive: true}, finding{}, "Thread 16 makes this call 15 times, thread 5 never (of walk, a recursion); "},
+		{Cause{Event: EventCall, Family: FamilyControl, Callee: "walk", Recursive: true}, finding{},
+			"Thread 16 makes this call 15 times, thread 5 never (of walk, a recursion); "},
 		{Cause{Event: EventReturn, Family: FamilyControl}, finding{}, "Thread 16 returns here 15 times, "},
 		{Cause{Event: EventJump, Family: FamilyControl}, finding{}, "Thread 16 passes here 15 times, "},
 		{Cause{Event: EventVisit, Family: FamilyControl}, finding{}, "Thread 16 is seen here 15 times, "},
-		{Cause{Event: "l1d-miss", Title: "L1 data miss", Family: FamilyHardware}, finding{}, `Thread 16 has the event "L1 data miss" here 15 times, thread 5 never; `},
-		{Cause{Event: "lock-wait", Title: "lock wait", Family: FamilyHardware}, finding{timed: true}, "Thread 16 waits here for 15 cycles (lock wait), thread 5 never; the longer it waits, the longer a thread takes"},
-		{Cause{Event: EventBranch, Family: FamilyControl, Threads: []ThreadCount{{Thread: 1, Time: 420}, {Thread: 2, Count: 1, Time: 21}, {Thread: 3, Count: 1, Time: 20}}}, finding{},
-			"Thread 2 goes this way at this branch once, thread 1 never; the less often, the longer a thread takes: thread 1 takes 20.00 times as long as thread 2."},
-		{Cause{Event: EventLoop, Family: FamilyControl, Threads: []ThreadCount{{Thread: 1, Count: 90, Time: 300, instances: 3}, {Thread: 2, Count: 60, Time: 200, instances: 2},
-			{Thread: 3, Count: 88, Time: 290, instances: 3}}}, finding{}, "Thread 1 runs this loop for 90 iterations, thread 3 88 iterations; "},
-		{Cause{Event: EventLoop, Family: FamilyControl, Threads: []ThreadCount{{Thread: 1, Count: 90, Time: 300, instances: 3}, {Thread: 2, Count: 60, Time: 200, instances: 2}}}, finding{},
+		{Cause{Event: "l1d-miss", Title: "L1 data miss", Family: FamilyHardware}, finding{},
+			`Thread 16 has the event "L1 data miss" here 15 times, thread 5 never; `},
+		{Cause{Event: "lock-wait", Title: "lock wait", Family: FamilyHardware}, finding{timed: true},
+			"Thread 16 waits here for 15 cycles (lock wait), thread 5 never; the longer it waits, the longer a thread takes"},
+		{Cause{Event: EventBranch, Family: FamilyControl,
+			Threads: []ThreadCount{{Thread: 1, Time: 420}, {Thread: 2, Count: 1, Time: 21}, {Thread: 3, Count: 1, Time: 20}}}, finding{},
+			"Thread 2 goes this way at this branch once, thread 1 never; the less often, the longer a thread takes: " +
+				"thread 1 takes 20.00 times as long as thread 2."},
+		{Cause{Event: EventLoop, Family: FamilyControl,
+			Threads: []ThreadCount{{Thread: 1, Count: 90, Time: 300, instances: 3}, {Thread: 2, Count: 60, Time: 200, instances: 2},
+				{Thread: 3, Count: 88, Time: 290, instances: 3}}}, finding{}, "Thread 1 runs this loop for 90 iterations, thread 3 88 iterations; "},
+		{Cause{Event: EventLoop, Family: FamilyControl,
+			Threads: []ThreadCount{{Thread: 1, Count: 90, Time: 300, instances: 3}, {Thread: 2, Count: 60, Time: 200, instances: 2}}}, finding{},
 			"Thread 1 runs this loop for 90 iterations."},
 	} {
 		if tt.cause.Threads == nil {
@@ -62,7 +71,8 @@ func TestLockWaitCountsTime(t *testing.T) {
 		t.Fatal(err)
 	}
 	cs := res.Sections[0].Causes
-	if len(cs) != 1 || cs[0].Event != "lock-wait" || cs[0].Line != 13 || cs[0].Score < 0.999 || !strings.Contains(cs[0].Sentence, "waits here for") {
+	if len(cs) != 1 || cs[0].Event != "lock-wait" || cs[0].Line != 13 || cs[0].Score < 0.999 ||
+		!strings.Contains(cs[0].Sentence, "waits here for") {
 		t.Errorf("causes %+v, candidates %+v", cs, res.Sections[0].Candidates)
 	}
 }

@@ -95,7 +95,8 @@ func (s Subject) luck() string {
 	if !s.Luck {
 		return ""
 	}
-	return " Most of the lines that are missed had to leave the cache because too many pages in use fell into the same part of it, though it had room: that is luck of where pages lie in memory, at least in part."
+	return " Most of the lines that are missed had to leave the cache because too many pages in use fell into the " +
+		"same part of it, though it had room: that is luck of where pages lie in memory, at least in part."
 }
 
 func (s Subject) about() string {

@@ -95,13 +95,16 @@ func taskVerdict(s *Section, clock string, say func(code, severity, format strin
 	}
 	words := map[string]string{
 		AdviceCoarsen: "The tasks are too small: make fewer and larger ones.",
-		AdviceRefine:  "There are not enough of them at a time: make more of them, earlier, or smaller ones, and leave less to do before and after them.",
-		AdviceChange:  "They are too small, and too few at a time: there is too little work for so many threads, or it has to be divided in another way.",
+		AdviceRefine: "There are not enough of them at a time: make more of them, earlier, or smaller ones, and " +
+			"leave less to do before and after them.",
+		AdviceChange: "They are too small, and too few at a time: there is too little work for so many threads, or it " +
+			"has to be divided in another way.",
 	}[t.Advice]
 	if t.MakerShare >= soleMaker && s.ThreadsMax > 2 && t.Advice != AdviceCoarsen {
 		words += " Nearly all of them are made by one thread."
 	}
-	say("tasks", SeverityWarn, "Threads waited for tasks, or looked for some, for %s of this section; making and handing them out takes %s of the work. "+
+	say("tasks", SeverityWarn, "Threads waited for tasks, or looked for some, for %s of this section; making and "+
+		"handing them out takes %s of the work. "+
 		"%s tasks, %s %s of work each, most of it at %s. %s",
 		unit.Percent(s.IdleShare), unit.Percent(t.RuntimeShare), unit.SI(float64(t.Count)), unit.SI(t.Mean), clock, t.short(), words)
 }

@@ -11,7 +11,8 @@ import (
 // one, that go round n and m times.
 func pairProfile(n, m []uint64, inside bool) *builder {
 	b := newBuilder(len(n), 6, 1, 2, 3)
-	b.p.UpdateMeta(profile.Meta{ClockUnit: "instructions", RunTime: 10000, Complete: true, NodeTime: "visits", TimeLabel: profile.Measured, CountLabel: profile.Measured})
+	b.p.UpdateMeta(profile.Meta{ClockUnit: "instructions", RunTime: 10000, Complete: true, NodeTime: "visits",
+		TimeLabel: profile.Measured, CountLabel: profile.Measured})
 	counts := map[int][]uint64{}
 	add := func(e int, c uint64) { counts[e] = append(counts[e], c) }
 	enter := b.edge(0, 1, profile.EdgeFall)
@@ -67,7 +68,8 @@ func TestUnite(t *testing.T) {
 	}{
 		{"side by side, as often", some, some, false, 1, 11},
 		{"side by side, for different reasons", some, []uint64{300, 100, 390, 130, 310, 90, 150, 360}, false, 2, 11},
-		{"one inside the other, the same threads", []uint64{20, 20, 44, 20, 22, 20, 20, 20}, []uint64{20, 20, 44, 20, 22, 20, 20, 20}, true, 1, 13},
+		{"one inside the other, the same threads", []uint64{20, 20, 44, 20, 22, 20, 20, 20},
+			[]uint64{20, 20, 44, 20, 22, 20, 20, 20}, true, 1, 13},
 	} {
 		res, err := Run(pairProfile(c.n, c.m, c.inside).p, Options{})
 		if err != nil {

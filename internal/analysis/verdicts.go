@@ -37,14 +37,19 @@ func sectionVerdicts(m *profile.Meta, s *Section, opt Options) []Verdict {
 			unit.SI(s.Time/float64(s.InstanceCount)), m.ClockUnit)
 	}
 	if m.CountLabel == profile.Sampled && s.samples > 0 && s.samples < fewSamples {
-		say("few-samples", SeverityWarn, "There are %.1f samples for a thread and instance: too few to compare threads. Let the program run longer, or sample more often.", s.samples)
+		say("few-samples", SeverityWarn,
+			"There are %.1f samples for a thread and instance: too few to compare threads. Let the program run "+
+				"longer, or sample more often.", s.samples)
 	}
 	switch {
 	case s.OffCPUShare <= muchWaiting:
 	case len(s.Threads) > m.Cores: // a recording's cores are never fewer: its times hold no waits for one
-		say("off-cpu-dominates", SeverityWarn, "%s of the threads' time here is spent off the processor: run with no more threads than cores.", unit.Percent(s.OffCPUShare))
+		say("off-cpu-dominates", SeverityWarn,
+			"%s of the threads' time here is spent off the processor: run with no more threads than cores.", unit.Percent(s.OffCPUShare))
 	default:
-		say("off-cpu-dominates", SeverityWarn, "%s of the threads' time here is spent off the processor, and not for want of one: they sleep, or wait for input, output or memory.", unit.Percent(s.OffCPUShare))
+		say("off-cpu-dominates", SeverityWarn,
+			"%s of the threads' time here is spent off the processor, and not for want of one: they sleep, or wait "+
+				"for input, output or memory.", unit.Percent(s.OffCPUShare))
 	}
 	if s.AnalysedCount < s.InstanceCount && opt.MaxInstances >= 0 && s.AnalysedCount >= opt.MaxInstances {
 		say("sampled-instances", SeverityInfo, "%d of %d instances were analysed; they hold %s of the lost time.",
@@ -62,7 +67,8 @@ func sectionVerdicts(m *profile.Meta, s *Section, opt Options) []Verdict {
 func contentionVerdict(s *Section, say func(code, severity, format string, args ...any)) {
 	switch {
 	case s.LockShare > muchWaiting:
-		say("lock-dominates", SeverityWarn, "%s of the threads' time here is spent waiting for locks, or for what other threads store.", unit.Percent(s.LockShare))
+		say("lock-dominates", SeverityWarn,
+			"%s of the threads' time here is spent waiting for locks, or for what other threads store.", unit.Percent(s.LockShare))
 	case s.ContendedShare > 0:
 		say("contended", SeverityWarn, "The threads keep one another waiting for %s of their time here.", unit.Percent(s.ContendedShare))
 	}
@@ -72,7 +78,8 @@ func contentionVerdict(s *Section, say func(code, severity, format string, args 
 // out.
 func luckVerdict(s *Section, say func(code, severity, format string, args ...any)) {
 	if len(s.Causes) > 0 && s.Causes[0].Luck && s.Causes[0].Important {
-		say("luck", SeverityWarn, "The first cause is made of conflicts between pages that fell into the same part of a cache. Another run may have other ones, or none: "+
+		say("luck", SeverityWarn, "The first cause is made of conflicts between pages that fell into the same part of "+
+			"a cache. Another run may have other ones, or none: "+
 			"'lime whatif --seeds 20' says under how many placements of pages it is there.")
 	}
 }
@@ -92,10 +99,12 @@ func workerVerdict(s *Section, say func(code, severity, format string, args ...a
 	}
 	switch {
 	case most.Time >= loneShare*own && s.ThreadsMin > 2 && s.InstanceCount == 1:
-		say("one-works", SeverityInfo, "Thread %d did %s of this section's work; the others had none, or waited for it.", most.Thread, unit.Percent(ratio(most.Time, own)))
+		say("one-works", SeverityInfo, "Thread %d did %s of this section's work; the others had none, or waited "+
+			"for it.", most.Thread, unit.Percent(ratio(most.Time, own)))
 	case s.AwayShare >= HighShare && s.Kind != string(profile.SectionBarrier) && s.Kind != string(profile.SectionRegion):
-		say("nobody-busy", SeverityWarn, "For %s of this section even the thread that worked longest (thread %d) waited for work: no stage is busy all the time. "+
-			"Too little is under way at once, or the first and the last of it pass the stages one by one.", unit.Percent(s.AwayShare), most.Thread)
+		say("nobody-busy", SeverityWarn,
+			"For %s of this section even the thread that worked longest (thread %d) waited for work: no stage is busy all the time. "+
+				"Too little is under way at once, or the first and the last of it pass the stages one by one.", unit.Percent(s.AwayShare), most.Thread)
 	}
 }
 
@@ -103,11 +112,14 @@ func threadVerdict(s *Section, say func(code, severity, format string, args ...a
 	switch {
 	case s.ThreadsMax >= fewThreads:
 	case s.HasLedger:
-		say("few-threads", SeverityInfo, "With %d threads correlation says little: scores are weak or missing. The account of the lost time is exact all the same.", s.ThreadsMax)
+		say("few-threads", SeverityInfo,
+			"With %d threads correlation says little: scores are weak or missing. The account of the lost time is exact all the same.", s.ThreadsMax)
 	case s.ThreadsMax < minThreads:
-		say("too-few-threads", SeverityWarn, "With %d threads there is nothing to correlate; only an exact account can tell (lime simulate). Or try 8 threads or more.", s.ThreadsMax)
+		say("too-few-threads", SeverityWarn,
+			"With %d threads there is nothing to correlate; only an exact account can tell (lime simulate). Or try 8 threads or more.", s.ThreadsMax)
 	default:
-		say("few-threads", SeverityWarn, "With %d threads much correlates by chance: take the causes with care, or run with 8 threads or more.", s.ThreadsMax)
+		say("few-threads", SeverityWarn,
+			"With %d threads much correlates by chance: take the causes with care, or run with 8 threads or more.", s.ThreadsMax)
 	}
 }
 
@@ -116,26 +128,32 @@ func explanationVerdict(s *Section, opt Options, say func(code, severity, format
 		return
 	}
 	if first := firstCalls(s); first > lostShare {
-		say("first-calls", SeverityInfo, "%s of the lost time is that of the thread which called library functions first: the dynamic linker looks them up then, once. "+
-			"LD_BIND_NOW=1 does that at the start.", unit.Percent(first))
+		say("first-calls", SeverityInfo,
+			"%s of the lost time is that of the thread which called library functions first: the dynamic linker looks them up then, once. "+
+				"LD_BIND_NOW=1 does that at the start.", unit.Percent(first))
 		if first > littleFound {
 			return
 		}
 	}
 	switch {
 	case s.HasLedger && math.Abs(otherShare(s.Ledger)) > lostShare:
-		say("unaccounted", SeverityWarn, "%s of the lost time belongs to no decision of a source line: threads entered at other places, or left by ways that cannot be followed.",
+		say("unaccounted", SeverityWarn,
+			"%s of the lost time belongs to no decision of a source line: threads entered at other places, or left by ways that cannot be followed.",
 			unit.Percent(otherShare(s.Ledger)))
 	case len(s.Causes) > 0 && (s.HasLedger || s.Explained.Value >= littleFound):
 	case len(s.Causes) > 0:
 		say("unexplained", SeverityWarn, "%s of the variance in time stays unexplained.", unit.Percent(1-s.Explained.Value))
 	case s.HasLedger && s.Ledger.Rest.Share > littleFound:
-		say("spread-thin", SeverityWarn, "%s of the lost time is spread over %d places, each below %s: many small differences, or one far above them, such as how much work a thread was given.",
+		say("spread-thin", SeverityWarn,
+			"%s of the lost time is spread over %d places, each below %s: many small differences, or one far above "+
+				"them, such as how much work a thread was given.",
 			unit.Percent(s.Ledger.Rest.Share), s.Ledger.Rest.Rows, unit.Percent(opt.MinShare))
 	case len(s.Candidates) == 0:
 		say("nothing-found", SeverityWarn, "Nothing that was counted explains the imbalance.")
 	default:
-		say("nothing-significant", SeverityWarn, "Something correlates with the times, but no more than chance allows among %.0f groups of events: more threads or another input may tell.", s.Events.Clusters)
+		say("nothing-significant", SeverityWarn,
+			"Something correlates with the times, but no more than chance allows among %.0f groups of events: more "+
+				"threads or another input may tell.", s.Events.Clusters)
 	}
 }
 
@@ -157,7 +175,8 @@ func firstCalls(s *Section) float64 {
 func wholeVerdicts(m *profile.Meta, res *Result) []Verdict {
 	var out []Verdict
 	if !m.Complete {
-		out = append(out, Verdict{"incomplete", SeverityWarn, "The profile was not closed in order; it holds the instances that were finished by then."})
+		out = append(out, Verdict{"incomplete", SeverityWarn,
+			"The profile was not closed in order; it holds the instances that were finished by then."})
 	}
 	if m.EndState == "signalled" || m.EndState == "deadlock" || m.EndState == "lime-failed" {
 		out = append(out, Verdict{"abnormal-end", SeverityWarn, "The program did not end in order: " + m.EndState + "."})
@@ -174,7 +193,8 @@ func wholeVerdicts(m *profile.Meta, res *Result) []Verdict {
 			"To make its parallel sections even concerns the other %s.", unit.Percent(serial), unit.Percent(1-serial))})
 	}
 	if len(res.Sections) == 0 {
-		out = append(out, Verdict{"no-sections", SeverityWarn, "No parallel section was found: no two threads met at a barrier, a join or the end of a parallel region."})
+		out = append(out, Verdict{"no-sections", SeverityWarn,
+			"No parallel section was found: no two threads met at a barrier, a join or the end of a parallel region."})
 	}
 	return out
 }

@@ -36,7 +36,8 @@ func TestWholeProgram(t *testing.T) {
 		{"load balance", w.LoadBalance, 100.0 / 110}, {"communication", w.CommunicationEfficiency, 110.0 / 200},
 		{"serial share", w.SerialShare, 0.5}, {"lost", w.LostTime, 40}, {"lost share", w.LostShare, 0.1},
 		{"locks", w.LockShare, 10.0 / 210}, {"product", w.LoadBalance * w.CommunicationEfficiency, w.ParallelEfficiency},
-		{"imbalance", res.Sections[0].Imbalance, 0.2}, {"time to win", res.Sections[0].TimeToWin, 20}, {"speed-up", res.Sections[0].Speedup, 1.25},
+		{"imbalance", res.Sections[0].Imbalance, 0.2}, {"time to win", res.Sections[0].TimeToWin, 20},
+		{"speed-up", res.Sections[0].Speedup, 1.25},
 	} {
 		if math.Abs(tt.got-tt.want) > 1e-12 {
 			t.Errorf("%s %v, want %v", tt.name, tt.got, tt.want)

@@ -41,12 +41,14 @@ func balancedVerdict(s *Section, clock string, say func(code, severity, format s
 		return
 	}
 	per, of := s.TimeToWin/float64(s.InstanceCount), s.Time/float64(s.InstanceCount)
-	say("balanced", SeverityInfo, "The last thread is %s later than the mean, of %s: no more than the order in which threads come to a barrier, or call a library first, makes of nothing.", timeWords(per, clock), timeWords(of, clock))
+	say("balanced", SeverityInfo, "The last thread is %s later than the mean, of %s: no more than the order in which "+
+		"threads come to a barrier, or call a library first, makes of nothing.", timeWords(per, clock), timeWords(of, clock))
 }
 
 // smallVerdict puts a loss that does not matter in proportion.
 func smallVerdict(s *Section, say func(code, severity, format string, args ...any)) {
-	say("small", SeverityInfo, "The threads differ, but little is lost: %s of the threads' time here, %s of their time in all parallel sections.",
+	say("small", SeverityInfo, "The threads differ, but little is lost: %s of the threads' time here, %s of their "+
+		"time in all parallel sections.",
 		unit.Percent(s.Imbalance), unit.Percent(s.ParallelShare))
 }
 

@@ -78,7 +78,8 @@ func sorted(all []Symbol) []Symbol {
 // weak before local, sized before unsized, a public name before glibc's internal one, then by name.
 // Of two tables' entries for one symbol it does not matter which is first.
 func compareSymbols(a, b *Symbol) int {
-	return cmp.Or(cmp.Compare(a.Addr, b.Addr), cmp.Compare(rank(a), rank(b)), cmp.Compare(a.Name, b.Name), cmp.Compare(b.Size, a.Size), cmp.Compare(a.Kind, b.Kind))
+	return cmp.Or(cmp.Compare(a.Addr, b.Addr), cmp.Compare(rank(a), rank(b)), cmp.Compare(a.Name, b.Name),
+		cmp.Compare(b.Size, a.Size), cmp.Compare(a.Kind, b.Kind))
 }
 
 func rank(s *Symbol) int {

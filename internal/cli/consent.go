@@ -34,7 +34,8 @@ func (a *app) mayRepeat(src profile.Source, yes bool) error {
 	}
 	shown := quoted(command)
 	if !isTerminal(a.stdin) || !isTerminal(a.stderr) {
-		return fmt.Errorf("this would run the command that the profile names, which was not simulated here before: %s; if you trust it, say --yes", shown)
+		return fmt.Errorf("this would run the command that the profile names, which was not simulated here before: "+
+			"%s; if you trust it, say --yes", shown)
 	}
 	return a.ask(shown)
 }

@@ -87,7 +87,8 @@ func TestRan(t *testing.T) {
 	command := []string{program, "-n", "5"}
 	a.remember(command)
 	a.remember(command)
-	if !a.ran(command) || a.ran([]string{program, "-n", "6"}) || a.ran([]string{program, "-n 5"}) || a.ran([]string{filepath.Join(dir, "no")}) || a.ran(nil) {
+	if !a.ran(command) || a.ran([]string{program, "-n", "6"}) || a.ran([]string{program, "-n 5"}) ||
+		a.ran([]string{filepath.Join(dir, "no")}) || a.ran(nil) {
 		t.Error("not told apart by its words")
 	}
 	if text, err := os.ReadFile(a.runsList()); err != nil || len(text) != digestLine {

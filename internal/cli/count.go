@@ -77,7 +77,8 @@ func (a *app) count(ctx context.Context, args []string, f *countFlags) error {
 	}
 	a.remember(args)
 	res, err := sim.Run(ctx, sim.Options{
-		Parallel: true, For: f.limit, Cores: runtime.NumCPU(), Cmd: args[0], Args: args[1:], Out: f.output, SectionEnds: f.sectionEnds, HostCPU: f.cpu == "host",
+		Parallel: true, For: f.limit, Cores: runtime.NumCPU(), Cmd: args[0], Args: args[1:], Out: f.output,
+		SectionEnds: f.sectionEnds, HostCPU: f.cpu == "host",
 		Progress: isTerminal(a.stderr), Tool: "lime " + Version(),
 		Stdin: a.stdin, Stdout: a.program.stdout, Stderr: a.program.stderr,
 	})

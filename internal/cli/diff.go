@@ -102,7 +102,8 @@ func (a *app) diff(before, after []string, f *diffFlags) error {
 		return err
 	}
 	d := report.CompareRuns(x, y)
-	if err := a.output(f.output, slices.Concat(before, after), dataIf(f.json), func(w io.Writer) error { return a.writeDiff(w, d, f) }); err != nil {
+	if err := a.output(f.output, slices.Concat(before, after), dataIf(f.json),
+		func(w io.Writer) error { return a.writeDiff(w, d, f) }); err != nil {
 		return err
 	}
 	return passedGates(d, gates)

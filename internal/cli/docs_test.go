@@ -16,7 +16,8 @@ const commandsFile = "../../docs/commands.md"
 func commandsPage(t *testing.T) string {
 	t.Helper()
 	var b strings.Builder
-	b.WriteString("# The commands\n\nWritten from the command definitions by `go test ./internal/cli -update`; `lime man` prints the same as man pages.\n")
+	b.WriteString("# The commands\n\nWritten from the command definitions by `go test ./internal/cli -update`; `lime " +
+		"man` prints the same as man pages.\n")
 	a := &app{}
 	var page func(cmd *cobra.Command, words []string)
 	page = func(cmd *cobra.Command, words []string) {

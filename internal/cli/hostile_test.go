@@ -85,7 +85,8 @@ func TestNothingSteersTheTerminal(t *testing.T) {
 		for _, args := range [][]string{
 			{"report"}, {"report", "--all"}, {"report", "--all", "--color=always"}, {"report", "--json"}, {"report", "--html"}, {"report", "--tree"},
 			{"report", "--bottom-up"}, {"report", "--flat"}, {"report", "--verify"}, {"export", "--csv"}, {"export", "--folded"},
-			{"export", "--perfetto"}, {"export", "--pprof"}, {"export", "--speedscope"}, {"export", "--text"}, {"annotate", "main"}, {"annotate", "--events", "uneven.c" + attack},
+			{"export", "--perfetto"}, {"export", "--pprof"}, {"export", "--speedscope"}, {"export", "--text"},
+			{"annotate", "main"}, {"annotate", "--events", "uneven.c" + attack},
 			{"diff", path}, {"diff", "--all", path}, {"diff", "--json", path}, {"whatif", "--erase", "top"}, {"whatif", "--even", "uneven.c:5"},
 			{"whatif", "--even", "uneven.c:5", "--estimate"}, {"resolve"}, {"report", "--section", attack},
 		} {

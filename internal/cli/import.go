@@ -51,7 +51,8 @@ thread's time is the instructions that it ran. Cache and branch simulation
 	fl := cmd.Flags()
 	fl.StringVarP(&f.output, "output", "o", defaultProfile, "write the profile to this `file`")
 	forceFlag(fl, &f.force)
-	fl.StringVar(&f.threads, "threads", "", "compare these `threads`, as in 2-9,12; otherwise those that ran the function that most of them share")
+	fl.StringVar(&f.threads, "threads", "",
+		"compare these `threads`, as in 2-9,12; otherwise those that ran the function that most of them share")
 	fl.BoolVar(&f.parts, "parts", false, "each part (--dump-after and the like) is an instance of its own")
 	return cmd
 }

@@ -63,7 +63,8 @@ func rankFiles(path string) ([]string, error) {
 	}
 	list, err := ranks.Files(path)
 	if err == nil && len(list) == 0 {
-		err = fmt.Errorf("%s: a directory without profiles of ranks (rank-00000.lime and so on); run 'mpirun lime record -o %s -- PROGRAM' first, or name a profile", path, path)
+		err = fmt.Errorf("%s: a directory without profiles of ranks (rank-00000.lime and so on); run 'mpirun lime "+
+			"record -o %s -- PROGRAM' first, or name a profile", path, path)
 	}
 	return list, err
 }

@@ -27,9 +27,11 @@ func TestOutputKeepsWhatIsThere(t *testing.T) {
 		}
 	}
 	for _, c := range []struct{ out, says string }{
-		{"in", "that is the file that is read"}, {"to-in", "that is the file that is read"}, {"other", "there is a profile"}, {"to-old", ""}, {"to-new", ""},
+		{"in", "that is the file that is read"}, {"to-in", "that is the file that is read"},
+		{"other", "there is a profile"}, {"to-old", ""}, {"to-new", ""},
 	} {
-		for _, args := range [][]string{{"report"}, {"report", "--html"}, {"report", "--json"}, {"export", "--csv"}, {"diff", "testdata/even8.txt"}} {
+		for _, args := range [][]string{{"report"}, {"report", "--html"}, {"report", "--json"}, {"export", "--csv"},
+			{"diff", "testdata/even8.txt"}} {
 			if c.out == "to-old" || c.out == "to-new" {
 				args = []string{"report", "--html"}
 			}
@@ -60,7 +62,8 @@ func TestOutputKeepsWhatIsThere(t *testing.T) {
 			t.Errorf("%v: status %d, %q", args, code, stderr)
 		}
 	}
-	if code, _, stderr := lime(t, "whatif", "--erase", "top", "--save", file("in"), file("in")); code != ExitUsage || !strings.Contains(stderr, "that is read") {
+	if code, _, stderr := lime(t, "whatif", "--erase", "top", "--save", file("in"), file("in")); code != ExitUsage ||
+		!strings.Contains(stderr, "that is read") {
 		t.Errorf("whatif --save over its input: status %d, %q", code, stderr)
 	}
 	if list, _ := filepath.Glob(file("*.tmp")); len(list) > 0 {

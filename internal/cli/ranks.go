@@ -11,7 +11,8 @@ import (
 type rankFlags struct{ variable string }
 
 func (f *rankFlags) add(fl *pflag.FlagSet) {
-	fl.StringVar(&f.variable, "rank-var", "", "the rank's number stands in this environment `variable`; default: those of Open MPI, MPICH, PMIx and Slurm")
+	fl.StringVar(&f.variable, "rank-var", "",
+		"the rank's number stands in this environment `variable`; default: those of Open MPI, MPICH, PMIx and Slurm")
 }
 
 // place says which rank this is, and turns the directory that -o names into the rank's file. For a

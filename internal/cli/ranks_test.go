@@ -16,12 +16,15 @@ func TestReportOfManyEqualRanks(t *testing.T) {
 	dir := t.TempDir()
 	const n, rows = 24, 300
 	for rank := range n {
-		w, err := profile.Create(ranks.FileOf(dir, rank), profile.Meta{Collector: "simulate", Model: "count", Cores: 1, ClockUnit: "instructions", NodeTime: "visits", EndState: "exited", Complete: true,
-			Resolved: true, RankInfo: profile.RankInfo{Launcher: "test", Rank: rank, Ranks: n, Job: "1"}})
+		w, err := profile.Create(ranks.FileOf(dir, rank),
+			profile.Meta{Collector: "simulate", Model: "count", Cores: 1, ClockUnit: "instructions",
+				NodeTime: "visits", EndState: "exited", Complete: true,
+				Resolved: true, RankInfo: profile.RankInfo{Launcher: "test", Rank: rank, Ranks: n, Job: "1"}})
 		if err != nil {
 			t.Fatal(err)
 		}
-		in := &profile.Instance{Meeting: &profile.Meeting{Communicator: "world"}, Parts: []profile.Part{{Arrive: uint64(1000 + rank), Release: uint64(1000 + rank), Entry: 0, Exit: 0}}}
+		in := &profile.Instance{Meeting: &profile.Meeting{Communicator: "world"},
+			Parts: []profile.Part{{Arrive: uint64(1000 + rank), Release: uint64(1000 + rank), Entry: 0, Exit: 0}}}
 		for i := range rows {
 			w.AddNode(profile.Node{Image: profile.None, Addr: uint64(16 * i), Size: 16, Instrs: 1, Kind: profile.EndCond, Function: profile.None})
 			w.AddEdge(profile.Edge{From: profile.NodeID(i), To: profile.NodeID(i), Kind: profile.EdgeTaken})
@@ -40,7 +43,8 @@ func TestReportOfManyEqualRanks(t *testing.T) {
 	if code := Main([]string{"report", "--color", "never", dir}, strings.NewReader(""), &out, &errs); code != ExitOK {
 		t.Fatalf("status %d: %s", code, errs.String())
 	}
-	if want := fmt.Sprintf("%d instance of %d threads", 1, n); !strings.Contains(out.String(), want) && !strings.Contains(out.String(), fmt.Sprintf("in %d ranks", n)) {
+	if want := fmt.Sprintf("%d instance of %d threads", 1, n); !strings.Contains(out.String(), want) &&
+		!strings.Contains(out.String(), fmt.Sprintf("in %d ranks", n)) {
 		t.Errorf("%q is not in\n%s", want, out.String())
 	}
 }

@@ -63,12 +63,14 @@ Under mpirun or srun -o names a directory: each rank writes a profile there.
 	}
 	fl := cmd.Flags()
 	fl.SetInterspersed(false) // what follows the program is the program's
-	fl.StringVarP(&f.output, "output", "o", defaultProfile, "write the profile to this `file`; under mpirun or srun, a directory for the profiles of all ranks")
+	fl.StringVarP(&f.output, "output", "o", defaultProfile,
+		"write the profile to this `file`; under mpirun or srun, a directory for the profiles of all ranks")
 	forceFlag(fl, &f.force)
 	fl.Uint64VarP(&f.frequency, "frequency", "F", native.DefaultFrequency, "samples per second and thread, 1 to 10000")
 	fl.Uint32Var(&f.stack, "stack", native.DefaultStackBytes, "copy so many `bytes` of a thread's stack with each sample")
 	fl.IntVarP(&f.pid, "pid", "p", 0, "record this `process`, which runs already, until it ends or lime is interrupted")
-	fl.StringSliceVar(&f.events, "event", nil, "sample `NAME` next to time (llc-miss, branch-miss, l1d-miss, tlb-miss, page-fault, none); all that there are")
+	fl.StringSliceVar(&f.events, "event", nil,
+		"sample `NAME` next to time (llc-miss, branch-miss, l1d-miss, tlb-miss, page-fault, none); all that there are")
 	fl.BoolVar(&f.noHooks, "no-hooks", false, "do not watch the program's synchronisation functions")
 	f.waste.addKinds(fl, native.SampledWaste())
 	fl.BoolVar(&f.noResolve, "no-resolve", false, "leave functions and lines to 'lime resolve'")
@@ -124,7 +126,8 @@ func (a *app) record(ctx context.Context, args []string, f *recordFlags) error {
 		return failed(err)
 	}
 	res, err := native.Run(ctx, native.Options{
-		Command: args, PID: f.pid, Frequency: f.frequency, StackBytes: f.stack, NoHooks: f.noHooks, Events: f.events, Waste: f.waste.kinds, Tool: "lime " + Version(), Rank: me,
+		Command: args, PID: f.pid, Frequency: f.frequency, StackBytes: f.stack, NoHooks: f.noHooks, Events: f.events,
+		Waste: f.waste.kinds, Tool: "lime " + Version(), Rank: me,
 		Stdin: a.stdin, Stdout: a.program.stdout, Stderr: a.program.stderr, Out: w, Signals: signals,
 	})
 	err = errors.Join(err, w.Close())

@@ -37,7 +37,8 @@ func repeatable(src profile.Source) error {
 		return fmt.Errorf("the run of this profile cannot be repeated: %s (only simulated runs can)", why)
 	}
 	if m.Launcher != "" {
-		return fmt.Errorf("the run of this profile cannot be repeated: it was one of the ranks that %s started, and they need one another", m.Launcher)
+		return fmt.Errorf("the run of this profile cannot be repeated: it was one of the ranks that %s started, and "+
+			"they need one another", m.Launcher)
 	}
 	if !m.Complete || m.EndState == "interrupted" {
 		return fmt.Errorf("the run of this profile did not come to its end (%s), so that there is nothing to hold another one to", m.EndState)
@@ -66,7 +67,8 @@ func sameImage(im *profile.Image) error {
 	}
 	defer f.Close()
 	if f.BuildID != im.BuildID {
-		return fmt.Errorf("the run of this profile cannot be repeated: %s was built anew since (build id %.12s then, %.12s now); simulate it again",
+		return fmt.Errorf("the run of this profile cannot be repeated: %s was built anew since (build id %.12s then, "+
+			"%.12s now); simulate it again",
 			im.Path, im.BuildID, f.BuildID)
 	}
 	return nil
@@ -187,5 +189,6 @@ func (a *app) unchanged(ctx context.Context, src profile.Source, res *analysis.R
 }
 
 func notTheSame(err error) error {
-	return fmt.Errorf("the program does not repeat the run of this profile: %w; its input (standard input is empty), environment or files are others now", err)
+	return fmt.Errorf("the program does not repeat the run of this profile: %w; its input (standard input is empty), "+
+		"environment or files are others now", err)
 }

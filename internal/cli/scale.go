@@ -191,7 +191,8 @@ func (a *app) scaleSimulate(ctx context.Context, args []string, cores int, path 
 		ctx = context.Background()
 	}
 	res, err := sim.Run(ctx, sim.Options{
-		Cores: cores, Machine: "count", Cmd: with[0], Args: with[1:], Out: path, Env: append(os.Environ(), "OMP_NUM_THREADS="+number), Tool: "lime " + Version(),
+		Cores: cores, Machine: "count", Cmd: with[0], Args: with[1:], Out: path,
+		Env: append(os.Environ(), "OMP_NUM_THREADS="+number), Tool: "lime " + Version(),
 		Progress: isTerminal(a.stderr), Stdin: strings.NewReader(""), Stdout: a.program.stderr, Stderr: a.program.stderr,
 	})
 	switch {

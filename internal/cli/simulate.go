@@ -65,10 +65,12 @@ Under mpirun or srun -o names a directory: each rank writes a profile there.
 	fl := cmd.Flags()
 	fl.SetInterspersed(false) // what follows the program is the program's
 	fl.IntVarP(&f.cores, "cores", "c", defaultCores, fmt.Sprintf("simulate `N` cores, 1 to %d", sim.MaxCores))
-	fl.StringVarP(&f.machine, "machine", "m", "count", "model this `machine`: "+strings.Join(machineNames(), ", ")+", or a file that describes one")
+	fl.StringVarP(&f.machine, "machine", "m", "count",
+		"model this `machine`: "+strings.Join(machineNames(), ", ")+", or a file that describes one")
 	fl.StringArrayVar(&f.settings, "set", nil, "change the machine: `key=value`, for example l2.size=8MB; may be repeated")
 	fl.IntVar(&f.seed, "seed", 1, "place the program's pages in the machine's memory by throw `N` of the dice")
-	fl.StringVarP(&f.output, "output", "o", defaultProfile, "write the profile to this `file`; under mpirun or srun, a directory for the profiles of all ranks")
+	fl.StringVarP(&f.output, "output", "o", defaultProfile,
+		"write the profile to this `file`; under mpirun or srun, a directory for the profiles of all ranks")
 	forceFlag(fl, &f.force)
 	fl.StringArrayVar(&f.sectionEnds, "section-end", nil, "sections end where threads call this `function`, too; may be repeated")
 	fl.StringVar(&f.cpu, "cpu", "x86-64-v3", "what the `processor` offers to the program: x86-64-v3, or host for all that this one has")
@@ -145,7 +147,8 @@ func (a *app) simulate(ctx context.Context, args []string, f *simulateFlags) err
 	}
 	a.remember(args)
 	res, err := sim.Run(ctx, sim.Options{
-		Cores: f.cores0(), Machine: f.machine, Settings: f.changes(), Cmd: args[0], Args: args[1:], Out: f.output, SectionEnds: f.sectionEnds, Waste: f.waste.kinds, Tolerance: f.waste.tolerance, HostCPU: f.cpu == "host",
+		Cores: f.cores0(), Machine: f.machine, Settings: f.changes(), Cmd: args[0], Args: args[1:], Out: f.output,
+		SectionEnds: f.sectionEnds, Waste: f.waste.kinds, Tolerance: f.waste.tolerance, HostCPU: f.cpu == "host",
 		Progress: isTerminal(a.stderr), Tool: "lime " + Version(), Rank: me,
 		Stdin: a.stdin, Stdout: a.program.stdout, Stderr: a.program.stderr,
 	})

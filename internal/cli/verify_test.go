@@ -26,7 +26,8 @@ func TestVerifyCannot(t *testing.T) {
 		}
 		code, stdout, stderr := lime(t, "report", "--verify", path)
 		words := strings.Join(strings.Fields(stdout), " ")
-		if code != ExitOK || stderr != "" || !strings.Contains(words, "Nothing was verified: ") || !strings.Contains(words, c.want) || !strings.Contains(words, "Cause 1:") {
+		if code != ExitOK || stderr != "" || !strings.Contains(words, "Nothing was verified: ") ||
+			!strings.Contains(words, c.want) || !strings.Contains(words, "Cause 1:") {
 			t.Errorf("%s: status %d, %s\n%s", c.now, code, stderr, stdout)
 		}
 		code, stdout, stderr = lime(t, "whatif", "--even", "blocks.c:21", path)

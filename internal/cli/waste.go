@@ -21,14 +21,16 @@ type wasteFlags struct {
 
 // addKinds adds --waste for a collector that can look for some kinds.
 func (f *wasteFlags) addKinds(fl *pflag.FlagSet, can waste.Set) {
-	fl.StringVar(&f.list, "waste", "", "look for wasted memory work: `kinds` of "+strings.Join(waste.Options(can), ", ")+", all if none are named")
+	fl.StringVar(&f.list, "waste", "", "look for wasted memory work: `kinds` of "+
+		strings.Join(waste.Options(can), ", ")+", all if none are named")
 	f.given = fl.Lookup("waste")
 	f.given.NoOptDefVal = "all"
 }
 
 func (f *wasteFlags) add(fl *pflag.FlagSet) {
 	f.addKinds(fl, waste.All)
-	fl.Float64Var(&f.tolerance, "waste-tolerance", waste.DefaultTolerance, "floating-point numbers that differ by this `share` of the larger are the same value")
+	fl.Float64Var(&f.tolerance, "waste-tolerance", waste.DefaultTolerance,
+		"floating-point numbers that differ by this `share` of the larger are the same value")
 }
 
 // check reads the kinds; with a machine there is no room for them.
@@ -43,7 +45,8 @@ func (f *wasteFlags) check(machine string) (err error) {
 		return usage(fmt.Errorf("--waste-tolerance %v: choose 0 (exactly equal) to less than 0.5", f.tolerance))
 	}
 	if machine != "count" {
-		return usage(fmt.Errorf("--waste looks at every access and has no time for a machine: leave --machine %s away, or simulate twice", machine))
+		return usage(fmt.Errorf("--waste looks at every access and has no time for a machine: leave --machine %s "+
+			"away, or simulate twice", machine))
 	}
 	return nil
 }
@@ -59,10 +62,12 @@ func (f *wasteFlags) checkRecord(pid int) (err error) {
 	if can := native.SampledWaste(); f.list == "all" {
 		f.kinds = can
 	} else if f.kinds&^can != 0 {
-		return usage(fmt.Errorf("--waste=%s: record looks for %s; for the others use lime simulate --waste", f.list, strings.Join(waste.Options(can), ", ")))
+		return usage(fmt.Errorf("--waste=%s: record looks for %s; for the others use lime simulate --waste", f.list,
+			strings.Join(waste.Options(can), ", ")))
 	}
 	if pid != 0 {
-		return usage(errors.New("--waste stops threads by traps, which a process that runs already is not prepared for: let lime start the program"))
+		return usage(errors.New("--waste stops threads by traps, which a process that runs already is not prepared " +
+			"for: let lime start the program"))
 	}
 	return nil
 }

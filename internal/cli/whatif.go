@@ -81,8 +81,10 @@ only if you say so, at the terminal or with --yes.
 		},
 	}
 	fl := cmd.Flags()
-	fl.StringArrayVar(&f.erase, "erase", nil, "take these `events` away: top, important, all, or [KIND@]FILE:LINE, [KIND@]FUNCTION, [KIND@]on:DATA; may be repeated")
-	fl.StringArrayVarP(&f.section, "section", "s", nil, "choose causes of this section, even out this section: its `N|PLACE` in the report; may be repeated")
+	fl.StringArrayVar(&f.erase, "erase", nil,
+		"take these `events` away: top, important, all, or [KIND@]FILE:LINE, [KIND@]FUNCTION, [KIND@]on:DATA; may be repeated")
+	fl.StringArrayVarP(&f.section, "section", "s", nil,
+		"choose causes of this section, even out this section: its `N|PLACE` in the report; may be repeated")
 	fl.StringVar(&f.bus, "bus", "", "`wider` = the bus to the shared cache never makes a core wait")
 	fl.StringArrayVar(&f.settings, "set", nil, "change the machine: `key=value`, for example l2.size=8MB; may be repeated")
 	fl.IntVarP(&f.cores, "cores", "c", 0, "simulate `N` cores instead")
@@ -170,7 +172,8 @@ func (f *whatifFlags) check() error {
 }
 
 // again runs the program of a profile once more, changed.
-func (a *app) again(ctx context.Context, src profile.Source, before *analysis.Result, only []int, f *whatifFlags) (*whatif.Comparison, error) {
+func (a *app) again(ctx context.Context, src profile.Source, before *analysis.Result, only []int,
+	f *whatifFlags) (*whatif.Comparison, error) {
 	if err := a.mayRepeat(src, f.yes); err != nil {
 		return nil, err
 	}
@@ -218,7 +221,8 @@ func (f *whatifFlags) options(src profile.Source, before *analysis.Result, only 
 }
 
 // evened answers --even: what the account says, and what a run shows.
-func (a *app) evened(ctx context.Context, src profile.Source, before *analysis.Result, only []int, f *whatifFlags) (*whatif.Comparison, error) {
+func (a *app) evened(ctx context.Context, src profile.Source, before *analysis.Result, only []int,
+	f *whatifFlags) (*whatif.Comparison, error) {
 	var targets []ledger.Target
 	for _, spec := range f.even {
 		i := strings.LastIndexByte(spec, ':')
@@ -238,7 +242,8 @@ func (a *app) evened(ctx context.Context, src profile.Source, before *analysis.R
 	if err != nil {
 		return nil, err
 	}
-	estimate := &whatif.Comparison{Schema: whatif.Schema, Estimate: true, Change: []string{"the threads do the same at " + strings.Join(f.even, " and ")},
+	estimate := &whatif.Comparison{Schema: whatif.Schema, Estimate: true,
+		Change:    []string{"the threads do the same at " + strings.Join(f.even, " and ")},
 		ClockUnit: before.Run.ClockUnit, RunTimeBefore: before.Whole.RunTime, RunTimeAfter: before.Whole.RunTime}
 	for k := range before.Sections {
 		if s := &before.Sections[k]; said[s.ID] != nil {
@@ -256,7 +261,8 @@ func (a *app) evened(ctx context.Context, src profile.Source, before *analysis.R
 }
 
 // runEven runs the program with a line evened out, and holds the estimate to it.
-func (a *app) runEven(ctx context.Context, src profile.Source, before *analysis.Result, f *whatifFlags, plan whatif.Plan, estimate *whatif.Comparison) (*whatif.Comparison, error) {
+func (a *app) runEven(ctx context.Context, src profile.Source, before *analysis.Result, f *whatifFlags,
+	plan whatif.Plan, estimate *whatif.Comparison) (*whatif.Comparison, error) {
 	base, err := a.unchanged(ctx, src, before, f.analysis)
 	if err != nil {
 		estimate.Why = err.Error()

@@ -41,16 +41,18 @@ type ExitReason uint32
 
 // The reasons.
 const (
-	ExitNone        ExitReason = iota
-	ExitBudget                 // slice used up; RIP = next instruction
-	ExitSyscall                // at a syscall instruction; RIP = the instruction after it; RCX and R11 not yet set
-	ExitProbe                  // about to execute the instruction at RIP, which has a probe
-	ExitFault                  // synchronous fault: Signal, Code, Addr; RIP = faulting instruction, all registers exact
-	ExitEmulate                // an instruction the guest emulates (cpuid, rdtsc, rdtscp, rdpid, xgetbv, rdrand, rdseed, xsave, xrstor); RIP = the instruction, Inst length in Len
-	ExitUnsupported            // an instruction that the engine cannot run (Err says which, and where)
-	ExitTrace                  // the trace buffer is full; RIP = where to go on
-	ExitCode                   // guest wrote to translated code: engine has invalidated; go on
-	ExitRepeat                 // about to execute the repeated string instruction, gather or scatter at RIP (mode Log)
+	ExitNone    ExitReason = iota
+	ExitBudget             // slice used up; RIP = next instruction
+	ExitSyscall            // at a syscall instruction; RIP = the instruction after it; RCX and R11 not yet set
+	ExitProbe              // about to execute the instruction at RIP, which has a probe
+	ExitFault              // synchronous fault: Signal, Code, Addr; RIP = faulting instruction, all registers exact
+	// an instruction the guest emulates (cpuid, rdtsc, rdtscp, rdpid, xgetbv, rdrand, rdseed,
+	// xsave, xrstor); RIP = the instruction, Inst length in Len
+	ExitEmulate
+	ExitUnsupported // an instruction that the engine cannot run (Err says which, and where)
+	ExitTrace       // the trace buffer is full; RIP = where to go on
+	ExitCode        // guest wrote to translated code: engine has invalidated; go on
+	ExitRepeat      // about to execute the repeated string instruction, gather or scatter at RIP (mode Log)
 )
 
 // Exit is one return from generated code.

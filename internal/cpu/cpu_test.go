@@ -17,7 +17,8 @@ func TestLayout(t *testing.T) {
 		got, want uintptr
 	}{
 		{"GPR", OffGPR, 0}, {"RIP", OffRIP, 128}, {"RFLAGS", OffRFLAGS, 136}, {"ExitReason", OffReason, 176},
-		{"Scratch", OffScratch, 192}, {"XSave", OffXSave, 448}, {"TracePtr", OffTracePtr, 432}, {"Filter", OffFilter, 440}, {"Miss", OffMiss, 4544}, {"XSave alignment", OffXSave % 64, 0},
+		{"Scratch", OffScratch, 192}, {"XSave", OffXSave, 448}, {"TracePtr", OffTracePtr, 432},
+		{"Filter", OffFilter, 440}, {"Miss", OffMiss, 4544}, {"XSave alignment", OffXSave % 64, 0},
 	} {
 		if r.got != r.want {
 			t.Errorf("offset of %s is %d, entry_amd64.s says %d", r.name, r.got, r.want)

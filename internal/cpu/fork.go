@@ -39,7 +39,8 @@ func forkInto(a *forkArgs) int64
 // flags must hold CLONE_VFORK, so that this thread waits meanwhile.
 func (f *Fork) Run() (pid int, errno syscall.Errno) {
 	all, old := ^uint64(0), uint64(0)
-	a := &forkArgs{flags: f.Flags, ptid: f.PTID, ctid: f.CTID, tls: f.TLS, ctx: f.Ctx, script: unsafe.SliceData(f.Script), n: uint64(len(f.Script)), mask: &f.Mask}
+	a := &forkArgs{flags: f.Flags, ptid: f.PTID, ctid: f.CTID, tls: f.TLS, ctx: f.Ctx,
+		script: unsafe.SliceData(f.Script), n: uint64(len(f.Script)), mask: &f.Mask}
 	a.start = f.Ctx.RIP
 	setMask(&all, &old) // no handler of Go's may run in the child
 	r := forkInto(a)

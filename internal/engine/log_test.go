@@ -46,10 +46,12 @@ func TestLog(t *testing.T) {
 		want      [][]uint64 // block by block
 	}{
 		{"load and store", "mov eax, 0x61000000; mov rbx, [rax+8]; mov byte ptr [rax+0x10], 7; syscall", [][]uint64{{d + 8, d + 0x10, 0, 7}}},
-		{"the value before", "mov eax, 0x61000000; mov dword ptr [rax], -1; mov word ptr [rax+1], 5; syscall", [][]uint64{{d, 0, 0xffffffff, d + 1, 0xffff, 5}}},
+		{"the value before", "mov eax, 0x61000000; mov dword ptr [rax], -1; mov word ptr [rax+1], 5; syscall",
+			[][]uint64{{d, 0, 0xffffffff, d + 1, 0xffff, 5}}},
 		{"add to memory", "mov eax, 0x61000000; mov qword ptr [rax], 3; add qword ptr [rax], 5; syscall", [][]uint64{{d, 0, 3, d, 3, 8}}},
 		{"the base is overwritten", "mov eax, 0x61000000; mov ecx, 1; xadd [rax], rax; syscall", [][]uint64{{d, 0, d}}},
-		{"vector", "mov eax, 0x61000000; mov rcx, -1; vmovq xmm1, rcx; vmovdqu [rax], ymm1; syscall", [][]uint64{{d, 0, 0, 0, 0, ^uint64(0), 0, 0, 0}}},
+		{"vector", "mov eax, 0x61000000; mov rcx, -1; vmovq xmm1, rcx; vmovdqu [rax], ymm1; syscall",
+			[][]uint64{{d, 0, 0, 0, 0, ^uint64(0), 0, 0, 0}}},
 		{"x87", "mov eax, 0x61000000; fld1; fstp tbyte ptr [rax]; syscall", [][]uint64{{d, 0, 0, 1 << 63, 0x3fff}}},
 		{"push and pop", "mov eax, 9; push rax; pop rbx; syscall", [][]uint64{{sp - 8, 0, 9, sp - 8}}},
 		{"call and ret", "call f; syscall; f: ret", [][]uint64{{sp - 8}, {sp - 8}, {}}},
@@ -57,8 +59,10 @@ func TestLog(t *testing.T) {
 		{"all registers in use", "mov eax, 6;" + all + "mov fs:[0x80], rax; push rbp; syscall", [][]uint64{{d + 0x880, 0, 6, sp - 8, 0, 0}}},
 		{"lock", "mov eax, 0x61000000; mov ecx, 2; lock xadd [rax], ecx; syscall", [][]uint64{{d, 0, 2}}},
 		{"masked", "mov eax, 0x61000000; vpxor ymm0, ymm0, ymm0; vmaskmovps [rax], xmm0, xmm0; syscall", [][]uint64{{d}}},
-		{"loop", "mov ecx, 2; mov eax, 0x61000000; 1: mov [rax+rcx*8], rcx; dec ecx; jnz 1b; syscall", [][]uint64{{d + 16, 0, 2}, {d + 8, 0, 1}, {}}},
-		{"jump through memory", "lea rax, [rip+1f]; mov ecx, 0x61000000; mov [rcx], rax; jmp [rcx]; 1: syscall", [][]uint64{{d, 0, guestCode + 17, d}, {}}},
+		{"loop", "mov ecx, 2; mov eax, 0x61000000; 1: mov [rax+rcx*8], rcx; dec ecx; jnz 1b; syscall",
+			[][]uint64{{d + 16, 0, 2}, {d + 8, 0, 1}, {}}},
+		{"jump through memory", "lea rax, [rip+1f]; mov ecx, 0x61000000; mov [rcx], rax; jmp [rcx]; 1: syscall",
+			[][]uint64{{d, 0, guestCode + 17, d}, {}}},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			m := newMachine(t, Config{Mode: Log}, row.src)
@@ -81,7 +85,9 @@ func TestLog(t *testing.T) {
 // Run stops before a repeated instruction, which then leaves its registers.
 func TestLogRepeat(t *testing.T) {
 	const d = guestData
-	m := newMachine(t, Config{Mode: Log}, "mov esi, 0x61000100; mov edi, 0x61000200; mov ecx, 9; rep movsb; mov byte ptr [0x61000203], 1; sub esi, 9; sub edi, 9; mov ecx, 9; repe cmpsb; syscall")
+	m := newMachine(t, Config{Mode: Log},
+		"mov esi, 0x61000100; mov edi, 0x61000200; mov ecx, 9; rep movsb; mov byte ptr [0x61000203], 1; sub esi, 9; "+
+			"sub edi, 9; mov ecx, 9; repe cmpsb; syscall")
 	var got [][]uint64
 	for stops := 0; ; stops++ {
 		x := m.Run(m.ctx, 1000)
@@ -113,7 +119,8 @@ func TestLogFault(t *testing.T) {
 		{"mov ecx, 2; push rax; mov rbx, [rcx]; push rbx; syscall", false, "[610ffff8 0 1]"},
 		{"mov ecx, 2; push rax; mov [rcx], rbx; push rbx; syscall", true, "[610ffff8 0 1]"},
 		{"mov ecx, 2; push rax; add [rcx], rbx; push rbx; syscall", true, "[610ffff8 0 1]"},
-		{"mov ecx, 2; mov rdx, rbx; mov r8, rax; mov r9, rax; mov rsi, rsi; mov rdi, rdi; mov rbp, rbp; mov r15, r15; mov r14, r14; mov r13, r13; mov r12, r12; " +
+		{"mov ecx, 2; mov rdx, rbx; mov r8, rax; mov r9, rax; mov rsi, rsi; mov rdi, rdi; mov rbp, rbp; mov r15, r15; " +
+			"mov r14, r14; mov r13, r13; mov r12, r12; " +
 			"mov r11, r11; mov r10, r10; push rax; add [rcx], rbx; push rbx; syscall", true, "[610ffff8 0 1]"},
 		{"mov ecx, 2; push rax; jmp [rcx]", false, "[610ffff8 0 1 2]"},
 	} {
@@ -139,7 +146,8 @@ func logFault(t *testing.T, src string, write bool, words string) {
 
 // A slice never outgrows the buffer.
 func TestLogRoom(t *testing.T) {
-	m := newMachine(t, Config{Mode: Log}, "mov eax, 0x61000000; vpxor ymm0, ymm0, ymm0; 1: vmovdqu [rax], ymm0; jmp 2f; 2: vmovdqu [rax+32], ymm0; jmp 1b")
+	m := newMachine(t, Config{Mode: Log},
+		"mov eax, 0x61000000; vpxor ymm0, ymm0, ymm0; 1: vmovdqu [rax], ymm0; jmp 2f; 2: vmovdqu [rax+32], ymm0; jmp 1b")
 	for range 3 {
 		if x := m.Run(m.ctx, 1<<40); x.Reason != cpu.ExitBudget {
 			t.Fatalf("exit %+v", x)

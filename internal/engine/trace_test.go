@@ -90,11 +90,13 @@ func TestTrace(t *testing.T) {
 		{"read, modify, write", "mov eax, 0x61000000; add qword ptr [rax+64], 5; lock xadd [rax], ecx; syscall", [][]uint64{{d + 64, d}}},
 		{"rep movsb", "mov esi, 0x61000100; mov edi, 0x61000200; mov ecx, 9; rep movsb; syscall", [][]uint64{{d + 0x100, 9, d + 0x200, 9}}},
 		{"rep stosq", "mov edi, 0x61000200; mov ecx, 4; xor eax, eax; rep stosq; syscall", [][]uint64{{d + 0x200, 4}}},
-		{"repe cmpsb ends early", "mov eax, 0x61000000; mov byte ptr [rax+0x203], 1; mov esi, 0x61000100; mov edi, 0x61000200; mov ecx, 9; repe cmpsb; setne al; syscall",
+		{"repe cmpsb ends early", "mov eax, 0x61000000; mov byte ptr [rax+0x203], 1; mov esi, 0x61000100; mov edi, " +
+			"0x61000200; mov ecx, 9; repe cmpsb; setne al; syscall",
 			[][]uint64{{d + 0x203, d + 0x100, 4, d + 0x200, 4}}},
 		{"rep at the end of a block", "mov edi, 0x61000200; mov ecx, 4; jmp 1f; 1: mov eax, 7; 2: rep stosb; dec eax; jz 3f; jmp 2b; 3: syscall",
 			[][]uint64{{}, {d + 0x200, 4}, {}, {d + 0x204, 0}}},
-		{"loop", "mov ecx, 3; mov eax, 0x61000000; 1: mov [rax+rcx*8], rcx; dec ecx; jnz 1b; syscall", [][]uint64{{d + 24}, {d + 16}, {d + 8}, {}}},
+		{"loop", "mov ecx, 3; mov eax, 0x61000000; 1: mov [rax+rcx*8], rcx; dec ecx; jnz 1b; syscall",
+			[][]uint64{{d + 24}, {d + 16}, {d + 8}, {}}},
 		{"jump through memory", "lea rax, [rip+1f]; mov ecx, 0x61000000; mov [rcx], rax; jmp [rcx]; 1: syscall", [][]uint64{{d, d}, {}}},
 	} {
 		t.Run(row.name, func(t *testing.T) {
@@ -119,7 +121,8 @@ func TestTrace(t *testing.T) {
 
 // A slice never outgrows the buffer, however much code records.
 func TestTraceRoom(t *testing.T) {
-	m := newMachine(t, Config{Mode: Trace}, "1: mov esi, 0x61000100; mov edi, 0x61000100; mov ecx, 1; rep movsb; jmp 2f; 2: push rax; pop rax; jmp 1b")
+	m := newMachine(t, Config{Mode: Trace},
+		"1: mov esi, 0x61000100; mov edi, 0x61000100; mov ecx, 1; rep movsb; jmp 2f; 2: push rax; pop rax; jmp 1b")
 	for range 3 {
 		if x := m.Run(m.ctx, 1<<40); x.Reason != cpu.ExitBudget {
 			t.Fatalf("exit %+v", x)

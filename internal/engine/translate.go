@@ -359,7 +359,8 @@ func countEdge(a *enc.Asm, mode Mode, id EdgeID, live x86.Flags) {
 func (t *translation) plain(i int, in *x86.Inst, pc uint64) {
 	code := t.bytes(i)
 	switch {
-	case in.Special == x86.SpecialPause && !in.HasMem && in.Writes == 0 && !t.e.parallel(): // a hint to the host, whose threads do not wait: 40 to 140 cycles
+	// a hint to the host, whose threads do not wait: 40 to 140 cycles
+	case in.Special == x86.SpecialPause && !in.HasMem && in.Writes == 0 && !t.e.parallel():
 	case in.Special == x86.SpecialFSGSBASE:
 		t.segBase(in, code)
 	case !in.HasMem:

@@ -45,7 +45,8 @@ func TestPrograms(t *testing.T) {
 		{"call through memory", "call [rip+p]; add eax, 1; syscall; f: mov eax, 6; ret; p: .quad f", 7},
 		{"call through rsp-relative memory", "lea rax, [rip+f]; push rax; call [rsp]; add eax, 1; syscall; f: mov eax, 6; ret", 7},
 		{"call through fs", "lea rax, [rip+f]; mov fs:[0x40], rax; call fs:[0x40]; add eax, 1; syscall; f: mov eax, 6; ret", 7},
-		{"call rax keeps rax and rcx", "lea rax, [rip+f]; mov ecx, 4; call rax; add eax, ecx; syscall; f: lea rdx, [rip+f]; sub rax, rdx; ret", 4},
+		{"call rax keeps rax and rcx", "lea rax, [rip+f]; mov ecx, 4; call rax; add eax, ecx; syscall; f: lea rdx, " +
+			"[rip+f]; sub rax, rdx; ret", 4},
 		{"return address is original", "call 1f; 1: pop rax; syscall", guestCode + 5},
 		{"ret imm16", "mov rbx, rsp; push 1; push 2; call f; sub rbx, rsp; mov rax, rbx; syscall; f: ret 16", 0},
 		{"loop", "mov ecx, 7; xor eax, eax; 1: add eax, 2; loop 1b; syscall", 14},
@@ -56,9 +57,11 @@ func TestPrograms(t *testing.T) {
 			1: adc rax, 0; lea rdx, [rax-5]; stc; dec ecx; jnz 1b; setc bl; add rax, rbx; syscall`, 70},
 		{"flags across a call", "mov eax, 1; cmp eax, 1; call f; sete al; movzx eax, al; syscall; f: mov ebx, 3; ret", 1},
 		{"red zone", "mov qword ptr [rsp-8], 5; mov qword ptr [rsp-128], 6; jmp 1f; 1: mov rax, [rsp-8]; add rax, [rsp-128]; syscall", 11},
-		{"rep movsb is one", "lea rsi, [rip+s]; mov edi, 0x61000200; mov ecx, 9; rep movsb; mov rax, [0x61000200]; syscall; s: .ascii \"abcdefghi\"", 0x6867666564636261},
+		{"rep movsb is one", "lea rsi, [rip+s]; mov edi, 0x61000200; mov ecx, 9; rep movsb; mov rax, [0x61000200]; " +
+			"syscall; s: .ascii \"abcdefghi\"", 0x6867666564636261},
 		{"xbegin aborts", "mov eax, 5; xbegin 1f; mov eax, 9; 1: add eax, 2; syscall", 2},
-		{"cmpxchg16b", "xor eax, eax; xor edx, edx; mov ebx, 7; xor ecx, ecx; lock cmpxchg16b [rip+x]; mov rax, [rip+x]; syscall; .balign 16; x: .quad 0,0", 7},
+		{"cmpxchg16b", "xor eax, eax; xor edx, edx; mov ebx, 7; xor ecx, ecx; lock cmpxchg16b [rip+x]; mov rax, " +
+			"[rip+x]; syscall; .balign 16; x: .quad 0,0", 7},
 		{"retpoline", "call 1f; 2: pause; jmp 2b; 1: lea rax, [rip+3f]; mov [rsp], rax; ret; 3: mov eax, 8; syscall", 8},
 	}
 	for _, r := range rows {
@@ -394,7 +397,9 @@ func TestHighCode(t *testing.T) {
 
 func TestSmallCacheFlushes(t *testing.T) {
 	// 4,000 functions, called in turn, twice.
-	src := "mov r12d, 2\n9: xor eax, eax\n" + strings.Repeat("call 1f\njmp 2f\n1: add eax, 1\n"+strings.Repeat("lea rbx, [rbx+1]\n", 40)+"ret\n2:\n", 8000) + "dec r12d\njnz 9b\nsyscall"
+	src := "mov r12d, 2\n9: xor eax, eax\n" +
+		strings.Repeat("call 1f\njmp 2f\n1: add eax, 1\n"+strings.Repeat("lea rbx, [rbx+1]\n", 40)+"ret\n2:\n",
+			8000) + "dec r12d\njnz 9b\nsyscall"
 	m := newMachine(t, Config{Mode: Count, CacheBytes: minCache}, src)
 	x := m.Run(m.ctx, 1e9)
 	if x.Reason != cpu.ExitSyscall || m.ctx.GPR[x86.RAX] != 8000 || m.ctx.GPR[x86.RBX] != 2*8000*40 {

@@ -75,7 +75,8 @@ func (m *matrix) instance(in *profile.Instance) error {
 		for i := range in.Parts {
 			cells[in.Parts[i].Thread] = strconv.FormatUint(row.value(&in.Parts[i]), 10)
 		}
-		if err := m.write(in, csvRow{family: "time", event: row.name, function: profile.None, at: profile.Frame{File: profile.None}}, cells); err != nil {
+		if err := m.write(in, csvRow{family: "time", event: row.name, function: profile.None,
+			at: profile.Frame{File: profile.None}}, cells); err != nil {
 			return err
 		}
 	}
@@ -129,7 +130,8 @@ func (m *matrix) cells() []string { return make([]string, len(m.t.Threads)) }
 
 func (m *matrix) edge(id int32) csvRow {
 	e := &m.t.Edges[id]
-	out := csvRow{family: "control-flow", event: e.Kind.String(), id: strconv.Itoa(int(id)), function: profile.None, at: profile.Frame{File: profile.None}}
+	out := csvRow{family: "control-flow", event: e.Kind.String(), id: strconv.Itoa(int(id)), function: profile.None,
+		at: profile.Frame{File: profile.None}}
 	from := e.From
 	if from < 0 {
 		from = e.To
@@ -156,7 +158,8 @@ func (m *matrix) place(out *csvRow, n *profile.Node) {
 func (m *matrix) event(what string) func(int32) csvRow {
 	return func(id int32) csvRow {
 		e := &m.t.Events[id]
-		out := csvRow{family: "hardware", event: m.t.Kinds[e.Kind].Name, id: strconv.Itoa(int(id)), function: profile.None, at: profile.Frame{File: profile.None}}
+		out := csvRow{family: "hardware", event: m.t.Kinds[e.Kind].Name, id: strconv.Itoa(int(id)),
+			function: profile.None, at: profile.Frame{File: profile.None}}
 		if what == "cost" {
 			out.event += "-cost"
 		}
@@ -172,7 +175,8 @@ func (m *matrix) event(what string) func(int32) csvRow {
 }
 
 func (m *matrix) node(id int32) csvRow {
-	out := csvRow{family: "time", event: "block-time", id: strconv.Itoa(int(id)), function: profile.None, at: profile.Frame{File: profile.None}}
+	out := csvRow{family: "time", event: "block-time", id: strconv.Itoa(int(id)), function: profile.None,
+		at: profile.Frame{File: profile.None}}
 	m.place(&out, &m.t.Nodes[id])
 	return out
 }

@@ -24,7 +24,8 @@ func sampleProfile() *profile.Profile {
 	p.AddImage(profile.Image{Path: "/bin/app", Lo: 0x1000, Hi: 0x2000})
 	p.AddFile(profile.File{Path: "app.c"})
 	call := p.AddNode(profile.Node{Addr: 0x1000, LastAddr: 0x1004, Frames: []profile.Frame{{Line: 3, Function: "main"}}})
-	work := p.AddNode(profile.Node{Addr: 0x1010, LastAddr: 0x1014, Frames: []profile.Frame{{Line: 8, Function: "helper;1"}, {Line: 9, Function: "work"}}})
+	work := p.AddNode(profile.Node{Addr: 0x1010, LastAddr: 0x1014,
+		Frames: []profile.Frame{{Line: 8, Function: "helper;1"}, {Line: 9, Function: "work"}}})
 	main := p.AddPath(profile.PathNode{Parent: profile.None, Node: call})
 	leaf := p.AddPath(profile.PathNode{Parent: main, Node: work})
 	p.AddSection(profile.Section{Kind: profile.SectionBarrier, EndNode: profile.None, Frames: []profile.Frame{{Line: 12}}})
@@ -61,7 +62,9 @@ func TestPprof(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(p.Sample) != 2 || p.Sample[1].Value[3] != 41 || p.Sample[1].Value[1] != 7 || p.DefaultSampleType != "cpu" || p.SampleType[3].Type != "cpu" || len(p.Sample[0].Location) != 3 || p.Sample[0].Location[0].Line[0].Line != 8 ||
+	if len(p.Sample) != 2 || p.Sample[1].Value[3] != 41 || p.Sample[1].Value[1] != 7 ||
+		p.DefaultSampleType != "cpu" || p.SampleType[3].Type != "cpu" || len(p.Sample[0].Location) != 3 ||
+		p.Sample[0].Location[0].Line[0].Line != 8 ||
 		p.Sample[0].Location[2].Line[0].Function.Name != "main" || p.Sample[0].Location[0].Mapping.File != "/bin/app" {
 		t.Errorf("got %v", p)
 	}
@@ -76,7 +79,8 @@ func TestSpeedscope(t *testing.T) {
 	if err := json.Unmarshal(b.Bytes(), &f); err != nil {
 		t.Fatal(err)
 	}
-	if len(f.Profiles) != 2 || len(f.Shared.Frames) != 3 || f.Profiles[1].EndValue != 41 || len(f.Profiles[0].Samples[0]) != 3 || f.Profiles[0].Unit != "nanoseconds" {
+	if len(f.Profiles) != 2 || len(f.Shared.Frames) != 3 || f.Profiles[1].EndValue != 41 ||
+		len(f.Profiles[0].Samples[0]) != 3 || f.Profiles[0].Unit != "nanoseconds" {
 		t.Errorf("got %s", b.String())
 	}
 }
@@ -86,7 +90,8 @@ func TestSpeedscope(t *testing.T) {
 func TestPerfetto(t *testing.T) {
 	p := sampleProfile()
 	p.AddSection(profile.Section{Kind: profile.SectionJoin, EndNode: profile.None, Frames: []profile.Frame{{Line: 20}}})
-	in := &profile.Instance{Section: 1, Parts: []profile.Part{{Thread: 0, Arrive: 95, Release: 95, LockWait: 7, Entry: profile.None, Exit: profile.None},
+	in := &profile.Instance{Section: 1, Parts: []profile.Part{{Thread: 0, Arrive: 95, Release: 95, LockWait: 7,
+		Entry: profile.None, Exit: profile.None},
 		{Thread: 1, Arrive: 95, Release: 95, Entry: profile.None, Exit: profile.None}}}
 	if err := p.WriteInstance(in); err != nil {
 		t.Fatal(err)
@@ -159,7 +164,8 @@ func TestNoPaths(t *testing.T) {
 		func(b *bytes.Buffer, s profile.Source) error { return pprofPaths(b, s) },
 		func(b *bytes.Buffer, s profile.Source) error { return Speedscope(b, s) },
 	} {
-		if err := write(&bytes.Buffer{}, profile.New(profile.Meta{})); !errors.Is(err, profile.ErrNoPaths) || !strings.Contains(err.Error(), "lime record") {
+		if err := write(&bytes.Buffer{}, profile.New(profile.Meta{})); !errors.Is(err, profile.ErrNoPaths) ||
+			!strings.Contains(err.Error(), "lime record") {
 			t.Errorf("a profile without paths: %v", err)
 		}
 	}
@@ -187,7 +193,8 @@ func TestPprofNamesTheProgram(t *testing.T) {
 	for _, c := range []struct {
 		command []string
 		want    string
-	}{{nil, "/home/u/app"}, {[]string{"app", "1"}, "/home/u/app"}, {[]string{"/usr/lib/jvm/java"}, "/usr/lib/jvm/java"}, {[]string{"./run.sh"}, "/home/u/app"}} {
+	}{{nil, "/home/u/app"}, {[]string{"app", "1"}, "/home/u/app"},
+		{[]string{"/usr/lib/jvm/java"}, "/usr/lib/jvm/java"}, {[]string{"./run.sh"}, "/home/u/app"}} {
 		p := profile.New(profile.Meta{Command: c.command})
 		for _, path := range []string{"/usr/lib/libc.so.6", "/home/u/app", "/usr/lib/jvm/java"} {
 			p.AddImage(profile.Image{Path: path})

@@ -10,7 +10,8 @@ import (
 
 // pprofTypes are the kinds of values, in their order: the metrics of call paths and what pprof
 // shall call them.
-var pprofTypes = [...]struct{ metric, title string }{{"lock-blame", "lock-blame"}, {"lock-wait", "lock-wait"}, {"idleness", "idleness"}, {"time", "cpu"}}
+var pprofTypes = [...]struct{ metric, title string }{{"lock-blame", "lock-blame"}, {"lock-wait", "lock-wait"},
+	{"idleness", "idleness"}, {"time", "cpu"}}
 
 // pprofPaths writes the call paths, with the threads as labels. The last kind of value, which pprof
 // shows if none is asked for, is the time.

@@ -119,13 +119,15 @@ func leaf7(_ *cpuidTable, sub, _ uint32) [4]uint32 {
 // leafCaches is leaf 4: one cache a subleaf.
 func leafCaches(t *cpuidTable, sub, _ uint32) [4]uint32 {
 	const data, instr, unified = 1, 2, 3
-	rows := [][5]uint32{{data, 1, l1Size, l1Ways, 1}, {instr, 1, l1Size, l1Ways, 1}, {unified, 2, l2Size, l2Ways, 1}, {unified, 3, l3Size, l3Ways, pow2(t.cores)}}
+	rows := [][5]uint32{{data, 1, l1Size, l1Ways, 1}, {instr, 1, l1Size, l1Ways, 1}, {unified, 2, l2Size, l2Ways, 1},
+		{unified, 3, l3Size, l3Ways, pow2(t.cores)}}
 	if int(sub) >= len(rows) {
 		return [4]uint32{}
 	}
 	r := rows[sub]
 	sets := r[2] / (r[3] * lineSize)
-	return [4]uint32{r[0] | r[1]<<5 | 1<<8 | (min(r[4], 4096)-1)<<14 | (min(pow2(t.cores), 64)-1)<<26, (r[3]-1)<<22 | (lineSize - 1), sets - 1, 0}
+	return [4]uint32{r[0] | r[1]<<5 | 1<<8 | (min(r[4], 4096)-1)<<14 | (min(pow2(t.cores), 64)-1)<<26,
+		(r[3]-1)<<22 | (lineSize - 1), sets - 1, 0}
 }
 
 // leafTopology is leaf 0xb: one thread a core, all cores in one package.
@@ -228,10 +230,14 @@ func (s *splitMix) fill(b []byte) {
 func (p *Process) cpuinfo() string {
 	out := ""
 	for i := range p.cfg.Cores {
-		out += fmt.Sprintf("processor\t: %d\nvendor_id\t: %s\ncpu family\t: 6\nmodel\t\t: 60\nmodel name\t: %s\nstepping\t: 3\ncpu MHz\t\t: %d.000\ncache size\t: %d KB\nphysical id\t: 0\nsiblings\t: %d\ncore id\t\t: %d\ncpu cores\t: %d\napicid\t\t: %d\nfpu\t\t: yes\nflags\t\t: %s\nbogomips\t: 2000.00\nclflush size\t: 64\ncache_alignment\t: 64\naddress sizes\t: 46 bits physical, 48 bits virtual\n\n",
+		out += fmt.Sprintf("processor\t: %d\nvendor_id\t: %s\ncpu family\t: 6\nmodel\t\t: 60\nmodel name\t: "+
+			"%s\nstepping\t: 3\ncpu MHz\t\t: %d.000\ncache size\t: %d KB\nphysical id\t: 0\nsiblings\t: %d\ncore "+
+			"id\t\t: %d\ncpu cores\t: %d\napicid\t\t: %d\nfpu\t\t: yes\nflags\t\t: %s\nbogomips\t: 2000.00\nclflush "+
+			"size\t: 64\ncache_alignment\t: 64\naddress sizes\t: 46 bits physical, 48 bits virtual\n\n",
 			i, cpuVendor, cpuBrand, tscHz/1_000_000, l3Size>>10, p.cfg.Cores, i, p.cfg.Cores, i, cpuFlags)
 	}
 	return out
 }
 
-const cpuFlags = "fpu tsc msr pae cx8 apic sep pge cmov pat clflush mmx fxsr sse sse2 ht syscall nx rdtscp lm constant_tsc nonstop_tsc pni pclmulqdq ssse3 fma cx16 sse4_1 sse4_2 movbe popcnt aes xsave avx f16c lahf_lm abm bmi1 avx2 bmi2 erms"
+const cpuFlags = "fpu tsc msr pae cx8 apic sep pge cmov pat clflush mmx fxsr sse sse2 ht syscall nx rdtscp lm " +
+	"constant_tsc nonstop_tsc pni pclmulqdq ssse3 fma cx16 sse4_1 sse4_2 movbe popcnt aes xsave avx f16c lahf_lm abm bmi1 avx2 bmi2 erms"

@@ -167,10 +167,15 @@ func TestProgramsOfOthers(t *testing.T) {
 		{"pbzip2", "", []string{"pbzip2", "-p4", "-c", "-b1", file}},
 		{"sqlite3", "create table t(a,b); insert into t values(1,2),(3,4);\nselect sum(a*b) from t;\n", []string{"sqlite3"}},
 		{"openssl", text, []string{"openssl", "dgst", "-sha256"}},
-		{"perl", "", []string{"perl", "-e", `print "child: ", scalar(qx(echo hi)); $SIG{ALRM} = sub { print "alarm\n"; exit 2 }; alarm 1; select(undef, undef, undef, 9)`}},
-		{"bash", "a\nb\n", []string{"bash", "-c", `while read x; do echo "<$x>"; done | tr a-z A-Z; (exit 4); echo $?; echo $(expr 3 + 4); exec sh -c "echo replaced; exit 6"`}},
+		{"perl", "", []string{"perl", "-e",
+			`print "child: ", scalar(qx(echo hi)); $SIG{ALRM} = sub { print "alarm\n"; exit 2 }; alarm 1; select(undef, undef, undef, 9)`}},
+		{"bash", "a\nb\n", []string{"bash", "-c",
+			`while read x; do echo "<$x>"; done | tr a-z A-Z; (exit 4); echo $?; echo $(expr 3 + 4); exec sh -c "echo replaced; exit 6"`}},
 		{"gcc", "int main(void) { return 0; }\n", []string{"gcc", "-x", "c", "-O2", "-S", "-o", "-", "-"}},
-		{"python3", "", []string{"/usr/bin/python3", "-c", "import threading,subprocess\nr=[]\nt=[threading.Thread(target=lambda i=i:r.append(sum(range(i*1000)))) for i in range(4)]\n[x.start() for x in t];[x.join() for x in t]\nprint(sorted(r),subprocess.run(['echo','hi'],capture_output=True).stdout)"}},
+		{"python3", "", []string{"/usr/bin/python3", "-c",
+			"import threading,subprocess\nr=[]\nt=[threading.Thread(target=lambda i=i:r.append(sum(range(i*1000)))) " +
+				"for i in range(4)]\n[x.start() for x in t];[x.join() for x in " +
+				"t]\nprint(sorted(r),subprocess.run(['echo','hi'],capture_output=True).stdout)"}},
 		{"limits", "", []string{"bash", "-c", "ulimit -n 500; ulimit -n; (ulimit -n; bash -c 'ulimit -n'); ulimit -s"}},
 		{"shebang", "", []string{"/usr/bin/env", "sh", "-c", "echo $0 $#", "zero", "one"}},
 		{"go", "", []string{"go", "version"}},
@@ -232,7 +237,8 @@ func TestAllFeaturesOfTheHost(t *testing.T) {
 
 func TestDeadlockNamesTheThreads(t *testing.T) {
 	got := simulate(t, "", nil, compile(t, "gcc", "hang.c", "-pthread"))
-	if got.status != 124 || strings.Count(got.err, "deadlock: thread ") != 2 || strings.Count(got.err, "held by") != 0 && !strings.Contains(got.err, "futex") {
+	if got.status != 124 || strings.Count(got.err, "deadlock: thread ") != 2 ||
+		strings.Count(got.err, "held by") != 0 && !strings.Contains(got.err, "futex") {
 		t.Errorf("status %d, stderr %s", got.status, got.err)
 	}
 }

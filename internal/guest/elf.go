@@ -74,7 +74,8 @@ func checkIdent(h []byte) *LoadError {
 	case h[4] == byte(elf.ELFCLASS32) && m == elf.EM_X86_64:
 		return &LoadError{Why: "an x32 program (32-bit pointers)", Hint: "lime runs 64-bit x86-64 programs: build with -m64", Status: 126}
 	case h[5] == byte(elf.ELFDATA2MSB):
-		return &LoadError{Why: "a big-endian program for another architecture", Hint: "lime runs x86-64 programs only: build for x86-64", Status: 126}
+		return &LoadError{Why: "a big-endian program for another architecture",
+			Hint: "lime runs x86-64 programs only: build for x86-64", Status: 126}
 	case h[4] == byte(elf.ELFCLASS32) || m != elf.EM_X86_64:
 		return &LoadError{Why: "a program for " + name, Hint: "lime runs 64-bit x86-64 programs only: build for x86-64, with -m64", Status: 126}
 	case h[4] != byte(elf.ELFCLASS64):

@@ -96,7 +96,8 @@ func FuzzParseELF(f *testing.F) {
 func newIn(t *testing.T, path string, args ...string) (*Process, *fakeHost, error) {
 	t.Helper()
 	h := &fakeHost{}
-	p, err := New(Config{Path: path, Args: append([]string{path}, args...), Env: []string{"A=b", "PATH=/nowhere"}, Cores: 2, Layout: testLayout}, h)
+	p, err := New(Config{Path: path, Args: append([]string{path}, args...), Env: []string{"A=b", "PATH=/nowhere"},
+		Cores: 2, Layout: testLayout}, h)
 	if errors.Is(err, ErrAddressTaken) {
 		t.Fatal("the test's addresses are taken in this process:", err)
 	}

@@ -45,7 +45,8 @@ func TestFilesAboutTheMachine(t *testing.T) {
 			t.Errorf("%s: %q does not hold %q", row.path, got, row.want)
 		}
 	}
-	for _, p := range []string{"/sys/fs/cgroup/cpu.max", "/sys/devices/system/cpu/cpu0/topology/core_id", "/proc/self/smaps", "/sys/devices/system/node/node0/numastat"} {
+	for _, p := range []string{"/sys/fs/cgroup/cpu.max", "/sys/devices/system/cpu/cpu0/topology/core_id",
+		"/proc/self/smaps", "/sys/devices/system/node/node0/numastat"} {
 		r.expect(-int64(unix.ENOENT), 0, "open", r.path(p), 0)
 	}
 	n := r.must(0, "readlink", r.path("/proc/self/exe"), r.mem, 100)

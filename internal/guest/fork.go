@@ -106,7 +106,8 @@ func nativeAlt(a altStack) nativeStack {
 
 // childScript is what makes the host's view of the child the guest's: signal
 // handlers, alternate stack, thread pointers; lime's own files are closed.
-func (c *call) childScript(acts *[numSignals + 1]sigAction, alt *nativeStack, limits map[uint64]*[2]uint64, fs uint64, closeFiles bool) []cpu.Call {
+func (c *call) childScript(acts *[numSignals + 1]sigAction, alt *nativeStack, limits map[uint64]*[2]uint64, fs uint64,
+	closeFiles bool) []cpu.Call {
 	const setGS, setFS = 0x1001, 0x1002
 	var s []cpu.Call
 	for sig := 1; sig <= numSignals; sig++ {

@@ -215,7 +215,8 @@ func (p *Process) restoreFP(c *cpu.Context, at uint64) bool {
 	if !p.mem.read(at, legacy[:]) {
 		return false
 	}
-	extended := le32(legacy[fpSoftware:]) == fpMagic1 && le32(legacy[fpSoftware+16:]) >= xsaveExtended && int(le32(legacy[fpSoftware+16:])) <= n
+	extended := le32(legacy[fpSoftware:]) == fpMagic1 && le32(legacy[fpSoftware+16:]) >= xsaveExtended &&
+		int(le32(legacy[fpSoftware+16:])) <= n
 	if !extended {
 		copy(c.XSave[:], legacy[:fpSoftware])
 		putLE64(c.XSave[xsaveHeader:], 3)

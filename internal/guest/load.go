@@ -124,7 +124,8 @@ func readShebang(path string) (interp, opt string, ok bool, e *LoadError) {
 	case n == 0:
 		return "", "", false, &LoadError{Path: path, Why: "an empty file", Hint: "build or copy it again", Status: 126}
 	default:
-		return "", "", false, &LoadError{Path: path, Why: "neither an ELF program nor a script that begins with #!", Hint: "for a shell script: lime simulate -- sh " + path, Status: 126, Err: unix.ENOEXEC}
+		return "", "", false, &LoadError{Path: path, Why: "neither an ELF program nor a script that begins with #!",
+			Hint: "for a shell script: lime simulate -- sh " + path, Status: 126, Err: unix.ENOEXEC}
 	}
 	line, _, _ := bytes.Cut(b[2:], []byte("\n"))
 	interp, opt, _ = strings.Cut(strings.Trim(string(line), " \t\r"), " ")
@@ -168,7 +169,8 @@ func (s *space) place(f *elfFile) (bias uint64, e *LoadError) {
 		at = s.maps.gapBelow(s.layout.LowLo, s.layout.LowHi, n, align)
 	}
 	if at == 0 {
-		return 0, &LoadError{Why: fmt.Sprintf("its image takes %d MB; lime has room for %d MB of code and static data", n>>20, (s.layout.LowHi-s.layout.LowLo)>>20),
+		return 0, &LoadError{Why: fmt.Sprintf("its image takes %d MB; lime has room for %d MB of code and "+
+			"static data", n>>20, (s.layout.LowHi-s.layout.LowLo)>>20),
 			Hint: "make large static arrays dynamic", Status: 126}
 	}
 	return at - lo, nil
@@ -253,7 +255,8 @@ func openInterp(prog *program) (*os.File, *elfFile, *LoadError) {
 	file, f, e := openELF(prog.elf.interp)
 	if e != nil {
 		why := fmt.Sprintf("its program interpreter %s: %s", prog.elf.interp, e.Why)
-		return nil, nil, &LoadError{Path: prog.path, Why: why, Hint: "install the C library that the program was linked against", Status: e.Status, Err: e.Err}
+		return nil, nil, &LoadError{Path: prog.path, Why: why,
+			Hint: "install the C library that the program was linked against", Status: e.Status, Err: e.Err}
 	}
 	return file, f, nil
 }

@@ -130,7 +130,8 @@ func New(cfg Config, host Host) (*Process, error) {
 }
 
 func newProcess(cfg Config, host Host) *Process {
-	p := &Process{cfg: cfg, host: host, id: os.Getpid(), futexes: futexTable{}, ptimers: map[int]*intervalTimer{}, timerFDs: map[int]*intervalTimer{},
+	p := &Process{cfg: cfg, host: host, id: os.Getpid(), futexes: futexTable{}, ptimers: map[int]*intervalTimer{},
+		timerFDs: map[int]*intervalTimer{},
 		children: map[int]*child{}, random: splitMix(0x6c696d65), noted: map[string]bool{}, limits: map[uint64][2]uint64{}, signalFD: -1}
 	p.cpuid = newCPUID(cfg)
 	p.bases = bases{epoch, bootTime, bootTime}

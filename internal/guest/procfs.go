@@ -273,7 +273,8 @@ func (p *Process) procStat() string {
 }
 
 func meminfo() string {
-	return fmt.Sprintf("MemTotal:       %8d kB\nMemFree:        %8d kB\nMemAvailable:   %8d kB\nBuffers:               0 kB\nCached:                0 kB\nSwapTotal:             0 kB\nSwapFree:              0 kB\n",
+	return fmt.Sprintf("MemTotal:       %8d kB\nMemFree:        %8d kB\nMemAvailable:   %8d kB\nBuffers:              "+
+		" 0 kB\nCached:                0 kB\nSwapTotal:             0 kB\nSwapFree:              0 kB\n",
 		memTotal>>10, memFree>>10, memFree>>10)
 }
 
@@ -336,13 +337,16 @@ func (p *Process) procStatm() string {
 
 func (p *Process) procSelfStat() string {
 	t := p.threads[0]
-	return fmt.Sprintf("%d (%s) R %d %d %d 0 -1 0 0 0 0 0 %d 0 0 0 20 0 %d 0 %d %d 16384 18446744073709551615 0 0 %d 0 0 0 0 0 0 0 0 0 17 0 0 0 0 0 0 0 0 0 0 0 0 0 0\n",
-		p.id, t.Name, unix.Getppid(), unix.Getpgrp(), unix.Getpgrp(), int64(p.host.CPUTime(nil)/1e7), len(p.threads), int64(bootTime/1e7), p.size(), p.mem.layout.HighHi-pageSize)
+	return fmt.Sprintf("%d (%s) R %d %d %d 0 -1 0 0 0 0 0 %d 0 0 0 20 0 %d 0 %d %d 16384 18446744073709551615 0 0 %d "+
+		"0 0 0 0 0 0 0 0 0 17 0 0 0 0 0 0 0 0 0 0 0 0 0 0\n",
+		p.id, t.Name, unix.Getppid(), unix.Getpgrp(), unix.Getpgrp(), int64(p.host.CPUTime(nil)/1e7), len(p.threads),
+		int64(bootTime/1e7), p.size(), p.mem.layout.HighHi-pageSize)
 }
 
 func (p *Process) procStatus() string {
 	kb := p.size() >> 10
-	return fmt.Sprintf("Name:\t%s\nUmask:\t0022\nState:\tR (running)\nTgid:\t%d\nNgid:\t0\nPid:\t%d\nPPid:\t%d\nTracerPid:\t0\nUid:\t%d\t%d\t%d\t%d\nGid:\t%d\t%d\t%d\t%d\nVmPeak:\t%8d kB\nVmSize:\t%8d kB\nVmHWM:\t   65536 kB\nVmRSS:\t   65536 kB\nThreads:\t%d\nCpus_allowed_list:\t%sMems_allowed_list:\t0\n",
+	return fmt.Sprintf("Name:\t%s\nUmask:\t0022\nState:\tR "+
+		"(running)\nTgid:\t%d\nNgid:\t0\nPid:\t%d\nPPid:\t%d\nTracerPid:\t0\nUid:\t%d\t%d\t%d\t%d\nGid:\t%d\t%d\t%d\t%d\nVmPeak:\t%8d kB\nVmSize:\t%8d kB\nVmHWM:\t   65536 kB\nVmRSS:\t   65536 kB\nThreads:\t%d\nCpus_allowed_list:\t%sMems_allowed_list:\t0\n",
 		p.threads[0].Name, p.id, p.id, unix.Getppid(), unix.Getuid(), unix.Geteuid(), unix.Geteuid(), unix.Geteuid(),
 		unix.Getgid(), unix.Getegid(), unix.Getegid(), unix.Getegid(), kb, kb, len(p.threads), cpuRange(p))
 }

@@ -115,7 +115,8 @@ http { access_log off; client_body_temp_path %[1]s/b; proxy_temp_path %[1]s/p; f
 	eventually(t, "page of a new worker", page)
 	signalByPIDFile(t, filepath.Join(dir, "pid"), syscall.SIGQUIT)
 	s.ends(t)
-	if log, _ := os.ReadFile(filepath.Join(dir, "log")); bytes.Contains(log, []byte("on signal")) || !bytes.Contains(log, []byte("exited with code 0")) {
+	if log, _ := os.ReadFile(filepath.Join(dir, "log")); bytes.Contains(log, []byte("on signal")) ||
+		!bytes.Contains(log, []byte("exited with code 0")) {
 		t.Errorf("log: %s", log)
 	}
 }

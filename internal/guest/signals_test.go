@@ -128,7 +128,8 @@ func TestSignalFrameRoundTrip(t *testing.T) {
 		}
 		c := th.Ctx
 		at := c.GPR[rsp]
-		if c.RIP != handlerPC || c.GPR[rdi] != uint64(unix.SIGUSR1) || c.GPR[rsi] != at+frameInfo || c.GPR[rdx] != at+frameUC || at%16 != 8 || c.RFLAGS&flagDF != 0 {
+		if c.RIP != handlerPC || c.GPR[rdi] != uint64(unix.SIGUSR1) || c.GPR[rsi] != at+frameInfo ||
+			c.GPR[rdx] != at+frameUC || at%16 != 8 || c.RFLAGS&flagDF != 0 {
 			t.Fatalf("handler entered wrongly: %+v", c.GPR)
 		}
 		if inAlt := at > r.mem+10*pageSize && at < r.mem+14*pageSize; inAlt != onAlt {
@@ -187,7 +188,8 @@ func TestInterruptedCalls(t *testing.T) {
 		at := th.Ctx.GPR[rsp]
 		rip, _ := r.p.mem.load64(at + mcRIP)
 		ax, _ := r.p.mem.load64(at + ucMcontext + 13*8)
-		if row.again && (rip != 0x401000 || ax != uint64(numberOf(row.name))) || !row.again && (rip != 0x401002 || int64(ax) != -int64(unix.EINTR)) {
+		if row.again && (rip != 0x401000 || ax != uint64(numberOf(row.name))) || !row.again &&
+			(rip != 0x401002 || int64(ax) != -int64(unix.EINTR)) {
 			t.Errorf("%s flags %#x: rip %#x rax %d", row.name, row.flags, rip, int64(ax))
 		}
 		r.p.Close()
@@ -233,14 +235,16 @@ func TestDefaultActions(t *testing.T) {
 		sig  unix.Signal
 		dies bool
 		core bool
-	}{{unix.SIGTERM, true, false}, {unix.SIGABRT, true, true}, {unix.SIGCHLD, false, false}, {unix.SIGURG, false, false}, {unix.SIGKILL, true, false}, {unix.SIGPIPE, true, false}}
+	}{{unix.SIGTERM, true, false}, {unix.SIGABRT, true, true}, {unix.SIGCHLD, false, false},
+		{unix.SIGURG, false, false}, {unix.SIGKILL, true, false}, {unix.SIGPIPE, true, false}}
 	for _, row := range rows {
 		r := newRig(t, 1)
 		_, out := r.call(0, "kill", FirstTID, uint64(row.sig))
 		if dies := out.Kind == ProcessExit; dies != row.dies {
 			t.Errorf("%v: %v", row.sig, out.Kind)
 		}
-		if st := r.p.Status(); row.dies && (st.Signal != int(row.sig) || st.Core != row.core || !strings.Contains(st.Text, unix.SignalName(row.sig))) {
+		if st := r.p.Status(); row.dies &&
+			(st.Signal != int(row.sig) || st.Core != row.core || !strings.Contains(st.Text, unix.SignalName(row.sig))) {
 			t.Errorf("%v: %+v", row.sig, st)
 		}
 		r.p.Close()

@@ -61,7 +61,8 @@ func (im stackImage) build(top uint64) ([]byte, uint64) {
 	str = append(str, im.random[:]...)
 	strAt := (top - 16 - uint64(len(str))) &^ 15
 	aux := append([][2]uint64{}, im.aux...)
-	aux = append(aux, [2]uint64{atExecfn, strAt + fn}, [2]uint64{atPlatform, strAt + plat}, [2]uint64{atRandom, strAt + rnd}, [2]uint64{atNull, 0})
+	aux = append(aux, [2]uint64{atExecfn, strAt + fn}, [2]uint64{atPlatform, strAt + plat},
+		[2]uint64{atRandom, strAt + rnd}, [2]uint64{atNull, 0})
 	words := stackWords(argv, envp, aux, strAt)
 	sp := (strAt - uint64(8*len(words))) &^ 15
 	out := make([]byte, top-sp)

@@ -169,7 +169,8 @@ func sysSendto(c *call) int64 {
 }
 
 func sysSendmsg(c *call) int64 {
-	if c.a[2]&unix.MSG_DONTWAIT == 0 && c.p.files.waits(c.fd()) && !ready(c.fd(), unix.POLLOUT) && !c.waitFD(c.fd(), unix.POLLOUT, 0, NoDeadline) {
+	if c.a[2]&unix.MSG_DONTWAIT == 0 && c.p.files.waits(c.fd()) && !ready(c.fd(), unix.POLLOUT) &&
+		!c.waitFD(c.fd(), unix.POLLOUT, 0, NoDeadline) {
 		return 0
 	}
 	r := result(hostCall(unix.SYS_SENDMSG, c.a[0], c.a[1], c.a[2]|unix.MSG_NOSIGNAL))
@@ -232,7 +233,8 @@ func sysRecvmsg(c *call) int64 {
 	if c.nr == unix.SYS_RECVMMSG {
 		flags = c.a[3]
 	}
-	if flags&(unix.MSG_DONTWAIT|unix.MSG_ERRQUEUE) == 0 && c.p.files.waits(c.fd()) && !ready(c.fd(), unix.POLLIN) && !c.waitFD(c.fd(), unix.POLLIN, 0, c.socketDeadline()) {
+	if flags&(unix.MSG_DONTWAIT|unix.MSG_ERRQUEUE) == 0 && c.p.files.waits(c.fd()) && !ready(c.fd(), unix.POLLIN) &&
+		!c.waitFD(c.fd(), unix.POLLIN, 0, c.socketDeadline()) {
 		return 0
 	}
 	return pass(c)
@@ -397,7 +399,8 @@ func sysSendfileLike(c *call) int64 { return c.broken(c.passFD(unix.POLLOUT)) }
 
 // sysSendmmsg sends what goes without waiting; with nothing sent it waits.
 func sysSendmmsg(c *call) int64 {
-	if c.a[3]&unix.MSG_DONTWAIT == 0 && c.p.files.waits(c.fd()) && !ready(c.fd(), unix.POLLOUT) && !c.waitFD(c.fd(), unix.POLLOUT, 0, NoDeadline) {
+	if c.a[3]&unix.MSG_DONTWAIT == 0 && c.p.files.waits(c.fd()) && !ready(c.fd(), unix.POLLOUT) &&
+		!c.waitFD(c.fd(), unix.POLLOUT, 0, NoDeadline) {
 		return 0
 	}
 	return pass(c)

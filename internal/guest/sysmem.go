@@ -228,7 +228,8 @@ func sysShmat(c *call) int64 {
 	if c.a[2]&exec != 0 {
 		prot |= unix.PROT_EXEC
 	}
-	c.p.mem.maps.set(mapping{lo: at, hi: at + n, prot: prot, shared: true, name: "/SYSV", file: &mappedFile{path: "/SYSV", dev: 1 << 40, ino: c.a[0] + 1}})
+	c.p.mem.maps.set(mapping{lo: at, hi: at + n, prot: prot, shared: true, name: "/SYSV",
+		file: &mappedFile{path: "/SYSV", dev: 1 << 40, ino: c.a[0] + 1}})
 	c.p.mem.madeWritable(at, at+n)
 	return int64(at)
 }

@@ -315,7 +315,8 @@ func (p *Process) HandleFault(t *Thread, e cpu.Exit) (out Outcome) {
 
 // vsyscalls are the entries of the page at a fixed address through which old
 // programs ask for the time (kernel: arch/x86/entry/vsyscall).
-var vsyscalls = map[uint64]uint64{0xffffffffff600000: unix.SYS_GETTIMEOFDAY, 0xffffffffff600400: unix.SYS_TIME, 0xffffffffff600800: unix.SYS_GETCPU}
+var vsyscalls = map[uint64]uint64{0xffffffffff600000: unix.SYS_GETTIMEOFDAY, 0xffffffffff600400: unix.SYS_TIME,
+	0xffffffffff600800: unix.SYS_GETCPU}
 
 // vsyscall does such a call and returns to the caller.
 func (p *Process) vsyscall(t *Thread, nr uint64) Outcome {
@@ -340,7 +341,8 @@ func (p *Process) forceFault(t *Thread, e cpu.Exit) {
 // that another process may send, but those that the Go runtime or the engine lives on
 // (SIGURG, faults), SIGPIPE, which the guest makes itself, and those that stop.
 func RelayedSignals() []os.Signal {
-	out := []os.Signal{unix.SIGHUP, unix.SIGINT, unix.SIGQUIT, unix.SIGABRT, unix.SIGUSR1, unix.SIGUSR2, unix.SIGALRM, unix.SIGTERM, unix.SIGCHLD,
+	out := []os.Signal{unix.SIGHUP, unix.SIGINT, unix.SIGQUIT, unix.SIGABRT, unix.SIGUSR1, unix.SIGUSR2, unix.SIGALRM,
+		unix.SIGTERM, unix.SIGCHLD,
 		unix.SIGCONT, unix.SIGXCPU, unix.SIGXFSZ, unix.SIGVTALRM, unix.SIGWINCH, unix.SIGIO, unix.SIGPWR}
 	for n := 34; n <= numSignals; n++ {
 		out = append(out, unix.Signal(n))

@@ -51,7 +51,8 @@ type cloneArgs struct {
 }
 
 func sysClone(c *call) int64 {
-	return c.clone(cloneArgs{flags: c.a[0] &^ 0xff, exitSignal: c.a[0] & 0xff, stack: c.a[1], ptid: c.a[2], ctid: c.a[3], tls: c.a[4], pidfd: c.a[2]})
+	return c.clone(cloneArgs{flags: c.a[0] &^ 0xff, exitSignal: c.a[0] & 0xff, stack: c.a[1], ptid: c.a[2],
+		ctid: c.a[3], tls: c.a[4], pidfd: c.a[2]})
 }
 
 func sysFork(c *call) int64 { return c.clone(cloneArgs{exitSignal: uint64(unix.SIGCHLD)}) }
@@ -259,7 +260,8 @@ func sysPrctl(c *call) int64 {
 		return c.put32(c.a[1], c.p.parentDeath)
 	case unix.PR_SET_TIMERSLACK, unix.PR_SET_VMA, unix.PR_SET_THP_DISABLE, unix.PR_SET_NO_NEW_PRIVS, unix.PR_SET_PTRACER, unix.PR_SET_DUMPABLE:
 		return 0
-	case unix.PR_GET_DUMPABLE, unix.PR_GET_KEEPCAPS, unix.PR_GET_TIMERSLACK, unix.PR_CAPBSET_READ, unix.PR_SET_KEEPCAPS, unix.PR_GET_SECUREBITS, unix.PR_GET_NO_NEW_PRIVS, unix.PR_SET_CHILD_SUBREAPER:
+	case unix.PR_GET_DUMPABLE, unix.PR_GET_KEEPCAPS, unix.PR_GET_TIMERSLACK, unix.PR_CAPBSET_READ,
+		unix.PR_SET_KEEPCAPS, unix.PR_GET_SECUREBITS, unix.PR_GET_NO_NEW_PRIVS, unix.PR_SET_CHILD_SUBREAPER:
 		return pass(c)
 	}
 	return errRes(unix.EINVAL)

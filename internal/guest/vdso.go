@@ -57,14 +57,18 @@ func vdsoImage() []byte {
 	put := func(v any) { _ = binary.Write(&b, binary.LittleEndian, v) } // a bytes.Buffer takes everything
 	put(elf.Header64{
 		Ident: [16]byte{0x7f, 'E', 'L', 'F', byte(elf.ELFCLASS64), byte(elf.ELFDATA2LSB), byte(elf.EV_CURRENT)},
-		Type:  uint16(elf.ET_DYN), Machine: uint16(elf.EM_X86_64), Version: 1, Phoff: phdrs, Ehsize: 64, Phentsize: phdrSize, Phnum: 2, Shentsize: 64,
+		Type:  uint16(elf.ET_DYN), Machine: uint16(elf.EM_X86_64), Version: 1, Phoff: phdrs, Ehsize: 64,
+		Phentsize: phdrSize, Phnum: 2, Shentsize: 64,
 	})
 	put(elf.Prog64{Type: uint32(elf.PT_LOAD), Flags: uint32(elf.PF_R | elf.PF_X), Filesz: uint64(size), Memsz: uint64(size), Align: pageSize})
-	put(elf.Prog64{Type: uint32(elf.PT_DYNAMIC), Flags: uint32(elf.PF_R), Off: dynamic, Vaddr: dynamic, Paddr: dynamic, Filesz: dynSize, Memsz: dynSize, Align: 8})
+	put(elf.Prog64{Type: uint32(elf.PT_DYNAMIC), Flags: uint32(elf.PF_R), Off: dynamic, Vaddr: dynamic,
+		Paddr: dynamic, Filesz: dynSize, Memsz: dynSize, Align: 8})
 	for _, d := range []elf.Dyn64{
-		{Tag: int64(elf.DT_SONAME), Val: 1}, {Tag: int64(elf.DT_HASH), Val: hash}, {Tag: int64(elf.DT_STRTAB), Val: strtab}, {Tag: int64(elf.DT_SYMTAB), Val: symtab},
+		{Tag: int64(elf.DT_SONAME), Val: 1}, {Tag: int64(elf.DT_HASH), Val: hash},
+		{Tag: int64(elf.DT_STRTAB), Val: strtab}, {Tag: int64(elf.DT_SYMTAB), Val: symtab},
 		{Tag: int64(elf.DT_STRSZ), Val: uint64(len(names))}, {Tag: int64(elf.DT_SYMENT), Val: elf.Sym64Size},
-		{Tag: int64(elf.DT_VERDEF), Val: versions}, {Tag: int64(elf.DT_VERDEFNUM), Val: 2}, {Tag: int64(elf.DT_VERSYM), Val: versym}, {Tag: int64(elf.DT_NULL)},
+		{Tag: int64(elf.DT_VERDEF), Val: versions}, {Tag: int64(elf.DT_VERDEFNUM), Val: 2},
+		{Tag: int64(elf.DT_VERSYM), Val: versym}, {Tag: int64(elf.DT_NULL)},
 	} {
 		put(d)
 	}

@@ -12,7 +12,8 @@ func TestVDSOIsAnObject(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(f.Progs) != 2 || f.Progs[0].Type != elf.PT_LOAD || f.Progs[1].Type != elf.PT_DYNAMIC || f.Progs[0].Filesz != uint64(len(vdsoImage())) {
+	if len(f.Progs) != 2 || f.Progs[0].Type != elf.PT_LOAD || f.Progs[1].Type != elf.PT_DYNAMIC ||
+		f.Progs[0].Filesz != uint64(len(vdsoImage())) {
 		t.Errorf("segments %v of %d bytes", f.Progs, len(vdsoImage()))
 	}
 	if h := elfHash("LINUX_2.6"); h != 0x3ae75f6 { // as the kernel's own has it

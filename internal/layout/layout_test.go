@@ -58,10 +58,12 @@ var table = []row{
 	{"collect/known", "", ""},
 	{"collect/mpi", "collect/known profile", ""},
 	{"collect/image", "origin binfile symbol unwind", ""},
-	{"collect/sim", "collect/image origin collect/mpi waste collect/known collect/spin unit profile section uop unwind machine engine guest cpu binfile symbol x86 graph collect", sys},
+	{"collect/sim", "collect/image origin collect/mpi waste collect/known collect/spin unit profile section uop " +
+		"unwind machine engine guest cpu binfile symbol x86 graph collect", sys},
 	{"collect/native/hook", "binfile symbol unit x86 x86/enc", sys},
 	{"collect/native/watch", "perf waste x86", sys},
-	{"collect/native", "collect/image origin collect/mpi waste collect/known collect/native/hook collect/native/watch sender unit profile section perf unwind binfile symbol x86 x86/enc graph collect", sys},
+	{"collect/native", "collect/image origin collect/mpi waste collect/known collect/native/hook collect/native/watch " +
+		"sender unit profile section perf unwind binfile symbol x86 x86/enc graph collect", sys},
 	{"collect/callgrind", "unit profile", zip},
 	{"export", "origin profile safe unit", "github.com/google/pprof"},
 	{"resolve", "origin binfile symbol x86 graph profile safe unit", ""},

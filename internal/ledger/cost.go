@@ -58,7 +58,8 @@ func (c *costs) readEvents() error {
 			return fmt.Errorf("instance %d: costs: %w", c.f.inst.Seq, err)
 		}
 		id := profile.EventID(counts[lo].Row)
-		c.events = append(c.events, eventCosts{id: id, node: c.f.addNode(c.f.tab.Events[id].Node), lo: lo, hi: hi, apart: !c.stored || c.waits(id)})
+		c.events = append(c.events, eventCosts{id: id, node: c.f.addNode(c.f.tab.Events[id].Node), lo: lo, hi: hi,
+			apart: !c.stored || c.waits(id)})
 		lo = hi
 	}
 	return nil

@@ -34,7 +34,8 @@ type tally struct {
 
 func newCounts(tab *profile.Tables) *counts {
 	c := &counts{tab: tab, choice: make([]bool, len(tab.Edges)), n: make([][]uint64, len(tab.Edges)),
-		value: make([]float64, len(tab.Edges)), times: make([]float64, len(tab.Edges)), sum: make([]uint64, len(tab.Edges)), given: map[profile.NodeID][]uint64{},
+		value: make([]float64, len(tab.Edges)), times: make([]float64, len(tab.Edges)),
+		sum: make([]uint64, len(tab.Edges)), given: map[profile.NodeID][]uint64{},
 		spent: map[profile.NodeID]float64{}, used: make([]bool, len(tab.Edges)), started: make([]bool, len(tab.Nodes))}
 	degree := make([]int32, len(tab.Nodes))
 	for i := range tab.Edges {

@@ -19,7 +19,8 @@ func TestTheCallerDecides(t *testing.T) {
 		"threaded": {"compress", 98, Branch},
 		"rounds":   {"next", 48, Branch},
 	} {
-		w := newWorld(4, map[string]int32{"start": 90, "none": 48, "same": 48, "compress": 98, "next": 95}, map[string]uint32{"compress": 5000, "same": 50})
+		w := newWorld(4, map[string]int32{"start": 90, "none": 48, "same": 48, "compress": 98, "next": 95},
+			map[string]uint32{"compress": 5000, "same": 50})
 		for _, n := range []string{"none", "same"} {
 			node := &w.prof.Nodes[w.node(n)]
 			node.Kind = profile.EndCond

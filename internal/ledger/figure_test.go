@@ -30,9 +30,12 @@ func TestFigure(t *testing.T) {
 		testenv.Skip(t, testenv.OnRequest, "no -figure FILE given")
 	}
 	panels := []*panel{
-		{title: "edges (64 threads, 10 instances)", axis: 0, sizes: [][3]int{{1000, 64, 10}, {4000, 64, 10}, {16000, 64, 10}, {50000, 64, 10}, {100000, 64, 10}}},
-		{title: "threads (32,000 edges, 10 instances)", axis: 1, sizes: [][3]int{{32000, 2, 10}, {32000, 8, 10}, {32000, 32, 10}, {32000, 64, 10}, {32000, 256, 10}}},
-		{title: "instances (32,000 edges, 64 threads)", axis: 2, sizes: [][3]int{{32000, 64, 1}, {32000, 64, 4}, {32000, 64, 16}, {32000, 64, 40}}},
+		{title: "edges (64 threads, 10 instances)", axis: 0,
+			sizes: [][3]int{{1000, 64, 10}, {4000, 64, 10}, {16000, 64, 10}, {50000, 64, 10}, {100000, 64, 10}}},
+		{title: "threads (32,000 edges, 10 instances)", axis: 1,
+			sizes: [][3]int{{32000, 2, 10}, {32000, 8, 10}, {32000, 32, 10}, {32000, 64, 10}, {32000, 256, 10}}},
+		{title: "instances (32,000 edges, 64 threads)", axis: 2,
+			sizes: [][3]int{{32000, 64, 1}, {32000, 64, 4}, {32000, 64, 16}, {32000, 64, 40}}},
 	}
 	for _, p := range panels {
 		for _, s := range p.sizes {

@@ -14,7 +14,8 @@ func TestFirstCallsAreOneRow(t *testing.T) {
 	p := newProfile(2)
 	node := func(name string, instrs uint32) profile.NodeID {
 		f := p.AddFunction(profile.Function{Name: name, File: profile.None})
-		return p.AddNode(profile.Node{Instrs: instrs, Function: f, Image: profile.None, Addr: uint64(0x1000 + 64*len(p.Nodes)), LastAddr: uint64(0x1008 + 64*len(p.Nodes))})
+		return p.AddNode(profile.Node{Instrs: instrs, Function: f, Image: profile.None,
+			Addr: uint64(0x1000 + 64*len(p.Nodes)), LastAddr: uint64(0x1008 + 64*len(p.Nodes))})
 	}
 	start, linker := node("main", 100), node("_dl_runtime_resolve", 500)
 	in := &profile.Instance{}

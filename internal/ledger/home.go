@@ -33,14 +33,16 @@ func library(tab *profile.Tables) []bool {
 		if !valid(profile.NodeID(n.Image), len(sourced)) {
 			continue
 		}
-		lib[v] = sourced[n.Image] && !ownFunction(tab, n) || origin.LibraryImage(tab.Images[n.Image].Path) || stub(tab, profile.NodeID(v)) || inLibraryFile(tab, n.Frames)
+		lib[v] = sourced[n.Image] && !ownFunction(tab, n) || origin.LibraryImage(tab.Images[n.Image].Path) ||
+			stub(tab, profile.NodeID(v)) || inLibraryFile(tab, n.Frames)
 	}
 	return lib
 }
 
 // ownFunction says whether a node has a line, or lies in a function that has one.
 func ownFunction(tab *profile.Tables, n *profile.Node) bool {
-	return len(n.Frames) > 0 && n.Frames[0].Line > 0 || n.Function >= 0 && int(n.Function) < len(tab.Functions) && tab.Functions[n.Function].File != profile.None
+	return len(n.Frames) > 0 && n.Frames[0].Line > 0 || n.Function >= 0 && int(n.Function) < len(tab.Functions) &&
+		tab.Functions[n.Function].File != profile.None
 }
 
 func inLibraryFile(tab *profile.Tables, fs []profile.Frame) bool {

@@ -49,7 +49,8 @@ func TestBoundFunctionIsItsCallers(t *testing.T) {
 	w := newWorld(8, map[string]int32{"start": 1, "moves": 10, "waits": 20}, map[string]uint32{"body": 5, "end": 1000})
 	libc := w.prof.AddImage(profile.Image{Path: "/lib/libc.so.6"})
 	linker := w.prof.AddImage(profile.Image{Path: "/lib64/ld-linux-x86-64.so.2"})
-	for name, image := range map[string]profile.ImageID{"memmove": libc, "guard": libc, "body": libc, "body-done": libc, "guard-skip": libc, "wait": libc, "bind": linker} {
+	for name, image := range map[string]profile.ImageID{"memmove": libc, "guard": libc, "body": libc,
+		"body-done": libc, "guard-skip": libc, "wait": libc, "bind": linker} {
 		w.prof.Nodes[w.node(name)].Image = image
 	}
 	for _, name := range []string{"memmove@plt", "wait@plt"} {

@@ -22,13 +22,15 @@ const (
 	LockWait     Kind = "lock-wait"     // it was blocked on locks for longer
 	SpinWait     Kind = "spin-wait"     // it waited longer for what other threads store
 	OffCPU       Kind = "off-cpu"       // it was off the core for longer
-	Entry        Kind = "entry"         // it entered the section at another place, and does other work: the place is where it spends most time beyond the others
-	OtherStart   Kind = "other-start"   // it started with another function
-	Tasks        Kind = "tasks"         // it was given more tasks: a runtime called the function that the place begins
-	BrokenFlow   Kind = "broken-flow"   // longjmp, exceptions, signals, counts that do not add up
-	Visits       Kind = "visits"        // it visited code more often, in profiles that know visits only
-	FirstCalls   Kind = "first-calls"   // it was the first to call library functions, which the dynamic linker looks up then
-	Unaccounted  Kind = "unaccounted"   // its time as a whole differs from the sum over its blocks
+	// it entered the section at another place, and does other work: the place is where it spends
+	// most time beyond the others
+	Entry       Kind = "entry"
+	OtherStart  Kind = "other-start" // it started with another function
+	Tasks       Kind = "tasks"       // it was given more tasks: a runtime called the function that the place begins
+	BrokenFlow  Kind = "broken-flow" // longjmp, exceptions, signals, counts that do not add up
+	Visits      Kind = "visits"      // it visited code more often, in profiles that know visits only
+	FirstCalls  Kind = "first-calls" // it was the first to call library functions, which the dynamic linker looks up then
+	Unaccounted Kind = "unaccounted" // its time as a whole differs from the sum over its blocks
 )
 
 // Frame is one source position, the innermost inlined frame first in a list.

@@ -12,7 +12,8 @@ func (t *track) busy(from string, n int) {
 	t.call("busy", profile.EdgeCall, func() { t.loop("spin", "turn", n, nil) })
 }
 
-var busyLines = map[string]int32{"spin": 90, "turn": 90, "test": 20, "guard": 10, "body": 10, "pick": 30, "base": 5, "extra": 21, "each": 11, "next": 10}
+var busyLines = map[string]int32{"spin": 90, "turn": 90, "test": 20, "guard": 10, "body": 10, "pick": 30, "base": 5,
+	"extra": 21, "each": 11, "next": 10}
 
 // TestPassedOn has all work done by one function, called with different amounts from several
 // places: the decisions to call it are the causes, not its loop.

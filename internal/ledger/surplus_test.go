@@ -10,7 +10,8 @@ import (
 // TestOtherWork: a thread that comes in at a place of its own is charged where it spends its time,
 // not where it came in.
 func TestOtherWork(t *testing.T) {
-	w := newWorld(4, map[string]int32{"start": 1, "guard": 10, "body": 10, "in": 50, "turn": 60, "write": 60}, map[string]uint32{"body": 5, "write": 9})
+	w := newWorld(4, map[string]int32{"start": 1, "guard": 10, "body": 10, "in": 50, "turn": 60, "write": 60},
+		map[string]uint32{"body": 5, "write": 9})
 	for range 3 {
 		tr := w.thread("start")
 		tr.loop("guard", "body", 20, nil)
@@ -33,7 +34,8 @@ func TestOtherWork(t *testing.T) {
 // library for which that line stands.
 func TestSpent(t *testing.T) {
 	for _, in := range []string{"work", "sort"} {
-		w := newWorld(4, map[string]int32{"start": 1, "if": 10, "do": 11, "f": 69, "guard": 70, "body": 70, "end": 30}, map[string]uint32{"body": 5})
+		w := newWorld(4, map[string]int32{"start": 1, "if": 10, "do": 11, "f": 69, "guard": 70, "body": 70,
+			"end": 30}, map[string]uint32{"body": 5})
 		if in == "sort" {
 			libc := w.prof.AddImage(profile.Image{Path: "/lib/libc.so.6"})
 			for _, name := range []string{"f", "guard", "body", "guard-skip"} {
@@ -64,7 +66,8 @@ func TestSpent(t *testing.T) {
 // TestSpentOfAll: what the threads of a section do, whether alike or not; the library's time is its
 // caller's.
 func TestSpentOfAll(t *testing.T) {
-	w := newWorld(2, map[string]int32{"start": 1, "do": 11, "f": 69, "guard": 70, "body": 70, "end": 30}, map[string]uint32{"body": 5, "end": 100})
+	w := newWorld(2, map[string]int32{"start": 1, "do": 11, "f": 69, "guard": 70, "body": 70, "end": 30},
+		map[string]uint32{"body": 5, "end": 100})
 	libc := w.prof.AddImage(profile.Image{Path: "/lib/libc.so.6"})
 	for _, name := range []string{"f", "guard", "body", "guard-skip"} {
 		w.prof.Nodes[w.node(name)].Image = libc
@@ -97,7 +100,8 @@ func TestParting(t *testing.T) {
 		kind           Kind
 		want           int32
 		role           bool // the function that it comes in at is its own
-	}{{"called", false, false, Entry, 52, false}, {"shared", true, false, Branch, 70, false}, {"inlined", false, true, Entry, 52, false}, {"a role of its own", false, false, Entry, 80, true}} {
+	}{{"called", false, false, Entry, 52, false}, {"shared", true, false, Branch, 70, false},
+		{"inlined", false, true, Entry, 52, false}, {"a role of its own", false, false, Entry, 80, true}} {
 		lines := map[string]int32{"start": 1, "do": 10, "in": 50, "next": 51, "write": 52, "f": 70, "part": 71, "turn": 80, "put": 80, "end": 30}
 		w := newWorld(4, lines, map[string]uint32{"put": 9})
 		for range 3 {

@@ -80,7 +80,8 @@ func newArray(sets, ways int, policy Policy) *array {
 // newTagless is an array without entries: what stands in its ways is known to its owner.
 func newTagless(sets, ways int, policy Policy) *array {
 	a := &array{
-		hints: newHints(sets, ways), ways: ways, sets: uint64(sets), setBits: log2(sets), mask: uint64(sets - 1), pow2: bits.OnesCount(uint(sets)) == 1,
+		hints: newHints(sets, ways), ways: ways, sets: uint64(sets), setBits: log2(sets), mask: uint64(sets - 1),
+		pow2:  bits.OnesCount(uint(sets)) == 1,
 		slots: make([]slot, sets*ways), policy: policy, rng: 0x9e3779b97f4a7c15, spare: sets * ways,
 	}
 	switch policy {

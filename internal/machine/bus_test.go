@@ -17,7 +17,8 @@ func floods(t *testing.T, d *Description, cores, bytes, rounds int, write bool) 
 	if err != nil {
 		t.Fatal(err)
 	}
-	id, err := m.AddBlock(withPCs(Block{Addr: 0x1000, Instrs: append([]Instr{load(1, 14)}, instrs(7, func(i int) Instr { return alu(uint8(2+i%6), NoReg) })...),
+	id, err := m.AddBlock(withPCs(Block{Addr: 0x1000,
+		Instrs:   append([]Instr{load(1, 14)}, instrs(7, func(i int) Instr { return alu(uint8(2+i%6), NoReg) })...),
 		Accesses: []Access{{Size: 8, Read: !write, Write: write}}}))
 	if err != nil {
 		t.Fatal(err)
@@ -84,7 +85,8 @@ func TestTheBusOfLime2011FillsFirst(t *testing.T) {
 			}
 			a, b := floods(t, d, c.cores, c.bytes, c.rounds, c.write), floods(t, wide, c.cores, c.bytes, c.rounds, c.write)
 			if a.lines/a.cycles < 0.8*carries || a.memory > 0.05*a.bus {
-				t.Errorf("%.2f lines a cycle, the bus carries %.2f; a line waits %.1f cycles for it, %.1f for memory", a.lines/a.cycles, carries, a.bus/a.lines, a.memory/a.lines)
+				t.Errorf("%.2f lines a cycle, the bus carries %.2f; a line waits %.1f cycles for it, %.1f for memory",
+					a.lines/a.cycles, carries, a.bus/a.lines, a.memory/a.lines)
 			}
 			if gone := 1 - (b.bus+b.memory)/(a.bus+a.memory); gone < 0.95 {
 				t.Errorf("with a bus eight times as wide, %.1f %% of the waiting is gone, want 95 %%", 100*gone)

@@ -105,7 +105,8 @@ func TestSettings(t *testing.T) {
 			t.Errorf("%q: no error", bad)
 		}
 	}
-	if _, err := Load("desktop", "l2.size=8MB", " machine.cores = 5000"); err == nil || strings.Contains(err.Error(), "line") || !strings.Contains(err.Error(), `setting " machine.cores = 5000": must be from 1`) {
+	if _, err := Load("desktop", "l2.size=8MB", " machine.cores = 5000"); err == nil ||
+		strings.Contains(err.Error(), "line") || !strings.Contains(err.Error(), `setting " machine.cores = 5000": must be from 1`) {
 		t.Errorf("a setting that cannot be: %v, want it to be named", err)
 	}
 	if _, err := Load("no-such-machine"); err == nil || !strings.Contains(err.Error(), "lime2011") {

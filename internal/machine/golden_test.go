@@ -142,9 +142,12 @@ func goldenMachines() [][]string {
 		{"desktop", "core.predictor=tage", "core.predictor_bits=8"},
 		{"lime2011", "core.predictor=gshare", "core.predictor_bits=8"},
 		{"server", "core.predictor=bimodal"},
-		{"desktop", "core.predictor=perfect", "l1d.size=4KB", "l1d.ways=2", "l1i.size=1KB", "l1i.ways=2", "l2.size=16KB", "l2.ways=4", "l2.policy=plru", "l3.size=96KB", "l3.ways=8"},
-		{"lime2011", "core.predictor=gshare", "l1d.size=1KB", "l1d.ways=4", "l1d.policy=random", "l2.size=24KB", "l2.ways=3", "memory.nodes=2", "memory.remote_cycles=70"},
-		{"desktop", "core.predictor=gshare", "l1d.size=3KB", "l1d.ways=4", "l2.size=8KB", "l2.ways=8", "l3.size=64KB", "l3.policy=random", "l3.ways=16", "dtlb.entries=16", "dtlb.ways=4"},
+		{"desktop", "core.predictor=perfect", "l1d.size=4KB", "l1d.ways=2", "l1i.size=1KB", "l1i.ways=2",
+			"l2.size=16KB", "l2.ways=4", "l2.policy=plru", "l3.size=96KB", "l3.ways=8"},
+		{"lime2011", "core.predictor=gshare", "l1d.size=1KB", "l1d.ways=4", "l1d.policy=random", "l2.size=24KB",
+			"l2.ways=3", "memory.nodes=2", "memory.remote_cycles=70"},
+		{"desktop", "core.predictor=gshare", "l1d.size=3KB", "l1d.ways=4", "l2.size=8KB", "l2.ways=8", "l3.size=64KB",
+			"l3.policy=random", "l3.ways=16", "dtlb.entries=16", "dtlb.ways=4"},
 	}
 }
 

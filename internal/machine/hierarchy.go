@@ -19,7 +19,8 @@ type privates struct {
 }
 
 func newPrivates(l1i, l1d, l2 *array, f filter) privates {
-	return privates{l1i: l1i, l1d: l1d, l2: l2, left: newLeavers(l2), filter: f, recent: make([]uint64, l1d.sets), code: make([]uint64, l1i.sets), steady: 1}
+	return privates{l1i: l1i, l1d: l1d, l2: l2, left: newLeavers(l2), filter: f, recent: make([]uint64, l1d.sets),
+		code: make([]uint64, l1i.sets), steady: 1}
 }
 
 // order makes the line that was used last in a set, as the filter tells (the word after an access

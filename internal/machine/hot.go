@@ -97,7 +97,8 @@ func (r *runner) enter(before, h *hotBlock, id BlockID) {
 	if r.block != h.prevs[0] {
 		units = h.costs[1]
 	}
-	if r.block != h.prevs[0] && r.block != h.prevs[1] || r.caches.steady != h.steady || stores >= c.buffer.full || h.drains || a.times[id] == 0 {
+	if r.block != h.prevs[0] && r.block != h.prevs[1] || r.caches.steady != h.steady || stores >= c.buffer.full ||
+		h.drains || a.times[id] == 0 {
 		r.enterSlowly(h, id)
 		return
 	}

@@ -74,7 +74,8 @@ const queueRing = 1 << 12
 
 // newQueue makes a queue for requests of about the given length in cycles.
 func newQueue(occupancy, lanes int) *queue {
-	return &queue{lanes: uint64(lanes), bucket: max(32, uint64(4*occupancy)), used: make([]uint64, queueRing), number: make([]uint64, queueRing)}
+	return &queue{lanes: uint64(lanes), bucket: max(32, uint64(4*occupancy)), used: make([]uint64, queueRing),
+		number: make([]uint64, queueRing)}
 }
 
 // reserve takes the resource for some cycles, at time now or as soon after as there is room, and

@@ -92,7 +92,9 @@ type tage struct {
 	size    uint64   // of a table
 	history uint64
 	loops   loops
-	settled uint64 // the branch and the way that it went last (branchWay) if the tables and what they see of the history stay as they are when it does so again
+	// the branch and the way that it went last (branchWay) if the tables and what they see of the
+	// history stay as they are when it does so again
+	settled uint64
 }
 
 const (

@@ -17,7 +17,8 @@ func LibraryFile(file string) bool {
 // libraryRoots are where installed headers and standard libraries lie, or lay when they were
 // compiled.
 func libraryRoots() []string {
-	return []string{"/usr/include/", "/usr/lib/", "/usr/lib32/", "/usr/lib64/", "/usr/libexec/", "/usr/bin/../", "/usr/local/go/src/", "/rustc/", "/rust/deps/", "/usr/src/rustc-"}
+	return []string{"/usr/include/", "/usr/lib/", "/usr/lib32/", "/usr/lib64/", "/usr/libexec/", "/usr/bin/../",
+		"/usr/local/go/src/", "/rustc/", "/rust/deps/", "/usr/src/rustc-"}
 }
 
 // libraryParts are directories of standard libraries wherever they are installed: C++, compilers'

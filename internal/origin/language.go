@@ -25,7 +25,8 @@ func LanguageFunction(symbol string) bool {
 // languageSpaces are the starts of such names: C++ (Itanium ABI, 5.1.2 and 5.1.10) and Rust's older
 // mangling. TBB and the parallel algorithms of C++ that stand on it are headers, too.
 func languageSpaces() []string {
-	return []string{"_ZNSt", "_ZNKSt", "_ZSt", "_ZN9__gnu_cxx", "_ZNK9__gnu_cxx", "_ZN3std", "_ZN4core", "_ZN5alloc", "_ZN3tbb", "_ZNK3tbb", "_ZN6__pstl", "_ZNK6__pstl"}
+	return []string{"_ZNSt", "_ZNKSt", "_ZSt", "_ZN9__gnu_cxx", "_ZNK9__gnu_cxx", "_ZN3std", "_ZN4core", "_ZN5alloc",
+		"_ZN3tbb", "_ZNK3tbb", "_ZN6__pstl", "_ZNK6__pstl"}
 }
 
 // rustTraitImpl is a method that std, core or alloc implements for one of its traits, in Rust's

@@ -9,9 +9,11 @@ func TestOwnersOfNames(t *testing.T) {
 	for name, want := range map[string]Owner{
 		"main": Program, "gompertz": Program, "fib._omp_fn.0": Program, "semantics": Program, "synchronize": Program,
 		"GOMP_task": GNUOpenMP, "gomp_team_barrier_wait_end": GNUOpenMP, "__kmpc_omp_task": LLVMOpenMP, "tbb::detail::d1::task_group::run": TBB,
-		"rayon_core::registry::WorkerThread::wait_until_cold": Rayon, "<rayon_core::job::StackJob<L,F,R> as rayon_core::job::Job>::execute": Rayon,
+		"rayon_core::registry::WorkerThread::wait_until_cold":                 Rayon,
+		"<rayon_core::job::StackJob<L,F,R> as rayon_core::job::Job>::execute": Rayon,
 		"runtime.newproc1": GoScheduler, "sync.(*WaitGroup).Wait": GoScheduler, "runtime.memmove": GoRuntime, "runtime.mallocgc": GoRuntime,
-		"sync.(*Pool).Get": GoRuntime, "pthread_create": Threads, "std::thread::join": Threads, "clone": Threads, "clone_graph": Program, "kmp_search": Program, "std::vector<int>::push_back": Language,
+		"sync.(*Pool).Get": GoRuntime, "pthread_create": Threads, "std::thread::join": Threads, "clone": Threads,
+		"clone_graph": Program, "kmp_search": Program, "std::vector<int>::push_back": Language,
 		"core::iter::traits::Iterator::fold": Language, "MPI_Allreduce": MPI, "_start": System,
 	} {
 		if got := OfName(name); got != want {
@@ -80,14 +82,17 @@ func TestSymbolsAndNamesAgree(t *testing.T) {
 
 func TestSourceFiles(t *testing.T) {
 	for path, want := range map[string]bool{
-		"": false, "/home/me/main.c": false, "main.go": false, "/usr/include/c++/12/vector": true, "/opt/gcc/include/c++/14/bits/stl_algo.h": true,
-		"/rustc/abc/library/std/src/sync/barrier.rs": true, "/home/me/.cargo/registry/src/x/lib.rs": true, "/usr/local/go/src/sync/mutex.go": true,
+		"": false, "/home/me/main.c": false, "main.go": false, "/usr/include/c++/12/vector": true,
+		"/opt/gcc/include/c++/14/bits/stl_algo.h":    true,
+		"/rustc/abc/library/std/src/sync/barrier.rs": true, "/home/me/.cargo/registry/src/x/lib.rs": true,
+		"/usr/local/go/src/sync/mutex.go": true,
 	} {
 		if got := LibraryFile(path); got != want {
 			t.Errorf("%s: %v", path, got)
 		}
 	}
-	for dir, want := range map[string]bool{"/lib": true, "/lib64": true, "/lib/x86_64-linux-gnu": true, "/usr/bin": true, "/library/app": false, "/home/lib": false,
+	for dir, want := range map[string]bool{"/lib": true, "/lib64": true, "/lib/x86_64-linux-gnu": true,
+		"/usr/bin": true, "/library/app": false, "/home/lib": false,
 		"usr/bin": false, "/opt": false} {
 		if got := SystemDir(dir); got != want {
 			t.Errorf("%s: %v", dir, got)

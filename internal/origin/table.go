@@ -25,7 +25,8 @@ func rows() []row {
 		{TBB, []string{"libtbb"}, nil, []string{"tbb::"}}, // its templates are in headers: see language.go
 		// Crates are compiled into the program with it: a join in one of them is the program's, as
 		// far as sections are concerned.
-		{Rayon, nil, nil, []string{"rayon_core::", "<rayon_core::", "crossbeam_deque::", "crossbeam_epoch::", "<crossbeam_epoch::", "crossbeam_utils::"}},
+		{Rayon, nil, nil, []string{"rayon_core::", "<rayon_core::", "crossbeam_deque::", "crossbeam_epoch::",
+			"<crossbeam_epoch::", "crossbeam_utils::"}},
 		{MPI, mpiFiles(), mpi, mpi},
 		{GoScheduler, nil, nil, goScheduler()},
 		{Threads, []string{"libpthread"},
@@ -34,7 +35,8 @@ func rows() []row {
 			append(cThreads(), "std::thread::", "std::mutex::", "std::condition_variable", "std::sync::", "<std::sync::",
 				"std::sys::sync::", "std::sys::thread", "std::sys::pal::unix::thread", "std::__detail::__")},
 		{GoRuntime, nil, []string{"runtime.", "sync.", "internal/"}, []string{"runtime.", "runtime/", "internal/", "sync."}},
-		{System, []string{"ld-", "libc.", "libc-", "libm.", "libm-", "libmvec", "libdl", "librt.", "librt-", "libgcc_s", "libatomic", "libhwloc"}, system, system},
+		{System, []string{"ld-", "libc.", "libc-", "libm.", "libm-", "libmvec", "libdl", "librt.", "librt-",
+			"libgcc_s", "libatomic", "libhwloc"}, system, system},
 		{Language, []string{"libstdc++", "libc++", "libgfortran", "libquadmath"},
 			[]string{"_ZN9__gnu_cxx"}, []string{"std::", "<std::", "core::", "<core::", "alloc::", "<alloc::", "__gnu_cxx::", "__rust"}},
 	}
@@ -42,7 +44,8 @@ func rows() []row {
 
 // mpiFiles are MPI's libraries, and those by which they send.
 func mpiFiles() []string {
-	return []string{"libmpi", "libmca_", "mca_", "libopen-rte", "libopen-pal", "libpmi", "pmix_", "libuc", "libfabric", "libpsm", "libinfinipath", "libibverbs", "libevent_", "libnl-", "libmunge"}
+	return []string{"libmpi", "libmca_", "mca_", "libopen-rte", "libopen-pal", "libpmi", "pmix_", "libuc",
+		"libfabric", "libpsm", "libinfinipath", "libibverbs", "libevent_", "libnl-", "libmunge"}
 }
 
 // cThreads are C's functions by which threads are made and meet, and what stands behind them in
@@ -58,11 +61,15 @@ func cThreads() []string {
 func goScheduler() []string {
 	return []string{
 		"runtime.newproc", "runtime.malg", "runtime.gfget", "runtime.gfput", "runtime.goexit", "runtime.gdestroy",
-		"runtime.schedule", "runtime.findRunnable", "runtime.findrunnable", "runtime.stealWork", "runtime.execute", "runtime.runq", "runtime.globrunq",
+		"runtime.schedule", "runtime.findRunnable", "runtime.findrunnable", "runtime.stealWork", "runtime.execute",
+		"runtime.runq", "runtime.globrunq",
 		"runtime.injectglist", "runtime.resetspinning", "runtime.wakep", "runtime.startm", "runtime.stopm", "runtime.mPark", "runtime.handoffp",
 		"runtime.pidle", "runtime.mcall", "runtime.gogo", "runtime.casgstatus", "runtime.castogscanstatus",
-		"runtime.gopark", "runtime.goready", "runtime.ready", "runtime.park_m", "runtime.goparkunlock", "runtime.Gosched", "runtime.gosched", "runtime.goschedImpl",
-		"runtime.chansend", "runtime.chanrecv", "runtime.send", "runtime.recv", "runtime.selectgo", "runtime.selectnb", "runtime.acquireSudog", "runtime.releaseSudog",
-		"runtime.sem", "runtime.notesleep", "runtime.notewakeup", "runtime.notetsleep", "runtime.futex", "runtime.lock", "runtime.unlock", "runtime.procyield",
+		"runtime.gopark", "runtime.goready", "runtime.ready", "runtime.park_m", "runtime.goparkunlock",
+		"runtime.Gosched", "runtime.gosched", "runtime.goschedImpl",
+		"runtime.chansend", "runtime.chanrecv", "runtime.send", "runtime.recv", "runtime.selectgo",
+		"runtime.selectnb", "runtime.acquireSudog", "runtime.releaseSudog",
+		"runtime.sem", "runtime.notesleep", "runtime.notewakeup", "runtime.notetsleep", "runtime.futex",
+		"runtime.lock", "runtime.unlock", "runtime.procyield",
 		"runtime.osyield", "sync.(*Mutex)", "sync.(*RWMutex)", "sync.(*WaitGroup)", "sync.(*Cond)", "sync.runtime_", "internal/sync.(*Mutex)"}
 }

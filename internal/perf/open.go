@@ -45,8 +45,10 @@ func HardwareEvents() []Clock {
 	return []Clock{
 		{"llc-miss", unix.PERF_TYPE_HARDWARE, unix.PERF_COUNT_HW_CACHE_MISSES},
 		{"branch-miss", unix.PERF_TYPE_HARDWARE, unix.PERF_COUNT_HW_BRANCH_MISSES},
-		{"l1d-miss", unix.PERF_TYPE_HW_CACHE, cache(unix.PERF_COUNT_HW_CACHE_L1D, unix.PERF_COUNT_HW_CACHE_OP_READ, unix.PERF_COUNT_HW_CACHE_RESULT_MISS)},
-		{"tlb-miss", unix.PERF_TYPE_HW_CACHE, cache(unix.PERF_COUNT_HW_CACHE_DTLB, unix.PERF_COUNT_HW_CACHE_OP_READ, unix.PERF_COUNT_HW_CACHE_RESULT_MISS)},
+		{"l1d-miss", unix.PERF_TYPE_HW_CACHE,
+			cache(unix.PERF_COUNT_HW_CACHE_L1D, unix.PERF_COUNT_HW_CACHE_OP_READ, unix.PERF_COUNT_HW_CACHE_RESULT_MISS)},
+		{"tlb-miss", unix.PERF_TYPE_HW_CACHE,
+			cache(unix.PERF_COUNT_HW_CACHE_DTLB, unix.PERF_COUNT_HW_CACHE_OP_READ, unix.PERF_COUNT_HW_CACHE_RESULT_MISS)},
 	}
 }
 
@@ -88,7 +90,8 @@ func (e *UnsupportedError) Unwrap() error { return e.Err }
 func hint(err error) string {
 	switch {
 	case errors.Is(err, unix.EACCES), errors.Is(err, unix.EPERM):
-		return "not allowed: set kernel.perf_event_paranoid to 2 or less (sysctl), grant CAP_PERFMON, or allow perf_event_open in the container's seccomp profile"
+		return "not allowed: set kernel.perf_event_paranoid to 2 or less (sysctl), grant CAP_PERFMON, or allow " +
+			"perf_event_open in the container's seccomp profile"
 	case errors.Is(err, unix.ENOSYS):
 		return "the kernel has no perf events, or a seccomp filter hides them"
 	case errors.Is(err, unix.ENOENT), errors.Is(err, unix.EOPNOTSUPP), errors.Is(err, unix.ENODEV):

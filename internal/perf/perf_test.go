@@ -59,7 +59,8 @@ func TestDecode(t *testing.T) {
 	}{
 		{"lost", words(TypeLost, 0, append([]any{uint64(5), uint64(42)}, trailer()...)...),
 			func(r *Record) bool { return r.Lost == 42 && r.TID == 11 && r.Time == 777 }},
-		{"comm", words(TypeComm, unix.PERF_RECORD_MISC_COMM_EXEC, append([]any{uint32(10), uint32(12), "app\x00\x00\x00\x00\x00"}, trailer()...)...),
+		{"comm", words(TypeComm, unix.PERF_RECORD_MISC_COMM_EXEC,
+			append([]any{uint32(10), uint32(12), "app\x00\x00\x00\x00\x00"}, trailer()...)...),
 			func(r *Record) bool { return r.Name == "app" && r.Exec && r.TID == 12 && r.CPU == 1 }},
 		{"exit", words(TypeExit, 0, append([]any{uint32(10), uint32(9), uint32(12), uint32(8), uint64(700)}, trailer()...)...),
 			func(r *Record) bool { return r.PID == 10 && r.Parent == 9 && r.TID == 12 && r.ParentTID == 8 }},
@@ -69,7 +70,8 @@ func TestDecode(t *testing.T) {
 			func(r *Record) bool { return r.Type == TypeThrottle && r.TID == 11 }},
 		{"unthrottle", words(TypeUnthrottle, 0, append([]any{uint64(1), uint64(2), uint64(3)}, trailer()...)...),
 			func(r *Record) bool { return r.Type == TypeUnthrottle && r.Time == 777 }},
-		{"mmap2", words(TypeMmap2, 0, append([]any{uint32(10), uint32(11), uint64(0x1000), uint64(0x2000), uint64(0x3000), uint64(1), uint64(2), uint64(3), uint32(5), uint32(2), "/lib/a.so\x00\x00\x00\x00\x00\x00\x00"}, trailer()...)...),
+		{"mmap2", words(TypeMmap2, 0, append([]any{uint32(10), uint32(11), uint64(0x1000), uint64(0x2000),
+			uint64(0x3000), uint64(1), uint64(2), uint64(3), uint32(5), uint32(2), "/lib/a.so\x00\x00\x00\x00\x00\x00\x00"}, trailer()...)...),
 			func(r *Record) bool {
 				return r.Addr == 0x1000 && r.Len == 0x2000 && r.Offset == 0x3000 && r.Prot == 5 && r.Name == "/lib/a.so"
 			}},

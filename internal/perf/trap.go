@@ -66,7 +66,8 @@ func OpenWatch(tid int, w Watchpoint, system bool, data uint64) (Trap, error) {
 // OpenBreak stops a thread before it executes the instruction at an address.
 func OpenBreak(tid int, pc, data uint64) (Trap, error) {
 	const long = 8 // what the kernel wants as the length of an instruction
-	return openTrap(tid, "breakpoint", unix.PerfEventAttr{Type: unix.PERF_TYPE_BREAKPOINT, Sample: 1, Bp_type: bpExecute, Ext1: pc, Ext2: long, Sig_data: data,
+	return openTrap(tid, "breakpoint", unix.PerfEventAttr{Type: unix.PERF_TYPE_BREAKPOINT, Sample: 1,
+		Bp_type: bpExecute, Ext1: pc, Ext2: long, Sig_data: data,
 		Bits: unix.PerfBitExcludeHv | unix.PerfBitExcludeKernel})
 }
 

@@ -10,7 +10,8 @@ import (
 func benchInstance(threads, edges, seq int) *Instance {
 	in := &Instance{}
 	for p := range threads {
-		in.Parts = append(in.Parts, Part{Thread: ThreadID(p), Start: uint64(seq * 1000), Arrive: uint64(seq*1000 + p%7*100), Release: uint64(seq*1000 + 700), Entry: 0, Exit: 0})
+		in.Parts = append(in.Parts, Part{Thread: ThreadID(p), Start: uint64(seq * 1000),
+			Arrive: uint64(seq*1000 + p%7*100), Release: uint64(seq*1000 + 700), Entry: 0, Exit: 0})
 	}
 	in.Edges = make([]Count, 0, threads*edges)
 	for e := range edges {

@@ -40,7 +40,8 @@ func taken() uint64 {
 // TestSmallFilesTakeLittle holds a file to what it may take: 20 times its size and 200 MB.
 func TestSmallFilesTakeLittle(t *testing.T) {
 	for _, c := range []struct{ name, sql, want string }{
-		{"80 million zero parts", "UPDATE instance SET parts=" + bomb(t, 80_000_000, 800_000_000) + " WHERE id=0", "more than a file of this size is given"},
+		{"80 million zero parts", "UPDATE instance SET parts=" + bomb(t, 80_000_000, 800_000_000) + " WHERE id=0",
+			"more than a file of this size is given"},
 		{"few parts, many threads said", "UPDATE instance SET parts=" + bomb(t, 2_000_000, 20_000_000) + " WHERE id=0", "parts of"},
 		{"zip bomb", "UPDATE instance SET times=" + bomb(t, 0, 900_000_000) + " WHERE id=0", "more than a file of this size is given"},
 		{"many rows", "UPDATE instance SET edges=" + bomb(t, 10_000_000, 20_000_000) + " WHERE id=0", "rows of"},

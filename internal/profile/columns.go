@@ -155,7 +155,8 @@ var edgeRows = rowSpec[Edge]{"edge", func(r *Edge, e *env) []column {
 }}
 
 var kindRows = rowSpec[EventKind]{"event_kind", func(r *EventKind, e *env) []column {
-	return []column{text[string]{&r.Name, e}, text[string]{&r.Title, e}, text[string]{&r.Superior, e}, text[string]{&r.Unit, e}, num[Label]{&r.Label}}
+	return []column{text[string]{&r.Name, e}, text[string]{&r.Title, e}, text[string]{&r.Superior, e},
+		text[string]{&r.Unit, e}, num[Label]{&r.Label}}
 }}
 
 var eventRows = rowSpec[Event]{"event", func(r *Event, e *env) []column {
@@ -167,7 +168,8 @@ var sectionRows = rowSpec[Section]{"section", func(r *Section, e *env) []column 
 }}
 
 var threadRows = rowSpec[Thread]{"thread", func(r *Thread, e *env) []column {
-	return []column{text[string]{&r.Name, e}, num[ThreadID]{&r.Parent}, num[int32]{&r.TID}, num[uint64]{&r.Start}, num[uint64]{&r.End}, num[FunctionID]{&r.Entry}}
+	return []column{text[string]{&r.Name, e}, num[ThreadID]{&r.Parent}, num[int32]{&r.TID}, num[uint64]{&r.Start},
+		num[uint64]{&r.End}, num[FunctionID]{&r.Entry}}
 }}
 
 var pathRows = rowSpec[PathNode]{"path", func(r *PathNode, e *env) []column {

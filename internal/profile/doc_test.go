@@ -55,11 +55,14 @@ func TestDocumentHasTheTextKeys(t *testing.T) {
 	doc := document(t)
 	_, doc, _ = strings.Cut(doc, "# The text twin")
 	for word, fields := range map[string][]textField{
-		"meta": metaText.fields(&Meta{}), "note": noteText.fields(&Note{}), "image ID": imageText.fields(&Image{}), "file ID": fileText.fields(&File{}),
-		"line": lineText.fields(&sourceLine{}), "function ID": functionText.fields(&Function{}), "node ID": nodeText.fields(&Node{}),
+		"meta": metaText.fields(&Meta{}), "note": noteText.fields(&Note{}), "image ID": imageText.fields(&Image{}),
+		"file ID": fileText.fields(&File{}),
+		"line":    lineText.fields(&sourceLine{}), "function ID": functionText.fields(&Function{}), "node ID": nodeText.fields(&Node{}),
 		"edge ID": edgeText.fields(&Edge{}), "kind ID": kindText.fields(&EventKind{}), "event ID": eventText.fields(&Event{}),
 		"section ID": sectionText.fields(&Section{}), "thread ID": threadText.fields(&Thread{}), "path ID": pathText.fields(&PathNode{}),
-		"sample": sampleText.fields(&PathSample{}), "waste-total": wasteTotalText.fields(&WasteTotal{}), "waste-pair": wastePairText.fields(&WastePair{}), "account": accountText.fields(&Accounted{}), "instance": instanceText.fields(&Instance{}), "part": partText.fields(&Part{}),
+		"sample": sampleText.fields(&PathSample{}), "waste-total": wasteTotalText.fields(&WasteTotal{}),
+		"waste-pair": wastePairText.fields(&WastePair{}), "account": accountText.fields(&Accounted{}),
+		"instance": instanceText.fields(&Instance{}), "part": partText.fields(&Part{}),
 	} {
 		line := regexp.MustCompile("(?m)^\\| `" + word + "` \\| `([^`]*)`").FindStringSubmatch(doc)
 		if line == nil {

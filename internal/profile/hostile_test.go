@@ -47,7 +47,8 @@ func TestDamagedContent(t *testing.T) {
 		{"PRAGMA user_version=99", "written by a newer lime: format 99, this lime reads up to 1"},
 		{"DROP TABLE edge", "table edge is not as format 1 has it"},
 		{"ALTER TABLE edge ADD COLUMN x", "table edge is not as format 1 has it"},
-		{"ALTER TABLE edge RENAME TO e; CREATE VIEW edge AS WITH RECURSIVE r(i) AS (SELECT 0 UNION ALL SELECT i+1 FROM r) SELECT i AS id, 0 AS src, 0 AS dst, 0 AS kind FROM r", "table edge is not as format 1 has it"},
+		{"ALTER TABLE edge RENAME TO e; CREATE VIEW edge AS WITH RECURSIVE r(i) AS (SELECT 0 UNION ALL SELECT i+1 " +
+			"FROM r) SELECT i AS id, 0 AS src, 0 AS dst, 0 AS kind FROM r", "table edge is not as format 1 has it"},
 		{"DELETE FROM node WHERE id=1", "table node, row 1: its id is 2"},
 		{"UPDATE node SET id=-5 WHERE id=0", "table node, row 0: its id is -5"},
 		{"UPDATE node SET function=9 WHERE id=1", "node 1: function 9 does not exist (there are 1)"},

@@ -53,7 +53,8 @@ func TestNewKindsResolveSuperiors(t *testing.T) {
 }
 
 func TestFamiliesOfKinds(t *testing.T) {
-	for name, want := range map[string]Family{"lock-wait": FamilyLock, "spin-wait": FamilyWait, "off-cpu": FamilyOffCore, "sleep": FamilyOffCore,
+	for name, want := range map[string]Family{"lock-wait": FamilyLock, "spin-wait": FamilyWait,
+		"off-cpu": FamilyOffCore, "sleep": FamilyOffCore,
 		"page-fault": FamilyMemory, "l2-miss": FamilyMemory, "loop-left": FamilySamples, "of-another-lime": FamilyNone} {
 		if got := FamilyOf(name); got != want || got.Waits() != (want == FamilyLock || want == FamilyWait || want == FamilyOffCore) {
 			t.Errorf("%s: family %q, want %q", name, got, want)

@@ -250,9 +250,12 @@ type Part struct {
 	Arrive   uint64 // arrival at its end (start of waiting, spinning included)
 	Release  uint64 // leaves the end (>= the last arrival)
 	LockWait uint64 // waited inside the section for locks, or for what others store: part of Arrive-Start
-	OffCPU   uint64 // blocked in I/O, sleep and the like, or ready but not running (more threads than cores; not in a native run, whose times count no such wait): part of Arrive-Start, the sum of the costs of these kinds
-	Entry    NodeID // block in which it starts
-	Exit     NodeID // block in which it ends (last block executed before the end)
+	// blocked in I/O, sleep and the like, or ready but not running (more threads than cores; not in
+	// a native run, whose times count no such wait): part of Arrive-Start, the sum of the costs of
+	// these kinds
+	OffCPU uint64
+	Entry  NodeID // block in which it starts
+	Exit   NodeID // block in which it ends (last block executed before the end)
 	// Open calls at start and end, outermost first: the nodes of the call blocks. What they have in
 	// common stays open for the whole instance; an entry frame beyond the common part has returned
 	// in it without having been called in it, an exit frame beyond it was called and has not
@@ -283,7 +286,9 @@ type Instance struct {
 	Edges   []Count  // Row = EdgeID; sorted by Row, Part
 	Events  []Count  // Row = EventID: how often
 	Costs   []Count  // Row = EventID: clock units lost to the event (subset of rows; a lock wait's cost is its time)
-	Times   []Count  // Row = NodeID: clock units spent in the block, when Meta.NodeTime == "stored"; event costs included, but for those of waits (Family.Waits): a thread that waits runs no block
+	// Row = NodeID: clock units spent in the block, when Meta.NodeTime == "stored"; event costs
+	// included, but for those of waits (Family.Waits): a thread that waits runs no block
+	Times []Count
 }
 
 // DetailConflict is the part of an event's detail which says that most of its misses are of lines

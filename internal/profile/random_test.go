@@ -32,7 +32,8 @@ func fill(t testing.TB, s Sink, seed uint64, instances int) {
 			nodes++
 			s.AddEdge(Edge{From: NodeID(r.IntN(nodes)), To: NodeID(r.IntN(nodes+1) - 1), Kind: EdgeKind(r.IntN(int(EdgeOdd) + 1))})
 			edges++
-			s.AddEvent(Event{Kind: int32(r.IntN(2)), Node: NodeID(r.IntN(nodes)), Addr: r.Uint64(), Frames: randomFrames(r), Detail: []string{"", "lock 7"}[r.IntN(2)]})
+			s.AddEvent(Event{Kind: int32(r.IntN(2)), Node: NodeID(r.IntN(nodes)), Addr: r.Uint64(),
+				Frames: randomFrames(r), Detail: []string{"", "lock 7"}[r.IntN(2)]})
 			events++
 			if r.IntN(4) == 0 {
 				s.SetEventDetail(EventID(r.IntN(events)), fmt.Sprint("on x+", events))
@@ -50,12 +51,15 @@ func fillRest(t testing.TB, s Sink, r *rand.Rand, threads, nodes int) {
 	t.Helper()
 	for i := range r.IntN(6) {
 		id := s.AddPath(PathNode{Parent: PathID(r.IntN(i+1) - 1), Node: NodeID(r.IntN(nodes+1) - 1), Addr: r.Uint64()})
-		s.AddPathSample(PathSample{Path: id, Thread: ThreadID(r.IntN(threads)), Section: SectionID(r.IntN(3) - 1), Metric: "idleness", Value: r.Float64() * 1e6})
+		s.AddPathSample(PathSample{Path: id, Thread: ThreadID(r.IntN(threads)), Section: SectionID(r.IntN(3) - 1),
+			Metric: "idleness", Value: r.Float64() * 1e6})
 	}
 	s.AddWasteTotal(WasteTotal{Thread: ThreadID(r.IntN(threads)), Kind: "dead-store", Bytes: 7, Of: 70, Low: 0.05, High: 0.25, Label: Sampled})
-	s.AddWastePair(WastePair{Kind: "dead-store", Thread: ThreadID(r.IntN(threads)), First: WasteSide{Path: None, Node: NodeID(r.IntN(nodes+1) - 1), Addr: r.Uint64(), Frames: randomFrames(r)},
+	s.AddWastePair(WastePair{Kind: "dead-store", Thread: ThreadID(r.IntN(threads)),
+		First:  WasteSide{Path: None, Node: NodeID(r.IntN(nodes+1) - 1), Addr: r.Uint64(), Frames: randomFrames(r)},
 		Second: WasteSide{Path: None, Node: None, Frames: randomFrames(r)}, Bytes: r.Uint64(), Count: 3, Data: "a+0x8", Why: "spill"})
-	m := Meta{FormatVersion: FormatVersion, Tool: "lime 0.1", Collector: "simulate", Model: "count", Machine: "[core]\nn = 4\n", Command: []string{"./app", "-x", "a \"b\"<c>"},
+	m := Meta{FormatVersion: FormatVersion, Tool: "lime 0.1", Collector: "simulate", Model: "count",
+		Machine: "[core]\nn = 4\n", Command: []string{"./app", "-x", "a \"b\"<c>"},
 		Cores: 4, ClockUnit: "instructions", ClockHz: 2.5e9, TimeLabel: Modelled, CountLabel: Sampled, NodeTime: "visits",
 		EndState: "exited", ExitStatus: -3, RunTime: 1 << 63, CoreTime: 77, Complete: true, Resolved: true,
 		Notes:    []Note{{"unsupported-syscall", "io_uring_setup\nline", 3}, {"x", "", 0}},
@@ -68,7 +72,8 @@ func fillRest(t testing.TB, s Sink, r *rand.Rand, threads, nodes int) {
 func randomFrames(r *rand.Rand) []Frame {
 	var fs []Frame
 	for range r.IntN(3) {
-		fs = append(fs, Frame{File: FileID(r.IntN(3) - 1), Line: r.Int32N(5), Column: r.Int32N(3), Function: []string{"main", "f<int>(a b)", ""}[r.IntN(3)]})
+		fs = append(fs, Frame{File: FileID(r.IntN(3) - 1), Line: r.Int32N(5), Column: r.Int32N(3),
+			Function: []string{"main", "f<int>(a b)", ""}[r.IntN(3)]})
 	}
 	return fs
 }

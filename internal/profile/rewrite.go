@@ -49,7 +49,8 @@ func (r *Reader) checkEdit() error {
 	var n extent
 	n.advance(&r.tables)
 	o := r.limits
-	if n.nodes < o.nodes || n.edges < o.edges || n.events < o.events || r.tables.merged == nil && n.sections < o.sections || n.threads < o.threads {
+	if n.nodes < o.nodes || n.edges < o.edges || n.events < o.events || r.tables.merged == nil &&
+		n.sections < o.sections || n.threads < o.threads {
 		return errors.New("rows that instances refer to were removed")
 	}
 	return r.tables.check(extent{}, n)

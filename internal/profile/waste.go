@@ -41,7 +41,8 @@ var wasteTables = []tableSpec{
 }
 
 var wasteTotalRows = rowSpec[WasteTotal]{"waste_total", func(r *WasteTotal, e *env) []column {
-	return []column{num[ThreadID]{&r.Thread}, text[string]{&r.Kind, e}, num[uint64]{&r.Bytes}, num[uint64]{&r.Of}, real{&r.Low}, real{&r.High}, num[Label]{&r.Label}}
+	return []column{num[ThreadID]{&r.Thread}, text[string]{&r.Kind, e}, num[uint64]{&r.Bytes}, num[uint64]{&r.Of},
+		real{&r.Low}, real{&r.High}, num[Label]{&r.Label}}
 }}
 
 var wastePairRows = rowSpec[WastePair]{"waste_pair", func(r *WastePair, e *env) []column {
@@ -54,17 +55,21 @@ var wastePairRows = rowSpec[WastePair]{"waste_pair", func(r *WastePair, e *env) 
 }}
 
 var wasteTotalText = textRow[WasteTotal]{"waste-total", WasteTotal{Thread: None}, func(r *WasteTotal) []textField {
-	return []textField{str("kind", &r.Kind), id("thread", &r.Thread), dec("bytes", &r.Bytes, 0), dec("of", &r.Of, 0), float("low", &r.Low), float("high", &r.High),
+	return []textField{str("kind", &r.Kind), id("thread", &r.Thread), dec("bytes", &r.Bytes, 0), dec("of", &r.Of, 0),
+		float("low", &r.Low), float("high", &r.High),
 		enum("label", labelNames, &r.Label)}
 }}
 
 var noSide = WasteSide{Path: None, Node: None}
 
-var wastePairText = textRow[WastePair]{"waste-pair", WastePair{Thread: None, First: noSide, Second: noSide}, func(r *WastePair) []textField {
-	return []textField{str("kind", &r.Kind), id("thread", &r.Thread), id("first-path", &r.First.Path), id("first-node", &r.First.Node), hex("first", &r.First.Addr), frames("first-at", &r.First.Frames),
-		id("second-path", &r.Second.Path), id("second-node", &r.Second.Node), hex("second", &r.Second.Addr), frames("second-at", &r.Second.Frames),
-		dec("bytes", &r.Bytes, 0), dec("n", &r.Count, 0), str("data", &r.Data), str("why", &r.Why)}
-}}
+var wastePairText = textRow[WastePair]{"waste-pair", WastePair{Thread: None, First: noSide, Second: noSide},
+	func(r *WastePair) []textField {
+		return []textField{str("kind", &r.Kind), id("thread", &r.Thread), id("first-path", &r.First.Path),
+			id("first-node", &r.First.Node), hex("first", &r.First.Addr), frames("first-at", &r.First.Frames),
+			id("second-path", &r.Second.Path), id("second-node", &r.Second.Node), hex("second", &r.Second.Addr),
+			frames("second-at", &r.Second.Frames),
+			dec("bytes", &r.Bytes, 0), dec("n", &r.Count, 0), str("data", &r.Data), str("why", &r.Why)}
+	}}
 
 // checkWaste validates the tables of waste.
 func (t *Tables) checkWaste(at, n extent) error {

@@ -39,7 +39,8 @@ func Place(dir string, me profile.RankInfo) (string, error) {
 	}
 	defer r.Close()
 	if m := r.Meta(); me.Job != "" && m.Job == me.Job && m.Launcher == me.Launcher {
-		return "", fmt.Errorf("%s: another process of this run (%s, job %s) was rank %d, too, and has written it: name another directory with -o, or the variable that tells the ranks apart with --rank-var",
+		return "", fmt.Errorf("%s: another process of this run (%s, job %s) was rank %d, too, and has written it: "+
+			"name another directory with -o, or the variable that tells the ranks apart with --rank-var",
 			path, me.Launcher, me.Job, me.Rank)
 	}
 	return path, nil

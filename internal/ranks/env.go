@@ -24,12 +24,17 @@ type launcher struct {
 // still there.
 func launchers() []launcher {
 	return []launcher{
-		{name: "Open MPI", rank: "OMPI_COMM_WORLD_RANK", size: []string{"OMPI_COMM_WORLD_SIZE"}, job: []string{"PMIX_NAMESPACE"}, source: "mpirun(1) of Open MPI, Environmental Variables"},
-		{name: "MVAPICH2", rank: "MV2_COMM_WORLD_RANK", size: []string{"MV2_COMM_WORLD_SIZE"}, source: "MVAPICH2 user guide, MPI launcher variables"},
+		{name: "Open MPI", rank: "OMPI_COMM_WORLD_RANK", size: []string{"OMPI_COMM_WORLD_SIZE"},
+			job: []string{"PMIX_NAMESPACE"}, source: "mpirun(1) of Open MPI, Environmental Variables"},
+		{name: "MVAPICH2", rank: "MV2_COMM_WORLD_RANK", size: []string{"MV2_COMM_WORLD_SIZE"},
+			source: "MVAPICH2 user guide, MPI launcher variables"},
 		{name: "PALS", rank: "PALS_RANKID", size: []string{"PALS_NRANKS"}, job: []string{"PALS_APID"}, source: "HPE Cray PALS, aprun(1)"},
-		{name: "PMI", rank: "PMI_RANK", size: []string{"PMI_SIZE"}, job: []string{"SLURM_JOB_ID", "SLURM_STEP_ID"}, source: "PMI-1 and PMI-2 of MPICH (hydra)"},
-		{name: "PMIx", rank: "PMIX_RANK", size: []string{"SLURM_STEP_NUM_TASKS", "SLURM_NTASKS"}, job: []string{"PMIX_NAMESPACE"}, source: "PMIx 4, 5.1"},
-		{name: "Slurm", rank: "SLURM_PROCID", size: []string{"SLURM_STEP_NUM_TASKS", "SLURM_NTASKS"}, job: []string{"SLURM_JOB_ID", "SLURM_STEP_ID"},
+		{name: "PMI", rank: "PMI_RANK", size: []string{"PMI_SIZE"}, job: []string{"SLURM_JOB_ID", "SLURM_STEP_ID"},
+			source: "PMI-1 and PMI-2 of MPICH (hydra)"},
+		{name: "PMIx", rank: "PMIX_RANK", size: []string{"SLURM_STEP_NUM_TASKS", "SLURM_NTASKS"},
+			job: []string{"PMIX_NAMESPACE"}, source: "PMIx 4, 5.1"},
+		{name: "Slurm", rank: "SLURM_PROCID", size: []string{"SLURM_STEP_NUM_TASKS", "SLURM_NTASKS"},
+			job:   []string{"SLURM_JOB_ID", "SLURM_STEP_ID"},
 			needs: "SLURM_STEP_ID", unless: "SLURM_PTY_PORT", source: "srun(1), Output environment variables"},
 	}
 }

@@ -24,18 +24,26 @@ func TestMine(t *testing.T) {
 		want              profile.RankInfo
 	}{
 		{name: "none", vars: "HOME=/root SLURM_JOB_ID=7", want: profile.RankInfo{}},
-		{name: "Open MPI", vars: "OMPI_COMM_WORLD_RANK=3 OMPI_COMM_WORLD_SIZE=8 PMIX_RANK=3 PMIX_NAMESPACE=761", want: profile.RankInfo{Launcher: "Open MPI", Rank: 3, Ranks: 8, Job: "761"}},
-		{name: "Open MPI within a batch job of Slurm", vars: "OMPI_COMM_WORLD_RANK=1 OMPI_COMM_WORLD_SIZE=2 SLURM_PROCID=0 SLURM_NTASKS=9 SLURM_STEP_ID=0", want: profile.RankInfo{Launcher: "Open MPI", Rank: 1, Ranks: 2}},
+		{name: "Open MPI", vars: "OMPI_COMM_WORLD_RANK=3 OMPI_COMM_WORLD_SIZE=8 PMIX_RANK=3 PMIX_NAMESPACE=761",
+			want: profile.RankInfo{Launcher: "Open MPI", Rank: 3, Ranks: 8, Job: "761"}},
+		{name: "Open MPI within a batch job of Slurm",
+			vars: "OMPI_COMM_WORLD_RANK=1 OMPI_COMM_WORLD_SIZE=2 SLURM_PROCID=0 SLURM_NTASKS=9 SLURM_STEP_ID=0",
+			want: profile.RankInfo{Launcher: "Open MPI", Rank: 1, Ranks: 2}},
 		{name: "MVAPICH2", vars: "MV2_COMM_WORLD_RANK=5 MV2_COMM_WORLD_SIZE=6", want: profile.RankInfo{Launcher: "MVAPICH2", Rank: 5, Ranks: 6}},
 		{name: "PALS", vars: "PALS_RANKID=5 PALS_NRANKS=6 PALS_APID=ab", want: profile.RankInfo{Launcher: "PALS", Rank: 5, Ranks: 6, Job: "ab"}},
 		{name: "MPICH", vars: "PMI_RANK=0 PMI_SIZE=4", want: profile.RankInfo{Launcher: "PMI", Ranks: 4}},
-		{name: "MPICH under srun", vars: "PMI_RANK=2 PMI_SIZE=4 SLURM_JOB_ID=12 SLURM_STEP_ID=1 SLURM_PROCID=2", want: profile.RankInfo{Launcher: "PMI", Rank: 2, Ranks: 4, Job: "12.1"}},
-		{name: "PMIx of srun", vars: "PMIX_RANK=2 SLURM_NTASKS=4 PMIX_NAMESPACE=slurm.pmix.12.0", want: profile.RankInfo{Launcher: "PMIx", Rank: 2, Ranks: 4, Job: "slurm.pmix.12.0"}},
+		{name: "MPICH under srun", vars: "PMI_RANK=2 PMI_SIZE=4 SLURM_JOB_ID=12 SLURM_STEP_ID=1 SLURM_PROCID=2",
+			want: profile.RankInfo{Launcher: "PMI", Rank: 2, Ranks: 4, Job: "12.1"}},
+		{name: "PMIx of srun", vars: "PMIX_RANK=2 SLURM_NTASKS=4 PMIX_NAMESPACE=slurm.pmix.12.0",
+			want: profile.RankInfo{Launcher: "PMIx", Rank: 2, Ranks: 4, Job: "slurm.pmix.12.0"}},
 		{name: "PMIx without a size", vars: "PMIX_RANK=2", want: profile.RankInfo{Launcher: "PMIx", Rank: 2}},
-		{name: "srun", vars: "SLURM_PROCID=1 SLURM_NTASKS=9 SLURM_STEP_NUM_TASKS=4 SLURM_JOB_ID=12 SLURM_STEP_ID=0", want: profile.RankInfo{Launcher: "Slurm", Rank: 1, Ranks: 4, Job: "12.0"}},
+		{name: "srun", vars: "SLURM_PROCID=1 SLURM_NTASKS=9 SLURM_STEP_NUM_TASKS=4 SLURM_JOB_ID=12 SLURM_STEP_ID=0",
+			want: profile.RankInfo{Launcher: "Slurm", Rank: 1, Ranks: 4, Job: "12.0"}},
 		{name: "a batch script is no rank", vars: "SLURM_PROCID=0 SLURM_NTASKS=9 SLURM_JOB_ID=12", want: profile.RankInfo{}},
-		{name: "a person's shell under srun is no rank", vars: "SLURM_PROCID=0 SLURM_NTASKS=1 SLURM_STEP_ID=0 SLURM_PTY_PORT=4711", want: profile.RankInfo{}},
-		{name: "a variable of the user's own", vars: "MY_RANK=7 PMI_RANK=1 PMI_SIZE=2", named: "MY_RANK", want: profile.RankInfo{Launcher: "MY_RANK", Rank: 7}},
+		{name: "a person's shell under srun is no rank",
+			vars: "SLURM_PROCID=0 SLURM_NTASKS=1 SLURM_STEP_ID=0 SLURM_PTY_PORT=4711", want: profile.RankInfo{}},
+		{name: "a variable of the user's own", vars: "MY_RANK=7 PMI_RANK=1 PMI_SIZE=2", named: "MY_RANK",
+			want: profile.RankInfo{Launcher: "MY_RANK", Rank: 7}},
 	} {
 		if c.want.Launcher != "" {
 			c.want.Host = host

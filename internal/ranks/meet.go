@@ -67,7 +67,8 @@ func (m *meet) add(l *line, p *profile.Part, stay uint64, s *stacks) (part int32
 	}
 	part = int32(len(m.who))
 	m.who, m.nth = append(m.who, l.index), append(m.nth, int32(len(l.visits)))
-	for _, v := range [...]uint64{uint64(p.Thread), p.LockWait, p.OffCPU, uint64(p.Entry + 1), uint64(p.Exit + 1), s.id(p.EntryStack), s.id(p.ExitStack)} {
+	for _, v := range [...]uint64{uint64(p.Thread), p.LockWait, p.OffCPU, uint64(p.Entry + 1), uint64(p.Exit + 1),
+		s.id(p.EntryStack), s.id(p.ExitStack)} {
 		m.packed = binary.AppendUvarint(m.packed, v)
 	}
 	return part
@@ -94,7 +95,8 @@ func (m *meet) instance(lines []*line, s *stacks) *profile.Instance {
 		v := &lines[m.who[i]].visits[m.nth[i]]
 		in.Parts[i] = profile.Part{
 			Thread: profile.ThreadID(n[0]), Start: v.arrive - v.work, Arrive: v.arrive, Release: v.release, LockWait: n[1], OffCPU: n[2],
-			Entry: profile.NodeID(n[3]) - 1, Exit: profile.NodeID(n[4]) - 1, EntryStack: s.of(n[5]), ExitStack: s.of(n[6]), Meets: v.role, Early: v.early,
+			Entry: profile.NodeID(n[3]) - 1, Exit: profile.NodeID(n[4]) - 1, EntryStack: s.of(n[5]),
+			ExitStack: s.of(n[6]), Meets: v.role, Early: v.early,
 		}
 	}
 	for i, to := range []*[]profile.Count{&in.Edges, &in.Events, &in.Costs, &in.Times} {

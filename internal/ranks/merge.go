@@ -25,7 +25,8 @@ var ErrNone = errors.New("no profile of a rank can be read")
 // Merge reads the profiles of one run's ranks, in files of one rank or merged ones of several, and
 // writes them as one.
 func Merge(paths []string, sink profile.Sink) error {
-	m := &merger{u: newUnion(), lines: map[int]*line{}, mains: map[int]profile.ThreadID{}, meets: map[profile.Meeting]*meet{}, threads: map[int]map[profile.ThreadID]profile.ThreadID{}}
+	m := &merger{u: newUnion(), lines: map[int]*line{}, mains: map[int]profile.ThreadID{},
+		meets: map[profile.Meeting]*meet{}, threads: map[int]map[profile.ThreadID]profile.ThreadID{}}
 	m.choose(paths)
 	for _, next := range ahead(m.chosen) {
 		o := <-next
@@ -129,7 +130,8 @@ func ahead(paths []string) []chan opened {
 // read adds one file, an instance at a time.
 func (m *merger) read(path string, r *profile.Reader, each func(*file, *profile.Instance) error) error {
 	defer r.Close()
-	f := &file{m: m, n: m.files, r: r, ids: m.u.add(r.Tables()), merged: isMerged(r.Meta()), kept: map[profile.ThreadID]*held{}, met: map[profile.SectionID]bool{}}
+	f := &file{m: m, n: m.files, r: r, ids: m.u.add(r.Tables()), merged: isMerged(r.Meta()),
+		kept: map[profile.ThreadID]*held{}, met: map[profile.SectionID]bool{}}
 	m.threads[f.n] = map[profile.ThreadID]profile.ThreadID{}
 	if err := r.Scan(func(in *profile.Instance) error { return each(f, in) }); err != nil {
 		return err
@@ -251,7 +253,8 @@ func (f *file) meeting(in *profile.Instance) *profile.Meeting {
 	if in.Meeting != nil && in.Meeting.Communicator != "" {
 		return in.Meeting
 	}
-	if !f.merged && f.r.Tables().Sections[in.Section].Kind == profile.SectionTail && len(in.Parts) == 1 && in.Parts[0].Thread == 0 && !f.ended {
+	if !f.merged && f.r.Tables().Sections[in.Section].Kind == profile.SectionTail && len(in.Parts) == 1 &&
+		in.Parts[0].Thread == 0 && !f.ended {
 		f.ended = true
 		return &profile.Meeting{Communicator: endCommunicator}
 	}

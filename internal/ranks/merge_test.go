@@ -42,7 +42,8 @@ thread 0 name=app
 		} else {
 			fmt.Fprintf(&b, "instance section=%d meeting=%q:%s\n", section, f[1], f[2])
 		}
-		fmt.Fprintf(&b, "part thread=0 start=%d arrive=%d entry=0 exit=1 entry-stack=1 exit-stack=1 %s\nedges 0 %d\nedges 1 1\n", clock, clock+work, more, work/3)
+		fmt.Fprintf(&b, "part thread=0 start=%d arrive=%d entry=0 exit=1 entry-stack=1 exit-stack=1 %s\nedges 0 "+
+			"%d\nedges 1 1\n", clock, clock+work, more, work/3)
 		clock += work + 1000*(rank+1) // what a rank spends in the call is its own affair
 	}
 	return b.String()
@@ -134,7 +135,8 @@ func TestMergeMakesOneInstanceOfAMeeting(t *testing.T) {
 		t.Errorf("lines of both ranks are kept: %v", p.Files[0].Lines)
 	}
 	in, _ := p.Instance(0, 0)
-	if !slices.Equal(in.Edges, []profile.Count{{Row: 0, Part: 0, N: 100}, {Row: 0, Part: 1, N: 300}, {Row: 1, Part: 0, N: 1}, {Row: 1, Part: 1, N: 1}}) {
+	if !slices.Equal(in.Edges, []profile.Count{{Row: 0, Part: 0, N: 100}, {Row: 0, Part: 1, N: 300},
+		{Row: 1, Part: 0, N: 1}, {Row: 1, Part: 1, N: 1}}) {
 		t.Errorf("counts: %v", in.Edges)
 	}
 	if m := p.Meta(); m.RunTime != 1620 || m.Ranks != 2 || m.Cores != 2 {
@@ -148,7 +150,8 @@ func TestMergeInATree(t *testing.T) {
 	dir := t.TempDir()
 	var paths []string
 	for r := range 7 {
-		paths = append(paths, put(t, FileOf(dir, r), rankText(r, 7, uint64(0x5000+0x1000*r), fmt.Sprintf("%d:world:0", 90*(r+1)), fmt.Sprintf("%d:world:1", 900-90*r), "30:exit")))
+		paths = append(paths, put(t, FileOf(dir, r),
+			rankText(r, 7, uint64(0x5000+0x1000*r), fmt.Sprintf("%d:world:0", 90*(r+1)), fmt.Sprintf("%d:world:1", 900-90*r), "30:exit")))
 	}
 	want := text(t, merge(t, paths...))
 	var halves []string

@@ -74,9 +74,11 @@ func (n *notes) why() string {
 // list is all notes, those of the files first. Of a launch that says how many ranks there are,
 // those that left nothing are named.
 func (n *notes) list(ranks, of int, lines []*line) []profile.Note {
-	out := []profile.Note{{Code: NoteRanks, Text: fmt.Sprintf("The run is put together from the profiles of %d ranks.", ranks), N: uint64(ranks)}}
+	out := []profile.Note{{Code: NoteRanks,
+		Text: fmt.Sprintf("The run is put together from the profiles of %d ranks.", ranks), N: uint64(ranks)}}
 	if missing := missing(of, lines); ranks < of && len(missing) > 0 {
-		out = append(out, profile.Note{Code: NoteMissing, Text: fmt.Sprintf("of %d ranks these left no profile that can be read: %s", of, spans(missing)), N: uint64(of - ranks)})
+		out = append(out, profile.Note{Code: NoteMissing,
+			Text: fmt.Sprintf("of %d ranks these left no profile that can be read: %s", of, spans(missing)), N: uint64(of - ranks)})
 	}
 	return slices.Concat(out, n.files, n.own)
 }

@@ -59,7 +59,8 @@ type sectionKey struct {
 func newUnion() *union {
 	return &union{
 		images: map[imageKey]profile.ImageID{}, files: map[string]profile.FileID{}, functions: map[functionKey]profile.FunctionID{},
-		nodes: map[nodeKey]profile.NodeID{}, edges: map[profile.Edge]profile.EdgeID{}, kinds: map[string]int32{}, events: map[eventKey]profile.EventID{},
+		nodes: map[nodeKey]profile.NodeID{}, edges: map[profile.Edge]profile.EdgeID{}, kinds: map[string]int32{},
+		events:   map[eventKey]profile.EventID{},
 		sections: map[sectionKey]profile.SectionID{}, paths: map[profile.PathNode]profile.PathID{},
 	}
 }

@@ -57,7 +57,8 @@ func (p *printer) annotatedLine(a *Annotation, l *AnnotatedLine, indent string, 
 	if !l.Known {
 		text = "(source not at hand)"
 	}
-	p.line("%s  %s %s %s  %s", right(share, 7), fit(span, 16), p.st.paint("33", fit(drawn, 8)), p.st.dim(right(fmt.Sprint(l.Line), 5)), p.cutSource(text, 41, o))
+	p.line("%s  %s %s %s  %s", right(share, 7), fit(span, 16), p.st.paint("33", fit(drawn, 8)),
+		p.st.dim(right(fmt.Sprint(l.Line), 5)), p.cutSource(text, 41, o))
 }
 
 // pick returns the counts of the threads that are of interest.
@@ -87,6 +88,7 @@ func countWords(counts []float64) (span, drawn string) {
 func (p *printer) lineEvents(a *Annotation, l *AnnotatedLine) {
 	for _, e := range l.Events {
 		span, drawn := countWords(pick(e.Counts, a.Threads))
-		p.line("         %s %s %s", p.st.dim(fit(span, 16)), p.st.paint("33", fit(drawn, 8)), p.st.dim("       "+clean(profile.KindTitle(e.Kind))))
+		p.line("         %s %s %s", p.st.dim(fit(span, 16)), p.st.paint("33", fit(drawn, 8)),
+			p.st.dim("       "+clean(profile.KindTitle(e.Kind))))
 	}
 }

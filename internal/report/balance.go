@@ -74,9 +74,11 @@ func (c *Context) words() string {
 
 func (b *Balance) sentence() string {
 	if b.Kind == analysis.ContextThread {
-		return "Balance point: no part of the program around the end of the section is even outside; what is uneven, and the wait for it, lie in all that the threads do."
+		return "Balance point: no part of the program around the end of the section is even outside; what is uneven, " +
+			"and the wait for it, lie in all that the threads do."
 	}
-	return fmt.Sprintf("Balance point: the %s. Outside of it the threads' times are even; what is uneven, and the wait for it, lie inside.", b.words())
+	return fmt.Sprintf("Balance point: the %s. Outside of it the threads' times are even; what is uneven, and the "+
+		"wait for it, lie inside.", b.words())
 }
 
 // values are those of the balance point itself, for charts.

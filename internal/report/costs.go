@@ -19,7 +19,8 @@ type Cost struct {
 }
 
 func cost(c *analysis.Cost) Cost {
-	return Cost{Event: c.Event, Title: c.Title, Place: place(&c.Place), Sharing: c.Sharing, Data: c.Data, Against: c.Against, Time: c.Time, Share: c.Share}
+	return Cost{Event: c.Event, Title: c.Title, Place: place(&c.Place), Sharing: c.Sharing, Data: c.Data,
+		Against: c.Against, Time: c.Time, Share: c.Share}
 }
 
 const (
@@ -37,7 +38,8 @@ func (p *printer) costs(r *Report) {
 	p.para(0, costsIntro)
 	for i := range r.Costs {
 		c := &r.Costs[i]
-		p.line("  %s  %s %s", p.st.bold(right(unit.Percent(c.Share), 8)), fit(c.Event, 14), p.st.place(cutPlace(clean(c.Place.String()), p.wide()-28)))
+		p.line("  %s  %s %s", p.st.bold(right(unit.Percent(c.Share), 8)), fit(c.Event, 14),
+			p.st.place(cutPlace(clean(c.Place.String()), p.wide()-28)))
 		if about := c.About(); about != "" {
 			p.para(12, about)
 		}

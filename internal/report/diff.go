@@ -82,7 +82,8 @@ func Compare(a, b *Report) *Diff { return CompareRuns([]*Report{a}, []*Report{b}
 // hold is what is told of.
 func CompareRuns(before, after []*Report) *Diff {
 	a, b := &runSide{runs: before, unit: 1}, &runSide{runs: after, unit: 1}
-	d := &Diff{Schema: DiffSchema, A: a.ref().Program, B: b.ref().Program, Runs: [2]int{len(before), len(after)}, Warnings: doubts(a.ref(), b.ref())}
+	d := &Diff{Schema: DiffSchema, A: a.ref().Program, B: b.ref().Program, Runs: [2]int{len(before), len(after)},
+		Warnings: doubts(a.ref(), b.ref())}
 	if d.A.ClockUnit != d.B.ClockUnit {
 		a.unit, b.unit = 0, 0
 	}

@@ -143,7 +143,8 @@ func variance(x []float64) float64 {
 // student is the 97.5 % quantile of Student's t distribution, interpolated in the reciprocal of the
 // degrees of freedom.
 func student(free float64) float64 {
-	table := [...]float64{12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.160, 2.145, 2.131, 2.120, 2.110, 2.101, 2.093, 2.086}
+	table := [...]float64{12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.160,
+		2.145, 2.131, 2.120, 2.110, 2.101, 2.093, 2.086}
 	const normal = 1.960
 	n := int(free)
 	switch {

@@ -36,7 +36,8 @@ func beforeAndAfter() (a, b *Report) {
 	c := s.Causes[0]
 	c.Line, c.Share = 539, 0.4
 	s.Causes[0] = c
-	s.Causes = append(s.Causes, Cause{Rank: 2, Event: "l1d-miss", Place: Place{File: "src/lu.c", Line: 612, Function: "daxpy"}, Share: 0.55, ShareKind: "ledger"})
+	s.Causes = append(s.Causes, Cause{Rank: 2, Event: "l1d-miss",
+		Place: Place{File: "src/lu.c", Line: 612, Function: "daxpy"}, Share: 0.55, ShareKind: "ledger"})
 	b.Sections = b.Sections[:2]
 	return a, b
 }
@@ -84,7 +85,8 @@ func TestDiffOfARunWithItself(t *testing.T) {
 func TestDiffWithoutLines(t *testing.T) {
 	section := func(address string, lost float64) Section {
 		at := Place{Function: "worker", Address: address}
-		return Section{Kind: "barrier", EndsAt: at, Imbalance: lost, LostShare: lost, Causes: []Cause{{Event: "branch", Place: at, Share: 1, ShareKind: "ledger"}}}
+		return Section{Kind: "barrier", EndsAt: at, Imbalance: lost, LostShare: lost,
+			Causes: []Cause{{Event: "branch", Place: at, Share: 1, ShareKind: "ledger"}}}
 	}
 	a := &Report{Sections: []Section{section("0x401010", 0.3), section("0x401020", 0.1)}}
 	b := &Report{Sections: []Section{section("0x401020", 0.3), section("0x401010", 0.1)}}
@@ -172,7 +174,8 @@ func TestGates(t *testing.T) {
 }
 
 func TestParseGateRefuses(t *testing.T) {
-	for _, text := range []string{"", "imbalance", "imbalance>", "nonsense>5%", "imbalance=5%", "lost>5%%", "runtime>5", "imbalance>+1e5%", "lost>" + strings.Repeat("9", 400)} {
+	for _, text := range []string{"", "imbalance", "imbalance>", "nonsense>5%", "imbalance=5%", "lost>5%%",
+		"runtime>5", "imbalance>+1e5%", "lost>" + strings.Repeat("9", 400)} {
 		if g, err := ParseGate(text); err == nil {
 			t.Errorf("%q: %+v", text, g)
 		}

@@ -122,7 +122,8 @@ func (p *printer) amountDiff(label string, c Change, amount func(float64) string
 	if c.Noise > 0 && c.Noise > 0.0005*max(c.Before, c.After) {
 		noise = p.st.dim(" ±" + amount(c.Noise))
 	}
-	p.line("%s%s%s%s  %s%s", fit(cutPlace(label, 38+p.extra), 39+p.extra), right(before, 9), right(after, 10), right(delta, 10), p.st.word(c.Word), noise)
+	p.line("%s%s%s%s  %s%s", fit(cutPlace(label, 38+p.extra), 39+p.extra), right(before, 9), right(after, 10),
+		right(delta, 10), p.st.word(c.Word), noise)
 	if remark != "" {
 		p.line("%s", p.st.dim("      "+clean(remark)))
 	}
@@ -210,5 +211,6 @@ func (p *printer) shareDiff(label string, c Change) {
 	if c.Noise > 0.0005 {
 		noise = p.st.dim(fmt.Sprintf(" ±%.1f", 100*c.Noise))
 	}
-	p.line("%s%s%s%s  %s%s", fit(label, 39+p.extra), right(before, 9), right(after, 10), right(points(c.Delta()), 10), p.st.word(c.Word), noise)
+	p.line("%s%s%s%s  %s%s", fit(label, 39+p.extra), right(before, 9), right(after, 10), right(points(c.Delta()), 10),
+		p.st.word(c.Word), noise)
 }

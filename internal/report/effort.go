@@ -51,17 +51,22 @@ func effort(e *analysis.Effort) *Effort {
 }
 
 func charge(c *analysis.Charge) Charge {
-	return Charge{Place: place(&c.Place), Loop: c.Loop, Runtime: c.Runtime, Time: c.Time, Share: c.Share, Path: convert(c.Path, func(f *analysis.Frame) Frame { return Frame(*f) })}
+	return Charge{Place: place(&c.Place), Loop: c.Loop, Runtime: c.Runtime, Time: c.Time, Share: c.Share,
+		Path: convert(c.Path, func(f *analysis.Frame) Frame { return Frame(*f) })}
 }
 
 // adviceTexts says what each of the four cases means and what to do.
 var adviceTexts = map[string]string{
-	analysis.AdviceEffective: "Effectively parallel: the threads have work nearly all the time, and handing it out costs little. What is left to win lies in the work itself.",
-	analysis.AdviceCoarsen: "Coarsen: the threads are busy, but much of what they do is making, queueing and fetching work. Give each task, chunk or locked step more to do, " +
+	analysis.AdviceEffective: "Effectively parallel: the threads have work nearly all the time, and handing it out " +
+		"costs little. What is left to win lies in the work itself.",
+	analysis.AdviceCoarsen: "Coarsen: the threads are busy, but much of what they do is making, queueing and fetching " +
+		"work. Give each task, chunk or locked step more to do, " +
 		"for instance a cut-off below which a recursion makes no more tasks.",
-	analysis.AdviceRefine: "Refine: handing out work costs little, but threads have none for much of the time. Cut it into more and smaller pieces, or make parallel " +
+	analysis.AdviceRefine: "Refine: handing out work costs little, but threads have none for much of the time. Cut it " +
+		"into more and smaller pieces, or make parallel " +
 		"what ran while they waited.",
-	analysis.AdviceChange: "Change the strategy: threads have no work for much of the time, and handing it out is expensive too. Smaller pieces would cost more overhead, " +
+	analysis.AdviceChange: "Change the strategy: threads have no work for much of the time, and handing it out is " +
+		"expensive too. Smaller pieces would cost more overhead, " +
 		"larger ones more idleness; the work has to be divided in another way.",
 }
 
@@ -73,7 +78,8 @@ func adviceWords(e *analysis.Effort) string {
 		}
 		return "low"
 	}
-	out := fmt.Sprintf("Idleness is %s and overhead is %s (high is %s of the effort or more). ", level(e.IdlenessShare), level(e.OverheadShare), percentShort(e.Limit))
+	out := fmt.Sprintf("Idleness is %s and overhead is %s (high is %s of the effort or more). ",
+		level(e.IdlenessShare), level(e.OverheadShare), percentShort(e.Limit))
 	out += adviceTexts[e.Advice]
 	if locksMatter(e) {
 		out += " Much of the idleness is waiting for locks: do less while they are held, or divide what they guard."
@@ -102,7 +108,8 @@ func (p *printer) effort(r *Report) {
 	p.rule("Effort of " + countOf(e.Threads, "thread"))
 	for _, row := range e.rows() {
 		b, w := bar(row.Share, 30)
-		p.line("  %s %s %s%s %s", fit(row.Label, 9), p.st.bold(right(unit.Percent(row.Share), 8)), p.st.accent(b), strings.Repeat(" ", 30-w), p.st.dim(row.Bounds))
+		p.line("  %s %s %s%s %s", fit(row.Label, 9), p.st.bold(right(unit.Percent(row.Share), 8)), p.st.accent(b),
+			strings.Repeat(" ", 30-w), p.st.dim(row.Bounds))
 	}
 	p.para(0, e.Text)
 	for _, l := range e.lists() {
@@ -157,14 +164,16 @@ func (e *Effort) rows() []effortRow {
 	bounds := func(i Interval) string {
 		return fmt.Sprintf("%s to %s", unit.Percent(i.Low), unit.Percent(i.High))
 	}
-	return []effortRow{{"work", e.WorkShare, ""}, {"overhead", e.OverheadShare.Value, bounds(e.OverheadShare)}, {"idleness", e.IdlenessShare.Value, bounds(e.IdlenessShare)}}
+	return []effortRow{{"work", e.WorkShare, ""}, {"overhead", e.OverheadShare.Value, bounds(e.OverheadShare)},
+		{"idleness", e.IdlenessShare.Value, bounds(e.IdlenessShare)}}
 }
 
 func (p *printer) charges(g *Program, title string, list []Charge) {
 	p.line("%s", p.st.bold(title+":"))
 	for i := range list {
 		c := &list[i]
-		p.line("  %s %s  %s", p.st.bold(right(unit.Percent(c.Share), 8)), right(g.Short(c.Time), 8), p.st.place(cutPlace(clean(c.Words()), p.wide()-21)))
+		p.line("  %s %s  %s", p.st.bold(right(unit.Percent(c.Share), 8)), right(g.Short(c.Time), 8),
+			p.st.place(cutPlace(clean(c.Words()), p.wide()-21)))
 	}
 }
 

@@ -17,12 +17,14 @@ func recorded(advice string) *Report {
 	}
 	res.Effort = &analysis.Effort{Width: 4, Work: 60e6, Overhead: 15e6, Idleness: 25e6, Limit: analysis.HighShare, Advice: advice,
 		OverheadShare: analysis.Interval{Value: 0.15, Lo: 0.12, Hi: 0.18}, IdlenessShare: analysis.Interval{Value: 0.25, Lo: 0.21, Hi: 0.29},
-		Idle: []analysis.Charge{{Place: at(531, "lu"), Loop: true, Time: 20e6, Share: 0.8, Path: []analysis.Frame{{File: "src/lu.c", Line: 311, Function: "main"}, {File: "src/lu.c", Line: 531, Function: "lu"}}}},
+		Idle: []analysis.Charge{{Place: at(531, "lu"), Loop: true, Time: 20e6, Share: 0.8,
+			Path: []analysis.Frame{{File: "src/lu.c", Line: 311, Function: "main"}, {File: "src/lu.c", Line: 531, Function: "lu"}}}},
 		Overheads: []analysis.Charge{{Place: at(540, "lu"), Runtime: "OpenMP (libgomp)", Time: 14e6, Share: 0.93},
 			{Runtime: "OpenMP (libgomp)", Time: 1e6, Share: 0.07}},
 		LockWait: 20e6, Locks: []analysis.Charge{{Place: at(545, "lu"), Time: 20e6, Share: 1}}}
 	b := &analysis.Balance{Context: analysis.Context{Place: at(520, "lu"), Kind: analysis.EventLoop},
-		Parts: []analysis.BalancePart{{Context: analysis.Context{Place: at(531, "lu"), Kind: analysis.EventCall, Callee: "bmod"}, Share: 0.97, Times: []float64{1e6, 2e6, 3e6, 9e6}}}}
+		Parts: []analysis.BalancePart{{Context: analysis.Context{Place: at(531, "lu"), Kind: analysis.EventCall,
+			Callee: "bmod"}, Share: 0.97, Times: []float64{1e6, 2e6, 3e6, 9e6}}}}
 	for i := range 4 {
 		b.Threads = append(b.Threads, analysis.BalanceThread{Thread: profile.ThreadID(i), Time: float64(i+1) * 1e6, Wait: float64(3-i) * 1e6})
 	}
@@ -37,7 +39,8 @@ func TestEffortAndBalanceInText(t *testing.T) {
 	}
 	text := b.String()
 	from := strings.Index(text, "Balance point")
-	golden(t, "recorded.txt", []byte(text[from:strings.Index(text, "Over the instances")]+text[strings.Index(text, "━━ Effort"):strings.Index(text, "━━ Notes")]))
+	golden(t, "recorded.txt", []byte(text[from:strings.Index(text, "Over the instances")]+
+		text[strings.Index(text, "━━ Effort"):strings.Index(text, "━━ Notes")]))
 }
 
 func TestEveryAdviceIsExplained(t *testing.T) {
@@ -50,7 +53,8 @@ func TestEveryAdviceIsExplained(t *testing.T) {
 
 func TestEffortAndBalanceOnThePage(t *testing.T) {
 	page := string(htmlReport(t, recorded(analysis.AdviceChange)))
-	for _, want := range []string{"Effort of 4 threads", "loop at lu.c:531 in lu", "the runtime&#39;s own threads: OpenMP (libgomp)", "The balance point",
+	for _, want := range []string{"Effort of 4 threads", "loop at lu.c:531 in lu",
+		"the runtime&#39;s own threads: OpenMP (libgomp)", "The balance point",
 		"97.0 % of the unevenness: call of bmod at lu.c:531", "thread 3: 9 M"} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page lacks %q", want)

@@ -52,7 +52,8 @@ func findings(r *Report, root string) []finding {
 					continue
 				}
 				add(at, finding{rule: "loss/" + t.Name, title: t.Title, share: p.Share,
-					text: fmt.Sprintf("%s of the time of %s %s%s.", unit.Percent(p.Share), countOf(r.Loss.Cores, "core"), lostWords[t.Name], p.about(t.Name))})
+					text: fmt.Sprintf("%s of the time of %s %s%s.", unit.Percent(p.Share),
+						countOf(r.Loss.Cores, "core"), lostWords[t.Name], p.about(t.Name))})
 			}
 		}
 	}
@@ -154,8 +155,9 @@ func WriteSARIF(w io.Writer, r *Report, root string) error {
 			k = len(run.Tool.Driver.Rules)
 			run.Tool.Driver.Rules = append(run.Tool.Driver.Rules, sarifRule{f.rule, sarifText{f.title}})
 		}
-		run.Results = append(run.Results, sarifResult{RuleID: f.rule, RuleIndex: k, Level: "warning", Message: sarifText{clean(f.text)}, Rank: 100 * clamp(f.share),
-			Locations: []sarifLocation{{sarifPhysical{sarifArtifact{(&url.URL{Path: f.file}).String(), sourceRoot}, sarifRegion{f.line}}}}})
+		run.Results = append(run.Results,
+			sarifResult{RuleID: f.rule, RuleIndex: k, Level: "warning", Message: sarifText{clean(f.text)}, Rank: 100 * clamp(f.share),
+				Locations: []sarifLocation{{sarifPhysical{sarifArtifact{(&url.URL{Path: f.file}).String(), sourceRoot}, sarifRegion{f.line}}}}})
 	}
 	enc := json.NewEncoder(w)
 	enc.SetIndent("", "  ")
@@ -168,7 +170,8 @@ func WriteGitHub(w io.Writer, r *Report, root string) error {
 	property := strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C")
 	data := strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A")
 	for _, f := range findings(r, root) {
-		_, err := fmt.Fprintf(w, "::warning file=%s,line=%d,title=%s::%s\n", property.Replace(clean(f.file)), f.line, property.Replace(clean("lime: "+f.title)), data.Replace(clean(f.text)))
+		_, err := fmt.Fprintf(w, "::warning file=%s,line=%d,title=%s::%s\n", property.Replace(clean(f.file)), f.line,
+			property.Replace(clean("lime: "+f.title)), data.Replace(clean(f.text)))
 		if err != nil {
 			return err
 		}

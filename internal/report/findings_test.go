@@ -9,7 +9,8 @@ import (
 
 func TestPathsAreWithinTheRoot(t *testing.T) {
 	for _, c := range []struct{ file, root, want string }{
-		{"/src/a/b.c", "/src", "a/b.c"}, {"/src/a/b.c", "/src/", "a/b.c"}, {"/src/a/../b.c", "/src", "b.c"}, {"lu.c", "/src", "lu.c"}, {"./x/lu.c", "", "x/lu.c"},
+		{"/src/a/b.c", "/src", "a/b.c"}, {"/src/a/b.c", "/src/", "a/b.c"}, {"/src/a/../b.c", "/src", "b.c"},
+		{"lu.c", "/src", "lu.c"}, {"./x/lu.c", "", "x/lu.c"},
 		{"/usr/include/x.h", "/src", ""}, {"../x.c", "/src", ""}, {"/x.c", "", ""}, {"", "/src", ""}, {"/srcs/b.c", "/src", ""},
 	} {
 		got, ok := within(c.file, c.root)
@@ -61,7 +62,8 @@ func TestFindingsAreText(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, line := range strings.Split(strings.TrimSuffix(b.String(), "\n"), "\n") {
-		if !strings.HasPrefix(line, "::warning file=src/") || strings.Count(line, "title=") != strings.Count(line, "title=lime%3A")+strings.Count(line, "%2Ctitle=x") {
+		if !strings.HasPrefix(line, "::warning file=src/") ||
+			strings.Count(line, "title=") != strings.Count(line, "title=lime%3A")+strings.Count(line, "%2Ctitle=x") {
 			t.Errorf("%s", line)
 		}
 	}

@@ -24,7 +24,8 @@ type Gate struct {
 
 // gateFigures lists what a gate may be set on.
 func gateFigures() []string {
-	return []string{"imbalance", "lost", "runtime", "efficiency", "balance", "serial", "lock", "wait", "off_core", "overhead", "memory", "causes"}
+	return []string{"imbalance", "lost", "runtime", "efficiency", "balance", "serial", "lock", "wait", "off_core",
+		"overhead", "memory", "causes"}
 }
 
 var gateForm = regexp.MustCompile(`^\s*([a-z_]+)\s*([<>])\s*([+-]?)([0-9]+(?:\.[0-9]+)?)\s*(%?)\s*$`)
@@ -66,7 +67,8 @@ func (g Gate) Check(d *Diff) []string {
 	if d.Loss != nil && g.Figure != "serial" {
 		for i := range d.Loss.Terms {
 			if t := &d.Loss.Terms[i]; t.Name == g.Figure && g.passed(d.Loss.value(t, g.Change), ratio(t.Noise, d.Loss.Before)) {
-				return []string{fmt.Sprintf("%s: %s went from %s to %s of the core time", g.Text, t.Title, unit.Percent(ratio(t.Before, d.Loss.Before)), unit.Percent(ratio(t.After, d.Loss.After)))}
+				return []string{fmt.Sprintf("%s: %s went from %s to %s of the core time", g.Text, t.Title,
+					unit.Percent(ratio(t.Before, d.Loss.Before)), unit.Percent(ratio(t.After, d.Loss.After)))}
 			}
 		}
 	}

@@ -85,8 +85,11 @@ const (
 // WriteHTML writes the report as one file that needs nothing else.
 func WriteHTML(w io.Writer, r *Report) error {
 	t, err := template.New("page").Funcs(template.FuncMap{
-		"pct": unit.Percent, "si": r.Program.Short, "title": profile.KindTitle, "together": together, "shareOf": func(l *Ledger, row LedgerRow) string { return l.percent(row.Time) }, "weight": func(l *Ledger, row LedgerRow) float64 { return l.weight(&row) }, "where": func(row LedgerRow) string { return row.where() },
-		"net": func(row LedgerRow) string { return row.netWords() }, "until": func(s Stretch) string { return s.EndsAt.End() }, "path": pathWords, "parts": partWords,
+		"pct": unit.Percent, "si": r.Program.Short, "title": profile.KindTitle, "together": together,
+		"shareOf": func(l *Ledger, row LedgerRow) string { return l.percent(row.Time) },
+		"weight":  func(l *Ledger, row LedgerRow) float64 { return l.weight(&row) }, "where": func(row LedgerRow) string { return row.where() },
+		"net":   func(row LedgerRow) string { return row.netWords() },
+		"until": func(s Stretch) string { return s.EndsAt.End() }, "path": pathWords, "parts": partWords,
 		"count": func(time bool, n uint64) string {
 			if time {
 				return r.Program.Short(float64(n))
@@ -94,8 +97,10 @@ func WriteHTML(w io.Writer, r *Report) error {
 			return fmt.Sprint(n)
 		},
 		"pct0":   func(x float64) string { return fmt.Sprintf("%.0f %%", x*100) },
-		"titles": titleList, "costsTitle": func() string { return costsTitle }, "lockTitle": func() string { return lockTitle }, "costsIntro": func() string { return costsIntro },
-		"wasteTitle": func() string { return wasteTitle }, "wasteIntro": (*Waste).intro, "wasteAmount": func(k WasteKind, w *Waste) string { return k.amount(w) },
+		"titles": titleList, "costsTitle": func() string { return costsTitle },
+		"lockTitle": func() string { return lockTitle }, "costsIntro": func() string { return costsIntro },
+		"wasteTitle": func() string { return wasteTitle }, "wasteIntro": (*Waste).intro,
+		"wasteAmount":  func(k WasteKind, w *Waste) string { return k.amount(w) },
 		"wasteThreads": (*Waste).threadWords, "wasteWorst": func(w *Waste, kind string) []*WastePair { return w.worst(kind, false) },
 		"wasteAbout": (*WastePair).about, "wasteWhy": whyWords,
 		"meter": func(x float64) string { return coordinate(100 * clamp(math.Abs(x))) },
@@ -118,7 +123,8 @@ func newPage(r *Report) *page {
 	p := &page{
 		Report: r, CSS: template.CSS(pageCSS), JS: template.JS(pageJS),
 		Command: r.Program.CommandLine(), Collected: strings.TrimSpace(collected(&r.Program) + " " + timeline(r.Notes)), Nothing: nothingRan(r),
-		Tiles: tiles(r), Loss: newPageLoss(r), Told: told(r), Notes: noteLines(r.Notes, true), Effort: newPageEffort(r.Effort), SerialTop: r.Serial[:min(len(r.Serial), 10)],
+		Tiles: tiles(r), Loss: newPageLoss(r), Told: told(r), Notes: noteLines(r.Notes, true),
+		Effort: newPageEffort(r.Effort), SerialTop: r.Serial[:min(len(r.Serial), 10)],
 	}
 	most := 0.02 // small losses look small
 	for i := range r.Sections {

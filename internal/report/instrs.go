@@ -57,6 +57,7 @@ func (p *printer) instructions(x *Instructions) {
 	p.rule("What became of the instructions")
 	p.para(0, fmt.Sprintf("The threads executed %s instructions:", unit.SI(float64(x.Executed))))
 	for _, w := range x.Went {
-		p.line("  %s %s  %s", right(unit.Percent(ratio(float64(w.Instrs), float64(x.Executed))), 8), right(unit.SI(float64(w.Instrs)), 8), w.words)
+		p.line("  %s %s  %s", right(unit.Percent(ratio(float64(w.Instrs), float64(x.Executed))), 8),
+			right(unit.SI(float64(w.Instrs)), 8), w.words)
 	}
 }

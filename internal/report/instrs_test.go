@@ -12,7 +12,8 @@ import (
 func TestInstructions(t *testing.T) {
 	x := instructions(&profile.Tables{Accounts: []profile.Accounted{
 		{Thread: 0, What: profile.Executed, Instrs: 600}, {Thread: 0, What: profile.InSections, Instrs: 600},
-		{Thread: 1, What: profile.Executed, Instrs: 400}, {Thread: 1, What: profile.InSections, Instrs: 100}, {Thread: 1, What: profile.OutLoop, Instrs: 300},
+		{Thread: 1, What: profile.Executed, Instrs: 400}, {Thread: 1, What: profile.InSections, Instrs: 100},
+		{Thread: 1, What: profile.OutLoop, Instrs: 300},
 	}})
 	sum := uint64(0)
 	for _, w := range x.Went {
@@ -25,7 +26,8 @@ func TestInstructions(t *testing.T) {
 	p := newPrinter(&b, TextOptions{})
 	p.instructions(x)
 	p.instructions(instructions(&profile.Tables{}))
-	if err := p.done(); err != nil || !strings.Contains(b.String(), "30.0 %      300  left out: rounds of loops") || strings.Count(b.String(), "executed") != 1 {
+	if err := p.done(); err != nil || !strings.Contains(b.String(), "30.0 %      300  left out: rounds of loops") ||
+		strings.Count(b.String(), "executed") != 1 {
 		t.Errorf("%v, printed:\n%s", err, &b)
 	}
 }

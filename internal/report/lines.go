@@ -79,7 +79,8 @@ func AnnotateAll(src profile.Source, text func(path string) []string) (*Annotati
 
 func annotate(src profile.Source, want func(*profile.Node, profile.Frame) bool, text func(path string) []string) (*Annotation, error) {
 	t := src.Tables()
-	a := &annotator{tables: t, stored: src.Meta().NodeTime == "stored", threads: len(t.Threads), want: want, lines: map[lineKey]*lineSum{}, part: make([]bool, len(t.Threads))}
+	a := &annotator{tables: t, stored: src.Meta().NodeTime == "stored", threads: len(t.Threads), want: want,
+		lines: map[lineKey]*lineSum{}, part: make([]bool, len(t.Threads))}
 	for s := range t.Sections {
 		for in, err := range src.Instances(profile.SectionID(s)) {
 			if err != nil {

@@ -19,7 +19,8 @@ func TestAnnotateLinesFarApart(t *testing.T) {
 	p.AddThread(profile.Thread{Parent: profile.None, Entry: profile.None})
 	p.AddSection(profile.Section{Kind: profile.SectionBarrier, EndNode: profile.None})
 	part := profile.Part{Arrive: 9, Release: 9, Entry: profile.None, Exit: profile.None}
-	if err := p.WriteInstance(&profile.Instance{Parts: []profile.Part{part}, Edges: []profile.Count{{Row: 0, N: 1}, {Row: 1, N: 1}}}); err != nil {
+	if err := p.WriteInstance(&profile.Instance{Parts: []profile.Part{part},
+		Edges: []profile.Count{{Row: 0, N: 1}, {Row: 1, N: 1}}}); err != nil {
 		t.Fatal(err)
 	}
 	source := func(string) []string { return []string{"one", "two", "three"} }

@@ -85,13 +85,15 @@ func (p *printer) locks(r *Report) {
 		if l.Share < leastShown {
 			break
 		}
-		p.line("  %s  %s  %s  %s", p.st.bold(right(unit.Percent(l.Share), 8)), right(fmt.Sprint(l.Contended), 7), right(r.Program.Short(l.Time), 8), p.st.place(cutPlace(clean(l.title()), p.wide()-33)))
+		p.line("  %s  %s  %s  %s", p.st.bold(right(unit.Percent(l.Share), 8)), right(fmt.Sprint(l.Contended), 7),
+			right(r.Program.Short(l.Time), 8), p.st.place(cutPlace(clean(l.title()), p.wide()-33)))
 		for k := range l.Waits {
 			w := &l.Waits[k]
 			if w.Share < leastShown {
 				break
 			}
-			p.line("  %s  %s  %s    %s", p.st.dim(right(unit.Percent(w.Share), 8)), right(fmt.Sprint(w.Contended), 7), right(r.Program.Short(w.Time), 8), cutPlace(clean(w.Place.String()), p.wide()-35))
+			p.line("  %s  %s  %s    %s", p.st.dim(right(unit.Percent(w.Share), 8)), right(fmt.Sprint(w.Contended), 7),
+				right(r.Program.Short(w.Time), 8), cutPlace(clean(w.Place.String()), p.wide()-35))
 			if w.Held != "" {
 				p.line("%s%s", strings.Repeat(" ", 35), p.st.dim("taken before at "+cutPlace(clean(w.Held), p.wide()-51)))
 			}

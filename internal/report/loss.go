@@ -96,7 +96,8 @@ func newLoss(l *analysis.Loss) *Loss {
 }
 
 func lossShares(s analysis.LossShares) LossShares {
-	return LossShares{Useful: s[analysis.TermUseful], Imbalance: s[analysis.TermImbalance], Serial: s[analysis.TermSerial], Lock: s[analysis.TermLock],
+	return LossShares{Useful: s[analysis.TermUseful], Imbalance: s[analysis.TermImbalance],
+		Serial: s[analysis.TermSerial], Lock: s[analysis.TermLock],
 		Wait: s[analysis.TermWait], OffCore: s[analysis.TermOffCore], Overhead: s[analysis.TermOverhead], Memory: s[analysis.TermMemory]}
 }
 
@@ -112,7 +113,8 @@ func lossTerm(t *analysis.LossTerm) LossTerm {
 }
 
 func lossPlace(p *analysis.LossPlace) LossPlace {
-	out := LossPlace{Place: place(&p.Place), Event: p.Event, Section: int(p.Section), Share: p.Share, Time: p.Time, Among: p.Among, Data: p.Data, Sharing: p.Sharing, Held: p.Held, Times: p.Count, Why: p.Why}
+	out := LossPlace{Place: place(&p.Place), Event: p.Event, Section: int(p.Section), Share: p.Share, Time: p.Time,
+		Among: p.Among, Data: p.Data, Sharing: p.Sharing, Held: p.Held, Times: p.Count, Why: p.Why}
 	for _, t := range p.Threads {
 		out.Threads = append(out.Threads, ThreadShare{int(t.Thread), t.Name, t.Time})
 	}
@@ -180,14 +182,16 @@ func (r *Report) nameCause() {
 		}
 		c := &s.Causes[0]
 		useful := r.Loss.usefulWords()
-		r.Loss.Headline = strings.TrimSuffix(r.Loss.Headline, useful) + fmt.Sprintf("The first cause: %s at %s. ", c.Title, c.Place.String()) + useful
+		r.Loss.Headline = strings.TrimSuffix(r.Loss.Headline, useful) +
+			fmt.Sprintf("The first cause: %s at %s. ", c.Title, c.Place.String()) + useful
 	}
 }
 
 // lostWords say of a share of the time that it is a term's.
 var lostWords = map[string]string{
 	analysis.TermImbalance: "is lost to imbalance", analysis.TermSerial: "is lost because too few threads are at work",
-	analysis.TermLock: "is spent waiting for locks", analysis.TermWait: "is spent waiting for others' work", analysis.TermOffCore: "is spent off the core",
+	analysis.TermLock: "is spent waiting for locks", analysis.TermWait: "is spent waiting for others' work",
+	analysis.TermOffCore:  "is spent off the core",
 	analysis.TermOverhead: "is runtime overhead", analysis.TermMemory: "is spent waiting for memory",
 }
 

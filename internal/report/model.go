@@ -120,21 +120,22 @@ type Section struct {
 	Balanced  bool    `json:"balanced"` // what is lost is less than the measurement can tell from nothing
 	Matters   bool    `json:"matters"`  // what is lost is worth a person's time
 	// ParallelShare is the part of the threads' time in all parallel sections that is lost here.
-	ParallelShare float64      `json:"parallel_share"`
-	IdleShare     float64      `json:"idle_share"`
-	AllLost       float64      `json:"all_lost"`        // of the core time: all terms of Loss but useful work and serial. Sections are sorted by it
-	Loss          LossShares   `json:"loss"`            // what its parts' core time went into
-	Contended     float64      `json:"contended_share"` // of the threads' time: they keep one another waiting
-	Tasks         *Tasks       `json:"tasks,omitempty"`
-	Granule       *Granule     `json:"granule,omitempty"`
-	Threads       []ThreadTime `json:"threads"` // totals over the instances
-	Worst         Worst        `json:"worst"`   // the instance that lost most
-	Course        Course       `json:"course"`
-	Exact         bool         `json:"exact"` // shares are the ledger's, and exact
-	Ledger        *Ledger      `json:"ledger,omitempty"`
-	Balance       *Balance     `json:"balance,omitempty"`
-	Causes        []Cause      `json:"causes"`                 // the important ones, by rank
-	Minor         []Cause      `json:"minor_causes,omitempty"` // below the threshold of importance
+	ParallelShare float64 `json:"parallel_share"`
+	IdleShare     float64 `json:"idle_share"`
+	// of the core time: all terms of Loss but useful work and serial. Sections are sorted by it
+	AllLost   float64      `json:"all_lost"`
+	Loss      LossShares   `json:"loss"`            // what its parts' core time went into
+	Contended float64      `json:"contended_share"` // of the threads' time: they keep one another waiting
+	Tasks     *Tasks       `json:"tasks,omitempty"`
+	Granule   *Granule     `json:"granule,omitempty"`
+	Threads   []ThreadTime `json:"threads"` // totals over the instances
+	Worst     Worst        `json:"worst"`   // the instance that lost most
+	Course    Course       `json:"course"`
+	Exact     bool         `json:"exact"` // shares are the ledger's, and exact
+	Ledger    *Ledger      `json:"ledger,omitempty"`
+	Balance   *Balance     `json:"balance,omitempty"`
+	Causes    []Cause      `json:"causes"`                 // the important ones, by rank
+	Minor     []Cause      `json:"minor_causes,omitempty"` // below the threshold of importance
 	// Candidates correlate with the times, but chance may do that, or the account charges them next
 	// to nothing.
 	Candidates []Candidate        `json:"candidates,omitempty"`
@@ -278,16 +279,20 @@ type Cause struct {
 	Title     string `json:"title"`
 	Recursive bool   `json:"recursive,omitempty"`
 	Place
-	Callee          string          `json:"callee,omitempty"`
-	Sharing         string          `json:"sharing,omitempty"` // "false sharing with a.c:16"
-	Data            string          `json:"data,omitempty"`    // "counters+0x18", "memory allocated at a.c:9"
-	Against         string          `json:"against,omitempty"` // data of the other side of the sharing
-	Luck            bool            `json:"luck,omitempty"`    // most of it is conflicts of page frames, which another placement of pages may not have
-	Score           float64         `json:"score"`
-	Share           float64         `json:"share"`
-	ShareKind       string          `json:"share_kind"`               // "ledger" (exact), "r2" (of the variance) or "time" (of the threads' time in the section, which all of them pay), "none" where the account cancels
-	LedgerTime      float64         `json:"ledger_time,omitempty"`    // what the account charges, where there is no share
-	CostShare       float64         `json:"cost_share,omitempty"`     // of the threads' time in the section: they keep one another waiting here
+	Callee  string `json:"callee,omitempty"`
+	Sharing string `json:"sharing,omitempty"` // "false sharing with a.c:16"
+	Data    string `json:"data,omitempty"`    // "counters+0x18", "memory allocated at a.c:9"
+	Against string `json:"against,omitempty"` // data of the other side of the sharing
+	// most of it is conflicts of page frames, which another placement of pages may not have
+	Luck  bool    `json:"luck,omitempty"`
+	Score float64 `json:"score"`
+	Share float64 `json:"share"`
+	// "ledger" (exact), "r2" (of the variance) or "time" (of the threads' time in the section,
+	// which all of them pay), "none" where the account cancels
+	ShareKind  string  `json:"share_kind"`
+	LedgerTime float64 `json:"ledger_time,omitempty"` // what the account charges, where there is no share
+	// of the threads' time in the section: they keep one another waiting here
+	CostShare       float64         `json:"cost_share,omitempty"`
 	ShareInterval   *Interval       `json:"share_interval,omitempty"` // of the ledger's, over the instances
 	R2              Interval        `json:"r2"`
 	Beta            float64         `json:"beta"`

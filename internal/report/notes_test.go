@@ -18,7 +18,8 @@ func TestNoteLines(t *testing.T) {
 		{Code: "no-source", Text: "./libc-start.c, ...", Times: 205},
 		{Code: "no-debug-info", Text: "/usr/lib/libz.so.1", Times: 3},
 	}
-	want := []string{"No debug information, so functions only (build with -g for lines): libm.so.6, libz.so.1", "a child ran (2 times)", "99.0 % of the samples have a complete call path"}
+	want := []string{"No debug information, so functions only (build with -g for lines): libm.so.6, libz.so.1",
+		"a child ran (2 times)", "99.0 % of the samples have a complete call path"}
 	if diff := cmp.Diff(want, noteLines(notes, false)); diff != "" {
 		t.Error(diff)
 	}

@@ -84,9 +84,11 @@ func sample(n int) (*analysis.Result, *profile.Tables) {
 
 // sampleLoss is an account with most terms, one of them with a place that is not known.
 func sampleLoss(n int, run float64) *analysis.Loss {
-	l := &analysis.Loss{Cores: n, CoreTime: float64(n) * run, Efficiency: analysis.LossEfficiency{Parallel: 0.634, LoadBalance: 0.681, Serialisation: 0.94, Transfer: 0.99}}
+	l := &analysis.Loss{Cores: n, CoreTime: float64(n) * run,
+		Efficiency: analysis.LossEfficiency{Parallel: 0.634, LoadBalance: 0.681, Serialisation: 0.94, Transfer: 0.99}}
 	at := func(line int, f string, share float64) analysis.LossPlace {
-		return analysis.LossPlace{Place: analysis.Place{File: "src/lu.c", Line: line, Function: f}, Section: profile.None, Share: share, Time: share * l.CoreTime}
+		return analysis.LossPlace{Place: analysis.Place{File: "src/lu.c", Line: line, Function: f},
+			Section: profile.None, Share: share, Time: share * l.CoreTime}
 	}
 	locks := at(402, "lu", 0.03)
 	locks.Event, locks.Data, locks.Held, locks.Count, locks.Among = profile.KindLockWait, "globals+0x18", "lu.c:410", 42, 1
@@ -94,7 +96,8 @@ func sampleLoss(n int, run float64) *analysis.Loss {
 	unseen := analysis.LossPlace{Section: profile.None, Share: 0.001, Time: 0.001 * l.CoreTime, Why: "the collector did not see where"}
 	for _, t := range []analysis.LossTerm{
 		{Name: analysis.TermUseful, Title: "useful work", Places: []analysis.LossPlace{at(598, "lu", 0.634)}},
-		{Name: analysis.TermImbalance, Title: "imbalance", Places: []analysis.LossPlace{at(598, "lu", 0.203), at(600, "worker", 0.063), at(311, "main", 0.001)}},
+		{Name: analysis.TermImbalance, Title: "imbalance",
+			Places: []analysis.LossPlace{at(598, "lu", 0.203), at(600, "worker", 0.063), at(311, "main", 0.001)}},
 		{Name: analysis.TermSerial, Title: "too few threads", Places: []analysis.LossPlace{at(311, "main", 0.068)}},
 		{Name: analysis.TermLock, Title: "waiting for locks", Places: []analysis.LossPlace{locks, unseen}},
 		{Name: analysis.TermWait, Title: "waiting for others' work"}, {Name: analysis.TermOffCore, Title: "off the core"},
@@ -123,12 +126,15 @@ func sampleCauses(times []float64) []analysis.Cause {
 		Score: 0.972, Important: true, Share: &share, LedgerTime: 5.9e6, Beta: 0.98, P: 1e-9, PFamily: 1e-7,
 		R2: analysis.Interval{Value: 0.94, Lo: 0.88, Hi: 0.97}, Correlation: 0.97, Stability: 0.9, StableThreads: 1, StableInstances: 0.9,
 		TimeToWin: 5.9e6, WinShare: 0.175, Seq: 0,
-		Sentence: "Thread 0 takes this branch 15 times, thread 1 only 8 times; each time costs about 41 k instructions, so its time grows with it.",
+		Sentence: "Thread 0 takes this branch 15 times, thread 1 only 8 times; each time costs about 41 k " +
+			"instructions, so its time grows with it.",
 		Members: []analysis.Member{
 			{Place: analysis.Place{File: "src/lu.c", Line: 540, Function: "bmod"}, Family: "control-flow", Kinds: []string{"loop"}, Events: 3},
-			{Place: analysis.Place{File: "src/lu.c", Line: 557, Function: "daxpy"}, Family: "control-flow", Kinds: []string{"loop", "call"}, Events: 2}},
-		Rivals: []analysis.Rival{{Place: analysis.Place{File: "src/lu.c", Line: 530, Function: "lu"}, Event: "loop", R2: 0.93, Correlation: 0.999}},
-		Paths:  [][]analysis.Frame{{{File: "src/lu.c", Line: 311, Function: "main"}, {File: "src/lu.c", Line: 480, Function: "SlaveStart"}}},
+			{Place: analysis.Place{File: "src/lu.c", Line: 557, Function: "daxpy"}, Family: "control-flow",
+				Kinds: []string{"loop", "call"}, Events: 2}},
+		Rivals: []analysis.Rival{{Place: analysis.Place{File: "src/lu.c", Line: 530, Function: "lu"}, Event: "loop",
+			R2: 0.93, Correlation: 0.999}},
+		Paths: [][]analysis.Frame{{{File: "src/lu.c", Line: 311, Function: "main"}, {File: "src/lu.c", Line: 480, Function: "SlaveStart"}}},
 	}
 	minor := analysis.Cause{Rank: 2, Family: "hardware", Event: "l1d-miss", Title: "L1 data miss",
 		Place: analysis.Place{File: "src/lu.c", Line: 612, Function: "daxpy"}, Score: 0.06, R2: analysis.Interval{Value: 0.02}}
@@ -150,14 +156,17 @@ func sampleCandidates() []analysis.Cause {
 		return analysis.Place{File: "src/lu.c", Line: line, Function: f}
 	}
 	return []analysis.Cause{
-		{Family: "control-flow", Event: "loop", Title: "loop iterations", Place: place(557, "daxpy"), Score: 0.31, Share: &small, PFamily: 1e-4, Correlation: 0.9},
-		{Family: "control-flow", Event: "call", Title: "calls", Place: place(540, "bmod"), Callee: "daxpy", Score: 0.12, PFamily: 0.4, Correlation: 0.5},
+		{Family: "control-flow", Event: "loop", Title: "loop iterations", Place: place(557, "daxpy"), Score: 0.31,
+			Share: &small, PFamily: 1e-4, Correlation: 0.9},
+		{Family: "control-flow", Event: "call", Title: "calls", Place: place(540, "bmod"), Callee: "daxpy",
+			Score: 0.12, PFamily: 0.4, Correlation: 0.5},
 	}
 }
 
 func balancedSection(n int) analysis.Section {
 	s := analysis.Section{ID: 1, Kind: "join", EndsAt: analysis.Place{File: "src/lu.c", Line: 311, Function: "main"},
-		Imbalance: 0.004, LostShare: 0.001, LostTime: 3e4, InstanceCount: 1, ThreadsMin: n, ThreadsMax: n, Time: 1e6, TimeToWin: 120, Speedup: 1.004, Balanced: true,
+		Imbalance: 0.004, LostShare: 0.001, LostTime: 3e4, InstanceCount: 1, ThreadsMin: n, ThreadsMax: n, Time: 1e6,
+		TimeToWin: 120, Speedup: 1.004, Balanced: true,
 		Course: analysis.Course{Shape: "single"}}
 	for i := range n {
 		s.Threads = append(s.Threads, analysis.ThreadTotal{Thread: profile.ThreadID(i), Instances: 1, Time: 1e6 - float64(i), Wait: float64(i)})
@@ -167,11 +176,14 @@ func balancedSection(n int) analysis.Section {
 
 func unexplainedSection(n int) analysis.Section {
 	s := analysis.Section{ID: 2, Kind: "region-end", EndsAt: analysis.Place{Function: "worker+0x44", Address: "0x401244", Image: "lu"},
-		Imbalance: 0.12, Matters: true, LostShare: 0.063, LostTime: 3e6, InstanceCount: 2, ThreadsMin: n - 1, ThreadsMax: n, Time: 4e6, TimeToWin: 4e5, Speedup: 1.14,
-		Course:   analysis.Course{Shape: "even", Text: "Both instances lose about the same."},
-		Verdicts: []analysis.Verdict{{Code: "few-threads", Severity: "warn", Text: "With so few threads almost any event fits the times: run it with 16 or more."}}}
+		Imbalance: 0.12, Matters: true, LostShare: 0.063, LostTime: 3e6, InstanceCount: 2, ThreadsMin: n - 1,
+		ThreadsMax: n, Time: 4e6, TimeToWin: 4e5, Speedup: 1.14,
+		Course: analysis.Course{Shape: "even", Text: "Both instances lose about the same."},
+		Verdicts: []analysis.Verdict{{Code: "few-threads", Severity: "warn",
+			Text: "With so few threads almost any event fits the times: run it with 16 or more."}}}
 	for i := range n {
-		s.Threads = append(s.Threads, analysis.ThreadTotal{Thread: profile.ThreadID(i), Time: 1.8e6 + float64(i%3)*2e5, Wait: 4e5 - float64(i%3)*2e5})
+		s.Threads = append(s.Threads, analysis.ThreadTotal{Thread: profile.ThreadID(i),
+			Time: 1.8e6 + float64(i%3)*2e5, Wait: 4e5 - float64(i%3)*2e5})
 	}
 	return s
 }

@@ -126,7 +126,8 @@ func NewHead(r *Report) *Head {
 		h.Costs = &CostTable{costsTitle, costsIntro, convert(r.Costs, costRow)}
 	}
 	if e := p.Effort; e != nil {
-		h.Effort = &EffortTable{e.Threads, e.Text, convert(e.Rows, func(x *effortRow) EffortRow { return EffortRow(*x) }), convert(e.Lists, effortList)}
+		h.Effort = &EffortTable{e.Threads, e.Text,
+			convert(e.Rows, func(x *effortRow) EffortRow { return EffortRow(*x) }), convert(e.Lists, effortList)}
 	}
 	return h
 }
@@ -140,7 +141,8 @@ func full[T any](list []T) []T {
 }
 
 func brief(s *Section) SectionBrief {
-	return SectionBrief{ID: s.ID, Ends: s.EndsAt, Title: s.EndsAt.End(), Short: s.EndsAt.EndShort(), LostShare: s.LostShare, Imbalance: s.Imbalance,
+	return SectionBrief{ID: s.ID, Ends: s.EndsAt, Title: s.EndsAt.End(), Short: s.EndsAt.EndShort(),
+		LostShare: s.LostShare, Imbalance: s.Imbalance,
 		Instances: s.Instances, Threads: len(s.Threads), Causes: convert(s.Causes, causeBrief)}
 }
 
@@ -240,7 +242,8 @@ func NewSectionPage(r *Report, id int) *SectionPage {
 	}
 	p := newPageSection(r, i, 1)
 	s := &r.Sections[i]
-	out := &SectionPage{SectionBrief: brief(s), Words: p.Words, Told: full(p.Told), Time: s.Time, Threads: full(s.Threads), Course: s.Course, NoCause: p.NoCause,
+	out := &SectionPage{SectionBrief: brief(s), Words: p.Words, Told: full(p.Told), Time: s.Time,
+		Threads: full(s.Threads), Course: s.Course, NoCause: p.NoCause,
 		Pages: convert(p.Causes, causePage), Minor: convert(p.Minor, causePage),
 		Candidates: convert(s.Candidates, func(c *Candidate) CauseBrief {
 			return CauseBrief{Title: c.Title, Place: c.Place.String(), File: c.File, Line: c.Line, Share: c.Score, Words: c.Why}
@@ -271,7 +274,8 @@ func accountPage(p *pageSection) *AccountPage {
 
 func causePage(p *pageCause) CausePage {
 	c := p.Cause
-	out := CausePage{CauseBrief: causeBrief(c), Event: c.Event, Family: c.Family, Score: c.Score, Sentence: c.Sentence, Span: p.ShareSpan, Win: p.Win,
+	out := CausePage{CauseBrief: causeBrief(c), Event: c.Event, Family: c.Family, Score: c.Score,
+		Sentence: c.Sentence, Span: p.ShareSpan, Win: p.Win,
 		Agreement: c.Agreement, Stability: c.Stability, Which: p.Which, CountWord: p.CountWord, CountTime: c.CountTime,
 		Counts: full(c.Counts), Source: full(c.Source),
 		Members: convert(c.Members, func(m *Member) string { return cmp.Or(m.Place.String(), "?") + " (" + titleList(m.Kinds) + ")" }),

@@ -78,7 +78,8 @@ func (r *LedgerRow) where() string {
 func (p *printer) ledgerRow(g *Program, l *Ledger, row *LedgerRow) {
 	b, w := bar(l.weight(row), 8)
 	p.line("  %s %s  %s%s %s %s", p.st.bold(right(l.percent(row.Time), 8)), right(g.Short(row.Time), 8),
-		p.st.loud(b), strings.Repeat(" ", 8-w), p.st.place(fit(cutPlace(clean(row.where()), 19+p.extra/2), 19+p.extra/2)), cut(clean(row.What), 30+p.extra-p.extra/2))
+		p.st.loud(b), strings.Repeat(" ", 8-w),
+		p.st.place(fit(cutPlace(clean(row.where()), 19+p.extra/2), 19+p.extra/2)), cut(clean(row.What), 30+p.extra-p.extra/2))
 	if words := row.netWords(); words != "" {
 		p.line("%s%s", strings.Repeat(" ", 30), p.st.dim(cut(clean(words), p.wide()-30)))
 	}
@@ -239,7 +240,8 @@ func (c *Cause) shareSpan() string {
 	if v == nil || v.High-v.Low < wideSpan {
 		return ""
 	}
-	return fmt.Sprintf("%s in this run; with its instances drawn anew, %s to %s.", unit.Percent(v.Value), unit.Percent(v.Low), unit.Percent(v.High))
+	return fmt.Sprintf("%s in this run; with its instances drawn anew, %s to %s.", unit.Percent(v.Value),
+		unit.Percent(v.Low), unit.Percent(v.High))
 }
 
 func toWin(r *Report, c *Cause) string {

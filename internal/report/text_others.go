@@ -36,7 +36,8 @@ func (p *printer) others(r *Report, full []int) {
 			return
 		}
 		s := &r.Sections[i]
-		p.line("%3d %s %s", i+1, p.st.place(fit(cutPlace(clean(s.EndsAt.EndShort()), 20+p.extra/2), 20+p.extra/2)), cut(clean(s.inALine(&r.Program)), p.wide()-25-p.extra/2))
+		p.line("%3d %s %s", i+1, p.st.place(fit(cutPlace(clean(s.EndsAt.EndShort()), 20+p.extra/2), 20+p.extra/2)),
+			cut(clean(s.inALine(&r.Program)), p.wide()-25-p.extra/2))
 	}
 }
 

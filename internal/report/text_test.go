@@ -96,8 +96,10 @@ func TestViewsAndComparisonsNeverPassControlCharacters(t *testing.T) {
 	b.Sections[0].Causes[0].File = evil
 	place := analysis.Place{File: evil, Line: 3, Function: evil}
 	c := &whatif.Comparison{Change: []string{evil}, Why: evil, ClockUnit: evil, Missed: 1,
-		Sections: []whatif.Section{{Kind: "barrier", EndsAt: place, LostBefore: 1, Said: &whatif.Said{}}, {EndsAt: analysis.Place{Function: evil}, LostBefore: 1}}}
-	note := &Annotation{Files: []AnnotatedFile{{Path: evil, Lines: []AnnotatedLine{{Line: 1, Text: evil, Known: true, Events: []LineEvent{{Kind: evil}}}}}}}
+		Sections: []whatif.Section{{Kind: "barrier", EndsAt: place, LostBefore: 1, Said: &whatif.Said{}},
+			{EndsAt: analysis.Place{Function: evil}, LostBefore: 1}}}
+	note := &Annotation{Files: []AnnotatedFile{{Path: evil,
+		Lines: []AnnotatedLine{{Line: 1, Text: evil, Known: true, Events: []LineEvent{{Kind: evil}}}}}}}
 	for name, write := range map[string]func(io.Writer) error{
 		"tree":       func(w io.Writer) error { return WriteView(w, p, ViewTree) },
 		"flat":       func(w io.Writer) error { return WriteView(w, p, ViewFlat) },
@@ -218,7 +220,8 @@ func TestEndOfTheProgram(t *testing.T) {
 
 // A run that lime was killed in at once has nothing to tell, and says so.
 func TestCutOffAtOnce(t *testing.T) {
-	text := textReport(t, &Report{Program: Program{Command: []string{"app"}, Collector: "record", Model: "native", EndState: "running"}}, TextOptions{})
+	text := textReport(t, &Report{Program: Program{Command: []string{"app"}, Collector: "record", Model: "native",
+		EndState: "running"}}, TextOptions{})
 	for _, want := range []string{"Recorded natively. The run was cut off", "Nothing was measured"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the report does not hold %q:\n%s", want, text)
@@ -228,12 +231,17 @@ func TestCutOffAtOnce(t *testing.T) {
 
 // A recorded cause's time is printed as time, beside how long the run really took.
 func TestRecordedTimes(t *testing.T) {
-	r := &Report{Program: Program{Command: []string{"app"}, Collector: "record", Model: "native", ClockUnit: "ns", CountLabel: "sampled", TimeLabel: "measured", Threads: 2},
-		Notes: []Note{{Code: "cpu-time", Text: "the times are those on a CPU; on the wall the run took 3 s", Times: 1}, {Code: "work-elsewhere", Text: "others did it", Times: 1}},
-		Sections: []Section{{Kind: "exit", Matters: true, EndsAt: Place{Address: "0x0"}, Instances: 3, LostShare: 0.5, Causes: []Cause{{Rank: 1, Event: "lock-wait", Title: "lock wait",
-			Place: Place{File: "a.c", Line: 7}, Summed: true, CountTime: true, Counts: []ThreadCount{{Thread: 0, Time: 9e8, Count: 811e6}, {Thread: 1, Time: 1e8}}}}}}}
+	r := &Report{Program: Program{Command: []string{"app"}, Collector: "record", Model: "native", ClockUnit: "ns",
+		CountLabel: "sampled", TimeLabel: "measured", Threads: 2},
+		Notes: []Note{{Code: "cpu-time", Text: "the times are those on a CPU; on the wall the run took 3 s",
+			Times: 1}, {Code: "work-elsewhere", Text: "others did it", Times: 1}},
+		Sections: []Section{{Kind: "exit", Matters: true, EndsAt: Place{Address: "0x0"}, Instances: 3, LostShare: 0.5,
+			Causes: []Cause{{Rank: 1, Event: "lock-wait", Title: "lock wait",
+				Place: Place{File: "a.c", Line: 7}, Summed: true, CountTime: true,
+				Counts: []ThreadCount{{Thread: 0, Time: 9e8, Count: 811e6}, {Thread: 1, Time: 1e8}}}}}}}
 	text := textReport(t, r, TextOptions{})
-	for _, want := range []string{"\nThe times are those on a CPU; on the wall the run took 3 s.\nCaution: Others did it.\n", "1 the end of the program", "by thread, all instances:", "here     811 ms     0 ns"} {
+	for _, want := range []string{"\nThe times are those on a CPU; on the wall the run took 3 s.\nCaution: Others did " +
+		"it.\n", "1 the end of the program", "by thread, all instances:", "here     811 ms     0 ns"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the report does not hold %q:\n%s", want, text)
 		}

@@ -27,7 +27,8 @@ func (p *printer) waste(r *Report, all bool) {
 	for i := range w.Kinds {
 		k := &w.Kinds[i]
 		b, n := bar(k.Share.Value, 20)
-		p.line("  %s %s %s%s %s", fit(k.Title, 14), p.st.bold(right(unit.Percent(k.Share.Value), 8)), p.st.accent(b), strings.Repeat(" ", 20-n), p.st.dim(k.amount(w)))
+		p.line("  %s %s %s%s %s", fit(k.Title, 14), p.st.bold(right(unit.Percent(k.Share.Value), 8)), p.st.accent(b),
+			strings.Repeat(" ", 20-n), p.st.dim(k.amount(w)))
 	}
 	if words := w.threadWords(); words != "" {
 		p.para(0, words)
@@ -87,7 +88,8 @@ func (w *Waste) threadWords() string {
 		}
 		least, most := &w.Threads[lo], &w.Threads[hi]
 		if a, b := least.Fractions[k.Kind], most.Fractions[k.Kind]; b-a >= uneven {
-			out = append(out, fmt.Sprintf("%s: %s in thread %d, %s in thread %d", k.Title, unit.Percent(b), most.Thread, unit.Percent(a), least.Thread))
+			out = append(out, fmt.Sprintf("%s: %s in thread %d, %s in thread %d", k.Title, unit.Percent(b),
+				most.Thread, unit.Percent(a), least.Thread))
 		}
 	}
 	if len(out) == 0 {

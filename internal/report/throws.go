@@ -13,7 +13,8 @@ import (
 func Throws(w io.Writer, t *whatif.Throws, all bool) error {
 	p := &linePrinter{w: w}
 	short := (&Program{ClockUnit: t.ClockUnit}).Short
-	p.print("%d placements of the program's pages in memory (seeds %d to %d; this profile: %d)", len(t.Seeds), t.Seeds[0], t.Seeds[len(t.Seeds)-1], t.Seeds[0])
+	p.print("%d placements of the program's pages in memory (seeds %d to %d; this profile: %d)", len(t.Seeds),
+		t.Seeds[0], t.Seeds[len(t.Seeds)-1], t.Seeds[0])
 	p.print("%s", "")
 	p.print("%-36s %10s %10s %10s %10s", "imbalance of the section", "profile", "least", "median", "most")
 	shown := 0
@@ -23,7 +24,8 @@ func Throws(w io.Writer, t *whatif.Throws, all bool) error {
 			continue
 		}
 		shown++
-		p.print("%-36.36s %10s %10s %10s %10s", placeText(&s.EndsAt), unit.Percent(s.Imbalance.Own), unit.Percent(s.Imbalance.Least), unit.Percent(s.Imbalance.Median), unit.Percent(s.Imbalance.Most))
+		p.print("%-36.36s %10s %10s %10s %10s", placeText(&s.EndsAt), unit.Percent(s.Imbalance.Own),
+			unit.Percent(s.Imbalance.Least), unit.Percent(s.Imbalance.Median), unit.Percent(s.Imbalance.Most))
 	}
 	if shown == 0 {
 		p.print("%s", "no section loses much time (--all shows them)")
@@ -45,7 +47,8 @@ func Throws(w io.Writer, t *whatif.Throws, all bool) error {
 func thrownCause(s *whatif.ThrownSection, runs int, short func(float64) string) string {
 	c := s.Cause
 	what := fmt.Sprintf("%s: %s at %s", placeText(&s.EndsAt), c.Title, placeText(&c.Place))
-	charged := fmt.Sprintf("The account charges it with %s here, with %s to %s over all of them, median %s; the thread that works longest is the same in %d.",
+	charged := fmt.Sprintf("The account charges it with %s here, with %s to %s over all of them, median %s; the "+
+		"thread that works longest is the same in %d.",
 		short(c.Time.Own), short(c.Time.Least), short(c.Time.Most), short(c.Time.Median), s.Last)
 	switch {
 	case c.Time.Own <= 0:

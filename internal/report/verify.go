@@ -50,6 +50,8 @@ func verifiedWords(v *whatif.Verification) string {
 	if v.How == whatif.NotRun {
 		return "not run: " + v.Why + "."
 	}
-	return fmt.Sprintf("%s: run again %s, the section loses %s less (said: %s); imbalance %s, then %s (said: %s).", verdictWords[v.Verdict], changes[v.How],
-		unit.Percent(v.Gone), unit.Percent(v.Said), unit.Percent(v.ImbalanceBefore), unit.Percent(v.ImbalanceAfter), unit.Percent(v.ImbalancePredicted))
+	return fmt.Sprintf("%s: run again %s, the section loses %s less (said: %s); imbalance %s, then %s (said: %s).",
+		verdictWords[v.Verdict], changes[v.How],
+		unit.Percent(v.Gone), unit.Percent(v.Said), unit.Percent(v.ImbalanceBefore), unit.Percent(v.ImbalanceAfter),
+		unit.Percent(v.ImbalancePredicted))
 }

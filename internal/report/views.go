@@ -25,7 +25,8 @@ const (
 
 // viewColumns are the columns of the views; all but the first two are metrics of their own.
 var viewColumns = [...]struct{ title, metric string }{
-	{"inclusive", metricTime}, {"exclusive", ""}, {"idleness", "idleness"}, {"overhead", metricOverhead}, {"lock wait", "lock-wait"}, {"lock blame", "lock-blame"},
+	{"inclusive", metricTime}, {"exclusive", ""}, {"idleness", "idleness"}, {"overhead", metricOverhead},
+	{"lock wait", "lock-wait"}, {"lock blame", "lock-blame"},
 }
 
 // The metrics that are not simply those of the profile.

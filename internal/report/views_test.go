@@ -16,9 +16,11 @@ func viewProfile() *profile.Profile {
 	p.AddFile(profile.File{Path: "x.c"})
 	path := profile.PathID(profile.None)
 	for i, name := range []string{"main", "a", "b"} {
-		v := p.AddNode(profile.Node{Addr: uint64(i) + 1, Image: profile.None, Function: profile.None, Frames: []profile.Frame{{Line: 1, Function: name}}})
+		v := p.AddNode(profile.Node{Addr: uint64(i) + 1, Image: profile.None, Function: profile.None,
+			Frames: []profile.Frame{{Line: 1, Function: name}}})
 		path = p.AddPath(profile.PathNode{Parent: path, Node: v})
-		p.AddPathSample(profile.PathSample{Path: path, Thread: profile.None, Section: profile.None, Metric: "time", Value: []float64{10, 30, 60}[i]})
+		p.AddPathSample(profile.PathSample{Path: path, Thread: profile.None, Section: profile.None, Metric: "time",
+			Value: []float64{10, 30, 60}[i]})
 	}
 	p.AddPathSample(profile.PathSample{Path: 1, Thread: profile.None, Section: profile.None, Metric: "lock-blame", Value: 7})
 	return p
@@ -26,9 +28,10 @@ func viewProfile() *profile.Profile {
 
 func TestViews(t *testing.T) {
 	for view, want := range map[View]string{
-		ViewTree:     "100.0 % 10.0 % - - - 100.0 % main|90.0 % 30.0 % - - - 100.0 % a|60.0 % 60.0 % - - - - b",
-		ViewFlat:     "60.0 % 60.0 % - - - - b|90.0 % 30.0 % - - - 100.0 % a|100.0 % 10.0 % - - - 100.0 % main",
-		ViewBottomUp: "60.0 % 60.0 % - - - - b|60.0 % - - - - - a|60.0 % - - - - - main|30.0 % 30.0 % - - - 100.0 % a|30.0 % - - - - 100.0 % main|10.0 % 10.0 % - - - - main",
+		ViewTree: "100.0 % 10.0 % - - - 100.0 % main|90.0 % 30.0 % - - - 100.0 % a|60.0 % 60.0 % - - - - b",
+		ViewFlat: "60.0 % 60.0 % - - - - b|90.0 % 30.0 % - - - 100.0 % a|100.0 % 10.0 % - - - 100.0 % main",
+		ViewBottomUp: "60.0 % 60.0 % - - - - b|60.0 % - - - - - a|60.0 % - - - - - main|30.0 % 30.0 % - - - 100.0 % " +
+			"a|30.0 % - - - - 100.0 % main|10.0 % 10.0 % - - - - main",
 	} {
 		var b bytes.Buffer
 		if err := WriteView(&b, viewProfile(), view); err != nil {

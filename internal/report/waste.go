@@ -73,11 +73,13 @@ func wasteTexts() []struct {
 		wasteWords
 	}{
 		{"dead-store", wasteWords{"dead stores", "stored", "stored over before anybody read it", "stored over at",
-			"Store once, where the value is final: drop the first store, narrow what it clears to what is read, or keep the value in a register (a local variable, restrict) until it is."}},
+			"Store once, where the value is final: drop the first store, narrow what it clears to what is read, or " +
+				"keep the value in a register (a local variable, restrict) until it is."}},
 		{"silent-store", wasteWords{"silent stores", "stored", "stored where the same value stood already", "stored again at",
 			"Test whether anything has changed before computing and storing it, or move what never changes out of the loop."}},
 		{"silent-load", wasteWords{"silent loads", "loaded", "loaded again, unchanged", "loaded again at",
-			"Keep the value at hand: in a local variable, in a block that fits the registers or the cache, in an index instead of a search, in a table instead of a computation."}},
+			"Keep the value at hand: in a local variable, in a block that fits the registers or the cache, in an " +
+				"index instead of a search, in a table instead of a computation."}},
 		{"false-sharing", wasteWords{"false sharing", "touched", "on a line that another thread had stored to, at other bytes", "beside it at",
 			"Put what different threads write on lines of their own: pad it to 64 bytes, or give each thread a copy."}},
 	}
@@ -91,7 +93,8 @@ func wasteOf(t *profile.Tables) *Waste {
 	if len(t.WasteTotals) == 0 {
 		return nil
 	}
-	w := &Waste{Label: profile.Measured.String(), Fractions: map[string]float64{}, Kinds: []WasteKind{}, Threads: []WasteThread{}, Pairs: []WastePair{}}
+	w := &Waste{Label: profile.Measured.String(), Fractions: map[string]float64{}, Kinds: []WasteKind{},
+		Threads: []WasteThread{}, Pairs: []WastePair{}}
 	for _, text := range wasteTexts() {
 		if k, ok := wasteKind(t, text.kind, text.wasteWords); ok {
 			w.Kinds = append(w.Kinds, k)
@@ -156,7 +159,8 @@ func (w *Waste) pairs(t *profile.Tables) {
 	threads := map[string]map[profile.ThreadID]bool{}
 	for i := range t.WastePairs {
 		x := &t.WastePairs[i]
-		p := WastePair{Kind: x.Kind, Bytes: x.Bytes, Count: x.Count, First: side(t, &x.First), Second: side(t, &x.Second), Data: x.Data, Why: x.Why}
+		p := WastePair{Kind: x.Kind, Bytes: x.Bytes, Count: x.Count, First: side(t, &x.First),
+			Second: side(t, &x.Second), Data: x.Data, Why: x.Why}
 		key := x.Kind + p.First.key() + p.Second.key()
 		at, ok := by[key]
 		if !ok {

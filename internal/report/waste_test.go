@@ -101,7 +101,8 @@ func TestWasteJSON(t *testing.T) {
 	if loads.Kind != "silent-load" || loads.Bytes != 1500000 || loads.Share != 0.3 {
 		t.Errorf("threads are not put together: %+v", loads)
 	}
-	if dead.First.Line != 12 || dead.Second.Function != "fill" || len(dead.First.Path) != 1 || dead.First.Path[0].Line != 19 || len(dead.Second.Path) != 0 || dead.Data != "a+0x0" {
+	if dead.First.Line != 12 || dead.Second.Function != "fill" || len(dead.First.Path) != 1 ||
+		dead.First.Path[0].Line != 19 || len(dead.Second.Path) != 0 || dead.Data != "a+0x0" {
 		t.Errorf("pair %+v", dead)
 	}
 }

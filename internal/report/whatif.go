@@ -66,7 +66,8 @@ func (p *linePrinter) said(c *whatif.Comparison) {
 			unit.Percent(s.Said.Imbalance), short(s.Said.Time), unit.Percent(s.Accounted), unit.Percent(s.Said.Accounted))
 	}
 	if c.Missed > whatif.Missed {
-		p.print("%s of what was to be evened out could not be: it is known too late when parts begin (pools, barriers that the program builds itself).", unit.Percent(c.Missed))
+		p.print("%s of what was to be evened out could not be: it is known too late when parts begin (pools, barriers "+
+			"that the program builds itself).", unit.Percent(c.Missed))
 	}
 }
 

@@ -49,8 +49,10 @@ func TestInlinedBarriers(t *testing.T) {
 		{"two inlined calls", broadcast, "at=0:18:4:bar at=0:28:2:phases", "built-barrier", 1, "[{0 34 0 thread}]", nil},
 		{"place in another function", broadcast, wait, "built-barrier", 4, "[{0 34 0 thread}]", nil},
 		{"place further out", broadcast, wait, "built-barrier", 0, "[{0 34 0 thread}]", nil},
-		{"a library's, inlined", "at=0:25:2:phases", "at=0:25:2:phases", "built-barrier", 1, "[{0 25 2 phases}]", map[profile.NodeID]bool{2: true, 3: true}},
-		{"library code in a function of its own", "at=0:15:3:phases", "at=0:18:4:phases", "built-barrier", 1, "[{0 34 0 thread}]", map[profile.NodeID]bool{2: true, 3: true}},
+		{"a library's, inlined", "at=0:25:2:phases", "at=0:25:2:phases", "built-barrier", 1, "[{0 25 2 phases}]",
+			map[profile.NodeID]bool{2: true, 3: true}},
+		{"library code in a function of its own", "at=0:15:3:phases", "at=0:18:4:phases", "built-barrier", 1,
+			"[{0 34 0 thread}]", map[profile.NodeID]bool{2: true, 3: true}},
 		{"another kind", broadcast, wait, "barrier", 1, "[{0 34 0 thread}]", nil},
 	} {
 		p, err := profile.ParseText(fmt.Sprintf(barrierText, c.two, c.tree, c.kind, c.end))

@@ -150,8 +150,9 @@ type location struct {
 }
 
 func newResolver(m *profile.Meta, t *profile.Tables, o Options) *resolver {
-	r := &resolver{m: m, t: t, o: o, images: make([]image, len(t.Images)), files: map[string]profile.FileID{}, wanted: map[profile.FileID]bool{},
-		funcs: map[funcKey]profile.FunctionID{}, places: map[placeKey]location{}, trimmed: map[profile.NodeID]bool{}}
+	r := &resolver{m: m, t: t, o: o, images: make([]image, len(t.Images)), files: map[string]profile.FileID{},
+		wanted: map[profile.FileID]bool{},
+		funcs:  map[funcKey]profile.FunctionID{}, places: map[placeKey]location{}, trimmed: map[profile.NodeID]bool{}}
 	for i := range t.Files {
 		if _, ok := r.files[t.Files[i].Path]; !ok {
 			r.files[t.Files[i].Path] = profile.FileID(i)
@@ -303,7 +304,8 @@ func (r *resolver) addFile(path string) profile.FileID {
 
 // function returns the row of a function, filled in.
 func (r *resolver) function(image profile.ImageID, f symbol.Func) profile.FunctionID {
-	row := profile.Function{Image: image, Name: f.Name, Link: f.Link, Entry: f.Entry + r.t.Images[image].Base, File: r.file(image, f.File), Line: f.Line}
+	row := profile.Function{Image: image, Name: f.Name, Link: f.Link, Entry: f.Entry + r.t.Images[image].Base,
+		File: r.file(image, f.File), Line: f.Line}
 	k := funcKey{image, row.Entry}
 	id, ok := r.funcs[k]
 	if !ok {

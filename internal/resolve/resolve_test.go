@@ -219,7 +219,8 @@ func TestWithoutSplitFiles(t *testing.T) {
 		p := profileOf(t, path)
 		resolveTables(p.Meta(), p.Tables(), Options{})
 		notes := p.Meta().Notes
-		if said := len(notes) == 1 && notes[0].Code == NoteSplitMissing && strings.HasSuffix(notes[0].Text, filepath.Base(split[0])); said != gone {
+		if said := len(notes) == 1 && notes[0].Code == NoteSplitMissing &&
+			strings.HasSuffix(notes[0].Text, filepath.Base(split[0])); said != gone {
 			t.Errorf("gone %v: notes %+v", gone, notes)
 		}
 	}
@@ -228,12 +229,14 @@ func TestWithoutSplitFiles(t *testing.T) {
 func TestSourcesAreFoundWhereTheyLie(t *testing.T) {
 	dir := t.TempDir()
 	for _, name := range []string{".build/a.c", "src/b.c"} {
-		if err := errors.Join(os.MkdirAll(filepath.Join(dir, filepath.Dir(name)), 0o777), os.WriteFile(filepath.Join(dir, name), nil, 0o666)); err != nil {
+		if err := errors.Join(os.MkdirAll(filepath.Join(dir, filepath.Dir(name)), 0o777),
+			os.WriteFile(filepath.Join(dir, name), nil, 0o666)); err != nil {
 			t.Fatal(err)
 		}
 	}
 	f := &finder{dirs: []string{dir}}
-	for path, want := range map[string]string{".build/a.c": ".build/a.c", "../.build/a.c": ".build/a.c", "/gone/src/b.c": "src/b.c", "../../src/b.c": "src/b.c", "c.c": ""} {
+	for path, want := range map[string]string{".build/a.c": ".build/a.c", "../.build/a.c": ".build/a.c",
+		"/gone/src/b.c": "src/b.c", "../../src/b.c": "src/b.c", "c.c": ""} {
 		got, ok := f.find(path)
 		if ok != (want != "") || ok && got != filepath.Join(dir, want) {
 			t.Errorf("%s: %q, want %q", path, got, want)
@@ -265,7 +268,8 @@ func TestMissingAndChangedImages(t *testing.T) {
 
 func TestSourceElsewhere(t *testing.T) {
 	for _, c := range []struct{ name, to string }{
-		{"gone", ""}, {"beside the program", "bin/lu.c"}, {"in a tree", "bin/src/lu.c"}, {"above", "lu.c"}, {"in a named directory", "named/src/lu.c"},
+		{"gone", ""}, {"beside the program", "bin/lu.c"}, {"in a tree", "bin/src/lu.c"}, {"above", "lu.c"},
+		{"in a named directory", "named/src/lu.c"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			build, dir := filepath.Join(t.TempDir(), "src"), t.TempDir()
@@ -309,7 +313,8 @@ func TestSourceNewer(t *testing.T) {
 	}
 	built := time.Now()
 	library := filepath.Join(dir, "libold.so")
-	if err := errors.Join(os.WriteFile(library, text, 0o666), os.Chtimes(library, built.AddDate(-9, 0, 0), built.AddDate(-9, 0, 0)), os.Chtimes(exe, built, built)); err != nil {
+	if err := errors.Join(os.WriteFile(library, text, 0o666),
+		os.Chtimes(library, built.AddDate(-9, 0, 0), built.AddDate(-9, 0, 0)), os.Chtimes(exe, built, built)); err != nil {
 		t.Fatal(err)
 	}
 	const far = 1 << 40
@@ -361,7 +366,8 @@ func TestFileInPlace(t *testing.T) {
 	}
 	defer r.Close()
 	resolveTables(mem.Meta(), mem.Tables(), Options{})
-	if !r.Meta().Resolved || !reflect.DeepEqual(r.Tables().Nodes, mem.Tables().Nodes) || !reflect.DeepEqual(r.Tables().Files, mem.Tables().Files) {
+	if !r.Meta().Resolved || !reflect.DeepEqual(r.Tables().Nodes, mem.Tables().Nodes) ||
+		!reflect.DeepEqual(r.Tables().Files, mem.Tables().Files) {
 		t.Error("file and memory differ")
 	}
 }

@@ -13,9 +13,11 @@ type Forecast struct {
 	Time       float64 `json:"time"`
 	Speedup    float64 `json:"speedup"`
 	Efficiency float64 `json:"efficiency"`
-	Limit      string  `json:"limit"`   // the term that will cost most, by its title
-	Spread     float64 `json:"spread"`  // by how much it would be another one, had the last run not been made, or by how much that one would have been missed: a part of the time
-	Trusted    bool    `json:"trusted"` // Spread is at most trustedSpread
+	Limit      string  `json:"limit"` // the term that will cost most, by its title
+	// by how much it would be another one, had the last run not been made, or by how much that one
+	// would have been missed: a part of the time
+	Spread  float64 `json:"spread"`
+	Trusted bool    `json:"trusted"` // Spread is at most trustedSpread
 }
 
 // trustedSpread is how far a forecast may move by one run less and still be told as one: the
@@ -224,7 +226,8 @@ func (s *Scaling) look() {
 	}
 	for _, f := range s.Forecast {
 		if !f.Trusted {
-			s.Outlook += fmt.Sprintf(" From %d cores on the curve cannot be trusted: with one run less it would be another by %.0f %%.", f.Cores, 100*f.Spread)
+			s.Outlook += fmt.Sprintf(" From %d cores on the curve cannot be trusted: with one run less it would be "+
+				"another by %.0f %%.", f.Cores, 100*f.Spread)
 			return
 		}
 	}

@@ -22,7 +22,8 @@ func WriteJSON(w io.Writer, s *Scaling) error {
 
 // colours are the terms' in the chart.
 func colours() map[string]string {
-	return map[string]string{"": "#3b7d4f", analysis.TermUseful: "#8a8f98", analysis.TermImbalance: "#d1605e", analysis.TermSerial: "#e8a33d", analysis.TermLock: "#7b5ea7",
+	return map[string]string{"": "#3b7d4f", analysis.TermUseful: "#8a8f98", analysis.TermImbalance: "#d1605e",
+		analysis.TermSerial: "#e8a33d", analysis.TermLock: "#7b5ea7",
 		analysis.TermWait: "#5b8fb0", analysis.TermOffCore: "#4d4d4d", analysis.TermOverhead: "#b279a2", analysis.TermMemory: "#9c755f"}
 }
 
@@ -65,7 +66,8 @@ func bars(s *Scaling) (out []htmlBar) {
 		add := func(share float64, colour, title string) {
 			h := chartHigh * share
 			top += h
-			b.Pieces = append(b.Pieces, piece{Y: chartHigh - top, H: h, Colour: colour, Tip: fmt.Sprintf("%d cores: %s %s", p.Cores, unit.Percent(share), title)})
+			b.Pieces = append(b.Pieces, piece{Y: chartHigh - top, H: h, Colour: colour,
+				Tip: fmt.Sprintf("%d cores: %s %s", p.Cores, unit.Percent(share), title)})
 		}
 		kept, lost := min(p.Efficiency, 1), 0.0
 		add(kept, colours()[""], "as efficient as the first")
@@ -85,7 +87,8 @@ func bars(s *Scaling) (out []htmlBar) {
 // WriteHTML writes one page that needs nothing else.
 func WriteHTML(w io.Writer, s *Scaling) error {
 	last := &s.Points[len(s.Points)-1]
-	p := page{Scaling: s, Bars: bars(s), Wide: len(s.Points) * barStep, Lost: unit.Percent(1 - last.Efficiency), Legend: []legend{{colours()[""], "as efficient as the first"}}}
+	p := page{Scaling: s, Bars: bars(s), Wide: len(s.Points) * barStep, Lost: unit.Percent(1 - last.Efficiency),
+		Legend: []legend{{colours()[""], "as efficient as the first"}}}
 	for _, l := range last.Losses {
 		p.Legend = append(p.Legend, legend{colours()[l.Term], l.Title})
 		var shown []PlaceLoss
@@ -101,8 +104,9 @@ func WriteHTML(w io.Writer, s *Scaling) error {
 	}
 	t := &text{s: s}
 	return template.Must(template.New("scale").Funcs(template.FuncMap{
-		"percent": unit.Percent, "time": t.time, "worst": func(p Point) string { return p.worst() }, "where": func(p PlaceLoss) string { return p.where() },
-		"two": func(x float64) string { return fmt.Sprintf("%.2f", x) }, "last": func(b []htmlBar) int { return b[len(b)-1].Cores },
+		"percent": unit.Percent, "time": t.time, "worst": func(p Point) string { return p.worst() },
+		"where": func(p PlaceLoss) string { return p.where() },
+		"two":   func(x float64) string { return fmt.Sprintf("%.2f", x) }, "last": func(b []htmlBar) int { return b[len(b)-1].Cores },
 	}).Parse(scalePage)).Execute(w, p)
 }
 

@@ -58,7 +58,8 @@ func From(name string, res *analysis.Result, cores int) (*Run, error) {
 	if l == nil || l.CoreTime <= 0 {
 		return nil, fmt.Errorf("%s: nothing was measured in it", name)
 	}
-	r := &Run{Name: name, Cores: l.Cores, Time: res.Whole.RunTime, CoreTime: l.CoreTime, unit: res.Run.ClockUnit, how: res.Run.Collector + ", " + res.Run.Model, places: map[placeKey]*Place{}}
+	r := &Run{Name: name, Cores: l.Cores, Time: res.Whole.RunTime, CoreTime: l.CoreTime, unit: res.Run.ClockUnit,
+		how: res.Run.Collector + ", " + res.Run.Model, places: map[placeKey]*Place{}}
 	for _, t := range l.Terms {
 		r.Terms = append(r.Terms, Term{t.Name, t.Title, t.Time})
 		for _, p := range t.Places {
@@ -153,7 +154,8 @@ func Compare(runs []*Run, mode Mode) (*Scaling, error) {
 	s := &Scaling{Mode: mode, Unit: runs[0].unit}
 	for _, r := range runs[1:] {
 		if r.unit != runs[0].unit || r.how != runs[0].how {
-			return nil, fmt.Errorf("%s (%s, times in %s) and %s (%s, times in %s) cannot be compared: collect both in the same way", runs[0].Name, runs[0].how, runs[0].unit, r.Name, r.how, r.unit)
+			return nil, fmt.Errorf("%s (%s, times in %s) and %s (%s, times in %s) cannot be compared: collect both in "+
+				"the same way", runs[0].Name, runs[0].how, runs[0].unit, r.Name, r.how, r.unit)
 		}
 	}
 	if mode == "" {
@@ -222,7 +224,8 @@ func placeLosses(base, r *Run, term string, scaled float64) (out []PlaceLoss) {
 		out = append(out, l)
 	}
 	slices.SortFunc(out, func(a, b PlaceLoss) int {
-		return cmp.Or(cmp.Compare(b.Share, a.Share), cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Function, b.Function), cmp.Compare(a.Why, b.Why), cmp.Compare(a.Event, b.Event))
+		return cmp.Or(cmp.Compare(b.Share, a.Share), cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line),
+			cmp.Compare(a.Function, b.Function), cmp.Compare(a.Why, b.Why), cmp.Compare(a.Event, b.Event))
 	})
 	return out
 }

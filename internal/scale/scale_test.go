@@ -15,10 +15,12 @@ import (
 func made(cores int, time float64, terms map[string]float64) *analysis.Result {
 	res := &analysis.Result{Loss: &analysis.Loss{Cores: cores, CoreTime: float64(cores) * time}}
 	res.Whole.RunTime, res.Run.ClockUnit, res.Run.Collector = time, "instructions", "simulate"
-	for i, name := range []string{analysis.TermUseful, analysis.TermImbalance, analysis.TermSerial, analysis.TermLock, analysis.TermWait, analysis.TermOffCore, analysis.TermOverhead, analysis.TermMemory} {
+	for i, name := range []string{analysis.TermUseful, analysis.TermImbalance, analysis.TermSerial, analysis.TermLock,
+		analysis.TermWait, analysis.TermOffCore, analysis.TermOverhead, analysis.TermMemory} {
 		term := analysis.LossTerm{Name: name, Title: name, Time: terms[name]}
 		if term.Time > 0 {
-			term.Places = []analysis.LossPlace{{Place: analysis.Place{File: "a.c", Line: 10 + i, Function: "f"}, Time: term.Time, Section: profile.None}}
+			term.Places = []analysis.LossPlace{{Place: analysis.Place{File: "a.c", Line: 10 + i, Function: "f"},
+				Time: term.Time, Section: profile.None}}
 		}
 		res.Loss.Terms = append(res.Loss.Terms, term)
 	}
@@ -89,7 +91,8 @@ func TestWeakScaling(t *testing.T) {
 	if s.Mode != Weak {
 		t.Errorf("taken for %s", s.Mode)
 	}
-	if p := s.Points[1]; math.Abs(p.Efficiency-100.0/120) > 1e-12 || math.Abs(p.Speedup-4*100.0/120) > 1e-12 || math.Abs(p.Losses[3].Share-20.0/120) > 1e-12 {
+	if p := s.Points[1]; math.Abs(p.Efficiency-100.0/120) > 1e-12 || math.Abs(p.Speedup-4*100.0/120) > 1e-12 ||
+		math.Abs(p.Losses[3].Share-20.0/120) > 1e-12 {
 		t.Errorf("%+v", p)
 	}
 	if s := compared(t, list, Strong); s.Recognised || s.Points[1].Efficiency > 0.3 {
@@ -190,7 +193,8 @@ func TestForms(t *testing.T) {
 	if err := WriteText(&b, s, false); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"strong scaling", "     16  ████", "60.0 %  serial", "a.c:12 in f", "The knee is at 8 cores", "Forecast (not run)", "It stays serial"} {
+	for _, want := range []string{"strong scaling", "     16  ████", "60.0 %  serial", "a.c:12 in f",
+		"The knee is at 8 cores", "Forecast (not run)", "It stays serial"} {
 		if !strings.Contains(b.String(), want) {
 			t.Errorf("%q is not in\n%s", want, b.String())
 		}

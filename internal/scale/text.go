@@ -13,7 +13,8 @@ import (
 
 // marks are the terms' characters in the chart.
 func marks() map[string]rune {
-	return map[string]rune{analysis.TermUseful: '+', analysis.TermImbalance: 'i', analysis.TermSerial: 's', analysis.TermLock: 'l', analysis.TermWait: 'w',
+	return map[string]rune{analysis.TermUseful: '+', analysis.TermImbalance: 'i', analysis.TermSerial: 's',
+		analysis.TermLock: 'l', analysis.TermWait: 'w',
 		analysis.TermOffCore: 'o', analysis.TermOverhead: 'v', analysis.TermMemory: 'm'}
 }
 
@@ -52,7 +53,8 @@ func (t *text) head() {
 	}
 	how := "as said"
 	if t.s.Recognised {
-		how = fmt.Sprintf("by their work: %.2f times as much on %.4g times the cores", last.term(analysis.TermUseful)/first.term(analysis.TermUseful), float64(last.Cores)/float64(first.Cores))
+		how = fmt.Sprintf("by their work: %.2f times as much on %.4g times the cores",
+			last.term(analysis.TermUseful)/first.term(analysis.TermUseful), float64(last.Cores)/float64(first.Cores))
 	}
 	t.printf("%d runs on %d to %d cores; %s, %s.\n", len(t.s.Points), first.Cores, last.Cores, what, how)
 	for _, x := range t.s.Warnings {

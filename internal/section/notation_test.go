@@ -22,7 +22,8 @@ import (
 var words = map[string]OpKind{
 	"start": OpStart, "exit": OpExit, "create": OpCreate, "created": OpCreated, "join": OpJoinBegin, "joined": OpJoinEnd,
 	"arrive": OpArrive, "leave": OpLeave, "fork": OpFork, "member": OpMember, "memberend": OpMemberEnd,
-	"regionend": OpRegionEnd, "task": OpTask, "taskend": OpTaskEnd, "lull": OpLull, "lullend": OpLullEnd, "wait": OpWaitBegin, "go": OpWaitEnd, "release": OpRelease,
+	"regionend": OpRegionEnd, "task": OpTask, "taskend": OpTaskEnd, "lull": OpLull, "lullend": OpLullEnd,
+	"wait": OpWaitBegin, "go": OpWaitEnd, "release": OpRelease,
 	"count": OpCount, "countup": OpCountUp, "await": OpAwait, "awaited": OpAwaitEnd,
 	"pass": OpPass, "passed": OpPassEnd, "known": OpPassKnown,
 	"lock": OpLockBegin, "locked": OpLockEnd, "off": OpOff, "cut": OpCut, "idle": OpIdle,

@@ -64,7 +64,8 @@ func Notify(c chan<- os.Signal, signals ...os.Signal) {
 }
 
 func act(n syscall.Signal, now, old *action) error {
-	if _, _, e := unix.RawSyscall6(unix.SYS_RT_SIGACTION, uintptr(n), uintptr(unsafe.Pointer(now)), uintptr(unsafe.Pointer(old)), unsafe.Sizeof(old.mask), 0, 0); e != 0 {
+	if _, _, e := unix.RawSyscall6(unix.SYS_RT_SIGACTION, uintptr(n), uintptr(unsafe.Pointer(now)),
+		uintptr(unsafe.Pointer(old)), unsafe.Sizeof(old.mask), 0, 0); e != 0 {
 		return e
 	}
 	return nil

@@ -107,13 +107,16 @@ type formSize struct {
 var formSizes = map[uint64]formSize{
 	formAddr: {sizeAddr, 0}, formBlock2: {sizeBlock, 2}, formBlock4: {sizeBlock, 4}, formBlock: {sizeBlock, 0}, formBlock1: {sizeBlock, 1},
 	formExprloc: {sizeBlock, 0}, formData1: {sizeFixed, 1}, formData2: {sizeFixed, 2}, formData4: {sizeFixed, 4}, formData8: {sizeFixed, 8},
-	formData16: {sizeFixed, 16}, formFlag: {sizeFixed, 1}, formFlagHere: {sizeFixed, 0}, formImplicit: {sizeSpecial, 0}, formIndirect: {sizeSpecial, 0},
+	formData16: {sizeFixed, 16}, formFlag: {sizeFixed, 1}, formFlagHere: {sizeFixed, 0},
+	formImplicit: {sizeSpecial, 0}, formIndirect: {sizeSpecial, 0},
 	formSdata: {sizeSLEB, 0}, formUdata: {sizeULEB, 0}, formString: {sizeString, 0}, formStrp: {sizeOffset, 0}, formLineStrp: {sizeOffset, 0},
-	formStrpSup: {sizeOffset, 0}, formSecOffset: {sizeOffset, 0}, formRefAddr: {sizeRef, 0}, formRef1: {sizeFixed, 1}, formRef2: {sizeFixed, 2},
+	formStrpSup: {sizeOffset, 0}, formSecOffset: {sizeOffset, 0}, formRefAddr: {sizeRef, 0}, formRef1: {sizeFixed, 1},
+	formRef2: {sizeFixed, 2},
 	formRef4: {sizeFixed, 4}, formRef8: {sizeFixed, 8}, formRefUdata: {sizeULEB, 0}, formRefSig8: {sizeFixed, 8}, formRefSup4: {sizeFixed, 4},
 	formRefSup8: {sizeFixed, 8}, formStrx: {sizeULEB, 0}, formStrx1: {sizeFixed, 1}, formStrx2: {sizeFixed, 2}, formStrx3: {sizeFixed, 3},
 	formStrx4: {sizeFixed, 4}, formAddrx: {sizeULEB, 0}, formAddrx1: {sizeFixed, 1}, formAddrx2: {sizeFixed, 2}, formAddrx3: {sizeFixed, 3},
-	formAddrx4: {sizeFixed, 4}, formLoclistx: {sizeULEB, 0}, formRnglistx: {sizeULEB, 0}, formGNUAddrx: {sizeULEB, 0}, formGNUStrx: {sizeULEB, 0},
+	formAddrx4: {sizeFixed, 4}, formLoclistx: {sizeULEB, 0}, formRnglistx: {sizeULEB, 0}, formGNUAddrx: {sizeULEB, 0},
+	formGNUStrx:   {sizeULEB, 0},
 	formGNURefAlt: {sizeOffset, 0}, formGNUStrpAlt: {sizeOffset, 0},
 }
 

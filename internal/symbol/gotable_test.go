@@ -45,7 +45,8 @@ func TestFunctionsOfStrippedGoPrograms(t *testing.T) {
 		}
 	}
 	for _, version := range versions {
-		for _, how := range []struct{ mode, link, cgo string }{{"exe", "internal", "0"}, {"pie", "internal", "0"}, {"exe", "external", "1"}, {"pie", "external", "1"}} {
+		for _, how := range []struct{ mode, link, cgo string }{{"exe", "internal", "0"}, {"pie", "internal", "0"},
+			{"exe", "external", "1"}, {"pie", "external", "1"}} {
 			t.Run(strings.Join([]string{version, how.mode, how.link}, " "), func(t *testing.T) {
 				build := func(flags string) *binfile.File {
 					out := filepath.Join(t.TempDir(), "program")

@@ -69,7 +69,8 @@ func FuzzSections(f *testing.F) {
 		f.Add(s.info, s.abbrev, s.line, slices.Concat(s.ranges, s.rnglists), s.str)
 	}
 	f.Fuzz(func(t *testing.T, info, abbrev, line, ranges, str []byte) {
-		readSectionsOf(sections{info: info, abbrev: abbrev, line: line, ranges: ranges, rnglists: ranges, str: str, lineStr: str, strOffsets: info, addr: ranges})
+		readSectionsOf(sections{info: info, abbrev: abbrev, line: line, ranges: ranges, rnglists: ranges, str: str,
+			lineStr: str, strOffsets: info, addr: ranges})
 	})
 }
 

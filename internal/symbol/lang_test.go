@@ -207,7 +207,8 @@ func TestNamesOnly(t *testing.T) {
 	path := compile(t, "gcc", "a.c", programC, "-O2", "-g")
 	bin := open(t, path)
 	s, _ := bin.Find("two")
-	for _, args := range [][]string{{"objcopy", "--only-keep-debug", path, path + ".debug"}, {"objcopy", "--strip-all", "--add-gnu-debuglink=" + path + ".debug", path}} {
+	for _, args := range [][]string{{"objcopy", "--only-keep-debug", path, path + ".debug"},
+		{"objcopy", "--strip-all", "--add-gnu-debuglink=" + path + ".debug", path}} {
 		if msg, err := exec.Command(args[0], args[1:]...).CombinedOutput(); err != nil {
 			t.Fatalf("%v: %v\n%s", args, err, msg)
 		}

@@ -44,7 +44,8 @@ var reasons = []Reason{
 		return unix.Prctl(unix.PR_GET_SECCOMP, 0, 0, 0, 0) != nil
 	}},
 	{NoAVX, "the processor has no AVX", func(testing.TB) bool { return !flagged("avx") }},
-	{OtherKernel, "the kernel is not of the series 6.12 to 6.18, whose places of maps are ours, or does not let go of randomisation", func(testing.TB) bool {
+	{OtherKernel, "the kernel is not of the series 6.12 to 6.18, whose places of maps are ours, or does not let go of " +
+		"randomisation", func(testing.TB) bool {
 		return !places()
 	}},
 	{NoTerminal, "terminals cannot be made here", func(testing.TB) bool {

@@ -54,7 +54,8 @@ func TestTool(t *testing.T) {
 		table(test.rows)
 		t.Setenv(strict, test.strict)
 		p := ended(func(tb testing.TB) { Tool(tb, test.name) })
-		if !strings.Contains(p.skipped, test.skipped) || !strings.Contains(p.failed, test.failed) || (p.failed == "") != (test.failed == "") || (p.skipped == "") != (test.skipped == "") {
+		if !strings.Contains(p.skipped, test.skipped) || !strings.Contains(p.failed, test.failed) ||
+			(p.failed == "") != (test.failed == "") || (p.skipped == "") != (test.skipped == "") {
 			t.Errorf("%+v: skipped %q, failed %q", test, p.skipped, p.failed)
 		}
 	}

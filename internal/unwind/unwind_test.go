@@ -320,7 +320,8 @@ func TestPoppedRegisterKeepsItsValue(t *testing.T) {
 	copied := map[uint64]uint64{sp: 0x33, sp + 8: 0x401000}
 	mem := func(addr uint64) (uint64, bool) { v, ok := copied[addr]; return v, ok }
 	regs := Regs{RBP: 0x1234, RSP: sp, PC: 0x400100}
-	if outermost, err := apply(&r, &regs, mem); err != nil || outermost || regs[RBP] != 0x1234 || regs[3] != 0x33 || regs[PC] != 0x401000 || regs[RSP] != sp+16 {
+	if outermost, err := apply(&r, &regs, mem); err != nil || outermost || regs[RBP] != 0x1234 || regs[3] != 0x33 ||
+		regs[PC] != 0x401000 || regs[RSP] != sp+16 {
 		t.Errorf("registers %#x, %v", regs, err)
 	}
 	copied[sp-8] = 0x5678 // memory that can be read is believed

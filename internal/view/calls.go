@@ -51,7 +51,8 @@ type callSums struct {
 // calls sums up the functions of a section, or of all.
 func (r *Run) calls(section int) (*Calls, error) {
 	t := r.tables()
-	c := &callSums{tab: t, times: r.src.Meta().NodeTime == "stored", time: make([]float64, len(t.Functions)), calls: map[[2]profile.FunctionID]float64{}}
+	c := &callSums{tab: t, times: r.src.Meta().NodeTime == "stored", time: make([]float64, len(t.Functions)),
+		calls: map[[2]profile.FunctionID]float64{}}
 	p := &picked{Source: r.src, section: section}
 	for s := range t.Sections {
 		for in, err := range p.Instances(profile.SectionID(s)) {
@@ -95,7 +96,8 @@ func (c *callSums) rows() *Calls {
 	rows := make([]FunctionRow, len(c.time))
 	for f := range rows {
 		fn := &c.tab.Functions[f]
-		rows[f] = FunctionRow{Name: cmp.Or(fn.Name, nodeAddress(fn)), File: int(fn.File), Line: int(fn.Line), Time: c.time[f], Share: ratio(c.time[f], c.total),
+		rows[f] = FunctionRow{Name: cmp.Or(fn.Name, nodeAddress(fn)), File: int(fn.File), Line: int(fn.Line),
+			Time: c.time[f], Share: ratio(c.time[f], c.total),
 			Callers: []CallRow{}, Callees: []CallRow{}}
 	}
 	for pair, n := range c.calls {

@@ -27,7 +27,8 @@ type tile struct {
 
 func newTile(rows []int32, z, x, instances int) *tile {
 	size := len(rows) * cellColumns
-	t := &tile{rows: rows, min: make([]float32, size), max: make([]float32, size), sum: make([]float64, size), n: make([]int32, size), level: z, first: x * cellColumns << z}
+	t := &tile{rows: rows, min: make([]float32, size), max: make([]float32, size), sum: make([]float64, size),
+		n: make([]int32, size), level: z, first: x * cellColumns << z}
 	t.of = max(0, min(instances-t.first, cellColumns<<z))
 	return t
 }

@@ -20,19 +20,25 @@ func fixture(t testing.TB, threads, instances int, names ...string) *profile.Pro
 		}
 		return otherwise
 	}
-	p := profile.New(profile.Meta{Tool: "lime test", Collector: "simulate", Model: "count", Command: []string{name("./app"), "-n", "4"}, Cores: threads, ClockUnit: "instructions",
-		NodeTime: "visits", EndState: "exited", Complete: true, Resolved: true, RunTime: uint64(1000 + instances*2000 + 500), Notes: []profile.Note{{Code: "x", Text: name("a note")}}})
+	p := profile.New(profile.Meta{Tool: "lime test", Collector: "simulate", Model: "count",
+		Command: []string{name("./app"), "-n", "4"}, Cores: threads, ClockUnit: "instructions",
+		NodeTime: "visits", EndState: "exited", Complete: true, Resolved: true,
+		RunTime: uint64(1000 + instances*2000 + 500), Notes: []profile.Note{{Code: "x", Text: name("a note")}}})
 	img := p.AddImage(profile.Image{Path: "/app"})
-	file := p.AddFile(profile.File{Path: name("src/app.c"), Lines: map[int32]string{9: "static void work(int n) {", 10: name("\tfor (int i = 0; i < n; i++)"), 11: "\t\tstep(i);", 12: "}", 30: "\tbarrier();"}})
+	file := p.AddFile(profile.File{Path: name("src/app.c"),
+		Lines: map[int32]string{9: "static void work(int n) {", 10: name("\tfor (int i = 0; i < n; i++)"),
+			11: "\t\tstep(i);", 12: "}", 30: "\tbarrier();"}})
 	fn := map[string]profile.FunctionID{}
 	for _, f := range []string{"main", "worker", "work", "step"} {
 		fn[f] = p.AddFunction(profile.Function{Image: img, Name: name(f), File: file, Line: 9})
 	}
 	node := func(f string, line int32, kind profile.NodeKind) profile.NodeID {
 		at := []profile.Frame{{File: file, Line: line, Function: name(f)}}
-		return p.AddNode(profile.Node{Image: img, Addr: uint64(0x1000 + 16*line), LastAddr: uint64(0x1008 + 16*line), Instrs: 1, Kind: kind, Function: fn[f], Frames: at, First: at})
+		return p.AddNode(profile.Node{Image: img, Addr: uint64(0x1000 + 16*line), LastAddr: uint64(0x1008 + 16*line),
+			Instrs: 1, Kind: kind, Function: fn[f], Frames: at, First: at})
 	}
-	entry, test, body, out := node("worker", 25, profile.EndFall), node("work", 10, profile.EndCond), node("work", 11, profile.EndJump), node("work", 12, profile.EndRet)
+	entry, test, body, out := node("worker", 25, profile.EndFall), node("work", 10, profile.EndCond),
+		node("work", 11, profile.EndJump), node("work", 12, profile.EndRet)
 	into := p.AddEdge(profile.Edge{From: entry, To: test, Kind: profile.EdgeFall})
 	again := p.AddEdge(profile.Edge{From: test, To: body, Kind: profile.EdgeTaken})
 	back := p.AddEdge(profile.Edge{From: body, To: test, Kind: profile.EdgeJump})
@@ -42,18 +48,22 @@ func fixture(t testing.TB, threads, instances int, names ...string) *profile.Pro
 	miss := p.AddKind(profile.EventKind{Name: "l1d-miss", Title: name("L1 data miss"), Unit: "times"})
 	ev := p.AddEvent(profile.Event{Kind: miss, Node: body, Addr: 0x10b0})
 	section := func(kind profile.SectionKind, line int32) profile.SectionID {
-		return p.AddSection(profile.Section{Kind: kind, EndAddr: uint64(line), EndNode: profile.None, Frames: []profile.Frame{{File: file, Line: line, Function: name("worker")}}})
+		return p.AddSection(profile.Section{Kind: kind, EndAddr: uint64(line), EndNode: profile.None,
+			Frames: []profile.Frame{{File: file, Line: line, Function: name("worker")}}})
 	}
 	barrier, join, serial := section(profile.SectionBarrier, 30), section(profile.SectionJoin, 40), section(profile.SectionSerial, 50)
 	for i := range threads {
-		p.AddThread(profile.Thread{Name: name(fmt.Sprintf("worker %d", i)), Parent: profile.ThreadID(min(i, 1) - 1), TID: int32(100 + i), Entry: profile.None})
+		p.AddThread(profile.Thread{Name: name(fmt.Sprintf("worker %d", i)), Parent: profile.ThreadID(min(i, 1) - 1),
+			TID: int32(100 + i), Entry: profile.None})
 	}
 	for i := range instances {
 		in := &profile.Instance{Section: barrier}
 		start := uint64(1000 + i*2000)
 		for th := range threads {
 			n := uint64(100 + th*800/max(threads-1, 1) - i%5*10)
-			in.Parts = append(in.Parts, profile.Part{Thread: profile.ThreadID(th), Start: start, Arrive: start + 2*n + 3, Release: start + 2000, LockWait: uint64(10 * (th % 3)), Entry: entry, Exit: out, EntryStack: []profile.NodeID{entry}, ExitStack: []profile.NodeID{entry}})
+			in.Parts = append(in.Parts, profile.Part{Thread: profile.ThreadID(th), Start: start,
+				Arrive: start + 2*n + 3, Release: start + 2000, LockWait: uint64(10 * (th % 3)), Entry: entry,
+				Exit: out, EntryStack: []profile.NodeID{entry}, ExitStack: []profile.NodeID{entry}})
 			for _, c := range []struct {
 				e profile.EdgeID
 				n uint64
@@ -66,14 +76,18 @@ func fixture(t testing.TB, threads, instances int, names ...string) *profile.Pro
 	}
 	whole := &profile.Instance{Section: join}
 	for th := range threads {
-		whole.Parts = append(whole.Parts, profile.Part{Thread: profile.ThreadID(th), Start: uint64(1000 + instances*2000), Arrive: uint64(1000 + instances*2000 + 10*th), Release: uint64(1000 + instances*2000 + 10*threads), Entry: entry, Exit: out})
+		whole.Parts = append(whole.Parts,
+			profile.Part{Thread: profile.ThreadID(th), Start: uint64(1000 + instances*2000),
+				Arrive: uint64(1000 + instances*2000 + 10*th), Release: uint64(1000 + instances*2000 + 10*threads), Entry: entry, Exit: out})
 	}
 	put(t, p, whole)
-	put(t, p, &profile.Instance{Section: serial, Parts: []profile.Part{{Thread: 0, Start: 0, Arrive: 1000, Release: 1000, Entry: entry, Exit: out}}})
+	put(t, p, &profile.Instance{Section: serial,
+		Parts: []profile.Part{{Thread: 0, Start: 0, Arrive: 1000, Release: 1000, Entry: entry, Exit: out}}})
 	root := p.AddPath(profile.PathNode{Parent: profile.None, Node: entry})
 	inner := p.AddPath(profile.PathNode{Parent: root, Node: test})
 	for th := range threads {
-		for _, s := range []profile.PathSample{{Path: root, Metric: "time", Value: 10}, {Path: inner, Metric: "time", Value: float64(30 + th)}, {Path: inner, Metric: "idleness", Value: 5}} {
+		for _, s := range []profile.PathSample{{Path: root, Metric: "time", Value: 10},
+			{Path: inner, Metric: "time", Value: float64(30 + th)}, {Path: inner, Metric: "idleness", Value: 5}} {
 			s.Thread, s.Section = profile.ThreadID(th), barrier
 			p.AddPathSample(s)
 		}

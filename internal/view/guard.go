@@ -95,7 +95,8 @@ func (g *guard) same(token string) bool {
 }
 
 // policy is the Content-Security-Policy of all answers.
-const policy = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+const policy = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; base-uri " +
+	"'none'; form-action 'none'; frame-ancestors 'none'"
 
 // headers sets what every answer carries.
 func headers(h http.Header) {

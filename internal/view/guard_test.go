@@ -77,7 +77,8 @@ func TestWhoIsLetIn(t *testing.T) {
 		if w.Code != c.want {
 			t.Errorf("%s: status %d, want %d (%s)", c.name, w.Code, c.want, w.Body)
 		}
-		for k, v := range map[string]string{"Content-Security-Policy": policy, "X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer", "Cache-Control": "no-store"} {
+		for k, v := range map[string]string{"Content-Security-Policy": policy, "X-Content-Type-Options": "nosniff",
+			"Referrer-Policy": "no-referrer", "Cache-Control": "no-store"} {
 			if w.Header().Get(k) != v {
 				t.Errorf("%s: %s is %q", c.name, k, w.Header().Get(k))
 			}

@@ -106,7 +106,8 @@ func (x *index) add(in *profile.Instance) error {
 		if p.Thread < 0 || int(p.Thread) >= len(x.lanes) || p.Arrive < p.Start {
 			return fmt.Errorf("section %d, instance %d, part %d: its thread or its times cannot be", in.Section, in.Seq, i)
 		}
-		c := cell{start: p.Start, work: float32(p.Time()), lock: float32(p.LockWait), off: float32(p.OffCPU), section: int32(in.Section), seq: int32(in.Seq)}
+		c := cell{start: p.Start, work: float32(p.Time()), lock: float32(p.LockWait), off: float32(p.OffCPU),
+			section: int32(in.Section), seq: int32(in.Seq)}
 		if p.Release > p.Arrive {
 			c.wait = float32(p.Release - p.Arrive)
 		}

@@ -25,7 +25,8 @@ func randomRun(t *testing.T, r *rand.Rand) *profile.Profile {
 	at := uint64(5)
 	for range 1 + r.IntN(12) {
 		length := uint64(r.IntN(40))
-		outer := profile.Part{Start: at, Arrive: at + length, Release: at + length + uint64(r.IntN(10)), LockWait: uint64(r.IntN(int(length + 1)))}
+		outer := profile.Part{Start: at, Arrive: at + length, Release: at + length + uint64(r.IntN(10)),
+			LockWait: uint64(r.IntN(int(length + 1)))}
 		if r.IntN(3) == 0 && length > 4 { // one inside
 			put(t, p, &profile.Instance{Section: 1, Parts: []profile.Part{{Start: at + 2, Arrive: at + 3, Release: at + 4}}})
 		}
@@ -217,7 +218,8 @@ func TestCellsAgreeWithTheInstances(t *testing.T) {
 				}
 				for row := range rows {
 					for c := range columns {
-						check(t, fmt.Sprint(name, " level ", z, " row ", row, " column ", c), p, want, band*64+row, c<<z, min((c+1)<<z, instances), [3]float32{field[0][row*columns+c], field[1][row*columns+c], field[2][row*columns+c]})
+						check(t, fmt.Sprint(name, " level ", z, " row ", row, " column ", c), p, want, band*64+row,
+							c<<z, min((c+1)<<z, instances), [3]float32{field[0][row*columns+c], field[1][row*columns+c], field[2][row*columns+c]})
 					}
 				}
 			}

@@ -101,7 +101,8 @@ func (r *Run) files(section int) (*Files, error) {
 			time += f.Lines[k].Time
 		}
 		id := ids[f.Path]
-		out.Files = append(out.Files, FileRow{id, f.Path, ratio(time, sums.note.Time), len(r.tables().Files[id].Lines), origin.LibraryFile(f.Path)})
+		out.Files = append(out.Files, FileRow{id, f.Path, ratio(time, sums.note.Time),
+			len(r.tables().Files[id].Lines), origin.LibraryFile(f.Path)})
 	}
 	slices.SortStableFunc(out.Files, func(a, b FileRow) int {
 		switch {

@@ -149,14 +149,16 @@ type KindInfo struct {
 
 func (r *Run) info() *Info {
 	t, m := r.tables(), r.src.Meta()
-	out := &Info{Name: r.name, Command: m.Command, Collector: m.Collector, ClockUnit: m.ClockUnit, RunTime: float64(m.RunTime), Label: m.TimeLabel.String(),
+	out := &Info{Name: r.name, Command: m.Command, Collector: m.Collector, ClockUnit: m.ClockUnit,
+		RunTime: float64(m.RunTime), Label: m.TimeLabel.String(),
 		Threads: []string{}, Sections: []SectionInfo{}, Kinds: []KindInfo{}, Paths: r.paths.metrics(), Counts: len(t.Edges) > 0}
 	for i := range t.Threads {
 		out.Threads = append(out.Threads, t.Threads[i].Name)
 	}
 	for i := range t.Sections {
 		s := &t.Sections[i]
-		out.Sections = append(out.Sections, SectionInfo{string(s.Kind), placeName(t, s.Frames, s.EndAddr), r.src.InstanceCount(profile.SectionID(i))})
+		out.Sections = append(out.Sections,
+			SectionInfo{string(s.Kind), placeName(t, s.Frames, s.EndAddr), r.src.InstanceCount(profile.SectionID(i))})
 	}
 	for i := range t.Kinds {
 		if k := &t.Kinds[i]; !k.Auxiliary() {

@@ -36,7 +36,8 @@ func Export(dir string, runs []*Run) error {
 			return err
 		}
 		if name == "/" {
-			name, body = "/index.html", []byte(strings.Replace(string(body), `<script src="app.js">`, `<script src="data.js"></script>`+"\n"+`<script src="app.js">`, 1))
+			name, body = "/index.html", []byte(strings.Replace(string(body), `<script src="app.js">`,
+				`<script src="data.js"></script>`+"\n"+`<script src="app.js">`, 1))
 		}
 		files[strings.TrimPrefix(name, "/")] = body
 	}
@@ -78,7 +79,8 @@ func (c *copier) take(name string, pairs ...any) error {
 		c.size += len(text)
 	}
 	if c.size > mostStatic {
-		return fmt.Errorf("the static copy would be larger than %d MB; it is meant for small profiles: serve this one with lime view", mostStatic>>20)
+		return fmt.Errorf("the static copy would be larger than %d MB; it is meant for small profiles: serve this one "+
+			"with lime view", mostStatic>>20)
 	}
 	return nil
 }

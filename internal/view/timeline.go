@@ -178,7 +178,8 @@ type Parts struct {
 const mostParts = 600
 
 func newParts() *Parts {
-	return &Parts{Thread: []int{}, Section: []int32{}, Seq: []int32{}, Start: []uint64{}, Work: []float32{}, Wait: []float32{}, Lock: []float32{}, Off: []float32{}}
+	return &Parts{Thread: []int{}, Section: []int32{}, Seq: []int32{}, Start: []uint64{}, Work: []float32{},
+		Wait: []float32{}, Lock: []float32{}, Off: []float32{}}
 }
 
 // partsIn lists the parts of a band of threads that touch a stretch of time.

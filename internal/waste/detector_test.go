@@ -45,7 +45,8 @@ type refLine struct {
 }
 
 func newReference() *reference {
-	return &reference{map[Context]uint32{}, map[uint64]Context{}, map[uint64]bool{}, map[uint32]map[uint64]Context{}, map[uint64]*refLine{}, map[pairKey][2]uint64{}, map[uint32]*Total{}}
+	return &reference{map[Context]uint32{}, map[uint64]Context{}, map[uint64]bool{}, map[uint32]map[uint64]Context{},
+		map[uint64]*refLine{}, map[pairKey][2]uint64{}, map[uint32]*Total{}}
 }
 
 // found counts runs of bytes of one access: a pair counts once for an access.
@@ -323,7 +324,8 @@ func TestSame(t *testing.T) {
 }
 
 func TestParseSet(t *testing.T) {
-	for list, want := range map[string]Set{"": All, "all": All, "dead": Of(DeadStore), "dead,loads": Of(DeadStore, SilentLoad), "silent-store": Of(SilentStore)} {
+	for list, want := range map[string]Set{"": All, "all": All, "dead": Of(DeadStore),
+		"dead,loads": Of(DeadStore, SilentLoad), "silent-store": Of(SilentStore)} {
 		if got, err := ParseSet(list); err != nil || got != want {
 			t.Errorf("%q: %b, %v, want %b", list, got, err, want)
 		}

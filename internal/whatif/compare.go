@@ -46,7 +46,8 @@ type Said struct {
 func (c *Comparison) Hold(estimate *Comparison) {
 	for i := range c.Sections {
 		for _, e := range estimate.Sections {
-			if s := &c.Sections[i]; e.Kind == s.Kind && e.EndsAt.File == s.EndsAt.File && e.EndsAt.Line == s.EndsAt.Line && e.EndsAt.Address == s.EndsAt.Address {
+			if s := &c.Sections[i]; e.Kind == s.Kind && e.EndsAt.File == s.EndsAt.File &&
+				e.EndsAt.Line == s.EndsAt.Line && e.EndsAt.Address == s.EndsAt.Address {
 				s.Said = &Said{Imbalance: e.ImbalanceAfter, Time: e.TimeAfter, Lost: e.LostAfter, Accounted: e.Accounted}
 			}
 		}

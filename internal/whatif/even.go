@@ -70,7 +70,8 @@ func newSchedule(src profile.Source) (*schedule, error) {
 			for i := range in.Parts {
 				p := &in.Parts[i]
 				if int(p.Thread) < len(byThread) && p.Thread >= 0 {
-					byThread[p.Thread] = append(byThread[p.Thread], started{passage{profile.SectionID(id), in.Seq, p.Thread}, p.Start, p.Arrive, int64(p.Time() - min(p.Time(), p.LockWait+p.OffCPU))})
+					byThread[p.Thread] = append(byThread[p.Thread],
+						started{passage{profile.SectionID(id), in.Seq, p.Thread}, p.Start, p.Arrive, int64(p.Time() - min(p.Time(), p.LockWait+p.OffCPU))})
 				}
 			}
 		}
@@ -112,7 +113,8 @@ func (s *schedule) plan() Plan {
 // Even asks the account what would be if every thread did at a place what the threads do there on
 // average: what it says of each section that has the place, and the plan of a run in which it is
 // so.
-func Even(src profile.Source, l *ledger.Ledger, sections []profile.SectionID, at []ledger.Target) (map[profile.SectionID]*ledger.Evened, Plan, error) {
+func Even(src profile.Source, l *ledger.Ledger, sections []profile.SectionID,
+	at []ledger.Target) (map[profile.SectionID]*ledger.Evened, Plan, error) {
 	s, err := newSchedule(src)
 	if err != nil {
 		return nil, nil, err

@@ -16,7 +16,8 @@ import (
 const onData = "on:"
 
 // forms lists how a place may be written.
-const forms = "top, important, all, or [KIND@]PLACE, where PLACE is FILE:LINE, a function, or on:DATA; for example file.c:12, l1d-miss@file.c:12, llc@step, on:table"
+const forms = "top, important, all, or [KIND@]PLACE, where PLACE is FILE:LINE, a function, or on:DATA; for example " +
+	"file.c:12, l1d-miss@file.c:12, llc@step, on:table"
 
 // place takes [KIND@]PLACE. KIND may be written as people do: L1miss, l1d-miss, llc. Without one,
 // all events of the machine's at the place are taken: an access that misses has neighbours that

@@ -15,7 +15,8 @@ func thrownResult(imbalance, time float64, last int) *analysis.Result {
 		l2 := cause("l2-miss", "/src/a.c", 7, true)
 		l1 := cause("l1d-miss", "/src/a.c", 7, false)
 		l2.LedgerTime, l1.LedgerTime = time*3/4, time/4
-		s.Causes = []analysis.Cause{{Family: analysis.FamilyControl, Event: "loop", Place: analysis.Place{File: "/src/a.c", Line: 7}, LedgerTime: 1000}, l2}
+		s.Causes = []analysis.Cause{{Family: analysis.FamilyControl, Event: "loop",
+			Place: analysis.Place{File: "/src/a.c", Line: 7}, LedgerTime: 1000}, l2}
 		s.Candidates = []analysis.Cause{l1}
 	}
 	return &analysis.Result{Whole: analysis.Whole{RunTime: 1000 + time}, Sections: []analysis.Section{s}}
@@ -37,7 +38,8 @@ func TestThrow(t *testing.T) {
 		seeds := []int{4, 5, 6, 7}[:1+len(c.others)]
 		got := Throw(own, c.others, seeds)
 		s := got.Sections[0]
-		if s.Cause == nil || s.Cause.Event != "l2-miss" || s.Cause.There != c.there || s.Last != c.last || s.Cause.Time.Most != c.most || s.Cause.Time.Own != 100 {
+		if s.Cause == nil || s.Cause.Event != "l2-miss" || s.Cause.There != c.there || s.Last != c.last ||
+			s.Cause.Time.Most != c.most || s.Cause.Time.Own != 100 {
 			t.Errorf("%s: %+v %+v", c.name, s, s.Cause)
 		}
 		if s.Imbalance.Own != 0.3 || got.RunTime.Own != 1100 || len(got.Seeds) != len(seeds) {

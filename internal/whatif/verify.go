@@ -261,7 +261,8 @@ const Missed = 0.05
 
 // Drop gives a check up: so much of its plan could not be carried out.
 func (c *Check) Drop(missed float64) {
-	c.drop(fmt.Sprintf("%.0f %% of its cost could not be evened out by the clock: it is known too late when its parts begin (a pool, or barriers that the program builds itself)", 100*missed))
+	c.drop(fmt.Sprintf("%.0f %% of its cost could not be evened out by the clock: it is known too late when its parts "+
+		"begin (a pool, or barriers that the program builds itself)", 100*missed))
 }
 
 func (c *Check) drop(why string) {
@@ -290,7 +291,8 @@ func Repeated(before, again *analysis.Result) error {
 			return fmt.Errorf("the section that ends at %s is not there again", placeName(b))
 		}
 		if a := &again.Sections[i]; math.Abs(a.LostTime-b.LostTime) > repeats*b.LostTime {
-			return fmt.Errorf("the section that ends at %s lost %.3g %s in waiting, and now %.3g", placeName(b), b.LostTime, before.Run.ClockUnit, a.LostTime)
+			return fmt.Errorf("the section that ends at %s lost %.3g %s in waiting, and now %.3g", placeName(b),
+				b.LostTime, before.Run.ClockUnit, a.LostTime)
 		}
 	}
 	return nil

@@ -28,7 +28,8 @@ func missing(t *testing.T) *profile.Profile {
 	}
 	for k := range uint64(2) {
 		err := p.WriteInstance(&profile.Instance{
-			Parts: []profile.Part{{Thread: 0, Start: 200 * k, Arrive: 200*k + 100, Release: 200*k + 100}, {Thread: 1, Start: 200 * k, Arrive: 200*k + 20, Release: 200*k + 100}},
+			Parts: []profile.Part{{Thread: 0, Start: 200 * k, Arrive: 200*k + 100, Release: 200*k + 100},
+				{Thread: 1, Start: 200 * k, Arrive: 200*k + 20, Release: 200*k + 100}},
 			Costs: []profile.Count{{Row: 0, Part: 0, N: 60}, {Row: 1, Part: 0, N: 15}, {Row: 2, Part: 0, N: 5}},
 		})
 		if err != nil {
@@ -39,7 +40,8 @@ func missing(t *testing.T) *profile.Profile {
 }
 
 func verified(causes ...analysis.Cause) *analysis.Result {
-	return &analysis.Result{Sections: []analysis.Section{{Kind: "barrier", EndsAt: analysis.Place{File: "a.c", Line: 9}, Imbalance: 0.4, Matters: true,
+	return &analysis.Result{Sections: []analysis.Section{{Kind: "barrier",
+		EndsAt: analysis.Place{File: "a.c", Line: 9}, Imbalance: 0.4, Matters: true,
 		LostTime: 160, InstanceCount: 2, Causes: causes}}}
 }
 
@@ -72,7 +74,9 @@ func TestJudge(t *testing.T) {
 		gone         float64
 	}{
 		{Erased, Confirmed, 0.9, 16, 2, 0.9}, {Erased, Confirmed, 0.9, 26, 2, 0.8375}, {Erased, Partly, 0.9, 60, 2, 0.625},
-		{Erased, Refuted, 0.9, 150, 2, 0.0625}, {Erased, Refuted, 0.14, 150, 2, 0.0625}, {Erased, Confirmed, 0.0625, 152, 2, 0.05}, {Erased, Partly, 0.4, 112, 2, 0.3}, {Erased, Refuted, 0.3, 200, 2, -0.25}, {Erased, Confirmed, 0.9, 16, 1, 0.9},
+		{Erased, Refuted, 0.9, 150, 2, 0.0625}, {Erased, Refuted, 0.14, 150, 2, 0.0625},
+		{Erased, Confirmed, 0.0625, 152, 2, 0.05}, {Erased, Partly, 0.4, 112, 2, 0.3},
+		{Erased, Refuted, 0.3, 200, 2, -0.25}, {Erased, Confirmed, 0.9, 16, 1, 0.9},
 		{Evened, Confirmed, 0.9, 16, 2, 0.9}, {Evened, "", 0.9, 16, 1, 0},
 	} {
 		after := verified()

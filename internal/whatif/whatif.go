@@ -128,14 +128,17 @@ func (c *chooser) top(res *analysis.Result, sections []int) error {
 		first := &list[k]
 		at := placeOfCause(first)
 		if first.Family != analysis.FamilyHardware {
-			return fmt.Errorf("the report's first cause is the %s at %s, which is no hardware event; --even %s evens it out, or name a line whose misses shall go", first.Title, at, at)
+			return fmt.Errorf("the report's first cause is the %s at %s, which is no hardware event; --even %s evens "+
+				"it out, or name a line whose misses shall go", first.Title, at, at)
 		}
 		if why := cannotErase(first.Event); why != "" {
-			return fmt.Errorf("the report's first cause is the %s at %s: %s; change the program, and compare the two with 'lime diff'", first.Title, at, why)
+			return fmt.Errorf("the report's first cause is the %s at %s: %s; change the program, and compare the two "+
+				"with 'lime diff'", first.Title, at, why)
 		}
 		for j := range list {
 			x := &list[j]
-			if x.Family == analysis.FamilyHardware && cannotErase(x.Event) == "" && (j == k || x.Line > 0 && x.File == first.File && x.Line == first.Line) {
+			if x.Family == analysis.FamilyHardware && cannotErase(x.Event) == "" &&
+				(j == k || x.Line > 0 && x.File == first.File && x.Line == first.Line) {
 				c.line(c.root(x.Event), x.File, x.Line, x.Address)
 			}
 		}

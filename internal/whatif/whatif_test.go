@@ -44,7 +44,8 @@ func result() *analysis.Result {
 func TestChoose(t *testing.T) {
 	for _, c := range []struct{ spec, want, words string }{
 		{Top, "[{16 [l1d-miss]} {20 [coherence-miss l1d-miss]}]", "coherence miss at a.c:5; L1 data miss at a.c:5"},
-		{Important, "[{16 [l1d-miss]} {20 [coherence-miss l1d-miss]} {48 [l1d-miss]}]", "coherence miss at a.c:5; L1 data miss at a.c:5; L1 data miss at 0x30"},
+		{Important, "[{16 [l1d-miss]} {20 [coherence-miss l1d-miss]} {48 [l1d-miss]}]",
+			"coherence miss at a.c:5; L1 data miss at a.c:5; L1 data miss at 0x30"},
 		{All, "[{16 [l1d-miss]} {20 [coherence-miss l1d-miss]} {32 [l1d-miss]} {48 [l1d-miss]}]",
 			"coherence miss at a.c:5; L1 data miss at a.c:5; L1 data miss at a.c:7; L1 data miss at 0x30"},
 		{"l1d-miss@a.c:7", "[{32 [l1d-miss]}]", "L1 data miss at a.c:7"},
@@ -68,8 +69,10 @@ func TestChoose(t *testing.T) {
 
 func TestChooseErrors(t *testing.T) {
 	for _, c := range []struct{ spec, want string }{
-		{"l1d-miss", "[KIND@]PLACE"}, {"l1d-miss@a.c", "[KIND@]PLACE"}, {"l1d-miss@a.c:x", "no line number"}, {"l1d-miss@", "[KIND@]PLACE"}, {"on:", "on:DATA"},
-		{"l1d-miss@a.c:0", "no line number"}, {"teapot@a.c:5", "coherence-miss"}, {"l1d-miss@b.c:5", "no L1 data miss"}, {"l1d-miss@a.c:6", "no L1 data miss"},
+		{"l1d-miss", "[KIND@]PLACE"}, {"l1d-miss@a.c", "[KIND@]PLACE"}, {"l1d-miss@a.c:x", "no line number"},
+		{"l1d-miss@", "[KIND@]PLACE"}, {"on:", "on:DATA"},
+		{"l1d-miss@a.c:0", "no line number"}, {"teapot@a.c:5", "coherence-miss"},
+		{"l1d-miss@b.c:5", "no L1 data miss"}, {"l1d-miss@a.c:6", "no L1 data miss"},
 	} {
 		if _, err := Choose(result(), tables(), nil, c.spec); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want %q", c.spec, err, c.want)
@@ -105,7 +108,8 @@ func TestChooseErrors(t *testing.T) {
 
 func TestCompare(t *testing.T) {
 	section := func(line int, imbalance, lost, time float64) analysis.Section {
-		return analysis.Section{Kind: "barrier", EndsAt: analysis.Place{File: "a.c", Line: line}, Imbalance: imbalance, LostTime: lost, Time: time}
+		return analysis.Section{Kind: "barrier", EndsAt: analysis.Place{File: "a.c", Line: line},
+			Imbalance: imbalance, LostTime: lost, Time: time}
 	}
 	before := &analysis.Result{Sections: []analysis.Section{section(1, 0.5, 100, 50), section(2, 0.1, 10, 20), section(3, 0, 0, 5)}}
 	after := &analysis.Result{Sections: []analysis.Section{section(3, 0.1, 2, 5), section(1, 0.2, 20, 30)}}

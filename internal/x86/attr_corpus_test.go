@@ -22,7 +22,8 @@ func (c *corpus) add(code []byte, in *Inst, r *row, d *decoder) {
 		c.left[reason]++
 		return
 	}
-	key := fmt.Sprint(r.source, r.name, in.HasMem, d.rex&rexW, d.opsize16, d.vl, d.evexB, d.lock, in.Rep, in.Mem.VSIB && d.merging && d.vvvv == 0)
+	key := fmt.Sprint(r.source, r.name, in.HasMem, d.rex&rexW, d.opsize16, d.vl, d.evexB, d.lock, in.Rep,
+		in.Mem.VSIB && d.merging && d.vvvv == 0)
 	if c.count[key]++; c.count[key] <= c.per {
 		c.list = append(c.list, newTrial(code, in, r, d))
 	}

@@ -108,7 +108,8 @@ func TestMemory(t *testing.T) {
 	}{
 		{"48 8b 05 10 00 00 00", "mov 0x10(%rip),%rax", Mem{Base: RIP, Index: NoReg, Scale: 1, Disp: 16, Bytes: 8, Read: true}},
 		{"64 48 8b 04 25 f8 ff ff ff", "mov %fs:-8,%rax", Mem{Base: NoReg, Index: NoReg, Scale: 1, Disp: -8, Seg: 0x64, Bytes: 8, Read: true}},
-		{"67 01 44 8b 08", "add %eax,8(%ebx,%ecx,4)", Mem{Base: RBX, Index: RCX, Scale: 4, Disp: 8, Addr32: true, Bytes: 4, Read: true, Write: true}},
+		{"67 01 44 8b 08", "add %eax,8(%ebx,%ecx,4)",
+			Mem{Base: RBX, Index: RCX, Scale: 4, Disp: 8, Addr32: true, Bytes: 4, Read: true, Write: true}},
 		{"43 8b 44 a5 00", "mov 0(%r13,%r12,4),%eax", Mem{Base: R13, Index: R12, Scale: 4, Bytes: 4, Read: true}},
 		{"8b 04 24", "mov (%rsp),%eax", Mem{Base: RSP, Index: NoReg, Scale: 1, Bytes: 4, Read: true}},
 		{"48 8d 04 08", "lea (%rax,%rcx),%rax", Mem{Base: RAX, Index: RCX, Scale: 1}},
@@ -116,7 +117,8 @@ func TestMemory(t *testing.T) {
 		{"62 f1 fd 48 58 43 02", "vaddpd 0x80(%rbx),%zmm0,%zmm0", Mem{Base: RBX, Index: NoReg, Scale: 1, Disp: 128, Bytes: 64, Read: true}},
 		{"62 f1 fd 58 58 43 02", "vaddpd 0x10(%rbx){1to8},%zmm0,%zmm0", Mem{Base: RBX, Index: NoReg, Scale: 1, Disp: 16, Bytes: 8, Read: true}},
 		{"62 f2 fd 48 8a 43 02", "vcompresspd %zmm0,0x10(%rbx)", Mem{Base: RBX, Index: NoReg, Scale: 1, Disp: 16, Bytes: 64, Write: true}},
-		{"62 f2 fd 41 92 44 cb 02", "vgatherdpd 0x10(%rbx,%ymm17,8),%zmm0{%k1}", Mem{Base: RBX, Index: 17, Scale: 8, Disp: 16, VSIB: true, Bytes: 8, Read: true}},
+		{"62 f2 fd 41 92 44 cb 02", "vgatherdpd 0x10(%rbx,%ymm17,8),%zmm0{%k1}",
+			Mem{Base: RBX, Index: 17, Scale: 8, Disp: 16, VSIB: true, Bytes: 8, Read: true}},
 		{"c5 fb 10 00", "vmovsd (%rax),%xmm0", Mem{Base: RAX, Index: NoReg, Scale: 1, Bytes: 8, Read: true}},
 		{"db 28", "fldt (%rax)", Mem{Base: RAX, Index: NoReg, Scale: 1, Bytes: 10, Read: true}},
 		{"0f ae 00", "fxsave (%rax)", Mem{Base: RAX, Index: NoReg, Scale: 1, Bytes: 512, Write: true}},
@@ -138,7 +140,8 @@ func TestBranches(t *testing.T) {
 		{"e2 fe", BranchLoop, 0x1000}, {"c7 f8 04 00 00 00", BranchTxn, 0x100a}, {"ff e0", BranchJumpInd, 0}, {"3e ff e0", BranchJumpInd, 0},
 		{"ff 15 00 00 00 00", BranchCallInd, 0}, {"f2 ff d0", BranchCallInd, 0}, {"c3", BranchRet, 0}, {"f3 c3", BranchRet, 0},
 		{"c2 08 00", BranchRet, 0}, {"0f 05", BranchSyscall, 0}, {"48 cf", BranchFar, 0}, {"66 e9 00 00", BranchFar, 0},
-		{"cc", BranchTrap, 0}, {"0f 0b", BranchTrap, 0}, {"f4", BranchTrap, 0}, {"90", BranchNone, 0}, {"c6 f8 01", BranchNone, 0}, {"0f 34", BranchFar, 0},
+		{"cc", BranchTrap, 0}, {"0f 0b", BranchTrap, 0}, {"f4", BranchTrap, 0}, {"90", BranchNone, 0},
+		{"c6 f8 01", BranchNone, 0}, {"0f 34", BranchFar, 0},
 	} {
 		in := mustDecode(t, c.code)
 		if in.Branch != c.want || c.target != 0 && in.Target(0x1000) != c.target || in.EndsBlock() != (c.want != BranchNone) {

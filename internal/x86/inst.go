@@ -116,15 +116,17 @@ const (
 // (push, pop, call, ret, string instructions, enter, leave, maskmov, xlat) are in
 // Inst.ImplicitRead and ImplicitWrite.
 type Mem struct {
-	Base, Index Reg    // NoReg if absent; Base == RIP for RIP-relative
-	Scale       uint8  // 1, 2, 4, 8
-	Disp        int32  // EVEX disp8*N already scaled
-	Seg         uint8  // 0, or 0x64 (fs), 0x65 (gs)
-	Addr32      bool   // address-size override: the effective address wraps at 32 bit
-	VSIB        bool   // Index is a vector register: gather or scatter
-	Bytes       uint16 // bytes accessed (of one element for VSIB, at most for compress and expand); 0 = depends on state (xsave) or no access (lea, nop, prefetch)
-	Read        bool
-	Write       bool
+	Base, Index Reg   // NoReg if absent; Base == RIP for RIP-relative
+	Scale       uint8 // 1, 2, 4, 8
+	Disp        int32 // EVEX disp8*N already scaled
+	Seg         uint8 // 0, or 0x64 (fs), 0x65 (gs)
+	Addr32      bool  // address-size override: the effective address wraps at 32 bit
+	VSIB        bool  // Index is a vector register: gather or scatter
+	// bytes accessed (of one element for VSIB, at most for compress and expand); 0 = depends on
+	// state (xsave) or no access (lea, nop, prefetch)
+	Bytes uint16
+	Read  bool
+	Write bool
 }
 
 // Inst is one decoded instruction. Offsets are from its first byte; an offset
@@ -146,16 +148,22 @@ type Inst struct {
 	HasModRM bool
 	HasMem   bool // ModRM names memory (also for lea, nop, prefetch: see Mem.Bytes)
 	Mem      Mem
-	Imm      int64 // sign-extended immediate (the first one, if two; ImmLen counts both), branch displacement, or absolute address of a mov a0 to a3
+	// sign-extended immediate (the first one, if two; ImmLen counts both), branch displacement, or
+	// absolute address of a mov a0 to a3
+	Imm int64
 
 	ImplicitRead  bool // reads memory that no ModRM names
 	ImplicitWrite bool
 
-	Reads, Writes         RegSet // general-purpose registers, implicit and address registers included
-	VecReads, VecWrites   uint32 // vector registers, implied ones included (bit i = xmm/ymm/zmm i); what merges into its destination reads it, but for the upper part that legacy SSE keeps
-	FlagsRead, FlagsWrite Flags  // FlagsWrite includes flags left undefined
-	BitString             bool   // bt, bts, btr, btc with memory and a register: accesses at the effective address plus (register>>3), rounded down to the operand size
-	CondWrite             bool   // writes to registers or flags may not happen (cmov, rep, shift by cl): treat Writes also as Reads
+	Reads, Writes RegSet // general-purpose registers, implicit and address registers included
+	// vector registers, implied ones included (bit i = xmm/ymm/zmm i); what merges into its
+	// destination reads it, but for the upper part that legacy SSE keeps
+	VecReads, VecWrites   uint32
+	FlagsRead, FlagsWrite Flags // FlagsWrite includes flags left undefined
+	// bt, bts, btr, btc with memory and a register: accesses at the effective address plus
+	// (register>>3), rounded down to the operand size
+	BitString bool
+	CondWrite bool // writes to registers or flags may not happen (cmov, rep, shift by cl): treat Writes also as Reads
 
 	Branch  Branch
 	Cond    uint8 // condition code 0-15 for BranchCond, setcc, cmov

@@ -95,7 +95,8 @@ var habits = []struct {
 	applies func(line) bool
 }{
 	{"data between the functions: objdump itself finds no instruction", func(l line) bool {
-		return strings.Contains(l.text, "(bad)") || strings.Contains(l.text, "{bad}") || strings.HasPrefix(l.text, ".byte") || strings.HasPrefix(l.text, ".insn")
+		return strings.Contains(l.text, "(bad)") || strings.Contains(l.text, "{bad}") ||
+			strings.HasPrefix(l.text, ".byte") || strings.HasPrefix(l.text, ".insn")
 	}},
 	{"data: objdump shows prefixes without an instruction on a line of their own", func(l line) bool {
 		return onlyPrefixes(l.text)
@@ -103,7 +104,8 @@ var habits = []struct {
 	{"objdump joins 9b, an instruction of its own, to the x87 instruction behind it", func(l line) bool {
 		return l.code[0] == 0x9b && len(l.code) > 1
 	}},
-	{"data, or objdump out of step behind an instruction that it does not know (SHA512): 66, F0, F2, F3 or REX before VEX or EVEX faults (Intel SDM vol. 2A, 2.3.2 to 2.3.4)", func(l line) bool {
+	{"data, or objdump out of step behind an instruction that it does not know (SHA512): 66, F0, F2, F3 or REX before " +
+		"VEX or EVEX faults (Intel SDM vol. 2A, 2.3.2 to 2.3.4)", func(l line) bool {
 		return prefixBeforeVEX(l.code)
 	}},
 }
@@ -450,7 +452,8 @@ func regByText(n string) Reg {
 			continue
 		}
 		base := full[1:]
-		if n == full || n == "e"+base || n == base || n == base+"l" || len(base) == 2 && base[1] == 'x' && (n == base[:1]+"l" || n == base[:1]+"h") {
+		if n == full || n == "e"+base || n == base || n == base+"l" || len(base) == 2 && base[1] == 'x' &&
+			(n == base[:1]+"l" || n == base[:1]+"h") {
 			return Reg(i)
 		}
 	}

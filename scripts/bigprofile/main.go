@@ -32,7 +32,8 @@ const (
 )
 
 func write(path string, threads, team, instances int) error {
-	w, err := profile.Create(path, profile.Meta{Tool: "bigprofile", Collector: "simulate", Model: "count", Command: []string{"./big"}, Cores: threads, ClockUnit: "instructions", NodeTime: "visits"})
+	w, err := profile.Create(path, profile.Meta{Tool: "bigprofile", Collector: "simulate", Model: "count",
+		Command: []string{"./big"}, Cores: threads, ClockUnit: "instructions", NodeTime: "visits"})
 	if err != nil {
 		return err
 	}
@@ -48,7 +49,8 @@ func write(path string, threads, team, instances int) error {
 			return err
 		}
 	}
-	m := profile.Meta{Tool: "bigprofile", Collector: "simulate", Model: "count", Command: []string{"./big"}, Cores: threads, ClockUnit: "instructions", NodeTime: "visits",
+	m := profile.Meta{Tool: "bigprofile", Collector: "simulate", Model: "count", Command: []string{"./big"},
+		Cores: threads, ClockUnit: "instructions", NodeTime: "visits",
 		RunTime: end, EndState: "exited", Complete: true, Resolved: true}
 	if err := w.UpdateMeta(m); err != nil {
 		return err
@@ -64,11 +66,13 @@ func tables(w profile.Sink, threads int) {
 	for s := range sections {
 		for l := range lines {
 			at := []profile.Frame{{File: file, Line: int32(10*s + l + 1), Function: "worker"}}
-			n := w.AddNode(profile.Node{Image: profile.None, Addr: uint64(4096 + 64*s + 8*l), LastAddr: uint64(4096 + 64*s + 8*l), Instrs: 10, Kind: profile.EndCond, Function: fn, Frames: at, First: at})
+			n := w.AddNode(profile.Node{Image: profile.None, Addr: uint64(4096 + 64*s + 8*l),
+				LastAddr: uint64(4096 + 64*s + 8*l), Instrs: 10, Kind: profile.EndCond, Function: fn, Frames: at, First: at})
 			w.AddEdge(profile.Edge{From: n, To: n, Kind: profile.EdgeTaken})
 			last = w.AddPath(profile.PathNode{Parent: last, Node: n})
 		}
-		w.AddSection(profile.Section{Kind: profile.SectionBarrier, EndAddr: uint64(8192 + s), EndNode: profile.None, Frames: []profile.Frame{{File: file, Line: int32(10*s + 9), Function: "worker"}}})
+		w.AddSection(profile.Section{Kind: profile.SectionBarrier, EndAddr: uint64(8192 + s), EndNode: profile.None,
+			Frames: []profile.Frame{{File: file, Line: int32(10*s + 9), Function: "worker"}}})
 	}
 	for t := range threads {
 		w.AddThread(profile.Thread{Name: fmt.Sprintf("worker %d", t), Parent: profile.None, TID: int32(t), Entry: fn})
@@ -86,7 +90,8 @@ func instance(first, team, i int, start uint64) *profile.Instance {
 		n := uint64(20 + (k*k+i/1000)%23*9)
 		time := 10 * (n + lines - 1)
 		end = max(end, start+time)
-		in.Parts = append(in.Parts, profile.Part{Thread: profile.ThreadID(first + k), Start: start, Arrive: start + time, LockWait: time * uint64(k%3) / 20, Entry: 0, Exit: 0})
+		in.Parts = append(in.Parts, profile.Part{Thread: profile.ThreadID(first + k), Start: start,
+			Arrive: start + time, LockWait: time * uint64(k%3) / 20, Entry: 0, Exit: 0})
 		for l := range lines {
 			c := uint64(1)
 			if l == i/7%lines {

@@ -49,7 +49,8 @@ func main() {
 // write writes the profile of one rank.
 func write(path string, rank, of, events, meetings int) error {
 	base := 0x55550000_0000 + uint64(rank)<<20
-	w, err := profile.Create(path, profile.Meta{Tool: "manyranks", Collector: "simulate", Model: "count", Command: []string{"./app"}, Cores: 1, ClockUnit: "instructions",
+	w, err := profile.Create(path, profile.Meta{Tool: "manyranks", Collector: "simulate", Model: "count",
+		Command: []string{"./app"}, Cores: 1, ClockUnit: "instructions",
 		NodeTime: "visits", EndState: "exited", Complete: true, Resolved: true,
 		RankInfo: profile.RankInfo{Launcher: "manyranks", Rank: rank, Ranks: of, Host: "host", Job: "1"}})
 	if err != nil {
@@ -88,12 +89,14 @@ func rows(w *profile.Writer, base uint64, events int) {
 	for i := range events/2 + 1 {
 		at := []profile.Frame{{File: file, Line: int32(i + 1), Function: "main"}}
 		addr := base + uint64(16*i)
-		w.AddNode(profile.Node{Image: im, Addr: addr, Size: 16, Instrs: 1, LastAddr: addr + 12, Kind: profile.EndCond, Function: fn, Frames: at, First: at})
+		w.AddNode(profile.Node{Image: im, Addr: addr, Size: 16, Instrs: 1, LastAddr: addr + 12, Kind: profile.EndCond,
+			Function: fn, Frames: at, First: at})
 	}
 	for i := range events / 2 {
 		w.AddEdge(profile.Edge{From: profile.NodeID(i), To: profile.NodeID(i), Kind: profile.EdgeTaken})
 		w.AddEdge(profile.Edge{From: profile.NodeID(i), To: profile.NodeID(i + 1), Kind: profile.EdgeFall})
 	}
-	w.AddSection(profile.Section{Kind: profile.SectionMeeting, EndAddr: base + 8*uint64(events), EndNode: profile.NodeID(events / 2), Frames: []profile.Frame{{File: file, Line: int32(events), Function: "main"}}})
+	w.AddSection(profile.Section{Kind: profile.SectionMeeting, EndAddr: base + 8*uint64(events),
+		EndNode: profile.NodeID(events / 2), Frames: []profile.Frame{{File: file, Line: int32(events), Function: "main"}}})
 	w.AddThread(profile.Thread{Name: fmt.Sprint("app"), Parent: profile.None, Entry: fn})
 }

@@ -197,7 +197,8 @@ func cluster(rows [][]uint64) ([]int32, int) {
 	for i, r := range rows {
 		group[i] = f.AddCounts(r)
 	}
-	label, k := stat.Cluster(f.Matrix(runtime.GOMAXPROCS(0)), f.Weights(), stat.ClusterOptions{Threshold: 0.9, Bulk: 0.99, Workers: runtime.GOMAXPROCS(0)})
+	label, k := stat.Cluster(f.Matrix(runtime.GOMAXPROCS(0)), f.Weights(),
+		stat.ClusterOptions{Threshold: 0.9, Bulk: 0.99, Workers: runtime.GOMAXPROCS(0)})
 	for i, g := range group {
 		if g >= 0 {
 			group[i] = label[g]

@@ -24,7 +24,8 @@ func Plant(seed uint64) *Planted {
 	p := profile.New(profile.Meta{Tool: "synth", Collector: "synth", Model: "count", ClockUnit: "instructions", NodeTime: "visits",
 		Complete: true, EndState: "exited", TimeLabel: profile.Measured, CountLabel: profile.Measured})
 	g := &grower{r: r, p: p, threads: 4 + r.IntN(13), ids: map[profile.Edge]profile.EdgeID{}, line: 100,
-		file: p.AddFile(profile.File{Path: "/src/app.c"}), own: p.AddImage(profile.Image{Path: "/src/app"}), libc: p.AddImage(profile.Image{Path: "/lib/x86_64-linux-gnu/libc.so.6"})}
+		file: p.AddFile(profile.File{Path: "/src/app.c"}), own: p.AddImage(profile.Image{Path: "/src/app"}),
+		libc: p.AddImage(profile.Image{Path: "/lib/x86_64-linux-gnu/libc.so.6"})}
 	for range g.threads {
 		p.AddThread(profile.Thread{})
 	}
@@ -107,7 +108,8 @@ func (g *grower) section(scale uint64) (line int32, name string) {
 		extra = g.loop(func(w *walk) uint64 { return 1 + small[w.part] }, nil, 2)
 	}
 	end = g.block(1, profile.EndCond, false)
-	id := g.p.AddSection(profile.Section{Kind: profile.SectionBarrier, EndNode: end, EndAddr: g.p.Nodes[end].LastAddr, Frames: g.p.Nodes[end].Frames})
+	id := g.p.AddSection(profile.Section{Kind: profile.SectionBarrier, EndNode: end, EndAddr: g.p.Nodes[end].LastAddr,
+		Frames: g.p.Nodes[end].Frames})
 	for range 1 + g.r.IntN(3) {
 		var ws []*walk
 		for part := range g.threads {
@@ -316,7 +318,8 @@ func (g *grower) write(id profile.SectionID, ws []*walk, entry, exit profile.Nod
 		last = max(last, w.time)
 	}
 	for i, w := range ws {
-		in.Parts = append(in.Parts, profile.Part{Thread: profile.ThreadID(w.part), Start: g.clock, Arrive: g.clock + w.time, Release: g.clock + last,
+		in.Parts = append(in.Parts, profile.Part{Thread: profile.ThreadID(w.part), Start: g.clock,
+			Arrive: g.clock + w.time, Release: g.clock + last,
 			Entry: entry, Exit: exit, EntryStack: []profile.NodeID{}, ExitStack: []profile.NodeID{}})
 		for e, n := range w.counts {
 			in.Edges = append(in.Edges, profile.Count{Row: int32(e), Part: int32(i), N: n})

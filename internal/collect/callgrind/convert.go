@@ -20,8 +20,9 @@ func Convert(dumps []*Dump, sink profile.Sink, o Options) error {
 	if len(threads) < 2 {
 		return fmt.Errorf("%w to compare; give the files of all threads, written with --separate-threads=yes", ErrThreads)
 	}
-	c := &converter{sink: sink, threads: threads, source: o.Source, files: map[string]profile.FileID{}, functions: map[function]profile.FunctionID{},
-		images: map[string]profile.ImageID{}, edges: map[edge]profile.EdgeID{}, events: map[eventKey]profile.EventID{}}
+	c := &converter{sink: sink, threads: threads, source: o.Source, files: map[string]profile.FileID{},
+		functions: map[function]profile.FunctionID{},
+		images:    map[string]profile.ImageID{}, edges: map[edge]profile.EdgeID{}, events: map[eventKey]profile.EventID{}}
 	c.alone = dropAlone(dumps, threads)
 	c.dumps = slices.DeleteFunc(slices.Clone(dumps), func(d *Dump) bool { return !slices.Contains(threads, d.Thread) })
 	if err := c.sameEvents(); err != nil {
@@ -135,9 +136,11 @@ func (c *converter) tables(all []*Dump) {
 
 func (c *converter) notes() []profile.Note {
 	out := []profile.Note{{Code: "no-waits", N: 1,
-		Text: "Callgrind gives no times of waiting: a thread's time is the instructions that it ran. Threads that spin look busy (OMP_WAIT_POLICY=passive helps)."}}
+		Text: "Callgrind gives no times of waiting: a thread's time is the instructions that it ran. Threads that " +
+			"spin look busy (OMP_WAIT_POLICY=passive helps)."}}
 	if c.alone {
-		out = append(out, profile.Note{Code: "main-alone", N: 1, Text: "Functions that only the first thread ran were left out: callgrind does not tell what it did while the others worked."})
+		out = append(out, profile.Note{Code: "main-alone", N: 1,
+			Text: "Functions that only the first thread ran were left out: callgrind does not tell what it did while the others worked."})
 	}
 	return out
 }
@@ -342,7 +345,8 @@ func (c *converter) instance(dumps []int, clock uint64) *profile.Instance {
 		}
 		longest = max(longest, time)
 		c.meta.CoreTime = saturate(c.meta.CoreTime, time)
-		in.Parts = append(in.Parts, profile.Part{Thread: c.threadID(c.dumps[d].Thread), Start: clock, Arrive: clock + time, Entry: profile.None, Exit: profile.None})
+		in.Parts = append(in.Parts, profile.Part{Thread: c.threadID(c.dumps[d].Thread), Start: clock,
+			Arrive: clock + time, Entry: profile.None, Exit: profile.None})
 		c.count(in, part, d)
 	}
 	for i := range in.Parts {
@@ -411,6 +415,7 @@ func (c *converter) event(kind, instr int) profile.EventID {
 	if id, ok := c.events[key]; ok {
 		return id
 	}
-	c.events[key] = c.sink.AddEvent(profile.Event{Kind: int32(kind), Node: profile.NodeID(c.code.block[instr]), Addr: c.addr(instr), Frames: c.frame(instr)})
+	c.events[key] = c.sink.AddEvent(profile.Event{Kind: int32(kind), Node: profile.NodeID(c.code.block[instr]),
+		Addr: c.addr(instr), Frames: c.frame(instr)})
 	return c.events[key]
 }

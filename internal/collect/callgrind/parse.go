@@ -122,7 +122,8 @@ func (p *parser) wrap(err error) error { return fmt.Errorf("%s:%d: %w", p.name, 
 func (p *parser) check() error {
 	switch {
 	case len(p.dumps) == 0:
-		return fmt.Errorf("%s: %w: no 'events:' line; write it with --separate-threads=yes --dump-instr=yes --collect-jumps=yes", p.name, ErrFormat)
+		return fmt.Errorf("%s: %w: no 'events:' line; write it with --separate-threads=yes --dump-instr=yes "+
+			"--collect-jumps=yes", p.name, ErrFormat)
 	case p.pending != nil || p.jump != nil:
 		return p.wrap(fmt.Errorf("%w: cut off after a call or jump", ErrFormat))
 	case !p.instr:

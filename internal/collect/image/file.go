@@ -216,7 +216,8 @@ func (f *File) SwitchesStack(function string) bool {
 // BeginsStack reports whether a function is the outermost of a stack: a goroutine's, or that of a
 // thread of Go's runtime.
 func (f *File) BeginsStack(function string) bool {
-	return f.Go && slices.Contains([]string{"runtime.goexit", "runtime.mstart", "runtime.mcall", "runtime.morestack", "runtime.rt0_go"}, strings.TrimSuffix(function, ".abi0"))
+	return f.Go && slices.Contains([]string{"runtime.goexit", "runtime.mstart", "runtime.mcall", "runtime.morestack",
+		"runtime.rt0_go"}, strings.TrimSuffix(function, ".abi0"))
 }
 
 // reach is how far the symbols up to each one reach at the most.

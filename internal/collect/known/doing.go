@@ -11,7 +11,8 @@ import (
 // waiting are the functions in which a thread of a runtime spins while it waits, by the start of
 // the symbol.
 func waiting() []string {
-	return []string{"gomp_team_barrier_wait", "gomp_barrier_wait", "gomp_team_end", "gomp_thread_start", "gomp_simple_barrier", "gomp_mutex_lock_slow",
+	return []string{"gomp_team_barrier_wait", "gomp_barrier_wait", "gomp_team_end", "gomp_thread_start",
+		"gomp_simple_barrier", "gomp_mutex_lock_slow",
 		"gomp_sem_wait", "do_spin", "do_wait", "futex_wait",
 		"__kmp_hyper_barrier", "__kmp_fork_barrier", "__kmp_join_barrier", "__kmp_wait", "kmp_flag_64", "_ZN11kmp_flag", "__kmp_launch_worker",
 		"sched_yield", "__sched_yield", "__GI_sched_yield", "__lll_lock_wait", "pthread_spin_lock", "__pthread_spin_lock",
@@ -46,5 +47,6 @@ func GoRuntimes(function string) bool {
 // another one has, or gives it back to who waits.
 func Locking(symbol string) bool {
 	symbol = strings.ToLower(symbol)
-	return slices.ContainsFunc([]string{"mutex", "lock_contended", "lock_slow", "lll_lock"}, func(s string) bool { return strings.Contains(symbol, s) })
+	return slices.ContainsFunc([]string{"mutex", "lock_contended", "lock_slow", "lll_lock"},
+		func(s string) bool { return strings.Contains(symbol, s) })
 }

@@ -17,7 +17,8 @@ func threads() []Func {
 		{Name: "pthread_clockjoin_np", Role: Join, Second: None, Probe: AtBoth, Hook: AtBoth, Source: glibc},
 		{Name: "thrd_join", Role: Join, Second: None, Probe: AtBoth, Hook: AtBoth, Source: c17},
 		{Name: "pthread_create", Also: Internal, Role: Create, Second: 2, Probe: AtBoth, Hook: AtBoth, Source: posix},
-		{Name: "thrd_create", Role: Create, Second: 1, Probe: Otherwise, Why: "a probe sees the call of pthread_create in it, at the same function (glibc, musl)",
+		{Name: "thrd_create", Role: Create, Second: 1, Probe: Otherwise,
+			Why:  "a probe sees the call of pthread_create in it, at the same function (glibc, musl)",
 			Hook: AtBoth, Source: c17},
 	}
 }
@@ -26,7 +27,8 @@ func threads() []Func {
 // that must be known to the unwinder: hooks see the calls only, never a return, so that no frame of
 // lime's is on the stack.
 func conditions() []Func {
-	const uncounted = "a call does not tell whether the semaphore is positive, and its return is a cancellation point: the wait counts as one for an unknown futex"
+	const uncounted = "a call does not tell whether the semaphore is positive, and its return is a cancellation " +
+		"point: the wait counts as one for an unknown futex"
 	return []Func{
 		{Name: "pthread_cond_wait", Also: Internal, Role: CondWait, Second: 1, Probe: AtBoth, Hook: AtCall, Source: posix},
 		{Name: "pthread_cond_timedwait", Also: Internal, Role: CondWait, Second: 1, Probe: AtBoth, Hook: AtCall, Source: posix},
@@ -69,7 +71,8 @@ func locks() []Func {
 		{Name: "pthread_mutex_timedlock", Also: Internal, Role: Lock, Second: None, Probe: AtBoth, Hook: IfSlow, Pass: mutex, Source: posix},
 		{Name: "pthread_mutex_clocklock", Role: Lock, Second: None, Probe: AtBoth, Hook: IfSlow, Pass: mutex, Source: glibc},
 		{Name: "pthread_mutex_trylock", Also: Internal, Role: TryLock, Second: None, Probe: AtBoth, Hook: Otherwise, Why: never, Source: posix},
-		{Name: "pthread_mutex_unlock", Also: Internal, Role: Unlock, Second: None, Probe: AtCall, Hook: IfContended, Pass: Pass{Inner: true}, Source: posix},
+		{Name: "pthread_mutex_unlock", Also: Internal, Role: Unlock, Second: None, Probe: AtCall, Hook: IfContended,
+			Pass: Pass{Inner: true}, Source: posix},
 		{Name: "pthread_spin_lock", Also: Internal, Role: Lock, Second: None, Probe: AtBoth, Hook: IfSlow,
 			Pass: Pass{Try: "pthread_spin_trylock", Taken: busy}, Source: posix},
 		{Name: "pthread_spin_trylock", Also: Internal, Role: TryLock, Second: None, Probe: AtBoth, Hook: Otherwise, Why: never, Source: posix},
@@ -77,9 +80,11 @@ func locks() []Func {
 		{Name: "pthread_rwlock_wrlock", Also: Internal, Role: Lock, Second: None, Probe: AtBoth, Hook: IfSlow, Pass: write, Source: posix},
 		{Name: "pthread_rwlock_timedwrlock", Also: Internal, Role: Lock, Second: None, Probe: AtBoth, Hook: IfSlow, Pass: write, Source: posix},
 		{Name: "pthread_rwlock_clockwrlock", Role: Lock, Second: None, Probe: AtBoth, Hook: IfSlow, Pass: write, Source: glibc},
-		{Name: "pthread_rwlock_trywrlock", Also: Internal, Role: TryLock, Second: None, Probe: AtBoth, Hook: Otherwise, Why: never, Source: posix},
+		{Name: "pthread_rwlock_trywrlock", Also: Internal, Role: TryLock, Second: None, Probe: AtBoth,
+			Hook: Otherwise, Why: never, Source: posix},
 		{Name: "pthread_rwlock_rdlock", Also: Internal, Role: ReadLock, Second: None, Probe: AtBoth, Hook: IfSlow, Pass: read, Source: posix},
-		{Name: "pthread_rwlock_timedrdlock", Also: Internal, Role: ReadLock, Second: None, Probe: AtBoth, Hook: IfSlow, Pass: read, Source: posix},
+		{Name: "pthread_rwlock_timedrdlock", Also: Internal, Role: ReadLock, Second: None, Probe: AtBoth,
+			Hook: IfSlow, Pass: read, Source: posix},
 		{Name: "pthread_rwlock_clockrdlock", Role: ReadLock, Second: None, Probe: AtBoth, Hook: IfSlow, Pass: read, Source: glibc},
 		{Name: "pthread_rwlock_unlock", Also: Internal, Role: Unlock, Second: None, Probe: AtCall, Hook: Unseen, Why: noWord, Source: posix},
 		{Name: "mtx_lock", Role: Lock, Second: None, Probe: AtBoth, Hook: IfSlow,

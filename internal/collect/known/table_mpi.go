@@ -32,7 +32,8 @@ type meetsRow struct {
 func mpi() (rows []Func) {
 	for _, m := range meetsTable() {
 		for _, r := range m.list {
-			rows = append(rows, Func{Name: r.name, Also: Profiled, Role: m.role, Object: r.object, Second: r.second, Constant: uint64(r.colour), Probe: AtBoth, Hook: AtBoth,
+			rows = append(rows, Func{Name: r.name, Also: Profiled, Role: m.role, Object: r.object, Second: r.second,
+				Constant: uint64(r.colour), Probe: AtBoth, Hook: AtBoth,
 				Pass: Pass{Stack: bySize * max(r.args-6, 0)}, Source: m.source})
 		}
 	}
@@ -46,7 +47,8 @@ func meetsTable() []meets {
 		}},
 		{Meet, mpi31, []meetsRow{
 			{"MPI_Barrier", 0, None, 1, 0}, {"MPI_Allreduce", 5, None, 6, 0}, {"MPI_Allgather", 6, None, 7, 0}, {"MPI_Allgatherv", 7, None, 8, 0},
-			{"MPI_Alltoall", 6, None, 7, 0}, {"MPI_Alltoallv", 8, None, 9, 0}, {"MPI_Alltoallw", 8, None, 9, 0}, {"MPI_Scan", 5, None, 6, 0}, {"MPI_Exscan", 5, None, 6, 0},
+			{"MPI_Alltoall", 6, None, 7, 0}, {"MPI_Alltoallv", 8, None, 9, 0}, {"MPI_Alltoallw", 8, None, 9, 0},
+			{"MPI_Scan", 5, None, 6, 0}, {"MPI_Exscan", 5, None, 6, 0},
 			{"MPI_Reduce_scatter", 5, None, 6, 0}, {"MPI_Reduce_scatter_block", 5, None, 6, 0},
 		}},
 		{Meet, mpi8, []meetsRow{
@@ -59,26 +61,33 @@ func meetsTable() []meets {
 		{MeetTo, mpi31, []meetsRow{{"MPI_Reduce", 6, 5, 7, 0}, {"MPI_Gather", 7, 6, 8, 0}, {"MPI_Gatherv", 8, 7, 9, 0}}},
 		{MeetStart, mpi31, []meetsRow{
 			{"MPI_Ibarrier", 0, 1, 2, 0}, {"MPI_Iallreduce", 5, 6, 7, 0}, {"MPI_Iallgather", 6, 7, 8, 0}, {"MPI_Iallgatherv", 7, 8, 9, 0},
-			{"MPI_Ialltoall", 6, 7, 8, 0}, {"MPI_Ialltoallv", 8, 9, 10, 0}, {"MPI_Ialltoallw", 8, 9, 10, 0}, {"MPI_Iscan", 5, 6, 7, 0}, {"MPI_Iexscan", 5, 6, 7, 0},
+			{"MPI_Ialltoall", 6, 7, 8, 0}, {"MPI_Ialltoallv", 8, 9, 10, 0}, {"MPI_Ialltoallw", 8, 9, 10, 0},
+			{"MPI_Iscan", 5, 6, 7, 0}, {"MPI_Iexscan", 5, 6, 7, 0},
 			{"MPI_Ireduce_scatter", 5, 6, 7, 0}, {"MPI_Ireduce_scatter_block", 5, 6, 7, 0}, {"MPI_Ibcast", 4, 5, 6, 0}, {"MPI_Ireduce", 6, 7, 8, 0},
 			{"MPI_Iscatter", 7, 8, 9, 0}, {"MPI_Iscatterv", 8, 9, 10, 0}, {"MPI_Igather", 7, 8, 9, 0}, {"MPI_Igatherv", 8, 9, 10, 0},
 		}},
 		{MeetStart, mpi8, []meetsRow{
-			{"MPI_Ineighbor_allgather", 6, 7, 8, 0}, {"MPI_Ineighbor_allgatherv", 7, 8, 9, 0}, {"MPI_Ineighbor_alltoall", 6, 7, 8, 0}, {"MPI_Ineighbor_alltoallv", 8, 9, 10, 0},
+			{"MPI_Ineighbor_allgather", 6, 7, 8, 0}, {"MPI_Ineighbor_allgatherv", 7, 8, 9, 0},
+			{"MPI_Ineighbor_alltoall", 6, 7, 8, 0}, {"MPI_Ineighbor_alltoallv", 8, 9, 10, 0},
 		}},
 		{MeetFinish, mpi3, []meetsRow{{"MPI_Wait", 0, None, 2, 0}, {"MPI_Waitall", 1, 0, 3, 0}}},
 		{MeetDup, mpi7, []meetsRow{{"MPI_Comm_dup", 0, 1, 2, 0}, {"MPI_Comm_dup_with_info", 0, 2, 3, 0}}},
-		{MeetDup, mpi12, []meetsRow{{"MPI_Win_create", 4, 5, 6, 0}, {"MPI_Win_allocate", 3, 5, 6, 0}, {"MPI_Win_allocate_shared", 3, 5, 6, 0}, {"MPI_Win_create_dynamic", 1, 2, 3, 0}}},
+		{MeetDup, mpi12, []meetsRow{{"MPI_Win_create", 4, 5, 6, 0}, {"MPI_Win_allocate", 3, 5, 6, 0},
+			{"MPI_Win_allocate_shared", 3, 5, 6, 0}, {"MPI_Win_create_dynamic", 1, 2, 3, 0}}},
 		{MeetNew, mpi7, []meetsRow{{"MPI_Comm_create", 0, 2, 3, 0}}},
-		{MeetNew, mpi8, []meetsRow{{"MPI_Cart_create", 0, 5, 6, 0}, {"MPI_Graph_create", 0, 5, 6, 0}, {"MPI_Dist_graph_create_adjacent", 0, 9, 10, 0}, {"MPI_Dist_graph_create", 0, 8, 9, 0}}},
+		{MeetNew, mpi8, []meetsRow{{"MPI_Cart_create", 0, 5, 6, 0}, {"MPI_Graph_create", 0, 5, 6, 0},
+			{"MPI_Dist_graph_create_adjacent", 0, 9, 10, 0}, {"MPI_Dist_graph_create", 0, 8, 9, 0}}},
 		{MeetSplit, mpi7, []meetsRow{{"MPI_Comm_split", 0, 3, 4, 1}}},
 		{MeetAsk, mpi7, []meetsRow{{"MPI_Comm_rank", 0, 1, 2, 0}}},
 		{Message, mpi3, []meetsRow{
-			{"MPI_Recv", None, None, 7, 0}, {"MPI_Send", None, None, 6, 0}, {"MPI_Ssend", None, None, 6, 0}, {"MPI_Bsend", None, None, 6, 0}, {"MPI_Rsend", None, None, 6, 0},
-			{"MPI_Sendrecv", None, None, 12, 0}, {"MPI_Sendrecv_replace", None, None, 9, 0}, {"MPI_Probe", None, None, 4, 0}, {"MPI_Mprobe", None, None, 5, 0}, {"MPI_Mrecv", None, None, 5, 0},
+			{"MPI_Recv", None, None, 7, 0}, {"MPI_Send", None, None, 6, 0}, {"MPI_Ssend", None, None, 6, 0},
+			{"MPI_Bsend", None, None, 6, 0}, {"MPI_Rsend", None, None, 6, 0},
+			{"MPI_Sendrecv", None, None, 12, 0}, {"MPI_Sendrecv_replace", None, None, 9, 0},
+			{"MPI_Probe", None, None, 4, 0}, {"MPI_Mprobe", None, None, 5, 0}, {"MPI_Mrecv", None, None, 5, 0},
 			{"MPI_Waitany", None, None, 4, 0}, {"MPI_Waitsome", None, None, 5, 0},
 		}},
-		{Message, mpi12, []meetsRow{{"MPI_Win_lock", None, None, 4, 0}, {"MPI_Win_unlock", None, None, 2, 0}, {"MPI_Win_flush", None, None, 2, 0}, {"MPI_Win_wait", None, None, 1, 0}, {"MPI_Win_start", None, None, 3, 0},
+		{Message, mpi12, []meetsRow{{"MPI_Win_lock", None, None, 4, 0}, {"MPI_Win_unlock", None, None, 2, 0},
+			{"MPI_Win_flush", None, None, 2, 0}, {"MPI_Win_wait", None, None, 1, 0}, {"MPI_Win_start", None, None, 3, 0},
 			{"MPI_Win_complete", None, None, 1, 0}}},
 	}
 }

@@ -33,15 +33,20 @@ func gomp() []Func {
 		{Name: "GOMP_loop_end_cancel", Role: TeamBarrier, Object: None, Second: None, Probe: AtBoth, Hook: AtBoth, Source: gompABI},
 		{Name: "GOMP_sections_end", Role: TeamBarrier, Object: None, Second: None, Probe: AtBoth, Hook: AtBoth, Source: gompABI},
 		{Name: "GOMP_sections_end_cancel", Role: TeamBarrier, Object: None, Second: None, Probe: AtBoth, Hook: AtBoth, Source: gompABI},
-		{Name: "GOMP_critical_start", Role: Lock, Object: None, Second: None, Constant: theCritical, Probe: AtBoth, Hook: IfSlow, Source: gompABI},
-		{Name: "GOMP_critical_end", Role: Unlock, Object: None, Second: None, Constant: theCritical, Probe: AtCall, Hook: Unseen, Why: holder, Source: gompABI},
+		{Name: "GOMP_critical_start", Role: Lock, Object: None, Second: None, Constant: theCritical, Probe: AtBoth,
+			Hook: IfSlow, Source: gompABI},
+		{Name: "GOMP_critical_end", Role: Unlock, Object: None, Second: None, Constant: theCritical, Probe: AtCall,
+			Hook: Unseen, Why: holder, Source: gompABI},
 		{Name: "GOMP_critical_name_start", Role: Lock, Second: None, Probe: AtBoth, Hook: IfSlow, Source: gompABI},
 		{Name: "GOMP_critical_name_end", Role: Unlock, Second: None, Probe: AtCall, Hook: Unseen, Why: holder, Source: gompABI},
 		{Name: "GOMP_atomic_start", Role: Lock, Object: None, Second: None, Constant: theAtomic, Probe: AtBoth, Hook: IfSlow, Source: gompABI},
-		{Name: "GOMP_atomic_end", Role: Unlock, Object: None, Second: None, Constant: theAtomic, Probe: AtCall, Hook: Unseen, Why: holder, Source: gompABI},
+		{Name: "GOMP_atomic_end", Role: Unlock, Object: None, Second: None, Constant: theAtomic, Probe: AtCall,
+			Hook: Unseen, Why: holder, Source: gompABI},
 		{Name: "GOMP_ordered_start", Role: Turn, Object: None, Second: None, Constant: theTurn, Probe: AtBoth, Hook: IfSlow, Source: gompABI},
-		{Name: "GOMP_doacross_wait", Role: Turn, Object: None, Second: None, Constant: theTurn, Probe: AtBoth, Hook: Unseen, Why: arguments, Source: gompABI},
-		{Name: "GOMP_doacross_ull_wait", Role: Turn, Object: None, Second: None, Constant: theTurn, Probe: AtBoth, Hook: Unseen, Why: arguments, Source: gompABI},
+		{Name: "GOMP_doacross_wait", Role: Turn, Object: None, Second: None, Constant: theTurn, Probe: AtBoth,
+			Hook: Unseen, Why: arguments, Source: gompABI},
+		{Name: "GOMP_doacross_ull_wait", Role: Turn, Object: None, Second: None, Constant: theTurn, Probe: AtBoth,
+			Hook: Unseen, Why: arguments, Source: gompABI},
 		{Name: "GOMP_task", Role: Task, Second: None, Probe: AtCall, Hook: Otherwise, Why: noTasks, Source: gompABI},
 		{Name: "GOMP_taskloop", Role: Task, Second: None, Probe: AtCall, Hook: Otherwise, Why: noTasks, Source: gompABI},
 		{Name: "GOMP_taskloop_ull", Role: Task, Second: None, Probe: AtCall, Hook: Otherwise, Why: noTasks, Source: gompABI},
@@ -67,14 +72,16 @@ func kmp() []Func {
 	const captured = 64 // variables of a region beyond the first three
 	const team = "whether it is a barrier depends on the size of the team, which no record tells; the wait shows at the next barrier"
 	return []Func{
-		{Name: "__kmpc_fork_call", Role: Fork, Object: 2, Second: None, Probe: AtBoth, Hook: AtBoth, Pass: Pass{Variadic: true, Stack: 8 * captured}, Source: kmpABI},
+		{Name: "__kmpc_fork_call", Role: Fork, Object: 2, Second: None, Probe: AtBoth, Hook: AtBoth,
+			Pass: Pass{Variadic: true, Stack: 8 * captured}, Source: kmpABI},
 		{Name: "__kmpc_barrier", Role: TeamBarrier, Object: None, Second: None, Probe: AtBoth, Hook: AtBoth, Source: kmpABI},
 		{Name: "__kmpc_cancel_barrier", Role: TeamBarrier, Object: None, Second: None, Probe: AtBoth, Hook: AtBoth, Source: kmpABI},
 		{Name: "__kmpc_reduce", Role: TeamReduce, Object: 5, Second: None, Probe: AtBoth, Hook: Unseen, Why: team, Source: kmpABI},
 		{Name: "__kmpc_reduce_nowait", Role: TeamReduce, Object: 5, Second: None, Probe: AtBoth, Hook: Unseen, Why: team, Source: kmpABI},
 		{Name: "__kmpc_omp_task_alloc", Role: Task, Object: 5, Second: None, Probe: AtCall, Hook: Otherwise, Why: noTasks, Source: kmpABI},
 		{Name: "__kmpc_omp_taskwait", Role: TaskWait, Object: None, Second: None, Probe: AtBoth, Hook: Unseen, Why: noIdle, Source: kmpABI},
-		{Name: "__kmpc_omp_taskwait_deps_51", Role: TaskWait, Object: None, Second: None, Probe: AtBoth, Hook: Unseen, Why: noIdle, Source: kmpABI},
+		{Name: "__kmpc_omp_taskwait_deps_51", Role: TaskWait, Object: None, Second: None, Probe: AtBoth, Hook: Unseen,
+			Why: noIdle, Source: kmpABI},
 		{Name: "__kmpc_omp_wait_deps", Role: TaskWait, Object: None, Second: None, Probe: AtBoth, Hook: Unseen, Why: noIdle, Source: kmpABI},
 		{Name: "__kmpc_omp_taskyield", Role: TaskWait, Object: None, Second: None, Probe: AtBoth, Hook: Unseen, Why: noIdle, Source: kmpABI},
 		{Name: "__kmpc_end_taskgroup", Role: TaskWait, Object: None, Second: None, Probe: AtBoth, Hook: Unseen, Why: noIdle, Source: kmpABI},
@@ -82,16 +89,20 @@ func kmp() []Func {
 		{Name: "__kmpc_critical_with_hint", Role: Lock, Object: 2, Second: None, Probe: AtBoth, Hook: IfSlow, Source: kmpABI},
 		{Name: "__kmpc_end_critical", Role: Unlock, Object: 2, Second: None, Probe: AtCall, Hook: Unseen, Why: holder, Source: kmpABI},
 		{Name: "__kmpc_ordered", Role: Turn, Object: None, Second: None, Constant: theTurn, Probe: AtBoth, Hook: IfSlow, Source: kmpABI},
-		{Name: "__kmpc_doacross_wait", Role: Turn, Object: None, Second: None, Constant: theTurn, Probe: AtBoth, Hook: Unseen, Why: arguments, Source: kmpABI},
+		{Name: "__kmpc_doacross_wait", Role: Turn, Object: None, Second: None, Constant: theTurn, Probe: AtBoth,
+			Hook: Unseen, Why: arguments, Source: kmpABI},
 	}
 }
 
 // pools are TBB's functions: spawn, with and without a hint of where; execute_and_wait; wait.
 func pools() []Func {
-	const why = "the function of a task stands in its table of virtual functions, which no record tells: natively, a region of TBB's is part of what is around it"
+	const why = "the function of a task stands in its table of virtual functions, which no record tells: natively, a " +
+		"region of TBB's is part of what is around it"
 	return []Func{
-		{Name: "_ZN3tbb6detail2r15spawnERNS0_2d14taskERNS2_18task_group_contextE", Role: PoolTask, Second: None, Probe: AtBoth, Hook: Unseen, Why: why, Source: TBB},
-		{Name: "_ZN3tbb6detail2r15spawnERNS0_2d14taskERNS2_18task_group_contextEt", Role: PoolTask, Second: None, Probe: AtBoth, Hook: Unseen, Why: why, Source: TBB},
+		{Name: "_ZN3tbb6detail2r15spawnERNS0_2d14taskERNS2_18task_group_contextE", Role: PoolTask, Second: None,
+			Probe: AtBoth, Hook: Unseen, Why: why, Source: TBB},
+		{Name: "_ZN3tbb6detail2r15spawnERNS0_2d14taskERNS2_18task_group_contextEt", Role: PoolTask, Second: None,
+			Probe: AtBoth, Hook: Unseen, Why: why, Source: TBB},
 		{Name: "_ZN3tbb6detail2r116execute_and_waitERNS0_2d14taskERNS2_18task_group_contextERNS2_12wait_contextES6_", Role: PoolRun, Second: None,
 			Probe: AtBoth, Hook: Unseen, Why: why, Source: TBB},
 		{Name: "_ZN3tbb6detail2r14waitERNS0_2d112wait_contextERNS2_18task_group_contextE", Role: PoolRun, Object: None, Second: None,

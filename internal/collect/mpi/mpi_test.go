@@ -84,7 +84,8 @@ func TestCalls(t *testing.T) {
 		world, self, dup, half, other uint64
 		names                         map[uint64]string
 	}{
-		{"Open MPI", 0x7f0012a0, 0x7f0014a0, 0x55001000, 0x55002000, 0x55003000, map[uint64]string{0x7f0012a0: "ompi_mpi_comm_world", 0x7f0014a0: "ompi_mpi_comm_self"}},
+		{"Open MPI", 0x7f0012a0, 0x7f0014a0, 0x55001000, 0x55002000, 0x55003000,
+			map[uint64]string{0x7f0012a0: "ompi_mpi_comm_world", 0x7f0014a0: "ompi_mpi_comm_self"}},
 		{"MPICH", 0xdead_44000000, 0xbeef_44000001, 0x84000000, 0x84000001, 0x84000007, nil},
 	} {
 		p := &process{words: map[uint64]uint64{}, names: l.names}

@@ -40,7 +40,8 @@ func BenchmarkBarrier(b *testing.B) {
 	r.stream.hooks = func(number uint64) hook.Record { return calls[number] }
 	call := func(t int32, phase hook.Phase) {
 		at += 100
-		h := hook.Record{TID: r.pid + t, Func: barrier, Phase: phase, Arg0: 1 << 20, Caller: uint64(here), SP: 1<<22 + uint64(t)<<12, Words: hook.StackWords, Stack: [hook.StackWords]uint64{at}}
+		h := hook.Record{TID: r.pid + t, Func: barrier, Phase: phase, Arg0: 1 << 20, Caller: uint64(here),
+			SP: 1<<22 + uint64(t)<<12, Words: hook.StackWords, Stack: [hook.StackWords]uint64{at}}
 		r.stream.addHook(at, uint64(len(calls)))
 		calls = append(calls, h)
 	}

@@ -44,7 +44,8 @@ static void *work(void *a) {
 func TestLockBlameAgreesWithTheProgram(t *testing.T) {
 	needs(t, needSamples, needTracing)
 	var out strings.Builder
-	p, _ := record(t, Options{Command: []string{build(t, unevenHolders+team(4, "", `for (int i = 0; i < 4; i++) printf("%ld %ld\n", waited[i], held[i]);`))}, Stdout: &out})
+	p, _ := record(t, Options{Command: []string{build(t,
+		unevenHolders+team(4, "", `for (int i = 0; i < 4; i++) printf("%ld %ld\n", waited[i], held[i]);`))}, Stdout: &out})
 	truth, longest, most := 0.0, profile.ThreadID(0), 0.0
 	for i, line := range strings.Split(strings.TrimSpace(out.String()), "\n") {
 		var waited, held float64

@@ -71,7 +71,8 @@ type place struct {
 
 func newCode(m *images, sink profile.Sink) *code {
 	return &code{images: m, sink: sink, fns: map[uint64]*function{}, heads: map[uint64]*block{},
-		waiting: map[uint64][]pendingEdge{}, places: map[uint64]place{}, defs: map[string]uint64{}, ids: map[*image.File]profile.ImageID{}, numbers: map[uint64]int{}}
+		waiting: map[uint64][]pendingEdge{}, places: map[uint64]place{}, defs: map[string]uint64{},
+		ids: map[*image.File]profile.ImageID{}, numbers: map[uint64]int{}}
 }
 
 // reset forgets the code of a program that is gone; its rows stay.
@@ -121,7 +122,8 @@ func (c *code) find(pc uint64) place {
 	im, lo, hi, name := c.bounds(pc)
 	f := c.fns[lo]
 	if f == nil || len(f.blocks) == 0 || pc >= f.blocks[len(f.blocks)-1].end && hi > f.blocks[len(f.blocks)-1].end {
-		f = &function{entry: lo, name: name, im: im, spins: known.Waiting(name), outermost: im != nil && (im.SwitchesStack(name) || im.BeginsStack(name))}
+		f = &function{entry: lo, name: name, im: im, spins: known.Waiting(name), outermost: im != nil &&
+			(im.SwitchesStack(name) || im.BeginsStack(name))}
 		c.fns[lo] = f
 		c.decode(f, lo, hi)
 	}

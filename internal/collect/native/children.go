@@ -116,7 +116,8 @@ func (r *run) childSample(c *child, rec *perf.Record) {
 func (r *run) childThread(c *child, rec *perf.Record) *thread {
 	t := c.threads[rec.TID]
 	if t == nil {
-		t = &thread{id: section.ThreadID(r.rows), tid: rec.TID, start: rec.Time, name: fmt.Sprintf("%s (process %d)", c.name, c.pid), foreign: true}
+		t = &thread{id: section.ThreadID(r.rows), tid: rec.TID, start: rec.Time,
+			name: fmt.Sprintf("%s (process %d)", c.name, c.pid), foreign: true}
 		c.threads[rec.TID] = t
 		r.rows++
 		r.threads = append(r.threads, t)
@@ -179,9 +180,11 @@ func (r *run) noteChildren(notes collect.Notes) {
 		words = append(words, fmt.Sprintf("%d other programs", n))
 	}
 	noteElsewhere(notes, r.sumWork(), slices.Collect(maps.Values(byName)))
-	notes.Set("child-process", "processes that the program started take part in no section, what they call is sampled: "+strings.Join(words, ", "), processes)
+	notes.Set("child-process", "processes that the program started take part in no section, what they call is "+
+		"sampled: "+strings.Join(words, ", "), processes)
 	if unread > 0 {
-		notes.Set("child-programs", fmt.Sprintf("samples in child processes beyond the first %d programs, whose code was not looked at", mostPrograms), unread)
+		notes.Set("child-programs", fmt.Sprintf("samples in child processes beyond the first %d programs, whose code "+
+			"was not looked at", mostPrograms), unread)
 	}
 }
 
@@ -203,8 +206,11 @@ func noteElsewhere(notes collect.Notes, own uint64, children []childSum) {
 		theirs, processes = theirs+s.nanos, processes+s.processes
 	}
 	if theirs > own {
-		notes.Set(profile.NoteElsewhere, fmt.Sprintf("most of the work was done by other processes, which the program started: %v on a CPU in %d of them, %v in the program itself. "+
-			"How evenly that was spread is not told here; to look into one of them, record its own command, or use -p", unit.Nanos(theirs), processes, unit.Nanos(own)), 1)
+		notes.Set(profile.NoteElsewhere,
+			fmt.Sprintf("most of the work was done by other processes, which the program started: %v on a CPU in %d "+
+				"of them, %v in the program itself. "+
+				"How evenly that was spread is not told here; to look into one of them, record its own command, or "+
+				"use -p", unit.Nanos(theirs), processes, unit.Nanos(own)), 1)
 	}
 }
 
@@ -219,7 +225,8 @@ func noteWatched(notes collect.Notes, watched map[string]int) {
 		words = append(words, fmt.Sprintf("%d of %s", watched[name], name))
 		all += watched[name]
 	}
-	notes.Set("watched-process", "processes that the program started whose sections stand here beside its own: "+strings.Join(words, ", "), uint64(all))
+	notes.Set("watched-process", "processes that the program started whose sections stand here beside its own: "+
+		strings.Join(words, ", "), uint64(all))
 }
 
 // own counts the program's own threads.

@@ -58,7 +58,8 @@ func TestChildrenAreSampled(t *testing.T) {
 		}
 	}
 	if len(rows) != 3 || times[true] < 1.5*times[false] || times[true] > 3*times[false] {
-		t.Errorf("%d threads with samples, %.0f ms in children and %.0f in the program; want 3 that work for as long", len(rows), times[true]/1e6, times[false]/1e6)
+		t.Errorf("%d threads with samples, %.0f ms in children and %.0f in the program; want 3 that work for as long",
+			len(rows), times[true]/1e6, times[false]/1e6)
 	}
 }
 
@@ -71,7 +72,8 @@ func TestWorkElsewhere(t *testing.T) {
 		notes := collect.Notes{}
 		noteElsewhere(notes, c.own, []childSum{{processes: 9, nanos: 38_000_000}, {processes: 2, nanos: 2_000_000}})
 		list := notes.List()
-		if len(list) == 1 != c.want || c.want && (list[0].Code != profile.NoteElsewhere || !strings.Contains(list[0].Text, "40 ms on a CPU in 11 of them, 4 ms in the program itself")) {
+		if len(list) == 1 != c.want || c.want &&
+			(list[0].Code != profile.NoteElsewhere || !strings.Contains(list[0].Text, "40 ms on a CPU in 11 of them, 4 ms in the program itself")) {
 			t.Errorf("%d ns of its own: %+v", c.own, list)
 		}
 	}

@@ -55,11 +55,13 @@ func TestEventsOfAMachineWithCounters(t *testing.T) {
 	r, p := recording(t, Options{})
 	machine := &countersAt{has: []string{"llc-miss", "page-fault"}}
 	r.openEvents(machine, perf.Options{PID: 5, Frequency: 499, Leader: true, Layout: perf.Layout{Stack: 24576}})
-	if want := map[string]bool{"llc-miss": true, "page-fault": true}; !reflect.DeepEqual(r.kinds, want) || len(machine.asks) != len(perf.Events()) {
+	if want := map[string]bool{"llc-miss": true, "page-fault": true}; !reflect.DeepEqual(r.kinds, want) ||
+		len(machine.asks) != len(perf.Events()) {
 		t.Fatalf("opened %v after %d questions", r.kinds, len(machine.asks))
 	}
 	for _, o := range machine.asks {
-		if o.Leader || o.Layout.Stack != eventStack || (o.Clock.Name == "page-fault") != (o.Period > 0) || o.Frequency*uint64(len(perf.HardwareEvents())) > 499 {
+		if o.Leader || o.Layout.Stack != eventStack || (o.Clock.Name == "page-fault") != (o.Period > 0) ||
+			o.Frequency*uint64(len(perf.HardwareEvents())) > 499 {
 			t.Errorf("asked for %+v", o)
 		}
 	}

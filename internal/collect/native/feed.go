@@ -137,7 +137,8 @@ func (t *thread) waits() bool {
 		return t.idle
 	}
 	c := &t.calls[n-1]
-	return !c.body && (c.role == known.Barrier || c.role == known.TeamBarrier || c.role == known.Join || c.role == known.Gate || c.mpi != nil || c.over)
+	return !c.body && (c.role == known.Barrier || c.role == known.TeamBarrier || c.role == known.Join ||
+		c.role == known.Gate || c.mpi != nil || c.over)
 }
 
 // gated reports whether the thread waits in code of the program's own.

@@ -35,7 +35,8 @@ func (x *told) tells(typ perf.Type, tid int32, out bool) {
 func (x *told) futex(tid int32, phase hook.Phase, caller uint64, object uint64, op int, n int) {
 	x.at += 1000
 	f := slices.IndexFunc(x.table, func(f known.Func) bool { return f.Role == known.Futex })
-	x.apply(&item{at: x.at, hook: &hook.Record{TID: tid, Func: f, Phase: phase, Caller: caller, Arg0: object, Arg1: uint64(op) | uint64(n)<<32, SP: 1 << 20}})
+	x.apply(&item{at: x.at, hook: &hook.Record{TID: tid, Func: f, Phase: phase, Caller: caller, Arg0: object,
+		Arg1: uint64(op) | uint64(n)<<32, SP: 1 << 20}})
 }
 
 // works passes time on a CPU.

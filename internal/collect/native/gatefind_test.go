@@ -87,7 +87,11 @@ func TestFindGates(t *testing.T) {
 			}
 			got = append(got, g.Name)
 			var in x86.Inst
-			if first := g.Runs[slices.IndexFunc(g.Runs, func(r hook.Code) bool { return r.At <= g.Entry && g.Entry < r.At+uint64(len(r.Bytes)) })]; x86.Decode(first.Bytes[g.Entry-first.At:], &in) != nil || g.Inside && !in.Lock {
+			if first := g.Runs[slices.IndexFunc(g.Runs,
+				func(r hook.Code) bool {
+					return r.At <= g.Entry &&
+						g.Entry < r.At+uint64(len(r.Bytes))
+				})]; x86.Decode(first.Bytes[g.Entry-first.At:], &in) != nil || g.Inside && !in.Lock {
 				t.Errorf("%v: %s: %q at its entry", flags, g.Name, in.Name)
 			}
 		}

@@ -24,8 +24,10 @@ var gdbPrograms = []struct {
 }{
 	{"xz", []string{"xz", "-T2", "-6", "-c", "/dev/zero"}},
 	{"pigz", []string{"sh", "-c", "exec pigz -c -p 2 < /dev/urandom > /dev/null"}},
-	{"sqlite3", []string{"sqlite3", ":memory:", "with recursive n(i) as (select 1 union all select i+1 from n) select count(*), max(hex(i*7919)) from n;"}},
-	{"python3", []string{"/usr/bin/python3", "-c", "import json\nwhile 1: sorted(json.loads(json.dumps([{'a': i % 97} for i in range(5000)])), key=lambda x: x['a'])"}},
+	{"sqlite3", []string{"sqlite3", ":memory:",
+		"with recursive n(i) as (select 1 union all select i+1 from n) select count(*), max(hex(i*7919)) from n;"}},
+	{"python3", []string{"/usr/bin/python3", "-c",
+		"import json\nwhile 1: sorted(json.loads(json.dumps([{'a': i % 97} for i in range(5000)])), key=lambda x: x['a'])"}},
 }
 
 // At the same stop lime's unwinder and gdb see the same return addresses, in every thread.
@@ -178,7 +180,8 @@ func gdbStacks(t *testing.T, pid int) map[int][]uint64 {
 	if err := os.WriteFile(script, []byte(gdbScript), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	out, err := exec.Command("gdb", "-nx", "-batch", "-iex", "set debuginfod enabled off", "-p", strconv.Itoa(pid), "-x", script).CombinedOutput()
+	out, err := exec.Command("gdb", "-nx", "-batch", "-iex", "set debuginfod enabled off", "-p", strconv.Itoa(pid),
+		"-x", script).CombinedOutput()
 	stacks := map[int][]uint64{}
 	for _, line := range strings.Split(string(out), "\n") {
 		words := strings.Fields(line)

@@ -413,7 +413,8 @@ func (r *run) endGoroutine(g *thread, at uint64) {
 
 // endGo ends the goroutines that are there when the process ends.
 func (r *run) endGo(at uint64) {
-	ids := slices.SortedFunc(maps.Keys(r.gophers.byID), func(a, b uint64) int { return cmp.Compare(r.gophers.byID[a].id, r.gophers.byID[b].id) })
+	ids := slices.SortedFunc(maps.Keys(r.gophers.byID),
+		func(a, b uint64) int { return cmp.Compare(r.gophers.byID[a].id, r.gophers.byID[b].id) })
 	for _, id := range ids {
 		g := r.gophers.byID[id]
 		if m := g.gopher.host; m != nil {

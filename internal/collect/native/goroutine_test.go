@@ -50,7 +50,8 @@ func TestGo(t *testing.T) {
 // movable programs, too.
 func goSections(t *testing.T, program string) {
 	needs(t, needSamples, needTracing)
-	for name, program := range map[string]string{"plain": program, "stripped": buildGo(t, "-ldflags=-s -w"), "movable": buildGo(t, "-buildmode=pie"),
+	for name, program := range map[string]string{"plain": program, "stripped": buildGo(t, "-ldflags=-s -w"),
+		"movable": buildGo(t, "-buildmode=pie"),
 		"movable, stripped, linked by C's linker": buildGo(t, "-buildmode=pie", "-ldflags=-s -w -linkmode=external")} {
 		t.Run(name, func(t *testing.T) {
 			p, res := record(t, Options{Command: []string{program, "teams"}})

@@ -90,7 +90,8 @@ func (d *deal) add(row int32, spans []any) {
 
 // goRow adds a row, named after the function of the goroutine that has it first.
 func (o *output) goRow(g *thread) int32 {
-	row := o.newRow(profile.Thread{Name: g.name, Parent: profile.ThreadID(o.main.id), TID: g.tid, Start: g.start, End: max(g.start, g.end), Entry: profile.None})
+	row := o.newRow(profile.Thread{Name: g.name, Parent: profile.ThreadID(o.main.id), TID: g.tid, Start: g.start,
+		End: max(g.start, g.end), Entry: profile.None})
 	o.virtual[row] = o.virtual[int32(o.main.id)]
 	o.goRows = append(o.goRows, row)
 	return row

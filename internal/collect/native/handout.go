@@ -78,7 +78,8 @@ func (o *output) handedOut(in *section.Instance, row int32, cpu []uint64) bool {
 		if first := in.Parts[0].Spans[len(in.Parts[0].Spans)-1].(*piece); p.met == nil || p.met != first.met {
 			return false
 		}
-		if len(in.Parts[i].Spans) > 1 && slices.ContainsFunc(in.Parts[i].Spans, func(s any) bool { return s.(*piece).tasks }) { // done while it waits: nobody sees what was left of them
+		// done while it waits: nobody sees what was left of them
+		if len(in.Parts[i].Spans) > 1 && slices.ContainsFunc(in.Parts[i].Spans, func(s any) bool { return s.(*piece).tasks }) {
 			return false
 		}
 		sum, most, left = sum+cpu[i], max(most, cpu[i]), max(left, p.after)
@@ -117,6 +118,8 @@ func (r *run) noteDealt(notes collect.Notes, wall uint64) {
 	if dealt == 0 || wall == 0 {
 		return
 	}
-	notes.Set(profile.NoteHandedOut, fmt.Sprintf("in %d instances of sections the work went to whoever came first, and %d cores for more threads decided who that was: their imbalance is not told, "+
-		"and the threads have equal times there. On the real cores %.0f %% of the time was work", dealt, cores(), 100*float64(r.sumWork())/float64(wall)/float64(cores())), 1)
+	notes.Set(profile.NoteHandedOut, fmt.Sprintf("in %d instances of sections the work went to whoever came first, "+
+		"and %d cores for more threads decided who that was: their imbalance is not told, "+
+		"and the threads have equal times there. On the real cores %.0f %% of the time was work", dealt, cores(),
+		100*float64(r.sumWork())/float64(wall)/float64(cores())), 1)
 }

@@ -52,7 +52,8 @@ func TestLeftWhenTheFirstIsDone(t *testing.T) {
 		want      bool // of the last one
 	}{
 		{"dynamic", [][]part{dynamic}, true}, {"static", [][]part{static}, false}, {"even", [][]part{even}, false},
-		{"mostly dynamic", [][]part{dynamic, dynamic, dynamic, static, dynamic}, true}, {"once, by chance", [][]part{static, static, dynamic}, false},
+		{"mostly dynamic", [][]part{dynamic, dynamic, dynamic, static, dynamic}, true},
+		{"once, by chance", [][]part{static, static, dynamic}, false},
 	} {
 		o := &output{handouts: handouts{}, idle: newIdling(2)}
 		got := false

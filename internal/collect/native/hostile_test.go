@@ -81,7 +81,8 @@ int main(void) {
 int main(void) { pthread_t t; pthread_create(&t, 0, forever, 0); team(2); exit(9); }`, 9, "exited", 3, 2, ""},
 	{"main ends first", `static void *late(void *a) { usleep(50000); _exit(10); }
 int main(void) { pthread_t t; team(2); pthread_create(&t, 0, late, 0); pthread_exit(0); }`, 10, "exited", 3, 2, ""},
-	{"children with names of their own", `int main(void) { team(2); for (int i = 0; i < 5; i++) if (system("true")) return 1; return 11; }`, 11, "exited", 3, 2, "child-process"},
+	{"children with names of their own",
+		`int main(void) { team(2); for (int i = 0; i < 5; i++) if (system("true")) return 1; return 11; }`, 11, "exited", 3, 2, "child-process"},
 	{"drops privileges", `int main(void) { team(2); if (getuid() == 0 && (setgid(65534) || setuid(65534))) return 1; team(2); return 12; }`, 12, "exited", 6, 2, ""},
 	{"code on a stack of its own", `
 static char stack[65536];
@@ -155,7 +156,8 @@ var filters = []struct {
 	{"perf_event_paranoid 3", unix.EACCES, []uint32{unix.SYS_PERF_EVENT_OPEN}, []string{"no-samples", "no-switches"}, 3},
 	{"no ptrace", unix.EPERM, []uint32{unix.SYS_PTRACE}, []string{"no-hooks"}, 0},
 	{"a kernel without ptrace", unix.ENOSYS, []uint32{unix.SYS_PTRACE}, []string{"no-hooks"}, 0},
-	{"neither", unix.EPERM, []uint32{unix.SYS_PTRACE, unix.SYS_PERF_EVENT_OPEN, unix.SYS_PROCESS_VM_READV}, []string{"no-hooks", "no-samples", "no-switches"}, 0},
+	{"neither", unix.EPERM, []uint32{unix.SYS_PTRACE, unix.SYS_PERF_EVENT_OPEN, unix.SYS_PROCESS_VM_READV},
+		[]string{"no-hooks", "no-samples", "no-switches"}, 0},
 	{"no memory of others", unix.EPERM, []uint32{unix.SYS_PROCESS_VM_READV}, nil, 3},
 }
 

@@ -45,9 +45,11 @@ const near = 100_000
 type away struct {
 	from   uint64 // 0: none
 	forced bool   // it could have gone on
-	home   bool   // it was on its way back from a wait that ended a section: should it wait at a futex there, it does so for the lock that it meets under
-	known  bool   // what it waits for stands in the profile already: a barrier, a join, a lock, work
-	where  leaving
+	// it was on its way back from a wait that ended a section: should it wait at a futex there, it
+	// does so for the lock that it meets under
+	home  bool
+	known bool // what it waits for stands in the profile already: a barrier, a join, a lock, work
+	where leaving
 }
 
 // offSpan is a time off the core that is over.

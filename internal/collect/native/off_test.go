@@ -170,7 +170,8 @@ func TestOffTheCore(t *testing.T) {
 func TestWaitsForACore(t *testing.T) {
 	needs(t, needSamples, needTracing)
 	var out strings.Builder
-	p, _ := record(t, Options{Command: []string{build(t, crowd+team(8, "", `long s = 0; for (int i = 0; i < 8; i++) s += slept[i]; printf("%ld\n", s);`))}, Stdout: &out})
+	p, _ := record(t, Options{Command: []string{build(t,
+		crowd+team(8, "", `long s = 0; for (int i = 0; i < 8; i++) s += slept[i]; printf("%ld\n", s);`))}, Stdout: &out})
 	var truth float64
 	if _, err := fmt.Sscan(out.String(), &truth); err != nil {
 		t.Fatal(err)
@@ -217,7 +218,8 @@ func TestNumberBefore(t *testing.T) {
 		{"mov $-6, %eax; mov $1, %eax", "\xb8\xfa\xff\xff\xff\xb8\x01\x00\x00\x00", 1},
 		{"mov %rdi, %rax", "\x48\x89\xf8", unknownCall},
 		{"nothing", "", unknownCall},
-		{"mov $202, %r8d; mov $1, %edx; mov %r8d, %eax; mov 4(%rip), %esi", "\x41\xb8\xca\x00\x00\x00\xba\x01\x00\x00\x00\x44\x89\xc0\x8b\x35\x04\x00\x00\x00", 202},
+		{"mov $202, %r8d; mov $1, %edx; mov %r8d, %eax; mov 4(%rip), %esi",
+			"\x41\xb8\xca\x00\x00\x00\xba\x01\x00\x00\x00\x44\x89\xc0\x8b\x35\x04\x00\x00\x00", 202},
 		{"xor %eax, %eax; mov (%rsi), %eax", "\x31\xc0\x8b\x06", unknownCall},
 		{"mov %fs:0x18, %eax; test %eax, %eax", "\x64\x8b\x04\x25\x18\x00\x00\x00\x85\xc0", 0},
 	} {

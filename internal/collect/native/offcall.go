@@ -86,14 +86,22 @@ func waitingKinds() map[string][]int {
 		kindFault: {noCall},
 		kindSleep: {unix.SYS_NANOSLEEP, unix.SYS_CLOCK_NANOSLEEP, unix.SYS_PAUSE, unix.SYS_RT_SIGSUSPEND, unix.SYS_RT_SIGTIMEDWAIT},
 		kindFutex: {unix.SYS_FUTEX, unix.SYS_FUTEX_WAITV, unix.SYS_FUTEX_WAIT, unix.SYS_SEMOP, unix.SYS_SEMTIMEDOP},
-		kindIO: {unix.SYS_READ, unix.SYS_WRITE, unix.SYS_PREAD64, unix.SYS_PWRITE64, unix.SYS_READV, unix.SYS_WRITEV, unix.SYS_PREADV, unix.SYS_PWRITEV,
-			unix.SYS_PREADV2, unix.SYS_PWRITEV2, unix.SYS_POLL, unix.SYS_PPOLL, unix.SYS_SELECT, unix.SYS_PSELECT6, unix.SYS_EPOLL_WAIT, unix.SYS_EPOLL_PWAIT,
-			unix.SYS_EPOLL_PWAIT2, unix.SYS_SENDFILE, unix.SYS_CONNECT, unix.SYS_ACCEPT, unix.SYS_ACCEPT4, unix.SYS_SENDTO, unix.SYS_RECVFROM, unix.SYS_SENDMSG,
-			unix.SYS_RECVMSG, unix.SYS_SENDMMSG, unix.SYS_RECVMMSG, unix.SYS_FSYNC, unix.SYS_FDATASYNC, unix.SYS_MSYNC, unix.SYS_SYNC_FILE_RANGE, unix.SYS_SYNCFS,
-			unix.SYS_SYNC, unix.SYS_OPEN, unix.SYS_OPENAT, unix.SYS_OPENAT2, unix.SYS_CLOSE, unix.SYS_STAT, unix.SYS_LSTAT, unix.SYS_NEWFSTATAT, unix.SYS_STATX,
-			unix.SYS_GETDENTS, unix.SYS_GETDENTS64, unix.SYS_RENAME, unix.SYS_RENAMEAT, unix.SYS_RENAMEAT2, unix.SYS_MKDIR, unix.SYS_MKDIRAT, unix.SYS_RMDIR,
-			unix.SYS_UNLINK, unix.SYS_UNLINKAT, unix.SYS_TRUNCATE, unix.SYS_FTRUNCATE, unix.SYS_FALLOCATE, unix.SYS_FLOCK, unix.SYS_FCNTL, unix.SYS_SPLICE,
-			unix.SYS_TEE, unix.SYS_VMSPLICE, unix.SYS_COPY_FILE_RANGE, unix.SYS_IOCTL, unix.SYS_IO_GETEVENTS, unix.SYS_IO_SUBMIT, unix.SYS_IO_PGETEVENTS,
+		kindIO: {unix.SYS_READ, unix.SYS_WRITE, unix.SYS_PREAD64, unix.SYS_PWRITE64, unix.SYS_READV, unix.SYS_WRITEV,
+			unix.SYS_PREADV, unix.SYS_PWRITEV,
+			unix.SYS_PREADV2, unix.SYS_PWRITEV2, unix.SYS_POLL, unix.SYS_PPOLL, unix.SYS_SELECT, unix.SYS_PSELECT6,
+			unix.SYS_EPOLL_WAIT, unix.SYS_EPOLL_PWAIT,
+			unix.SYS_EPOLL_PWAIT2, unix.SYS_SENDFILE, unix.SYS_CONNECT, unix.SYS_ACCEPT, unix.SYS_ACCEPT4,
+			unix.SYS_SENDTO, unix.SYS_RECVFROM, unix.SYS_SENDMSG,
+			unix.SYS_RECVMSG, unix.SYS_SENDMMSG, unix.SYS_RECVMMSG, unix.SYS_FSYNC, unix.SYS_FDATASYNC,
+			unix.SYS_MSYNC, unix.SYS_SYNC_FILE_RANGE, unix.SYS_SYNCFS,
+			unix.SYS_SYNC, unix.SYS_OPEN, unix.SYS_OPENAT, unix.SYS_OPENAT2, unix.SYS_CLOSE, unix.SYS_STAT,
+			unix.SYS_LSTAT, unix.SYS_NEWFSTATAT, unix.SYS_STATX,
+			unix.SYS_GETDENTS, unix.SYS_GETDENTS64, unix.SYS_RENAME, unix.SYS_RENAMEAT, unix.SYS_RENAMEAT2,
+			unix.SYS_MKDIR, unix.SYS_MKDIRAT, unix.SYS_RMDIR,
+			unix.SYS_UNLINK, unix.SYS_UNLINKAT, unix.SYS_TRUNCATE, unix.SYS_FTRUNCATE, unix.SYS_FALLOCATE,
+			unix.SYS_FLOCK, unix.SYS_FCNTL, unix.SYS_SPLICE,
+			unix.SYS_TEE, unix.SYS_VMSPLICE, unix.SYS_COPY_FILE_RANGE, unix.SYS_IOCTL, unix.SYS_IO_GETEVENTS,
+			unix.SYS_IO_SUBMIT, unix.SYS_IO_PGETEVENTS,
 			unix.SYS_IO_URING_ENTER, unix.SYS_MSGSND, unix.SYS_MSGRCV, unix.SYS_MQ_TIMEDSEND, unix.SYS_MQ_TIMEDRECEIVE},
 	}
 }
@@ -191,11 +199,15 @@ func source(in *x86.Inst) (n int, from x86.Reg) {
 // namedCall is the system call that a function of the C library is named after, among the innermost
 // ones.
 func (c *code) namedCall(pcs []uint64) int {
-	names := map[string]int{"nanosleep": unix.SYS_NANOSLEEP, "clock_nanosleep": unix.SYS_CLOCK_NANOSLEEP, "usleep": unix.SYS_NANOSLEEP, "sleep": unix.SYS_NANOSLEEP,
-		"read": unix.SYS_READ, "write": unix.SYS_WRITE, "pread": unix.SYS_PREAD64, "pwrite": unix.SYS_PWRITE64, "pread64": unix.SYS_PREAD64, "pwrite64": unix.SYS_PWRITE64,
-		"fsync": unix.SYS_FSYNC, "fdatasync": unix.SYS_FDATASYNC, "recv": unix.SYS_RECVFROM, "recvfrom": unix.SYS_RECVFROM, "recvmsg": unix.SYS_RECVMSG,
+	names := map[string]int{"nanosleep": unix.SYS_NANOSLEEP, "clock_nanosleep": unix.SYS_CLOCK_NANOSLEEP,
+		"usleep": unix.SYS_NANOSLEEP, "sleep": unix.SYS_NANOSLEEP,
+		"read": unix.SYS_READ, "write": unix.SYS_WRITE, "pread": unix.SYS_PREAD64, "pwrite": unix.SYS_PWRITE64,
+		"pread64": unix.SYS_PREAD64, "pwrite64": unix.SYS_PWRITE64,
+		"fsync": unix.SYS_FSYNC, "fdatasync": unix.SYS_FDATASYNC, "recv": unix.SYS_RECVFROM,
+		"recvfrom": unix.SYS_RECVFROM, "recvmsg": unix.SYS_RECVMSG,
 		"send": unix.SYS_SENDTO, "sendto": unix.SYS_SENDTO, "sendmsg": unix.SYS_SENDMSG, "accept": unix.SYS_ACCEPT, "connect": unix.SYS_CONNECT,
-		"epoll_wait": unix.SYS_EPOLL_WAIT, "openat": unix.SYS_OPENAT, "open": unix.SYS_OPEN, "open64": unix.SYS_OPEN, "futex_wait": unix.SYS_FUTEX}
+		"epoll_wait": unix.SYS_EPOLL_WAIT, "openat": unix.SYS_OPENAT, "open": unix.SYS_OPEN, "open64": unix.SYS_OPEN,
+		"futex_wait": unix.SYS_FUTEX}
 	const most = 4
 	for i, pc := range pcs[:min(len(pcs), most)] {
 		_, s, ok := c.images.symbol(pc - uint64(min(i, 1)))

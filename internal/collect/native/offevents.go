@@ -102,7 +102,8 @@ func (r *run) noteOff(notes collect.Notes) {
 	if seen+unseen > 0 {
 		how := "where threads left their cores is known from a sample at each time (software event context-switches)"
 		if len(r.leavings.on) == 0 {
-			how = "where threads left their cores is known from looks at those that are off them (/proc/PID/task/TID/syscall): samples of that need kernel.perf_event_paranoid of 1 or less, or CAP_PERFMON"
+			how = "where threads left their cores is known from looks at those that are off them " +
+				"(/proc/PID/task/TID/syscall): samples of that need kernel.perf_event_paranoid of 1 or less, or CAP_PERFMON"
 		}
 		if unseen > 0 {
 			how += fmt.Sprintf("; %d of %d times were not seen, and are charged to where the thread was seen to leave last", unseen, seen+unseen)
@@ -110,6 +111,7 @@ func (r *run) noteOff(notes collect.Notes) {
 		notes.Set(profile.NoteOffCore, how, 1)
 	}
 	if queued > 0 {
-		notes.Set(profile.NoteRunQueue, fmt.Sprintf("for %v in all, threads could have gone on and had no core: that is part of the time on the wall, and of no section's time", unit.Nanos(queued)), 1)
+		notes.Set(profile.NoteRunQueue, fmt.Sprintf("for %v in all, threads could have gone on and had no core: that "+
+			"is part of the time on the wall, and of no section's time", unit.Nanos(queued)), 1)
 	}
 }

@@ -53,8 +53,11 @@ type pathKey struct {
 }
 
 func newOutput(sink profile.Sink, c *code) *output {
-	return &output{sink: sink, code: c, sections: map[sectionKey]profile.SectionID{}, paths: map[pathKey]float64{}, sampled: map[pathKey]float64{}, worked: map[pathKey]*workSum{}, idle: newIdling(cores()), virtual: map[int32]uint64{}, lockKind: profile.None, spinEvent: profile.None,
-		lockEvents: map[uint64]profile.EventID{}, eventKinds: map[string]int32{}, eventRows: map[eventKey]profile.EventID{}, offEvents: map[offKey]profile.EventID{}, handouts: handouts{}}
+	return &output{sink: sink, code: c, sections: map[sectionKey]profile.SectionID{}, paths: map[pathKey]float64{},
+		sampled: map[pathKey]float64{}, worked: map[pathKey]*workSum{}, idle: newIdling(cores()),
+		virtual: map[int32]uint64{}, lockKind: profile.None, spinEvent: profile.None,
+		lockEvents: map[uint64]profile.EventID{}, eventKinds: map[string]int32{},
+		eventRows: map[eventKey]profile.EventID{}, offEvents: map[offKey]profile.EventID{}, handouts: handouts{}}
 }
 
 // kinds maps the words of section to those of the profile.
@@ -110,7 +113,8 @@ func (o *output) instance(in section.Instance) {
 		if even {
 			long = long - sum.onCPU() + evenly(cpu)
 		}
-		x.Parts = append(x.Parts, profile.Part{Thread: profile.ThreadID(p.Thread), Arrive: long, LockWait: min(sum.wait, long), OffCPU: sum.blocked, Entry: o.entry(p.Spans), Exit: profile.None})
+		x.Parts = append(x.Parts, profile.Part{Thread: profile.ThreadID(p.Thread), Arrive: long,
+			LockWait: min(sum.wait, long), OffCPU: sum.blocked, Entry: o.entry(p.Spans), Exit: profile.None})
 		o.counts(x, sum, int32(i))
 		o.iterations(x, sum, int32(i))
 		o.lockWaits(x, sum, int32(i))
@@ -240,7 +244,8 @@ func (s *partSum) reset() {
 	clear(s.blocks)
 	clear(s.trips)
 	clear(s.events)
-	*s = partSum{locks: s.locks[:0], off: s.off[:0], events: s.events, blocks: s.blocks, order: s.order[:0], trips: s.trips, tested: s.tested[:0]}
+	*s = partSum{locks: s.locks[:0], off: s.off[:0], events: s.events, blocks: s.blocks, order: s.order[:0],
+		trips: s.trips, tested: s.tested[:0]}
 }
 
 func (s *partSum) add(p *piece) {
@@ -454,5 +459,6 @@ func (o *output) close() {
 }
 
 func comparePaths(a, b pathKey) int {
-	return cmp.Or(cmp.Compare(a.metric, b.metric), cmp.Compare(a.section, b.section), cmp.Compare(a.thread, b.thread), cmp.Compare(a.path, b.path))
+	return cmp.Or(cmp.Compare(a.metric, b.metric), cmp.Compare(a.section, b.section), cmp.Compare(a.thread, b.thread),
+		cmp.Compare(a.path, b.path))
 }

@@ -197,7 +197,8 @@ func TestStatic(t *testing.T) {
 		p, res := record(t, Options{Command: []string{build(t, barriers, row.flags...)}})
 		found := sections(p)
 		barrier, join := found[profile.SectionBarrier], found[profile.SectionJoin]
-		if seen := barrier == [2]int{10, 6} && join[0] == 1; res.Status != 7 || seen != row.symbols || noted(p, "no-hooks") == seen || noted(p, "unhooked") {
+		if seen := barrier == [2]int{10, 6} && join[0] == 1; res.Status != 7 || seen != row.symbols ||
+			noted(p, "no-hooks") == seen || noted(p, "unhooked") {
 			t.Errorf("%v: status %d, sections by kind %v, notes %v", row.flags, res.Status, found, p.Meta().Notes)
 		}
 	}

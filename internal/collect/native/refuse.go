@@ -17,7 +17,8 @@ import (
 // checkProc tells whether the kernel's file system is there, which tells of processes.
 func checkProc() error {
 	if _, err := os.Stat("/proc/self/maps"); err != nil {
-		return &startError{name: "/proc", why: "not mounted", hint: "lime reads there what is mapped into a program: mount -t proc proc /proc", err: err}
+		return &startError{name: "/proc", why: "not mounted",
+			hint: "lime reads there what is mapped into a program: mount -t proc proc /proc", err: err}
 	}
 	return nil
 }
@@ -32,7 +33,8 @@ func checkAddresses() error {
 	if unix.Getrlimit(unix.RLIMIT_AS, &l) != nil || l.Cur >= leastAddresses {
 		return nil
 	}
-	return &startError{name: "lime record", why: fmt.Sprintf("the address space is limited to %d KB (ulimit -v), and a recording takes %d KB", l.Cur>>10, leastAddresses>>10),
+	return &startError{name: "lime record",
+		why:  fmt.Sprintf("the address space is limited to %d KB (ulimit -v), and a recording takes %d KB", l.Cur>>10, leastAddresses>>10),
 		hint: fmt.Sprintf("limit the program alone: lime record -- sh -c 'ulimit -v %d; exec PROGRAM'", l.Cur>>10), err: errAddresses}
 }
 
@@ -90,7 +92,8 @@ func checkRights(cmd *exec.Cmd) error {
 	default:
 		return nil
 	}
-	return &startError{name: cmd.Path, why: "it runs with rights of its own, " + what + ", which the kernel does not give to a program that you trace",
+	return &startError{name: cmd.Path, why: "it runs with rights of its own, " + what +
+		", which the kernel does not give to a program that you trace",
 		hint: "record it as root, or a copy of the file, which has your rights only", err: unix.EPERM}
 }
 

@@ -36,22 +36,26 @@ func (r *run) report(wall uint64) []profile.Note {
 		goroutines = goroutines || p.images.goroutines() && !p.gophers.on
 	}
 	if width > 0 {
-		notes.Set(profile.NoteEffortThreads, "threads at most, for a hundredth of the time or more, have something to do at once: idleness is what is missing to so many", width)
+		notes.Set(profile.NoteEffortThreads,
+			"threads at most, for a hundredth of the time or more, have something to do at once: idleness is what is missing to so many", width)
 	}
 	if calls > 0 {
 		notes.Set("lost-calls", "synchronisation calls that found no room in the ring", calls)
 	}
 	r.noteChildren(notes)
 	if spun > 0 && spun*leastSpin > work {
-		notes.Set("own-spin", fmt.Sprintf("the threads spun for %v in loops of the program's own: that is waiting, and no work, but the sections that end so are not told apart", unit.Nanos(spun)), 1)
+		notes.Set("own-spin", fmt.Sprintf("the threads spun for %v in loops of the program's own: that is waiting, "+
+			"and no work, but the sections that end so are not told apart", unit.Nanos(spun)), 1)
 	}
 	if goroutines {
-		notes.Set(profile.NoteGoroutines, "the program's goroutines wander between the threads of Go's runtime: what a thread did is not a piece of the program's work", 1)
+		notes.Set(profile.NoteGoroutines,
+			"the program's goroutines wander between the threads of Go's runtime: what a thread did is not a piece of the program's work", 1)
 	}
 	r.noteOff(notes)
 	r.noteDealt(notes, wall)
 	if r.switches {
-		notes.Set("cpu-time", fmt.Sprintf("the times are those on a CPU, put together as if every thread had a core of its own, so that more threads than cores do no harm; "+
+		notes.Set("cpu-time", fmt.Sprintf("the times are those on a CPU, put together as if every thread had a core "+
+			"of its own, so that more threads than cores do no harm; "+
 			"on the wall the run took %v on %d cores", unit.Nanos(wall), cores()), 1)
 	}
 	return notes.List()

@@ -141,12 +141,15 @@ func Run(ctx context.Context, o Options) (Result, error) {
 
 func newRun(o Options) *run {
 	o.Out = &distinct{Sink: o.Out, kinds: map[string]int32{}}
-	return newProcess(&shared{o: o, kinds: map[string]bool{}, eventIDs: map[uint64]string{}, notes: collect.Notes{}, children: map[int32]*child{}, plain: map[string]bool{}, lines: lines{}})
+	return newProcess(&shared{o: o, kinds: map[string]bool{}, eventIDs: map[uint64]string{}, notes: collect.Notes{},
+		children: map[int32]*child{}, plain: map[string]bool{}, lines: lines{}})
 }
 
 func newProcess(of *shared) *run {
-	r := &run{shared: of, keepAt: firstKeep, table: watchedFunctions(), comms: mpi.New(), kernel: applying(), hooked: hooking(), byTID: map[int32]*thread{}, handles: map[uint64]*thread{}, open: map[uint64]openRegion{},
-		waiters: map[uint64][]*thread{}, meetings: map[uint64]*meeting{}, unlocks: map[uint64][]unlock{}, sites: map[siteKey]site{}, left: map[unit.Addr]int{}, aliens: map[int32]bool{}}
+	r := &run{shared: of, keepAt: firstKeep, table: watchedFunctions(), comms: mpi.New(), kernel: applying(),
+		hooked: hooking(), byTID: map[int32]*thread{}, handles: map[uint64]*thread{}, open: map[uint64]openRegion{},
+		waiters: map[uint64][]*thread{}, meetings: map[uint64]*meeting{}, unlocks: map[uint64][]unlock{},
+		sites: map[siteKey]site{}, left: map[unit.Addr]int{}, aliens: map[int32]bool{}}
 	r.stream.hooks = func(number uint64) hook.Record { return r.ring.At(number) }
 	return r
 }
@@ -191,7 +194,8 @@ func (r *run) openPerf(o perf.Options) {
 	if o.Pages == 0 {
 		o.Pages = ringPages(r.o.Frequency, r.o.StackBytes)
 	}
-	tasks := perf.Options{PID: o.PID, TID: o.TID, Clock: perf.Tasks(), Period: 1, Leader: true, Pages: taskPages(lockedMemory(), runtime.NumCPU())}
+	tasks := perf.Options{PID: o.PID, TID: o.TID, Clock: perf.Tasks(), Period: 1, Leader: true,
+		Pages: taskPages(lockedMemory(), runtime.NumCPU())}
 	if o.TID == 0 {
 		r.openExecs(tasks)
 	}

@@ -70,7 +70,8 @@ func tiny386() []byte {
 			_ = binary.Write(&b, binary.LittleEndian, x) // a buffer takes all
 		}
 	}
-	put(uint16(elf.ET_EXEC), uint16(elf.EM_386), uint32(1), uint32(base+size), uint32(52), uint32(0), uint32(0), uint16(52), uint16(32), uint16(1), uint16(0), uint16(0), uint16(0))
+	put(uint16(elf.ET_EXEC), uint16(elf.EM_386), uint32(1), uint32(base+size), uint32(52), uint32(0), uint32(0),
+		uint16(52), uint16(32), uint16(1), uint16(0), uint16(0), uint16(0))
 	end := uint32(size + len(code))
 	put(uint32(elf.PT_LOAD), uint32(0), uint32(base), uint32(base), end, end, uint32(elf.PF_R|elf.PF_X), uint32(4096))
 	b.Write(code)

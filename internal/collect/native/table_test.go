@@ -19,7 +19,8 @@ func TestFunctionTable(t *testing.T) {
 		if golang := row.Hook == known.AtCall && f.Go != nil; do.leave != nil && !f.Return || f.Return && golang {
 			t.Errorf("%s: returns recorded: %v", row.Name, f.Return)
 		}
-		if f.Return != (row.Hook == known.AtBoth) || (f.Slow > 0) != (row.Hook == known.IfSlow) || f.Contended != (row.Hook == known.IfContended) {
+		if f.Return != (row.Hook == known.AtBoth) || (f.Slow > 0) != (row.Hook == known.IfSlow) ||
+			f.Contended != (row.Hook == known.IfContended) {
 			t.Errorf("%s: watched as %d, but %+v is recorded", row.Name, row.Hook, f)
 		}
 		if f.Work != (row.Role == known.Fork) || f.Name != row.Name {

@@ -76,7 +76,8 @@ func (r *run) endWaste() {
 		r.notes.Add("waste-ended", fmt.Sprintf("wasted memory work: %v", w.err))
 	}
 	if !w.system {
-		r.notes.Add("waste-system", "wasted memory work: what system calls read and write was not seen (kernel.perf_event_paranoid above 1); a value that only they use counts as unused")
+		r.notes.Add("waste-system", "wasted memory work: what system calls read and write was not seen "+
+			"(kernel.perf_event_paranoid above 1); a value that only they use counts as unused")
 	}
 	for k := range waste.Kinds {
 		if s := &w.sums.Kinds[k]; s.Looked {
@@ -91,7 +92,8 @@ func (r *run) endWaste() {
 
 // wasteTotal writes a share. Its bytes are those for which samples stand.
 func (r *run) wasteTotal(k waste.Kind, s *watch.Share) {
-	r.o.Out.AddWasteTotal(profile.WasteTotal{Thread: profile.None, Kind: k.String(), Bytes: min(uint64(s.Wasted+0.5), uint64(s.Of+0.5)), Of: uint64(s.Of + 0.5),
+	r.o.Out.AddWasteTotal(profile.WasteTotal{Thread: profile.None, Kind: k.String(),
+		Bytes: min(uint64(s.Wasted+0.5), uint64(s.Of+0.5)), Of: uint64(s.Of + 0.5),
 		Low: s.Low, High: s.High, Label: profile.Sampled})
 }
 
@@ -103,12 +105,15 @@ func (r *run) wasteNotes(s *watch.Sums) {
 		decided, open, samples = decided+s.Kinds[k].Of, open+s.Kinds[k].Open, samples+s.Kinds[k].Samples
 	}
 	if decided+open > 0 && open >= 0.01*(decided+open) {
-		r.notes.Add("waste-open", fmt.Sprintf("wasted memory work: for %.0f %% of the sampled bytes it is not known whether they were wasted; the shares are of the others", 100*open/(decided+open)))
+		r.notes.Add("waste-open", fmt.Sprintf("wasted memory work: for %.0f %% of the sampled bytes it is not known "+
+			"whether they were wasted; the shares are of the others", 100*open/(decided+open)))
 	}
 	if s.Cost.Left > 0 {
-		r.notes.Add("waste-budget", fmt.Sprintf("wasted memory work: %d of %d samples were left out, so that the program is held up for %.0f %% of its time at most", s.Cost.Left, s.Cost.Ticks, 100*wasteBudget))
+		r.notes.Add("waste-budget", fmt.Sprintf("wasted memory work: %d of %d samples were left out, so that the "+
+			"program is held up for %.0f %% of its time at most", s.Cost.Left, s.Cost.Ticks, 100*wasteBudget))
 	}
-	r.notes.Add("waste-samples", fmt.Sprintf("wasted memory work: %d accesses were sampled, %d ticks of the clock led to none, threads were stopped for %.3f s", samples, s.Cost.Strayed, s.Cost.Stopped))
+	r.notes.Add("waste-samples", fmt.Sprintf("wasted memory work: %d accesses were sampled, %d ticks of the clock led "+
+		"to none, threads were stopped for %.3f s", samples, s.Cost.Strayed, s.Cost.Stopped))
 }
 
 func (r *run) wastePair(h *wasteHost, p *watch.Pair) profile.WastePair {
@@ -165,7 +170,8 @@ func (h *wasteHost) warm() {
 func (h *wasteHost) Place(pc uint64, regs *unix.PtraceRegs) watch.Place {
 	s := h.sampler
 	s.pcs, s.sps = s.pcs[:0], s.sps[:0]
-	gpr := [16]uint64{regs.Rax, regs.Rcx, regs.Rdx, regs.Rbx, regs.Rsp, regs.Rbp, regs.Rsi, regs.Rdi, regs.R8, regs.R9, regs.R10, regs.R11, regs.R12, regs.R13, regs.R14, regs.R15}
+	gpr := [16]uint64{regs.Rax, regs.Rcx, regs.Rdx, regs.Rbx, regs.Rsp, regs.Rbp, regs.Rsi, regs.Rdi, regs.R8,
+		regs.R9, regs.R10, regs.R11, regs.R12, regs.R13, regs.R14, regs.R15}
 	n := peek(s.images.pid, regs.Rsp, h.stack)
 	_, _, _ = s.walk(unwind.FromMachine(&gpr, regs.Rip), regs.Rsp, h.stack[:n]) // as far as it goes
 	if len(s.pcs) == 0 {

@@ -153,7 +153,8 @@ func (b *beside) core(t *thread) int {
 // yields gives the host's core away.
 func (b *beside) yields(t *thread) {
 	if !t.covered() && !t.schedules() {
-		b.r.notes.Add("yields", "A thread gave its core away by sched_yield: where it did so to wait for another thread, that may count as its work")
+		b.r.notes.Add("yields", "A thread gave its core away by sched_yield: where it did so to wait for another "+
+			"thread, that may count as its work")
 	}
 	b.outside(func() { _, _, _ = unix.Syscall(unix.SYS_SCHED_YIELD, 0, 0, 0) })
 }
@@ -169,12 +170,14 @@ func waitsOnFutex(t *thread) bool {
 // passes is told that t need not wait for a futex: what it would have waited for has happened.
 func (b *beside) passes(t *thread) {
 	if int64(t.ctx.GPR[rax]) == -int64(unix.EAGAIN) && !t.covered() {
-		b.r.notes.Add("passed-waits", "A thread came to a wait that was over already: a barrier that the program built of such waits may lack that thread's part")
+		b.r.notes.Add("passed-waits", "A thread came to a wait that was over already: a barrier that the program "+
+			"built of such waits may lack that thread's part")
 	}
 }
 
 // order says what the profile of such a run is, and is not.
-const order = "Threads ran in parallel: what each has done is counted exactly, in the order of this run. Waits in loops of the program's own " +
+const order = "Threads ran in parallel: what each has done is counted exactly, in the order of this run. Waits in " +
+	"loops of the program's own " +
 	"are told where a thread was seen to stay in one; a barrier made of such loops ends no section."
 
 // interrupt calls a thread out of its code, if it is there.

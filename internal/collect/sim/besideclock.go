@@ -142,7 +142,8 @@ func (b *beside) cpuTime(t *thread) unit.Nanos {
 // hostTime says what the run took here.
 func (b *beside) hostTime() string {
 	seconds := func(n unit.Nanos) float64 { return float64(n) / 1e9 }
-	return fmt.Sprintf("The run took %.2f s, and %.2f s of processor time, lime's own work included.", seconds(b.r.proc.HostNow()), seconds(b.cpuTime(nil)))
+	return fmt.Sprintf("The run took %.2f s, and %.2f s of processor time, lime's own work included.",
+		seconds(b.r.proc.HostNow()), seconds(b.cpuTime(nil)))
 }
 
 // width is for how many cores the profile's times are: its clocks give every thread a core of its

@@ -135,8 +135,10 @@ func (o *Options) config() (Config, error) {
 		return Config{}, err
 	}
 	c := Config{
-		Cores: o.Cores, Model: model, Machine: text, Erase: o.Erase, Even: o.Even, NumberParts: o.NumberParts, Cmd: o.Cmd, Args: append([]string{o.Cmd}, o.Args...), Env: o.Env, Out: o.Out,
-		SectionEnds: o.SectionEnds, Waste: o.Waste, Tolerance: o.Tolerance, Turn: o.Turn, Parallel: o.Parallel, For: o.For, HostCPU: o.HostCPU, Progress: o.Progress, Tool: o.Tool, Rank: o.Rank,
+		Cores: o.Cores, Model: model, Machine: text, Erase: o.Erase, Even: o.Even, NumberParts: o.NumberParts,
+		Cmd: o.Cmd, Args: append([]string{o.Cmd}, o.Args...), Env: o.Env, Out: o.Out,
+		SectionEnds: o.SectionEnds, Waste: o.Waste, Tolerance: o.Tolerance, Turn: o.Turn, Parallel: o.Parallel,
+		For: o.For, HostCPU: o.HostCPU, Progress: o.Progress, Tool: o.Tool, Rank: o.Rank,
 	}
 	if c.Cores == 0 {
 		c.Cores = cores

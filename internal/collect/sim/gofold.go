@@ -120,7 +120,8 @@ func (o *output) freeRow(s *stint) int32 {
 			return row
 		}
 	}
-	row := profile.Thread{Name: o.r.gophers.names[s.by-goroutineBase], Parent: profile.ThreadID(o.r.threads[0].row), Start: s.from, End: s.to, Entry: profile.None}
+	row := profile.Thread{Name: o.r.gophers.names[s.by-goroutineBase], Parent: profile.ThreadID(o.r.threads[0].row),
+		Start: s.from, End: s.to, Entry: profile.None}
 	x.list = append(x.list, int32(len(o.threads)))
 	o.threads = append(o.threads, row)
 	o.sink.AddThread(row)

@@ -42,7 +42,8 @@ func (o *output) times(times []blockTime, part int32) (out []profile.Count) {
 
 // hardwareEvents sums the events of each kind and instruction. Several blocks may hold the same
 // instruction.
-func (o *output) hardwareEvents(m *machine.Machine, events []hardwareEvent, part int32, x *profile.Instance) (counts, costs []profile.Count) {
+func (o *output) hardwareEvents(m *machine.Machine, events []hardwareEvent, part int32, x *profile.Instance) (counts,
+	costs []profile.Count) {
 	sums := map[int32]*hardwareEvent{}
 	var order []int32
 	for _, e := range events {

@@ -69,7 +69,8 @@ func newMachineMeter(cfg *Config) (*machineMeter, error) {
 		m.Erase(e.PC, kinds)
 	}
 	return &machineMeter{
-		m: m, accounts: map[*cpu.Context]*machine.Account{}, last: make([]*cpu.Context, cfg.Cores), short: make([]uint64, cfg.Cores), pace: make([]float64, cfg.Cores),
+		m: m, accounts: map[*cpu.Context]*machine.Account{}, last: make([]*cpu.Context, cfg.Cores),
+		short: make([]uint64, cfg.Cores), pace: make([]float64, cfg.Cores),
 		hz: d.FrequencyMHz * 1e6,
 	}, nil
 }

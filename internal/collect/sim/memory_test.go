@@ -81,13 +81,15 @@ func TestPlacementIsNoCause(t *testing.T) {
 			thrown = append(thrown, run(8192, fmt.Sprintf("memory.seed=%d", seed)))
 		}
 		if s := spread(stacks); s > band {
-			t.Errorf("%d threads with buffers of %d and %d KB: %.0f cycles with stacks of other sizes, %.1f %% apart", threads, buffer, arena, stacks, 100*s)
+			t.Errorf("%d threads with buffers of %d and %d KB: %.0f cycles with stacks of other sizes, %.1f %% apart",
+				threads, buffer, arena, stacks, 100*s)
 		}
 		if s := spread(thrown); s > band {
 			t.Errorf("%d threads with buffers of %d and %d KB: %.0f cycles with other seeds, %.1f %% apart", threads, buffer, arena, thrown, 100*s)
 		}
 		if v := run(8192, "page_bytes=1073741824"); v < 2*stacks[0] {
-			t.Errorf("%d threads with buffers of %d and %d KB: %.0f cycles by virtual address, not even twice %.0f: the test shows nothing", threads, buffer, arena, v, stacks[0])
+			t.Errorf("%d threads with buffers of %d and %d KB: %.0f cycles by virtual address, not even twice %.0f: "+
+				"the test shows nothing", threads, buffer, arena, v, stacks[0])
 		}
 	}
 }

@@ -46,7 +46,8 @@ type eventKey struct {
 func newOutput(r *run, sink profile.Sink) *output {
 	return &output{
 		r: r, sink: sink, paths: newPaths(), images: map[*image.File]profile.ImageID{},
-		sections: map[sectionKey]profile.SectionID{}, events: map[eventKey]profile.EventID{}, outside: map[profile.Edge]profile.EdgeID{}, kinds: [waitEvents]int32{profile.None, profile.None, profile.None},
+		sections: map[sectionKey]profile.SectionID{}, events: map[eventKey]profile.EventID{},
+		outside: map[profile.Edge]profile.EdgeID{}, kinds: [waitEvents]int32{profile.None, profile.None, profile.None},
 	}
 }
 

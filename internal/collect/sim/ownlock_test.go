@@ -12,8 +12,10 @@ import (
 // ownLockKinds are locks that a program may build.
 var ownLockKinds = []struct{ name, lock, unlock string }{
 	{"xchg", "while (__atomic_exchange_n(&word, 1, 2)) ;", "__atomic_store_n(&word, 0, 3);"},
-	{"test and xchg", "while (__atomic_exchange_n(&word, 1, 2)) while (*(volatile int *)&word) __builtin_ia32_pause();", "__atomic_store_n(&word, 0, 3);"},
-	{"cmpxchg", "for (int z = 0; !__atomic_compare_exchange_n(&word, &z, 1, 0, 2, 0); z = 0) __builtin_ia32_pause();", "__atomic_store_n(&word, 0, 3);"},
+	{"test and xchg", "while (__atomic_exchange_n(&word, 1, 2)) while (*(volatile int *)&word) " +
+		"__builtin_ia32_pause();", "__atomic_store_n(&word, 0, 3);"},
+	{"cmpxchg", "for (int z = 0; !__atomic_compare_exchange_n(&word, &z, 1, 0, 2, 0); z = 0) __builtin_ia32_pause();",
+		"__atomic_store_n(&word, 0, 3);"},
 	{"xchg gives back", "while (__atomic_exchange_n(&word, 1, 2)) __builtin_ia32_pause();", "__atomic_exchange_n(&word, 0, 3);"},
 	{"yields", "while (__atomic_exchange_n(&word, 1, 2)) sched_yield();", "__atomic_store_n(&word, 0, 3);"},
 	{"pthread spin", "pthread_spin_lock(&spin);", "pthread_spin_unlock(&spin);"},

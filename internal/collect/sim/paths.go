@@ -112,7 +112,8 @@ func (o *output) writePaths() {
 		keys = append(keys, k)
 	}
 	slices.SortFunc(keys, func(a, b pathKey) int {
-		return cmp.Or(cmp.Compare(a.path, b.path), cmp.Compare(a.thread, b.thread), cmp.Compare(a.section, b.section), cmp.Compare(a.metric, b.metric))
+		return cmp.Or(cmp.Compare(a.path, b.path), cmp.Compare(a.thread, b.thread), cmp.Compare(a.section, b.section),
+			cmp.Compare(a.metric, b.metric))
 	})
 	for _, k := range keys {
 		o.sink.AddPathSample(profile.PathSample{Path: k.path, Thread: k.thread, Section: k.section, Metric: k.metric, Value: o.paths.sums[k]})

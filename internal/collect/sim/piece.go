@@ -91,7 +91,8 @@ func (r *run) resume(t *thread, stack []frameRef) {
 // cut ends t's piece here, and starts the next one.
 func (r *run) cut(t *thread) *piece {
 	t.joinPass()
-	p := &piece{start: t.piece, at: t.now(), pc: t.ctx.RIP, stack: r.stack(t), locks: t.locks, edges: t.carry, hw: t.carryHW, samples: t.samples,
+	p := &piece{start: t.piece, at: t.now(), pc: t.ctx.RIP, stack: r.stack(t), locks: t.locks, edges: t.carry,
+		hw: t.carryHW, samples: t.samples,
 		off: t.off, earlier: t.earlier, gate: t.watchedGate(), task: t.doesTask(), given: t.given}
 	r.drain(t, p)
 	if units := r.takeSpinning(t, p); units > 0 {

@@ -276,7 +276,8 @@ func (r *run) enterSectionEnd(t *thread, f *fn) {
 func (r *run) enterFork(t *thread, f *fn) {
 	c := r.open(t, f)
 	r.forks++
-	k := &fork{id: r.forks, master: t, body: c.object, byData: f.Second != none, fn: &fn{Name: "region body", Role: known.RegionBody, Source: f.Source}}
+	k := &fork{id: r.forks, master: t, body: c.object, byData: f.Second != none,
+		fn: &fn{Name: "region body", Role: known.RegionBody, Source: f.Source}}
 	if k.byData {
 		k.data = argument(t, f.Second)
 	}

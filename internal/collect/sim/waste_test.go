@@ -58,7 +58,8 @@ func openProfile(t *testing.T, path string) profile.Source {
 
 // TestWaste runs programs with planted waste. The shares follow from their text.
 func TestWaste(t *testing.T) {
-	bin := compile(t, "waste.c", "gcc -g -O1 -mavx2 -static -nostdlib -ffreestanding -fno-tree-loop-distribute-patterns -fno-pie -no-pie -o OUT SRC")
+	bin := compile(t, "waste.c", "gcc -g -O1 -mavx2 -static -nostdlib -ffreestanding "+
+		"-fno-tree-loop-distribute-patterns -fno-pie -no-pie -o OUT SRC")
 	unread := math.NaN() // what little is loaded is the program's own start
 	for _, row := range []struct {
 		name                string
@@ -130,7 +131,8 @@ func callers(p profile.Source, s *profile.WasteSide) (out []string) {
 
 // The two sides of a pair have their own call paths.
 func TestWastePaths(t *testing.T) {
-	bin := compile(t, "waste.c", "gcc -g -O1 -mavx2 -static -nostdlib -ffreestanding -fno-tree-loop-distribute-patterns -fno-optimize-sibling-calls -fno-pie -no-pie -o OUT SRC")
+	bin := compile(t, "waste.c", "gcc -g -O1 -mavx2 -static -nostdlib -ffreestanding "+
+		"-fno-tree-loop-distribute-patterns -fno-optimize-sibling-calls -fno-pie -no-pie -o OUT SRC")
 	path, _, _ := simulate(t, 1, "--waste=dead", "--", bin, "paths")
 	p := openProfile(t, path)
 	pair := &p.Tables().WastePairs[0]

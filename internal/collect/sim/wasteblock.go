@@ -113,7 +113,8 @@ func elemOf(insts []x86.Inst, i, n int) waste.Elem {
 }
 
 // arithmetic are the beginnings of the names of what computes floating-point numbers.
-var arithmetic = [...]string{"add", "sub", "mul", "div", "sqrt", "min", "max", "fmadd", "fmsub", "fnmadd", "fnmsub", "cvtdq2", "cvtsi2", "cvtps2pd", "cvtpd2ps", "cvtss2", "cvtsd2ss", "round", "hadd", "hsub"}
+var arithmetic = [...]string{"add", "sub", "mul", "div", "sqrt", "min", "max", "fmadd", "fmsub", "fnmadd", "fnmsub",
+	"cvtdq2", "cvtsi2", "cvtps2pd", "cvtpd2ps", "cvtss2", "cvtsd2ss", "round", "hadd", "hsub"}
 
 // computed says what the last instruction that wrote a vector register computed.
 func computed(insts []x86.Inst, reg uint32) waste.Elem {

@@ -41,8 +41,9 @@ func systemRows() map[uint64][]systemRow {
 		19: {iov(1, false)}, 20: {iov(1, true)}, 295: {iov(1, false)}, 296: {iov(1, true)}, // readv, writev, preadv, pwritev
 		44: {in(1, 2), in(4, 5)}, 45: {out(1, 2), fixed(4, 128), fixed(5, 4)}, // sendto, recvfrom
 		217: {out(1, 2)}, 318: {out(0, 1)}, 79: {out(0, 1)}, // getdents64, getrandom, getcwd
-		202: {fixed(0, 4), fixed(3, 16), fixed(4, 4)},                                                 // futex
-		228: {fixed(1, 16)}, 229: {fixed(1, 16)}, 96: {fixed(0, 16), fixed(1, 8)}, 201: {fixed(0, 8)}, // clock_gettime, clock_getres, gettimeofday, time
+		202: {fixed(0, 4), fixed(3, 16), fixed(4, 4)}, // futex
+		// clock_gettime, clock_getres, gettimeofday, time
+		228: {fixed(1, 16)}, 229: {fixed(1, 16)}, 96: {fixed(0, 16), fixed(1, 8)}, 201: {fixed(0, 8)},
 		35: {fixed(0, 16), fixed(1, 16)}, 230: {fixed(2, 16), fixed(3, 16)}, // nanosleep, clock_nanosleep
 		13: {fixed(1, 32), fixed(2, 32)}, 14: {fixed(1, 8), fixed(2, 8)}, // rt_sigaction, rt_sigprocmask
 		11: {out(0, 1)}, 9: none, 10: none, 12: none, // munmap, mmap (see systemDone), mprotect, brk

@@ -110,7 +110,8 @@ func (t *Tracee) mapNear(addr uint64) error {
 
 // mapCodeAt makes the room for code at an address, or anywhere.
 func (t *Tracee) mapCodeAt(at, flags uint64) (err error) {
-	t.code, err = t.syscall(unix.SYS_MMAP, at, codeRoom, unix.PROT_READ|unix.PROT_EXEC, unix.MAP_PRIVATE|unix.MAP_ANONYMOUS|flags, ^uint64(0), 0)
+	t.code, err = t.syscall(unix.SYS_MMAP, at, codeRoom, unix.PROT_READ|unix.PROT_EXEC,
+		unix.MAP_PRIVATE|unix.MAP_ANONYMOUS|flags, ^uint64(0), 0)
 	if err != nil || t.held == nil {
 		return err
 	}

@@ -26,7 +26,8 @@ func TestCodeOfTheHooks(t *testing.T) {
 	}
 	var out strings.Builder
 	put := func(name string, s stub) {
-		fmt.Fprintf(&out, "%s: inside %d, frame %d, working %d, frame %d, popped %d, trying %d\n", name, s.inside, s.frame, s.working, s.workFrame, s.popped, s.trying)
+		fmt.Fprintf(&out, "%s: inside %d, frame %d, working %d, frame %d, popped %d, trying %d\n", name, s.inside,
+			s.frame, s.working, s.workFrame, s.popped, s.trying)
 		for b := s.code; len(b) > 0; b = b[min(len(b), 32):] {
 			fmt.Fprintf(&out, "\t%s\n", hex.EncodeToString(b[:min(len(b), 32)]))
 		}
@@ -63,10 +64,12 @@ func TestCodeOfTheHooks(t *testing.T) {
 	put("inner, waits", innerStub(with(func(p *stubParams) { p.slow = 3000 })))
 	put("thunks", stub{code: thunks(ring)[:4*thunkBytes]})
 	j := newJob(unix.SYS_MMAP, 0, 4096).mapFile(1 << 20)
-	j.finish(0x7fff_0000_1000, &unix.PtraceRegs{Rax: 1, Rcx: 2, Rdx: 3, Rsi: 4, Rdi: 5, R8: 1 << 40, R9: 7, R10: 8, R11: 9, Rip: 0x40_1000, Orig_rax: ^uint64(0)})
+	j.finish(0x7fff_0000_1000, &unix.PtraceRegs{Rax: 1, Rcx: 2, Rdx: 3, Rsi: 4, Rdi: 5, R8: 1 << 40, R9: 7, R10: 8,
+		R11: 9, Rip: 0x40_1000, Orig_rax: ^uint64(0)})
 	put("job", stub{code: j.Code})
 	entry := uint64(0x40_1000)
-	code := []byte{0x55, 0x48, 0x89, 0xe5, 0x8b, 0x05, 0, 1, 0, 0, 0x85, 0xc0, 0x74, 0x02, 0xeb, 0xf4, 0x5d, 0xc3} // a loop on a word of memory
+	// a loop on a word of memory
+	code := []byte{0x55, 0x48, 0x89, 0xe5, 0x8b, 0x05, 0, 1, 0, 0, 0x85, 0xc0, 0x74, 0x02, 0xeb, 0xf4, 0x5d, 0xc3}
 	m, err := moved(&Gate{Name: "gate", Entry: entry, Runs: []Code{{At: entry, Bytes: code}}}, base, 0x3f_0000)
 	if err != nil {
 		t.Fatal(err)
@@ -89,7 +92,8 @@ func TestCodeOfTheHooks(t *testing.T) {
 			name = line
 		}
 		if i >= len(wants) || line != wants[i] {
-			t.Fatalf("%s, line %d:\n%s\nwant (testdata/code.golden, rewritten with -update)\n%s", name, i+1, line, strings.Join(wants[min(i, len(wants)):min(i+1, len(wants))], ""))
+			t.Fatalf("%s, line %d:\n%s\nwant (testdata/code.golden, rewritten with -update)\n%s", name, i+1, line,
+				strings.Join(wants[min(i, len(wants)):min(i+1, len(wants))], ""))
 		}
 	}
 }

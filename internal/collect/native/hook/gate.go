@@ -90,7 +90,8 @@ func (in *Installed) Watch(t *Tracee, r *Ring, list []Gate, first int) error {
 	if err != nil {
 		return err
 	}
-	if at, err = t.syscall(unix.SYS_MMAP, at, gateRoom, unix.PROT_READ|unix.PROT_EXEC, unix.MAP_PRIVATE|unix.MAP_ANONYMOUS|unix.MAP_FIXED_NOREPLACE, ^uint64(0), 0); err != nil {
+	if at, err = t.syscall(unix.SYS_MMAP, at, gateRoom, unix.PROT_READ|unix.PROT_EXEC,
+		unix.MAP_PRIVATE|unix.MAP_ANONYMOUS|unix.MAP_FIXED_NOREPLACE, ^uint64(0), 0); err != nil {
 		return err
 	}
 	in.gates = gates{lo: at, hi: at, list: list}
@@ -136,7 +137,8 @@ func (in *Installed) move(t *Tracee, g *Gate, p stubParams) error {
 	if err := t.write(in.gates.hi, m.Code); err != nil {
 		return err
 	}
-	if err := t.change(in, g.Entry, binary.LittleEndian.AppendUint32([]byte{jumpOpcode}, uint32(in.gates.hi-(g.Entry+jumpBytes)))); err != nil {
+	if err := t.change(in, g.Entry, binary.LittleEndian.AppendUint32([]byte{jumpOpcode},
+		uint32(in.gates.hi-(g.Entry+jumpBytes)))); err != nil {
 		return err
 	}
 	in.gates.hi += uint64(len(m.Code)+15) &^ 15

@@ -81,7 +81,8 @@ func TestWatch(t *testing.T) {
 		}
 		entry := addr + ims[0].bias
 		broken := Gate{Name: "broken", Entry: entry + 1, Runs: []Code{{At: entry, Bytes: []byte{0xe3, 0, 0x90, 0x90, 0x90, 0x90, 0x90}}}}
-		if err := in.Watch(tr, ring, []Gate{broken, {Name: "meet", Entry: entry, Runs: []Code{{At: entry, Bytes: code}}}}, len(funcs)); err != nil {
+		if err := in.Watch(tr, ring, []Gate{broken,
+			{Name: "meet", Entry: entry, Runs: []Code{{At: entry, Bytes: code}}}}, len(funcs)); err != nil {
 			t.Fatal(err)
 		}
 		if in.Whole(1) != entry || in.Whole(2) != 0 || in.Origin(entry) != entry {

@@ -185,7 +185,8 @@ func (t *Tracee) worker() (tid int, r unix.PtraceRegs, err error) {
 }
 
 // errNoWorker is returned for a process that cannot be asked for a system call.
-var errNoWorker = errors.New("its threads may not make the system calls that lime needs: they are confined by seccomp(2), or in restartable sequences")
+var errNoWorker = errors.New("its threads may not make the system calls that lime needs: they are confined by " +
+	"seccomp(2), or in restartable sequences")
 
 // filters is the number of filters of system calls that a thread is under.
 func filters(pid, tid int) (n int) {
@@ -258,7 +259,8 @@ func (a *asm) resumeAs(r *unix.PtraceRegs) {
 	for _, x := range []struct {
 		to x86.Reg
 		v  uint64
-	}{{x86.RAX, rax}, {x86.RCX, r.Rcx}, {x86.RDX, r.Rdx}, {x86.RSI, r.Rsi}, {x86.RDI, r.Rdi}, {x86.R8, r.R8}, {x86.R9, r.R9}, {x86.R10, r.R10}, {x86.R11, r.R11}} {
+	}{{x86.RAX, rax}, {x86.RCX, r.Rcx}, {x86.RDX, r.Rdx}, {x86.RSI, r.Rsi}, {x86.RDI, r.Rdi}, {x86.R8, r.R8},
+		{x86.R9, r.R9}, {x86.R10, r.R10}, {x86.R11, r.R11}} {
 		a.MovImm64(x.to, x.v)
 	}
 	a.jumpTo(rip)

@@ -10,27 +10,34 @@ import (
 // Func is a function to hook.
 type Func struct {
 	Name      string
-	Return    bool    // record its returns too
-	StackArgs int     // bytes of arguments on the stack that it may take
-	Work      bool    // one of its arguments is a function, which it runs on several threads before it returns: record that too
-	Body      int     // with Work: which one, 0 or 2
-	Variadic  bool    // with Work: the second argument counts the arguments behind the function, which are passed on to it
-	Only      uint32  // with Return: record only calls whose first argument is this; Arg0 is then the second one, Arg1 the third, and the fourth in its upper half
-	Slow      uint32  // record only calls that took so many cycles, when they return: Arg0 is the first argument, Arg1 the cycles
-	Try       string  // with Slow: a function that takes the same lock if it is free, without waiting
-	Refused   int32   // what that one returns if the lock is taken
-	Contended bool    // record only calls whose first argument points to a 32-bit word above 1: a lock for which others wait
-	Inner     bool    // with Slow or Contended: record the calls inside of the function that wait in the kernel or wake others there, if they can be found
-	Same      string  // what is recorded of this function, too, when it is hooked inside: leave this one out then
-	Go        *GoCall // a function of Go's: only its calls are recorded
-	Fetch     bool    // a return record's Arg1 is what argument Of points to, if the result is 0: 8 bytes, or 4 that do not lie at a multiple of 8; not with StackArgs
-	Of        int     // with Fetch: 0 to 5
-	Pick      [2]Pick // which arguments of a plain call are Arg0 and Arg1, if not the first two
+	Return    bool // record its returns too
+	StackArgs int  // bytes of arguments on the stack that it may take
+	Work      bool // one of its arguments is a function, which it runs on several threads before it returns: record that too
+	Body      int  // with Work: which one, 0 or 2
+	Variadic  bool // with Work: the second argument counts the arguments behind the function, which are passed on to it
+	// with Return: record only calls whose first argument is this; Arg0 is then the second one,
+	// Arg1 the third, and the fourth in its upper half
+	Only      uint32
+	Slow      uint32 // record only calls that took so many cycles, when they return: Arg0 is the first argument, Arg1 the cycles
+	Try       string // with Slow: a function that takes the same lock if it is free, without waiting
+	Refused   int32  // what that one returns if the lock is taken
+	Contended bool   // record only calls whose first argument points to a 32-bit word above 1: a lock for which others wait
+	// with Slow or Contended: record the calls inside of the function that wait in the kernel or
+	// wake others there, if they can be found
+	Inner bool
+	Same  string  // what is recorded of this function, too, when it is hooked inside: leave this one out then
+	Go    *GoCall // a function of Go's: only its calls are recorded
+	// a return record's Arg1 is what argument Of points to, if the result is 0: 8 bytes, or 4 that
+	// do not lie at a multiple of 8; not with StackArgs
+	Fetch bool
+	Of    int     // with Fetch: 0 to 5
+	Pick  [2]Pick // which arguments of a plain call are Arg0 and Arg1, if not the first two
 }
 
 // ErrStatic is returned for programs without references to shared functions, and without symbols by
 // which functions of their own could be found.
-var ErrStatic = errors.New("the program calls no synchronisation function of a shared library, and has no symbols of its own by which lime could find them")
+var ErrStatic = errors.New("the program calls no synchronisation function of a shared library, and has no symbols of " +
+	"its own by which lime could find them")
 
 // ErrThreadID is returned where the thread library does not keep thread ids where lime looks for
 // them.

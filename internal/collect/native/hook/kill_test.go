@@ -163,7 +163,8 @@ func attachAndDie(t *testing.T, v *victim, step int) (over bool) {
 	tracer.Env = append(os.Environ(), fmt.Sprintf("%s=%d %d", dieEnv, v.cmd.Process.Pid, step))
 	said, err := tracer.CombinedOutput()
 	ws, _ := tracer.ProcessState.Sys().(syscall.WaitStatus)
-	if err != nil && ws.Signal() != syscall.SIGKILL && !strings.Contains(string(said), errNoRoom.Error()) && !strings.Contains(string(said), "no room for the hooks") {
+	if err != nil && ws.Signal() != syscall.SIGKILL && !strings.Contains(string(said), errNoRoom.Error()) &&
+		!strings.Contains(string(said), "no room for the hooks") {
 		t.Errorf("operation %d: %v\n%s", step, err, said)
 	}
 	if strings.Contains(string(said), "--- SKIP") {

@@ -149,7 +149,8 @@ int main(void) {
 // ends.
 func TestThreadThatDoesNotStop(t *testing.T) {
 	v := startVictim(t, compile(t, sharing), false)
-	if err := Apart(func() error { _, err := Seize(v.cmd.Process.Pid); return err }); !errors.Is(err, errNoStop) && !errors.Is(err, syscall.EPERM) {
+	if err := Apart(func() error { _, err := Seize(v.cmd.Process.Pid); return err }); !errors.Is(err, errNoStop) &&
+		!errors.Is(err, syscall.EPERM) {
 		t.Errorf("%v, want %v", err, errNoStop)
 	}
 	if err := v.end(); err != nil {

@@ -149,7 +149,8 @@ const (
 func movable(body []byte) (n int, err error) {
 	var in x86.Inst
 	for n < jumpBytes {
-		if n >= len(body) || x86.Decode(body[n:], &in) != nil || in.Branch == x86.BranchCall || in.Branch == x86.BranchCallInd || in.Branch == x86.BranchSyscall {
+		if n >= len(body) || x86.Decode(body[n:], &in) != nil || in.Branch == x86.BranchCall ||
+			in.Branch == x86.BranchCallInd || in.Branch == x86.BranchSyscall {
 			return 0, errMoved
 		}
 		n += int(in.Len)

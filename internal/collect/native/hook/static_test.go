@@ -68,7 +68,8 @@ func TestRelocate(t *testing.T) {
 			d := binary.LittleEndian.Uint32(want[row.at:])
 			binary.LittleEndian.PutUint32(want[row.at:], d+from-to)
 		}
-		if !bytes.Equal(got[:n], want) || !bytes.Equal(got[n:n+6], []byte{0xff, 0x25, 0, 0, 0, 0}) || binary.LittleEndian.Uint64(got[n+6:]) != from+uint64(n) {
+		if !bytes.Equal(got[:n], want) || !bytes.Equal(got[n:n+6], []byte{0xff, 0x25, 0, 0, 0, 0}) ||
+			binary.LittleEndian.Uint64(got[n+6:]) != from+uint64(n) {
 			t.Errorf("%s: %x", row.name, got)
 		}
 	}

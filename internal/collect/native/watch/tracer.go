@@ -79,7 +79,8 @@ type target struct {
 // New prepares to watch a process. Its disposition of SIGTRAP must be to ignore it, or a trap would
 // end it should the tracer die.
 func New(pid int, host Host, o Options) *Tracer {
-	return &Tracer{pid: pid, o: o, host: host, threads: map[int]*thread{}, sums: newSums(), rng: rand.New(rand.NewPCG(o.Seed, 0)), stop: make(chan struct{})}
+	return &Tracer{pid: pid, o: o, host: host, threads: map[int]*thread{}, sums: newSums(),
+		rng: rand.New(rand.NewPCG(o.Seed, 0)), stop: make(chan struct{})}
 }
 
 // Supported reports why this machine cannot watch, nil if it can; system: whether system calls'
