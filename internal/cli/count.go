@@ -19,6 +19,7 @@ type countFlags struct {
 	force       bool
 	sectionEnds []string
 	noResolve   bool
+	compare     bool
 	limit       time.Duration
 }
 
@@ -47,6 +48,7 @@ what was counted so far.
 	fl.StringArrayVar(&f.sectionEnds, "section-end", nil, "sections end where threads call this `function`, too; may be repeated")
 	fl.StringVar(&f.cpu, "cpu", "x86-64-v3", "what the `processor` offers to the program: x86-64-v3, or host for all that this one has")
 	fl.DurationVar(&f.limit, "for", 0, "end the program after this `time`, for example 30s, and keep what was counted")
+	fl.BoolVar(&f.compare, "compare", false, "run the program natively, too, and say what counting has cost; what that run prints is dropped")
 	fl.BoolVar(&f.noResolve, "no-resolve", false, "leave functions and lines to 'lime resolve'")
 	_ = cmd.RegisterFlagCompletionFunc("cpu", cobra.FixedCompletions([]string{"x86-64-v3", "host"}, cobra.ShellCompDirectiveNoFileComp))
 	return cmd
@@ -62,6 +64,9 @@ func (f *countFlags) check() error {
 	if f.limit < 0 {
 		return usage(fmt.Errorf("--for %v: choose a time above 0", f.limit))
 	}
+	if f.limit > 0 && f.compare {
+		return usage(errors.New("--compare and --for: a run that is cut short cannot be compared with a whole one; choose one of them"))
+	}
 	return nil
 }
 
@@ -75,14 +80,32 @@ func (a *app) count(ctx context.Context, args []string, f *countFlags) error {
 	if err := makeRoom(f.output, f.force); err != nil {
 		return failed(err)
 	}
+	var again *second
+	if f.compare {
+		var err error
+		if again, err = a.rerunnable(args); err != nil {
+			return err
+		}
+	}
 	a.remember(args)
-	res, err := sim.Run(ctx, sim.Options{
+	var res sim.Result
+	var err error
+	run := func() { res, err = sim.Run(ctx, a.countOptions(args, f)) }
+	took := costOf(run)
+	if err == nil && again != nil && res.EndState == "exited" {
+		err = noteCost(f.output, again, took, res.Status)
+	}
+	return a.collected(&res, err, f.output, f.noResolve)
+}
+
+// countOptions are the options of count as the collector has them.
+func (a *app) countOptions(args []string, f *countFlags) sim.Options {
+	return sim.Options{
 		Parallel: true, For: f.limit, Cores: runtime.NumCPU(), Cmd: args[0], Args: args[1:], Out: f.output,
 		SectionEnds: f.sectionEnds, HostCPU: f.cpu == "host",
 		Progress: isTerminal(a.stderr), Tool: "lime " + Version(),
 		Stdin: a.stdin, Stdout: a.program.stdout, Stderr: a.program.stderr,
-	})
-	return a.collected(&res, err, f.output, f.noResolve)
+	}
 }
 
 // collected resolves what a run has left, and says how it ended.

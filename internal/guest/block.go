@@ -57,14 +57,15 @@ func (c *call) block(b *blocking) int64 {
 	if b.wait.Deadline == 0 {
 		b.wait.Deadline = NoDeadline
 	}
+	c.out = Outcome{Kind: Blocked, Wait: b.wait}
+	if c.p.restsItself(t) {
+		return 0
+	}
 	b.timer = c.p.timers.set(b.wait.Deadline, func(at unit.Nanos) { c.p.wake(t, causeTimeout, at) })
 	if b.inHost() {
 		c.p.hostWaiters = append(c.p.hostWaiters, t)
 	}
-	if c.p.cfg.Parallel != nil && (b.inHost() || b.wait.Deadline != NoDeadline) {
-		c.p.Poke()
-	}
-	c.out = Outcome{Kind: Blocked, Wait: b.wait}
+	c.p.Poke()
 	return 0
 }
 
@@ -82,6 +83,7 @@ func (p *Process) wake(t *Thread, why cause, at unit.Nanos) {
 	if b.inHost() {
 		p.dropHostWaiter(t)
 	}
+	t.rest.end()
 	p.host.Ready(t, at)
 }
 

@@ -172,6 +172,7 @@ func (tm *intervalTimer) arm(at, period unit.Nanos) {
 		return
 	}
 	tm.timer = tm.p.timers.set(at, tm.expire)
+	tm.p.Poke()
 }
 
 func (tm *intervalTimer) expire(at unit.Nanos) {

@@ -223,7 +223,7 @@ const outsideGrace = 200 * time.Millisecond
 // waitFD blocks until fd is ready. It answers true if it is so at once.
 func (c *call) waitFD(fd int, events int16, done uint64, end unit.Nanos) (isReady bool) {
 	fds := []unix.PollFd{{Fd: int32(fd), Events: events}}
-	if c.prev == nil && len(c.p.threads) > 1 && c.p.files.kind(fd) == kindOutside {
+	if c.p.cfg.Parallel == nil && c.prev == nil && len(c.p.threads) > 1 && c.p.files.kind(fd) == kindOutside {
 		if pollHost(append(fds, unix.PollFd{Fd: int32(c.p.signalFD), Events: unix.POLLIN}), outsideGrace) > 0 && ready(fd, events) {
 			return true
 		}

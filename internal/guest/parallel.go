@@ -37,7 +37,10 @@ func (p *Process) interrupt(t *Thread) {
 }
 
 // bases are what the host's clocks showed at time 0 of the process.
-type bases struct{ real, mono, boot unit.Nanos }
+type bases struct {
+	real, mono, boot unit.Nanos
+	began            time.Time
+}
 
 func hostBases() bases {
 	now := func(clock int32) unit.Nanos {
@@ -45,7 +48,7 @@ func hostBases() bases {
 		_ = unix.ClockGettime(clock, &ts)
 		return unit.Nanos(ts.Nano())
 	}
-	return bases{now(unix.CLOCK_REALTIME), now(unix.CLOCK_MONOTONIC), now(unix.CLOCK_BOOTTIME)}
+	return bases{now(unix.CLOCK_REALTIME), now(unix.CLOCK_MONOTONIC), now(unix.CLOCK_BOOTTIME), time.Now()}
 }
 
 // of is a clock's value at time 0.
@@ -62,11 +65,7 @@ func (b *bases) of(clock int) unit.Nanos {
 }
 
 // HostNow is the host's time since the process began.
-func (p *Process) HostNow() unit.Nanos {
-	var ts unix.Timespec
-	_ = unix.ClockGettime(unix.CLOCK_MONOTONIC, &ts)
-	return unit.Nanos(ts.Nano()) - p.bases.mono
-}
+func (p *Process) HostNow() unit.Nanos { return unit.Nanos(time.Since(p.bases.began)) }
 
 // fill answers with random bytes: the host's where threads run in parallel, else those of a fixed
 // generator.
@@ -78,8 +77,9 @@ func (p *Process) fillRandom(b []byte) {
 	_, _ = rand.Read(b) // it never fails
 }
 
-// Tend waits without the lock until the host may have something for a thread that waits, at most d,
-// and then lets those run on for whom it has.
+// Tend waits without the lock until there may be something for a thread that does not wait itself,
+// at most d, and then lets those run on for whom there is: signals, timers, children, and waits
+// that no descriptor shows.
 func (p *Process) Tend(d time.Duration) {
 	fds := []unix.PollFd{{Fd: int32(p.signalFD), Events: unix.POLLIN}}
 	for _, t := range p.hostWaiters {
@@ -100,14 +100,24 @@ func (p *Process) Tend(d time.Duration) {
 	p.PollHost(0)
 }
 
-// Poke ends a wait in Tend.
+// Poke ends a wait in Tend: what it waits for has changed.
 func (p *Process) Poke() {
+	if p.cfg.Parallel == nil {
+		return
+	}
 	one := [8]byte{1}
 	_, _ = unix.Write(p.signalFD, one[:])
 }
 
 // Stuck reports whether nothing can ever end a wait: it is to be asked when no thread runs.
 func (p *Process) Stuck() bool {
-	_, timed := p.timers.next()
-	return !timed && len(p.hostWaiters) == 0 && !p.sleepers() && !p.liveChildren() && !p.extAny.Load()
+	if _, timed := p.timers.next(); timed || len(p.hostWaiters) > 0 || p.sleepers() || p.liveChildren() || p.extAny.Load() {
+		return false
+	}
+	for _, t := range p.threads {
+		if b := t.block; b != nil && (b.inHost() || b.wait.Deadline != NoDeadline) {
+			return false
+		}
+	}
+	return true
 }

@@ -79,6 +79,7 @@ type Thread struct {
 	sigwait   sigset // what sigtimedwait waits for
 	alt       altStack
 	block     *blocking
+	rest      rest // threads in parallel
 	affinity  []byte
 	inCall    bool   // the last exit was a system call whose end is not settled
 	callNr    uint64 // its number
@@ -134,7 +135,7 @@ func newProcess(cfg Config, host Host) *Process {
 		timerFDs: map[int]*intervalTimer{},
 		children: map[int]*child{}, random: splitMix(0x6c696d65), noted: map[string]bool{}, limits: map[uint64][2]uint64{}, signalFD: -1}
 	p.cpuid = newCPUID(cfg)
-	p.bases = bases{epoch, bootTime, bootTime}
+	p.bases = bases{real: epoch, mono: bootTime, boot: bootTime}
 	if cfg.Parallel != nil {
 		p.bases = hostBases()
 	}

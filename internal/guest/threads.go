@@ -155,6 +155,7 @@ func (p *Process) leave(t *Thread) {
 	p.threads = slices.Delete(slices.Clone(p.threads), i, i+1)
 	p.host.FreeContext(t.Ctx)
 	t.Ctx = nil
+	p.closeRest(t)
 }
 
 func sysExitGroup(c *call) int64 {

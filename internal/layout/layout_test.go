@@ -44,6 +44,7 @@ var table = []row{
 	{"symbol", "unit binfile", dem},
 	{"profile", "origin unit safe", sqlite + " " + zip + " " + sys},
 	{"cpu", "", sys},
+	{"futex", "", sys},
 	{"guest", "binfile cpu unit", sys},
 	{"engine", "x86 x86/enc cpu unit", sys},
 	{"machine", "unit", toml},
@@ -59,7 +60,7 @@ var table = []row{
 	{"collect/mpi", "collect/known profile", ""},
 	{"collect/image", "origin binfile symbol unwind", ""},
 	{"collect/sim", "collect/image origin collect/mpi waste collect/known collect/spin unit profile section uop " +
-		"unwind machine engine guest cpu binfile symbol x86 graph collect", sys},
+		"unwind machine engine guest cpu futex binfile symbol x86 graph collect", sys},
 	{"collect/native/hook", "binfile symbol unit x86 x86/enc", sys},
 	{"collect/native/watch", "perf waste x86", sys},
 	{"collect/native", "collect/image origin collect/mpi waste collect/known collect/native/hook collect/native/watch " +

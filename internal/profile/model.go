@@ -196,6 +196,12 @@ const (
 	NoteHandedOut = "handed-out"
 )
 
+// Codes of the notes that say what a counted run took on the host, and beside a native run.
+const (
+	NoteHostTime = "host-time"
+	NoteCompared = "compared"
+)
+
 // NoteEffortThreads is the code of the note whose number is that of the threads for which a
 // recorded profile's idleness is measured.
 const NoteEffortThreads = "effort-threads"

@@ -38,7 +38,7 @@ func noteLines(notes []Note, all bool) []string {
 		}
 	}
 	for _, n := range notes {
-		if hasLead(n.Code) || n.Code == noteTimeline || n.Code == profile.NoteElsewhere || minorNote(n.Code) && !all {
+		if hasLead(n.Code) || slices.Contains(inHead(), n.Code) || minorNote(n.Code) && !all {
 			continue
 		}
 		text := n.Text
@@ -48,6 +48,11 @@ func noteLines(notes []Note, all bool) []string {
 		out = append(out, text)
 	}
 	return out
+}
+
+// inHead lists the notes that stand in the report's head.
+func inHead() []string {
+	return []string{noteTimeline, profile.NoteCompared, profile.NoteHostTime, profile.NoteElsewhere}
 }
 
 // counted tells whether a note's text has its number already, or the number says no more.

@@ -141,14 +141,22 @@ func collected(g *Program) string {
 // took.
 const noteTimeline = "cpu-time"
 
-// timeline tells it beside the times.
-func timeline(notes []Note) string { return noteText(notes, noteTimeline) }
+// timeline tells it beside the times, or what a counted run took: beside a native run, if there was
+// one.
+func timeline(notes []Note) string {
+	for _, code := range []string{noteTimeline, profile.NoteCompared, profile.NoteHostTime} {
+		if words := noteText(notes, code); words != "" {
+			return words
+		}
+	}
+	return ""
+}
 
 // noteText is a note as a sentence.
 func noteText(notes []Note, code string) string {
 	for _, n := range notes {
 		if n.Code == code && n.Text != "" {
-			return strings.ToUpper(n.Text[:1]) + n.Text[1:] + "."
+			return strings.ToUpper(n.Text[:1]) + strings.TrimSuffix(n.Text[1:], ".") + "."
 		}
 	}
 	return ""

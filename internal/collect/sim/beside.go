@@ -9,12 +9,13 @@ import (
 	"context"
 	"runtime"
 	"runtime/debug"
-	"sync"
 	"time"
 
 	"golang.org/x/sys/unix"
 
+	"lime/internal/futex"
 	"lime/internal/guest"
+	"lime/internal/profile"
 	"lime/internal/unit"
 )
 
@@ -31,7 +32,7 @@ type beside struct {
 	inside    int     // threads in their code, or on their way out
 	gatherer  *thread // all others are to stop
 	gathering bool
-	stopped   *sync.Cond // one more has
+	stopped   *futex.Cond // one more has
 	meetings  map[uint64]*meeting
 	most      int  // threads at a time
 	seeking   bool // some thread is followed round its loop
@@ -39,14 +40,14 @@ type beside struct {
 
 // hostThread is the host's side of a thread.
 type hostThread struct {
-	awake *sync.Cond // it may run on
-	tid   int        // 0: it has not begun
-	since unit.Nanos // the host's time when it blocked
-	turn  int64      // how far it runs at once
+	awake *futex.Cond // it may run on
+	tid   int         // 0: it has not begun
+	since unit.Nanos  // the host's time when it blocked
+	turn  int64       // how far it runs at once
 }
 
 func newBeside(r *run) *beside {
-	return &beside{r: r, stopped: sync.NewCond(&r.mu), meetings: map[uint64]*meeting{}}
+	return &beside{r: r, stopped: futex.NewCond(&r.mu), meetings: map[uint64]*meeting{}}
 }
 
 // guest is what the guest needs to know.
@@ -62,10 +63,21 @@ func (b *beside) given(t *thread) {
 	t.host.since = 0
 	b.most = max(b.most, len(b.r.byGuest))
 	if t.host.awake == nil {
-		t.host.awake = sync.NewCond(&b.r.mu)
+		t.host.awake = futex.NewCond(&b.r.mu)
+		b.processors()
 		go b.drive(t)
 	}
-	t.host.awake.Signal()
+	t.host.awake.Broadcast()
+}
+
+// processors sees to it that Go has a processor for each host thread that comes out of the
+// program's code: to Go it was in a system call, and would have to wait until another one's
+// processor is found to be unused, which may take milliseconds.
+func (b *beside) processors() {
+	const own = 8 // threads of lime's own
+	if have := runtime.GOMAXPROCS(0); b.most+own > have {
+		runtime.GOMAXPROCS(2 * (b.most + own))
+	}
 }
 
 // drive runs a thread to its end, on a host thread of its own.
@@ -81,11 +93,13 @@ func (b *beside) drive(t *thread) {
 				r.slice(t.core)
 				continue
 			}
-			t.host.since = r.proc.HostNow()
+			if t.host.since == 0 {
+				t.host.since = r.proc.HostNow()
+			}
 			if b.quiet() {
 				r.proc.Poke()
 			}
-			t.host.awake.Wait()
+			r.handling(nil, func() { r.proc.Rest(t.g, func(d time.Duration) { b.sleep(t, d) }) })
 		}
 	})
 	if err != nil {
@@ -130,7 +144,14 @@ func (b *beside) tend(ctx context.Context) {
 		b.gather(nil)
 	}
 	r.latest = b.end()
-	r.notes.Add("host-time", b.hostTime())
+	r.notes.Add(profile.NoteHostTime, b.hostTime())
+}
+
+// sleep waits until t may run on, at most for d.
+func (b *beside) sleep(t *thread, d time.Duration) {
+	cur := b.r.cur
+	t.host.awake.Wait(d)
+	b.r.cur = cur
 }
 
 // outside gives the lock up while f runs.
@@ -209,7 +230,7 @@ func (b *beside) left(t *thread) {
 // halts keeps t where it is if all are to stop.
 func (b *beside) halts(t *thread) {
 	for b.gathering && b.gatherer != t {
-		b.stopped.Wait()
+		b.stopped.Wait(-1)
 	}
 }
 
@@ -224,6 +245,6 @@ func (b *beside) gather(t *thread) {
 	b.gathering, b.gatherer = true, t
 	b.r.eng.Halt()
 	for b.inside > 0 {
-		b.stopped.Wait()
+		b.stopped.Wait(-1)
 	}
 }

@@ -135,3 +135,20 @@ func TestCountInterrupted(t *testing.T) {
 		})
 	}
 }
+
+// TestCountRests has threads in all kinds of waits that the host or the clock ends, with signals in between: each ends, and none too early.
+func TestCountRests(t *testing.T) {
+	prog := compile(t, "rest.c", "gcc -O1 -g -pthread -o OUT SRC")
+	for _, threads := range []string{"1", "8", "100"} {
+		t.Run(threads, func(t *testing.T) {
+			t.Parallel()
+			cmd, path := counting(t, nil, prog, threads, "40")
+			if out, err := cmd.CombinedOutput(); err != nil || string(out) != "round\n" {
+				t.Errorf("%v: %s", err, out)
+			}
+			if state, _ := barrierParts(t, path); state != "exited" {
+				t.Errorf("the profile says %q", state)
+			}
+		})
+	}
+}

@@ -3,13 +3,13 @@ package sim
 import (
 	"context"
 	"fmt"
-	"sync"
 	"time"
 
 	"lime/internal/collect"
 	"lime/internal/collect/mpi"
 	"lime/internal/cpu"
 	"lime/internal/engine"
+	"lime/internal/futex"
 	"lime/internal/guest"
 	"lime/internal/profile"
 	"lime/internal/section"
@@ -27,8 +27,8 @@ const (
 
 // run is one simulated run of a program.
 type run struct {
-	mu      sync.Mutex // threads in parallel: held by whoever is not in the program's code
-	beside  *beside    // nil: one thread runs at a time, in simulated time
+	mu      futex.Mutex // threads in parallel: held by whoever is not in the program's code
+	beside  *beside     // nil: one thread runs at a time, in simulated time
 	cfg     Config
 	eng     *engine.Engine
 	proc    *guest.Process
