@@ -1,6 +1,10 @@
 package section
 
-import "lime/internal/unit"
+import (
+	"slices"
+
+	"lime/internal/unit"
+)
 
 // builtEpisode is one passage of a barrier that the program built itself.
 type builtEpisode struct {
@@ -9,6 +13,7 @@ type builtEpisode struct {
 	releaser int
 	dealt    bool      // who released them stood elsewhere: it may have given work out only
 	ended    bool      // some had ended: the others waited for that
+	late     int       // threads that are through, and whose last parts are to come
 	place    unit.Addr // where one waits who takes no part
 	outside  unit.Addr // the same, outside of the language's library
 	call     int       // index of the frame that is the barrier's call, in the stack of the first woken part
@@ -19,7 +24,7 @@ type builtEpisode struct {
 // dropKeepers removes threads that only dealt the work out or waited for its end:
 // they stand at another place than most, and did next to nothing.
 func (e *builtEpisode) dropKeepers() {
-	if len(e.parts) < 3 {
+	if len(e.parts) < 3 && !e.ended {
 		return
 	}
 	place := majorityPlace(e.parts, 0)
@@ -29,7 +34,8 @@ func (e *builtEpisode) dropKeepers() {
 	}
 	for i := range e.parts {
 		p := &e.parts[i]
-		p.dropped = (i != e.releaser || e.dealt) && p.site.Place() != place && p.Time()*parentShare < most
+		elsewhere := (i != e.releaser || e.dealt) && p.site.Place() != place || e.ended && slices.Contains(e.woken, i)
+		p.dropped = p.dropped || elsewhere && p.Time()*parentShare < most
 	}
 }
 
@@ -155,7 +161,7 @@ func (r *Recogniser) settle(end bool) {
 	var later []*builtEpisode
 	for _, e := range r.undone {
 		inside, known := r.levels[e.fn]
-		if !e.decided && !known && !end {
+		if (!e.decided && !known || e.late > 0) && !end {
 			later = append(later, e)
 			continue
 		}
@@ -168,6 +174,7 @@ func (r *Recogniser) settle(end bool) {
 }
 
 func (r *Recogniser) finishBuilt(e *builtEpisode) {
+	e.dropKeepers()
 	in := Instance{Kind: Built, Place: e.parts[e.releaser].site.Place()}
 	if e.place != 0 {
 		in.Place = e.place

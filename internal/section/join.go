@@ -105,6 +105,7 @@ func (r *Recogniser) exit(t *thread, op *Op) {
 		t.exit = &p
 	}
 	t.state = gone
+	r.ends(t)
 	if op.Loose {
 		r.letGo(t)
 	}

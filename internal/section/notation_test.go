@@ -73,6 +73,10 @@ func setField(t *testing.T, op *Op, kv string) {
 		for _, s := range strings.Split(v, ",") {
 			op.Woken = append(op.Woken, ThreadID(number(t, s)))
 		}
+	case "through":
+		for _, s := range strings.Split(v, ",") {
+			op.Through = append(op.Through, ThreadID(number(t, s)))
+		}
 	case "at":
 		op.Site.Stack = parseStack(t, v)
 	default:

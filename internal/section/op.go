@@ -89,6 +89,7 @@ type Op struct {
 	At      unit.Cycles
 	Other   ThreadID   // by kind
 	Woken   []ThreadID // OpRelease
+	Through []ThreadID // OpRelease: of those who have the same creator, who has come back from its own function, and only has to end
 	Object  uint64     // barrier, region, futex, lock
 	Built   bool       // OpArrive: at a barrier that the program built itself
 	Untyped bool       // OpWaitBegin: a bare futex, which may as well be a lock's

@@ -83,7 +83,10 @@ type thread struct {
 	ended    *region // whose end it has reached last, and its part there
 	endPart  int
 	task     taskState
-	lull     unit.Cycles // since when it has nothing to do but wait for tasks
+	through  bool          // it has come back from its own function
+	late     *builtEpisode // through: the section that its last part belongs to
+	rest     bool          // through: its last part belongs to none
+	lull     unit.Cycles   // since when it has nothing to do but wait for tasks
 }
 
 // openPart is a part under way.
@@ -214,7 +217,7 @@ func (t *thread) pop() {
 // alone reports whether no other thread works at the moment.
 func (r *Recogniser) alone(t *thread) bool {
 	for _, o := range r.order {
-		if o != t && (o.state == running || o.state == arrived) {
+		if o != t && !o.through && (o.state == running || o.state == arrived) {
 			return false
 		}
 	}

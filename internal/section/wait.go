@@ -94,6 +94,7 @@ type release struct {
 // release looks whether this is the moment at which a barrier opens.
 func (r *Recogniser) release(t *thread, op *Op) {
 	t.piece(op)
+	r.noteThrough(op.Through)
 	if r.alreadyOpened(t, op.Woken) || t.state == waiting && (t.wait.done || !t.valid(t.wait.mark)) {
 		return
 	}
@@ -133,7 +134,7 @@ func (r *Recogniser) newRelease(t *thread, op *Op) *release {
 	}
 	for _, o := range r.order {
 		switch {
-		case o == t || o.state == gone || o.state == joining || o.state == idle:
+		case o == t || o.state == gone || o.state == joining || o.state == idle || o.through:
 		case o.state == waiting:
 			p.quorum = append(p.quorum, o.id)
 		default:
@@ -237,23 +238,10 @@ func (r *Recogniser) opened(t *thread, p *release) {
 			w.by, w.byParts = t.id, t.parts
 		}
 	}
-	e.dropKeepers()
 	r.dropLate(e, p)
 	e.call, e.fn, e.decided = e.locate()
 	r.undone = append(r.undone, e)
 	r.settle(false)
-}
-
-// takeEnded adds the threads that have ended already and for which those wait who are
-// woken now: their creators count them down instead of joining them.
-func (r *Recogniser) takeEnded(e *builtEpisode, p *release) {
-	for _, o := range r.order {
-		if o.state == gone && o.exit != nil && p.woken[o.parent] && r.threads[p.by].parent == o.parent {
-			e.parts = append(e.parts, *o.last())
-			e.ended = true
-			o.exit = nil
-		}
-	}
 }
 
 // leaveEarly closes the part of a thread that has been woken by a release that still goes on, and

@@ -434,6 +434,39 @@ func TestRecogniseWaits(t *testing.T) {
 			60 0 joined of=2`, `
 			built-barrier @501 0[0-10>10] 1[0-4>10] 2[0-5>10]
 			join @200 0[10-60>60] 1[11-54>60] 2[11-31>60]`},
+		{"a scope: who is through has done its work, and its creator waits for the last", `
+			0 0 start
+			10 0 create of=1 at=1:100
+			10 1 start of=0
+			10 0 create of=2 at=1:100
+			10 2 start of=0
+			10 0 create of=3 at=1:100
+			10 3 start of=0
+			11 0 created
+			12 0 wait obj=8 at=7:70/1:110
+			40 1 exit
+			50 3 release obj=8 woken=0 through=2,3
+			51 0 go
+			52 3 exit
+			53 2 exit
+			60 0 create of=4 at=1:100
+			60 4 start of=0
+			60 0 create of=5 at=1:100
+			60 5 start of=0
+			61 0 created
+			62 0 wait obj=8 at=7:70/1:110
+			80 5 release obj=8 woken=0 through=4,5
+			81 0 go
+			90 0 exit at=1:300
+			90 4 exit
+			91 5 exit`, `
+			serial @100 0[0-10>10]
+			serial @0 0[10-11>11]
+			join @70 1[10-40>53] 2[10-53>53] 3[10-50>53]
+			serial @100 0[51-60>60]
+			serial @0 0[60-61>61]
+			join @70 4[60-90>90] 5[60-80>90]
+			exit @300 0[81-90>90]`},
 		{"a queue is closed: all have done their share, and who closes it has waited for none of them", `
 			0 0 start
 			0 0 create of=1 at=1:100

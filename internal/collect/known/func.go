@@ -31,6 +31,7 @@ const (
 	Internal      // __NAME, as the C library's own calls in static programs have it
 	Profiled      // PNAME, by which tools in between call MPI's functions
 	ABI0          // NAME.abi0, of Go's functions in assembly
+	Mangled       // of Rust's library: NAME is what all manglings have of it, between others' parts
 )
 
 // Pass is what a hook must know to call the function in the program's place.
@@ -59,7 +60,7 @@ func (f *Func) Names() []string {
 
 // Functions is the whole table.
 func Functions() []Func {
-	return slices.Concat(threads(), conditions(), locks(), gomp(), kmp(), pools(), golang(), mpi())
+	return slices.Concat(threads(), conditions(), locks(), rust(), gomp(), kmp(), pools(), golang(), mpi())
 }
 
 // Probed are the rows that a collector watches which runs the program's code itself.

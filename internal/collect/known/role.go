@@ -28,6 +28,7 @@ const (
 	TaskWait                  // waits for tasks, and runs some meanwhile
 	PoolTask                  // makes a task, an object that object points to
 	PoolRun                   // waits for tasks; runs the one that object points to, if there is one
+	Through                   // the thread has done what it was made for: who waits for that goes on when all have called it
 	GoMade                    // makes a goroutine, and returns it
 	GoIn                      // a goroutine goes on, on this thread
 	GoOut                     // the goroutine leaves its thread, if there is one on it

@@ -4,8 +4,6 @@
 
 package sim
 
-import "lime/internal/engine"
-
 // turn is how far t runs at once: further as long as it is not found in a loop.
 func (b *beside) turn(t *thread) int64 {
 	h := &t.host
@@ -51,23 +49,4 @@ func (b *beside) learns(t *thread, s *spinner) bool {
 	n := len(r.spins.cycles)
 	r.learn(s, taken)
 	return len(r.spins.cycles) > n
-}
-
-// merge makes one count of those that a piece has of the same edge: it was drained each time its
-// thread was followed.
-func (b *beside) merge(p *piece) {
-	if b == nil {
-		return
-	}
-	at := make(map[engine.EdgeID]int, len(p.edges))
-	merged := p.edges[:0]
-	for _, e := range p.edges {
-		if i, ok := at[e.id]; ok {
-			merged[i].n += e.n
-			continue
-		}
-		at[e.id] = len(merged)
-		merged = append(merged, e)
-	}
-	p.edges = merged
 }

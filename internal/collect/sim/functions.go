@@ -1,6 +1,10 @@
 package sim
 
-import "lime/internal/collect/known"
+import (
+	"strings"
+
+	"lime/internal/collect/known"
+)
 
 // How the table of functions with a meaning (package known) is used: probes stand where one of them
 // begins.
@@ -24,4 +28,30 @@ func byName(sectionEnds []string) map[string]*fn {
 		table[name] = &fn{Name: name, Role: known.SectionEnd, Object: none, Second: none, Constant: uint64(i + 1), Source: "--section-end"}
 	}
 	return table
+}
+
+// meaning is the row of a function with a symbol, nil if it has none.
+func (r *run) meaning(symbol string) *fn {
+	if f := r.names[symbol]; f != nil {
+		return f
+	}
+	if !strings.HasPrefix(symbol, "_ZN3std") && !strings.HasPrefix(symbol, "_R") {
+		return nil
+	}
+	for _, f := range r.mangled {
+		if strings.Contains(symbol, f.Name) {
+			return f
+		}
+	}
+	return nil
+}
+
+// mangled are the rows that are known by a part of their symbols.
+func mangled() (list []*fn) {
+	for _, f := range known.Probed() {
+		if f.Also == known.Mangled {
+			list = append(list, &f)
+		}
+	}
+	return list
 }

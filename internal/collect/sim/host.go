@@ -94,7 +94,7 @@ func (r *run) imageMapped(g guest.Image) {
 	r.walker.Forget()
 	r.out.image(im)
 	entries(im, func(name string, at uint64) {
-		if f := r.names[name]; f != nil && r.entries[at] == nil {
+		if f := r.meaning(name); f != nil && r.entries[at] == nil {
 			r.entries[at] = f
 			r.setProbe(at)
 		}

@@ -27,6 +27,20 @@ func TestFunctionTable(t *testing.T) {
 	}
 }
 
+// Rounds of a loop are taken out of all counts that a piece has of an edge, and never more than it
+// holds.
+func TestRoundsOfAPieceThatWasLookedAtTwice(t *testing.T) {
+	r := &run{meter: countMeter{}}
+	c := &cycle{edges: []edgeCount{{1, 1}, {2, 2}}, instrs: 5}
+	p := &piece{edges: []edgeCount{{1, 7}, {3, 4}, {2, 16}, {1, 2}, {2, 5}}}
+	if units := r.takeRounds(p, c); units != 9*5 {
+		t.Errorf("%d units were taken out, want nine rounds of 5", units)
+	}
+	if a, b, other := p.times(1), p.times(2), p.times(3); a != 0 || b != 3 || other != 4 {
+		t.Errorf("left are %d, %d and %d, want 0, 3 and 4", a, b, other)
+	}
+}
+
 // The core that runs next is always the one with the lowest clock, then the lowest number; every
 // ready thread gets a core as soon as one is free.
 func TestCores(t *testing.T) {

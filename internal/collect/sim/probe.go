@@ -115,6 +115,7 @@ func enterings() [known.Roles]entering {
 		known.RegionBody:    (*run).enterBody,
 		known.PoolTask:      (*run).enterPoolTask,
 		known.PoolRun:       (*run).enterPoolRun,
+		known.Through:       (*run).enterThrough,
 		known.GoMade:        (*run).enterGoMade,
 		known.GoIn:          (*run).enterGoIn,
 		known.GoOut:         (*run).enterGoOut,

@@ -44,6 +44,7 @@ type run struct {
 
 	images   images
 	names    map[string]*fn
+	mangled  []*fn
 	entries  map[uint64]*fn     // functions of the table, by address
 	probes   map[uint64]bool    // addresses with a probe
 	tasks    map[uint64]*fn     // functions that tasks were made of, by address
@@ -95,7 +96,7 @@ func newRun(cfg Config, meter Meter, sink profile.Sink) (*run, error) {
 	r := &run{
 		cfg: cfg, meter: meter,
 		byGuest: map[*guest.Thread]*thread{}, byCtx: map[*cpu.Context]*thread{},
-		names: byName(cfg.SectionEnds), entries: map[uint64]*fn{}, tasks: map[uint64]*fn{}, probes: map[uint64]bool{},
+		names: byName(cfg.SectionEnds), mangled: mangled(), entries: map[uint64]*fn{}, tasks: map[uint64]*fn{}, probes: map[uint64]bool{},
 		bodies: map[uint64][]*fork{}, waiters: map[uint64]int{}, members: map[uint64]int{},
 		locks: map[uint64]uint64{}, holders: map[uint64]*thread{}, lockBook: newLockBook(), gates: map[uint64]*gate{},
 		even:  newEvening(cfg.Even),

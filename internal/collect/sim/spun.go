@@ -97,7 +97,6 @@ func (r *run) takeSpinning(t *thread, p *piece) (units uint64) {
 	if len(r.spins.cycles) == 0 {
 		return 0
 	}
-	r.beside.merge(p)
 	var in []int32
 	for _, e := range p.edges {
 		if int(e.id) < len(r.spins.of) && r.spins.of[e.id] > 0 && !slices.Contains(in, r.spins.of[e.id]) {
@@ -124,11 +123,7 @@ func (r *run) takeSpinning(t *thread, p *piece) (units uint64) {
 func (r *run) takeRounds(p *piece, c *cycle) (units uint64) {
 	rounds := ^uint64(0)
 	for _, x := range c.edges {
-		i := slices.IndexFunc(p.edges, func(e edgeCount) bool { return e.id == x.id })
-		if i < 0 {
-			return 0
-		}
-		rounds = min(rounds, p.edges[i].n/x.n)
+		rounds = min(rounds, p.times(x.id)/x.n)
 	}
 	if rounds == 0 {
 		return 0
@@ -140,17 +135,32 @@ func (r *run) takeRounds(p *piece, c *cycle) (units uint64) {
 	for _, b := range c.blocks {
 		units += rounds * b.n * r.yieldsAt(r.eng.Blocks()[b.block].End)
 	}
-	keep := p.edges[:0]
+	for _, x := range c.edges {
+		p.less(x.id, rounds*x.n)
+	}
+	p.edges = slices.DeleteFunc(p.edges, func(e edgeCount) bool { return e.n == 0 })
+	return units
+}
+
+// times is how often a piece has an edge: it holds a count for each time that its thread was looked
+// at.
+func (p *piece) times(id engine.EdgeID) (n uint64) {
 	for _, e := range p.edges {
-		if i := slices.IndexFunc(c.edges, func(x edgeCount) bool { return x.id == e.id }); i >= 0 {
-			e.n -= rounds * c.edges[i].n
-		}
-		if e.n > 0 {
-			keep = append(keep, e)
+		if e.id == id {
+			n += e.n
 		}
 	}
-	p.edges = keep
-	return units
+	return n
+}
+
+// less takes some of them out.
+func (p *piece) less(id engine.EdgeID, n uint64) {
+	for i := range p.edges {
+		if e := &p.edges[i]; e.id == id {
+			out := min(e.n, n)
+			e.n, n = e.n-out, n-out
+		}
+	}
 }
 
 // takeHardware takes the rounds' share of the time and the events of their blocks.

@@ -36,6 +36,7 @@ type thread struct {
 	frames  []call    // open calls of functions of the table, outermost first
 	regions []uint64
 	idle    bool // a pool's thread between two regions
+	through bool // it has done what it was made for
 	pooled  bool // it has been given tasks of such a pool (pool.go)
 
 	birth   birth

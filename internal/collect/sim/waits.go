@@ -164,6 +164,7 @@ func (r *run) tellRelease(by *thread, woken []*thread) {
 		late := r.aboutToWait(by, byObject[object], object)
 		op, _ := r.cutOp(by, section.OpRelease)
 		op.Object, op.Woken = object, append(byObject[object], ids(late)...)
+		op.Through = r.through(by, op.Woken)
 		r.tellOpening(by, op)
 		for _, t := range late {
 			r.waitOver(t, t.piece.stack)
