@@ -19,9 +19,9 @@ import (
 
 // viewFlags are the options of view.
 type viewFlags struct {
-	listen, export string
-	noBrowser      bool
-	analysis       analysis.Options
+	listen, export     string
+	noBrowser, noCache bool
+	analysis           analysis.Options
 }
 
 func (a *app) viewCommand() *cobra.Command {
@@ -39,6 +39,9 @@ machine alone, on a free port, to those who have the address with its token. On
 a machine far away, forward the port: ssh -L 8080:127.0.0.1:PORT machine, and
 open the address with 8080 for its port.
 
+What takes long to make of a large profile is kept in ~/.cache/lime/view
+($XDG_CACHE_HOME), so that it opens at once the next time.
+
 --export writes the page and all that it shows of small profiles to a directory
 instead, to be opened from there or put on any web server.`,
 		RunE: func(cmd *cobra.Command, args []string) error { return a.view(cmd.Context(), args, &f) },
@@ -47,6 +50,7 @@ instead, to be opened from there or put on any web server.`,
 	fl.StringVar(&f.listen, "listen", "", "serve at this `host:port` instead; others may then reach it")
 	fl.BoolVar(&f.noBrowser, "no-browser", false, "print the address, do not open a browser")
 	fl.StringVar(&f.export, "export", "", "write a static copy to this `directory`, and serve nothing")
+	fl.BoolVar(&f.noCache, "no-cache", false, "keep nothing for the next start")
 	analysisFlags(cmd, &f.analysis)
 	return cmd
 }
@@ -67,7 +71,29 @@ func (a *app) view(ctx context.Context, args []string, f *viewFlags) error {
 	if f.export != "" {
 		return failed(view.Export(f.export, runs))
 	}
+	if dir := a.viewCache(); dir != "" && !f.noCache {
+		for _, r := range runs {
+			if err := r.Keep(dir, f.analysis); err != nil {
+				fmt.Fprintln(a.stderr, "lime:", err) // it is slower, and works
+			}
+		}
+	}
 	return a.serve(ctx, runs, f)
+}
+
+// viewCache is the directory for what view keeps of profiles between two starts, "" if there is
+// none.
+func (a *app) viewCache() string {
+	if a.getenv == nil {
+		return ""
+	}
+	if dir := a.getenv("XDG_CACHE_HOME"); filepath.IsAbs(dir) {
+		return filepath.Join(dir, "lime", "view")
+	}
+	if home := a.getenv("HOME"); filepath.IsAbs(home) {
+		return filepath.Join(home, ".cache", "lime", "view")
+	}
+	return ""
 }
 
 // serve answers until the user interrupts it.

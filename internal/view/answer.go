@@ -4,10 +4,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
+	"runtime/debug"
 	"strconv"
 	"sync"
+	"time"
 
 	"lime/internal/report"
 )
@@ -35,29 +38,40 @@ const (
 // NewAPI returns the API on these profiles.
 func NewAPI(runs []*Run) *API { return &API{runs: runs, kept: map[string]*Answer{}} }
 
+// keeping says whether an answer may be kept for the next start.
+type keeping int
+
+const (
+	keepNone   keeping = iota // it hangs on other profiles, or changes
+	keepAnswer                // if it took long
+	keepReport                // if the report that it is taken from took long
+)
+
 // endpoint answers one kind of question: with an object for JSON, or bytes.
 type endpoint struct {
 	fixed  bool // the answer never changes
+	keep   keeping
 	answer func(*API, *Run, *query) (any, error)
 }
 
 func endpoints() map[string]endpoint {
 	return map[string]endpoint{
-		"runs":     {true, func(a *API, _ *Run, _ *query) (any, error) { return a.info(), nil }},
-		"state":    {false, func(_ *API, r *Run, _ *query) (any, error) { return r.state(), nil }},
-		"head":     {true, answerHead},
-		"section":  {true, answerSection},
-		"instance": {true, answerInstance},
-		"cells":    {true, answerCells},
-		"threads":  {true, answerThreads},
-		"files":    {true, func(_ *API, r *Run, q *query) (any, error) { return checked(q, r.files)(q.sectionOrAll(r)) }},
-		"source":   {true, answerSource},
-		"span":     {true, answerSpan},
-		"window":   {true, answerWindow},
-		"parts":    {true, answerParts},
-		"paths":    {true, answerPaths},
-		"calls":    {true, func(_ *API, r *Run, q *query) (any, error) { return checked(q, r.calls)(q.sectionOrAll(r)) }},
-		"compare":  {true, answerCompare},
+		"runs":     {true, keepNone, func(a *API, _ *Run, _ *query) (any, error) { return a.info(), nil }},
+		"state":    {false, keepNone, func(_ *API, r *Run, _ *query) (any, error) { return r.state(), nil }},
+		"head":     {true, keepReport, answerHead},
+		"section":  {true, keepReport, answerSection},
+		"instance": {true, keepAnswer, answerInstance},
+		"cells":    {true, keepAnswer, answerCells},
+		"threads":  {true, keepAnswer, answerThreads},
+		"files":    {true, keepAnswer, func(_ *API, r *Run, q *query) (any, error) { return checked(q, r.files)(q.sectionOrAll(r)) }},
+		"source":   {true, keepAnswer, answerSource},
+		"span":     {true, keepAnswer, answerSpan},
+		"window":   {true, keepAnswer, answerWindow},
+		"parts":    {true, keepAnswer, answerParts},
+		"critical": {true, keepAnswer, answerCritical},
+		"paths":    {true, keepAnswer, answerPaths},
+		"calls":    {true, keepAnswer, func(_ *API, r *Run, q *query) (any, error) { return checked(q, r.calls)(q.sectionOrAll(r)) }},
+		"compare":  {true, keepNone, answerCompare},
 	}
 }
 
@@ -81,6 +95,7 @@ func (a *API) Answer(name string, values url.Values) (out *Answer, err error) {
 	if !ok {
 		return nil, missing("there is no such question")
 	}
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true)) // an index that is mapped may be cut short by somebody
 	key := name + "?" + values.Encode()
 	if e.fixed {
 		if known := a.find(key); known != nil {
@@ -92,11 +107,29 @@ func (a *API) Answer(name string, values url.Values) (out *Answer, err error) {
 	if q.err != nil {
 		return nil, q.err
 	}
-	what, err := e.answer(a, a.runs[n], q)
+	if out, err = a.make(e, a.runs[n], name, q); err != nil {
+		return nil, err
+	}
+	if e.fixed {
+		a.keep(key, out)
+	}
+	return out, nil
+}
+
+// make finds an answer among those that were kept, or makes it.
+func (a *API) make(e endpoint, r *Run, name string, q *query) (*Answer, error) {
+	question := keptQuestion(name, q.values)
+	if e.keep != keepNone {
+		if out := r.kept.find(question); out != nil {
+			return out, nil
+		}
+	}
+	began := time.Now()
+	what, err := e.answer(a, r, q)
 	if err = errors.Join(q.err, err); err != nil {
 		return nil, err
 	}
-	out = &Answer{typeBinary, nil}
+	out := &Answer{typeBinary, nil}
 	if bytes, raw := what.([]byte); raw {
 		out.Body = bytes
 	} else if out.Body, err = encode(what); err != nil {
@@ -104,10 +137,57 @@ func (a *API) Answer(name string, values url.Values) (out *Answer, err error) {
 	} else {
 		out.Type = typeJSON
 	}
-	if e.fixed {
-		a.keep(key, out)
+	took := time.Since(began)
+	if e.keep == keepReport {
+		took = max(took, time.Duration(r.took.Load()))
+	}
+	if e.keep != keepNone && r.changed() == "" {
+		r.kept.keep(question, out, took)
 	}
 	return out, nil
+}
+
+// keptQuestion is a question by itself: the number that the profile has this time is no part of it.
+func keptQuestion(name string, values url.Values) string {
+	alone := maps.Clone(values)
+	alone.Del("p")
+	return name + "?" + alone.Encode()
+}
+
+// Prepare makes what every view needs, in the background. What the page shows of the report is
+// kept, so that the next start does without the report.
+func (a *API) Prepare() {
+	go func() {
+		for p, r := range a.runs {
+			if _, err := r.index(); err != nil {
+				continue
+			}
+			a.prepare(p, r)
+		}
+	}()
+}
+
+func (a *API) prepare(p int, r *Run) {
+	if r.kept.find("head?") != nil {
+		r.ready.Store(true)
+		return
+	}
+	rep, err := r.report()
+	if err != nil || r.kept == nil {
+		return
+	}
+	values := func(pairs ...string) url.Values {
+		v := url.Values{"p": {strconv.Itoa(p)}}
+		for i := 0; i < len(pairs); i += 2 {
+			v.Set(pairs[i], pairs[i+1])
+		}
+		return v
+	}
+	for i := range rep.Sections {
+		_, _ = a.Answer("section", values("s", strconv.Itoa(rep.Sections[i].ID))) // who asks is told what is wrong
+	}
+	_, _ = a.Answer("head", values())
+	debug.FreeOSMemory() // the analysis took more than all that follows
 }
 
 func (a *API) find(key string) *Answer {
@@ -278,6 +358,18 @@ func answerParts(_ *API, r *Run, q *query) (any, error) {
 		return nil, q.err
 	}
 	return index.partsIn(from, to, b), nil
+}
+
+func answerCritical(_ *API, r *Run, q *query) (any, error) {
+	index, err := r.index()
+	if err != nil {
+		return nil, err
+	}
+	from, to := q.stretch(index)
+	if q.err != nil {
+		return nil, q.err
+	}
+	return criticalIn(r.critical(), max(from, index.from), min(to, index.to)), nil
 }
 
 func answerPaths(_ *API, r *Run, q *query) (any, error) {

@@ -52,12 +52,14 @@ type index struct {
 	sections []sectionIndex
 	from, to uint64 // of the whole run
 	parts    int
+	levels   [][][]byte // the coarsest levels of the time line, tile by tile and band by band, where a tile would take long to make
 }
 
 // sectionIndex is what the views of one section need.
 type sectionIndex struct {
 	threads []int32   // that take part, in order
 	longest []float32 // by instance: the longest time
+	last    []int32   // by instance: the thread that arrived last, for which the others waited
 }
 
 // scanner is a profile whose parts can be read without its counts.
@@ -74,7 +76,8 @@ func buildIndex(src Source, done *atomic.Int64) (*index, error) {
 	t := src.Tables()
 	x := &index{lanes: make([]lane, len(t.Threads)), sections: make([]sectionIndex, len(t.Sections)), from: math.MaxUint64}
 	for s := range x.sections {
-		x.sections[s].longest = make([]float32, src.InstanceCount(profile.SectionID(s)))
+		n := src.InstanceCount(profile.SectionID(s))
+		x.sections[s].longest, x.sections[s].last = make([]float32, n), make([]int32, n)
 	}
 	defer debug.SetGCPercent(debug.SetGCPercent(leanGC)) // the parts of a large profile hold no pointers, and fill the memory
 	err := src.ScanParts(func(in *profile.Instance) error {
@@ -92,6 +95,7 @@ func buildIndex(src Source, done *atomic.Int64) (*index, error) {
 		x.to = run
 	}
 	x.finish()
+	x.coarse(tileParts)
 	return x, nil
 }
 
@@ -100,7 +104,7 @@ func (x *index) add(in *profile.Instance) error {
 	if int(in.Section) >= len(x.sections) || in.Seq >= len(x.sections[in.Section].longest) {
 		return fmt.Errorf("section %d, instance %d: it was not there when the profile was opened", in.Section, in.Seq)
 	}
-	most := float32(0)
+	most, arrived, last := float32(0), uint64(0), int32(-1)
 	for i := range in.Parts {
 		p := &in.Parts[i]
 		if p.Thread < 0 || int(p.Thread) >= len(x.lanes) || p.Arrive < p.Start {
@@ -112,13 +116,16 @@ func (x *index) add(in *profile.Instance) error {
 			c.wait = float32(p.Release - p.Arrive)
 		}
 		most = max(most, c.work)
+		if last < 0 || p.Arrive > arrived {
+			arrived, last = p.Arrive, int32(p.Thread)
+		}
 		l := &x.lanes[p.Thread]
 		l.cells = append(l.cells, c)
 		l.reach, l.until = max(l.reach, c.end()-c.start+1), max(l.until, c.end())
 		x.from, x.to = min(x.from, p.Start), max(x.to, p.Arrive, p.Release)
 		x.parts++
 	}
-	x.sections[in.Section].longest[in.Seq] = most
+	x.sections[in.Section].longest[in.Seq], x.sections[in.Section].last[in.Seq] = most, last
 	return nil
 }
 

@@ -7,6 +7,8 @@ import (
 	"runtime/debug"
 	"sync"
 	"sync/atomic"
+	"syscall"
+	"time"
 
 	"lime/internal/analysis"
 	"lime/internal/profile"
@@ -28,12 +30,15 @@ type Run struct {
 	found os.FileInfo // what stood at path when it was opened; nil if nothing did
 	src   Source
 
-	read   atomic.Int64 // instances of the index
-	index  func() (*index, error)
-	report func() (*report.Report, error)
-	lines  *lineCache
-	paths  *pathTrees
-	ready  atomic.Bool // the report is made
+	read     atomic.Int64 // instances of the index
+	index    func() (*index, error)
+	report   func() (*report.Report, error)
+	critical func() []step // of a run whose index could be made
+	lines    *lineCache
+	paths    *pathTrees
+	kept     *store       // nil: nothing is kept
+	took     atomic.Int64 // nanoseconds for the report
+	ready    atomic.Bool  // the report is made, or what the page shows of it is kept
 }
 
 // NewRun prepares a profile. path is the file it was read from, which is looked at (not into) to
@@ -43,15 +48,98 @@ func NewRun(src Source, path string, o analysis.Options) *Run {
 	if info, err := os.Stat(path); err == nil {
 		r.found = info
 	}
-	r.index = sync.OnceValues(func() (*index, error) { return buildIndex(src, &r.read) })
+	r.index = sync.OnceValues(r.openIndex)
+	r.critical = sync.OnceValue(func() []step {
+		x, err := r.index()
+		if err != nil {
+			return nil
+		}
+		return x.critical(src.Tables().Threads)
+	})
 	r.report = sync.OnceValues(func() (rep *report.Report, err error) {
 		defer caught("the analysis", &err)
+		if _, err := r.index(); err != nil { // one after the other: each needs much memory for a while
+			return nil, err
+		}
+		began := time.Now()
 		if rep, err = analyse(src, o); err == nil {
+			r.took.Store(int64(time.Since(began)))
 			r.ready.Store(true)
 		}
 		return rep, err
 	})
 	return r
+}
+
+// Keep has what takes long to make kept below a directory, for the next time that the same profile
+// is opened. The profile must be a file; options are those of the analysis.
+func (r *Run) Keep(root string, o analysis.Options) error {
+	if r.found == nil {
+		return nil
+	}
+	s, err := openStore(root, r.path, fmt.Sprint(fileState(r.path), fileState(r.path+"-wal"), program(), o))
+	if err != nil {
+		return fmt.Errorf("nothing is kept for the next start: %w", err)
+	}
+	r.kept = s
+	return nil
+}
+
+// fileState tells a file from others, and from itself at another time.
+func fileState(path string) string {
+	info, err := os.Stat(path)
+	if err != nil {
+		return "none"
+	}
+	own := uint64(0)
+	if st, ok := info.Sys().(*syscall.Stat_t); ok {
+		own = st.Ino
+	}
+	return fmt.Sprint(info.Size(), info.ModTime().UnixNano(), own)
+}
+
+// program tells this lime from others, whose answers may be worded otherwise.
+func program() string {
+	path, err := os.Executable()
+	if err != nil {
+		return ""
+	}
+	return fileState(path)
+}
+
+// openIndex maps the index that was kept, or makes it.
+func (r *Run) openIndex() (*index, error) {
+	if r.kept == nil {
+		return buildIndex(r.src, &r.read)
+	}
+	path := r.kept.file(keptIndex)
+	if x, err := mapped(path); err == nil {
+		r.read.Store(r.instances())
+		return x, nil
+	}
+	x, err := buildIndex(r.src, &r.read)
+	if err != nil || x.parts < keptParts || r.changed() != "" {
+		return x, err
+	}
+	if r.kept.write(keptIndex, func(f *os.File) error { return x.write(f) }) != nil {
+		return x, nil // the disk is full, perhaps: it is made again next time
+	}
+	if m, err := mapped(path); err == nil {
+		x = m // and what was made is garbage
+		debug.FreeOSMemory()
+	}
+	return x, nil
+}
+
+// keptParts is how many parts make an index worth keeping: reading them takes a twentieth of a
+// second.
+const keptParts = 50_000
+
+func (r *Run) instances() (n int64) {
+	for id := range r.tables().Sections {
+		n += int64(r.src.InstanceCount(profile.SectionID(id)))
+	}
+	return n
 }
 
 func analyse(src Source, o analysis.Options) (*report.Report, error) {
@@ -77,15 +165,6 @@ func caught(what string, err *error) {
 
 func (r *Run) tables() *profile.Tables { return r.src.Tables() }
 
-// Prepare makes what every view needs, in the background.
-func (r *Run) Prepare() {
-	go func() {
-		if _, err := r.index(); err == nil {
-			r.report()
-		}
-	}()
-}
-
 // State is how far a profile has been read.
 type State struct {
 	Read     int64  `json:"read"`
@@ -95,11 +174,7 @@ type State struct {
 }
 
 func (r *Run) state() *State {
-	s := &State{Read: r.read.Load(), Analysed: r.ready.Load(), Changed: r.changed()}
-	for id := range r.tables().Sections {
-		s.Of += int64(r.src.InstanceCount(profile.SectionID(id)))
-	}
-	return s
+	return &State{Read: r.read.Load(), Of: r.instances(), Analysed: r.ready.Load(), Changed: r.changed()}
 }
 
 // changed says what became of the file that was opened; "" if it is as it was.

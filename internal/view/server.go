@@ -36,9 +36,7 @@ func Listen(address string, runs []*Run) (*Server, error) {
 	}
 	s := &Server{api: NewAPI(runs), guard: newGuard(host), listener: l}
 	s.http = &http.Server{Handler: s, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 32 << 10}
-	for _, r := range runs {
-		r.Prepare()
-	}
+	s.api.Prepare()
 	return s, nil
 }
 

@@ -23,6 +23,14 @@ func (x *index) spanTile(z, tile, band int) ([]byte, error) {
 	if len(rows) == 0 {
 		return nil, missing("there is no band %d of threads", band)
 	}
+	if z < len(x.levels) {
+		return x.levels[z][tile*x.bands()+band], nil
+	}
+	return x.makeTile(rows, z, tile), nil
+}
+
+// makeTile makes a tile from the parts.
+func (x *index) makeTile(rows []lane, z, tile int) []byte {
 	whole := float64(x.to - x.from)
 	width := whole / float64(uint64(1)<<z) / spanCells
 	begin := float64(tile) * spanCells * width // from x.from on: differences keep more digits than clocks
@@ -37,8 +45,63 @@ func (x *index) spanTile(z, tile, band int) ([]byte, error) {
 		})
 		fillRow(out[r*spanCells*int(states):], &sums, width)
 	}
-	return out, nil
+	return out
 }
+
+// tileParts is how many parts a tile may be made from while somebody waits for it: a few
+// milliseconds' worth.
+const tileParts = 50_000
+
+// coarse makes the levels whose tiles lie over more than so many parts: the finest of them from the
+// parts, the others each from the next.
+func (x *index) coarse(parts int) {
+	n := 0
+	for b := range x.bands() {
+		most := 0
+		for _, l := range x.band(b) {
+			most += len(l.cells)
+		}
+		for n < spanDeep && most>>n > parts {
+			n++
+		}
+	}
+	x.levels = make([][][]byte, n)
+	for z := n - 1; z >= 0; z-- {
+		for tile := range 1 << z {
+			for b := range x.bands() {
+				if z == n-1 {
+					x.levels[z] = append(x.levels[z], x.makeTile(x.band(b), z, tile))
+					continue
+				}
+				finer := x.levels[z+1]
+				x.levels[z] = append(x.levels[z], halved(finer[2*tile*x.bands()+b], finer[(2*tile+1)*x.bands()+b]))
+			}
+		}
+	}
+}
+
+// halved makes a tile of two that lie side by side: a cell is the mean of two. Halves are rounded
+// up and down in turns, and never make more than there is.
+func halved(left, right []byte) []byte {
+	const wide = spanCells * int(states)
+	out := make([]byte, 0, len(left))
+	for at := 0; at < len(left); at += wide {
+		for _, half := range [][]byte{left[at : at+wide], right[at : at+wide]} {
+			for k := 0; k < wide; k += 2 * int(states) {
+				room, up := 255, len(out)/int(states)%2
+				for s := range int(states) {
+					share := min(room, (int(half[k+s])+int(half[k+int(states)+s])+up)/2)
+					out = append(out, byte(share))
+					room -= share
+				}
+			}
+		}
+	}
+	return out
+}
+
+// bands is into how many bands the threads are divided.
+func (x *index) bands() int { return (len(x.lanes) + bandRows - 1) / bandRows }
 
 // band returns the lanes of a band of threads.
 func (x *index) band(band int) []lane {
@@ -172,6 +235,7 @@ type Parts struct {
 	Wait    []float32 `json:"wait"`
 	Lock    []float32 `json:"lock"`
 	Off     []float32 `json:"off"`
+	Last    []int32   `json:"last"` // the thread that came last to the instance's end: it released the others
 }
 
 // mostParts is how many parts are told one by one: their JSON stays under 64 kB.
@@ -179,7 +243,7 @@ const mostParts = 600
 
 func newParts() *Parts {
 	return &Parts{Thread: []int{}, Section: []int32{}, Seq: []int32{}, Start: []uint64{}, Work: []float32{},
-		Wait: []float32{}, Lock: []float32{}, Off: []float32{}}
+		Wait: []float32{}, Lock: []float32{}, Off: []float32{}, Last: []int32{}}
 }
 
 // partsIn lists the parts of a band of threads that touch a stretch of time.
@@ -200,7 +264,7 @@ func (x *index) partsIn(lo, hi uint64, band int) *Parts {
 			}
 			p.Thread, p.Section, p.Seq = append(p.Thread, band*bandRows+r), append(p.Section, c.section), append(p.Seq, c.seq)
 			p.Start, p.Work, p.Wait = append(p.Start, c.start), append(p.Work, c.work), append(p.Wait, c.wait)
-			p.Lock, p.Off = append(p.Lock, c.lock), append(p.Off, c.off)
+			p.Lock, p.Off, p.Last = append(p.Lock, c.lock), append(p.Off, c.off), append(p.Last, x.sections[c.section].last[c.seq])
 		}
 	}
 	return p

@@ -1,6 +1,19 @@
 // Asks the server, or in a static copy the data that came with it. Answers never change, so each is asked for once.
-const known = new Map();
-const most = 3000; // answers that are remembered
+const known = new Map(); // the least used first
+const most = 40 << 20; // bytes that are remembered; a tile of the time line takes as much again for its colours
+let size = 0;
+
+// remember counts what came, and forgets what was not used for longest.
+function remember(key, entry, bytes) {
+  entry.bytes = bytes;
+  size += bytes;
+  for (const [k, e] of known) {
+    if (size <= most) return;
+    if (k === key || e.bytes === undefined) continue; // still under way
+    known.delete(k);
+    size -= e.bytes;
+  }
+}
 
 // escape writes a parameter as Go's url.Values.Encode does, so that a static copy is found under the same name.
 const escape = (s) => encodeURIComponent(s).replace(/[!'()*]/g, (c) => "%" + c.charCodeAt(0).toString(16).toUpperCase()).replace(/%20/g, "+");
@@ -34,15 +47,18 @@ async function fetched(key, binary) {
   return binary ? response.arrayBuffer() : response.json();
 }
 
+// weight is about how much memory an answer takes: that of objects is guessed by their text.
+const weight = (v) => (v instanceof ArrayBuffer ? v.byteLength : 2 * JSON.stringify(v).length);
+
 function asked(name, params, binary) {
   const key = address(name, params);
   let entry = known.get(key);
-  if (!entry) {
-    if (known.size > most) known.clear();
+  if (entry) known.delete(key); // and to the end
+  else {
     entry = { value: undefined, error: undefined };
-    entry.promise = fetched(key, binary).then((v) => (entry.value = v), (e) => { entry.error = e; known.delete(key); throw e; });
-    known.set(key, entry);
+    entry.promise = fetched(key, binary).then((v) => { entry.value = v; remember(key, entry, weight(v)); return v; }, (e) => { entry.error = e; known.delete(key); throw e; });
   }
+  known.set(key, entry);
   return entry;
 }
 

@@ -29,7 +29,7 @@ const keys = [
   ["n, p", "next, previous section"],
   ["/", "search, where there is something to search"],
   ["arrows, Enter", "on a chart: read it cell by cell, pick; on the time line: move"],
-  ["+, −, 0", "on the time line: zoom in, out, the whole run"],
+  ["+, −, 0, c", "on the time line: zoom in, out, the whole run, the critical path"],
   ["?", "this list"],
   ["Escape", "close, clear what is picked"],
 ];

@@ -118,11 +118,32 @@ function View({ info, head, p, params, whole }) {
   };
   const zoom = (factor, at = 0.5) => { const w = range[1] - range[0], t = range[0] + w * at; move(t - (t - range[0]) * factor, t + (range[1] - t) * factor); };
   return html`<div class="bar" role="group" aria-label="What is shown"><${Toggle} onClick=${() => zoom(0.5)} title="+">zoom in<//><${Toggle} onClick=${() => zoom(2)} title="-">zoom out<//><${Toggle} onClick=${() => move(origin, end)} title="0">whole run<//>
+      <${Toggle} on=${params.path === "1"} onClick=${() => set({ path: params.path === "1" ? undefined : "1" }, true)} title="c">critical path<//>
       <span class="soft">${short(unit, range[0])} to ${short(unit, range[1])}: ${quantity(unit, range[1] - range[0])}. Drag moves, Shift and drag chooses a stretch, Ctrl and wheel zooms.</span></div>
     <${Strip} p=${p} info=${info} range=${range} origin=${origin} end=${end} move=${move} />
     <${Lanes} info=${info} p=${p} params=${params} range=${range} settled=${settled} origin=${origin} end=${end} move=${move} zoom=${zoom} />
+    ${params.path === "1" && html`<${PathWords} p=${p} info=${info} head=${head} range=${settled} />`}
     <${Statistics} p=${p} info=${info} head=${head} range=${settled} />`;
 }
+
+// stretch is a range as questions name it.
+const stretch = (range) => ({ from: Math.round(range[0]), to: Math.max(Math.round(range[0]) + 1, Math.round(range[1])) });
+
+const useCritical = (p, range, when) => useAsk("critical", { p, ...stretch(range) }, when);
+
+// PathWords says where the critical path leads.
+function PathWords({ p, info, head, range }) {
+  const state = useCritical(p, range, true);
+  return html`<${Asked} state=${state} what="the critical path">${(c) => {
+    const all = c.work + c.release + c.unknown || 1;
+    return html`<h3>Critical path</h3><p>From the end back to the beginning, always along the thread that the others waited for: what is off it can be made faster without the run becoming any shorter.
+      Here it takes ${c.steps} ${c.steps === 1 ? "step" : "steps"}: <b>${pct(c.work / all)}</b> work in sections, <b>${pct(c.release / all)}</b> from the last arrival to the release, <b>${pct(c.unknown / all)}</b> between sections, of which the profile says nothing. Who held a lock is not in the profile: the path stays with the thread that waits for one.${c.thinned ? " There are more steps than fit: drawn is the thread that has most of each stretch." : ""}</p>
+      <div class="two"><div class="scroll"><table><caption>Sections on the path</caption><tbody>${c.sections.map((s) => html`<tr><td class="at">${sectionLink(info, head, p, s.id)}</td><td class="num">${pct(s.time / all)}</td><td class="num">${s.times} ${s.times === 1 ? "step" : "steps"}</td></tr>`)}</tbody></table></div>
+      <div class="scroll"><table><caption>Threads on the path</caption><tbody>${c.threads.map((t) => html`<tr><td><a href=${link("timeline", { p, from: c.from, to: c.to, t: t.id, path: 1 })}>thread ${t.id}</a></td><td class="num">${pct(t.time / all)}</td></tr>`)}</tbody></table></div></div>`;
+  }}<//>`;
+}
+
+const sectionLink = (info, head, p, s) => (head && head.sections.some((x) => x.id === s) ? html`<a href=${link("section", { p, s })}>${info.sections[s].place}</a>` : info.sections[s].place);
 
 // strip sums up the tiles of the whole run, as far as they are there; what is whole is kept.
 const strips = new Map();
@@ -193,7 +214,7 @@ function useParts(p, range, threads, wanted) {
     Promise.all(bands.map((b) => ask("parts", { p, from, to, b }))).then((list) => {
       if (!here) return;
       if (list.some((v) => v.more)) { setParts([]); return; }
-      setParts(list.flatMap((v) => v.thread.map((t, i) => ({ thread: t, section: v.section[i], seq: v.seq[i], start: v.start[i], work: v.work[i], wait: v.wait[i], lock: v.lock[i], off: v.off[i] }))));
+      setParts(list.flatMap((v) => v.thread.map((t, i) => ({ thread: t, section: v.section[i], seq: v.seq[i], start: v.start[i], work: v.work[i], wait: v.wait[i], lock: v.lock[i], off: v.off[i], last: v.last[i] }))));
     }, () => here && setParts([]));
     return () => { here = false; };
   }, [p, from, to, threads, wanted]);
@@ -212,6 +233,7 @@ function Lanes({ info, p, params, range, settled, origin, end, move, zoom }) {
   const row = Math.max(1, Math.min(18, Math.floor(560 / Math.max(1, threads))));
   const gap = row >= 4 ? 1 : 0;
   const parts = useParts(p, settled, threads, row >= 4);
+  const path = useCritical(p, settled, params.path === "1");
   const chosen = params.s !== undefined && params.i !== undefined ? { s: Number(params.s), i: Number(params.i), t: params.t === undefined ? -1 : Number(params.t) } : null;
   const instance = useAsk("instance", { p, s: chosen ? chosen.s : 0, i: chosen ? chosen.i : 0, t: chosen && chosen.t >= 0 && !isStatic() ? chosen.t : undefined }, chosen !== null);
   const arrived = useRef(() => again((n) => n + 1)).current;
@@ -230,7 +252,9 @@ function Lanes({ info, p, params, range, settled, origin, end, move, zoom }) {
     g.save();
     g.scale(r, r);
     drawParts(g, parts, { info, row, gap, xOf, palette, width });
+    drawArrows(g, parts, { row, xOf });
     if (chosen && instance.value) drawReleases(g, instance.value, { row, xOf });
+    if (params.path === "1" && path.value) drawPath(g, path.value, { row, xOf });
     if (params.t !== undefined) { g.fillStyle = rgb(colour("focus")); g.fillRect(0, Number(params.t) * row, 3, Math.max(1, row - gap)); }
     if (band) { g.fillStyle = rgb(colour("focus")); g.globalAlpha = 0.25; g.fillRect(Math.min(...band), 0, Math.abs(band[1] - band[0]), threads * row); }
     g.restore();
@@ -264,7 +288,7 @@ function Lanes({ info, p, params, range, settled, origin, end, move, zoom }) {
   };
   const key = (e) => {
     const w = range[1] - range[0];
-    const act = { ArrowLeft: () => move(range[0] - w / 8, range[1] - w / 8), ArrowRight: () => move(range[0] + w / 8, range[1] + w / 8), "+": () => zoom(0.5), "=": () => zoom(0.5), "-": () => zoom(2), 0: () => move(origin, end), Escape: () => set({ s: undefined, i: undefined, t: undefined }) }[e.key];
+    const act = { c: () => set({ path: params.path === "1" ? undefined : "1" }, true), ArrowLeft: () => move(range[0] - w / 8, range[1] - w / 8), ArrowRight: () => move(range[0] + w / 8, range[1] + w / 8), "+": () => zoom(0.5), "=": () => zoom(0.5), "-": () => zoom(2), 0: () => move(origin, end), Escape: () => set({ s: undefined, i: undefined, t: undefined }) }[e.key];
     if (act && !e.ctrlKey && !e.metaKey && !e.altKey) { e.preventDefault(); e.stopPropagation(); act(); }
   };
   useEffect(() => { // passive listeners could not keep the page still
@@ -303,6 +327,48 @@ function drawParts(g, parts, { info, row, gap, xOf, palette, width }) {
     const from = Math.max(0, x0), to = Math.min(width, x1);
     if (row >= 12 && to - from > 90) g.fillText(`${info.sections[v.section].place} #${v.seq + 1}`.slice(0, Math.floor((to - from - 8) / 6)), from + 5, y + tall / 2);
   }
+}
+
+// mostArrows is how many arrows can be told apart; more of them would be a grey surface.
+const mostArrows = 400;
+
+// drawArrows draws who released whom: from the last arrival of an instance to the ends of the others' waits.
+function drawArrows(g, parts, { row, xOf }) {
+  const waits = parts.filter((v) => v.wait > 0 && v.last >= 0 && v.last !== v.thread);
+  if (waits.length === 0 || waits.length > mostArrows) return;
+  const came = new Map(parts.filter((v) => v.last === v.thread).map((v) => [v.section + ":" + v.seq, v.start + v.work]));
+  g.strokeStyle = g.fillStyle = rgb(colour("ink"));
+  g.lineWidth = 1;
+  g.globalAlpha = Math.max(0.2, Math.min(0.6, 40 / waits.length));
+  for (const v of waits) {
+    const end = v.start + v.work + v.wait, at = came.get(v.section + ":" + v.seq);
+    const x0 = xOf(at === undefined ? end : at), x1 = xOf(end), y0 = v.last * row + row / 2, y1 = v.thread * row + row / 2, down = y1 > y0 ? 1 : -1;
+    g.beginPath();
+    g.moveTo(x0, y0);
+    g.lineTo(x1, y1);
+    g.stroke();
+    g.beginPath();
+    g.moveTo(x1, y1);
+    g.lineTo(x1 - 3, y1 - 5 * down);
+    g.lineTo(x1 + 3, y1 - 5 * down);
+    g.fill();
+  }
+  g.globalAlpha = 1;
+}
+
+// drawPath draws the critical path: along its threads, and across to those that they had waited for.
+function drawPath(g, c, { row, xOf }) {
+  g.strokeStyle = rgb(colour("critical"));
+  g.lineWidth = row >= 6 ? 3 : 2;
+  g.lineJoin = "round";
+  g.beginPath();
+  for (let k = 0; k < c.begin.length; k++) {
+    const y = c.thread[k] * row + row / 2;
+    if (k === 0 || c.begin[k] > c.end[k - 1]) g.moveTo(xOf(c.begin[k]), y);
+    else g.lineTo(xOf(c.begin[k]), y);
+    g.lineTo(xOf(c.end[k]), y);
+  }
+  g.stroke();
 }
 
 // drawReleases draws an arrow from who came last to those who waited for it.
@@ -347,12 +413,12 @@ function Axis({ range, unit, width }) {
 }
 
 function Statistics({ p, info, head, range }) {
-  const state = useAsk("window", { p, from: Math.round(range[0]), to: Math.max(Math.round(range[0]) + 1, Math.round(range[1])) });
+  const state = useAsk("window", { p, ...stretch(range) });
   return html`<${Asked} state=${state}>${(w) => {
     const all = w.work + w.wait + w.lock + w.off + w.none || 1;
     const rows = [["work", "work", w.work], ["wait", "wait", w.wait], ["loss", "locks", w.lock], ["count", "off the processor", w.off], ["none", "not known", w.none]];
     return html`<h3>In this stretch</h3><ul class="legend">${rows.map(([k, t, v]) => html`<li><i class="key ${k}"></i><b>${pct(v / all)}</b> ${t}</li>`)}</ul>
-      <div class="two"><div class="scroll"><table><caption>Sections by work</caption><tbody>${w.sections.map((s) => html`<tr><td class="at">${head && head.sections.some((x) => x.id === s.section) ? html`<a href=${link("section", { p, s: s.section })}>${info.sections[s.section].place}</a>` : info.sections[s.section].place}</td><td class="soft">${info.sections[s.section].kind}</td><td class="num">${pct(s.work / all)}</td><td class="num">${s.instances} ${s.instances === 1 ? "instance" : "instances"}</td></tr>`)}</tbody></table></div>
+      <div class="two"><div class="scroll"><table><caption>Sections by work</caption><tbody>${w.sections.map((s) => html`<tr><td class="at">${sectionLink(info, head, p, s.section)}</td><td class="soft">${info.sections[s.section].kind}</td><td class="num">${pct(s.work / all)}</td><td class="num">${s.instances} ${s.instances === 1 ? "instance" : "instances"}</td></tr>`)}</tbody></table></div>
       <div class="scroll"><table><caption>Threads that worked most and least</caption><tbody>${[...w.busiest, ...w.idlest].filter((v, i, a) => a.findIndex((x) => x.thread === v.thread) === i).map((v) => html`<tr><td><a href=${link("timeline", { p, from: w.from, to: w.to, t: v.thread })}>thread ${v.thread}</a></td><td class="num">${pct(v.work / Math.max(1, w.to - w.from))} work</td><td class="num">${pct(v.wait / Math.max(1, w.to - w.from))} wait</td></tr>`)}</tbody></table></div></div>`;
   }}<//>`;
 }

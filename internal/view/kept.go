@@ -1,0 +1,172 @@
+// The index of a profile's parts in a file that is mapped: what nobody looks at takes no memory.
+
+package view
+
+import (
+	"bufio"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"os"
+	"syscall"
+	"unsafe"
+)
+
+// keptIndex is the name of the index's file in a store; its number changes with its format.
+const keptIndex = "index-1"
+
+// keptHeader begins the file: what is small, and how long the arrays are that follow it: cells by
+// lane, longest times and last threads by section, and the tiles of the levels.
+type keptHeader struct {
+	From     uint64        `json:"from"`
+	To       uint64        `json:"to"`
+	Parts    int           `json:"parts"`
+	Lanes    []keptLane    `json:"lanes"`
+	Sections []keptSection `json:"sections"`
+	Levels   int           `json:"levels"`
+}
+
+type keptLane struct {
+	Parts int    `json:"n"`
+	Reach uint64 `json:"reach"`
+	Until uint64 `json:"until"`
+}
+
+type keptSection struct {
+	Instances int     `json:"n"`
+	Threads   []int32 `json:"threads"`
+}
+
+const (
+	keptMagic  = "limeidx1"
+	keptPrefix = 16 // magic, length and checksum of the header
+	keptAlign  = 64 // of the first array: a line of the cache
+)
+
+// raw is an array's memory.
+func raw[T any](v []T) []byte {
+	if len(v) == 0 {
+		return nil
+	}
+	return unsafe.Slice((*byte)(unsafe.Pointer(&v[0])), len(v)*int(unsafe.Sizeof(v[0])))
+}
+
+// write writes the index.
+func (x *index) write(to io.Writer) error {
+	h := keptHeader{From: x.from, To: x.to, Parts: x.parts, Levels: len(x.levels)}
+	for i := range x.lanes {
+		l := &x.lanes[i]
+		h.Lanes = append(h.Lanes, keptLane{len(l.cells), l.reach, l.until})
+	}
+	for i := range x.sections {
+		h.Sections = append(h.Sections, keptSection{len(x.sections[i].longest), x.sections[i].threads})
+	}
+	head, err := json.Marshal(h)
+	if err != nil {
+		return err
+	}
+	for (keptPrefix+len(head))%keptAlign != 0 {
+		head = append(head, ' ')
+	}
+	w := bufio.NewWriterSize(to, 1<<20)
+	prefix := binary.LittleEndian.AppendUint32([]byte(keptMagic), uint32(len(head)))
+	prefix = binary.LittleEndian.AppendUint32(prefix, crc32.ChecksumIEEE(head))
+	w.Write(prefix) // a bufio.Writer keeps its first error for Flush
+	w.Write(head)
+	for i := range x.lanes {
+		w.Write(raw(x.lanes[i].cells))
+	}
+	for i := range x.sections {
+		w.Write(raw(x.sections[i].longest))
+		w.Write(raw(x.sections[i].last))
+	}
+	for _, level := range x.levels {
+		for _, tile := range level {
+			w.Write(tile)
+		}
+	}
+	return w.Flush()
+}
+
+// mapped reads an index that was kept. It stays mapped as long as lime runs: answers look into it.
+func mapped(path string) (*index, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	if info.Size() < keptPrefix || info.Size() > 1<<40 {
+		return nil, errors.New("no index of parts")
+	}
+	b, err := syscall.Mmap(int(f.Fd()), 0, int(info.Size()), syscall.PROT_READ, syscall.MAP_SHARED)
+	if err != nil {
+		return nil, fmt.Errorf("the index of parts: %w", err)
+	}
+	x, err := parseIndex(b)
+	if err != nil {
+		_ = syscall.Munmap(b)
+	}
+	return x, err
+}
+
+var errIndex = errors.New("the index of parts is not as it was written")
+
+// parseIndex finds the arrays in the file's bytes.
+func parseIndex(b []byte) (*index, error) {
+	if len(b) < keptPrefix || string(b[:len(keptMagic)]) != keptMagic {
+		return nil, errIndex
+	}
+	size, sum := int64(binary.LittleEndian.Uint32(b[8:])), binary.LittleEndian.Uint32(b[12:])
+	if size > int64(len(b)-keptPrefix) || (keptPrefix+size)%keptAlign != 0 {
+		return nil, errIndex
+	}
+	head, rest := b[keptPrefix:keptPrefix+size], b[keptPrefix+size:]
+	var h keptHeader
+	if crc32.ChecksumIEEE(head) != sum || json.Unmarshal(head, &h) != nil {
+		return nil, errIndex
+	}
+	x := &index{from: h.From, to: h.To, parts: h.Parts, lanes: make([]lane, len(h.Lanes)), sections: make([]sectionIndex, len(h.Sections))}
+	ok := true
+	for i, l := range h.Lanes {
+		x.lanes[i] = lane{array[cell](&rest, l.Parts, &ok), l.Reach, l.Until}
+	}
+	for i, s := range h.Sections {
+		x.sections[i] = sectionIndex{s.Threads, array[float32](&rest, s.Instances, &ok), array[int32](&rest, s.Instances, &ok)}
+	}
+	for z := range h.Levels {
+		var level [][]byte
+		for range 1 << z {
+			for b := range x.bands() {
+				level = append(level, array[byte](&rest, len(x.band(b))*spanCells*int(states), &ok))
+			}
+		}
+		x.levels = append(x.levels, level)
+	}
+	if !ok || len(rest) != 0 {
+		return nil, errIndex
+	}
+	return x, nil
+}
+
+// array takes n values from the front of the bytes.
+func array[T any](b *[]byte, n int, ok *bool) []T {
+	var one T
+	size := int(unsafe.Sizeof(one))
+	if n < 0 || n > len(*b)/size {
+		*ok = false
+		return nil
+	}
+	if n == 0 {
+		return nil
+	}
+	v := unsafe.Slice((*T)(unsafe.Pointer(&(*b)[0])), n)
+	*b = (*b)[n*size:]
+	return v
+}
