@@ -152,26 +152,33 @@ func (a *app) verify(ctx context.Context, src profile.Source, res *analysis.Resu
 		return nil, err
 	}
 	for i := range checks {
-		c := &checks[i]
-		if c.How == whatif.NotRun {
+		if checks[i].How == whatif.NotRun {
 			continue
 		}
-		o := sameOptions(src.Meta())
-		if o.Even, err = base.even(c.Plan); err != nil {
-			return nil, notTheSame(err)
-		}
-		for _, e := range c.Erasures {
-			o.Erase = append(o.Erase, sim.Erase(e))
-		}
-		after, err := a.rerun(ctx, o, "", an)
-		if err != nil {
+		if err := a.verifyOne(ctx, src, base, &checks[i], an); err != nil {
 			return nil, fmt.Errorf("run %d of %d without a cause: %w", i+1, len(checks), err)
-		}
-		if c.Judge(base.Result, after.Result); after.missed > whatif.Missed {
-			c.Drop(after.missed)
 		}
 	}
 	return checks, nil
+}
+
+// verifyOne runs the program again without one cause, beside the run that was repeated as it was.
+func (a *app) verifyOne(ctx context.Context, src profile.Source, base *again, c *whatif.Check, an analysis.Options) (err error) {
+	o := sameOptions(src.Meta())
+	if o.Even, err = base.even(c.Plan); err != nil {
+		return notTheSame(err)
+	}
+	for _, e := range c.Erasures {
+		o.Erase = append(o.Erase, sim.Erase(e))
+	}
+	after, err := a.rerun(ctx, o, "", an)
+	if err != nil {
+		return err
+	}
+	if c.Judge(base.Result, after.Result); after.missed > whatif.Missed {
+		c.Drop(after.missed)
+	}
+	return nil
 }
 
 // unchanged repeats the run of a profile as it was.

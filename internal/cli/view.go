@@ -21,6 +21,7 @@ import (
 type viewFlags struct {
 	listen, export     string
 	noBrowser, noCache bool
+	allowRun           bool
 	analysis           analysis.Options
 }
 
@@ -42,6 +43,9 @@ open the address with 8080 for its port.
 What takes long to make of a large profile is kept in ~/.cache/lime/view
 ($XDG_CACHE_HOME), so that it opens at once the next time.
 
+--allow-run has buttons beside causes and lines that run the program of a
+simulated profile again without them, as whatif and report --verify do.
+
 --export writes the page and all that it shows of small profiles to a directory
 instead, to be opened from there or put on any web server.`,
 		RunE: func(cmd *cobra.Command, args []string) error { return a.view(cmd.Context(), args, &f) },
@@ -50,6 +54,7 @@ instead, to be opened from there or put on any web server.`,
 	fl.StringVar(&f.listen, "listen", "", "serve at this `host:port` instead; others may then reach it")
 	fl.BoolVar(&f.noBrowser, "no-browser", false, "print the address, do not open a browser")
 	fl.StringVar(&f.export, "export", "", "write a static copy to this `directory`, and serve nothing")
+	fl.BoolVar(&f.allowRun, "allow-run", false, "let the page run the profiles' programs again, changed, as whatif does")
 	fl.BoolVar(&f.noCache, "no-cache", false, "keep nothing for the next start")
 	analysisFlags(cmd, &f.analysis)
 	return cmd
@@ -78,7 +83,7 @@ func (a *app) view(ctx context.Context, args []string, f *viewFlags) error {
 			}
 		}
 	}
-	return a.serve(ctx, runs, f)
+	return a.serve(ctx, paths, runs, f)
 }
 
 // viewCache is the directory for what view keeps of profiles between two starts, "" if there is
@@ -97,10 +102,18 @@ func (a *app) viewCache() string {
 }
 
 // serve answers until the user interrupts it.
-func (a *app) serve(ctx context.Context, runs []*view.Run, f *viewFlags) error {
+func (a *app) serve(ctx context.Context, paths []string, runs []*view.Run, f *viewFlags) error {
 	s, err := view.Listen(f.listen, runs)
 	if err != nil {
 		return failed(err)
+	}
+	if ctx == nil {
+		ctx = context.Background()
+	}
+	ctx, stop := signal.NotifyContext(ctx, os.Interrupt)
+	defer stop()
+	if f.allowRun {
+		s.Allow(ctx, &viewAgain{app: a, paths: paths, an: f.analysis})
 	}
 	if !s.Loopback() {
 		fmt.Fprintln(a.stderr, "lime: others on the network may reach this address; what they read is not encrypted on its way")
@@ -109,11 +122,6 @@ func (a *app) serve(ctx context.Context, runs []*view.Run, f *viewFlags) error {
 	if !f.noBrowser && a.desktop() {
 		openBrowser(s.Address())
 	}
-	if ctx == nil {
-		ctx = context.Background()
-	}
-	ctx, stop := signal.NotifyContext(ctx, os.Interrupt)
-	defer stop()
 	return failed(s.Serve(ctx))
 }
 

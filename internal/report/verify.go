@@ -35,7 +35,7 @@ func (r *Report) Verify(checks []whatif.Check) {
 		}
 		for k := range r.Sections[c.Section].Causes {
 			if cause := &r.Sections[c.Section].Causes[k]; cause.Rank == c.Cause+1 {
-				cause.Verified = &Verified{c.Verification, verifiedWords(&c.Verification)}
+				cause.Verified = &Verified{c.Verification, VerifiedWords(&c.Verification)}
 			}
 		}
 	}
@@ -46,7 +46,8 @@ func (r *Report) NotVerified(err error) {
 	r.Verdicts = append(r.Verdicts, Verdict{Code: "not-verified", Severity: "warn", Text: "Nothing was verified: " + err.Error() + "."})
 }
 
-func verifiedWords(v *whatif.Verification) string {
+// VerifiedWords says what a run without a cause showed.
+func VerifiedWords(v *whatif.Verification) string {
 	if v.How == whatif.NotRun {
 		return "not run: " + v.Why + "."
 	}

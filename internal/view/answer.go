@@ -17,10 +17,12 @@ import (
 
 // API answers questions on profiles. Its methods may be called from several goroutines.
 type API struct {
-	runs []*Run
-	mu   sync.Mutex
-	kept map[string]*Answer
-	size int
+	runs  []*Run
+	again Again // nil: nothing may be run
+	jobs  *jobs
+	mu    sync.Mutex
+	kept  map[string]*Answer
+	size  int
 }
 
 // Answer is the body of an answer.
@@ -71,6 +73,10 @@ func endpoints() map[string]endpoint {
 		"critical": {true, keepAnswer, answerCritical},
 		"paths":    {true, keepAnswer, answerPaths},
 		"calls":    {true, keepAnswer, func(_ *API, r *Run, q *query) (any, error) { return checked(q, r.calls)(q.sectionOrAll(r)) }},
+		"possible": {false, keepNone, answerPossible},
+		"again":    {false, keepNone, answerAgain},
+		"job":      {false, keepNone, answerJob},
+		"cancel":   {false, keepNone, answerCancel},
 		"compare":  {true, keepNone, answerCompare},
 	}
 }

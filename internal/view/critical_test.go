@@ -23,6 +23,7 @@ func meshRun(t *testing.T, r *rand.Rand) *profile.Profile {
 		if i > 0 {
 			parent = profile.ThreadID(r.IntN(i))
 			clock[i] = clock[parent] + uint64(r.IntN(6))
+			clock[parent] = clock[i] // it goes on then
 		}
 		p.AddThread(profile.Thread{Parent: parent, Entry: profile.None, Start: clock[i]})
 	}
@@ -113,38 +114,44 @@ func checkStep(t *testing.T, p *profile.Profile, s *step) {
 	}
 }
 
-// checkChange holds that the path may change from one thread to another.
+// checkChange holds that the path may change from one thread to another: by steps that take no time, each
+// from one that waited to the last that came, or from a thread that began to the one that made it.
 func checkChange(t *testing.T, p *profile.Profile, before, after *step) {
 	t.Helper()
+	at := after.from
+	reached := map[profile.ThreadID]bool{profile.ThreadID(after.thread): true}
 	if after.kind == stepRelease {
 		in, _ := partOf(t, p, after.section, after.seq, after.thread)
 		last := slices.MaxFunc(in.Parts, func(a, b profile.Part) int { return int(a.Arrive) - int(b.Arrive) })
-		if last.Arrive == after.from {
-			return
+		if last.Arrive == at {
+			reached[last.Thread] = true
 		}
 	}
-	if th := p.Tables().Threads[after.thread]; th.Start == after.from && after.kind == stepUnknown {
-		return
-	}
-	if th := p.Tables().Threads[after.thread]; th.Start == after.from { // its first part begins when it does
-		return
-	}
-	// The release may take no time: then who waited was let go in the moment in which the last one
-	// came.
-	for sec := range p.Tables().Sections {
-		for seq := range p.InstanceCount(profile.SectionID(sec)) {
-			in, _ := p.Instance(profile.SectionID(sec), seq)
-			waited, came := false, false
+	for range p.Tables().Threads {
+		for i, th := range p.Tables().Threads {
+			if reached[profile.ThreadID(i)] && th.Start == at && th.Parent >= 0 {
+				reached[th.Parent] = true
+			}
+		}
+		p.ScanParts(func(in *profile.Instance) error {
+			last := uint64(0)
 			for k := range in.Parts {
-				waited = waited || in.Parts[k].Thread == profile.ThreadID(after.thread) && in.Parts[k].Release == after.from
-				came = came || in.Parts[k].Arrive == after.from
+				last = max(last, in.Parts[k].Arrive)
 			}
-			if waited && came {
-				return
+			for k := range in.Parts {
+				for m := range in.Parts {
+					waits, came := &in.Parts[k], &in.Parts[m]
+					if reached[waits.Thread] && waits.Arrive <= at && waits.Release >= at && came.Arrive == at && last == at {
+						reached[came.Thread] = true
+					}
+				}
 			}
-		}
+			return nil
+		})
 	}
-	t.Fatalf("the path goes from %+v to %+v for no reason", before, after)
+	if !reached[profile.ThreadID(before.thread)] {
+		t.Fatalf("the path goes from %+v to %+v for no reason", before, after)
+	}
 }
 
 // What is told of a stretch adds up to it, however many steps there are.

@@ -16,13 +16,14 @@ import (
 // guard decides who is let in. See the package's comment for the rules.
 type guard struct {
 	token  string
-	cookie string // its name
-	name   string // under which the server was told to listen; may be ""
+	cookie string          // its name
+	name   string          // under which the server was told to listen; may be ""
+	posts  map[string]bool // what does something, and is asked for by POST only: nothing, unless the user allowed it
 }
 
 // newGuard draws a token. host is what --listen named.
 func newGuard(host string) *guard {
-	g := &guard{token: rand.Text(), name: strings.ToLower(host)}
+	g := &guard{token: rand.Text(), name: strings.ToLower(host), posts: map[string]bool{}}
 	sum := sha256.Sum256([]byte(g.token))
 	g.cookie = "lime-" + hex.EncodeToString(sum[:6])
 	return g
@@ -31,8 +32,10 @@ func newGuard(host string) *guard {
 // check returns why a request is refused; nil if it is not.
 func (g *guard) check(r *http.Request) *Problem {
 	switch {
-	case r.Method != http.MethodGet && r.Method != http.MethodHead:
-		return &Problem{http.StatusMethodNotAllowed, "lime view only shows: GET and HEAD are all that it knows."}
+	case g.posts[r.URL.Path] && r.Method != http.MethodPost:
+		return &Problem{http.StatusMethodNotAllowed, "This does something: it wants POST."}
+	case !g.posts[r.URL.Path] && r.Method != http.MethodGet && r.Method != http.MethodHead:
+		return &Problem{http.StatusMethodNotAllowed, "lime view only shows: GET and HEAD are all that it knows here."}
 	case !g.host(r.Host):
 		return refuse("This server does not answer to the name %q. Use the address that lime view printed.", cut(r.Host))
 	case !sameOrigin(r):

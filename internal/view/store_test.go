@@ -42,6 +42,9 @@ func TestTheSecondStartAnswersTheSame(t *testing.T) {
 	}
 	second, _ := reopened(t, path, root)
 	b := NewAPI([]*Run{second})
+	if _, err := second.index(); err != nil {
+		t.Fatal(err)
+	}
 	b.prepare(0, second)
 	if !second.state().Analysed {
 		t.Error("the second start waits for the report")
@@ -57,7 +60,7 @@ func TestTheSecondStartAnswersTheSame(t *testing.T) {
 			continue
 		}
 		if !bytes.Equal(want.Body, got.Body) || want.Type != got.Type {
-			t.Errorf("%s: the second start answers otherwise", q)
+			t.Errorf("%s: the second start answers otherwise: %.200s, before %.200s", q, got.Body, want.Body)
 		}
 	}
 	if second.took.Load() != 0 {
