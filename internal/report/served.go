@@ -25,6 +25,7 @@ type Head struct {
 	Command   string         `json:"command"`
 	Collected string         `json:"collected"`
 	Nothing   string         `json:"nothing,omitempty"` // why there is no section
+	Loss      *LossTable     `json:"loss,omitempty"`
 	Tiles     []Tile         `json:"tiles"`
 	Told      []Verdict      `json:"told"`
 	Notes     []string       `json:"notes"`
@@ -32,6 +33,31 @@ type Head struct {
 	Serial    []SerialRow    `json:"serial"`
 	Costs     *CostTable     `json:"costs,omitempty"`
 	Effort    *EffortTable   `json:"effort,omitempty"`
+}
+
+// LossTable is the account of the whole loss: useful work first, then what loses something, the most first.
+type LossTable struct {
+	Title    string    `json:"title"`
+	Headline string    `json:"headline"`
+	Rows     []LossRow `json:"rows"`
+}
+
+// LossRow is a term with its largest places.
+type LossRow struct {
+	Name   string   `json:"name"`
+	Title  string   `json:"title"`
+	Share  float64  `json:"share"`
+	Places []LossAt `json:"places"`
+}
+
+// LossAt is a place's part of a term.
+type LossAt struct {
+	At      string  `json:"at"`
+	About   string  `json:"about,omitempty"`
+	File    string  `json:"file"`
+	Line    int     `json:"line"`
+	Section int     `json:"section"` // its id, -1 if it is not one section's
+	Share   float64 `json:"share"`
 }
 
 // Tile is a figure with its name.
@@ -119,6 +145,7 @@ func NewHead(r *Report) *Head {
 		Sections: convert(r.Sections, func(s *Section) SectionBrief { return brief(s) }),
 		Serial:   convert(p.SerialTop, serialRow),
 	}
+	h.Loss = lossTable(r)
 	if len(r.Sections) == 0 {
 		h.Nothing = p.Nothing
 	}
@@ -130,6 +157,23 @@ func NewHead(r *Report) *Head {
 			convert(e.Rows, func(x *effortRow) EffortRow { return EffortRow(*x) }), convert(e.Lists, effortList)}
 	}
 	return h
+}
+
+func lossTable(r *Report) *LossTable {
+	if r.Loss == nil || r.Loss.CoreTime == 0 {
+		return nil
+	}
+	out := &LossTable{Title: lossTitle(r), Headline: r.Loss.Headline}
+	for _, t := range r.Loss.shownTerms() {
+		row := LossRow{Name: t.Name, Title: t.Title, Share: t.Share, Places: []LossAt{}}
+		for i := range t.Places[:min(len(t.Places), pageLossPlaces)] {
+			if p := &t.Places[i]; p.Share >= leastShown {
+				row.Places = append(row.Places, LossAt{p.at(), p.about(t.Name), p.File, p.Line, p.Section, p.Share})
+			}
+		}
+		out.Rows = append(out.Rows, row)
+	}
+	return out
 }
 
 // full is a list that JSON writes as [] when it is empty.

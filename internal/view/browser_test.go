@@ -179,7 +179,7 @@ var shows = []struct {
 	words      []string
 	canvases   int
 }{
-	{"overview", "#overview", []string{"useful work", "imbalance: waiting", "app.c:30", "parallel efficiency"}, 0},
+	{"overview", "#overview", []string{"useful work", "What became of 12 cores", "waiting for locks", "app.c:30", "parallel efficiency"}, 0},
 	{"section", "#section?s=0&m=time", []string{"Ends at a barrier", "The account", "app.c:10", "Causes", "static void work"}, 2},
 	{"section-event", "#section?s=0&m=kind%3Al1d-miss&pick=1,2,0,0", []string{"Threads 1 to 2, instance 1", "all others", "came last"}, 3},
 	{"threads", "#threads?m=line%3A0%3A10&s=0&t=2",
@@ -188,6 +188,7 @@ var shows = []struct {
 	{"timeline", "#timeline", []string{"12 threads", "In this stretch", "Sections by work", "app.c:30"}, 2},
 	{"timeline-zoomed", "#timeline?from=3000&to=7000&s=0&i=2&t=3",
 		[]string{"thread 11 came last", "Thread 3 worked", "Calls open when it began"}, 2},
+	{"timeline-path", "#timeline?path=1&from=3000&to=7000", []string{"always along the thread that the others waited for", "Sections on the path", "thread 11"}, 2},
 	{"paths", "#paths", []string{"Call paths", "worker", "work", "idleness"}, 0},
 	{"paths-found", "#paths?v=bottom-up&t=1&q=work&f=100*$1/$0", []string{"3 found", "100*$1/$0"}, 0},
 	{"flame", "#paths?v=flame&m1=time&m2=idleness", []string{"Width: time", "redder: more idleness"}, 1},
@@ -292,7 +293,7 @@ func TestTheStaticCopyInABrowser(t *testing.T) {
 	b.address = "file://" + dir + "/index.html"
 	b.screen("light", 1280)
 	for _, s := range shows {
-		if s.name == "threads" || s.name == "timeline-zoomed" { // a line's runs and any stretch are summed up when they are asked for
+		if s.name == "threads" || s.name == "timeline-zoomed" || s.name == "timeline-path" { // a line's runs and any stretch are summed up when they are asked for
 			continue
 		}
 		b.open(s.hash)

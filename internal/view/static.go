@@ -225,8 +225,10 @@ func (c *copier) timeline(p int, r *Run) error {
 	if err := c.take("window", "p", p); err != nil {
 		return err
 	}
-	if err := c.take("window", whole...); err != nil {
-		return err
+	for _, name := range []string{"window", "critical"} {
+		if err := c.take(name, whole...); err != nil {
+			return err
+		}
 	}
 	for b := range (len(x.lanes) + bandRows - 1) / bandRows {
 		for z := range staticLevels {

@@ -80,5 +80,13 @@ export function have(name, params, arrived) {
 // peek returns bytes if they are there, and asks nobody.
 export const peek = (name, params) => known.get(address(name, params))?.value;
 
+// post asks for something to be done.
+export async function post(name, params = {}) {
+  const response = await fetch("api/" + address(name, params), { method: "POST", credentials: "same-origin" });
+  const answer = await response.json();
+  if (!response.ok) throw new Error(answer.error);
+  return answer;
+}
+
 // fresh asks for what changes.
 export const fresh = (name, params = {}) => fetched(address(name, params), false);

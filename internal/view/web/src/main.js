@@ -15,7 +15,7 @@ import { Compare } from "./compare.js";
 
 // The views: name, title, component, and whether it can be shown before the causes are known.
 const views = [
-  ["overview", "Overview", Overview, false],
+  ["overview", "Overview", Overview, true],
   ["section", "Section", Section, false],
   ["timeline", "Time line", Timeline, true],
   ["paths", "Call paths", Paths, true],

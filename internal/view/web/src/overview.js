@@ -1,42 +1,47 @@
 // What is lost, by kind and by section, and what the report says of the whole run.
-import { html, Meter, Say } from "./parts.js";
+import { Asked, html, Meter, Say, useAsk } from "./parts.js";
 import { pct, short } from "./format.js";
 import { link } from "./route.js";
 
-// lossOf divides cores x run time: what is left of one kind is the next one's, so that the pieces add up.
-function lossOf(head) {
-  const w = head.whole;
-  const useful = Math.max(0, Math.min(1, w.parallel_efficiency));
-  const imbalance = Math.max(0, Math.min(1 - useful, w.lost_share));
-  const alone = Math.max(0, Math.min(1 - useful - imbalance, w.width > 0 ? (w.serial_share * (w.width - 1)) / w.width : 0));
-  return [
-    ["work", "useful work", useful],
-    ["loss", "imbalance: waiting at the ends of parallel sections", imbalance],
-    ["serial", "one thread alone, the others idle", alone],
-    ["count", "locks, off the processor, and other idleness", Math.max(0, 1 - useful - imbalance - alone)],
-  ];
+// The colour of each term of the account, as everywhere.
+const colours = { useful: "work", imbalance: "loss", serial: "serial", lock: "lock", wait: "wait", off_core: "count", overhead: "overhead", memory: "memory" };
+
+function Loss({ loss, p, list }) {
+  const known = (id) => list.some((s) => s.id === id);
+  const at = (x) => (x.line ? html`<a class="at" href=${link("source", { p, path: x.file, line: x.line, s: known(x.section) ? x.section : undefined })}>${x.at}</a>` : html`<span class="at">${x.at}</span>`);
+  return html`<section class="card" aria-labelledby="loss-h"><h2 id="loss-h">${loss.title}</h2>
+    <div class="stack" role="img" aria-label=${loss.rows.map((r) => `${r.title} ${pct(r.share)}`).join("; ")}>
+      ${loss.rows.filter((r) => r.share > 0).map((r) => html`<i class="key ${colours[r.name]}" style=${{ flexGrow: r.share }} title=${r.title + ": " + pct(r.share)}></i>`)}</div>
+    <div class="scroll"><table class="terms"><thead class="sr"><tr><th scope="col">What</th><th scope="col">Share</th><th scope="col">Where most of it is</th></tr></thead><tbody>
+      ${loss.rows.map((r) => html`<tr><th scope="row"><i class="key ${colours[r.name]}"></i>${r.title}</th><td class="num"><b>${pct(r.share)}</b></td>
+        <td>${r.places.slice(0, 2).map((x) => html`<span class="place">${pct(x.share)} ${known(x.section) && r.name === "imbalance" ? html`<a class="at" href=${link("section", { p, s: x.section })}>${x.at}</a>` : at(x)}${x.about && html` <span class="soft">${x.about}</span>`}</span> `)}</td></tr>`)}</tbody></table></div>
+  </section>`;
 }
 
-function Loss({ head }) {
-  const pieces = lossOf(head);
-  return html`<section class="card" aria-labelledby="loss-h"><h2 id="loss-h">Where the processors’ time goes</h2>
-    <p class="soft">${head.whole.width} threads at a time × run time = 100 %.</p>
-    <div class="stack" role="img" aria-label=${pieces.map(([, t, v]) => `${t} ${pct(v)}`).join("; ")}>
-      ${pieces.filter((x) => x[2] > 0).map(([k, t, v]) => html`<i class="key ${k}" style=${{ flexGrow: v }} title=${t + ": " + pct(v)}></i>`)}</div>
-    <ul class="legend">${pieces.map(([k, t, v]) => html`<li><i class="key ${k}"></i><b>${pct(v)}</b> ${t}</li>`)}</ul>
-    ${head.whole.contended_share >= 0.01 && html`<p class="say">Of the useful work, ${pct(head.whole.contended_share)} of the run are threads that kept one another waiting within sections.</p>`}
-  </section>`;
+// Early says what is known before the causes are: what the threads did, and which sections they waited in.
+export function Early({ info, p }) {
+  const state = useAsk("window", { p });
+  return html`<${Asked} state=${state} what="the times of the threads">${(w) => {
+    const all = w.work + w.wait + w.lock + w.off + w.none || 1;
+    const rows = [["work", "work", w.work], ["wait", "waits at the ends of sections", w.wait], ["lock", "waits for locks", w.lock], ["count", "off the processor", w.off], ["none", "not known", w.none]];
+    return html`<section class="card" aria-labelledby="early-h"><h2 id="early-h">What the threads did</h2><p class="soft">Where it comes from is being looked for; the time line and the call paths can be looked at already.</p>
+      <div class="stack" role="img" aria-label=${rows.map(([, t, v]) => `${t} ${pct(v / all)}`).join("; ")}>${rows.filter((r) => r[2] > 0).map(([k, t, v]) => html`<i class="key ${k}" style=${{ flexGrow: v }} title=${t + ": " + pct(v / all)}></i>`)}</div>
+      <ul class="legend">${rows.map(([k, t, v]) => html`<li><i class="key ${k}"></i><b>${pct(v / all)}</b> ${t}</li>`)}</ul>
+      <div class="scroll"><table><thead><tr><th scope="col">Section ends at</th><th scope="col" class="num">Work</th><th scope="col" class="num">Wait</th><th scope="col" class="num wide">Instances</th></tr></thead>
+      <tbody>${w.sections.map((s) => html`<tr><td class="at">${info.sections[s.section].place}</td><td class="num">${pct(s.work / all)}</td><td class="num">${pct(s.wait / all)}</td><td class="num wide">${s.instances}</td></tr>`)}</tbody></table></div></section>`;
+  }}<//>`;
 }
 
 const CostRows = ({ rows, unit, p }) => rows.map((c) => html`<tr><td>${c.title}</td><td class="at">${c.line ? html`<a href=${link("source", { p, path: c.file, line: c.line })}>${c.place}</a>` : c.place}
   ${c.about && html`<br /><span class="soft">${c.about}</span>`}</td><td class="num">${pct(c.share)}</td><td class="num wide">${short(unit, c.time)}</td></tr>`);
 
-export function Overview({ head, p }) {
+export function Overview({ info, head, p }) {
+  if (!head) return html`<${Early} info=${info} p=${p} />`;
   const unit = head.program.clock_unit;
   const most = head.sections.reduce((m, s) => Math.max(m, s.lost_share), 0.02);
   return html`<ul class="tiles">${head.tiles.map((t) => html`<li><b>${t.value}</b><span>${t.label}</span></li>`)}</ul>
   <${Say} list=${head.told} />
-  <${Loss} head=${head} />
+  ${head.loss && html`<${Loss} loss=${head.loss} p=${p} list=${head.sections} />`}
   ${head.nothing && html`<div class="card"><p>${head.nothing}</p></div>`}
   ${head.sections.length > 0 && html`<section class="card" aria-labelledby="sections-h"><h2 id="sections-h">Where time is lost</h2><div class="scroll"><table>
     <thead><tr><th scope="col">Section ends at</th><th scope="col" class="wide"><span class="sr">Share</span></th><th scope="col" class="num">Lost of run</th><th scope="col" class="num">Imbalance</th><th scope="col" class="num wide">Instances</th><th scope="col">First cause</th></tr></thead>

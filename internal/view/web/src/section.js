@@ -4,6 +4,7 @@ import { Asked, Bars, Choice, html, Meter, Say, Snippet, useAsk } from "./parts.
 import { pct, quantity, short, si } from "./format.js";
 import { link, set } from "./route.js";
 import { compareCells, HeatMap } from "./heat.js";
+import { Again, usePossible } from "./again.js";
 
 // metrics lists what can be shown of threads and instances.
 export function metrics(info) {
@@ -39,18 +40,18 @@ function OneInstance({ p, s, i, unit }) {
     <p>Thread ${v.last} came last; the others waited for it. <a href=${link("timeline", { p, from: v.start, to: v.end, s, i })}>Show this instance on the time line</a></p>`}<//>`;
 }
 
-function Account({ account, unit, p, s }) {
+function Account({ account, unit, p, s, possible }) {
   return html`<h3>The account</h3><p>${account.words}</p><div class="scroll"><table>
-    <thead><tr><th scope="col">Line</th><th scope="col">What</th><th scope="col" class="wide"><span class="sr">Share</span></th><th scope="col" class="num">Share</th><th scope="col" class="num wide">${unit}</th></tr></thead>
-    <tbody>${account.rows.map((r) => html`<tr class=${r.place ? "" : "soft"}><td class="at">${r.line ? html`<a href=${link("source", { p, path: r.file, line: r.line, s })}>${r.place}</a>` : r.place}</td><td>${r.what}${r.net && ", " + r.net}</td>
-      <td class="wide"><${Meter} share=${r.share} less=${r.share < 0} /></td><td class="num">${pct(r.share)}</td><td class="num wide">${short(unit, r.time)}</td></tr>`)}</tbody>
+    <thead><tr><th scope="col">Line</th><th scope="col">What</th><th scope="col" class="wide"><span class="sr">Share</span></th><th scope="col" class="num">Share</th><th scope="col" class="num wide">${unit}</th>${possible.allowed && html`<th scope="col"><span class="sr">Run again</span></th>`}</tr></thead>
+    <tbody>${account.rows.map((r, i) => html`<tr class=${r.place ? "" : "soft"}><td class="at">${r.line ? html`<a href=${link("source", { p, path: r.file, line: r.line, s })}>${r.place}</a>` : r.place}</td><td>${r.what}${r.net && ", " + r.net}</td>
+      <td class="wide"><${Meter} share=${r.share} less=${r.share < 0} /></td><td class="num">${pct(r.share)}</td><td class="num wide">${short(unit, r.time)}</td>${possible.allowed && html`<td>${r.line > 0 && html`<${Again} params=${{ p, s, r: i }} possible=${possible} unit=${unit} text="even out" />`}</td>`}</tr>`)}</tbody>
     <tfoot><tr><td></td><td>in all</td><td class="wide"></td><td class="num">100.0 %</td><td class="num wide">${short(unit, account.total)}</td></tr></tfoot></table></div>
     ${account.spent && html`<p class="say">${account.spent}</p>`}${account.notes.map((n) => html`<p class="say">${n}</p>`)}`;
 }
 
 const List = ({ title, rows, open }) => rows.length > 0 && html`<details open=${open}><summary>${title}</summary><ul class="plain">${rows.map((r) => html`<li class="at">${r}</li>`)}</ul></details>`;
 
-function Cause({ c, unit, p, s }) {
+function Cause({ c, unit, p, s, possible }) {
   const time = c.counts.map((t) => t.time), wait = c.counts.map((t) => t.wait), count = c.counts.map((t) => t.count);
   const names = (k) => "thread " + c.counts[k].thread;
   return html`<article class="cause" id=${"c" + c.rank}><div class="head"><h4>${c.rank}. ${c.title} at ${c.line ? html`<a class="at" href=${link("source", { p, path: c.file, line: c.line, s })}>${c.place}</a>` : html`<span class="at">${c.place}</span>`}</h4>
@@ -60,6 +61,7 @@ function Cause({ c, unit, p, s }) {
       <${Bars} title=${(c.count_time ? c.count_word + " of " : "") + c.title + " at " + c.place} values=${count} unit=${c.count_time ? unit : ""} names=${names} kind="count" height=${48} />`}
     ${c.span && html`<p><b>Its share:</b> ${c.span}</p>`}${c.parts && html`<p><b>It consists of:</b> ${c.parts}</p>`}${c.win && html`<p><b>To win:</b> ${c.win}</p>`}
     ${c.agreement && html`<p class="say">${c.agreement}</p>`}
+    ${possible && html`<${Again} params=${{ p, s, c: c.rank }} possible=${possible} unit=${unit} text=${c.family === "hardware" ? "Run again without it" : "Run again with it evened out"} />`}
     <${List} title=${`What rises and falls with it: ${c.members.length}`} rows=${c.members} /><${List} title="Not to be told apart from it with these data" rows=${c.rivals} open /><${List} title="Called from" rows=${c.paths} /></article>`;
 }
 
@@ -72,6 +74,7 @@ export function Section({ info, head, p, params }) {
 
 function Page({ page, info, head, p, s, params }) {
   const unit = info.clock_unit;
+  const possible = usePossible(p);
   const m = params.m || "time";
   const threads = useMemo(() => page.thread_times.map((t) => t.thread), [page]);
   const times = useMemo(() => page.thread_times.map((t) => t.time), [page]);
@@ -94,8 +97,8 @@ function Page({ page, info, head, p, s, params }) {
     ${page.course.points.length > 2 && html`<${Bars} title="lost, by instance" values=${page.course.points.map((x) => x.lost_time)} unit=${unit} kind="loss" height=${48} names=${(k) => "instance " + (page.course.points[k].seq + 1)} />`}
     ${page.instances > 1 && page.course.text && html`<p>${page.course.text}</p>`}
     ${page.balance && html`<h3>The balance point</h3><p>${page.balance}</p>${page.balance_parts.map((b) => html`<${Bars} title=${pct(b.share) + " of the unevenness: " + b.words} values=${b.times} unit=${unit} kind="count" height=${48} />`)}`}
-    ${page.account && html`<${Account} account=${page.account} unit=${unit} p=${p} s=${s} />`}
-    ${page.cause_pages.length > 0 ? html`<h3>Causes</h3>${page.cause_pages.map((c) => html`<${Cause} c=${c} unit=${unit} p=${p} s=${s} />`)}` : page.no_cause && html`<p class="say">${page.no_cause}</p>`}
+    ${page.account && html`<${Account} account=${page.account} unit=${unit} p=${p} s=${s} possible=${possible} />`}
+    ${page.cause_pages.length > 0 ? html`<h3>Causes</h3>${possible.allowed && html`<p class="soft">The buttons run <code>${possible.command}</code> again.</p>`}${page.cause_pages.map((c) => html`<${Cause} c=${c} unit=${unit} p=${p} s=${s} possible=${possible} />`)}` : page.no_cause && html`<p class="say">${page.no_cause}</p>`}
     ${page.minor.length > 0 && html`<details><summary>${page.minor.length} of little weight</summary>${page.minor.map((c) => html`<${Cause} c=${c} unit=${unit} p=${p} s=${s} />`)}</details>`}
     ${page.candidates.length > 0 && html`<details><summary>${page.candidates.length} that correlate, but are no causes</summary><ul class="plain">${page.candidates.map((c) => html`<li><b>${c.title}</b> at <code>${c.place}</code>: score ${c.share.toFixed(2)}; ${c.words}.</li>`)}</ul></details>`}
     <p class="soft">Time of the section: ${quantity(unit, page.time)}, ${si(page.instances)} ${page.instances === 1 ? "instance" : "instances"}.</p></section>`;
