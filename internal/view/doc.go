@@ -1,7 +1,7 @@
-// Package view is the web application behind 'lime view': a server on a
-// profile, its API, and the page that asks it. It may import report, analysis,
-// profile and unit; it opens no binary and no source file, runs nothing, and
-// writes nothing but what Export is asked for.
+// Package view is the web application behind 'lime view': a server on a profile, its API, and the
+// page that asks it. It may import report, analysis, profile and unit; it opens no binary and no
+// source file, runs nothing itself (see Again), and writes nothing but what Export is asked for and
+// what Keep keeps for the next start.
 //
 // # The API
 //
@@ -21,9 +21,14 @@
 //	span      p z x b         a tile of threads x time: 1/2^z of the run in 256 cells
 //	window    p from to       what the threads did in a stretch of time, and which sections ran
 //	parts     p from to b     the parts of sections in a stretch of time, if they are few enough to be drawn one by one
+//	critical  p from to       the critical path in a stretch of time, and what it leads through
 //	paths     p v s t at      call paths as a tree (v: tree, bottom-up, flat), of a section, a thread; at: the row to begin with
 //	calls     p s             functions with their own time and callers (where there are counts and no call paths)
 //	compare   p q             report.Diff of two profiles
+//	possible  p               whether the page may run the program again, and by which command
+//	again     p s c r         POST: runs it without cause c of section s, or with row r of its account evened out
+//	job       id              how such a run stands, and its outcome
+//	cancel    id              POST: ends it
 //
 // A metric m is time, wait, lock, off, kind:NAME (events of a kind), cost:NAME
 // (clock units lost to them) or line:F:L (how often line L of file F ran).
@@ -38,8 +43,14 @@
 //     is time about which the profile
 //     says nothing. A tile has 64 rows and 256 columns.
 //
-// Both are levels of one pyramid each: a level is made from the parts in memory when it is first
-// asked for, and kept while there is room.
+// Both are levels of one pyramid each: a level is made from the parts when it is first asked for.
+//
+// # What is kept
+//
+// Keep names a directory below which each profile has one of its own: the index of its parts with
+// the coarsest levels of the time line (kept.go), which is mapped and not read, and the answers that
+// took long to make (store.go), those of the report among them. Another state of the profile's file,
+// other options or another lime find another directory. What is not there is made again.
 //
 // # Addresses
 //
@@ -54,9 +65,10 @@
 // or as "Authorization: Bearer". Its Host must be a literal IP address, localhost, or the name that
 // --listen gave (a page of another site that had its name point here would send its own name), its
 // Origin, if there is one, the same as its Host, and Sec-Fetch-Site nothing from elsewhere. Methods
-// but GET and HEAD are refused. The page may load scripts, styles and data from this server alone
-// (Content-Security-Policy, no inline script or style), be framed by nobody, and sends no referrer.
-// What a profile says reaches the page as JSON and becomes text nodes; control characters and those
-// that reverse the direction of writing are replaced, overlong names cut. No answer reads anything
-// but the profile, which stays open from the start: no parameter is a path.
+// but GET and HEAD are refused; what runs something wants POST, and the user's leave at the start.
+// The page may load scripts, styles and data from this server alone (Content-Security-Policy, no
+// inline script or style), be framed by nobody, and sends no referrer. What a profile says reaches
+// the page as JSON and becomes text nodes; control characters and those that reverse the direction
+// of writing are replaced, overlong names cut. No answer reads anything but the profile, which
+// stays open from the start: no parameter is a path.
 package view
