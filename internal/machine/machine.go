@@ -157,6 +157,7 @@ func (m *Machine) SetClock(core int, cycles uint64) {
 func (m *Machine) Switch(core int) {
 	c := &m.cores[core]
 	c.prev = -1
+	c.pipe.lineage.forget()
 	c.buffer.forget() // what the thread before left in it is its own time, and short beside the switch
 }
 

@@ -19,16 +19,19 @@ type pipeline struct {
 	retire   uint64          // when the last instruction retired
 	ring     []uint64        // retirement of the last instructions: one that leaves the window makes room
 	at       int
-	origin   [NumRegs]uint64 // set of loads (hashed) that the register's value hangs on by address
+	lineage  lineage // the loads in flight that the registers' values hang on
 }
 
 // scale is the number of time units in a cycle; divisible by all widths up to 16 but 11 and 13.
 const scale = 5040
 
-func newPipeline(window int) pipeline { return pipeline{ring: make([]uint64, window)} }
+func newPipeline(window int) pipeline {
+	return pipeline{ring: make([]uint64, window), lineage: newLineage(window)}
+}
 
 // run sends a block through and returns the time it added. chase[i] is set for each instruction i
-// whose load needs, for its address, what the same load brought before (a pointer chase).
+// whose load needed, for its address, what the same load brought before, while that may still have
+// been in flight (a pointer chase).
 func (p *pipeline) run(d *Description, lat *[NumClasses]uint16, b *Block, chase []bool) uint64 {
 	before := p.retire
 	step := scale / uint64(d.Core.Width)
@@ -36,18 +39,11 @@ func (p *pipeline) run(d *Description, lat *[NumClasses]uint16, b *Block, chase 
 		in := &b.Instrs[i]
 		p.dispatch = max(p.dispatch+step, p.ring[p.at])
 		start := p.dispatch
-		var hangs uint64
-		for _, r := range in.Srcs {
-			if r != NoReg {
-				start = max(start, p.ready[r])
-				hangs |= p.origin[r]
-			}
-		}
-		var address uint64
-		for _, r := range in.Addrs {
-			if r != NoReg {
-				start = max(start, p.ready[r])
-				address |= p.origin[r]
+		for _, regs := range [...][]uint8{in.Srcs[:], in.Addrs[:]} {
+			for _, r := range regs {
+				if r != NoReg {
+					start = max(start, p.ready[r])
+				}
 			}
 		}
 		latency := uint64(lat[in.Class])
@@ -56,11 +52,6 @@ func (p *pipeline) run(d *Description, lat *[NumClasses]uint16, b *Block, chase 
 		}
 		if in.Load {
 			latency += uint64(d.L1D.Latency)
-			me := loadBit(b.Addr, i)
-			if address&me != 0 {
-				chase[i] = true
-			}
-			hangs |= address | me
 		}
 		done := start + latency*scale
 		if in.Load && in.Class == ClassALU {
@@ -69,8 +60,10 @@ func (p *pipeline) run(d *Description, lat *[NumClasses]uint16, b *Block, chase 
 		for _, r := range in.Dsts {
 			if r != NoReg {
 				p.ready[r] = done
-				p.origin[r] = hangs
 			}
+		}
+		if p.lineage.pass(in, b.PCs[i]) {
+			chase[i] = true
 		}
 		if in.drains() {
 			p.dispatch = done
@@ -96,10 +89,4 @@ func (p *pipeline) settle() {
 	for i := range p.ring {
 		p.ring[i] = min(p.ring[i], p.retire)
 	}
-}
-
-// loadBit hashes a load to one of 64 bits. Two loads on one bit can make a chase of what
-// is none, never hide one.
-func loadBit(addr uint64, i int) uint64 {
-	return 1 << ((addr*31 + uint64(i)) * 0x9e3779b97f4a7c15 >> 58)
 }

@@ -33,6 +33,7 @@ func (r *runner) base(b *blockState, hot *hotBlock) uint64 {
 		r.c.pipe.settle()
 		r.c.skipped = false
 	}
+	r.c.pipe.lineage.from(r.c.count)
 	units := r.c.pipe.run(r.m.d, &r.m.lat, &b.Block, b.chase)
 	pc.seen++
 	if pc.seen > warm/2 {
