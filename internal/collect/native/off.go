@@ -109,8 +109,7 @@ func (r *run) cameBack(t *thread, at uint64) {
 		return
 	}
 	if was.forced {
-		r.queued += at - from
-		r.out.paths[pathKey{was.where.path, on.row(), noSection, metricQueue}] += float64(at - from)
+		r.waitsForCore(on, was.where.path, at-from)
 		return
 	}
 	if was.known || r.gophers.on && on.gopher == nil {
@@ -127,6 +126,11 @@ func (r *run) cameBack(t *thread, at uint64) {
 	} else {
 		r.offUnseen++
 	}
+	queued := min(at-from, r.scheduler.waited(t.tid, at))
+	r.waitsForCore(on, was.where.path, queued)
+	if at -= queued; at == from {
+		return
+	}
 	if was.where.waits || was.where.kind == kindFutex && (was.home || !r.watches()) {
 		r.out.paths[pathKey{was.where.path, on.row(), noSection, "wait"}] += float64(at - from)
 		return
@@ -136,6 +140,12 @@ func (r *run) cameBack(t *thread, at uint64) {
 	r.out.paths[pathKey{s.path, on.row(), noSection, metricOff}] += float64(s.wait.wait)
 	o.gone[o.next] = s
 	o.next = (o.next + 1) % remembered
+}
+
+// waitsForCore charges what a thread waited for a core to the place where it was.
+func (r *run) waitsForCore(t *thread, path int32, ns uint64) {
+	r.queued += ns
+	r.out.paths[pathKey{path, t.row(), noSection, metricQueue}] += float64(ns)
 }
 
 // placeOff charges what a thread was off its core before it was first seen to leave it to where

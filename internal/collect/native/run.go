@@ -62,14 +62,15 @@ type run struct {
 	collectives uint64            // calls in which this process met others, so far
 	worlds      map[uint64]string // variables of MPI's library, by address
 
-	images  *images
-	code    *code
-	sampler *sampler
-	out     *output
-	rec     *section.Recogniser
-	stream  stream
-	kernel  map[perf.Type]func(*run, *item) // what records of the kernel do
-	hooked  [known.Roles]actions            // what calls of hooked functions do
+	images    *images
+	code      *code
+	sampler   *sampler
+	out       *output
+	rec       *section.Recogniser
+	stream    stream
+	scheduler scheduler
+	kernel    map[perf.Type]func(*run, *item) // what records of the kernel do
+	hooked    [known.Roles]actions            // what calls of hooked functions do
 
 	threads      []*thread
 	byTID        map[int32]*thread
@@ -149,7 +150,8 @@ func newProcess(of *shared) *run {
 	r := &run{shared: of, keepAt: firstKeep, table: watchedFunctions(), comms: mpi.New(), kernel: applying(),
 		hooked: hooking(), byTID: map[int32]*thread{}, handles: map[uint64]*thread{}, open: map[uint64]openRegion{},
 		waiters: map[uint64][]*thread{}, meetings: map[uint64]*meeting{}, unlocks: map[uint64][]unlock{},
-		sites: map[siteKey]site{}, left: map[unit.Addr]int{}, aliens: map[int32]bool{}}
+		sites: map[siteKey]site{}, left: map[unit.Addr]int{}, aliens: map[int32]bool{},
+		scheduler: scheduler{threads: map[int32]*turns{}}}
 	r.stream.hooks = func(number uint64) hook.Record { return r.ring.At(number) }
 	return r
 }
@@ -385,10 +387,9 @@ func (r *run) wait(done chan<- *os.ProcessState) {
 func (r *run) drain(age uint64) {
 	now := monotonic()
 	for _, s := range slices.Backward(r.session) { // the kernel's tasks and mappings first: samples need them
-		if err := s.Drain(r.record); err != nil {
-			r.notes.Add("damaged-record", err.Error())
-		}
+		r.drainRing(s)
 	}
+	r.compare()
 	if r.execs != nil {
 		_ = r.execs.Drain(func(*perf.Record) {}) // they stand in the others' rings, too
 	}
@@ -398,6 +399,12 @@ func (r *run) drain(age uint64) {
 	for _, p := range r.watched {
 		p.takeUntil(now, age)
 		p.endIfGone()
+	}
+}
+
+func (r *run) drainRing(s *perf.Session) {
+	if err := s.Drain(r.record); err != nil {
+		r.notes.Add("damaged-record", err.Error())
 	}
 }
 
@@ -454,6 +461,7 @@ func (r *run) record(rec *perf.Record) {
 
 // ownRecord takes a record of the process itself.
 func (r *run) ownRecord(rec *perf.Record) {
+	r.scheduler.record(rec)
 	x := item{at: rec.Time, typ: rec.Type, tid: rec.TID, other: rec.ParentTID, out: rec.Out, forced: rec.Preempted}
 	switch rec.Type {
 	case perf.TypeMmap2:
