@@ -21,7 +21,7 @@ import (
 type viewFlags struct {
 	listen, export     string
 	noBrowser, noCache bool
-	allowRun           bool
+	allowRun, binaries bool
 	analysis           analysis.Options
 }
 
@@ -55,6 +55,7 @@ instead, to be opened from there or put on any web server.`,
 	fl.BoolVar(&f.noBrowser, "no-browser", false, "print the address, do not open a browser")
 	fl.StringVar(&f.export, "export", "", "write a static copy to this `directory`, and serve nothing")
 	fl.BoolVar(&f.allowRun, "allow-run", false, "let the page run the profiles' programs again, changed, as whatif does")
+	fl.BoolVar(&f.binaries, "binaries", false, "read the binaries that the profiles name, to show instructions beside the source")
 	fl.BoolVar(&f.noCache, "no-cache", false, "keep nothing for the next start")
 	analysisFlags(cmd, &f.analysis)
 	return cmd
@@ -112,6 +113,9 @@ func (a *app) serve(ctx context.Context, paths []string, runs []*view.Run, f *vi
 	}
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt)
 	defer stop()
+	if f.binaries {
+		s.AllowBinaries(newViewBinaries(view.Tables(runs)))
+	}
 	if f.allowRun {
 		s.Allow(ctx, &viewAgain{app: a, paths: paths, an: f.analysis})
 	}

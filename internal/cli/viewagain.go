@@ -34,8 +34,11 @@ func (v *viewAgain) Possible(p int) (string, error) {
 	return quoted(src.Meta().Command), repeatable(src)
 }
 
+// viewRun runs a program again: its profile, what the analysis says of it, and which of the sections is meant.
+type viewRun func(src profile.Source, before *analysis.Result, section int) (*view.Outcome, error)
+
 // with opens and analyses a profile for a run. --allow-run has said that its command may be run.
-func (v *viewAgain) with(p int, section int, run func(profile.Source, *analysis.Result, int) (*view.Outcome, error)) (*view.Outcome, error) {
+func (v *viewAgain) with(p, section int, run viewRun) (*view.Outcome, error) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	src, done, err := openProfile(v.paths[p])
@@ -75,8 +78,9 @@ func (v *viewAgain) Without(ctx context.Context, p, section, cause int) (*view.O
 			}
 		}
 		w := &check.Verification
-		return &view.Outcome{Text: report.VerifiedWords(w), Before: view.Balance{Imbalance: w.ImbalanceBefore}, Said: view.Balance{Imbalance: w.ImbalancePredicted, Gone: w.Said},
-			After: view.Balance{Imbalance: w.ImbalanceAfter, Gone: w.Gone}, RunBefore: w.RunTimeBefore, RunAfter: w.RunTimeAfter, Run: w.How != whatif.NotRun}, nil
+		return &view.Outcome{Text: report.VerifiedWords(w), Run: w.How != whatif.NotRun,
+			Before: view.Balance{Imbalance: w.ImbalanceBefore}, Said: view.Balance{Imbalance: w.ImbalancePredicted, Gone: w.Said},
+			After: view.Balance{Imbalance: w.ImbalanceAfter, Gone: w.Gone}, RunBefore: w.RunTimeBefore, RunAfter: w.RunTimeAfter}, nil
 	})
 }
 
@@ -99,8 +103,8 @@ func evenOutcome(c *whatif.Comparison, sec *analysis.Section) (*view.Outcome, er
 		if s.EndsAt.Address != sec.EndsAt.Address || s.Kind != sec.Kind {
 			continue
 		}
-		out := &view.Outcome{Before: view.Balance{Imbalance: s.ImbalanceBefore}, After: view.Balance{Imbalance: s.ImbalanceAfter, Gone: s.Accounted},
-			RunBefore: c.RunTimeBefore, RunAfter: c.RunTimeAfter, Run: !c.Estimate}
+		out := &view.Outcome{Run: !c.Estimate, RunBefore: c.RunTimeBefore, RunAfter: c.RunTimeAfter,
+			Before: view.Balance{Imbalance: s.ImbalanceBefore}, After: view.Balance{Imbalance: s.ImbalanceAfter, Gone: s.Accounted}}
 		switch {
 		case c.Estimate:
 			out.Said, out.Text = out.After, "not run: "+c.Why+"."

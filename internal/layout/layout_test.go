@@ -68,6 +68,7 @@ var table = []row{
 	{"collect/callgrind", "unit profile", zip},
 	{"export", "origin profile safe unit", "github.com/google/pprof"},
 	{"resolve", "origin binfile symbol x86 graph profile safe unit", ""},
+	{"listing", "binfile symbol x86", "golang.org/x/arch"},
 	{"ledger", "origin profile stat graph unit", gonum},
 	{"analysis", "origin profile stat graph unit ledger", gonum},
 	{"analysis/synth", "profile", ""},

@@ -22,7 +22,8 @@ func (r *rerun) Possible(int) (string, error) { return "./app -n 4", r.why }
 func (r *rerun) Without(ctx context.Context, p, section, cause int) (*Outcome, error) {
 	select {
 	case <-r.goOn:
-		return &Outcome{Text: "Confirmed", Before: Balance{0.5, 0}, Said: Balance{0.1, 0.9}, After: Balance{0.12, 0.88}, RunBefore: 100, RunAfter: 60, Run: true}, nil
+		return &Outcome{Text: "Confirmed", Before: Balance{0.5, 0}, Said: Balance{0.1, 0.9},
+			After: Balance{0.12, 0.88}, RunBefore: 100, RunAfter: 60, Run: true}, nil
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
@@ -70,10 +71,13 @@ func TestRunsAreAskedFor(t *testing.T) {
 		t.Errorf("with leave: %+v", p)
 	}
 	asked[map[string]string](t, s, "GET", "/api/again?s=0&c=1", 405)
-	if w := request(s, "/api/again?s=0&c=1", func(r *http.Request) { r.Method = "POST"; r.Header.Set("Origin", "http://evil.example") }); w.Code != 403 {
+	elsewhere := func(r *http.Request) { r.Method = "POST"; r.Header.Set("Origin", "http://evil.example") }
+	if w := request(s, "/api/again?s=0&c=1", elsewhere); w.Code != 403 {
 		t.Errorf("another site starts a run: %d", w.Code)
 	}
-	for path, want := range map[string]int{"/api/again?s=0&c=99": 404, "/api/again?s=0": 404, "/api/again?s=2&c=1": 404, "/api/again?s=0&r=99": 404, "/api/again?s=x": 400} {
+	for path, want := range map[string]int{
+		"/api/again?s=0&c=99": 404, "/api/again?s=0": 404, "/api/again?s=2&c=1": 404, "/api/again?s=0&r=99": 404, "/api/again?s=x": 400,
+	} {
 		asked[map[string]string](t, s, "POST", path, want)
 	}
 	j := asked[Job](t, s, "POST", "/api/again?s=0&c=1", 200)

@@ -18,7 +18,8 @@ import (
 // API answers questions on profiles. Its methods may be called from several goroutines.
 type API struct {
 	runs  []*Run
-	again Again // nil: nothing may be run
+	again Again     // nil: nothing may be run
+	asm   Assembler // nil: no binary may be read
 	jobs  *jobs
 	mu    sync.Mutex
 	kept  map[string]*Answer
@@ -67,6 +68,7 @@ func endpoints() map[string]endpoint {
 		"threads":  {true, keepAnswer, answerThreads},
 		"files":    {true, keepAnswer, func(_ *API, r *Run, q *query) (any, error) { return checked(q, r.files)(q.sectionOrAll(r)) }},
 		"source":   {true, keepAnswer, answerSource},
+		"asm":      {true, keepNone, answerAsm},
 		"span":     {true, keepAnswer, answerSpan},
 		"window":   {true, keepAnswer, answerWindow},
 		"parts":    {true, keepAnswer, answerParts},

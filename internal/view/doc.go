@@ -18,6 +18,7 @@
 //	threads   p s m           metric m of section s (-1: of all) for every thread
 //	files     p s             the files with their share of the time
 //	source    p f s           the lines of file f: text, time, runs by thread, events
+//	asm       p f l s         the code of the functions that have instructions of line l: blocks, how often they ran
 //	span      p z x b         a tile of threads x time: 1/2^z of the run in 256 cells
 //	window    p from to       what the threads did in a stretch of time, and which sections ran
 //	parts     p from to b     the parts of sections in a stretch of time, if they are few enough to be drawn one by one

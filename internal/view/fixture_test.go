@@ -35,7 +35,7 @@ func fixture(t testing.TB, threads, instances int, names ...string) *profile.Pro
 	node := func(f string, line int32, kind profile.NodeKind) profile.NodeID {
 		at := []profile.Frame{{File: file, Line: line, Function: name(f)}}
 		return p.AddNode(profile.Node{Image: img, Addr: uint64(0x1000 + 16*line), LastAddr: uint64(0x1008 + 16*line),
-			Instrs: 1, Kind: kind, Function: fn[f], Frames: at, First: at})
+			Size: 4, Instrs: 1, Kind: kind, Function: fn[f], Frames: at, First: at})
 	}
 	entry, test, body, out := node("worker", 25, profile.EndFall), node("work", 10, profile.EndCond),
 		node("work", 11, profile.EndJump), node("work", 12, profile.EndRet)

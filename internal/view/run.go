@@ -163,6 +163,15 @@ func caught(what string, err *error) {
 	}
 }
 
+// Tables returns the tables of profiles.
+func Tables(runs []*Run) []*profile.Tables {
+	out := make([]*profile.Tables, len(runs))
+	for i, r := range runs {
+		out[i] = r.tables()
+	}
+	return out
+}
+
 func (r *Run) tables() *profile.Tables { return r.src.Tables() }
 
 // State is how far a profile has been read.

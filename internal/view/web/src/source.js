@@ -1,6 +1,7 @@
 // Source with what each thread did on its lines, causes marked in the margin.
 import { useEffect, useRef } from "preact/hooks";
-import { Asked, Choice, html, Meter, useAsk } from "./parts.js";
+import { isStatic } from "./api.js";
+import { Asked, Choice, html, Meter, Toggle, useAsk } from "./parts.js";
 import { base, pct, si, spark } from "./format.js";
 import { link, set } from "./route.js";
 
@@ -34,12 +35,32 @@ function Files({ list, head, p, s, params }) {
   return html`<section class="card" aria-labelledby="src-h"><h2 id="src-h" class="at">${file.path}</h2>
     ${params.path && !named && html`<p class="say warn">${params.path} is not among the files in which something ran here.</p>`}
     <div class="bar"><${Choice} label="File" value=${file.path} options=${list.files.map((f) => [f.path, `${base(f.path)}  ${pct(f.share)}${f.library ? "  (library)" : ""}`])} onChange=${(path) => set({ path, line: undefined })} />
-      <${Choice} label="In" value=${String(s)} options=${sectionOptions(head)} onChange=${(v) => set({ s: v === "-1" ? undefined : v })} /></div>
+      <${Choice} label="In" value=${String(s)} options=${sectionOptions(head)} onChange=${(v) => set({ s: v === "-1" ? undefined : v })} />
+      ${!isStatic() && html`<${Toggle} on=${params.asm === "1"} onClick=${() => set({ asm: params.asm === "1" ? undefined : "1" }, true)} title="The code beside the lines">instructions<//>`}</div>
     ${list.read < list.of && html`<p class="say">Read of ${list.read} of the ${list.of} instances, at even steps.</p>`}
-    <${Lines} file=${file} head=${head} p=${p} s=${s} line=${Number(params.line || 0)} /></section>`;
+    <div class=${params.asm === "1" ? "beside" : ""}><${Lines} file=${file} head=${head} p=${p} s=${s} line=${Number(params.line || 0)} asm=${params.asm} />
+    ${params.asm === "1" && html`<${Assembly} p=${p} s=${s} file=${file} line=${Number(params.line || 0)} />`}</div></section>`;
 }
 
-function Lines({ file, head, p, s, line }) {
+// Assembly is the code of the functions that have instructions of a line.
+function Assembly({ p, s, file, line }) {
+  const state = useAsk("asm", { p, s, f: file.file, l: line }, line > 0);
+  const target = useRef(null);
+  useEffect(() => { if (target.current) target.current.parentElement.closest(".asm").scrollTop = Math.max(0, target.current.offsetTop - 80); }, [state.value, line]);
+  if (line <= 0) return html`<p class="asm soft">Pick a line by its number: its instructions stand here.</p>`;
+  let first = true;
+  return html`<div class="asm" tabindex="0" role="region" aria-label=${"Instructions of line " + line}><${Asked} state=${state} what="the instructions">${(a) => html`<p class="soft"><b class="at">${a.functions.join(", ")}</b>: blocks that ran, by address; marked are the instructions of line ${line}.${a.more > 0 ? ` ${a.more} blocks further away are not shown.` : ""}${a.read < a.of ? ` Counts of ${a.read} of ${a.of} instances.` : ""}</p>
+    <table class="lines"><thead><tr><th scope="col">line</th><th scope="col" class="num">time</th><th scope="col" class="num">runs</th><th scope="col">instruction</th></tr></thead>
+    ${a.blocks.map((b) => html`<tbody>${b.failed && html`<tr><td colspan="4" class="soft">${b.failed}</td></tr>`}
+      ${b.code.map((i, k) => {
+        const here = i.line === line, ref = here && first ? target : undefined;
+        if (here) first = false;
+        return html`<tr class=${here ? "here" : ""} ref=${ref}><td class="no">${i.line > 0 ? html`<a href=${link("source", { p, s: s < 0 ? undefined : s, path: file.path, line: i.line, asm: 1 })}>${i.line}</a>` : html`<span class="soft">${i.of || ""}</span>`}</td>
+          <td class="num">${k === 0 && b.share > 0 && pct(b.share)}</td><td class="num">${k === 0 && (b.min === b.max ? si(b.max) : si(b.min) + " to " + si(b.max))}</td><td class="text" title=${i.addr}>${i.text}</td></tr>`;
+      })}</tbody>`)}</table>`}<//></div>`;
+}
+
+function Lines({ file, head, p, s, line, asm }) {
   const state = useAsk("source", { p, s, f: file.file });
   const target = useRef(null);
   useEffect(() => { if (target.current) target.current.scrollIntoView({ block: "center" }); }, [state.value, line]);
@@ -54,7 +75,7 @@ function Lines({ file, head, p, s, line }) {
         const causes = marks.get(l.line) || [];
         return html`${gap && html`<tr aria-hidden="true"><td class="no">⋯</td></tr>`}
           <tr class=${causes.length ? "hit" : l.line === line ? "here" : ""} ref=${l.line === line ? target : undefined} id=${"L" + l.line}>
-          <td class="no"><a href=${link("source", { p, s: s < 0 ? undefined : s, path: f.path, line: l.line })}>${l.line}</a></td>
+          <td class="no"><a href=${link("source", { p, s: s < 0 ? undefined : s, path: f.path, line: l.line, asm })}>${l.line}</a></td>
           <td>${causes.slice(0, 2).map((c) => html`<a class="mark" title=${`${c.title}: ${c.words}, ${c.section.short}`} href=${link("section", { p, s: c.section.id })}>${c.title} ${pct(c.share)}</a> `)}</td>
           <td class="num">${l.share > 0 && html`<${Meter} share=${l.share} less />${pct(l.share)}`}</td>
           <td class="num wide">${l.runs && html`<a class="runs" title="by thread" href=${link("threads", { p, s: s < 0 ? undefined : s, m: `line:${f.file}:${l.line}` })}>${l.min === l.max ? si(l.min) + " in each" : html`${si(l.min)} to ${si(l.max)} <span class="spark" aria-hidden="true">${spark(l.runs)}</span>`}</a>`}</td>
