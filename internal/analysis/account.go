@@ -242,7 +242,8 @@ func renumber(cs []Cause) {
 func otherShare(acc *ledger.Account) float64 {
 	s := 0.0
 	for i := range acc.Rows {
-		if _, ok := kindNames[acc.Rows[i].Kind]; !ok && acc.Rows[i].Kind != ledger.FirstCalls {
+		k := acc.Rows[i].Kind
+		if _, ok := kindNames[k]; !ok && k != ledger.FirstCalls && k != ledger.Loading {
 			s += acc.Rows[i].Share
 		}
 	}

@@ -127,11 +127,18 @@ func explanationVerdict(s *Section, opt Options, say func(code, severity, format
 	if s.Cancels && s.HasLedger { // no share of it says anything
 		return
 	}
-	if first := firstCalls(s); first > lostShare {
+	if first := shareOf(s, ledger.FirstCalls); first > lostShare {
 		say("first-calls", SeverityInfo,
 			"%s of the lost time is that of the thread which called library functions first: the dynamic linker looks them up then, once. "+
 				"LD_BIND_NOW=1 does that at the start.", unit.Percent(first))
 		if first > littleFound {
+			return
+		}
+	}
+	if loading := shareOf(s, ledger.Loading); loading > lostShare {
+		say("loading", SeverityInfo, "%s of the lost time is that of libraries which do something by themselves as they are loaded and left. "+
+			"No line of the program asks for that.", unit.Percent(loading))
+		if loading > littleFound {
 			return
 		}
 	}
@@ -157,14 +164,14 @@ func explanationVerdict(s *Section, opt Options, say func(code, severity, format
 	}
 }
 
-// firstCalls is the share of the first calls of library functions.
-func firstCalls(s *Section) float64 {
+// shareOf is the share of a kind of row.
+func shareOf(s *Section, kind ledger.Kind) float64 {
 	if s.Ledger == nil {
 		return 0
 	}
 	sum := 0.0
 	for i := range s.Ledger.Rows {
-		if s.Ledger.Rows[i].Kind == ledger.FirstCalls {
+		if s.Ledger.Rows[i].Kind == kind {
 			sum += s.Ledger.Rows[i].Share
 		}
 	}

@@ -444,6 +444,10 @@ func (b *book) describe(row *Row, e *entry, top *memberWeight) {
 		row.Kind, row.Place = FirstCalls, Place{Node: profile.None}
 		return
 	}
+	if e.key.group == groupLoading {
+		row.Kind, row.Place = Loading, Place{Node: profile.None}
+		return
+	}
 	switch top.class {
 	case classEvent:
 		ev := &g.tab.Events[top.id]

@@ -16,6 +16,7 @@ import (
 const (
 	homeless   = -1 // no call of the program's own leads there
 	sharedHome = -2 // several do, or threads start there
+	unasked    = -3 // only the dynamic linker calls it: what libraries do as they are loaded and left
 )
 
 // library says for every node whether it is library code: of a system's image, of a source file of
@@ -59,14 +60,19 @@ type homes struct {
 
 // homesOf follows the edges that were used from the program's own calls, and from where threads
 // started, through library code. The dynamic linker, which goes on to a function that is called for
-// the first time, has been called from anywhere: its ways say nothing.
+// the first time, has been called from anywhere: its ways say nothing, but that what it calls, and
+// no line does, belongs to the loading of libraries.
 func (g *guide) homesOf(used, started []bool) *homes {
 	h := &homes{g: g, lines: map[int32]int32{}, label: make([]int32, len(g.tab.Nodes))}
-	var from, to []int32
+	var from, to, loaded []int32
 	for i := range g.tab.Edges {
 		e := &g.tab.Edges[i]
-		if i < len(used) && used[i] && valid(e.From, len(h.label)) && valid(e.To, len(h.label)) && g.library[e.To] && !linker(g.tab, e.From) {
+		switch {
+		case i >= len(used) || !used[i] || !valid(e.From, len(h.label)) || !valid(e.To, len(h.label)) || !g.library[e.To]:
+		case !linker(g.tab, e.From):
 			from, to = append(from, int32(e.From)), append(to, int32(e.To))
+		case isCall(e.Kind) && !linker(g.tab, e.To):
+			loaded = append(loaded, int32(e.To))
 		}
 	}
 	for _, p := range g.split {
@@ -97,13 +103,26 @@ func (g *guide) homesOf(used, started []bool) *homes {
 			give(t, h.line(profile.NodeID(v)))
 		}
 	}
-	for len(work) > 0 {
-		v := work[len(work)-1]
-		work = work[:len(work)-1]
-		for _, t := range heads[off[v]:off[v+1]] {
-			give(t, h.label[v])
+	spread := func() {
+		for len(work) > 0 {
+			v := work[len(work)-1]
+			work = work[:len(work)-1]
+			for _, t := range heads[off[v]:off[v+1]] {
+				give(t, h.label[v])
+			}
 		}
 	}
+	spread()
+	give = func(v, label int32) {
+		if h.label[v] == homeless {
+			h.label[v] = label
+			work = append(work, v)
+		}
+	}
+	for _, v := range loaded {
+		give(v, unasked)
+	}
+	spread()
 	return h
 }
 
@@ -150,13 +169,23 @@ func (h *homes) of(nodes []int32) profile.NodeID {
 	return h.at[label]
 }
 
-// home brings the rows of library code to the lines that called it.
+// loads says whether nodes are run as libraries are loaded and left, and no line of the program asks
+// for them.
+func (h *homes) loads(nodes []int32) bool {
+	return len(nodes) > 0 && !slices.ContainsFunc(nodes, func(v int32) bool {
+		return !valid(profile.NodeID(v), len(h.label)) || h.label[v] != unasked
+	})
+}
+
+// home brings the rows of library code to the lines that called it. What none asked for is one row,
+// without a place.
 func (b *book) home() {
 	if !slices.Contains(b.l.guide.library, true) {
 		return
 	}
 	h := b.l.guide.homesOf(b.counts.used, b.counts.started)
 	b.homes = h
+	var loading *entry
 	at := map[rowKey]*entry{}
 	for k, i := range b.byKey {
 		if k.group == groupCall || k.group == groupPrice {
@@ -164,7 +193,17 @@ func (b *book) home() {
 		}
 	}
 	for _, e := range b.rows {
-		call := h.of(b.nodesOf(e))
+		nodes := b.nodesOf(e)
+		call := h.of(nodes)
+		if h.loads(nodes) {
+			if loading == nil {
+				loading = e
+				e.key = rowKey{group: groupLoading, kind: -1, spot: -1}
+			} else {
+				b.absorb(loading, e)
+			}
+			continue
+		}
 		if call == profile.None || b.links(e) {
 			continue
 		}
@@ -174,7 +213,8 @@ func (b *book) home() {
 		}
 		e.home, e.homed = call, true
 		if into := at[k]; into != nil && into != e {
-			b.absorb(into, e, call)
+			b.absorb(into, e)
+			into.home, into.homed = call, true
 		} else {
 			at[k] = e
 		}
@@ -209,8 +249,8 @@ func (b *book) nodesOf(e *entry) []int32 {
 	return nodes
 }
 
-// absorb adds a row of library code to the row of the line that called it.
-func (b *book) absorb(e, row *entry, call profile.NodeID) {
+// absorb adds a row of library code to another.
+func (b *book) absorb(e, row *entry) {
 	e.threads = grown(e.threads, len(row.threads))
 	with := e.with
 	e.take(row)
@@ -218,7 +258,6 @@ func (b *book) absorb(e, row *entry, call profile.NodeID) {
 	e.passed += row.passed
 	b.members[e.last].next, e.last = row.first, row.last
 	e.members += row.members
-	e.home, e.homed = call, true
 }
 
 // inside is where a homed row's time went: the heaviest of its places in the library; nil if it is

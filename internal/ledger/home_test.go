@@ -178,3 +178,42 @@ func TestTheLinkerLeadsNowhere(t *testing.T) {
 	}
 	near(t, w.account(t), Call, 10, 1)
 }
+
+// What libraries do as they are loaded, which only the dynamic linker calls, is no line's: it is one
+// row, without a place. The program may live where libraries do: then it is not what is loaded.
+func TestLoadingIsNobodys(t *testing.T) {
+	for _, direct := range []bool{false, true} {
+		w := newWorld(8, map[string]int32{"start": 1, "guard": 70, "body": 70, "early": 71, "end": 30}, map[string]uint32{"body": 5, "end": 1000})
+		libc := w.prof.AddImage(profile.Image{Path: "/lib/libc.so.6"})
+		linker := w.prof.AddImage(profile.Image{Path: "/lib64/ld-linux-x86-64.so.2"})
+		for name, image := range map[string]profile.ImageID{"ctor": libc, "guard": libc, "body": libc, "guard-skip": libc, "early": libc, "early-skip": libc, "more": libc,
+			"load": linker, "loaded": linker} {
+			w.prof.Nodes[w.node(name)].Image = image
+		}
+		for p := range 8 {
+			tr := w.thread("load")
+			body := func() {
+				tr.loop("guard", "body", 100+40*(p/6)*(p-5), nil)
+				tr.loop("early", "more", 10*p, nil)
+			}
+			if direct {
+				tr.fall("ctor")
+				body()
+			} else {
+				tr.call("ctor", profile.EdgeCallInd, body)
+			}
+			tr.fall("start")
+			tr.fall("end")
+			tr.end()
+		}
+		w.barrier(t)
+		a := w.account(t)
+		i := slices.IndexFunc(a.Rows, func(r Row) bool { return r.Kind == Loading })
+		switch {
+		case direct && i >= 0:
+			t.Errorf("nothing is loaded, but %+v", a.Rows[i])
+		case !direct && (i < 0 || a.Rows[i].Share < 0.99 || a.Rows[i].Place.Node != profile.None):
+			t.Errorf("what is loaded is not one row: %+v", a.Rows)
+		}
+	}
+}

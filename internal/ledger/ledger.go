@@ -30,6 +30,7 @@ const (
 	BrokenFlow  Kind = "broken-flow" // longjmp, exceptions, signals, counts that do not add up
 	Visits      Kind = "visits"      // it visited code more often, in profiles that know visits only
 	FirstCalls  Kind = "first-calls" // it was the first to call library functions, which the dynamic linker looks up then
+	Loading     Kind = "loading"     // libraries did more by themselves, as they were loaded and left: no line asks for that
 	Unaccounted Kind = "unaccounted" // its time as a whole differs from the sum over its blocks
 )
 

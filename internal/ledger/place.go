@@ -24,6 +24,7 @@ const (
 	groupUnaccounted
 	groupFirstCall
 	groupTasks
+	groupLoading
 )
 
 // rowKey says which charges are one row: those of one spot.
@@ -191,7 +192,7 @@ func (g *guide) kind(k rowKey, id profile.NodeID) Kind {
 var groupKinds = [...]Kind{
 	groupTest: Branch, groupCall: Call, groupCallInd: IndirectCall, groupJumpInd: IndirectJump, groupPrice: Price,
 	groupEntry: Entry, groupBroken: BrokenFlow, groupVisits: Visits, groupLock: LockWait, groupOff: OffCPU,
-	groupUnaccounted: Unaccounted, groupFirstCall: FirstCalls, groupTasks: Tasks,
+	groupUnaccounted: Unaccounted, groupFirstCall: FirstCalls, groupTasks: Tasks, groupLoading: Loading,
 }
 
 // startsFunction says whether a node is the first block of a function.

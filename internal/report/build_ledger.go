@@ -121,6 +121,7 @@ var rowTitles = map[ledger.Kind]string{
 	ledger.BrokenFlow:   "broken flow",
 	ledger.Visits:       "visits",
 	ledger.FirstCalls:   "first calls",
+	ledger.Loading:      "loading libraries",
 	ledger.Unaccounted:  "not in any block",
 }
 
