@@ -3,6 +3,7 @@ package workloads
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -68,13 +69,13 @@ func implementations() []implementation {
 	}
 }
 
-// build compiles the program for an implementation.
-func (p *mpiProgram) build(t *testing.T, mpi string) string {
+// build compiles the program for an implementation, with so many times as much work.
+func (p *mpiProgram) build(t *testing.T, mpi string, times int) string {
 	t.Helper()
-	compiler := map[string][]string{".c": {"mpicc." + mpi, "-fopenmp"}, ".cc": {"mpicxx." + mpi}, ".f90": {"mpifort." + mpi}}[filepath.Ext(p.source)]
+	compiler := map[string][]string{".c": {"mpicc." + mpi, "-fopenmp"}, ".cc": {"mpicxx." + mpi}, ".f90": {"mpifort." + mpi, "-cpp"}}[filepath.Ext(p.source)]
 	testenv.Tool(t, compiler[0])
 	bin := filepath.Join(t.TempDir(), p.name)
-	args := append(slices.Clone(compiler[1:]), "-g", "-O1", "-o", bin, p.source)
+	args := append(slices.Clone(compiler[1:]), "-g", "-O1", fmt.Sprintf("-DTIMES=%d", times), "-o", bin, p.source)
 	if out, err := exec.Command(compiler[0], args...).CombinedOutput(); err != nil {
 		t.Fatalf("%s %s: %v\n%s", compiler[0], strings.Join(args, " "), err, out)
 	}
@@ -93,11 +94,11 @@ type mpiReport struct {
 	}
 }
 
-// simulated runs the program's ranks and reads the report of them all.
-func (p *mpiProgram) simulated(t *testing.T, launch []string, bin string) (r mpiReport) {
+// collected runs the program's ranks under a verb of lime's and reads the report of them all.
+func (p *mpiProgram) collected(t *testing.T, launch []string, verb, bin string) (r mpiReport) {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "run")
-	args := slices.Concat(launch, []string{lime(t), "simulate", "-o", dir, "--", bin})
+	args := slices.Concat(launch, []string{lime(t), verb, "-o", dir, "--", bin})
 	cmd := exec.Command(args[0], args[1:]...)
 	cmd.WaitDelay = time.Second
 	if out, err := cmd.CombinedOutput(); err != nil {
@@ -122,15 +123,22 @@ func (p *mpiProgram) held(t *testing.T, r *mpiReport) {
 	if r.Program.Ranks != 4 {
 		t.Errorf("%d ranks in the report", r.Program.Ranks)
 	}
+	if err := p.wrong(r, 0.01); err != nil { // what starting up and ending loses, in so short a program
+		t.Error(err)
+	}
+}
+
+// wrong says what is wrong with a report, in which sections that lose less than a share of the run say nothing.
+func (p *mpiProgram) wrong(r *mpiReport, least float64) error {
 	lost := 0.0
 	for _, s := range r.Sections {
 		lost += s.LostShare
 	}
 	if p.Balanced {
-		if lost > 0.01 { // what starting up and ending loses, in so short a program
-			t.Errorf("%s loses %.1f %% of the run, and nothing is to be found in it", p.name, 100*lost)
+		if lost > least {
+			return fmt.Errorf("%s loses %.1f %% of the run, and nothing is to be found in it", p.name, 100*lost)
 		}
-		return
+		return nil
 	}
 	for _, s := range r.Sections {
 		for _, c := range s.Causes {
@@ -138,13 +146,16 @@ func (p *mpiProgram) held(t *testing.T, r *mpiReport) {
 				continue
 			}
 			if filepath.Base(c.File) != filepath.Base(p.source) || !slices.Contains(p.causes, c.Line) {
-				t.Errorf("%s (%s): first cause at %s:%d, want %s:%v", p.name, p.About, c.File, c.Line, filepath.Base(p.source), p.causes)
+				return fmt.Errorf("%s (%s): first cause at %s:%d, want %s:%v", p.name, p.About, c.File, c.Line, filepath.Base(p.source), p.causes)
 			}
-			return
+			return nil
 		}
 	}
-	t.Errorf("%s: no cause found", p.name)
+	return fmt.Errorf("%s: no cause found", p.name)
 }
+
+// counting are the verbs that count exactly.
+func counting() []string { return []string{"simulate", "count"} }
 
 // One program under both implementations: four ranks are one run, whose first cause is the planted one.
 func TestRanksAreOneRun(t *testing.T) {
@@ -152,8 +163,12 @@ func TestRanksAreOneRun(t *testing.T) {
 		t.Run(mpi.name, func(t *testing.T) {
 			testenv.Tool(t, "mpicc."+mpi.name)
 			for _, p := range mpiPrograms(t) {
-				if p.name == "uneven" {
-					r := p.simulated(t, mpi.launch, p.build(t, mpi.name))
+				if p.name != "uneven" {
+					continue
+				}
+				bin := p.build(t, mpi.name, 1)
+				for _, verb := range counting() {
+					r := p.collected(t, mpi.launch, verb, bin)
 					p.held(t, &r)
 				}
 			}
@@ -166,11 +181,38 @@ func TestMPIPrograms(t *testing.T) {
 	testenv.SkipUnlessLong(t)
 	for _, mpi := range implementations() {
 		for _, p := range mpiPrograms(t) {
-			t.Run(mpi.name+"/"+p.name, func(t *testing.T) {
-				r := p.simulated(t, mpi.launch, p.build(t, mpi.name))
-				p.held(t, &r)
-			})
+			bin := p.build(t, mpi.name, 1)
+			for _, verb := range counting() {
+				t.Run(mpi.name+"/"+verb+"/"+p.name, func(t *testing.T) {
+					r := p.collected(t, mpi.launch, verb, bin)
+					p.held(t, &r)
+				})
+			}
 		}
+	}
+}
+
+// The same natively, with enough work for samples: nine of ten have the planted cause first.
+func TestMPIProgramsRecorded(t *testing.T) {
+	testenv.SkipUnlessLong(t)
+	for _, mpi := range implementations() {
+		t.Run(mpi.name, func(t *testing.T) {
+			all, right := 0, 0
+			for _, p := range mpiPrograms(t) {
+				const times = 200
+				r := p.collected(t, mpi.launch, "record", p.build(t, mpi.name, times))
+				all++
+				if err := p.wrong(&r, 0.05); err != nil {
+					t.Log(err)
+				} else {
+					right++
+				}
+			}
+			t.Logf("%d of %d", right, all)
+			if 10*right < 9*all {
+				t.Errorf("%d of %d are right", right, all)
+			}
+		})
 	}
 }
 
@@ -187,8 +229,12 @@ func TestRanksUnderSlurm(t *testing.T) {
 	for mpi, pmi := range map[string]string{"mpich": "pmi2", "openmpi": "pmix"} {
 		t.Run(pmi, func(t *testing.T) {
 			for _, p := range mpiPrograms(t) {
-				if p.name == "uneven" || p.name == "balanced" {
-					r := p.simulated(t, []string{"srun", "-n", "4", "--overcommit", "--mpi=" + pmi}, p.build(t, mpi))
+				if p.name != "uneven" && p.name != "balanced" {
+					continue
+				}
+				bin := p.build(t, mpi, 1)
+				for _, verb := range counting() {
+					r := p.collected(t, []string{"srun", "-n", "4", "--overcommit", "--mpi=" + pmi}, verb, bin)
 					p.held(t, &r)
 				}
 			}

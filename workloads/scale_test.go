@@ -3,6 +3,7 @@ package workloads
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"math"
 	"os/exec"
 	"path/filepath"
@@ -71,17 +72,16 @@ func (s *scaling) point(t *testing.T, cores int) (time float64, losses map[strin
 	return 0, nil
 }
 
-// Programs that follow a known law: what their efficiency is lost to is within 2 points of it, and the time on 256 cores, of which the forecast saw nothing, within
-// 10 % of the run's.
-func TestScaleKnowsTheLaws(t *testing.T) {
-	testenv.Tool(t, "gcc")
-	testenv.SkipShort(t)
-	for _, c := range []struct {
-		name  string
-		cores int
-		term  string
-		share func(first, time float64) float64 // by the law, from the run times on one core and on so many
-	}{
+// law is a program of which it is known what its efficiency is lost to.
+type law struct {
+	name  string
+	cores int
+	term  string
+	share func(first, time float64) float64 // by the law, from the run times on one core and on so many
+}
+
+func laws() []law {
+	return []law{
 		{"amdahl", 32, "serial", func(first, time float64) float64 { // 1.2 of 39.6 million rounds are one thread's
 			return 31.0 / 32 * (1.2 / 39.6 * first) / time
 		}},
@@ -89,25 +89,55 @@ func TestScaleKnowsTheLaws(t *testing.T) {
 		{"collective", 64, "imbalance", func(first, time float64) float64 { // 20 x 64 x 40 rounds are one thread's, of 12.8 million
 			return 63.0 / 64 * (20 * 64 * 40 / 12.8e6 * first) / time
 		}},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			bin := filepath.Join(t.TempDir(), c.name)
-			if out, err := exec.Command("gcc", "-g", "-O1", "-pthread", "-o", bin, filepath.Join("scaling", c.name+".c")).CombinedOutput(); err != nil {
-				t.Fatalf("gcc: %v\n%s", err, out)
-			}
+	}
+}
+
+func (l *law) build(t *testing.T) string {
+	t.Helper()
+	testenv.Tool(t, "gcc")
+	bin := filepath.Join(t.TempDir(), l.name)
+	if out, err := exec.Command("gcc", "-g", "-O1", "-pthread", "-o", bin, filepath.Join("scaling", l.name+".c")).CombinedOutput(); err != nil {
+		t.Fatalf("gcc: %v\n%s", err, out)
+	}
+	return bin
+}
+
+// held holds runs, of which one is on a core, to the law: within 2 points.
+func (l *law) held(t *testing.T, s *scaling) {
+	t.Helper()
+	if s.Mode != "strong" {
+		t.Errorf("the same work on more cores is taken for %s scaling", s.Mode)
+	}
+	first, _ := s.point(t, 1)
+	time, losses := s.point(t, l.cores)
+	if want := l.share(first, time); math.Abs(losses[l.term]-want) > 0.02 {
+		t.Errorf("%s on %d cores: %.1f %%, by the law %.1f %%", l.term, l.cores, 100*losses[l.term], 100*want)
+	}
+}
+
+// Programs that follow a known law: what their efficiency is lost to is within 2 points of it.
+func TestScaleKnowsTheLaws(t *testing.T) {
+	testenv.SkipShort(t)
+	for _, l := range laws() {
+		t.Run(l.name, func(t *testing.T) {
+			s := scaled(t, "--cores", fmt.Sprintf("1,%d", l.cores), "--", l.build(t), "{}")
+			l.held(t, &s)
+		})
+	}
+}
+
+// The time of the same programs on 256 cores, of which the forecast saw nothing, is within 10 % of the run's.
+func TestScaleForecasts(t *testing.T) {
+	testenv.SkipUnlessLong(t)
+	for _, l := range laws() {
+		t.Run(l.name, func(t *testing.T) {
+			bin := l.build(t)
 			s := scaled(t, "--cores", "1,2,4,8,16,32,64,128", "--forecast", "256", "--", bin, "{}")
-			if s.Mode != "strong" {
-				t.Errorf("the same work on more cores is taken for %s scaling", s.Mode)
-			}
-			first, _ := s.point(t, 1)
-			time, losses := s.point(t, c.cores)
-			if want := c.share(first, time); math.Abs(losses[c.term]-want) > 0.02 {
-				t.Errorf("%s on %d cores: %.1f %%, by the law %.1f %%", c.term, c.cores, 100*losses[c.term], 100*want)
-			}
+			l.held(t, &s)
 			seen := scaled(t, "--cores", "1,256", "--", bin, "{}")
 			real, _ := seen.point(t, 256)
 			f := s.Forecast[0]
-			t.Logf("%s: on 256 cores %.4g, forecast %.4g (%+.1f %%)", c.name, real, f.Time, 100*(f.Time/real-1))
+			t.Logf("%s: on 256 cores %.4g, forecast %.4g (%+.1f %%)", l.name, real, f.Time, 100*(f.Time/real-1))
 			if math.Abs(f.Time/real-1) > 0.10 || !f.Trusted {
 				t.Errorf("on 256 cores %.4g, forecast %.4g (trusted: %v)", real, f.Time, f.Trusted)
 			}

@@ -167,7 +167,7 @@ func (m *merger) account(f *file) {
 	}
 	m.cores += max(f.width, 1)
 	m.ranks++
-	if !meta.Complete || meta.EndState == "running" || meta.EndState == "signalled" {
+	if !meta.Complete || meta.EndState != "exited" {
 		m.notes.cut(meta)
 		m.meta.Complete, m.meta.EndState, m.meta.ExitStatus = m.meta.Complete && meta.Complete, meta.EndState, meta.ExitStatus
 	}

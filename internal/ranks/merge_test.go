@@ -258,7 +258,7 @@ func TestFilesThatAreNotOfTheRun(t *testing.T) {
 		`rank-foreign: rank-00002.lime is left out: it is of another run: of job "6", the others of "7"`,
 		"rank-foreign: second.lime is left out: it is of rank 0, and so is rank-00000.lime",
 		"rank-foreign: beyond.lime is left out: it is of rank 6, and the run has ranks 0 to 5",
-		"rank-cut: rank 1 on h: its profile has no end: lime was killed there, or the disk was full; what it did until then is counted",
+		"rank-cut: rank 1 on h: no end is in the profile: lime was killed there, or the disk was full; what was done until then is counted",
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))

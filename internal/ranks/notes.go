@@ -16,6 +16,7 @@ type notes struct {
 	own   []profile.Note // of the ranks' profiles: each once, the numbers added up
 	at    map[string]int
 	files []profile.Note // of the files
+	cuts  []cut
 }
 
 func (n *notes) add(code, text string, times uint64) {
@@ -41,17 +42,40 @@ func (n *notes) of(m *profile.Meta) {
 	}
 }
 
+// cut notes that a rank did not come to its end.
 func (n *notes) cut(m *profile.Meta) {
-	how := "its profile has no end: lime was killed there, or the disk was full"
+	how := "no end is in the profile: lime was killed there, or the disk was full"
 	switch m.EndState {
 	case "signalled":
-		how = fmt.Sprintf("it was ended by signal %d", m.ExitStatus)
+		how = fmt.Sprintf("ended by signal %d", m.ExitStatus)
 	case "interrupted":
-		how = "it was interrupted"
+		how = "interrupted"
 	case "deadlock":
-		how = "all its threads waited for one another"
+		how = "all threads waited for one another"
+	case "lime-failed":
+		how = "lime failed there"
 	}
-	n.add(NoteCut, fmt.Sprintf("rank %d on %s: %s; what it did until then is counted", m.Rank, m.Host, how), 1)
+	i := slices.IndexFunc(n.cuts, func(c cut) bool { return c.how == how })
+	if i < 0 {
+		i = len(n.cuts)
+		n.cuts = append(n.cuts, cut{how: how, host: m.Host})
+	}
+	n.cuts[i].ranks = append(n.cuts[i].ranks, m.Rank)
+}
+
+// cut is the ranks that ended in one way.
+type cut struct {
+	how, host string // that of the first
+	ranks     []int
+}
+
+func (c *cut) note() profile.Note {
+	slices.Sort(c.ranks)
+	who := fmt.Sprintf("rank %d on %s", c.ranks[0], c.host)
+	if len(c.ranks) > 1 {
+		who = "ranks " + spans(c.ranks)
+	}
+	return profile.Note{Code: NoteCut, Text: fmt.Sprintf("%s: %s; what was done until then is counted", who, c.how), N: uint64(len(c.ranks))}
 }
 
 func (m *merger) unreadable(path string, err error) {
@@ -80,7 +104,11 @@ func (n *notes) list(ranks, of int, lines []*line) []profile.Note {
 		out = append(out, profile.Note{Code: NoteMissing,
 			Text: fmt.Sprintf("of %d ranks these left no profile that can be read: %s", of, spans(missing)), N: uint64(of - ranks)})
 	}
-	return slices.Concat(out, n.files, n.own)
+	out = append(out, n.files...)
+	for i := range n.cuts {
+		out = append(out, n.cuts[i].note())
+	}
+	return append(out, n.own...)
 }
 
 // missing are the numbers of the ranks that are in no line.

@@ -227,6 +227,7 @@ func (r *run) endThread(t *thread, at uint64) {
 	}
 	r.tasksEnd(t, at)
 	r.goneFrom(t, at)
+	r.endInMPI(t, at)
 	op, _ := r.cutOp(t, section.OpExit, at)
 	t.ended, t.end = true, at
 	if t.cpu.on {

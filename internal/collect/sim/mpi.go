@@ -79,6 +79,21 @@ func (r *run) openMPI(t *thread, f *fn) *call {
 
 func (r *run) leaveMPI(t *thread, c *call) {
 	r.comms.Leave(c.mpi, asked{r, t})
+	r.overMPI(t, c)
+}
+
+// endInMPI is the end of a thread that may stand in a call of MPI: it has waited there, for a process
+// that never came.
+func (r *run) endInMPI(t *thread) {
+	for i := range t.frames {
+		if c := &t.frames[i]; c.mpi != nil && c.told {
+			r.overMPI(t, c)
+			return
+		}
+	}
+}
+
+func (r *run) overMPI(t *thread, c *call) {
 	switch {
 	case !c.told:
 	case c.mpi.Meets:

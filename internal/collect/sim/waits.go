@@ -312,6 +312,7 @@ func (r *run) endThread(t *thread) {
 		return
 	}
 	r.ended(t)
+	r.endInMPI(t)
 	op, _ := r.cutOp(t, section.OpExit)
 	if op.Final = r.end.by == t; op.Final && len(op.Site.Stack) == 0 {
 		op.Site.Stack = r.endOfMain()

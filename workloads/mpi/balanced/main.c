@@ -2,11 +2,15 @@
 #include <mpi.h>
 #include <stdio.h>
 
+#ifndef TIMES
+#define TIMES 1 /* as much work */
+#endif
+
 static volatile double sink;
 
 static __attribute__((noinline)) void spend(long rounds)
 {
-	for (long i = 0; i < rounds; i++)
+	for (long i = 0; i < rounds * TIMES; i++)
 		sink += i;
 }
 

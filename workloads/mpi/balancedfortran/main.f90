@@ -2,13 +2,16 @@
 program even
   use mpi
   implicit none
+#ifndef TIMES
+#define TIMES 1 /* as much work */
+#endif
   integer :: rank, ierr, step, i, n
   double precision :: x
   call MPI_Init(ierr)
   call MPI_Comm_rank(MPI_COMM_WORLD, rank, ierr)
   x = 0
   do step = 1, 10
-    n = 30000
+    n = 30000 * TIMES
     call MPI_Bcast(n, 1, MPI_INTEGER, 0, MPI_COMM_WORLD, ierr)
     do i = 1, n
       x = x + sqrt(dble(i))

@@ -3,6 +3,10 @@
 #include <mpi.h>
 #include <vector>
 
+#ifndef TIMES
+#define TIMES 1 /* as much work */
+#endif
+
 static volatile double sink;
 
 struct Shape {
@@ -15,7 +19,7 @@ struct Simple : Shape {
 struct Spline : Shape {
 	void area() const override
 	{
-		for (int i = 0; i < 2000; i++)
+		for (int i = 0; i < 2000 * TIMES; i++)
 			sink = sink + i;
 	}
 };

@@ -2,6 +2,9 @@
 program triangle
   use mpi
   implicit none
+#ifndef TIMES
+#define TIMES 1 /* as much work */
+#endif
   integer :: rank, n, ierr, step, i, j, lo, hi
   integer, parameter :: rows = 200
   double precision :: x, mine, all
@@ -13,7 +16,7 @@ program triangle
   x = 0
   do step = 1, 10
     do i = lo, hi
-      do j = 1, i ! CAUSE
+      do j = 1, i * TIMES ! CAUSE
         x = x + sqrt(dble(i * j))
       end do
     end do

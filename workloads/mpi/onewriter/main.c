@@ -2,11 +2,15 @@
 #include <mpi.h>
 #include <stdio.h>
 
+#ifndef TIMES
+#define TIMES 1 /* as much work */
+#endif
+
 static volatile double sink;
 
 static __attribute__((noinline)) void spend(long rounds)
 {
-	for (long i = 0; i < rounds; i++)
+	for (long i = 0; i < rounds * TIMES; i++)
 		sink += i;
 }
 
@@ -19,7 +23,7 @@ int main(int argc, char **argv)
 	for (int step = 0; step < 10; step++) {
 		spend(8000);
 		if (rank == 0) /* CAUSE */
-			for (int i = 0; i < 200; i++)
+			for (int i = 0; i < 200 * TIMES; i++)
 				snprintf(line, sizeof line, "%d %g\n", i, sink);
 		MPI_Barrier(MPI_COMM_WORLD); /* END */
 	}
