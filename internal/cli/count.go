@@ -21,7 +21,6 @@ type countFlags struct {
 	noResolve   bool
 	compare     bool
 	limit       time.Duration
-	rank        rankFlags
 }
 
 func (a *app) countCommand() *cobra.Command {
@@ -35,7 +34,6 @@ is counted exactly; the order of things is that of this run.
 
 The program's input, output and exit status pass through. Interrupting it keeps
 what was counted so far.
-Under mpirun or srun -o names a directory: each rank writes a profile there.
 
     lime count -- ./app --threads 8 input
     lime report`,
@@ -45,15 +43,13 @@ Under mpirun or srun -o names a directory: each rank writes a profile there.
 	}
 	fl := cmd.Flags()
 	fl.SetInterspersed(false) // what follows the program is the program's
-	fl.StringVarP(&f.output, "output", "o", defaultProfile,
-		"write the profile to this `file`; under mpirun or srun, a directory for the profiles of all ranks")
+	fl.StringVarP(&f.output, "output", "o", defaultProfile, "write the profile to this `file`")
 	forceFlag(fl, &f.force)
 	fl.StringArrayVar(&f.sectionEnds, "section-end", nil, "sections end where threads call this `function`, too; may be repeated")
 	fl.StringVar(&f.cpu, "cpu", "x86-64-v3", "what the `processor` offers to the program: x86-64-v3, or host for all that this one has")
 	fl.DurationVar(&f.limit, "for", 0, "end the program after this `time`, for example 30s, and keep what was counted")
 	fl.BoolVar(&f.compare, "compare", false, "run the program natively, too, and say what counting has cost; what that run prints is dropped")
 	fl.BoolVar(&f.noResolve, "no-resolve", false, "leave functions and lines to 'lime resolve'")
-	f.rank.add(fl)
 	_ = cmd.RegisterFlagCompletionFunc("cpu", cobra.FixedCompletions([]string{"x86-64-v3", "host"}, cobra.ShellCompDirectiveNoFileComp))
 	return cmd
 }
@@ -81,10 +77,6 @@ func (a *app) count(ctx context.Context, args []string, f *countFlags) error {
 	if ctx == nil {
 		ctx = context.Background()
 	}
-	me, err := f.rank.place(a, &f.output)
-	if err != nil {
-		return err
-	}
 	if err := makeRoom(f.output, f.force); err != nil {
 		return failed(err)
 	}
@@ -111,7 +103,7 @@ func (a *app) countOptions(args []string, f *countFlags) sim.Options {
 	return sim.Options{
 		Parallel: true, For: f.limit, Cores: runtime.NumCPU(), Cmd: args[0], Args: args[1:], Out: f.output,
 		SectionEnds: f.sectionEnds, HostCPU: f.cpu == "host",
-		Progress: isTerminal(a.stderr), Tool: "lime " + Version(), Rank: me,
+		Progress: isTerminal(a.stderr), Tool: "lime " + Version(),
 		Stdin: a.stdin, Stdout: a.program.stdout, Stderr: a.program.stderr,
 	}
 }
