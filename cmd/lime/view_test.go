@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -168,4 +169,91 @@ func (s *served) instructions(question string, line int) {
 	if here == 0 {
 		s.t.Errorf("line %d has no instruction that ran among %d blocks", line, len(asm.Blocks))
 	}
+}
+
+// What has finished of a run is shown while it goes on, by both collectors that run on time's own clock, and
+// the page ends the program; the profile holds what it had done.
+func TestALiveView(t *testing.T) {
+	testenv.Tool(t, "gcc")
+	dir := t.TempDir()
+	source := filepath.Join(dir, "rounds.c")
+	if err := os.WriteFile(source, []byte(rounds), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if out, err := exec.Command("gcc", "-O1", "-g", "-pthread", "-o", filepath.Join(dir, "rounds"), source).CombinedOutput(); err != nil {
+		t.Fatalf("gcc: %s", out)
+	}
+	lime, err := built()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, verb := range []string{"count", "record"} {
+		cmd := exec.Command(lime, verb, "--view", "-o", verb+".lime", "--", "./rounds")
+		cmd.Dir = dir
+		words, err := cmd.StderrPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := serveView(t, cmd, bufio.NewScanner(words))
+		live := s.until(func(running bool, instances int) bool { return running && instances > 0 })
+		if code := s.ask("POST", "stop", &struct{}{}); code != http.StatusOK {
+			t.Fatalf("%s: stop: status %d", verb, code)
+		}
+		whole := s.until(func(running bool, _ int) bool { return !running })
+		if whole < live {
+			t.Errorf("%s: %d instances while it ran, %d at the end", verb, live, whole)
+		}
+		_ = cmd.Process.Signal(os.Interrupt)
+		_ = cmd.Wait()
+		if got := cmd.ProcessState.ExitCode(); got != 128+15 {
+			t.Errorf("%s: status %d, want the program's", verb, got)
+		}
+		if code, stdout, stderr := run(t, dir, "", "report", verb+".lime"); code != 0 || !strings.Contains(stdout, "rounds.c:") {
+			t.Errorf("%s: report: status %d, %s%s", verb, code, stdout, stderr)
+		}
+	}
+}
+
+// rounds is a program that passes a barrier until somebody ends it.
+const rounds = `#include <pthread.h>
+static pthread_barrier_t bar;
+static volatile double sink;
+static void *worker(void *arg) {
+	for (;;) {
+		double s = 0;
+		for (long i = 0; i < 1000000 * (1 + (long)arg); i++)
+			s += i * 0.5;
+		sink = s;
+		pthread_barrier_wait(&bar);
+	}
+}
+int main(void) {
+	pthread_t t;
+	pthread_barrier_init(&bar, 0, 2);
+	pthread_create(&t, 0, worker, (void *)1);
+	worker(0);
+}
+`
+
+// until asks until the run stands as wanted, and returns how many instances there are.
+func (s *served) until(want func(running bool, instances int) bool) int {
+	s.t.Helper()
+	for range 1200 {
+		var live struct{ Running bool }
+		var list []struct{ Sections []struct{ Instances int } }
+		s.ask("GET", "live", &live)
+		s.ask("GET", "runs", &list)
+		n := 0
+		for _, r := range list {
+			for _, sec := range r.Sections {
+				n += sec.Instances
+			}
+		}
+		if want(live.Running, n) {
+			return n
+		}
+		time.Sleep(100 * time.Millisecond)
+	}
+	s.t.Fatal("the run does not come to that in two minutes")
+	return 0
 }

@@ -16,6 +16,7 @@ import (
 // countFlags are the options of count.
 type countFlags struct {
 	output, cpu string
+	view        bool
 	force       bool
 	sectionEnds []string
 	noResolve   bool
@@ -49,6 +50,7 @@ what was counted so far.
 	fl.StringVar(&f.cpu, "cpu", "x86-64-v3", "what the `processor` offers to the program: x86-64-v3, or host for all that this one has")
 	fl.DurationVar(&f.limit, "for", 0, "end the program after this `time`, for example 30s, and keep what was counted")
 	fl.BoolVar(&f.compare, "compare", false, "run the program natively, too, and say what counting has cost; what that run prints is dropped")
+	viewFlag(fl, &f.view)
 	fl.BoolVar(&f.noResolve, "no-resolve", false, "leave functions and lines to 'lime resolve'")
 	_ = cmd.RegisterFlagCompletionFunc("cpu", cobra.FixedCompletions([]string{"x86-64-v3", "host"}, cobra.ShellCompDirectiveNoFileComp))
 	return cmd
@@ -88,14 +90,20 @@ func (a *app) count(ctx context.Context, args []string, f *countFlags) error {
 		}
 	}
 	a.remember(args)
+	live, err := a.startLive(f.view, f.output)
+	if err != nil {
+		return failed(err)
+	}
 	var res sim.Result
-	var err error
 	run := func() { res, err = sim.Run(ctx, a.countOptions(args, f)) }
 	took := costOf(run)
+	live.release()
 	if err == nil && again != nil && res.EndState == "exited" {
 		err = noteCost(f.output, again, took, res.Status)
 	}
-	return a.collected(&res, err, f.output, f.noResolve)
+	err = a.collected(&res, err, f.output, f.noResolve)
+	live.finish()
+	return err
 }
 
 // countOptions are the options of count as the collector has them.

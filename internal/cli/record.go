@@ -22,6 +22,7 @@ import (
 type recordFlags struct {
 	output    string
 	force     bool
+	view      bool
 	frequency uint64
 	stack     uint32
 	pid       int
@@ -74,6 +75,7 @@ Under mpirun or srun -o names a directory: each rank writes a profile there.
 	fl.BoolVar(&f.noHooks, "no-hooks", false, "do not watch the program's synchronisation functions")
 	f.waste.addKinds(fl, native.SampledWaste())
 	fl.BoolVar(&f.noResolve, "no-resolve", false, "leave functions and lines to 'lime resolve'")
+	viewFlag(fl, &f.view)
 	f.rank.add(fl)
 	return cmd
 }
@@ -125,6 +127,10 @@ func (a *app) record(ctx context.Context, args []string, f *recordFlags) error {
 	if err != nil {
 		return failed(err)
 	}
+	live, err := a.startLive(f.view, f.output)
+	if err != nil {
+		return errors.Join(failed(err), w.Close())
+	}
 	res, err := native.Run(ctx, native.Options{
 		Command: args, PID: f.pid, Frequency: f.frequency, StackBytes: f.stack, NoHooks: f.noHooks, Events: f.events,
 		Waste: f.waste.kinds, Tool: "lime " + Version(), Rank: me,
@@ -135,6 +141,7 @@ func (a *app) record(ctx context.Context, args []string, f *recordFlags) error {
 	if err != nil && res.EndState == "" {
 		return a.notRecorded(f.output, res.Status, err)
 	}
+	live.release()
 	if !f.noResolve {
 		a.lookUp(f.output, resolve.Options{NamesOnly: origin.RuntimeLibrary})
 	}
@@ -142,6 +149,7 @@ func (a *app) record(ctx context.Context, args []string, f *recordFlags) error {
 		return failed(err)
 	}
 	a.recordSummary(&res, f)
+	live.finish()
 	if res.Interrupted {
 		interruptSelf()
 	}

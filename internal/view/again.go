@@ -118,7 +118,8 @@ func (j *jobs) find(id int) (*job, error) {
 
 // Allow lets the page have programs run again, until the context ends.
 func (s *Server) Allow(ctx context.Context, again Again) {
-	s.api.again, s.api.jobs = again, &jobs{ctx: ctx}
+	a := s.api.Load()
+	a.again, a.jobs = again, &jobs{ctx: ctx}
 	s.guard.posts["/api/again"], s.guard.posts["/api/cancel"] = true, true
 }
 

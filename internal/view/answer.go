@@ -17,13 +17,12 @@ import (
 
 // API answers questions on profiles. Its methods may be called from several goroutines.
 type API struct {
-	runs  []*Run
-	again Again     // nil: nothing may be run
-	asm   Assembler // nil: no binary may be read
-	jobs  *jobs
-	mu    sync.Mutex
-	kept  map[string]*Answer
-	size  int
+	*means
+	runs []*Run
+	live Live
+	mu   sync.Mutex
+	kept map[string]*Answer
+	size int
 }
 
 // Answer is the body of an answer.
@@ -39,7 +38,7 @@ const (
 )
 
 // NewAPI returns the API on these profiles.
-func NewAPI(runs []*Run) *API { return &API{runs: runs, kept: map[string]*Answer{}} }
+func NewAPI(runs []*Run) *API { return &API{means: &means{}, runs: runs, kept: map[string]*Answer{}} }
 
 // keeping says whether an answer may be kept for the next start.
 type keeping int
@@ -79,6 +78,8 @@ func endpoints() map[string]endpoint {
 		"again":    {false, keepNone, answerAgain},
 		"job":      {false, keepNone, answerJob},
 		"cancel":   {false, keepNone, answerCancel},
+		"live":     {false, keepNone, answerLive},
+		"stop":     {false, keepNone, answerStop},
 		"compare":  {true, keepNone, answerCompare},
 	}
 }
@@ -111,6 +112,14 @@ func (a *API) Answer(name string, values url.Values) (out *Answer, err error) {
 		}
 	}
 	q := &query{values: values}
+	if len(a.runs) == 0 {
+		what, err := a.nothing(name, q)
+		if err != nil {
+			return nil, err
+		}
+		body, err := encode(what)
+		return &Answer{typeJSON, body}, err
+	}
 	n := q.whole("p", 0, len(a.runs)-1, 0)
 	if q.err != nil {
 		return nil, q.err

@@ -19,7 +19,7 @@ var questions = []string{
 	"cells?s=0&m=line:0:10", "threads?m=time", "threads?s=0&m=kind:l1d-miss", "threads?s=0&m=cost:l1d-miss",
 	"files", "files?s=0", "source?f=0&s=0", "span?z=3&x=7&b=0", "window", "window?from=1000&to=4000",
 	"parts?from=1000&to=4000", "critical", "critical?from=1000&to=4000", "paths", "paths?v=bottom-up&t=1",
-	"paths?v=flat&s=0", "paths?at=0", "calls", "calls?s=0", "compare?p=0&q=0", "possible",
+	"paths?v=flat&s=0", "paths?at=0", "calls", "calls?s=0", "compare?p=0&q=0", "possible", "live",
 }
 
 func answer(t testing.TB, a *API, question string) (*Answer, error) {
@@ -50,7 +50,7 @@ func TestEveryQuestionHasAnAnswer(t *testing.T) {
 			}
 		}
 		for name := range endpoints() {
-			if !asked[name] && !slices.Contains([]string{"again", "job", "cancel", "asm"}, name) { // see again_test.go, asm_test.go
+			if !asked[name] && !slices.Contains([]string{"again", "job", "cancel", "asm", "stop"}, name) { // see again_test.go, asm_test.go, live_test.go
 				t.Errorf("nothing asks for %s", name)
 			}
 		}

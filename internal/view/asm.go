@@ -48,7 +48,7 @@ type AsmBlock struct {
 const mostBlocks = 150
 
 // AllowBinaries lets the page show instructions.
-func (s *Server) AllowBinaries(a Assembler) { s.api.asm = a }
+func (s *Server) AllowBinaries(a Assembler) { s.api.Load().asm = a }
 
 func answerAsm(a *API, r *Run, q *query) (any, error) {
 	if a.asm == nil {

@@ -305,3 +305,73 @@ func TestTheStaticCopyInABrowser(t *testing.T) {
 		}
 	}
 }
+
+// A run that goes on is shown as far as it is; what finishes is shown without a touch, and the button
+// ends it.
+func TestALiveRunInABrowser(t *testing.T) {
+	b := newBrowser(t)
+	s := b.serve()
+	ended := make(chan bool, 1)
+	s.Expect(func() { ended <- true })
+	b.screen("light", 1280)
+	b.open("#timeline")
+	b.shows("Nothing has finished yet")
+	s.Show([]*Run{runOf(fixture(t, 4, 3))}, true)
+	b.shows("4 threads", "The program runs", "3 instances")
+	s.Show([]*Run{runOf(fixture(t, 4, 8))}, true)
+	b.shows("8 instances")
+	eval[bool](b, `([...document.querySelectorAll("button")].find((x) => x.innerText === "End the program").click(), true)`)
+	select {
+	case <-ended:
+	case <-time.After(time.Minute):
+		t.Fatal("the button ends nothing")
+	}
+	s.Show([]*Run{runOf(fixture(t, 4, 9))}, false)
+	b.shows("The program has ended: this is the whole run", "9 instances")
+}
+
+// shows waits until the page says all of this.
+func (b *browser) shows(words ...string) {
+	b.t.Helper()
+	said := ""
+	for range 600 {
+		said = b.text()
+		if !slices.ContainsFunc(words, func(w string) bool { return !strings.Contains(said, w) }) {
+			return
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+	b.t.Fatalf("the page does not say %q:\n%s", words, said)
+}
+
+// The buttons run the program again and show what came of it beside what was said.
+func TestRunningAgainInABrowser(t *testing.T) {
+	b := newBrowser(t)
+	s := b.serve(runOf(fixture(t, 6, 9)))
+	goOn := make(chan struct{})
+	s.Allow(t.Context(), &rerun{goOn: goOn})
+	b.screen("light", 1280)
+	b.open("#section?s=0")
+	b.shows("The buttons run ./app -n 4 again")
+	click := `(document.querySelector("article.cause .again button").click(), true)`
+	eval[bool](b, click)
+	b.shows("runs without the", "stop")
+	close(goOn)
+	b.shows("Confirmed", "of what it loses is gone", "88.0", "90.0")
+	b.keep("again-light-1280")
+}
+
+// Instructions stand beside the lines, and lead to theirs.
+func TestInstructionsInABrowser(t *testing.T) {
+	b := newBrowser(t)
+	s := b.serve(runOf(fixture(t, 6, 9)))
+	b.screen("dark", 1920)
+	b.open("#source?s=0&line=10&asm=1")
+	b.shows("start lime view with --binaries")
+	s.AllowBinaries(code{})
+	b.open("#source?s=0&line=11&asm=1")
+	b.shows("add $1,%eax", "y.h:7", "the binary is gone")
+	eval[bool](b, `([...document.querySelectorAll(".asm a")].find((x) => x.innerText === "10").click(), true)`)
+	b.shows("the instructions of line 10")
+	b.keep("instructions-dark-1920")
+}

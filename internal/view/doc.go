@@ -30,6 +30,8 @@
 //	again     p s c r         POST: runs it without cause c of section s, or with row r of its account evened out
 //	job       id              how such a run stands, and its outcome
 //	cancel    id              POST: ends it
+//	live                      whether a run goes on of which more is to come; answers of another generation are out of date
+//	stop                      POST: ends that run
 //
 // A metric m is time, wait, lock, off, kind:NAME (events of a kind), cost:NAME
 // (clock units lost to them) or line:F:L (how often line L of file F ran).

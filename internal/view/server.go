@@ -10,12 +10,14 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"time"
 )
 
 // Server serves the page and its API.
 type Server struct {
-	api      *API
+	api      atomic.Pointer[API]
+	asked    atomic.Int64 // when something was asked for last, nanoseconds
 	guard    *guard
 	listener net.Listener
 	http     *http.Server
@@ -34,9 +36,10 @@ func Listen(address string, runs []*Run) (*Server, error) {
 	if err != nil {
 		return nil, fmt.Errorf("listen on %s: %w", address, err)
 	}
-	s := &Server{api: NewAPI(runs), guard: newGuard(host), listener: l}
+	s := &Server{guard: newGuard(host), listener: l}
+	s.api.Store(NewAPI(runs))
 	s.http = &http.Server{Handler: s, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 32 << 10}
-	s.api.Prepare()
+	s.api.Load().Prepare()
 	return s, nil
 }
 
@@ -94,7 +97,8 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func (s *Server) answer(w http.ResponseWriter, r *http.Request, name string) {
 	values := r.URL.Query()
 	values.Del("token")
-	out, err := s.api.Answer(name, values)
+	s.asked.Store(time.Now().UnixNano())
+	out, err := s.api.Load().Answer(name, values)
 	if err != nil {
 		complain(w, r, err)
 		return

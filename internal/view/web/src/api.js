@@ -3,8 +3,19 @@ const known = new Map(); // the least used first
 const most = 40 << 20; // bytes that are remembered; a tile of the time line takes as much again for its colours
 let size = 0;
 
+// generation counts the profiles that a run which goes on has left so far; what was answered of an older one is out of date.
+let generation = 0;
+export const generationNow = () => generation;
+export function renew(to) {
+  if (to === generation) return;
+  generation = to;
+  known.clear();
+  size = 0;
+}
+
 // remember counts what came, and forgets what was not used for longest.
 function remember(key, entry, bytes) {
+  if (known.get(key) !== entry) return; // it came too late
   entry.bytes = bytes;
   size += bytes;
   for (const [k, e] of known) {
@@ -56,7 +67,7 @@ function asked(name, params, binary) {
   if (entry) known.delete(key); // and to the end
   else {
     entry = { value: undefined, error: undefined };
-    entry.promise = fetched(key, binary).then((v) => { entry.value = v; remember(key, entry, weight(v)); return v; }, (e) => { entry.error = e; known.delete(key); throw e; });
+    entry.promise = fetched(key, binary).then((v) => { entry.value = v; remember(key, entry, weight(v)); return v; }, (e) => { entry.error = e; if (known.get(key) === entry) known.delete(key); throw e; });
   }
   known.set(key, entry);
   return entry;

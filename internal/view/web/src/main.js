@@ -1,7 +1,7 @@
 // The page: its head, the way between the views, the keys.
 import { render } from "preact";
 import { useEffect, useErrorBoundary, useRef, useState } from "preact/hooks";
-import { fresh, isStatic } from "./api.js";
+import { fresh, isStatic, post, renew } from "./api.js";
 import { Asked, html, useAsk } from "./parts.js";
 import { base } from "./format.js";
 import { go, link, parse, useRoute } from "./route.js";
@@ -87,9 +87,42 @@ function Progress({ state }) {
     ${!state.analysed && html`<p class="loading" role="status">${state.read < state.of ? `Reading instances: ${state.read} of ${state.of}…` : "Looking for causes…"}</p>`}`;
 }
 
+const lookEvery = 1000; // ms, at a run that goes on
+
+// useLive tells whether the run goes on, and has what was asked for asked again when there is more of it.
+function useLive() {
+  const [live, setLive] = useState({ running: false, generation: 0 });
+  useEffect(() => {
+    if (isStatic()) return undefined;
+    let timer, here = true;
+    const look = () => fresh("live").then((v) => {
+      if (!here) return;
+      renew(v.generation);
+      setLive((was) => ({ ...v, ended: was.ended || (was.running && !v.running) }));
+      if (v.running) timer = setTimeout(look, lookEvery);
+    }, () => { if (here) setLive((was) => ({ ...was, running: false, gone: was.running })); });
+    look();
+    return () => { here = false; clearTimeout(timer); };
+  }, []);
+  return live;
+}
+
+// LiveBar says that there is more to come, and ends the run.
+function LiveBar({ live }) {
+  const [error, setError] = useState("");
+  const stop = () => post("stop").catch((e) => setError(e.message));
+  if (live.gone) return html`<p class="say warn" role="alert">lime does not answer any more; what was read last is shown.</p>`;
+  if (live.ended) return html`<p class="say" role="status">The program has ended: this is the whole run.</p>`;
+  if (!live.running) return null;
+  return html`<p class="say live" role="status"><b>The program runs.</b> Shown is what has finished so far. ${live.stop && html`<button type="button" onClick=${stop}>End the program</button>`} ${error}</p>`;
+}
+
 function App() {
+  const live = useLive();
   const runs = useAsk("runs", {});
-  return html`<${Asked} state=${runs} what="the profile">${(list) => html`<${Page} list=${list} />`}<//>`;
+  return html`<${Asked} state=${runs} what="the profile">${(list) => (list.length === 0
+    ? html`<header><div class="title"><span class="brand">lime</span> <h1>${live.running ? (live.generation > 0 ? "The program has ended" : "The program has begun") : "Nothing was recorded"}</h1></div></header><main id="main"><${LiveBar} live=${live} /><p>${live.generation > 0 ? "Its profile is being finished." : "Nothing has finished yet: the first section of the program that ends will be shown."}</p></main>`
+    : html`<${Page} list=${list} live=${live} />`)}<//>`;
 }
 
 // Guarded shows what went wrong in a view instead of nothing; another address tries again.
@@ -102,7 +135,7 @@ function Guarded({ children }) {
   return error ? html`<p class="say warn" role="alert"><b>This view failed:</b> ${error.message}. Please report it with the profile.</p>` : children;
 }
 
-function Page({ list }) {
+function Page({ list, live }) {
   const { view, params } = useRoute();
   const p = Math.max(0, Math.min(list.length - 1, Math.trunc(Number(params.p || 0)) || 0));
   const info = list[p];
@@ -116,7 +149,7 @@ function Page({ list }) {
     <header><div class="title"><span class="brand">lime</span> <h1>${info.command.join(" ") || info.name}</h1><button type="button" onClick=${() => dialog.current.showModal()} aria-label="Keys">?</button></div>
       <p class="soft">${list.length > 1 && html`<select aria-label="Profile" value=${p} onChange=${(e) => go(here[0], { p: e.target.value })}>${list.map((r, i) => html`<option value=${i} selected=${i === p}>${r.name}</option>`)}</select> `}${head.value && head.value.collected}</p>
       <nav aria-label="Views"><ul class="tabs">${views.map(([name, title]) => html`<li><a href=${link(name, { p: p || undefined })} aria-current=${name === here[0] ? "page" : undefined}>${title}</a></li>`)}</ul></nav></header>
-    <main id="main" tabindex="-1"><${Progress} state=${state} />
+    <main id="main" tabindex="-1"><${LiveBar} live=${live} /><${Progress} state=${state} />
       <${Guarded} key=${here[0]}>${here[3] ? html`<${here[2]} info=${info} head=${head.value} p=${p} params=${params} list=${list} />` : html`<${Asked} state=${head} what="the run">${(h) => html`<${here[2]} info=${info} head=${h} p=${p} params=${params} list=${list} />`}<//>`}<//></main>
     <${Help} dialog=${dialog} />`;
 }

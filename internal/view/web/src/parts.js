@@ -2,7 +2,7 @@
 import { h } from "preact";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import htm from "htm";
-import { ask } from "./api.js";
+import { ask, generationNow } from "./api.js";
 import { short } from "./format.js";
 
 export const html = htm.bind(h);
@@ -10,7 +10,7 @@ export const html = htm.bind(h);
 // useAsk asks the server and returns { value, error }; while an answer is under way the old one stays.
 export function useAsk(name, params, when = true) {
   const [state, setState] = useState({});
-  const key = JSON.stringify([name, params, when]);
+  const key = JSON.stringify([name, params, when, generationNow()]);
   useEffect(() => {
     if (!when) return undefined;
     let here = true;

@@ -1,6 +1,6 @@
 // Threads over time: tiles of shares of work, wait, locks and time off the processor, and single parts where there is room for them.
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
-import { ask, have, isStatic, peek } from "./api.js";
+import { ask, generationNow, have, isStatic, peek } from "./api.js";
 import { Asked, colour, fit, html, mix, rgb, Toggle, useAsk, useDark, useWidth } from "./parts.js";
 import { pct, quantity, short } from "./format.js";
 import { link, set } from "./route.js";
@@ -105,7 +105,7 @@ function View({ info, head, p, params, whole }) {
   const timer = useRef(0);
   useEffect(() => { // another link to this view
     if (Math.round(asked[0]) !== Math.round(range[0]) || Math.round(asked[1]) !== Math.round(range[1])) { setRange(asked); setSettled(asked); }
-  }, [params.from, params.to]);
+  }, [params.from, params.to, origin, end]); // a run that goes on has another end
   const move = (from, to) => {
     const next = clamp(from, to);
     setRange(next);
@@ -148,7 +148,8 @@ const sectionLink = (info, head, p, s) => (head && head.sections.some((x) => x.i
 // strip sums up the tiles of the whole run, as far as they are there; what is whole is kept.
 const strips = new Map();
 function strip(p, threads, arrived) {
-  if (strips.has(p)) return strips.get(p);
+  const key = p + ":" + generationNow();
+  if (strips.has(key)) return strips.get(key);
   const sums = new Float64Array(cells * states);
   let rows = 0;
   for (let b = 0; b * rowsOfTile < threads; b++) {
@@ -159,7 +160,7 @@ function strip(p, threads, arrived) {
     rows += v.length / (cells * states);
   }
   const out = { sums, rows };
-  if (rows === threads) strips.set(p, out);
+  if (rows === threads) strips.set(key, out);
   return out;
 }
 
