@@ -326,3 +326,30 @@ func TestNoSampleAtAll(t *testing.T) {
 		t.Errorf("causes %+v, verdicts %+v; want none, and too few samples", sec.Causes, sec.Verdicts)
 	}
 }
+
+// A function whose loop is longer when one thread calls it from a branch that the others do not
+// take: the branch decides, and not the loop. If all come there, not equally often, the loop does.
+func TestLoopThatSomeNeverReach(t *testing.T) {
+	const extraLoop = 8 // the node of the loop's test
+	for _, c := range []struct {
+		even, extra, left []uint64
+		line              int
+	}{
+		{[]uint64{100, 100, 100, 100}, []uint64{0, 120, 0, 0}, []uint64{100, 300, 100, 100}, 12},
+		{[]uint64{100, 100, 100, 100}, []uint64{30, 240, 32, 31}, []uint64{100, 300, 100, 100}, 31},
+		{[]uint64{8, 8, 8, 8}, []uint64{0, 11, 0, 0}, []uint64{100, 300, 100, 100}, 31}, // too few samples to say that the others never come
+	} {
+		p := sampledProgram(t, c.even, c.extra, c.left...)
+		for i := range p.Tables().Events {
+			p.Tables().Events[i].Node = extraLoop
+		}
+		res, err := Run(p, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		causes := res.Sections[0].Causes
+		if len(causes) == 0 || causes[0].Line != c.line {
+			t.Errorf("%v: %+v, want line %d", c.extra, causes, c.line)
+		}
+	}
+}

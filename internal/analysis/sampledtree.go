@@ -384,16 +384,19 @@ func similar(kids []*part) bool {
 }
 
 // name picks the boundary that begins the unevenness among those that samples cannot tell apart: a
-// loop that goes round more often the longer a thread takes; else a recursion; else a branch whose
+// loop that goes round more often the longer a thread takes, if all threads come to it; else a recursion; else a branch whose
 // two ways come together again, the innermost one of the outermost function that has any; else the
 // innermost loop of unknown length; else another branch; else a call; never a loop that is even.
 func (w *walker) name(q *part, since []*part) {
 	if len(since) == 0 {
 		since = []*part{q}
 	}
-	best, most := since[0], -1
+	best, most, missed := since[0], -1, w.missed(q)
 	for _, s := range since {
 		r := w.preference(s.b)
+		if r == rankUneven && missed {
+			r = rankUnknown
+		}
 		if r == rankJoin && w.around(s) {
 			r = rankNone
 		}
@@ -415,6 +418,27 @@ func (w *walker) name(q *part, since []*part) {
 	}
 	w.found = append(w.found, f)
 }
+
+// missed reports whether some threads never come to a part in which the others have so many samples
+// that this is no chance. How often a loop goes round there does not tell why: it may be called from
+// elsewhere, too.
+func (w *walker) missed(q *part) bool {
+	root := q
+	for root.up != nil {
+		root = root.up
+	}
+	there := 0
+	for _, t := range q.threads {
+		if t > 0 {
+			there++
+		}
+	}
+	return there < len(root.threads) && q.m.n >= leastMissed*float64(max(there, 1))
+}
+
+// leastMissed is how many samples the threads that come to a part have there, on average, for one
+// without any to be no chance: it has e^-12 of them by chance.
+const leastMissed = 12
 
 // Ranks of boundaries by how likely unevenness begins there, as far as samples tell.
 const (
