@@ -29,7 +29,7 @@ func (r *runner) pathTimes(id profile.SectionID) (map[profile.PathID]map[profile
 	out, order := map[profile.PathID]map[profile.ThreadID]float64{}, []profile.PathID(nil)
 	for i := range r.tab.PathSamples {
 		s := &r.tab.PathSamples[i]
-		if s.Section != id || s.Metric != "time" || s.Path < 0 {
+		if s.Section != id || s.Metric != "time" && s.Metric != profile.MetricHeld || s.Path < 0 {
 			continue
 		}
 		if out[s.Path] == nil {

@@ -175,6 +175,11 @@ type Edge struct {
 // many threads a run can keep busy is known at its end. Only the sum of a path's rows counts.
 const MetricIdleness = "idleness"
 
+// MetricHeld is the metric of call paths for time that has a row of its own in the section in which
+// it was spent, and belongs to this one as well: what a rank's first thread does in regions of the
+// rank's own is part of its way to the next meeting of all ranks.
+const MetricHeld = "time-held"
+
 // NoteGoroutines is the code of the note of a program whose work wanders between its threads.
 const NoteGoroutines = "goroutines"
 

@@ -87,6 +87,8 @@ type file struct {
 	width  int
 	ended  bool
 	inner  bool // it holds instances that are the rank's own affair
+	passed map[passage]uint64
+	spent  map[passage]uint64
 	met    map[profile.SectionID]bool
 }
 
@@ -94,7 +96,16 @@ type file struct {
 type held struct {
 	any    bool
 	waited uint64
+	within map[profile.SectionID]uint64 // time by the file's own section
 	counts [4][]profile.Count
+}
+
+// passage is a thread's time in one of the rank's own sections, in the file's ids, on its way to a
+// section that all ranks end, in the union's; None: all of it.
+type passage struct {
+	thread profile.ThreadID
+	own    profile.SectionID
+	to     profile.SectionID
 }
 
 // endCommunicator is that of the last meeting: the run ends when all ranks have come to their ends.
@@ -131,7 +142,8 @@ func ahead(paths []string) []chan opened {
 func (m *merger) read(path string, r *profile.Reader, each func(*file, *profile.Instance) error) error {
 	defer r.Close()
 	f := &file{m: m, n: m.files, r: r, ids: m.u.add(r.Tables()), merged: isMerged(r.Meta()),
-		kept: map[profile.ThreadID]*held{}, met: map[profile.SectionID]bool{}}
+		kept: map[profile.ThreadID]*held{}, met: map[profile.SectionID]bool{},
+		passed: map[passage]uint64{}, spent: map[passage]uint64{}}
 	m.threads[f.n] = map[profile.ThreadID]profile.ThreadID{}
 	if err := r.Scan(func(in *profile.Instance) error { return each(f, in) }); err != nil {
 		return err
@@ -141,7 +153,7 @@ func (m *merger) read(path string, r *profile.Reader, each func(*file, *profile.
 		f.own()
 		m.again = append(m.again, again{path, f.n})
 	}
-	f.ids.callPaths(f.thread)
+	f.ids.callPaths(f.thread, f.shares())
 	return nil
 }
 

@@ -46,6 +46,9 @@ func (f *file) join(mt *meet, in *profile.Instance, p *profile.Part) int32 {
 				mt.count(k, c.Row, part, c.N)
 			}
 		}
+		for own, time := range h.within {
+			f.passed[passage{p.Thread, own, mt.section}] += time
+		}
 		*h = held{}
 	}
 	l.local = p.Release
@@ -72,6 +75,11 @@ func (f *file) hold(in *profile.Instance) {
 		p := &in.Parts[i]
 		h := known(f.kept, p.Thread, func() *held { return &held{} })
 		h.any = true
+		if h.within == nil {
+			h.within = map[profile.SectionID]uint64{}
+		}
+		h.within[in.Section] += p.Time()
+		f.spent[passage{p.Thread, in.Section, profile.None}] += p.Time()
 		h.waited += p.LockWait + p.OffCPU + (p.Release - p.Arrive)
 	}
 	for k, cells := range matrices(in) {
@@ -80,6 +88,27 @@ func (f *file) hold(in *profile.Instance) {
 			h.counts[k] = append(h.counts[k], profile.Count{Row: f.row(k, c.Row), N: c.N})
 		}
 	}
+}
+
+// share is what part of a thread's time in a section of the rank's own belongs to one of all ranks.
+type share struct {
+	to   profile.SectionID
+	part float64
+}
+
+// shares says where the time goes that the file's threads spent in sections of the rank's own.
+func (f *file) shares() func(profile.ThreadID, profile.SectionID) []share {
+	to := map[passage][]share{}
+	for k, time := range f.passed {
+		key := passage{k.thread, k.own, profile.None}
+		if all := f.spent[key]; all > 0 {
+			to[key] = append(to[key], share{k.to, float64(time) / float64(all)})
+		}
+	}
+	for _, list := range to {
+		slices.SortFunc(list, func(a, b share) int { return cmp.Compare(a.to, b.to) })
+	}
+	return func(t profile.ThreadID, own profile.SectionID) []share { return to[passage{t, own, profile.None}] }
 }
 
 // matrices are an instance's four.

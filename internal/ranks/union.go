@@ -251,7 +251,8 @@ func (x *ids) stack(s []profile.NodeID) []profile.NodeID {
 }
 
 // callPaths adds the tree of call paths and what is known of each, for the threads that row names.
-func (x *ids) callPaths(row func(profile.ThreadID) profile.ThreadID) {
+// held says which part of a thread's time in a section belongs to others as well.
+func (x *ids) callPaths(row func(profile.ThreadID) profile.ThreadID, held func(profile.ThreadID, profile.SectionID) []share) {
 	paths := make([]profile.PathID, len(x.t.Paths))
 	for i := range x.t.Paths {
 		p := &x.t.Paths[i]
@@ -261,8 +262,14 @@ func (x *ids) callPaths(row func(profile.ThreadID) profile.ThreadID) {
 	}
 	for i := range x.t.PathSamples {
 		s := x.t.PathSamples[i]
+		own, thread := s.Section, s.Thread
 		s.Path, s.Thread, s.Section = of(paths, s.Path, profile.None), row(s.Thread), of(x.sections, s.Section, profile.None)
 		x.u.t.AddPathSample(s)
+		if s.Metric == "time" {
+			for _, h := range held(thread, own) {
+				x.u.t.AddPathSample(profile.PathSample{Path: s.Path, Thread: s.Thread, Section: h.to, Metric: profile.MetricHeld, Value: s.Value * h.part})
+			}
+		}
 	}
 	x.wasted(paths, row)
 }
