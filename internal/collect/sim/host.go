@@ -67,6 +67,7 @@ func (h *host) Ready(g *guest.Thread, at unit.Nanos) {
 	t.blocked = false
 	t.readyAt = max(t.at, r.wakeClock(t, at))
 	t.at = t.readyAt
+	t.heard = t.at
 	r.cores.place(t)
 	r.wakes = append(r.wakes, t)
 }

@@ -189,23 +189,33 @@ func (r *run) openSlow(t *thread, f *fn) {
 func (r *run) keep(t *thread) {
 	p := &piece{}
 	r.drain(t, p)
-	if n := len(t.frames); n == 0 || !t.frames[n-1].slow {
-		t.keepFor(p)
-		return
-	}
-	r.without(t, outCall, p.edges)
+	r.keepWorked(t, p)
 }
 
-// dropSlow forgets what was counted in such a call, but for the return from it.
-func (r *run) dropSlow(t *thread, c *call) {
-	p := &piece{}
-	r.drain(t, p)
+// keepWorked lets a piece's counts go on in the piece under way, but for what is spent on waiting.
+func (r *run) keepWorked(t *thread, p *piece) {
+	if n := len(t.frames); n > 0 && t.frames[n-1].slow {
+		r.keepReturn(t, p, &t.frames[n-1])
+		return
+	}
+	t.keepFor(p)
+}
+
+// keepReturn forgets what was counted in a call that waits, but for the return from it.
+func (r *run) keepReturn(t *thread, p *piece, c *call) {
 	r.without(t, outCall, p.edges)
 	for _, e := range p.edges {
 		if r.returnsTo(e.id, c.ret) {
 			t.carry = append(t.carry, edgeCount{e.id, 1})
 		}
 	}
+}
+
+// dropSlow forgets what was counted in such a call, but for the return from it.
+func (r *run) dropSlow(t *thread, c *call) {
+	p := &piece{}
+	r.drain(t, p)
+	r.keepReturn(t, p, c)
 	if t.gopher == nil {
 		t.busy = min(t.busy, c.busy)
 	}

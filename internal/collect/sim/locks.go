@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"lime/internal/collect/known"
 	"lime/internal/profile"
 )
 
@@ -31,6 +32,23 @@ func newLockBook() *lockBook {
 
 // taken notes where a lock is taken.
 func (b *lockBook) taken(lock, ret uint64) { b.took[lock] = ret }
+
+// willHold notes that t, in a call that takes a lock, is the next to have it. Where threads run in parallel only the call's return tells.
+func (r *run) willHold(t *thread, c *call) {
+	if r.beside == nil {
+		r.holders[c.object] = t
+		r.lockBook.taken(c.object, c.ret)
+	}
+}
+
+// tookLock looks whether t, which has just left its loop, has taken a lock there: it stands where a call returns that takes one.
+func (r *run) tookLock(t *thread) {
+	if n := len(t.frames); n > 0 {
+		if c := &t.frames[n-1]; c.fn.Role == known.Lock && t.ctx.RIP == c.ret && r.holders[c.object] == nil {
+			r.willHold(t, c)
+		}
+	}
+}
 
 // holder is where the lock was taken that a thread is about to wait for, 0 if that is not known.
 func (b *lockBook) holder(lock uint64) uint64 { return b.took[lock] }

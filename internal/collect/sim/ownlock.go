@@ -20,6 +20,7 @@ type ownLock struct {
 	call    uint64 // the program's own place that waits
 	since   uint64 // the clock at which it was given back
 	by      *thread
+	holder  *thread   // who has it, as far as is known
 	waiting []*thread // for their turn, who came first first
 	found   bool      // the stores that give it back, as far as they are known
 }
@@ -61,8 +62,11 @@ func (r *run) lockable(t *thread) (wait bool) {
 		t.holds, l.found = nil, false
 	}
 	at := max(l.since, t.now())
-	if first := l.first(); first != nil && first != t {
-		at = max(at, t.now()+1)
+	if first := l.first(); first != nil && first != t { // not before that one, nor before who has it gives it back
+		at = max(at, t.now()+1, first.now())
+		if h := l.holder; h != nil && !h.gone && h.holds == l {
+			at = max(at, h.now())
+		}
 	}
 	if at > t.now() {
 		l.queue(t)
@@ -72,7 +76,7 @@ func (r *run) lockable(t *thread) (wait bool) {
 	}
 	r.turnCame(t, l)
 	if v, ok := r.value(l.object, l.bytes); ok && v == l.free {
-		t.holds, t.queues = l, nil
+		t.holds, t.queues, l.holder = l, nil, t
 	} else {
 		l.queue(t)
 	}
@@ -185,8 +189,10 @@ func (r *run) givenBack(s *spinner, by *thread) uint64 {
 	if l := r.spins.locks.by[s.object]; l != nil && l.by == by && s.tried == s.object {
 		return l.since
 	}
-	if s.t.covered() && r.holders[s.object] == nil {
-		return r.locks[s.object]
+	if n := len(s.t.frames); n > 0 && s.t.covered() {
+		if lock := s.t.frames[n-1].object; r.holders[lock] == nil {
+			return r.locks[lock]
+		}
 	}
 	return 0
 }

@@ -224,14 +224,16 @@ func (r *run) byControlBlock(handle uint64) *thread {
 	return nil
 }
 
-// enterLock: if another thread has the lock, all until this one has it is waiting.
+// enterLock: if another thread has the lock, all until this one has it is waiting. Who comes to a free one has it from then on: what comes
+// before that in the function takes a few instructions, in which others must not find it free.
 func (r *run) enterLock(t *thread, f *fn) {
 	h := r.holders[r.object(t, f, f.Object)]
 	if h == nil || h == t {
-		r.open(t, f)
+		r.willHold(t, r.open(t, f))
 		return
 	}
 	r.openSlow(t, f)
+	t.still.suspect = true
 	c := &t.frames[len(t.frames)-1]
 	c.holder = r.lockBook.holder(c.object)
 	r.beside.meetsHolder(c, h)

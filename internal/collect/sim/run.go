@@ -389,6 +389,7 @@ func (r *run) advance(t *thread, to uint64) {
 
 // handle acts on an exit; false ends the slice.
 func (r *run) handle(t *thread, exit cpu.Exit) bool {
+	t.heard = t.now()
 	switch exit.Reason {
 	case cpu.ExitSyscall:
 		if wakes(t) && !r.cores.first(t.core) {

@@ -119,10 +119,7 @@ func (r *run) spinner(t *thread, l *spin.Loop, since uint64) *spinner {
 
 // traceStep runs one block, and sched_yield.
 func (r *run) traceStep(t *thread) bool {
-	exit, n := r.step(t, 1)
-	for exit.Reason == cpu.ExitProbe && n == 0 && r.othersProbe(t) {
-		exit, n = r.step(t, 1)
-	}
+	exit, n := r.stepOn(t)
 	r.spins.ran = n
 	switch exit.Reason {
 	case cpu.ExitBudget:
@@ -148,11 +145,23 @@ func (r *run) traceStep(t *thread) bool {
 	return false
 }
 
+// stepOn runs one block, whoever is waited for at its head.
+func (r *run) stepOn(t *thread) (cpu.Exit, uint64) {
+	exit, n := r.step(t, 1)
+	for exit.Reason == cpu.ExitProbe && n == 0 && r.othersProbe(t) {
+		exit, n = r.step(t, 1)
+	}
+	return exit, n
+}
+
 // othersProbe reports whether the probe at which t stands means nothing to it: others returned
 // here, or came home from a wait.
 func (r *run) othersProbe(t *thread) bool {
 	pc, sp := t.ctx.RIP, t.ctx.GPR[rsp]
-	if t.hosts != nil || t.gopher != nil || r.entries[pc] != nil || r.bodies[pc] != nil || r.tasks[pc] != nil || r.spins.points[pc] != nil {
+	if f := r.entries[pc]; f != nil && (inside(f.Role) || !t.covered()) { // a function that goes round from its very beginning is entered once
+		return false
+	}
+	if t.hosts != nil || t.gopher != nil || r.bodies[pc] != nil || r.tasks[pc] != nil || r.spins.points[pc] != nil {
 		return false
 	}
 	if r.heap != nil && r.heap.probes[pc] || t.home != nil && t.home.ret == pc || t.meet == pc {

@@ -225,11 +225,7 @@ func (r *run) dropLoop(t *thread, s *spinner) {
 	if n := len(t.frames); n > 0 {
 		t.frames[n-1].waited += units
 	}
-	if n := len(t.frames); n == 0 || !t.frames[n-1].slow {
-		t.keepFor(p)
-	} else {
-		r.without(t, outCall, p.edges)
-	}
+	r.keepWorked(t, p)
 }
 
 // tellSpun tells of time that a thread went round loops in which threads wait for locks.

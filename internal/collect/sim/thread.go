@@ -50,6 +50,7 @@ type thread struct {
 	spin    *spinner
 	still   stillness // how it looked at the end of the last slices
 	pass    *passage
+	heard   uint64      // its clock when it last did something beside running on
 	checked uint64      // its clock when it was last looked whether it has let others go
 	tried   uint64      // what it tried to take at the last pass point
 	holds   *ownLock    // a lock of the program's own that it has, as far as is known
@@ -183,6 +184,17 @@ func (t *thread) covered() bool {
 	}
 	n := len(t.frames)
 	return n > 0 && t.frames[n-1].covers()
+}
+
+// waits reports whether all that is done inside the call is waiting.
+func (c *call) waits() bool {
+	switch c.fn.Role {
+	case known.Barrier, known.TeamBarrier, known.TeamReduce:
+		return c.told
+	case known.Fork:
+		return c.done
+	}
+	return c.slow
 }
 
 // in finds the innermost open call with one of the roles.

@@ -55,19 +55,22 @@ func (r *run) wakeDue(by *thread, self bool) (left []*spinner) {
 // the pass point, or from now. It answers false if the thread is still in its loop.
 func (r *run) wake(s *spinner, by *thread) bool {
 	t, at := s.t, r.latest
+	since := t.entered()
 	if by != nil {
 		at = by.now()
 		if by.letsGo(s.point) && s.tried != s.object {
 			at = by.pass.at
 		}
-		if since := r.givenBack(s, by); since > t.now() {
-			at = min(at, since)
+		if free := r.givenBack(s, by); free > since {
+			at = min(at, free)
 		}
 	}
-	s.woken = max(t.now(), at)
-	if (s.told || s.held()) && r.staysIn(s, s.woken) {
+	s.woken = max(since, at)
+	if (s.told || s.held() || t.covered()) && r.staysIn(s, s.woken) {
 		return false
 	}
+	t.heard = s.woken
+	r.tookLock(t)
 	t.blocked, t.spin = false, nil
 	t.still.suspect = true // many who are let go wait again at once
 	if s.held() {
@@ -80,6 +83,19 @@ func (r *run) wake(s *spinner, by *thread) bool {
 		t.at = t.readyAt
 	}
 	return true
+}
+
+// entered is the clock from which on a spinning thread may go on. A core runs ahead of the others for a while; but in a call in which all is
+// waiting a thread does nothing, since it was last heard of, that it would not have done with what it waits for sooner.
+func (t *thread) entered() uint64 {
+	n := len(t.frames)
+	switch {
+	case t.idle:
+		return min(t.now(), t.heard)
+	case n > 0 && t.frames[n-1].waits():
+		return min(t.now(), max(t.frames[n-1].at, t.heard))
+	}
+	return t.now()
 }
 
 // letsGo reports whether what t has done since it was looked at last began at a pass point: then it
@@ -108,13 +124,14 @@ func (r *run) staysIn(s *spinner, at uint64) bool {
 			taken, _ := r.removeLoop(p, s)
 			r.without(t, outLoop, taken)
 		}
-		t.keepFor(p)
+		r.keepWorked(t, p)
 		if k != nil {
-			k.clock = max(k.clock, end)
+			k.clock = end
 		}
 		return false
 	}
 	before.undo(r)
+	r.without(t.acting(), outLoop, p.edges)
 	for i := range s.loop.Watches {
 		w := &s.loop.Watches[i]
 		w.Value, _ = r.value(w.Addr, w.Bytes)
@@ -204,9 +221,9 @@ func (r *run) tryOut(s *spinner) (left bool) {
 			}
 			r.seesTry(s)
 		}
-		exit, _ := r.step(t, 1)
+		exit, n := r.stepOn(t)
 		switch {
-		case exit.Reason == cpu.ExitBudget:
+		case exit.Reason == cpu.ExitBudget, exit.Reason == cpu.ExitProbe && n > 0 && r.othersProbe(t):
 		case exit.Reason == cpu.ExitSyscall && t.ctx.GPR[rax] == sysSchedYield:
 			r.guarded(t, func() guest.Outcome { return r.proc.HandleSyscall(t.g) })
 		default:

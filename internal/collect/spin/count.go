@@ -13,7 +13,7 @@ import (
 // Counting judges the rounds so far: from each arrival at the first block to the next. It returns
 // nil if they do not prove that the loop waits.
 func (f *Follower) Counting(now *Head) *Loop {
-	c := counting{f: f, tests: map[uint64]*branch{}, dirty: map[place]bool{}, affineAt: map[place]bool{}}
+	c := counting{f: f, tests: map[node]*branch{}, dirty: map[place]bool{}, affineAt: map[place]bool{}}
 	if !c.rounds(now) || !c.changes() {
 		return nil
 	}
@@ -31,15 +31,25 @@ type counting struct {
 	starts   []int           // step at which each round starts, and the end of the last one
 	now      *Head           // behind the last step
 	written  []place         // by the loop
-	varies   map[uint64]bool // loads, by address of the instruction, of what the loop has changed
+	varies   map[access]bool // loads of what the loop has changed: the same instruction found another value there
+	stays    map[access]int  // how often a load has found the same as before, by then
 	tainted  x86.RegSet      // registers that hold something computed from a counter
 	affine   x86.RegSet      // of these: a counter plus something that stays
 	loaded   x86.RegSet      // registers that hold something computed from memory that the loop does not change
 	dirty    map[place]bool  // places of the stack that hold something tainted
 	affineAt map[place]bool
 	flags    inputs
-	tests    map[uint64]*branch
+	tests    map[node]*branch
 }
+
+// access is an instruction that loads from a place.
+type access struct {
+	pc uint64
+	at place
+}
+
+// node is an instruction at a depth of the stack: in a function that calls itself one instruction stands at many.
+type node struct{ pc, sp uint64 }
 
 // inputs is what goes into an instruction.
 type inputs struct {
@@ -118,20 +128,22 @@ func (c *counting) changes() bool {
 			c.written = append(c.written, s)
 		}
 	}
-	c.varies = map[uint64]bool{}
-	was := map[uint64]*exec{}
+	c.varies, c.stays = map[access]bool{}, map[access]int{}
+	was := map[access]*exec{}
 	for i := range execs {
 		x := &execs[i]
 		if x.loads.n == 0 {
 			continue
 		}
-		if y := was[x.pc]; y != nil && y.loads == x.loads && y.loaded != x.loaded {
+		a := access{x.pc, x.loads}
+		if y := was[a]; y != nil && y.loaded != x.loaded {
 			if !c.writes(x.loads) {
 				return false
 			}
-			c.varies[x.pc] = true
+			c.varies[a] = true
 		}
-		was[x.pc] = x
+		was[a] = x
+		c.stays[a]++
 	}
 	return !c.tainted.Has(x86.RSP)
 }
@@ -153,7 +165,7 @@ func (c *counting) round(k int) bool {
 				return false
 			}
 		}
-		if n := len(execs); n > 0 && !c.goesOn(&execs[n-1], c.head(i+1)) {
+		if n := len(execs); n > 0 && !c.goesOn(&execs[n-1], s, c.head(i+1)) {
 			return false
 		}
 	}
@@ -166,10 +178,13 @@ func (c *counting) instruction(x *exec, s *step) bool {
 	if in.HasMem && in.Mem.Bytes > 0 && (c.tainted.Has(in.Mem.Base) || c.tainted.Has(in.Mem.Index)) {
 		return false
 	}
-	if in.FlagsRead != 0 && in.Branch == x86.BranchNone && c.flags.tainted && !c.taken(x) {
+	if in.FlagsRead != 0 && in.Branch == x86.BranchNone && c.flags.tainted && !c.taken(x, s) {
 		return false
 	}
 	from := c.inputs(x)
+	if in.Branch == x86.BranchRet && from.tainted {
+		return false
+	}
 	if from.tainted && x.stores.n > 0 {
 		if x.tries || in.Lock || x.stores.addr-s.head.Regs[x86.RSP]+redZone >= stackReach {
 			return false
@@ -217,12 +232,15 @@ func (c *counting) inputs(x *exec) (from inputs) {
 	from.affine = reads&c.tainted&^c.affine == 0
 	from.loaded = reads&c.loaded != 0
 	if x.loads.n > 0 {
-		switch {
-		case c.varies[x.pc] || c.dirty[x.loads]:
+		switch a := (access{x.pc, x.loads}); {
+		case c.varies[a] || c.dirty[x.loads]:
 			n++
 			from.affine = from.affine && (c.affineAt[x.loads] || !c.dirty[x.loads])
 		case !c.writes(x.loads):
 			from.loaded = true
+		case c.stays[a] < leastRounds: // whether the loop changes it is not seen yet
+			n++
+			from.affine = false
 		}
 	}
 	from.tainted = n > 0
@@ -250,7 +268,7 @@ func keepsAffine(name string) bool {
 }
 
 // branch notes which way a block's last instruction went.
-func (c *counting) goesOn(x *exec, next *Head) bool {
+func (c *counting) goesOn(x *exec, s *step, next *Head) bool {
 	switch x.in.Branch {
 	case x86.BranchLoop, x86.BranchTxn:
 		return false
@@ -264,26 +282,27 @@ func (c *counting) goesOn(x *exec, next *Head) bool {
 	if next.PC == x.in.Target(x.pc) {
 		way = 2
 	}
-	c.tested(x, way)
+	c.tested(x, s, way)
 	return true
 }
 
 // taken notes a condition that is kept in a register or decides what goes there (setcc, cmov): as
 // long as it is sure to stay as it is, it makes nothing differ.
-func (c *counting) taken(x *exec) bool {
+func (c *counting) taken(x *exec, s *step) bool {
 	if !strings.HasPrefix(x.in.Name, "set") && !strings.HasPrefix(x.in.Name, "cmov") {
 		return false // adc and its like
 	}
-	c.tested(x, 1)
+	c.tested(x, s, 1)
 	return true
 }
 
 // tested notes which way a condition went.
-func (c *counting) tested(x *exec, way uint8) {
-	t := c.tests[x.pc]
+func (c *counting) tested(x *exec, s *step, way uint8) {
+	at := node{x.pc, s.head.Regs[x86.RSP]}
+	t := c.tests[at]
 	if t == nil {
 		t = &branch{affine: true, cond: x.in.Cond}
-		c.tests[x.pc] = t
+		c.tests[at] = t
 	}
 	f := &c.flags
 	t.ways |= way
@@ -304,7 +323,7 @@ func (c *counting) loop() *Loop {
 	l := &Loop{Rounds: Endless}
 	hangs := false // on memory
 	for _, t := range c.tests {
-		hangs = hangs || t.loaded && !t.tainted
+		hangs = hangs || t.loaded && !t.tainted && t.ways != 3 && t.n >= leastRounds
 		if t.tainted && t.ways != 3 {
 			l.Rounds = min(l.Rounds, t.rounds()*n/t.n)
 		}
