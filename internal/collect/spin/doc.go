@@ -17,15 +17,20 @@
 // head and of what it loads. What it loads was either stored by nobody since, or by the round
 // before, which computed what this one does; so, by induction, all further rounds are equal too,
 // until somebody else changes a place that the round reads. Vector registers and the x87 stack take
-// no part, because loops that use them are turned down; flags that a round reads it has
-// computed from the rest.
+// no part, because loops that compute with them are turned down: that a compiler saves a vector
+// register on the stack around a call decides nothing. Flags that a round reads it has computed from
+// the rest.
 //
 // Counting: rounds differ in counters. A counter is a register or a place on the stack to which
 // each round adds the same. It may be used for nothing but itself and comparisons with what stays:
-// it makes no address, no store elsewhere, no value of any other kind. A test of a counter that
-// went both ways while the thread was followed is no way out. One that always went the same way may
-// be, and then Loop.Rounds is how often the loop surely goes round before it can go the other way
-// (bound.go). At least one test must hang on memory and on no counter.
+// it makes no address, no store elsewhere, no value of any other kind, and no function returns by
+// it. A test of a counter that went both ways while the thread was followed is no way out: both led
+// back. That holds at one depth of the stack only: in a function that calls itself the same
+// instruction is another test at another depth, whose other way may lead out. A test that always
+// went the same way may be a way out, and then Loop.Rounds is how often the loop surely goes round
+// before it can go the other way (bound.go). What was loaded from a place to which the loop stores
+// stays only if it was the same in three rounds. At least one test must hang on memory and on no
+// counter, and have gone the same way in three rounds.
 //
 // Neither says that the thread waits for another one: that is proved when the memory has changed
 // and the thread leaves. Until then the judgement is provisional.

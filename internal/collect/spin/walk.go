@@ -1,6 +1,10 @@
 package spin
 
-import "lime/internal/x86"
+import (
+	"strings"
+
+	"lime/internal/x86"
+)
 
 // place is some bytes of memory; n is 0 if there are none.
 type place struct {
@@ -106,6 +110,9 @@ func (w *walker) run(in *x86.Inst, pc uint64) (x exec, ok bool) {
 	x = exec{pc: pc, in: in, tries: tries(in)}
 	next := pc + uint64(in.Len)
 	w.access = in.Accesses(w.access[:0])
+	if movesVector(in) {
+		return x, w.spill(&x, next)
+	}
 	for i := range w.access {
 		a := &w.access[i]
 		addr, ok := w.address(&a.Mem, next)
@@ -131,6 +138,41 @@ func (w *walker) run(in *x86.Inst, pc uint64) (x exec, ok bool) {
 	}
 	w.effect(&x, in, next)
 	return x, x.stores.n == 0 || w.mayStore(&x)
+}
+
+// spill follows a vector register on its way to the stack or from anywhere. What it holds decides nothing; what it leaves on the stack is
+// not known there.
+func (w *walker) spill(x *exec, next uint64) bool {
+	for i := range w.access {
+		a := &w.access[i]
+		addr, ok := w.address(&a.Mem, next)
+		if p := (place{addr, uint8(a.Bytes)}); a.Write {
+			if !ok || a.Bytes > mostSpilled || !w.ownStack(p) {
+				return false
+			}
+			x.stores = p
+			w.stored = append(w.stored, held{at: p})
+		}
+	}
+	return true
+}
+
+// mostSpilled is how many bytes a vector register has, of those that such loops save (AVX).
+const mostSpilled = 32
+
+// movesVector recognises the moves of vector registers among themselves and between them and memory, by which a compiler saves them around a
+// call (Intel SDM vol. 2).
+func movesVector(in *x86.Inst) bool {
+	if !in.SSE && !in.AVX || in.AVX512 {
+		return false
+	}
+	switch strings.TrimPrefix(in.Name, "v") {
+	case "movss", "movsd", "movaps", "movapd", "movups", "movupd", "movdqa", "movdqu":
+		return true
+	case "movd", "movq":
+		return in.HasMem // or from a general-purpose register, or to one
+	}
+	return false
 }
 
 // mayStore reports whether nobody else sees a store: it goes to the thread's own stack, stores what
@@ -185,7 +227,7 @@ func stackMove(in *x86.Inst) int64 {
 // harmless reports whether an instruction may be in a loop that waits, as far as that can be told
 // without its operands.
 func harmless(in *x86.Inst) bool {
-	if in.X87 || in.SSE || in.AVX || in.AVX512 || in.BitString || in.Special == x86.SpecialRep ||
+	if in.X87 || (in.SSE || in.AVX || in.AVX512) && !movesVector(in) || in.BitString || in.Special == x86.SpecialRep ||
 		in.Special != x86.SpecialNone && in.Special != x86.SpecialPause && in.Special != x86.SpecialSerial {
 		return false
 	}

@@ -75,6 +75,15 @@ func TestWhatARoundMayHold(t *testing.T) {
 		{"\x66\x0f\xef\xc0", "pxor xmm0, xmm0", false},
 		{"\x0f\x31", "rdtsc", false},
 		{"\xe8\x00\x00\x00\x00", "call", true},
+		{"\xf2\x0f\x11\x04\x24", "movsd [rsp], xmm0", true},
+		{"\xf2\x0f\x10\x04\x24", "movsd xmm0, [rsp]", true},
+		{"\x0f\x29\x44\x24\x10", "movaps [rsp+16], xmm0", true},
+		{"\xc5\xfc\x11\x44\x24\x20", "vmovups [rsp+32], ymm0", true},
+		{"\x0f\x28\xc1", "movaps xmm0, xmm1", true},
+		{"\xf2\x0f\x11\x07", "movsd [rdi], xmm0: others may look there", false},
+		{"\xf2\x0f\x58\xc1", "addsd xmm0, xmm1", false},
+		{"\x66\x48\x0f\x7e\xc0", "movq rax, xmm0", false},
+		{"\x66\x0f\x2e\xc1", "ucomisd xmm0, xmm1", false},
 		{"\x55", "push rbp", true},
 	} {
 		in := decode(t, c.code, c.name)
