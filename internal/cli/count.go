@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"lime/internal/collect/sim"
+	"lime/internal/profile"
 	"lime/internal/resolve"
 )
 
@@ -22,6 +23,7 @@ type countFlags struct {
 	noResolve   bool
 	compare     bool
 	limit       time.Duration
+	rank        rankFlags
 }
 
 func (a *app) countCommand() *cobra.Command {
@@ -35,6 +37,7 @@ is counted exactly; the order of things is that of this run.
 
 The program's input, output and exit status pass through. Interrupting it keeps
 what was counted so far.
+Under mpirun or srun -o names a directory: each rank writes a profile there.
 
     lime count -- ./app --threads 8 input
     lime report`,
@@ -44,13 +47,14 @@ what was counted so far.
 	}
 	fl := cmd.Flags()
 	fl.SetInterspersed(false) // what follows the program is the program's
-	fl.StringVarP(&f.output, "output", "o", defaultProfile, "write the profile to this `file`")
+	fl.StringVarP(&f.output, "output", "o", defaultProfile, "write the profile to this `file`; under mpirun or srun, a directory for the profiles of all ranks")
 	forceFlag(fl, &f.force)
 	fl.StringArrayVar(&f.sectionEnds, "section-end", nil, "sections end where threads call this `function`, too; may be repeated")
 	fl.StringVar(&f.cpu, "cpu", "x86-64-v3", "what the `processor` offers to the program: x86-64-v3, or host for all that this one has")
 	fl.DurationVar(&f.limit, "for", 0, "end the program after this `time`, for example 30s, and keep what was counted")
 	fl.BoolVar(&f.compare, "compare", false, "run the program natively, too, and say what counting has cost; what that run prints is dropped")
 	viewFlag(fl, &f.view)
+	f.rank.add(fl)
 	fl.BoolVar(&f.noResolve, "no-resolve", false, "leave functions and lines to 'lime resolve'")
 	_ = cmd.RegisterFlagCompletionFunc("cpu", cobra.FixedCompletions([]string{"x86-64-v3", "host"}, cobra.ShellCompDirectiveNoFileComp))
 	return cmd
@@ -79,12 +83,15 @@ func (a *app) count(ctx context.Context, args []string, f *countFlags) error {
 	if ctx == nil {
 		ctx = context.Background()
 	}
+	me, err := f.rank.place(a, &f.output)
+	if err != nil {
+		return err
+	}
 	if err := makeRoom(f.output, f.force); err != nil {
 		return failed(err)
 	}
 	var again *second
 	if f.compare {
-		var err error
 		if again, err = a.rerunnable(args); err != nil {
 			return err
 		}
@@ -95,7 +102,7 @@ func (a *app) count(ctx context.Context, args []string, f *countFlags) error {
 		return failed(err)
 	}
 	var res sim.Result
-	run := func() { res, err = sim.Run(ctx, a.countOptions(args, f)) }
+	run := func() { res, err = sim.Run(ctx, a.countOptions(args, f, me)) }
 	took := costOf(run)
 	live.release()
 	if err == nil && again != nil && res.EndState == "exited" {
@@ -107,11 +114,11 @@ func (a *app) count(ctx context.Context, args []string, f *countFlags) error {
 }
 
 // countOptions are the options of count as the collector has them.
-func (a *app) countOptions(args []string, f *countFlags) sim.Options {
+func (a *app) countOptions(args []string, f *countFlags, me profile.RankInfo) sim.Options {
 	return sim.Options{
 		Parallel: true, For: f.limit, Cores: runtime.NumCPU(), Cmd: args[0], Args: args[1:], Out: f.output,
 		SectionEnds: f.sectionEnds, HostCPU: f.cpu == "host",
-		Progress: isTerminal(a.stderr), Tool: "lime " + Version(),
+		Progress: isTerminal(a.stderr), Tool: "lime " + Version(), Rank: me,
 		Stdin: a.stdin, Stdout: a.program.stdout, Stderr: a.program.stderr,
 	}
 }

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/spf13/cobra"
+
 	"lime/internal/profile"
 	"lime/internal/ranks"
 )
@@ -46,5 +48,15 @@ func TestReportOfManyEqualRanks(t *testing.T) {
 	if want := fmt.Sprintf("%d instance of %d threads", 1, n); !strings.Contains(out.String(), want) &&
 		!strings.Contains(out.String(), fmt.Sprintf("in %d ranks", n)) {
 		t.Errorf("%q is not in\n%s", want, out.String())
+	}
+}
+
+// All that collect know of ranks.
+func TestCollectorsKnowRanks(t *testing.T) {
+	a := &app{}
+	for _, cmd := range []*cobra.Command{a.recordCommand(), a.simulateCommand(), a.countCommand()} {
+		if cmd.Flags().Lookup("rank-var") == nil {
+			t.Errorf("%s does not ask which rank it is", cmd.Name())
+		}
 	}
 }
