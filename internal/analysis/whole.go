@@ -9,11 +9,12 @@ import (
 
 // wholeProgram computes the program's figures from all spans of work.
 func wholeProgram(m *profile.Meta, tab *profile.Tables, sums []*summary) Whole {
-	var spans, stretches, alone []span
-	for _, s := range sums {
-		spans = append(spans, s.spans...)
+	var stretches, alone []span
+	spans, lonely := allSpans(sums)
+	var crowd []span
+	if lonely {
+		crowd = crowded(spans)
 	}
-	crowd := crowded(spans)
 	w := Whole{Threads: len(tab.Threads), RunTime: float64(m.RunTime)}
 	own, lock, off := 0.0, 0.0, 0.0
 	for _, s := range sums {
@@ -51,6 +52,25 @@ func wholeProgram(m *profile.Meta, tab *profile.Tables, sums []*summary) Whole {
 	w.LostShare = min(w.LostShare, 1-w.ParallelEfficiency) // what sections that overlap lose together counts once
 	w.LockShare, w.OffCPUShare = ratio(lock, own), ratio(off, own)
 	return w
+}
+
+// allSpans returns the spans of all sections, and whether one of these is serial. A large run has ten
+// million: those that nobody needs any more are let go at once.
+func allSpans(sums []*summary) (spans []span, lonely bool) {
+	n := 0
+	for _, s := range sums {
+		n += len(s.spans)
+	}
+	spans = make([]span, 0, n)
+	for _, s := range sums {
+		spans = append(spans, s.spans...)
+		if s.serial() {
+			lonely = true
+		} else {
+			s.spans = nil
+		}
+	}
+	return spans, lonely
 }
 
 func extent(spans []span) float64 {
@@ -113,24 +133,29 @@ func freeLane(until []uint64, at uint64) int {
 
 // together returns how long exactly k threads were at work, by k.
 func together(spans []span) []float64 {
-	type step struct {
-		at uint64
-		d  int
-	}
-	steps := make([]step, 0, 2*len(spans))
+	begins, ends := make([]uint64, 0, len(spans)), make([]uint64, 0, len(spans))
 	for _, s := range spans {
 		if s.hi > s.lo {
-			steps = append(steps, step{s.lo, 1}, step{s.hi, -1})
+			begins, ends = append(begins, s.lo), append(ends, s.hi)
 		}
 	}
-	slices.SortFunc(steps, func(a, b step) int { return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.d, b.d)) })
+	slices.Sort(begins)
+	slices.Sort(ends)
 	levels := make([]float64, 1)
-	busy := 0
-	for i, s := range steps {
-		if i > 0 {
-			levels[busy] += float64(s.at - steps[i-1].at)
+	busy, last := 0, uint64(0)
+	for b := 0; len(ends) > 0; {
+		at, d := ends[0], -1 // at the same moment ends come first
+		if b < len(begins) && begins[b] < at {
+			at, d = begins[b], 1
+			b++
+		} else {
+			ends = ends[1:]
 		}
-		busy += s.d
+		if busy > 0 || last > 0 {
+			levels[busy] += float64(at - last)
+		}
+		last = at
+		busy += d
 		for busy >= len(levels) {
 			levels = append(levels, 0)
 		}
@@ -158,13 +183,13 @@ func width(levels []float64, run float64) int {
 func crowded(spans []span) []span {
 	type step struct {
 		at uint64
-		d  int
 		th profile.ThreadID
+		d  int32
 	}
-	var steps []step
+	steps := make([]step, 0, 2*len(spans))
 	for _, s := range spans {
 		if s.hi > s.lo && s.useful >= float64(s.hi-s.lo)/2 {
-			steps = append(steps, step{s.lo, 1, s.thread}, step{s.hi, -1, s.thread})
+			steps = append(steps, step{s.lo, s.thread, 1}, step{s.hi, s.thread, -1})
 		}
 	}
 	slices.SortFunc(steps, func(a, b step) int { return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.d, b.d)) })
@@ -173,12 +198,16 @@ func crowded(spans []span) []span {
 	var out []span
 	for i, s := range steps {
 		if i > 0 && busy > 1 && s.at > steps[i-1].at {
-			out = append(out, span{lo: steps[i-1].at, hi: s.at})
+			if n := len(out); n > 0 && out[n-1].hi == steps[i-1].at {
+				out[n-1].hi = s.at
+			} else {
+				out = append(out, span{lo: steps[i-1].at, hi: s.at})
+			}
 		}
 		was := open[s.th]
-		open[s.th] = was + s.d
-		if was == 0 || was+s.d == 0 {
-			busy += s.d
+		open[s.th] = was + int(s.d)
+		if was == 0 || was+int(s.d) == 0 {
+			busy += int(s.d)
 		}
 	}
 	return out

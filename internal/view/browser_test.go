@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -16,6 +17,8 @@ import (
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
 
+	"lime/internal/analysis"
+	"lime/internal/profile"
 	"lime/internal/testenv"
 )
 
@@ -27,20 +30,25 @@ type browser struct {
 	home    string // that requests may go to
 	mu      sync.Mutex
 	seen    []string // complaints
+
+	patience time.Duration // with a page that comes to rest
 }
 
 func newBrowser(t *testing.T) *browser {
 	t.Helper()
 	testenv.SkipShort(t)
 	testenv.Tool(t, "chromium")
-	const limit = 5 * time.Minute // a first start on a busy machine takes long
+	limit := 5 * time.Minute // a first start on a busy machine takes long
+	if testenv.Long() {
+		limit = 20 * time.Minute
+	}
 	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath("chromium"), chromedp.NoSandbox,
 		chromedp.Flag("disable-dev-shm-usage", true), chromedp.Flag("force-device-scale-factor", "1"), chromedp.WSURLReadTimeout(limit))
 	alloc, cancelAlloc := chromedp.NewExecAllocator(t.Context(), options...)
 	ctx, cancel := chromedp.NewContext(alloc)
 	ctx, cancelTime := context.WithTimeout(ctx, limit)
 	t.Cleanup(func() { cancelTime(); cancel(); cancelAlloc() })
-	b := &browser{t: t, ctx: ctx}
+	b := &browser{t: t, ctx: ctx, patience: 30 * time.Second}
 	b.watch()
 	return b
 }
@@ -92,6 +100,71 @@ func (b *browser) complaints() []string {
 	return slices.Clone(b.seen)
 }
 
+// largeViews are what is looked at of a profile of 1,000 threads and a million instances.
+var largeViews = []struct {
+	hash     string
+	words    []string
+	canvases int
+}{
+	{"#timeline", []string{"1000 threads", "In this stretch", "big.c:9"}, 2},
+	{"#timeline?from=20000000&to=20001000&path=1", []string{"Critical path", "Sections on the path"}, 2},
+	{"#paths", []string{"worker"}, 0},
+	{"#overview", []string{"What became of 1000 cores", "big.c:9"}, 0},
+	{"#section?s=0&m=time", []string{"Ends at a barrier", "The account"}, 3},
+	{"#threads", []string{"1000 threads", "Furthest from the median"}, 2},
+	{"#source", []string{"big.c"}, 0},
+}
+
+// The large profile is shown in every view. LIME_BIG names one that was made before (go run
+// ./scripts/bigprofile -o FILE), beside which what is kept of it stays for the next time.
+func TestTheLargeProfileInABrowser(t *testing.T) {
+	testenv.SkipUnlessLong(t)
+	path := os.Getenv("LIME_BIG")
+	if path == "" {
+		path = filepath.Join(t.TempDir(), "big.lime")
+		cmd := exec.Command("go", "run", "../../scripts/bigprofile", "-o", path)
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("bigprofile: %v: %s", err, out)
+		}
+	}
+	r, err := profile.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	run := NewRun(r, path, analysis.DefaultOptions())
+	if err := run.Keep(path+".kept", analysis.DefaultOptions()); err != nil {
+		t.Fatal(err)
+	}
+	b := newBrowser(t)
+	b.serve(run)
+	b.patience = 10 * time.Minute
+	for _, width := range []int64{1920, 390} {
+		b.screen("dark", width)
+		for _, v := range largeViews {
+			began := time.Now()
+			b.open(v.hash)
+			t.Logf("%s at %d: %.1f s", v.hash, width, time.Since(began).Seconds())
+			said := b.text()
+			for _, words := range v.words {
+				if !strings.Contains(said, words) {
+					t.Errorf("%s does not say %q:\n%.2000s", v.hash, words, said)
+				}
+			}
+			n := eval[int](b, `document.querySelectorAll("canvas").length`)
+			if n < v.canvases {
+				t.Errorf("%s: %d charts, want %d", v.hash, n, v.canvases)
+			}
+			for k := range n {
+				if b.painted(k) < 2 {
+					t.Errorf("%s: chart %d is empty", v.hash, k)
+				}
+			}
+			b.keep(fmt.Sprintf("large-%s-%d", strings.Trim(strings.Split(v.hash, "?")[0], "#"), width))
+		}
+	}
+}
+
 // screen sets the colour scheme and the size.
 func (b *browser) screen(scheme string, width int64) {
 	b.t.Helper()
@@ -117,7 +190,7 @@ func (b *browser) open(hash string) {
 func (b *browser) settle() {
 	b.t.Helper()
 	rest := 0
-	for range 600 {
+	for began := time.Now(); time.Since(began) < b.patience; {
 		if !eval[bool](b, `document.querySelector("main") !== null && document.querySelector(".loading, [data-busy]") === null`) {
 			rest = 0
 		} else if rest++; rest == 3 { // what has come may ask for more
@@ -202,7 +275,7 @@ func TestTheViewsInABrowser(t *testing.T) {
 		for _, screen := range []struct {
 			scheme string
 			width  int64
-		}{{"light", 1920}, {"dark", 390}} {
+		}{{"light", 1920}, {"dark", 1920}, {"light", 390}, {"dark", 390}} {
 			b.screen(screen.scheme, screen.width)
 			b.open(s.hash)
 			said := b.text()

@@ -58,8 +58,12 @@ func NewRun(src Source, path string, o analysis.Options) *Run {
 	})
 	r.report = sync.OnceValues(func() (rep *report.Report, err error) {
 		defer caught("the analysis", &err)
-		if _, err := r.index(); err != nil { // one after the other: each needs much memory for a while
+		x, err := r.index() // one after the other: each needs much memory for a while
+		if err != nil {
 			return nil, err
+		}
+		if x.parts > leanParts {
+			defer debug.SetGCPercent(debug.SetGCPercent(leanGC))
 		}
 		began := time.Now()
 		if rep, err = analyse(src, o); err == nil {
