@@ -13,6 +13,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"lime/internal/cpu"
 	"lime/internal/futex"
 	"lime/internal/guest"
 	"lime/internal/profile"
@@ -21,8 +22,8 @@ import (
 
 // Lengths in instructions.
 const (
-	firstTurn = 100_000   // after which it is looked whether a thread waits in a loop
-	lastTurn  = 4_000_000 // the most that it runs without that: about a millisecond
+	firstTurn = 10_000  // after which it is looked whether a thread waits in a loop
+	lastTurn  = 500_000 // the most that it runs without that: some 100 us, of which leaving and coming back takes a hundredth
 )
 
 // beside is a run whose threads run in parallel. All its methods but drive and tend may be called
@@ -44,6 +45,8 @@ type hostThread struct {
 	tid   int         // 0: it has not begun
 	since unit.Nanos  // the host's time when it blocked
 	turn  int64       // how far it runs at once
+	// how often it has given its core away
+	yields int
 }
 
 func newBeside(r *run) *beside {
@@ -171,13 +174,17 @@ func (b *beside) core(t *thread) int {
 	return int(t.id) % b.r.cfg.Cores
 }
 
-// yields gives the host's core away.
+// yields gives the host's core away. Who does so again and again may wait in a loop.
 func (b *beside) yields(t *thread) {
-	if !t.covered() && !t.schedules() {
-		b.r.notes.Add("yields", "A thread gave its core away by sched_yield: where it did so to wait for another "+
-			"thread, that may count as its work")
-	}
+	const often, seldom = 4, 4 // it is looked after so many times; after what was in vain, twice as many, at most so often doubled
 	b.outside(func() { _, _, _ = unix.Syscall(unix.SYS_SCHED_YIELD, 0, 0, 0) })
+	if t.covered() || t.schedules() {
+		return
+	}
+	b.r.notes.Add("yields", "A thread gave its core away by sched_yield: where it did so to wait for another thread, that may count as its work")
+	if t.host.yields++; t.host.yields%(often<<min(t.still.fails, seldom)) == 0 {
+		b.r.tryPark(t)
+	}
 }
 
 // waitsOnFutex reports whether t stands at a system call that waits for a futex: WAIT or
@@ -199,7 +206,10 @@ func (b *beside) passes(t *thread) {
 // order says what the profile of such a run is, and is not.
 const order = "Threads ran in parallel: what each has done is counted exactly, in the order of this run. Waits in " +
 	"loops of the program's own " +
-	"are told where a thread was seen to stay in one; a barrier made of such loops ends no section."
+	"are told where a thread was seen to stay in one; a barrier made of such loops ends sections from then on."
+
+// runs reports whether t may be in its code: then nobody knows where it stands.
+func (b *beside) runs(t *thread) bool { return b != nil && cpu.PlaceOf(t.ctx) != cpu.Outside }
 
 // interrupt calls a thread out of its code, if it is there.
 func (b *beside) interrupt(g *guest.Thread) {
@@ -224,12 +234,11 @@ func (b *beside) left(t *thread) {
 	}
 	b.inside--
 	b.stopped.Broadcast()
-	b.halts(t)
 }
 
-// halts keeps t where it is if all are to stop.
+// halts keeps t where it is if all are to stop. What it has done is booked by then.
 func (b *beside) halts(t *thread) {
-	for b.gathering && b.gatherer != t {
+	for b != nil && b.gathering && b.gatherer != t {
 		b.stopped.Wait(-1)
 	}
 }

@@ -4,6 +4,8 @@
 
 package sim
 
+import "lime/internal/section"
+
 // turn is how far t runs at once: further as long as it is not found in a loop.
 func (b *beside) turn(t *thread) int64 {
 	h := &t.host
@@ -30,15 +32,52 @@ func (b *beside) seeks(t *thread) {
 	if r.end.over || t.blocked || t.gone || t.core == nil {
 		return
 	}
-	if l == nil || !b.learns(t, r.spinner(t, l, since)) {
-		r.inVain(t)
+	var s *spinner
+	if l != nil {
+		s = r.spinner(t, l, since)
 	}
+	if s == nil {
+		r.inVain(t)
+		return
+	}
+	if !b.learns(t, s) {
+		r.inVain(t) // it may wait for long
+	}
+	r.lessSpinning(t)
+	b.suspects(t, s)
+}
+
+// suspects watches the function in which t waits, or else the way through its loop: what lets nobody
+// out before all have come is a barrier.
+func (b *beside) suspects(t *thread, s *spinner) {
+	if !b.suspectsFunction(t) {
+		b.watchWay(t, s)
+	}
+}
+
+func (b *beside) suspectsFunction(t *thread) bool {
+	r := b.r
+	p := &piece{start: t.piece, stack: r.stack(t), edges: t.carry}
+	op := t.simple(section.OpWaitBegin, 0)
+	op.Site = r.site(t.ctx.RIP, p.stack)
+	op.Site.Kept = r.kept(p)
+	return r.suspect(t, &op)
+}
+
+// gated reports whether t, which waits for a futex, is in a function that may be a barrier: what is told of single waits would lack
+// those who have not had to wait.
+func (b *beside) gated(t *thread) bool {
+	if b == nil || t.gopher != nil {
+		return false
+	}
+	b.r.keep(t)
+	return b.suspectsFunction(t) && t.watchedGate() != nil
 }
 
 // learns notes the round of a loop, and reports whether it is one whose rounds carry nothing.
 func (b *beside) learns(t *thread, s *spinner) bool {
 	r := b.r
-	if s == nil || !s.loop.Pure {
+	if !s.loop.Pure {
 		return false
 	}
 	var p piece

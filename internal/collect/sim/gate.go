@@ -26,6 +26,8 @@ type gate struct {
 	slow  bool             // gateWatched: they have come out one by one, as from a lock
 	party map[*thread]bool // gateKnown: who comes to it
 	out   map[*thread]bool // gateKnown: who has been let go and is still in the function
+	turns turns            // gateWatched, threads in parallel
+	exit  uint64           // of a way, which is no function: where it ends
 }
 
 // gateState is what is known of a function.
@@ -47,8 +49,9 @@ const (
 )
 
 // suspect watches the innermost function around a wait that may be a barrier: it was entered since
-// the thread's last wait, and is not the thread's own outermost function.
-func (r *run) suspect(t *thread, op *section.Op) {
+// the thread's last wait, and is not the thread's own outermost function. It reports whether there
+// is one.
+func (r *run) suspect(t *thread, op *section.Op) bool {
 	r.tooLong(t)
 	s := op.Site.Stack
 	for i := 0; i < gateLevels && i+1 < len(s) && len(s)-2-i >= op.Site.Kept; i++ {
@@ -61,9 +64,10 @@ func (r *run) suspect(t *thread, op *section.Op) {
 			g = r.watch(entry)
 		}
 		if g != nil && g.state != gateRefuted {
-			return
+			return true
 		}
 	}
+	return false
 }
 
 // handedOver reports whether a function is one that the program has given to a runtime to be
@@ -123,10 +127,18 @@ func (r *run) watch(entry uint64) *gate {
 	r.gates[entry], r.entries[entry] = g, g.f
 	r.setProbe(entry)
 	for _, t := range r.threads {
-		if t.ctx != nil && t.gopher == nil && t.hosts == nil && !t.gone && !t.ended {
+		if t.ctx != nil && t.gopher == nil && t.hosts == nil && !t.gone && !t.ended && !r.beside.runs(t) {
 			r.adopt(g, t, entry)
 		}
 	}
+	return g
+}
+
+func (r *run) newGate(entry uint64) *gate {
+	g := &gate{least: ^uint64(0), round: map[*thread]bool{}, seen: map[*thread]bool{}, in: map[*thread]bool{}, party: map[*thread]bool{}, out: map[*thread]bool{}}
+	g.f = &fn{Name: "barrier of the program's own", Role: known.Gate, Object: none, Constant: gateObject | entry}
+	r.gates[entry], r.entries[entry] = g, g.f
+	r.setProbe(entry)
 	return g
 }
 
@@ -164,7 +176,7 @@ func (r *run) enterGate(t *thread, f *fn) {
 	if g.state == gateWatched && !r.comes(g, t) {
 		return
 	}
-	c := r.open(t, f)
+	c := r.enterAt(t, g)
 	c.gate, c.before = g, t.busy
 	if g.state == gateKnown {
 		r.arriveGate(t, g, c)
@@ -173,6 +185,10 @@ func (r *run) enterGate(t *thread, f *fn) {
 
 // comes notes that a thread enters a function that may be a barrier; false refutes it.
 func (r *run) comes(g *gate, t *thread) bool {
+	if r.beside != nil {
+		r.beside.goesIn(g, t)
+		return g.state != gateRefuted
+	}
 	if g.round[t] {
 		if g.whole && g.least <= gateLength && len(g.round) > 1 && len(g.round) == len(g.seen) && g.settled(t) {
 			g.state, g.party, g.round = gateKnown, g.round, map[*thread]bool{}
@@ -205,33 +221,46 @@ func (g *gate) settled(t *thread) bool {
 }
 
 // anew starts a round: whoever has come so far has come for the last one.
-func (g *gate) anew() { g.round, g.whole = map[*thread]bool{}, true }
+func (g *gate) anew() { g.round, g.whole, g.turns = map[*thread]bool{}, true, turns{} }
 
 func (r *run) arriveGate(t *thread, g *gate, c *call) {
-	op := r.arrival(t, c, section.OpArrive)
-	if s := op.Site.Stack; len(s) > 1 && uint64(s[0].Call) == t.ctx.RIP {
+	op := r.arrivalAt(t, g, c)
+	if s := op.Site.Stack; g.exit == 0 && len(s) > 1 && uint64(s[0].Call) == t.ctx.RIP {
 		op.Site.Stack = s[1:] // the call, not the function itself
 		c.site = op.Site
 	}
 	op.Built = true
 	r.feed(op)
 	c.told = true
+	r.beside.arrives(t, c)
 	g.party[t], g.round[t] = true, true
 	delete(g.out, t)
+	r.lastOnWay(t, g)
 }
 
 // leaveGate is a thread's return.
 func (r *run) leaveGate(t *thread, c *call) {
 	g := c.gate
 	delete(g.in, t)
+	if g.exit != 0 && t.ctx.RIP != g.exit {
+		r.elsewhere(t, c)
+		return
+	}
 	if !c.told {
 		if g.state == gateWatched {
 			r.lessSpinning(t)
 			r.took(g, t, c)
 			g.drains(t)
+			r.beside.comesOut(g, t)
 		}
 		return
 	}
+	r.outOfGate(t, g)
+	r.leaveBarrier(t, c)
+}
+
+// outOfGate notes that t is let go by a known gate.
+func (r *run) outOfGate(t *thread, g *gate) {
 	if g.round[t] && !g.out[t] { // the first to leave: all must be there
 		if g.state == gateKnown && !g.complete() {
 			r.refute(g)
@@ -239,7 +268,6 @@ func (r *run) leaveGate(t *thread, c *call) {
 		g.out, g.round = g.round, map[*thread]bool{}
 	}
 	delete(g.out, t)
-	r.leaveBarrier(t, c)
 }
 
 // complete reports whether all who come here have come.

@@ -60,7 +60,7 @@ func (r *run) probe(t *thread) bool {
 
 // returned handles the returns of the calls that are open below a height of the stack.
 func (r *run) returned(t *thread, sp uint64) bool {
-	for n := len(t.frames); n > 0 && t.frames[n-1].rsp < sp; n-- {
+	for n := len(t.frames); n > 0 && (t.frames[n-1].rsp < sp || t.frames[n-1].ends(t.ctx.RIP, sp)); n-- {
 		t.left = t.frames[n-1]
 		t.frames = t.frames[:n-1]
 		r.leave(t, &t.left)

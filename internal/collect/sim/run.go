@@ -270,11 +270,14 @@ func (r *run) slice(k *core) {
 	} else if !r.act(t, r.enter(t)) {
 		return
 	}
-	r.execute(t, t.short(r.budget(k)))
+	r.execute(t, r.short(t, r.budget(k)))
 }
 
-// short shortens a turn of a thread that is about to wait, as far as can be told.
-func (t *thread) short(budget int64) int64 {
+// short shortens a turn of a thread that is about to wait, as far as can be told: others may see soon what it does. In parallel they do anyway.
+func (r *run) short(t *thread, budget int64) int64 {
+	if r.beside != nil {
+		return budget
+	}
 	if t.still.suspect {
 		budget = min(budget, suspectLength)
 	}
@@ -321,7 +324,7 @@ func (r *run) execute(t *thread, budget int64) {
 			break
 		}
 		budget = min(budget, r.budget(t.core)) // others may run by now
-		budget = t.short(budget)
+		budget = r.short(t, budget)
 	}
 	r.sample(t)
 	r.ended(t)
@@ -370,6 +373,7 @@ func (r *run) step(t *thread, budget int64) (cpu.Exit, uint64) {
 	}
 	r.charge(t, units)
 	a.book.executed += n
+	r.beside.halts(t)
 	return exit, n
 }
 

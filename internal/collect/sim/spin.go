@@ -126,7 +126,9 @@ func (r *run) tryPark(t *thread) {
 		return
 	}
 	if r.beside != nil {
-		r.beside.seeks(t)
+		if !t.covered() { // else what it does is waiting anyway
+			r.beside.seeks(t)
+		}
 		return
 	}
 	from := t.now()

@@ -84,6 +84,9 @@ func (r *run) roundOf(s *spinner, taken []edgeCount) (c cycle, ok bool) {
 // lessSpinning takes what t went round known loops since its last operation out of its counts.
 func (r *run) lessSpinning(t *thread) {
 	p := &piece{gate: t.watchedGate()}
+	if r.beside != nil { // what was counted while it was followed round its loop is there
+		p.edges, t.carry = t.carry, nil
+	}
 	r.drain(t, p)
 	if units := r.takeSpinning(t, p); units > 0 {
 		r.tellSpun(t, units)
@@ -206,7 +209,7 @@ func (r *run) removeLoop(p *piece, s *spinner) (taken []edgeCount, units uint64)
 // yieldsAt is the time that a block takes beside its instructions: the only system call in loops
 // that wait is sched_yield.
 func (r *run) yieldsAt(end engine.End) uint64 {
-	if end == engine.EndSyscall {
+	if end == engine.EndSyscall && r.beside == nil {
 		return r.clock(guest.YieldTakes)
 	}
 	return 0

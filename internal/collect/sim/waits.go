@@ -66,6 +66,8 @@ func (r *run) blockedOn(t *thread, w guest.Wait) {
 		t.waitsOn = waitsOff
 	case r.lockWait(t):
 		t.waitsOn = waitsLock
+	case r.beside.gated(t):
+		t.waitsOn = waitsInner
 	default:
 		r.tellWait(t, w.Addr)
 	}

@@ -1,0 +1,110 @@
+// Functions that are barriers, where threads run in parallel: who has come out may come again
+// before the others have come out. That nobody came out before all had gone in may be chance, too,
+// so it is tried: the last to come is kept outside for a while, and nobody may come out meanwhile.
+
+package sim
+
+import (
+	"time"
+
+	"lime/internal/unit"
+)
+
+// turns is how often threads have gone into a function that may be a barrier, and come out again.
+// It is one if nobody comes out for the nth time before all have gone in for the nth time.
+type turns struct {
+	in, out map[*thread]int
+	late    map[*thread]bool // whose first times were not counted: it was inside when that began
+	held    int              // how often the last one was kept outside, and nobody came out
+	tries   int              // the same, though perhaps nobody could
+}
+
+// The trial: a thread that is not at a barrier comes out of where it waits in much less time than gateRun, once it has a core.
+const (
+	gateHolds = 2
+	gateLook  = 2 * time.Millisecond
+	gateLooks = 25 // of which each trial may take: who waits may have to wait for a core, too
+	gateTries = 8
+	gateRun   = unit.Nanos(200_000)
+)
+
+// goesIn notes that t goes into a function, which is found to be a barrier now if it is: t is the
+// first to come for the next time.
+func (b *beside) goesIn(g *gate, t *thread) {
+	if x := &g.turns; x.held >= gateHolds && g.least <= gateLength && x.all(t, x.in[t]) {
+		g.state = gateKnown
+		for o := range x.in {
+			g.party[o] = true
+		}
+		g.round = map[*thread]bool{}
+		return
+	}
+	if x := &g.turns; len(x.in) > 1 && x.in[t] > 0 && x.all(t, x.in[t]+1) {
+		b.holds(g, t)
+	}
+	x := &g.turns
+	if x.in == nil {
+		x.in, x.out, x.late = map[*thread]int{}, map[*thread]int{}, map[*thread]bool{}
+	}
+	x.in[t]++
+	g.in[t], g.seen[t] = true, true
+}
+
+// holds keeps t outside, the last to come, until the others have had time to come out.
+func (b *beside) holds(g *gate, t *thread) {
+	x := &g.turns
+	if x.tries++; x.tries > gateTries {
+		b.r.refute(g)
+		return
+	}
+	began := map[*thread]unit.Nanos{}
+	for o := range x.in {
+		if o != t && !o.gone && !o.ended {
+			began[o] = b.cpuTime(o)
+		}
+	}
+	for range gateLooks {
+		b.outside(func() { time.Sleep(gateLook) })
+		if g.state != gateWatched || !x.all(t, x.in[t]+1) { // somebody has come out
+			return
+		}
+		idle := false
+		for o, at := range began {
+			idle = idle || !o.blocked && b.cpuTime(o) < at+gateRun
+		}
+		if !idle {
+			x.held++
+			return
+		}
+	}
+}
+
+// all reports whether all others than t have gone in n times.
+func (x *turns) all(t *thread, n int) bool {
+	for o, k := range x.in {
+		if o != t && k != n && !o.gone && !o.ended {
+			return false
+		}
+	}
+	return len(x.in) > 1
+}
+
+// comesOut notes that t comes out.
+func (b *beside) comesOut(g *gate, t *thread) {
+	if b == nil || g.state != gateWatched || g.turns.in[t] == g.turns.out[t] { // it went in before this was watched
+		return
+	}
+	x := &g.turns
+	x.out[t]++
+	n := x.out[t]
+	for o, k := range x.in {
+		if k >= n || o.gone || o.ended {
+			continue
+		}
+		if x.late[o] || !g.in[o] {
+			b.r.fails(g)
+			return
+		}
+		x.late[o], x.in[o], x.out[o] = true, n, n-1
+	}
+}

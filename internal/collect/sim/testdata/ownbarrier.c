@@ -1,0 +1,104 @@
+/* Threads that wait for one another in ways of their own: ownbarrier THREADS ROUNDS. KIND says how: sense, tree, yield, futex are
+ * barriers, ticket and ttas locks, chain is a ring of flags. INLINE: the compiler puts them into the function that works. */
+#define _GNU_SOURCE
+#include <linux/futex.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#ifdef INLINE
+#define FUNCTION static inline __attribute__((always_inline))
+#else
+#define FUNCTION static __attribute__((noinline))
+#endif
+
+enum { sense, tree, yield, futex, ticket, ttas, chain };
+
+static int threads, rounds;
+static atomic_int arrived, phase, next, held;
+static struct { _Alignas(64) atomic_int flag; } flags[2][8][64];
+static double out[64][8];
+
+FUNCTION void wait_for_others(int id, int round)
+{
+	int now = atomic_load(&phase);
+	switch (KIND) {
+	case tree:
+		for (int k = 0, d = 1; d < threads; k++, d *= 2) {
+			atomic_store(&flags[round & 1][k][(id + d) % threads].flag, round / 2 + 1);
+			while (atomic_load(&flags[round & 1][k][id].flag) < round / 2 + 1)
+				__builtin_ia32_pause();
+		}
+		return;
+	case ticket: {
+		int mine = atomic_fetch_add(&next, 1);
+		while (atomic_load(&phase) != mine)
+			__builtin_ia32_pause();
+		return;
+	}
+	case ttas:
+		while (atomic_exchange(&held, 1))
+			while (atomic_load(&held))
+				__builtin_ia32_pause();
+		return;
+	case chain:
+		while (atomic_load(&phase) % threads != id)
+			__builtin_ia32_pause();
+		return;
+	}
+	if (atomic_fetch_add(&arrived, 1) + 1 == threads) {
+		atomic_store(&arrived, 0);
+		atomic_store(&phase, now + 1);
+		if (KIND == futex)
+			syscall(SYS_futex, &phase, FUTEX_WAKE_PRIVATE, 1 << 30, 0, 0, 0);
+		return;
+	}
+	for (int i = 0; atomic_load(&phase) == now; i++)
+		if (KIND == yield)
+			sched_yield();
+		else if (KIND == futex && i > 1000)
+			syscall(SYS_futex, &phase, FUTEX_WAIT_PRIVATE, now, 0, 0, 0);
+}
+
+static void let_go(void)
+{
+	if (KIND == ttas)
+		atomic_store(&held, 0);
+	else if (KIND == ticket || KIND == chain)
+		atomic_fetch_add(&phase, 1);
+}
+
+__attribute__((noinline)) static double work(double x, int n)
+{
+	for (int i = 0; i < n; i++)
+		x = x * 0.999 + i;
+	return x;
+}
+
+static void *worker(void *arg)
+{
+	long id = (long)arg;
+	for (int r = 0; r < rounds; r++) {
+		out[id][0] = work(out[id][0], 20000 + 10000 * (id % 4));
+		wait_for_others(id, r);
+		let_go();
+	}
+	return NULL;
+}
+
+int main(int argc, char **argv)
+{
+	threads = atoi(argv[1]);
+	rounds = atoi(argv[2]);
+	pthread_t t[64];
+	for (long i = 0; i < threads; i++)
+		pthread_create(&t[i], NULL, worker, (void *)i);
+	for (int i = 0; i < threads; i++)
+		pthread_join(t[i], NULL);
+	puts("done");
+	return 0;
+}

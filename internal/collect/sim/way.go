@@ -1,0 +1,113 @@
+// Barriers that the compiler has put into the function which uses them, threads in parallel: there is no function to watch, but a way:
+// from the last instruction before the loop at which threads can meet, to where the loop is left.
+
+package sim
+
+import (
+	"lime/internal/engine"
+	"lime/internal/section"
+	"lime/internal/unit"
+	"lime/internal/x86"
+)
+
+// watchWay watches the way through the loop in which t waits.
+func (b *beside) watchWay(t *thread, s *spinner) {
+	r := b.r
+	entry, exit := r.passPoint(s, t.carry), r.wayOut(s)
+	if entry == 0 || exit == 0 || r.gates[entry] != nil || r.entries[entry] != nil {
+		return
+	}
+	g := r.newGate(entry)
+	g.exit = exit
+	r.setProbe(exit)
+	c := r.enterAt(t, g)
+	c.gate, c.before = g, t.busy
+}
+
+// wayOut is the place in the program's own code to which a loop is left; 0 if there are several.
+func (r *run) wayOut(s *spinner) (out uint64) {
+	blocks := r.eng.Blocks()
+	for id := range s.blocks {
+		b := &blocks[id]
+		if b.End != engine.EndCond || !s.own[b.PC] {
+			continue
+		}
+		in, ok := r.decode(b.LastPC)
+		if !ok || in.Branch != x86.BranchCond {
+			return 0
+		}
+		for _, to := range []uint64{in.Target(b.LastPC), b.PC + uint64(b.Size)} {
+			switch {
+			case s.heads[to] || to == out:
+			case out != 0:
+				return 0
+			default:
+				out = to
+			}
+		}
+	}
+	return out
+}
+
+// enterAt opens the call of a gate, or the way that is one: that ends where the loop is left, on the same height of the stack.
+func (r *run) enterAt(t *thread, g *gate) *call {
+	if g.exit == 0 {
+		return r.open(t, g.f)
+	}
+	sp, _ := r.height(t)
+	t.frames = append(t.frames, call{fn: g.f, ret: g.exit, rsp: sp, object: g.f.Constant, at: t.now()})
+	return &t.frames[len(t.frames)-1]
+}
+
+// ends reports whether a thread that stands at pc has come to the end of the way, or to its start again: who lets the others go may
+// go on elsewhere.
+func (c *call) ends(pc, sp uint64) bool {
+	return c.gate != nil && c.gate.exit != 0 && c.rsp == sp && (pc == c.ret || pc == c.gate.f.Constant&^gateObject)
+}
+
+// elsewhere is for a thread that has not come to the end of the way in which it was.
+func (r *run) elsewhere(t *thread, c *call) {
+	if c.told {
+		r.passesOn(t, c)
+	} else {
+		r.beside.comesOut(c.gate, t)
+	}
+}
+
+// passesOn lets t go on that has come to the end of a way without waiting: all that it has done since it arrived is in its next part.
+func (r *run) passesOn(t *thread, c *call) {
+	r.outOfGate(t, c.gate)
+	k := t.here().core
+	late := c.meeting.last - min(c.meeting.last, c.at)
+	c.meeting.over = true
+	if k != nil {
+		k.clock += late
+	}
+	t.piece.at += late
+	op := t.simple(section.OpLeave, c.object)
+	op.At = unit.Cycles(t.piece.at)
+	r.feed(op)
+}
+
+// lastOnWay lets the last to arrive go on: it will not wait, and may not come by where the others leave their loop.
+func (r *run) lastOnWay(t *thread, g *gate) {
+	n := len(t.frames) - 1
+	if g.exit == 0 || !g.complete() {
+		return
+	}
+	c := t.frames[n]
+	t.frames = t.frames[:n]
+	delete(g.in, t)
+	r.passesOn(t, &c)
+}
+
+// arrivalAt is an arrival at a gate.
+func (r *run) arrivalAt(t *thread, g *gate, c *call) section.Op {
+	if g.exit == 0 {
+		return r.arrival(t, c, section.OpArrive)
+	}
+	op, p := r.cutOp(t, section.OpArrive)
+	op.Object = c.object
+	c.site, c.piece = op.Site, p
+	return op
+}
