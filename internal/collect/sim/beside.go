@@ -176,14 +176,17 @@ func (b *beside) core(t *thread) int {
 
 // yields gives the host's core away. Who does so again and again may wait in a loop.
 func (b *beside) yields(t *thread) {
-	const often, seldom = 4, 4 // it is looked after so many times; after what was in vain, twice as many, at most so often doubled
+	const often = 4 // after so many times it is looked what it waits for
 	b.outside(func() { _, _, _ = unix.Syscall(unix.SYS_SCHED_YIELD, 0, 0, 0) })
 	if t.covered() || t.schedules() {
 		return
 	}
 	b.r.notes.Add("yields", "A thread gave its core away by sched_yield: where it did so to wait for another thread, that may count as its work")
-	if t.host.yields++; t.host.yields%(often<<min(t.still.fails, seldom)) == 0 {
-		b.r.tryPark(t)
+	if t.host.yields++; t.host.yields%often == 0 && t.core != nil {
+		b.r.keep(t)
+		if !b.suspectsFunction(t) {
+			b.r.tryPark(t)
+		}
 	}
 }
 
