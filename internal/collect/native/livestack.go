@@ -22,6 +22,9 @@ const (
 )
 
 func (l *liveStack) word(addr uint64) (uint64, bool) {
+	if addr > ^uint64(0)-8 { // what was followed is no stack
+		return 0, false
+	}
 	if off := addr - l.sp; addr >= l.sp && off+8 <= uint64(len(l.copy)) && off < 1<<32 {
 		return binary.LittleEndian.Uint64(l.copy[off:]), true
 	}
