@@ -149,6 +149,22 @@ func (a *answer) addsUp() error {
 	if rest != 0 {
 		return fmt.Errorf("what became of the instructions differs by %d from what was executed", int64(rest))
 	}
+	return a.costsAtMostAll()
+}
+
+// costsAtMostAll holds what causes cost the threads to the time that they have: nothing costs more than all of it.
+func (a *answer) costsAtMostAll() error {
+	const all = 1 + 1e-9
+	for _, s := range a.Sections {
+		if s.Contended > all {
+			return fmt.Errorf("%s:%d: the threads keep one another waiting for %.3f of their time", s.EndsAt.File, s.EndsAt.Line, s.Contended)
+		}
+		for _, c := range slices.Concat(s.Causes, s.Candidates) {
+			if c.CostShare > all {
+				return fmt.Errorf("%s:%d: %s at %s:%d costs %.3f of the threads' time", s.EndsAt.File, s.EndsAt.Line, c.Event, c.File, c.Line, c.CostShare)
+			}
+		}
+	}
 	return nil
 }
 
@@ -157,6 +173,7 @@ type section struct {
 	EndsAt     place `json:"ends_at"`
 	Imbalance  float64
 	LostShare  float64 `json:"lost_share"`
+	Contended  float64 `json:"contended_share"`
 	Causes     []cause
 	Candidates []cause
 	Ledger     *account
@@ -172,8 +189,9 @@ type cause struct {
 	Family, Event string
 	Score, Share  float64
 	Sharing, Data string
-	ShareKind     string `json:"share_kind"`
-	Luck          bool   // of where pages lie, as the report says: not the program's
+	ShareKind     string  `json:"share_kind"`
+	CostShare     float64 `json:"cost_share"`
+	Luck          bool    // of where pages lie, as the report says: not the program's
 }
 
 // buildDir is where the program under test is built.

@@ -24,14 +24,14 @@ func (r *Recogniser) fork(t *thread, op *Op) {
 	t.region = append(t.region, op.Object)
 }
 
-// member begins a thread's work for a region.
+// member begins a thread's work for a region. What it did, and waited, on its way there is the runtime's.
 func (r *Recogniser) member(t *thread, op *Op) {
 	g := r.regions[op.Object]
 	if g == nil {
 		return
 	}
+	t.top().clear()
 	if t.id != g.master {
-		t.top().clear()
 		t.region = append(t.region, op.Object)
 	}
 	t.state = running
@@ -74,6 +74,7 @@ func (r *Recogniser) regionEnd(t *thread, op *Op) {
 	if !g.serial {
 		t.pop()
 	} else {
+		t.top().clear()
 		t.begin(op.At)
 	}
 	t.state = running

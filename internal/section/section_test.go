@@ -334,6 +334,26 @@ func recognises(t *testing.T, ops, wanted string) {
 
 // Every piece before the last section must be in exactly one instance when
 // nothing nests, and in order.
+// What a thread waits for while a runtime opens a region, or ends one, is in no part.
+func TestWaitsOfTheRuntime(t *testing.T) {
+	recognises(t, `
+			0 0 start
+			0 1 start of=0
+			0 1 idle
+			10 0 fork obj=5 at=1:100
+			30 0 off n=20
+			31 0 member obj=5
+			31 1 member obj=5
+			40 0 memberend obj=5 at=2:1
+			45 1 memberend obj=5 at=2:1
+			50 0 off n=8
+			51 0 regionend obj=5
+			60 0 exit at=1:300`, `
+			serial @100 0[0-10>10]
+			region-end @100 0[31-40>51] 1[31-45>51]
+			exit @300 0[51-60>60]`)
+}
+
 func TestPieces(t *testing.T) {
 	ins := recognise(t, `
 		0 0 start

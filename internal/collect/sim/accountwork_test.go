@@ -57,6 +57,24 @@ func addsUp(t *testing.T, p *profile.Reader) {
 	if len(sums) == 0 {
 		t.Error("there is no account of instructions")
 	}
+	waitsFit(t, p)
+}
+
+// waitsFit holds what a thread waited in its part of a section to the time that the part took.
+func waitsFit(t *testing.T, p *profile.Reader) {
+	t.Helper()
+	for id := range p.Tables().Sections {
+		for in, err := range p.Instances(profile.SectionID(id)) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, part := range in.Parts {
+				if time := part.Arrive - part.Start; part.LockWait+part.OffCPU > time {
+					t.Errorf("section %d: thread %d waited %d for locks and %d off its core, of %d", id, part.Thread, part.LockWait, part.OffCPU, time)
+				}
+			}
+		}
+	}
 }
 
 // ownWork is how many instructions of the program's own file are counted in its sections.
@@ -87,6 +105,20 @@ func TestTasksAreCountedInAnyOrder(t *testing.T) {
 		got := ownWork(turned(t, 32, turn, prog, "32"), prog)
 		if diff := float64(got) - float64(want); diff > 0.01*float64(want) || diff < -0.01*float64(want) {
 			t.Errorf("turns of %d: %d instructions of its own code are counted, on one core %d", turn, got, want)
+		}
+	}
+}
+
+// Tasks of some hundred instructions, each of which makes others and waits for them: all are counted, whoever runs them, and nobody
+// waits for longer than a part lasts.
+func TestTinyNestedTasks(t *testing.T) {
+	prog := compile(t, "tinytasks.c", "gcc -O2 -fopenmp -g -o OUT SRC")
+	want := ownWork(turned(t, 1, 0, prog, "9"), prog)
+	for _, cores := range []int{2, 8, 32} {
+		p := turned(t, cores, 0, prog, "9")
+		got := ownWork(p, prog)
+		if diff := float64(got) - float64(want); diff > 0.02*float64(want) || diff < -0.02*float64(want) {
+			t.Errorf("%d cores: %d instructions of its own code are counted, on one core %d", cores, got, want)
 		}
 	}
 }
