@@ -23,7 +23,7 @@ func (p *printer) others(r *Report, full []int) {
 	p.blank()
 	title := "The other sections, a line each (--section N explains one)"
 	if len(done) == 0 {
-		title = "No section loses what is worth a change; a line for each (--section N says more)"
+		title = "No imbalance here is worth a change; a line for each (--section N says more)"
 	}
 	p.line("%s", p.st.bold(title))
 	left := otherLines
