@@ -20,6 +20,7 @@ var contentions = map[string]struct {
 }{
 	"lock-wait": {"wait for a lock here", "Hold it for less work, take it less often, or split what it guards.", false},
 	"spin-wait": {"wait here for what another thread stores", "Let that thread do less before it.", false},
+	"work-wait": {"wait here for others' work", "Let those who have yet to do it do less before it, or let more of them do it.", false},
 	"coherence-miss": {"take a cache line from one another here",
 		"Give each thread a line of its own, or let it collect what it has to say and write that once.", false},
 	"bus-wait":    {"wait for the shared bus here", "Fewer accesses that miss, or fewer threads, would help.", true},

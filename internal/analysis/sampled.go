@@ -213,6 +213,7 @@ func (r *runner) lockCauses(sec *Section, w *rows) float64 {
 func waitSentence(kind string) string {
 	sentences := map[string]string{
 		"lock-wait": "Thread %d waits %v for the lock here, thread %d %v.",
+		"work-wait": "Thread %d waits %v for others' work here, thread %d %v.",
 		"sleep":     "Thread %d sleeps for %v here, thread %d for %v.",
 		"io":        "Thread %d waits %v for input or output here, thread %d %v.",
 	}

@@ -23,6 +23,10 @@ func (r *Recogniser) create(t *thread, op *Op) {
 		r.finishGroup(t, g, op.At)
 		g = t.group()
 	}
+	if t.scopes && r.allThrough(g) {
+		r.finishScope(t, g, op)
+		g = t.group()
+	}
 	if g == nil {
 		g = r.openGroup(t, op)
 	}

@@ -83,6 +83,7 @@ type thread struct {
 	ended    *region // whose end it has reached last, and its part there
 	endPart  int
 	task     taskState
+	scopes   bool          // threads that it made were counted down, and not joined
 	through  bool          // it has come back from its own function
 	late     *builtEpisode // through: the section that its last part belongs to
 	rest     bool          // through: its last part belongs to none

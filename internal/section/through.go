@@ -19,6 +19,7 @@ func (r *Recogniser) takeEnded(e *builtEpisode, p *release) {
 	by := r.threads[p.by]
 	if by.through && p.woken[by.parent] {
 		by.rest, e.ended = true, true
+		r.threads[by.parent].scopes = true
 		r.leaveGroup(by)
 	}
 	for _, o := range r.order {
@@ -66,4 +67,32 @@ func (r *Recogniser) ends(t *thread) {
 		t.exit, t.late = nil, nil
 		r.settle(false)
 	}
+}
+
+// allThrough reports whether several threads that one made together have all ended, and nobody has
+// asked for them.
+func (r *Recogniser) allThrough(g *group) bool {
+	if g == nil || len(g.members) < 2 {
+		return false
+	}
+	for id := range g.members {
+		if o := r.threads[id]; o == nil || o.state != gone || o.exit == nil {
+			return false
+		}
+	}
+	return true
+}
+
+// finishScope ends the section of threads that were through before their creator came to wait for
+// them: it makes further ones now.
+func (r *Recogniser) finishScope(t *thread, g *group, op *Op) {
+	for _, o := range r.order {
+		if g.members[o.id] {
+			g.joined = append(g.joined, *o.last())
+			o.exit = nil
+		}
+	}
+	clear(g.members)
+	g.place = t.wait.site.outside()
+	r.finishGroup(t, g, op.At)
 }

@@ -467,6 +467,45 @@ func TestRecogniseWaits(t *testing.T) {
 			serial @0 0[60-61>61]
 			join @70 4[60-90>90] 5[60-80>90]
 			exit @300 0[81-90>90]`},
+		{"a scope whose threads are all through before their creator comes to wait", `
+			0 0 start
+			10 0 create of=1 at=1:100
+			10 1 start of=0
+			10 0 create of=2 at=1:100
+			10 2 start of=0
+			11 0 created
+			12 0 wait obj=8 at=7:70/1:110
+			30 1 exit
+			50 2 release obj=8 woken=0 through=2
+			51 0 go
+			52 2 exit
+			60 0 create of=3 at=1:100
+			60 3 start of=0
+			60 0 create of=4 at=1:100
+			60 4 start of=0
+			61 0 created
+			70 3 exit
+			75 4 exit
+			80 0 create of=5 at=1:100
+			80 5 start of=0
+			80 0 create of=6 at=1:100
+			80 6 start of=0
+			81 0 created
+			82 0 wait obj=8 at=7:70/1:110
+			90 5 exit
+			95 6 release obj=8 woken=0 through=6
+			96 0 go
+			97 6 exit
+			99 0 exit at=1:300`, `
+			serial @100 0[0-10>10]
+			serial @0 0[10-11>11]
+			join @70 1[10-30>50] 2[10-50>50]
+			serial @100 0[51-60>60]
+			serial @0 0[60-61>61]
+			join @70 3[60-70>75] 4[60-75>75]
+			serial @0 0[80-81>81]
+			join @70 5[80-90>95] 6[80-95>95]
+			exit @300 0[96-99>99]`},
 		{"a queue is closed: all have done their share, and who closes it has waited for none of them", `
 			0 0 start
 			0 0 create of=1 at=1:100

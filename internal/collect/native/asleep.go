@@ -141,8 +141,9 @@ func (s *sampler) sleeping(b blockedIn) leaving {
 		return leaving{kind: waitingKind(b.number, b.args), path: profile.None}
 	}
 	w, _ := s.path(1)
-	kind := waitingKind(b.number, b.args)
-	return leaving{kind: kind, call: s.ownCall(), path: w.path, waits: kind == kindFutex && s.inRuntime()}
+	l := leaving{call: s.ownCall(), path: w.path}
+	s.forOthers(&l, waitingKind(b.number, b.args))
+	return l
 }
 
 // lookAtAll looks at the threads of all processes.

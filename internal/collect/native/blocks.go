@@ -1,6 +1,7 @@
 package native
 
 import (
+	"encoding/binary"
 	"sort"
 
 	"lime/internal/binfile"
@@ -17,6 +18,7 @@ type block struct {
 	instrs          uint32
 	kind            profile.NodeKind
 	target          uint64 // of a direct branch or call, 0 if none
+	slot            uint64 // where the target of an indirect one is read, if that is one word of the image
 	id              profile.NodeID
 	visit           profile.EdgeID // None until its first sample
 	tests           []*loopTest    // of the loops around it, innermost first
@@ -30,6 +32,8 @@ type function struct {
 	entry     uint64
 	name      string
 	spins     bool // a runtime's waiting
+	role      known.Role
+	named     bool // the role is its own
 	outermost bool // the last of its stack: beyond it is another one, or nothing
 	im        *image.File
 	blocks    []*block
@@ -52,9 +56,11 @@ type code struct {
 	places  map[uint64]place // cache by PC
 	defs    map[string]uint64
 	ids     map[*image.File]profile.ImageID
-	numbers map[uint64]int // of system calls, by where they go on
-	kinds   [2]int32       // of events that tell of loops
-	told    bool           // kinds are there
+	book    *known.Book
+	turned  func(slot uint64) (was uint64, ok bool) // references that lead to hooks; nil: there are none
+	numbers map[uint64]int                          // of system calls, by where they go on
+	kinds   [2]int32                                // of events that tell of loops
+	told    bool                                    // kinds are there
 }
 
 // pendingEdge leads to an address that no decoded function has yet.
@@ -72,7 +78,15 @@ type place struct {
 func newCode(m *images, sink profile.Sink) *code {
 	return &code{images: m, sink: sink, fns: map[uint64]*function{}, heads: map[uint64]*block{},
 		waiting: map[uint64][]pendingEdge{}, places: map[uint64]place{}, defs: map[string]uint64{},
-		ids: map[*image.File]profile.ImageID{}, numbers: map[uint64]int{}}
+		ids: map[*image.File]profile.ImageID{}, numbers: map[uint64]int{}, book: known.NewBook()}
+}
+
+// waits is what a thread waits for that is away within the function.
+func (f *function) waits() known.WaitsFor {
+	if !f.named {
+		return known.Nothing
+	}
+	return f.role.Waits()
 }
 
 // reset forgets the code of a program that is gone; its rows stay.
@@ -124,6 +138,8 @@ func (c *code) find(pc uint64) place {
 	if f == nil || len(f.blocks) == 0 || pc >= f.blocks[len(f.blocks)-1].end && hi > f.blocks[len(f.blocks)-1].end {
 		f = &function{entry: lo, name: name, im: im, spins: known.Waiting(name), outermost: im != nil &&
 			(im.SwitchesStack(name) || im.BeginsStack(name))}
+		row, ok := c.book.Find(name)
+		f.role, f.named = row.Role, ok
 		c.fns[lo] = f
 		c.decode(f, lo, hi)
 	}
@@ -188,8 +204,8 @@ func (c *code) writeAll(f *function) {
 
 // insn is what cutting needs of an instruction.
 type insn struct {
-	addr, end, target uint64
-	branch            x86.Branch
+	addr, end, target, slot uint64
+	branch                  x86.Branch
 }
 
 // cut turns code into blocks.
@@ -212,7 +228,7 @@ func cut(text []byte, lo uint64) []*block {
 			b = &block{addr: i.addr, id: profile.None, visit: profile.None}
 			out = append(out, b)
 		}
-		b.end, b.last, b.target = i.end, i.addr, i.target
+		b.end, b.last, b.target, b.slot = i.end, i.addr, i.target, i.slot
 		b.instrs++
 		b.kind = blockKinds()[i.branch]
 	}
@@ -233,6 +249,10 @@ func sweep(text []byte, lo uint64) []insn {
 		switch in.Branch {
 		case x86.BranchCond, x86.BranchLoop, x86.BranchJump, x86.BranchCall, x86.BranchTxn:
 			i.target = in.Target(pc)
+		case x86.BranchJumpInd, x86.BranchCallInd:
+			if in.HasMem && in.Mem.Base == x86.RIP {
+				i.slot = i.end + uint64(int64(in.Mem.Disp))
+			}
 		}
 		out = append(out, i)
 		at += int(in.Len)
@@ -322,6 +342,26 @@ func (c *code) callee(target uint64) uint64 {
 	return target
 }
 
+// goesTo is the function to which the branch or call at a block's end leads, 0 if that is not known: what a reference says that lime
+// has turned was there before.
+func (c *code) goesTo(b *block) uint64 {
+	switch {
+	case b.target != 0:
+		return c.callee(b.target)
+	case b.slot == 0:
+		return 0
+	case c.turned != nil:
+		if was, ok := c.turned(b.slot); ok {
+			return was
+		}
+	}
+	var word [8]byte
+	if peek(c.images.pid, b.slot, word[:]) < len(word) {
+		return 0
+	}
+	return binary.LittleEndian.Uint64(word[:])
+}
+
 // definition is the address of a function by its name, 0 if it is not known: the one of the first
 // image that has it.
 func (c *code) definition(name string) uint64 {
@@ -345,7 +385,7 @@ func (c *code) jump(entry, target uint64) uint64 {
 		return 0
 	}
 	for _, b := range f.blocks {
-		if b.kind == profile.EndJump && b.target != 0 && c.callee(b.target) == target {
+		if (b.kind == profile.EndJump || b.kind == profile.EndJumpInd) && c.goesTo(b) == target {
 			return b.last
 		}
 	}

@@ -27,7 +27,7 @@ func (r *run) beginWait(t *thread, h *hook.Record, at uint64, untyped bool) {
 	op := r.arrival(t, section.OpWaitBegin, h, at, h.Arg0)
 	op.Untyped = untyped
 	r.feed(op)
-	t.cond = condWait{on: true, object: h.Arg0, untyped: untyped, from: from}
+	t.cond = condWait{on: true, object: h.Arg0, untyped: untyped, from: from, call: uint64(op.Site.Place())}
 	r.waiters[h.Arg0] = append(r.waiters[h.Arg0], t)
 }
 
@@ -88,12 +88,27 @@ func (r *run) condOver(t *thread, at uint64) {
 	op := t.op(section.OpWaitEnd, at)
 	op.Idle = !t.cond.untyped
 	from := t.cond.from
+	if w := &t.off.now; w.from != 0 && !w.forced { // it has been woken, and has no core yet
+		t.cond.waited += r.pace.now - w.pace
+		w.from, w.forced = at, true
+		r.pace.set(&t.paced, false, true)
+	}
+	t.forWork = offWait{kindWork, t.cond.call, 1, t.cond.waited}
 	t.cond = condWait{}
 	r.dropWaiter(object, t)
 	r.feed(op)
 	if r.rec.Ended(t.id) {
 		t.begin(at)
 		t.home = homeward{from, t.cpu.at(at)}
+	}
+}
+
+// settleWait charges a thread's last wait for others' work, once it is known that it ended no section.
+func (r *run) settleWait(t *thread) {
+	w := t.forWork
+	t.forWork = offWait{}
+	if w.wait > 0 && t.piece != nil && !r.rec.Ended(t.id) {
+		t.piece.addOff(w)
 	}
 }
 
@@ -132,6 +147,7 @@ func (r *run) wakeSome(t *thread, h *hook.Record, at uint64, n int) {
 	for _, w := range list {
 		op.Woken = append(op.Woken, w.id)
 	}
+	op.Through = r.through(t, h, list)
 	r.feed(op)
 	for _, w := range list { // from now on they have something to do, whenever they get a core for it
 		r.condOver(w, at)

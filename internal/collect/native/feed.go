@@ -13,6 +13,7 @@ import (
 // apply takes the next item in the order of time.
 func (r *run) apply(x *item) {
 	r.now = max(r.now, x.at)
+	r.pace.to(x.at)
 	if x.hook != nil {
 		r.applyHook(x)
 		return
@@ -60,6 +61,7 @@ func (r *run) switched(x *item) {
 	}
 	if x.out {
 		r.hasLeft(t, x.at, x.forced)
+		r.pace.set(&t.paced, false, x.forced)
 		t.cpu.out(x.at, x.forced)
 		if t.hosts != nil {
 			t.hosts.cpu.out(x.at, x.forced)
@@ -68,13 +70,14 @@ func (r *run) switched(x *item) {
 		t.cond.off = t.cond.on && !x.forced
 		return
 	}
-	r.cameBack(t, x.at)
+	waited := r.cameBack(t, x.at)
+	r.pace.set(&t.paced, true, true)
 	if !t.cpu.known { // it ran before lime could see
 		t.piece.cpuFrom = t.cpu.total
 	}
-	t.cpu.in(x.at)
+	t.cpu.in(x.at, waited)
 	if t.hosts != nil {
-		t.hosts.cpu.in(x.at)
+		t.hosts.cpu.in(x.at, waited)
 	}
 	if t.cond.off {
 		r.condOver(t, x.at)
@@ -173,6 +176,7 @@ func (r *run) startThread(tid int32, parent *thread, at uint64) *thread {
 	r.rows++
 	r.threads = append(r.threads, t)
 	r.byTID[tid] = t
+	r.pace.set(&t.paced, false, true)
 	r.out.thread(t)
 	if len(r.threads) == 1 {
 		r.out.main = t
@@ -230,6 +234,7 @@ func (r *run) endThread(t *thread, at uint64) {
 	r.endInMPI(t, at)
 	op, _ := r.cutOp(t, section.OpExit, at)
 	t.ended, t.end = true, at
+	r.pace.set(&t.paced, false, false)
 	if t.cpu.on {
 		t.cpu.out(at, false)
 	}
@@ -244,6 +249,7 @@ func (t *thread) op(kind section.OpKind, at uint64) section.Op {
 
 // cutOp is an operation that ends a piece.
 func (r *run) cutOp(t *thread, kind section.OpKind, at uint64) (section.Op, *piece) {
+	r.settleWait(t)
 	p := t.cut(at)
 	op := t.op(kind, at)
 	op.Span = p

@@ -135,7 +135,7 @@ func (r *run) goesIn(m, g *thread, at uint64) {
 	}
 	x.host, x.last, m.hosts = m, m, g
 	if m.cpu.on || !r.switches {
-		g.cpu.in(at)
+		g.cpu.in(at, 0)
 	}
 }
 
@@ -307,7 +307,7 @@ func (r *run) goLocked(g *thread, at uint64) {
 	r.feed(begin)
 	r.feed(end)
 	waited := at - min(x.at, at)
-	g.piece.addLock(lockWait{uint64(x.site.Place()), 1, waited, waited})
+	g.piece.addLock(lockWait{uint64(x.site.Place()), 1, waited, waited, waited})
 	r.out.paths[pathKey{r.sitePath(x.site), g.row(), noSection, "lock-wait"}] += float64(waited)
 	r.blame(x.lock, x.at, at)
 	x.lock = 0

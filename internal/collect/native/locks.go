@@ -10,8 +10,9 @@ import (
 type lockWait struct {
 	call uint64 // the program's own call that takes the lock
 	n    uint64
-	wait uint64 // ns
-	off  uint64 // ns of it off the CPU
+	wait uint64 // ns on the wall
+	off  uint64 // ns of it off the CPU, but for want of one
+	time uint64 // ns of it but for want of a CPU
 }
 
 // unlock is the release of a lock for which others waited.
@@ -34,7 +35,7 @@ func (r *run) waitedForLock(t *thread, h *hook.Record, from, at uint64) (l lockW
 	if t.covered() || t.idle {
 		return l
 	}
-	off := t.cpu.offIn(from, at)
+	away, off := t.cpu.offIn(from, at)
 	r.offWithin(t, from, at)
 	begin, end := t.op(section.OpLockBegin, from), t.op(section.OpLockEnd, at)
 	lock := r.lockOf(h)
@@ -46,7 +47,7 @@ func (r *run) waitedForLock(t *thread, h *hook.Record, from, at uint64) (l lockW
 	if len(s.Stack) > 0 {
 		call = uint64(s.Stack[0].Call)
 	}
-	l = lockWait{call, 1, at - from, off}
+	l = lockWait{call, 1, at - from, off, at - from - min(away, at-from) + off}
 	t.piece.addLock(l)
 	r.out.paths[pathKey{r.sitePath(s), int32(t.id), noSection, "lock-wait"}] += float64(at - from)
 	r.blame(lock, from, at)
@@ -56,7 +57,7 @@ func (r *run) waitedForLock(t *thread, h *hook.Record, from, at uint64) (l lockW
 func (p *piece) addLock(l lockWait) {
 	for i := range p.locks {
 		if k := &p.locks[i]; k.call == l.call {
-			k.n, k.wait, k.off = k.n+l.n, k.wait+l.wait, k.off+l.off
+			k.n, k.wait, k.off, k.time = k.n+l.n, k.wait+l.wait, k.off+l.off, k.time+l.time
 			return
 		}
 	}
@@ -67,7 +68,7 @@ func (p *piece) addLock(l lockWait) {
 func (p *piece) forgetLock(l lockWait) {
 	for i := range p.locks {
 		if k := &p.locks[i]; k.call == l.call && k.n >= l.n && k.wait >= l.wait && k.off >= l.off {
-			k.n, k.wait, k.off = k.n-l.n, k.wait-l.wait, k.off-l.off
+			k.n, k.wait, k.off, k.time = k.n-l.n, k.wait-l.wait, k.off-l.off, k.time-min(k.time, l.time)
 		}
 	}
 }

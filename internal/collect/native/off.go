@@ -18,6 +18,9 @@ const (
 	kindFutex    = "futex"   // one that is no known lock
 	kindOffCPU   = "off-cpu" // not told apart
 	kindRunQueue = "run-queue"
+	// Waits for other threads, in functions that are known.
+	kindWork = profile.KindWorkWait
+	kindLock = profile.KindLockWait
 )
 
 // metricOff is the metric of call paths that have left the core of their own accord, metricQueue of
@@ -50,12 +53,14 @@ type away struct {
 	home  bool
 	known bool // what it waits for stands in the profile already: a barrier, a join, a lock, work
 	where leaving
+	pace  uint64 // what its clock said when it left
 }
 
 // offSpan is a time off the core that is over.
 type offSpan struct {
 	from, to uint64
 	path     int32
+	metric   string
 	wait     offWait
 }
 
@@ -92,30 +97,44 @@ func (r *run) hasLeft(t *thread, at uint64, forced bool) {
 	if o.last.kind == "" {
 		o.last.kind, o.last.path = kindOffCPU, r.sitePath(section.Site{})
 	}
-	o.now = away{from: at, forced: forced, where: o.last, known: t.acting().waits() || t.cond.on || t.lock.at != 0}
+	o.now = away{from: at, pace: r.pace.now, forced: forced, where: o.last, known: t.acting().waits() || t.cond.on || t.lock.at != 0}
 	o.now.home = t.home.holds(0, t.cpu.at(at))
 	o.now.where.seen = o.last.seen && at-min(at, o.last.at) < near
 	o.last.seen = false
 }
 
-// cameBack: it has a core again.
-func (r *run) cameBack(t *thread, at uint64) {
+// cameBack: it has a core again. waited is how long it was away for something else.
+func (r *run) cameBack(t *thread, at uint64) (waited uint64) {
 	o := &t.off
 	was := o.now
 	o.now = away{}
 	on := t.acting()
 	from := max(was.from, on.piece.from)
 	if was.from == 0 || from >= at || r.stood(was.from, at) {
-		return
+		return 0
 	}
 	if was.forced {
 		r.waitsForCore(on, was.where.path, at-from)
-		return
+		return 0
 	}
-	if was.known || r.gophers.on && on.gopher == nil {
-		return
+	queued := min(at-from, r.scheduler.waited(t.tid, at))
+	r.waitsForCore(on, was.where.path, queued)
+	asleep := at - from - queued
+	waited = uint64(float64(r.pace.now-was.pace) * float64(asleep) / float64(at-was.from))
+	if was.known && t.cond.on {
+		t.cond.waited += waited
 	}
-	if w, ok := o.seenAway(was.from, at); ok {
+	if asleep == 0 || was.known || r.gophers.on && on.gopher == nil {
+		return waited
+	}
+	r.isAway(t, &was, offSpan{from: was.from, to: at, wait: offWait{n: 1, wait: asleep}}, waited)
+	return waited
+}
+
+// isAway charges a time off the core that nobody tells of to the place where the thread left it.
+func (r *run) isAway(t *thread, was *away, s offSpan, waited uint64) {
+	o, on := &t.off, t.acting()
+	if w, ok := o.seenAway(s.from, s.to); ok {
 		was.where = w
 	}
 	if o.unseen = !was.where.seen; was.where.seen {
@@ -126,18 +145,19 @@ func (r *run) cameBack(t *thread, at uint64) {
 	} else {
 		r.offUnseen++
 	}
-	queued := min(at-from, r.scheduler.waited(t.tid, at))
-	r.waitsForCore(on, was.where.path, queued)
-	if at -= queued; at == from {
+	s.path, s.wait.kind, s.wait.call = was.where.path, was.where.kind, was.where.call
+	others := profile.FamilyOf(s.wait.kind) != profile.FamilyOffCore
+	if was.where.waits || (others || s.wait.kind == kindFutex) && (was.home || !r.watches()) {
+		r.out.paths[pathKey{s.path, on.row(), noSection, "wait"}] += float64(s.wait.wait)
 		return
 	}
-	if was.where.waits || was.where.kind == kindFutex && (was.home || !r.watches()) {
-		r.out.paths[pathKey{was.where.path, on.row(), noSection, "wait"}] += float64(at - from)
-		return
+	metric := metricOff
+	if others {
+		metric, s.wait.wait = "wait", waited
 	}
-	s := offSpan{was.from, at, was.where.path, offWait{was.where.kind, was.where.call, 1, at - from}}
+	s.metric = metric
 	on.piece.addOff(s.wait)
-	r.out.paths[pathKey{s.path, on.row(), noSection, metricOff}] += float64(s.wait.wait)
+	r.out.paths[pathKey{s.path, on.row(), noSection, metric}] += float64(s.wait.wait)
 	o.gone[o.next] = s
 	o.next = (o.next + 1) % remembered
 }
@@ -168,7 +188,7 @@ func (r *run) placeOff(t *thread, where leaving) {
 func (r *run) watches() bool { return r.hooks != nil }
 
 // standsStill remembers that lime itself had stopped the program.
-func (r *run) standsStill(from, to uint64) { r.stops = append(r.stops, gap{from, to}) }
+func (r *run) standsStill(from, to uint64) { r.stops = append(r.stops, gap{from: from, to: to}) }
 
 // stood reports whether lime had stopped the program at any moment of a time.
 func (r *run) stood(from, to uint64) bool {
@@ -187,7 +207,7 @@ func (r *run) offWithin(t *thread, from, to uint64) {
 		}
 		on := t.acting()
 		if on.piece.forgetOff(s.wait) {
-			k := pathKey{s.path, on.row(), noSection, metricOff}
+			k := pathKey{s.path, on.row(), noSection, s.metric}
 			r.out.paths[k] = max(0, r.out.paths[k]-float64(s.wait.wait))
 		}
 		*s = offSpan{}
@@ -237,7 +257,7 @@ func (o *output) offEvent(k offKey) profile.EventID {
 	if !ok {
 		kind, told := o.eventKinds[k.kind]
 		if !told {
-			kind = o.sink.AddKind(profile.EventKind{Name: k.kind, Title: k.kind, Unit: "times", Label: profile.Measured})
+			kind = o.sink.AddKind(profile.NewKind(profile.Measured, k.kind))
 			o.eventKinds[k.kind] = kind
 		}
 		e := profile.Event{Kind: kind, Node: profile.None, Addr: k.call}

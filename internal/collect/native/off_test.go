@@ -128,7 +128,9 @@ func offCosts(p *profile.Profile) (costs map[string]float64, blocks map[string]m
 				if kind == profileLockWait {
 					continue
 				}
-				sum[c.Part] += c.N
+				if profile.FamilyOf(kind) == profile.FamilyOffCore {
+					sum[c.Part] += c.N
+				}
 				costs[kind] += float64(c.N)
 				if blocks[kind] == nil {
 					blocks[kind] = map[uint64]bool{}

@@ -9,6 +9,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"lime/internal/collect/known"
 	"lime/internal/origin"
 	"lime/internal/perf"
 	"lime/internal/profile"
@@ -32,9 +33,49 @@ func (s *sampler) leaving(rec *perf.Record) *leaving {
 		number = s.code.namedCall(s.pcs)
 	}
 	const regsSI, regsDI = 4, 5
-	l.kind = waitingKind(number, [2]uint64{rec.Regs[regsDI], rec.Regs[regsSI]})
-	l.waits = l.kind == kindFutex && s.inRuntime()
+	s.forOthers(l, waitingKind(number, [2]uint64{rec.Regs[regsDI], rec.Regs[regsSI]}))
 	return l
+}
+
+// forOthers says what a thread waits for: in a function that is known, for what that function waits, whichever system call it makes for it.
+func (s *sampler) forOthers(l *leaving, kind string) {
+	l.kind = kind
+	if kind == kindFault {
+		return
+	}
+	switch s.waitsFor() {
+	case known.ForLock:
+		l.kind = kindLock
+	case known.ForOthers:
+		l.kind, l.waits = kindWork, s.inRuntime()
+	case known.Nothing:
+		l.waits = kind == kindFutex && s.inRuntime()
+	}
+}
+
+// waitsFor is what the functions are for that the program's own code is in, as far as they are known: those between it and the kernel, and the one that it calls.
+func (s *sampler) waitsFor() known.WaitsFor {
+	for i, pc := range s.pcs {
+		pc -= uint64(min(i, 1))
+		if s.stubs != nil && s.stubs(pc) {
+			continue
+		}
+		p := s.code.look(pc)
+		if s.images.own(pc) {
+			entry := uint64(0)
+			if i > 0 {
+				entry = s.code.goesTo(p.b)
+			}
+			if entry == 0 {
+				return known.Nothing
+			}
+			return s.code.look(entry).fn.waits()
+		}
+		if what := p.fn.waits(); what != known.Nothing {
+			return what
+		}
+	}
+	return known.Nothing
 }
 
 // inRuntime reports whether the innermost open calls are of a runtime that hands out work, as

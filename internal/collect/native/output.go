@@ -254,11 +254,15 @@ func (s *partSum) add(p *piece) {
 	s.spins, s.spunAt = s.spins+p.spins, cmp.Or(p.spunAt, s.spunAt)
 	s.work += p.work
 	for _, l := range p.locks {
-		s.lockOff, s.wait = s.lockOff+l.off, s.wait+l.wait
+		s.lockOff, s.wait = s.lockOff+l.off, s.wait+l.time
 	}
 	s.locks = append(s.locks, p.locks...)
 	for _, w := range p.off {
-		s.blocked += w.wait
+		if profile.FamilyOf(w.kind) == profile.FamilyOffCore {
+			s.blocked += w.wait
+		} else { // they wait for one another
+			s.lockOff, s.wait = s.lockOff+w.wait, s.wait+w.wait
+		}
 	}
 	s.off = append(s.off, p.off...)
 	if s.events == nil && len(p.events) > 0 {
@@ -336,7 +340,7 @@ func (o *output) lockWaits(x *profile.Instance, s *partSum, part int32) {
 			id = o.sink.AddEvent(profile.Event{Kind: o.lockKind, Node: o.code.at(l.call).b.id, Addr: l.call})
 			o.lockEvents[l.call] = id
 		}
-		x.Events, x.Costs = addCount(x.Events, int32(id), part, l.n), addCount(x.Costs, int32(id), part, l.wait)
+		x.Events, x.Costs = addCount(x.Events, int32(id), part, l.n), addCount(x.Costs, int32(id), part, l.time)
 	}
 }
 

@@ -302,8 +302,9 @@ static void hold(void) {
 static void *work(void *arg) { pthread_barrier_wait(&b); hold(); pthread_barrier_wait(&b); return arg; }
 `
 
-// Four threads that start together hold a lock for 40 ms each: they wait for as long as they
-// measure themselves, and all of it is charged to those who hold it.
+// Four threads that start together hold a lock for 40 ms each: on the wall they wait for as long as
+// they measure themselves, and all of it is charged to those who hold it. In the sections it is less, by no
+// more than what threads waited for a core.
 func TestLockWaits(t *testing.T) {
 	needs(t, needTracing)
 	var out strings.Builder
@@ -327,7 +328,8 @@ func TestLockWaits(t *testing.T) {
 	for _, s := range p.Tables().PathSamples {
 		metric[s.Metric] += s.Value
 	}
-	if c, w := cost/truth, metric["lock-wait"]/truth; c < 0.95 || c > 1.05 || w < 0.95 || w > 1.05 {
+	least := 0.95 * (truth - metric[metricQueue])
+	if w := metric["lock-wait"] / truth; cost < least || cost > 1.05*truth || w < 0.95 || w > 1.05 {
 		t.Errorf("waits for locks: %.0f ns in sections, %.0f ns by path; the program measures %.0f ns", cost, metric["lock-wait"], truth)
 	}
 	if d := metric["lock-blame"] / metric["lock-wait"]; d < 0.9 || d > 1.1 {

@@ -56,7 +56,7 @@ func (r *run) hookSeized(t *hook.Tracee) error {
 
 // takeHooks makes the hooks' code known to those who walk stacks.
 func (r *run) takeHooks(in *hook.Installed) {
-	r.hooks = in
+	r.hooks, r.code.turned = in, in.Turned
 	if len(in.Refused) > 0 {
 		r.notes.Add("unhooked", "functions of the program that cannot be watched because of how they begin: "+strings.Join(in.Refused, ", "))
 	}

@@ -18,9 +18,10 @@ type siteKey struct{ caller, sp, body, near uint64 }
 // (openCall); 0 if that is not known.
 type site struct {
 	section.Site
-	calls []uint64
-	lock  bool // the functions that lead to the call are those of a lock, by their names
-	named bool // the function that calls has a name
+	calls   []uint64
+	lock    bool // the functions that lead to the call are those of a lock, by their names
+	through bool // a thread says there that it has done its work
+	named   bool // the function that calls has a name
 }
 
 // from is the program's own open call in which the place lies, 0 if it is not known.
@@ -118,8 +119,8 @@ func (r *run) tailCall(h *hook.Record) (f section.Frame, ok bool) {
 	entry := uint64(0)
 	if r.sampler.stubs != nil && r.sampler.stubs(h.Caller) {
 		entry = r.body(h)
-	} else if b := r.code.look(h.Caller - 1).b; b.end == h.Caller && b.target != 0 {
-		entry = r.code.callee(b.target)
+	} else if b := r.code.look(h.Caller - 1).b; b.end == h.Caller {
+		entry = r.code.goesTo(b)
 	}
 	if target == 0 || entry == 0 || entry == target || !r.images.own(entry) {
 		return f, false
@@ -185,6 +186,7 @@ func (r *run) readSite(h *hook.Record) site {
 		s.calls = append(s.calls, 0)
 	}
 	s.Library = r.inLibrary(s.Stack)
+	s.through = r.saysThrough(h, &s)
 	return s
 }
 

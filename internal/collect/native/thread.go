@@ -18,6 +18,7 @@ type thread struct {
 	ended  bool
 
 	cpu      onCPU
+	paced    paced
 	piece    *piece
 	calls    []call   // hooked calls that are open, outermost first
 	bodies   []uint64 // regions that it works in, outermost first
@@ -25,6 +26,7 @@ type thread struct {
 	child    *thread // the last one that it created
 	idle     bool    // belongs to a pool and has no work
 	cond     condWait
+	forWork  offWait  // its last wait for a condition, as long as it is not known what that was
 	home     homeward // since its last wait that ended a section
 	arriving homeward // since its last wait for a lock of a library's
 	lastLock lockWait
@@ -47,7 +49,9 @@ type thread struct {
 type condWait struct {
 	on     bool
 	object uint64
-	off    bool // the thread has left its CPU since
+	off    bool   // the thread has left its CPU since
+	waited uint64 // on the pace's clock
+	call   uint64 // the program's own call that waits
 
 	untyped bool   // it may be a lock's
 	from    uint64 // the program's own open call that it is made in
@@ -101,12 +105,15 @@ type onCPU struct {
 }
 
 // gap is a time off a CPU; to is 0 while it lasts.
-type gap struct{ from, to uint64 }
+type gap struct {
+	from, to uint64
+	waited   uint64 // of that on the pace's clock, but for a core
+}
 
-// in and out are the switches.
-func (c *onCPU) in(at uint64) {
+// in and out are the switches: it was away, and waited for something but a core for so long.
+func (c *onCPU) in(at, waited uint64) {
 	if g := &c.gone[c.next]; g.from != 0 && g.to == 0 {
-		g.to = at
+		g.to, g.waited = at, waited
 		c.next = (c.next + 1) % len(c.gone)
 	}
 	c.known, c.on, c.since = true, true, at
@@ -121,8 +128,9 @@ func (c *onCPU) out(at uint64, forced bool) {
 // blocked reports whether the thread sleeps in the kernel, and is not merely short of a CPU.
 func (c *onCPU) blocked() bool { return c.known && !c.on && c.own }
 
-// offIn is how long the thread was off its CPU within a time, as far as it is remembered.
-func (c *onCPU) offIn(from, to uint64) (off uint64) {
+// offIn is how long the thread was off its CPU within a time, as far as it is remembered, and how long it waited then, for
+// something but a core.
+func (c *onCPU) offIn(from, to uint64) (off, waited uint64) {
 	for _, g := range c.gone {
 		lo, hi := max(g.from, from), to
 		if g.to != 0 {
@@ -130,9 +138,10 @@ func (c *onCPU) offIn(from, to uint64) (off uint64) {
 		}
 		if g.from != 0 && hi > lo {
 			off += hi - lo
+			waited += uint64(float64(g.waited) * float64(hi-lo) / float64(max(g.to, hi)-g.from))
 		}
 	}
-	return off
+	return off, waited
 }
 
 // at is the thread's CPU time at a moment.

@@ -68,6 +68,15 @@ type Installed struct {
 // function itself, or what it goes on as.
 func (in *Installed) Inner(function int) bool { return in.inner[function] }
 
+// Turned is what a reference said before it was turned.
+func (in *Installed) Turned(at uint64) (was uint64, ok bool) {
+	i := slices.IndexFunc(in.slots, func(s slot) bool { return s.at == at })
+	if i < 0 {
+		return 0, false
+	}
+	return in.slots[i].old, true
+}
+
 // slot is a reference that was turned.
 type slot struct{ at, old uint64 }
 

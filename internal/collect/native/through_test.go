@@ -1,0 +1,38 @@
+package native
+
+import (
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	"lime/internal/profile"
+	"lime/internal/testenv"
+)
+
+// The threads of a scope in Rust, which nobody joins, are through together: a section has those of one scope, and of the
+// one before it if one of them was still on its way out when its creator went on without a wait.
+func TestScopes(t *testing.T) {
+	needs(t, needSamples, needTracing)
+	testenv.Tool(t, "rustc")
+	const threads = 4
+	prog := filepath.Join(t.TempDir(), "p")
+	if msg, err := exec.Command("rustc", "-O", "-g", "-o", prog, "testdata/scopes.rs").CombinedOutput(); err != nil {
+		t.Fatalf("rustc: %v\n%s", err, msg)
+	}
+	p, _ := record(t, Options{Command: []string{prog}})
+	seen := 0
+	for id, s := range p.Tables().Sections {
+		for in := range p.Instances(profile.SectionID(id)) {
+			if s.Kind == profile.SectionSerial || s.Kind == profile.SectionTail {
+				continue
+			}
+			if seen += len(in.Parts); len(in.Parts) > 2*threads+1 { // their creator may have worked beside them
+				t.Errorf("an instance of %d threads, %d at a time", len(in.Parts), threads)
+			}
+		}
+	}
+	const scopes = 100
+	if seen < scopes*threads*3/4 { // of the others one had ended before the next one began
+		t.Errorf("%d threads in sections, %d scopes have %d each", seen, scopes, threads)
+	}
+}
