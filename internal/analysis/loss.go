@@ -177,6 +177,25 @@ func (s LossShares) lost() (sum float64) {
 	return sum
 }
 
+// largest is the term that a section loses most to, as lost has them.
+func (s LossShares) largest() (name string, share float64) {
+	for i := range lossTerms {
+		if n := lossTerms[i].name; n != TermUseful && n != TermSerial && s[n] > share {
+			name, share = n, s[n]
+		}
+	}
+	return name, share
+}
+
+func lossTitle(name string) string {
+	for i := range lossTerms {
+		if lossTerms[i].name == name {
+			return lossTerms[i].title
+		}
+	}
+	return name
+}
+
 // unknown charges time of which no place is known.
 func (b *lossBuilder) unknown(term string, time float64, why string) {
 	b.add(lossKey{term: term, section: profile.None, name: why}, time,

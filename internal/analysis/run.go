@@ -82,6 +82,7 @@ func Run(src profile.Source, opt Options) (*Result, error) {
 	res.Whole.ContendedShare = min(res.Whole.ContendedShare, 1)
 	res.Effort = r.effort(res.Whole.Width)
 	res.Loss = r.lossAccount(res.Whole.time, sums, res)
+	r.weighAll(res)
 	res.Whole.follow(res.Loss)
 	sortSections(res)
 	if err := r.lonely(res); err != nil {

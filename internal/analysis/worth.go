@@ -17,6 +17,25 @@ func (r *runner) weigh(sec *Section) {
 	sec.Matters = sec.ParallelShare >= worthwhile
 }
 
+// weighAll looks at all that the sections lose, once the account of it is there: a section with even threads that wait for a lock, or for
+// work, or are off their cores, is worth a person's time as well. What its threads differ in is no cause of that.
+func (r *runner) weighAll(res *Result) {
+	for i := range res.Sections {
+		sec := &res.Sections[i]
+		if sec.Matters || sec.AllLost < worthwhile {
+			continue
+		}
+		sec.Matters = true
+		sec.Verdicts = slices.DeleteFunc(sec.Verdicts, func(v Verdict) bool { return v.Code == "small" })
+		for k := range sec.Causes {
+			sec.Causes[k].Important = sec.Causes[k].Important && sec.Causes[k].CostShare > 0
+		}
+		name, most := sec.Loss.largest()
+		sec.Verdicts = append([]Verdict{{"other-loss", SeverityInfo, fmt.Sprintf("What is lost here is not lost because threads differ: %s of the core time is %s, %s imbalance.",
+			unit.Percent(most), lossTitle(name), unit.Percent(sec.Loss[TermImbalance]))}}, sec.Verdicts...)
+	}
+}
+
 // even says whether what a section loses is less than the measurement can tell from nothing: with
 // exact counts, no more than one event of scheduling in each passage and little of it, as long as
 // there are not so many passages that these matter; with samples, what differs by chance.

@@ -1,6 +1,7 @@
 package analysis
 
 import (
+	"slices"
 	"testing"
 
 	"lime/internal/profile"
@@ -32,6 +33,35 @@ func TestWorth(t *testing.T) {
 		r.weigh(sec)
 		if got := r.even(sec, s); got != c.balanced || sec.Matters != c.matters {
 			t.Errorf("%s: balanced %v, matters %v", c.name, got, sec.Matters)
+		}
+	}
+}
+
+// A section is worth a person's time for all that it loses; what its threads differ in is no cause of the rest.
+func TestAllLossMatters(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		sec     Section
+		matters bool
+		causes  int
+		told    bool
+	}{
+		{"imbalance", Section{Matters: true, AllLost: 0.3, Causes: []Cause{{Important: true}}}, true, 1, false},
+		{"nothing", Section{AllLost: 0.005, Causes: []Cause{{Important: true}}}, false, 1, false},
+		{"waits", Section{AllLost: 0.7, Loss: LossShares{TermWait: 0.7, TermSerial: 0.2}, Causes: []Cause{{Important: true}}}, true, 0, true},
+		{"locks", Section{AllLost: 0.7, Loss: LossShares{TermLock: 0.6, TermWait: 0.1}, Causes: []Cause{{Important: true, CostShare: 0.5}, {Important: true}}}, true, 1, true},
+	} {
+		res := &Result{Sections: []Section{c.sec}}
+		(&runner{}).weighAll(res)
+		sec, important := &res.Sections[0], 0
+		for i := range sec.Causes {
+			if sec.Causes[i].Important {
+				important++
+			}
+		}
+		told := slices.ContainsFunc(sec.Verdicts, func(v Verdict) bool { return v.Code == "other-loss" })
+		if sec.Matters != c.matters || important != c.causes || told != c.told {
+			t.Errorf("%s: matters %t, %d causes, verdicts %v", c.name, sec.Matters, important, sec.Verdicts)
 		}
 	}
 }

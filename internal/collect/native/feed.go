@@ -238,6 +238,7 @@ func (r *run) endThread(t *thread, at uint64) {
 	if t.cpu.on {
 		t.cpu.out(at, false)
 	}
+	t.cpu.gone, t.cpu.next = nil, 0
 	r.feed(op)
 	r.out.threadEnd(t)
 }

@@ -100,7 +100,7 @@ type onCPU struct {
 	own   bool // off, of its own accord
 	since uint64
 	total uint64
-	gone  [8]gap // its latest times off a CPU
+	gone  []gap // its latest times off a CPU
 	next  int
 }
 
@@ -110,11 +110,16 @@ type gap struct {
 	waited   uint64 // of that on the pace's clock, but for a core
 }
 
+// keptGaps is how many times off a CPU are remembered: who waits for a lock that many want comes back and
+// leaves again many times.
+const keptGaps = 64
+
 // in and out are the switches: it was away, and waited for something but a core for so long.
 func (c *onCPU) in(at, waited uint64) {
-	if g := &c.gone[c.next]; g.from != 0 && g.to == 0 {
+	if c.next < len(c.gone) && c.gone[c.next].to == 0 {
+		g := &c.gone[c.next]
 		g.to, g.waited = at, waited
-		c.next = (c.next + 1) % len(c.gone)
+		c.next = (c.next + 1) % keptGaps
 	}
 	c.known, c.on, c.since = true, true, at
 }
@@ -122,7 +127,11 @@ func (c *onCPU) in(at, waited uint64) {
 func (c *onCPU) out(at uint64, forced bool) {
 	c.total = c.at(at)
 	c.known, c.on, c.own = true, false, !forced
-	c.gone[c.next] = gap{from: at}
+	if c.next < len(c.gone) {
+		c.gone[c.next] = gap{from: at}
+	} else {
+		c.gone = append(c.gone, gap{from: at})
+	}
 }
 
 // blocked reports whether the thread sleeps in the kernel, and is not merely short of a CPU.
