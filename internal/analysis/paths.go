@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"lime/internal/origin"
 	"lime/internal/profile"
 	"lime/internal/unit"
 )
@@ -33,7 +34,36 @@ func NewPaths(tab *profile.Tables) *Paths {
 }
 
 // Levels lists a path, innermost level first.
-func (p *Paths) Levels(id profile.PathID) []Level {
+func (p *Paths) Levels(id profile.PathID) []Level { return p.levelsUpTo(id, profile.None) }
+
+// Own lists a path without what the system has around the program's outermost function.
+func (p *Paths) Own(id profile.PathID) []Level {
+	outer := profile.PathID(profile.None)
+	for at := id; at >= 0; at = p.tab.Paths[at].Parent {
+		v := p.tab.Paths[at].Node
+		if v < 0 {
+			continue
+		}
+		if o := p.runtimes.owners(v)[0]; o != origin.System && !o.Runtime() {
+			outer = at
+		}
+	}
+	return p.levelsUpTo(id, outer)
+}
+
+// Roots names the functions in which created threads begin.
+func (p *Paths) Roots() (names []string) {
+	for f, is := range p.ps.findRoots() {
+		if is {
+			names = append(names, p.tab.Functions[f].Name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+// levelsUpTo lists a path up to one of its nodes; None: all of it.
+func (p *Paths) levelsUpTo(id, last profile.PathID) []Level {
 	var out []Level
 	for ; id >= 0; id = p.tab.Paths[id].Parent {
 		v := p.tab.Paths[id].Node
@@ -43,6 +73,9 @@ func (p *Paths) Levels(id profile.PathID) []Level {
 			p.levels[v] = l
 		}
 		out = append(out, l...)
+		if id == last {
+			break
+		}
 	}
 	return out
 }

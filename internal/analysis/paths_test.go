@@ -1,6 +1,7 @@
 package analysis
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -32,5 +33,47 @@ func TestLevelsOfAPath(t *testing.T) {
 	}
 	if paths.Overhead(extra) {
 		t.Error("the program's own code is no overhead")
+	}
+}
+
+// What the system has around the program is left out, and where created threads begin is known.
+func TestOwnPaths(t *testing.T) {
+	p := profile.New(profile.Meta{})
+	app, libc := p.AddImage(profile.Image{Path: "/home/u/app"}), p.AddImage(profile.Image{Path: "/lib/x86_64-linux-gnu/libc.so.6"})
+	at := map[string]profile.NodeID{}
+	for i, name := range []string{"_start", "main", "worker", "spend", "clone3", "start_thread"} {
+		image := app
+		if i > 3 {
+			image = libc
+		}
+		f := p.AddFunction(profile.Function{Image: image, Name: name, Entry: 0x1000 * uint64(i+1), File: profile.None})
+		at[name] = p.AddNode(profile.Node{Image: image, Addr: 0x1000 * uint64(i+1), LastAddr: 0x1000*uint64(i+1) + 4, Size: 8, Function: f})
+	}
+	path := func(names ...string) (id profile.PathID) {
+		id = profile.None
+		for _, n := range names {
+			id = p.AddPath(profile.PathNode{Parent: id, Node: at[n]})
+		}
+		return id
+	}
+	first := p.AddThread(profile.Thread{Parent: profile.None, Entry: profile.None})
+	second := p.AddThread(profile.Thread{Parent: first, Entry: profile.None})
+	byMain, byThread, alone := path("_start", "main", "worker", "spend"), path("clone3", "start_thread", "worker", "spend"), path("_start", "main")
+	for id, thread := range map[profile.PathID]profile.ThreadID{byMain: first, byThread: second, alone: first} {
+		p.AddPathSample(profile.PathSample{Path: id, Thread: thread, Section: profile.None, Metric: "time", Value: 10})
+	}
+	names := func(id profile.PathID) (out []string) {
+		for _, l := range NewPaths(p.Tables()).Own(id) {
+			out = append(out, l.Name)
+		}
+		return out
+	}
+	for id, want := range map[profile.PathID][]string{byMain: {"spend", "worker", "main"}, byThread: {"spend", "worker"}, alone: {"main"}} {
+		if got := names(id); !slices.Equal(got, want) {
+			t.Errorf("%v, want %v", got, want)
+		}
+	}
+	if got := NewPaths(p.Tables()).Roots(); !slices.Equal(got, []string{"worker"}) {
+		t.Errorf("created threads begin in %v", got)
 	}
 }

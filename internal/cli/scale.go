@@ -176,7 +176,11 @@ func scaleRun(path, name string, cores int, o analysis.Options) (*scale.Run, err
 		return nil, failed(fmt.Errorf("%s: %w", path, err))
 	}
 	r, err := scale.From(name, res, cores)
-	return r, failed(err)
+	if err != nil {
+		return nil, failed(err)
+	}
+	r.ReadPaths(src.Tables())
+	return r, nil
 }
 
 // scaleSimulate runs the program on so many cores. What it writes goes where lime's own words go:

@@ -22,9 +22,12 @@ type Run struct {
 	CoreTime float64 `json:"core_time"` // cores x time
 	Terms    []Term  `json:"terms"`     // add up to CoreTime
 
-	unit   string
-	how    string
-	places map[placeKey]*Place
+	unit    string
+	how     string
+	places  map[placeKey]*Place
+	sampled []sampledPath
+	roots   []string // functions in which created threads begin
+	paths   pathNode
 }
 
 // Term is what core time went into.
@@ -122,10 +125,11 @@ type Scaling struct {
 // Point is one run beside the smallest one.
 type Point struct {
 	*Run
-	Speedup    float64 `json:"speedup"`    // strong: how many times as fast; weak: how many times as much work in a time
-	Efficiency float64 `json:"efficiency"` // speed-up / how many times as many cores
-	Losses     []Loss  `json:"losses"`     // add up to 1 - efficiency
-	Limit      *Loss   `json:"limit"`      // the term that costs most, with its first place; nil if nothing does
+	Speedup    float64    `json:"speedup"`              // strong: how many times as fast; weak: how many times as much work in a time
+	Efficiency float64    `json:"efficiency"`           // speed-up / how many times as many cores
+	Losses     []Loss     `json:"losses"`               // add up to 1 - efficiency
+	Paths      []PathLoss `json:"call_paths,omitempty"` // what each costs more, from the outermost level on
+	Limit      *Loss      `json:"limit"`                // the term that costs most, with its first place; nil if nothing does
 }
 
 // Loss is a term's part of what is lost against the smallest run.
@@ -161,6 +165,7 @@ func Compare(runs []*Run, mode Mode) (*Scaling, error) {
 	if mode == "" {
 		s.Mode, s.Recognised = recognise(runs[0], runs[len(runs)-1]), true
 	}
+	rooted(runs)
 	for _, r := range runs {
 		s.Points = append(s.Points, against(runs[0], r, s.Mode))
 	}
@@ -197,6 +202,7 @@ func against(base, r *Run, mode Mode) Point {
 		l.Places = placeLosses(base, r, t.Name, scaled)
 		p.Losses = append(p.Losses, l)
 	}
+	p.Paths = pathLosses(base, r, scaled)
 	p.Limit = p.limit()
 	return p
 }

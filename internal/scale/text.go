@@ -28,6 +28,7 @@ func WriteText(w io.Writer, s *Scaling, all bool) error {
 	t.chart()
 	t.table()
 	t.losses()
+	t.paths()
 	t.ahead()
 	return t.err
 }
@@ -164,6 +165,28 @@ func (t *text) losses() {
 	}
 	t.printf("%9s  in all\n", unit.Percent(1-last.Efficiency))
 }
+
+// deepestShown is how many levels of call paths are shown; everything is on demand.
+const deepestShown = 12
+
+// paths is the scaled difference of the largest run's call paths.
+func (t *text) paths() {
+	last := &t.s.Points[len(t.s.Points)-1]
+	if len(last.Paths) == 0 {
+		return
+	}
+	t.printf("\nThe same by call paths, by samples: what each level takes more, with all that it calls\n")
+	for _, l := range last.Paths {
+		if !t.all && (math.Abs(l.Share) < leastShownPath || l.Depth >= deepestShown) {
+			continue
+		}
+		t.printf("%9s  %s%s: %s, %s scaled\n", unit.Percent(l.Share), strings.Repeat("  ", l.Depth), l.Name, t.time(l.Time), t.time(l.Before))
+	}
+}
+
+// leastShownPath is the share from which a level of the call paths is shown: a tree repeats what is
+// inside of a level.
+const leastShownPath = 0.02
 
 func (t *text) ahead() {
 	if len(t.s.Forecast) == 0 {
