@@ -93,3 +93,46 @@ func TestPlacementIsNoCause(t *testing.T) {
 		}
 	}
 }
+
+// Threads that do the same and crowd the bus wait about as long each: which of them is simulated
+// first is no cause. In long turns the first ones have the bus for themselves. (The shared cache has
+// room for everything, wherever pages lie.)
+func TestTurnsAreNoCause(t *testing.T) {
+	t.Parallel()
+	exe := compile(t, "flood.c", "gcc -O1 -g -pthread -o OUT SRC")
+	for _, threads := range []int{4, 8, 16} {
+		path, status, said := simulate(t, threads, "--machine", "lime2011", "--set", "l2.size=64MB", "--no-resolve", "--", exe, fmt.Sprint(threads))
+		if status != 0 {
+			t.Fatalf("status %d: %s", status, said)
+		}
+		p, err := profile.Open(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer p.Close()
+		var longest, mean float64
+		for id, s := range p.Tables().Sections {
+			if s.Kind != profile.SectionBarrier {
+				continue
+			}
+			for in, err := range p.Instances(profile.SectionID(id)) {
+				if err != nil {
+					t.Fatal(err)
+				}
+				if in.Seq == 0 { // each makes its data, one after the other as they begin
+					continue
+				}
+				most := 0.0
+				for i := range in.Parts {
+					time := float64(in.Parts[i].Time())
+					most, mean = max(most, time), mean+time/float64(len(in.Parts))
+				}
+				longest += most
+			}
+		}
+		const even = 0.01 // turns of 150 cycles, and only of those who wait: 0.023 with 8 threads
+		if longest > mean*(1+even) {
+			t.Errorf("%d threads: the longest parts are %.1f %% longer than the mean", threads, 100*(longest/mean-1))
+		}
+	}
+}
