@@ -56,6 +56,8 @@ func meetsTable() []meets {
 			{"MPI_Neighbor_alltoallv", 8, None, 9, 0}, {"MPI_Neighbor_alltoallw", 8, None, 9, 0},
 		}},
 		{Meet, mpi12, []meetsRow{{"MPI_Win_fence", 1, None, 2, 0}}},
+		// The communicators that these make are not told apart.
+		{Meet, mpi7, []meetsRow{{"MPI_Comm_split_type", 0, None, 5, 0}, {"MPI_Intercomm_create", 0, None, 6, 0}}},
 		{Meet, mpi14, []meetsRow{{"MPI_File_open", 0, None, 5, 0}}},
 		{MeetFrom, mpi31, []meetsRow{{"MPI_Bcast", 4, 3, 5, 0}, {"MPI_Scatter", 7, 6, 8, 0}, {"MPI_Scatterv", 8, 7, 9, 0}}},
 		{MeetTo, mpi31, []meetsRow{{"MPI_Reduce", 6, 5, 7, 0}, {"MPI_Gather", 7, 6, 8, 0}, {"MPI_Gatherv", 8, 7, 9, 0}}},
@@ -69,6 +71,7 @@ func meetsTable() []meets {
 		{MeetStart, mpi8, []meetsRow{
 			{"MPI_Ineighbor_allgather", 6, 7, 8, 0}, {"MPI_Ineighbor_allgatherv", 7, 8, 9, 0},
 			{"MPI_Ineighbor_alltoall", 6, 7, 8, 0}, {"MPI_Ineighbor_alltoallv", 8, 9, 10, 0},
+			{"MPI_Ineighbor_alltoallw", 8, 9, 10, 0},
 		}},
 		{MeetFinish, mpi3, []meetsRow{{"MPI_Wait", 0, None, 2, 0}, {"MPI_Waitall", 1, 0, 3, 0}}},
 		{MeetDup, mpi7, []meetsRow{{"MPI_Comm_dup", 0, 1, 2, 0}, {"MPI_Comm_dup_with_info", 0, 2, 3, 0}}},
@@ -88,6 +91,9 @@ func meetsTable() []meets {
 		}},
 		{Message, mpi12, []meetsRow{{"MPI_Win_lock", None, None, 4, 0}, {"MPI_Win_unlock", None, None, 2, 0},
 			{"MPI_Win_flush", None, None, 2, 0}, {"MPI_Win_wait", None, None, 1, 0}, {"MPI_Win_start", None, None, 3, 0},
-			{"MPI_Win_complete", None, None, 1, 0}}},
+			{"MPI_Win_complete", None, None, 1, 0}, {"MPI_Win_post", None, None, 3, 0}, {"MPI_Win_free", None, None, 1, 0},
+			{"MPI_Win_lock_all", None, None, 2, 0}, {"MPI_Win_unlock_all", None, None, 1, 0}, {"MPI_Win_flush_all", None, None, 1, 0},
+			{"MPI_Win_flush_local", None, None, 2, 0}, {"MPI_Win_flush_local_all", None, None, 1, 0}}},
+		{Message, mpi14, []meetsRow{{"MPI_File_close", None, None, 1, 0}}},
 	}
 }
