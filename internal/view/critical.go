@@ -15,7 +15,7 @@ type stepKind int32
 
 const (
 	stepWork    stepKind = iota // the time of a part: its waits for locks are in it
-	stepRelease                 // from the last arrival to the release: nobody is waited for any more
+	stepRelease                 // from the last arrival, or end of a thread, to the release: nobody is waited for any more
 	stepUnknown                 // between parts: the profile does not say
 )
 
@@ -71,14 +71,43 @@ type walker struct {
 	x       *index
 	threads []profile.Thread
 	trails  []*trail
-	steps   []step // from the last to the first
+	joins   map[int32][]joined // by the thread that made those that ended
+	steps   []step             // from the last to the first
 	thread  int32
 	at      uint64
 }
 
+// joined is the last end of threads that were joined together.
+type joined struct {
+	at     uint64
+	thread int32
+}
+
+// joins finds the ends of threads that were joined. Who joins them is in no part of the instance: it is
+// taken to be the thread that made them, where that is in no section meanwhile.
+func (x *index) joins(t *profile.Tables) map[int32][]joined {
+	out := map[int32][]joined{}
+	if !slices.ContainsFunc(t.Sections, func(s profile.Section) bool { return s.Kind == profile.SectionJoin }) {
+		return out
+	}
+	for i := range x.lanes {
+		parent := int32(t.Threads[i].Parent)
+		for k := range x.lanes[i].cells {
+			c := &x.lanes[i].cells[k]
+			if parent >= 0 && t.Sections[c.section].Kind == profile.SectionJoin && x.sections[c.section].last[c.seq] == int32(i) {
+				out[parent] = append(out[parent], joined{c.arrive(), int32(i)})
+			}
+		}
+	}
+	for _, list := range out {
+		slices.SortFunc(list, func(a, b joined) int { return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.thread, b.thread)) })
+	}
+	return out
+}
+
 // critical returns the critical path, from the beginning to the end.
-func (x *index) critical(threads []profile.Thread) []step {
-	w := &walker{x: x, threads: threads, trails: make([]*trail, len(x.lanes)), thread: -1}
+func (x *index) critical(t *profile.Tables) []step {
+	w := &walker{x: x, threads: t.Threads, trails: make([]*trail, len(x.lanes)), joins: x.joins(t), thread: -1}
 	for i := range x.lanes {
 		if l := &x.lanes[i]; len(l.cells) > 0 && (w.thread < 0 || l.until > w.at) {
 			w.thread, w.at = int32(i), l.until
@@ -108,7 +137,7 @@ func (w *walker) back() {
 	case first:
 		w.started()
 	case c == nil:
-		w.to(since, stepUnknown, nil)
+		w.gap(since)
 	case w.at <= c.arrive():
 		w.to(since, stepWork, c)
 	default:
@@ -157,16 +186,35 @@ func (l *lane) arrival(section, seq int32, by uint64) (uint64, bool) {
 	return 0, false
 }
 
+// gap goes back over a time of which the profile says nothing but, perhaps, that threads ended which this
+// one had made.
+func (w *walker) gap(since uint64) {
+	list := w.joins[w.thread]
+	n, _ := slices.BinarySearchFunc(list, w.at, func(j joined, at uint64) int {
+		if j.at <= at {
+			return -1
+		}
+		return 1
+	})
+	if n > 0 && list[n-1].at > since {
+		w.to(list[n-1].at, stepRelease, nil)
+		w.thread = list[n-1].thread
+		return
+	}
+	w.to(since, stepUnknown, nil)
+}
+
 // started goes from a thread before its first part to the one that made it, if that is known.
 func (w *walker) started() {
 	t := &w.threads[w.thread]
 	begin := max(w.x.from, min(t.Start, w.at))
 	if parent := t.Parent; begin > w.x.from && parent >= 0 && int(parent) < len(w.x.lanes) && parent != profile.ThreadID(w.thread) {
-		w.to(begin, stepUnknown, nil)
-		w.thread = int32(parent)
+		if w.gap(begin); w.at == begin {
+			w.thread = int32(parent)
+		}
 		return
 	}
-	w.to(w.x.from, stepUnknown, nil)
+	w.gap(w.x.from)
 }
 
 // Critical is the critical path in a stretch of time.

@@ -16,6 +16,7 @@ func meshRun(t *testing.T, r *rand.Rand) *profile.Profile {
 	for range 3 {
 		p.AddSection(profile.Section{Kind: profile.SectionBarrier, EndNode: profile.None})
 	}
+	p.AddSection(profile.Section{Kind: profile.SectionJoin, EndNode: profile.None})
 	threads := 2 + r.IntN(4)
 	clock := make([]uint64, threads)
 	for i := range threads {
@@ -52,7 +53,50 @@ func meshRun(t *testing.T, r *rand.Rand) *profile.Profile {
 		}
 		put(t, p, in)
 	}
+	if r.IntN(2) == 0 {
+		joinAll(t, p, r, clock)
+	}
 	return p
+}
+
+// joinAll has thread 0 wait for the ends of those that it made, and go on.
+func joinAll(t *testing.T, p *profile.Profile, r *rand.Rand, clock []uint64) {
+	in, end := &profile.Instance{Section: 3}, clock[0]
+	for i, th := range p.Tables().Threads {
+		if th.Parent == 0 {
+			arrive := clock[i] + uint64(r.IntN(20))
+			in.Parts = append(in.Parts, profile.Part{Thread: profile.ThreadID(i), Start: clock[i], Arrive: arrive})
+			end = max(end, arrive+uint64(r.IntN(3)))
+		}
+	}
+	for k := range in.Parts {
+		in.Parts[k].Release = max(end, in.Parts[k].Arrive)
+	}
+	put(t, p, in)
+	put(t, p, &profile.Instance{Section: 2, Parts: []profile.Part{{Thread: 0, Start: end, Arrive: end + 5, Release: end + 5}}})
+}
+
+// A thread that made others and waits for their ends is not on the path meanwhile.
+func TestTheCriticalPathGoesThroughJoins(t *testing.T) {
+	p := profile.New(profile.Meta{ClockUnit: "ns"})
+	p.AddNode(profile.Node{Image: profile.None, Function: profile.None})
+	p.AddSection(profile.Section{Kind: profile.SectionSerial, EndNode: profile.None})
+	p.AddSection(profile.Section{Kind: profile.SectionJoin, EndNode: profile.None})
+	for i := range 3 {
+		p.AddThread(profile.Thread{Parent: profile.ThreadID(min(i, 1) - 1), Entry: profile.None, Start: uint64(min(i, 1)) * 100})
+	}
+	put(t, p, &profile.Instance{Section: 0, Parts: []profile.Part{{Thread: 0, Start: 0, Arrive: 100, Release: 100}}})
+	put(t, p, &profile.Instance{Section: 1, Parts: []profile.Part{
+		{Thread: 1, Start: 100, Arrive: 300, Release: 910}, {Thread: 2, Start: 100, Arrive: 900, Release: 910}}})
+	put(t, p, &profile.Instance{Section: 0, Parts: []profile.Part{{Thread: 0, Start: 910, Arrive: 1000, Release: 1000}}})
+	var got []step
+	for _, s := range build(t, p).critical(p.Tables()) {
+		got = append(got, step{from: s.from, to: s.to, thread: s.thread, kind: s.kind})
+	}
+	want := []step{{from: 0, to: 100}, {from: 100, to: 900, thread: 2}, {from: 900, to: 910, kind: stepRelease}, {from: 910, to: 1000}}
+	if !slices.Equal(got, want) {
+		t.Errorf("the path is %+v, want %+v", got, want)
+	}
 }
 
 // The path covers the run without a gap, and every change of thread has its reason: a thread that
@@ -65,7 +109,7 @@ func TestTheCriticalPathHasReasons(t *testing.T) {
 		if x.parts == 0 {
 			continue
 		}
-		steps := x.critical(p.Tables().Threads)
+		steps := x.critical(p.Tables())
 		if len(steps) == 0 || steps[0].from != x.from {
 			t.Fatalf("seed %d: the path is %v", seed, steps)
 		}
@@ -101,7 +145,7 @@ func partOf(t *testing.T, p *profile.Profile, section, seq, thread int32) (*prof
 // checkStep holds a step against what the thread did.
 func checkStep(t *testing.T, p *profile.Profile, s *step) {
 	t.Helper()
-	if s.kind == stepUnknown {
+	if s.kind == stepUnknown || s.section < 0 {
 		return
 	}
 	_, part := partOf(t, p, s.section, s.seq, s.thread)
@@ -120,7 +164,7 @@ func checkChange(t *testing.T, p *profile.Profile, before, after *step) {
 	t.Helper()
 	at := after.from
 	reached := map[profile.ThreadID]bool{profile.ThreadID(after.thread): true}
-	if after.kind == stepRelease {
+	if after.kind == stepRelease && after.section >= 0 {
 		in, _ := partOf(t, p, after.section, after.seq, after.thread)
 		last := slices.MaxFunc(in.Parts, func(a, b profile.Part) int { return int(a.Arrive) - int(b.Arrive) })
 		if last.Arrive == at {
@@ -139,6 +183,10 @@ func checkChange(t *testing.T, p *profile.Profile, before, after *step) {
 				last = max(last, in.Parts[k].Arrive)
 			}
 			for k := range in.Parts {
+				th := in.Parts[k].Thread
+				if in.Section == 3 && in.Parts[k].Arrive == at && last == at && reached[p.Tables().Threads[th].Parent] {
+					reached[th] = true
+				}
 				for m := range in.Parts {
 					waits, came := &in.Parts[k], &in.Parts[m]
 					if reached[waits.Thread] && waits.Arrive <= at && waits.Release >= at && came.Arrive == at && last == at {
@@ -157,8 +205,7 @@ func checkChange(t *testing.T, p *profile.Profile, before, after *step) {
 // What is told of a stretch adds up to it, however many steps there are.
 func TestTheCriticalPathAddsUp(t *testing.T) {
 	x := build(t, fixture(t, 8, 600))
-	threads := fixture(t, 8, 1).Tables().Threads
-	steps := x.critical(threads)
+	steps := x.critical(fixture(t, 8, 1).Tables())
 	for _, w := range [][2]uint64{{x.from, x.to}, {5000, 9000}, {5001, 5002}, {x.to / 2, x.to}} {
 		c := criticalIn(steps, w[0], w[1])
 		if sum := c.Work + c.Release + c.Unknown; sum > float64(w[1]-w[0]) || w[1] <= steps[len(steps)-1].to && sum != float64(w[1]-w[0]) {
@@ -182,7 +229,7 @@ func TestTheCriticalPathAddsUp(t *testing.T) {
 func TestTheCriticalPathFollowsTheLast(t *testing.T) {
 	p := fixture(t, 6, 5)
 	x := build(t, p)
-	for _, s := range x.critical(p.Tables().Threads) {
+	for _, s := range x.critical(p.Tables()) {
 		if s.kind == stepWork && s.section == 0 && s.thread != 5 {
 			t.Errorf("%+v: thread 5 has most to do", s)
 		}

@@ -54,7 +54,7 @@ func NewRun(src Source, path string, o analysis.Options) *Run {
 		if err != nil {
 			return nil
 		}
-		return x.critical(src.Tables().Threads)
+		return x.critical(src.Tables())
 	})
 	r.report = sync.OnceValues(func() (rep *report.Report, err error) {
 		defer caught("the analysis", &err)
