@@ -254,6 +254,7 @@ var shows = []struct {
 }{
 	{"overview", "#overview", []string{"useful work", "What became of 12 cores", "waiting for locks", "app.c:30", "parallel efficiency"}, 0},
 	{"section", "#section?s=0&m=time", []string{"Ends at a barrier", "The account", "app.c:10", "Causes", "static void work"}, 2},
+	{"section-cause", "#section?s=0&c=1", []string{"Causes", "static void work"}, 2},
 	{"section-event", "#section?s=0&m=kind%3Al1d-miss&pick=1,2,0,0", []string{"Threads 1 to 2, instance 1", "all others", "came last"}, 3},
 	{"threads", "#threads?m=line%3A0%3A10&s=0&t=2",
 		[]string{"runs of line 10", "thread 2 worker 2", "Furthest from the median", "Follow it"}, 3},
@@ -447,4 +448,23 @@ func TestInstructionsInABrowser(t *testing.T) {
 	eval[bool](b, `([...document.querySelectorAll(".asm a")].find((x) => x.innerText === "10").click(), true)`)
 	b.shows("the instructions of line 10")
 	b.keep("instructions-dark-1920")
+}
+
+// From the opening to the cause is one click.
+func TestTheWayToTheCause(t *testing.T) {
+	b := newBrowser(t)
+	b.serve(runOf(fixture(t, 6, 9)))
+	b.screen("light", 1280)
+	b.open("")
+	b.shows("lost to imbalance", "app.c:30")
+	eval[bool](b, `([...document.querySelectorAll("main a")].find((x) => x.innerText.includes("app.c:10")).click(), true)`)
+	b.shows("Thread 5 runs this loop", "for (int i = 0; i < n; i++)")
+	at := `(() => { const r = document.querySelector("article.cause.here").getBoundingClientRect(); return r.top > -50 && r.top < innerHeight / 2; })()`
+	for range 100 {
+		if eval[bool](b, at) {
+			return
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+	t.Error("the cause is not in sight")
 }

@@ -39,7 +39,7 @@ export function Overview({ info, head, p }) {
   if (!head) return html`<${Early} info=${info} p=${p} />`;
   const unit = head.program.clock_unit;
   const most = head.sections.reduce((m, s) => Math.max(m, s.lost_share), 0.02);
-  return html`<ul class="tiles">${head.tiles.map((t) => html`<li><b>${t.value}</b><span>${t.label}</span></li>`)}</ul>
+  return html`${head.loss && head.loss.headline && html`<p class="headline">${head.loss.headline}</p>`}<ul class="tiles">${head.tiles.map((t) => html`<li><b>${t.value}</b><span>${t.label}</span></li>`)}</ul>
   <${Say} list=${head.told} />
   ${head.loss && html`<${Loss} loss=${head.loss} p=${p} list=${head.sections} />`}
   ${head.nothing && html`<div class="card"><p>${head.nothing}</p></div>`}
@@ -47,7 +47,7 @@ export function Overview({ info, head, p }) {
     <thead><tr><th scope="col">Section ends at</th><th scope="col" class="wide"><span class="sr">Share</span></th><th scope="col" class="num">Lost of run</th><th scope="col" class="num">Imbalance</th><th scope="col" class="num wide">Instances</th><th scope="col">First cause</th></tr></thead>
     <tbody>${head.sections.map((s, i) => html`<tr><td><a class="at" data-nth=${i} href=${link("section", { p, s: s.id })}>${s.short}</a> ${s.ends_at.function && s.ends_at.function !== s.short && html`<span class="soft wide">${s.ends_at.function}</span>`}</td>
       <td class="wide"><${Meter} share=${s.lost_share / most} /></td><td class="num">${pct(s.lost_share)}</td><td class="num">${pct(s.imbalance)}</td><td class="num wide">${s.instances}</td>
-      <td>${s.causes[0] ? html`<a class="at" href=${link("source", { p, path: s.causes[0].file, line: s.causes[0].line, s: s.id })}>${s.causes[0].title} at ${s.causes[0].place}</a>` : html`<span class="soft">–</span>`}</td></tr>`)}</tbody></table></div></section>`}
+      <td>${s.causes[0] ? html`<a class="at" href=${link("section", { p, s: s.id, c: s.causes[0].rank })}>${s.causes[0].title} at ${s.causes[0].place}</a>` : html`<span class="soft">–</span>`}</td></tr>`)}</tbody></table></div></section>`}
   ${head.costs && html`<section class="card"><h2>${head.costs.title}</h2><p>${head.costs.intro}</p><div class="scroll"><table><thead><tr><th scope="col">Event</th><th scope="col">Where</th><th scope="col" class="num">Share</th><th scope="col" class="num wide">Time</th></tr></thead><tbody><${CostRows} rows=${head.costs.rows} unit=${unit} p=${p} /></tbody></table></div></section>`}
   ${head.serial.length > 0 && html`<section class="card"><h2>One thread alone</h2><div class="scroll"><table><thead><tr><th scope="col">Until</th><th scope="col" class="num">Of the run time</th><th scope="col" class="num">Times</th></tr></thead>
     <tbody>${head.serial.map((s) => html`<tr><td class="at">${s.until}${s.spent && html` <span class="soft">(${s.spent})</span>`}</td><td class="num">${pct(s.share)}</td><td class="num">${s.times}</td></tr>`)}</tbody></table></div></section>`}

@@ -1,5 +1,5 @@
 // One parallel section: its heat map, account and causes.
-import { useCallback, useMemo, useState } from "preact/hooks";
+import { useCallback, useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { Asked, Bars, Choice, html, Meter, Say, Snippet, useAsk } from "./parts.js";
 import { pct, quantity, short, si } from "./format.js";
 import { link, set } from "./route.js";
@@ -51,10 +51,12 @@ function Account({ account, unit, p, s, possible }) {
 
 const List = ({ title, rows, open }) => rows.length > 0 && html`<details open=${open}><summary>${title}</summary><ul class="plain">${rows.map((r) => html`<li class="at">${r}</li>`)}</ul></details>`;
 
-function Cause({ c, unit, p, s, possible }) {
+function Cause({ c, unit, p, s, possible, chosen }) {
   const time = c.counts.map((t) => t.time), wait = c.counts.map((t) => t.wait), count = c.counts.map((t) => t.count);
   const names = (k) => "thread " + c.counts[k].thread;
-  return html`<article class="cause" id=${"c" + c.rank}><div class="head"><h4>${c.rank}. ${c.title} at ${c.line ? html`<a class="at" href=${link("source", { p, path: c.file, line: c.line, s })}>${c.place}</a>` : html`<span class="at">${c.place}</span>`}</h4>
+  const article = useRef(null);
+  useEffect(() => { if (chosen && article.current) article.current.scrollIntoView({ block: "start" }); }, [chosen]);
+  return html`<article class=${chosen ? "cause here" : "cause"} id=${"c" + c.rank} ref=${article}><div class="head"><h4>${c.rank}. ${c.title} at ${c.line ? html`<a class="at" href=${link("source", { p, path: c.file, line: c.line, s })}>${c.place}</a>` : html`<span class="at">${c.place}</span>`}</h4>
     <div class="chips"><span class="chip">${c.family}</span><span class="chip">score <b>${c.score.toFixed(2)}</b></span><span class="chip">${c.words}</span>${c.stability > 0 && html`<span class="chip">found again <b>${Math.round(c.stability * 100)} %</b></span>`}</div></div>
     <p>${c.sentence}</p><${Snippet} lines=${c.source} label=${"Source around " + c.place} />
     ${c.counts.length > 0 && html`<${Bars} title=${"time" + (c.which ? ", " + c.which : "")} values=${time} waits=${wait} unit=${unit} names=${names} height=${72} />
@@ -98,7 +100,7 @@ function Page({ page, info, head, p, s, params }) {
     ${page.instances > 1 && page.course.text && html`<p>${page.course.text}</p>`}
     ${page.balance && html`<h3>The balance point</h3><p>${page.balance}</p>${page.balance_parts.map((b) => html`<${Bars} title=${pct(b.share) + " of the unevenness: " + b.words} values=${b.times} unit=${unit} kind="count" height=${48} />`)}`}
     ${page.account && html`<${Account} account=${page.account} unit=${unit} p=${p} s=${s} possible=${possible} />`}
-    ${page.cause_pages.length > 0 ? html`<h3>Causes</h3>${possible.allowed && html`<p class="soft">The buttons run <code>${possible.command}</code> again.</p>`}${page.cause_pages.map((c) => html`<${Cause} c=${c} unit=${unit} p=${p} s=${s} possible=${possible} />`)}` : page.no_cause && html`<p class="say">${page.no_cause}</p>`}
+    ${page.cause_pages.length > 0 ? html`<h3>Causes</h3>${possible.allowed && html`<p class="soft">The buttons run <code>${possible.command}</code> again.</p>`}${page.cause_pages.map((c) => html`<${Cause} c=${c} unit=${unit} p=${p} s=${s} possible=${possible} chosen=${params.c === String(c.rank)} />`)}` : page.no_cause && html`<p class="say">${page.no_cause}</p>`}
     ${page.minor.length > 0 && html`<details><summary>${page.minor.length} of little weight</summary>${page.minor.map((c) => html`<${Cause} c=${c} unit=${unit} p=${p} s=${s} />`)}</details>`}
     ${page.candidates.length > 0 && html`<details><summary>${page.candidates.length} that correlate, but are no causes</summary><ul class="plain">${page.candidates.map((c) => html`<li><b>${c.title}</b> at <code>${c.place}</code>: score ${c.share.toFixed(2)}; ${c.words}.</li>`)}</ul></details>`}
     <p class="soft">Time of the section: ${quantity(unit, page.time)}, ${si(page.instances)} ${page.instances === 1 ? "instance" : "instances"}.</p></section>`;

@@ -76,7 +76,7 @@ function Lines({ file, head, p, s, line, asm }) {
         return html`${gap && html`<tr aria-hidden="true"><td class="no">⋯</td></tr>`}
           <tr class=${causes.length ? "hit" : l.line === line ? "here" : ""} ref=${l.line === line ? target : undefined} id=${"L" + l.line}>
           <td class="no"><a href=${link("source", { p, s: s < 0 ? undefined : s, path: f.path, line: l.line, asm })}>${l.line}</a></td>
-          <td>${causes.slice(0, 2).map((c) => html`<a class="mark" title=${`${c.title}: ${c.words}, ${c.section.short}`} href=${link("section", { p, s: c.section.id })}>${c.title} ${pct(c.share)}</a> `)}</td>
+          <td>${causes.slice(0, 2).map((c) => html`<a class="mark" title=${`${c.title}: ${c.words}, ${c.section.short}`} href=${link("section", { p, s: c.section.id, c: c.rank })}>${c.title} ${pct(c.share)}</a> `)}</td>
           <td class="num">${l.share > 0 && html`<${Meter} share=${l.share} less />${pct(l.share)}`}</td>
           <td class="num wide">${l.runs && html`<a class="runs" title="by thread" href=${link("threads", { p, s: s < 0 ? undefined : s, m: `line:${f.file}:${l.line}` })}>${l.min === l.max ? si(l.min) + " in each" : html`${si(l.min)} to ${si(l.max)} <span class="spark" aria-hidden="true">${spark(l.runs)}</span>`}</a>`}</td>
           <td class="text">${l.text === null ? html`<span class="soft">(the profile does not carry this line)</span>` : l.text}${l.events && html`<span class="events soft">  ${l.events.slice(0, 3).map((e) => `${e.kind} ${si(e.sum)}`).join(", ")}</span>`}</td></tr>`;
