@@ -25,6 +25,7 @@ const (
 	SemWait                   // waits until object is positive
 	Futex                     // the system call by its number: waits for a futex, or wakes who waits
 	Task                      // makes a task of the function object
+	Deal                      // takes the next piece of work that is dealt out to whoever comes first
 	TaskWait                  // waits for tasks, and runs some meanwhile
 	PoolTask                  // makes a task, an object that object points to
 	PoolRun                   // waits for tasks; runs the one that object points to, if there is one

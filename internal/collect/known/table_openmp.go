@@ -65,7 +65,26 @@ func gomp() []Func {
 		"GOMP_parallel_loop_maybe_nonmonotonic_runtime"} {
 		rows = append(rows, Func{Name: name, Role: Fork, Second: 1, Probe: AtBoth, Hook: AtBoth, Pass: Pass{Stack: 16}, Source: gompABI})
 	}
+	for _, name := range dealt() {
+		rows = append(rows, deal(name, gompABI))
+	}
 	return rows
+}
+
+func deal(name, source string) Func {
+	return Func{Name: name, Role: Deal, Object: None, Second: None, Probe: AtCall, Hook: Otherwise,
+		Why: "natively threads come in the order in which they come", Source: source}
+}
+
+// dealt are the functions of libgomp by which threads get iterations and sections.
+func dealt() []string {
+	names := []string{"GOMP_sections_next"}
+	for _, kind := range []string{"dynamic", "guided", "runtime", "nonmonotonic_dynamic", "nonmonotonic_guided", "nonmonotonic_runtime", "maybe_nonmonotonic_runtime"} {
+		for _, unsigned := range []string{"", "ull_"} {
+			names = append(names, "GOMP_loop_"+unsigned+kind+"_start", "GOMP_loop_"+unsigned+kind+"_next")
+		}
+	}
+	return names
 }
 
 func kmp() []Func {
@@ -78,6 +97,8 @@ func kmp() []Func {
 		{Name: "__kmpc_cancel_barrier", Role: TeamBarrier, Object: None, Second: None, Probe: AtBoth, Hook: AtBoth, Source: kmpABI},
 		{Name: "__kmpc_reduce", Role: TeamReduce, Object: 5, Second: None, Probe: AtBoth, Hook: Unseen, Why: team, Source: kmpABI},
 		{Name: "__kmpc_reduce_nowait", Role: TeamReduce, Object: 5, Second: None, Probe: AtBoth, Hook: Unseen, Why: team, Source: kmpABI},
+		deal("__kmpc_dispatch_next_4", kmpABI), deal("__kmpc_dispatch_next_4u", kmpABI),
+		deal("__kmpc_dispatch_next_8", kmpABI), deal("__kmpc_dispatch_next_8u", kmpABI),
 		{Name: "__kmpc_omp_task_alloc", Role: Task, Object: 5, Second: None, Probe: AtCall, Hook: Otherwise, Why: noTasks, Source: kmpABI},
 		{Name: "__kmpc_omp_taskwait", Role: TaskWait, Object: None, Second: None, Probe: AtBoth, Hook: Unseen, Why: noIdle, Source: kmpABI},
 		{Name: "__kmpc_omp_taskwait_deps_51", Role: TaskWait, Object: None, Second: None, Probe: AtBoth, Hook: Unseen,

@@ -110,6 +110,7 @@ func enterings() [known.Roles]entering {
 		known.SectionEnd:    (*run).enterSectionEnd,
 		known.Gate:          (*run).enterGate,
 		known.Task:          (*run).enterTask,
+		known.Deal:          (*run).enterDeal,
 		known.TaskWait:      (*run).enterTaskWait,
 		known.TaskBody:      (*run).enterTaskBody,
 		known.RegionBody:    (*run).enterBody,
