@@ -24,6 +24,7 @@ type summary struct {
 	whole     float64 // sum of n x (last release - first release)
 	away      float64 // of that: what is more than n x T_max, in which even who worked longest had nothing to do
 	min, max  int     // threads
+	together  int     // most that were there until an instance's end
 	worst     InstanceDetail
 	spans     []span
 	costs     map[int32]float64 // by event
@@ -104,11 +105,29 @@ func (s *summary) add(in *profile.Instance) {
 		whole.lo, whole.hi = min(whole.lo, p.Start), max(whole.hi, p.Arrive, p.Release)
 		s.addPart(p, t[i], tm.time)
 	}
+	s.together = max(s.together, stayed(in, s.kind))
 	length := float64(whole.hi - whole.lo)
 	s.whole, s.away = s.whole+float64(tm.n)*length, s.away+float64(tm.n)*(length-tm.time)
 	if tm.n > 1 {
 		s.stretches = append(s.stretches, whole)
 	}
+}
+
+// stayed counts the threads that met at an instance's end. The end of the program is none where those meet that ended long before.
+func stayed(in *profile.Instance, kind profile.SectionKind) (n int) {
+	if kind != profile.SectionTail {
+		return len(in.Parts)
+	}
+	last := uint64(0)
+	for i := range in.Parts {
+		last = max(last, in.Parts[i].Arrive)
+	}
+	for i := range in.Parts {
+		if in.Parts[i].Release >= last {
+			n++
+		}
+	}
+	return n
 }
 
 func (s *summary) addPart(p *profile.Part, t, longest float64) {

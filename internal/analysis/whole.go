@@ -20,7 +20,7 @@ func wholeProgram(m *profile.Meta, tab *profile.Tables, sums []*summary) Whole {
 	for _, s := range sums {
 		stretches = append(stretches, s.stretches...)
 		w.Instances += s.instances
-		w.Width = max(w.Width, s.max)
+		w.Width = max(w.Width, s.together)
 		if s.serial() {
 			mine := outside(s.spans, crowd)
 			s.alone = covered(mine)

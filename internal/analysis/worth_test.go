@@ -65,3 +65,14 @@ func TestAllLossMatters(t *testing.T) {
 		}
 	}
 }
+
+// Threads that had ended before others began do not meet them at the end of the program.
+func TestWhoStayed(t *testing.T) {
+	in := &profile.Instance{Parts: []profile.Part{{Arrive: 10, Release: 10}, {Arrive: 50, Release: 90}, {Arrive: 90, Release: 90}}}
+	if got := stayed(in, profile.SectionTail); got != 2 {
+		t.Errorf("%d threads at the program's end, want 2", got)
+	}
+	if got := stayed(in, profile.SectionJoin); got != 3 {
+		t.Errorf("%d threads at a join, want 3", got)
+	}
+}

@@ -126,7 +126,7 @@ func (o *output) instance(in section.Instance) {
 	if in.Kind == section.Built {
 		o.exits(x, in.Parts)
 	}
-	o.place(x, in.Kind)
+	o.place(x, in.Kind, gone(&in))
 	mpi.Write(x, in.Meeting)
 	if err := o.sink.WriteInstance(x); err != nil && o.err == nil {
 		o.err = err
@@ -173,6 +173,23 @@ func exit(spans []any) []section.Frame {
 	return spans[len(spans)-1].(*piece).exit
 }
 
+// gone tells of each part whether its thread had ended before another's part began: the two never met.
+func gone(in *section.Instance) []bool {
+	out, latest := make([]bool, len(in.Parts)), uint64(0)
+	for i := range in.Parts {
+		if spans := in.Parts[i].Spans; len(spans) > 0 {
+			latest = max(latest, spans[0].(*piece).from)
+		}
+	}
+	for i := range in.Parts {
+		if spans := in.Parts[i].Spans; len(spans) > 0 {
+			t := spans[len(spans)-1].(*piece).thread
+			out[i] = t.ended && t.end <= latest
+		}
+	}
+	return out
+}
+
 // entry is the block with which a part begins.
 func (o *output) entry(spans []any) profile.NodeID {
 	if len(spans) == 0 || spans[0].(*piece).entry == 0 {
@@ -182,7 +199,7 @@ func (o *output) entry(spans []any) profile.NodeID {
 }
 
 // place puts the parts, whose Arrive is their length so far, on the time line.
-func (o *output) place(x *profile.Instance, kind section.Kind) {
+func (o *output) place(x *profile.Instance, kind section.Kind, gone []bool) {
 	var last uint64
 	behind := o.lines.others(o)
 	start := behind
@@ -200,6 +217,9 @@ func (o *output) place(x *profile.Instance, kind section.Kind) {
 	}
 	for i := range x.Parts {
 		x.Parts[i].Release = last
+		if kind == section.Tail && gone[i] { // it does not wait for the program's end
+			x.Parts[i].Release = x.Parts[i].Arrive
+		}
 		o.virtual[int32(x.Parts[i].Thread)] = last
 	}
 	if o.lines != nil {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"lime/internal/profile"
+	"lime/internal/section"
 )
 
 // untilSections ends a recording when so many sections have been passed often enough.
@@ -110,7 +111,7 @@ func TestProcessesFollow(t *testing.T) {
 		length uint64
 	}{{first, 1, 30}, {first, 2, 20}, {second, 3, 10}, {first, 1, 5}, {second, 3, 1}} {
 		x := &profile.Instance{Parts: []profile.Part{{Thread: step.thread, Arrive: step.length}}}
-		step.o.place(x, "")
+		step.o.place(x, "", make([]bool, len(x.Parts)))
 		spans = append(spans, [2]uint64{x.Parts[0].Start, x.Parts[0].Release})
 	}
 	if want := [][2]uint64{{0, 30}, {0, 20}, {30, 40}, {40, 45}, {45, 46}}; !slices.Equal(spans, want) {
@@ -120,5 +121,16 @@ func TestProcessesFollow(t *testing.T) {
 	var m profile.Meta
 	if r.measured(&m); m.RunTime != 46 {
 		t.Errorf("they took %d, want 46", m.RunTime)
+	}
+}
+
+// A thread that had ended before another one of the section began did not meet it.
+func TestGone(t *testing.T) {
+	part := func(from, end uint64, ended bool) section.Part {
+		return section.Part{Spans: []any{&piece{from: from, thread: &thread{ended: ended, end: end}}}}
+	}
+	in := &section.Instance{Parts: []section.Part{part(0, 10, true), part(5, 30, true), part(20, 40, true), part(0, 0, false), {}}}
+	if got, want := gone(in), []bool{true, false, false, false, false}; !slices.Equal(got, want) {
+		t.Errorf("gone: %v, want %v", got, want)
 	}
 }
