@@ -239,6 +239,7 @@ func (r *run) endThread(t *thread, at uint64) {
 		t.cpu.out(at, false)
 	}
 	t.cpu.gone, t.cpu.next = nil, 0
+	r.hasLived(t)
 	r.feed(op)
 	r.out.threadEnd(t)
 }

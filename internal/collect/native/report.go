@@ -52,6 +52,7 @@ func (r *run) report(wall uint64) []profile.Note {
 			"the program's goroutines wander between the threads of Go's runtime: what a thread did is not a piece of the program's work", 1)
 	}
 	r.noteOff(notes)
+	r.noteBrief(notes)
 	r.noteDealt(notes, wall)
 	if r.switches {
 		notes.Set("cpu-time", fmt.Sprintf("the times are those on a CPU, put together as if every thread had a core "+

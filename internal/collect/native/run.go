@@ -69,6 +69,7 @@ type run struct {
 	rec       *section.Recogniser
 	stream    stream
 	scheduler scheduler
+	brief     brief
 	pace      pace
 	kernel    map[perf.Type]func(*run, *item) // what records of the kernel do
 	hooked    [known.Roles]actions            // what calls of hooked functions do

@@ -1,0 +1,36 @@
+// Threads that end before the clock has sampled them once. The kernel begins a period anew for each thread, so that one
+// that lives for less than a period never has a sample, however many of them there are.
+
+package native
+
+import (
+	"fmt"
+
+	"lime/internal/collect"
+	"lime/internal/unit"
+)
+
+// brief is how many threads have ended before they had a core for a period, and for how long they had one in all, in ns.
+type brief struct{ threads, ran uint64 }
+
+// leastBrief is from how many of them on that is worth a word: a few are no program's way to work.
+const leastBrief = 8
+
+// hasLived takes in that a thread has ended.
+func (r *run) hasLived(t *thread) {
+	if cpu := t.cpu.at(t.end); cpu > 0 && cpu < 1_000_000_000/r.o.Frequency {
+		r.brief.threads, r.brief.ran = r.brief.threads+1, r.brief.ran+cpu
+	}
+}
+
+// noteBrief says what of a program no sample tells.
+func (r *run) noteBrief(notes collect.Notes) {
+	var b brief
+	for _, p := range r.all() {
+		b.threads, b.ran = b.threads+p.brief.threads, b.ran+p.brief.ran
+	}
+	if b.threads >= leastBrief && r.by != "" {
+		notes.Set("brief-threads", fmt.Sprintf("%d threads ended before they had a core for as long as there is between two samples, after %v on average: "+
+			"their times are measured, what they did no sample tells ('lime simulate' counts it)", b.threads, unit.Nanos(b.ran/b.threads)), b.threads)
+	}
+}
