@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"lime/internal/analysis"
+	"lime/internal/ranks"
 	"lime/internal/view"
 )
 
@@ -33,7 +34,8 @@ func (a *app) viewCommand() *cobra.Command {
 		Long: `view shows profiles in a browser: what is lost, sections as heat maps of threads
 and instances, the threads over time, call paths, source, and two runs beside
 each other. It reads ` + defaultProfile + `, the PROFILEs that are
-named, or those in a DIRECTORY (` + defaultProfile + ` and *.lime).
+named, or those in a DIRECTORY (` + defaultProfile + ` and *.lime); a DIRECTORY of
+ranks is one run.
 
 It prints the page's address and serves it until it is interrupted: on this
 machine alone, on a free port, to those who have the address with its token. On
@@ -152,6 +154,10 @@ func profilesIn(args []string) ([]string, error) {
 		info, err := os.Stat(arg)
 		if err != nil || !info.IsDir() {
 			out = append(out, arg) // openProfile says what is wrong with it
+			continue
+		}
+		if of, err := ranks.Files(arg); err == nil && len(of) > 0 {
+			out = append(out, arg) // one run
 			continue
 		}
 		found, err := profilesOf(arg)

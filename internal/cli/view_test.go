@@ -92,3 +92,22 @@ func TestViewServes(t *testing.T) {
 		t.Errorf("it ended with %v", err)
 	}
 }
+
+// The ranks of a run, in a directory, are one run; other profiles in one are as many.
+func TestViewOfADirectory(t *testing.T) {
+	for _, c := range []struct {
+		files []string
+		want  int
+	}{{[]string{"rank-00000.lime", "rank-00001.lime"}, 1}, {[]string{"a.lime", "b.lime", "notes.txt"}, 2}} {
+		dir := t.TempDir()
+		for _, name := range c.files {
+			if err := os.WriteFile(filepath.Join(dir, name), []byte(viewProfile), 0o666); err != nil {
+				t.Fatal(err)
+			}
+		}
+		paths, err := profilesIn([]string{dir})
+		if err != nil || len(paths) != c.want {
+			t.Errorf("%v: %v, %v", c.files, paths, err)
+		}
+	}
+}

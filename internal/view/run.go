@@ -78,7 +78,7 @@ func NewRun(src Source, path string, o analysis.Options) *Run {
 // Keep has what takes long to make kept below a directory, for the next time that the same profile
 // is opened. The profile must be a file; options are those of the analysis.
 func (r *Run) Keep(root string, o analysis.Options) error {
-	if r.found == nil {
+	if r.found == nil || r.found.IsDir() { // of a directory nobody knows in a moment whether a file in it is another one
 		return nil
 	}
 	s, err := openStore(root, r.path, fmt.Sprint(fileState(r.path), fileState(r.path+"-wal"), program(), o))

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -246,4 +247,61 @@ func TestAStoreOfOthers(t *testing.T) {
 	if _, err := openStore(root, "/x/a.lime", "1"); err == nil {
 		t.Error("a directory that others may write to is taken")
 	}
+}
+
+// An index that somebody cuts short while it is served gives messages, and the server goes on.
+func TestAnIndexThatVanishes(t *testing.T) {
+	_, path := fileRun(t, fixture(t, 70, 900))
+	root := t.TempDir()
+	first, _ := reopened(t, path, root)
+	if _, err := first.index(); err != nil {
+		t.Fatal(err)
+	}
+	second, kept := reopened(t, path, root)
+	a := NewAPI([]*Run{second})
+	if _, err := answer(t, a, "state"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := second.index(); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Truncate(kept.file(keptIndex), 4096); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := answer(t, a, "span?z=5&x=31&b=1"); err == nil || !strings.Contains(err.Error(), "failed") {
+		t.Errorf("an index without its parts answers: %v", err)
+	}
+	if _, err := answer(t, a, "runs"); err != nil {
+		t.Errorf("what needs no parts: %v", err)
+	}
+}
+
+// Many ask at once, and each gets the same answers.
+func TestSeveralUsersAtOnce(t *testing.T) {
+	run, _ := fileRun(t, fixture(t, 12, 30))
+	a := NewAPI([]*Run{run})
+	want := map[string]string{}
+	b := NewAPI([]*Run{runOf(fixture(t, 12, 30))})
+	for _, q := range questions {
+		if strings.HasPrefix(q, "state") || strings.HasPrefix(q, "runs") {
+			continue // names, and how far it is
+		}
+		got, err := answer(t, b, q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want[q] = string(got.Body)
+	}
+	var all sync.WaitGroup
+	for range 8 {
+		all.Go(func() {
+			for q, body := range want { // in another order each time
+				got, err := answer(t, a, q)
+				if err != nil || string(got.Body) != body {
+					t.Errorf("%s: another answer among many (%v)", q, err)
+				}
+			}
+		})
+	}
+	all.Wait()
 }
