@@ -22,7 +22,6 @@ type mpiProgram struct {
 	name, source string
 	About        string
 	Balanced     bool // nothing is to be found
-	Inside       bool // the runtime's code stands before the program's: the first cause with a line of the program's counts
 	causes       []int
 }
 
@@ -142,9 +141,6 @@ func (p *mpiProgram) wrong(r *mpiReport, least float64) error {
 	}
 	for _, s := range r.Sections {
 		for _, c := range s.Causes {
-			if p.Inside && c.Line == 0 {
-				continue
-			}
 			if filepath.Base(c.File) != filepath.Base(p.source) || !slices.Contains(p.causes, c.Line) {
 				return fmt.Errorf("%s (%s): first cause at %s:%d, want %s:%v", p.name, p.About, c.File, c.Line, filepath.Base(p.source), p.causes)
 			}

@@ -97,6 +97,8 @@ type held struct {
 	any    bool
 	waited uint64
 	within map[profile.SectionID]uint64 // time by the file's own section
+	first  profile.Part                 // where it begins
+	last   joint
 	counts [4][]profile.Count
 }
 

@@ -36,6 +36,8 @@ func (f *file) join(mt *meet, in *profile.Instance, p *profile.Part) int32 {
 	work, row := p.Time(), f.part(p)
 	h := f.kept[p.Thread]
 	if h != nil && h.any {
+		f.sew(h, p)
+		row.Entry, row.EntryStack = h.first.Entry, h.first.EntryStack
 		work = p.Arrive - min(l.local, p.Arrive)
 		row.LockWait += h.waited
 	}
@@ -74,6 +76,12 @@ func (f *file) hold(in *profile.Instance) {
 	for i := range in.Parts {
 		p := &in.Parts[i]
 		h := known(f.kept, p.Thread, func() *held { return &held{} })
+		if h.any {
+			f.sew(h, p)
+		} else {
+			h.first = f.part(p)
+		}
+		h.last = f.jointOf(in, i)
 		h.any = true
 		if h.within == nil {
 			h.within = map[profile.SectionID]uint64{}
@@ -87,6 +95,13 @@ func (f *file) hold(in *profile.Instance) {
 			h := f.kept[in.Parts[c.Part].Thread]
 			h.counts[k] = append(h.counts[k], profile.Count{Row: f.row(k, c.Row), N: c.N})
 		}
+	}
+}
+
+// sew adds the way from the end of what is held to the beginning of the next piece.
+func (f *file) sew(h *held, next *profile.Part) {
+	for _, e := range f.seam(h.last, next) {
+		h.counts[0] = append(h.counts[0], profile.Count{Row: int32(f.ids.edge(&e)), N: 1})
 	}
 }
 
