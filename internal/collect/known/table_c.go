@@ -28,7 +28,7 @@ func threads() []Func {
 // lime's is on the stack.
 func conditions() []Func {
 	const uncounted = "a call does not tell whether the semaphore is positive, and its return is a cancellation " +
-		"point: the wait counts as one for an unknown futex"
+		"point: the wait shows where threads leave their cores"
 	return []Func{
 		{Name: "pthread_cond_wait", Also: Internal, Role: CondWait, Second: 1, Probe: AtBoth, Hook: AtCall, Source: posix},
 		{Name: "pthread_cond_timedwait", Also: Internal, Role: CondWait, Second: 1, Probe: AtBoth, Hook: AtCall, Source: posix},

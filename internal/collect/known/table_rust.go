@@ -7,6 +7,6 @@ const rustScope = "library/std/src/thread/scoped.rs of Rust 1.63 and later"
 func rust() []Func {
 	return []Func{
 		{Name: "9ScopeData29decrement_num_running_threads", Also: Mangled, Role: Through, Second: None, Probe: AtCall, Hook: Unseen,
-			Why: "hooks are found by whole names: natively a scope ends with the wait of its creator", Source: rustScope},
+			Why: "hooks are found by whole names: natively the wake of its creator tells the same", Source: rustScope},
 	}
 }
