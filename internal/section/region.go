@@ -24,7 +24,8 @@ func (r *Recogniser) fork(t *thread, op *Op) {
 	t.region = append(t.region, op.Object)
 }
 
-// member begins a thread's work for a region. What it did, and waited, on its way there is the runtime's.
+// member begins a thread's work for a region. What it did, and waited, on its way there is the
+// runtime's.
 func (r *Recogniser) member(t *thread, op *Op) {
 	g := r.regions[op.Object]
 	if g == nil {

@@ -109,8 +109,8 @@ func TestTasksAreCountedInAnyOrder(t *testing.T) {
 	}
 }
 
-// Tasks of some hundred instructions, each of which makes others and waits for them: all are counted, whoever runs them, and nobody
-// waits for longer than a part lasts.
+// Tasks of some hundred instructions, each of which makes others and waits for them: all are
+// counted, whoever runs them, and nobody waits for longer than a part lasts.
 func TestTinyNestedTasks(t *testing.T) {
 	prog := compile(t, "tinytasks.c", "gcc -O2 -fopenmp -g -o OUT SRC")
 	want := ownWork(turned(t, 1, 0, prog, "9"), prog)

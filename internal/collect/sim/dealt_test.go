@@ -37,8 +37,8 @@ int main(void) {
 }
 `
 
-// What is dealt out in small pieces to whoever is free ends for all within a piece or two: simulated cores take turns that are longer than
-// that, and nobody gets more for whose turn it is.
+// What is dealt out in small pieces to whoever is free ends for all within a piece or two:
+// simulated cores take turns that are longer than that, and nobody gets more for whose turn it is.
 func TestDealtWorkIsEven(t *testing.T) {
 	for _, schedule := range []string{"dynamic", "monotonic:dynamic", "guided"} {
 		for _, cc := range []string{"gcc -O1", "clang -O1"} {

@@ -9,7 +9,8 @@ import (
 	"testing"
 )
 
-// What threads do while others wait for them: each calls itself, so that the same instructions stand at many depths of the stack.
+// What threads do while others wait for them: each calls itself, so that the same instructions
+// stand at many depths of the stack.
 var recursions = []struct{ name, code, call string }{
 	{"queens", `static long f(unsigned c, unsigned l, unsigned r, int row, int n) {
 		if (row == n) return 1;
@@ -55,7 +56,8 @@ int main(void) {
 }
 `
 
-// A parallel region takes as long as its slowest thread: those who wait for it, first looking and then asleep, change nothing.
+// A parallel region takes as long as its slowest thread: those who wait for it, first looking and
+// then asleep, change nothing.
 func TestWhoWaitsDelaysNobody(t *testing.T) {
 	for i, k := range recursions {
 		for _, cc := range []string{"gcc -O0", "gcc -O2", "clang -O2"} {

@@ -33,7 +33,8 @@ func newLockBook() *lockBook {
 // taken notes where a lock is taken.
 func (b *lockBook) taken(lock, ret uint64) { b.took[lock] = ret }
 
-// willHold notes that t, in a call that takes a lock, is the next to have it. Where threads run in parallel only the call's return tells.
+// willHold notes that t, in a call that takes a lock, is the next to have it. Where threads run in
+// parallel only the call's return tells.
 func (r *run) willHold(t *thread, c *call) {
 	if r.beside == nil {
 		r.holders[c.object] = t
@@ -41,7 +42,8 @@ func (r *run) willHold(t *thread, c *call) {
 	}
 }
 
-// tookLock looks whether t, which has just left its loop, has taken a lock there: it stands where a call returns that takes one.
+// tookLock looks whether t, which has just left its loop, has taken a lock there: it stands where a
+// call returns that takes one.
 func (r *run) tookLock(t *thread) {
 	if n := len(t.frames); n > 0 {
 		if c := &t.frames[n-1]; c.fn.Role == known.Lock && t.ctx.RIP == c.ret && r.holders[c.object] == nil {

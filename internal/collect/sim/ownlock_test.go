@@ -85,8 +85,9 @@ func TestOwnLocksExclude(t *testing.T) {
 	}
 }
 
-// On a machine a lock is handed on as fast as its line is, to whoever wants it: nobody has run so far ahead of time meanwhile that the lock
-// lies idle until then, and nobody has it for all of his rounds before the next one has it first.
+// On a machine a lock is handed on as fast as its line is, to whoever wants it: nobody has run so
+// far ahead of time meanwhile that the lock lies idle until then, and nobody has it for all of his
+// rounds before the next one has it first.
 func TestLocksAreHandedOn(t *testing.T) {
 	for i, k := range ownLockKinds {
 		t.Run(k.name, func(t *testing.T) {
@@ -102,8 +103,8 @@ func TestLocksAreHandedOn(t *testing.T) {
 	}
 }
 
-// What a thread does in a call that waits for a lock is no work, however the lock was handed over: with many threads as many
-// instructions count as with one.
+// What a thread does in a call that waits for a lock is no work, however the lock was handed over:
+// with many threads as many instructions count as with one.
 func TestContendedCallsAreNoWork(t *testing.T) {
 	for i, k := range ownLockKinds {
 		if !k.library() {

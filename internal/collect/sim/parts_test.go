@@ -33,7 +33,7 @@ func TestRoundsOfAPieceThatWasLookedAtTwice(t *testing.T) {
 	r := &run{meter: countMeter{}}
 	c := &cycle{edges: []edgeCount{{1, 1}, {2, 2}}, instrs: 5}
 	p := &piece{edges: []edgeCount{{1, 7}, {3, 4}, {2, 16}, {1, 2}, {2, 5}}}
-	if units := r.takeRounds(p, c); units != 9*5 {
+	if units, _ := r.takeRounds(p, c); units != 9*5 {
 		t.Errorf("%d units were taken out, want nine rounds of 5", units)
 	}
 	if a, b, other := p.times(1), p.times(2), p.times(3); a != 0 || b != 3 || other != 4 {

@@ -72,6 +72,7 @@ type lockEvent struct {
 func (r *run) begin(t *thread, why outOf, stack []frameRef) {
 	r.forget(t, why)
 	r.without(t, why, t.carry)
+	t.yielded = nil
 	t.fresh()
 	r.resume(t, stack)
 }
@@ -97,6 +98,9 @@ func (r *run) cut(t *thread) *piece {
 	r.drain(t, p)
 	if units := r.takeSpinning(t, p); units > 0 {
 		r.tellSpun(t, units)
+	}
+	if r.spins.now == nil {
+		r.tellYields(t, p)
 	}
 	r.closed(t, p)
 	t.fresh()

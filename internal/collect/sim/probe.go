@@ -225,8 +225,9 @@ func (r *run) byControlBlock(handle uint64) *thread {
 	return nil
 }
 
-// enterLock: if another thread has the lock, all until this one has it is waiting. Who comes to a free one has it from then on: what comes
-// before that in the function takes a few instructions, in which others must not find it free.
+// enterLock: if another thread has the lock, all until this one has it is waiting. Who comes to a
+// free one has it from then on: what comes before that in the function takes a few instructions, in
+// which others must not find it free.
 func (r *run) enterLock(t *thread, f *fn) {
 	h := r.holders[r.object(t, f, f.Object)]
 	if h == nil || h == t {

@@ -243,6 +243,7 @@ func (r *run) cutSpin(t *thread, s *spinner) (op section.Op, taken []edgeCount) 
 		units = min(units, p.at-p.start.at, t.busy)
 		t.busy -= units
 		op.At = unit.Cycles(p.at - units)
+		r.tellYields(t, p)
 	}
 	r.without(t, outLoop, taken)
 	if low := r.place(s); len(op.Site.Stack) > 0 && r.images.own(low) {

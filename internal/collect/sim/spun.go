@@ -112,7 +112,9 @@ func (r *run) takeSpinning(t *thread, p *piece) (units uint64) {
 	for _, k := range in {
 		c := &r.spins.cycles[k-1]
 		before := r.instrs(p.edges)
-		if n := min(r.takeRounds(p, c), t.busy); n > 0 {
+		rounds, yields := r.takeRounds(p, c)
+		t.lessYields(yields)
+		if n := min(rounds, t.busy); n > 0 {
 			t.busy -= n
 			units += n
 			p.note(c.seen.kind(), c.seen.call, n)
@@ -122,27 +124,29 @@ func (r *run) takeSpinning(t *thread, p *piece) (units uint64) {
 	return units
 }
 
-// takeRounds takes as many whole rounds out of a piece as it holds.
-func (r *run) takeRounds(p *piece, c *cycle) (units uint64) {
+// takeRounds takes as many whole rounds out of a piece as it holds. Of the time that they took, the
+// thread spent some in yields.
+func (r *run) takeRounds(p *piece, c *cycle) (units, yields uint64) {
 	rounds := ^uint64(0)
 	for _, x := range c.edges {
 		rounds = min(rounds, p.times(x.id)/x.n)
 	}
 	if rounds == 0 {
-		return 0
+		return 0, 0
 	}
 	units = rounds * c.instrs
 	if r.meter.Mode() == engine.Trace {
 		units = r.takeHardware(p, c, rounds)
 	}
 	for _, b := range c.blocks {
-		units += rounds * b.n * r.yieldsAt(r.eng.Blocks()[b.block].End)
+		yields += rounds * b.n * r.yieldsAt(r.eng.Blocks()[b.block].End)
 	}
+	units += yields
 	for _, x := range c.edges {
 		p.less(x.id, rounds*x.n)
 	}
 	p.edges = slices.DeleteFunc(p.edges, func(e edgeCount) bool { return e.n == 0 })
-	return units
+	return units, yields
 }
 
 // times is how often a piece has an edge: it holds a count for each time that its thread was looked
@@ -203,6 +207,7 @@ func (r *run) removeLoop(p *piece, s *spinner) (taken []edgeCount, units uint64)
 	if r.meter.Mode() == engine.Trace {
 		instrs = p.hw.without(s.blocks, r.eventBlock)
 	}
+	s.t.acting().lessYields(yields)
 	return taken, instrs + yields
 }
 

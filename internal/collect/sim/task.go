@@ -19,7 +19,8 @@ func (r *run) enterTask(t *thread, f *fn) {
 	}
 }
 
-// enterDeal: whoever comes first gets the next piece of work, by the clock, not by whose turn on its core came first.
+// enterDeal: whoever comes first gets the next piece of work, by the clock, not by whose turn on
+// its core came first.
 func (r *run) enterDeal(*thread, *fn) {}
 
 // enterTaskWait begins a wait for tasks.

@@ -43,6 +43,7 @@ type thread struct {
 	wrapped uint64 // bornInWrapper: instructions since
 	piece   pieceStart
 	locks   []lockEvent // of the piece under way
+	yielded []lockEvent // that are not told of yet: in which it gave its core away
 	waitsOn waitKind
 	waitAt  uint64 // its clock when it blocked
 	object  uint64 // waitsTold: for what

@@ -11,7 +11,8 @@ import (
 // enterThrough notes that a thread says so itself.
 func (r *run) enterThrough(t *thread, _ *fn) { t.through = true }
 
-// through lists the threads that are, of those who have the same creator as by, if by wakes that one.
+// through lists the threads that are, of those who have the same creator as by, if by wakes that
+// one.
 func (r *run) through(by *thread, woken []section.ThreadID) (out []section.ThreadID) {
 	if by.parent == nil || !slices.Contains(woken, by.parent.id) || !r.isThrough(by) {
 		return nil
@@ -24,8 +25,8 @@ func (r *run) through(by *thread, woken []section.ThreadID) (out []section.Threa
 	return out
 }
 
-// isThrough reports whether a thread has said so, or has come back from its own function: no call of
-// the program's own is open in it. Where threads run in parallel nobody can look at another one.
+// isThrough reports whether a thread has said so, or has come back from its own function: no call
+// of the program's own is open in it. Where threads run in parallel nobody can look at another one.
 func (r *run) isThrough(t *thread) bool {
 	if t.through || r.beside != nil {
 		return t.through

@@ -8,7 +8,8 @@ import (
 	"lime/internal/testenv"
 )
 
-// Each scope is a section of its own with the threads that it made, and nobody else, whoever of them is done last.
+// Each scope is a section of its own with the threads that it made, and nobody else, whoever of
+// them is done last.
 func TestScopes(t *testing.T) {
 	testenv.Tool(t, "rustc")
 	for _, how := range []string{"rustc -O -g", "rustc -g", "rustc -O -C symbol-mangling-version=v0"} {

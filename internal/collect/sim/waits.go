@@ -302,6 +302,7 @@ func (r *run) yields(t *thread) {
 		r.beside.yields(t)
 		return
 	}
+	r.noteYield(t)
 	k := t.core
 	r.cores.yield(k)
 	r.cores.settle()

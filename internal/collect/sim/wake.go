@@ -85,8 +85,9 @@ func (r *run) wake(s *spinner, by *thread) bool {
 	return true
 }
 
-// entered is the clock from which on a spinning thread may go on. A core runs ahead of the others for a while; but in a call in which all is
-// waiting a thread does nothing, since it was last heard of, that it would not have done with what it waits for sooner.
+// entered is the clock from which on a spinning thread may go on. A core runs ahead of the others
+// for a while; but in a call in which all is waiting a thread does nothing, since it was last heard
+// of, that it would not have done with what it waits for sooner.
 func (t *thread) entered() uint64 {
 	n := len(t.frames)
 	switch {

@@ -48,7 +48,8 @@ type access struct {
 	at place
 }
 
-// node is an instruction at a depth of the stack: in a function that calls itself one instruction stands at many.
+// node is an instruction at a depth of the stack: in a function that calls itself one instruction
+// stands at many.
 type node struct{ pc, sp uint64 }
 
 // inputs is what goes into an instruction.

@@ -18,8 +18,8 @@
 // before, which computed what this one does; so, by induction, all further rounds are equal too,
 // until somebody else changes a place that the round reads. Vector registers and the x87 stack take
 // no part, because loops that compute with them are turned down: that a compiler saves a vector
-// register on the stack around a call decides nothing. Flags that a round reads it has computed from
-// the rest.
+// register on the stack around a call decides nothing. Flags that a round reads it has computed
+// from the rest.
 //
 // Counting: rounds differ in counters. A counter is a register or a place on the stack to which
 // each round adds the same. It may be used for nothing but itself and comparisons with what stays:

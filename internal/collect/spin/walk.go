@@ -140,8 +140,8 @@ func (w *walker) run(in *x86.Inst, pc uint64) (x exec, ok bool) {
 	return x, x.stores.n == 0 || w.mayStore(&x)
 }
 
-// spill follows a vector register on its way to the stack or from anywhere. What it holds decides nothing; what it leaves on the stack is
-// not known there.
+// spill follows a vector register on its way to the stack or from anywhere. What it holds decides
+// nothing; what it leaves on the stack is not known there.
 func (w *walker) spill(x *exec, next uint64) bool {
 	for i := range w.access {
 		a := &w.access[i]
@@ -160,8 +160,8 @@ func (w *walker) spill(x *exec, next uint64) bool {
 // mostSpilled is how many bytes a vector register has, of those that such loops save (AVX).
 const mostSpilled = 32
 
-// movesVector recognises the moves of vector registers among themselves and between them and memory, by which a compiler saves them around a
-// call (Intel SDM vol. 2).
+// movesVector recognises the moves of vector registers among themselves and between them and
+// memory, by which a compiler saves them around a call (Intel SDM vol. 2).
 func movesVector(in *x86.Inst) bool {
 	if !in.SSE && !in.AVX || in.AVX512 {
 		return false

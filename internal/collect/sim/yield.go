@@ -1,0 +1,44 @@
+// Yields. Who gives its core away says that it has nothing to do at the moment: it waits for what
+// others do, whether its loop is proved to wait or looks for work in places that it locks meanwhile.
+
+package sim
+
+import (
+	"slices"
+
+	"lime/internal/guest"
+)
+
+// noteYield remembers that t has spent the time of a yield, until its piece ends: if it was in a
+// loop that turns out to wait, that is told by the loop.
+func (r *run) noteYield(t *thread) {
+	if t.hosts != nil || t.gopher != nil || t.covered() {
+		return
+	}
+	if call := r.ownCall(t); call != 0 {
+		t.yielded = noted(t.yielded, lockEvent{spinWait, call, 1, r.clock(guest.YieldTakes), t.watchedGate()})
+	}
+}
+
+// lessYields forgets the time of yields that has been taken out with a loop.
+func (t *thread) lessYields(units uint64) {
+	for i := range t.yielded {
+		y := &t.yielded[i]
+		out := min(y.wait, units)
+		y.wait, units = y.wait-out, units-out
+	}
+	t.yielded = slices.DeleteFunc(t.yielded, func(y lockEvent) bool { return y.wait == 0 })
+}
+
+// tellYields tells of the others, with the piece that has ended.
+func (r *run) tellYields(t *thread, p *piece) {
+	sum := uint64(0)
+	for _, y := range t.yielded {
+		sum += y.wait
+		p.locks = noted(p.locks, y)
+	}
+	t.yielded = nil
+	if sum > 0 {
+		r.tellSpun(t, sum)
+	}
+}
