@@ -23,7 +23,8 @@ type served struct {
 	token   string
 }
 
-// serveView starts lime in dir and waits for the address that it prints, on standard output or else.
+// serveView starts lime in dir and waits for the address that it prints, on standard output or
+// else.
 func serveView(t *testing.T, cmd *exec.Cmd, words *bufio.Scanner) *served {
 	t.Helper()
 	if err := cmd.Start(); err != nil {
@@ -63,8 +64,8 @@ func (s *served) ask(method, question string, out any) int {
 	return resp.StatusCode
 }
 
-// What the page's buttons ask for is run and confirms the planted cause; the instructions beside a line
-// are those of the binary.
+// What the page's buttons ask for is run and confirms the planted cause; the instructions beside a
+// line are those of the binary.
 func TestTheViewRunsAgain(t *testing.T) {
 	testenv.Tool(t, "gcc")
 	dir := t.TempDir()
@@ -72,7 +73,8 @@ func TestTheViewRunsAgain(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if out, err := exec.Command("gcc", "-O2", "-g", "-pthread", "-o", filepath.Join(dir, "lu"), "../../workloads/lu/main.c").CombinedOutput(); err != nil {
+	gcc := exec.Command("gcc", "-O2", "-g", "-pthread", "-o", filepath.Join(dir, "lu"), "../../workloads/lu/main.c")
+	if out, err := gcc.CombinedOutput(); err != nil {
 		t.Fatalf("gcc: %s", out)
 	}
 	if code, _, stderr := run(t, dir, "", "simulate", "--cores", "8", "--", "./lu", "8"); code != 0 {
@@ -171,8 +173,8 @@ func (s *served) instructions(question string, line int) {
 	}
 }
 
-// What has finished of a run is shown while it goes on, by both collectors that run on time's own clock, and
-// the page ends the program; the profile holds what it had done.
+// What has finished of a run is shown while it goes on, by both collectors that run on time's own
+// clock, and the page ends the program; the profile holds what it had done.
 func TestALiveView(t *testing.T) {
 	testenv.Tool(t, "gcc")
 	dir := t.TempDir()

@@ -54,8 +54,8 @@ func wholeProgram(m *profile.Meta, tab *profile.Tables, sums []*summary) Whole {
 	return w
 }
 
-// allSpans returns the spans of all sections, and whether one of these is serial. A large run has ten
-// million: those that nobody needs any more are let go at once.
+// allSpans returns the spans of all sections, and whether one of these is serial. A large run has
+// ten million: those that nobody needs any more are let go at once.
 func allSpans(sums []*summary) (spans []span, lonely bool) {
 	n := 0
 	for _, s := range sums {

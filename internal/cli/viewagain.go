@@ -34,7 +34,8 @@ func (v *viewAgain) Possible(p int) (string, error) {
 	return quoted(src.Meta().Command), repeatable(src)
 }
 
-// viewRun runs a program again: its profile, what the analysis says of it, and which of the sections is meant.
+// viewRun runs a program again: its profile, what the analysis says of it, and which of the
+// sections is meant.
 type viewRun func(src profile.Source, before *analysis.Result, section int) (*view.Outcome, error)
 
 // with opens and analyses a profile for a run. --allow-run has said that its command may be run.

@@ -17,7 +17,8 @@ import (
 )
 
 func viewFlag(fl *pflag.FlagSet, on *bool) {
-	fl.BoolVar(on, "view", false, "show in a browser what has finished so far, and the whole when the program has ended, until you interrupt lime")
+	fl.BoolVar(on, "view", false,
+		"show in a browser what has finished so far, and the whole when the program has ended, until you interrupt lime")
 }
 
 // liveView shows a profile that is being written. A nil one shows nothing.
@@ -59,8 +60,8 @@ func (a *app) startLive(on bool, path string) (*liveView, error) {
 // stopRun ends the program as if somebody had sent lime the signal: lime passes it on.
 func stopRun() { _ = syscall.Kill(os.Getpid(), syscall.SIGTERM) }
 
-// How often the page gets something new: looking takes at most a tenth of one core's time, and nothing
-// when nobody looks.
+// How often the page gets something new: looking takes at most a tenth of one core's time, and
+// nothing when nobody looks.
 const (
 	leastRefresh = time.Second
 	refreshShare = 10

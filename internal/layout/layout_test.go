@@ -76,7 +76,7 @@ var table = []row{
 	{"ranks", "profile safe unit", ""},
 	{"scale", "analysis profile unit", gonum},
 	{"report", "origin whatif analysis ledger profile safe unit", ""},
-	{"view", "origin report analysis profile unit", ""},
+	{"view", "origin report scale analysis profile unit", ""},
 	{"cli", all, all},
 	{"layout", "", ""},
 	{"testenv", "", sys},

@@ -1,5 +1,5 @@
-// Package listing reads the instructions of a program's binary as text, each with the line that it was
-// made of. It imports binfile, symbol and x86, and knows no profile.
+// Package listing reads the instructions of a program's binary as text, each with the line that it
+// was made of. It imports binfile, symbol and x86, and knows no profile.
 package listing
 
 import (
@@ -72,8 +72,8 @@ func (b *Binary) Block(addr uint64, size int) ([]Instruction, error) {
 	return out, nil
 }
 
-// text writes an instruction. The library knows those up to SSE4; of the others the name and what they
-// say of memory is told.
+// text writes an instruction. The library knows those up to SSE4; of the others the name and what
+// they say of memory is told.
 func (b *Binary) text(code []byte, pc uint64, in *x86.Inst) string {
 	if d, err := x86asm.Decode(code, 64); err == nil && d.Len == int(in.Len) && in.Enc == x86.Legacy {
 		return strings.TrimSpace(x86asm.GNUSyntax(d, pc, b.name))

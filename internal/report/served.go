@@ -35,7 +35,8 @@ type Head struct {
 	Effort    *EffortTable   `json:"effort,omitempty"`
 }
 
-// LossTable is the account of the whole loss: useful work first, then what loses something, the most first.
+// LossTable is the account of the whole loss: useful work first, then what loses something, the
+// most first.
 type LossTable struct {
 	Title    string    `json:"title"`
 	Headline string    `json:"headline"`

@@ -1,4 +1,5 @@
-// Runs that the page asks for: the same program again, with a cause taken away or a line evened out.
+// Runs that the page asks for: the same program again, with a cause taken away or a line evened
+// out.
 
 package view
 
@@ -12,8 +13,8 @@ import (
 	"lime/internal/report"
 )
 
-// Again runs programs again, where the user allowed it. What it is told is where something stands in
-// the report: nothing that the page sends names a file or a command.
+// Again runs programs again, where the user allowed it. What it is told is where something stands
+// in the report: nothing that the page sends names a file or a command.
 type Again interface {
 	// Possible returns the command of a profile's run, or why it cannot be run again.
 	Possible(p int) (command string, err error)

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"lime/internal/report"
+	"lime/internal/scale"
 )
 
 // API answers questions on profiles. Its methods may be called from several goroutines.
@@ -80,6 +81,7 @@ func endpoints() map[string]endpoint {
 		"cancel":   {false, keepNone, answerCancel},
 		"live":     {false, keepNone, answerLive},
 		"stop":     {false, keepNone, answerStop},
+		"scaling":  {true, keepNone, answerScaling},
 		"compare":  {true, keepNone, answerCompare},
 	}
 }
@@ -414,6 +416,25 @@ func answerCompare(a *API, r *Run, q *query) (any, error) {
 		return nil, err
 	}
 	return report.Compare(before, after), nil
+}
+
+// answerScaling puts all profiles beside the one on the fewest cores.
+func answerScaling(a *API, _ *Run, _ *query) (any, error) {
+	var runs []*scale.Run
+	for _, r := range a.runs {
+		if _, err := r.report(); err != nil {
+			return nil, err
+		}
+		if r.unfit != nil {
+			return nil, missing("no scaling study: %v", r.unfit)
+		}
+		runs = append(runs, r.study)
+	}
+	s, err := scale.Compare(runs, "")
+	if err != nil {
+		return nil, missing("no scaling study: %v", err)
+	}
+	return s, nil
 }
 
 // Status is the HTTP status of an error.

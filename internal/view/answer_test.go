@@ -50,7 +50,8 @@ func TestEveryQuestionHasAnAnswer(t *testing.T) {
 			}
 		}
 		for name := range endpoints() {
-			if !asked[name] && !slices.Contains([]string{"again", "job", "cancel", "asm", "stop"}, name) { // see again_test.go, asm_test.go, live_test.go
+			elsewhere := []string{"again", "job", "cancel", "asm", "stop", "scaling"} // tests of their own ask for these
+			if !asked[name] && !slices.Contains(elsewhere, name) {
 				t.Errorf("nothing asks for %s", name)
 			}
 		}
@@ -182,4 +183,33 @@ func FuzzAnswer(f *testing.F) {
 			t.Errorf("%q: %d bytes", q, len(got.Body))
 		}
 	})
+}
+
+// Runs of one program on different numbers of cores are a scaling study; what is lost adds up.
+func TestAScalingStudy(t *testing.T) {
+	a := NewAPI([]*Run{runOf(fixture(t, 12, 9)), runOf(fixture(t, 4, 9))})
+	got, err := answer(t, a, "scaling")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var s struct {
+		Points []struct {
+			Cores      int
+			Efficiency float64
+			Losses     []struct{ Share float64 }
+		}
+	}
+	if err := json.Unmarshal(got.Body, &s); err != nil || len(s.Points) != 2 || s.Points[0].Cores != 4 || s.Points[1].Cores != 12 {
+		t.Fatalf("%v: %s", err, got.Body)
+	}
+	sum := s.Points[1].Efficiency
+	for _, l := range s.Points[1].Losses {
+		sum += l.Share
+	}
+	if sum < 0.999 || sum > 1.001 {
+		t.Errorf("efficiency and losses are %v together", sum)
+	}
+	if _, err := answer(t, NewAPI([]*Run{runOf(fixture(t, 4, 9))}), "scaling"); err == nil || Status(err) != 404 {
+		t.Errorf("one run is a study: %v", err)
+	}
 }

@@ -11,8 +11,8 @@ import (
 	"lime/internal/profile"
 )
 
-// Assembler reads the instructions of a profile's blocks from the program's binaries, where the user
-// allowed it: this package opens none.
+// Assembler reads the instructions of a profile's blocks from the program's binaries, where the
+// user allowed it: this package opens none.
 type Assembler interface {
 	Block(p int, v profile.NodeID) ([]Instruction, error)
 }

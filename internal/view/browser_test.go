@@ -266,12 +266,13 @@ var shows = []struct {
 	{"paths", "#paths", []string{"Call paths", "worker", "work", "idleness"}, 0},
 	{"paths-found", "#paths?v=bottom-up&t=1&q=work&f=100*$1/$0", []string{"3 found", "100*$1/$0"}, 0},
 	{"flame", "#paths?v=flame&m1=time&m2=idleness", []string{"Width: time", "redder: more idleness"}, 1},
+	{"scaling", "#compare?p=0&q=2", []string{"Over the cores", "beside the run on 4 cores", "Speed-up"}, 0},
 	{"compare", "#compare?p=0&q=1", []string{"The whole run", "Parallel efficiency", "Sections", "same"}, 0},
 }
 
 func TestTheViewsInABrowser(t *testing.T) {
 	b := newBrowser(t)
-	b.serve(runOf(fixture(t, 12, 24)), runOf(fixture(t, 12, 20)))
+	b.serve(runOf(fixture(t, 12, 24)), runOf(fixture(t, 12, 20)), runOf(fixture(t, 4, 20)))
 	for _, s := range shows {
 		for _, screen := range []struct {
 			scheme string
@@ -361,7 +362,7 @@ func TestHostileNamesInABrowser(t *testing.T) {
 func TestTheStaticCopyInABrowser(t *testing.T) {
 	b := newBrowser(t)
 	dir := t.TempDir()
-	if err := Export(dir, []*Run{runOf(fixture(t, 12, 6)), runOf(fixture(t, 12, 5))}); err != nil {
+	if err := Export(dir, []*Run{runOf(fixture(t, 12, 6)), runOf(fixture(t, 12, 5)), runOf(fixture(t, 4, 5))}); err != nil {
 		t.Fatal(err)
 	}
 	b.address = "file://" + dir + "/index.html"
@@ -380,8 +381,8 @@ func TestTheStaticCopyInABrowser(t *testing.T) {
 	}
 }
 
-// A run that goes on is shown as far as it is; what finishes is shown without a touch, and the button
-// ends it.
+// A run that goes on is shown as far as it is; what finishes is shown without a touch, and the
+// button ends it.
 func TestALiveRunInABrowser(t *testing.T) {
 	b := newBrowser(t)
 	s := b.serve()

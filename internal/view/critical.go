@@ -83,8 +83,8 @@ type joined struct {
 	thread int32
 }
 
-// joins finds the ends of threads that were joined. Who joins them is in no part of the instance: it is
-// taken to be the thread that made them, where that is in no section meanwhile.
+// joins finds the ends of threads that were joined. Who joins them is in no part of the instance:
+// it is taken to be the thread that made them, where that is in no section meanwhile.
 func (x *index) joins(t *profile.Tables) map[int32][]joined {
 	out := map[int32][]joined{}
 	if !slices.ContainsFunc(t.Sections, func(s profile.Section) bool { return s.Kind == profile.SectionJoin }) {
@@ -186,8 +186,8 @@ func (l *lane) arrival(section, seq int32, by uint64) (uint64, bool) {
 	return 0, false
 }
 
-// gap goes back over a time of which the profile says nothing but, perhaps, that threads ended which this
-// one had made.
+// gap goes back over a time of which the profile says nothing but, perhaps, that threads ended
+// which this one had made.
 func (w *walker) gap(since uint64) {
 	list := w.joins[w.thread]
 	n, _ := slices.BinarySearchFunc(list, w.at, func(j joined, at uint64) int {

@@ -158,8 +158,9 @@ func checkStep(t *testing.T, p *profile.Profile, s *step) {
 	}
 }
 
-// checkChange holds that the path may change from one thread to another: by steps that take no time, each
-// from one that waited to the last that came, or from a thread that began to the one that made it.
+// checkChange holds that the path may change from one thread to another: by steps that take no
+// time, each from one that waited to the last that came, or from a thread that began to the one
+// that made it.
 func checkChange(t *testing.T, p *profile.Profile, before, after *step) {
 	t.Helper()
 	at := after.from

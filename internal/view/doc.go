@@ -26,6 +26,7 @@
 //	paths     p v s t at      call paths as a tree (v: tree, bottom-up, flat), of a section, a thread; at: the row to begin with
 //	calls     p s             functions with their own time and callers (where there are counts and no call paths)
 //	compare   p q             report.Diff of two profiles
+//	scaling                   scale.Scaling: all profiles beside the one on the fewest cores
 //	possible  p               whether the page may run the program again, and by which command
 //	again     p s c r         POST: runs it without cause c of section s, or with row r of its account evened out
 //	job       id              how such a run stands, and its outcome
@@ -51,9 +52,9 @@
 // # What is kept
 //
 // Keep names a directory below which each profile has one of its own: the index of its parts with
-// the coarsest levels of the time line (kept.go), which is mapped and not read, and the answers that
-// took long to make (store.go), those of the report among them. Another state of the profile's file,
-// other options or another lime find another directory. What is not there is made again.
+// the coarsest levels of the time line (kept.go), which is mapped and not read, and the answers
+// that took long to make (store.go), those of the report among them. Another state of the profile's
+// file, other options or another lime find another directory. What is not there is made again.
 //
 // # Addresses
 //

@@ -67,8 +67,8 @@ type scanner interface {
 	ScanParts(func(*profile.Instance) error) error
 }
 
-// leanParts is from how many parts on the analysis is made with a lean heap: half a gigabyte of times
-// then, in which there is nothing to collect.
+// leanParts is from how many parts on the analysis is made with a lean heap: half a gigabyte of
+// times then, in which there is nothing to collect.
 const leanParts = 2_000_000
 
 // leanGC is by how many percent the heap may grow between two collections of garbage while the

@@ -22,8 +22,8 @@ type Live struct {
 	Stop       bool `json:"stop"` // the page may end the run
 }
 
-// Show shows profiles instead of those that were shown; running says that more is to come. Answers that
-// are under way still look into the old ones.
+// Show shows profiles instead of those that were shown; running says that more is to come. Answers
+// that are under way still look into the old ones.
 func (s *Server) Show(runs []*Run, running bool) {
 	before := s.api.Load()
 	next := NewAPI(runs)

@@ -13,6 +13,7 @@ import (
 	"lime/internal/analysis"
 	"lime/internal/profile"
 	"lime/internal/report"
+	"lime/internal/scale"
 	"lime/internal/unit"
 )
 
@@ -37,6 +38,8 @@ type Run struct {
 	lines    *lineCache
 	paths    *pathTrees
 	kept     *store       // nil: nothing is kept
+	study    *scale.Run   // what a scaling study takes of the analysis, once there is a report
+	unfit    error        // why there is no study
 	took     atomic.Int64 // nanoseconds for the report
 	ready    atomic.Bool  // the report is made, or what the page shows of it is kept
 }
@@ -66,7 +69,9 @@ func NewRun(src Source, path string, o analysis.Options) *Run {
 			defer debug.SetGCPercent(debug.SetGCPercent(leanGC))
 		}
 		began := time.Now()
-		if rep, err = analyse(src, o); err == nil {
+		var res *analysis.Result
+		if rep, res, err = analyse(src, o); err == nil {
+			r.study, r.unfit = scale.From(r.name, res, 0)
 			r.took.Store(int64(time.Since(began)))
 			r.ready.Store(true)
 		}
@@ -146,17 +151,17 @@ func (r *Run) instances() (n int64) {
 	return n
 }
 
-func analyse(src Source, o analysis.Options) (*report.Report, error) {
+func analyse(src Source, o analysis.Options) (*report.Report, *analysis.Result, error) {
 	if percent, lean := analysis.LeanGC(src.Tables()); lean {
 		defer debug.SetGCPercent(debug.SetGCPercent(percent))
 	}
 	res, err := analysis.Run(src, o)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	rep := report.Build(res, src.Tables())
 	rep.Finite()
-	return rep, nil
+	return rep, res, nil
 }
 
 // caught turns a panic into an error: what one question trips over must not take the others with

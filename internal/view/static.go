@@ -87,8 +87,10 @@ func (c *copier) take(name string, pairs ...any) error {
 
 // collect takes all that the page may ask for.
 func (c *copier) collect() error {
-	if err := c.take("runs"); err != nil {
-		return err
+	for _, name := range []string{"runs", "scaling"} {
+		if err := c.take(name); err != nil {
+			return err
+		}
 	}
 	for p, r := range c.api.runs {
 		if err := c.run(p, r); err != nil {
