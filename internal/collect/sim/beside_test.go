@@ -4,11 +4,13 @@ import (
 	"bufio"
 	"bytes"
 	"errors"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"lime/internal/profile"
 )
@@ -150,5 +152,39 @@ func TestCountRests(t *testing.T) {
 				t.Errorf("the profile says %q", state)
 			}
 		})
+	}
+}
+
+// TestCountKilled kills lime at moments from its start on: no process of its is left, and what there is of a profile opens.
+func TestCountKilled(t *testing.T) {
+	kills := 8
+	if os.Getenv("LIME_LONG") != "" {
+		kills = 200
+	}
+	prog := compile(t, "beside.c", "gcc -O1 -g -pthread -o OUT SRC")
+	for n := range kills {
+		cmd, path := counting(t, nil, prog, "well", "8", "100000000")
+		cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		group := cmd.Process.Pid
+		time.Sleep(time.Duration(n*n) * 5 * time.Millisecond / time.Duration(kills/8))
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+		for range 1000 { // the kernel ends the child when it comes to it
+			if syscall.Kill(-group, 0) == syscall.ESRCH {
+				break
+			}
+			time.Sleep(10 * time.Millisecond)
+		}
+		if err := syscall.Kill(-group, 0); err != syscall.ESRCH {
+			t.Fatalf("kill %d: the program runs on: %v", n, err)
+		}
+		if _, err := os.Stat(path); err == nil {
+			if state, _ := barrierParts(t, path); state != "running" {
+				t.Errorf("kill %d: the profile says %q", n, state)
+			}
+		}
 	}
 }
