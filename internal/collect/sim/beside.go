@@ -37,6 +37,7 @@ type beside struct {
 	meetings  map[uint64]*meeting
 	most      int  // threads at a time
 	seeking   bool // some thread is followed round its loop
+	gate      turnstile
 }
 
 // hostThread is the host's side of a thread.
@@ -45,12 +46,18 @@ type hostThread struct {
 	tid   int         // 0: it has not begun
 	since unit.Nanos  // the host's time when it blocked
 	turn  int64       // how far it runs at once
+	from  uint64      // its clock when it had waited last
+	place seat
+	// the number of its last turn
+	ticket uint64
+	// it has just given its core away
+	yielded bool
 	// how often it has given its core away
-	yields int
+	yields, next int
 }
 
 func newBeside(r *run) *beside {
-	return &beside{r: r, stopped: futex.NewCond(&r.mu), meetings: map[uint64]*meeting{}}
+	return &beside{r: r, gate: turnstile{cores: r.cfg.Cores}, stopped: futex.NewCond(&r.mu), meetings: map[uint64]*meeting{}}
 }
 
 // guest is what the guest needs to know.
@@ -63,7 +70,7 @@ func (b *beside) guest() *guest.Parallel {
 
 // given is told of a thread that may run.
 func (b *beside) given(t *thread) {
-	t.host.since = 0
+	t.host.since, t.host.from = 0, t.now()
 	b.most = max(b.most, len(b.r.byGuest))
 	if t.host.awake == nil {
 		t.host.awake = futex.NewCond(&b.r.mu)
@@ -71,6 +78,7 @@ func (b *beside) given(t *thread) {
 		go b.drive(t)
 	}
 	t.host.awake.Broadcast()
+	b.gate.wants(t)
 }
 
 // processors sees to it that Go has a processor for each host thread that comes out of the
@@ -93,7 +101,10 @@ func (b *beside) drive(t *thread) {
 	err := r.protected(func() {
 		for !t.gone && !r.end.over {
 			if t.core != nil {
-				r.slice(t.core)
+				if b.takes(t); t.core != nil && !r.end.over {
+					r.slice(t.core)
+				}
+				b.gives(t)
 				continue
 			}
 			if t.host.since == 0 {
@@ -160,6 +171,7 @@ func (b *beside) sleep(t *thread, d time.Duration) {
 // outside gives the lock up while f runs.
 func (b *beside) outside(f func()) {
 	cur := b.r.cur
+	b.away(cur)
 	b.r.mu.Unlock()
 	f()
 	b.r.mu.Lock()
@@ -176,13 +188,20 @@ func (b *beside) core(t *thread) int {
 
 // yields gives the host's core away. Who does so again and again may wait in a loop.
 func (b *beside) yields(t *thread) {
-	const often = 4 // after so many times it is looked what it waits for
-	b.outside(func() { _, _, _ = unix.Syscall(unix.SYS_SCHED_YIELD, 0, 0, 0) })
+	const first, most = 4, 256 // after so many times it is looked what it waits for, then after twice as many
+	if t.host.yielded = len(b.gate.queue) > 0; !t.host.yielded {
+		cur := b.r.cur
+		b.r.mu.Unlock()
+		_, _, _ = unix.Syscall(unix.SYS_SCHED_YIELD, 0, 0, 0)
+		b.r.mu.Lock()
+		b.r.cur = cur
+	}
 	if t.covered() || t.schedules() {
 		return
 	}
 	b.r.notes.Add("yields", "A thread gave its core away by sched_yield: where it did so to wait for another thread, that may count as its work")
-	if t.host.yields++; t.host.yields%often == 0 && t.core != nil {
+	if t.host.yields++; t.host.yields >= max(t.host.next, first) && t.core != nil {
+		t.host.next = t.host.yields + min(t.host.yields, most)
 		b.r.keep(t)
 		if !b.suspectsFunction(t) {
 			b.r.tryPark(t)

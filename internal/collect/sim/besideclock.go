@@ -55,6 +55,7 @@ func (b *beside) since(t *thread, began, happened uint64) {
 	if k := m.core; k != nil {
 		m.busy -= min(m.busy, k.clock-min(k.clock, began))
 		k.clock = max(began, happened)
+		m.host.from = k.clock
 	}
 }
 

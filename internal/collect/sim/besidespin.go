@@ -12,7 +12,7 @@ func (b *beside) turn(t *thread) int64 {
 	if h.turn = min(2*h.turn, lastTurn); h.turn == 0 {
 		h.turn = firstTurn
 	}
-	return h.turn
+	return min(h.turn, b.lead(t))
 }
 
 // seeks follows a thread that has not moved, and learns the loop in which it waits if that is

@@ -1,0 +1,127 @@
+// Threads in parallel that are more than the host's cores. The host would let each run for some
+// milliseconds, in which one alone takes all work that goes to whoever comes first. Here those run who
+// are behind by their clocks, so that work is handed out as it would be with a core for each thread.
+
+package sim
+
+import "math"
+
+// Turns while others wait for a core, in instructions: by so much, or so much of what it has done
+// since it waited last, may a thread be ahead of the others.
+const (
+	leastLead = 5_000
+	mostLead  = 400_000 // some 120 us; to hand the core over takes 5
+	leadShare = 16      // a part of this
+	longSpun  = 50_000  // what runtimes do on their way in and out is far less
+)
+
+// turnstile has as many places as the host has cores.
+type turnstile struct {
+	cores int
+	taken int
+	queue []*thread // have no place
+	// how many turns have ended: who waits for others goes to the end of the queue
+	tickets uint64
+}
+
+// wants queues t for a place, or gives it one.
+func (s *turnstile) wants(t *thread) {
+	if t.host.place == placeNone {
+		t.host.place = placeWanted
+		s.queue = append(s.queue, t)
+		s.grant()
+	}
+}
+
+// seat is what a thread has of a core of the host.
+type seat uint8
+
+const (
+	placeNone seat = iota
+	placeWanted
+	placeTaken
+)
+
+// grant gives free places to those who are furthest behind.
+func (s *turnstile) grant() {
+	for s.taken < s.cores && len(s.queue) > 0 {
+		i := s.last()
+		t := s.queue[i]
+		s.queue = append(s.queue[:i], s.queue[i+1:]...)
+		t.host.place = placeTaken
+		s.taken++
+		if t.host.awake != nil {
+			t.host.awake.Broadcast()
+		}
+	}
+}
+
+// last is the index of the thread in the queue that is furthest behind.
+func (s *turnstile) last() (at int) {
+	for i, t := range s.queue {
+		if t.rank() < s.queue[at].rank() {
+			at = i
+		}
+	}
+	return at
+}
+
+// rank orders those who want a core: by their clocks, and behind all others those who have just given
+// theirs away, or have gone round a loop for long in which they wait for them.
+func (t *thread) rank() uint64 {
+	if t.host.yielded || t.covered() && t.now()-min(t.now(), t.waitsSince()) > longSpun {
+		return behindAll + t.host.ticket
+	}
+	return t.now() / 2
+}
+
+const behindAll = math.MaxUint64 / 2
+
+// waitsSince is the clock at which t came to where it waits.
+func (t *thread) waitsSince() uint64 {
+	if n := len(t.frames); n > 0 && !t.idle {
+		return max(t.frames[n-1].at, t.host.from)
+	}
+	return max(t.rests, t.host.from)
+}
+
+// takes has t wait for a place.
+func (b *beside) takes(t *thread) {
+	b.gate.wants(t)
+	for t.host.place != placeTaken && !b.r.end.over {
+		t.host.awake.Wait(-1)
+	}
+	t.host.yielded = false
+}
+
+// gives gives t's place to another one, if t does not run on or somebody is further behind.
+func (b *beside) gives(t *thread) {
+	s := &b.gate
+	s.tickets++
+	t.host.ticket = s.tickets
+	if t.host.place != placeTaken || t.core != nil && (len(s.queue) == 0 || s.queue[s.last()].rank() >= t.rank()) {
+		return
+	}
+	t.host.place = placeNone
+	s.taken--
+	s.grant()
+}
+
+// away gives t's place to another one while it is in the host's kernel; it runs without one until its turn ends.
+func (b *beside) away(t *thread) {
+	if t != nil && t.host.place == placeTaken {
+		t.host.place = placeNone
+		b.gate.taken--
+		b.gate.grant()
+	}
+}
+
+// lead is how far t may run at once while others want its core.
+func (b *beside) lead(t *thread) int64 {
+	q := b.gate.queue
+	if len(q) == 0 || q[b.gate.last()].rank() >= behindAll {
+		return math.MaxInt64
+	}
+	done := t.now() - min(t.now(), t.host.from)
+	return int64(max(leastLead, min(done/leadShare, mostLead)))
+}
