@@ -8,7 +8,10 @@ import (
 )
 
 // rankFlags tell a rank of a program of many processes which one it is.
-type rankFlags struct{ variable string }
+type rankFlags struct {
+	variable string
+	placed   *ranks.Placed // held until the end
+}
 
 func (f *rankFlags) add(fl *pflag.FlagSet) {
 	fl.StringVar(&f.variable, "rank-var", "",
@@ -25,10 +28,10 @@ func (f *rankFlags) place(a *app, output *string) (profile.RankInfo, error) {
 	if me.Launcher == "" {
 		return me, nil
 	}
-	path, err := ranks.Place(*output, me)
+	placed, err := ranks.Place(*output, me)
 	if err != nil {
 		return me, failed(err)
 	}
-	*output = path
+	f.placed, *output = placed, placed.Path
 	return me, nil
 }

@@ -3,11 +3,14 @@ package ranks
 import (
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
+
+	"golang.org/x/sys/unix"
 
 	"lime/internal/profile"
 )
@@ -19,16 +22,63 @@ func FileOf(dir string, rank int) string {
 
 var rankFile = regexp.MustCompile(`^rank-(\d{5,8})\.lime$`)
 
+// Placed is where a rank's profile goes. As long as the process lives, no other one gets the place.
+type Placed struct {
+	Path string
+	held *os.File
+}
+
+// claims is the file in a directory by which ranks that run at the same time are told apart: each
+// locks the byte of its number. The locks go with the processes, and nothing is ever written.
+const claims = ".ranks"
+
+// claim locks the rank's byte. Where the file system knows no locks, there is none.
+func claim(dir string, me profile.RankInfo) (*os.File, error) {
+	f, err := os.OpenFile(filepath.Join(dir, claims), os.O_RDWR|os.O_CREATE, 0o666)
+	if err != nil {
+		return nil, nil // who writes the profile says what is wrong with the directory
+	}
+	lock := unix.Flock_t{Type: unix.F_WRLCK, Whence: io.SeekStart, Start: int64(me.Rank), Len: 1}
+	err = unix.FcntlFlock(f.Fd(), unix.F_OFD_SETLK, &lock)
+	if errors.Is(err, unix.EAGAIN) || errors.Is(err, unix.EACCES) {
+		f.Close()
+		return nil, fmt.Errorf("-o %s: another process is rank %d (%s) at this moment, too: name another directory, "+
+			"or the variable that tells the ranks apart with --rank-var", dir, me.Rank, me.Launcher)
+	}
+	return f, nil
+}
+
 // Place makes the directory, if it is not there, and returns the file of a rank in it. No rank asks
 // another. A profile that a rank of the same number has left there is replaced if it is an earlier
 // run's.
-func Place(dir string, me profile.RankInfo) (string, error) {
+func Place(dir string, me profile.RankInfo) (*Placed, error) {
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		if st, serr := os.Stat(dir); serr == nil && !st.IsDir() {
-			return "", fmt.Errorf("-o %s: there is a file of this name, and ranks write into a directory: name another", dir)
+			return nil, fmt.Errorf("-o %s: there is a file of this name, and ranks write into a directory: name another", dir)
 		}
-		return "", fmt.Errorf("-o %s: a directory for the ranks' profiles: %w", dir, err)
+		return nil, fmt.Errorf("-o %s: a directory for the ranks' profiles: %w", dir, err)
 	}
+	held, err := claim(dir, me)
+	if err != nil {
+		return nil, err
+	}
+	placed := &Placed{held: held}
+	if placed.Path, err = free(dir, me); err != nil {
+		placed.Leave()
+		return nil, err
+	}
+	return placed, nil
+}
+
+// Leave gives the place to others before the process ends.
+func (p *Placed) Leave() {
+	if p.held != nil {
+		p.held.Close()
+	}
+}
+
+// free is the rank's file, unless a process of this run has left one there.
+func free(dir string, me profile.RankInfo) (string, error) {
 	path := FileOf(dir, me.Rank)
 	if _, err := os.Stat(path); errors.Is(err, os.ErrNotExist) {
 		return path, nil

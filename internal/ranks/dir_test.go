@@ -13,9 +13,21 @@ import (
 func TestPlaceAndFiles(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "new", "run")
 	me := profile.RankInfo{Launcher: "Open MPI", Rank: 42, Ranks: 64, Job: "7"}
-	path, err := Place(dir, me)
-	if want := filepath.Join(dir, "rank-00042.lime"); err != nil || path != want {
-		t.Fatalf("%s, %v; want %s", path, err, want)
+	placed, err := Place(dir, me)
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := placed.Path
+	if want := filepath.Join(dir, "rank-00042.lime"); path != want {
+		t.Fatalf("%s; want %s", path, want)
+	}
+	if _, err := Place(dir, me); err == nil || !strings.Contains(err.Error(), "another process is rank 42 (Open MPI) at this moment, too") {
+		t.Errorf("two at once: %v", err)
+	}
+	other := me
+	other.Rank++
+	if _, err := Place(dir, other); err != nil {
+		t.Errorf("another rank: %v", err)
 	}
 	w, err := profile.Create(path, profile.Meta{RankInfo: me})
 	if err != nil {
@@ -24,6 +36,7 @@ func TestPlaceAndFiles(t *testing.T) {
 	if err := w.Close(); err != nil {
 		t.Fatal(err)
 	}
+	placed.Leave()
 	if _, err := Place(dir, me); err == nil || !strings.Contains(err.Error(), "was rank 42, too") {
 		t.Errorf("a second rank 42 of the same job: %v", err)
 	}
