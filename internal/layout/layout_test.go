@@ -73,7 +73,7 @@ var table = []row{
 	{"analysis", "origin profile stat graph unit ledger", gonum},
 	{"analysis/synth", "profile", ""},
 	{"whatif", "analysis ledger profile unit", ""},
-	{"ranks", "profile safe unit", ""},
+	{"ranks", "profile safe unit", sys},
 	{"scale", "analysis profile unit", gonum},
 	{"report", "origin whatif analysis ledger profile safe unit", ""},
 	{"view", "origin report scale analysis profile unit", ""},
