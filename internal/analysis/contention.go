@@ -13,14 +13,15 @@ import (
 // contentions are the events in which threads keep one another waiting, each with what helps. A
 // coherence miss is one only where it is known with whom the line is shared: a line that a thread
 // merely takes over moves once. What is served is a queue for all that miss, wherever they do: no
-// line causes the wait that it sees, and what the program decides comes first.
+// line causes the wait that it sees, and what the program decides comes first. So it is with a wait
+// for others' work: what those do is why.
 var contentions = map[string]struct {
 	words, remedy string
 	served        bool
 }{
 	"lock-wait": {"wait for a lock here", "Hold it for less work, take it less often, or split what it guards.", false},
 	"spin-wait": {"wait here for what another thread stores", "Let that thread do less before it.", false},
-	"work-wait": {"wait here for others' work", "Let those who have yet to do it do less before it, or let more of them do it.", false},
+	"work-wait": {"wait here for others' work", "Let those who have yet to do it do less before it, or let more of them do it.", true},
 	"coherence-miss": {"take a cache line from one another here",
 		"Give each thread a line of its own, or let it collect what it has to say and write that once.", false},
 	"bus-wait":    {"wait for the shared bus here", "Fewer accesses that miss, or fewer threads, would help.", true},
