@@ -48,6 +48,7 @@ type hostThread struct {
 	turn  int64       // how far it runs at once
 	from  uint64      // its clock when it had waited last
 	place seat
+	free  bool // its turn has no end for others' sake
 	// the number of its last turn
 	ticket uint64
 	// it has just given its core away
@@ -78,7 +79,7 @@ func (b *beside) given(t *thread) {
 		go b.drive(t)
 	}
 	t.host.awake.Broadcast()
-	b.gate.wants(t)
+	b.wants(t)
 }
 
 // processors sees to it that Go has a processor for each host thread that comes out of the

@@ -20,17 +20,30 @@ type turnstile struct {
 	cores int
 	taken int
 	queue []*thread // have no place
+	free  []*thread // have begun a turn when nobody wanted a place
 	// how many turns have ended: who waits for others goes to the end of the queue
 	tickets uint64
 }
 
-// wants queues t for a place, or gives it one.
-func (s *turnstile) wants(t *thread) {
-	if t.host.place == placeNone {
-		t.host.place = placeWanted
-		s.queue = append(s.queue, t)
-		s.grant()
+// wants queues t for a place, or gives it one. Who began his turn when nobody wanted one is called
+// out of it.
+func (b *beside) wants(t *thread) {
+	s := &b.gate
+	if t.host.place != placeNone {
+		return
 	}
+	t.host.place = placeWanted
+	s.queue = append(s.queue, t)
+	if s.grant(); t.host.place == placeTaken || t.rank() >= behindAll {
+		return
+	}
+	for _, o := range s.free {
+		if o.host.free && o.ctx != nil {
+			b.r.eng.Call(o.ctx)
+		}
+		o.host.free = false
+	}
+	s.free = s.free[:0]
 }
 
 // seat is what a thread has of a core of the host.
@@ -87,7 +100,7 @@ func (t *thread) waitsSince() uint64 {
 
 // takes has t wait for a place.
 func (b *beside) takes(t *thread) {
-	b.gate.wants(t)
+	b.wants(t)
 	for t.host.place != placeTaken && !b.r.end.over {
 		t.host.awake.Wait(-1)
 	}
@@ -120,6 +133,9 @@ func (b *beside) away(t *thread) {
 func (b *beside) lead(t *thread) int64 {
 	q := b.gate.queue
 	if len(q) == 0 || q[b.gate.last()].rank() >= behindAll {
+		if !t.host.free {
+			t.host.free, b.gate.free = true, append(b.gate.free, t)
+		}
 		return math.MaxInt64
 	}
 	done := t.now() - min(t.now(), t.host.from)
