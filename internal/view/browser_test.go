@@ -107,7 +107,7 @@ var largeViews = []struct {
 	canvases int
 }{
 	{"#timeline", []string{"1000 threads", "In this stretch", "big.c:9"}, 2},
-	{"#timeline?from=20000000&to=20001000&path=1", []string{"Critical path", "Sections on the path"}, 2},
+	{"#timeline?from=2000000&to=2001000&path=1", []string{"Critical path", "Sections on the path"}, 2},
 	{"#paths", []string{"worker"}, 0},
 	{"#overview", []string{"What became of 1000 cores", "big.c:9"}, 0},
 	{"#section?s=0&m=time", []string{"Ends at a barrier", "The account"}, 3},

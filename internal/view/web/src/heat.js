@@ -2,7 +2,7 @@
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { have } from "./api.js";
 import { short } from "./format.js";
-import { colour, fit, html, mix, useDark, useWidth } from "./parts.js";
+import { colour, fit, html, mix, useArrived, useDark, useWidth } from "./parts.js";
 
 const side = 64;
 
@@ -44,7 +44,6 @@ export function HeatMap({ p, s, m, unit, threads, instances, pick, onPick, kind 
   const [box, width] = useWidth();
   const canvas = useRef(null);
   const dark = useDark();
-  const [, again] = useState(0);
   const [tip, setTip] = useState("");
   const [cursor, setCursor] = useState([0, 0]);
   const drag = useRef(null);
@@ -53,9 +52,7 @@ export function HeatMap({ p, s, m, unit, threads, instances, pick, onPick, kind 
   const columns = Math.ceil(instances / 2 ** z);
   const cw = Math.max(1, Math.min(28, Math.floor(width / Math.max(1, columns))));
   const ch = Math.max(1, Math.min(16, Math.floor(420 / Math.max(1, rows))));
-  const refresh = useRef(() => {});
-  refresh.current = () => again((n) => n + 1);
-  const arrived = useRef(() => refresh.current()).current;
+  const arrived = useArrived();
   const grid = width ? gather({ p, s, m, z }, rows, columns, arrived) : null;
   const [lo, hi] = grid ? extent(grid.field[2]) : [0, 0];
   const from = hi - lo > hi * 0.02 ? lo : 0; // what is even looks even

@@ -48,6 +48,16 @@ export function useWidth() {
   return [ref, width];
 }
 
+const between = 80; // ms between two drawings while tiles arrive: hundreds come one by one, and each drawing looks at all
+
+// useArrived returns a function to call when something came: the component is drawn again soon, once for all that came meanwhile.
+export function useArrived() {
+  const [, again] = useState(0);
+  const timer = useRef(0);
+  useEffect(() => () => clearTimeout(timer.current), []);
+  return useRef(() => { timer.current = timer.current || setTimeout(() => { timer.current = 0; again((n) => n + 1); }, between); }).current;
+}
+
 // useDark is true while the dark colours are shown.
 export function useDark() {
   const query = matchMedia("(prefers-color-scheme: dark)");

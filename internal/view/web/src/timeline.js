@@ -1,7 +1,7 @@
 // Threads over time: tiles of shares of work, wait, locks and time off the processor, and single parts where there is room for them.
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { ask, generationNow, have, isStatic, peek } from "./api.js";
-import { Asked, colour, fit, html, mix, rgb, Toggle, useAsk, useDark, useWidth } from "./parts.js";
+import { Asked, colour, fit, html, mix, rgb, Toggle, useArrived, useAsk, useDark, useWidth } from "./parts.js";
 import { pct, quantity, short } from "./format.js";
 import { link, set } from "./route.js";
 
@@ -169,9 +169,8 @@ function Strip({ p, info, range, origin, end, move }) {
   const [box, width] = useWidth();
   const canvas = useRef(null), drag = useRef(null);
   const palette = usePalette(useDark());
-  const [, again] = useState(0);
   const height = 40;
-  const arrived = useRef(() => again((n) => n + 1)).current;
+  const arrived = useArrived();
   useLayoutEffect(() => {
     if (!width || !canvas.current) return;
     const r = fit(canvas.current, width, height);
@@ -226,7 +225,6 @@ function Lanes({ info, p, params, range, settled, origin, end, move, zoom }) {
   const [box, width] = useWidth();
   const canvas = useRef(null), drag = useRef(null), buffer = useRef(null);
   const palette = usePalette(useDark());
-  const [, again] = useState(0);
   const [tip, setTip] = useState("");
   const [band, setBand] = useState(null);
   const [missing, setMissing] = useState(0);
@@ -237,7 +235,7 @@ function Lanes({ info, p, params, range, settled, origin, end, move, zoom }) {
   const path = useCritical(p, settled, params.path === "1");
   const chosen = params.s !== undefined && params.i !== undefined ? { s: Number(params.s), i: Number(params.i), t: params.t === undefined ? -1 : Number(params.t) } : null;
   const instance = useAsk("instance", { p, s: chosen ? chosen.s : 0, i: chosen ? chosen.i : 0, t: chosen && chosen.t >= 0 && !isStatic() ? chosen.t : undefined }, chosen !== null);
-  const arrived = useRef(() => again((n) => n + 1)).current;
+  const arrived = useArrived();
   const moving = settled[0] !== range[0] || settled[1] !== range[1];
   const xOf = (t) => ((t - range[0]) / (range[1] - range[0])) * width;
   const tOf = (x) => range[0] + (x / width) * (range[1] - range[0]);
