@@ -246,8 +246,8 @@ func (r *run) cutSpin(t *thread, s *spinner) (op section.Op, taken []edgeCount) 
 		r.tellYields(t, p)
 	}
 	r.without(t, outLoop, taken)
-	if low := r.place(s); len(op.Site.Stack) > 0 && r.images.own(low) {
-		op.Site.Stack[0] = r.frame(low, low) // the same place whatever block the thread was in
+	if at := r.waitsAt(s); len(op.Site.Stack) > 0 && r.images.own(at) {
+		op.Site.Stack[0] = r.frame(at, at) // the same place whatever block the thread was in
 	}
 	return op, taken
 }

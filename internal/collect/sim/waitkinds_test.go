@@ -143,3 +143,87 @@ func worked(t *testing.T, path string, thread profile.ThreadID) (sum uint64) {
 	}
 	return sum
 }
+
+// hoisted has a wait in a function that compilers put into its caller, and a constant that they put
+// in front of the loop, with whatever line is near.
+const hoisted = `#include <pthread.h>
+#include <sched.h>
+#include <stdio.h>
+static int done; static long sum[2];
+static void wait_for(int want) {
+	int spins = 0;
+	while (__atomic_load_n(&done, __ATOMIC_ACQUIRE) < want)
+		if (++spins > 100) {
+			sched_yield();
+			spins = 0;
+		}
+}
+static long work(long n, long x) {
+	for (long i = 0; i < n; i++) { x = x * 31 + i; __asm__ volatile("" : "+r"(x)); }
+	return x;
+}
+static void *waiter(void *p) {
+	int top = 0;
+	for (int k = 0; k < 4; k++) {
+		wait_for(k + 1);
+		top += work(1000, k) != 0;
+	}
+	sum[1] = top;
+	return 0;
+}
+static void *worker(void *p) {
+	for (int k = 0; k < 4; k++) {
+		sum[0] += work(200000, k) != 0;
+		__atomic_store_n(&done, k + 1, __ATOMIC_RELEASE);
+	}
+	return 0;
+}
+int main(void) {
+	pthread_t a, b;
+	pthread_create(&a, 0, worker, 0); pthread_create(&b, 0, waiter, 0);
+	pthread_join(a, 0); pthread_join(b, 0);
+	printf("%ld %ld\n", sum[0], sum[1]);
+}
+`
+
+// A wait stands in the loop that looks at what is waited for, whatever the compiler put around it.
+func TestAWaitStandsWhereItLooks(t *testing.T) {
+	lineOf := func(mark string) int32 { return int32(strings.Count(hoisted[:strings.Index(hoisted, mark)], "\n") + 1) }
+	first, last := lineOf("while ("), lineOf("sched_yield();")
+	for _, cc := range []string{"gcc -O0", "gcc -O2", "gcc -O3", "clang -O2"} {
+		t.Run(strings.ReplaceAll(cc, " ", ""), func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			src, bin := filepath.Join(dir, "hoisted.c"), filepath.Join(dir, "hoisted")
+			if err := os.WriteFile(src, []byte(hoisted), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			words := append(strings.Fields(cc), "-g", "-pthread", "-o", bin, src)
+			if text, err := exec.Command(words[0], words[1:]...).CombinedOutput(); err != nil {
+				t.Fatalf("%s: %v\n%s", cc, err, text)
+			}
+			path, status, said, out := simulated(t, 4, bin)
+			if status != 0 || out != "4 4\n" {
+				t.Fatalf("status %d, printed %q: %s", status, out, said)
+			}
+			p, err := profile.Open(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer p.Close()
+			tab, waits := p.Tables(), 0
+			for _, e := range tab.Events {
+				if tab.Kinds[e.Kind].Name != "spin-wait" {
+					continue
+				}
+				waits++
+				if len(e.Frames) == 0 || e.Frames[0].Line < first || e.Frames[0].Line > last {
+					t.Errorf("a wait at %+v, want lines %d to %d", e.Frames, first, last)
+				}
+			}
+			if waits == 0 {
+				t.Error("no wait")
+			}
+		})
+	}
+}

@@ -22,7 +22,8 @@ type Watch struct {
 	Addr  uint64
 	Bytes int
 	Value uint64
-	Stack bool // it is on the thread's own stack
+	Stack bool   // it is on the thread's own stack
+	PC    uint64 // of the first instruction that loads it
 }
 
 // Loop is a loop in which a thread waits, as far as the loop itself can tell.
@@ -292,7 +293,7 @@ func watches(execs []exec, sp uint64) (out []Watch) {
 		x := &execs[i]
 		if p := x.loads; p.n > 0 && !done[p] && !own(p) {
 			done[p] = true
-			out = append(out, Watch{p.addr, int(p.n), x.loaded, p.addr-sp+redZone < stackReach})
+			out = append(out, Watch{p.addr, int(p.n), x.loaded, p.addr-sp+redZone < stackReach, x.pc})
 		}
 	}
 	return out
