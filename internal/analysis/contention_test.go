@@ -87,7 +87,8 @@ func TestPays(t *testing.T) {
 	}
 }
 
-// A lock that threads wait for comes before what makes them differ, if it costs more; a wait for others' work comes behind that: what those do is why.
+// A lock that threads wait for comes before what makes them differ, if it costs more; a wait for
+// others' work comes behind that: what those do is why.
 func TestWaitsForWorkComeLater(t *testing.T) {
 	for event, first := range map[string]bool{"lock-wait": true, "work-wait": false, "spin-wait": true} {
 		wait, loop := Cause{Event: event, CostShare: 0.5, TimeToWin: 100}, Cause{Event: EventLoop, TimeToWin: 60, LedgerTime: 60}

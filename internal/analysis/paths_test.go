@@ -58,7 +58,8 @@ func TestOwnPaths(t *testing.T) {
 	}
 	first := p.AddThread(profile.Thread{Parent: profile.None, Entry: profile.None})
 	second := p.AddThread(profile.Thread{Parent: first, Entry: profile.None})
-	byMain, byThread, alone := path("_start", "main", "worker", "spend"), path("clone3", "start_thread", "worker", "spend"), path("_start", "main")
+	byMain, byThread, alone := path("_start", "main", "worker", "spend"),
+		path("clone3", "start_thread", "worker", "spend"), path("_start", "main")
 	for id, thread := range map[profile.PathID]profile.ThreadID{byMain: first, byThread: second, alone: first} {
 		p.AddPathSample(profile.PathSample{Path: id, Thread: thread, Section: profile.None, Metric: "time", Value: 10})
 	}

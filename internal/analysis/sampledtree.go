@@ -384,9 +384,10 @@ func similar(kids []*part) bool {
 }
 
 // name picks the boundary that begins the unevenness among those that samples cannot tell apart: a
-// loop that goes round more often the longer a thread takes, if all threads come to it; else a recursion; else a branch whose
-// two ways come together again, the innermost one of the outermost function that has any; else the
-// innermost loop of unknown length; else another branch; else a call; never a loop that is even.
+// loop that goes round more often the longer a thread takes, if all threads come to it; else a
+// recursion; else a branch whose two ways come together again, the innermost one of the outermost
+// function that has any; else the innermost loop of unknown length; else another branch; else a
+// call; never a loop that is even.
 func (w *walker) name(q *part, since []*part) {
 	if len(since) == 0 {
 		since = []*part{q}
@@ -420,8 +421,8 @@ func (w *walker) name(q *part, since []*part) {
 }
 
 // missed reports whether some threads never come to a part in which the others have so many samples
-// that this is no chance. How often a loop goes round there does not tell why: it may be called from
-// elsewhere, too.
+// that this is no chance. How often a loop goes round there does not tell why: it may be called
+// from elsewhere, too.
 func (w *walker) missed(q *part) bool {
 	root := q
 	for root.up != nil {

@@ -113,7 +113,8 @@ func (s *summary) add(in *profile.Instance) {
 	}
 }
 
-// stayed counts the threads that met at an instance's end. The end of the program is none where those meet that ended long before.
+// stayed counts the threads that met at an instance's end. The end of the program is none where
+// those meet that ended long before.
 func stayed(in *profile.Instance, kind profile.SectionKind) (n int) {
 	if kind != profile.SectionTail {
 		return len(in.Parts)

@@ -17,8 +17,9 @@ func (r *runner) weigh(sec *Section) {
 	sec.Matters = sec.ParallelShare >= worthwhile
 }
 
-// weighAll looks at all that the sections lose, once the account of it is there: a section with even threads that wait for a lock, or for
-// work, or are off their cores, is worth a person's time as well. What its threads differ in is no cause of that.
+// weighAll looks at all that the sections lose, once the account of it is there: a section with
+// even threads that wait for a lock, or for work, or are off their cores, is worth a person's time
+// as well. What its threads differ in is no cause of that.
 func (r *runner) weighAll(res *Result) {
 	for i := range res.Sections {
 		sec := &res.Sections[i]
@@ -31,8 +32,9 @@ func (r *runner) weighAll(res *Result) {
 			sec.Causes[k].Important = sec.Causes[k].Important && sec.Causes[k].CostShare > 0
 		}
 		name, most := sec.Loss.largest()
-		sec.Verdicts = append([]Verdict{{"other-loss", SeverityInfo, fmt.Sprintf("What is lost here is not lost because threads differ: %s of the core time is %s, %s imbalance.",
-			unit.Percent(most), lossTitle(name), unit.Percent(sec.Loss[TermImbalance]))}}, sec.Verdicts...)
+		sec.Verdicts = append([]Verdict{{"other-loss", SeverityInfo,
+			fmt.Sprintf("What is lost here is not lost because threads differ: %s of the core time is %s, %s imbalance.",
+				unit.Percent(most), lossTitle(name), unit.Percent(sec.Loss[TermImbalance]))}}, sec.Verdicts...)
 	}
 }
 

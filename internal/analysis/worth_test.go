@@ -37,7 +37,8 @@ func TestWorth(t *testing.T) {
 	}
 }
 
-// A section is worth a person's time for all that it loses; what its threads differ in is no cause of the rest.
+// A section is worth a person's time for all that it loses; what its threads differ in is no cause
+// of the rest.
 func TestAllLossMatters(t *testing.T) {
 	for _, c := range []struct {
 		name    string
@@ -49,7 +50,8 @@ func TestAllLossMatters(t *testing.T) {
 		{"imbalance", Section{Matters: true, AllLost: 0.3, Causes: []Cause{{Important: true}}}, true, 1, false},
 		{"nothing", Section{AllLost: 0.005, Causes: []Cause{{Important: true}}}, false, 1, false},
 		{"waits", Section{AllLost: 0.7, Loss: LossShares{TermWait: 0.7, TermSerial: 0.2}, Causes: []Cause{{Important: true}}}, true, 0, true},
-		{"locks", Section{AllLost: 0.7, Loss: LossShares{TermLock: 0.6, TermWait: 0.1}, Causes: []Cause{{Important: true, CostShare: 0.5}, {Important: true}}}, true, 1, true},
+		{"locks", Section{AllLost: 0.7, Loss: LossShares{TermLock: 0.6, TermWait: 0.1},
+			Causes: []Cause{{Important: true, CostShare: 0.5}, {Important: true}}}, true, 1, true},
 	} {
 		res := &Result{Sections: []Section{c.sec}}
 		(&runner{}).weighAll(res)

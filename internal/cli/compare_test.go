@@ -5,7 +5,8 @@ import (
 	"time"
 )
 
-// TestCostWords tells what a run took beside a native one; a native run shorter than its clock can tell has no ratio.
+// TestCostWords tells what a run took beside a native one; a native run shorter than its clock can
+// tell has no ratio.
 func TestCostWords(t *testing.T) {
 	for _, c := range []struct {
 		counted, plain cost

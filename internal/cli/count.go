@@ -47,7 +47,8 @@ Under mpirun or srun -o names a directory: each rank writes a profile there.
 	}
 	fl := cmd.Flags()
 	fl.SetInterspersed(false) // what follows the program is the program's
-	fl.StringVarP(&f.output, "output", "o", defaultProfile, "write the profile to this `file`; under mpirun or srun, a directory for the profiles of all ranks")
+	fl.StringVarP(&f.output, "output", "o", defaultProfile,
+		"write the profile to this `file`; under mpirun or srun, a directory for the profiles of all ranks")
 	forceFlag(fl, &f.force)
 	fl.StringArrayVar(&f.sectionEnds, "section-end", nil, "sections end where threads call this `function`, too; may be repeated")
 	fl.StringVar(&f.cpu, "cpu", "x86-64-v3", "what the `processor` offers to the program: x86-64-v3, or host for all that this one has")

@@ -169,8 +169,8 @@ func (h *homes) of(nodes []int32) profile.NodeID {
 	return h.at[label]
 }
 
-// loads says whether nodes are run as libraries are loaded and left, and no line of the program asks
-// for them.
+// loads says whether nodes are run as libraries are loaded and left, and no line of the program
+// asks for them.
 func (h *homes) loads(nodes []int32) bool {
 	return len(nodes) > 0 && !slices.ContainsFunc(nodes, func(v int32) bool {
 		return !valid(profile.NodeID(v), len(h.label)) || h.label[v] != unasked

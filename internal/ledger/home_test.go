@@ -179,14 +179,15 @@ func TestTheLinkerLeadsNowhere(t *testing.T) {
 	near(t, w.account(t), Call, 10, 1)
 }
 
-// What libraries do as they are loaded, which only the dynamic linker calls, is no line's: it is one
-// row, without a place. The program may live where libraries do: then it is not what is loaded.
+// What libraries do as they are loaded, which only the dynamic linker calls, is no line's: it is
+// one row, without a place. The program may live where libraries do: then it is not what is loaded.
 func TestLoadingIsNobodys(t *testing.T) {
 	for _, direct := range []bool{false, true} {
 		w := newWorld(8, map[string]int32{"start": 1, "guard": 70, "body": 70, "early": 71, "end": 30}, map[string]uint32{"body": 5, "end": 1000})
 		libc := w.prof.AddImage(profile.Image{Path: "/lib/libc.so.6"})
 		linker := w.prof.AddImage(profile.Image{Path: "/lib64/ld-linux-x86-64.so.2"})
-		for name, image := range map[string]profile.ImageID{"ctor": libc, "guard": libc, "body": libc, "guard-skip": libc, "early": libc, "early-skip": libc, "more": libc,
+		for name, image := range map[string]profile.ImageID{"ctor": libc, "guard": libc, "body": libc,
+			"guard-skip": libc, "early": libc, "early-skip": libc, "more": libc,
 			"load": linker, "loaded": linker} {
 			w.prof.Nodes[w.node(name)].Image = image
 		}

@@ -95,7 +95,8 @@ func TestBaseIsNoChase(t *testing.T) {
 		// base: sixty loads, each through what the one before brought, end in register 1.
 		base := Block{Addr: 0x1000 + 0x1040*uint64(place), Instrs: instrs(chain, func(int) Instr { return load(1, 1) })}
 		// work: a load through register 1, whose index comes from register 2, which no load wrote.
-		work := Block{Addr: 0x900000 + 0x5040*uint64(place), Instrs: []Instr{alu(2, 2), load(3, 1), alu(4, 4)}, Accesses: []Access{{Instr: 1, Size: 8, Read: true}}}
+		work := Block{Addr: 0x900000 + 0x5040*uint64(place), Instrs: []Instr{alu(2, 2), load(3, 1), alu(4, 4)},
+			Accesses: []Access{{Instr: 1, Size: 8, Read: true}}}
 		var ids [2]BlockID
 		for i, b := range []Block{base, work} {
 			m.Erase(b.Addr, KindSet(0).With(L1IMiss).With(ITLBMiss)) // fetching the code is another matter

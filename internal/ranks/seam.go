@@ -49,8 +49,8 @@ func (f *file) stopped(in *profile.Instance, part int) profile.NodeID {
 	return found
 }
 
-// seam is the way from the end of one piece to the beginning of the next: into what a call inside of
-// the first's last one leads to, or out of one that it had open. Calls in between, all of the
+// seam is the way from the end of one piece to the beginning of the next: into what a call inside
+// of the first's last one leads to, or out of one that it had open. Calls in between, all of the
 // runtime's, are passed over as if it had jumped. None if it is another way.
 func (f *file) seam(from joint, to *profile.Part) (way []profile.Edge) {
 	t := f.r.Tables()

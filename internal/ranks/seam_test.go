@@ -10,8 +10,8 @@ import (
 )
 
 // A rank that forks regions on its way to a meeting: block 2 of main calls the runtime's block 3,
-// which leads, uncounted, to its block 4; that calls the body, block 5, and goes on in block 7; main
-// goes on in block 6, right behind block 2. Its part has a way from its beginning to its end.
+// which leads, uncounted, to its block 4; that calls the body, block 5, and goes on in block 7;
+// main goes on in block 6, right behind block 2. Its part has a way from its beginning to its end.
 func TestWayThroughRegions(t *testing.T) {
 	rank := func(rank, regions int) string {
 		s := rankText(rank, 2, 0x5000) + `function 0 name=main image=0 entry=0x5100
@@ -38,15 +38,18 @@ thread 1 name=app parent=0
 			if i > 0 {
 				enter = "entry=6"
 			}
-			s += fmt.Sprintf("instance section=3\npart thread=0 start=%d arrive=%d %s exit=2 entry-stack= exit-stack=2\nedges 2 1\n", clock, clock+10, enter)
+			s += fmt.Sprintf("instance section=3\npart thread=0 start=%d arrive=%d %s exit=2 entry-stack= "+
+				"exit-stack=2\nedges 2 1\n", clock, clock+10, enter)
 			if i > 0 {
 				s += "edges 5 1\n"
 			}
-			s += fmt.Sprintf("instance section=2\npart thread=0 start=%d arrive=%d entry=5 exit=4 entry-stack=2,4 exit-stack=2\n", clock+10, clock+110)
+			s += fmt.Sprintf("instance section=2\npart thread=0 start=%d arrive=%d entry=5 exit=4 entry-stack=2,4 "+
+				"exit-stack=2\n", clock+10, clock+110)
 			s += fmt.Sprintf("part thread=1 start=%d arrive=%d\nedges 3 1 1\nedges 4 1\n", clock+10, clock+110)
 			clock += 110
 		}
-		s += fmt.Sprintf("instance section=0 meeting=world:0\npart thread=0 start=%d arrive=%d entry=6 exit=1 entry-stack= exit-stack=1\nedges 6 1\n", clock, clock+10)
+		s += fmt.Sprintf("instance section=0 meeting=world:0\npart thread=0 start=%d arrive=%d entry=6 exit=1 "+
+			"entry-stack= exit-stack=1\nedges 6 1\n", clock, clock+10)
 		return s
 	}
 	dir := t.TempDir()
@@ -101,7 +104,9 @@ thread 1 name=app parent=0
 		p := merge(t, put(t, FileOf(dir, 0), rank(0, 1)), put(t, FileOf(dir, 1), text))
 		in, _ := p.Instance(0, 0)
 		for _, c := range in.Edges {
-			if e := p.Tables().Edges[c.Row]; c.Part == 1 && (change[1] == "entry-stack=6,4" && e.Kind == profile.EdgeCallInd || change[1][0] == 'a' && e.Kind == profile.EdgeReturn && e.From == 2) {
+			if e := p.Tables().Edges[c.Row]; c.Part == 1 &&
+				(change[1] == "entry-stack=6,4" && e.Kind == profile.EdgeCallInd || change[1][0] == 'a' &&
+					e.Kind == profile.EdgeReturn && e.From == 2) {
 				t.Errorf("%s: %+v", change[1], e)
 			}
 		}

@@ -267,7 +267,8 @@ func (x *ids) callPaths(row func(profile.ThreadID) profile.ThreadID, held func(p
 		x.u.t.AddPathSample(s)
 		if s.Metric == "time" {
 			for _, h := range held(thread, own) {
-				x.u.t.AddPathSample(profile.PathSample{Path: s.Path, Thread: s.Thread, Section: h.to, Metric: profile.MetricHeld, Value: s.Value * h.part})
+				x.u.t.AddPathSample(profile.PathSample{Path: s.Path, Thread: s.Thread, Section: h.to,
+					Metric: profile.MetricHeld, Value: s.Value * h.part})
 			}
 		}
 	}

@@ -57,7 +57,8 @@ func inHead() []string {
 
 // counted tells whether a note's text has its number already, or the number says no more.
 func counted(code string) bool {
-	return slices.Contains([]string{"complete-stacks", "broken-stacks", "child-process", "ranks", "rank-missing", "rank-cut", "rank-clocks"}, code)
+	return slices.Contains([]string{"complete-stacks", "broken-stacks", "child-process", "ranks", "rank-missing",
+		"rank-cut", "rank-clocks"}, code)
 }
 
 // minorNote tells whether a note is said elsewhere: Effort names its threads.

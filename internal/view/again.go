@@ -18,7 +18,8 @@ import (
 type Again interface {
 	// Possible returns the command of a profile's run, or why it cannot be run again.
 	Possible(p int) (command string, err error)
-	// Without runs it without a cause of a section, or with its cost evened out; causes count from 1.
+	// Without runs it without a cause of a section, or with its cost evened out; causes count from
+	// 1.
 	Without(ctx context.Context, p, section, cause int) (*Outcome, error)
 	// Even runs it with what the threads do at a line of a section evened out.
 	Even(ctx context.Context, p, section int, file string, line int) (*Outcome, error)

@@ -262,7 +262,8 @@ var shows = []struct {
 	{"timeline", "#timeline", []string{"12 threads", "In this stretch", "Sections by work", "app.c:30"}, 2},
 	{"timeline-zoomed", "#timeline?from=3000&to=7000&s=0&i=2&t=3",
 		[]string{"thread 11 came last", "Thread 3 worked", "Calls open when it began"}, 2},
-	{"timeline-path", "#timeline?path=1&from=3000&to=7000", []string{"always along the thread that the others waited for", "Sections on the path", "thread 11"}, 2},
+	{"timeline-path", "#timeline?path=1&from=3000&to=7000",
+		[]string{"always along the thread that the others waited for", "Sections on the path", "thread 11"}, 2},
 	{"paths", "#paths", []string{"Call paths", "worker", "work", "idleness"}, 0},
 	{"paths-found", "#paths?v=bottom-up&t=1&q=work&f=100*$1/$0", []string{"3 found", "100*$1/$0"}, 0},
 	{"flame", "#paths?v=flame&m1=time&m2=idleness", []string{"Width: time", "redder: more idleness"}, 1},
@@ -368,7 +369,8 @@ func TestTheStaticCopyInABrowser(t *testing.T) {
 	b.address = "file://" + dir + "/index.html"
 	b.screen("light", 1280)
 	for _, s := range shows {
-		if s.name == "threads" || s.name == "timeline-zoomed" || s.name == "timeline-path" { // a line's runs and any stretch are summed up when they are asked for
+		// a line's runs and any stretch are summed up when they are asked for
+		if s.name == "threads" || s.name == "timeline-zoomed" || s.name == "timeline-path" {
 			continue
 		}
 		b.open(s.hash)

@@ -75,8 +75,8 @@ func Checks(res *analysis.Result, src profile.Source) ([]Check, error) {
 	return out, nil
 }
 
-// CheckOne returns the run that would hold one cause of a section to the truth, or why there is none.
-// Both are counted as in the result.
+// CheckOne returns the run that would hold one cause of a section to the truth, or why there is
+// none. Both are counted as in the result.
 func CheckOne(res *analysis.Result, src profile.Source, section, cause int) (*Check, error) {
 	if section < 0 || section >= len(res.Sections) || cause < 0 || cause >= len(res.Sections[section].Causes) {
 		return nil, fmt.Errorf("there is no cause %d in section %d", cause+1, section+1)

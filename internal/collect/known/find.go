@@ -72,7 +72,8 @@ func (r Role) Waits() WaitsFor {
 	switch r {
 	case Lock, ReadLock, Turn:
 		return ForLock
-	case Barrier, TeamBarrier, TeamReduce, Join, CondWait, SemWait, TaskWait, PoolRun, Fork, GoAwait, GoCondWait, Meet, MeetFrom, MeetTo, MeetNew,
+	case Barrier, TeamBarrier, TeamReduce, Join, CondWait, SemWait, TaskWait, PoolRun, Fork, GoAwait, GoCondWait,
+		Meet, MeetFrom, MeetTo, MeetNew,
 		MeetDup, MeetSplit, MeetFinish, Message:
 		return ForOthers
 	}

@@ -79,7 +79,8 @@ func deal(name, source string) Func {
 // dealt are the functions of libgomp by which threads get iterations and sections.
 func dealt() []string {
 	names := []string{"GOMP_sections_next"}
-	for _, kind := range []string{"dynamic", "guided", "runtime", "nonmonotonic_dynamic", "nonmonotonic_guided", "nonmonotonic_runtime", "maybe_nonmonotonic_runtime"} {
+	for _, kind := range []string{"dynamic", "guided", "runtime", "nonmonotonic_dynamic", "nonmonotonic_guided",
+		"nonmonotonic_runtime", "maybe_nonmonotonic_runtime"} {
 		for _, unsigned := range []string{"", "ull_"} {
 			names = append(names, "GOMP_loop_"+unsigned+kind+"_start", "GOMP_loop_"+unsigned+kind+"_next")
 		}

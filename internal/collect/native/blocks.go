@@ -342,8 +342,8 @@ func (c *code) callee(target uint64) uint64 {
 	return target
 }
 
-// goesTo is the function to which the branch or call at a block's end leads, 0 if that is not known: what a reference says that lime
-// has turned was there before.
+// goesTo is the function to which the branch or call at a block's end leads, 0 if that is not
+// known: what a reference says that lime has turned was there before.
 func (c *code) goesTo(b *block) uint64 {
 	switch {
 	case b.target != 0:

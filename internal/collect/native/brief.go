@@ -1,5 +1,6 @@
-// Threads that end before the clock has sampled them once. The kernel begins a period anew for each thread, so that one
-// that lives for less than a period never has a sample, however many of them there are.
+// Threads that end before the clock has sampled them once. The kernel begins a period anew for each
+// thread, so that one that lives for less than a period never has a sample, however many of them
+// there are.
 
 package native
 
@@ -10,7 +11,8 @@ import (
 	"lime/internal/unit"
 )
 
-// brief is how many threads have ended before they had a core for a period, and for how long they had one in all, in ns.
+// brief is how many threads have ended before they had a core for a period, and for how long they
+// had one in all, in ns.
 type brief struct{ threads, ran uint64 }
 
 // leastBrief is from how many of them on that is worth a word: a few are no program's way to work.
@@ -30,7 +32,9 @@ func (r *run) noteBrief(notes collect.Notes) {
 		b.threads, b.ran = b.threads+p.brief.threads, b.ran+p.brief.ran
 	}
 	if b.threads >= leastBrief && r.by != "" {
-		notes.Set("brief-threads", fmt.Sprintf("%d threads ended before they had a core for as long as there is between two samples, after %v on average: "+
-			"their times are measured, what they did no sample tells ('lime simulate' counts it)", b.threads, unit.Nanos(b.ran/b.threads)), b.threads)
+		notes.Set("brief-threads", fmt.Sprintf("%d threads ended before they had a core for as long as there is "+
+			"between two samples, after %v on average: "+
+			"their times are measured, what they did no sample tells ('lime simulate' counts it)", b.threads,
+			unit.Nanos(b.ran/b.threads)), b.threads)
 	}
 }

@@ -103,7 +103,8 @@ func (r *run) condOver(t *thread, at uint64) {
 	}
 }
 
-// settleWait charges a thread's last wait for others' work, once it is known that it ended no section.
+// settleWait charges a thread's last wait for others' work, once it is known that it ended no
+// section.
 func (r *run) settleWait(t *thread) {
 	w := t.forWork
 	t.forWork = offWait{}

@@ -28,7 +28,8 @@ static void *work(void *a) {
 }
 `
 
-// Who is away in a function that is known waits for what that function waits for, whichever system call it makes: no futex that is no known lock.
+// Who is away in a function that is known waits for what that function waits for, whichever system
+// call it makes: no futex that is no known lock.
 func TestWaitsForOthers(t *testing.T) {
 	needs(t, needSamples, needTracing)
 	for _, row := range []struct{ name, give, take string }{
@@ -47,7 +48,8 @@ func TestWaitsForOthers(t *testing.T) {
 		costs, _ := offCosts(p)
 		queued := metricSum(p, metricQueue) // meanwhile nobody gets on with what the thread waits for
 		if got := costs[kindWork]; got > 1.05*truth || got < 0.95*(truth-queued) || costs[kindFutex] > 0.05*truth {
-			t.Errorf("%s: %.0f ns of waiting for others, %.0f ns without a core; the program measures %.0f ns; by kind %v", row.name, got, queued, truth, costs)
+			t.Errorf("%s: %.0f ns of waiting for others, %.0f ns without a core; the program measures %.0f ns; by "+
+				"kind %v", row.name, got, queued, truth, costs)
 		}
 	}
 }

@@ -123,8 +123,8 @@ func (r *run) leaveMPI(t *thread, h *hook.Record, at uint64) {
 	r.overMPI(t, &c, at)
 }
 
-// endInMPI is the end of a thread that may stand in a call of MPI: it has waited there, for a process
-// that never came.
+// endInMPI is the end of a thread that may stand in a call of MPI: it has waited there, for a
+// process that never came.
 func (r *run) endInMPI(t *thread, at uint64) {
 	for i := range t.calls {
 		if c := &t.calls[i]; c.mpi != nil {

@@ -12,9 +12,10 @@ import (
 	"lime/internal/profile"
 )
 
-// measuring is the beginning of programs that measure how long threads are off their cores: the time on the wall less the
-// thread's CPU time, and of that what they waited for a core (which the scheduler reckons), in asleep. They stay until
-// lime has looked once more: of what a thread did after that, the scheduler tells nobody.
+// measuring is the beginning of programs that measure how long threads are off their cores: the
+// time on the wall less the thread's CPU time, and of that what they waited for a core (which the
+// scheduler reckons), in asleep. They stay until lime has looked once more: of what a thread did
+// after that, the scheduler tells nobody.
 const measuring = `
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -158,8 +159,9 @@ func metricSum(p *profile.Profile, metric string) (sum float64) {
 	return sum
 }
 
-// What threads are off their cores of their own accord is what they measure themselves, and stands at the place where they leave them,
-// whichever of the two ways tells of that. What they wait for a core is none of it, on a busy machine either.
+// What threads are off their cores of their own accord is what they measure themselves, and stands
+// at the place where they leave them, whichever of the two ways tells of that. What they wait for a
+// core is none of it, on a busy machine either.
 func TestOffTheCore(t *testing.T) {
 	needs(t, needSamples, needTracing)
 	for _, row := range []struct {

@@ -37,7 +37,8 @@ func (s *sampler) leaving(rec *perf.Record) *leaving {
 	return l
 }
 
-// forOthers says what a thread waits for: in a function that is known, for what that function waits, whichever system call it makes for it.
+// forOthers says what a thread waits for: in a function that is known, for what that function
+// waits, whichever system call it makes for it.
 func (s *sampler) forOthers(l *leaving, kind string) {
 	l.kind = kind
 	if kind == kindFault {
@@ -53,7 +54,8 @@ func (s *sampler) forOthers(l *leaving, kind string) {
 	}
 }
 
-// waitsFor is what the functions are for that the program's own code is in, as far as they are known: those between it and the kernel, and the one that it calls.
+// waitsFor is what the functions are for that the program's own code is in, as far as they are
+// known: those between it and the kernel, and the one that it calls.
 func (s *sampler) waitsFor() known.WaitsFor {
 	for i, pc := range s.pcs {
 		pc -= uint64(min(i, 1))

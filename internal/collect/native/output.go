@@ -173,7 +173,8 @@ func exit(spans []any) []section.Frame {
 	return spans[len(spans)-1].(*piece).exit
 }
 
-// gone tells of each part whether its thread had ended before another's part began: the two never met.
+// gone tells of each part whether its thread had ended before another's part began: the two never
+// met.
 func gone(in *section.Instance) []bool {
 	out, latest := make([]bool, len(in.Parts)), uint64(0)
 	for i := range in.Parts {

@@ -1,10 +1,12 @@
-// How long a thread waits for others, without the moments at which none of them had a core though some could have run.
+// How long a thread waits for others, without the moments at which none of them had a core though
+// some could have run.
 
 package native
 
-// pace is a clock for waits of threads for one another. It goes as fast as the wall's, and stands while no thread of the
-// program has a core though one could run: whatever the others wait for, nobody gets on with it then, for want of a core.
-// While one of them runs, it may be who they wait for, and the time counts. Where nobody could run, all wait for something outside.
+// pace is a clock for waits of threads for one another. It goes as fast as the wall's, and stands
+// while no thread of the program has a core though one could run: whatever the others wait for,
+// nobody gets on with it then, for want of a core. While one of them runs, it may be who they wait
+// for, and the time counts. Where nobody could run, all wait for something outside.
 type pace struct {
 	at      uint64
 	now     uint64

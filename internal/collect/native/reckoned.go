@@ -1,6 +1,6 @@
-// What the kernel's scheduler itself reckons of threads. A switch tells that a thread left its core of its own accord
-// and when it came back, but not when it was woken in between: what it waited for a core from then on is no more the
-// program's than what a thread waits that had to leave.
+// What the kernel's scheduler itself reckons of threads. A switch tells that a thread left its core
+// of its own accord and when it came back, but not when it was woken in between: what it waited for
+// a core from then on is no more the program's than what a thread waits that had to leave.
 
 package native
 
@@ -15,9 +15,9 @@ import (
 	"lime/internal/perf"
 )
 
-// reckoned is what /proc/PID/task/TID/schedstat says (Documentation/scheduler/sched-stats.rst): since the thread began,
-// for how long it ran, and for how long it could have and had no core, in ns. The first is up to date while the thread
-// is off its core.
+// reckoned is what /proc/PID/task/TID/schedstat says (Documentation/scheduler/sched-stats.rst):
+// since the thread began, for how long it ran, and for how long it could have and had no core, in
+// ns. The first is up to date while the thread is off its core.
 type reckoned struct{ ran, queued uint64 }
 
 func reckoning(pid, tid int32) (k reckoned, ok bool) {
@@ -57,11 +57,12 @@ type turns struct {
 	over   bool // and was at the last reading
 }
 
-// lull is a stretch of time: each time that the thread came back in it after it had left its core of its own accord, it
-// had waited for a core before, at most so long.
+// lull is a stretch of time: each time that the thread came back in it after it had left its core
+// of its own accord, it had waited for a core before, at most so long.
 type lull struct{ until, each uint64 }
 
-// keptLulls is how many of them are remembered: records are taken some milliseconds after they were read.
+// keptLulls is how many of them are remembered: records are taken some milliseconds after they were
+// read.
 const keptLulls = 4
 
 // settle adds up the switches until a reading, and compares.
@@ -94,8 +95,8 @@ func (t *turns) settle(at uint64, k reckoned) (own int, waited uint64) {
 	return len(off), waited
 }
 
-// late is by how much the records of switches come after them: the kernel writes that a thread is back on its core when
-// it has set up the events of perf there, and that is the thread's time.
+// late is by how much the records of switches come after them: the kernel writes that a thread is
+// back on its core when it has set up the events of perf there, and that is the thread's time.
 func (t *turns) late(ran uint64) (late uint64) {
 	if !t.last.out { // what was read may be some milliseconds old
 		return 0
@@ -153,7 +154,8 @@ func (s *scheduler) record(rec *perf.Record) {
 	}
 }
 
-// waited is how long a thread that came back at a moment, of its own accord, had waited for a core then, at most.
+// waited is how long a thread that came back at a moment, of its own accord, had waited for a core
+// then, at most.
 func (s *scheduler) waited(tid int32, at uint64) uint64 {
 	if t := s.threads[tid]; t != nil {
 		for _, l := range t.lulls {
@@ -204,8 +206,8 @@ func (s *scheduler) settle(list []reading) {
 	}
 }
 
-// compare reads the scheduler's account of the threads that have been away since the last time, beside the records that the kernel had
-// written by then.
+// compare reads the scheduler's account of the threads that have been away since the last time,
+// beside the records that the kernel had written by then.
 func (r *run) compare() {
 	if !r.switches {
 		return

@@ -45,8 +45,8 @@ func TestLevel(t *testing.T) {
 	}
 }
 
-// Threads' lives as made up: what lime takes for waits for a core is what they waited for one, whatever comes in which
-// order, and however late the kernel tells that a thread is back.
+// Threads' lives as made up: what lime takes for waits for a core is what they waited for one,
+// whatever comes in which order, and however late the kernel tells that a thread is back.
 func TestReckonedWaits(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	for range 300 {

@@ -105,7 +105,8 @@ func sections(p *profile.Profile) map[profile.SectionKind][2]int {
 	return found
 }
 
-// barriers is a program whose threads measure for how long they have a core between the barriers, and say so if they are asked to.
+// barriers is a program whose threads measure for how long they have a core between the barriers,
+// and say so if they are asked to.
 const barriers = `
 #include <pthread.h>
 #include <stdio.h>
@@ -160,8 +161,8 @@ func TestBarriers(t *testing.T) {
 	}
 	for i, word := range strings.Fields(out.String()) {
 		truth, _ := strconv.ParseFloat(word, 64)
-		// The way from one barrier's return to the next one's call is longer than what the program measures, and the hypervisor takes cores away
-		// unseen by the clock of a thread's time.
+		// The way from one barrier's return to the next one's call is longer than what the program
+		// measures, and the hypervisor takes cores away unseen by the clock of a thread's time.
 		const share, ends = 0.1, 10 * 50_000.0
 		if got := times[profile.ThreadID(i+1)]; truth == 0 || hasSamples(p) && (got < truth*(1-share)-ends || got > truth*(1+share)+ends+stolen) {
 			t.Errorf("thread %d has a core for %.0f ns as it measures itself, %.0f are recorded, %.0f were stolen", i+1, truth, got, stolen)
@@ -169,7 +170,8 @@ func TestBarriers(t *testing.T) {
 	}
 }
 
-// stolenTime is for how long a hypervisor had other things to do than run this machine's processors, in ns (proc(5), /proc/stat).
+// stolenTime is for how long a hypervisor had other things to do than run this machine's
+// processors, in ns (proc(5), /proc/stat).
 func stolenTime(t *testing.T) float64 {
 	t.Helper()
 	text, err := os.ReadFile("/proc/stat")
@@ -303,8 +305,8 @@ static void *work(void *arg) { pthread_barrier_wait(&b); hold(); pthread_barrier
 `
 
 // Four threads that start together hold a lock for 40 ms each: on the wall they wait for as long as
-// they measure themselves, and all of it is charged to those who hold it. In the sections it is less, by no
-// more than what threads waited for a core.
+// they measure themselves, and all of it is charged to those who hold it. In the sections it is
+// less, by no more than what threads waited for a core.
 func TestLockWaits(t *testing.T) {
 	needs(t, needTracing)
 	var out strings.Builder

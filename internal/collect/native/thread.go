@@ -110,8 +110,8 @@ type gap struct {
 	waited   uint64 // of that on the pace's clock, but for a core
 }
 
-// keptGaps is how many times off a CPU are remembered: who waits for a lock that many want comes back and
-// leaves again many times.
+// keptGaps is how many times off a CPU are remembered: who waits for a lock that many want comes
+// back and leaves again many times.
 const keptGaps = 64
 
 // in and out are the switches: it was away, and waited for something but a core for so long.
@@ -137,8 +137,8 @@ func (c *onCPU) out(at uint64, forced bool) {
 // blocked reports whether the thread sleeps in the kernel, and is not merely short of a CPU.
 func (c *onCPU) blocked() bool { return c.known && !c.on && c.own }
 
-// offIn is how long the thread was off its CPU within a time, as far as it is remembered, and how long it waited then, for
-// something but a core.
+// offIn is how long the thread was off its CPU within a time, as far as it is remembered, and how
+// long it waited then, for something but a core.
 func (c *onCPU) offIn(from, to uint64) (off, waited uint64) {
 	for _, g := range c.gone {
 		lo, hi := max(g.from, from), to

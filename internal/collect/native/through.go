@@ -11,7 +11,8 @@ import (
 	"lime/internal/section"
 )
 
-// through lists the threads that have done what they were made for, if one of them wakes their creator in a function that says so.
+// through lists the threads that have done what they were made for, if one of them wakes their
+// creator in a function that says so.
 func (r *run) through(t *thread, h *hook.Record, woken []*thread) (out []section.ThreadID) {
 	if t.parent == nil || !slices.Contains(woken, t.parent) || !r.site(h).through {
 		return nil
@@ -27,8 +28,9 @@ func (r *run) through(t *thread, h *hook.Record, woken []*thread) (out []section
 // mostJumps is how many functions may have jumped on to one another before a call that is recorded.
 const mostJumps = 4
 
-// saysThrough reports whether a call was made in a function that says that its thread is through. Compilers make jumps of
-// such calls, so that it stands between the call on the stack and what is recorded.
+// saysThrough reports whether a call was made in a function that says that its thread is through.
+// Compilers make jumps of such calls, so that it stands between the call on the stack and what is
+// recorded.
 func (r *run) saysThrough(h *hook.Record, s *site) bool {
 	for _, f := range s.Stack {
 		if r.code.look(uint64(f.Call)).fn.through() {
@@ -44,7 +46,8 @@ func (r *run) saysThrough(h *hook.Record, s *site) bool {
 
 func (f *function) through() bool { return f.named && f.role == known.Through }
 
-// jumpsThrough reports whether a function jumps on to a target, over at most so many others, by one that says that its thread is through.
+// jumpsThrough reports whether a function jumps on to a target, over at most so many others, by one
+// that says that its thread is through.
 func (c *code) jumpsThrough(entry, target uint64, most int) bool {
 	if entry == 0 || entry == target || most == 0 {
 		return false

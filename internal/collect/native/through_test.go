@@ -9,9 +9,10 @@ import (
 	"lime/internal/testenv"
 )
 
-// The threads of a scope in Rust, which nobody joins, are through together: a section has those of one scope, and of the
-// ones before it if a thread of theirs was still on its way out when its creator went on without a wait. Without that
-// they would all stand in the sections of the few scopes at which it waits for the last one.
+// The threads of a scope in Rust, which nobody joins, are through together: a section has those of
+// one scope, and of the ones before it if a thread of theirs was still on its way out when its
+// creator went on without a wait. Without that they would all stand in the sections of the few
+// scopes at which it waits for the last one.
 func TestScopes(t *testing.T) {
 	needs(t, needSamples, needTracing)
 	testenv.Tool(t, "rustc")

@@ -200,7 +200,8 @@ func (b *beside) yields(t *thread) {
 	if t.covered() || t.schedules() {
 		return
 	}
-	b.r.notes.Add("yields", "A thread gave its core away by sched_yield: where it did so to wait for another thread, that may count as its work")
+	b.r.notes.Add("yields", "A thread gave its core away by sched_yield: where it did so to wait for another thread, "+
+		"that may count as its work")
 	if t.host.yields++; t.host.yields >= max(t.host.next, first) && t.core != nil {
 		t.host.next = t.host.yields + min(t.host.yields, most)
 		b.r.keep(t)

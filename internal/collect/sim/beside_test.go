@@ -138,7 +138,8 @@ func TestCountInterrupted(t *testing.T) {
 	}
 }
 
-// TestCountRests has threads in all kinds of waits that the host or the clock ends, with signals in between: each ends, and none too early.
+// TestCountRests has threads in all kinds of waits that the host or the clock ends, with signals in
+// between: each ends, and none too early.
 func TestCountRests(t *testing.T) {
 	prog := compile(t, "rest.c", "gcc -O1 -g -pthread -o OUT SRC")
 	for _, threads := range []string{"1", "8", "100"} {
@@ -155,7 +156,8 @@ func TestCountRests(t *testing.T) {
 	}
 }
 
-// TestCountKilled kills lime at moments from its start on: no process of its is left, and what there is of a profile opens.
+// TestCountKilled kills lime at moments from its start on: no process of its is left, and what
+// there is of a profile opens.
 func TestCountKilled(t *testing.T) {
 	kills := 8
 	if os.Getenv("LIME_LONG") != "" {

@@ -1,6 +1,7 @@
 // Threads in parallel that are more than the host's cores. The host would let each run for some
-// milliseconds, in which one alone takes all work that goes to whoever comes first. Here those run who
-// are behind by their clocks, so that work is handed out as it would be with a core for each thread.
+// milliseconds, in which one alone takes all work that goes to whoever comes first. Here those run
+// who are behind by their clocks, so that work is handed out as it would be with a core for each
+// thread.
 
 package sim
 
@@ -79,8 +80,8 @@ func (s *turnstile) last() (at int) {
 	return at
 }
 
-// rank orders those who want a core: by their clocks, and behind all others those who have just given
-// theirs away, or have gone round a loop for long in which they wait for them.
+// rank orders those who want a core: by their clocks, and behind all others those who have just
+// given theirs away, or have gone round a loop for long in which they wait for them.
 func (t *thread) rank() uint64 {
 	if t.host.yielded || t.covered() && t.now()-min(t.now(), t.waitsSince()) > longSpun {
 		return behindAll + t.host.ticket
@@ -120,7 +121,8 @@ func (b *beside) gives(t *thread) {
 	s.grant()
 }
 
-// away gives t's place to another one while it is in the host's kernel; it runs without one until its turn ends.
+// away gives t's place to another one while it is in the host's kernel; it runs without one until
+// its turn ends.
 func (b *beside) away(t *thread) {
 	if t != nil && t.host.place == placeTaken {
 		t.host.place = placeNone

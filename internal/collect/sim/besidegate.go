@@ -19,7 +19,8 @@ type turns struct {
 	tries   int              // the same, though perhaps nobody could
 }
 
-// The trial: a thread that is not at a barrier comes out of where it waits in much less time than gateRun, once it has a core.
+// The trial: a thread that is not at a barrier comes out of where it waits in much less time than
+// gateRun, once it has a core.
 const (
 	gateHolds = 2
 	gateLook  = 2 * time.Millisecond

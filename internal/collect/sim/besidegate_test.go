@@ -7,8 +7,9 @@ import (
 	"lime/internal/profile"
 )
 
-// TestOwnBarriersInParallel has threads wait for one another in ways of the program's own: barriers end sections once they are found out, all threads
-// take part in each passage, and each has done what it is made to do; locks and rings of flags are no barriers.
+// TestOwnBarriersInParallel has threads wait for one another in ways of the program's own: barriers
+// end sections once they are found out, all threads take part in each passage, and each has done
+// what it is made to do; locks and rings of flags are no barriers.
 func TestOwnBarriersInParallel(t *testing.T) {
 	const threads, rounds = 4, 200
 	for _, c := range []struct {
@@ -39,7 +40,8 @@ func TestOwnBarriersInParallel(t *testing.T) {
 	}
 }
 
-// builtBarriers counts the instances that end at barriers of the program's own; each is to have all threads.
+// builtBarriers counts the instances that end at barriers of the program's own; each is to have all
+// threads.
 func builtBarriers(t *testing.T, path string, threads int) (found int) {
 	t.Helper()
 	p, err := profile.Open(path)

@@ -47,8 +47,8 @@ func (b *beside) seeks(t *thread) {
 	b.suspects(t, s)
 }
 
-// suspects watches the function in which t waits, or else the way through its loop: what lets nobody
-// out before all have come is a barrier.
+// suspects watches the function in which t waits, or else the way through its loop: what lets
+// nobody out before all have come is a barrier.
 func (b *beside) suspects(t *thread, s *spinner) {
 	if !b.suspectsFunction(t) {
 		b.watchWay(t, s)
@@ -64,8 +64,8 @@ func (b *beside) suspectsFunction(t *thread) bool {
 	return r.suspect(t, &op)
 }
 
-// gated reports whether t, which waits for a futex, is in a function that may be a barrier: what is told of single waits would lack
-// those who have not had to wait.
+// gated reports whether t, which waits for a futex, is in a function that may be a barrier: what is
+// told of single waits would lack those who have not had to wait.
 func (b *beside) gated(t *thread) bool {
 	if b == nil || t.gopher != nil {
 		return false

@@ -135,7 +135,8 @@ func (r *run) watch(entry uint64) *gate {
 }
 
 func (r *run) newGate(entry uint64) *gate {
-	g := &gate{least: ^uint64(0), round: map[*thread]bool{}, seen: map[*thread]bool{}, in: map[*thread]bool{}, party: map[*thread]bool{}, out: map[*thread]bool{}}
+	g := &gate{least: ^uint64(0), round: map[*thread]bool{}, seen: map[*thread]bool{}, in: map[*thread]bool{},
+		party: map[*thread]bool{}, out: map[*thread]bool{}}
 	g.f = &fn{Name: "barrier of the program's own", Role: known.Gate, Object: none, Constant: gateObject | entry}
 	r.gates[entry], r.entries[entry] = g, g.f
 	r.setProbe(entry)

@@ -64,8 +64,9 @@ func meets(in *x86.Inst) bool {
 	return in.Lock && in.HasMem && in.Mem.Base != x86.RSP || in.Branch == x86.BranchCall || in.Branch == x86.BranchCallInd
 }
 
-// waitsAt is the program's own instruction that looks at what a thread in the loop waits for, or else
-// the loop's place. (Where a loop's block begins, compilers put what belongs to the lines around it.)
+// waitsAt is the program's own instruction that looks at what a thread in the loop waits for, or
+// else the loop's place. (Where a loop's block begins, compilers put what belongs to the lines
+// around it.)
 func (r *run) waitsAt(s *spinner) uint64 {
 	for i := range s.loop.Watches {
 		if w := &s.loop.Watches[i]; w.Addr == s.object && r.images.own(w.PC) {

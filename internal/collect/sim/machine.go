@@ -132,7 +132,8 @@ func (mm *machineMeter) Within(core int, units uint64) int64 {
 	return int64(float64(units) * mm.pace[core])
 }
 
-// Turn is short while the core fights for lines, and shorter while cores crowd the bus or the memory.
+// Turn is short while the core fights for lines, and shorter while cores crowd the bus or the
+// memory.
 func (mm *machineMeter) Turn(core int) int64 {
 	cycles := uint64(0)
 	switch clock := mm.m.Clock(core); {

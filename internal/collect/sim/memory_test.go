@@ -95,13 +95,14 @@ func TestPlacementIsNoCause(t *testing.T) {
 }
 
 // Threads that do the same and crowd the bus wait about as long each: which of them is simulated
-// first is no cause. In long turns the first ones have the bus for themselves. (The shared cache has
-// room for everything, wherever pages lie.)
+// first is no cause. In long turns the first ones have the bus for themselves. (The shared cache
+// has room for everything, wherever pages lie.)
 func TestTurnsAreNoCause(t *testing.T) {
 	t.Parallel()
 	exe := compile(t, "flood.c", "gcc -O1 -g -pthread -o OUT SRC")
 	for _, threads := range []int{4, 8, 16} {
-		path, status, said := simulate(t, threads, "--machine", "lime2011", "--set", "l2.size=64MB", "--no-resolve", "--", exe, fmt.Sprint(threads))
+		path, status, said := simulate(t, threads, "--machine", "lime2011", "--set", "l2.size=64MB", "--no-resolve",
+			"--", exe, fmt.Sprint(threads))
 		if status != 0 {
 			t.Fatalf("status %d: %s", status, said)
 		}

@@ -82,8 +82,8 @@ func (r *run) leaveMPI(t *thread, c *call) {
 	r.overMPI(t, c)
 }
 
-// endInMPI is the end of a thread that may stand in a call of MPI: it has waited there, for a process
-// that never came.
+// endInMPI is the end of a thread that may stand in a call of MPI: it has waited there, for a
+// process that never came.
 func (r *run) endInMPI(t *thread) {
 	for i := range t.frames {
 		if c := &t.frames[i]; c.mpi != nil && c.told {

@@ -96,7 +96,8 @@ func TestLocksAreHandedOn(t *testing.T) {
 			_, alone, _ := lockTimes(t, "lime2011", bin, 1)
 			sum, least, most := lockTimes(t, "lime2011", bin, 8)
 			fair := k.library() // of the others it takes a while until they are known for locks
-			if sum != 4*3200 || float64(most) < 0.9*float64(alone) || float64(most) > 3*float64(alone) || fair && float64(least) < 0.8*float64(most) {
+			if sum != 4*3200 || float64(most) < 0.9*float64(alone) || float64(most) > 3*float64(alone) || fair &&
+				float64(least) < 0.8*float64(most) {
 				t.Errorf("%d rounds, the threads take %d to %d, one alone %d", sum, least, most, alone)
 			}
 		})

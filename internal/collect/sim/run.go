@@ -273,7 +273,8 @@ func (r *run) slice(k *core) {
 	r.execute(t, r.short(t, r.budget(k)))
 }
 
-// short shortens a turn of a thread that is about to wait, as far as can be told: others may see soon what it does. In parallel they do anyway.
+// short shortens a turn of a thread that is about to wait, as far as can be told: others may see
+// soon what it does. In parallel they do anyway.
 func (r *run) short(t *thread, budget int64) int64 {
 	if r.beside != nil {
 		return budget

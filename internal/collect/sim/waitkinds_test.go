@@ -23,7 +23,9 @@ var waitKinds = []struct{ name, first, wait, release string }{
 	{"flag, now and then a yield", "", "for (unsigned i = 1; !V(flag); i++) if (i % 64 == 0) sched_yield();", "V(flag) = 1;"},
 	{"flag, a hundred pauses and a yield", "",
 		"while (!V(flag)) { for (int i = 0; i < 100; i++) __builtin_ia32_pause(); sched_yield(); }", "V(flag) = 1;"},
-	{"flag, pauses and then yields, with a float at hand", "", "double d = most; for (int n = 0; !V(flag);) if (++n < 100) __builtin_ia32_pause(); else { __asm__ volatile(\"\" : \"+x\"(d)); sched_yield(); } big = d * 3.1;", "V(flag) = 1;"},
+	{"flag, pauses and then yields, with a float at hand", "",
+		"double d = most; for (int n = 0; !V(flag);) if (++n < 100) __builtin_ia32_pause(); else { __asm__ " +
+			"volatile(\"\" : \"+x\"(d)); sched_yield(); } big = d * 3.1;", "V(flag) = 1;"},
 	{"flag, longer and longer pauses", "",
 		"for (int d = 1; !V(flag); d = d < 256 ? 2 * d : d) for (int i = 0; i < d; i++) __builtin_ia32_pause();", "V(flag) = 1;"},
 	{"flag, rounds counted", "", "long n = 0; while (!V(flag)) n++; spun = n;", "V(flag) = 1;"},

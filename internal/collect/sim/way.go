@@ -1,5 +1,6 @@
-// Barriers that the compiler has put into the function which uses them, threads in parallel: there is no function to watch, but a way:
-// from the last instruction before the loop at which threads can meet, to where the loop is left.
+// Barriers that the compiler has put into the function which uses them, threads in parallel: there
+// is no function to watch, but a way: from the last instruction before the loop at which threads
+// can meet, to where the loop is left.
 
 package sim
 
@@ -49,7 +50,8 @@ func (r *run) wayOut(s *spinner) (out uint64) {
 	return out
 }
 
-// enterAt opens the call of a gate, or the way that is one: that ends where the loop is left, on the same height of the stack.
+// enterAt opens the call of a gate, or the way that is one: that ends where the loop is left, on
+// the same height of the stack.
 func (r *run) enterAt(t *thread, g *gate) *call {
 	if g.exit == 0 {
 		return r.open(t, g.f)
@@ -59,8 +61,8 @@ func (r *run) enterAt(t *thread, g *gate) *call {
 	return &t.frames[len(t.frames)-1]
 }
 
-// ends reports whether a thread that stands at pc has come to the end of the way, or to its start again: who lets the others go may
-// go on elsewhere.
+// ends reports whether a thread that stands at pc has come to the end of the way, or to its start
+// again: who lets the others go may go on elsewhere.
 func (c *call) ends(pc, sp uint64) bool {
 	return c.gate != nil && c.gate.exit != 0 && c.rsp == sp && (pc == c.ret || pc == c.gate.f.Constant&^gateObject)
 }
@@ -74,7 +76,8 @@ func (r *run) elsewhere(t *thread, c *call) {
 	}
 }
 
-// passesOn lets t go on that has come to the end of a way without waiting: all that it has done since it arrived is in its next part.
+// passesOn lets t go on that has come to the end of a way without waiting: all that it has done
+// since it arrived is in its next part.
 func (r *run) passesOn(t *thread, c *call) {
 	r.outOfGate(t, c.gate)
 	k := t.here().core
@@ -89,7 +92,8 @@ func (r *run) passesOn(t *thread, c *call) {
 	r.feed(op)
 }
 
-// lastOnWay lets the last to arrive go on: it will not wait, and may not come by where the others leave their loop.
+// lastOnWay lets the last to arrive go on: it will not wait, and may not come by where the others
+// leave their loop.
 func (r *run) lastOnWay(t *thread, g *gate) {
 	n := len(t.frames) - 1
 	if g.exit == 0 || !g.complete() {

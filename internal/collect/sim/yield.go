@@ -1,5 +1,6 @@
 // Yields. Who gives its core away says that it has nothing to do at the moment: it waits for what
-// others do, whether its loop is proved to wait or looks for work in places that it locks meanwhile.
+// others do, whether its loop is proved to wait or looks for work in places that it locks
+// meanwhile.
 
 package sim
 

@@ -6,8 +6,8 @@ import (
 	"lime/internal/profile"
 )
 
-// Who looks for work and gives its core away waits, though its loop stores where others look: most of
-// its time is no work.
+// Who looks for work and gives its core away waits, though its loop stores where others look: most
+// of its time is no work.
 func TestSearchersWait(t *testing.T) {
 	prog := compile(t, "searchers.c", "gcc -O2 -g -pthread -o OUT SRC")
 	path, status, said := simulate(t, 8, prog)
