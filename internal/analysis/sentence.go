@@ -27,20 +27,35 @@ func (r *runner) sentence(c *Cause, f finding) string {
 		return ""
 	}
 	hi, lo, two := extremes(c.Threads)
-	s := fmt.Sprintf("Thread %d %s", hi.Thread, fmt.Sprintf(r.verb(c, f), r.amount(c, f, hi.Count)))
-	if two {
-		s += fmt.Sprintf(", thread %d %s", lo.Thread, shortAmount(r.amount(c, f, lo.Count)))
-	}
+	does, callee := fmt.Sprintf(r.verb(c, f), r.amount(c, f, hi.Count)), ""
 	if first, last := r.loopLines(c); first < c.Line {
-		s = strings.Replace(s, "this loop", fmt.Sprintf("this loop, lines %d to %d,", first, last), 1)
+		does = strings.Replace(does, "this loop", fmt.Sprintf("this loop, lines %d to %d,", first, last), 1)
 	}
 	if c.Callee != "" && c.Event == EventCall {
-		s += fmt.Sprintf(" (of %s%s)", c.Callee, map[bool]string{true: ", a recursion"}[c.Recursive])
+		callee = fmt.Sprintf(" (of %s%s)", c.Callee, map[bool]string{true: ", a recursion"}[c.Recursive])
 	}
 	if !two {
-		return s + "."
+		return fmt.Sprintf("Thread %d %s%s.", hi.Thread, does, callee)
 	}
-	return s + "; " + consequence(c, f, hi, lo)
+	if !slices.ContainsFunc(c.Threads, func(t ThreadCount) bool { return t.Count != hi.Count }) {
+		return fmt.Sprintf("Every thread %s%s: %s.", does, callee, alike(c.Threads))
+	}
+	s := fmt.Sprintf("Thread %d %s, thread %d %s%s", hi.Thread, does, lo.Thread, shortAmount(r.amount(c, f, lo.Count)), callee)
+	if how := consequence(c, f, hi, lo); how != "" {
+		return s + "; " + how
+	}
+	return s + "."
+}
+
+// alike goes on where all threads have done the same, as far as is counted: what begins there is
+// different, and not how often it does.
+func alike(ts []ThreadCount) string {
+	byTime := func(a, b ThreadCount) int { return cmp.Compare(a.Time, b.Time) }
+	s, late, soon := "how often is not what differs", slices.MaxFunc(ts, byTime), slices.MinFunc(ts, byTime)
+	if late.Time > soon.Time && soon.Time > 0 {
+		s += fmt.Sprintf(", but thread %d takes %s as long as thread %d", late.Thread, timesWords(late.Time/soon.Time), soon.Thread)
+	}
+	return s
 }
 
 // loopLines are the lines of the function that the cause's loop covers. Compilers put a loop's test
@@ -112,7 +127,8 @@ func extremes(ts []ThreadCount) (hi, lo ThreadCount, two bool) {
 	return hi, lo, len(alike) > 1
 }
 
-// consequence says how the time goes with the count, as the threads that are shown have it.
+// consequence says how the time goes with the count, as the threads that are shown have it; nothing
+// if they are an exception.
 func consequence(c *Cause, f finding, hi, lo ThreadCount) string {
 	how, less := "the more often, the longer a thread takes", "the less often, the longer a thread takes"
 	if f.timed {
@@ -122,7 +138,10 @@ func consequence(c *Cause, f finding, hi, lo ThreadCount) string {
 	if falls(c) {
 		how, late, soon = less, lo, hi
 	}
-	if late.Time > soon.Time && soon.Time > 0 {
+	switch {
+	case late.Time < soon.Time || hi.Count == lo.Count:
+		return ""
+	case late.Time > soon.Time && soon.Time > 0:
 		return fmt.Sprintf("%s: thread %d takes %s as long as thread %d.", how, late.Thread, timesWords(late.Time/soon.Time), soon.Thread)
 	}
 	return how + "."

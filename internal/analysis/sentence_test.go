@@ -1,6 +1,7 @@
 package analysis
 
 import (
+	"math/rand/v2"
 	"strings"
 	"testing"
 
@@ -38,6 +39,9 @@ func TestSentences(t *testing.T) {
 		{Cause{Event: EventLoop, Family: FamilyControl,
 			Threads: []ThreadCount{{Thread: 1, Count: 90, Time: 300, instances: 3}, {Thread: 2, Count: 60, Time: 200, instances: 2}}}, finding{},
 			"Thread 1 runs this loop for 90 iterations."},
+		{Cause{Event: EventCall, Family: FamilyControl, Callee: "find",
+			Threads: []ThreadCount{{Thread: 1, Count: 7, Time: 10}, {Thread: 2, Count: 7, Time: 40}, {Thread: 3, Count: 7, Time: 11}}}, finding{},
+			"Every thread makes this call 7 times (of find): how often is not what differs, but thread 2 takes 4.00 times as long as thread 1."},
 	} {
 		if tt.cause.Threads == nil {
 			tt.cause.Threads = threads
@@ -49,6 +53,25 @@ func TestSentences(t *testing.T) {
 	for n, want := range map[uint64]string{0: "0 times", 1: "once", 2: "2 times"} {
 		if got := plural(n, "time"); got != want {
 			t.Errorf("%d: %q", n, got)
+		}
+	}
+}
+
+// A sentence does not contradict the threads that it names: who has more of what makes threads take
+// longer takes longer.
+func TestSentencesAgreeWithTheirCounts(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 7))
+	r := &runner{meta: &profile.Meta{ClockUnit: "cycles"}}
+	for range 5000 {
+		c := Cause{Event: EventBranch, Family: FamilyControl, Correlation: rng.Float64()*2 - 1}
+		for i := range 2 + rng.IntN(5) {
+			c.Threads = append(c.Threads, ThreadCount{Thread: profile.ThreadID(i), Count: rng.Uint64N(4), Time: float64(1 + rng.IntN(5))})
+		}
+		got := r.sentence(&c, finding{})
+		hi, lo, _ := extremes(c.Threads)
+		more, less := strings.Contains(got, "the more often, the longer"), strings.Contains(got, "the less often, the longer")
+		if hi.Count == lo.Count && (more || less) || more && hi.Time < lo.Time || less && hi.Time > lo.Time {
+			t.Errorf("%+v: %s", c.Threads, got)
 		}
 	}
 }
