@@ -1,30 +1,42 @@
-// Blocks that overlap hold the same instructions: code that is entered in its middle is written
-// down twice, and the events of its instructions belong to one of the two. What an event costs goes
-// by how often its instruction ran in all of them.
+// Blocks that overlap hold the same instructions: code that is entered in its middle, or that ran as
+// one block before something jumped into its middle, is written down twice, and the events of its
+// instructions belong to one of the two. What an event costs goes by how often its instruction ran
+// in all of them.
 package ledger
 
 import (
+	"cmp"
 	"slices"
 
 	"lime/internal/profile"
 )
 
-// overlapping lists, by node, the nodes that end in the same instruction, where there are several:
-// code runs on from each of them to the same end.
+// overlapping lists, by node, the nodes that have instructions in common with it, itself included,
+// where there are others.
 func overlapping(tab *profile.Tables) map[profile.NodeID][]profile.NodeID {
-	byEnd := map[uint64][]profile.NodeID{}
+	var byAddr []profile.NodeID
 	for v := range tab.Nodes {
-		if at := tab.Nodes[v].LastAddr; at != 0 {
-			byEnd[at] = append(byEnd[at], profile.NodeID(v))
+		if tab.Nodes[v].LastAddr != 0 {
+			byAddr = append(byAddr, profile.NodeID(v))
 		}
 	}
+	slices.SortFunc(byAddr, func(a, b profile.NodeID) int {
+		return cmp.Or(cmp.Compare(tab.Nodes[a].Addr, tab.Nodes[b].Addr), cmp.Compare(a, b))
+	})
 	shared := map[profile.NodeID][]profile.NodeID{}
-	for _, vs := range byEnd {
-		if len(vs) < 2 {
-			continue
+	add := func(v, with profile.NodeID) {
+		if shared[v] == nil {
+			shared[v] = []profile.NodeID{v}
 		}
-		for _, v := range vs {
-			shared[v] = vs
+		shared[v] = append(shared[v], with)
+	}
+	for i, v := range byAddr {
+		for _, w := range byAddr[i+1:] {
+			if tab.Nodes[w].Addr > tab.Nodes[v].LastAddr {
+				break
+			}
+			add(v, w)
+			add(w, v)
 		}
 	}
 	return shared
@@ -39,7 +51,7 @@ func (a *accountant) holders(e *eventCosts) []int32 {
 	}
 	var out []int32
 	for _, id := range same {
-		if v := a.f.local[id]; v >= 0 && a.f.tab.Nodes[id].Addr <= ev.Addr {
+		if v, n := a.f.local[id], &a.f.tab.Nodes[id]; v >= 0 && n.Addr <= ev.Addr && ev.Addr <= n.LastAddr {
 			out = append(out, v)
 		}
 	}

@@ -48,3 +48,49 @@ func TestEventsOfOverlappingBlocks(t *testing.T) {
 		}
 	}
 }
+
+// TestEventsOfBlocksThatWereCut has a block that ran as a whole before something jumped into its
+// middle, and as its first half from then on. The event stands at the whole one, which did not run
+// in this section. What it costs some threads more is the event's, and nothing else's.
+func TestEventsOfBlocksThatWereCut(t *testing.T) {
+	w := newWorld(4, map[string]int32{"before": 9, "whole": 10, "half": 10, "rest": 11, "out": 12}, nil)
+	_ = w.prof.UpdateMeta(profile.Meta{NodeTime: "stored"})
+	miss := w.prof.AddKind(profile.EventKind{Name: "l2-miss"})
+	whole, half, rest := w.node("whole"), w.node("half"), w.node("rest")
+	a, b, c := &w.prof.Nodes[whole], &w.prof.Nodes[half], &w.prof.Nodes[rest]
+	c.Addr, c.LastAddr = a.LastAddr-4, a.LastAddr
+	b.Addr, b.LastAddr = a.Addr, c.Addr-1
+	w.prof.AddEvent(profile.Event{Kind: miss, Node: whole, Addr: a.Addr, Frames: []profile.Frame{{File: w.file, Line: 10, Function: "f"}}})
+	for p, dear := range []uint64{0, 0, 0, 900} {
+		tr := w.thread("before")
+		tr.fall("half")
+		tr.fall("rest")
+		tr.repeat(9, func() { tr.take("half"); tr.fall("rest") })
+		tr.fall("out")
+		tr.end()
+		part := int32(p)
+		if dear > 0 {
+			w.inst.Costs = append(w.inst.Costs, profile.Count{Row: 0, Part: part, N: dear})
+		}
+		w.inst.Parts[p].Arrive = 200 + dear
+	}
+	for _, id := range []profile.NodeID{half, rest} {
+		for p, dear := range []uint64{0, 0, 0, 900} {
+			n := uint64(100)
+			if id == half {
+				n += dear
+			}
+			w.inst.Times = append(w.inst.Times, profile.Count{Row: int32(id), Part: int32(p), N: n})
+		}
+	}
+	w.barrier(t)
+	acc := w.account(t)
+	for _, r := range acc.Rows {
+		if want := r.Event == "l2-miss"; r.Kind == Price && (math.Abs(r.Share-1) < 1e-9) != want {
+			t.Errorf("%q is charged %.3f", r.Event, r.Share)
+		}
+	}
+	if len(acc.Rows) == 0 || acc.Rows[0].Event != "l2-miss" {
+		t.Errorf("first row %+v, want the miss", acc.Rows)
+	}
+}

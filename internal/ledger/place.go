@@ -58,7 +58,7 @@ type guide struct {
 	regions *regions
 	copies  []int32 // by node: tests that are copies of one another
 
-	overlaps map[profile.NodeID][]profile.NodeID // nodes that end in the same instruction
+	overlaps map[profile.NodeID][]profile.NodeID // nodes that have instructions in common
 
 	recursion []int32          // by node: what calls itself
 	library   []bool           // by node: library code
