@@ -53,7 +53,7 @@ func TestEventsOfOverlappingBlocks(t *testing.T) {
 // middle, and as its first half from then on. The event stands at the whole one, which did not run
 // in this section. What it costs some threads more is the event's, and nothing else's.
 func TestEventsOfBlocksThatWereCut(t *testing.T) {
-	w := newWorld(4, map[string]int32{"before": 9, "whole": 10, "half": 10, "rest": 11, "out": 12}, nil)
+	w := newWorld(4, map[string]int32{"before": 9, "whole": 10, "half": 13, "rest": 11, "out": 12}, nil)
 	_ = w.prof.UpdateMeta(profile.Meta{NodeTime: "stored"})
 	miss := w.prof.AddKind(profile.EventKind{Name: "l2-miss"})
 	whole, half, rest := w.node("whole"), w.node("half"), w.node("rest")
