@@ -1,6 +1,9 @@
 // Scopes one after the other, whose threads nobody joins by name: FIRST, LAST or no thread has more to do than the others, and
 // what is done between two scopes is done by one thread alone.
-use std::hint::black_box;
+// black_box is std::hint's, which rustc has only since 1.66.
+fn black_box<T: Copy>(x: T) -> T {
+    unsafe { std::ptr::read_volatile(&x) }
+}
 use std::thread;
 
 fn work(n: u64) -> u64 {
