@@ -25,7 +25,6 @@ type machineMeter struct {
 	accounts map[*cpu.Context]*machine.Account
 	last     []*cpu.Context // by core: who ran there last
 	short    []uint64       // by core: until when its turns are short
-	crowd    uint64         // until when those of all cores are
 	pace     []float64      // by core: instructions in a cycle in the last turn, at most 1
 	hz       float64
 }
@@ -40,12 +39,11 @@ const (
 	fightCycles = 5_000 // and after it was lost again
 )
 
-// So do all cores while one of them waits for the bus or the memory: in a long turn, a core would
-// have them for itself, and the one whose turn comes last would wait for all, the only one that
-// notices. Whoever takes crowded times as long as its requests have waited is not crowded.
+// So do cores that crowd the bus or the memory: in a long turn, a core would have them for itself,
+// and the one whose turn comes last would wait for all. Whoever takes crowded times as long as its
+// requests have waited is not crowded.
 const (
 	crowded     = 8
-	crowdTurn   = 20 // cycles: with turns twice as long threads that do the same wait 30 % more unlike, with half as long ones no less
 	crowdCycles = 2_000
 )
 
@@ -122,7 +120,7 @@ func (mm *machineMeter) Slice(core int, ctx *cpu.Context, now, retired uint64) (
 		mm.short[core] = max(mm.short[core], clock+trialCycles)
 	}
 	if crowded*(mm.m.Waited(core)-waited) > clock-before {
-		mm.crowd = max(mm.crowd, clock+crowdCycles)
+		mm.short[core] = max(mm.short[core], clock+crowdCycles)
 	}
 	return clock - before, nil
 }
@@ -132,19 +130,12 @@ func (mm *machineMeter) Within(core int, units uint64) int64 {
 	return int64(float64(units) * mm.pace[core])
 }
 
-// Turn is short while the core fights for lines, and shorter while cores crowd the bus or the
-// memory.
+// Turn is short while the core fights for lines.
 func (mm *machineMeter) Turn(core int) int64 {
-	cycles := uint64(0)
-	switch clock := mm.m.Clock(core); {
-	case clock < mm.crowd:
-		cycles = crowdTurn
-	case clock < mm.short[core]:
-		cycles = turnCycles
-	default:
-		return sliceLength
+	if mm.m.Clock(core) < mm.short[core] {
+		return max(mm.Within(core, turnCycles), 6)
 	}
-	return max(mm.Within(core, cycles), 6)
+	return sliceLength
 }
 
 // learn describes the engine's new blocks to the machine, which numbers them alike.
