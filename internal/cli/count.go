@@ -81,15 +81,9 @@ func (a *app) count(ctx context.Context, args []string, f *countFlags) error {
 	if err := f.check(); err != nil {
 		return err
 	}
-	if ctx == nil {
-		ctx = context.Background()
-	}
-	me, err := f.rank.place(a, &f.output)
+	me, err := f.rank.room(a, &f.output, f.force)
 	if err != nil {
 		return err
-	}
-	if err := makeRoom(f.output, f.force); err != nil {
-		return failed(err)
 	}
 	var again *second
 	if f.compare {

@@ -18,6 +18,18 @@ func (f *rankFlags) add(fl *pflag.FlagSet) {
 		"the rank's number stands in this environment `variable`; default: those of Open MPI, MPICH, PMIx and Slurm")
 }
 
+// room is place, with what stands in the way of the output removed if that is forced.
+func (f *rankFlags) room(a *app, output *string, force bool) (profile.RankInfo, error) {
+	me, err := f.place(a, output)
+	if err != nil {
+		return me, err
+	}
+	if err := makeRoom(*output, force); err != nil {
+		return me, failed(err)
+	}
+	return me, nil
+}
+
 // place says which rank this is, and turns the directory that -o names into the rank's file. For a
 // process that is no rank output stays as it is.
 func (f *rankFlags) place(a *app, output *string) (profile.RankInfo, error) {

@@ -109,9 +109,6 @@ func (a *app) record(ctx context.Context, args []string, f *recordFlags) error {
 	if err := f.check(args); err != nil {
 		return err
 	}
-	if ctx == nil {
-		ctx = context.Background()
-	}
 	me, err := f.rank.place(a, &f.output)
 	if err != nil {
 		return err

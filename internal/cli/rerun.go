@@ -112,9 +112,6 @@ func (a *app) rerun(ctx context.Context, o *sim.Options, save string, an analysi
 	}
 	o.Stdin, o.Stdout, o.Stderr = strings.NewReader(""), io.Discard, a.program.stderr
 	o.Progress, o.Tool = isTerminal(a.stderr), "lime "+Version()
-	if ctx == nil {
-		ctx = context.Background()
-	}
 	res, err := sim.Run(ctx, *o)
 	if err != nil {
 		return nil, err

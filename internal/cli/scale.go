@@ -191,9 +191,6 @@ func (a *app) scaleSimulate(ctx context.Context, args []string, cores int, path 
 	for i, arg := range args {
 		with[i] = strings.ReplaceAll(arg, "{}", number)
 	}
-	if ctx == nil {
-		ctx = context.Background()
-	}
 	res, err := sim.Run(ctx, sim.Options{
 		Cores: cores, Machine: "count", Cmd: with[0], Args: with[1:], Out: path,
 		Env: append(os.Environ(), "OMP_NUM_THREADS="+number), Tool: "lime " + Version(),

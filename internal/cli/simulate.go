@@ -135,15 +135,9 @@ func (a *app) simulate(ctx context.Context, args []string, f *simulateFlags) err
 	if err := f.check(); err != nil {
 		return err
 	}
-	if ctx == nil {
-		ctx = context.Background()
-	}
-	me, err := f.rank.place(a, &f.output)
+	me, err := f.rank.room(a, &f.output, f.force)
 	if err != nil {
 		return err
-	}
-	if err := makeRoom(f.output, f.force); err != nil {
-		return failed(err)
 	}
 	a.remember(args)
 	res, err := sim.Run(ctx, sim.Options{

@@ -110,9 +110,6 @@ func (a *app) serve(ctx context.Context, paths []string, runs []*view.Run, f *vi
 	if err != nil {
 		return failed(err)
 	}
-	if ctx == nil {
-		ctx = context.Background()
-	}
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt)
 	defer stop()
 	if f.binaries {

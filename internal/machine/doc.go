@@ -16,6 +16,7 @@
 //	predictor    conditional branches
 //	queue        a resource that serves one request at a time: bus, memory channel
 //	pipeline     what a block costs when nothing misses (dependencies, width, window)
+//	lineage      which loads in flight a register's value hangs on
 //	core         one core's clock, and how misses overlap
 //	storeBuffer  the stores of a core that have not reached the cache
 //	Machine      all of them; Run consumes a trace
