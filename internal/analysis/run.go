@@ -102,12 +102,13 @@ const (
 
 // lonely finds what one thread does while it works alone.
 func (r *runner) lonely(res *Result) (err error) {
+	spent := r.book.Spent
 	if r.isSampled() {
-		return nil
+		spent = r.spentSampled
 	}
 	for i := range min(len(res.Serial), mostLonely) {
 		if s := &res.Serial[i]; s.TimeShare >= leastLonely {
-			if s.Spent, err = r.book.Spent(s.ID); err != nil {
+			if s.Spent, err = spent(s.ID); err != nil {
 				return err
 			}
 			res.Loss.Term(TermSerial).spent(s)
