@@ -287,6 +287,7 @@ type walker struct {
 	found  []*found
 	price  float64 // the part of the effect that lies in code which all threads run equally often
 	prices []*part // that code
+	once   bool    // each thread has one row
 	unsure bool    // samples do not show that the loops around it go round as often in all threads
 }
 
@@ -394,12 +395,9 @@ func (w *walker) name(q *part, since []*part) {
 	}
 	best, most, missed := since[0], -1, w.missed(q)
 	for _, s := range since {
-		r := w.preference(s.b)
+		r := w.rank(s)
 		if r == rankUneven && missed {
 			r = rankUnknown
-		}
-		if r == rankJoin && w.around(s) {
-			r = rankNone
 		}
 		if r > most || r == most && w.inner(best, s, r) {
 			best, most = s, r
@@ -413,7 +411,7 @@ func (w *walker) name(q *part, since []*part) {
 	}
 	f := &found{cause: best, m: q.m}
 	for _, s := range since {
-		if p := w.preference(s.b); s != best && p > rankCall && most < rankUneven {
+		if p := w.rank(s); s != best && p > rankCall && most < rankUneven {
 			f.others = append(f.others, s)
 		}
 	}

@@ -1,0 +1,50 @@
+// A branch that a thread comes to once decides once.
+
+package analysis
+
+import (
+	"maps"
+	"slices"
+)
+
+// rank is how likely unevenness begins at a boundary. One that is as uneven beside it, or that all
+// threads which differ pass alike, is none.
+func (w *walker) rank(s *part) int {
+	r := w.preference(s.b)
+	if r == rankJoin && w.around(s) || (r == rankJoin || r == rankBranch) && w.passed(s) {
+		return rankNone
+	}
+	return r
+}
+
+// passed reports whether a branch cannot be why threads differ: each comes to it once, so it says
+// yes or no, and threads that have samples behind it have all been let through. Where these differ
+// among themselves by more than from those that have none there, it is something behind it that
+// decides. Inside of a loop, or a recursion, a branch may say yes many times.
+func (w *walker) passed(s *part) bool {
+	if !w.once {
+		return false
+	}
+	root := s
+	for root.up != nil {
+		if root = root.up; root.b.kind == boundLoop || root.b.kind == boundRecursion {
+			return false
+		}
+	}
+	var went, all squares
+	for _, id := range slices.Sorted(maps.Keys(root.threads)) {
+		x := s.threads[id]
+		if all.add(x); x > 0 {
+			went.add(x)
+		}
+	}
+	within := went.about()
+	return within > all.about()-within
+}
+
+// squares adds up the squared deviations from the mean.
+type squares struct{ n, sum, sq float64 }
+
+func (s *squares) add(x float64) { s.n, s.sum, s.sq = s.n+1, s.sum+x, s.sq+x*x }
+
+func (s *squares) about() float64 { return max(0, s.sq-ratio(s.sum*s.sum, s.n)) }
