@@ -165,35 +165,25 @@ func (b *lossBuilder) of(id profile.SectionID, term string, time float64) {
 	}
 }
 
-// lost is what a section loses: all terms but useful work, and but the time for which it had fewer
-// threads than there were cores. What was done alone, beside a thread that was just ending, is no
-// more lost to a section than what was done between sections.
+// lost is what a section loses: all terms but useful work. The cores for which it had no thread are
+// lost to it like those whose threads wait.
 func (s LossShares) lost() (sum float64) {
 	for i := range lossTerms {
-		if name := lossTerms[i].name; name != TermUseful && name != TermSerial {
+		if name := lossTerms[i].name; name != TermUseful {
 			sum += s[name]
 		}
 	}
 	return sum
 }
 
-// largest is the term that a section loses most to, as lost has them.
+// largest is the term that a section loses most to.
 func (s LossShares) largest() (name string, share float64) {
 	for i := range lossTerms {
-		if n := lossTerms[i].name; n != TermUseful && n != TermSerial && s[n] > share {
+		if n := lossTerms[i].name; n != TermUseful && s[n] > share {
 			name, share = n, s[n]
 		}
 	}
 	return name, share
-}
-
-func lossTitle(name string) string {
-	for i := range lossTerms {
-		if lossTerms[i].name == name {
-			return lossTerms[i].title
-		}
-	}
-	return name
 }
 
 // unknown charges time of which no place is known.

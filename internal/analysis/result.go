@@ -10,7 +10,7 @@ import (
 type Result struct {
 	Run      RunInfo   `json:"run"`
 	Whole    Whole     `json:"whole"`
-	Sections []Section `json:"sections"`         // by lost time, most first; serial ones excluded
+	Sections []Section `json:"sections"`         // by AllLost, most first; serial ones excluded
 	Serial   []Section `json:"serial"`           // stretches of one thread alone, by time, most first
 	Loss     *Loss     `json:"loss"`             // the account of all the core time
 	Costs    []Cost    `json:"costs,omitempty"`  // what events cost all threads together
@@ -107,7 +107,7 @@ type Section struct {
 	ContendedTime  float64    `json:"contended_time,omitempty"`
 	ContendedShare float64    `json:"contended_share,omitempty"` // of the threads' time
 	Loss           LossShares `json:"loss"`                      // what its parts' time went into, by term
-	// of the core time: all of them but useful work and too few threads. Sections are sorted by it
+	// of the core time: all of them but useful work. Sections are sorted by it
 	AllLost float64 `json:"all_lost"`
 	// of the threads' time from the section's start to its end: even who worked longest had nothing
 	// to do

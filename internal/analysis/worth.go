@@ -18,24 +18,40 @@ func (r *runner) weigh(sec *Section) {
 }
 
 // weighAll looks at all that the sections lose, once the account of it is there: a section with
-// even threads that wait for a lock, or for work, or are off their cores, is worth a person's time
-// as well. What its threads differ in is no cause of that.
+// even threads that wait for a lock, or for work, or are off their cores, or are fewer than the
+// cores, is worth a person's time as well. What its threads differ in is no cause of that.
 func (r *runner) weighAll(res *Result) {
 	for i := range res.Sections {
 		sec := &res.Sections[i]
-		if sec.Matters || sec.AllLost < worthwhile {
-			continue
+		if !sec.Matters && sec.AllLost >= worthwhile {
+			sec.Matters = true
+			sec.Verdicts = slices.DeleteFunc(sec.Verdicts, func(v Verdict) bool { return v.Code == "small" })
+			for k := range sec.Causes {
+				sec.Causes[k].Important = sec.Causes[k].Important && sec.Causes[k].CostShare > 0
+			}
+			sec.otherLoss()
+		} else if name, most := sec.Loss.largest(); sec.Matters && name == TermSerial && most >= worthwhile {
+			sec.otherLoss() // no wait, no event: nothing else says so
 		}
-		sec.Matters = true
-		sec.Verdicts = slices.DeleteFunc(sec.Verdicts, func(v Verdict) bool { return v.Code == "small" })
-		for k := range sec.Causes {
-			sec.Causes[k].Important = sec.Causes[k].Important && sec.Causes[k].CostShare > 0
-		}
-		name, most := sec.Loss.largest()
-		sec.Verdicts = append([]Verdict{{"other-loss", SeverityInfo,
-			fmt.Sprintf("What is lost here is not lost because threads differ: %s of the core time is %s, %s imbalance.",
-				unit.Percent(most), lossTitle(name), unit.Percent(sec.Loss[TermImbalance]))}}, sec.Verdicts...)
 	}
+}
+
+// otherLoss says what a section loses most to, if not to threads that differ.
+func (sec *Section) otherLoss() {
+	name, most := sec.Loss.largest()
+	text := fmt.Sprintf(lostWords[name]+", %s is imbalance.", unit.Percent(most), unit.Percent(sec.Loss[TermImbalance]))
+	sec.Verdicts = append([]Verdict{{"other-loss", SeverityInfo, text}}, sec.Verdicts...)
+}
+
+// lostWords say of a share of the core time that it is a term's.
+var lostWords = map[string]string{
+	TermImbalance: "%s of the core time is lost here because threads differ",
+	TermSerial:    "%s of the core time is lost here because too few threads are at work",
+	TermLock:      "%s of the core time is spent waiting for locks here",
+	TermWait:      "%s of the core time is spent waiting for others' work here",
+	TermOffCore:   "%s of the core time is spent off the core here",
+	TermOverhead:  "%s of the core time is runtime overhead here",
+	TermMemory:    "%s of the core time is spent waiting for memory here",
 }
 
 // even says whether what a section loses is less than the measurement can tell from nothing: with

@@ -122,7 +122,7 @@ func interval(i analysis.Interval) Interval { return Interval{i.Value, i.Lo, i.H
 const stretchShare = 0.2
 
 func stretch(s *analysis.Section) Stretch {
-	out := Stretch{EndsAt: place(&s.EndsAt), Time: s.Time, TimeShare: s.TimeShare, Instances: s.InstanceCount}
+	out := Stretch{EndsAt: place(&s.EndsAt), Time: s.Time, TimeShare: s.TimeShare, AllLost: s.AllLost, Instances: s.InstanceCount}
 	if s.Spent != nil && s.Spent.Share >= stretchShare {
 		out.Spent = newSpent(s.Spent)
 	}

@@ -166,6 +166,7 @@ type Stretch struct {
 	EndsAt    Place   `json:"ends_at"`
 	Time      float64 `json:"time"`
 	TimeShare float64 `json:"time_share"` // of the run time
+	AllLost   float64 `json:"all_lost"`   // of the core time, as of sections
 	Instances int     `json:"instances"`
 	Spent     *Spent  `json:"spent,omitempty"` // where most of it goes
 }

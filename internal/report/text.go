@@ -28,6 +28,10 @@ func WriteText(w io.Writer, r *Report, o TextOptions) error {
 		p.blank()
 		p.verdicts(told)
 	}
+	first := r.mostlySerial() // what loses most comes first
+	if first {
+		p.serial(r)
+	}
 	if len(r.Sections) == 0 {
 		p.blank()
 		p.para(0, nothingRan(r))
@@ -44,7 +48,9 @@ func WriteText(w io.Writer, r *Report, o TextOptions) error {
 	}
 	p.locks(r)
 	p.costs(r)
-	p.serial(r)
+	if !first {
+		p.serial(r)
+	}
 	p.effort(r)
 	p.waste(r, o.All)
 	if o.All {
@@ -52,6 +58,11 @@ func WriteText(w io.Writer, r *Report, o TextOptions) error {
 	}
 	p.notes(r.Notes, o.All)
 	return p.done()
+}
+
+// mostlySerial tells whether a stretch of one thread alone loses more than any section.
+func (r *Report) mostlySerial() bool {
+	return len(r.Serial) > 0 && r.Serial[0].AllLost >= littleLost && (len(r.Sections) == 0 || r.Serial[0].AllLost > r.Sections[0].AllLost)
 }
 
 // nothingRan says why there is no section to show.
@@ -235,7 +246,7 @@ func (p *printer) sectionRow(s *Section, number int, most float64) {
 
 // serial lists the longest stretches in which one thread worked alone.
 func (p *printer) serial(r *Report) {
-	if len(r.Serial) == 0 || r.Whole.SerialShare < 0.05 {
+	if len(r.Serial) == 0 || r.Whole.SerialShare < 0.05 && !r.mostlySerial() {
 		return
 	}
 	p.blank()
