@@ -33,6 +33,8 @@ type Head struct {
 	Serial    []SerialRow    `json:"serial"`
 	Costs     *CostTable     `json:"costs,omitempty"`
 	Effort    *EffortTable   `json:"effort,omitempty"`
+	Locks     []LockRow      `json:"locks"`
+	Waste     *WasteTable    `json:"waste,omitempty"`
 }
 
 // LossTable is the account of the whole loss: useful work first, then what loses something, the
@@ -73,10 +75,11 @@ type SectionBrief struct {
 	Ends      Place        `json:"ends_at"`
 	Title     string       `json:"title"` // the place of its end, as the report names it
 	Short     string       `json:"short"`
-	LostShare float64      `json:"lost_share"`
+	AllLost   float64      `json:"all_lost"` // of core time
 	Imbalance float64      `json:"imbalance"`
 	Instances int          `json:"instances"`
 	Threads   int          `json:"threads"`
+	Line      string       `json:"line"` // its answer in a line
 	Causes    []CauseBrief `json:"causes"`
 }
 
@@ -108,6 +111,7 @@ type CostTable struct {
 
 // CostRow is what an event at a place costs.
 type CostRow struct {
+	Event string  `json:"event,omitempty"` // its name in the text
 	Title string  `json:"title"`
 	Place string  `json:"place"`
 	File  string  `json:"file"`
@@ -142,9 +146,10 @@ type EffortList struct {
 func NewHead(r *Report) *Head {
 	p := newPage(r)
 	h := &Head{Program: r.Program, Whole: r.Whole, Command: p.Command, Collected: p.Collected, Told: full(p.Told), Notes: full(p.Notes),
-		Tiles:    convert(p.Tiles, func(t *tile) Tile { return Tile(*t) }),
-		Sections: convert(r.Sections, func(s *Section) SectionBrief { return brief(s) }),
-		Serial:   convert(p.SerialTop, serialRow),
+		Tiles:    figureTiles(r),
+		Sections: convert(r.Sections, func(s *Section) SectionBrief { return brief(r, s) }),
+		Serial:   convert(serialShown(r), serialRow),
+		Locks:    lockRows(r), Waste: wasteTable(r.Waste),
 	}
 	h.Loss = lossTable(r)
 	if len(r.Sections) == 0 {
@@ -185,10 +190,10 @@ func full[T any](list []T) []T {
 	return list
 }
 
-func brief(s *Section) SectionBrief {
+func brief(r *Report, s *Section) SectionBrief {
 	return SectionBrief{ID: s.ID, Ends: s.EndsAt, Title: s.EndsAt.End(), Short: s.EndsAt.EndShort(),
-		LostShare: s.LostShare, Imbalance: s.Imbalance,
-		Instances: s.Instances, Threads: len(s.Threads), Causes: convert(s.Causes, causeBrief)}
+		AllLost: s.AllLost, Imbalance: s.Imbalance,
+		Instances: s.Instances, Threads: len(s.Threads), Line: s.inALine(&r.Program), Causes: convert(s.Causes, causeBrief)}
 }
 
 func causeBrief(c *Cause) CauseBrief {
@@ -198,18 +203,18 @@ func causeBrief(c *Cause) CauseBrief {
 func serialRow(s *Stretch) SerialRow {
 	row := SerialRow{Until: s.EndsAt.End(), Share: s.TimeShare, Times: s.Instances}
 	if s.Spent != nil {
-		row.Spent = unit.Percent(s.Spent.Share) + " at " + s.Spent.Place.String()
+		row.Spent = unit.Percent(s.Spent.Share) + " of it at " + s.Spent.Place.String()
 	}
 	return row
 }
 
 func costRow(c *Cost) CostRow {
-	return CostRow{c.Title, c.Place.String(), c.File, c.Line, c.About(), c.Share, c.Time}
+	return CostRow{c.Event, c.Title, c.Place.String(), c.File, c.Line, c.About(), c.Share, c.Time}
 }
 
 func effortList(l *chargeList) EffortList {
 	return EffortList{l.Title, convert(l.Rows, func(c *Charge) CostRow {
-		return CostRow{"", c.Words(), c.File, c.Line, pathWords(c.Path), c.Share, c.Time}
+		return CostRow{"", "", c.Words(), c.File, c.Line, pathWords(c.Path), c.Share, c.Time}
 	})}
 }
 
@@ -287,7 +292,7 @@ func NewSectionPage(r *Report, id int) *SectionPage {
 	}
 	p := newPageSection(r, i, 1)
 	s := &r.Sections[i]
-	out := &SectionPage{SectionBrief: brief(s), Words: p.Words, Told: full(p.Told), Time: s.Time,
+	out := &SectionPage{SectionBrief: brief(r, s), Words: p.Words, Told: full(p.Told), Time: s.Time,
 		Threads: full(s.Threads), Course: s.Course, NoCause: p.NoCause,
 		Pages: convert(p.Causes, causePage), Minor: convert(p.Minor, causePage),
 		Candidates: convert(s.Candidates, func(c *Candidate) CauseBrief {

@@ -246,21 +246,32 @@ func (p *printer) sectionRow(s *Section, number int, most float64) {
 
 // serial lists the longest stretches in which one thread worked alone.
 func (p *printer) serial(r *Report) {
-	if len(r.Serial) == 0 || r.Whole.SerialShare < 0.05 && !r.mostlySerial() {
+	rows := serialShown(r)
+	if len(rows) == 0 {
 		return
 	}
 	p.blank()
 	p.rule("One thread alone")
-	for i := range r.Serial[:min(len(r.Serial), 3)] {
-		s := &r.Serial[i]
-		if s.TimeShare < 0.0005 && i > 0 {
-			break // would read 0.0 %
-		}
+	for i := range rows {
+		s := &rows[i]
 		p.line("  %s  until %s", p.st.bold(right(unit.Percent(s.TimeShare), 7)), p.st.place(cutPlace(clean(s.EndsAt.End()), 60)))
 		if s.Spent != nil {
 			p.para(11, fmt.Sprintf("%s of it at %s", unit.Percent(s.Spent.Share), clean(s.Spent.Place.String())))
 		}
 	}
+}
+
+// serialShown are the longest stretches, if they are worth a word.
+func serialShown(r *Report) []Stretch {
+	const least, most = 0.05, 3 // of the run time; rows
+	if r.Whole.SerialShare < least && !r.mostlySerial() {
+		return nil
+	}
+	n := 0
+	for n < min(len(r.Serial), most) && (n == 0 || r.Serial[n].TimeShare >= leastShown) {
+		n++
+	}
+	return r.Serial[:n]
 }
 
 func (p *printer) notes(notes []Note, all bool) {

@@ -40,7 +40,7 @@ func (p *printer) waste(r *Report, all bool) {
 			continue
 		}
 		p.blank()
-		p.line("%s", p.st.bold(strings.ToUpper(k.Title[:1])+k.Title[1:]+", "+k.What))
+		p.line("%s", p.st.bold(k.listTitle()))
 		for _, x := range list {
 			p.wastePair(&r.Program, x)
 		}
@@ -54,6 +54,11 @@ func (w *Waste) intro() string {
 		return "Of the bytes that the program stored, or loaded, by samples; the bounds hold in 95 of 100 runs:"
 	}
 	return "Of the bytes that the program stored, or loaded; every access was looked at:"
+}
+
+// listTitle heads the list of the worst pairs.
+func (k *WasteKind) listTitle() string {
+	return strings.ToUpper(k.Title[:1]) + k.Title[1:] + ", " + k.What
 }
 
 // amount is the bytes, or the bounds where they are not known.

@@ -196,7 +196,7 @@ func (b *browser) settle() {
 		} else if rest++; rest == 3 { // what has come may ask for more
 			return
 		}
-		time.Sleep(50 * time.Millisecond)
+		time.Sleep(30 * time.Millisecond)
 	}
 	b.t.Fatalf("the page does not come to rest: %q %s", b.complaints(), eval[string](b, `document.body.innerText.slice(0, 500)`))
 }
@@ -252,7 +252,7 @@ var shows = []struct {
 	words      []string
 	canvases   int
 }{
-	{"overview", "#overview", []string{"useful work", "What became of 12 cores", "waiting for locks", "app.c:30", "parallel efficiency"}, 0},
+	{"overview", "#overview", []string{"useful work", "What became of 12 cores", "waiting for locks", "app.c:30", "Parallel efficiency"}, 0},
 	{"section", "#section?s=0&m=time", []string{"Ends at a barrier", "The account", "app.c:10", "Causes", "static void work"}, 2},
 	{"section-cause", "#section?s=0&c=1", []string{"Causes", "static void work"}, 2},
 	{"section-event", "#section?s=0&m=kind%3Al1d-miss&pick=1,2,0,0", []string{"Threads 1 to 2, instance 1", "all others", "came last"}, 3},
@@ -275,12 +275,16 @@ func TestTheViewsInABrowser(t *testing.T) {
 	b := newBrowser(t)
 	b.serve(runOf(fixture(t, 12, 24)), runOf(fixture(t, 12, 20)), runOf(fixture(t, 4, 20)))
 	for _, s := range shows {
-		for _, screen := range []struct {
+		for i, screen := range []struct {
 			scheme string
 			width  int64
 		}{{"light", 1920}, {"dark", 1920}, {"light", 390}, {"dark", 390}} {
 			b.screen(screen.scheme, screen.width)
-			b.open(s.hash)
+			if i == 0 {
+				b.open(s.hash)
+			} else { // as a window that is made narrower
+				b.settle()
+			}
 			said := b.text()
 			for _, words := range s.words {
 				if !strings.Contains(said, words) && (screen.width > 640 || words != "runs, by thread") {

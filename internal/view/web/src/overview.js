@@ -14,7 +14,7 @@ function Loss({ loss, p, list }) {
       ${loss.rows.filter((r) => r.share > 0).map((r) => html`<i class="key ${colours[r.name]}" style=${{ flexGrow: r.share }} title=${r.title + ": " + pct(r.share)}></i>`)}</div>
     <div class="scroll"><table class="terms"><thead class="sr"><tr><th scope="col">What</th><th scope="col">Share</th><th scope="col">Where most of it is</th></tr></thead><tbody>
       ${loss.rows.map((r) => html`<tr><th scope="row"><i class="key ${colours[r.name]}"></i>${r.title}</th><td class="num"><b>${pct(r.share)}</b></td>
-        <td>${r.places.slice(0, 2).map((x) => html`<span class="place">${pct(x.share)} ${known(x.section) && r.name === "imbalance" ? html`<a class="at" href=${link("section", { p, s: x.section })}>${x.at}</a>` : at(x)}${x.about && html` <span class="soft">${x.about}</span>`}</span> `)}</td></tr>`)}</tbody></table></div>
+        <td>${r.places.slice(0, 2).map((x, i) => html`<span class="place" data-more=${i > 0 || r.name === "useful"}>${pct(x.share)} ${known(x.section) && r.name === "imbalance" ? html`<a class="at" href=${link("section", { p, s: x.section })}>${x.at}</a>` : at(x)}${x.about && html` <span class="soft" data-more>${x.about}</span>`}</span> `)}</td></tr>`)}</tbody></table></div>
   </section>`;
 }
 
@@ -32,26 +32,46 @@ export function Early({ info, p }) {
   }}<//>`;
 }
 
-const CostRows = ({ rows, unit, p }) => rows.map((c) => html`<tr><td>${c.title}</td><td class="at">${c.line ? html`<a href=${link("source", { p, path: c.file, line: c.line })}>${c.place}</a>` : c.place}
-  ${c.about && html`<br /><span class="soft">${c.about}</span>`}</td><td class="num">${pct(c.share)}</td><td class="num wide">${short(unit, c.time)}</td></tr>`);
+// Place is a position with a link to its line, if it has one.
+const Place = ({ x, p }) => (x.line ? html`<a class="at" href=${link("source", { p, path: x.file, line: x.line })}>${x.place}</a>` : html`<span class="at">${x.place}</span>`);
+
+const CostRows = ({ rows, unit, p }) => rows.map((c) => html`<tr><td>${c.title}${c.event && html` <code class="soft">${c.event}</code>`}</td><td><${Place} x=${c} p=${p} />
+  ${c.about && html`<br /><span class="soft" data-more=${!c.event}>${c.about}</span>`}</td><td class="num">${pct(c.share)}</td><td class="num wide" data-more=${Boolean(c.event)}>${short(unit, c.time)}</td></tr>`);
+
+function Locks({ rows, unit, p }) {
+  return html`<section class="card" aria-labelledby="locks-h"><h2 id="locks-h">Locks that threads waited for</h2><div class="scroll"><table>
+    <thead><tr><th scope="col">Lock, and where it was waited for</th><th scope="col" class="num">Of core time</th><th scope="col" class="num">Waits</th><th scope="col" class="num wide">Waited</th></tr></thead>
+    <tbody>${rows.map((r) => html`<tr class=${r.lock ? "" : "soft"}><td>${r.lock ? html`<b class="at">${r.lock}</b>` : html`<${Place} x=${r} p=${p} />`}${r.held && html`<br /><span class="soft">taken before at ${r.held}</span>`}</td>
+      <td class="num">${pct(r.share)}</td><td class="num">${r.waits}</td><td class="num wide">${short(unit, r.time)}</td></tr>`)}</tbody></table></div></section>`;
+}
+
+function Waste({ w, p }) {
+  return html`<section class="card" aria-labelledby="waste-h"><h2 id="waste-h">${w.title}</h2><p>${w.intro}</p>
+    <div class="scroll"><table><tbody>${w.kinds.map((k) => html`<tr><th scope="row">${k.title}</th><td class="wide"><${Meter} share=${k.share} /></td><td class="num">${pct(k.share)}</td><td class="num wide">${k.amount}</td></tr>`)}</tbody></table></div>
+    ${w.threads && html`<p>${w.threads}</p>`}
+    ${w.lists.map((l) => html`<h3>${l.title}</h3><ul class="wasted">${l.pairs.map((x) => html`<li><p><b>${pct(x.share)}</b> <span class="at">${x.head}</span><br /><span class="soft">${x.about}</span></p>
+      ${x.sides.map((s) => html`<p class="side"><${Place} x=${s} p=${p} />${s.text && html` <code>${s.text}</code>`}${s.path && html`<br /><span class="soft">called from ${s.path}</span>`}</p>`)}${x.why && html`<p>Why: ${x.why}</p>`}</li>`)}</ul><p>${l.do}</p>`)}</section>`;
+}
 
 export function Overview({ info, head, p }) {
   if (!head) return html`<${Early} info=${info} p=${p} />`;
   const unit = head.program.clock_unit;
-  const most = head.sections.reduce((m, s) => Math.max(m, s.lost_share), 0.02);
+  const most = head.sections.reduce((m, s) => Math.max(m, s.all_lost), 0.02);
   return html`${head.loss && head.loss.headline && html`<p class="headline">${head.loss.headline}</p>`}<ul class="tiles">${head.tiles.map((t) => html`<li><b>${t.value}</b><span>${t.label}</span></li>`)}</ul>
   <${Say} list=${head.told} />
   ${head.loss && html`<${Loss} loss=${head.loss} p=${p} list=${head.sections} />`}
   ${head.nothing && html`<div class="card"><p>${head.nothing}</p></div>`}
-  ${head.sections.length > 0 && html`<section class="card" aria-labelledby="sections-h"><h2 id="sections-h">Where time is lost</h2><div class="scroll"><table>
-    <thead><tr><th scope="col">Section ends at</th><th scope="col" class="wide"><span class="sr">Share</span></th><th scope="col" class="num">Lost of run</th><th scope="col" class="num">Imbalance</th><th scope="col" class="num wide">Instances</th><th scope="col">First cause</th></tr></thead>
-    <tbody>${head.sections.map((s, i) => html`<tr><td><a class="at" data-nth=${i} href=${link("section", { p, s: s.id })}>${s.short}</a> ${s.ends_at.function && s.ends_at.function !== s.short && html`<span class="soft wide">${s.ends_at.function}</span>`}</td>
-      <td class="wide"><${Meter} share=${s.lost_share / most} /></td><td class="num">${pct(s.lost_share)}</td><td class="num">${pct(s.imbalance)}</td><td class="num wide">${s.instances}</td>
-      <td>${s.causes[0] ? html`<a class="at" href=${link("section", { p, s: s.id, c: s.causes[0].rank })}>${s.causes[0].title} at ${s.causes[0].place}</a>` : html`<span class="soft">–</span>`}</td></tr>`)}</tbody></table></div></section>`}
+  ${head.sections.length > 0 && html`<section class="card" aria-labelledby="sections-h"><h2 id="sections-h">Parallel sections, by all they lose</h2><div class="scroll"><table>
+    <thead><tr><th scope="col">Section ends at</th><th scope="col" class="wide"><span class="sr">Share</span></th><th scope="col" class="num">Of core time</th><th scope="col" class="num">Imbalance</th><th scope="col" class="num wide">Instances</th><th scope="col">What is known of it</th></tr></thead>
+    <tbody>${head.sections.map((s, i) => html`<tr><td><span class="soft">${i + 1}</span> <a class="at" data-nth=${i} href=${link("section", { p, s: s.id })}>${s.title}</a></td>
+      <td class="wide"><${Meter} share=${s.all_lost / most} /></td><td class="num">${pct(s.all_lost)}</td><td class="num">${pct(s.imbalance)}</td><td class="num wide">${s.instances}</td>
+      <td>${s.causes[0] ? html`<a href=${link("section", { p, s: s.id, c: s.causes[0].rank })}>${s.line}</a>` : html`<span class="soft">${s.line}</span>`}</td></tr>`)}</tbody></table></div></section>`}
+  ${head.locks.length > 0 && html`<${Locks} rows=${head.locks} unit=${unit} p=${p} />`}
   ${head.costs && html`<section class="card"><h2>${head.costs.title}</h2><p>${head.costs.intro}</p><div class="scroll"><table><thead><tr><th scope="col">Event</th><th scope="col">Where</th><th scope="col" class="num">Share</th><th scope="col" class="num wide">Time</th></tr></thead><tbody><${CostRows} rows=${head.costs.rows} unit=${unit} p=${p} /></tbody></table></div></section>`}
-  ${head.serial.length > 0 && html`<section class="card"><h2>One thread alone</h2><div class="scroll"><table><thead><tr><th scope="col">Until</th><th scope="col" class="num">Of the run time</th><th scope="col" class="num">Times</th></tr></thead>
-    <tbody>${head.serial.map((s) => html`<tr><td class="at">${s.until}${s.spent && html` <span class="soft">(${s.spent})</span>`}</td><td class="num">${pct(s.share)}</td><td class="num">${s.times}</td></tr>`)}</tbody></table></div></section>`}
+  ${head.serial.length > 0 && html`<section class="card"><h2>One thread alone</h2><div class="scroll"><table><thead><tr><th scope="col">Until</th><th scope="col" class="num">Of the run time</th><th scope="col" class="num" data-more>Times</th></tr></thead>
+    <tbody>${head.serial.map((s) => html`<tr><td class="at">until ${s.until}${s.spent && html`<br /><span class="soft">${s.spent}</span>`}</td><td class="num">${pct(s.share)}</td><td class="num" data-more>${s.times}</td></tr>`)}</tbody></table></div></section>`}
   ${head.effort && html`<section class="card"><h2>Effort of ${head.effort.threads} threads</h2><p>${head.effort.text}</p><div class="scroll"><table><tbody>${head.effort.rows.map((r) => html`<tr><th scope="row">${r.label}</th><td class="wide"><${Meter} share=${r.share} less=${r.label === "work"} /></td><td class="num">${pct(r.share)}</td><td class="num wide soft">${r.bounds}</td></tr>`)}</tbody></table></div>
     ${head.effort.lists.map((l) => html`<h3>${l.title}</h3><div class="scroll"><table><tbody><${CostRows} rows=${l.rows} unit=${unit} p=${p} /></tbody></table></div>`)}</section>`}
+  ${head.waste && html`<${Waste} w=${head.waste} p=${p} />`}
   ${head.notes.length > 0 && html`<section class="card"><h2>Notes</h2><ul class="plain">${head.notes.map((n) => html`<li>${n}</li>`)}</ul></section>`}`;
 }
