@@ -31,6 +31,7 @@ type gopher struct {
 	site  section.Site
 	list  uint64 // the condition whose list it is about to be put on
 	await uint64 // what it waits to be counted down
+	kind  string // why it is off, "" if that is the runtime's own affair
 	row   int32  // of the profile, None if it has none yet
 }
 
@@ -218,34 +219,64 @@ func (r *run) enterGoPark(m *thread, h *hook.Record, at uint64) {
 		}
 	}
 	x := g.gopher
-	x.left, x.at = r.leaves(h), at
+	x.left, x.kind = r.leaves(h)
+	x.at = at
 	delete(r.gophers.awake, g)
 	switch {
 	case x.left == leftLock && x.lock == 0, x.left == leftAwait && x.await == 0: // its call was not seen
 		x.left = leftOff
+	case x.left == leftOff && x.kind != "":
+		x.site = r.outsideSite(h)
 	case x.left == leftTold:
 		r.awaited(g, at)
 		r.feed(r.goArrival(g, section.OpWaitBegin, h, at, cmp.Or(x.list, x.id)))
 	}
 }
 
-// leaves tells why a goroutine stands back, by the functions of the runtime that it is in.
-func (r *run) leaves(h *hook.Record) leftAs {
+// leaves tells why a goroutine stands back, by the functions of the runtime that it is in, and what
+// kind of time off a core that is.
+func (r *run) leaves(h *hook.Record) (as leftAs, kind string) {
 	for _, ret := range r.callers(h) {
-		if r.images.own(ret - 1) {
-			break
-		}
 		_, s, ok := r.images.symbol(ret - 1)
 		for _, w := range parkings() {
 			if ok && strings.Contains(s.Name, w.name) {
-				return w.as
+				return w.as, ""
 			}
 		}
 		if ok && known.GoWaitsOutside(s.Name) {
-			return leftOff
+			return leftOff, outsideKind(s.Name)
+		}
+		if r.images.own(ret - 1) { // of the runtime's packages, that is time.Sleep, too
+			break
 		}
 	}
-	return leftTold
+	return leftTold, ""
+}
+
+// outsideSite is the place of a call that waits for something outside, without the functions of the
+// runtime's packages that are there for that.
+func (r *run) outsideSite(h *hook.Record) section.Site {
+	s := r.goSite(h)
+	for len(s.Stack) > 1 {
+		_, sym, ok := r.images.symbol(uint64(s.Stack[0].Call))
+		if !ok || !known.GoWaitsOutside(sym.Name) {
+			break
+		}
+		s.Stack = s.Stack[1:]
+	}
+	return s
+}
+
+// outsideKind is what a goroutine waits for that waits for something outside: a time, or files. The
+// collection of garbage is the runtime's own affair.
+func outsideKind(function string) string {
+	switch {
+	case strings.Contains(function, "leep"):
+		return kindSleep
+	case strings.Contains(function, "poll"):
+		return kindIO
+	}
+	return ""
 }
 
 // parking is a function in which goroutines wait that nothing but its name tells of.
@@ -282,6 +313,8 @@ func (r *run) mayGoOn(g *thread, at uint64) {
 		r.goLocked(g, at)
 	case leftAwait:
 		r.awaited(g, at)
+	case leftOff:
+		r.goWasOff(g, at)
 	case leftTold:
 		op := g.op(section.OpWaitEnd, at)
 		op.Idle = true
@@ -311,6 +344,18 @@ func (r *run) goLocked(g *thread, at uint64) {
 	r.out.paths[pathKey{r.sitePath(x.site), g.row(), noSection, "lock-wait"}] += float64(waited)
 	r.blame(x.lock, x.at, at)
 	x.lock = 0
+}
+
+// goWasOff takes in the end of a time for which a goroutine slept, or waited for something outside.
+func (r *run) goWasOff(g *thread, at uint64) {
+	x := g.gopher
+	from := max(x.at, g.piece.from)
+	if x.kind == "" || from >= at || r.stood(from, at) {
+		return
+	}
+	g.piece.addOff(offWait{x.kind, uint64(x.site.Place()), 1, at - from})
+	r.out.paths[pathKey{r.sitePath(x.site), g.row(), noSection, metricOff}] += float64(at - from)
+	x.kind = ""
 }
 
 // enterGoUnlock: a goroutine lets one go on that waits for a lock.
@@ -387,6 +432,7 @@ func (r *run) awaited(g *thread, at uint64) {
 	op.Object = x.await
 	x.await = 0
 	r.feed(op)
+	r.out.waited(g)
 	g.begin(at)
 }
 
@@ -396,7 +442,7 @@ func (r *run) enterGoEnd(m *thread, h *hook.Record, at uint64) {
 	if g == nil || g.gopher.id != h.GoID() {
 		return
 	}
-	g.gopher.left = leftOff // what it did last is told here
+	g.gopher.left, g.gopher.kind = leftOff, "" // what it did last is told here
 	r.endGoroutine(g, at)
 	r.goneFrom(m, at)
 }

@@ -41,6 +41,7 @@ func TestGo(t *testing.T) {
 		test func(t *testing.T, program string)
 	}{
 		{"sections", goSections}, {"attach", goAttach}, {"locks", goLockBlame}, {"idleness", goIdleness}, {"hard", goUndisturbed},
+		{"off the core", goOff},
 	} {
 		t.Run(c.name, func(t *testing.T) { c.test(t, program) })
 	}
@@ -169,6 +170,54 @@ func goIdleness(t *testing.T, program string) {
 	const cuts = 2 * 2 * 5 * 1e9 / frequency // a sample at each end of each goroutine's part, five times
 	if sums["main.together"] > apart+cuts {
 		t.Errorf("idleness of main.together: %.0f ns, the program measures at most %.0f ns: %v", sums["main.together"], apart, sums)
+	}
+}
+
+// What goroutines sleep and wait for files is told as that, as long as they measure it themselves;
+// of more goroutines than have rows, no row is longer than all of it took. What begins when another
+// team has come back stands behind that.
+func goOff(t *testing.T, program string) {
+	needs(t, needSamples, needTracing)
+	var out strings.Builder
+	p, _ := record(t, Options{Command: []string{program, "naps"}, Stdout: &out})
+	var measured [2]struct{ slept, read, all float64 }
+	lines := strings.Split(out.String(), "\n")
+	for i := range measured {
+		m := &measured[i]
+		if n, err := fmt.Sscan(lines[i], &m.slept, &m.read, &m.all); n != 3 {
+			t.Fatalf("%q: %v", out.String(), err)
+		}
+	}
+	tab := p.Tables()
+	team, behind := 0, uint64(0)
+	for id, s := range tab.Sections {
+		if s.Kind != profile.SectionJoin {
+			continue
+		}
+		for in := range p.Instances(profile.SectionID(id)) {
+			m := &measured[team]
+			sums, longest, end := map[string]float64{}, 0.0, uint64(0)
+			for _, c := range in.Costs {
+				sums[tab.Kinds[tab.Events[c.Row].Kind].Name] += float64(c.N)
+			}
+			for i := range in.Parts {
+				x := &in.Parts[i]
+				if longest, end = max(longest, float64(x.Time())), max(end, x.Release); x.Start < behind {
+					t.Errorf("team %d: a part begins at %d, the team before it came back at %d", team, x.Start, behind)
+				}
+			}
+			if longest > m.all {
+				t.Errorf("team %d: a part of %.0f ns, all of it took %.0f ns", team, longest, m.all)
+			}
+			const asked = 4 * 3 * 5e6 // ns: that many goroutines, times, and for so long each
+			if team == 0 && (sums[kindSleep] < 0.99*asked || sums[kindSleep] > m.slept || sums[kindIO] == 0 || sums[kindIO] > m.read) {
+				t.Errorf("the goroutines were off their cores for %v; they asked for %v ns of sleep, and measured %v", sums, asked, *m)
+			}
+			team, behind = team+1, end
+		}
+	}
+	if team != len(measured) {
+		t.Errorf("%d teams, want %d; notes %v", team, len(measured), p.Meta().Notes)
 	}
 }
 

@@ -96,3 +96,52 @@ func (o *output) goRow(g *thread) int32 {
 	o.goRows = append(o.goRows, row)
 	return row
 }
+
+// waited sets a goroutine's time behind that of the instance for whose end it has waited, which is
+// the last one.
+func (o *output) waited(g *thread) {
+	row := g.gopher.row
+	if g.id == goroutineBase {
+		row = int32(o.main.id)
+	}
+	if row != noRow {
+		o.virtual[row] = max(o.virtual[row], o.latest)
+	}
+}
+
+// together is how long pieces of several goroutines that share a row took on the wall, and 0 for
+// those of one thread.
+func together(spans []any) uint64 {
+	if len(spans) < 2 {
+		return 0
+	}
+	first := spans[0].(*piece)
+	from, to, several := first.from, first.to, false
+	for _, s := range spans[1:] {
+		p := s.(*piece)
+		from, to, several = min(from, p.from), max(to, p.to), several || p.thread != first.thread
+	}
+	if !several {
+		return 0
+	}
+	return to - min(from, to)
+}
+
+// within cuts the waits of goroutines that share a row to what the row had time for: they waited at
+// the same time.
+func (s *partSum) within(wall uint64) {
+	waits, have := s.lockOff+s.blocked, wall-min(wall, s.onCPU())
+	if wall == 0 || waits <= have {
+		return
+	}
+	share := float64(have) / float64(waits)
+	for _, x := range []*uint64{&s.lockOff, &s.wait, &s.blocked} {
+		*x = uint64(float64(*x) * share)
+	}
+	for i := range s.locks {
+		s.locks[i].time = uint64(float64(s.locks[i].time) * share)
+	}
+	for i := range s.off {
+		s.off[i].wait = uint64(float64(s.off[i].wait) * share)
+	}
+}

@@ -32,6 +32,7 @@ type output struct {
 	goRows     goRows
 	newRow     func(profile.Thread) int32
 	virtual    map[int32]uint64 // by thread: where its next part begins
+	latest     uint64           // where the last instance ended
 	lines      lines            // of all processes; nil: there is one
 	instances  int
 	widest     int // most parts of an instance
@@ -109,6 +110,7 @@ func (o *output) instance(in section.Instance) {
 		for _, s := range p.Spans {
 			sum.add(s.(*piece))
 		}
+		sum.within(together(p.Spans))
 		long := sum.time()
 		if even {
 			long = long - sum.onCPU() + evenly(cpu)
@@ -216,6 +218,7 @@ func (o *output) place(x *profile.Instance, kind section.Kind, gone []bool) {
 		p.Arrive += p.Start
 		last = max(last, p.Arrive)
 	}
+	o.latest = last
 	for i := range x.Parts {
 		x.Parts[i].Release = last
 		if kind == section.Tail && gone[i] { // it does not wait for the program's end

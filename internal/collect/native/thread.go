@@ -165,6 +165,7 @@ func (c *onCPU) at(now uint64) uint64 {
 type piece struct {
 	thread  *thread
 	from    uint64          // moment
+	to      uint64          // when it was cut
 	entry   uint64          // function with which it begins, 0 if that is not known
 	exit    []section.Frame // where it ends, innermost first, if that is in the program's own code: nil if that is not known
 	cpuFrom uint64
@@ -226,6 +227,7 @@ func (t *thread) begin(at uint64) {
 // cut ends the thread's piece and starts the next one.
 func (t *thread) cut(at uint64) *piece {
 	p := t.piece
+	p.to = at
 	if now := t.cpu.at(at); now > p.cpuFrom {
 		p.cpu = now - p.cpuFrom
 	}

@@ -157,6 +157,47 @@ func cpuTime() time.Duration {
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
+// nap sleeps, and waits for a pipe that is written to after as long a time, and says for how long it did either.
+func nap(d time.Duration) (slept, read time.Duration) {
+	from := time.Now()
+	time.Sleep(d)
+	slept = time.Since(from)
+	in, out, err := os.Pipe()
+	if err != nil {
+		panic(err)
+	}
+	time.AfterFunc(d, func() { out.Write(make([]byte, 1)) })
+	from = time.Now()
+	in.Read(make([]byte, 1))
+	read = time.Since(from)
+	in.Close()
+	out.Close()
+	return
+}
+
+// naps lets a team be off its cores, and then a far larger one. It prints for how long the teams' goroutines did that, in all, and
+// for how long the teams were there.
+func naps() {
+	for _, n := range []int{members, 50 * members} {
+		var wg sync.WaitGroup
+		var slept, read atomic.Int64
+		begun := time.Now()
+		for range n {
+			wg.Add(1)
+			go func() {
+				defer wg.Done()
+				for range 3 {
+					s, r := nap(held)
+					slept.Add(int64(s))
+					read.Add(int64(r))
+				}
+			}()
+		}
+		wg.Wait()
+		fmt.Println(slept.Load(), read.Load(), time.Since(begun).Nanoseconds())
+	}
+}
+
 func deep(n int) int {
 	var pad [100]byte
 	pad[n%100] = byte(n)
@@ -221,6 +262,6 @@ func fails(x int) {
 }
 
 func main() {
-	map[string]func(){"teams": teams, "until-told": untilTold, "locks": locks, "partners": partners, "hard": hard}[os.Args[1]]()
+	map[string]func(){"teams": teams, "until-told": untilTold, "locks": locks, "partners": partners, "hard": hard, "naps": naps}[os.Args[1]]()
 	os.Exit(7)
 }
