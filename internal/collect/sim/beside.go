@@ -35,8 +35,9 @@ type beside struct {
 	gathering bool
 	stopped   *futex.Cond // one more has
 	meetings  map[uint64]*meeting
-	most      int  // threads at a time
-	seeking   bool // some thread is followed round its loop
+	most      int        // threads at a time
+	seeking   bool       // some thread is followed round its loop
+	loops     []*spinner // that come back to where they began, each once
 	gate      turnstile
 }
 
@@ -51,8 +52,10 @@ type hostThread struct {
 	free  bool // its turn has no end for others' sake
 	// the number of its last turn
 	ticket uint64
-	// it has just given its core away
+	// it has just given its core away, and nobody works for whom it may wait
 	yielded bool
+	// it has left its code last to give its core away, as nobody made it do
+	waits bool
 	// how often it has given its core away
 	yields, next int
 }
@@ -187,30 +190,6 @@ func (b *beside) core(t *thread) int {
 	return int(t.id) % b.r.cfg.Cores
 }
 
-// yields gives the host's core away. Who does so again and again may wait in a loop.
-func (b *beside) yields(t *thread) {
-	const first, most = 4, 256 // after so many times it is looked what it waits for, then after twice as many
-	if t.host.yielded = len(b.gate.queue) > 0; !t.host.yielded {
-		cur := b.r.cur
-		b.r.mu.Unlock()
-		_, _, _ = unix.Syscall(unix.SYS_SCHED_YIELD, 0, 0, 0)
-		b.r.mu.Lock()
-		b.r.cur = cur
-	}
-	if t.covered() || t.schedules() {
-		return
-	}
-	b.r.notes.Add("yields", "A thread gave its core away by sched_yield: where it did so to wait for another thread, "+
-		"that may count as its work")
-	if t.host.yields++; t.host.yields >= max(t.host.next, first) && t.core != nil {
-		t.host.next = t.host.yields + min(t.host.yields, most)
-		b.r.keep(t)
-		if !b.suspectsFunction(t) {
-			b.r.tryPark(t)
-		}
-	}
-}
-
 // waitsOnFutex reports whether t stands at a system call that waits for a futex: WAIT or
 // WAIT_BITSET (include/uapi/linux/futex.h).
 func waitsOnFutex(t *thread) bool {
@@ -252,10 +231,11 @@ func (b *beside) enters(t *thread) {
 }
 
 // left is told that it has left.
-func (b *beside) left(t *thread) {
+func (b *beside) left(t *thread, exit cpu.Exit) {
 	if b == nil {
 		return
 	}
+	t.host.goesOn(t, exit)
 	b.inside--
 	b.stopped.Broadcast()
 }

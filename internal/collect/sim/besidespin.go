@@ -4,7 +4,12 @@
 
 package sim
 
-import "lime/internal/section"
+import (
+	"maps"
+	"slices"
+
+	"lime/internal/section"
+)
 
 // turn is how far t runs at once: further as long as it is not found in a loop.
 func (b *beside) turn(t *thread) int64 {
@@ -40,11 +45,21 @@ func (b *beside) seeks(t *thread) {
 		r.inVain(t)
 		return
 	}
+	s.call = r.waitsAt(s)
 	if !b.learns(t, s) {
 		r.inVain(t) // it may wait for long
 	}
+	b.remembers(s)
 	r.lessSpinning(t)
 	b.suspects(t, s)
+}
+
+// remembers notes a loop whose rounds come back to where they began: who goes round it has done
+// nothing.
+func (b *beside) remembers(s *spinner) {
+	if s.loop.Fixed && !slices.ContainsFunc(b.loops, func(o *spinner) bool { return maps.Equal(o.blocks, s.blocks) }) {
+		b.loops = append(b.loops, s)
+	}
 }
 
 // suspects watches the function in which t waits, or else the way through its loop: what lets
@@ -84,7 +99,6 @@ func (b *beside) learns(t *thread, s *spinner) bool {
 	r.drain(t, &p)
 	taken := append([]edgeCount(nil), p.edges...)
 	t.keepFor(&p)
-	s.call = uint64(r.site(t.ctx.RIP, r.stack(t)).Place())
 	n := len(r.spins.cycles)
 	r.learn(s, taken)
 	return len(r.spins.cycles) > n

@@ -363,7 +363,7 @@ func (r *run) step(t *thread, budget int64) (cpu.Exit, uint64) {
 	}
 	r.beside.enters(t)
 	exit := r.eng.Run(t.ctx, budget)
-	r.beside.left(t)
+	r.beside.left(t, exit)
 	n := r.eng.Retired(t.ctx) - before
 	units, err := r.meter.Slice(t.core.n, t.ctx, t.core.clock, n)
 	if err != nil {

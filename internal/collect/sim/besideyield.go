@@ -1,0 +1,105 @@
+// Yields where threads run in parallel. Who gives its core away waits for what others do (yield.go).
+// With a core of its own it would look again and again while they work: so its clock goes with
+// theirs.
+
+package sim
+
+import (
+	"math"
+
+	"golang.org/x/sys/unix"
+
+	"lime/internal/cpu"
+)
+
+// yields gives the host's core away. Who does so again and again may wait in a loop.
+func (b *beside) yields(t *thread) {
+	const first, most = 4, 256 // after so many times it is looked what it waits for, then after twice as many
+	if t.host.waits = !t.covered() && !t.schedules(); t.host.waits {
+		t.host.turn = 0 // it is soon seen that it goes on
+	}
+	kept := t.host.waits && b.keepsUp(t)
+	if len(b.gate.queue) == 0 {
+		cur := b.r.cur
+		b.r.mu.Unlock()
+		_, _, _ = unix.Syscall(unix.SYS_SCHED_YIELD, 0, 0, 0)
+		b.r.mu.Lock()
+		b.r.cur = cur
+	} else {
+		t.host.yielded = !kept
+	}
+	if !t.host.waits {
+		return
+	}
+	b.r.notes.Add("yields", "A thread gave its core away by sched_yield: where it did so to wait for another thread, "+
+		"its wait is as long as those worked meanwhile who had not given theirs away")
+	if t.host.yields++; t.host.yields >= max(t.host.next, first) && t.core != nil {
+		t.host.next = t.host.yields + min(t.host.yields, most)
+		b.r.keep(t)
+		if !b.suspectsFunction(t) {
+			b.r.tryPark(t)
+		}
+	}
+}
+
+// keepsUp moves the clock of t, which has given its core away, to that of the thread that is
+// furthest behind of those for whom it may wait: until then none of them has done what it waits
+// for, or it would not have looked in vain. It is false if there is nobody whom it could wait for.
+func (b *beside) keepsUp(t *thread) bool {
+	const nobody = math.MaxUint64
+	at, waiting := uint64(nobody), uint64(nobody)
+	for _, o := range b.r.byGuest {
+		switch {
+		case o == t || o.core == nil:
+		case o.host.waits:
+			waiting = min(waiting, o.now())
+		default:
+			at = min(at, o.now())
+		}
+	}
+	if at == nobody { // one of those who wait has to go on, perhaps for what t has done
+		at = waiting
+	}
+	if at == nobody || t.core == nil {
+		return false
+	}
+	call, round := b.round(t)
+	ahead := at - min(at, t.now())
+	if a, units := t.acting(), round+ahead; units > 0 && a.gopher == nil && call != 0 {
+		a.yielded = noted(a.yielded, lockEvent{spinWait, call, 1, units, a.watchedGate()})
+	}
+	t.core.clock += ahead
+	t.host.from = t.core.clock
+	return true
+}
+
+// round takes what t has done since it was looked at last out of its counts, if it was nothing but a
+// loop in which somebody was proved to wait. It returns the place that waits.
+func (b *beside) round(t *thread) (call, units uint64) {
+	r := b.r
+	for _, s := range b.loops {
+		if !s.heads[t.ctx.RIP] || t.hosts != nil || t.gopher != nil {
+			continue
+		}
+		p := &piece{}
+		r.drain(t, p)
+		taken, units := r.removeLoop(p, s)
+		if len(p.edges) > 0 { // it has come to the loop, or has done something in between
+			p.edges = append(p.edges, taken...)
+			t.keepFor(p)
+			return s.call, 0
+		}
+		r.without(t, outLoop, taken)
+		units = min(units, t.busy)
+		t.busy -= units
+		return s.call, units
+	}
+	return r.ownCall(t.acting()), 0
+}
+
+// goesOn notes how t has left its code: by giving its core away once more, or not.
+func (h *hostThread) goesOn(t *thread, exit cpu.Exit) {
+	if exit.Reason != cpu.ExitSyscall || t.ctx.GPR[rax] != sysSchedYield {
+		h.waits = false
+	}
+}
