@@ -16,6 +16,7 @@ type fork struct {
 	fn     *fn    // the row for its body
 	at     uint64 // when it was opened
 	last   uint64 // when the last member so far reached its end
+	team   team
 }
 
 // probe handles a thread that stands at a probe; false means that it must wait
@@ -188,16 +189,6 @@ func (r *run) enterTeam(t *thread, f *fn) {
 	r.beside.arrives(t, c)
 }
 
-// smallTeam is the largest team for which LLVM's runtime reduces without a tree of barriers
-// (kmp_runtime.cpp, __kmp_determine_reduction_method, x86-64).
-const smallTeam = 4
-
-func (r *run) enterReduce(t *thread, f *fn) {
-	if argument(t, f.Object) != 0 && len(t.regions) > 0 && r.members[t.regions[len(t.regions)-1]] > smallTeam {
-		r.enterTeam(t, f)
-	}
-}
-
 // teamObject keeps the barriers of regions apart from those that have an address.
 const teamObject = 1 << 63
 
@@ -332,7 +323,7 @@ func (r *run) enterBody(t *thread, f *fn) {
 		r.beside.since(t, max(t.rests, t.started), k.at)
 	}
 	t.idle = false
-	r.members[k.id]++
+	k.team.members++
 	r.feed(section.Op{Kind: section.OpMember, Thread: t.id, At: unit.Cycles(t.now()), Object: k.id})
 	r.begin(t, outWay, r.stack(t))
 }
@@ -351,10 +342,10 @@ func (r *run) forkWith(id uint64) *fork {
 
 // closeFork forgets a region.
 func (r *run) closeFork(id uint64) {
-	delete(r.members, id)
 	for body, open := range r.bodies {
 		for i, k := range open {
 			if k.id == id {
+				k.master.lastTeam = k.team.members
 				r.bodies[body] = append(open[:i:i], open[i+1:]...)
 				return
 			}

@@ -68,7 +68,6 @@ type run struct {
 	meetings uint64 // of this process with others, so far
 	pools    pools
 	sampler  sampler
-	members  map[uint64]int // threads that have come to a region, by its id
 
 	spins    spinTable
 	gophers  gophers
@@ -97,7 +96,7 @@ func newRun(cfg Config, meter Meter, sink profile.Sink) (*run, error) {
 		cfg: cfg, meter: meter,
 		byGuest: map[*guest.Thread]*thread{}, byCtx: map[*cpu.Context]*thread{},
 		names: byName(cfg.SectionEnds), mangled: mangled(), entries: map[uint64]*fn{}, tasks: map[uint64]*fn{}, probes: map[uint64]bool{},
-		bodies: map[uint64][]*fork{}, waiters: map[uint64]int{}, members: map[uint64]int{},
+		bodies: map[uint64][]*fork{}, waiters: map[uint64]int{},
 		locks: map[uint64]uint64{}, holders: map[uint64]*thread{}, lockBook: newLockBook(), gates: map[uint64]*gate{},
 		even:  newEvening(cfg.Even),
 		comms: mpi.New(),

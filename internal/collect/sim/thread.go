@@ -35,9 +35,11 @@ type thread struct {
 	left    call      // the call that has just returned
 	frames  []call    // open calls of functions of the table, outermost first
 	regions []uint64
-	idle    bool // a pool's thread between two regions
-	through bool // it has done what it was made for
-	pooled  bool // it has been given tasks of such a pool (pool.go)
+
+	lastTeam int  // how many threads the last region had that it has opened
+	idle     bool // a pool's thread between two regions
+	through  bool // it has done what it was made for
+	pooled   bool // it has been given tasks of such a pool (pool.go)
 
 	birth   birth
 	wrapped uint64 // bornInWrapper: instructions since
