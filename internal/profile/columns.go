@@ -112,6 +112,9 @@ type env struct {
 	places places    // writing
 	stacks [][]Frame // reading: frames by place
 	budget int64     // reading: bytes of text that a file of this size can hold
+	size   int64     // reading: of the file
+	room   *budget   // reading: for traces
+	packer packer    // writing
 }
 
 func (e *env) spend(n int) error {

@@ -157,6 +157,7 @@ func (l *loader) load(m *Meta, t *Tables) error {
 		func() error { return loadRows(l, wasteTotalRows, &t.WasteTotals) },
 		func() error { return loadRows(l, wastePairRows, &t.WastePairs) },
 		func() error { return loadRows(l, accountRows, &t.Accounts) },
+		func() error { return loadRows(l, traceRows, &t.Traces) },
 	} {
 		if err := step(); err != nil {
 			return err

@@ -49,10 +49,14 @@ func fill(t testing.TB, s Sink, seed uint64, instances int) {
 
 func fillRest(t testing.TB, s Sink, r *rand.Rand, threads, nodes int) {
 	t.Helper()
-	for i := range r.IntN(6) {
+	paths := r.IntN(6)
+	for i := range paths {
 		id := s.AddPath(PathNode{Parent: PathID(r.IntN(i+1) - 1), Node: NodeID(r.IntN(nodes+1) - 1), Addr: r.Uint64()})
 		s.AddPathSample(PathSample{Path: id, Thread: ThreadID(r.IntN(threads)), Section: SectionID(r.IntN(3) - 1),
 			Metric: "idleness", Value: r.Float64() * 1e6})
+	}
+	if paths > 0 {
+		s.AddTrace(randomTrace(r, ThreadID(r.IntN(threads)), paths))
 	}
 	s.AddWasteTotal(WasteTotal{Thread: ThreadID(r.IntN(threads)), Kind: "dead-store", Bytes: 7, Of: 70, Low: 0.05, High: 0.25, Label: Sampled})
 	s.AddWastePair(WastePair{Kind: "dead-store", Thread: ThreadID(r.IntN(threads)),
@@ -67,6 +71,16 @@ func fillRest(t testing.TB, s Sink, r *rand.Rand, threads, nodes int) {
 	if err := s.UpdateMeta(m); err != nil {
 		t.Fatal(err)
 	}
+}
+
+func randomTrace(r *rand.Rand, thread ThreadID, paths int) Trace {
+	out := Trace{Thread: thread, Every: 1 + r.Uint64N(8)}
+	at := uint64(0)
+	for range r.IntN(200) {
+		at += r.Uint64N(1 << r.IntN(40))
+		out.Samples = append(out.Samples, TraceSample{At: at, Length: r.Uint64N(at + 1), Path: PathID(r.IntN(paths))})
+	}
+	return out
 }
 
 func randomFrames(r *rand.Rand) []Frame {

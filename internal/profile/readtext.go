@@ -177,6 +177,8 @@ func (r *textReader) words(word string, words []string) error {
 		return appendRow(wastePairText, &t.WastePairs, words)
 	case accountText.word:
 		return appendRow(accountText, &t.Accounts, words)
+	case traceText.word:
+		return appendRow(traceText, &t.Traces, words)
 	}
 	return r.instanceWords(word, words)
 }

@@ -52,6 +52,9 @@ func copyRows(to Sink, t *Tables) {
 	for _, r := range t.Accounts {
 		to.AddAccount(r)
 	}
+	for _, r := range t.Traces {
+		to.AddTrace(r)
+	}
 }
 
 func each[Row, ID any](rows []Row, add func(Row) ID) {

@@ -36,6 +36,7 @@ type Sink interface {
 	AddWasteTotal(WasteTotal)
 	AddWastePair(WastePair)
 	AddAccount(Accounted)
+	AddTrace(Trace)
 	// SetThread replaces a thread's row, when its end is known.
 	SetThread(ThreadID, Thread)
 	// SetEventDetail replaces the detail of an event, when more of them have been seen.
@@ -62,6 +63,7 @@ type Tables struct {
 	PathSamples []PathSample
 	WasteTotals []WasteTotal
 	Accounts    []Accounted
+	Traces      []Trace
 	WastePairs  []WastePair
 
 	merged []SectionID // new id by old one, nil if none changed; see MergeSections

@@ -207,7 +207,7 @@ func (in *inserter) insertLines(first int, files []File) error {
 
 // extent is a number of rows for every table: how many there are, or the ids of the next ones.
 type extent struct {
-	images, files, functions, nodes, edges, kinds, events, sections, threads, paths, samples, wasteTotals, wastePairs, accounts int
+	images, files, functions, nodes, edges, kinds, events, sections, threads, paths, samples, wasteTotals, wastePairs, accounts, traces int
 }
 
 func (f *extent) advance(t *Tables) {
@@ -225,6 +225,7 @@ func (f *extent) advance(t *Tables) {
 	f.wasteTotals += len(t.WasteTotals)
 	f.wastePairs += len(t.WastePairs)
 	f.accounts += len(t.Accounts)
+	f.traces += len(t.Traces)
 }
 
 // insertTables inserts rows whose ids start at at.
@@ -245,6 +246,7 @@ func (in *inserter) insertTables(t *Tables, at extent) error {
 		func() error { return insertRows(in, wasteTotalRows, at.wasteTotals, t.WasteTotals) },
 		func() error { return insertRows(in, wastePairRows, at.wastePairs, t.WastePairs) },
 		func() error { return insertRows(in, accountRows, at.accounts, t.Accounts) },
+		func() error { return insertRows(in, traceRows, at.traces, t.Traces) },
 	} {
 		if err := step(); err != nil {
 			return err

@@ -94,6 +94,7 @@ func (t *Tables) check(at, n extent) error {
 		t.checkMore(at, n),
 		t.checkWaste(at, n),
 		t.checkAccount(at, n),
+		t.checkTraces(at, n),
 	} {
 		if err != nil {
 			return err

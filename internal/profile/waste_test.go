@@ -22,7 +22,7 @@ func TestFileWithoutWaste(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, table := range slices.Concat(wasteTables, accountTables) {
+	for _, table := range slices.Concat(wasteTables, accountTables, traceTables) {
 		if _, err := db.Exec("DROP TABLE " + table.name); err != nil {
 			t.Fatal(err)
 		}
@@ -35,7 +35,7 @@ func TestFileWithoutWaste(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer r.Close()
-	if n := len(r.Tables().WastePairs) + len(r.Tables().WasteTotals) + len(r.Tables().Accounts); n != 0 || len(r.Tables().Nodes) == 0 {
+	if n := len(r.Tables().WastePairs) + len(r.Tables().WasteTotals) + len(r.Tables().Accounts) + len(r.Tables().Traces); n != 0 || len(r.Tables().Nodes) == 0 {
 		t.Errorf("%d rows of them", n)
 	}
 }

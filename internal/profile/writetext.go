@@ -95,6 +95,10 @@ func (w textWriter) tables(t *Tables) {
 		w.WriteString(accountText.word)
 		w.fields(accountText.fields(&t.Accounts[i]))
 	}
+	for i := range t.Traces {
+		w.WriteString(traceText.word)
+		w.fields(traceText.fields(&t.Traces[i]))
+	}
 }
 
 func (w textWriter) instance(in *Instance) {
