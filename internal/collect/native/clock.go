@@ -53,7 +53,7 @@ func (c *tscClock) add(p pair) {
 	c.pairs = append(c.pairs, p)
 }
 
-// nanos converts a time stamp.
+// nanos converts a time stamp, 0 if it lies before all time.
 func (c *tscClock) nanos(tsc uint64) uint64 {
 	n := len(c.pairs)
 	if n < 2 {
@@ -63,7 +63,7 @@ func (c *tscClock) nanos(tsc uint64) uint64 {
 	i = max(1, min(i, n-1))
 	a, b := c.pairs[i-1], c.pairs[i]
 	rate := float64(b.ns-a.ns) / float64(b.tsc-a.tsc)
-	return uint64(int64(a.ns) + int64(float64(int64(tsc-a.tsc))*rate))
+	return uint64(max(0, int64(a.ns)+int64(float64(int64(tsc-a.tsc))*rate)))
 }
 
 // span converts a number of cycles that ended at a time stamp.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"os/signal"
 	"runtime"
@@ -68,6 +69,7 @@ type run struct {
 	out       *output
 	rec       *section.Recogniser
 	stream    stream
+	stamps    []stamp // of hooks, as they are read
 	scheduler scheduler
 	brief     brief
 	pace      pace
@@ -396,7 +398,6 @@ func (r *run) drain(age uint64) {
 		_ = r.execs.Drain(func(*perf.Record) {}) // they stand in the others' rings, too
 	}
 	r.keepWithin(now)
-	r.clock.tick()
 	r.takeUntil(now, age)
 	for _, p := range r.watched {
 		p.takeUntil(now, age)
@@ -416,7 +417,7 @@ func (r *run) takeUntil(now, age uint64) {
 	before := now - age
 	if age == 0 {
 		before = ^uint64(0)
-	} else if r.stream.held != 0 {
+	} else if r.ring != nil {
 		before = min(before, r.stream.held)
 	}
 	r.stream.take(before, r.apply)
@@ -425,27 +426,31 @@ func (r *run) takeUntil(now, age uint64) {
 	}
 }
 
-// drainHooks reads the hooks' ring. If a record is still being written, nothing behind the latest
-// one read may be taken.
+// drainHooks reads the hooks' ring. Time stamps are converted when the clock has been read behind
+// them: then two keep their order, whichever of them is read first.
 func (r *run) drainHooks(last bool) {
 	if r.ring == nil {
 		return
 	}
-	take := func(number, tsc uint64) {
-		at := r.clock.nanos(tsc)
-		r.stream.last = max(r.stream.last, at)
-		r.stream.addHook(at, number)
-	}
-	whole := r.ring.Scan(take)
-	if !whole && (last || unix.Kill(int(r.pid), 0) != nil) { // nobody will write what is missing
+	r.stamps = r.stamps[:0]
+	take := func(number, tsc uint64) { r.stamps = append(r.stamps, stamp{number, tsc}) }
+	sure, whole := r.ring.Scan(rdtsc(), take)
+	gone := !whole && (last || unix.Kill(int(r.pid), 0) != nil) // nobody will write what is missing
+	if gone {
 		r.ring.ScanRest(take)
-		whole = true
 	}
-	r.stream.held = 0
-	if !whole {
-		r.stream.held = max(r.stream.last, 1)
+	r.clock.tick()
+	for _, s := range r.stamps {
+		r.stream.addHook(r.clock.nanos(s.tsc), s.number)
+	}
+	r.stream.held = r.clock.nanos(sure)
+	if gone {
+		r.stream.held = math.MaxUint64
 	}
 }
+
+// stamp is a record's number and time stamp.
+type stamp struct{ number, tsc uint64 }
 
 // record takes a record of the kernel's as it is read.
 func (r *run) record(rec *perf.Record) {

@@ -39,8 +39,7 @@ type stream struct {
 	hooks func(number uint64) hook.Record // reads one where it lies
 	first uint64                          // number of the first one that waits, plus 1; 0 = none
 	order inOrder
-	held  uint64 // hooks: no item may pass this moment, 0 = none
-	last  uint64
+	held  uint64 // hooks: no item may pass this moment
 }
 
 func (s *stream) add(x item) { s.items = append(s.items, x) }

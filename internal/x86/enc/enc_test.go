@@ -89,6 +89,7 @@ var rows = []struct {
 	{func(a *Asm) { a.Int3() }, "cc", "int3"},
 	{func(a *Asm) { a.Syscall() }, "0f05", "syscall"},
 	{func(a *Asm) { a.Rdtsc() }, "0f31", "rdtsc"},
+	{func(a *Asm) { a.Lfence() }, "0faee8", "lfence"},
 	{func(a *Asm) { a.CallReg(x86.R11) }, "41ffd3", "call r11"},
 	{func(a *Asm) { a.JmpReg(x86.R11) }, "41ffe3", "jmp r11"},
 	{func(a *Asm) { a.CallMem(At(x86.R10, 0)) }, "41ff12", "call QWORD PTR [r10]"},

@@ -23,6 +23,9 @@ func (a *Asm) Syscall() { a.Bytes(0x0f, 0x05) }
 // Rdtsc emits rdtsc.
 func (a *Asm) Rdtsc() { a.Bytes(0x0f, 0x31) }
 
+// Lfence emits lfence: what follows begins when all before has been done.
+func (a *Asm) Lfence() { a.Bytes(0x0f, 0xae, 0xe8) }
+
 // Lock emits the prefix lock, for the instruction that follows.
 func (a *Asm) Lock() { a.Bytes(0xf0) }
 

@@ -260,7 +260,10 @@ func (a *asm) record(p stubParams, phase Phase) {
 // noSlot is where the code jumps away that finds no room in the ring, or may make no record.
 type noSlot struct{ lost, none int }
 
-// claim leaves a slot in r11, what publishes it in rcx, and the time in the slot.
+// claim leaves a slot in r11, what publishes it in rcx, and the time in the slot. A processor may
+// read its time stamp counter before earlier instructions are done (Intel SDM 2B, RDTSC), even
+// before it knows that a wait is over: the fence keeps the stamp behind the claim, and behind
+// whatever the thread saw of others before it.
 func (a *asm) claim(p stubParams) noSlot {
 	for _, r := range saved() {
 		a.Push(r)
@@ -280,6 +283,7 @@ func (a *asm) claim(p stubParams) noSlot {
 	a.Lea(x86.R11, enc.Mem{Base: x86.R11, Index: x86.RCX, Scale: 1, Disp: ringHeader})
 	a.Mov(x86.RCX, x86.RAX)
 	a.IncReg(x86.RCX)
+	a.Lfence()
 	a.clock()
 	a.Store(inSlot(slotTSC), x86.RAX)
 	return noSlot{lost, none}

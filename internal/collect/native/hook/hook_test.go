@@ -374,11 +374,48 @@ func TestVariadicWork(t *testing.T) {
 
 // Drain hands the records that are there to visit.
 func (r *Ring) Drain(visit func(Record)) bool {
-	whole := r.Scan(func(index, _ uint64) { visit(r.At(index)) })
+	_, whole := r.Scan(0, func(index, _ uint64) { visit(r.At(index)) })
 	r.Release(r.Scanned())
 	return whole
 }
 
 func (r *Ring) drainRest(visit func(Record)) {
 	r.ScanRest(func(index, _ uint64) { visit(r.At(index)) })
+}
+
+// Bursts of calls: a record is stamped after it was claimed. Each thread's last record but one
+// before it was written before a record that was claimed before it, so its stamp is smaller.
+func TestStampsComeAfterClaims(t *testing.T) {
+	out := compile(t, `
+#include <pthread.h>
+static pthread_mutex_t m[8];
+static void *work(void *arg) {
+	for (int i = 0; i < 30000; i++) {
+		for (int k = 0; k < 4; k++) pthread_mutex_unlock(&m[(long)arg]);
+		for (volatile int k = 0; k < 20; k++) ;
+	}
+	return 0;
+}
+int main(void) {
+	pthread_t t[2];
+	for (long i = 0; i < 2; i++) pthread_mutex_init(&m[i * 4], 0);
+	for (long i = 0; i < 2; i++) pthread_create(&t[i], 0, work, (void *)(i * 4));
+	for (int i = 0; i < 2; i++) pthread_join(t[i], 0);
+	return 7;
+}
+`)
+	ring := hooked(t, out, []Func{{Name: "pthread_mutex_unlock"}})
+	last, before := map[int32]uint64{}, map[int32]uint64{}
+	early := 0
+	ring.Drain(func(r Record) {
+		for tid, tsc := range before {
+			if tid != r.TID && r.TSC < tsc {
+				early++
+			}
+		}
+		before[r.TID], last[r.TID] = last[r.TID], r.TSC
+	})
+	if len(last) != 2 || early > 0 {
+		t.Errorf("%d threads; %d records have stamps from before they were claimed", len(last), early)
+	}
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"os"
+	"slices"
 	"sync/atomic"
 	"unsafe"
 
@@ -78,7 +79,12 @@ type Ring struct {
 	mem  []byte
 	next uint64
 	hole int // how often the next slot was found unwritten
+
+	marks []mark // by time; the first holds for next
 }
+
+// mark is a moment at which no record from head on had been claimed.
+type mark struct{ head, tsc uint64 }
 
 // NewRing makes an empty ring.
 func NewRing() (*Ring, error) {
@@ -97,7 +103,7 @@ func NewRing() (*Ring, error) {
 		f.Close()
 		return nil, fmt.Errorf("map shared memory of %d bytes: %w", size, err)
 	}
-	return &Ring{file: f, mem: mem}, nil
+	return &Ring{file: f, mem: mem, marks: make([]mark, 1)}, nil
 }
 
 // Path is where another process of the user can open the ring.
@@ -139,9 +145,13 @@ const patience = 200
 
 // Scan tells of the records that have come since the last time, in the order in which they were
 // claimed: their numbers and time stamps. They stay where they are, for At, until they are
-// released. It reports whether it saw all of them: false if one is claimed and not written yet.
-func (r *Ring) Scan(visit func(index, tsc uint64)) bool {
+// released. now is the time stamp counter as it was before. It returns a time stamp before which
+// no other record can lie: one is stamped after it is claimed, and so later than any moment at
+// which it was not claimed yet. whole reports whether it saw all that were claimed: one may not be
+// written yet.
+func (r *Ring) Scan(now uint64, visit func(index, tsc uint64)) (sure uint64, whole bool) {
 	head := atomic.LoadUint64(r.word(offHead))
+	r.marks = append(r.marks, mark{head, now})
 	for r.next < head {
 		slot := r.slot(r.next)
 		if atomic.LoadUint64((*uint64)(unsafe.Pointer(&slot[slotSeq]))) != r.next+1 {
@@ -154,7 +164,14 @@ func (r *Ring) Scan(visit func(index, tsc uint64)) bool {
 		r.hole = 0
 		r.next++
 	}
-	return r.next == head
+	first := 0
+	for i, m := range r.marks {
+		if m.head <= r.next {
+			first = i
+		}
+	}
+	r.marks = slices.Delete(r.marks, 0, first)
+	return r.marks[0].tsc, r.next == head
 }
 
 // ScanRest tells of what is there behind records that were claimed and never written, as those of
@@ -162,7 +179,7 @@ func (r *Ring) Scan(visit func(index, tsc uint64)) bool {
 func (r *Ring) ScanRest(visit func(index, tsc uint64)) {
 	for end := atomic.LoadUint64(r.word(offHead)); r.next < end; {
 		r.hole = patience
-		r.Scan(visit)
+		r.Scan(0, visit)
 	}
 }
 
