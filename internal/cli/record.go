@@ -130,7 +130,7 @@ func (a *app) record(ctx context.Context, args []string, f *recordFlags) error {
 	}
 	res, err := native.Run(ctx, native.Options{
 		Command: args, PID: f.pid, Frequency: f.frequency, StackBytes: f.stack, NoHooks: f.noHooks, Events: f.events,
-		Waste: f.waste.kinds, Tool: "lime " + Version(), Rank: me,
+		Waste: f.waste.kinds, Tolerance: f.waste.tolerance, Tool: "lime " + Version(), Rank: me,
 		Stdin: a.stdin, Stdout: a.program.stdout, Stderr: a.program.stderr, Out: w, Signals: signals,
 	})
 	err = errors.Join(err, w.Close())

@@ -25,13 +25,11 @@ func (f *wasteFlags) addKinds(fl *pflag.FlagSet, can waste.Set) {
 		strings.Join(waste.Options(can), ", ")+", all if none are named")
 	f.given = fl.Lookup("waste")
 	f.given.NoOptDefVal = "all"
-}
-
-func (f *wasteFlags) add(fl *pflag.FlagSet) {
-	f.addKinds(fl, waste.All)
 	fl.Float64Var(&f.tolerance, "waste-tolerance", waste.DefaultTolerance,
 		"floating-point numbers that differ by this `share` of the larger are the same value")
 }
+
+func (f *wasteFlags) add(fl *pflag.FlagSet) { f.addKinds(fl, waste.All) }
 
 // check reads the kinds; with a machine there is no room for them.
 func (f *wasteFlags) check(machine string) (err error) {
@@ -41,8 +39,8 @@ func (f *wasteFlags) check(machine string) (err error) {
 	if f.kinds, err = waste.ParseSet(f.list); err != nil {
 		return usage(fmt.Errorf("--waste: %w", err))
 	}
-	if f.tolerance < 0 || f.tolerance >= 0.5 {
-		return usage(fmt.Errorf("--waste-tolerance %v: choose 0 (exactly equal) to less than 0.5", f.tolerance))
+	if err := f.checkTolerance(); err != nil {
+		return err
 	}
 	if machine != "count" {
 		return usage(fmt.Errorf("--waste looks at every access and has no time for a machine: leave --machine %s "+
@@ -65,9 +63,19 @@ func (f *wasteFlags) checkRecord(pid int) (err error) {
 		return usage(fmt.Errorf("--waste=%s: record looks for %s; for the others use lime simulate --waste", f.list,
 			strings.Join(waste.Options(can), ", ")))
 	}
+	if err := f.checkTolerance(); err != nil {
+		return err
+	}
 	if pid != 0 {
 		return usage(errors.New("--waste stops threads by traps, which a process that runs already is not prepared " +
 			"for: let lime start the program"))
+	}
+	return nil
+}
+
+func (f *wasteFlags) checkTolerance() error {
+	if f.tolerance < 0 || f.tolerance >= 0.5 {
+		return usage(fmt.Errorf("--waste-tolerance %v: choose 0 (exactly equal) to less than 0.5", f.tolerance))
 	}
 	return nil
 }

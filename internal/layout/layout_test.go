@@ -55,14 +55,16 @@ var table = []row{
 	{"sender", "", sys},
 	{"collect", "unit profile", ""},
 	{"waste", "", ""},
+	{"waste/calls", "", ""},
+	{"waste/elem", "waste x86", ""},
 	{"collect/spin", "x86", ""},
 	{"collect/known", "", ""},
 	{"collect/mpi", "collect/known profile", ""},
 	{"collect/image", "origin binfile symbol unwind", ""},
-	{"collect/sim", "collect/image origin collect/mpi waste collect/known collect/spin unit profile section uop " +
+	{"collect/sim", "collect/image origin collect/mpi waste waste/calls waste/elem collect/known collect/spin unit profile section uop " +
 		"unwind machine engine guest cpu futex binfile symbol x86 graph collect", sys},
 	{"collect/native/hook", "binfile symbol unit x86 x86/enc", sys},
-	{"collect/native/watch", "perf waste x86", sys},
+	{"collect/native/watch", "perf waste waste/calls waste/elem x86", sys},
 	{"collect/native", "collect/image origin collect/mpi waste collect/known collect/native/hook collect/native/watch " +
 		"sender unit profile section perf unwind binfile symbol x86 x86/enc graph collect", sys},
 	{"collect/callgrind", "unit profile", zip},

@@ -49,16 +49,14 @@ func OpenTick(tid int, nanos, data uint64) (Trap, error) {
 		Sample: nanos, Sig_data: data, Bits: unix.PerfBitExcludeKernel | unix.PerfBitExcludeHv})
 }
 
-// OpenWatch stops a thread behind every instruction that accesses a place, and, if system is set,
-// behind system calls that do.
-func OpenWatch(tid int, w Watchpoint, system bool, data uint64) (Trap, error) {
+// OpenWatch stops a thread behind every instruction of its own code that accesses a place. The
+// kernel's accesses would trap, too, those included by which it copies stacks for who samples them;
+// no trap tells them apart.
+func OpenWatch(tid int, w Watchpoint, data uint64) (Trap, error) {
 	a := unix.PerfEventAttr{Type: unix.PERF_TYPE_BREAKPOINT, Sample: 1, Bp_type: bpWrite, Ext1: w.Addr, Ext2: uint64(w.Bytes), Sig_data: data,
-		Bits: unix.PerfBitExcludeHv}
+		Bits: unix.PerfBitExcludeHv | unix.PerfBitExcludeKernel}
 	if w.Reads {
 		a.Bp_type = bpReadWrite
-	}
-	if !system {
-		a.Bits |= unix.PerfBitExcludeKernel
 	}
 	return openTrap(tid, "watchpoint", a)
 }

@@ -20,6 +20,7 @@ type Options struct {
 	NoPerf     bool      // do not sample
 	NoLeavings bool      // do not sample threads that leave their cores, but look at them while they are away
 	Waste      waste.Set // wasted memory work to look for, of SampledWaste; not with PID
+	Tolerance  float64   // of floating-point numbers that count as the same value (Waste)
 	Tool       string    // name and version, for the profile
 	Rank       profile.RankInfo
 

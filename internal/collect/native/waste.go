@@ -29,7 +29,6 @@ const (
 type wasting struct {
 	tracer *watch.Tracer
 	host   *wasteHost
-	system bool
 	done   chan struct{}
 	sums   watch.Sums
 	err    error
@@ -43,7 +42,7 @@ func (r *run) startWaste() {
 	if r.o.Waste == 0 {
 		return
 	}
-	system, err := watch.Supported()
+	err := watch.Supported()
 	if err == nil && !r.prog.traps {
 		err = errors.New("the program cannot be traced")
 	}
@@ -52,8 +51,8 @@ func (r *run) startWaste() {
 		return
 	}
 	h := newWasteHost(int(r.pid), r.sampler)
-	w := &wasting{host: h, system: system, done: make(chan struct{})}
-	w.tracer = watch.New(int(r.pid), h, watch.Options{Kinds: r.o.Waste, Period: wastePeriod, Budget: wasteBudget, System: system, Seed: 1})
+	w := &wasting{host: h, done: make(chan struct{})}
+	w.tracer = watch.New(int(r.pid), h, watch.Options{Kinds: r.o.Waste, Period: wastePeriod, Budget: wasteBudget, Tolerance: r.o.Tolerance, Seed: 1})
 	r.waste = w
 	go func() {
 		defer close(w.done)
@@ -74,10 +73,6 @@ func (r *run) endWaste() {
 	defer w.host.sampler.images.close()
 	if w.err != nil {
 		r.notes.Add("waste-ended", fmt.Sprintf("wasted memory work: %v", w.err))
-	}
-	if !w.system {
-		r.notes.Add("waste-system", "wasted memory work: what system calls read and write was not seen "+
-			"(kernel.perf_event_paranoid above 1); a value that only they use counts as unused")
 	}
 	for k := range waste.Kinds {
 		if s := &w.sums.Kinds[k]; s.Looked {

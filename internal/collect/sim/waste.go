@@ -7,6 +7,7 @@ import (
 	"lime/internal/engine"
 	"lime/internal/section"
 	"lime/internal/waste"
+	"lime/internal/waste/calls"
 )
 
 // wasteMeter is model "count" with a log of every access, which it feeds to a waste.Detector.
@@ -16,6 +17,7 @@ type wasteMeter struct {
 	tolerance float64
 	r         *run
 	d         *waste.Detector
+	calls     calls.Table
 	blocks    []*wasteBlock // by BlockID; nil: not seen yet
 	tree      callTree
 	bases     []wasteBase
@@ -41,7 +43,7 @@ type wasteEvent struct {
 
 func newWasteMeter(c *Config) *wasteMeter {
 	m := &wasteMeter{
-		countMeter: newCountMeter(c), kinds: c.Waste, tolerance: c.Tolerance, d: waste.NewDetector(c.Waste), tree: newCallTree(),
+		countMeter: newCountMeter(c), kinds: c.Waste, tolerance: c.Tolerance, d: waste.NewDetector(c.Waste), calls: calls.NewTable(), tree: newCallTree(),
 		stacks: map[section.ThreadID]*wasteStack{}, votes: map[int]*votes{}, byEvent: map[wasteEvent]int32{},
 	}
 	m.d.Sample = m.sample

@@ -4,6 +4,7 @@ import (
 	"sort"
 
 	"lime/internal/waste"
+	"lime/internal/waste/calls"
 )
 
 // Call paths, exactly: every call and every return is in the log, with the address at which the
@@ -78,9 +79,9 @@ type wasteStack struct {
 	thread  int32
 	node    int32 // the present path
 	frames  []wasteFrame
-	calling *wasteBlock // has called, and where to is not known yet
-	sp      uint64      // when the thread ran last
-	system  []span      // what the system call that it is in may write
+	calling *wasteBlock  // has called, and where to is not known yet
+	sp      uint64       // when the thread ran last
+	system  []calls.Span // what the system call that it is in may write
 }
 
 // wasteFrame is an open call.

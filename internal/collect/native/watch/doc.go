@@ -2,12 +2,13 @@
 // 2018), without counters that give addresses: a thread that it traces is stopped by its own clock,
 // led to the next access, and the bytes that this touches are watched by a debug register until
 // somebody touches them again. It knows threads, registers and addresses; what an address means,
-// and how a stack is walked, it asks a Host. It imports perf, waste, x86 and golang.org/x/sys/unix
-// only.
+// and how a stack is walked, it asks a Host. It imports perf, waste, waste/..., x86 and
+// golang.org/x/sys/unix only.
 //
 //	tracer.go   follows all threads of a process by ptrace, and takes their stops
 //	sample.go   from a tick of the clock to a watched access
 //	access.go   which bytes an instruction touches
+//	calls.go    which watched bytes a system call touches
 //	judge.go    what the next access to watched bytes means
 //	point.go    the four watchpoints, and which of them makes room
 //	sums.go     what the decisions say of all accesses
@@ -17,9 +18,10 @@
 // All threads watch the bytes, not only the one that was sampled, and from before its access on: so
 // that a load by another thread keeps a store alive, and none is missed. Where the order of two
 // accesses of different threads is not known (the other one trapped while the sampled one was being
-// led over its access), nothing is claimed. System calls that touch watched bytes end the watch
-// without a claim where the kernel allows to see them (Options.System); where it does not, a
-// finding may be refuted by a system call that was not seen, and the result says so.
+// led over its access), nothing is claimed. The sampled thread stops at its system calls while
+// something is watched for it, and what these read or write counts (calls.go). Those of other
+// threads are not seen. The kernel's own reading, for instance of stacks that somebody samples, is
+// left out: watchpoints are for the program's code alone.
 //
 // # What a figure is a share of
 //

@@ -8,11 +8,12 @@ import "lime/internal/waste"
 type touch struct {
 	thread        int
 	reads, writes bool
-	system        bool // by a system call: whether it reads or writes is not known
+	system        bool // by a system call
 	call          bool // a call's store of its return address: what was known of the bytes ends
 	unknown       bool // which instruction it was is not known
 	bytes         int  // of the point that it touched
 	value         uint64
+	elem          waste.Elem   // of what it stored
 	at            func() Place // where it is, asked only of what wastes
 }
 
@@ -28,10 +29,10 @@ func (p *point) judge(t *touch) (list []verdict, over bool) {
 		return nil, true
 	}
 	switch {
-	case t.call || t.system && (p.store || t.thread != p.owner || t.value != p.value):
+	case t.call || t.system && t.writes:
 		return p.not(p.open), true
 	case t.system:
-		return nil, false
+		list = p.not(p.open & waste.Of(waste.DeadStore))
 	case p.store:
 		list = p.judgeStore(t)
 	default:
@@ -70,7 +71,7 @@ func (p *point) judgeStore(t *touch) []verdict {
 		list = append(list, verdict{waste.DeadStore, share})
 	}
 	if p.open.Has(waste.SilentStore) && t.writes {
-		list = append(list, verdict{waste.SilentStore, one(t.value == p.value)})
+		list = append(list, verdict{waste.SilentStore, one(p.same(t))})
 	}
 	return list
 }
@@ -81,11 +82,21 @@ func (p *point) judgeStore(t *touch) []verdict {
 func (p *point) judgeLoad(t *touch) []verdict {
 	switch {
 	case t.thread == p.owner && t.reads:
-		return []verdict{{waste.SilentLoad, one(t.value == p.value || t.writes)}}
-	case t.writes && (t.thread != p.owner || t.value != p.value):
+		return []verdict{{waste.SilentLoad, one(p.same(t) || t.writes)}}
+	case t.writes && (t.thread != p.owner || !p.same(t)):
 		return p.not(p.open)
+	case t.writes:
+		p.value = t.value // as good as the old one
 	}
 	return nil
+}
+
+// same reports whether what stands at a point is, as far as numbers go, what stood there before.
+func (p *point) same(t *touch) bool {
+	if p.bytes == 8 || t.elem == waste.Float32 && p.bytes == 4 {
+		return waste.Same(t.elem, []uint64{p.value}, []uint64{t.value}, p.tolerance)
+	}
+	return p.value == t.value
 }
 
 func one(yes bool) float64 {

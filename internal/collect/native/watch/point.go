@@ -9,18 +9,20 @@ import (
 
 // point is watched memory: a piece of an access that was sampled.
 type point struct {
-	addr    uint64
-	bytes   int
-	before  uint64 // what stood there before the access
-	value   uint64 // what stands there since
-	store   bool   // it was a store
-	whole   int    // bytes of the whole access
-	owner   int    // the thread that was sampled
-	at      Place
-	open    waste.Set // kinds that are not decided
-	traps   map[int]perf.Trap
-	armed   bool // the access has happened, and its thread watches, too
-	ignored int  // accesses that decided nothing
+	addr      uint64
+	bytes     int
+	before    uint64  // what stood there before the access
+	value     uint64  // what stands there since
+	store     bool    // it was a store
+	whole     int     // bytes of the whole access
+	tolerance float64 // of floating-point numbers
+	owner     int     // the thread that was sampled
+	at        Place
+	open      waste.Set // kinds that are not decided
+	traps     map[int]perf.Trap
+	armed     bool // the access has happened, and its thread watches, too
+	ignored   int  // accesses that decided nothing
+	calls     int  // system calls of the owner since
 }
 
 // points is how many places are watched at once: one register of each thread leads it to its next
@@ -47,4 +49,14 @@ func (s *slots) place(chance func(n int) int) int {
 		return chance(points)
 	}
 	return -1
+}
+
+// of reports whether something is watched for a thread.
+func (s *slots) of(tid int) bool {
+	for _, p := range s.points {
+		if p != nil && p.owner == tid {
+			return true
+		}
+	}
+	return false
 }

@@ -4,12 +4,14 @@ package watch
 
 import (
 	"encoding/binary"
+	"slices"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
 
 	"lime/internal/perf"
 	"lime/internal/waste"
+	"lime/internal/waste/elem"
 	"lime/internal/x86"
 )
 
@@ -25,6 +27,9 @@ const (
 	// mostIgnored is how many accesses may leave a point undecided (silent stores of others, loads
 	// before the next store) before it is given up: each stops a thread for some ten microseconds.
 	mostIgnored = 64
+	// mostCalls is how many system calls a thread may make while something is watched for it: each
+	// stops it twice, for as long together as a trap.
+	mostCalls = 16
 )
 
 // wanted says whether the next sample is of a store, and of which kinds.
@@ -163,7 +168,7 @@ func (t *Tracer) arm(th *thread, regs *unix.PtraceRegs, x *target) {
 		return
 	}
 	t.evict(slot)
-	p := &point{store: x.store, owner: th.tid, at: at, open: x.kinds, whole: a.bytes, traps: map[int]perf.Trap{}}
+	p := &point{store: x.store, owner: th.tid, at: at, open: x.kinds, whole: a.bytes, tolerance: t.o.Tolerance, traps: map[int]perf.Trap{}}
 	p.addr, p.bytes = piece(a, t.rng.IntN)
 	p.before, _ = t.read(p.addr, p.bytes)
 	t.slots.points[slot] = p
@@ -191,7 +196,7 @@ func (t *Tracer) unmade(th *thread) {
 // watch has a thread watch a point: what others load of a value that was only loaded does not
 // matter.
 func (t *Tracer) watch(p *point, slot, tid int) bool {
-	trap, err := perf.OpenWatch(tid, perf.Watchpoint{Addr: p.addr, Bytes: p.bytes, Reads: p.store || tid == p.owner}, t.o.System, uint64(slot))
+	trap, err := perf.OpenWatch(tid, perf.Watchpoint{Addr: p.addr, Bytes: p.bytes, Reads: p.store || tid == p.owner}, uint64(slot))
 	if err != nil {
 		return false
 	}
@@ -261,13 +266,7 @@ func (t *Tracer) who(p *point, tid int, regs *unix.PtraceRegs) *touch {
 		return &touch{thread: tid, unknown: true}
 	}
 	in, ok := t.instruction(at)
-	switch {
-	case !ok:
-	case in.Branch == x86.BranchSyscall:
-		x := t.touch(tid, &in, at, regs, false, false, p.bytes)
-		x.system = true
-		return x
-	default:
+	if ok {
 		if x := t.matching(p, tid, &in, at, regs); x != nil {
 			return x
 		}
@@ -307,7 +306,32 @@ func (t *Tracer) matching(p *point, tid int, in *x86.Inst, at uint64, regs *unix
 func (t *Tracer) touch(tid int, in *x86.Inst, at uint64, regs *unix.PtraceRegs, reads, writes bool, bytes int) *touch {
 	x := &touch{thread: tid, reads: reads, writes: writes, bytes: bytes, at: func() Place { return t.host.Place(at, regs) }}
 	x.call = writes && (in.Branch == x86.BranchCall || in.Branch == x86.BranchCallInd)
+	if writes && t.o.Tolerance > 0 {
+		x.elem = t.elem(in, at)
+	}
 	return x
+}
+
+// elem says what an instruction stores: it and those that lead to it tell.
+func (t *Tracer) elem(in *x86.Inst, at uint64) waste.Elem {
+	const before = 16 // as many as most blocks have
+	list := []x86.Inst{*in}
+	for len(list) < before {
+		prev, ok := t.host.Before(at)
+		if !ok {
+			break
+		}
+		x, ok := t.instruction(prev)
+		if !ok || x.EndsBlock() {
+			break
+		}
+		list, at = append(list, x), prev
+	}
+	slices.Reverse(list)
+	if e := elem.Stored(list, int(in.Accesses(nil)[0].Bytes)); e != waste.Float80 { // one watchpoint sees but a part of those
+		return e
+	}
+	return waste.Bytes
 }
 
 // decide judges a touch, and frees the register if the point is of no use any more.

@@ -16,6 +16,7 @@ import (
 
 	"lime/internal/perf"
 	"lime/internal/waste"
+	"lime/internal/waste/calls"
 )
 
 // Host knows the program. Its methods are called from the tracer's thread only, while the thread
@@ -30,11 +31,11 @@ type Host interface {
 
 // Options say what to look for.
 type Options struct {
-	Kinds  waste.Set     // of DeadStore, SilentStore and SilentLoad
-	Period time.Duration // of a thread's running time between two samples
-	Budget float64       // the share of the program's running time for which its threads may be stopped
-	System bool          // system calls that touch watched bytes are seen (the rights allow it)
-	Seed   uint64
+	Kinds     waste.Set     // of DeadStore, SilentStore and SilentLoad
+	Period    time.Duration // of a thread's running time between two samples
+	Budget    float64       // the share of the program's running time for which its threads may be stopped
+	Tolerance float64       // floating-point numbers that differ by this share of the larger are the same
+	Seed      uint64
 }
 
 // Tracer watches a process. Run does all the work; Stop may be called from anywhere.
@@ -48,6 +49,7 @@ type Tracer struct {
 	cost    Cost
 	rng     *rand.Rand
 	code    codeBlock
+	calls   calls.Table
 	stop    chan struct{}
 	loads   bool // the next sample is of a load, if both are looked for
 	why     error
@@ -80,27 +82,23 @@ type target struct {
 // end it should the tracer die.
 func New(pid int, host Host, o Options) *Tracer {
 	return &Tracer{pid: pid, o: o, host: host, threads: map[int]*thread{}, sums: newSums(),
-		rng: rand.New(rand.NewPCG(o.Seed, 0)), stop: make(chan struct{})}
+		rng: rand.New(rand.NewPCG(o.Seed, 0)), calls: calls.NewTable(), stop: make(chan struct{})}
 }
 
-// Supported reports why this machine cannot watch, nil if it can; system: whether system calls'
-// accesses can be seen.
-func Supported() (system bool, err error) {
+// Supported reports why this machine cannot watch, nil if it can.
+func Supported() error {
 	var place uint64
 	tid := unix.Gettid()
 	t, err := perf.OpenTick(tid, uint64(time.Hour), 0)
 	if err != nil {
-		return false, err
+		return err
 	}
 	t.Close()
-	at := perf.Watchpoint{Addr: uint64(uintptr(unsafe.Pointer(&place))) &^ 7, Bytes: 8, Reads: true}
-	for _, system = range []bool{true, false} {
-		if t, err = perf.OpenWatch(tid, at, system, 0); err == nil {
-			t.Close()
-			return system, nil
-		}
+	at := uint64(uintptr(unsafe.Pointer(&place))) &^ 7
+	if t, err = perf.OpenWatch(tid, perf.Watchpoint{Addr: at, Bytes: 8, Reads: true}, 0); err == nil {
+		t.Close()
 	}
-	return false, err
+	return err
 }
 
 // Stop ends the watching; the program goes on. It returns at once.
@@ -136,8 +134,12 @@ func (t *Tracer) Run() (Sums, error) {
 // errOver ends the loop.
 var errOver = errors.New("over")
 
-// traceOptions have new threads traced from their first instruction on.
-const traceOptions = unix.PTRACE_O_TRACECLONE | unix.PTRACE_O_TRACEEXEC
+// traceOptions have new threads traced from their first instruction on, and stops at system calls
+// told from traps.
+const traceOptions = unix.PTRACE_O_TRACECLONE | unix.PTRACE_O_TRACEEXEC | unix.PTRACE_O_TRACESYSGOOD
+
+// callStop is the signal of a stop at a system call.
+const callStop = unix.SIGTRAP | 0x80
 
 // seize begins to trace all threads that there are.
 func (t *Tracer) seize() error {
@@ -268,6 +270,9 @@ func (t *Tracer) stopped(tid int, ws unix.WaitStatus) error {
 		return t.orGone(ptrace(unix.PTRACE_LISTEN, tid, 0, 0))
 	case event != 0:
 		return t.goOn(tid, 0)
+	case sig == callStop:
+		t.called(th)
+		return t.goOn(tid, 0)
 	case sig == unix.SIGTRAP:
 		return t.trapped(th)
 	}
@@ -303,9 +308,14 @@ func (t *Tracer) trapped(th *thread) error {
 	return t.goOn(th.tid, 0)
 }
 
-// goOn lets a thread run, with a signal or without. That it is gone is no error.
+// goOn lets a thread run, with a signal or without: to its next system call if that may use what is
+// watched for it. That it is gone is no error.
 func (t *Tracer) goOn(tid int, sig unix.Signal) error {
-	return t.orGone(ptrace(unix.PTRACE_CONT, tid, 0, uintptr(sig)))
+	request := unix.PTRACE_CONT
+	if t.slots.of(tid) {
+		request = unix.PTRACE_SYSCALL
+	}
+	return t.orGone(ptrace(request, tid, 0, uintptr(sig)))
 }
 
 func (t *Tracer) orGone(err error) error {
