@@ -25,7 +25,7 @@ func sumOf(t []float64) (s float64) {
 }
 
 // pathTimes is the time of each call path of a section, by thread.
-func (r *runner) pathTimes(id profile.SectionID) (map[profile.PathID]map[profile.ThreadID]float64, []profile.PathID) {
+func (r *runner) pathTimes(id profile.SectionID, of *teams) (map[profile.PathID]map[profile.ThreadID]float64, []profile.PathID) {
 	out, order := map[profile.PathID]map[profile.ThreadID]float64{}, []profile.PathID(nil)
 	for i := range r.tab.PathSamples {
 		s := &r.tab.PathSamples[i]
@@ -36,7 +36,7 @@ func (r *runner) pathTimes(id profile.SectionID) (map[profile.PathID]map[profile
 			out[s.Path] = map[profile.ThreadID]float64{}
 			order = append(order, s.Path)
 		}
-		out[s.Path][s.Thread] += s.Value
+		out[s.Path][of.of(s.Thread)] += s.Value
 	}
 	slices.Sort(order)
 	return out, order
@@ -63,6 +63,8 @@ func (r *runner) explainSampled(sec *Section) error {
 	if r.wanders(sec.ID) {
 		return nil
 	}
+	defer func(all []ThreadTotal) { sec.Threads = all; w.teams.verdict(sec) }(sec.Threads)
+	sec.Threads = w.teams.totals(sec.Threads)
 	proof := w.proof()
 	blocked := r.lockCauses(sec, w)
 	walk := &walker{ps: ps, total: root.m, once: w.parts == len(w.threads), loop: func(b boundary) length { return w.trips.judge(b.node, ps.exits(b), steady, w) }}
@@ -115,7 +117,7 @@ func (r *runner) procs() *procs {
 // the instances, the call paths of each thread say exactly what is uneven; where the roles change,
 // a block's unevenness is divided among the paths that lead to it.
 func (r *runner) fill(ps *procs, root *part, w *rows, id profile.SectionID) {
-	times, order := r.pathTimes(id)
+	times, order := r.pathTimes(id, w.teams)
 	period := ratio(w.time, w.n)
 	leaf := map[profile.NodeID]float64{}
 	for _, p := range order {

@@ -18,7 +18,7 @@ func (r *runner) spentSampled(id profile.SectionID) (*ledger.Spent, error) {
 		return nil, err
 	}
 	c, names, all := r.newCharges(), newRuntimes(r.tab), 0.0
-	times, order := r.pathTimes(id)
+	times, order := r.pathTimes(id, w.teams)
 	for _, p := range order {
 		t := sum(times[p])
 		c.add(names.site(p), "", p, t)

@@ -28,6 +28,7 @@ type rows struct {
 	doubt    float64                                // variance of the parts' times, as far as they are estimates
 	parts    int
 	uneven   []unevenness
+	teams    *teams
 }
 
 // threadRows is what the rows of one thread have in common.
@@ -43,12 +44,17 @@ type threadRows struct {
 
 // gather reads all instances of a section.
 func (r *runner) gather(id profile.SectionID) (*rows, error) {
-	w := &rows{blocks: map[profile.NodeID]mass{}, threads: map[profile.ThreadID]*threadRows{}, trips: newTrips(),
+	of, err := r.teamsOf(id)
+	if err != nil {
+		return nil, err
+	}
+	w := &rows{teams: of, blocks: map[profile.NodeID]mass{}, threads: map[profile.ThreadID]*threadRows{}, trips: newTrips(),
 		waits: map[int32]mass{}, happened: map[int32]map[profile.ThreadID]float64{}, least: map[int32]float64{}}
 	for in, err := range r.src.Instances(id) {
 		if err != nil {
 			return nil, fmt.Errorf("section %d: %w", id, err)
 		}
+		in = of.renamed(in)
 		w.add(r.tab, in)
 		w.trips.add(r.tab, in)
 	}

@@ -228,11 +228,21 @@ func (s *Session) name(fd int, o *Options) {
 // events of a session share one Layout, but for the size of the stack. The addresses of hardware
 // events are as precise as the machine has them.
 func (s *Session) Add(o Options) error {
+	_, err := s.AddGroup(o)
+	return err
+}
+
+// Group is an event on all CPUs that can be started and stopped apart from its session.
+type Group struct{ fds []int }
+
+// AddGroup is Add, for an event that begins when the group is enabled, whatever the session does
+// afterwards.
+func (s *Session) AddGroup(o Options) (*Group, error) {
 	cpus, err := onlineCPUs()
 	if err != nil {
-		return err
+		return nil, err
 	}
-	attr := attrOf(o)
+	g, attr := &Group{}, attrOf(o)
 	target := o.PID
 	if o.TID != 0 {
 		target = o.TID
@@ -240,18 +250,24 @@ func (s *Session) Add(o Options) error {
 	for i, cpu := range cpus {
 		fd, err := openPrecise(&attr, target, cpu, o.Clock.Type == unix.PERF_TYPE_HARDWARE || o.Clock.Type == unix.PERF_TYPE_HW_CACHE)
 		if err != nil {
-			return &UnsupportedError{Event: o.Clock.Name, Err: err, Hint: hint(err)}
+			return nil, &UnsupportedError{Event: o.Clock.Name, Err: err, Hint: hint(err)}
 		}
-		s.fds = append(s.fds, fd)
+		s.fds, g.fds = append(s.fds, fd), append(g.fds, fd)
 		if i < len(s.rings) {
 			if err := unix.IoctlSetInt(fd, unix.PERF_EVENT_IOC_SET_OUTPUT, s.rings[i].fd); err != nil {
-				return fmt.Errorf("perf event %s: send to the ring of CPU %d: %w", o.Clock.Name, cpu, err)
+				return nil, fmt.Errorf("perf event %s: send to the ring of CPU %d: %w", o.Clock.Name, cpu, err)
 			}
 		}
 		s.name(fd, &o)
 	}
-	return nil
+	return g, nil
 }
+
+// Enable starts the event, also in the threads that have inherited it.
+func (g *Group) Enable() error { return control(g.fds, unix.PERF_EVENT_IOC_ENABLE) }
+
+// Disable stops it until the next Enable.
+func (g *Group) Disable() error { return control(g.fds, unix.PERF_EVENT_IOC_DISABLE) }
 
 // openPrecise asks for addresses without skid first, then for less (precise_ip of
 // perf_event_open(2)).
@@ -293,6 +309,20 @@ func (s *Session) control(req uint) error {
 	for _, r := range s.rings {
 		fds = append(fds, r.fd)
 	}
+	return control(fds, req)
+}
+
+// Period sets the period of a clock in the threads that are made from now on; the others keep theirs.
+func (g *Group) Period(ns uint64) error {
+	for _, fd := range g.fds {
+		if _, _, errno := unix.Syscall(unix.SYS_IOCTL, uintptr(fd), unix.PERF_EVENT_IOC_PERIOD, uintptr(unsafe.Pointer(&ns))); errno != 0 {
+			return fmt.Errorf("perf event: %w", errno)
+		}
+	}
+	return nil
+}
+
+func control(fds []int, req uint) error {
 	for _, fd := range fds {
 		if err := unix.IoctlSetInt(fd, req, 0); err != nil {
 			return fmt.Errorf("perf event: %w", err)

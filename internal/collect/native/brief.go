@@ -12,8 +12,9 @@ import (
 )
 
 // brief is how many threads have ended before they had a core for a period, and for how long they
-// had one in all, in ns.
-type brief struct{ threads, ran uint64 }
+// had one in all, in ns,
+// and how many of them had no sample.
+type brief struct{ threads, ran, unseen uint64 }
 
 // leastBrief is from how many of them on that is worth a word: a few are no program's way to work.
 const leastBrief = 8
@@ -22,6 +23,9 @@ const leastBrief = 8
 func (r *run) hasLived(t *thread) {
 	if cpu := t.cpu.at(t.end); cpu > 0 && cpu < 1_000_000_000/r.o.Frequency {
 		r.brief.threads, r.brief.ran = r.brief.threads+1, r.brief.ran+cpu
+		if r.wants(r.brief, t.parent); !t.sampled {
+			r.brief.unseen++
+		}
 	}
 }
 
@@ -29,12 +33,19 @@ func (r *run) hasLived(t *thread) {
 func (r *run) noteBrief(notes collect.Notes) {
 	var b brief
 	for _, p := range r.all() {
-		b.threads, b.ran = b.threads+p.brief.threads, b.ran+p.brief.ran
+		b.threads, b.ran, b.unseen = b.threads+p.brief.threads, b.ran+p.brief.ran, b.unseen+p.brief.unseen
 	}
 	if b.threads >= leastBrief && r.by != "" {
 		notes.Set("brief-threads", fmt.Sprintf("%d threads ended before they had a core for as long as there is "+
-			"between two samples, after %v on average: "+
-			"their times are measured, what they did no sample tells ('lime simulate' counts it)", b.threads,
-			unit.Nanos(b.ran/b.threads)), b.threads)
+			"between two samples, after %v on average: their times are measured; what they did, %s "+
+			"('lime simulate' counts it)", b.threads, unit.Nanos(b.ran/b.threads), b.seen()), b.threads)
 	}
+}
+
+// seen says how many of them samples tell of.
+func (b *brief) seen() string {
+	if b.unseen == b.threads {
+		return "no sample tells"
+	}
+	return fmt.Sprintf("samples taken in turns tell of %d of them", b.threads-b.unseen)
 }

@@ -99,6 +99,10 @@ func (r *run) sampled(x *item) {
 		return
 	}
 	x.sample.nanos = r.nanosOf(x.sample.period)
+	if x.short && t.cpu.at(x.at) >= 1_000_000_000/r.o.Frequency { // the first clock has begun to tell
+		return
+	}
+	t.sampled = true
 	if r.gophers.on && t.gopher == nil {
 		r.sampledScheduler(t, x)
 		return

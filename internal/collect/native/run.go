@@ -34,6 +34,7 @@ type shared struct {
 	by          string            // the sampling clock, "" if there is none
 	switches    bool              // the kernel tells of context switches
 	leavings    leavings          // and samples where threads leave their cores
+	short       shortTurns        // samples of threads that end within a period
 	leftSamples int               // of them, since the budget was reckoned
 	kinds       map[string]bool   // of events that are sampled
 	waste       *wasting          // nil: nobody looks for waste
@@ -212,6 +213,7 @@ func (r *run) openPerf(o perf.Options) {
 		var s *perf.Session
 		if s, err = perf.Open(o); err == nil {
 			r.session, r.by, r.switches = append(r.session, s), c.Name, true
+			r.short.of, r.short.clock = s, o
 			r.openEvents(s, o)
 			break
 		}
@@ -317,7 +319,7 @@ func (r *run) loop(ctx context.Context) (Result, error) {
 	interrupted := false
 	for wait := time.Duration(firstTick); state == nil && !interrupted; wait = r.rest(wait) {
 		for slept := time.Duration(0); slept == 0 || slept < wait && state == nil && !interrupted && !r.crowded(); {
-			step := min(wait-slept, tick)
+			step := r.short.due(time.Now(), min(wait-slept, tick))
 			slept += step
 			due := time.NewTimer(step)
 			select {
@@ -329,6 +331,7 @@ func (r *run) loop(ctx context.Context) (Result, error) {
 				slept = wait
 			}
 			due.Stop()
+			r.short.turn(time.Now())
 		}
 		r.drain(lag)
 		if r.lookAtAll() {
@@ -484,8 +487,8 @@ func (r *run) ownRecord(rec *perf.Record) {
 		return
 	case perf.TypeSample:
 		switch kind := r.eventName(rec.Event); kind {
-		case "":
-			x.detail = &detail{}
+		case "", shortClock:
+			x.detail = &detail{short: kind == shortClock}
 			x.sample, x.spins, x.inside = r.sampler.take(rec)
 		case perf.Switches().Name:
 			x.detail = &detail{left: r.sampler.leaving(rec)}

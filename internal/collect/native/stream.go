@@ -29,6 +29,7 @@ type detail struct {
 	sample workSample
 	spins  bool
 	left   *leaving // sample: of a thread that leaves its core
+	short  bool     // sample: of the clock for threads that end within a period of the first one
 	inside bool     // sample: code of the program's own runs inside of a hooked call
 }
 

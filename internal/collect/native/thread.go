@@ -37,6 +37,7 @@ type thread struct {
 	met      *episode // that it came to last
 	spins    bool     // its last sample was in a runtime's waiting
 
+	sampled bool   // has had a sample
 	foreign bool   // belongs to a child process
 	gate    *gate  // that it is in, as long as it is not known what it is
 	gateSP  uint64 // stack pointer there
