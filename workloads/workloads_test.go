@@ -191,7 +191,8 @@ type cause struct {
 	Sharing, Data string
 	ShareKind     string  `json:"share_kind"`
 	CostShare     float64 `json:"cost_share"`
-	Luck          bool    // of where pages lie, as the report says: not the program's
+	Sentence      string
+	Luck          bool // of where pages lie, as the report says: not the program's
 }
 
 // buildDir is where the program under test is built.

@@ -14,18 +14,28 @@ import (
 // coherence miss is one only where it is known with whom the line is shared: a line that a thread
 // merely takes over moves once. What is served is a queue for all that miss, wherever they do: no
 // line causes the wait that it sees, and what the program decides comes first. So it is with a wait
-// for others' work: what those do is why.
-var contentions = map[string]struct {
-	words, remedy string
-	served        bool
-}{
-	"lock-wait": {"wait for a lock here", "Hold it for less work, take it less often, or split what it guards.", false},
-	"spin-wait": {"wait here for what another thread stores", "Let that thread do less before it.", false},
-	"work-wait": {"wait here for others' work", "Let those who have yet to do it do less before it, or let more of them do it.", true},
-	"coherence-miss": {"take a cache line from one another here",
+// for others' work: what those do is why. Who sleeps, or waits for a file, keeps nobody waiting,
+// and what it leaves undone is lost all the same.
+var contentions = map[string]contention{
+	"lock-wait": {"wait", "waits", "for a lock here", "Hold it for less work, take it less often, or split what it guards.", false},
+	"spin-wait": {"wait", "waits", "here for what another thread stores", "Let that thread do less before it.", false},
+	"work-wait": {"wait", "waits", "here for others' work",
+		"Let those who have yet to do it do less before it, or let more of them do it.", true},
+	"coherence-miss": {"take", "takes", "a cache line from one another here",
 		"Give each thread a line of its own, or let it collect what it has to say and write that once.", false},
-	"bus-wait":    {"wait for the shared bus here", "Fewer accesses that miss, or fewer threads, would help.", true},
-	"memory-wait": {"wait for memory here", "Fewer accesses that miss, or fewer threads, would help.", true},
+	"bus-wait":    {"wait", "waits", "for the shared bus here", "Fewer accesses that miss, or fewer threads, would help.", true},
+	"memory-wait": {"wait", "waits", "for memory here", "Fewer accesses that miss, or fewer threads, would help.", true},
+	profile.KindSleep: {"sleep", "sleeps", "here",
+		"Wait for what is slept for (a condition, a semaphore, a queue), or sleep for less.", false},
+	profile.KindIO: {"wait", "waits", "for input or output here",
+		"Ask for it earlier or in larger pieces, or let other threads work meanwhile.", false},
+	profile.KindFault: {"wait", "waits", "for pages here", "Touch the memory before, or ask for larger pages.", false},
+}
+
+// contention says what threads do in an event, many of them and one, and what helps.
+type contention struct {
+	do, does, what, remedy string
+	served                 bool
 }
 
 // contend names the lines at which the section's threads keep one another waiting. What all of them
@@ -38,13 +48,14 @@ func (r *runner) contend(sec *Section, s *summary, whole *Whole) error {
 	if len(paid) == 0 {
 		return nil
 	}
-	byThread, err := r.paidBy(sec.ID, paid)
-	if err != nil {
+	if err := r.paidBy(sec.ID, paid); err != nil {
 		return err
 	}
 	for i := range paid {
-		sec.ContendedTime += paid[i].Time
-		c := r.contention(sec, s, &paid[i], byThread[i])
+		if profile.FamilyOf(paid[i].Event) != profile.FamilyOffCore {
+			sec.ContendedTime += paid[i].Time
+		}
+		c := r.contention(sec, s, &paid[i])
 		if k := slices.IndexFunc(sec.Causes, func(d Cause) bool { return sameEvent(&d, &c) }); k >= 0 {
 			sec.Causes[k].pays(&c)
 		} else {
@@ -67,6 +78,8 @@ func (r *runner) contend(sec *Section, s *summary, whole *Whole) error {
 type paidCost struct {
 	Cost
 	events []int
+	by     map[profile.ThreadID]float64
+	win    float64
 }
 
 // contended lists the section's costs that are contention and weigh, the largest first.
@@ -87,53 +100,112 @@ func (r *runner) contended(s *summary) []paidCost {
 			continue
 		}
 		if c.Event != "coherence-miss" || c.Sharing != "" {
-			out = append(out, paidCost{c, at})
+			out = append(out, paidCost{Cost: c, events: at})
 		}
 	}
 	slices.SortFunc(out, func(a, b paidCost) int { return compareCosts(&a.Cost, &b.Cost) })
 	return out[:min(len(out), maxContended)]
 }
 
-// paidBy reads what each thread paid of each of the costs.
-func (r *runner) paidBy(id profile.SectionID, paid []paidCost) ([]map[profile.ThreadID]float64, error) {
-	of, out := map[int32]int{}, make([]map[profile.ThreadID]float64, len(paid))
+// paidBy reads what each thread paid of each of the costs, and how much sooner the section's ends
+// would come if nobody paid it and all else stayed as it is.
+func (r *runner) paidBy(id profile.SectionID, paid []paidCost) error {
+	of := map[int32]int{}
 	for i := range paid {
-		out[i] = map[profile.ThreadID]float64{}
+		paid[i].by = map[profile.ThreadID]float64{}
 		for _, e := range paid[i].events {
 			of[int32(e)] = i
 		}
 	}
+	waits := make([][]float64, len(paid)) // by part
 	for in, err := range r.src.Instances(id) {
 		if err != nil {
-			return nil, fmt.Errorf("section %d: what its threads wait for: %w", id, err)
+			return fmt.Errorf("section %d: what its threads wait for: %w", id, err)
+		}
+		for i := range waits {
+			waits[i] = append(waits[i][:0], make([]float64, len(in.Parts))...)
 		}
 		for _, c := range in.Costs {
 			if i, ok := of[c.Row]; ok && c.Part >= 0 && int(c.Part) < len(in.Parts) {
-				out[i][in.Parts[c.Part].Thread] += float64(c.N)
+				paid[i].by[in.Parts[c.Part].Thread] += float64(c.N)
+				waits[i][c.Part] += float64(c.N)
 			}
 		}
+		for i := range paid {
+			paid[i].win += sooner(in, waits[i])
+		}
 	}
-	return out, nil
+	return nil
+}
+
+// sooner is by how much the last thread of an instance would arrive earlier if none waited.
+func sooner(in *profile.Instance, waits []float64) float64 {
+	last, then := 0.0, 0.0
+	for i := range in.Parts {
+		time := float64(in.Parts[i].Time())
+		last, then = max(last, time), max(then, time-min(time, waits[i]))
+	}
+	return last - then
 }
 
 // contention makes a cause of a cost.
-func (r *runner) contention(sec *Section, s *summary, paid *paidCost, byThread map[profile.ThreadID]float64) Cause {
+func (r *runner) contention(sec *Section, s *summary, paid *paidCost) Cause {
 	e := &r.tab.Events[paid.events[0]]
 	c := Cause{Family: FamilyHardware, Event: paid.Event, Title: paid.Title, Place: paid.Place, Subject: paid.Subject, P: 1, PFamily: 1,
 		Important: true, CostShare: paid.Share, CostTime: paid.Time, Summed: true, CountTime: true,
 		key: causeKey{lineKey: frameKey(e.Frames, e.Addr), hw: true, kind: e.Kind}}
-	c.TimeToWin = ratio(paid.Time, ratio(s.span, s.time)) // of the mean thread
+	c.meanCost, c.TimeToWin = ratio(paid.Time, ratio(s.span, s.time)), paid.win
 	c.WinShare = min(1, ratio(c.TimeToWin, float64(r.meta.RunTime)))
 	for _, t := range sec.Threads {
-		c.Threads = append(c.Threads, ThreadCount{Thread: t.Thread, Name: t.Name, Count: uint64(byThread[t.Thread]), Time: t.Time, Wait: t.Wait})
+		c.Threads = append(c.Threads, ThreadCount{Thread: t.Thread, Name: t.Name, Count: uint64(paid.by[t.Thread]), Time: t.Time, Wait: t.Wait})
 	}
+	c.Sentence = r.paidWords(s, paid, &c)
+	return c
+}
+
+// paidWords says what the threads do there, for how long, how often, and what helps.
+func (r *runner) paidWords(s *summary, paid *paidCost, c *Cause) string {
+	what := contentions[paid.Event]
 	byCost := func(a, b ThreadCount) int { return cmp.Compare(a.Count, b.Count) }
 	hi, lo := slices.MaxFunc(c.Threads, byCost), slices.MinFunc(c.Threads, byCost)
-	what := contentions[paid.Event]
-	c.Sentence = fmt.Sprintf("The threads %s, for %s of their time in this section: thread %d for %s, thread %d for %s.%s %s",
-		what.words, unit.Percent(paid.Share), hi.Thread, r.duration(float64(hi.Count)), lo.Thread,
-		r.duration(float64(lo.Count)), c.Subject.words(), what.remedy)
-	return c
+	among, times := 0, uint64(0)
+	for _, t := range c.Threads {
+		if t.Count > 0 {
+			among++
+		}
+	}
+	for _, e := range paid.events {
+		times += s.loss.times[int32(e)]
+	}
+	often := ""
+	if times > 0 && r.lossTab.family[paid.events[0]].Waits() {
+		often = fmt.Sprintf(" %s, %s each on average;", plural(times, "time"), r.duration(paid.Time/float64(times)))
+		if times == 1 {
+			often = " once;"
+		}
+	}
+	out := ""
+	switch {
+	case among == 1:
+		out = fmt.Sprintf("Thread %d %s %s, alone, for %s of all threads' time in this section:%s %s.",
+			hi.Thread, what.does, what.what, unit.Percent(paid.Share), often, r.duration(float64(hi.Count)))
+	default:
+		out = fmt.Sprintf("The threads %s %s, for %s of their time in this section:%s thread %d for %s, thread %d %s.", what.do, what.what,
+			unit.Percent(paid.Share), often, hi.Thread, r.duration(float64(hi.Count)), lo.Thread, r.forTime(lo.Count))
+	}
+	out += c.Subject.words()
+	if what.remedy != "" {
+		out += " " + what.remedy
+	}
+	return out
+}
+
+// forTime says for how long a thread waited.
+func (r *runner) forTime(time uint64) string {
+	if time == 0 {
+		return "never"
+	}
+	return "for " + r.duration(float64(time))
 }
 
 // sameEvent says whether two causes are one and the same event at a line.
@@ -141,20 +213,29 @@ func sameEvent(a, b *Cause) bool {
 	return a.Event == b.Event && a.File == b.File && a.Line == b.Line && (a.Line > 0 || a.Address == b.Address)
 }
 
-// pays adds to a cause of imbalance what all threads pay there.
+// pays adds to a cause of imbalance what all threads pay there. What they differ in is told as long
+// as it matters beside that.
 func (c *Cause) pays(all *Cause) {
-	c.CostShare, c.CostTime = all.CostShare, all.CostTime
-	c.Sentence, c.Important = all.Sentence+" "+strings.TrimSuffix(c.Sentence, all.Subject.words()), true
+	c.CostShare, c.CostTime, c.meanCost, c.evenWin, c.Important = all.CostShare, all.CostTime, all.meanCost, c.TimeToWin, true
+	differ := strings.TrimSuffix(c.Sentence, all.Subject.words())
+	c.Sentence, c.Threads, c.Summed, c.CountTime, c.Members = all.Sentence, all.Threads, all.Summed, all.CountTime, nil
+	if differ != "" && c.TimeToWin >= worthwhile*all.meanCost {
+		c.Sentence += " " + differ
+	}
 	if all.TimeToWin > c.TimeToWin {
 		c.TimeToWin, c.WinShare = all.TimeToWin, all.WinShare
 	}
 }
 
-// gain is by what a cause is ranked where threads keep one another waiting: what there is to win;
-// of what is served to all, where the threads differ, only by what it makes them differ.
+// gain is by what a cause is ranked where threads keep one another waiting: the core time that it
+// loses, for each thread; of what is served to all, where the threads differ, only by what it makes
+// them differ.
 func (c *Cause) gain(uneven bool) float64 {
 	if uneven && c.CostShare > 0 && contentions[c.Event].served {
-		return min(c.TimeToWin, max(0, c.LedgerTime))
+		return min(c.meanCost, max(0, c.LedgerTime))
+	}
+	if c.CostShare > 0 {
+		return max(c.meanCost, c.evenWin)
 	}
 	return c.TimeToWin
 }

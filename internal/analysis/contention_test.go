@@ -52,7 +52,7 @@ func TestContention(t *testing.T) {
 		t.Fatalf("%+v", s.Causes)
 	}
 	c := s.Causes[0]
-	if c.Event != "lock-wait" || c.Line != 5 || !c.Important || c.Rank != 1 || c.Share != nil || c.CostShare != 0.6 || c.TimeToWin != 1200 {
+	if c.Event != "lock-wait" || c.Line != 5 || !c.Important || c.Rank != 1 || c.Share != nil || c.CostShare != 0.6 || c.TimeToWin != 800 {
 		t.Errorf("%+v", c)
 	}
 	if want := "for 60.0 % of their time in this section: thread 0 for 1.60 k instructions, thread 1 for 800 " +
@@ -91,7 +91,7 @@ func TestPays(t *testing.T) {
 // others' work comes behind that: what those do is why.
 func TestWaitsForWorkComeLater(t *testing.T) {
 	for event, first := range map[string]bool{"lock-wait": true, "work-wait": false, "spin-wait": true} {
-		wait, loop := Cause{Event: event, CostShare: 0.5, TimeToWin: 100}, Cause{Event: EventLoop, TimeToWin: 60, LedgerTime: 60}
+		wait, loop := Cause{Event: event, CostShare: 0.5, meanCost: 100}, Cause{Event: EventLoop, TimeToWin: 60, LedgerTime: 60}
 		if got := wait.gain(true) > loop.gain(true); got != first {
 			t.Errorf("%s: first %t, want %t", event, got, first)
 		}

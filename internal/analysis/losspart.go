@@ -18,6 +18,7 @@ type lossParts struct {
 	away      float64 // the rest of it: even who had most to do had nothing
 	waits     map[eventThread]float64
 	times     map[int32]uint64               // by event of waiting: how often
+	lateFor   map[int32]float64              // by event of waiting: how much longer the last thread waited than the mean
 	runtime   map[profile.FunctionID]float64 // time in a runtime's own code, by function
 }
 
@@ -69,6 +70,7 @@ func (l *lossParts) add(t *lossTable, in *profile.Instance) {
 		l.late, l.away = l.late+float64(late), l.away+float64(idle-late)
 	}
 	l.addWaits(t, in)
+	l.addLate(t, in)
 	if !t.sampled {
 		l.addRuntime(t, in)
 	}

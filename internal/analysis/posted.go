@@ -194,8 +194,10 @@ func (r *runner) priceSentence(sec *Section, p *posting) string {
 		words, tail = "Thread %d spends %s more in what is called here than thread %d", inside(p.rows[0])
 	case !p.hw:
 		words = "Thread %d spends %s more here than thread %d"
-	case p.event == "off-cpu":
-		words = "Thread %d is off its core for %s more than thread %d"
+	case p.event == profile.KindSleep:
+		words = "Thread %d sleeps %s more here than thread %d"
+	case profile.FamilyOf(p.event) == profile.FamilyOffCore:
+		words = "Thread %d is off its core for %s more here than thread %d"
 	case p.event == "spin-wait":
 		words = "Thread %d waits %s more here for other threads than thread %d"
 	case p.event == "lock-wait":

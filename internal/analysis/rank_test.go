@@ -7,6 +7,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 
 	"lime/internal/profile"
@@ -40,6 +41,8 @@ var losers = []struct {
 	{"lock", waiting(profile.KindLockWait)},
 	{"others' work", waiting(profile.KindWorkWait)},
 	{"sleep", waiting(profile.KindSleep)},
+	{"a file", waiting(profile.KindIO)},
+	{"pages", waiting(profile.KindFault)},
 	{"no place known", waiting("")},
 }
 
@@ -49,7 +52,7 @@ func waiting(kind string) func(l *losing, start, span uint64) (profile.Instance,
 		row := l.event(kind)
 		for i := range l.cores {
 			p, x := l.part(i, start, span, span), span/10+l.r.Uint64N(span/2)
-			if kind == profile.KindSleep {
+			if profile.FamilyOf(kind) == profile.FamilyOffCore {
 				p.OffCPU = x
 			} else {
 				p.LockWait = x
@@ -70,6 +73,7 @@ type losing struct {
 	r     *rand.Rand
 	cores int
 	line  int32
+	kinds map[int32]string // of events, by line
 }
 
 func (l *losing) part(i int, start, time, span uint64) profile.Part {
@@ -89,6 +93,7 @@ func (l *losing) event(kind string) int32 {
 	}
 	k := l.AddKind(profile.NewKind(profile.Measured, kind))
 	l.AddEvent(profile.Event{Kind: k, Node: profile.None, Addr: uint64(1000 + l.line), Frames: l.frames()})
+	l.kinds[l.line] = kind
 	return int32(len(l.Events) - 1)
 }
 
@@ -108,8 +113,9 @@ func TestSectionsComeByTheCoreTimeThatTheyLose(t *testing.T) {
 			full.Parts = append(full.Parts, l.part(i, 0, 1000, 1000))
 		}
 		must(t, l.WriteInstance(full))
+		l.kinds = map[int32]string{}
 		clock, lost := uint64(1000), map[profile.SectionID]float64{whole: 0}
-		names := map[profile.SectionID]string{whole: "even"}
+		names, lines := map[profile.SectionID]string{whole: "even"}, map[profile.SectionID]int32{}
 		for range 2 + r.IntN(5) {
 			how := losers[r.IntN(len(losers))]
 			id := l.AddSection(profile.Section{Kind: profile.SectionBarrier, EndNode: profile.None, Frames: l.frames()})
@@ -117,7 +123,7 @@ func TestSectionsComeByTheCoreTimeThatTheyLose(t *testing.T) {
 			for range 1 + r.IntN(3) {
 				span := uint64(100) << r.UintN(12)
 				in, x := how.make(l, clock, span)
-				in.Section = id
+				in.Section, lines[id] = id, l.line
 				must(t, l.WriteInstance(&in))
 				clock, lost[id] = clock+span, lost[id]+x
 			}
@@ -136,6 +142,16 @@ func TestSectionsComeByTheCoreTimeThatTheyLose(t *testing.T) {
 			}
 			if s.Matters != (s.AllLost >= worthwhile) && !s.Matters {
 				t.Errorf("seed %d: section %d (%s) loses %v and does not matter", seed, s.ID, names[s.ID], s.AllLost)
+			}
+		}
+		for i := range res.Sections { // who waits is told by the line where it does
+			s := &res.Sections[i]
+			kind := l.kinds[lines[s.ID]]
+			if s.InstanceCount > 1 || kind == "" {
+				continue
+			}
+			if len(s.Causes) == 0 || s.Causes[0].Event != kind || s.Causes[0].Line != int(lines[s.ID]) || !strings.Contains(s.Causes[0].Sentence, " times, ") {
+				t.Errorf("seed %d: section %d (%s, line %d): %+v", seed, s.ID, names[s.ID], lines[s.ID], s.Causes)
 			}
 		}
 		if !slices.IsSortedFunc(res.Sections, func(a, b Section) int { return int(lost[b.ID]) - int(lost[a.ID]) }) {

@@ -181,6 +181,7 @@ func (r *runner) section(s *summary, whole *Whole) (Section, error) {
 	if err := r.contend(&sec, s, whole); err != nil {
 		return sec, err
 	}
+	r.waited(&sec, s)
 	r.weigh(&sec)
 	sec.Verdicts = sectionVerdicts(r.meta, &sec, r.opt)
 	r.sampledVerdicts(&sec)

@@ -3,6 +3,7 @@ package analysis
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"lime/internal/ledger"
 	"lime/internal/profile"
@@ -42,7 +43,7 @@ func sectionVerdicts(m *profile.Meta, s *Section, opt Options) []Verdict {
 				"longer, or sample more often.", s.samples)
 	}
 	switch {
-	case s.OffCPUShare <= muchWaiting:
+	case s.OffCPUShare <= muchWaiting, s.named(s.OffCPUShare, profile.FamilyOffCore):
 	case len(s.Threads) > m.Cores: // a recording's cores are never fewer: its times hold no waits for one
 		say("off-cpu-dominates", SeverityWarn,
 			"%s of the threads' time here is spent off the processor: run with no more threads than cores.", unit.Percent(s.OffCPUShare))
@@ -66,12 +67,25 @@ func sectionVerdicts(m *profile.Meta, s *Section, opt Options) []Verdict {
 // contentionVerdict says how much of their time the threads keep one another waiting.
 func contentionVerdict(s *Section, say func(code, severity, format string, args ...any)) {
 	switch {
+	case s.named(max(s.LockShare, s.ContendedShare), profile.FamilyLock, profile.FamilyWait, profile.FamilyMemory):
 	case s.LockShare > muchWaiting:
 		say("lock-dominates", SeverityWarn,
 			"%s of the threads' time here is spent waiting for locks, or for what other threads store.", unit.Percent(s.LockShare))
 	case s.ContendedShare > 0:
 		say("contended", SeverityWarn, "The threads keep one another waiting for %s of their time here.", unit.Percent(s.ContendedShare))
 	}
+}
+
+// named reports whether the causes name the places of most of a share of the threads' time: then
+// they say more than a verdict would.
+func (s *Section) named(share float64, families ...profile.Family) bool {
+	sum := 0.0
+	for i := range s.Causes {
+		if slices.Contains(families, profile.FamilyOf(s.Causes[i].Event)) {
+			sum += s.Causes[i].CostShare
+		}
+	}
+	return sum > littleFound*share
 }
 
 // luckVerdict says that the first cause may be one of where pages happened to lie, and how to find

@@ -4,6 +4,7 @@ package origin
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -20,6 +21,23 @@ func LanguageFunction(symbol string) bool {
 		return true
 	}
 	return strings.HasPrefix(symbol, "_R") && rustStandard(symbol)
+}
+
+// GoStandard reports whether a function is of a package of Go's own, by its name in the binary.
+func GoStandard(symbol string) bool {
+	first, _, found := strings.Cut(symbol, "/")
+	if !found {
+		first, _, found = strings.Cut(symbol, ".")
+	}
+	return found && slices.Contains(goPackages(), first)
+}
+
+// goPackages are the packages of Go 1.26, and what lies in front of the others ('go list std').
+func goPackages() []string {
+	return []string{"archive", "bufio", "bytes", "cmp", "compress", "container", "context", "crypto", "database", "debug",
+		"embed", "encoding", "errors", "expvar", "flag", "fmt", "go", "hash", "html", "image", "index", "internal", "io", "iter",
+		"log", "maps", "math", "mime", "net", "os", "path", "plugin", "reflect", "regexp", "runtime", "slices", "sort",
+		"strconv", "strings", "structs", "sync", "syscall", "testing", "text", "time", "unicode", "unique", "unsafe", "vendor", "weak"}
 }
 
 // languageSpaces are the starts of such names: C++ (Itanium ABI, 5.1.2 and 5.1.10) and Rust's older

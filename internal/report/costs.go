@@ -1,6 +1,8 @@
 package report
 
 import (
+	"slices"
+
 	"lime/internal/analysis"
 	"lime/internal/unit"
 )
@@ -28,9 +30,9 @@ const (
 	costsIntro = "Of the threads' time in parallel sections, whether they pay alike or not:"
 )
 
-// costs prints them.
-func (p *printer) costs(r *Report) {
-	if len(r.Costs) == 0 {
+// costs prints them, if some of them are no causes of the sections that are explained in full.
+func (p *printer) costs(r *Report, full []int) {
+	if !slices.ContainsFunc(r.Costs, func(c Cost) bool { return !r.told(&c, full) }) {
 		return
 	}
 	p.blank()
@@ -44,6 +46,15 @@ func (p *printer) costs(r *Report) {
 			p.para(12, about)
 		}
 	}
+}
+
+// told reports whether a cost is a cause of one of these sections.
+func (r *Report) told(c *Cost, sections []int) bool {
+	return slices.ContainsFunc(sections, func(i int) bool {
+		return slices.ContainsFunc(r.Sections[i].Causes, func(x Cause) bool {
+			return x.CostShare > 0 && x.Event == c.Event && x.Place.String() == c.Place.String()
+		})
+	})
 }
 
 // About says which data, and shared with whom.

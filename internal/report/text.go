@@ -28,6 +28,7 @@ func WriteText(w io.Writer, r *Report, o TextOptions) error {
 		p.blank()
 		p.verdicts(told)
 	}
+	var full []int
 	first := r.mostlySerial() // what loses most comes first
 	if first {
 		p.serial(r)
@@ -37,7 +38,7 @@ func WriteText(w io.Writer, r *Report, o TextOptions) error {
 		p.para(0, nothingRan(r))
 	} else {
 		p.sectionTable(r, o)
-		full := shown(r, o)
+		full = shown(r, o)
 		for _, i := range full {
 			p.blank()
 			p.section(r, &r.Sections[i], i+1, o)
@@ -47,7 +48,7 @@ func WriteText(w io.Writer, r *Report, o TextOptions) error {
 		}
 	}
 	p.locks(r)
-	p.costs(r)
+	p.costs(r, full)
 	if !first {
 		p.serial(r)
 	}

@@ -30,7 +30,7 @@ func (p *printer) section(r *Report, s *Section, number int, o TextOptions) {
 	p.threads(r, s)
 	p.course(r, s)
 	p.balance(r, s)
-	if s.Ledger != nil {
+	if s.Ledger != nil && (o.All || o.Only != nil || s.uneven()) {
 		p.blank()
 		p.ledger(r, s)
 	}
@@ -46,6 +46,12 @@ func (p *printer) section(r *Report, s *Section, number int, o TextOptions) {
 		p.candidates(s)
 	}
 	p.noCause(s, o)
+}
+
+// uneven reports whether the section's imbalance is worth an account: it loses as much as is worth
+// a word, or a cause of it is told.
+func (s *Section) uneven() bool {
+	return s.Loss.Imbalance >= littleLost || slices.ContainsFunc(s.Causes, func(c Cause) bool { return c.CostShare == 0 })
 }
 
 // candidates lists what correlates with the times without being a cause.
@@ -71,11 +77,11 @@ func sectionWords(r *Report, s *Section) string {
 		kind = s.Kind
 	}
 	out := fmt.Sprintf("Ends at %s; %s of %s; imbalance %s.", kind, countOf(s.Instances, "instance"), teamWords(s), unit.Percent(s.Imbalance))
-	if s.Balanced && len(s.Causes) > 0 {
-		return out + " Its threads arrive together."
-	}
-	if s.Balanced {
+	switch {
+	case s.Balanced && len(s.Causes) == 0:
 		return out + " It is balanced."
+	case s.Balanced, fmt.Sprintf("%.2f", s.Speedup) == "1.00":
+		return out + " Its threads arrive together."
 	}
 	return out + fmt.Sprintf(" Balanced, it would run %.2f times as fast: %s to win.",
 		s.Speedup, r.Program.Quantity(s.TimeToWin))

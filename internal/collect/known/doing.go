@@ -28,13 +28,26 @@ func Waiting(symbol string) bool {
 // goOutside are functions of Go's in which a goroutine waits for something else than other
 // goroutines' work (Go's runtime, proc.go, mgc.go, netpoll.go and time.go).
 func goOutside() []string {
-	return []string{"runtime.gcAssist", "runtime.gcStart", "runtime.GC", "runtime.netpollblock", "internal/poll", "timeSleep", "time.Sleep"}
+	return slices.Concat([]string{"runtime.gcAssist", "runtime.gcStart", "runtime.GC"}, goFiles(), goSleeps())
+}
+
+func goFiles() []string  { return []string{"runtime.netpollblock", "internal/poll"} }
+func goSleeps() []string { return []string{"timeSleep", "time.Sleep"} }
+
+// GoSleeps reports whether a goroutine that stands back in a function sleeps.
+func GoSleeps(function string) bool { return contains(goSleeps(), function) }
+
+// GoWaitsForFile reports whether one waits for a file or the network there.
+func GoWaitsForFile(function string) bool { return contains(goFiles(), function) }
+
+func contains(parts []string, function string) bool {
+	return slices.ContainsFunc(parts, func(w string) bool { return strings.Contains(function, w) })
 }
 
 // GoWaitsOutside reports whether a goroutine that stands back in a function waits for something
 // else than other goroutines' work.
 func GoWaitsOutside(function string) bool {
-	return slices.ContainsFunc(goOutside(), func(w string) bool { return strings.Contains(function, w) })
+	return contains(goOutside(), function)
 }
 
 // GoRuntimes reports whether a goroutine is one of Go's runtime, by the function that it begins in:

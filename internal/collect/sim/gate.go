@@ -300,7 +300,7 @@ func (g *gate) holds() bool {
 
 // atGate reports whether what was taken for a wait for a lock is one at a barrier.
 func (r *run) atGate(l *lockEvent) bool {
-	if l.kind == offCPU {
+	if l.kind.outside() {
 		return false
 	}
 	g := l.gate

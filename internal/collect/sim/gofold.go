@@ -136,7 +136,7 @@ func addStint(p *section.Part, s *stint) {
 		time += unit.Cycles(x.at - min(x.at, x.start.at))
 		p.OffCPU += unit.Cycles(x.off)
 		for _, l := range x.locks {
-			if l.kind != offCPU {
+			if !l.kind.outside() {
 				p.LockWait += unit.Cycles(l.wait)
 			}
 		}

@@ -219,7 +219,7 @@ func (r *run) comesIn(m *thread) {
 	case leftReady:
 		r.resume(t, r.stack(t))
 	case leftOff:
-		r.tellOffAt(t, away)
+		r.tellOffAt(t, t.awaits, away)
 	case leftTold:
 		if t.in(known.GoCondWait) != nil {
 			return // told at its end
@@ -263,10 +263,22 @@ func (r *run) leaves(t *thread) leftAs {
 	}
 	for _, name := range r.between(t) {
 		if known.GoWaitsOutside(name) {
+			t.awaits = goOutside(name)
 			return leftOff
 		}
 	}
 	return leftTold
+}
+
+// goOutside is what a goroutine waits for in a function of Go's.
+func goOutside(function string) waitEvent {
+	switch {
+	case known.GoSleeps(function):
+		return sleepWait
+	case known.GoWaitsForFile(function):
+		return ioWait
+	}
+	return offCPU
 }
 
 // goesOut ends a goroutine's time on its thread.

@@ -47,7 +47,7 @@ func newOutput(r *run, sink profile.Sink) *output {
 	return &output{
 		r: r, sink: sink, paths: newPaths(), images: map[*image.File]profile.ImageID{},
 		sections: map[sectionKey]profile.SectionID{}, events: map[eventKey]profile.EventID{},
-		outside: map[profile.Edge]profile.EdgeID{}, kinds: [waitEvents]int32{profile.None, profile.None, profile.None},
+		outside: map[profile.Edge]profile.EdgeID{}, kinds: noKinds(),
 	}
 }
 
@@ -262,6 +262,14 @@ func (o *output) locks(x *profile.Instance, p *piece, part int32) {
 		x.Events = addCount(x.Events, id, part, l.n)
 		x.Costs = addCount(x.Costs, id, part, l.wait)
 	}
+}
+
+// noKinds are the rows of kinds of which there is no event yet.
+func noKinds() (rows [waitEvents]int32) {
+	for k := range rows {
+		rows[k] = profile.None
+	}
+	return rows
 }
 
 // kind gives a kind of event its row.

@@ -2,6 +2,7 @@ package sim
 
 import (
 	"lime/internal/engine"
+	"lime/internal/guest"
 	"lime/internal/profile"
 	"lime/internal/section"
 	"lime/internal/unit"
@@ -44,19 +45,37 @@ type edgeCount struct {
 type waitEvent uint8
 
 const (
-	lockWait waitEvent = iota
-	offCPU
-	spinWait // in a loop, for what another thread stores: no lock, as far as is proved
+	lockWait  waitEvent = iota
+	spinWait            // in a loop, for what another thread stores: no lock, as far as is proved
+	sleepWait           // asleep until a time; from here on for what no thread of the program does
+	ioWait              // for a file
+	offCPU              // for something else
 	waitEvents
 )
 
 // waitKinds describes them for the profile.
 func waitKinds() [waitEvents]profile.EventKind {
 	return [waitEvents]profile.EventKind{
-		lockWait: profile.NewKind(profile.Measured, profile.KindLockWait),
-		offCPU:   profile.NewKind(profile.Measured, profile.KindOffCPU),
-		spinWait: profile.NewKind(profile.Measured, profile.KindSpinWait),
+		lockWait:  profile.NewKind(profile.Measured, profile.KindLockWait),
+		spinWait:  profile.NewKind(profile.Measured, profile.KindSpinWait),
+		sleepWait: profile.NewKind(profile.Measured, profile.KindSleep),
+		ioWait:    profile.NewKind(profile.Measured, profile.KindIO),
+		offCPU:    profile.NewKind(profile.Measured, profile.KindOffCPU),
 	}
+}
+
+// outside reports whether nothing that a thread of the program does ends such a wait.
+func (k waitEvent) outside() bool { return k >= sleepWait }
+
+// outsideWait is what a thread waits for in a system call.
+func outsideWait(w guest.WaitKind) waitEvent {
+	switch w {
+	case guest.WaitTime:
+		return sleepWait
+	case guest.WaitFD:
+		return ioWait
+	}
+	return offCPU
 }
 
 // lockEvent is the waits of one kind at one place.

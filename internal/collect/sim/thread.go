@@ -47,9 +47,10 @@ type thread struct {
 	locks   []lockEvent // of the piece under way
 	yielded []lockEvent // that are not told of yet: in which it gave its core away
 	waitsOn waitKind
-	waitAt  uint64 // its clock when it blocked
-	object  uint64 // waitsTold: for what
-	untyped bool   // waitsTold: which may be a lock
+	waitAt  uint64    // its clock when it blocked
+	awaits  waitEvent // what for, if nothing that a thread does ends the wait
+	object  uint64    // waitsTold: for what
+	untyped bool      // waitsTold: which may be a lock
 	spin    *spinner
 	still   stillness // how it looked at the end of the last slices
 	pass    *passage

@@ -1,11 +1,13 @@
 package sim
 
 import (
+	"cmp"
 	"fmt"
 
 	"lime/internal/collect/known"
 	"lime/internal/engine"
 	"lime/internal/guest"
+	"lime/internal/origin"
 	"lime/internal/section"
 	"lime/internal/unit"
 )
@@ -52,7 +54,7 @@ func (r *run) tellCreate(t *thread, child section.ThreadID) {
 
 // blockedOn takes a thread off its core.
 func (r *run) blockedOn(t *thread, w guest.Wait) {
-	t.at, t.waitAt, t.blocked = t.now(), t.now(), true
+	t.at, t.waitAt, t.blocked, t.awaits = t.now(), t.now(), true, outsideWait(w.Kind)
 	switch {
 	case t.waitsOn == waitsTold: // in a condition wait
 	case t.schedules():
@@ -248,7 +250,7 @@ func (r *run) tellWake(t *thread) {
 	case waitsIdle:
 		r.feed(t.acting().simple(section.OpLullEnd, 0))
 	case waitsOff:
-		r.tellOffAt(t.acting(), waited)
+		r.tellOffAt(t.acting(), t.awaits, waited)
 	case waitsLock:
 		r.tellLock(t, waited)
 	case waitsInner:
@@ -268,13 +270,13 @@ func (r *run) tellLock(t *thread, waited uint64) {
 }
 
 // tellOffAt tells that a thread has waited for something outside of the program, where it stands.
-func (r *run) tellOffAt(t *thread, units uint64) {
+func (r *run) tellOffAt(t *thread, kind waitEvent, units uint64) {
 	if t.schedules() {
 		return // with no goroutine on it
 	}
 	r.tellOff(t, units)
 	if call := r.ownCall(t); call != 0 {
-		t.note(offCPU, call, units)
+		t.note(kind, call, units)
 	}
 }
 
@@ -286,14 +288,23 @@ func (r *run) tellOff(t *thread, units uint64) {
 	r.feed(op)
 }
 
-// ownCall is the program's own call in which t stands, 0 if there is none.
+// ownCall is the program's own call in which t stands, 0 if there is none: one that is not the
+// language's own, if there is one.
 func (r *run) ownCall(t *thread) uint64 {
+	first := uint64(0)
 	for _, f := range r.stack(t) {
-		if r.images.own(f.ret - 1) {
+		if !r.images.own(f.ret - 1) {
+			continue
+		}
+		if name, _ := r.images.function(f.ret - 1); !origin.LanguageFunction(name) && !origin.GoStandard(name) {
 			return r.blocks.callBefore(f.ret)
 		}
+		first = cmp.Or(first, f.ret)
 	}
-	return 0
+	if first == 0 {
+		return 0
+	}
+	return r.blocks.callBefore(first)
 }
 
 // yields lets the other threads of the core go first.
