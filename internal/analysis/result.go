@@ -84,25 +84,28 @@ type Frame struct {
 
 // Section is a parallel section over all its instances.
 type Section struct {
-	ID            profile.SectionID `json:"id"`
-	Kind          string            `json:"kind"`
-	EndsAt        Place             `json:"ends_at"`
-	Starts        Place             `json:"starts"`
-	Imbalance     float64           `json:"imbalance"`  // all waits / (n x T_max), over all instances
-	LostTime      float64           `json:"lost_time"`  // all waits
-	LostShare     float64           `json:"lost_share"` // lost time / (width, or threads of the section if more, x run time of the program)
-	TimeToWin     float64           `json:"time_to_win"`
-	WinShare      float64           `json:"win_share"`   // time to win / run time
-	Speedup       float64           `json:"speedup"`     // of the section, if it were balanced
-	Time          float64           `json:"time"`        // sum of T_max
-	TimeShare     float64           `json:"time_share"`  // of the run time
-	ThreadsMin    int               `json:"threads_min"` // threads that took part
-	ThreadsMax    int               `json:"threads_max"`
-	InstanceCount int               `json:"instances"`
-	AnalysedCount int               `json:"analysed"`       // instances whose counts were read
-	AnalysedShare float64           `json:"analysed_share"` // of the lost time, in those
-	LockShare     float64           `json:"lock_share"`     // of the threads' time: blocked on locks
-	OffCPUShare   float64           `json:"off_cpu_share"`
+	ID        profile.SectionID `json:"id"`
+	Kind      string            `json:"kind"`
+	EndsAt    Place             `json:"ends_at"`
+	Starts    Place             `json:"starts"`
+	Imbalance float64           `json:"imbalance"`  // all waits / (n x T_max), over all instances
+	LostTime  float64           `json:"lost_time"`  // all waits
+	LostShare float64           `json:"lost_share"` // lost time / (width, or threads of the section if more, x run time of the program)
+	TimeToWin float64           `json:"time_to_win"`
+	WinShare  float64           `json:"win_share"` // time to win / run time
+	Speedup   float64           `json:"speedup"`   // of the section, if it were balanced
+	// of the time to win: which thread took which piece of work that went to whoever came first
+	Chance        float64    `json:"chance,omitempty"`
+	Host          *HostTimes `json:"host,omitempty"`
+	Time          float64    `json:"time"`        // sum of T_max
+	TimeShare     float64    `json:"time_share"`  // of the run time
+	ThreadsMin    int        `json:"threads_min"` // threads that took part
+	ThreadsMax    int        `json:"threads_max"`
+	InstanceCount int        `json:"instances"`
+	AnalysedCount int        `json:"analysed"`       // instances whose counts were read
+	AnalysedShare float64    `json:"analysed_share"` // of the lost time, in those
+	LockShare     float64    `json:"lock_share"`     // of the threads' time: blocked on locks
+	OffCPUShare   float64    `json:"off_cpu_share"`
 	// of all threads: at the lines where they keep one another waiting (contention.go)
 	ContendedTime  float64    `json:"contended_time,omitempty"`
 	ContendedShare float64    `json:"contended_share,omitempty"` // of the threads' time
@@ -138,6 +141,8 @@ type Section struct {
 	Ledger         *ledger.Account `json:"ledger,omitempty"` // the account; nil where nothing is lost
 
 	Spent *ledger.Spent `json:"spent,omitempty"` // of the longest serial stretches: where most of their time goes
+
+	chanceLost float64 // of LostTime, as Chance of TimeToWin
 
 	draws   *shareDraws
 	samples float64 // per thread and analysed instance, in sampled profiles

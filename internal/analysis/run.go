@@ -170,6 +170,7 @@ func (r *runner) section(s *summary, whole *Whole) (Section, error) {
 			return sec, err
 		}
 		r.evenButForEnds(&sec)
+		sec.evenButForChance()
 	} else if sec.AwayShare >= HighShare && !r.isSampled() {
 		if err := r.evenTasks(&sec); err != nil {
 			return sec, err

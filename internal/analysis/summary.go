@@ -30,6 +30,7 @@ type summary struct {
 	costs     map[int32]float64 // by event
 	alone     float64           // of a serial one: without the time in which others worked
 	loss      lossParts
+	luck      luck
 	stretches []span // from the first release to the last one of each instance of two or more threads
 }
 
@@ -94,6 +95,7 @@ func (s *summary) add(in *profile.Instance) {
 	s.points = append(s.points, tm)
 	s.time, s.lost, s.win = s.time+tm.time, s.lost+tm.lost, s.win+tm.time-tm.mean
 	s.span += float64(tm.n) * tm.time
+	s.luck.add(in, tm)
 	s.min = cmp.Or(s.min, tm.n)
 	s.min, s.max = min(s.min, tm.n), max(s.max, tm.n)
 	if s.worst.Seq < 0 || tm.lost > s.worst.LostTime {
@@ -198,6 +200,7 @@ func (s *summary) section(r *runner, w *Whole) Section {
 	sec.Speedup = ratio(s.time, s.time-s.win)
 	sec.LockShare, sec.OffCPUShare = ratio(s.lock, s.own), ratio(s.off, s.own)
 	sec.AwayShare, sec.IdleShare = ratio(s.away, s.whole), ratio(s.away+s.lost, s.whole)
+	sec.Chance, sec.chanceLost, sec.Host = s.luck.win, s.luck.lost, s.luck.times()
 	sec.Course = course(s.points)
 	return sec
 }

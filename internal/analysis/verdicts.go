@@ -21,6 +21,8 @@ func sectionVerdicts(m *profile.Meta, s *Section, opt Options) []Verdict {
 	}
 	contentionVerdict(s, say)
 	luckVerdict(s, say)
+	chanceVerdict(s, m.ClockUnit, say)
+	hostVerdict(s, say)
 	if s.Balanced {
 		taskVerdict(s, m.ClockUnit, say)
 		balancedVerdict(s, m.ClockUnit, say)

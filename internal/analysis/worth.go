@@ -13,7 +13,7 @@ import (
 
 // weigh says whether a section's loss matters to the program's parallel part.
 func (r *runner) weigh(sec *Section) {
-	sec.ParallelShare = ratio(sec.LostTime+sec.ContendedTime, r.parallel)
+	sec.ParallelShare = ratio(sec.LostTime-sec.chanceLost+sec.ContendedTime, r.parallel)
 	sec.Matters = sec.ParallelShare >= worthwhile
 }
 
@@ -29,7 +29,9 @@ func (r *runner) weighAll(res *Result) {
 			for k := range sec.Causes {
 				sec.Causes[k].Important = sec.Causes[k].Important && sec.Causes[k].CostShare > 0
 			}
-			sec.otherLoss()
+			if name, _ := sec.Loss.largest(); name != TermImbalance || !sec.mostlyChance() { // else that is said
+				sec.otherLoss()
+			}
 		} else if name, most := sec.Loss.largest(); sec.Matters && name == TermSerial && most >= worthwhile {
 			sec.otherLoss() // no wait, no event: nothing else says so
 		}

@@ -62,11 +62,12 @@ func TestMatrixErrors(t *testing.T) {
 	}
 }
 
-// unmet are the parts without what they are in a meeting, which stands elsewhere.
+// unmet are the parts without what they are in a meeting, or took on the host, which stands
+// elsewhere.
 func unmet(ps []Part) []Part {
 	out := slices.Clone(ps)
 	for i := range out {
-		out[i].Meets, out[i].Early = MeetAll, 0
+		out[i].Meets, out[i].Early, out[i].Host = MeetAll, 0, HostTime{}
 	}
 	return out
 }

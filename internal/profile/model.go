@@ -275,6 +275,8 @@ type Part struct {
 
 	Meets MeetRole // of an instance with a meeting
 	Early uint64   // likewise: how long before its arrival it had done its share, for which others wait
+
+	Host HostTime
 }
 
 // Time returns the execution time t_i: release to arrival.
@@ -294,9 +296,12 @@ type Instance struct {
 	Seq     int // of the section, from 0
 	Parts   []Part
 	Meeting *Meeting // nil: it does not end where processes meet
-	Edges   []Count  // Row = EdgeID; sorted by Row, Part
-	Events  []Count  // Row = EventID: how often
-	Costs   []Count  // Row = EventID: clock units lost to the event (subset of rows; a lock wait's cost is its time)
+	// how much later than the mean the last thread is because work that goes to whoever comes first
+	// went to another one than with a core for each thread: clock units, at most so many
+	Chance uint64
+	Edges  []Count // Row = EdgeID; sorted by Row, Part
+	Events []Count // Row = EventID: how often
+	Costs  []Count // Row = EventID: clock units lost to the event (subset of rows; a lock wait's cost is its time)
 	// Row = NodeID: clock units spent in the block, when Meta.NodeTime == "stored"; event costs
 	// included, but for those of waits (Family.Waits): a thread that waits runs no block
 	Times []Count

@@ -104,6 +104,12 @@ func randomInstance(r *rand.Rand, threads, nodes, edges, events int) *Instance {
 	if r.IntN(2) == 0 {
 		in.Meeting = &Meeting{[]string{"world", "", "world/2:1"}[r.IntN(3)], r.Uint64()}
 	}
+	if r.IntN(2) == 0 {
+		in.Chance = r.Uint64N(1 << 62)
+		for i := range in.Parts {
+			in.Parts[i].Host = HostTime{r.Uint64N(1 << 62), r.Uint64N(1 << 62)}
+		}
+	}
 	if in.Meeting != nil && r.IntN(2) == 0 {
 		for i := range in.Parts {
 			in.Parts[i].Meets, in.Parts[i].Early = MeetRole(r.IntN(3)), r.Uint64N(in.Parts[i].Arrive+1)

@@ -20,12 +20,14 @@ type Reader struct {
 	db      *sql.DB
 	get     *sql.Stmt
 	meeting *sql.Stmt // nil: no instance has one
-	tmp     string    // directory of a copy, removed by Close
-	meta    Meta
-	tables  Tables
-	ids     [][]int64 // of the instances, by section
-	limits  extent
-	size    int64 // of the file, its log included
+	// nil: no instance has them
+	hostTime *sql.Stmt
+	tmp      string // directory of a copy, removed by Close
+	meta     Meta
+	tables   Tables
+	ids      [][]int64 // of the instances, by section
+	limits   extent
+	size     int64 // of the file, its log included
 }
 
 var _ Source = (*Reader)(nil)
@@ -47,6 +49,9 @@ func (r *Reader) Allow(bytes int64) { r.size = max(r.size, bytes) }
 // Close frees what the Reader holds.
 func (r *Reader) Close() error {
 	var errs []error
+	if r.hostTime != nil {
+		errs = append(errs, r.hostTime.Close())
+	}
 	if r.meeting != nil {
 		errs = append(errs, r.meeting.Close())
 	}
@@ -174,6 +179,9 @@ func (r *Reader) load(size int64) error {
 	if err = r.prepareMeetings(l.absent["meeting"]); err != nil {
 		return err
 	}
+	if err = r.prepareHostTimes(l.absent["host_time"]); err != nil {
+		return err
+	}
 	r.get, err = r.db.Prepare("SELECT threads, longest, work, parts, edges, events, costs, times FROM instance WHERE id=?")
 	return err
 }
@@ -234,6 +242,9 @@ func (r *Reader) complete(in *Instance, id int64, blobs [5][]byte, sums [3]int64
 		return err
 	}
 	if err := r.readMeeting(in, id); err != nil {
+		return err
+	}
+	if err := r.readHostTimes(in, id); err != nil {
 		return err
 	}
 	if err := in.checkParts(r.limits); err != nil { // unpack has checked the counts

@@ -133,6 +133,9 @@ func (r *Reader) copyRows(db *sql.DB) error {
 	if err := r.copyMeetings(in); err != nil {
 		return err
 	}
+	if err := r.copyHostTimes(in); err != nil {
+		return err
+	}
 	return tx.Commit()
 }
 

@@ -272,7 +272,10 @@ func (in *inserter) insertInstances(p *packer, first int, list []*Instance) erro
 	if err := in.insertSome(p, "instance", first, list, full); err != nil {
 		return err
 	}
-	return in.insertMeetings(p, first, list)
+	if err := in.insertMeetings(p, first, list); err != nil {
+		return err
+	}
+	return in.insertHostTimes(p, first, list)
 }
 
 // bareInstance is the table with the columns that an instance without counts has.

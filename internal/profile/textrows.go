@@ -85,7 +85,7 @@ var metaText = textRow[Meta]{"meta", Meta{}, func(r *Meta) []textField {
 }}
 
 var instanceText = textRow[Instance]{"instance", Instance{}, func(r *Instance) []textField {
-	return []textField{id("section", &r.Section), meetingField(&r.Meeting)}
+	return []textField{id("section", &r.Section), meetingField(&r.Meeting), dec("chance", &r.Chance, 0)}
 }}
 
 // unset marks a part's release that is not given: it becomes the last arrival.
@@ -95,5 +95,6 @@ var partText = textRow[Part]{"part", Part{Thread: None, Release: unset, Entry: N
 	return []textField{id("thread", &r.Thread), dec("start", &r.Start, 0), dec("arrive", &r.Arrive, 0), dec("release", &r.Release, unset),
 		dec("lock-wait", &r.LockWait, 0), dec("off-cpu", &r.OffCPU, 0), id("entry", &r.Entry), id("exit", &r.Exit),
 		nodeList("entry-stack", &r.EntryStack), nodeList("exit-stack", &r.ExitStack),
-		enum("meets", meetRoleNames, &r.Meets), dec("early", &r.Early, 0)}
+		enum("meets", meetRoleNames, &r.Meets), dec("early", &r.Early, 0),
+		dec("cpu-ns", &r.Host.CPU, 0), dec("wall-ns", &r.Host.Wall, 0)}
 }}

@@ -210,6 +210,9 @@ func (in *Instance) checkPart(r *refs, p *Part, n extent) {
 	if p.Meets > MeetWaits || p.Early > p.Arrive || in.Meeting == nil && (p.Meets != MeetAll || p.Early > 0) {
 		r.that(false, "role %d in a meeting, %d early, cannot be", p.Meets, p.Early)
 	}
+	if p.Host.CPU > 1<<63 || p.Host.Wall > 1<<63 || in.Chance > 1<<63 {
+		r.that(false, "%d ns of processor time, %d ns on the wall, a chance of %d cannot be", p.Host.CPU, p.Host.Wall, in.Chance)
+	}
 	r.to("node", int32(p.Entry), n.nodes)
 	r.to("node", int32(p.Exit), n.nodes)
 	r.stack(p.EntryStack, n)

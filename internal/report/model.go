@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"lime/internal/analysis"
 	"lime/internal/unit"
 )
 
@@ -101,6 +102,9 @@ type Frame struct {
 	Function string `json:"function"`
 }
 
+// HostTimes is what a section's parts took on the host, in seconds.
+type HostTimes = analysis.HostTimes
+
 // Section is a parallel section, summed over its instances.
 type Section struct {
 	ID        int     `json:"id"`
@@ -123,19 +127,22 @@ type Section struct {
 	ParallelShare float64 `json:"parallel_share"`
 	IdleShare     float64 `json:"idle_share"`
 	// of the core time: all terms of Loss but useful work and serial. Sections are sorted by it
-	AllLost   float64      `json:"all_lost"`
-	Loss      LossShares   `json:"loss"`            // what its parts' core time went into
-	Contended float64      `json:"contended_share"` // of the threads' time: they keep one another waiting
-	Tasks     *Tasks       `json:"tasks,omitempty"`
-	Granule   *Granule     `json:"granule,omitempty"`
-	Threads   []ThreadTime `json:"threads"` // totals over the instances
-	Worst     Worst        `json:"worst"`   // the instance that lost most
-	Course    Course       `json:"course"`
-	Exact     bool         `json:"exact"` // shares are the ledger's, and exact
-	Ledger    *Ledger      `json:"ledger,omitempty"`
-	Balance   *Balance     `json:"balance,omitempty"`
-	Causes    []Cause      `json:"causes"`                 // the important ones, by rank
-	Minor     []Cause      `json:"minor_causes,omitempty"` // below the threshold of importance
+	AllLost   float64    `json:"all_lost"`
+	Loss      LossShares `json:"loss"`            // what its parts' core time went into
+	Contended float64    `json:"contended_share"` // of the threads' time: they keep one another waiting
+	Tasks     *Tasks     `json:"tasks,omitempty"`
+	Granule   *Granule   `json:"granule,omitempty"`
+	// of the time to win: which thread took which piece of work
+	Chance  float64      `json:"chance,omitempty"`
+	Host    *HostTimes   `json:"host,omitempty"`
+	Threads []ThreadTime `json:"threads"` // totals over the instances
+	Worst   Worst        `json:"worst"`   // the instance that lost most
+	Course  Course       `json:"course"`
+	Exact   bool         `json:"exact"` // shares are the ledger's, and exact
+	Ledger  *Ledger      `json:"ledger,omitempty"`
+	Balance *Balance     `json:"balance,omitempty"`
+	Causes  []Cause      `json:"causes"`                 // the important ones, by rank
+	Minor   []Cause      `json:"minor_causes,omitempty"` // below the threshold of importance
 	// Candidates correlate with the times, but chance may do that, or the account charges them next
 	// to nothing.
 	Candidates []Candidate        `json:"candidates,omitempty"`

@@ -39,6 +39,7 @@ type beside struct {
 	seeking   bool       // some thread is followed round its loop
 	loops     []*spinner // that come back to where they began, each once
 	gate      turnstile
+	dealt     uint64 // how often somebody has come for a piece of work
 }
 
 // hostThread is the host's side of a thread.
@@ -102,6 +103,7 @@ func (b *beside) drive(t *thread) {
 	r := b.r
 	r.mu.Lock()
 	t.host.tid = unix.Gettid()
+	t.piece.host = b.clocks(t) // lime's own work in front of it
 	err := r.protected(func() {
 		for !t.gone && !r.end.over {
 			if t.core != nil {

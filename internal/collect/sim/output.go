@@ -102,6 +102,7 @@ func (o *output) instance(in section.Instance) {
 		o.part(x, &in.Parts[i], i)
 	}
 	mpi.Write(x, in.Meeting)
+	x.Chance = chance(in.Parts)
 	if err := o.sink.WriteInstance(x); err != nil && o.err == nil {
 		o.err = err
 	}
@@ -130,6 +131,7 @@ func (o *output) part(x *profile.Instance, p *section.Part, i int) {
 		LockWait: uint64(p.LockWait), OffCPU: uint64(p.OffCPU), Entry: profile.None, Exit: profile.None,
 	}
 	o.gateWaits(&row, p)
+	row.Host = hostTimes(p)
 	if first, last := ends(p.Spans); first != nil {
 		row.EntryStack, row.ExitStack = o.calls(first.start.stack), o.calls(last.stack)
 		row.Entry, row.Exit = o.entry(first), o.exit(last)

@@ -12,6 +12,7 @@ import (
 type pieceStart struct {
 	at    uint64
 	pc    uint64
+	host  hostClock
 	stack []frameRef // innermost first
 }
 
@@ -34,6 +35,8 @@ type piece struct {
 	gate    *gate    // it ended in this function, which may be a barrier
 	by      *thread
 	written bool // it is in a section
+	host    profile.HostTime
+	deals   []deal // threads in parallel: when it came for pieces of work
 }
 
 type edgeCount struct {
@@ -100,12 +103,12 @@ func (r *run) begin(t *thread, why outOf, stack []frameRef) {
 func (t *thread) fresh() {
 	t.locks, t.carry, t.carryHW, t.samples = nil, nil, hardware{}, nil
 	t.pass, t.home, t.meet = nil, nil, 0
-	t.earlier, t.off, t.given = nil, 0, nil
+	t.earlier, t.off, t.given, t.deals = nil, 0, nil, nil
 }
 
 // resume starts a piece here and now; what was counted since the last one counts for it.
 func (r *run) resume(t *thread, stack []frameRef) {
-	t.piece = pieceStart{at: t.now(), pc: t.ctx.RIP, stack: stack}
+	t.piece = pieceStart{at: t.now(), pc: t.ctx.RIP, host: r.beside.clocks(t), stack: stack}
 }
 
 // cut ends t's piece here, and starts the next one.
@@ -113,7 +116,8 @@ func (r *run) cut(t *thread) *piece {
 	t.joinPass()
 	p := &piece{start: t.piece, at: t.now(), pc: t.ctx.RIP, stack: r.stack(t), locks: t.locks, edges: t.carry,
 		hw: t.carryHW, samples: t.samples,
-		off: t.off, earlier: t.earlier, gate: t.watchedGate(), task: t.doesTask(), given: t.given}
+		off: t.off, earlier: t.earlier, gate: t.watchedGate(), task: t.doesTask(), given: t.given,
+		host: r.beside.took(t, t.piece.host), deals: t.deals}
 	r.drain(t, p)
 	if units := r.takeSpinning(t, p); units > 0 {
 		r.tellSpun(t, units)

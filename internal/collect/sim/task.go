@@ -21,7 +21,7 @@ func (r *run) enterTask(t *thread, f *fn) {
 
 // enterDeal: whoever comes first gets the next piece of work, by the clock, not by whose turn on
 // its core came first.
-func (r *run) enterDeal(*thread, *fn) {}
+func (r *run) enterDeal(t *thread, _ *fn) { r.beside.deals(t) }
 
 // enterTaskWait begins a wait for tasks.
 func (r *run) enterTaskWait(t *thread, f *fn) {

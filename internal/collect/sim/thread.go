@@ -67,6 +67,7 @@ type thread struct {
 	carry   []edgeCount // counted before the last drain, for the piece under way
 	carryHW hardware
 	given   []uint64   // where the tasks begin that it was given in the piece under way
+	deals   []deal     // likewise: when it came for work
 	busy    uint64     // clock units of work
 	rests   uint64     // its clock when it reached the end of a parallel region last
 	host    hostThread // threads in parallel
