@@ -23,6 +23,7 @@ type countFlags struct {
 	noResolve   bool
 	compare     bool
 	limit       time.Duration
+	trace       traceBudget
 	rank        rankFlags
 }
 
@@ -55,6 +56,7 @@ Under mpirun or srun -o names a directory: each rank writes a profile there.
 	fl.DurationVar(&f.limit, "for", 0, "end the program after this `time`, for example 30s, and keep what was counted")
 	fl.BoolVar(&f.compare, "compare", false, "run the program natively, too, and say what counting has cost; what that run prints is dropped")
 	viewFlag(fl, &f.view)
+	f.trace.add(fl)
 	f.rank.add(fl)
 	fl.BoolVar(&f.noResolve, "no-resolve", false, "leave functions and lines to 'lime resolve'")
 	_ = cmd.RegisterFlagCompletionFunc("cpu", cobra.FixedCompletions([]string{"x86-64-v3", "host"}, cobra.ShellCompDirectiveNoFileComp))
@@ -74,7 +76,7 @@ func (f *countFlags) check() error {
 	if f.limit > 0 && f.compare {
 		return usage(errors.New("--compare and --for: a run that is cut short cannot be compared with a whole one; choose one of them"))
 	}
-	return nil
+	return f.trace.check()
 }
 
 func (a *app) count(ctx context.Context, args []string, f *countFlags) error {
@@ -112,7 +114,7 @@ func (a *app) count(ctx context.Context, args []string, f *countFlags) error {
 func (a *app) countOptions(args []string, f *countFlags, me profile.RankInfo) sim.Options {
 	return sim.Options{
 		Parallel: true, For: f.limit, Cores: runtime.NumCPU(), Cmd: args[0], Args: args[1:], Out: f.output,
-		SectionEnds: f.sectionEnds, HostCPU: f.cpu == "host",
+		SectionEnds: f.sectionEnds, HostCPU: f.cpu == "host", Traces: f.trace.bytes(),
 		Progress: isTerminal(a.stderr), Tool: "lime " + Version(), Rank: me,
 		Stdin: a.stdin, Stdout: a.program.stdout, Stderr: a.program.stderr,
 	}

@@ -31,6 +31,7 @@ type recordFlags struct {
 	events    []string
 	rank      rankFlags
 	waste     wasteFlags
+	trace     traceBudget
 }
 
 func (a *app) recordCommand() *cobra.Command {
@@ -76,6 +77,7 @@ Under mpirun or srun -o names a directory: each rank writes a profile there.
 	f.waste.addKinds(fl, native.SampledWaste())
 	fl.BoolVar(&f.noResolve, "no-resolve", false, "leave functions and lines to 'lime resolve'")
 	viewFlag(fl, &f.view)
+	f.trace.add(fl)
 	f.rank.add(fl)
 	return cmd
 }
@@ -102,7 +104,7 @@ func (f *recordFlags) check(args []string) error {
 	if err := native.CheckEvents(f.events); err != nil {
 		return usage(fmt.Errorf("--event: %w", err))
 	}
-	return nil
+	return f.trace.check()
 }
 
 func (a *app) record(ctx context.Context, args []string, f *recordFlags) error {
@@ -130,7 +132,7 @@ func (a *app) record(ctx context.Context, args []string, f *recordFlags) error {
 	}
 	res, err := native.Run(ctx, native.Options{
 		Command: args, PID: f.pid, Frequency: f.frequency, StackBytes: f.stack, NoHooks: f.noHooks, Events: f.events,
-		Waste: f.waste.kinds, Tolerance: f.waste.tolerance, Tool: "lime " + Version(), Rank: me,
+		Waste: f.waste.kinds, Tolerance: f.waste.tolerance, Traces: f.trace.bytes(), Tool: "lime " + Version(), Rank: me,
 		Stdin: a.stdin, Stdout: a.program.stdout, Stderr: a.program.stderr, Out: w, Signals: signals,
 	})
 	err = errors.Join(err, w.Close())

@@ -33,6 +33,7 @@ type simulateFlags struct {
 	sectionEnds []string
 	noResolve   bool
 	waste       wasteFlags
+	trace       traceBudget
 	rank        rankFlags
 }
 
@@ -76,6 +77,7 @@ Under mpirun or srun -o names a directory: each rank writes a profile there.
 	fl.StringVar(&f.cpu, "cpu", "x86-64-v3", "what the `processor` offers to the program: x86-64-v3, or host for all that this one has")
 	fl.BoolVar(&f.noResolve, "no-resolve", false, "leave functions and lines to 'lime resolve'")
 	f.waste.add(fl)
+	f.trace.add(fl)
 	f.rank.add(fl)
 	_ = cmd.RegisterFlagCompletionFunc("machine", cobra.FixedCompletions(machineNames(), cobra.ShellCompDirectiveDefault))
 	_ = cmd.RegisterFlagCompletionFunc("cpu", cobra.FixedCompletions([]string{"x86-64-v3", "host"}, cobra.ShellCompDirectiveNoFileComp))
@@ -128,7 +130,7 @@ func (f *simulateFlags) check() error {
 	if f.output == "" {
 		return usage(errors.New("--output: no file named"))
 	}
-	return f.waste.check(f.machine)
+	return errors.Join(f.trace.check(), f.waste.check(f.machine))
 }
 
 func (a *app) simulate(ctx context.Context, args []string, f *simulateFlags) error {
@@ -142,7 +144,7 @@ func (a *app) simulate(ctx context.Context, args []string, f *simulateFlags) err
 	a.remember(args)
 	res, err := sim.Run(ctx, sim.Options{
 		Cores: f.cores0(), Machine: f.machine, Settings: f.changes(), Cmd: args[0], Args: args[1:], Out: f.output,
-		SectionEnds: f.sectionEnds, Waste: f.waste.kinds, Tolerance: f.waste.tolerance, HostCPU: f.cpu == "host",
+		SectionEnds: f.sectionEnds, Waste: f.waste.kinds, Tolerance: f.waste.tolerance, HostCPU: f.cpu == "host", Traces: f.trace.bytes(),
 		Progress: isTerminal(a.stderr), Tool: "lime " + Version(), Rank: me,
 		Stdin: a.stdin, Stdout: a.program.stdout, Stderr: a.program.stderr,
 	})

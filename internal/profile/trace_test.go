@@ -14,7 +14,6 @@ func TestTracesThatCannotBe(t *testing.T) {
 		{"trace at=10:5:0", "thread -1"},
 		{"trace thread=0 at=10:5:1", "path 1"},
 		{"trace thread=0 at=10:5:-1", "path -1"},
-		{"trace thread=0 at=10:11:0", "sample 0 is at 10, for 11"},
 		{"trace thread=0 at=10:5:0 at=9:1:0", "sample 1 is at 9"},
 		{"trace thread=0 every=0", "none of its samples"},
 		{"trace thread=0 at=10:5", "no AT:LENGTH:PATH"},

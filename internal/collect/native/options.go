@@ -21,6 +21,7 @@ type Options struct {
 	NoLeavings bool      // do not sample threads that leave their cores, but look at them while they are away
 	Waste      waste.Set // wasted memory work to look for, of SampledWaste; not with PID
 	Tolerance  float64   // of floating-point numbers that count as the same value (Waste)
+	Traces     int64     // bytes for the traces of call paths; 0: the default, less: none
 	Tool       string    // name and version, for the profile
 	Rank       profile.RankInfo
 

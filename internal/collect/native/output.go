@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"lime/internal/collect"
 	"lime/internal/collect/mpi"
 	"lime/internal/profile"
 	"lime/internal/section"
@@ -31,6 +32,7 @@ type output struct {
 	main       *thread
 	goRows     goRows
 	newRow     func(profile.Thread) int32
+	traces     *collect.Traces  // of all processes
 	virtual    map[int32]uint64 // by thread: where its next part begins
 	latest     uint64           // where the last instance ended
 	lines      lines            // of all processes; nil: there is one
@@ -56,7 +58,7 @@ type pathKey struct {
 func newOutput(sink profile.Sink, c *code) *output {
 	return &output{sink: sink, code: c, sections: map[sectionKey]profile.SectionID{}, paths: map[pathKey]float64{},
 		sampled: map[pathKey]float64{}, worked: map[pathKey]*workSum{}, idle: newIdling(cores()),
-		virtual: map[int32]uint64{}, lockKind: profile.None, spinEvent: profile.None,
+		traces: collect.NewTraces(-1), virtual: map[int32]uint64{}, lockKind: profile.None, spinEvent: profile.None,
 		lockEvents: map[uint64]profile.EventID{}, eventKinds: map[string]int32{},
 		eventRows: map[eventKey]profile.EventID{}, offEvents: map[offKey]profile.EventID{}, handouts: handouts{}}
 }
@@ -129,6 +131,7 @@ func (o *output) instance(in section.Instance) {
 		o.exits(x, in.Parts)
 	}
 	o.place(x, in.Kind, gone(&in))
+	o.trace(x, &in)
 	mpi.Write(x, in.Meeting)
 	if err := o.sink.WriteInstance(x); err != nil && o.err == nil {
 		o.err = err

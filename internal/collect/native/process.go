@@ -178,7 +178,7 @@ func (r *run) look() error {
 	r.code = newCode(r.images, r.o.Out)
 	r.sampler = newSampler(r.images, r.code, r.o.Out)
 	r.out = newOutput(r.o.Out, r.code)
-	r.out.newRow, r.out.lines = r.newRow, r.lines
+	r.out.newRow, r.out.lines, r.out.traces = r.newRow, r.lines, r.traces
 	r.rec = section.New(r.out.instance)
 	return r.images.load()
 }

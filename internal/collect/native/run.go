@@ -41,6 +41,7 @@ type shared struct {
 	eventIDs    map[uint64]string // by the kernel's id: the kind, "" for a clock
 	rows        int               // of threads in the profile
 	notes       collect.Notes
+	traces      *collect.Traces
 	lost        uint64
 	throttle    uint64
 	fresh       bool // a place of a call was seen for the first time since the last tick
@@ -148,7 +149,7 @@ func Run(ctx context.Context, o Options) (Result, error) {
 func newRun(o Options) *run {
 	o.Out = &distinct{Sink: o.Out, kinds: map[string]int32{}}
 	return newProcess(&shared{o: o, kinds: map[string]bool{}, eventIDs: map[uint64]string{}, notes: collect.Notes{},
-		children: map[int32]*child{}, plain: map[string]bool{}, lines: lines{}})
+		traces: collect.NewTraces(o.Traces), children: map[int32]*child{}, plain: map[string]bool{}, lines: lines{}})
 }
 
 func newProcess(of *shared) *run {
@@ -513,6 +514,7 @@ func (r *run) finish(state *os.ProcessState, interrupted bool) (Result, error) {
 		p.endProcess()
 	}
 	r.endChildren()
+	r.traces.Write(r.o.Out, r.notes)
 	res := r.result(state, interrupted)
 	m := r.meta(res.EndState)
 	r.measured(&m)

@@ -29,6 +29,7 @@ type Options struct {
 	Parallel    bool          // the threads run in parallel, at the host's speed
 	For         time.Duration // Parallel: the run is ended after so long; 0: the program ends it
 	Turn        int64         // model count: how many instructions a core may run ahead of the others; 0: 5,000
+	Traces      int64         // bytes for the traces of call paths; 0: the default, less: none
 	HostCPU     bool          // the program may use all that the host's processor has
 	Progress    bool          // show a progress line on Stderr
 	Tool        string        // name and version, for the profile
@@ -84,6 +85,7 @@ type Config struct {
 	Parallel    bool
 	For         time.Duration
 	Turn        int64
+	Traces      int64
 	HostCPU     bool
 	Progress    bool
 	Tool        string
@@ -137,7 +139,7 @@ func (o *Options) config() (Config, error) {
 	c := Config{
 		Cores: o.Cores, Model: model, Machine: text, Erase: o.Erase, Even: o.Even, NumberParts: o.NumberParts,
 		Cmd: o.Cmd, Args: append([]string{o.Cmd}, o.Args...), Env: o.Env, Out: o.Out,
-		SectionEnds: o.SectionEnds, Waste: o.Waste, Tolerance: o.Tolerance, Turn: o.Turn, Parallel: o.Parallel,
+		SectionEnds: o.SectionEnds, Waste: o.Waste, Tolerance: o.Tolerance, Turn: o.Turn, Parallel: o.Parallel, Traces: o.Traces,
 		For: o.For, HostCPU: o.HostCPU, Progress: o.Progress, Tool: o.Tool, Rank: o.Rank,
 	}
 	if c.Cores == 0 {

@@ -5,6 +5,7 @@ import (
 	"lime/internal/collect/mpi"
 	"slices"
 
+	"lime/internal/collect"
 	"lime/internal/collect/image"
 	"lime/internal/engine"
 	"lime/internal/profile"
@@ -29,6 +30,7 @@ type output struct {
 	goRows     goRows
 	instances  int
 	paths      paths
+	traces     *collect.Traces
 	sums       []uint64 // by EdgeID, while a part is added up
 	err        error
 }
@@ -45,7 +47,7 @@ type eventKey struct {
 
 func newOutput(r *run, sink profile.Sink) *output {
 	return &output{
-		r: r, sink: sink, paths: newPaths(), images: map[*image.File]profile.ImageID{},
+		r: r, sink: sink, paths: newPaths(), traces: collect.NewTraces(r.cfg.Traces), images: map[*image.File]profile.ImageID{},
 		sections: map[sectionKey]profile.SectionID{}, events: map[eventKey]profile.EventID{},
 		outside: map[profile.Edge]profile.EdgeID{}, kinds: noKinds(),
 	}
@@ -445,6 +447,7 @@ func (o *output) close() error {
 	}
 	o.account()
 	o.writePaths()
+	o.traces.Write(o.sink, r.notes)
 	o.writeWaste()
 	o.lockDetails()
 	if mm, ok := r.meter.(*machineMeter); ok {

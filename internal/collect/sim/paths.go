@@ -4,21 +4,31 @@ import (
 	"cmp"
 	"slices"
 
+	"lime/internal/collect"
 	"lime/internal/profile"
 )
 
 // Call paths are sampled by the simulated clock: a thread's open calls are noted whenever it has
 // worked for another interval. The interval doubles when there are many samples, so their number
-// grows with the logarithm of the run.
+// grows with the logarithm of the run; the traces then keep every second one, so that they are as
+// dense at the beginning as at the end.
 const (
 	firstInterval = 20_000
-	manySamples   = 4_000
+	fewSamples    = 4_000
+	pendingSample = 512 // bytes: a dozen open calls, which are kept until the section has ended
 )
 
 // sampler decides when a thread's path is noted.
 type sampler struct {
-	interval uint64
-	taken    int
+	interval    uint64
+	taken, many int // since the interval is what it is; after so many it doubles
+}
+
+func newSampler(budget int64) sampler {
+	if budget == 0 {
+		budget = collect.DefaultTraceBudget
+	}
+	return sampler{interval: firstInterval, many: max(fewSamples, int(budget/pendingSample))}
 }
 
 // pathSample is the work of a piece between two samples, at the path of the second.
@@ -26,6 +36,8 @@ type pathSample struct {
 	stack []frameRef // innermost first
 	pc    uint64
 	units uint64
+	at    uint64
+	n     uint64 // first intervals that it was taken after
 }
 
 // sample notes t's path if it has worked long enough since the last time.
@@ -37,9 +49,10 @@ func (r *run) sample(t *thread) {
 		return
 	}
 	t.sampled = t.busy
-	a.samples = append(a.samples, pathSample{r.stack(t), t.ctx.RIP, since})
-	if s.taken++; s.taken >= manySamples {
+	a.samples = append(a.samples, pathSample{r.stack(t), t.ctx.RIP, since, t.now(), s.interval / firstInterval})
+	if s.taken++; s.taken >= s.many {
 		s.taken, s.interval = 0, s.interval*2
+		r.out.traces.Thin()
 	}
 }
 
@@ -69,6 +82,7 @@ func (o *output) addPaths(p *piece, thread profile.ThreadID, section profile.Sec
 			id = o.step(id, o.node(b), s.pc)
 		}
 		o.paths.add(pathKey{id, thread, section, "time"}, s.units)
+		o.traces.Add(thread, profile.TraceSample{At: s.at, Length: s.units, Path: id}, s.n)
 	}
 	p.samples = nil
 }

@@ -100,7 +100,7 @@ func newRun(cfg Config, meter Meter, sink profile.Sink) (*run, error) {
 		locks: map[uint64]uint64{}, holders: map[uint64]*thread{}, lockBook: newLockBook(), gates: map[uint64]*gate{},
 		even:  newEvening(cfg.Even),
 		comms: mpi.New(),
-		notes: collect.Notes{}, sampler: sampler{interval: firstInterval},
+		notes: collect.Notes{}, sampler: newSampler(cfg.Traces),
 	}
 	if cfg.NumberParts {
 		r.numbers = &numbering{}
