@@ -61,7 +61,7 @@ func (r *run) switched(x *item) {
 	}
 	if x.out {
 		r.hasLeft(t, x.at, x.forced)
-		r.pace.set(&t.paced, false, x.forced)
+		r.pace.set(&t.paced, false, x.forced && !t.off.now.yields)
 		t.cpu.out(x.at, x.forced)
 		if t.hosts != nil {
 			t.hosts.cpu.out(x.at, x.forced)
@@ -120,6 +120,7 @@ func (r *run) sampled(x *item) {
 		t.piece.spins, t.piece.spunAt = t.piece.spins+1, x.sample.b
 		if x.sample.b.spins {
 			r.spun += x.sample.nanos
+			t.piece.addOff(offWait{kindWork, x.sample.b.last, 1, x.sample.nanos})
 		}
 		fallthrough
 	case waits:

@@ -54,7 +54,7 @@ func TestWaitsForOthers(t *testing.T) {
 	}
 }
 
-// The clock of waits for one another stands while none of those who could run has a core.
+// The clock of waits for one another goes by the share of those who could run that have a core.
 func TestPace(t *testing.T) {
 	var p pace
 	var a, b paced
@@ -67,10 +67,10 @@ func TestPace(t *testing.T) {
 	}{
 		{100, &a, true, true, 0},    // a runs
 		{150, &b, false, true, 50},  // b could
-		{160, &a, false, false, 60}, // a sleeps
-		{190, &b, true, true, 60},   // b runs
-		{195, &b, false, false, 65}, // all sleep
-		{200, &b, false, false, 70},
+		{160, &a, false, false, 55}, // a sleeps: one of two had a core
+		{190, &b, true, true, 55},   // b runs: nobody had
+		{195, &b, false, false, 60}, // all sleep
+		{200, &b, false, false, 65},
 	} {
 		p.to(step.at)
 		if p.set(step.of, step.runs, step.able); p.now != step.want {

@@ -37,7 +37,10 @@ type leaving struct {
 	call  uint64 // the innermost of the program's own code that is open
 	path  int32
 	waits bool // in a runtime, for other threads
-	seen  bool // this very time; else it is where the thread was seen to leave last
+	// it gives its core away in a loop of the program's own that waits: the kernel takes that for one
+	// that had to leave
+	yields bool
+	seen   bool // this very time; else it is where the thread was seen to leave last
 }
 
 // near is how long before the kernel's record of a switch the sample of that switch is taken, at
@@ -50,10 +53,12 @@ type away struct {
 	forced bool   // it could have gone on
 	// it was on its way back from a wait that ended a section: should it wait at a futex there, it
 	// does so for the lock that it meets under
-	home  bool
-	known bool // what it waits for stands in the profile already: a barrier, a join, a lock, work
-	where leaving
-	pace  uint64 // what its clock said when it left
+	home bool
+	// it has given its core away, this time or when it was last seen to leave
+	yields bool
+	known  bool // what it waits for stands in the profile already: a barrier, a join, a lock, work
+	where  leaving
+	pace   uint64 // what its clock said when it left
 }
 
 // offSpan is a time off the core that is over.
@@ -100,6 +105,7 @@ func (r *run) hasLeft(t *thread, at uint64, forced bool) {
 	o.now = away{from: at, pace: r.pace.now, forced: forced, where: o.last, known: t.acting().waits() || t.cond.on || t.lock.at != 0}
 	o.now.home = t.home.holds(0, t.cpu.at(at))
 	o.now.where.seen = o.last.seen && at-min(at, o.last.at) < near
+	o.now.yields = forced && o.last.yields
 	o.last.seen = false
 }
 
@@ -113,7 +119,11 @@ func (r *run) cameBack(t *thread, at uint64) (waited uint64) {
 	if was.from == 0 || from >= at || r.stood(was.from, at) {
 		return 0
 	}
-	if was.forced {
+	switch {
+	case was.forced && was.yields && !was.known:
+		r.gaveWay(t, &was, at)
+		return 0
+	case was.forced:
 		r.waitsForCore(on, was.where.path, at-from)
 		return 0
 	}
@@ -129,6 +139,12 @@ func (r *run) cameBack(t *thread, at uint64) (waited uint64) {
 	}
 	r.isAway(t, &was, offSpan{from: was.from, to: at, wait: offWait{n: 1, wait: asleep}}, waited)
 	return waited
+}
+
+// gaveWay charges a time for which a thread that waits for others had given its core away.
+func (r *run) gaveWay(t *thread, was *away, at uint64) {
+	s := offSpan{from: was.from, to: at, wait: offWait{n: 1, wait: at - was.from}}
+	r.isAway(t, was, s, r.pace.now-was.pace)
 }
 
 // isAway charges a time off the core that nobody tells of to the place where the thread left it.

@@ -32,6 +32,10 @@ func (s *sampler) leaving(rec *perf.Record) *leaving {
 	if !known {
 		number = s.code.namedCall(s.pcs)
 	}
+	if l.yields = number == unix.SYS_SCHED_YIELD && s.code.look(l.call).b.spins; l.yields {
+		l.kind = kindWork
+		return l
+	}
 	const regsSI, regsDI = 4, 5
 	s.forOthers(l, waitingKind(number, [2]uint64{rec.Regs[regsDI], rec.Regs[regsSI]}))
 	return l

@@ -1,17 +1,17 @@
-// How long a thread waits for others, without the moments at which none of them had a core though
-// some could have run.
+// How long a thread waits for others, without what these waited for a core meanwhile.
 
 package native
 
-// pace is a clock for waits of threads for one another. It goes as fast as the wall's, and stands
-// while no thread of the program has a core though one could run: whatever the others wait for,
-// nobody gets on with it then, for want of a core. While one of them runs, it may be who they wait
-// for, and the time counts. Where nobody could run, all wait for something outside.
+// pace is a clock for waits of threads for one another. It goes as fast as the wall's while all
+// threads of the program that could run do so, and slower by as many as have no core: which of them
+// the others wait for is not known, and on average it gets on by their share. It stands while none
+// of them has a core. Where nobody could run, all wait for something outside.
 type pace struct {
 	at      uint64
 	now     uint64
-	running int // threads that have a core
-	able    int // those that could run, these included
+	part    float64 // of a ns
+	running int     // threads that have a core
+	able    int     // those that could run and do not merely wait for others, these included
 }
 
 // to moves the clock on.
@@ -19,8 +19,14 @@ func (p *pace) to(at uint64) {
 	if at <= p.at {
 		return
 	}
-	if p.at != 0 && (p.running > 0 || p.able == 0) {
-		p.now += at - p.at
+	if p.at != 0 {
+		rate := 1.0
+		if p.able > 0 {
+			rate = float64(p.running) / float64(p.able)
+		}
+		p.part += rate * float64(at-p.at)
+		whole := uint64(p.part)
+		p.now, p.part = p.now+whole, p.part-float64(whole)
 	}
 	p.at = at
 }

@@ -1,0 +1,65 @@
+package native
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"lime/internal/profile"
+)
+
+// following is a program whose thread 1 does nothing but wait for thread 0, in a loop of its own
+// that gives its core away, or does not. Both print how long they had a core.
+const following = measuring + `
+#include <sched.h>
+#include <stdatomic.h>
+static atomic_int ready;
+static long ran[2], waited;
+static void take(int r) {
+	for (int spins = 0; atomic_load(&ready) <= r;)
+		if (++spins > %[1]d) { sched_yield(); spins = 0; }
+}
+static void *work(void *a) {
+	long me = (long)a, from = at(CLOCK_THREAD_CPUTIME_ID), begun = at(CLOCK_MONOTONIC);
+	for (int r = 0; r < 200; r++)
+		if (me == 0) {
+			spin(me, 600000);
+			atomic_store(&ready, r + 1);
+		} else
+			take(r);
+	ran[me] = at(CLOCK_THREAD_CPUTIME_ID) - from;
+	if (me == 1) waited = at(CLOCK_MONOTONIC) - begun;
+	return stays();
+}
+`
+
+// Who waits in a loop of the program's own waits for others, whether it keeps its core meanwhile or
+// gives it away: no work, and no want of a core. It waits for no longer than it was there, and not
+// for less than those ran who had what it waited for, as far as samples tell.
+func TestWaitsInOwnLoops(t *testing.T) {
+	needs(t, needSamples, needTracing)
+	for name, spins := range map[string]int{"gives its core away": 50, "keeps it": 2_000_000_000} {
+		program := build(t, fmt.Sprintf(strings.ReplaceAll(following, "%ld", "%%ld"), spins)+
+			staying(2, "pthread_barrier_init(&done, 0, 3);", `printf("%ld %ld %ld\n", ran[0], ran[1], waited);`))
+		var out strings.Builder
+		p, _ := record(t, Options{Command: []string{program}, Stdout: &out})
+		var worked, own, there float64
+		if _, err := fmt.Sscan(out.String(), &worked, &own, &there); err != nil {
+			t.Fatalf("%s: %q: %v", name, out.String(), err)
+		}
+		costs, _ := offCosts(p)
+		if got := costs[kindWork]; got > 1.05*there || got < 0.5*worked {
+			t.Errorf("%s: %.0f ns of waiting; thread 0 worked %.0f ns, thread 1 had a core for %.0f ns and was there for %.0f ns; by kind %v",
+				name, got, worked, own, there, costs)
+		}
+		useful := 0.0
+		for _, s := range p.Tables().PathSamples {
+			if s.Metric == "time" && s.Thread != profile.None {
+				useful += s.Value
+			}
+		}
+		if useful > 1.2*worked+6e8 { // those that stay run for half a second
+			t.Errorf("%s: %.0f ns of work, thread 0 worked %.0f ns", name, useful, worked)
+		}
+	}
+}
