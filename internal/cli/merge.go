@@ -49,7 +49,7 @@ func (a *app) merge(args []string, f *mergeFlags) error {
 			return failed(fmt.Errorf("-o %s: that is one of the profiles that are read; name another file", f.output))
 		}
 	}
-	return failed(mergeInto(f.output, paths))
+	return failed(mergeInto(f.output, paths, false))
 }
 
 // rankFiles are the profiles in a directory, or the one file that is named.
@@ -69,12 +69,12 @@ func rankFiles(path string) ([]string, error) {
 	return list, err
 }
 
-func mergeInto(out string, paths []string) error {
+func mergeInto(out string, paths []string, last bool) error {
 	w, err := profile.Create(out, profile.Meta{})
 	if err != nil {
 		return err
 	}
-	err = ranks.Merge(paths, w)
+	err = ranks.Merge(paths, last, w)
 	if err = errors.Join(err, w.Close()); err != nil {
 		_ = os.Remove(out) // half a profile says what is not so
 	}
@@ -93,7 +93,7 @@ func openRanks(dir string) (profile.Source, func() error, error) {
 	}
 	remove := func() error { return os.RemoveAll(tmp) }
 	one := filepath.Join(tmp, defaultProfile)
-	if err = mergeInto(one, paths); err != nil {
+	if err = mergeInto(one, paths, true); err != nil {
 		return nil, nil, failed(errors.Join(fmt.Errorf("%s: %w", dir, err), remove()))
 	}
 	r, err := profile.Open(one)

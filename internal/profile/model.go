@@ -231,6 +231,7 @@ const (
 	SectionBuilt   SectionKind = "built-barrier" // a barrier the program built itself
 	SectionCustom  SectionKind = "custom"        // --section-end
 	SectionMeeting SectionKind = "collective"    // a call in which processes meet: collective operations of MPI
+	SectionMessage SectionKind = "message"       // a call in which a rank waits for a message of another one
 	SectionSerial  SectionKind = "serial"        // one thread works alone
 	SectionTail    SectionKind = "exit"          // until the end of the program or thread
 )

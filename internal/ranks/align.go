@@ -34,7 +34,12 @@ func align(lines []*line) (passed int) {
 			return passed
 		}
 		passed++
-		open = stuck.pass(lines)
+		if v := &stuck.visits[stuck.next]; v.mail != nil {
+			stuck.leave(v, v.arrive)
+			open = append(open, stuck)
+		} else {
+			open = v.meet.pass(lines)
+		}
 	}
 }
 
@@ -45,12 +50,19 @@ func (l *line) step(lines []*line) []*line {
 	}
 	v := &l.visits[l.next]
 	v.arrive = l.now + v.work
+	if v.mail != nil {
+		return l.deliver(v)
+	}
 	m := v.meet
 	if m.done { // the others have gone without it
 		v.release = v.arrive
 		l.now, l.next = v.release, l.next+1
 		return []*line{l}
 	}
+	if v.here { // it has been counted
+		return nil
+	}
+	v.here = true
 	if m.came++; m.came < len(m.who) {
 		return nil
 	}
@@ -63,8 +75,8 @@ func (m *meet) pass(lines []*line) (on []*line) {
 	m.done = true
 	last := uint64(0)
 	m.standing(lines, func(l *line, v *visit) {
-		if v.role.Feeds() {
-			last = max(last, v.arrive-min(v.early, v.arrive))
+		if at := v.arrive - min(v.early, v.arrive); v.role.Feeds() && at >= last {
+			last, m.cause = at, end{l, l.next}
 		}
 	})
 	m.standing(lines, func(l *line, v *visit) {
@@ -90,21 +102,14 @@ func (m *meet) standing(lines []*line, each func(*line, *visit)) {
 	}
 }
 
-// firstStuck finds the meeting that was come to first of those where ranks wait in vain; nil if
-// there is none.
-func firstStuck(lines []*line) *meet {
-	var first *visit
+// firstStuck finds the rank that came first of those that wait in vain; nil if there is none.
+func firstStuck(lines []*line) (stuck *line) {
 	for _, l := range lines {
-		if l.next < len(l.visits) {
-			if v := &l.visits[l.next]; first == nil || v.arrive < first.arrive {
-				first = v
-			}
+		if l.next < len(l.visits) && (stuck == nil || l.visits[l.next].arrive < stuck.visits[stuck.next].arrive) {
+			stuck = l
 		}
 	}
-	if first == nil {
-		return nil
-	}
-	return first.meet
+	return stuck
 }
 
 // common is a time of the rank's own clock on the common one: as much later than it left its last

@@ -17,12 +17,18 @@ type meet struct {
 	least   uint64 // the shortest stay of a rank in the call: what the operation itself takes
 	came    int    // ranks that stand at it
 	done    bool
+	guests  []waiter // who waited for a message of somebody's who was on the way to the meeting
+	cause   end      // who came last of those for whom others wait
 }
 
 // visit is a rank's passage through a meeting. Its times are on the clock that all ranks have in
 // common, once they are known.
 type visit struct {
 	meet            *meet
+	mail            *mail // instead of a meet
+	here            bool  // it stands at the meet, and is counted there
+	before          *joined
+	lead            []profile.EdgeID
 	work, early     uint64
 	role            profile.MeetRole
 	local           uint64 // when it left, on its own clock
@@ -99,14 +105,22 @@ func (m *meet) instance(lines []*line, s *stacks) *profile.Instance {
 			ExitStack: s.of(n[6]), Meets: v.role, Early: v.early,
 		}
 	}
-	for i, to := range []*[]profile.Count{&in.Edges, &in.Events, &in.Costs, &in.Times} {
+	for i, to := range matrices(in) {
 		for row, c := range m.columns[i] {
 			*to = c.cells(*to, row)
 		}
+	}
+	for i := range in.Parts {
+		lines[m.who[i]].visits[m.nth[i]].before.addTo(in, int32(i))
+	}
+	for i := range m.guests {
+		m.guests[i].addTo(in)
 	}
 	in.Sort()
 	return in
 }
 
 // free gives back what the meeting took.
-func (m *meet) free() { m.packed, m.columns, m.who, m.nth = nil, [4]map[int32]*column{}, nil, nil }
+func (m *meet) free() {
+	m.packed, m.columns, m.who, m.nth, m.guests = nil, [4]map[int32]*column{}, nil, nil, nil
+}

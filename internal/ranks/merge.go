@@ -17,15 +17,17 @@ const (
 	NoteForeign    = "rank-foreign"    // profiles of other runs, or of other programs
 	NoteCut        = "rank-cut"        // ranks that did not come to their end
 	NoteUnaligned  = "rank-clocks"     // meetings that some of their ranks did not come to
+	NoteUnmatched  = "rank-messages"   // messages of which one side is not in the profiles
 )
 
 // ErrNone is returned if no file is left to read.
 var ErrNone = errors.New("no profile of a rank can be read")
 
 // Merge reads the profiles of one run's ranks, in files of one rank or merged ones of several, and
-// writes them as one.
-func Merge(paths []string, sink profile.Sink) error {
-	m := &merger{u: newUnion(), lines: map[int]*line{}, mains: map[int]profile.ThreadID{},
+// writes them as one. Messages are matched if no more files are to come: if all ranks are there, or
+// the last ones say so.
+func Merge(paths []string, last bool, sink profile.Sink) error {
+	m := &merger{whole: last, u: newUnion(), lines: map[int]*line{}, mains: map[int]profile.ThreadID{},
 		meets: map[profile.Meeting]*meet{}, threads: map[int]map[profile.ThreadID]profile.ThreadID{}}
 	m.choose(paths)
 	for _, next := range ahead(m.chosen) {
@@ -62,6 +64,9 @@ type merger struct {
 	order   []*line                  // in the order in which they were met
 	meets   map[profile.Meeting]*meet
 	list    []*meet
+	whole   bool  // the messages are to be matched: of a part of the run the other sides may be missing
+	mails   []end // the visits in which messages are sent or taken, in the order in which they were met
+	pieces  pieces
 	stacks  stacks
 	threads map[int]map[profile.ThreadID]profile.ThreadID // the union's, by file and its own
 	again   []again                                       // files that hold instances of single ranks
@@ -90,6 +95,7 @@ type file struct {
 	passed map[passage]uint64
 	spent  map[passage]uint64
 	met    map[profile.SectionID]bool
+	ends   map[profile.ThreadID]joint // how threads came to their last message
 }
 
 // held is what a thread did between two meetings in sections of the rank's own.
@@ -98,6 +104,7 @@ type held struct {
 	waited uint64
 	within map[profile.SectionID]uint64 // time by the file's own section
 	first  profile.Part                 // where it begins
+	lead   []profile.EdgeID             // the way there from the rank's last message
 	last   joint
 	counts [4][]profile.Count
 }
@@ -145,7 +152,7 @@ func (m *merger) read(path string, r *profile.Reader, each func(*file, *profile.
 	defer r.Close()
 	f := &file{m: m, n: m.files, r: r, ids: m.u.add(r.Tables()), merged: isMerged(r.Meta()),
 		kept: map[profile.ThreadID]*held{}, met: map[profile.SectionID]bool{},
-		passed: map[passage]uint64{}, spent: map[passage]uint64{}}
+		passed: map[passage]uint64{}, spent: map[passage]uint64{}, ends: map[profile.ThreadID]joint{}}
 	m.threads[f.n] = map[profile.ThreadID]profile.ThreadID{}
 	if err := r.Scan(func(in *profile.Instance) error { return each(f, in) }); err != nil {
 		return err
@@ -249,7 +256,12 @@ func rankOf(name string) (rank int, ok bool) {
 // first takes an instance while the file is read for the first time.
 func (m *merger) first(f *file, in *profile.Instance) error {
 	f.width = max(f.width, len(in.Parts))
-	if meeting := f.meeting(in); meeting != nil {
+	switch meeting := f.meeting(in); {
+	case meeting == nil:
+	case meeting.Mail() != nil:
+		f.post(in, meeting)
+		return nil
+	default:
 		f.meet(in, meeting)
 		return nil
 	}

@@ -78,7 +78,7 @@ func copyTo(p *profile.Profile, path string) error {
 func merge(t *testing.T, paths ...string) *profile.Profile {
 	t.Helper()
 	p := profile.New(profile.Meta{})
-	if err := Merge(paths, p); err != nil {
+	if err := Merge(paths, false, p); err != nil {
 		t.Fatal(err)
 	}
 	if err := profile.Validate(p); err != nil {
@@ -263,7 +263,7 @@ func TestFilesThatAreNotOfTheRun(t *testing.T) {
 	if !slices.Equal(got, want) {
 		t.Errorf("%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
-	if err := Merge([]string{bad}, profile.New(profile.Meta{})); err == nil || !strings.Contains(err.Error(), "rank-00004.lime is left out") {
+	if err := Merge([]string{bad}, false, profile.New(profile.Meta{})); err == nil || !strings.Contains(err.Error(), "rank-00004.lime is left out") {
 		t.Errorf("nothing to read: %v", err)
 	}
 }

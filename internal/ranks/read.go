@@ -35,6 +35,12 @@ func (f *file) join(mt *meet, in *profile.Instance, p *profile.Part) int32 {
 	l := f.line(p.Thread)
 	work, row := p.Time(), f.part(p)
 	h := f.kept[p.Thread]
+	var lead []profile.EdgeID
+	if h != nil && h.any {
+		lead = h.lead
+	} else {
+		lead = f.lead(p)
+	}
 	if h != nil && h.any {
 		f.sew(h, p)
 		row.Entry, row.EntryStack = h.first.Entry, h.first.EntryStack
@@ -54,7 +60,7 @@ func (f *file) join(mt *meet, in *profile.Instance, p *profile.Part) int32 {
 		*h = held{}
 	}
 	l.local = p.Release
-	l.visits = append(l.visits, visit{meet: mt, work: work, early: p.Early, role: p.Meets, local: p.Release})
+	l.visits = append(l.visits, visit{meet: mt, lead: lead, work: work, early: p.Early, role: p.Meets, local: p.Release})
 	return part
 }
 
@@ -79,7 +85,7 @@ func (f *file) hold(in *profile.Instance) {
 		if h.any {
 			f.sew(h, p)
 		} else {
-			h.first = f.part(p)
+			h.first, h.lead = f.part(p), f.lead(p)
 		}
 		h.last = f.jointOf(in, i)
 		h.any = true

@@ -10,6 +10,9 @@ import (
 
 // align sets the clocks.
 func (m *merger) align() {
+	if m.whole = m.whole || m.meta.Ranks > 0 && m.ranks >= m.meta.Ranks; m.whole {
+		m.match()
+	}
 	if n := align(m.order); n > 0 {
 		m.notes.add(NoteUnaligned, "meetings were not come to by all of their ranks: where these waited, and for whom, is not known", uint64(n))
 	}
@@ -20,14 +23,12 @@ func (m *merger) align() {
 
 // write writes the meetings in the order of time, then what is the ranks' own affair.
 func (m *merger) write(sink profile.Sink) error {
-	slices.SortStableFunc(m.list, func(a, b *meet) int { return int(min(max(int64(a.over(m.order))-int64(b.over(m.order)), -1), 1)) })
-	for _, mt := range m.list {
-		for _, in := range apart(mt.instance(m.order, &m.stacks), mt.least) {
+	for _, x := range m.inOrder(m.waits()) {
+		for _, in := range x.make() {
 			if err := sink.WriteInstance(in); err != nil {
 				return err
 			}
 		}
-		mt.free()
 	}
 	for _, a := range m.again {
 		if err := m.own(a, sink); err != nil {

@@ -17,6 +17,7 @@ var kindWords = map[string]string{
 	"built-barrier": "a barrier that the program built itself",
 	"custom":        "a place named with --section-end",
 	"collective":    "a call of MPI in which its processes meet",
+	"message":       "a call of MPI in which a process waits for another's message",
 	"serial":        "the end of one thread's work alone",
 	"exit":          "the end of the program",
 }

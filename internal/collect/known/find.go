@@ -74,7 +74,8 @@ func (r Role) Waits() WaitsFor {
 		return ForLock
 	case Barrier, TeamBarrier, TeamReduce, Join, CondWait, SemWait, TaskWait, PoolRun, Fork, GoAwait, GoCondWait,
 		Meet, MeetFrom, MeetTo, MeetNew,
-		MeetDup, MeetSplit, MeetFinish, Message:
+		MeetDup, MeetSplit, MeetGrid, MeetRows, MeetFinish,
+		Send, SendAnswered, Receive, SendReceive, Look, FinishOne, Message:
 		return ForOthers
 	}
 	return Nothing

@@ -18,11 +18,12 @@ func TestEachRowIsWhole(t *testing.T) {
 		if f.Role.Made() || f.Role >= Roles {
 			t.Errorf("%s: role %d is none of a function's", f.Name, f.Role)
 		}
-		if onStack := f.Role >= Meet && f.Role <= Message; f.Object < None || f.Second < None || !onStack && (f.Object > 5 || f.Second > 5) ||
+		onStack := f.Role >= Meet && f.Role <= Message
+		if f.Object < None || f.Second < None || !onStack && (f.Object > 5 || f.Second > 5) ||
 			onStack && bySize*(max(f.Object, f.Second)-5) > f.Pass.Stack {
 			t.Errorf("%s: arguments %d, %d do not come in registers", f.Name, f.Object, f.Second)
 		}
-		if f.Constant != 0 && f.Object != None && f.Role != MeetSplit {
+		if f.Constant != 0 && f.Object != None && !onStack {
 			t.Errorf("%s: has an object and a constant", f.Name)
 		}
 		if f.Source == "" {

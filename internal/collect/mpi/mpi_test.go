@@ -46,7 +46,7 @@ type step struct {
 
 func run(t *testing.T, p *process, steps []step) {
 	t.Helper()
-	c := New()
+	c := New(ByValue)
 	for i, s := range steps {
 		p.args = make([]uint64, 12)
 		for n, v := range s.args {

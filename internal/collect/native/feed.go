@@ -318,17 +318,7 @@ type actions struct {
 
 // hooking has the actions of every role.
 func hooking() [known.Roles]actions {
-	return [known.Roles]actions{
-		known.Meet:          {(*run).enterMPI, (*run).leaveMPI},
-		known.MeetFrom:      {(*run).enterMPI, (*run).leaveMPI},
-		known.MeetTo:        {(*run).enterMPI, (*run).leaveMPI},
-		known.MeetNew:       {(*run).enterMPI, (*run).leaveMPI},
-		known.MeetDup:       {(*run).enterMPI, (*run).leaveMPI},
-		known.MeetSplit:     {(*run).enterMPI, (*run).leaveMPI},
-		known.MeetStart:     {(*run).enterMPI, (*run).leaveMPI},
-		known.MeetFinish:    {(*run).enterMPI, (*run).leaveMPI},
-		known.MeetAsk:       {(*run).enterMPI, (*run).leaveMPI},
-		known.Message:       {(*run).enterMPI, (*run).leaveMPI},
+	table := [known.Roles]actions{
 		known.Barrier:       {(*run).enterBarrier, (*run).leaveBarrier},
 		known.TeamBarrier:   {(*run).enterBarrier, (*run).leaveBarrier},
 		known.Join:          {(*run).enterJoin, (*run).leaveJoin},
@@ -354,6 +344,10 @@ func hooking() [known.Roles]actions {
 		known.GoAwait:       {(*run).enterGoAwait, nil},
 		known.Futex:         {(*run).enterFutex, (*run).leaveFutex},
 	}
+	for x := known.Meet; x <= known.Message; x++ {
+		table[x] = actions{(*run).enterMPI, (*run).leaveMPI}
+	}
+	return table
 }
 
 // arrival is an operation at a hooked call.

@@ -18,22 +18,32 @@ const meetObject = 1 << 62
 // mpiRole reports whether a role is of MPI's functions.
 func mpiRole(r known.Role) bool { return r >= known.Meet && r <= known.Message }
 
-// picked are the arguments that a record has to tell: the object and the second, as far as they
-// come in registers; a split's colour for the second.
-func picked(row *known.Func) (p [2]hook.Pick) {
-	second := row.Second
-	if row.Role == known.MeetSplit {
-		second = int(row.Constant)
-	}
-	for i, n := range [2]int{row.Object, second} {
+// picked are the arguments that a record has to tell, as far as they come in registers: the object
+// and the second, and of a message the tag behind that; a split's colour for the second.
+func picked(row *known.Func) (p [3]hook.Pick) {
+	for i, n := range arguments(row) {
 		if n >= 0 && n < inRegisters {
 			p[i] = hook.Pick(n + 1)
 		}
 	}
-	if p == ([2]hook.Pick{}) {
+	if p == ([3]hook.Pick{}) {
 		p[0] = 1 // what is recorded does not matter
 	}
 	return p
+}
+
+// arguments are the numbers of those that stand in Arg0, and in the halves of Arg1.
+func arguments(row *known.Func) [3]int {
+	switch row.Role {
+	case known.MeetSplit:
+		return [3]int{row.Object, int(row.Constant), known.None}
+	case known.Send, known.SendAnswered, known.Receive, known.SendStart, known.ReceiveStart, known.SendLater,
+		known.ReceiveLater, known.Look:
+		return [3]int{row.Object, row.Second, row.Second + 1}
+	case known.SendReceive: // the communicator stands on the stack, and with it, mostly, from whom
+		return [3]int{int(row.Constant), row.Second, row.Second + 1}
+	}
+	return [3]int{row.Object, row.Second, known.None}
 }
 
 const inRegisters = 6
@@ -46,11 +56,14 @@ type asked struct {
 }
 
 func (a asked) Argument(n int) uint64 {
+	picked := arguments(a.row)
 	switch {
 	case n >= inRegisters && n-inRegisters < a.h.Words:
 		return a.h.Stack[n-inRegisters]
-	case n == a.row.Object:
+	case n == picked[0]:
 		return a.h.Arg0
+	case n == picked[2]:
+		return a.h.Arg1 >> 32
 	}
 	return a.h.Arg1
 }
@@ -60,8 +73,14 @@ func (a asked) Argument(n int) uint64 {
 // record is read.
 func (a asked) Word(addr uint64, size int) (uint64, bool) {
 	switch a.row.Role {
-	case known.MeetStart, known.MeetFinish:
+	case known.MeetStart, known.MeetFinish, known.SendStart, known.ReceiveStart, known.SendLater, known.ReceiveLater,
+		known.Restart:
 		return addr, true
+	case known.Receive, known.SendReceive, known.Look: // a status has more than one word
+		return 0, false
+	}
+	if a.h.Phase == hook.Enter {
+		return addr, a.row.Role == known.FinishOne
 	}
 	if size == 4 {
 		return uint64(uint32(a.h.Arg1)), int32(a.h.Arg0) == 0

@@ -464,7 +464,7 @@ func (o *output) section(in section.Instance) profile.SectionID {
 	if id, ok := o.sections[key]; ok {
 		return id
 	}
-	row := profile.Section{Kind: kinds()[in.Kind], EndAddr: uint64(in.Place), EndNode: profile.None}
+	row := profile.Section{Kind: mpi.Kind(kinds()[in.Kind], in.Meeting), EndAddr: uint64(in.Place), EndNode: profile.None}
 	if in.Place != 0 {
 		row.EndNode = o.code.at(uint64(in.Place)).b.id
 	}

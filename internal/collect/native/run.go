@@ -153,7 +153,7 @@ func newRun(o Options) *run {
 }
 
 func newProcess(of *shared) *run {
-	r := &run{shared: of, keepAt: firstKeep, table: watchedFunctions(), comms: mpi.New(), kernel: applying(),
+	r := &run{shared: of, keepAt: firstKeep, table: watchedFunctions(), comms: mpi.New(mpi.ByVariable), kernel: applying(),
 		hooked: hooking(), byTID: map[int32]*thread{}, handles: map[uint64]*thread{}, open: map[uint64]openRegion{},
 		waiters: map[uint64][]*thread{}, meetings: map[uint64]*meeting{}, unlocks: map[uint64][]unlock{},
 		sites: map[siteKey]site{}, left: map[unit.Addr]int{}, aliens: map[int32]bool{},

@@ -46,8 +46,10 @@ func hooked(row *known.Func, golang *hook.GoCall) hook.Func {
 		f.Work, f.Body, f.Variadic = true, row.Object, p.Variadic
 	case known.Create:
 		f.Fetch = true
-	case known.MeetNew, known.MeetDup, known.MeetSplit, known.MeetAsk:
+	case known.MeetNew, known.MeetDup, known.MeetSplit, known.MeetGrid, known.MeetRows, known.MeetAsk:
 		f.Fetch, f.Of = true, row.Second
+	case known.FinishOne:
+		f.Fetch, f.Of = true, row.Object+1
 	}
 	if mpiRole(row.Role) {
 		f.Pick = picked(row)

@@ -19,17 +19,7 @@ func (r *run) leave(t *thread, c *call) {
 type leaving func(*run, *thread, *call)
 
 func leavings() [known.Roles]leaving {
-	return [known.Roles]leaving{
-		known.Meet:        (*run).leaveMPI,
-		known.MeetFrom:    (*run).leaveMPI,
-		known.MeetTo:      (*run).leaveMPI,
-		known.MeetNew:     (*run).leaveMPI,
-		known.MeetDup:     (*run).leaveMPI,
-		known.MeetSplit:   (*run).leaveMPI,
-		known.MeetStart:   (*run).leaveMPI,
-		known.MeetFinish:  (*run).leaveMPI,
-		known.MeetAsk:     (*run).leaveMPI,
-		known.Message:     (*run).leaveMPI,
+	table := [known.Roles]leaving{
 		known.Barrier:     (*run).leaveBarrier,
 		known.TeamBarrier: (*run).leaveBarrier,
 		known.TeamReduce:  (*run).leaveBarrier,
@@ -50,6 +40,10 @@ func leavings() [known.Roles]leaving {
 		known.RegionBody:  (*run).leaveBody,
 		known.PoolRun:     (*run).leavePoolRun,
 	}
+	for x := known.Meet; x <= known.Message; x++ {
+		table[x] = (*run).leaveMPI
+	}
+	return table
 }
 
 // simple is an operation without a piece.

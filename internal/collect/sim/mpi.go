@@ -1,9 +1,12 @@
 package sim
 
 import (
+	"cmp"
 	"encoding/binary"
+	"slices"
 
 	"lime/internal/section"
+	"lime/internal/x86"
 )
 
 // Calls of MPI: where this process meets others, of which nothing is seen here. All that is done in
@@ -61,6 +64,8 @@ func (r *run) enterMPI(t *thread, f *fn) {
 		op.Object, op.Meeting = meetObject|r.meetings, &said
 		c.object, c.told, c.slow, c.busy = op.Object, true, true, t.busy
 		r.feed(op)
+	case said.Polls:
+		r.enterPoll(t, c)
 	case said.Waits:
 		r.feed(r.arrival(t, c, section.OpWaitBegin))
 		t.waitsOn, t.untyped = waitsTold, false
@@ -80,6 +85,52 @@ func (r *run) openMPI(t *thread, f *fn) *call {
 func (r *run) leaveMPI(t *thread, c *call) {
 	r.comms.Leave(c.mpi, asked{r, t})
 	r.overMPI(t, c)
+	if c.mpi.Found {
+		r.found(t, c)
+	}
+}
+
+// enterPoll begins to wait, as far as is known: a piece for each of a million polls would take up
+// memory for nothing, so the one under way goes on.
+func (r *run) enterPoll(t *thread, c *call) {
+	p := &piece{}
+	r.drain(t, p)
+	t.keepFor(p)
+	t.carry = summed(t.carry)
+	r.feed(t.simple(section.OpWaitBegin, 0))
+	t.waitsOn, t.untyped = waitsTold, false
+	c.told, c.slow, c.busy = true, true, t.busy
+}
+
+// summed adds up counts of one edge, if there are many.
+func summed(list []edgeCount) []edgeCount {
+	const few = 256 // below, adding up takes longer than it saves
+	if len(list) < few {
+		return list
+	}
+	slices.SortFunc(list, func(a, b edgeCount) int { return cmp.Compare(a.id, b.id) })
+	out := list[:1]
+	for _, e := range list[1:] {
+		if last := &out[len(out)-1]; last.id == e.id {
+			last.n += e.n
+			continue
+		}
+		out = append(out, e)
+	}
+	return out
+}
+
+// found ends a section at a poll that has found what it asked for.
+func (r *run) found(t *thread, c *call) {
+	r.meetings++
+	op, p := r.cutOp(t, section.OpArrive)
+	if in, at, ok := r.callInst(c.ret); ok && in.Branch == x86.BranchCall && r.images.own(c.ret-1) && len(op.Site.Stack) > 0 {
+		op.Site.Stack[0] = r.frame(at, at)
+	}
+	op.Object, op.Meeting = meetObject|r.meetings, c.mpi
+	r.feed(op)
+	r.feed(t.simple(section.OpLeave, op.Object))
+	r.begin(t, outCall, p.stack)
 }
 
 // endInMPI is the end of a thread that may stand in a call of MPI: it has waited there, for a
@@ -107,6 +158,8 @@ func (r *run) overMPI(t *thread, c *call) {
 		op.Idle = true
 		r.feed(op)
 		r.dropSlow(t, c)
-		r.resume(t, stack)
+		if !c.mpi.Polls {
+			r.resume(t, stack)
+		}
 	}
 }

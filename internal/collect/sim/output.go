@@ -117,7 +117,7 @@ func (o *output) section(in section.Instance) profile.SectionID {
 	if id, ok := o.sections[key]; ok {
 		return id
 	}
-	row := profile.Section{Kind: kinds()[in.Kind], EndAddr: uint64(in.Place), EndNode: o.nodeOf(uint64(in.Place))}
+	row := profile.Section{Kind: mpi.Kind(kinds()[in.Kind], in.Meeting), EndAddr: uint64(in.Place), EndNode: o.nodeOf(uint64(in.Place))}
 	id := o.sink.AddSection(row)
 	o.sections[key] = id
 	return id

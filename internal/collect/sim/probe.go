@@ -82,17 +82,7 @@ func inside(x known.Role) bool {
 type entering func(*run, *thread, *fn)
 
 func enterings() [known.Roles]entering {
-	return [known.Roles]entering{
-		known.Meet:          (*run).enterMPI,
-		known.MeetFrom:      (*run).enterMPI,
-		known.MeetTo:        (*run).enterMPI,
-		known.MeetNew:       (*run).enterMPI,
-		known.MeetDup:       (*run).enterMPI,
-		known.MeetSplit:     (*run).enterMPI,
-		known.MeetStart:     (*run).enterMPI,
-		known.MeetFinish:    (*run).enterMPI,
-		known.MeetAsk:       (*run).enterMPI,
-		known.Message:       (*run).enterMPI,
+	table := [known.Roles]entering{
 		known.Barrier:       (*run).enterBarrier,
 		known.TeamBarrier:   (*run).enterTeam,
 		known.TeamReduce:    (*run).enterReduce,
@@ -130,6 +120,10 @@ func enterings() [known.Roles]entering {
 		known.GoCount:       (*run).enterCount,
 		known.GoAwait:       (*run).enterAwait,
 	}
+	for x := known.Meet; x <= known.Message; x++ {
+		table[x] = (*run).enterMPI
+	}
+	return table
 }
 
 // open notes the call and sets a probe where it returns to.

@@ -99,7 +99,7 @@ func newRun(cfg Config, meter Meter, sink profile.Sink) (*run, error) {
 		bodies: map[uint64][]*fork{}, waiters: map[uint64]int{},
 		locks: map[uint64]uint64{}, holders: map[uint64]*thread{}, lockBook: newLockBook(), gates: map[uint64]*gate{},
 		even:  newEvening(cfg.Even),
-		comms: mpi.New(),
+		comms: mpi.New(mpi.ByValue),
 		notes: collect.Notes{}, sampler: newSampler(cfg.Traces),
 	}
 	if cfg.NumberParts {

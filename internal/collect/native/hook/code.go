@@ -49,7 +49,7 @@ type stubParams struct {
 	goCall    *GoCall
 	fetch     bool // record at the return what argument pointer points to, if the result is 0
 	pointer   int
-	pick      [2]Pick
+	pick      [3]Pick
 	inside    bool   // the record is made inside of a function: what lies below the stack pointer is kept, and there is no return address
 	place     uint64 // with inside: what stands for the return address
 	budget    uint32 // where in the ring the number stands of records that may still be made; 0 = any number
@@ -320,9 +320,10 @@ func (a *asm) arguments(p stubParams, phase Phase) {
 		a.Store32(inSlot(slotArg1), x86.RAX)
 		a.Load32(x86.RAX, onStack(16)) // ecx
 		a.Store32(inSlot(slotArg1+4), x86.RAX)
-	case phase == Enter && p.pick != [2]Pick{}:
-		a.pick(p.pick[0], slotArg0)
-		a.pick(p.pick[1], slotArg1)
+	case phase == Enter && p.pick != [3]Pick{}:
+		a.pick(p.pick[0], slotArg0, a.Store)
+		a.pick(p.pick[1], slotArg1, a.Store)
+		a.pick(p.pick[2], slotArg1+4, a.Store32)
 	default:
 		a.Store(inSlot(slotArg1), x86.RSI)
 	}
@@ -338,7 +339,7 @@ func argumentRegs() [6]x86.Reg {
 
 // pick records an argument in a slot's field. rdx and rcx were saved above the stack pointer, and
 // hold something else by now.
-func (a *asm) pick(p Pick, field int) {
+func (a *asm) pick(p Pick, field int, store func(enc.Mem, x86.Reg)) {
 	if p == 0 {
 		return
 	}
@@ -351,7 +352,7 @@ func (a *asm) pick(p Pick, field int) {
 		a.Load(x86.RAX, onStack(16))
 		r = x86.RAX
 	}
-	a.Store(inSlot(field), r)
+	store(inSlot(field), r)
 }
 
 // where records the return address, above bytes over the stack pointer, and the pointers to the

@@ -30,8 +30,10 @@ type Func struct {
 	// a return record's Arg1 is what argument Of points to, if the result is 0: 8 bytes, or 4 that
 	// do not lie at a multiple of 8; not with StackArgs
 	Fetch bool
-	Of    int     // with Fetch: 0 to 5
-	Pick  [2]Pick // which arguments of a plain call are Arg0 and Arg1, if not the first two
+	Of    int // with Fetch: 0 to 5
+	// which arguments of a plain call are Arg0 and Arg1, if not the first two; of a third one the lower
+	// half is the upper one of Arg1
+	Pick [3]Pick
 }
 
 // ErrStatic is returned for programs without references to shared functions, and without symbols by
