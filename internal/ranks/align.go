@@ -34,7 +34,7 @@ func align(lines []*line) (passed int) {
 			return passed
 		}
 		passed++
-		if v := &stuck.visits[stuck.next]; v.mail != nil {
+		if v := &stuck.visits[stuck.next]; v.meet == nil {
 			stuck.leave(v, v.arrive)
 			open = append(open, stuck)
 		} else {
@@ -50,7 +50,7 @@ func (l *line) step(lines []*line) []*line {
 	}
 	v := &l.visits[l.next]
 	v.arrive = l.now + v.work
-	if v.mail != nil {
+	if v.meet == nil {
 		return l.deliver(v)
 	}
 	m := v.meet
@@ -63,7 +63,7 @@ func (l *line) step(lines []*line) []*line {
 		return nil
 	}
 	v.here = true
-	if m.came++; m.came < len(m.who) {
+	if m.came++; m.came < len(m.who)+len(m.also) {
 		return nil
 	}
 	return m.pass(lines)
@@ -84,7 +84,9 @@ func (m *meet) pass(lines []*line) (on []*line) {
 		if v.role.Waits() {
 			v.release = max(v.arrive, last)
 		}
-		v.release += m.least
+		if v.mail == nil {
+			v.release += m.least
+		}
 		l.now, on = v.release, append(on, l)
 	})
 	for _, l := range on {
@@ -98,6 +100,11 @@ func (m *meet) standing(lines []*line, each func(*line, *visit)) {
 	for i, k := range m.who {
 		if l := lines[k]; l.next == int(m.nth[i]) {
 			each(l, &l.visits[l.next])
+		}
+	}
+	for _, e := range m.also {
+		if e.line.next == e.visit {
+			each(e.line, &e.line.visits[e.visit])
 		}
 	}
 }

@@ -23,7 +23,7 @@ func (m *merger) blame() map[end][]slice {
 		if v.release <= v.arrive {
 			continue
 		}
-		charge(v.mail.cause, v.arrive, v.release, func(at end, lo, hi uint64) {
+		charge(v.waitedFor(), v.arrive, v.release, func(at end, lo, hi uint64) {
 			of[at] = append(of[at], slice{e, lo, hi})
 		})
 	}
@@ -63,8 +63,8 @@ func charge(to end, a, b uint64, each func(at end, lo, hi uint64)) {
 
 // waitedFor is whom a rank waited for in a visit.
 func (v *visit) waitedFor() end {
-	if v.mail != nil {
-		return v.mail.cause
+	if v.meet != nil {
+		return v.meet.cause
 	}
-	return v.meet.cause
+	return v.mail.cause
 }

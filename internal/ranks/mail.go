@@ -9,7 +9,8 @@ import (
 // Messages between single ranks. A rank's way is cut where it sends and where it waits for what others
 // send; both sides have numbered their messages alike, so each is found again on the other side.
 
-// mail is what a rank sends and takes in one visit, and what it did before.
+// mail is what a rank sends and takes in one visit, and what it did before. Visits to meetings in which
+// not everybody waits for everybody have one, too, without messages.
 type mail struct {
 	section     profile.SectionID
 	meeting     profile.Meeting
@@ -89,8 +90,9 @@ func unpack(packed string, to [4]*[]profile.Count, part int32) {
 	}
 }
 
-// post adds a visit in which a rank sends or takes messages.
-func (f *file) post(in *profile.Instance, meeting *profile.Meeting) {
+// post adds a visit in which a rank sends or takes messages, or one to a meeting in which not everybody
+// waits for everybody.
+func (f *file) post(in *profile.Instance, meeting *profile.Meeting, mt *meet) {
 	for i := range in.Parts {
 		p := &in.Parts[i]
 		l := f.line(p.Thread)
@@ -105,8 +107,12 @@ func (f *file) post(in *profile.Instance, meeting *profile.Meeting) {
 		x := f.pieceOf(l, p, &counts)
 		mail := &mail{section: f.ids.sections[in.Section], meeting: *meeting, piece: x}
 		f.met[mail.section] = true
-		f.m.mails = append(f.m.mails, end{l, len(l.visits)})
-		l.visits = append(l.visits, visit{mail: mail, work: x.work, local: p.Release})
+		at := end{l, len(l.visits)}
+		f.m.mails = append(f.m.mails, at)
+		if mt != nil {
+			mt.also = append(mt.also, at)
+		}
+		l.visits = append(l.visits, visit{meet: mt, mail: mail, work: x.work, role: p.Meets, early: p.Early, local: p.Release})
 		l.local = p.Release
 		f.ends[p.Thread] = f.jointOf(in, i)
 	}
@@ -156,6 +162,9 @@ func (m *merger) match() {
 		for _, e := range m.mails {
 			mail := e.line.visits[e.visit].mail
 			said := mail.meeting.Mail()
+			if said == nil {
+				continue
+			}
 			mail.answered = said.Answered
 			for _, x := range said.Sent {
 				do(e, mail, x, false)

@@ -13,6 +13,7 @@ type meet struct {
 	who     []int32 // the ranks' lines, by part
 	nth     []int32 // which of the line's visits it is, by part
 	packed  []byte  // the parts
+	also    []end   // ranks that do not wait for all others, whose parts stand elsewhere
 	columns [4]map[int32]*column
 	least   uint64 // the shortest stay of a rank in the call: what the operation itself takes
 	came    int    // ranks that stand at it
@@ -25,7 +26,7 @@ type meet struct {
 // common, once they are known.
 type visit struct {
 	meet            *meet
-	mail            *mail // instead of a meet
+	mail            *mail // not everybody waits for everybody
 	here            bool  // it stands at the meet, and is counted there
 	before          *joined
 	lead            []profile.EdgeID

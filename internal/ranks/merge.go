@@ -259,7 +259,7 @@ func (m *merger) first(f *file, in *profile.Instance) error {
 	switch meeting := f.meeting(in); {
 	case meeting == nil:
 	case meeting.Mail() != nil:
-		f.post(in, meeting)
+		f.post(in, meeting, nil)
 		return nil
 	default:
 		f.meet(in, meeting)

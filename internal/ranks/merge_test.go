@@ -175,17 +175,17 @@ func TestWhoWaitsForWhom(t *testing.T) {
 		want  []string
 	}{
 		{"a late root", [3]string{"900:world:0 meets=feeds", "300:world:0 meets=waits", "600:world:0 meets=waits"},
-			[]string{"0 world:0 rank 0 0-900-900 rank 1 0-300-900 rank 2 0-600-900"}},
+			[]string{"0 messages:0 rank 0 0-900-900 rank 1 0-300-900 rank 2 0-600-900"}},
 		{"a root in between", [3]string{"600:world:0 meets=feeds", "300:world:0 meets=waits", "900:world:0 meets=waits"},
-			[]string{"0 world:0 rank 0 0-600-600 rank 1 0-300-600", "0 world:0 rank 2 0-900-900"}},
+			[]string{"0 messages:0 rank 0 0-600-600 rank 1 0-300-600", "0 messages:1 rank 2 0-900-900"}},
 		{"a reduction", [3]string{"300:world:0 meets=waits", "600:world:0 meets=feeds", "900:world:0 meets=feeds"},
-			[]string{"0 world:0 rank 0 0-300-900 rank 2 0-900-900", "0 world:0 rank 1 0-600-600"}},
+			[]string{"0 messages:0 rank 1 0-600-600", "0 messages:1 rank 2 0-900-900 rank 0 0-300-900"}},
 		{"a reduction that the root comes to last", [3]string{"900:world:0 meets=waits", "600:world:0 meets=feeds", "300:world:0 meets=feeds"},
-			[]string{"0 world:0 rank 0 0-900-900", "0 world:0 rank 1 0-600-600", "0 world:0 rank 2 0-300-300"}},
+			[]string{"0 messages:0 rank 2 0-300-300", "0 messages:1 rank 1 0-600-600", "0 messages:2 rank 0 0-900-900"}},
 		{"started early enough", [3]string{"300:world:0 early=200", "600:world:0 early=500", "900:world:0 early=600"},
-			[]string{"0 world:0 rank 0 0-300-300", "0 world:0 rank 1 0-600-600", "0 world:0 rank 2 0-900-900"}},
+			[]string{"0 messages:0 rank 0 0-300-300", "0 messages:1 rank 1 0-600-600", "0 messages:2 rank 2 0-900-900"}},
 		{"started too late by one", [3]string{"300:world:0 early=200", "600:world:0 early=500", "900:world:0 early=300"},
-			[]string{"0 world:0 rank 0 0-300-600 rank 2 0-900-900", "0 world:0 rank 1 0-600-600"}},
+			[]string{"0 messages:0 rank 1 0-600-600", "0 messages:1 rank 2 0-900-900 rank 0 0-300-600"}},
 	} {
 		dir := t.TempDir()
 		var paths []string

@@ -17,6 +17,10 @@ func (f *file) meet(in *profile.Instance, meeting *profile.Meeting) {
 		f.m.list = append(f.m.list, mt)
 		return mt
 	})
+	if slices.ContainsFunc(in.Parts, func(p profile.Part) bool { return p.Meets != profile.MeetAll || p.Early > 0 }) {
+		f.post(in, meeting, mt)
+		return
+	}
 	f.met[f.ids.sections[in.Section]] = true
 	numbers := make([]int32, len(in.Parts))
 	for i := range in.Parts {

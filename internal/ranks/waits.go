@@ -110,7 +110,12 @@ func (w *waiter) part() profile.Part {
 func (g *group) instance() *profile.Instance {
 	in := &profile.Instance{Section: g.section, Meeting: &g.meeting}
 	if g.late != nil {
-		in.Parts = append(in.Parts, g.late.part(g.at, g.at))
+		p := g.late.part(g.at, g.at)
+		if g.visit.line != nil {
+			v := &g.visit.line.visits[g.visit.visit]
+			p.Meets, p.Early = v.role, v.early
+		}
+		in.Parts = append(in.Parts, p)
 		g.late.counts(in, 0)
 	}
 	for i := range g.waiters {
@@ -284,9 +289,12 @@ func (m *merger) inOrder(groups []*group) []told {
 		list = append(list, told{g.at, []end{g.visit}, func() []*profile.Instance { return []*profile.Instance{g.instance()} }})
 	}
 	for _, mt := range m.list {
+		if len(mt.who) == 0 {
+			continue
+		}
 		x := told{at: mt.over(m.order), make: func() []*profile.Instance {
 			defer mt.free()
-			return apart(mt.instance(m.order, &m.stacks), mt.least)
+			return []*profile.Instance{mt.instance(m.order, &m.stacks)}
 		}}
 		if !m.whole {
 			for i, k := range mt.who {

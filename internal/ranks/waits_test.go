@@ -92,6 +92,10 @@ func TestWhoWaitsForMessages(t *testing.T) {
 		}, []string{"0 world/1:0 rank 0 0-900-900 rank 1 0-300-900 rank 2 0-60-900",
 			"0 messages:0 rank 1 900-930-930 rank 2 900-900-930",
 			"0 world:0 rank 0 900-900-930 rank 1 930-930-930 rank 2 930-930-930"}},
+		{"a reduction to one, for which nobody waits, and then its broadcast", [][]string{
+			{"900:world:0 meets=waits", "0:world:1 meets=feeds", "30:world:2"},
+			{"300:world:0 meets=feeds", "0:world:1 meets=waits", "30:world:2"},
+		}, []string{"0 messages:0 rank 0 0-900-900 rank 1 0-300-900", "0 world:2 rank 0 900-930-930 rank 1 900-930-930"}},
 		{"all wait for one another: passed", [][]string{
 			{"300:mail <1,0,5,0,world", "0:mail >0,1,5,0,world", "0:world:0"},
 			{"900:mail <0,1,5,0,world", "0:mail >1,0,5,0,world", "0:world:0"},

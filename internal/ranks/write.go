@@ -41,50 +41,6 @@ func (m *merger) write(sink profile.Sink) error {
 // over is when the first rank left a meeting.
 func (m *meet) over(lines []*line) uint64 { return lines[m.who[0]].visits[m.nth[0]].release }
 
-// apart splits a meeting in which not everybody waits for everybody: those who waited, and the one
-// for whom they did, are one instance; each of the others stands alone.
-func apart(in *profile.Instance, least uint64) []*profile.Instance {
-	if !slices.ContainsFunc(in.Parts, func(p profile.Part) bool { return p.Meets != profile.MeetAll || p.Early > 0 }) {
-		return []*profile.Instance{in}
-	}
-	group, late := make([]int, len(in.Parts)), -1 // 0: those who waited
-	for i := range in.Parts {
-		p := &in.Parts[i]
-		if p.Meets.Feeds() && (late < 0 || p.Arrive-p.Early > in.Parts[late].Arrive-in.Parts[late].Early) {
-			late = i
-		}
-		if p.Release <= p.Arrive+least {
-			group[i] = i + 1
-		}
-	}
-	if late >= 0 && slices.Contains(group, 0) {
-		group[late] = 0
-	}
-	return split(in, group)
-}
-
-// split makes an instance of each group of parts, in the order of their first parts.
-func split(in *profile.Instance, group []int) (out []*profile.Instance) {
-	byGroup := map[int]*profile.Instance{}
-	number := make([]int32, len(in.Parts))
-	for i, g := range group {
-		x := known(byGroup, g, func() *profile.Instance {
-			x := &profile.Instance{Section: in.Section, Meeting: in.Meeting}
-			out = append(out, x)
-			return x
-		})
-		number[i] = int32(len(x.Parts))
-		x.Parts = append(x.Parts, in.Parts[i])
-	}
-	for k, cells := range matrices(in) {
-		for _, c := range *cells {
-			to := matrices(byGroup[group[c.Part]])[k]
-			*to = append(*to, profile.Count{Row: c.Row, Part: number[c.Part], N: c.N})
-		}
-	}
-	return out
-}
-
 // chunk is how many instances of the ranks' own are brought into the order of time together.
 const chunk = 1 << 12
 
