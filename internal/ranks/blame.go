@@ -45,7 +45,7 @@ func charge(to end, a, b uint64, each func(at end, lo, hi uint64)) {
 			each(end{}, last, b)
 			b = last
 		}
-		if lo := max(a, v.arrive-min(v.work, v.arrive)); lo < b {
+		if lo := max(a, v.start()); lo < b {
 			each(to, lo, b)
 			b = lo
 		}

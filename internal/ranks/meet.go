@@ -36,6 +36,9 @@ type visit struct {
 	arrive, release uint64
 }
 
+// start is when the rank began with what it did before.
+func (v *visit) start() uint64 { return v.arrive - min(v.work, v.arrive) }
+
 // stacks keeps each stack of calls once: ranks mostly have the same.
 type stacks struct {
 	ids  map[string]uint64

@@ -13,17 +13,43 @@ import (
 
 // joined are pieces of a rank that are one, in order.
 type joined struct {
-	pieces []*piece
+	visits []*visit
 	work   uint64
 	lead   []profile.EdgeID // from their end to what they belong to
 }
 
-func (j *joined) add(p *piece) *joined {
+func (j *joined) add(v *visit) *joined {
 	if j == nil {
 		j = &joined{}
 	}
-	j.pieces, j.work = append(j.pieces, p), j.work+p.work
+	j.visits, j.work = append(j.visits, v), j.work+v.work
 	return j
+}
+
+// piece is the nth.
+func (j *joined) piece(n int) *piece { return &j.visits[n].mail.piece }
+
+// start is when the first one began.
+func (j *joined) start() uint64 { return j.visits[0].start() }
+
+// from takes away those that began before a time and had ended by then, and returns them; nil if there
+// are none.
+func (j *joined) from(at uint64) (rest, gone *joined) {
+	if j == nil {
+		return nil, nil
+	}
+	n := 0
+	for n < len(j.visits) && j.visits[n].arrive <= at && j.visits[n].start() < at {
+		gone = gone.add(j.visits[n])
+		n++
+	}
+	for _, v := range j.visits[n:] {
+		rest = rest.add(v)
+	}
+	if rest != nil {
+		rest.lead = j.lead
+	}
+	return rest, gone
 }
 
 // addTo puts pieces before a part that is there.
@@ -32,13 +58,14 @@ func (j *joined) addTo(in *profile.Instance, part int32) {
 		return
 	}
 	p := &in.Parts[part]
-	first := &j.pieces[0].row
+	first := &j.piece(0).row
 	p.Start, p.Entry, p.EntryStack = p.Start-min(j.work, p.Start), first.Entry, first.EntryStack
 	j.counts(in, part)
 	for _, e := range j.lead {
 		in.Edges = append(in.Edges, profile.Count{Row: int32(e), Part: part, N: 1})
 	}
-	for _, x := range j.pieces {
+	for i := range j.visits {
+		x := j.piece(i)
 		p.LockWait, p.OffCPU = p.LockWait+x.row.LockWait, p.OffCPU+x.row.OffCPU
 	}
 	tidy(in)
@@ -46,7 +73,8 @@ func (j *joined) addTo(in *profile.Instance, part int32) {
 
 // counts adds what the pieces counted, and the ways between them.
 func (j *joined) counts(in *profile.Instance, part int32) {
-	for i, x := range j.pieces {
+	for i := range j.visits {
+		x := j.piece(i)
 		unpack(x.counts, matrices(in), part)
 		if i > 0 {
 			for _, e := range x.lead {
@@ -65,9 +93,10 @@ func tidy(in *profile.Instance) {
 
 // part is the pieces as a part that arrives then, and waits until it is released.
 func (j *joined) part(arrive, release uint64) profile.Part {
-	p, last := j.pieces[0].row, j.pieces[len(j.pieces)-1].row
+	p, last := j.piece(0).row, j.piece(len(j.visits)-1).row
 	p.Exit, p.ExitStack = last.Exit, last.ExitStack
-	for _, x := range j.pieces[1:] {
+	for i := range j.visits[1:] {
+		x := j.piece(i + 1)
 		p.LockWait, p.OffCPU = p.LockWait+x.row.LockWait, p.OffCPU+x.row.OffCPU
 	}
 	p.Start, p.Arrive, p.Release = arrive-min(j.work, arrive), arrive, release
@@ -146,7 +175,7 @@ func (m *merger) waits() []*group {
 		for _, e := range m.mails {
 			v := &e.line.visits[e.visit]
 			out = append(out, &group{section: v.mail.section, meeting: v.mail.meeting, at: v.arrive,
-				late: (*joined)(nil).add(&v.mail.piece), visit: e})
+				late: (*joined)(nil).add(v), visit: e})
 		}
 		return out
 	}
@@ -155,11 +184,13 @@ func (m *merger) waits() []*group {
 		t.line(l)
 	}
 	t.nobodys()
-	for _, g := range t.out {
+	for _, g := range slices.Clone(t.out) {
 		t.own(g.waiters)
+		t.trimGroup(g)
 	}
 	for _, mt := range m.list {
 		t.own(mt.guests)
+		t.trimMeet(m, mt)
 	}
 	slices.SortStableFunc(t.out, func(a, b *group) int { return cmp.Compare(a.at, b.at) })
 	for i, g := range t.out {
@@ -193,7 +224,7 @@ func (t *telling) line(l *line) {
 			t.guests(v.meet, t.blame[at])
 			continue
 		}
-		carry = carry.add(&v.mail.piece)
+		carry = carry.add(v)
 		list := prolonged(standing, t.blame[at])
 		standing = nil
 		waits := v.release > v.arrive
@@ -207,10 +238,58 @@ func (t *telling) line(l *line) {
 			t.owns[at], carry = carry, nil
 		}
 	}
-	if carry != nil { // it did not come to its end
-		last := &l.visits[len(l.visits)-1]
-		t.out = append(t.out, &group{section: last.mail.section, at: last.arrive, late: carry})
+	t.nobody(carry) // it did not come to its end
+}
+
+// nobody tells of what a rank did while nobody waited for it.
+func (t *telling) nobody(j *joined) {
+	if j != nil {
+		last := j.visits[len(j.visits)-1]
+		t.out = append(t.out, &group{section: last.mail.section, at: last.arrive, late: j})
 	}
+}
+
+// trim leaves those pieces out of a comparison that had ended when the last of those that are compared
+// had not begun: before, somebody else's wait lay between them.
+func (t *telling) trim(list []**joined, starts []uint64) {
+	for _, j := range list {
+		if *j != nil {
+			starts = append(starts, (*j).start())
+		}
+	}
+	if len(starts) < 2 {
+		return
+	}
+	last := slices.Max(starts)
+	for _, j := range list {
+		var gone *joined
+		*j, gone = (*j).from(last)
+		t.nobody(gone)
+	}
+}
+
+// trimGroup does so for those who waited for one another, and trimMeet for those who met.
+func (t *telling) trimGroup(g *group) {
+	list := []**joined{&g.late}
+	for i := range g.waiters {
+		list = append(list, &g.waiters[i].own)
+	}
+	t.trim(list, nil)
+}
+
+func (t *telling) trimMeet(m *merger, mt *meet) {
+	var list []**joined
+	var starts []uint64
+	for i, k := range mt.who {
+		v := &m.order[k].visits[mt.nth[i]]
+		if list = append(list, &v.before); v.before == nil {
+			starts = append(starts, v.start())
+		}
+	}
+	for i := range mt.guests {
+		list = append(list, &mt.guests[i].own)
+	}
+	t.trim(list, starts)
 }
 
 // guests are those who waited for a message of somebody's who was on the way to a meeting. Who comes

@@ -157,3 +157,22 @@ func TestMergeMailInATree(t *testing.T) {
 		t.Errorf("in a tree:\n%s\nat once:\n%s", got, want)
 	}
 }
+
+// Ranks are compared from where the last of them went on: what one did before without a wait is no
+// part of a meeting that another one came to from a wait.
+func TestRanksAreComparedFromTheLastWait(t *testing.T) {
+	_, got := waited(t,
+		[]string{"900:mail >0,1,5,0,world", "90:world:0"},
+		[]string{"30:mail <0,1,5,0,world", "90:world:0"},
+		[]string{"600:mail >2,3,5,0,world", "300:mail >2,3,5,1,world", "90:world:0"},
+		[]string{"900:mail <2,3,5,0,world", "0:mail <2,3,5,1,world", "90:world:0"})
+	want := []string{
+		"0 messages:0 rank 0 0-900-900 rank 1 0-30-900",
+		"0 messages:1 rank 2 0-900-900",
+		"0 messages:2 rank 3 0-900-900",
+		"0 world:0 rank 0 900-990-990 rank 1 900-990-990 rank 2 900-990-990 rank 3 900-990-990",
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+}
