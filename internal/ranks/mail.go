@@ -104,8 +104,9 @@ func (f *file) post(in *profile.Instance, meeting *profile.Meeting, mt *meet) {
 				}
 			}
 		}
-		x := f.pieceOf(l, p, &counts)
-		mail := &mail{section: f.ids.sections[in.Section], meeting: *meeting, piece: x}
+		section := f.ids.sections[in.Section]
+		x := f.pieceOf(l, p, section, &counts)
+		mail := &mail{section: section, meeting: *meeting, piece: x}
 		f.met[mail.section] = true
 		at := end{l, len(l.visits)}
 		f.m.mails = append(f.m.mails, at)
@@ -119,7 +120,7 @@ func (f *file) post(in *profile.Instance, meeting *profile.Meeting, mt *meet) {
 }
 
 // pieceOf is what a thread did up to a visit, with what it did in sections of the rank's own.
-func (f *file) pieceOf(l *line, p *profile.Part, counts *[4][]profile.Count) piece {
+func (f *file) pieceOf(l *line, p *profile.Part, to profile.SectionID, counts *[4][]profile.Count) piece {
 	x := piece{row: f.part(p), work: p.Time()}
 	h := f.kept[p.Thread]
 	if h == nil || !h.any {
@@ -132,7 +133,7 @@ func (f *file) pieceOf(l *line, p *profile.Part, counts *[4][]profile.Count) pie
 		for k := range h.counts {
 			counts[k] = append(counts[k], h.counts[k]...)
 		}
-		*h = held{}
+		f.pass(h, p.Thread, to)
 	}
 	for k := range counts {
 		counts[k] = summed(counts[k])

@@ -43,8 +43,10 @@ func Merge(paths []string, last bool, sink profile.Sink) error {
 		return fmt.Errorf("%w%s", ErrNone, m.notes.why())
 	}
 	m.align()
+	groups := m.waits()
+	m.u.t.PathSamples = m.moved(groups).apply(m.u.t.PathSamples)
 	m.u.write(sink)
-	if err := m.write(sink); err != nil {
+	if err := m.write(sink, groups); err != nil {
 		return err
 	}
 	return sink.UpdateMeta(m.description())

@@ -58,14 +58,19 @@ func (f *file) join(mt *meet, in *profile.Instance, p *profile.Part) int32 {
 				mt.count(k, c.Row, part, c.N)
 			}
 		}
-		for own, time := range h.within {
-			f.passed[passage{p.Thread, own, mt.section}] += time
-		}
-		*h = held{}
+		f.pass(h, p.Thread, mt.section)
 	}
 	l.local = p.Release
 	l.visits = append(l.visits, visit{meet: mt, lead: lead, work: work, early: p.Early, role: p.Meets, local: p.Release})
 	return part
+}
+
+// pass ends what is held: its time belongs to the section that the thread has come to.
+func (f *file) pass(h *held, thread profile.ThreadID, to profile.SectionID) {
+	for own, time := range h.within {
+		f.passed[passage{thread, own, to}] += time
+	}
+	*h = held{}
 }
 
 // stay is how long a rank was in the call, if that can be measured: a simulated rank waits there

@@ -176,3 +176,15 @@ func TestRanksAreComparedFromTheLastWait(t *testing.T) {
 		t.Errorf("\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
 }
+
+// Samples go where their pieces are told.
+func TestSamplesMoveWithTheirPieces(t *testing.T) {
+	m := moves{{0, 1}: {1: 100, 2: 300}, {1, 1}: {1: 50}, {2, 1}: {3: 0}}
+	got := m.apply([]profile.PathSample{{Path: 7, Thread: 0, Section: 1, Metric: "time", Value: 8}, {Path: 7, Thread: 1, Section: 1, Value: 4},
+		{Path: 7, Thread: 0, Section: 2, Value: 2}, {Path: 7, Thread: 2, Section: 1, Value: 1}})
+	want := []profile.PathSample{{Path: 7, Thread: 0, Section: 1, Metric: "time", Value: 2}, {Path: 7, Thread: 0, Section: 2, Metric: "time", Value: 6},
+		{Path: 7, Thread: 1, Section: 1, Value: 4}, {Path: 7, Thread: 0, Section: 2, Value: 2}, {Path: 7, Thread: 2, Section: 1, Value: 1}}
+	if !slices.Equal(got, want) {
+		t.Errorf("%v, want %v", got, want)
+	}
+}

@@ -22,8 +22,8 @@ func (m *merger) align() {
 }
 
 // write writes the meetings in the order of time, then what is the ranks' own affair.
-func (m *merger) write(sink profile.Sink) error {
-	for _, x := range m.inOrder(m.waits()) {
+func (m *merger) write(sink profile.Sink, groups []*group) error {
+	for _, x := range m.inOrder(groups) {
 		for _, in := range x.make() {
 			if err := sink.WriteInstance(in); err != nil {
 				return err
