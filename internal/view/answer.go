@@ -74,6 +74,9 @@ func endpoints() map[string]endpoint {
 		"parts":    {true, keepAnswer, answerParts},
 		"critical": {true, keepAnswer, answerCritical},
 		"paths":    {true, keepAnswer, answerPaths},
+		"ran":      {true, keepAnswer, answerRan},
+		"rannames": {true, keepAnswer, answerRanNames},
+		"moment":   {true, keepNone, answerMoment},
 		"calls":    {true, keepAnswer, func(_ *API, r *Run, q *query) (any, error) { return checked(q, r.calls)(q.sectionOrAll(r)) }},
 		"possible": {false, keepNone, answerPossible},
 		"again":    {false, keepNone, answerAgain},
@@ -392,14 +395,25 @@ func answerCritical(_ *API, r *Run, q *query) (any, error) {
 }
 
 func answerPaths(_ *API, r *Run, q *query) (any, error) {
-	k := pathKey{q.text("v", "tree"), q.sectionOrAll(r), q.whole("t", -1, len(r.tables().Threads)-1, -1)}
+	k := pathKey{view: q.text("v", "tree"), section: q.sectionOrAll(r), thread: q.whole("t", -1, len(r.tables().Threads)-1, -1),
+		from: q.clock("from", 0), to: q.clock("to", 0)}
+	if k.windowed() && k.from >= k.to {
+		q.fail(bad("from must be before to"))
+	}
 	if q.err != nil {
 		return nil, q.err
 	}
 	if k.view != "tree" && k.view != "bottom-up" && k.view != "flat" {
 		return nil, bad("v must be tree, bottom-up or flat")
 	}
-	return r.paths.table(k, q.text("at", ""))
+	var when *ran
+	if k.windowed() {
+		var err error
+		if when, err = r.ran(); err != nil {
+			return nil, err
+		}
+	}
+	return r.paths.table(k, when, q.text("at", ""))
 }
 
 func answerCompare(a *API, r *Run, q *query) (any, error) {

@@ -264,6 +264,9 @@ var shows = []struct {
 		[]string{"thread 11 came last", "Thread 3 worked", "Calls open when it began"}, 2},
 	{"timeline-path", "#timeline?path=1&from=3000&to=7000",
 		[]string{"always along the thread that the others waited for", "Sections on the path", "thread 11"}, 2},
+	{"timeline-ran", "#timeline?d=1&from=1000&to=9000&t=3&m=1100",
+		[]string{"what ran: level 2", "Functions at work", "Thread 3 at", "worker > work", "Call paths of this stretch"}, 2},
+	{"paths-window", "#paths?from=1000&to=9000&t=3&s=0", []string{"Only from", "work", "the whole run"}, 0},
 	{"paths", "#paths", []string{"Call paths", "worker", "work", "idleness"}, 0},
 	{"paths-found", "#paths?v=bottom-up&t=1&q=work&f=100*$1/$0", []string{"3 found", "100*$1/$0"}, 0},
 	{"flame", "#paths?v=flame&m1=time&m2=idleness", []string{"Width: time", "redder: more idleness"}, 1},
@@ -374,7 +377,8 @@ func TestTheStaticCopyInABrowser(t *testing.T) {
 	b.screen("light", 1280)
 	for _, s := range shows {
 		// a line's runs and any stretch are summed up when they are asked for
-		if s.name == "threads" || s.name == "timeline-zoomed" || s.name == "timeline-path" {
+		if s.name == "threads" || s.name == "timeline-zoomed" || s.name == "timeline-path" ||
+			s.name == "timeline-ran" || s.name == "paths-window" {
 			continue
 		}
 		b.open(s.hash)

@@ -23,7 +23,11 @@
 //	window    p from to       what the threads did in a stretch of time, and which sections ran
 //	parts     p from to b     the parts of sections in a stretch of time, if they are few enough to be drawn one by one
 //	critical  p from to       the critical path in a stretch of time, and what it leads through
-//	paths     p v s t at      call paths as a tree (v: tree, bottom-up, flat), of a section, a thread; at: the row to begin with
+//	paths     p v s t at from to
+//	                          call paths as a tree (v: tree, bottom-up, flat), of a section, a thread, a stretch of time; at: the row to begin with
+//	ran       p z x b d       a tile of threads x time: which function ran at depth d of the call path
+//	rannames  p               the functions' names, by their numbers
+//	moment    p t at          the call path on which thread t was at a moment
 //	calls     p s             functions with their own time and callers (where there are counts and no call paths)
 //	compare   p q             report.Diff of two profiles
 //	scaling                   scale.Scaling: all profiles beside the one on the fewest cores
@@ -37,17 +41,21 @@
 // A metric m is time, wait, lock, off, kind:NAME (events of a kind), cost:NAME
 // (clock units lost to them) or line:F:L (how often line L of file F ran).
 //
-// The two kinds of tile are binary, little endian, and hold at most 64 kB:
+// The three kinds of tile are binary, little endian, and hold at most 64 kB:
 //
 //   - cells: uint32 rows, columns, instances that were read, instances there are; then float32 min,
 //     max, mean for every cell, row by
 //     row; NaN where a thread took no part. A tile has 64 rows (band b) and 64 columns (from
 //     instance 64 x 2^z on).
+//
 //   - span: uint8 work, wait, lock, off for every cell, row by row, as shares of 255; what is left
 //     is time about which the profile
 //     says nothing. A tile has 64 rows and 256 columns.
 //
-// Both are levels of one pyramid each: a level is made from the parts when it is first asked for.
+//   - ran: uint16 a cell of span's tiles: the number of the function that ran longest in it, plus
+//     one; 0 where no sample says. Depth 0 is the innermost function, 1 the outermost.
+//
+// They are levels of one pyramid each: a level is made from the parts when it is first asked for.
 //
 // # What is kept
 //

@@ -91,6 +91,14 @@ func fixture(t testing.TB, threads, instances int, names ...string) *profile.Pro
 			s.Thread, s.Section = profile.ThreadID(th), barrier
 			p.AddPathSample(s)
 		}
+		tr := profile.Trace{Thread: profile.ThreadID(th), Every: 1}
+		for i := range instances { // in the first half of each part it is in work, in the second in worker
+			n := uint64(100 + th*800/max(threads-1, 1) - i%5*10)
+			for k, path := range []profile.PathID{inner, root} {
+				tr.Samples = append(tr.Samples, profile.TraceSample{At: uint64(1000+i*2000) + n/2 + uint64(k)*n, Length: n, Path: path})
+			}
+		}
+		p.AddTrace(tr)
 	}
 	return p
 }

@@ -31,7 +31,11 @@ type pathTrees struct {
 type pathKey struct {
 	view            string
 	section, thread int
+	from, to        uint64 // of the run, by the traces; both 0: all of it, by the sums
 }
+
+// windowed tells whether a stretch of time is meant.
+func (k *pathKey) windowed() bool { return k.to > 0 }
 
 // pathNode is a function or a loop in a context.
 type pathNode struct {
@@ -65,24 +69,48 @@ func (p *pathTrees) metrics() []string { return append([]string{}, p.list...) }
 // mostTrees is how many trees are kept.
 const mostTrees = 8
 
+// read returns the reader of the paths, for who holds the lock.
+func (p *pathTrees) read() *analysis.Paths {
+	if p.names == nil {
+		p.names = analysis.NewPaths(p.tab)
+	}
+	return p.names
+}
+
+// each calls do with the samples that a view is made of: those of a stretch of time are in ran.
+func (p *pathTrees) each(k pathKey, ran *ran, do func(*profile.PathSample)) {
+	wants := func(path profile.PathID, section, thread int) bool {
+		return path >= 0 && (k.section < 0 || section == k.section) && (k.thread < 0 || thread == k.thread)
+	}
+	if !k.windowed() {
+		for i := range p.tab.PathSamples {
+			if s := &p.tab.PathSamples[i]; wants(s.Path, int(s.Section), int(s.Thread)) {
+				do(s)
+			}
+		}
+		return
+	}
+	for thread := range ran.lanes {
+		lane := ran.lanes[thread]
+		first, _ := slices.BinarySearchFunc(lane, k.from, func(s stretch, t uint64) int { return cmp.Compare(s.at, t) })
+		for i := first; i < len(lane) && lane[i].at < k.to; i++ {
+			if s := &lane[i]; wants(s.path, int(s.section), thread) {
+				do(&profile.PathSample{Path: s.path, Metric: metricPathTime, Value: float64(s.length)})
+			}
+		}
+	}
+}
+
 // tree returns the tree of a view.
-func (p *pathTrees) tree(k pathKey) *pathNode {
+func (p *pathTrees) tree(k pathKey, ran *ran) *pathNode {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if n := p.kept[k]; n != nil {
 		return n
 	}
-	if p.names == nil {
-		p.names = analysis.NewPaths(p.tab)
-	}
+	p.read()
 	root := &pathNode{all: make([]float64, len(p.list)), own: make([]float64, len(p.list))}
-	for i := range p.tab.PathSamples {
-		s := &p.tab.PathSamples[i]
-		if s.Path < 0 || k.section >= 0 && int(s.Section) != k.section || k.thread >= 0 && int(s.Thread) != k.thread {
-			continue
-		}
-		p.sample(root, s, k.view)
-	}
+	p.each(k, ran, func(s *profile.PathSample) { p.sample(root, s, k.view) })
 	root.sort()
 	if len(p.kept) >= mostTrees {
 		clear(p.kept)
@@ -193,8 +221,8 @@ type PathRow struct {
 const mostPaths = 400
 
 // table returns the rows below at that matter most.
-func (p *pathTrees) table(k pathKey, at string) (*PathTable, error) {
-	root := p.tree(k)
+func (p *pathTrees) table(k pathKey, ran *ran, at string) (*PathTable, error) {
+	root := p.tree(k, ran)
 	out := &PathTable{Metrics: p.metrics(), Total: root.all, Above: []PathRow{}, Rows: []PathRow{}}
 	n := root
 	for i, word := range strings.FieldsFunc(at, func(r rune) bool { return r == '.' }) {

@@ -34,6 +34,7 @@ type Run struct {
 	read     atomic.Int64 // instances of the index
 	index    func() (*index, error)
 	report   func() (*report.Report, error)
+	ran      func() (*ran, error)
 	critical func() []step // of a run whose index could be made
 	lines    *lineCache
 	paths    *pathTrees
@@ -52,6 +53,7 @@ func NewRun(src Source, path string, o analysis.Options) *Run {
 		r.found = info
 	}
 	r.index = sync.OnceValues(r.openIndex)
+	r.ran = r.openRan()
 	r.critical = sync.OnceValue(func() []step {
 		x, err := r.index()
 		if err != nil {
@@ -222,6 +224,7 @@ type Info struct {
 	Kinds     []KindInfo    `json:"kinds"`
 	Paths     []string      `json:"paths"` // metrics of call paths
 	Counts    bool          `json:"counts"`
+	Traces    bool          `json:"traces"` // what ran when is known
 	Label     string        `json:"time_label"`
 }
 
@@ -244,7 +247,7 @@ func (r *Run) info() *Info {
 	t, m := r.tables(), r.src.Meta()
 	out := &Info{Name: r.name, Command: append([]string{}, m.Command...), Collector: m.Collector, ClockUnit: m.ClockUnit,
 		RunTime: float64(m.RunTime), Label: m.TimeLabel.String(),
-		Threads: []string{}, Sections: []SectionInfo{}, Kinds: []KindInfo{}, Paths: r.paths.metrics(), Counts: len(t.Edges) > 0}
+		Threads: []string{}, Sections: []SectionInfo{}, Kinds: []KindInfo{}, Paths: r.paths.metrics(), Counts: len(t.Edges) > 0, Traces: len(t.Traces) > 0}
 	for i := range t.Threads {
 		out.Threads = append(out.Threads, t.Threads[i].Name)
 	}

@@ -30,6 +30,7 @@ const keys = [
   ["/", "search, where there is something to search"],
   ["arrows, Enter", "on a chart: read it cell by cell, pick; on the time line: move"],
   ["+, −, 0, c", "on the time line: zoom in, out, the whole run, the critical path"],
+  ["d, D", "on the time line: what ran, at the next level of the call paths, at the one before"],
   ["?", "this list"],
   ["Escape", "close, clear what is picked"],
 ];

@@ -61,7 +61,7 @@ export function Overview({ info, head, p }) {
   <${Say} list=${head.told} />
   ${head.loss && html`<${Loss} loss=${head.loss} p=${p} list=${head.sections} />`}
   ${head.nothing && html`<div class="card"><p>${head.nothing}</p></div>`}
-  ${head.sections.length > 0 && html`<section class="card" aria-labelledby="sections-h"><h2 id="sections-h">Parallel sections, by all they lose</h2><div class="scroll"><table>
+  ${head.sections.length > 0 && html`<section class="card" aria-labelledby="sections-h"><h2 id="sections-h">Parallel sections, by all they lose</h2><div class="scroll"><table class="listed">
     <thead><tr><th scope="col">Section ends at</th><th scope="col" class="wide"><span class="sr">Share</span></th><th scope="col" class="num">Of core time</th><th scope="col" class="num">Imbalance</th><th scope="col" class="num wide">Instances</th><th scope="col">What is known of it</th></tr></thead>
     <tbody>${head.sections.map((s, i) => html`<tr><td><span class="soft">${i + 1}</span> <a class="at" data-nth=${i} href=${link("section", { p, s: s.id })}>${s.title}</a></td>
       <td class="wide"><${Meter} share=${s.all_lost / most} /></td><td class="num">${pct(s.all_lost)}</td><td class="num">${pct(s.imbalance)}</td><td class="num wide">${s.instances}</td>

@@ -11,13 +11,15 @@ const shapes = [["tree", "from outside"], ["bottom-up", "from inside"], ["flat",
 export function Paths({ info, head, p, params }) {
   const s = params.s === undefined ? -1 : Number(params.s), t = params.t === undefined ? -1 : Number(params.t);
   const shape = shapes.some(([v]) => v === params.v) ? params.v : "tree";
-  const state = useAsk("paths", { p, v: shape === "flame" ? "tree" : shape, s, t, at: shape === "flame" ? params.at : params.at }, info.paths.length > 0);
+  const from = info.traces && params.to !== undefined ? params.from || "0" : undefined, to = from === undefined ? undefined : params.to;
+  const state = useAsk("paths", { p, v: shape === "flame" ? "tree" : shape, s, t, at: params.at, from, to }, info.paths.length > 0);
   const sections = [["-1", "all sections"], ...(head ? head.sections.map((x) => [String(x.id), x.short]) : [])];
   if (info.paths.length === 0) return html`<section class="card"><h2>Functions</h2><p>This profile holds no call paths: 'lime record' samples them. What it counted by function:</p><${Calls} p=${p} s=${s} info=${info} sections=${sections} /></section>`;
   return html`<section class="card" aria-labelledby="p-h"><h2 id="p-h">Call paths</h2>
     <div class="bar" role="group" aria-label="Form">${shapes.map(([v, text]) => html`<${Toggle} on=${v === shape} onClick=${() => set({ v: v === "tree" ? undefined : v, at: undefined })}>${text}<//>`)}
       <${Choice} label="In" value=${String(s)} options=${sections} onChange=${(v) => set({ s: v === "-1" ? undefined : v, at: undefined })} />
       <${Choice} label="Of" value=${String(t)} options=${[["-1", "all threads"], ...info.threads.slice(0, 1024).map((name, i) => [String(i), `thread ${i} ${name}`])]} onChange=${(v) => set({ t: v === "-1" ? undefined : v, at: undefined })} /></div>
+    ${from !== undefined && html`<p class="say">Only from ${short(info.clock_unit, Number(from))} to ${short(info.clock_unit, Number(to))} of the run, by its samples with times. <a href=${link("timeline", { p, from, to, t: t < 0 ? undefined : t })}>time line</a> <button type="button" onClick=${() => set({ from: undefined, to: undefined, at: undefined })}>the whole run</button></p>`}
     <${Asked} state=${state} what="call paths">${(table) => html`<${Table} table=${table} shape=${shape} info=${info} params=${params} />`}<//></section>`;
 }
 

@@ -4,22 +4,24 @@ import { ask, generationNow, have, isStatic, peek } from "./api.js";
 import { Asked, colour, fit, html, mix, rgb, Toggle, useArrived, useAsk, useDark, useWidth } from "./parts.js";
 import { pct, quantity, short } from "./format.js";
 import { link, set } from "./route.js";
+import { Depth, depthOf, functionColour, Functions, Moment, stepDepth, useNames, usePointed } from "./ran.js";
 
 const rowsOfTile = 64, cells = 256, states = 4;
 const kinds = [["work", "work"], ["wait", "wait at the end of a section"], ["loss", "waits for locks"], ["count", "off the processor"]];
 
-// blended turns a tile into colours, once for each tile and colour scheme.
+// blended turns a tile into colours, once for each tile and colour scheme; work has the colours of the functions in ran, if there is that tile.
 const colours = new WeakMap();
-function blended(bytes, palette) {
-  const known = colours.get(bytes);
+function blended(bytes, palette, ran) {
+  const known = colours.get(ran || bytes);
   if (known && known.palette === palette) return known.words;
+  const ids = ran && new Uint16Array(ran);
   const v = new Uint8Array(bytes), words = new Uint32Array(v.length / states);
   for (let k = 0; k < words.length; k++) {
     let r = palette.none[0], g = palette.none[1], b = palette.none[2];
     for (let s = 0; s < states; s++) {
       const share = v[k * states + s] / 255;
       if (share > 0) {
-        const [cr, cg, cb] = palette.of[s];
+        const [cr, cg, cb] = s === 0 && ids && ids[k] > 0 ? functionColour(ids[k] - 1, palette.dark) : palette.of[s];
         r += (cr - palette.none[0]) * share;
         g += (cg - palette.none[1]) * share;
         b += (cb - palette.none[2]) * share;
@@ -27,7 +29,7 @@ function blended(bytes, palette) {
     }
     words[k] = (255 << 24) | (b << 16) | (g << 8) | r;
   }
-  colours.set(bytes, { palette, words });
+  colours.set(ran || bytes, { palette, words });
   return words;
 }
 
@@ -46,7 +48,7 @@ function tileOf(p, z, x, b, arrived) {
 }
 
 // paintTiles draws the rows [first, last) of threads into an image; returns how many tiles are missing.
-function paintTiles(image, r, { p, from, to, origin, end, row, gap, first, last, palette, arrived }) {
+function paintTiles(image, r, { p, from, to, origin, end, row, gap, first, last, palette, arrived, depth }) {
   const width = image.width, whole = end - origin;
   const z = levelFor(whole, to - from, width / r);
   const span = whole / 2 ** z, pixels = new Uint32Array(image.data.buffer);
@@ -59,7 +61,13 @@ function paintTiles(image, r, { p, from, to, origin, end, row, gap, first, last,
       const tile = tileOf(p, z, x, b, arrived);
       if (tile.missing) missing++;
       if (!tile.bytes) continue;
-      const words = blended(tile.bytes, palette);
+      let ran;
+      if (depth !== undefined) {
+        const which = { p, z: tile.z, x: tile.x, b, d: depth };
+        ran = arrived ? have("ran", which, arrived) : peek("ran", which);
+        if (!ran && !tile.missing) missing++;
+      }
+      const words = blended(tile.bytes, palette, ran);
       const tileSpan = whole / 2 ** tile.z, begin = origin + tile.x * tileSpan;
       const px0 = Math.max(0, Math.ceil(((origin + x * span - from) / (to - from)) * width - 0.5)), px1 = Math.min(width, Math.ceil(((origin + (x + 1) * span - from) / (to - from)) * width - 0.5));
       const column = new Int32Array(Math.max(0, px1 - px0));
@@ -93,6 +101,7 @@ const numberOf = (text, otherwise) => { const n = Number(text); return text !== 
 
 function View({ info, head, p, params, whole }) {
   const { origin, end } = whole;
+  const names = useNames(info, p), depth = depthOf(info, params);
   const unit = info.clock_unit;
   const clamp = (from, to) => {
     const width = Math.max(Math.min(to - from, end - origin), Math.min(4, end - origin));
@@ -118,12 +127,13 @@ function View({ info, head, p, params, whole }) {
   };
   const zoom = (factor, at = 0.5) => { const w = range[1] - range[0], t = range[0] + w * at; move(t - (t - range[0]) * factor, t + (range[1] - t) * factor); };
   return html`<div class="bar" role="group" aria-label="What is shown"><${Toggle} onClick=${() => zoom(0.5)} title="+">zoom in<//><${Toggle} onClick=${() => zoom(2)} title="-">zoom out<//><${Toggle} onClick=${() => move(origin, end)} title="0">whole run<//>
-      <${Toggle} on=${params.path === "1"} onClick=${() => set({ path: params.path === "1" ? undefined : "1" }, true)} title="c">critical path<//>
+      <${Toggle} on=${params.path === "1"} onClick=${() => set({ path: params.path === "1" ? undefined : "1" }, true)} title="c">critical path<//> <${Depth} info=${info} names=${names} depth=${depth} />
       <span class="soft">${short(unit, range[0])} to ${short(unit, range[1])}: ${quantity(unit, range[1] - range[0])}. Drag moves, Shift and drag chooses a stretch, Ctrl and wheel zooms.</span></div>
     <${Strip} p=${p} info=${info} range=${range} origin=${origin} end=${end} move=${move} />
-    <${Lanes} info=${info} p=${p} params=${params} range=${range} settled=${settled} origin=${origin} end=${end} move=${move} zoom=${zoom} />
+    <${Lanes} info=${info} p=${p} params=${params} range=${range} settled=${settled} origin=${origin} end=${end} move=${move} zoom=${zoom} names=${names} depth=${depth} />
+    ${params.m !== undefined && params.t !== undefined && html`<${Moment} p=${p} info=${info} t=${Number(params.t)} at=${Number(params.m)} />`}
     ${params.path === "1" && html`<${PathWords} p=${p} info=${info} head=${head} range=${settled} />`}
-    <${Statistics} p=${p} info=${info} head=${head} range=${settled} />`;
+    <${Statistics} p=${p} info=${info} head=${head} range=${settled} names=${names} />`;
 }
 
 // stretch is a range as questions name it.
@@ -221,7 +231,7 @@ function useParts(p, range, threads, wanted) {
   return parts;
 }
 
-function Lanes({ info, p, params, range, settled, origin, end, move, zoom }) {
+function Lanes({ info, p, params, range, settled, origin, end, move, zoom, names, depth }) {
   const [box, width] = useWidth();
   const canvas = useRef(null), drag = useRef(null), buffer = useRef(null);
   const palette = usePalette(useDark());
@@ -245,12 +255,13 @@ function Lanes({ info, p, params, range, settled, origin, end, move, zoom }) {
     const g = canvas.current.getContext("2d");
     if (!buffer.current || buffer.current.width !== canvas.current.width || buffer.current.height !== canvas.current.height) buffer.current = g.createImageData(canvas.current.width, canvas.current.height);
     const image = buffer.current;
-    const n = paintTiles(image, r, { p, from: range[0], to: range[1], origin, end, row, gap, first: 0, last: threads, palette, arrived: moving ? undefined : arrived });
+    const n = paintTiles(image, r, { p, from: range[0], to: range[1], origin, end, row, gap, first: 0, last: threads, palette, arrived: moving ? undefined : arrived, depth });
     g.putImageData(image, 0, 0);
     if (!moving && n !== missing) setMissing(n);
     g.save();
     g.scale(r, r);
-    drawParts(g, parts, { info, row, gap, xOf, palette, width });
+    drawParts(g, parts, { info, row, gap, xOf, palette, width, ran: depth !== undefined });
+    if (depth !== undefined && !moving && row >= 12) drawNames(g, { p, origin, end, range, row, width, threads, depth, names, palette });
     drawArrows(g, parts, { row, xOf });
     if (chosen && instance.value) drawReleases(g, instance.value, { row, xOf });
     if (params.path === "1" && path.value) drawPath(g, path.value, { row, xOf });
@@ -260,6 +271,7 @@ function Lanes({ info, p, params, range, settled, origin, end, move, zoom }) {
   });
   const at = (e) => ({ x: e.offsetX, thread: Math.max(0, Math.min(threads - 1, Math.floor(e.offsetY / row))), t: tOf(e.offsetX) });
   const partAt = ({ thread, t }) => parts.filter((v) => v.thread === thread && v.start <= t && t < v.start + v.work + v.wait).pop();
+  const [calls, point] = usePointed(p, info, true);
   const words = (c) => {
     const v = partAt(c);
     const who = `thread ${c.thread} ${info.threads[c.thread] || ""}, at ${short(info.clock_unit, c.t)}`;
@@ -269,7 +281,7 @@ function Lanes({ info, p, params, range, settled, origin, end, move, zoom }) {
   const down = (e) => { e.currentTarget.setPointerCapture(e.pointerId); drag.current = { x: e.offsetX, range, choose: e.shiftKey, moved: false }; };
   const motion = (e) => {
     const d = drag.current;
-    if (!d) { setTip(words(at(e))); return; }
+    if (!d) { const c = at(e); setTip(words(c)); point({ t: c.thread, at: Math.round(c.t) }); return; }
     d.moved = d.moved || Math.abs(e.offsetX - d.x) > 3;
     if (d.choose) setBand([d.x, e.offsetX]);
     else if (d.moved) { const by = ((d.x - e.offsetX) / width) * (d.range[1] - d.range[0]); move(d.range[0] + by, d.range[1] + by); }
@@ -282,12 +294,13 @@ function Lanes({ info, p, params, range, settled, origin, end, move, zoom }) {
     if (d.choose && Math.abs(e.offsetX - d.x) > 3) move(tOf(Math.min(d.x, e.offsetX)), tOf(Math.max(d.x, e.offsetX)));
     else if (!d.moved) {
       const c = at(e), v = partAt(c);
-      set(v ? { s: v.section, i: v.seq, t: c.thread } : { s: undefined, i: undefined, t: c.thread });
+      const m = info.traces && !isStatic() ? Math.round(c.t) : undefined;
+      set(v ? { s: v.section, i: v.seq, t: c.thread, m } : { s: undefined, i: undefined, t: c.thread, m });
     }
   };
   const key = (e) => {
     const w = range[1] - range[0];
-    const act = { c: () => set({ path: params.path === "1" ? undefined : "1" }, true), ArrowLeft: () => move(range[0] - w / 8, range[1] - w / 8), ArrowRight: () => move(range[0] + w / 8, range[1] + w / 8), "+": () => zoom(0.5), "=": () => zoom(0.5), "-": () => zoom(2), 0: () => move(origin, end), Escape: () => set({ s: undefined, i: undefined, t: undefined }) }[e.key];
+    const act = { c: () => set({ path: params.path === "1" ? undefined : "1" }, true), ArrowLeft: () => move(range[0] - w / 8, range[1] - w / 8), ArrowRight: () => move(range[0] + w / 8, range[1] + w / 8), d: () => info.traces && set({ d: stepDepth(depth, names.deep, 1) }, true), D: () => info.traces && set({ d: stepDepth(depth, names.deep, -1) }, true), "+": () => zoom(0.5), "=": () => zoom(0.5), "-": () => zoom(2), 0: () => move(origin, end), Escape: () => set({ s: undefined, i: undefined, t: undefined, m: undefined }) }[e.key];
     if (act && !e.ctrlKey && !e.metaKey && !e.altKey) { e.preventDefault(); e.stopPropagation(); act(); }
   };
   useEffect(() => { // passive listeners could not keep the page still
@@ -299,22 +312,24 @@ function Lanes({ info, p, params, range, settled, origin, end, move, zoom }) {
     c.addEventListener("wheel", wheel, { passive: false });
     return () => c.removeEventListener("wheel", wheel);
   });
-  return html`<figure><figcaption><span><b>${threads} threads</b> (down) over time (across)</span><span aria-live="polite">${tip}</span></figcaption>
+  return html`<figure><figcaption><span><b>${threads} threads</b> (down) over time (across)</span><span aria-live="polite">${tip}</span></figcaption>${info.traces && !isStatic() && html`<p class="at soft pointed" title=${calls}>${calls || "\u00a0"}</p>`}
     <div class="canvas tall" ref=${box}><canvas class="lanes" ref=${canvas} tabindex="0" role="img" data-busy=${missing > 0 ? missing : undefined}
       aria-label=${`Time line of ${threads} threads from ${short(info.clock_unit, range[0])} to ${short(info.clock_unit, range[1])}. Arrow keys move, plus and minus zoom, 0 shows the whole run.`}
-      onPointerDown=${down} onPointerMove=${motion} onPointerUp=${up} onPointerLeave=${() => setTip("")} onKeyDown=${key} onDblClick=${(e) => zoom(0.4, e.offsetX / width)}></canvas></div>
+      onPointerDown=${down} onPointerMove=${motion} onPointerUp=${up} onPointerLeave=${() => { setTip(""); point(null); }} onKeyDown=${key} onDblClick=${(e) => zoom(0.4, e.offsetX / width)}></canvas></div>
     <${Axis} range=${range} unit=${info.clock_unit} width=${width} />
     ${chosen && html`<${Chosen} state=${instance} info=${info} p=${p} chosen=${chosen} />`}</figure>`;
 }
 
 // drawParts draws where parts begin, and names them where there is room.
-function drawParts(g, parts, { info, row, gap, xOf, palette, width }) {
+function drawParts(g, parts, { info, row, gap, xOf, palette, width, ran }) {
   g.font = "11px system-ui, sans-serif";
   g.textBaseline = "middle";
   for (const v of parts) {
     const x0 = xOf(v.start), x1 = xOf(v.start + v.work), x2 = xOf(v.start + v.work + v.wait), y = v.thread * row, tall = row - gap;
-    g.fillStyle = rgb(palette.of[0]);
-    g.fillRect(x0, y, Math.max(0.5, x1 - x0), tall);
+    if (!ran) {
+      g.fillStyle = rgb(palette.of[0]);
+      g.fillRect(x0, y, Math.max(0.5, x1 - x0), tall);
+    }
     if (x2 > x1) { g.fillStyle = rgb(palette.of[1]); g.fillRect(x1, y, x2 - x1, tall); }
     const busy = v.work > 0 ? Math.min(1, (v.lock + v.off) / v.work) : 0;
     if (busy > 0) { // how much of it was waiting, along its lower edge: where in it is not known
@@ -324,7 +339,33 @@ function drawParts(g, parts, { info, row, gap, xOf, palette, width }) {
     g.fillStyle = rgb(palette.none);
     g.fillRect(x0, y, 1, tall);
     const from = Math.max(0, x0), to = Math.min(width, x1);
-    if (row >= 12 && to - from > 90) g.fillText(`${info.sections[v.section].place} #${v.seq + 1}`.slice(0, Math.floor((to - from - 8) / 6)), from + 5, y + tall / 2);
+    if (!ran && row >= 12 && to - from > 90) g.fillText(`${info.sections[v.section].place} #${v.seq + 1}`.slice(0, Math.floor((to - from - 8) / 6)), from + 5, y + tall / 2);
+  }
+}
+
+// drawNames writes the functions' names where they have room.
+function drawNames(g, { p, origin, end, range, row, width, threads, depth, names, palette }) {
+  const whole = end - origin, z = levelFor(whole, range[1] - range[0], width), span = whole / 2 ** z;
+  const tiles = new Map();
+  const idAt = (thread, x) => {
+    const t = range[0] + ((x + 0.5) / width) * (range[1] - range[0]) - origin, tile = Math.min(2 ** z - 1, Math.floor(t / span)), b = Math.floor(thread / rowsOfTile), key = tile + ":" + b;
+    if (!tiles.has(key)) { const bytes = peek("ran", { p, z, x: tile, b, d: depth }); tiles.set(key, bytes && new Uint16Array(bytes)); }
+    const v = tiles.get(key);
+    return v ? v[(thread % rowsOfTile) * cells + Math.min(cells - 1, Math.floor(((t - tile * span) / span) * cells))] : 0;
+  };
+  g.font = "11px system-ui, sans-serif";
+  g.textBaseline = "middle";
+  g.fillStyle = palette.dark ? "#fff" : "#000";
+  for (let thread = 0; thread < threads; thread++) {
+    let from = 0, id = idAt(thread, 0);
+    for (let x = 2; x <= width + 1; x += 2) {
+      const next = x > width ? -1 : idAt(thread, x);
+      if (next === id) continue;
+      const room = Math.floor((x - from - 6) / 6.2), name = id > 0 ? names.names[id - 1] || "" : "";
+      if (name && room >= Math.min(name.length, 6)) g.fillText(name.length > room ? name.slice(0, room - 1) + "…" : name, from + 3, thread * row + row / 2);
+      from = x;
+      id = next;
+    }
   }
 }
 
@@ -396,7 +437,7 @@ function Chosen({ state, info, p, chosen }) {
     const k = v.thread.indexOf(chosen.t);
     return html`<div class="picked" role="status"><p><b>${info.sections[v.section].place}, instance ${v.seq + 1}</b>: thread ${v.last} came last; it released the others.
       ${k >= 0 && html` Thread ${chosen.t} worked ${short(info.clock_unit, v.time[k])} and waited ${short(info.clock_unit, v.wait[k])}${v.lock[k] > 0 ? `; ${short(info.clock_unit, v.lock[k])} of its time it waited for locks` : ""}.`}
-      ${" "}<a href=${link("section", { p, s: v.section })}>Show the section</a> <button type="button" onClick=${() => set({ s: undefined, i: undefined })}>clear</button></p>
+      ${" "}<a href=${link("section", { p, s: v.section })}>Show the section</a>${info.traces && !isStatic() && k >= 0 && html`, <a href=${link("paths", { p, s: v.section, t: chosen.t, from: v.begin[k], to: Math.ceil(v.begin[k] + v.time[k]) + 1 })}>call paths of this part</a>, <a href=${link("paths", { p, s: v.section, from: v.start, to: v.end + 1 })}>of all threads</a>`} <button type="button" onClick=${() => set({ s: undefined, i: undefined })}>clear</button></p>
       ${v.calls.length > 0 && html`<p class="soft">Calls open when it began: <span class="at">${v.calls.join(" > ")}</span></p>`}</div>`;
   }}<//>`;
 }
@@ -411,13 +452,13 @@ function Axis({ range, unit, width }) {
   return html`<div class="ticks" aria-hidden="true">${ticks.map((t) => { const left = ((t - range[0]) / span) * width; return left < width - 40 && html`<span style=${{ left: left + "px" }}>${short(unit, t)}</span>`; })}</div>`;
 }
 
-function Statistics({ p, info, head, range }) {
+function Statistics({ p, info, head, range, names }) {
   const state = useAsk("window", { p, ...stretch(range) });
   return html`<${Asked} state=${state}>${(w) => {
     const all = w.work + w.wait + w.lock + w.off + w.none || 1;
     const rows = [["work", "work", w.work], ["wait", "wait", w.wait], ["loss", "locks", w.lock], ["count", "off the processor", w.off], ["none", "not known", w.none]];
     return html`<h3>In this stretch</h3><ul class="legend">${rows.map(([k, t, v]) => html`<li><i class="key ${k}"></i><b>${pct(v / all)}</b> ${t}</li>`)}</ul>
       <div class="two"><div class="scroll"><table><caption>Sections by work</caption><tbody>${w.sections.map((s) => html`<tr><td class="at">${sectionLink(info, head, p, s.section)}</td><td class="soft">${info.sections[s.section].kind}</td><td class="num">${pct(s.work / all)}</td><td class="num">${s.instances} ${s.instances === 1 ? "instance" : "instances"}</td></tr>`)}</tbody></table></div>
-      <div class="scroll"><table><caption>Threads that worked most and least</caption><tbody>${[...w.busiest, ...w.idlest].filter((v, i, a) => a.findIndex((x) => x.thread === v.thread) === i).map((v) => html`<tr><td><a href=${link("timeline", { p, from: w.from, to: w.to, t: v.thread })}>thread ${v.thread}</a></td><td class="num">${pct(v.work / Math.max(1, w.to - w.from))} work</td><td class="num">${pct(v.wait / Math.max(1, w.to - w.from))} wait</td></tr>`)}</tbody></table></div></div>`;
+      <div class="scroll"><table><caption>Threads that worked most and least</caption><tbody>${[...w.busiest, ...w.idlest].filter((v, i, a) => a.findIndex((x) => x.thread === v.thread) === i).map((v) => html`<tr><td><a href=${link("timeline", { p, from: w.from, to: w.to, t: v.thread })}>thread ${v.thread}</a></td><td class="num">${pct(v.work / Math.max(1, w.to - w.from))} work</td><td class="num">${pct(v.wait / Math.max(1, w.to - w.from))} wait</td></tr>`)}</tbody></table></div><${Functions} p=${p} info=${info} range=${stretch(range)} names=${names} /></div>`;
   }}<//>`;
 }
