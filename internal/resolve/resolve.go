@@ -38,7 +38,7 @@ const (
 	NoteSourceNewer  = "source-newer"  // a source file was changed after the program was built
 )
 
-var noteCodes = []string{NoteImageMissing, NoteImageChanged, NoteNoDebugInfo, NoteSplitMissing, NoteNoSource, NoteSourceNewer}
+var noteCodes = []string{NoteImageMissing, NoteImageChanged, NoteNoDebugInfo, NoteSplitMissing, NoteNoSource, NoteSourceNewer, NoteStaleLine}
 
 // File resolves a profile's file in place.
 func File(path string, o Options) error { return Copy(path, path, o) }
@@ -100,11 +100,13 @@ func resolveTables(m *profile.Meta, t *profile.Tables, o Options) (trimmed map[p
 	defer r.close()
 	r.functions()
 	r.nodes()
+	r.staleLines()
 	r.events()
 	r.waste()
 	r.sections()
 	r.sources()
 	r.imageNotes()
+	r.stale.note()
 	m.Resolved = true
 	return r.trimmed
 }
@@ -122,6 +124,7 @@ type resolver struct {
 	trimmed map[profile.NodeID]bool
 	end     map[uint64]uint64 // address behind a block -> its last instruction
 	last    map[uint64]bool   // last instructions of blocks
+	stale   *stale            // nil until all blocks are known
 }
 
 // image is an ELF file of the profile, opened when first needed.
@@ -240,6 +243,18 @@ func (r *resolver) imageOf(addr uint64) profile.ImageID {
 
 // at resolves a run-time address; ok is false if nothing is known about it.
 func (r *resolver) at(image profile.ImageID, addr uint64) (location, bool) {
+	loc, ok := r.raw(image, addr)
+	if ok && r.stale != nil {
+		if image == profile.None {
+			image = r.imageOf(addr)
+		}
+		loc = r.stale.repair(image, addr, loc)
+	}
+	return loc, ok
+}
+
+// raw is what the debug information says.
+func (r *resolver) raw(image profile.ImageID, addr uint64) (location, bool) {
 	if image == profile.None {
 		image = r.imageOf(addr)
 	}
