@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"iter"
 	"os"
 	"strings"
 
@@ -19,6 +18,7 @@ type Reader struct {
 	path    string
 	db      *sql.DB
 	get     *sql.Stmt
+	several *sql.Stmt // batchSize at once
 	meeting *sql.Stmt // nil: no instance has one
 	// nil: no instance has them
 	hostTime *sql.Stmt
@@ -55,8 +55,10 @@ func (r *Reader) Close() error {
 	if r.meeting != nil {
 		errs = append(errs, r.meeting.Close())
 	}
-	if r.get != nil {
-		errs = append(errs, r.get.Close())
+	for _, q := range []*sql.Stmt{r.get, r.several} {
+		if q != nil {
+			errs = append(errs, q.Close())
+		}
 	}
 	if r.db != nil {
 		errs = append(errs, r.db.Close())
@@ -183,6 +185,9 @@ func (r *Reader) load(size int64) error {
 		return err
 	}
 	r.get, err = r.db.Prepare("SELECT threads, longest, work, parts, edges, events, costs, times FROM instance WHERE id=?")
+	if err == nil {
+		r.several, err = r.db.Prepare(batchQuery)
+	}
 	return err
 }
 
@@ -198,18 +203,6 @@ func (r *Reader) InstanceCount(s SectionID) int {
 		return 0
 	}
 	return len(r.ids[s])
-}
-
-// Instances yields the instances of a section, read one by one.
-func (r *Reader) Instances(s SectionID) iter.Seq2[*Instance, error] {
-	return func(yield func(*Instance, error) bool) {
-		for seq := range r.InstanceCount(s) {
-			in, err := r.Instance(s, seq)
-			if !yield(in, err) || err != nil {
-				return
-			}
-		}
-	}
 }
 
 // Instance reads instance seq of section s.
