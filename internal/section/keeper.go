@@ -12,6 +12,8 @@ import (
 func (r *Recogniser) noteDealer(t *thread, woken []ThreadID) {
 	for _, id := range woken {
 		if q := r.threads[id]; q != nil {
+			t.answered = t.answered || t.dealer == id
+			q.answered = false
 			t.met(q)
 			q.met(t)
 			q.dealt = q.dealt && t.dealer != id
@@ -89,8 +91,14 @@ func (r *Recogniser) kept(p *release, accepts func(*thread) bool) bool {
 
 // answers reports whether those who are woken are the keepers of all the others: they gave each its
 // last work. Neither they nor who wakes them have had to do with anybody else: the last two stages
-// of a pipeline, whose first ones have ended, have.
+// of a pipeline, whose first ones have ended, have. One answer is for one piece of work: a stage
+// that makes room in a queue again and again does not come to the end of anything by that. Of two
+// threads that wake each other nobody can tell whether it is the end of the work or room in a
+// queue.
 func (r *Recogniser) answers(p *release) bool {
+	if by := r.threads[p.by]; by.answered || by.fed && len(p.quorum) < 2 {
+		return false
+	}
 	if !r.kept(p, func(q *thread) bool { return q.id == p.by || p.woken[q.id] || p.woken[q.dealer] }) {
 		return false
 	}

@@ -74,6 +74,7 @@ type thread struct {
 	fed      bool             // somebody has ended a wait of its
 	partners map[*thread]bool // whose waits it has ended, or who have ended its own, since it had so many parts:
 	since    int
+	answered bool        // it has ended a wait of who gave it its last work
 	dealt    bool        // it has given work out, and none of those who got it has answered since
 	barrier  uint64      // the built barrier in which it took part last
 	opened   unit.Cycles // when the last built barrier opened in which it took part
