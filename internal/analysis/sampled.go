@@ -66,7 +66,7 @@ func (r *runner) explainSampled(sec *Section) error {
 	defer func(all []ThreadTotal) { sec.Threads = all; w.teams.verdict(sec) }(sec.Threads)
 	sec.Threads = w.teams.totals(sec.Threads)
 	proof := w.proof()
-	blocked := r.lockCauses(sec, w)
+	blocked := r.lockCauses(sec, w, proof)
 	walk := &walker{ps: ps, total: root.m, once: w.parts == len(w.threads), loop: func(b boundary) length { return w.trips.judge(b.node, ps.exits(b), steady, w) }}
 	if root.m.cov > 0 && blocked < 1-worthOf {
 		walk.walk(root, nil)
@@ -78,14 +78,14 @@ func (r *runner) explainSampled(sec *Section) error {
 	if walk.found, err = proof.proved(r, sec.ID, walk); err != nil {
 		return err
 	}
-	if len(walk.found)+len(sec.Causes) == 0 && !proof.half && !proof.again {
+	if len(walk.found)+len(sec.Causes) == 0 && !proof.any() {
 		r.noisy[sec.ID] = w.unproved()
 		return nil
 	}
 	if blocked < 1-worthOf { // else it is not what runs that is uneven
 		sec.Balance = r.balance(sec, ps, root, ratio(w.time, w.n))
 	}
-	if walk.price >= worthOf*max(root.m.cov, 0) && walk.price > 0 && (proof.half || proof.again) {
+	if walk.price >= worthOf*max(root.m.cov, 0) && walk.price > 0 && proof.any() {
 		r.dear[sec.ID] = min(1, walk.price/root.m.cov*walk.onCPU)
 		r.unsure[sec.ID] = walk.unsure
 		if steady {
@@ -185,16 +185,18 @@ func (ps *procs) holds(k *part, f profile.FunctionID, end profile.NodeID) bool {
 }
 
 // lockCauses makes causes of the waits, for locks or off the core, that explain a share of the
-// uneven time, and returns the share of all waits.
-func (r *runner) lockCauses(sec *Section, w *rows) float64 {
+// uneven time, and returns the share of all waits. A wait for other threads makes who waits later
+// than the others in any case, now one and now another: if that is all, and little, it is no cause
+// why threads differ.
+func (r *runner) lockCauses(sec *Section, w *rows, proof proof) float64 {
 	shares, all := w.waitShares(), 0.0
 	for _, e := range slices.Sorted(maps.Keys(shares)) {
 		share := shares[e]
 		all += share
-		if share < worthOf {
+		ev := &r.tab.Events[e]
+		if share < worthOf || waitsForThreads(r.prog.kindName(ev.Kind)) && !proof.any() && w.waits[e].n < leastPaid*w.time {
 			continue
 		}
-		ev := &r.tab.Events[e]
 		c := Cause{Family: FamilyHardware, Event: r.prog.kindName(ev.Kind), Title: r.kindTitle(ev.Kind), Place: r.prog.eventPlace(ev),
 			Score: min(1, share), Share: &share, Beta: share, R2: Interval{share, share, share}, Nodes: []profile.NodeID{ev.Node},
 			key: causeKey{lineKey: frameKey(ev.Frames, ev.Addr), hw: true, kind: ev.Kind}, Summed: true, CountTime: true}

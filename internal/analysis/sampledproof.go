@@ -21,10 +21,21 @@ type proof struct {
 	again bool // the same threads take longer again and again
 }
 
+// any reports whether the threads' times are proof themselves.
+func (p proof) any() bool { return p.half || p.again }
+
+// waitsForThreads reports whether a wait is one for other threads: how long it is depends on who has
+// a core meanwhile, since a lock's holder may have had to leave it.
+func waitsForThreads(kind string) bool {
+	f := profile.FamilyOf(kind)
+	return f == profile.FamilyLock || f == profile.FamilyWait
+}
+
 // Limits of the proofs.
 const (
 	leastHalf  = 0.5  // of the longest part
 	leastAgain = 0.1  // of the mean: threads of balanced programs on busy machines stay within 0.05 over some instances
+	leastPaid  = 0.05 // of the threads' time, in waits for one another: as much as those of balanced programs differ by
 	sureAgain  = 1e-4 // chance of threads that differ as much, the instances being alike: many sections are looked at
 )
 
@@ -67,7 +78,7 @@ const sureLine = 4
 // proved keeps the causes that something speaks for: the threads' times themselves, or the rows'
 // samples.
 func (p proof) proved(r *runner, id profile.SectionID, walk *walker) (kept []*found, err error) {
-	if p.half || p.again || len(walk.found) == 0 {
+	if p.any() || len(walk.found) == 0 {
 		return walk.found, nil
 	}
 	tests := make([]*lineTest, len(walk.found))
