@@ -140,8 +140,11 @@ func (a *API) Answer(name string, values url.Values) (out *Answer, err error) {
 
 // make finds an answer among those that were kept, or makes it.
 func (a *API) make(e endpoint, r *Run, name string, q *query) (*Answer, error) {
-	question := keptQuestion(name, q.values)
-	if e.keep != keepNone {
+	question, keep := keptQuestion(name, q.values), e.keep
+	if q.values.Has("q") { // of two profiles
+		keep = keepNone
+	}
+	if keep != keepNone {
 		if out := r.kept.find(question); out != nil {
 			return out, nil
 		}
@@ -160,10 +163,10 @@ func (a *API) make(e endpoint, r *Run, name string, q *query) (*Answer, error) {
 		out.Type = typeJSON
 	}
 	took := time.Since(began)
-	if e.keep == keepReport {
+	if keep == keepReport {
 		took = max(took, time.Duration(r.took.Load()))
 	}
-	if e.keep != keepNone && r.changed() == "" {
+	if keep != keepNone && r.changed() == "" {
 		r.kept.keep(question, out, took)
 	}
 	return out, nil
@@ -394,7 +397,7 @@ func answerCritical(_ *API, r *Run, q *query) (any, error) {
 	return criticalIn(r.critical(), max(from, index.from), min(to, index.to)), nil
 }
 
-func answerPaths(_ *API, r *Run, q *query) (any, error) {
+func answerPaths(a *API, r *Run, q *query) (any, error) {
 	k := pathKey{view: q.text("v", "tree"), section: q.sectionOrAll(r), thread: q.whole("t", -1, len(r.tables().Threads)-1, -1),
 		from: q.clock("from", 0), to: q.clock("to", 0)}
 	if k.windowed() && k.from >= k.to {
@@ -405,6 +408,12 @@ func answerPaths(_ *API, r *Run, q *query) (any, error) {
 	}
 	if k.view != "tree" && k.view != "bottom-up" && k.view != "flat" {
 		return nil, bad("v must be tree, bottom-up or flat")
+	}
+	if other := q.whole("q", -1, len(a.runs)-1, -1); other >= 0 && q.err == nil {
+		if k.windowed() {
+			return nil, bad("stretches of time of two runs are not the same: q goes without from and to")
+		}
+		return r.beside(a.runs[other], k, q.text("at", ""))
 	}
 	var when *ran
 	if k.windowed() {

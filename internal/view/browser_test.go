@@ -271,6 +271,12 @@ var shows = []struct {
 	{"paths-found", "#paths?v=bottom-up&t=1&q=work&f=100*$1/$0", []string{"3 found", "100*$1/$0"}, 0},
 	{"flame", "#paths?v=flame&m1=time&m2=idleness", []string{"Width: time", "redder: more idleness"}, 1},
 	{"scaling", "#compare?p=0&q=2", []string{"Over the cores", "beside the run on 4 cores", "Speed-up"}, 0},
+	{"beside-overview", "#overview?vs=1", []string{"Beside the other run", "The whole run", "What became of"}, 0},
+	{"beside-section", "#section?s=0&vs=1", []string{"Beside app.lime", "of core time lost", "Change"}, 4},
+	{"beside-timeline", "#timeline?vs=2", []string{"12 threads", "4 threads"}, 3},
+	{"beside-paths", "#paths?vs=2", []string{"Beside app.lime", "change of time", "worker"}, 0},
+	{"beside-threads", "#threads?m=wait&vs=1", []string{"Beside app.lime", "Changed most"}, 4},
+	{"beside-source", "#source?s=0&path=src%2Fapp.c&line=10&vs=1", []string{"in app.lime", "for (int i = 0; i < n; i++)"}, 0},
 	{"compare", "#compare?p=0&q=1", []string{"The whole run", "Parallel efficiency", "Sections", "same"}, 0},
 }
 

@@ -24,7 +24,8 @@
 //	parts     p from to b     the parts of sections in a stretch of time, if they are few enough to be drawn one by one
 //	critical  p from to       the critical path in a stretch of time, and what it leads through
 //	paths     p v s t at from to
-//	                          call paths as a tree (v: tree, bottom-up, flat), of a section, a thread, a stretch of time; at: the row to begin with
+//	                          call paths as a tree (v: tree, bottom-up, flat), of a section, a thread, a stretch of time; at: the row to begin with;
+//	                          q: beside those of another profile
 //	ran       p z x b d       a tile of threads x time: which function ran at depth d of the call path
 //	rannames  p               the functions' names, by their numbers
 //	moment    p t at          the call path on which thread t was at a moment

@@ -3,6 +3,7 @@ package view
 import (
 	"cmp"
 	"maps"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -223,7 +224,11 @@ const mostPaths = 400
 // table returns the rows below at that matter most.
 func (p *pathTrees) table(k pathKey, ran *ran, at string) (*PathTable, error) {
 	root := p.tree(k, ran)
-	out := &PathTable{Metrics: p.metrics(), Total: root.all, Above: []PathRow{}, Rows: []PathRow{}}
+	return tableOf(root, p.metrics(), root.all, at)
+}
+
+func tableOf(root *pathNode, metrics []string, total []float64, at string) (*PathTable, error) {
+	out := &PathTable{Metrics: metrics, Total: total, Above: []PathRow{}, Rows: []PathRow{}}
 	n := root
 	for i, word := range strings.FieldsFunc(at, func(r rune) bool { return r == '.' }) {
 		index, err := strconv.Atoi(word)
@@ -233,7 +238,7 @@ func (p *pathTrees) table(k pathKey, ran *ran, at string) (*PathTable, error) {
 		n = n.order[index]
 		out.Above = append(out.Above, n.row(strings.Join(strings.Split(at, ".")[:i+1], "."), -1))
 	}
-	out.fill(n, at, -1, n.least(root.all))
+	out.fill(n, at, -1, n.least(total))
 	return out, nil
 }
 
@@ -245,7 +250,7 @@ func (n *pathNode) row(at string, parent int) PathRow {
 func (n *pathNode) weight(total []float64) float64 {
 	w := 0.0
 	for m, v := range n.all {
-		w = max(w, ratio(v, total[m]))
+		w = max(w, ratio(math.Abs(v), total[m]))
 	}
 	return w
 }

@@ -211,6 +211,14 @@ func (c *copier) sums(p, s int, r *Run) error {
 				return err
 			}
 		}
+		for q := range c.api.runs {
+			if q == p || len(r.paths.metrics()) == 0 {
+				continue
+			}
+			if err := c.take("paths", "p", p, "v", v, "s", s, "t", -1, "q", q); err != nil {
+				return err
+			}
+		}
 	}
 	return nil
 }

@@ -20,7 +20,7 @@ export function Compare({ list, p, params }) {
     <${Asked} state=${state} what="the runs">${(d) => html`<${Diff} d=${d} p=${p} q=${other} />`}<//></section>`;
 }
 
-function Diff({ d, p, q }) {
+export function Diff({ d, p, q }) {
   const units = [d.a.clock_unit, d.b.clock_unit];
   const most = d.sections.reduce((m, s) => Math.max(m, s.lost_share.before, s.lost_share.after), 0.02);
   return html`${(d.warnings || []).map((w) => html`<p class="say warn"><b>Caution: </b>${w}</p>`)}

@@ -8,25 +8,26 @@ import { compile } from "./formula.js";
 const names = { time: "time", overhead: "overhead", idleness: "idleness", "lock-wait": "lock wait", "lock-blame": "lock blame" };
 const shapes = [["tree", "from outside"], ["bottom-up", "from inside"], ["flat", "by function"], ["flame", "flame graph"]];
 
-export function Paths({ info, head, p, params }) {
+export function Paths({ info, head, p, params, list, q }) {
   const s = params.s === undefined ? -1 : Number(params.s), t = params.t === undefined ? -1 : Number(params.t);
   const shape = shapes.some(([v]) => v === params.v) ? params.v : "tree";
   const from = info.traces && params.to !== undefined ? params.from || "0" : undefined, to = from === undefined ? undefined : params.to;
-  const state = useAsk("paths", { p, v: shape === "flame" ? "tree" : shape, s, t, at: params.at, from, to }, info.paths.length > 0);
+  const state = useAsk("paths", { p, v: shape === "flame" ? "tree" : shape, s, t, at: params.at, from, to, q: q >= 0 && from === undefined ? q : undefined }, info.paths.length > 0);
   const sections = [["-1", "all sections"], ...(head ? head.sections.map((x) => [String(x.id), x.short]) : [])];
   if (info.paths.length === 0) return html`<section class="card"><h2>Functions</h2><p>This profile holds no call paths: 'lime record' samples them. What it counted by function:</p><${Calls} p=${p} s=${s} info=${info} sections=${sections} /></section>`;
   return html`<section class="card" aria-labelledby="p-h"><h2 id="p-h">Call paths</h2>
     <div class="bar" role="group" aria-label="Form">${shapes.map(([v, text]) => html`<${Toggle} on=${v === shape} onClick=${() => set({ v: v === "tree" ? undefined : v, at: undefined })}>${text}<//>`)}
       <${Choice} label="In" value=${String(s)} options=${sections} onChange=${(v) => set({ s: v === "-1" ? undefined : v, at: undefined })} />
       <${Choice} label="Of" value=${String(t)} options=${[["-1", "all threads"], ...info.threads.slice(0, 1024).map((name, i) => [String(i), `thread ${i} ${name}`])]} onChange=${(v) => set({ t: v === "-1" ? undefined : v, at: undefined })} /></div>
+    ${q >= 0 && html`<p class="soft">${from === undefined ? `Beside ${list[q].name}, of the section that ends at the same place: what it has is "after"; changes are shares of the greater of the two.` : "A stretch of time is shown of one run only."}</p>`}
     ${from !== undefined && html`<p class="say">Only from ${short(info.clock_unit, Number(from))} to ${short(info.clock_unit, Number(to))} of the run, by its samples with times. <a href=${link("timeline", { p, from, to, t: t < 0 ? undefined : t })}>time line</a> <button type="button" onClick=${() => set({ from: undefined, to: undefined, at: undefined })}>the whole run</button></p>`}
     <${Asked} state=${state} what="call paths">${(table) => html`<${Table} table=${table} shape=${shape} info=${info} params=${params} />`}<//></section>`;
 }
 
 function Table({ table, shape, info, params }) {
   const unit = info.clock_unit;
-  const columns = table.metrics;
-  const first = Math.max(0, columns.indexOf(params.m1)), second = params.m2 === undefined ? (columns.length > 1 ? 1 : -1) : columns.indexOf(params.m2);
+  const columns = table.metrics, compared = columns.some((c) => c.startsWith("change of "));
+  const first = Math.max(0, columns.indexOf(params.m1)), second = params.m2 === undefined ? (compared ? 2 : columns.length > 1 ? 1 : -1) : columns.indexOf(params.m2);
   const search = (params.q || "").toLowerCase();
   let formula = null, wrong = "";
   if (params.f) try { formula = compile(params.f); formula(table.total); } catch (e) { wrong = e.message; formula = null; }
@@ -103,7 +104,7 @@ function Tree({ table, shape, first, second, found, unit, formula, params }) {
         <button type="button" class="name plainly" aria-expanded=${more ? String(open.has(i)) : undefined} onClick=${() => more && toggle(i)} onKeyDown=${(e) => key(e, i)}><span aria-hidden="true">${more ? (open.has(i) ? "▾ " : "▸ ") : "  "}</span>${r.loop ? html`<i>${r.name}</i>` : r.name}</button>
         ${r.hidden > 0 && html` <a class="soft" href=${link("paths", { ...params, at: r.at })}>${r.hidden} more</a>`}${shape !== "flat" && more && html` <a class="zoom soft" href=${link("paths", { ...params, at: r.at })} title="Begin here">zoom</a>`}</span></td>
         <td class="num"><${Meter} share=${r.all[first] / (table.total[first] || 1)} less />${pct(r.all[first] / (table.total[first] || 1))}</td><td class="num wide">${r.own[first] ? short(unit, r.own[first]) : "–"}</td>
-        ${second >= 0 && html`<td class="num">${r.all[second] ? pct(r.all[second] / (table.total[second] || 1)) : "–"}</td>`}${formula && html`<td class="num">${derived(formula, r.all)}</td>`}</tr>`;
+        ${second >= 0 && html`<td class="num">${r.all[second] ? (r.all[second] > 0 && table.metrics[second].startsWith("change of ") ? "+" : "") + pct(r.all[second] / (table.total[second] || 1)) : "–"}</td>`}${formula && html`<td class="num">${derived(formula, r.all)}</td>`}</tr>`;
     })}</tbody></table></div>`;
 }
 

@@ -12,6 +12,7 @@ export function parse(hash) {
 
 export function link(view, params = {}) {
   const q = new URLSearchParams();
+  if (!("vs" in params)) params = { ...params, vs: parse(location.hash).params.vs }; // the run beside stays, wherever one goes
   for (const k of Object.keys(params)) if (params[k] !== undefined && params[k] !== "" && params[k] !== null) q.set(k, params[k]);
   const text = q.toString();
   return "#" + view + (text ? "?" + text : "");

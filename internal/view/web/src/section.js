@@ -5,6 +5,7 @@ import { pct, quantity, short, si } from "./format.js";
 import { link, set } from "./route.js";
 import { compareCells, HeatMap } from "./heat.js";
 import { Again, usePossible } from "./again.js";
+import { BesideSection } from "./beside.js";
 
 // metrics lists what can be shown of threads and instances.
 export function metrics(info) {
@@ -67,14 +68,14 @@ function Cause({ c, unit, p, s, possible, chosen }) {
     <${List} title=${`What rises and falls with it: ${c.members.length}`} rows=${c.members} /><${List} title="Not to be told apart from it with these data" rows=${c.rivals} open /><${List} title="Called from" rows=${c.paths} /></article>`;
 }
 
-export function Section({ info, head, p, params }) {
+export function Section({ info, head, p, params, list, q }) {
   const s = params.s !== undefined ? Number(params.s) : head.sections.length ? head.sections[0].id : -1;
   const state = useAsk("section", { p, s }, s >= 0);
   if (s < 0) return html`<div class="card"><p>${head.nothing || "There is no parallel section."}</p></div>`;
-  return html`<${Asked} state=${state} what="the section">${(page) => html`<${Page} page=${page} info=${info} head=${head} p=${p} s=${s} params=${params} />`}<//>`;
+  return html`<${Asked} state=${state} what="the section">${(page) => html`<${Page} page=${page} info=${info} head=${head} p=${p} s=${s} params=${params} list=${list} q=${q} />`}<//>`;
 }
 
-function Page({ page, info, head, p, s, params }) {
+function Page({ page, info, head, p, s, params, list, q }) {
   const unit = info.clock_unit;
   const possible = usePossible(p);
   const m = params.m || "time";
@@ -98,6 +99,7 @@ function Page({ page, info, head, p, s, params }) {
     <${Bars} title=${"time" + (page.instances > 1 ? ", all instances" : "")} values=${times} waits=${waits} unit=${unit} names=${(k) => `thread ${threads[k]} ${page.thread_times[k].name || ""}`} />
     ${page.course.points.length > 2 && html`<${Bars} title="lost, by instance" values=${page.course.points.map((x) => x.lost_time)} unit=${unit} kind="loss" height=${48} names=${(k) => "instance " + (page.course.points[k].seq + 1)} />`}
     ${page.instances > 1 && page.course.text && html`<p>${page.course.text}</p>`}
+    ${q >= 0 && html`<${BesideSection} page=${page} info=${info} other=${list[q]} head=${head} q=${q} s=${s} m=${m} unit=${unitOf(m, info)} kind=${colourOf(m)} />`}
     ${page.balance && html`<h3>The balance point</h3><p>${page.balance}</p>${page.balance_parts.map((b) => html`<${Bars} title=${pct(b.share) + " of the unevenness: " + b.words} values=${b.times} unit=${unit} kind="count" height=${48} />`)}`}
     ${page.account && html`<${Account} account=${page.account} unit=${unit} p=${p} s=${s} possible=${possible} />`}
     ${page.cause_pages.length > 0 ? html`<h3>Causes</h3>${possible.allowed && html`<p class="soft">The buttons run <code>${possible.command}</code> again.</p>`}${page.cause_pages.map((c) => html`<${Cause} c=${c} unit=${unit} p=${p} s=${s} possible=${possible} chosen=${params.c === String(c.rank)} />`)}` : page.no_cause && html`<p class="say">${page.no_cause}</p>`}

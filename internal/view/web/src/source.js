@@ -4,6 +4,7 @@ import { isStatic } from "./api.js";
 import { Asked, Choice, html, Meter, Toggle, useAsk } from "./parts.js";
 import { base, pct, si, spark } from "./format.js";
 import { link, set } from "./route.js";
+import { useOtherLines } from "./beside.js";
 
 const sectionOptions = (head) => [["-1", "all sections"], ...head.sections.map((s) => [String(s.id), s.short])];
 
@@ -21,13 +22,13 @@ function marksOf(head, path, s) {
   return out;
 }
 
-export function Source({ head, p, params }) {
+export function Source({ head, p, params, list: runs, q }) {
   const s = params.s === undefined ? -1 : Number(params.s);
   const files = useAsk("files", { p, s });
-  return html`<${Asked} state=${files} what="the lines">${(list) => html`<${Files} list=${list} head=${head} p=${p} s=${s} params=${params} />`}<//>`;
+  return html`<${Asked} state=${files} what="the lines">${(list) => html`<${Files} list=${list} head=${head} p=${p} s=${s} params=${params} other=${q >= 0 ? runs[q] : null} q=${q} />`}<//>`;
 }
 
-function Files({ list, head, p, s, params }) {
+function Files({ list, head, p, s, params, other, q }) {
   if (list.files.length === 0) return html`<section class="card"><h2>Source</h2><p>The profile names no line of source here. Build the program with -g, or run 'lime resolve' where its debug files are.</p></section>`;
   const named = list.files.find((f) => f.path === params.path);
   const marked = list.files.find((f) => marksOf(head, f.path, s).size > 0);
@@ -38,7 +39,7 @@ function Files({ list, head, p, s, params }) {
       <${Choice} label="In" value=${String(s)} options=${sectionOptions(head)} onChange=${(v) => set({ s: v === "-1" ? undefined : v })} />
       ${!isStatic() && html`<${Toggle} on=${params.asm === "1"} onClick=${() => set({ asm: params.asm === "1" ? undefined : "1" }, true)} title="The code beside the lines">instructions<//>`}</div>
     ${list.read < list.of && html`<p class="say">Read of ${list.read} of the ${list.of} instances, at even steps.</p>`}
-    <div class=${params.asm === "1" ? "beside" : ""}><${Lines} file=${file} head=${head} p=${p} s=${s} line=${Number(params.line || 0)} asm=${params.asm} />
+    <div class=${params.asm === "1" ? "beside" : ""}><${Lines} file=${file} head=${head} p=${p} s=${s} line=${Number(params.line || 0)} asm=${params.asm} other=${other} q=${q} />
     ${params.asm === "1" && html`<${Assembly} p=${p} s=${s} file=${file} line=${Number(params.line || 0)} />`}</div></section>`;
 }
 
@@ -60,7 +61,9 @@ function Assembly({ p, s, file, line }) {
       })}</tbody>`)}</table>`}<//></div>`;
 }
 
-function Lines({ file, head, p, s, line, asm }) {
+function Lines({ file, head, p, s, line, asm, other, q }) {
+  const theirs = useOtherLines(q, file.path);
+  const beside = (l) => { const o = theirs && theirs.get(l.line); return o && o.text === l.text ? o.share || 0 : null; };
   const state = useAsk("source", { p, s, f: file.file });
   const target = useRef(null);
   useEffect(() => { if (target.current) target.current.scrollIntoView({ block: "center" }); }, [state.value, line]);
@@ -68,7 +71,7 @@ function Lines({ file, head, p, s, line, asm }) {
     const marks = marksOf(head, f.path, s);
     let last = 0;
     return html`<div class="src" tabindex="0" role="region" aria-label=${"Source of " + f.path}><table class="lines">
-      <thead><tr><th class="no" scope="col">line</th><th scope="col">cause</th><th scope="col" class="num">time</th><th scope="col" class="num wide">runs, by thread</th><th scope="col">source</th></tr></thead><tbody>
+      <thead><tr><th class="no" scope="col">line</th><th scope="col">cause</th><th scope="col" class="num">time</th>${other && html`<th scope="col" class="num">in ${other.name}</th>`}<th scope="col" class="num wide">runs, by thread</th><th scope="col">source</th></tr></thead><tbody>
       ${f.lines.map((l) => {
         const gap = last > 0 && l.line > last + 1;
         last = l.line;
@@ -78,6 +81,7 @@ function Lines({ file, head, p, s, line, asm }) {
           <td class="no"><a href=${link("source", { p, s: s < 0 ? undefined : s, path: f.path, line: l.line, asm })}>${l.line}</a></td>
           <td>${causes.slice(0, 2).map((c) => html`<a class="mark" title=${`${c.title}: ${c.words}, ${c.section.short}`} href=${link("section", { p, s: c.section.id, c: c.rank })}>${c.title} ${pct(c.share)}</a> `)}</td>
           <td class="num">${l.share > 0 && html`<${Meter} share=${l.share} less />${pct(l.share)}`}</td>
+          ${other && html`<td class="num soft">${beside(l) > 0 || (beside(l) === 0 && l.share > 0) ? pct(beside(l)) : ""}</td>`}
           <td class="num wide">${l.runs && html`<a class="runs" title="by thread" href=${link("threads", { p, s: s < 0 ? undefined : s, m: `line:${f.file}:${l.line}` })}>${l.min === l.max ? si(l.min) + " in each" : html`${si(l.min)} to ${si(l.max)} <span class="spark" aria-hidden="true">${spark(l.runs)}</span>`}</a>`}</td>
           <td class="text">${l.text === null ? html`<span class="soft">(the profile does not carry this line)</span>` : l.text}${l.events && html`<span class="events soft">  ${l.events.slice(0, 3).map((e) => `${e.kind} ${si(e.sum)}`).join(", ")}</span>`}</td></tr>`;
       })}</tbody></table></div>${f.more > 0 && html`<p class="say">${f.more} more lines are not shown.</p>`}`;

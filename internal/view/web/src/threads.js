@@ -3,6 +3,7 @@ import { useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { Asked, Bars, Choice, colour, fit, html, rgb, useAsk, useDark, useWidth } from "./parts.js";
 import { short } from "./format.js";
 import { link, set } from "./route.js";
+import { BesideThreads } from "./beside.js";
 import { colourOf, metrics, unitOf } from "./section.js";
 
 const median = (list) => { const s = [...list].sort((a, b) => a - b); return s.length ? (s[(s.length - 1) >> 1] + s[s.length >> 1]) / 2 : 0; };
@@ -45,7 +46,7 @@ function histogram(values, n) {
   return { lo, hi, out };
 }
 
-export function Threads({ info, head, p, params }) {
+export function Threads({ info, head, p, params, list, q }) {
   const s = params.s === undefined ? -1 : Number(params.s);
   const m = params.m || "time";
   const state = useAsk("threads", { p, s, m });
@@ -55,7 +56,7 @@ export function Threads({ info, head, p, params }) {
   return html`<section class="card" aria-labelledby="t-h"><h2 id="t-h">Threads: ${name}</h2>
     <div class="bar"><${Choice} label="Show" value=${m} options=${options} onChange=${(v) => set({ m: v })} />
       <${Choice} label="In" value=${String(s)} options=${[["-1", "all sections"], ...head.sections.map((x) => [String(x.id), x.short])]} onChange=${(v) => set({ s: v === "-1" ? undefined : v })} /></div>
-    <${Asked} state=${state} what="the threads">${(v) => html`<${Charts} v=${v} m=${m} name=${name} info=${info} p=${p} s=${s} params=${params} />`}<//></section>`;
+    <${Asked} state=${state} what="the threads">${(v) => html`<${Charts} v=${v} m=${m} name=${name} info=${info} p=${p} s=${s} params=${params} />${q >= 0 && html`<${BesideThreads} v=${v} head=${head} info=${info} other=${list[q]} q=${q} s=${s} m=${m} name=${name} unit=${unitOf(m, info)} Scatter=${Scatter} onPick=${(i) => set({ t: v.thread[i] })} />`}`}<//></section>`;
 }
 
 function Charts({ v, m, name, info, p, s, params }) {

@@ -90,16 +90,16 @@ function usePalette(dark) {
   return ref.current;
 }
 
-export function Timeline({ info, head, p, params }) {
+export function Timeline({ info, head, p, params, list, q }) {
   const whole = useAsk("window", { p });
   return html`<section class="card" aria-labelledby="time-h"><h2 id="time-h">Time line</h2>
     <ul class="legend">${kinds.map(([k, t]) => html`<li><i class="key ${k}"></i>${t}</li>`)}<li class="soft">the rest: the profile does not say</li></ul>
-    <${Asked} state=${whole} what="the times">${(w) => (w.threads === 0 ? html`<p>The profile holds no times of threads.</p>` : html`<${View} key=${p} info=${info} head=${head} p=${p} params=${params} whole=${w} />`)}<//></section>`;
+    <${Asked} state=${whole} what="the times">${(w) => (w.threads === 0 ? html`<p>The profile holds no times of threads.</p>` : html`<${View} key=${p} info=${info} head=${head} p=${p} params=${params} whole=${w} other=${q >= 0 ? list[q] : null} q=${q} />`)}<//></section>`;
 }
 
 const numberOf = (text, otherwise) => { const n = Number(text); return text !== undefined && Number.isFinite(n) ? n : otherwise; };
 
-function View({ info, head, p, params, whole }) {
+function View({ info, head, p, params, whole, other, q }) {
   const { origin, end } = whole;
   const names = useNames(info, p), depth = depthOf(info, params);
   const unit = info.clock_unit;
@@ -131,9 +131,20 @@ function View({ info, head, p, params, whole }) {
       <span class="soft">${short(unit, range[0])} to ${short(unit, range[1])}: ${quantity(unit, range[1] - range[0])}. Drag moves, Shift and drag chooses a stretch, Ctrl and wheel zooms.</span></div>
     <${Strip} p=${p} info=${info} range=${range} origin=${origin} end=${end} move=${move} />
     <${Lanes} info=${info} p=${p} params=${params} range=${range} settled=${settled} origin=${origin} end=${end} move=${move} zoom=${zoom} names=${names} depth=${depth} />
+    ${other && html`<${OtherLanes} other=${other} q=${q} info=${info} range=${range} settled=${settled} origin=${origin} move=${move} zoom=${zoom} depth=${depth} />`}
     ${params.m !== undefined && params.t !== undefined && html`<${Moment} p=${p} info=${info} t=${Number(params.t)} at=${Number(params.m)} />`}
     ${params.path === "1" && html`<${PathWords} p=${p} info=${info} head=${head} range=${settled} />`}
     <${Statistics} p=${p} info=${info} head=${head} range=${settled} names=${names} />`;
+}
+
+// OtherLanes is the other run under the same stretch, both counted from their beginnings.
+function OtherLanes({ other, q, info, range, settled, origin, move, zoom, depth }) {
+  const whole = useAsk("window", { p: q }), names = useNames(other, q);
+  if (other.clock_unit !== info.clock_unit) return html`<p class="say">The clocks of the two runs differ: ${other.name} cannot stand under the same axis.</p>`;
+  return html`<${Asked} state=${whole} what="the other run">${(w) => {
+    const by = w.origin - origin, shift = (r) => [r[0] + by, r[1] + by];
+    return html`<h3>${other.name}</h3>${range[0] + by >= w.end ? html`<p class="soft">It had ended by then.</p>` : html`<${Lanes} info=${other} p=${q} params=${{}} range=${shift(range)} settled=${shift(settled)} origin=${w.origin} end=${w.end} move=${(a, b) => move(a - by, b - by)} zoom=${zoom} names=${names} depth=${other.traces ? depth : undefined} quiet />`}`;
+  }}<//>`;
 }
 
 // stretch is a range as questions name it.
@@ -231,7 +242,7 @@ function useParts(p, range, threads, wanted) {
   return parts;
 }
 
-function Lanes({ info, p, params, range, settled, origin, end, move, zoom, names, depth }) {
+function Lanes({ info, p, params, range, settled, origin, end, move, zoom, names, depth, quiet }) {
   const [box, width] = useWidth();
   const canvas = useRef(null), drag = useRef(null), buffer = useRef(null);
   const palette = usePalette(useDark());
@@ -292,7 +303,7 @@ function Lanes({ info, p, params, range, settled, origin, end, move, zoom, names
     setBand(null);
     if (!d) return;
     if (d.choose && Math.abs(e.offsetX - d.x) > 3) move(tOf(Math.min(d.x, e.offsetX)), tOf(Math.max(d.x, e.offsetX)));
-    else if (!d.moved) {
+    else if (!d.moved && !quiet) { // what is picked is of the first run
       const c = at(e), v = partAt(c);
       const m = info.traces && !isStatic() ? Math.round(c.t) : undefined;
       set(v ? { s: v.section, i: v.seq, t: c.thread, m } : { s: undefined, i: undefined, t: c.thread, m });
