@@ -122,7 +122,9 @@ type lossBuilder struct {
 	rows   map[string]map[lossKey]*LossPlace
 	byName map[lossKey]map[profile.ThreadID]float64 // the threads of a row, where they are known
 	times  map[lossKey]uint64                       // of waits: how often
-	own    map[profile.SectionID]LossShares         // what each section's parts come to; times, until all is known
+	// who waited for whom
+	awaited map[awaits]float64
+	own     map[profile.SectionID]LossShares // what each section's parts come to; times, until all is known
 }
 
 // lossKey names a row of a term.

@@ -12,7 +12,7 @@ import (
 
 // slowSweep looks at every unit of time by itself.
 func slowSweep(spans []span, cores int, run float64) *timeline {
-	out := &timeline{cores: cores, flows: map[flowKey]*flow{}}
+	out := &timeline{cores: cores, flows: map[flowKey]*flow{}, awaited: map[awaits]float64{}}
 	first, last := uint64(math.MaxUint64), uint64(0)
 	for _, s := range spans {
 		first, last = min(first, s.lo), max(last, s.hi, s.end)
@@ -44,6 +44,20 @@ func slowSweep(spans []span, cores int, run float64) *timeline {
 		out.total += have
 		if len(current) == 0 {
 			out.nobody += rest
+		}
+		runs, idle := map[profile.SectionID]float64{}, map[profile.SectionID]float64{}
+		for _, s := range current {
+			runs[s.section] += rate(s)
+			if at >= s.hi {
+				idle[s.section] += share
+			}
+		}
+		for who, x := range idle {
+			for whom, r := range runs {
+				if runs[who] == 0 && r > 0 {
+					out.awaited[awaits{who, whom}] += x * r / running
+				}
+			}
 		}
 		for _, s := range current {
 			k := flowKey{s.section, s.thread}
@@ -86,6 +100,10 @@ func TestSweepIsTheSlowOne(t *testing.T) {
 		}
 		near("total", got.total, want.total)
 		near("nobody", got.nobody, want.nobody)
+		for k, x := range want.awaited {
+			near(fmt.Sprint(k, " awaited"), got.awaited[k], x)
+		}
+		near("pairs that await", float64(len(got.awaited)), float64(len(want.awaited)))
 		sum := got.nobody
 		for k, w := range want.flows {
 			g := got.flows[k]

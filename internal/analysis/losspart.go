@@ -137,7 +137,7 @@ type sectionFlow struct {
 // account makes the whole account of a profile.
 func (r *runner) lossAccount(t *timeline, sums []*summary, res *Result) *Loss {
 	b := &lossBuilder{r: r, rows: map[string]map[lossKey]*LossPlace{}, own: map[profile.SectionID]LossShares{},
-		times: map[lossKey]uint64{}, byName: map[lossKey]map[profile.ThreadID]float64{}}
+		awaited: map[awaits]float64{}, times: map[lossKey]uint64{}, byName: map[lossKey]map[profile.ThreadID]float64{}}
 	over := 0.0
 	if e := res.Effort; e != nil {
 		over = ratio(e.Overhead, e.Overhead+e.Work)
@@ -146,6 +146,7 @@ func (r *runner) lossAccount(t *timeline, sums []*summary, res *Result) *Loss {
 	for _, s := range sums {
 		b.section(s, flows[s.id], over)
 	}
+	b.await(t, flows, sums)
 	if e := res.Effort; e != nil {
 		b.effort(e, t.busy*over)
 	}
@@ -157,6 +158,7 @@ func (r *runner) lossAccount(t *timeline, sums []*summary, res *Result) *Loss {
 			list[i].AllLost = list[i].Loss.lost()
 		}
 	}
+	b.tellAwaited(l, res)
 	return l
 }
 

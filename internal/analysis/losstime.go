@@ -25,12 +25,14 @@ type flow struct {
 
 // timeline is the core time of a run, by what threads did.
 type timeline struct {
-	cores  int
-	flows  map[flowKey]*flow
-	nobody float64 // core time while no thread was in any section
-	busy   float64 // sum of all flows'
-	absent float64
-	total  float64 // core time: at every moment the cores, or the threads that ran if there were more
+	cores int
+	flows map[flowKey]*flow
+	// of a section's idleness: while nobody of it had anything to do, and others had
+	awaited map[awaits]float64
+	nobody  float64 // core time while no thread was in any section
+	busy    float64 // sum of all flows'
+	absent  float64
+	total   float64 // core time: at every moment the cores, or the threads that ran if there were more
 }
 
 // sweep goes once through the time of a run of that many cores. A part is in two phases: until it
@@ -41,7 +43,7 @@ type timeline struct {
 // Cores that are left over then have no thread; their loss is shared by the parts that are there.
 func sweep(spans []span, cores int, run float64) *timeline {
 	s := &sweeper{spans: spans, order: make([]int32, len(spans))}
-	s.out = &timeline{cores: max(1, cores), flows: map[flowKey]*flow{}}
+	s.out = &timeline{cores: max(1, cores), flows: map[flowKey]*flow{}, awaited: map[awaits]float64{}}
 	for i := range s.order {
 		s.order[i] = int32(i)
 	}
@@ -84,6 +86,8 @@ type sweeper struct {
 	length  float64 // of the integrals' range
 	waited  float64
 	left    float64
+	at      []present           // by section
+	live    []profile.SectionID // where threads are
 	out     *timeline
 }
 
@@ -195,6 +199,9 @@ func (s *sweeper) advance(at uint64) {
 		share = ratio(free, s.waiting)
 	}
 	s.waited += share * dt
+	if len(s.live) > 1 {
+		s.await(share * dt)
+	}
 	switch rest := (free - share*s.waiting) * dt; {
 	case rest <= 0:
 	case s.there == 0:
@@ -234,6 +241,7 @@ func (s *sweeper) settle(t *sweptThread) {
 	} else {
 		f.held += wait
 	}
+	s.goAway(p.section, t)
 	s.there--
 	s.running, s.waiting, t.has = s.running-t.runRate, s.waiting-t.waitingRate, false
 	if s.there == 0 {
@@ -254,6 +262,7 @@ func (s *sweeper) enter(t *sweptThread) {
 	}
 	t.waitingRate = 1 - t.runRate
 	t.since, t.waited, t.left = s.length, s.waited, s.left
+	s.come(p.section, t)
 	s.there++
 	s.running, s.waiting = s.running+t.runRate, s.waiting+t.waitingRate
 }

@@ -112,6 +112,7 @@ type Section struct {
 	Loss           LossShares `json:"loss"`                      // what its parts' time went into, by term
 	// of the core time: all of them but useful work. Sections are sorted by it
 	AllLost float64 `json:"all_lost"`
+	Awaited float64 `json:"awaited"` // of that: threads of other sections waited for what was done here
 	// of the threads' time from the section's start to its end: even who worked longest had nothing
 	// to do
 	AwayShare     float64        `json:"away_share"`

@@ -41,6 +41,9 @@ func (r *runner) weighAll(res *Result) {
 // otherLoss says what a section loses most to, if not to threads that differ.
 func (sec *Section) otherLoss() {
 	name, most := sec.Loss.largest()
+	if name == TermWait && sec.Awaited > littleFound*most {
+		return // said already: others wait for this section
+	}
 	text := fmt.Sprintf(lostWords[name]+", %s is imbalance.", unit.Percent(most), unit.Percent(sec.Loss[TermImbalance]))
 	sec.Verdicts = append([]Verdict{{"other-loss", SeverityInfo, text}}, sec.Verdicts...)
 }

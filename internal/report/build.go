@@ -131,7 +131,7 @@ func stretch(s *analysis.Section) Stretch {
 
 func (b *builder) section(s *analysis.Section) Section {
 	out := Section{
-		AllLost: s.AllLost, Loss: lossShares(s.Loss),
+		AllLost: s.AllLost, Awaited: s.Awaited, Loss: lossShares(s.Loss),
 		ID: int(s.ID), Kind: s.Kind, EndsAt: place(&s.EndsAt),
 		Imbalance: s.Imbalance, LostShare: s.LostShare, LostTime: s.LostTime,
 		Instances: s.InstanceCount, Team: Team{s.ThreadsMin, s.ThreadsMax}, Analysed: s.AnalysedCount,

@@ -165,19 +165,31 @@ func (l *Loss) headline() string {
 
 func (l *Loss) usefulWords() string { return unit.Percent(l.Useful) + " is useful work." }
 
+// mostlyAwaited is the part of all waiting for others' work that one section must be waited for, to
+// be why: most of it.
+const mostlyAwaited = 0.5
+
 // nameCause adds to the headline, where imbalance is what most is lost to, the first cause of the
-// section that loses it: a section's end is where the threads wait, and the cause is why.
+// section that loses it: a section's end is where the threads wait, and the cause is why. So it does
+// where threads of other sections wait for one.
 func (r *Report) nameCause() {
 	if r.Loss == nil {
 		return
 	}
 	ranked := r.Loss.ranked()
-	if len(ranked) == 0 || ranked[0].Name != analysis.TermImbalance || len(ranked[0].Places) == 0 || 1-r.Loss.Useful < littleLost {
+	if len(ranked) == 0 || len(ranked[0].Places) == 0 || 1-r.Loss.Useful < littleLost {
 		return
+	}
+	section := -1
+	switch most := ranked[0]; {
+	case most.Name == analysis.TermImbalance:
+		section = most.Places[0].Section
+	case most.Name == analysis.TermWait && len(r.Sections) > 0 && r.Sections[0].Awaited > mostlyAwaited*most.Share:
+		section = r.Sections[0].ID
 	}
 	for i := range r.Sections {
 		s := &r.Sections[i]
-		if s.ID != ranked[0].Places[0].Section || len(s.Causes) == 0 || s.Causes[0].Line == 0 {
+		if s.ID != section || len(s.Causes) == 0 || s.Causes[0].Line == 0 {
 			continue
 		}
 		c := &s.Causes[0]

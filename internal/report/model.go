@@ -128,6 +128,7 @@ type Section struct {
 	IdleShare     float64 `json:"idle_share"`
 	// of the core time: all terms of Loss but useful work and serial. Sections are sorted by it
 	AllLost   float64    `json:"all_lost"`
+	Awaited   float64    `json:"awaited"`         // of that: others' threads waited for what was done here
 	Loss      LossShares `json:"loss"`            // what its parts' core time went into
 	Contended float64    `json:"contended_share"` // of the threads' time: they keep one another waiting
 	Tasks     *Tasks     `json:"tasks,omitempty"`

@@ -79,7 +79,8 @@ func (o *output) fold(stints []stint, release unit.Cycles) (parts []section.Part
 		if !ok {
 			k = len(parts)
 			part[row] = k
-			parts = append(parts, section.Part{Thread: section.ThreadID(row), Release: release})
+			parts = append(parts, section.Part{Thread: section.ThreadID(row), Start: unit.Cycles(s.from), Arrive: unit.Cycles(s.from),
+				Release: release})
 		}
 		addStint(&parts[k], s)
 		o.threads[row].End = max(o.threads[row].End, s.to)
@@ -128,8 +129,8 @@ func (o *output) freeRow(s *stint) int32 {
 	return x.list[len(x.list)-1]
 }
 
-// addStint adds a stint to its row's part, which ends with the last and lasts as long as all of
-// them together.
+// addStint adds a stint to its row's part, which begins with the first and lasts as long as all of
+// them together: what the goroutine waited for others' work lies at its end, as with any thread.
 func addStint(p *section.Part, s *stint) {
 	time := p.Arrive - p.Start
 	for _, x := range s.pieces {
@@ -142,9 +143,8 @@ func addStint(p *section.Part, s *stint) {
 		}
 		p.Spans = append(p.Spans, x)
 	}
-	p.Arrive = max(p.Arrive, unit.Cycles(s.to))
-	p.Start = p.Arrive - min(p.Arrive, time)
-	p.Release = max(p.Release, p.Arrive)
+	p.Arrive = p.Start + time
+	p.Release = max(p.Release, unit.Cycles(s.to))
 }
 
 // closeRows writes when the rows ended.
