@@ -129,11 +129,10 @@ func differences(got, want map[partKey]counted) (out []string) {
 }
 
 // timeless lists programs whose threads' work does not depend on time: who comes first where. The others hand out work to who
-// asks first, or wait in loops of their own; of goroutines it depends on time which share a row, and who finds room on a stack. Rust's own barrier (rust_barrier) is a lock and a
-// condition: who has waited there by spinning alone may be missing in an instance (docs/count.md).
+// asks first, or wait in loops of their own; of goroutines it depends on time which share a row, and who finds room on a stack.
 var timeless = []string{
 	"lu", "fft", "radix", "life", "hotspot", "srad", "nw", "waterspatial", "blackscholes", "swaptions", "fmm", "kmeans", // C, pthreads
-	"balanced_omp", "omp_static", "omp_regions", "omp_clang", "cpp_virtual", "cpp_async",
+	"balanced_omp", "omp_static", "omp_regions", "omp_clang", "cpp_virtual", "cpp_async", "rust_barrier",
 }
 
 // TestCountEqualsSimulate runs programs in parallel: every edge of every thread in every part is to be counted as often as it is

@@ -37,7 +37,7 @@ func (b *Book) Find(symbol string) (f Func, ok bool) {
 		name = name[:max(i, 0)]
 	}
 	for _, f := range b.part {
-		if strings.Contains(symbol, f.Name) {
+		if f.Mangles(symbol) {
 			return f, true
 		}
 	}

@@ -2,7 +2,10 @@ package known
 
 // The table's form, and how it is asked.
 
-import "slices"
+import (
+	"slices"
+	"strings"
+)
 
 // Func is a row: a function with a meaning.
 type Func struct {
@@ -31,7 +34,7 @@ const (
 	Internal      // __NAME, as the C library's own calls in static programs have it
 	Profiled      // PNAME, by which tools in between call MPI's functions
 	ABI0          // NAME.abi0, of Go's functions in assembly
-	Mangled       // of Rust's library: NAME is what all manglings have of it, between others' parts
+	Mangled       // of Rust's library: NAME is what all manglings have of it: words, between others' parts
 )
 
 // Pass is what a hook must know to call the function in the program's place.
@@ -56,6 +59,19 @@ func (f *Func) Names() []string {
 		return []string{f.Name, "P" + f.Name}
 	}
 	return []string{f.Name}
+}
+
+// Mangles reports whether a symbol is a mangling of the function: it has the words of its name, one
+// behind the other.
+func (f *Func) Mangles(symbol string) bool {
+	for _, word := range strings.Fields(f.Name) {
+		_, rest, ok := strings.Cut(symbol, word)
+		if !ok {
+			return false
+		}
+		symbol = rest
+	}
+	return true
 }
 
 // Functions is the whole table.

@@ -39,7 +39,7 @@ func (r *run) meaning(symbol string) *fn {
 		return nil
 	}
 	for _, f := range r.mangled {
-		if strings.Contains(symbol, f.Name) {
+		if f.Mangles(symbol) {
 			return f
 		}
 	}
