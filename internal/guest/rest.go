@@ -75,7 +75,7 @@ func (p *Process) Rest(t *Thread, sleep func(d time.Duration)) {
 	case ready:
 		p.wake(t, causeRetry, p.now)
 	case b.wait.Deadline <= p.now:
-		p.wake(t, causeTimeout, p.now)
+		p.wake(t, causeTimeout, b.wait.Deadline) // however late the host has woken it
 	}
 }
 

@@ -94,14 +94,15 @@ func (r *run) freeAt(t *thread, lock uint64) uint64 {
 
 // wakeClock is the clock at which t, which is blocked, can run on: that of the thread that wakes
 // it, or later by what the host's clock says. Who has waited for a lock has not waited longer than
-// it really did, whatever the other one's clock shows.
+// it really did, whatever the other one's clock shows; who has slept has slept as long as it asked
+// for, however late the host let it go on.
 func (r *run) wakeClock(t *thread, at unit.Nanos) uint64 {
 	if r.beside == nil {
 		return r.clock(at)
 	}
 	really := t.at
 	if t.host.since != 0 { // else it has not come to rest yet
-		really += r.clock(max(r.proc.HostNow()-t.host.since, 0))
+		really += r.clock(max(min(at, r.proc.HostNow())-t.host.since, 0))
 	}
 	by := r.cur
 	if by == nil || by == t || by.here().core == nil {

@@ -64,6 +64,7 @@ func (b *beside) holds(g *gate, t *thread) {
 			began[o] = b.cpuTime(o)
 		}
 	}
+	b.away(t) // its core goes to those who are to come out
 	for range gateLooks {
 		b.outside(func() { time.Sleep(gateLook) })
 		if g.state != gateWatched || !x.all(t, x.in[t]+1) { // somebody has come out

@@ -15,7 +15,7 @@ import (
 // yields gives the host's core away. Who does so again and again may wait in a loop.
 func (b *beside) yields(t *thread) {
 	const first, most = 4, 256 // after so many times it is looked what it waits for, then after twice as many
-	if t.host.waits = !t.covered() && !t.schedules(); t.host.waits {
+	if t.host.waits = !t.covered() || t.schedules(); t.host.waits {
 		t.host.turn = 0 // it is soon seen that it goes on
 	}
 	kept := t.host.waits && b.keepsUp(t)
@@ -28,7 +28,7 @@ func (b *beside) yields(t *thread) {
 	} else {
 		t.host.yielded = !kept
 	}
-	if !t.host.waits {
+	if t.covered() {
 		return
 	}
 	b.r.notes.Add("yields", "A thread gave its core away by sched_yield: where it did so to wait for another thread, "+
@@ -63,8 +63,8 @@ func (b *beside) keepsUp(t *thread) bool {
 	if at == nobody || t.core == nil {
 		return false
 	}
-	call, round := b.round(t)
 	ahead := at - min(at, t.now())
+	call, round := b.round(t)
 	if a, units := t.acting(), round+ahead; units > 0 && a.gopher == nil && call != 0 {
 		a.yielded = noted(a.yielded, lockEvent{spinWait, call, 1, units, a.watchedGate()})
 	}
@@ -77,6 +77,9 @@ func (b *beside) keepsUp(t *thread) bool {
 // loop in which somebody was proved to wait. It returns the place that waits.
 func (b *beside) round(t *thread) (call, units uint64) {
 	r := b.r
+	if t.schedules() { // it has no part
+		return 0, 0
+	}
 	for _, s := range b.loops {
 		if !s.heads[t.ctx.RIP] || t.hosts != nil || t.gopher != nil {
 			continue
