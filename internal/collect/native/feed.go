@@ -191,6 +191,7 @@ func (r *run) startThread(tid int32, parent *thread, at uint64) *thread {
 	if parent != nil {
 		op.Other = parent.id
 		pool = r.gophers.on || r.created(parent, t, at)
+		r.out.startsBehind(t, at)
 	}
 	r.feed(op)
 	t.begin(at)

@@ -75,9 +75,22 @@ func kinds() map[section.Kind]profile.SectionKind {
 func (o *output) thread(t *thread) {
 	row := o.row(t)
 	o.sink.AddThread(row)
-	if t.parent != nil {
-		o.virtual[int32(t.id)] = o.virtual[int32(t.parent.id)]
+}
+
+// startsBehind puts a new thread on the time line where the thread that made it is now: behind the
+// sections that this one has ended, and what it has worked since it last made one.
+func (o *output) startsBehind(t *thread, at uint64) {
+	p := t.parent
+	if v, now := o.virtual[int32(p.id)], p.cpu.at(at); p.making.at != v || !p.making.on {
+		p.making = making{on: true, at: v, cpu: now}
 	}
+	o.virtual[int32(t.id)] = p.making.at + p.cpu.at(at) - min(p.making.cpu, p.cpu.at(at))
+}
+
+// making is when a thread began to make others: on the time line, and of its CPU time.
+type making struct {
+	on      bool
+	at, cpu uint64
 }
 
 func (o *output) row(t *thread) profile.Thread {

@@ -24,7 +24,8 @@ type thread struct {
 	bodies   []uint64 // regions that it works in, outermost first
 	create   *section.Op
 	child    *thread // the last one that it created
-	idle     bool    // belongs to a pool and has no work
+	making   making
+	idle     bool // belongs to a pool and has no work
 	cond     condWait
 	forWork  offWait  // its last wait for a condition, as long as it is not known what that was
 	home     homeward // since its last wait that ended a section
