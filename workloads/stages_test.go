@@ -7,15 +7,12 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-
-	"lime/internal/testenv"
 )
 
 // Sections that end one after the other, and run side by side, wait for the one stage that is slow:
 // its section comes first, and its line.
 func TestTheSlowStageComesFirst(t *testing.T) {
 	t.Parallel()
-	testenv.Tool(t, "go")
 	bin, prog := lime(t), filepath.Join(t.TempDir(), "stages")
 	const src = "testdata/stages/stages.go"
 	if out, err := exec.Command("go", "build", "-o", prog, src).CombinedOutput(); err != nil {
