@@ -23,7 +23,7 @@ func wasteProgram(t *testing.T) (program string, line func(mark string) int) {
 	testenv.Tool(t, "gcc")
 	program = filepath.Join(t.TempDir(), "waste")
 	const source = "testdata/waste.c"
-	if out, err := exec.Command("gcc", "-O1", "-g", "-pthread", "-fno-tree-loop-distribute-patterns", "-o", program,
+	if out, err := exec.Command("gcc", "-O1", "-g", "-pthread", "-falign-loops=64", "-fno-tree-loop-distribute-patterns", "-o", program,
 		source).CombinedOutput(); err != nil {
 		t.Fatalf("gcc: %s", out)
 	}

@@ -45,6 +45,7 @@ type Config struct {
 	// Lock, if there is one, lets contexts run beside each other: it is held by whoever calls a
 	// method of the engine, and Run gives it up while guest code runs. Modes Plain and Count.
 	Lock            sync.Locker
+	Addresses       bool // mode Log: what is stored is not logged, addresses are
 	AllHostFeatures bool // the guest may use all vector state of the host, not x87, SSE and AVX alone
 	CacheBytes      int  // size of the code cache; 0: 64 MB
 	MaxEdges        int  // room for counters in a context; 0: 4 Mi

@@ -106,7 +106,7 @@ func (t *translation) shapeOf() *LogShape {
 				continue
 			}
 			l := Logged{Access: acc, Inst: i, PC: pc, Vague: vague(in, t.bytes(i))}
-			if acc.Write && !l.Vague && acc.Bytes <= maxValue && in.Branch == x86.BranchNone {
+			if acc.Write && !t.e.cfg.Addresses && !l.Vague && acc.Bytes <= maxValue && in.Branch == x86.BranchNone {
 				l.Values = len(chunks(int(acc.Bytes)))
 			}
 			s.Accesses = append(s.Accesses, l)

@@ -6,16 +6,18 @@ type Context uint32
 
 // Detector is the exhaustive form: every access is told to it, in the order in which they happen.
 type Detector struct {
-	kinds  Set
-	pages  map[uint64]*page
-	recent [recentPages]recentPage
-	thread uint32   // whose accesses are told now
-	sites  []site   // by Context
-	spare  spares   // of cells
-	index  pairs    // what was found
-	dirty  [][]Site // by thread: sites with something in since
-	totals []Total  // by thread
-	Sample func(pair int, second Context, addr uint64)
+	kinds     Set
+	quick     uint8 // what the quick forms have to keep
+	pages     map[uint64]*page
+	recent    [recentPages]recentPage
+	thread    uint32              // whose accesses are told now
+	sites     []site              // by Context
+	recurring [][Kinds]recurrence // by Context
+	spare     spares              // of cells
+	index     pairs               // what was found
+	dirty     [][]Site            // by thread: sites with something in since
+	totals    []Total             // by thread
+	Sample    func(pair int, second Context, addr uint64)
 }
 
 // Total is what a thread stored and loaded, and the bytes of it that were wasted, by kind.
@@ -60,7 +62,7 @@ type Site struct {
 
 // NewDetector looks for some kinds of waste.
 func NewDetector(kinds Set) *Detector {
-	return &Detector{kinds: kinds, pages: map[uint64]*page{}, sites: make([]site, 1), index: newPairs(), spare: spares{quads: make([]quad, 1)}}
+	return &Detector{kinds: kinds, quick: quickOf(kinds), pages: map[uint64]*page{}, sites: make([]site, 1), recurring: make([][Kinds]recurrence, 1), index: newPairs(), spare: spares{quads: make([]quad, 1)}}
 }
 
 // Add makes n contexts of a thread, and returns the first.
@@ -68,6 +70,7 @@ func (d *Detector) Add(thread uint32, n int) Context {
 	first := Context(len(d.sites))
 	for range n {
 		d.sites = append(d.sites, site{thread: thread})
+		d.recurring = append(d.recurring, [Kinds]recurrence{})
 	}
 	d.grow(thread)
 	return first
@@ -90,6 +93,10 @@ func (d *Detector) Run(thread uint32) {
 // Load tells of a load of n bytes.
 func (d *Detector) Load(c Context, addr uint64, n int) {
 	d.totals[d.thread].Loaded += uint64(n)
+	d.slowLoad(c, addr, n)
+}
+
+func (d *Detector) slowLoad(c Context, addr uint64, n int) {
 	if d.kinds.Has(FalseSharing) {
 		d.line(c, addr, n, false)
 		d.index.flush(d, c)
@@ -105,6 +112,10 @@ func (d *Detector) Load(c Context, addr uint64, n int) {
 // Store tells of a store of n bytes; same: it has changed nothing.
 func (d *Detector) Store(c Context, addr uint64, n int, same bool) {
 	d.totals[d.thread].Stored += uint64(n)
+	d.slowStore(c, addr, n, same)
+}
+
+func (d *Detector) slowStore(c Context, addr uint64, n int, same bool) {
 	if d.kinds.Has(FalseSharing) {
 		d.line(c, addr, n, true)
 		d.index.flush(d, c)
@@ -129,13 +140,32 @@ func (d *Detector) Forget(addr, n uint64) {
 }
 
 // Push tells of a call's store of a return address.
-func (d *Detector) Push(addr uint64) { d.Forget(addr, 8) }
+func (d *Detector) Push(addr uint64) {
+	r := &d.recent[addr>>pageShift%recentPages]
+	if addr%8 == 0 && r.number == addr>>pageShift+1 && !r.shared {
+		i := addr % pageBytes / cellBytes
+		if r.stores[i]|r.stores[i+1] < mixed && (r.loads == nil || r.loads[i]|r.loads[i+1] < mixed) {
+			r.stores[i], r.stores[i+1] = 0, 0
+			if r.loads != nil {
+				r.loads[i], r.loads[i+1] = 0, 0
+			}
+			return
+		}
+	}
+	d.Forget(addr, 8)
+}
 
 // Totals are what each thread did.
-func (d *Detector) Totals() []Total { return d.totals }
+func (d *Detector) Totals() []Total {
+	d.settleAll()
+	return d.totals
+}
 
 // Pairs are all pairs that were found, in the order in which they were.
-func (d *Detector) Pairs() []Pair { return d.index.list }
+func (d *Detector) Pairs() []Pair {
+	d.settleAll()
+	return d.index.list
+}
 
 // Drain tells what a thread has wasted since it was asked last, and where.
 func (d *Detector) Drain(thread uint32) []Site {
@@ -145,6 +175,7 @@ func (d *Detector) Drain(thread uint32) []Site {
 	out := d.dirty[thread]
 	for i := range out {
 		s := &d.sites[out[i].Context]
+		d.settle(out[i].Kind, out[i].Context)
 		out[i].N, s.since[out[i].Kind] = uint64(s.since[out[i].Kind]), 0
 	}
 	d.dirty[thread] = nil

@@ -57,7 +57,7 @@ func (p *pairs) flush(d *Detector, c Context) {
 }
 
 // hit tells of an access all of which makes a pair with one context: sum and note in one.
-func (d *Detector) hit(k Kind, first, second Context, addr uint64, n uint32) {
+func (d *Detector) hit(k Kind, first, second Context, addr uint64, n uint32) int {
 	s := &d.sites[second]
 	at := int(s.recent[k]) - 1
 	if at < 0 || d.index.list[at].First != first {
@@ -73,10 +73,12 @@ func (d *Detector) hit(k Kind, first, second Context, addr uint64, n uint32) {
 	if s.since[k]++; s.since[k] == 1 {
 		d.dirty[s.thread] = append(d.dirty[s.thread], Site{Context: second, Kind: k})
 	}
+	return at
 }
 
 // sum adds to a pair.
 func (d *Detector) sum(k Kind, first, second Context, addr uint64, n uint32) {
+	d.settle(k, second)
 	s := &d.sites[second]
 	at := d.index.of(s, k, first, second)
 	x := &d.index.list[at]

@@ -126,7 +126,9 @@ type threadLoads struct {
 type recentPage struct {
 	number uint64 // plus one
 	page   *page
+	stores *cells
 	loads  *cells // of the running thread; nil if it has none
+	shared bool   // other threads have loaded there
 }
 
 // at finds a page, or makes it.
@@ -140,10 +142,12 @@ func (d *Detector) at(number uint64) *recentPage {
 		p = &page{stores: &cells{}}
 		d.pages[number] = p
 	}
-	*r = recentPage{number: number + 1, page: p}
+	*r = recentPage{number: number + 1, page: p, stores: p.stores}
 	for i := range p.loads {
 		if p.loads[i].thread == d.thread {
 			r.loads = p.loads[i].cells
+		} else {
+			r.shared = true
 		}
 	}
 	return r

@@ -34,14 +34,24 @@ func near(e Elem, before, after []uint64, i int, tolerance float64) bool {
 	case Float32:
 		return close32(uint32(a), uint32(b), tolerance) && close32(uint32(a>>32), uint32(b>>32), tolerance)
 	case Float64:
-		if d := a>>52 - b>>52 + 1; d > 2 {
-			return false // sign or size tell already
-		}
-		return closeEnough(math.Float64frombits(a), math.Float64frombits(b), tolerance)
+		return near64(a, b, tolerance)
 	case Float80:
 		return i == 0 && before[1] == after[1] && a>>63 == 1 && b>>63 == 1 && closeEnough(float64(a), float64(b), tolerance)
 	}
 	return false
+}
+
+// near64 compares numbers of 64 bits. Those of one sign are as large as their bits say.
+func near64(a, b uint64, tolerance float64) bool {
+	if a < b {
+		a, b = b, a
+	}
+	const infinite = 0x7ff0000000000000
+	if a>>52-b>>52 > 1 || a&infinite == infinite {
+		return false // sign or size tell already; or it is no number
+	}
+	x, y := math.Float64frombits(a), math.Float64frombits(b)
+	return math.Abs(x-y) <= tolerance*math.Abs(x)
 }
 
 func close32(a, b uint32, tolerance float64) bool {

@@ -23,7 +23,7 @@ func uniform(cells []uint32) (c uint32, ok bool) {
 func (d *Detector) loadWords(c Context, addr uint64, n uint32) bool {
 	p := d.at(addr >> pageShift)
 	i := uint32(addr%pageBytes) / cellBytes
-	stores := p.page.stores[i : i+n]
+	stores := p.stores[i : i+n]
 	for _, x := range stores {
 		if x&mixed != 0 {
 			return false
@@ -44,7 +44,7 @@ func (d *Detector) loadWords(c Context, addr uint64, n uint32) bool {
 			}
 		}
 		if old != 0 {
-			d.hit(SilentLoad, Context(old), c, addr, n*cellBytes)
+			d.again(SilentLoad, old, c, addr, int32(n*cellBytes))
 		}
 	}
 	for k, x := range stores {
@@ -64,7 +64,7 @@ const (
 func (d *Detector) storeWords(c Context, addr uint64, n uint32, same bool) bool {
 	p := d.at(addr >> pageShift)
 	i := uint32(addr%pageBytes) / cellBytes
-	stores := p.page.stores[i : i+n]
+	stores := p.stores[i : i+n]
 	old, ok := uniform(stores)
 	if !ok {
 		return false
@@ -80,14 +80,14 @@ func (d *Detector) storeWords(c Context, addr uint64, n uint32, same bool) bool 
 	for k := range stores {
 		stores[k] = uint32(c)
 	}
-	if old == 0 || (old&read != 0 && !same) || d.sites[old&who].thread != d.thread {
+	if old == 0 {
 		return true
 	}
 	if old&read == 0 && d.kinds&(1<<DeadStore) != 0 {
-		d.hit(DeadStore, Context(old), c, addr, n*cellBytes)
+		d.again(DeadStore, old, c, addr, int32(n*cellBytes))
 	}
 	if same && d.kinds&(1<<SilentStore) != 0 {
-		d.hit(SilentStore, Context(old&who), c, addr, n*cellBytes)
+		d.again(SilentStore, old&who, c, addr, int32(n*cellBytes))
 	}
 	return true
 }

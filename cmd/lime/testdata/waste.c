@@ -35,7 +35,10 @@ static NOINLINE void locals(long v) {
 static volatile double d[N];
 static NOINLINE void numbers(double v) { EACH d[i] = v + i; } /* NUMBERS */
 static struct { volatile long x, y; } fields[N];
-static NOINLINE void both(long v) { EACH fields[i].x = v, fields[i].y = v; } /* BOTH */
+static NOINLINE void both(long v) {
+	EACH fields[i].x = v; /* BOTH */
+	EACH fields[i].y = v;
+}
 static NOINLINE void onlyx(long v) { EACH fields[i].x = v; }                 /* ONLYX */
 static NOINLINE void usexy(void) {
 	long s = 0;

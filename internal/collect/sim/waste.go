@@ -62,8 +62,12 @@ func (m *wasteMeter) Turn(core int) int64 {
 	return m.countMeter.Turn(core)
 }
 
-func (m *wasteMeter) Mode() engine.Mode       { return engine.Log }
-func (m *wasteMeter) Record(c *engine.Config) { c.Mode = engine.Log }
+func (m *wasteMeter) Mode() engine.Mode { return engine.Log }
+
+// Record has values logged where a kind asks for them: what is dead is so whatever it was.
+func (m *wasteMeter) Record(c *engine.Config) {
+	c.Mode, c.Addresses = engine.Log, m.kinds&waste.Of(waste.SilentStore, waste.SilentLoad) == 0
+}
 
 // begin is called before the thread of a context runs.
 func (m *wasteMeter) begin(t *thread) {
@@ -81,9 +85,15 @@ func (m *wasteMeter) Slice(_ int, ctx *cpu.Context, _, retired uint64) (uint64, 
 	m.d.Run(uint32(t.id))
 	for log := m.r.eng.Log(); len(log) > 0; {
 		id, cut := engine.LogWord(log[0])
-		b, err := m.block(id)
-		if err != nil {
-			return 0, err
+		var b *wasteBlock
+		if int(id) < len(m.blocks) {
+			b = m.blocks[id]
+		}
+		if b == nil {
+			var err error
+			if b, err = m.block(id); err != nil {
+				return 0, err
+			}
 		}
 		log = log[1+m.passage(s, b, log[1:], cut):]
 	}
@@ -93,7 +103,9 @@ func (m *wasteMeter) Slice(_ int, ctx *cpu.Context, _, retired uint64) (uint64, 
 
 // passage takes one passage of a block, and returns how many words it left.
 func (m *wasteMeter) passage(s *wasteStack, b *wasteBlock, words []uint64, cut int) int {
-	s.arrive(m, b.pc)
+	if s.calling != nil {
+		s.arrive(m, b.pc)
+	}
 	base := b.base
 	if b.node != s.node || base == 0 {
 		base = m.base(s, b)
@@ -102,29 +114,37 @@ func (m *wasteMeter) passage(s *wasteStack, b *wasteBlock, words []uint64, cut i
 		m.repeatDone(b, base, words)
 		return b.shape.Words
 	}
+	if cut >= 0 {
+		return m.oneByOne(s, b, base, b.accesses, words, cut)
+	}
+	w := m.d.Pass(base, &b.body, words, m.tolerance)
+	if len(b.tail) > 0 {
+		w += m.oneByOne(s, b, base+waste.Context(b.body.Contexts), b.tail, words[w:], cut)
+	}
+	return w
+}
+
+// oneByOne takes accesses of a block that need more than the detector: those of calls, returns, and
+// all of a passage that a fault has cut short.
+func (m *wasteMeter) oneByOne(s *wasteStack, b *wasteBlock, c waste.Context, list []wasteAccess, words []uint64, cut int) int {
 	w := 0
-	for k := range b.accesses {
-		a := &b.accesses[k]
+	for k := range list {
+		a := &list[k]
 		if cut >= 0 && a.inst >= cut {
 			return w
 		}
-		addr, c := words[w], base+waste.Context(k)
+		addr := words[w]
 		w++
 		switch a.what {
 		case accessLoad:
 			m.d.Load(c, addr, a.n)
-		case accessStore, accessBoth:
-			same := words[w] == words[w+a.values]
-			if a.values > 1 || !same && a.elem != waste.Bytes {
-				same = waste.Same(a.elem, words[w:w+a.values], words[w+a.values:w+2*a.values], m.tolerance)
-			}
+		case accessStore, accessBoth, accessChange:
+			same := a.values > 0 && waste.Same(a.elem, words[w:w+a.values], words[w+a.values:w+2*a.values], m.tolerance)
 			if a.what == accessBoth {
 				m.d.Load(c, addr, a.n)
 			}
 			m.d.Store(c, addr, a.n, same)
 			w += 2 * a.values
-		case accessChange:
-			m.d.Store(c, addr, a.n, false)
 		case accessPush:
 			m.d.Push(addr)
 			s.call(addr, b)
@@ -136,6 +156,7 @@ func (m *wasteMeter) passage(s *wasteStack, b *wasteBlock, words []uint64, cut i
 				m.d.Forget(addr, uint64(a.n))
 			}
 		}
+		c++
 	}
 	return w
 }

@@ -16,6 +16,16 @@ type wasteBlock struct {
 	node     int32 // the call path by which it was reached last, and the first context there
 	base     waste.Context
 	bases    map[int32]waste.Context // by call path
+	body     waste.Body              // its accesses, but those of a call or return that ends it
+	tail     []wasteAccess           // these; what else would stand there is done one by one
+	called   calledFrom
+}
+
+// calledFrom is where the block, which is a call, has led last.
+type calledFrom struct {
+	from  int32
+	entry uint64
+	to    int32
 }
 
 // wasteAccess is what an access means.
@@ -75,7 +85,25 @@ func newWasteBlock(x *engine.Block, shape *engine.LogShape, code []byte) (*waste
 		a.elem = elem.Stored(insts[:l.Inst+1], a.n)
 		b.accesses = append(b.accesses, a)
 	}
+	b.split()
 	return b, nil
+}
+
+// split cuts the accesses into those that the detector takes at once, and the rest.
+func (b *wasteBlock) split() {
+	var ops []waste.Op
+	for k := range b.accesses {
+		a := &b.accesses[k]
+		if a.what > accessChange {
+			b.tail = b.accesses[k:]
+			break
+		}
+		if a.what == accessBoth {
+			ops = append(ops, waste.Op{Part: true, Bytes: int32(a.n)})
+		}
+		ops = append(ops, waste.Op{Store: a.what != accessLoad, Elem: a.elem, Bytes: int32(a.n), Values: int32(a.values)})
+	}
+	b.body = waste.NewBody(ops)
 }
 
 func decodeAll(code []byte) (out []x86.Inst, err error) {

@@ -122,8 +122,11 @@ func (s *wasteStack) ret(at uint64) { s.pop(at) }
 // arrive enters the block at pc, which may be what was called.
 func (s *wasteStack) arrive(m *wasteMeter, pc uint64) {
 	if s.calling != nil {
-		s.node = m.tree.into(s.node, s.calling, pc)
-		s.calling = nil
+		last := &s.calling.called
+		if last.from != s.node || last.entry != pc {
+			*last = calledFrom{s.node, pc, m.tree.into(s.node, s.calling, pc)}
+		}
+		s.node, s.calling = last.to, nil
 	}
 }
 
