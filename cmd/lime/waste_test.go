@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -20,11 +21,15 @@ import (
 // wasteProgram compiles the program with planted waste, and reads where its marked lines are.
 func wasteProgram(t *testing.T) (program string, line func(mark string) int) {
 	t.Helper()
+	return markedLines(t, "testdata/waste.c", "-O1", "-pthread", "-falign-loops=64", "-fno-tree-loop-distribute-patterns")
+}
+
+// markedLines compiles a program, and reads where its lines are that have a mark.
+func markedLines(t *testing.T, source string, options ...string) (program string, line func(mark string) int) {
+	t.Helper()
 	testenv.Tool(t, "gcc")
-	program = filepath.Join(t.TempDir(), "waste")
-	const source = "testdata/waste.c"
-	if out, err := exec.Command("gcc", "-O1", "-g", "-pthread", "-falign-loops=64", "-fno-tree-loop-distribute-patterns", "-o", program,
-		source).CombinedOutput(); err != nil {
+	program = filepath.Join(t.TempDir(), "program")
+	if out, err := exec.Command("gcc", append(options, "-g", "-o", program, source)...).CombinedOutput(); err != nil {
 		t.Fatalf("gcc: %s", out)
 	}
 	text, err := os.ReadFile(source)
@@ -95,6 +100,12 @@ func sampled(t *testing.T, program, mode, seconds string) *wasteReport {
 		seconds); code != 0 || stdout != "begun\ndone\n" {
 		t.Fatalf("%s: status %d, %q, %s", mode, code, stdout, stderr)
 	}
+	return wasteOf(t, file)
+}
+
+// wasteOf is the part of a profile's report; where nothing can be sampled, the test ends.
+func wasteOf(t *testing.T, file string) *wasteReport {
+	t.Helper()
 	_, stdout, stderr := run(t, ".", "", "report", "--json", file)
 	var r wasteReport
 	if err := json.Unmarshal([]byte(stdout), &r); err != nil {
@@ -106,9 +117,42 @@ func sampled(t *testing.T, program, mode, seconds string) *wasteReport {
 				testenv.Skip(t, testenv.NoSampling)
 			}
 		}
-		t.Fatalf("%s: no waste in the report: %v", mode, r.Notes)
+		t.Fatalf("no waste in the report: %v", r.Notes)
 	}
 	return &r
+}
+
+// TestWasteKernels: in kernels of what was found in real programs, both collectors name the lines.
+func TestWasteKernels(t *testing.T) {
+	program, line := markedLines(t, "testdata/wasted.c", "-O2")
+	for _, row := range []struct {
+		kernel, few, many string // rounds for the simulator, and for a second of a native run
+		option, kind      string
+		first, second     string
+	}{
+		{"hmm", "1000", "3000000", "dead", "dead-store", "CELL", "CELL"},
+		{"sort", "1000", "1500000", "loads", "silent-load", "LETTERS", "LETTERS"},
+		{"ray", "2000", "3000000", "dead", "dead-store", "RAY CLEAR", "RAY SET"},
+		{"search", "1000", "800000", "loads", "silent-load", "SEARCH LOW", "SEARCH LOW"},
+		{"train", "1000", "1500000", "silent", "silent-store", "TRAIN WEIGHT", "TRAIN WEIGHT"},
+		{"particles", "100", "100000", "loads", "silent-load", "BOX", "BOX"},
+		{"sparse", "50", "40000", "silent", "silent-store", "LU", "LU"},
+		{"reserve", "3000", "3500000", "loads", "silent-load", "RESERVE", "RESERVE"},
+	} {
+		t.Run(row.kernel, func(t *testing.T) {
+			first, second := line(row.first), line(row.second)
+			for _, how := range [][]string{{"simulate", "--cores", "1", row.few}, {"record", row.many}} {
+				file := filepath.Join(t.TempDir(), "p.lime")
+				args := append(slices.Clone(how[:len(how)-1]), "--waste="+row.option, "-o", file, "--", program, row.kernel, how[len(how)-1])
+				if code, _, stderr := run(t, ".", "", args...); code != 0 {
+					t.Fatalf("%v: status %d, %s", args, code, stderr)
+				}
+				if r := wasteOf(t, file); !r.has(row.kind, first, second, 5) {
+					t.Errorf("%s: lines %d and %d are not among the worst pairs: %+v", how[0], first, second, r.Waste.Pairs[:min(5, len(r.Waste.Pairs))])
+				}
+			}
+		})
+	}
 }
 
 // tally counts of how many it holds.
@@ -154,7 +198,7 @@ func TestSampledWaste(t *testing.T) {
 					t.Logf("%s: %s %.3f (%.3f to %.3f), planted %.3f", row.mode, k.Kind, k.Share.Value, k.Share.Low, k.Share.High, want)
 				}
 			}
-			if row.kind != "" && !firsts.add(r.worstAt(row.kind, line(row.first), line(row.second))) {
+			if row.kind != "" && !firsts.add(r.has(row.kind, line(row.first), line(row.second), 1)) {
 				t.Logf("%s: the worst pair of %s is not the planted one: %+v", row.mode, row.kind, r.Waste.Pairs)
 			}
 		}
@@ -171,11 +215,17 @@ func TestSampledWaste(t *testing.T) {
 		shares.all, firsts.held, firsts.all)
 }
 
-// worstAt reports whether the worst pair of a kind is at two lines.
-func (r *wasteReport) worstAt(kind string, first, second int) bool {
+// has reports whether one of the n worst pairs of a kind is at two lines.
+func (r *wasteReport) has(kind string, first, second, n int) bool {
 	for _, p := range r.Waste.Pairs {
-		if p.Kind == kind {
-			return p.First.Line == first && p.Second.Line == second
+		if p.Kind != kind {
+			continue
+		}
+		if p.First.Line == first && p.Second.Line == second {
+			return true
+		}
+		if n--; n == 0 {
+			break
 		}
 	}
 	return false
