@@ -53,7 +53,7 @@ Under mpirun or srun -o names a directory: each rank writes a profile there.
 	forceFlag(fl, &f.force)
 	fl.StringArrayVar(&f.sectionEnds, "section-end", nil, "sections end where threads call this `function`, too; may be repeated")
 	fl.StringVar(&f.cpu, "cpu", "x86-64-v3", "what the `processor` offers to the program: x86-64-v3, or host for all that this one has")
-	fl.DurationVar(&f.limit, "for", 0, "end the program after this `time`, for example 30s, and keep what was counted")
+	fl.DurationVar(&f.limit, "for", 0, "count for this `time`, for example 30s; then the profile is there, and the program goes on")
 	fl.BoolVar(&f.compare, "compare", false, "run the program natively, too, and say what counting has cost; what that run prints is dropped")
 	viewFlag(fl, &f.view)
 	f.trace.add(fl)
@@ -99,13 +99,23 @@ func (a *app) count(ctx context.Context, args []string, f *countFlags) error {
 		return failed(err)
 	}
 	var res sim.Result
-	run := func() { res, err = sim.Run(ctx, a.countOptions(args, f, me)) }
+	opt := a.countOptions(args, f, me)
+	opt.GoesOn = func(res *sim.Result) {
+		if err := a.collected(res, nil, f.output, f.noResolve); res.Status == 0 || err == nil {
+			fmt.Fprintf(a.stderr, "lime: counted for %v, the profile is in %s; the program goes on\n", f.limit, f.output)
+		}
+	}
+	run := func() { res, err = sim.Run(ctx, opt) }
 	took := costOf(run)
 	live.release()
 	if err == nil && again != nil && res.EndState == "exited" {
 		err = noteCost(f.output, again, took, res.Status)
 	}
-	err = a.collected(&res, err, f.output, f.noResolve)
+	if res.GoesOn {
+		err = status(res.Status)
+	} else {
+		err = a.collected(&res, err, f.output, f.noResolve)
+	}
 	live.finish()
 	return err
 }

@@ -39,6 +39,7 @@ type beside struct {
 	seeking   bool       // some thread is followed round its loop
 	loops     []*spinner // that come back to where they began, each once
 	gate      turnstile
+	over      bool   // nothing is counted any more
 	dealt     uint64 // how often somebody has come for a piece of work
 }
 
@@ -149,10 +150,8 @@ func (b *beside) tend(ctx context.Context) {
 	r.notes.Add("parallel", order)
 	for !r.end.over {
 		r.housekeeping(ctx)
-		if r.cfg.For > 0 && time.Duration(r.proc.HostNow()) >= r.cfg.For {
-			r.stop("interrupted", nil)
-			r.end.asked = true
-			break
+		if r.cfg.For > 0 && !b.over && time.Duration(r.proc.HostNow()) >= r.cfg.For {
+			b.letsGo()
 		}
 		if b.quiet() && r.proc.Stuck() {
 			r.deadlock()
@@ -164,8 +163,10 @@ func (b *beside) tend(ctx context.Context) {
 		b.gather(nil)
 	}
 	r.latest = b.end()
-	r.notes.Add(profile.NoteHostTime, b.hostTime())
+	b.noteTimes()
 }
+
+func (b *beside) noteTimes() { b.r.notes.Add(profile.NoteHostTime, b.hostTime()) }
 
 // sleep waits until t may run on, at most for d.
 func (b *beside) sleep(t *thread, d time.Duration) {

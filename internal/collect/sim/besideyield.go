@@ -15,6 +15,10 @@ import (
 // yields gives the host's core away. Who does so again and again may wait in a loop.
 func (b *beside) yields(t *thread) {
 	const first, most = 4, 256 // after so many times it is looked what it waits for, then after twice as many
+	if b.over {
+		b.outside(func() { _, _, _ = unix.Syscall(unix.SYS_SCHED_YIELD, 0, 0, 0) })
+		return
+	}
 	if t.host.waits = !t.covered() || t.schedules(); t.host.waits {
 		t.host.turn = 0 // it is soon seen that it goes on
 	}

@@ -141,6 +141,7 @@ func runHere(cfg Config, stderr io.Writer) Result {
 	if cfg.Progress {
 		r.progress = newProgress(stderr)
 	}
+	r.whenCounted = func() { r.counted(w, stderr) }
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	relay(r.proc, &interrupts, cancel)
@@ -167,21 +168,41 @@ func (r *run) complete(ctx context.Context, w *profile.Writer, stderr io.Writer)
 		r.stop("lime-failed", err)
 	}
 	r.progress.clear()
-	closing := r.protected(func() { r.out.err = r.finish() })
-	r.end.err = joined(r.end.err, closing, r.out.err, w.Close())
+	if !r.past() {
+		closing := r.protected(func() { r.out.err = r.finish() })
+		r.end.err = joined(r.end.err, closing, r.out.err, w.Close())
+	}
 	for _, text := range r.end.words {
 		fmt.Fprintln(stderr, "lime:", text)
 	}
 	if r.end.err != nil {
 		fmt.Fprintln(stderr, "lime:", r.end.err)
 	}
-	if r.end.exec != nil {
+	if r.end.exec != nil && r.past() {
+		e := r.end.exec
+		r.end.err = fmt.Errorf("replace the program by %s: %w", e.Path, unix.Exec(e.Path, e.Args, e.Env))
+		fmt.Fprintln(stderr, "lime:", r.end.err)
+	} else if r.end.exec != nil {
 		r.end.err = fmt.Errorf("replace the program by %s: %w", r.end.exec.Path, replace(r.cfg, r.end.exec))
 		r.end.state = "lime-failed"
 		_ = profile.Amend(r.cfg.Out, func(m *profile.Meta) { m.EndState = r.end.state })
 		fmt.Fprintln(stderr, "lime:", r.end.err)
 	}
 	return r.result()
+}
+
+// counted closes the profile of a program that goes on, and tells the parent.
+func (r *run) counted(w *profile.Writer, stderr io.Writer) {
+	r.progress.clear()
+	r.progress = nil
+	if r.end.err = joined(r.end.err, w.Close()); r.end.err != nil {
+		fmt.Fprintln(stderr, "lime:", r.end.err)
+	}
+	res := r.result()
+	res.GoesOn = true
+	text, _ := json.Marshal(res)
+	_, _ = r.cfg.answer.Write(text)
+	r.cfg.answer.Close()
 }
 
 // joined is errors.Join, in which nothing is said twice: a profile that could

@@ -27,14 +27,15 @@ type Options struct {
 	Waste       waste.Set     // kinds of wasted memory work to look for; model count only
 	Tolerance   float64       // by how much floating-point numbers may differ and still be the same
 	Parallel    bool          // the threads run in parallel, at the host's speed
-	For         time.Duration // Parallel: the run is ended after so long; 0: the program ends it
+	For         time.Duration // Parallel: for how long it is counted; 0: until it ends
 	Turn        int64         // model count: how many instructions a core may run ahead of the others; 0: 5,000
 	Traces      int64         // bytes for the traces of call paths; 0: the default, less: none
 	HostCPU     bool          // the program may use all that the host's processor has
 	Progress    bool          // show a progress line on Stderr
 	Tool        string        // name and version, for the profile
 	Rank        profile.RankInfo
-	Lime        string // the program to start as the child; "": this one
+	GoesOn      func(*Result) // Parallel: called when the profile is there and the program goes on
+	Lime        string        // the program to start as the child; "": this one
 
 	Stdin          io.Reader // nil: lime's own
 	Stdout, Stderr io.Writer
@@ -49,6 +50,7 @@ type Result struct {
 	Threads   int
 	RunTime   uint64 // clock units
 	Notes     []profile.Note
+	GoesOn    bool    // the counting was over before the program
 	Missed    float64 // of Even: the part of it that could not be carried out
 	Parts     [][]int // with NumberParts: by thread, in the order of time, the numbers of the parts that are in the profile
 }

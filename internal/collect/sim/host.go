@@ -108,7 +108,7 @@ func (r *run) imageMapped(g guest.Image) {
 func (h *host) Note(code, text string) { h.notes.Add(code, text) }
 
 func (r *run) setProbe(at uint64) {
-	if !r.probes[at] {
+	if !r.probes[at] && !r.past() {
 		r.probes[at] = true
 		r.eng.SetProbe(at)
 	}

@@ -67,9 +67,16 @@ func runChild(ctx context.Context, o *Options, cfg Config) (Result, error) {
 	stop := context.AfterFunc(ctx, func() { _ = cmd.Process.Signal(unix.SIGTERM) })
 	defer stop()
 	text, _ := io.ReadAll(answer)
-	err = cmd.Wait()
 	var res Result
-	if json.Unmarshal(text, &res) == nil && len(text) > 0 {
+	told := json.Unmarshal(text, &res) == nil && len(text) > 0
+	if told && res.GoesOn && o.GoesOn != nil {
+		o.GoesOn(&res)
+	}
+	err = cmd.Wait()
+	if told && res.GoesOn {
+		res.Status = statusOf(cmd.ProcessState)
+	}
+	if told {
 		return res, nil
 	}
 	return lost(cfg.Out, cmd.ProcessState, err)
@@ -140,6 +147,14 @@ func closeAll(files []*os.File) {
 	for _, f := range files {
 		f.Close()
 	}
+}
+
+// statusOf is the exit status of a process, as shells have it.
+func statusOf(state *os.ProcessState) int {
+	if ws, ok := state.Sys().(syscall.WaitStatus); ok && ws.Signaled() {
+		return 128 + int(ws.Signal())
+	}
+	return state.ExitCode()
 }
 
 // lost is the result when the child died without an answer. The profile holds

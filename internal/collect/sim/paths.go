@@ -42,6 +42,9 @@ type pathSample struct {
 
 // sample notes t's path if it has worked long enough since the last time.
 func (r *run) sample(t *thread) {
+	if r.past() {
+		return
+	}
 	s := &r.sampler
 	since := t.busy - min(t.busy, t.sampled)
 	a := t.acting()

@@ -74,6 +74,8 @@ type run struct {
 	notes    collect.Notes
 	progress *progress
 	end      end
+	// called when the counting is over and the program goes on
+	whenCounted func()
 
 	tls tlsBook
 }
@@ -263,7 +265,7 @@ func (r *run) slice(k *core) {
 	}
 	if t.probed != 0 { // its turn has come
 		t.probed = 0
-		if !r.probe(t) {
+		if !r.past() && !r.probe(t) {
 			return
 		}
 	} else if !r.act(t, r.enter(t)) {
@@ -402,7 +404,7 @@ func (r *run) handle(t *thread, exit cpu.Exit) bool {
 		}
 		return r.syscall(t)
 	case cpu.ExitProbe:
-		return r.probe(t)
+		return r.past() || r.probe(t)
 	case cpu.ExitFault:
 		return r.act(t, r.guardedExit(t, exit, r.proc.HandleFault))
 	case cpu.ExitRepeat:
@@ -547,6 +549,9 @@ func (r *run) finish() error {
 }
 
 func (r *run) feed(op section.Op) {
+	if r.past() {
+		return
+	}
 	if err := r.rec.Feed(op); err != nil {
 		r.notes.Add("section-order", err.Error())
 	}

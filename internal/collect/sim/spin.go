@@ -84,7 +84,7 @@ const nearby = 1 << 10
 // looksStill is asked when a slice is used up: if the thread has not moved from
 // where it was, it may be spinning.
 func (r *run) looksStill(t *thread) {
-	if t.blocked || t.core == nil {
+	if t.blocked || t.core == nil || r.past() {
 		return
 	}
 	q := &t.still

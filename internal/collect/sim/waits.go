@@ -19,6 +19,10 @@ func (r *run) created(t *thread, g *guest.Thread) {
 	c := r.addThread(g, t)
 	c.fsBase = g.Ctx.FSBase
 	c.readyAt, c.at, c.started = t.now(), t.now(), t.now()
+	if r.past() {
+		r.beside.joins(c)
+		return
+	}
 	pool := t.idle || t.forking()
 	if r.makesHost(carrier, t) {
 		c.hosts, pool = &hosting{}, true
@@ -56,6 +60,7 @@ func (r *run) tellCreate(t *thread, child section.ThreadID) {
 func (r *run) blockedOn(t *thread, w guest.Wait) {
 	t.at, t.waitAt, t.blocked, t.awaits = t.now(), t.now(), true, outsideWait(w.Kind)
 	switch {
+	case r.past():
 	case t.waitsOn == waitsTold: // in a condition wait
 	case t.schedules():
 		t.waitsOn = waitsOff
@@ -133,6 +138,9 @@ func (r *run) runtimeWait(t *thread) bool {
 // tellWakes tells whom the call just handled has woken; by is nil for time and
 // the outside world.
 func (r *run) tellWakes(by *thread) {
+	if r.past() {
+		r.wakes = nil
+	}
 	for len(r.wakes) > 0 {
 		woken := r.wakes
 		r.wakes = nil

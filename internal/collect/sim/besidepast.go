@@ -1,0 +1,36 @@
+// A program that goes on after it has been counted ("lime count --for"): all threads are stopped for
+// a moment, the profile is finished and closed, and from then on they run under the translator as
+// before, with nobody looking.
+
+package sim
+
+// past reports whether the counting is over while the program goes on.
+func (r *run) past() bool { return r.beside != nil && r.beside.over }
+
+// letsGo ends the counting.
+func (b *beside) letsGo() {
+	r := b.r
+	b.gather(nil)
+	r.end.state, r.end.asked = "interrupted", true
+	r.latest = b.end()
+	b.noteTimes()
+	err := r.protected(func() { r.out.err = r.finish() })
+	r.end.err = joined(err, r.out.err)
+	for pc := range r.probes {
+		r.eng.ClearProbe(pc)
+	}
+	clear(r.probes)
+	b.over = true
+	if r.whenCounted != nil {
+		r.whenCounted()
+	}
+	r.end.state, r.end.asked = "", false
+	b.gathering = false
+	b.stopped.Broadcast()
+}
+
+// joins takes in a thread that begins when nobody looks any more.
+func (b *beside) joins(c *thread) {
+	c.ended = true
+	b.r.cores.place(c)
+}
