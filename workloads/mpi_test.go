@@ -103,6 +103,12 @@ func (p *mpiProgram) collected(t *testing.T, launch []string, verb, bin string) 
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("%s: %v\n%s", strings.Join(args, " "), err, out)
 	}
+	return reportOf(t, dir)
+}
+
+// reportOf is the report of a directory of ranks.
+func reportOf(t *testing.T, dir string) (r mpiReport) {
+	t.Helper()
 	var errs bytes.Buffer
 	report := exec.Command(lime(t), "report", "--json", dir)
 	report.Stderr = &errs
@@ -233,6 +239,48 @@ func TestRanksUnderSlurm(t *testing.T) {
 					r := p.collected(t, []string{"srun", "-n", "4", "--overcommit", "--mpi=" + pmi}, verb, bin)
 					p.held(t, &r)
 				}
+			}
+		})
+	}
+}
+
+// A library with collective operations of its own, which the user names: the ranks meet there, and what
+// they spin for one another is waiting. Two programs that are one run: both are read.
+func TestRanksOfOtherKinds(t *testing.T) {
+	testenv.SkipShort(t)
+	const mpi = "mpich"
+	testenv.Tool(t, "mpicc."+mpi)
+	build := func(source string) string {
+		bin := filepath.Join(t.TempDir(), strings.TrimSuffix(filepath.Base(source), ".c"))
+		if out, err := exec.Command("mpicc."+mpi, "-g", "-O1", "-o", bin, source).CombinedOutput(); err != nil {
+			t.Fatalf("%v\n%s", err, out)
+		}
+		return bin
+	}
+	own, air, sea := build("mpikinds/ownlibrary.c"), build("mpikinds/air.c"), build("mpikinds/sea.c")
+	for _, c := range []struct {
+		name, file string
+		line       int
+		args       func(dir string) []string
+	}{
+		{"a library of its own", "ownlibrary.c", 44, func(dir string) []string {
+			return []string{"-n", "4", lime(t), "simulate", "--section-end", "xcclAllReduce", "-o", dir, "--", own, filepath.Join(dir, "shared")}
+		}},
+		{"two programs", "air.c", 25, func(dir string) []string {
+			return []string{"-n", "2", lime(t), "simulate", "-o", dir, "--", air, ":", "-n", "2", lime(t), "simulate", "-o", dir, "--", sea}
+		}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			dir := t.TempDir()
+			if out, err := exec.Command("mpirun."+mpi, c.args(dir)...).CombinedOutput(); err != nil {
+				t.Fatalf("%v\n%s", err, out)
+			}
+			r := reportOf(t, dir)
+			if r.Program.Ranks != 4 || len(r.Sections) == 0 || len(r.Sections[0].Causes) == 0 {
+				t.Fatalf("%d ranks, sections %v", r.Program.Ranks, r.Sections)
+			}
+			if first := r.Sections[0].Causes[0]; filepath.Base(first.File) != c.file || first.Line != c.line {
+				t.Errorf("first cause at %s:%d, want %s:%d", first.File, first.Line, c.file, c.line)
 			}
 		})
 	}

@@ -33,7 +33,7 @@ func (f *rankFlags) room(a *app, output *string, force bool) (profile.RankInfo, 
 // place says which rank this is, and turns the directory that -o names into the rank's file. For a
 // process that is no rank output stays as it is.
 func (f *rankFlags) place(a *app, output *string) (profile.RankInfo, error) {
-	me, err := ranks.Mine(a.getenv, f.variable)
+	me, err := ranks.Mine(a.getenv, ranks.Ancestors, f.variable)
 	if err != nil {
 		return me, usage(err)
 	}

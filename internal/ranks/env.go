@@ -3,6 +3,7 @@ package ranks
 import (
 	"fmt"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -17,6 +18,7 @@ type launcher struct {
 	job    []string // what tells one start of ranks from another, put together; all of them, or nothing is known
 	needs  string   // is set only where there are ranks, if rank is set elsewhere, too
 	unless string   // is set where the process is a person's shell
+	told   string   // an option of whoever started the process; what it was given does for job, if that is not set
 	source string   // where that is laid down
 }
 
@@ -30,7 +32,7 @@ func launchers() []launcher {
 			source: "MVAPICH2 user guide, MPI launcher variables"},
 		{name: "PALS", rank: "PALS_RANKID", size: []string{"PALS_NRANKS"}, job: []string{"PALS_APID"}, source: "HPE Cray PALS, aprun(1)"},
 		{name: "PMI", rank: "PMI_RANK", size: []string{"PMI_SIZE"}, job: []string{"SLURM_JOB_ID", "SLURM_STEP_ID"},
-			source: "PMI-1 and PMI-2 of MPICH (hydra)"},
+			told: "--control-port", source: "PMI-1 and PMI-2 of MPICH (hydra)"},
 		{name: "PMIx", rank: "PMIX_RANK", size: []string{"SLURM_STEP_NUM_TASKS", "SLURM_NTASKS"},
 			job: []string{"PMIX_NAMESPACE"}, source: "PMIx 4, 5.1"},
 		{name: "Slurm", rank: "SLURM_PROCID", size: []string{"SLURM_STEP_NUM_TASKS", "SLURM_NTASKS"},
@@ -41,7 +43,7 @@ func launchers() []launcher {
 
 // Mine says which rank this process is by its environment; the zero value where it is none. A
 // variable that the user names goes before all others, and must be set then.
-func Mine(getenv func(string) string, named string) (profile.RankInfo, error) {
+func Mine(getenv func(string) string, parents Parents, named string) (profile.RankInfo, error) {
 	host, _ := os.Hostname()
 	if named != "" {
 		n, err := number(getenv, named)
@@ -58,7 +60,7 @@ func Mine(getenv func(string) string, named string) (profile.RankInfo, error) {
 		if err != nil {
 			return profile.RankInfo{}, fmt.Errorf("%s of %s: %w; name another variable with --rank-var", l.rank, l.name, err)
 		}
-		return profile.RankInfo{Launcher: l.name, Rank: n, Ranks: l.ranks(getenv), Host: host, Job: l.jobOf(getenv)}, nil
+		return profile.RankInfo{Launcher: l.name, Rank: n, Ranks: l.ranks(getenv), Host: host, Job: l.jobOf(getenv, parents)}, nil
 	}
 	return profile.RankInfo{}, nil
 }
@@ -78,7 +80,20 @@ func (l *launcher) ranks(getenv func(string) string) int {
 	return 0
 }
 
-func (l *launcher) jobOf(getenv func(string) string) string {
+func (l *launcher) jobOf(getenv func(string) string, parents Parents) string {
+	if job := l.set(getenv); job != "" || l.told == "" || parents == nil {
+		return job
+	}
+	for _, args := range parents() {
+		if i := slices.Index(args, l.told); i >= 0 && i+1 < len(args) {
+			return args[i+1]
+		}
+	}
+	return ""
+}
+
+// set is the job as the environment has it.
+func (l *launcher) set(getenv func(string) string) string {
 	var words []string
 	for _, v := range l.job {
 		w := getenv(v)

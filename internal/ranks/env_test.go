@@ -48,7 +48,7 @@ func TestMine(t *testing.T) {
 		if c.want.Launcher != "" {
 			c.want.Host = host
 		}
-		got, err := Mine(env(strings.Fields(c.vars)...), c.named)
+		got, err := Mine(env(strings.Fields(c.vars)...), nil, c.named)
 		if err != nil || got != c.want {
 			t.Errorf("%s: %+v, %v; want %+v", c.name, got, err, c.want)
 		}
@@ -61,7 +61,7 @@ func TestMineNamesWhatIsWrong(t *testing.T) {
 		{"MY_RANK=x", "MY_RANK", `--rank-var MY_RANK: "x" is no rank (0 to 99999999)`},
 		{"PMI_RANK=-1", "", `PMI_RANK of PMI: "-1" is no rank (0 to 99999999); name another variable with --rank-var`},
 	} {
-		if _, err := Mine(env(strings.Fields(c.vars)...), c.named); err == nil || err.Error() != c.want {
+		if _, err := Mine(env(strings.Fields(c.vars)...), nil, c.named); err == nil || err.Error() != c.want {
 			t.Errorf("%q: %v; want %s", c.vars, err, c.want)
 		}
 	}
@@ -74,12 +74,31 @@ func TestLaunchers(t *testing.T) {
 		if l.needs != "" {
 			vars = append(vars, l.needs+"=1")
 		}
-		got, err := Mine(env(vars...), "")
+		got, err := Mine(env(vars...), nil, "")
 		if err != nil || got.Launcher != l.name || got.Rank != 3 {
 			t.Errorf("%s: %+v, %v", l.name, got, err)
 		}
 		if l.source == "" || len(l.size) == 0 {
 			t.Errorf("%s: a row without source or size", l.name)
 		}
+	}
+}
+
+// MPICH's launcher tells its job to its helper only, who started this process, or a script in between.
+func TestJobOfTheParent(t *testing.T) {
+	parents := func() [][]string {
+		return [][]string{{"sh", "-c", "lime"}, {"hydra_pmi_proxy", "--control-port", "host:4711", "--rmk", "user"}, {"mpirun", "-n", "2"}}
+	}
+	for vars, want := range map[string]string{
+		"PMI_RANK=1 PMI_SIZE=2":                                "host:4711",
+		"PMI_RANK=1 PMI_SIZE=2 SLURM_JOB_ID=7 SLURM_STEP_ID=1": "7.1",
+		"OMPI_COMM_WORLD_RANK=1 OMPI_COMM_WORLD_SIZE=2":        "",
+	} {
+		if got, err := Mine(env(strings.Fields(vars)...), parents, ""); err != nil || got.Job != want {
+			t.Errorf("%s: job %q, %v; want %q", vars, got.Job, err, want)
+		}
+	}
+	if len(Ancestors()) == 0 {
+		t.Error("who started the test is not found")
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"html/template"
 	"io"
+	"strings"
 
 	"lime/internal/analysis"
 	"lime/internal/unit"
@@ -40,7 +41,32 @@ type page struct {
 	Legend []legend
 	Wide   int
 	Rows   []Loss
+	Paths  []pathRow
 	Lost   string
+}
+
+// pathRow is a level of the call paths, in a tree that opens.
+type pathRow struct {
+	PathLoss
+	Opens  bool // levels inside of it follow
+	Closes int  // how many levels end behind it
+	Open   bool // is shown open
+}
+
+// openPaths is how far the tree of call paths stands open at first: main, what it calls, and what
+// that calls; a reader opens what is of interest.
+const openPaths = 3
+
+// pathRows brings the levels into the form of a tree.
+func pathRows(list []PathLoss) (out []pathRow) {
+	for i, l := range list {
+		next := 0
+		if i+1 < len(list) {
+			next = list[i+1].Depth
+		}
+		out = append(out, pathRow{PathLoss: l, Opens: next > l.Depth, Closes: max(0, l.Depth-next), Open: l.Depth < openPaths})
+	}
+	return out
 }
 
 type htmlBar struct {
@@ -87,7 +113,7 @@ func bars(s *Scaling) (out []htmlBar) {
 // WriteHTML writes one page that needs nothing else.
 func WriteHTML(w io.Writer, s *Scaling) error {
 	last := &s.Points[len(s.Points)-1]
-	p := page{Scaling: s, Bars: bars(s), Wide: len(s.Points) * barStep, Lost: unit.Percent(1 - last.Efficiency),
+	p := page{Scaling: s, Bars: bars(s), Wide: len(s.Points) * barStep, Paths: pathRows(last.Paths), Lost: unit.Percent(1 - last.Efficiency),
 		Legend: []legend{{colours()[""], "as efficient as the first"}}}
 	for _, l := range last.Losses {
 		p.Legend = append(p.Legend, legend{colours()[l.Term], l.Title})
@@ -105,8 +131,9 @@ func WriteHTML(w io.Writer, s *Scaling) error {
 	t := &text{s: s}
 	return template.Must(template.New("scale").Funcs(template.FuncMap{
 		"percent": unit.Percent, "time": t.time, "worst": func(p Point) string { return p.worst() },
-		"where": func(p PlaceLoss) string { return p.where() },
-		"two":   func(x float64) string { return fmt.Sprintf("%.2f", x) }, "last": func(b []htmlBar) int { return b[len(b)-1].Cores },
+		"where":   func(p PlaceLoss) string { return p.where() },
+		"closing": func(n int) template.HTML { return template.HTML(strings.Repeat("</details>\n", n)) },
+		"two":     func(x float64) string { return fmt.Sprintf("%.2f", x) }, "last": func(b []htmlBar) int { return b[len(b)-1].Cores },
 	}).Parse(scalePage)).Execute(w, p)
 }
 
@@ -116,7 +143,9 @@ const scalePage = `<!doctype html>
 body{font:15px/1.5 system-ui,sans-serif;max-width:60em;margin:2em auto;padding:0 1em;color:#222}
 table{border-collapse:collapse;margin:1em 0}td,th{padding:.2em .8em;text-align:right;border-bottom:1px solid #ddd}td.w,th.w{text-align:left}
 .key span{display:inline-block;margin-right:1.2em}.key i{display:inline-block;width:.9em;height:.9em;margin-right:.3em;vertical-align:-.1em}
-.place td{color:#555;border:0}svg{max-width:100%;height:auto}
+.place td{color:#555;border:0}
+.paths details,.paths p{margin:0 0 0 1.4em}.paths summary,.paths p{white-space:nowrap;overflow:hidden;text-overflow:ellipsis}.paths p{padding-left:1.05em}
+.paths summary{cursor:pointer}.paths b{display:inline-block;width:5em;text-align:right;font-weight:normal;margin-right:.6em}.paths small{color:#777}svg{max-width:100%;height:auto}
 @media(prefers-color-scheme:dark){body{background:#181a1d;color:#ddd}td,th{border-color:#333}.place td{color:#aaa}svg text{fill:#ddd}}
 </style>
 <h1>Efficiency over cores</h1>
@@ -132,6 +161,11 @@ table{border-collapse:collapse;margin:1em 0}td,th{padding:.2em .8em;text-align:r
 <h2>What it went into, on {{last .Bars}} cores: {{.Lost}}</h2>
 <table><tr><th>share<th>time<th>scaled<th class="w">cause</tr>
 {{range .Rows}}<tr><td>{{percent .Share}}<td><td><td class="w">{{.Title}}</tr>{{range .Places}}<tr class="place"><td>{{percent .Share}}<td>{{time .Time}}<td>{{time .Before}}<td class="w">{{where .}}</tr>{{end}}{{end}}</table>
+{{if .Paths}}<h2>The same by call paths</h2>
+<p>By samples: what each function and loop takes more than scaled from the smallest run, with all that it calls.</p>
+<div class="paths">{{range .Paths}}{{if .Opens}}<details{{if .Open}} open{{end}}><summary><b>{{percent .Share}}</b>{{.Name}} <small>{{time .Time}}, {{time .Before}} scaled</small></summary>
+{{else}}<p><b>{{percent .Share}}</b>{{.Name}} <small>{{time .Time}}, {{time .Before}} scaled</small></p>
+{{end}}{{closing .Closes}}{{end}}</div>{{end}}
 {{if .Forecast}}<h2>Forecast (not run)</h2>
 <table><tr><th>cores<th>time<th>speed-up<th>efficiency<th class="w">will cost most</tr>
 {{range .Forecast}}<tr><td>{{.Cores}}<td>{{time .Time}}<td>{{two .Speedup}}<td>{{percent .Efficiency}}<td class="w">{{.Limit}}{{if not .Trusted}} (not to be trusted){{end}}</tr>{{end}}</table>

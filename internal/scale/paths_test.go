@@ -1,7 +1,9 @@
 package scale
 
 import (
+	"fmt"
 	"math"
+	"strings"
 	"testing"
 
 	"lime/internal/analysis"
@@ -47,5 +49,41 @@ func TestPathLosses(t *testing.T) {
 	}
 	if math.Abs(got[0].Share-(1-s.Points[1].Efficiency)) > 1e-12 {
 		t.Errorf("the paths lose %v, the run %v", got[0].Share, 1-s.Points[1].Efficiency)
+	}
+}
+
+// The page has the call paths as a tree that opens: whatever their depths, what is opened is closed.
+func TestPathsInHTML(t *testing.T) {
+	for _, depths := range [][]int{{0}, {0, 1}, {0, 1, 2, 1, 0}, {0, 1, 2, 3}, {0, 0, 1, 2, 2, 0}} {
+		var list []PathLoss
+		for i, d := range depths {
+			list = append(list, PathLoss{Name: fmt.Sprint("f<", i), Depth: d, Share: 0.1})
+		}
+		open := 0
+		for i, r := range pathRows(list) {
+			if open != r.Depth {
+				t.Errorf("%v: level %d stands inside of %d others", depths, i, open)
+			}
+			if r.Opens {
+				open++
+			}
+			open -= r.Closes
+		}
+		if open != 0 {
+			t.Errorf("%v: %d levels stay open", depths, open)
+		}
+	}
+	list := runs(t, []int{2, 8}, func(p float64) (float64, map[string]float64) {
+		return (100 + 10*p) / p, map[string]float64{analysis.TermUseful: 100 + 10*p}
+	})
+	list[0].ReadPaths(pathProfile(map[string]float64{"solve": 100, "exchange": 20}))
+	list[1].ReadPaths(pathProfile(map[string]float64{"solve": 100, "exchange": 80}))
+	var b strings.Builder
+	if err := WriteHTML(&b, compared(t, list, Strong)); err != nil {
+		t.Fatal(err)
+	}
+	page := b.String()
+	if n := strings.Count(page, "<details"); n != 1 || n != strings.Count(page, "</details>") || !strings.Contains(page, "</b>exchange <small>") {
+		t.Errorf("%s", page[strings.Index(page, "call paths"):])
 	}
 }

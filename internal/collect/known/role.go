@@ -54,6 +54,7 @@ const (
 	MeetFinish                // waits for requests: object points to them, second counts them, None = there is one
 	MeetGrid                  // MeetDup of a grid: the arguments behind the object are how many dimensions, and their sizes
 	MeetRows                  // splits a grid, object, by the dimensions that the next argument keeps; second points to where the new one is put
+	MeetDeclared              // the user says that all processes meet in it
 	MeetAsk                   // asks for the process's number in communicator object; second points to where it is put
 	Send                      // sends a message in communicator object to the rank second, with the tag behind it
 	SendAnswered              // the same, and waits until somebody receives it

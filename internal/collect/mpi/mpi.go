@@ -28,6 +28,7 @@ type Process interface {
 // Comms are the communicators of one process.
 type Comms struct {
 	world    *comm
+	own      map[string]*comm // of functions that the user declares, by their names
 	known    map[uint64]*comm
 	requests map[uint64]*started
 	letters  map[profile.Message]uint64 // how many messages there were of each kind, by one without a number
@@ -140,6 +141,9 @@ func (c *Comms) Enter(f *known.Func, p Process, at uint64) Call {
 		return call
 	}
 	call.comm = c.world
+	if f.Role == known.MeetDeclared {
+		call.comm = c.declared(f.Name)
+	}
 	if f.Object != known.None {
 		call.comm = c.find(p, p.Argument(f.Object))
 	}
@@ -205,6 +209,17 @@ func (x *comm) row(keep []int64) string {
 		rest /= size
 	}
 	return colour
+}
+
+// declared is what stands for the communicator of a library of its own.
+func (c *Comms) declared(name string) *comm {
+	if c.own == nil {
+		c.own = map[string]*comm{}
+	}
+	if c.own[name] == nil {
+		c.own[name] = &comm{word: "section-end:" + name, rank: -1}
+	}
+	return c.own[name]
 }
 
 // meet numbers the next collective operation. Of a communicator that is not known nothing can be

@@ -15,8 +15,9 @@ type fn = known.Func
 // none is the number of no argument: the object is fn.Constant.
 const none = known.None
 
-// byName indexes the table, with the names that the user declares added.
-func byName(sectionEnds []string) map[string]*fn {
+// byName indexes the table, with the names that the user declares added: functions at which sections
+// end, or, of one of several processes, in which these meet.
+func byName(sectionEnds []string, role known.Role) map[string]*fn {
 	table := map[string]*fn{}
 	rows := known.Probed()
 	for i := range rows {
@@ -25,7 +26,7 @@ func byName(sectionEnds []string) map[string]*fn {
 		}
 	}
 	for i, name := range sectionEnds {
-		table[name] = &fn{Name: name, Role: known.SectionEnd, Object: none, Second: none, Constant: uint64(i + 1), Source: "--section-end"}
+		table[name] = &fn{Name: name, Role: role, Object: none, Second: none, Constant: uint64(i + 1), Source: "--section-end"}
 	}
 	return table
 }

@@ -43,6 +43,7 @@ func leavings() [known.Roles]leaving {
 	for x := known.Meet; x <= known.Message; x++ {
 		table[x] = (*run).leaveMPI
 	}
+	table[known.MeetDeclared] = (*run).leaveDeclared
 	return table
 }
 

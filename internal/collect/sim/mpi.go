@@ -5,6 +5,8 @@ import (
 	"encoding/binary"
 	"slices"
 
+	"lime/internal/collect/known"
+	"lime/internal/profile"
 	"lime/internal/section"
 	"lime/internal/x86"
 )
@@ -61,6 +63,7 @@ func (r *run) enterMPI(t *thread, f *fn) {
 	case said.Meets:
 		r.meetings++
 		op := r.arrival(t, c, section.OpArrive)
+		outsideOf(t, &op.Site)
 		op.Object, op.Meeting = meetObject|r.meetings, &said
 		c.object, c.told, c.slow, c.busy = op.Object, true, true, t.busy
 		r.feed(op)
@@ -70,6 +73,30 @@ func (r *run) enterMPI(t *thread, f *fn) {
 		r.feed(r.arrival(t, c, section.OpWaitBegin))
 		t.waitsOn, t.untyped = waitsTold, false
 		c.told, c.slow, c.busy = true, true, t.busy
+	}
+}
+
+// declared is the role of functions that the user names.
+func declared(me profile.RankInfo) known.Role {
+	if me.Launcher != "" {
+		return known.MeetDeclared
+	}
+	return known.SectionEnd
+}
+
+// enterDeclared is a call of such a function. Processes meet in their first threads; of others it
+// ends a section of the process's own.
+func (r *run) enterDeclared(t *thread, f *fn) {
+	if t.id == 0 {
+		r.enterMPI(t, f)
+		return
+	}
+	r.enterSectionEnd(t, f)
+}
+
+func (r *run) leaveDeclared(t *thread, c *call) {
+	if c.mpi != nil {
+		r.leaveMPI(t, c)
 	}
 }
 

@@ -19,10 +19,10 @@ func TestFunctionTable(t *testing.T) {
 			t.Errorf("%s: its return has a meaning", f.Name)
 		}
 	}
-	if f := byName([]string{"step_end"})["step_end"]; f == nil || f.Role != known.SectionEnd {
+	if f := byName([]string{"step_end"}, known.SectionEnd)["step_end"]; f == nil || f.Role != known.SectionEnd {
 		t.Error("a declared section end is not in the table")
 	}
-	if byName(nil)["__pthread_mutex_lock"] == nil {
+	if byName(nil, known.SectionEnd)["__pthread_mutex_lock"] == nil {
 		t.Error("static programs call __pthread_mutex_lock")
 	}
 }

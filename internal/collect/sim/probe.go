@@ -123,6 +123,7 @@ func enterings() [known.Roles]entering {
 	for x := known.Meet; x <= known.Message; x++ {
 		table[x] = (*run).enterMPI
 	}
+	table[known.MeetDeclared] = (*run).enterDeclared
 	return table
 }
 
@@ -256,11 +257,16 @@ func (r *run) enterCondWake(t *thread, f *fn) {
 func (r *run) enterSectionEnd(t *thread, f *fn) {
 	c := r.open(t, f)
 	op := r.arrival(t, c, section.OpCut)
-	if s := op.Site.Stack; len(s) > 1 && uint64(s[0].Call) == t.ctx.RIP {
-		op.Site.Stack = s[1:] // the call, not the function itself
-	}
+	outsideOf(t, &op.Site)
 	r.feed(op)
 	c.told = true
+}
+
+// outsideOf leaves the function out that begins here, if it is the program's own: the call counts.
+func outsideOf(t *thread, s *section.Site) {
+	if len(s.Stack) > 1 && uint64(s.Stack[0].Call) == t.ctx.RIP {
+		s.Stack = s.Stack[1:]
+	}
 }
 
 func (r *run) enterFork(t *thread, f *fn) {
