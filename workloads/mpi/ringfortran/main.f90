@@ -26,7 +26,7 @@ contains
   subroutine advance(x)
     real(8), intent(inout) :: x(:)
     integer :: i, t
-    do t = 1, 6 * TIMES
+    do t = 1, 40 * TIMES
        do i = 1, size(x)
           x(i) = x(i) * 0.999d0 + t
        end do
@@ -35,7 +35,7 @@ contains
   subroutine pack_checkpoint(x)
     real(8), intent(inout) :: x(:)
     integer :: i, t
-    do t = 1, 25 * TIMES
+    do t = 1, 160 * TIMES
        do i = 1, size(x)
           x(i) = x(i) + 1d-9 * i * t
        end do

@@ -31,7 +31,7 @@ int main(int argc, char **argv)
 	seed = rank + 1;
 	for (int round = 0; round < 3; round++) {
 		std::vector<std::vector<int>> bucket(n);
-		for (int i = 0; i < 120; i++) {
+		for (int i = 0; i < 400; i++) {
 			unsigned long x = draw(), y = draw();
 			bucket[(x * y >> 16) * n >> 16].push_back(int(x * y >> 16));
 		}

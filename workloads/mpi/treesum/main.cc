@@ -11,7 +11,7 @@ static volatile double sink;
 
 static __attribute__((noinline)) void merge(std::vector<double> &mine, const std::vector<double> &other)
 {
-	for (long t = 0; t < 10L * TIMES; t++)
+	for (long t = 0; t < 60L * TIMES; t++)
 		for (std::size_t i = 0; i < mine.size(); i++) // CAUSE
 			mine[i] += other[i] / (1.0 + t);
 }
