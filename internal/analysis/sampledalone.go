@@ -26,7 +26,7 @@ func (r *runner) spentSampled(id profile.SectionID) (*ledger.Spent, error) {
 	}
 	list := c.list(all)
 	i := slices.IndexFunc(list, func(x Charge) bool { return x.Line > 0 || x.Function != "" })
-	if i < 0 || estimate(list[i].Share, w.n).Lo < worthOf {
+	if i < 0 || list[i].Share < ledger.StretchShare || estimate(list[i].Share, w.n).Lo < worthOf {
 		return nil, nil
 	}
 	at := &list[i]

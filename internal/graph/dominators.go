@@ -58,6 +58,26 @@ func (f *flow) mark(v int32, seen []bool) {
 	}
 }
 
+// Dominators returns the immediate dominator of every node of a graph, given by the successors of
+// each: None for one that nothing dominates. Ways begin at the nodes that nothing leads to, and at
+// the first of each cycle that they do not reach.
+func Dominators(succ [][]int32) []int32 {
+	f := newFlow(len(succ))
+	for u, list := range succ {
+		for _, v := range list {
+			f.add(int32(u), v)
+		}
+	}
+	f.rootAll()
+	idom := idoms(int32(f.n+1), int32(f.n), f.succ, f.pred)[:f.n]
+	for v, d := range idom {
+		if d == int32(f.n) {
+			idom[v] = None
+		}
+	}
+	return idom
+}
+
 // domTree answers which nodes dominate which, by intervals of a walk of the dominator tree.
 type domTree struct {
 	idom        []int32 // None for the virtual root

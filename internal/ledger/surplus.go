@@ -116,7 +116,8 @@ func (g *guide) busiest(time []float64, homes *homes, total float64) *Spent {
 }
 
 // Spent is where the threads of a section spend most time, whether they do so alike or not: of the
-// stretches of one thread alone, for one. It is nil if no line of the program's own stands out.
+// stretches of one thread alone, for one. Where no line stands out it is the innermost through
+// which most of the time is come to, with all that is called there; nil if there is none.
 func (l *Ledger) Spent(id profile.SectionID) (*Spent, error) {
 	time, used, total := make([]float64, len(l.tab.Nodes)), make([]bool, len(l.tab.Edges)), 0.0
 	stored := l.meta.NodeTime == "stored"
@@ -141,5 +142,8 @@ func (l *Ledger) Spent(id profile.SectionID) (*Spent, error) {
 			}
 		}
 	}
-	return l.guide.busiest(time, l.guide.homesOf(used, nil), total), nil
+	if s := l.guide.busiest(time, l.guide.homesOf(used, nil), total); s != nil && s.Share >= StretchShare {
+		return s, nil
+	}
+	return l.guide.hotWay(time, used, total), nil
 }

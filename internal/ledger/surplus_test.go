@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"fmt"
 	"math"
 	"testing"
 
@@ -140,5 +141,54 @@ func TestParting(t *testing.T) {
 		if r := a.find(c.kind, c.want); r.Share < 0.5 {
 			t.Errorf("%s: nothing at line %d: %+v", c.name, c.want, a.Rows)
 		}
+	}
+}
+
+// TestHotWay: many lines share the time, none of which stands out; most of it is come to through
+// one call of the program's own. What two calls share is neither's.
+func TestHotWay(t *testing.T) {
+	lines, size := map[string]int32{"start": 1, "make": 11, "parse": 12, "end": 30}, map[string]uint32{}
+	var parts []string
+	for i := range 40 {
+		name := fmt.Sprint("part", i)
+		lines[name], size[name] = int32(100+i), 20
+		parts = append(parts, name)
+	}
+	lines["shared"], size["shared"] = 200, 1
+	w := newWorld(2, lines, size)
+	in := func(function string, names ...string) {
+		id := w.prof.AddFunction(profile.Function{Name: function})
+		for _, name := range names {
+			w.prof.Nodes[w.node(name)].Function = id
+		}
+	}
+	in("main", "start", "make", "parse", "end")
+	in("made", parts[:10]...)
+	in("parsed", parts[10:]...)
+	in("shared", "shared")
+	for range 2 {
+		tr := w.thread("start")
+		walk := func(names []string) func() {
+			return func() {
+				for _, name := range names[1:] {
+					tr.fall(name)
+				}
+				tr.call("shared", profile.EdgeCall, func() {})
+			}
+		}
+		tr.fall("make")
+		tr.call(parts[0], profile.EdgeCall, walk(parts[:10]))
+		tr.fall("parse")
+		tr.call(parts[10], profile.EdgeCall, walk(parts[10:]))
+		tr.fall("end")
+		tr.end()
+	}
+	w.barrier(t)
+	s, err := New(w.prof).Spent(0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s == nil || s.Line != 12 || s.Share < 0.7 || s.Share > 0.75 {
+		t.Errorf("%+v, want line 12 with 0.73", s)
 	}
 }

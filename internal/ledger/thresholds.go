@@ -31,6 +31,15 @@ const maxApart = 0.6
 // most of it.
 const partingShare = 0.5
 
+// StretchShare is the share of a section's time from which a line of its own stands out, so that
+// it is named rather than the call that leads to most of the time (hotShare): a fifth, so that a
+// handful of such lines holds all of it.
+const StretchShare = 0.2
+
+// hotShare is the share of the time that a way must lead to: with more than half of it there is one
+// way at most.
+const hotShare = 0.5
+
 // surplusShare is the share of the imbalance below which it is not worth knowing where the time
 // goes.
 const surplusShare = 0.05

@@ -118,12 +118,9 @@ func frames(list []analysis.Frame) []Frame {
 
 func interval(i analysis.Interval) Interval { return Interval{i.Value, i.Lo, i.Hi} }
 
-// stretchShare is the share of a serial stretch from which a line is worth naming.
-const stretchShare = 0.2
-
 func stretch(s *analysis.Section) Stretch {
 	out := Stretch{EndsAt: place(&s.EndsAt), Time: s.Time, TimeShare: s.TimeShare, AllLost: s.AllLost, Instances: s.InstanceCount}
-	if s.Spent != nil && s.Spent.Share >= stretchShare {
+	if s.Spent != nil {
 		out.Spent = newSpent(s.Spent)
 	}
 	return out

@@ -118,7 +118,7 @@ func lossPlace(p *analysis.LossPlace) LossPlace {
 	for _, t := range p.Threads {
 		out.Threads = append(out.Threads, ThreadShare{int(t.Thread), t.Name, t.Time})
 	}
-	if p.Spent != nil && p.Spent.Share >= stretchShare {
+	if p.Spent != nil {
 		out.Spent = newSpent(p.Spent)
 	}
 	return out
