@@ -89,7 +89,7 @@ func (r *runner) contended(s *summary) []paidCost {
 		_, kinds[int32(k)] = contentions[r.tab.Kinds[k].Name]
 	}
 	for row, n := range s.costs {
-		if kinds[r.tab.Events[row].Kind] {
+		if kinds[r.tab.Events[row].Kind] && !r.ofMachine(row) {
 			rows[row] = n
 		}
 	}

@@ -192,6 +192,13 @@ func waitsOfMachine(tab *profile.Tables, event int32) bool {
 	return slices.Contains(machineKinds(), tab.Kinds[tab.Events[event].Kind].Name)
 }
 
+// ofMachine reports whether an event is a recorded wait that says nothing of the program's own
+// doing: for how long a thread waits for a page, or for a lock of the kernel's, depends on who has a
+// core. Waits for others' work are the program's in any case.
+func (r *runner) ofMachine(event int32) bool {
+	return r.isSampled() && waitsOfMachine(r.tab, event) && r.tab.Kinds[r.tab.Events[event].Kind].Name != profile.KindWorkWait
+}
+
 // ownTimes are the parts' times less what the machine made them wait.
 func ownTimes(tab *profile.Tables, in *profile.Instance) []float64 {
 	t := times(in)

@@ -111,6 +111,10 @@ func (r *run) sampled(x *item) {
 	r.sampledAtGate(t, x)
 	waits := t.waits()
 	t.spins, t.onTask = x.spins, false
+	if t.gopher == nil && t.cpu.on {
+		ownSpin := x.spins && x.sample.b.spins // nobody waits for it
+		r.pace.set(&t.paced, !ownSpin, !ownSpin)
+	}
 	x.sample.working = r.working()
 	switch {
 	case waits && x.inside && !x.spins && !t.gated():
@@ -120,7 +124,7 @@ func (r *run) sampled(x *item) {
 		t.piece.spins, t.piece.spunAt = t.piece.spins+1, x.sample.b
 		if x.sample.b.spins {
 			r.spun += x.sample.nanos
-			t.piece.addOff(offWait{kindWork, x.sample.b.last, 1, x.sample.nanos})
+			t.piece.addOff(offWait{kindWork, x.sample.b.last, 1, uint64(r.pace.rate() * float64(x.sample.nanos))})
 		}
 		fallthrough
 	case waits:

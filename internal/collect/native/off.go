@@ -37,8 +37,8 @@ type leaving struct {
 	call  uint64 // the innermost of the program's own code that is open
 	path  int32
 	waits bool // in a runtime, for other threads
-	// it gives its core away in a loop of the program's own that waits: the kernel takes that for one
-	// that had to leave
+	// it gives its core away in a loop of the program's own that waits, which the kernel takes for one
+	// that had to leave, or has to leave it there
 	yields bool
 	seen   bool // this very time; else it is where the thread was seen to leave last
 }
@@ -141,8 +141,10 @@ func (r *run) cameBack(t *thread, at uint64) (waited uint64) {
 	return waited
 }
 
-// gaveWay charges a time for which a thread that waits for others had given its core away.
+// gaveWay charges a time for which a thread that waits for others in a loop had no core: it goes on
+// waiting without it.
 func (r *run) gaveWay(t *thread, was *away, at uint64) {
+	was.where.kind = kindWork
 	s := offSpan{from: was.from, to: at, wait: offWait{n: 1, wait: at - was.from}}
 	r.isAway(t, was, s, r.pace.now-was.pace)
 }

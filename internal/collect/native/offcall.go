@@ -32,8 +32,8 @@ func (s *sampler) leaving(rec *perf.Record) *leaving {
 	if !known {
 		number = s.code.namedCall(s.pcs)
 	}
-	if l.yields = number == unix.SYS_SCHED_YIELD && s.code.look(l.call).b.spins; l.yields {
-		l.kind = kindWork
+	if l.yields = (number == unix.SYS_SCHED_YIELD || number == noCall && l.call == s.pcs[0]) && s.code.look(l.call).b.spins; l.yields {
+		l.kind = kindFault // should it leave the core of its own accord: it waits for a page
 		return l
 	}
 	const regsSI, regsDI = 4, 5

@@ -20,15 +20,19 @@ func (p *pace) to(at uint64) {
 		return
 	}
 	if p.at != 0 {
-		rate := 1.0
-		if p.able > 0 {
-			rate = float64(p.running) / float64(p.able)
-		}
-		p.part += rate * float64(at-p.at)
+		p.part += p.rate() * float64(at-p.at)
 		whole := uint64(p.part)
 		p.now, p.part = p.now+whole, p.part-float64(whole)
 	}
 	p.at = at
+}
+
+// rate is how fast the clock goes.
+func (p *pace) rate() float64 {
+	if p.able <= 0 {
+		return 1
+	}
+	return float64(p.running) / float64(p.able)
 }
 
 // paced is what the clock knows of a thread.
