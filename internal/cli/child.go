@@ -9,8 +9,9 @@ import (
 // childMain runs the hidden verbs that lime starts itself as (the process that
 // holds a simulated program); ok is false for any other command line.
 func childMain(args []string, stdin io.Reader, stdout, stderr io.Writer) (code int, ok bool) {
-	if len(args) > 0 && args[0] == sim.ChildVerb {
-		return sim.ChildMain(args[1:], stderr), true
+	verbs := map[string]func([]string, io.Writer) int{sim.ChildVerb: sim.ChildMain, sim.FollowVerb: sim.FollowMain}
+	if len(args) > 0 && verbs[args[0]] != nil {
+		return verbs[args[0]](args[1:], stderr), true
 	}
 	return 0, false
 }

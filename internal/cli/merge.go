@@ -63,6 +63,9 @@ func rankFiles(path string) ([]string, error) {
 	}
 	list, err := ranks.Files(path)
 	if err == nil && len(list) == 0 {
+		if others, _ := familyFiles(path); len(others) > 0 {
+			return nil, tellFamily(path, others)
+		}
 		err = fmt.Errorf("%s: a directory without profiles of ranks (rank-00000.lime and so on); run 'mpirun lime "+
 			"record -o %s -- PROGRAM' first, or name a profile", path, path)
 	}

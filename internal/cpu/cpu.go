@@ -1,7 +1,8 @@
 // Package cpu holds what the engine and the guest share about one guest
 // thread's processor: its register context and the reasons for which generated
 // code comes back. The assembly that enters and leaves generated code lives
-// here, and nowhere else. It imports the standard library only.
+// here, and nowhere else. It imports the standard
+// library and the system-call package only.
 package cpu
 
 // Context is the fixed part at the start of a guest thread's context, in

@@ -200,9 +200,8 @@ func sysPtrace(c *call) int64 {
 
 // killGroup sends a signal to the program's process group, of which lime may be a member, too.
 func (c *call) killGroup(group, sig int) int64 {
-	lime := os.Getppid()
 	for _, pid := range groupMembers(group) {
-		if pid != c.p.id && pid != lime {
+		if pid != c.p.id && pid != c.p.cfg.Lime {
 			_ = unix.Kill(pid, unix.Signal(sig))
 		}
 	}

@@ -13,6 +13,9 @@ type Config struct {
 	Cores   int  // what affinity, cpuid and /sys say
 	HostCPU bool // CPUID tells all that the host has, not the fixed baseline
 
+	FollowExec bool // cpu.FollowExec was called: what child processes start is simulated, too
+	Lime       int  // lime's process in the group, which gets no signals by groups; 0: none
+
 	Parallel *Parallel // nil: one thread runs at a time, and time is the collector's
 
 	Layout Layout // zero: DefaultLayout, above lime where that lies in it

@@ -16,7 +16,7 @@ func (c *call) forkChild(a cloneArgs) int64 {
 		p.note("unsupported-clone", "clone with namespace flags: the program was told EPERM")
 		return errRes(unix.EPERM)
 	}
-	p.note("child-process", "the program starts child processes; they run natively and are not profiled")
+	p.noteChild()
 	p.thawCode()
 	ctx := t.Ctx
 	saved := ctx.GPR
@@ -31,6 +31,15 @@ func (c *call) forkChild(a cloneArgs) int64 {
 	}
 	p.addChild(pid, int(a.exitSignal))
 	return int64(pid)
+}
+
+func (p *Process) noteChild() {
+	if p.cfg.FollowExec {
+		p.note("child-process", "the program starts child processes; the programs that these start have profiles of their own, "+
+			"what they do before or instead runs natively and is not profiled")
+		return
+	}
+	p.note("child-process", "the program starts child processes; they run natively and are not profiled (--children follows them)")
 }
 
 // forkFlags are the flags of clone that a child process may have.
@@ -66,12 +75,20 @@ func (c *call) runFork(a cloneArgs) (int, unix.Errno) {
 		limits[what] = &l
 	}
 	script := c.childScript(&acts, &alt, limits, fs, flags&unix.CLONE_FILES == 0)
+	mask := uint64(t.mask)
+	act := cpu.FollowAction()
+	if p.cfg.FollowExec {
+		script = append(script, cpu.Call{unix.SYS_RT_SIGACTION, uint64(unix.SIGSYS), uint64(uintptr(unsafe.Pointer(&act))), 0, 8})
+		mask &^= 1 << (unix.SIGSYS - 1) // the kernel ends a process that blocks what stops it
+	}
 	var heap memoryMap
 	if flags&unix.CLONE_VM == 0 {
 		script = append(script, p.heapScript(&heap)...)
 	}
-	f := &cpu.Fork{Flags: flags, PTID: ptid, CTID: a.ctid, Ctx: t.Ctx, Script: script, Mask: uint64(t.mask)}
+	f := &cpu.Fork{Flags: flags, PTID: ptid, CTID: a.ctid, Ctx: t.Ctx, Script: script, Mask: mask}
 	pid, errno := f.Run()
+	cpu.FollowLeft()
+	runtime.KeepAlive(&act)
 	runtime.KeepAlive(&acts)
 	runtime.KeepAlive(&alt)
 	runtime.KeepAlive(&heap)

@@ -54,6 +54,11 @@ func ChildMain(args []string, stderr io.Writer) int {
 		fmt.Fprintln(stderr, "lime:", err)
 		return statusFailed
 	}
+	return cfg.hold(stderr)
+}
+
+// hold runs the program in this process, and answers how it fared.
+func (cfg Config) hold(stderr io.Writer) int {
 	cfg.settle()
 	res := runHere(cfg, stderr)
 	if res.Status == statusAgain && cfg.Tries < maxTries {
@@ -63,6 +68,9 @@ func ChildMain(args []string, stderr io.Writer) int {
 	}
 	text, _ := json.Marshal(res)
 	_, _ = cfg.answer.Write(text)
+	if cfg.Followed {
+		return endAs(res)
+	}
 	return res.Status
 }
 
@@ -119,11 +127,16 @@ const ballast = 32 << 20
 // runHere runs the program in this process.
 func runHere(cfg Config, stderr io.Writer) Result {
 	runtime.LockOSThread()
-	dieWithParent(cfg.Parent)
+	if !cfg.Followed {
+		dieWithParent(cfg.Parent)
+	}
 	debug.SetPanicOnFault(true)
 	defer runtime.KeepAlive(make([]byte, ballast))
 	var interrupts atomic.Int32
 	cfg.interrupted = func() bool { return interrupts.Load() > 0 }
+	if err := cfg.follow(); err != nil {
+		return notRun(cfg, err, stderr)
+	}
 	meter, err := cfg.meter()
 	if err != nil {
 		return notRun(cfg, err, stderr)
@@ -183,7 +196,11 @@ func (r *run) complete(ctx context.Context, w *profile.Writer, stderr io.Writer)
 		r.end.err = fmt.Errorf("replace the program by %s: %w", e.Path, unix.Exec(e.Path, e.Args, e.Env))
 		fmt.Fprintln(stderr, "lime:", r.end.err)
 	} else if r.end.exec != nil {
-		r.end.err = fmt.Errorf("replace the program by %s: %w", r.end.exec.Path, replace(r.cfg, r.end.exec))
+		next := r.cfg
+		if next.Children != "" { // each program has a profile of its own
+			next.Out = ChildProfile(next.Children, r.end.exec.Path, os.Getpid())
+		}
+		r.end.err = fmt.Errorf("replace the program by %s: %w", r.end.exec.Path, replace(next, r.end.exec))
 		r.end.state = "lime-failed"
 		_ = profile.Amend(r.cfg.Out, func(m *profile.Meta) { m.EndState = r.end.state })
 		fmt.Fprintln(stderr, "lime:", r.end.err)
@@ -240,7 +257,7 @@ func (r *run) result() Result {
 	case r.end.err != nil, r.end.state == "deadlock":
 		res.Status = statusFailed
 	case r.end.signal != 0:
-		res.Status = 128 + r.end.signal
+		res.Status, res.Signal = 128+r.end.signal, r.end.signal
 	case r.end.state == "interrupted" && !r.end.asked:
 		res.Status = 128 + int(unix.SIGINT)
 	}

@@ -35,6 +35,7 @@ type Options struct {
 	Tool        string        // name and version, for the profile
 	Rank        profile.RankInfo
 	GoesOn      func(*Result) // Parallel: called when the profile is there and the program goes on
+	Children    string        // a directory: what child processes start is simulated, too, with profiles in it; "": it runs natively
 	Lime        string        // the program to start as the child; "": this one
 
 	Stdin          io.Reader // nil: lime's own
@@ -44,6 +45,7 @@ type Options struct {
 // Result says how the run ended.
 type Result struct {
 	Status    int    // exit status to pass on: the program's own, 128 + N after signal N, or 125 to 127
+	Signal    int    // that ended the program; 0: none did
 	EndState  string // as in profile.Meta
 	Message   string // for the user: why it could not be run, or how it died
 	Instances int
@@ -92,6 +94,9 @@ type Config struct {
 	Progress    bool
 	Tool        string
 	Rank        profile.RankInfo
+	Children    string // the directory of the profiles of what child processes start
+	Filtered    bool   // the kernel stops child processes there already
+	Followed    bool   // a child process started this: nobody waits for its result, but for its end
 
 	interrupted func() bool
 	answer      *os.File
@@ -143,6 +148,7 @@ func (o *Options) config() (Config, error) {
 		Cmd: o.Cmd, Args: append([]string{o.Cmd}, o.Args...), Env: o.Env, Out: o.Out,
 		SectionEnds: o.SectionEnds, Waste: o.Waste, Tolerance: o.Tolerance, Turn: o.Turn, Parallel: o.Parallel, Traces: o.Traces,
 		For: o.For, HostCPU: o.HostCPU, Progress: o.Progress, Tool: o.Tool, Rank: o.Rank,
+		Children: o.Children,
 	}
 	if c.Cores == 0 {
 		c.Cores = cores
