@@ -92,5 +92,9 @@ func familyLine(path string) string {
 	if len(words) > 60 {
 		words = words[:57] + "..."
 	}
-	return fmt.Sprintf("%d threads, %v, %s", len(r.Tables().Threads), unit.Nanos(m.RunTime), words)
+	threads, plural := len(r.Tables().Threads), "s"
+	if threads == 1 {
+		plural = ""
+	}
+	return fmt.Sprintf("%d thread%s, %s %s: %s", threads, plural, unit.SI(float64(m.RunTime)), m.ClockUnit, words)
 }

@@ -136,8 +136,12 @@ func newProcess(cfg Config, host Host) *Process {
 		children: map[int]*child{}, random: splitMix(0x6c696d65), noted: map[string]bool{}, limits: map[uint64][2]uint64{}, signalFD: -1}
 	p.cpuid = newCPUID(cfg)
 	p.bases = bases{real: epoch, mono: bootTime, boot: bootTime}
-	if cfg.Parallel != nil {
+	switch {
+	case cfg.Parallel != nil:
 		p.bases = hostBases()
+	case cfg.FollowExec: // processes tell each other times, and leave them on files
+		at := hostBases()
+		p.bases = bases{real: at.real, mono: at.mono, boot: at.boot}
 	}
 	p.files.init()
 	for i := range p.scratch {

@@ -3,6 +3,7 @@ package guest
 import (
 	"fmt"
 	"iter"
+	"os"
 	"path"
 	"strconv"
 	"strings"
@@ -91,8 +92,8 @@ func (p *Process) realPath(s string) (string, bool) {
 }
 
 // substitute answers what to open instead of a path: a text, another path, or nothing at all.
-func (p *Process) substitute(s string) (to string, text func(*Process) string, hidden bool) {
-	s, ok := p.realPath(s)
+func (p *Process) substitute(given string) (to string, text func(*Process) string, hidden bool) {
+	s, ok := p.realPath(given)
 	if !ok {
 		return s, nil, false
 	}
@@ -101,6 +102,9 @@ func (p *Process) substitute(s string) (to string, text func(*Process) string, h
 	}
 	if s == "/proc/self/exe" {
 		return p.exe, nil, false
+	}
+	if rest, own := strings.CutPrefix(s, "/proc/self"); own && s != path.Clean(given) { // self is a link, the numbers are none
+		return "/proc/" + strconv.Itoa(os.Getpid()) + rest, nil, ofTheHost(s)
 	}
 	return s, nil, ofTheHost(s)
 }

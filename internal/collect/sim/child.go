@@ -185,8 +185,10 @@ func (r *run) complete(ctx context.Context, w *profile.Writer, stderr io.Writer)
 		closing := r.protected(func() { r.out.err = r.finish() })
 		r.end.err = joined(r.end.err, closing, r.out.err, w.Close())
 	}
-	for _, text := range r.end.words {
-		fmt.Fprintln(stderr, "lime:", text)
+	if !r.cfg.Followed || r.end.signal == 0 { // who has started the program tells what it died of
+		for _, text := range r.end.words {
+			fmt.Fprintln(stderr, "lime:", text)
+		}
 	}
 	if r.end.err != nil {
 		fmt.Fprintln(stderr, "lime:", r.end.err)

@@ -125,6 +125,8 @@ static void names(void)
 	ssize_t n = readlink("/proc/self", line, sizeof line - 1);
 	line[n > 0 ? n : 0] = 0;
 	printf("/proc/self: %d\n", atoi(line) == me);
+	snprintf(line, sizeof line, "/proc/%d", me);
+	printf("/proc/ID: %d %d\n", (int)readlink(line, line, sizeof line), realpath("/proc/self/exe", 0) != 0);
 }
 
 static int lock_fd;
