@@ -108,6 +108,8 @@ var largeViews = []struct {
 }{
 	{"#timeline", []string{"1000 threads", "In this stretch", "big.c:9"}, 2},
 	{"#timeline?from=2000000&to=2001000&path=1", []string{"Critical path", "Sections on the path"}, 2},
+	{"#timeline?d=0&from=2000000&to=4000000", []string{"what ran: innermost", "Functions at work", "step_3"}, 2},
+	{"#paths?from=2000000&to=4000000", []string{"Only from", "worker", "step_3"}, 0},
 	{"#paths", []string{"worker"}, 0},
 	{"#overview", []string{"What became of 1000 cores", "big.c:9"}, 0},
 	{"#section?s=0&m=time", []string{"Ends at a barrier", "The account"}, 3},
