@@ -3,6 +3,7 @@ package view
 import (
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"os"
 	"strings"
 	"testing"
@@ -87,6 +88,42 @@ func TestWhoIsLetIn(t *testing.T) {
 			t.Errorf("%s: the refusal tells the token", c.name)
 		}
 	}
+}
+
+// FuzzRequest holds that no request without the token, or from elsewhere, gets anything, and that
+// none breaks the server.
+func FuzzRequest(f *testing.F) {
+	s := serverOf(f, runOf(fixture(f, 3, 2)))
+	f.Add("GET", "/api/runs", "127.0.0.1:1", "", "none", "Bearer x", "a=b")
+	f.Add("GET", "/?token=", "localhost", "http://localhost", "same-origin", "", s.guard.cookie+"=")
+	f.Add("POST", "/api/again?p=0&s=0&c=1", "[::1]:8080", "null", "cross-site", "Bearer ", "")
+	f.Add("GET", "/api/../../etc/passwd?p=%zz&;x", "127.0.0.1.evil", "http://%zz", "same-site", "Basic eDp4", "=;=")
+	f.Fuzz(func(t *testing.T, method, target, host, origin, site, authorization, cookie string) {
+		u, err := url.Parse(target)
+		if err != nil {
+			return // net/http has answered
+		}
+		for _, token := range []bool{false, true} {
+			r := &http.Request{Method: method, URL: u, Host: host, Header: http.Header{"Origin": {origin}, "Sec-Fetch-Site": {site},
+				"Authorization": {authorization}, "Cookie": {cookie}}}
+			if token {
+				r.Header.Set("Authorization", "Bearer "+s.guard.token)
+			}
+			w := httptest.NewRecorder()
+			s.ServeHTTP(w, r)
+			switch {
+			case w.Code >= 500:
+				t.Errorf("%s %q: status %d: %s", method, target, w.Code, w.Body)
+			case !token && w.Code < 400:
+				t.Errorf("%s %q without the token: status %d", method, target, w.Code)
+			case w.Code < 400 && (method != http.MethodGet && method != http.MethodHead || !s.guard.host(host)):
+				t.Errorf("%s %q of %q: status %d", method, target, host, w.Code)
+			}
+			if w.Header().Get("Content-Security-Policy") != policy {
+				t.Errorf("%s %q: no policy", method, target)
+			}
+		}
+	})
 }
 
 // The policy allows no script or style within the page, and the page has none.

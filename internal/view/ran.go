@@ -32,9 +32,9 @@ type ran struct {
 	every  uint64      // one of so many samples was kept
 }
 
-// newRan places the samples of the traces: each speaks for the time about it up to half of its
-// length, up to the middle between it and the next one, and within the part of a section that it
-// lies in.
+// newRan places the samples of the traces: each speaks for the time about it, no further than its
+// length, than the middle between it and the next one, and than the part of a section that it lies
+// in.
 func newRan(t *profile.Tables, x *index, names *analysis.Paths) *ran {
 	r := &ran{lanes: make([][]stretch, len(t.Threads)), levels: make([][]int32, len(t.Paths)), every: 1}
 	for i := range t.Traces {
@@ -43,8 +43,8 @@ func newRan(t *profile.Tables, x *index, names *analysis.Paths) *ran {
 		list := r.lanes[tr.Thread]
 		for k := range tr.Samples {
 			s := &tr.Samples[k]
-			half := s.Length/2 + 1
-			v := stretch{from: s.At - min(s.At, half), to: s.At + min(half, math.MaxUint64-s.At), at: s.At, length: s.Length, path: s.Path, section: -1}
+			reach := s.Length + 1
+			v := stretch{from: s.At - min(s.At, reach), to: s.At + min(reach, math.MaxUint64-s.At), at: s.At, length: s.Length, path: s.Path, section: -1}
 			if k > 0 {
 				v.from = max(v.from, tr.Samples[k-1].At+(s.At-tr.Samples[k-1].At)/2)
 			}

@@ -53,11 +53,14 @@ function Waste({ w, p }) {
       ${x.sides.map((s) => html`<p class="side"><${Place} x=${s} p=${p} />${s.text && html` <code>${s.text}</code>`}${s.path && html`<br /><span class="soft">called from ${s.path}</span>`}</p>`)}${x.why && html`<p>Why: ${x.why}</p>`}</li>`)}</ul><p>${l.do}</p>`)}</section>`;
 }
 
+// nameless tells whether places have no lines: the program was built without debug information.
+const nameless = (loss) => { const at = loss ? loss.rows.flatMap((r) => r.places.filter((x) => x.section >= 0)) : []; return at.length > 0 && !at.some((x) => x.line); };
+
 export function Overview({ info, head, p }) {
   if (!head) return html`<${Early} info=${info} p=${p} />`;
   const unit = head.program.clock_unit;
   const most = head.sections.reduce((m, s) => Math.max(m, s.all_lost), 0.02);
-  return html`${head.loss && head.loss.headline && html`<p class="headline">${head.loss.headline}</p>`}<ul class="tiles">${head.tiles.map((t) => html`<li><b>${t.value}</b><span>${t.label}</span></li>`)}</ul>
+  return html`${head.loss && head.loss.headline && html`<p class="headline">${head.loss.headline}</p>`}${nameless(head.loss) && html`<p class="say" data-more>Places are functions or addresses here, as the program has no debug information. Built with <code>-g</code>, or with its debug files (packages named -dbgsym, debuginfod) at hand when you say <code>lime resolve</code>, they are lines.</p>`}<ul class="tiles">${head.tiles.map((t) => html`<li><b>${t.value}</b><span>${t.label}</span></li>`)}</ul>
   <${Say} list=${head.told} />
   ${head.loss && html`<${Loss} loss=${head.loss} p=${p} list=${head.sections} />`}
   ${head.nothing && html`<div class="card"><p>${head.nothing}</p></div>`}

@@ -93,7 +93,7 @@ function usePalette(dark) {
 export function Timeline({ info, head, p, params, list, q }) {
   const whole = useAsk("window", { p });
   return html`<section class="card" aria-labelledby="time-h"><h2 id="time-h">Time line</h2>
-    <ul class="legend">${kinds.map(([k, t]) => html`<li><i class="key ${k}"></i>${t}</li>`)}<li class="soft">the rest: the profile does not say</li></ul>
+    <ul class="legend">${kinds.map(([k, t]) => html`<li><i class="key ${k}"></i>${k === "work" && depthOf(info, params) !== undefined ? "work of which no sample tells what it was; functions have colours of their own" : t}</li>`)}<li class="soft">the rest: the profile does not say</li></ul>
     <${Asked} state=${whole} what="the times">${(w) => (w.threads === 0 ? html`<p>The profile holds no times of threads.</p>` : html`<${View} key=${p} info=${info} head=${head} p=${p} params=${params} whole=${w} other=${q >= 0 ? list[q] : null} q=${q} />`)}<//></section>`;
 }
 
