@@ -25,7 +25,7 @@ int main(int argc, char **argv)
 		double x = step;
 		if (rank > 0)
 			MPI_Recv(&x, 1, MPI_DOUBLE, rank - 1, step, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-		x = stage(x);
+		x = stage(x); /* CAUSE */
 		if (rank < n - 1)
 			MPI_Send(&x, 1, MPI_DOUBLE, rank + 1, step, MPI_COMM_WORLD);
 		MPI_Bcast(&x, 1, MPI_DOUBLE, n - 1, MPI_COMM_WORLD);

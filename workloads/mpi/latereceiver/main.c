@@ -36,7 +36,7 @@ int main(int argc, char **argv)
 			for (int from = 1; from < n; from++) { /* CAUSE */
 				double x;
 				MPI_Recv(&x, 1, MPI_DOUBLE, from, 3, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-				digest(x);
+				digest(x); /* CAUSE */
 			}
 		} else {
 			double x = produce(round);

@@ -35,8 +35,8 @@ contains
   subroutine pack_checkpoint(x)
     real(8), intent(inout) :: x(:)
     integer :: i, t
-    do t = 1, 160 * TIMES
-       do i = 1, size(x)
+    do t = 1, 160 * TIMES ! CAUSE
+       do i = 1, size(x) ! CAUSE
           x(i) = x(i) + 1d-9 * i * t
        end do
     end do
