@@ -30,10 +30,12 @@ func (r *runner) granule(sec *Section, acc *ledger.Account) *Granule {
 	}
 	n := float64(len(acc.Instances))
 	most := slices.MaxFunc(acc.Instances, func(a, b ledger.InstanceTotal) int { return cmp.Compare(a.Total, b.Total) }).Total
+	fair := 1 - min(1, ratio(sec.Chance, acc.Total)) // who took which piece is no matter of their size
+	most *= fair
 	var best *Granule
 	for i := range acc.Tests {
 		t := &acc.Tests[i]
-		g := Granule{Count: t.Stayed, Mean: t.Round, Lead: ratio(acc.Total/n, t.Round)}
+		g := Granule{Count: t.Stayed, Mean: t.Round, Lead: ratio(fair*acc.Total/n, t.Round)}
 		if r.prog.s.Back[r.prog.to[t.Stay]] { // tested behind the body
 			g.Count += t.Left
 		}
