@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -162,6 +163,9 @@ func TestCountKilled(t *testing.T) {
 	kills := 8
 	if os.Getenv("LIME_LONG") != "" {
 		kills = 200
+	}
+	if n, err := strconv.Atoi(os.Getenv("LIME_RUNS")); err == nil && n >= 8 {
+		kills = n
 	}
 	prog := compile(t, "beside.c", "gcc -O1 -g -pthread -o OUT SRC")
 	for n := range kills {
