@@ -7,6 +7,12 @@ import (
 	"testing"
 )
 
+// pairKey names a pair of the reference.
+type pairKey struct {
+	kind          Kind
+	first, second Context
+}
+
 // op is one access, or what the system does, of a random program.
 type op struct {
 	what    uint8 // see run

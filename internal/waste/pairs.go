@@ -7,15 +7,10 @@ type Pair struct {
 	Bytes, Count  uint64 // Count is accesses of the second
 }
 
-type pairKey struct {
-	kind          Kind
-	first, second Context
-}
-
 // pairs sums up what is found. The runs of one access stand in found until the access is over.
 type pairs struct {
 	list  []Pair
-	by    map[pairKey]int32
+	by    index
 	found []run
 }
 
@@ -26,8 +21,6 @@ type run struct {
 	addr  uint64
 	n     uint32
 }
-
-func newPairs() pairs { return pairs{by: map[pairKey]int32{}} }
 
 // add tells of n bytes at addr.
 func (p *pairs) add(k Kind, first Context, addr uint64, n uint32) {
@@ -104,13 +97,12 @@ func (p *pairs) of(s *site, k Kind, first, second Context) int {
 	if at := s.recent[k] - 1; at >= 0 && p.list[at].First == first {
 		return int(at)
 	}
-	key := pairKey{k, first, second}
-	at, ok := p.by[key]
-	if !ok {
-		at = int32(len(p.list))
+	key := keyOfPair(k, first, second)
+	slot := p.by.find(key)
+	if slot.at == 0 {
+		p.by.put(slot, key, len(p.list))
 		p.list = append(p.list, Pair{Kind: k, First: first, Second: second})
-		p.by[key] = at
 	}
-	s.recent[k] = at + 1
-	return int(at)
+	s.recent[k] = slot.at
+	return int(slot.at) - 1
 }

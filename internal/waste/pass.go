@@ -76,10 +76,13 @@ func (d *Detector) Pass(c Context, b *Body, words []uint64, tolerance float64) i
 			ops = ops[len(ops)-left:]
 		}
 		o := &ops[0]
-		if n := int(o.Values); o.Store {
-			d.slowStore(c, words[0], int(o.Bytes), n > 0 && Same(o.Elem, words[1:1+n], words[1+n:1+2*n], tolerance))
-		} else {
-			d.slowLoad(c, words[0], int(o.Bytes))
+		if n := int(o.Values); !o.Store {
+			if d.quick == slow || !d.narrowLoad(c, words[0], o.Bytes) {
+				d.slowLoad(c, words[0], int(o.Bytes))
+			}
+		} else if same := n > 0 && Same(o.Elem, words[1:1+n], words[1+n:1+2*n], tolerance); d.quick == slow ||
+			!d.narrowStore(c, words[0], o.Bytes, same) {
+			d.slowStore(c, words[0], int(o.Bytes), same)
 		}
 		words, c = words[o.words():], c+o.contexts()
 	}
