@@ -51,7 +51,8 @@ func (p *printer) waste(r *Report, all bool) {
 // intro says how sure the figures are.
 func (w *Waste) intro() string {
 	if w.Label == "sampled" {
-		return "Of the bytes that the program stored, or loaded, by samples; the bounds hold in 95 of 100 runs:"
+		return "Of the bytes that the program stored, or loaded, by samples of its time, in which slow accesses count " +
+			"for more; the bounds are those of chance, for 95 of 100 runs:"
 	}
 	return "Of the bytes that the program stored, or loaded; every access was looked at:"
 }
@@ -162,7 +163,14 @@ func (p *printer) wasteSide(s *WasteSide) {
 	}
 }
 
-// whyTexts explains the words for reasons.
-var whyTexts = map[string]string{}
-
-func whyWords(word string) string { return whyTexts[word] }
+// whyWords explains a reason that a collector has found by the code around a pair.
+func whyWords(word string) string {
+	return map[string]string{
+		"initialisation":  "an initialisation: a constant is stored, and nobody reads it before the next store",
+		"running-value":   "a running value is kept in memory: it is stored every time, though only the last one is read",
+		"invariant-store": "the same constant is stored every time: once is enough",
+		"invariant-load":  "the same address gives the same value every time: load it once, before the loop",
+		"spill":           "registers are short: the compiler keeps the value on the stack, and loads it from there again",
+		"search":          "what is loaded decides over a branch: a search that begins again over the same data",
+	}[word]
+}

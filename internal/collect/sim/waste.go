@@ -22,8 +22,9 @@ type wasteMeter struct {
 	tree      callTree
 	bases     []wasteBase
 	stacks    map[section.ThreadID]*wasteStack
-	votes     map[int]*votes // by pair
-	repeat    repeated       // what the next repeated instruction will write
+	votes     map[int]*votes    // by pair
+	traitsAt  map[uint64]traits // by instruction
+	repeat    repeated          // what the next repeated instruction will write
 	events    []wasteEvent
 	byEvent   map[wasteEvent]int32
 }
@@ -44,7 +45,7 @@ type wasteEvent struct {
 func newWasteMeter(c *Config) *wasteMeter {
 	m := &wasteMeter{
 		countMeter: newCountMeter(c), kinds: c.Waste, tolerance: c.Tolerance, d: waste.NewDetector(c.Waste), calls: calls.NewTable(), tree: newCallTree(),
-		stacks: map[section.ThreadID]*wasteStack{}, votes: map[int]*votes{}, byEvent: map[wasteEvent]int32{},
+		stacks: map[section.ThreadID]*wasteStack{}, votes: map[int]*votes{}, traitsAt: map[uint64]traits{}, byEvent: map[wasteEvent]int32{},
 	}
 	m.d.Sample = m.sample
 	return m
@@ -208,6 +209,7 @@ func (m *wasteMeter) block(id engine.BlockID) (*wasteBlock, error) {
 		return nil, fmt.Errorf("block at %#x: %w", x.PC, err)
 	}
 	m.blocks[id] = b
+	m.learn(b)
 	return b, nil
 }
 

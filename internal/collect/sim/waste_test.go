@@ -148,3 +148,32 @@ func TestWastePaths(t *testing.T) {
 		t.Errorf("first place %+v", f)
 	}
 }
+
+// TestWasteWhy: the reasons that the code around a pair tells, and silence where none does.
+func TestWasteWhy(t *testing.T) {
+	bin := compile(t, "waste_why.c", "gcc -g -O1 -static -nostdlib -ffreestanding "+
+		"-fno-tree-loop-distribute-patterns -fno-pie -no-pie -o OUT SRC")
+	for _, row := range []struct{ name, kind, why string }{
+		{"cleared", "dead-store", "initialisation"},
+		{"running", "dead-store", "running-value"},
+		{"constant", "silent-store", "invariant-store"},
+		{"bound", "silent-load", "invariant-load"},
+		{"spilled", "silent-load", "spill"},
+		{"search", "silent-load", "search"},
+		{"copied", "silent-load", ""},
+		{"replaced", "dead-store", ""},
+	} {
+		path, status, said := simulate(t, 1, "--waste=dead,silent,loads", "--", bin, row.name)
+		if status != 0 {
+			t.Fatalf("%s: status %d: %s", row.name, status, said)
+		}
+		for _, p := range openProfile(t, path).Tables().WastePairs {
+			if p.Kind == row.kind {
+				if p.Why != row.why {
+					t.Errorf("%s: %q, want %q", row.name, p.Why, row.why)
+				}
+				break
+			}
+		}
+	}
+}

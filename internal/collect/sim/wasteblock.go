@@ -36,6 +36,7 @@ type wasteAccess struct {
 	inst   int
 	n      int
 	values int // words
+	traits traits
 	pc     uint64
 }
 
@@ -82,6 +83,7 @@ func newWasteBlock(x *engine.Block, shape *engine.LogShape, code []byte) (*waste
 		default:
 			a.what = accessStore
 		}
+		a.traits = traitsOf(insts, l.Inst, l, x.End)
 		a.elem = elem.Stored(insts[:l.Inst+1], a.n)
 		b.accesses = append(b.accesses, a)
 	}

@@ -148,7 +148,7 @@ func (p *placedPair) row(o *output) profile.WastePair {
 	thread := o.rowOf(o.r.threads[o.r.waste.tree.nodes[p.second.node].thread])
 	return profile.WastePair{
 		Kind: p.kind.String(), Thread: thread, First: o.side(p.first), Second: o.side(p.second),
-		Bytes: p.bytes, Count: p.count, Data: p.votes.words(),
+		Bytes: p.bytes, Count: p.count, Data: p.votes.words(), Why: o.r.waste.why(p),
 	}
 }
 
