@@ -243,6 +243,25 @@ func mostMissed(n int) int {
 	}
 }
 
+// TestWasteTroubled: programs that use traps, are traced, confined or stopped, fork, replace
+// themselves, die, or have many threads with tiny stacks end and say the same under record --waste.
+func TestWasteTroubled(t *testing.T) {
+	program, _ := markedLines(t, "testdata/troubled.c", "-O1", "-pthread", "-w")
+	for _, mode := range []string{"handler", "forks", "execs", "confined", "threads", "debugged", "stopped", "dies"} {
+		cmd := exec.Command(program, mode)
+		want, _ := cmd.Output() // its status is compared
+		status := cmd.ProcessState.ExitCode()
+		if ws, ok := cmd.ProcessState.Sys().(syscall.WaitStatus); ok && ws.Signaled() {
+			status = 128 + int(ws.Signal())
+		}
+		file := filepath.Join(t.TempDir(), "p.lime")
+		code, stdout, stderr := run(t, ".", "", "record", "--waste", "-o", file, "--", program, mode)
+		if code != status || stdout != string(want) {
+			t.Errorf("%s: status %d, %q; without lime %d, %q: %s", mode, code, stdout, status, want, stderr)
+		}
+	}
+}
+
 // TestKilledWhileItWatches: whatever lime was about to do when it was killed, the program goes on
 // and ends as it should.
 func TestKilledWhileItWatches(t *testing.T) {

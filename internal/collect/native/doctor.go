@@ -27,7 +27,7 @@ type Check struct {
 // Doctor looks at what can be recorded here.
 func Doctor() []Check {
 	var out []Check
-	for _, check := range []func() []Check{paranoia, clocks, counters, locked, tracing, timeStamps} {
+	for _, check := range []func() []Check{paranoia, clocks, counters, locked, tracing, timeStamps, debugRegisters} {
 		out = append(out, check()...)
 	}
 	return out

@@ -217,3 +217,12 @@ func (h *wasteHost) data(addr uint64) string {
 	}
 	return ""
 }
+
+// debugRegisters looks whether wasted memory work can be sampled.
+func debugRegisters() []Check {
+	c := Check{Name: "debug registers", OK: true, Found: "traps at accesses to memory", Gives: "wasted memory work (record --waste)"}
+	if err := watch.Supported(); err != nil {
+		c.OK, c.Found, c.Fix = false, err.Error(), fixOf(err)
+	}
+	return []Check{c}
+}
