@@ -1,6 +1,10 @@
 package analysis
 
-import "testing"
+import (
+	"testing"
+
+	"lime/internal/profile"
+)
 
 // A branch that each thread comes to once says yes or no. It is not why threads differ that have
 // all gone that way, such as one that asks whether a lock was free.
@@ -33,5 +37,19 @@ func TestBranchThatIsPassedOnce(t *testing.T) {
 		if first := res.Sections[0].Causes[0]; first.Line != c.line || first.Event != c.event {
 			t.Errorf("%s: the first cause is the %s on line %d, want the %s on line %d", c.name, first.Event, first.Line, c.event, c.line)
 		}
+	}
+}
+
+// Where samples are too few to tell which part of the program is uneven, all of it is no cause.
+func TestAllOfTheProgramIsNoCause(t *testing.T) {
+	root := &part{m: mass{n: 30, cov: 100, vari: 1e6}}
+	for i := range 3 {
+		k := root.kid(boundary{kind: boundLeaf, node: profile.NodeID(i)})
+		k.m = mass{n: 10, cov: 33, vari: 1e6 / 3}
+	}
+	w := &walker{total: root.m, loop: func(boundary) length { return length{} }}
+	w.walk(root, nil)
+	if len(w.found) != 0 || w.price != 0 {
+		t.Errorf("%d causes, price %v", len(w.found), w.price)
 	}
 }

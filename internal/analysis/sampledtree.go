@@ -391,6 +391,9 @@ func similar(kids []*part) bool {
 // call; never a loop that is even.
 func (w *walker) name(q *part, since []*part) {
 	if len(since) == 0 {
+		if q.up == nil { // all of the program: samples do not tell which part of it
+			return
+		}
 		since = []*part{q}
 	}
 	best, most, missed := since[0], -1, w.missed(q)
