@@ -22,6 +22,21 @@ function marksOf(head, path, s) {
   return out;
 }
 
+// wasteOf finds the wasted memory work of a file by line.
+function wasteOf(head, path) {
+  const out = new Map();
+  for (const l of head.waste ? head.waste.lists : []) {
+    for (const x of l.pairs) {
+      for (const side of x.sides) {
+        if (side.file !== path || !side.line) continue;
+        if (!out.has(side.line)) out.set(side.line, []);
+        out.get(side.line).push({ title: l.title.split(",")[0], share: x.share, about: x.head });
+      }
+    }
+  }
+  return out;
+}
+
 export function Source({ head, p, params, list: runs, q }) {
   const s = params.s === undefined ? -1 : Number(params.s);
   const files = useAsk("files", { p, s });
@@ -68,7 +83,7 @@ function Lines({ file, head, p, s, line, asm, other, q }) {
   const target = useRef(null);
   useEffect(() => { if (target.current) target.current.scrollIntoView({ block: "center" }); }, [state.value, line]);
   return html`<${Asked} state=${state} what="the file">${(f) => {
-    const marks = marksOf(head, f.path, s);
+    const marks = marksOf(head, f.path, s), wasted = wasteOf(head, f.path);
     let last = 0;
     return html`<div class="src" tabindex="0" role="region" aria-label=${"Source of " + f.path}><table class="lines">
       <thead><tr><th class="no" scope="col">line</th><th scope="col">cause</th><th scope="col" class="num">time</th>${other && html`<th scope="col" class="num">in ${other.name}</th>`}<th scope="col" class="num wide">runs, by thread</th><th scope="col">source</th></tr></thead><tbody>
@@ -79,7 +94,7 @@ function Lines({ file, head, p, s, line, asm, other, q }) {
         return html`${gap && html`<tr aria-hidden="true"><td class="no">⋯</td></tr>`}
           <tr class=${causes.length ? "hit" : l.line === line ? "here" : ""} ref=${l.line === line ? target : undefined} id=${"L" + l.line}>
           <td class="no"><a href=${link("source", { p, s: s < 0 ? undefined : s, path: f.path, line: l.line, asm })}>${l.line}</a></td>
-          <td>${causes.slice(0, 2).map((c) => html`<a class="mark" title=${`${c.title}: ${c.words}, ${c.section.short}`} href=${link("section", { p, s: c.section.id, c: c.rank })}>${c.title} ${pct(c.share)}</a> `)}</td>
+          <td>${causes.slice(0, 2).map((c) => html`<a class="mark" title=${`${c.title}: ${c.words}, ${c.section.short}`} href=${link("section", { p, s: c.section.id, c: c.rank })}>${c.title} ${pct(c.share)}</a> `)}${(wasted.get(l.line) || []).slice(0, 2).map((x) => html`<a class="mark" title=${x.about + ", in all sections"} href=${link("overview", { p })}>${x.title.toLowerCase()} ${pct(x.share)}</a> `)}</td>
           <td class="num">${l.share > 0 && html`<${Meter} share=${l.share} less />${pct(l.share)}`}</td>
           ${other && html`<td class="num soft">${beside(l) > 0 || (beside(l) === 0 && l.share > 0) ? pct(beside(l)) : ""}</td>`}
           <td class="num wide">${l.runs && html`<a class="runs" title="by thread" href=${link("threads", { p, s: s < 0 ? undefined : s, m: `line:${f.file}:${l.line}` })}>${l.min === l.max ? si(l.min) + " in each" : html`${si(l.min)} to ${si(l.max)} <span class="spark" aria-hidden="true">${spark(l.runs)}</span>`}</a>`}</td>
