@@ -21,6 +21,9 @@ func (r *runner) posted(sec *Section, p *posting) *Cause {
 		c.Family = FamilyHardware
 		c.Title = cmp.Or(r.kindTitle(c.key.kind), waitTitles()[p.event], "the same code, dearer")
 	}
+	if row.Kind == ledger.OtherStart {
+		c.Title = "other function"
+	}
 	c.Place = r.ledgerPlace(&row.Place)
 	if row.Place.Node >= 0 {
 		c.Nodes = []profile.NodeID{row.Place.Node}
@@ -190,6 +193,8 @@ func (r *runner) priceSentence(sec *Section, p *posting) string {
 		return fmt.Sprintf("Thread %d comes into this section at another place than the others and does other work, "+
 			"most of it from this line on: it takes %s longer than thread %d.",
 			sec.Ledger.Threads[hi], r.duration(p.spent(hi)), sec.Ledger.Threads[lo])
+	case p.rows[0].Kind == ledger.OtherStart:
+		words, tail = "Thread %d begins with this function, others with another one, and takes %s longer than thread %d", mostAt(sec)
 	case !p.hw && p.rows[0].Inside != nil:
 		words, tail = "Thread %d spends %s more in what is called here than thread %d", inside(p.rows[0])
 	case !p.hw:
@@ -204,6 +209,15 @@ func (r *runner) priceSentence(sec *Section, p *posting) string {
 		words = "Thread %d waits %s more for locks than thread %d"
 	}
 	return fmt.Sprintf(words, sec.Ledger.Threads[hi], r.duration(p.spent(hi)), sec.Ledger.Threads[lo]) + tail + "."
+}
+
+// mostAt names the line at which the last threads spend most of what they take longer.
+func mostAt(sec *Section) string {
+	at := sec.Ledger.Spent
+	if at == nil || at.Line == 0 {
+		return ""
+	}
+	return fmt.Sprintf(": %s of the difference at %s:%d", unit.Percent(min(1, at.Share)), path.Base(at.File), at.Line)
 }
 
 // inside names what a line of the program's own has called, and where in the library the time went.

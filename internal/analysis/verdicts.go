@@ -32,7 +32,7 @@ func sectionVerdicts(m *profile.Meta, s *Section, opt Options) []Verdict {
 		smallVerdict(s, say)
 	}
 	threadVerdict(s, say)
-	if s.InstanceCount == 1 {
+	if s.InstanceCount == 1 && slices.ContainsFunc(s.Causes, func(c Cause) bool { return c.Important && c.CostShare == 0 }) {
 		say("few-instances", SeverityInfo, "There is one instance only: whether the cause is always the same cannot be told.")
 	}
 	if m.TimeLabel != profile.Sampled && s.Time/float64(s.InstanceCount) < shortSection {

@@ -63,6 +63,9 @@ func (s *Section) inALine(g *Program) string {
 	case first == nil:
 		return differ + "nothing that was counted explains it"
 	}
+	if first.Place.unknown() {
+		return differ + fmt.Sprintf("%s, %s", first.Title, shareWords(first))
+	}
 	return differ + fmt.Sprintf("%s at %s, %s", first.Title, first.Short(), shareWords(first))
 }
 
