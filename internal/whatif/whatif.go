@@ -132,8 +132,8 @@ func (c *chooser) top(res *analysis.Result, sections []int) error {
 				"it out, or name a line whose misses shall go", first.Title, at, at)
 		}
 		if why := cannotErase(first.Event); why != "" {
-			return fmt.Errorf("the report's first cause is the %s at %s: %s; change the program, and compare the two "+
-				"with 'lime diff'", first.Title, at, why)
+			return fmt.Errorf("the report's first cause is the %s at %s: %s%s; change the program, and compare the two "+
+				"with 'lime diff'", first.Title, at, why, bound(first))
 		}
 		for j := range list {
 			x := &list[j]

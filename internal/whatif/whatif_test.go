@@ -33,6 +33,12 @@ func cause(event, file string, line int, important bool) analysis.Cause {
 	return analysis.Cause{Family: analysis.FamilyHardware, Event: event, Important: important, Place: analysis.Place{File: file, Line: line}}
 }
 
+// waitsFor is a cause at which threads wait, and how much shorter the run were if nobody had to.
+func waitsFor(c analysis.Cause, win float64) analysis.Cause {
+	c.CostShare, c.WinShare = 0.5, win
+	return c
+}
+
 func result() *analysis.Result {
 	return &analysis.Result{Sections: []analysis.Section{
 		{Causes: []analysis.Cause{{Family: analysis.FamilyControl, Event: "loop"}, cause("coherence-miss", "/src/a.c", 5, true),
@@ -95,6 +101,7 @@ func TestChooseErrors(t *testing.T) {
 	}{
 		{"lock-wait@a.c:5", result(), "what is done under it"},
 		{Top, first(cause("lock-wait", "/src/a.c", 3, true)), "what is done under it"},
+		{Top, first(waitsFor(cause("lock-wait", "/src/a.c", 3, true), 0.4)), "shorter by 40.0 % at most"},
 		{Top, first(branch), "--even a.c:3"},
 	} {
 		if _, err := Choose(c.res, waits, nil, c.spec); err == nil || !strings.Contains(err.Error(), c.want) {
