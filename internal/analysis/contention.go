@@ -62,6 +62,7 @@ func (r *runner) contend(sec *Section, s *summary, whole *Whole) error {
 			sec.Causes = append(sec.Causes, c)
 		}
 	}
+	sec.ofWaits()
 	sec.ContendedShare = ratio(sec.ContendedTime, s.own)
 	uneven := sec.LostTime >= worthwhile*r.parallel
 	slices.SortStableFunc(sec.Causes, func(a, b Cause) int {
@@ -72,6 +73,31 @@ func (r *runner) contend(sec *Section, s *summary, whole *Whole) error {
 	})
 	renumber(sec.Causes)
 	return nil
+}
+
+// ofWaits takes the decisions on a line at which threads wait together with the wait: how a lock
+// that is not free is waited for is no decision of the program's.
+func (sec *Section) ofWaits() {
+	for i := range sec.Causes {
+		wait := &sec.Causes[i]
+		if wait.CostShare == 0 || wait.Line == 0 || !profile.FamilyOf(wait.Event).Waits() {
+			continue
+		}
+		for k := range sec.Causes {
+			c := &sec.Causes[k]
+			if c.Family != FamilyControl || c.File != wait.File || c.Line != wait.Line || c.Share == nil {
+				continue
+			}
+			share := *c.Share
+			if wait.Share != nil {
+				share += *wait.Share
+			}
+			wait.Share, wait.LedgerTime, wait.ShareInterval = &share, wait.LedgerTime+c.LedgerTime, nil
+			wait.evenWin += c.TimeToWin
+			c.merged = true
+		}
+	}
+	sec.Causes = slices.DeleteFunc(sec.Causes, func(c Cause) bool { return c.merged })
 }
 
 // paidCost is a cost and the events that it is the sum of.
@@ -219,6 +245,11 @@ func (c *Cause) pays(all *Cause) {
 	c.CostShare, c.CostTime, c.meanCost, c.evenWin, c.Important = all.CostShare, all.CostTime, all.meanCost, c.TimeToWin, true
 	differ := strings.TrimSuffix(c.Sentence, all.Subject.words())
 	c.Sentence, c.Threads, c.Summed, c.CountTime, c.Members = all.Sentence, all.Threads, all.Summed, all.CountTime, nil
+	if _, how, told := strings.Cut(differ, "; the "); told { // the waits of two threads stand there already
+		differ = "The " + how
+	} else if strings.Contains(differ, " waits here for ") {
+		differ = ""
+	}
 	if differ != "" && c.TimeToWin >= worthwhile*all.meanCost {
 		c.Sentence += " " + differ
 	}

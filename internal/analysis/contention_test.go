@@ -87,6 +87,21 @@ func TestPays(t *testing.T) {
 	}
 }
 
+// The waits that are told already are not told again, but what follows from them is.
+func TestPaysSaysItOnce(t *testing.T) {
+	for differ, want := range map[string]string{
+		"Thread 5 waits here for 3 ms (lock wait), thread 1 2 ms; the longer it waits, the longer a thread takes.": "All wait. The longer it waits, the longer a thread takes.",
+		"Thread 5 waits here for 3 ms (lock wait), thread 1 2 ms.":                                                 "All wait.",
+		"Thread 4 waits 593 k more for locks than thread 2.":                                                       "All wait. Thread 4 waits 593 k more for locks than thread 2.",
+	} {
+		c := Cause{Sentence: differ, TimeToWin: 10}
+		c.pays(&Cause{CostShare: 0.5, meanCost: 40, TimeToWin: 40, Sentence: "All wait."})
+		if c.Sentence != want {
+			t.Errorf("%q, want %q", c.Sentence, want)
+		}
+	}
+}
+
 // A lock that threads wait for comes before what makes them differ, if it costs more; a wait for
 // others' work comes behind that: what those do is why.
 func TestWaitsForWorkComeLater(t *testing.T) {
@@ -95,5 +110,23 @@ func TestWaitsForWorkComeLater(t *testing.T) {
 		if got := wait.gain(true) > loop.gain(true); got != first {
 			t.Errorf("%s: first %t, want %t", event, got, first)
 		}
+	}
+}
+
+// How a lock that is not free is waited for is told with the wait, at its line and no other.
+func TestDecisionsOfAWaitAreItsOwn(t *testing.T) {
+	share := func(x float64) *float64 { return &x }
+	at := func(line int) Place { return Place{File: "a.c", Line: line} }
+	sec := Section{TimeToWin: 100, Causes: []Cause{
+		{Event: EventBranch, Family: FamilyControl, Place: at(5), Share: share(0.4), LedgerTime: 40, TimeToWin: 40},
+		{Event: "lock-wait", Family: FamilyHardware, Place: at(5), Share: share(0.3), LedgerTime: 30, CostShare: 0.5, meanCost: 35, evenWin: 30, TimeToWin: 60},
+		{Event: EventLoop, Family: FamilyControl, Place: at(6), Share: share(0.2), LedgerTime: 20, TimeToWin: 20},
+	}}
+	sec.ofWaits()
+	if len(sec.Causes) != 2 || sec.Causes[0].Event != "lock-wait" || sec.Causes[1].Line != 6 {
+		t.Fatalf("%+v", sec.Causes)
+	}
+	if c := &sec.Causes[0]; *c.Share != 0.7 || c.LedgerTime != 70 || c.gain(true) != 70 || c.TimeToWin != 60 {
+		t.Errorf("%+v: share %v, gain %v", c, *c.Share, c.gain(true))
 	}
 }

@@ -291,6 +291,7 @@ type Cause struct {
 	from *gathered
 	// of CostTime: a thread's, and what there is to win by making it even
 	meanCost, evenWin float64
+	merged            bool
 	// course is what the account charges, by group of instances.
 	course []float64
 	edge   int32 // of causes that only the account knows: the way that varies most

@@ -182,7 +182,9 @@ func (r *runner) section(s *summary, whole *Whole) (Section, error) {
 	if err := r.contend(&sec, s, whole); err != nil {
 		return sec, err
 	}
-	r.waited(&sec, s)
+	if err := r.waited(&sec, s); err != nil {
+		return sec, err
+	}
 	r.weigh(&sec)
 	sec.Verdicts = sectionVerdicts(r.meta, &sec, r.opt)
 	r.sampledVerdicts(&sec)

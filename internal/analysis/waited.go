@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"lime/internal/profile"
+	"lime/internal/unit"
 )
 
 // addLate adds what the last thread of an instance waited longer than the mean, by event.
@@ -34,9 +35,9 @@ func (l *lossParts) addLate(t *lossTable, in *profile.Instance) {
 
 // waited adds to the section's first cause, where that is a decision, the wait that it leads to: if
 // most of what the last threads take longer is one.
-func (r *runner) waited(sec *Section, s *summary) {
+func (r *runner) waited(sec *Section, s *summary) error {
 	if len(sec.Causes) == 0 || sec.Causes[0].Family != FamilyControl || !sec.Causes[0].Important || s.win <= 0 {
-		return
+		return nil
 	}
 	rows := make([]float64, len(r.tab.Events))
 	for row, x := range s.loss.lateFor {
@@ -44,11 +45,24 @@ func (r *runner) waited(sec *Section, s *summary) {
 	}
 	for _, at := range r.costRows(rows) {
 		if wait := r.cost(at, rows, s.win); wait.Share > littleFound {
-			sec.Causes[0].Sentence += " " + r.waitedWords(s, &wait, at)
+			paid := []paidCost{{Cost: wait, events: at}}
+			if err := r.paidBy(sec.ID, paid); err != nil {
+				return err
+			}
+			sec.Causes[0].Sentence += " " + r.waitedWords(s, &wait, at) + r.withoutIt(paid[0].win)
 			sec.Causes[0].Members = append([]Member{{Place: wait.Place, Family: FamilyHardware, Kinds: []string{wait.Event}, Events: len(at)}},
 				sec.Causes[0].Members...)
 		}
 	}
+	return nil
+}
+
+// withoutIt says what not to wait would win.
+func (r *runner) withoutIt(win float64) string {
+	if share := ratio(win, float64(r.meta.RunTime)); share > 0 {
+		return fmt.Sprintf(" Without that the run were shorter by %s at most.", unit.Percent(min(1, share)))
+	}
+	return ""
 }
 
 func (r *runner) waitedWords(s *summary, wait *Cost, events []int) string {
