@@ -177,3 +177,26 @@ func TestWasteWhy(t *testing.T) {
 		}
 	}
 }
+
+// TestWasteSharing: lines that are shared falsely are found, with both sides and the data; of
+// padded twins nothing is said.
+func TestWasteSharing(t *testing.T) {
+	packed := compile(t, "sharing.c", "gcc -g -O1 -pthread -o OUT SRC")
+	padded := compile(t, "sharing.c", "gcc -g -O1 -pthread -DPAD -o OUT SRC")
+	for _, row := range []struct{ name, data string }{{"regression", "sums"}, {"hash", "buckets"}, {"list", "nodes"}} {
+		for _, bin := range []string{packed, padded} {
+			path, status, said := simulate(t, 4, "--waste=sharing", "--", bin, row.name)
+			if status != 0 {
+				t.Fatalf("%s: status %d: %s", row.name, status, said)
+			}
+			p := openProfile(t, path)
+			share, worst := wasteShares(t, p)["false-sharing"], worstOf(p, "false-sharing")
+			switch {
+			case bin == padded && share > 0.01:
+				t.Errorf("%s, padded: %.3f %%, %s", row.name, share, worst)
+			case bin == packed && (share < 0.1 || !strings.HasSuffix(worst, " on "+row.data)):
+				t.Errorf("%s: %.3f %%, %s; want data %s", row.name, share, worst, row.data)
+			}
+		}
+	}
+}
