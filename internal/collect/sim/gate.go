@@ -191,7 +191,7 @@ func (r *run) comes(g *gate, t *thread) bool {
 		return g.state != gateRefuted
 	}
 	if g.round[t] {
-		if g.whole && g.least <= gateLength && len(g.round) > 1 && len(g.round) == len(g.seen) && g.settled(t) {
+		if (g.whole || r.allCame(g)) && g.least <= gateLength && len(g.round) > 1 && len(g.round) == len(g.seen) && g.settled(t) {
 			g.state, g.party, g.round = gateKnown, g.round, map[*thread]bool{}
 			return true
 		}
@@ -208,6 +208,17 @@ func (r *run) comes(g *gate, t *thread) bool {
 		}
 	}
 	g.round[t], g.in[t], g.seen[t] = true, true, true
+	return true
+}
+
+// allCame reports whether everybody has come in a round, but those who wait for others to end: then
+// nobody was missed, though the function is watched since somebody was seen to wait in it.
+func (r *run) allCame(g *gate) bool {
+	for _, t := range r.threads {
+		if !t.gone && !t.ended && !g.round[t] && t.in(known.Join) == nil {
+			return false
+		}
+	}
 	return true
 }
 

@@ -15,6 +15,8 @@ type point struct {
 	waiting       int // threads that spin behind it
 	early         int // of these: who came past before it was known; all who wait with them begin at the loop
 	passes, parks int
+	ordered       bool // what they look at is looked at in order
+	lock          bool // who waits behind it waits for no section's end
 }
 
 // worth reports whether it still pays to stop at the point: now and then
@@ -68,11 +70,8 @@ func (r *run) passing(t *thread, pc uint64) (wait bool) {
 		return true
 	}
 	p.passes++
-	if t.tried = r.tried(t, pc); r.lockable(t) {
-		p.parks++
-		return true
-	}
-	t.still.suspect = true
+	t.tried = r.tried(t, pc)
+	t.still.suspect = !p.ordered
 	if p.waiting > 0 && !r.released(pc) {
 		op, x := r.cutOp(t, section.OpRelease)
 		r.feed(op)

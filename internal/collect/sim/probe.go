@@ -34,11 +34,16 @@ func (r *run) probe(t *thread) bool {
 		return false
 	}
 	t = t.acting()
+	if !r.inOrder(carrier, t, pc) {
+		return false
+	}
+	if t.touches && r.othersProbe(t) {
+		return true
+	}
 	r.ended(t)
 	if sp, ok := r.height(t); ok && !r.returned(t, sp) {
 		return false
 	}
-	r.gives(t, pc)
 	r.home(t, pc, t.ctx.GPR[rsp])
 	if r.passing(t, pc) {
 		carrier.probed = pc

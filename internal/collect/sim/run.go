@@ -70,6 +70,7 @@ type run struct {
 	sampler  sampler
 
 	spins    spinTable
+	order    ordering
 	gophers  gophers
 	notes    collect.Notes
 	progress *progress
@@ -314,9 +315,10 @@ func (r *run) budget(k *core) int64 {
 // execute runs t until something happens or the budget is used up.
 func (r *run) execute(t *thread, budget int64) {
 	for budget > 0 && !r.end.over {
+		touches := t.touches
 		exit, n := r.stride(t, budget)
 		budget -= int64(n)
-		if exit.Reason == cpu.ExitBudget {
+		if exit.Reason == cpu.ExitBudget && !touches {
 			r.looksStill(t)
 			break
 		}
@@ -340,8 +342,10 @@ func (r *run) execute(t *thread, budget int64) {
 // its first piece starts: how its runtime gets there is nobody's decision.
 func (r *run) stride(t *thread, budget int64) (cpu.Exit, uint64) {
 	switch {
-	case t.holds != nil && !t.holds.found:
-		return r.findGiving(t, budget)
+	case t.touches:
+		return r.touch(t)
+	case t.birth == bornAtHome && len(r.order.hunts) > 0 && r.orders(t):
+		return r.goHunting(t, budget)
 	case t.birth == bornAtHome:
 		return r.step(t, budget)
 	}

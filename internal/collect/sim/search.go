@@ -95,7 +95,9 @@ func (r *run) spinner(t *thread, l *spin.Loop, since uint64) *spinner {
 			return nil
 		}
 		s.blocks[id], s.heads[pc] = true, true
+		s.spans = append(s.spans, extent{pc, pc + uint64(r.eng.Blocks()[id].Size)})
 	}
+	s.seen = len(r.eng.Blocks())
 	s.own = maps.Clone(s.heads)
 	if maps.DeleteFunc(s.own, func(pc uint64, _ bool) bool { return !r.images.own(pc) }); len(s.own) == 0 {
 		s.own = s.heads

@@ -24,19 +24,48 @@ const sysSchedYield = 24
 // spinner is a thread that goes round a loop in which threads wait, as far as the loop can tell
 // (package spin).
 type spinner struct {
-	t      *thread
-	loop   *spin.Loop
-	blocks map[engine.BlockID]bool
-	heads  map[uint64]bool // their addresses
-	own    map[uint64]bool // of these, those in the program's own code; all, if there are none
-	until  uint64          // clock up to which it surely goes round, if nothing changes
-	object uint64          // first place watched that is not on the thread's stack
-	told   bool            // the recogniser knows
-	call   uint64          // the program's own place
-	tried  uint64          // the lock that the thread tried to take in front of the loop, 0 if none
-	point  uint64          // pass point, 0 if none
-	passed bool            // its piece ended there, and not at the loop
-	woken  uint64          // the clock at which it was released
+	t        *thread
+	loop     *spin.Loop
+	blocks   map[engine.BlockID]bool
+	heads    map[uint64]bool // their addresses
+	own      map[uint64]bool // of these, those in the program's own code; all, if there are none
+	until    uint64          // clock up to which it surely goes round, if nothing changes
+	object   uint64          // first place watched that is not on the thread's stack
+	told     bool            // the recogniser knows
+	call     uint64          // the program's own place
+	tried    uint64          // the lock that the thread tried to take in front of the loop, 0 if none
+	point    uint64          // pass point, 0 if none
+	passed   bool            // its piece ended there, and not at the loop
+	woken    uint64          // the clock at which it was released
+	spans    []extent        // the code of its blocks
+	contends bool            // what it tries to take then is another word
+	seen     int             // blocks of the engine that it was held against
+}
+
+// extent is a stretch of code.
+type extent struct{ lo, hi uint64 }
+
+// in reports whether an instruction belongs to the loop.
+func (s *spinner) in(pc uint64) bool {
+	for i := range s.spans {
+		if s.spans[i].lo <= pc && pc < s.spans[i].hi {
+			return true
+		}
+	}
+	return false
+}
+
+// sync takes in blocks into which the loop's have been cut meanwhile.
+func (r *run) sync(s *spinner) {
+	all := r.blocks.sync()
+	for ; s.seen < len(all); s.seen++ {
+		if b := &all[s.seen]; s.in(b.PC) {
+			s.blocks[engine.BlockID(s.seen)], s.heads[b.PC] = true, true
+			if r.images.own(b.PC) {
+				s.own[b.PC] = true
+			}
+		}
+	}
 }
 
 // kind is what its wait is, if it ends no section. A lock is what those who waited try to take.
@@ -59,7 +88,7 @@ type spinTable struct {
 	of     []int32  // by EdgeID: 1 + the index of a cycle that it is in, 0 if none
 	now    *spinner // whose thread is about to be parked: that wait is told of by itself
 	follow *spin.Follower
-	locks  ownLocks
+	handed map[uint64]bool      // by the program's own place: what threads wait for there is handed from one to the next
 	ran    uint64               // instructions of its last step
 	insts  map[uint64]*x86.Inst // of the search under way
 }
@@ -184,6 +213,9 @@ func (r *run) goesTo(t *thread, pc uint64, most int) bool {
 func (r *run) park(s *spinner) {
 	t := s.t
 	t.blocked, t.spin = true, s
+	if now := r.eng.Retired(t.ctx); now-t.lined >= roundTrip {
+		t.inLine = t.now() // else it has only been to look
+	}
 	r.spins.parked = append(r.spins.parked, s)
 	t.at, t.waitAt = t.now(), t.now()
 	if s.held() {
@@ -211,7 +243,7 @@ func (r *run) park(s *spinner) {
 // missing when it ends.
 func (r *run) alike(s *spinner) {
 	for _, t := range r.threads {
-		if t.core != nil && !t.blocked && !t.gone && t.pending == nil && t.probed == 0 && s.heads[t.ctx.RIP] {
+		if t.core != nil && !t.blocked && !t.gone && t.pending == nil && t.probed == 0 && t.still.skip == 0 && s.heads[t.ctx.RIP] {
 			r.tryPark(t)
 		}
 	}
@@ -224,7 +256,7 @@ func (r *run) cutSpin(t *thread, s *spinner) (op section.Op, taken []edgeCount) 
 	r.drain(t, &rest)
 	t.keepFor(&rest)
 	s.point = r.passPoint(s, t.carry)
-	if t.pass != nil && t.pass.pc == s.point && r.pointAt(s.point).early == 0 {
+	if t.pass != nil && t.pass.pc == s.point && r.pointAt(s.point).early == 0 && r.instrsBefore(s, t.carry) <= wayIn {
 		op, s.passed = r.cutAtPass(t, section.OpWaitBegin), true
 		rest = piece{edges: t.carry, hw: t.carryHW}
 		t.carry, t.carryHW = nil, hardware{}
@@ -250,6 +282,22 @@ func (r *run) cutSpin(t *thread, s *spinner) (op section.Op, taken []edgeCount) 
 		op.Site.Stack[0] = r.frame(at, at) // the same place whatever block the thread was in
 	}
 	return op, taken
+}
+
+// wayIn is how many instructions a thread may do between the point at which all pass and its loop: a
+// function that counts arrivals, say. What takes longer is work, and its end is at the loop.
+const wayIn = 200
+
+// instrsBefore is how many instructions of some edges are none of the loop's.
+func (r *run) instrsBefore(s *spinner, list []edgeCount) (n uint64) {
+	r.sync(s)
+	edges, blocks := r.eng.Edges(), r.eng.Blocks()
+	for _, e := range list {
+		if d := &edges[e.id]; d.From >= 0 && d.Kind != engine.EdgeReturn && !s.blocks[d.From] {
+			n += e.n * uint64(blocks[d.From].Instrs)
+		}
+	}
+	return n
 }
 
 // tellSpin tells the recogniser of the wait.

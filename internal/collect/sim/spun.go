@@ -189,6 +189,7 @@ func (r *run) takeHardware(p *piece, c *cycle, rounds uint64) (units uint64) {
 // removeLoop takes the traversals inside the loop out of a piece, and returns them and
 // the clock units that they were.
 func (r *run) removeLoop(p *piece, s *spinner) (taken []edgeCount, units uint64) {
+	r.sync(s)
 	edges, blocks := r.eng.Edges(), r.eng.Blocks()
 	keep, instrs, yields := p.edges[:0], uint64(0), uint64(0)
 	for _, e := range p.edges {

@@ -54,13 +54,15 @@ type thread struct {
 	spin    *spinner
 	still   stillness // how it looked at the end of the last slices
 	pass    *passage
+	visits  visits      // of an instruction that is done in order (order.go)
+	touches bool        // it stands at one, and its turn has come
+	inLine  uint64      // the clock since which it has waited, looks included
+	lined   uint64      // instructions it had done when it last left a loop to look
+	gave    uint64      // the clock at which it did one, while that is looked at; else 0
+	gaveAt  *orderly    // and where
 	heard   uint64      // its clock when it last did something beside running on
 	checked uint64      // its clock when it was last looked whether it has let others go
 	tried   uint64      // what it tried to take at the last pass point
-	holds   *ownLock    // a lock of the program's own that it has, as far as is known
-	queues  *ownLock    // which it wants
-	wanted  uint64      // busy then
-	turn    uint64      // for how long it has waited for its turn
 	meet    uint64      // where those whom it released come home; it may pass there, too
 	meetBy  uint64      // until it has worked for so long
 	home    *frameRef   // where the piece under way is to start: its return to the program's own code

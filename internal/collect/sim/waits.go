@@ -77,6 +77,7 @@ func (r *run) blockedOn(t *thread, w guest.Wait) {
 		t.waitsOn = waitsInner
 	default:
 		r.tellWait(t, w.Addr)
+		r.waitsInSystem(t, w.Addr)
 	}
 	r.cores.release(t)
 	if t.early {

@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"cmp"
 	"slices"
 
 	"lime/internal/cpu"
@@ -30,18 +31,20 @@ func (r *run) ended(t *thread) {
 	}
 }
 
-// wakeDue wakes those whose loops see something new.
+// wakeDue wakes those whose loops see something new. Who gets there first is a matter of luck
+// natively; here it is who has waited for longest, as that is nobody's advantage.
 func (r *run) wakeDue(by *thread, self bool) (left []*spinner) {
 	parked := r.spins.parked
 	r.spins.parked = nil
+	slices.SortStableFunc(parked, func(a, b *spinner) int { return cmp.Compare(a.t.inLine, b.t.inLine) })
 	var still []*spinner
 	for _, s := range parked {
 		switch {
-		case !self && s.t == by || !r.changed(s) || by != nil && r.anothersTurn(s):
+		case !self && s.t == by || !r.changed(s):
 			still = append(still, s)
 		case s.held() && by != nil && by.now() > s.until: // it may have left by itself meanwhile
 			r.resumeOwn(s)
-		case r.wake(s, by):
+		case r.wake(s, by, len(left)):
 			left = append(left, s)
 		default:
 			still = append(still, s)
@@ -53,26 +56,37 @@ func (r *run) wakeDue(by *thread, self bool) (left []*spinner) {
 
 // wake lets a spinning thread run again, from the moment at which by came past
 // the pass point, or from now. It answers false if the thread is still in its loop.
-func (r *run) wake(s *spinner, by *thread) bool {
+func (r *run) wake(s *spinner, by *thread, before int) bool {
 	t, at := s.t, r.latest
 	since := t.entered()
 	if by != nil {
 		at = by.now()
-		if by.letsGo(s.point) && s.tried != s.object {
+		if by.gave != 0 {
+			at = by.gave + uint64(before)
+		}
+		if by.letsGo(s.point) && s.tried != s.object && !r.pointAt(s.point).lock {
 			at = by.pass.at
 		}
-		if free := r.givenBack(s, by); free > since {
+		if free := r.givenBack(s); free > since {
 			at = min(at, free)
 		}
 	}
 	s.woken = max(since, at)
+	saw := r.changedIn(s, by)
 	if (s.told || s.held() || t.covered()) && r.staysIn(s, s.woken) {
 		return false
 	}
-	t.heard = s.woken
+	t.heard, t.lined = s.woken, r.eng.Retired(t.ctx)
+	r.sawChange(s, by, saw)
+	if p := r.spins.points[s.point]; p != nil && len(saw) > 0 {
+		p.ordered = true
+	}
+	if by != nil && by.gave != 0 {
+		r.waitedAt(by.gaveAt)
+	}
 	r.tookLock(t)
 	t.blocked, t.spin = false, nil
-	t.still.suspect = true // many who are let go wait again at once
+	t.still.suspect = len(saw) == 0 // many who are let go wait again at once
 	if s.held() {
 		if !s.told && t.covered() {
 			t.waitsOn, t.at = waitsInner, s.woken
@@ -83,6 +97,17 @@ func (r *run) wake(s *spinner, by *thread) bool {
 		t.at = t.readyAt
 	}
 	return true
+}
+
+// givenBack is the clock at which the lock was given back for which a thread spins in a call of the
+// table, 0 if it was not.
+func (r *run) givenBack(s *spinner) uint64 {
+	if n := len(s.t.frames); n > 0 && s.t.covered() {
+		if lock := s.t.frames[n-1].object; r.holders[lock] == nil {
+			return r.locks[lock]
+		}
+	}
+	return 0
 }
 
 // entered is the clock from which on a spinning thread may go on. A core runs ahead of the others
@@ -119,7 +144,7 @@ func (r *run) staysIn(s *spinner, at uint64) bool {
 	t.at, t.core = end, k
 	p := &piece{}
 	r.drain(t, p)
-	if left || !s.heads[t.ctx.RIP] || r.strayed(s, p) {
+	if left || !s.in(t.ctx.RIP) || r.strayed(s, p) {
 		before.prove(r)
 		if s.passed { // the part goes from there past the loop: the last look is no part of the way, either
 			taken, _ := r.removeLoop(p, s)
@@ -197,6 +222,7 @@ func (b *before) prove(r *run) {
 // it again for something else.
 func (r *run) strayed(s *spinner, p *piece) bool {
 	edges := r.eng.Edges()
+	r.sync(s)
 	for _, e := range p.edges {
 		if from := edges[e.id].From; from >= 0 && !s.blocks[from] {
 			return true
@@ -207,36 +233,59 @@ func (r *run) strayed(s *spinner, p *piece) bool {
 
 // Lengths of a trial, in blocks.
 const (
-	trialBlocks = 16 // beyond three rounds: who has not left by then goes round again
-	blocksAfter = 8  // behind the loop, in which a lock is tried for by whom it kept out
+	trialBlocks = 16   // beyond three rounds: who has not left by then goes round again
+	mostTrial   = 8192 // of rounds in which the thread pauses for so long before it looks
+	blocksAfter = 8    // behind the loop, in which a lock is tried for by whom it kept out
 )
 
-// tryOut runs the thread until it has left its loop, or has gone round again; what no loop does is
-// left for its next turn.
+// tryOut runs the thread until it has left its loop, or has gone round again and looked at what has
+// changed; what no loop does is left for its next turn.
 func (r *run) tryOut(s *spinner) (left bool) {
-	t, outside := s.t, 0
-	for range 3*len(s.loop.Blocks) + trialBlocks {
-		if !s.heads[t.ctx.RIP] {
+	t, outside, looks := s.t, 0, r.looksAt(s)
+	for n := 0; n < 3*len(s.loop.Blocks)+trialBlocks || len(looks) > 0 && n < mostTrial; n++ {
+		if !s.in(t.ctx.RIP) {
 			if outside++; outside > blocksAfter {
 				return true
 			}
 			r.seesTry(s)
 		}
-		exit, n := r.stepOn(t)
+		from := t.ctx.RIP
+		exit, ran := r.stepOn(t)
+		looks = slices.DeleteFunc(looks, func(pc uint64) bool { return r.ranThrough(from, pc) })
 		switch {
-		case exit.Reason == cpu.ExitBudget, exit.Reason == cpu.ExitProbe && n > 0 && r.othersProbe(t):
+		case exit.Reason == cpu.ExitBudget, exit.Reason == cpu.ExitProbe && ran > 0 && r.othersProbe(t):
 		case exit.Reason == cpu.ExitSyscall && t.ctx.GPR[rax] == sysSchedYield:
 			r.guarded(t, func() guest.Outcome { return r.proc.HandleSyscall(t.g) })
 		default:
 			t.pending = &exit
+			r.seesTry(s)
 			return true
 		}
 	}
 	return false
 }
 
+// looksAt lists the instructions that look at what has changed for a loop.
+func (r *run) looksAt(s *spinner) (pcs []uint64) {
+	for i := range s.loop.Watches {
+		w := &s.loop.Watches[i]
+		if v, ok := r.value(w.Addr, w.Bytes); !ok || v != w.Value {
+			pcs = append(pcs, w.PC)
+		}
+	}
+	return pcs
+}
+
+// ranThrough reports whether an instruction is in the block at an address.
+func (r *run) ranThrough(head, pc uint64) bool {
+	id, ok := r.blocks.startingAt(head)
+	return ok && pc-head < uint64(r.eng.Blocks()[id].Size)
+}
+
 // seesTry looks whether a thread that has left its loop now tries to take what it waited for: then
-// that is a lock, and the instruction is where all who take it pass.
+// that is a lock, and the instruction is where all who take it pass. If it tries to take something
+// else, and goes back to its loop if it cannot, all who look may leave the loop at once, and one gets
+// it: who lets them go opens no barrier.
 func (r *run) seesTry(s *spinner) {
 	if s.tried == s.object {
 		return
@@ -245,12 +294,34 @@ func (r *run) seesTry(s *spinner) {
 	if !ok {
 		return
 	}
-	if at := r.spins.follow.Tries(&h, s.object); at != 0 {
+	at, word := r.spins.follow.Tries(&h)
+	switch {
+	case at == 0:
+	case word == s.object:
 		s.tried = s.object
 		if s.point == 0 && r.images.own(at) {
 			r.pointAt(at)
 		}
+	case r.leadsBack(s, at):
+		s.contends = true
 	}
+}
+
+// leadsBack reports whether the branch behind an instruction leads into a loop.
+func (r *run) leadsBack(s *spinner, pc uint64) bool {
+	const near = 8 // instructions from an attempt to the branch on its outcome
+	for range near {
+		in, ok := r.decode(pc)
+		if !ok {
+			return false
+		}
+		next := pc + uint64(in.Len)
+		if in.Branch != x86.BranchNone {
+			return s.in(next) || in.Branch == x86.BranchCond && s.in(in.Target(pc))
+		}
+		pc = next
+	}
+	return false
 }
 
 // left tells that spinning threads go on: first who released them, all at once, then that they have
@@ -275,10 +346,12 @@ func (r *run) tellLeft(s *spinner) {
 		p.leave(s)
 	}
 	t.waitsOn = waitsNot
-	r.provedLock(s)
 	op := t.simple(section.OpWaitEnd, 0)
 	op.At = unit.Cycles(s.woken)
 	op.Lock = !r.rec.Ended(t.id)
+	if p := r.spins.points[s.point]; p != nil {
+		p.lock = op.Lock
+	}
 	r.feed(op)
 	t.piece.at = s.woken // what it did on its way to the loop is in it, too
 	if op.Lock && s.call != 0 {
@@ -291,7 +364,7 @@ func (r *run) tellSpinReleases(list []*spinner, by *thread) {
 	var order []*spinner
 	woken := map[uint64][]section.ThreadID{}
 	for _, s := range list {
-		if !s.told || s.t == by || s.tried != 0 && s.tried == s.object {
+		if !s.told || s.t == by || s.tried != 0 && s.tried == s.object || s.contends || r.handedOn(s) {
 			continue
 		}
 		if woken[s.object] == nil {
@@ -302,6 +375,23 @@ func (r *run) tellSpinReleases(list []*spinner, by *thread) {
 	for _, s := range order {
 		r.tellSpinRelease(by, s.object, s.point, woken[s.object])
 	}
+}
+
+// handedOn reports whether others, who wait at the same place as one who is let go, wait on, or did
+// so once: what they wait for is handed from one to the next, and is no barrier, which all leave
+// together.
+func (r *run) handedOn(s *spinner) bool {
+	x := &r.spins
+	on := slices.ContainsFunc(x.parked, func(o *spinner) bool {
+		return o.told && o != s && o.object != s.object && o.call == s.call && o.point == s.point
+	})
+	if on && x.handed == nil {
+		x.handed = map[uint64]bool{}
+	}
+	if on {
+		x.handed[s.call] = true
+	}
+	return x.handed[s.call]
 }
 
 func (r *run) tellSpinRelease(by *thread, object, point uint64, woken []section.ThreadID) {

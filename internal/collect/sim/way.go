@@ -28,6 +28,7 @@ func (b *beside) watchWay(t *thread, s *spinner) {
 // wayOut is the place in the program's own code to which a loop is left; 0 if there are several.
 func (r *run) wayOut(s *spinner) (out uint64) {
 	blocks := r.eng.Blocks()
+	r.sync(s)
 	for id := range s.blocks {
 		b := &blocks[id]
 		if b.End != engine.EndCond || !s.own[b.PC] {

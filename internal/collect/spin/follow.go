@@ -46,7 +46,8 @@ const Endless = 1 << 62
 // longer rounds, or with more places, is not proved to wait, and is work.
 const (
 	firstBlocks = 256  // blocks followed, unless the thread pauses on its way
-	mostBlocks  = 8192 // then: rounds with 1,000 pauses within
+	pauseBlocks = 1024 // then: rounds with 100 pauses within, of which a period shows after five at most
+	mostBlocks  = 8192 // now and then: rounds with 1,000 pauses within
 	mostWatches = 256
 	mostMoves   = 16 // rounds in a row in which a load moves on: the thread goes through data
 )
@@ -112,7 +113,13 @@ func (f *Follower) Steps() int { return len(f.steps) }
 // is wanted.
 func (f *Follower) Tires(more bool) bool {
 	n := len(f.steps)
-	return n >= mostBlocks || n >= firstBlocks && !(more && f.pauses)
+	switch {
+	case !f.pauses:
+		return n >= firstBlocks
+	case !more:
+		return n >= pauseBlocks
+	}
+	return n >= mostBlocks
 }
 
 // Step tells of the block that the thread is about to go through; going is false if the block holds
@@ -348,39 +355,22 @@ func Address(in *x86.Inst, pc uint64, h *Head) uint64 {
 	return addr
 }
 
-// Stores is the address of the first store to a place in the block at whose head a thread stands; 0
-// if there is none.
-func (f *Follower) Stores(h *Head, object uint64) uint64 {
+// Tries is the first attempt to take a lock in the block at whose head a thread stands, and which
+// word that is; 0 if there is none.
+func (f *Follower) Tries(h *Head) (pc, word uint64) {
 	f.w.begin(f.prog, h)
 	for pc := h.PC; pc < h.End; {
 		in, ok := f.prog.Decode(pc)
 		if !ok {
-			return 0
-		}
-		if x, _ := f.w.run(in, pc); x.stores.n > 0 && x.stores.addr == object {
-			return pc
-		}
-		pc += uint64(in.Len)
-	}
-	return 0
-}
-
-// Tries is the address of the first attempt to take a lock, in the block at whose head a thread
-// stands, that is one to take object; 0 if there is none.
-func (f *Follower) Tries(h *Head, object uint64) uint64 {
-	f.w.begin(f.prog, h)
-	for pc := h.PC; pc < h.End; {
-		in, ok := f.prog.Decode(pc)
-		if !ok {
-			return 0
+			break
 		}
 		if tries(in) {
-			if addr, ok := f.w.address(&in.Mem, pc+uint64(in.Len)); ok && addr == object {
-				return pc
+			if addr, ok := f.w.address(&in.Mem, pc+uint64(in.Len)); ok {
+				return pc, addr
 			}
 		}
 		f.w.run(in, pc)
 		pc += uint64(in.Len)
 	}
-	return 0
+	return 0, 0
 }

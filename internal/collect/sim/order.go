@@ -1,0 +1,298 @@
+package sim
+
+import (
+	"slices"
+
+	"lime/internal/collect/spin"
+	"lime/internal/cpu"
+	"lime/internal/x86"
+)
+
+// Order. A core runs ahead of the others for a while, and may take a lock and give it back meanwhile
+// that others then find free at an earlier clock. So an instruction that reads or writes a word for
+// which threads were seen to wait is done in the order of the clocks: a core goes on from there only
+// when no other one that runs is behind. Whatever a lock is made of, what threads see of it is then
+// what was there at that time. The core with the lowest clock never waits, so somebody always goes
+// on; and who waits for what another one does has no clock that anybody waits for (it is parked, or
+// blocked, and off the heap of cores).
+//
+// Which instructions these are comes from waits that were proved: the loads of the loop whose value
+// had changed when the thread left; and, where the change came from an instruction that was not
+// known, all that touch the word in the next turns, in which threads go block by block (a hunt).
+
+// Limits of the order.
+const (
+	huntTurns = 4    // a hunt lasts for so many turns of threads, or twice as long as the wait
+	longWait  = 20   // turns: who runs ahead does so by one turn, which is little beside waits that are longer
+	mostHunts = 8    // words at a time
+	firstSpan = 1000 // passages without a wait until it is tried whether the order still matters
+	roundTrip = 500  // instructions: who is back at the same place after fewer may be going round
+)
+
+// ordering is the instructions that are done in the order of the clocks.
+type ordering struct {
+	places map[uint64]*orderly // by address
+	words  map[uint64]*word
+	hunts  []*hunt
+}
+
+// orderly is some such instructions, which touch the same words.
+type orderly struct {
+	at     []uint64
+	passes int
+	until  int // for how many passages the order is kept
+	span   int // and for how many from each wait on
+}
+
+// word is a place in memory for which threads have waited.
+type word struct {
+	group *orderly
+	waits int // that ended by an instruction that was not known
+	hunts int
+}
+
+// hunt is the search for the instructions that touch a word.
+type hunt struct {
+	addr uint64
+	n    int
+	look uint64 // the instruction that looks at it in the loop that waits, 0 if that is not known
+	left int64  // instructions
+}
+
+// visits are a thread's last times at such instructions.
+type visits struct {
+	last  [4]visit // a loop that waits looks at few words
+	next  int
+	fails uint
+	skip  int
+}
+
+type visit struct {
+	pc, sp  uint64
+	retired uint64
+}
+
+// worth reports whether the order there still matters.
+func (g *orderly) worth() bool { return g.passes < g.until }
+
+// waitedAt notes a wait. The order there matters for a while from now on; for twice as long as the
+// last time, if threads have been seen to wait since it was given up: perhaps only because of that.
+func (r *run) waitedAt(g *orderly) {
+	if !g.worth() {
+		g.span = max(2*g.span, firstSpan)
+		for _, pc := range g.at {
+			r.setProbe(pc)
+		}
+	}
+	g.until = g.passes + g.span
+}
+
+// orderAt has an instruction done in order from now on.
+func (r *run) orderAt(pc uint64, g *orderly) {
+	if r.order.places == nil {
+		r.order.places = map[uint64]*orderly{}
+	}
+	r.order.places[pc] = g
+	g.at = append(g.at, pc)
+	r.setProbe(pc)
+}
+
+// orders reports whether what a thread does is to be in order: in a call of the table it is the
+// table's affair, and a runtime's scheduler looks for work for others.
+func (r *run) orders(t *thread) bool {
+	return r.beside == nil && t.hosts == nil && t.gopher == nil && !t.covered()
+}
+
+// inOrder has a thread that stands at such an instruction wait until its turn has come; false means
+// that it does not go on from here.
+func (r *run) inOrder(carrier, t *thread, pc uint64) bool {
+	g := r.order.places[pc]
+	if g == nil || !r.orders(t) {
+		return true
+	}
+	if !g.worth() {
+		if r.othersProbe(t) { // nothing else is at that place
+			r.clearProbe(pc)
+		}
+		return true
+	}
+	if !r.cores.first(carrier.core) {
+		carrier.probed = pc
+		return false
+	}
+	g.passes++
+	if r.spins.points[pc] == nil && r.goesRound(t, pc) { // what a passage means is told first
+		r.tryPark(t)
+		if t.blocked || t.core == nil || r.end.over {
+			return false
+		}
+		if q := &t.visits; t.ctx.RIP != pc {
+			q.fails = min(q.fails+1, maxSkip)
+			q.skip = 1 << q.fails
+			return false
+		}
+	}
+	t.touches = true
+	return true
+}
+
+// goesRound reports whether a thread was at the same place just before, and is perhaps waiting. It
+// may have been at others meanwhile.
+func (r *run) goesRound(t *thread, pc uint64) bool {
+	x, now := &t.visits, r.eng.Retired(t.ctx)
+	here := visit{pc: pc, sp: t.ctx.GPR[rsp], retired: now}
+	for i := range x.last {
+		q := &x.last[i]
+		if q.pc != pc || q.sp != here.sp || now-q.retired >= roundTrip {
+			continue
+		}
+		q.retired = now
+		if x.skip > 0 {
+			x.skip--
+			return false
+		}
+		return true
+	}
+	x.last[x.next%len(x.last)] = here
+	x.next++
+	x.fails, x.skip = 0, 0
+	return false
+}
+
+// touch runs the block of such an instruction, which is its first, and lets those go on that waited
+// for what it does: from the clock at which it did it. What has changed before was changed by
+// instructions that are not known.
+func (r *run) touch(t *thread) (cpu.Exit, uint64) {
+	checked := t.checked
+	r.ended(t)
+	t.checked = checked // it may yet be on its way from a pass point to what it comes past for
+	t.touches, t.gave, t.gaveAt = false, t.now(), r.order.places[t.ctx.RIP]
+	exit, n := r.step(t, 1)
+	r.ended(t)
+	t.gave = 0
+	return exit, n
+}
+
+// changedIn lists what by has changed of what a loop watches, and what is not known yet to be looked
+// at.
+func (r *run) changedIn(s *spinner, by *thread) (list []spin.Watch) {
+	if by == nil || !r.orders(s.t) || !r.orders(by) {
+		return nil
+	}
+	for i := range s.loop.Watches {
+		w := &s.loop.Watches[i]
+		if v, ok := r.value(w.Addr, w.Bytes); !w.Stack && ok && (v != w.Value || r.order.places[w.PC] == nil) {
+			list = append(list, *w)
+		}
+	}
+	return list
+}
+
+// sawChange notes that a thread leaves its loop because by has changed these words.
+func (r *run) sawChange(s *spinner, by *thread, words []spin.Watch) {
+	for i := range words {
+		w := &words[i]
+		g := r.order.places[w.PC]
+		if g == nil {
+			g = &orderly{}
+			r.orderAt(w.PC, g)
+		}
+		r.waitedAt(g)
+		if waited := by.now() - min(by.now(), s.t.now()); by.gave == 0 && waited < longWait*sliceLength {
+			r.hunt(&hunt{addr: w.Addr, n: w.Bytes, look: w.PC, left: int64(2 * waited)}, g)
+		}
+	}
+}
+
+// hunt looks for the instructions that touch a word, if that has not been in vain too often.
+func (r *run) hunt(h *hunt, g *orderly) {
+	x := &r.order
+	if x.words == nil {
+		x.words = map[uint64]*word{}
+	}
+	w := x.words[h.addr]
+	if w == nil {
+		w = &word{group: g}
+		x.words[h.addr] = w
+	}
+	w.waits++
+	if len(x.hunts) == mostHunts || w.waits < 1<<min(w.hunts, 30) || slices.ContainsFunc(x.hunts, h.same) {
+		return
+	}
+	w.hunts++
+	h.left = max(h.left, huntTurns*sliceLength)
+	x.hunts = append(x.hunts, h)
+}
+
+// same reports whether two hunts are for the same: threads that wait in one loop may each wait for a
+// word of its own.
+func (h *hunt) same(o *hunt) bool { return h.addr == o.addr || h.look != 0 && h.look == o.look }
+
+// goHunting runs t block by block and notes the instructions that touch what is hunted.
+func (r *run) goHunting(t *thread, budget int64) (cpu.Exit, uint64) {
+	x := &r.order
+	if r.spins.follow == nil {
+		r.spins.follow = spin.New((*program)(r))
+	}
+	r.spins.insts = map[uint64]*x86.Inst{}
+	for done := uint64(0); ; {
+		if h, known := r.headOf(t); known {
+			r.spins.follow.Touches(&h, r.hunted, r.touches)
+		}
+		exit, n := r.step(t, 1)
+		done += n
+		x.hunts = slices.DeleteFunc(x.hunts, func(h *hunt) bool {
+			h.left -= int64(n)
+			return h.left <= 0
+		})
+		if exit.Reason != cpu.ExitBudget || done >= uint64(budget) {
+			return exit, done
+		}
+	}
+}
+
+// hunted is the word that an access touches and that is hunted, 0 if there is none: the word itself,
+// or another one that somebody waits for in the same loop.
+func (r *run) hunted(addr uint64, n int) uint64 {
+	for _, h := range r.order.hunts {
+		if addr < h.addr+uint64(h.n) && h.addr < addr+uint64(n) {
+			return h.addr
+		}
+		for _, s := range r.spins.parked {
+			for i := range s.loop.Watches {
+				if w := &s.loop.Watches[i]; w.PC == h.look && addr < w.Addr+uint64(w.Bytes) && w.Addr < addr+uint64(n) {
+					return h.addr
+				}
+			}
+		}
+	}
+	return 0
+}
+
+// touches notes that an instruction touches a hunted word.
+func (r *run) touches(pc, addr uint64) {
+	w := r.order.words[addr]
+	if g := r.order.places[pc]; g != nil {
+		w.group = g
+		return
+	}
+	r.orderAt(pc, w.group)
+}
+
+// futexBytes is the size of the word that a thread gives the kernel to wait for (futex(2)).
+const futexBytes = 4
+
+// waitsInSystem notes that a thread waits in the kernel for a word to change. It came there because
+// of what it found in that word, and others wake it when they have changed it.
+func (r *run) waitsInSystem(t *thread, addr uint64) {
+	if !r.orders(t) {
+		return
+	}
+	w := r.order.words[addr]
+	if w == nil {
+		r.hunt(&hunt{addr: addr, n: futexBytes}, &orderly{})
+		return
+	}
+	r.waitedAt(w.group)
+	r.hunt(&hunt{addr: addr, n: futexBytes}, w.group)
+}
