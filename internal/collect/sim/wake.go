@@ -382,6 +382,9 @@ func (r *run) tellSpinReleases(list []*spinner, by *thread) {
 // together.
 func (r *run) handedOn(s *spinner) bool {
 	x := &r.spins
+	if g := s.t.watchedGate(); g != nil && g.holds() {
+		return false // flags that pass from one to the next in a function that may be a barrier
+	}
 	on := slices.ContainsFunc(x.parked, func(o *spinner) bool {
 		return o.told && o != s && o.object != s.object && o.call == s.call && o.point == s.point
 	})
