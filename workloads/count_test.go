@@ -22,7 +22,8 @@ func long(short, long int) int {
 	return short
 }
 
-// countedThreads is how many threads the programs have that are counted: more than this machine may have cores.
+// countedThreads is how many threads the programs have that are counted: more than this machine may
+// have cores.
 const countedThreads = 8
 
 // partKey names a thread's part of an instance of a section.
@@ -33,8 +34,8 @@ type partKey struct {
 	thread profile.ThreadID
 }
 
-// edgeKey names an edge whatever blocks a run has made of the code: from the last instruction of a block to where it went. A
-// return is known by where it arrives.
+// edgeKey names an edge whatever blocks a run has made of the code: from the last instruction of a
+// block to where it went. A return is known by where it arrives.
 type edgeKey struct {
 	last, target uint64
 	kind         profile.EdgeKind
@@ -43,8 +44,9 @@ type edgeKey struct {
 // counted is what a thread did in a part.
 type counted map[edgeKey]uint64
 
-// countsOf reads what the threads did in each section in the code of one source file. What libraries and runtimes do may depend on who
-// comes first: who finds a lock free, or a list of free memory long.
+// countsOf reads what the threads did in each section in the code of one source file. What
+// libraries and runtimes do may depend on who comes first: who finds a lock free, or a list of free
+// memory long.
 func countsOf(t *testing.T, path, source string) map[partKey]counted {
 	t.Helper()
 	p, err := profile.Open(path)
@@ -128,15 +130,16 @@ func differences(got, want map[partKey]counted) (out []string) {
 	return out
 }
 
-// timeless lists programs whose threads' work does not depend on time: who comes first where. The others hand out work to who
-// asks first, or wait in loops of their own; of goroutines it depends on time which share a row, and who finds room on a stack.
+// timeless lists programs whose threads' work does not depend on time: who comes first where. The
+// others hand out work to who asks first, or wait in loops of their own; of goroutines it depends
+// on time which share a row, and who finds room on a stack.
 var timeless = []string{
 	"lu", "fft", "radix", "life", "hotspot", "srad", "nw", "waterspatial", "blackscholes", "swaptions", "fmm", "kmeans", // C, pthreads
 	"balanced_omp", "omp_static", "omp_regions", "omp_clang", "cpp_virtual", "cpp_async", "rust_barrier",
 }
 
-// TestCountEqualsSimulate runs programs in parallel: every edge of every thread in every part is to be counted as often as it is
-// where one thread runs at a time, in every run.
+// TestCountEqualsSimulate runs programs in parallel: every edge of every thread in every part is to
+// be counted as often as it is where one thread runs at a time, in every run.
 func TestCountEqualsSimulate(t *testing.T) {
 	bin := lime(t)
 	for _, name := range timeless {

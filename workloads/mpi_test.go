@@ -71,7 +71,8 @@ func implementations() []implementation {
 // build compiles the program for an implementation, with so many times as much work.
 func (p *mpiProgram) build(t *testing.T, mpi string, times int) string {
 	t.Helper()
-	compiler := map[string][]string{".c": {"mpicc." + mpi, "-fopenmp"}, ".cc": {"mpicxx." + mpi}, ".f90": {"mpifort." + mpi, "-cpp"}}[filepath.Ext(p.source)]
+	compiler := map[string][]string{".c": {"mpicc." + mpi, "-fopenmp"}, ".cc": {"mpicxx." + mpi},
+		".f90": {"mpifort." + mpi, "-cpp"}}[filepath.Ext(p.source)]
 	testenv.Tool(t, compiler[0])
 	bin := filepath.Join(t.TempDir(), p.name)
 	args := append(slices.Clone(compiler[1:]), "-g", "-O1", fmt.Sprintf("-DTIMES=%d", times), "-o", bin, p.source)
@@ -133,7 +134,8 @@ func (p *mpiProgram) held(t *testing.T, r *mpiReport) {
 	}
 }
 
-// wrong says what is wrong with a report, in which sections that lose less than a share of the run say nothing.
+// wrong says what is wrong with a report, in which sections that lose less than a share of the run
+// say nothing.
 func (p *mpiProgram) wrong(r *mpiReport, least float64) error {
 	lost := 0.0
 	for _, s := range r.Sections {
@@ -159,7 +161,8 @@ func (p *mpiProgram) wrong(r *mpiReport, least float64) error {
 // counting are the verbs that count exactly.
 func counting() []string { return []string{"simulate", "count"} }
 
-// One program under both implementations: four ranks are one run, whose first cause is the planted one.
+// One program under both implementations: four ranks are one run, whose first cause is the planted
+// one.
 func TestRanksAreOneRun(t *testing.T) {
 	for _, mpi := range implementations() {
 		t.Run(mpi.name, func(t *testing.T) {
@@ -244,8 +247,8 @@ func TestRanksUnderSlurm(t *testing.T) {
 	}
 }
 
-// A library with collective operations of its own, which the user names: the ranks meet there, and what
-// they spin for one another is waiting. Two programs that are one run: both are read.
+// A library with collective operations of its own, which the user names: the ranks meet there, and
+// what they spin for one another is waiting. Two programs that are one run: both are read.
 func TestRanksOfOtherKinds(t *testing.T) {
 	testenv.SkipShort(t)
 	const mpi = "mpich"

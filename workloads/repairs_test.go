@@ -63,7 +63,8 @@ func checkRepair(t *testing.T, bin, src, prog, term string) {
 	var runs [2]repairRun
 	for i, args := range [][]string{nil, {"repaired"}} {
 		data := fmt.Sprintf("%s.%d", prog, i)
-		if out, err := exec.Command(bin, append([]string{"simulate", "--cores", "8", "-o", data, "--", prog}, args...)...).CombinedOutput(); err != nil {
+		if out, err := exec.Command(bin,
+			append([]string{"simulate", "--cores", "8", "-o", data, "--", prog}, args...)...).CombinedOutput(); err != nil {
 			t.Fatalf("simulate: %v\n%s", err, out)
 		}
 		runs[i].read(t, bin, "report", "--json", data)

@@ -59,7 +59,8 @@ func TestSleepsAreNamed(t *testing.T) {
 					t.Fatalf("%s: %v\n%s", s.tool, err, out)
 				}
 				data := prog + ".lime"
-				if out, err := exec.Command(bin, append([]string{"simulate", "--cores", "8", "-o", data, "--", prog}, options...)...).CombinedOutput(); err != nil {
+				if out, err := exec.Command(bin,
+					append([]string{"simulate", "--cores", "8", "-o", data, "--", prog}, options...)...).CombinedOutput(); err != nil {
 					t.Fatalf("simulate: %v\n%s", err, out)
 				}
 				out, err := exec.Command(bin, "report", "--json", data).Output()

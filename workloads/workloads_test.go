@@ -152,7 +152,8 @@ func (a *answer) addsUp() error {
 	return a.costsAtMostAll()
 }
 
-// costsAtMostAll holds what causes cost the threads to the time that they have: nothing costs more than all of it.
+// costsAtMostAll holds what causes cost the threads to the time that they have: nothing costs more
+// than all of it.
 func (a *answer) costsAtMostAll() error {
 	const all = 1 + 1e-9
 	for _, s := range a.Sections {
@@ -161,7 +162,8 @@ func (a *answer) costsAtMostAll() error {
 		}
 		for _, c := range slices.Concat(s.Causes, s.Candidates) {
 			if c.CostShare > all {
-				return fmt.Errorf("%s:%d: %s at %s:%d costs %.3f of the threads' time", s.EndsAt.File, s.EndsAt.Line, c.Event, c.File, c.Line, c.CostShare)
+				return fmt.Errorf("%s:%d: %s at %s:%d costs %.3f of the threads' time", s.EndsAt.File, s.EndsAt.Line,
+					c.Event, c.File, c.Line, c.CostShare)
 			}
 		}
 	}
@@ -265,9 +267,9 @@ func (w *workload) simulate(t *testing.T, bin, prog string, cores int) (answer, 
 	return w.report(bin, data)
 }
 
-// profile is the file for the profile of a run, and whether it is there already: LIME_PROFILES names a directory in
-// which profiles are kept, and from which they are reported on again, so that what reports say can be tried without
-// simulating again.
+// profile is the file for the profile of a run, and whether it is there already: LIME_PROFILES
+// names a directory in which profiles are kept, and from which they are reported on again, so that
+// what reports say can be tried without simulating again.
 func (w *workload) profile(t *testing.T, cores int) (file string, have bool) {
 	t.Helper()
 	dir := os.Getenv("LIME_PROFILES")

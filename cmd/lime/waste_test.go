@@ -62,7 +62,8 @@ type wasteReport struct {
 	Notes []struct{ Code, Text string }
 }
 
-// sampledRow is a mode of the program with what it wastes, by arithmetic; -1: there is none to look at.
+// sampledRow is a mode of the program with what it wastes, by arithmetic; -1: there is none to look
+// at.
 type sampledRow struct {
 	mode                string
 	dead, silent, loads float64
@@ -166,9 +167,9 @@ func (c *tally) add(held bool) bool {
 	return held
 }
 
-// TestSampledWaste: shares that are known by arithmetic lie within the stated bounds, which are for 95 of
-// 100 runs, and the planted pair comes first. LIME_LONG repeats it: what may be missed in so many runs is
-// what chance makes one of a thousand such tests miss.
+// TestSampledWaste: shares that are known by arithmetic lie within the stated bounds, which are for
+// 95 of 100 runs, and the planted pair comes first. LIME_LONG repeats it: what may be missed in so
+// many runs is what chance makes one of a thousand such tests miss.
 func TestSampledWaste(t *testing.T) {
 	program, line := wasteProgram(t)
 	runs := 1
@@ -231,7 +232,8 @@ func (r *wasteReport) has(kind string, first, second, n int) bool {
 	return false
 }
 
-// mostMissed is how many of n runs a bound that holds in 95 of 100 may miss, but for one test in a thousand.
+// mostMissed is how many of n runs a bound that holds in 95 of 100 may miss, but for one test in a
+// thousand.
 func mostMissed(n int) int {
 	const miss, rare = 0.05, 0.001
 	p, sum := math.Pow(1-miss, float64(n)), 0.0

@@ -90,9 +90,10 @@ func TestPays(t *testing.T) {
 // The waits that are told already are not told again, but what follows from them is.
 func TestPaysSaysItOnce(t *testing.T) {
 	for differ, want := range map[string]string{
-		"Thread 5 waits here for 3 ms (lock wait), thread 1 2 ms; the longer it waits, the longer a thread takes.": "All wait. The longer it waits, the longer a thread takes.",
-		"Thread 5 waits here for 3 ms (lock wait), thread 1 2 ms.":                                                 "All wait.",
-		"Thread 4 waits 593 k more for locks than thread 2.":                                                       "All wait. Thread 4 waits 593 k more for locks than thread 2.",
+		"Thread 5 waits here for 3 ms (lock wait), thread 1 2 ms; the longer it waits, the longer a thread " +
+			"takes.": "All wait. The longer it waits, the longer a thread takes.",
+		"Thread 5 waits here for 3 ms (lock wait), thread 1 2 ms.": "All wait.",
+		"Thread 4 waits 593 k more for locks than thread 2.":       "All wait. Thread 4 waits 593 k more for locks than thread 2.",
 	} {
 		c := Cause{Sentence: differ, TimeToWin: 10}
 		c.pays(&Cause{CostShare: 0.5, meanCost: 40, TimeToWin: 40, Sentence: "All wait."})
@@ -119,7 +120,8 @@ func TestDecisionsOfAWaitAreItsOwn(t *testing.T) {
 	at := func(line int) Place { return Place{File: "a.c", Line: line} }
 	sec := Section{TimeToWin: 100, Causes: []Cause{
 		{Event: EventBranch, Family: FamilyControl, Place: at(5), Share: share(0.4), LedgerTime: 40, TimeToWin: 40},
-		{Event: "lock-wait", Family: FamilyHardware, Place: at(5), Share: share(0.3), LedgerTime: 30, CostShare: 0.5, meanCost: 35, evenWin: 30, TimeToWin: 60},
+		{Event: "lock-wait", Family: FamilyHardware, Place: at(5), Share: share(0.3), LedgerTime: 30, CostShare: 0.5,
+			meanCost: 35, evenWin: 30, TimeToWin: 60},
 		{Event: EventLoop, Family: FamilyControl, Place: at(6), Share: share(0.2), LedgerTime: 20, TimeToWin: 20},
 	}}
 	sec.ofWaits()

@@ -150,7 +150,8 @@ func TestSectionsComeByTheCoreTimeThatTheyLose(t *testing.T) {
 			if s.InstanceCount > 1 || kind == "" {
 				continue
 			}
-			if len(s.Causes) == 0 || s.Causes[0].Event != kind || s.Causes[0].Line != int(lines[s.ID]) || !strings.Contains(s.Causes[0].Sentence, " times, ") {
+			if len(s.Causes) == 0 || s.Causes[0].Event != kind || s.Causes[0].Line != int(lines[s.ID]) ||
+				!strings.Contains(s.Causes[0].Sentence, " times, ") {
 				t.Errorf("seed %d: section %d (%s, line %d): %+v", seed, s.ID, names[s.ID], lines[s.ID], s.Causes)
 			}
 		}

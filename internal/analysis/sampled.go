@@ -67,7 +67,8 @@ func (r *runner) explainSampled(sec *Section) error {
 	sec.Threads = w.teams.totals(sec.Threads)
 	proof := w.proof()
 	blocked := r.lockCauses(sec, w, proof)
-	walk := &walker{ps: ps, total: root.m, once: w.parts == len(w.threads), loop: func(b boundary) length { return w.trips.judge(b.node, ps.exits(b), steady, w) }}
+	walk := &walker{ps: ps, total: root.m, once: w.parts == len(w.threads),
+		loop: func(b boundary) length { return w.trips.judge(b.node, ps.exits(b), steady, w) }}
 	if root.m.cov > 0 && blocked < 1-worthOf {
 		walk.walk(root, nil)
 	}

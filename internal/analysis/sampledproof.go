@@ -24,8 +24,8 @@ type proof struct {
 // any reports whether the threads' times are proof themselves.
 func (p proof) any() bool { return p.half || p.again }
 
-// waitsForThreads reports whether a wait is one for other threads: how long it is depends on who has
-// a core meanwhile, since a lock's holder may have had to leave it.
+// waitsForThreads reports whether a wait is one for other threads: how long it is depends on who
+// has a core meanwhile, since a lock's holder may have had to leave it.
 func waitsForThreads(kind string) bool {
 	f := profile.FamilyOf(kind)
 	return f == profile.FamilyLock || f == profile.FamilyWait
@@ -193,8 +193,8 @@ func waitsOfMachine(tab *profile.Tables, event int32) bool {
 }
 
 // ofMachine reports whether an event is a recorded wait that says nothing of the program's own
-// doing: for how long a thread waits for a page, or for a lock of the kernel's, depends on who has a
-// core. Waits for others' work are the program's in any case.
+// doing: for how long a thread waits for a page, or for a lock of the kernel's, depends on who has
+// a core. Waits for others' work are the program's in any case.
 func (r *runner) ofMachine(event int32) bool {
 	return r.isSampled() && waitsOfMachine(r.tab, event) && r.tab.Kinds[r.tab.Events[event].Kind].Name != profile.KindWorkWait
 }

@@ -109,6 +109,7 @@ func (t *teams) verdict(sec *Section) {
 	if len(t.stands) == 0 || len(sec.Causes) == 0 {
 		return
 	}
-	sec.Verdicts = append(sec.Verdicts, Verdict{"teams", SeverityInfo, fmt.Sprintf("Threads are made anew for each instance, up to %d of them: "+
-		"what the first one of each team does, the second and so on, counts together, under the first team's numbers.", t.places)})
+	sec.Verdicts = append(sec.Verdicts, Verdict{"teams", SeverityInfo,
+		fmt.Sprintf("Threads are made anew for each instance, up to %d of them: "+
+			"what the first one of each team does, the second and so on, counts together, under the first team's numbers.", t.places)})
 }

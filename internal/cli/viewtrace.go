@@ -15,7 +15,8 @@ type traceBudget int
 
 func (b *traceBudget) add(fl *pflag.FlagSet) {
 	fl.IntVar((*int)(b), "trace-budget", collect.DefaultTraceBudget>>20,
-		"keep which call paths ran when, for the time line of lime view, in at most so many `MB`: thinned evenly when they are used up; 0: not at all")
+		"keep which call paths ran when, for the time line of lime view, in at most so many `MB`: thinned evenly when "+
+			"they are used up; 0: not at all")
 }
 
 // check refuses what cannot be.

@@ -14,8 +14,8 @@ import (
 // profile: a minute of 16 threads at 499 samples a second.
 const DefaultTraceBudget = 12 << 20
 
-// Traces keeps which thread was on which call path when, within a budget. When it is used up, one of
-// two samples is dropped, evenly over the whole run, and what is left speaks for both.
+// Traces keeps which thread was on which call path when, within a budget. When it is used up, one
+// of two samples is dropped, evenly over the whole run, and what is left speaks for both.
 type Traces struct {
 	most  int // samples
 	kept  int

@@ -12,8 +12,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Child processes run natively until they start a program. FollowExec has the kernel stop them there
-// (a filter of system calls, which they inherit), and a handler start lime in the program's place.
+// Child processes run natively until they start a program. FollowExec has the kernel stop them
+// there (a filter of system calls, which they inherit), and a handler start lime in the program's
+// place.
 
 // followed is what the handler needs. It lies outside Go's heap, at one place in all children.
 type followed struct {
@@ -174,8 +175,8 @@ func execFilter(lo, hi uint64) []unix.SockFilter {
 	}
 }
 
-// DieOf ends this process by a signal, whatever the Go runtime does with it. It returns if the signal
-// ends none.
+// DieOf ends this process by a signal, whatever the Go runtime does with it. It returns if the
+// signal ends none.
 func DieOf(sig unix.Signal) {
 	var dfl [4]uint64
 	var none uint64

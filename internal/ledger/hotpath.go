@@ -9,8 +9,8 @@ import (
 // Where no line stands out, because many functions share the work, the way to it may: a call
 // through which most of the time is come to, whatever it is spent in then.
 
-// callWays is who leads to what: functions, lines in them, inlined functions' lines in those, and the
-// functions that are called there.
+// callWays is who leads to what: functions, lines in them, inlined functions' lines in those, and
+// the functions that are called there.
 type callWays struct {
 	g     *guide
 	ids   map[wayKey]int32

@@ -312,7 +312,8 @@ func (s *Session) control(req uint) error {
 	return control(fds, req)
 }
 
-// Period sets the period of a clock in the threads that are made from now on; the others keep theirs.
+// Period sets the period of a clock in the threads that are made from now on; the others keep
+// theirs.
 func (g *Group) Period(ns uint64) error {
 	for _, fd := range g.fds {
 		if _, _, errno := unix.Syscall(unix.SYS_IOCTL, uintptr(fd), unix.PERF_EVENT_IOC_PERIOD, uintptr(unsafe.Pointer(&ns))); errno != 0 {

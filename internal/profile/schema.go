@@ -42,7 +42,8 @@ var schema = slices.Concat([]tableSpec{
 
 // later reports whether a file may be without a table: it was written before there was one.
 func later(table string) bool {
-	return slices.ContainsFunc(slices.Concat(wasteTables, meetingTables, accountTables, traceTables, hostTables), func(t tableSpec) bool { return t.name == table })
+	return slices.ContainsFunc(slices.Concat(wasteTables, meetingTables, accountTables, traceTables, hostTables),
+		func(t tableSpec) bool { return t.name == table })
 }
 
 var labelNames = []string{Measured: "measured", Modelled: "modelled", Sampled: "sampled", Unavailable: "unavailable"}

@@ -54,7 +54,8 @@ func (d *dice) number() int64 {
 	return n*int64(int8(b)) + int64(int8(d.byte()))
 }
 
-// packed is a payload as files hold it: as it is, or deflated, of a length that costs the file little.
+// packed is a payload as files hold it: as it is, or deflated, of a length that costs the file
+// little.
 func (d *dice) packed(payload []byte) []byte {
 	b := slices.Clone(payload)
 	for range d.byte() % 8 {

@@ -16,9 +16,9 @@ type Trace struct {
 	Samples []TraceSample
 }
 
-// TraceSample says that the thread was on a path when it was At. It speaks for Length clock units of
-// the thread's work about then: more than its part of a section may have, of which others then have
-// no sample.
+// TraceSample says that the thread was on a path when it was At. It speaks for Length clock units
+// of the thread's work about then: more than its part of a section may have, of which others then
+// have no sample.
 type TraceSample struct {
 	At, Length uint64
 	Path       PathID

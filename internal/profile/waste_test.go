@@ -35,7 +35,8 @@ func TestFileWithoutWaste(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer r.Close()
-	if n := len(r.Tables().WastePairs) + len(r.Tables().WasteTotals) + len(r.Tables().Accounts) + len(r.Tables().Traces); n != 0 || len(r.Tables().Nodes) == 0 {
+	if n := len(r.Tables().WastePairs) + len(r.Tables().WasteTotals) + len(r.Tables().Accounts) +
+		len(r.Tables().Traces); n != 0 || len(r.Tables().Nodes) == 0 {
 		t.Errorf("%d rows of them", n)
 	}
 }

@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// Whom the ranks waited for that waited for a message: what ran meanwhile in the rank that was late.
-// Where that one waited itself, it is what the one did for whom it waited, and so on.
+// Whom the ranks waited for that waited for a message: what ran meanwhile in the rank that was
+// late. Where that one waited itself, it is what the one did for whom it waited, and so on.
 
 // slice is a part of a rank's wait, in which somebody's piece ran.
 type slice struct {

@@ -84,7 +84,8 @@ func TestLaunchers(t *testing.T) {
 	}
 }
 
-// MPICH's launcher tells its job to its helper only, who started this process, or a script in between.
+// MPICH's launcher tells its job to its helper only, who started this process, or a script in
+// between.
 func TestJobOfTheParent(t *testing.T) {
 	parents := func() [][]string {
 		return [][]string{{"sh", "-c", "lime"}, {"hydra_pmi_proxy", "--control-port", "host:4711", "--rmk", "user"}, {"mpirun", "-n", "2"}}

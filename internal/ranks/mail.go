@@ -6,11 +6,12 @@ import (
 	"lime/internal/profile"
 )
 
-// Messages between single ranks. A rank's way is cut where it sends and where it waits for what others
-// send; both sides have numbered their messages alike, so each is found again on the other side.
+// Messages between single ranks. A rank's way is cut where it sends and where it waits for what
+// others send; both sides have numbered their messages alike, so each is found again on the other
+// side.
 
-// mail is what a rank sends and takes in one visit, and what it did before. Visits to meetings in which
-// not everybody waits for everybody have one, too, without messages.
+// mail is what a rank sends and takes in one visit, and what it did before. Visits to meetings in
+// which not everybody waits for everybody have one, too, without messages.
 type mail struct {
 	section     profile.SectionID
 	meeting     profile.Meeting
@@ -90,8 +91,8 @@ func unpack(packed string, to [4]*[]profile.Count, part int32) {
 	}
 }
 
-// post adds a visit in which a rank sends or takes messages, or one to a meeting in which not everybody
-// waits for everybody.
+// post adds a visit in which a rank sends or takes messages, or one to a meeting in which not
+// everybody waits for everybody.
 func (f *file) post(in *profile.Instance, meeting *profile.Meeting, mt *meet) {
 	for i := range in.Parts {
 		p := &in.Parts[i]

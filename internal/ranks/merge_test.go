@@ -263,7 +263,8 @@ func TestFilesThatAreNotOfTheRun(t *testing.T) {
 	if !slices.Equal(got, want) {
 		t.Errorf("%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
-	if err := Merge([]string{bad}, false, profile.New(profile.Meta{})); err == nil || !strings.Contains(err.Error(), "rank-00004.lime is left out") {
+	if err := Merge([]string{bad}, false, profile.New(profile.Meta{})); err == nil ||
+		!strings.Contains(err.Error(), "rank-00004.lime is left out") {
 		t.Errorf("nothing to read: %v", err)
 	}
 }

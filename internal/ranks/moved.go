@@ -7,8 +7,8 @@ import (
 	"lime/internal/profile"
 )
 
-// Samples of call paths stand under the sections that ended their pieces. Where a piece is told with
-// somebody's wait, or with the piece behind it, they move there with it.
+// Samples of call paths stand under the sections that ended their pieces. Where a piece is told
+// with somebody's wait, or with the piece behind it, they move there with it.
 
 // move is where a thread's time in a section has gone.
 type move struct {

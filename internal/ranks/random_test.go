@@ -71,8 +71,8 @@ func (w *world) broadcast(root int) {
 	w.ops++
 }
 
-// Of random runs: each rank's clock is the reference's at its end, every moment of each rank is told
-// once, and so is each of its rounds.
+// Of random runs: each rank's clock is the reference's at its end, every moment of each rank is
+// told once, and so is each of its rounds.
 func TestRandomRuns(t *testing.T) {
 	for seed := range uint64(25) {
 		w := &world{r: rand.New(rand.NewPCG(seed, 1)), sent: map[string]int{}}
@@ -101,7 +101,8 @@ func TestRandomRuns(t *testing.T) {
 	}
 }
 
-// tiled holds that the parts of each rank follow one another without gap, from the start to the end.
+// tiled holds that the parts of each rank follow one another without gap, from the start to the
+// end.
 func tiled(t *testing.T, name string, p *profile.Profile, end uint64) {
 	t.Helper()
 	of := map[profile.ThreadID][]profile.Part{}

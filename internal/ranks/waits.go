@@ -7,9 +7,10 @@ import (
 	"lime/internal/profile"
 )
 
-// Instances of what is between single ranks. A piece for which somebody waited is one, together with
-// those who did; a rank's own piece before its wait stands with the first that it waited for. A piece
-// for which nobody waited, and behind which the rank did not wait, is put together with the next.
+// Instances of what is between single ranks. A piece for which somebody waited is one, together
+// with those who did; a rank's own piece before its wait stands with the first that it waited for.
+// A piece for which nobody waited, and behind which the rank did not wait, is put together with the
+// next.
 
 // joined are pieces of a rank that are one, in order.
 type joined struct {
@@ -32,8 +33,8 @@ func (j *joined) piece(n int) *piece { return &j.visits[n].mail.piece }
 // start is when the first one began.
 func (j *joined) start() uint64 { return j.visits[0].start() }
 
-// from takes away those that began before a time and had ended by then, and returns them; nil if there
-// are none.
+// from takes away those that began before a time and had ended by then, and returns them; nil if
+// there are none.
 func (j *joined) from(at uint64) (rest, gone *joined) {
 	if j == nil {
 		return nil, nil
@@ -104,7 +105,8 @@ func (j *joined) part(arrive, release uint64) profile.Part {
 	return p
 }
 
-// group is what is told together: a late rank's pieces, and who waited for them. Either may be none.
+// group is what is told together: a late rank's pieces, and who waited for them. Either may be
+// none.
 type group struct {
 	section profile.SectionID
 	meeting profile.Meeting
@@ -249,8 +251,8 @@ func (t *telling) nobody(j *joined) {
 	}
 }
 
-// trim leaves those pieces out of a comparison that had ended when the last of those that are compared
-// had not begun: before, somebody else's wait lay between them.
+// trim leaves those pieces out of a comparison that had ended when the last of those that are
+// compared had not begun: before, somebody else's wait lay between them.
 func (t *telling) trim(list []**joined, starts []uint64) {
 	for _, j := range list {
 		if *j != nil {
@@ -292,8 +294,8 @@ func (t *telling) trimMeet(m *merger, mt *meet) {
 	t.trim(list, starts)
 }
 
-// guests are those who waited for a message of somebody's who was on the way to a meeting. Who comes
-// there, too, waited before, and that is told by itself.
+// guests are those who waited for a message of somebody's who was on the way to a meeting. Who
+// comes there, too, waited before, and that is told by itself.
 func (t *telling) guests(m *meet, list []slice) {
 	for _, s := range list {
 		if slices.Contains(m.who, s.who.line.index) || slices.ContainsFunc(m.guests, func(w waiter) bool { return w.who.line == s.who.line }) {
@@ -389,7 +391,8 @@ func (m *merger) inOrder(groups []*group) []told {
 	return sequenced(list)
 }
 
-// sequenced keeps each rank's visits in the order in which it made them, where they were at one time.
+// sequenced keeps each rank's visits in the order in which it made them, where they were at one
+// time.
 func sequenced(list []told) (out []told) {
 	of, next := map[end]int{}, map[*line]int{}
 	for i, x := range list {

@@ -72,7 +72,8 @@ func TestWhoWaitsForMessages(t *testing.T) {
 			{"300:mail >0,1,5,0,world", "0:mail >0,2,5,0,world", "0:world:0"},
 			{"30:mail <0,1,5,0,world", "0:world:0"},
 			{"60:mail <0,2,5,0,world", "0:world:0"},
-		}, []string{"0 messages:0 rank 0 0-300-300 rank 1 0-30-300 rank 2 0-60-300", "0 world:0 rank 0 300-300-300 rank 1 300-300-300 rank 2 300-300-300"}},
+		}, []string{"0 messages:0 rank 0 0-300-300 rank 1 0-30-300 rank 2 0-60-300",
+			"0 world:0 rank 0 300-300-300 rank 1 300-300-300 rank 2 300-300-300"}},
 		{"an exchange, in which each sends before it receives", [][]string{
 			{"300:mail >0,1,5,0,world", "0:mail <1,0,5,0,world", "0:world:0"},
 			{"900:mail >1,0,5,0,world", "0:mail <0,1,5,0,world", "0:world:0"},
@@ -182,7 +183,8 @@ func TestSamplesMoveWithTheirPieces(t *testing.T) {
 	m := moves{{0, 1}: {1: 100, 2: 300}, {1, 1}: {1: 50}, {2, 1}: {3: 0}}
 	got := m.apply([]profile.PathSample{{Path: 7, Thread: 0, Section: 1, Metric: "time", Value: 8}, {Path: 7, Thread: 1, Section: 1, Value: 4},
 		{Path: 7, Thread: 0, Section: 2, Value: 2}, {Path: 7, Thread: 2, Section: 1, Value: 1}})
-	want := []profile.PathSample{{Path: 7, Thread: 0, Section: 1, Metric: "time", Value: 2}, {Path: 7, Thread: 0, Section: 2, Metric: "time", Value: 6},
+	want := []profile.PathSample{{Path: 7, Thread: 0, Section: 1, Metric: "time", Value: 2},
+		{Path: 7, Thread: 0, Section: 2, Metric: "time", Value: 6},
 		{Path: 7, Thread: 1, Section: 1, Value: 4}, {Path: 7, Thread: 0, Section: 2, Value: 2}, {Path: 7, Thread: 2, Section: 1, Value: 1}}
 	if !slices.Equal(got, want) {
 		t.Errorf("%v, want %v", got, want)

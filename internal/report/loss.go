@@ -170,8 +170,8 @@ func (l *Loss) usefulWords() string { return unit.Percent(l.Useful) + " is usefu
 const mostlyAwaited = 0.5
 
 // nameCause adds to the headline, where imbalance is what most is lost to, the first cause of the
-// section that loses it: a section's end is where the threads wait, and the cause is why. So it does
-// where threads of other sections wait for one.
+// section that loses it: a section's end is where the threads wait, and the cause is why. So it
+// does where threads of other sections wait for one.
 func (r *Report) nameCause() {
 	if r.Loss == nil {
 		return

@@ -38,7 +38,8 @@ const (
 	NoteSourceNewer  = "source-newer"  // a source file was changed after the program was built
 )
 
-var noteCodes = []string{NoteImageMissing, NoteImageChanged, NoteNoDebugInfo, NoteSplitMissing, NoteNoSource, NoteSourceNewer, NoteStaleLine}
+var noteCodes = []string{NoteImageMissing, NoteImageChanged, NoteNoDebugInfo, NoteSplitMissing, NoteNoSource,
+	NoteSourceNewer, NoteStaleLine}
 
 // File resolves a profile's file in place.
 func File(path string, o Options) error { return Copy(path, path, o) }

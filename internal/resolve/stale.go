@@ -2,9 +2,9 @@
 //
 // gcc gives its calls of the OpenMP runtime (and the tests of their results) the line of whatever
 // was expanded before them, which may be the end of another function that was inlined there; the
-// call itself is in no copy of it. Of functions that hold the body of a construct such a line can be
-// refuted: an address that is not inlined has a line of its function's body, and that begins at the
-// directive and holds no other function. What is refuted gets the nearest line of the body.
+// call itself is in no copy of it. Of functions that hold the body of a construct such a line can
+// be refuted: an address that is not inlined has a line of its function's body, and that begins at
+// the directive and holds no other function. What is refuted gets the nearest line of the body.
 
 package resolve
 
@@ -45,8 +45,8 @@ type stale struct {
 	told   []string
 }
 
-// outlined reports whether a function is the body of a construct that gcc made one of: the directive
-// stands where it begins. Those of clang need no care.
+// outlined reports whether a function is the body of a construct that gcc made one of: the
+// directive stands where it begins. Those of clang need no care.
 func outlined(name string) bool { return strings.Contains(name, "._omp_fn.") }
 
 // ends reports whether the code that a call of the runtime belongs to stands before it.
@@ -168,8 +168,9 @@ func (s *stale) refuted(image profile.ImageID, loc location) bool {
 	})
 }
 
-// apart reports whether a function cannot have a line in common with another: that is no part of it.
-// What is written within a function (a lambda, a class, the body of a construct) has lines of it.
+// apart reports whether a function cannot have a line in common with another: that is no part of
+// it. What is written within a function (a lambda, a class, the body of a construct) has lines of
+// it.
 func apart(of, other string) bool {
 	return !lambda(other) && !strings.HasPrefix(other, bare(of)+"(") && bare(of) != bare(other)
 }

@@ -52,7 +52,8 @@ func TestPathLosses(t *testing.T) {
 	}
 }
 
-// The page has the call paths as a tree that opens: whatever their depths, what is opened is closed.
+// The page has the call paths as a tree that opens: whatever their depths, what is opened is
+// closed.
 func TestPathsInHTML(t *testing.T) {
 	for _, depths := range [][]int{{0}, {0, 1}, {0, 1, 2, 1, 0}, {0, 1, 2, 3}, {0, 0, 1, 2, 2, 0}} {
 		var list []PathLoss
@@ -83,7 +84,8 @@ func TestPathsInHTML(t *testing.T) {
 		t.Fatal(err)
 	}
 	page := b.String()
-	if n := strings.Count(page, "<details"); n != 1 || n != strings.Count(page, "</details>") || !strings.Contains(page, "</b>exchange <small>") {
+	if n := strings.Count(page, "<details"); n != 1 || n != strings.Count(page, "</details>") ||
+		!strings.Contains(page, "</b>exchange <small>") {
 		t.Errorf("%s", page[strings.Index(page, "call paths"):])
 	}
 }

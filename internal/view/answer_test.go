@@ -68,7 +68,8 @@ func TestQuestionsThatMakeNoSense(t *testing.T) {
 		"cells?s=0&m=line:7:1", "cells?s=0&m=line:x", "cells?s=0&z=99", "cells?s=0&x=5", "cells?s=0&b=4",
 		"threads?s=3", "source?f=1", "source?f=-1", "span?z=41", "span?z=1&x=2", "span?b=1",
 		"window?from=5&to=5", "window?from=-1", "window?to=1e9", "parts?from=9&to=1", "critical?from=9&to=1",
-		"paths?v=round", "paths?from=5&to=5", "paths?q=7", "paths?q=0&from=1&to=5", "ran?z=1&x=2", "ran?b=1", "ran?d=-1", "moment?t=6", "moment?at=x", "paths?at=7", "paths?at=x", "paths?t=6", "compare?q=2", "files?s=" + strings.Repeat("9", 400),
+		"paths?v=round", "paths?from=5&to=5", "paths?q=7", "paths?q=0&from=1&to=5", "ran?z=1&x=2", "ran?b=1",
+		"ran?d=-1", "moment?t=6", "moment?at=x", "paths?at=7", "paths?at=x", "paths?t=6", "compare?q=2", "files?s=" + strings.Repeat("9", 400),
 	} {
 		_, err := answer(t, a, q)
 		if err == nil || Status(err) >= 500 || Status(err) < 400 || len(err.Error()) < 10 {

@@ -44,7 +44,8 @@ func newRan(t *profile.Tables, x *index, names *analysis.Paths) *ran {
 		for k := range tr.Samples {
 			s := &tr.Samples[k]
 			reach := s.Length + 1
-			v := stretch{from: s.At - min(s.At, reach), to: s.At + min(reach, math.MaxUint64-s.At), at: s.At, length: s.Length, path: s.Path, section: -1}
+			v := stretch{from: s.At - min(s.At, reach), to: s.At + min(reach, math.MaxUint64-s.At), at: s.At,
+				length: s.Length, path: s.Path, section: -1}
 			if k > 0 {
 				v.from = max(v.from, tr.Samples[k-1].At+(s.At-tr.Samples[k-1].At)/2)
 			}

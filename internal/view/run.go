@@ -247,7 +247,8 @@ func (r *Run) info() *Info {
 	t, m := r.tables(), r.src.Meta()
 	out := &Info{Name: r.name, Command: append([]string{}, m.Command...), Collector: m.Collector, ClockUnit: m.ClockUnit,
 		RunTime: float64(m.RunTime), Label: m.TimeLabel.String(),
-		Threads: []string{}, Sections: []SectionInfo{}, Kinds: []KindInfo{}, Paths: r.paths.metrics(), Counts: len(t.Edges) > 0, Traces: len(t.Traces) > 0}
+		Threads: []string{}, Sections: []SectionInfo{}, Kinds: []KindInfo{}, Paths: r.paths.metrics(),
+		Counts: len(t.Edges) > 0, Traces: len(t.Traces) > 0}
 	for i := range t.Threads {
 		out.Threads = append(out.Threads, t.Threads[i].Name)
 	}

@@ -62,7 +62,8 @@ type Site struct {
 
 // NewDetector looks for some kinds of waste.
 func NewDetector(kinds Set) *Detector {
-	return &Detector{kinds: kinds, quick: quickOf(kinds), pages: map[uint64]*page{}, sites: make([]site, 1), recurring: make([][Kinds]recurrence, 1), spare: spares{quads: make([]quad, 1)}}
+	return &Detector{kinds: kinds, quick: quickOf(kinds), pages: map[uint64]*page{}, sites: make([]site, 1),
+		recurring: make([][Kinds]recurrence, 1), spare: spares{quads: make([]quad, 1)}}
 }
 
 // Add makes n contexts of a thread, and returns the first.

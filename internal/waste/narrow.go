@@ -24,8 +24,8 @@ func narrow(addr uint64, n int32) (i, lo, hi uint32, ok bool) {
 	return uint32(addr % pageBytes / cellBytes), lo, hi, n < cellBytes && hi <= cellBytes
 }
 
-// narrowLoad is a load of a part of a cell, if what it touches is of one context. If not, nothing is
-// done.
+// narrowLoad is a load of a part of a cell, if what it touches is of one context. If not, nothing
+// is done.
 func (d *Detector) narrowLoad(c Context, addr uint64, n int32) bool {
 	i, lo, hi, ok := narrow(addr, n)
 	if !ok {

@@ -9,8 +9,8 @@ import (
 // what nearly every access is, aligned, of whole cells that all say the same and found at its
 // context before, is done here; all else by Load and Store.
 
-// Op is an access of a block. In the log it leaves its address and, of what it stores, words of what
-// was there before and as many of what is there after.
+// Op is an access of a block. In the log it leaves its address and, of what it stores, words of
+// what was there before and as many of what is there after.
 type Op struct {
 	Store  bool
 	Part   bool // it is the load of an instruction that then stores: that is the next op, with the same address and context
@@ -89,9 +89,9 @@ func (d *Detector) Pass(c Context, b *Body, words []uint64, tolerance float64) i
 	return b.words
 }
 
-// quickly takes accesses up to the first that is not simple, and returns how many are left. It calls
-// next to nothing, so that what it works with stays in registers; log has as many words as the
-// accesses say.
+// quickly takes accesses up to the first that is not simple, and returns how many are left. It
+// calls next to nothing, so that what it works with stays in registers; log has as many words as
+// the accesses say.
 func (d *Detector) quickly(ops []Op, log unsafe.Pointer, c uint32, tolerance float64) (left int) {
 	quick := d.quick
 	for k := range ops {

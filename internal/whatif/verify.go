@@ -120,13 +120,14 @@ func cannotErase(event string) string {
 	return "no event of the machine accounts for the time"
 }
 
-// bound says the most that there is to win at a wait: what the sections' ends would come earlier by,
-// if nobody waited there and everybody did the same work for the rest. It needs no run.
+// bound says the most that there is to win at a wait: what the sections' ends would come earlier
+// by, if nobody waited there and everybody did the same work for the rest. It needs no run.
 func bound(cause *analysis.Cause) string {
 	if cause.CostShare == 0 {
 		return ""
 	}
-	return fmt.Sprintf(" (if nobody had to, and all else stayed as it is, the run would be shorter by %s at most)", unit.Percent(cause.WinShare))
+	return fmt.Sprintf(" (if nobody had to, and all else stayed as it is, the run would be shorter by %s at most)",
+		unit.Percent(cause.WinShare))
 }
 
 func (v *verifier) erasure(c *Check, sec *analysis.Section, cause *analysis.Cause) error {

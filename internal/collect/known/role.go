@@ -53,23 +53,25 @@ const (
 	MeetStart                 // starts a collective operation of communicator object; second points to where its request is put
 	MeetFinish                // waits for requests: object points to them, second counts them, None = there is one
 	MeetGrid                  // MeetDup of a grid: the arguments behind the object are how many dimensions, and their sizes
-	MeetRows                  // splits a grid, object, by the dimensions that the next argument keeps; second points to where the new one is put
-	MeetDeclared              // the user says that all processes meet in it
-	MeetAsk                   // asks for the process's number in communicator object; second points to where it is put
-	Send                      // sends a message in communicator object to the rank second, with the tag behind it
-	SendAnswered              // the same, and waits until somebody receives it
-	Receive                   // receives one from the rank second, with the tag behind it; its status stands behind the object
-	SendReceive               // does both; Constant is the number of the argument that says from whom
-	SendStart                 // Send, with a request behind the object
-	ReceiveStart              // Receive, with a request behind the object
-	SendLater                 // makes a request, behind the object, which Restart turns into SendStart's
-	ReceiveLater              // the same of ReceiveStart's
-	Restart                   // starts requests: object points to them, second counts them, None = there is one
-	Look                      // waits until there is a message to receive, and leaves it
-	FinishOne                 // waits for one of the requests that object points to and second counts; where its index is put comes next
-	Poll                      // asks whether requests are done, as MeetFinish has them; Constant is the argument that points to the answer
-	PollOne                   // the same of any of them; the answer is an index, and a flag stands behind it
-	Message                   // waits for another process, and does not say for what: for a message, or for its memory
+	// splits a grid, object, by the dimensions that the next argument keeps; second points to where
+	// the new one is put
+	MeetRows
+	MeetDeclared // the user says that all processes meet in it
+	MeetAsk      // asks for the process's number in communicator object; second points to where it is put
+	Send         // sends a message in communicator object to the rank second, with the tag behind it
+	SendAnswered // the same, and waits until somebody receives it
+	Receive      // receives one from the rank second, with the tag behind it; its status stands behind the object
+	SendReceive  // does both; Constant is the number of the argument that says from whom
+	SendStart    // Send, with a request behind the object
+	ReceiveStart // Receive, with a request behind the object
+	SendLater    // makes a request, behind the object, which Restart turns into SendStart's
+	ReceiveLater // the same of ReceiveStart's
+	Restart      // starts requests: object points to them, second counts them, None = there is one
+	Look         // waits until there is a message to receive, and leaves it
+	FinishOne    // waits for one of the requests that object points to and second counts; where its index is put comes next
+	Poll         // asks whether requests are done, as MeetFinish has them; Constant is the argument that points to the answer
+	PollOne      // the same of any of them; the answer is an index, and a flag stands behind it
+	Message      // waits for another process, and does not say for what: for a message, or for its memory
 
 	// Roles of what is found while the program runs: no row of the table has them.
 	SectionEnd // declared by the user

@@ -1,6 +1,6 @@
 // Messages between two processes. Which one a receive takes is laid down by the standard (MPI 4.0,
-// 3.5): of those with the same communicator, sender, receiver and tag the first that was sent goes to
-// the first receive that was posted. So both sides number theirs alike.
+// 3.5): of those with the same communicator, sender, receiver and tag the first that was sent goes
+// to the first receive that was posted. So both sides number theirs alike.
 
 package mpi
 
@@ -244,8 +244,8 @@ func (c *Comms) takeOne(call *Call, handles []uint64, index uint64, p Process) {
 	}
 }
 
-// enterPoll asks, and does not wait: but who asks again and again does nothing else, so that what it
-// finds is what it has waited for.
+// enterPoll asks, and does not wait: but who asks again and again does nothing else, so that what
+// it finds is what it has waited for.
 func (c *Comms) enterPoll(call *Call, f *known.Func, p Process) {
 	handles, answer := c.array(f, p), p.Argument(int(f.Constant))
 	call.Waits, call.Polls = true, true

@@ -1,10 +1,10 @@
 // Package mpi follows one process of an MPI program through the calls in which it meets others:
 // which communicator each is about, by a word that is the same in all ranks, the how manieth of its
-// collective operations it is, and who waits for whom in it (this file); which messages it sends and
-// takes (message.go). A communicator's handle is a process's
-// own; what all ranks agree on is the order of collective operations, so that a new communicator is
-// named by the one it was made from, the number of the operation that made it, and its colour. It
-// imports profile and known only; it knows no processor and no collector.
+// collective operations it is, and who waits for whom in it (this file); which messages it sends
+// and takes (message.go). A communicator's handle is a process's own; what all ranks agree on is
+// the order of collective operations, so that a new communicator is named by the one it was made
+// from, the number of the operation that made it, and its colour. It imports profile and known
+// only; it knows no processor and no collector.
 package mpi
 
 import (

@@ -37,8 +37,8 @@ type leaving struct {
 	call  uint64 // the innermost of the program's own code that is open
 	path  int32
 	waits bool // in a runtime, for other threads
-	// it gives its core away in a loop of the program's own that waits, which the kernel takes for one
-	// that had to leave, or has to leave it there
+	// it gives its core away in a loop of the program's own that waits, which the kernel takes for
+	// one that had to leave, or has to leave it there
 	yields bool
 	seen   bool // this very time; else it is where the thread was seen to leave last
 }

@@ -1,7 +1,7 @@
-// Samples of threads that end within a period of the clock. The kernel begins a period anew for each
-// thread, so those never have one, however many of them there are. Once there are such threads,
-// another clock with a shorter period runs in all threads for a moment, again and again, so seldom
-// that it makes no more samples a second than the first one does.
+// Samples of threads that end within a period of the clock. The kernel begins a period anew for
+// each thread, so those never have one, however many of them there are. Once there are such
+// threads, another clock with a shorter period runs in all threads for a moment, again and again,
+// so seldom that it makes no more samples a second than the first one does.
 
 package native
 

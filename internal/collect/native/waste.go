@@ -52,7 +52,8 @@ func (r *run) startWaste() {
 	}
 	h := newWasteHost(int(r.pid), r.sampler)
 	w := &wasting{host: h, done: make(chan struct{})}
-	w.tracer = watch.New(int(r.pid), h, watch.Options{Kinds: r.o.Waste, Period: wastePeriod, Budget: wasteBudget, Tolerance: r.o.Tolerance, Seed: 1})
+	w.tracer = watch.New(int(r.pid), h, watch.Options{Kinds: r.o.Waste, Period: wastePeriod, Budget: wasteBudget,
+		Tolerance: r.o.Tolerance, Seed: 1})
 	r.waste = w
 	go func() {
 		defer close(w.done)

@@ -81,7 +81,8 @@ func (s *turnstile) last() (at int) {
 }
 
 // rank orders those who want a core: by their clocks, and behind all others those who have just
-// given theirs away with nobody to wait for, or have gone round a loop for long in which they wait for them.
+// given theirs away with nobody to wait for, or have gone round a loop for long in which they wait
+// for them.
 func (t *thread) rank() uint64 {
 	if t.host.yielded || t.covered() && t.now()-min(t.now(), t.waitsSince()) > longSpun {
 		return behindAll + t.host.ticket

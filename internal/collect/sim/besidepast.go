@@ -1,6 +1,6 @@
-// A program that goes on after it has been counted ("lime count --for"): all threads are stopped for
-// a moment, the profile is finished and closed, and from then on they run under the translator as
-// before, with nobody looking.
+// A program that goes on after it has been counted ("lime count --for"): all threads are stopped
+// for a moment, the profile is finished and closed, and from then on they run under the translator
+// as before, with nobody looking.
 
 package sim
 

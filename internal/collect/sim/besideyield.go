@@ -1,6 +1,6 @@
-// Yields where threads run in parallel. Who gives its core away waits for what others do (yield.go).
-// With a core of its own it would look again and again while they work: so its clock goes with
-// theirs.
+// Yields where threads run in parallel. Who gives its core away waits for what others do
+// (yield.go). With a core of its own it would look again and again while they work: so its clock
+// goes with theirs.
 
 package sim
 
@@ -77,8 +77,8 @@ func (b *beside) keepsUp(t *thread) bool {
 	return true
 }
 
-// round takes what t has done since it was looked at last out of its counts, if it was nothing but a
-// loop in which somebody was proved to wait. It returns the place that waits.
+// round takes what t has done since it was looked at last out of its counts, if it was nothing but
+// a loop in which somebody was proved to wait. It returns the place that waits.
 func (b *beside) round(t *thread) (call, units uint64) {
 	r := b.r
 	if t.schedules() { // it has no part

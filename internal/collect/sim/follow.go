@@ -15,9 +15,9 @@ import (
 	"lime/internal/guest"
 )
 
-// The programs that child processes start are simulated as the first one is: lime takes the place of
-// each (cpu.FollowExec), in the process that would have held it, with a profile of its own in one
-// directory. No other process of lime's stands beside it.
+// The programs that child processes start are simulated as the first one is: lime takes the place
+// of each (cpu.FollowExec), in the process that would have held it, with a profile of its own in
+// one directory. No other process of lime's stands beside it.
 
 // FollowVerb is the hidden word by which lime is started in the place of a program: what to do, the
 // program's file, and its arguments from its name on follow.

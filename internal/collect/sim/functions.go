@@ -15,8 +15,8 @@ type fn = known.Func
 // none is the number of no argument: the object is fn.Constant.
 const none = known.None
 
-// byName indexes the table, with the names that the user declares added: functions at which sections
-// end, or, of one of several processes, in which these meet.
+// byName indexes the table, with the names that the user declares added: functions at which
+// sections end, or, of one of several processes, in which these meet.
 func byName(sectionEnds []string, role known.Role) map[string]*fn {
 	table := map[string]*fn{}
 	rows := known.Probed()

@@ -8,13 +8,13 @@ import (
 	"lime/internal/x86"
 )
 
-// Order. A core runs ahead of the others for a while, and may take a lock and give it back meanwhile
-// that others then find free at an earlier clock. So an instruction that reads or writes a word for
-// which threads were seen to wait is done in the order of the clocks: a core goes on from there only
-// when no other one that runs is behind. Whatever a lock is made of, what threads see of it is then
-// what was there at that time. The core with the lowest clock never waits, so somebody always goes
-// on; and who waits for what another one does has no clock that anybody waits for (it is parked, or
-// blocked, and off the heap of cores).
+// Order. A core runs ahead of the others for a while, and may take a lock and give it back
+// meanwhile that others then find free at an earlier clock. So an instruction that reads or writes
+// a word for which threads were seen to wait is done in the order of the clocks: a core goes on
+// from there only when no other one that runs is behind. Whatever a lock is made of, what threads
+// see of it is then what was there at that time. The core with the lowest clock never waits, so
+// somebody always goes on; and who waits for what another one does has no clock that anybody waits
+// for (it is parked, or blocked, and off the heap of cores).
 //
 // Which instructions these are comes from waits that were proved: the loads of the loop whose value
 // had changed when the thread left; and, where the change came from an instruction that was not
@@ -173,8 +173,8 @@ func (r *run) touch(t *thread) (cpu.Exit, uint64) {
 	return exit, n
 }
 
-// changedIn lists what by has changed of what a loop watches, and what is not known yet to be looked
-// at.
+// changedIn lists what by has changed of what a loop watches, and what is not known yet to be
+// looked at.
 func (r *run) changedIn(s *spinner, by *thread) (list []spin.Watch) {
 	if by == nil || !r.orders(s.t) || !r.orders(by) {
 		return nil
@@ -224,8 +224,8 @@ func (r *run) hunt(h *hunt, g *orderly) {
 	x.hunts = append(x.hunts, h)
 }
 
-// same reports whether two hunts are for the same: threads that wait in one loop may each wait for a
-// word of its own.
+// same reports whether two hunts are for the same: threads that wait in one loop may each wait for
+// a word of its own.
 func (h *hunt) same(o *hunt) bool { return h.addr == o.addr || h.look != 0 && h.look == o.look }
 
 // goHunting runs t block by block and notes the instructions that touch what is hunted.
@@ -251,8 +251,8 @@ func (r *run) goHunting(t *thread, budget int64) (cpu.Exit, uint64) {
 	}
 }
 
-// hunted is the word that an access touches and that is hunted, 0 if there is none: the word itself,
-// or another one that somebody waits for in the same loop.
+// hunted is the word that an access touches and that is hunted, 0 if there is none: the word
+// itself, or another one that somebody waits for in the same loop.
 func (r *run) hunted(addr uint64, n int) uint64 {
 	for _, h := range r.order.hunts {
 		if addr < h.addr+uint64(h.n) && h.addr < addr+uint64(n) {

@@ -15,7 +15,9 @@ import (
 const (
 	firstInterval = 20_000
 	fewSamples    = 4_000
-	pendingSample = 2048 // bytes of the budget for one: its open calls are kept until the section has ended, and to look at them costs as much as running 6,000 instructions
+	// bytes of the budget for one: its open calls are kept until the section has ended, and to look
+	// at them costs as much as running 6,000 instructions
+	pendingSample = 2048
 )
 
 // sampler decides when a thread's path is noted.

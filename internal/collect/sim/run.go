@@ -98,7 +98,8 @@ func newRun(cfg Config, meter Meter, sink profile.Sink) (*run, error) {
 	r := &run{
 		cfg: cfg, meter: meter,
 		byGuest: map[*guest.Thread]*thread{}, byCtx: map[*cpu.Context]*thread{},
-		names: byName(cfg.SectionEnds, declared(cfg.Rank)), mangled: mangled(), entries: map[uint64]*fn{}, tasks: map[uint64]*fn{}, probes: map[uint64]bool{},
+		names: byName(cfg.SectionEnds, declared(cfg.Rank)), mangled: mangled(), entries: map[uint64]*fn{},
+		tasks: map[uint64]*fn{}, probes: map[uint64]bool{},
 		bodies: map[uint64][]*fork{}, waiters: map[uint64]int{},
 		locks: map[uint64]uint64{}, holders: map[uint64]*thread{}, lockBook: newLockBook(), gates: map[uint64]*gate{},
 		even:  newEvening(cfg.Even),

@@ -284,8 +284,8 @@ func (r *run) cutSpin(t *thread, s *spinner) (op section.Op, taken []edgeCount) 
 	return op, taken
 }
 
-// wayIn is how many instructions a thread may do between the point at which all pass and its loop: a
-// function that counts arrivals, say. What takes longer is work, and its end is at the loop.
+// wayIn is how many instructions a thread may do between the point at which all pass and its loop:
+// a function that counts arrivals, say. What takes longer is work, and its end is at the loop.
 const wayIn = 200
 
 // instrsBefore is how many instructions of some edges are none of the loop's.

@@ -1,5 +1,5 @@
-// How many threads have a region together. LLVM's runtime reduces in another way in small teams, and
-// who comes to a reduction first may do so before the others have begun.
+// How many threads have a region together. LLVM's runtime reduces in another way in small teams,
+// and who comes to a reduction first may do so before the others have begun.
 
 package sim
 

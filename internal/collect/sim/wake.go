@@ -284,8 +284,8 @@ func (r *run) ranThrough(head, pc uint64) bool {
 
 // seesTry looks whether a thread that has left its loop now tries to take what it waited for: then
 // that is a lock, and the instruction is where all who take it pass. If it tries to take something
-// else, and goes back to its loop if it cannot, all who look may leave the loop at once, and one gets
-// it: who lets them go opens no barrier.
+// else, and goes back to its loop if it cannot, all who look may leave the loop at once, and one
+// gets it: who lets them go opens no barrier.
 func (r *run) seesTry(s *spinner) {
 	if s.tried == s.object {
 		return

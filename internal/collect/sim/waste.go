@@ -44,7 +44,8 @@ type wasteEvent struct {
 
 func newWasteMeter(c *Config) *wasteMeter {
 	m := &wasteMeter{
-		countMeter: newCountMeter(c), kinds: c.Waste, tolerance: c.Tolerance, d: waste.NewDetector(c.Waste), calls: calls.NewTable(), tree: newCallTree(),
+		countMeter: newCountMeter(c), kinds: c.Waste, tolerance: c.Tolerance, d: waste.NewDetector(c.Waste),
+		calls: calls.NewTable(), tree: newCallTree(),
 		stacks: map[section.ThreadID]*wasteStack{}, votes: map[int]*votes{}, traitsAt: map[uint64]traits{}, byEvent: map[wasteEvent]int32{},
 	}
 	m.d.Sample = m.sample

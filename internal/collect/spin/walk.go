@@ -247,8 +247,8 @@ func isString(in *x86.Inst) bool {
 // Tries recognises the attempts to take a lock.
 func Tries(in *x86.Inst) bool { return tries(in) }
 
-// tries recognises them: xchg (86, 87), cmpxchg (0F B0, B1) and bts of a certain bit (0F BA /5) with
-// memory.
+// tries recognises them: xchg (86, 87), cmpxchg (0F B0, B1) and bts of a certain bit (0F BA /5)
+// with memory.
 func tries(in *x86.Inst) bool {
 	return in.HasMem && (in.Map == 0 && (in.Opcode == 0x86 || in.Opcode == 0x87) ||
 		in.Map == 1 && (in.Opcode == 0xb0 || in.Opcode == 0xb1 || in.Opcode == 0xba && in.Lock && in.Name == "bts"))

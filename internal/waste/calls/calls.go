@@ -1,7 +1,7 @@
 // Package calls says which memory of a program Linux's system calls read and write: what the system
-// reads is no dead store, what it writes is new. Where it is not known what a call does, it is taken
-// to read and write what its arguments may point to, so that nothing is claimed that may be false.
-// It knows numbers and arguments only, and imports nothing.
+// reads is no dead store, what it writes is new. Where it is not known what a call does, it is
+// taken to read and write what its arguments may point to, so that nothing is claimed that may be
+// false. It knows numbers and arguments only, and imports nothing.
 package calls
 
 // Span is a piece of memory that a call touches.

@@ -9,9 +9,9 @@ import (
 	"lime/internal/x86"
 )
 
-// Stored says what the last of some instructions, which run one behind the other, stores in n bytes.
-// Compilers move whole vectors of anything by the shortest instruction there is, so that of these
-// only what computed the register tells.
+// Stored says what the last of some instructions, which run one behind the other, stores in n
+// bytes. Compilers move whole vectors of anything by the shortest instruction there is, so that of
+// these only what computed the register tells.
 func Stored(insts []x86.Inst, n int) waste.Elem {
 	i := len(insts) - 1
 	in := &insts[i]

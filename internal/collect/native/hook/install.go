@@ -31,8 +31,8 @@ type Func struct {
 	// do not lie at a multiple of 8; not with StackArgs
 	Fetch bool
 	Of    int // with Fetch: 0 to 5
-	// which arguments of a plain call are Arg0 and Arg1, if not the first two; of a third one the lower
-	// half is the upper one of Arg1
+	// which arguments of a plain call are Arg0 and Arg1, if not the first two; of a third one the
+	// lower half is the upper one of Arg1
 	Pick [3]Pick
 }
 
