@@ -55,6 +55,16 @@ func compile(t *testing.T, source string, flags ...string) string {
 // start runs a program under ptrace up to its entry.
 func start(t *testing.T, path string) (*exec.Cmd, *Tracee) {
 	t.Helper()
+	cmd, tr := begin(t, path)
+	if err := tr.RunToEntry(); err != nil {
+		t.Fatal(err)
+	}
+	return cmd, tr
+}
+
+// begin starts a program under ptrace; it stands at the beginning of the dynamic loader.
+func begin(t *testing.T, path string) (*exec.Cmd, *Tracee) {
+	t.Helper()
 	cmd := exec.Command(path)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Ptrace: true}
 	if err := cmd.Start(); err != nil {
@@ -66,9 +76,6 @@ func start(t *testing.T, path string) (*exec.Cmd, *Tracee) {
 	}
 	tr, err := Attach(cmd.Process.Pid)
 	if err != nil {
-		t.Fatal(err)
-	}
-	if err := tr.RunToEntry(); err != nil {
 		t.Fatal(err)
 	}
 	return cmd, tr

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"runtime"
+	"slices"
 	"strconv"
 	"time"
 
@@ -135,19 +136,28 @@ func (t *Tracee) release() error {
 	return first
 }
 
+// firstCall is what every program of a C library refers to (System V ABI, crt1.o), whatever else it
+// leaves to its libraries.
+const firstCall = "__libc_start_main"
+
 // Started reports whether the dynamic loader has done its work on a seized process: it has not
-// while the process stands in the loader and a reference of the program leads nowhere.
+// while a reference of the program leads nowhere that the loader turns. The program itself is the
+// last whose references it turns, so that then those of its libraries are done. While it works the
+// thread may stand in a library, in a function that chooses another one (STT_GNU_IFUNC).
 func (t *Tracee) Started(funcs []Func) (bool, error) {
 	in, err := t.inLoader()
-	if err != nil || !in {
+	if err != nil {
 		return true, err
 	}
-	ims, err := t.images(funcs)
+	ims, err := t.images(append(slices.Clone(funcs), Func{Name: firstCall}))
 	if err != nil || len(ims) == 0 {
-		return false, err
+		return !in, err
 	}
 	program := &ims[0]
 	for name, slots := range program.refs {
+		if !in && name != firstCall { // others may lead nowhere for good
+			continue
+		}
 		if definition(ims, name) == 0 {
 			return false, nil
 		}

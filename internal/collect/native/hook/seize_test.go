@@ -3,7 +3,9 @@ package hook
 import (
 	"bytes"
 	"errors"
+	"os"
 	"os/exec"
+	"path/filepath"
 	"runtime"
 	"syscall"
 	"testing"
@@ -194,4 +196,78 @@ func TestConfined(t *testing.T) {
 	if err := v.end(); err != nil {
 		t.Error(err)
 	}
+}
+
+// A program that leaves all synchronisation to a library is looked at again and again on its way to
+// its own code. Where it is said to have started, the loader has turned the references of all files:
+// else it would turn those once more that lime has turned.
+func TestStartedWithoutReferences(t *testing.T) {
+	testenv.Tool(t, "gcc")
+	dir := t.TempDir()
+	lib, src := filepath.Join(dir, "libw.so"), filepath.Join(dir, "w.c")
+	if err := os.WriteFile(src, []byte(`
+#include <pthread.h>
+static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
+int work(void) { pthread_mutex_lock(&m); pthread_mutex_unlock(&m); return 7; }
+`), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if msg, err := exec.Command("gcc", "-O2", "-shared", "-fPIC", "-o", lib, src).CombinedOutput(); err != nil {
+		t.Fatalf("gcc: %v\n%s", err, msg)
+	}
+	kinds := [][]string{{"-Wl,-z,lazy"}}
+	if os.Getenv("LIME_LONG") != "" { // a tenth of a million instructions each, step by step
+		kinds = append(kinds, []string{"-Wl,-z,now"}, []string{"-no-pie"})
+	}
+	for _, flags := range kinds {
+		path := compile(t, "int work(void); int main(void) { return work(); }", append(flags, lib, "-Wl,-rpath,"+dir)...)
+		if slots := stepUntilStarted(t, path, []Func{{Name: "pthread_mutex_lock"}, {Name: "pthread_mutex_unlock"}}); slots < 2 {
+			t.Errorf("%v: %d references, want those of the library", flags, slots)
+		}
+	}
+}
+
+// stepUntilStarted lets a program go on, instruction by instruction, until it is said to have
+// started. It returns how many references there are then.
+func stepUntilStarted(t *testing.T, path string, wanted []Func) (slots int) {
+	t.Helper()
+	const often = 2000 // instructions
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	cmd, tr := begin(t, path)
+	defer func() { _, _ = cmd.Process.Kill(), cmd.Wait() }()
+	for steps := 0; ; steps++ {
+		if steps%often == 0 {
+			if started, err := tr.Started(wanted); err == nil && started {
+				return turned(t, tr, steps, wanted)
+			}
+		}
+		var ws syscall.WaitStatus
+		if err := syscall.PtraceSingleStep(tr.PID); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := syscall.Wait4(tr.PID, &ws, 0, nil); err != nil || !ws.Stopped() {
+			t.Fatal(err, ws)
+		}
+	}
+}
+
+// turned holds that all references have been turned, and counts them.
+func turned(t *testing.T, tr *Tracee, steps int, wanted []Func) (slots int) {
+	t.Helper()
+	ims, err := tr.images(wanted)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, im := range ims {
+		for name, refs := range im.refs {
+			for _, slot := range refs {
+				slots++
+				if v, err := tr.word(slot); err != nil || v < im.bias {
+					t.Errorf("after %d instructions: the reference of %s to %s is %#x (%v)", steps, im.path, name, v, err)
+				}
+			}
+		}
+	}
+	return slots
 }
