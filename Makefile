@@ -49,11 +49,14 @@ check:
 	@bad=$$(gofmt -l $(GODIRS) | grep -v /testdata/); [ -z "$$bad" ] || { echo "gofmt needed: $$bad" >&2; exit 1; }
 	$(GO) vet ./...
 
-# The long versions of the same tests: more programs, more instructions, more seeds; the release, twice; and a newcomer's
-# two commands on a machine that has nothing (as root on Debian).
-check-long: check
+# The long versions of the same tests: more programs, more instructions, more seeds; the race detector; real programs
+# beside their native runs; the release, twice; and a newcomer's two commands on a machine that has nothing (as root on
+# Debian).
+check-long: check build
 	@scripts/need --optional --tests --long
 	LIME_LONG=1 $(GO) test -timeout 4h -count=1 ./...
+	scripts/race
+	scripts/programs --install
 	scripts/release --check
 	scripts/fresh
 
