@@ -1,4 +1,4 @@
-// Image writes a container image with one program in it, for docker load and podman load:
+// Command image writes a container image with one program in it, for docker load and podman load:
 //
 //	image PROGRAM VERSION OUT.tar
 //
