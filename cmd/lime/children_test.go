@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -27,13 +28,23 @@ func natively(t *testing.T, dir string, command ...string) (int, string) {
 	return cmd.ProcessState.ExitCode(), out.String()
 }
 
+// collector is a verb that follows children.
+type collector []string
+
+// underEach runs a test under each of them.
+func underEach(t *testing.T, test func(*testing.T, collector)) {
+	for _, c := range []collector{{"simulate", "--cores", "2"}, {"count"}} {
+		t.Run(c[0], func(t *testing.T) { test(t, c) })
+	}
+}
+
 // family runs a command with --children, and holds what it says to a native run. It answers the
 // profiles by the names of their programs.
-func family(t *testing.T, dir string, command ...string) map[string][]string {
+func (c collector) family(t *testing.T, dir string, command ...string) map[string][]string {
 	t.Helper()
 	status, want := natively(t, dir, command...)
 	profiles := filepath.Join(t.TempDir(), "profiles")
-	code, got, stderr := run(t, dir, "", append([]string{"simulate", "--cores", "2", "--children", "-o", profiles, "--"}, command...)...)
+	code, got, stderr := run(t, dir, "", slices.Concat(c, []string{"--children", "-o", profiles, "--"}, command)...)
 	if code != status || got != want {
 		t.Errorf("%v: status %d, natively %d; it said\n%s\nand natively\n%s\n%s", command, code, status, got, want, stderr)
 	}
@@ -49,14 +60,16 @@ func family(t *testing.T, dir string, command ...string) map[string][]string {
 	return by
 }
 
-func TestChildren(t *testing.T) {
+func TestChildren(t *testing.T) { underEach(t, testChildren) }
+
+func testChildren(t *testing.T, c collector) {
 	testenv.Tool(t, "gcc")
 	dir := t.TempDir()
 	exe := filepath.Join(dir, "family")
 	if out, err := exec.Command("gcc", "-g", "-O1", "-pthread", "-o", exe, "testdata/family.c").CombinedOutput(); err != nil {
 		t.Fatalf("gcc: %s", out)
 	}
-	got := family(t, dir, exe)
+	got := c.family(t, dir, exe)
 	for name, least := range map[string]int{"family": 3, "sh": 3, "cat": 1} {
 		if len(got[name]) < least {
 			t.Errorf("%d profiles of %s, want %d at least; there are %v", len(got[name]), name, least, got)
@@ -78,7 +91,7 @@ func TestChildren(t *testing.T) {
 	if code, _, stderr := run(t, dir, "", "report", profiles); code != ExitFailed || !strings.Contains(stderr, got["family"][0]) {
 		t.Errorf("report of the directory: status %d, %s", code, stderr)
 	}
-	if code, _, stderr := run(t, dir, "", "simulate", "--children", "-o", profiles, "--", "true"); code != ExitFailed ||
+	if code, _, stderr := run(t, dir, "", c[0], "--children", "-o", profiles, "--", "true"); code != ExitFailed ||
 		!strings.Contains(stderr, "another run") {
 		t.Errorf("a second run into the directory: status %d, %s", code, stderr)
 	}
@@ -87,7 +100,9 @@ func TestChildren(t *testing.T) {
 const ExitFailed = 125
 
 // Shells: scripts with and without an interpreter named, subshells, pipes, statuses, signals.
-func TestChildrenOfShells(t *testing.T) {
+func TestChildrenOfShells(t *testing.T) { underEach(t, testChildrenOfShells) }
+
+func testChildrenOfShells(t *testing.T, c collector) {
 	dir := t.TempDir()
 	script := func(name, text string) {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o755); err != nil {
@@ -106,14 +121,16 @@ sh -c 'kill -SEGV $$' 2>/dev/null; echo $?
 sh -c 'exit 7'; echo $?
 sh -c 'exec ./sum 5 6'
 `)
-	got := family(t, dir, "./all")
+	got := c.family(t, dir, "./all")
 	if len(got["sum"]) != 2 || len(got["bare"]) != 1 || len(got["expr"]) != 2 {
 		t.Errorf("profiles: %v", got)
 	}
 }
 
 // make starts several compilers at a time, and these start others.
-func TestChildrenOfMake(t *testing.T) {
+func TestChildrenOfMake(t *testing.T) { underEach(t, testChildrenOfMake) }
+
+func testChildrenOfMake(t *testing.T, c collector) {
 	testenv.Tool(t, "gcc")
 	testenv.Tool(t, "make")
 	dir := t.TempDir()
@@ -129,7 +146,7 @@ func TestChildrenOfMake(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "Makefile"), []byte(text), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	got := family(t, dir, "make", "-j3")
+	got := c.family(t, dir, "make", "-j3")
 	if len(got["cc1"]) != 4 || len(got["ar"]) != 1 || len(got["make"]) != 1 {
 		t.Errorf("profiles: %v", got)
 	}

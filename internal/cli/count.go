@@ -23,6 +23,7 @@ type countFlags struct {
 	noResolve   bool
 	compare     bool
 	limit       time.Duration
+	family      familyFlags
 	trace       traceBudget
 	rank        rankFlags
 }
@@ -41,7 +42,13 @@ what was counted so far.
 Under mpirun or srun -o names a directory: each rank writes a profile there.
 
     lime count -- ./app --threads 8 input
-    lime report`,
+    lime report
+
+With --children the programs that it starts are counted too, each with a profile
+of its own in the directory that -o names.
+
+    lime count --children -o DIR -- make -j4
+    lime report DIR`,
 		Args:        programArgs,
 		Annotations: map[string]string{"status": "program"},
 		RunE:        func(cmd *cobra.Command, args []string) error { return a.count(cmd.Context(), args, &f) },
@@ -55,6 +62,7 @@ Under mpirun or srun -o names a directory: each rank writes a profile there.
 	fl.StringVar(&f.cpu, "cpu", "x86-64-v3", "what the `processor` offers to the program: x86-64-v3, or host for all that this one has")
 	fl.DurationVar(&f.limit, "for", 0, "count for this `time`, for example 30s; then the profile is there, and the program goes on")
 	fl.BoolVar(&f.compare, "compare", false, "run the program natively, too, and say what counting has cost; what that run prints is dropped")
+	f.family.add(fl, "count")
 	viewFlag(fl, &f.view)
 	f.trace.add(fl)
 	f.rank.add(fl)
@@ -72,6 +80,9 @@ func (f *countFlags) check() error {
 	}
 	if f.limit < 0 {
 		return usage(fmt.Errorf("--for %v: choose a time above 0", f.limit))
+	}
+	if f.limit > 0 && f.family.children {
+		return usage(errors.New("--children and --for: what starts later would be counted for longer; choose one of them"))
 	}
 	if f.limit > 0 && f.compare {
 		return usage(errors.New("--compare and --for: a run that is cut short cannot be compared with a whole one; choose one of them"))
@@ -92,6 +103,9 @@ func (a *app) count(ctx context.Context, args []string, f *countFlags) error {
 		if again, err = a.rerunnable(args); err != nil {
 			return err
 		}
+	}
+	if err := f.family.room(&f.output, f.force, me, args[0]); err != nil {
+		return err
 	}
 	a.remember(args)
 	live, err := a.startLive(f.view, f.output)
@@ -125,7 +139,7 @@ func (a *app) countOptions(args []string, f *countFlags, me profile.RankInfo) si
 	return sim.Options{
 		Parallel: true, For: f.limit, Cores: runtime.NumCPU(), Cmd: args[0], Args: args[1:], Out: f.output,
 		SectionEnds: f.sectionEnds, HostCPU: f.cpu == "host", Traces: f.trace.bytes(),
-		Progress: isTerminal(a.stderr), Tool: "lime " + Version(), Rank: me,
+		Progress: isTerminal(a.stderr), Tool: "lime " + Version(), Rank: me, Children: f.family.dir,
 		Stdin: a.stdin, Stdout: a.program.stdout, Stderr: a.program.stderr,
 	}
 }

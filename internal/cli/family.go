@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/spf13/pflag"
+
 	"lime/internal/collect/sim"
 	"lime/internal/profile"
 	"lime/internal/unit"
@@ -15,34 +17,46 @@ import (
 
 // A program with the programs that it starts (--children): a directory of profiles, one for each.
 
-// family makes the directory that -o names, and turns -o into the first program's profile in it.
-func (f *simulateFlags) family(a *app, me profile.RankInfo, program string) error {
+// familyFlags are the options by which children are followed.
+type familyFlags struct {
+	children bool
+	dir      string // of the profiles; "": the program's own is the only one
+}
+
+func (f *familyFlags) add(fl *pflag.FlagSet, what string) {
+	fl.BoolVar(&f.children, "children", false, what+" the programs that it starts, too, and those that they start; -o names a directory")
+}
+
+// room makes the directory that -o names, and turns -o into the first program's profile in it.
+func (f *familyFlags) room(output *string, force bool, me profile.RankInfo, program string) error {
 	switch {
+	case !f.children:
+		return nil
 	case me.Launcher != "":
 		return usage(fmt.Errorf("--children under %s: a rank has one profile; leave it out", me.Launcher))
-	case f.output == defaultProfile:
+	case *output == defaultProfile:
 		return usage(errors.New("--children: name a directory for the profiles with -o"))
 	}
-	dir, err := filepath.Abs(f.output)
+	dir, err := filepath.Abs(*output)
 	if err != nil {
-		return failed(fmt.Errorf("-o %s: %w", f.output, err))
+		return failed(fmt.Errorf("-o %s: %w", *output, err))
 	}
 	if err := os.MkdirAll(dir, 0o777); err != nil {
-		return failed(fmt.Errorf("-o %s: a directory for the profiles: %w", f.output, err))
+		return failed(fmt.Errorf("-o %s: a directory for the profiles: %w", *output, err))
 	}
 	old, err := familyFiles(dir)
 	switch {
 	case err != nil:
 		return failed(err)
-	case len(old) > 0 && !f.force:
-		return failed(fmt.Errorf("-o %s: there are profiles of another run; name another directory, or remove them (--force does)", f.output))
+	case len(old) > 0 && !force:
+		return failed(fmt.Errorf("-o %s: there are profiles of another run; name another directory, or remove them (--force does)", *output))
 	}
 	for _, path := range old {
 		if err := os.Remove(path); err != nil {
 			return failed(err)
 		}
 	}
-	f.dir, f.output = dir, sim.ChildProfile(dir, program, os.Getpid())
+	f.dir, *output = dir, sim.ChildProfile(dir, program, os.Getpid())
 	return nil
 }
 

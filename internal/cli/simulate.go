@@ -32,8 +32,7 @@ type simulateFlags struct {
 	seedGiven   bool
 	sectionEnds []string
 	noResolve   bool
-	children    bool
-	dir         string // of the profiles with children; "" without
+	family      familyFlags
 	waste       wasteFlags
 	trace       traceBudget
 	rank        rankFlags
@@ -83,7 +82,7 @@ profile of its own in the directory that -o names.
 	forceFlag(fl, &f.force)
 	fl.StringArrayVar(&f.sectionEnds, "section-end", nil, "sections end where threads call this `function`, too; may be repeated")
 	fl.StringVar(&f.cpu, "cpu", "x86-64-v3", "what the `processor` offers to the program: x86-64-v3, or host for all that this one has")
-	fl.BoolVar(&f.children, "children", false, "simulate the programs that it starts, too, and those that they start; -o names a directory")
+	f.family.add(fl, "simulate")
 	fl.BoolVar(&f.noResolve, "no-resolve", false, "leave functions and lines to 'lime resolve'")
 	f.waste.add(fl)
 	f.trace.add(fl)
@@ -150,16 +149,14 @@ func (a *app) simulate(ctx context.Context, args []string, f *simulateFlags) err
 	if err != nil {
 		return err
 	}
-	if f.children {
-		if err := f.family(a, me, args[0]); err != nil {
-			return err
-		}
+	if err := f.family.room(&f.output, f.force, me, args[0]); err != nil {
+		return err
 	}
 	a.remember(args)
 	res, err := sim.Run(ctx, sim.Options{
 		Cores: f.cores0(), Machine: f.machine, Settings: f.changes(), Cmd: args[0], Args: args[1:], Out: f.output,
 		SectionEnds: f.sectionEnds, Waste: f.waste.kinds, Tolerance: f.waste.tolerance, HostCPU: f.cpu == "host", Traces: f.trace.bytes(),
-		Progress: isTerminal(a.stderr), Tool: "lime " + Version(), Rank: me, Children: f.dir,
+		Progress: isTerminal(a.stderr), Tool: "lime " + Version(), Rank: me, Children: f.family.dir,
 		Stdin: a.stdin, Stdout: a.program.stdout, Stderr: a.program.stderr,
 	})
 	return a.collected(&res, err, f.output, f.noResolve)
