@@ -8,6 +8,10 @@ import (
 // ErrClosed is the error of calls on an engine that was closed.
 var ErrClosed = errors.New("engine is closed")
 
+// ErrNoRoom says that the addresses where a code cache must lie are taken in this process. Other
+// addresses are random in another one.
+var ErrNoRoom = errors.New("these addresses are taken in this process; start it again")
+
 // Mode says what generated code records besides running the guest.
 type Mode uint8
 

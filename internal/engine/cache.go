@@ -46,7 +46,7 @@ func mapCache(size int) (*cache, error) {
 			return nil, fmt.Errorf("code cache at %#x: %w", at, err)
 		}
 	}
-	return nil, fmt.Errorf("code cache: no %d bytes are free between %#x and %#x", size, cpu.CacheLow, cpu.CacheHigh)
+	return nil, fmt.Errorf("code cache: %d bytes between %#x and %#x: %w", size, cpu.CacheLow, cpu.CacheHigh, ErrNoRoom)
 }
 
 func mapFixed(at uint64, size int) ([]byte, error) {

@@ -16,6 +16,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"lime/internal/engine"
 	"lime/internal/guest"
 	"lime/internal/profile"
 )
@@ -271,7 +272,7 @@ func (r *run) result() Result {
 
 // notRun is the result when the program could not be started.
 func notRun(cfg Config, err error, stderr io.Writer) Result {
-	if errors.Is(err, guest.ErrAddressTaken) {
+	if errors.Is(err, guest.ErrAddressTaken) || errors.Is(err, engine.ErrNoRoom) {
 		return Result{Status: statusAgain}
 	}
 	os.Remove(cfg.Out)
