@@ -61,7 +61,8 @@ func TestDocumentHasTheTextKeys(t *testing.T) {
 		"edge ID": edgeText.fields(&Edge{}), "kind ID": kindText.fields(&EventKind{}), "event ID": eventText.fields(&Event{}),
 		"section ID": sectionText.fields(&Section{}), "thread ID": threadText.fields(&Thread{}), "path ID": pathText.fields(&PathNode{}),
 		"sample": sampleText.fields(&PathSample{}), "waste-total": wasteTotalText.fields(&WasteTotal{}),
-		"waste-pair": wastePairText.fields(&WastePair{}), "account": accountText.fields(&Accounted{}), "trace": traceText.fields(&Trace{}),
+		"waste-pair": wastePairText.fields(&WastePair{}), "lock ID": lockText.fields(&Lock{}),
+		"lock-wait": lockWaitText.fields(&LockWait{}), "lock-hold": lockHoldText.fields(&LockHold{}), "account": accountText.fields(&Accounted{}), "trace": traceText.fields(&Trace{}),
 		"instance": instanceText.fields(&Instance{}), "part": partText.fields(&Part{}),
 	} {
 		line := regexp.MustCompile("(?m)^\\| `" + word + "` \\| `([^`]*)`").FindStringSubmatch(doc)

@@ -158,6 +158,9 @@ func (l *loader) load(m *Meta, t *Tables) error {
 		func() error { return loadRows(l, wastePairRows, &t.WastePairs) },
 		func() error { return loadRows(l, accountRows, &t.Accounts) },
 		func() error { return loadRows(l, traceRows, &t.Traces) },
+		func() error { return loadRows(l, lockRows, &t.Locks) },
+		func() error { return loadRows(l, lockWaitRows, &t.LockWaits) },
+		func() error { return loadRows(l, lockHoldRows, &t.LockHolds) },
 	} {
 		if err := step(); err != nil {
 			return err

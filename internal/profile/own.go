@@ -8,6 +8,7 @@ import "lime/internal/origin"
 func Own(src Source) Source {
 	tab := *src.Tables()
 	tab.Nodes, tab.Events = append([]Node(nil), tab.Nodes...), append([]Event(nil), tab.Events...)
+	tab.LockWaits, tab.LockHolds = append([]LockWait(nil), tab.LockWaits...), append([]LockHold(nil), tab.LockHolds...)
 	lib := make([]bool, len(tab.Files))
 	for i := range tab.Files {
 		lib[i] = origin.LibraryFile(tab.Files[i].Path)
@@ -18,6 +19,12 @@ func Own(src Source) Source {
 	}
 	for i := range tab.Events {
 		tab.Events[i].Frames = ownFrames(tab.Events[i].Frames, lib)
+	}
+	for i := range tab.LockWaits {
+		tab.LockWaits[i].At.Frames = ownFrames(tab.LockWaits[i].At.Frames, lib)
+	}
+	for i := range tab.LockHolds {
+		tab.LockHolds[i].At.Frames = ownFrames(tab.LockHolds[i].At.Frames, lib)
 	}
 	return ownSource{src, &tab}
 }

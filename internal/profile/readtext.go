@@ -179,6 +179,12 @@ func (r *textReader) words(word string, words []string) error {
 		return appendRow(accountText, &t.Accounts, words)
 	case traceText.word:
 		return appendRow(traceText, &t.Traces, words)
+	case lockText.word:
+		return parseNumbered(lockText, &t.Locks, words)
+	case lockWaitText.word:
+		return appendRow(lockWaitText, &t.LockWaits, words)
+	case lockHoldText.word:
+		return appendRow(lockHoldText, &t.LockHolds, words)
 	}
 	return r.instanceWords(word, words)
 }

@@ -55,6 +55,13 @@ func copyRows(to Sink, t *Tables) {
 	for _, r := range t.Traces {
 		to.AddTrace(r)
 	}
+	each(t.Locks, to.AddLock)
+	for _, r := range t.LockWaits {
+		to.AddLockWait(r)
+	}
+	for _, r := range t.LockHolds {
+		to.AddLockHold(r)
+	}
 }
 
 func each[Row, ID any](rows []Row, add func(Row) ID) {

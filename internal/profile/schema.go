@@ -38,11 +38,11 @@ var schema = slices.Concat([]tableSpec{
 	{"path", `CREATE TABLE path(id INTEGER PRIMARY KEY, parent INTEGER, node INTEGER, addr INTEGER)`},
 	{"path_sample", `CREATE TABLE path_sample(id INTEGER PRIMARY KEY, path INTEGER, thread INTEGER, section INTEGER, metric TEXT, value REAL)`},
 	{"instance", `CREATE TABLE instance(id INTEGER PRIMARY KEY, section INTEGER, seq INTEGER, threads INTEGER, longest INTEGER, work INTEGER, parts BLOB, edges BLOB, events BLOB, costs BLOB, times BLOB)`},
-}, wasteTables, meetingTables, accountTables, traceTables, hostTables)
+}, wasteTables, meetingTables, accountTables, traceTables, hostTables, lockTables)
 
 // later reports whether a file may be without a table: it was written before there was one.
 func later(table string) bool {
-	return slices.ContainsFunc(slices.Concat(wasteTables, meetingTables, accountTables, traceTables, hostTables),
+	return slices.ContainsFunc(slices.Concat(wasteTables, meetingTables, accountTables, traceTables, hostTables, lockTables),
 		func(t tableSpec) bool { return t.name == table })
 }
 

@@ -35,6 +35,9 @@ type Sink interface {
 	AddPathSample(PathSample)
 	AddWasteTotal(WasteTotal)
 	AddWastePair(WastePair)
+	AddLock(Lock) LockID
+	AddLockWait(LockWait)
+	AddLockHold(LockHold)
 	AddAccount(Accounted)
 	AddTrace(Trace)
 	// SetThread replaces a thread's row, when its end is known.
@@ -65,6 +68,9 @@ type Tables struct {
 	Accounts    []Accounted
 	Traces      []Trace
 	WastePairs  []WastePair
+	Locks       []Lock
+	LockWaits   []LockWait
+	LockHolds   []LockHold
 
 	merged []SectionID // new id by old one, nil if none changed; see MergeSections
 }

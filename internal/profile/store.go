@@ -207,7 +207,8 @@ func (in *inserter) insertLines(first int, files []File) error {
 
 // extent is a number of rows for every table: how many there are, or the ids of the next ones.
 type extent struct {
-	images, files, functions, nodes, edges, kinds, events, sections, threads, paths, samples, wasteTotals, wastePairs, accounts, traces int
+	images, files, functions, nodes, edges, kinds, events, sections, threads, paths, samples int
+	wasteTotals, wastePairs, accounts, traces, locks, lockWaits, lockHolds                   int
 }
 
 func (f *extent) advance(t *Tables) {
@@ -226,6 +227,9 @@ func (f *extent) advance(t *Tables) {
 	f.wastePairs += len(t.WastePairs)
 	f.accounts += len(t.Accounts)
 	f.traces += len(t.Traces)
+	f.locks += len(t.Locks)
+	f.lockWaits += len(t.LockWaits)
+	f.lockHolds += len(t.LockHolds)
 }
 
 // insertTables inserts rows whose ids start at at.
@@ -247,6 +251,9 @@ func (in *inserter) insertTables(t *Tables, at extent) error {
 		func() error { return insertRows(in, wastePairRows, at.wastePairs, t.WastePairs) },
 		func() error { return insertRows(in, accountRows, at.accounts, t.Accounts) },
 		func() error { return insertRows(in, traceRows, at.traces, t.Traces) },
+		func() error { return insertRows(in, lockRows, at.locks, t.Locks) },
+		func() error { return insertRows(in, lockWaitRows, at.lockWaits, t.LockWaits) },
+		func() error { return insertRows(in, lockHoldRows, at.lockHolds, t.LockHolds) },
 	} {
 		if err := step(); err != nil {
 			return err

@@ -95,6 +95,7 @@ func (t *Tables) check(at, n extent) error {
 		t.checkWaste(at, n),
 		t.checkAccount(at, n),
 		t.checkTraces(at, n),
+		t.checkLocks(at, n),
 	} {
 		if err != nil {
 			return err

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// A file that was written before there were tables of waste, and of what became of instructions,
-// opens, and has none.
+// A file that was written before there were tables of waste, of what became of instructions, and of
+// locks, opens, and has none.
 func TestFileWithoutWaste(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "old")
 	w, err := Create(path, Meta{})
@@ -22,7 +22,7 @@ func TestFileWithoutWaste(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, table := range slices.Concat(wasteTables, accountTables, traceTables) {
+	for _, table := range slices.Concat(wasteTables, accountTables, traceTables, lockTables) {
 		if _, err := db.Exec("DROP TABLE " + table.name); err != nil {
 			t.Fatal(err)
 		}
@@ -36,7 +36,7 @@ func TestFileWithoutWaste(t *testing.T) {
 	}
 	defer r.Close()
 	if n := len(r.Tables().WastePairs) + len(r.Tables().WasteTotals) + len(r.Tables().Accounts) +
-		len(r.Tables().Traces); n != 0 || len(r.Tables().Nodes) == 0 {
+		len(r.Tables().Traces) + len(r.Tables().Locks); n != 0 || len(r.Tables().Nodes) == 0 {
 		t.Errorf("%d rows of them", n)
 	}
 }

@@ -47,6 +47,14 @@ func writeRows[Row any](w textWriter, spec textRow[Row], rows []Row) {
 	}
 }
 
+// writeLines writes rows that nothing refers to, and that have no number.
+func writeLines[Row any](w textWriter, spec textRow[Row], rows []Row) {
+	for i := range rows {
+		w.WriteString(spec.word)
+		w.fields(spec.fields(&rows[i]))
+	}
+}
+
 // meta writes a line per field, which reads and compares better than one long line.
 func (w textWriter) meta(m *Meta) {
 	for _, f := range metaText.fields(m) {
@@ -79,26 +87,14 @@ func (w textWriter) tables(t *Tables) {
 	writeRows(w, sectionText, t.Sections)
 	writeRows(w, threadText, t.Threads)
 	writeRows(w, pathText, t.Paths)
-	for i := range t.PathSamples {
-		w.WriteString(sampleText.word)
-		w.fields(sampleText.fields(&t.PathSamples[i]))
-	}
-	for i := range t.WasteTotals {
-		w.WriteString(wasteTotalText.word)
-		w.fields(wasteTotalText.fields(&t.WasteTotals[i]))
-	}
-	for i := range t.WastePairs {
-		w.WriteString(wastePairText.word)
-		w.fields(wastePairText.fields(&t.WastePairs[i]))
-	}
-	for i := range t.Accounts {
-		w.WriteString(accountText.word)
-		w.fields(accountText.fields(&t.Accounts[i]))
-	}
-	for i := range t.Traces {
-		w.WriteString(traceText.word)
-		w.fields(traceText.fields(&t.Traces[i]))
-	}
+	writeLines(w, sampleText, t.PathSamples)
+	writeLines(w, wasteTotalText, t.WasteTotals)
+	writeLines(w, wastePairText, t.WastePairs)
+	writeLines(w, accountText, t.Accounts)
+	writeLines(w, traceText, t.Traces)
+	writeRows(w, lockText, t.Locks)
+	writeLines(w, lockWaitText, t.LockWaits)
+	writeLines(w, lockHoldText, t.LockHolds)
 }
 
 func (w textWriter) instance(in *Instance) {

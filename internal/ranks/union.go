@@ -273,13 +273,11 @@ func (x *ids) callPaths(row func(profile.ThreadID) profile.ThreadID, held func(p
 		}
 	}
 	x.wasted(paths, row)
+	x.locks(paths, row)
 }
 
 func (x *ids) wasted(paths []profile.PathID, row func(profile.ThreadID) profile.ThreadID) {
-	side := func(s profile.WasteSide) profile.WasteSide {
-		at := x.place(x.imageOf(s.Node), s.Addr)
-		return profile.WasteSide{Path: of(paths, s.Path, profile.None), Node: x.nodeOf(s.Node), Addr: x.here(at), Frames: x.frames(s.Frames)}
-	}
+	side := func(s profile.WasteSide) profile.WasteSide { return x.side(paths, s) }
 	for _, w := range x.t.WasteTotals {
 		w.Thread = row(w.Thread)
 		x.u.t.AddWasteTotal(w)
@@ -287,6 +285,28 @@ func (x *ids) wasted(paths []profile.PathID, row func(profile.ThreadID) profile.
 	for _, w := range x.t.WastePairs {
 		w.Thread, w.First, w.Second = row(w.Thread), side(w.First), side(w.Second)
 		x.u.t.AddWastePair(w)
+	}
+}
+
+// side is a place on a call path.
+func (x *ids) side(paths []profile.PathID, s profile.WasteSide) profile.WasteSide {
+	at := x.place(x.imageOf(s.Node), s.Addr)
+	return profile.WasteSide{Path: of(paths, s.Path, profile.None), Node: x.nodeOf(s.Node), Addr: x.here(at), Frames: x.frames(s.Frames)}
+}
+
+// locks takes the locks over: each process has its own.
+func (x *ids) locks(paths []profile.PathID, row func(profile.ThreadID) profile.ThreadID) {
+	first := profile.LockID(len(x.u.t.Locks))
+	for _, l := range x.t.Locks {
+		x.u.t.AddLock(l)
+	}
+	for _, w := range x.t.LockWaits {
+		w.Lock, w.Thread, w.At = first+w.Lock, row(w.Thread), x.side(paths, w.At)
+		x.u.t.AddLockWait(w)
+	}
+	for _, h := range x.t.LockHolds {
+		h.Lock, h.Thread, h.At = first+h.Lock, row(h.Thread), x.side(paths, h.At)
+		x.u.t.AddLockHold(h)
 	}
 }
 
@@ -310,6 +330,13 @@ func (u *union) write(sink profile.Sink) {
 	}
 	for _, w := range u.t.WastePairs {
 		sink.AddWastePair(w)
+	}
+	each(u.t.Locks, sink.AddLock)
+	for _, w := range u.t.LockWaits {
+		sink.AddLockWait(w)
+	}
+	for _, h := range u.t.LockHolds {
+		sink.AddLockHold(h)
 	}
 }
 

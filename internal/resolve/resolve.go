@@ -104,6 +104,7 @@ func resolveTables(m *profile.Meta, t *profile.Tables, o Options) (trimmed map[p
 	r.staleLines()
 	r.events()
 	r.waste()
+	r.locks()
 	r.sections()
 	r.sources()
 	r.imageNotes()

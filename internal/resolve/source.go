@@ -79,6 +79,12 @@ func (r *resolver) wantedLines() map[profile.FileID]map[int32]bool {
 	for i := range r.t.WastePairs {
 		add(r.t.WastePairs[i].First.Frames, r.t.WastePairs[i].Second.Frames)
 	}
+	for i := range r.t.LockWaits {
+		add(r.t.LockWaits[i].At.Frames)
+	}
+	for i := range r.t.LockHolds {
+		add(r.t.LockHolds[i].At.Frames)
+	}
 	for i := range r.t.Sections {
 		add(r.t.Sections[i].Frames, r.t.Sections[i].Starts)
 	}
