@@ -130,6 +130,7 @@ func (r *run) leaveBody(t *thread, c *call) {
 // that thread's slice came first.
 func (r *run) leaveLock(t *thread, c *call) {
 	r.beside.gets(t, c)
+	t.still.suspect = false // it was to spin in the call
 	before := t.now()
 	r.advance(t, r.freeAt(t, c.object))
 	r.holders[c.object] = t

@@ -119,13 +119,15 @@ func (r *run) looksStill(t *thread) {
 	q := &t.still
 	near := t.ctx.RIP-q.pc+nearby < 2*nearby
 	q.pc = t.ctx.RIP
-	if q.pc < q.lo || q.pc > q.hi { // another loop than the one that was looked at in vain
+	inVain := q.lo <= q.pc && q.pc <= q.hi
+	if !inVain { // another loop than the one that was looked at in vain
 		q.skip = min(q.skip, 1<<otherSkip)
 	}
+	suspect := q.suspect
+	q.suspect = false
 	switch {
-	case q.suspect:
-		q.suspect = false
-	case !near:
+	case suspect && !inVain:
+	case !near && !suspect:
 		q.fails = 0
 		return
 	case q.skip > 0:
@@ -167,6 +169,7 @@ func (r *run) tryPark(t *thread) {
 	}
 	if l != nil {
 		if s := r.spinner(t, l, from); s != nil && r.goesTo(t, r.place(s), r.spins.follow.Steps()) && r.pays(s) {
+			t.still.lo, t.still.hi, t.still.fails, t.still.skip = 0, 0, 0, 0
 			r.park(s)
 			return
 		}
