@@ -51,7 +51,8 @@ type turns struct {
 	ran    uint64 // ns on a core since the reading in sure
 	sure   uint64 // what the scheduler said of that when the thread was off its core
 	queued uint64
-	read   bool // there was a reading, or the thread was seen to begin
+	owed   int64 // ns in the queue that no switch stands for so far; below 0: the other way round
+	read   bool  // there was a reading, or the thread was seen to begin
 	lulls  []lull
 	ended  bool
 	over   bool // and was at the last reading
@@ -61,19 +62,33 @@ type turns struct {
 // of its own accord, it had waited for a core before, at most so long.
 type lull struct{ until, each uint64 }
 
-// keptLulls is how many of them are remembered: records are taken some milliseconds after they were
-// read.
-const keptLulls = 4
+// settle adds up the switches until a reading, and compares. Lulls that were over before a moment
+// are of no use any more.
+func (t *turns) settle(at uint64, k reckoned, before uint64) (own int, waited uint64) {
+	off, forced, whole := t.switches(at)
+	late := t.late(k.ran)
+	t.owed += int64(k.queued-min(t.queued, k.queued)+late) - int64(forced)
+	if !t.read || !whole {
+		t.owed = 0
+	}
+	t.queued, t.read = k.queued, true
+	waited = t.cut(off, at)
+	t.lulls = slices.DeleteFunc(t.lulls, func(l lull) bool { return l.until < before })
+	t.lulls = append(t.lulls, lull{at, level(off, waited)})
+	return len(off), waited
+}
 
-// settle adds up the switches until a reading, and compares.
-func (t *turns) settle(at uint64, k reckoned) (own int, waited uint64) {
+// switches takes those until a moment: the times off the core of the thread's own accord, how long
+// the others were in all, and whether none was lost.
+func (t *turns) switches(until uint64) (off []uint64, forced uint64, whole bool) {
 	slices.SortStableFunc(t.fresh, func(a, b turn) int { return cmp.Compare(a.at, b.at) })
-	var off []uint64
-	forced := uint64(0)
+	whole = true
 	n := 0
-	for ; n < len(t.fresh) && t.fresh[n].at <= at; n++ {
+	for ; n < len(t.fresh) && t.fresh[n].at <= until; n++ {
 		switch x := t.fresh[n]; {
-		case t.last.at == 0 || x.out == t.last.out: // one was lost
+		case t.last.at == 0:
+		case x.out == t.last.out:
+			whole = false
 		case x.out:
 			t.ran += x.at - t.last.at
 		case t.last.forced:
@@ -84,15 +99,25 @@ func (t *turns) settle(at uint64, k reckoned) (own int, waited uint64) {
 		t.last = t.fresh[n]
 	}
 	t.fresh = slices.Delete(t.fresh, 0, n)
-	late := t.late(k.ran)
-	queued := k.queued - min(t.queued, k.queued) + late
-	first := !t.read
-	t.queued, t.read = k.queued, true
-	if !first && len(off) > 0 {
-		waited = queued - min(forced, queued)
+	return off, forced, whole
+}
+
+// cut is how much of the times off the core since the last reading was in the queue. The two ways
+// to know of a wait for a core never come at once: a wait is reckoned before the record that ends
+// it is written, and lime may lose its core between what it reads and the clock. So what is too
+// much or too little at one reading stays for the next one; and what may belong to a forced time
+// off the core that is not over yet waits for its end.
+func (t *turns) cut(off []uint64, at uint64) (waited uint64) {
+	owed := t.owed
+	if t.last.out && t.last.forced {
+		owed -= int64(at - t.last.at)
 	}
-	t.lulls = append(t.lulls[max(0, len(t.lulls)-keptLulls+1):], lull{at, level(off, waited)})
-	return len(off), waited
+	for _, x := range off {
+		waited += x
+	}
+	waited = min(waited, uint64(max(0, owed)))
+	t.owed -= int64(waited)
+	return waited
 }
 
 // late is by how much the records of switches come after them: the kernel writes that a thread is
@@ -194,11 +219,11 @@ func (s *scheduler) read(pid int32) (list []reading) {
 	return list
 }
 
-// settle compares.
-func (s *scheduler) settle(list []reading) {
+// settle compares. What happened before a moment has been told.
+func (s *scheduler) settle(list []reading, before uint64) {
 	n, waited := 0, uint64(0)
 	for i := range list {
-		times, sum := list[i].of.settle(list[i].at, list[i].reckoned)
+		times, sum := list[i].of.settle(list[i].at, list[i].reckoned, before)
 		n, waited = n+times, waited+sum
 	}
 	if n > 0 {
@@ -221,6 +246,6 @@ func (r *run) compare() {
 		r.drainRing(r.session[n-1])
 	}
 	for i, p := range processes {
-		p.scheduler.settle(lists[i])
+		p.scheduler.settle(lists[i], p.now)
 	}
 }

@@ -45,48 +45,104 @@ func TestLevel(t *testing.T) {
 	}
 }
 
+// life is a thread's life as made up: its switches, and what the scheduler says of it.
+type life struct {
+	scheduler
+	rng  *rand.Rand
+	k    reckoned
+	now  uint64
+	late uint64      // the kernel tells by how much too late that the thread is back
+	away [][2]uint64 // its times off the core of its own accord that no reading has come behind
+	cut  uint64      // of those that one has
+}
+
+func newLife(rng *rand.Rand) *life {
+	return &life{scheduler: scheduler{threads: map[int32]*turns{}}, rng: rng, now: 1000, late: rng.Uint64N(3)}
+}
+
+func (l *life) turns() *turns { return l.of(1) }
+
+// queues until it has a core.
+func (l *life) queues() {
+	q := 1 + l.rng.Uint64N(1000)
+	l.k.queued, l.now = l.k.queued+q, l.now+q
+}
+
+func (l *life) switches(out, forced bool) {
+	at := l.now
+	if !out {
+		at += l.late
+	}
+	l.turns().fresh = append(l.turns().fresh, turn{at, out, forced})
+}
+
+func (l *life) runs(ns uint64) { l.k.ran, l.now = l.k.ran+ns, l.now+ns }
+
+// reads compares what the scheduler says with the switches until a moment.
+func (l *life) reads(k reckoned, at uint64) {
+	fresh := l.turns().fresh
+	l.rng.Shuffle(len(fresh), func(i, j int) { fresh[i], fresh[j] = fresh[j], fresh[i] })
+	l.settle([]reading{{l.turns(), at, k}}, 0)
+	for len(l.away) > 0 && l.away[0][1] <= at {
+		gone := l.away[0]
+		l.cut += min(gone[1]-gone[0], l.waited(1, gone[1]))
+		l.away = l.away[1:]
+	}
+}
+
 // Threads' lives as made up: what lime takes for waits for a core is what they waited for one,
-// whatever comes in which order, and however late the kernel tells that a thread is back.
+// whatever comes in which order, however late the kernel tells that a thread is back, and whatever
+// happens between what the scheduler says and the moment that it is taken for.
 func TestReckonedWaits(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	for range 300 {
-		var tt turns
-		var k reckoned
-		now, want, got := uint64(1000), uint64(0), uint64(0)
-		late := rng.Uint64N(3)
-		tt.fresh, tt.read = append(tt.fresh, turn{now, true, true}), true
-		queued := func() { // until it has a core
-			q := rng.Uint64N(1000)
-			k.queued, now = k.queued+q, now+q
-		}
-		queued()
+		l := newLife(rng)
+		want := uint64(0)
+		l.turns().read = true
+		l.switches(true, true)
+		l.queues()
 		for range 1 + rng.IntN(40) {
-			tt.fresh = append(tt.fresh, turn{now + late, false, false})
-			ran := 10 + rng.Uint64N(1000)
-			k.ran, now = k.ran+ran, now+ran
+			l.switches(false, false)
+			l.runs(10 + rng.Uint64N(1000))
 			forced := rng.IntN(2) == 0
-			tt.fresh = append(tt.fresh, turn{now, true, forced})
-			if rng.IntN(4) == 0 {
-				rng.Shuffle(len(tt.fresh), func(i, j int) { tt.fresh[i], tt.fresh[j] = tt.fresh[j], tt.fresh[i] })
-				_, w := tt.settle(now, k)
-				got += w
+			l.switches(true, forced)
+			switch rng.IntN(6) {
+			case 0:
+				l.reads(l.k, l.now)
+			case 1: // lime had no core since it has read
+				k := l.k
+				k.queued -= rng.Uint64N(1 + k.queued - l.turns().queued)
+				l.reads(k, l.now)
 			}
+			left, was := l.now, l.k.queued
 			if !forced {
-				now += 10_000 + rng.Uint64N(10_000)
-				was := k.queued
-				queued()
-				want += k.queued - was + late
-			} else {
-				queued()
+				l.now += 10_000 + rng.Uint64N(10_000)
+			}
+			l.queues()
+			if !forced {
+				want += l.k.queued - was + l.late
+				l.away = append(l.away, [2]uint64{left, l.now + l.late})
+			}
+			if rng.IntN(6) == 0 { // the thread is back, and the kernel has not told so
+				l.reads(l.k, l.now-1)
 			}
 		}
-		tt.fresh = append(tt.fresh, turn{now + late, false, false}, turn{now + 10, true, true})
-		k.ran += 10
-		_, w := tt.settle(now+10, k)
-		got += w
-		const turns = 40 * 3
-		if got > want+turns || want > got+turns {
-			t.Errorf("%d ns of waiting for a core, want %d", got, want)
+		for range 2 { // the last reading is right
+			l.switches(false, false)
+			l.runs(10)
+			left := l.now
+			l.switches(true, false)
+			l.now += 20_000
+			l.away = append(l.away, [2]uint64{left, l.now + l.late})
+			want += l.late
+		}
+		l.switches(false, false)
+		l.runs(10)
+		l.switches(true, true)
+		l.reads(l.k, l.now)
+		const turns = 42 * 3
+		if l.cut > want+turns || want > l.cut+turns {
+			t.Errorf("%d ns of waiting for a core, want %d", l.cut, want)
 		}
 	}
 }
