@@ -62,6 +62,7 @@ func (r *run) switched(x *item) {
 	if x.out {
 		r.hasLeft(t, x.at, x.forced)
 		r.pace.set(&t.paced, false, x.forced && !t.off.now.yields)
+		t.others.total = t.others.at(r.pace.now, t.cpu.on)
 		t.cpu.out(x.at, x.forced)
 		if t.hosts != nil {
 			t.hosts.cpu.out(x.at, x.forced)
@@ -70,8 +71,10 @@ func (r *run) switched(x *item) {
 		t.cond.off = t.cond.on && !x.forced
 		return
 	}
+	yields := t.off.now.yields // it is in its loop still, as far as is known
 	waited := r.cameBack(t, x.at)
-	r.pace.set(&t.paced, true, true)
+	r.pace.set(&t.paced, !yields, !yields)
+	t.others.since = r.pace.now
 	if !t.cpu.known { // it ran before lime could see
 		t.piece.cpuFrom = t.cpu.total
 	}
@@ -107,12 +110,17 @@ func (r *run) sampled(x *item) {
 		r.sampledScheduler(t, x)
 		return
 	}
-	nanos := float64(x.sample.nanos)
 	r.sampledAtGate(t, x)
 	waits := t.waits()
+	if x.sample.loop == nil || waits {
+		t.piece.spun = nil
+	} else {
+		r.spinsOn(t, &x.sample)
+	}
+	nanos := float64(x.sample.nanos)
 	t.spins, t.onTask = x.spins, false
 	if t.gopher == nil && t.cpu.on {
-		ownSpin := x.spins && x.sample.b.spins // nobody waits for it
+		ownSpin := x.sample.loop != nil // nobody waits for it
 		r.pace.set(&t.paced, !ownSpin, !ownSpin)
 	}
 	x.sample.working = r.working()
@@ -122,10 +130,6 @@ func (r *run) sampled(x *item) {
 	case x.spins && !waits:
 		t.piece.spin += x.sample.period
 		t.piece.spins, t.piece.spunAt = t.piece.spins+1, x.sample.b
-		if x.sample.b.spins {
-			r.spun += x.sample.nanos
-			t.piece.addOff(offWait{kindWork, x.sample.b.last, 1, uint64(r.pace.rate() * float64(x.sample.nanos))})
-		}
 		fallthrough
 	case waits:
 		r.out.paths[pathKey{x.sample.path, t.row(), noSection, "wait"}] += nanos

@@ -173,7 +173,28 @@ func (s *sampler) path(period uint64) (w workSample, spins bool) {
 	for i := 1; i < len(s.pcs) && !spins && !s.images.own(s.pcs[i-1]); i++ {
 		spins = s.code.look(s.pcs[i] - 1).fn.spins
 	}
+	if spins {
+		w.loop = s.ownLoop()
+	}
 	return w, spins
+}
+
+// ownLoop is the loop of the program's own in which a thread waits, nil if it waits in a runtime: it
+// may be in what that loop calls to give its core away.
+func (s *sampler) ownLoop() *block {
+	for i, pc := range s.pcs {
+		if s.stubs != nil && s.stubs(pc) {
+			continue
+		}
+		pc -= uint64(min(i, 1))
+		if b := s.code.look(pc).b; b.spins {
+			return b
+		}
+		if s.images.own(pc) {
+			return nil
+		}
+	}
+	return nil
 }
 
 // leaf is where the sample was taken; in lime's own stubs, it is the call that led there.

@@ -19,6 +19,7 @@ type thread struct {
 
 	cpu      onCPU
 	paced    paced
+	others   onPace
 	piece    *piece
 	calls    []call   // hooked calls that are open, outermost first
 	bodies   []uint64 // regions that it works in, outermost first
@@ -180,6 +181,7 @@ type piece struct {
 	work    uint64       // period of the others
 	spins   uint64       // samples inside of a runtime's waiting
 	spunAt  *block       // where the last of them was
+	spun    *spinMark    // nil: its last sample was elsewhere than in a loop of the program's own that waits
 	tasks   bool         // done while the thread waits
 	after   uint64       // time on a CPU since the first one came to where the piece ends
 	met     *episode     // nil: that is not known
@@ -212,6 +214,7 @@ type workSample struct {
 	b      *block
 	period uint64
 	nanos  uint64 // CPU time that it stands for
+	loop   *block // of the program's own, in which it waits
 	trips  []trip
 	open   []uint64 // calls that were open, outermost first
 
