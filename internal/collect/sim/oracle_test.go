@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"lime/internal/profile"
+	"lime/internal/testenv"
 )
 
 // The oracle against waits that are none. A made program's threads run loops of many shapes over
@@ -50,39 +51,78 @@ var shapes = []string{
 	`for (int q = 0; q < N / 256; q++) { int i; for (i = 0; i < 64; i++) if (*(volatile int *)&flags[i]) break; r += i; }`,
 	`for (int i = 0; i < N; i++) { switch (LIM.level) { case 1: r++; break; case 2: r += 2; break; case 3: return -1; case 4: r--; break; case 5: r ^= 5; } }`,
 	`for (int i = 0, d = 1; i < N; i += d) { for (int j = 0; j < d; j++) __builtin_ia32_pause(); if (d < 64) d *= 2; if (*(volatile int *)&LIM.cancel) break; }`,
+	// The C library's loops, repeated string instructions, loops of one instruction, calls.
+	`for (int q = 0; q < N / 8; q++) { char *s = memchr(text + (q & 255), '|', 3000); r += s - text; }`,
+	`for (int q = 0; q < N / 8; q++) r += strlen(text + 4095 - (q * K & 1023));`,
+	`for (int q = 0; q < N / 16; q++) { char s[700]; memset(s, q, q % 700); memcpy(s, text + (q & 63), N % 600);
+		memmove(s + 1, s, q % 500); r += s[q & 63]; }`,
+	`for (int q = 0; q < N / 64; q++) { int s[200]; for (int i = 0; i < 200; i++) s[i] = (i * K ^ q) & 255;
+		qsort(s, 8 + q % 190, sizeof *s, less); r += s[7]; }`,
+	`for (int q = 0; q < N / 8; q++) { char *s = text; long n = q % 100 + 61;
+		__asm__ volatile("repne scasb" : "+D"(s), "+c"(n) : "a"('|') : "cc", "memory"); r += n; }`,
+	`for (int q = 0; q < N / 8; q++) { char s[300], *to = s; const char *from = text; long n = q % 300;
+		__asm__ volatile("rep movsb" : "+D"(to), "+S"(from), "+c"(n) :: "memory"); r += to - s; }`,
+	`{ long n = N; __asm__ volatile("1: loop 1b" : "+c"(n)); r += n; }`,
+	`for (int q = 0; q < N / 256; q++) r += deep(3 + (q + K) % 9);`,
+	`{ jmp_buf b; volatile int q = 0; setjmp(b); if (++q < N / 4) longjmp(b, q); r += q; }`,
+	`for (double x = N, y = 1; x > 1e-3; x *= 0.97) { y = y * x + 1; if (LIM.cancel) break; r += y > 0; }`,
+	`for (int q = 0; q < N / 8; q++) { static long (*const f[])(long) = { labs, deep, labs, nodes_of };
+		r += f[(q ^ K) & 3](q & 7); }`,
+	`{ char s[40]; for (int q = 0; q < N / 16; q++) { s[0] = '1' + q % 9; s[1 + q % 9] = 0;
+		for (int i = 1; i < 1 + q % 9; i++) s[i] = '0' + i;
+		r += strtol(s, 0, 10) + (strcmp(s, text) < 0); } }`,
 }
 
 const oraclePrologue = `#include <pthread.h>
+#include <setjmp.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
+#include <string.h>
 struct { int n, max, level, cancel, flag; long key; } LIM = { 4096, 1 << 20, 2, 0, 0, 1L << 40 };
 static int a[4097], table[4096], flags[64]; static char text[4096];
 static struct node { struct node *next; int key; } nodes[1024];
 static struct own { int lock, n; long x; char pad[112]; } own[64];
-static long took[64], sum[64]; static int P; static pthread_barrier_t bar;
-static long now(void) { struct timespec t; clock_gettime(CLOCK_MONOTONIC, &t); return t.tv_sec * 1000000000L + t.tv_nsec; }
-static long __attribute__((noinline)) work(int id, struct own *me) {
+static long took[64], sum[64]; static int P, meet; static pthread_barrier_t bar;
+static int less(const void *p, const void *q) { return *(const int *)p < *(const int *)q ? -1 : 1; }
+static long __attribute__((noinline)) deep(long n) { return n < 2 ? n : deep(n - 1) ^ deep(n - 2); }
+static long nodes_of(long n) {
+	long k = 0; for (struct node *p = &nodes[n]; p; p = p->next) k++; return k;
+}
+long __attribute__((noinline)) work(int id, struct own *me) {
 	long r = id; int N = me->n;
 `
 
+// oracleEpilogue measures a call by the time stamp counter, which counts the instructions of the model
+// without a machine. The call has a page of the stack for itself: what functions that copy memory do
+// depends on how it is aligned.
 const oracleEpilogue = `	return r;
 }
+long measure(int id, struct own *me, long *took);
+__asm__(".text\n.globl measure, oracle_begin, oracle_end\n.type measure, @function\nmeasure:\n.cfi_startproc\n"
+	"push %rbp\n.cfi_def_cfa_offset 16\n.cfi_offset %rbp, -16\nmov %rsp, %rbp\n.cfi_def_cfa_register %rbp\n"
+	"push %rbx\npush %r12\nand $-4096, %rsp\nmov %rdx, %rbx\n"
+	"rdtsc\nshl $32, %rdx\nor %rdx, %rax\nmov %rax, %r12\n"
+	"oracle_begin: nop\ncall work\noracle_end: nop\n"
+	"mov %rax, %rcx\nrdtsc\nshl $32, %rdx\nor %rdx, %rax\n"
+	"sub %r12, %rax\nmov %rax, (%rbx)\nmov %rcx, %rax\n"
+	"lea -16(%rbp), %rsp\npop %r12\npop %rbx\nleave\n.cfi_def_cfa %rsp, 8\nret\n"
+	".cfi_endproc\n.size measure, .-measure\n");
 static void fill(void) {
 	for (int i = 0; i < 4096; i++) { a[i] = i; text[i] = i % 61 == 60 ? '|' : 'a'; table[i] = i % 7 ? i * 3 + 1 : 0; }
+	text[4095] = 0;
 	for (int i = 0; i < 1024; i++) { nodes[i].next = i % 97 == 96 ? 0 : &nodes[(i + 1) & 1023]; nodes[i].key = i; }
 	for (int i = 0; i < 64; i++) own[i].n = ROUNDS * (i + 1);
 }
 static void *worker(void *p) {
 	int id = (int)(long)p;
-	if (P > 1) pthread_barrier_wait(&bar);
-	long t = now(); sum[id] = work(id, &own[id]); took[id] = now() - t;
-	if (P > 1) pthread_barrier_wait(&bar);
+	if (meet) pthread_barrier_wait(&bar);
+	sum[id] = measure(id, &own[id], &took[id]);
+	if (meet) pthread_barrier_wait(&bar);
 	return 0;
 }
 int main(int c, char **v) {
 	fill();
-	P = atoi(v[1]);
+	P = atoi(v[1]); meet = P > 1 && c < 3;
 	if (P == 0) for (long i = 0; i < 6; i++) worker((void *)i);
 	else {
 		pthread_t t[64];
@@ -90,12 +130,13 @@ int main(int c, char **v) {
 		for (long i = 0; i < P; i++) pthread_create(&t[i], 0, worker, (void *)i);
 		for (long i = 0; i < P; i++) pthread_join(t[i], 0);
 	}
-	for (int i = 0; i < 6; i++) printf("%d %ld %ld\n", i, took[i], sum[i]);
+	for (int i = 0; i < 6; i++) printf("%ld %ld\n", took[i], sum[i]);
 }
 `
 
 // oracleSource is the program of a seed: eight loops. The first programs hold all shapes in turn.
-func oracleSource(seed int64) string {
+// Thread i has some rounds*(i+1) to go.
+func oracleSource(seed int64, rounds int) string {
 	rng := rand.New(rand.NewSource(seed))
 	var b strings.Builder
 	b.WriteString(oraclePrologue)
@@ -106,7 +147,7 @@ func oracleSource(seed int64) string {
 		}
 		fmt.Fprintf(&b, "\t%s\n", strings.ReplaceAll(shapes[k], "K", fmt.Sprint(rng.Intn(4000))))
 	}
-	return b.String() + strings.ReplaceAll(oracleEpilogue, "ROUNDS", fmt.Sprint(2000+rng.Intn(20000)))
+	return b.String() + strings.ReplaceAll(oracleEpilogue, "ROUNDS", fmt.Sprint(rounds+rng.Intn(10*rounds)))
 }
 
 // oracleCompilers are tried in turn.
@@ -132,19 +173,11 @@ func TestNoWaitIsInvented(t *testing.T) {
 
 // workAsAlone holds the threads of a program to what each of them does alone.
 func workAsAlone(t *testing.T, seed int64, cc string) {
-	dir := t.TempDir()
-	src, bin := filepath.Join(dir, "oracle.c"), filepath.Join(dir, "oracle")
-	if err := os.WriteFile(src, []byte(oracleSource(seed)), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	words := append(strings.Fields(cc), "-g", "-w", "-pthread", "-o", bin, src)
-	if text, err := exec.Command(words[0], words[1:]...).CombinedOutput(); err != nil {
-		t.Fatalf("%s: %v\n%s", cc, err, text)
-	}
+	bin := oracleProgram(t, seed, 2000, cc)
 	_, alone := measured(t, bin, "0")
 	path, beside := measured(t, bin, "6")
 	if alone != beside {
-		t.Errorf("thread, time, result of each alone:\n%sbeside one another:\n%s%s", alone, beside, oracleSource(seed))
+		t.Errorf("thread, time, result of each alone:\n%sbeside one another:\n%s%s", alone, beside, oracleSource(seed, 2000))
 	}
 	p, err := profile.Open(path)
 	if err != nil {
@@ -156,12 +189,38 @@ func workAsAlone(t *testing.T, seed int64, cc string) {
 	}
 }
 
-// measured simulates the program on 8 cores, and returns the profile and what it printed.
-func measured(t *testing.T, bin, arg string) (path, printed string) {
+// oracleProgram builds a program. Symbols are resolved at its start: whoever calls a function first
+// would have it looked up.
+func oracleProgram(t *testing.T, seed int64, rounds int, cc string) (bin string) {
 	t.Helper()
-	path, status, said, out := simulated(t, 8, bin, arg)
+	dir := t.TempDir()
+	src, bin := filepath.Join(dir, "oracle.c"), filepath.Join(dir, "oracle")
+	if err := os.WriteFile(src, []byte(oracleSource(seed, rounds)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	words := append(strings.Fields(cc), "-g", "-w", "-pthread", "-Wl,-z,now", "-o", bin, src)
+	testenv.Tool(t, words[0])
+	if text, err := exec.Command(words[0], words[1:]...).CombinedOutput(); err != nil {
+		t.Fatalf("%s: %v\n%s", cc, err, text)
+	}
+	return bin
+}
+
+// oracleEnv has the C library choose the same functions whatever processor it is told of: those for
+// all x86-64.
+func oracleEnv() []string {
+	return []string{"PATH=" + os.Getenv("PATH"), "GLIBC_TUNABLES=glibc.cpu.hwcaps=" +
+		"-AVX,-AVX2,-AVX512F,-AVX512VL,-AVX512BW,-ERMS,-FSRM,-BMI1,-BMI2,-LZCNT,-MOVBE,-SSSE3,-SSE4_1,-SSE4_2," +
+		"-Fast_Unaligned_Load,-Fast_Unaligned_Copy,-Fast_Copy_Backward,-Fast_Rep_String,-Slow_BSF,-Slow_SSE4_2," +
+		"-Prefer_PMINUB_for_stringop"}
+}
+
+// measured simulates the program on 8 cores, and returns the profile and what it printed.
+func measured(t *testing.T, bin string, args ...string) (path, printed string) {
+	t.Helper()
+	path, status, said, out := simulatedIn(t, oracleEnv(), 8, append([]string{bin}, args...)...)
 	if status != 0 {
-		t.Fatalf("%s %s: status %d: %s", bin, arg, status, said)
+		t.Fatalf("%s %s: status %d: %s", bin, args, status, said)
 	}
 	return path, out
 }

@@ -72,6 +72,12 @@ func simulate(t *testing.T, cores int, args ...string) (path string, status int,
 // simulated returns what the program printed, too.
 func simulated(t *testing.T, cores int, args ...string) (path string, status int, said, printed string) {
 	t.Helper()
+	return simulatedIn(t, nil, cores, args...)
+}
+
+// simulatedIn is the same in an environment, nil for that of the tests.
+func simulatedIn(t *testing.T, env []string, cores int, args ...string) (path string, status int, said, printed string) {
+	t.Helper()
 	bin, err := lime()
 	if err != nil {
 		t.Fatal(err)
@@ -82,7 +88,7 @@ func simulated(t *testing.T, cores int, args ...string) (path string, status int
 		args = append([]string{"--"}, args...)
 	}
 	cmd := exec.Command(bin, append([]string{"simulate", "--cores", fmt.Sprint(cores), "-o", path}, args...)...)
-	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	cmd.Env, cmd.Stdout, cmd.Stderr = env, &stdout, &stderr
 	err = cmd.Run()
 	var exit *exec.ExitError
 	if err != nil && !errors.As(err, &exit) {
