@@ -72,7 +72,7 @@ func outNames() [outOfs]string {
 func (o *output) account() {
 	r := o.r
 	rows := map[profile.ThreadID]*book{}
-	for _, t := range slices.Concat(r.threads, r.gophers.running(r.threads)) {
+	for _, t := range slices.Concat(r.threads, running(r.threads)) {
 		r.lastOf(t)
 	}
 	rows[profile.None] = &r.gophers.book

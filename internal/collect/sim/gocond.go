@@ -52,7 +52,7 @@ func (r *run) leaveGoCondWait(t *thread, c *call) {
 	op := t.simple(section.OpWaitEnd, 0)
 	op.Idle = true
 	r.feed(op)
-	stack := c.outside(r, t)
+	stack := r.outside(t, c)
 	r.begin(t, outCall, stack)
 	if r.rec.Ended(t.id) {
 		r.comeHome(t, stack)

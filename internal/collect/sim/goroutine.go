@@ -315,7 +315,7 @@ func (r *run) enterGoEnd(t *thread, _ *fn) {
 }
 
 // running lists the goroutines that run on some threads.
-func (x *gophers) running(threads []*thread) (out []*thread) {
+func running(threads []*thread) (out []*thread) {
 	for _, m := range threads {
 		if a := m.acting(); a != m {
 			out = append(out, a)
@@ -382,7 +382,7 @@ func (r *run) enterAwait(t *thread, f *fn) {
 
 func (r *run) leaveAwait(t *thread, c *call) {
 	r.feed(t.simple(section.OpAwaitEnd, c.object))
-	r.begin(t, outCall, c.outside(r, t))
+	r.begin(t, outCall, r.outside(t, c))
 }
 
 // schedulerSpins reports whether a thread is in the code of Go's scheduler. It looks for work for a

@@ -53,7 +53,7 @@ func (t *thread) simple(kind section.OpKind, object uint64) section.Op {
 }
 
 // outside is the stack once the call has returned.
-func (c *call) outside(r *run, t *thread) []frameRef {
+func (r *run) outside(t *thread, c *call) []frameRef {
 	if c.piece != nil && len(c.piece.stack) > 0 && c.piece.stack[0].ret == t.ctx.RIP {
 		return c.piece.stack[1:]
 	}
@@ -66,7 +66,7 @@ func (r *run) leaveBarrier(t *thread, c *call) {
 	}
 	r.beside.leaves(t, c)
 	r.feed(t.simple(section.OpLeave, c.object))
-	r.begin(t, outCall, c.outside(r, t))
+	r.begin(t, outCall, r.outside(t, c))
 }
 
 func (r *run) leaveJoin(t *thread, c *call) {
@@ -77,7 +77,7 @@ func (r *run) leaveJoin(t *thread, c *call) {
 	op := t.simple(section.OpJoinEnd, 0)
 	op.Other = c.other.id
 	r.feed(op)
-	r.begin(t, outCall, c.outside(r, t))
+	r.begin(t, outCall, r.outside(t, c))
 }
 
 // leaveCreate: if no thread came of it, the piece goes on.
@@ -105,7 +105,7 @@ func (r *run) leaveFork(t *thread, c *call) {
 		t.regions = t.regions[:n-1]
 	}
 	r.feed(t.simple(section.OpRegionEnd, c.object))
-	r.begin(t, outCall, c.outside(r, t))
+	r.begin(t, outCall, r.outside(t, c))
 }
 
 func (r *run) leaveBody(t *thread, c *call) {
@@ -243,7 +243,7 @@ func (r *run) leaveCondWait(t *thread, c *call) {
 	r.waiters[c.object]--
 	r.advance(t, r.freeAt(t, c.lock))
 	r.holders[c.lock] = t
-	r.waitOver(t, c.outside(r, t))
+	r.waitOver(t, r.outside(t, c))
 }
 
 // waitOver tells the end of a wait. If it ended a section, what the thread did in it is dropped; if

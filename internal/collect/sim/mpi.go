@@ -19,7 +19,7 @@ const meetObject = 1 << 62
 
 // asked is what package mpi asks of a thread that calls.
 type asked struct {
-	r *run
+	*run
 	t *thread
 }
 
@@ -28,12 +28,12 @@ func (c asked) Argument(n int) uint64 {
 	if n < inRegisters {
 		return argument(c.t, n)
 	}
-	v, _ := c.r.word(c.t.ctx.GPR[rsp] + 8 + 8*uint64(n-inRegisters))
+	v, _ := c.word(c.t.ctx.GPR[rsp] + 8 + 8*uint64(n-inRegisters))
 	return v
 }
 
 func (c asked) Word(addr uint64, size int) (uint64, bool) {
-	b := c.r.proc.Readable(addr, uint64(size))
+	b := c.proc.Readable(addr, uint64(size))
 	switch {
 	case len(b) < size:
 		return 0, false
@@ -44,7 +44,7 @@ func (c asked) Word(addr uint64, size int) (uint64, bool) {
 }
 
 func (c asked) Variable(addr uint64) string {
-	im := c.r.images.at(addr)
+	im := c.images.at(addr)
 	if im == nil {
 		return ""
 	}
@@ -176,10 +176,10 @@ func (r *run) overMPI(t *thread, c *call) {
 	case !c.told:
 	case c.mpi.Meets:
 		r.feed(t.simple(section.OpLeave, c.object))
-		r.begin(t, outCall, c.outside(r, t))
+		r.begin(t, outCall, r.outside(t, c))
 		t.busy = min(t.busy, c.busy)
 	default:
-		stack := c.outside(r, t)
+		stack := r.outside(t, c)
 		t.waitsOn = waitsNot
 		op := t.simple(section.OpWaitEnd, 0)
 		op.Idle = true

@@ -5,7 +5,6 @@ import (
 
 	"lime/internal/collect/spin"
 	"lime/internal/cpu"
-	"lime/internal/x86"
 )
 
 // Order. A core runs ahead of the others for a while, and may take a lock and give it back
@@ -231,10 +230,7 @@ func (h *hunt) same(o *hunt) bool { return h.addr == o.addr || h.look != 0 && h.
 // goHunting runs t block by block and notes the instructions that touch what is hunted.
 func (r *run) goHunting(t *thread, budget int64) (cpu.Exit, uint64) {
 	x := &r.order
-	if r.spins.follow == nil {
-		r.spins.follow = spin.New((*program)(r))
-	}
-	r.spins.insts = map[uint64]*x86.Inst{}
+	r.look()
 	for done := uint64(0); ; {
 		if h, known := r.headOf(t); known {
 			r.spins.follow.Touches(&h, r.hunted, r.touches)

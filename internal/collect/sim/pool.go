@@ -126,7 +126,7 @@ func (r *run) leavePoolRun(t *thread, c *call) {
 	t.regions, t.idle = t.regions[:len(t.regions)-1], false
 	op := t.simple(section.OpRegionEnd, k.id)
 	r.feed(op)
-	r.begin(t, outCall, c.outside(r, t))
+	r.begin(t, outCall, r.outside(t, c))
 }
 
 // joinPool makes t one of those who take part in a region: it comes to its end at once, and does

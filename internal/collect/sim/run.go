@@ -467,6 +467,9 @@ func (r *run) act(t *thread, out guest.Outcome) bool {
 		r.yields(t)
 	case guest.Blocked:
 		r.blockedOn(t, out.Wait)
+		if t.early {
+			r.handling(nil, func() { (*host)(r).Ready(t.g, t.earlyAt) })
+		}
 	case guest.ThreadExit:
 		r.threadGone(t)
 	case guest.ProcessExit:

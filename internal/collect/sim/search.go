@@ -16,10 +16,7 @@ import (
 // search follows t until it is proved that it waits; nil if it is not.
 func (r *run) search(t *thread) *spin.Loop {
 	x := &r.spins
-	if x.follow == nil {
-		x.follow = spin.New((*program)(r))
-	}
-	x.insts = map[uint64]*x86.Inst{}
+	r.look()
 	x.follow.Start()
 	x.lo, x.hi = t.ctx.RIP, t.ctx.RIP
 	for !x.follow.Tires(t.still.fails%longSearch == longSearch-1) {
@@ -68,23 +65,28 @@ func (r *run) headOf(t *thread) (spin.Head, bool) {
 	return h, false // a thread that goes round has been here
 }
 
-// program is the run as package spin sees it.
-type program run
+// look begins to look at code, which does not change until the next time.
+func (r *run) look() {
+	if r.spins.follow == nil {
+		r.spins.follow = spin.New(r)
+	}
+	r.spins.insts = map[uint64]*x86.Inst{}
+}
 
-// Decode is the instruction at an address; during one search code does not change.
-func (p *program) Decode(pc uint64) (*x86.Inst, bool) {
-	if in := p.spins.insts[pc]; in != nil {
+// Decode is the instruction at an address, for package spin.
+func (r *run) Decode(pc uint64) (*x86.Inst, bool) {
+	if in := r.spins.insts[pc]; in != nil {
 		return in, true
 	}
-	in, ok := (*run)(p).decode(pc)
+	in, ok := r.decode(pc)
 	if ok {
-		p.spins.insts[pc] = &in
+		r.spins.insts[pc] = &in
 	}
 	return &in, ok
 }
 
 // Load is what memory holds.
-func (p *program) Load(addr uint64, n int) (uint64, bool) { return (*run)(p).value(addr, n) }
+func (r *run) Load(addr uint64, n int) (uint64, bool) { return r.value(addr, n) }
 
 // spinner is t in a loop. It has gone round since a clock; nil if the engine has other blocks.
 func (r *run) spinner(t *thread, l *spin.Loop, since uint64) *spinner {

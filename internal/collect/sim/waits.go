@@ -80,9 +80,6 @@ func (r *run) blockedOn(t *thread, w guest.Wait) {
 		r.waitsInSystem(t, w.Addr)
 	}
 	r.cores.release(t)
-	if t.early {
-		r.handling(nil, func() { (*host)(r).Ready(t.g, t.earlyAt) })
-	}
 }
 
 // tellWait tells the recogniser of a wait for a futex.
@@ -352,7 +349,7 @@ func (r *run) endAll(first *thread) {
 		r.end.by = first.acting()
 		r.endThread(r.end.by)
 	}
-	for _, t := range r.gophers.running(r.threads) {
+	for _, t := range running(r.threads) {
 		r.endThread(t)
 	}
 	for _, t := range r.threads {

@@ -145,7 +145,7 @@ func (r *run) staysIn(s *spinner, at uint64) bool {
 	p := &piece{}
 	r.drain(t, p)
 	if left || !s.in(t.ctx.RIP) || r.strayed(s, p) {
-		before.prove(r)
+		r.prove(before)
 		if s.passed { // the part goes from there past the loop: the last look is no part of the way, either
 			taken, _ := r.removeLoop(p, s)
 			r.without(t, outLoop, taken)
@@ -156,7 +156,7 @@ func (r *run) staysIn(s *spinner, at uint64) bool {
 		}
 		return false
 	}
-	before.undo(r)
+	r.undo(before)
 	r.without(t.acting(), outLoop, p.edges)
 	for i := range s.loop.Watches {
 		w := &s.loop.Watches[i]
@@ -190,7 +190,7 @@ func (r *run) cutBefore(s *spinner) *before {
 }
 
 // undo joins the piece to the one that goes on, with what was taken out of it.
-func (b *before) undo(r *run) {
+func (r *run) undo(b *before) {
 	if b == nil {
 		return
 	}
@@ -209,7 +209,7 @@ func (b *before) undo(r *run) {
 
 // prove tells of the wait: the thread has left its loop because others have changed what it
 // watches.
-func (b *before) prove(r *run) {
+func (r *run) prove(b *before) {
 	if b == nil {
 		return
 	}
