@@ -79,17 +79,9 @@ func (b *beside) gets(t *thread, c *call) {
 	if b == nil || c.holding == nil {
 		return
 	}
-	free := b.r.locks[c.object]
+	free := b.r.freed[c.object]
 	done := free - min(free, c.holding.clock)
 	b.since(t, c.at, c.at+min(done, b.r.clock(b.r.proc.HostNow()-c.holding.host)))
-}
-
-// freeAt is the clock before which t cannot have got a lock.
-func (r *run) freeAt(t *thread, lock uint64) uint64 {
-	if r.beside != nil {
-		return t.now()
-	}
-	return r.locks[lock]
 }
 
 // wakeClock is the clock at which t, which is blocked, can run on: that of the thread that wakes

@@ -4,8 +4,13 @@
 
 package sim
 
+// counting says whether somebody still looks at what the program does.
+type counting struct {
+	beside *beside
+}
+
 // past reports whether the counting is over while the program goes on.
-func (r *run) past() bool { return r.beside != nil && r.beside.over }
+func (c *counting) past() bool { return c.beside != nil && c.beside.over }
 
 // letsGo ends the counting.
 func (b *beside) letsGo() {
@@ -16,10 +21,10 @@ func (b *beside) letsGo() {
 	b.noteTimes()
 	err := r.protected(func() { r.out.err = r.finish() })
 	r.end.err = joined(err, r.out.err)
-	for pc := range r.probes {
+	for pc := range r.placed {
 		r.eng.ClearProbe(pc)
 	}
-	clear(r.probes)
+	clear(r.placed)
 	b.over = true
 	if r.whenCounted != nil {
 		r.whenCounted()

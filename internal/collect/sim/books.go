@@ -4,7 +4,6 @@ import (
 	"maps"
 	"slices"
 
-	"lime/internal/engine"
 	"lime/internal/profile"
 )
 
@@ -30,33 +29,24 @@ type book struct {
 	out      [outOfs]uint64
 }
 
-// instrs is how many instructions some edges stand for.
-func (r *run) instrs(list []edgeCount) (n uint64) {
-	edges, blocks := r.eng.Edges(), r.eng.Blocks()
-	for _, e := range list {
-		if d := &edges[e.id]; d.From >= 0 && d.Kind != engine.EdgeReturn {
-			n += e.n * uint64(blocks[d.From].Instrs)
-		}
-	}
-	return n
-}
-
 // without notes that a thread is not counted for some edges.
-func (r *run) without(t *thread, why outOf, list []edgeCount) { t.book.out[why] += r.instrs(list) }
+func (sg *segments) without(t *thread, why outOf, list []edgeCount) {
+	t.book.out[why] += sg.places.instrs(list)
+}
 
 // closed notes that a piece of t has ended, reopened that it goes on after all.
-func (r *run) closed(t *thread, p *piece) {
+func (sg *segments) closed(t *thread, p *piece) {
 	p.by = t
-	t.book.cut += r.instrs(p.edges)
+	t.book.cut += sg.places.instrs(p.edges)
 }
 
-func (r *run) reopened(t *thread, p *piece) { t.book.cut -= r.instrs(p.edges) }
+func (sg *segments) reopened(t *thread, p *piece) { t.book.cut -= sg.places.instrs(p.edges) }
 
 // counts notes that a section has a piece; sections may nest.
-func (r *run) counts(p *piece) {
+func (sg *segments) counts(p *piece) {
 	if !p.written {
 		p.written = true
-		p.by.book.counted += r.instrs(p.edges)
+		p.by.book.counted += sg.places.instrs(p.edges)
 	}
 }
 
@@ -92,11 +82,11 @@ func (o *output) account() {
 }
 
 // lastOf books what a thread has done since its last piece.
-func (r *run) lastOf(t *thread) {
+func (sg *segments) lastOf(t *thread) {
 	if t.ctx != nil && !t.gone {
-		r.forget(t, outWay)
+		sg.forget(t, outWay)
 	}
-	r.without(t, outWay, t.carry)
+	sg.without(t, outWay, t.carry)
 	t.carry = nil
 }
 

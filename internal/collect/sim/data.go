@@ -12,6 +12,16 @@ import (
 	"lime/internal/machine"
 )
 
+// dataFinder says what data an address is, and remembers what instructions miss on.
+type dataFinder struct {
+	memory *memory
+	images *images
+	roster *roster
+	heap   *heapBook // nil: nobody asks
+	data   *dataBook // with a machine: what its instructions miss on
+	tls    tlsBook
+}
+
 // place is a piece of the program's memory as people know it: a variable, what was allocated at a
 // line, a stack.
 type place struct {
@@ -123,14 +133,14 @@ func count(m map[uint64]*votes, pc uint64) *votes {
 }
 
 // sampled takes an access that missed.
-func (r *run) sampled(ctx *cpu.Context, s machine.Sample, pc uint64) {
-	t := r.byCtx[ctx]
+func (f *dataFinder) sampled(ctx *cpu.Context, s machine.Sample, pc uint64) {
+	t := f.roster.byCtx[ctx]
 	if t == nil {
 		return
 	}
-	p, offset := r.placeOf(t, s.Addr)
+	p, offset := f.placeOf(t, s.Addr)
 	if !s.Contended {
-		v := count(r.data.missed, pc)
+		v := count(f.data.missed, pc)
 		v.add(p, offset)
 		if s.Behind {
 			v.behind++
@@ -140,9 +150,9 @@ func (r *run) sampled(ctx *cpu.Context, s machine.Sample, pc uint64) {
 		}
 		return
 	}
-	count(r.data.fought, pc).add(p, offset)
+	count(f.data.fought, pc).add(p, offset)
 	if s.Other != 0 {
-		count(r.data.against, pc).add(r.placeOf(t, s.Other))
+		count(f.data.against, pc).add(f.placeOf(t, s.Other))
 	}
 }
 
@@ -150,20 +160,20 @@ func (r *run) sampled(ctx *cpu.Context, s machine.Sample, pc uint64) {
 func (v *votes) conflicted() bool { return v != nil && v.conflicts > 0 && 2*v.conflicts >= v.behind }
 
 // placeOf says what an address is to thread t, and how far into it.
-func (r *run) placeOf(t *thread, addr uint64) (place, uint64) {
-	if im := r.images.at(addr); im != nil {
+func (f *dataFinder) placeOf(t *thread, addr uint64) (place, uint64) {
+	if im := f.images.at(addr); im != nil {
 		if s, ok := im.Variable(addr - im.Bias); ok {
 			return place{kind: placeSymbol, name: s.Name}, addr - im.Bias - s.Addr
 		}
 		return place{kind: placeImage, name: filepath.Base(im.Path)}, addr - im.Lo
 	}
-	if p, ok := r.threadPlace(t, addr); ok {
+	if p, ok := f.threadPlace(t, addr); ok {
 		return p, 0
 	}
-	if r.heap == nil {
+	if f.heap == nil {
 		return place{}, 0
 	}
-	if b, ok := r.heap.find(addr); ok {
+	if b, ok := f.heap.find(addr); ok {
 		return place{kind: placeHeap, site: b.site}, addr - b.addr
 	}
 	return place{}, 0
@@ -200,13 +210,13 @@ func (x *tlsBook) room(list []*image.File) uint64 {
 // threadPlace finds the thread in whose stack an address lies: its own first, then that of any
 // other. A stack that has the thread's control block ends there: what comes next in memory was
 // mapped before, and is one mapping with it.
-func (r *run) threadPlace(t *thread, addr uint64) (place, bool) {
-	m, ok := r.proc.Mapping(addr)
+func (f *dataFinder) threadPlace(t *thread, addr uint64) (place, bool) {
+	m, ok := f.memory.proc.Mapping(addr)
 	if !ok {
 		return place{}, false
 	}
-	below := r.tls.room(r.images.List)
-	for _, other := range append([]*thread{t}, r.threads...) {
+	below := f.tls.room(f.images.List)
+	for _, other := range append([]*thread{t}, f.roster.threads...) {
 		if other.gone || other.ctx == nil {
 			continue
 		}

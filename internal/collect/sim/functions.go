@@ -1,8 +1,6 @@
 package sim
 
 import (
-	"strings"
-
 	"lime/internal/collect/known"
 )
 
@@ -29,22 +27,6 @@ func byName(sectionEnds []string, role known.Role) map[string]*fn {
 		table[name] = &fn{Name: name, Role: role, Object: none, Second: none, Constant: uint64(i + 1), Source: "--section-end"}
 	}
 	return table
-}
-
-// meaning is the row of a function with a symbol, nil if it has none.
-func (r *run) meaning(symbol string) *fn {
-	if f := r.names[symbol]; f != nil {
-		return f
-	}
-	if !strings.HasPrefix(symbol, "_ZN3std") && !strings.HasPrefix(symbol, "_R") {
-		return nil
-	}
-	for _, f := range r.mangled {
-		if f.Mangles(symbol) {
-			return f
-		}
-	}
-	return nil
 }
 
 // mangled are the rows that are known by a part of their symbols.

@@ -8,6 +8,20 @@ import (
 	"lime/internal/section"
 )
 
+// barriers is the calls of barriers, and the functions of the program's own that may be some.
+type barriers struct {
+	openCalls  *openCalls
+	operations *operations
+	places     *places
+	probes     *probes
+	roster     *roster
+	rounds     *rounds
+	segments   *segments
+	images     *images
+	beside     *beside
+	gates      map[uint64]*gate // functions that are barriers, or may be, by address
+}
+
 // A gate is a function of the program's own in which its threads wait for one another. It is found
 // by what makes a barrier: nobody comes out before all have gone in. From then on lime stops where
 // it is entered and where it returns, as with pthread_barrier_wait, however it waits inside: flags
@@ -51,17 +65,17 @@ const (
 // suspect watches the innermost function around a wait that may be a barrier: it was entered since
 // the thread's last wait, and is not the thread's own outermost function. It reports whether there
 // is one.
-func (r *run) suspect(t *thread, op *section.Op) bool {
-	r.tooLong(t)
+func (b *barriers) suspect(t *thread, op *section.Op) bool {
+	b.tooLong(t)
 	s := op.Site.Stack
 	for i := 0; i < gateLevels && i+1 < len(s) && len(s)-2-i >= op.Site.Kept; i++ {
 		entry := uint64(s[i].Func)
-		if !r.images.own(entry) || r.handedOver(entry) { // sched_yield in the loop, for one
+		if !b.images.own(entry) || b.openCalls.handedOver(entry) { // sched_yield in the loop, for one
 			continue
 		}
-		g := r.gates[entry]
-		if g == nil && entry != 0 && r.entries[entry] == nil {
-			g = r.watch(entry)
+		g := b.gates[entry]
+		if g == nil && entry != 0 && b.openCalls.entries[entry] == nil {
+			g = b.watch(entry)
 		}
 		if g != nil && g.state != gateRefuted {
 			return true
@@ -70,36 +84,29 @@ func (r *run) suspect(t *thread, op *section.Op) bool {
 	return false
 }
 
-// handedOver reports whether a function is one that the program has given to a runtime to be
-// called: the body of a task or of a region.
-func (r *run) handedOver(entry uint64) bool {
-	_, body := r.bodies[entry]
-	return body || r.tasks[entry] != nil
-}
-
 // noGate notes that a function is one of these, whatever it was watched for.
-func (r *run) noGate(entry uint64) {
-	if g := r.gates[entry]; g != nil && g.state != gateRefuted {
-		r.refute(g)
+func (b *barriers) noGate(entry uint64) {
+	if g := b.gates[entry]; g != nil && g.state != gateRefuted {
+		b.refute(g)
 	}
 }
 
 // tooLong counts against functions in which a thread has worked before it came to wait: they hold
 // more than a barrier.
-func (r *run) tooLong(t *thread) {
+func (b *barriers) tooLong(t *thread) {
 	for i := range t.frames {
 		if c := &t.frames[i]; c.gate != nil && c.gate.state == gateWatched {
-			r.took(c.gate, t, c)
+			b.took(c.gate, t, c)
 		}
 	}
 }
 
 // took judges a gate by what a thread did in it.
-func (r *run) took(g *gate, t *thread, c *call) {
+func (b *barriers) took(g *gate, t *thread, c *call) {
 	worked := t.workedIn(c)
 	g.least = min(g.least, worked)
 	if worked > gateLength+2*sliceLength { // some of it may have been spinning in loops that are not known yet
-		r.fails(g)
+		b.fails(g)
 		c.before = t.busy
 	}
 }
@@ -109,45 +116,45 @@ func (r *run) took(g *gate, t *thread, c *call) {
 func (t *thread) workedIn(c *call) uint64 { return t.busy - min(t.busy, c.before) }
 
 // fails notes a round that was none of a barrier; true refutes the gate.
-func (r *run) fails(g *gate) bool {
+func (b *barriers) fails(g *gate) bool {
 	if g.whole {
 		g.fails++
 	}
 	g.anew()
 	if g.fails > gateFails {
-		r.refute(g)
+		b.refute(g)
 	}
 	return g.state == gateRefuted
 }
 
-func (r *run) watch(entry uint64) *gate {
+func (b *barriers) watch(entry uint64) *gate {
 	g := &gate{least: ^uint64(0), round: map[*thread]bool{}, seen: map[*thread]bool{}, in: map[*thread]bool{},
 		party: map[*thread]bool{}, out: map[*thread]bool{}}
 	g.f = &fn{Name: "barrier of the program's own", Role: known.Gate, Object: none, Constant: gateObject | entry}
-	r.gates[entry], r.entries[entry] = g, g.f
-	r.setProbe(entry)
-	for _, t := range r.threads {
-		if t.ctx != nil && t.gopher == nil && t.hosts == nil && !t.gone && !t.ended && !r.beside.runs(t) {
-			r.adopt(g, t, entry)
+	b.gates[entry], b.openCalls.entries[entry] = g, g.f
+	b.probes.setProbe(entry)
+	for _, t := range b.roster.threads {
+		if t.ctx != nil && t.gopher == nil && t.hosts == nil && !t.gone && !t.ended && !b.beside.runs(t) {
+			b.adopt(g, t, entry)
 		}
 	}
 	return g
 }
 
-func (r *run) newGate(entry uint64) *gate {
+func (b *barriers) newGate(entry uint64) *gate {
 	g := &gate{least: ^uint64(0), round: map[*thread]bool{}, seen: map[*thread]bool{}, in: map[*thread]bool{},
 		party: map[*thread]bool{}, out: map[*thread]bool{}}
 	g.f = &fn{Name: "barrier of the program's own", Role: known.Gate, Object: none, Constant: gateObject | entry}
-	r.gates[entry], r.entries[entry] = g, g.f
-	r.setProbe(entry)
+	b.gates[entry], b.openCalls.entries[entry] = g, g.f
+	b.probes.setProbe(entry)
 	return g
 }
 
 // adopt takes in a thread that is in the function already.
-func (r *run) adopt(g *gate, t *thread, entry uint64) {
+func (b *barriers) adopt(g *gate, t *thread, entry uint64) {
 	pc := t.ctx.RIP
-	for _, f := range r.stack(t) {
-		if _, fn := r.images.function(pc); fn != entry {
+	for _, f := range b.places.stack(t) {
+		if _, fn := b.images.function(pc); fn != entry {
 			pc = f.ret - 1
 			continue
 		}
@@ -156,52 +163,52 @@ func (r *run) adopt(g *gate, t *thread, entry uint64) {
 			i = len(t.frames)
 		}
 		t.frames = slices.Insert(t.frames, i, call{fn: g.f, ret: f.ret, rsp: f.cfa - 8, at: t.now(), gate: g, before: t.busy})
-		r.setProbe(f.ret)
+		b.probes.setProbe(f.ret)
 		g.round[t], g.in[t], g.seen[t] = true, true, true
 		return
 	}
 }
 
-func (r *run) refute(g *gate) {
+func (b *barriers) refute(g *gate) {
 	entry := g.f.Constant &^ gateObject
 	g.state = gateRefuted
-	delete(r.entries, entry)
-	if r.spins.points[entry] == nil && r.bodies[entry] == nil && r.tasks[entry] == nil {
-		r.clearProbe(entry)
+	delete(b.openCalls.entries, entry)
+	if b.rounds.spins.points[entry] == nil && b.openCalls.bodies[entry] == nil && b.openCalls.taskBodies[entry] == nil {
+		b.probes.clearProbe(entry)
 	}
 }
 
 // enterGate is a thread's arrival.
-func (r *run) enterGate(t *thread, f *fn) {
-	g := r.gates[t.ctx.RIP]
-	if g.state == gateWatched && !r.comes(g, t) {
+func (b *barriers) enterGate(t *thread, f *fn) {
+	g := b.gates[t.ctx.RIP]
+	if g.state == gateWatched && !b.comes(g, t) {
 		return
 	}
-	c := r.enterAt(t, g)
+	c := b.enterAt(t, g)
 	c.gate, c.before = g, t.busy
 	if g.state == gateKnown {
-		r.arriveGate(t, g, c)
+		b.arriveGate(t, g, c)
 	}
 }
 
 // comes notes that a thread enters a function that may be a barrier; false refutes it.
-func (r *run) comes(g *gate, t *thread) bool {
-	if r.beside != nil {
-		r.beside.goesIn(g, t)
+func (b *barriers) comes(g *gate, t *thread) bool {
+	if b.beside != nil {
+		b.beside.goesIn(g, t)
 		return g.state != gateRefuted
 	}
 	if g.round[t] {
-		if (g.whole || r.allCame(g)) && g.least <= gateLength && len(g.round) > 1 && len(g.round) == len(g.seen) && g.settled(t) {
+		if (g.whole || b.allCame(g)) && g.least <= gateLength && len(g.round) > 1 && len(g.round) == len(g.seen) && g.settled(t) {
 			g.state, g.party, g.round = gateKnown, g.round, map[*thread]bool{}
 			return true
 		}
-		if r.fails(g) {
+		if b.fails(g) {
 			return false
 		}
 	}
 	for x := range g.round {
 		if !g.in[x] {
-			if r.fails(g) {
+			if b.fails(g) {
 				return false
 			}
 			break
@@ -213,8 +220,8 @@ func (r *run) comes(g *gate, t *thread) bool {
 
 // allCame reports whether everybody has come in a round, but those who wait for others to end: then
 // nobody was missed, though the function is watched since somebody was seen to wait in it.
-func (r *run) allCame(g *gate) bool {
-	for _, t := range r.threads {
+func (b *barriers) allCame(g *gate) bool {
+	for _, t := range b.roster.threads {
 		if !t.gone && !t.ended && !g.round[t] && t.in(known.Join) == nil {
 			return false
 		}
@@ -235,47 +242,47 @@ func (g *gate) settled(t *thread) bool {
 // anew starts a round: whoever has come so far has come for the last one.
 func (g *gate) anew() { g.round, g.whole, g.turns = map[*thread]bool{}, true, turns{} }
 
-func (r *run) arriveGate(t *thread, g *gate, c *call) {
-	op := r.arrivalAt(t, g, c)
+func (b *barriers) arriveGate(t *thread, g *gate, c *call) {
+	op := b.arrivalAt(t, g, c)
 	if s := op.Site.Stack; g.exit == 0 && len(s) > 1 && uint64(s[0].Call) == t.ctx.RIP {
 		op.Site.Stack = s[1:] // the call, not the function itself
 		c.site = op.Site
 	}
 	op.Built = true
-	r.feed(op)
+	b.operations.feed(op)
 	c.told = true
-	r.beside.arrives(t, c)
+	b.beside.arrives(t, c)
 	g.party[t], g.round[t] = true, true
 	delete(g.out, t)
-	r.lastOnWay(t, g)
+	b.lastOnWay(t, g)
 }
 
 // leaveGate is a thread's return.
-func (r *run) leaveGate(t *thread, c *call) {
+func (b *barriers) leaveGate(t *thread, c *call) {
 	g := c.gate
 	delete(g.in, t)
 	if g.exit != 0 && t.ctx.RIP != g.exit {
-		r.elsewhere(t, c)
+		b.elsewhere(t, c)
 		return
 	}
 	if !c.told {
 		if g.state == gateWatched {
-			r.lessSpinning(t)
-			r.took(g, t, c)
+			b.segments.lessSpinning(t)
+			b.took(g, t, c)
 			g.drains(t)
-			r.beside.comesOut(g, t)
+			b.beside.comesOut(g, t)
 		}
 		return
 	}
-	r.outOfGate(t, g)
-	r.leaveBarrier(t, c)
+	b.outOfGate(t, g)
+	b.leaveBarrier(t, c)
 }
 
 // outOfGate notes that t is let go by a known gate.
-func (r *run) outOfGate(t *thread, g *gate) {
+func (b *barriers) outOfGate(t *thread, g *gate) {
 	if g.round[t] && !g.out[t] { // the first to leave: all must be there
 		if g.state == gateKnown && !g.complete() {
-			r.refute(g)
+			b.refute(g)
 		}
 		g.out, g.round = g.round, map[*thread]bool{}
 	}
@@ -310,14 +317,14 @@ func (g *gate) holds() bool {
 }
 
 // atGate reports whether what was taken for a wait for a lock is one at a barrier.
-func (r *run) atGate(l *lockEvent) bool {
+func (b *barriers) atGate(l *lockEvent) bool {
 	if l.kind.outside() {
 		return false
 	}
 	g := l.gate
 	if g == nil {
-		_, entry := r.images.function(l.call)
-		g = r.gates[entry]
+		_, entry := b.images.function(l.call)
+		g = b.gates[entry]
 	}
 	return g != nil && g.holds()
 }

@@ -21,16 +21,17 @@ func TestGate(t *testing.T) {
 		{"a queue: one comes more often than the others", "+0 +1 -0 +0 -0 +0 -1 -0 +1 +0 -0 +0 -0 +0 -1 +1 -0 +0 -0 +0", gateRefuted},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			r := &run{gates: map[uint64]*gate{}, entries: map[uint64]*fn{}, probes: map[uint64]bool{7: true}}
-			r.spins.init()
-			g := r.watch(7)
-			delete(r.probes, 7) // no engine here
+			p := &probes{counting: &counting{}, placed: map[uint64]bool{7: true}}
+			b := &barriers{gates: map[uint64]*gate{}, probes: p, roster: &roster{}, rounds: &rounds{},
+				openCalls: &openCalls{entries: map[uint64]*fn{}}}
+			g := b.watch(7)
+			delete(p.placed, 7) // no engine here
 			g.least = 0
 			threads := []*thread{{id: 0}, {id: 1}, {id: 2}}
 			for _, w := range strings.Fields(c.words) {
 				x := threads[w[1]-'0']
 				if w[0] == '+' && g.state == gateWatched {
-					r.comes(g, x)
+					b.comes(g, x)
 				} else {
 					delete(g.in, x)
 				}

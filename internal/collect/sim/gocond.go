@@ -12,14 +12,14 @@ import (
 // all who wait for the same object.
 
 // enterGoCondWait: all until the goroutine has its lock back is waiting, if it has to wait at all.
-func (r *run) enterGoCondWait(t *thread, f *fn) {
+func (gr *goroutines) enterGoCondWait(t *thread, f *fn) {
 	if t.gopher != nil {
-		r.open(t, f)
+		gr.openCalls.open(t, f)
 	}
 }
 
 // enterGoCondList notes the list that the goroutine has put itself on.
-func (r *run) enterGoCondList(t *thread, _ *fn) {
+func (gr *goroutines) enterGoCondList(t *thread, _ *fn) {
 	if c := t.in(known.GoCondWait); c != nil {
 		c.object = t.ctx.GPR[rax]
 	}
@@ -45,25 +45,25 @@ func (t *thread) parks() bool {
 	return true
 }
 
-func (r *run) leaveGoCondWait(t *thread, c *call) {
+func (gr *goroutines) leaveGoCondWait(t *thread, c *call) {
 	if !c.told {
 		return
 	}
 	op := t.simple(section.OpWaitEnd, 0)
 	op.Idle = true
-	r.feed(op)
-	stack := r.outside(t, c)
-	r.begin(t, outCall, stack)
-	if r.rec.Ended(t.id) {
-		r.comeHome(t, stack)
+	gr.operations.feed(op)
+	stack := gr.places.outside(t, c)
+	gr.segments.begin(t, outCall, stack)
+	if gr.rec.Ended(t.id) {
+		gr.segments.comeHome(t, stack)
 	}
 }
 
 // enterGoCondWake tells that a goroutine wakes all who wait for a condition.
-func (r *run) enterGoCondWake(t *thread, _ *fn) {
+func (gr *goroutines) enterGoCondWake(t *thread, _ *fn) {
 	object := t.ctx.GPR[rax]
 	var woken []section.ThreadID
-	for _, w := range r.gophers.byG {
+	for _, w := range gr.gophers.byG {
 		if w.gopher.left == leftTold && w.carrier == nil && w.waitsFor() == object {
 			woken = append(woken, w.id)
 		}
@@ -72,11 +72,36 @@ func (r *run) enterGoCondWake(t *thread, _ *fn) {
 		return
 	}
 	slices.Sort(woken)
-	op, _ := r.cutOp(t, section.OpRelease)
+	op, _ := gr.segments.cutOp(t, section.OpRelease)
 	op.Object, op.Woken = object, woken
-	before := r.rec.Parts(t.id)
-	r.feed(op)
-	if r.rec.Parts(t.id) != before {
-		r.comeHome(t, r.stack(t))
+	before := gr.rec.Parts(t.id)
+	gr.operations.feed(op)
+	if gr.rec.Parts(t.id) != before {
+		gr.segments.comeHome(t, gr.places.stack(t))
 	}
+}
+
+// enterCount: the thread has done what others wait for (WaitGroup.Done; Add of a negative number),
+// or says that there will be something to wait for.
+func (gr *goroutines) enterCount(t *thread, _ *fn) {
+	kind := section.OpCount
+	if int64(t.ctx.GPR[rbx]) > 0 {
+		kind = section.OpCountUp
+	}
+	op, _ := gr.segments.cutOp(t, kind)
+	op.Object = t.ctx.GPR[rax]
+	gr.operations.feed(op)
+}
+
+// enterAwait: the thread waits until all have done it.
+func (gr *goroutines) enterAwait(t *thread, f *fn) {
+	c := gr.openCalls.open(t, f)
+	c.object = t.ctx.GPR[rax]
+	gr.operations.feed(gr.openCalls.arrival(t, c, section.OpAwait))
+	c.told = true
+}
+
+func (gr *goroutines) leaveAwait(t *thread, c *call) {
+	gr.operations.feed(t.simple(section.OpAwaitEnd, c.object))
+	gr.segments.begin(t, outCall, gr.places.outside(t, c))
 }

@@ -96,22 +96,22 @@ func (o *output) hardwareEvent(m *machine.Machine, e machine.Event) int32 {
 // detail says what is known of the events of a kind at an instruction: of coherence misses what
 // kind of sharing they are, and with which other instruction; of all that concern data, what data:
 // "false sharing with 0x401136; on counters+0x8". The resolver puts source lines.
-func (r *run) detail(m *machine.Machine, k machine.Kind, pc uint64, s *machine.Sharing) string {
+func (f *dataFinder) detail(m *machine.Machine, k machine.Kind, pc uint64, s *machine.Sharing) string {
 	switch k {
 	case machine.L1IMiss, machine.ITLBMiss, machine.BranchMiss:
 		return ""
 	case machine.CoherenceMiss:
-		return r.sharing(m, pc, s)
+		return f.sharing(m, pc, s)
 	}
-	on := r.data.on(r.data.missed[pc], r.data.fought[pc])
-	if k == machine.L1DMiss || k == machine.DTLBMiss || !r.data.missed[pc].conflicted() {
+	on := f.data.on(f.data.missed[pc], f.data.fought[pc])
+	if k == machine.L1DMiss || k == machine.DTLBMiss || !f.data.missed[pc].conflicted() {
 		return on
 	}
 	return strings.TrimPrefix(on+"; "+profile.DetailConflict, "; ")
 }
 
-func (r *run) sharing(m *machine.Machine, pc uint64, s *machine.Sharing) string {
-	on := r.data.on(r.data.fought[pc])
+func (f *dataFinder) sharing(m *machine.Machine, pc uint64, s *machine.Sharing) string {
+	on := f.data.on(f.data.fought[pc])
 	if s == nil {
 		return on
 	}
@@ -123,7 +123,7 @@ func (r *run) sharing(m *machine.Machine, pc uint64, s *machine.Sharing) string 
 	if on != "" {
 		clauses = append(clauses, on)
 	}
-	if v := r.data.against[pc]; v != nil && v.words() != "" {
+	if v := f.data.against[pc]; v != nil && v.words() != "" {
 		clauses = append(clauses, "against "+v.words())
 	}
 	return strings.Join(clauses, "; ")

@@ -35,13 +35,6 @@ func (h *host) CPUTime(g *guest.Thread) unit.Nanos {
 	return r.nanos(r.work())
 }
 
-func (r *run) work() (sum uint64) {
-	for _, t := range r.threads {
-		sum += t.busy
-	}
-	return sum
-}
-
 // Core is the number of t's core.
 func (h *host) Core(g *guest.Thread) int {
 	if r := (*run)(h); r.beside != nil {
@@ -106,17 +99,3 @@ func (r *run) imageMapped(g guest.Image) {
 }
 
 func (h *host) Note(code, text string) { h.notes.Add(code, text) }
-
-func (r *run) setProbe(at uint64) {
-	if !r.probes[at] && !r.past() {
-		r.probes[at] = true
-		r.eng.SetProbe(at)
-	}
-}
-
-func (r *run) clearProbe(at uint64) {
-	if r.probes[at] {
-		delete(r.probes, at)
-		r.eng.ClearProbe(at)
-	}
-}

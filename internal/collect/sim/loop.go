@@ -5,38 +5,23 @@ import (
 	"lime/internal/x86"
 )
 
-// code reads n bytes of the program's code.
-func (r *run) code(addr uint64, n int) []byte { return r.proc.Readable(addr, uint64(n)) }
-
-// value reads n bytes (1 to 8) of the program's memory.
-func (r *run) value(addr uint64, n int) (v uint64, ok bool) {
-	b := r.proc.Readable(addr, uint64(n))
-	if len(b) < n {
-		return 0, false
-	}
-	for i := n - 1; i >= 0; i-- {
-		v = v<<8 | uint64(b[i])
-	}
-	return v, true
-}
-
 // passPoint finds the instruction that every thread passes on its way to a spin loop, the releasing
 // one too: the last atomic instruction or call in front of the loop in its function that the
 // spinning thread came through in its last piece.
-func (r *run) passPoint(s *spinner, taken []edgeCount) uint64 {
+func (ls *loops) passPoint(s *spinner, taken []edgeCount) uint64 {
 	const reach = 1 << 14
-	head := r.place(s)
-	_, fn := r.images.function(head)
-	if !r.images.own(head) {
+	head := ls.place(s)
+	_, fn := ls.images.function(head)
+	if !ls.images.own(head) {
 		return 0
 	}
 	lo := max(fn, head-min(head, reach))
 	found := uint64(0)
-	edges, blocks := r.eng.Edges(), r.eng.Blocks()
+	edges, blocks := ls.eng.Edges(), ls.eng.Blocks()
 	for _, e := range taken {
 		if d := &edges[e.id]; d.From >= 0 && d.Kind != engine.EdgeReturn {
 			if b := &blocks[d.From]; b.PC >= lo && b.PC < head && b.PC+uint64(b.Size) > found {
-				found = max(found, r.meeting(b, head))
+				found = max(found, ls.meeting(b, head))
 			}
 		}
 	}
@@ -44,9 +29,9 @@ func (r *run) passPoint(s *spinner, taken []edgeCount) uint64 {
 }
 
 // meeting is the last instruction of a block before head at which threads can meet, or 0.
-func (r *run) meeting(b *engine.Block, head uint64) (found uint64) {
+func (ls *loops) meeting(b *engine.Block, head uint64) (found uint64) {
 	for at := b.PC; at < min(b.PC+uint64(b.Size), head); {
-		in, ok := r.decode(at)
+		in, ok := ls.memory.decode(at)
 		if !ok {
 			break
 		}
@@ -67,22 +52,22 @@ func meets(in *x86.Inst) bool {
 // waitsAt is the program's own instruction that looks at what a thread in the loop waits for, or
 // else the loop's place. (Where a loop's block begins, compilers put what belongs to the lines
 // around it.)
-func (r *run) waitsAt(s *spinner) uint64 {
+func (ls *loops) waitsAt(s *spinner) uint64 {
 	for i := range s.loop.Watches {
-		if w := &s.loop.Watches[i]; w.Addr == s.object && r.images.own(w.PC) {
+		if w := &s.loop.Watches[i]; w.Addr == s.object && ls.images.own(w.PC) {
 			return w.PC
 		}
 	}
-	return r.place(s)
+	return ls.place(s)
 }
 
 // place is the lowest address at which a thread in the loop can be found that is the program's own
 // code, or else of all.
-func (r *run) place(s *spinner) uint64 {
+func (ls *loops) place(s *spinner) uint64 {
 	own, all := ^uint64(0), ^uint64(0)
 	for _, pc := range s.loop.Stops {
 		all = min(all, pc)
-		if r.images.own(pc) {
+		if ls.images.own(pc) {
 			own = min(own, pc)
 		}
 	}

@@ -170,11 +170,11 @@ func (mm *machineMeter) Drain(ctx *cpu.Context) hardware {
 }
 
 // eventBlock is the block of an event.
-func (r *run) eventBlock(id int32) engine.BlockID {
-	if r.waste != nil {
-		return r.blocks.holding(r.waste.events[id].pc)
+func (rd *rounds) eventBlock(id int32) engine.BlockID {
+	if rd.waste != nil {
+		return rd.blocks.holding(rd.waste.events[id].pc)
 	}
-	mm, ok := r.meter.(*machineMeter)
+	mm, ok := rd.meter.(*machineMeter)
 	if !ok {
 		return engine.NoBlock
 	}

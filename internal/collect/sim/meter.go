@@ -8,6 +8,13 @@ import (
 	"lime/internal/unit"
 )
 
+// clocks are those of the cores, and the program's.
+type clocks struct {
+	perNano float64 // clock units in a nanosecond
+	cores   *cores
+	latest  uint64 // highest clock so far
+}
+
 // Meter says how long a slice took. Model "count" is the one below; a machine model
 // (machine.go) reads the trace that the slice left in the engine.
 type Meter interface {
@@ -120,16 +127,16 @@ func (h *hardware) share(of func(engine.BlockID) (part, whole uint64), blockOf f
 }
 
 // nanos and clock convert between the guest's time and the cores'.
-func (r *run) nanos(clock uint64) unit.Nanos {
-	if r.perNano == 1 {
+func (c *clocks) nanos(clock uint64) unit.Nanos {
+	if c.perNano == 1 {
 		return unit.Nanos(clock)
 	}
-	return unit.Nanos(float64(clock) / r.perNano)
+	return unit.Nanos(float64(clock) / c.perNano)
 }
 
-func (r *run) clock(n unit.Nanos) uint64 {
-	if r.perNano == 1 {
+func (c *clocks) clock(n unit.Nanos) uint64 {
+	if c.perNano == 1 {
 		return uint64(n)
 	}
-	return uint64(float64(n)*r.perNano + 0.999)
+	return uint64(float64(n)*c.perNano + 0.999)
 }

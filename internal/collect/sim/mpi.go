@@ -1,11 +1,10 @@
 package sim
 
 import (
-	"cmp"
 	"encoding/binary"
-	"slices"
 
 	"lime/internal/collect/known"
+	"lime/internal/collect/mpi"
 	"lime/internal/profile"
 	"lime/internal/section"
 	"lime/internal/x86"
@@ -14,12 +13,23 @@ import (
 // Calls of MPI: where this process meets others, of which nothing is seen here. All that is done in
 // them is waiting: progress engines spin, and how long depends on processes that run in real time.
 
+// mpiCalls is the calls in which this process meets others.
+type mpiCalls struct {
+	openCalls  *openCalls
+	operations *operations
+	places     *places
+	segments   *segments
+	images     *images
+	comms      *mpi.Comms
+	meetings   uint64 // of this process with others, so far
+}
+
 // meetObject keeps meetings apart from what has an address.
 const meetObject = 1 << 62
 
 // asked is what package mpi asks of a thread that calls.
 type asked struct {
-	*run
+	*places
 	t *thread
 }
 
@@ -55,22 +65,22 @@ func (c asked) Variable(addr uint64) string {
 	return s.Name
 }
 
-func (r *run) enterMPI(t *thread, f *fn) {
-	said := r.comms.Enter(f, asked{r, t}, t.now())
-	c := r.openMPI(t, f)
+func (m *mpiCalls) enterMPI(t *thread, f *fn) {
+	said := m.comms.Enter(f, asked{m.places, t}, t.now())
+	c := m.openMPI(t, f)
 	c.mpi = &said
 	switch {
 	case said.Meets:
-		r.meetings++
-		op := r.arrival(t, c, section.OpArrive)
+		m.meetings++
+		op := m.openCalls.arrival(t, c, section.OpArrive)
 		outsideOf(t, &op.Site)
-		op.Object, op.Meeting = meetObject|r.meetings, &said
+		op.Object, op.Meeting = meetObject|m.meetings, &said
 		c.object, c.told, c.slow, c.busy = op.Object, true, true, t.busy
-		r.feed(op)
+		m.operations.feed(op)
 	case said.Polls:
-		r.enterPoll(t, c)
+		m.segments.enterPoll(t, c)
 	case said.Waits:
-		r.feed(r.arrival(t, c, section.OpWaitBegin))
+		m.operations.feed(m.openCalls.arrival(t, c, section.OpWaitBegin))
 		t.waitsOn, t.untyped = waitsTold, false
 		c.told, c.slow, c.busy = true, true, t.busy
 	}
@@ -86,107 +96,77 @@ func declared(me profile.RankInfo) known.Role {
 
 // enterDeclared is a call of such a function. Processes meet in their first threads; of others it
 // ends a section of the process's own.
-func (r *run) enterDeclared(t *thread, f *fn) {
+func (m *mpiCalls) enterDeclared(t *thread, f *fn) {
 	if t.id == 0 {
-		r.enterMPI(t, f)
+		m.enterMPI(t, f)
 		return
 	}
-	r.enterSectionEnd(t, f)
+	m.enterSectionEnd(t, f)
 }
 
-func (r *run) leaveDeclared(t *thread, c *call) {
+func (m *mpiCalls) leaveDeclared(t *thread, c *call) {
 	if c.mpi != nil {
-		r.leaveMPI(t, c)
+		m.leaveMPI(t, c)
 	}
 }
 
 // openMPI opens the call; what its arguments are is package mpi's affair.
-func (r *run) openMPI(t *thread, f *fn) *call {
+func (m *mpiCalls) openMPI(t *thread, f *fn) *call {
 	row := *f
 	row.Object = none
-	c := r.open(t, &row)
+	c := m.openCalls.open(t, &row)
 	c.fn = f
 	return c
 }
 
-func (r *run) leaveMPI(t *thread, c *call) {
-	r.comms.Leave(c.mpi, asked{r, t})
-	r.overMPI(t, c)
+func (m *mpiCalls) leaveMPI(t *thread, c *call) {
+	m.comms.Leave(c.mpi, asked{m.places, t})
+	m.overMPI(t, c)
 	if c.mpi.Found {
-		r.found(t, c)
+		m.found(t, c)
 	}
-}
-
-// enterPoll begins to wait, as far as is known: a piece for each of a million polls would take up
-// memory for nothing, so the one under way goes on.
-func (r *run) enterPoll(t *thread, c *call) {
-	p := &piece{}
-	r.drain(t, p)
-	t.keepFor(p)
-	t.carry = summed(t.carry)
-	r.feed(t.simple(section.OpWaitBegin, 0))
-	t.waitsOn, t.untyped = waitsTold, false
-	c.told, c.slow, c.busy = true, true, t.busy
-}
-
-// summed adds up counts of one edge, if there are many.
-func summed(list []edgeCount) []edgeCount {
-	const few = 256 // below, adding up takes longer than it saves
-	if len(list) < few {
-		return list
-	}
-	slices.SortFunc(list, func(a, b edgeCount) int { return cmp.Compare(a.id, b.id) })
-	out := list[:1]
-	for _, e := range list[1:] {
-		if last := &out[len(out)-1]; last.id == e.id {
-			last.n += e.n
-			continue
-		}
-		out = append(out, e)
-	}
-	return out
 }
 
 // found ends a section at a poll that has found what it asked for.
-func (r *run) found(t *thread, c *call) {
-	r.meetings++
-	op, p := r.cutOp(t, section.OpArrive)
-	if in, at, ok := r.callInst(c.ret); ok && in.Branch == x86.BranchCall && r.images.own(c.ret-1) && len(op.Site.Stack) > 0 {
-		op.Site.Stack[0] = r.frame(at, at)
+func (m *mpiCalls) found(t *thread, c *call) {
+	m.meetings++
+	op, p := m.segments.cutOp(t, section.OpArrive)
+	if in, at, ok := m.places.callInst(c.ret); ok && in.Branch == x86.BranchCall && m.images.own(c.ret-1) && len(op.Site.Stack) > 0 {
+		op.Site.Stack[0] = m.places.frame(at, at)
 	}
-	op.Object, op.Meeting = meetObject|r.meetings, c.mpi
-	r.feed(op)
-	r.feed(t.simple(section.OpLeave, op.Object))
-	r.begin(t, outCall, p.stack)
+	op.Object, op.Meeting = meetObject|m.meetings, c.mpi
+	m.operations.feed(op)
+	m.operations.feed(t.simple(section.OpLeave, op.Object))
+	m.segments.begin(t, outCall, p.stack)
 }
 
 // endInMPI is the end of a thread that may stand in a call of MPI: it has waited there, for a
 // process that never came.
-func (r *run) endInMPI(t *thread) {
+func (m *mpiCalls) endInMPI(t *thread) {
 	for i := range t.frames {
 		if c := &t.frames[i]; c.mpi != nil && c.told {
-			r.overMPI(t, c)
+			m.overMPI(t, c)
 			return
 		}
 	}
 }
 
-func (r *run) overMPI(t *thread, c *call) {
+func (m *mpiCalls) overMPI(t *thread, c *call) {
 	switch {
 	case !c.told:
 	case c.mpi.Meets:
-		r.feed(t.simple(section.OpLeave, c.object))
-		r.begin(t, outCall, r.outside(t, c))
+		m.operations.feed(t.simple(section.OpLeave, c.object))
+		m.segments.begin(t, outCall, m.places.outside(t, c))
 		t.busy = min(t.busy, c.busy)
 	default:
-		stack := r.outside(t, c)
+		stack := m.places.outside(t, c)
 		t.waitsOn = waitsNot
 		op := t.simple(section.OpWaitEnd, 0)
 		op.Idle = true
-		r.feed(op)
-		r.dropSlow(t, c)
+		m.operations.feed(op)
+		m.segments.dropSlow(t, c)
 		if !c.mpi.Polls {
-			r.resume(t, stack)
+			m.segments.resume(t, stack)
 		}
 	}
 }

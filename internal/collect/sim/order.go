@@ -5,6 +5,7 @@ import (
 
 	"lime/internal/collect/spin"
 	"lime/internal/cpu"
+	"lime/internal/engine"
 )
 
 // Order. A core runs ahead of the others for a while, and may take a lock and give it back
@@ -18,6 +19,16 @@ import (
 // Which instructions these are comes from waits that were proved: the loads of the loop whose value
 // had changed when the thread left; and, where the change came from an instruction that was not
 // known, all that touch the word in the next turns, in which threads go block by block (a hunt).
+
+// precedence knows which instructions are done in the order of the clocks.
+type precedence struct {
+	memory *memory
+	probes *probes
+	rounds *rounds
+	eng    *engine.Engine
+	beside *beside
+	order  ordering
+}
 
 // Limits of the order.
 const (
@@ -76,30 +87,30 @@ func (g *orderly) worth() bool { return g.passes < g.until }
 
 // waitedAt notes a wait. The order there matters for a while from now on; for twice as long as the
 // last time, if threads have been seen to wait since it was given up: perhaps only because of that.
-func (r *run) waitedAt(g *orderly) {
+func (o *precedence) waitedAt(g *orderly) {
 	if !g.worth() {
 		g.span = max(2*g.span, firstSpan)
 		for _, pc := range g.at {
-			r.setProbe(pc)
+			o.probes.setProbe(pc)
 		}
 	}
 	g.until = g.passes + g.span
 }
 
 // orderAt has an instruction done in order from now on.
-func (r *run) orderAt(pc uint64, g *orderly) {
-	if r.order.places == nil {
-		r.order.places = map[uint64]*orderly{}
+func (o *precedence) orderAt(pc uint64, g *orderly) {
+	if o.order.places == nil {
+		o.order.places = map[uint64]*orderly{}
 	}
-	r.order.places[pc] = g
+	o.order.places[pc] = g
 	g.at = append(g.at, pc)
-	r.setProbe(pc)
+	o.probes.setProbe(pc)
 }
 
 // orders reports whether what a thread does is to be in order: in a call of the table it is the
 // table's affair, and a runtime's scheduler looks for work for others.
-func (r *run) orders(t *thread) bool {
-	return r.beside == nil && t.hosts == nil && t.gopher == nil && !t.covered()
+func (o *precedence) orders(t *thread) bool {
+	return o.beside == nil && t.hosts == nil && t.gopher == nil && !t.covered()
 }
 
 // inOrder has a thread that stands at such an instruction wait until its turn has come; false means
@@ -137,8 +148,8 @@ func (r *run) inOrder(carrier, t *thread, pc uint64) bool {
 
 // goesRound reports whether a thread was at the same place just before, and is perhaps waiting. It
 // may have been at others meanwhile.
-func (r *run) goesRound(t *thread, pc uint64) bool {
-	x, now := &t.visits, r.eng.Retired(t.ctx)
+func (o *precedence) goesRound(t *thread, pc uint64) bool {
+	x, now := &t.visits, o.eng.Retired(t.ctx)
 	here := visit{pc: pc, sp: t.ctx.GPR[rsp], retired: now}
 	for i := range x.last {
 		q := &x.last[i]
@@ -174,13 +185,13 @@ func (r *run) touch(t *thread) (cpu.Exit, uint64) {
 
 // changedIn lists what by has changed of what a loop watches, and what is not known yet to be
 // looked at.
-func (r *run) changedIn(s *spinner, by *thread) (list []spin.Watch) {
-	if by == nil || !r.orders(s.t) || !r.orders(by) {
+func (o *precedence) changedIn(s *spinner, by *thread) (list []spin.Watch) {
+	if by == nil || !o.orders(s.t) || !o.orders(by) {
 		return nil
 	}
 	for i := range s.loop.Watches {
 		w := &s.loop.Watches[i]
-		if v, ok := r.value(w.Addr, w.Bytes); !w.Stack && ok && (v != w.Value || r.order.places[w.PC] == nil) {
+		if v, ok := o.memory.value(w.Addr, w.Bytes); !w.Stack && ok && (v != w.Value || o.order.places[w.PC] == nil) {
 			list = append(list, *w)
 		}
 	}
@@ -188,24 +199,24 @@ func (r *run) changedIn(s *spinner, by *thread) (list []spin.Watch) {
 }
 
 // sawChange notes that a thread leaves its loop because by has changed these words.
-func (r *run) sawChange(s *spinner, by *thread, words []spin.Watch) {
+func (o *precedence) sawChange(s *spinner, by *thread, words []spin.Watch) {
 	for i := range words {
 		w := &words[i]
-		g := r.order.places[w.PC]
+		g := o.order.places[w.PC]
 		if g == nil {
 			g = &orderly{}
-			r.orderAt(w.PC, g)
+			o.orderAt(w.PC, g)
 		}
-		r.waitedAt(g)
+		o.waitedAt(g)
 		if waited := by.now() - min(by.now(), s.t.now()); by.gave == 0 && waited < longWait*sliceLength {
-			r.hunt(&hunt{addr: w.Addr, n: w.Bytes, look: w.PC, left: int64(2 * waited)}, g)
+			o.hunt(&hunt{addr: w.Addr, n: w.Bytes, look: w.PC, left: int64(2 * waited)}, g)
 		}
 	}
 }
 
 // hunt looks for the instructions that touch a word, if that has not been in vain too often.
-func (r *run) hunt(h *hunt, g *orderly) {
-	x := &r.order
+func (o *precedence) hunt(h *hunt, g *orderly) {
+	x := &o.order
 	if x.words == nil {
 		x.words = map[uint64]*word{}
 	}
@@ -249,12 +260,12 @@ func (r *run) goHunting(t *thread, budget int64) (cpu.Exit, uint64) {
 
 // hunted is the word that an access touches and that is hunted, 0 if there is none: the word
 // itself, or another one that somebody waits for in the same loop.
-func (r *run) hunted(addr uint64, n int) uint64 {
-	for _, h := range r.order.hunts {
+func (o *precedence) hunted(addr uint64, n int) uint64 {
+	for _, h := range o.order.hunts {
 		if addr < h.addr+uint64(h.n) && h.addr < addr+uint64(n) {
 			return h.addr
 		}
-		for _, s := range r.spins.parked {
+		for _, s := range o.rounds.spins.parked {
 			for i := range s.loop.Watches {
 				if w := &s.loop.Watches[i]; w.PC == h.look && addr < w.Addr+uint64(w.Bytes) && w.Addr < addr+uint64(n) {
 					return h.addr
@@ -266,13 +277,13 @@ func (r *run) hunted(addr uint64, n int) uint64 {
 }
 
 // touches notes that an instruction touches a hunted word.
-func (r *run) touches(pc, addr uint64) {
-	w := r.order.words[addr]
-	if g := r.order.places[pc]; g != nil {
+func (o *precedence) touches(pc, addr uint64) {
+	w := o.order.words[addr]
+	if g := o.order.places[pc]; g != nil {
 		w.group = g
 		return
 	}
-	r.orderAt(pc, w.group)
+	o.orderAt(pc, w.group)
 }
 
 // futexBytes is the size of the word that a thread gives the kernel to wait for (futex(2)).
@@ -280,15 +291,15 @@ const futexBytes = 4
 
 // waitsInSystem notes that a thread waits in the kernel for a word to change. It came there because
 // of what it found in that word, and others wake it when they have changed it.
-func (r *run) waitsInSystem(t *thread, addr uint64) {
-	if !r.orders(t) {
+func (o *precedence) waitsInSystem(t *thread, addr uint64) {
+	if !o.orders(t) {
 		return
 	}
-	w := r.order.words[addr]
+	w := o.order.words[addr]
 	if w == nil {
-		r.hunt(&hunt{addr: addr, n: futexBytes}, &orderly{})
+		o.hunt(&hunt{addr: addr, n: futexBytes}, &orderly{})
 		return
 	}
-	r.waitedAt(w.group)
-	r.hunt(&hunt{addr: addr, n: futexBytes}, w.group)
+	o.waitedAt(w.group)
+	o.hunt(&hunt{addr: addr, n: futexBytes}, w.group)
 }

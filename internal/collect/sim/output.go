@@ -2,11 +2,11 @@ package sim
 
 import (
 	"cmp"
-	"lime/internal/collect/mpi"
 	"slices"
 
 	"lime/internal/collect"
 	"lime/internal/collect/image"
+	"lime/internal/collect/mpi"
 	"lime/internal/engine"
 	"lime/internal/profile"
 	"lime/internal/section"

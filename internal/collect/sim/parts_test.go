@@ -30,7 +30,7 @@ func TestFunctionTable(t *testing.T) {
 // Rounds of a loop are taken out of all counts that a piece has of an edge, and never more than it
 // holds.
 func TestRoundsOfAPieceThatWasLookedAtTwice(t *testing.T) {
-	r := &run{meter: countMeter{}}
+	r := &rounds{meter: countMeter{}}
 	c := &cycle{edges: []edgeCount{{1, 1}, {2, 2}}, instrs: 5}
 	p := &piece{edges: []edgeCount{{1, 7}, {3, 4}, {2, 16}, {1, 2}, {2, 5}}}
 	if units, _ := r.takeRounds(p, c); units != 9*5 {

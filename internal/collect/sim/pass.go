@@ -9,6 +9,22 @@ import (
 // Pass points: where all threads come past on their way to a spin loop, those who will wait and the
 // one who lets them go.
 
+// passes notes who comes past such a place.
+type passes struct {
+	loops      *loops
+	memory     *memory
+	operations *operations
+	rounds     *rounds
+	segments   *segments
+	cores      *cores
+}
+
+// passPoints are the places that threads pass on their way to loops in which others wait.
+type passPoints struct {
+	probes *probes
+	rounds *rounds
+}
+
 // point is an instruction that every thread passes on its way to a spin loop,
 // the one that ends the spinning too.
 type point struct {
@@ -34,12 +50,12 @@ type passage struct {
 }
 
 // pointAt is the pass point at an address; it has a probe from now on.
-func (r *run) pointAt(pc uint64) *point {
-	p := r.spins.points[pc]
+func (ps *passPoints) pointAt(pc uint64) *point {
+	p := ps.rounds.spins.points[pc]
 	if p == nil {
 		p = &point{}
-		r.spins.points[pc] = p
-		r.setProbe(pc)
+		ps.rounds.spins.points[pc] = p
+		ps.probes.setProbe(pc)
 	}
 	return p
 }
@@ -61,34 +77,34 @@ func (p *point) leave(s *spinner) {
 
 // passing notes that a thread comes past the place in front of a loop in which others spin:
 // it will spin too, or release them. It reports whether the thread must wait for its turn.
-func (r *run) passing(t *thread, pc uint64) (wait bool) {
-	p := r.spins.points[pc]
+func (ps *passes) passing(t *thread, pc uint64) (wait bool) {
+	p := ps.rounds.spins.points[pc]
 	if p == nil || !p.worth() || t.covered() {
 		return false
 	}
-	if !r.cores.first(t.here().core) {
+	if !ps.cores.first(t.here().core) {
 		return true
 	}
 	p.passes++
-	t.tried = r.tried(t, pc)
+	t.tried = ps.tried(t, pc)
 	t.still.suspect = !p.ordered
-	if p.waiting > 0 && !r.released(pc) {
-		op, x := r.cutOp(t, section.OpRelease)
-		r.feed(op)
+	if p.waiting > 0 && !ps.released(pc) {
+		op, x := ps.segments.cutOp(t, section.OpRelease)
+		ps.operations.feed(op)
 		t.pass = &passage{at: t.now(), pc: pc, stack: x.stack, cut: true}
 		return false
 	}
-	r.markPass(t, pc)
+	ps.segments.markPass(t, pc)
 	return false
 }
 
 // markPass notes a passage, with what the piece under way holds up to it.
-func (r *run) markPass(t *thread, pc uint64) {
+func (sg *segments) markPass(t *thread, pc uint64) {
 	t.joinPass()
 	var p piece
-	r.drain(t, &p)
+	sg.drain(t, &p)
 	t.keepFor(&p)
-	t.pass = &passage{at: t.now(), pc: pc, stack: r.stack(t), before: piece{edges: t.carry, hw: t.carryHW, samples: t.samples}}
+	t.pass = &passage{at: t.now(), pc: pc, stack: sg.places.stack(t), before: piece{edges: t.carry, hw: t.carryHW, samples: t.samples}}
 	t.carry, t.carryHW, t.samples = nil, hardware{}, nil
 }
 
@@ -103,7 +119,7 @@ func (t *thread) joinPass() {
 }
 
 // cutAtPass ends t's piece at its passage; what came after it belongs to the next one.
-func (r *run) cutAtPass(t *thread, kind section.OpKind) section.Op {
+func (sg *segments) cutAtPass(t *thread, kind section.OpKind) section.Op {
 	x := t.pass
 	p := &x.before
 	if x.cut {
@@ -111,23 +127,23 @@ func (r *run) cutAtPass(t *thread, kind section.OpKind) section.Op {
 	}
 	p.start, p.at, p.pc, p.stack = t.piece, x.at, x.pc, x.stack
 	p.locks, p.off, p.earlier, p.gate, p.task, p.given = t.locks, t.off, t.earlier, t.watchedGate(), t.doesTask(), t.given
-	if units := r.takeSpinning(t, p); units > 0 {
-		r.tellSpun(t, units)
+	if units := sg.rounds.takeSpinning(t, p); units > 0 {
+		sg.operations.tellSpun(t, units)
 	}
-	r.closed(t, p)
+	sg.closed(t, p)
 	t.locks, t.off, t.earlier, t.given = nil, 0, nil, nil
 	t.piece, t.pass = pieceStart{at: x.at, pc: x.pc, stack: x.stack}, &passage{at: x.at, pc: x.pc, stack: x.stack, cut: true}
-	site := r.site(p.pc, p.stack)
-	site.Kept = r.kept(p)
+	site := sg.places.site(p.pc, p.stack)
+	site.Kept = sg.places.kept(p)
 	return section.Op{Kind: kind, Thread: t.id, Other: section.NoThread, At: unit.Cycles(p.at), Site: site, Span: p}
 }
 
 // tried is the address at which the instruction at pc tries to take a lock, 0 if it does not.
-func (r *run) tried(t *thread, pc uint64) uint64 {
+func (ps *passes) tried(t *thread, pc uint64) uint64 {
 	if pc == 0 {
 		return 0
 	}
-	in, ok := r.decode(pc)
+	in, ok := ps.memory.decode(pc)
 	if !ok || !spin.Tries(&in) {
 		return 0
 	}
@@ -135,9 +151,9 @@ func (r *run) tried(t *thread, pc uint64) uint64 {
 }
 
 // released reports whether those who spin behind a point have been released already.
-func (r *run) released(pc uint64) bool {
-	for _, s := range r.spins.parked {
-		if s.point == pc && r.changed(s) {
+func (ps *passes) released(pc uint64) bool {
+	for _, s := range ps.rounds.spins.parked {
+		if s.point == pc && ps.loops.changed(s) {
 			return true
 		}
 	}

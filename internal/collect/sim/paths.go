@@ -8,6 +8,14 @@ import (
 	"lime/internal/profile"
 )
 
+// sampling notes call paths, now and then.
+type sampling struct {
+	counting *counting
+	places   *places
+	out      *output
+	sampler  sampler
+}
+
 // Call paths are sampled by the simulated clock: a thread's open calls are noted whenever it has
 // worked for another interval. The interval doubles when there are many samples, so their number
 // grows with the logarithm of the run; the traces then keep every second one, so that they are as
@@ -43,21 +51,21 @@ type pathSample struct {
 }
 
 // sample notes t's path if it has worked long enough since the last time.
-func (r *run) sample(t *thread) {
-	if r.past() {
+func (sm *sampling) sample(t *thread) {
+	if sm.counting.past() {
 		return
 	}
-	s := &r.sampler
+	s := &sm.sampler
 	since := t.busy - min(t.busy, t.sampled)
 	a := t.acting()
 	if since < s.interval || t.ctx == nil || a.covered() || t.blocked {
 		return
 	}
 	t.sampled = t.busy
-	a.samples = append(a.samples, pathSample{r.stack(t), t.ctx.RIP, since, t.now(), s.interval / firstInterval})
+	a.samples = append(a.samples, pathSample{sm.places.stack(t), t.ctx.RIP, since, t.now(), s.interval / firstInterval})
 	if s.taken++; s.taken >= s.many {
 		s.taken, s.interval = 0, s.interval*2
-		r.out.traces.Thin()
+		sm.out.traces.Thin()
 	}
 }
 

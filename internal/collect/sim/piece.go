@@ -8,6 +8,22 @@ import (
 	"lime/internal/unit"
 )
 
+// segments begins and ends what threads do from one operation to the next, and keeps account of
+// every instruction.
+type segments struct {
+	clocks     *clocks
+	operations *operations
+	places     *places
+	probes     *probes
+	roster     *roster
+	rounds     *rounds
+	eng        *engine.Engine
+	images     *images
+	meter      Meter
+	rec        *section.Recogniser
+	beside     *beside
+}
+
 // pieceStart is where a piece began.
 type pieceStart struct {
 	at    uint64
@@ -91,12 +107,12 @@ type lockEvent struct {
 }
 
 // begin starts a piece here and now; what was counted since the last one is dropped.
-func (r *run) begin(t *thread, why outOf, stack []frameRef) {
-	r.forget(t, why)
-	r.without(t, why, t.carry)
+func (sg *segments) begin(t *thread, why outOf, stack []frameRef) {
+	sg.forget(t, why)
+	sg.without(t, why, t.carry)
 	t.yielded = nil
 	t.fresh()
-	r.resume(t, stack)
+	sg.resume(t, stack)
 }
 
 // fresh forgets what belonged to the piece that has ended.
@@ -107,43 +123,43 @@ func (t *thread) fresh() {
 }
 
 // resume starts a piece here and now; what was counted since the last one counts for it.
-func (r *run) resume(t *thread, stack []frameRef) {
-	t.piece = pieceStart{at: t.now(), pc: t.ctx.RIP, host: r.beside.clocks(t), stack: stack}
+func (sg *segments) resume(t *thread, stack []frameRef) {
+	t.piece = pieceStart{at: t.now(), pc: t.ctx.RIP, host: sg.beside.clocks(t), stack: stack}
 }
 
 // cut ends t's piece here, and starts the next one.
-func (r *run) cut(t *thread) *piece {
+func (sg *segments) cut(t *thread) *piece {
 	t.joinPass()
-	p := &piece{start: t.piece, at: t.now(), pc: t.ctx.RIP, stack: r.stack(t), locks: t.locks, edges: t.carry,
+	p := &piece{start: t.piece, at: t.now(), pc: t.ctx.RIP, stack: sg.places.stack(t), locks: t.locks, edges: t.carry,
 		hw: t.carryHW, samples: t.samples,
 		off: t.off, earlier: t.earlier, gate: t.watchedGate(), task: t.doesTask(), given: t.given,
-		host: r.beside.took(t, t.piece.host), deals: t.deals}
-	r.drain(t, p)
-	if units := r.takeSpinning(t, p); units > 0 {
-		r.tellSpun(t, units)
+		host: sg.beside.took(t, t.piece.host), deals: t.deals}
+	sg.drain(t, p)
+	if units := sg.rounds.takeSpinning(t, p); units > 0 {
+		sg.operations.tellSpun(t, units)
 	}
-	if r.spins.now == nil {
-		r.tellYields(t, p)
+	if sg.rounds.spins.now == nil {
+		sg.tellYields(t, p)
 	}
-	r.closed(t, p)
+	sg.closed(t, p)
 	t.fresh()
-	r.resume(t, p.stack)
+	sg.resume(t, p.stack)
 	return p
 }
 
 // drain adds what t's counters hold to a piece, and makes them nil.
-func (r *run) drain(t *thread, p *piece) {
-	r.eng.Drain(t.ctx, func(id engine.EdgeID, n uint64) {
+func (sg *segments) drain(t *thread, p *piece) {
+	sg.eng.Drain(t.ctx, func(id engine.EdgeID, n uint64) {
 		p.edges = append(p.edges, edgeCount{id, n})
 	})
-	p.hw.add(r.meter.Drain(t.ctx))
+	p.hw.add(sg.meter.Drain(t.ctx))
 }
 
 // forget makes t's counters nil.
-func (r *run) forget(t *thread, why outOf) {
+func (sg *segments) forget(t *thread, why outOf) {
 	p := &piece{}
-	r.drain(t, p)
-	r.without(t, why, p.edges)
+	sg.drain(t, p)
+	sg.without(t, why, p.edges)
 }
 
 // keepFor lets a piece's counts go on in the piece under way.
@@ -153,10 +169,10 @@ func (t *thread) keepFor(p *piece) {
 }
 
 // cutOp is an operation that ends a piece at the thread's place.
-func (r *run) cutOp(t *thread, kind section.OpKind) (section.Op, *piece) {
-	p := r.cut(t)
-	site := r.site(p.pc, p.stack)
-	site.Kept = r.kept(p)
+func (sg *segments) cutOp(t *thread, kind section.OpKind) (section.Op, *piece) {
+	p := sg.cut(t)
+	site := sg.places.site(p.pc, p.stack)
+	site.Kept = sg.places.kept(p)
 	return section.Op{
 		Kind: kind, Thread: t.id, Other: section.NoThread, At: unit.Cycles(p.at), Site: site, Span: p,
 	}, p
@@ -183,52 +199,4 @@ func noted(list []lockEvent, e lockEvent) []lockEvent {
 		}
 	}
 	return append(list, e)
-}
-
-// comeHome starts the piece under way anew as soon as the thread is back in the program's own
-// code: how a runtime gets out of a wait says nothing about the section that follows, and
-// differs between those that waited and the one that came last.
-func (r *run) comeHome(t *thread, stack []frameRef) {
-	if r.images.own(t.ctx.RIP) {
-		return
-	}
-	if t.home = r.ownReturn(stack); t.home != nil {
-		r.setProbe(t.home.ret)
-	}
-}
-
-// ownReturn is the innermost return to the program's own code.
-func (r *run) ownReturn(stack []frameRef) *frameRef {
-	for i := range stack {
-		if r.images.own(stack[i].ret - 1) {
-			return &stack[i]
-		}
-	}
-	return nil
-}
-
-// meetAt starts the piece under way anew, too, where those come home whom the thread has released,
-// if it passes there soon: all then start at the same place.
-func (r *run) meetAt(t, waiter *thread) {
-	const soon = 2000
-	if waiter.ctx == nil || r.images.own(waiter.ctx.RIP) {
-		return
-	}
-	if h := r.ownReturn(waiter.piece.stack); h != nil {
-		t.meet, t.meetBy = h.ret, t.busy+soon
-		r.setProbe(h.ret)
-	}
-}
-
-// home reports the return that comeHome waits for.
-func (r *run) home(t *thread, pc, sp uint64) {
-	h := t.home
-	switch {
-	case h != nil && h.ret == pc && h.cfa == sp:
-		meet := t.meet
-		r.begin(t, outWay, r.stack(t))
-		t.meet = meet
-	case t.meet == pc && t.busy <= t.meetBy:
-		r.begin(t, outWay, r.stack(t))
-	}
 }

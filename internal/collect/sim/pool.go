@@ -31,25 +31,25 @@ type pools struct {
 const executeSlot = 2 * 8
 
 // noteTask notes the function of a task object.
-func (r *run) noteTask(object uint64) {
-	table, ok := r.word(object)
+func (ts *tasks) noteTask(object uint64) {
+	table, ok := ts.memory.word(object)
 	if !ok {
 		return
 	}
-	body, ok := r.word(table + executeSlot)
-	r.noGate(body)
-	if ok && body != 0 && r.tasks[body] == nil && r.entries[body] == nil {
-		r.tasks[body] = &fn{Name: "task body", Role: known.TaskBody, Object: none, Source: known.TBB}
-		r.setProbe(body)
+	body, ok := ts.memory.word(table + executeSlot)
+	ts.barriers.noGate(body)
+	if ok && body != 0 && ts.openCalls.taskBodies[body] == nil && ts.openCalls.entries[body] == nil {
+		ts.openCalls.taskBodies[body] = &fn{Name: "task body", Role: known.TaskBody, Object: none, Source: known.TBB}
+		ts.probes.setProbe(body)
 	}
 }
 
 // enterPoolTask: a task is made. Outside of any, that begins a region.
-func (r *run) enterPoolTask(t *thread, f *fn) {
-	r.noteTask(argument(t, f.Object))
-	c := r.open(t, f)
+func (ts *tasks) enterPoolTask(t *thread, f *fn) {
+	ts.noteTask(argument(t, f.Object))
+	c := ts.openCalls.open(t, f)
 	if t.outside() {
-		r.openPool(t, c)
+		ts.openPool(t, c)
 	}
 }
 
@@ -59,21 +59,21 @@ func (t *thread) outside() bool {
 }
 
 // openPool begins a region at a call of t, which works on in it.
-func (r *run) openPool(t *thread, c *call) {
-	r.forks++
-	k := &poolRegion{id: r.forks, master: t, in: map[*thread]bool{t: true}}
-	r.pools.open = append(r.pools.open, k)
-	op := r.arrival(t, c, section.OpFork)
-	op.Site.Library, op.Object = r.inLibrary(&op.Site), k.id
-	r.feed(op)
+func (ts *tasks) openPool(t *thread, c *call) {
+	ts.regions.forks++
+	k := &poolRegion{id: ts.regions.forks, master: t, in: map[*thread]bool{t: true}}
+	ts.pools.open = append(ts.pools.open, k)
+	op := ts.openCalls.arrival(t, c, section.OpFork)
+	op.Site.Library, op.Object = ts.places.inLibrary(&op.Site), k.id
+	ts.operations.feed(op)
 	t.regions = append(t.regions, k.id)
-	r.feed(section.Op{Kind: section.OpMember, Thread: t.id, At: unit.Cycles(t.now()), Object: k.id})
-	r.begin(t, outWay, r.stack(t))
+	ts.operations.feed(section.Op{Kind: section.OpMember, Thread: t.id, At: unit.Cycles(t.now()), Object: k.id})
+	ts.segments.begin(t, outWay, ts.places.stack(t))
 }
 
 // poolOf is the region whose master t is, nil if none.
-func (r *run) poolOf(t *thread) *poolRegion {
-	for _, k := range r.pools.open {
+func (ts *tasks) poolOf(t *thread) *poolRegion {
+	for _, k := range ts.pools.open {
 		if k.master == t {
 			return k
 		}
@@ -82,80 +82,80 @@ func (r *run) poolOf(t *thread) *poolRegion {
 }
 
 // enterPoolRun begins a wait for tasks.
-func (r *run) enterPoolRun(t *thread, f *fn) {
+func (ts *tasks) enterPoolRun(t *thread, f *fn) {
 	if f.Object != none {
-		r.noteTask(argument(t, f.Object))
+		ts.noteTask(argument(t, f.Object))
 	}
 	if t.in(known.TaskBody) != nil {
-		r.enterTaskWait(t, &fn{Name: f.Name, Role: known.TaskWait, Object: none, Source: known.TBB})
+		ts.enterTaskWait(t, &fn{Name: f.Name, Role: known.TaskWait, Object: none, Source: known.TBB})
 		return
 	}
-	k := r.poolOf(t)
+	k := ts.poolOf(t)
 	if k == nil && !t.outside() {
 		return
 	}
-	c := r.open(t, f)
+	c := ts.openCalls.open(t, f)
 	if k == nil {
-		r.openPool(t, c)
-		k = r.poolOf(t)
+		ts.openPool(t, c)
+		k = ts.poolOf(t)
 	}
-	op := r.arrival(t, c, section.OpMemberEnd)
+	op := ts.openCalls.arrival(t, c, section.OpMemberEnd)
 	op.Object, c.object, c.told = k.id, k.id, true
-	r.feed(op)
+	ts.operations.feed(op)
 	t.idle = true
 }
 
 // leavePoolRun ends the region. Threads of the pool that were given nothing in it were idle all the
 // time.
-func (r *run) leavePoolRun(t *thread, c *call) {
-	k := r.poolOf(t)
+func (ts *tasks) leavePoolRun(t *thread, c *call) {
+	k := ts.poolOf(t)
 	if !c.told || k == nil {
 		return
 	}
-	for _, w := range r.pools.workers {
+	for _, w := range ts.pools.workers {
 		if w.idle && !w.gone && !w.ended && !k.in[w] {
-			r.joinPool(w, k, t.now())
+			ts.joinPool(w, k, t.now())
 		}
 	}
-	for i := range r.pools.open {
-		if r.pools.open[i] == k {
-			r.pools.open = append(r.pools.open[:i:i], r.pools.open[i+1:]...)
+	for i := range ts.pools.open {
+		if ts.pools.open[i] == k {
+			ts.pools.open = append(ts.pools.open[:i:i], ts.pools.open[i+1:]...)
 			break
 		}
 	}
 	t.regions, t.idle = t.regions[:len(t.regions)-1], false
 	op := t.simple(section.OpRegionEnd, k.id)
-	r.feed(op)
-	r.begin(t, outCall, r.outside(t, c))
+	ts.operations.feed(op)
+	ts.segments.begin(t, outCall, ts.places.outside(t, c))
 }
 
 // joinPool makes t one of those who take part in a region: it comes to its end at once, and does
 // its tasks there.
-func (r *run) joinPool(t *thread, k *poolRegion, at uint64) {
+func (ts *tasks) joinPool(t *thread, k *poolRegion, at uint64) {
 	k.in[t] = true
-	r.feed(section.Op{Kind: section.OpMember, Thread: t.id, At: unit.Cycles(at), Object: k.id})
-	r.begin(t, outIdle, nil)
-	op, p := r.cutOp(t, section.OpMemberEnd)
+	ts.operations.feed(section.Op{Kind: section.OpMember, Thread: t.id, At: unit.Cycles(at), Object: k.id})
+	ts.segments.begin(t, outIdle, nil)
+	op, p := ts.segments.cutOp(t, section.OpMemberEnd)
 	p.start.pc, p.pc, p.stack = 0, 0, nil // it is in no code of its own
 	op.At, op.Object = unit.Cycles(at), k.id
-	r.feed(op)
+	ts.operations.feed(op)
 }
 
 // givenTask takes t, which was given a task of a pool, into its region; false if there is none.
-func (r *run) givenTask(t *thread) bool {
-	k := r.poolOf(t)
-	if n := len(r.pools.open); k == nil && n > 0 {
-		k = r.pools.open[n-1]
+func (ts *tasks) givenTask(t *thread) bool {
+	k := ts.poolOf(t)
+	if n := len(ts.pools.open); k == nil && n > 0 {
+		k = ts.pools.open[n-1]
 	}
 	if k == nil {
 		return false
 	}
 	if !k.in[t] {
-		r.joinPool(t, k, t.now())
+		ts.joinPool(t, k, t.now())
 	}
 	if k.master != t && !t.pooled {
 		t.pooled = true
-		r.pools.workers = append(r.pools.workers, t)
+		ts.pools.workers = append(ts.pools.workers, t)
 	}
 	return true
 }

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"lime/internal/collect"
-	"lime/internal/collect/mpi"
 	"lime/internal/cpu"
 	"lime/internal/engine"
 	"lime/internal/futex"
@@ -14,7 +13,6 @@ import (
 	"lime/internal/profile"
 	"lime/internal/section"
 	"lime/internal/unit"
-	"lime/internal/unwind"
 )
 
 // Lengths in instructions.
@@ -27,58 +25,56 @@ const (
 
 // run is one simulated run of a program.
 type run struct {
-	mu      futex.Mutex // threads in parallel: held by whoever is not in the program's code
-	beside  *beside     // nil: one thread runs at a time, in simulated time
-	cfg     Config
-	eng     *engine.Engine
-	proc    *guest.Process
-	meter   Meter
-	perNano float64 // clock units in a nanosecond
-	cores   *cores
-	threads []*thread
-	byGuest map[*guest.Thread]*thread
-	byCtx   map[*cpu.Context]*thread
-	cur     *thread // whose exit is being handled
-	wakes   []*thread
-	latest  uint64 // highest clock so far
+	*memory
+	*counting
+	*clocks
+	*probes
+	*roster
+	*places
+	*tailCalls
+	*dataFinder
+	*operations
+	*rounds
+	*segments
+	*sampling
+	*passPoints
+	*openCalls
+	*locks
+	*barriers
+	*regions
+	*tasks
+	*precedence
+	*loops
+	*passes
+	*waits
+	*parking
+	*trials
+	*waking
+	*mpiCalls
+	*lives
+	*goroutines
 
-	images   images
-	names    map[string]*fn
-	mangled  []*fn
-	entries  map[uint64]*fn     // functions of the table, by address
-	probes   map[uint64]bool    // addresses with a probe
-	tasks    map[uint64]*fn     // functions that tasks were made of, by address
-	bodies   map[uint64][]*fork // bodies of parallel regions, by address
-	waiters  map[uint64]int     // threads in known.CondWait, by object
-	gates    map[uint64]*gate   // functions that are barriers, or may be, by address
-	locks    map[uint64]uint64  // clock at which a lock was last given back
-	heap     *heapBook          // with a machine: what the program has allocated
-	numbers  *numbering         // nil: nobody asks for the numbers of the parts
-	even     *evening           // nil: the threads take the time that they take
-	data     *dataBook          // and what its instructions miss on
-	waste    *wasteMeter        // nil: nobody looks for wasted memory work
-	holders  map[uint64]*thread // who has a lock
-	lockBook *lockBook
-	blocks   blockIndex
-	walker   *unwind.Unwinder
+	mu     futex.Mutex // threads in parallel: held by whoever is not in the program's code
+	beside *beside     // nil: one thread runs at a time, in simulated time
+	cfg    Config
+	eng    *engine.Engine
+	meter  Meter
+	cores  *cores
+	cur    *thread // whose exit is being handled
+
+	images   *images
+	numbers  *numbering  // nil: nobody asks for the numbers of the parts
+	even     *evening    // nil: the threads take the time that they take
+	heap     *heapBook   // with a machine: what the program has allocated
+	waste    *wasteMeter // nil: nobody looks for wasted memory work
+	blocks   *blockIndex
 	rec      *section.Recogniser
 	out      *output
-	forks    uint64
-	comms    *mpi.Comms
-	meetings uint64 // of this process with others, so far
-	pools    pools
-	sampler  sampler
-
-	spins    spinTable
-	order    ordering
-	gophers  gophers
 	notes    collect.Notes
 	progress *progress
-	end      end
+	end      *end
 	// called when the counting is over and the program goes on
 	whenCounted func()
-
-	tls tlsBook
 }
 
 // end is how the run ended.
@@ -96,23 +92,12 @@ type end struct {
 
 func newRun(cfg Config, meter Meter, sink profile.Sink) (*run, error) {
 	r := &run{
-		cfg: cfg, meter: meter,
-		byGuest: map[*guest.Thread]*thread{}, byCtx: map[*cpu.Context]*thread{},
-		names: byName(cfg.SectionEnds, declared(cfg.Rank)), mangled: mangled(), entries: map[uint64]*fn{},
-		tasks: map[uint64]*fn{}, probes: map[uint64]bool{},
-		bodies: map[uint64][]*fork{}, waiters: map[uint64]int{},
-		locks: map[uint64]uint64{}, holders: map[uint64]*thread{}, lockBook: newLockBook(), gates: map[uint64]*gate{},
-		even:  newEvening(cfg.Even),
-		comms: mpi.New(mpi.ByValue),
-		notes: collect.Notes{}, sampler: newSampler(cfg.Traces),
+		cfg: cfg, meter: meter, cores: newCores(cfg.Cores, quantumLength), images: &images{}, blocks: &blockIndex{},
+		even: newEvening(cfg.Even), notes: collect.Notes{}, end: &end{},
 	}
 	if cfg.NumberParts {
 		r.numbers = &numbering{}
 	}
-	r.perNano = r.meter.Hz() / 1e9
-	r.cores = newCores(cfg.Cores, quantumLength)
-	r.walker = unwind.New(r.images.Unwind)
-	r.spins.init()
 	engineConfig := engine.Config{AllHostFeatures: cfg.HostCPU, Lookup: r.lookup}
 	if cfg.Parallel {
 		r.mu.Lock() // to be given up while threads run, and for good when the process ends
@@ -125,17 +110,22 @@ func newRun(cfg Config, meter Meter, sink profile.Sink) (*run, error) {
 		return nil, fmt.Errorf("engine: %w", err)
 	}
 	r.eng = eng
+	r.blocks.init(eng)
+	var data *dataBook
 	if mm, ok := meter.(*machineMeter); ok {
-		mm.eng, mm.read, mm.sampled = eng, r.code, r.sampled
-		r.heap, r.data = newHeap(), newDataBook()
+		mm.eng = eng
+		r.heap, data = newHeap(), newDataBook()
 	}
 	if wm, ok := meter.(*wasteMeter); ok {
 		r.waste, wm.r = wm, r
 		r.heap = newHeap()
 	}
-	r.blocks.init(eng)
 	r.out = newOutput(r, sink)
 	r.rec = section.New(r.out.instance)
+	r.wire(data)
+	if mm, ok := meter.(*machineMeter); ok {
+		mm.read, mm.sampled = r.code, r.sampled
+	}
 	return r, r.load()
 }
 
@@ -155,13 +145,6 @@ func (r *run) load() error {
 	r.begin(t, outWay, nil)
 	r.cores.place(t)
 	return nil
-}
-
-func (r *run) addThread(g *guest.Thread, parent *thread) *thread {
-	t := &thread{id: section.ThreadID(len(r.threads)), g: g, ctx: g.Ctx, parent: parent, lastCore: -1, row: profile.None, book: &book{}}
-	r.threads = append(r.threads, t)
-	r.byGuest[g], r.byCtx[g.Ctx] = t, t
-	return t
 }
 
 // loop runs the program to its end, or until ctx is cancelled.
@@ -238,17 +221,17 @@ func (r *run) awaitOutsiders() bool {
 }
 
 // seeChanges wakes those whose loops see what the system, or another process, has changed.
-func (r *run) seeChanges() bool {
-	left := r.wakeDue(nil, true)
-	r.left(left, nil)
+func (wk *waking) seeChanges() bool {
+	left := wk.wakeDue(nil, true)
+	wk.left(left, nil)
 	return len(left) > 0
 }
 
 // outsiders reports whether somebody spins on memory that another process may change.
-func (r *run) outsiders() bool {
-	for _, s := range r.spins.parked {
+func (wk *waking) outsiders() bool {
+	for _, s := range wk.rounds.spins.parked {
 		for i := range s.loop.Watches {
-			if m, ok := r.proc.Mapping(s.loop.Watches[i].Addr); ok && m.Shared {
+			if m, ok := wk.memory.proc.Mapping(s.loop.Watches[i].Addr); ok && m.Shared {
 				return true
 			}
 		}
@@ -290,11 +273,11 @@ func (r *run) short(t *thread, budget int64) int64 {
 }
 
 // tellQueued tells for how long a thread that could run had no core.
-func (r *run) tellQueued(t *thread) {
+func (sg *segments) tellQueued(t *thread) {
 	units := t.queued
 	t.queued = 0
 	if a := t.acting(); units > 0 && t.waitsOn == waitsNot && !a.covered() {
-		r.tellOff(a, units)
+		sg.operations.tellOff(a, units)
 	}
 }
 
@@ -386,17 +369,17 @@ func (r *run) step(t *thread, budget int64) (cpu.Exit, uint64) {
 }
 
 // charge moves the clock of t's core by work.
-func (r *run) charge(t *thread, units uint64) {
+func (c *clocks) charge(t *thread, units uint64) {
 	t.busy += units
-	r.advance(t, t.core.clock+units)
+	c.advance(t, t.core.clock+units)
 }
 
 // advance moves the clock of t's core.
-func (r *run) advance(t *thread, to uint64) {
+func (c *clocks) advance(t *thread, to uint64) {
 	k := t.here().core
 	k.clock = max(k.clock, to)
-	r.latest = max(r.latest, k.clock)
-	r.cores.moved(k)
+	c.latest = max(c.latest, k.clock)
+	c.cores.moved(k)
 }
 
 // handle acts on an exit; false ends the slice.
@@ -555,15 +538,6 @@ func (r *run) finish() error {
 	r.endAll(nil)
 	r.rec.Close(unit.Cycles(r.latest))
 	return joined(r.out.err, r.out.close())
-}
-
-func (r *run) feed(op section.Op) {
-	if r.past() {
-		return
-	}
-	if err := r.rec.Feed(op); err != nil {
-		r.notes.Add("section-order", err.Error())
-	}
 }
 
 // lookup tells the engine what is mapped at pc.

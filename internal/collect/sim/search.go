@@ -13,14 +13,34 @@ import (
 
 // A thread is followed round its loop, for package spin to judge.
 
+// loops follows threads round their loops, for package spin to judge.
+type loops struct {
+	memory *memory
+	rounds *rounds
+	eng    *engine.Engine
+	images *images
+	blocks *blockIndex
+	run    stepper
+}
+
+// stepper runs threads beside the cores' turns.
+type stepper interface {
+	// traceStep runs one block, and sched_yield.
+	traceStep(t *thread) bool
+	// stepOn runs one block, whoever is waited for at its head.
+	stepOn(t *thread) (cpu.Exit, uint64)
+	// guarded calls into the guest on behalf of t.
+	guarded(t *thread, f func() guest.Outcome) guest.Outcome
+}
+
 // search follows t until it is proved that it waits; nil if it is not.
-func (r *run) search(t *thread) *spin.Loop {
-	x := &r.spins
-	r.look()
+func (ls *loops) search(t *thread) *spin.Loop {
+	x := &ls.rounds.spins
+	ls.look()
 	x.follow.Start()
 	x.lo, x.hi = t.ctx.RIP, t.ctx.RIP
 	for !x.follow.Tires(t.still.fails%longSearch == longSearch-1) {
-		h, ok := r.headOf(t)
+		h, ok := ls.headOf(t)
 		if !ok {
 			return nil
 		}
@@ -28,7 +48,7 @@ func (r *run) search(t *thread) *spin.Loop {
 		if l != nil || !going {
 			return l
 		}
-		if !r.traceStep(t) || !r.alsoRan(t, h.PC) {
+		if !ls.run.traceStep(t) || !ls.alsoRan(t, h.PC) {
 			return nil
 		}
 		x.lo, x.hi = min(x.lo, t.ctx.RIP), max(x.hi, t.ctx.RIP)
@@ -39,15 +59,15 @@ func (r *run) search(t *thread) *spin.Loop {
 // alsoRan tells the follower of a block that ran in the same step as the one at pc: the engine may
 // see only at the head behind a return that its budget is used up. What ran then is told by the
 // number of instructions and by where t is now.
-func (r *run) alsoRan(t *thread, pc uint64) bool {
-	x, blocks := &r.spins, r.blocks.sync()
-	id, ok := r.blocks.startingAt(pc)
+func (ls *loops) alsoRan(t *thread, pc uint64) bool {
+	x, blocks := &ls.rounds.spins, ls.blocks.sync()
+	id, ok := ls.blocks.startingAt(pc)
 	if !ok || x.ran <= uint64(blocks[id].Instrs) { // a system call leaves before it counts
 		return ok
 	}
 	left := x.ran - uint64(blocks[id].Instrs)
 	for _, pc := range x.follow.Next() {
-		id, ok := r.blocks.startingAt(pc)
+		id, ok := ls.blocks.startingAt(pc)
 		if ok && blocks[id].End == engine.EndRet && uint64(blocks[id].Instrs) == left {
 			return x.follow.Then(pc, pc+uint64(blocks[id].Size)) && slices.Contains(x.follow.Next(), t.ctx.RIP)
 		}
@@ -56,52 +76,52 @@ func (r *run) alsoRan(t *thread, pc uint64) bool {
 }
 
 // headOf is t at the head of the block that it is about to run.
-func (r *run) headOf(t *thread) (spin.Head, bool) {
+func (ls *loops) headOf(t *thread) (spin.Head, bool) {
 	h := spin.Head{PC: t.ctx.RIP, Regs: t.ctx.GPR, FSBase: t.ctx.FSBase}
-	if id, ok := r.blocks.startingAt(h.PC); ok {
-		h.End = h.PC + uint64(r.eng.Blocks()[id].Size)
+	if id, ok := ls.blocks.startingAt(h.PC); ok {
+		h.End = h.PC + uint64(ls.eng.Blocks()[id].Size)
 		return h, true
 	}
 	return h, false // a thread that goes round has been here
 }
 
 // look begins to look at code, which does not change until the next time.
-func (r *run) look() {
-	if r.spins.follow == nil {
-		r.spins.follow = spin.New(r)
+func (ls *loops) look() {
+	if ls.rounds.spins.follow == nil {
+		ls.rounds.spins.follow = spin.New(ls)
 	}
-	r.spins.insts = map[uint64]*x86.Inst{}
+	ls.rounds.spins.insts = map[uint64]*x86.Inst{}
 }
 
 // Decode is the instruction at an address, for package spin.
-func (r *run) Decode(pc uint64) (*x86.Inst, bool) {
-	if in := r.spins.insts[pc]; in != nil {
+func (ls *loops) Decode(pc uint64) (*x86.Inst, bool) {
+	if in := ls.rounds.spins.insts[pc]; in != nil {
 		return in, true
 	}
-	in, ok := r.decode(pc)
+	in, ok := ls.memory.decode(pc)
 	if ok {
-		r.spins.insts[pc] = &in
+		ls.rounds.spins.insts[pc] = &in
 	}
 	return &in, ok
 }
 
 // Load is what memory holds.
-func (r *run) Load(addr uint64, n int) (uint64, bool) { return r.value(addr, n) }
+func (ls *loops) Load(addr uint64, n int) (uint64, bool) { return ls.memory.value(addr, n) }
 
 // spinner is t in a loop. It has gone round since a clock; nil if the engine has other blocks.
-func (r *run) spinner(t *thread, l *spin.Loop, since uint64) *spinner {
+func (ls *loops) spinner(t *thread, l *spin.Loop, since uint64) *spinner {
 	s := &spinner{t: t, loop: l, blocks: map[engine.BlockID]bool{}, heads: map[uint64]bool{}}
 	for _, pc := range l.Blocks {
-		id, ok := r.blocks.startingAt(pc)
+		id, ok := ls.blocks.startingAt(pc)
 		if !ok {
 			return nil
 		}
 		s.blocks[id], s.heads[pc] = true, true
-		s.spans = append(s.spans, extent{pc, pc + uint64(r.eng.Blocks()[id].Size)})
+		s.spans = append(s.spans, extent{pc, pc + uint64(ls.eng.Blocks()[id].Size)})
 	}
-	s.seen = len(r.eng.Blocks())
+	s.seen = len(ls.eng.Blocks())
 	s.own = maps.Clone(s.heads)
-	if maps.DeleteFunc(s.own, func(pc uint64, _ bool) bool { return !r.images.own(pc) }); len(s.own) == 0 {
+	if maps.DeleteFunc(s.own, func(pc uint64, _ bool) bool { return !ls.images.own(pc) }); len(s.own) == 0 {
 		s.own = s.heads
 	}
 	for i := range l.Watches {
@@ -115,7 +135,7 @@ func (r *run) spinner(t *thread, l *spin.Loop, since uint64) *spinner {
 	}
 	s.until = ^uint64(0)
 	if l.Rounds < spin.Endless {
-		round := (t.now() - since) * l.Instrs / uint64(max(r.spins.follow.Executed(), 1))
+		round := (t.now() - since) * l.Instrs / uint64(max(ls.rounds.spins.follow.Executed(), 1))
 		s.until = t.now() + l.Rounds*max(round, 1)
 	}
 	return s
@@ -156,21 +176,4 @@ func (r *run) stepOn(t *thread) (cpu.Exit, uint64) {
 		exit, n = r.step(t, 1)
 	}
 	return exit, n
-}
-
-// othersProbe reports whether the probe at which t stands means nothing to it: others returned
-// here, or came home from a wait.
-func (r *run) othersProbe(t *thread) bool {
-	pc, sp := t.ctx.RIP, t.ctx.GPR[rsp]
-	if f := r.entries[pc]; f != nil && (inside(f.Role) || !t.covered()) { // a function that goes round from its very beginning is entered once
-		return false
-	}
-	if t.hosts != nil || t.gopher != nil || r.bodies[pc] != nil || r.tasks[pc] != nil || r.spins.points[pc] != nil {
-		return false
-	}
-	if r.heap != nil && r.heap.probes[pc] || t.home != nil && t.home.ret == pc || t.meet == pc {
-		return false
-	}
-	n := len(t.frames)
-	return n == 0 || t.frames[n-1].rsp >= sp
 }

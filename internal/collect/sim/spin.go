@@ -11,6 +11,25 @@ import (
 // Spinning is waiting: a thread that is proved to go round a loop until memory changes (package
 // spin) is taken out of the others' way until that happens.
 
+// parking takes threads that spin out of the others' way.
+type parking struct {
+	barriers   *barriers
+	counting   *counting
+	loops      *loops
+	operations *operations
+	passPoints *passPoints
+	passes     *passes
+	places     *places
+	roster     *roster
+	rounds     *rounds
+	segments   *segments
+	eng        *engine.Engine
+	images     *images
+	cores      *cores
+	beside     *beside
+	end        *end
+}
+
 // Limits of the search for spin loops.
 const (
 	maxSkip    = 12 // log2 of the slices for which a loop that failed is let alone
@@ -56,12 +75,12 @@ func (s *spinner) in(pc uint64) bool {
 }
 
 // sync takes in blocks into which the loop's have been cut meanwhile.
-func (r *run) sync(s *spinner) {
-	all := r.blocks.sync()
+func (rd *rounds) sync(s *spinner) {
+	all := rd.blocks.sync()
 	for ; s.seen < len(all); s.seen++ {
 		if b := &all[s.seen]; s.in(b.PC) {
 			s.blocks[engine.BlockID(s.seen)], s.heads[b.PC] = true, true
-			if r.images.own(b.PC) {
+			if rd.images.own(b.PC) {
 				s.own[b.PC] = true
 			}
 		}
@@ -112,8 +131,8 @@ const nearby = 1 << 10
 
 // looksStill is asked when a slice is used up: if the thread has not moved from
 // where it was, it may be spinning.
-func (r *run) looksStill(t *thread) {
-	if t.blocked || t.core == nil || r.past() {
+func (pk *parking) looksStill(t *thread) {
+	if t.blocked || t.core == nil || pk.counting.past() {
 		return
 	}
 	q := &t.still
@@ -134,11 +153,11 @@ func (r *run) looksStill(t *thread) {
 		q.skip--
 		return
 	}
-	r.tryPark(t)
+	pk.tryPark(t)
 }
 
 // yieldStill is asked when a thread yields: many do so in a loop until memory changes.
-func (r *run) yieldStill(t *thread) {
+func (pk *parking) yieldStill(t *thread) {
 	if t.core == nil {
 		return
 	}
@@ -147,63 +166,63 @@ func (r *run) yieldStill(t *thread) {
 		q.pc, q.yields = t.ctx.RIP, 0
 	}
 	if q.yields++; q.yields%4 == 0 {
-		r.tryPark(t)
+		pk.tryPark(t)
 	}
 }
 
 // tryPark follows the thread round its loop, and takes it out of the others' way if it waits there.
-func (r *run) tryPark(t *thread) {
-	if len(r.byGuest) < 2 || r.schedulerSpins(t) {
+func (pk *parking) tryPark(t *thread) {
+	if len(pk.roster.byGuest) < 2 || pk.places.schedulerSpins(t) {
 		return
 	}
-	if r.beside != nil {
+	if pk.beside != nil {
 		if !t.covered() { // else what it does is waiting anyway
-			r.beside.seeks(t)
+			pk.beside.seeks(t)
 		}
 		return
 	}
 	from := t.now()
-	l := r.search(t)
-	if r.end.over || t.blocked || t.gone || t.core == nil {
+	l := pk.loops.search(t)
+	if pk.end.over || t.blocked || t.gone || t.core == nil {
 		return
 	}
 	if l != nil {
-		if s := r.spinner(t, l, from); s != nil && r.goesTo(t, r.place(s), r.spins.follow.Steps()) && r.pays(s) {
+		if s := pk.loops.spinner(t, l, from); s != nil && pk.loops.goesTo(t, pk.loops.place(s), pk.rounds.spins.follow.Steps()) && pk.pays(s) {
 			t.still.lo, t.still.hi, t.still.fails, t.still.skip = 0, 0, 0, 0
-			r.park(s)
+			pk.park(s)
 			return
 		}
 	}
-	r.inVain(t)
+	pk.inVain(t)
 }
 
 // inVain lets a thread alone for a while whose loop is not proved to wait.
-func (r *run) inVain(t *thread) {
+func (pk *parking) inVain(t *thread) {
 	q := &t.still
 	if q.pc < q.lo || q.pc > q.hi {
 		q.fails = 0
 	}
-	q.lo, q.hi = r.spins.lo, r.spins.hi
+	q.lo, q.hi = pk.rounds.spins.lo, pk.rounds.spins.hi
 	q.fails = min(q.fails+1, maxSkip)
 	q.skip = 1 << q.fails
 }
 
 // pays reports whether others have something to do before the loop may end by itself.
-func (r *run) pays(s *spinner) bool {
+func (pk *parking) pays(s *spinner) bool {
 	if s.loop.Fixed {
 		return true
 	}
-	clock, other := r.cores.behind(s.t.core)
+	clock, other := pk.cores.behind(s.t.core)
 	return other != nil && clock < s.until && s.until-s.t.now() > sliceLength
 }
 
 // goesTo lets t go on round its loop to one place: all who wait there are to stand at the same.
-func (r *run) goesTo(t *thread, pc uint64, most int) bool {
+func (ls *loops) goesTo(t *thread, pc uint64, most int) bool {
 	for range most {
 		if t.ctx.RIP == pc {
 			break
 		}
-		if !r.traceStep(t) {
+		if !ls.run.traceStep(t) {
 			return false
 		}
 	}
@@ -213,76 +232,76 @@ func (r *run) goesTo(t *thread, pc uint64, most int) bool {
 // park takes a spinning thread out of the others' way. One that cannot leave by itself waits: it
 // gives up its core, and the recogniser is told. One that may keeps its core, and its clock stands
 // still until it is known.
-func (r *run) park(s *spinner) {
+func (pk *parking) park(s *spinner) {
 	t := s.t
 	t.blocked, t.spin = true, s
-	if now := r.eng.Retired(t.ctx); now-t.lined >= roundTrip {
+	if now := pk.eng.Retired(t.ctx); now-t.lined >= roundTrip {
 		t.inLine = t.now() // else it has only been to look
 	}
-	r.spins.parked = append(r.spins.parked, s)
+	pk.rounds.spins.parked = append(pk.rounds.spins.parked, s)
 	t.at, t.waitAt = t.now(), t.now()
 	if s.held() {
-		r.cores.hold(t.core)
-		r.alike(s)
+		pk.cores.hold(t.core)
+		pk.alike(s)
 		return
 	}
 	switch {
 	case t.waitsOn == waitsTold:
 	case t.covered():
 		t.waitsOn = waitsInner
-		r.dropLoop(t, s)
+		pk.segments.dropLoop(t, s)
 	default:
-		op, taken := r.cutSpin(t, s)
-		r.tellSpin(s, op, taken)
+		op, taken := pk.cutSpin(t, s)
+		pk.tellSpin(s, op, taken)
 		t.at = t.waitAt
 		t.core.clock = t.at // it has done nothing since, and goes on as soon as it may
-		r.cores.moved(t.core)
+		pk.cores.moved(t.core)
 	}
-	r.cores.release(t)
-	r.alike(s)
+	pk.cores.release(t)
+	pk.alike(s)
 }
 
 // alike parks the other threads that stand in the same loop: nobody may be
 // missing when it ends.
-func (r *run) alike(s *spinner) {
-	for _, t := range r.threads {
+func (pk *parking) alike(s *spinner) {
+	for _, t := range pk.roster.threads {
 		if t.core != nil && !t.blocked && !t.gone && t.pending == nil && t.probed == 0 && t.still.skip == 0 && s.heads[t.ctx.RIP] {
-			r.tryPark(t)
+			pk.tryPark(t)
 		}
 	}
 }
 
 // cutSpin ends the piece in front of the loop, where the thread came past the last place at which
 // all meet, or else where the loop was entered. What the loop did is no work.
-func (r *run) cutSpin(t *thread, s *spinner) (op section.Op, taken []edgeCount) {
+func (pk *parking) cutSpin(t *thread, s *spinner) (op section.Op, taken []edgeCount) {
 	var rest piece
-	r.drain(t, &rest)
+	pk.segments.drain(t, &rest)
 	t.keepFor(&rest)
-	s.point = r.passPoint(s, t.carry)
-	if t.pass != nil && t.pass.pc == s.point && r.pointAt(s.point).early == 0 && r.instrsBefore(s, t.carry) <= wayIn {
-		op, s.passed = r.cutAtPass(t, section.OpWaitBegin), true
+	s.point = pk.loops.passPoint(s, t.carry)
+	if t.pass != nil && t.pass.pc == s.point && pk.passPoints.pointAt(s.point).early == 0 && pk.rounds.instrsBefore(s, t.carry) <= wayIn {
+		op, s.passed = pk.segments.cutAtPass(t, section.OpWaitBegin), true
 		rest = piece{edges: t.carry, hw: t.carryHW}
 		t.carry, t.carryHW = nil, hardware{}
 		var units uint64
-		taken, units = r.removeLoop(&rest, s)
+		taken, units = pk.rounds.removeLoop(&rest, s)
 		t.busy -= min(units, t.busy)
 		t.keepFor(&rest)
 	} else {
-		r.spins.now = s
+		pk.rounds.spins.now = s
 		var p *piece
-		op, p = r.cutOp(t, section.OpWaitBegin)
-		r.spins.now, p.loop = nil, s
+		op, p = pk.segments.cutOp(t, section.OpWaitBegin)
+		pk.rounds.spins.now, p.loop = nil, s
 		var units uint64
-		taken, units = r.removeLoop(p, s)
-		t.book.cut -= r.instrs(taken)
+		taken, units = pk.rounds.removeLoop(p, s)
+		t.book.cut -= pk.places.instrs(taken)
 		units = min(units, p.at-p.start.at, t.busy)
 		t.busy -= units
 		op.At = unit.Cycles(p.at - units)
-		r.tellYields(t, p)
+		pk.segments.tellYields(t, p)
 	}
-	r.without(t, outLoop, taken)
-	if at := r.waitsAt(s); len(op.Site.Stack) > 0 && r.images.own(at) {
-		op.Site.Stack[0] = r.frame(at, at) // the same place whatever block the thread was in
+	pk.segments.without(t, outLoop, taken)
+	if at := pk.loops.waitsAt(s); len(op.Site.Stack) > 0 && pk.images.own(at) {
+		op.Site.Stack[0] = pk.places.frame(at, at) // the same place whatever block the thread was in
 	}
 	return op, taken
 }
@@ -292,9 +311,9 @@ func (r *run) cutSpin(t *thread, s *spinner) (op section.Op, taken []edgeCount) 
 const wayIn = 200
 
 // instrsBefore is how many instructions of some edges are none of the loop's.
-func (r *run) instrsBefore(s *spinner, list []edgeCount) (n uint64) {
-	r.sync(s)
-	edges, blocks := r.eng.Edges(), r.eng.Blocks()
+func (rd *rounds) instrsBefore(s *spinner, list []edgeCount) (n uint64) {
+	rd.sync(s)
+	edges, blocks := rd.eng.Edges(), rd.eng.Blocks()
 	for _, e := range list {
 		if d := &edges[e.id]; d.From >= 0 && d.Kind != engine.EdgeReturn && !s.blocks[d.From] {
 			n += e.n * uint64(blocks[d.From].Instrs)
@@ -304,32 +323,32 @@ func (r *run) instrsBefore(s *spinner, list []edgeCount) (n uint64) {
 }
 
 // tellSpin tells the recogniser of the wait.
-func (r *run) tellSpin(s *spinner, op section.Op, taken []edgeCount) {
+func (pk *parking) tellSpin(s *spinner, op section.Op, taken []edgeCount) {
 	t := s.t
 	t.waitAt = uint64(op.At)
 	op.Object, op.Untyped = s.object, s.point == 0
 	s.call = uint64(op.Site.Place())
-	r.suspect(t, &op)
+	pk.barriers.suspect(t, &op)
 	if s.tried == 0 {
 		s.tried = t.tried
 	}
 	if s.tried == 0 {
-		s.tried = r.tried(t, s.point) // as near as the registers still tell
+		s.tried = pk.passes.tried(t, s.point) // as near as the registers still tell
 	}
-	r.learn(s, taken)
-	r.feed(op)
+	pk.rounds.learn(s, taken)
+	pk.operations.feed(op)
 	s.told = true
 	t.waitsOn, t.object = waitsTold, s.object
 	if s.point != 0 {
-		r.pointAt(s.point).park(s)
+		pk.passPoints.pointAt(s.point).park(s)
 	}
 }
 
 // changed reports whether the loop would see something new.
-func (r *run) changed(s *spinner) bool {
+func (ls *loops) changed(s *spinner) bool {
 	for i := range s.loop.Watches {
 		w := &s.loop.Watches[i]
-		if v, ok := r.value(w.Addr, w.Bytes); !ok || v != w.Value {
+		if v, ok := ls.memory.value(w.Addr, w.Bytes); !ok || v != w.Value {
 			return true
 		}
 	}

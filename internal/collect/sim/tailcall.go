@@ -6,38 +6,41 @@ import (
 	"lime/internal/x86"
 )
 
+// tailCalls finds the places of calls that were reached by a jump.
+type tailCalls struct{ *places }
+
 // trueSite completes the place of a call that was reached by a jump: the return address on the
 // stack is then that of the caller's call, not of the function in which the source
 // says "wait here".
-func (r *run) trueSite(s *section.Site, p *piece, entry, ret uint64) {
+func (tc *tailCalls) trueSite(s *section.Site, p *piece, entry, ret uint64) {
 	jump := uint64(0)
-	in, at, ok := r.callInst(ret)
-	if r.images.own(ret-1) && ok && in.Branch == x86.BranchCall {
+	in, at, ok := tc.callInst(ret)
+	if tc.images.own(ret-1) && ok && in.Branch == x86.BranchCall {
 		target := in.Target(at)
-		if r.leadsTo(target, entry, 0) {
+		if tc.leadsTo(target, entry, 0) {
 			return
 		}
-		jump = r.tailJump(target, entry, p)
+		jump = tc.tailJump(target, entry, p)
 	} else {
-		jump = r.jumpRun(p, entry)
+		jump = tc.jumpRun(p, entry)
 	}
-	if jump != 0 && r.images.own(jump) {
-		s.Stack = append([]section.Frame{r.frame(jump, jump)}, s.Stack...)
+	if jump != 0 && tc.images.own(jump) {
+		s.Stack = append([]section.Frame{tc.frame(jump, jump)}, s.Stack...)
 	}
 }
 
 // jumpRun finds the jump to entry that the piece ran, when the call before it says nothing: a
 // library called the thread's function, or a pointer did. Such a jump ends its piece, so there is
 // one at most.
-func (r *run) jumpRun(p *piece, entry uint64) uint64 {
-	blocks, edges := r.blocks.sync(), r.eng.Edges()
+func (tc *tailCalls) jumpRun(p *piece, entry uint64) uint64 {
+	blocks, edges := tc.blocks.sync(), tc.eng.Edges()
 	for _, e := range p.edges {
 		from := edges[e.id].From
 		if from < 0 || int(from) >= len(blocks) || edges[e.id].Kind != engine.EdgeJump {
 			continue
 		}
 		at := blocks[from].LastPC
-		if in, ok := r.decode(at); ok && in.Branch == x86.BranchJump && r.images.own(at) && r.jumpsTo(&in, at, entry, 0) {
+		if in, ok := tc.decode(at); ok && in.Branch == x86.BranchJump && tc.images.own(at) && tc.jumpsTo(&in, at, entry, 0) {
 			return at
 		}
 	}
@@ -45,48 +48,39 @@ func (r *run) jumpRun(p *piece, entry uint64) uint64 {
 }
 
 // callInst decodes the call that returns to ret.
-func (r *run) callInst(ret uint64) (in x86.Inst, at uint64, ok bool) {
-	at = r.blocks.callBefore(ret)
+func (pl *places) callInst(ret uint64) (in x86.Inst, at uint64, ok bool) {
+	at = pl.blocks.callBefore(ret)
 	if at == ret-1 {
 		return in, at, false
 	}
-	in, ok = r.decode(at)
+	in, ok = pl.decode(at)
 	return in, at, ok
-}
-
-func (r *run) decode(at uint64) (in x86.Inst, ok bool) {
-	code := r.proc.Readable(at, 15)
-	if len(code) == 0 {
-		code = r.proc.Readable(at, 4096-at%4096)
-	}
-	ok = len(code) > 0 && x86.Decode(code, &in) == nil
-	return in, ok
 }
 
 // leadsTo reports whether code at an address does nothing but jump to entry: a PLT stub,
 // or a thunk.
-func (r *run) leadsTo(at, entry uint64, depth int) bool {
+func (tc *tailCalls) leadsTo(at, entry uint64, depth int) bool {
 	if at == entry {
 		return true
 	}
-	in, ok := r.decode(at)
+	in, ok := tc.decode(at)
 	if ok && isEndbr(&in) {
 		at += uint64(in.Len)
-		in, ok = r.decode(at)
+		in, ok = tc.decode(at)
 	}
 	if !ok || depth > 2 {
 		return false
 	}
-	return r.jumpsTo(&in, at, entry, depth)
+	return tc.jumpsTo(&in, at, entry, depth)
 }
 
-func (r *run) jumpsTo(in *x86.Inst, at, entry uint64, depth int) bool {
+func (tc *tailCalls) jumpsTo(in *x86.Inst, at, entry uint64, depth int) bool {
 	switch in.Branch {
 	case x86.BranchJump:
-		return r.leadsTo(in.Target(at), entry, depth+1)
+		return tc.leadsTo(in.Target(at), entry, depth+1)
 	case x86.BranchJumpInd:
 		if in.HasMem && in.Mem.Base == x86.RIP && in.Mem.Index == x86.NoReg {
-			v, ok := r.word(at + uint64(in.Len) + uint64(int64(in.Mem.Disp)))
+			v, ok := tc.word(at + uint64(in.Len) + uint64(int64(in.Mem.Disp)))
 			return ok && v == entry
 		}
 	}
@@ -99,15 +93,15 @@ func isEndbr(in *x86.Inst) bool {
 }
 
 // tailJump finds the jump in the function at fn by which entry was reached.
-func (r *run) tailJump(fn, entry uint64, p *piece) uint64 {
+func (tc *tailCalls) tailJump(fn, entry uint64, p *piece) uint64 {
 	found := uint64(0)
-	for at, end := fn, fn+r.functionSize(fn); at < end; {
-		in, ok := r.decode(at)
+	for at, end := fn, fn+tc.functionSize(fn); at < end; {
+		in, ok := tc.decode(at)
 		if !ok {
 			break
 		}
-		if r.jumpsTo(&in, at, entry, 0) {
-			if r.ran(p, at+uint64(in.Len)) {
+		if tc.jumpsTo(&in, at, entry, 0) {
+			if tc.ran(p, at+uint64(in.Len)) {
 				return at
 			}
 			if found == 0 {
@@ -119,9 +113,9 @@ func (r *run) tailJump(fn, entry uint64, p *piece) uint64 {
 	return found
 }
 
-func (r *run) functionSize(fn uint64) uint64 {
+func (tc *tailCalls) functionSize(fn uint64) uint64 {
 	const most = 1 << 16
-	im := r.images.at(fn)
+	im := tc.images.at(fn)
 	if im == nil {
 		return 0
 	}
@@ -132,12 +126,12 @@ func (r *run) functionSize(fn uint64) uint64 {
 }
 
 // ran reports whether the block that ends at an address was run in the piece.
-func (r *run) ran(p *piece, end uint64) bool {
-	id, ok := r.blocks.endingAt(end)
+func (pl *places) ran(p *piece, end uint64) bool {
+	id, ok := pl.blocks.endingAt(end)
 	if !ok {
 		return false
 	}
-	edges := r.eng.Edges()
+	edges := pl.eng.Edges()
 	for _, e := range p.edges {
 		if edges[e.id].From == id && edges[e.id].Kind != engine.EdgeReturn {
 			return true

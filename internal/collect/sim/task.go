@@ -9,54 +9,68 @@ import (
 // a region. What runs there is work of the section that ends so, as long as it is in the task's
 // function: looking for tasks and waiting for them is idleness.
 
+// tasks is the tasks of OpenMP and of TBB, and TBB's regions.
+type tasks struct {
+	barriers   *barriers
+	memory     *memory
+	openCalls  *openCalls
+	operations *operations
+	places     *places
+	probes     *probes
+	regions    *regions
+	segments   *segments
+	beside     *beside
+	pools      pools
+}
+
 // enterTask notes the function of a task in the making.
-func (r *run) enterTask(t *thread, f *fn) {
+func (ts *tasks) enterTask(t *thread, f *fn) {
 	body := argument(t, f.Object)
-	r.noGate(body)
-	if r.tasks[body] == nil && r.entries[body] == nil {
-		r.tasks[body] = &fn{Name: "task body", Role: known.TaskBody, Source: f.Source}
-		r.setProbe(body)
+	ts.barriers.noGate(body)
+	if ts.openCalls.taskBodies[body] == nil && ts.openCalls.entries[body] == nil {
+		ts.openCalls.taskBodies[body] = &fn{Name: "task body", Role: known.TaskBody, Source: f.Source}
+		ts.probes.setProbe(body)
 	}
 }
 
 // enterDeal: whoever comes first gets the next piece of work, by the clock, not by whose turn on
 // its core came first.
-func (r *run) enterDeal(t *thread, _ *fn) { r.beside.deals(t) }
+func (ts *tasks) enterDeal(t *thread, _ *fn) { ts.beside.deals(t) }
 
 // enterTaskWait begins a wait for tasks.
-func (r *run) enterTaskWait(t *thread, f *fn) {
+func (ts *tasks) enterTaskWait(t *thread, f *fn) {
 	if len(t.regions) == 0 && t.in(known.TaskBody) == nil {
 		return // there is nobody else
 	}
-	r.openSlow(t, f)
+	ts.openCalls.openSlow(t, f)
 	t.frames[len(t.frames)-1].told = true
-	r.feed(t.simple(section.OpLull, 0))
+	ts.operations.feed(t.simple(section.OpLull, 0))
 }
 
 // leaveTaskWait ends it: of the call, only the return is counted.
-func (r *run) leaveTaskWait(t *thread, c *call) {
-	r.dropSlow(t, c)
-	r.feed(t.simple(section.OpLullEnd, 0))
+func (ts *tasks) leaveTaskWait(t *thread, c *call) {
+	ts.segments.dropSlow(t, c)
+	ts.operations.feed(t.simple(section.OpLullEnd, 0))
 }
 
 // enterTaskBody begins a task in a thread that waits.
-func (r *run) enterTaskBody(t *thread, f *fn) {
+func (ts *tasks) enterTaskBody(t *thread, f *fn) {
 	if w := t.taskWait(); w != nil {
 		t.given = append(t.given, t.ctx.RIP)
-		r.keep(t)
+		ts.segments.keep(t)
 		t.busy = min(t.busy, w.busy)
-		r.open(t, f).within = true
-		r.feed(t.simple(section.OpLullEnd, 0))
+		ts.openCalls.open(t, f).within = true
+		ts.operations.feed(t.simple(section.OpLullEnd, 0))
 		return
 	}
-	if f.Source == known.TBB && !r.givenTask(t) {
+	if f.Source == known.TBB && !ts.givenTask(t) {
 		return
 	}
-	c := r.open(t, f)
+	c := ts.openCalls.open(t, f)
 	c.idle, t.idle = t.idle, false
-	r.begin(t, outIdle, r.stack(t))
+	ts.segments.begin(t, outIdle, ts.places.stack(t))
 	t.given = append(t.given, t.ctx.RIP)
-	r.feed(t.simple(section.OpTask, 0))
+	ts.operations.feed(t.simple(section.OpTask, 0))
 }
 
 // taskWait is the wait for tasks in which t stands, nil if it stands in none.
@@ -78,34 +92,24 @@ func (t *thread) doesTask() bool {
 }
 
 // leaveTaskBody ends it: the thread waits on. Its return is left out, as the call was.
-func (r *run) leaveTaskBody(t *thread, c *call) {
+func (ts *tasks) leaveTaskBody(t *thread, c *call) {
 	if next := t.ctx.GPR[rax]; c.fn.Source == known.TBB && next != 0 {
-		r.noteTask(next) // the next one, which has not been made by a call
+		ts.noteTask(next) // the next one, which has not been made by a call
 	}
 	if c.within {
 		p := &piece{}
-		r.drain(t, p)
-		r.dropReturn(p, c.ret)
+		ts.segments.drain(t, p)
+		ts.segments.dropReturn(p, c.ret)
 		t.keepFor(p)
 		if w := t.taskWait(); w != nil {
 			w.busy = t.busy
 		}
-		r.feed(t.simple(section.OpLull, 0))
+		ts.operations.feed(t.simple(section.OpLull, 0))
 		return
 	}
-	op, p := r.cutOp(t, section.OpTaskEnd)
+	op, p := ts.segments.cutOp(t, section.OpTaskEnd)
 	p.task = true
-	r.dropReturn(p, c.ret)
-	r.feed(op)
+	ts.segments.dropReturn(p, c.ret)
+	ts.operations.feed(op)
 	t.idle = c.idle
-}
-
-// dropReturn takes one return to an address out of a piece.
-func (r *run) dropReturn(p *piece, ret uint64) {
-	for i := range p.edges {
-		if e := &p.edges[i]; e.n > 0 && r.returnsTo(e.id, ret) {
-			e.n--
-			return
-		}
-	}
 }

@@ -23,33 +23,33 @@ const (
 )
 
 // enterReduce is a barrier in a large team if the runtime may use a tree.
-func (r *run) enterReduce(t *thread, f *fn) {
+func (rs *regions) enterReduce(t *thread, f *fn) {
 	if argument(t, f.Object) == 0 || len(t.regions) == 0 {
 		return
 	}
-	k := r.forkWith(t.regions[len(t.regions)-1])
+	k := rs.forkWith(t.regions[len(t.regions)-1])
 	if k == nil {
 		return
 	}
 	if k.team.reduces == reducesSomehow {
 		k.team.reduces = reducesAlone
-		if max(k.team.members, r.expected(k.master)) > smallTeam {
+		if max(k.team.members, rs.expected(k.master)) > smallTeam {
 			k.team.reduces = reducesInTree
 		}
 	}
 	if k.team.reduces == reducesInTree {
-		r.enterTeam(t, f)
+		rs.barriers.enterTeam(t, f)
 	}
 }
 
 // expected is how many threads a region has that a thread opens, as far as can be told: as many as
 // its last one, else all that its runtime has made for it.
-func (r *run) expected(master *thread) int {
+func (rs *regions) expected(master *thread) int {
 	if master.lastTeam > 0 {
 		return master.lastTeam
 	}
 	n := 1
-	for _, t := range r.threads {
+	for _, t := range rs.roster.threads {
 		if t.parent == master && !t.gone && (t.idle || len(t.regions) > 0) {
 			n++
 		}

@@ -1,13 +1,12 @@
 package sim
 
 import (
-	"lime/internal/collect/mpi"
 	"slices"
 
 	"lime/internal/collect/known"
+	"lime/internal/collect/mpi"
 	"lime/internal/cpu"
 	"lime/internal/guest"
-	"lime/internal/origin"
 	"lime/internal/section"
 	"lime/internal/unit"
 )
@@ -107,30 +106,6 @@ const (
 	bornOutside                // its runtime has it
 	bornInWrapper              // it is in what the language's library has wrapped around its function, compiled into the program
 )
-
-// wrapperLength is how many instructions such a wrapper may have.
-const wrapperLength = 300
-
-// arrives starts a new thread's first piece anew, until it has come to the program's own code.
-func (r *run) arrives(t *thread, n uint64) {
-	if !r.images.own(t.ctx.RIP) {
-		return
-	}
-	name, _ := r.images.function(t.ctx.RIP)
-	inside := t.birth == bornInWrapper
-	switch t.wrapped += n; {
-	case inside && t.wrapped > wrapperLength:
-		t.birth = bornAtHome
-		return
-	case !origin.LanguageFunction(name):
-		t.birth = bornAtHome
-	case inside:
-		return
-	default:
-		t.birth, t.wrapped = bornInWrapper, 0
-	}
-	r.begin(t, outWay, r.stack(t))
-}
 
 // now is the thread's clock.
 func (t *thread) now() uint64 {

@@ -26,15 +26,15 @@ func (b *beside) watchWay(t *thread, s *spinner) {
 }
 
 // wayOut is the place in the program's own code to which a loop is left; 0 if there are several.
-func (r *run) wayOut(s *spinner) (out uint64) {
-	blocks := r.eng.Blocks()
-	r.sync(s)
+func (ls *loops) wayOut(s *spinner) (out uint64) {
+	blocks := ls.eng.Blocks()
+	ls.rounds.sync(s)
 	for id := range s.blocks {
 		b := &blocks[id]
 		if b.End != engine.EndCond || !s.own[b.PC] {
 			continue
 		}
-		in, ok := r.decode(b.LastPC)
+		in, ok := ls.memory.decode(b.LastPC)
 		if !ok || in.Branch != x86.BranchCond {
 			return 0
 		}
@@ -53,11 +53,11 @@ func (r *run) wayOut(s *spinner) (out uint64) {
 
 // enterAt opens the call of a gate, or the way that is one: that ends where the loop is left, on
 // the same height of the stack.
-func (r *run) enterAt(t *thread, g *gate) *call {
+func (b *barriers) enterAt(t *thread, g *gate) *call {
 	if g.exit == 0 {
-		return r.open(t, g.f)
+		return b.openCalls.open(t, g.f)
 	}
-	sp, _ := r.height(t)
+	sp, _ := b.openCalls.height(t)
 	t.frames = append(t.frames, call{fn: g.f, ret: g.exit, rsp: sp, object: g.f.Constant, at: t.now()})
 	return &t.frames[len(t.frames)-1]
 }
@@ -69,18 +69,18 @@ func (c *call) ends(pc, sp uint64) bool {
 }
 
 // elsewhere is for a thread that has not come to the end of the way in which it was.
-func (r *run) elsewhere(t *thread, c *call) {
+func (b *barriers) elsewhere(t *thread, c *call) {
 	if c.told {
-		r.passesOn(t, c)
+		b.passesOn(t, c)
 	} else {
-		r.beside.comesOut(c.gate, t)
+		b.beside.comesOut(c.gate, t)
 	}
 }
 
 // passesOn lets t go on that has come to the end of a way without waiting: all that it has done
 // since it arrived is in its next part.
-func (r *run) passesOn(t *thread, c *call) {
-	r.outOfGate(t, c.gate)
+func (b *barriers) passesOn(t *thread, c *call) {
+	b.outOfGate(t, c.gate)
 	k := t.here().core
 	late := c.meeting.last - min(c.meeting.last, c.at)
 	c.meeting.over = true
@@ -90,12 +90,12 @@ func (r *run) passesOn(t *thread, c *call) {
 	t.piece.at += late
 	op := t.simple(section.OpLeave, c.object)
 	op.At = unit.Cycles(t.piece.at)
-	r.feed(op)
+	b.operations.feed(op)
 }
 
 // lastOnWay lets the last to arrive go on: it will not wait, and may not come by where the others
 // leave their loop.
-func (r *run) lastOnWay(t *thread, g *gate) {
+func (b *barriers) lastOnWay(t *thread, g *gate) {
 	n := len(t.frames) - 1
 	if g.exit == 0 || !g.complete() {
 		return
@@ -103,15 +103,15 @@ func (r *run) lastOnWay(t *thread, g *gate) {
 	c := t.frames[n]
 	t.frames = t.frames[:n]
 	delete(g.in, t)
-	r.passesOn(t, &c)
+	b.passesOn(t, &c)
 }
 
 // arrivalAt is an arrival at a gate.
-func (r *run) arrivalAt(t *thread, g *gate, c *call) section.Op {
+func (b *barriers) arrivalAt(t *thread, g *gate, c *call) section.Op {
 	if g.exit == 0 {
-		return r.arrival(t, c, section.OpArrive)
+		return b.openCalls.arrival(t, c, section.OpArrive)
 	}
-	op, p := r.cutOp(t, section.OpArrive)
+	op, p := b.segments.cutOp(t, section.OpArrive)
 	op.Object = c.object
 	c.site, c.piece = op.Site, p
 	return op

@@ -12,12 +12,12 @@ import (
 
 // noteYield remembers that t has spent the time of a yield, until its piece ends: if it was in a
 // loop that turns out to wait, that is told by the loop.
-func (r *run) noteYield(t *thread) {
+func (sg *segments) noteYield(t *thread) {
 	if t.hosts != nil || t.gopher != nil || t.covered() {
 		return
 	}
-	if call := r.ownCall(t); call != 0 {
-		t.yielded = noted(t.yielded, lockEvent{spinWait, call, 1, r.clock(guest.YieldTakes), t.watchedGate()})
+	if call := sg.places.ownCall(t); call != 0 {
+		t.yielded = noted(t.yielded, lockEvent{spinWait, call, 1, sg.clocks.clock(guest.YieldTakes), t.watchedGate()})
 	}
 }
 
@@ -32,7 +32,7 @@ func (t *thread) lessYields(units uint64) {
 }
 
 // tellYields tells of the others, with the piece that has ended.
-func (r *run) tellYields(t *thread, p *piece) {
+func (sg *segments) tellYields(t *thread, p *piece) {
 	sum := uint64(0)
 	for _, y := range t.yielded {
 		sum += y.wait
@@ -40,6 +40,6 @@ func (r *run) tellYields(t *thread, p *piece) {
 	}
 	t.yielded = nil
 	if sum > 0 {
-		r.tellSpun(t, sum)
+		sg.operations.tellSpun(t, sum)
 	}
 }

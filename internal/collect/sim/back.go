@@ -1,0 +1,100 @@
+// How threads get back into the program's own code after a wait.
+
+package sim
+
+import (
+	"lime/internal/origin"
+	"lime/internal/section"
+)
+
+// waitOver tells the end of a wait. If it ended a section, what the thread did in it is dropped; if
+// it was for work to do, it is no event either: that time is idleness of the section.
+func (sg *segments) waitOver(t *thread, stack []frameRef) {
+	waited := t.at - min(t.at, t.waitAt)
+	t.waitsOn = waitsNot
+	op := t.simple(section.OpWaitEnd, 0)
+	op.Idle = !t.untyped
+	sg.operations.feed(op)
+	if sg.rec.Ended(t.id) {
+		sg.begin(t, outCall, stack)
+		sg.comeHome(t, stack)
+		return
+	}
+	sg.resume(t, stack)
+	if call := sg.places.site(0, stack).Place(); call != 0 && waited > 0 && !op.Idle {
+		t.note(offCPU, uint64(call), waited)
+	}
+}
+
+// tellOpening tells of a release. If that ends a section, the releasing thread's next one starts
+// when it is back in the program's own code.
+func (sg *segments) tellOpening(by *thread, op section.Op) {
+	before := sg.rec.Parts(by.id)
+	sg.operations.feed(op)
+	if sg.rec.Parts(by.id) != before {
+		sg.comeHome(by, sg.places.stack(by))
+		sg.meetAt(by, sg.roster.threads[op.Woken[0]])
+	}
+}
+
+// comeHome starts the piece under way anew as soon as the thread is back in the program's own
+// code: how a runtime gets out of a wait says nothing about the section that follows, and
+// differs between those that waited and the one that came last.
+func (sg *segments) comeHome(t *thread, stack []frameRef) {
+	if sg.images.own(t.ctx.RIP) {
+		return
+	}
+	if t.home = sg.places.ownReturn(stack); t.home != nil {
+		sg.probes.setProbe(t.home.ret)
+	}
+}
+
+// meetAt starts the piece under way anew, too, where those come home whom the thread has released,
+// if it passes there soon: all then start at the same place.
+func (sg *segments) meetAt(t, waiter *thread) {
+	const soon = 2000
+	if waiter.ctx == nil || sg.images.own(waiter.ctx.RIP) {
+		return
+	}
+	if h := sg.places.ownReturn(waiter.piece.stack); h != nil {
+		t.meet, t.meetBy = h.ret, t.busy+soon
+		sg.probes.setProbe(h.ret)
+	}
+}
+
+// home reports the return that comeHome waits for.
+func (sg *segments) home(t *thread, pc, sp uint64) {
+	h := t.home
+	switch {
+	case h != nil && h.ret == pc && h.cfa == sp:
+		meet := t.meet
+		sg.begin(t, outWay, sg.places.stack(t))
+		t.meet = meet
+	case t.meet == pc && t.busy <= t.meetBy:
+		sg.begin(t, outWay, sg.places.stack(t))
+	}
+}
+
+// arrives starts a new thread's first piece anew, until it has come to the program's own code.
+func (sg *segments) arrives(t *thread, n uint64) {
+	if !sg.images.own(t.ctx.RIP) {
+		return
+	}
+	name, _ := sg.images.function(t.ctx.RIP)
+	inside := t.birth == bornInWrapper
+	switch t.wrapped += n; {
+	case inside && t.wrapped > wrapperLength:
+		t.birth = bornAtHome
+		return
+	case !origin.LanguageFunction(name):
+		t.birth = bornAtHome
+	case inside:
+		return
+	default:
+		t.birth, t.wrapped = bornInWrapper, 0
+	}
+	sg.begin(t, outWay, sg.places.stack(t))
+}
+
+// wrapperLength is how many instructions such a wrapper may have.
+const wrapperLength = 300

@@ -1,0 +1,33 @@
+// Condition variables, which give a lock back while a thread waits.
+
+package sim
+
+import "lime/internal/section"
+
+func (l *locks) enterCondWait(t *thread, f *fn) {
+	c := l.openCalls.open(t, f)
+	c.lock = argument(t, f.Second)
+	l.freed[c.lock] = t.now()
+	delete(l.holders, c.lock)
+	l.waiters[c.object]++
+	l.operations.feed(l.openCalls.arrival(t, c, section.OpWaitBegin))
+	t.waitsOn, t.untyped = waitsTold, false
+	c.told = true
+}
+
+func (l *locks) leaveCondWait(t *thread, c *call) {
+	l.waiters[c.object]--
+	l.clocks.advance(t, l.freeAt(t, c.lock))
+	l.holders[c.lock] = t
+	l.segments.waitOver(t, l.places.outside(t, c))
+}
+
+func (l *locks) enterCondWake(t *thread, f *fn) {
+	if l.waiters[argument(t, f.Object)] == 0 {
+		return
+	}
+	c := l.openCalls.open(t, f)
+	op := l.openCalls.arrival(t, c, section.OpRelease)
+	l.operations.feed(op) // the piece; whom it woke follows
+	c.told = true
+}

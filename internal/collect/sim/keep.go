@@ -1,0 +1,116 @@
+// What of a thread's counts goes on in the piece under way, and what is spent on waiting.
+
+package sim
+
+import (
+	"cmp"
+	"slices"
+
+	"lime/internal/section"
+)
+
+// keep takes what the counters hold into the piece under way, but for what is spent on waiting.
+func (sg *segments) keep(t *thread) {
+	p := &piece{}
+	sg.drain(t, p)
+	sg.keepWorked(t, p)
+}
+
+// keepWorked lets a piece's counts go on in the piece under way, but for what is spent on waiting.
+func (sg *segments) keepWorked(t *thread, p *piece) {
+	if n := len(t.frames); n > 0 && t.frames[n-1].slow {
+		sg.keepReturn(t, p, &t.frames[n-1])
+		return
+	}
+	t.keepFor(p)
+}
+
+// keepReturn forgets what was counted in a call that waits, but for the return from it.
+func (sg *segments) keepReturn(t *thread, p *piece, c *call) {
+	sg.without(t, outCall, p.edges)
+	for _, e := range p.edges {
+		if sg.places.returnsTo(e.id, c.ret) {
+			t.carry = append(t.carry, edgeCount{e.id, 1})
+		}
+	}
+}
+
+// dropSlow forgets what was counted in such a call, but for the return from it.
+func (sg *segments) dropSlow(t *thread, c *call) {
+	p := &piece{}
+	sg.drain(t, p)
+	sg.keepReturn(t, p, c)
+	if t.gopher == nil {
+		t.busy = min(t.busy, c.busy)
+	}
+}
+
+// dropReturn takes one return to an address out of a piece.
+func (sg *segments) dropReturn(p *piece, ret uint64) {
+	for i := range p.edges {
+		if e := &p.edges[i]; e.n > 0 && sg.places.returnsTo(e.id, ret) {
+			e.n--
+			return
+		}
+	}
+}
+
+// lessSpinning takes what t went round known loops since its last operation out of its counts.
+func (sg *segments) lessSpinning(t *thread) {
+	p := &piece{gate: t.watchedGate()}
+	if sg.beside != nil { // what was counted while it was followed round its loop is there
+		p.edges, t.carry = t.carry, nil
+	}
+	sg.drain(t, p)
+	if units := sg.rounds.takeSpinning(t, p); units > 0 {
+		sg.operations.tellSpun(t, units)
+	}
+	t.keepFor(p)
+	t.locks = append(t.locks, p.locks...)
+}
+
+// dropLoop takes the loop out of the counters of the piece under way: the call in which it is has
+// waited so long.
+func (sg *segments) dropLoop(t *thread, s *spinner) {
+	p := &piece{}
+	sg.drain(t, p)
+	taken, units := sg.rounds.removeLoop(p, s)
+	sg.without(t.acting(), outLoop, taken)
+	units = min(t.busy, units)
+	t.busy -= units
+	t = t.acting()
+	if n := len(t.frames); n > 0 {
+		t.frames[n-1].waited += units
+	}
+	sg.keepWorked(t, p)
+}
+
+// summed adds up counts of one edge, if there are many.
+func summed(list []edgeCount) []edgeCount {
+	const few = 256 // below, adding up takes longer than it saves
+	if len(list) < few {
+		return list
+	}
+	slices.SortFunc(list, func(a, b edgeCount) int { return cmp.Compare(a.id, b.id) })
+	out := list[:1]
+	for _, e := range list[1:] {
+		if last := &out[len(out)-1]; last.id == e.id {
+			last.n += e.n
+			continue
+		}
+		out = append(out, e)
+	}
+	return out
+}
+
+// enterPoll begins to wait, as far as is known: a piece for each of a million polls would take up
+// memory for nothing, so the one under way goes on.
+func (sg *segments) enterPoll(t *thread, c *call) {
+	p := &piece{}
+	sg.drain(t, p)
+	t.keepFor(p)
+	t.carry = summed(t.carry)
+	sg.operations.feed(t.simple(section.OpWaitBegin, 0))
+	t.waitsOn, t.untyped = waitsTold, false
+	c.told, c.slow, c.busy = true, true, t.busy
+}

@@ -1,0 +1,48 @@
+// What the program's memory holds.
+
+package sim
+
+import (
+	"encoding/binary"
+
+	"lime/internal/guest"
+	"lime/internal/x86"
+)
+
+// memory is what the program's memory holds.
+type memory struct {
+	proc *guest.Process
+}
+
+// word reads 8 bytes of the program's memory.
+func (m *memory) word(addr uint64) (uint64, bool) {
+	b := m.proc.Readable(addr, 8)
+	if len(b) < 8 {
+		return 0, false
+	}
+	return binary.LittleEndian.Uint64(b), true
+}
+
+// value reads n bytes (1 to 8) of the program's memory.
+func (m *memory) value(addr uint64, n int) (v uint64, ok bool) {
+	b := m.proc.Readable(addr, uint64(n))
+	if len(b) < n {
+		return 0, false
+	}
+	for i := n - 1; i >= 0; i-- {
+		v = v<<8 | uint64(b[i])
+	}
+	return v, true
+}
+
+// code reads n bytes of the program's code.
+func (m *memory) code(addr uint64, n int) []byte { return m.proc.Readable(addr, uint64(n)) }
+
+func (m *memory) decode(at uint64) (in x86.Inst, ok bool) {
+	code := m.proc.Readable(at, 15)
+	if len(code) == 0 {
+		code = m.proc.Readable(at, 4096-at%4096)
+	}
+	ok = len(code) > 0 && x86.Decode(code, &in) == nil
+	return in, ok
+}

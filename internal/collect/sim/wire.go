@@ -1,0 +1,118 @@
+// What a run is made of, from the bottom to the top: each part knows some of those before it.
+
+package sim
+
+import (
+	"lime/internal/collect/mpi"
+	"lime/internal/cpu"
+	"lime/internal/guest"
+	"lime/internal/unwind"
+)
+
+// wire makes the parts of a run and tells each which others it needs.
+func (r *run) wire(data *dataBook) {
+	r.wireProgram(data)
+	r.wireSegments()
+	r.wireCalls()
+	r.wireSpinning()
+	r.wireLives()
+}
+
+// wireProgram makes what looks at the program, and changes nothing.
+func (r *run) wireProgram(data *dataBook) {
+	r.memory = &memory{}
+	r.counting = &counting{beside: r.beside}
+	r.clocks = &clocks{perNano: r.meter.Hz() / 1e9, cores: r.cores}
+	r.probes = &probes{eng: r.eng, counting: r.counting, placed: map[uint64]bool{}}
+	r.roster = &roster{byGuest: map[*guest.Thread]*thread{}, byCtx: map[*cpu.Context]*thread{}}
+	r.places = &places{memory: r.memory, eng: r.eng, images: r.images, blocks: r.blocks, walker: unwind.New(r.images.Unwind)}
+	r.tailCalls = &tailCalls{r.places}
+	r.dataFinder = &dataFinder{memory: r.memory, images: r.images, roster: r.roster, heap: r.heap, data: data}
+}
+
+// wireSegments makes what keeps account of the threads' work, and tells the recogniser.
+func (r *run) wireSegments() {
+	r.operations = &operations{counting: r.counting, rec: r.rec, notes: r.notes}
+	r.rounds = &rounds{
+		clocks: r.clocks, places: r.places, eng: r.eng, images: r.images, blocks: r.blocks, meter: r.meter, waste: r.waste,
+		beside: r.beside,
+	}
+	r.spins.init()
+	r.segments = &segments{
+		clocks: r.clocks, operations: r.operations, places: r.places, probes: r.probes, roster: r.roster, rounds: r.rounds,
+		eng: r.eng, images: r.images, meter: r.meter, rec: r.rec, beside: r.beside,
+	}
+	r.sampling = &sampling{counting: r.counting, places: r.places, out: r.out, sampler: newSampler(r.cfg.Traces)}
+	r.passPoints = &passPoints{probes: r.probes, rounds: r.rounds}
+}
+
+// wireCalls makes what follows the calls of functions of the table.
+func (r *run) wireCalls() {
+	r.openCalls = &openCalls{
+		memory: r.memory, probes: r.probes, rounds: r.rounds, segments: r.segments, tailCalls: r.tailCalls, heap: r.heap,
+		names: byName(r.cfg.SectionEnds, declared(r.cfg.Rank)), mangled: mangled(), entries: map[uint64]*fn{},
+		taskBodies: map[uint64]*fn{}, bodies: map[uint64][]*fork{},
+	}
+	r.locks = &locks{
+		clocks: r.clocks, dataFinder: r.dataFinder, openCalls: r.openCalls, operations: r.operations, places: r.places,
+		segments: r.segments, images: r.images, blocks: r.blocks, beside: r.beside,
+		freed: map[uint64]uint64{}, holders: map[uint64]*thread{}, lockBook: newLockBook(), waiters: map[uint64]int{},
+	}
+	r.barriers = &barriers{
+		openCalls: r.openCalls, operations: r.operations, places: r.places, probes: r.probes, roster: r.roster,
+		rounds: r.rounds, segments: r.segments, images: r.images, beside: r.beside, gates: map[uint64]*gate{},
+	}
+	r.regions = &regions{
+		barriers: r.barriers, openCalls: r.openCalls, operations: r.operations, places: r.places, probes: r.probes,
+		roster: r.roster, segments: r.segments, beside: r.beside,
+	}
+	r.tasks = &tasks{
+		barriers: r.barriers, memory: r.memory, openCalls: r.openCalls, operations: r.operations, places: r.places,
+		probes: r.probes, regions: r.regions, segments: r.segments, beside: r.beside,
+	}
+	r.mpiCalls = &mpiCalls{
+		openCalls: r.openCalls, operations: r.operations, places: r.places, segments: r.segments, images: r.images,
+		comms: mpi.New(mpi.ByValue),
+	}
+}
+
+// wireSpinning makes what proves waits, and orders what threads wait for.
+func (r *run) wireSpinning() {
+	r.precedence = &precedence{memory: r.memory, probes: r.probes, rounds: r.rounds, eng: r.eng, beside: r.beside}
+	r.loops = &loops{memory: r.memory, rounds: r.rounds, eng: r.eng, images: r.images, blocks: r.blocks, run: r}
+	r.passes = &passes{
+		loops: r.loops, memory: r.memory, operations: r.operations, rounds: r.rounds, segments: r.segments, cores: r.cores,
+	}
+	r.waits = &waits{
+		barriers: r.barriers, counting: r.counting, operations: r.operations, places: r.places, precedence: r.precedence,
+		roster: r.roster, segments: r.segments, images: r.images, cores: r.cores, beside: r.beside,
+	}
+	r.parking = &parking{
+		barriers: r.barriers, counting: r.counting, loops: r.loops, operations: r.operations, passPoints: r.passPoints,
+		passes: r.passes, places: r.places, roster: r.roster, rounds: r.rounds, segments: r.segments,
+		eng: r.eng, images: r.images, cores: r.cores, beside: r.beside, end: r.end,
+	}
+	r.trials = &trials{
+		clocks: r.clocks, loops: r.loops, memory: r.memory, openCalls: r.openCalls, parking: r.parking,
+		passPoints: r.passPoints, places: r.places, rounds: r.rounds, segments: r.segments,
+		eng: r.eng, images: r.images, blocks: r.blocks, run: r,
+	}
+	r.waking = &waking{
+		clocks: r.clocks, locks: r.locks, loops: r.loops, memory: r.memory, operations: r.operations,
+		passPoints: r.passPoints, precedence: r.precedence, rounds: r.rounds, segments: r.segments, trials: r.trials,
+		waits: r.waits, eng: r.eng, cores: r.cores, rec: r.rec, end: r.end,
+	}
+}
+
+// wireLives makes what begins and ends threads.
+func (r *run) wireLives() {
+	r.lives = &lives{
+		counting: r.counting, mpiCalls: r.mpiCalls, openCalls: r.openCalls, operations: r.operations, places: r.places,
+		roster: r.roster, rounds: r.rounds, segments: r.segments, waking: r.waking,
+		images: r.images, cores: r.cores, beside: r.beside, out: r.out, end: r.end,
+	}
+	r.goroutines = &goroutines{
+		lives: r.lives, memory: r.memory, openCalls: r.openCalls, operations: r.operations, places: r.places,
+		probes: r.probes, segments: r.segments, images: r.images, cores: r.cores, rec: r.rec,
+	}
+}
