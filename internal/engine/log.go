@@ -20,7 +20,7 @@ import (
 // A run of at most logChunk instructions, and the block after it, fits the buffer.
 const (
 	logChunk  = 4096
-	logWords  = (logChunk + 2*maxInsts) * maxLogged
+	logWords  = (logChunk+2*maxInsts)*maxLogged + 1
 	maxLogged = 24  // words of an instruction at most
 	roomLog   = 400 // host bytes for an instruction at most
 )
@@ -69,6 +69,9 @@ func LogWord(word uint64) (id BlockID, cut int) {
 // Logged returns what a block leaves.
 func (e *Engine) Logged(id BlockID) *LogShape { return e.shapes[id] }
 
+// LogEnd stands behind the log, and is no block's word.
+const LogEnd = ^uint64(0)
+
 // Log returns what the last Run recorded in mode Log; it is good until the next Run.
 func (e *Engine) Log() []uint64 { return e.trace[:e.traced] }
 
@@ -79,6 +82,7 @@ func (e *Engine) startLog(ctx *cpu.Context) {
 
 func (e *Engine) endLog(ctx *cpu.Context) {
 	e.traced = int(ctx.TracePtr-uint64(uintptr(unsafe.Pointer(&e.trace[0])))) / 8
+	e.trace[e.traced] = LogEnd
 }
 
 // logger is the state of logging in the translation of one block.

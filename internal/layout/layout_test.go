@@ -57,11 +57,12 @@ var table = []row{
 	{"waste", "", ""},
 	{"waste/calls", "", ""},
 	{"waste/elem", "waste x86", ""},
+	{"waste/quick", "waste x86 x86/enc cpu", ""},
 	{"collect/spin", "x86", ""},
 	{"collect/known", "", ""},
 	{"collect/mpi", "collect/known profile", ""},
 	{"collect/image", "origin binfile symbol unwind", ""},
-	{"collect/sim", "collect/image origin collect/mpi waste waste/calls waste/elem collect/known collect/spin unit profile section uop " +
+	{"collect/sim", "collect/image origin collect/mpi waste waste/calls waste/elem waste/quick collect/known collect/spin unit profile section uop " +
 		"unwind machine engine guest cpu futex binfile symbol x86 graph collect", sys},
 	{"collect/native/hook", "binfile symbol unit x86 x86/enc", sys},
 	{"collect/native/watch", "perf waste waste/calls waste/elem x86", sys},

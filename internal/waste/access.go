@@ -1,108 +1,188 @@
 package waste
 
-// load is a load of the bytes [lo, hi) of a page.
-func (d *Detector) load(p *recentPage, c Context, lo, hi uint32, silent bool) {
-	if d.kinds&(1<<DeadStore) != 0 {
-		d.see(p.page.stores, lo, hi)
+// Accesses one by one. Most are to whole cells that all say the same, or to a part of one: what they
+// find is told without a list.
+
+// Load tells of a load of n bytes.
+func (d *Detector) Load(c Context, addr uint64, n int) {
+	d.totals[d.thread].Loaded += uint64(n)
+	d.LoadAt(c, addr, uint64(n))
+}
+
+// Store tells of a store of n bytes; same: it has changed nothing.
+func (d *Detector) Store(c Context, addr uint64, n int, same bool) {
+	d.totals[d.thread].Stored += uint64(n)
+	d.StoreAt(c, addr, uint64(n), same)
+}
+
+// LoadAt is Load but for the bytes' count.
+func (d *Detector) LoadAt(c Context, addr, n uint64) {
+	if d.kinds.Has(FalseSharing) {
+		d.line(c, addr, int(n), false)
+		d.index.flush(d, c)
 	}
-	if !d.kinds.Has(SilentLoad) {
+	if !d.shadowed(addr, n) {
 		return
 	}
-	mine, base := p.mine(d), (p.number-1)<<pageShift
-	for i := lo / cellBytes; i*cellBytes < hi; i++ {
-		from, to := within(i, lo, hi)
-		old := mine[i]
-		switch {
-		case !silent:
-		case old&mixed == 0:
-			d.index.add(SilentLoad, Context(old), base+uint64(i*cellBytes+from), to-from)
-		default:
-			for b := from; b < to; b++ {
-				d.index.add(SilentLoad, Context(mine.byteOf(&d.spare, i, b)), base+uint64(i*cellBytes+b), 1)
-			}
-		}
-		if old != uint32(c) {
-			mine.put(&d.spare, i, from, to, uint32(c))
-		}
+	if d.kinds.Has(DeadStore) {
+		parts(addr, n, func(p part) { d.see(p) })
+	}
+	if d.kinds.Has(SilentLoad) {
+		d.loaded(c, addr, n)
 	}
 }
 
 // see marks stores as read.
-func (d *Detector) see(t *cells, lo, hi uint32) {
-	if lo%cellBytes == 0 && hi%cellBytes == 0 {
-		whole := true
-		for i := lo / cellBytes; i < hi/cellBytes; i++ {
-			switch c := t[i]; {
-			case c&mixed != 0:
-				whole = false
-			case c != 0:
-				t[i] = c | read
-			}
-		}
-		if whole {
-			return
-		}
+func (d *Detector) see(p part) {
+	s := d.stores.at(p.addr)
+	if x := *s.cell(p.addr); x&(Fresh|Mixed) != 0 {
+		s.each(p, func(p part, x uint32) { s.put(p, x&^Fresh) })
 	}
-	t.each(&d.spare, lo, hi, func(c uint32) uint32 { return c | read })
 }
 
-// loadedBefore reports whether the running thread has loaded all of n bytes, and nobody has changed
-// them since.
-func (d *Detector) loadedBefore(addr uint64, n int) bool {
+// loaded finds what is loaded again.
+func (d *Detector) loaded(c Context, addr, n uint64) {
+	t := d.loads[d.thread]
+	if x, ok := t.same(addr, n); ok {
+		if x != 0 {
+			d.again(SilentLoad, x, c, addr, n)
+		}
+	} else if d.known(t, addr, n) {
+		parts(addr, n, func(p part) {
+			t.at(p.addr).each(p, func(p part, x uint32) { d.index.add(SilentLoad, Context(x), p.addr, p.n) })
+		})
+		d.index.flush(d, c)
+	}
+	parts(addr, n, func(p part) { t.at(p.addr).put(p, uint32(c)) })
+	d.tagged(addr, n)
+}
+
+// same is what is known of a range, if it is the same of all.
+func (t *table) same(addr, n uint64) (x uint32, ok bool) {
+	first := true
+	for end := addr + n; addr < end; {
+		p := part{addr, uint32(min(cellBytes-addr%cellBytes, end-addr))}
+		y, ok := t.at(addr).uniform(p)
+		if !ok || !first && x != y {
+			return 0, false
+		}
+		x, first = y, false
+		addr += uint64(p.n)
+	}
+	return x, true
+}
+
+// known reports whether something is known of all bytes of a range.
+func (d *Detector) known(t *table, addr, n uint64) bool {
 	all := true
-	d.parts(addr, n, func(p *recentPage, lo, hi uint32) {
-		if p.loads == nil {
-			all = false
-			return
-		}
-		for i := lo / cellBytes; i*cellBytes < hi && all; i++ {
-			c := p.loads[i]
-			if c == 0 {
-				all = false
-			} else if c&mixed != 0 {
-				from, to := within(i, lo, hi)
-				for b := from; b < to; b++ {
-					all = all && p.loads.byteOf(&d.spare, i, b) != 0
-				}
-			}
-		}
+	parts(addr, n, func(p part) {
+		t.at(p.addr).each(p, func(_ part, x uint32) { all = all && x != 0 })
 	})
 	return all
 }
 
-// store is a store to the bytes [lo, hi) of a page.
-func (d *Detector) store(p *recentPage, c Context, lo, hi uint32, same bool) {
-	if !same {
-		for i := range p.page.loads {
-			p.page.loads[i].fill(&d.spare, lo, hi, 0)
-		}
+// StoreAt is Store but for the bytes' count.
+func (d *Detector) StoreAt(c Context, addr, n uint64, same bool) {
+	if d.kinds.Has(FalseSharing) {
+		d.line(c, addr, int(n), true)
+		d.index.flush(d, c)
+	}
+	if !d.shadowed(addr, n) {
+		return
+	}
+	if !same && d.kinds.Has(SilentLoad) {
+		d.changed(addr, n)
 	}
 	if d.kinds&storeKinds == 0 {
 		return
 	}
-	t, base := p.page.stores, (p.number-1)<<pageShift
-	for i := lo / cellBytes; i*cellBytes < hi; i++ {
-		from, to := within(i, lo, hi)
-		if old := t[i]; old&mixed == 0 {
-			d.stored(old, base+uint64(i*cellBytes+from), to-from, same)
-		} else {
-			for b := from; b < to; b++ {
-				d.stored(t.byteOf(&d.spare, i, b), base+uint64(i*cellBytes+b), 1, same)
-			}
+	if x, ok := d.stores.same(addr, n); ok {
+		if x&Fresh != 0 {
+			d.again(DeadStore, x, c, addr, n)
 		}
-		t.put(&d.spare, i, from, to, uint32(c))
+		if x != 0 && same && d.kinds.Has(SilentStore) {
+			d.again(SilentStore, x&^Fresh, c, addr, n)
+		}
+	} else {
+		parts(addr, n, func(p part) {
+			d.stores.at(p.addr).each(p, func(p part, x uint32) { d.stored(p, x, same) })
+		})
+		d.index.flush(d, c)
 	}
+	parts(addr, n, func(p part) { d.stores.at(p.addr).put(p, uint32(c)|d.fresh) })
 }
 
 // stored tells of bytes that are stored to, the last store to which was old.
-func (d *Detector) stored(old uint32, addr uint64, n uint32, same bool) {
+func (d *Detector) stored(p part, old uint32, same bool) {
 	if old == 0 || d.sites[old&who].thread != d.thread {
 		return
 	}
-	if old&read == 0 && d.kinds.Has(DeadStore) {
-		d.index.add(DeadStore, Context(old&who), addr, n)
+	if old&Fresh != 0 {
+		d.index.add(DeadStore, Context(old&who), p.addr, p.n)
 	}
 	if same && d.kinds.Has(SilentStore) {
-		d.index.add(SilentStore, Context(old&who), addr, n)
+		d.index.add(SilentStore, Context(old&who), p.addr, p.n)
+	}
+}
+
+// Read says that the system has read n bytes.
+func (d *Detector) Read(addr, n uint64) {
+	if !d.kinds.Has(DeadStore) {
+		return
+	}
+	d.shadows(d.stores, addr, n, func(addr, n uint64) { parts(addr, n, d.see) })
+}
+
+// Forget says that n bytes are new, or were written by somebody who is no thread of the program.
+func (d *Detector) Forget(addr, n uint64) {
+	d.shadows(d.stores, addr, n, func(addr, n uint64) {
+		parts(addr, n, func(p part) {
+			if *d.stores.at(p.addr).cell(p.addr) != 0 {
+				d.stores.at(p.addr).put(p, 0)
+			}
+		})
+		d.changed(addr, n)
+	})
+}
+
+// Push tells of a call's store of a return address.
+func (d *Detector) Push(addr uint64) { d.Forget(addr, 8) }
+
+// shadows passes what of a range has a shadow.
+func (d *Detector) shadows(t *table, addr, n uint64, use func(addr, n uint64)) {
+	if n == 0 || addr+n < addr || addr>>spaceBits != 0 {
+		return
+	}
+	end := min(addr+n, 1<<spaceBits)
+	for addr < end {
+		next := min((addr>>ChunkShift+1)<<ChunkShift, end)
+		if t.at(addr).Cells != 0 {
+			use(addr, next-addr)
+		}
+		addr = next
+	}
+}
+
+// shadowed makes sure that memory has its shadow.
+func (d *Detector) shadowed(addr, n uint64) bool {
+	last := addr + n - 1
+	if n == 0 || last < addr || last>>spaceBits != 0 || d.err != nil {
+		return false
+	}
+	for _, a := range [...]uint64{addr, last} {
+		if d.stores.at(a).Cells != 0 && (d.kinds&loadKinds == 0 || d.loads[d.thread].at(a).Cells != 0) {
+			continue
+		}
+		if d.shadow(a); d.err != nil {
+			return false
+		}
+	}
+	return true
+}
+
+// shadow makes the shadow of an address for the running thread.
+func (d *Detector) shadow(addr uint64) {
+	if d.err = d.stores.make(&d.memory, addr); d.err == nil && d.kinds&loadKinds != 0 {
+		d.err = d.loads[d.thread].make(&d.memory, addr)
 	}
 }

@@ -1,23 +1,30 @@
 package waste
 
+import (
+	"errors"
+	"unsafe"
+)
+
 // Context is a place in the program as one thread reached it by one call path. The collector
 // numbers them, from 1 on, by Detector.Add.
 type Context uint32
 
 // Detector is the exhaustive form: every access is told to it, in the order in which they happen.
 type Detector struct {
-	kinds     Set
-	quick     uint8 // what the quick forms have to keep
-	pages     map[uint64]*page
-	recent    [recentPages]recentPage
-	thread    uint32              // whose accesses are told now
-	sites     []site              // by Context
-	recurring [][Kinds]recurrence // by Context
-	spare     spares              // of cells
-	index     pairs               // what was found
-	dirty     [][]Site            // by thread: sites with something in since
-	totals    []Total             // by thread
-	Sample    func(pair int, second Context, addr uint64)
+	kinds   Set
+	memory  memory
+	stores  *table
+	loads   []*table // by thread
+	fresh   uint32   // how a store marks its cell
+	lines   map[uint64]*[linesOfPage]line
+	thread  uint32   // whose accesses are told now
+	sites   []site   // by Context
+	records []record // by Context
+	index   pairs    // what was found
+	dirty   [][]Site // by thread: sites with something in since
+	totals  []Total  // by thread
+	err     error
+	Sample  func(pair int, second Context, addr uint64)
 }
 
 // Total is what a thread stored and loaded, and the bytes of it that were wasted, by kind.
@@ -60,101 +67,88 @@ type Site struct {
 	N       uint64
 }
 
-// NewDetector looks for some kinds of waste.
-func NewDetector(kinds Set) *Detector {
-	return &Detector{kinds: kinds, quick: quickOf(kinds), pages: map[uint64]*page{}, sites: make([]site, 1),
-		recurring: make([][Kinds]recurrence, 1), spare: spares{quads: make([]quad, 1)}}
+// NewDetector looks for some kinds of waste. Close gives its memory back.
+func NewDetector(kinds Set) (*Detector, error) {
+	d := &Detector{kinds: kinds, lines: map[uint64]*[linesOfPage]line{}, sites: make([]site, 1)}
+	if kinds.Has(DeadStore) {
+		d.fresh = Fresh
+	}
+	var err error
+	if d.stores, err = d.memory.newTable(true); err != nil {
+		return nil, err
+	}
+	records, err := d.memory.take(maxContexts * int(RecordSize))
+	if err != nil {
+		return nil, errors.Join(err, d.Close())
+	}
+	d.records = unsafe.Slice((*record)(records), maxContexts)
+	return d, nil
 }
+
+// Close gives the memory back.
+func (d *Detector) Close() error { return d.memory.free() }
+
+// Err is why the detector has stopped to look.
+func (d *Detector) Err() error { return d.err }
 
 // Add makes n contexts of a thread, and returns the first.
 func (d *Detector) Add(thread uint32, n int) Context {
 	first := Context(len(d.sites))
 	for range n {
+		c := len(d.sites)
 		d.sites = append(d.sites, site{thread: thread})
-		d.recurring = append(d.recurring, [Kinds]recurrence{})
+		d.records[c].me = uint64(c) * Twice
 	}
 	d.grow(thread)
 	return first
 }
 
-func (d *Detector) grow(thread uint32) {
-	for len(d.totals) <= int(thread) {
-		d.totals, d.dirty = append(d.totals, Total{}), append(d.dirty, nil)
-	}
-}
-
 // Run says whose accesses follow.
 func (d *Detector) Run(thread uint32) {
-	if thread != d.thread {
-		d.thread, d.recent = thread, [recentPages]recentPage{}
-	}
+	d.thread = thread
 	d.grow(thread)
 }
 
-// Load tells of a load of n bytes.
-func (d *Detector) Load(c Context, addr uint64, n int) {
-	d.totals[d.thread].Loaded += uint64(n)
-	d.slowLoad(c, addr, n)
-}
-
-func (d *Detector) slowLoad(c Context, addr uint64, n int) {
-	if d.kinds.Has(FalseSharing) {
-		d.line(c, addr, n, false)
-		d.index.flush(d, c)
+func (d *Detector) grow(thread uint32) {
+	for len(d.totals) <= int(thread) {
+		d.totals, d.dirty, d.loads = append(d.totals, Total{}), append(d.dirty, nil), append(d.loads, nil)
 	}
-	if whole(addr, n) && d.loadWords(c, addr, uint32(n)/cellBytes) {
-		return
+	if d.kinds&loadKinds != 0 && d.loads[thread] == nil && d.err == nil {
+		d.loads[thread], d.err = d.memory.newTable(false)
 	}
-	silent := d.kinds.Has(SilentLoad) && d.loadedBefore(addr, n)
-	d.parts(addr, n, func(p *recentPage, lo, hi uint32) { d.load(p, c, lo, hi, silent) })
-	d.index.flush(d, c)
 }
 
-// Store tells of a store of n bytes; same: it has changed nothing.
-func (d *Detector) Store(c Context, addr uint64, n int, same bool) {
-	d.totals[d.thread].Stored += uint64(n)
-	d.slowStore(c, addr, n, same)
+// View is what code that works on the shadow itself has to know: where the tables of the running
+// thread are, in which an address has the Chunk of its number, its bits from ChunkShift on, and the
+// records of contexts, RecordSize bytes each. No loads: none are kept.
+type View struct {
+	Stores, Loads, Records unsafe.Pointer
+	Tag                    uint16 // of a line on which this thread alone has loads
 }
 
-func (d *Detector) slowStore(c Context, addr uint64, n int, same bool) {
-	if d.kinds.Has(FalseSharing) {
-		d.line(c, addr, n, true)
-		d.index.flush(d, c)
+// View returns it; it is good until another thread runs.
+func (d *Detector) View() View {
+	v := View{Stores: unsafe.Pointer(&d.stores.rows[0]), Records: unsafe.Pointer(&d.records[0]), Tag: tagOf(d.thread)}
+	if t := d.loads[d.thread]; t != nil {
+		v.Loads = unsafe.Pointer(&t.rows[0])
 	}
-	if whole(addr, n) && d.storeWords(c, addr, uint32(n)/cellBytes, same) {
-		return
-	}
-	d.parts(addr, n, func(p *recentPage, lo, hi uint32) { d.store(p, c, lo, hi, same) })
-	d.index.flush(d, c)
+	return v
 }
 
-// Read says that the system has read n bytes.
-func (d *Detector) Read(addr, n uint64) {
-	d.known(addr, n, func(p *page, lo, hi uint32) {
-		p.stores.each(&d.spare, lo, hi, func(c uint32) uint32 { return c | read })
-	})
+// Count adds bytes of the running thread, the accesses of which are told by LoadAt and StoreAt.
+func (d *Detector) Count(loaded, stored uint64) {
+	d.totals[d.thread].Loaded += loaded
+	d.totals[d.thread].Stored += stored
 }
 
-// Forget says that n bytes are new, or were written by somebody who is no thread of the program.
-func (d *Detector) Forget(addr, n uint64) {
-	d.known(addr, n, func(p *page, lo, hi uint32) { p.forget(&d.spare, lo, hi) })
-}
+// Kinds are those that are looked for.
+func (d *Detector) Kinds() Set { return d.kinds }
 
-// Push tells of a call's store of a return address.
-func (d *Detector) Push(addr uint64) {
-	r := &d.recent[addr>>pageShift%recentPages]
-	if addr%8 == 0 && r.number == addr>>pageShift+1 && !r.shared {
-		i := addr % pageBytes / cellBytes
-		if r.stores[i]|r.stores[i+1] < mixed && (r.loads == nil || r.loads[i]|r.loads[i+1] < mixed) {
-			r.stores[i], r.stores[i+1] = 0, 0
-			if r.loads != nil {
-				r.loads[i], r.loads[i+1] = 0, 0
-			}
-			return
-		}
-	}
-	d.Forget(addr, 8)
-}
+// Kinds by what they need.
+const (
+	storeKinds = 1<<DeadStore | 1<<SilentStore
+	loadKinds  = 1 << SilentLoad
+)
 
 // Totals are what each thread did.
 func (d *Detector) Totals() []Total {

@@ -1,6 +1,7 @@
 package waste
 
 import (
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"reflect"
@@ -174,7 +175,7 @@ func randomProgram(r *rand.Rand, n, threads, contexts int) (program []op, of map
 		}
 	}
 	sizes := []int{1, 2, 4, 4, 8, 8, 8, 16, 32, 64, 10, 300}
-	const base = pageBytes - 128
+	const base = 1<<ChunkShift - 128
 	thread := uint32(0)
 	for range n {
 		if r.IntN(4) == 0 {
@@ -222,7 +223,7 @@ func TestDetector(t *testing.T) {
 		r := rand.New(rand.NewPCG(seed, 1))
 		threads, contexts := 1+r.IntN(3), 1+r.IntN(4)
 		program, of := randomProgram(r, 400, threads, contexts)
-		d, ref := NewDetector(All), newReference()
+		d, ref := newDetector(t, All), newReference()
 		ref.thread = of
 		for t := range threads {
 			d.Add(uint32(t), contexts)
@@ -250,7 +251,7 @@ func TestDetector(t *testing.T) {
 func TestDetectorKinds(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 7))
 	program, _ := randomProgram(r, 5000, 3, 4)
-	all := detect(program, All, 3, 4)
+	all := detect(t, program, All, 3, 4)
 	for k := range Kinds {
 		want := map[string]uint64{}
 		for _, p := range all.Pairs() {
@@ -259,7 +260,7 @@ func TestDetectorKinds(t *testing.T) {
 			}
 		}
 		got := map[string]uint64{}
-		for _, p := range detect(program, Of(k), 3, 4).Pairs() {
+		for _, p := range detect(t, program, Of(k), 3, 4).Pairs() {
 			got[fmt.Sprint(p.First, p.Second)] += p.Bytes
 		}
 		if !reflect.DeepEqual(got, want) {
@@ -268,8 +269,23 @@ func TestDetectorKinds(t *testing.T) {
 	}
 }
 
-func detect(program []op, kinds Set, threads, contexts int) *Detector {
-	d := NewDetector(kinds)
+// newDetector is a detector for the time of a test.
+func newDetector(t testing.TB, kinds Set) *Detector {
+	t.Helper()
+	d, err := NewDetector(kinds)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := errors.Join(d.Err(), d.Close()); err != nil {
+			t.Error(err)
+		}
+	})
+	return d
+}
+
+func detect(t *testing.T, program []op, kinds Set, threads, contexts int) *Detector {
+	d := newDetector(t, kinds)
 	for t := range threads {
 		d.Add(uint32(t), contexts)
 	}
@@ -281,7 +297,7 @@ func detect(program []op, kinds Set, threads, contexts int) *Detector {
 
 // Drain tells of every access that was found once, at the thread's own contexts.
 func TestDrain(t *testing.T) {
-	d := NewDetector(Of(DeadStore, SilentStore))
+	d := newDetector(t, Of(DeadStore, SilentStore))
 	c := d.Add(0, 2)
 	d.Run(0)
 	for range 5 {
@@ -344,7 +360,7 @@ func TestParseSet(t *testing.T) {
 func BenchmarkDetector(b *testing.B) {
 	for _, kinds := range []Set{Of(DeadStore), Of(DeadStore, SilentStore), Of(SilentLoad), Of(DeadStore, SilentStore, SilentLoad)} {
 		b.Run(fmt.Sprint(kinds), func(b *testing.B) {
-			d := NewDetector(kinds)
+			d := newDetector(b, kinds)
 			c := d.Add(0, 8)
 			d.Run(0)
 			for i := range b.N {

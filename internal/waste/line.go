@@ -1,5 +1,11 @@
 package waste
 
+// Lines are kept by page.
+const (
+	pageBytes   = 4096
+	linesOfPage = pageBytes / lineBytes
+)
+
 // line is what is known of a cache line that threads touch.
 type line struct {
 	writer  uint32 // context of the last store
@@ -19,11 +25,12 @@ func (d *Detector) line(c Context, addr uint64, n int, store bool) {
 	for n > 0 {
 		off := addr % lineBytes
 		part := min(uint64(n), lineBytes-off)
-		r := d.at(addr >> pageShift)
-		if r.page.lines == nil {
-			r.page.lines = &[pageBytes / lineBytes]line{}
+		page := d.lines[addr/pageBytes]
+		if page == nil {
+			page = &[linesOfPage]line{}
+			d.lines[addr/pageBytes] = page
 		}
-		d.touch(&r.page.lines[addr%pageBytes/lineBytes], c, addr, ^uint64(0)>>(lineBytes-part)<<off, uint32(part), store)
+		d.touch(&page[addr%pageBytes/lineBytes], c, addr, ^uint64(0)>>(lineBytes-part)<<off, uint32(part), store)
 		addr, n = addr+part, n-int(part)
 	}
 }

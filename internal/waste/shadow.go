@@ -1,213 +1,218 @@
 package waste
 
+import (
+	"errors"
+	"fmt"
+	"syscall"
+	"unsafe"
+)
+
 // The shadow of memory. Every aligned word of four bytes has a cell for stores, shared by all
-// threads, and one for loads in every thread that has loaded on the page. A cell is the context
-// that was last there, for all four bytes, or the number of a quad that says so for each; 0 if
-// nothing is known.
+// threads, and one for loads in every thread. A cell is the context that was last there, for all
+// four bytes, or says that they differ: then each byte has a word of its own. 0 says that nothing is
+// known. Every line has a tag: which thread has cells for loads there.
+//
+// All of it lies at addresses that follow from the program's by an addition, which is the same for
+// a whole chunk of memory, so that generated code finds it by a look into a table. Of what is not
+// touched nothing but addresses is used.
 
 const (
-	pageShift   = 12
-	pageBytes   = 1 << pageShift
-	cellBytes   = 4
-	pageCells   = pageBytes / cellBytes
-	lineBytes   = 64
-	recentPages = 256
+	// ChunkShift is the binary logarithm of a chunk's bytes.
+	ChunkShift = 28
+	// LineShift is that of a line's.
+	LineShift = 6
+	spaceBits = 47 // of a program's addresses
+	cellBytes = 4
+	lineBytes = 1 << LineShift
+	tagBytes  = 2
 )
 
 // Marks in a cell.
 const (
-	mixed = 1 << 31 // the rest is the number of a quad
-	read  = 1 << 30 // of stores: somebody has loaded it since
-	who   = read - 1
+	Mixed = 1 << 31 // its bytes differ
+	Fresh = 1 << 30 // of stores: nobody has loaded it since
+	who   = Fresh - 1
 )
 
-// quad is what a cell says of each of its bytes.
-type quad [cellBytes]uint32
+// Tags of lines. Those of threads are their numbers and one.
+const (
+	nobody = 0
+	// Several is the tag of lines that several threads have loaded on.
+	Several = 1<<16 - 1
+)
 
-// spares are the quads, and which of them are free.
-type spares struct {
-	quads []quad
-	free  []uint32
+// Chunk says where the shadow of a chunk lies: what is to be added to the address of a cell's first
+// byte for its cell, to four times that address for its bytes' words, and to twice the line's
+// number for its tag. All nil: it has none.
+type Chunk struct {
+	Cells, Bytes, Tags uintptr
+	_                  uintptr
 }
 
-func (s *spares) take(q quad) uint32 {
-	if n := len(s.free); n > 0 {
-		at := s.free[n-1]
-		s.free = s.free[:n-1]
-		s.quads[at] = q
-		return at | mixed
+// ChunkSize is the size of a Chunk.
+const ChunkSize = unsafe.Sizeof(Chunk{})
+
+// table is the shadow of one purpose, by chunk.
+type table struct {
+	rows []Chunk
+	tags bool
+	used []uint64 // chunks that have a shadow
+}
+
+// memory is what was mapped outside the Go heap.
+type memory [][]byte
+
+// take maps n bytes that are used as far as they are touched.
+func (m *memory) take(n int) (unsafe.Pointer, error) {
+	mem, err := syscall.Mmap(-1, 0, n, syscall.PROT_READ|syscall.PROT_WRITE,
+		syscall.MAP_PRIVATE|syscall.MAP_ANON|syscall.MAP_NORESERVE)
+	if err != nil {
+		return nil, fmt.Errorf("the shadow of memory: %d MB of addresses: %w (a limit on virtual memory, ulimit -v, must be lifted)",
+			n>>20, err)
 	}
-	s.quads = append(s.quads, q)
-	return uint32(len(s.quads)-1) | mixed
+	*m = append(*m, mem)
+	return unsafe.Pointer(&mem[0]), nil
 }
 
-// cells are those of a page.
-type cells [pageCells]uint32
-
-// set makes a cell's bytes those of c.
-func (t *cells) set(s *spares, i, c uint32) {
-	if old := t[i]; old&mixed != 0 {
-		s.free = append(s.free, old&^mixed)
+func (m *memory) free() error {
+	var err error
+	for _, mem := range *m {
+		err = errors.Join(err, syscall.Munmap(mem))
 	}
-	t[i] = c
+	*m = nil
+	return err
 }
 
-// put sets what is known of the byte range [lo, hi) of one cell.
-func (t *cells) put(s *spares, i, lo, hi, c uint32) {
-	if hi-lo == cellBytes {
-		t.set(s, i, c)
+func (m *memory) newTable(tags bool) (*table, error) {
+	const n = 1 << (spaceBits - ChunkShift)
+	at, err := m.take(n * int(ChunkSize))
+	if err != nil {
+		return nil, err
+	}
+	return &table{rows: unsafe.Slice((*Chunk)(at), n), tags: tags}, nil
+}
+
+// at is the chunk of an address; nil if it can have none.
+func (t *table) at(addr uint64) *Chunk {
+	if i := addr >> ChunkShift; i < uint64(len(t.rows)) {
+		return &t.rows[i]
+	}
+	return nil
+}
+
+// make gives the chunk of an address its shadow.
+func (t *table) make(m *memory, addr uint64) error {
+	row := t.at(addr)
+	if row == nil || row.Cells != 0 {
+		return nil
+	}
+	const (
+		chunk = 1 << ChunkShift
+		bytes = chunk
+		tags  = bytes + cellBytes*chunk
+		end   = tags + tagBytes*chunk/lineBytes
+	)
+	size := tags
+	if t.tags {
+		size = end
+	}
+	p, err := m.take(size)
+	if err != nil {
+		return err
+	}
+	base, from := uintptr(p), uintptr(addr&^(chunk-1))
+	*row = Chunk{
+		Cells: base - from,
+		Bytes: base + bytes - cellBytes*from,
+		Tags:  base + tags - tagBytes*(from>>LineShift),
+	}
+	t.used = append(t.used, addr>>ChunkShift)
+	return nil
+}
+
+// mapped turns an address outside the Go heap into a pointer.
+func mapped(addr uintptr) unsafe.Pointer { return *(*unsafe.Pointer)(unsafe.Pointer(&addr)) }
+
+func (c *Chunk) cell(addr uint64) *uint32 {
+	return (*uint32)(mapped(c.Cells + uintptr(addr&^(cellBytes-1))))
+}
+
+// bytes are the words of the bytes of a mixed cell.
+func (c *Chunk) bytes(addr uint64) *[cellBytes]uint32 {
+	return (*[cellBytes]uint32)(mapped(c.Bytes + cellBytes*uintptr(addr&^(cellBytes-1))))
+}
+
+func (c *Chunk) tag(addr uint64) *uint16 {
+	return (*uint16)(mapped(c.Tags + tagBytes*uintptr(addr>>LineShift)))
+}
+
+// of is what is known of one byte.
+func (c *Chunk) of(addr uint64) uint32 {
+	if x := *c.cell(addr); x&Mixed == 0 {
+		return x
+	}
+	return c.bytes(addr)[addr%cellBytes]
+}
+
+// part is some bytes of one cell.
+type part struct {
+	addr uint64
+	n    uint32
+}
+
+// parts cuts a range by cells.
+func parts(addr, n uint64, use func(p part)) {
+	for end := addr + n; addr < end; {
+		k := min(cellBytes-addr%cellBytes, end-addr)
+		use(part{addr, uint32(k)})
+		addr += k
+	}
+}
+
+// put sets what is known of bytes of a cell.
+func (c *Chunk) put(p part, x uint32) {
+	cell := c.cell(p.addr)
+	if p.n == cellBytes {
+		*cell = x
 		return
 	}
-	var q quad
-	if old := t[i]; old&mixed != 0 {
-		q = s.quads[old&^mixed]
-	} else if old == c {
+	words := c.bytes(p.addr)
+	if old := *cell; old == x {
 		return
-	} else {
-		q = quad{old, old, old, old}
+	} else if old&Mixed == 0 {
+		*words = [cellBytes]uint32{old, old, old, old}
+		*cell = Mixed
 	}
-	for b := lo; b < hi; b++ {
-		q[b] = c
+	first := uint32(p.addr % cellBytes)
+	for i := first; i < first+p.n; i++ {
+		words[i] = x
 	}
-	if q == (quad{c, c, c, c}) {
-		t.set(s, i, c)
-	} else if old := t[i]; old&mixed != 0 {
-		s.quads[old&^mixed] = q
-	} else {
-		t[i] = s.take(q)
+	if *words == ([cellBytes]uint32{x, x, x, x}) {
+		*cell = x
 	}
 }
 
-// byteOf is what is known of one byte of a cell.
-func (t *cells) byteOf(s *spares, i, b uint32) uint32 {
-	if c := t[i]; c&mixed != 0 {
-		return s.quads[c&^mixed][b]
+// uniform is what is known of bytes of a cell, if it is the same of all.
+func (c *Chunk) uniform(p part) (x uint32, ok bool) {
+	if x = *c.cell(p.addr); x&Mixed == 0 {
+		return x, true
 	}
-	return t[i]
-}
-
-// each changes what is known of the bytes [lo, hi) of a page, where something is.
-func (t *cells) each(s *spares, lo, hi uint32, f func(uint32) uint32) {
-	for i := lo / cellBytes; i*cellBytes < hi; i++ {
-		from, to := within(i, lo, hi)
-		switch c := t[i]; {
-		case c == 0:
-		case c&mixed == 0 && to-from == cellBytes:
-			t[i] = f(c)
-		default:
-			for b := from; b < to; b++ {
-				if old := t.byteOf(s, i, b); old != 0 {
-					t.put(s, i, b, b+1, f(old))
-				}
-			}
+	words, first := c.bytes(p.addr), uint32(p.addr%cellBytes)
+	for i := first + 1; i < first+p.n; i++ {
+		if words[i] != words[first] {
+			return 0, false
 		}
 	}
+	return words[first], true
 }
 
-// within are the bytes of cell i that are in [lo, hi).
-func within(i, lo, hi uint32) (from, to uint32) {
-	return max(lo, i*cellBytes) - i*cellBytes, min(hi, (i+1)*cellBytes) - i*cellBytes
-}
-
-// page is the shadow of a page.
-type page struct {
-	stores *cells
-	loads  []threadLoads
-	lines  *[pageBytes / lineBytes]line
-}
-
-// threadLoads are the loads of one thread.
-type threadLoads struct {
-	thread uint32
-	*cells
-}
-
-// recentPage is a page that the running thread was on.
-type recentPage struct {
-	number uint64 // plus one
-	page   *page
-	stores *cells
-	loads  *cells // of the running thread; nil if it has none
-	shared bool   // other threads have loaded there
-}
-
-// at finds a page, or makes it.
-func (d *Detector) at(number uint64) *recentPage {
-	r := &d.recent[number%recentPages]
-	if r.number == number+1 {
-		return r
-	}
-	p := d.pages[number]
-	if p == nil {
-		p = &page{stores: &cells{}}
-		d.pages[number] = p
-	}
-	*r = recentPage{number: number + 1, page: p, stores: p.stores}
-	for i := range p.loads {
-		if p.loads[i].thread == d.thread {
-			r.loads = p.loads[i].cells
-		} else {
-			r.shared = true
-		}
-	}
-	return r
-}
-
-// mine are the running thread's loads on a page.
-func (r *recentPage) mine(d *Detector) *cells {
-	if r.loads == nil {
-		r.loads = &cells{}
-		r.page.loads = append(r.page.loads, threadLoads{d.thread, r.loads})
-	}
-	return r.loads
-}
-
-// parts passes an access page by page.
-func (d *Detector) parts(addr uint64, n int, use func(p *recentPage, lo, hi uint32)) {
-	for n > 0 {
-		lo := uint32(addr % pageBytes)
-		hi := uint32(min(uint64(lo)+uint64(n), pageBytes))
-		use(d.at(addr>>pageShift), lo, hi)
-		addr, n = addr+uint64(hi-lo), n-int(hi-lo)
-	}
-}
-
-// known passes the pages of a range of which anything is known.
-func (d *Detector) known(addr, n uint64, use func(p *page, lo, hi uint32)) {
-	if n == 0 || addr+n < addr {
+// each passes what is known of bytes of a cell, byte by byte unless it is the same of all.
+func (c *Chunk) each(p part, use func(p part, x uint32)) {
+	if x, ok := c.uniform(p); ok {
+		use(p, x)
 		return
 	}
-	first, last := addr>>pageShift, (addr+n-1)>>pageShift
-	one := func(number uint64, p *page) {
-		base := number << pageShift
-		use(p, uint32(max(addr, base)-base), uint32(min(addr+n-base, pageBytes)))
-	}
-	if last-first > uint64(len(d.pages)) {
-		for number, p := range d.pages {
-			if number >= first && number <= last {
-				one(number, p)
-			}
-		}
-		return
-	}
-	for number := first; number <= last; number++ {
-		if p := d.pages[number]; p != nil {
-			one(number, p)
-		}
-	}
-}
-
-func (p *page) forget(s *spares, lo, hi uint32) {
-	p.stores.fill(s, lo, hi, 0)
-	for i := range p.loads {
-		p.loads[i].fill(s, lo, hi, 0)
-	}
-}
-
-// fill makes all bytes of [lo, hi) those of c.
-func (t *cells) fill(s *spares, lo, hi, c uint32) {
-	for i := lo / cellBytes; i*cellBytes < hi; i++ {
-		from, to := within(i, lo, hi)
-		t.put(s, i, from, to, c)
+	for i := range uint64(p.n) {
+		use(part{p.addr + i, 1}, c.of(p.addr+i))
 	}
 }

@@ -108,7 +108,7 @@ const modelCount = "count"
 // meter makes what measures time.
 func (c *Config) meter() (Meter, error) {
 	if c.Waste != 0 {
-		return newWasteMeter(c), nil
+		return newWasteMeter(c)
 	}
 	if c.Machine == "" {
 		return newCountMeter(c), nil

@@ -8,6 +8,7 @@ import (
 	"lime/internal/section"
 	"lime/internal/waste"
 	"lime/internal/waste/calls"
+	"lime/internal/waste/quick"
 )
 
 // wasteMeter is model "count" with a log of every access, which it feeds to a waste.Detector.
@@ -17,6 +18,7 @@ type wasteMeter struct {
 	tolerance float64
 	r         *run
 	d         *waste.Detector
+	code      *quick.Code
 	calls     calls.Table
 	blocks    []*wasteBlock // by BlockID; nil: not seen yet
 	tree      callTree
@@ -42,14 +44,23 @@ type wasteEvent struct {
 	pc   uint64
 }
 
-func newWasteMeter(c *Config) *wasteMeter {
+// newWasteMeter makes one for the life of the process.
+func newWasteMeter(c *Config) (*wasteMeter, error) {
+	d, err := waste.NewDetector(c.Waste)
+	if err != nil {
+		return nil, err
+	}
+	code, err := quick.New(d, c.Tolerance)
+	if err != nil {
+		return nil, err
+	}
 	m := &wasteMeter{
-		countMeter: newCountMeter(c), kinds: c.Waste, tolerance: c.Tolerance, d: waste.NewDetector(c.Waste),
+		countMeter: newCountMeter(c), kinds: c.Waste, tolerance: c.Tolerance, d: d, code: code,
 		calls: calls.NewTable(), tree: newCallTree(),
 		stacks: map[section.ThreadID]*wasteStack{}, votes: map[int]*votes{}, traitsAt: map[uint64]traits{}, byEvent: map[wasteEvent]int32{},
 	}
 	m.d.Sample = m.sample
-	return m
+	return m, nil
 }
 
 // sharingTurn is how many instructions a core may run beyond the core behind it where lines are
@@ -85,45 +96,67 @@ func (m *wasteMeter) Slice(_ int, ctx *cpu.Context, _, retired uint64) (uint64, 
 	t := m.r.byCtx[ctx]
 	s := m.stack(t)
 	m.d.Run(uint32(t.id))
-	for log := m.r.eng.Log(); len(log) > 0; {
-		id, cut := engine.LogWord(log[0])
-		var b *wasteBlock
-		if int(id) < len(m.blocks) {
-			b = m.blocks[id]
+	log := m.r.eng.Log()
+	for at := 0; at < len(log); {
+		id, _ := engine.LogWord(log[at])
+		b, err := m.block(id)
+		if err != nil {
+			return 0, err
 		}
-		if b == nil {
-			var err error
-			if b, err = m.block(id); err != nil {
-				return 0, err
-			}
+		if s.calling != nil {
+			m.arrive(s, b)
 		}
-		log = log[1+m.passage(s, b, log[1:], cut):]
+		if at, err = m.run(s, log, at); err != nil {
+			return 0, err
+		}
 	}
 	s.sp = ctx.GPR[rsp]
-	return retired, nil
+	return retired, m.d.Err()
 }
 
-// passage takes one passage of a block, and returns how many words it left.
-func (m *wasteMeter) passage(s *wasteStack, b *wasteBlock, words []uint64, cut int) int {
-	if s.calling != nil {
-		s.arrive(m, b.pc)
+// run takes passages from word at of the log on, all or some, and returns where to go on.
+func (m *wasteMeter) run(s *wasteStack, log []uint64, at int) (int, error) {
+	if m.kinds.Has(waste.FalseSharing) {
+		return at + m.passage(s, log[at:]), nil
 	}
-	base := b.base
-	if b.node != s.node || base == 0 {
-		base = m.base(s, b)
+	why, at := m.code.Run(&s.Stack, log[:len(log)+1], at)
+	if at == len(log) {
+		return at, nil
 	}
+	id, cut := engine.LogWord(log[at])
+	b, err := m.block(id)
+	switch why {
+	case quick.Place:
+		m.code.SetPlace(int(id), s.Path, m.base(s, b))
+	case quick.Called:
+		s.calling = b
+		at += 1 + b.shape.Words
+	case quick.Rest:
+		contexts, words := m.code.First(int(id))
+		at += 1 + words
+		at += m.oneByOne(s, b, m.base(s, b)+waste.Context(contexts), b.tail, log[at:], -1)
+	case quick.Unknown:
+		switch {
+		case err != nil:
+		case cut < 0 && b.shape.Repeat == nil && !m.code.Knows(int(id)):
+			err = m.code.Add(int(id), b.code)
+		default:
+			at += m.passage(s, log[at:])
+		}
+	}
+	return at, err
+}
+
+// passage takes one passage of a block by hand, and returns how many words it has left.
+func (m *wasteMeter) passage(s *wasteStack, words []uint64) int {
+	id, cut := engine.LogWord(words[0])
+	b := m.blocks[id]
+	base := m.base(s, b)
 	if b.shape.Repeat != nil {
-		m.repeatDone(b, base, words)
-		return b.shape.Words
+		m.repeatDone(b, base, words[1:])
+		return 1 + b.shape.Words
 	}
-	if cut >= 0 {
-		return m.oneByOne(s, b, base, b.accesses, words, cut)
-	}
-	w := m.d.Pass(base, &b.body, words, m.tolerance)
-	if len(b.tail) > 0 {
-		w += m.oneByOne(s, b, base+waste.Context(b.body.Contexts), b.tail, words[w:], cut)
-	}
-	return w
+	return 1 + m.oneByOne(s, b, base, b.accesses, words[1:], cut)
 }
 
 // oneByOne takes accesses of a block that need more than the detector: those of calls, returns, and
@@ -149,9 +182,10 @@ func (m *wasteMeter) oneByOne(s *wasteStack, b *wasteBlock, c waste.Context, lis
 			w += 2 * a.values
 		case accessPush:
 			m.d.Push(addr)
-			s.call(addr, b)
+			s.Push(addr)
+			s.calling = b
 		case accessReturn:
-			s.ret(addr)
+			s.Pop(addr)
 		case accessVague:
 			m.d.Read(addr, uint64(a.n))
 			if a.writes {
@@ -165,13 +199,13 @@ func (m *wasteMeter) oneByOne(s *wasteStack, b *wasteBlock, c waste.Context, lis
 
 // base is the first context of a block's accesses.
 func (m *wasteMeter) base(s *wasteStack, b *wasteBlock) waste.Context {
-	first, ok := b.bases[s.node]
+	node := int32(s.Path)
+	first, ok := b.bases[node]
 	if !ok {
 		first = m.d.Add(uint32(s.thread), max(len(b.accesses), 2))
-		m.bases = append(m.bases, wasteBase{first, s.node, b})
-		b.bases[s.node] = first
+		m.bases = append(m.bases, wasteBase{first, node, b})
+		b.bases[node] = first
 	}
-	b.node, b.base = s.node, first
 	return first
 }
 
@@ -205,7 +239,7 @@ func (m *wasteMeter) block(id engine.BlockID) (*wasteBlock, error) {
 		return b, nil
 	}
 	x := &m.r.eng.Blocks()[id]
-	b, err := newWasteBlock(x, m.r.eng.Logged(id), m.r.code(x.PC, int(x.Size)))
+	b, err := newWasteBlock(id, x, m.r.eng.Logged(id), m.r.code(x.PC, int(x.Size)))
 	if err != nil {
 		return nil, fmt.Errorf("block at %#x: %w", x.PC, err)
 	}

@@ -4,6 +4,7 @@ import (
 	"lime/internal/engine"
 	"lime/internal/waste"
 	"lime/internal/waste/elem"
+	"lime/internal/waste/quick"
 	"lime/internal/x86"
 )
 
@@ -13,11 +14,10 @@ type wasteBlock struct {
 	end      engine.End
 	shape    *engine.LogShape
 	accesses []wasteAccess
-	node     int32 // the call path by which it was reached last, and the first context there
-	base     waste.Context
+	id       engine.BlockID
 	bases    map[int32]waste.Context // by call path
-	body     waste.Body              // its accesses, but those of a call or return that ends it
-	tail     []wasteAccess           // these; what else would stand there is done one by one
+	code     quick.Block
+	tail     []wasteAccess // what is not of the code's ops
 	called   calledFrom
 }
 
@@ -52,8 +52,8 @@ const (
 	accessVague // it may touch less, or somewhere else
 )
 
-func newWasteBlock(x *engine.Block, shape *engine.LogShape, code []byte) (*wasteBlock, error) {
-	b := &wasteBlock{pc: x.PC, last: x.LastPC, end: x.End, shape: shape, bases: map[int32]waste.Context{}}
+func newWasteBlock(id engine.BlockID, x *engine.Block, shape *engine.LogShape, code []byte) (*wasteBlock, error) {
+	b := &wasteBlock{id: id, pc: x.PC, last: x.LastPC, end: x.End, shape: shape, bases: map[int32]waste.Context{}}
 	if shape.Repeat != nil {
 		for k, acc := range shape.Repeat.Accesses(nil) {
 			b.accesses = append(b.accesses, wasteAccess{pc: x.PC, n: int(acc.Bytes), inst: k})
@@ -91,21 +91,29 @@ func newWasteBlock(x *engine.Block, shape *engine.LogShape, code []byte) (*waste
 	return b, nil
 }
 
-// split cuts the accesses into those that the detector takes at once, and the rest.
+// split cuts the accesses into those that are loads and stores and no more, and the rest.
 func (b *wasteBlock) split() {
-	var ops []waste.Op
-	for k := range b.accesses {
-		a := &b.accesses[k]
-		if a.what > accessChange {
-			b.tail = b.accesses[k:]
-			break
-		}
+	var ops []quick.Op
+	b.tail = b.accesses
+	for len(b.tail) > 0 && b.tail[0].what <= accessChange {
+		a := &b.tail[0]
 		if a.what == accessBoth {
-			ops = append(ops, waste.Op{Part: true, Bytes: int32(a.n)})
+			ops = append(ops, quick.Op{Part: true, Bytes: int32(a.n)})
 		}
-		ops = append(ops, waste.Op{Store: a.what != accessLoad, Elem: a.elem, Bytes: int32(a.n), Values: int32(a.values)})
+		ops = append(ops, quick.Op{Store: a.what != accessLoad, Elem: a.elem, Bytes: int32(a.n), Values: int32(a.values)})
+		b.tail = b.tail[1:]
 	}
-	b.body = waste.NewBody(ops)
+	tail := quick.Other
+	switch {
+	case len(b.tail) == 0:
+		tail = quick.Nothing
+	case len(b.tail) > 1:
+	case b.tail[0].what == accessPush:
+		tail = quick.Call
+	case b.tail[0].what == accessReturn:
+		tail = quick.Return
+	}
+	b.code = quick.NewBlock(ops, tail)
 }
 
 func decodeAll(code []byte) (out []x86.Inst, err error) {

@@ -5,6 +5,7 @@ import (
 
 	"lime/internal/waste"
 	"lime/internal/waste/calls"
+	"lime/internal/waste/quick"
 )
 
 // Call paths, exactly: every call and every return is in the log, with the address at which the
@@ -76,57 +77,32 @@ func (x *callTree) find(from int32, entry uint64) int32 {
 
 // wasteStack is the open calls of a thread.
 type wasteStack struct {
-	thread  int32
-	node    int32 // the present path
-	frames  []wasteFrame
-	calling *wasteBlock  // has called, and where to is not known yet
-	sp      uint64       // when the thread ran last
-	system  []calls.Span // what the system call that it is in may write
-}
-
-// wasteFrame is an open call.
-type wasteFrame struct {
-	at   uint64 // of the return address
-	node int32  // the path of the caller
+	quick.Stack // paths are nodes of the tree
+	thread      int32
+	calling     *wasteBlock  // has called, and where to is not known yet
+	sp          uint64       // when the thread ran last
+	system      []calls.Span // what the system call that it is in may write
 }
 
 func (m *wasteMeter) stack(t *thread) *wasteStack {
 	s := m.stacks[t.id]
 	if s == nil {
 		s = &wasteStack{thread: int32(t.id)}
-		s.node = m.tree.root(s.thread)
+		s.Stack = quick.NewStack(uint64(m.tree.root(s.thread)))
 		m.stacks[t.id] = s
 	}
 	return s
 }
 
-// pop leaves the calls whose return address is at or below an address.
-func (s *wasteStack) pop(at uint64) {
-	n := len(s.frames)
-	for n > 0 && s.frames[n-1].at <= at {
-		n--
-		s.node = s.frames[n].node
+// arrive enters a block that was called.
+func (m *wasteMeter) arrive(s *wasteStack, b *wasteBlock) {
+	from, call := int32(s.Path), s.calling
+	if call.called.from != from || call.called.entry != b.pc {
+		call.called = calledFrom{from, b.pc, m.tree.into(from, call, b.pc)}
 	}
-	s.frames = s.frames[:n]
-}
-
-// call opens a call.
-func (s *wasteStack) call(at uint64, b *wasteBlock) {
-	s.pop(at)
-	s.frames = append(s.frames, wasteFrame{at, s.node})
-	s.calling = b
-}
-
-func (s *wasteStack) ret(at uint64) { s.pop(at) }
-
-// arrive enters the block at pc, which may be what was called.
-func (s *wasteStack) arrive(m *wasteMeter, pc uint64) {
-	if s.calling != nil {
-		last := &s.calling.called
-		if last.from != s.node || last.entry != pc {
-			*last = calledFrom{s.node, pc, m.tree.into(s.node, s.calling, pc)}
-		}
-		s.node, s.calling = last.to, nil
+	s.Path, s.calling = uint64(call.called.to), nil
+	if m.code.Knows(int(call.id)) {
+		m.code.SetCalled(int(call.id), uint64(from), uint64(b.id), s.Path)
 	}
 }
 
@@ -136,7 +112,7 @@ func (s *wasteStack) moved(m *wasteMeter, sp uint64) {
 		m.d.Forget(sp, s.sp-sp)
 	}
 	if sp > s.sp && sp-s.sp < maxSignalFrame {
-		s.pop(sp - 1)
+		s.Pop(sp - 1)
 	}
 }
 

@@ -123,6 +123,16 @@ var rows = []struct {
 	{func(a *Asm) { at := a.JmpShort(); a.Bytes(0x90); a.Bind(at) }, "eb0190", "jmp 0x78001003"},
 	{func(a *Asm) { at := a.JccFar(CondA); a.Bytes(0x90); a.BindFar(at) }, "0f870100000090", "ja 0x78001007"},
 	{func(a *Asm) { at := a.Jrcxz(); a.Bytes(0x90); a.Bind(at) }, "e30190", "jrcxz 0x78001003"},
+	{func(a *Asm) { a.Test(x86.R10, x86.R13) }, "4d85ea", "test r10,r13"},
+	{func(a *Asm) { a.And(x86.R10, x86.R11) }, "4d21da", "and r10,r11"},
+	{func(a *Asm) { a.Xor(x86.R10, x86.RAX) }, "4931c2", "xor r10,rax"},
+	{func(a *Asm) { a.AndShort(x86.RCX, -32) }, "83e1e0", "and ecx,0xffffffe0"},
+	{func(a *Asm) { a.Shr(x86.R10, 6) }, "49c1ea06", "shr r10,0x6"},
+	{func(a *Asm) { a.OrMem(x86.R10, Mem{Base: x86.RAX, Index: x86.RDX, Scale: 1, Disp: 8}) }, "4c0b541008",
+		"or r10,QWORD PTR [rax+rdx*1+0x8]"},
+	{func(a *Asm) { a.CmpReg32(x86.R10, At(x86.RBX, 0x40)) }, "443b5340", "cmp r10d,DWORD PTR [rbx+0x40]"},
+	{func(a *Asm) { a.Dec32Borrow(At(x86.RBX, 0x28)) }, "836b2801", "sub DWORD PTR [rbx+0x28],0x1"},
+	{func(a *Asm) { a.LoadDouble(5, At(x86.R15, 0x80)) }, "f2410f10af80000000", "movsd xmm5,QWORD PTR [r15+0x80]"},
 }
 
 func TestBytes(t *testing.T) {

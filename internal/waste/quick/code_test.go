@@ -1,11 +1,37 @@
-package waste
+package quick
 
 import (
+	"errors"
 	"math"
 	"math/rand/v2"
 	"reflect"
 	"testing"
+
+	"lime/internal/waste"
 )
+
+// where the random programs' memory is: about a bound of chunks of shadow.
+const where = 1 << waste.ChunkShift
+
+// newPair is a detector with code, and one without.
+func newPair(t *testing.T, kinds waste.Set) (c *Code, fast, plain *waste.Detector) {
+	t.Helper()
+	var errs [3]error
+	fast, errs[0] = waste.NewDetector(kinds)
+	plain, errs[1] = waste.NewDetector(kinds)
+	c, errs[2] = New(fast, waste.DefaultTolerance)
+	if err := errors.Join(errs[:]...); err != nil {
+		t.Fatal(err)
+	}
+	return c, fast, plain
+}
+
+func closeAll(t *testing.T, c *Code, fast, plain *waste.Detector) {
+	t.Helper()
+	if err := errors.Join(c.Close(), fast.Err(), fast.Close(), plain.Err(), plain.Close()); err != nil {
+		t.Error(err)
+	}
+}
 
 // TestPass: passages of random blocks, taken at once, come to the same as access by access, for all
 // sets of kinds. Values are real ones of a memory, floating-point numbers among them, so that some
@@ -14,18 +40,23 @@ func TestPass(t *testing.T) {
 	for seed := range uint64(400) {
 		r := rand.New(rand.NewPCG(seed, 3))
 		threads := 1 + r.IntN(2)
-		kinds := Set(1 + r.IntN(int(All)))
-		if r.IntN(4) > 0 {
-			kinds &^= Of(FalseSharing)
+		kinds := waste.Set(1+r.IntN(int(waste.All))) &^ waste.Of(waste.FalseSharing)
+		if kinds == 0 {
+			continue
 		}
-		fast, plain := NewDetector(kinds), NewDetector(kinds)
+		c, fast, plain := newPair(t, kinds)
 		blocks := randomBlocks(r, 1+r.IntN(6))
-		first := make([][]Context, threads)
+		first := make([][]waste.Context, threads)
+		stacks := make([]Stack, threads)
 		for thread := range threads {
-			for _, b := range blocks {
-				n := NewBody(b).Contexts
-				first[thread] = append(first[thread], fast.Add(uint32(thread), n))
-				plain.Add(uint32(thread), n)
+			stacks[thread] = NewStack(uint64(thread))
+			for id, ops := range blocks {
+				b := NewBlock(ops, Nothing)
+				if err := c.Add(id, b); err != nil {
+					t.Fatal(err)
+				}
+				first[thread] = append(first[thread], fast.Add(uint32(thread), b.Contexts))
+				plain.Add(uint32(thread), b.Contexts)
 			}
 		}
 		memory := map[uint64]uint64{}
@@ -37,20 +68,19 @@ func TestPass(t *testing.T) {
 			fast.Run(uint32(thread))
 			plain.Run(uint32(thread))
 			if r.IntN(30) == 0 {
-				at := uint64(pageBytes - 64 + r.IntN(128)&^7)
+				at := uint64(where - 64 + r.IntN(128)&^7)
 				fast.Push(at)
 				plain.Forget(at, 8)
 				continue
 			}
 			k := r.IntN(len(blocks))
-			log := randomLog(r, blocks[k], memory)
-			body := NewBody(blocks[k])
+			words := randomLog(r, blocks[k], memory)
+			var log []uint64
 			for range 1 + r.IntN(3) { // as in a loop
-				if n := fast.Pass(first[thread][k], &body, log, DefaultTolerance); n != len(log) {
-					t.Fatalf("seed %d: took %d words of %d", seed, n, len(log))
-				}
-				oneByOne(plain, first[thread][k], blocks[k], log)
+				log = append(append(log, uint64(k)), words...)
+				oneByOne(plain, first[thread][k], blocks[k], words)
 			}
+			pass(t, c, &stacks[thread], append(log, ^uint64(0)), first[thread])
 			if r.IntN(50) == 0 {
 				if a, b := fast.Drain(uint32(thread)), plain.Drain(uint32(thread)); !reflect.DeepEqual(a, b) {
 					t.Fatalf("seed %d: drained\n%v, want\n%v", seed, a, b)
@@ -63,20 +93,37 @@ func TestPass(t *testing.T) {
 		if a, b := fast.Totals(), plain.Totals(); !reflect.DeepEqual(a, b) {
 			t.Fatalf("seed %d: totals %v, want %v", seed, a, b)
 		}
+		closeAll(t, c, fast, plain)
+	}
+}
+
+// pass has the code take a log, to its end.
+func pass(t *testing.T, c *Code, s *Stack, log []uint64, first []waste.Context) {
+	t.Helper()
+	for at := 0; ; {
+		why, stop := c.Run(s, log, at)
+		if at = stop; why == Unknown && at == len(log)-1 {
+			return
+		}
+		if why != Place {
+			t.Fatalf("stopped at word %d of %d: %d", at, len(log), why)
+		}
+		c.SetPlace(int(log[at]), s.Path, first[log[at]])
 	}
 }
 
 // oneByOne tells of a passage access by access.
-func oneByOne(d *Detector, c Context, ops []Op, log []uint64) {
+func oneByOne(d *waste.Detector, c waste.Context, ops []Op, log []uint64) {
 	for k := range ops {
 		o := &ops[k]
 		switch n := int(o.Values); {
 		case !o.Store:
 			d.Load(c, log[0], int(o.Bytes))
 		default:
-			d.Store(c, log[0], int(o.Bytes), n > 0 && Same(o.Elem, log[1:1+n], log[1+n:1+2*n], DefaultTolerance))
+			same := n > 0 && waste.Same(o.Elem, log[1:1+n], log[1+n:1+2*n], waste.DefaultTolerance)
+			d.Store(c, log[0], int(o.Bytes), same)
 		}
-		log, c = log[o.words():], c+o.contexts()
+		log, c = log[o.words():], c+waste.Context(o.contexts())
 	}
 }
 
@@ -89,7 +136,7 @@ func randomBlocks(r *rand.Rand, n int) (blocks [][]Op) {
 			if r.IntN(2) == 0 {
 				o.Store, o.Values = true, (o.Bytes+7)/8
 				if o.Bytes%8 == 0 && r.IntN(2) == 0 {
-					o.Elem = []Elem{Float64, Float32}[r.IntN(2)]
+					o.Elem = []waste.Elem{waste.Float64, waste.Float32}[r.IntN(2)]
 				}
 				if r.IntN(8) == 0 {
 					o.Values = 0
@@ -112,7 +159,7 @@ func randomLog(r *rand.Rand, ops []Op, memory map[uint64]uint64) (log []uint64) 
 		if o.Part {
 			continue
 		}
-		addr := uint64(pageBytes - 64 + r.IntN(128))
+		addr := uint64(where - 64 + r.IntN(128))
 		if r.IntN(8) > 0 {
 			addr -= addr % uint64(max(o.Bytes&^3, 1))
 		}
@@ -122,9 +169,11 @@ func randomLog(r *rand.Rand, ops []Op, memory map[uint64]uint64) (log []uint64) 
 			at := addr + uint64(8*w)
 			before[w] = memory[at]
 			after[w] = before[w]
-			switch r.IntN(4) {
+			switch r.IntN(5) {
 			case 0:
 				after[w] = math.Float64bits(float64(r.IntN(3)) - 1)
+			case 2:
+				after[w] = math.Float64bits(numbers()[r.IntN(len(numbers()))])
 			case 1:
 				after[w] = math.Float64bits(math.Float64frombits(before[w]) * 1.001)
 			}
@@ -133,4 +182,10 @@ func randomLog(r *rand.Rand, ops []Op, memory map[uint64]uint64) (log []uint64) 
 		log = append(append(log, before...), after...)
 	}
 	return log
+}
+
+// numbers are at the bounds of what is near, and such that are near to nothing.
+func numbers() []float64 {
+	return []float64{99, 100, 101, -100, math.Inf(1), math.Inf(-1), math.NaN(), math.Copysign(0, -1), 5e-324,
+		math.MaxFloat64}
 }

@@ -1,0 +1,104 @@
+package waste
+
+import "unsafe"
+
+// recurrence is a pair that is found at its second context again and again: finds that are not
+// summed up yet.
+type recurrence struct {
+	key  uint64 // how the cells look that make one more
+	left uint32 // as many more are counted here; the next one is told
+	stop uint32 // as many there were
+}
+
+// record is what is counted at a context. Generated code counts there, too; its offsets are below.
+type record struct {
+	pairs [FalseSharing]recurrence
+	me    uint64 // two cells of the context
+	bytes uint32 // of each find
+	_     uint32
+}
+
+// Offsets in a record.
+const (
+	RecordSize = unsafe.Sizeof(record{})
+	RecordMe   = unsafe.Offsetof(record{}.me)
+	RecordLeft = unsafe.Offsetof(recurrence{}.left)
+)
+
+// RecordKey is where the key of a kind's pair stands.
+func RecordKey(k Kind) uintptr { return uintptr(k) * unsafe.Sizeof(recurrence{}) }
+
+// Twice makes two cells of one.
+const Twice = 1<<32 | 1
+
+// maxContexts is how many have a number. What else is kept of as many would not fit any memory.
+const maxContexts = who
+
+// keyOf is how cells of so many bytes look that are all alike: the first, or the first two.
+func keyOf(cell uint32, bytes uint32) uint64 {
+	if bytes <= cellBytes {
+		return uint64(cell)
+	}
+	return uint64(cell) * Twice
+}
+
+// again tells of an access all of which makes a pair with what a cell says, if that is of the same
+// thread.
+func (d *Detector) again(k Kind, cell uint32, c Context, addr, n uint64) {
+	r := d.record(c)
+	if r.bytes != uint32(n) {
+		for k := range r.pairs {
+			d.settle(Kind(k), c)
+		}
+		r.bytes = uint32(n)
+	}
+	x := &r.pairs[k]
+	key := keyOf(cell, r.bytes)
+	if x.key == key && x.left != 0 {
+		x.left--
+		return
+	}
+	first := Context(cell & who)
+	if d.sites[first].thread != d.thread {
+		return
+	}
+	d.settle(k, c)
+	count := d.index.list[d.hit(k, first, c, addr, uint32(n))].Count
+	next := uint64(1)
+	for next <= count {
+		next *= 2
+	}
+	few := uint32(min(next-count-1, 1<<30))
+	*x = recurrence{key: key, left: few, stop: few}
+}
+
+// settle sums up what was found at a context.
+func (d *Detector) settle(k Kind, c Context) {
+	if k == FalseSharing {
+		return
+	}
+	r := d.record(c)
+	x := &r.pairs[k]
+	if n := x.stop - x.left; n > 0 {
+		s := &d.sites[c]
+		pair := &d.index.list[d.index.of(s, k, Context(x.key&who), c)]
+		bytes := uint64(n) * uint64(r.bytes)
+		pair.Bytes += bytes
+		pair.Count += uint64(n)
+		d.totals[s.thread].Wasted[k] += bytes
+		s.since[k] += n
+	}
+	*x = recurrence{}
+}
+
+// settleAll sums up what was found since the threads were drained.
+func (d *Detector) settleAll() {
+	for _, list := range d.dirty {
+		for _, s := range list {
+			d.settle(s.Kind, s.Context)
+		}
+	}
+}
+
+// record is what is counted at a context.
+func (d *Detector) record(c Context) *record { return &d.records[c] }
