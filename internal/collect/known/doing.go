@@ -63,3 +63,9 @@ func Locking(symbol string) bool {
 	return slices.ContainsFunc([]string{"mutex", "lock_contended", "lock_slow", "lll_lock"},
 		func(s string) bool { return strings.Contains(symbol, s) })
 }
+
+// FutexCall reports whether a function, by its symbol, merely makes the system call futex(2) for
+// those that call it (library/std/src/sys of Rust), which alone know what for.
+func FutexCall(symbol string) bool {
+	return strings.Contains(symbol, "futex_wait") || strings.Contains(symbol, "futex_wake")
+}

@@ -22,7 +22,7 @@ func (r *run) beginWait(t *thread, h *hook.Record, at uint64, untyped bool) {
 	}
 	from := r.site(h).from()
 	if t.arriving.holds(from, t.cpu.at(at)) {
-		t.piece.forgetLock(t.lastLock)
+		t.piece.tail = t.lastLock
 	}
 	op := r.arrival(t, section.OpWaitBegin, h, at, h.Arg0)
 	op.Untyped = untyped
@@ -71,7 +71,7 @@ func (r *run) leaveFutex(t *thread, h *hook.Record, at uint64) {
 
 // leaveLock is the end of a wait for a lock. Who was woken at a barrier takes its lock before he
 // goes on: that is waiting for the barrier, too. And so is the wait for the lock of who is about to
-// wait for others in the same call.
+// wait for others in the same call, should that wait end a section.
 func (r *run) leaveLock(t *thread, l *lockCall, at uint64) {
 	if !t.home.holds(r.site(&l.h).from(), t.cpu.at(l.at)) {
 		t.lastLock = r.waitedForLock(t, &l.h, l.at, at)

@@ -109,13 +109,14 @@ func TestFutexOfLock(t *testing.T) {
 		want   uint64
 	}{
 		{"a lock", func(*told) {}, func(*told) {}, 1},
-		{"before a wait in the same call", func(*told) {}, func(x *told) { x.futex(x.pid, hook.Enter, meet(), 64, futexWait, 0) }, 0},
+		{"before a barrier in the same call", func(x *told) { x.makes2() }, func(x *told) { x.meets2(meet(), 0) }, 0},
+		{"before a wait in the same call", func(*told) {}, func(x *told) { x.futex(x.pid, hook.Enter, meet(), 64, futexWait, 0) }, 1},
 		{"before a wait somewhat later", func(*told) {}, func(x *told) {
 			x.at += 2 * onTheWay
 			x.futex(x.pid, hook.Enter, meet(), 64, futexWait, 0)
 		}, 1},
-		{"on the way home from a barrier", func(x *told) { x.meets2(meet(), 0) }, func(*told) {}, 0},
-		{"after a barrier", func(x *told) { x.meets2(meet(), 2*onTheWay) }, func(*told) {}, 1},
+		{"on the way home from a barrier", func(x *told) { x.makes2(); x.meets2(meet(), 0) }, func(*told) {}, 0},
+		{"after a barrier", func(x *told) { x.makes2(); x.meets2(meet(), 2*onTheWay) }, func(*told) {}, 1},
 	} {
 		r, _ := recording(t, Options{})
 		x := &told{r, 5000}
@@ -141,13 +142,17 @@ func TestFutexOfLock(t *testing.T) {
 // meet is an address in the function that is a barrier.
 func meet() uint64 { return uint64(reflect.ValueOf(TestFutexOfLock).Pointer()) + 8 }
 
-// meets2 lets the first thread wait at a barrier for two others, and be let go; later is the CPU
-// time that it then has.
-func (x *told) meets2(caller, later uint64) {
+// makes2 lets the first thread make two others.
+func (x *told) makes2() {
 	for tid := int32(101); tid <= 102; tid++ {
 		x.tells(perf.TypeFork, tid, false)
 		x.tells(perf.TypeSwitch, tid, false)
 	}
+}
+
+// meets2 lets the first thread wait at a barrier for these, and be let go; later is the CPU time that
+// it then has.
+func (x *told) meets2(caller, later uint64) {
 	x.futex(x.pid, hook.Enter, caller, 64, futexWait, 0)
 	x.futex(101, hook.Enter, caller, 64, futexWait, 0)
 	x.futex(102, hook.Enter, caller, 64, futexWake, math.MaxInt32)

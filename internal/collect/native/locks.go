@@ -45,7 +45,7 @@ func (r *run) waitedForLock(t *thread, h *hook.Record, from, at uint64) (l lockW
 	s := r.site(h).Site
 	call := r.code.callBefore(h.Caller)
 	if len(s.Stack) > 0 {
-		call = uint64(s.Stack[0].Call)
+		call = uint64(s.Stack[s.Library].Call)
 	}
 	l = lockWait{call, 1, at - from, off, at - from - min(away, at-from) + off}
 	t.piece.addLock(l)
@@ -66,6 +66,9 @@ func (p *piece) addLock(l lockWait) {
 
 // forgetLock takes a wait back.
 func (p *piece) forgetLock(l lockWait) {
+	if l.n == 0 {
+		return
+	}
 	for i := range p.locks {
 		if k := &p.locks[i]; k.call == l.call && k.n >= l.n && k.wait >= l.wait && k.off >= l.off {
 			k.n, k.wait, k.off, k.time = k.n-l.n, k.wait-l.wait, k.off-l.off, k.time-min(k.time, l.time)

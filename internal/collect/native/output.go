@@ -122,6 +122,10 @@ func (o *output) instance(in section.Instance) {
 	for i := range in.Parts {
 		p := &in.Parts[i]
 		sum.reset()
+		if n := len(p.Spans); n > 0 {
+			last := p.Spans[n-1].(*piece)
+			last.forgetLock(last.tail)
+		}
 		for _, s := range p.Spans {
 			sum.add(s.(*piece))
 		}

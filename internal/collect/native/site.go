@@ -164,15 +164,15 @@ func (r *run) readSite(h *hook.Record) site {
 	}
 	stack := make([]byte, siteStack)
 	stack = stack[:peek(r.images.pid, h.SP, stack)]
-	first := true
+	first, caller := true, true
 	visit := func(pc, sp uint64) bool {
 		if !first && !r.sampler.followsCall(pc) { // the stack has changed meanwhile
 			return false
 		}
-		if len(s.Stack) == 0 {
-			r.names(&s, pc-1, first)
-		}
 		first = false
+		if len(s.Stack) == 0 || caller {
+			caller = r.names(&s, pc-1, caller) && caller
+		}
 		if len(s.calls) < len(s.Stack) {
 			s.calls = append(s.calls, openCall(pc, sp))
 		}
@@ -191,13 +191,18 @@ func (r *run) readSite(h *hook.Record) site {
 }
 
 // names looks at the name of a function between the call and the program's own code, first at the
-// one that calls.
-func (r *run) names(s *site, pc uint64, first bool) {
+// one that calls. It reports whether that one only makes the system call for its caller, which may
+// be in the program's own file.
+func (r *run) names(s *site, pc uint64, caller bool) (wraps bool) {
 	_, sym, ok := r.images.symbol(pc)
-	if first {
+	if wraps = ok && known.FutexCall(sym.Name); wraps {
+		return true
+	}
+	if caller {
 		s.named = ok
 	}
 	s.lock = s.lock || ok && known.Locking(sym.Name)
+	return false
 }
 
 // inLibrary counts the innermost calls that stand in functions of the language's own library, if

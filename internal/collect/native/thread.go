@@ -175,6 +175,7 @@ type piece struct {
 	cpu     uint64 // time on a CPU
 	samples []workSample
 	locks   []lockWait
+	tail    lockWait     // one of them, on the way to the wait that it ends with: should that be a section's end, it belongs to that
 	off     []offWait    // blocked for anything else
 	events  []eventCount // one event may stand there more than once
 	spin    uint64       // period of samples inside of a runtime's waiting

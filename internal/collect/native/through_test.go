@@ -1,27 +1,35 @@
 package native
 
 import (
+	"fmt"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"lime/internal/profile"
 	"lime/internal/testenv"
 )
 
+// rust builds a program in Rust.
+func rust(t *testing.T, source string) (prog string) {
+	t.Helper()
+	needs(t, needSamples, needTracing)
+	testenv.Tool(t, "rustc")
+	prog = filepath.Join(t.TempDir(), "p")
+	if msg, err := exec.Command("rustc", "-O", "-g", "-o", prog, filepath.Join("testdata", source)).CombinedOutput(); err != nil {
+		t.Fatalf("rustc: %v\n%s", err, msg)
+	}
+	return prog
+}
+
 // The threads of a scope in Rust, which nobody joins, are through together: a section has those of
 // one scope, and of the ones before it if a thread of theirs was still on its way out when its
 // creator went on without a wait. Without that they would all stand in the sections of the few
 // scopes at which it waits for the last one.
 func TestScopes(t *testing.T) {
-	needs(t, needSamples, needTracing)
-	testenv.Tool(t, "rustc")
 	const threads = 4
-	prog := filepath.Join(t.TempDir(), "p")
-	if msg, err := exec.Command("rustc", "-O", "-g", "-o", prog, "testdata/scopes.rs").CombinedOutput(); err != nil {
-		t.Fatalf("rustc: %v\n%s", err, msg)
-	}
-	p, _ := record(t, Options{Command: []string{prog}})
+	p, _ := record(t, Options{Command: []string{rust(t, "scopes.rs")}})
 	seen, instances := 0, 0
 	for id, s := range p.Tables().Sections {
 		for in := range p.Instances(profile.SectionID(id)) {
@@ -38,4 +46,39 @@ func TestScopes(t *testing.T) {
 	if seen < scopes*threads*3/4 { // of the others one had ended before the next one began
 		t.Errorf("%d threads in sections, %d scopes have %d each", seen, scopes, threads)
 	}
+}
+
+// A mutex of Rust's for which one of two threads waits is a lock, and no barrier, though the function
+// that makes the system call is one of the program's own file and has a name that says nothing.
+func TestRustMutexIsALock(t *testing.T) {
+	var out strings.Builder
+	p, _ := record(t, Options{Command: []string{rust(t, "shards.rs")}, Stdout: &out})
+	for _, s := range p.Tables().Sections {
+		if s.Kind == profile.SectionBuilt {
+			t.Errorf("a lock is taken for a barrier at %#x", s.EndAddr)
+		}
+	}
+	var waited float64
+	if _, err := fmt.Sscan(out.String(), &waited); err != nil {
+		t.Fatal(err)
+	}
+	costs, _ := offCosts(p)
+	if sum := lockCosts(p); sum < 0.5*waited {
+		t.Errorf("%.0f ns of waiting for locks; the program measures %.0f ns; of others %v", sum, waited, costs)
+	}
+}
+
+// lockCosts is the sum of the waits for locks.
+func lockCosts(p *profile.Profile) (sum float64) {
+	tab := p.Tables()
+	for id := range tab.Sections {
+		for in := range p.Instances(profile.SectionID(id)) {
+			for _, c := range in.Costs {
+				if tab.Kinds[tab.Events[c.Row].Kind].Name == profileLockWait {
+					sum += float64(c.N)
+				}
+			}
+		}
+	}
+	return sum
 }
