@@ -99,7 +99,7 @@ func (b *beside) learns(t *thread, s *spinner) bool {
 	r.drain(t, &p)
 	taken := append([]edgeCount(nil), p.edges...)
 	t.keepFor(&p)
-	n := len(r.spins.cycles)
+	n := len(r.rounds.cycles)
 	r.learn(s, taken)
-	return len(r.spins.cycles) > n
+	return len(r.rounds.cycles) > n
 }

@@ -15,7 +15,7 @@ type barriers struct {
 	places     *places
 	probes     *probes
 	roster     *roster
-	rounds     *rounds
+	passPoints *passPoints
 	segments   *segments
 	images     *images
 	beside     *beside
@@ -173,7 +173,7 @@ func (b *barriers) refute(g *gate) {
 	entry := g.f.Constant &^ gateObject
 	g.state = gateRefuted
 	delete(b.openCalls.entries, entry)
-	if b.rounds.spins.points[entry] == nil && b.openCalls.bodies[entry] == nil && b.openCalls.taskBodies[entry] == nil {
+	if b.passPoints.points[entry] == nil && b.openCalls.bodies[entry] == nil && b.openCalls.taskBodies[entry] == nil {
 		b.probes.clearProbe(entry)
 	}
 }

@@ -22,7 +22,7 @@ func TestGate(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			p := &probes{counting: &counting{}, placed: map[uint64]bool{7: true}}
-			b := &barriers{gates: map[uint64]*gate{}, probes: p, roster: &roster{}, rounds: &rounds{},
+			b := &barriers{gates: map[uint64]*gate{}, probes: p, roster: &roster{}, passPoints: &passPoints{},
 				openCalls: &openCalls{entries: map[uint64]*fn{}}}
 			g := b.watch(7)
 			delete(p.placed, 7) // no engine here

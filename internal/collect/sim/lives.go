@@ -17,7 +17,7 @@ type lives struct {
 	operations *operations
 	places     *places
 	roster     *roster
-	rounds     *rounds
+	spinners   *spinners
 	segments   *segments
 	waking     *waking
 	images     *images
@@ -170,6 +170,6 @@ func (lv *lives) threadGone(t *thread) {
 	t.at = t.now()
 	t.gone = true
 	delete(lv.roster.byGuest, t.g)
-	lv.rounds.spins.drop(t)
+	lv.spinners.drop(t)
 	lv.cores.release(t)
 }

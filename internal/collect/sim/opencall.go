@@ -13,7 +13,7 @@ import (
 type openCalls struct {
 	memory     *memory
 	probes     *probes
-	rounds     *rounds
+	passPoints *passPoints
 	segments   *segments
 	tailCalls  *tailCalls
 	heap       *heapBook
@@ -99,7 +99,7 @@ func (cs *openCalls) othersProbe(t *thread) bool {
 	if f := cs.entries[pc]; f != nil && (inside(f.Role) || !t.covered()) { // a function that goes round from its very beginning is entered once
 		return false
 	}
-	if t.hosts != nil || t.gopher != nil || cs.bodies[pc] != nil || cs.taskBodies[pc] != nil || cs.rounds.spins.points[pc] != nil {
+	if t.hosts != nil || t.gopher != nil || cs.bodies[pc] != nil || cs.taskBodies[pc] != nil || cs.passPoints.points[pc] != nil {
 		return false
 	}
 	if cs.heap != nil && cs.heap.probes[pc] || t.home != nil && t.home.ret == pc || t.meet == pc {

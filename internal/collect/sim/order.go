@@ -22,12 +22,12 @@ import (
 
 // precedence knows which instructions are done in the order of the clocks.
 type precedence struct {
-	memory *memory
-	probes *probes
-	rounds *rounds
-	eng    *engine.Engine
-	beside *beside
-	order  ordering
+	memory   *memory
+	probes   *probes
+	spinners *spinners
+	eng      *engine.Engine
+	beside   *beside
+	order    ordering
 }
 
 // Limits of the order.
@@ -131,7 +131,7 @@ func (r *run) inOrder(carrier, t *thread, pc uint64) bool {
 		return false
 	}
 	g.passes++
-	if r.spins.points[pc] == nil && r.goesRound(t, pc) { // what a passage means is told first
+	if r.passPoints.points[pc] == nil && r.goesRound(t, pc) { // what a passage means is told first
 		r.tryPark(t)
 		if t.blocked || t.core == nil || r.end.over {
 			return false
@@ -244,7 +244,7 @@ func (r *run) goHunting(t *thread, budget int64) (cpu.Exit, uint64) {
 	r.look()
 	for done := uint64(0); ; {
 		if h, known := r.headOf(t); known {
-			r.spins.follow.Touches(&h, r.hunted, r.touches)
+			r.loops.follow.Touches(&h, r.hunted, r.touches)
 		}
 		exit, n := r.step(t, 1)
 		done += n
@@ -265,7 +265,7 @@ func (o *precedence) hunted(addr uint64, n int) uint64 {
 		if addr < h.addr+uint64(h.n) && h.addr < addr+uint64(n) {
 			return h.addr
 		}
-		for _, s := range o.rounds.spins.parked {
+		for _, s := range o.spinners.parked {
 			for i := range s.loop.Watches {
 				if w := &s.loop.Watches[i]; w.PC == h.look && addr < w.Addr+uint64(w.Bytes) && w.Addr < addr+uint64(n) {
 					return h.addr

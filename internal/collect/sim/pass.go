@@ -14,7 +14,8 @@ type passes struct {
 	loops      *loops
 	memory     *memory
 	operations *operations
-	rounds     *rounds
+	passPoints *passPoints
+	spinners   *spinners
 	segments   *segments
 	cores      *cores
 }
@@ -22,7 +23,7 @@ type passes struct {
 // passPoints are the places that threads pass on their way to loops in which others wait.
 type passPoints struct {
 	probes *probes
-	rounds *rounds
+	points map[uint64]*point
 }
 
 // point is an instruction that every thread passes on its way to a spin loop,
@@ -51,10 +52,10 @@ type passage struct {
 
 // pointAt is the pass point at an address; it has a probe from now on.
 func (ps *passPoints) pointAt(pc uint64) *point {
-	p := ps.rounds.spins.points[pc]
+	p := ps.points[pc]
 	if p == nil {
 		p = &point{}
-		ps.rounds.spins.points[pc] = p
+		ps.points[pc] = p
 		ps.probes.setProbe(pc)
 	}
 	return p
@@ -78,7 +79,7 @@ func (p *point) leave(s *spinner) {
 // passing notes that a thread comes past the place in front of a loop in which others spin:
 // it will spin too, or release them. It reports whether the thread must wait for its turn.
 func (ps *passes) passing(t *thread, pc uint64) (wait bool) {
-	p := ps.rounds.spins.points[pc]
+	p := ps.passPoints.points[pc]
 	if p == nil || !p.worth() || t.covered() {
 		return false
 	}
@@ -152,7 +153,7 @@ func (ps *passes) tried(t *thread, pc uint64) uint64 {
 
 // released reports whether those who spin behind a point have been released already.
 func (ps *passes) released(pc uint64) bool {
-	for _, s := range ps.rounds.spins.parked {
+	for _, s := range ps.spinners.parked {
 		if s.point == pc && ps.loops.changed(s) {
 			return true
 		}

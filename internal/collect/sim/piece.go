@@ -138,7 +138,7 @@ func (sg *segments) cut(t *thread) *piece {
 	if units := sg.rounds.takeSpinning(t, p); units > 0 {
 		sg.operations.tellSpun(t, units)
 	}
-	if sg.rounds.spins.now == nil {
+	if sg.rounds.now == nil {
 		sg.tellYields(t, p)
 	}
 	sg.closed(t, p)

@@ -37,6 +37,7 @@ type run struct {
 	*rounds
 	*segments
 	*sampling
+	*spinners
 	*passPoints
 	*openCalls
 	*locks
@@ -162,7 +163,7 @@ func (r *run) loop(ctx context.Context) {
 			r.idle()
 			continue
 		}
-		if len(r.spins.parked) > 0 && r.resumeHeld(k.clock) {
+		if len(r.spinners.parked) > 0 && r.resumeHeld(k.clock) {
 			continue
 		}
 		r.timers(k)
@@ -229,7 +230,7 @@ func (wk *waking) seeChanges() bool {
 
 // outsiders reports whether somebody spins on memory that another process may change.
 func (wk *waking) outsiders() bool {
-	for _, s := range wk.rounds.spins.parked {
+	for _, s := range wk.spinners.parked {
 		for i := range s.loop.Watches {
 			if m, ok := wk.memory.proc.Mapping(s.loop.Watches[i].Addr); ok && m.Shared {
 				return true
@@ -287,7 +288,7 @@ func (r *run) budget(k *core) int64 {
 	if r.beside != nil {
 		return r.beside.turn(k.busy)
 	}
-	if other == nil && len(r.spins.parked) == 0 {
+	if other == nil && len(r.spinners.parked) == 0 {
 		return soloLength
 	}
 	if other == nil { // whoever spins is to see soon what this thread does

@@ -21,6 +21,10 @@ type loops struct {
 	images *images
 	blocks *blockIndex
 	run    stepper
+	lo, hi uint64 // where the last search led
+	follow *spin.Follower
+	ran    uint64               // instructions of its last step
+	insts  map[uint64]*x86.Inst // of the search under way
 }
 
 // stepper runs threads beside the cores' turns.
@@ -35,23 +39,22 @@ type stepper interface {
 
 // search follows t until it is proved that it waits; nil if it is not.
 func (ls *loops) search(t *thread) *spin.Loop {
-	x := &ls.rounds.spins
 	ls.look()
-	x.follow.Start()
-	x.lo, x.hi = t.ctx.RIP, t.ctx.RIP
-	for !x.follow.Tires(t.still.fails%longSearch == longSearch-1) {
+	ls.follow.Start()
+	ls.lo, ls.hi = t.ctx.RIP, t.ctx.RIP
+	for !ls.follow.Tires(t.still.fails%longSearch == longSearch-1) {
 		h, ok := ls.headOf(t)
 		if !ok {
 			return nil
 		}
-		l, going := x.follow.Step(h, sliceLength)
+		l, going := ls.follow.Step(h, sliceLength)
 		if l != nil || !going {
 			return l
 		}
 		if !ls.run.traceStep(t) || !ls.alsoRan(t, h.PC) {
 			return nil
 		}
-		x.lo, x.hi = min(x.lo, t.ctx.RIP), max(x.hi, t.ctx.RIP)
+		ls.lo, ls.hi = min(ls.lo, t.ctx.RIP), max(ls.hi, t.ctx.RIP)
 	}
 	return nil
 }
@@ -60,16 +63,16 @@ func (ls *loops) search(t *thread) *spin.Loop {
 // see only at the head behind a return that its budget is used up. What ran then is told by the
 // number of instructions and by where t is now.
 func (ls *loops) alsoRan(t *thread, pc uint64) bool {
-	x, blocks := &ls.rounds.spins, ls.blocks.sync()
+	blocks := ls.blocks.sync()
 	id, ok := ls.blocks.startingAt(pc)
-	if !ok || x.ran <= uint64(blocks[id].Instrs) { // a system call leaves before it counts
+	if !ok || ls.ran <= uint64(blocks[id].Instrs) { // a system call leaves before it counts
 		return ok
 	}
-	left := x.ran - uint64(blocks[id].Instrs)
-	for _, pc := range x.follow.Next() {
+	left := ls.ran - uint64(blocks[id].Instrs)
+	for _, pc := range ls.follow.Next() {
 		id, ok := ls.blocks.startingAt(pc)
 		if ok && blocks[id].End == engine.EndRet && uint64(blocks[id].Instrs) == left {
-			return x.follow.Then(pc, pc+uint64(blocks[id].Size)) && slices.Contains(x.follow.Next(), t.ctx.RIP)
+			return ls.follow.Then(pc, pc+uint64(blocks[id].Size)) && slices.Contains(ls.follow.Next(), t.ctx.RIP)
 		}
 	}
 	return false
@@ -87,20 +90,20 @@ func (ls *loops) headOf(t *thread) (spin.Head, bool) {
 
 // look begins to look at code, which does not change until the next time.
 func (ls *loops) look() {
-	if ls.rounds.spins.follow == nil {
-		ls.rounds.spins.follow = spin.New(ls)
+	if ls.follow == nil {
+		ls.follow = spin.New(ls)
 	}
-	ls.rounds.spins.insts = map[uint64]*x86.Inst{}
+	ls.insts = map[uint64]*x86.Inst{}
 }
 
 // Decode is the instruction at an address, for package spin.
 func (ls *loops) Decode(pc uint64) (*x86.Inst, bool) {
-	if in := ls.rounds.spins.insts[pc]; in != nil {
+	if in := ls.insts[pc]; in != nil {
 		return in, true
 	}
 	in, ok := ls.memory.decode(pc)
 	if ok {
-		ls.rounds.spins.insts[pc] = &in
+		ls.insts[pc] = &in
 	}
 	return &in, ok
 }
@@ -135,7 +138,7 @@ func (ls *loops) spinner(t *thread, l *spin.Loop, since uint64) *spinner {
 	}
 	s.until = ^uint64(0)
 	if l.Rounds < spin.Endless {
-		round := (t.now() - since) * l.Instrs / uint64(max(ls.rounds.spins.follow.Executed(), 1))
+		round := (t.now() - since) * l.Instrs / uint64(max(ls.follow.Executed(), 1))
 		s.until = t.now() + l.Rounds*max(round, 1)
 	}
 	return s
@@ -144,7 +147,7 @@ func (ls *loops) spinner(t *thread, l *spin.Loop, since uint64) *spinner {
 // traceStep runs one block, and sched_yield.
 func (r *run) traceStep(t *thread) bool {
 	exit, n := r.stepOn(t)
-	r.spins.ran = n
+	r.loops.ran = n
 	switch exit.Reason {
 	case cpu.ExitBudget:
 		return true

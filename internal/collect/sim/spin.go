@@ -5,7 +5,6 @@ import (
 	"lime/internal/engine"
 	"lime/internal/section"
 	"lime/internal/unit"
-	"lime/internal/x86"
 )
 
 // Spinning is waiting: a thread that is proved to go round a loop until memory changes (package
@@ -22,6 +21,7 @@ type parking struct {
 	places     *places
 	roster     *roster
 	rounds     *rounds
+	spinners   *spinners
 	segments   *segments
 	eng        *engine.Engine
 	images     *images
@@ -98,23 +98,8 @@ func (s *spinner) kind() waitEvent {
 // held reports whether the thread keeps its core: it may yet turn out that it did not wait.
 func (s *spinner) held() bool { return !s.loop.Fixed }
 
-// spinTable is the threads that spin, and the pass points of their loops.
-type spinTable struct {
-	parked []*spinner
-	points map[uint64]*point
-	lo, hi uint64   // where the last search led
-	cycles []cycle  // rounds of loops in which threads were seen to wait
-	of     []int32  // by EdgeID: 1 + the index of a cycle that it is in, 0 if none
-	now    *spinner // whose thread is about to be parked: that wait is told of by itself
-	follow *spin.Follower
-	handed map[uint64]bool      // by the program's own place: what threads wait for there is handed from one to the next
-	ran    uint64               // instructions of its last step
-	insts  map[uint64]*x86.Inst // of the search under way
-}
-
-func (x *spinTable) init() {
-	x.points = map[uint64]*point{}
-}
+// spinners is the threads that spin.
+type spinners struct{ parked []*spinner }
 
 // stillness is how a thread looked when its last slices ended.
 type stillness struct {
@@ -187,7 +172,7 @@ func (pk *parking) tryPark(t *thread) {
 		return
 	}
 	if l != nil {
-		if s := pk.loops.spinner(t, l, from); s != nil && pk.loops.goesTo(t, pk.loops.place(s), pk.rounds.spins.follow.Steps()) && pk.pays(s) {
+		if s := pk.loops.spinner(t, l, from); s != nil && pk.loops.goesTo(t, pk.loops.place(s), pk.loops.follow.Steps()) && pk.pays(s) {
 			t.still.lo, t.still.hi, t.still.fails, t.still.skip = 0, 0, 0, 0
 			pk.park(s)
 			return
@@ -202,7 +187,7 @@ func (pk *parking) inVain(t *thread) {
 	if q.pc < q.lo || q.pc > q.hi {
 		q.fails = 0
 	}
-	q.lo, q.hi = pk.rounds.spins.lo, pk.rounds.spins.hi
+	q.lo, q.hi = pk.loops.lo, pk.loops.hi
 	q.fails = min(q.fails+1, maxSkip)
 	q.skip = 1 << q.fails
 }
@@ -238,7 +223,7 @@ func (pk *parking) park(s *spinner) {
 	if now := pk.eng.Retired(t.ctx); now-t.lined >= roundTrip {
 		t.inLine = t.now() // else it has only been to look
 	}
-	pk.rounds.spins.parked = append(pk.rounds.spins.parked, s)
+	pk.spinners.parked = append(pk.spinners.parked, s)
 	t.at, t.waitAt = t.now(), t.now()
 	if s.held() {
 		pk.cores.hold(t.core)
@@ -287,10 +272,10 @@ func (pk *parking) cutSpin(t *thread, s *spinner) (op section.Op, taken []edgeCo
 		t.busy -= min(units, t.busy)
 		t.keepFor(&rest)
 	} else {
-		pk.rounds.spins.now = s
+		pk.rounds.now = s
 		var p *piece
 		op, p = pk.segments.cutOp(t, section.OpWaitBegin)
-		pk.rounds.spins.now, p.loop = nil, s
+		pk.rounds.now, p.loop = nil, s
 		var units uint64
 		taken, units = pk.rounds.removeLoop(p, s)
 		t.book.cut -= pk.places.instrs(taken)

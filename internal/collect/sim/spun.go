@@ -20,7 +20,9 @@ type rounds struct {
 	meter  Meter
 	waste  *wasteMeter
 	beside *beside
-	spins  spinTable
+	cycles []cycle  // rounds of loops in which threads were seen to wait
+	of     []int32  // by EdgeID: 1 + the index of a cycle that it is in, 0 if none
+	now    *spinner // whose thread is about to be parked: that wait is told of by itself
 }
 
 // cycle is a round of a loop in which a thread was seen to wait. Such rounds carry nothing from one
@@ -44,15 +46,15 @@ func (rd *rounds) learn(s *spinner, taken []edgeCount) {
 		return
 	}
 	c, ok := rd.roundOf(s, taken)
-	if !ok || slices.ContainsFunc(rd.spins.cycles, func(o cycle) bool { return slices.Equal(o.edges, c.edges) }) {
+	if !ok || slices.ContainsFunc(rd.cycles, func(o cycle) bool { return slices.Equal(o.edges, c.edges) }) {
 		return
 	}
-	rd.spins.cycles = append(rd.spins.cycles, c)
+	rd.cycles = append(rd.cycles, c)
 	for _, e := range c.edges {
-		for len(rd.spins.of) <= int(e.id) {
-			rd.spins.of = append(rd.spins.of, 0)
+		for len(rd.of) <= int(e.id) {
+			rd.of = append(rd.of, 0)
 		}
-		rd.spins.of[e.id] = int32(len(rd.spins.cycles))
+		rd.of[e.id] = int32(len(rd.cycles))
 	}
 }
 
@@ -95,20 +97,20 @@ func (rd *rounds) roundOf(s *spinner, taken []edgeCount) (c cycle, ok bool) {
 
 // takeSpinning takes what a piece went round known loops out of its counts: it is time of waiting.
 func (rd *rounds) takeSpinning(t *thread, p *piece) (units uint64) {
-	if len(rd.spins.cycles) == 0 {
+	if len(rd.cycles) == 0 {
 		return 0
 	}
 	var in []int32
 	for _, e := range p.edges {
-		if int(e.id) < len(rd.spins.of) && rd.spins.of[e.id] > 0 && !slices.Contains(in, rd.spins.of[e.id]) {
-			if now := rd.spins.now; now == nil || !now.blocks[rd.eng.Edges()[e.id].From] {
-				in = append(in, rd.spins.of[e.id])
+		if int(e.id) < len(rd.of) && rd.of[e.id] > 0 && !slices.Contains(in, rd.of[e.id]) {
+			if now := rd.now; now == nil || !now.blocks[rd.eng.Edges()[e.id].From] {
+				in = append(in, rd.of[e.id])
 			}
 		}
 	}
 	slices.Sort(in)
 	for _, k := range in {
-		c := &rd.spins.cycles[k-1]
+		c := &rd.cycles[k-1]
 		before := rd.places.instrs(p.edges)
 		rounds, yields := rd.takeRounds(p, c)
 		t.lessYields(yields)

@@ -38,7 +38,7 @@ func (tr *trials) staysIn(s *spinner, at uint64) bool {
 	before := tr.cutBefore(s)
 	k, was, busy, latest := t.core, t.at, t.busy, tr.clocks.latest
 	t.core = &core{n: max(t.lastCore, 0), clock: at, heapPos: -1}
-	tr.rounds.spins.insts = map[uint64]*x86.Inst{}
+	tr.loops.insts = map[uint64]*x86.Inst{}
 	left := tr.tryOut(s)
 	end := t.core.clock
 	t.at, t.core = end, k
@@ -181,7 +181,7 @@ func (tr *trials) seesTry(s *spinner) {
 	if !ok {
 		return
 	}
-	at, word := tr.rounds.spins.follow.Tries(&h)
+	at, word := tr.loops.follow.Tries(&h)
 	switch {
 	case at == 0:
 	case word == s.object:

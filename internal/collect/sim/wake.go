@@ -17,6 +17,7 @@ type waking struct {
 	memory     *memory
 	operations *operations
 	passPoints *passPoints
+	spinners   *spinners
 	precedence *precedence
 	rounds     *rounds
 	segments   *segments
@@ -26,6 +27,7 @@ type waking struct {
 	cores      *cores
 	rec        *section.Recogniser
 	end        *end
+	handed     map[uint64]bool // by the program's own place: what threads wait for there is handed from one to the next
 }
 
 // ended looks whether what t has just done ends somebody's spinning. On their way out of the loop
@@ -33,7 +35,7 @@ type waking struct {
 // perhaps t itself.
 func (wk *waking) ended(t *thread) {
 	defer func() { t.checked = t.now() }()
-	if len(wk.rounds.spins.parked) == 0 || wk.end.over {
+	if len(wk.spinners.parked) == 0 || wk.end.over {
 		return
 	}
 	parts := wk.rec.Parts(t.id)
@@ -51,8 +53,8 @@ func (wk *waking) ended(t *thread) {
 // wakeDue wakes those whose loops see something new. Who gets there first is a matter of luck
 // natively; here it is who has waited for longest, as that is nobody's advantage.
 func (wk *waking) wakeDue(by *thread, self bool) (left []*spinner) {
-	parked := wk.rounds.spins.parked
-	wk.rounds.spins.parked = nil
+	parked := wk.spinners.parked
+	wk.spinners.parked = nil
 	slices.SortStableFunc(parked, func(a, b *spinner) int { return cmp.Compare(a.t.inLine, b.t.inLine) })
 	var still []*spinner
 	for _, s := range parked {
@@ -67,7 +69,7 @@ func (wk *waking) wakeDue(by *thread, self bool) (left []*spinner) {
 			still = append(still, s)
 		}
 	}
-	wk.rounds.spins.parked = append(still, wk.rounds.spins.parked...)
+	wk.spinners.parked = append(still, wk.spinners.parked...)
 	return left
 }
 
@@ -95,7 +97,7 @@ func (wk *waking) wake(s *spinner, by *thread, before int) bool {
 	}
 	t.heard, t.lined = s.woken, wk.eng.Retired(t.ctx)
 	wk.precedence.sawChange(s, by, saw)
-	if p := wk.rounds.spins.points[s.point]; p != nil && len(saw) > 0 {
+	if p := wk.passPoints.points[s.point]; p != nil && len(saw) > 0 {
 		p.ordered = true
 	}
 	if by != nil && by.gave != 0 {
@@ -167,14 +169,14 @@ func (wk *waking) left(list []*spinner, by *thread) {
 
 func (wk *waking) tellLeft(s *spinner) {
 	t := s.t
-	if p := wk.rounds.spins.points[s.point]; p != nil {
+	if p := wk.passPoints.points[s.point]; p != nil {
 		p.leave(s)
 	}
 	t.waitsOn = waitsNot
 	op := t.simple(section.OpWaitEnd, 0)
 	op.At = unit.Cycles(s.woken)
 	op.Lock = !wk.rec.Ended(t.id)
-	if p := wk.rounds.spins.points[s.point]; p != nil {
+	if p := wk.passPoints.points[s.point]; p != nil {
 		p.lock = op.Lock
 	}
 	wk.operations.feed(op)
@@ -206,20 +208,19 @@ func (wk *waking) tellSpinReleases(list []*spinner, by *thread) {
 // so once: what they wait for is handed from one to the next, and is no barrier, which all leave
 // together.
 func (wk *waking) handedOn(s *spinner) bool {
-	x := &wk.rounds.spins
 	if g := s.t.watchedGate(); g != nil && g.holds() {
 		return false // flags that pass from one to the next in a function that may be a barrier
 	}
-	on := slices.ContainsFunc(x.parked, func(o *spinner) bool {
+	on := slices.ContainsFunc(wk.spinners.parked, func(o *spinner) bool {
 		return o.told && o != s && o.object != s.object && o.call == s.call && o.point == s.point
 	})
-	if on && x.handed == nil {
-		x.handed = map[uint64]bool{}
+	if on && wk.handed == nil {
+		wk.handed = map[uint64]bool{}
 	}
 	if on {
-		x.handed[s.call] = true
+		wk.handed[s.call] = true
 	}
-	return x.handed[s.call]
+	return wk.handed[s.call]
 }
 
 func (wk *waking) tellSpinRelease(by *thread, object, point uint64, woken []section.ThreadID) {
@@ -249,7 +250,7 @@ func (wk *waking) tellSpinRelease(by *thread, object, point uint64, woken []sect
 // resumeHeld lets those go on, each at its own clock, that may leave their loops by themselves
 // before a clock: nothing shows that they wait. It reports whether there were any.
 func (wk *waking) resumeHeld(clock uint64) (any bool) {
-	wk.rounds.spins.parked = slices.DeleteFunc(wk.rounds.spins.parked, func(s *spinner) bool {
+	wk.spinners.parked = slices.DeleteFunc(wk.spinners.parked, func(s *spinner) bool {
 		if !s.held() || s.until > clock {
 			return false
 		}
@@ -269,11 +270,11 @@ func (wk *waking) resumeOwn(s *spinner) {
 
 // interrupted lets those go on that have a signal to handle.
 func (wk *waking) interrupted() (any bool) {
-	parked := wk.rounds.spins.parked
-	wk.rounds.spins.parked = nil
+	parked := wk.spinners.parked
+	wk.spinners.parked = nil
 	for _, s := range parked {
 		if !wk.memory.proc.Interrupted(s.t.g) {
-			wk.rounds.spins.parked = append(wk.rounds.spins.parked, s)
+			wk.spinners.parked = append(wk.spinners.parked, s)
 			continue
 		}
 		any = true
@@ -296,7 +297,7 @@ func (wk *waking) interrupted() (any bool) {
 }
 
 // drop forgets a thread that is gone.
-func (x *spinTable) drop(t *thread) {
+func (x *spinners) drop(t *thread) {
 	for i, s := range x.parked {
 		if s.t == t {
 			x.parked = append(x.parked[:i:i], x.parked[i+1:]...)

@@ -37,19 +37,19 @@ func (r *run) wireSegments() {
 		clocks: r.clocks, places: r.places, eng: r.eng, images: r.images, blocks: r.blocks, meter: r.meter, waste: r.waste,
 		beside: r.beside,
 	}
-	r.spins.init()
 	r.segments = &segments{
 		clocks: r.clocks, operations: r.operations, places: r.places, probes: r.probes, roster: r.roster, rounds: r.rounds,
 		eng: r.eng, images: r.images, meter: r.meter, rec: r.rec, beside: r.beside,
 	}
 	r.sampling = &sampling{counting: r.counting, places: r.places, out: r.out, sampler: newSampler(r.cfg.Traces)}
-	r.passPoints = &passPoints{probes: r.probes, rounds: r.rounds}
+	r.spinners = &spinners{}
+	r.passPoints = &passPoints{probes: r.probes, points: map[uint64]*point{}}
 }
 
 // wireCalls makes what follows the calls of functions of the table.
 func (r *run) wireCalls() {
 	r.openCalls = &openCalls{
-		memory: r.memory, probes: r.probes, rounds: r.rounds, segments: r.segments, tailCalls: r.tailCalls, heap: r.heap,
+		memory: r.memory, probes: r.probes, passPoints: r.passPoints, segments: r.segments, tailCalls: r.tailCalls, heap: r.heap,
 		names: byName(r.cfg.SectionEnds, declared(r.cfg.Rank)), mangled: mangled(), entries: map[uint64]*fn{},
 		taskBodies: map[uint64]*fn{}, bodies: map[uint64][]*fork{},
 	}
@@ -60,7 +60,7 @@ func (r *run) wireCalls() {
 	}
 	r.barriers = &barriers{
 		openCalls: r.openCalls, operations: r.operations, places: r.places, probes: r.probes, roster: r.roster,
-		rounds: r.rounds, segments: r.segments, images: r.images, beside: r.beside, gates: map[uint64]*gate{},
+		passPoints: r.passPoints, segments: r.segments, images: r.images, beside: r.beside, gates: map[uint64]*gate{},
 	}
 	r.regions = &regions{
 		barriers: r.barriers, openCalls: r.openCalls, operations: r.operations, places: r.places, probes: r.probes,
@@ -78,10 +78,11 @@ func (r *run) wireCalls() {
 
 // wireSpinning makes what proves waits, and orders what threads wait for.
 func (r *run) wireSpinning() {
-	r.precedence = &precedence{memory: r.memory, probes: r.probes, rounds: r.rounds, eng: r.eng, beside: r.beside}
+	r.precedence = &precedence{memory: r.memory, probes: r.probes, spinners: r.spinners, eng: r.eng, beside: r.beside}
 	r.loops = &loops{memory: r.memory, rounds: r.rounds, eng: r.eng, images: r.images, blocks: r.blocks, run: r}
 	r.passes = &passes{
-		loops: r.loops, memory: r.memory, operations: r.operations, rounds: r.rounds, segments: r.segments, cores: r.cores,
+		loops: r.loops, memory: r.memory, operations: r.operations, passPoints: r.passPoints, spinners: r.spinners,
+		segments: r.segments, cores: r.cores,
 	}
 	r.waits = &waits{
 		barriers: r.barriers, counting: r.counting, operations: r.operations, places: r.places, precedence: r.precedence,
@@ -89,7 +90,7 @@ func (r *run) wireSpinning() {
 	}
 	r.parking = &parking{
 		barriers: r.barriers, counting: r.counting, loops: r.loops, operations: r.operations, passPoints: r.passPoints,
-		passes: r.passes, places: r.places, roster: r.roster, rounds: r.rounds, segments: r.segments,
+		passes: r.passes, places: r.places, roster: r.roster, rounds: r.rounds, spinners: r.spinners, segments: r.segments,
 		eng: r.eng, images: r.images, cores: r.cores, beside: r.beside, end: r.end,
 	}
 	r.trials = &trials{
@@ -99,7 +100,7 @@ func (r *run) wireSpinning() {
 	}
 	r.waking = &waking{
 		clocks: r.clocks, locks: r.locks, loops: r.loops, memory: r.memory, operations: r.operations,
-		passPoints: r.passPoints, precedence: r.precedence, rounds: r.rounds, segments: r.segments, trials: r.trials,
+		passPoints: r.passPoints, precedence: r.precedence, rounds: r.rounds, spinners: r.spinners, segments: r.segments, trials: r.trials,
 		waits: r.waits, eng: r.eng, cores: r.cores, rec: r.rec, end: r.end,
 	}
 }
@@ -108,7 +109,7 @@ func (r *run) wireSpinning() {
 func (r *run) wireLives() {
 	r.lives = &lives{
 		counting: r.counting, mpiCalls: r.mpiCalls, openCalls: r.openCalls, operations: r.operations, places: r.places,
-		roster: r.roster, rounds: r.rounds, segments: r.segments, waking: r.waking,
+		roster: r.roster, spinners: r.spinners, segments: r.segments, waking: r.waking,
 		images: r.images, cores: r.cores, beside: r.beside, out: r.out, end: r.end,
 	}
 	r.goroutines = &goroutines{
