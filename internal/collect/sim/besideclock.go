@@ -88,15 +88,15 @@ func (b *beside) gets(t *thread, c *call) {
 // it, or later by what the host's clock says. Who has waited for a lock has not waited longer than
 // it really did, whatever the other one's clock shows; who has slept has slept as long as it asked
 // for, however late the host let it go on.
-func (r *run) wakeClock(t *thread, at unit.Nanos) uint64 {
-	if r.beside == nil {
-		return r.clock(at)
+func (ex *exits) wakeClock(t *thread, at unit.Nanos) uint64 {
+	if ex.beside == nil {
+		return ex.clocks.clock(at)
 	}
 	really := t.at
 	if t.host.since != 0 { // else it has not come to rest yet
-		really += r.clock(max(min(at, r.proc.HostNow())-t.host.since, 0))
+		really += ex.clocks.clock(max(min(at, ex.memory.proc.HostNow())-t.host.since, 0))
 	}
-	by := r.cur
+	by := ex.cur
 	if by == nil || by == t || by.here().core == nil {
 		return really
 	}

@@ -5,6 +5,7 @@ import (
 	"sort"
 
 	"lime/internal/collect/image"
+	"lime/internal/engine"
 )
 
 // allocator is a function that hands out memory, or takes it back.
@@ -49,6 +50,10 @@ func allocators() []allocator {
 
 // heapBook knows the blocks that the program holds, by where they were asked for.
 type heapBook struct {
+	eng    *engine.Engine
+	places *places
+	images *images
+	blocks *blockIndex
 	names  map[string]*allocator
 	at     map[uint64]*allocator // by address of the function
 	probes map[uint64]bool
@@ -96,39 +101,39 @@ func newHeap() *heapBook {
 }
 
 // mapped looks for allocators in an image.
-func (h *heapBook) mapped(r *run, im *image.File) {
+func (h *heapBook) mapped(im *image.File) {
 	entries(im, func(name string, at uint64) {
 		if a := h.names[name]; a != nil && h.at[at] == nil {
 			h.at[at] = a
-			h.setProbe(r, at)
+			h.setProbe(at)
 		}
 	})
 }
 
-func (h *heapBook) setProbe(r *run, at uint64) {
+func (h *heapBook) setProbe(at uint64) {
 	if !h.probes[at] {
 		h.probes[at] = true
-		r.eng.SetProbe(at)
+		h.eng.SetProbe(at)
 	}
 }
 
 // probe handles a thread at a probe of the heap's.
-func (h *heapBook) probe(r *run, t *thread) {
+func (h *heapBook) probe(t *thread) {
 	pc, sp := t.ctx.RIP, t.ctx.GPR[rsp]
 	o := h.open[t]
 	if o != nil && o.rsp < sp { // it has returned, or was left behind by an exception or a longjmp
 		delete(h.open, t)
 		if o.ret == pc {
-			h.returned(r, t, o)
+			h.returned(t, o)
 		}
 		o = nil
 	}
 	if a := h.at[pc]; a != nil && o == nil { // what an allocator asks for itself is its own affair
-		h.entered(r, t, a)
+		h.entered(t, a)
 	}
 }
 
-func (h *heapBook) entered(r *run, t *thread, a *allocator) {
+func (h *heapBook) entered(t *thread, a *allocator) {
 	if a.free != none {
 		h.drop(argument(t, a.free))
 	}
@@ -136,7 +141,7 @@ func (h *heapBook) entered(r *run, t *thread, a *allocator) {
 		return
 	}
 	sp := t.ctx.GPR[rsp]
-	ret, _ := r.word(sp)
+	ret, _ := h.places.word(sp)
 	o := &allocation{ret: ret, rsp: sp, size: 1}
 	for _, n := range a.size {
 		o.size *= argument(t, n)
@@ -145,34 +150,34 @@ func (h *heapBook) entered(r *run, t *thread, a *allocator) {
 		o.out = argument(t, a.out)
 	}
 	h.open[t] = o
-	h.setProbe(r, ret)
+	h.setProbe(ret)
 }
 
-func (h *heapBook) returned(r *run, t *thread, o *allocation) {
+func (h *heapBook) returned(t *thread, o *allocation) {
 	addr := t.ctx.GPR[rax]
 	if o.out != 0 {
-		addr, _ = r.word(o.out)
+		addr, _ = h.places.word(o.out)
 	}
 	if addr == 0 || int64(addr) < 0 { // mmap fails with -1
 		return
 	}
-	h.keep(block{addr, o.size, h.site(r, t, o)})
+	h.keep(block{addr, o.size, h.site(t, o)})
 }
 
 // maxWalks is how often the stack is walked for calls that return to one place of a library.
 const maxWalks = 4096
 
 // site is the program's own call that led to the allocation.
-func (h *heapBook) site(r *run, t *thread, o *allocation) uint64 {
+func (h *heapBook) site(t *thread, o *allocation) uint64 {
 	c := h.calls[o.ret]
 	if c == nil {
-		c = &caller{own: r.images.own(o.ret - 1), site: r.blocks.callBefore(o.ret)}
+		c = &caller{own: h.images.own(o.ret - 1), site: h.blocks.callBefore(o.ret)}
 		h.calls[o.ret] = c
 	}
 	if !c.own && c.walks < maxWalks {
 		c.walks++
-		if f := r.ownReturn(r.stack(t)); f != nil {
-			return r.blocks.callBefore(f.ret)
+		if f := h.places.ownReturn(h.places.stack(t)); f != nil {
+			return h.blocks.callBefore(f.ret)
 		}
 	}
 	return c.site

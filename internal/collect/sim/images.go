@@ -1,3 +1,5 @@
+// The files that are mapped into the program, by run-time addresses.
+
 package sim
 
 import (
@@ -7,8 +9,6 @@ import (
 	"lime/internal/collect/image"
 	"lime/internal/guest"
 )
-
-// The files that are mapped into the program, by run-time addresses.
 
 type images struct{ image.Set }
 
@@ -54,3 +54,29 @@ func (m *images) start(pc uint64) uint64 {
 }
 
 func (m *images) own(pc uint64) bool { return m.Own(pc) }
+
+// loader takes in what is mapped into the program.
+type loader struct {
+	memory    *memory
+	openCalls *openCalls
+	places    *places
+	probes    *probes
+	heap      *heapBook
+	images    *images
+	out       *output
+}
+
+func (l *loader) imageMapped(g guest.Image) {
+	im := l.images.add(g)
+	l.places.walker.Forget()
+	l.out.image(im)
+	entries(im, func(name string, at uint64) {
+		if f := l.openCalls.meaning(name); f != nil && l.openCalls.entries[at] == nil {
+			l.openCalls.entries[at] = f
+			l.probes.setProbe(at)
+		}
+	})
+	if l.heap != nil {
+		l.heap.mapped(im)
+	}
+}

@@ -5,6 +5,7 @@ package sim
 import (
 	"encoding/binary"
 
+	"lime/internal/engine"
 	"lime/internal/guest"
 	"lime/internal/x86"
 )
@@ -45,4 +46,17 @@ func (m *memory) decode(at uint64) (in x86.Inst, ok bool) {
 	}
 	ok = len(code) > 0 && x86.Decode(code, &in) == nil
 	return in, ok
+}
+
+// lookup tells the engine what is mapped at pc.
+func (m *memory) lookup(pc uint64) (engine.Range, bool) {
+	if m.proc == nil {
+		return engine.Range{}, false
+	}
+	at, ok := m.proc.Mapping(pc)
+	out := engine.Range{Lo: at.Lo, Hi: at.Hi, Exec: at.Exec, Write: at.Write}
+	for _, w := range at.Twins {
+		out.Twins = append(out.Twins, engine.Twin(w))
+	}
+	return out, ok
 }

@@ -170,3 +170,18 @@ func (m *mpiCalls) overMPI(t *thread, c *call) {
 		}
 	}
 }
+
+func (m *mpiCalls) enterSectionEnd(t *thread, f *fn) {
+	c := m.openCalls.open(t, f)
+	op := m.openCalls.arrival(t, c, section.OpCut)
+	outsideOf(t, &op.Site)
+	m.operations.feed(op)
+	c.told = true
+}
+
+// outsideOf leaves the function out that begins here, if it is the program's own: the call counts.
+func outsideOf(t *thread, s *section.Site) {
+	if len(s.Stack) > 1 && uint64(s.Stack[0].Call) == t.ctx.RIP {
+		s.Stack = s.Stack[1:]
+	}
+}

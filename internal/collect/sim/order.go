@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"lime/internal/collect/spin"
-	"lime/internal/cpu"
 	"lime/internal/engine"
 )
 
@@ -113,39 +112,6 @@ func (o *precedence) orders(t *thread) bool {
 	return o.beside == nil && t.hosts == nil && t.gopher == nil && !t.covered()
 }
 
-// inOrder has a thread that stands at such an instruction wait until its turn has come; false means
-// that it does not go on from here.
-func (r *run) inOrder(carrier, t *thread, pc uint64) bool {
-	g := r.order.places[pc]
-	if g == nil || !r.orders(t) {
-		return true
-	}
-	if !g.worth() {
-		if r.othersProbe(t) { // nothing else is at that place
-			r.clearProbe(pc)
-		}
-		return true
-	}
-	if !r.cores.first(carrier.core) {
-		carrier.probed = pc
-		return false
-	}
-	g.passes++
-	if r.passPoints.points[pc] == nil && r.goesRound(t, pc) { // what a passage means is told first
-		r.tryPark(t)
-		if t.blocked || t.core == nil || r.end.over {
-			return false
-		}
-		if q := &t.visits; t.ctx.RIP != pc {
-			q.fails = min(q.fails+1, maxSkip)
-			q.skip = 1 << q.fails
-			return false
-		}
-	}
-	t.touches = true
-	return true
-}
-
 // goesRound reports whether a thread was at the same place just before, and is perhaps waiting. It
 // may have been at others meanwhile.
 func (o *precedence) goesRound(t *thread, pc uint64) bool {
@@ -167,20 +133,6 @@ func (o *precedence) goesRound(t *thread, pc uint64) bool {
 	x.next++
 	x.fails, x.skip = 0, 0
 	return false
-}
-
-// touch runs the block of such an instruction, which is its first, and lets those go on that waited
-// for what it does: from the clock at which it did it. What has changed before was changed by
-// instructions that are not known.
-func (r *run) touch(t *thread) (cpu.Exit, uint64) {
-	checked := t.checked
-	r.ended(t)
-	t.checked = checked // it may yet be on its way from a pass point to what it comes past for
-	t.touches, t.gave, t.gaveAt = false, t.now(), r.order.places[t.ctx.RIP]
-	exit, n := r.step(t, 1)
-	r.ended(t)
-	t.gave = 0
-	return exit, n
 }
 
 // changedIn lists what by has changed of what a loop watches, and what is not known yet to be
@@ -237,26 +189,6 @@ func (o *precedence) hunt(h *hunt, g *orderly) {
 // same reports whether two hunts are for the same: threads that wait in one loop may each wait for
 // a word of its own.
 func (h *hunt) same(o *hunt) bool { return h.addr == o.addr || h.look != 0 && h.look == o.look }
-
-// goHunting runs t block by block and notes the instructions that touch what is hunted.
-func (r *run) goHunting(t *thread, budget int64) (cpu.Exit, uint64) {
-	x := &r.order
-	r.look()
-	for done := uint64(0); ; {
-		if h, known := r.headOf(t); known {
-			r.loops.follow.Touches(&h, r.hunted, r.touches)
-		}
-		exit, n := r.step(t, 1)
-		done += n
-		x.hunts = slices.DeleteFunc(x.hunts, func(h *hunt) bool {
-			h.left -= int64(n)
-			return h.left <= 0
-		})
-		if exit.Reason != cpu.ExitBudget || done >= uint64(budget) {
-			return exit, done
-		}
-	}
-}
 
 // hunted is the word that an access touches and that is hunted, 0 if there is none: the word
 // itself, or another one that somebody waits for in the same loop.

@@ -11,11 +11,14 @@ import (
 // Each row of the table that is to be watched has a meaning here, and one whose return matters is
 // said to be watched there.
 func TestFunctionTable(t *testing.T) {
+	r := &run{meter: countMeter{}, images: &images{}}
+	r.wire(nil)
+	enterings, leavings := r.enteringTable(), r.leavingTable()
 	for _, f := range known.Probed() {
-		if enterings()[f.Role] == nil {
+		if enterings[f.Role] == nil {
 			t.Errorf("%s: nothing happens when it is entered", f.Name)
 		}
-		if leavings()[f.Role] != nil && f.Probe != known.AtBoth {
+		if leavings[f.Role] != nil && f.Probe != known.AtBoth {
 			t.Errorf("%s: its return has a meaning", f.Name)
 		}
 	}

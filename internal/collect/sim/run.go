@@ -54,6 +54,10 @@ type run struct {
 	*mpiCalls
 	*lives
 	*goroutines
+	*ending
+	*dispatcher
+	*exits
+	*loader
 
 	mu     futex.Mutex // threads in parallel: held by whoever is not in the program's code
 	beside *beside     // nil: one thread runs at a time, in simulated time
@@ -61,7 +65,6 @@ type run struct {
 	eng    *engine.Engine
 	meter  Meter
 	cores  *cores
-	cur    *thread // whose exit is being handled
 
 	images   *images
 	numbers  *numbering  // nil: nobody asks for the numbers of the parts
@@ -78,23 +81,10 @@ type run struct {
 	whenCounted func()
 }
 
-// end is how the run ended.
-type end struct {
-	over   bool
-	by     *thread // who ended the program
-	state  string
-	err    error
-	exec   *guest.ExecRequest
-	words  []string // for the user
-	status int
-	signal int
-	asked  bool // interrupted as the options say
-}
-
 func newRun(cfg Config, meter Meter, sink profile.Sink) (*run, error) {
 	r := &run{
 		cfg: cfg, meter: meter, cores: newCores(cfg.Cores, quantumLength), images: &images{}, blocks: &blockIndex{},
-		even: newEvening(cfg.Even), notes: collect.Notes{}, end: &end{},
+		even: newEvening(cfg.Even), notes: collect.Notes{}, end: &end{}, memory: &memory{},
 	}
 	if cfg.NumberParts {
 		r.numbers = &numbering{}
@@ -135,7 +125,7 @@ func (r *run) load() error {
 	p, err := guest.New(guest.Config{
 		Path: r.cfg.Cmd, Args: r.cfg.Args, Env: r.cfg.Env, Cores: r.cfg.Cores, HostCPU: r.cfg.HostCPU, Parallel: r.beside.guest(),
 		FollowExec: r.cfg.Children != "", Lime: r.cfg.Parent,
-	}, (*host)(r))
+	}, &host{r})
 	if err != nil {
 		return err
 	}
@@ -344,31 +334,6 @@ func (r *run) stride(t *thread, budget int64) (cpu.Exit, uint64) {
 	}
 }
 
-// step runs the engine once and moves the core's clock.
-func (r *run) step(t *thread, budget int64) (cpu.Exit, uint64) {
-	a := t.acting()
-	before := r.eng.Retired(t.ctx)
-	r.meter.Before(t.core.n)
-	if r.waste != nil {
-		r.waste.begin(t)
-	}
-	r.beside.enters(t)
-	exit := r.eng.Run(t.ctx, budget)
-	r.beside.left(t, exit)
-	n := r.eng.Retired(t.ctx) - before
-	units, err := r.meter.Slice(t.core.n, t.ctx, t.core.clock, n)
-	if err != nil {
-		r.stop("lime-failed", err)
-	}
-	if !t.schedules() { // a row of the profile is several goroutines: whose part it is cannot be told beforehand
-		units = r.even.time(r.rec, t.id, units)
-	}
-	r.charge(t, units)
-	a.book.executed += n
-	r.beside.halts(t)
-	return exit, n
-}
-
 // charge moves the clock of t's core by work.
 func (c *clocks) charge(t *thread, units uint64) {
 	t.busy += units
@@ -383,173 +348,12 @@ func (c *clocks) advance(t *thread, to uint64) {
 	c.cores.moved(k)
 }
 
-// handle acts on an exit; false ends the slice.
-func (r *run) handle(t *thread, exit cpu.Exit) bool {
-	t.heard = t.now()
-	switch exit.Reason {
-	case cpu.ExitSyscall:
-		if wakes(t) && !r.cores.first(t.core) {
-			t.leave(exit) // those behind may be about to wait
-			return false
-		}
-		return r.syscall(t)
-	case cpu.ExitProbe:
-		return r.past() || r.probe(t)
-	case cpu.ExitFault:
-		return r.act(t, r.guardedExit(t, exit, r.proc.HandleFault))
-	case cpu.ExitRepeat:
-		r.waste.repeatAt(t)
-	case cpu.ExitEmulate:
-		return r.act(t, r.guardedExit(t, exit, r.proc.HandleEmulate))
-	case cpu.ExitUnsupported:
-		r.stop("lime-failed", fmt.Errorf("thread %d at %#x: %w", t.id, t.ctx.RIP, exit.Err))
-		return false
-	}
-	return true
-}
-
-// enter is what must happen before t runs on.
-func (r *run) enter(t *thread) guest.Outcome {
-	return r.guarded(t, func() guest.Outcome { return r.proc.Enter(t.g) })
-}
-
 // leave keeps an exit for t's next turn.
 func (t *thread) leave(exit cpu.Exit) { t.pending = &exit }
-
-// guardedExit hands an exit to the guest.
-func (r *run) guardedExit(t *thread, exit cpu.Exit, do func(*guest.Thread, cpu.Exit) guest.Outcome) guest.Outcome {
-	return r.guarded(t, func() guest.Outcome { return do(t.g, exit) })
-}
-
-// guarded calls into the guest on behalf of t and tells the recogniser whom that woke.
-func (r *run) guarded(t *thread, f func() guest.Outcome) (out guest.Outcome) {
-	t.early = false
-	r.handling(t, func() { out = f() })
-	return out
-}
-
-func (r *run) handling(t *thread, f func()) {
-	was := r.cur
-	r.cur = t
-	f()
-	r.cur = was
-	r.tellWakes(t)
-}
-
-// act does what an outcome asks for; false ends the slice.
-func (r *run) act(t *thread, out guest.Outcome) bool {
-	if out.Takes > 0 && r.beside == nil {
-		r.charge(t, r.clock(out.Takes))
-	}
-	if out.New != nil {
-		r.created(t, out.New)
-	}
-	switch out.Kind {
-	case guest.Continue:
-		return true
-	case guest.Yield:
-		r.yields(t)
-	case guest.Blocked:
-		r.blockedOn(t, out.Wait)
-		if t.early {
-			r.handling(nil, func() { (*host)(r).Ready(t.g, t.earlyAt) })
-		}
-	case guest.ThreadExit:
-		r.threadGone(t)
-	case guest.ProcessExit:
-		r.exited(r.proc.Status())
-	case guest.Replace:
-		r.end.exec = r.proc.Exec()
-		r.stop("running", nil) // by another image: a kill before that one has its own file must not leave the profile of a program that ended
-	}
-	return false
-}
-
-// Numbers of the system calls that end threads (Linux, syscall_64.tbl).
-const (
-	sysExit      = 60
-	sysExitGroup = 231
-)
-
-// wakes reports whether t stands at a system call that may wake others: futex with
-// WAKE, REQUEUE, CMP_REQUEUE, WAKE_OP, WAKE_BITSET (include/uapi/linux/futex.h).
-func wakes(t *thread) bool {
-	const futex, command = 202, 0x7f
-	if t.ctx.GPR[rax] != futex {
-		return false
-	}
-	switch t.ctx.GPR[rsi] & command {
-	case 1, 3, 4, 5, 10:
-		return true
-	}
-	return false
-}
-
-func (r *run) syscall(t *thread) bool {
-	r.ended(t)
-	if r.waste != nil {
-		r.waste.system(t)
-	}
-	switch t.ctx.GPR[0] {
-	case sysExit:
-		r.endThread(t)
-	case sysExitGroup:
-		r.beside.gather(t)
-		r.endAll(t)
-	}
-	waits := r.beside != nil && waitsOnFutex(t)
-	out := r.guarded(t, func() guest.Outcome { return r.proc.HandleSyscall(t.g) })
-	if waits && out.Kind == guest.Continue {
-		r.beside.passes(t)
-	}
-	return r.act(t, out)
-}
-
-// stop ends the run.
-func (r *run) stop(state string, err error) {
-	if !r.end.over {
-		r.end.over, r.end.state, r.end.err = true, state, err
-	}
-}
-
-func (r *run) exited(s guest.Status) {
-	state := "exited"
-	if s.Signal != 0 {
-		state = "signalled"
-		r.end.words = append(r.end.words, r.deathWords(s))
-		if r.cfg.interrupted != nil && r.cfg.interrupted() {
-			state = "interrupted"
-		}
-	}
-	r.end.status, r.end.signal = s.Code, s.Signal
-	r.stop(state, nil)
-}
-
-// deathWords says which thread got the signal that ended the program, and where.
-func (r *run) deathWords(s guest.Status) string {
-	t := r.byGuest[s.Thread]
-	if t == nil {
-		return s.Text
-	}
-	return fmt.Sprintf("thread %d (%s) %s %s", t.id, t.g.Name, s.What, r.waitPlace(t))
-}
 
 // finish closes the profile.
 func (r *run) finish() error {
 	r.endAll(nil)
 	r.rec.Close(unit.Cycles(r.latest))
 	return joined(r.out.err, r.out.close())
-}
-
-// lookup tells the engine what is mapped at pc.
-func (r *run) lookup(pc uint64) (engine.Range, bool) {
-	if r.proc == nil {
-		return engine.Range{}, false
-	}
-	m, ok := r.proc.Mapping(pc)
-	out := engine.Range{Lo: m.Lo, Hi: m.Hi, Exec: m.Exec, Write: m.Write}
-	for _, w := range m.Twins {
-		out.Twins = append(out.Twins, engine.Twin(w))
-	}
-	return out, ok
 }

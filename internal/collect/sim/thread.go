@@ -204,3 +204,8 @@ func (t *thread) forking() bool {
 	}
 	return false
 }
+
+// simple is an operation without a piece.
+func (t *thread) simple(kind section.OpKind, object uint64) section.Op {
+	return section.Op{Kind: kind, Thread: t.id, Other: section.NoThread, At: unit.Cycles(t.now()), Object: object}
+}

@@ -1,8 +1,6 @@
 package sim
 
 import (
-	"fmt"
-
 	"lime/internal/collect/known"
 	"lime/internal/guest"
 	"lime/internal/section"
@@ -201,43 +199,4 @@ func (sg *segments) tellOffAt(t *thread, kind waitEvent, units uint64) {
 	if call := sg.places.ownCall(t); call != 0 {
 		t.note(kind, call, units)
 	}
-}
-
-// yields lets the other threads of the core go first.
-func (r *run) yields(t *thread) {
-	if r.beside != nil {
-		r.beside.yields(t)
-		return
-	}
-	r.noteYield(t)
-	k := t.core
-	r.cores.yield(k)
-	r.cores.settle()
-	r.yieldStill(t)
-}
-
-// deadlock ends a run in which nobody can ever run again, and says who waits where.
-func (r *run) deadlock() {
-	r.end.words = append(r.end.words, "deadlock: every thread waits, and nothing can wake any of them")
-	texts := map[*guest.Thread]string{}
-	for _, w := range r.proc.Waits() {
-		texts[w.Thread] = w.Text
-	}
-	for _, t := range r.threads {
-		if t.gone {
-			continue
-		}
-		r.end.words = append(r.end.words, fmt.Sprintf("  thread %d (%s) waits %s: %s", t.id, t.g.Name, r.waitPlace(t), r.waitWhat(t, texts[t.g])))
-	}
-	r.stop("deadlock", nil)
-}
-
-func (r *run) waitWhat(t *thread, text string) string {
-	if n := len(t.frames); n > 0 {
-		return fmt.Sprintf("%s(%#x)", t.frames[n-1].fn.Name, t.frames[n-1].object)
-	}
-	if t.spin != nil {
-		return "spins until memory changes"
-	}
-	return text
 }

@@ -16,17 +16,20 @@ func (r *run) wire(data *dataBook) {
 	r.wireCalls()
 	r.wireSpinning()
 	r.wireLives()
+	r.wireExits()
 }
 
 // wireProgram makes what looks at the program, and changes nothing.
 func (r *run) wireProgram(data *dataBook) {
-	r.memory = &memory{}
 	r.counting = &counting{beside: r.beside}
 	r.clocks = &clocks{perNano: r.meter.Hz() / 1e9, cores: r.cores}
 	r.probes = &probes{eng: r.eng, counting: r.counting, placed: map[uint64]bool{}}
 	r.roster = &roster{byGuest: map[*guest.Thread]*thread{}, byCtx: map[*cpu.Context]*thread{}}
 	r.places = &places{memory: r.memory, eng: r.eng, images: r.images, blocks: r.blocks, walker: unwind.New(r.images.Unwind)}
 	r.tailCalls = &tailCalls{r.places}
+	if r.heap != nil {
+		r.heap.eng, r.heap.places, r.heap.images, r.heap.blocks = r.eng, r.places, r.images, r.blocks
+	}
 	r.dataFinder = &dataFinder{memory: r.memory, images: r.images, roster: r.roster, heap: r.heap, data: data}
 }
 
@@ -79,7 +82,7 @@ func (r *run) wireCalls() {
 // wireSpinning makes what proves waits, and orders what threads wait for.
 func (r *run) wireSpinning() {
 	r.precedence = &precedence{memory: r.memory, probes: r.probes, spinners: r.spinners, eng: r.eng, beside: r.beside}
-	r.loops = &loops{memory: r.memory, rounds: r.rounds, eng: r.eng, images: r.images, blocks: r.blocks, run: r}
+	r.loops = &loops{memory: r.memory, rounds: r.rounds, eng: r.eng, images: r.images, blocks: r.blocks}
 	r.passes = &passes{
 		loops: r.loops, memory: r.memory, operations: r.operations, passPoints: r.passPoints, spinners: r.spinners,
 		segments: r.segments, cores: r.cores,
@@ -96,7 +99,7 @@ func (r *run) wireSpinning() {
 	r.trials = &trials{
 		clocks: r.clocks, loops: r.loops, memory: r.memory, openCalls: r.openCalls, parking: r.parking,
 		passPoints: r.passPoints, places: r.places, rounds: r.rounds, segments: r.segments,
-		eng: r.eng, images: r.images, blocks: r.blocks, run: r,
+		eng: r.eng, images: r.images, blocks: r.blocks,
 	}
 	r.waking = &waking{
 		clocks: r.clocks, locks: r.locks, loops: r.loops, memory: r.memory, operations: r.operations,
@@ -115,5 +118,25 @@ func (r *run) wireLives() {
 	r.goroutines = &goroutines{
 		lives: r.lives, memory: r.memory, openCalls: r.openCalls, operations: r.operations, places: r.places,
 		probes: r.probes, segments: r.segments, images: r.images, cores: r.cores, rec: r.rec,
+	}
+}
+
+// wireExits makes what runs threads and acts on what they do.
+func (r *run) wireExits() {
+	r.ending = &ending{memory: r.memory, places: r.places, roster: r.roster, cfg: &r.cfg, end: r.end}
+	r.dispatcher = &dispatcher{
+		goroutines: r.goroutines, openCalls: r.openCalls, parking: r.parking, passPoints: r.passPoints, passes: r.passes,
+		precedence: r.precedence, probes: r.probes, regions: r.regions, segments: r.segments, waking: r.waking,
+		heap: r.heap, cores: r.cores, end: r.end, enterings: r.enteringTable(), leavings: r.leavingTable(),
+	}
+	r.exits = &exits{
+		clocks: r.clocks, counting: r.counting, dispatcher: r.dispatcher, ending: r.ending, lives: r.lives, loops: r.loops,
+		memory: r.memory, openCalls: r.openCalls, parking: r.parking, precedence: r.precedence, segments: r.segments,
+		waits: r.waits, waking: r.waking, eng: r.eng, meter: r.meter, cores: r.cores, rec: r.rec, even: r.even,
+		waste: r.waste, beside: r.beside, end: r.end,
+	}
+	r.loops.run, r.trials.run = r.exits, r.exits // what spins is run to see whether it does
+	r.loader = &loader{
+		memory: r.memory, openCalls: r.openCalls, places: r.places, probes: r.probes, heap: r.heap, images: r.images, out: r.out,
 	}
 }

@@ -1,0 +1,106 @@
+// How threads are run, a few blocks at a time.
+
+package sim
+
+import (
+	"slices"
+
+	"lime/internal/cpu"
+	"lime/internal/guest"
+)
+
+// step runs the engine once and moves the core's clock.
+func (ex *exits) step(t *thread, budget int64) (cpu.Exit, uint64) {
+	a := t.acting()
+	before := ex.eng.Retired(t.ctx)
+	ex.meter.Before(t.core.n)
+	if ex.waste != nil {
+		ex.waste.begin(t)
+	}
+	ex.beside.enters(t)
+	exit := ex.eng.Run(t.ctx, budget)
+	ex.beside.left(t, exit)
+	n := ex.eng.Retired(t.ctx) - before
+	units, err := ex.meter.Slice(t.core.n, t.ctx, t.core.clock, n)
+	if err != nil {
+		ex.ending.stop("lime-failed", err)
+	}
+	if !t.schedules() { // a row of the profile is several goroutines: whose part it is cannot be told beforehand
+		units = ex.even.time(ex.rec, t.id, units)
+	}
+	ex.clocks.charge(t, units)
+	a.book.executed += n
+	ex.beside.halts(t)
+	return exit, n
+}
+
+// traceStep runs one block, and sched_yield.
+func (ex *exits) traceStep(t *thread) bool {
+	exit, n := ex.stepOn(t)
+	ex.loops.ran = n
+	switch exit.Reason {
+	case cpu.ExitBudget:
+		return true
+	case cpu.ExitProbe:
+		if ex.openCalls.othersProbe(t) {
+			return true
+		}
+	case cpu.ExitSyscall:
+		if t.ctx.GPR[rax] != sysSchedYield {
+			break
+		}
+		out := ex.guarded(t, func() guest.Outcome { return ex.memory.proc.HandleSyscall(t.g) })
+		if out.Kind == guest.Yield || out.Kind == guest.Continue {
+			return ex.act(t, ex.enter(t))
+		}
+		ex.act(t, out)
+		return false
+	}
+	if ex.handle(t, exit) && t.core != nil {
+		ex.act(t, ex.enter(t))
+	}
+	return false
+}
+
+// stepOn runs one block, whoever is waited for at its head.
+func (ex *exits) stepOn(t *thread) (cpu.Exit, uint64) {
+	exit, n := ex.step(t, 1)
+	for exit.Reason == cpu.ExitProbe && n == 0 && ex.openCalls.othersProbe(t) {
+		exit, n = ex.step(t, 1)
+	}
+	return exit, n
+}
+
+// touch runs the block of such an instruction, which is its first, and lets those go on that waited
+// for what it does: from the clock at which it did it. What has changed before was changed by
+// instructions that are not known.
+func (ex *exits) touch(t *thread) (cpu.Exit, uint64) {
+	checked := t.checked
+	ex.waking.ended(t)
+	t.checked = checked // it may yet be on its way from a pass point to what it comes past for
+	t.touches, t.gave, t.gaveAt = false, t.now(), ex.precedence.order.places[t.ctx.RIP]
+	exit, n := ex.step(t, 1)
+	ex.waking.ended(t)
+	t.gave = 0
+	return exit, n
+}
+
+// goHunting runs t block by block and notes the instructions that touch what is hunted.
+func (ex *exits) goHunting(t *thread, budget int64) (cpu.Exit, uint64) {
+	x := &ex.precedence.order
+	ex.loops.look()
+	for done := uint64(0); ; {
+		if h, known := ex.loops.headOf(t); known {
+			ex.loops.follow.Touches(&h, ex.precedence.hunted, ex.precedence.touches)
+		}
+		exit, n := ex.step(t, 1)
+		done += n
+		x.hunts = slices.DeleteFunc(x.hunts, func(h *hunt) bool {
+			h.left -= int64(n)
+			return h.left <= 0
+		})
+		if exit.Reason != cpu.ExitBudget || done >= uint64(budget) {
+			return exit, done
+		}
+	}
+}
