@@ -77,7 +77,7 @@ func (b *beside) guest() *guest.Parallel {
 // given is told of a thread that may run.
 func (b *beside) given(t *thread) {
 	t.host.since, t.host.from = 0, t.now()
-	b.most = max(b.most, len(b.r.byGuest))
+	b.most = max(b.most, len(b.r.roster.byGuest))
 	if t.host.awake == nil {
 		t.host.awake = futex.NewCond(&b.r.mu)
 		b.processors()
@@ -115,24 +115,24 @@ func (b *beside) drive(t *thread) {
 				continue
 			}
 			if t.host.since == 0 {
-				t.host.since = r.proc.HostNow()
+				t.host.since = r.memory.proc.HostNow()
 			}
 			if b.quiet() {
-				r.proc.Poke()
+				r.memory.proc.Poke()
 			}
-			r.handling(nil, func() { r.proc.Rest(t.g, func(d time.Duration) { b.sleep(t, d) }) })
+			r.exits.handling(nil, func() { r.memory.proc.Rest(t.g, func(d time.Duration) { b.sleep(t, d) }) })
 		}
 	})
 	if err != nil {
-		r.stop("lime-failed", err)
+		r.ending.stop("lime-failed", err)
 	}
-	r.proc.Poke()
+	r.memory.proc.Poke()
 	r.mu.Unlock()
 }
 
 // quiet reports whether no thread can run.
 func (b *beside) quiet() bool {
-	for _, t := range b.r.byGuest {
+	for _, t := range b.r.roster.byGuest {
 		if t.core != nil {
 			return false
 		}
@@ -150,19 +150,19 @@ func (b *beside) tend(ctx context.Context) {
 	r.notes.Add("parallel", order)
 	for !r.end.over {
 		r.housekeeping(ctx)
-		if r.cfg.For > 0 && !b.over && time.Duration(r.proc.HostNow()) >= r.cfg.For {
+		if r.cfg.For > 0 && !b.over && time.Duration(r.memory.proc.HostNow()) >= r.cfg.For {
 			b.letsGo()
 		}
-		if b.quiet() && r.proc.Stuck() {
-			r.deadlock()
+		if b.quiet() && r.memory.proc.Stuck() {
+			r.ending.deadlock()
 			break
 		}
-		r.handling(nil, func() { r.proc.Tend(look) })
+		r.exits.handling(nil, func() { r.memory.proc.Tend(look) })
 	}
 	if !b.gathering {
 		b.gather(nil)
 	}
-	r.latest = b.end()
+	r.clocks.latest = b.end()
 	b.noteTimes()
 }
 
@@ -170,19 +170,19 @@ func (b *beside) noteTimes() { b.r.notes.Add(profile.NoteHostTime, b.hostTime())
 
 // sleep waits until t may run on, at most for d.
 func (b *beside) sleep(t *thread, d time.Duration) {
-	cur := b.r.cur
+	cur := b.r.exits.cur
 	t.host.awake.Wait(d)
-	b.r.cur = cur
+	b.r.exits.cur = cur
 }
 
 // outside gives the lock up while f runs.
 func (b *beside) outside(f func()) {
-	cur := b.r.cur
+	cur := b.r.exits.cur
 	b.away(cur)
 	b.r.mu.Unlock()
 	f()
 	b.r.mu.Lock()
-	b.r.cur = cur
+	b.r.exits.cur = cur
 }
 
 // core is a number for the processor that runs t: one of those that the program knows of.
@@ -219,7 +219,7 @@ func (b *beside) runs(t *thread) bool { return b != nil && cpu.PlaceOf(t.ctx) !=
 
 // interrupt calls a thread out of its code, if it is there.
 func (b *beside) interrupt(g *guest.Thread) {
-	if t := b.r.byGuest[g]; t != nil && t.ctx != nil {
+	if t := b.r.roster.byGuest[g]; t != nil && t.ctx != nil {
 		b.r.eng.Call(t.ctx)
 	}
 }

@@ -68,7 +68,7 @@ type holding struct {
 // meetsHolder notes who has the lock to which a call has come.
 func (b *beside) meetsHolder(c *call, by *thread) {
 	if b != nil && by != nil {
-		c.holding = &holding{by.now(), b.r.proc.HostNow()}
+		c.holding = &holding{by.now(), b.r.memory.proc.HostNow()}
 	}
 }
 
@@ -79,9 +79,9 @@ func (b *beside) gets(t *thread, c *call) {
 	if b == nil || c.holding == nil {
 		return
 	}
-	free := b.r.freed[c.object]
+	free := b.r.locks.freed[c.object]
 	done := free - min(free, c.holding.clock)
-	b.since(t, c.at, c.at+min(done, b.r.clock(b.r.proc.HostNow()-c.holding.host)))
+	b.since(t, c.at, c.at+min(done, b.r.clocks.clock(b.r.memory.proc.HostNow()-c.holding.host)))
 }
 
 // wakeClock is the clock at which t, which is blocked, can run on: that of the thread that wakes
@@ -137,7 +137,7 @@ func (b *beside) cpuTime(t *thread) unit.Nanos {
 func (b *beside) hostTime() string {
 	seconds := func(n unit.Nanos) float64 { return float64(n) / 1e9 }
 	return fmt.Sprintf("The run took %.2f s, and %.2f s of processor time, lime's own work included.",
-		seconds(b.r.proc.HostNow()), seconds(b.cpuTime(nil)))
+		seconds(b.r.memory.proc.HostNow()), seconds(b.cpuTime(nil)))
 }
 
 // width is for how many cores the profile's times are: its clocks give every thread a core of its
@@ -155,7 +155,7 @@ func (b *beside) end() (at uint64) {
 	if t := b.r.end.by; t != nil {
 		return t.now()
 	}
-	for _, t := range b.r.threads {
+	for _, t := range b.r.roster.threads {
 		if !t.idle {
 			at = max(at, t.now())
 		}

@@ -55,7 +55,7 @@ func (b *beside) goesIn(g *gate, t *thread) {
 func (b *beside) holds(g *gate, t *thread) {
 	x := &g.turns
 	if x.tries++; x.tries > gateTries {
-		b.r.refute(g)
+		b.r.barriers.refute(g)
 		return
 	}
 	began := map[*thread]unit.Nanos{}
@@ -104,7 +104,7 @@ func (b *beside) comesOut(g *gate, t *thread) {
 			continue
 		}
 		if x.late[o] || !g.in[o] {
-			b.r.fails(g)
+			b.r.barriers.fails(g)
 			return
 		}
 		x.late[o], x.in[o], x.out[o] = true, n, n-1

@@ -13,10 +13,10 @@ type hostClock profile.HostTime
 
 // clocks reads them. Of a goroutine the processor time is not known: it goes from thread to thread.
 func (b *beside) clocks(t *thread) (c hostClock) {
-	if b == nil || b.r.proc == nil {
+	if b == nil || b.r.memory.proc == nil {
 		return c
 	}
-	c.Wall = uint64(b.r.proc.HostNow())
+	c.Wall = uint64(b.r.memory.proc.HostNow())
 	if t.gopher == nil && t.hosts == nil && t.host.tid != 0 {
 		c.CPU = uint64(b.cpuTime(t))
 	}

@@ -17,14 +17,14 @@ func (b *beside) letsGo() {
 	r := b.r
 	b.gather(nil)
 	r.end.state, r.end.asked = "interrupted", true
-	r.latest = b.end()
+	r.clocks.latest = b.end()
 	b.noteTimes()
 	err := r.protected(func() { r.out.err = r.finish() })
 	r.end.err = joined(err, r.out.err)
-	for pc := range r.placed {
+	for pc := range r.probes.placed {
 		r.eng.ClearProbe(pc)
 	}
-	clear(r.placed)
+	clear(r.probes.placed)
 	b.over = true
 	if r.whenCounted != nil {
 		r.whenCounted()

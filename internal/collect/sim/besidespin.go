@@ -32,25 +32,25 @@ func (b *beside) seeks(t *thread) {
 	defer func() { b.seeking = false }()
 	t.host.turn = 0
 	since := t.now()
-	r.keep(t)
-	l := r.search(t)
+	r.segments.keep(t)
+	l := r.loops.search(t)
 	if r.end.over || t.blocked || t.gone || t.core == nil {
 		return
 	}
 	var s *spinner
 	if l != nil {
-		s = r.spinner(t, l, since)
+		s = r.loops.spinner(t, l, since)
 	}
 	if s == nil {
-		r.inVain(t)
+		r.parking.inVain(t)
 		return
 	}
-	s.call = r.waitsAt(s)
+	s.call = r.loops.waitsAt(s)
 	if !b.learns(t, s) {
-		r.inVain(t) // it may wait for long
+		r.parking.inVain(t) // it may wait for long
 	}
 	b.remembers(s)
-	r.lessSpinning(t)
+	r.segments.lessSpinning(t)
 	b.suspects(t, s)
 }
 
@@ -72,11 +72,11 @@ func (b *beside) suspects(t *thread, s *spinner) {
 
 func (b *beside) suspectsFunction(t *thread) bool {
 	r := b.r
-	p := &piece{start: t.piece, stack: r.stack(t), edges: t.carry}
+	p := &piece{start: t.piece, stack: r.places.stack(t), edges: t.carry}
 	op := t.simple(section.OpWaitBegin, 0)
-	op.Site = r.site(t.ctx.RIP, p.stack)
-	op.Site.Kept = r.kept(p)
-	return r.suspect(t, &op)
+	op.Site = r.places.site(t.ctx.RIP, p.stack)
+	op.Site.Kept = r.places.kept(p)
+	return r.barriers.suspect(t, &op)
 }
 
 // gated reports whether t, which waits for a futex, is in a function that may be a barrier: what is
@@ -85,7 +85,7 @@ func (b *beside) gated(t *thread) bool {
 	if b == nil || t.gopher != nil {
 		return false
 	}
-	b.r.keep(t)
+	b.r.segments.keep(t)
 	return b.suspectsFunction(t) && t.watchedGate() != nil
 }
 
@@ -96,10 +96,10 @@ func (b *beside) learns(t *thread, s *spinner) bool {
 		return false
 	}
 	var p piece
-	r.drain(t, &p)
+	r.segments.drain(t, &p)
 	taken := append([]edgeCount(nil), p.edges...)
 	t.keepFor(&p)
 	n := len(r.rounds.cycles)
-	r.learn(s, taken)
+	r.rounds.learn(s, taken)
 	return len(r.rounds.cycles) > n
 }

@@ -24,11 +24,11 @@ func (b *beside) yields(t *thread) {
 	}
 	kept := t.host.waits && b.keepsUp(t)
 	if len(b.gate.queue) == 0 {
-		cur := b.r.cur
+		cur := b.r.exits.cur
 		b.r.mu.Unlock()
 		_, _, _ = unix.Syscall(unix.SYS_SCHED_YIELD, 0, 0, 0)
 		b.r.mu.Lock()
-		b.r.cur = cur
+		b.r.exits.cur = cur
 	} else {
 		t.host.yielded = !kept
 	}
@@ -39,9 +39,9 @@ func (b *beside) yields(t *thread) {
 		"its wait is as long as those worked meanwhile who had not given theirs away")
 	if t.host.yields++; t.host.yields >= max(t.host.next, first) && t.core != nil {
 		t.host.next = t.host.yields + min(t.host.yields, most)
-		b.r.keep(t)
+		b.r.segments.keep(t)
 		if !b.suspectsFunction(t) {
-			b.r.tryPark(t)
+			b.r.parking.tryPark(t)
 		}
 	}
 }
@@ -52,7 +52,7 @@ func (b *beside) yields(t *thread) {
 func (b *beside) keepsUp(t *thread) bool {
 	const nobody = math.MaxUint64
 	at, waiting := uint64(nobody), uint64(nobody)
-	for _, o := range b.r.byGuest {
+	for _, o := range b.r.roster.byGuest {
 		switch {
 		case o == t || o.core == nil:
 		case o.host.waits:
@@ -89,19 +89,19 @@ func (b *beside) round(t *thread) (call, units uint64) {
 			continue
 		}
 		p := &piece{}
-		r.drain(t, p)
-		taken, units := r.removeLoop(p, s)
+		r.segments.drain(t, p)
+		taken, units := r.rounds.removeLoop(p, s)
 		if len(p.edges) > 0 { // it has come to the loop, or has done something in between
 			p.edges = append(p.edges, taken...)
 			t.keepFor(p)
 			return s.call, 0
 		}
-		r.without(t, outLoop, taken)
+		r.segments.without(t, outLoop, taken)
 		units = min(units, t.busy)
 		t.busy -= units
 		return s.call, units
 	}
-	return r.ownCall(t.acting()), 0
+	return r.places.ownCall(t.acting()), 0
 }
 
 // goesOn notes how t has left its code: by giving its core away once more, or not.

@@ -62,11 +62,11 @@ func outNames() [outOfs]string {
 func (o *output) account() {
 	r := o.r
 	rows := map[profile.ThreadID]*book{}
-	for _, t := range slices.Concat(r.threads, running(r.threads)) {
-		r.lastOf(t)
+	for _, t := range slices.Concat(r.roster.threads, running(r.roster.threads)) {
+		r.segments.lastOf(t)
 	}
-	rows[profile.None] = &r.gophers.book
-	for _, t := range r.threads {
+	rows[profile.None] = &r.goroutines.gophers.book
+	for _, t := range r.roster.threads {
 		if t.row == profile.None || t.hosts != nil {
 			rows[profile.None].add(t.book)
 		} else {

@@ -158,7 +158,7 @@ func runHere(cfg Config, stderr io.Writer) Result {
 	r.whenCounted = func() { r.counted(w, stderr) }
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
-	relay(r.proc, &interrupts, cancel)
+	relay(r.memory.proc, &interrupts, cancel)
 	return r.complete(ctx, w, stderr)
 }
 
@@ -179,10 +179,10 @@ func (r *run) complete(ctx context.Context, w *profile.Writer, stderr io.Writer)
 	err := r.protected(func() { r.loop(ctx) })
 	if err != nil {
 		r.end.over = false
-		r.stop("lime-failed", err)
+		r.ending.stop("lime-failed", err)
 	}
 	r.progress.clear()
-	if !r.past() {
+	if !r.counting.past() {
 		closing := r.protected(func() { r.out.err = r.finish() })
 		r.end.err = joined(r.end.err, closing, r.out.err, w.Close())
 	}
@@ -194,7 +194,7 @@ func (r *run) complete(ctx context.Context, w *profile.Writer, stderr io.Writer)
 	if r.end.err != nil {
 		fmt.Fprintln(stderr, "lime:", r.end.err)
 	}
-	if r.end.exec != nil && r.past() {
+	if r.end.exec != nil && r.counting.past() {
 		e := r.end.exec
 		r.end.err = fmt.Errorf("replace the program by %s: %w", e.Path, unix.Exec(e.Path, e.Args, e.Env))
 		fmt.Fprintln(stderr, "lime:", r.end.err)
@@ -253,8 +253,8 @@ func (r *run) protected(f func()) (err error) {
 
 func (r *run) result() Result {
 	res := Result{
-		Status: r.end.status, EndState: r.end.state, Instances: r.out.instances, Threads: len(r.threads),
-		RunTime: r.latest, Notes: r.notes.List(), Message: strings.Join(r.end.words, "\n"), Parts: r.numbers.list(), Missed: r.even.missed(),
+		Status: r.end.status, EndState: r.end.state, Instances: r.out.instances, Threads: len(r.roster.threads),
+		RunTime: r.clocks.latest, Notes: r.notes.List(), Message: strings.Join(r.end.words, "\n"), Parts: r.numbers.list(), Missed: r.even.missed(),
 	}
 	switch {
 	case r.end.err != nil, r.end.state == "deadlock":

@@ -86,7 +86,7 @@ func (o *output) hardwareEvent(m *machine.Machine, e machine.Event) int32 {
 	key := eventKey{o.hwKinds[e.Kind], pc}
 	id, ok := o.events[key]
 	if !ok {
-		detail := o.r.detail(m, e.Kind, pc, m.SharingAt(e.Site))
+		detail := o.r.dataFinder.detail(m, e.Kind, pc, m.SharingAt(e.Site))
 		id = o.sink.AddEvent(profile.Event{Kind: key.kind, Node: o.nodeOf(pc), Addr: pc, Detail: detail})
 		o.events[key] = id
 	}
@@ -166,7 +166,7 @@ func (o *output) details(m *machine.Machine) {
 		pc := m.PC(e.Site)
 		if id, ok := o.hardwareRow(e.Kind, pc); ok && !told[id] {
 			told[id] = true
-			o.sink.SetEventDetail(id, o.r.detail(m, e.Kind, pc, shared[pc]))
+			o.sink.SetEventDetail(id, o.r.dataFinder.detail(m, e.Kind, pc, shared[pc]))
 		}
 	}
 }

@@ -110,9 +110,9 @@ func (o *output) lockDetails() {
 	if kind == profile.None {
 		return
 	}
-	for _, site := range slices.Sorted(maps.Keys(o.r.lockBook.waits)) {
+	for _, site := range slices.Sorted(maps.Keys(o.r.locks.lockBook.waits)) {
 		if id, ok := o.events[eventKey{kind, site}]; ok {
-			o.sink.SetEventDetail(id, o.r.lockBook.waits[site].words())
+			o.sink.SetEventDetail(id, o.r.locks.lockBook.waits[site].words())
 		}
 	}
 }

@@ -145,7 +145,7 @@ func (o *output) part(x *profile.Instance, p *section.Part, i int) {
 		touched = o.add(touched, s.(*piece))
 		o.locks(x, s.(*piece), int32(i))
 		o.addPaths(s.(*piece), row.Thread, x.Section)
-		o.r.counts(s.(*piece))
+		o.r.segments.counts(s.(*piece))
 	}
 	o.hardware(x, p.Spans, int32(i))
 	touched = o.parted(touched)
@@ -247,7 +247,7 @@ func (o *output) gateWaits(row *profile.Part, p *section.Part) {
 	var units uint64
 	for _, s := range p.Spans {
 		for _, l := range s.(*piece).locks {
-			if o.r.atGate(&l) {
+			if o.r.barriers.atGate(&l) {
 				units += l.wait
 			}
 		}
@@ -259,7 +259,7 @@ func (o *output) gateWaits(row *profile.Part, p *section.Part) {
 // locks adds the piece's waits for locks.
 func (o *output) locks(x *profile.Instance, p *piece, part int32) {
 	for _, l := range p.locks {
-		if o.r.atGate(&l) {
+		if o.r.barriers.atGate(&l) {
 			continue
 		}
 		id := int32(o.event(o.kind(l.kind), l.call))
@@ -454,7 +454,7 @@ func (o *output) close() error {
 		o.details(mm.m)
 	}
 	o.closeRows()
-	m.RunTime, m.CoreTime, m.Complete = r.latest, r.work(), r.end.exec == nil
+	m.RunTime, m.CoreTime, m.Complete = r.clocks.latest, r.roster.work(), r.end.exec == nil
 	m.Notes = r.notes.List()
 	slices.SortStableFunc(m.Notes, func(a, b profile.Note) int { return cmp.Compare(a.Code, b.Code) })
 	return o.sink.UpdateMeta(m)

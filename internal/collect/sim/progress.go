@@ -23,11 +23,11 @@ func (p *progress) show(r *run) {
 	if p == nil || time.Since(p.last) < progressEvery {
 		return
 	}
-	now, work := time.Now(), r.work()
+	now, work := time.Now(), r.roster.work()
 	rate := float64(work-p.work) / now.Sub(p.last).Seconds()
 	p.last, p.work, p.shown = now, work, true
 	fmt.Fprintf(p.w, "\r\x1b[Klime: %v simulated, %sinstructions/s, %d threads, %d instances ",
-		unit.Nanos(r.nanos(r.latest)), unit.SI(rate), len(r.threads), r.out.instances)
+		unit.Nanos(r.clocks.nanos(r.clocks.latest)), unit.SI(rate), len(r.roster.threads), r.out.instances)
 }
 
 // clear takes the line away.

@@ -25,39 +25,39 @@ const (
 
 // run is one simulated run of a program.
 type run struct {
-	*memory
-	*counting
-	*clocks
-	*probes
-	*roster
-	*places
-	*tailCalls
-	*dataFinder
-	*operations
-	*rounds
-	*segments
-	*sampling
-	*spinners
-	*passPoints
-	*openCalls
-	*locks
-	*barriers
-	*regions
-	*tasks
-	*precedence
-	*loops
-	*passes
-	*waits
-	*parking
-	*trials
-	*waking
-	*mpiCalls
-	*lives
-	*goroutines
-	*ending
-	*dispatcher
-	*exits
-	*loader
+	memory     *memory
+	counting   *counting
+	clocks     *clocks
+	probes     *probes
+	roster     *roster
+	places     *places
+	tailCalls  *tailCalls
+	dataFinder *dataFinder
+	operations *operations
+	rounds     *rounds
+	segments   *segments
+	sampling   *sampling
+	spinners   *spinners
+	passPoints *passPoints
+	openCalls  *openCalls
+	locks      *locks
+	barriers   *barriers
+	regions    *regions
+	tasks      *tasks
+	precedence *precedence
+	loops      *loops
+	passes     *passes
+	waits      *waits
+	parking    *parking
+	trials     *trials
+	waking     *waking
+	mpiCalls   *mpiCalls
+	lives      *lives
+	goroutines *goroutines
+	ending     *ending
+	dispatcher *dispatcher
+	exits      *exits
+	loader     *loader
 
 	mu     futex.Mutex // threads in parallel: held by whoever is not in the program's code
 	beside *beside     // nil: one thread runs at a time, in simulated time
@@ -89,7 +89,7 @@ func newRun(cfg Config, meter Meter, sink profile.Sink) (*run, error) {
 	if cfg.NumberParts {
 		r.numbers = &numbering{}
 	}
-	engineConfig := engine.Config{AllHostFeatures: cfg.HostCPU, Lookup: r.lookup}
+	engineConfig := engine.Config{AllHostFeatures: cfg.HostCPU, Lookup: r.memory.lookup}
 	if cfg.Parallel {
 		r.mu.Lock() // to be given up while threads run, and for good when the process ends
 		r.beside = newBeside(r)
@@ -115,7 +115,7 @@ func newRun(cfg Config, meter Meter, sink profile.Sink) (*run, error) {
 	r.rec = section.New(r.out.instance)
 	r.wire(data)
 	if mm, ok := meter.(*machineMeter); ok {
-		mm.read, mm.sampled = r.code, r.sampled
+		mm.read, mm.sampled = r.memory.code, r.dataFinder.sampled
 	}
 	return r, r.load()
 }
@@ -129,11 +129,11 @@ func (r *run) load() error {
 	if err != nil {
 		return err
 	}
-	r.proc = p
-	t := r.addThread(p.Main(), nil)
+	r.memory.proc = p
+	t := r.roster.addThread(p.Main(), nil)
 	r.out.thread(t)
-	r.feed(section.Op{Kind: section.OpStart, Thread: t.id, Other: section.NoThread})
-	r.begin(t, outWay, nil)
+	r.operations.feed(section.Op{Kind: section.OpStart, Thread: t.id, Other: section.NoThread})
+	r.segments.begin(t, outWay, nil)
 	r.cores.place(t)
 	return nil
 }
@@ -153,7 +153,7 @@ func (r *run) loop(ctx context.Context) {
 			r.idle()
 			continue
 		}
-		if len(r.spinners.parked) > 0 && r.resumeHeld(k.clock) {
+		if len(r.spinners.parked) > 0 && r.waking.resumeHeld(k.clock) {
 			continue
 		}
 		r.timers(k)
@@ -167,48 +167,48 @@ func (r *run) loop(ctx context.Context) {
 func (r *run) housekeeping(ctx context.Context) {
 	r.progress.show(r)
 	if ctx.Err() != nil && !r.end.over {
-		r.stop("interrupted", nil)
+		r.ending.stop("interrupted", nil)
 	}
-	if r.proc.HostWaiters() > 0 {
-		r.handling(nil, func() { r.proc.PollHost(0) })
+	if r.memory.proc.HostWaiters() > 0 {
+		r.exits.handling(nil, func() { r.memory.proc.PollHost(0) })
 	}
 }
 
 // timers lets time-outs happen before a core runs that has passed them.
 func (r *run) timers(k *core) {
-	if at, ok := r.proc.NextDeadline(); ok && r.clock(at) <= k.clock {
-		r.handling(nil, func() { r.proc.Advance(r.nanos(k.clock)) })
+	if at, ok := r.memory.proc.NextDeadline(); ok && r.clocks.clock(at) <= k.clock {
+		r.exits.handling(nil, func() { r.memory.proc.Advance(r.clocks.nanos(k.clock)) })
 	}
 }
 
 // idle is when no thread runs on: those that only seem to wait do so after all; the clock jumps, or
 // the host is waited for, or nothing can ever happen again.
 func (r *run) idle() {
-	if r.resumeHeld(^uint64(0)) || r.interrupted() || r.seeChanges() {
+	if r.waking.resumeHeld(^uint64(0)) || r.waking.interrupted() || r.waking.seeChanges() {
 		return
 	}
-	if r.outsiders() && r.awaitOutsiders() {
+	if r.waking.outsiders() && r.awaitOutsiders() {
 		return
 	}
 	progress := false
-	r.handling(nil, func() {
-		then, ok := r.proc.Idle(r.nanos(r.latest))
+	r.exits.handling(nil, func() {
+		then, ok := r.memory.proc.Idle(r.clocks.nanos(r.clocks.latest))
 		progress = ok
-		r.latest = max(r.latest, r.clock(then))
+		r.clocks.latest = max(r.clocks.latest, r.clocks.clock(then))
 	})
-	if progress || len(r.cores.active) > 0 || r.interrupted() || r.seeChanges() {
+	if progress || len(r.cores.active) > 0 || r.waking.interrupted() || r.waking.seeChanges() {
 		return
 	}
-	r.deadlock()
+	r.ending.deadlock()
 }
 
 // awaitOutsiders gives other processes time to change the memory on which somebody spins, or to
 // send something; a time-out of the program's own does not wait for them. It reports whether it
 // should be looked again.
 func (r *run) awaitOutsiders() bool {
-	r.handling(nil, func() { r.proc.PollHost(time.Millisecond) })
-	_, timed := r.proc.NextDeadline()
-	return !timed || len(r.cores.active) > 0 || r.seeChanges()
+	r.exits.handling(nil, func() { r.memory.proc.PollHost(time.Millisecond) })
+	_, timed := r.memory.proc.NextDeadline()
+	return !timed || len(r.cores.active) > 0 || r.waking.seeChanges()
 }
 
 // seeChanges wakes those whose loops see what the system, or another process, has changed.
@@ -233,19 +233,19 @@ func (wk *waking) outsiders() bool {
 // slice runs the thread of core k for a while.
 func (r *run) slice(k *core) {
 	t := k.busy
-	r.tellQueued(t)
+	r.segments.tellQueued(t)
 	if x := t.pending; x != nil { // left over from a trial
 		t.pending = nil
-		if !r.handle(t, *x) {
+		if !r.exits.handle(t, *x) {
 			return
 		}
 	}
 	if t.probed != 0 { // its turn has come
 		t.probed = 0
-		if !r.past() && !r.probe(t) {
+		if !r.counting.past() && !r.dispatcher.probe(t) {
 			return
 		}
-	} else if !r.act(t, r.enter(t)) {
+	} else if !r.exits.act(t, r.exits.enter(t)) {
 		return
 	}
 	r.execute(t, r.short(t, r.budget(k)))
@@ -294,20 +294,20 @@ func (r *run) execute(t *thread, budget int64) {
 		exit, n := r.stride(t, budget)
 		budget -= int64(n)
 		if exit.Reason == cpu.ExitBudget && !touches {
-			r.looksStill(t)
+			r.parking.looksStill(t)
 			break
 		}
-		if !r.handle(t, exit) {
+		if !r.exits.handle(t, exit) {
 			break
 		}
-		if out := r.enter(t); !r.act(t, out) {
+		if out := r.exits.enter(t); !r.exits.act(t, out) {
 			break
 		}
 		budget = min(budget, r.budget(t.core)) // others may run by now
 		budget = r.short(t, budget)
 	}
-	r.sample(t)
-	r.ended(t)
+	r.sampling.sample(t)
+	r.waking.ended(t)
 	if k := t.core; k != nil && k.clock >= k.quantum {
 		r.cores.yield(k)
 	}
@@ -318,16 +318,16 @@ func (r *run) execute(t *thread, budget int64) {
 func (r *run) stride(t *thread, budget int64) (cpu.Exit, uint64) {
 	switch {
 	case t.touches:
-		return r.touch(t)
-	case t.birth == bornAtHome && len(r.order.hunts) > 0 && r.orders(t):
-		return r.goHunting(t, budget)
+		return r.exits.touch(t)
+	case t.birth == bornAtHome && len(r.precedence.order.hunts) > 0 && r.precedence.orders(t):
+		return r.exits.goHunting(t, budget)
 	case t.birth == bornAtHome:
-		return r.step(t, budget)
+		return r.exits.step(t, budget)
 	}
 	for done := uint64(0); ; {
-		exit, n := r.step(t, 1)
+		exit, n := r.exits.step(t, 1)
 		done += n
-		r.arrives(t, n)
+		r.segments.arrives(t, n)
 		if t.birth == bornAtHome || exit.Reason != cpu.ExitBudget || done >= uint64(budget) {
 			return exit, done
 		}
@@ -353,7 +353,7 @@ func (t *thread) leave(exit cpu.Exit) { t.pending = &exit }
 
 // finish closes the profile.
 func (r *run) finish() error {
-	r.endAll(nil)
-	r.rec.Close(unit.Cycles(r.latest))
+	r.lives.endAll(nil)
+	r.rec.Close(unit.Cycles(r.clocks.latest))
 	return joined(r.out.err, r.out.close())
 }

@@ -93,7 +93,7 @@ func (m *wasteMeter) begin(t *thread) {
 
 // Slice feeds what the last run of ctx has logged to the detector.
 func (m *wasteMeter) Slice(_ int, ctx *cpu.Context, _, retired uint64) (uint64, error) {
-	t := m.r.byCtx[ctx]
+	t := m.r.roster.byCtx[ctx]
 	s := m.stack(t)
 	m.d.Run(uint32(t.id))
 	log := m.r.eng.Log()
@@ -213,7 +213,7 @@ func (m *wasteMeter) base(s *wasteStack, b *wasteBlock) waste.Context {
 // instruction.
 func (m *wasteMeter) Drain(ctx *cpu.Context) hardware {
 	var h hardware
-	t := m.r.byCtx[ctx]
+	t := m.r.roster.byCtx[ctx]
 	if t == nil {
 		return h
 	}
@@ -239,7 +239,7 @@ func (m *wasteMeter) block(id engine.BlockID) (*wasteBlock, error) {
 		return b, nil
 	}
 	x := &m.r.eng.Blocks()[id]
-	b, err := newWasteBlock(id, x, m.r.eng.Logged(id), m.r.code(x.PC, int(x.Size)))
+	b, err := newWasteBlock(id, x, m.r.eng.Logged(id), m.r.memory.code(x.PC, int(x.Size)))
 	if err != nil {
 		return nil, fmt.Errorf("block at %#x: %w", x.PC, err)
 	}
@@ -250,9 +250,9 @@ func (m *wasteMeter) block(id engine.BlockID) (*wasteBlock, error) {
 
 // sample remembers what data a pair is on.
 func (m *wasteMeter) sample(pair int, second waste.Context, addr uint64) {
-	t := m.r.threads[m.tree.nodes[m.baseOf(second).node].thread]
+	t := m.r.roster.threads[m.tree.nodes[m.baseOf(second).node].thread]
 	if m.votes[pair] == nil {
 		m.votes[pair] = &votes{}
 	}
-	m.votes[pair].add(m.r.placeOf(t, addr))
+	m.votes[pair].add(m.r.dataFinder.placeOf(t, addr))
 }

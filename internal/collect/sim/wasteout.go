@@ -56,13 +56,13 @@ func (o *output) writeWaste() {
 	}
 	var sum waste.Total
 	for id, total := range m.d.Totals() {
-		if id >= len(o.r.threads) {
+		if id >= len(o.r.roster.threads) {
 			break
 		}
 		sum.Add(&total)
 		for k := range waste.Kinds {
 			if m.kinds.Has(k) {
-				o.wasteTotal(o.rowOf(o.r.threads[id]), k, &total)
+				o.wasteTotal(o.rowOf(o.r.roster.threads[id]), k, &total)
 			}
 		}
 	}
@@ -145,7 +145,7 @@ func (v *votes) merge(o *votes) {
 
 // row is the pair's row of the profile.
 func (p *placedPair) row(o *output) profile.WastePair {
-	thread := o.rowOf(o.r.threads[o.r.waste.tree.nodes[p.second.node].thread])
+	thread := o.rowOf(o.r.roster.threads[o.r.waste.tree.nodes[p.second.node].thread])
 	return profile.WastePair{
 		Kind: p.kind.String(), Thread: thread, First: o.side(p.first), Second: o.side(p.second),
 		Bytes: p.bytes, Count: p.count, Data: p.votes.words(), Why: o.r.waste.why(p),

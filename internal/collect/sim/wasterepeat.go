@@ -26,7 +26,7 @@ const directionFlag = 1 << 10
 // repeatAt is called before a repeated instruction.
 func (m *wasteMeter) repeatAt(t *thread) {
 	m.repeat = repeated{pc: t.ctx.RIP, down: t.ctx.RFLAGS&directionFlag != 0}
-	in, ok := m.r.decode(t.ctx.RIP)
+	in, ok := m.r.memory.decode(t.ctx.RIP)
 	if !ok {
 		return
 	}
@@ -46,7 +46,7 @@ func (m *wasteMeter) repeatAt(t *thread) {
 		return
 	}
 	to := lowest(g[rdi], n, size, down)
-	old := m.r.proc.Readable(to, n)
+	old := m.r.memory.proc.Readable(to, n)
 	if uint64(len(old)) < n {
 		return
 	}
@@ -73,7 +73,7 @@ func (m *wasteMeter) written(t *thread, accesses []x86.Access, to, n, size uint6
 		return func(i uint64) byte { return byte(v >> (8 * (i % size))) }, true
 	}
 	from := lowest(t.ctx.GPR[rsi], n, size, down)
-	src := m.r.proc.Readable(from, n)
+	src := m.r.memory.proc.Readable(from, n)
 	if uint64(len(src)) < n {
 		return nil, false
 	}
@@ -81,7 +81,7 @@ func (m *wasteMeter) written(t *thread, accesses []x86.Access, to, n, size uint6
 		return func(i uint64) byte { return src[i] }, true // what is read has not been written before
 	}
 	lo := min(from, to)
-	all := append([]byte{}, m.r.proc.Readable(lo, max(from, to)+n-lo)...)
+	all := append([]byte{}, m.r.memory.proc.Readable(lo, max(from, to)+n-lo)...)
 	if uint64(len(all)) < max(from, to)+n-lo {
 		return nil, false
 	}

@@ -10,7 +10,7 @@ func (m *wasteMeter) system(t *thread) {
 	g, s := &t.ctx.GPR, m.stack(t)
 	s.system = s.system[:0]
 	args := [...]uint64{g[rdi], g[rsi], g[rdx], g[10], g[r8], g[r9]}
-	m.calls.Touched(g[rax], &args, m.r.word, func(p calls.Span) {
+	m.calls.Touched(g[rax], &args, m.r.memory.word, func(p calls.Span) {
 		if p.Reads {
 			m.d.Read(p.Addr, p.N)
 		}
@@ -28,7 +28,7 @@ func (m *wasteMeter) system(t *thread) {
 func (m *wasteMeter) systemDone(s *wasteStack) {
 	for _, p := range s.system {
 		if p.Addr == 0 {
-			p.Addr = m.r.threads[s.thread].ctx.GPR[rax]
+			p.Addr = m.r.roster.threads[s.thread].ctx.GPR[rax]
 		}
 		m.d.Forget(p.Addr, p.N)
 	}

@@ -14,14 +14,14 @@ import (
 // watchWay watches the way through the loop in which t waits.
 func (b *beside) watchWay(t *thread, s *spinner) {
 	r := b.r
-	entry, exit := r.passPoint(s, t.carry), r.wayOut(s)
-	if entry == 0 || exit == 0 || r.gates[entry] != nil || r.entries[entry] != nil {
+	entry, exit := r.loops.passPoint(s, t.carry), r.loops.wayOut(s)
+	if entry == 0 || exit == 0 || r.barriers.gates[entry] != nil || r.openCalls.entries[entry] != nil {
 		return
 	}
-	g := r.newGate(entry)
+	g := r.barriers.newGate(entry)
 	g.exit = exit
-	r.setProbe(exit)
-	c := r.enterAt(t, g)
+	r.probes.setProbe(exit)
+	c := r.barriers.enterAt(t, g)
 	c.gate, c.before = g, t.busy
 }
 
