@@ -36,7 +36,7 @@ type block struct {
 	counted bool       // the head has counted endEdge
 	endEdge EdgeID     // of a block that returns
 	stale   bool
-	past    bool // stale because the cache was emptied: it may yet be split
+	past    bool // stale because the cache was emptied, or a front: it may yet be split
 }
 
 // end returns the guest address behind the block.
@@ -115,6 +115,7 @@ func (e *Engine) forgetHeads(page, lo, hi uint64) {
 func (e *Engine) drop(b *block) {
 	if b.past {
 		b.past = false
+		e.table[b.id].Stale = true
 		e.unpage(b)
 	}
 	if b.stale {

@@ -4,9 +4,11 @@ import (
 	"bytes"
 	"flag"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"runtime"
+	"strings"
 	"syscall"
 	"testing"
 	"unsafe"
@@ -26,7 +28,7 @@ type tracee struct {
 
 // startTracee starts the kernels' program and stops it at its entry. The caller has locked its
 // thread.
-func startTracee(t *testing.T, file string) *tracee {
+func startTracee(t testing.TB, file string) *tracee {
 	t.Helper()
 	p := &tracee{cmd: exec.Command(file)}
 	p.cmd.SysProcAttr = &syscall.SysProcAttr{Ptrace: true}
@@ -42,7 +44,7 @@ func startTracee(t *testing.T, file string) *tracee {
 	return p
 }
 
-func (p *tracee) wait(t *testing.T) {
+func (p *tracee) wait(t testing.TB) {
 	t.Helper()
 	var ws syscall.WaitStatus
 	if _, err := syscall.Wait4(p.pid, &ws, 0, nil); err != nil {
@@ -53,7 +55,7 @@ func (p *tracee) wait(t *testing.T) {
 	}
 }
 
-func (p *tracee) regs(t *testing.T) syscall.PtraceRegs {
+func (p *tracee) regs(t testing.TB) syscall.PtraceRegs {
 	t.Helper()
 	var r syscall.PtraceRegs
 	if err := syscall.PtraceGetRegs(p.pid, &r); err != nil {
@@ -63,7 +65,7 @@ func (p *tracee) regs(t *testing.T) syscall.PtraceRegs {
 }
 
 // begin gives the process the registers with which ctx starts.
-func (p *tracee) begin(t *testing.T, ctx *cpu.Context) {
+func (p *tracee) begin(t testing.TB, ctx *cpu.Context) {
 	t.Helper()
 	r := p.regs(t)
 	for i, reg := range gprsOf(&r) {
@@ -97,16 +99,22 @@ func (p *tracee) step(t *testing.T) uint64 {
 }
 
 // vector reads the XSAVE state.
-func (p *tracee) vector(t *testing.T) []byte {
+func (p *tracee) vector(t testing.TB) []byte {
 	t.Helper()
-	const ptraceGetRegSet, ntX86XState = 0x4204, 0x202
-	buf := make([]byte, 4096)
-	iov := syscall.Iovec{Base: &buf[0], Len: uint64(len(buf))}
-	_, _, e := syscall.Syscall6(syscall.SYS_PTRACE, ptraceGetRegSet, uintptr(p.pid), ntX86XState, uintptr(unsafe.Pointer(&iov)), 0, 0)
+	const ptraceGetRegSet = 0x4204
+	return p.regSet(t, ptraceGetRegSet, make([]byte, 4096))
+}
+
+// regSet reads or writes the XSAVE state, and returns as much as there is of it.
+func (p *tracee) regSet(t testing.TB, request uintptr, state []byte) []byte {
+	t.Helper()
+	const ntX86XState = 0x202
+	iov := syscall.Iovec{Base: &state[0], Len: uint64(len(state))}
+	_, _, e := syscall.Syscall6(syscall.SYS_PTRACE, request, uintptr(p.pid), ntX86XState, uintptr(unsafe.Pointer(&iov)), 0, 0)
 	if e != 0 {
 		t.Fatalf("vector state of the native process: %v", e)
 	}
-	return buf
+	return state[:iov.Len]
 }
 
 // lockstep runs a kernel in the engine and natively, side by side.
@@ -191,34 +199,70 @@ func (l *lockstep) compareVector(t *testing.T) {
 // edges compares the engine's counts with those of the steps.
 func (l *lockstep) edges(t *testing.T) {
 	t.Helper()
-	blocks := l.e.Blocks()
-	counted := map[[2]uint64]uint64{}
-	l.e.Drain(l.ctx, func(id EdgeID, n uint64) {
-		d := l.e.Edges()[id]
-		if d.Kind != EdgeEnd && d.Kind != EdgeReturn {
-			counted[[2]uint64{blocks[d.From].LastPC, d.Target}] += n
-			return
+	counts := map[EdgeID]uint64{}
+	l.e.Drain(l.ctx, func(id EdgeID, n uint64) { counts[id] += n })
+	edgesAsStepped(t, l.e, counts, l.pairs)
+}
+
+// edgesAsStepped holds the counts of edges to steps, from which instruction to which: what a call's
+// block counts as its return, or nobody's, are the returns to where it leads.
+func edgesAsStepped(t *testing.T, e *Engine, counts map[EdgeID]uint64, pairs map[[2]uint64]uint64) {
+	t.Helper()
+	blocks := e.Blocks()
+	gone, left, returned := map[[2]uint64]uint64{}, map[uint64]uint64{}, map[uint64]uint64{}
+	for id, n := range counts {
+		switch d := e.Edges()[id]; d.Kind {
+		case EdgeEnd:
+			left[blocks[d.From].LastPC] += n
+		case EdgeReturn, EdgeOdd:
+			returned[d.Target] += n
+		default:
+			gone[[2]uint64{blocks[d.From].LastPC, d.Target}] += n
 		}
-		want := uint64(0)
-		for pair, n := range l.pairs {
-			if d.Kind == EdgeEnd && pair[0] == blocks[d.From].LastPC || d.Kind == EdgeReturn && pair[1] == d.Target && l.isRet(pair[0]) {
-				want += n
-			}
+	}
+	stepped, ended, came := map[[2]uint64]uint64{}, map[uint64]uint64{}, map[uint64]uint64{}
+	for pair, n := range pairs {
+		switch branch := branchAt(pair[0]); {
+		case branch == x86.BranchRet:
+			ended[pair[0]] += n
+			came[pair[1]] += n
+		case branch != x86.BranchNone || gone[pair] > 0:
+			stepped[pair] = n
 		}
-		if n != want {
-			t.Errorf("edge %+v: %d, native %d", d, n, want)
-		}
-	})
-	for pair, n := range counted {
-		if l.pairs[pair] != n {
-			t.Errorf("from %#x to %#x: %d, native %d", pair[0], pair[1], n, l.pairs[pair])
-		}
+	}
+	if !maps.Equal(gone, stepped) {
+		t.Errorf("from and to: counted, stepped\n%s", unlike(gone, stepped))
+	}
+	if !maps.Equal(left, ended) {
+		t.Errorf("returns from: counted, stepped\n%s", unlike(left, ended))
+	}
+	if !maps.Equal(returned, came) {
+		t.Errorf("returns to: counted, stepped\n%s", unlike(returned, came))
 	}
 }
 
-func (l *lockstep) isRet(pc uint64) bool {
+// unlike lists what two counts differ in.
+func unlike[K uint64 | [2]uint64](got, want map[K]uint64) string {
+	var w strings.Builder
+	for k, n := range got {
+		if want[k] != n {
+			fmt.Fprintf(&w, "%#x: %d, %d\n", k, n, want[k])
+		}
+	}
+	for k, n := range want {
+		if _, ok := got[k]; !ok {
+			fmt.Fprintf(&w, "%#x: none, %d\n", k, n)
+		}
+	}
+	return w.String()
+}
+
+func branchAt(pc uint64) x86.Branch {
 	var in x86.Inst
-	return x86.Decode(bytesAt(pc, 15), &in) == nil && in.Branch == x86.BranchRet
+	if x86.Decode(bytesAt(pc, 15), &in) != nil {
+		return x86.BranchNone
+	}
+	return in.Branch
 }
 
 // memory compares the program's memory.

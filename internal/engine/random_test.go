@@ -244,7 +244,11 @@ type differ struct {
 	insts     uint64            // of the last translated run
 	seq       int               // the sequence that ran last
 	edges     map[EdgeID]uint64 // counted in it
+	also      []region          // other memory that the sequences use
 }
+
+// region is memory, and what it holds at the start.
+type region struct{ mem, init []byte }
 
 // randomValue returns a number of random size that is no address of this process but its data.
 func randomValue(r *rand.Rand) uint64 {
@@ -287,6 +291,9 @@ func (d *differ) begin() {
 	*d.ctx = d.start
 	d.ctx.Retired = edges
 	copy(d.mem, d.init)
+	for _, a := range d.also {
+		copy(a.mem, a.init)
+	}
 }
 
 func (d *differ) capture() state {
@@ -447,21 +454,30 @@ func (d *differ) check(t *testing.T, i int, code []byte, want *state, slice int6
 	d.seq, d.edges = i, edges
 }
 
-func (d *differ) run(t *testing.T, cfg Config, list [][]byte) {
+// open makes the engine. The function it returns closes it.
+func (d *differ) open(t testing.TB, cfg Config) (done func()) {
+	t.Helper()
 	var err error
 	cfg.CacheBytes = 8 << 20
 	if d.e, err = New(cfg); err != nil {
 		t.Fatal(err)
 	}
-	defer d.e.Close()
+	filter := testFilter(cfg.FilterMask, max(cfg.FilterLines, 1))
 	if cfg.FilterLines > 0 {
-		filter := testFilter(cfg.FilterMask, cfg.FilterLines)
-		defer runtime.KeepAlive(filter)
 		d.e.SetFilter(uintptr(addrOf64(filter)))
 	}
 	if d.ctx, err = d.e.NewContext(); err != nil {
 		t.Fatal(err)
 	}
+	d.seq = -1
+	return func() {
+		d.e.Close()
+		runtime.KeepAlive(filter)
+	}
+}
+
+func (d *differ) run(t *testing.T, cfg Config, list [][]byte) {
+	defer d.open(t, cfg)()
 	for _, b := range list {
 		if in := (x86.Inst{}); x86.Decode(b, &in) == nil && in.X87 && !d.e.x87 {
 			d.e.sawX87() // before the native run needs it
@@ -469,7 +485,6 @@ func (d *differ) run(t *testing.T, cfg Config, list [][]byte) {
 	}
 	r := rand.New(rand.NewPCG(*randomSeed, uint64(cfg.Mode)))
 	faults := 0
-	d.seq = -1
 	for i := range *randomSeqs {
 		code := randomSequence(r, list)
 		d.randomState(r)

@@ -75,6 +75,18 @@ func TestSplitCounts(t *testing.T) {
 			jz 2b
 			jmp 3b
 		4:	ud2`,
+		"late, then early": `
+			mov ebx, 5
+		1:	nop
+		2:	nop
+		3:	dec ebx
+			jz 4f
+			cmp ebx, 4
+			je 3b
+			cmp ebx, 3
+			je 2b
+			jmp 1b
+		4:	ud2`,
 		"self loop": `
 			mov ebx, 9
 			nop

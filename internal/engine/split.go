@@ -53,9 +53,10 @@ func (e *Engine) part(tail *block) {
 
 func (e *Engine) partBlock(b, tail *block) {
 	n, last := b.instsBefore(tail.pc)
-	front := &block{pc: b.pc, size: uint32(tail.pc - b.pc), n: n}
+	front := &block{pc: b.pc, size: uint32(tail.pc - b.pc), n: n, starts: b.starts[:n], stale: true}
 	code, _ := e.fetch(b.pc, e.buf[:front.size])
 	front.id = e.idOf(front, code, last, EndFall)
+	e.keep(front)
 	e.table[b.id].Front, e.table[b.id].Tail = front.id, tail.id
 	if e.summed[b.id] && !e.parallel() {
 		for ctx := range e.contexts {
@@ -70,6 +71,17 @@ func (e *Engine) partBlock(b, tail *block) {
 		e.retarget(id, front)
 	}
 	e.in[b.id] = nil
+}
+
+// keep notes a front that nobody may come to again, for the sake of its counts: it may yet be split.
+func (e *Engine) keep(front *block) {
+	if e.blocks[front.pc] != nil {
+		return
+	}
+	front.past = true
+	for p := front.pc / pageSize; p <= (front.end()-1)/pageSize; p++ {
+		e.pages[p] = append(e.pages[p], front)
+	}
 }
 
 // alike returns the edge that is like id, but comes from another block.
@@ -135,7 +147,7 @@ func (e *Engine) leftBy(b *block) BlockID {
 	for b.stale && e.table[id].Tail != NoBlock {
 		tail := e.table[id].Tail
 		fall := e.edge(edgeKey{e.table[id].Front, EdgeFall, tail, e.table[tail].PC})
-		e.running.Counters(len(e.edges))[fall]++
+		e.Parts(fall, func(part EdgeID) { e.running.Counters(len(e.edges))[part]++ })
 		id = tail
 	}
 	return id
@@ -154,7 +166,7 @@ func (e *Engine) Parts(id EdgeID, use func(EdgeID)) {
 	for from := e.edges[id].From; from >= 0 && e.table[from].Tail != NoBlock; {
 		b := &e.table[from]
 		if e.edges[id].Kind != EdgeReturn {
-			use(e.edge(edgeKey{b.Front, EdgeFall, b.Tail, e.table[b.Tail].PC}))
+			e.Parts(e.edge(edgeKey{b.Front, EdgeFall, b.Tail, e.table[b.Tail].PC}), use)
 		}
 		id, from = e.alike(id, b.Tail), b.Tail
 	}

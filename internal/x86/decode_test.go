@@ -50,6 +50,7 @@ func TestEffects(t *testing.T) {
 		{"0f 97 c0", "seta %al", set(RAX), set(RAX), CF | ZF, none},
 		{"48 f7 f1", "div %rcx", set(RAX, RCX, RDX), set(RAX, RDX), none, StatusFlags},
 		{"f3 48 ab", "rep stos", set(RAX, RCX, RDI), set(RCX, RDI), DF, none},
+		{"f3 49 90", "xchg %r8,%rax, not pause", set(RAX, R8), set(RAX, R8), none, none},
 		{"49 87 07", "xchg %rax,(%r15)", set(RAX, R15), set(RAX), none, none},
 		{"c4 e2 fb f6 c1", "mulx %rcx,%rax,%rax", set(RDX, RCX), set(RAX), none, none},
 		{"66 0f 6e c1", "movd %ecx,%xmm0", set(RCX), 0, none, none},

@@ -102,7 +102,7 @@ const oneByteRows = `
 8e/5 mov Sw Ew ; sp=fsgsbase
 8e mov Sw Ew
 8f/0 pop =Ev ; d64 r=sp w=sp ir
-f3.90 pause ; sp=pause
+f3.90.b0 pause ; sp=pause
 90.b0 nop
 90-97 xchg +Zv +Av
 98 cwtl ; r=ax w=ax
