@@ -1,3 +1,3 @@
-// Package layout holds the test over the imports of all packages: who may
-// import whom, and that none of their tests skips by itself. It has no code and imports nothing.
+// Package layout holds the tests over all packages: who may import whom, how many methods a type
+// may have, and that no test skips by itself. It has no code and imports nothing.
 package layout
