@@ -72,15 +72,15 @@ func (r *run) switched(x *item) {
 		return
 	}
 	yields := t.off.now.yields // it is in its loop still, as far as is known
-	waited := r.cameBack(t, x.at)
+	asleep, waited := r.cameBack(t, x.at)
 	r.pace.set(&t.paced, !yields, !yields)
 	t.others.since = r.pace.now
 	if !t.cpu.known { // it ran before lime could see
 		t.piece.cpuFrom = t.cpu.total
 	}
-	t.cpu.in(x.at, waited)
+	t.cpu.in(x.at, asleep, waited)
 	if t.hosts != nil {
-		t.hosts.cpu.in(x.at, waited)
+		t.hosts.cpu.in(x.at, asleep, waited)
 	}
 	if t.cond.off {
 		r.condOver(t, x.at)

@@ -136,7 +136,7 @@ func (r *run) goesIn(m, g *thread, at uint64) {
 	}
 	x.host, x.last, m.hosts = m, m, g
 	if m.cpu.on || !r.switches {
-		g.cpu.in(at, 0)
+		g.cpu.in(at, 0, 0)
 	}
 }
 
@@ -361,7 +361,7 @@ func (r *run) goWasOff(g *thread, at uint64) {
 // enterGoUnlock: a goroutine lets one go on that waits for a lock.
 func (r *run) enterGoUnlock(m *thread, h *hook.Record, at uint64) {
 	if g := r.caller(m, h, at); g != nil {
-		r.gaveBack(h.Arg0, unlock{at, g.row(), r.sitePath(r.goSite(h))})
+		r.unlocks.gaveBack(h.Arg0, unlock{at: at, row: g.row(), path: r.sitePath(r.goSite(h))})
 	}
 }
 

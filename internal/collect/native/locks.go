@@ -18,9 +18,13 @@ type lockWait struct {
 // unlock is the release of a lock for which others waited.
 type unlock struct {
 	at   uint64
-	row  int32 // of who gave it back
-	path int32 // call path of the release
+	by   *thread // nil: a goroutine
+	row  int32   // of who gave it back
+	path int32   // call path of the release
 }
+
+// releases are those of locks for which others waited, by lock.
+type releases map[uint64][]unlock
 
 // keptUnlocks is how many releases of a lock are remembered.
 const keptUnlocks = 256
@@ -35,13 +39,14 @@ func (r *run) waitedForLock(t *thread, h *hook.Record, from, at uint64) (l lockW
 	if t.covered() || t.idle {
 		return l
 	}
-	away, off := t.cpu.offIn(from, at)
+	away, _, _ := t.cpu.offIn(from, at)
 	r.offWithin(t, from, at)
 	begin, end := t.op(section.OpLockBegin, from), t.op(section.OpLockEnd, at)
 	lock := r.lockOf(h)
 	begin.Object, end.Object = lock, lock
 	r.feed(begin)
 	r.feed(end)
+	off := r.unlocks.keptOut(t, lock, from, at)
 	s := r.site(h).Site
 	call := r.code.callBefore(h.Caller)
 	if len(s.Stack) > 0 {
@@ -81,15 +86,15 @@ func (r *run) unlocked(t *thread, h *hook.Record, at uint64) {
 	if t.covered() {
 		return
 	}
-	r.gaveBack(h.Arg0, unlock{at, t.row(), r.sitePath(r.site(h).Site)})
+	r.unlocks.gaveBack(h.Arg0, unlock{at, t, t.row(), r.sitePath(r.site(h).Site)})
 }
 
-func (r *run) gaveBack(lock uint64, u unlock) {
-	list := r.unlocks[lock]
+func (r releases) gaveBack(lock uint64, u unlock) {
+	list := r[lock]
 	if len(list) >= keptUnlocks {
 		list = append(list[:0], list[keptUnlocks/2:]...)
 	}
-	r.unlocks[lock] = append(list, u)
+	r[lock] = append(list, u)
 }
 
 // blame charges a wait to those who held the lock meanwhile, at the places where they gave it back.
@@ -107,6 +112,52 @@ func (r *run) blame(lock, from, to uint64) {
 	if last != nil && to > from {
 		r.out.paths[pathKey{last.path, last.row, noSection, "lock-blame"}] += float64(to - from)
 	}
+}
+
+// keptOut is how long a thread slept for a lock within a time while those who held it got on.
+func (r releases) keptOut(t *thread, lock, from, to uint64) (ns uint64) {
+	for _, g := range t.cpu.gone {
+		if g.to == 0 || g.from < from || g.to > to || g.asleep == 0 {
+			continue
+		}
+		woken := r.freed(lock, &g)
+		if woken == 0 { // nobody knows who held it
+			ns += g.waited
+			continue
+		}
+		slept := woken - g.from
+		ns += slept - min(slept, r.stalled(lock, g.from, woken))
+	}
+	return ns
+}
+
+// freed is when the lock was given back for which a thread slept that was woken then: of several
+// times, as others wait for it, too, the one that agrees best with the scheduler. 0 if none is known.
+func (r releases) freed(lock uint64, g *gap) (at uint64) {
+	far := func(u uint64) uint64 {
+		woken := g.from + g.asleep
+		return max(u, woken) - min(u, woken)
+	}
+	for _, u := range r[lock] {
+		if u.by != nil && u.at > g.from && u.at <= g.to && (at == 0 || far(u.at) <= far(at)) {
+			at = u.at
+		}
+	}
+	return at
+}
+
+// stalled is for how long those who held a lock, one after the other until it was given back, had no
+// core for it: on as many cores as threads nobody would have waited for that. Who slept when his
+// predecessor gave it back slept for it, and wanted a core from then on.
+func (r releases) stalled(lock, from, to uint64) (ns uint64) {
+	woken := false
+	for _, u := range r[lock] {
+		if u.by != nil && u.at > from && u.at <= to {
+			ns += u.by.cpu.without(from, u.at, woken)
+			from, woken = u.at, true
+		}
+	}
+	return ns
 }
 
 // sitePath is the call path of a place.

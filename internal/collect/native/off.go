@@ -109,36 +109,37 @@ func (r *run) hasLeft(t *thread, at uint64, forced bool) {
 	o.last.seen = false
 }
 
-// cameBack: it has a core again. waited is how long it was away for something else.
-func (r *run) cameBack(t *thread, at uint64) (waited uint64) {
+// cameBack: it has a core again. It was away for something else for so long, by the wall's clock and
+// by the pace's.
+func (r *run) cameBack(t *thread, at uint64) (asleep, waited uint64) {
 	o := &t.off
 	was := o.now
 	o.now = away{}
 	on := t.acting()
 	from := max(was.from, on.piece.from)
 	if was.from == 0 || from >= at || r.stood(was.from, at) {
-		return 0
+		return 0, 0
 	}
 	switch {
 	case was.forced && was.yields && !was.known:
 		r.gaveWay(t, &was, at)
-		return 0
+		return 0, 0
 	case was.forced:
 		r.waitsForCore(on, was.where.path, at-from)
-		return 0
+		return 0, 0
 	}
 	queued := min(at-from, r.scheduler.waited(t.tid, at))
 	r.waitsForCore(on, was.where.path, queued)
-	asleep := at - from - queued
+	asleep = at - from - queued
 	waited = uint64(float64(r.pace.now-was.pace) * float64(asleep) / float64(at-was.from))
 	if was.known && t.cond.on {
 		t.cond.waited += waited
 	}
 	if asleep == 0 || was.known || r.gophers.on && on.gopher == nil {
-		return waited
+		return asleep, waited
 	}
 	r.isAway(t, &was, offSpan{from: was.from, to: at, wait: offWait{n: 1, wait: asleep}}, waited)
-	return waited
+	return asleep, waited
 }
 
 // gaveWay charges a time for which a thread that waits for others in a loop had no core: it goes on

@@ -110,18 +110,20 @@ type onCPU struct {
 // gap is a time off a CPU; to is 0 while it lasts.
 type gap struct {
 	from, to uint64
-	waited   uint64 // of that on the pace's clock, but for a core
+	asleep   uint64 // of that, not for want of a core
+	waited   uint64 // of that on the pace's clock
 }
 
 // keptGaps is how many times off a CPU are remembered: who waits for a lock that many want comes
 // back and leaves again many times.
 const keptGaps = 64
 
-// in and out are the switches: it was away, and waited for something but a core for so long.
-func (c *onCPU) in(at, waited uint64) {
+// in and out are the switches. It was away, and waited for something but a core for so long, by the
+// wall's clock and by the pace's.
+func (c *onCPU) in(at, asleep, waited uint64) {
 	if c.next < len(c.gone) && c.gone[c.next].to == 0 {
 		g := &c.gone[c.next]
-		g.to, g.waited = at, waited
+		g.to, g.asleep, g.waited = at, asleep, waited
 		c.next = (c.next + 1) % keptGaps
 	}
 	c.known, c.on, c.since = true, true, at
@@ -141,8 +143,8 @@ func (c *onCPU) out(at uint64, forced bool) {
 func (c *onCPU) blocked() bool { return c.known && !c.on && c.own }
 
 // offIn is how long the thread was off its CPU within a time, as far as it is remembered, and how
-// long it waited then, for something but a core.
-func (c *onCPU) offIn(from, to uint64) (off, waited uint64) {
+// long it waited then, for something but a core, by the wall's clock and by the pace's.
+func (c *onCPU) offIn(from, to uint64) (off, asleep, waited uint64) {
 	for _, g := range c.gone {
 		lo, hi := max(g.from, from), to
 		if g.to != 0 {
@@ -150,10 +152,28 @@ func (c *onCPU) offIn(from, to uint64) (off, waited uint64) {
 		}
 		if g.from != 0 && hi > lo {
 			off += hi - lo
-			waited += uint64(float64(g.waited) * float64(hi-lo) / float64(max(g.to, hi)-g.from))
+			share := float64(hi-lo) / float64(max(g.to, hi)-g.from)
+			asleep += uint64(float64(g.asleep) * share)
+			waited += uint64(float64(g.waited) * share)
 		}
 	}
-	return off, waited
+	return off, asleep, waited
+}
+
+// without is how long the thread wanted a core within a time and had none. Should it have been woken
+// when that began, what it slept until then is over.
+func (c *onCPU) without(from, to uint64, woken bool) (ns uint64) {
+	for _, g := range c.gone {
+		lo, hi := max(g.from, from), min(g.to, to)
+		switch {
+		case g.from == 0 || hi <= lo:
+		case woken && g.from < from:
+			ns += hi - lo
+		default:
+			ns += uint64(float64(g.to-g.from-min(g.asleep, g.to-g.from)) * float64(hi-lo) / float64(g.to-g.from))
+		}
+	}
+	return ns
 }
 
 // at is the thread's CPU time at a moment.
