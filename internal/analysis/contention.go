@@ -56,6 +56,7 @@ func (r *runner) contend(sec *Section, s *summary, whole *Whole) error {
 			sec.ContendedTime += paid[i].Time
 		}
 		c := r.contention(sec, s, &paid[i])
+		sec.oneCause(&c)
 		if k := slices.IndexFunc(sec.Causes, func(d Cause) bool { return sameEvent(&d, &c) }); k >= 0 {
 			sec.Causes[k].pays(&c)
 		} else {
@@ -85,16 +86,36 @@ func (sec *Section) ofWaits() {
 		}
 		for k := range sec.Causes {
 			c := &sec.Causes[k]
-			if c.Family != FamilyControl || c.File != wait.File || c.Line != wait.Line || c.Share == nil {
-				continue
+			if c.Family == FamilyControl && c.File == wait.File && c.Line == wait.Line && c.Share != nil {
+				wait.absorbs(c)
 			}
-			share := *c.Share
-			if wait.Share != nil {
-				share += *wait.Share
+		}
+	}
+	sec.Causes = slices.DeleteFunc(sec.Causes, func(c Cause) bool { return c.merged })
+}
+
+// absorbs takes the imbalance of another cause over, which is the same one.
+func (c *Cause) absorbs(other *Cause) {
+	if other.Share != nil {
+		share := *other.Share
+		if c.Share != nil {
+			share += *c.Share
+		}
+		c.Share, c.LedgerTime, c.ShareInterval = &share, c.LedgerTime+other.LedgerTime, nil
+	}
+	c.evenWin += other.TimeToWin
+	other.merged = true
+}
+
+// oneCause takes the causes of a section that are waits for the lock of a cause, in other calls,
+// together with it.
+func (sec *Section) oneCause(lock *Cause) {
+	for i := range lock.With {
+		at := Cause{Event: lock.Event, Place: lock.With[i]}
+		for k := range sec.Causes {
+			if c := &sec.Causes[k]; sameEvent(c, &at) && !c.merged {
+				lock.absorbs(c)
 			}
-			wait.Share, wait.LedgerTime, wait.ShareInterval = &share, wait.LedgerTime+c.LedgerTime, nil
-			wait.evenWin += c.TimeToWin
-			c.merged = true
 		}
 	}
 	sec.Causes = slices.DeleteFunc(sec.Causes, func(c Cause) bool { return c.merged })
@@ -104,8 +125,15 @@ func (sec *Section) ofWaits() {
 type paidCost struct {
 	Cost
 	events []int
+	calls  []paidCall // of a lock: that wait for it, by their cost
 	by     map[profile.ThreadID]float64
 	win    float64
+}
+
+// paidCall is a call in which threads wait for a lock.
+type paidCall struct {
+	place Place
+	cost  float64
 }
 
 // contended lists the section's costs that are contention and weigh, the largest first.
@@ -120,17 +148,34 @@ func (r *runner) contended(s *summary) []paidCost {
 		}
 	}
 	var out []paidCost
-	for _, at := range r.costRows(rows) {
+	for _, at := range newLockReader(r.tab, r.prog).oneLock(r.costRows(rows)) {
 		c := r.cost(at, rows, s.own)
 		if c.Share < muchContended {
 			continue
 		}
 		if c.Event != "coherence-miss" || c.Sharing != "" {
-			out = append(out, paidCost{Cost: c, events: at})
+			calls := paidCalls(r.prog, at, rows)
+			c.Place = calls[0].place
+			out = append(out, paidCost{Cost: c, events: at, calls: calls})
 		}
 	}
 	slices.SortFunc(out, func(a, b paidCost) int { return compareCosts(&a.Cost, &b.Cost) })
 	return out[:min(len(out), maxContended)]
+}
+
+// paidCalls lists the places of the events of a row, by their cost.
+func paidCalls(prog *program, events []int, rows []float64) (out []paidCall) {
+	at := map[lineKey]int{}
+	for _, e := range events {
+		k := frameKey(prog.tab.Events[e].Frames, prog.tab.Events[e].Addr)
+		if _, ok := at[k]; !ok {
+			at[k] = len(out)
+			out = append(out, paidCall{place: prog.eventPlace(&prog.tab.Events[e])})
+		}
+		out[at[k]].cost += rows[e]
+	}
+	slices.SortStableFunc(out, func(a, b paidCall) int { return cmp.Compare(b.cost, a.cost) })
+	return out
 }
 
 // paidBy reads what each thread paid of each of the costs, and how much sooner the section's ends
@@ -177,6 +222,13 @@ func sooner(in *profile.Instance, waits []float64) float64 {
 // contention makes a cause of a cost.
 func (r *runner) contention(sec *Section, s *summary, paid *paidCost) Cause {
 	e := &r.tab.Events[paid.events[0]]
+	if len(paid.calls) > 1 { // the event that names the place
+		k := slices.IndexFunc(paid.events, func(i int) bool {
+			at := r.prog.eventPlace(&r.tab.Events[i])
+			return at.File == paid.File && at.Line == paid.Line && (at.Line > 0 || at.Address == paid.Address)
+		})
+		e = &r.tab.Events[paid.events[max(k, 0)]]
+	}
 	c := Cause{Family: FamilyHardware, Event: paid.Event, Title: paid.Title, Place: paid.Place, Subject: paid.Subject, P: 1, PFamily: 1,
 		Important: true, CostShare: paid.Share, CostTime: paid.Time, Summed: true, CountTime: true,
 		key: causeKey{lineKey: frameKey(e.Frames, e.Addr), hw: true, kind: e.Kind}}
@@ -184,6 +236,9 @@ func (r *runner) contention(sec *Section, s *summary, paid *paidCost) Cause {
 	c.WinShare = min(1, ratio(c.TimeToWin, float64(r.meta.RunTime)))
 	for _, t := range sec.Threads {
 		c.Threads = append(c.Threads, ThreadCount{Thread: t.Thread, Name: t.Name, Count: uint64(paid.by[t.Thread]), Time: t.Time, Wait: t.Wait})
+	}
+	for i := range paid.calls[1:] {
+		c.With = append(c.With, paid.calls[1+i].place)
 	}
 	c.Sentence = r.paidWords(s, paid, &c)
 	return c
@@ -219,11 +274,31 @@ func (r *runner) paidWords(s *summary, paid *paidCost, c *Cause) string {
 		out = fmt.Sprintf("The threads %s %s, for %s of their time in this section:%s thread %d for %s, thread %d %s.", what.do, what.what,
 			unit.Percent(paid.Share), often, hi.Thread, r.duration(float64(hi.Count)), lo.Thread, r.forTime(lo.Count))
 	}
+	out += paid.callWords()
 	out += c.Subject.words()
 	if what.remedy != "" {
 		out += " " + what.remedy
 	}
 	return out
+}
+
+// callWords says in which calls threads wait for a lock, if there are several.
+func (p *paidCost) callWords() string {
+	if len(p.calls) < 2 {
+		return ""
+	}
+	sum, words := 0.0, make([]string, len(p.calls))
+	for i := range p.calls {
+		sum += p.calls[i].cost
+	}
+	for i := range p.calls {
+		at := "here"
+		if i > 0 {
+			at = "at " + p.calls[i].place.short()
+		}
+		words[i] = unit.Percent(ratio(p.calls[i].cost, sum)) + " " + at
+	}
+	return fmt.Sprintf(" It is one lock, and of the waits are %s.", strings.Join(words, ", "))
 }
 
 // forTime says for how long a thread waited.

@@ -132,3 +132,56 @@ func TestDecisionsOfAWaitAreItsOwn(t *testing.T) {
 		t.Errorf("%+v: share %v, gain %v", c, *c.Share, c.gain(true))
 	}
 }
+
+// Waits for one lock in several calls are one cause, with all of its calls, though each alone is
+// little; those for two locks in two calls are two.
+func TestOneLockIsOneCause(t *testing.T) {
+	for _, c := range []struct {
+		locks  [2]profile.LockID
+		causes int
+	}{{[2]profile.LockID{0, 0}, 1}, {[2]profile.LockID{0, 1}, 0}} {
+		p := profile.New(profile.Meta{Collector: "simulate", RunTime: 1000, ClockUnit: "instructions", Complete: true,
+			NodeTime: "instructions"})
+		file := p.AddFile(profile.File{Path: "a.c"})
+		p.AddKind(profile.EventKind{Name: profile.KindLockWait, Title: "lock wait", Unit: "times"})
+		p.AddThread(profile.Thread{})
+		p.AddThread(profile.Thread{})
+		sec := p.AddSection(profile.Section{Kind: profile.SectionBarrier, EndNode: profile.None})
+		in := &profile.Instance{Section: sec}
+		for i := range 2 {
+			p.AddLock(profile.Lock{Name: string(rune('m' + i)), Kind: "pthread_mutex_lock", Objects: 1})
+			frames := []profile.Frame{{File: file, Line: int32(5 + i), Function: "f"}}
+			p.AddNode(profile.Node{Frames: frames, Function: profile.None, Image: profile.None})
+			p.AddEvent(profile.Event{Addr: uint64(16 + i), Frames: frames, Detail: "on m"})
+			in.Parts = append(in.Parts, profile.Part{Thread: profile.ThreadID(i), Arrive: 1000, Release: 1000, LockWait: 160,
+				Entry: profile.None, Exit: profile.None})
+		}
+		for i := range 2 {
+			e := &p.Tables().Events[i]
+			at := profile.WasteSide{Path: profile.None, Node: profile.None, Addr: e.Addr, Frames: e.Frames}
+			p.AddLockWait(profile.LockWait{Lock: c.locks[i], At: at, Count: 1, Time: 160, Longest: 160})
+			in.Costs = append(in.Costs, profile.Count{Row: int32(i), Part: int32(i), N: 160 + uint64(i)})
+		}
+		if err := p.WriteInstance(in); err != nil {
+			t.Fatal(err)
+		}
+		res, err := Run(p, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		causes := res.Sections[0].Causes
+		if len(causes) != c.causes {
+			t.Fatalf("locks %v: %d causes: %+v", c.locks, len(causes), causes)
+		}
+		if c.causes == 0 {
+			continue
+		}
+		x := &causes[0]
+		if x.Line != 6 || x.CostTime != 321 || len(x.With) != 1 || x.With[0].Line != 5 {
+			t.Errorf("%+v", x)
+		}
+		if want := "It is one lock, and of the waits are 50.2 % here, 49.8 % at a.c:5."; !strings.Contains(x.Sentence, want) {
+			t.Errorf("%q lacks %q", x.Sentence, want)
+		}
+	}
+}

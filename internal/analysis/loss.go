@@ -204,7 +204,7 @@ func (b *lossBuilder) loss(t *timeline, w *Whole) *Loss {
 		term := LossTerm{Name: row.name, Title: row.title, Places: []LossPlace{}}
 		for k, p := range b.rows[row.name] {
 			p.Count = b.times[k]
-			p.Threads, p.Among = b.threads(b.byName[k])
+			p.Threads, p.Among = threadShares(b.r.tab, b.byName[k])
 			term.Places = append(term.Places, *p)
 		}
 		slices.SortFunc(term.Places, func(x, y LossPlace) int {
@@ -233,12 +233,12 @@ func (b *lossBuilder) loss(t *timeline, w *Whole) *Loss {
 	return l
 }
 
-// threads are those that have most of a place's time.
-func (b *lossBuilder) threads(times map[profile.ThreadID]float64) (most []ThreadShare, among int) {
+// threadShares are the threads that have most of a place's time.
+func threadShares(tab *profile.Tables, times map[profile.ThreadID]float64) (most []ThreadShare, among int) {
 	var out []ThreadShare
 	for id, x := range times {
 		if x > 0 {
-			out = append(out, ThreadShare{id, threadName(b.r.tab, id), x})
+			out = append(out, ThreadShare{id, threadName(tab, id), x})
 		}
 	}
 	slices.SortFunc(out, func(x, y ThreadShare) int {

@@ -13,6 +13,7 @@ type Result struct {
 	Sections []Section `json:"sections"`         // by AllLost, most first; serial ones excluded
 	Serial   []Section `json:"serial"`           // stretches of one thread alone, by time, most first
 	Loss     *Loss     `json:"loss"`             // the account of all the core time
+	Locks    []LockUse `json:"locks,omitempty"`  // for which threads waited, the longest waits first
 	Costs    []Cost    `json:"costs,omitempty"`  // what events cost all threads together
 	Effort   *Effort   `json:"effort,omitempty"` // of recorded profiles
 	Verdicts []Verdict `json:"verdicts"`         // on the whole profile

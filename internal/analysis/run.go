@@ -81,6 +81,7 @@ func Run(src profile.Source, opt Options) (*Result, error) {
 	}
 	res.Whole.ContendedShare = min(res.Whole.ContendedShare, 1)
 	res.Effort = r.effort(res.Whole.Width)
+	res.Locks = newLockReader(r.tab, r.prog).uses()
 	res.Loss = r.lossAccount(res.Whole.time, sums, res)
 	r.weighAll(res)
 	res.Whole.follow(res.Loss)

@@ -24,7 +24,7 @@ func Build(res *analysis.Result, tables *profile.Tables) *Report {
 		Sections: make([]Section, len(res.Sections)),
 		Serial:   make([]Stretch, len(res.Serial)),
 		Loss:     newLoss(res.Loss),
-		Locks:    newLocks(res.Loss),
+		Locks:    newLocks(res.Loss, res.Locks),
 		Costs:    convert(res.Costs, cost),
 		Effort:   effort(res.Effort),
 		Waste:    wasteOf(tables),
@@ -36,6 +36,7 @@ func Build(res *analysis.Result, tables *profile.Tables) *Report {
 	for i := range res.Sections {
 		r.Sections[i] = b.section(&res.Sections[i])
 	}
+	r.nameLock()
 	r.nameCause()
 	for i := range res.Serial {
 		r.Serial[i] = stretch(&res.Serial[i])

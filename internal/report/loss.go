@@ -115,9 +115,7 @@ func lossTerm(t *analysis.LossTerm) LossTerm {
 func lossPlace(p *analysis.LossPlace) LossPlace {
 	out := LossPlace{Place: place(&p.Place), Event: p.Event, Section: int(p.Section), Share: p.Share, Time: p.Time,
 		Among: p.Among, Data: p.Data, Sharing: p.Sharing, Held: p.Held, Times: p.Count, Why: p.Why}
-	for _, t := range p.Threads {
-		out.Threads = append(out.Threads, ThreadShare{int(t.Thread), t.Name, t.Time})
-	}
+	out.Threads = shares(p.Threads)
 	if p.Spent != nil {
 		out.Spent = newSpent(p.Spent)
 	}
@@ -305,4 +303,11 @@ func (p *LossPlace) at() string {
 		return p.End()
 	}
 	return p.Place.String()
+}
+
+func shares(list []analysis.ThreadShare) (out []ThreadShare) {
+	for _, t := range list {
+		out = append(out, ThreadShare{int(t.Thread), t.Name, t.Time})
+	}
+	return out
 }

@@ -180,7 +180,7 @@ func (p *printer) cause(r *Report, s *Section, c *Cause, again bool) {
 	if c.Verified != nil {
 		p.item(2, "Verified: ", c.Verified.Text)
 	}
-	if len(c.With) > 0 {
+	if len(c.With) > 0 && !profile.FamilyOf(c.Event).Waits() { // of a lock the sentence says it
 		p.item(2, "One decision with: ", list(c.With, len(c.With), func(w *Place) string { return clean(w.Short()) }))
 	}
 	if len(c.Parts) > 0 {

@@ -7,6 +7,7 @@ import "lime/internal/section"
 func (l *locks) enterCondWait(t *thread, f *fn) {
 	c := l.openCalls.open(t, f)
 	c.lock = argument(t, f.Second)
+	l.lockBook.givesLock(t, c.lock)
 	l.freed[c.lock] = t.now()
 	delete(l.holders, c.lock)
 	l.waiters[c.object]++
@@ -19,6 +20,7 @@ func (l *locks) leaveCondWait(t *thread, c *call) {
 	l.waiters[c.object]--
 	l.clocks.advance(t, l.freeAt(t, c.lock))
 	l.holders[c.lock] = t
+	l.lockBook.hasLock(t, c, c.lock)
 	l.segments.waitOver(t, l.places.outside(t, c))
 }
 

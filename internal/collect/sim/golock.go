@@ -2,7 +2,13 @@
 
 package sim
 
-import "lime/internal/engine"
+import (
+	"slices"
+	"strings"
+
+	"lime/internal/collect/known"
+	"lime/internal/engine"
+)
 
 // enterGoLock: the thread must wait for a lock, or has met others on their way to it. All that it
 // does until it has the lock is waiting, its spinning too.
@@ -10,6 +16,7 @@ func (l *locks) enterGoLock(t *thread, f *fn) {
 	l.openCalls.openSlow(t, f)
 	c := &t.frames[len(t.frames)-1]
 	c.test = l.places.testFor(t, c.ret)
+	l.lockBook.meetsGoLock(t, c)
 }
 
 // testFor is the branch that leads to the call that returns to ret and to nothing else, 0 if there
@@ -35,7 +42,75 @@ func (pl *places) testFor(t *thread, ret uint64) (at uint64) {
 	return at
 }
 
+// leaveGoLock: a processor runs ahead of the others for a while, so that the lock may have been
+// given back at a later clock.
 func (l *locks) leaveGoLock(t *thread, c *call) {
 	l.segments.dropSlow(t, c)
+	l.clocks.advance(t, l.freeAt(t, c.lock))
 	l.tellLocked(t, c, t.now()-c.at)
+	l.lockBook.hasLock(t, c, c.lock)
+}
+
+// A lock of Go's is known by the semaphore at which goroutines sleep for it. The one of a Mutex is
+// its second word (sync/mutex.go).
+const (
+	goMutexSema  = 4
+	goMutexTakes = ".(*Mutex).lockSlow"
+	goMutexGives = ".(*Mutex).unlockSlow"
+)
+
+// lockObject is the lock that a call takes.
+func (c *call) lockObject() uint64 {
+	if c.fn.Role == known.GoLock {
+		return c.lock
+	}
+	return c.object
+}
+
+// meetsGoLock notes that a goroutine begins to wait for a lock.
+func (b *lockBook) meetsGoLock(t *thread, c *call) {
+	at := t.ctx.GPR[rax]
+	c.lock = at
+	if strings.HasSuffix(c.fn.Name, goMutexTakes) {
+		c.lock = at + goMutexSema
+	}
+	b.waitsForLock(t, c, c.lock)
+	if s := b.locks[c.lock]; at != c.lock && len(s.waits) == 0 {
+		s.at, s.offset = b.dataFinder.placeOf(t, at)
+	}
+}
+
+// enterGoUnlock: t gives a lock back for which others wait. The slow way to give a Mutex back lets
+// the next one go on by itself.
+func (l *locks) enterGoUnlock(t *thread, f *fn) {
+	lock := t.ctx.GPR[rax]
+	if strings.HasSuffix(f.Name, goMutexGives) {
+		lock += goMutexSema
+	} else if ret, ok := l.lockBook.dataFinder.memory.word(t.ctx.GPR[rsp]); ok {
+		if name, _ := l.lockBook.images.function(ret - 1); strings.HasSuffix(name, goMutexGives) {
+			return
+		}
+	}
+	l.freed[lock] = t.now()
+	l.lockBook.givesGoLock(t, lock)
+}
+
+// givesGoLock: who did not have to wait for a lock has taken it where nobody has seen that.
+func (b *lockBook) givesGoLock(t *thread, lock uint64) {
+	s := b.locks[lock]
+	if s == nil {
+		return
+	}
+	s.unseen = true
+	if slices.ContainsFunc(s.open, func(h hold) bool { return h.t == t }) {
+		b.givesLock(t, lock)
+		return
+	}
+	stack := b.places.stack(t)
+	x := s.holdsOf(lockSide{t, b.places.ownCallIn(stack)})
+	x.n++
+	s.last = x
+	if made := s.charge(t.now()); x.stack == nil || made > x.most {
+		x.most, x.stack = max(x.most, made), stack
+	}
 }

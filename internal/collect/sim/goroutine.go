@@ -14,6 +14,7 @@ import (
 
 // goroutines is how goroutines come and go, and what they wait for.
 type goroutines struct {
+	clocks     *clocks
 	lives      *lives
 	memory     *memory
 	openCalls  *openCalls
@@ -198,7 +199,8 @@ func (gr *goroutines) comesIn(m *thread) {
 	gr.goneFrom(t) // its last thread has given it away, and waits for its turn to tell
 	h.on = t
 	t.carrier, t.ctx = m, m.ctx
-	away := m.now() - min(m.now(), t.gopher.leftAt)
+	gr.clocks.advance(m, t.gopher.leftAt) // its thread ran ahead of this one, which cannot have it sooner
+	away := m.now() - t.gopher.leftAt
 	gr.segments.forget(t, outWay)
 	left := t.gopher.left
 	t.gopher.left = leftReady

@@ -450,6 +450,7 @@ func (o *output) close() error {
 	o.traces.Write(o.sink, r.notes)
 	o.writeWaste()
 	o.lockDetails()
+	lockWriter{o, o.r.locks.lockBook}.write()
 	if mm, ok := r.meter.(*machineMeter); ok {
 		o.details(mm.m)
 	}

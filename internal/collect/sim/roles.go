@@ -40,6 +40,7 @@ func (r *run) enteringTable() [known.Roles]entering {
 		known.GoEnd:         r.goroutines.enterGoEnd,
 		known.GoC:           r.goroutines.enterGoC,
 		known.GoLock:        r.locks.enterGoLock,
+		known.GoUnlock:      r.locks.enterGoUnlock,
 		known.GoCondWait:    r.goroutines.enterGoCondWait,
 		known.GoCondList:    r.goroutines.enterGoCondList,
 		known.GoCondWakeAll: r.goroutines.enterGoCondWake,

@@ -138,9 +138,11 @@ func (pl *places) ownReturn(stack []frameRef) *frameRef {
 
 // ownCall is the program's own call in which t stands, 0 if there is none: one that is not the
 // language's own, if there is one.
-func (pl *places) ownCall(t *thread) uint64 {
+func (pl *places) ownCall(t *thread) uint64 { return pl.ownCallIn(pl.stack(t)) }
+
+func (pl *places) ownCallIn(stack []frameRef) uint64 {
 	first := uint64(0)
-	for _, f := range pl.stack(t) {
+	for _, f := range stack {
 		if !pl.images.own(f.ret - 1) {
 			continue
 		}

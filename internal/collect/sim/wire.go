@@ -56,10 +56,14 @@ func (r *run) wireCalls() {
 		names: byName(r.cfg.SectionEnds, declared(r.cfg.Rank)), mangled: mangled(), entries: map[uint64]*fn{},
 		taskBodies: map[uint64]*fn{}, bodies: map[uint64][]*fork{},
 	}
+	book := &lockBook{
+		dataFinder: r.dataFinder, openCalls: r.openCalls, places: r.places, images: r.images, blocks: r.blocks, beside: r.beside,
+		locks: map[uint64]*lockState{}, waits: map[uint64]*lockWaits{},
+	}
 	r.locks = &locks{
-		clocks: r.clocks, dataFinder: r.dataFinder, openCalls: r.openCalls, operations: r.operations, places: r.places,
-		segments: r.segments, images: r.images, blocks: r.blocks, beside: r.beside,
-		freed: map[uint64]uint64{}, holders: map[uint64]*thread{}, lockBook: newLockBook(), waiters: map[uint64]int{},
+		clocks: r.clocks, openCalls: r.openCalls, operations: r.operations, places: r.places,
+		segments: r.segments, lockBook: book, beside: r.beside,
+		freed: map[uint64]uint64{}, holders: map[uint64]*thread{}, waiters: map[uint64]int{},
 	}
 	r.barriers = &barriers{
 		openCalls: r.openCalls, operations: r.operations, places: r.places, probes: r.probes, roster: r.roster,
@@ -116,7 +120,7 @@ func (r *run) wireLives() {
 		images: r.images, cores: r.cores, beside: r.beside, out: r.out, end: r.end,
 	}
 	r.goroutines = &goroutines{
-		lives: r.lives, memory: r.memory, openCalls: r.openCalls, operations: r.operations, places: r.places,
+		clocks: r.clocks, lives: r.lives, memory: r.memory, openCalls: r.openCalls, operations: r.operations, places: r.places,
 		probes: r.probes, segments: r.segments, images: r.images, cores: r.cores, rec: r.rec,
 	}
 }
