@@ -197,6 +197,7 @@ func (r *run) startThread(tid int32, parent *thread, at uint64) *thread {
 	op := section.Op{Kind: section.OpStart, Thread: t.id, Other: section.NoThread, At: unit.Cycles(at)}
 	pool := false
 	if parent != nil {
+		delete(r.episodes, joinObject|uint64(parent.id))
 		op.Other = parent.id
 		pool = r.gophers.on || r.created(parent, t, at)
 		r.out.startsBehind(t, at)
@@ -246,7 +247,10 @@ func (r *run) endThread(t *thread, at uint64) {
 	r.tasksEnd(t, at)
 	r.goneFrom(t, at)
 	r.endInMPI(t, at)
-	op, _ := r.cutOp(t, section.OpExit, at)
+	op, p := r.cutOp(t, section.OpExit, at)
+	if t.parent != nil {
+		r.comes(t, p, joinObject|uint64(t.parent.id), at)
+	}
 	t.ended, t.end = true, at
 	r.pace.set(&t.paced, false, false)
 	if t.cpu.on {
@@ -371,8 +375,11 @@ func (r *run) arrival(t *thread, kind section.OpKind, h *hook.Record, at uint64,
 // teamObject keeps the barriers of regions apart from those that have an address.
 const teamObject = 1 << 63
 
-// regionObject keeps the ends of regions apart from both.
-const regionObject = 1 << 62
+// regionObject keeps the ends of regions apart from both, joinObject those of a thread's children.
+const (
+	regionObject = 1 << 62
+	joinObject   = 1 << 61
+)
 
 func (r *run) enterBarrier(t *thread, h *hook.Record, at uint64) {
 	role := r.table[h.Func].Role

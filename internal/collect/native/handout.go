@@ -20,10 +20,10 @@ type episode struct{ cpu map[*thread]uint64 }
 // comes remembers, when a thread comes to the end of a section, how much it has worked since the
 // first one came.
 func (r *run) comes(t *thread, p *piece, object, at uint64) {
-	if object == 0 || !r.scarce() {
+	e := r.episodes[object]
+	if object == 0 || e == nil && !r.scarce() { // of threads that end, the last ones find cores enough
 		return
 	}
-	e := r.episodes[object]
 	if e == nil {
 		e = &episode{map[*thread]uint64{}}
 		for _, o := range r.threads {
@@ -69,7 +69,7 @@ const (
 // handedOut reports whether in an instance, as in most of its section's, no thread had much left to
 // do when the first one was done, though their times differ.
 func (o *output) handedOut(in *section.Instance, row int32, cpu []uint64) bool {
-	if len(in.Parts) < 2 || len(in.Parts) <= o.idle.cores || in.Kind != section.Barrier && in.Kind != section.Region {
+	if len(in.Parts) < 2 || len(in.Parts) <= o.idle.cores || !slices.Contains([]section.Kind{section.Barrier, section.Region, section.Join}, in.Kind) {
 		return false
 	}
 	var sum, most, left uint64

@@ -39,6 +39,52 @@ func TestHandedOut(t *testing.T) {
 	}
 }
 
+const bag = `
+#include <pthread.h>
+#include <stdatomic.h>
+#include <unistd.h>
+static atomic_int next, here;
+static volatile double out[64 * 8];
+static double some(long n) { double x = 1; for (long i = 0; i < n; i++) x = x * 0.999 + i; return x; }
+static void *work(void *a) {
+	long me = (long)a, all = %[1]d, n = 0;
+	for (atomic_fetch_add(&here, 1); atomic_load(&here) < all;) usleep(100); /* nobody has done before all are there */
+	for (long k; (k = %[2]s) < 4096; n++) out[8 * me] += some(%[3]s);
+	return 0;
+}
+`
+
+// The same of threads that are joined: those that share a counter are even, whoever had a core.
+func TestHandedOutToThreads(t *testing.T) {
+	needs(t, needSamples, needTracing)
+	n := 4 * cores()
+	for _, row := range []struct {
+		next, work string
+		dealt      bool
+	}{
+		{"atomic_fetch_add(&next, 1)", "20000", true},
+		{"me + n * all", "me ? 8000 : 80000", false},
+	} {
+		p, _ := record(t, Options{Command: []string{build(t, fmt.Sprintf(bag, n, row.next, row.work)+team(n, "", ""))}})
+		for id, s := range p.Tables().Sections {
+			for in := range p.Instances(profile.SectionID(id)) {
+				if most, mean := longest(in); s.Kind == profile.SectionJoin && (most < (1+unevenShare)*mean) != row.dealt {
+					t.Errorf("%s: the longest part has %.0f ns, the mean is %.0f", row.next, most, mean)
+				}
+			}
+		}
+	}
+}
+
+// longest is the longest part's time, but for waits, and the mean of all.
+func longest(in *profile.Instance) (most, mean float64) {
+	for i := range in.Parts {
+		x := float64(in.Parts[i].Time() - in.Parts[i].OffCPU - in.Parts[i].LockWait)
+		most, mean = max(most, x), mean+x/float64(len(in.Parts))
+	}
+	return most, mean
+}
+
 // What any thread had left when the first one was done tells whose work went to whoever came first,
 // if most instances of the section say so.
 func TestLeftWhenTheFirstIsDone(t *testing.T) {
