@@ -71,7 +71,7 @@ func (d *Detector) hit(k Kind, first, second Context, addr uint64, n uint32) int
 
 // sum adds to a pair.
 func (d *Detector) sum(k Kind, first, second Context, addr uint64, n uint32) {
-	d.settle(k, second)
+	d.settlePair(k, first, second)
 	s := &d.sites[second]
 	at := d.index.of(s, k, first, second)
 	x := &d.index.list[at]

@@ -10,12 +10,25 @@ type recurrence struct {
 	stop uint32 // as many there were
 }
 
+// Ways is how many pairs of a kind are counted at a context at once. Where an access comes behind
+// several others by turns, these are mostly few: the turns of a comparison, of a loop of two halves.
+const Ways = 4
+
 // record is what is counted at a context. Generated code counts there, too; its offsets are below.
 type record struct {
 	pairs [FalseSharing]recurrence
 	me    uint64 // two cells of the context
 	bytes uint32 // of each find
 	_     uint32
+	more  [Ways - 1][FalseSharing]recurrence
+}
+
+// way is one of the pairs of a kind.
+func (r *record) way(k Kind, n int) *recurrence {
+	if n == 0 {
+		return &r.pairs[k]
+	}
+	return &r.more[n-1][k]
 }
 
 // Offsets in a record.
@@ -25,8 +38,15 @@ const (
 	RecordLeft = unsafe.Offsetof(recurrence{}.left)
 )
 
-// RecordKey is where the key of a kind's pair stands.
-func RecordKey(k Kind) uintptr { return uintptr(k) * unsafe.Sizeof(recurrence{}) }
+// RecordKey is where the key of one of a kind's pairs stands.
+func RecordKey(k Kind, way int) uintptr {
+	var r record
+	at := uintptr(k) * unsafe.Sizeof(recurrence{})
+	if way > 0 {
+		at += unsafe.Offsetof(r.more) + uintptr(way-1)*unsafe.Sizeof(r.more[0])
+	}
+	return at
+}
 
 // Twice makes two cells of one.
 const Twice = 1<<32 | 1
@@ -52,24 +72,32 @@ func (d *Detector) again(k Kind, cell uint32, c Context, addr, n uint64) {
 		}
 		r.bytes = uint32(n)
 	}
-	x := &r.pairs[k]
-	key := keyOf(cell, r.bytes)
-	if x.key == key && x.left != 0 {
-		x.left--
-		return
+	key, found := keyOf(cell, r.bytes), Ways-1
+	for n := range Ways {
+		if x := r.way(k, n); x.key == key {
+			if x.left != 0 {
+				x.left--
+				return
+			}
+			found = n
+			break
+		}
 	}
 	first := Context(cell & who)
 	if d.sites[first].thread != d.thread {
 		return
 	}
-	d.settle(k, c)
+	d.settleWay(k, c, found)
+	for n := found; n > 0; n-- { // those that are found more often come to the front
+		*r.way(k, n) = *r.way(k, n-1)
+	}
 	count := d.index.list[d.hit(k, first, c, addr, uint32(n))].Count
 	next := uint64(1)
 	for next <= count {
 		next *= 2
 	}
 	few := uint32(min(next-count-1, 1<<30))
-	*x = recurrence{key: key, left: few, stop: few}
+	*r.way(k, 0) = recurrence{key: key, left: few, stop: few}
 }
 
 // settle sums up what was found at a context.
@@ -77,8 +105,26 @@ func (d *Detector) settle(k Kind, c Context) {
 	if k == FalseSharing {
 		return
 	}
+	for n := range Ways {
+		d.settleWay(k, c, n)
+	}
+}
+
+// settlePair sums up what was found of a pair.
+func (d *Detector) settlePair(k Kind, first, second Context) {
+	if k == FalseSharing {
+		return
+	}
+	for n := range Ways {
+		if Context(d.record(second).way(k, n).key&who) == first {
+			d.settleWay(k, second, n)
+		}
+	}
+}
+
+func (d *Detector) settleWay(k Kind, c Context, way int) {
 	r := d.record(c)
-	x := &r.pairs[k]
+	x := r.way(k, way)
 	if n := x.stop - x.left; n > 0 {
 		s := &d.sites[c]
 		pair := &d.index.list[d.index.of(s, k, Context(x.key&who), c)]

@@ -118,6 +118,21 @@ func TestWaste(t *testing.T) {
 	}
 }
 
+// Looking for one kind alone finds of it what looking for all does, though less is logged then. The
+// programs have instructions that load and store at once.
+func TestWasteAlone(t *testing.T) {
+	bin := compile(t, "waste.c", "gcc -g -O1 -mavx2 -static -nostdlib -ffreestanding "+
+		"-fno-tree-loop-distribute-patterns -fno-pie -no-pie -o OUT SRC")
+	for _, name := range []string{"atomics", "fields"} {
+		all, _, _ := simulate(t, 1, "--waste=dead,silent,loads", "--", bin, name)
+		dead, _, _ := simulate(t, 1, "--waste=dead", "--", bin, name)
+		want, got := wasteShares(t, openProfile(t, all)), wasteShares(t, openProfile(t, dead))
+		if got["dead-store"] != want["dead-store"] {
+			t.Errorf("%s: %.3f %% dead alone, %.3f %% beside other kinds", name, got["dead-store"], want["dead-store"])
+		}
+	}
+}
+
 // callers are the functions of a side's call path, the innermost first.
 func callers(p profile.Source, s *profile.WasteSide) (out []string) {
 	tab := p.Tables()

@@ -45,7 +45,7 @@ type accessKind uint8
 const (
 	accessLoad   accessKind = iota
 	accessStore             // with values
-	accessBoth              // a load, then a store, with values
+	accessBoth              // a load, then a store
 	accessChange            // a store whose values are not logged
 	accessPush              // of a call
 	accessReturn
@@ -76,10 +76,10 @@ func newWasteBlock(id engine.BlockID, x *engine.Block, shape *engine.LogShape, c
 			a.what = accessLoad
 		case insts[l.Inst].Branch != x86.BranchNone:
 			a.what = accessPush
-		case l.Values == 0:
-			a.what = accessChange
 		case l.Read:
 			a.what = accessBoth
+		case l.Values == 0:
+			a.what = accessChange
 		default:
 			a.what = accessStore
 		}

@@ -43,6 +43,9 @@ func (x *access) silentStores() bool { return x.c.kinds.Has(waste.SilentStore) }
 // left to the detector.
 func (x *access) emit() {
 	switch x.op.Bytes {
+	case 1, 2:
+		x.narrow()
+		return
 	case cellBytes, pairBytes, 2 * pairBytes, 4 * pairBytes, 8 * pairBytes:
 	default:
 		x.outAlways()
@@ -69,7 +72,7 @@ func (x *access) shadow() {
 	} else {
 		x.awayBack(enc.CondNE, x.unaligned)
 	}
-	x.inChunk()
+	inChunk(&x.Asm)
 	cells := unsafe.Offsetof(chunk.Cells)
 	x.Load(x86.RDX, indexed(regStores, cells))
 	last := x86.RDX
@@ -98,10 +101,10 @@ const chunkShift = 5
 var _ [0]struct{} = [waste.ChunkSize - 1<<chunkShift]struct{}{}
 
 // inChunk makes RCX the place of the row of the address in RAX, from the start of a table.
-func (e *emitter) inChunk() {
-	e.Mov(x86.RCX, x86.RAX)
-	e.Shr(x86.RCX, waste.ChunkShift-chunkShift)
-	e.AndShort(x86.RCX, -1<<chunkShift)
+func inChunk(a *enc.Asm) {
+	a.Mov(x86.RCX, x86.RAX)
+	a.Shr(x86.RCX, waste.ChunkShift-chunkShift)
+	a.AndShort(x86.RCX, -1<<chunkShift)
 }
 
 // indexed is a field of that row.
@@ -144,13 +147,34 @@ func (x *access) alike(of, r x86.Reg) {
 
 func (x *access) me() enc.Mem { return enc.At(regRecord, x.record+int32(waste.RecordMe)) }
 
-func (x *access) key(k waste.Kind) enc.Mem {
-	return enc.At(regRecord, x.record+int32(waste.RecordKey(k)))
+// key and left are the fields of one of the pairs of a kind that are counted here.
+func (x *access) key(k waste.Kind, way int) enc.Mem {
+	return enc.At(regRecord, x.record+int32(waste.RecordKey(k, way)))
 }
 
-func (x *access) left(k waste.Kind) enc.Mem {
-	return enc.At(regRecord, x.record+int32(waste.RecordKey(k)+waste.RecordLeft))
+func (x *access) left(k waste.Kind, way int) enc.Mem {
+	return enc.At(regRecord, x.record+int32(waste.RecordKey(k, way)+waste.RecordLeft))
 }
+
+// find makes slot the address of the pair whose cells are like r, and leaves the op if there is
+// none, or if the next one is to be told.
+func (x *access) find(k waste.Kind, r, slot x86.Reg) {
+	x.Lea(slot, x.key(k, 0))
+	x.CmpReg(r, enc.At(slot, 0))
+	x.awayBack(enc.CondNE, func(back uint64) {
+		for way := 1; way < waste.Ways; way++ {
+			x.Lea(slot, x.key(k, way))
+			x.CmpReg(r, enc.At(slot, 0))
+			x.Jcc(enc.CondE, back)
+		}
+		x.outAlways()
+	})
+	x.Cmp32(enc.At(slot, int32(waste.RecordLeft)), 0)
+	x.out(enc.CondE)
+}
+
+// count counts one more of the pair that was found.
+func (x *access) count(slot x86.Reg) { x.Dec32(enc.At(slot, int32(waste.RecordLeft))) }
 
 // load emits what a load does: the stores that it reads are marked, and the last load is looked at.
 func (x *access) load() {
@@ -169,19 +193,24 @@ func (x *access) load() {
 		return
 	}
 	x.get(x86.R10, cells(x86.RDI, 0))
-	x.CmpReg(x86.R10, x.key(waste.SilentLoad))
-	other := x.JccFar(enc.CondNE)
 	x.alike(x86.RDI, x86.R10)
-	x.Dec32Borrow(x.left(waste.SilentLoad))
+	x.CmpReg(x86.R10, x.key(waste.SilentLoad, 0))
+	other := x.JccFar(enc.CondNE)
+	x.Dec32Borrow(x.left(waste.SilentLoad, 0))
 	none := x.JccFar(enc.CondB)
 	x.Load(x86.R11, x.me())
 	put := x.Here()
 	x.set(x86.RDI, x86.R11)
 	x.later = append(x.later, func() {
 		x.BindFar(none)
-		x.Inc32(x.left(waste.SilentLoad))
+		x.Inc32(x.left(waste.SilentLoad, 0))
 		x.BindFar(other)
-		x.first(put)
+		x.Test(x86.R10, x86.R10)
+		x.away(enc.CondE, func() { x.first(put) })
+		x.find(waste.SilentLoad, x86.R10, x86.R11)
+		x.count(x86.R11)
+		x.Load(x86.R11, x.me())
+		x.Jmp(put)
 	})
 }
 
@@ -204,12 +233,9 @@ func (x *access) mark() {
 	}
 }
 
-// first is a load of what the thread has not loaded since it was changed; R10 holds the first pair
-// of cells. The line must have the thread's tag already.
+// first is a load of what the thread has not loaded since it was changed. The lines must have the
+// thread's tag already.
 func (x *access) first(put uint64) {
-	x.Test(x86.R10, x86.R10)
-	x.out(enc.CondNE)
-	x.alike(x86.RDI, x86.R10)
 	x.tags(func() {
 		x.CmpReg(x86.R11, x.tag())
 		own := x.JccFar(enc.CondE)
@@ -227,20 +253,20 @@ func (x *access) tag() enc.Mem {
 }
 
 // lineTag loads the tag of the line of the access's byte of a number into R11. R10 is lost.
-func (e *emitter) lineTag(n int32) {
+func lineTag(a *enc.Asm, n int32) {
 	var chunk waste.Chunk
-	e.Lea(x86.R10, enc.At(x86.RAX, n))
-	e.Shr(x86.R10, waste.LineShift)
-	e.Load(x86.R11, indexed(regStores, unsafe.Offsetof(chunk.Tags)))
-	e.LoadZX(x86.R11, enc.Mem{Base: x86.R11, Index: x86.R10, Scale: 2}, 2)
+	a.Lea(x86.R10, enc.At(x86.RAX, n))
+	a.Shr(x86.R10, waste.LineShift)
+	a.Load(x86.R11, indexed(regStores, unsafe.Offsetof(chunk.Tags)))
+	a.LoadZX(x86.R11, enc.Mem{Base: x86.R11, Index: x86.R10, Scale: 2}, 2)
 }
 
 // tags has the tags of all its lines looked at, in R11.
 func (x *access) tags(look func()) {
-	x.lineTag(0)
+	lineTag(&x.Asm, 0)
 	look()
 	if x.op.Bytes > pairBytes {
-		x.lineTag(x.op.Bytes - 1)
+		lineTag(&x.Asm, x.op.Bytes-1)
 		look()
 	}
 }
@@ -316,33 +342,10 @@ func (x *access) over(silent bool) {
 	if !x.deadStores() && !x.silentStores() {
 		return
 	}
-	x.get(x86.R10, cells(x86.RDX, 0))
 	if x.deadStores() || silent {
+		x.get(x86.R10, cells(x86.RDX, 0))
 		x.alike(x86.RDX, x86.R10)
-	}
-	var empty int
-	if silent {
-		x.Test(x86.R10, x86.R10)
-		empty = x.JccFar(enc.CondE)
-	}
-	if x.deadStores() {
-		x.Test(x86.R10, regMarks)
-		seen := x.JccFar(enc.CondE)
-		x.CmpReg(x86.R10, x.key(waste.DeadStore))
-		x.out(enc.CondNE)
-		x.Dec32Borrow(x.left(waste.DeadStore))
-		x.away(enc.CondB, x.undo(false))
-		x.BindFar(seen)
-	}
-	if silent {
-		x.Mov(x86.R11, regFresh)
-		x.Not(x86.R11)
-		x.And(x86.R11, x86.R10)
-		x.CmpReg(x86.R11, x.key(waste.SilentStore))
-		x.away(enc.CondNE, x.undoDead())
-		x.Dec32Borrow(x.left(waste.SilentStore))
-		x.away(enc.CondB, x.undo(true))
-		x.BindFar(empty)
+		x.last(silent)
 	}
 	x.Load(x86.R11, x.me())
 	if x.deadStores() {
@@ -351,27 +354,30 @@ func (x *access) over(silent bool) {
 	x.set(x86.RDX, x86.R11)
 }
 
-// undo takes back what was counted last, and leaves the op.
-func (x *access) undo(silent bool) func() {
-	return func() {
-		if silent {
-			x.Inc32(x.left(waste.SilentStore))
-			x.undoDead()()
-			return
-		}
-		x.Inc32(x.left(waste.DeadStore))
-		x.outAlways()
+// last counts what the last store tells, which R10 has of all cells: that it is dead if it is
+// marked, and that it is repeated.
+func (x *access) last(silent bool) {
+	if !silent {
+		x.Test(x86.R10, regMarks)
+		seen := x.JccFar(enc.CondE)
+		x.find(waste.DeadStore, x86.R10, x86.R11)
+		x.count(x86.R11)
+		x.BindFar(seen)
+		return
 	}
-}
-
-// undoDead takes back a dead store that was counted: one that is marked, in R10.
-func (x *access) undoDead() func() {
-	return func() {
-		if x.deadStores() {
-			x.Test(x86.R10, regFresh)
-			x.out(enc.CondE)
-			x.Inc32(x.left(waste.DeadStore))
-		}
-		x.outAlways()
+	x.Test(x86.R10, x86.R10)
+	empty := x.JccFar(enc.CondE)
+	x.Mov(x86.R11, regFresh)
+	x.Not(x86.R11)
+	x.And(x86.R11, x86.R10)
+	x.find(waste.SilentStore, x86.R11, x86.RDI)
+	if x.deadStores() {
+		x.Test(x86.R10, regMarks)
+		seen := x.JccFar(enc.CondE)
+		x.find(waste.DeadStore, x86.R10, x86.R11)
+		x.count(x86.R11)
+		x.BindFar(seen)
 	}
+	x.count(x86.RDI)
+	x.BindFar(empty)
 }

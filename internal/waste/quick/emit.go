@@ -28,6 +28,7 @@ type fixed struct {
 	next    uintptr // goes to the block of the word in the log
 	unknown uintptr // leaves: no block's word
 	leave   [Rest + 1]uintptr
+	narrow  narrowCode
 }
 
 func field(off uintptr) enc.Mem { return enc.At(regState, int32(off)) }
@@ -58,6 +59,7 @@ func (c *Code) emitFixed() {
 	c.at.unknown = c.at.leave[Unknown]
 	c.at.next = uintptr(a.Here())
 	c.next(a)
+	c.emitNarrow(a)
 	c.put(a)
 	c.fixed = c.used
 }

@@ -42,3 +42,40 @@ func (a *Asm) LoadDouble(r byte, m Mem) {
 	a.Bytes(0xf2)
 	a.op(false, []byte{0x0f, 0x10}, x86.Reg(r), m, 0)
 }
+
+// AndShort64 emits and r64, imm8, sign-extended.
+func (a *Asm) AndShort64(r x86.Reg, v int8) {
+	a.reg2(true, []byte{0x83}, 4, r)
+	a.Bytes(byte(v))
+}
+
+// Cmp32Regs emits cmp x, y (32 bit).
+func (a *Asm) Cmp32Regs(x, y x86.Reg) { a.reg2(false, []byte{0x39}, y, x) }
+
+// TestImm32 emits test r32, imm32.
+func (a *Asm) TestImm32(r x86.Reg, v uint32) {
+	a.reg2(false, []byte{0xf7}, 0, r)
+	a.i32(int32(v))
+}
+
+// Spread emits what puts r32 into all four parts of one of the first eight XMM registers: movd, pshufd.
+func (a *Asm) Spread(xmm byte, r x86.Reg) {
+	a.Bytes(0x66)
+	a.reg2(false, []byte{0x0f, 0x6e}, x86.Reg(xmm), r)
+	a.Bytes(0x66, 0x0f, 0x70, 0xc0|xmm<<3|xmm, 0)
+}
+
+// StoreQuad emits movups m, xmm.
+func (a *Asm) StoreQuad(m Mem, xmm byte) { a.op(false, []byte{0x0f, 0x11}, x86.Reg(xmm), m, 0) }
+
+// AndImm emits and r32, imm32.
+func (a *Asm) AndImm(r x86.Reg, v int32) { a.imm32(false, 4, r, v) }
+
+// OrImm emits or r32, imm32.
+func (a *Asm) OrImm(r x86.Reg, v int32) { a.imm32(false, 1, r, v) }
+
+// Call emits call rel32.
+func (a *Asm) Call(target uint64) {
+	a.Bytes(0xe8)
+	a.rel(target)
+}

@@ -133,6 +133,14 @@ var rows = []struct {
 	{func(a *Asm) { a.CmpReg32(x86.R10, At(x86.RBX, 0x40)) }, "443b5340", "cmp r10d,DWORD PTR [rbx+0x40]"},
 	{func(a *Asm) { a.Dec32Borrow(At(x86.RBX, 0x28)) }, "836b2801", "sub DWORD PTR [rbx+0x28],0x1"},
 	{func(a *Asm) { a.LoadDouble(5, At(x86.R15, 0x80)) }, "f2410f10af80000000", "movsd xmm5,QWORD PTR [r15+0x80]"},
+	{func(a *Asm) { a.AndShort64(x86.RBX, -4) }, "4883e3fc", "and rbx,0xfffffffffffffffc"},
+	{func(a *Asm) { a.Cmp32Regs(x86.R10, x86.RBP) }, "4139ea", "cmp r10d,ebp"},
+	{func(a *Asm) { a.TestImm32(x86.RBP, 1<<30) }, "f7c500000040", "test ebp,0x40000000"},
+	{func(a *Asm) { a.StoreQuad(Mem{Base: x86.R10, Index: x86.RBX, Scale: 4}, 0) }, "410f11049a",
+		"movups XMMWORD PTR [r10+rbx*4],xmm0"},
+	{func(a *Asm) { a.AndImm(x86.RBP, ^int32(1<<30)) }, "81e5ffffffbf", "and ebp,0xbfffffff"},
+	{func(a *Asm) { a.OrImm(x86.RBP, 1<<30) }, "81cd00000040", "or ebp,0x40000000"},
+	{func(a *Asm) { a.Call(pc + 0x105) }, "e800010000", "call 0x78001105"},
 }
 
 func TestBytes(t *testing.T) {
