@@ -72,7 +72,7 @@ func (x *access) shadow() {
 	} else {
 		x.awayBack(enc.CondNE, x.unaligned)
 	}
-	inChunk(&x.Asm)
+	inChunk(x.Table)
 	cells := unsafe.Offsetof(chunk.Cells)
 	x.Load(x86.RDX, indexed(regStores, cells))
 	last := x86.RDX
@@ -101,7 +101,7 @@ const chunkShift = 5
 var _ [0]struct{} = [waste.ChunkSize - 1<<chunkShift]struct{}{}
 
 // inChunk makes RCX the place of the row of the address in RAX, from the start of a table.
-func inChunk(a *enc.Asm) {
+func inChunk(a enc.Table) {
 	a.Mov(x86.RCX, x86.RAX)
 	a.Shr(x86.RCX, waste.ChunkShift-chunkShift)
 	a.AndShort(x86.RCX, -1<<chunkShift)
@@ -253,7 +253,7 @@ func (x *access) tag() enc.Mem {
 }
 
 // lineTag loads the tag of the line of the access's byte of a number into R11. R10 is lost.
-func lineTag(a *enc.Asm, n int32) {
+func lineTag(a enc.Table, n int32) {
 	var chunk waste.Chunk
 	a.Lea(x86.R10, enc.At(x86.RAX, n))
 	a.Shr(x86.R10, waste.LineShift)
@@ -263,10 +263,10 @@ func lineTag(a *enc.Asm, n int32) {
 
 // tags has the tags of all its lines looked at, in R11.
 func (x *access) tags(look func()) {
-	lineTag(&x.Asm, 0)
+	lineTag(x.Table, 0)
 	look()
 	if x.op.Bytes > pairBytes {
-		lineTag(&x.Asm, x.op.Bytes-1)
+		lineTag(x.Table, x.op.Bytes-1)
 		look()
 	}
 }

@@ -121,7 +121,7 @@ func (c *Code) Close() error {
 
 func (c *Code) here() uint64 { return uint64(uintptr(unsafe.Pointer(&c.mem[0]))) + uint64(c.used) }
 
-func (c *Code) put(a *enc.Asm) {
+func (c *Code) put(a enc.Table) {
 	c.used += copy(c.mem[c.used:], a.Code)
 }
 

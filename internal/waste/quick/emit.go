@@ -34,7 +34,7 @@ type fixed struct {
 func field(off uintptr) enc.Mem { return enc.At(regState, int32(off)) }
 
 func (c *Code) emitFixed() {
-	a := &enc.Asm{PC: c.here()}
+	a := enc.Table{Asm: &enc.Asm{PC: c.here()}}
 	var s state
 	c.at.enter = uintptr(a.Here())
 	for _, x := range [...]struct {
@@ -65,7 +65,7 @@ func (c *Code) emitFixed() {
 }
 
 // next goes to the block whose word regLog points to.
-func (c *Code) next(a *enc.Asm) {
+func (c *Code) next(a enc.Table) {
 	var s state
 	a.Load(x86.RAX, enc.At(regLog, 0))
 	a.CmpReg(x86.RAX, field(unsafe.Offsetof(s.blocks)))
@@ -76,7 +76,7 @@ func (c *Code) next(a *enc.Asm) {
 
 // emitter is the code of one block on its way.
 type emitter struct {
-	enc.Asm
+	enc.Table
 	c     *Code
 	b     *block
 	row   int32 // where its row stands in the table
@@ -98,7 +98,7 @@ func (e *emitter) jmpFar() int {
 
 // emit makes the code of a block.
 func (c *Code) emit(id int) {
-	e := &emitter{Asm: enc.Asm{PC: c.here()}, c: c, b: &c.blocks[id], row: int32(id) << rowShift}
+	e := &emitter{Table: enc.Table{Asm: &enc.Asm{PC: c.here()}}, c: c, b: &c.blocks[id], row: int32(id) << rowShift}
 	e.outs = make([][]int, len(e.b.Ops))
 	e.head()
 	word, context := 1, 0
@@ -119,7 +119,7 @@ func (c *Code) emit(id int) {
 		f()
 	}
 	e.leaveOps()
-	c.put(&e.Asm)
+	c.put(e.Table)
 	c.rows[id].code = uintptr(e.PC)
 }
 
@@ -175,7 +175,7 @@ func (e *emitter) leave(why Why) { e.Jmp(uint64(e.c.at.leave[why])) }
 // onward goes to the next block.
 func (e *emitter) onward(size int32) {
 	e.AddImm(regLog, size)
-	e.c.next(&e.Asm)
+	e.c.next(e.Table)
 }
 
 // leaveOps emits how ops are left to the detector.

@@ -15,7 +15,7 @@ import (
 // narrowCode is where it stands, by the binary logarithm of the bytes.
 type narrowCode struct{ load, change, repeat [2]uintptr }
 
-func (c *Code) emitNarrow(a *enc.Asm) {
+func (c *Code) emitNarrow(a enc.Table) {
 	for n := range 2 {
 		for _, x := range [...]struct {
 			at   *uintptr
@@ -26,7 +26,7 @@ func (c *Code) emitNarrow(a *enc.Asm) {
 			{&c.at.narrow.repeat[n], (*narrow).repeat},
 		} {
 			*x.at = uintptr(a.Here())
-			w := &narrow{Asm: a, c: c, bytes: 1 << n}
+			w := &narrow{Table: a, c: c, bytes: 1 << n}
 			a.Push(x86.RBP)
 			a.Push(x86.RBX)
 			w.shadow()
@@ -42,7 +42,7 @@ func (c *Code) emitNarrow(a *enc.Asm) {
 
 // narrow is one of these on its way.
 type narrow struct {
-	*enc.Asm
+	enc.Table
 	c     *Code
 	bytes int32
 	fails []int
@@ -66,7 +66,7 @@ func (w *narrow) shadow() {
 		w.TestByte(x86.RAX, byte(w.bytes-1))
 		w.fail(enc.CondNE)
 	}
-	inChunk(w.Asm)
+	inChunk(w.Table)
 	w.Load(x86.RDX, indexed(regStores, unsafe.Offsetof(chunk.Cells)))
 	last := x86.RDX
 	if w.looks(waste.SilentLoad) {
@@ -198,7 +198,7 @@ func (w *narrow) me() { w.Load32(x86.RBP, enc.At(x86.R11, int32(waste.RecordMe))
 func (w *narrow) tag(load bool) {
 	var s state
 	w.Mov(x86.RBP, x86.R11)
-	lineTag(w.Asm, 0)
+	lineTag(w.Table, 0)
 	w.CmpReg(x86.R11, field(unsafe.Offsetof(s.tag)))
 	own := w.JccFar(enc.CondE)
 	if load {

@@ -18,7 +18,7 @@ const (
 )
 
 // loadNumbers loads them.
-func loadNumbers(a *enc.Asm) {
+func loadNumbers(a enc.Table) {
 	var s state
 	sse(a, 0, opXor, xmmZero, xmmZero)
 	a.LoadDouble(xmmPositive, field(unsafe.Offsetof(s.positive)))
@@ -40,7 +40,7 @@ const (
 )
 
 // sse emits an instruction on two XMM registers, the first eight.
-func sse(a *enc.Asm, prefix, opcode, dst, src byte) {
+func sse(a enc.Table, prefix, opcode, dst, src byte) {
 	if prefix != 0 {
 		a.Bytes(prefix)
 	}
@@ -50,7 +50,7 @@ func sse(a *enc.Asm, prefix, opcode, dst, src byte) {
 // near emits the comparison of two different numbers in the log: back if they are near, else to
 // where the op's store changes something.
 func (x *access) near(before, after int32, back uint64) {
-	a := &x.Asm
+	a := x.Table
 	a.LoadDouble(0, enc.At(regLog, before))
 	a.LoadDouble(1, enc.At(regLog, after))
 	sse(a, 0, opMove, 2, 0)

@@ -52,13 +52,13 @@ func (e *emitter) pushed() {
 	var chunk waste.Chunk
 	e.TestByte(x86.RAX, pairBytes-1)
 	e.restIf(enc.CondNE)
-	inChunk(&e.Asm)
+	inChunk(e.Table)
 	e.Load(x86.RDX, indexed(regStores, unsafe.Offsetof(chunk.Cells)))
 	e.Test(x86.RDX, x86.RDX)
 	e.restIf(enc.CondE)
 	if e.c.kinds.Has(waste.SilentLoad) {
 		var s state
-		lineTag(&e.Asm, 0)
+		lineTag(e.Table, 0)
 		e.Test(x86.R11, x86.R11)
 		free := e.JccFar(enc.CondE)
 		e.CmpReg(x86.R11, field(unsafe.Offsetof(s.tag)))
