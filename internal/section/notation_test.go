@@ -14,7 +14,8 @@ import (
 //	TIME THREAD WORD [key=value ...]
 //
 // with the keys of=THREAD, obj=N, n=N, woken=1,2, at=F:C/F:C (the stack, innermost first; F the
-// function, C the call), kept=N, untyped; go-idle ends a wait for work. An instance prints as
+// function, C the call), kept=N, untyped, handed, peer
+// (which is handed, too); go-idle ends a wait for work. An instance prints as
 //
 //	KIND @PLACE t0[start-arrive>release] ...
 //
@@ -69,6 +70,10 @@ func setField(t *testing.T, op *Op, kv string) {
 		op.Site.Kept = number(t, v)
 	case "untyped":
 		op.Untyped = true
+	case "handed":
+		op.Handed = true
+	case "peer":
+		op.Handed, op.Peer = true, true
 	case "woken":
 		for _, s := range strings.Split(v, ",") {
 			op.Woken = append(op.Woken, ThreadID(number(t, s)))

@@ -89,6 +89,8 @@ type release struct {
 	woken  map[ThreadID]bool
 	quorum []ThreadID // who waited when it began
 	global bool       // nobody else worked when it began
+	handed bool       // Op.Handed
+	peer   bool       // Op.Peer
 }
 
 // release looks whether this is the moment at which a barrier opens.
@@ -103,7 +105,7 @@ func (r *Recogniser) release(t *thread, op *Op) {
 		p = r.newRelease(t, op)
 		r.pending = p
 	}
-	p.object = op.Object
+	p.object, p.handed, p.peer = op.Object, p.handed || op.Handed, p.peer || op.Peer
 	for _, id := range op.Woken {
 		p.woken[id] = true
 	}
@@ -166,7 +168,7 @@ func (r *Recogniser) opens(p *release) bool {
 			untyped = untyped || w.untyped
 		}
 	}
-	if waiters == 0 || untyped && len(p.quorum) < 2 {
+	if waiters == 0 || untyped && len(p.quorum) < 2 || p.peer {
 		return false
 	}
 	if r.symmetric(p) {
@@ -179,6 +181,9 @@ func (r *Recogniser) opens(p *release) bool {
 // waited, or came there by the same call. A call through a pointer is the same only if it went to
 // the same function: all threads of some programs begin with one.
 func (r *Recogniser) symmetric(p *release) bool {
+	if p.handed {
+		return false
+	}
 	for _, id := range p.quorum {
 		if p.woken[id] && !sameFunction(r.threads[id].wait.site, p.site) {
 			return false

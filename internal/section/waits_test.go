@@ -217,6 +217,24 @@ func TestRecogniseWaits(t *testing.T) {
 			built-barrier @501 0[0-10>10] 1[0-2>10] 2[0-3>10]
 			built-barrier @601 1[11-40>90] 2[11-90>90]
 			exit @0 0[91-99>99] 2[90-92>99]`},
+		{"a pool: what main deals out is handed to each, and main is no peer", `
+			0 0 start
+			0 1 start of=0
+			0 2 start of=0
+			2 1 wait obj=9 at=50:501
+			3 2 wait obj=9 at=50:501
+			10 0 release obj=9 woken=1,2 at=60:100 handed
+			11 1 go
+			11 2 go
+			12 0 wait obj=8 at=60:601
+			40 1 wait obj=9 at=50:501
+			90 2 release obj=8 woken=0 at=50:502
+			91 0 go
+			92 2 wait obj=9 at=50:501
+			99 0 exit`, `
+			built-barrier @501 0[0-10>10] 1[0-2>10] 2[0-3>10]
+			built-barrier @601 1[11-40>90] 2[11-90>90]
+			exit @0 0[91-99>99] 2[90-92>99]`},
 		{"a bare futex between two threads may be a lock", `
 			0 0 start
 			0 1 start of=0
@@ -226,6 +244,33 @@ func TestRecogniseWaits(t *testing.T) {
 			30 0 exit
 			30 1 exit`, `
 			exit @0 0[0-30>30 off=11] 1[0-30>30]`},
+		{"permits that are handed on: no barrier, though all who wait are woken at once", `
+			0 0 start
+			0 1 start of=0
+			0 2 start of=0
+			0 3 start of=0
+			10 0 wait obj=9 at=50:501
+			20 1 wait obj=9 at=50:501
+			30 2 release obj=9 woken=0,1 at=50:502 handed
+			31 0 go
+			32 1 go
+			60 0 exit
+			60 1 exit
+			60 2 exit
+			60 3 exit`, `
+			exit @0 0[0-60>60 off=21] 1[0-60>60 off=12] 2[0-60>60] 3[0-60>60]`},
+		{"a lock that two threads hand on to one another: neither is the other's keeper", `
+			0 0 start
+			0 1 start of=0
+			10 0 wait obj=9 at=50:501
+			20 1 release obj=9 woken=0 at=60:601 peer
+			21 0 go
+			30 1 wait obj=9 at=50:501
+			40 0 release obj=9 woken=1 at=60:601 peer
+			41 1 go
+			60 0 exit
+			60 1 exit`, `
+			exit @0 0[0-60>60 off=11] 1[0-60>60 off=11]`},
 		{"spinning: whom it wakes, and where, comes after the releasing thread's arrival", `
 			0 0 start
 			0 1 start of=0

@@ -60,6 +60,12 @@ type hostThread struct {
 	waits bool
 	// how often it has given its core away
 	yields, next int
+	// where it waits for what is handed to one at a time; 0: it waits for something else
+	handed unit.Addr
+	// where it has waited for a futex
+	places map[unit.Addr]bool
+	// the futex at which it waits, the one at which it was let go last, and what it had worked by then
+	object, let, letAt uint64
 }
 
 func newBeside(r *run) *beside {

@@ -20,7 +20,8 @@ type turns struct {
 }
 
 // The trial: a thread that is not at a barrier comes out of where it waits in much less time than
-// gateRun, once it has a core.
+// gateRun, once it has a core, and by fewer instructions than it may do in a barrier besides
+// waiting. Of its time some is lime's own.
 const (
 	gateHolds = 2
 	gateLook  = 2 * time.Millisecond
@@ -58,10 +59,10 @@ func (b *beside) holds(g *gate, t *thread) {
 		b.r.barriers.refute(g)
 		return
 	}
-	began := map[*thread]unit.Nanos{}
+	others := map[*thread]*tried{}
 	for o := range x.in {
 		if o != t && !o.gone && !o.ended {
-			began[o] = b.cpuTime(o)
+			others[o] = &tried{cpu: b.cpuTime(o), ticket: o.host.ticket}
 		}
 	}
 	b.away(t) // its core goes to those who are to come out
@@ -71,14 +72,41 @@ func (b *beside) holds(g *gate, t *thread) {
 			return
 		}
 		idle := false
-		for o, at := range began {
-			idle = idle || !o.blocked && b.cpuTime(o) < at+gateRun
+		for o, s := range others {
+			idle = !s.hard(b, o) || idle
 		}
 		if !idle {
 			x.held++
 			return
 		}
 	}
+}
+
+// tried is where a thread stood when a trial began.
+type tried struct {
+	cpu    unit.Nanos
+	ticket uint64 // of its turn
+	seen   bool   // it has been out of its code since
+	from   uint64 // the instructions that it had executed then
+	yields int    // how often it had given its core away
+}
+
+// hard reports whether o has had its chance to come out of where it waits: it has looked, and
+// has looked again. How far it is shows when it is called out of its code.
+func (s *tried) hard(b *beside, o *thread) bool {
+	if o.blocked {
+		return true
+	}
+	if !s.seen && o.host.ticket != s.ticket {
+		s.seen, s.from, s.yields = true, b.r.eng.Retired(o.ctx), o.host.yields
+	}
+	if b.cpuTime(o) >= s.cpu+gateRun && s.seen && (b.r.eng.Retired(o.ctx) >= s.from+gateLength || o.host.yields > s.yields+1) {
+		return true
+	}
+	if b.runs(o) {
+		b.r.eng.Call(o.ctx)
+	}
+	return false
 }
 
 // all reports whether all others than t have gone in n times.

@@ -9,7 +9,7 @@ import (
 
 // TestOwnBarriersInParallel has threads wait for one another in ways of the program's own: barriers
 // end sections once they are found out, all threads take part in each passage, and each has done
-// what it is made to do; locks and rings of flags are no barriers.
+// what it is made to do; locks, semaphores and rings of flags are no barriers.
 func TestOwnBarriersInParallel(t *testing.T) {
 	const threads, rounds = 4, 200
 	for _, c := range []struct {
@@ -19,6 +19,7 @@ func TestOwnBarriersInParallel(t *testing.T) {
 	}{
 		{"sense", true, true}, {"tree", true, false}, {"yield", true, true}, {"futex", true, false},
 		{"ticket", false, true}, {"ttas", false, true}, {"chain", false, true},
+		{"mutex", false, true}, {"permits", false, true},
 	} {
 		for _, form := range []string{"", " -DINLINE"} {
 			if form != "" && !c.inline {

@@ -42,6 +42,8 @@ type gate struct {
 	out   map[*thread]bool // gateKnown: who has been let go and is still in the function
 	turns turns            // gateWatched, threads in parallel
 	exit  uint64           // of a way, which is no function: where it ends
+	given bool             // threads in parallel: somebody was let out by one who had not gone in
+	last  *thread          // gateKnown, of a way: who came last, and has not come to its end
 }
 
 // gateState is what is known of a function.
@@ -67,12 +69,7 @@ const (
 // is one.
 func (b *barriers) suspect(t *thread, op *section.Op) bool {
 	b.tooLong(t)
-	s := op.Site.Stack
-	for i := 0; i < gateLevels && i+1 < len(s) && len(s)-2-i >= op.Site.Kept; i++ {
-		entry := uint64(s[i].Func)
-		if !b.images.own(entry) || b.openCalls.handedOver(entry) { // sched_yield in the loop, for one
-			continue
-		}
+	for _, entry := range b.around(&op.Site) {
 		g := b.gates[entry]
 		if g == nil && entry != 0 && b.openCalls.entries[entry] == nil {
 			g = b.watch(entry)
@@ -82,6 +79,18 @@ func (b *barriers) suspect(t *thread, op *section.Op) bool {
 		}
 	}
 	return false
+}
+
+// around lists the functions of the program's own around a wait that may be barriers.
+func (b *barriers) around(site *section.Site) (entries []uint64) {
+	s := site.Stack
+	for i := 0; i < gateLevels && i+1 < len(s) && len(s)-2-i >= site.Kept; i++ {
+		entry := uint64(s[i].Func)
+		if b.images.own(entry) && !b.openCalls.handedOver(entry) { // else sched_yield in the loop, for one
+			entries = append(entries, entry)
+		}
+	}
+	return entries
 }
 
 // noGate notes that a function is one of these, whatever it was watched for.

@@ -109,17 +109,19 @@ func (pl *places) callsMade(p *piece) map[uint64]bool {
 	return made
 }
 
-// between lists the functions from where t stands up to the program's own code.
-func (pl *places) between(t *thread) []string {
-	name, _ := pl.images.function(t.ctx.RIP)
-	names := []string{name}
-	if pl.images.own(t.ctx.RIP) {
+// between lists the functions from where t stands up to the program's own code. What is compiled
+// into it from the language's library is none of it.
+func (pl *places) between(t *thread) (names []string) {
+	home := func(pc uint64) bool {
+		name, _ := pl.images.function(pc)
+		names = append(names, name)
+		return pl.images.own(pc) && !origin.LanguageFunction(name)
+	}
+	if home(t.ctx.RIP) {
 		return names
 	}
 	for _, f := range pl.stack(t) {
-		name, _ := pl.images.function(f.ret - 1)
-		names = append(names, name)
-		if pl.images.own(f.ret - 1) {
+		if home(f.ret - 1) {
 			break
 		}
 	}

@@ -19,12 +19,14 @@ type waits struct {
 	images     *images
 	cores      *cores
 	beside     *beside
+	handing    *handing
 	wakes      []*thread // that the call just handled has woken
 }
 
 // blockedOn takes a thread off its core.
 func (ws *waits) blockedOn(t *thread, w guest.Wait) {
 	t.at, t.waitAt, t.blocked, t.awaits = t.now(), t.now(), true, outsideWait(w.Kind)
+	t.host.object = w.Addr
 	switch {
 	case ws.counting.past():
 	case t.waitsOn == waitsTold: // in a condition wait
@@ -56,6 +58,7 @@ func (ws *waits) tellWait(t *thread, object uint64) {
 	op.Untyped = t.in(known.SemWait) == nil && !ws.places.known(p)
 	ws.barriers.suspect(t, &op)
 	ws.operations.feed(op)
+	ws.handing.comes(t, &op)
 	t.waitsOn, t.object, t.untyped = waitsTold, object, op.Untyped
 }
 
@@ -80,6 +83,7 @@ func (ws *waits) tellRelease(by *thread, woken []*thread) {
 	if by == nil || by.gone || by.ended {
 		return
 	}
+	ws.handing.lets(by, woken)
 	if c := by.in(known.CondWake, known.CondWakeAll); c != nil {
 		ws.condRelease(by, c, woken)
 		return
@@ -100,6 +104,7 @@ func (ws *waits) tellRelease(by *thread, woken []*thread) {
 		late := ws.aboutToWait(by, byObject[object], object)
 		op, _ := ws.segments.cutOp(by, section.OpRelease)
 		op.Object, op.Woken = object, append(byObject[object], ids(late)...)
+		op.Handed, op.Peer = ws.handing.hands(by, woken, object)
 		op.Through = ws.through(by, op.Woken)
 		ws.segments.tellOpening(by, op)
 		for _, t := range late {
@@ -161,6 +166,7 @@ func contains(list []*thread, t *thread) bool {
 
 // tellWake tells the end of one thread's wait.
 func (ws *waits) tellWake(t *thread) {
+	ws.handing.letGo(t)
 	waited := t.at - t.waitAt
 	switch t.waitsOn {
 	case waitsTold:

@@ -103,6 +103,7 @@ func (b *barriers) lastOnWay(t *thread, g *gate) {
 	c := t.frames[n]
 	t.frames = t.frames[:n]
 	delete(g.in, t)
+	g.last = t
 	b.passesOn(t, &c)
 }
 

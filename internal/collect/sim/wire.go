@@ -94,6 +94,7 @@ func (r *run) wireSpinning() {
 	r.waits = &waits{
 		barriers: r.barriers, counting: r.counting, operations: r.operations, places: r.places, precedence: r.precedence,
 		roster: r.roster, segments: r.segments, images: r.images, cores: r.cores, beside: r.beside,
+		handing: newHanding(r.beside, r.barriers),
 	}
 	r.parking = &parking{
 		barriers: r.barriers, counting: r.counting, loops: r.loops, operations: r.operations, passPoints: r.passPoints,

@@ -1,5 +1,5 @@
 /* Threads that wait for one another in ways of their own: ownbarrier THREADS ROUNDS. KIND says how: sense, tree, yield, futex are
- * barriers, ticket and ttas locks, chain is a ring of flags. INLINE: the compiler puts them into the function that works. */
+ * barriers, ticket, ttas and mutex locks, permits a semaphore for half of them, chain is a ring of flags. INLINE: the compiler puts them into the function that works. */
 #define _GNU_SOURCE
 #include <linux/futex.h>
 #include <pthread.h>
@@ -16,10 +16,10 @@
 #define FUNCTION static __attribute__((noinline))
 #endif
 
-enum { sense, tree, yield, futex, ticket, ttas, chain };
+enum { sense, tree, yield, futex, ticket, ttas, chain, mutex, permits };
 
 static int threads, rounds;
-static atomic_int arrived, phase, next, held;
+static atomic_int arrived, phase, next, held, given;
 static struct { _Alignas(64) atomic_int flag; } flags[2][8][64];
 static double out[64][8];
 
@@ -45,6 +45,15 @@ FUNCTION void wait_for_others(int id, int round)
 			while (atomic_load(&held))
 				__builtin_ia32_pause();
 		return;
+	case mutex:
+	case permits:
+		for (;;) {
+			int n = atomic_load(&given);
+			if (n == (KIND == mutex ? 1 : threads / 2))
+				syscall(SYS_futex, &given, FUTEX_WAIT_PRIVATE, n, 0, 0, 0);
+			else if (atomic_compare_exchange_strong(&given, &n, n + 1))
+				return;
+		}
 	case chain:
 		while (atomic_load(&phase) % threads != id)
 			__builtin_ia32_pause();
@@ -64,19 +73,24 @@ FUNCTION void wait_for_others(int id, int round)
 			syscall(SYS_futex, &phase, FUTEX_WAIT_PRIVATE, now, 0, 0, 0);
 }
 
-static void let_go(void)
-{
-	if (KIND == ttas)
-		atomic_store(&held, 0);
-	else if (KIND == ticket || KIND == chain)
-		atomic_fetch_add(&phase, 1);
-}
-
 __attribute__((noinline)) static double work(double x, int n)
 {
 	for (int i = 0; i < n; i++)
 		x = x * 0.999 + i;
 	return x;
+}
+
+static void let_go(int id)
+{
+	if (KIND == ttas)
+		atomic_store(&held, 0);
+	else if (KIND == ticket || KIND == chain)
+		atomic_fetch_add(&phase, 1);
+	else if (KIND == mutex || KIND == permits) {
+		out[id][1] = work(out[id][1], 200000);
+		atomic_fetch_sub(&given, 1);
+		syscall(SYS_futex, &given, FUTEX_WAKE_PRIVATE, 1, 0, 0, 0);
+	}
 }
 
 static void *worker(void *arg)
@@ -85,7 +99,7 @@ static void *worker(void *arg)
 	for (int r = 0; r < rounds; r++) {
 		out[id][0] = work(out[id][0], 20000 + 10000 * (id % 4));
 		wait_for_others(id, r);
-		let_go();
+		let_go(id);
 	}
 	return NULL;
 }

@@ -1,0 +1,102 @@
+// What is handed to one at a time, as a lock or a permit is, where threads run in parallel: who lets
+// a waiting thread go opens no barrier then. It shows by who lets whom go.
+
+package sim
+
+import (
+	"slices"
+
+	"lime/internal/section"
+	"lime/internal/unit"
+)
+
+// handing knows where that is so. Its methods may be called on none: then threads run one at a time.
+type handing struct {
+	barriers  *barriers
+	contended map[unit.Addr]bool // by the place that waits: who is let go may find that another one has it
+}
+
+// newHanding makes one, if threads run in parallel.
+func newHanding(b *beside, of *barriers) *handing {
+	if b == nil {
+		return nil
+	}
+	return &handing{barriers: of, contended: map[unit.Addr]bool{}}
+}
+
+// lets is told that by has ended the waits of others. Who lets somebody out of a barrier has come to
+// it, too; who does so from outside has given something back, or handed it over.
+func (h *handing) lets(by *thread, woken []*thread) {
+	if h == nil {
+		return
+	}
+	for _, t := range woken {
+		n := len(t.frames)
+		if n == 0 || t.frames[n-1].gate == nil {
+			continue
+		}
+		switch g := t.frames[n-1].gate; {
+		case g.state == gateRefuted || by.inside(g) || g.last == by:
+		case g.state == gateKnown:
+			h.barriers.refute(g)
+		default:
+			g.given = g.given || g.whole // else by may have gone in before this was watched
+			h.barriers.fails(g)
+		}
+	}
+}
+
+// inside reports whether t has come to a gate and not left it.
+func (t *thread) inside(g *gate) bool {
+	return slices.ContainsFunc(t.frames, func(c call) bool { return c.gate == g })
+}
+
+// letGo notes that t need not wait any longer.
+func (h *handing) letGo(t *thread) {
+	if h != nil {
+		t.host.let, t.host.letAt = t.host.object, t.busy
+	}
+}
+
+// comes notes where t is about to wait, and whether what it waits for is handed to one at a time.
+// Either all functions around the wait are none of a barrier, and somebody was let out of each by
+// one who had not gone in; or somebody who was let go there had to wait again, as others had taken
+// it.
+func (h *handing) comes(t *thread, op *section.Op) {
+	place := op.Site.Place()
+	if h == nil || place == 0 {
+		return
+	}
+	if t.host.let == op.Object && t.busy-t.host.letAt < gateLength {
+		h.contended[place] = true
+	}
+	if t.host.places == nil {
+		t.host.places = map[unit.Addr]bool{}
+	}
+	t.host.places[place] = true
+	t.host.handed = 0
+	if h.contended[place] || h.givenTo(&op.Site) {
+		t.host.handed = place
+	}
+}
+
+// givenTo reports whether all functions around a wait are none of a barrier, as others let threads
+// out of them.
+func (h *handing) givenTo(site *section.Site) bool {
+	entries := h.barriers.around(site)
+	return len(entries) > 0 && !slices.ContainsFunc(entries, func(entry uint64) bool {
+		g := h.barriers.gates[entry]
+		return g == nil || g.state != gateRefuted || !g.given
+	})
+}
+
+// hands reports whether by hands something to one of those whose waits for an object it ends, and
+// whether it waits at such a place itself at times.
+func (h *handing) hands(by *thread, woken []*thread, object uint64) (handed, peer bool) {
+	for _, t := range woken {
+		if at := t.host.handed; h != nil && t.waitsOn == waitsTold && t.object == object && at != 0 {
+			handed, peer = true, peer || by.host.places[at]
+		}
+	}
+	return handed, peer
+}
