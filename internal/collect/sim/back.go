@@ -17,7 +17,7 @@ func (sg *segments) waitOver(t *thread, stack []frameRef) {
 	sg.operations.feed(op)
 	if sg.rec.Ended(t.id) {
 		sg.begin(t, outCall, stack)
-		sg.comeHome(t, stack)
+		sg.restartOnReturn(t, stack)
 		return
 	}
 	sg.resume(t, stack)
@@ -26,45 +26,45 @@ func (sg *segments) waitOver(t *thread, stack []frameRef) {
 	}
 }
 
-// tellOpening tells of a release. If that ends a section, the releasing thread's next one starts
+// reportOpening tells of a release. If that ends a section, the releasing thread's next one starts
 // when it is back in the program's own code.
-func (sg *segments) tellOpening(by *thread, op section.Op) {
+func (sg *segments) reportOpening(by *thread, op section.Op) {
 	before := sg.rec.Parts(by.id)
 	sg.operations.feed(op)
 	if sg.rec.Parts(by.id) != before {
-		sg.comeHome(by, sg.places.stack(by))
-		sg.meetAt(by, sg.roster.threads[op.Woken[0]])
+		sg.restartOnReturn(by, sg.places.stack(by))
+		sg.restartWhereMet(by, sg.roster.threads[op.Woken[0]])
 	}
 }
 
-// comeHome starts the piece under way anew as soon as the thread is back in the program's own
-// code: how a runtime gets out of a wait says nothing about the section that follows, and
+// restartOnReturn starts the segment under way anew as soon as the thread is back in the program's
+// own code: how a runtime gets out of a wait says nothing about the section that follows, and
 // differs between those that waited and the one that came last.
-func (sg *segments) comeHome(t *thread, stack []frameRef) {
+func (sg *segments) restartOnReturn(t *thread, stack []frameRef) {
 	if sg.images.own(t.ctx.RIP) {
 		return
 	}
-	if t.home = sg.places.ownReturn(stack); t.home != nil {
-		sg.probes.setProbe(t.home.ret)
+	if t.restart = sg.places.ownReturn(stack); t.restart != nil {
+		sg.probes.setProbe(t.restart.ret)
 	}
 }
 
-// meetAt starts the piece under way anew, too, where those come home whom the thread has released,
-// if it passes there soon: all then start at the same place.
-func (sg *segments) meetAt(t, waiter *thread) {
+// restartWhereMet starts the segment under way anew, too, where those come home whom the thread has
+// released, if it passes there soon: all then start at the same place.
+func (sg *segments) restartWhereMet(t, waiter *thread) {
 	const soon = 2000
 	if waiter.ctx == nil || sg.images.own(waiter.ctx.RIP) {
 		return
 	}
-	if h := sg.places.ownReturn(waiter.piece.stack); h != nil {
+	if h := sg.places.ownReturn(waiter.segment.stack); h != nil {
 		t.meet, t.meetBy = h.ret, t.busy+soon
 		sg.probes.setProbe(h.ret)
 	}
 }
 
-// home reports the return that comeHome waits for.
-func (sg *segments) home(t *thread, pc, sp uint64) {
-	h := t.home
+// restartAt reports the return that comeHome waits for.
+func (sg *segments) restartAt(t *thread, pc, sp uint64) {
+	h := t.restart
 	switch {
 	case h != nil && h.ret == pc && h.cfa == sp:
 		meet := t.meet
@@ -75,7 +75,7 @@ func (sg *segments) home(t *thread, pc, sp uint64) {
 	}
 }
 
-// arrives starts a new thread's first piece anew, until it has come to the program's own code.
+// arrives starts a new thread's first segment anew, until it has come to the program's own code.
 func (sg *segments) arrives(t *thread, n uint64) {
 	if !sg.images.own(t.ctx.RIP) {
 		return

@@ -7,7 +7,7 @@ import "lime/internal/section"
 func (b *barriers) enterBarrier(t *thread, f *fn) {
 	c := b.openCalls.open(t, f)
 	b.operations.feed(b.openCalls.arrival(t, c, section.OpArrive))
-	c.told = true
+	c.reported = true
 	b.beside.arrives(t, c)
 }
 
@@ -18,7 +18,7 @@ func (b *barriers) enterTeam(t *thread, f *fn) {
 	}
 	c.object = teamObject | t.regions[len(t.regions)-1]
 	b.operations.feed(b.openCalls.arrival(t, c, section.OpArrive))
-	c.told = true
+	c.reported = true
 	b.beside.arrives(t, c)
 }
 
@@ -26,7 +26,7 @@ func (b *barriers) enterTeam(t *thread, f *fn) {
 const teamObject = 1 << 63
 
 func (b *barriers) leaveBarrier(t *thread, c *call) {
-	if !c.told {
+	if !c.reported {
 		return
 	}
 	b.beside.leaves(t, c)

@@ -38,9 +38,9 @@ type beside struct {
 	most      int        // threads at a time
 	seeking   bool       // some thread is followed round its loop
 	loops     []*spinner // that come back to where they began, each once
-	gate      turnstile
+	turnstile turnstile
 	over      bool   // nothing is counted any more
-	dealt     uint64 // how often somebody has come for a piece of work
+	dealt     uint64 // how often somebody has come for a pieces of workork
 }
 
 // hostThread is the host's side of a thread.
@@ -64,12 +64,13 @@ type hostThread struct {
 	handed unit.Addr
 	// where it has waited for a futex
 	places map[unit.Addr]bool
-	// the futex at which it waits, the one at which it was let go last, and what it had worked by then
+	// the futex at which it waits, the one at which it was let go last, and what it had worked by
+	// then
 	object, let, letAt uint64
 }
 
 func newBeside(r *run) *beside {
-	return &beside{r: r, gate: turnstile{cores: r.cfg.Cores}, stopped: futex.NewCond(&r.mu), meetings: map[uint64]*meeting{}}
+	return &beside{r: r, turnstile: turnstile{cores: r.cfg.Cores}, stopped: futex.NewCond(&r.mu), meetings: map[uint64]*meeting{}}
 }
 
 // guest is what the guest needs to know.
@@ -110,7 +111,7 @@ func (b *beside) drive(t *thread) {
 	r := b.r
 	r.mu.Lock()
 	t.host.tid = unix.Gettid()
-	t.piece.host = b.clocks(t) // lime's own work in front of it
+	t.segment.host = b.clocks(t) // lime's own work in front of it
 	err := r.protected(func() {
 		for !t.gone && !r.end.over {
 			if t.core != nil {

@@ -29,7 +29,7 @@ type turnstile struct {
 // wants queues t for a place, or gives it one. Who began his turn when nobody wanted one is called
 // out of it.
 func (b *beside) wants(t *thread) {
-	s := &b.gate
+	s := &b.turnstile
 	if t.host.place != placeNone {
 		return
 	}
@@ -114,7 +114,7 @@ func (b *beside) takes(t *thread) {
 
 // gives gives t's place to another one, if t does not run on or somebody is further behind.
 func (b *beside) gives(t *thread) {
-	s := &b.gate
+	s := &b.turnstile
 	s.tickets++
 	t.host.ticket = s.tickets
 	if t.host.place != placeTaken || t.core != nil && (len(s.queue) == 0 || s.queue[s.last()].rank() >= t.rank()) {
@@ -130,17 +130,17 @@ func (b *beside) gives(t *thread) {
 func (b *beside) away(t *thread) {
 	if t != nil && t.host.place == placeTaken {
 		t.host.place = placeNone
-		b.gate.taken--
-		b.gate.grant()
+		b.turnstile.taken--
+		b.turnstile.grant()
 	}
 }
 
 // lead is how far t may run at once while others want its core.
 func (b *beside) lead(t *thread) int64 {
-	q := b.gate.queue
-	if len(q) == 0 || q[b.gate.last()].rank() >= behindAll {
+	q := b.turnstile.queue
+	if len(q) == 0 || q[b.turnstile.last()].rank() >= behindAll {
 		if !t.host.free {
-			t.host.free, b.gate.free = true, append(b.gate.free, t)
+			t.host.free, b.turnstile.free = true, append(b.turnstile.free, t)
 		}
 		return math.MaxInt64
 	}

@@ -53,7 +53,7 @@ type dealtPiece struct{ turn, length uint64 }
 func boutOf(p *section.Part) (x bout, ok bool) {
 	var all []deal
 	for _, s := range p.Spans {
-		all = append(all, s.(*piece).deals...)
+		all = append(all, s.(*segment).deals...)
 	}
 	start, arrive := uint64(p.Start), uint64(p.Arrive)
 	all = slices.DeleteFunc(all, func(d deal) bool { return d.at < start || d.at > arrive })

@@ -42,7 +42,7 @@ func TestDealtFairly(t *testing.T) {
 func TestChance(t *testing.T) {
 	// the deals at which a thread came, and when it arrived
 	part := func(id int, arrive uint64, deals ...deal) section.Part {
-		return section.Part{Thread: section.ThreadID(id), Arrive: unit.Cycles(arrive), Spans: []any{&piece{deals: deals}}}
+		return section.Part{Thread: section.ThreadID(id), Arrive: unit.Cycles(arrive), Spans: []any{&segment{deals: deals}}}
 	}
 	for _, c := range []struct {
 		name  string

@@ -23,18 +23,18 @@ type turns struct {
 // gateRun, once it has a core, and by fewer instructions than it may do in a barrier besides
 // waiting. Of its time some is lime's own.
 const (
-	gateHolds = 2
-	gateLook  = 2 * time.Millisecond
-	gateLooks = 25 // of which each trial may take: who waits may have to wait for a core, too
-	gateTries = 8
-	gateRun   = unit.Nanos(200_000)
+	candidateHolds = 2
+	candidateLook  = 2 * time.Millisecond
+	candidateLooks = 25 // of which each trial may take: who waits may have to wait for a core, too
+	candidateTries = 8
+	candidateRun   = unit.Nanos(200_000)
 )
 
 // goesIn notes that t goes into a function, which is found to be a barrier now if it is: t is the
 // first to come for the next time.
-func (b *beside) goesIn(g *gate, t *thread) {
-	if x := &g.turns; x.held >= gateHolds && g.least <= gateLength && x.all(t, x.in[t]) {
-		g.state = gateKnown
+func (b *beside) goesIn(g *candidate, t *thread) {
+	if x := &g.turns; x.held >= candidateHolds && g.least <= candidateLength && x.all(t, x.in[t]) {
+		g.state = candidateKnown
 		for o := range x.in {
 			g.party[o] = true
 		}
@@ -53,9 +53,9 @@ func (b *beside) goesIn(g *gate, t *thread) {
 }
 
 // holds keeps t outside, the last to come, until the others have had time to come out.
-func (b *beside) holds(g *gate, t *thread) {
+func (b *beside) holds(g *candidate, t *thread) {
 	x := &g.turns
-	if x.tries++; x.tries > gateTries {
+	if x.tries++; x.tries > candidateTries {
 		b.r.barriers.refute(g)
 		return
 	}
@@ -66,9 +66,9 @@ func (b *beside) holds(g *gate, t *thread) {
 		}
 	}
 	b.away(t) // its core goes to those who are to come out
-	for range gateLooks {
-		b.outside(func() { time.Sleep(gateLook) })
-		if g.state != gateWatched || !x.all(t, x.in[t]+1) { // somebody has come out
+	for range candidateLooks {
+		b.outside(func() { time.Sleep(candidateLook) })
+		if g.state != candidateWatched || !x.all(t, x.in[t]+1) { // somebody has come out
 			return
 		}
 		idle := false
@@ -100,7 +100,7 @@ func (s *tried) hard(b *beside, o *thread) bool {
 	if !s.seen && o.host.ticket != s.ticket {
 		s.seen, s.from, s.yields = true, b.r.eng.Retired(o.ctx), o.host.yields
 	}
-	if b.cpuTime(o) >= s.cpu+gateRun && s.seen && (b.r.eng.Retired(o.ctx) >= s.from+gateLength || o.host.yields > s.yields+1) {
+	if b.cpuTime(o) >= s.cpu+candidateRun && s.seen && (b.r.eng.Retired(o.ctx) >= s.from+candidateLength || o.host.yields > s.yields+1) {
 		return true
 	}
 	if b.runs(o) {
@@ -120,8 +120,8 @@ func (x *turns) all(t *thread, n int) bool {
 }
 
 // comesOut notes that t comes out.
-func (b *beside) comesOut(g *gate, t *thread) {
-	if b == nil || g.state != gateWatched || g.turns.in[t] == g.turns.out[t] { // it went in before this was watched
+func (b *beside) comesOut(g *candidate, t *thread) {
+	if b == nil || g.state != candidateWatched || g.turns.in[t] == g.turns.out[t] { // it went in before this was watched
 		return
 	}
 	x := &g.turns
@@ -132,7 +132,7 @@ func (b *beside) comesOut(g *gate, t *thread) {
 			continue
 		}
 		if x.late[o] || !g.in[o] {
-			b.r.barriers.fails(g)
+			b.r.barriers.failRound(g)
 			return
 		}
 		x.late[o], x.in[o], x.out[o] = true, n, n-1

@@ -1,5 +1,5 @@
-// What is handed to one at a time, as a lock or a permit is, where threads run in parallel: who lets
-// a waiting thread go opens no barrier then. It shows by who lets whom go.
+// What is handed to one at a time, as a lock or a permit is, where threads run in parallel: who
+// lets a waiting thread go opens no barrier then. It shows by who lets whom go.
 
 package sim
 
@@ -10,7 +10,8 @@ import (
 	"lime/internal/unit"
 )
 
-// handing knows where that is so. Its methods may be called on none: then threads run one at a time.
+// handing knows where that is so. Its methods may be called on none: then threads run one at a
+// time.
 type handing struct {
 	barriers  *barriers
 	contended map[unit.Addr]bool // by the place that waits: who is let go may find that another one has it
@@ -24,31 +25,31 @@ func newHanding(b *beside, of *barriers) *handing {
 	return &handing{barriers: of, contended: map[unit.Addr]bool{}}
 }
 
-// lets is told that by has ended the waits of others. Who lets somebody out of a barrier has come to
-// it, too; who does so from outside has given something back, or handed it over.
+// lets is told that by has ended the waits of others. Who lets somebody out of a barrier has come
+// to it, too; who does so from outside has given something back, or handed it over.
 func (h *handing) lets(by *thread, woken []*thread) {
 	if h == nil {
 		return
 	}
 	for _, t := range woken {
 		n := len(t.frames)
-		if n == 0 || t.frames[n-1].gate == nil {
+		if n == 0 || t.frames[n-1].candidate == nil {
 			continue
 		}
-		switch g := t.frames[n-1].gate; {
-		case g.state == gateRefuted || by.inside(g) || g.last == by:
-		case g.state == gateKnown:
+		switch g := t.frames[n-1].candidate; {
+		case g.state == candidateRefuted || by.inside(g) || g.last == by:
+		case g.state == candidateKnown:
 			h.barriers.refute(g)
 		default:
 			g.given = g.given || g.whole // else by may have gone in before this was watched
-			h.barriers.fails(g)
+			h.barriers.failRound(g)
 		}
 	}
 }
 
-// inside reports whether t has come to a gate and not left it.
-func (t *thread) inside(g *gate) bool {
-	return slices.ContainsFunc(t.frames, func(c call) bool { return c.gate == g })
+// inside reports whether t has come to a candidate and not left it.
+func (t *thread) inside(g *candidate) bool {
+	return slices.ContainsFunc(t.frames, func(c call) bool { return c.candidate == g })
 }
 
 // letGo notes that t need not wait any longer.
@@ -67,7 +68,7 @@ func (h *handing) comes(t *thread, op *section.Op) {
 	if h == nil || place == 0 {
 		return
 	}
-	if t.host.let == op.Object && t.busy-t.host.letAt < gateLength {
+	if t.host.let == op.Object && t.busy-t.host.letAt < candidateLength {
 		h.contended[place] = true
 	}
 	if t.host.places == nil {
@@ -85,8 +86,8 @@ func (h *handing) comes(t *thread, op *section.Op) {
 func (h *handing) givenTo(site *section.Site) bool {
 	entries := h.barriers.around(site)
 	return len(entries) > 0 && !slices.ContainsFunc(entries, func(entry uint64) bool {
-		g := h.barriers.gates[entry]
-		return g == nil || g.state != gateRefuted || !g.given
+		g := h.barriers.candidates[entry]
+		return g == nil || g.state != candidateRefuted || !g.given
 	})
 }
 
@@ -94,7 +95,7 @@ func (h *handing) givenTo(site *section.Site) bool {
 // whether it waits at such a place itself at times.
 func (h *handing) hands(by *thread, woken []*thread, object uint64) (handed, peer bool) {
 	for _, t := range woken {
-		if at := t.host.handed; h != nil && t.waitsOn == waitsTold && t.object == object && at != 0 {
+		if at := t.host.handed; h != nil && t.waitsOn == waitsReported && t.object == object && at != 0 {
 			handed, peer = true, peer || by.host.places[at]
 		}
 	}

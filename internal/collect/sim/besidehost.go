@@ -17,22 +17,22 @@ func (b *beside) clocks(t *thread) (c hostClock) {
 		return c
 	}
 	c.Wall = uint64(b.r.memory.proc.HostNow())
-	if t.gopher == nil && t.hosts == nil && t.host.tid != 0 {
+	if t.goroutine == nil && t.hosts == nil && t.host.tid != 0 {
 		c.CPU = uint64(b.cpuTime(t))
 	}
 	return c
 }
 
-// took is what a piece took that began when the clocks stood at from.
+// took is what a segment took that began when the clocks stood at from.
 func (b *beside) took(t *thread, from hostClock) profile.HostTime {
 	now := b.clocks(t)
 	return profile.HostTime{CPU: now.CPU - min(from.CPU, now.CPU), Wall: now.Wall - min(from.Wall, now.Wall)}
 }
 
-// hostTimes adds up what a part's pieces took.
+// hostTimes adds up what a part's segments took.
 func hostTimes(p *section.Part) (sum profile.HostTime) {
 	for _, s := range p.Spans {
-		x := s.(*piece).host
+		x := s.(*segment).host
 		sum.CPU, sum.Wall = sum.CPU+x.CPU, sum.Wall+x.Wall
 	}
 	return sum

@@ -9,8 +9,8 @@ type counting struct {
 	beside *beside
 }
 
-// past reports whether the counting is over while the program goes on.
-func (c *counting) past() bool { return c.beside != nil && c.beside.over }
+// over reports whether the counting is over while the program goes on.
+func (c *counting) over() bool { return c.beside != nil && c.beside.over }
 
 // letsGo ends the counting.
 func (b *beside) letsGo() {

@@ -72,21 +72,21 @@ func (b *beside) suspects(t *thread, s *spinner) {
 
 func (b *beside) suspectsFunction(t *thread) bool {
 	r := b.r
-	p := &piece{start: t.piece, stack: r.places.stack(t), edges: t.carry}
+	p := &segment{start: t.segment, stack: r.places.stack(t), edges: t.carry}
 	op := t.simple(section.OpWaitBegin, 0)
 	op.Site = r.places.site(t.ctx.RIP, p.stack)
 	op.Site.Kept = r.places.kept(p)
 	return r.barriers.suspect(t, &op)
 }
 
-// gated reports whether t, which waits for a futex, is in a function that may be a barrier: what is
-// told of single waits would lack those who have not had to wait.
-func (b *beside) gated(t *thread) bool {
-	if b == nil || t.gopher != nil {
+// waitsInCandidate reports whether t, which waits for a futex, is in a function that may be a
+// barrier: what is reported of single waits would lack those who have not had to wait.
+func (b *beside) waitsInCandidate(t *thread) bool {
+	if b == nil || t.goroutine != nil {
 		return false
 	}
 	b.r.segments.keep(t)
-	return b.suspectsFunction(t) && t.watchedGate() != nil
+	return b.suspectsFunction(t) && t.watchedCandidate() != nil
 }
 
 // learns notes the round of a loop, and reports whether it is one whose rounds carry nothing.
@@ -95,7 +95,7 @@ func (b *beside) learns(t *thread, s *spinner) bool {
 	if !s.loop.Pure {
 		return false
 	}
-	var p piece
+	var p segment
 	r.segments.drain(t, &p)
 	taken := append([]edgeCount(nil), p.edges...)
 	t.keepFor(&p)

@@ -23,7 +23,7 @@ func (b *beside) yields(t *thread) {
 		t.host.turn = 0 // it is soon seen that it goes on
 	}
 	kept := t.host.waits && b.keepsUp(t)
-	if len(b.gate.queue) == 0 {
+	if len(b.turnstile.queue) == 0 {
 		cur := b.r.exits.cur
 		b.r.mu.Unlock()
 		_, _, _ = unix.Syscall(unix.SYS_SCHED_YIELD, 0, 0, 0)
@@ -69,8 +69,8 @@ func (b *beside) keepsUp(t *thread) bool {
 	}
 	ahead := at - min(at, t.now())
 	call, round := b.round(t)
-	if a, units := t.acting(), round+ahead; units > 0 && a.gopher == nil && call != 0 {
-		a.yielded = noted(a.yielded, lockEvent{spinWait, call, 1, units, a.watchedGate()})
+	if a, units := t.acting(), round+ahead; units > 0 && a.goroutine == nil && call != 0 {
+		a.yielded = noted(a.yielded, lockEvent{spinWait, call, 1, units, a.watchedCandidate()})
 	}
 	t.core.clock += ahead
 	t.host.from = t.core.clock
@@ -85,10 +85,10 @@ func (b *beside) round(t *thread) (call, units uint64) {
 		return 0, 0
 	}
 	for _, s := range b.loops {
-		if !s.heads[t.ctx.RIP] || t.hosts != nil || t.gopher != nil {
+		if !s.heads[t.ctx.RIP] || t.hosts != nil || t.goroutine != nil {
 			continue
 		}
-		p := &piece{}
+		p := &segment{}
 		r.segments.drain(t, p)
 		taken, units := r.rounds.removeLoop(p, s)
 		if len(p.edges) > 0 { // it has come to the loop, or has done something in between

@@ -24,8 +24,8 @@ const (
 // book is the account of a thread's instructions.
 type book struct {
 	executed uint64 // as the engine counts
-	cut      uint64 // in pieces
-	counted  uint64 // of these, in pieces that a section has
+	cut      uint64 // in segments
+	counted  uint64 // of these, in segments that a section has
 	out      [outOfs]uint64
 }
 
@@ -34,16 +34,16 @@ func (sg *segments) without(t *thread, why outOf, list []edgeCount) {
 	t.book.out[why] += sg.places.instrs(list)
 }
 
-// closed notes that a piece of t has ended, reopened that it goes on after all.
-func (sg *segments) closed(t *thread, p *piece) {
+// closed notes that a segment of t has ended, reopened that it goes on after all.
+func (sg *segments) closed(t *thread, p *segment) {
 	p.by = t
 	t.book.cut += sg.places.instrs(p.edges)
 }
 
-func (sg *segments) reopened(t *thread, p *piece) { t.book.cut -= sg.places.instrs(p.edges) }
+func (sg *segments) reopened(t *thread, p *segment) { t.book.cut -= sg.places.instrs(p.edges) }
 
-// counts notes that a section has a piece; sections may nest.
-func (sg *segments) counts(p *piece) {
+// counts notes that a section has a segment; sections may nest.
+func (sg *segments) counts(p *segment) {
 	if !p.written {
 		p.written = true
 		p.by.book.counted += sg.places.instrs(p.edges)
@@ -65,7 +65,7 @@ func (o *output) account() {
 	for _, t := range slices.Concat(r.roster.threads, running(r.roster.threads)) {
 		r.segments.lastOf(t)
 	}
-	rows[profile.None] = &r.goroutines.gophers.book
+	rows[profile.None] = &r.goroutines.table.book
 	for _, t := range r.roster.threads {
 		if t.row == profile.None || t.hosts != nil {
 			rows[profile.None].add(t.book)
@@ -81,7 +81,7 @@ func (o *output) account() {
 	}
 }
 
-// lastOf books what a thread has done since its last piece.
+// lastOf books what a thread has done since its last segment.
 func (sg *segments) lastOf(t *thread) {
 	if t.ctx != nil && !t.gone {
 		sg.forget(t, outWay)

@@ -182,7 +182,7 @@ func (r *run) complete(ctx context.Context, w *profile.Writer, stderr io.Writer)
 		r.ending.stop("lime-failed", err)
 	}
 	r.progress.clear()
-	if !r.counting.past() {
+	if !r.counting.over() {
 		closing := r.protected(func() { r.out.err = r.finish() })
 		r.end.err = joined(r.end.err, closing, r.out.err, w.Close())
 	}
@@ -194,7 +194,7 @@ func (r *run) complete(ctx context.Context, w *profile.Writer, stderr io.Writer)
 	if r.end.err != nil {
 		fmt.Fprintln(stderr, "lime:", r.end.err)
 	}
-	if r.end.exec != nil && r.counting.past() {
+	if r.end.exec != nil && r.counting.over() {
 		e := r.end.exec
 		r.end.err = fmt.Errorf("replace the program by %s: %w", e.Path, unix.Exec(e.Path, e.Args, e.Env))
 		fmt.Fprintln(stderr, "lime:", r.end.err)

@@ -12,8 +12,8 @@ func (l *locks) enterCondWait(t *thread, f *fn) {
 	delete(l.holders, c.lock)
 	l.waiters[c.object]++
 	l.operations.feed(l.openCalls.arrival(t, c, section.OpWaitBegin))
-	t.waitsOn, t.untyped = waitsTold, false
-	c.told = true
+	t.waitsOn, t.untyped = waitsReported, false
+	c.reported = true
 }
 
 func (l *locks) leaveCondWait(t *thread, c *call) {
@@ -30,6 +30,6 @@ func (l *locks) enterCondWake(t *thread, f *fn) {
 	}
 	c := l.openCalls.open(t, f)
 	op := l.openCalls.arrival(t, c, section.OpRelease)
-	l.operations.feed(op) // the piece; whom it woke follows
-	c.told = true
+	l.operations.feed(op) // the segment; whom it woke follows
+	c.reported = true
 }

@@ -44,11 +44,11 @@ func (d *dispatcher) probe(t *thread) bool {
 	if t.touches && d.openCalls.othersProbe(t) {
 		return true
 	}
-	d.waking.ended(t)
+	d.waking.wakeSpinners(t)
 	if sp, ok := d.openCalls.height(t); ok && !d.returned(t, sp) {
 		return false
 	}
-	d.segments.home(t, pc, t.ctx.GPR[rsp])
+	d.segments.restartAt(t, pc, t.ctx.GPR[rsp])
 	if d.passes.passing(t, pc) {
 		carrier.probed = pc
 		return false
@@ -77,9 +77,9 @@ func inside(x known.Role) bool {
 // returned handles the returns of the calls that are open below a height of the stack.
 func (d *dispatcher) returned(t *thread, sp uint64) bool {
 	for n := len(t.frames); n > 0 && (t.frames[n-1].rsp < sp || t.frames[n-1].ends(t.ctx.RIP, sp)); n-- {
-		t.left = t.frames[n-1]
+		t.returned = t.frames[n-1]
 		t.frames = t.frames[:n-1]
-		d.leave(t, &t.left)
+		d.leave(t, &t.returned)
 		if d.end.over {
 			return false
 		}

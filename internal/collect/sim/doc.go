@@ -22,5 +22,5 @@
 //
 // Probes on the functions of a table (functions.go) and the system calls say
 // what the threads did; package section makes instances of it. At each such
-// operation the counters of the thread are drained into a piece.
+// operation the counters of the thread are drained into a segment.
 package sim

@@ -49,7 +49,7 @@ func (ex *exits) handle(t *thread, exit cpu.Exit) bool {
 		}
 		return ex.syscall(t)
 	case cpu.ExitProbe:
-		return ex.counting.past() || ex.dispatcher.probe(t)
+		return ex.counting.over() || ex.dispatcher.probe(t)
 	case cpu.ExitFault:
 		return ex.act(t, ex.guardedExit(t, exit, ex.memory.proc.HandleFault))
 	case cpu.ExitRepeat:
@@ -85,7 +85,7 @@ func (ex *exits) handling(t *thread, f func()) {
 	ex.cur = t
 	f()
 	ex.cur = was
-	ex.waits.tellWakes(t)
+	ex.waits.reportWakes(t)
 }
 
 // act does what an outcome asks for; false ends the slice.
@@ -151,7 +151,7 @@ func wakes(t *thread) bool {
 }
 
 func (ex *exits) syscall(t *thread) bool {
-	ex.waking.ended(t)
+	ex.waking.wakeSpinners(t)
 	if ex.waste != nil {
 		ex.waste.system(t)
 	}

@@ -13,7 +13,7 @@ import (
 
 // enterGoCondWait: all until the goroutine has its lock back is waiting, if it has to wait at all.
 func (gr *goroutines) enterGoCondWait(t *thread, f *fn) {
-	if t.gopher != nil {
+	if t.goroutine != nil {
 		gr.openCalls.open(t, f)
 	}
 }
@@ -31,22 +31,22 @@ func (t *thread) waitsFor() uint64 {
 	if c := t.in(known.GoCondWait); c != nil {
 		return c.object
 	}
-	return t.gopher.g
+	return t.goroutine.g
 }
 
 // parks reports whether a goroutine that leaves its thread does so to wait for a condition; inside
 // of that it may wait for a lock, too.
 func (t *thread) parks() bool {
 	n := len(t.frames)
-	if n == 0 || t.frames[n-1].fn.Role != known.GoCondWait || t.frames[n-1].object == 0 || t.frames[n-1].told {
+	if n == 0 || t.frames[n-1].fn.Role != known.GoCondWait || t.frames[n-1].object == 0 || t.frames[n-1].reported {
 		return false
 	}
-	t.frames[n-1].told = true
+	t.frames[n-1].reported = true
 	return true
 }
 
 func (gr *goroutines) leaveGoCondWait(t *thread, c *call) {
-	if !c.told {
+	if !c.reported {
 		return
 	}
 	op := t.simple(section.OpWaitEnd, 0)
@@ -55,7 +55,7 @@ func (gr *goroutines) leaveGoCondWait(t *thread, c *call) {
 	stack := gr.places.outside(t, c)
 	gr.segments.begin(t, outCall, stack)
 	if gr.rec.Ended(t.id) {
-		gr.segments.comeHome(t, stack)
+		gr.segments.restartOnReturn(t, stack)
 	}
 }
 
@@ -63,8 +63,8 @@ func (gr *goroutines) leaveGoCondWait(t *thread, c *call) {
 func (gr *goroutines) enterGoCondWake(t *thread, _ *fn) {
 	object := t.ctx.GPR[rax]
 	var woken []section.ThreadID
-	for _, w := range gr.gophers.byG {
-		if w.gopher.left == leftTold && w.carrier == nil && w.waitsFor() == object {
+	for _, w := range gr.table.byG {
+		if w.goroutine.left == leftReported && w.carrier == nil && w.waitsFor() == object {
 			woken = append(woken, w.id)
 		}
 	}
@@ -77,13 +77,13 @@ func (gr *goroutines) enterGoCondWake(t *thread, _ *fn) {
 	before := gr.rec.Parts(t.id)
 	gr.operations.feed(op)
 	if gr.rec.Parts(t.id) != before {
-		gr.segments.comeHome(t, gr.places.stack(t))
+		gr.segments.restartOnReturn(t, gr.places.stack(t))
 	}
 }
 
-// enterCount: the thread has done what others wait for (WaitGroup.Done; Add of a negative number),
-// or says that there will be something to wait for.
-func (gr *goroutines) enterCount(t *thread, _ *fn) {
+// enterGoCount: the thread has done what others wait for (WaitGroup.Done; Add of a negative
+// number), or says that there will be something to wait for.
+func (gr *goroutines) enterGoCount(t *thread, _ *fn) {
 	kind := section.OpCount
 	if int64(t.ctx.GPR[rbx]) > 0 {
 		kind = section.OpCountUp
@@ -93,15 +93,15 @@ func (gr *goroutines) enterCount(t *thread, _ *fn) {
 	gr.operations.feed(op)
 }
 
-// enterAwait: the thread waits until all have done it.
-func (gr *goroutines) enterAwait(t *thread, f *fn) {
+// enterGoAwait: the thread waits until all have done it.
+func (gr *goroutines) enterGoAwait(t *thread, f *fn) {
 	c := gr.openCalls.open(t, f)
 	c.object = t.ctx.GPR[rax]
 	gr.operations.feed(gr.openCalls.arrival(t, c, section.OpAwait))
-	c.told = true
+	c.reported = true
 }
 
-func (gr *goroutines) leaveAwait(t *thread, c *call) {
+func (gr *goroutines) leaveGoAwait(t *thread, c *call) {
 	gr.operations.feed(t.simple(section.OpAwaitEnd, c.object))
 	gr.segments.begin(t, outCall, gr.places.outside(t, c))
 }

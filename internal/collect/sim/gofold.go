@@ -24,7 +24,7 @@ type goRows struct {
 type stint struct {
 	by       section.ThreadID
 	from, to uint64
-	pieces   []*piece
+	segments []*segment
 }
 
 // rows puts the parts of goroutines into rows. What a goroutine waits for others' work is no time
@@ -53,13 +53,13 @@ func (o *output) rows(in *section.Instance) {
 func appendStints(list []stint, p *section.Part) []stint {
 	open := false
 	for _, s := range p.Spans {
-		last := s.(*piece)
+		last := s.(*segment)
 		for _, x := range append(slices.Clip(last.earlier), last) {
 			if !open {
 				list = append(list, stint{by: p.Thread, from: x.start.at})
 			}
 			n := &list[len(list)-1]
-			n.to, n.pieces = x.at, append(n.pieces, x)
+			n.to, n.segments = x.at, append(n.segments, x)
 			open = !x.left
 		}
 	}
@@ -121,7 +121,7 @@ func (o *output) freeRow(s *stint) int32 {
 			return row
 		}
 	}
-	row := profile.Thread{Name: o.r.goroutines.gophers.names[s.by-goroutineBase], Parent: profile.ThreadID(o.r.roster.threads[0].row),
+	row := profile.Thread{Name: o.r.goroutines.table.names[s.by-goroutineBase], Parent: profile.ThreadID(o.r.roster.threads[0].row),
 		Start: s.from, End: s.to, Entry: profile.None}
 	x.list = append(x.list, int32(len(o.threads)))
 	o.threads = append(o.threads, row)
@@ -133,7 +133,7 @@ func (o *output) freeRow(s *stint) int32 {
 // them together: what the goroutine waited for others' work lies at its end, as with any thread.
 func addStint(p *section.Part, s *stint) {
 	time := p.Arrive - p.Start
-	for _, x := range s.pieces {
+	for _, x := range s.segments {
 		time += unit.Cycles(x.at - min(x.at, x.start.at))
 		p.OffCPU += unit.Cycles(x.off)
 		for _, l := range x.locks {

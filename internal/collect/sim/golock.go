@@ -47,7 +47,7 @@ func (pl *places) testFor(t *thread, ret uint64) (at uint64) {
 func (l *locks) leaveGoLock(t *thread, c *call) {
 	l.segments.dropSlow(t, c)
 	l.clocks.advance(t, l.freeAt(t, c.lock))
-	l.tellLocked(t, c, t.now()-c.at)
+	l.reportLocked(t, c, t.now()-c.at)
 	l.lockBook.hasLock(t, c, c.lock)
 }
 

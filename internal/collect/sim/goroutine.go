@@ -25,14 +25,14 @@ type goroutines struct {
 	images     *images
 	cores      *cores
 	rec        *section.Recogniser
-	gophers    gophers
+	table      goroutineTable
 }
 
 // goroutineBase is the id of the first goroutine.
 const goroutineBase section.ThreadID = 1 << 24
 
-// gopher is what is known of a goroutine only.
-type gopher struct {
+// goroutine is what is known of a goroutine only.
+type goroutine struct {
 	g      uint64 // its descriptor
 	left   leftAs
 	leftAt uint64
@@ -42,10 +42,10 @@ type gopher struct {
 type leftAs uint8
 
 const (
-	leftReady leftAs = iota // it may go on
-	leftInner               // inside a function of the table
-	leftOff                 // asleep, or for the outside world
-	leftTold                // for another goroutine: OpWaitBegin
+	leftReady    leftAs = iota // it may go on
+	leftInner                  // inside a function of the table
+	leftOff                    // asleep, or for the outside world
+	leftReported               // for another goroutine: OpWaitBegin
 )
 
 // hosting is a thread that runs goroutines.
@@ -58,8 +58,8 @@ type hosting struct {
 	program uint64 // newproc1: the code of the goroutine
 }
 
-// gophers is the goroutines of the program.
-type gophers struct {
+// table is the goroutines of the program.
+type goroutineTable struct {
 	byG   map[uint64]*thread
 	names []string // by number, of all there ever were
 	book  book
@@ -92,7 +92,7 @@ func switches(x known.Role) bool {
 // enterGoC notes that a goroutine goes on in C, on the stack of its thread. The scheduler has uses
 // of its own for that.
 func (gr *goroutines) enterGoC(t *thread, f *fn) {
-	if at, own := gr.openCalls.height(t); own && t.gopher != nil && at != t.ctx.GPR[rsp] {
+	if at, own := gr.openCalls.height(t); own && t.goroutine != nil && at != t.ctx.GPR[rsp] {
 		gr.openCalls.open(t, f)
 	}
 }
@@ -111,7 +111,7 @@ func (gr *goroutines) goProbe(m *thread) bool {
 		if !gr.cores.first(m.core) {
 			return false
 		}
-		gr.made(m)
+		gr.startGoroutine(m)
 	}
 	return true
 }
@@ -129,17 +129,17 @@ func (gr *goroutines) enterGoMade(t *thread, _ *fn) {
 	gr.probes.setProbe(m.hosts.madeRet)
 }
 
-// made takes in a new goroutine. Those of the runtime itself collect garbage and the like: they are
-// none of the program's.
-func (gr *goroutines) made(m *thread) {
+// startGoroutine takes in a new goroutine. Those of the runtime itself collect garbage and the
+// like: they are none of the program's.
+func (gr *goroutines) startGoroutine(m *thread) {
 	h, g := m.hosts, m.ctx.GPR[rax]
 	h.madeRet = 0
 	name, _ := gr.images.function(h.program)
 	if g == 0 || known.GoRuntimes(name) {
 		return
 	}
-	x := &gr.gophers
-	t := &thread{id: goroutineBase + section.ThreadID(len(x.names)), lastCore: -1, row: profile.None, gopher: &gopher{g: g}, book: &x.book}
+	x := &gr.table
+	t := &thread{id: goroutineBase + section.ThreadID(len(x.names)), lastCore: -1, row: profile.None, goroutine: &goroutine{g: g}, book: &x.book}
 	t.at, t.started = m.now(), m.now()
 	if x.byG == nil {
 		x.byG = map[uint64]*thread{}
@@ -149,7 +149,7 @@ func (gr *goroutines) made(m *thread) {
 	op := section.Op{Kind: section.OpStart, Thread: t.id, Other: section.NoThread, At: unit.Cycles(t.at)}
 	if h.on != nil {
 		t.parent = h.on
-		gr.lives.tellCreate(h.on, t.id)
+		gr.lives.reportCreate(h.on, t.id)
 		op.Other = h.on.id
 	}
 	gr.operations.feed(op)
@@ -159,7 +159,7 @@ func (gr *goroutines) made(m *thread) {
 func (gr *goroutines) enterGoIn(t *thread, _ *fn) {
 	m := t.here()
 	g, pc := gr.gobuf(m)
-	next := gr.gophers.byG[g]
+	next := gr.table.byG[g]
 	if g == 0 || m.hosts == nil && next == nil || m.hosts != nil && m.hosts.on != nil && m.hosts.on == next {
 		return // back on the same one, whose stack has grown
 	}
@@ -199,24 +199,24 @@ func (gr *goroutines) comesIn(m *thread) {
 	gr.goneFrom(t) // its last thread has given it away, and waits for its turn to tell
 	h.on = t
 	t.carrier, t.ctx = m, m.ctx
-	gr.clocks.advance(m, t.gopher.leftAt) // its thread ran ahead of this one, which cannot have it sooner
-	away := m.now() - t.gopher.leftAt
+	gr.clocks.advance(m, t.goroutine.leftAt) // its thread ran ahead of this one, which cannot have it sooner
+	away := m.now() - t.goroutine.leftAt
 	gr.segments.forget(t, outWay)
-	left := t.gopher.left
-	t.gopher.left = leftReady
+	left := t.goroutine.left
+	t.goroutine.left = leftReady
 	switch left {
 	case leftReady:
 		gr.segments.resume(t, gr.places.stack(t))
 	case leftOff:
-		gr.segments.tellOffAt(t, t.awaits, away)
-	case leftTold:
+		gr.segments.reportOffAt(t, t.awaits, away)
+	case leftReported:
 		if t.in(known.GoCondWait) != nil {
 			return // told at its end
 		}
 		op := t.simple(section.OpWaitEnd, 0)
 		op.Idle = true
 		gr.operations.feed(op)
-		gr.segments.resume(t, t.piece.stack)
+		gr.segments.resume(t, t.segment.stack)
 	}
 }
 
@@ -233,15 +233,15 @@ func (gr *goroutines) goneFrom(t *thread) {
 
 // enterGoOut takes the goroutine off its thread.
 func (gr *goroutines) enterGoOut(t *thread, _ *fn) {
-	if t.gopher != nil {
-		gr.goesOut(t, gr.leaves(t))
+	if t.goroutine != nil {
+		gr.goesOut(t, gr.whyLeaves(t))
 	}
 }
 
-// leaves tells why a goroutine leaves its thread.
-func (gr *goroutines) leaves(t *thread) leftAs {
+// whyLeaves tells why a goroutine leaves its thread.
+func (gr *goroutines) whyLeaves(t *thread) leftAs {
 	if t.parks() {
-		return leftTold
+		return leftReported
 	}
 	if t.covered() {
 		return leftInner
@@ -256,7 +256,7 @@ func (gr *goroutines) leaves(t *thread) leftAs {
 			return leftOff
 		}
 	}
-	return leftTold
+	return leftReported
 }
 
 // goOutside is what a goroutine waits for in a function of Go's.
@@ -273,9 +273,9 @@ func goOutside(function string) waitEvent {
 // goesOut ends a goroutine's time on its thread.
 func (gr *goroutines) goesOut(t *thread, as leftAs) {
 	m := t.carrier
-	t.gopher.left = as
+	t.goroutine.left = as
 	switch as {
-	case leftTold:
+	case leftReported:
 		op, _ := gr.segments.cutOp(t, section.OpWaitBegin)
 		op.Object = t.waitsFor()
 		gr.operations.feed(op)
@@ -287,20 +287,20 @@ func (gr *goroutines) goesOut(t *thread, as leftAs) {
 		gr.segments.keep(t)
 	}
 	t.at = m.now()
-	t.gopher.leftAt = t.at
+	t.goroutine.leftAt = t.at
 	t.carrier, t.ctx, m.hosts.on = nil, nil, nil
 }
 
 // enterGoEnd ends a goroutine.
 func (gr *goroutines) enterGoEnd(t *thread, _ *fn) {
-	if t.gopher == nil {
+	if t.goroutine == nil {
 		return
 	}
 	m := t.carrier
 	gr.lives.endThread(t)
 	t.gone, t.at = true, m.now()
 	t.carrier, t.ctx, m.hosts.on = nil, nil, nil
-	delete(gr.gophers.byG, t.gopher.g)
+	delete(gr.table.byG, t.goroutine.g)
 }
 
 // running lists the goroutines that run on some threads.

@@ -9,7 +9,7 @@ import (
 	"lime/internal/profile"
 )
 
-// hardware adds the times and events that the machine counted in a part's pieces.
+// hardware adds the times and events that the machine counted in a part's segments.
 func (o *output) hardware(x *profile.Instance, spans []any, part int32) {
 	mm, ok := o.r.meter.(*machineMeter)
 	if !ok && o.r.waste == nil {
@@ -17,7 +17,7 @@ func (o *output) hardware(x *profile.Instance, spans []any, part int32) {
 	}
 	var all hardware
 	for _, s := range spans {
-		all.add(s.(*piece).hw)
+		all.add(s.(*segment).hw)
 	}
 	if !ok {
 		x.Events = append(x.Events, o.wasteEvents(all.events, part)...)

@@ -27,7 +27,7 @@ type lives struct {
 	end        *end
 }
 
-// enterCreate ends the piece; which thread it is is known later.
+// enterCreate ends the segment; which thread it is is known later.
 func (lv *lives) enterCreate(t *thread, f *fn) {
 	c := lv.openCalls.open(t, f)
 	if f.Second != none {
@@ -38,15 +38,15 @@ func (lv *lives) enterCreate(t *thread, f *fn) {
 	c.create = &op
 }
 
-// leaveCreate: if no thread came of it, the piece goes on.
+// leaveCreate: if no thread came of it, the segment goes on.
 func (lv *lives) leaveCreate(t *thread, c *call) {
 	switch {
 	case c.create != nil:
-		p := c.create.Span.(*piece)
+		p := c.create.Span.(*segment)
 		lv.segments.reopened(t, p)
 		t.keepFor(p)
 		t.locks, t.given = append(t.locks, p.locks...), append(t.given, p.given...)
-		t.piece = p.start
+		t.segment = p.start
 	case c.created:
 		op, _ := lv.segments.cutOp(t, section.OpCreated)
 		op.Site = c.site
@@ -61,7 +61,7 @@ func (lv *lives) created(t *thread, g *guest.Thread) {
 	c := lv.roster.addThread(g, t)
 	c.fsBase = g.Ctx.FSBase
 	c.readyAt, c.at, c.started = t.now(), t.now(), t.now()
-	if lv.counting.past() {
+	if lv.counting.over() {
 		lv.beside.joins(c)
 		return
 	}
@@ -72,7 +72,7 @@ func (lv *lives) created(t *thread, g *guest.Thread) {
 		lv.out.thread(c)
 	}
 	if !pool {
-		lv.tellCreate(t, c.id)
+		lv.reportCreate(t, c.id)
 	}
 	lv.operations.feed(section.Op{Kind: section.OpStart, Thread: c.id, Other: t.id, At: unit.Cycles(c.at)})
 	if pool {
@@ -86,8 +86,8 @@ func (lv *lives) created(t *thread, g *guest.Thread) {
 	lv.cores.place(c)
 }
 
-// tellCreate tells of a new thread. The piece ended where the creating function was entered.
-func (lv *lives) tellCreate(t *thread, child section.ThreadID) {
+// reportCreate tells of a new thread. The segment ended where the creating function was entered.
+func (lv *lives) reportCreate(t *thread, child section.ThreadID) {
 	var op section.Op
 	if c := t.in(known.Create); c != nil && c.create != nil {
 		op, c.create, c.created = *c.create, nil, true
@@ -119,11 +119,11 @@ func (lv *lives) enterJoin(t *thread, f *fn) {
 	op.Site.Library = lv.places.inLibrary(&op.Site)
 	op.Other = c.other.id
 	lv.operations.feed(op)
-	c.told = true
+	c.reported = true
 }
 
 func (lv *lives) leaveJoin(t *thread, c *call) {
-	if !c.told {
+	if !c.reported {
 		return
 	}
 	lv.beside.since(t, c.at, c.other.at)
@@ -138,13 +138,13 @@ func (lv *lives) endThread(t *thread) {
 	if t.ended || t.ctx == nil {
 		return
 	}
-	lv.waking.ended(t)
+	lv.waking.wakeSpinners(t)
 	lv.mpiCalls.endInMPI(t)
 	op, _ := lv.segments.cutOp(t, section.OpExit)
 	if op.Final = lv.end.by == t; op.Final && len(op.Site.Stack) == 0 {
 		op.Site.Stack = lv.places.endOfMain()
 	}
-	op.Loose = t.gopher != nil
+	op.Loose = t.goroutine != nil
 	t.ended = true
 	lv.operations.feed(op)
 	lv.out.threadEnd(t)

@@ -132,7 +132,7 @@ func (w lockWriter) writeLock(k lockName, g *lockGroup) {
 
 // lockThread is the row of a thread; goroutines share rows, which are not theirs.
 func (w lockWriter) lockThread(t *thread) profile.ThreadID {
-	if t.gopher != nil {
+	if t.goroutine != nil {
 		return profile.None
 	}
 	return w.out.rowOf(t)

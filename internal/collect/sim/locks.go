@@ -89,10 +89,10 @@ func (l *locks) locked(t *thread, c *call, more uint64) {
 		l.segments.dropSlow(t, c)
 		wait = t.now() - c.at
 	}
-	l.tellLocked(t, c, wait)
+	l.reportLocked(t, c, wait)
 }
 
-func (l *locks) tellLocked(t *thread, c *call, wait uint64) {
+func (l *locks) reportLocked(t *thread, c *call, wait uint64) {
 	if wait == 0 {
 		return
 	}
@@ -116,7 +116,7 @@ func (l *locks) leaveTurn(t *thread, c *call) {
 	const atOnce = 500
 	if c.waited > 0 || t.now()-c.at > atOnce {
 		l.segments.dropSlow(t, c)
-		l.tellLocked(t, c, t.now()-c.at)
+		l.reportLocked(t, c, t.now()-c.at)
 	}
 }
 

@@ -7,7 +7,7 @@ import (
 
 // passPoint finds the instruction that every thread passes on its way to a spin loop, the releasing
 // one too: the last atomic instruction or call in front of the loop in its function that the
-// spinning thread came through in its last piece.
+// spinning thread came through in its last segment.
 func (ls *loops) passPoint(s *spinner, taken []edgeCount) uint64 {
 	const reach = 1 << 14
 	head := ls.place(s)

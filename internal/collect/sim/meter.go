@@ -78,7 +78,7 @@ type hardwareEvent struct {
 	n, cost uint64
 }
 
-// add appends what another piece of the same thread has.
+// add appends what another segment of the same thread has.
 func (h *hardware) add(o hardware) {
 	h.times = append(h.times, o.times...)
 	h.events = append(h.events, o.events...)

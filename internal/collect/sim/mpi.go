@@ -75,14 +75,14 @@ func (m *mpiCalls) enterMPI(t *thread, f *fn) {
 		op := m.openCalls.arrival(t, c, section.OpArrive)
 		outsideOf(t, &op.Site)
 		op.Object, op.Meeting = meetObject|m.meetings, &said
-		c.object, c.told, c.slow, c.busy = op.Object, true, true, t.busy
+		c.object, c.reported, c.slow, c.busy = op.Object, true, true, t.busy
 		m.operations.feed(op)
 	case said.Polls:
 		m.segments.enterPoll(t, c)
 	case said.Waits:
 		m.operations.feed(m.openCalls.arrival(t, c, section.OpWaitBegin))
-		t.waitsOn, t.untyped = waitsTold, false
-		c.told, c.slow, c.busy = true, true, t.busy
+		t.waitsOn, t.untyped = waitsReported, false
+		c.reported, c.slow, c.busy = true, true, t.busy
 	}
 }
 
@@ -123,12 +123,12 @@ func (m *mpiCalls) leaveMPI(t *thread, c *call) {
 	m.comms.Leave(c.mpi, asked{m.places, t})
 	m.overMPI(t, c)
 	if c.mpi.Found {
-		m.found(t, c)
+		m.pollFound(t, c)
 	}
 }
 
-// found ends a section at a poll that has found what it asked for.
-func (m *mpiCalls) found(t *thread, c *call) {
+// pollFound ends a section at a poll that has found what it asked for.
+func (m *mpiCalls) pollFound(t *thread, c *call) {
 	m.meetings++
 	op, p := m.segments.cutOp(t, section.OpArrive)
 	if in, at, ok := m.places.callInst(c.ret); ok && in.Branch == x86.BranchCall && m.images.own(c.ret-1) && len(op.Site.Stack) > 0 {
@@ -144,7 +144,7 @@ func (m *mpiCalls) found(t *thread, c *call) {
 // process that never came.
 func (m *mpiCalls) endInMPI(t *thread) {
 	for i := range t.frames {
-		if c := &t.frames[i]; c.mpi != nil && c.told {
+		if c := &t.frames[i]; c.mpi != nil && c.reported {
 			m.overMPI(t, c)
 			return
 		}
@@ -153,7 +153,7 @@ func (m *mpiCalls) endInMPI(t *thread) {
 
 func (m *mpiCalls) overMPI(t *thread, c *call) {
 	switch {
-	case !c.told:
+	case !c.reported:
 	case c.mpi.Meets:
 		m.operations.feed(t.simple(section.OpLeave, c.object))
 		m.segments.begin(t, outCall, m.places.outside(t, c))
@@ -176,7 +176,7 @@ func (m *mpiCalls) enterSectionEnd(t *thread, f *fn) {
 	op := m.openCalls.arrival(t, c, section.OpCut)
 	outsideOf(t, &op.Site)
 	m.operations.feed(op)
-	c.told = true
+	c.reported = true
 }
 
 // outsideOf leaves the function out that begins here, if it is the program's own: the call counts.

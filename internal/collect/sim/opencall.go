@@ -1,4 +1,5 @@
-// Functions of the table that threads are in: they are opened where they begin, and closed where they return.
+// Functions of the table that threads are in: they are opened where they begin, and closed where
+// they return.
 
 package sim
 
@@ -54,23 +55,23 @@ func (cs *openCalls) object(t *thread, f *fn, arg int) uint64 {
 // calls in C that the goroutine has made. ok is false if it is on the scheduler's stack.
 func (cs *openCalls) height(t *thread) (at uint64, ok bool) {
 	sp := t.ctx.GPR[rsp]
-	if t.gopher == nil {
+	if t.goroutine == nil {
 		return sp, true
 	}
-	lo, _ := cs.memory.word(t.gopher.g) // runtime.g: stack.lo, stack.hi
-	hi, _ := cs.memory.word(t.gopher.g + 8)
+	lo, _ := cs.memory.word(t.goroutine.g) // runtime.g: stack.lo, stack.hi
+	hi, _ := cs.memory.word(t.goroutine.g + 8)
 	if sp < lo || sp > hi {
 		return sp, t.in(known.GoC) != nil
 	}
 	return sp - hi, true
 }
 
-// arrival is an operation at a call of the table: the piece ends at the true place of the call.
+// arrival is an operation at a call of the table: the segment ends at the true place of the call.
 func (cs *openCalls) arrival(t *thread, c *call, kind section.OpKind) section.Op {
 	op, p := cs.segments.cutOp(t, kind)
 	op.Object = c.object
 	cs.tailCalls.trueSite(&op.Site, p, t.ctx.RIP, c.ret)
-	c.site, c.piece = op.Site, p
+	c.site, c.segment = op.Site, p
 	return op
 }
 
@@ -99,10 +100,10 @@ func (cs *openCalls) othersProbe(t *thread) bool {
 	if f := cs.entries[pc]; f != nil && (inside(f.Role) || !t.covered()) { // a function that goes round from its very beginning is entered once
 		return false
 	}
-	if t.hosts != nil || t.gopher != nil || cs.bodies[pc] != nil || cs.taskBodies[pc] != nil || cs.passPoints.points[pc] != nil {
+	if t.hosts != nil || t.goroutine != nil || cs.bodies[pc] != nil || cs.taskBodies[pc] != nil || cs.passPoints.points[pc] != nil {
 		return false
 	}
-	if cs.heap != nil && cs.heap.probes[pc] || t.home != nil && t.home.ret == pc || t.meet == pc {
+	if cs.heap != nil && cs.heap.probes[pc] || t.restart != nil && t.restart.ret == pc || t.meet == pc {
 		return false
 	}
 	n := len(t.frames)

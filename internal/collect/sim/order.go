@@ -109,7 +109,7 @@ func (o *precedence) orderAt(pc uint64, g *orderly) {
 // orders reports whether what a thread does is to be in order: in a call of the table it is the
 // table's affair, and a runtime's scheduler looks for work for others.
 func (o *precedence) orders(t *thread) bool {
-	return o.beside == nil && t.hosts == nil && t.gopher == nil && !t.covered()
+	return o.beside == nil && t.hosts == nil && t.goroutine == nil && !t.covered()
 }
 
 // goesRound reports whether a thread was at the same place just before, and is perhaps waiting. It

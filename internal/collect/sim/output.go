@@ -126,13 +126,13 @@ func (o *output) section(in section.Instance) profile.SectionID {
 // nodeOf finds the block whose last instruction, or any, is at an address.
 func (o *output) nodeOf(addr uint64) profile.NodeID { return o.node(o.r.blocks.holding(addr)) }
 
-// part adds up the pieces of one part.
+// part adds up the segments of one part.
 func (o *output) part(x *profile.Instance, p *section.Part, i int) {
 	row := profile.Part{
 		Thread: profile.ThreadID(p.Thread), Start: uint64(p.Start), Arrive: uint64(p.Arrive), Release: uint64(p.Release),
 		LockWait: uint64(p.LockWait), OffCPU: uint64(p.OffCPU), Entry: profile.None, Exit: profile.None,
 	}
-	o.gateWaits(&row, p)
+	o.candidateWaits(&row, p)
 	row.Host = hostTimes(p)
 	if first, last := ends(p.Spans); first != nil {
 		row.EntryStack, row.ExitStack = o.calls(first.start.stack), o.calls(last.stack)
@@ -142,10 +142,10 @@ func (o *output) part(x *profile.Instance, p *section.Part, i int) {
 	x.Parts = append(x.Parts, row)
 	var touched []engine.EdgeID
 	for _, s := range p.Spans {
-		touched = o.add(touched, s.(*piece))
-		o.locks(x, s.(*piece), int32(i))
-		o.addPaths(s.(*piece), row.Thread, x.Section)
-		o.r.segments.counts(s.(*piece))
+		touched = o.add(touched, s.(*segment))
+		o.locks(x, s.(*segment), int32(i))
+		o.addPaths(s.(*segment), row.Thread, x.Section)
+		o.r.segments.counts(s.(*segment))
 	}
 	o.hardware(x, p.Spans, int32(i))
 	touched = o.parted(touched)
@@ -162,7 +162,7 @@ func (o *output) part(x *profile.Instance, p *section.Part, i int) {
 // givenTo counts the tasks that a part was given.
 func (o *output) givenTo(p *section.Part, part int32) (n []profile.Count) {
 	for _, s := range p.Spans {
-		for _, pc := range s.(*piece).given {
+		for _, pc := range s.(*segment).given {
 			if e := o.fromOutside(pc); e != profile.None {
 				n = addCount(n, e, part, 1)
 			}
@@ -189,11 +189,11 @@ func (o *output) fromOutside(pc uint64) int32 {
 	return int32(row)
 }
 
-// ends are the pieces in which a part begins and ends: those of its own way through the section,
+// ends are the segments in which a part begins and ends: those of its own way through the section,
 // not of tasks that it was given at the end.
-func ends(spans []any) (first, last *piece) {
+func ends(spans []any) (first, last *segment) {
 	for _, s := range spans {
-		switch p := s.(*piece); {
+		switch p := s.(*segment); {
 		case first == nil || first.task && !p.task:
 			first, last = p, p
 		case !p.task || first.task:
@@ -203,7 +203,7 @@ func ends(spans []any) (first, last *piece) {
 	return first, last
 }
 
-func (o *output) add(touched []engine.EdgeID, p *piece) []engine.EdgeID {
+func (o *output) add(touched []engine.EdgeID, p *segment) []engine.EdgeID {
 	for _, e := range p.edges {
 		touched = o.sum(touched, e.id, e.n)
 	}
@@ -242,12 +242,13 @@ func (o *output) parted(touched []engine.EdgeID) []engine.EdgeID {
 	return slices.DeleteFunc(touched, func(id engine.EdgeID) bool { return o.sums[id] == 0 })
 }
 
-// gateWaits takes waits that turned out to be a barrier's out of the part's time: it is idleness.
-func (o *output) gateWaits(row *profile.Part, p *section.Part) {
+// candidateWaits takes waits that turned out to be a barrier's out of the part's time: it is
+// idleness.
+func (o *output) candidateWaits(row *profile.Part, p *section.Part) {
 	var units uint64
 	for _, s := range p.Spans {
-		for _, l := range s.(*piece).locks {
-			if o.r.barriers.atGate(&l) {
+		for _, l := range s.(*segment).locks {
+			if o.r.barriers.atCandidate(&l) {
 				units += l.wait
 			}
 		}
@@ -256,10 +257,10 @@ func (o *output) gateWaits(row *profile.Part, p *section.Part) {
 	row.LockWait, row.Arrive = row.LockWait-units, row.Arrive-units
 }
 
-// locks adds the piece's waits for locks.
-func (o *output) locks(x *profile.Instance, p *piece, part int32) {
+// locks adds the segment's waits for locks.
+func (o *output) locks(x *profile.Instance, p *segment, part int32) {
 	for _, l := range p.locks {
-		if o.r.barriers.atGate(&l) {
+		if o.r.barriers.atCandidate(&l) {
 			continue
 		}
 		id := int32(o.event(o.kind(l.kind), l.call))
@@ -315,9 +316,9 @@ func (o *output) calls(stack []frameRef) []profile.NodeID {
 	return out
 }
 
-// entry is the block in which a piece starts. Several may begin there, if one was split meanwhile;
-// it is the one that was left more often than it was come to.
-func (o *output) entry(p *piece) profile.NodeID {
+// entry is the block in which a segment starts. Several may begin there, if one was split
+// meanwhile; it is the one that was left more often than it was come to.
+func (o *output) entry(p *segment) profile.NodeID {
 	best, ok := o.r.blocks.startingAt(p.start.pc)
 	if !ok {
 		return profile.None
@@ -352,9 +353,9 @@ func (o *output) last(id engine.BlockID) profile.NodeID {
 	return o.node(id)
 }
 
-// exit is the last block that ran in a piece: the one from which an edge leads to where
-// the piece ended.
-func (o *output) exit(p *piece) profile.NodeID {
+// exit is the last block that ran in a segment: the one from which an edge leads to where
+// the segment ended.
+func (o *output) exit(p *segment) profile.NodeID {
 	edges := o.r.eng.Edges()
 	for _, e := range p.edges {
 		d := &edges[e.id]
@@ -368,8 +369,8 @@ func (o *output) exit(p *piece) profile.NodeID {
 	return profile.None
 }
 
-// ends reports whether an edge to an address left the piece.
-func (p *piece) ends(target uint64) bool {
+// ends reports whether an edge to an address left the segment.
+func (p *segment) ends(target uint64) bool {
 	return target == p.pc || p.loop != nil && p.loop.own[target]
 }
 

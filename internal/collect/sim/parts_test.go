@@ -30,12 +30,12 @@ func TestFunctionTable(t *testing.T) {
 	}
 }
 
-// Rounds of a loop are taken out of all counts that a piece has of an edge, and never more than it
-// holds.
+// Rounds of a loop are taken out of all counts that a segment has of an edge, and never more than
+// it holds.
 func TestRoundsOfAPieceThatWasLookedAtTwice(t *testing.T) {
 	r := &rounds{meter: countMeter{}}
 	c := &cycle{edges: []edgeCount{{1, 1}, {2, 2}}, instrs: 5}
-	p := &piece{edges: []edgeCount{{1, 7}, {3, 4}, {2, 16}, {1, 2}, {2, 5}}}
+	p := &segment{edges: []edgeCount{{1, 7}, {3, 4}, {2, 16}, {1, 2}, {2, 5}}}
 	if units, _ := r.takeRounds(p, c); units != 9*5 {
 		t.Errorf("%d units were taken out, want nine rounds of 5", units)
 	}

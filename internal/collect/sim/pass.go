@@ -41,12 +41,12 @@ type point struct {
 func (p *point) worth() bool { return p.waiting > 0 || p.passes < 1000+100*p.parks }
 
 // passage is a thread's last way through the place in front of a spin loop. Whether it waits behind
-// it, or lets others go, comes out later, and then its piece ends here.
+// it, or lets others go, comes out later, and then its segment ends here.
 type passage struct {
 	at     uint64
 	pc     uint64
 	stack  []frameRef
-	before piece // what the piece under way held up to here, if it has not been cut here
+	before segment // what the segment under way held up to here, if it has not been cut here
 	cut    bool
 }
 
@@ -99,17 +99,17 @@ func (ps *passes) passing(t *thread, pc uint64) (wait bool) {
 	return false
 }
 
-// markPass notes a passage, with what the piece under way holds up to it.
+// markPass notes a passage, with what the segment under way holds up to it.
 func (sg *segments) markPass(t *thread, pc uint64) {
 	t.joinPass()
-	var p piece
+	var p segment
 	sg.drain(t, &p)
 	t.keepFor(&p)
-	t.pass = &passage{at: t.now(), pc: pc, stack: sg.places.stack(t), before: piece{edges: t.carry, hw: t.carryHW, samples: t.samples}}
+	t.pass = &passage{at: t.now(), pc: pc, stack: sg.places.stack(t), before: segment{edges: t.carry, hw: t.carryHW, samples: t.samples}}
 	t.carry, t.carryHW, t.samples = nil, hardware{}, nil
 }
 
-// joinPass forgets a passage that ended no piece.
+// joinPass forgets a passage that ended no segment.
 func (t *thread) joinPass() {
 	if p := t.pass; p != nil && !p.cut {
 		b := &p.before
@@ -119,21 +119,21 @@ func (t *thread) joinPass() {
 	}
 }
 
-// cutAtPass ends t's piece at its passage; what came after it belongs to the next one.
+// cutAtPass ends t's segment at its passage; what came after it belongs to the next one.
 func (sg *segments) cutAtPass(t *thread, kind section.OpKind) section.Op {
 	x := t.pass
 	p := &x.before
 	if x.cut {
-		p = &piece{}
+		p = &segment{}
 	}
-	p.start, p.at, p.pc, p.stack = t.piece, x.at, x.pc, x.stack
-	p.locks, p.off, p.earlier, p.gate, p.task, p.given = t.locks, t.off, t.earlier, t.watchedGate(), t.doesTask(), t.given
+	p.start, p.at, p.pc, p.stack = t.segment, x.at, x.pc, x.stack
+	p.locks, p.off, p.earlier, p.candidate, p.task, p.given = t.locks, t.off, t.earlier, t.watchedCandidate(), t.doesTask(), t.given
 	if units := sg.rounds.takeSpinning(t, p); units > 0 {
-		sg.operations.tellSpun(t, units)
+		sg.operations.reportSpun(t, units)
 	}
 	sg.closed(t, p)
 	t.locks, t.off, t.earlier, t.given = nil, 0, nil, nil
-	t.piece, t.pass = pieceStart{at: x.at, pc: x.pc, stack: x.stack}, &passage{at: x.at, pc: x.pc, stack: x.stack, cut: true}
+	t.segment, t.pass = segmentStart{at: x.at, pc: x.pc, stack: x.stack}, &passage{at: x.at, pc: x.pc, stack: x.stack, cut: true}
 	site := sg.places.site(p.pc, p.stack)
 	site.Kept = sg.places.kept(p)
 	return section.Op{Kind: kind, Thread: t.id, Other: section.NoThread, At: unit.Cycles(p.at), Site: site, Span: p}

@@ -41,7 +41,7 @@ func newSampler(budget int64) sampler {
 	return sampler{interval: firstInterval, many: max(fewSamples, int(budget/pendingSample))}
 }
 
-// pathSample is the work of a piece between two samples, at the path of the second.
+// pathSample is the work of a segment between two samples, at the path of the second.
 type pathSample struct {
 	stack []frameRef // innermost first
 	pc    uint64
@@ -52,7 +52,7 @@ type pathSample struct {
 
 // sample notes t's path if it has worked long enough since the last time.
 func (sm *sampling) sample(t *thread) {
-	if sm.counting.past() {
+	if sm.counting.over() {
 		return
 	}
 	s := &sm.sampler
@@ -86,8 +86,8 @@ func newPaths() paths {
 	return paths{ids: map[profile.PathNode]profile.PathID{}, sums: map[pathKey]float64{}}
 }
 
-// addPaths attributes the samples of a piece, once: a piece may belong to nested sections.
-func (o *output) addPaths(p *piece, thread profile.ThreadID, section profile.SectionID) {
+// addPaths attributes the samples of a segment, once: a segment may belong to nested sections.
+func (o *output) addPaths(p *segment, thread profile.ThreadID, section profile.SectionID) {
 	for i := range p.samples {
 		s := &p.samples[i]
 		id := o.path(s.stack)
@@ -101,7 +101,7 @@ func (o *output) addPaths(p *piece, thread profile.ThreadID, section profile.Sec
 }
 
 // addIdleness attributes the wait at the end of a part to the path on which it waited.
-func (o *output) addIdleness(p *profile.Part, last *piece, section profile.SectionID) {
+func (o *output) addIdleness(p *profile.Part, last *segment, section profile.SectionID) {
 	o.paths.add(pathKey{o.path(last.stack), p.Thread, section, "idleness"}, p.Release-p.Arrive)
 }
 

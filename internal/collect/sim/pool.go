@@ -37,7 +37,7 @@ func (ts *tasks) noteTask(object uint64) {
 		return
 	}
 	body, ok := ts.memory.word(table + executeSlot)
-	ts.barriers.noGate(body)
+	ts.barriers.noCandidate(body)
 	if ok && body != 0 && ts.openCalls.taskBodies[body] == nil && ts.openCalls.entries[body] == nil {
 		ts.openCalls.taskBodies[body] = &fn{Name: "task body", Role: known.TaskBody, Object: none, Source: known.TBB}
 		ts.probes.setProbe(body)
@@ -100,7 +100,7 @@ func (ts *tasks) enterPoolRun(t *thread, f *fn) {
 		k = ts.poolOf(t)
 	}
 	op := ts.openCalls.arrival(t, c, section.OpMemberEnd)
-	op.Object, c.object, c.told = k.id, k.id, true
+	op.Object, c.object, c.reported = k.id, k.id, true
 	ts.operations.feed(op)
 	t.idle = true
 }
@@ -109,7 +109,7 @@ func (ts *tasks) enterPoolRun(t *thread, f *fn) {
 // time.
 func (ts *tasks) leavePoolRun(t *thread, c *call) {
 	k := ts.poolOf(t)
-	if !c.told || k == nil {
+	if !c.reported || k == nil {
 		return
 	}
 	for _, w := range ts.pools.workers {

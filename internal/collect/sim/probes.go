@@ -12,7 +12,7 @@ type probes struct {
 }
 
 func (p *probes) setProbe(at uint64) {
-	if !p.placed[at] && !p.counting.past() {
+	if !p.placed[at] && !p.counting.over() {
 		p.placed[at] = true
 		p.eng.SetProbe(at)
 	}

@@ -25,7 +25,7 @@ func (r *run) enteringTable() [known.Roles]entering {
 		known.CondWakeAll:   r.locks.enterCondWake,
 		known.SemWait:       r.openCalls.enterPlain,
 		known.SectionEnd:    r.mpiCalls.enterSectionEnd,
-		known.Gate:          r.barriers.enterGate,
+		known.Gate:          r.barriers.enterCandidate,
 		known.Task:          r.tasks.enterTask,
 		known.Deal:          r.tasks.enterDeal,
 		known.TaskWait:      r.tasks.enterTaskWait,
@@ -44,8 +44,8 @@ func (r *run) enteringTable() [known.Roles]entering {
 		known.GoCondWait:    r.goroutines.enterGoCondWait,
 		known.GoCondList:    r.goroutines.enterGoCondList,
 		known.GoCondWakeAll: r.goroutines.enterGoCondWake,
-		known.GoCount:       r.goroutines.enterCount,
-		known.GoAwait:       r.goroutines.enterAwait,
+		known.GoCount:       r.goroutines.enterGoCount,
+		known.GoAwait:       r.goroutines.enterGoAwait,
 	}
 	for x := known.Meet; x <= known.Message; x++ {
 		table[x] = r.mpiCalls.enterMPI
@@ -70,12 +70,12 @@ func (r *run) leavingTable() [known.Roles]leaving {
 		known.ReadLock:    r.locks.leaveReadLock,
 		known.Turn:        r.locks.leaveTurn,
 		known.CondWait:    r.locks.leaveCondWait,
-		known.Gate:        r.barriers.leaveGate,
+		known.Gate:        r.barriers.leaveCandidate,
 		known.TaskWait:    r.tasks.leaveTaskWait,
 		known.TaskBody:    r.tasks.leaveTaskBody,
 		known.GoLock:      r.locks.leaveGoLock,
 		known.GoCondWait:  r.goroutines.leaveGoCondWait,
-		known.GoAwait:     r.goroutines.leaveAwait,
+		known.GoAwait:     r.goroutines.leaveGoAwait,
 		known.RegionBody:  r.regions.leaveBody,
 		known.PoolRun:     r.tasks.leavePoolRun,
 	}

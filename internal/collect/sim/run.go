@@ -214,7 +214,7 @@ func (r *run) awaitOutsiders() bool {
 // seeChanges wakes those whose loops see what the system, or another process, has changed.
 func (wk *waking) seeChanges() bool {
 	left := wk.wakeDue(nil, true)
-	wk.left(left, nil)
+	wk.resumeWoken(left, nil)
 	return len(left) > 0
 }
 
@@ -233,7 +233,7 @@ func (wk *waking) outsiders() bool {
 // slice runs the thread of core k for a while.
 func (r *run) slice(k *core) {
 	t := k.busy
-	r.segments.tellQueued(t)
+	r.segments.reportQueued(t)
 	if x := t.pending; x != nil { // left over from a trial
 		t.pending = nil
 		if !r.exits.handle(t, *x) {
@@ -242,7 +242,7 @@ func (r *run) slice(k *core) {
 	}
 	if t.probed != 0 { // its turn has come
 		t.probed = 0
-		if !r.counting.past() && !r.dispatcher.probe(t) {
+		if !r.counting.over() && !r.dispatcher.probe(t) {
 			return
 		}
 	} else if !r.exits.act(t, r.exits.enter(t)) {
@@ -260,15 +260,15 @@ func (r *run) short(t *thread, budget int64) int64 {
 	if t.still.suspect {
 		budget = min(budget, suspectLength)
 	}
-	return t.inGate(budget)
+	return t.inCandidate(budget)
 }
 
-// tellQueued tells for how long a thread that could run had no core.
-func (sg *segments) tellQueued(t *thread) {
+// reportQueued tells for how long a thread that could run had no core.
+func (sg *segments) reportQueued(t *thread) {
 	units := t.queued
 	t.queued = 0
 	if a := t.acting(); units > 0 && t.waitsOn == waitsNot && !a.covered() {
-		sg.operations.tellOff(a, units)
+		sg.operations.reportOff(a, units)
 	}
 }
 
@@ -307,14 +307,14 @@ func (r *run) execute(t *thread, budget int64) {
 		budget = r.short(t, budget)
 	}
 	r.sampling.sample(t)
-	r.waking.ended(t)
+	r.waking.wakeSpinners(t)
 	if k := t.core; k != nil && k.clock >= k.quantum {
 		r.cores.yield(k)
 	}
 }
 
 // stride runs t on. A new thread goes block by block until it is in the program's own code, where
-// its first piece starts: how its runtime gets there is nobody's decision.
+// its first segment starts: how its runtime gets there is nobody's decision.
 func (r *run) stride(t *thread, budget int64) (cpu.Exit, uint64) {
 	switch {
 	case t.touches:

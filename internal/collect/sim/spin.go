@@ -50,11 +50,11 @@ type spinner struct {
 	own      map[uint64]bool // of these, those in the program's own code; all, if there are none
 	until    uint64          // clock up to which it surely goes round, if nothing changes
 	object   uint64          // first place watched that is not on the thread's stack
-	told     bool            // the recogniser knows
+	reported bool            // the recogniser knows
 	call     uint64          // the program's own place
 	tried    uint64          // the lock that the thread tried to take in front of the loop, 0 if none
 	point    uint64          // pass point, 0 if none
-	passed   bool            // its piece ended there, and not at the loop
+	passed   bool            // its segment ended there, and not at the loop
 	woken    uint64          // the clock at which it was released
 	spans    []extent        // the code of its blocks
 	contends bool            // what it tries to take then is another word
@@ -117,7 +117,7 @@ const nearby = 1 << 10
 // looksStill is asked when a slice is used up: if the thread has not moved from
 // where it was, it may be spinning.
 func (pk *parking) looksStill(t *thread) {
-	if t.blocked || t.core == nil || pk.counting.past() {
+	if t.blocked || t.core == nil || pk.counting.over() {
 		return
 	}
 	q := &t.still
@@ -231,13 +231,13 @@ func (pk *parking) park(s *spinner) {
 		return
 	}
 	switch {
-	case t.waitsOn == waitsTold:
+	case t.waitsOn == waitsReported:
 	case t.covered():
 		t.waitsOn = waitsInner
 		pk.segments.dropLoop(t, s)
 	default:
 		op, taken := pk.cutSpin(t, s)
-		pk.tellSpin(s, op, taken)
+		pk.reportSpin(s, op, taken)
 		t.at = t.waitAt
 		t.core.clock = t.at // it has done nothing since, and goes on as soon as it may
 		pk.cores.moved(t.core)
@@ -256,16 +256,16 @@ func (pk *parking) alike(s *spinner) {
 	}
 }
 
-// cutSpin ends the piece in front of the loop, where the thread came past the last place at which
+// cutSpin ends the segment in front of the loop, where the thread came past the last place at which
 // all meet, or else where the loop was entered. What the loop did is no work.
 func (pk *parking) cutSpin(t *thread, s *spinner) (op section.Op, taken []edgeCount) {
-	var rest piece
+	var rest segment
 	pk.segments.drain(t, &rest)
 	t.keepFor(&rest)
 	s.point = pk.loops.passPoint(s, t.carry)
 	if t.pass != nil && t.pass.pc == s.point && pk.passPoints.pointAt(s.point).early == 0 && pk.rounds.instrsBefore(s, t.carry) <= wayIn {
 		op, s.passed = pk.segments.cutAtPass(t, section.OpWaitBegin), true
-		rest = piece{edges: t.carry, hw: t.carryHW}
+		rest = segment{edges: t.carry, hw: t.carryHW}
 		t.carry, t.carryHW = nil, hardware{}
 		var units uint64
 		taken, units = pk.rounds.removeLoop(&rest, s)
@@ -273,7 +273,7 @@ func (pk *parking) cutSpin(t *thread, s *spinner) (op section.Op, taken []edgeCo
 		t.keepFor(&rest)
 	} else {
 		pk.rounds.now = s
-		var p *piece
+		var p *segment
 		op, p = pk.segments.cutOp(t, section.OpWaitBegin)
 		pk.rounds.now, p.loop = nil, s
 		var units uint64
@@ -282,7 +282,7 @@ func (pk *parking) cutSpin(t *thread, s *spinner) (op section.Op, taken []edgeCo
 		units = min(units, p.at-p.start.at, t.busy)
 		t.busy -= units
 		op.At = unit.Cycles(p.at - units)
-		pk.segments.tellYields(t, p)
+		pk.segments.reportYields(t, p)
 	}
 	pk.segments.without(t, outLoop, taken)
 	if at := pk.loops.waitsAt(s); len(op.Site.Stack) > 0 && pk.images.own(at) {
@@ -307,8 +307,8 @@ func (rd *rounds) instrsBefore(s *spinner, list []edgeCount) (n uint64) {
 	return n
 }
 
-// tellSpin tells the recogniser of the wait.
-func (pk *parking) tellSpin(s *spinner, op section.Op, taken []edgeCount) {
+// reportSpin tells the recogniser of the wait.
+func (pk *parking) reportSpin(s *spinner, op section.Op, taken []edgeCount) {
 	t := s.t
 	t.waitAt = uint64(op.At)
 	op.Object, op.Untyped = s.object, s.point == 0
@@ -322,8 +322,8 @@ func (pk *parking) tellSpin(s *spinner, op section.Op, taken []edgeCount) {
 	}
 	pk.rounds.learn(s, taken)
 	pk.operations.feed(op)
-	s.told = true
-	t.waitsOn, t.object = waitsTold, s.object
+	s.reported = true
+	t.waitsOn, t.object = waitsReported, s.object
 	if s.point != 0 {
 		pk.passPoints.pointAt(s.point).park(s)
 	}

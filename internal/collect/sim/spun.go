@@ -95,8 +95,9 @@ func (rd *rounds) roundOf(s *spinner, taken []edgeCount) (c cycle, ok bool) {
 	return c, true
 }
 
-// takeSpinning takes what a piece went round known loops out of its counts: it is time of waiting.
-func (rd *rounds) takeSpinning(t *thread, p *piece) (units uint64) {
+// takeSpinning takes what a segment went round known loops out of its counts: it is time of
+// waiting.
+func (rd *rounds) takeSpinning(t *thread, p *segment) (units uint64) {
 	if len(rd.cycles) == 0 {
 		return 0
 	}
@@ -124,9 +125,9 @@ func (rd *rounds) takeSpinning(t *thread, p *piece) (units uint64) {
 	return units
 }
 
-// takeRounds takes as many whole rounds out of a piece as it holds. Of the time that they took, the
-// thread spent some in yields.
-func (rd *rounds) takeRounds(p *piece, c *cycle) (units, yields uint64) {
+// takeRounds takes as many whole rounds out of a segment as it holds. Of the time that they took,
+// the thread spent some in yields.
+func (rd *rounds) takeRounds(p *segment, c *cycle) (units, yields uint64) {
 	rounds := ^uint64(0)
 	for _, x := range c.edges {
 		rounds = min(rounds, p.times(x.id)/x.n)
@@ -149,9 +150,9 @@ func (rd *rounds) takeRounds(p *piece, c *cycle) (units, yields uint64) {
 	return units, yields
 }
 
-// times is how often a piece has an edge: it holds a count for each time that its thread was looked
-// at.
-func (p *piece) times(id engine.EdgeID) (n uint64) {
+// times is how often a segment has an edge: it holds a count for each time that its thread was
+// looked at.
+func (p *segment) times(id engine.EdgeID) (n uint64) {
 	for _, e := range p.edges {
 		if e.id == id {
 			n += e.n
@@ -161,7 +162,7 @@ func (p *piece) times(id engine.EdgeID) (n uint64) {
 }
 
 // less takes some of them out.
-func (p *piece) less(id engine.EdgeID, n uint64) {
+func (p *segment) less(id engine.EdgeID, n uint64) {
 	for i := range p.edges {
 		if e := &p.edges[i]; e.id == id {
 			out := min(e.n, n)
@@ -171,7 +172,7 @@ func (p *piece) less(id engine.EdgeID, n uint64) {
 }
 
 // takeHardware takes the rounds' share of the time and the events of their blocks.
-func (rd *rounds) takeHardware(p *piece, c *cycle, rounds uint64) (units uint64) {
+func (rd *rounds) takeHardware(p *segment, c *cycle, rounds uint64) (units uint64) {
 	visits := map[engine.BlockID]uint64{}
 	edges := rd.eng.Edges()
 	for _, e := range p.edges {
@@ -186,9 +187,9 @@ func (rd *rounds) takeHardware(p *piece, c *cycle, rounds uint64) (units uint64)
 	return p.hw.share(func(b engine.BlockID) (part, whole uint64) { return taken[b], visits[b] }, rd.eventBlock)
 }
 
-// removeLoop takes the traversals inside the loop out of a piece, and returns them and
+// removeLoop takes the traversals inside the loop out of a segment, and returns them and
 // the clock units that they were.
-func (rd *rounds) removeLoop(p *piece, s *spinner) (taken []edgeCount, units uint64) {
+func (rd *rounds) removeLoop(p *segment, s *spinner) (taken []edgeCount, units uint64) {
 	rd.sync(s)
 	edges, blocks := rd.eng.Edges(), rd.eng.Blocks()
 	keep, instrs, yields := p.edges[:0], uint64(0), uint64(0)

@@ -78,9 +78,9 @@ func (pl *places) frame(call, inside uint64) section.Frame {
 	return section.Frame{Call: unit.Addr(call), Func: unit.Addr(pl.images.start(inside))}
 }
 
-// kept counts the outermost own frames that were open during the whole piece: the same call at
+// kept counts the outermost own frames that were open during the whole segment: the same call at
 // the same height, and not made again meanwhile.
-func (pl *places) kept(p *piece) int {
+func (pl *places) kept(p *segment) int {
 	again := pl.callsMade(p)
 	a, b := p.start.stack, p.stack
 	n := 0
@@ -96,8 +96,8 @@ func (pl *places) kept(p *piece) int {
 	return n
 }
 
-// callsMade is the set of return addresses of the calls that a piece made.
-func (pl *places) callsMade(p *piece) map[uint64]bool {
+// callsMade is the set of return addresses of the calls that a segment made.
+func (pl *places) callsMade(p *segment) map[uint64]bool {
 	made := map[uint64]bool{}
 	edges, blocks := pl.eng.Edges(), pl.eng.Blocks()
 	for _, e := range p.edges {
@@ -206,8 +206,8 @@ func (pl *places) lockSite(t *thread, c *call) uint64 {
 
 // outside is the stack once the call has returned.
 func (pl *places) outside(t *thread, c *call) []frameRef {
-	if c.piece != nil && len(c.piece.stack) > 0 && c.piece.stack[0].ret == t.ctx.RIP {
-		return c.piece.stack[1:]
+	if c.segment != nil && len(c.segment.stack) > 0 && c.segment.stack[0].ret == t.ctx.RIP {
+		return c.segment.stack[1:]
 	}
 	return pl.stack(t)
 }
@@ -218,7 +218,7 @@ func (pl *places) returnsTo(id engine.EdgeID, ret uint64) bool {
 }
 
 // known reports whether the function that waits has a name: without names a wait may be a lock's.
-func (pl *places) known(p *piece) bool {
+func (pl *places) known(p *segment) bool {
 	_, entry := pl.images.function(p.pc)
 	return entry != 0
 }

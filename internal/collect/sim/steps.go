@@ -76,11 +76,11 @@ func (ex *exits) stepOn(t *thread) (cpu.Exit, uint64) {
 // instructions that are not known.
 func (ex *exits) touch(t *thread) (cpu.Exit, uint64) {
 	checked := t.checked
-	ex.waking.ended(t)
+	ex.waking.wakeSpinners(t)
 	t.checked = checked // it may yet be on its way from a pass point to what it comes past for
 	t.touches, t.gave, t.gaveAt = false, t.now(), ex.precedence.order.places[t.ctx.RIP]
 	exit, n := ex.step(t, 1)
-	ex.waking.ended(t)
+	ex.waking.wakeSpinners(t)
 	t.gave = 0
 	return exit, n
 }

@@ -12,7 +12,7 @@ type tailCalls struct{ *places }
 // trueSite completes the place of a call that was reached by a jump: the return address on the
 // stack is then that of the caller's call, not of the function in which the source
 // says "wait here".
-func (tc *tailCalls) trueSite(s *section.Site, p *piece, entry, ret uint64) {
+func (tc *tailCalls) trueSite(s *section.Site, p *segment, entry, ret uint64) {
 	jump := uint64(0)
 	in, at, ok := tc.callInst(ret)
 	if tc.images.own(ret-1) && ok && in.Branch == x86.BranchCall {
@@ -29,10 +29,10 @@ func (tc *tailCalls) trueSite(s *section.Site, p *piece, entry, ret uint64) {
 	}
 }
 
-// jumpRun finds the jump to entry that the piece ran, when the call before it says nothing: a
-// library called the thread's function, or a pointer did. Such a jump ends its piece, so there is
+// jumpRun finds the jump to entry that the segment ran, when the call before it says nothing: a
+// library called the thread's function, or a pointer did. Such a jump ends its segment, so there is
 // one at most.
-func (tc *tailCalls) jumpRun(p *piece, entry uint64) uint64 {
+func (tc *tailCalls) jumpRun(p *segment, entry uint64) uint64 {
 	blocks, edges := tc.blocks.sync(), tc.eng.Edges()
 	for _, e := range p.edges {
 		from := edges[e.id].From
@@ -93,7 +93,7 @@ func isEndbr(in *x86.Inst) bool {
 }
 
 // tailJump finds the jump in the function at fn by which entry was reached.
-func (tc *tailCalls) tailJump(fn, entry uint64, p *piece) uint64 {
+func (tc *tailCalls) tailJump(fn, entry uint64, p *segment) uint64 {
 	found := uint64(0)
 	for at, end := fn, fn+tc.functionSize(fn); at < end; {
 		in, ok := tc.decode(at)
@@ -101,7 +101,7 @@ func (tc *tailCalls) tailJump(fn, entry uint64, p *piece) uint64 {
 			break
 		}
 		if tc.jumpsTo(&in, at, entry, 0) {
-			if tc.ran(p, at+uint64(in.Len)) {
+			if tc.ranInSegment(p, at+uint64(in.Len)) {
 				return at
 			}
 			if found == 0 {
@@ -125,8 +125,8 @@ func (tc *tailCalls) functionSize(fn uint64) uint64 {
 	return min(im.Hi-fn, 4096)
 }
 
-// ran reports whether the block that ends at an address was run in the piece.
-func (pl *places) ran(p *piece, end uint64) bool {
+// ranInSegment reports whether the block that ends at an address was run in the segment.
+func (pl *places) ranInSegment(p *segment, end uint64) bool {
 	id, ok := pl.blocks.endingAt(end)
 	if !ok {
 		return false

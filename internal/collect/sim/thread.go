@@ -29,11 +29,11 @@ type thread struct {
 	gone     bool
 	ended    bool // OpExit was told
 
-	pending *cpu.Exit // an exit that is not handled yet
-	probed  uint64    // the probe at which it stands and which waits for its turn
-	left    call      // the call that has just returned
-	frames  []call    // open calls of functions of the table, outermost first
-	regions []uint64
+	pending  *cpu.Exit // an exit that is not handled yet
+	probed   uint64    // the probe at which it stands and which waits for its turn
+	returned call      // the call that has just returned
+	frames   []call    // open calls of functions of the table, outermost first
+	regions  []uint64
 
 	lastTeam int  // how many threads the last region had that it has opened
 	idle     bool // a pool's thread between two regions
@@ -42,8 +42,8 @@ type thread struct {
 
 	birth   birth
 	wrapped uint64 // bornInWrapper: instructions since
-	piece   pieceStart
-	locks   []lockEvent // of the piece under way
+	segment segmentStart
+	locks   []lockEvent // of the segment under way
 	yielded []lockEvent // that are not told of yet: in which it gave its core away
 	waitsOn waitKind
 	waitAt  uint64    // its clock when it blocked
@@ -64,10 +64,10 @@ type thread struct {
 	tried   uint64      // what it tried to take at the last pass point
 	meet    uint64      // where those whom it released come home; it may pass there, too
 	meetBy  uint64      // until it has worked for so long
-	home    *frameRef   // where the piece under way is to start: its return to the program's own code
-	carry   []edgeCount // counted before the last drain, for the piece under way
+	restart *frameRef   // where the segment under way is to start: its return to the program's own code
+	carry   []edgeCount // counted before the last drain, for the segment under way
 	carryHW hardware
-	given   []uint64   // where the tasks begin that it was given in the piece under way
+	given   []uint64   // where the tasks begin that it was given in the segment under way
 	deals   []deal     // likewise: when it came for work
 	busy    uint64     // clock units of work
 	rests   uint64     // its clock when it reached the end of a parallel region last
@@ -75,12 +75,12 @@ type thread struct {
 	book    *book      // of its instructions; goroutines have one together
 	started uint64
 
-	row     int32    // of the profile, profile.None if it has none
-	carrier *thread  // of a goroutine that runs: the thread that it runs on
-	gopher  *gopher  // of a goroutine
-	hosts   *hosting // of a thread that runs goroutines
-	earlier []*piece // of the piece under way: what came before others had its processor
-	off     uint64   // for how long it could not run, in the piece under way
+	row       int32      // of the profile, profile.None if it has none
+	carrier   *thread    // of a goroutine that runs: the thread that it runs on
+	goroutine *goroutine // of a goroutine
+	hosts     *hosting   // of a thread that runs goroutines
+	earlier   []*segment // of the segment under way: what came before others had its processor
+	off       uint64     // for how long it could not run, in the segment under way
 
 	sampled uint64 // busy when its path was noted last
 	samples []pathSample
@@ -90,12 +90,12 @@ type thread struct {
 type waitKind uint8
 
 const (
-	waitsNot   waitKind = iota
-	waitsTold           // OpWaitBegin
-	waitsIdle           // for a signal: for something to do
-	waitsOff            // asleep, or in a system call
-	waitsLock           // for a lock that is no function of the table
-	waitsInner          // inside a function of the table
+	waitsNot      waitKind = iota
+	waitsReported          // OpWaitBegin
+	waitsIdle              // for a signal: for something to do
+	waitsOff               // asleep, or in a system call
+	waitsLock              // for a lock that is no function of the table
+	waitsInner             // inside a function of the table
 )
 
 // birth is how far a new thread has come.
@@ -117,39 +117,39 @@ func (t *thread) now() uint64 {
 
 // call is an open call of a function of the table.
 type call struct {
-	fn      *fn
-	ret     uint64 // return address
-	rsp     uint64 // at the function's entry
-	object  uint64
-	lock    uint64 // known.CondWait
-	holder  uint64 // known.Lock: where the call returned by which who holds the lock took it, 0 if that is not known
-	at      uint64
-	site    section.Site
-	told    bool   // the recogniser knows
-	idle    bool   // known.TaskBody: the thread was idle before
-	done    bool   // known.Fork: the forking thread has done its share
-	waited  uint64 // clock units for which it did not run, in the call
-	piece   *piece
-	meeting *meeting // a barrier's, threads in parallel
-	holding *holding // a lock's, the same
-	other   *thread
-	gate    *gate       // known.Gate
-	before  uint64      // known.Gate: t.busy at its entry
-	create  *section.Op // known.Create: to be told when the thread is there
-	created bool        // known.Create: it has been told
-	start   uint64      // known.Create: what the thread will run
-	slow    bool        // all that is done in the call is waiting
-	within  bool        // known.TaskBody: it is run in a wait for tasks, by a thread that is at work for its section
-	mpi     *mpi.Call   // of a function of MPI's
-	test    uint64      // known.GoLock: the branch that led to the call, 0 if none
-	busy    uint64      // slow: for how long the thread had worked before
+	fn        *fn
+	ret       uint64 // return address
+	rsp       uint64 // at the function's entry
+	object    uint64
+	lock      uint64 // known.CondWait
+	holder    uint64 // known.Lock: where the call returned by which who holds the lock took it, 0 if that is not known
+	at        uint64
+	site      section.Site
+	reported  bool   // the recogniser knows
+	idle      bool   // known.TaskBody: the thread was idle before
+	done      bool   // known.Fork: the forking thread has done its share
+	waited    uint64 // clock units for which it did not run, in the call
+	segment   *segment
+	meeting   *meeting // a barrier's, threads in parallel
+	holding   *holding // a lock's, the same
+	other     *thread
+	candidate *candidate  // known.Gate
+	before    uint64      // known.Gate: t.busy at its entry
+	create    *section.Op // known.Create: to be told when the thread is there
+	created   bool        // known.Create: it has been told
+	start     uint64      // known.Create: what the thread will run
+	slow      bool        // all that is done in the call is waiting
+	within    bool        // known.TaskBody: it is run in a wait for tasks, by a thread that is at work for its section
+	mpi       *mpi.Call   // of a function of MPI's
+	test      uint64      // known.GoLock: the branch that led to the call, 0 if none
+	busy      uint64      // slow: for how long the thread had worked before
 }
 
 // covers reports whether what happens inside the call (waits, locks) is its own affair.
 func (c *call) covers() bool {
 	switch c.fn.Role {
 	case known.Gate:
-		return c.told
+		return c.reported
 	case known.Fork:
 		return c.done
 	case known.RegionBody, known.TaskBody, known.PoolTask, known.Create, known.SectionEnd, known.SemWait, known.GoC:
@@ -172,7 +172,7 @@ func (t *thread) covered() bool {
 func (c *call) waits() bool {
 	switch c.fn.Role {
 	case known.Barrier, known.TeamBarrier, known.TeamReduce:
-		return c.told
+		return c.reported
 	case known.Fork:
 		return c.done
 	}
@@ -205,7 +205,7 @@ func (t *thread) forking() bool {
 	return false
 }
 
-// simple is an operation without a piece.
+// simple is an operation without a segment.
 func (t *thread) simple(kind section.OpKind, object uint64) section.Op {
 	return section.Op{Kind: kind, Thread: t.id, Other: section.NoThread, At: unit.Cycles(t.now()), Object: object}
 }

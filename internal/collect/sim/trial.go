@@ -42,7 +42,7 @@ func (tr *trials) staysIn(s *spinner, at uint64) bool {
 	left := tr.tryOut(s)
 	end := t.core.clock
 	t.at, t.core = end, k
-	p := &piece{}
+	p := &segment{}
 	tr.segments.drain(t, p)
 	if left || !s.in(t.ctx.RIP) || tr.rounds.strayed(s, p) {
 		tr.prove(before)
@@ -67,34 +67,34 @@ func (tr *trials) staysIn(s *spinner, at uint64) bool {
 	return true
 }
 
-// before is the piece in front of a loop that a thread is in, cut, and not told of yet.
+// before is the segment in front of a loop that a thread is in, cut, and not told of yet.
 type before struct {
 	s     *spinner
 	op    section.Op
 	taken []edgeCount
 	busy  uint64
-	start pieceStart
-	hw    hardware // of the loop, and what the piece holds
+	start segmentStart
+	hw    hardware // of the loop, and what the segment holds
 	pass  *passage
 }
 
 // cutBefore cuts it; nil if the recogniser knows of the wait, or is not told of such.
 func (tr *trials) cutBefore(s *spinner) *before {
-	if s.told || !s.held() || s.t.waitsOn == waitsTold || s.t.covered() {
+	if s.reported || !s.held() || s.t.waitsOn == waitsReported || s.t.covered() {
 		return nil
 	}
 	t := s.t
-	b := &before{s: s, busy: t.busy, start: t.piece, pass: t.pass}
+	b := &before{s: s, busy: t.busy, start: t.segment, pass: t.pass}
 	b.op, b.taken = tr.parking.cutSpin(t, s)
 	return b
 }
 
-// undo joins the piece to the one that goes on, with what was taken out of it.
+// undo joins the segment to the one that goes on, with what was taken out of it.
 func (tr *trials) undo(b *before) {
 	if b == nil {
 		return
 	}
-	t, p := b.s.t, b.op.Span.(*piece)
+	t, p := b.s.t, b.op.Span.(*segment)
 	tr.segments.reopened(t, p)
 	t.book.out[outLoop] -= tr.places.instrs(b.taken)
 	t.pass = nil
@@ -104,7 +104,7 @@ func (tr *trials) undo(b *before) {
 	t.carryHW, t.samples = hw, append(p.samples, t.samples...)
 	t.off, t.earlier, t.given = p.off+t.off, p.earlier, append(p.given, t.given...)
 	t.locks = append(p.locks, t.locks...)
-	t.piece, t.busy = b.start, b.busy
+	t.segment, t.busy = b.start, b.busy
 }
 
 // prove tells of the wait: the thread has left its loop because others have changed what it
@@ -114,7 +114,7 @@ func (tr *trials) prove(b *before) {
 		return
 	}
 	at := b.s.t.at
-	tr.parking.tellSpin(b.s, b.op, b.taken)
+	tr.parking.reportSpin(b.s, b.op, b.taken)
 	b.s.t.at = at
 }
 

@@ -28,8 +28,8 @@ func (ws *waits) blockedOn(t *thread, w guest.Wait) {
 	t.at, t.waitAt, t.blocked, t.awaits = t.now(), t.now(), true, outsideWait(w.Kind)
 	t.host.object = w.Addr
 	switch {
-	case ws.counting.past():
-	case t.waitsOn == waitsTold: // in a condition wait
+	case ws.counting.over():
+	case t.waitsOn == waitsReported: // in a condition wait
 	case t.schedules():
 		t.waitsOn = waitsOff
 	case t.covered():
@@ -41,17 +41,17 @@ func (ws *waits) blockedOn(t *thread, w guest.Wait) {
 		t.waitsOn = waitsOff
 	case ws.places.lockWait(t):
 		t.waitsOn = waitsLock
-	case ws.beside.gated(t):
+	case ws.beside.waitsInCandidate(t):
 		t.waitsOn = waitsInner
 	default:
-		ws.tellWait(t, w.Addr)
+		ws.reportWait(t, w.Addr)
 		ws.precedence.waitsInSystem(t, w.Addr)
 	}
 	ws.cores.release(t)
 }
 
-// tellWait tells the recogniser of a wait for a futex.
-func (ws *waits) tellWait(t *thread, object uint64) {
+// reportWait tells the recogniser of a wait for a futex.
+func (ws *waits) reportWait(t *thread, object uint64) {
 	op, p := ws.segments.cutOp(t, section.OpWaitBegin)
 	op.Object = object
 	op.Site.Library = ws.places.inLibrary(&op.Site)
@@ -59,27 +59,27 @@ func (ws *waits) tellWait(t *thread, object uint64) {
 	ws.barriers.suspect(t, &op)
 	ws.operations.feed(op)
 	ws.handing.comes(t, &op)
-	t.waitsOn, t.object, t.untyped = waitsTold, object, op.Untyped
+	t.waitsOn, t.object, t.untyped = waitsReported, object, op.Untyped
 }
 
-// tellWakes tells whom the call just handled has woken; by is nil for time and
+// reportWakes tells whom the call just handled has woken; by is nil for time and
 // the outside world.
-func (ws *waits) tellWakes(by *thread) {
-	if ws.counting.past() {
+func (ws *waits) reportWakes(by *thread) {
+	if ws.counting.over() {
 		ws.wakes = nil
 	}
 	for len(ws.wakes) > 0 {
 		woken := ws.wakes
 		ws.wakes = nil
-		ws.tellRelease(by, woken)
+		ws.reportRelease(by, woken)
 		for _, t := range woken {
-			ws.tellWake(t)
+			ws.reportWake(t)
 		}
 	}
 }
 
-// tellRelease tells that by has ended the waits of others.
-func (ws *waits) tellRelease(by *thread, woken []*thread) {
+// reportRelease tells that by has ended the waits of others.
+func (ws *waits) reportRelease(by *thread, woken []*thread) {
 	if by == nil || by.gone || by.ended {
 		return
 	}
@@ -93,7 +93,7 @@ func (ws *waits) tellRelease(by *thread, woken []*thread) {
 	}
 	byObject, order := map[uint64][]section.ThreadID{}, []uint64{}
 	for _, t := range woken {
-		if t.waitsOn == waitsTold && t.in(known.CondWait) == nil {
+		if t.waitsOn == waitsReported && t.in(known.CondWait) == nil {
 			if byObject[t.object] == nil {
 				order = append(order, t.object)
 			}
@@ -106,9 +106,9 @@ func (ws *waits) tellRelease(by *thread, woken []*thread) {
 		op.Object, op.Woken = object, append(byObject[object], ids(late)...)
 		op.Handed, op.Peer = ws.handing.hands(by, woken, object)
 		op.Through = ws.through(by, op.Woken)
-		ws.segments.tellOpening(by, op)
+		ws.segments.reportOpening(by, op)
 		for _, t := range late {
-			ws.segments.waitOver(t, t.piece.stack)
+			ws.segments.waitOver(t, t.segment.stack)
 		}
 	}
 }
@@ -119,14 +119,14 @@ func (ws *waits) aboutToWait(by *thread, woken []section.ThreadID, object uint64
 	if len(woken) < 2 || ws.beside != nil { // nobody can look where a thread stands that runs
 		return nil
 	}
-	at := ws.places.ownReturn(ws.roster.threads[woken[0]].piece.stack)
+	at := ws.places.ownReturn(ws.roster.threads[woken[0]].segment.stack)
 	for _, t := range ws.roster.threads {
 		if at == nil || t == by || t.gone || t.ended || t.blocked || t.waitsOn != waitsNot || t.covered() || ws.images.own(t.ctx.RIP) {
 			continue
 		}
 		if h := ws.places.ownReturn(ws.places.stack(t)); h != nil && h.ret == at.ret {
 			t.waitAt = t.now()
-			ws.tellWait(t, object)
+			ws.reportWait(t, object)
 			late = append(late, t)
 		}
 	}
@@ -151,7 +151,7 @@ func (ws *waits) condRelease(by *thread, c *call, woken []*thread) {
 		}
 	}
 	if len(op.Woken) > 0 {
-		ws.segments.tellOpening(by, op)
+		ws.segments.reportOpening(by, op)
 	}
 }
 
@@ -164,22 +164,22 @@ func contains(list []*thread, t *thread) bool {
 	return false
 }
 
-// tellWake tells the end of one thread's wait.
-func (ws *waits) tellWake(t *thread) {
+// reportWake tells the end of one thread's wait.
+func (ws *waits) reportWake(t *thread) {
 	ws.handing.letGo(t)
 	waited := t.at - t.waitAt
 	switch t.waitsOn {
-	case waitsTold:
+	case waitsReported:
 		if t.in(known.CondWait) == nil {
-			ws.segments.waitOver(t, t.piece.stack)
+			ws.segments.waitOver(t, t.segment.stack)
 		}
 		return // else at the return of the condition wait
 	case waitsIdle:
 		ws.operations.feed(t.acting().simple(section.OpLullEnd, 0))
 	case waitsOff:
-		ws.segments.tellOffAt(t.acting(), t.awaits, waited)
+		ws.segments.reportOffAt(t.acting(), t.awaits, waited)
 	case waitsLock:
-		ws.segments.tellLock(t, waited)
+		ws.segments.reportLock(t, waited)
 	case waitsInner:
 		if n := len(t.frames); n > 0 {
 			t.frames[n-1].waited += waited
@@ -188,20 +188,20 @@ func (ws *waits) tellWake(t *thread) {
 	t.waitsOn = waitsNot
 }
 
-// tellLock tells of a wait for a lock that is no function of the table.
-func (sg *segments) tellLock(t *thread, waited uint64) {
-	sg.operations.tellSpun(t, waited)
+// reportLock tells of a wait for a lock that is no function of the table.
+func (sg *segments) reportLock(t *thread, waited uint64) {
+	sg.operations.reportSpun(t, waited)
 	if call := sg.places.ownCall(t); call != 0 {
 		t.noteLock(call, waited)
 	}
 }
 
-// tellOffAt tells that a thread has waited for something outside of the program, where it stands.
-func (sg *segments) tellOffAt(t *thread, kind waitEvent, units uint64) {
+// reportOffAt tells that a thread has waited for something outside of the program, where it stands.
+func (sg *segments) reportOffAt(t *thread, kind waitEvent, units uint64) {
 	if t.schedules() {
 		return // with no goroutine on it
 	}
-	sg.operations.tellOff(t, units)
+	sg.operations.reportOff(t, units)
 	if call := sg.places.ownCall(t); call != 0 {
 		t.note(kind, call, units)
 	}

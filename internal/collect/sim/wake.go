@@ -30,10 +30,10 @@ type waking struct {
 	handed     map[uint64]bool // by the program's own place: what threads wait for there is handed from one to the next
 }
 
-// ended looks whether what t has just done ends somebody's spinning. On their way out of the loop
-// they may release others, as in a tree of flags: it is t's arrival that lets them all go, and
+// wakeSpinners looks whether what t has just done ends somebody's spinning. On their way out of the
+// loop they may release others, as in a tree of flags: it is t's arrival that lets them all go, and
 // perhaps t itself.
-func (wk *waking) ended(t *thread) {
+func (wk *waking) wakeSpinners(t *thread) {
 	defer func() { t.checked = t.now() }()
 	if len(wk.spinners.parked) == 0 || wk.end.over {
 		return
@@ -44,7 +44,7 @@ func (wk *waking) ended(t *thread) {
 		more = wk.wakeDue(t, true)
 		left = append(left, more...)
 	}
-	wk.left(left, t)
+	wk.resumeWoken(left, t)
 	if wk.rec.Parts(t.id) != parts {
 		t.pass = nil // it has opened what it came past for
 	}
@@ -63,7 +63,7 @@ func (wk *waking) wakeDue(by *thread, self bool) (left []*spinner) {
 			still = append(still, s)
 		case s.held() && by != nil && by.now() > s.until: // it may have left by itself meanwhile
 			wk.resumeOwn(s)
-		case wk.wake(s, by, len(left)):
+		case wk.tryWake(s, by, len(left)):
 			left = append(left, s)
 		default:
 			still = append(still, s)
@@ -73,9 +73,9 @@ func (wk *waking) wakeDue(by *thread, self bool) (left []*spinner) {
 	return left
 }
 
-// wake lets a spinning thread run again, from the moment at which by came past
+// tryWake lets a spinning thread run again, from the moment at which by came past
 // the pass point, or from now. It answers false if the thread is still in its loop.
-func (wk *waking) wake(s *spinner, by *thread, before int) bool {
+func (wk *waking) tryWake(s *spinner, by *thread, before int) bool {
 	t, at := s.t, wk.clocks.latest
 	since := t.entered()
 	if by != nil {
@@ -92,7 +92,7 @@ func (wk *waking) wake(s *spinner, by *thread, before int) bool {
 	}
 	s.woken = max(since, at)
 	saw := wk.precedence.changedIn(s, by)
-	if (s.told || s.held() || t.covered()) && wk.trials.staysIn(s, s.woken) {
+	if (s.reported || s.held() || t.covered()) && wk.trials.staysIn(s, s.woken) {
 		return false
 	}
 	t.heard, t.lined = s.woken, wk.eng.Retired(t.ctx)
@@ -107,7 +107,7 @@ func (wk *waking) wake(s *spinner, by *thread, before int) bool {
 	t.blocked, t.spin = false, nil
 	t.still.suspect = len(saw) == 0 // many who are let go wait again at once
 	if s.held() {
-		if !s.told && t.covered() {
+		if !s.reported && t.covered() {
 			t.waitsOn, t.at = waitsInner, s.woken
 		}
 		wk.cores.resume(t.core, s.woken)
@@ -138,9 +138,9 @@ func (t *thread) letsGo(point uint64) bool {
 	return point != 0 && t.pass != nil && t.pass.pc == point && t.pass.at >= t.checked
 }
 
-// strayed reports whether a piece holds anything but a loop: a thread may have left it, and come to
-// it again for something else.
-func (rd *rounds) strayed(s *spinner, p *piece) bool {
+// strayed reports whether a segment holds anything but a loop: a thread may have left it, and come
+// to it again for something else.
+func (rd *rounds) strayed(s *spinner, p *segment) bool {
 	edges := rd.eng.Edges()
 	rd.sync(s)
 	for _, e := range p.edges {
@@ -151,15 +151,15 @@ func (rd *rounds) strayed(s *spinner, p *piece) bool {
 	return false
 }
 
-// left tells that spinning threads go on: first who released them, all at once, then that they have
-// left.
-func (wk *waking) left(list []*spinner, by *thread) {
-	wk.tellSpinReleases(list, by)
+// resumeWoken tells that spinning threads go on: first who released them, all at once, then that
+// they have left.
+func (wk *waking) resumeWoken(list []*spinner, by *thread) {
+	wk.reportSpinReleases(list, by)
 	for _, s := range list {
-		if s.told {
-			wk.tellLeft(s)
+		if s.reported {
+			wk.reportSpinEnd(s)
 		} else {
-			wk.waits.tellWake(s.t)
+			wk.waits.reportWake(s.t)
 		}
 		if s.t.core == nil {
 			wk.cores.place(s.t)
@@ -167,7 +167,7 @@ func (wk *waking) left(list []*spinner, by *thread) {
 	}
 }
 
-func (wk *waking) tellLeft(s *spinner) {
+func (wk *waking) reportSpinEnd(s *spinner) {
 	t := s.t
 	if p := wk.passPoints.points[s.point]; p != nil {
 		p.leave(s)
@@ -180,18 +180,18 @@ func (wk *waking) tellLeft(s *spinner) {
 		p.lock = op.Lock
 	}
 	wk.operations.feed(op)
-	t.piece.at = s.woken // what it did on its way to the loop is in it, too
+	t.segment.at = s.woken // what it did on its way to the loop is in it, too
 	if op.Lock && s.call != 0 {
 		t.note(s.kind(), s.call, s.woken-min(s.woken, t.waitAt))
 	}
 }
 
-// tellSpinReleases tells of one release for each object; locks that the program built are none.
-func (wk *waking) tellSpinReleases(list []*spinner, by *thread) {
+// reportSpinReleases tells of one release for each object; locks that the program built are none.
+func (wk *waking) reportSpinReleases(list []*spinner, by *thread) {
 	var order []*spinner
 	woken := map[uint64][]section.ThreadID{}
 	for _, s := range list {
-		if !s.told || s.t == by || s.tried != 0 && s.tried == s.object || s.contends || wk.handedOn(s) {
+		if !s.reported || s.t == by || s.tried != 0 && s.tried == s.object || s.contends || wk.handedOn(s) {
 			continue
 		}
 		if woken[s.object] == nil {
@@ -200,7 +200,7 @@ func (wk *waking) tellSpinReleases(list []*spinner, by *thread) {
 		woken[s.object] = append(woken[s.object], s.t.id)
 	}
 	for _, s := range order {
-		wk.tellSpinRelease(by, s.object, s.point, woken[s.object])
+		wk.reportSpinRelease(by, s.object, s.point, woken[s.object])
 	}
 }
 
@@ -208,11 +208,11 @@ func (wk *waking) tellSpinReleases(list []*spinner, by *thread) {
 // so once: what they wait for is handed from one to the next, and is no barrier, which all leave
 // together.
 func (wk *waking) handedOn(s *spinner) bool {
-	if g := s.t.watchedGate(); g != nil && g.holds() {
+	if g := s.t.watchedCandidate(); g != nil && g.holds() {
 		return false // flags that pass from one to the next in a function that may be a barrier
 	}
 	on := slices.ContainsFunc(wk.spinners.parked, func(o *spinner) bool {
-		return o.told && o != s && o.object != s.object && o.call == s.call && o.point == s.point
+		return o.reported && o != s && o.object != s.object && o.call == s.call && o.point == s.point
 	})
 	if on && wk.handed == nil {
 		wk.handed = map[uint64]bool{}
@@ -223,13 +223,13 @@ func (wk *waking) handedOn(s *spinner) bool {
 	return wk.handed[s.call]
 }
 
-func (wk *waking) tellSpinRelease(by *thread, object, point uint64, woken []section.ThreadID) {
+func (wk *waking) reportSpinRelease(by *thread, object, point uint64, woken []section.ThreadID) {
 	if by == nil || by.gone || by.ended || by.ctx == nil {
 		return
 	}
 	op := by.simple(section.OpRelease, object)
 	op.Woken = woken
-	if by.waitsOn == waitsTold { // it came last, and waits for those whom it has let go
+	if by.waitsOn == waitsReported { // it came last, and waits for those whom it has let go
 		wk.operations.feed(op)
 		return
 	}
@@ -239,12 +239,12 @@ func (wk *waking) tellSpinRelease(by *thread, object, point uint64, woken []sect
 			op.Site, op.Span = cut.Site, cut.Span
 		}
 		op.At = unit.Cycles(by.pass.at)
-		wk.operations.feed(op) // its next piece began where it came past; it may have come far since
+		wk.operations.feed(op) // its next segment began where it came past; it may have come far since
 		return
 	}
 	cut, _ := wk.segments.cutOp(by, section.OpRelease)
 	op.Site, op.Span = cut.Site, cut.Span
-	wk.segments.tellOpening(by, op)
+	wk.segments.reportOpening(by, op)
 }
 
 // resumeHeld lets those go on, each at its own clock, that may leave their loops by themselves
@@ -287,10 +287,10 @@ func (wk *waking) interrupted() (any bool) {
 			t.readyAt, t.at = s.woken, s.woken
 			wk.cores.place(t)
 		}
-		if s.told {
-			wk.tellLeft(s)
+		if s.reported {
+			wk.reportSpinEnd(s)
 		} else {
-			wk.waits.tellWake(t)
+			wk.waits.reportWake(t)
 		}
 	}
 	return any

@@ -15,14 +15,14 @@ import (
 func (b *beside) watchWay(t *thread, s *spinner) {
 	r := b.r
 	entry, exit := r.loops.passPoint(s, t.carry), r.loops.wayOut(s)
-	if entry == 0 || exit == 0 || r.barriers.gates[entry] != nil || r.openCalls.entries[entry] != nil {
+	if entry == 0 || exit == 0 || r.barriers.candidates[entry] != nil || r.openCalls.entries[entry] != nil {
 		return
 	}
-	g := r.barriers.newGate(entry)
+	g := r.barriers.newCandidate(entry)
 	g.exit = exit
 	r.probes.setProbe(exit)
 	c := r.barriers.enterAt(t, g)
-	c.gate, c.before = g, t.busy
+	c.candidate, c.before = g, t.busy
 }
 
 // wayOut is the place in the program's own code to which a loop is left; 0 if there are several.
@@ -51,9 +51,9 @@ func (ls *loops) wayOut(s *spinner) (out uint64) {
 	return out
 }
 
-// enterAt opens the call of a gate, or the way that is one: that ends where the loop is left, on
-// the same height of the stack.
-func (b *barriers) enterAt(t *thread, g *gate) *call {
+// enterAt opens the call of a candidate, or the way that is one: that ends where the loop is left,
+// on the same height of the stack.
+func (b *barriers) enterAt(t *thread, g *candidate) *call {
 	if g.exit == 0 {
 		return b.openCalls.open(t, g.f)
 	}
@@ -65,37 +65,37 @@ func (b *barriers) enterAt(t *thread, g *gate) *call {
 // ends reports whether a thread that stands at pc has come to the end of the way, or to its start
 // again: who lets the others go may go on elsewhere.
 func (c *call) ends(pc, sp uint64) bool {
-	return c.gate != nil && c.gate.exit != 0 && c.rsp == sp && (pc == c.ret || pc == c.gate.f.Constant&^gateObject)
+	return c.candidate != nil && c.candidate.exit != 0 && c.rsp == sp && (pc == c.ret || pc == c.candidate.f.Constant&^candidateObject)
 }
 
 // elsewhere is for a thread that has not come to the end of the way in which it was.
 func (b *barriers) elsewhere(t *thread, c *call) {
-	if c.told {
+	if c.reported {
 		b.passesOn(t, c)
 	} else {
-		b.beside.comesOut(c.gate, t)
+		b.beside.comesOut(c.candidate, t)
 	}
 }
 
 // passesOn lets t go on that has come to the end of a way without waiting: all that it has done
 // since it arrived is in its next part.
 func (b *barriers) passesOn(t *thread, c *call) {
-	b.outOfGate(t, c.gate)
+	b.outOfCandidate(t, c.candidate)
 	k := t.here().core
 	late := c.meeting.last - min(c.meeting.last, c.at)
 	c.meeting.over = true
 	if k != nil {
 		k.clock += late
 	}
-	t.piece.at += late
+	t.segment.at += late
 	op := t.simple(section.OpLeave, c.object)
-	op.At = unit.Cycles(t.piece.at)
+	op.At = unit.Cycles(t.segment.at)
 	b.operations.feed(op)
 }
 
 // lastOnWay lets the last to arrive go on: it will not wait, and may not come by where the others
 // leave their loop.
-func (b *barriers) lastOnWay(t *thread, g *gate) {
+func (b *barriers) lastOnWay(t *thread, g *candidate) {
 	n := len(t.frames) - 1
 	if g.exit == 0 || !g.complete() {
 		return
@@ -107,13 +107,13 @@ func (b *barriers) lastOnWay(t *thread, g *gate) {
 	b.passesOn(t, &c)
 }
 
-// arrivalAt is an arrival at a gate.
-func (b *barriers) arrivalAt(t *thread, g *gate, c *call) section.Op {
+// arrivalAt is an arrival at a candidate.
+func (b *barriers) arrivalAt(t *thread, g *candidate, c *call) section.Op {
 	if g.exit == 0 {
 		return b.openCalls.arrival(t, c, section.OpArrive)
 	}
 	op, p := b.segments.cutOp(t, section.OpArrive)
 	op.Object = c.object
-	c.site, c.piece = op.Site, p
+	c.site, c.segment = op.Site, p
 	return op
 }

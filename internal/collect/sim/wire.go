@@ -67,7 +67,7 @@ func (r *run) wireCalls() {
 	}
 	r.barriers = &barriers{
 		openCalls: r.openCalls, operations: r.operations, places: r.places, probes: r.probes, roster: r.roster,
-		passPoints: r.passPoints, segments: r.segments, images: r.images, beside: r.beside, gates: map[uint64]*gate{},
+		passPoints: r.passPoints, segments: r.segments, images: r.images, beside: r.beside, candidates: map[uint64]*candidate{},
 	}
 	r.regions = &regions{
 		barriers: r.barriers, openCalls: r.openCalls, operations: r.operations, places: r.places, probes: r.probes,

@@ -10,14 +10,14 @@ import (
 	"lime/internal/guest"
 )
 
-// noteYield remembers that t has spent the time of a yield, until its piece ends: if it was in a
+// noteYield remembers that t has spent the time of a yield, until its segment ends: if it was in a
 // loop that turns out to wait, that is told by the loop.
 func (sg *segments) noteYield(t *thread) {
-	if t.hosts != nil || t.gopher != nil || t.covered() {
+	if t.hosts != nil || t.goroutine != nil || t.covered() {
 		return
 	}
 	if call := sg.places.ownCall(t); call != 0 {
-		t.yielded = noted(t.yielded, lockEvent{spinWait, call, 1, sg.clocks.clock(guest.YieldTakes), t.watchedGate()})
+		t.yielded = noted(t.yielded, lockEvent{spinWait, call, 1, sg.clocks.clock(guest.YieldTakes), t.watchedCandidate()})
 	}
 }
 
@@ -31,8 +31,8 @@ func (t *thread) lessYields(units uint64) {
 	t.yielded = slices.DeleteFunc(t.yielded, func(y lockEvent) bool { return y.wait == 0 })
 }
 
-// tellYields tells of the others, with the piece that has ended.
-func (sg *segments) tellYields(t *thread, p *piece) {
+// reportYields tells of the others, with the segment that has ended.
+func (sg *segments) reportYields(t *thread, p *segment) {
 	sum := uint64(0)
 	for _, y := range t.yielded {
 		sum += y.wait
@@ -40,6 +40,6 @@ func (sg *segments) tellYields(t *thread, p *piece) {
 	}
 	t.yielded = nil
 	if sum > 0 {
-		sg.operations.tellSpun(t, sum)
+		sg.operations.reportSpun(t, sum)
 	}
 }

@@ -16,7 +16,7 @@ type operations struct {
 }
 
 func (o *operations) feed(op section.Op) {
-	if o.counting.past() {
+	if o.counting.over() {
 		return
 	}
 	if err := o.rec.Feed(op); err != nil {
@@ -24,16 +24,16 @@ func (o *operations) feed(op section.Op) {
 	}
 }
 
-// tellSpun tells of time that a thread went round loops in which threads wait for locks.
-func (o *operations) tellSpun(t *thread, units uint64) {
+// reportSpun tells of time that a thread went round loops in which threads wait for locks.
+func (o *operations) reportSpun(t *thread, units uint64) {
 	op := t.simple(section.OpLockBegin, 0)
 	op.At -= unit.Cycles(units)
 	o.feed(op)
 	o.feed(t.simple(section.OpLockEnd, 0))
 }
 
-// tellOff tells that a thread could not run for a while.
-func (o *operations) tellOff(t *thread, units uint64) {
+// reportOff tells that a thread could not run for a while.
+func (o *operations) reportOff(t *thread, units uint64) {
 	t.off += units
 	op := t.simple(section.OpOff, 0)
 	op.N = unit.Cycles(units)

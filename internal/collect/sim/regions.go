@@ -45,10 +45,10 @@ func (rs *regions) enterFork(t *thread, f *fn) {
 	c.object = k.id
 	op := rs.openCalls.arrival(t, c, section.OpFork)
 	rs.operations.feed(op)
-	c.told = true
+	c.reported = true
 	k.at = t.now()
 	t.regions = append(t.regions, k.id)
-	rs.barriers.noGate(k.body)
+	rs.barriers.noCandidate(k.body)
 	rs.openCalls.bodies[k.body] = append(rs.openCalls.bodies[k.body], k)
 	rs.probes.setProbe(k.body)
 }
@@ -82,7 +82,7 @@ func (rs *regions) forkOf(t *thread, pc uint64) *fork {
 func (rs *regions) enterBody(t *thread, f *fn) {
 	k := rs.forkOf(t, t.ctx.RIP)
 	c := rs.openCalls.open(t, f)
-	c.object, c.told = k.id, true
+	c.object, c.reported = k.id, true
 	if k.master != t {
 		t.regions = append(t.regions, k.id)
 		rs.beside.since(t, max(t.rests, t.started), k.at)

@@ -26,15 +26,15 @@ type tasks struct {
 // enterTask notes the function of a task in the making.
 func (ts *tasks) enterTask(t *thread, f *fn) {
 	body := argument(t, f.Object)
-	ts.barriers.noGate(body)
+	ts.barriers.noCandidate(body)
 	if ts.openCalls.taskBodies[body] == nil && ts.openCalls.entries[body] == nil {
 		ts.openCalls.taskBodies[body] = &fn{Name: "task body", Role: known.TaskBody, Source: f.Source}
 		ts.probes.setProbe(body)
 	}
 }
 
-// enterDeal: whoever comes first gets the next piece of work, by the clock, not by whose turn on
-// its core came first.
+// enterDeal: whoever comes first gets the next pieces of workork, by the clock, not by whose turn
+// on its core came first.
 func (ts *tasks) enterDeal(t *thread, _ *fn) { ts.beside.deals(t) }
 
 // enterTaskWait begins a wait for tasks.
@@ -43,7 +43,7 @@ func (ts *tasks) enterTaskWait(t *thread, f *fn) {
 		return // there is nobody else
 	}
 	ts.openCalls.openSlow(t, f)
-	t.frames[len(t.frames)-1].told = true
+	t.frames[len(t.frames)-1].reported = true
 	ts.operations.feed(t.simple(section.OpLull, 0))
 }
 
@@ -97,7 +97,7 @@ func (ts *tasks) leaveTaskBody(t *thread, c *call) {
 		ts.noteTask(next) // the next one, which has not been made by a call
 	}
 	if c.within {
-		p := &piece{}
+		p := &segment{}
 		ts.segments.drain(t, p)
 		ts.segments.dropReturn(p, c.ret)
 		t.keepFor(p)

@@ -24,35 +24,35 @@ type segments struct {
 	beside     *beside
 }
 
-// pieceStart is where a piece began.
-type pieceStart struct {
+// segmentStart is where a segment began.
+type segmentStart struct {
 	at    uint64
 	pc    uint64
 	host  hostClock
 	stack []frameRef // innermost first
 }
 
-// piece is what a thread did from one operation to the next.
-type piece struct {
-	start   pieceStart
-	at      uint64 // when it ended
-	pc      uint64 // where
-	stack   []frameRef
-	edges   []edgeCount
-	hw      hardware
-	locks   []lockEvent
-	samples []pathSample
-	loop    *spinner // it ended in this spin loop
-	given   []uint64 // where the tasks begin that the thread was given
-	task    bool     // it is a task that was run at the end of the section
-	left    bool     // of a goroutine: it has left its processor to others behind it
-	off     uint64
-	earlier []*piece // of a goroutine: what it did before it left its processor to others
-	gate    *gate    // it ended in this function, which may be a barrier
-	by      *thread
-	written bool // it is in a section
-	host    profile.HostTime
-	deals   []deal // threads in parallel: when it came for pieces of work
+// segment is what a thread did from one operation to the next.
+type segment struct {
+	start     segmentStart
+	at        uint64 // when it ended
+	pc        uint64 // where
+	stack     []frameRef
+	edges     []edgeCount
+	hw        hardware
+	locks     []lockEvent
+	samples   []pathSample
+	loop      *spinner // it ended in this spin loop
+	given     []uint64 // where the tasks begin that the thread was given
+	task      bool     // it is a task that was run at the end of the section
+	left      bool     // of a goroutine: it has left its processor to others behind it
+	off       uint64
+	earlier   []*segment // of a goroutine: what it did before it left its processor to others
+	candidate *candidate // it ended in this function, which may be a barrier
+	by        *thread
+	written   bool // it is in a section
+	host      profile.HostTime
+	deals     []deal // threads in parallel: when it came for pieces of work
 }
 
 type edgeCount struct {
@@ -99,14 +99,14 @@ func outsideWait(w guest.WaitKind) waitEvent {
 
 // lockEvent is the waits of one kind at one place.
 type lockEvent struct {
-	kind waitEvent
-	call uint64 // the call that waits
-	n    uint64
-	wait uint64
-	gate *gate // in which it happened, which may be a barrier
+	kind      waitEvent
+	call      uint64 // the call that waits
+	n         uint64
+	wait      uint64
+	candidate *candidate // in which it happened, which may be a barrier
 }
 
-// begin starts a piece here and now; what was counted since the last one is dropped.
+// begin starts a segment here and now; what was counted since the last one is dropped.
 func (sg *segments) begin(t *thread, why outOf, stack []frameRef) {
 	sg.forget(t, why)
 	sg.without(t, why, t.carry)
@@ -115,31 +115,31 @@ func (sg *segments) begin(t *thread, why outOf, stack []frameRef) {
 	sg.resume(t, stack)
 }
 
-// fresh forgets what belonged to the piece that has ended.
+// fresh forgets what belonged to the segment that has ended.
 func (t *thread) fresh() {
 	t.locks, t.carry, t.carryHW, t.samples = nil, nil, hardware{}, nil
-	t.pass, t.home, t.meet = nil, nil, 0
+	t.pass, t.restart, t.meet = nil, nil, 0
 	t.earlier, t.off, t.given, t.deals = nil, 0, nil, nil
 }
 
-// resume starts a piece here and now; what was counted since the last one counts for it.
+// resume starts a segment here and now; what was counted since the last one counts for it.
 func (sg *segments) resume(t *thread, stack []frameRef) {
-	t.piece = pieceStart{at: t.now(), pc: t.ctx.RIP, host: sg.beside.clocks(t), stack: stack}
+	t.segment = segmentStart{at: t.now(), pc: t.ctx.RIP, host: sg.beside.clocks(t), stack: stack}
 }
 
-// cut ends t's piece here, and starts the next one.
-func (sg *segments) cut(t *thread) *piece {
+// cut ends t's segment here, and starts the next one.
+func (sg *segments) cut(t *thread) *segment {
 	t.joinPass()
-	p := &piece{start: t.piece, at: t.now(), pc: t.ctx.RIP, stack: sg.places.stack(t), locks: t.locks, edges: t.carry,
+	p := &segment{start: t.segment, at: t.now(), pc: t.ctx.RIP, stack: sg.places.stack(t), locks: t.locks, edges: t.carry,
 		hw: t.carryHW, samples: t.samples,
-		off: t.off, earlier: t.earlier, gate: t.watchedGate(), task: t.doesTask(), given: t.given,
-		host: sg.beside.took(t, t.piece.host), deals: t.deals}
+		off: t.off, earlier: t.earlier, candidate: t.watchedCandidate(), task: t.doesTask(), given: t.given,
+		host: sg.beside.took(t, t.segment.host), deals: t.deals}
 	sg.drain(t, p)
 	if units := sg.rounds.takeSpinning(t, p); units > 0 {
-		sg.operations.tellSpun(t, units)
+		sg.operations.reportSpun(t, units)
 	}
 	if sg.rounds.now == nil {
-		sg.tellYields(t, p)
+		sg.reportYields(t, p)
 	}
 	sg.closed(t, p)
 	t.fresh()
@@ -147,8 +147,8 @@ func (sg *segments) cut(t *thread) *piece {
 	return p
 }
 
-// drain adds what t's counters hold to a piece, and makes them nil.
-func (sg *segments) drain(t *thread, p *piece) {
+// drain adds what t's counters hold to a segment, and makes them nil.
+func (sg *segments) drain(t *thread, p *segment) {
 	sg.eng.Drain(t.ctx, func(id engine.EdgeID, n uint64) {
 		p.edges = append(p.edges, edgeCount{id, n})
 	})
@@ -157,19 +157,19 @@ func (sg *segments) drain(t *thread, p *piece) {
 
 // forget makes t's counters nil.
 func (sg *segments) forget(t *thread, why outOf) {
-	p := &piece{}
+	p := &segment{}
 	sg.drain(t, p)
 	sg.without(t, why, p.edges)
 }
 
-// keepFor lets a piece's counts go on in the piece under way.
-func (t *thread) keepFor(p *piece) {
+// keepFor lets a segment's counts go on in the segment under way.
+func (t *thread) keepFor(p *segment) {
 	t.carry = append(t.carry, p.edges...)
 	t.carryHW.add(p.hw)
 }
 
-// cutOp is an operation that ends a piece at the thread's place.
-func (sg *segments) cutOp(t *thread, kind section.OpKind) (section.Op, *piece) {
+// cutOp is an operation that ends a segment at the thread's place.
+func (sg *segments) cutOp(t *thread, kind section.OpKind) (section.Op, *segment) {
 	p := sg.cut(t)
 	site := sg.places.site(p.pc, p.stack)
 	site.Kept = sg.places.kept(p)
@@ -181,18 +181,18 @@ func (sg *segments) cutOp(t *thread, kind section.OpKind) (section.Op, *piece) {
 // noteLock remembers a wait for a lock.
 func (t *thread) noteLock(call, wait uint64) { t.note(lockWait, call, wait) }
 
-func (p *piece) note(kind waitEvent, call, wait uint64) {
-	p.locks = noted(p.locks, lockEvent{kind, call, 1, wait, p.gate})
+func (p *segment) note(kind waitEvent, call, wait uint64) {
+	p.locks = noted(p.locks, lockEvent{kind, call, 1, wait, p.candidate})
 }
 
 // note remembers a wait of some kind.
 func (t *thread) note(kind waitEvent, call, wait uint64) {
-	t.locks = noted(t.locks, lockEvent{kind, call, 1, wait, t.watchedGate()})
+	t.locks = noted(t.locks, lockEvent{kind, call, 1, wait, t.watchedCandidate()})
 }
 
 func noted(list []lockEvent, e lockEvent) []lockEvent {
 	for i := range list {
-		if l := &list[i]; l.call == e.call && l.kind == e.kind && l.gate == e.gate {
+		if l := &list[i]; l.call == e.call && l.kind == e.kind && l.candidate == e.candidate {
 			l.n += e.n
 			l.wait += e.wait
 			return list
