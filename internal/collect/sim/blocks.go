@@ -1,3 +1,5 @@
+// Arguments of calls, and the engine's blocks by address.
+
 package sim
 
 import (

@@ -1,3 +1,6 @@
+// Where each instruction of a thread went: every one that it executed is counted in a section, or
+// was taken out for one of the reasons below. The sums are held against what the engine executed.
+
 package sim
 
 import (
@@ -6,9 +9,6 @@ import (
 
 	"lime/internal/profile"
 )
-
-// Where each instruction of a thread went: every one that it executed is counted in a section, or
-// was taken out for one of the reasons below. The sums are held against what the engine executed.
 
 // outOf is why instructions are counted in no section.
 type outOf uint8

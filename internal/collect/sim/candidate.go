@@ -1,3 +1,5 @@
+// Functions of the program's own that may be barriers, and what comes of them.
+
 package sim
 
 import (
@@ -23,10 +25,10 @@ type barriers struct {
 }
 
 // A candidate is a function of the program's own in which its threads may wait for one another: a
-// barrier, perhaps. It is found
-// by what makes a barrier: nobody comes out before all have gone in. From then on lime stops where
-// it is entered and where it returns, as with pthread_barrier_wait, however it waits inside: flags
-// that pass from thread to thread, and spinning for a moment only, are all the same.
+// barrier, perhaps. It is found by what makes a barrier: nobody comes out before all have gone in.
+// From then on lime stops where it is entered and where it returns, as with pthread_barrier_wait,
+// however it waits inside: flags that pass from thread to thread, and spinning for a moment only,
+// are all the same.
 type candidate struct {
 	f     *fn
 	state candidateState

@@ -1,3 +1,5 @@
+// The process that holds the program: how it starts, and how it ends.
+
 package sim
 
 import (

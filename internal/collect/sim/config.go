@@ -1,3 +1,5 @@
+// What a run is asked for, and what it answers.
+
 package sim
 
 import (

@@ -1,3 +1,5 @@
+// The simulated cores, and who runs on which.
+
 package sim
 
 // core is one simulated core.

@@ -1,3 +1,5 @@
+// What data an address is, and what data instructions miss on.
+
 package sim
 
 import (

@@ -1,3 +1,5 @@
+// The environment that the program gets.
+
 package sim
 
 import (

@@ -1,3 +1,5 @@
+// What would be if a decision cost all threads the same; the numbers of parts.
+
 package sim
 
 import (

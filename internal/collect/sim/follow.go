@@ -1,3 +1,5 @@
+// Programs that the program starts are run under lime, too.
+
 package sim
 
 import (

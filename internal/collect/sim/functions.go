@@ -1,11 +1,11 @@
+// How the table of functions with a meaning (package known) is used: probes stand where one of them
+// begins.
+
 package sim
 
 import (
 	"lime/internal/collect/known"
 )
-
-// How the table of functions with a meaning (package known) is used: probes stand where one of them
-// begins.
 
 // fn is a function with a meaning: a row of the table, or what was found while the program runs.
 type fn = known.Func

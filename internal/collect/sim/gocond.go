@@ -1,3 +1,5 @@
+// What goroutines wait for that has a name: conditions, and counts.
+
 package sim
 
 import (

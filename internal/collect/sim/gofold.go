@@ -1,3 +1,5 @@
+// Rows of the profile that goroutines share.
+
 package sim
 
 import (

@@ -1,3 +1,5 @@
+// The machine's times and events, in the profile.
+
 package sim
 
 import (

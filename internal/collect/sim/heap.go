@@ -1,3 +1,5 @@
+// The memory that the program has allocated, and where it asked for it.
+
 package sim
 
 import (

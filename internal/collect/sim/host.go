@@ -1,3 +1,5 @@
+// The run as the guest process sees it.
+
 package sim
 
 import (

@@ -1,3 +1,5 @@
+// Time by a described machine.
+
 package sim
 
 import (
@@ -167,16 +169,4 @@ func (mm *machineMeter) Drain(ctx *cpu.Context) hardware {
 	slices.SortFunc(h.times, func(a, b blockTime) int { return int(a.block - b.block) })
 	slices.SortFunc(h.events, func(a, b hardwareEvent) int { return int(a.id - b.id) })
 	return h
-}
-
-// eventBlock is the block of an event.
-func (rd *rounds) eventBlock(id int32) engine.BlockID {
-	if rd.waste != nil {
-		return rd.blocks.holding(rd.waste.events[id].pc)
-	}
-	mm, ok := rd.meter.(*machineMeter)
-	if !ok {
-		return engine.NoBlock
-	}
-	return engine.BlockID(mm.m.Events()[id].Block)
 }

@@ -1,3 +1,5 @@
+// How long a slice took: by instructions here, by a machine in machine.go.
+
 package sim
 
 import (
@@ -5,15 +7,7 @@ import (
 
 	"lime/internal/cpu"
 	"lime/internal/engine"
-	"lime/internal/unit"
 )
-
-// clocks are those of the cores, and the program's.
-type clocks struct {
-	perNano float64 // clock units in a nanosecond
-	cores   *cores
-	latest  uint64 // highest clock so far
-}
 
 // Meter says how long a slice took. Model "count" is the one below; a machine model
 // (machine.go) reads the trace that the slice left in the engine.
@@ -124,19 +118,4 @@ func (h *hardware) share(of func(engine.BlockID) (part, whole uint64), blockOf f
 		e.n, e.cost = e.n-less(e.n, b), e.cost-less(e.cost, b)
 	}
 	return units
-}
-
-// nanos and clock convert between the guest's time and the cores'.
-func (c *clocks) nanos(clock uint64) unit.Nanos {
-	if c.perNano == 1 {
-		return unit.Nanos(clock)
-	}
-	return unit.Nanos(float64(clock) / c.perNano)
-}
-
-func (c *clocks) clock(n unit.Nanos) uint64 {
-	if c.perNano == 1 {
-		return uint64(n)
-	}
-	return uint64(float64(n)*c.perNano + 0.999)
 }

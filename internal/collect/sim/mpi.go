@@ -1,3 +1,5 @@
+// Calls of MPI, where this process meets others; ends of sections that the user names.
+
 package sim
 
 import (

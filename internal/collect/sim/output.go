@@ -1,3 +1,5 @@
+// Instances become rows of the profile.
+
 package sim
 
 import (

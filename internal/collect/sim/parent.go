@@ -1,3 +1,5 @@
+// The process that waits for the child, and says how it ended.
+
 package sim
 
 import (

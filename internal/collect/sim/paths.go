@@ -1,3 +1,5 @@
+// Call paths, sampled.
+
 package sim
 
 import (

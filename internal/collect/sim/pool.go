@@ -1,3 +1,5 @@
+// Regions of TBB, whose threads are given tasks.
+
 package sim
 
 import (

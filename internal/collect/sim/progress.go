@@ -1,3 +1,5 @@
+// The line on the terminal that shows how the run goes.
+
 package sim
 
 import (

@@ -1,3 +1,5 @@
+// The run: which core goes next, and how far.
+
 package sim
 
 import (
@@ -211,25 +213,6 @@ func (r *run) awaitOutsiders() bool {
 	return !timed || len(r.cores.active) > 0 || r.waking.seeChanges()
 }
 
-// seeChanges wakes those whose loops see what the system, or another process, has changed.
-func (wk *waking) seeChanges() bool {
-	left := wk.wakeDue(nil, true)
-	wk.resumeWoken(left, nil)
-	return len(left) > 0
-}
-
-// outsiders reports whether somebody spins on memory that another process may change.
-func (wk *waking) outsiders() bool {
-	for _, s := range wk.spinners.parked {
-		for i := range s.loop.Watches {
-			if m, ok := wk.memory.proc.Mapping(s.loop.Watches[i].Addr); ok && m.Shared {
-				return true
-			}
-		}
-	}
-	return false
-}
-
 // slice runs the thread of core k for a while.
 func (r *run) slice(k *core) {
 	t := k.busy
@@ -261,15 +244,6 @@ func (r *run) short(t *thread, budget int64) int64 {
 		budget = min(budget, suspectLength)
 	}
 	return t.inCandidate(budget)
-}
-
-// reportQueued tells for how long a thread that could run had no core.
-func (sg *segments) reportQueued(t *thread) {
-	units := t.queued
-	t.queued = 0
-	if a := t.acting(); units > 0 && t.waitsOn == waitsNot && !a.covered() {
-		sg.operations.reportOff(a, units)
-	}
 }
 
 // budget is how far core k may run.
@@ -332,20 +306,6 @@ func (r *run) stride(t *thread, budget int64) (cpu.Exit, uint64) {
 			return exit, done
 		}
 	}
-}
-
-// charge moves the clock of t's core by work.
-func (c *clocks) charge(t *thread, units uint64) {
-	t.busy += units
-	c.advance(t, t.core.clock+units)
-}
-
-// advance moves the clock of t's core.
-func (c *clocks) advance(t *thread, to uint64) {
-	k := t.here().core
-	k.clock = max(k.clock, to)
-	c.latest = max(c.latest, k.clock)
-	c.cores.moved(k)
 }
 
 // leave keeps an exit for t's next turn.

@@ -1,3 +1,5 @@
+// What a thread does from one operation to the next: where that begins and ends, what it holds.
+
 package sim
 
 import (
@@ -199,4 +201,13 @@ func noted(list []lockEvent, e lockEvent) []lockEvent {
 		}
 	}
 	return append(list, e)
+}
+
+// reportQueued tells for how long a thread that could run had no core.
+func (sg *segments) reportQueued(t *thread) {
+	units := t.queued
+	t.queued = 0
+	if a := t.acting(); units > 0 && t.waitsOn == waitsNot && !a.covered() {
+		sg.operations.reportOff(a, units)
+	}
 }

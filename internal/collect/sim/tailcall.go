@@ -1,3 +1,5 @@
+// The places of calls that were reached by a jump.
+
 package sim
 
 import (

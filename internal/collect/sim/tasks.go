@@ -1,3 +1,5 @@
+// Tasks of OpenMP.
+
 package sim
 
 import (

@@ -1,3 +1,5 @@
+// A thread, and the calls that are open in it.
+
 package sim
 
 import (

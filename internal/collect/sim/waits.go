@@ -1,3 +1,5 @@
+// Waits in the system: who waits for what, and who wakes whom.
+
 package sim
 
 import (

@@ -1,3 +1,5 @@
+// Threads that spin go on: who lets them, and what is reported of it.
+
 package sim
 
 import (
@@ -136,19 +138,6 @@ func (t *thread) entered() uint64 {
 // came past there to let others go. A lock is passed when it is taken, and given back later.
 func (t *thread) letsGo(point uint64) bool {
 	return point != 0 && t.pass != nil && t.pass.pc == point && t.pass.at >= t.checked
-}
-
-// strayed reports whether a segment holds anything but a loop: a thread may have left it, and come
-// to it again for something else.
-func (rd *rounds) strayed(s *spinner, p *segment) bool {
-	edges := rd.eng.Edges()
-	rd.sync(s)
-	for _, e := range p.edges {
-		if from := edges[e.id].From; from >= 0 && !s.blocks[from] {
-			return true
-		}
-	}
-	return false
 }
 
 // resumeWoken tells that spinning threads go on: first who released them, all at once, then that
@@ -296,12 +285,21 @@ func (wk *waking) interrupted() (any bool) {
 	return any
 }
 
-// drop forgets a thread that is gone.
-func (x *spinners) drop(t *thread) {
-	for i, s := range x.parked {
-		if s.t == t {
-			x.parked = append(x.parked[:i:i], x.parked[i+1:]...)
-			return
+// seeChanges wakes those whose loops see what the system, or another process, has changed.
+func (wk *waking) seeChanges() bool {
+	left := wk.wakeDue(nil, true)
+	wk.resumeWoken(left, nil)
+	return len(left) > 0
+}
+
+// outsiders reports whether somebody spins on memory that another process may change.
+func (wk *waking) outsiders() bool {
+	for _, s := range wk.spinners.parked {
+		for i := range s.loop.Watches {
+			if m, ok := wk.memory.proc.Mapping(s.loop.Watches[i].Addr); ok && m.Shared {
+				return true
+			}
 		}
 	}
+	return false
 }

@@ -1,3 +1,5 @@
+// Pass points: where all threads come past on their way to a spin loop.
+
 package sim
 
 import (

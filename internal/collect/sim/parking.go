@@ -1,7 +1,8 @@
+// Threads that spin are taken out of the others' way.
+
 package sim
 
 import (
-	"lime/internal/collect/spin"
 	"lime/internal/engine"
 	"lime/internal/section"
 	"lime/internal/unit"
@@ -39,67 +40,6 @@ const (
 
 // sysSchedYield is the number of sched_yield (syscall_64.tbl).
 const sysSchedYield = 24
-
-// spinner is a thread that goes round a loop in which threads wait, as far as the loop can tell
-// (package spin).
-type spinner struct {
-	t        *thread
-	loop     *spin.Loop
-	blocks   map[engine.BlockID]bool
-	heads    map[uint64]bool // their addresses
-	own      map[uint64]bool // of these, those in the program's own code; all, if there are none
-	until    uint64          // clock up to which it surely goes round, if nothing changes
-	object   uint64          // first place watched that is not on the thread's stack
-	reported bool            // the recogniser knows
-	call     uint64          // the program's own place
-	tried    uint64          // the lock that the thread tried to take in front of the loop, 0 if none
-	point    uint64          // pass point, 0 if none
-	passed   bool            // its segment ended there, and not at the loop
-	woken    uint64          // the clock at which it was released
-	spans    []extent        // the code of its blocks
-	contends bool            // what it tries to take then is another word
-	seen     int             // blocks of the engine that it was held against
-}
-
-// extent is a stretch of code.
-type extent struct{ lo, hi uint64 }
-
-// in reports whether an instruction belongs to the loop.
-func (s *spinner) in(pc uint64) bool {
-	for i := range s.spans {
-		if s.spans[i].lo <= pc && pc < s.spans[i].hi {
-			return true
-		}
-	}
-	return false
-}
-
-// sync takes in blocks into which the loop's have been cut meanwhile.
-func (rd *rounds) sync(s *spinner) {
-	all := rd.blocks.sync()
-	for ; s.seen < len(all); s.seen++ {
-		if b := &all[s.seen]; s.in(b.PC) {
-			s.blocks[engine.BlockID(s.seen)], s.heads[b.PC] = true, true
-			if rd.images.own(b.PC) {
-				s.own[b.PC] = true
-			}
-		}
-	}
-}
-
-// kind is what its wait is, if it ends no section. A lock is what those who waited try to take.
-func (s *spinner) kind() waitEvent {
-	if s.tried != 0 && s.tried == s.object {
-		return lockWait
-	}
-	return spinWait
-}
-
-// held reports whether the thread keeps its core: it may yet turn out that it did not wait.
-func (s *spinner) held() bool { return !s.loop.Fixed }
-
-// spinners is the threads that spin.
-type spinners struct{ parked []*spinner }
 
 // stillness is how a thread looked when its last slices ended.
 type stillness struct {
@@ -201,19 +141,6 @@ func (pk *parking) pays(s *spinner) bool {
 	return other != nil && clock < s.until && s.until-s.t.now() > sliceLength
 }
 
-// goesTo lets t go on round its loop to one place: all who wait there are to stand at the same.
-func (ls *loops) goesTo(t *thread, pc uint64, most int) bool {
-	for range most {
-		if t.ctx.RIP == pc {
-			break
-		}
-		if !ls.run.traceStep(t) {
-			return false
-		}
-	}
-	return t.ctx.RIP == pc
-}
-
 // park takes a spinning thread out of the others' way. One that cannot leave by itself waits: it
 // gives up its core, and the recogniser is told. One that may keeps its core, and its clock stands
 // still until it is known.
@@ -295,18 +222,6 @@ func (pk *parking) cutSpin(t *thread, s *spinner) (op section.Op, taken []edgeCo
 // a function that counts arrivals, say. What takes longer is work, and its end is at the loop.
 const wayIn = 200
 
-// instrsBefore is how many instructions of some edges are none of the loop's.
-func (rd *rounds) instrsBefore(s *spinner, list []edgeCount) (n uint64) {
-	rd.sync(s)
-	edges, blocks := rd.eng.Edges(), rd.eng.Blocks()
-	for _, e := range list {
-		if d := &edges[e.id]; d.From >= 0 && d.Kind != engine.EdgeReturn && !s.blocks[d.From] {
-			n += e.n * uint64(blocks[d.From].Instrs)
-		}
-	}
-	return n
-}
-
 // reportSpin tells the recogniser of the wait.
 func (pk *parking) reportSpin(s *spinner, op section.Op, taken []edgeCount) {
 	t := s.t
@@ -327,15 +242,4 @@ func (pk *parking) reportSpin(s *spinner, op section.Op, taken []edgeCount) {
 	if s.point != 0 {
 		pk.passPoints.pointAt(s.point).park(s)
 	}
-}
-
-// changed reports whether the loop would see something new.
-func (ls *loops) changed(s *spinner) bool {
-	for i := range s.loop.Watches {
-		w := &s.loop.Watches[i]
-		if v, ok := ls.memory.value(w.Addr, w.Bytes); !ok || v != w.Value {
-			return true
-		}
-	}
-	return false
 }

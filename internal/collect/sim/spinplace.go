@@ -1,3 +1,5 @@
+// Which instructions of a spin loop stand for it: where its threads meet, and look.
+
 package sim
 
 import (

@@ -1,3 +1,5 @@
+// Where threads stand: their stacks, and what the functions are.
+
 package sim
 
 import (

@@ -1,3 +1,5 @@
+// Threads are followed round their loops, for package spin to judge.
+
 package sim
 
 import (
@@ -142,4 +144,28 @@ func (ls *loops) spinner(t *thread, l *spin.Loop, since uint64) *spinner {
 		s.until = t.now() + l.Rounds*max(round, 1)
 	}
 	return s
+}
+
+// goesTo lets t go on round its loop to one place: all who wait there are to stand at the same.
+func (ls *loops) goesTo(t *thread, pc uint64, most int) bool {
+	for range most {
+		if t.ctx.RIP == pc {
+			break
+		}
+		if !ls.run.traceStep(t) {
+			return false
+		}
+	}
+	return t.ctx.RIP == pc
+}
+
+// changed reports whether the loop would see something new.
+func (ls *loops) changed(s *spinner) bool {
+	for i := range s.loop.Watches {
+		w := &s.loop.Watches[i]
+		if v, ok := ls.memory.value(w.Addr, w.Bytes); !ok || v != w.Value {
+			return true
+		}
+	}
+	return false
 }

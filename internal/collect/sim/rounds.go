@@ -1,3 +1,5 @@
+// Rounds of loops in which threads were seen to wait, taken out of what threads have done.
+
 package sim
 
 import (
@@ -220,4 +222,54 @@ func (rd *rounds) yieldsAt(end engine.End) uint64 {
 		return rd.clocks.clock(guest.YieldTakes)
 	}
 	return 0
+}
+
+// sync takes in blocks into which the loop's have been cut meanwhile.
+func (rd *rounds) sync(s *spinner) {
+	all := rd.blocks.sync()
+	for ; s.seen < len(all); s.seen++ {
+		if b := &all[s.seen]; s.in(b.PC) {
+			s.blocks[engine.BlockID(s.seen)], s.heads[b.PC] = true, true
+			if rd.images.own(b.PC) {
+				s.own[b.PC] = true
+			}
+		}
+	}
+}
+
+// instrsBefore is how many instructions of some edges are none of the loop's.
+func (rd *rounds) instrsBefore(s *spinner, list []edgeCount) (n uint64) {
+	rd.sync(s)
+	edges, blocks := rd.eng.Edges(), rd.eng.Blocks()
+	for _, e := range list {
+		if d := &edges[e.id]; d.From >= 0 && d.Kind != engine.EdgeReturn && !s.blocks[d.From] {
+			n += e.n * uint64(blocks[d.From].Instrs)
+		}
+	}
+	return n
+}
+
+// strayed reports whether a segment holds anything but a loop: a thread may have left it, and come
+// to it again for something else.
+func (rd *rounds) strayed(s *spinner, p *segment) bool {
+	edges := rd.eng.Edges()
+	rd.sync(s)
+	for _, e := range p.edges {
+		if from := edges[e.id].From; from >= 0 && !s.blocks[from] {
+			return true
+		}
+	}
+	return false
+}
+
+// eventBlock is the block of an event.
+func (rd *rounds) eventBlock(id int32) engine.BlockID {
+	if rd.waste != nil {
+		return rd.blocks.holding(rd.waste.events[id].pc)
+	}
+	mm, ok := rd.meter.(*machineMeter)
+	if !ok {
+		return engine.NoBlock
+	}
+	return engine.BlockID(mm.m.Events()[id].Block)
 }

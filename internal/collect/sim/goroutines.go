@@ -1,3 +1,5 @@
+// Goroutines: how they come to a thread, and leave it.
+
 package sim
 
 import (

@@ -1,0 +1,66 @@
+// A thread in a loop in which it waits, and the list of all of them.
+
+package sim
+
+import (
+	"lime/internal/collect/spin"
+	"lime/internal/engine"
+)
+
+// spinner is a thread that goes round a loop in which threads wait, as far as the loop can tell
+// (package spin).
+type spinner struct {
+	t        *thread
+	loop     *spin.Loop
+	blocks   map[engine.BlockID]bool
+	heads    map[uint64]bool // their addresses
+	own      map[uint64]bool // of these, those in the program's own code; all, if there are none
+	until    uint64          // clock up to which it surely goes round, if nothing changes
+	object   uint64          // first place watched that is not on the thread's stack
+	reported bool            // the recogniser knows
+	call     uint64          // the program's own place
+	tried    uint64          // the lock that the thread tried to take in front of the loop, 0 if none
+	point    uint64          // pass point, 0 if none
+	passed   bool            // its segment ended there, and not at the loop
+	woken    uint64          // the clock at which it was released
+	spans    []extent        // the code of its blocks
+	contends bool            // what it tries to take then is another word
+	seen     int             // blocks of the engine that it was held against
+}
+
+// extent is a stretch of code.
+type extent struct{ lo, hi uint64 }
+
+// in reports whether an instruction belongs to the loop.
+func (s *spinner) in(pc uint64) bool {
+	for i := range s.spans {
+		if s.spans[i].lo <= pc && pc < s.spans[i].hi {
+			return true
+		}
+	}
+	return false
+}
+
+// kind is what its wait is, if it ends no section. A lock is what those who waited try to take.
+func (s *spinner) kind() waitEvent {
+	if s.tried != 0 && s.tried == s.object {
+		return lockWait
+	}
+	return spinWait
+}
+
+// held reports whether the thread keeps its core: it may yet turn out that it did not wait.
+func (s *spinner) held() bool { return !s.loop.Fixed }
+
+// spinners is the threads that spin.
+type spinners struct{ parked []*spinner }
+
+// drop forgets a thread that is gone.
+func (x *spinners) drop(t *thread) {
+	for i, s := range x.parked {
+		if s.t == t {
+			x.parked = append(x.parked[:i:i], x.parked[i+1:]...)
+			return
+		}
+	}
+}
