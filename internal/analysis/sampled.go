@@ -335,6 +335,10 @@ func (r *runner) doubt(f *found) string {
 		seen[k] = true
 		words = append(words, fmt.Sprintf("%s:%d", baseName(p.File), p.Line))
 	}
+	if len(words) == 0 && f.vague {
+		return "Whether the loop goes round more often in the threads that take longer, or its rounds take longer, these " +
+			"samples do not tell; 'lime simulate' counts exactly."
+	}
 	if len(words) == 0 {
 		return ""
 	}

@@ -2,6 +2,7 @@ package analysis
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"lime/internal/profile"
@@ -109,6 +110,9 @@ func TestSampledCause(t *testing.T) {
 		first := res.Sections[0].Causes[0]
 		if first.Line != c.line || first.Event != c.event {
 			t.Errorf("%s: the first cause is the %s on line %d, want the %s on line %d", c.name, first.Event, first.Line, c.event, c.line)
+		}
+		if vague := strings.Contains(first.Agreement, "goes round"); vague != (c.event == EventLoop) {
+			t.Errorf("%s: %q is told of a loop whose length nobody knows", c.name, first.Agreement)
 		}
 		if first.Share == nil || *first.Share < 0.8 || *first.Share > 1 {
 			t.Errorf("%s: share %v", c.name, first.Share)

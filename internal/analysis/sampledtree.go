@@ -1,6 +1,7 @@
 package analysis
 
 import (
+	"cmp"
 	"math"
 	"slices"
 	"strings"
@@ -134,12 +135,18 @@ func (ps *procs) line(v profile.NodeID) lineKey {
 	return frameKey(n.Frames, n.LastAddr)
 }
 
-// own reports whether a node belongs to the program and not to a library of the system, whose
-// insides are nobody's cause.
+// own reports whether a node belongs to the program and not to a library of the system or of its
+// language, which may be compiled into it, and whose insides are nobody's cause.
 func (ps *procs) own(v profile.NodeID) bool {
 	n := &ps.tab.Nodes[v]
 	if n.Image < 0 {
 		return false
+	}
+	if n.Function >= 0 {
+		f := &ps.tab.Functions[n.Function]
+		if symbol := cmp.Or(f.Link, f.Name); origin.LanguageFunction(symbol) || origin.GoStandard(symbol) {
+			return false
+		}
 	}
 	return !origin.LibraryImage(ps.tab.Images[n.Image].Path)
 }
@@ -157,8 +164,15 @@ func (ps *procs) frames(path profile.PathID) []profile.NodeID {
 }
 
 // rooted drops the frames around the function in which created threads begin: a thread that calls
-// it by itself, as the first one does in parallel regions, then has the same path as they.
+// it by itself, as the first one does in parallel regions, then has the same path as they. And it
+// drops those around the body of a task: in which wait of its own a thread does it is the runtime's
+// choice, and no call of the program's.
 func (ps *procs) rooted(frames []profile.NodeID) []profile.NodeID {
+	for i, v := range slices.Backward(frames) {
+		if ps.outlined(v) {
+			return frames[i:]
+		}
+	}
 	if ps.roots == nil {
 		ps.roots = ps.findRoots()
 	}
@@ -296,6 +310,7 @@ type found struct {
 	cause  *part
 	others []*part
 	m      mass
+	vague  bool // it is a loop, and samples do not tell how often it goes round
 }
 
 // variance is that of a part's covariance: which of a row's samples fall into the part is chance,
@@ -412,7 +427,7 @@ func (w *walker) name(q *part, since []*part) {
 		w.prices = append(w.prices, q)
 		return
 	}
-	f := &found{cause: best, m: q.m}
+	f := &found{cause: best, m: q.m, vague: most == rankUnknown && !missed}
 	for _, s := range since {
 		if p := w.rank(s); s != best && p > rankCall && most < rankUneven {
 			f.others = append(f.others, s)
