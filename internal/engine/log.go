@@ -161,8 +161,7 @@ func (t *translation) logHead() {
 	}
 	a.Store(slotMem(slotTraceB), r)
 	a.Load(r, gs(cpu.OffTracePtr))
-	a.StoreImm32(enc.At(r, 0), int32(t.b.id))
-	a.StoreImm32(enc.At(r, 4), 0)
+	a.StoreImm(enc.At(r, 0), int32(t.b.id))
 	if t.lg.q == x86.NoReg {
 		a.Load(r, slotMem(slotTraceB))
 	}

@@ -56,7 +56,6 @@ const ChunkSize = unsafe.Sizeof(Chunk{})
 type table struct {
 	rows []Chunk
 	tags bool
-	used []uint64 // chunks that have a shadow
 }
 
 // memory is what was mapped outside the Go heap.
@@ -100,6 +99,11 @@ func (t *table) at(addr uint64) *Chunk {
 	return nil
 }
 
+// apart is by how much the cells for loads lie differently in their pages than those for stores: a
+// processor takes a load for one of what was stored just before if their addresses are alike in the
+// lowest 12 bits (4-kilobyte aliasing, Intel's optimisation manual).
+const apart = 2048
+
 // make gives the chunk of an address its shadow.
 func (t *table) make(m *memory, addr uint64) error {
 	row := t.at(addr)
@@ -112,21 +116,20 @@ func (t *table) make(m *memory, addr uint64) error {
 		tags  = bytes + cellBytes*chunk
 		end   = tags + tagBytes*chunk/lineBytes
 	)
-	size := tags
+	size, skew := tags+apart, uintptr(apart)
 	if t.tags {
-		size = end
+		size, skew = end, 0
 	}
 	p, err := m.take(size)
 	if err != nil {
 		return err
 	}
-	base, from := uintptr(p), uintptr(addr&^(chunk-1))
+	base, from := uintptr(p)+skew, uintptr(addr&^(chunk-1))
 	*row = Chunk{
 		Cells: base - from,
 		Bytes: base + bytes - cellBytes*from,
 		Tags:  base + tags - tagBytes*(from>>LineShift),
 	}
-	t.used = append(t.used, addr>>ChunkShift)
 	return nil
 }
 

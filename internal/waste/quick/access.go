@@ -214,17 +214,17 @@ func (x *access) load() {
 	})
 }
 
-// mark notes that all stores are read that the access's cells tell of.
+// mark notes that all stores are read that the access's cells tell of; R10 has them all.
 func (x *access) mark() {
-	x.Mov(x86.R11, regMarks)
-	x.Xor(x86.R11, regFresh) // the mark of mixed cells
-	x.Test(x86.R10, x86.R11)
+	var s state
+	x.Mov(x86.R11, x86.R10)
+	x.AndMem(x86.R11, field(unsafe.Offsetof(s.mixed)))
 	x.out(enc.CondNE)
 	for n := range x.pairs() {
-		x.Mov(x86.R11, regFresh)
-		x.Not(x86.R11)
-		x.get(x86.R10, cells(x86.RDX, n))
-		x.And(x86.R10, x86.R11)
+		if x.pairs() > 1 {
+			x.Load(x86.R10, cells(x86.RDX, n))
+		}
+		x.AndMem(x86.R10, field(unsafe.Offsetof(s.read)))
 		if x.op.Bytes == cellBytes {
 			x.Store32(cells(x86.RDX, n), x86.R10)
 		} else {
@@ -367,9 +367,9 @@ func (x *access) last(silent bool) {
 	}
 	x.Test(x86.R10, x86.R10)
 	empty := x.JccFar(enc.CondE)
-	x.Mov(x86.R11, regFresh)
-	x.Not(x86.R11)
-	x.And(x86.R11, x86.R10)
+	var s state
+	x.Mov(x86.R11, x86.R10)
+	x.AndMem(x86.R11, field(unsafe.Offsetof(s.read)))
 	x.find(waste.SilentStore, x86.R11, x86.RDI)
 	if x.deadStores() {
 		x.Test(x86.R10, regMarks)

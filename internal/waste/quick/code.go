@@ -71,6 +71,7 @@ type state struct {
 	why, op        uint64
 	clean          uint64 // two cells with all marks
 	fresh          uint64 // two with that of a store
+	mixed, read    uint64 // two with the mark of mixed cells; with all bits but the mark of a store
 	tolerance      float64
 	positive       uint64 // all bits of a number but its sign
 	infinite       uint64
@@ -104,7 +105,8 @@ func New(d *waste.Detector, tolerance float64) (*Code, error) {
 	c.rows = unsafe.Slice((*row)(unsafe.Pointer(&rows[0])), maxRows)
 	c.st = state{
 		rows: uintptr(unsafe.Pointer(&rows[0])), tolerance: tolerance,
-		clean: (waste.Fresh | waste.Mixed) * waste.Twice, positive: 1<<63 - 1, infinite: math.Float64bits(math.Inf(1)),
+		clean: (waste.Fresh | waste.Mixed) * waste.Twice, mixed: waste.Mixed * waste.Twice,
+		read: ^uint64(waste.Fresh * waste.Twice), positive: 1<<63 - 1, infinite: math.Float64bits(math.Inf(1)),
 	}
 	if c.kinds.Has(waste.DeadStore) {
 		c.st.fresh = waste.Fresh * waste.Twice

@@ -79,7 +79,8 @@ type emitter struct {
 	enc.Table
 	c     *Code
 	b     *block
-	row   int32 // where its row stands in the table
+	row   int32  // where its row stands in the table
+	loop  uint64 // behind the search for its contexts
 	later []func()
 	outs  [][]int // by op: branches to where it is left to the detector
 }
@@ -142,6 +143,7 @@ func (e *emitter) head() {
 		e.Jcc(enc.CondNE, uint64(e.c.at.leave[Place]))
 		e.Load(regRecord, e.field(unsafe.Offsetof(r.record)))
 	}
+	e.loop = e.Here()
 	if e.b.loaded > 0 {
 		e.Add(field(unsafe.Offsetof(s.loaded)), e.b.loaded)
 	}
@@ -175,6 +177,10 @@ func (e *emitter) leave(why Why) { e.Jmp(uint64(e.c.at.leave[why])) }
 // onward goes to the next block.
 func (e *emitter) onward(size int32) {
 	e.AddImm(regLog, size)
+	if e.b.Tail == Nothing { // once more the same: so are path and record
+		e.Cmp(enc.At(regLog, 0), e.row>>rowShift)
+		e.Jcc(enc.CondE, e.loop)
+	}
 	e.c.next(e.Table)
 }
 

@@ -10,8 +10,8 @@ type Table struct{ *Asm }
 // Test emits test a, b (64 bit).
 func (a Table) Test(x, y x86.Reg) { a.reg2(true, []byte{0x85}, y, x) }
 
-// And emits and dst, src (64 bit).
-func (a Table) And(dst, src x86.Reg) { a.reg2(true, []byte{0x21}, src, dst) }
+// AndMem emits and r64, m.
+func (a Table) AndMem(r x86.Reg, m Mem) { a.op(true, []byte{0x23}, r, m, 0) }
 
 // Xor emits xor dst, src (64 bit).
 func (a Table) Xor(dst, src x86.Reg) { a.reg2(true, []byte{0x31}, src, dst) }

@@ -124,7 +124,7 @@ var rows = []struct {
 	{func(a *Asm) { at := a.JccFar(CondA); a.Bytes(0x90); a.BindFar(at) }, "0f870100000090", "ja 0x78001007"},
 	{func(a *Asm) { at := a.Jrcxz(); a.Bytes(0x90); a.Bind(at) }, "e30190", "jrcxz 0x78001003"},
 	{func(a *Asm) { Table{a}.Test(x86.R10, x86.R13) }, "4d85ea", "test r10,r13"},
-	{func(a *Asm) { Table{a}.And(x86.R10, x86.R11) }, "4d21da", "and r10,r11"},
+	{func(a *Asm) { Table{a}.AndMem(x86.R10, At(x86.R15, 0x70)) }, "4d235770", "and r10,QWORD PTR [r15+0x70]"},
 	{func(a *Asm) { Table{a}.Xor(x86.R10, x86.RAX) }, "4931c2", "xor r10,rax"},
 	{func(a *Asm) { Table{a}.AndShort(x86.RCX, -32) }, "83e1e0", "and ecx,0xffffffe0"},
 	{func(a *Asm) { Table{a}.Shr(x86.R10, 6) }, "49c1ea06", "shr r10,0x6"},
