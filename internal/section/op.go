@@ -92,7 +92,7 @@ type Op struct {
 	Through []ThreadID // OpRelease: of those who have the same creator, who has come back from its own function, and only has to end
 	Object  uint64     // barrier, region, futex, lock
 	Built   bool       // OpArrive: at a barrier that the program built itself
-	Handed  bool       // OpRelease: the threads come out of where those who let them out do not go in, or where one at a time comes out
+	Handed  bool       // OpRelease: those who let them out do not go in where they wait, or one at a time comes out
 	Peer    bool       // OpRelease, Handed: t waits there itself at times, as for a lock
 	Untyped bool       // OpWaitBegin: a bare futex, which may as well be a lock's
 	Meeting any        // OpArrive: with other processes, of which nothing is seen here; the collector's handle

@@ -60,6 +60,8 @@ type hostThread struct {
 	waits bool
 	// how often it has given its core away
 	yields, next int
+	// the parallel region of which it has come to the end last
+	region uint64
 	// where it waits for what is handed to one at a time; 0: it waits for something else
 	handed unit.Addr
 	// where it has waited for a futex

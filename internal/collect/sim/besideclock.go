@@ -36,13 +36,13 @@ func (b *beside) arrives(t *thread, c *call) {
 }
 
 // leaves is told that it leaves the barrier: it has waited there, be it by going round a loop,
-// until the last has come.
+// until the last has come, and has done its tasks.
 func (b *beside) leaves(t *thread, c *call) {
 	if b == nil || c.meeting == nil {
 		return
 	}
 	c.meeting.over = true
-	b.since(t, c.at, c.meeting.last)
+	b.since(t, max(c.at, c.worked), c.meeting.last)
 }
 
 // since sets t's clock: it has only waited since it stood at began, for something that happened at

@@ -19,6 +19,7 @@ type poolRegion struct {
 	id     uint64
 	master *thread
 	in     map[*thread]bool // who takes part
+	last   uint64           // threads in parallel: the clock at which the last task was done
 }
 
 // pools are the regions that are open, the latest last, and the threads that were ever given a
@@ -114,6 +115,7 @@ func (ts *tasks) leavePoolRun(t *thread, c *call) {
 	if !c.reported || k == nil {
 		return
 	}
+	ts.beside.since(t, max(t.rests, c.at), k.last)
 	for _, w := range ts.pools.workers {
 		if w.idle && !w.gone && !w.ended && !k.in[w] {
 			ts.joinPool(w, k, t.now())
@@ -143,12 +145,18 @@ func (ts *tasks) joinPool(t *thread, k *poolRegion, at uint64) {
 	ts.operations.feed(op)
 }
 
-// givenTask takes t, which was given a task of a pool, into its region; false if there is none.
-func (ts *tasks) givenTask(t *thread) bool {
+// latestPool is t's own region, or the one that was begun last; nil if there is none.
+func (ts *tasks) latestPool(t *thread) *poolRegion {
 	k := ts.poolOf(t)
 	if n := len(ts.pools.open); k == nil && n > 0 {
 		k = ts.pools.open[n-1]
 	}
+	return k
+}
+
+// givenTask takes t, which was given a task of a pool, into its region; false if there is none.
+func (ts *tasks) givenTask(t *thread) bool {
+	k := ts.latestPool(t)
 	if k == nil {
 		return false
 	}

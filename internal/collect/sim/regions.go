@@ -97,7 +97,7 @@ func (rs *regions) leaveBody(t *thread, c *call) {
 	op, _ := rs.segments.cutOp(t, section.OpMemberEnd)
 	op.Object = c.object
 	rs.operations.feed(op)
-	t.rests = t.now()
+	t.rests, t.host.region = t.now(), c.object
 	if k := rs.forkWith(c.object); k != nil {
 		k.last = max(k.last, t.rests)
 	}

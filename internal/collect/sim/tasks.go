@@ -113,5 +113,32 @@ func (ts *tasks) leaveTaskBody(t *thread, c *call) {
 	p.task = true
 	ts.segments.dropReturn(p, c.ret)
 	ts.operations.feed(op)
-	t.idle = c.idle
+	if t.idle = c.idle; ts.beside != nil {
+		ts.workedUntil(t, c)
+	}
+}
+
+// workedUntil notes up to which clock t, which waits at the end of a section, has done a task: it has
+// only waited since then, and the others have waited for it until then.
+func (ts *tasks) workedUntil(t *thread, c *call) {
+	now := t.now()
+	for i := len(t.frames) - 1; i >= 0; i-- {
+		if f := &t.frames[i]; f.meeting != nil {
+			f.worked, f.meeting.last = now, max(f.meeting.last, now)
+			return
+		}
+	}
+	if !t.idle && t.in(known.Fork) == nil {
+		return
+	}
+	t.rests = now
+	if c.fn.Source == known.TBB {
+		if k := ts.latestPool(t); k != nil {
+			k.last = max(k.last, now)
+		}
+		return
+	}
+	if k := ts.regions.forkWith(t.host.region); k != nil {
+		k.last = max(k.last, now)
+	}
 }

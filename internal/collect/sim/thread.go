@@ -133,6 +133,7 @@ type call struct {
 	waited    uint64 // clock units for which it did not run, in the call
 	segment   *segment
 	meeting   *meeting // a barrier's, threads in parallel
+	worked    uint64   // the same: the clock until which the thread has done tasks there
 	holding   *holding // a lock's, the same
 	other     *thread
 	candidate *candidate  // known.Gate

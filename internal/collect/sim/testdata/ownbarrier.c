@@ -1,5 +1,6 @@
-/* Threads that wait for one another in ways of their own: ownbarrier THREADS ROUNDS. KIND says how: sense, tree, yield, futex are
- * barriers, ticket, ttas and mutex locks, permits a semaphore for half of them, chain is a ring of flags. INLINE: the compiler puts them into the function that works. */
+/* Threads that wait for one another in ways of their own: ownbarrier THREADS ROUNDS. KIND says how: sense,
+ * tree, yield, futex are barriers, ticket, ttas and mutex locks, permits a semaphore for half of them, chain
+ * is a ring of flags. INLINE: the compiler puts them into the function that works. */
 #define _GNU_SOURCE
 #include <linux/futex.h>
 #include <pthread.h>
