@@ -32,7 +32,6 @@ func larger() map[string]int {
 		"ledger.flow":                59,
 		"guest.call":                 57,
 		"report.printer":             54,
-		"collect/sim.output":         50,
 		"collect/sim.beside":         50,
 		"ledger.accountant":          47,
 		"guest.space":                44,

@@ -60,13 +60,12 @@ func outNames() [outOfs]string {
 // account writes what became of the threads' instructions. Goroutines are rows that others have,
 // too, so theirs and their threads' are one sum.
 func (o *output) account() {
-	r := o.r
 	rows := map[profile.ThreadID]*book{}
-	for _, t := range slices.Concat(r.roster.threads, running(r.roster.threads)) {
-		r.segments.lastOf(t)
+	for _, t := range slices.Concat(o.roster.threads, running(o.roster.threads)) {
+		o.segments.lastOf(t)
 	}
-	rows[profile.None] = &r.goroutines.table.book
-	for _, t := range r.roster.threads {
+	rows[profile.None] = &o.goroutines.table.book
+	for _, t := range o.roster.threads {
 		if t.row == profile.None || t.hosts != nil {
 			rows[profile.None].add(t.book)
 		} else {

@@ -39,7 +39,7 @@ func (o *output) rows(in *section.Instance) {
 		p := &in.Parts[i]
 		release = max(release, p.Release)
 		if p.Thread < goroutineBase {
-			p.Thread = section.ThreadID(o.r.roster.threads[p.Thread].row)
+			p.Thread = section.ThreadID(o.roster.threads[p.Thread].row)
 			parts = append(parts, *p)
 			continue
 		}
@@ -93,7 +93,7 @@ func (o *output) fold(stints []stint, release unit.Cycles) (parts []section.Part
 func (o *output) rowFor(s *stint) int32 {
 	x := &o.goRows
 	if s.by == goroutineBase {
-		return o.r.roster.threads[0].row // the main goroutine is the main thread
+		return o.roster.threads[0].row // the main goroutine is the main thread
 	}
 	if x.of == nil {
 		x.of, x.last = map[section.ThreadID]int32{}, map[int32]stint{}
@@ -123,7 +123,7 @@ func (o *output) freeRow(s *stint) int32 {
 			return row
 		}
 	}
-	row := profile.Thread{Name: o.r.goroutines.table.names[s.by-goroutineBase], Parent: profile.ThreadID(o.r.roster.threads[0].row),
+	row := profile.Thread{Name: o.goroutines.table.names[s.by-goroutineBase], Parent: profile.ThreadID(o.roster.threads[0].row),
 		Start: s.from, End: s.to, Entry: profile.None}
 	x.list = append(x.list, int32(len(o.threads)))
 	o.threads = append(o.threads, row)

@@ -13,8 +13,8 @@ import (
 
 // hardware adds the times and events that the machine counted in a part's segments.
 func (o *output) hardware(x *profile.Instance, spans []any, part int32) {
-	mm, ok := o.r.meter.(*machineMeter)
-	if !ok && o.r.waste == nil {
+	mm, ok := o.meter.(*machineMeter)
+	if !ok && o.waste == nil {
 		return
 	}
 	var all hardware
@@ -37,7 +37,7 @@ func (o *output) times(times []blockTime, part int32) (out []profile.Count) {
 		for ; i < len(times) && times[i].block == b; i++ {
 			sum += times[i].units
 		}
-		out = append(out, profile.Count{Row: int32(o.node(b)), Part: part, N: sum})
+		out = append(out, profile.Count{Row: int32(o.tables.node(b)), Part: part, N: sum})
 	}
 	return out
 }
@@ -86,11 +86,11 @@ func (o *output) hardwareEvent(m *machine.Machine, e machine.Event) int32 {
 	}
 	pc := m.PC(e.Site)
 	key := eventKey{o.hwKinds[e.Kind], pc}
-	id, ok := o.events[key]
+	id, ok := o.tables.events[key]
 	if !ok {
-		detail := o.r.dataFinder.detail(m, e.Kind, pc, m.SharingAt(e.Site))
-		id = o.sink.AddEvent(profile.Event{Kind: key.kind, Node: o.nodeOf(pc), Addr: pc, Detail: detail})
-		o.events[key] = id
+		detail := o.dataFinder.detail(m, e.Kind, pc, m.SharingAt(e.Site))
+		id = o.sink.AddEvent(profile.Event{Kind: key.kind, Node: o.tables.nodeOf(pc), Addr: pc, Detail: detail})
+		o.tables.events[key] = id
 	}
 	return int32(id)
 }
@@ -168,7 +168,7 @@ func (o *output) details(m *machine.Machine) {
 		pc := m.PC(e.Site)
 		if id, ok := o.hardwareRow(e.Kind, pc); ok && !told[id] {
 			told[id] = true
-			o.sink.SetEventDetail(id, o.r.dataFinder.detail(m, e.Kind, pc, shared[pc]))
+			o.sink.SetEventDetail(id, o.dataFinder.detail(m, e.Kind, pc, shared[pc]))
 		}
 	}
 }
@@ -177,6 +177,6 @@ func (o *output) hardwareRow(k machine.Kind, pc uint64) (profile.EventID, bool) 
 	if o.hwKinds == nil {
 		return 0, false
 	}
-	id, ok := o.events[eventKey{o.hwKinds[k], pc}]
+	id, ok := o.tables.events[eventKey{o.hwKinds[k], pc}]
 	return id, ok
 }

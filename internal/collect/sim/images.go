@@ -69,7 +69,7 @@ type loader struct {
 func (l *loader) imageMapped(g guest.Image) {
 	im := l.images.add(g)
 	l.places.walker.Forget()
-	l.out.image(im)
+	l.out.tables.image(im)
 	entries(im, func(name string, at uint64) {
 		if f := l.openCalls.meaning(name); f != nil && l.openCalls.entries[at] == nil {
 			l.openCalls.entries[at] = f

@@ -250,13 +250,13 @@ func most[K cmp.Ordered](m map[K]uint64) K {
 
 // lockDetails tells what locks the threads waited for.
 func (o *output) lockDetails() {
-	kind := o.kinds[lockWait]
+	kind := o.tables.kinds[lockWait]
 	if kind == profile.None {
 		return
 	}
-	for _, site := range slices.Sorted(maps.Keys(o.r.locks.lockBook.waits)) {
-		if id, ok := o.events[eventKey{kind, site}]; ok {
-			o.sink.SetEventDetail(id, o.r.locks.lockBook.waits[site].words(o.r.locks.lockBook.name))
+	for _, site := range slices.Sorted(maps.Keys(o.lockBook.waits)) {
+		if id, ok := o.tables.events[eventKey{kind, site}]; ok {
+			o.sink.SetEventDetail(id, o.lockBook.waits[site].words(o.lockBook.name))
 		}
 	}
 }

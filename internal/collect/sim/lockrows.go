@@ -147,7 +147,7 @@ func sides[V any](m map[lockSide]V) []lockSide {
 
 // lockSpot is a call on its path.
 func (w lockWriter) lockSpot(call uint64, stack []frameRef) profile.WasteSide {
-	return profile.WasteSide{Path: w.out.path(stack), Node: w.out.nodeOf(call), Addr: call}
+	return profile.WasteSide{Path: w.out.pathTree.path(stack), Node: w.out.tables.nodeOf(call), Addr: call}
 }
 
 // ownCaller is the program's own call that led to the one that returns to ret, or else that one.

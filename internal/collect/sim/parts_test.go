@@ -11,7 +11,7 @@ import (
 // Each row of the table that is to be watched has a meaning here, and one whose return matters is
 // said to be watched there.
 func TestFunctionTable(t *testing.T) {
-	r := &run{meter: countMeter{}, images: &images{}}
+	r := &run{meter: countMeter{}, images: &images{}, out: &output{}}
 	r.wire(nil)
 	enterings, leavings := r.enteringTable(), r.leavingTable()
 	for _, f := range known.Probed() {

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"lime/internal/collect"
+	"lime/internal/engine"
 	"lime/internal/profile"
 )
 
@@ -67,14 +68,19 @@ func (sm *sampling) sample(t *thread) {
 	a.samples = append(a.samples, pathSample{sm.places.stack(t), t.ctx.RIP, since, t.now(), s.interval / firstInterval})
 	if s.taken++; s.taken >= s.many {
 		s.taken, s.interval = 0, s.interval*2
-		sm.out.traces.Thin()
+		sm.out.pathTree.traces.Thin()
 	}
 }
 
-// paths builds the tree of call paths and adds the samples up.
-type paths struct {
-	ids  map[profile.PathNode]profile.PathID
-	sums map[pathKey]float64
+// pathTree builds the tree of call paths, in the profile, and adds the samples up.
+type pathTree struct {
+	tables *tables
+	eng    *engine.Engine
+	blocks *blockIndex
+	sink   profile.Sink
+	traces *collect.Traces
+	ids    map[profile.PathNode]profile.PathID
+	sums   map[pathKey]float64
 }
 
 type pathKey struct {
@@ -84,60 +90,56 @@ type pathKey struct {
 	metric  string
 }
 
-func newPaths() paths {
-	return paths{ids: map[profile.PathNode]profile.PathID{}, sums: map[pathKey]float64{}}
-}
-
 // addPaths attributes the samples of a segment, once: a segment may belong to nested sections.
-func (o *output) addPaths(p *segment, thread profile.ThreadID, section profile.SectionID) {
+func (pt *pathTree) addPaths(p *segment, thread profile.ThreadID, section profile.SectionID) {
 	for i := range p.samples {
 		s := &p.samples[i]
-		id := o.path(s.stack)
-		if b, ok := o.r.blocks.startingAt(s.pc); ok {
-			id = o.step(id, o.node(b), s.pc)
+		id := pt.path(s.stack)
+		if b, ok := pt.blocks.startingAt(s.pc); ok {
+			id = pt.step(id, pt.tables.node(b), s.pc)
 		}
-		o.paths.add(pathKey{id, thread, section, "time"}, s.units)
-		o.traces.Add(thread, profile.TraceSample{At: s.at, Length: s.units, Path: id}, s.n)
+		pt.add(pathKey{id, thread, section, "time"}, s.units)
+		pt.traces.Add(thread, profile.TraceSample{At: s.at, Length: s.units, Path: id}, s.n)
 	}
 	p.samples = nil
 }
 
 // addIdleness attributes the wait at the end of a part to the path on which it waited.
-func (o *output) addIdleness(p *profile.Part, last *segment, section profile.SectionID) {
-	o.paths.add(pathKey{o.path(last.stack), p.Thread, section, "idleness"}, p.Release-p.Arrive)
+func (pt *pathTree) addIdleness(p *profile.Part, last *segment, section profile.SectionID) {
+	pt.add(pathKey{pt.path(last.stack), p.Thread, section, "idleness"}, p.Release-p.Arrive)
 }
 
-func (p *paths) add(key pathKey, units uint64) {
+func (pt *pathTree) add(key pathKey, units uint64) {
 	if key.path != profile.None && units > 0 {
-		p.sums[key] += float64(units)
+		pt.sums[key] += float64(units)
 	}
 }
 
 // path is the node of the tree for a stack.
-func (o *output) path(stack []frameRef) profile.PathID {
+func (pt *pathTree) path(stack []frameRef) profile.PathID {
 	id := profile.PathID(profile.None)
 	for i := len(stack) - 1; i >= 0; i-- {
-		if b, ok := o.r.blocks.endingAt(stack[i].ret); ok {
-			id = o.step(id, o.node(b), o.r.eng.Blocks()[b].LastPC)
+		if b, ok := pt.blocks.endingAt(stack[i].ret); ok {
+			id = pt.step(id, pt.tables.node(b), pt.eng.Blocks()[b].LastPC)
 		}
 	}
 	return id
 }
 
-func (o *output) step(parent profile.PathID, node profile.NodeID, addr uint64) profile.PathID {
+func (pt *pathTree) step(parent profile.PathID, node profile.NodeID, addr uint64) profile.PathID {
 	row := profile.PathNode{Parent: parent, Node: node, Addr: addr}
-	id, ok := o.paths.ids[row]
+	id, ok := pt.ids[row]
 	if !ok {
-		id = o.sink.AddPath(row)
-		o.paths.ids[row] = id
+		id = pt.sink.AddPath(row)
+		pt.ids[row] = id
 	}
 	return id
 }
 
 // writePaths writes the sums, in order.
-func (o *output) writePaths() {
-	keys := make([]pathKey, 0, len(o.paths.sums))
-	for k := range o.paths.sums {
+func (pt *pathTree) writePaths() {
+	keys := make([]pathKey, 0, len(pt.sums))
+	for k := range pt.sums {
 		keys = append(keys, k)
 	}
 	slices.SortFunc(keys, func(a, b pathKey) int {
@@ -145,6 +147,6 @@ func (o *output) writePaths() {
 			cmp.Compare(a.metric, b.metric))
 	})
 	for _, k := range keys {
-		o.sink.AddPathSample(profile.PathSample{Path: k.path, Thread: k.thread, Section: k.section, Metric: k.metric, Value: o.paths.sums[k]})
+		pt.sink.AddPathSample(profile.PathSample{Path: k.path, Thread: k.thread, Section: k.section, Metric: k.metric, Value: pt.sums[k]})
 	}
 }

@@ -315,5 +315,34 @@ func (t *thread) leave(exit cpu.Exit) { t.pending = &exit }
 func (r *run) finish() error {
 	r.lives.endAll(nil)
 	r.rec.Close(unit.Cycles(r.clocks.latest))
-	return joined(r.out.err, r.out.close())
+	return joined(r.out.err, r.out.close(r.metaAtEnd()))
+}
+
+// metaAtEnd says how it ended, too.
+func (r *run) metaAtEnd() profile.Meta {
+	m := r.meta()
+	m.Cores = r.beside.width(m.Cores)
+	m.EndState, m.ExitStatus = r.end.state, r.end.status
+	if r.end.signal != 0 {
+		m.ExitStatus = r.end.signal
+	}
+	m.RunTime, m.CoreTime, m.Complete = r.clocks.latest, r.roster.work(), r.end.exec == nil
+	return m
+}
+
+// meta describes the run.
+func (r *run) meta() profile.Meta {
+	m := profile.Meta{
+		Tool: r.cfg.Tool, Collector: "simulate", Model: r.cfg.Model, Machine: r.cfg.Machine,
+		Command: append([]string{r.cfg.Cmd}, r.cfg.Args[min(1, len(r.cfg.Args)):]...), Cores: r.cfg.Cores,
+		ClockUnit: r.meter.Unit(), ClockHz: r.meter.Hz(), TimeLabel: profile.Measured, CountLabel: profile.Measured,
+		NodeTime: "visits", EndState: "running", RankInfo: r.cfg.Rank,
+	}
+	if r.cfg.Parallel {
+		m.Collector = "count"
+	}
+	if r.meter.Mode() == engine.Trace {
+		m.NodeTime, m.TimeLabel = "stored", profile.Modelled
+	}
+	return m
 }

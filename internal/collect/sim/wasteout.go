@@ -12,7 +12,7 @@ import (
 // repeat.
 func (o *output) wasteEvents(events []hardwareEvent, part int32) (counts []profile.Count) {
 	for _, e := range events {
-		w := &o.r.waste.events[e.id]
+		w := &o.waste.events[e.id]
 		id := o.wasteEvent(*w)
 		counts = addCount(counts, int32(id), part, e.n)
 	}
@@ -34,7 +34,7 @@ func (o *output) wasteEvent(w wasteEvent) profile.EventID {
 			o.wasteKinds = append(o.wasteKinds, o.sink.AddKind(k))
 		}
 	}
-	return o.event(o.wasteKinds[w.kind], w.pc)
+	return o.tables.event(o.wasteKinds[w.kind], w.pc)
 }
 
 // Of the pairs, those are written that waste the most: as many of each kind, and each only if it
@@ -47,22 +47,22 @@ const (
 
 // writeWaste writes the totals and the worst pairs.
 func (o *output) writeWaste() {
-	m := o.r.waste
+	m := o.waste
 	if m == nil {
 		return
 	}
 	if m.tree.full {
-		o.r.notes.Add("waste-paths", "there are more call paths than are told apart; some of the waste is at the paths of callers")
+		o.notes.Add("waste-paths", "there are more call paths than are told apart; some of the waste is at the paths of callers")
 	}
 	var sum waste.Total
 	for id, total := range m.d.Totals() {
-		if id >= len(o.r.roster.threads) {
+		if id >= len(o.roster.threads) {
 			break
 		}
 		sum.Add(&total)
 		for k := range waste.Kinds {
 			if m.kinds.Has(k) {
-				o.wasteTotal(o.rowOf(o.r.roster.threads[id]), k, &total)
+				o.wasteTotal(o.rowOf(o.roster.threads[id]), k, &total)
 			}
 		}
 	}
@@ -145,22 +145,22 @@ func (v *votes) merge(o *votes) {
 
 // row is the pair's row of the profile.
 func (p *placedPair) row(o *output) profile.WastePair {
-	thread := o.rowOf(o.r.roster.threads[o.r.waste.tree.nodes[p.second.node].thread])
+	thread := o.rowOf(o.roster.threads[o.waste.tree.nodes[p.second.node].thread])
 	return profile.WastePair{
 		Kind: p.kind.String(), Thread: thread, First: o.side(p.first), Second: o.side(p.second),
-		Bytes: p.bytes, Count: p.count, Data: p.votes.words(), Why: o.r.waste.why(p),
+		Bytes: p.bytes, Count: p.count, Data: p.votes.words(), Why: o.waste.why(p),
 	}
 }
 
 func (o *output) side(s placedSide) profile.WasteSide {
-	return profile.WasteSide{Path: o.callPath(s.node), Node: o.nodeOf(s.pc), Addr: s.pc}
+	return profile.WasteSide{Path: o.callPath(s.node), Node: o.tables.nodeOf(s.pc), Addr: s.pc}
 }
 
 // callPath is the row of a call path, its callers first.
 func (o *output) callPath(node int32) profile.PathID {
-	n := &o.r.waste.tree.nodes[node]
+	n := &o.waste.tree.nodes[node]
 	if n.parent < 0 {
 		return profile.None
 	}
-	return o.step(o.callPath(n.parent), o.nodeOf(n.block.last), n.block.last)
+	return o.pathTree.step(o.callPath(n.parent), o.tables.nodeOf(n.block.last), n.block.last)
 }

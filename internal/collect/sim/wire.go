@@ -140,6 +140,8 @@ func (r *run) wireExits() {
 		waits: r.waits, waking: r.waking, eng: r.eng, meter: r.meter, cores: r.cores, rec: r.rec, even: r.even,
 		waste: r.waste, beside: r.beside, end: r.end,
 	}
+	r.out.barriers, r.out.dataFinder, r.out.goroutines = r.barriers, r.dataFinder, r.goroutines
+	r.out.roster, r.out.segments, r.out.lockBook = r.roster, r.segments, r.locks.lockBook
 	r.loops.run, r.trials.run = r.exits, r.exits // what spins is run to see whether it does
 	r.loader = &loader{
 		memory: r.memory, openCalls: r.openCalls, places: r.places, probes: r.probes, heap: r.heap, images: r.images, out: r.out,
