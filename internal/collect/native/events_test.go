@@ -68,7 +68,8 @@ func TestEventsOfAMachineWithCounters(t *testing.T) {
 	if len(r.notes) != 0 {
 		t.Errorf("notes %v: nobody asked for the others", r.notes)
 	}
-	const second = 77
+	const second, stub = 77, 16
+	r.sampler.stubs = func(pc uint64) bool { return pc == stub }
 	r.eventIDs[1], r.eventIDs[2] = "llc-miss", "page-fault"
 	pc := uint64(reflect.ValueOf(TestEventsOfAMachineWithCounters).Pointer())
 	at := uint64(2000)
@@ -83,6 +84,7 @@ func TestEventsOfAMachineWithCounters(t *testing.T) {
 	for range 3 {
 		feed(perf.Record{Type: perf.TypeSample, TID: second, Event: 1, IP: pc, Period: 1000})
 		feed(perf.Record{Type: perf.TypeSample, TID: second, Event: 2, IP: pc, Period: faultPeriod})
+		feed(perf.Record{Type: perf.TypeSample, TID: second, Event: 2, IP: stub, Period: faultPeriod}) // in lime's own code
 	}
 	r.drain(0)
 	if _, err := r.finish(nil, false); err != nil {

@@ -495,6 +495,9 @@ func (r *run) ownRecord(rec *perf.Record) {
 			x.detail = &detail{left: r.sampler.leaving(rec)}
 			r.leftSamples++
 		default:
+			if r.sampler.stubs != nil && r.sampler.stubs(rec.IP) { // a page of the ring that nobody had written to: lime's
+				return
+			}
 			x.event = &eventCount{eventKey{kind, r.sampler.origin(rec.IP)}, max(rec.Period, 1)}
 		}
 	case perf.TypeComm:
