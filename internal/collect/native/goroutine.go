@@ -228,6 +228,7 @@ func (r *run) enterGoPark(m *thread, h *hook.Record, at uint64) {
 	case x.left == leftOff && x.kind != "":
 		x.site = r.outsideSite(h)
 	case x.left == leftTold:
+		x.site = r.goSite(h)
 		r.awaited(g, at)
 		r.feed(r.goArrival(g, section.OpWaitBegin, h, at, cmp.Or(x.list, x.id)))
 	}
@@ -293,10 +294,19 @@ func parkings() []parking {
 	}
 }
 
-// enterGoReady: somebody lets a goroutine go on.
-func (r *run) enterGoReady(_ *thread, h *hook.Record, at uint64) {
-	if g := r.gophers.byID[h.Arg0]; g != nil {
-		r.mayGoOn(g, at)
+// enterGoReady: somebody lets a goroutine go on. If no goroutine does, a timer of the runtime's has
+// sent to the channel for which it waits: it has slept.
+func (r *run) enterGoReady(m *thread, h *hook.Record, at uint64) {
+	g := r.gophers.byID[h.Arg0]
+	if g == nil {
+		return
+	}
+	x := g.gopher
+	timer := x.left == leftTold && x.list == 0 && m.hosts == nil && r.prog != nil
+	r.mayGoOn(g, at)
+	if from := x.at; timer && from < at && !r.rec.Ended(g.id) && !r.stood(from, at) {
+		g.piece.addOff(offWait{kindSleep, uint64(x.site.Place()), 1, at - from})
+		r.out.paths[pathKey{r.sitePath(x.site), g.row(), noSection, metricOff}] += float64(at - from)
 	}
 }
 

@@ -157,10 +157,11 @@ func cpuTime() time.Duration {
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
-// nap sleeps, and waits for a pipe that is written to after as long a time, and says for how long it did either.
+// nap sleeps, in a call and for a timer's channel, and waits for a pipe that is written to after as long a time, and says for how long it did either.
 func nap(d time.Duration) (slept, read time.Duration) {
 	from := time.Now()
 	time.Sleep(d)
+	<-time.After(d)
 	slept = time.Since(from)
 	in, out, err := os.Pipe()
 	if err != nil {
