@@ -89,6 +89,7 @@ type Op struct {
 	At      unit.Cycles
 	Other   ThreadID   // by kind
 	Woken   []ThreadID // OpRelease
+	One     bool       // OpRelease: of any number it would have let go one, as who gives back a lock
 	Through []ThreadID // OpRelease: of those who have the same creator, who has come back from its own function, and only has to end
 	Object  uint64     // barrier, region, futex, lock
 	Built   bool       // OpArrive: at a barrier that the program built itself

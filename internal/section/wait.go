@@ -91,6 +91,7 @@ type release struct {
 	global bool       // nobody else worked when it began
 	handed bool       // Op.Handed
 	peer   bool       // Op.Peer
+	one    bool       // Op.One, and nobody else has been let go
 }
 
 // release looks whether this is the moment at which a barrier opens.
@@ -106,6 +107,7 @@ func (r *Recogniser) release(t *thread, op *Op) {
 		r.pending = p
 	}
 	p.object, p.handed, p.peer = op.Object, p.handed || op.Handed, p.peer || op.Peer
+	p.one = op.One && len(p.woken) == 0
 	for _, id := range op.Woken {
 		p.woken[id] = true
 	}
@@ -172,7 +174,7 @@ func (r *Recogniser) opens(p *release) bool {
 		return false
 	}
 	if r.symmetric(p) {
-		return p.global || waiters >= 2
+		return p.global && !p.one || waiters >= 2
 	}
 	return p.global && (r.deals(p) || r.answers(p))
 }

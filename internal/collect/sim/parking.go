@@ -13,6 +13,7 @@ import (
 
 // parking takes threads that spin out of the others' way.
 type parking struct {
+	handed     map[uint64]bool // by the program's own place: what threads wait for there is handed from one to the next
 	barriers   *barriers
 	counting   *counting
 	loops      *loops
@@ -234,6 +235,10 @@ func (pk *parking) reportSpin(s *spinner, op section.Op, taken []edgeCount) {
 	}
 	if s.tried == 0 {
 		s.tried = pk.passes.tried(t, s.point) // as near as the registers still tell
+	}
+	if l := t.let; l != nil && l.point == s.point {
+		pk.handed[s.call] = true
+		t.let = nil
 	}
 	pk.rounds.learn(s, taken)
 	pk.operations.feed(op)

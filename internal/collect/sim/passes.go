@@ -4,6 +4,7 @@ package sim
 
 import (
 	"lime/internal/collect/spin"
+	"lime/internal/engine"
 	"lime/internal/section"
 	"lime/internal/unit"
 )
@@ -20,6 +21,7 @@ type passes struct {
 	spinners   *spinners
 	segments   *segments
 	cores      *cores
+	eng        *engine.Engine
 }
 
 // passPoints are the places that threads pass on their way to loops in which others wait.
@@ -34,8 +36,12 @@ type point struct {
 	waiting       int // threads that spin behind it
 	early         int // of these: who came past before it was known; all who wait with them begin at the loop
 	passes, parks int
-	ordered       bool // what they look at is looked at in order
-	lock          bool // who waits behind it waits for no section's end
+	ordered       bool     // what they look at is looked at in order
+	lock          bool     // who waits behind it waits for no section's end
+	object        uint64   // for which threads have waited there
+	several       bool     // and not all for the same one
+	exits         []uint64 // blocks in which those go on who have waited there
+	together      bool     // who lets others go there first, and then comes past, goes on with them
 }
 
 // worth reports whether it still pays to stop at the point: now and then
@@ -72,6 +78,7 @@ func (p *point) park(s *spinner) {
 }
 
 func (p *point) leave(s *spinner) {
+	p.leftBy(s)
 	p.waiting--
 	if !s.passed {
 		p.early--
@@ -89,6 +96,7 @@ func (ps *passes) passing(t *thread, pc uint64) (wait bool) {
 		return true
 	}
 	p.passes++
+	ps.seenPassing(t, pc, p)
 	t.tried = ps.tried(t, pc)
 	t.still.suspect = !p.ordered
 	if p.waiting > 0 && !ps.released(pc) {

@@ -25,6 +25,7 @@ type spinner struct {
 	woken    uint64          // the clock at which it was released
 	spans    []extent        // the code of its blocks
 	contends bool            // what it tries to take then is another word
+	out      uint64          // the block behind the loop in which the thread goes on
 	seen     int             // blocks of the engine that it was held against
 }
 

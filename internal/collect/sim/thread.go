@@ -55,6 +55,7 @@ type thread struct {
 	spin    *spinner
 	still   stillness // how it looked at the end of the last slices
 	pass    *passage
+	let     *letting    // nil: what it did last was done on its way
 	visits  visits      // of an instruction that is done in order (order.go)
 	touches bool        // it stands at one, and its turn has come
 	inLine  uint64      // the clock since which it has waited, looks included
@@ -63,6 +64,7 @@ type thread struct {
 	gaveAt  *orderly    // and where
 	heard   uint64      // its clock when it last did something beside running on
 	checked uint64      // its clock when it was last looked whether it has let others go
+	retired uint64      // and how many instructions it had done by then
 	tried   uint64      // what it tried to take at the last pass point
 	meet    uint64      // where those whom it released come home; it may pass there, too
 	meetBy  uint64      // until it has worked for so long

@@ -130,7 +130,12 @@ const (
 func (tr *trials) tryOut(s *spinner) (left bool) {
 	t, outside, looks := s.t, 0, tr.looksAt(s)
 	for n := 0; n < 3*len(s.loop.Blocks)+trialBlocks || len(looks) > 0 && n < mostTrial; n++ {
-		if !s.in(t.ctx.RIP) {
+		if s.in(t.ctx.RIP) {
+			s.out = 0
+		} else {
+			if s.out == 0 {
+				s.out = t.ctx.RIP
+			}
 			if outside++; outside > blocksAfter {
 				return true
 			}

@@ -3,6 +3,8 @@
 package sim
 
 import (
+	"slices"
+
 	"lime/internal/collect/known"
 	"lime/internal/guest"
 	"lime/internal/section"
@@ -93,6 +95,9 @@ func (ws *waits) reportRelease(by *thread, woken []*thread) {
 	if by.covered() {
 		return
 	}
+	if ws.beside == nil {
+		ws.refuteFor(by, woken)
+	}
 	byObject, order := map[uint64][]section.ThreadID{}, []uint64{}
 	for _, t := range woken {
 		if t.waitsOn == waitsReported && t.in(known.CondWait) == nil {
@@ -107,10 +112,40 @@ func (ws *waits) reportRelease(by *thread, woken []*thread) {
 		op, _ := ws.segments.cutOp(by, section.OpRelease)
 		op.Object, op.Woken = object, append(byObject[object], ids(late)...)
 		op.Handed, op.Peer = ws.handing.hands(by, woken, object)
+		op.One = wakesOne(by) && !ws.inWith(by, op.Woken)
 		op.Through = ws.through(by, op.Woken)
 		ws.segments.reportOpening(by, op)
 		for _, t := range late {
 			ws.segments.waitOver(t, t.segment.stack)
+		}
+	}
+}
+
+// wakesOne reports whether a thread that has just come out of a system call asked it to wake one
+// thread that waits for a futex, however many wait. Who opens a barrier asks for all.
+func wakesOne(by *thread) bool {
+	const futexWake, futexWakeBitset, flags = 1, 10, 128 | 256 // linux/futex.h
+	op := by.ctx.GPR[rsi] &^ flags
+	return (op == futexWake || op == futexWakeBitset) && by.ctx.GPR[rdx] == 1
+}
+
+// inWith reports whether a thread is in the function in which those wait whom it wakes, and
+// which may be a barrier.
+func (ws *waits) inWith(by *thread, woken []section.ThreadID) bool {
+	return !slices.ContainsFunc(woken, func(id section.ThreadID) bool {
+		g := ws.roster.threads[id].watchedCandidate()
+		return g == nil || !g.holds() || !by.inside(g)
+	})
+}
+
+// refuteFor refutes the functions in which some wait whom a thread wakes that is not in them: it
+// gives something back, and has come out before those who wait.
+func (ws *waits) refuteFor(by *thread, woken []*thread) {
+	for _, t := range woken {
+		for i := range t.frames {
+			if g := t.frames[i].candidate; g != nil && g.state != candidateRefuted && !by.inside(g) {
+				ws.barriers.refute(g)
+			}
 		}
 	}
 }

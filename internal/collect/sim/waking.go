@@ -13,6 +13,7 @@ import (
 
 // waking lets threads go on that spin, when what they wait for has happened.
 type waking struct {
+	barriers   *barriers
 	clocks     *clocks
 	locks      *locks
 	loops      *loops
@@ -36,7 +37,7 @@ type waking struct {
 // loop they may release others, as in a tree of flags: it is t's arrival that lets them all go, and
 // perhaps t itself.
 func (wk *waking) wakeSpinners(t *thread) {
-	defer func() { t.checked = t.now() }()
+	defer wk.looked(t)
 	if len(wk.spinners.parked) == 0 || wk.end.over {
 		return
 	}
@@ -49,6 +50,14 @@ func (wk *waking) wakeSpinners(t *thread) {
 	wk.resumeWoken(left, t)
 	if wk.rec.Parts(t.id) != parts {
 		t.pass = nil // it has opened what it came past for
+	}
+}
+
+// looked notes that it has been looked whether t has let others go.
+func (wk *waking) looked(t *thread) {
+	t.checked = t.now()
+	if t.ctx != nil {
+		t.retired = wk.eng.Retired(t.ctx)
 	}
 }
 
@@ -180,7 +189,7 @@ func (wk *waking) reportSpinReleases(list []*spinner, by *thread) {
 	var order []*spinner
 	woken := map[uint64][]section.ThreadID{}
 	for _, s := range list {
-		if !s.reported || s.t == by || s.tried != 0 && s.tried == s.object || s.contends || wk.handedOn(s) {
+		if !s.reported || s.t == by || s.tried != 0 && s.tried == s.object || s.contends || wk.handedOn(s, by, len(list)) {
 			continue
 		}
 		if woken[s.object] == nil {
@@ -191,25 +200,6 @@ func (wk *waking) reportSpinReleases(list []*spinner, by *thread) {
 	for _, s := range order {
 		wk.reportSpinRelease(by, s.object, s.point, woken[s.object])
 	}
-}
-
-// handedOn reports whether others, who wait at the same place as one who is let go, wait on, or did
-// so once: what they wait for is handed from one to the next, and is no barrier, which all leave
-// together.
-func (wk *waking) handedOn(s *spinner) bool {
-	if g := s.t.watchedCandidate(); g != nil && g.holds() {
-		return false // flags that pass from one to the next in a function that may be a barrier
-	}
-	on := slices.ContainsFunc(wk.spinners.parked, func(o *spinner) bool {
-		return o.reported && o != s && o.object != s.object && o.call == s.call && o.point == s.point
-	})
-	if on && wk.handed == nil {
-		wk.handed = map[uint64]bool{}
-	}
-	if on {
-		wk.handed[s.call] = true
-	}
-	return wk.handed[s.call]
 }
 
 func (wk *waking) reportSpinRelease(by *thread, object, point uint64, woken []section.ThreadID) {

@@ -89,7 +89,7 @@ func (r *run) wireSpinning() {
 	r.loops = &loops{memory: r.memory, rounds: r.rounds, eng: r.eng, images: r.images, blocks: r.blocks}
 	r.passes = &passes{
 		loops: r.loops, memory: r.memory, operations: r.operations, passPoints: r.passPoints, spinners: r.spinners,
-		segments: r.segments, cores: r.cores,
+		segments: r.segments, cores: r.cores, eng: r.eng,
 	}
 	r.waits = &waits{
 		barriers: r.barriers, counting: r.counting, operations: r.operations, places: r.places, precedence: r.precedence,
@@ -97,6 +97,7 @@ func (r *run) wireSpinning() {
 		handing: newHanding(r.beside, r.barriers),
 	}
 	r.parking = &parking{
+		handed:   map[uint64]bool{},
 		barriers: r.barriers, counting: r.counting, loops: r.loops, operations: r.operations, passPoints: r.passPoints,
 		passes: r.passes, places: r.places, roster: r.roster, rounds: r.rounds, spinners: r.spinners, segments: r.segments,
 		eng: r.eng, images: r.images, cores: r.cores, beside: r.beside, end: r.end,
@@ -107,7 +108,7 @@ func (r *run) wireSpinning() {
 		eng: r.eng, images: r.images, blocks: r.blocks,
 	}
 	r.waking = &waking{
-		clocks: r.clocks, locks: r.locks, loops: r.loops, memory: r.memory, operations: r.operations,
+		barriers: r.barriers, handed: r.parking.handed, clocks: r.clocks, locks: r.locks, loops: r.loops, memory: r.memory, operations: r.operations,
 		passPoints: r.passPoints, precedence: r.precedence, rounds: r.rounds, spinners: r.spinners, segments: r.segments, trials: r.trials,
 		waits: r.waits, eng: r.eng, cores: r.cores, rec: r.rec, end: r.end,
 	}

@@ -145,7 +145,7 @@ static void take(void) {
 static void give(void) { __sync_synchronize(); want[me] = 0; }
 #endif
 
-static long rounds, hold, outside, took[MOST], shared; static pthread_barrier_t bar;
+static long rounds, hold, outside, took[MOST]; static volatile long shared; static pthread_barrier_t bar;
 static long now(void) { struct timespec t; clock_gettime(CLOCK_MONOTONIC, &t); return t.tv_sec * 1000000000L + t.tv_nsec; }
 static void __attribute__((noinline)) busy(long n) { for (; n > 0; n--) __asm__ volatile(""); }
 static void *worker(void *p) {
@@ -157,6 +157,13 @@ static void *worker(void *p) {
 		shared++;
 		busy(hold);
 		give();
+#ifdef TWICE // another place that takes the same lock
+		busy(outside / 2);
+		take();
+		shared++;
+		busy(hold);
+		give();
+#endif
 		busy(outside);
 	}
 	took[me] = now() - t;

@@ -1,0 +1,55 @@
+package sim_test
+
+import (
+	"strconv"
+	"strings"
+	"testing"
+
+	"lime/internal/profile"
+)
+
+// A lock that a program has built itself is no barrier, whatever it is made of, however few threads
+// take it, and though they may take it in turns: who holds it lets the next one go after it has
+// come out of its own wait, and does not go on together with it.
+func TestALockIsNoBarrier(t *testing.T) {
+	loads := []load{{2, 200, 300, 300}, {2, 200, 100, 3000}, {3, 100, 20, 20}, {4, 60, 9000, 9000}}
+	for _, kind := range excludeKinds {
+		t.Run(kind, func(t *testing.T) {
+			t.Parallel()
+			for _, flags := range []string{"-O2", "-O2 -DTWICE", "-O2 -fno-inline"} {
+				exe := compile(t, "exclude.c", "gcc -g -w -pthread "+flags+" -DKIND="+kind+" -o OUT SRC")
+				for _, l := range loads {
+					if kind == "PETERSON" {
+						if l.threads = 2; l.hold < l.outside {
+							continue // who comes lets the other one go by that, as in a barrier, before it waits itself
+						}
+					}
+					path, status, said, out := simulated(t, 8, append([]string{"--", exe}, l.args()...)...)
+					rounds := l.threads * l.rounds * (1 + strings.Count(flags, "TWICE"))
+					if status != 0 || !strings.HasPrefix(out, strconv.Itoa(rounds)+" ") {
+						t.Fatalf("%s, %+v: status %d, printed %s: %s", flags, l, status, out, said)
+					}
+					if n := ownBarriers(t, path); n > 0 {
+						t.Errorf("%s, %+v: %d sections end at a barrier", flags, l, n)
+					}
+				}
+			}
+		})
+	}
+}
+
+// ownBarriers is how many sections of a profile end at a barrier that the program has built.
+func ownBarriers(t *testing.T, path string) (n int) {
+	t.Helper()
+	p, err := profile.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Close()
+	for _, s := range p.Tables().Sections {
+		if s.Kind == "built-barrier" {
+			n++
+		}
+	}
+	return n
+}
