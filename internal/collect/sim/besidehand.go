@@ -92,11 +92,13 @@ func (h *handing) givenTo(site *section.Site) bool {
 }
 
 // hands reports whether by hands something to one of those whose waits for an object it ends, and
-// whether it waits at such a place itself at times.
+// whether it waits at such a place itself at times: then they have not waited for work to do.
 func (h *handing) hands(by *thread, woken []*thread, object uint64) (handed, peer bool) {
 	for _, t := range woken {
 		if at := t.host.handed; h != nil && t.waitsOn == waitsReported && t.object == object && at != 0 {
-			handed, peer = true, peer || by.host.places[at]
+			mine := by.host.places[at]
+			handed, peer = true, peer || mine
+			t.untyped = t.untyped || mine
 		}
 	}
 	return handed, peer
