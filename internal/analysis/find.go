@@ -21,7 +21,7 @@ func (res *Result) FindSections(spec string) ([]int, error) {
 	}
 	var out []int
 	for i := range res.Sections {
-		if res.Sections[i].EndsAt.named(spec) {
+		if res.Sections[i].EndsAt.Named(spec) {
 			out = append(out, i)
 		}
 	}
@@ -31,9 +31,9 @@ func (res *Result) FindSections(spec string) ([]int, error) {
 	return out, nil
 }
 
-// named reports whether a person means the place: FILE:LINE, where the file may be the end of its
+// Named reports whether a person means the place: FILE:LINE, where the file may be the end of its
 // path, or its function.
-func (p *Place) named(spec string) bool {
+func (p *Place) Named(spec string) bool {
 	if i := strings.LastIndexByte(spec, ':'); i > 0 {
 		if line, err := strconv.Atoi(spec[i+1:]); err == nil {
 			return line == p.Line && (profile.SameFile(p.File, spec[:i]) || path.Base(p.File) == spec[:i])

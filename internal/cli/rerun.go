@@ -119,6 +119,9 @@ func (a *app) rerun(ctx context.Context, o *sim.Options, save string, an analysi
 	if res.EndState == "" || res.EndState == "interrupted" {
 		return nil, fmt.Errorf("the changed run did not come to its end (%s): %s", res.EndState, res.Message)
 	}
+	if res.NoLock {
+		return nil, errors.New("the changed run did not take that lock: it is another one than in the profile's run")
+	}
 	if err := resolve.File(o.Out, resolve.Options{}); err != nil {
 		return nil, err
 	}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -23,6 +24,10 @@ import (
 // whatifFlags are the options of whatif.
 type whatifFlags struct {
 	erase, settings []string
+	hold, shorten   []string
+	noLock          []string
+	threads         int
+	args            []string // of the program; nil: those that it had
 	even            []string
 	section         []string
 	bus             string
@@ -48,8 +53,21 @@ was. FILE:LINE names all events of a line, a function's name those of the
 function, on:DATA those of a data object as the report names it; KIND@ before
 any of these takes one kind of event. top is the line of the report's first
 cause, important all hardware causes with a score above the limit, all every
-one. Waits for locks or for other threads follow from what those do: they cannot
-be taken away alone, and --erase says so.
+one. Waits for other threads follow from what those do: they cannot be taken
+away alone, and --erase says so.
+
+For locks it is the simulated clock that goes otherwise, while the threads do
+what they do. --hold 0.5@LOCK: the lock is held half as long, and the other half
+of what is done under it is done after it has been given back. --shorten
+0.5@LOCK: what is done under it takes half the time. --no-lock LOCK: nobody
+waits for it; --erase lock-wait@LOCK means the same, and so does --erase top, if
+that is the report's first cause. LOCK is its name in the report, FILE:LINE of a
+call that waits for it, or top, the one that was waited for longest. What such
+an answer is worth ends where the program's work depends on the lock's order.
+
+--threads runs it with another number of threads, as far as OMP_NUM_THREADS,
+RAYON_NUM_THREADS and GOMAXPROCS say how many it makes; arguments after -- take
+the place of the program's own.
 
 --even asks what the sections would be if every thread did at that line what the
 threads do on average. The profile's account says, to first order; then the
@@ -72,11 +90,20 @@ only if you say so, at the terminal or with --yes.
     lime whatif --erase top
     lime whatif --erase l1d-miss@radix.c:40 --set l2.size=8MB
     lime whatif --section 2 --erase top
+    lime whatif --hold half@top
+    lime whatif --cores 32 -- 32 input
     lime whatif --erase on:table
     lime whatif --bus wider
     lime whatif --seeds 20`,
-		Args: cobra.MaximumNArgs(1),
+		Args: func(cmd *cobra.Command, args []string) error {
+			return cobra.MaximumNArgs(1)(cmd, ofLime(cmd, args))
+		},
 		RunE: func(cmd *cobra.Command, args []string) error {
+			own := ofLime(cmd, args)
+			if cmd.ArgsLenAtDash() >= 0 {
+				f.args = append([]string{}, args[len(own):]...)
+			}
+			args = own
 			return a.whatif(cmd.Context(), oneOr(args, defaultProfile), &f)
 		},
 	}
@@ -85,6 +112,10 @@ only if you say so, at the terminal or with --yes.
 		"take these `events` away: top, important, all, or [KIND@]FILE:LINE, [KIND@]FUNCTION, [KIND@]on:DATA; may be repeated")
 	fl.StringArrayVarP(&f.section, "section", "s", nil,
 		"choose causes of this section, even out this section: its `N|PLACE` in the report; may be repeated")
+	fl.StringArrayVar(&f.hold, "hold", nil, "hold a lock for this `SHARE@LOCK` of the time, the rest is done after that; may be repeated")
+	fl.StringArrayVar(&f.shorten, "shorten", nil, "what is done under a lock takes this `SHARE@LOCK` of its time; may be repeated")
+	fl.StringArrayVar(&f.noLock, "no-lock", nil, "nobody waits for this `LOCK`; may be repeated")
+	fl.IntVar(&f.threads, "threads", 0, "run with `N` threads, as far as the environment says how many")
 	fl.StringVar(&f.bus, "bus", "", "`wider` = the bus to the shared cache never makes a core wait")
 	fl.StringArrayVar(&f.settings, "set", nil, "change the machine: `key=value`, for example l2.size=8MB; may be repeated")
 	fl.IntVarP(&f.cores, "cores", "c", 0, "simulate `N` cores instead")
@@ -98,6 +129,14 @@ only if you say so, at the terminal or with --yes.
 	yesFlag(cmd, &f.yes)
 	analysisFlags(cmd, &f.analysis)
 	return cmd
+}
+
+// ofLime are the arguments in front of --.
+func ofLime(cmd *cobra.Command, args []string) []string {
+	if n := cmd.ArgsLenAtDash(); n >= 0 {
+		return args[:n]
+	}
+	return args
 }
 
 func (a *app) whatif(ctx context.Context, path string, f *whatifFlags) error {
@@ -151,7 +190,10 @@ func (f *whatifFlags) check() error {
 	if err := f.checkSeeds(); err != nil || f.seeds > 0 {
 		return err
 	}
-	changes := len(f.erase) + len(f.settings) + f.cores
+	changes := len(f.erase) + len(f.settings) + f.cores + len(f.hold) + len(f.shorten) + len(f.noLock) + f.threads
+	if f.args != nil {
+		changes++
+	}
 	switch {
 	case f.bus != "" && f.bus != "wider":
 		return fmt.Errorf("--bus %s: the only answer is wider; for other machines use --set bus.width_bytes=N", f.bus)
@@ -166,7 +208,10 @@ func (f *whatifFlags) check() error {
 	case len(f.section) > 0 && len(f.even) == 0 && len(f.erase) == 0:
 		return errors.New("--section goes with --erase and --even: what else can be changed is the same for all sections")
 	case len(f.even) == 0 && changes == 0 && f.bus == "":
-		return errors.New("nothing to change: use --erase, --bus, --set, --cores, --even or --seeds")
+		return errors.New("nothing to change: use --erase, --hold, --shorten, --no-lock, --bus, --set, --cores, --threads, " +
+			"--even, --seeds or arguments after --")
+	case f.threads < 0:
+		return fmt.Errorf("--threads %d: choose 1 or more", f.threads)
 	}
 	return nil
 }
@@ -205,7 +250,16 @@ func (f *whatifFlags) options(src profile.Source, before *analysis.Result, only 
 		o.Cores = f.cores
 		words = append(words, strconv.Itoa(f.cores)+" cores")
 	}
-	for _, spec := range f.erase {
+	words = append(words, f.sized(o)...)
+	locks, left, err := f.locks(before, src.Tables(), only)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, c := range locks {
+		o.Locks = append(o.Locks, sim.LockChange{Addr: c.Lock.Addr, First: c.Lock.First, Held: c.Held, Later: c.Later, Free: c.Free})
+		words = append(words, c.Words)
+	}
+	for _, spec := range left {
 		c, err := whatif.Choose(before, src.Tables(), only, spec)
 		if err != nil {
 			return nil, nil, err
@@ -218,6 +272,62 @@ func (f *whatifFlags) options(src profile.Source, before *analysis.Result, only 
 		}
 	}
 	return o, words, nil
+}
+
+// sized changes how many threads there are, and the program's arguments.
+func (f *whatifFlags) sized(o *sim.Options) (words []string) {
+	if f.threads > 0 {
+		o.Env = os.Environ()
+		for _, name := range []string{"OMP_NUM_THREADS", "RAYON_NUM_THREADS", "GOMAXPROCS"} {
+			o.Env = append(o.Env, fmt.Sprintf("%s=%d", name, f.threads))
+		}
+		words = append(words, fmt.Sprintf("%d threads", f.threads))
+	}
+	if f.args != nil {
+		o.Args = f.args
+		words = append(words, "arguments "+strings.Join(f.args, " "))
+	}
+	return words
+}
+
+// locks reads what is to be otherwise about locks, and returns what else is to be erased.
+func (f *whatifFlags) locks(before *analysis.Result, tab *profile.Tables, only []int) (list []whatif.LockChange, erase []string, err error) {
+	add := func(option string, c whatif.LockChange, err error) error {
+		if err != nil {
+			return fmt.Errorf("%s %w", option, err)
+		}
+		list = append(list, c)
+		return nil
+	}
+	for _, spec := range f.hold {
+		c, err := whatif.Hold(before, tab, spec, true)
+		if err := add("--hold", c, err); err != nil {
+			return nil, nil, err
+		}
+	}
+	for _, spec := range f.shorten {
+		c, err := whatif.Hold(before, tab, spec, false)
+		if err := add("--shorten", c, err); err != nil {
+			return nil, nil, err
+		}
+	}
+	for _, spec := range f.noLock {
+		c, err := whatif.NoLock(before, tab, spec)
+		if err := add("--no-lock", c, err); err != nil {
+			return nil, nil, err
+		}
+	}
+	for _, spec := range f.erase {
+		c, ok, err := whatif.ErasedLock(before, tab, only, spec)
+		if !ok {
+			erase = append(erase, spec)
+			continue
+		}
+		if err := add("--erase", c, err); err != nil {
+			return nil, nil, err
+		}
+	}
+	return list, erase, nil
 }
 
 // evened answers --even: what the account says, and what a run shows.

@@ -10,6 +10,8 @@ type LockID int32
 type Lock struct {
 	Name    string // the data; or where it was first taken
 	Kind    string // the function that takes it, "loop" if it is a loop of the program's own
+	Addr    uint64 // 0 if they are several
+	First   uint64 // the call that took it first
 	Objects uint64 // how many they are
 	Taken   Label  // Unavailable: only some of the times that it was held are known
 }
@@ -38,13 +40,14 @@ type LockHold struct {
 
 // lockTables came later than the rest: see later.
 var lockTables = []tableSpec{
-	{"lock", `CREATE TABLE lock(id INTEGER PRIMARY KEY, name TEXT, kind TEXT, objects INTEGER, taken INTEGER)`},
+	{"lock", `CREATE TABLE lock(id INTEGER PRIMARY KEY, name TEXT, kind TEXT, addr INTEGER, first INTEGER, objects INTEGER, taken INTEGER)`},
 	{"lock_wait", `CREATE TABLE lock_wait(id INTEGER PRIMARY KEY, lock INTEGER, thread INTEGER, path INTEGER, node INTEGER, addr INTEGER, place INTEGER, n INTEGER, time INTEGER, longest INTEGER)`},
 	{"lock_hold", `CREATE TABLE lock_hold(id INTEGER PRIMARY KEY, lock INTEGER, thread INTEGER, path INTEGER, node INTEGER, addr INTEGER, place INTEGER, n INTEGER, time INTEGER, longest INTEGER, waited INTEGER)`},
 }
 
 var lockRows = rowSpec[Lock]{"lock", func(r *Lock, e *env) []column {
-	return []column{text[string]{&r.Name, e}, text[string]{&r.Kind, e}, num[uint64]{&r.Objects}, num[Label]{&r.Taken}}
+	return []column{text[string]{&r.Name, e}, text[string]{&r.Kind, e}, num[uint64]{&r.Addr}, num[uint64]{&r.First},
+		num[uint64]{&r.Objects}, num[Label]{&r.Taken}}
 }}
 
 func spotColumns(s *WasteSide, e *env) []column {
@@ -66,7 +69,8 @@ var lockHoldRows = rowSpec[LockHold]{"lock_hold", func(r *LockHold, e *env) []co
 }}
 
 var lockText = textRow[Lock]{"lock", Lock{}, func(r *Lock) []textField {
-	return []textField{str("name", &r.Name), str("kind", &r.Kind), dec("objects", &r.Objects, 0), enum("taken", labelNames, &r.Taken)}
+	return []textField{str("name", &r.Name), str("kind", &r.Kind), hex("addr", &r.Addr), hex("first", &r.First),
+		dec("objects", &r.Objects, 0), enum("taken", labelNames, &r.Taken)}
 }}
 
 var lockWaitText = textRow[LockWait]{"lock-wait", LockWait{Lock: None, Thread: None, At: noSide}, func(r *LockWait) []textField {

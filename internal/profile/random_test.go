@@ -62,7 +62,7 @@ func fillRest(t testing.TB, s Sink, r *rand.Rand, threads, nodes int) {
 	s.AddWastePair(WastePair{Kind: "dead-store", Thread: ThreadID(r.IntN(threads)),
 		First:  WasteSide{Path: None, Node: NodeID(r.IntN(nodes+1) - 1), Addr: r.Uint64(), Frames: randomFrames(r)},
 		Second: WasteSide{Path: None, Node: None, Frames: randomFrames(r)}, Bytes: r.Uint64(), Count: 3, Data: "a+0x8", Why: "spill"})
-	lock := s.AddLock(Lock{Name: "m+0x8", Kind: "pthread_mutex_lock", Objects: 3, Taken: Label(r.IntN(4))})
+	lock := s.AddLock(Lock{Name: "m+0x8", Kind: "pthread_mutex_lock", Addr: r.Uint64(), First: r.Uint64(), Objects: 3, Taken: Label(r.IntN(4))})
 	spot := WasteSide{Path: PathID(r.IntN(paths+1) - 1), Node: NodeID(r.IntN(nodes+1) - 1), Addr: r.Uint64(), Frames: randomFrames(r)}
 	s.AddLockWait(LockWait{Lock: lock, Thread: ThreadID(r.IntN(threads)), At: spot, Count: r.Uint64(), Time: 1 << 40, Longest: r.Uint64N(1 << 40)})
 	s.AddLockHold(LockHold{Lock: lock, Thread: None, At: spot, Count: 2, Time: 1 << 63, Longest: r.Uint64N(1 << 63), Waited: r.Uint64()})

@@ -38,10 +38,14 @@ func WhatIf(w io.Writer, c *whatif.Comparison, all bool) error {
 	if shown == 0 {
 		p.print("%s", "no section lost any time")
 	}
+	if c.LockBefore+c.LockAfter > 0 {
+		p.print("%-36s %10s %10s %10s %10s", "waiting for locks, of core time", "", "", short(c.LockBefore), short(c.LockAfter))
+	}
 	p.print("%-36s %10s %10s %10s %10s", "whole run, "+c.ClockUnit, "", "", short(c.RunTimeBefore), short(c.RunTimeAfter))
 	p.said(c)
+	p.won(c)
 	for i := range c.Sections {
-		if s := &c.Sections[i]; i == 0 && s.LostBefore > 0 && !s.Gone {
+		if s := &c.Sections[i]; i == 0 && s.LostBefore > 0 && !s.Gone && c.LockBefore <= s.LostBefore {
 			p.print("%s", "")
 			p.print("%s", accounted(s))
 		}
@@ -69,6 +73,20 @@ func (p *linePrinter) said(c *whatif.Comparison) {
 		p.print("%s of what was to be evened out could not be: it is known too late when parts begin (pools, barriers "+
 			"that the program builds itself).", unit.Percent(c.Missed))
 	}
+}
+
+// won says what the change wins in all, where locks are what is waited for.
+func (p *linePrinter) won(c *whatif.Comparison) {
+	if c.LockBefore == 0 || c.RunTimeBefore == 0 || c.Estimate {
+		return
+	}
+	p.print("%s", "")
+	words := "shorter"
+	x := 1 - c.RunTimeAfter/c.RunTimeBefore
+	if x < 0 {
+		words, x = "longer", -x
+	}
+	p.print("The run is %s %s with this change.", unit.Percent(x), words)
 }
 
 func after(s *whatif.Section, text string) string {

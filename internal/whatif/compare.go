@@ -12,6 +12,8 @@ type Comparison struct {
 	ClockUnit     string    `json:"clock_unit"`
 	RunTimeBefore float64   `json:"run_time_before"`
 	RunTimeAfter  float64   `json:"run_time_after"`
+	LockBefore    float64   `json:"lock_before"` // core time that threads waited for locks
+	LockAfter     float64   `json:"lock_after"`
 	Sections      []Section `json:"sections"` // in the order of the first run: by time lost
 }
 
@@ -73,6 +75,9 @@ func Compare(before, after *analysis.Result, change []string) *Comparison {
 	c := &Comparison{
 		Schema: Schema, Change: change, ClockUnit: before.Run.ClockUnit,
 		RunTimeBefore: before.Whole.RunTime, RunTimeAfter: after.Whole.RunTime,
+	}
+	if before.Loss != nil && after.Loss != nil {
+		c.LockBefore, c.LockAfter = before.Loss.Term(analysis.TermLock).Time, after.Loss.Term(analysis.TermLock).Time
 	}
 	then := map[place]*analysis.Section{}
 	for i := range after.Sections {

@@ -256,7 +256,8 @@ func (r *run) protected(f func()) (err error) {
 func (r *run) result() Result {
 	res := Result{
 		Status: r.end.status, EndState: r.end.state, Instances: r.out.instances, Threads: len(r.roster.threads),
-		RunTime: r.clocks.latest, Notes: r.notes.List(), Message: strings.Join(r.end.words, "\n"), Parts: r.numbers.list(), Missed: r.even.missed(),
+		RunTime: r.clocks.latest, Notes: r.notes.List(), Message: strings.Join(r.end.words, "\n"), Parts: r.numbers.list(),
+		Missed: r.even.missed(), NoLock: r.locks.lockBook.changes.missed(),
 	}
 	switch {
 	case r.end.err != nil, r.end.state == "deadlock":

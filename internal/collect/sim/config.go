@@ -20,6 +20,7 @@ type Options struct {
 	Settings    []string      // "key=value" over the machine's description
 	Erase       []Erase       // events that shall not happen
 	Even        [][]Stretch   // by thread and number of the part: how much less time it is to take
+	Locks       []LockChange  // what is to be otherwise about locks
 	NumberParts bool          // tell the numbers of the parts
 	Cmd         string        // the program, looked up in PATH if it has no slash
 	Args        []string      // its arguments, without the name
@@ -56,6 +57,7 @@ type Result struct {
 	Notes     []profile.Note
 	GoesOn    bool    // the counting was over before the program
 	Missed    float64 // of Even: the part of it that could not be carried out
+	NoLock    bool    // none of Locks was there
 	Parts     [][]int // with NumberParts: by thread, in the order of time, the numbers of the parts that are in the profile
 }
 
@@ -77,6 +79,7 @@ type Config struct {
 	Machine     string // its description; "": model count
 	Erase       []Erase
 	Even        [][]Stretch
+	Locks       []LockChange
 	NumberParts bool
 	Cmd         string
 	Args        []string // argv
@@ -146,7 +149,7 @@ func (o *Options) config() (Config, error) {
 		return Config{}, err
 	}
 	c := Config{
-		Cores: o.Cores, Model: model, Machine: text, Erase: o.Erase, Even: o.Even, NumberParts: o.NumberParts,
+		Cores: o.Cores, Model: model, Machine: text, Erase: o.Erase, Even: o.Even, Locks: o.Locks, NumberParts: o.NumberParts,
 		Cmd: o.Cmd, Args: append([]string{o.Cmd}, o.Args...), Env: o.Env, Out: o.Out,
 		SectionEnds: o.SectionEnds, Waste: o.Waste, Tolerance: o.Tolerance, Turn: o.Turn, Parallel: o.Parallel, Traces: o.Traces,
 		For: o.For, HostCPU: o.HostCPU, Progress: o.Progress, Tool: o.Tool, Rank: o.Rank,

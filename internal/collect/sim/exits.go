@@ -32,6 +32,7 @@ type exits struct {
 	cores      *cores
 	rec        *section.Recogniser
 	even       *evening
+	changes    *lockChanges
 	waste      *wasteMeter
 	beside     *beside
 	end        *end

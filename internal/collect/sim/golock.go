@@ -45,9 +45,11 @@ func (pl *places) testFor(t *thread, ret uint64) (at uint64) {
 // leaveGoLock: a processor runs ahead of the others for a while, so that the lock may have been
 // given back at a later clock.
 func (l *locks) leaveGoLock(t *thread, c *call) {
-	l.segments.dropSlow(t, c)
-	l.clocks.advance(t, l.freeAt(t, c.lock))
-	l.reportLocked(t, c, t.now()-c.at)
+	if !l.passesFree(t, c) {
+		l.segments.dropSlow(t, c)
+		l.clocks.advance(t, l.freeAt(t, c.lock))
+		l.reportLocked(t, c, t.now()-c.at)
+	}
 	l.lockBook.hasLock(t, c, c.lock)
 }
 

@@ -24,6 +24,7 @@ type lockBook struct {
 	beside     *beside
 	locks      map[uint64]*lockState
 	waits      map[uint64]*lockWaits
+	changes    *lockChanges
 }
 
 // lockWaits is what the waits in one call were for.
@@ -34,12 +35,15 @@ type lockWaits struct {
 
 // lockState is one lock.
 type lockState struct {
+	addr    uint64
 	kind    string // the function that took it first
 	at      place
 	offset  uint64
 	first   uint64 // where it was taken first: the call returns to there
 	open    []hold // who has it: one thread, or readers
 	last    *lockHolds
+	asked   bool // whether something is to be otherwise about it; if so, change says what
+	change  *LockChange
 	unseen  bool // only some of the times that it is held are known
 	waiting []*openWait
 	waits   map[lockSide]*lockSum
@@ -83,7 +87,7 @@ type openWait struct {
 func (b *lockBook) lock(t *thread, addr uint64, kind string, ret uint64) *lockState {
 	s := b.locks[addr]
 	if s == nil {
-		s = &lockState{kind: kind, first: ret, waits: map[lockSide]*lockSum{}, holds: map[lockSide]*lockHolds{}}
+		s = &lockState{addr: addr, kind: kind, first: ret, waits: map[lockSide]*lockSum{}, holds: map[lockSide]*lockHolds{}}
 		s.at, s.offset = b.dataFinder.placeOf(t, addr)
 		b.locks[addr] = s
 	}
@@ -104,6 +108,7 @@ func (b *lockBook) hasLock(t *thread, c *call, lock uint64) {
 	}
 	sp, _ := b.openCalls.height(t)
 	s.open = append(s.open, hold{t: t, ret: c.ret, rsp: sp, since: t.now()})
+	b.changes.begins(t, b.change(lock))
 }
 
 // givesLock notes that t gives a lock back; false means that it still has it.
@@ -122,6 +127,7 @@ func (b *lockBook) givesLock(t *thread, lock uint64) bool {
 		return false
 	}
 	s.open = slices.Delete(s.open, i, i+1)
+	b.changes.ends(t, b.change(lock))
 	now := t.now()
 	x := s.holdsOf(lockSide{t, h.ret})
 	x.n++
@@ -182,6 +188,12 @@ func (b *lockBook) waitsForLock(t *thread, c *call, lock uint64) (taken uint64) 
 		taken = s.open[n-1].ret
 	}
 	return taken
+}
+
+// forgetWait drops a wait that is not to be.
+func (b *lockBook) forgetWait(t *thread, lock uint64) {
+	s := b.locks[lock]
+	s.waiting = slices.DeleteFunc(s.waiting, func(w *openWait) bool { return w.t == t })
 }
 
 // waited notes that t has waited for a lock in a call. What no release explains, who gave it back

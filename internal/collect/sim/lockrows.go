@@ -38,6 +38,8 @@ func (b *lockBook) name(s *lockState) string {
 // lockGroup is locks that have one name.
 type lockGroup struct {
 	objects uint64
+	addr    uint64 // of the last one
+	first   uint64
 	unseen  bool
 	waits   map[lockSide]*lockSum
 	holds   map[lockSide]*lockHolds
@@ -46,6 +48,10 @@ type lockGroup struct {
 // join adds what is known of another one of the group.
 func (g *lockGroup) join(s *lockState) {
 	g.objects++
+	g.addr = s.addr
+	if g.first == 0 {
+		g.first = s.first
+	}
 	g.unseen = g.unseen || s.unseen || len(s.holds) == 0
 	for k, x := range s.waits {
 		sum, _ := sumAt(g.waits, k)
@@ -116,7 +122,11 @@ func (w lockWriter) writeLock(k lockName, g *lockGroup) {
 	if g.unseen {
 		taken = profile.Unavailable
 	}
-	id := w.out.sink.AddLock(profile.Lock{Name: k.name, Kind: k.kind, Objects: g.objects, Taken: taken})
+	row := profile.Lock{Name: k.name, Kind: k.kind, First: w.book.blocks.callBefore(g.first), Objects: g.objects, Taken: taken}
+	if g.objects == 1 {
+		row.Addr = g.addr
+	}
+	id := w.out.sink.AddLock(row)
 	for _, side := range sides(g.waits) {
 		x := g.waits[side]
 		w.out.sink.AddLockWait(profile.LockWait{Lock: id, Thread: w.lockThread(side.thread), At: w.lockSpot(side.call, x.stack),

@@ -75,11 +75,26 @@ func (l *locks) enterUnlock(t *thread, f *fn) {
 func (l *locks) leaveLock(t *thread, c *call) {
 	l.beside.gets(t, c)
 	t.still.suspect = false // it was to spin in the call
-	before := t.now()
-	l.clocks.advance(t, l.freeAt(t, c.object))
 	l.holders[c.object] = t
-	l.locked(t, c, t.now()-before)
+	if !l.passesFree(t, c) {
+		before := t.now()
+		l.clocks.advance(t, l.freeAt(t, c.object))
+		l.locked(t, c, t.now()-before)
+	}
 	l.lockBook.hasLock(t, c, c.object)
+}
+
+// passesFree lets t go on as if it had not waited, if nobody is to wait for the lock.
+func (l *locks) passesFree(t *thread, c *call) bool {
+	if x := l.lockBook.change(c.lockObject()); x == nil || !x.Free || !c.slow && c.waited == 0 {
+		return false
+	}
+	if c.slow {
+		l.segments.dropSlow(t, c)
+	}
+	l.lockBook.forgetWait(t, c.lockObject())
+	l.clocks.backTo(t, c.at)
+	return true
 }
 
 // locked tells of the wait for a lock that t has got; more is what it had to wait after the call.

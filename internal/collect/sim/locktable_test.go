@@ -13,6 +13,7 @@ var serverKinds = []struct{ name, define, kind string }{
 	{"mutex", "-DMUTEX", "pthread_mutex_lock"},
 	{"writes", "-DRW", "pthread_rwlock_wrlock"},
 	{"recursive", "-DRECURSIVE", "pthread_mutex_lock"},
+	{"critical", "-DCRITICAL -fopenmp", "GOMP_critical_start"},
 }
 
 // What is known of a lock, held to a queue with one server, of which everything can be reckoned:

@@ -28,7 +28,7 @@ func (ex *exits) step(t *thread, budget int64) (cpu.Exit, uint64) {
 	if !t.schedules() { // a row of the profile is several goroutines: whose part it is cannot be told beforehand
 		units = ex.even.time(ex.rec, t.id, units)
 	}
-	ex.clocks.charge(t, units)
+	ex.clocks.charge(t, ex.changes.time(a, units, exit))
 	a.book.executed += n
 	ex.beside.halts(t)
 	return exit, n

@@ -58,7 +58,7 @@ func (r *run) wireCalls() {
 	}
 	book := &lockBook{
 		dataFinder: r.dataFinder, openCalls: r.openCalls, places: r.places, images: r.images, blocks: r.blocks, beside: r.beside,
-		locks: map[uint64]*lockState{}, waits: map[uint64]*lockWaits{},
+		locks: map[uint64]*lockState{}, waits: map[uint64]*lockWaits{}, changes: newLockChanges(r.cfg.Locks),
 	}
 	r.locks = &locks{
 		clocks: r.clocks, openCalls: r.openCalls, operations: r.operations, places: r.places,
@@ -139,7 +139,7 @@ func (r *run) wireExits() {
 		clocks: r.clocks, counting: r.counting, dispatcher: r.dispatcher, ending: r.ending, lives: r.lives, loops: r.loops,
 		memory: r.memory, openCalls: r.openCalls, parking: r.parking, precedence: r.precedence, segments: r.segments,
 		waits: r.waits, waking: r.waking, eng: r.eng, meter: r.meter, cores: r.cores, rec: r.rec, even: r.even,
-		waste: r.waste, beside: r.beside, end: r.end,
+		waste: r.waste, beside: r.beside, end: r.end, changes: r.locks.lockBook.changes,
 	}
 	r.out.barriers, r.out.dataFinder, r.out.goroutines = r.barriers, r.dataFinder, r.goroutines
 	r.out.roster, r.out.segments, r.out.lockBook = r.roster, r.segments, r.locks.lockBook

@@ -1,6 +1,7 @@
 // One server: threads take a lock, hold it for a while, and think for another. Argument: threads,
 // passages of each, instructions under the lock, instructions without it, and by how much longer
-// the first thread holds it. Kinds: -DRW writes, -DRECURSIVE takes the lock twice.
+// the first thread holds it. Kinds: -DRW writes, -DRECURSIVE takes the lock twice, -DCRITICAL is
+// the critical region of OpenMP.
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <stdlib.h>
@@ -11,6 +12,10 @@ static void spend(long n) { __asm__ volatile("1: dec %0\n jnz 1b" : "+r"(n)); }
 pthread_rwlock_t hot = PTHREAD_RWLOCK_INITIALIZER;
 #define TAKE pthread_rwlock_wrlock(&hot)
 #define GIVE pthread_rwlock_unlock(&hot)
+#elif defined CRITICAL
+void GOMP_critical_start(void), GOMP_critical_end(void);
+#define TAKE GOMP_critical_start()
+#define GIVE GOMP_critical_end()
 #elif defined RECURSIVE
 pthread_mutex_t hot = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
 #define TAKE pthread_mutex_lock(&hot), pthread_mutex_lock(&hot)
