@@ -64,7 +64,7 @@ const (
 	candidateLevels = 3       // how many functions around a wait are tried, the innermost first
 	candidateFails  = 3       // rounds that may fail: of the first ones, only a part may have been seen
 	candidateLength = 2_000   // instructions that a thread may do in a barrier besides waiting
-	candidateTurn   = 200     // instructions in a turn of a thread inside of a candidate: it is about to wait, or to release others
+	candidateTurn   = 200     // instructions in a turn of a thread inside of one: it is about to wait, or to release others
 )
 
 // suspect watches the innermost function around a wait that may be a barrier: it was entered since
@@ -170,7 +170,8 @@ func (b *barriers) adopt(g *candidate, t *thread, entry uint64) {
 		if i < 0 {
 			i = len(t.frames)
 		}
-		t.frames = slices.Insert(t.frames, i, call{fn: g.f, ret: f.ret, rsp: f.cfa - 8, at: t.now(), candidate: g, before: t.busy})
+		t.frames = slices.Insert(t.frames, i, call{fn: g.f, ret: f.ret, rsp: f.cfa - 8, at: t.now(),
+			candidate: g, before: t.busy})
 		b.probes.setProbe(f.ret)
 		g.round[t], g.in[t], g.seen[t] = true, true, true
 		return
@@ -206,7 +207,8 @@ func (b *barriers) goesIn(g *candidate, t *thread) bool {
 		return g.state != candidateRefuted
 	}
 	if g.round[t] {
-		if (g.whole || b.allCame(g)) && g.least <= candidateLength && len(g.round) > 1 && len(g.round) == len(g.seen) && g.settled(t) {
+		if (g.whole || b.allCame(g)) && g.least <= candidateLength && len(g.round) > 1 &&
+			len(g.round) == len(g.seen) && g.settled(t) {
 			g.state, g.party, g.round = candidateKnown, g.round, map[*thread]bool{}
 			return true
 		}

@@ -38,7 +38,7 @@ type Options struct {
 	Tool        string        // name and version, for the profile
 	Rank        profile.RankInfo
 	GoesOn      func(*Result) // Parallel: called when the profile is there and the program goes on
-	Children    string        // a directory: what child processes start is simulated, too, with profiles in it; "": it runs natively
+	Children    string        // a directory for the profiles of what the program starts; "": that runs natively
 	Lime        string        // the program to start as the child; "": this one
 
 	Stdin          io.Reader // nil: lime's own
@@ -58,7 +58,7 @@ type Result struct {
 	GoesOn    bool    // the counting was over before the program
 	Missed    float64 // of Even: the part of it that could not be carried out
 	NoLock    bool    // none of Locks was there
-	Parts     [][]int // with NumberParts: by thread, in the order of time, the numbers of the parts that are in the profile
+	Parts     [][]int // with NumberParts: by thread, in the order of time, those of the parts in the profile
 }
 
 // MaxCores is the largest machine.
@@ -151,8 +151,8 @@ func (o *Options) config() (Config, error) {
 	c := Config{
 		Cores: o.Cores, Model: model, Machine: text, Erase: o.Erase, Even: o.Even, Locks: o.Locks, NumberParts: o.NumberParts,
 		Cmd: o.Cmd, Args: append([]string{o.Cmd}, o.Args...), Env: o.Env, Out: o.Out,
-		SectionEnds: o.SectionEnds, Waste: o.Waste, Tolerance: o.Tolerance, Turn: o.Turn, Parallel: o.Parallel, Traces: o.Traces,
-		For: o.For, HostCPU: o.HostCPU, Progress: o.Progress, Tool: o.Tool, Rank: o.Rank,
+		SectionEnds: o.SectionEnds, Waste: o.Waste, Tolerance: o.Tolerance, Turn: o.Turn, Parallel: o.Parallel,
+		Traces: o.Traces, For: o.For, HostCPU: o.HostCPU, Progress: o.Progress, Tool: o.Tool, Rank: o.Rank,
 		Children: o.Children,
 	}
 	if c.Cores == 0 {

@@ -71,7 +71,8 @@ func (d *dispatcher) probe(t *thread) bool {
 // inside reports whether the function is one that is of interest also inside of other functions of
 // the table.
 func inside(x known.Role) bool {
-	return x == known.RegionBody || x == known.TaskBody || x == known.PoolTask || x == known.PoolRun || x == known.GoCondList || switches(x)
+	return x == known.RegionBody || x == known.TaskBody || x == known.PoolTask || x == known.PoolRun ||
+		x == known.GoCondList || switches(x)
 }
 
 // returned handles the returns of the calls that are open below a height of the stack.

@@ -70,7 +70,8 @@ func (e *ending) deadlock() {
 		if t.gone {
 			continue
 		}
-		e.end.words = append(e.end.words, fmt.Sprintf("  thread %d (%s) waits %s: %s", t.id, t.g.Name, e.places.waitPlace(t), e.waitWhat(t, texts[t.g])))
+		e.end.words = append(e.end.words, fmt.Sprintf("  thread %d (%s) waits %s: %s", t.id, t.g.Name,
+			e.places.waitPlace(t), e.waitWhat(t, texts[t.g])))
 	}
 	e.stop("deadlock", nil)
 }

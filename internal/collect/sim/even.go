@@ -32,7 +32,8 @@ func newEvening(plan [][]Stretch) *evening {
 	if len(plan) == 0 {
 		return nil
 	}
-	e := &evening{plan: plan, part: make([]int, len(plan)), worked: make([]int64, len(plan)), saved: make([]int64, len(plan))}
+	e := &evening{plan: plan, part: make([]int, len(plan)), worked: make([]int64, len(plan)),
+		saved: make([]int64, len(plan))}
 	for t := range e.part {
 		e.part[t] = -1
 	}
@@ -114,7 +115,9 @@ func (n *numbering) list() [][]int {
 	}
 	out := make([][]int, len(n.parts))
 	for t, parts := range n.parts {
-		slices.SortStableFunc(parts, func(a, b numbered) int { return cmp.Or(cmp.Compare(a.start, b.start), cmp.Compare(a.arrive, b.arrive)) })
+		slices.SortStableFunc(parts, func(a, b numbered) int {
+			return cmp.Or(cmp.Compare(a.start, b.start), cmp.Compare(a.arrive, b.arrive))
+		})
 		for _, p := range parts {
 			out[t] = append(out[t], p.number)
 		}

@@ -113,7 +113,9 @@ func (ex *exits) act(t *thread, out guest.Outcome) bool {
 		ex.ending.exited(ex.memory.proc.Status())
 	case guest.Replace:
 		ex.end.exec = ex.memory.proc.Exec()
-		ex.ending.stop("running", nil) // by another image: a kill before that one has its own file must not leave the profile of a program that ended
+		// By another image: a kill before that one has its own file must not leave the profile of a program that
+		// ended.
+		ex.ending.stop("running", nil)
 	}
 	return false
 }

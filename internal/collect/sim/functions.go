@@ -24,7 +24,8 @@ func byName(sectionEnds []string, role known.Role) map[string]*fn {
 		}
 	}
 	for i, name := range sectionEnds {
-		table[name] = &fn{Name: name, Role: role, Object: none, Second: none, Constant: uint64(i + 1), Source: "--section-end"}
+		table[name] = &fn{Name: name, Role: role, Object: none, Second: none, Constant: uint64(i + 1),
+			Source: "--section-end"}
 	}
 	return table
 }

@@ -81,8 +81,8 @@ func (o *output) fold(stints []stint, release unit.Cycles) (parts []section.Part
 		if !ok {
 			k = len(parts)
 			part[row] = k
-			parts = append(parts, section.Part{Thread: section.ThreadID(row), Start: unit.Cycles(s.from), Arrive: unit.Cycles(s.from),
-				Release: release})
+			parts = append(parts, section.Part{Thread: section.ThreadID(row), Start: unit.Cycles(s.from),
+				Arrive: unit.Cycles(s.from), Release: release})
 		}
 		addStint(&parts[k], s)
 		o.threads[row].End = max(o.threads[row].End, s.to)
@@ -123,8 +123,9 @@ func (o *output) freeRow(s *stint) int32 {
 			return row
 		}
 	}
-	row := profile.Thread{Name: o.goroutines.table.names[s.by-goroutineBase], Parent: profile.ThreadID(o.roster.threads[0].row),
-		Start: s.from, End: s.to, Entry: profile.None}
+	row := profile.Thread{Name: o.goroutines.table.names[s.by-goroutineBase],
+		Parent: profile.ThreadID(o.roster.threads[0].row),
+		Start:  s.from, End: s.to, Entry: profile.None}
 	x.list = append(x.list, int32(len(o.threads)))
 	o.threads = append(o.threads, row)
 	o.sink.AddThread(row)

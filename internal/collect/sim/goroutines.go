@@ -141,7 +141,8 @@ func (gr *goroutines) startGoroutine(m *thread) {
 		return
 	}
 	x := &gr.table
-	t := &thread{id: goroutineBase + section.ThreadID(len(x.names)), lastCore: -1, row: profile.None, goroutine: &goroutine{g: g}, book: &x.book}
+	t := &thread{id: goroutineBase + section.ThreadID(len(x.names)), lastCore: -1, row: profile.None,
+		goroutine: &goroutine{g: g}, book: &x.book}
 	t.at, t.started = m.now(), m.now()
 	if x.byG == nil {
 		x.byG = map[uint64]*thread{}

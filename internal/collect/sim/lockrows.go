@@ -122,15 +122,16 @@ func (w lockWriter) writeLock(k lockName, g *lockGroup) {
 	if g.unseen {
 		taken = profile.Unavailable
 	}
-	row := profile.Lock{Name: k.name, Kind: k.kind, First: w.book.blocks.callBefore(g.first), Objects: g.objects, Taken: taken}
+	row := profile.Lock{Name: k.name, Kind: k.kind, First: w.book.blocks.callBefore(g.first), Objects: g.objects,
+		Taken: taken}
 	if g.objects == 1 {
 		row.Addr = g.addr
 	}
 	id := w.out.sink.AddLock(row)
 	for _, side := range sides(g.waits) {
 		x := g.waits[side]
-		w.out.sink.AddLockWait(profile.LockWait{Lock: id, Thread: w.lockThread(side.thread), At: w.lockSpot(side.call, x.stack),
-			Count: x.n, Time: x.time, Longest: x.longest})
+		w.out.sink.AddLockWait(profile.LockWait{Lock: id, Thread: w.lockThread(side.thread),
+			At: w.lockSpot(side.call, x.stack), Count: x.n, Time: x.time, Longest: x.longest})
 	}
 	for _, side := range sides(g.holds) {
 		x := g.holds[side]

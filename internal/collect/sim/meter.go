@@ -98,7 +98,8 @@ func (h *hardware) without(blocks map[engine.BlockID]bool, blockOf func(int32) e
 }
 
 // share takes a part of what happened in each block out, and returns the time that it was.
-func (h *hardware) share(of func(engine.BlockID) (part, whole uint64), blockOf func(int32) engine.BlockID) (units uint64) {
+func (h *hardware) share(of func(engine.BlockID) (part, whole uint64),
+	blockOf func(int32) engine.BlockID) (units uint64) {
 	less := func(n uint64, b engine.BlockID) uint64 {
 		part, whole := of(b)
 		if part == 0 || whole == 0 {

@@ -133,7 +133,8 @@ func (m *mpiCalls) leaveMPI(t *thread, c *call) {
 func (m *mpiCalls) pollFound(t *thread, c *call) {
 	m.meetings++
 	op, p := m.segments.cutOp(t, section.OpArrive)
-	if in, at, ok := m.places.callInst(c.ret); ok && in.Branch == x86.BranchCall && m.images.own(c.ret-1) && len(op.Site.Stack) > 0 {
+	if in, at, ok := m.places.callInst(c.ret); ok && in.Branch == x86.BranchCall && m.images.own(c.ret-1) &&
+		len(op.Site.Stack) > 0 {
 		op.Site.Stack[0] = m.places.frame(at, at)
 	}
 	op.Object, op.Meeting = meetObject|m.meetings, c.mpi

@@ -97,10 +97,12 @@ func (cs *openCalls) meaning(symbol string) *fn {
 // here, or came home from a wait.
 func (cs *openCalls) othersProbe(t *thread) bool {
 	pc, sp := t.ctx.RIP, t.ctx.GPR[rsp]
-	if f := cs.entries[pc]; f != nil && (inside(f.Role) || !t.covered()) { // a function that goes round from its very beginning is entered once
+	// a function that goes round from its very beginning is entered once
+	if f := cs.entries[pc]; f != nil && (inside(f.Role) || !t.covered()) {
 		return false
 	}
-	if t.hosts != nil || t.goroutine != nil || cs.bodies[pc] != nil || cs.taskBodies[pc] != nil || cs.passPoints.points[pc] != nil {
+	if t.hosts != nil || t.goroutine != nil || cs.bodies[pc] != nil || cs.taskBodies[pc] != nil ||
+		cs.passPoints.points[pc] != nil {
 		return false
 	}
 	if cs.heap != nil && cs.heap.probes[pc] || t.restart != nil && t.restart.ret == pc || t.meet == pc {

@@ -57,7 +57,8 @@ func newOutput(r *run, sink profile.Sink) *output {
 }
 
 func (o *output) thread(t *thread) {
-	row := profile.Thread{Name: t.g.Name, Parent: profile.None, TID: t.g.Number(), Start: t.started, End: t.started, Entry: profile.None}
+	row := profile.Thread{Name: t.g.Name, Parent: profile.None, TID: t.g.Number(), Start: t.started,
+		End: t.started, Entry: profile.None}
 	if t.parent != nil {
 		row.Parent = o.rowOf(t.parent)
 		row.Start = t.parent.now()

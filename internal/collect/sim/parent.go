@@ -45,8 +45,9 @@ func Run(ctx context.Context, o Options) (Result, error) {
 			return res, err
 		}
 	}
-	return Result{Status: statusFailed}, errors.New("an address range that the program needs was taken in every attempt; " +
-		"if lime was built without its Makefile, use make build")
+	return Result{Status: statusFailed},
+		errors.New("an address range that the program needs was taken in every attempt; " +
+			"if lime was built without its Makefile, use make build")
 }
 
 // runChild starts one child and waits for it.
@@ -175,6 +176,7 @@ func lost(out string, state *os.ProcessState, err error) (Result, error) {
 func amend(path, how string) {
 	_ = profile.Amend(path, func(m *profile.Meta) {
 		m.EndState = "lime-failed"
-		m.Notes = append(m.Notes, profile.Note{Code: "lime-failed", Text: "the process that held the program died: " + how, N: 1})
+		m.Notes = append(m.Notes, profile.Note{Code: "lime-failed",
+			Text: "the process that held the program died: " + how, N: 1})
 	})
 }

@@ -113,7 +113,8 @@ func (pk *parking) tryPark(t *thread) {
 		return
 	}
 	if l != nil {
-		if s := pk.loops.spinner(t, l, from); s != nil && pk.loops.goesTo(t, pk.loops.place(s), pk.loops.follow.Steps()) && pk.pays(s) {
+		s := pk.loops.spinner(t, l, from)
+		if s != nil && pk.loops.goesTo(t, pk.loops.place(s), pk.loops.follow.Steps()) && pk.pays(s) {
 			t.still.lo, t.still.hi, t.still.fails, t.still.skip = 0, 0, 0, 0
 			pk.park(s)
 			return
@@ -178,7 +179,8 @@ func (pk *parking) park(s *spinner) {
 // missing when it ends.
 func (pk *parking) alike(s *spinner) {
 	for _, t := range pk.roster.threads {
-		if t.core != nil && !t.blocked && !t.gone && t.pending == nil && t.probed == 0 && t.still.skip == 0 && s.heads[t.ctx.RIP] {
+		if t.core != nil && !t.blocked && !t.gone && t.pending == nil && t.probed == 0 && t.still.skip == 0 &&
+			s.heads[t.ctx.RIP] {
 			pk.tryPark(t)
 		}
 	}
@@ -191,7 +193,8 @@ func (pk *parking) cutSpin(t *thread, s *spinner) (op section.Op, taken []edgeCo
 	pk.segments.drain(t, &rest)
 	t.keepFor(&rest)
 	s.point = pk.loops.passPoint(s, t.carry)
-	if t.pass != nil && t.pass.pc == s.point && pk.passPoints.pointAt(s.point).early == 0 && pk.rounds.instrsBefore(s, t.carry) <= wayIn {
+	if t.pass != nil && t.pass.pc == s.point && pk.passPoints.pointAt(s.point).early == 0 &&
+		pk.rounds.instrsBefore(s, t.carry) <= wayIn {
 		op, s.passed = pk.segments.cutAtPass(t, section.OpWaitBegin), true
 		rest = segment{edges: t.carry, hw: t.carryHW}
 		t.carry, t.carryHW = nil, hardware{}

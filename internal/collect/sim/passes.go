@@ -115,7 +115,8 @@ func (sg *segments) markPass(t *thread, pc uint64) {
 	var p segment
 	sg.drain(t, &p)
 	t.keepFor(&p)
-	t.pass = &passage{at: t.now(), pc: pc, stack: sg.places.stack(t), before: segment{edges: t.carry, hw: t.carryHW, samples: t.samples}}
+	t.pass = &passage{at: t.now(), pc: pc, stack: sg.places.stack(t),
+		before: segment{edges: t.carry, hw: t.carryHW, samples: t.samples}}
 	t.carry, t.carryHW, t.samples = nil, hardware{}, nil
 }
 
@@ -137,13 +138,15 @@ func (sg *segments) cutAtPass(t *thread, kind section.OpKind) section.Op {
 		p = &segment{}
 	}
 	p.start, p.at, p.pc, p.stack = t.segment, x.at, x.pc, x.stack
-	p.locks, p.off, p.earlier, p.candidate, p.task, p.given = t.locks, t.off, t.earlier, t.watchedCandidate(), t.doesTask(), t.given
+	p.locks, p.off, p.earlier, p.given = t.locks, t.off, t.earlier, t.given
+	p.candidate, p.task = t.watchedCandidate(), t.doesTask()
 	if units := sg.rounds.takeSpinning(t, p); units > 0 {
 		sg.operations.reportSpun(t, units)
 	}
 	sg.closed(t, p)
 	t.locks, t.off, t.earlier, t.given = nil, 0, nil, nil
-	t.segment, t.pass = segmentStart{at: x.at, pc: x.pc, stack: x.stack}, &passage{at: x.at, pc: x.pc, stack: x.stack, cut: true}
+	t.segment = segmentStart{at: x.at, pc: x.pc, stack: x.stack}
+	t.pass = &passage{at: x.at, pc: x.pc, stack: x.stack, cut: true}
 	site := sg.places.site(p.pc, p.stack)
 	site.Kept = sg.places.kept(p)
 	return section.Op{Kind: kind, Thread: t.id, Other: section.NoThread, At: unit.Cycles(p.at), Site: site, Span: p}

@@ -147,6 +147,7 @@ func (pt *pathTree) writePaths() {
 			cmp.Compare(a.metric, b.metric))
 	})
 	for _, k := range keys {
-		pt.sink.AddPathSample(profile.PathSample{Path: k.path, Thread: k.thread, Section: k.section, Metric: k.metric, Value: pt.sums[k]})
+		pt.sink.AddPathSample(profile.PathSample{Path: k.path, Thread: k.thread, Section: k.section,
+			Metric: k.metric, Value: pt.sums[k]})
 	}
 }

@@ -17,7 +17,8 @@ type roster struct {
 }
 
 func (ro *roster) addThread(g *guest.Thread, parent *thread) *thread {
-	t := &thread{id: section.ThreadID(len(ro.threads)), g: g, ctx: g.Ctx, parent: parent, lastCore: -1, row: profile.None, book: &book{}}
+	t := &thread{id: section.ThreadID(len(ro.threads)), g: g, ctx: g.Ctx, parent: parent, lastCore: -1,
+		row: profile.None, book: &book{}}
 	ro.threads = append(ro.threads, t)
 	ro.byGuest[g], ro.byCtx[g.Ctx] = t, t
 	return t

@@ -125,8 +125,8 @@ func newRun(cfg Config, meter Meter, sink profile.Sink) (*run, error) {
 // load starts the guest process.
 func (r *run) load() error {
 	p, err := guest.New(guest.Config{
-		Path: r.cfg.Cmd, Args: r.cfg.Args, Env: r.cfg.Env, Cores: r.cfg.Cores, HostCPU: r.cfg.HostCPU, Parallel: r.beside.guest(),
-		FollowExec: r.cfg.Children != "", Lime: r.cfg.Parent,
+		Path: r.cfg.Cmd, Args: r.cfg.Args, Env: r.cfg.Env, Cores: r.cfg.Cores, HostCPU: r.cfg.HostCPU,
+		Parallel: r.beside.guest(), FollowExec: r.cfg.Children != "", Lime: r.cfg.Parent,
 	}, &host{r})
 	if err != nil {
 		return err

@@ -38,7 +38,8 @@ type eventKey struct {
 }
 
 func (tb *tables) image(im *image.File) {
-	tb.images[im] = tb.sink.AddImage(profile.Image{Path: im.Path, BuildID: im.BuildID(), Base: im.Bias, Lo: im.Lo, Hi: im.Hi})
+	tb.images[im] = tb.sink.AddImage(profile.Image{Path: im.Path, BuildID: im.BuildID(), Base: im.Bias,
+		Lo: im.Lo, Hi: im.Hi})
 }
 
 func (tb *tables) section(in section.Instance) profile.SectionID {
@@ -46,7 +47,8 @@ func (tb *tables) section(in section.Instance) profile.SectionID {
 	if id, ok := tb.sections[key]; ok {
 		return id
 	}
-	row := profile.Section{Kind: mpi.Kind(kinds()[in.Kind], in.Meeting), EndAddr: uint64(in.Place), EndNode: tb.nodeOf(uint64(in.Place))}
+	row := profile.Section{Kind: mpi.Kind(kinds()[in.Kind], in.Meeting), EndAddr: uint64(in.Place),
+		EndNode: tb.nodeOf(uint64(in.Place))}
 	id := tb.sink.AddSection(row)
 	tb.sections[key] = id
 	return id

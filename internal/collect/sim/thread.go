@@ -108,7 +108,7 @@ type birth uint8
 const (
 	bornAtHome    birth = iota // it is in the program's own code
 	bornOutside                // its runtime has it
-	bornInWrapper              // it is in what the language's library has wrapped around its function, compiled into the program
+	bornInWrapper              // it is in what the language's library has wrapped around its function
 )
 
 // now is the thread's clock.

@@ -31,6 +31,7 @@ func (ws *waits) isThrough(t *thread) bool {
 	if t.through || ws.beside != nil {
 		return t.through
 	}
-	return t.ctx != nil && !t.gone && !t.ended && !t.blocked && t.birth == bornAtHome && t.goroutine == nil && t.hosts == nil && !t.idle &&
+	return t.ctx != nil && !t.gone && !t.ended && !t.blocked && t.birth == bornAtHome && t.goroutine == nil &&
+		t.hosts == nil && !t.idle &&
 		!ws.images.own(t.ctx.RIP) && ws.places.ownReturn(ws.places.stack(t)) == nil
 }

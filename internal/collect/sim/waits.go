@@ -158,7 +158,8 @@ func (ws *waits) aboutToWait(by *thread, woken []section.ThreadID, object uint64
 	}
 	at := ws.places.ownReturn(ws.roster.threads[woken[0]].segment.stack)
 	for _, t := range ws.roster.threads {
-		if at == nil || t == by || t.gone || t.ended || t.blocked || t.waitsOn != waitsNot || t.covered() || ws.images.own(t.ctx.RIP) {
+		if at == nil || t == by || t.gone || t.ended || t.blocked || t.waitsOn != waitsNot || t.covered() ||
+			ws.images.own(t.ctx.RIP) {
 			continue
 		}
 		if h := ws.places.ownReturn(ws.places.stack(t)); h != nil && h.ret == at.ret {

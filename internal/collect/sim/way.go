@@ -65,7 +65,8 @@ func (b *barriers) enterAt(t *thread, g *candidate) *call {
 // ends reports whether a thread that stands at pc has come to the end of the way, or to its start
 // again: who lets the others go may go on elsewhere.
 func (c *call) ends(pc, sp uint64) bool {
-	return c.candidate != nil && c.candidate.exit != 0 && c.rsp == sp && (pc == c.ret || pc == c.candidate.f.Constant&^candidateObject)
+	return c.candidate != nil && c.candidate.exit != 0 && c.rsp == sp &&
+		(pc == c.ret || pc == c.candidate.f.Constant&^candidateObject)
 }
 
 // elsewhere is for a thread that has not come to the end of the way in which it was.

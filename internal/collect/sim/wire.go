@@ -25,7 +25,8 @@ func (r *run) wireProgram(data *dataBook) {
 	r.clocks = &clocks{perNano: r.meter.Hz() / 1e9, cores: r.cores}
 	r.probes = &probes{eng: r.eng, counting: r.counting, placed: map[uint64]bool{}}
 	r.roster = &roster{byGuest: map[*guest.Thread]*thread{}, byCtx: map[*cpu.Context]*thread{}}
-	r.places = &places{memory: r.memory, eng: r.eng, images: r.images, blocks: r.blocks, walker: unwind.New(r.images.Unwind)}
+	r.places = &places{memory: r.memory, eng: r.eng, images: r.images, blocks: r.blocks,
+		walker: unwind.New(r.images.Unwind)}
 	r.tailCalls = &tailCalls{r.places}
 	if r.heap != nil {
 		r.heap.eng, r.heap.places, r.heap.images, r.heap.blocks = r.eng, r.places, r.images, r.blocks
@@ -52,13 +53,15 @@ func (r *run) wireSegments() {
 // wireCalls makes what follows the calls of functions of the table.
 func (r *run) wireCalls() {
 	r.openCalls = &openCalls{
-		memory: r.memory, probes: r.probes, passPoints: r.passPoints, segments: r.segments, tailCalls: r.tailCalls, heap: r.heap,
+		memory: r.memory, probes: r.probes, passPoints: r.passPoints, segments: r.segments,
+		tailCalls: r.tailCalls, heap: r.heap,
 		names: byName(r.cfg.SectionEnds, declared(r.cfg.Rank)), mangled: mangled(), entries: map[uint64]*fn{},
 		taskBodies: map[uint64]*fn{}, bodies: map[uint64][]*fork{},
 	}
 	book := &lockBook{
-		dataFinder: r.dataFinder, openCalls: r.openCalls, places: r.places, images: r.images, blocks: r.blocks, beside: r.beside,
-		locks: map[uint64]*lockState{}, waits: map[uint64]*lockWaits{}, changes: newLockChanges(r.cfg.Locks),
+		dataFinder: r.dataFinder, openCalls: r.openCalls, places: r.places, images: r.images, blocks: r.blocks,
+		beside: r.beside,
+		locks:  map[uint64]*lockState{}, waits: map[uint64]*lockWaits{}, changes: newLockChanges(r.cfg.Locks),
 	}
 	r.locks = &locks{
 		clocks: r.clocks, openCalls: r.openCalls, operations: r.operations, places: r.places,
@@ -67,7 +70,8 @@ func (r *run) wireCalls() {
 	}
 	r.barriers = &barriers{
 		openCalls: r.openCalls, operations: r.operations, places: r.places, probes: r.probes, roster: r.roster,
-		passPoints: r.passPoints, segments: r.segments, images: r.images, beside: r.beside, candidates: map[uint64]*candidate{},
+		passPoints: r.passPoints, segments: r.segments, images: r.images, beside: r.beside,
+		candidates: map[uint64]*candidate{},
 	}
 	r.regions = &regions{
 		barriers: r.barriers, openCalls: r.openCalls, operations: r.operations, places: r.places, probes: r.probes,
@@ -108,8 +112,9 @@ func (r *run) wireSpinning() {
 		eng: r.eng, images: r.images, blocks: r.blocks,
 	}
 	r.waking = &waking{
-		barriers: r.barriers, handed: r.parking.handed, clocks: r.clocks, locks: r.locks, loops: r.loops, memory: r.memory, operations: r.operations,
-		passPoints: r.passPoints, precedence: r.precedence, rounds: r.rounds, spinners: r.spinners, segments: r.segments, trials: r.trials,
+		barriers: r.barriers, handed: r.parking.handed, clocks: r.clocks, locks: r.locks, loops: r.loops,
+		memory: r.memory, operations: r.operations, passPoints: r.passPoints, precedence: r.precedence,
+		rounds: r.rounds, spinners: r.spinners, segments: r.segments, trials: r.trials,
 		waits: r.waits, eng: r.eng, cores: r.cores, rec: r.rec, end: r.end,
 	}
 }
@@ -122,7 +127,8 @@ func (r *run) wireLives() {
 		images: r.images, cores: r.cores, beside: r.beside, out: r.out, end: r.end,
 	}
 	r.goroutines = &goroutines{
-		clocks: r.clocks, lives: r.lives, memory: r.memory, openCalls: r.openCalls, operations: r.operations, places: r.places,
+		clocks: r.clocks, lives: r.lives, memory: r.memory, openCalls: r.openCalls, operations: r.operations,
+		places: r.places,
 		probes: r.probes, segments: r.segments, images: r.images, cores: r.cores, rec: r.rec,
 	}
 }
@@ -145,6 +151,7 @@ func (r *run) wireExits() {
 	r.out.roster, r.out.segments, r.out.lockBook = r.roster, r.segments, r.locks.lockBook
 	r.loops.run, r.trials.run = r.exits, r.exits // what spins is run to see whether it does
 	r.loader = &loader{
-		memory: r.memory, openCalls: r.openCalls, places: r.places, probes: r.probes, heap: r.heap, images: r.images, out: r.out,
+		memory: r.memory, openCalls: r.openCalls, places: r.places, probes: r.probes, heap: r.heap,
+		images: r.images, out: r.out,
 	}
 }
