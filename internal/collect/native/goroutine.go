@@ -351,7 +351,9 @@ func (r *run) goLocked(g *thread, at uint64) {
 	r.feed(end)
 	waited := at - min(x.at, at)
 	g.piece.addLock(lockWait{uint64(x.site.Place()), 1, waited, waited, waited})
-	r.out.paths[pathKey{r.sitePath(x.site), g.row(), noSection, "lock-wait"}] += float64(waited)
+	path := r.sitePath(x.site)
+	r.out.paths[pathKey{path, g.row(), noSection, "lock-wait"}] += float64(waited)
+	r.lockTable.waited(x.lock, "sync.runtime_SemacquireMutex", g.row(), uint64(x.site.Place()), path, waited)
 	r.blame(x.lock, x.at, at)
 	x.lock = 0
 }
@@ -371,7 +373,8 @@ func (r *run) goWasOff(g *thread, at uint64) {
 // enterGoUnlock: a goroutine lets one go on that waits for a lock.
 func (r *run) enterGoUnlock(m *thread, h *hook.Record, at uint64) {
 	if g := r.caller(m, h, at); g != nil {
-		r.unlocks.gaveBack(h.Arg0, unlock{at: at, row: g.row(), path: r.sitePath(r.goSite(h))})
+		s := r.goSite(h)
+		r.unlocks.gaveBack(h.Arg0, unlock{at: at, row: g.row(), path: r.sitePath(s), call: uint64(s.Place())})
 	}
 }
 

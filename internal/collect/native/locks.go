@@ -21,6 +21,7 @@ type unlock struct {
 	by   *thread // nil: a goroutine
 	row  int32   // of who gave it back
 	path int32   // call path of the release
+	call uint64  // the program's own call in it
 }
 
 // releases are those of locks for which others waited, by lock.
@@ -54,7 +55,9 @@ func (r *run) waitedForLock(t *thread, h *hook.Record, from, at uint64) (l lockW
 	}
 	l = lockWait{call, 1, at - from, off, at - from - min(away, at-from) + off}
 	t.piece.addLock(l)
-	r.out.paths[pathKey{r.sitePath(s), int32(t.id), noSection, "lock-wait"}] += float64(at - from)
+	path := r.sitePath(s)
+	r.out.paths[pathKey{path, int32(t.id), noSection, "lock-wait"}] += float64(at - from)
+	r.lockTable.waited(lock, r.table[h.Func].Name, int32(t.id), call, path, l.time)
 	r.blame(lock, from, at)
 	return l
 }
@@ -86,7 +89,8 @@ func (r *run) unlocked(t *thread, h *hook.Record, at uint64) {
 	if t.covered() {
 		return
 	}
-	r.unlocks.gaveBack(h.Arg0, unlock{at, t, t.row(), r.sitePath(r.site(h).Site)})
+	s := r.site(h).Site
+	r.unlocks.gaveBack(h.Arg0, unlock{at, t, t.row(), r.sitePath(s), uint64(s.Place())})
 }
 
 func (r releases) gaveBack(lock uint64, u unlock) {
@@ -107,10 +111,12 @@ func (r *run) blame(lock, from, to uint64) {
 			continue
 		}
 		r.out.paths[pathKey{u.path, u.row, noSection, "lock-blame"}] += float64(u.at - from)
+		r.lockTable.charge(lock, u, u.at-from)
 		from, last = u.at, u
 	}
 	if last != nil && to > from {
 		r.out.paths[pathKey{last.path, last.row, noSection, "lock-blame"}] += float64(to - from)
+		r.lockTable.charge(lock, last, to-from)
 	}
 }
 

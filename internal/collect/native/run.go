@@ -85,6 +85,7 @@ type run struct {
 	waiters      map[uint64][]*thread
 	meetings     map[uint64]*meeting // by futex
 	unlocks      releases
+	lockTable    lockTable
 	gates        []*gate // by number
 	sites        map[siteKey]site
 	left         map[unit.Addr]int // by innermost call: how many functions the threads leave between two of them
@@ -155,7 +156,7 @@ func newRun(o Options) *run {
 func newProcess(of *shared) *run {
 	r := &run{shared: of, keepAt: firstKeep, table: watchedFunctions(), comms: mpi.New(mpi.ByVariable), kernel: applying(),
 		hooked: hooking(), byTID: map[int32]*thread{}, handles: map[uint64]*thread{}, open: map[uint64]openRegion{},
-		waiters: map[uint64][]*thread{}, meetings: map[uint64]*meeting{}, unlocks: releases{},
+		waiters: map[uint64][]*thread{}, meetings: map[uint64]*meeting{}, unlocks: releases{}, lockTable: lockTable{},
 		sites: map[siteKey]site{}, left: map[unit.Addr]int{}, aliens: map[int32]bool{},
 		scheduler: scheduler{threads: map[int32]*turns{}}}
 	r.stream.hooks = func(number uint64) hook.Record { return r.ring.At(number) }

@@ -1,0 +1,42 @@
+package native
+
+import (
+	"testing"
+
+	"lime/internal/profile"
+)
+
+// Who gave a lock back while others waited answers for all that they waited, and only locks that
+// were waited for are told.
+func TestLockTable(t *testing.T) {
+	p := profile.New(profile.Meta{})
+	p.AddThread(profile.Thread{})
+	p.AddThread(profile.Thread{})
+	p.AddFunction(profile.Function{Image: profile.None, File: profile.None}) // that of code which is not known
+	x, c := lockTable{}, newCode(&images{}, p)
+	x.waited(0x50, "pthread_mutex_lock", 0, 0x401000, profile.None, 30)
+	x.waited(0x50, "mtx_lock", 0, 0x401000, profile.None, 10)
+	x.waited(0x50, "pthread_mutex_lock", 1, 0x402000, profile.None, 5)
+	x.charge(0x50, &unlock{row: 1, call: 0x403000, path: profile.None}, 40)
+	x.charge(0x50, &unlock{row: 0, call: 0x403000, path: profile.None}, 5)
+	x.charge(0x60, &unlock{row: 0, call: 0x403000, path: profile.None}, 7)
+	x.write(p, c, nil)
+	tab := p.Tables()
+	if err := tab.Check(); err != nil {
+		t.Fatal(err)
+	}
+	if len(tab.Locks) != 1 || tab.Locks[0].Name != "the one at 0x50" || tab.Locks[0].Kind != "pthread_mutex_lock" ||
+		tab.Locks[0].Taken != profile.Unavailable {
+		t.Fatalf("%+v", tab.Locks)
+	}
+	waited, charged := uint64(0), uint64(0)
+	for _, w := range tab.LockWaits {
+		waited += w.Time
+	}
+	for _, h := range tab.LockHolds {
+		charged += h.Waited
+	}
+	if w := tab.LockWaits; len(w) != 2 || w[0].Count != 2 || w[0].Longest != 30 || w[1].Thread != 1 || waited != 45 || charged != 45 {
+		t.Errorf("%+v, %+v", w, tab.LockHolds)
+	}
+}
