@@ -65,6 +65,9 @@ func (r *runner) account(sec *Section, p *pending) error {
 	r.tasks(sec, acc)
 	posts, order := r.postings(acc)
 	order = r.unite(acc, posts, order)
+	if !torn(acc) {
+		order = r.settle(acc, posts, order)
+	}
 	sec.draws = newShareDraws(acc)
 	for _, p := range posts {
 		p.course = sec.draws.course(p)
@@ -253,7 +256,7 @@ func otherShare(acc *ledger.Account) float64 {
 // charge gives a cause its share, and says whether the two methods agree.
 func (c *Cause) charge(p *posting, sec *Section, m *profile.Meta) {
 	share := p.share
-	c.Share, c.LedgerTime, c.course = &share, p.cycles, p.course
+	c.Share, c.LedgerTime, c.course, c.put = &share, p.cycles, p.course, p.sums()
 	c.TimeToWin = max(0, min(p.cycles, sec.TimeToWin))
 	c.WinShare = ratio(c.TimeToWin, float64(m.RunTime))
 	if !sec.HasLedger || p.share < importantShare {

@@ -18,6 +18,7 @@ type Granule struct {
 	Count uint64  `json:"count"` // of all threads and instances
 	Mean  float64 `json:"mean"`  // time of one
 	Lead  float64 `json:"lead"`  // of the last thread before the mean, in pieces
+	Tasks bool    `json:"tasks,omitempty"`
 }
 
 // granule looks for a loop that holds most of the section's work, two iterations of which take
@@ -43,12 +44,34 @@ func (r *runner) granule(sec *Section, acc *ledger.Account) *Granule {
 		if g.Mean <= 0 || most > mostLead*g.Mean || work < mostOfWork*own || float64(g.Count) < leastPieces*n*float64(sec.ThreadsMax) {
 			continue
 		}
-		if (best == nil || g.Mean < best.Mean) && (remainder(t, acc) || dealtOut(t, acc, sec)) {
+		if (best == nil || g.Mean < best.Mean) && (remainder(t, acc) || dealtOut(t.Rounds, acc, sec)) {
 			g.Place = r.ledgerPlace(&t.Place)
 			best = &g
 		}
 	}
+	if best == nil {
+		return r.taskGranule(sec, acc, most, fair*acc.Total/n)
+	}
 	return best
+}
+
+// taskGranule is the same of tasks, which a runtime deals out as threads become free.
+func (r *runner) taskGranule(sec *Section, acc *ledger.Account, most, lost float64) *Granule {
+	if sec.Tasks == nil {
+		return nil
+	}
+	g := &Granule{Place: sec.Tasks.Place, Count: sec.Tasks.Count, Mean: sec.Tasks.Mean, Lead: ratio(lost, sec.Tasks.Mean), Tasks: true}
+	given := make([]uint64, len(acc.Threads))
+	for i := range acc.Rows {
+		for k, n := range acc.Rows[i].Tasks {
+			given[k] += n
+		}
+	}
+	if most > mostLead*g.Mean || float64(g.Count) < leastPieces*float64(len(acc.Instances))*float64(sec.ThreadsMax) ||
+		!dealtOut(given, acc, sec) {
+		return nil
+	}
+	return g
 }
 
 // remainder says whether a loop's rounds do not divide by the threads: some have one more in an
@@ -67,26 +90,26 @@ func remainder(t *ledger.LoopTest, acc *ledger.Account) bool {
 	return share >= byNumber
 }
 
-// dealtOut says whether threads take a loop's rounds as they become free: then the number of the
-// rounds makes up for their price, and with as many for each, at its own price, the threads would
+// dealtOut says whether threads take rounds of a loop, or tasks, as they become free: then their
+// number makes up for their price, and with as many for each, at its own price, the threads would
 // be less even than they are.
-func dealtOut(t *ledger.LoopTest, acc *ledger.Account, sec *Section) bool {
-	if len(t.Rounds) != len(acc.Threads) {
+func dealtOut(rounds []uint64, acc *ledger.Account, sec *Section) bool {
+	if len(rounds) != len(acc.Threads) {
 		return false
 	}
 	sum := 0.0
-	for _, n := range t.Rounds {
+	for _, n := range rounds {
 		sum += float64(n)
 	}
-	each := sum / float64(len(t.Rounds))
+	each := sum / float64(len(rounds))
 	var now, even []float64
 	for i, id := range acc.Threads {
 		k, ok := slices.BinarySearchFunc(sec.Threads, id, func(a ThreadTotal, b profile.ThreadID) int { return int(a.Thread) - int(b) })
-		if !ok || t.Rounds[i] == 0 {
+		if !ok || rounds[i] == 0 {
 			return false
 		}
 		time := sec.Threads[k].Time
-		now, even = append(now, time), append(even, time/float64(t.Rounds[i])*each)
+		now, even = append(now, time), append(even, time/float64(rounds[i])*each)
 	}
 	return aheadOfMean(even) >= madeUp*aheadOfMean(now)
 }
@@ -107,7 +130,7 @@ func (r *runner) evenButForEnds(sec *Section) {
 	}
 	g := r.granule(sec, sec.Ledger)
 	sec.Granule = g
-	if g != nil && g.Lead <= 1 && sec.Imbalance < endEffect {
+	if g != nil && (g.Lead <= 1 || g.Tasks) && sec.Imbalance < endEffect {
 		sec.demote()
 	}
 }
@@ -140,7 +163,11 @@ func granuleVerdict(s *Section, clock string, say func(code, severity, format st
 	if g.Lead > 1 {
 		lead = "two pieces"
 	}
-	say("granularity", SeverityInfo, "What is lost is less than %s of work: an iteration of the loop at %s takes %s "+
+	piece := "an iteration of the loop at " + g.short()
+	if g.Tasks {
+		piece = "a task of " + g.short()
+	}
+	say("granularity", SeverityInfo, "What is lost is less than %s of work: %s takes %s "+
 		"%s, and there are %s of them. Smaller pieces, or chunks, would even it out.",
-		lead, g.short(), unit.SI(g.Mean), clock, unit.SI(float64(g.Count)))
+		lead, piece, unit.SI(g.Mean), clock, unit.SI(float64(g.Count)))
 }

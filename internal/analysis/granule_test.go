@@ -44,3 +44,33 @@ func TestGranule(t *testing.T) {
 		}
 	}
 }
+
+// Tasks that a runtime deals out as threads become free: who did many had short ones, and the last
+// thread is ahead by less than two of them. Where all did as many, their price is what differs.
+func TestTasksAreDealtOut(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		given []uint64
+		times []float64
+		piece bool
+	}{
+		{"dealt out", []uint64{105, 80, 106, 164, 77, 244, 83, 164}, []float64{310, 305, 308, 307, 305, 309, 310, 307}, true},
+		{"as many for each", []uint64{128, 128, 128, 128, 128, 128, 128, 128}, []float64{310, 305, 308, 307, 305, 309, 310, 307}, false},
+		{"two tasks more", []uint64{105, 80, 106, 164, 77, 244, 83, 164}, []float64{330, 305, 308, 307, 305, 309, 310, 307}, false},
+	} {
+		acc, sec := &ledger.Account{Instances: make([]ledger.InstanceTotal, 1)}, &Section{ThreadsMax: len(c.times), Tasks: &Tasks{}}
+		sum := 0.0
+		for i, time := range c.times {
+			acc.Threads = append(acc.Threads, profile.ThreadID(i))
+			sec.Threads = append(sec.Threads, ThreadTotal{Thread: profile.ThreadID(i), Time: time})
+			sec.Tasks.Count += c.given[i]
+			sum += time
+		}
+		sec.Tasks.Mean = sum / float64(sec.Tasks.Count)
+		acc.Rows = []ledger.Row{{Kind: ledger.Tasks, Tasks: c.given}}
+		lost := aheadOfMean(c.times)
+		if g := (&runner{}).taskGranule(sec, acc, lost, lost); (g != nil) != c.piece {
+			t.Errorf("%s: %+v", c.name, g)
+		}
+	}
+}

@@ -92,8 +92,12 @@ func (c *Cause) take(d *Cause, sec *Section) {
 	c.Parts = append(c.Parts, d.part())
 	if c.Share != nil && d.Share != nil {
 		sum := *c.Share + *d.Share
-		c.Share = &sum
 		c.LedgerTime += d.LedgerTime
+		c.put = added(slices.Clone(c.put), d.put)
+		if sum > 1 && sec.Ledger != nil {
+			sum = max(0, repeatable(sec.Ledger, c.LedgerTime, c.put))
+		}
+		c.Share = &sum
 		if len(c.course) == len(d.course) {
 			c.course = slices.Clone(c.course)
 			for g, x := range d.course {

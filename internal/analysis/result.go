@@ -295,7 +295,9 @@ type Cause struct {
 	merged            bool
 	// course is what the account charges, by group of instances.
 	course []float64
-	edge   int32 // of causes that only the account knows: the way that varies most
+	// put is what the account charges, by thread of the account.
+	put  []float64
+	edge int32 // of causes that only the account knows: the way that varies most
 }
 
 // Interval is an estimate with its 95 % confidence bounds.

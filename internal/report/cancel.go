@@ -35,13 +35,18 @@ func (l *Ledger) weight(row *LedgerRow) float64 {
 	return row.Share
 }
 
-// percent prints a time as a share of the imbalance, nothing where shares say nothing.
+// percent prints a time as a share of the imbalance, nothing where shares say nothing: a row beyond
+// the whole is made up for by others.
 func (l *Ledger) percent(time float64) string {
-	if l.Cancels {
+	if l.Cancels || math.Abs(time) > l.Total*(1+beyondRounding) {
 		return ""
 	}
 	return unit.Percent(ratio(time, l.Total))
 }
+
+// beyondRounding is the share by which a sum of times may pass the whole for nothing but rounding:
+// half of what is printed.
+const beyondRounding = 0.0005
 
 // dropShares takes the shares off an account whose rows cancel.
 func (l *Ledger) dropShares() {
