@@ -202,8 +202,8 @@ func cosine(x, y []float64) float64 {
 func recursions(tab *profile.Tables) []int32 {
 	var from, to []int32
 	for i := range tab.Edges {
-		e := &tab.Edges[i] // a thrown exception goes back, but is no call
-		if e.Kind != profile.EdgeOdd && valid(e.From, len(tab.Nodes)) && valid(e.To, len(tab.Nodes)) {
+		e := &tab.Edges[i]
+		if valid(e.From, len(tab.Nodes)) && valid(e.To, len(tab.Nodes)) && !returnsElsewhere(tab, e) && !handsOn(tab, e) {
 			from, to = append(from, int32(e.From)), append(to, int32(e.To))
 		}
 	}
@@ -223,6 +223,24 @@ func recursions(tab *profile.Tables) []int32 {
 		}
 	}
 	return comp
+}
+
+// returnsElsewhere says whether an edge leads back into a call that is under way, as where an
+// exception is caught, or behind a longjmp: an indirect jump into the middle of another function.
+// That is no call.
+func returnsElsewhere(tab *profile.Tables, e *profile.Edge) bool {
+	if e.Kind != profile.EdgeJumpInd {
+		return e.Kind == profile.EdgeOdd
+	}
+	from, to := &tab.Nodes[e.From], &tab.Nodes[e.To]
+	return from.Function != to.Function && to.Function >= 0 && int(to.Function) < len(tab.Functions) &&
+		tab.Functions[to.Function].Entry != to.Addr
+}
+
+// handsOn says whether an edge is the dynamic linker's to a function that was called for the first
+// time: all who call so come through it, and go on where they wanted to.
+func handsOn(tab *profile.Tables, e *profile.Edge) bool {
+	return e.Kind == profile.EdgeJumpInd && linker(tab, e.From) && !linker(tab, e.To)
 }
 
 // within says whether an edge stays in a recursion.
