@@ -105,3 +105,33 @@ func walk(tr *track, depth, children int) {
 	}
 	tr.fall("done")
 }
+
+// Where an exception is caught, control comes back into the middle of a function that is under way;
+// and all who call a library's function for the first time come through the dynamic linker. Neither
+// makes a recursion of those who throw, or call. A function that calls itself is one.
+func TestRecursions(t *testing.T) {
+	tab := &profile.Tables{
+		Images:    []profile.Image{{Path: "/app"}, {Path: "/lib64/ld-linux-x86-64.so.2"}},
+		Functions: []profile.Function{{Name: "work", Entry: 100}, {Name: "throw", Entry: 200}, {Name: "linker", Entry: 300}, {Name: "again", Entry: 400}},
+		Nodes: []profile.Node{
+			{Addr: 100, Function: 0}, {Addr: 150, Function: 0}, {Addr: 200, Function: 1},
+			{Addr: 300, Function: 2, Image: 1}, {Addr: 400, Function: 3},
+		},
+	}
+	for _, e := range []profile.Edge{
+		{From: 0, To: 2, Kind: profile.EdgeCall},    // work throws
+		{From: 2, To: 1, Kind: profile.EdgeJumpInd}, // and catches
+		{From: 1, To: 0, Kind: profile.EdgeJump},
+		{From: 2, To: 3, Kind: profile.EdgeCall},    // throw is called through the linker,
+		{From: 3, To: 0, Kind: profile.EdgeJumpInd}, // as work is
+		{From: 4, To: 4, Kind: profile.EdgeCall},
+	} {
+		tab.Edges = append(tab.Edges, e)
+	}
+	got := recursions(tab)
+	for v, recursive := range []bool{false, false, false, false, true} {
+		if (got[v] >= 0) != recursive {
+			t.Errorf("block %d: recursion %d", v, got[v])
+		}
+	}
+}
