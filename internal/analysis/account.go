@@ -66,7 +66,7 @@ func (r *runner) account(sec *Section, p *pending) error {
 	posts, order := r.postings(acc)
 	order = r.unite(acc, posts, order)
 	if !torn(acc) {
-		order = r.settle(acc, posts, order)
+		order = settle(acc, posts, order)
 	}
 	sec.draws = newShareDraws(acc)
 	for _, p := range posts {

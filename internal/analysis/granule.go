@@ -50,13 +50,13 @@ func (r *runner) granule(sec *Section, acc *ledger.Account) *Granule {
 		}
 	}
 	if best == nil {
-		return r.taskGranule(sec, acc, most, fair*acc.Total/n)
+		return taskGranule(sec, acc, most, fair*acc.Total/n)
 	}
 	return best
 }
 
 // taskGranule is the same of tasks, which a runtime deals out as threads become free.
-func (r *runner) taskGranule(sec *Section, acc *ledger.Account, most, lost float64) *Granule {
+func taskGranule(sec *Section, acc *ledger.Account, most, lost float64) *Granule {
 	if sec.Tasks == nil {
 		return nil
 	}

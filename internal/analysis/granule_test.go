@@ -69,7 +69,7 @@ func TestTasksAreDealtOut(t *testing.T) {
 		sec.Tasks.Mean = sum / float64(sec.Tasks.Count)
 		acc.Rows = []ledger.Row{{Kind: ledger.Tasks, Tasks: c.given}}
 		lost := aheadOfMean(c.times)
-		if g := (&runner{}).taskGranule(sec, acc, lost, lost); (g != nil) != c.piece {
+		if g := taskGranule(sec, acc, lost, lost); (g != nil) != c.piece {
 			t.Errorf("%s: %+v", c.name, g)
 		}
 	}

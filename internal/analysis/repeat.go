@@ -22,7 +22,7 @@ func repeatable(acc *ledger.Account, cycles float64, put []float64) float64 {
 
 // settle takes rows together with which one that passes the whole imbalance is made up for, as long
 // as evening them out together wins more; a share that still passes it is what can be won at most.
-func (r *runner) settle(acc *ledger.Account, posts map[causeKey]*posting, order []causeKey) []causeKey {
+func settle(acc *ledger.Account, posts map[causeKey]*posting, order []causeKey) []causeKey {
 	gone := map[causeKey]bool{}
 	for _, key := range order {
 		p := posts[key]

@@ -59,7 +59,7 @@ func TestNoShareIsMoreThanEveningWins(t *testing.T) {
 		for k, p := range posts {
 			before[k] = p.share
 		}
-		for _, key := range (&runner{}).settle(acc, posts, order) {
+		for _, key := range settle(acc, posts, order) {
 			p := posts[key]
 			if p.share > 1+1e-9 {
 				t.Fatalf("a share of %g", p.share)
@@ -93,7 +93,7 @@ func TestDecisionsThatMakeUpForOneAnother(t *testing.T) {
 	}
 	a, b := causeKey{lineKey: lineKey{line: 1}}, causeKey{lineKey: lineKey{line: 2}}
 	posts := map[causeKey]*posting{a: row(1, 75, -25, -25, -25), b: row(2, -25, 75, -25, -25)}
-	order := (&runner{}).settle(acc, posts, []causeKey{a, b})
+	order := settle(acc, posts, []causeKey{a, b})
 	if len(order) != 1 || posts[a].share != 1 || len(posts[a].also) != 1 || posts[a].also[0].Line != 2 {
 		t.Errorf("left are %v, the first with a share of %g, together with %v", order, posts[a].share, posts[a].also)
 	}
