@@ -25,6 +25,7 @@ type block struct {
 	trips           [2]profile.EventID
 	tripped         bool // trips are there
 	spins           bool // its innermost loop waits
+	saves           bool // and its counter is on the stack meanwhile
 }
 
 // function is a function that was decoded; blocks stand by address.

@@ -61,7 +61,9 @@ func (r *run) switched(x *item) {
 	}
 	if x.out {
 		r.hasLeft(t, x.at, x.forced)
-		r.pace.set(&t.paced, false, x.forced && !t.off.now.yields)
+		if r.pace.set(&t.paced, false, x.forced); t.off.now.yields {
+			r.pace.loses(&t.paced)
+		}
 		t.others.total = t.others.at(r.pace.now, t.cpu.on)
 		t.cpu.out(x.at, x.forced)
 		if t.hosts != nil {
@@ -113,7 +115,7 @@ func (r *run) sampled(x *item) {
 	r.sampledAtGate(t, x)
 	waits := t.waits()
 	if x.sample.loop == nil || waits {
-		t.piece.spun = nil
+		t.piece.spun, t.off.last.yields = nil, false // should it leave its core next, and nobody see where, it works
 	} else {
 		r.spinsOn(t, &x.sample)
 	}

@@ -139,7 +139,8 @@ func (g *gateFinder) find() (out []hook.Gate) {
 
 // spins reports whether a loop is one that waits: an innermost one.
 func (g *gateFinder) spins(l int32) bool {
-	return g.f.blocks[g.p.Loops[l].Header].spins && g.p.Inner[g.p.Loops[l].Header] == l
+	h := g.f.blocks[g.p.Loops[l].Header]
+	return h.spins && !h.saves && g.p.Inner[g.p.Loops[l].Header] == l
 }
 
 func (g *gateFinder) all() map[int32]bool {

@@ -5,13 +5,16 @@ package native
 // pace is a clock for waits of threads for one another. It goes as fast as the wall's while all
 // threads of the program that could run do so, and slower by as many as have no core: which of them
 // the others wait for is not known, and on average it gets on by their share. It stands while none
-// of them has a core. Where nobody could run, all wait for something outside.
+// of them has a core. Where nobody could run, all wait for something outside, unless some of those
+// that wait in loops of the program's own have no core: one of them has been let go, and does not
+// know yet.
 type pace struct {
 	at      uint64
 	now     uint64
 	part    float64 // of a ns
 	running int     // threads that have a core
 	able    int     // those that could run and do not merely wait for others, these included
+	wanting int     // those that wait in loops of the program's own, and have no core
 }
 
 // to moves the clock on.
@@ -29,14 +32,17 @@ func (p *pace) to(at uint64) {
 
 // rate is how fast the clock goes.
 func (p *pace) rate() float64 {
-	if p.able <= 0 {
+	switch {
+	case p.able <= 0 && p.wanting > 0:
+		return 0
+	case p.able <= 0:
 		return 1
 	}
 	return float64(p.running) / float64(p.able)
 }
 
 // paced is what the clock knows of a thread.
-type paced struct{ runs, able bool }
+type paced struct{ runs, able, wants bool }
 
 // set notes whether a thread has a core, and whether it could run.
 func (p *pace) set(t *paced, runs, able bool) {
@@ -50,7 +56,15 @@ func (p *pace) set(t *paced, runs, able bool) {
 		return -1
 	}
 	p.running, p.able = p.running+change(t.runs, runs), p.able+change(t.able, able)
-	*t = paced{runs, able}
+	p.wanting += change(t.wants, false)
+	*t = paced{runs: runs, able: able}
+}
+
+// loses notes that a thread that waits in a loop of the program's own has lost its core.
+func (p *pace) loses(t *paced) {
+	p.set(t, false, false)
+	p.wanting++
+	t.wants = true
 }
 
 // onPace is how far that clock went while a thread had a core.
@@ -79,6 +93,7 @@ func (r *run) spinsOn(t *thread, s *workSample) {
 		s.nanos, waited = ran, now.pace-last.pace
 	}
 	t.piece.spun = &now
+	t.off.last = leaving{at: t.off.last.at, kind: kindFault, call: s.loop.last, path: s.path, yields: true}
 	r.spun += s.nanos
 	t.piece.addOff(offWait{kindWork, s.loop.last, 1, waited})
 }

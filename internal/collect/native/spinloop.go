@@ -17,19 +17,20 @@ const longestSpin = 64
 // spinLoops marks the blocks whose innermost loop waits. text is the function's code.
 func (c *code) spinLoops(f *function, p *graph.Proc, text []byte) {
 	for l := range p.Loops {
-		if !c.waits(f, p, int32(l), text) {
+		waits, saves := c.waits(f, p, int32(l), text)
+		if !waits {
 			continue
 		}
 		for i := range p.Loops[l].Body {
 			if p.Inner[i] == int32(l) {
-				f.blocks[i].spins = true
+				f.blocks[i].spins, f.blocks[i].saves = true, saves
 			}
 		}
 	}
 }
 
-// waits reports whether a loop waits.
-func (c *code) waits(f *function, p *graph.Proc, l int32, text []byte) bool {
+// waits reports whether a loop waits, and whether it saves its counter on the stack meanwhile.
+func (c *code) waits(f *function, p *graph.Proc, l int32, text []byte) (waits, saves bool) {
 	var s spinState
 	n := uint32(0)
 	for i, b := range f.blocks { // in the order of addresses, which is that of the source in a small loop
@@ -37,14 +38,14 @@ func (c *code) waits(f *function, p *graph.Proc, l int32, text []byte) bool {
 			continue
 		}
 		if n += b.instrs; n > longestSpin || !c.harmlessCall(b) {
-			return false
+			return false, false
 		}
 		at := b.addr - f.blocks[0].addr
 		if at >= uint64(len(text)) || !s.block(text[at:], b) {
-			return false
+			return false, false
 		}
 	}
-	return n > 0 && s.idle()
+	return n > 0 && s.idle(), s.saved != nil
 }
 
 // harmlessCall reports whether a block calls nothing but what waits or yields.
@@ -67,6 +68,7 @@ type spinState struct {
 	vecWritten       uint32
 	vecCarried       uint32
 	reads            bool
+	saved            map[int32]x86.Reg // slots of the stack frame in which a register waits for the end of a call
 }
 
 // block takes in the instructions of a block; false if one of them changes memory.
@@ -90,10 +92,32 @@ func (s *spinState) add(in *x86.Inst) bool {
 	case in.Branch == x86.BranchCall:
 		s.reads = true // it yields
 		return true
+	case s.keeps(in):
+		return true
 	case in.ImplicitWrite || in.Lock || in.X87 || in.HasMem && in.Mem.Write && in.Mem.Bytes > 0:
 		return false
 	}
 	s.instruction(in)
+	return true
+}
+
+// keeps reports whether an instruction puts a register on the stack for the time of a call, or takes
+// it back from there: neither changes anything that the next time round sees.
+func (s *spinState) keeps(in *x86.Inst) bool {
+	slot := in.HasMem && in.Mem.Base == x86.RSP && in.Mem.Index == x86.NoReg && in.Map == 0 && in.Enc == x86.Legacy
+	if !slot || in.Opcode != 0x89 && in.Opcode != 0x8b { // mov m, r and mov r, m
+		return false
+	}
+	at, r := int32(in.Mem.Disp), regField(in)
+	was, ok := s.saved[at]
+	if in.Opcode == 0x8b || ok {
+		return ok && was == r
+	}
+	if s.saved == nil {
+		s.saved = map[int32]x86.Reg{}
+	}
+	s.saved[at] = r
+	s.carried |= in.Reads &^ s.written
 	return true
 }
 

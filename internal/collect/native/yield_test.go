@@ -95,3 +95,42 @@ func TestKernelsPartOfALoop(t *testing.T) {
 		}
 	}
 }
+
+// How fast waits for others go: by the share of those who could get on that have a core.
+func TestPaceOfThreadsThatSpin(t *testing.T) {
+	for _, row := range []struct {
+		name                        string
+		works, queues, spins, wants int // threads
+		want                        uint64
+	}{
+		{"all wait for something outside", 0, 0, 0, 0, 100},
+		{"one works", 1, 0, 1, 0, 100},
+		{"one works, one has no core for it", 1, 1, 1, 0, 50},
+		{"none has a core", 0, 2, 1, 0, 0},
+		{"one works, one that waits has no core", 1, 0, 0, 1, 100},
+		{"all wait, and one of them has no core to see that it need not", 0, 0, 1, 1, 0},
+	} {
+		var p pace
+		p.to(1000)
+		for range row.works {
+			p.set(&paced{}, true, true)
+		}
+		for range row.queues {
+			p.set(&paced{}, false, true)
+		}
+		for range row.spins {
+			p.set(&paced{}, false, false)
+		}
+		for range row.wants {
+			p.loses(&paced{})
+		}
+		if p.to(1100); p.now != row.want {
+			t.Errorf("%s: %d of 100 ns", row.name, p.now)
+		}
+		back := paced{}
+		p.loses(&back)
+		if p.set(&back, true, true); p.wanting != row.wants {
+			t.Errorf("%s: %d threads want a core, %d do", row.name, p.wanting, row.wants)
+		}
+	}
+}
