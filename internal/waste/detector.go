@@ -20,6 +20,8 @@ type Detector struct {
 	thread  uint32   // whose accesses are told now
 	sites   []site   // by Context
 	records []record // by Context
+	spilled []spilled
+	spills  []int32  // places in it that are taken, or were
 	index   pairs    // what was found
 	dirty   [][]Site // by thread: sites with something in since
 	totals  []Total  // by thread
@@ -82,6 +84,11 @@ func NewDetector(kinds Set) (*Detector, error) {
 		return nil, errors.Join(err, d.Close())
 	}
 	d.records = unsafe.Slice((*record)(records), maxContexts)
+	spills, err := d.memory.take(int(SpillSize) << SpillShift)
+	if err != nil {
+		return nil, errors.Join(err, d.Close())
+	}
+	d.spilled = unsafe.Slice((*spilled)(spills), 1<<SpillShift)
 	return d, nil
 }
 
@@ -123,12 +130,14 @@ func (d *Detector) grow(thread uint32) {
 // records of contexts, RecordSize bytes each. No loads: none are kept.
 type View struct {
 	Stores, Loads, Records unsafe.Pointer
-	Tag                    uint16 // of a line on which this thread alone has loads
+	Spills                 unsafe.Pointer // pairs without room in their record, SpillSize bytes each
+	Tag                    uint16         // of a line on which this thread alone has loads
 }
 
 // View returns it; it is good until another thread runs.
 func (d *Detector) View() View {
-	v := View{Stores: unsafe.Pointer(&d.stores.rows[0]), Records: unsafe.Pointer(&d.records[0]), Tag: tagOf(d.thread)}
+	v := View{Stores: unsafe.Pointer(&d.stores.rows[0]), Records: unsafe.Pointer(&d.records[0]),
+		Spills: unsafe.Pointer(&d.spilled[0]), Tag: tagOf(d.thread)}
 	if t := d.loads[d.thread]; t != nil {
 		v.Loads = unsafe.Pointer(&t.rows[0])
 	}
@@ -167,6 +176,7 @@ func (d *Detector) Drain(thread uint32) []Site {
 	if int(thread) >= len(d.dirty) {
 		return nil
 	}
+	d.unspillAll()
 	out := d.dirty[thread]
 	for i := range out {
 		s := &d.sites[out[i].Context]

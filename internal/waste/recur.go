@@ -72,32 +72,48 @@ func (d *Detector) again(k Kind, cell uint32, c Context, addr, n uint64) {
 		}
 		r.bytes = uint32(n)
 	}
-	key, found := keyOf(cell, r.bytes), Ways-1
-	for n := range Ways {
-		if x := r.way(k, n); x.key == key {
-			if x.left != 0 {
-				x.left--
-				return
-			}
+	key, found := keyOf(cell, r.bytes), Ways
+	for n := 0; n < Ways && found == Ways; n++ {
+		if r.way(k, n).key == key {
 			found = n
-			break
 		}
+	}
+	var x *recurrence
+	if found < Ways {
+		x = r.way(k, found)
+	} else {
+		x = d.spilledAs(k, c, key)
+	}
+	if x != nil && x.left != 0 {
+		x.left--
+		return
 	}
 	first := Context(cell & who)
 	if d.sites[first].thread != d.thread {
 		return
 	}
-	d.settleWay(k, c, found)
+	if x != nil {
+		d.sumUp(k, c, x, r.bytes)
+	}
+	if found == Ways {
+		found = Ways - 1
+		d.spill(k, c, *r.way(k, found))
+	}
 	for n := found; n > 0; n-- { // those that are found more often come to the front
 		*r.way(k, n) = *r.way(k, n-1)
 	}
+	*r.way(k, 0) = d.counted(k, first, c, key, addr, n)
+}
+
+// counted tells of one more of a pair, and how many are counted until the next one is told.
+func (d *Detector) counted(k Kind, first, c Context, key, addr, n uint64) recurrence {
 	count := d.index.list[d.hit(k, first, c, addr, uint32(n))].Count
 	next := uint64(1)
 	for next <= count {
 		next *= 2
 	}
 	few := uint32(min(next-count-1, 1<<30))
-	*r.way(k, 0) = recurrence{key: key, left: few, stop: few}
+	return recurrence{key: key, left: few, stop: few}
 }
 
 // settle sums up what was found at a context.
@@ -124,14 +140,17 @@ func (d *Detector) settlePair(k Kind, first, second Context) {
 
 func (d *Detector) settleWay(k Kind, c Context, way int) {
 	r := d.record(c)
-	x := r.way(k, way)
+	d.sumUp(k, c, r.way(k, way), r.bytes)
+}
+
+// sumUp adds what was counted of a pair to it, and counts no more.
+func (d *Detector) sumUp(k Kind, c Context, x *recurrence, bytes uint32) {
 	if n := x.stop - x.left; n > 0 {
 		s := &d.sites[c]
 		pair := &d.index.list[d.index.of(s, k, Context(x.key&who), c)]
-		bytes := uint64(n) * uint64(r.bytes)
-		pair.Bytes += bytes
+		pair.Bytes += uint64(n) * uint64(bytes)
 		pair.Count += uint64(n)
-		d.totals[s.thread].Wasted[k] += bytes
+		d.totals[s.thread].Wasted[k] += uint64(n) * uint64(bytes)
 		s.since[k] += n
 	}
 	*x = recurrence{}
@@ -139,6 +158,7 @@ func (d *Detector) settleWay(k Kind, c Context, way int) {
 
 // settleAll sums up what was found since the threads were drained.
 func (d *Detector) settleAll() {
+	d.unspillAll()
 	for _, list := range d.dirty {
 		for _, s := range list {
 			d.settle(s.Kind, s.Context)

@@ -167,7 +167,7 @@ func (x *access) find(k waste.Kind, r, slot x86.Reg) {
 			x.CmpReg(r, enc.At(slot, 0))
 			x.Jcc(enc.CondE, back)
 		}
-		x.outAlways()
+		x.spilled(k, r, slot, back)
 	})
 	x.Cmp32(enc.At(slot, int32(waste.RecordLeft)), 0)
 	x.out(enc.CondE)

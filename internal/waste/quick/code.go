@@ -64,6 +64,7 @@ type state struct {
 	rows           uintptr
 	blocks         uint64 // how many rows there are
 	stores, loads  uintptr
+	spills         uintptr
 	tag            uint64
 	path           uint64
 	top, end       uintptr // frames: behind the last, and behind the room
@@ -179,6 +180,7 @@ func (c *Code) SetCalled(id int, from, next, to uint64) {
 func (c *Code) Run(s *Stack, log []uint64, at int) (Why, int) {
 	st, v := &c.st, c.d.View()
 	st.stores, st.loads, st.tag = uintptr(v.Stores), uintptr(v.Loads), uint64(v.Tag)
+	st.spills = uintptr(v.Spills)
 	if v.Tag == waste.Several {
 		st.tag = noTag // a line with this tag is not its own
 	}

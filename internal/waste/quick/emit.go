@@ -29,6 +29,7 @@ type fixed struct {
 	unknown uintptr // leaves: no block's word
 	leave   [Rest + 1]uintptr
 	narrow  narrowCode
+	spilled uintptr
 }
 
 func field(off uintptr) enc.Mem { return enc.At(regState, int32(off)) }
@@ -59,6 +60,7 @@ func (c *Code) emitFixed() {
 	c.at.unknown = c.at.leave[Unknown]
 	c.at.next = uintptr(a.Here())
 	c.next(a)
+	c.emitSpilled(a)
 	c.emitNarrow(a)
 	c.put(a)
 	c.fixed = c.used

@@ -146,10 +146,9 @@ func (w *narrow) find(k waste.Kind, slot x86.Reg) {
 	for way := range waste.Ways {
 		w.Lea(slot, enc.At(x86.R11, int32(waste.RecordKey(k, way))))
 		w.CmpReg(x86.RBP, enc.At(slot, 0))
-		if way < waste.Ways-1 {
-			found = append(found, w.JccFar(enc.CondE))
-		}
+		found = append(found, w.JccFar(enc.CondE))
 	}
+	w.spilled(k, slot)
 	w.fail(enc.CondNE)
 	for _, at := range found {
 		w.BindFar(at)

@@ -82,3 +82,9 @@ func (a Table) Call(target uint64) {
 	a.Bytes(0xe8)
 	a.rel(target)
 }
+
+// MulImm emits imul r64, r64, imm32.
+func (a Table) MulImm(r x86.Reg, v int32) {
+	a.reg2(true, []byte{0x69}, r, r)
+	a.i32(v)
+}

@@ -141,6 +141,7 @@ var rows = []struct {
 	{func(a *Asm) { Table{a}.AndImm(x86.RBP, ^int32(1<<30)) }, "81e5ffffffbf", "and ebp,0xbfffffff"},
 	{func(a *Asm) { Table{a}.OrImm(x86.RBP, 1<<30) }, "81cd00000040", "or ebp,0x40000000"},
 	{func(a *Asm) { Table{a}.Call(pc + 0x105) }, "e800010000", "call 0x78001105"},
+	{func(a *Asm) { Table{a}.MulImm(x86.RBP, 81) }, "4869ed51000000", "imul rbp,rbp,0x51"},
 }
 
 func TestBytes(t *testing.T) {
