@@ -21,22 +21,31 @@ type Code struct {
 	used      int
 	fixed     int // of that, what belongs to no block
 	rows      []row
+	places    []place
 	blocks    []block // by number
 	st        state
 	at        fixed
 }
 
-// row is what the code knows of a block: where its own code is, the call path on which it was
-// passed last and the record of its first context there, and, if it calls, which block came next
-// and its path.
+// row is what the code knows of a block: where its own code is, and what it is on the path on which
+// it was passed last.
 type row struct {
-	code   uintptr
+	code uintptr
+	onPath
+	_ [3]uint64
+}
+
+// onPath is what a block is on a call path: the record of its first context there, and, if it calls,
+// which block came next and its path.
+type onPath struct {
 	path   uint64
 	record uintptr
 	next   uint64
 	to     uint64
-	_      [3]uint64
 }
+
+// rowOnPath is where in a row that stands.
+const rowOnPath = int32(unsafe.Offsetof(row{}.onPath))
 
 const (
 	rowShift = 6
@@ -61,7 +70,7 @@ type block struct {
 type state struct {
 	log, record    uintptr // the present block's word in the log; the record of its first context
 	target         uintptr // where to enter
-	rows           uintptr
+	rows, places   uintptr
 	blocks         uint64 // how many rows there are
 	stores, loads  uintptr
 	spills         uintptr
@@ -92,7 +101,7 @@ const (
 
 // New makes the code for a detector.
 func New(d *waste.Detector, tolerance float64) (*Code, error) {
-	c := &Code{d: d, tolerance: tolerance, kinds: d.Kinds()}
+	c := &Code{d: d, tolerance: tolerance, kinds: d.Kinds(), places: make([]place, 1<<placeShift)}
 	var err error
 	if c.mem, err = syscall.Mmap(-1, 0, codeRoom, syscall.PROT_READ|syscall.PROT_WRITE|syscall.PROT_EXEC,
 		syscall.MAP_PRIVATE|syscall.MAP_ANON|syscall.MAP_NORESERVE); err != nil {
@@ -105,7 +114,7 @@ func New(d *waste.Detector, tolerance float64) (*Code, error) {
 	}
 	c.rows = unsafe.Slice((*row)(unsafe.Pointer(&rows[0])), maxRows)
 	c.st = state{
-		rows: uintptr(unsafe.Pointer(&rows[0])), tolerance: tolerance,
+		rows: uintptr(unsafe.Pointer(&rows[0])), places: uintptr(unsafe.Pointer(&c.places[0])), tolerance: tolerance,
 		clean: (waste.Fresh | waste.Mixed) * waste.Twice, mixed: waste.Mixed * waste.Twice,
 		read: ^uint64(waste.Fresh * waste.Twice), positive: 1<<63 - 1, infinite: math.Float64bits(math.Inf(1)),
 	}
@@ -137,7 +146,7 @@ func (c *Code) Add(id int, b Block) error {
 		c.forget()
 	}
 	for len(c.blocks) <= id {
-		c.rows[len(c.blocks)] = row{code: c.at.unknown, path: noPath, next: noPath}
+		c.rows[len(c.blocks)] = row{code: c.at.unknown, onPath: onPath{path: noPath, next: noPath}}
 		c.blocks = append(c.blocks, block{})
 	}
 	c.st.blocks = uint64(len(c.blocks))
@@ -150,29 +159,13 @@ func (c *Code) Add(id int, b Block) error {
 func (c *Code) forget() {
 	for id := range c.blocks {
 		c.blocks[id] = block{}
-		c.rows[id] = row{code: c.at.unknown, path: noPath, next: noPath}
+		c.rows[id] = row{code: c.at.unknown, onPath: onPath{path: noPath, next: noPath}}
 	}
 	c.used = c.fixed
 }
 
 // Knows reports whether a block has code.
 func (c *Code) Knows(id int) bool { return id < len(c.blocks) && c.blocks[id].known }
-
-// SetPlace says which is the first context of a block on a path.
-func (c *Code) SetPlace(id int, path uint64, first waste.Context) {
-	r := &c.rows[id]
-	if r.path != path {
-		r.next = noPath
-	}
-	r.path, r.record = path, uintptr(c.d.View().Records)+uintptr(first)*waste.RecordSize
-}
-
-// SetCalled says that the call of block id on path from leads to path to if the block next follows.
-func (c *Code) SetCalled(id int, from, next, to uint64) {
-	if r := &c.rows[id]; r.path == from {
-		r.next, r.to = next, to
-	}
-}
 
 // Run takes the log from word at on, for the running thread of the detector. It returns why it has
 // stopped, and at which word: that of the block that is to be looked at. Behind the log must stand a

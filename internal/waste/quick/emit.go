@@ -30,6 +30,7 @@ type fixed struct {
 	leave   [Rest + 1]uintptr
 	narrow  narrowCode
 	spilled uintptr
+	place   uintptr
 }
 
 func field(off uintptr) enc.Mem { return enc.At(regState, int32(off)) }
@@ -61,6 +62,7 @@ func (c *Code) emitFixed() {
 	c.at.next = uintptr(a.Here())
 	c.next(a)
 	c.emitSpilled(a)
+	c.emitPlace(a)
 	c.emitNarrow(a)
 	c.put(a)
 	c.fixed = c.used
@@ -138,12 +140,17 @@ func (e *emitter) away(cond byte, f func()) {
 // head finds the block's contexts, and counts its bytes.
 func (e *emitter) head() {
 	var s state
-	var r row
+	var p onPath
 	if e.b.Contexts > 0 || e.b.Tail == Call {
 		e.Load(x86.RAX, field(unsafe.Offsetof(s.path)))
-		e.CmpReg(x86.RAX, e.field(unsafe.Offsetof(r.path)))
-		e.Jcc(enc.CondNE, uint64(e.c.at.leave[Place]))
-		e.Load(regRecord, e.field(unsafe.Offsetof(r.record)))
+		e.CmpReg(x86.RAX, e.field(rowOnPath+int32(unsafe.Offsetof(p.path))))
+		e.awayBack(enc.CondNE, func(back uint64) {
+			e.Lea(x86.R11, e.field(0))
+			e.Call(uint64(e.c.at.place))
+			e.Jcc(enc.CondE, back)
+			e.leave(Place)
+		})
+		e.Load(regRecord, e.field(rowOnPath+int32(unsafe.Offsetof(p.record))))
 	}
 	e.loop = e.Here()
 	if e.b.loaded > 0 {
@@ -155,7 +162,7 @@ func (e *emitter) head() {
 }
 
 // field is a field of the block's row.
-func (e *emitter) field(off uintptr) enc.Mem { return enc.At(regRows, e.row+int32(off)) }
+func (e *emitter) field(off int32) enc.Mem { return enc.At(regRows, e.row+off) }
 
 // tail does what comes behind the ops; the next word of the log is at off.
 func (e *emitter) tail(off int32) {

@@ -25,7 +25,7 @@ func (e *emitter) restIf(cond byte) { e.Jcc(cond, uint64(e.c.at.leave[Rest])) }
 // call opens a call, the address of whose return address is in the log at off.
 func (e *emitter) call(off int32) {
 	var s state
-	var r row
+	var p onPath
 	e.Load(x86.RAX, enc.At(regLog, off))
 	e.pushed()
 	e.Load(x86.R10, field(unsafe.Offsetof(s.top)))
@@ -40,9 +40,9 @@ func (e *emitter) call(off int32) {
 	e.AddImm(x86.R10, frameBytes)
 	e.Store(field(unsafe.Offsetof(s.top)), x86.R10)
 	e.Load(x86.R11, enc.At(regLog, off+8))
-	e.CmpReg(x86.R11, e.field(unsafe.Offsetof(r.next)))
+	e.CmpReg(x86.R11, e.field(rowOnPath+int32(unsafe.Offsetof(p.next))))
 	e.Jcc(enc.CondNE, uint64(e.c.at.leave[Called]))
-	e.Load(x86.R11, e.field(unsafe.Offsetof(r.to)))
+	e.Load(x86.R11, e.field(rowOnPath+int32(unsafe.Offsetof(p.to))))
 	e.Store(field(unsafe.Offsetof(s.path)), x86.R11)
 	e.onward(off + 8)
 }
