@@ -47,7 +47,7 @@ func (d *Detector) loaded(c Context, addr, n uint64) {
 		if x != 0 {
 			d.again(SilentLoad, x, c, addr, n)
 		}
-	} else if d.known(t, addr, n) {
+	} else if t.known(addr, n) {
 		parts(addr, n, func(p part) {
 			t.at(p.addr).each(p, func(p part, x uint32) { d.index.add(SilentLoad, Context(x), p.addr, p.n) })
 		})
@@ -73,7 +73,7 @@ func (t *table) same(addr, n uint64) (x uint32, ok bool) {
 }
 
 // known reports whether something is known of all bytes of a range.
-func (d *Detector) known(t *table, addr, n uint64) bool {
+func (t *table) known(addr, n uint64) bool {
 	all := true
 	parts(addr, n, func(p part) {
 		t.at(p.addr).each(p, func(_ part, x uint32) { all = all && x != 0 })
@@ -130,12 +130,12 @@ func (d *Detector) Read(addr, n uint64) {
 	if !d.kinds.Has(DeadStore) {
 		return
 	}
-	d.shadows(d.stores, addr, n, func(addr, n uint64) { parts(addr, n, d.see) })
+	d.stores.shadows(addr, n, func(addr, n uint64) { parts(addr, n, d.see) })
 }
 
 // Forget says that n bytes are new, or were written by somebody who is no thread of the program.
 func (d *Detector) Forget(addr, n uint64) {
-	d.shadows(d.stores, addr, n, func(addr, n uint64) {
+	d.stores.shadows(addr, n, func(addr, n uint64) {
 		parts(addr, n, func(p part) {
 			if *d.stores.at(p.addr).cell(p.addr) != 0 {
 				d.stores.at(p.addr).put(p, 0)
@@ -149,7 +149,7 @@ func (d *Detector) Forget(addr, n uint64) {
 func (d *Detector) Push(addr uint64) { d.Forget(addr, 8) }
 
 // shadows passes what of a range has a shadow.
-func (d *Detector) shadows(t *table, addr, n uint64, use func(addr, n uint64)) {
+func (t *table) shadows(addr, n uint64, use func(addr, n uint64)) {
 	if n == 0 || addr+n < addr || addr>>spaceBits != 0 {
 		return
 	}

@@ -11,22 +11,27 @@ type Context uint32
 
 // Detector is the exhaustive form: every access is told to it, in the order in which they happen.
 type Detector struct {
-	kinds   Set
-	memory  memory
-	stores  *table
-	loads   []*table // by thread
-	fresh   uint32   // how a store marks its cell
-	lines   map[uint64]*[linesOfPage]line
-	thread  uint32   // whose accesses are told now
-	sites   []site   // by Context
+	kinds  Set
+	memory memory
+	stores *table
+	loads  []*table // by thread
+	fresh  uint32   // how a store marks its cell
+	lines  map[uint64]*[linesOfPage]line
+	thread uint32 // whose accesses are told now
+	sites  []site // by Context
+	counters
+	index  pairs    // what was found
+	dirty  [][]Site // by thread: sites with something in since
+	totals []Total  // by thread
+	err    error
+	Sample func(pair int, second Context, addr uint64)
+}
+
+// counters are what is counted and not summed up yet.
+type counters struct {
 	records []record // by Context
 	spilled []spilled
-	spills  []int32  // places in it that are taken, or were
-	index   pairs    // what was found
-	dirty   [][]Site // by thread: sites with something in since
-	totals  []Total  // by thread
-	err     error
-	Sample  func(pair int, second Context, addr uint64)
+	spills  []int32 // places in it that are taken, or were
 }
 
 // Total is what a thread stored and loaded, and the bytes of it that were wasted, by kind.

@@ -167,4 +167,4 @@ func (d *Detector) settleAll() {
 }
 
 // record is what is counted at a context.
-func (d *Detector) record(c Context) *record { return &d.records[c] }
+func (x *counters) record(c Context) *record { return &x.records[c] }

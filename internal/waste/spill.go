@@ -24,23 +24,23 @@ const (
 	ownerBytes  = unsafe.Sizeof(recurrence{})
 )
 
-func (d *Detector) owner(k Kind, c Context) uintptr {
-	return uintptr(unsafe.Pointer(&d.record(c).pairs[k]))
+func (x *counters) owner(k Kind, c Context) uintptr {
+	return uintptr(unsafe.Pointer(&x.record(c).pairs[k]))
 }
 
 // spillAt is the place of a pair.
-func (d *Detector) spillAt(owner uintptr, key uint64) int {
+func (x *counters) spillAt(owner uintptr, key uint64) int {
 	return int((uintptr(uint32(key))*SpillFactor + owner/ownerBytes) % (1 << SpillShift))
 }
 
 // spilledAs is the pair of a key in the table; nil if it is not there.
-func (d *Detector) spilledAs(k Kind, c Context, key uint64) *recurrence {
-	owner := d.owner(k, c)
-	x := &d.spilled[d.spillAt(owner, key)]
-	if x.owner != owner || x.key != key || x.bytes != d.record(c).bytes {
+func (x *counters) spilledAs(k Kind, c Context, key uint64) *recurrence {
+	owner := x.owner(k, c)
+	p := &x.spilled[x.spillAt(owner, key)]
+	if p.owner != owner || p.key != key || p.bytes != x.record(c).bytes {
 		return nil
 	}
-	return &x.recurrence
+	return &p.recurrence
 }
 
 // spill puts a pair into the table, in the place of another.
