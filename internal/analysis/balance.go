@@ -47,7 +47,6 @@ type BalancePart struct {
 
 // Limits of the search for a balance point.
 const (
-	evenOutside  = 0.1  // of the spread of the threads' times may lie outside
 	leastPart    = 0.05 // of the unevenness: a part worth a row
 	balanceParts = 4
 )

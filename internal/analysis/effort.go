@@ -36,9 +36,6 @@ const (
 	AdviceChange    = "change"    // high, high: another way to make it parallel
 )
 
-// HighShare is the share of the effort from which idleness or overhead counts as high.
-const HighShare = 0.1
-
 // advice is the table of the four cases.
 func advice(idleness, overhead bool) string {
 	return map[[2]bool]string{

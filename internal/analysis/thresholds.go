@@ -68,6 +68,17 @@ const (
 	oneEvent = 250.0
 )
 
+// Of the whole run, and of the point where the threads' ways are even again.
+const (
+	// HighShare is the share of the effort from which idleness or overhead counts as high.
+	HighShare = 0.1
+	// briefly is the share of the run below which that many threads at work together are a passing
+	// overlap, such as a main thread that has not gone to sleep yet.
+	briefly = 0.01
+	// evenOutside is the part of the spread of the threads' times that may lie outside.
+	evenOutside = 0.1
+)
+
 // Of the verdicts.
 const (
 	fewThreads   = 8      // fewer are weak for a correlation

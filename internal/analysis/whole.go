@@ -163,10 +163,6 @@ func together(spans []span) []float64 {
 	return levels
 }
 
-// briefly is the share of the run below which that many threads at work together are a passing
-// overlap, such as a main thread that has not gone to sleep yet.
-const briefly = 0.01
-
 // width is the largest number of threads at work together for more than a moment.
 func width(levels []float64, run float64) int {
 	t := 0.0
