@@ -137,17 +137,24 @@ func movableLime(t *testing.T) (bin string, all []threshold) {
 	return bin, all
 }
 
-// answerOf is what is held: the first section and its first cause, or that there is none to tell.
-func answerOf(a answer) string {
-	if len(a.Sections) == 0 || len(a.Sections[0].Causes) == 0 {
-		return "nothing"
-	}
+// said is what is held: the first cause of the section that loses most, or that there is none to tell; and
+// what begins the answer of each section, by its place.
+type said struct{ first, all string }
+
+func saidIn(a answer) (s said) {
 	slices.SortStableFunc(a.Sections, func(x, y section) int { return -cmp.Compare(x.LostShare, y.LostShare) })
-	if len(a.Sections[0].Causes) == 0 {
-		return "nothing"
+	for i, sec := range a.Sections {
+		cause := "nothing"
+		if len(sec.Causes) > 0 {
+			c := sec.Causes[0]
+			cause = fmt.Sprintf("%s:%d %s", filepath.Base(c.File), c.Line, c.Event)
+		}
+		if i == 0 {
+			s.first = cause
+		}
+		s.all += fmt.Sprintf("%s:%d %s; ", filepath.Base(sec.EndsAt.File), sec.EndsAt.Line, cause)
 	}
-	c := a.Sections[0].Causes[0]
-	return fmt.Sprintf("%s:%d %s", filepath.Base(c.File), c.Line, c.Event)
+	return s
 }
 
 // TestThresholds (LIME_LONG=1) takes the profiles in LIME_PROFILES, where TestKernels and TestHitRate have kept them; LIME_PROFILES_LIKE chooses some by a
@@ -163,35 +170,43 @@ func TestThresholds(t *testing.T) {
 		t.Fatal("no profiles", err)
 	}
 	bin, all := movableLime(t)
-	said := func(file string, env ...string) string {
-		cmd := exec.Command(bin, "report", "--json", file)
-		cmd.Env = append(os.Environ(), env...)
-		text, err := cmd.Output()
-		if err != nil {
-			t.Fatalf("report %s: %v", file, err)
-		}
-		var a answer
-		if err := json.Unmarshal(text, &a); err != nil {
-			t.Fatal(err)
-		}
-		return answerOf(a)
-	}
-	usual := map[string]string{}
+	usual := map[string]said{}
 	for _, f := range files {
-		usual[f] = said(f)
+		usual[f] = saysOf(t, bin, f)
 	}
 	for i := range all {
 		th := &all[i]
 		for _, v := range th.moves() {
-			var flips []string
+			var first, any []string
 			for _, f := range files {
-				if got := said(f, th.env(v)); got != usual[f] {
-					flips = append(flips, fmt.Sprintf("%s: %s, was %s", filepath.Base(f), got, usual[f]))
+				got, was := saysOf(t, bin, f, th.env(v)), usual[f]
+				if got.first != was.first {
+					first = append(first, fmt.Sprintf("%s: %s, was %s", filepath.Base(f), got.first, was.first))
+				}
+				if got.all != was.all {
+					any = append(any, filepath.Base(f))
 				}
 			}
-			t.Logf("%s.%s %v -> %v: %d of %d answers flip %s", th.pkg, th.name, th.value, v, len(flips), len(files), strings.Join(flips, "; "))
+			t.Logf("%s.%s %v -> %v: of %d, %d first answers flip %s, %d have another in some section %s",
+				th.pkg, th.name, th.value, v, len(files), len(first), strings.Join(first, "; "), len(any), strings.Join(any, ", "))
 		}
 	}
+}
+
+// saysOf reports on a profile.
+func saysOf(t *testing.T, bin, file string, env ...string) said {
+	t.Helper()
+	cmd := exec.Command(bin, "report", "--json", file)
+	cmd.Env = append(os.Environ(), env...)
+	text, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("report %s: %v", file, err)
+	}
+	var a answer
+	if err := json.Unmarshal(text, &a); err != nil {
+		t.Fatal(err)
+	}
+	return saidIn(a)
 }
 
 // keepSample simulates the kernels of an ordinary run, and returns the directory with their profiles.
