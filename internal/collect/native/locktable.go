@@ -72,8 +72,25 @@ func (s *lockSum) add(ns uint64, path int32) {
 	}
 }
 
-// write writes the table.
-func (x lockTable) write(sink profile.Sink, code *code, images []*image.File) {
+// write writes the table, and tells the events of waiting in a call which lock it is, if it is
+// always the same.
+func (x lockTable) write(sink profile.Sink, code *code, images []*image.File, events map[uint64]profile.EventID) {
+	locks := map[uint64]map[uint64]bool{} // by call
+	for addr, l := range x {
+		for k := range l.waits {
+			if locks[k.call] == nil {
+				locks[k.call] = map[uint64]bool{}
+			}
+			locks[k.call][addr] = true
+		}
+	}
+	for call, id := range events {
+		for addr := range locks[call] {
+			if len(locks[call]) == 1 {
+				sink.SetEventDetail(id, "on "+lockName(images, addr))
+			}
+		}
+	}
 	for _, addr := range slices.Sorted(maps.Keys(x)) {
 		l := x[addr]
 		if len(l.waits) == 0 {

@@ -20,7 +20,9 @@ func TestLockTable(t *testing.T) {
 	x.charge(0x50, &unlock{row: 1, call: 0x403000, path: profile.None}, 40)
 	x.charge(0x50, &unlock{row: 0, call: 0x403000, path: profile.None}, 5)
 	x.charge(0x60, &unlock{row: 0, call: 0x403000, path: profile.None}, 7)
-	x.write(p, c, nil)
+	kind := p.AddKind(profile.NewKind(profile.Measured, profile.KindLockWait))
+	event := p.AddEvent(profile.Event{Kind: kind, Node: profile.None, Addr: 0x401000})
+	x.write(p, c, nil, map[uint64]profile.EventID{0x401000: event})
 	tab := p.Tables()
 	if err := tab.Check(); err != nil {
 		t.Fatal(err)
@@ -28,6 +30,9 @@ func TestLockTable(t *testing.T) {
 	if len(tab.Locks) != 1 || tab.Locks[0].Name != "the one at 0x50" || tab.Locks[0].Kind != "pthread_mutex_lock" ||
 		tab.Locks[0].Taken != profile.Unavailable {
 		t.Fatalf("%+v", tab.Locks)
+	}
+	if got := tab.Events[event].Detail; got != "on the one at 0x50" {
+		t.Errorf("the event is %q", got)
 	}
 	waited, charged := uint64(0), uint64(0)
 	for _, w := range tab.LockWaits {

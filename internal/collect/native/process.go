@@ -107,7 +107,7 @@ func (r *run) endProcess() {
 		}
 	}
 	r.rec.Close(unit.Cycles(end))
-	r.lockTable.write(r.out.sink, r.code, r.sampler.images.List)
+	r.lockTable.write(r.out.sink, r.code, r.sampler.images.List, r.out.lockEvents)
 	r.out.close()
 }
 
