@@ -64,8 +64,9 @@ func (h *handing) letGo(t *thread) {
 // one who had not gone in; or somebody who was let go there had to wait again, as others had taken
 // it.
 func (h *handing) comes(t *thread, op *section.Op) {
-	place := op.Site.Place()
+	place := ownPlace(&op.Site)
 	if h == nil || place == 0 {
+		t.host.handed = 0
 		return
 	}
 	if t.host.let == op.Object && t.busy-t.host.letAt < candidateLength {
@@ -81,11 +82,20 @@ func (h *handing) comes(t *thread, op *section.Op) {
 	}
 }
 
+// ownPlace is the innermost call of the program's own around a wait, 0 if there is none: through the
+// language's library threads come to the same wait for locks, barriers and all.
+func ownPlace(s *section.Site) unit.Addr {
+	if s.Library >= len(s.Stack) {
+		return 0
+	}
+	return s.Stack[s.Library].Call
+}
+
 // givenTo reports whether all functions around a wait are none of a barrier, as others let threads
-// out of them.
+// out of them. One at least is not the language's: a barrier may be written out further out.
 func (h *handing) givenTo(site *section.Site) bool {
 	entries := h.barriers.around(site)
-	return len(entries) > 0 && !slices.ContainsFunc(entries, func(entry uint64) bool {
+	return slices.Contains(entries, uint64(site.Stack[site.Library].Func)) && !slices.ContainsFunc(entries, func(entry uint64) bool {
 		g := h.barriers.candidates[entry]
 		return g == nil || g.state != candidateRefuted || !g.given
 	})
