@@ -17,6 +17,7 @@ func inlinedBarriers(src profile.Source, t *profile.Tables, trimmed map[profile.
 		if s.Kind != profile.SectionBuilt {
 			continue
 		}
+		var inner []profile.Frame
 		tried := 0
 		for in, err := range src.Instances(profile.SectionID(i)) {
 			if err != nil {
@@ -25,20 +26,22 @@ func inlinedBarriers(src profile.Source, t *profile.Tables, trimmed map[profile.
 			if id := ownCall(t, s, in); id != profile.None {
 				s.EndNode, s.EndAddr, s.Frames = id, t.Nodes[id].LastAddr, t.Nodes[id].Frames
 				break // the section's instances end at one place
-			} else if fs := inlinedCall(t, s, in, trimmed); fs != nil {
-				s.Frames = fs
-				break
+			} else if fs := inlinedCall(t, s, in, trimmed); len(fs) > len(inner) {
+				inner = fs
 			}
 			if tried++; tried == firstPassages {
 				break
 			}
 		}
+		if inner != nil {
+			s.Frames = inner
+		}
 	}
 	return nil
 }
 
-// firstPassages are looked at until one tells: the first few of a barrier are found before it is
-// known where all pass.
+// firstPassages are looked at for the one that tells most: the first few of a barrier are found
+// before it is known where all pass, and of who came late only that it was there.
 const firstPassages = 4
 
 // ownCall returns the innermost call of the program's own that all parts have open, if the place of
@@ -76,6 +79,9 @@ func inlinedCall(t *profile.Tables, s *profile.Section, in *profile.Instance, tr
 		ends = append(ends, endAt(&in.Parts[i], depth))
 	}
 	called := depth > 0 && in.Parts[0].ExitStack[depth-1] == s.EndNode
+	if called && slices.Contains(ends, s.EndNode) { // they ended with the call itself
+		return nil
+	}
 	if !called { // then the place is in the function that holds the waits
 		ends = append(ends, s.EndNode)
 	}
@@ -115,7 +121,7 @@ func endAt(p *profile.Part, depth int) profile.NodeID {
 // none. Of a call into a library that was inlined, only the frames around it are left.
 func commonCall(t *profile.Tables, nodes []profile.NodeID, trimmed map[profile.NodeID]bool) []profile.Frame {
 	var common []profile.Frame
-	for i, id := range nodes {
+	for _, id := range nodes {
 		if id == profile.None || t.Nodes[id].Function != t.Nodes[nodes[0]].Function || len(t.Nodes[id].Frames) == 0 {
 			return nil
 		}
@@ -123,10 +129,12 @@ func commonCall(t *profile.Tables, nodes []profile.NodeID, trimmed map[profile.N
 		if !trimmed[id] {
 			outer = outer[1:]
 		}
-		if i == 0 {
+		if len(outer) > len(common) {
 			common = outer
 		}
-		common = commonEnd(common, outer)
+	}
+	for _, id := range nodes { // some instructions of the call stand at its own line
+		common = commonEnd(common, t.Nodes[id].Frames)
 	}
 	return slices.Clone(common)
 }

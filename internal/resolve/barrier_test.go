@@ -45,6 +45,7 @@ func TestInlinedBarriers(t *testing.T) {
 		{"inlined", broadcast, wait, "built-barrier", 1, "[{0 25 2 phases}]", nil},
 		{"inlined, place inside", broadcast, wait, "built-barrier", 3, "[{0 25 2 phases}]", nil},
 		{"inlined twice deep", "at=0:1:1:low at=0:9:1:bar at=0:25:2:phases", wait, "built-barrier", 1, "[{0 25 2 phases}]", nil},
+		{"one end at the line of the call", broadcast, "at=0:25:2:phases", "built-barrier", 1, "[{0 25 2 phases}]", nil},
 		{"a function of its own", "at=0:15:3:phases", "at=0:18:4:phases", "built-barrier", 1, "[{0 34 0 thread}]", nil},
 		{"two inlined calls", broadcast, "at=0:18:4:bar at=0:28:2:phases", "built-barrier", 1, "[{0 34 0 thread}]", nil},
 		{"place in another function", broadcast, wait, "built-barrier", 4, "[{0 34 0 thread}]", nil},
