@@ -107,10 +107,10 @@ func (r *Recogniser) release(t *thread, op *Op) {
 		r.pending = p
 	}
 	p.object, p.handed, p.peer = op.Object, p.handed || op.Handed, p.peer || op.Peer
-	p.one = op.One && len(p.woken) == 0
 	for _, id := range op.Woken {
 		p.woken[id] = true
 	}
+	p.one = op.One && len(p.woken) == 1
 	opens := r.opens(p)
 	r.noteDealer(t, op.Woken)
 	if opens {

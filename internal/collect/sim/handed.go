@@ -22,9 +22,9 @@ type letting struct {
 	passed bool   // it came past the place then
 }
 
-// handedOn reports whether what s waited for, and by has now done, is handed on. Others who were
-// let go at once are a sign that it is not.
-func (wk *waking) handedOn(s *spinner, by *thread, together int) bool {
+// handedOn reports whether what s waited for, and by has now done, is handed on, or may be. That
+// others leave their loops at once is no sign that it is not: on its way out one lets the next go.
+func (wk *waking) handedOn(s *spinner, by *thread) bool {
 	if g := s.t.watchedCandidate(); g != nil && g.holds() {
 		if by == nil || by.inside(g) {
 			return false // flags that pass from one to the next in a function that may be a barrier
@@ -43,7 +43,7 @@ func (wk *waking) handedOn(s *spinner, by *thread, together int) bool {
 		return false
 	}
 	passed, through := wk.wayOf(by, s)
-	if passed && !through || !passed && together > 1 {
+	if passed && !through {
 		return false
 	}
 	by.let = wk.letting(s, by)

@@ -38,6 +38,35 @@ func TestALockIsNoBarrier(t *testing.T) {
 	}
 }
 
+// Of threads that wait for one another in ways of their own, each passage of a barrier ends a
+// section, and none of a lock, a semaphore or a ring does.
+func TestOwnBarriersAndLocks(t *testing.T) {
+	const rounds = 20
+	for _, row := range []struct {
+		kind   string
+		passes int
+	}{
+		{"sense", rounds}, {"yield", rounds}, {"futex", rounds},
+		{"ticket", 0}, {"ttas", 0}, {"mutex", 0}, {"permits", 0}, {"chain", 0},
+	} {
+		t.Run(row.kind, func(t *testing.T) {
+			t.Parallel()
+			for _, flags := range []string{"", "-DINLINE"} {
+				exe := compile(t, "ownbarrier.c", "gcc -O2 -g -w -pthread "+flags+" -DKIND="+row.kind+" -o OUT SRC")
+				for _, threads := range []int{2, 4, 7} {
+					path, status, said, _ := simulated(t, 8, "--", exe, strconv.Itoa(threads), strconv.Itoa(rounds))
+					if status != 0 {
+						t.Fatalf("%s, %d threads: status %d: %s", flags, threads, status, said)
+					}
+					if n := builtBarriers(t, path, threads); n != row.passes {
+						t.Errorf("%s, %d threads: %d passages of barriers, want %d", flags, threads, n, row.passes)
+					}
+				}
+			}
+		})
+	}
+}
+
 // ownBarriers is how many sections of a profile end at a barrier that the program has built.
 func ownBarriers(t *testing.T, path string) (n int) {
 	t.Helper()

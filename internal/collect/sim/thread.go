@@ -55,21 +55,23 @@ type thread struct {
 	spin    *spinner
 	still   stillness // how it looked at the end of the last slices
 	pass    *passage
-	let     *letting    // nil: what it did last was done on its way
-	visits  visits      // of an instruction that is done in order (order.go)
-	touches bool        // it stands at one, and its turn has come
-	inLine  uint64      // the clock since which it has waited, looks included
-	lined   uint64      // instructions it had done when it last left a loop to look
-	gave    uint64      // the clock at which it did one, while that is looked at; else 0
-	gaveAt  *orderly    // and where
-	heard   uint64      // its clock when it last did something beside running on
-	checked uint64      // its clock when it was last looked whether it has let others go
-	retired uint64      // and how many instructions it had done by then
-	tried   uint64      // what it tried to take at the last pass point
-	meet    uint64      // where those whom it released come home; it may pass there, too
-	meetBy  uint64      // until it has worked for so long
-	restart *frameRef   // where the segment under way is to start: its return to the program's own code
-	carry   []edgeCount // counted before the last drain, for the segment under way
+	waited  map[unit.Addr]bool // where it has waited in the system
+	waitsAt unit.Addr          // and where it did last
+	let     *letting           // nil: what it did last was done on its way
+	visits  visits             // of an instruction that is done in order (order.go)
+	touches bool               // it stands at one, and its turn has come
+	inLine  uint64             // the clock since which it has waited, looks included
+	lined   uint64             // instructions it had done when it last left a loop to look
+	gave    uint64             // the clock at which it did one, while that is looked at; else 0
+	gaveAt  *orderly           // and where
+	heard   uint64             // its clock when it last did something beside running on
+	checked uint64             // its clock when it was last looked whether it has let others go
+	retired uint64             // and how many instructions it had done by then
+	tried   uint64             // what it tried to take at the last pass point
+	meet    uint64             // where those whom it released come home; it may pass there, too
+	meetBy  uint64             // until it has worked for so long
+	restart *frameRef          // where the segment under way is to start: its return to the program's own code
+	carry   []edgeCount        // counted before the last drain, for the segment under way
 	carryHW hardware
 	given   []uint64   // where the tasks begin that it was given in the segment under way
 	deals   []deal     // likewise: when it came for work

@@ -63,6 +63,7 @@ func (ws *waits) reportWait(t *thread, object uint64) {
 	ws.barriers.suspect(t, &op)
 	ws.operations.feed(op)
 	ws.handing.comes(t, &op)
+	t.noteWaitAt(op.Site.Place())
 	t.waitsOn, t.object, t.untyped = waitsReported, object, op.Untyped
 }
 
@@ -113,6 +114,7 @@ func (ws *waits) reportRelease(by *thread, woken []*thread) {
 		op.Object, op.Woken = object, append(byObject[object], ids(late)...)
 		op.Handed, op.Peer = ws.handing.hands(by, woken, object)
 		op.One = wakesOne(by) && !ws.inWith(by, op.Woken)
+		op.Peer = op.Peer || op.One && ws.waitsWith(by, op.Woken)
 		op.Through = ws.through(by, op.Woken)
 		ws.segments.reportOpening(by, op)
 		for _, t := range late {
@@ -127,6 +129,19 @@ func wakesOne(by *thread) bool {
 	const futexWake, futexWakeBitset, flags = 1, 10, 128 | 256 // linux/futex.h
 	op := by.ctx.GPR[rsi] &^ flags
 	return (op == futexWake || op == futexWakeBitset) && by.ctx.GPR[rdx] == 1
+}
+
+// noteWaitAt notes where t waits.
+func (t *thread) noteWaitAt(place unit.Addr) {
+	if t.waited == nil {
+		t.waited = map[unit.Addr]bool{}
+	}
+	t.waited[place], t.waitsAt = true, place
+}
+
+// waitsWith reports whether a thread waits at times where those wait whom it wakes: they take turns.
+func (ws *waits) waitsWith(by *thread, woken []section.ThreadID) bool {
+	return slices.ContainsFunc(woken, func(id section.ThreadID) bool { return by.waited[ws.roster.threads[id].waitsAt] })
 }
 
 // inWith reports whether a thread is in the function in which those wait whom it wakes, and
