@@ -13,16 +13,18 @@ func figureTiles(r *Report) (out []Tile) {
 	return out
 }
 
-// LockRow is a call that waited for a lock.
+// LockRow is a lock, a call that waited for it, or one that held it meanwhile.
 type LockRow struct {
-	Lock  string  `json:"lock"` // in the first row of each lock
-	Place string  `json:"place"`
-	File  string  `json:"file"`
-	Line  int     `json:"line"`
-	Held  string  `json:"held,omitempty"` // the call that had taken it meanwhile
-	Waits uint64  `json:"waits"`
-	Time  float64 `json:"time"`
-	Share float64 `json:"share"`
+	Lock    string   `json:"lock"`           // in the first row of each lock
+	What    string   `json:"what,omitempty"` // in front of the place of one that held it
+	Place   string   `json:"place"`
+	File    string   `json:"file"`
+	Line    int      `json:"line"`
+	About   []string `json:"about,omitempty"` // what else is known of it, a line each
+	Waits   uint64   `json:"waits"`
+	Time    float64  `json:"time"`
+	Longest float64  `json:"longest,omitempty"` // 0 if it is not known
+	Share   float64  `json:"share"`
 }
 
 // lockRows are the rows of the text, and one that heads each lock.
@@ -33,15 +35,48 @@ func lockRows(r *Report) []LockRow {
 		if l.Share < leastShown {
 			break
 		}
-		out = append(out, LockRow{Lock: l.title(), Waits: l.Contended, Time: l.Time, Share: l.Share})
-		for k := range l.Waits {
-			w := &l.Waits[k]
-			if w.Share < leastShown {
-				break
-			}
-			out = append(out, LockRow{Place: w.Place.String(), File: w.File, Line: w.Line, Held: w.Held, Waits: w.Contended,
-				Time: w.Time, Share: w.Share})
+		head := LockRow{Lock: l.title(), Waits: l.Contended, Time: l.Time, Longest: l.LongestWait, Share: l.Share}
+		out = append(out, head.saying(l.about(&r.Program)))
+		out = append(append(out, l.waitRows()...), l.holderRows()...)
+	}
+	return out
+}
+
+// saying adds a line to what is known.
+func (x LockRow) saying(words string) LockRow {
+	if words != "" {
+		x.About = append(x.About, words)
+	}
+	return x
+}
+
+// waitRows are the calls that waited.
+func (l *Lock) waitRows() (out []LockRow) {
+	for i := range l.Waits {
+		w := &l.Waits[i]
+		if w.Share < leastShown {
+			break
 		}
+		row := LockRow{Place: w.Place.String(), File: w.File, Line: w.Line, Waits: w.Contended, Time: w.Time, Longest: w.Longest,
+			Share: w.Share}
+		if w.Held != "" && len(l.Holders) == 0 {
+			row = row.saying("taken before at " + w.Held)
+		}
+		out = append(out, row.saying(calledFrom(w.Path)))
+	}
+	return out
+}
+
+// holderRows are the calls that held it.
+func (l *Lock) holderRows() (out []LockRow) {
+	for i := range l.Holders[:min(len(l.Holders), mostHolders)] {
+		h := &l.Holders[i]
+		if h.Share < leastShown {
+			break
+		}
+		row := LockRow{What: h.what(), Place: h.Place.String(), File: h.File, Line: h.Line, Waits: h.Times, Time: h.Time,
+			Longest: h.Longest, Share: h.Share}
+		out = append(out, row.saying(h.threadWords()).saying(calledFrom(h.Path)))
 	}
 	return out
 }

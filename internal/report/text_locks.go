@@ -92,11 +92,7 @@ func (p lockPrinter) holders(l *Lock) {
 		if h.Share < leastShown {
 			break
 		}
-		what := "held from "
-		if h.Held == 0 {
-			what = "given back at "
-		}
-		p.row(p.st.dim, lockRow{h.Share, h.Times, h.Time, h.Longest, what, h.Place.String()})
+		p.row(p.st.dim, lockRow{h.Share, h.Times, h.Time, h.Longest, h.what(), h.Place.String()})
 		if words := h.threadWords(); words != "" {
 			p.below(clean(words))
 		}
@@ -106,9 +102,25 @@ func (p lockPrinter) holders(l *Lock) {
 
 // calledFrom tells the calls around a place.
 func (p lockPrinter) calledFrom(path []Frame) {
-	if len(path) > 1 {
-		p.below("called from " + clean(pathWords(path[:len(path)-1])))
+	if words := calledFrom(path); words != "" {
+		p.below(clean(words))
 	}
+}
+
+// calledFrom is the calls around the innermost one of a path; nothing if there are none.
+func calledFrom(path []Frame) string {
+	if len(path) < 2 {
+		return ""
+	}
+	return "called from " + pathWords(path[:len(path)-1])
+}
+
+// what tells what the threads did there.
+func (h *LockHolder) what() string {
+	if h.Held == 0 {
+		return "given back at "
+	}
+	return "held from "
 }
 
 // threadWords say which threads they were.

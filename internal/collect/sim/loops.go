@@ -113,19 +113,6 @@ func (ls *loops) Decode(pc uint64) (*x86.Inst, bool) {
 // Load is what memory holds.
 func (ls *loops) Load(addr uint64, n int) (uint64, bool) { return ls.memory.value(addr, n) }
 
-// objectOf is the place that stands for what is waited for in a loop: the one, not on the stack,
-// that the first of its instructions looks at, wherever a thread was in the loop when it was looked
-// at.
-func objectOf(l *spin.Loop) uint64 {
-	first := &l.Watches[0]
-	for i := range l.Watches {
-		if w := &l.Watches[i]; !w.Stack && (first.Stack || w.PC < first.PC) {
-			first = w
-		}
-	}
-	return first.Addr
-}
-
 // spinner is t in a loop. It has gone round since a clock; nil if the engine has other blocks.
 func (ls *loops) spinner(t *thread, l *spin.Loop, since uint64) *spinner {
 	s := &spinner{t: t, loop: l, blocks: map[engine.BlockID]bool{}, heads: map[uint64]bool{}}
@@ -142,7 +129,15 @@ func (ls *loops) spinner(t *thread, l *spin.Loop, since uint64) *spinner {
 	if maps.DeleteFunc(s.own, func(pc uint64, _ bool) bool { return !ls.images.own(pc) }); len(s.own) == 0 {
 		s.own = s.heads
 	}
-	s.object = objectOf(l)
+	for i := range l.Watches {
+		if w := &l.Watches[i]; !w.Stack {
+			s.object = w.Addr
+			break
+		}
+	}
+	if s.object == 0 {
+		s.object = l.Watches[0].Addr
+	}
 	s.until = ^uint64(0)
 	if l.Rounds < spin.Endless {
 		round := (t.now() - since) * l.Instrs / uint64(max(ls.follow.Executed(), 1))

@@ -40,9 +40,9 @@ const CostRows = ({ rows, unit, p }) => rows.map((c) => html`<tr><td>${c.title}$
 
 function Locks({ rows, unit, p }) {
   return html`<section class="card" aria-labelledby="locks-h"><h2 id="locks-h">Locks that threads waited for</h2><div class="scroll"><table>
-    <thead><tr><th scope="col">Lock, and where it was waited for</th><th scope="col" class="num">Of core time</th><th scope="col" class="num">Waits</th><th scope="col" class="num wide">Waited</th></tr></thead>
-    <tbody>${rows.map((r) => html`<tr class=${r.lock ? "" : "soft"}><td>${r.lock ? html`<b class="at">${r.lock}</b>` : html`<${Place} x=${r} p=${p} />`}${r.held && html`<br /><span class="soft">taken before at ${r.held}</span>`}</td>
-      <td class="num">${pct(r.share)}</td><td class="num">${r.waits}</td><td class="num wide">${short(unit, r.time)}</td></tr>`)}</tbody></table></div></section>`;
+    <thead><tr><th scope="col">Lock, and where it was waited for</th><th scope="col" class="num">Of core time</th><th scope="col" class="num">Waits</th><th scope="col" class="num wide">Waited</th><th scope="col" class="num wide">Longest</th></tr></thead>
+    <tbody>${rows.map((r) => html`<tr class=${r.lock ? "" : "soft"}><td>${r.lock ? html`<b class="at">${r.lock}</b>` : html`${r.what}<${Place} x=${r} p=${p} />`}${(r.about || []).map((a) => html`<br /><span class="soft">${a}</span>`)}</td>
+      <td class="num">${pct(r.share)}</td><td class="num">${r.waits}</td><td class="num wide">${short(unit, r.time)}</td><td class="num wide">${r.longest ? short(unit, r.longest) : ""}</td></tr>`)}</tbody></table></div></section>`;
 }
 
 function Waste({ w, p }) {
