@@ -153,7 +153,6 @@ func unwrapPath(err error) error {
 // load reads the tables in one transaction, so that a running collector cannot change them
 // meanwhile.
 func (r *Reader) load(size int64) error {
-	r.db.SetMaxOpenConns(4)
 	tx, err := r.db.BeginTx(context.Background(), &sql.TxOptions{ReadOnly: true})
 	if err != nil {
 		return err

@@ -23,8 +23,8 @@ type letting struct {
 }
 
 // handedOn reports whether what s waited for, and by has now done, is handed on, or may be. That
-// others leave their loops at once is no sign that it is not: on its way out one lets the next go.
-func (wk *waking) handedOn(s *spinner, by *thread) bool {
+// others leave their loops at once is a sign that it is not.
+func (wk *waking) handedOn(s *spinner, by *thread, together int) bool {
 	if g := s.t.watchedCandidate(); g != nil && g.holds() {
 		if by == nil || by.inside(g) {
 			return false // flags that pass from one to the next in a function that may be a barrier
@@ -43,7 +43,7 @@ func (wk *waking) handedOn(s *spinner, by *thread) bool {
 		return false
 	}
 	passed, through := wk.wayOf(by, s)
-	if passed && !through {
+	if passed && !through || !passed && together > 1 {
 		return false
 	}
 	by.let = wk.letting(s, by)

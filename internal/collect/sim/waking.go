@@ -189,7 +189,7 @@ func (wk *waking) reportSpinReleases(list []*spinner, by *thread) {
 	var order []*spinner
 	woken := map[uint64][]section.ThreadID{}
 	for _, s := range list {
-		if !s.reported || s.t == by || s.tried != 0 && s.tried == s.object || s.contends || wk.handedOn(s, by) {
+		if !s.reported || s.t == by || s.tried != 0 && s.tried == s.object || s.contends || wk.handedOn(s, by, len(list)) {
 			continue
 		}
 		if woken[s.object] == nil {
