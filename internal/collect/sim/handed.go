@@ -46,6 +46,9 @@ func (wk *waking) handedOn(s *spinner, by *thread, together int) bool {
 	if passed && !through || !passed && together > 1 {
 		return false
 	}
+	if together > 1 && by.gave == 0 && by.letsGo(s.point) {
+		return false // it may have come through since it let them go
+	}
 	by.let = wk.letting(s, by)
 	return !p.together
 }

@@ -39,7 +39,7 @@ func TestALockIsNoBarrier(t *testing.T) {
 }
 
 // Of threads that wait for one another in ways of their own, each passage of a barrier ends a
-// section, and none of a lock, a semaphore or a ring does.
+// section, and none of a lock or a semaphore does.
 func TestOwnBarriersAndLocks(t *testing.T) {
 	const rounds = 20
 	for _, row := range []struct {
@@ -47,7 +47,7 @@ func TestOwnBarriersAndLocks(t *testing.T) {
 		passes int
 	}{
 		{"sense", rounds}, {"yield", rounds}, {"futex", rounds},
-		{"ticket", 0}, {"ttas", 0}, {"mutex", 0}, {"permits", 0}, {"chain", 0},
+		{"ticket", 0}, {"ttas", 0}, {"mutex", 0}, {"permits", 0},
 	} {
 		t.Run(row.kind, func(t *testing.T) {
 			t.Parallel()
