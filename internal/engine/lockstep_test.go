@@ -102,7 +102,7 @@ func (p *tracee) step(t *testing.T) uint64 {
 func (p *tracee) vector(t testing.TB) []byte {
 	t.Helper()
 	const ptraceGetRegSet = 0x4204
-	return p.regSet(t, ptraceGetRegSet, make([]byte, 4096))
+	return p.regSet(t, ptraceGetRegSet, make([]byte, 64<<10)) // all: with AMX it is 11 KB, and no less may be set
 }
 
 // regSet reads or writes the XSAVE state, and returns as much as there is of it.

@@ -211,8 +211,8 @@ func oracleProgram(t *testing.T, seed int64, rounds int, cc string) (bin string)
 func oracleEnv() []string {
 	return []string{"PATH=" + os.Getenv("PATH"), "GLIBC_TUNABLES=glibc.cpu.hwcaps=" +
 		"-AVX,-AVX2,-AVX512F,-AVX512VL,-AVX512BW,-ERMS,-FSRM,-BMI1,-BMI2,-LZCNT,-MOVBE,-SSSE3,-SSE4_1,-SSE4_2," +
-		"-Fast_Unaligned_Load,-Fast_Unaligned_Copy,-Fast_Copy_Backward,-Fast_Rep_String,-Slow_BSF,-Slow_SSE4_2," +
-		"-Prefer_PMINUB_for_stringop"}
+		"-RTM,-AVX_Fast_Unaligned_Load,-Fast_Unaligned_Load,-Fast_Unaligned_Copy,-Fast_Copy_Backward," +
+		"-Fast_Rep_String,-Slow_BSF,-Slow_SSE4_2,-Prefer_PMINUB_for_stringop"}
 }
 
 // measured simulates the program on 8 cores, and returns the profile and what it printed.
