@@ -46,7 +46,7 @@ func (p *Process) heapScript(m *memoryMap) []cpu.Call {
 	free := pageUp(s.brk)
 	return []cpu.Call{
 		{unix.SYS_MUNMAP, free, s.brkLo + brkRoom - free},
-		{unix.SYS_PRCTL, prSetMM, prSetMMMap, uint64(uintptr(unsafe.Pointer(m))), uint64(unsafe.Sizeof(*m)), 0},
+		{unix.SYS_PRCTL, prSetMM, prSetMMMap, addressOf(m), uint64(unsafe.Sizeof(*m)), 0},
 	}
 }
 

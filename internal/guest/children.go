@@ -102,13 +102,16 @@ func (p *Process) childSignal() {
 	}
 }
 
-// reapIgnored takes in the children that have ended of a program that does not want to hear of
-// them: they leave no zombies, and waits see none (wait(2), notes on SIG_IGN and SA_NOCLDWAIT).
+// ignoresChildren says that the program does not want to hear of the ends of its children: they leave
+// no zombies, and waits see none (wait(2), notes on SIG_IGN and SA_NOCLDWAIT).
+func (p *Process) ignoresChildren() bool {
+	a := &p.actions[unix.SIGCHLD]
+	return a.handler == sigIgn || a.flags&saNocldwait != 0
+}
+
+// reapIgnored takes in the children that have ended of a program that ignores them.
 func (p *Process) reapIgnored() {
-	if a := &p.actions[unix.SIGCHLD]; a.handler != sigIgn && a.flags&saNocldwait == 0 {
-		return
-	}
-	for {
+	for p.ignoresChildren() {
 		var info sigInfo
 		_, errno := hostCall(unix.SYS_WAITID, unix.P_ALL, 0, ptrOf(info[:]), unix.WEXITED|unix.WNOHANG, 0)
 		pid := int(le32(info[16:]))
@@ -119,17 +122,45 @@ func (p *Process) reapIgnored() {
 	}
 }
 
+const rusageBytes = 144 // struct rusage
+
 func sysWait4(c *call) int64 {
-	pid := int(int32(c.a[0]))
 	c.beforeWait()
-	r, errno := hostCall(unix.SYS_WAIT4, c.a[0], c.a[1], c.a[2]|unix.WNOHANG, c.a[3])
-	if errno != 0 || r != 0 || c.a[2]&unix.WNOHANG != 0 {
-		if errno == 0 && r != 0 {
-			c.reaped(int(r))
-		}
-		return result(r, errno)
+	var status [4]byte
+	var usage [rusageBytes]byte
+	r, errno := hostCall(unix.SYS_WAIT4, c.a[0], ptrOf(status[:]), c.a[2]|unix.WNOHANG, ptrOf(usage[:]))
+	switch ws := unix.WaitStatus(le32(status[:])); {
+	case errno != 0:
+		return result(0, errno)
+	case r == 0 && c.a[2]&unix.WNOHANG != 0:
+		return 0
+	case r == 0:
+		return c.waitChild(int(int32(c.a[0])))
+	case c.p.ignoresChildren() && (ws.Exited() || ws.Signaled()):
+		c.p.dropChild(int(r)) // it ended after beforeWait
+		return sysWait4(c)
 	}
-	return c.waitChild(pid)
+	c.reaped(int(r))
+	return c.putAll(int64(r), output{c.a[1], status[:]}, output{c.a[3], usage[:]})
+}
+
+// output is what a system call writes to guest memory, nothing if the program gave no address.
+type output struct {
+	at    uint64
+	bytes []byte
+}
+
+// putAll writes all of it, as a handler's last act, and then returns r.
+func (c *call) putAll(r int64, all ...output) int64 {
+	for _, o := range all {
+		if o.at == 0 {
+			continue
+		}
+		if e := c.put(o.at, o.bytes); e != 0 {
+			return e
+		}
+	}
+	return r
 }
 
 // beforeWait is what must have happened before a child is waited for.
@@ -161,32 +192,45 @@ func (c *call) waitChild(pid int) int64 {
 }
 
 func sysWaitid(c *call) int64 {
-	var info [128]byte
 	c.beforeWait()
-	at := c.a[2]
-	if at == 0 {
-		at = ptrOf(info[:])
-	}
-	r, errno := hostCall(unix.SYS_WAITID, c.a[0], c.a[1], at, c.a[3]|unix.WNOHANG, c.a[4])
+	var info sigInfo
+	var usage [rusageBytes]byte
+	_, errno := hostCall(unix.SYS_WAITID, c.a[0], c.a[1], ptrOf(info[:]), c.a[3]|unix.WNOHANG, ptrOf(usage[:]))
 	if errno != 0 {
-		return result(r, errno)
+		return result(0, errno)
 	}
-	pid := int(int32(*(*uint32)(pointer(at + 16))))
-	if pid == 0 {
-		if c.a[3]&unix.WNOHANG != 0 {
-			return 0
-		}
+	pid := int(int32(le32(info[16:])))
+	switch {
+	case pid == 0 && c.a[3]&unix.WNOHANG == 0:
 		which := -1
 		if c.a[0] == unix.P_PID {
 			which = int(int32(c.a[1]))
 		}
 		return c.waitChild(which)
+	case pid != 0 && c.p.ignoresChildren() && hasEnded(int32(le32(info[8:]))):
+		if c.a[3]&unix.WNOWAIT == 0 {
+			c.p.dropChild(pid) // it ended after beforeWait
+		}
+		return sysWaitid(c)
+	case pid == 0:
+		return c.putAll(0, infoOutput(c.a[2], info[:])...)
 	}
 	if c.a[3]&unix.WNOWAIT == 0 {
 		c.reaped(pid)
 	}
-	return 0
+	return c.putAll(0, append(infoOutput(c.a[2], info[:]), output{c.a[4], usage[:]})...)
 }
+
+// infoOutput is what waitid writes of a siginfo_t: signal, error, code; process, user, status.
+func infoOutput(at uint64, info []byte) []output {
+	if at == 0 {
+		return nil
+	}
+	return []output{{at, info[:12]}, {at + 16, info[16:28]}}
+}
+
+// hasEnded says that code of a SIGCHLD tells of the end of a child (CLD_EXITED, CLD_KILLED, CLD_DUMPED).
+func hasEnded(code int32) bool { return code >= cldExited && code <= cldDumped }
 
 // sysPtrace traces other processes: children run natively, and the host's thread that runs the
 // program is their tracer.

@@ -2,6 +2,7 @@ package guest
 
 import (
 	"runtime"
+	"sync/atomic"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -78,7 +79,7 @@ func (c *call) runFork(a cloneArgs) (int, unix.Errno) {
 	mask := uint64(t.mask)
 	act := cpu.FollowAction()
 	if p.cfg.FollowExec {
-		script = append(script, cpu.Call{unix.SYS_RT_SIGACTION, uint64(unix.SIGSYS), uint64(uintptr(unsafe.Pointer(&act))), 0, 8})
+		script = append(script, cpu.Call{unix.SYS_RT_SIGACTION, uint64(unix.SIGSYS), addressOf(&act), 0, 8})
 		mask &^= 1 << (unix.SIGSYS - 1) // the kernel ends a process that blocks what stops it
 	}
 	var heap memoryMap
@@ -129,16 +130,16 @@ func (c *call) childScript(acts *[numSignals + 1]sigAction, alt *nativeStack, li
 	var s []cpu.Call
 	for sig := 1; sig <= numSignals; sig++ {
 		if !unblockable.has(sig) {
-			s = append(s, cpu.Call{unix.SYS_RT_SIGACTION, uint64(sig), uint64(uintptr(unsafe.Pointer(&acts[sig]))), 0, 8})
+			s = append(s, cpu.Call{unix.SYS_RT_SIGACTION, uint64(sig), addressOf(&acts[sig]), 0, 8})
 		}
 	}
 	s = append(s,
-		cpu.Call{unix.SYS_SIGALTSTACK, uint64(uintptr(unsafe.Pointer(alt))), 0},
+		cpu.Call{unix.SYS_SIGALTSTACK, addressOf(alt), 0},
 		cpu.Call{unix.SYS_ARCH_PRCTL, setFS, fs},
 		cpu.Call{unix.SYS_ARCH_PRCTL, setGS, c.t.Ctx.GSBase})
 	for what := range uint64(unix.RLIMIT_RTTIME + 1) {
 		if l, ok := limits[what]; ok {
-			s = append(s, cpu.Call{unix.SYS_PRLIMIT64, 0, what, uint64(uintptr(unsafe.Pointer(l))), 0})
+			s = append(s, cpu.Call{unix.SYS_PRLIMIT64, 0, what, addressOf(l), 0})
 		}
 	}
 	if closeFiles {
@@ -150,7 +151,15 @@ func (c *call) childScript(acts *[numSignals + 1]sigAction, alt *nativeStack, li
 }
 
 // ptrOf is the address of a buffer that the caller keeps alive.
-func ptrOf(b []byte) uint64 { return uint64(uintptr(unsafe.Pointer(unsafe.SliceData(b)))) }
+func ptrOf(b []byte) uint64 { return addressOf(unsafe.SliceData(b)) }
+
+// addressOf is the address of what the caller keeps alive. It must not lie on the stack, which moves
+// when it grows, and the address with it would be stale: what is stored here goes to the heap.
+func addressOf[T any](v *T) uint64 {
+	var kept atomic.Pointer[T]
+	kept.Store(v)
+	return uint64(uintptr(unsafe.Pointer(v)))
+}
 
 // sysExecve replaces the whole process: the collector closes the profile, then it is done.
 func sysExecve(c *call) int64 { return c.exec(c.a[0], c.a[1], c.a[2]) }

@@ -33,6 +33,7 @@ const (
 	siTkill   = -6
 	siQueue   = -1
 	cldExited = 1
+	cldDumped = 3
 )
 
 // sigset is a set of signals: bit n-1 for signal n.

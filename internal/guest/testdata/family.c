@@ -251,6 +251,16 @@ static void of_children(void)
 	child = run(sends_credentials);
 	r = wait(0);
 	printf("nobody to wait for: %d %s\n", r, strerror(errno));
+	int seen = 0;
+	for (int i = 0; i < 100; i++) { /* they end while they are waited for, or before */
+		child = run(sends_credentials);
+		for (volatile int k = 0; k < i * 5000; k++)
+			;
+		seen += i % 2 ? waitpid(child, &st, 0) != -1 : waitid(P_ALL, 0, 0, WEXITED) == 0;
+		if (i % 3 == 0)
+			seen += wait(0) != -1;
+	}
+	printf("ends that one does not want to hear of: %d\n", seen);
 	signal(SIGCHLD, SIG_DFL);
 }
 
