@@ -102,16 +102,13 @@ func (p *Process) childSignal() {
 	}
 }
 
-// ignoresChildren says that the program does not want to hear of the ends of its children: they leave
-// no zombies, and waits see none (wait(2), notes on SIG_IGN and SA_NOCLDWAIT).
-func (p *Process) ignoresChildren() bool {
-	a := &p.actions[unix.SIGCHLD]
-	return a.handler == sigIgn || a.flags&saNocldwait != 0
-}
+// ignoresChildren says of the action for SIGCHLD that the program does not want to hear of the ends of
+// its children: they leave no zombies, and waits see none (wait(2), notes on SIG_IGN and SA_NOCLDWAIT).
+func (a *sigAction) ignoresChildren() bool { return a.handler == sigIgn || a.flags&saNocldwait != 0 }
 
 // reapIgnored takes in the children that have ended of a program that ignores them.
 func (p *Process) reapIgnored() {
-	for p.ignoresChildren() {
+	for p.actions[unix.SIGCHLD].ignoresChildren() {
 		var info sigInfo
 		_, errno := hostCall(unix.SYS_WAITID, unix.P_ALL, 0, ptrOf(info[:]), unix.WEXITED|unix.WNOHANG, 0)
 		pid := int(le32(info[16:]))
@@ -136,27 +133,27 @@ func sysWait4(c *call) int64 {
 		return 0
 	case r == 0:
 		return c.waitChild(int(int32(c.a[0])))
-	case c.p.ignoresChildren() && (ws.Exited() || ws.Signaled()):
+	case c.p.actions[unix.SIGCHLD].ignoresChildren() && (ws.Exited() || ws.Signaled()):
 		c.p.dropChild(int(r)) // it ended after beforeWait
 		return sysWait4(c)
 	}
 	c.reaped(int(r))
-	return c.putAll(int64(r), output{c.a[1], status[:]}, output{c.a[3], usage[:]})
+	return outputs{{c.a[1], status[:]}, {c.a[3], usage[:]}}.put(c, int64(r))
 }
 
-// output is what a system call writes to guest memory, nothing if the program gave no address.
-type output struct {
+// outputs is what a system call writes to guest memory, nothing where the program gave no address.
+type outputs []struct {
 	at    uint64
 	bytes []byte
 }
 
-// putAll writes all of it, as a handler's last act, and then returns r.
-func (c *call) putAll(r int64, all ...output) int64 {
-	for _, o := range all {
-		if o.at == 0 {
+// put writes all of it, as a handler's last act, and then returns r.
+func (o outputs) put(c *call, r int64) int64 {
+	for _, out := range o {
+		if out.at == 0 {
 			continue
 		}
-		if e := c.put(o.at, o.bytes); e != 0 {
+		if e := c.put(out.at, out.bytes); e != 0 {
 			return e
 		}
 	}
@@ -207,26 +204,26 @@ func sysWaitid(c *call) int64 {
 			which = int(int32(c.a[1]))
 		}
 		return c.waitChild(which)
-	case pid != 0 && c.p.ignoresChildren() && hasEnded(int32(le32(info[8:]))):
+	case pid != 0 && c.p.actions[unix.SIGCHLD].ignoresChildren() && hasEnded(int32(le32(info[8:]))):
 		if c.a[3]&unix.WNOWAIT == 0 {
 			c.p.dropChild(pid) // it ended after beforeWait
 		}
 		return sysWaitid(c)
 	case pid == 0:
-		return c.putAll(0, infoOutput(c.a[2], info[:])...)
+		return waited(c.a[2], &info).put(c, 0)
 	}
 	if c.a[3]&unix.WNOWAIT == 0 {
 		c.reaped(pid)
 	}
-	return c.putAll(0, append(infoOutput(c.a[2], info[:]), output{c.a[4], usage[:]})...)
+	return append(waited(c.a[2], &info), outputs{{c.a[4], usage[:]}}...).put(c, 0)
 }
 
-// infoOutput is what waitid writes of a siginfo_t: signal, error, code; process, user, status.
-func infoOutput(at uint64, info []byte) []output {
+// waited is what waitid writes of a siginfo_t: signal, error, code; process, user, status.
+func waited(at uint64, info *sigInfo) outputs {
 	if at == 0 {
 		return nil
 	}
-	return []output{{at, info[:12]}, {at + 16, info[16:28]}}
+	return outputs{{at, info[:12]}, {at + 16, info[16:28]}}
 }
 
 // hasEnded says that code of a SIGCHLD tells of the end of a child (CLD_EXITED, CLD_KILLED, CLD_DUMPED).
