@@ -25,6 +25,9 @@ type Code struct {
 	blocks    []block // by number
 	st        state
 	at        fixed
+
+	frames []Frame // and log: of Run, kept here so that they do not lie on a stack, which may move
+	log    []uint64
 }
 
 // row is what the code knows of a block: where its own code is, and what it is on the path on which
@@ -179,6 +182,7 @@ func (c *Code) Run(s *Stack, log []uint64, at int) (Why, int) {
 	}
 	st.path = s.Path
 	frames := s.frames[:cap(s.frames)]
+	c.frames, c.log = frames, log
 	base := uintptr(unsafe.Pointer(&frames[0]))
 	st.top = base + uintptr(len(s.frames))*unsafe.Sizeof(Frame{})
 	st.end = base + uintptr(len(frames))*unsafe.Sizeof(Frame{})

@@ -87,15 +87,14 @@ func New(pid int, host Host, o Options) *Tracer {
 
 // Supported reports why this machine cannot watch, nil if it can.
 func Supported() error {
-	var place uint64
+	const place = 4096 // any: there need be no memory
 	tid := unix.Gettid()
 	t, err := perf.OpenTick(tid, uint64(time.Hour), 0)
 	if err != nil {
 		return err
 	}
 	t.Close()
-	at := uint64(uintptr(unsafe.Pointer(&place))) &^ 7
-	if t, err = perf.OpenWatch(tid, perf.Watchpoint{Addr: at, Bytes: 8, Reads: true}, 0); err == nil {
+	if t, err = perf.OpenWatch(tid, perf.Watchpoint{Addr: place, Bytes: 8, Reads: true}, 0); err == nil {
 		t.Close()
 	}
 	return err
@@ -287,7 +286,8 @@ func stops(sig unix.Signal) bool {
 // trapped takes a SIGTRAP: one of ours ends here, the program's own goes on to it.
 func (t *Tracer) trapped(th *thread) error {
 	var info [128]byte
-	if err := ptrace(unix.PTRACE_GETSIGINFO, th.tid, 0, uintptr(unsafe.Pointer(&info))); err != nil {
+	if _, _, e := unix.Syscall6(unix.SYS_PTRACE, unix.PTRACE_GETSIGINFO, uintptr(th.tid), 0,
+		uintptr(unsafe.Pointer(&info)), 0, 0); e != 0 {
 		return t.goOn(th.tid, 0)
 	}
 	data, late, ok := perf.TrapInfo(info[:])
