@@ -49,9 +49,11 @@ type hostThread struct {
 	tid   int         // 0: it has not begun
 	since unit.Nanos  // the host's time when it blocked
 	turn  int64       // how far it runs at once
-	from  uint64      // its clock when it had waited last
-	place seat
-	free  bool // its turn has no end for others' sake
+	// how long it was followed in vain
+	patience patience
+	from     uint64 // its clock when it had waited last
+	place    seat
+	free     bool // its turn has no end for others' sake
 	// the number of its last turn
 	ticket uint64
 	// it has just given its core away, and nobody works for whom it may wait

@@ -20,12 +20,36 @@ func (b *beside) turn(t *thread) int64 {
 	return min(h.turn, b.lead(t))
 }
 
+// How long threads are followed in vain. A block of it takes 3 to 6 us, in which 10,000 to 20,000
+// instructions run: who computes spends a twentieth of its time on it at most, once the first are
+// gone, which are some 5 ms. Who has waited in a loop before may do so again, and has them anew.
+const (
+	freeBlocks = 1024    // blocks
+	blockEvery = 250_000 // instructions for one more
+)
+
+// patience is for how many blocks a thread was followed in vain, those forgotten that were made up
+// for by a find.
+type patience uint64
+
+// over reports whether a thread that has run so many instructions is to be let alone.
+func (p patience) over(ran uint64) bool { return uint64(p) >= freeBlocks+ran/blockEvery }
+
+// searched is told of a search.
+func (p *patience) searched(blocks int, found bool) {
+	if found {
+		*p -= min(*p, freeBlocks)
+		return
+	}
+	*p += patience(blocks)
+}
+
 // seeks follows a thread that has not moved, and learns the loop in which it waits if that is
 // proved. One thread is followed at a time; the others run on, and what they store can only end the
 // thread's loop, and its proof with it.
 func (b *beside) seeks(t *thread) {
 	r := b.r
-	if b.seeking {
+	if b.seeking || t.host.patience.over(r.eng.Retired(t.ctx)) {
 		return
 	}
 	b.seeking = true
@@ -34,6 +58,7 @@ func (b *beside) seeks(t *thread) {
 	since := t.now()
 	r.segments.keep(t)
 	l := r.loops.search(t)
+	t.host.patience.searched(r.loops.follow.Steps(), l != nil)
 	if r.end.over || t.blocked || t.gone || t.core == nil {
 		return
 	}
