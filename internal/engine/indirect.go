@@ -44,14 +44,9 @@ func (t *translation) ret(i int, in *x86.Inst) {
 
 // lateCount takes the block off the budget and counts its end, with RCX, which is free.
 func (t *translation) lateCount() {
-	add := func(m enc.Mem, n int32) {
-		t.a.Load(x86.RCX, m)
-		t.a.Lea(x86.RCX, enc.At(x86.RCX, n))
-		t.a.Store(m, x86.RCX)
-	}
-	add(gs(cpu.OffBudget), -int32(t.b.n))
+	addTo(&t.a, x86.RCX, gs(cpu.OffBudget), -int32(t.b.n))
 	if t.e.cfg.Mode == Count {
-		add(counter(t.e.edgeTo(t.b.id, EdgeEnd, 0)), 1)
+		addTo(&t.a, x86.RCX, counter(t.e.edgeTo(t.b.id, EdgeEnd, 0)), 1)
 	}
 }
 
@@ -103,11 +98,11 @@ func (t *translation) loadTarget(in *x86.Inst, next uint64) {
 	t.a.Load(x86.RAX, m)
 }
 
-// addStub puts a stub for b in front of the slot's chain. It returns the host address
-// that counts the edge and enters b, or 0 if the cache is full.
-func (e *Engine) addStub(b *block, slot, miss uint64, id EdgeID) uint64 {
+// addStub puts a stub for b in front of the slot's chain, which counts the edge, if the cache has
+// room. Where flags are live it counts with RCX, which is free until the guest's is put back.
+func (e *Engine) addStub(b *block, slot, miss uint64, id EdgeID) {
 	if !e.cache.room(roomFixed) {
-		return 0
+		return
 	}
 	a := &enc.Asm{PC: e.cache.next}
 	next := e.cache.slot(slot)
@@ -115,17 +110,19 @@ func (e *Engine) addStub(b *block, slot, miss uint64, id EdgeID) uint64 {
 	hit := a.Jrcxz()
 	a.Jmp(next)
 	a.Bind(hit)
+	switch {
+	case id < 0:
+	case countsByInc(b.live):
+		a.Inc(counter(id))
+	default:
+		addTo(a, x86.RCX, counter(id), 1)
+	}
 	a.Load(x86.RCX, slotMem(slotB))
 	a.Load(x86.RAX, slotMem(slotA))
-	in := a.Here()
-	if id >= 0 {
-		countEdge(a, e.cfg.Mode, id, b.live)
-	}
 	a.Jmp(b.entry)
 	e.cache.put(a.Code) // first: others may go there at once
 	e.cache.setSlot(slot, a.PC)
 	b.stubs = append(b.stubs, &stub{slot, miss})
-	return in
 }
 
 // compareTarget makes RCX nil if RAX holds pc.

@@ -172,9 +172,7 @@ func (e *Engine) missed(ctx *cpu.Context, x *exit) (uint64, cpu.Exit) {
 	id := e.arrival(x, b)
 	slot, miss := e.slotOf(x, target)
 	if slot != 0 {
-		if host := e.addStub(b, slot, miss, id); host != 0 {
-			return host, cpu.Exit{}
-		}
+		e.addStub(b, slot, miss, id) // without it the next one comes here again
 	}
 	if id >= 0 {
 		ctx.Counters(int(id) + 1)[id]++

@@ -428,31 +428,37 @@ func (t *superEmit) outCounter(w *wayOut) int {
 // is free after its value went to slot A.
 func (t *superEmit) accountKeeping(w *wayOut, part int) {
 	a, s := &t.a, t.s
+	h := t.outCounter(w)
+	if s.reg == x86.NoReg && part == s.n() && h < 0 {
+		return
+	}
 	r := x86.RAX
 	if s.reg == x86.RAX {
 		r = x86.RDX
 	}
 	a.Store(slotMem(slotA), r)
 	if s.reg != x86.NoReg {
-		if s.total >= 0 {
-			a.Load(r, t.hiddenMem(s.total))
-			a.Lea(r, enc.Mem{Base: r, Index: s.reg, Scale: 1})
-			a.Store(t.hiddenMem(s.total), r)
-		}
-		a.Load(r, gs(cpu.OffBudget))
-		a.Not(s.reg)
-		a.Lea(r, enc.Mem{Base: r, Index: s.reg, Scale: 1, Disp: int32(1 + s.n() - part)})
-		a.Store(gs(cpu.OffBudget), r)
-		a.Load(s.reg, slotMem(slotReg))
+		t.settleKeeping(r, part)
 	} else if part != s.n() {
-		a.Load(r, gs(cpu.OffBudget))
-		a.Lea(r, enc.At(r, int32(s.n()-part)))
-		a.Store(gs(cpu.OffBudget), r)
+		addTo(a, r, gs(cpu.OffBudget), int32(s.n()-part))
 	}
-	if h := t.outCounter(w); h >= 0 {
-		a.Load(r, t.hiddenMem(h))
-		a.Lea(r, enc.At(r, 1))
-		a.Store(t.hiddenMem(h), r)
+	if h >= 0 {
+		addTo(a, r, t.hiddenMem(h), 1)
 	}
 	a.Load(r, slotMem(slotA))
+}
+
+// settleKeeping is settle by way of r, which is free, where flags are live.
+func (t *superEmit) settleKeeping(r x86.Reg, part int) {
+	a, s := &t.a, t.s
+	if s.total >= 0 {
+		a.Load(r, t.hiddenMem(s.total))
+		a.Lea(r, enc.Mem{Base: r, Index: s.reg, Scale: 1})
+		a.Store(t.hiddenMem(s.total), r)
+	}
+	a.Load(r, gs(cpu.OffBudget))
+	a.Not(s.reg)
+	a.Lea(r, enc.Mem{Base: r, Index: s.reg, Scale: 1, Disp: int32(1 + s.n() - part)})
+	a.Store(gs(cpu.OffBudget), r)
+	a.Load(s.reg, slotMem(slotReg))
 }

@@ -343,16 +343,23 @@ func countEdge(a *enc.Asm, mode Mode, id EdgeID, live x86.Flags) {
 	if mode == Plain {
 		return
 	}
-	if live&^x86.CF == 0 {
+	if countsByInc(live) {
 		a.Inc(counter(id))
 		return
 	}
-	rcx := x86.RCX
-	a.Store(slotMem(slotHead), rcx)
-	a.Load(rcx, counter(id))
-	a.Lea(rcx, enc.At(rcx, 1))
-	a.Store(counter(id), rcx)
-	a.Load(rcx, slotMem(slotHead))
+	a.Store(slotMem(slotHead), x86.RCX)
+	addTo(a, x86.RCX, counter(id), 1)
+	a.Load(x86.RCX, slotMem(slotHead))
+}
+
+// countsByInc reports whether inc, which leaves CF alone, may count where flags are live.
+func countsByInc(live x86.Flags) bool { return live&^x86.CF == 0 }
+
+// addTo adds n to m by way of r, which is free, and leaves the flags alone.
+func addTo(a *enc.Asm, r x86.Reg, m enc.Mem, n int32) {
+	a.Load(r, m)
+	a.Lea(r, enc.At(r, n))
+	a.Store(m, r)
 }
 
 // plain emits an instruction that does not end the block.
