@@ -5,13 +5,22 @@ import "fmt"
 // ScanParts calls each with every instance of all sections, in the order in which they were
 // written, its parts filled in and its counts left out: most of a profile's bytes are counts, which
 // are not read. It stops at the first error.
-func (r *Reader) ScanParts(each func(*Instance) error) error {
-	return r.each("SELECT section, seq, threads, longest, work, parts FROM instance ORDER BY id", r.scanParts, each)
+func (r *Reader) ScanParts(each func(*Instance) error) error { return r.ScanShare(0, 1, each) }
+
+// ScanShare is ScanParts of one of so many equal shares of the instances, counted from 0; shares
+// may be read at the same time.
+func (r *Reader) ScanShare(share, of int, each func(*Instance) error) error {
+	n := 0
+	for _, ids := range r.ids {
+		n += len(ids)
+	}
+	return r.each("SELECT section, seq, threads, longest, work, parts FROM instance WHERE id>=? AND id<? ORDER BY id",
+		r.scanParts, each, n*share/of, n*(share+1)/of)
 }
 
 // each reads the rows of a query for instances with read, and calls do with every one.
-func (r *Reader) each(query string, read func(*Instance, func(...any) error) error, do func(*Instance) error) error {
-	rows, err := r.db.Query(query)
+func (r *Reader) each(query string, read func(*Instance, func(...any) error) error, do func(*Instance) error, args ...any) error {
+	rows, err := r.db.Query(query, args...)
 	if err != nil {
 		return fmt.Errorf("profile %s: instances: %w", r.path, err)
 	}
@@ -51,8 +60,12 @@ func (r *Reader) scanParts(in *Instance, scan func(...any) error) error {
 }
 
 // ScanParts calls each with every instance, in the order in which they were written.
-func (p *Profile) ScanParts(each func(*Instance) error) error {
-	for _, in := range p.order {
+func (p *Profile) ScanParts(each func(*Instance) error) error { return p.ScanShare(0, 1, each) }
+
+// ScanShare is ScanParts of one of so many equal shares of the instances.
+func (p *Profile) ScanShare(share, of int, each func(*Instance) error) error {
+	n := len(p.order)
+	for _, in := range p.order[n*share/of : n*(share+1)/of] {
 		if err := each(in); err != nil {
 			return err
 		}

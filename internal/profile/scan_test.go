@@ -3,6 +3,7 @@ package profile
 import (
 	"path/filepath"
 	"reflect"
+	"slices"
 	"testing"
 )
 
@@ -21,6 +22,7 @@ func TestScanPartsSeesAllInstances(t *testing.T) {
 		for _, src := range []interface {
 			Source
 			ScanParts(func(*Instance) error) error
+			ScanShare(share, of int, each func(*Instance) error) error
 			Scan(func(*Instance) error) error
 			Instance(SectionID, int) (*Instance, error)
 		}{r, p} {
@@ -51,6 +53,20 @@ func TestScanPartsSeesAllInstances(t *testing.T) {
 			}
 			if len(order) != 12 {
 				t.Errorf("seed %d: %d instances, want 12", seed, len(order))
+			}
+			for of := range 14 { // more shares than instances, too
+				var parts []int
+				for share := range of + 1 {
+					if err := src.ScanShare(share, of+1, func(in *Instance) error {
+						parts = append(parts, int(in.Section)<<16|in.Seq)
+						return nil
+					}); err != nil {
+						t.Fatal(err)
+					}
+				}
+				if !slices.Equal(parts, order) {
+					t.Errorf("seed %d: %d shares hold %v, want %v", seed, of+1, parts, order)
+				}
 			}
 			if _, err := src.Instance(0, src.InstanceCount(0)); err == nil {
 				t.Error("an instance that is not there gives no error")

@@ -4,8 +4,10 @@ import (
 	"cmp"
 	"fmt"
 	"math"
+	"runtime"
 	"runtime/debug"
 	"slices"
+	"sync"
 	"sync/atomic"
 
 	"lime/internal/profile"
@@ -62,9 +64,9 @@ type sectionIndex struct {
 	last    []int32   // by instance: the thread that arrived last, for which the others waited
 }
 
-// scanner is a profile whose parts can be read without its counts.
+// scanner is a profile whose parts can be read without its counts, in shares at the same time.
 type scanner interface {
-	ScanParts(func(*profile.Instance) error) error
+	ScanShare(share, of int, each func(*profile.Instance) error) error
 }
 
 // leanParts is from how many parts on the analysis is made with a lean heap: half a gigabyte of
@@ -75,6 +77,10 @@ const leanParts = 2_000_000
 // parts are read.
 const leanGC = 20
 
+// mostReaders is how many read the parts at the same time: with more, each waits for the others'
+// locks within the library that reads the file.
+const mostReaders = 8
+
 // buildIndex reads all parts. done counts the instances that have been read.
 func buildIndex(src Source, done *atomic.Int64) (*index, error) {
 	t := src.Tables()
@@ -84,13 +90,18 @@ func buildIndex(src Source, done *atomic.Int64) (*index, error) {
 		x.sections[s].longest, x.sections[s].last = make([]float32, n), make([]int32, n)
 	}
 	defer debug.SetGCPercent(debug.SetGCPercent(leanGC)) // the parts of a large profile hold no pointers, and fill the memory
-	err := src.ScanParts(func(in *profile.Instance) error {
-		done.Add(1)
-		return x.add(in)
-	})
-	if err != nil {
+	shares := make([]*index, min(mostReaders, runtime.GOMAXPROCS(0)))
+	if err := inParallel(len(shares), func(k int) error {
+		own := &index{lanes: make([]lane, len(t.Threads)), sections: x.sections, from: math.MaxUint64}
+		shares[k] = own
+		return src.ScanShare(k, len(shares), func(in *profile.Instance) error {
+			done.Add(1)
+			return own.add(in)
+		})
+	}); err != nil {
 		return nil, err
 	}
+	x.unite(shares)
 	if x.parts == 0 {
 		x.from = 0
 	}
@@ -98,9 +109,34 @@ func buildIndex(src Source, done *atomic.Int64) (*index, error) {
 	if run := src.Meta().RunTime; run > x.to && run-x.from < 1<<62 {
 		x.to = run
 	}
-	x.finish()
-	x.coarse(tileParts)
-	return x, nil
+	if err := inParallel(len(x.lanes), func(i int) error { x.lanes[i].finish(); return nil }); err != nil {
+		return nil, err
+	}
+	x.members()
+	return x, x.coarse(tileParts)
+}
+
+// inParallel does a piece of work for each number below n, on all processors, and returns the first
+// error.
+func inParallel(n int, do func(int) error) error {
+	var next atomic.Int64
+	workers := min(n, runtime.GOMAXPROCS(0))
+	errs := make([]error, workers)
+	var all sync.WaitGroup
+	for w := range workers {
+		all.Go(func() {
+			defer caught("reading the profile", &errs[w])
+			for errs[w] == nil {
+				k := int(next.Add(1)) - 1
+				if k >= n {
+					return
+				}
+				errs[w] = do(k)
+			}
+		})
+	}
+	all.Wait()
+	return cmp.Or(errs...)
 }
 
 // add puts an instance's parts into the lanes of their threads.
@@ -133,22 +169,42 @@ func (x *index) add(in *profile.Instance) error {
 	return nil
 }
 
-// finish sorts the lanes, gives back what they have too much, and finds who takes part in what.
-func (x *index) finish() {
+// unite takes the lanes of the shares, each in an array of its length; the shares' own go.
+func (x *index) unite(shares []*index) {
+	for i := range x.lanes {
+		l, n := &x.lanes[i], 0
+		for _, s := range shares {
+			n += len(s.lanes[i].cells)
+		}
+		l.cells = make([]cell, 0, n)
+		for _, s := range shares {
+			own := &s.lanes[i]
+			l.cells = append(l.cells, own.cells...)
+			l.reach, l.until = max(l.reach, own.reach), max(l.until, own.until)
+			own.cells = nil
+		}
+	}
+	for _, s := range shares {
+		x.from, x.to, x.parts = min(x.from, s.from), max(x.to, s.to), x.parts+s.parts
+	}
+}
+
+// finish sorts a lane.
+func (l *lane) finish() {
 	byStart := func(a, b cell) int {
 		return cmp.Or(cmp.Compare(a.start, b.start), cmp.Compare(b.end(), a.end()), cmp.Compare(a.section, b.section), cmp.Compare(a.seq, b.seq))
 	}
+	if !slices.IsSortedFunc(l.cells, byStart) {
+		slices.SortFunc(l.cells, byStart)
+	}
+}
+
+// members finds who takes part in what.
+func (x *index) members() {
 	seen := make([]int32, len(x.sections)) // the thread that was seen last, plus one
 	for i := range x.lanes {
-		l := &x.lanes[i]
-		if !slices.IsSortedFunc(l.cells, byStart) {
-			slices.SortFunc(l.cells, byStart)
-		}
-		if cap(l.cells) > len(l.cells)+len(l.cells)/16 {
-			l.cells = slices.Concat(l.cells)
-		}
-		for k := range l.cells {
-			if s := l.cells[k].section; seen[s] != int32(i)+1 {
+		for k := range x.lanes[i].cells {
+			if s := x.lanes[i].cells[k].section; seen[s] != int32(i)+1 {
 				seen[s] = int32(i) + 1
 				x.sections[s].threads = append(x.sections[s].threads, int32(i))
 			}

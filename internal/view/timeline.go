@@ -54,7 +54,7 @@ const tileParts = 50_000
 
 // coarse makes the levels whose tiles lie over more than so many parts: the finest of them from the
 // parts, the others each from the next.
-func (x *index) coarse(parts int) {
+func (x *index) coarse(parts int) error {
 	n := 0
 	for b := range x.bands() {
 		most := 0
@@ -67,17 +67,22 @@ func (x *index) coarse(parts int) {
 	}
 	x.levels = make([][][]byte, n)
 	for z := n - 1; z >= 0; z-- {
-		for tile := range 1 << z {
-			for b := range x.bands() {
-				if z == n-1 {
-					x.levels[z] = append(x.levels[z], x.makeTile(x.band(b), z, tile))
-					continue
-				}
-				finer := x.levels[z+1]
-				x.levels[z] = append(x.levels[z], halved(finer[2*tile*x.bands()+b], finer[(2*tile+1)*x.bands()+b]))
+		level := make([][]byte, x.bands()<<z)
+		x.levels[z] = level
+		if err := inParallel(len(level), func(k int) error {
+			tile, b := k/x.bands(), k%x.bands()
+			if z == n-1 {
+				level[k] = x.makeTile(x.band(b), z, tile)
+				return nil
 			}
+			finer := x.levels[z+1]
+			level[k] = halved(finer[2*tile*x.bands()+b], finer[(2*tile+1)*x.bands()+b])
+			return nil
+		}); err != nil {
+			return err
 		}
 	}
+	return nil
 }
 
 // halved makes a tile of two that lie side by side: a cell is the mean of two. Halves are rounded
