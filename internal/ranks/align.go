@@ -122,10 +122,33 @@ func firstStuck(lines []*line) (stuck *line) {
 // common is a time of the rank's own clock on the common one: as much later than it left its last
 // meeting.
 func (l *line) common(local uint64) uint64 {
-	n := sort.Search(len(l.visits), func(i int) bool { return l.visits[i].local > local })
+	n := l.met(local)
 	if n == 0 {
 		return local
 	}
 	v := &l.visits[n-1]
 	return v.release + (local - v.local)
+}
+
+// working is a time of the rank's own clock, at which it was at work, on the common one: as long
+// before it came to its next meeting.
+func (l *line) working(local uint64) uint64 {
+	n := l.met(local)
+	if n == len(l.visits) {
+		return l.common(local)
+	}
+	v := &l.visits[n]
+	if local > v.came {
+		return min(v.arrive+(local-v.came), v.release)
+	}
+	at := v.arrive - min(v.came-local, v.arrive)
+	if n > 0 {
+		at = max(at, l.visits[n-1].release)
+	}
+	return at
+}
+
+// met is how many meetings the rank had left at a time of its own clock.
+func (l *line) met(local uint64) int {
+	return sort.Search(len(l.visits), func(i int) bool { return l.visits[i].local > local })
 }

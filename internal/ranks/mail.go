@@ -114,7 +114,7 @@ func (f *file) post(in *profile.Instance, meeting *profile.Meeting, mt *meet) {
 		if mt != nil {
 			mt.also = append(mt.also, at)
 		}
-		l.visits = append(l.visits, visit{meet: mt, mail: mail, work: x.work, role: p.Meets, early: p.Early, local: p.Release})
+		l.visits = append(l.visits, visit{meet: mt, mail: mail, work: x.work, role: p.Meets, early: p.Early, came: p.Arrive, local: p.Release})
 		l.local = p.Release
 		f.ends[p.Thread] = f.jointOf(in, i)
 	}

@@ -32,7 +32,7 @@ type visit struct {
 	lead            []profile.EdgeID
 	work, early     uint64
 	role            profile.MeetRole
-	local           uint64 // when it left, on its own clock
+	came, local     uint64 // when it came and when it left, on its own clock
 	arrive, release uint64
 }
 

@@ -17,6 +17,7 @@ const (
 	NoteForeign    = "rank-foreign"    // profiles of other runs, or of other programs
 	NoteCut        = "rank-cut"        // ranks that did not come to their end
 	NoteUnaligned  = "rank-clocks"     // meetings that some of their ranks did not come to
+	NoteThinned    = "rank-traces"     // call paths of the time line that were dropped
 	NoteUnmatched  = "rank-messages"   // messages of which one side is not in the profiles
 )
 
@@ -27,8 +28,13 @@ var ErrNone = errors.New("no profile of a rank can be read")
 // writes them as one. Messages are matched if no more files are to come: if all ranks are there, or
 // the last ones say so.
 func Merge(paths []string, last bool, sink profile.Sink) error {
+	return mergeWithin(traceBudget, paths, last, sink)
+}
+
+// mergeWithin keeps so many bytes of traces.
+func mergeWithin(budget int, paths []string, last bool, sink profile.Sink) error {
 	m := &merger{whole: last, u: newUnion(), lines: map[int]*line{}, mains: map[int]profile.ThreadID{},
-		meets: map[profile.Meeting]*meet{}, threads: map[int]map[profile.ThreadID]profile.ThreadID{}}
+		meets: map[profile.Meeting]*meet{}, threads: map[int]map[profile.ThreadID]profile.ThreadID{}, traces: newTraces(budget)}
 	m.choose(paths)
 	for _, next := range ahead(m.chosen) {
 		o := <-next
@@ -45,6 +51,7 @@ func Merge(paths []string, last bool, sink profile.Sink) error {
 	m.align()
 	groups := m.waits()
 	m.u.t.PathSamples = m.moved(groups).apply(m.u.t.PathSamples)
+	m.u.t.Traces = m.traces.common()
 	m.u.write(sink)
 	if err := m.write(sink, groups); err != nil {
 		return err
@@ -69,6 +76,7 @@ type merger struct {
 	whole   bool  // the messages are to be matched: of a part of the run the other sides may be missing
 	mails   []end // the visits in which messages are sent or taken, in the order in which they were met
 	pieces  pieces
+	traces  traces
 	stacks  stacks
 	threads map[int]map[profile.ThreadID]profile.ThreadID // the union's, by file and its own
 	again   []again                                       // files that hold instances of single ranks
@@ -164,7 +172,7 @@ func (m *merger) read(path string, r *profile.Reader, each func(*file, *profile.
 		f.own()
 		m.again = append(m.again, again{path, f.n})
 	}
-	f.ids.callPaths(f.thread, f.shares())
+	f.traced(f.ids.callPaths(f.thread, f.shares()))
 	return nil
 }
 

@@ -61,7 +61,7 @@ func (f *file) join(mt *meet, in *profile.Instance, p *profile.Part) int32 {
 		f.pass(h, p.Thread, mt.section)
 	}
 	l.local = p.Release
-	l.visits = append(l.visits, visit{meet: mt, lead: lead, work: work, early: p.Early, role: p.Meets, local: p.Release})
+	l.visits = append(l.visits, visit{meet: mt, lead: lead, work: work, early: p.Early, role: p.Meets, came: p.Arrive, local: p.Release})
 	return part
 }
 

@@ -251,8 +251,11 @@ func (x *ids) stack(s []profile.NodeID) []profile.NodeID {
 }
 
 // callPaths adds the tree of call paths and what is known of each, for the threads that row names.
-// held says which part of a thread's time in a section belongs to others as well.
-func (x *ids) callPaths(row func(profile.ThreadID) profile.ThreadID, held func(profile.ThreadID, profile.SectionID) []share) {
+// held says which part of a thread's time in a section belongs to others as well. It returns the
+// union's paths, by the profile's own.
+func (x *ids) callPaths(
+	row func(profile.ThreadID) profile.ThreadID, held func(profile.ThreadID, profile.SectionID) []share,
+) []profile.PathID {
 	paths := make([]profile.PathID, len(x.t.Paths))
 	for i := range x.t.Paths {
 		p := &x.t.Paths[i]
@@ -274,6 +277,7 @@ func (x *ids) callPaths(row func(profile.ThreadID) profile.ThreadID, held func(p
 	}
 	x.wasted(paths, row)
 	x.locks(paths, row)
+	return paths
 }
 
 func (x *ids) wasted(paths []profile.PathID, row func(profile.ThreadID) profile.ThreadID) {
@@ -324,6 +328,9 @@ func (u *union) write(sink profile.Sink) {
 	each(u.t.Paths, sink.AddPath)
 	for _, s := range u.t.PathSamples {
 		sink.AddPathSample(s)
+	}
+	for _, tr := range u.t.Traces {
+		sink.AddTrace(tr)
 	}
 	for _, w := range u.t.WasteTotals {
 		sink.AddWasteTotal(w)

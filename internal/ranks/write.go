@@ -1,6 +1,7 @@
 package ranks
 
 import (
+	"fmt"
 	"slices"
 
 	"lime/internal/profile"
@@ -87,6 +88,10 @@ func (m *merger) description() profile.Meta {
 	d.Cores, d.CoreTime = m.cores, m.core
 	if m.end > 0 {
 		d.RunTime = m.end
+	}
+	if n := m.traces.thin; n > 0 {
+		m.notes.add(NoteThinned,
+			fmt.Sprintf("the time line has call paths of one of %d samples of the ranks' profiles: there were too many", 1<<n), 1)
 	}
 	d.Notes = m.notes.list(m.ranks, m.meta.Ranks, m.order)
 	return d
