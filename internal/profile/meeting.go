@@ -15,6 +15,12 @@ type Meeting struct {
 	N            uint64 // the how manieth collective operation of the communicator, from 0
 }
 
+// Rank is the rank that a thread of a merged profile belongs to, as its name has it.
+func (t *Thread) Rank() (rank int, ok bool) {
+	n, err := fmt.Sscanf(t.Name, "rank %d", &rank)
+	return rank, n == 1 && err == nil
+}
+
 // MeetRole says who waits for whom in a meeting.
 type MeetRole uint8
 

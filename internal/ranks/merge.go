@@ -217,7 +217,7 @@ func noteOf(m *profile.Meta, code string) uint64 {
 func (f *file) line(t profile.ThreadID) *line {
 	rank := f.r.Meta().Rank
 	if f.merged {
-		rank, _ = rankOf(f.r.Tables().Threads[t].Name)
+		rank, _ = f.r.Tables().Threads[t].Rank()
 	}
 	l := f.m.lines[rank]
 	if l == nil {
@@ -249,18 +249,12 @@ func (f *file) thread(id profile.ThreadID) profile.ThreadID {
 	})
 }
 
-// threadName names a thread of a rank; rankOf reads it.
+// threadName names a thread of a rank, as profile.Thread's Rank reads it.
 func threadName(rank int, id profile.ThreadID, name string) string {
 	if id == 0 {
 		return fmt.Sprintf("rank %d", rank)
 	}
 	return fmt.Sprintf("rank %d, thread %d (%s)", rank, id, name)
-}
-
-// rankOf is the rank in a thread's name.
-func rankOf(name string) (rank int, ok bool) {
-	n, err := fmt.Sscanf(name, "rank %d", &rank)
-	return rank, n == 1 && err == nil
 }
 
 // first takes an instance while the file is read for the first time.

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/url"
 	"runtime/debug"
+	"slices"
 	"strconv"
 	"sync"
 	"time"
@@ -364,10 +365,11 @@ func answerWindow(_ *API, r *Run, q *query) (any, error) {
 		return nil, err
 	}
 	from, to := q.stretch(index)
+	rank := q.rank(r)
 	if q.err != nil {
 		return nil, q.err
 	}
-	w := index.window(max(from, index.from), min(to, index.to))
+	w := index.window(max(from, index.from), min(to, index.to), r.ofRank(rank))
 	w.Origin, w.End = index.from, index.to
 	return w, nil
 }
@@ -399,7 +401,7 @@ func answerCritical(_ *API, r *Run, q *query) (any, error) {
 
 func answerPaths(a *API, r *Run, q *query) (any, error) {
 	k := pathKey{view: q.text("v", "tree"), section: q.sectionOrAll(r), thread: q.whole("t", -1, len(r.tables().Threads)-1, -1),
-		from: q.clock("from", 0), to: q.clock("to", 0)}
+		rank: q.rank(r), from: q.clock("from", 0), to: q.clock("to", 0)}
 	if k.windowed() && k.from >= k.to {
 		q.fail(bad("from must be before to"))
 	}
@@ -412,6 +414,9 @@ func answerPaths(a *API, r *Run, q *query) (any, error) {
 	if other := q.whole("q", -1, len(a.runs)-1, -1); other >= 0 && q.err == nil {
 		if k.windowed() {
 			return nil, bad("stretches of time of two runs are not the same: q goes without from and to")
+		}
+		if k.rank >= 0 && !slices.Contains(a.runs[other].ranks, k.rank) {
+			return nil, missing("the other profile has no rank %d", k.rank)
 		}
 		return r.beside(a.runs[other], k, q.text("at", ""))
 	}

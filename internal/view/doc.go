@@ -20,11 +20,11 @@
 //	source    p f s           the lines of file f: text, time, runs by thread, events
 //	asm       p f l s         the code of the functions that have instructions of line l: blocks, how often they ran
 //	span      p z x b         a tile of threads x time: 1/2^z of the run in 256 cells
-//	window    p from to       what the threads did in a stretch of time, and which sections ran
+//	window    p from to r     what the threads, those of rank r alone, did in a stretch of time, and which sections ran
 //	parts     p from to b     the parts of sections in a stretch of time, if they are few enough to be drawn one by one
 //	critical  p from to       the critical path in a stretch of time, and what it leads through
-//	paths     p v s t at from to
-//	                          call paths as a tree (v: tree, bottom-up, flat), of a section, a thread, a stretch of time; at: the row to begin with;
+//	paths     p v s t r at from to
+//	                          call paths as a tree (v: tree, bottom-up, flat), of a section, a thread, a rank, a stretch of time; at: the row to begin with;
 //	                          q: beside those of another profile
 //	ran       p z x b d       a tile of threads x time: which function ran at depth d of the call path
 //	rannames  p               the functions' names, by their numbers

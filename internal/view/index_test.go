@@ -109,7 +109,7 @@ func TestWindowAddsUp(t *testing.T) {
 		if lo >= hi {
 			continue
 		}
-		w := x.window(lo, hi)
+		w := x.window(lo, hi, everybody)
 		want := 0.0
 		for i := range x.lanes {
 			want += x.lanes[i].within(lo, hi)
@@ -248,3 +248,6 @@ func check(t *testing.T, what string, p *profile.Profile, want func(*profile.Ins
 		t.Errorf("%s: %v, want %v %v %v", what, got, lo, hi, sum/float64(n))
 	}
 }
+
+// everybody is all threads.
+func everybody(int) bool { return true }

@@ -23,6 +23,7 @@ const (
 type pathTrees struct {
 	mu    sync.Mutex
 	tab   *profile.Tables
+	ranks []int // by thread, if there are any
 	names *analysis.Paths
 	list  []string // metrics
 	kept  map[pathKey]*pathNode
@@ -32,6 +33,7 @@ type pathTrees struct {
 type pathKey struct {
 	view            string
 	section, thread int
+	rank            int    // whose threads; -1: all
 	from, to        uint64 // of the run, by the traces; both 0: all of it, by the sums
 }
 
@@ -47,8 +49,8 @@ type pathNode struct {
 	order    []*pathNode
 }
 
-func newPathTrees(t *profile.Tables) *pathTrees {
-	p := &pathTrees{tab: t, kept: map[pathKey]*pathNode{}}
+func newPathTrees(t *profile.Tables, ranks []int) *pathTrees {
+	p := &pathTrees{tab: t, ranks: ranks, kept: map[pathKey]*pathNode{}}
 	seen := map[string]bool{}
 	for i := range t.PathSamples {
 		seen[t.PathSamples[i].Metric] = true
@@ -81,7 +83,7 @@ func (p *pathTrees) read() *analysis.Paths {
 // each calls do with the samples that a view is made of: those of a stretch of time are in ran.
 func (p *pathTrees) each(k pathKey, ran *ran, do func(*profile.PathSample)) {
 	wants := func(path profile.PathID, section, thread int) bool {
-		return path >= 0 && (k.section < 0 || section == k.section) && (k.thread < 0 || thread == k.thread)
+		return path >= 0 && (k.section < 0 || section == k.section) && (k.thread < 0 || thread == k.thread) && (k.rank < 0 || p.ranks[thread] == k.rank)
 	}
 	if !k.windowed() {
 		for i := range p.tab.PathSamples {

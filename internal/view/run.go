@@ -36,6 +36,7 @@ type Run struct {
 	report   func() (*report.Report, error)
 	ran      func() (*ran, error)
 	critical func() []step // of a run whose index could be made
+	ranks    []int         // by thread
 	lines    *lineCache
 	paths    *pathTrees
 	kept     *store       // nil: nothing is kept
@@ -48,7 +49,8 @@ type Run struct {
 // NewRun prepares a profile. path is the file it was read from, which is looked at (not into) to
 // tell whether it is still the same.
 func NewRun(src Source, path string, o analysis.Options) *Run {
-	r := &Run{name: filepath.Base(path), path: path, src: src, lines: &lineCache{src: src}, paths: newPathTrees(src.Tables())}
+	r := &Run{name: filepath.Base(path), path: path, src: src, lines: &lineCache{src: src}, ranks: ranksOf(src)}
+	r.paths = newPathTrees(src.Tables(), r.ranks)
 	if info, err := os.Stat(path); err == nil {
 		r.found = info
 	}
@@ -220,6 +222,7 @@ type Info struct {
 	ClockUnit string        `json:"clock_unit"`
 	RunTime   float64       `json:"run_time"`
 	Threads   []string      `json:"threads"`
+	Ranks     []int         `json:"ranks"` // by thread, -1 if unknown; empty but for runs of ranks
 	Sections  []SectionInfo `json:"sections"`
 	Kinds     []KindInfo    `json:"kinds"`
 	Paths     []string      `json:"paths"` // metrics of call paths
@@ -246,7 +249,7 @@ type KindInfo struct {
 func (r *Run) info() *Info {
 	t, m := r.tables(), r.src.Meta()
 	out := &Info{Name: r.name, Command: append([]string{}, m.Command...), Collector: m.Collector, ClockUnit: m.ClockUnit,
-		RunTime: float64(m.RunTime), Label: m.TimeLabel.String(),
+		RunTime: float64(m.RunTime), Label: m.TimeLabel.String(), Ranks: r.ranks,
 		Threads: []string{}, Sections: []SectionInfo{}, Kinds: []KindInfo{}, Paths: r.paths.metrics(),
 		Counts: len(t.Edges) > 0, Traces: len(t.Traces) > 0}
 	for i := range t.Threads {

@@ -183,8 +183,8 @@ const (
 	windowThreads  = 4
 )
 
-// window sums up a stretch of time, exactly but for the rounding of lengths.
-func (x *index) window(lo, hi uint64) *Window {
+// window sums up what some threads did in a stretch of time, exactly but for the rounding of lengths.
+func (x *index) window(lo, hi uint64, of func(thread int) bool) *Window {
 	w := &Window{From: lo, To: hi, Sections: []WindowSection{}}
 	var sum [states]float64
 	bySection := make([]WindowSection, len(x.sections))
@@ -192,6 +192,9 @@ func (x *index) window(lo, hi uint64) *Window {
 	seqs := make([]span, len(x.sections))
 	var threads []WindowThread
 	for i := range x.lanes {
+		if !of(i) {
+			continue
+		}
 		var own [states]float64
 		x.lanes[i].segments(lo, hi, func(c *cell, from, to uint64) {
 			w.Parts++

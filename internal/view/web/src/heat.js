@@ -9,26 +9,32 @@ const side = 64;
 // levelFor is the least level at which all instances have a column of a pixel.
 export const levelFor = (instances, width) => Math.max(0, Math.ceil(Math.log2(Math.max(1, instances) / Math.max(1, width))));
 
-// values gathers the tiles of a level in one grid; NaN where nothing is.
-export function gather(params, rows, columns, arrived) {
+// gather puts the tiles of a level in one grid; NaN where nothing is. Of the section's rows those are shown that are listed, in order.
+export function gather(params, list, columns, arrived) {
+  const rows = list.length;
   const grid = { rows, columns, field: [0, 1, 2].map(() => new Float32Array(rows * columns).fill(NaN)), read: 0, of: 0, missing: 0 };
-  for (let b = 0; b * side < rows; b++) {
+  for (let i = 0, next; i < rows; i = next) {
+    const b = Math.floor(list[i] / side);
+    for (next = i; next < rows && list[next] < (b + 1) * side; next++);
     for (let x = 0; x * side < columns; x++) {
       const bytes = have("cells", { ...params, x, b }, arrived);
       if (!bytes) { grid.missing++; continue; }
-      place(grid, bytes, b, x);
+      place(grid, bytes, { b, x, list, i, next });
     }
   }
   return grid;
 }
 
-function place(grid, bytes, b, x) {
+// place puts a tile of band b in its place: the rows from i to next are of it.
+function place(grid, bytes, { b, x, list, i, next }) {
   const [rows, columns, read, of] = new Uint32Array(bytes, 0, 4);
   const v = new Float32Array(bytes, 16);
-  if (b === 0) { grid.read += read; grid.of += of; }
+  if (i === 0) { grid.read += read; grid.of += of; }
   for (let f = 0; f < 3; f++) {
-    for (let r = 0; r < rows && b * side + r < grid.rows; r++) {
-      for (let c = 0; c < columns && x * side + c < grid.columns; c++) grid.field[f][(b * side + r) * grid.columns + x * side + c] = v[(f * rows + r) * columns + c];
+    for (let k = i; k < next; k++) {
+      const r = list[k] - b * side;
+      if (r >= rows) continue;
+      for (let c = 0; c < columns && x * side + c < grid.columns; c++) grid.field[f][k * grid.columns + x * side + c] = v[(f * rows + r) * columns + c];
     }
   }
 }
@@ -39,8 +45,8 @@ const extent = (values) => {
   return lo <= hi ? [lo, hi] : [0, 0];
 };
 
-// HeatMap shows a section. pick is [row0, row1, instance0, instance1], or nothing.
-export function HeatMap({ p, s, m, unit, threads, instances, pick, onPick, kind }) {
+// HeatMap shows a section; threads are those that are shown, rows which of the section's they are (all, if left out). pick is [row0, row1, instance0, instance1], or nothing.
+export function HeatMap({ p, s, m, unit, threads, rows: list, instances, pick, onPick, kind }) {
   const [box, width] = useWidth();
   const canvas = useRef(null);
   const dark = useDark();
@@ -53,7 +59,7 @@ export function HeatMap({ p, s, m, unit, threads, instances, pick, onPick, kind 
   const cw = Math.max(1, Math.min(28, Math.floor(width / Math.max(1, columns))));
   const ch = Math.max(1, Math.min(16, Math.floor(420 / Math.max(1, rows))));
   const arrived = useArrived();
-  const grid = width ? gather({ p, s, m, z }, rows, columns, arrived) : null;
+  const grid = width ? gather({ p, s, m, z }, list || threads.map((_, i) => i), columns, arrived) : null;
   const [lo, hi] = grid ? extent(grid.field[2]) : [0, 0];
   const from = hi - lo > hi * 0.02 ? lo : 0; // what is even looks even
   useLayoutEffect(() => {

@@ -13,6 +13,7 @@ import { Timeline } from "./timeline.js";
 import { Paths } from "./paths.js";
 import { Compare } from "./compare.js";
 import { Beside, BesideOverview, otherOf } from "./beside.js";
+import { RankChoice } from "./rank.js";
 
 // The views: name, title, component, and whether it can be shown before the causes are known.
 const views = [
@@ -150,7 +151,7 @@ function Page({ list, live }) {
   const here = views.find(([name]) => name === view) || views[0];
   return html`<a class="skip" href="#main" onClick=${(e) => { e.preventDefault(); document.getElementById("main").focus(); }}>Skip to the view</a>
     <header><div class="title"><span class="brand">lime</span> <h1>${info.command.join(" ") || info.name}</h1><button type="button" onClick=${() => dialog.current.showModal()} aria-label="Keys">?</button></div>
-      <p class="soft">${list.length > 1 && html`<select aria-label="Profile" value=${p} onChange=${(e) => go(here[0], { p: e.target.value })}>${list.map((r, i) => html`<option value=${i} selected=${i === p}>${r.name}</option>`)}</select> <${Beside} list=${list} p=${p} q=${q} /> `}${head.value && head.value.collected}</p>
+      <p class="soft">${list.length > 1 && html`<select aria-label="Profile" value=${p} onChange=${(e) => go(here[0], { p: e.target.value })}>${list.map((r, i) => html`<option value=${i} selected=${i === p}>${r.name}</option>`)}</select> <${Beside} list=${list} p=${p} q=${q} /> `}<${RankChoice} info=${info} params=${params} />${head.value && head.value.collected}</p>
       <nav aria-label="Views"><ul class="tabs">${views.map(([name, title]) => html`<li><a href=${link(name, { p: p || undefined })} aria-current=${name === here[0] ? "page" : undefined}>${title}</a></li>`)}</ul></nav></header>
     <main id="main" tabindex="-1"><${LiveBar} live=${live} /><${Progress} state=${state} />
       <${Guarded} key=${here[0]}>${q >= 0 && here[0] === "overview" && html`<${BesideOverview} p=${p} q=${q} />`}${here[3] ? html`<${here[2]} info=${info} head=${head.value} p=${p} params=${params} list=${list} q=${q} />` : html`<${Asked} state=${head} what="the run">${(h) => html`<${here[2]} info=${info} head=${h} p=${p} params=${params} list=${list} q=${q} />`}<//>`}<//></main>

@@ -4,6 +4,7 @@ import { Asked, Choice, colour, fit, html, Meter, mix, rgb, Toggle, useAsk, useD
 import { base, pct, short, si } from "./format.js";
 import { link, set } from "./route.js";
 import { compile } from "./formula.js";
+import { ofRank, rankAsked, rankOf } from "./rank.js";
 
 const names = { time: "time", overhead: "overhead", idleness: "idleness", "lock-wait": "lock wait", "lock-blame": "lock blame" };
 const shapes = [["tree", "from outside"], ["bottom-up", "from inside"], ["flat", "by function"], ["flame", "flame graph"]];
@@ -12,13 +13,14 @@ export function Paths({ info, head, p, params, list, q }) {
   const s = params.s === undefined ? -1 : Number(params.s), t = params.t === undefined ? -1 : Number(params.t);
   const shape = shapes.some(([v]) => v === params.v) ? params.v : "tree";
   const from = info.traces && params.to !== undefined ? params.from || "0" : undefined, to = from === undefined ? undefined : params.to;
-  const state = useAsk("paths", { p, v: shape === "flame" ? "tree" : shape, s, t, at: params.at, from, to, q: q >= 0 && from === undefined ? q : undefined }, info.paths.length > 0);
+  const rank = rankOf(info, params);
+  const state = useAsk("paths", { p, r: rankAsked(rank), v: shape === "flame" ? "tree" : shape, s, t, at: params.at, from, to, q: q >= 0 && from === undefined ? q : undefined }, info.paths.length > 0);
   const sections = [["-1", "all sections"], ...(head ? head.sections.map((x) => [String(x.id), x.short]) : [])];
   if (info.paths.length === 0) return html`<section class="card"><h2>Functions</h2><p>This profile holds no call paths: 'lime record' samples them. What it counted by function:</p><${Calls} p=${p} s=${s} info=${info} sections=${sections} /></section>`;
   return html`<section class="card" aria-labelledby="p-h"><h2 id="p-h">Call paths</h2>
     <div class="bar" role="group" aria-label="Form">${shapes.map(([v, text]) => html`<${Toggle} on=${v === shape} onClick=${() => set({ v: v === "tree" ? undefined : v, at: undefined })}>${text}<//>`)}
       <${Choice} label="In" value=${String(s)} options=${sections} onChange=${(v) => set({ s: v === "-1" ? undefined : v, at: undefined })} />
-      <${Choice} label="Of" value=${String(t)} options=${[["-1", "all threads"], ...info.threads.slice(0, 1024).map((name, i) => [String(i), `thread ${i} ${name}`])]} onChange=${(v) => set({ t: v === "-1" ? undefined : v, at: undefined })} /></div>
+      <${Choice} label="Of" value=${String(t)} options=${[["-1", "all threads"], ...info.threads.map((name, i) => [String(i), `thread ${i} ${name}`]).filter((_, i) => ofRank(info, rank)(i)).slice(0, 1024)]} onChange=${(v) => set({ t: v === "-1" ? undefined : v, at: undefined })} /></div>
     ${q >= 0 && html`<p class="soft">${from === undefined ? `Beside ${list[q].name}, of the section that ends at the same place: what it has is "after"; changes are shares of the greater of the two.` : "A stretch of time is shown of one run only."}</p>`}
     ${from !== undefined && html`<p class="say">Only from ${short(info.clock_unit, Number(from))} to ${short(info.clock_unit, Number(to))} of the run, by its samples with times. <a href=${link("timeline", { p, from, to, t: t < 0 ? undefined : t })}>time line</a> <button type="button" onClick=${() => set({ from: undefined, to: undefined, at: undefined })}>the whole run</button></p>`}
     <${Asked} state=${state} what="call paths">${(table) => html`<${Table} table=${table} shape=${shape} info=${info} params=${params} />`}<//></section>`;

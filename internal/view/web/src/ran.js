@@ -3,6 +3,7 @@ import { useEffect, useState } from "preact/hooks";
 import { ask, isStatic } from "./api.js";
 import { Asked, Choice, html, useAsk } from "./parts.js";
 import { pct, short } from "./format.js";
+import { rankAsked } from "./rank.js";
 import { link, set } from "./route.js";
 
 const golden = 137.508; // degrees: neighbours in the order by time get colours far from each other
@@ -64,9 +65,9 @@ export function usePointed(p, info, on) {
 }
 
 // Functions lists what ran in a stretch of time.
-export function Functions({ p, info, range, names }) {
+export function Functions({ p, info, rank, range, names }) {
   const on = info.traces && !isStatic();
-  const state = useAsk("paths", { p, v: "flat", ...range }, on);
+  const state = useAsk("paths", { p, r: rankAsked(rank), v: "flat", ...range }, on);
   if (!on) return null;
   return html`<${Asked} state=${state} what="the functions">${(v) => {
     const rows = v.rows.filter((r) => r.parent < 0 && !r.loop).sort((a, b) => b.own[0] - a.own[0]).slice(0, 8), all = v.total[0] || 1;

@@ -12,7 +12,8 @@ export function parse(hash) {
 
 export function link(view, params = {}) {
   const q = new URLSearchParams();
-  if (!("vs" in params)) params = { ...params, vs: parse(location.hash).params.vs }; // the run beside stays, wherever one goes
+  const here = parse(location.hash).params; // the run beside stays, wherever one goes, and so does the rank
+  params = { vs: here.vs, r: here.r, ...params };
   for (const k of Object.keys(params)) if (params[k] !== undefined && params[k] !== "" && params[k] !== null) q.set(k, params[k]);
   const text = q.toString();
   return "#" + view + (text ? "?" + text : "");

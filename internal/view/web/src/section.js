@@ -3,6 +3,7 @@ import { useCallback, useEffect, useMemo, useRef, useState } from "preact/hooks"
 import { Asked, Bars, Choice, html, Meter, Say, Snippet, useAsk } from "./parts.js";
 import { pct, quantity, short, si } from "./format.js";
 import { link, set } from "./route.js";
+import { ofRank, rankOf } from "./rank.js";
 import { compareCells, HeatMap } from "./heat.js";
 import { Again, usePossible } from "./again.js";
 import { BesideSection } from "./beside.js";
@@ -79,9 +80,11 @@ function Page({ page, info, head, p, s, params, list, q }) {
   const unit = info.clock_unit;
   const possible = usePossible(p);
   const m = params.m || "time";
-  const threads = useMemo(() => page.thread_times.map((t) => t.thread), [page]);
-  const times = useMemo(() => page.thread_times.map((t) => t.time), [page]);
-  const waits = useMemo(() => page.thread_times.map((t) => t.wait), [page]);
+  const rank = rankOf(info, params);
+  const rows = useMemo(() => page.thread_times.map((_, i) => i).filter((i) => ofRank(info, rank)(page.thread_times[i].thread)), [page, info, rank]);
+  const threads = useMemo(() => rows.map((i) => page.thread_times[i].thread), [rows]);
+  const times = useMemo(() => rows.map((i) => page.thread_times[i].time), [rows]);
+  const waits = useMemo(() => rows.map((i) => page.thread_times[i].wait), [rows]);
   const number = head.sections.findIndex((x) => x.id === s) + 1;
   const pick = readPick(params.pick);
   const [picked, setPicked] = useState({});
@@ -94,9 +97,9 @@ function Page({ page, info, head, p, s, params, list, q }) {
   return html`<section class="card" aria-labelledby="s-h"><h2 id="s-h"><span class="soft">${number}</span> <span class="at">${page.title}</span></h2><p>${page.words}</p><${Say} list=${page.told} />
     <div class="bar"><${Choice} label="Show" value=${m} options=${options} onChange=${(v) => set({ m: v, pick: undefined })} />
       <a href=${link("threads", { p, s, m })}>by thread</a> <a href=${link("source", { p, s })}>its lines</a></div>
-    <${HeatMap} p=${p} s=${s} m=${m} unit=${unitOf(m, info)} kind=${colourOf(m)} threads=${threads} instances=${page.instances} pick=${pick} onPick=${onPick} />
+    <${HeatMap} p=${p} s=${s} m=${m} unit=${unitOf(m, info)} kind=${colourOf(m)} threads=${threads} rows=${rows} instances=${page.instances} pick=${pick} onPick=${onPick} />
     <${Picked} pick=${pick} grid=${picked.grid} z=${picked.z} threads=${threads} unit=${unitOf(m, info)} p=${p} s=${s} info=${info} />
-    <${Bars} title=${"time" + (page.instances > 1 ? ", all instances" : "")} values=${times} waits=${waits} unit=${unit} names=${(k) => `thread ${threads[k]} ${page.thread_times[k].name || ""}`} />
+    <${Bars} title=${"time" + (page.instances > 1 ? ", all instances" : "")} values=${times} waits=${waits} unit=${unit} names=${(k) => `thread ${threads[k]} ${page.thread_times[rows[k]].name || ""}`} />
     ${page.course.points.length > 2 && html`<${Bars} title="lost, by instance" values=${page.course.points.map((x) => x.lost_time)} unit=${unit} kind="loss" height=${48} names=${(k) => "instance " + (page.course.points[k].seq + 1)} />`}
     ${page.instances > 1 && page.course.text && html`<p>${page.course.text}</p>`}
     ${q >= 0 && html`<${BesideSection} page=${page} info=${info} other=${list[q]} head=${head} q=${q} s=${s} m=${m} unit=${unitOf(m, info)} kind=${colourOf(m)} />`}

@@ -4,9 +4,16 @@ import { Asked, Bars, Choice, colour, fit, html, rgb, useAsk, useDark, useWidth 
 import { short } from "./format.js";
 import { link, set } from "./route.js";
 import { BesideThreads } from "./beside.js";
+import { ofRank, rankOf } from "./rank.js";
 import { colourOf, metrics, unitOf } from "./section.js";
 
 const median = (list) => { const s = [...list].sort((a, b) => a - b); return s.length ? (s[(s.length - 1) >> 1] + s[s.length >> 1]) / 2 : 0; };
+
+// only is the figures of the threads that are shown.
+function only(v, shown) {
+  const keep = v.thread.map((t) => shown(t)), of = (list) => list.filter((_, i) => keep[i]);
+  return { ...v, thread: of(v.thread), name: of(v.name), value: of(v.value), time: of(v.time) };
+}
 
 // outliers are the threads furthest from the median, in units of the median distance from it.
 export function outliers(values) {
@@ -50,13 +57,15 @@ export function Threads({ info, head, p, params, list, q }) {
   const s = params.s === undefined ? -1 : Number(params.s);
   const m = params.m || "time";
   const state = useAsk("threads", { p, s, m });
+  const rank = rankOf(info, params);
+  const shown = useMemo(() => state.value && only(state.value, ofRank(info, rank)), [state.value, info, rank]);
   const options = metrics(info);
   if (!options.some(([k]) => k === m)) options.push([m, "runs of line " + m.split(":")[2]]);
   const name = options.find(([k]) => k === m)[1];
   return html`<section class="card" aria-labelledby="t-h"><h2 id="t-h">Threads: ${name}</h2>
     <div class="bar"><${Choice} label="Show" value=${m} options=${options} onChange=${(v) => set({ m: v })} />
       <${Choice} label="In" value=${String(s)} options=${[["-1", "all sections"], ...head.sections.map((x) => [String(x.id), x.short])]} onChange=${(v) => set({ s: v === "-1" ? undefined : v })} /></div>
-    <${Asked} state=${state} what="the threads">${(v) => html`<${Charts} v=${v} m=${m} name=${name} info=${info} p=${p} s=${s} params=${params} />${q >= 0 && html`<${BesideThreads} v=${v} head=${head} info=${info} other=${list[q]} q=${q} s=${s} m=${m} name=${name} unit=${unitOf(m, info)} Scatter=${Scatter} onPick=${(i) => set({ t: v.thread[i] })} />`}`}<//></section>`;
+    <${Asked} state=${state} what="the threads">${(v) => html`<${Charts} v=${shown || v} m=${m} name=${name} info=${info} p=${p} s=${s} params=${params} />${q >= 0 && html`<${BesideThreads} v=${v} head=${head} info=${info} other=${list[q]} q=${q} s=${s} m=${m} name=${name} unit=${unitOf(m, info)} Scatter=${Scatter} onPick=${(i) => set({ t: v.thread[i] })} />`}`}<//></section>`;
 }
 
 function Charts({ v, m, name, info, p, s, params }) {

@@ -1,9 +1,10 @@
 // Threads over time: tiles of shares of work, wait, locks and time off the processor, and single parts where there is room for them.
-import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { ask, generationNow, have, isStatic, peek } from "./api.js";
 import { Asked, colour, fit, html, mix, rgb, Toggle, useArrived, useAsk, useDark, useWidth } from "./parts.js";
 import { pct, quantity, short } from "./format.js";
 import { link, set } from "./route.js";
+import { ofRank, rankAsked, rankOf } from "./rank.js";
 import { Depth, depthOf, functionColour, Functions, Moment, stepDepth, useNames, usePointed } from "./ran.js";
 
 const rowsOfTile = 64, cells = 256, states = 4;
@@ -47,8 +48,8 @@ function tileOf(p, z, x, b, arrived) {
   return { missing: true };
 }
 
-// paintTiles draws the rows [first, last) of threads into an image; returns how many tiles are missing.
-function paintTiles(image, r, { p, from, to, origin, end, row, gap, first, last, palette, arrived, depth }) {
+// paintTiles draws rows of threads, which are in order, into an image; returns how many tiles are missing.
+function paintTiles(image, r, { p, from, to, origin, end, row, gap, shown, palette, arrived, depth }) {
   const width = image.width, whole = end - origin;
   const z = levelFor(whole, to - from, width / r);
   const span = whole / 2 ** z, pixels = new Uint32Array(image.data.buffer);
@@ -56,7 +57,9 @@ function paintTiles(image, r, { p, from, to, origin, end, row, gap, first, last,
   pixels.fill((255 << 24) | (nb << 16) | (ng << 8) | nr);
   let missing = 0;
   const x0 = Math.max(0, Math.floor((from - origin) / span)), x1 = Math.min(2 ** z - 1, Math.floor((to - origin) / span));
-  for (let b = Math.floor(first / rowsOfTile); b * rowsOfTile < last; b++) {
+  for (let first = 0, next; first < shown.length; first = next) {
+    const b = Math.floor(shown[first] / rowsOfTile);
+    for (next = first; next < shown.length && shown[next] < (b + 1) * rowsOfTile; next++);
     for (let x = x0; x <= x1; x++) {
       const tile = tileOf(p, z, x, b, arrived);
       if (tile.missing) missing++;
@@ -72,9 +75,8 @@ function paintTiles(image, r, { p, from, to, origin, end, row, gap, first, last,
       const px0 = Math.max(0, Math.ceil(((origin + x * span - from) / (to - from)) * width - 0.5)), px1 = Math.min(width, Math.ceil(((origin + (x + 1) * span - from) / (to - from)) * width - 0.5));
       const column = new Int32Array(Math.max(0, px1 - px0));
       for (let i = 0; i < column.length; i++) column[i] = Math.max(0, Math.min(cells - 1, Math.floor(((from + ((px0 + i + 0.5) / width) * (to - from) - begin) / tileSpan) * cells)));
-      const rows = words.length / cells;
-      for (let k = Math.max(0, first - b * rowsOfTile); k < rows && b * rowsOfTile + k < last; k++) {
-        const top = (b * rowsOfTile + k - first) * row * r;
+      for (let n = first; n < next; n++) {
+        const k = shown[n] - b * rowsOfTile, top = n * row * r;
         const at = top * width;
         for (let i = 0; i < column.length; i++) pixels[at + px0 + i] = words[k * cells + column[i]];
         for (let y = 1; y < (row - gap) * r; y++) pixels.copyWithin(at + y * width + px0, at + px0, at + px1);
@@ -101,7 +103,7 @@ const numberOf = (text, otherwise) => { const n = Number(text); return text !== 
 
 function View({ info, head, p, params, whole, other, q }) {
   const { origin, end } = whole;
-  const names = useNames(info, p), depth = depthOf(info, params);
+  const names = useNames(info, p), depth = depthOf(info, params), rank = rankOf(info, params);
   const unit = info.clock_unit;
   const clamp = (from, to) => {
     const width = Math.max(Math.min(to - from, end - origin), Math.min(4, end - origin));
@@ -129,12 +131,12 @@ function View({ info, head, p, params, whole, other, q }) {
   return html`<div class="bar" role="group" aria-label="What is shown"><${Toggle} onClick=${() => zoom(0.5)} title="+">zoom in<//><${Toggle} onClick=${() => zoom(2)} title="-">zoom out<//><${Toggle} onClick=${() => move(origin, end)} title="0">whole run<//>
       <${Toggle} on=${params.path === "1"} onClick=${() => set({ path: params.path === "1" ? undefined : "1" }, true)} title="c">critical path<//> <${Depth} info=${info} names=${names} depth=${depth} />
       <span class="soft">${short(unit, range[0])} to ${short(unit, range[1])}: ${quantity(unit, range[1] - range[0])}. Drag moves, Shift and drag chooses a stretch, Ctrl and wheel zooms.</span></div>
-    <${Strip} p=${p} info=${info} range=${range} origin=${origin} end=${end} move=${move} />
+    <${Strip} p=${p} info=${info} rank=${rank} range=${range} origin=${origin} end=${end} move=${move} />
     <${Lanes} info=${info} p=${p} params=${params} range=${range} settled=${settled} origin=${origin} end=${end} move=${move} zoom=${zoom} names=${names} depth=${depth} />
     ${other && html`<${OtherLanes} other=${other} q=${q} info=${info} range=${range} settled=${settled} origin=${origin} move=${move} zoom=${zoom} depth=${depth} />`}
     ${params.m !== undefined && params.t !== undefined && html`<${Moment} p=${p} info=${info} t=${Number(params.t)} at=${Number(params.m)} />`}
     ${params.path === "1" && html`<${PathWords} p=${p} info=${info} head=${head} range=${settled} />`}
-    <${Statistics} p=${p} info=${info} head=${head} range=${settled} names=${names} />`;
+    <${Statistics} p=${p} info=${info} rank=${rank} head=${head} range=${settled} names=${names} />`;
 }
 
 // OtherLanes is the other run under the same stretch, both counted from their beginnings.
@@ -168,25 +170,29 @@ const sectionLink = (info, head, p, s) => (head && head.sections.some((x) => x.i
 
 // strip sums up the tiles of the whole run, as far as they are there; what is whole is kept.
 const strips = new Map();
-function strip(p, threads, arrived) {
-  const key = p + ":" + generationNow();
+function strip(p, rank, threads, shown, arrived) {
+  const key = p + ":" + rank + ":" + generationNow();
   if (strips.has(key)) return strips.get(key);
   const sums = new Float64Array(cells * states);
-  let rows = 0;
+  let rows = 0, read = 0;
   for (let b = 0; b * rowsOfTile < threads; b++) {
     const bytes = have("span", { p, z: 0, x: 0, b }, arrived);
     if (!bytes) continue;
     const v = new Uint8Array(bytes);
-    for (let i = 0; i < v.length; i++) sums[i % (cells * states)] += v[i] / 255;
-    rows += v.length / (cells * states);
+    for (let row = 0; row * cells * states < v.length; row++) {
+      read++;
+      if (!shown(b * rowsOfTile + row)) continue;
+      for (let i = 0; i < cells * states; i++) sums[i] += v[row * cells * states + i] / 255;
+      rows++;
+    }
   }
   const out = { sums, rows };
-  if (rows === threads) strips.set(key, out);
+  if (read === threads) strips.set(key, out);
   return out;
 }
 
 // Strip shows the whole run, all threads together, and which part of it is shown below.
-function Strip({ p, info, range, origin, end, move }) {
+function Strip({ p, info, rank, range, origin, end, move }) {
   const [box, width] = useWidth();
   const canvas = useRef(null), drag = useRef(null);
   const palette = usePalette(useDark());
@@ -196,7 +202,7 @@ function Strip({ p, info, range, origin, end, move }) {
     if (!width || !canvas.current) return;
     const r = fit(canvas.current, width, height);
     const g = canvas.current.getContext("2d");
-    const { sums, rows } = strip(p, info.threads.length, arrived);
+    const { sums, rows } = strip(p, rank, info.threads.length, ofRank(info, rank), arrived);
     for (let c = 0; c < cells && rows > 0; c++) {
       const x0 = Math.round((c / cells) * width * r), x1 = Math.round(((c + 1) / cells) * width * r);
       let y = height * r;
@@ -225,20 +231,20 @@ function Strip({ p, info, range, origin, end, move }) {
 }
 
 // useParts asks for the single parts of the bands that have few.
-function useParts(p, range, threads, wanted) {
+function useParts(p, range, shown, wanted) {
   const [parts, setParts] = useState([]);
   const from = Math.floor(range[0]), to = Math.ceil(range[1]);
   useEffect(() => {
     let here = true;
     if (!wanted) { setParts([]); return undefined; }
-    const bands = Array.from({ length: Math.ceil(threads / rowsOfTile) }, (_, b) => b);
+    const bands = [...new Set(shown.map((t) => Math.floor(t / rowsOfTile)))];
     Promise.all(bands.map((b) => ask("parts", { p, from, to, b }))).then((list) => {
       if (!here) return;
       if (list.some((v) => v.more)) { setParts([]); return; }
       setParts(list.flatMap((v) => v.thread.map((t, i) => ({ thread: t, section: v.section[i], seq: v.seq[i], start: v.start[i], work: v.work[i], wait: v.wait[i], lock: v.lock[i], off: v.off[i], last: v.last[i] }))));
     }, () => here && setParts([]));
     return () => { here = false; };
-  }, [p, from, to, threads, wanted]);
+  }, [p, from, to, shown, wanted]);
   return parts;
 }
 
@@ -249,10 +255,16 @@ function Lanes({ info, p, params, range, settled, origin, end, move, zoom, names
   const [tip, setTip] = useState("");
   const [band, setBand] = useState(null);
   const [missing, setMissing] = useState(0);
-  const threads = info.threads.length;
+  const rank = rankOf(info, params);
+  const [shown, places] = useMemo(() => {
+    const list = info.threads.map((_, i) => i).filter(ofRank(info, rank)), at = new Float64Array(info.threads.length).fill(NaN); // what is at no place is not drawn
+    list.forEach((t, i) => { at[t] = i; });
+    return [list, at];
+  }, [info, rank]);
+  const threads = shown.length;
   const row = Math.max(1, Math.min(18, Math.floor(560 / Math.max(1, threads))));
   const gap = row >= 4 ? 1 : 0;
-  const parts = useParts(p, settled, threads, row >= 4);
+  const parts = useParts(p, settled, shown, row >= 4);
   const path = useCritical(p, settled, params.path === "1");
   const chosen = params.s !== undefined && params.i !== undefined ? { s: Number(params.s), i: Number(params.i), t: params.t === undefined ? -1 : Number(params.t) } : null;
   const instance = useAsk("instance", { p, s: chosen ? chosen.s : 0, i: chosen ? chosen.i : 0, t: chosen && chosen.t >= 0 && !isStatic() ? chosen.t : undefined }, chosen !== null);
@@ -260,27 +272,28 @@ function Lanes({ info, p, params, range, settled, origin, end, move, zoom, names
   const moving = settled[0] !== range[0] || settled[1] !== range[1];
   const xOf = (t) => ((t - range[0]) / (range[1] - range[0])) * width;
   const tOf = (x) => range[0] + (x / width) * (range[1] - range[0]);
+  const yOf = (t) => places[t] * row;
   useLayoutEffect(() => {
     if (!width || !canvas.current) return;
     const r = fit(canvas.current, width, threads * row);
     const g = canvas.current.getContext("2d");
     if (!buffer.current || buffer.current.width !== canvas.current.width || buffer.current.height !== canvas.current.height) buffer.current = g.createImageData(canvas.current.width, canvas.current.height);
     const image = buffer.current;
-    const n = paintTiles(image, r, { p, from: range[0], to: range[1], origin, end, row, gap, first: 0, last: threads, palette, arrived: moving ? undefined : arrived, depth });
+    const n = paintTiles(image, r, { p, from: range[0], to: range[1], origin, end, row, gap, shown, palette, arrived: moving ? undefined : arrived, depth });
     g.putImageData(image, 0, 0);
     if (!moving && n !== missing) setMissing(n);
     g.save();
     g.scale(r, r);
-    drawParts(g, parts, { info, row, gap, xOf, palette, width, ran: depth !== undefined });
-    if (depth !== undefined && !moving && row >= 12) drawNames(g, { p, origin, end, range, row, width, threads, depth, names, palette });
-    drawArrows(g, parts, { row, xOf });
-    if (chosen && instance.value) drawReleases(g, instance.value, { row, xOf });
-    if (params.path === "1" && path.value) drawPath(g, path.value, { row, xOf });
-    if (params.t !== undefined) { g.fillStyle = rgb(colour("focus")); g.fillRect(0, Number(params.t) * row, 3, Math.max(1, row - gap)); }
+    drawParts(g, parts, { info, row, gap, xOf, yOf, palette, width, ran: depth !== undefined });
+    if (depth !== undefined && !moving && row >= 12) drawNames(g, { p, origin, end, range, row, width, shown, depth, names, palette });
+    drawArrows(g, parts, { row, xOf, yOf });
+    if (chosen && instance.value) drawReleases(g, instance.value, { row, xOf, yOf });
+    if (params.path === "1" && path.value) drawPath(g, path.value, { row, xOf, yOf });
+    if (params.t !== undefined) { g.fillStyle = rgb(colour("focus")); g.fillRect(0, yOf(Number(params.t)), 3, Math.max(1, row - gap)); }
     if (band) { g.fillStyle = rgb(colour("focus")); g.globalAlpha = 0.25; g.fillRect(Math.min(...band), 0, Math.abs(band[1] - band[0]), threads * row); }
     g.restore();
   });
-  const at = (e) => ({ x: e.offsetX, thread: Math.max(0, Math.min(threads - 1, Math.floor(e.offsetY / row))), t: tOf(e.offsetX) });
+  const at = (e) => ({ x: e.offsetX, thread: shown[Math.max(0, Math.min(threads - 1, Math.floor(e.offsetY / row)))], t: tOf(e.offsetX) });
   const partAt = ({ thread, t }) => parts.filter((v) => v.thread === thread && v.start <= t && t < v.start + v.work + v.wait).pop();
   const [calls, point] = usePointed(p, info, true);
   const words = (c) => {
@@ -332,11 +345,11 @@ function Lanes({ info, p, params, range, settled, origin, end, move, zoom, names
 }
 
 // drawParts draws where parts begin, and names them where there is room.
-function drawParts(g, parts, { info, row, gap, xOf, palette, width, ran }) {
+function drawParts(g, parts, { info, row, gap, xOf, yOf, palette, width, ran }) {
   g.font = "11px system-ui, sans-serif";
   g.textBaseline = "middle";
   for (const v of parts) {
-    const x0 = xOf(v.start), x1 = xOf(v.start + v.work), x2 = xOf(v.start + v.work + v.wait), y = v.thread * row, tall = row - gap;
+    const x0 = xOf(v.start), x1 = xOf(v.start + v.work), x2 = xOf(v.start + v.work + v.wait), y = yOf(v.thread), tall = row - gap;
     if (!ran) {
       g.fillStyle = rgb(palette.of[0]);
       g.fillRect(x0, y, Math.max(0.5, x1 - x0), tall);
@@ -355,7 +368,7 @@ function drawParts(g, parts, { info, row, gap, xOf, palette, width, ran }) {
 }
 
 // drawNames writes the functions' names where they have room.
-function drawNames(g, { p, origin, end, range, row, width, threads, depth, names, palette }) {
+function drawNames(g, { p, origin, end, range, row, width, shown, depth, names, palette }) {
   const whole = end - origin, z = levelFor(whole, range[1] - range[0], width), span = whole / 2 ** z;
   const tiles = new Map();
   const idAt = (thread, x) => {
@@ -367,13 +380,13 @@ function drawNames(g, { p, origin, end, range, row, width, threads, depth, names
   g.font = "11px system-ui, sans-serif";
   g.textBaseline = "middle";
   g.fillStyle = palette.dark ? "#fff" : "#000";
-  for (let thread = 0; thread < threads; thread++) {
+  for (const [place, thread] of shown.entries()) {
     let from = 0, id = idAt(thread, 0);
     for (let x = 2; x <= width + 1; x += 2) {
       const next = x > width ? -1 : idAt(thread, x);
       if (next === id) continue;
       const room = Math.floor((x - from - 6) / 6.2), name = id > 0 ? names.names[id - 1] || "" : "";
-      if (name && room >= Math.min(name.length, 6)) g.fillText(name.length > room ? name.slice(0, room - 1) + "…" : name, from + 3, thread * row + row / 2);
+      if (name && room >= Math.min(name.length, 6)) g.fillText(name.length > room ? name.slice(0, room - 1) + "…" : name, from + 3, place * row + row / 2);
       from = x;
       id = next;
     }
@@ -384,8 +397,8 @@ function drawNames(g, { p, origin, end, range, row, width, threads, depth, names
 const mostArrows = 400;
 
 // drawArrows draws who released whom: from the last arrival of an instance to the ends of the others' waits.
-function drawArrows(g, parts, { row, xOf }) {
-  const waits = parts.filter((v) => v.wait > 0 && v.last >= 0 && v.last !== v.thread);
+function drawArrows(g, parts, { row, xOf, yOf }) {
+  const waits = parts.filter((v) => v.wait > 0 && v.last >= 0 && v.last !== v.thread && yOf(v.last) >= 0 && yOf(v.thread) >= 0);
   if (waits.length === 0 || waits.length > mostArrows) return;
   const came = new Map(parts.filter((v) => v.last === v.thread).map((v) => [v.section + ":" + v.seq, v.start + v.work]));
   g.strokeStyle = g.fillStyle = rgb(colour("ink"));
@@ -393,7 +406,7 @@ function drawArrows(g, parts, { row, xOf }) {
   g.globalAlpha = Math.max(0.2, Math.min(0.6, 40 / waits.length));
   for (const v of waits) {
     const end = v.start + v.work + v.wait, at = came.get(v.section + ":" + v.seq);
-    const x0 = xOf(at === undefined ? end : at), x1 = xOf(end), y0 = v.last * row + row / 2, y1 = v.thread * row + row / 2, down = y1 > y0 ? 1 : -1;
+    const x0 = xOf(at === undefined ? end : at), x1 = xOf(end), y0 = yOf(v.last) + row / 2, y1 = yOf(v.thread) + row / 2, down = y1 > y0 ? 1 : -1;
     g.beginPath();
     g.moveTo(x0, y0);
     g.lineTo(x1, y1);
@@ -408,14 +421,14 @@ function drawArrows(g, parts, { row, xOf }) {
 }
 
 // drawPath draws the critical path: along its threads, and across to those that they had waited for.
-function drawPath(g, c, { row, xOf }) {
+function drawPath(g, c, { row, xOf, yOf }) {
   g.strokeStyle = rgb(colour("critical"));
   g.lineWidth = row >= 6 ? 3 : 2;
   g.lineJoin = "round";
   g.beginPath();
   for (let k = 0; k < c.begin.length; k++) {
-    const y = c.thread[k] * row + row / 2;
-    if (k === 0 || c.begin[k] > c.end[k - 1]) g.moveTo(xOf(c.begin[k]), y);
+    const y = yOf(c.thread[k]) + row / 2;
+    if (k === 0 || c.begin[k] > c.end[k - 1] || !(yOf(c.thread[k - 1]) >= 0)) g.moveTo(xOf(c.begin[k]), y);
     else g.lineTo(xOf(c.begin[k]), y);
     g.lineTo(xOf(c.end[k]), y);
   }
@@ -423,15 +436,16 @@ function drawPath(g, c, { row, xOf }) {
 }
 
 // drawReleases draws an arrow from who came last to those who waited for it.
-function drawReleases(g, v, { row, xOf }) {
+function drawReleases(g, v, { row, xOf, yOf }) {
   const last = v.thread.indexOf(v.last);
-  if (last < 0) return;
-  const x = xOf(v.begin[last] + v.time[last]), y = v.last * row + row / 2;
+  if (last < 0 || !(yOf(v.last) >= 0)) return;
+  const x = xOf(v.begin[last] + v.time[last]), y = yOf(v.last) + row / 2;
   g.strokeStyle = g.fillStyle = rgb(colour("focus"));
   g.lineWidth = 1;
   for (let k = 0; k < v.thread.length; k++) {
     if (k === last || v.wait[k] <= 0) continue;
-    const to = v.thread[k] * row + row / 2;
+    const to = yOf(v.thread[k]) + row / 2;
+    if (!(to >= 0)) continue;
     g.globalAlpha = v.thread.length > 64 ? 0.25 : 0.7;
     g.beginPath();
     g.moveTo(x, y);
@@ -463,13 +477,13 @@ function Axis({ range, unit, width }) {
   return html`<div class="ticks" aria-hidden="true">${ticks.map((t) => { const left = ((t - range[0]) / span) * width; return left < width - 40 && html`<span style=${{ left: left + "px" }}>${short(unit, t)}</span>`; })}</div>`;
 }
 
-function Statistics({ p, info, head, range, names }) {
-  const state = useAsk("window", { p, ...stretch(range) });
+function Statistics({ p, info, rank, head, range, names }) {
+  const state = useAsk("window", { p, r: rankAsked(rank), ...stretch(range) });
   return html`<${Asked} state=${state}>${(w) => {
     const all = w.work + w.wait + w.lock + w.off + w.none || 1;
     const rows = [["work", "work", w.work], ["wait", "wait", w.wait], ["loss", "locks", w.lock], ["count", "off the processor", w.off], ["none", "not known", w.none]];
     return html`<h3>In this stretch</h3><ul class="legend">${rows.map(([k, t, v]) => html`<li><i class="key ${k}"></i><b>${pct(v / all)}</b> ${t}</li>`)}</ul>
       <div class="two"><div class="scroll"><table><caption>Sections by work</caption><tbody>${w.sections.map((s) => html`<tr><td class="at">${sectionLink(info, head, p, s.section)}</td><td class="soft">${info.sections[s.section].kind}</td><td class="num">${pct(s.work / all)}</td><td class="num">${s.instances} ${s.instances === 1 ? "instance" : "instances"}</td></tr>`)}</tbody></table></div>
-      <div class="scroll"><table><caption>Threads that worked most and least</caption><tbody>${[...w.busiest, ...w.idlest].filter((v, i, a) => a.findIndex((x) => x.thread === v.thread) === i).map((v) => html`<tr><td><a href=${link("timeline", { p, from: w.from, to: w.to, t: v.thread })}>thread ${v.thread}</a></td><td class="num">${pct(v.work / Math.max(1, w.to - w.from))} work</td><td class="num">${pct(v.wait / Math.max(1, w.to - w.from))} wait</td></tr>`)}</tbody></table></div><${Functions} p=${p} info=${info} range=${stretch(range)} names=${names} /></div>`;
+      <div class="scroll"><table><caption>Threads that worked most and least</caption><tbody>${[...w.busiest, ...w.idlest].filter((v, i, a) => a.findIndex((x) => x.thread === v.thread) === i).map((v) => html`<tr><td><a href=${link("timeline", { p, from: w.from, to: w.to, t: v.thread })}>thread ${v.thread}</a></td><td class="num">${pct(v.work / Math.max(1, w.to - w.from))} work</td><td class="num">${pct(v.wait / Math.max(1, w.to - w.from))} wait</td></tr>`)}</tbody></table></div><${Functions} p=${p} info=${info} rank=${rank} range=${stretch(range)} names=${names} /></div>`;
   }}<//>`;
 }
