@@ -170,8 +170,9 @@ func TestADamagedProfile(t *testing.T) {
 func FuzzAnswer(f *testing.F) {
 	for _, q := range questions {
 		f.Add(q)
+		f.Add(q + "&p=1&r=2")
 	}
-	a := NewAPI([]*Run{runOf(fixture(f, 5, 7))})
+	a := NewAPI([]*Run{runOf(fixture(f, 5, 7)), runOf(rankFixture(f, 3))})
 	f.Fuzz(func(t *testing.T, q string) {
 		name, rest, _ := strings.Cut(q, "?")
 		values, _ := url.ParseQuery(rest)

@@ -125,3 +125,21 @@ func TestTheOverviewIsTheTextReport(t *testing.T) {
 		}
 	}
 }
+
+// Without debug information a place has no line to go to, but the section that loses there.
+func TestPlacesWithoutLinesLeadToTheirSection(t *testing.T) {
+	p := fixture(t, 6, 24)
+	for i := range p.Nodes {
+		p.Nodes[i].Frames, p.Nodes[i].First = nil, nil
+	}
+	for i := range p.Sections {
+		p.Sections[i].Frames = nil
+	}
+	b := newBrowser(t)
+	b.serve(runOf(p))
+	b.open("#overview")
+	to := eval[string](b, `[...document.querySelectorAll(".terms tr")].filter(e => e.innerText.includes("useful work")).map(e => e.querySelector("a")?.getAttribute("href")).join(" ")`)
+	if to != "#section?p=0&s=0" {
+		t.Errorf("the place of useful work leads to %q:\n%s", to, b.text())
+	}
+}

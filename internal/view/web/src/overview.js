@@ -8,7 +8,7 @@ export const colours = { useful: "work", imbalance: "loss", serial: "serial", lo
 
 function Loss({ loss, p, list }) {
   const known = (id) => list.some((s) => s.id === id);
-  const at = (x) => (x.line ? html`<a class="at" href=${link("source", { p, path: x.file, line: x.line, s: known(x.section) ? x.section : undefined })}>${x.at}</a>` : html`<span class="at">${x.at}</span>`);
+  const at = (x) => (x.line ? html`<a class="at" href=${link("source", { p, path: x.file, line: x.line, s: known(x.section) ? x.section : undefined })}>${x.at}</a>` : known(x.section) ? html`<a class="at" href=${link("section", { p, s: x.section })}>${x.at}</a>` : html`<span class="at">${x.at}</span>`); // without lines, to what is known of its section
   return html`<section class="card" aria-labelledby="loss-h"><h2 id="loss-h">${loss.title}</h2>
     <div class="stack" role="img" aria-label=${loss.rows.map((r) => `${r.title} ${pct(r.share)}`).join("; ")}>
       ${loss.rows.filter((r) => r.share > 0).map((r) => html`<i class="key ${colours[r.name]}" style=${{ flexGrow: r.share }} title=${r.title + ": " + pct(r.share)}></i>`)}</div>
@@ -23,7 +23,7 @@ export function Early({ info, p }) {
   const state = useAsk("window", { p });
   return html`<${Asked} state=${state} what="the times of the threads">${(w) => {
     const all = w.work + w.wait + w.lock + w.off + w.none || 1;
-    const rows = [["work", "work", w.work], ["wait", "waits at the ends of sections", w.wait], ["lock", "waits for locks", w.lock], ["count", "off the processor", w.off], ["none", "not known", w.none]];
+    const rows = [["work", "work", w.work], ["wait", "waits at the ends of sections", w.wait], ["lock", "waits for locks, and for others' work", w.lock], ["count", "off the processor", w.off], ["none", "not known", w.none]];
     return html`<section class="card" aria-labelledby="early-h"><h2 id="early-h">What the threads did</h2><p class="soft">Where it comes from is being looked for; the time line and the call paths can be looked at already.</p>
       <div class="stack" role="img" aria-label=${rows.map(([, t, v]) => `${t} ${pct(v / all)}`).join("; ")}>${rows.filter((r) => r[2] > 0).map(([k, t, v]) => html`<i class="key ${k}" style=${{ flexGrow: v }} title=${t + ": " + pct(v / all)}></i>`)}</div>
       <ul class="legend">${rows.map(([k, t, v]) => html`<li><i class="key ${k}"></i><b>${pct(v / all)}</b> ${t}</li>`)}</ul>

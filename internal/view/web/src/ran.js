@@ -71,7 +71,7 @@ export function Functions({ p, info, rank, range, names }) {
   if (!on) return null;
   return html`<${Asked} state=${state} what="the functions">${(v) => {
     const rows = v.rows.filter((r) => r.parent < 0 && !r.loop).sort((a, b) => b.own[0] - a.own[0]).slice(0, 8), all = v.total[0] || 1;
-    return html`<div class="scroll"><table><caption>Functions at work, by samples${names.every > 1 ? ` (one of ${names.every} was kept: --trace-budget)` : ""}</caption><thead><tr><th scope="col">Function</th><th scope="col" class="num">itself</th><th scope="col" class="num">and what it calls</th></tr></thead>
+    return html`<div class="scroll"><table><caption>Functions at work, by samples${names.every > 1 ? ` (one of ${names.every} was kept: --trace-budget)` : ""}</caption><thead><tr><th scope="col">Function</th><th scope="col" class="num">itself</th><th scope="col" class="num">with its calls</th></tr></thead>
       <tbody>${rows.map((r) => html`<tr><td class="at">${r.name}</td><td class="num">${pct(r.own[0] / all)}</td><td class="num soft">${pct(r.all[0] / all)}</td></tr>`)}</tbody></table>
       <p><a href=${link("paths", { p, ...range })}>Call paths of this stretch</a></p></div>`;
   }}<//>`;

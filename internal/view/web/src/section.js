@@ -10,7 +10,7 @@ import { BesideSection } from "./beside.js";
 
 // metrics lists what can be shown of threads and instances.
 export function metrics(info) {
-  const out = [["time", "time"], ["wait", "wait"], ["lock", "waited for locks"], ["off", "off the processor"]];
+  const out = [["time", "time"], ["wait", "wait"], ["lock", "waited for locks or others' work"], ["off", "off the processor"]];
   for (const k of info.kinds) {
     out.push(["kind:" + k.name, k.title || k.name]);
     if (info.counts && k.unit !== info.clock_unit) out.push(["cost:" + k.name, "time lost to " + (k.title || k.name)]);

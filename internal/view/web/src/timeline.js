@@ -8,7 +8,7 @@ import { ofRank, rankAsked, rankOf } from "./rank.js";
 import { Depth, depthOf, functionColour, Functions, Moment, stepDepth, useNames, usePointed } from "./ran.js";
 
 const rowsOfTile = 64, cells = 256, states = 4;
-const kinds = [["work", "work"], ["wait", "wait at the end of a section"], ["loss", "waits for locks"], ["count", "off the processor"]];
+const kinds = [["work", "work"], ["wait", "wait at the end of a section"], ["lock", "waits for locks, and for others' work"], ["count", "off the processor"]];
 
 // blended turns a tile into colours, once for each tile and colour scheme; work has the colours of the functions in ran, if there is that tile.
 const colours = new WeakMap();
@@ -461,7 +461,7 @@ function Chosen({ state, info, p, chosen }) {
   return html`<${Asked} state=${state}>${(v) => {
     const k = v.thread.indexOf(chosen.t);
     return html`<div class="picked" role="status"><p><b>${info.sections[v.section].place}, instance ${v.seq + 1}</b>: thread ${v.last} came last; it released the others.
-      ${k >= 0 && html` Thread ${chosen.t} worked ${short(info.clock_unit, v.time[k])} and waited ${short(info.clock_unit, v.wait[k])}${v.lock[k] > 0 ? `; ${short(info.clock_unit, v.lock[k])} of its time it waited for locks` : ""}.`}
+      ${k >= 0 && html` Thread ${chosen.t} worked ${short(info.clock_unit, v.time[k])} and waited ${short(info.clock_unit, v.wait[k])}${v.lock[k] > 0 ? `; ${short(info.clock_unit, v.lock[k])} of its time it waited for locks, or for others' work` : ""}.`}
       ${" "}<a href=${link("section", { p, s: v.section })}>Show the section</a>${info.traces && !isStatic() && k >= 0 && html`, <a href=${link("paths", { p, s: v.section, t: chosen.t, from: v.begin[k], to: Math.ceil(v.begin[k] + v.time[k]) + 1 })}>call paths of this part</a>, <a href=${link("paths", { p, s: v.section, from: v.start, to: v.end + 1 })}>of all threads</a>`} <button type="button" onClick=${() => set({ s: undefined, i: undefined })}>clear</button></p>
       ${v.calls.length > 0 && html`<p class="soft">Calls open when it began: <span class="at">${v.calls.join(" > ")}</span></p>`}</div>`;
   }}<//>`;
@@ -481,7 +481,7 @@ function Statistics({ p, info, rank, head, range, names }) {
   const state = useAsk("window", { p, r: rankAsked(rank), ...stretch(range) });
   return html`<${Asked} state=${state}>${(w) => {
     const all = w.work + w.wait + w.lock + w.off + w.none || 1;
-    const rows = [["work", "work", w.work], ["wait", "wait", w.wait], ["loss", "locks", w.lock], ["count", "off the processor", w.off], ["none", "not known", w.none]];
+    const rows = [["work", "work", w.work], ["wait", "wait", w.wait], ["lock", "locks and others' work", w.lock], ["count", "off the processor", w.off], ["none", "not known", w.none]];
     return html`<h3>In this stretch</h3><ul class="legend">${rows.map(([k, t, v]) => html`<li><i class="key ${k}"></i><b>${pct(v / all)}</b> ${t}</li>`)}</ul>
       <div class="two"><div class="scroll"><table><caption>Sections by work</caption><tbody>${w.sections.map((s) => html`<tr><td class="at">${sectionLink(info, head, p, s.section)}</td><td class="soft">${info.sections[s.section].kind}</td><td class="num">${pct(s.work / all)}</td><td class="num">${s.instances} ${s.instances === 1 ? "instance" : "instances"}</td></tr>`)}</tbody></table></div>
       <div class="scroll"><table><caption>Threads that worked most and least</caption><tbody>${[...w.busiest, ...w.idlest].filter((v, i, a) => a.findIndex((x) => x.thread === v.thread) === i).map((v) => html`<tr><td><a href=${link("timeline", { p, from: w.from, to: w.to, t: v.thread })}>thread ${v.thread}</a></td><td class="num">${pct(v.work / Math.max(1, w.to - w.from))} work</td><td class="num">${pct(v.wait / Math.max(1, w.to - w.from))} wait</td></tr>`)}</tbody></table></div><${Functions} p=${p} info=${info} rank=${rank} range=${stretch(range)} names=${names} /></div>`;
