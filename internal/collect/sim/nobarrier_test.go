@@ -47,7 +47,7 @@ func TestOwnBarriersAndLocks(t *testing.T) {
 		passes int
 	}{
 		{"sense", rounds}, {"yield", rounds}, {"futex", rounds},
-		{"ticket", 0}, {"ttas", 0}, {"mutex", 0}, {"permits", 0},
+		{"chain", 0}, {"ticket", 0}, {"ttas", 0}, {"mutex", 0}, {"permits", 0},
 	} {
 		t.Run(row.kind, func(t *testing.T) {
 			t.Parallel()

@@ -27,6 +27,8 @@ type spinner struct {
 	contends bool            // what it tries to take then is another word
 	out      uint64          // the block behind the loop in which the thread goes on
 	seen     int             // blocks of the engine that it was held against
+	glanced  []uint64        // what it watches, as the thread left it that may have let it go
+	later    bool            // when it left, others who had been let go had changed that again
 }
 
 // extent is a stretch of code.
@@ -55,6 +57,38 @@ func (s *spinner) held() bool { return !s.loop.Fixed }
 
 // spinners is the threads that spin.
 type spinners struct{ parked []*spinner }
+
+// glance notes what all of them watch holds now, before the first of them goes on.
+func (x *spinners) glance(m *memory) {
+	for _, s := range x.parked {
+		s.glanced = s.glanced[:0]
+		for i := range s.loop.Watches {
+			v, _ := m.value(s.loop.Watches[i].Addr, s.loop.Watches[i].Bytes)
+			s.glanced = append(s.glanced, v)
+		}
+	}
+}
+
+// stands reports whether nobody has changed since what it watches.
+func (s *spinner) stands(m *memory) bool {
+	for i := range s.loop.Watches {
+		if v, _ := m.value(s.loop.Watches[i].Addr, s.loop.Watches[i].Bytes); i >= len(s.glanced) || v != s.glanced[i] {
+			return false
+		}
+	}
+	return true
+}
+
+// atOnce is how many of those who leave their loops were let go by one thread: not by others on
+// their way out.
+func atOnce(list []*spinner) (n int) {
+	for _, s := range list {
+		if !s.later {
+			n++
+		}
+	}
+	return n
+}
 
 // drop forgets a thread that is gone.
 func (x *spinners) drop(t *thread) {

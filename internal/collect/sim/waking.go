@@ -42,6 +42,7 @@ func (wk *waking) wakeSpinners(t *thread) {
 		return
 	}
 	parts := wk.rec.Parts(t.id)
+	wk.spinners.glance(wk.memory)
 	left := wk.wakeDue(t, false)
 	for more := left; len(more) > 0; {
 		more = wk.wakeDue(t, true)
@@ -74,10 +75,13 @@ func (wk *waking) wakeDue(by *thread, self bool) (left []*spinner) {
 			still = append(still, s)
 		case s.held() && by != nil && by.now() > s.until: // it may have left by itself meanwhile
 			wk.resumeOwn(s)
-		case wk.tryWake(s, by, len(left)):
-			left = append(left, s)
 		default:
-			still = append(still, s)
+			s.later = !s.stands(wk.memory)
+			if wk.tryWake(s, by, len(left)) {
+				left = append(left, s)
+			} else {
+				still = append(still, s)
+			}
 		}
 	}
 	wk.spinners.parked = append(still, wk.spinners.parked...)
@@ -186,10 +190,11 @@ func (wk *waking) reportSpinEnd(s *spinner) {
 
 // reportSpinReleases tells of one release for each object; locks that the program built are none.
 func (wk *waking) reportSpinReleases(list []*spinner, by *thread) {
+	together := atOnce(list)
 	var order []*spinner
 	woken := map[uint64][]section.ThreadID{}
 	for _, s := range list {
-		if !s.reported || s.t == by || s.tried != 0 && s.tried == s.object || s.contends || wk.handedOn(s, by, len(list)) {
+		if !s.reported || s.t == by || s.tried != 0 && s.tried == s.object || s.contends || wk.handedOn(s, by, together) {
 			continue
 		}
 		if woken[s.object] == nil {
@@ -277,6 +282,7 @@ func (wk *waking) interrupted() (any bool) {
 
 // seeChanges wakes those whose loops see what the system, or another process, has changed.
 func (wk *waking) seeChanges() bool {
+	wk.spinners.glance(wk.memory)
 	left := wk.wakeDue(nil, true)
 	wk.resumeWoken(left, nil)
 	return len(left) > 0
