@@ -42,12 +42,9 @@ func (wk *waking) handedOn(s *spinner, by *thread, together int) bool {
 	if p == nil || by == nil || by.ctx == nil {
 		return false
 	}
-	passed, through := wk.wayOf(by, s)
+	passed, through := wk.wayOf(by, s, together)
 	if passed && !through || !passed && together > 1 {
 		return false
-	}
-	if together > 1 && by.gave == 0 && by.letsGo(s.point) {
-		return false // it may have come through since it let them go
 	}
 	by.let = wk.letting(s, by)
 	return !p.together
@@ -61,8 +58,8 @@ func (wk *waking) othersStay(s *spinner) bool {
 }
 
 // wayOf reports whether a thread has come past the place at which s waited, or past another one for
-// the same word, and whether it has come through to where those go on who have waited there.
-func (wk *waking) wayOf(by *thread, s *spinner) (passed, through bool) {
+// the same word, and whether it had come through to where those go on who have waited there.
+func (wk *waking) wayOf(by *thread, s *spinner, together int) (passed, through bool) {
 	x := by.pass
 	if x == nil {
 		return false, false
@@ -71,7 +68,7 @@ func (wk *waking) wayOf(by *thread, s *spinner) (passed, through bool) {
 	if p == nil || x.pc != s.point && (p.object != s.object || p.several) {
 		return false, false
 	}
-	return true, wk.segments.cameTo(by, append([]uint64{s.out}, p.exits...))
+	return true, wk.cameThrough(by, s, p, together)
 }
 
 // cameTo reports whether a thread has come to one of some blocks since its last passage.

@@ -78,7 +78,7 @@ func (ex *exits) touch(t *thread) (cpu.Exit, uint64) {
 	checked := t.checked
 	ex.waking.wakeSpinners(t)
 	t.checked = checked // it may yet be on its way from a pass point to what it comes past for
-	t.touches, t.gave, t.gaveAt = false, t.now(), ex.precedence.order.places[t.ctx.RIP]
+	t.touches, t.gave, t.gaveBy, t.gaveAt = false, t.now(), t.ctx.RIP, ex.precedence.order.places[t.ctx.RIP]
 	exit, n := ex.step(t, 1)
 	ex.waking.wakeSpinners(t)
 	t.gave = 0

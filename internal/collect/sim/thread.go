@@ -63,7 +63,8 @@ type thread struct {
 	inLine  uint64             // the clock since which it has waited, looks included
 	lined   uint64             // instructions it had done when it last left a loop to look
 	gave    uint64             // the clock at which it did one, while that is looked at; else 0
-	gaveAt  *orderly           // and where
+	gaveBy  uint64             // the instruction
+	gaveAt  *orderly           // and those that touch the same
 	heard   uint64             // its clock when it last did something beside running on
 	checked uint64             // its clock when it was last looked whether it has let others go
 	retired uint64             // and how many instructions it had done by then
