@@ -96,7 +96,8 @@ int main(void) {
 		;
 	printf("thread read %ld, main %c\n", (long)r, c);
 	report("fork with threads", st);
-	printf("no more: %d %s\n", wait(&st), strerror(errno));
+	p = wait(&st); /* before errno is read */
+	printf("no more: %d %s\n", p, strerror(errno));
 	printf("SIGCHLD came: %d\n", chld > 0);
 	execl("/bin/echo", "echo", "replaced", (char *)0);
 	return 1;
