@@ -39,6 +39,7 @@ func (tr *trials) staysIn(s *spinner, at uint64) bool {
 	k, was, busy, latest := t.core, t.at, t.busy, tr.clocks.latest
 	t.core = &core{n: max(t.lastCore, 0), clock: at, heapPos: -1}
 	tr.loops.insts = map[uint64]*x86.Inst{}
+	watched := tr.watched(s)
 	left := tr.tryOut(s)
 	end := t.core.clock
 	t.at, t.core = end, k
@@ -59,12 +60,22 @@ func (tr *trials) staysIn(s *spinner, at uint64) bool {
 	tr.undo(before)
 	tr.segments.without(t.acting(), outLoop, p.edges)
 	for i := range s.loop.Watches {
-		w := &s.loop.Watches[i]
-		w.Value, _ = tr.memory.value(w.Addr, w.Bytes)
+		s.loop.Watches[i].Value = watched[i]
 	}
 	s.until -= min(s.until, end-at)                    // it has gone round so often
 	t.at, t.busy, tr.clocks.latest = was, busy, latest // or each look would let it leave so much later
 	return true
+}
+
+// watched is what the places that a loop watches hold. It is asked before a thread looks at them:
+// what another process changes meanwhile may have come too late for its look, and calls for another.
+func (tr *trials) watched(s *spinner) (values []uint64) {
+	for i := range s.loop.Watches {
+		w := &s.loop.Watches[i]
+		v, _ := tr.memory.value(w.Addr, w.Bytes)
+		values = append(values, v)
+	}
+	return values
 }
 
 // before is the segment in front of a loop that a thread is in, cut, and not told of yet.
