@@ -26,6 +26,7 @@ type block struct {
 	tripped         bool // trips are there
 	spins           bool // its innermost loop waits
 	saves           bool // and its counter is on the stack meanwhile
+	takes           bool // a loop around it tries to take a lock
 }
 
 // function is a function that was decoded; blocks stand by address.

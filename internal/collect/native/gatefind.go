@@ -137,10 +137,10 @@ func (g *gateFinder) find() (out []hook.Gate) {
 	return out
 }
 
-// spins reports whether a loop is one that waits: an innermost one.
+// spins reports whether a loop is one that waits, and for no lock: an innermost one.
 func (g *gateFinder) spins(l int32) bool {
 	h := g.f.blocks[g.p.Loops[l].Header]
-	return h.spins && !h.saves && g.p.Inner[g.p.Loops[l].Header] == l
+	return h.spins && !h.saves && !h.takes && g.p.Inner[g.p.Loops[l].Header] == l
 }
 
 func (g *gateFinder) all() map[int32]bool {

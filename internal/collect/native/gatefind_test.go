@@ -56,12 +56,13 @@ __attribute__((noinline)) void piece_once(int n) {
 	x[0]++;
 }
 __attribute__((noinline)) int none_searching(int v) { int i = 0; while (((volatile int *)list)[i] != v) i++; return i; }
+__attribute__((noinline)) void none_taking(void) { while (atomic_exchange(&sense, 1)) while (atomic_load(&sense)) __builtin_ia32_pause(); }
 __attribute__((noinline)) void none_calling(void (*f)(void)) { while (!atomic_load(&sense)) f(); }
 int main(int argc, char **argv) {
 	int m = argc;
 	P = 1;
 	whole_central(&m); whole_yielding(&m); whole_flags(0, argc); piece_working(10, 3); piece_once(5);
-	return none_searching(0) + (argc > 5 ? (none_calling(0), 1) : 0);
+	return none_searching(0) + (argc > 5 ? (none_calling(0), none_taking(), 1) : 0);
 }
 `
 

@@ -40,6 +40,7 @@ type leaving struct {
 	// it gives its core away in a loop of the program's own that waits, which the kernel takes for
 	// one that had to leave, or has to leave it there
 	yields bool
+	takes  bool // that loop tries to take a lock
 	seen   bool // this very time; else it is where the thread was seen to leave last
 }
 
@@ -142,10 +143,18 @@ func (r *run) cameBack(t *thread, at uint64) (asleep, waited uint64) {
 	return asleep, waited
 }
 
+// waitsFor is the kind of a wait in a loop of the program's own.
+func (l *leaving) waitsFor() string {
+	if l.takes {
+		return kindLock
+	}
+	return kindWork
+}
+
 // gaveWay charges a time for which a thread that waits for others in a loop had no core: it goes on
 // waiting without it.
 func (r *run) gaveWay(t *thread, was *away, at uint64) {
-	was.where.kind = kindWork
+	was.where.kind = was.where.waitsFor()
 	s := offSpan{from: was.from, to: at, wait: offWait{n: 1, wait: at - was.from}}
 	r.isAway(t, was, s, r.pace.now-was.pace)
 }

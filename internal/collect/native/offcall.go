@@ -32,7 +32,9 @@ func (s *sampler) leaving(rec *perf.Record) *leaving {
 	if !known {
 		number = s.code.namedCall(s.pcs)
 	}
-	if l.yields = (number == unix.SYS_SCHED_YIELD || number == noCall && l.call == s.pcs[0]) && s.code.look(l.call).b.spins; l.yields {
+	b := s.code.look(l.call).b
+	if l.yields = (number == unix.SYS_SCHED_YIELD || number == noCall && l.call == s.pcs[0]) && b.spins; l.yields {
+		l.takes = b.takes
 		l.kind = kindFault // should it leave the core of its own accord: it waits for a page
 		return l
 	}

@@ -93,7 +93,7 @@ func (r *run) spinsOn(t *thread, s *workSample) {
 		s.nanos, waited = ran, now.pace-last.pace
 	}
 	t.piece.spun = &now
-	t.off.last = leaving{at: t.off.last.at, kind: kindFault, call: s.loop.last, path: s.path, yields: true}
+	t.off.last = leaving{at: t.off.last.at, kind: kindFault, call: s.loop.last, path: s.path, yields: true, takes: s.loop.takes}
 	r.spun += s.nanos
-	t.piece.addOff(offWait{kindWork, s.loop.last, 1, waited})
+	t.piece.addOff(offWait{t.off.last.waitsFor(), s.loop.last, 1, waited})
 }

@@ -9,7 +9,8 @@ import (
 
 // A loop that changes nothing goes round until somebody else changes what it reads: it waits.
 // Samples in it are no work, whoever wrote it. At most one counter may change, which gives up after
-// so many times.
+// so many times. A loop that tries to take a word by an atomic instruction, with the same values each
+// time round, waits for a lock, and so does what waits inside of it (spintry.go).
 
 // longestSpin is the number of instructions of a loop that is looked at.
 const longestSpin = 64
@@ -17,35 +18,36 @@ const longestSpin = 64
 // spinLoops marks the blocks whose innermost loop waits. text is the function's code.
 func (c *code) spinLoops(f *function, p *graph.Proc, text []byte) {
 	for l := range p.Loops {
-		waits, saves := c.waits(f, p, int32(l), text)
+		s, waits := c.waits(f, p, int32(l), text)
 		if !waits {
 			continue
 		}
 		for i := range p.Loops[l].Body {
+			b := f.blocks[i]
 			if p.Inner[i] == int32(l) {
-				f.blocks[i].spins, f.blocks[i].saves = true, saves
+				b.spins, b.saves = true, s.saved != nil
 			}
+			b.takes = b.takes || s.takes
 		}
 	}
 }
 
-// waits reports whether a loop waits, and whether it saves its counter on the stack meanwhile.
-func (c *code) waits(f *function, p *graph.Proc, l int32, text []byte) (waits, saves bool) {
-	var s spinState
+// waits reports whether a loop waits, and what it does.
+func (c *code) waits(f *function, p *graph.Proc, l int32, text []byte) (s spinState, waits bool) {
 	n := uint32(0)
 	for i, b := range f.blocks { // in the order of addresses, which is that of the source in a small loop
 		if !p.Loops[l].Body[int32(i)] {
 			continue
 		}
 		if n += b.instrs; n > longestSpin || !c.harmlessCall(b) {
-			return false, false
+			return s, false
 		}
 		at := b.addr - f.blocks[0].addr
 		if at >= uint64(len(text)) || !s.block(text[at:], b) {
-			return false, false
+			return s, false
 		}
 	}
-	return n > 0 && s.idle(), s.saved != nil
+	return s, n > 0 && s.idle()
 }
 
 // harmlessCall reports whether a block calls nothing but what waits or yields.
@@ -69,6 +71,9 @@ type spinState struct {
 	vecCarried       uint32
 	reads            bool
 	saved            map[int32]x86.Reg // slots of the stack frame in which a register waits for the end of a call
+	fixed            x86.RegSet        // the same each time round, if what is assumed is
+	assumed          x86.RegSet        // taken for the same each time round: not written in the loop
+	takes            bool              // it tries to take a word
 }
 
 // block takes in the instructions of a block; false if one of them changes memory.
@@ -94,6 +99,8 @@ func (s *spinState) add(in *x86.Inst) bool {
 		return true
 	case s.keeps(in):
 		return true
+	case tries(in):
+		return s.take(in)
 	case in.ImplicitWrite || in.Lock || in.X87 || in.HasMem && in.Mem.Write && in.Mem.Bytes > 0:
 		return false
 	}
@@ -129,7 +136,12 @@ func (s *spinState) instruction(in *x86.Inst) {
 	if in.HasMem {
 		s.addresses = s.addresses.With(in.Mem.Base).With(in.Mem.Index)
 	}
-	s.carried |= in.Reads &^ s.written
+	reads := in.Reads
+	if clears(in) {
+		reads = 0
+	}
+	s.carried |= reads &^ s.written
+	s.settle(in, reads)
 	s.vecCarried |= in.VecReads &^ s.vecWritten
 	if steps(in) {
 		s.stepped |= in.Writes
@@ -150,5 +162,6 @@ func steps(in *x86.Inst) bool {
 func (s *spinState) idle() bool {
 	changes := s.written & s.carried
 	counter := changes&(changes-1) == 0 && changes&^s.stepped == 0 && changes&s.addresses == 0
-	return s.reads && counter && s.vecWritten&s.vecCarried == 0
+	return s.reads && counter && s.vecWritten&s.vecCarried == 0 &&
+		(!s.takes || s.assumed&s.written == 0)
 }

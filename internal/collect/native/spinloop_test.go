@@ -19,6 +19,13 @@ __attribute__((noinline)) int works_searching(int x) { int i = 0; while (((volat
 __attribute__((noinline)) int works_adding(void) { int s = 0; while (s < 100000) s += value; return s; }
 __attribute__((noinline)) void works_storing(void) { while (!flag) value = 1; }
 __attribute__((noinline)) int works_counting(int n) { int i, odd = 0; for (i = 0; i < n; i++) { odd ^= i; __asm__ volatile("" : "+r"(odd)); } return odd; }
+__attribute__((noinline)) void takes_swapping(void) { while (__atomic_exchange_n(&flag, 1, __ATOMIC_ACQUIRE)) __builtin_ia32_pause(); }
+__attribute__((noinline)) void takes_bit(void) { while (__atomic_fetch_or(&flag, 8, __ATOMIC_ACQUIRE) & 8) ; }
+__attribute__((noinline)) void takes_comparing(int me) { int no = 0; while (!__atomic_compare_exchange_n(&flag, &no, me, 0, 2, 0)) no = 0; }
+__attribute__((noinline)) void takes_looking(void) { while (__atomic_exchange_n(&flag, 1, __ATOMIC_ACQUIRE)) while (flag) __builtin_ia32_pause(); }
+__attribute__((noinline)) void works_trying(int v) { int old = flag; while (!__atomic_compare_exchange_n(&flag, &old, old + v, 0, 5, 5)) ; }
+__attribute__((noinline)) void works_swapping(int n) { do n = __atomic_exchange_n(&flag, n, 5) ; while (n > 5); }
+__attribute__((noinline)) void works_posting(void) { while (!value) __atomic_fetch_add(&flag, 1, 5); }
 int waits_saving(void), works_saving(void);
 #define SAVING(name, before) __asm__(".type " name ", @function\n" name ":\n\tsub $24, %rsp\n\txor %edx, %edx\n" \
 	"1:\tmov flag(%rip), %eax\n\ttest %eax, %eax\n\tjne 2f\n\tadd $1, %edx\n\ttest $0x3f, %dl\n\tjne 1b\n" \
@@ -29,13 +36,17 @@ SAVING("works_saving", "\tmov %ecx, 12(%rsp)\n");
 int main(int argc, char **argv) {
 	flag = 1;
 	waits_saving(); works_saving();
+	flag = 0; takes_swapping(); flag = 0; takes_bit(); flag = 0; takes_comparing(argc); flag = 0; takes_looking();
+	works_trying(1); works_swapping(1); value = 1; works_posting(); flag = 1;
 	waits_pausing((int *)&flag); waits_yielding();
 	return waits_counting() + works_searching(0) + works_counting(argc) + (argc > 5 ? (works_storing(), works_adding()) : 0);
 }
 `
 
-// A loop that only looks waits; one that gets anywhere works.
+// A loop that only looks waits; one that tries to take a word, with the same values each time round,
+// waits for a lock; one that gets anywhere works.
 func TestSpinLoops(t *testing.T) {
+	const works, waits, takes = "works", "waits", "waits for a lock"
 	bin, err := binfile.Open(build(t, spinning))
 	if err != nil {
 		t.Fatal(err)
@@ -44,19 +55,26 @@ func TestSpinLoops(t *testing.T) {
 	m := newImages(0)
 	m.add(image.New(bin.Path, bin), 0, 1<<40)
 	c := newCode(m, profile.New(profile.Meta{}))
-	for name, want := range map[string]bool{"waits_pausing": true, "waits_yielding": true, "waits_counting": true,
-		"waits_saving": true, "works_saving": false, // the counter is on the stack for the time of the call; so is something else
-		"works_searching": false, "works_adding": false, "works_storing": false, "works_counting": false} {
+	for name, want := range map[string]string{"waits_pausing": waits, "waits_yielding": waits, "waits_counting": waits,
+		"waits_saving": waits, "works_saving": works, // the counter is on the stack for the time of the call; so is something else
+		"works_searching": works, "works_adding": works, "works_storing": works, "works_counting": works,
+		"takes_swapping": takes, "takes_bit": takes, "takes_comparing": takes, "takes_looking": takes,
+		"works_trying": works, "works_swapping": works, "works_posting": works} {
 		s, ok := bin.Find(name)
 		if !ok {
 			t.Fatalf("no function %s", name)
 		}
-		got := false
+		got := works
 		for _, b := range c.at(s.Addr).fn.blocks {
-			got = got || b.spins
+			switch {
+			case b.spins && b.takes:
+				got = takes
+			case b.spins && got == works:
+				got = waits
+			}
 		}
 		if got != want {
-			t.Errorf("%s: waits is %v, want %v", name, got, want)
+			t.Errorf("%s: it %s, want: it %s", name, got, want)
 		}
 	}
 }
