@@ -60,7 +60,7 @@ func GoRuntimes(function string) bool {
 // another one has, or gives it back to who waits.
 func Locking(symbol string) bool {
 	symbol = strings.ToLower(symbol)
-	return slices.ContainsFunc([]string{"mutex", "lock_contended", "lock_slow", "lll_lock"},
+	return slices.ContainsFunc([]string{"mutex", "rwlock", "lock_contended", "lock_slow", "lll_lock"},
 		func(s string) bool { return strings.Contains(symbol, s) })
 }
 

@@ -22,6 +22,7 @@ type site struct {
 	lock    bool // the functions that lead to the call are those of a lock, by their names
 	through bool // a thread says there that it has done its work
 	named   bool // the function that calls has a name
+	cut     bool // the stack had changed before it was read: callers further out are not known
 }
 
 // from is the program's own open call in which the place lies, 0 if it is not known.
@@ -47,7 +48,7 @@ func (r *run) site(h *hook.Record) site {
 	if len(r.sites) >= maxSites {
 		clear(r.sites)
 	}
-	if len(s.Stack) > 0 {
+	if len(s.Stack) > 0 && !s.cut {
 		r.sites[key] = s
 	}
 	return s
@@ -165,11 +166,18 @@ func (r *run) readSite(h *hook.Record) site {
 	stack := make([]byte, siteStack)
 	stack = stack[:peek(r.images.pid, h.SP, stack)]
 	first, caller := true, true
-	visit := func(pc, sp uint64) bool {
-		if !first && !r.sampler.followsCall(pc) { // the stack has changed meanwhile
-			return false
+	sure := h.SP + 8 + 8*uint64(h.Words)
+	inner := uint64(0) // return address of the call inside
+	visit := func(at *unwind.Regs) bool {
+		pc, sp := at[unwind.PC], at[unwind.RSP]
+		if !first && sp > sure { // it was read while the program ran on
+			if pc = r.code.returnsFrom(pc, inner); pc == 0 || !r.sampler.followsCall(pc) {
+				s.cut = true
+				return false
+			}
+			at[unwind.PC] = pc
 		}
-		first = false
+		first, inner = false, pc
 		if len(s.Stack) == 0 || caller {
 			caller = r.names(&s, pc-1, caller) && caller
 		}
@@ -181,11 +189,12 @@ func (r *run) readSite(h *hook.Record) site {
 		}
 		return len(s.Stack) < siteFrames
 	}
-	_, _ = r.sampler.walker.Walk(callerRegs(h), recordMemory(h, stackMemory(h.SP, stack)), visit)
+	_, _ = r.sampler.walker.WalkRegs(callerRegs(h), recordMemory(h, stackMemory(h.SP, stack)), visit)
 	for len(s.calls) < len(s.Stack) {
 		s.calls = append(s.calls, 0)
 	}
 	s.Library = r.inLibrary(s.Stack)
+	s.lock = s.lock || r.jumpedFrom(h, (*function).locking)
 	s.through = r.saysThrough(h, &s)
 	return s
 }

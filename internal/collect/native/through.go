@@ -29,38 +29,52 @@ func (r *run) through(t *thread, h *hook.Record, woken []*thread) (out []section
 const mostJumps = 4
 
 // saysThrough reports whether a call was made in a function that says that its thread is through.
-// Compilers make jumps of such calls, so that it stands between the call on the stack and what is
-// recorded.
 func (r *run) saysThrough(h *hook.Record, s *site) bool {
 	for _, f := range s.Stack {
 		if r.code.look(uint64(f.Call)).fn.through() {
 			return true
 		}
 	}
-	b := r.code.look(h.Caller - 1).b
-	if target := r.target(h.Func); b.end == h.Caller && target != 0 {
-		return r.code.jumpsThrough(r.code.goesTo(b), target, mostJumps)
-	}
-	return false
+	return r.jumpedFrom(h, (*function).through)
 }
 
 func (f *function) through() bool { return f.named && f.role == known.Through }
 
-// jumpsThrough reports whether a function jumps on to a target, over at most so many others, by one
-// that says that its thread is through.
-func (c *code) jumpsThrough(entry, target uint64, most int) bool {
+// locking reports whether a function, by its name, is one of a lock.
+func (f *function) locking() bool { return known.Locking(f.name) }
+
+// jumpedFrom reports whether a call was made in a function of a kind that is not on the stack:
+// compilers make jumps of calls with which functions end, so that it stands between the call on the
+// stack and what is recorded.
+func (r *run) jumpedFrom(h *hook.Record, is func(*function) bool) bool {
+	b := r.code.look(h.Caller - 1).b
+	target := r.target(h.Func)
+	return b.end == h.Caller && target != 0 && r.code.jumpsBy(r.code.goesTo(b), target, mostJumps, is)
+}
+
+// jumpsBy reports whether a function jumps on to a target, over at most so many others, one of which
+// (or itself) is of a kind.
+func (c *code) jumpsBy(entry, target uint64, most int, is func(*function) bool) bool {
 	if entry == 0 || entry == target || most == 0 {
 		return false
 	}
 	f := c.look(entry).fn
+	if is(f) {
+		is = func(*function) bool { return true }
+	}
 	for _, b := range f.blocks {
 		if b.kind != profile.EndJump && b.kind != profile.EndJumpInd {
 			continue
 		}
 		to := c.goesTo(b)
-		if to == target && f.through() || to != 0 && (to < f.entry || to >= f.blocks[len(f.blocks)-1].end) && c.jumpsThrough(to, target, most-1) {
+		if to == target && is(f) || to != 0 && !f.holds(to) && c.jumpsBy(to, target, most-1, is) {
 			return true
 		}
 	}
 	return false
+}
+
+// holds reports whether an address lies in the function.
+func (f *function) holds(addr uint64) bool {
+	return len(f.blocks) > 0 && addr >= f.blocks[0].addr && addr < f.end()
 }
