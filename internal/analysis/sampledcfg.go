@@ -101,7 +101,10 @@ func (p *proc) branches(tab *profile.Tables, out []boundary, x *int32, l int32) 
 			}
 		}
 		if way == graphNone {
-			continue
+			if !p.tested(tab, u, *x) {
+				continue
+			}
+			way, other = int(*x), int(p.Pdom[u])
 		}
 		b := boundary{kind: boundBranch, node: p.nodes[u], in: p.nodes[way]}
 		b.join = other != graphNone && p.meets(int32(way), int32(other), l)
@@ -109,6 +112,28 @@ func (p *proc) branches(tab *profile.Tables, out []boundary, x *int32, l int32) 
 		*x = u
 	}
 	return out
+}
+
+// tested reports whether all that happens between u and x are further tests: a condition of several
+// parts (a && b || c), of which u is the first, decides whether x is reached.
+func (p *proc) tested(tab *profile.Tables, u, x int32) bool {
+	seen, work := map[int32]bool{x: true}, []int32{x}
+	for len(work) > 0 {
+		v := work[len(work)-1]
+		work = work[:len(work)-1]
+		for _, before := range p.Pred[v] {
+			switch {
+			case before == u || seen[before] || p.Idom[before] == graphNone:
+			case before == x || graph.Above(x, before, p.Idom): // a loop that begins at x
+			case tab.Nodes[p.nodes[before]].Kind != profile.EndCond:
+				return false
+			default:
+				seen[before] = true
+				work = append(work, before)
+			}
+		}
+	}
+	return true
 }
 
 // meets reports whether two ways of a branch come together again before the function, or the

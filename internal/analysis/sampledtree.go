@@ -111,6 +111,9 @@ func (ps *procs) chain(v profile.NodeID) []boundary {
 		}
 	}
 	return slices.DeleteFunc(all, func(b boundary) bool {
+		if !ps.own(b.node) {
+			return true
+		}
 		if b.kind != boundBranch {
 			return false
 		}
@@ -136,7 +139,8 @@ func (ps *procs) line(v profile.NodeID) lineKey {
 }
 
 // own reports whether a node belongs to the program and not to a library of the system or of its
-// language, which may be compiled into it, and whose insides are nobody's cause.
+// language, which may be compiled into it, and whose insides are nobody's cause. Code of the program
+// that was inlined into such a function is the program's: a thread's body, a comparison for a sort.
 func (ps *procs) own(v profile.NodeID) bool {
 	n := &ps.tab.Nodes[v]
 	if n.Image < 0 {
@@ -145,10 +149,17 @@ func (ps *procs) own(v profile.NodeID) bool {
 	if n.Function >= 0 {
 		f := &ps.tab.Functions[n.Function]
 		if symbol := cmp.Or(f.Link, f.Name); origin.LanguageFunction(symbol) || origin.GoStandard(symbol) {
-			return false
+			return ps.inlined(n)
 		}
 	}
 	return !origin.LibraryImage(ps.tab.Images[n.Image].Path)
+}
+
+// inlined reports whether a line of the program's own was inlined where a node stands.
+func (ps *procs) inlined(n *profile.Node) bool {
+	return slices.ContainsFunc(n.Frames, func(f profile.Frame) bool {
+		return f.File >= 0 && f.Line > 0 && !origin.LibraryFile(ps.tab.Files[f.File].Path)
+	})
 }
 
 // frames is a call path, outermost first: the blocks of the calls, and the block that was sampled.

@@ -23,6 +23,13 @@ func LanguageFunction(symbol string) bool {
 	return strings.HasPrefix(symbol, "_R") && rustStandard(symbol)
 }
 
+// HoldsProgram reports whether a function of a language's library, by the linker's name, is the one
+// into which the compiler puts what a thread of the program's does: everything that it calls is
+// called for the program.
+func HoldsProgram(symbol string) bool {
+	return strings.Contains(symbol, "28__rust_begin_short_backtrace")
+}
+
 // GoStandard reports whether a function is of a package of Go's own, by its name in the binary.
 func GoStandard(symbol string) bool {
 	first, _, found := strings.Cut(symbol, "/")
