@@ -380,14 +380,18 @@ func (c *code) definition(name string) uint64 {
 	return a
 }
 
-// jump finds the jump to another function at the end of the one that begins at entry.
-func (c *code) jump(entry, target uint64) uint64 {
+// jump finds the jump at the end of the function that begins at entry that leads to another one,
+// over at most so many others.
+func (c *code) jump(entry, target uint64, most int) uint64 {
 	f := c.look(entry).fn
-	if f.entry != entry {
+	if f.entry != entry || most == 0 {
 		return 0
 	}
 	for _, b := range f.blocks {
-		if (b.kind == profile.EndJump || b.kind == profile.EndJumpInd) && c.goesTo(b) == target {
+		if b.kind != profile.EndJump && b.kind != profile.EndJumpInd {
+			continue
+		}
+		if to := c.goesTo(b); to == target || to != 0 && !f.holds(to) && c.jump(to, target, most-1) != 0 {
 			return b.last
 		}
 	}

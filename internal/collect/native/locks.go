@@ -18,11 +18,15 @@ type lockWait struct {
 // unlock is the release of a lock for which others waited.
 type unlock struct {
 	at   uint64
+	from uint64  // since when it had it, if it had waited for it; else 0
 	by   *thread // nil: a goroutine
 	row  int32   // of who gave it back
 	path int32   // call path of the release
 	call uint64  // the program's own call in it
 }
+
+// gotLock is the lock for which a thread waited last, until it gives it back.
+type gotLock struct{ lock, at uint64 }
 
 // releases are those of locks for which others waited, by lock.
 type releases map[uint64][]unlock
@@ -59,6 +63,7 @@ func (r *run) waitedForLock(t *thread, h *hook.Record, from, at uint64) (l lockW
 	r.out.paths[pathKey{path, int32(t.id), noSection, "lock-wait"}] += float64(at - from)
 	r.lockTable.waited(lock, r.table[h.Func].Name, int32(t.id), call, path, l.time)
 	r.blame(lock, from, at)
+	t.got = gotLock{lock, at}
 	return l
 }
 
@@ -90,7 +95,12 @@ func (r *run) unlocked(t *thread, h *hook.Record, at uint64) {
 		return
 	}
 	s := r.site(h).Site
-	r.unlocks.gaveBack(h.Arg0, unlock{at, t, t.row(), r.sitePath(s), uint64(s.Place())})
+	u := unlock{at: at, by: t, row: t.row(), path: r.sitePath(s), call: uint64(s.Place())}
+	if t.got.lock == h.Arg0 {
+		u.from = t.got.at
+	}
+	t.got = gotLock{}
+	r.unlocks.gaveBack(h.Arg0, u)
 }
 
 func (r releases) gaveBack(lock uint64, u unlock) {
@@ -103,20 +113,29 @@ func (r releases) gaveBack(lock uint64, u unlock) {
 
 // blame charges a wait to those who held the lock meanwhile, at the places where they gave it back.
 func (r *run) blame(lock, from, to uint64) {
-	list := r.unlocks[lock]
 	var last *unlock
+	charge := func(u *unlock, until uint64) {
+		r.out.paths[pathKey{u.path, u.row, noSection, "lock-blame"}] += float64(until - from)
+		r.lockTable.charge(lock, u, until-from)
+		from = until
+	}
+	list := r.unlocks[lock]
 	for i := range list {
 		u := &list[i]
-		if u.at <= from || u.at > to {
+		if u.at <= from {
+			last = u
 			continue
+		} else if u.at > to {
+			break
 		}
-		r.out.paths[pathKey{u.path, u.row, noSection, "lock-blame"}] += float64(u.at - from)
-		r.lockTable.charge(lock, u, u.at-from)
-		from, last = u.at, u
+		if u.from > from && last != nil { // before that it waited, too: who had it before gave it back late
+			charge(last, u.from)
+		}
+		charge(u, u.at)
+		last = u
 	}
-	if last != nil && to > from {
-		r.out.paths[pathKey{last.path, last.row, noSection, "lock-blame"}] += float64(to - from)
-		r.lockTable.charge(lock, last, to-from)
+	if last != nil && to > from && last.at >= from {
+		charge(last, to)
 	}
 }
 

@@ -1,6 +1,9 @@
 package native
 
-import "testing"
+import (
+	"maps"
+	"testing"
+)
 
 // A wait for a lock is as long as those who held it got on. Who had no core for it, or wants one
 // after he was let go, is kept from it by the machine.
@@ -36,6 +39,47 @@ func TestKeptOut(t *testing.T) {
 		}
 		if got := r.keptOut(&thread{cpu: onCPU{gone: row.waiter}}, lock, 50, 550); got != row.want {
 			t.Errorf("%s: waited for %d, want %d", row.name, got, row.want)
+		}
+	}
+}
+
+// What a thread waits for a lock is charged to those who had it, one after the other, and adds up.
+// Who waited himself until a moment has not had it before.
+func TestBlame(t *testing.T) {
+	type release struct {
+		by       int32
+		from, at uint64
+	}
+	for _, row := range []struct {
+		name     string
+		releases []release
+		want     map[int32]uint64 // of a wait from 100 to 200
+	}{
+		{"one holds it", []release{{1, 0, 190}}, map[int32]uint64{1: 100}},
+		{"one after the other", []release{{1, 0, 150}, {2, 0, 190}}, map[int32]uint64{1: 50, 2: 50}},
+		{"the second waits, too", []release{{1, 0, 150}, {2, 151, 190}}, map[int32]uint64{1: 51, 2: 49}},
+		{"the second gets it late, as the first takes it again", []release{{1, 0, 110}, {2, 180, 185}}, map[int32]uint64{1: 80, 2: 20}},
+		{"the first was seen before that", []release{{1, 0, 90}, {2, 180, 190}}, map[int32]uint64{1: 80, 2: 20}},
+		{"nobody is known who had it before", []release{{2, 180, 190}}, map[int32]uint64{2: 100}},
+		{"nobody gives it back meanwhile", []release{{1, 0, 90}, {2, 0, 300}}, map[int32]uint64{}},
+	} {
+		const lock = 0x1000
+		r := &run{out: &output{paths: map[pathKey]float64{}}, unlocks: releases{}, lockTable: lockTable{}}
+		for _, u := range row.releases {
+			r.unlocks.gaveBack(lock, unlock{at: u.at, from: u.from, row: u.by, path: u.by})
+		}
+		r.blame(lock, 100, 200)
+		got := map[int32]uint64{}
+		for k, s := range r.lockTable.lock(lock).gives {
+			got[k.row] += s.time
+		}
+		for k, ns := range r.out.paths {
+			if uint64(ns) != got[k.thread] {
+				t.Errorf("%s: %v ns on the path of %d, %d in the table", row.name, ns, k.thread, got[k.thread])
+			}
+		}
+		if !maps.Equal(got, row.want) {
+			t.Errorf("%s: charged %v, want %v", row.name, got, row.want)
 		}
 	}
 }

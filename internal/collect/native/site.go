@@ -126,7 +126,7 @@ func (r *run) tailCall(h *hook.Record) (f section.Frame, ok bool) {
 	if target == 0 || entry == 0 || entry == target || !r.images.own(entry) {
 		return f, false
 	}
-	jump := r.code.jump(entry, target)
+	jump := r.code.jump(entry, target, mostJumps)
 	return section.Frame{Call: unit.Addr(jump), Func: unit.Addr(entry)}, jump != 0
 }
 
@@ -219,7 +219,7 @@ func (r *run) names(s *site, pc uint64, caller bool) (wraps bool) {
 // waits looks for the line that asked for it.
 func (r *run) inLibrary(stack []section.Frame) int {
 	for i, f := range stack {
-		if _, s, ok := r.images.symbol(uint64(f.Call)); !ok || !origin.LanguageFunction(s.Name) {
+		if _, s, ok := r.images.symbol(uint64(f.Call)); !ok || !origin.LanguageFunction(s.Name) || origin.HoldsProgram(s.Name) {
 			return i
 		}
 	}

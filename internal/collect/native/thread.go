@@ -33,8 +33,9 @@ type thread struct {
 	arriving homeward // since its last wait for a lock of a library's
 	lastLock lockWait
 	lock     lockCall // at != 0: its call of the kernel for a lock that is taken
-	task     *piece   // tasks that it has done since it waits, as far as sampled
-	onTask   bool     // does one now
+	got      gotLock
+	task     *piece // tasks that it has done since it waits, as far as sampled
+	onTask   bool   // does one now
 	off      offCore
 	met      *episode // that it came to last
 	spins    bool     // its last sample was in a runtime's waiting

@@ -62,6 +62,13 @@ func TestRustMutexIsALock(t *testing.T) {
 	if _, err := fmt.Sscan(out.String(), &waited); err != nil {
 		t.Fatal(err)
 	}
+	blamed := uint64(0)
+	for _, l := range p.Tables().LockHolds {
+		blamed += l.Waited
+	}
+	if blamed == 0 { // who gives it back jumps to the system call
+		t.Error("nobody held a lock for which others waited")
+	}
 	costs, _ := offCosts(p)
 	if sum := lockCosts(p); sum < 0.5*waited {
 		t.Errorf("%.0f ns of waiting for locks; the program measures %.0f ns; of others %v", sum, waited, costs)
