@@ -65,6 +65,7 @@ type procs struct {
 	done  map[profile.FunctionID]*proc
 	again map[profile.FunctionID]profile.NodeID // the call by which a function was seen to lead to itself, one for each
 	roots map[profile.FunctionID]bool           // functions in which created threads begin
+	begun map[beginning]profile.NodeID
 }
 
 func newProcs(tab *profile.Tables) *procs {
@@ -231,6 +232,9 @@ func (ps *procs) insert(root *part, frames []profile.NodeID, m mass, w float64, 
 		if c, ok := recursive[i]; ok {
 			step(boundary{kind: boundRecursion, node: c, callee: ps.tab.Nodes[v].Function})
 		}
+		if _, ok := recursive[i+1]; ok && i < len(frames)-1 {
+			v = ps.begins(v, ps.tab.Nodes[frames[i+1]].Function)
+		}
 		for _, b := range ps.chain(v) {
 			step(b)
 		}
@@ -241,34 +245,6 @@ func (ps *procs) insert(root *part, frames []profile.NodeID, m mass, w float64, 
 	if n := len(frames); n > 0 {
 		step(boundary{kind: boundLeaf, node: frames[n-1]})
 	}
-}
-
-// folded takes recursions out of a path: of the frames of one function, with what lies between
-// them, only the innermost stays. recursive tells, by index in the result, the call that led there
-// again.
-func (ps *procs) folded(frames []profile.NodeID) (out []profile.NodeID, recursive map[int]profile.NodeID) {
-	at := map[profile.FunctionID]int{}
-	recursive = map[int]profile.NodeID{}
-	for i, v := range frames {
-		f := ps.tab.Nodes[v].Function
-		if k, seen := at[f]; seen && f >= 0 {
-			for _, u := range out[k+1:] {
-				delete(at, ps.tab.Nodes[u].Function)
-			}
-			if _, ok := ps.again[f]; !ok {
-				ps.again[f] = frames[i-1]
-			}
-			for j := k + 1; j < len(out); j++ {
-				delete(recursive, j)
-			}
-			out = append(out[:k], v)
-			recursive[k] = ps.again[f]
-			continue
-		}
-		at[f] = len(out)
-		out = append(out, v)
-	}
-	return out, recursive
 }
 
 // Thresholds of the walk, in standard errors and shares.
