@@ -24,6 +24,7 @@ share   := $(DESTDIR)$(PREFIX)/share
 
 install: build
 	install -D -m 755 bin/lime $(DESTDIR)$(PREFIX)/bin/lime
+	install -D -m 644 include/lime.h $(DESTDIR)$(PREFIX)/include/lime.h
 	rm -rf bin/man && bin/lime man --dir bin/man
 	install -d $(share)/man/man1 && install -m 644 bin/man/*.1 $(share)/man/man1
 	install -d $(share)/bash-completion/completions $(share)/zsh/site-functions $(share)/fish/vendor_completions.d

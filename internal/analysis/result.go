@@ -36,6 +36,15 @@ type RunInfo struct {
 	Complete   bool           `json:"complete"`
 	Resolved   bool           `json:"resolved"`
 	Notes      []profile.Note `json:"notes,omitempty"`
+	Measured   *Measured      `json:"measured,omitempty"` // nil: the whole run
+}
+
+// Measured is the part of a run that was measured.
+type Measured struct {
+	Options   []string `json:"options"`   // that asked for it
+	Time      uint64   `json:"time"`      // ns of it, as the program's clock has them
+	Whole     uint64   `json:"whole"`     // and of the whole run
+	Stretches int      `json:"stretches"` // how many it is made of
 }
 
 // Whole holds the figures of the whole program, as the POP project defines them:

@@ -145,7 +145,7 @@ func sortSections(res *Result) {
 func runInfo(m *profile.Meta) RunInfo {
 	return RunInfo{Tool: m.Tool, Collector: m.Collector, Model: m.Model, Command: m.Command, Cores: m.Cores,
 		ClockUnit: m.ClockUnit, ClockHz: m.ClockHz, TimeLabel: labelName(m.TimeLabel), CountLabel: labelName(m.CountLabel),
-		EndState: m.EndState, ExitStatus: m.ExitStatus, Complete: m.Complete, Resolved: m.Resolved, Notes: m.Notes}
+		EndState: m.EndState, ExitStatus: m.ExitStatus, Complete: m.Complete, Resolved: m.Resolved, Measured: measured(m), Notes: m.Notes}
 }
 
 func labelName(l profile.Label) string {
@@ -190,4 +190,12 @@ func (r *runner) section(s *summary, whole *Whole) (Section, error) {
 	sec.Verdicts = sectionVerdicts(r.meta, &sec, r.opt)
 	r.sampledVerdicts(&sec)
 	return sec, nil
+}
+
+// measured is nil if the whole run was.
+func measured(m *profile.Meta) *Measured {
+	if len(m.Region) == 0 {
+		return nil
+	}
+	return &Measured{Options: m.Region, Time: m.RegionTime, Whole: m.WholeTime, Stretches: m.Stretches}
 }

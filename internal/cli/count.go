@@ -26,6 +26,7 @@ type countFlags struct {
 	family      familyFlags
 	trace       traceBudget
 	rank        rankFlags
+	region      regionFlags
 }
 
 func (a *app) countCommand() *cobra.Command {
@@ -63,6 +64,7 @@ of its own in the directory that -o names.
 	fl.DurationVar(&f.limit, "for", 0, "count for this `time`, for example 30s; then the profile is there, and the program goes on")
 	fl.BoolVar(&f.compare, "compare", false, "run the program natively, too, and say what counting has cost; what that run prints is dropped")
 	f.family.add(fl, "count")
+	f.region.add(fl)
 	viewFlag(fl, &f.view)
 	f.trace.add(fl)
 	f.rank.add(fl)
@@ -87,6 +89,9 @@ func (f *countFlags) check() error {
 	if f.limit > 0 && f.compare {
 		return usage(errors.New("--compare and --for: a run that is cut short cannot be compared with a whole one; choose one of them"))
 	}
+	if f.region.spec.On() && f.compare {
+		return usage(errors.New("--compare and a part of the run: the native run cannot be cut to it; choose one of them"))
+	}
 	return f.trace.check()
 }
 
@@ -96,6 +101,9 @@ func (a *app) count(ctx context.Context, args []string, f *countFlags) error {
 	}
 	me, err := f.rank.room(a, &f.output, f.force)
 	if err != nil {
+		return err
+	}
+	if err := f.region.check(args, me, f.family.children); err != nil {
 		return err
 	}
 	var again *second
@@ -116,7 +124,7 @@ func (a *app) count(ctx context.Context, args []string, f *countFlags) error {
 	opt := a.countOptions(args, f, me)
 	opt.GoesOn = func(res *sim.Result) {
 		if err := a.collected(res, nil, f.output, f.noResolve); res.Status == 0 || err == nil {
-			fmt.Fprintf(a.stderr, "lime: counted for %v, the profile is in %s; the program goes on\n", f.limit, f.output)
+			fmt.Fprintf(a.stderr, "lime: counted, the profile is in %s; the program goes on\n", f.output)
 		}
 	}
 	run := func() { res, err = sim.Run(ctx, opt) }
@@ -138,7 +146,7 @@ func (a *app) count(ctx context.Context, args []string, f *countFlags) error {
 func (a *app) countOptions(args []string, f *countFlags, me profile.RankInfo) sim.Options {
 	return sim.Options{
 		Parallel: true, For: f.limit, Cores: runtime.NumCPU(), Cmd: args[0], Args: args[1:], Out: f.output,
-		SectionEnds: f.sectionEnds, HostCPU: f.cpu == "host", Traces: f.trace.bytes(),
+		SectionEnds: f.sectionEnds, Region: f.region.spec, HostCPU: f.cpu == "host", Traces: f.trace.bytes(),
 		Progress: isTerminal(a.stderr), Tool: "lime " + Version(), Rank: me, Children: f.family.dir,
 		Stdin: a.stdin, Stdout: a.program.stdout, Stderr: a.program.stderr,
 	}
@@ -146,6 +154,9 @@ func (a *app) countOptions(args []string, f *countFlags, me profile.RankInfo) si
 
 // collected resolves what a run has left, and says how it ended.
 func (a *app) collected(res *sim.Result, err error, output string, noResolve bool) error {
+	if err == nil && res.Never != "" && res.EndState != "" {
+		return nothingMeasured(output, res.Never)
+	}
 	switch failure := err != nil || res.Status == ExitFailed; {
 	case noResolve || res.EndState == "":
 	case failure:

@@ -12,6 +12,7 @@ import (
 
 	"lime/internal/analysis"
 	"lime/internal/binfile"
+	"lime/internal/collect/region"
 	"lime/internal/collect/sim"
 	"lime/internal/profile"
 	"lime/internal/resolve"
@@ -76,7 +77,11 @@ func sameImage(im *profile.Image) error {
 
 // sameOptions are those of a profile's run.
 func sameOptions(m *profile.Meta) *sim.Options {
-	return &sim.Options{Cores: m.Cores, Cmd: m.Command[0], Args: m.Command[1:], Machine: m.Model, MachineText: m.Machine}
+	spec, err := region.Parse(m.Region)
+	if err != nil { // a profile that says what no lime has written: the whole run
+		spec = region.Spec{}
+	}
+	return &sim.Options{Cores: m.Cores, Cmd: m.Command[0], Args: m.Command[1:], Machine: m.Model, MachineText: m.Machine, Region: spec}
 }
 
 // again is a run that was repeated.

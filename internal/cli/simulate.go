@@ -36,6 +36,7 @@ type simulateFlags struct {
 	waste       wasteFlags
 	trace       traceBudget
 	rank        rankFlags
+	region      regionFlags
 }
 
 func (a *app) simulateCommand() *cobra.Command {
@@ -83,6 +84,7 @@ profile of its own in the directory that -o names.
 	fl.StringArrayVar(&f.sectionEnds, "section-end", nil, "sections end where threads call this `function`, too; may be repeated")
 	fl.StringVar(&f.cpu, "cpu", "x86-64-v3", "what the `processor` offers to the program: x86-64-v3, or host for all that this one has")
 	f.family.add(fl, "simulate")
+	f.region.add(fl)
 	fl.BoolVar(&f.noResolve, "no-resolve", false, "leave functions and lines to 'lime resolve'")
 	f.waste.add(fl)
 	f.trace.add(fl)
@@ -138,7 +140,13 @@ func (f *simulateFlags) check() error {
 	if f.output == "" {
 		return usage(errors.New("--output: no file named"))
 	}
-	return errors.Join(f.trace.check(), f.waste.check(f.machine))
+	if err := errors.Join(f.trace.check(), f.waste.check(f.machine)); err != nil {
+		return err
+	}
+	if f.waste.kinds != 0 && f.region.spec.On() {
+		return usage(errors.New("--waste and a part of the run: what is stored in one part may be read in another; look at the whole run"))
+	}
+	return nil
 }
 
 func (a *app) simulate(ctx context.Context, args []string, f *simulateFlags) error {
@@ -149,13 +157,16 @@ func (a *app) simulate(ctx context.Context, args []string, f *simulateFlags) err
 	if err != nil {
 		return err
 	}
+	if err := f.region.check(args, me, f.family.children); err != nil {
+		return err
+	}
 	if err := f.family.room(&f.output, f.force, me, args[0]); err != nil {
 		return err
 	}
 	a.remember(args)
 	res, err := sim.Run(ctx, sim.Options{
 		Cores: f.cores0(), Machine: f.machine, Settings: f.changes(), Cmd: args[0], Args: args[1:], Out: f.output,
-		SectionEnds: f.sectionEnds, Waste: f.waste.kinds, Tolerance: f.waste.tolerance, HostCPU: f.cpu == "host", Traces: f.trace.bytes(),
+		SectionEnds: f.sectionEnds, Region: f.region.spec, Waste: f.waste.kinds, Tolerance: f.waste.tolerance, HostCPU: f.cpu == "host", Traces: f.trace.bytes(),
 		Progress: isTerminal(a.stderr), Tool: "lime " + Version(), Rank: me, Children: f.family.dir,
 		Stdin: a.stdin, Stdout: a.program.stdout, Stderr: a.program.stderr,
 	})

@@ -17,6 +17,7 @@ const (
 	OutCall       = "waiting-call"  // inside of calls that wait, or that look for work
 	OutRuntime    = "runtime"       // in a runtime, on the way into the program's own code or back into it
 	OutIdle       = "without-work"  // a runtime's thread that had no work
+	OutRegion     = "outside"       // outside of what was measured
 	OutNoSection  = "no-section"    // at work, in no section
 	Unaccountable = "unaccounted"   // none of these: must not be
 	accountTable  = "instr_account" // came later than the rest: see later

@@ -12,33 +12,41 @@ import (
 type metaField struct {
 	key  string
 	col  func(*Meta, *env) column
-	rank bool // stands there for ranks only
+	only func(*Meta) bool // nil: always; else it stands there only if this holds
 }
 
 var metaFields = []metaField{
-	{"tool", func(m *Meta, e *env) column { return text[string]{&m.Tool, e} }, false},
-	{"collector", func(m *Meta, e *env) column { return text[string]{&m.Collector, e} }, false},
-	{"model", func(m *Meta, e *env) column { return text[string]{&m.Model, e} }, false},
-	{"machine", func(m *Meta, e *env) column { return text[string]{&m.Machine, e} }, false},
-	{"command", func(m *Meta, e *env) column { return list{&m.Command, e} }, false},
-	{"cores", func(m *Meta, e *env) column { return num[int]{&m.Cores} }, false},
-	{"clock_unit", func(m *Meta, e *env) column { return text[string]{&m.ClockUnit, e} }, false},
-	{"clock_hz", func(m *Meta, e *env) column { return real{&m.ClockHz} }, false},
-	{"time_label", func(m *Meta, e *env) column { return num[Label]{&m.TimeLabel} }, false},
-	{"count_label", func(m *Meta, e *env) column { return num[Label]{&m.CountLabel} }, false},
-	{"node_time", func(m *Meta, e *env) column { return text[string]{&m.NodeTime, e} }, false},
-	{"end_state", func(m *Meta, e *env) column { return text[string]{&m.EndState, e} }, false},
-	{"exit_status", func(m *Meta, e *env) column { return num[int]{&m.ExitStatus} }, false},
-	{"run_time", func(m *Meta, e *env) column { return num[uint64]{&m.RunTime} }, false},
-	{"core_time", func(m *Meta, e *env) column { return num[uint64]{&m.CoreTime} }, false},
-	{"complete", func(m *Meta, e *env) column { return truth{&m.Complete} }, false},
-	{"resolved", func(m *Meta, e *env) column { return truth{&m.Resolved} }, false},
-	{"launcher", func(m *Meta, e *env) column { return text[string]{&m.Launcher, e} }, true},
-	{"rank", func(m *Meta, e *env) column { return num[int]{&m.Rank} }, true},
-	{"ranks", func(m *Meta, e *env) column { return num[int]{&m.Ranks} }, true},
-	{"host", func(m *Meta, e *env) column { return text[string]{&m.Host, e} }, true},
-	{"job", func(m *Meta, e *env) column { return text[string]{&m.Job, e} }, true},
+	{"tool", func(m *Meta, e *env) column { return text[string]{&m.Tool, e} }, nil},
+	{"collector", func(m *Meta, e *env) column { return text[string]{&m.Collector, e} }, nil},
+	{"model", func(m *Meta, e *env) column { return text[string]{&m.Model, e} }, nil},
+	{"machine", func(m *Meta, e *env) column { return text[string]{&m.Machine, e} }, nil},
+	{"command", func(m *Meta, e *env) column { return list{&m.Command, e} }, nil},
+	{"cores", func(m *Meta, e *env) column { return num[int]{&m.Cores} }, nil},
+	{"clock_unit", func(m *Meta, e *env) column { return text[string]{&m.ClockUnit, e} }, nil},
+	{"clock_hz", func(m *Meta, e *env) column { return real{&m.ClockHz} }, nil},
+	{"time_label", func(m *Meta, e *env) column { return num[Label]{&m.TimeLabel} }, nil},
+	{"count_label", func(m *Meta, e *env) column { return num[Label]{&m.CountLabel} }, nil},
+	{"node_time", func(m *Meta, e *env) column { return text[string]{&m.NodeTime, e} }, nil},
+	{"end_state", func(m *Meta, e *env) column { return text[string]{&m.EndState, e} }, nil},
+	{"exit_status", func(m *Meta, e *env) column { return num[int]{&m.ExitStatus} }, nil},
+	{"run_time", func(m *Meta, e *env) column { return num[uint64]{&m.RunTime} }, nil},
+	{"core_time", func(m *Meta, e *env) column { return num[uint64]{&m.CoreTime} }, nil},
+	{"complete", func(m *Meta, e *env) column { return truth{&m.Complete} }, nil},
+	{"resolved", func(m *Meta, e *env) column { return truth{&m.Resolved} }, nil},
+	{"launcher", func(m *Meta, e *env) column { return text[string]{&m.Launcher, e} }, ofRank},
+	{"rank", func(m *Meta, e *env) column { return num[int]{&m.Rank} }, ofRank},
+	{"ranks", func(m *Meta, e *env) column { return num[int]{&m.Ranks} }, ofRank},
+	{"host", func(m *Meta, e *env) column { return text[string]{&m.Host, e} }, ofRank},
+	{"job", func(m *Meta, e *env) column { return text[string]{&m.Job, e} }, ofRank},
+	{"region", func(m *Meta, e *env) column { return list{&m.Region, e} }, inParts},
+	{"region_time", func(m *Meta, e *env) column { return num[uint64]{&m.RegionTime} }, inParts},
+	{"whole_time", func(m *Meta, e *env) column { return num[uint64]{&m.WholeTime} }, inParts},
+	{"stretches", func(m *Meta, e *env) column { return num[int]{&m.Stretches} }, inParts},
 }
+
+// Conditions of fields.
+func ofRank(m *Meta) bool  { return m.Launcher != "" }
+func inParts(m *Meta) bool { return len(m.Region) > 0 }
 
 func findMeta(key string) (metaField, bool) {
 	for _, f := range metaFields {

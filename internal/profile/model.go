@@ -63,6 +63,13 @@ type Meta struct {
 	Resolved      bool    // functions, lines and source text are filled in
 	Notes         []Note  // what the reader must know: unsupported system calls, child processes, lost samples
 
+	// Of a run of which only stretches were measured: every other time of the profile leaves out what
+	// is between them.
+	Region     []string // the options that asked for it; nil: the whole run was measured
+	RegionTime uint64   // ns that were measured, as the program's clock has them
+	WholeTime  uint64   // ns of the whole run
+	Stretches  int      // how many there were
+
 	RankInfo
 }
 

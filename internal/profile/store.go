@@ -180,7 +180,7 @@ func (in *inserter) insertPlaces(p placeRows) error {
 // insertMeta replaces the description of the run.
 func (in *inserter) insertMeta(m *Meta) error {
 	for _, f := range metaFields {
-		if f.rank && m.Launcher == "" {
+		if f.only != nil && !f.only(m) {
 			continue
 		}
 		if err := in.insert("meta", f.key, f.col(m, in.env)); err != nil {

@@ -81,7 +81,8 @@ var metaText = textRow[Meta]{"meta", Meta{}, func(r *Meta) []textField {
 		enum("count-label", labelNames, &r.CountLabel), str("node-time", &r.NodeTime), str("end-state", &r.EndState),
 		dec("exit-status", &r.ExitStatus, 0),
 		dec("run-time", &r.RunTime, 0), dec("core-time", &r.CoreTime, 0), boolean("complete", &r.Complete), boolean("resolved", &r.Resolved),
-		str("launcher", &r.Launcher), dec("rank", &r.Rank, 0), dec("ranks", &r.Ranks, 0), str("host", &r.Host), str("job", &r.Job)}
+		str("launcher", &r.Launcher), dec("rank", &r.Rank, 0), dec("ranks", &r.Ranks, 0), str("host", &r.Host), str("job", &r.Job), strs("region", &r.Region), dec("region-time", &r.RegionTime, 0),
+		dec("whole-time", &r.WholeTime, 0), dec("stretches", &r.Stretches, 0)}
 }}
 
 var instanceText = textRow[Instance]{"instance", Instance{}, func(r *Instance) []textField {

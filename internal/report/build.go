@@ -67,6 +67,7 @@ func program(res *analysis.Result) Program {
 		Threads: res.Whole.Threads, Ranks: ranksOf(run.Notes), ClockUnit: run.ClockUnit,
 		TimeLabel: run.TimeLabel, CountLabel: run.CountLabel, RunTime: res.Whole.RunTime,
 		EndState: run.EndState, ExitStatus: run.ExitStatus, Complete: run.Complete, Resolved: run.Resolved,
+		Measured: run.Measured,
 	}
 }
 

@@ -122,7 +122,7 @@ func titleList(kinds []string) string {
 func newPage(r *Report) *page {
 	p := &page{
 		Report: r, CSS: template.CSS(pageCSS), JS: template.JS(pageJS),
-		Command: r.Program.CommandLine(), Collected: strings.TrimSpace(collected(&r.Program) + " " + timeline(r.Notes)), Nothing: nothingRan(r),
+		Command: r.Program.CommandLine(), Collected: strings.TrimSpace(collected(&r.Program) + " " + htmlMeasured(&r.Program) + timeline(r.Notes)), Nothing: nothingRan(r),
 		Tiles: tiles(r), Loss: newPageLoss(r), Told: told(r), Notes: noteLines(r.Notes, true),
 		Effort: newPageEffort(r.Effort), SerialTop: r.Serial[:min(len(r.Serial), 10)],
 	}
@@ -215,4 +215,12 @@ func newPageCause(r *Report, s *Section, section string, c *Cause) pageCause {
 		p.Win = toWin(r, c)
 	}
 	return p
+}
+
+// htmlMeasured is measured, as a part of a paragraph.
+func htmlMeasured(g *Program) string {
+	if words := measured(g); words != "" {
+		return "Measured: " + words + " "
+	}
+	return ""
 }

@@ -28,6 +28,7 @@ func instrWords() []InstrPart {
 		{What: profile.OutCall, words: "left out: in calls that wait, or that look for work"},
 		{What: profile.OutIdle, words: "left out: a runtime's threads that had no work"},
 		{What: profile.OutRuntime, words: "left out: a runtime's way to the program's own code, and back"},
+		{What: profile.OutRegion, words: "left out: outside of what was measured"},
 		{What: profile.OutNoSection, words: "at work, in no section"},
 		{What: profile.Unaccountable, words: "unaccounted for: please report this"},
 	}

@@ -53,6 +53,8 @@ type Program struct {
 	ExitStatus int      `json:"exit_status"`
 	Complete   bool     `json:"complete"`
 	Resolved   bool     `json:"resolved"`
+
+	Measured *analysis.Measured `json:"measured,omitempty"` // the part of the run that was measured; nil: all of it
 }
 
 // Whole holds the figures of the whole run, in the terms of the POP project.

@@ -101,6 +101,9 @@ func (p *printer) header(r *Report) {
 	g := &r.Program
 	p.line("%s", p.st.bold(cut(clean(g.CommandLine()), p.wide())))
 	p.para(0, collected(g))
+	if words := measured(g); words != "" {
+		p.labelled(0, "Measured: ", words, p.st.bold)
+	}
 	if words := timeline(r.Notes); words != "" {
 		p.para(0, words)
 	}
@@ -117,6 +120,26 @@ func (p *printer) header(r *Report) {
 		p.line("%s%s  %s%s", fit(left[i][0], 15), p.st.bold(fit(left[i][1], 28)), fit(right[i][0], 21), p.st.bold(right[i][1]))
 	}
 	p.loss(r)
+}
+
+// measured says what part of the run the report is about; "" if that is all of it.
+func measured(g *Program) string {
+	m := g.Measured
+	if m == nil {
+		return ""
+	}
+	what := func(ns uint64) string {
+		if g.Collector == "simulate" && g.ClockUnit == "instructions" { // its clock ticks once in each
+			return unit.SI(float64(ns)) + " instructions"
+		}
+		return unit.Nanos(ns).String()
+	}
+	stretches := "in one stretch"
+	if m.Stretches != 1 {
+		stretches = fmt.Sprintf("in %d stretches", m.Stretches)
+	}
+	return fmt.Sprintf("%s of %s, %s of the run, %s (%s). Every figure is of that part; of the rest nothing is said.",
+		what(m.Time), what(m.Whole), unit.Percent(ratio(float64(m.Time), float64(m.Whole))), stretches, strings.Join(m.Options, " "))
 }
 
 // collected says how the data came about.

@@ -161,14 +161,15 @@ func (b *beside) tend(ctx context.Context) {
 	r.notes.Add("parallel", order)
 	for !r.end.over {
 		r.housekeeping(ctx)
-		if r.cfg.For > 0 && !b.over && time.Duration(r.memory.proc.HostNow()) >= r.cfg.For {
+		r.focus.due()
+		if !b.over && r.through() {
 			b.letsGo()
 		}
 		if b.quiet() && r.memory.proc.Stuck() {
 			r.ending.deadlock()
 			break
 		}
-		r.exits.handling(nil, func() { r.memory.proc.Tend(look) })
+		r.exits.handling(nil, func() { r.memory.proc.Tend(r.focus.soon(look)) })
 	}
 	if !b.gathering {
 		b.gather(nil)

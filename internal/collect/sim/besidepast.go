@@ -4,6 +4,8 @@
 
 package sim
 
+import "time"
+
 // counting says whether somebody still looks at what the program does.
 type counting struct {
 	beside *beside
@@ -38,4 +40,9 @@ func (b *beside) letsGo() {
 func (b *beside) joins(c *thread) {
 	c.ended = true
 	b.r.cores.place(c)
+}
+
+// through reports whether all that was to be counted has been.
+func (r *run) through() bool {
+	return r.cfg.For > 0 && time.Duration(r.memory.proc.HostNow()) >= r.cfg.For || r.focus != nil && r.focus.Over()
 }

@@ -14,10 +14,11 @@ import (
 type outOf uint8
 
 const (
-	outLoop outOf = iota // rounds of loops in which the thread waited (package spin)
-	outCall              // inside of calls that wait, from the call to the return
-	outWay               // of a runtime's code, on the way into the program's own, or back into it after a wait
-	outIdle              // a runtime's thread that has no work
+	outLoop   outOf = iota // rounds of loops in which the thread waited (package spin)
+	outCall                // inside of calls that wait, from the call to the return
+	outWay                 // of a runtime's code, on the way into the program's own, or back into it after a wait
+	outIdle                // a runtime's thread that has no work
+	outRegion              // outside of what is measured
 	outOfs
 )
 
@@ -54,6 +55,7 @@ func (sg *segments) counts(p *segment) {
 func outNames() [outOfs]string {
 	return [outOfs]string{
 		outLoop: profile.OutLoop, outCall: profile.OutCall, outWay: profile.OutRuntime, outIdle: profile.OutIdle,
+		outRegion: profile.OutRegion,
 	}
 }
 

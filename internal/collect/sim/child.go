@@ -258,6 +258,7 @@ func (r *run) result() Result {
 		Status: r.end.status, EndState: r.end.state, Instances: r.out.instances, Threads: len(r.roster.threads),
 		RunTime: r.clocks.latest, Notes: r.notes.List(), Message: strings.Join(r.end.words, "\n"), Parts: r.numbers.list(),
 		Missed: r.even.missed(), NoLock: r.locks.lockBook.changes.missed(),
+		Never: r.focus.never(),
 	}
 	switch {
 	case r.end.err != nil, r.end.state == "deadlock":

@@ -7,6 +7,7 @@ import (
 	"os"
 	"time"
 
+	"lime/internal/collect/region"
 	"lime/internal/machine"
 	"lime/internal/profile"
 	"lime/internal/waste"
@@ -33,6 +34,7 @@ type Options struct {
 	For         time.Duration // Parallel: for how long it is counted; 0: until it ends
 	Turn        int64         // model count: how many instructions a core may run ahead of the others; 0: 5,000
 	Traces      int64         // bytes for the traces of call paths; 0: the default, less: none
+	Region      region.Spec   // what of the run is measured
 	HostCPU     bool          // the program may use all that the host's processor has
 	Progress    bool          // show a progress line on Stderr
 	Tool        string        // name and version, for the profile
@@ -58,6 +60,7 @@ type Result struct {
 	GoesOn    bool    // the counting was over before the program
 	Missed    float64 // of Even: the part of it that could not be carried out
 	NoLock    bool    // none of Locks was there
+	Never     string  // why nothing was measured of a run of which Region is; "": something was
 	Parts     [][]int // with NumberParts: by thread, in the order of time, those of the parts in the profile
 }
 
@@ -95,6 +98,7 @@ type Config struct {
 	For         time.Duration
 	Turn        int64
 	Traces      int64
+	Region      region.Spec
 	HostCPU     bool
 	Progress    bool
 	Tool        string
@@ -152,7 +156,7 @@ func (o *Options) config() (Config, error) {
 		Cores: o.Cores, Model: model, Machine: text, Erase: o.Erase, Even: o.Even, Locks: o.Locks, NumberParts: o.NumberParts,
 		Cmd: o.Cmd, Args: append([]string{o.Cmd}, o.Args...), Env: o.Env, Out: o.Out,
 		SectionEnds: o.SectionEnds, Waste: o.Waste, Tolerance: o.Tolerance, Turn: o.Turn, Parallel: o.Parallel,
-		Traces: o.Traces, For: o.For, HostCPU: o.HostCPU, Progress: o.Progress, Tool: o.Tool, Rank: o.Rank,
+		Traces: o.Traces, For: o.For, Region: o.Region, HostCPU: o.HostCPU, Progress: o.Progress, Tool: o.Tool, Rank: o.Rank,
 		Children: o.Children,
 	}
 	if c.Cores == 0 {

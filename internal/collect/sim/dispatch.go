@@ -18,6 +18,7 @@ type dispatcher struct {
 	waking     *waking
 	heap       *heapBook
 	cores      *cores
+	focus      *focus
 	end        *end
 	enterings  [known.Roles]entering
 	leavings   [known.Roles]leaving
@@ -38,6 +39,9 @@ func (d *dispatcher) probe(t *thread) bool {
 		return false
 	}
 	t = t.acting()
+	if !d.focus.passes(carrier, t, pc) {
+		return false
+	}
 	if !d.inOrder(carrier, t, pc) {
 		return false
 	}

@@ -43,7 +43,7 @@ func (o *output) rows(in *section.Instance) {
 			parts = append(parts, *p)
 			continue
 		}
-		stints = appendStints(stints, p)
+		stints = appendStints(stints, p, o.focus)
 	}
 	if len(stints) > 0 {
 		parts = append(parts, o.fold(stints, release)...)
@@ -52,16 +52,16 @@ func (o *output) rows(in *section.Instance) {
 	in.Parts = parts
 }
 
-func appendStints(list []stint, p *section.Part) []stint {
+func appendStints(list []stint, p *section.Part, f *focus) []stint {
 	open := false
 	for _, s := range p.Spans {
 		last := s.(*segment)
 		for _, x := range append(slices.Clip(last.earlier), last) {
 			if !open {
-				list = append(list, stint{by: p.Thread, from: x.start.at})
+				list = append(list, stint{by: p.Thread, from: f.at(p.Thread, x.start.at)})
 			}
 			n := &list[len(list)-1]
-			n.to, n.segments = x.at, append(n.segments, x)
+			n.to, n.segments = f.at(p.Thread, x.at), append(n.segments, x)
 			open = !x.left
 		}
 	}
@@ -84,7 +84,7 @@ func (o *output) fold(stints []stint, release unit.Cycles) (parts []section.Part
 			parts = append(parts, section.Part{Thread: section.ThreadID(row), Start: unit.Cycles(s.from),
 				Arrive: unit.Cycles(s.from), Release: release})
 		}
-		addStint(&parts[k], s)
+		addStint(&parts[k], s, o.focus)
 		o.threads[row].End = max(o.threads[row].End, s.to)
 	}
 	return parts
@@ -134,10 +134,10 @@ func (o *output) freeRow(s *stint) int32 {
 
 // addStint adds a stint to its row's part, which begins with the first and lasts as long as all of
 // them together: what the goroutine waited for others' work lies at its end, as with any thread.
-func addStint(p *section.Part, s *stint) {
+func addStint(p *section.Part, s *stint, f *focus) {
 	time := p.Arrive - p.Start
 	for _, x := range s.segments {
-		time += unit.Cycles(x.at - min(x.at, x.start.at))
+		time += unit.Cycles(f.at(s.by, x.at) - min(f.at(s.by, x.at), f.at(s.by, x.start.at)))
 		p.OffCPU += unit.Cycles(x.off)
 		for _, l := range x.locks {
 			if !l.kind.outside() {

@@ -108,11 +108,15 @@ func (b *lockBook) givesGoLock(t *thread, lock uint64) {
 		b.givesLock(t, lock)
 		return
 	}
+	if b.focus.closed() {
+		s.charge(t.now(), b.focus)
+		return
+	}
 	stack := b.places.stack(t)
 	x := s.holdsOf(lockSide{t, b.places.ownCallIn(stack)})
 	x.n++
 	s.last = x
-	if made := s.charge(t.now()); x.stack == nil || made > x.most {
+	if made := s.charge(t.now(), b.focus); x.stack == nil || made > x.most {
 		x.most, x.stack = max(x.most, made), stack
 	}
 }

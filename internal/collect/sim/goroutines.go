@@ -142,7 +142,7 @@ func (gr *goroutines) startGoroutine(m *thread) {
 	}
 	x := &gr.table
 	t := &thread{id: goroutineBase + section.ThreadID(len(x.names)), lastCore: -1, row: profile.None,
-		goroutine: &goroutine{g: g}, book: &x.book}
+		goroutine: &goroutine{g: g}, book: &x.book, focus: m.focus}
 	t.at, t.started = m.now(), m.now()
 	if x.byG == nil {
 		x.byG = map[uint64]*thread{}

@@ -64,6 +64,7 @@ type loader struct {
 	heap      *heapBook
 	images    *images
 	out       *output
+	focus     *focus
 }
 
 func (l *loader) imageMapped(g guest.Image) {
@@ -75,6 +76,7 @@ func (l *loader) imageMapped(g guest.Image) {
 			l.openCalls.entries[at] = f
 			l.probes.setProbe(at)
 		}
+		l.focus.mapped(name, at)
 	})
 	if l.heap != nil {
 		l.heap.mapped(im)

@@ -23,6 +23,7 @@ type lives struct {
 	images     *images
 	cores      *cores
 	beside     *beside
+	focus      *focus
 	out        *output
 	end        *end
 }
@@ -148,6 +149,7 @@ func (lv *lives) endThread(t *thread) {
 	t.ended = true
 	lv.operations.feed(op)
 	lv.out.threadEnd(t)
+	lv.focus.gone(t)
 }
 
 // endAll ends all threads; first is the one that ends the process.

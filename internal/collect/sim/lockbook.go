@@ -22,6 +22,7 @@ type lockBook struct {
 	images     *images
 	blocks     *blockIndex
 	beside     *beside
+	focus      *focus
 	locks      map[uint64]*lockState
 	waits      map[uint64]*lockWaits
 	changes    *lockChanges
@@ -129,12 +130,17 @@ func (b *lockBook) givesLock(t *thread, lock uint64) bool {
 	s.open = slices.Delete(s.open, i, i+1)
 	b.changes.ends(t, b.change(lock))
 	now := t.now()
+	held := b.focus.lasts(t, now-min(now, h.since))
+	if held == 0 && b.focus.closed() {
+		s.charge(now, b.focus)
+		return true
+	}
 	x := s.holdsOf(lockSide{t, h.ret})
 	x.n++
-	x.time += now - min(now, h.since)
-	x.longest = max(x.longest, now-min(now, h.since))
+	x.time += held
+	x.longest = max(x.longest, held)
 	s.last = x
-	if made := s.charge(now); x.stack == nil || made > x.most {
+	if made := s.charge(now, b.focus); x.stack == nil || made > x.most {
 		x.most, x.stack = max(x.most, made), b.takenBy(&h)
 	}
 	return true
@@ -165,15 +171,17 @@ func (b *lockBook) takenBy(h *hold) []frameRef {
 }
 
 // charge makes who has just given the lock back answer for the time that others waited until now.
-func (s *lockState) charge(now uint64) (made uint64) {
+func (s *lockState) charge(now uint64, f *focus) (made uint64) {
 	s.waiting = slices.DeleteFunc(s.waiting, func(w *openWait) bool { return w.t.gone || w.t.ended })
 	for _, w := range s.waiting {
 		if now > w.charged {
-			made += now - w.charged
+			made += f.between(w.charged, now)
 			w.charged = now
 		}
 	}
-	s.last.waited += made
+	if s.last != nil {
+		s.last.waited += made
+	}
 	return made
 }
 
@@ -200,6 +208,10 @@ func (b *lockBook) forgetWait(t *thread, lock uint64) {
 // last answers for.
 func (b *lockBook) waited(t *thread, site, lock uint64, c *call, units uint64) {
 	s := b.lock(t, lock, c.fn.Name, c.ret)
+	if units = b.focus.lasts(t, units); units == 0 && b.focus.closed() {
+		b.forgetWait(t, lock)
+		return
+	}
 	k := lockSide{t, site}
 	x := s.waits[k]
 	if x == nil {
@@ -215,7 +227,7 @@ func (b *lockBook) waited(t *thread, site, lock uint64, c *call, units uint64) {
 	if i := slices.IndexFunc(s.waiting, func(w *openWait) bool { return w.t == t }); i >= 0 {
 		w := s.waiting[i]
 		s.waiting = slices.Delete(s.waiting, i, i+1)
-		left = t.now() - w.charged // the rest, or so much too much, modulo 2^64
+		left = b.focus.between(w.charged, t.now()) // the rest, or so much too much, modulo 2^64
 	}
 	if s.last != nil {
 		s.last.waited += left

@@ -18,6 +18,7 @@ type openCalls struct {
 	segments   *segments
 	tailCalls  *tailCalls
 	heap       *heapBook
+	focus      *focus
 	names      map[string]*fn
 	mangled    []*fn
 	entries    map[uint64]*fn     // functions of the table, by address
@@ -101,7 +102,7 @@ func (cs *openCalls) othersProbe(t *thread) bool {
 	if f := cs.entries[pc]; f != nil && (inside(f.Role) || !t.covered()) {
 		return false
 	}
-	if t.hosts != nil || t.goroutine != nil || cs.bodies[pc] != nil || cs.taskBodies[pc] != nil ||
+	if cs.focus.looks(pc) || t.hosts != nil || t.goroutine != nil || cs.bodies[pc] != nil || cs.taskBodies[pc] != nil ||
 		cs.passPoints.points[pc] != nil {
 		return false
 	}

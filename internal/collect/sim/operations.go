@@ -11,6 +11,7 @@ import (
 // operations hands the threads' operations to the recogniser.
 type operations struct {
 	counting *counting
+	focus    *focus
 	rec      *section.Recogniser
 	notes    collect.Notes
 }
@@ -19,6 +20,7 @@ func (o *operations) feed(op section.Op) {
 	if o.counting.over() {
 		return
 	}
+	op.At = unit.Cycles(o.focus.at(op.Thread, uint64(op.At)))
 	if err := o.rec.Feed(op); err != nil {
 		o.notes.Add("section-order", err.Error())
 	}
@@ -33,7 +35,10 @@ func (o *operations) reportSpun(t *thread, units uint64) {
 }
 
 // reportOff tells that a thread could not run for a while.
-func (o *operations) reportOff(t *thread, units uint64) {
+func (o *operations) reportOff(t *thread, units uint64) { o.tellOff(t, o.focus.lasts(t, units)) }
+
+// tellOff tells of measured time.
+func (o *operations) tellOff(t *thread, units uint64) {
 	t.off += units
 	op := t.simple(section.OpOff, 0)
 	op.N = unit.Cycles(units)

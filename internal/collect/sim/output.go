@@ -29,6 +29,7 @@ type output struct {
 	blocks     *blockIndex
 	waste      *wasteMeter
 	notes      collect.Notes
+	focus      *focus
 	numbers    *numbering // nil: nobody asks
 	sink       profile.Sink
 	hwKinds    []int32 // by machine.Kind, when the first event came
@@ -52,16 +53,16 @@ func newOutput(r *run, sink profile.Sink) *output {
 	}
 	return &output{
 		tables: tb, pathTree: pt, eng: r.eng, meter: r.meter, blocks: r.blocks, waste: r.waste, notes: r.notes,
-		numbers: r.numbers, sink: sink,
+		numbers: r.numbers, sink: sink, focus: r.focus,
 	}
 }
 
 func (o *output) thread(t *thread) {
-	row := profile.Thread{Name: t.g.Name, Parent: profile.None, TID: t.g.Number(), Start: t.started,
-		End: t.started, Entry: profile.None}
+	row := profile.Thread{Name: t.g.Name, Parent: profile.None, TID: t.g.Number(), Start: o.focus.at(t.id, t.started),
+		End: o.focus.at(t.id, t.started), Entry: profile.None}
 	if t.parent != nil {
 		row.Parent = o.rowOf(t.parent)
-		row.Start = t.parent.now()
+		row.Start = o.focus.at(t.parent.id, t.parent.now())
 	}
 	t.row = int32(len(o.threads))
 	o.threads = append(o.threads, row)
@@ -83,12 +84,15 @@ func (o *output) threadEnd(t *thread) {
 		return
 	}
 	row := &o.threads[t.row]
-	row.End, row.Name = max(t.now(), row.Start), t.g.Name
+	row.End, row.Name = max(o.focus.at(t.id, t.now()), row.Start), t.g.Name
 	o.sink.SetThread(profile.ThreadID(t.row), *row)
 }
 
 // instance writes one instance.
 func (o *output) instance(in section.Instance) {
+	if o.focus.misses(&in) {
+		return
+	}
 	o.rows(&in)
 	x := &profile.Instance{Section: o.tables.section(in)}
 	for i := range in.Parts {

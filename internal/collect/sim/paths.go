@@ -13,6 +13,7 @@ import (
 
 // sampling notes call paths, now and then.
 type sampling struct {
+	focus    *focus
 	counting *counting
 	places   *places
 	out      *output
@@ -58,6 +59,10 @@ func (sm *sampling) sample(t *thread) {
 	if sm.counting.over() {
 		return
 	}
+	if sm.focus.closed() {
+		t.sampled = t.busy
+		return
+	}
 	s := &sm.sampler
 	since := t.busy - min(t.busy, t.sampled)
 	a := t.acting()
@@ -65,7 +70,7 @@ func (sm *sampling) sample(t *thread) {
 		return
 	}
 	t.sampled = t.busy
-	a.samples = append(a.samples, pathSample{sm.places.stack(t), t.ctx.RIP, since, t.now(), s.interval / firstInterval})
+	a.samples = append(a.samples, pathSample{sm.places.stack(t), t.ctx.RIP, since, sm.focus.at(a.id, t.now()), s.interval / firstInterval})
 	if s.taken++; s.taken >= s.many {
 		s.taken, s.interval = 0, s.interval*2
 		sm.out.pathTree.traces.Thin()

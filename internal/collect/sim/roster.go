@@ -11,6 +11,7 @@ import (
 
 // roster is the threads that there ever were.
 type roster struct {
+	focus   *focus
 	threads []*thread
 	byGuest map[*guest.Thread]*thread
 	byCtx   map[*cpu.Context]*thread
@@ -18,7 +19,7 @@ type roster struct {
 
 func (ro *roster) addThread(g *guest.Thread, parent *thread) *thread {
 	t := &thread{id: section.ThreadID(len(ro.threads)), g: g, ctx: g.Ctx, parent: parent, lastCore: -1,
-		row: profile.None, book: &book{}}
+		row: profile.None, book: &book{}, focus: ro.focus}
 	ro.threads = append(ro.threads, t)
 	ro.byGuest[g], ro.byCtx[g.Ctx] = t, t
 	return t

@@ -73,6 +73,7 @@ type run struct {
 	even     *evening    // nil: the threads take the time that they take
 	heap     *heapBook   // with a machine: what the program has allocated
 	waste    *wasteMeter // nil: nobody looks for wasted memory work
+	focus    *focus      // nil: the whole run is measured
 	blocks   *blockIndex
 	rec      *section.Recogniser
 	out      *output
@@ -91,6 +92,7 @@ func newRun(cfg Config, meter Meter, sink profile.Sink) (*run, error) {
 	if cfg.NumberParts {
 		r.numbers = &numbering{}
 	}
+	r.focus = newFocus(r)
 	engineConfig := engine.Config{AllHostFeatures: cfg.HostCPU, Lookup: r.memory.lookup}
 	if cfg.Parallel {
 		r.mu.Lock() // to be given up while threads run, and for good when the process ends
@@ -158,6 +160,7 @@ func (r *run) loop(ctx context.Context) {
 		if len(r.spinners.parked) > 0 && r.waking.resumeHeld(k.clock) {
 			continue
 		}
+		r.focus.due()
 		r.timers(k)
 		if k == r.cores.next() && k.busy != nil {
 			r.slice(k)
@@ -313,8 +316,9 @@ func (t *thread) leave(exit cpu.Exit) { t.pending = &exit }
 
 // finish closes the profile.
 func (r *run) finish() error {
+	r.focus.finish()
 	r.lives.endAll(nil)
-	r.rec.Close(unit.Cycles(r.clocks.latest))
+	r.rec.Close(unit.Cycles(r.focus.at(section.NoThread, r.clocks.latest)))
 	return joined(r.out.err, r.out.close(r.metaAtEnd()))
 }
 
@@ -327,6 +331,7 @@ func (r *run) metaAtEnd() profile.Meta {
 		m.ExitStatus = r.end.signal
 	}
 	m.RunTime, m.CoreTime, m.Complete = r.clocks.latest, r.roster.work(), r.end.exec == nil
+	r.focus.describe(&m)
 	return m
 }
 
@@ -338,6 +343,7 @@ func (r *run) meta() profile.Meta {
 		ClockUnit: r.meter.Unit(), ClockHz: r.meter.Hz(), TimeLabel: profile.Measured, CountLabel: profile.Measured,
 		NodeTime: "visits", EndState: "running", RankInfo: r.cfg.Rank,
 	}
+	m.Region = r.cfg.Region.Words()
 	if r.cfg.Parallel {
 		m.Collector = "count"
 	}

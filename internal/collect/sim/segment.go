@@ -24,6 +24,7 @@ type segments struct {
 	meter      Meter
 	rec        *section.Recogniser
 	beside     *beside
+	focus      *focus
 }
 
 // segmentStart is where a segment began.
@@ -151,6 +152,10 @@ func (sg *segments) cut(t *thread) *segment {
 
 // drain adds what t's counters hold to a segment, and makes them nil.
 func (sg *segments) drain(t *thread, p *segment) {
+	if sg.focus.closed() {
+		p = &segment{}
+		defer func() { sg.without(t.acting(), outRegion, p.edges) }()
+	}
 	sg.eng.Drain(t.ctx, func(id engine.EdgeID, n uint64) {
 		p.edges = append(p.edges, edgeCount{id, n})
 	})
@@ -189,6 +194,11 @@ func (p *segment) note(kind waitEvent, call, wait uint64) {
 
 // note remembers a wait of some kind.
 func (t *thread) note(kind waitEvent, call, wait uint64) {
+	if f := t.focus; f != nil {
+		if wait = f.lasts(t, wait); wait == 0 && f.closed() {
+			return
+		}
+	}
 	t.locks = noted(t.locks, lockEvent{kind, call, 1, wait, t.watchedCandidate()})
 }
 

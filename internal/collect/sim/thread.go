@@ -81,6 +81,8 @@ type thread struct {
 	host    hostThread // threads in parallel
 	book    *book      // of its instructions; goroutines have one together
 	started uint64
+	focus   *focus  // nil: the whole run is measured
+	phases  []phase // that it is in, outermost first, as far as they matter for what is measured
 
 	row       int32      // of the profile, profile.None if it has none
 	carrier   *thread    // of a goroutine that runs: the thread that it runs on

@@ -24,7 +24,7 @@ func (r *run) wireProgram(data *dataBook) {
 	r.counting = &counting{beside: r.beside}
 	r.clocks = &clocks{perNano: r.meter.Hz() / 1e9, cores: r.cores}
 	r.probes = &probes{eng: r.eng, counting: r.counting, placed: map[uint64]bool{}}
-	r.roster = &roster{byGuest: map[*guest.Thread]*thread{}, byCtx: map[*cpu.Context]*thread{}}
+	r.roster = &roster{focus: r.focus, byGuest: map[*guest.Thread]*thread{}, byCtx: map[*cpu.Context]*thread{}}
 	r.places = &places{memory: r.memory, eng: r.eng, images: r.images, blocks: r.blocks,
 		walker: unwind.New(r.images.Unwind)}
 	r.tailCalls = &tailCalls{r.places}
@@ -36,16 +36,16 @@ func (r *run) wireProgram(data *dataBook) {
 
 // wireSegments makes what keeps account of the threads' work, and tells the recogniser.
 func (r *run) wireSegments() {
-	r.operations = &operations{counting: r.counting, rec: r.rec, notes: r.notes}
+	r.operations = &operations{focus: r.focus, counting: r.counting, rec: r.rec, notes: r.notes}
 	r.rounds = &rounds{
 		clocks: r.clocks, places: r.places, eng: r.eng, images: r.images, blocks: r.blocks, meter: r.meter, waste: r.waste,
 		beside: r.beside,
 	}
 	r.segments = &segments{
 		clocks: r.clocks, operations: r.operations, places: r.places, probes: r.probes, roster: r.roster, rounds: r.rounds,
-		eng: r.eng, images: r.images, meter: r.meter, rec: r.rec, beside: r.beside,
+		eng: r.eng, images: r.images, meter: r.meter, rec: r.rec, beside: r.beside, focus: r.focus,
 	}
-	r.sampling = &sampling{counting: r.counting, places: r.places, out: r.out, sampler: newSampler(r.cfg.Traces)}
+	r.sampling = &sampling{focus: r.focus, counting: r.counting, places: r.places, out: r.out, sampler: newSampler(r.cfg.Traces)}
 	r.spinners = &spinners{}
 	r.passPoints = &passPoints{probes: r.probes, points: map[uint64]*point{}}
 }
@@ -54,14 +54,14 @@ func (r *run) wireSegments() {
 func (r *run) wireCalls() {
 	r.openCalls = &openCalls{
 		memory: r.memory, probes: r.probes, passPoints: r.passPoints, segments: r.segments,
-		tailCalls: r.tailCalls, heap: r.heap,
+		tailCalls: r.tailCalls, heap: r.heap, focus: r.focus,
 		names: byName(r.cfg.SectionEnds, declared(r.cfg.Rank)), mangled: mangled(), entries: map[uint64]*fn{},
 		taskBodies: map[uint64]*fn{}, bodies: map[uint64][]*fork{},
 	}
 	book := &lockBook{
 		dataFinder: r.dataFinder, openCalls: r.openCalls, places: r.places, images: r.images, blocks: r.blocks,
-		beside: r.beside,
-		locks:  map[uint64]*lockState{}, waits: map[uint64]*lockWaits{}, changes: newLockChanges(r.cfg.Locks),
+		beside: r.beside, focus: r.focus,
+		locks: map[uint64]*lockState{}, waits: map[uint64]*lockWaits{}, changes: newLockChanges(r.cfg.Locks),
 	}
 	r.locks = &locks{
 		clocks: r.clocks, openCalls: r.openCalls, operations: r.operations, places: r.places,
@@ -124,7 +124,7 @@ func (r *run) wireLives() {
 	r.lives = &lives{
 		counting: r.counting, mpiCalls: r.mpiCalls, openCalls: r.openCalls, operations: r.operations, places: r.places,
 		roster: r.roster, spinners: r.spinners, segments: r.segments, waking: r.waking,
-		images: r.images, cores: r.cores, beside: r.beside, out: r.out, end: r.end,
+		images: r.images, cores: r.cores, beside: r.beside, focus: r.focus, out: r.out, end: r.end,
 	}
 	r.goroutines = &goroutines{
 		clocks: r.clocks, lives: r.lives, memory: r.memory, openCalls: r.openCalls, operations: r.operations,
@@ -139,7 +139,7 @@ func (r *run) wireExits() {
 	r.dispatcher = &dispatcher{
 		goroutines: r.goroutines, openCalls: r.openCalls, parking: r.parking, passPoints: r.passPoints, passes: r.passes,
 		precedence: r.precedence, probes: r.probes, regions: r.regions, segments: r.segments, waking: r.waking,
-		heap: r.heap, cores: r.cores, end: r.end, enterings: r.enteringTable(), leavings: r.leavingTable(),
+		focus: r.focus, heap: r.heap, cores: r.cores, end: r.end, enterings: r.enteringTable(), leavings: r.leavingTable(),
 	}
 	r.exits = &exits{
 		clocks: r.clocks, counting: r.counting, dispatcher: r.dispatcher, ending: r.ending, lives: r.lives, loops: r.loops,
@@ -152,6 +152,6 @@ func (r *run) wireExits() {
 	r.loops.run, r.trials.run = r.exits, r.exits // what spins is run to see whether it does
 	r.loader = &loader{
 		memory: r.memory, openCalls: r.openCalls, places: r.places, probes: r.probes, heap: r.heap,
-		images: r.images, out: r.out,
+		images: r.images, out: r.out, focus: r.focus,
 	}
 }
