@@ -216,3 +216,119 @@ func TestARegionThatIsNeverThere(t *testing.T) {
 		}
 	}
 }
+
+// stretchProgram works unevenly all the time: thread 0 has most of the work at first, thread 1 then.
+const stretchProgram = `
+#include <pthread.h>
+#include <time.h>
+static pthread_barrier_t bar;
+static volatile unsigned long sink[2];
+static volatile int phase;
+static double t0;
+static double now(void)
+{
+	struct timespec t;
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec + t.tv_nsec * 1e-9;
+}
+__attribute__((noinline)) static void spin(int id, long n)
+{
+	unsigned long x = id + 1;
+	for (long i = 0; i < n; i++)
+		x = x * 6364136223846793005ul + 1;
+	sink[id] = x;
+}
+__attribute__((noinline)) static void early(int id)
+{
+	spin(id, id == 0 ? 1000000 : 50000);
+	pthread_barrier_wait(&bar);
+}
+__attribute__((noinline)) static void late(int id)
+{
+	spin(id, id == 1 ? 1000000 : 50000);
+	pthread_barrier_wait(&bar);
+}
+static void *thread(void *p)
+{
+	int id = (long)p;
+	for (;;) {
+		if (id == 0)
+			phase = (now() - t0 > 0.7) + (now() - t0 > 2.0);
+		pthread_barrier_wait(&bar);
+		int is = phase;
+		pthread_barrier_wait(&bar);
+		if (is == 2)
+			return 0;
+		is == 0 ? early(id) : late(id);
+	}
+}
+int main(void)
+{
+	pthread_t t[2];
+	t0 = now();
+	pthread_barrier_init(&bar, 0, 2);
+	for (long i = 0; i < 2; i++)
+		pthread_create(t + i, 0, thread, (void *)i);
+	for (int i = 0; i < 2; i++)
+		pthread_join(t[i], 0);
+	return 7;
+}
+`
+
+// TestAStretchIsRecorded: what a program does before and behind the stretch is not in the profile,
+// and its status is passed on.
+func TestAStretchIsRecorded(t *testing.T) {
+	testenv.Tool(t, "gcc")
+	dir := t.TempDir()
+	src, bin := filepath.Join(dir, "stretch.c"), filepath.Join(dir, "stretch")
+	if err := os.WriteFile(src, []byte(stretchProgram), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if out, err := exec.Command("gcc", "-g", "-O1", "-pthread", "-o", bin, src).CombinedOutput(); err != nil {
+		t.Fatalf("gcc: %v\n%s", err, out)
+	}
+	for _, c := range []struct {
+		options     []string
+		has, hasNot string
+	}{
+		{[]string{"--delay=1s"}, "late", "early"},
+		{[]string{"--duration=400ms"}, "early", "late"},
+		{[]string{"--delay=1s", "--duration=400ms"}, "late", "early"},
+	} {
+		data := filepath.Join(t.TempDir(), "lime.data")
+		args := append(append([]string{"record", "-o", data}, c.options...), "--", bin)
+		if code, _, errs := run(t, dir, "", args...); code != 7 {
+			t.Fatalf("%v: status %d\n%s", c.options, code, errs)
+		}
+		_, out, errs := run(t, dir, "", "report", "--json", data)
+		var r report.Report
+		if err := json.Unmarshal([]byte(out), &r); err != nil {
+			t.Fatalf("%v: %v\n%s", c.options, err, errs)
+		}
+		if m := r.Program.Measured; m == nil || m.Time == 0 || m.Time >= m.Whole {
+			t.Errorf("%v: measured %+v", c.options, m)
+		}
+		found := false
+		for i := range r.Sections {
+			found = found || r.Sections[i].EndsAt.Function == c.has
+			if r.Sections[i].EndsAt.Function == c.hasNot {
+				t.Errorf("%v: a section ends in %s, which ran at another time", c.options, c.hasNot)
+			}
+		}
+		if !found {
+			t.Errorf("%v: no section ends in %s", c.options, c.has)
+		}
+		sum := 0.0
+		for _, term := range r.Loss.Terms {
+			sum += term.Share
+		}
+		if sum < 0.999 || sum > 1.001 {
+			t.Errorf("%v: the terms of the loss add up to %v", c.options, sum)
+		}
+	}
+	data := filepath.Join(dir, "none.data")
+	code, _, errs := run(t, dir, "", "record", "--delay=1h", "-o", data, "--", bin)
+	if _, err := os.Stat(data); code != 125 || !strings.Contains(errs, "ended before 1h0m0s") || err == nil {
+		t.Errorf("never begun: status %d, %q, profile there: %v", code, errs, err == nil)
+	}
+}

@@ -30,6 +30,7 @@ type recordFlags struct {
 	noHooks   bool
 	events    []string
 	rank      rankFlags
+	region    regionFlags
 	waste     wasteFlags
 	trace     traceBudget
 }
@@ -77,6 +78,7 @@ Under mpirun or srun -o names a directory: each rank writes a profile there.
 	f.waste.addKinds(fl, native.SampledWaste())
 	fl.BoolVar(&f.noResolve, "no-resolve", false, "leave functions and lines to 'lime resolve'")
 	viewFlag(fl, &f.view)
+	f.region.addTimes(fl)
 	f.trace.add(fl)
 	f.rank.add(fl)
 	return cmd
@@ -104,6 +106,9 @@ func (f *recordFlags) check(args []string) error {
 	if err := native.CheckEvents(f.events); err != nil {
 		return usage(fmt.Errorf("--event: %w", err))
 	}
+	if f.waste.kinds != 0 && f.region.spec.On() {
+		return usage(errors.New("--waste and a part of the run: what is stored in one part may be read in another; look at the whole run"))
+	}
 	return f.trace.check()
 }
 
@@ -113,6 +118,9 @@ func (a *app) record(ctx context.Context, args []string, f *recordFlags) error {
 	}
 	me, err := f.rank.place(a, &f.output)
 	if err != nil {
+		return err
+	}
+	if err := f.region.check(nil, me, false); err != nil {
 		return err
 	}
 	defer debug.SetGCPercent(debug.SetGCPercent(recordGC))
@@ -132,11 +140,14 @@ func (a *app) record(ctx context.Context, args []string, f *recordFlags) error {
 	}
 	res, err := native.Run(ctx, native.Options{
 		Command: args, PID: f.pid, Frequency: f.frequency, StackBytes: f.stack, NoHooks: f.noHooks, Events: f.events,
-		Waste: f.waste.kinds, Tolerance: f.waste.tolerance, Traces: f.trace.bytes(), Tool: "lime " + Version(), Rank: me,
+		Region: f.region.spec, Waste: f.waste.kinds, Tolerance: f.waste.tolerance, Traces: f.trace.bytes(), Tool: "lime " + Version(), Rank: me,
 		Stdin: a.stdin, Stdout: a.program.stdout, Stderr: a.program.stderr, Out: w, Signals: signals,
 	})
 	err = errors.Join(err, w.Close())
 	signal.Stop(signals)
+	if err == nil && res.Never != "" {
+		return nothingMeasured(f.output, res.Never)
+	}
 	if err != nil && res.EndState == "" {
 		return a.notRecorded(f.output, res.Status, err)
 	}

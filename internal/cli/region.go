@@ -24,6 +24,11 @@ func (f *regionFlags) add(fl *pflag.FlagSet) {
 	fl.StringArrayVar(&f.spec.From, "from", nil, "measure only while some thread is in this `function`, each time it runs; may be repeated")
 	fl.StringVar(&f.spec.Phase, "phase", "", "measure only while some thread is in a phase that the program marks by this `name` "+
 		"(LIME_BEGIN of lime.h); "+region.AnyPhase+": in any")
+	f.addTimes(fl)
+}
+
+// addTimes adds those that a collector understands which sees no calls of the program's functions.
+func (f *regionFlags) addTimes(fl *pflag.FlagSet) {
 	fl.DurationVar(&f.spec.Delay, "delay", 0, "measure nothing before this `time` is over, for example 2s")
 	fl.DurationVar(&f.spec.Duration, "duration", 0, "measure for this `time` in all")
 }

@@ -12,6 +12,9 @@ import (
 
 // apply takes the next item in the order of time.
 func (r *run) apply(x *item) {
+	if !r.within(x.at) {
+		return
+	}
 	r.now = max(r.now, x.at)
 	r.pace.to(x.at)
 	if x.hook != nil {

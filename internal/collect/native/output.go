@@ -37,7 +37,9 @@ type output struct {
 	latest     uint64           // where the last instance ended
 	lines      lines            // of all processes; nil: there is one
 	instances  int
-	widest     int // most parts of an instance
+	open       bool   // what is told counts: nil of it does before the stretch that is measured begins
+	from       uint64 // when it began, ns; 0: with the recording
+	widest     int    // most parts of an instance
 	sum        partSum
 	work       uint64
 	err        error
@@ -107,6 +109,14 @@ func (o *output) threadEnd(t *thread) { o.sink.SetThread(profile.ThreadID(t.id),
 // one of too few cores counts for nobody; the parts stand on the time line that the program would
 // have with a core for every thread.
 func (o *output) instance(in section.Instance) {
+	if !o.open {
+		return
+	}
+	if o.from != 0 {
+		for i := range in.Parts {
+			o.drop(in.Parts[i].Spans)
+		}
+	}
 	o.rows(&in)
 	x := &profile.Instance{Section: o.section(in), Parts: make([]profile.Part, 0, len(in.Parts))}
 	sum := &o.sum
@@ -492,6 +502,9 @@ func (o *output) section(in section.Instance) profile.SectionID {
 
 // close writes the metrics of the call paths since the last time.
 func (o *output) close() {
+	if !o.open {
+		return
+	}
 	o.settle()
 	o.idle.corrections(func(k pathKey, change float64) { o.paths[k] += change })
 	keys := make([]pathKey, 0, len(o.paths))

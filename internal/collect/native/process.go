@@ -100,6 +100,7 @@ func (r *run) endProcess() {
 	}
 	r.over = true
 	end := max(r.now, r.started)
+	r.within(end)
 	r.endGo(end)
 	for _, t := range r.threads {
 		if !t.foreign {
@@ -180,6 +181,7 @@ func (r *run) look() error {
 	r.sampler = newSampler(r.images, r.code, r.o.Out)
 	r.out = newOutput(r.o.Out, r.code)
 	r.out.newRow, r.out.lines, r.out.traces = r.newRow, r.lines, r.traces
+	r.out.open = r.begins == 0
 	r.rec = section.New(r.out.instance)
 	return r.images.load()
 }

@@ -21,6 +21,7 @@ import (
 	"lime/internal/collect/mpi"
 	"lime/internal/collect/native/hook"
 	"lime/internal/perf"
+	"lime/internal/profile"
 	"lime/internal/section"
 	"lime/internal/unit"
 )
@@ -92,6 +93,7 @@ type run struct {
 	gophers      gophers
 	regions      uint64
 	started      uint64
+	begins, ends uint64 // the stretch that is measured; 0: with the recording
 	keepAt       uint64
 	now          uint64
 	episodes     map[uint64]*episode // by what names the meeting
@@ -191,6 +193,8 @@ func (r *run) prepare(pid int) error {
 	}
 	r.name = threadName(pid, pid)
 	r.started = monotonic()
+	r.stretchOf(r.started)
+	r.out.open = r.begins == 0
 	r.startThread(r.pid, nil, r.started)
 	return r.enable()
 }
@@ -318,10 +322,12 @@ func (r *run) loop(ctx context.Context) (Result, error) {
 		s.Notify(full)
 	}
 	var state *os.ProcessState
-	interrupted := false
-	for wait := time.Duration(firstTick); state == nil && !interrupted; wait = r.rest(wait) {
-		for slept := time.Duration(0); slept == 0 || slept < wait && state == nil && !interrupted && !r.crowded(); {
-			step := r.short.due(time.Now(), min(wait-slept, tick))
+	interrupted, through := false, false
+	for wait := time.Duration(firstTick); state == nil && !interrupted && !through; wait = r.rest(wait) {
+		for slept := time.Duration(0); slept == 0 || slept < wait && state == nil && !interrupted && !through && !r.crowded(); {
+			over, left := r.stretchOver()
+			through = over
+			step := r.short.due(time.Now(), min(wait-slept, tick, left))
 			slept += step
 			due := time.NewTimer(step)
 			select {
@@ -342,11 +348,28 @@ func (r *run) loop(ctx context.Context) (Result, error) {
 		r.keep()
 	}
 	r.endWaste()
+	if through {
+		r.now = max(r.now, min(r.ends, monotonic()))
+	}
 	if err := r.unhook(); err != nil {
 		r.notes.Add("hooked", err.Error())
 	}
 	r.drain(0)
-	return r.finish(state, interrupted)
+	res, err := r.finish(state, interrupted)
+	if through && r.prog != nil { // it goes on, and its status is to be passed on
+		for _, p := range r.all() {
+			_ = p.unhookProcess() // it may be gone
+		}
+		for _, s := range r.sessions() {
+			_ = s.Disable()
+		}
+		state = <-done
+		was := res
+		res = r.result(state, false)
+		res.Notes, res.RunTime, res.Never = was.Notes, was.RunTime, was.Never
+		err = errors.Join(err, r.o.Out.UpdateMeta(r.metaAtEnd(&res, state)))
+	}
+	return res, err
 }
 
 // crowded reports whether the hooks' ring must be read before it gets full.
@@ -520,18 +543,25 @@ func (r *run) finish(state *os.ProcessState, interrupted bool) (Result, error) {
 	r.endChildren()
 	r.traces.Write(r.o.Out, r.notes)
 	res := r.result(state, interrupted)
-	m := r.meta(res.EndState)
-	r.measured(&m)
-	m.ExitStatus, m.Complete, m.Notes = res.Status, true, r.report(end-r.started)
-	if ws, ok := r.exitStatus(state); ok && ws.Signaled() {
-		m.ExitStatus = int(ws.Signal())
-	}
-	res.Notes, res.RunTime = m.Notes, end-r.started
+	res.Notes, res.RunTime, res.Never = r.report(end-r.started), end-r.started, r.never()
+	m := r.metaAtEnd(&res, state)
 	err := r.o.Out.UpdateMeta(m)
 	for _, p := range r.all() {
 		err = errors.Join(p.out.err, err)
 	}
 	return res, err
+}
+
+// metaAtEnd is what the profile says of the run that has ended.
+func (r *run) metaAtEnd(res *Result, state *os.ProcessState) profile.Meta {
+	m := r.meta(res.EndState)
+	r.measured(&m)
+	m.ExitStatus, m.Complete, m.Notes = res.Status, true, res.Notes
+	if ws, ok := r.exitStatus(state); ok && ws.Signaled() {
+		m.ExitStatus = int(ws.Signal())
+	}
+	r.describe(&m)
+	return m
 }
 
 func (r *run) result(state *os.ProcessState, interrupted bool) Result {

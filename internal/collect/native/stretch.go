@@ -1,0 +1,109 @@
+package native
+
+import (
+	"time"
+
+	"lime/internal/profile"
+)
+
+// A stretch of the run that is measured (region.Spec's Delay and Duration). What came before its
+// beginning is dropped then: instances that are over, samples, waits, and of what threads are about
+// what they did so far. Its end is that of the recording; the program goes on.
+
+// stretchOf says when the process's stretch begins and ends, in ns of the monotonic clock; 0: with
+// the recording.
+func (r *run) stretchOf(started uint64) {
+	if d := r.o.Region.Delay; d > 0 {
+		r.begins = started + uint64(d)
+	}
+	if d := r.o.Region.Duration; d > 0 {
+		r.ends = max(started, r.begins) + uint64(d)
+	}
+}
+
+// within reports whether a moment is before the stretch's end, and begins the stretch if it is
+// time.
+func (r *run) within(at uint64) bool {
+	if r.begins != 0 && !r.out.open && at >= r.begins {
+		r.opens()
+	}
+	return r.ends == 0 || at < r.ends
+}
+
+// opens begins the stretch.
+func (r *run) opens() {
+	r.out.opens(r.begins)
+	for _, t := range r.threads {
+		if a := t.acting(); a != t && a.piece != nil {
+			a.begin(r.begins)
+		}
+		if t.piece != nil && !t.ended {
+			t.begin(r.begins)
+		}
+		t.making = making{}
+	}
+	r.lockTable = lockTable{}
+	r.offSeen, r.offUnseen, r.queued, r.spun = 0, 0, 0, 0
+	r.out.open = true
+}
+
+// opens drops what was summed up so far.
+func (o *output) opens(at uint64) {
+	o.from = at
+	clear(o.paths)
+	clear(o.sampled)
+	clear(o.worked)
+	clear(o.virtual)
+	o.idle = newIdling(cores())
+	o.instances, o.dealt, o.widest, o.work, o.latest = 0, 0, 0, 0, 0
+}
+
+// drop leaves of a part's pieces what was done since the stretch began. A wait that began before
+// is no longer than the piece in which it ended.
+func (o *output) drop(spans []any) {
+	for _, s := range spans {
+		p := s.(*piece)
+		if p.to <= o.from {
+			*p = piece{thread: p.thread, from: p.from, to: p.to, row: p.row, charged: true}
+			continue
+		}
+		long := p.to - max(p.from, o.from)
+		for i := range p.locks {
+			p.locks[i].off, p.locks[i].time = min(p.locks[i].off, long), min(p.locks[i].time, long)
+		}
+		for i := range p.off {
+			p.off[i].wait = min(p.off[i].wait, long)
+		}
+	}
+}
+
+// stretchOver reports whether the stretch has ended, and how long that will take otherwise.
+func (r *run) stretchOver() (bool, time.Duration) {
+	if r.ends == 0 {
+		return false, longTick
+	}
+	if now := monotonic(); now < r.ends {
+		return false, time.Duration(r.ends - now)
+	}
+	return true, 0
+}
+
+// describe says in the profile what was measured.
+func (r *run) describe(m *profile.Meta) {
+	spec := &r.o.Region
+	if !spec.On() {
+		return
+	}
+	m.Region, m.Stretches = spec.Words(), 1
+	m.WholeTime = monotonic() - r.started
+	end := max(r.now, r.started)
+	m.RegionTime = end - min(end, max(r.started, r.begins))
+}
+
+// never says why nothing was measured; "": something was.
+func (r *run) never() string {
+	if r.begins == 0 || r.now >= r.begins {
+		return ""
+	}
+	return r.o.Region.Never()
+}
