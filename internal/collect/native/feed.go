@@ -12,7 +12,7 @@ import (
 
 // apply takes the next item in the order of time.
 func (r *run) apply(x *item) {
-	if !r.within(x.at) {
+	if !r.stretch.within(r, x.at) {
 		return
 	}
 	r.now = max(r.now, x.at)

@@ -39,6 +39,7 @@ func (r *run) watch(rec *perf.Record) *run {
 		return nil
 	}
 	p := newProcess(r.shared)
+	p.stretch = r.stretch
 	p.pid, p.name, p.started = rec.PID, rec.Name, rec.Time
 	if p.look() != nil { // it is gone
 		return nil
@@ -100,7 +101,7 @@ func (r *run) endProcess() {
 	}
 	r.over = true
 	end := max(r.now, r.started)
-	r.within(end)
+	r.stretch.within(r, end)
 	r.endGo(end)
 	for _, t := range r.threads {
 		if !t.foreign {
@@ -181,7 +182,7 @@ func (r *run) look() error {
 	r.sampler = newSampler(r.images, r.code, r.o.Out)
 	r.out = newOutput(r.o.Out, r.code)
 	r.out.newRow, r.out.lines, r.out.traces = r.newRow, r.lines, r.traces
-	r.out.open = r.begins == 0
+	r.out.open = r.stretch.begins == 0
 	r.rec = section.New(r.out.instance)
 	return r.images.load()
 }

@@ -93,7 +93,7 @@ type run struct {
 	gophers      gophers
 	regions      uint64
 	started      uint64
-	begins, ends uint64 // the stretch that is measured; 0: with the recording
+	stretch      stretch // of the run that is measured
 	keepAt       uint64
 	now          uint64
 	episodes     map[uint64]*episode // by what names the meeting
@@ -193,8 +193,8 @@ func (r *run) prepare(pid int) error {
 	}
 	r.name = threadName(pid, pid)
 	r.started = monotonic()
-	r.stretchOf(r.started)
-	r.out.open = r.begins == 0
+	r.stretch = newStretch(&r.o.Region, r.started)
+	r.out.open = r.stretch.begins == 0
 	r.startThread(r.pid, nil, r.started)
 	return r.enable()
 }
@@ -325,7 +325,7 @@ func (r *run) loop(ctx context.Context) (Result, error) {
 	interrupted, through := false, false
 	for wait := time.Duration(firstTick); state == nil && !interrupted && !through; wait = r.rest(wait) {
 		for slept := time.Duration(0); slept == 0 || slept < wait && state == nil && !interrupted && !through && !r.crowded(); {
-			over, left := r.stretchOver()
+			over, left := r.stretch.over()
 			through = over
 			step := r.short.due(time.Now(), min(wait-slept, tick, left))
 			slept += step
@@ -349,7 +349,7 @@ func (r *run) loop(ctx context.Context) (Result, error) {
 	}
 	r.endWaste()
 	if through {
-		r.now = max(r.now, min(r.ends, monotonic()))
+		r.now = max(r.now, min(r.stretch.ends, monotonic()))
 	}
 	if err := r.unhook(); err != nil {
 		r.notes.Add("hooked", err.Error())
@@ -367,7 +367,7 @@ func (r *run) loop(ctx context.Context) (Result, error) {
 		was := res
 		res = r.result(state, false)
 		res.Notes, res.RunTime, res.Never = was.Notes, was.RunTime, was.Never
-		err = errors.Join(err, r.o.Out.UpdateMeta(r.metaAtEnd(&res, state)))
+		err = errors.Join(err, r.o.Out.UpdateMeta(metaAtEnd(r, &res, state)))
 	}
 	return res, err
 }
@@ -543,8 +543,8 @@ func (r *run) finish(state *os.ProcessState, interrupted bool) (Result, error) {
 	r.endChildren()
 	r.traces.Write(r.o.Out, r.notes)
 	res := r.result(state, interrupted)
-	res.Notes, res.RunTime, res.Never = r.report(end-r.started), end-r.started, r.never()
-	m := r.metaAtEnd(&res, state)
+	res.Notes, res.RunTime, res.Never = r.report(end-r.started), end-r.started, r.stretch.never(r)
+	m := metaAtEnd(r, &res, state)
 	err := r.o.Out.UpdateMeta(m)
 	for _, p := range r.all() {
 		err = errors.Join(p.out.err, err)
@@ -553,14 +553,14 @@ func (r *run) finish(state *os.ProcessState, interrupted bool) (Result, error) {
 }
 
 // metaAtEnd is what the profile says of the run that has ended.
-func (r *run) metaAtEnd(res *Result, state *os.ProcessState) profile.Meta {
+func metaAtEnd(r *run, res *Result, state *os.ProcessState) profile.Meta {
 	m := r.meta(res.EndState)
 	r.measured(&m)
 	m.ExitStatus, m.Complete, m.Notes = res.Status, true, res.Notes
 	if ws, ok := r.exitStatus(state); ok && ws.Signaled() {
 		m.ExitStatus = int(ws.Signal())
 	}
-	r.describe(&m)
+	r.stretch.describe(r, &m)
 	return m
 }
 

@@ -3,6 +3,7 @@ package native
 import (
 	"time"
 
+	"lime/internal/collect/region"
 	"lime/internal/profile"
 )
 
@@ -10,35 +11,38 @@ import (
 // beginning is dropped then: instances that are over, samples, waits, and of what threads are about
 // what they did so far. Its end is that of the recording; the program goes on.
 
-// stretchOf says when the process's stretch begins and ends, in ns of the monotonic clock; 0: with
-// the recording.
-func (r *run) stretchOf(started uint64) {
-	if d := r.o.Region.Delay; d > 0 {
-		r.begins = started + uint64(d)
+// stretch is when it begins and ends, in ns of the monotonic clock; 0: with the recording.
+type stretch struct{ begins, ends uint64 }
+
+// newStretch is that of a recording that began at a moment.
+func newStretch(asked *region.Spec, started uint64) (s stretch) {
+	if asked.Delay > 0 {
+		s.begins = started + uint64(asked.Delay)
 	}
-	if d := r.o.Region.Duration; d > 0 {
-		r.ends = max(started, r.begins) + uint64(d)
+	if asked.Duration > 0 {
+		s.ends = max(started, s.begins) + uint64(asked.Duration)
 	}
+	return s
 }
 
 // within reports whether a moment is before the stretch's end, and begins the stretch if it is
 // time.
-func (r *run) within(at uint64) bool {
-	if r.begins != 0 && !r.out.open && at >= r.begins {
-		r.opens()
+func (s *stretch) within(r *run, at uint64) bool {
+	if s.begins != 0 && !r.out.open && at >= s.begins {
+		s.opens(r)
 	}
-	return r.ends == 0 || at < r.ends
+	return s.ends == 0 || at < s.ends
 }
 
 // opens begins the stretch.
-func (r *run) opens() {
-	r.out.opens(r.begins)
+func (s *stretch) opens(r *run) {
+	r.out.opens(s.begins)
 	for _, t := range r.threads {
 		if a := t.acting(); a != t && a.piece != nil {
-			a.begin(r.begins)
+			a.begin(s.begins)
 		}
 		if t.piece != nil && !t.ended {
-			t.begin(r.begins)
+			t.begin(s.begins)
 		}
 		t.making = making{}
 	}
@@ -77,19 +81,19 @@ func (o *output) drop(spans []any) {
 	}
 }
 
-// stretchOver reports whether the stretch has ended, and how long that will take otherwise.
-func (r *run) stretchOver() (bool, time.Duration) {
-	if r.ends == 0 {
+// over reports whether the stretch has ended, and how long that will take otherwise.
+func (s *stretch) over() (bool, time.Duration) {
+	if s.ends == 0 {
 		return false, longTick
 	}
-	if now := monotonic(); now < r.ends {
-		return false, time.Duration(r.ends - now)
+	if now := monotonic(); now < s.ends {
+		return false, time.Duration(s.ends - now)
 	}
 	return true, 0
 }
 
 // describe says in the profile what was measured.
-func (r *run) describe(m *profile.Meta) {
+func (s *stretch) describe(r *run, m *profile.Meta) {
 	spec := &r.o.Region
 	if !spec.On() {
 		return
@@ -97,12 +101,12 @@ func (r *run) describe(m *profile.Meta) {
 	m.Region, m.Stretches = spec.Words(), 1
 	m.WholeTime = monotonic() - r.started
 	end := max(r.now, r.started)
-	m.RegionTime = end - min(end, max(r.started, r.begins))
+	m.RegionTime = end - min(end, max(r.started, s.begins))
 }
 
 // never says why nothing was measured; "": something was.
-func (r *run) never() string {
-	if r.begins == 0 || r.now >= r.begins {
+func (s *stretch) never(r *run) string {
+	if s.begins == 0 || r.now >= s.begins {
 		return ""
 	}
 	return r.o.Region.Never()
