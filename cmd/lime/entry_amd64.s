@@ -19,4 +19,24 @@ TEXT ·entry(SB), NOSPLIT|NOFRAME, $0-0
 	MOVL $125, DI
 	SYSCALL
 begin:
+	XORL R12, R12
+	MOVL $1, BX
+next:
+	MOVL $13, AX             // rt_sigaction(BX, 0, SP-128)
+	MOVL BX, DI
+	XORL SI, SI
+	LEAQ -128(SP), DX
+	MOVL $8, R10
+	SYSCALL
+	TESTQ AX, AX
+	JNE  other
+	CMPQ -128(SP), $1        // SIG_IGN
+	JNE  other
+	LEAL -1(BX), CX
+	BTSQ CX, R12
+other:
+	INCL BX
+	CMPL BX, $64
+	JLS  next
+	MOVQ R12, lime∕internal∕sender·inherited(SB)
 	JMP  _rt0_amd64_linux(SB)

@@ -12,8 +12,10 @@ import (
 	"os"
 
 	"lime/internal/cli"
+	"lime/internal/sender"
 )
 
 func main() {
+	sender.KeepIgnored()
 	os.Exit(cli.Main(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 }

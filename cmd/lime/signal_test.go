@@ -48,8 +48,11 @@ type listening struct {
 	file string
 }
 
+// verbs are those that run a program, and pass on to it what they are sent.
+var verbs = []string{"record", "simulate", "count"}
+
 // listen starts lime; with a terminal if that is one.
-func listen(t *testing.T, terminal *os.File) *listening {
+func listen(t *testing.T, verb string, terminal *os.File) *listening {
 	t.Helper()
 	lime, err := built()
 	if err != nil {
@@ -57,7 +60,7 @@ func listen(t *testing.T, terminal *os.File) *listening {
 	}
 	dir := t.TempDir()
 	l := &listening{file: filepath.Join(dir, "signals")}
-	l.cmd = exec.Command(lime, "record", "-o", l.file, "--", program(t, listener))
+	l.cmd = exec.Command(lime, verb, "-o", l.file, "--", program(t, listener))
 	l.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	if terminal != nil {
 		l.cmd.Stdin, l.cmd.Stderr = terminal, terminal
@@ -110,38 +113,85 @@ func (l *listening) heard(t *testing.T, want string) {
 // A signal that is sent to lime alone reaches the program, once; what the program sends to lime
 // does not come back to it.
 func TestSignalsReachTheProgram(t *testing.T) {
-	for _, n := range []syscall.Signal{unix.SIGINT, unix.SIGQUIT, unix.SIGTERM, unix.SIGHUP, unix.SIGUSR1,
-		unix.SIGALRM, unix.SIGABRT, unix.Signal(40)} {
-		t.Run(n.String(), func(t *testing.T) {
-			l := listen(t, nil)
-			if err := l.cmd.Process.Signal(n); err != nil {
+	for _, verb := range verbs {
+		for _, n := range []syscall.Signal{unix.SIGINT, unix.SIGQUIT, unix.SIGTERM, unix.SIGHUP, unix.SIGUSR1,
+			unix.SIGALRM, unix.SIGABRT, unix.Signal(40)} {
+			t.Run(verb+"/"+n.String(), func(t *testing.T) {
+				l := listen(t, verb, nil)
+				if err := l.cmd.Process.Signal(n); err != nil {
+					t.Fatal(err)
+				}
+				l.hears(t, n)
+				l.heard(t, "")
+			})
+		}
+	}
+}
+
+// Who sends a signal again and again means the program each time: that it goes on is its own affair.
+func TestProgramMayNotMindSignals(t *testing.T) {
+	for _, verb := range verbs {
+		l := listen(t, verb, nil)
+		for range 5 {
+			for _, n := range []syscall.Signal{unix.SIGTERM, unix.SIGINT} {
+				if err := l.cmd.Process.Signal(n); err != nil {
+					t.Fatal(err)
+				}
+				l.hears(t, n)
+			}
+		}
+		l.heard(t, "")
+	}
+}
+
+// What is sent to the whole group reaches the program, directly and by way of lime: once or twice.
+func TestSignalsToTheGroup(t *testing.T) {
+	for _, verb := range verbs {
+		for _, n := range []syscall.Signal{unix.SIGINT, unix.SIGTERM, unix.SIGUSR1} {
+			l := listen(t, verb, nil)
+			if err := unix.Kill(-l.cmd.Process.Pid, n); err != nil {
 				t.Fatal(err)
 			}
-			if line, err := l.out.ReadString('\n'); line != fmt.Sprintf("%d\n", int(n)) {
-				t.Errorf("the program got %q, %v", line, err)
+			l.hears(t, n)
+			if err := l.cmd.Process.Signal(unix.Signal(40)); err != nil { // comes after those that lime has passed on before
+				t.Fatal(err)
+			}
+			line, err := l.out.ReadString('\n')
+			if line == fmt.Sprintf("%d\n", int(n)) {
+				line, err = l.out.ReadString('\n')
+			}
+			if line != "40\n" {
+				t.Errorf("%s, %v: the program got %q, %v", verb, n, line, err)
 			}
 			l.heard(t, "")
-		})
+		}
+	}
+}
+
+// hears checks what the program gets next.
+func (l *listening) hears(t *testing.T, n syscall.Signal) {
+	t.Helper()
+	if line, err := l.out.ReadString('\n'); line != fmt.Sprintf("%d\n", int(n)) {
+		t.Errorf("the program got %q, %v; want %v", line, err, n)
 	}
 }
 
 // Keys of the terminal reach the program and lime, which does not pass them on, waits for the
 // program, and keeps the profile.
 func TestKeysReachTheProgram(t *testing.T) {
-	keys, terminal := pty(t)
-	for _, row := range []struct {
-		key  string
-		want syscall.Signal
-	}{{"\x03", unix.SIGINT}, {"\x1c", unix.SIGQUIT}} {
-		l := listen(t, terminal)
-		if _, err := io.WriteString(keys, row.key); err != nil {
-			t.Fatal(err)
+	for _, verb := range verbs {
+		for _, row := range []struct {
+			key  string
+			want syscall.Signal
+		}{{"\x03", unix.SIGINT}, {"\x1c", unix.SIGQUIT}} {
+			keys, terminal := pty(t) // the end of a session takes its terminal along
+			l := listen(t, verb, terminal)
+			if _, err := io.WriteString(keys, row.key); err != nil {
+				t.Fatal(err)
+			}
+			l.hears(t, row.want)
+			l.heard(t, "")
 		}
-		if line, err := l.out.ReadString('\n'); line != fmt.Sprintf("%d\n", int(row.want)) {
-			t.Errorf("the program got %q, %v; want %v", line, err, row.want)
-		}
-		l.heard(t, "")
-		keys, terminal = pty(t) // the end of a session takes its terminal along
 	}
 }
 
@@ -175,9 +225,55 @@ func TestSignalEndsTheProgram(t *testing.T) {
 	path := program(t, `#include <stdio.h>
 #include <unistd.h>
 int main(void) { puts("ready"); fflush(stdout); for (;;) pause(); }`)
-	for _, n := range []syscall.Signal{unix.SIGINT, unix.SIGTERM, unix.SIGUSR1} {
+	for _, verb := range verbs {
+		for _, n := range []syscall.Signal{unix.SIGINT, unix.SIGTERM, unix.SIGUSR1} {
+			file := filepath.Join(t.TempDir(), "ended")
+			cmd := exec.Command(lime, verb, "-o", file, "--", path)
+			out, err := cmd.StdoutPipe()
+			if err := errors.Join(err, cmd.Start()); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := bufio.NewReader(out).ReadString('\n'); err != nil {
+				t.Fatal(err)
+			}
+			if err := cmd.Process.Signal(n); err != nil {
+				t.Fatal(err)
+			}
+			_ = cmd.Wait()
+			if got := cmd.ProcessState.ExitCode(); got != 128+int(n) {
+				t.Errorf("%s, %v: status %d", verb, n, got)
+			}
+			if _, stdout, _ := run(t, filepath.Dir(file), "", "report", "--json", file); !isWhole(stdout) {
+				t.Errorf("%s, %v: the profile is not complete: %s", verb, n, grep(stdout, "end_state"))
+			}
+		}
+	}
+}
+
+// isWhole says of a report that the profile holds all until the program's end by a signal.
+func isWhole(json string) bool {
+	return strings.Contains(json, `"end_state": "signalled"`) || strings.Contains(json, `"end_state": "interrupted"`)
+}
+
+// grep is the lines that hold a word.
+func grep(text, word string) (out string) {
+	for line := range strings.Lines(text) {
+		if strings.Contains(line, word) {
+			out += line
+		}
+	}
+	return out
+}
+
+// The key that ends the program ends lime in the same way, with the profile complete: a shell's
+// loop around the two ends, too.
+func TestKeyEndsTheProgram(t *testing.T) {
+	for _, verb := range verbs {
+		keys, terminal := pty(t)
 		file := filepath.Join(t.TempDir(), "ended")
-		cmd := exec.Command(lime, "record", "-o", file, "--", path)
+		cmd := exec.Command(mustBuilt(t), verb, "-o", file, "--", "sh", "-c", "echo ready; exec sleep 1000")
+		cmd.Stdin, cmd.Stderr = terminal, terminal
+		cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
 		out, err := cmd.StdoutPipe()
 		if err := errors.Join(err, cmd.Start()); err != nil {
 			t.Fatal(err)
@@ -185,42 +281,66 @@ int main(void) { puts("ready"); fflush(stdout); for (;;) pause(); }`)
 		if _, err := bufio.NewReader(out).ReadString('\n'); err != nil {
 			t.Fatal(err)
 		}
-		if err := cmd.Process.Signal(n); err != nil {
+		if _, err := io.WriteString(keys, "\x03"); err != nil {
 			t.Fatal(err)
 		}
 		_ = cmd.Wait()
-		if got := cmd.ProcessState.ExitCode(); got != 128+int(n) {
-			t.Errorf("%v: status %d", n, got)
+		if ws, ok := cmd.ProcessState.Sys().(syscall.WaitStatus); !ok || !ws.Signaled() || ws.Signal() != unix.SIGINT {
+			t.Errorf("%s: lime ended with %v, want %v", verb, cmd.ProcessState, unix.SIGINT)
 		}
-		if _, stdout, _ := run(t, filepath.Dir(file), "", "report", "--json", file); !strings.Contains(stdout, `"end_state": "signalled"`) {
-			t.Errorf("%v: the profile is not complete", n)
+		if _, stdout, _ := run(t, filepath.Dir(file), "", "report", "--json", file); !isWhole(stdout) {
+			t.Errorf("%s: the profile is not complete", verb)
 		}
 	}
 }
 
-// The key that ends the program ends lime in the same way, with the profile complete: a shell's
-// loop around the two ends, too.
-func TestKeyEndsTheProgram(t *testing.T) {
-	keys, terminal := pty(t)
-	file := filepath.Join(t.TempDir(), "ended")
-	cmd := exec.Command(mustBuilt(t), "record", "-o", file, "--", "sh", "-c", "echo ready; exec sleep 1000")
-	cmd.Stdin, cmd.Stderr = terminal, terminal
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
-	out, err := cmd.StdoutPipe()
-	if err := errors.Join(err, cmd.Start()); err != nil {
-		t.Fatal(err)
+// inheriting prints which signals it finds ignored, blocked and pending; with an argument, it first
+// changes them and replaces itself.
+const inheriting = `
+#include <signal.h>
+#include <stdio.h>
+#include <unistd.h>
+int main(int argc, char **argv) {
+	sigset_t mask, pending;
+	struct sigaction a;
+	if (argc > 1) {
+		signal(SIGUSR1, SIG_IGN); signal(SIGPIPE, SIG_IGN); signal(SIGHUP, SIG_DFL); signal(SIGCHLD, SIG_IGN);
+		sigemptyset(&mask); sigaddset(&mask, SIGUSR2); sigaddset(&mask, SIGALRM); sigaddset(&mask, 40);
+		sigprocmask(SIG_BLOCK, &mask, 0);
+		raise(SIGUSR2); kill(getpid(), SIGALRM); kill(getpid(), 40);
+		execl(argv[0], argv[0], (char *)0);
 	}
-	if _, err := bufio.NewReader(out).ReadString('\n'); err != nil {
-		t.Fatal(err)
+	sigprocmask(0, 0, &mask); sigpending(&pending);
+	for (int i = 1; i < 65; i++) {
+		if (i == 32 || i == 33 || sigaction(i, 0, &a)) continue;
+		if (a.sa_handler == SIG_IGN) printf("%d ignored\n", i);
+		if (sigismember(&mask, i)) printf("%d blocked\n", i);
+		if (sigismember(&pending, i)) printf("%d pending\n", i);
 	}
-	if _, err := io.WriteString(keys, "\x03"); err != nil {
-		t.Fatal(err)
-	}
-	_ = cmd.Wait()
-	if ws, ok := cmd.ProcessState.Sys().(syscall.WaitStatus); !ok || !ws.Signaled() || ws.Signal() != unix.SIGINT {
-		t.Errorf("lime ended with %v, want %v", cmd.ProcessState, unix.SIGINT)
-	}
-	if _, stdout, _ := run(t, filepath.Dir(file), "", "report", "--json", file); !strings.Contains(stdout, `"end_state": "signalled"`) {
-		t.Error("the profile is not complete")
+	return 0;
+}
+`
+
+// What is ignored and blocked a program has from who started it, or from the one that it replaces,
+// and from that what is pending, too (execve(2)).
+func TestSignalsAreInherited(t *testing.T) {
+	path := program(t, inheriting)
+	for _, args := range []string{"", " again"} {
+		for _, traps := range []string{"", "trap '' HUP PIPE TERM USR1 WINCH; "} {
+			text := func(lime string) string {
+				cmd := exec.Command("sh", "-c", traps+"exec "+lime+path+args)
+				out, err := cmd.Output()
+				if err != nil {
+					t.Errorf("%s: %v", cmd, err)
+				}
+				return string(out)
+			}
+			want := text("")
+			for _, verb := range verbs {
+				if got := text(mustBuilt(t) + " " + verb + " -o " + filepath.Join(t.TempDir(), "p") + " -- "); got != want {
+					t.Errorf("%s, %q%s:\n%snatively:\n%s", verb, traps, args, got, want)
+				}
+			}
+		}
 	}
 }

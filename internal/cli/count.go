@@ -139,6 +139,9 @@ func (a *app) count(ctx context.Context, args []string, f *countFlags) error {
 		err = a.collected(&res, err, f.output, f.noResolve)
 	}
 	live.finish()
+	if res.ByKey {
+		interruptSelf()
+	}
 	return err
 }
 

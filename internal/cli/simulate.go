@@ -170,7 +170,11 @@ func (a *app) simulate(ctx context.Context, args []string, f *simulateFlags) err
 		Progress: isTerminal(a.stderr), Tool: "lime " + Version(), Rank: me, Children: f.family.dir,
 		Stdin: a.stdin, Stdout: a.program.stdout, Stderr: a.program.stderr,
 	})
-	return a.collected(&res, err, f.output, f.noResolve)
+	err = a.collected(&res, err, f.output, f.noResolve)
+	if res.ByKey {
+		interruptSelf()
+	}
+	return err
 }
 
 // lookUp adds to a profile what its addresses mean. That it cannot is no reason

@@ -16,6 +16,8 @@ type Config struct {
 	FollowExec bool // cpu.FollowExec was called: what child processes start is simulated, too
 	Lime       int  // lime's process in the group, which gets no signals by groups; 0: none
 
+	Signals SignalState // what the program finds of signals
+
 	Parallel *Parallel // nil: one thread runs at a time, and time is the collector's
 
 	Layout Layout // zero: DefaultLayout, above lime where that lies in it

@@ -205,7 +205,7 @@ func (c *call) execPath(path string, argv, envp uint64) int64 {
 	if lerr := checkProgram(path, args); lerr != nil {
 		return errRes(execErrno(lerr))
 	}
-	c.p.exec = &ExecRequest{Path: path, Args: args, Env: env, mask: c.t.mask}
+	c.p.exec = &ExecRequest{Path: path, Args: args, Env: env, by: c.t}
 	c.out = Outcome{Kind: Replace}
 	return 0
 }

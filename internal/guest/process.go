@@ -92,7 +92,9 @@ type ExecRequest struct {
 	Path string
 	Args []string
 	Env  []string
-	mask sigset
+
+	Signals SignalState // after HandOn
+	by      *Thread
 }
 
 // New reserves the guest's addresses and loads the program.
@@ -157,7 +159,6 @@ func (p *Process) start(prog *program, path string) error {
 		return err
 	}
 	p.signalFD = p.files.protect(fd)
-	p.inheritSignals()
 	entry, sp, lerr := p.load(prog, path)
 	if lerr != nil {
 		return lerr
@@ -171,6 +172,7 @@ func (p *Process) start(prog *program, path string) error {
 	ctx.RIP, ctx.RFLAGS = entry, 0x202
 	t := p.addThread(ctx, nil)
 	t.Name = commOf(path)
+	p.cfg.Signals.begin(p, t)
 	for _, img := range p.images {
 		p.host.ImageMapped(img)
 	}
@@ -274,12 +276,13 @@ func (p *Process) Close() {
 // collector that wants the new program simulated too starts itself again instead:
 // descriptors, working directory and process id stay the same.
 func (p *Process) DoExec(r *ExecRequest) error {
+	r.HandOn(p)
 	for sig := 1; sig <= numSignals; sig++ {
 		if p.actions[sig].handler == sigIgn {
 			signal.Ignore(unix.Signal(sig))
 		}
 	}
-	mask := unix.Sigset_t{Val: [16]uint64{uint64(r.mask)}}
+	mask := unix.Sigset_t{Val: [16]uint64{r.Signals.Blocked}}
 	_ = unix.PthreadSigmask(unix.SIG_SETMASK, &mask, nil)
 	return unix.Exec(r.Path, r.Args, r.Env)
 }

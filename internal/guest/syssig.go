@@ -3,7 +3,6 @@ package guest
 import (
 	"errors"
 	"os"
-	"os/signal"
 
 	"golang.org/x/sys/unix"
 
@@ -274,10 +273,7 @@ func (p *Process) takeSignals() {
 	if !p.extAny.Swap(false) {
 		return
 	}
-	p.extMu.Lock()
-	sigs := p.external
-	p.external = nil
-	p.extMu.Unlock()
+	sigs := posted(p)
 	p.poked = true
 	for _, s := range sigs {
 		if s == int(unix.SIGCHLD) {
@@ -285,15 +281,6 @@ func (p *Process) takeSignals() {
 			continue
 		}
 		p.send(nil, newInfo(s, siUser))
-	}
-}
-
-// inheritSignals takes over which signals lime was started with ignored (nohup).
-func (p *Process) inheritSignals() {
-	for _, s := range []unix.Signal{unix.SIGHUP, unix.SIGINT} {
-		if signal.Ignored(s) {
-			p.actions[s].handler = sigIgn
-		}
 	}
 }
 

@@ -64,7 +64,7 @@ var table = []row{
 	{"collect/region", "", ""},
 	{"collect/image", "origin binfile symbol unwind", ""},
 	{"collect/sim", "collect/region collect/image origin collect/mpi waste waste/calls waste/elem waste/quick collect/known collect/spin unit profile section uop " +
-		"unwind machine engine guest cpu futex binfile symbol x86 graph collect", sys},
+		"unwind machine engine guest cpu futex binfile symbol x86 graph collect sender", sys},
 	{"collect/native/hook", "binfile symbol unit x86 x86/enc", sys},
 	{"collect/native/watch", "perf waste waste/calls waste/elem x86", sys},
 	{"collect/native", "collect/region collect/image origin collect/mpi waste collect/known collect/native/hook collect/native/watch " +

@@ -20,9 +20,9 @@ const mostMethods = 40
 // writes the new number here, and who comes to mostMethods strikes the row out.
 func larger() map[string]int {
 	return map[string]int{
-		"collect/native.run":         202,
+		"collect/native.run":         200,
 		"analysis.runner":            122,
-		"guest.Process":              121,
+		"guest.Process":              120,
 		"engine.Engine":              119,
 		"x86/enc.Asm":                94, // one for each instruction
 		"section.Recogniser":         80,

@@ -10,6 +10,8 @@ import (
 	"strings"
 
 	"golang.org/x/sys/unix"
+
+	"lime/internal/sender"
 )
 
 // What cannot be recorded is said before anything is done: here, why.
@@ -43,7 +45,7 @@ var errAddresses = errors.New("address space limited")
 // checkProcess tells why a process that runs cannot be recorded.
 func checkProcess(pid int) error {
 	const state, flags, kernelThread = 0, 6, 0x00200000 // PF_KTHREAD
-	f := statOf(pid)
+	f := sender.Stat(pid)
 	if len(f) <= flags {
 		return notAttached(pid, unix.ENOENT)
 	}

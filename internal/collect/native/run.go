@@ -10,7 +10,6 @@ import (
 	"os/signal"
 	"runtime"
 	"slices"
-	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -23,6 +22,7 @@ import (
 	"lime/internal/perf"
 	"lime/internal/profile"
 	"lime/internal/section"
+	"lime/internal/sender"
 	"lime/internal/unit"
 )
 
@@ -79,35 +79,35 @@ type run struct {
 	kernel    map[perf.Type]func(*run, *item) // what records of the kernel do
 	hooked    [known.Roles]actions            // what calls of hooked functions do
 
-	threads      []*thread
-	byTID        map[int32]*thread
-	handles      map[uint64]*thread    // by pthread_t
-	open         map[uint64]openRegion // by what names the call
-	waiters      map[uint64][]*thread
-	meetings     map[uint64]*meeting // by futex
-	unlocks      releases
-	lockTable    lockTable
-	gates        []*gate // by number
-	sites        map[siteKey]site
-	left         map[unit.Addr]int // by innermost call: how many functions the threads leave between two of them
-	gophers      gophers
-	regions      uint64
-	started      uint64
-	stretch      stretch // of the run that is measured
-	keepAt       uint64
-	now          uint64
-	episodes     map[uint64]*episode // by what names the meeting
-	looked       int                 // the thread that was looked at last
-	offSeen      uint64              // times that threads left their core where samples show where
-	offUnseen    uint64              // and where they do not
-	queued       uint64              // ns that threads could have run and had no core
-	stops        []gap               // lime had stopped the program
-	spun         uint64              // ns in loops of the program's own that wait
-	status       *unix.WaitStatus    // it ended while it was hooked again
-	over         bool                // it has ended, and stands in the profile
-	unread       uint64              // calls that found no room in rings that are closed
-	interruptKey atomic.Bool         // lime, too, was sent the signal of the terminal's key for it
-	aliens       map[int32]bool      // threads of child processes, which write into the same ring; false: known to be none
+	threads   []*thread
+	byTID     map[int32]*thread
+	handles   map[uint64]*thread    // by pthread_t
+	open      map[uint64]openRegion // by what names the call
+	waiters   map[uint64][]*thread
+	meetings  map[uint64]*meeting // by futex
+	unlocks   releases
+	lockTable lockTable
+	gates     []*gate // by number
+	sites     map[siteKey]site
+	left      map[unit.Addr]int // by innermost call: how many functions the threads leave between two of them
+	gophers   gophers
+	regions   uint64
+	started   uint64
+	stretch   stretch // of the run that is measured
+	keepAt    uint64
+	now       uint64
+	episodes  map[uint64]*episode // by what names the meeting
+	looked    int                 // the thread that was looked at last
+	offSeen   uint64              // times that threads left their core where samples show where
+	offUnseen uint64              // and where they do not
+	queued    uint64              // ns that threads could have run and had no core
+	stops     []gap               // lime had stopped the program
+	spun      uint64              // ns in loops of the program's own that wait
+	status    *unix.WaitStatus    // it ended while it was hooked again
+	over      bool                // it has ended, and stands in the profile
+	unread    uint64              // calls that found no room in rings that are closed
+	relay     sender.Relay
+	aliens    map[int32]bool // threads of child processes, which write into the same ring; false: known to be none
 }
 
 // openRegion is a parallel region that is open.
@@ -117,7 +117,7 @@ type openRegion struct{ id, body uint64 }
 // happens.
 func Run(ctx context.Context, o Options) (Result, error) {
 	if o.Signals == nil {
-		ch := make(chan os.Signal, waitingSignals)
+		ch := make(chan os.Signal, sender.Waiting)
 		Notify(ch)
 		defer signal.Stop(ch)
 		o.Signals = ch
@@ -579,7 +579,7 @@ func (r *run) result(state *os.ProcessState, interrupted bool) Result {
 		res.Status = ws.ExitStatus()
 		if ws.Signaled() {
 			res.EndState, res.Status = "signalled", 128+int(ws.Signal())
-			res.Interrupted = ws.Signal() == unix.SIGINT && r.keyCame()
+			res.Interrupted = ws.Signal() == unix.SIGINT && r.relay.KeyCame()
 		}
 	}
 	return res

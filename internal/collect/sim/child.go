@@ -21,6 +21,7 @@ import (
 	"lime/internal/engine"
 	"lime/internal/guest"
 	"lime/internal/profile"
+	"lime/internal/sender"
 )
 
 // Descriptors on which parent and child talk, unless the verb names others.
@@ -63,11 +64,14 @@ func ChildMain(args []string, stderr io.Writer) int {
 // hold runs the program in this process, and answers how it fared.
 func (cfg Config) hold(stderr io.Writer) int {
 	cfg.settle()
+	if cfg.Signals == nil {
+		cfg.Signals = startState()
+	}
 	res := runHere(cfg, stderr)
 	if res.Status == statusAgain && cfg.Tries < maxTries {
 		// Here, not in the parent: a program that replaced itself must not begin anew.
 		cfg.Tries++
-		_ = replace(cfg, &guest.ExecRequest{Path: cfg.Cmd, Args: cfg.Args, Env: cfg.Env})
+		_ = replace(cfg, &guest.ExecRequest{Path: cfg.Cmd, Args: cfg.Args, Env: cfg.Env, Signals: *cfg.Signals})
 	}
 	text, _ := json.Marshal(res)
 	_, _ = cfg.answer.Write(text)
@@ -100,7 +104,7 @@ func highFD(fd int) *os.File {
 // open files and its directory stay, the profile is that of the new program. It returns only if
 // that fails.
 func replace(cfg Config, e *guest.ExecRequest) error {
-	cfg.Cmd, cfg.Args, cfg.Env = e.Path, e.Args, e.Env
+	cfg.Cmd, cfg.Args, cfg.Env, cfg.Signals = e.Path, e.Args, e.Env, &e.Signals
 	text, err := json.Marshal(cfg)
 	if err != nil {
 		return err
@@ -160,7 +164,7 @@ func runHere(cfg Config, stderr io.Writer) Result {
 	r.whenCounted = func() { r.counted(w, stderr) }
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
-	relay(r.memory.proc, &interrupts, cancel)
+	r.unrelay = relay(r.memory.proc, &interrupts, cancel)
 	return r.complete(ctx, w, stderr)
 }
 
@@ -198,10 +202,12 @@ func (r *run) complete(ctx context.Context, w *profile.Writer, stderr io.Writer)
 	}
 	if r.end.exec != nil && r.counting.over() {
 		e := r.end.exec
-		r.end.err = fmt.Errorf("replace the program by %s: %w", e.Path, unix.Exec(e.Path, e.Args, e.Env))
+		r.end.err = fmt.Errorf("replace the program by %s: %w", e.Path, r.memory.proc.DoExec(e))
 		fmt.Fprintln(stderr, "lime:", r.end.err)
 	} else if r.end.exec != nil {
 		next := r.cfg
+		r.unrelay()
+		r.end.exec.HandOn(r.memory.proc)
 		if next.Children != "" { // each program has a profile of its own
 			next.Out = ChildProfile(next.Children, r.end.exec.Path, os.Getpid())
 		}
@@ -289,20 +295,42 @@ func notRun(cfg Config, err error, stderr io.Writer) Result {
 	return res
 }
 
-// relay hands signals from outside to the program. The third interrupt ends
-// the run, whatever the program does with them; the profile so far is kept.
-func relay(p *guest.Process, interrupts *atomic.Int32, cancel func()) {
-	signals := make(chan os.Signal, 16)
-	signal.Notify(signals, guest.RelayedSignals()...)
+// startState is what this process was started with of signals.
+func startState() *guest.SignalState {
+	s := guest.SignalState{Ignored: sender.Inherited()}
+	var mask unix.Sigset_t
+	if unix.PthreadSigmask(unix.SIG_BLOCK, nil, &mask) == nil {
+		s.Blocked = mask.Val[0]
+	}
+	return &s
+}
+
+// relay hands signals from outside to the program. The third that a terminal's key sends ends the
+// run, whatever the program does with them; the profile so far is kept.
+func relay(p *guest.Process, interrupts *atomic.Int32, cancel func()) (stop func()) {
+	signals := make(chan os.Signal, sender.Waiting)
+	signal.Notify(signals, guest.RelayedSignals()...) // also those that are ignored until the program handles them
+	sender.Notify(signals, guest.RelayedSignals()...)
+	done := make(chan struct{})
 	go func() {
+		keys := 0
 		for s := range signals {
 			n, _ := s.(unix.Signal)
 			if n == unix.SIGINT || n == unix.SIGTERM {
-				if interrupts.Add(1) >= 3 {
+				interrupts.Add(1)
+			}
+			if _, sent := sender.Of(n); n == unix.SIGINT && !sent {
+				if keys++; keys >= 3 {
 					cancel()
 				}
 			}
 			p.PostSignal(int(n))
 		}
+		close(done)
 	}()
+	return func() {
+		signal.Stop(signals)
+		close(signals)
+		<-done
+	}
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"lime/internal/collect/region"
+	"lime/internal/guest"
 	"lime/internal/machine"
 	"lime/internal/profile"
 	"lime/internal/waste"
@@ -51,6 +52,7 @@ type Options struct {
 type Result struct {
 	Status    int    // exit status to pass on: the program's own, 128 + N after signal N, or 125 to 127
 	Signal    int    // that ended the program; 0: none did
+	ByKey     bool   // the signal was that of the terminal's key, and meant for lime, too
 	EndState  string // as in profile.Meta
 	Message   string // for the user: why it could not be run, or how it died
 	Instances int
@@ -103,9 +105,10 @@ type Config struct {
 	Progress    bool
 	Tool        string
 	Rank        profile.RankInfo
-	Children    string // the directory of the profiles of what child processes start
-	Filtered    bool   // the kernel stops child processes there already
-	Followed    bool   // a child process started this: nobody waits for its result, but for its end
+	Children    string             // the directory of the profiles of what child processes start
+	Filtered    bool               // the kernel stops child processes there already
+	Signals     *guest.SignalState // nil: what this process was started with
+	Followed    bool               // a child process started this: nobody waits for its result, but for its end
 
 	interrupted func() bool
 	answer      *os.File

@@ -13,11 +13,13 @@ import (
 	"os/exec"
 	"os/signal"
 	"runtime"
+	"slices"
 	"syscall"
 
 	"golang.org/x/sys/unix"
 
 	"lime/internal/profile"
+	"lime/internal/sender"
 )
 
 // ChildVerb is the hidden word by which lime starts itself as the process that
@@ -37,7 +39,7 @@ func Run(ctx context.Context, o Options) (Result, error) {
 	if cfg.Env == nil {
 		cfg.Env = environ(cfg.Cmd)
 	}
-	cfg.Parent = os.Getpid()
+	cfg.Parent, cfg.Signals = os.Getpid(), startState()
 	const attempts = 5
 	for range attempts {
 		res, err := runChild(ctx, &o, cfg)
@@ -59,13 +61,14 @@ func runChild(ctx context.Context, o *Options, cfg Config) (Result, error) {
 	defer answer.Close()
 	runtime.LockOSThread() // the child is to die with this thread, which lasts as long as lime
 	defer runtime.UnlockOSThread()
-	signals := make(chan os.Signal, 8)
-	signal.Notify(signals, unix.SIGINT, unix.SIGQUIT, unix.SIGTERM, unix.SIGHUP)
-	defer signal.Stop(signals)
+	var relay sender.Relay
+	signals := make(chan os.Signal, sender.Waiting)
+	sender.Notify(signals, sender.Signals()...)
 	if err := cmd.Start(); err != nil {
+		signal.Stop(signals)
 		return Result{Status: statusFailed}, fmt.Errorf("start the process that holds the program: %w", err)
 	}
-	go passOn(signals, cmd.Process)
+	defer passOn(signals, &relay, cmd.Process)()
 	closeAll(cmd.ExtraFiles)
 	stop := context.AfterFunc(ctx, func() { _ = cmd.Process.Signal(unix.SIGTERM) })
 	defer stop()
@@ -79,19 +82,28 @@ func runChild(ctx context.Context, o *Options, cfg Config) (Result, error) {
 	if told && res.GoesOn {
 		res.Status = statusOf(cmd.ProcessState)
 	}
+	if !told {
+		res, told = diedBetween(cfg.Out, cmd.ProcessState)
+	}
 	if told {
+		res.ByKey = res.Signal == int(unix.SIGINT) && relay.KeyCame()
 		return res, nil
 	}
 	return lost(cfg.Out, cmd.ProcessState, err)
 }
 
-// passOn hands the child what was sent to lime alone. Interrupts come from a
-// terminal, which tells the child too.
-func passOn(signals <-chan os.Signal, child *os.Process) {
-	for s := range signals {
-		if s == unix.SIGTERM || s == unix.SIGHUP {
-			_ = child.Signal(s)
+// passOn hands the child, which is the program's process, what was sent to lime alone.
+func passOn(signals chan os.Signal, relay *sender.Relay, child *os.Process) (stop func()) {
+	go func() {
+		for s := range signals {
+			if n, ok := s.(syscall.Signal); ok && relay.Passes(n, child.Pid) {
+				_ = child.Signal(n) // it may be gone
+			}
 		}
+	}()
+	return func() {
+		signal.Stop(signals) // nothing is sent from here on
+		close(signals)
 	}
 }
 
@@ -158,6 +170,18 @@ func statusOf(state *os.ProcessState) int {
 		return 128 + int(ws.Signal())
 	}
 	return state.ExitCode()
+}
+
+// diedBetween is the result when a signal from outside met the process between two programs of which
+// one replaces the other: there nobody handles it, as natively just after execve(2).
+func diedBetween(out string, state *os.ProcessState) (res Result, ok bool) {
+	ws, ok := state.Sys().(syscall.WaitStatus)
+	if !ok || !ws.Signaled() || ws.Signal() == unix.SIGABRT || !slices.Contains(sender.Signals(), os.Signal(ws.Signal())) {
+		return res, false
+	}
+	res = Result{Status: statusOf(state), Signal: int(ws.Signal()), EndState: "signalled"}
+	_ = profile.Amend(out, func(m *profile.Meta) { m.EndState = res.EndState }) // there may be none yet
+	return res, true
 }
 
 // lost is the result when the child died without an answer. The profile holds

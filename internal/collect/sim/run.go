@@ -82,6 +82,7 @@ type run struct {
 	end      *end
 	// called when the counting is over and the program goes on
 	whenCounted func()
+	unrelay     func() // no more signals come from outside after it
 }
 
 func newRun(cfg Config, meter Meter, sink profile.Sink) (*run, error) {
@@ -128,7 +129,7 @@ func newRun(cfg Config, meter Meter, sink profile.Sink) (*run, error) {
 func (r *run) load() error {
 	p, err := guest.New(guest.Config{
 		Path: r.cfg.Cmd, Args: r.cfg.Args, Env: r.cfg.Env, Cores: r.cfg.Cores, HostCPU: r.cfg.HostCPU,
-		Parallel: r.beside.guest(), FollowExec: r.cfg.Children != "", Lime: r.cfg.Parent,
+		Parallel: r.beside.guest(), FollowExec: r.cfg.Children != "", Lime: r.cfg.Parent, Signals: *r.cfg.Signals,
 	}, &host{r})
 	if err != nil {
 		return err
