@@ -194,7 +194,7 @@ func (r *run) readSite(h *hook.Record) site {
 		s.calls = append(s.calls, 0)
 	}
 	s.Library = r.inLibrary(s.Stack)
-	s.lock = s.lock || r.jumpedFrom(h, (*function).locking)
+	s.lock = s.lock || r.code.jumpedFrom(h.Caller, r.target(h.Func), (*function).locking)
 	s.through = r.saysThrough(h, &s)
 	return s
 }

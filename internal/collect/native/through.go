@@ -35,7 +35,7 @@ func (r *run) saysThrough(h *hook.Record, s *site) bool {
 			return true
 		}
 	}
-	return r.jumpedFrom(h, (*function).through)
+	return r.code.jumpedFrom(h.Caller, r.target(h.Func), (*function).through)
 }
 
 func (f *function) through() bool { return f.named && f.role == known.Through }
@@ -43,13 +43,12 @@ func (f *function) through() bool { return f.named && f.role == known.Through }
 // locking reports whether a function, by its name, is one of a lock.
 func (f *function) locking() bool { return known.Locking(f.name) }
 
-// jumpedFrom reports whether a call was made in a function of a kind that is not on the stack:
-// compilers make jumps of calls with which functions end, so that it stands between the call on the
-// stack and what is recorded.
-func (r *run) jumpedFrom(h *hook.Record, is func(*function) bool) bool {
-	b := r.code.look(h.Caller - 1).b
-	target := r.target(h.Func)
-	return b.end == h.Caller && target != 0 && r.code.jumpsBy(r.code.goesTo(b), target, mostJumps, is)
+// jumpedFrom reports whether a call of a target was made in a function of a kind that is not on the
+// stack: compilers make jumps of calls with which functions end, so that it stands between the call
+// on the stack, which returns to ret, and what is recorded.
+func (c *code) jumpedFrom(ret, target uint64, is func(*function) bool) bool {
+	b := c.look(ret - 1).b
+	return b.end == ret && target != 0 && c.jumpsBy(c.goesTo(b), target, mostJumps, is)
 }
 
 // jumpsBy reports whether a function jumps on to a target, over at most so many others, one of which
