@@ -31,6 +31,7 @@ type posting struct {
 	hw     bool
 	event  string
 	course []float64      // cycles by group of instances
+	luck   []float64      // by other placement of pages: of cycles, what would not be there
 	also   []ledger.Place // where other rows of the decision stand (unite.go)
 	keys   []causeKey     // of those
 }
@@ -118,6 +119,7 @@ func (r *runner) postings(acc *ledger.Account) (map[causeKey]*posting, []causeKe
 		}
 		p.rows = append(p.rows, row)
 		p.cycles, p.share = p.cycles+row.Cycles, p.share+row.Share
+		p.luck = plus(p.luck, row.Luck)
 	}
 	return posts, order
 }
@@ -257,6 +259,7 @@ func otherShare(acc *ledger.Account) float64 {
 func (c *Cause) charge(p *posting, sec *Section, m *profile.Meta) {
 	share := p.share
 	c.Share, c.LedgerTime, c.course, c.put = &share, p.cycles, p.course, p.sums()
+	c.dealt(p.luck)
 	c.TimeToWin = max(0, min(p.cycles, sec.TimeToWin))
 	c.WinShare = ratio(c.TimeToWin, float64(m.RunTime))
 	if !sec.HasLedger || p.share < importantShare {

@@ -37,10 +37,26 @@ func (m *matrix) addHardware(p *program) error {
 	}
 	counts, costed := magnitudes(p.tab, m.in)
 	m.costed = costed
+	counts = happened(p.tab, counts)
 	if err := m.rows(counts, len(p.tab.Events), c.sum); err != nil {
 		return err
 	}
 	return m.rows(counts, len(p.tab.Events), c.add)
+}
+
+// happened leaves out the counts of what would have happened in other placements of pages.
+func happened(tab *profile.Tables, counts []profile.Count) []profile.Count {
+	elsewhere := func(c profile.Count) bool {
+		if c.Row < 0 || int(c.Row) >= len(tab.Events) {
+			return false
+		}
+		k := tab.Events[c.Row].Kind
+		return k >= 0 && int(k) < len(tab.Kinds) && tab.Kinds[k].Family() == profile.FamilyElsewhere
+	}
+	if !slices.ContainsFunc(counts, elsewhere) {
+		return counts
+	}
+	return slices.DeleteFunc(slices.Clone(counts), elsewhere)
 }
 
 // magnitudes are the counts of events; of waits, the time that they took, where it is known.

@@ -47,6 +47,7 @@ func (r *runner) explain(sec *Section, s *summary) error {
 		return err
 	}
 	r.join(sec)
+	sec.sayLuck()
 	r.shareIntervals(sec, sec.draws)
 	return nil
 }

@@ -93,6 +93,7 @@ func (c *Cause) take(d *Cause, sec *Section) {
 	if c.Share != nil && d.Share != nil {
 		sum := *c.Share + *d.Share
 		c.LedgerTime += d.LedgerTime
+		c.dealt(plus(slices.Clone(c.luck), d.luck))
 		c.put = added(slices.Clone(c.put), d.put)
 		if sum > 1 && sec.Ledger != nil {
 			sum = max(0, repeatable(sec.Ledger, c.LedgerTime, c.put))

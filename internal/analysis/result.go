@@ -263,6 +263,9 @@ type Cause struct {
 	// instance.
 	ShareInterval *Interval `json:"share_interval,omitempty"`
 	LedgerTime    float64   `json:"ledger_time,omitempty"` // Share in clock units, over all instances
+	// Elsewhere is what Share would be in the other placements of pages that were looked at, of
+	// misses that depend on it.
+	Elsewhere []float64 `json:"share_elsewhere,omitempty"`
 	// CostShare is the part of the threads' time in the section that goes into waiting for one
 	// another here; 0 where that is little.
 	CostShare   float64  `json:"cost_share,omitempty"`
@@ -304,6 +307,8 @@ type Cause struct {
 	merged            bool
 	// course is what the account charges, by group of instances.
 	course []float64
+	// luck is, by other placement of pages, what of LedgerTime would not be there.
+	luck []float64
 	// put is what the account charges, by thread of the account.
 	put  []float64
 	edge int32 // of causes that only the account knows: the way that varies most

@@ -18,6 +18,9 @@ const (
 	maxGross = 4.0
 	// manyThreads is the number from which a correlation over the threads is no accident.
 	manyThreads = 6
+	// heldElsewhere is the part of what a cause is charged with that has to be there in every other
+	// placement of the program's pages, for it not to be luck of where they lie.
+	heldElsewhere = 0.5
 	// fitting is the correlation with the threads' times from which a row that the account charges
 	// has it for its score, and minScored the score of the counts below which it needs that.
 	fitting   = 0.9

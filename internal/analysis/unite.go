@@ -156,4 +156,5 @@ func (p *posting) take(key causeKey, q *posting) {
 	p.keys = append(append(p.keys, key), q.keys...)
 	p.rows = append(p.rows, q.rows...)
 	p.cycles, p.share = p.cycles+q.cycles, p.share+q.share
+	p.luck = plus(p.luck, q.luck)
 }

@@ -95,8 +95,8 @@ func (s *Section) named(share float64, families ...profile.Family) bool {
 func luckVerdict(s *Section, say func(code, severity, format string, args ...any)) {
 	if len(s.Causes) > 0 && s.Causes[0].Luck && s.Causes[0].Important {
 		say("luck", SeverityWarn, "The first cause is made of conflicts between pages that fell into the same part of "+
-			"a cache. Another run may have other ones, or none: "+
-			"'lime whatif --seeds 20' says under how many placements of pages it is there.")
+			"a cache, and is not there, or at another thread, where the program's pages lie in other places: "+
+			"'lime whatif --seeds 20' runs it under 20 placements.")
 	}
 }
 

@@ -54,7 +54,8 @@ type entry struct {
 	threads []float64
 	cycles  dd
 	passed  float64
-	now     float64 // cycles in the instance at hand
+	luck    []float64 // by other placement of pages: of cycles, what would not be there
+	now     float64   // cycles in the instance at hand
 	hit     bool
 	worst   InstanceShare
 	course  []Course
@@ -98,6 +99,9 @@ func (b *book) enter(r *result) {
 		e.now, e.hit = 0, false
 	}
 	b.touched = b.touched[:0]
+	for i := range r.dealt {
+		r.dealt[i].enter(b)
+	}
 	b.counts.enter(r, cols)
 	for p, x := range r.runtime {
 		b.runtime = grown(b.runtime, len(b.ids))
@@ -432,7 +436,7 @@ func (b *book) top(e *entry) *memberWeight {
 // finish describes a row by its heaviest member.
 func (b *book) finish(e *entry, perm []int) Row {
 	top := b.top(e)
-	row := Row{Cycles: e.cycles.hi, Share: share(e.cycles.hi, b.acc.Total), Threads: permuted(e.threads, perm), PassedOn: e.passed,
+	row := Row{Cycles: e.cycles.hi, Share: share(e.cycles.hi, b.acc.Total), Threads: permuted(e.threads, perm), PassedOn: e.passed, Luck: e.luck,
 		Worst: e.worst, Course: e.course, Nodes: int(e.members)}
 	b.describe(&row, e, top)
 	return row

@@ -47,6 +47,7 @@ type result struct {
 	others  []bool      // by node: parts other than the last one have been there
 	sums    []dd        // by part: sum of its charges
 	slabs   [][]float64 // what the charges' rows are of
+	dealt   []dealt     // what is luck of where pages lie
 	kept    bool        // somebody has kept one of them
 }
 
@@ -72,6 +73,7 @@ func (l *Ledger) account(inst *profile.Instance, mem *scratch) (*result, error) 
 	}
 	a := &accountant{l: l, f: f, c: c, r: &result{flow: f}, contrasts: mem.contrasts[:0], chosen: mem.chosen[:0],
 		scratch: make([]float64, f.parts), open: make([]float64, f.parts), left: make([]uint64, f.parts), cutOff: make([]float64, f.parts)}
+	a.dealer = dealer{placed: &l.placed, counted: l.placed.countRows(inst)}
 	a.times()
 	a.lumps = f.findLumps(l.guide.copies)
 	a.sys = f.lumped(a.lumps)
@@ -90,6 +92,7 @@ func (l *Ledger) account(inst *profile.Instance, mem *scratch) (*result, error) 
 	a.starts()
 	a.broken()
 	a.noteStarts()
+	a.r.dealt = a.dealer.found
 	a.r.surplus, a.r.others = a.surplus(), a.beenTo()
 	clear(a.contrasts) // their rows are the book's
 	mem.contrasts, mem.chosen = a.contrasts, a.chosen
@@ -113,7 +116,10 @@ type accountant struct {
 	holed  []bool    // by part
 	cutOff []float64 // what ends before holes have cut off, by part
 	r      *result
-	tiny   float64 // charges below are rounding
+
+	dealer dealer
+
+	tiny float64 // charges below are rounding
 
 	contrasts []contrast
 	chosen    []choice // in the order in which they are charged

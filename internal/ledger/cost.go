@@ -265,8 +265,9 @@ func (a *accountant) priceEvent(row func(int32) []float64, e *eventCosts) {
 		a.priceOf(dev, a.f.visitsOf(e.node))
 	default:
 		nodes := a.holders(e)
-		ran := a.executions(nodes)
+		ran, cost := a.executions(nodes), sum(dev)
 		a.priceOf(dev, ran)
+		a.dealer.event(a, e.id, dev, cost, ran)
 		a.takeOff(row, e, nodes, dev, ran)
 	}
 	a.charge(classEvent, int32(e.id), dev)

@@ -82,6 +82,9 @@ type Row struct {
 	// work whose amount follows from the call sites that it was called from. It is part of their
 	// rows, not of this one.
 	PassedOn float64 `json:"passed_on,omitempty"`
+	// Luck is, for each other placement of pages that was looked at, what of Cycles would not be
+	// there: misses that the thread has because of where its pages lie.
+	Luck []float64 `json:"luck,omitempty"`
 	// Worst is the instance in which the row was largest.
 	Worst InstanceShare `json:"worst"`
 	// Course are its cycles in those instances in which they are worth keeping, in no order; an

@@ -180,6 +180,7 @@ func (e *entry) take(row *entry) {
 	e.with = append(e.with, row.with...)
 	e.cycles.add(row.cycles.hi)
 	e.cycles.add(row.cycles.lo)
+	e.luck = plus(e.luck, row.luck)
 	for i, x := range row.threads {
 		e.threads[i] += x
 	}

@@ -18,11 +18,12 @@ func Section(src profile.Source, id profile.SectionID, opts Options) (*Account, 
 
 // Ledger makes the accounts of one profile's sections; what they have in common is computed once.
 type Ledger struct {
-	src   profile.Source
-	meta  *profile.Meta
-	tab   *profile.Tables
-	guide *guide
-	slabs sync.Pool // of *[]float64: the rows of instances that have been entered
+	src    profile.Source
+	meta   *profile.Meta
+	tab    *profile.Tables
+	guide  *guide
+	placed placed
+	slabs  sync.Pool // of *[]float64: the rows of instances that have been entered
 
 	Runtime func(profile.NodeID) bool // tells a runtime's own code from the program's; nil = not known
 }
@@ -30,7 +31,7 @@ type Ledger struct {
 // New returns the ledger of a profile.
 func New(src profile.Source) *Ledger {
 	tab := src.Tables()
-	return &Ledger{src: src, meta: src.Meta(), tab: tab, guide: newGuide(tab)}
+	return &Ledger{src: src, meta: src.Meta(), tab: tab, guide: newGuide(tab), placed: placements(tab)}
 }
 
 // Section is the account of one section.

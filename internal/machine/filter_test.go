@@ -38,7 +38,7 @@ func full(m *Machine, short []uint64, repeats bool) (trace []uint64) {
 // told of every access counts the same events.
 func TestFilter(t *testing.T) {
 	for seed := range uint64(6) {
-		counts := func(filtered bool) (n [NumKinds]uint64, words int, clocks []uint64) {
+		counts := func(filtered bool) (n [allKinds]uint64, words int, clocks []uint64) {
 			rng := rand.New(rand.NewPCG(seed, 4))
 			// No private second level, and a last level that nothing leaves: a line that leaves the
 			// first level because it left a further one stays in the filter until the end of the

@@ -67,13 +67,13 @@ func (f *frames) fetch(l *leaf, number uint64) {
 func (f *frames) touch(page uint64) uint64 {
 	number := uint64(len(f.pages))
 	f.pages, f.home = append(f.pages, page), append(f.home, -1)
-	return (number<<colourBits | f.colour(page)) << f.shift
+	return (number<<colourBits | colour(page, f.seed)) << f.shift
 }
 
 // colour throws the dice for a page (Steele, Lea, Flood: Fast splittable pseudorandom number
 // generators, 2014).
-func (f *frames) colour(page uint64) uint64 {
-	x := (page+1)*0x9e3779b97f4a7c15 ^ f.seed*0xd1342543de82ef95
+func colour(page, seed uint64) uint64 {
+	x := (page+1)*0x9e3779b97f4a7c15 ^ seed*0xd1342543de82ef95
 	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
 	x = (x ^ x>>27) * 0x94d049bb133111eb
 	return (x ^ x>>31) >> (64 - colourBits)

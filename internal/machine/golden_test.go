@@ -112,6 +112,9 @@ func outcome(m *Machine, accounts []*Account) (lines []string) {
 		a.Drain(func(b BlockID, n uint64) { all = append(all, fmt.Sprintf("t %d %d", b, n)) },
 			func(e int32, n, cost uint64) {
 				ev := m.Events()[e]
+				if ev.Kind.InPlacement() { // came later, and changes nothing
+					return
+				}
 				kinds[ev.Kind] += n
 				costs[ev.Kind] += cost
 				all = append(all, fmt.Sprintf("e %v %d %d", ev, n, cost))

@@ -70,8 +70,9 @@ type hierarchy struct {
 	frames    *frames
 	cores     []privates
 	dir       *directory
-	contended []uint8 // by the low bits of a line's number: not nil if cores have contended for such a line
-	unsteady  uint64  // how often a core's steady has changed
+	others    []elsewhere // other placements of pages
+	contended []uint8     // by the low bits of a line's number: not nil if cores have contended for such a line
+	unsteady  uint64      // how often a core's steady has changed
 }
 
 // unsettle notes that the order of use of a core's lines or pages of code changes.
@@ -83,6 +84,7 @@ func (h *hierarchy) unsettle(p *privates) {
 // found says where an access was served and what it took.
 type found struct {
 	l1Miss, l2Miss, llcMiss bool
+	l2Else, llcElse         uint8  // by other placement of pages: it would have missed there
 	conflict                bool   // with l2Miss or llcMiss: the line left for want of room in its set, where pages fell together
 	lostLine                bool   // the core had the line and another core took it
 	upgrade                 bool   // had to invalidate other copies before writing
@@ -225,6 +227,7 @@ func (a *array) downgrade(i int, mark state) {
 func (h *hierarchy) fill(core int, p *privates, i int, line uint64, write bool, bytes uint64, f *found) int {
 	mem := h.frames.line(line)
 	f.mem = mem
+	h.elsewhere(core, line, f)
 	if p.l2 == nil {
 		st := h.fetch(core, line, mem, write, bytes, f)
 		return h.insertL1(core, p, i, line, st, f.way, f)
@@ -416,6 +419,7 @@ func (h *hierarchy) fetchCode(core int, line uint64, f *found) {
 func (h *hierarchy) fillCode(core int, p *privates, line uint64, f *found) {
 	mem := h.frames.line(line)
 	f.mem = mem
+	h.elsewhere(core, line, f)
 	if p.l2 == nil {
 		h.fetch(core, line, mem, false, 0, f)
 		return

@@ -106,6 +106,15 @@ func (m *Machine) buildCaches() {
 	}
 	last := m.d.lastLevel()
 	m.caches.dir = newDirectory(sets(last), last.Ways, last.policy(), m.d.Cores)
+	for p := range uint64(Placements) {
+		e := elsewhere{seed: m.caches.frames.seed + p + 1, last: newRecency(sets(last), last.Ways)}
+		for range m.d.Cores {
+			if !m.d.L2.Shared {
+				e.l2 = append(e.l2, newRecency(sets(m.d.L2), m.d.L2.Ways))
+			}
+		}
+		m.caches.others = append(m.caches.others, e)
+	}
 }
 
 // Description returns the machine as it was built.

@@ -97,9 +97,9 @@ func (b *blockState) erases(instr int, k Kind) bool {
 // event counts an event; waits count in cycles.
 func (r *runner) event(b *blockState, id BlockID, instr int, k Kind, n, cost uint64) {
 	if b.events == nil {
-		b.events = make([]int32, len(b.Instrs)*int(NumKinds))
+		b.events = make([]int32, len(b.Instrs)*int(allKinds))
 	}
-	e := &b.events[instr*int(NumKinds)+int(k)]
+	e := &b.events[instr*int(allKinds)+int(k)]
 	if *e == 0 {
 		r.m.events = append(r.m.events, Event{Site{id, uint16(instr)}, k})
 		*e = int32(len(r.m.events))
@@ -169,6 +169,7 @@ func (r *runner) further(b *blockState, a *Access, addr, line uint64, way int, m
 	if missed || f.l1Miss || f.upgrade {
 		r.sample(b, site, addr, &f)
 	}
+	r.elsewhere(b, i, &f)
 	issued := r.c.clock
 	if f.l1Miss || f.upgrade {
 		if f.lostLine {

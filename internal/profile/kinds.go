@@ -4,7 +4,10 @@
 
 package profile
 
-import "slices"
+import (
+	"slices"
+	"strings"
+)
 
 // EventKind describes one kind of hardware or system event. The kinds of a profile stand in it,
 // so that a kind that this lime does not know needs no change to readers.
@@ -24,24 +27,25 @@ type Family uint8
 
 // The families.
 const (
-	FamilyNone     Family = iota // nothing is known of the kind
-	FamilyFlow                   // control flow: other instructions are executed
-	FamilyMemory                 // the thread runs, and the machine takes longer over the same instructions
-	FamilyLock                   // it waits for a lock that another thread holds
-	FamilyWait                   // it waits for what other threads have yet to do
-	FamilyOffCore                // it is off its core for a reason outside of the program's threads
-	FamilyOverhead               // it runs code of a runtime that makes and hands out work
-	FamilyWaste                  // memory work for nothing: counted, costs no time of its own
-	FamilySamples                // tells of the samples themselves
+	FamilyNone      Family = iota // nothing is known of the kind
+	FamilyFlow                    // control flow: other instructions are executed
+	FamilyMemory                  // the thread runs, and the machine takes longer over the same instructions
+	FamilyLock                    // it waits for a lock that another thread holds
+	FamilyWait                    // it waits for what other threads have yet to do
+	FamilyOffCore                 // it is off its core for a reason outside of the program's threads
+	FamilyOverhead                // it runs code of a runtime that makes and hands out work
+	FamilyWaste                   // memory work for nothing: counted, costs no time of its own
+	FamilySamples                 // tells of the samples themselves
+	FamilyElsewhere               // would have happened, had the program's pages been placed in another way
 )
 
 var familyNames = []string{
 	FamilyNone: "", FamilyFlow: "control-flow", FamilyMemory: "memory", FamilyLock: "lock", FamilyWait: "wait",
-	FamilyOffCore: "off-core", FamilyOverhead: "overhead", FamilyWaste: "waste", FamilySamples: "samples",
+	FamilyOffCore: "off-core", FamilyOverhead: "overhead", FamilyWaste: "waste", FamilySamples: "samples", FamilyElsewhere: "elsewhere",
 }
 
 // String returns "control-flow", "memory", "lock", "wait", "off-core", "overhead", "waste",
-// "samples" or "".
+// "samples", "elsewhere" or "".
 func (f Family) String() string { return name(familyNames, f) }
 
 // Waits reports whether a thread stands still during the events of a family: no block's time holds
@@ -119,6 +123,13 @@ var kinds = [...]Kind{
 	{"silent-load", "silent load", UnitTimes, "", FamilyWaste},
 	{"false-sharing", "false sharing", UnitTimes, "", FamilyWaste},
 
+	{"l2-miss-elsewhere-1", "L2 miss in another placement of pages", UnitTimes, "", FamilyElsewhere},
+	{"l2-miss-elsewhere-2", "L2 miss in a second other placement of pages", UnitTimes, "", FamilyElsewhere},
+	{"l2-miss-elsewhere-3", "L2 miss in a third other placement of pages", UnitTimes, "", FamilyElsewhere},
+	{"llc-miss-elsewhere-1", "last-level miss in another placement of pages", UnitTimes, "", FamilyElsewhere},
+	{"llc-miss-elsewhere-2", "last-level miss in a second other placement of pages", UnitTimes, "", FamilyElsewhere},
+	{"llc-miss-elsewhere-3", "last-level miss in a third other placement of pages", UnitTimes, "", FamilyElsewhere},
+
 	{KindLoopSamples, "samples that tell of a loop", UnitTimes, "", FamilySamples},
 	{KindLoopLeft, "distance to a loop's end, summed over its samples", UnitTimes, "", FamilySamples},
 	{KindSpinSamples, "samples in which a thread spun", UnitTimes, "", FamilySamples},
@@ -182,6 +193,18 @@ func NewKind(label Label, name string) EventKind { return NewKinds(label, name)[
 // Family is that of the kind's name.
 func (k *EventKind) Family() Family { return FamilyOf(k.Name) }
 
-// Auxiliary reports whether a kind tells of the samples themselves, and not of what happened in the
-// program.
-func (k *EventKind) Auxiliary() bool { return k.Family() == FamilySamples }
+// Auxiliary reports whether a kind tells of the samples themselves, or of what would have happened,
+// and not of what happened in the program.
+func (k *EventKind) Auxiliary() bool {
+	return k.Family() == FamilySamples || k.Family() == FamilyElsewhere
+}
+
+// Elsewhere splits the name of a kind of events that would have happened in another placement of
+// pages: of what kind they are, and in which placement, from 0.
+func Elsewhere(name string) (kind string, placement int, ok bool) {
+	kind, number, ok := strings.Cut(name, "-elsewhere-")
+	if !ok || len(number) != 1 || number[0] < '1' || number[0] > '9' {
+		return "", 0, false
+	}
+	return kind, int(number[0] - '1'), true
+}

@@ -220,7 +220,7 @@ func eventStats(e *analysis.EventStats) map[string]float64 {
 func (b *builder) cause(c *analysis.Cause) Cause {
 	out := Cause{
 		Rank: c.Rank, Family: c.Family, Event: c.Event, Title: c.Title, Recursive: c.Recursive,
-		Place: place(&c.Place), Callee: c.Callee, Score: c.Score, Sharing: c.Sharing, Data: c.Data, Against: c.Against, Luck: c.Luck,
+		Place: place(&c.Place), Callee: c.Callee, Score: c.Score, Sharing: c.Sharing, Data: c.Data, Against: c.Against, Luck: c.Luck, Elsewhere: c.Elsewhere,
 		Share: c.R2.Value, ShareKind: "r2", R2: interval(c.R2),
 		Beta: c.Beta, P: c.P, Correlation: c.Correlation, Stability: c.Stability, Agreement: c.Agreement,
 		StableThreads: c.StableThreads, StableInstances: c.StableInstances,

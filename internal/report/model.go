@@ -295,9 +295,11 @@ type Cause struct {
 	Data    string `json:"data,omitempty"`    // "counters+0x18", "memory allocated at a.c:9"
 	Against string `json:"against,omitempty"` // data of the other side of the sharing
 	// most of it is conflicts of page frames, which another placement of pages may not have
-	Luck  bool    `json:"luck,omitempty"`
-	Score float64 `json:"score"`
-	Share float64 `json:"share"`
+	Luck bool `json:"luck,omitempty"`
+	// Elsewhere is what the share would be in other placements of the program's pages.
+	Elsewhere []float64 `json:"share_elsewhere,omitempty"`
+	Score     float64   `json:"score"`
+	Share     float64   `json:"share"`
 	// "ledger" (exact), "r2" (of the variance) or "time" (of the threads' time in the section,
 	// which all of them pay), "none" where the account cancels
 	ShareKind  string  `json:"share_kind"`

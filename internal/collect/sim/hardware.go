@@ -70,12 +70,7 @@ func (o *output) hardwareEvents(m *machine.Machine, events []hardwareEvent, part
 }
 
 // machineKinds are the names of the machine's kinds.
-func machineKinds() (names []string) {
-	for _, k := range machine.Kinds() {
-		names = append(names, k.Name)
-	}
-	return names
-}
+func machineKinds() []string { return machine.KindNames() }
 
 // hardwareEvent gives an event of the machine its row.
 func (o *output) hardwareEvent(m *machine.Machine, e machine.Event) int32 {
@@ -99,10 +94,10 @@ func (o *output) hardwareEvent(m *machine.Machine, e machine.Event) int32 {
 // kind of sharing they are, and with which other instruction; of all that concern data, what data:
 // "false sharing with 0x401136; on counters+0x8". The resolver puts source lines.
 func (f *dataFinder) detail(m *machine.Machine, k machine.Kind, pc uint64, s *machine.Sharing) string {
-	switch k {
-	case machine.L1IMiss, machine.ITLBMiss, machine.BranchMiss:
+	switch {
+	case k == machine.L1IMiss || k == machine.ITLBMiss || k == machine.BranchMiss || k.InPlacement():
 		return ""
-	case machine.CoherenceMiss:
+	case k == machine.CoherenceMiss:
 		return f.sharing(m, pc, s)
 	}
 	on := f.data.on(f.data.missed[pc], f.data.fought[pc])
