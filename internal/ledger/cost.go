@@ -267,7 +267,7 @@ func (a *accountant) priceEvent(row func(int32) []float64, e *eventCosts) {
 		nodes := a.holders(e)
 		ran, cost := a.executions(nodes), sum(dev)
 		a.priceOf(dev, ran)
-		a.dealer.event(a, e.id, dev, cost, ran)
+		a.dealer.event(a, e.id, cost, ran)
 		a.takeOff(row, e, nodes, dev, ran)
 	}
 	a.charge(classEvent, int32(e.id), dev)

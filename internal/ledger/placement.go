@@ -103,26 +103,30 @@ type dealer struct {
 	found   []dealt
 }
 
-// event takes one: what it is charged with, and what it would be with the misses that it has in other
-// placements, at what one costs on average.
-func (d *dealer) event(a *accountant, id profile.EventID, dev []float64, cost float64, ran []uint64) {
+// event takes one. A miss counts as what one costs on average, here as there: what makes those of
+// one part dearer is not the placement's doing.
+func (d *dealer) event(a *accountant, id profile.EventID, cost float64, ran []uint64) {
 	others := d.placed.of[id]
 	n := total(d.counted[int32(id)])
 	if others == nil || n == 0 {
 		return
 	}
-	luck, there := make([]float64, len(others)), a.row()
-	for k, other := range others {
-		clear(there)
-		for _, c := range d.counted[int32(other)] {
-			if c.Part >= 0 && int(c.Part) < len(there) {
-				there[c.Part] += float64(c.N) * cost / n
+	row := a.row()
+	charged := func(event profile.EventID) float64 {
+		clear(row)
+		for _, c := range d.counted[int32(event)] {
+			if c.Part >= 0 && int(c.Part) < len(row) {
+				row[c.Part] += float64(c.N) * cost / n
 			}
 		}
-		a.priceOf(there, ran)
-		luck[k] = dev[a.r.last] - there[a.r.last]
+		a.priceOf(row, ran)
+		return row[a.r.last]
 	}
-	a.putBack(there)
+	luck, here := make([]float64, len(others)), charged(id)
+	for k, other := range others {
+		luck[k] = here - charged(other)
+	}
+	a.putBack(row)
 	d.found = append(d.found, dealt{id, luck})
 }
 

@@ -39,7 +39,6 @@ func misses(t *testing.T, n []uint64, elsewhere ...[]uint64) *world {
 			}
 		}
 	}
-	w.barrier(t)
 	return w
 }
 
@@ -47,7 +46,9 @@ func misses(t *testing.T, n []uint64, elsewhere ...[]uint64) *world {
 // thread misses as often in them, all of it where it has no more misses than the others, or none,
 // and more than that where it has less.
 func TestLuckOfMisses(t *testing.T) {
-	a := misses(t, []uint64{10, 10, 10, 50}, []uint64{10, 10, 10, 50}, []uint64{20, 20, 20, 20}, []uint64{50, 10, 10, 10}, nil).account(t)
+	w := misses(t, []uint64{10, 10, 10, 50}, []uint64{10, 10, 10, 50}, []uint64{20, 20, 20, 20}, []uint64{50, 10, 10, 10}, nil)
+	w.barrier(t)
+	a := w.account(t)
 	row := a.find(Price, 11)
 	if a.Total != 300 || math.Abs(row.Cycles-300) > 1e-9 {
 		t.Fatalf("%g of %g", row.Cycles, a.Total)
@@ -59,7 +60,9 @@ func TestLuckOfMisses(t *testing.T) {
 
 // An event that happens in no other placement is luck altogether.
 func TestLuckOfMissesThatAreNowhereElse(t *testing.T) {
-	a := misses(t, []uint64{0, 0, 0, 40}, nil, []uint64{0, 0, 0, 40}).account(t)
+	w := misses(t, []uint64{0, 0, 0, 40}, nil, []uint64{0, 0, 0, 40})
+	w.barrier(t)
+	a := w.account(t)
 	row := a.find(Price, 11)
 	if len(row.Luck) != 2 || math.Abs(row.Luck[0]-300) > 1e-9 || math.Abs(row.Luck[1]) > 1e-9 {
 		t.Errorf("%g cycles, luck %v", row.Cycles, row.Luck)
@@ -68,8 +71,21 @@ func TestLuckOfMissesThatAreNowhereElse(t *testing.T) {
 
 // Where nobody looked at other placements, nothing is said.
 func TestLuckIsNotGuessed(t *testing.T) {
-	a := misses(t, []uint64{10, 10, 10, 50}).account(t)
+	w := misses(t, []uint64{10, 10, 10, 50})
+	w.barrier(t)
+	a := w.account(t)
 	if row := a.find(Price, 11); row.Luck != nil {
 		t.Errorf("luck %v", row.Luck)
+	}
+}
+
+// Misses that are dearer to one thread, and as many as the others', are no luck.
+func TestDearerMissesAreNoLuck(t *testing.T) {
+	same := []uint64{10, 10, 10, 10}
+	w := misses(t, same, same)
+	w.inst.Costs[3].N, w.inst.Times[3].N, w.inst.Parts[3].Arrive = 900, 1400, 1400
+	w.barrier(t)
+	if row := w.account(t).find(Price, 11); math.Abs(row.Luck[0]) > 1e-9 || row.Cycles < 1 {
+		t.Errorf("%g cycles, luck %v", row.Cycles, row.Luck)
 	}
 }

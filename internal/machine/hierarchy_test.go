@@ -116,7 +116,7 @@ func TestContention(t *testing.T) {
 			t.Helper()
 			var f found
 			h.access(core, h.cores[core].l1d.find(5), 5, write, bytes, Site{Block: BlockID(core)}, &f)
-			f.writebacks, f.memWrites, f.lostBefore, f.way, f.mem = 0, 0, 0, 0, 0
+			f.writebacks, f.memWrites, f.lostBefore, f.way, f.mem, f.l2Else, f.llcElse = 0, 0, 0, 0, 0, 0, 0
 			if f != want {
 				t.Errorf("private %v, core %d, write %v: %+v, want %+v", private, core, write, f, want)
 			}
