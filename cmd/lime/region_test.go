@@ -54,6 +54,7 @@ static void *thread(void *p)
 	LIME_BEGIN("solve");
 	solve(id);
 	LIME_END();
+	pthread_barrier_wait(&bar); /* nobody goes on before the last is out of it */
 	LIME_BEGIN("end");
 	setup(id);
 	LIME_END();

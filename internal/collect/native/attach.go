@@ -25,7 +25,7 @@ func (r *run) attach() error {
 	r.clock.tick()
 	r.started = monotonic()
 	r.stretch = newStretch(&r.o.Region, r.started)
-	r.out.open = r.stretch.begins == 0
+	r.out.closed = r.stretch.begins != 0
 	r.name = threadName(pid, pid)
 	r.startThread(r.pid, nil, r.started)
 	for _, tid := range tasks(pid) {

@@ -37,7 +37,7 @@ type output struct {
 	latest     uint64           // where the last instance ended
 	lines      lines            // of all processes; nil: there is one
 	instances  int
-	open       bool   // what is told counts: nil of it does before the stretch that is measured begins
+	closed     bool   // the stretch that is measured has not begun: nothing of what is told counts
 	from       uint64 // when it began, ns; 0: with the recording
 	widest     int    // most parts of an instance
 	sum        partSum
@@ -109,7 +109,7 @@ func (o *output) threadEnd(t *thread) { o.sink.SetThread(profile.ThreadID(t.id),
 // one of too few cores counts for nobody; the parts stand on the time line that the program would
 // have with a core for every thread.
 func (o *output) instance(in section.Instance) {
-	if !o.open {
+	if o.closed {
 		return
 	}
 	if o.from != 0 {
@@ -502,7 +502,7 @@ func (o *output) section(in section.Instance) profile.SectionID {
 
 // close writes the metrics of the call paths since the last time.
 func (o *output) close() {
-	if !o.open {
+	if o.closed {
 		return
 	}
 	o.settle()

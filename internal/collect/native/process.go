@@ -182,7 +182,7 @@ func (r *run) look() error {
 	r.sampler = newSampler(r.images, r.code, r.o.Out)
 	r.out = newOutput(r.o.Out, r.code)
 	r.out.newRow, r.out.lines, r.out.traces = r.newRow, r.lines, r.traces
-	r.out.open = r.stretch.begins == 0
+	r.out.closed = r.stretch.begins != 0
 	r.rec = section.New(r.out.instance)
 	return r.images.load()
 }

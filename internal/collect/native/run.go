@@ -194,7 +194,7 @@ func (r *run) prepare(pid int) error {
 	r.name = threadName(pid, pid)
 	r.started = monotonic()
 	r.stretch = newStretch(&r.o.Region, r.started)
-	r.out.open = r.stretch.begins == 0
+	r.out.closed = r.stretch.begins != 0
 	r.startThread(r.pid, nil, r.started)
 	return r.enable()
 }

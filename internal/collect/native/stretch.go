@@ -28,7 +28,7 @@ func newStretch(asked *region.Spec, started uint64) (s stretch) {
 // within reports whether a moment is before the stretch's end, and begins the stretch if it is
 // time.
 func (s *stretch) within(r *run, at uint64) bool {
-	if s.begins != 0 && !r.out.open && at >= s.begins {
+	if r.out.closed && at >= s.begins {
 		s.opens(r)
 	}
 	return s.ends == 0 || at < s.ends
@@ -48,7 +48,7 @@ func (s *stretch) opens(r *run) {
 	}
 	r.lockTable = lockTable{}
 	r.offSeen, r.offUnseen, r.queued, r.spun = 0, 0, 0, 0
-	r.out.open = true
+	r.out.closed = false
 }
 
 // opens drops what was summed up so far.
