@@ -35,16 +35,24 @@ func (r *runner) sentence(c *Cause, f finding) string {
 		callee = fmt.Sprintf(" (of %s%s)", c.Callee, map[bool]string{true: ", a recursion"}[c.Recursive])
 	}
 	if !two {
-		return fmt.Sprintf("Thread %d %s%s.", hi.Thread, does, callee)
+		return fmt.Sprintf("Thread %s %s%s.", numbered(hi, c.Threads), does, callee)
 	}
 	if !slices.ContainsFunc(c.Threads, func(t ThreadCount) bool { return t.Count != hi.Count }) {
 		return fmt.Sprintf("Every thread %s%s: %s.", does, callee, alike(c.Threads))
 	}
-	s := fmt.Sprintf("Thread %d %s, thread %d %s%s", hi.Thread, does, lo.Thread, shortAmount(r.amount(c, f, lo.Count)), callee)
+	s := fmt.Sprintf("Thread %s %s, thread %s %s%s", numbered(hi, c.Threads), does, numbered(lo, c.Threads), shortAmount(r.amount(c, f, lo.Count)), callee)
 	if how := consequence(c, f, hi, lo); how != "" {
 		return s + "; " + how
 	}
 	return s + "."
+}
+
+// numbered is a thread's number, with its name if the threads have names of their own.
+func numbered(t ThreadCount, among []ThreadCount) string {
+	if t.Name == "" || !slices.ContainsFunc(among, func(o ThreadCount) bool { return o.Name != t.Name }) {
+		return fmt.Sprint(t.Thread)
+	}
+	return fmt.Sprintf("%d (%s)", t.Thread, t.Name)
 }
 
 // alike goes on where all threads have done the same, as far as is counted: what begins there is

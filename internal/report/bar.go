@@ -27,14 +27,15 @@ func bar(ratio float64, n int) (string, int) {
 
 var levels = []rune("▁▂▃▄▅▆▇█")
 
-// spark draws values as a line of at most n bars from their smallest to their
-// largest; more values than that are averaged in groups of equal size.
+// spark draws values as a line of at most n bars from their smallest to their largest; more values
+// than that are averaged in groups of equal size. The scale is that of the values: groups that are
+// nearly alike look alike.
 func spark(values []float64, n int) string {
-	values = group(values, n)
 	if len(values) == 0 {
 		return ""
 	}
 	lo, hi := slices.Min(values), slices.Max(values)
+	values = group(values, n)
 	out := make([]rune, len(values))
 	for i, v := range values {
 		out[i] = level(v, lo, hi)

@@ -151,6 +151,7 @@ func TestSpark(t *testing.T) {
 		{[]float64{0, 7}, 4, "▁█"},
 		{[]float64{0, 1, 2, 3, 4, 5, 6, 7}, 8, "▁▂▃▄▅▆▇█"},
 		{[]float64{0, 0, 8, 8}, 2, "▁█"},
+		{[]float64{0, 8, 0, 8, 0, 8, 0, 8, 8}, 2, "▄▇"},
 	} {
 		if got := spark(test.values, test.n); got != test.want {
 			t.Errorf("spark(%v, %d) = %q, want %q", test.values, test.n, got, test.want)

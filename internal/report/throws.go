@@ -16,7 +16,11 @@ func Throws(w io.Writer, t *whatif.Throws, all bool) error {
 	p.print("%d placements of the program's pages in memory (seeds %d to %d; this profile: %d)", len(t.Seeds),
 		t.Seeds[0], t.Seeds[len(t.Seeds)-1], t.Seeds[0])
 	p.print("%s", "")
-	p.print("%-36s %10s %10s %10s %10s", "imbalance of the section", "profile", "least", "median", "most")
+	wide := tableColumn
+	for i := range t.Sections {
+		wide = max(wide, columns(placeText(&t.Sections[i].EndsAt)))
+	}
+	p.print("%-*s %10s %10s %10s %10s", wide, "imbalance of the section", "profile", "least", "median", "most")
 	shown := 0
 	for i := range t.Sections {
 		s := &t.Sections[i]
@@ -24,14 +28,14 @@ func Throws(w io.Writer, t *whatif.Throws, all bool) error {
 			continue
 		}
 		shown++
-		p.print("%-36.36s %10s %10s %10s %10s", placeText(&s.EndsAt), unit.Percent(s.Imbalance.Own),
+		p.print("%-*s %10s %10s %10s %10s", wide, placeText(&s.EndsAt), unit.Percent(s.Imbalance.Own),
 			unit.Percent(s.Imbalance.Least), unit.Percent(s.Imbalance.Median), unit.Percent(s.Imbalance.Most))
 	}
 	if shown == 0 {
 		p.print("%s", "no section loses much time (--all shows them)")
 	}
 	r := &t.RunTime
-	p.print("%-36s %10s %10s %10s %10s", "whole run, "+t.ClockUnit, short(r.Own), short(r.Least), short(r.Median), short(r.Most))
+	p.print("%-*s %10s %10s %10s %10s", wide, "whole run, "+t.ClockUnit, short(r.Own), short(r.Least), short(r.Median), short(r.Most))
 	for i := range t.Sections {
 		if s := &t.Sections[i]; s.Cause != nil && (all || s.Matters) {
 			p.print("%s", "")

@@ -23,8 +23,12 @@ func WhatIf(w io.Writer, c *whatif.Comparison, all bool) error {
 		p.print("Not run: %s.", c.Why)
 	}
 	p.print("%s", "")
-	p.print("%-36s %21s %21s", "", "imbalance", "time")
-	p.print("%-36s %10s %10s %10s %10s", "section", "before", "after", "before", "after")
+	wide := tableColumn
+	for i := range c.Sections {
+		wide = max(wide, columns(whatIfPlace(&c.Sections[i])))
+	}
+	p.print("%-*s %21s %21s", wide, "", "imbalance", "time")
+	p.print("%-*s %10s %10s %10s %10s", wide, "section", "before", "after", "before", "after")
 	shown := 0
 	for i := range c.Sections {
 		s := &c.Sections[i]
@@ -32,16 +36,16 @@ func WhatIf(w io.Writer, c *whatif.Comparison, all bool) error {
 			continue
 		}
 		shown++
-		p.print("%-36.36s %10s %10s %10s %10s", whatIfPlace(s), unit.Percent(s.ImbalanceBefore), after(s, unit.Percent(s.ImbalanceAfter)),
+		p.print("%-*s %10s %10s %10s %10s", wide, whatIfPlace(s), unit.Percent(s.ImbalanceBefore), after(s, unit.Percent(s.ImbalanceAfter)),
 			short(s.TimeBefore), after(s, short(s.TimeAfter)))
 	}
 	if shown == 0 {
 		p.print("%s", "no section lost any time")
 	}
 	if c.LockBefore+c.LockAfter > 0 {
-		p.print("%-36s %10s %10s %10s %10s", "waiting for locks, of core time", "", "", short(c.LockBefore), short(c.LockAfter))
+		p.print("%-*s %10s %10s %10s %10s", wide, "waiting for locks, of core time", "", "", short(c.LockBefore), short(c.LockAfter))
 	}
-	p.print("%-36s %10s %10s %10s %10s", "whole run, "+c.ClockUnit, "", "", short(c.RunTimeBefore), short(c.RunTimeAfter))
+	p.print("%-*s %10s %10s %10s %10s", wide, "whole run, "+c.ClockUnit, "", "", short(c.RunTimeBefore), short(c.RunTimeAfter))
 	p.said(c)
 	p.won(c)
 	for i := range c.Sections {
@@ -114,6 +118,9 @@ func accounted(s *whatif.Section) string {
 }
 
 // linePrinter prints lines and keeps the first error.
+// tableColumn is how wide the first column of a table is, at least: its longest place makes it wider.
+const tableColumn = 36
+
 type linePrinter struct {
 	w   io.Writer
 	err error
