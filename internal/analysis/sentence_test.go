@@ -107,3 +107,21 @@ func TestTimesWords(t *testing.T) {
 		}
 	}
 }
+
+// TestThreadsHaveNamesOfTheirOwn: a name that all have is the program's, and says nothing.
+func TestThreadsHaveNamesOfTheirOwn(t *testing.T) {
+	io, net, none := ThreadCount{Thread: 3, Name: "io"}, ThreadCount{Thread: 5, Name: "net"}, ThreadCount{Thread: 6}
+	for _, c := range []struct {
+		of    ThreadCount
+		among []ThreadCount
+		want  string
+	}{
+		{io, []ThreadCount{io, net}, "3 (io)"},
+		{io, []ThreadCount{io, io}, "3"},
+		{none, []ThreadCount{io, none}, "6"},
+	} {
+		if got := numbered(c.of, c.among); got != c.want {
+			t.Errorf("%+v: %q, want %q", c.of, got, c.want)
+		}
+	}
+}
