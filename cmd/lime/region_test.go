@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -214,6 +215,17 @@ func TestARegionThatIsNeverThere(t *testing.T) {
 			if _, err := os.Stat(data); err == nil {
 				t.Errorf("%s %s left a profile", verb, c.option)
 			}
+		}
+		data, link := filepath.Join(t.TempDir(), "lime.data"), filepath.Join(t.TempDir(), "link")
+		if err := errors.Join(os.WriteFile(data, nil, 0o644), os.Symlink(data, link)); err != nil {
+			t.Fatal(err)
+		}
+		run(t, t.TempDir(), "", verb, "--from=unused", "-o", link, "--", bin)
+		if _, err := os.Lstat(link); err != nil {
+			t.Errorf("%s: a link to where the profile would be was taken away: %v", verb, err)
+		}
+		if _, err := os.Stat(data); err == nil {
+			t.Errorf("%s: an empty profile stays behind a link", verb)
 		}
 	}
 }

@@ -180,7 +180,7 @@ const recordGC = 400
 
 // notRecorded takes the empty profile away.
 func (a *app) notRecorded(path string, code int, err error) error {
-	_ = os.Remove(path) // an empty profile helps nobody
+	_ = profile.Remove(path) // an empty profile helps nobody
 	if code == 0 {
 		code = ExitFailed
 	}

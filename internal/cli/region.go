@@ -132,6 +132,6 @@ func linkedWith(path string) (files []string, ok bool) {
 
 // nothingMeasured takes an empty profile away and says why it was empty.
 func nothingMeasured(output, why string) error {
-	_ = os.Remove(output)
+	_ = profile.Remove(output) // an empty profile helps nobody
 	return failed(fmt.Errorf("nothing was measured, and there is no profile: %s", why))
 }

@@ -44,6 +44,9 @@ func repeatable(src profile.Source) error {
 	if !m.Complete || m.EndState == "interrupted" {
 		return fmt.Errorf("the run of this profile did not come to its end (%s), so that there is nothing to hold another one to", m.EndState)
 	}
+	if _, err := region.Parse(m.Region); err != nil {
+		return fmt.Errorf("the run of this profile cannot be repeated: which part of it was measured is not understood: %w", err)
+	}
 	if _, err := exec.LookPath(m.Command[0]); err != nil {
 		return fmt.Errorf("the run of this profile cannot be repeated: %s is not here (%w); go to the directory where it was run, or put it back",
 			m.Command[0], errors.Unwrap(err))
@@ -77,10 +80,7 @@ func sameImage(im *profile.Image) error {
 
 // sameOptions are those of a profile's run.
 func sameOptions(m *profile.Meta) *sim.Options {
-	spec, err := region.Parse(m.Region)
-	if err != nil { // a profile that says what no lime has written: the whole run
-		spec = region.Spec{}
-	}
+	spec, _ := region.Parse(m.Region) // repeatable has looked at it
 	return &sim.Options{Cores: m.Cores, Cmd: m.Command[0], Args: m.Command[1:], Machine: m.Model, MachineText: m.Machine, Region: spec}
 }
 

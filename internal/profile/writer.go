@@ -134,6 +134,15 @@ func clearPath(path string) (string, error) {
 	return path, nil
 }
 
+// Remove removes the profile at path. A link that leads to it stays.
+func Remove(path string) error {
+	path, err := filepath.EvalSymlinks(path)
+	if err != nil {
+		return err
+	}
+	return os.Remove(path)
+}
+
 // begin makes the file under another name and puts it in its place when it
 // opens, so that a killed run leaves a profile or nothing.
 func (w *Writer) begin(meta Meta) error {

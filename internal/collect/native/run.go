@@ -10,7 +10,6 @@ import (
 	"os/signal"
 	"runtime"
 	"slices"
-	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -20,7 +19,6 @@ import (
 	"lime/internal/collect/mpi"
 	"lime/internal/collect/native/hook"
 	"lime/internal/perf"
-	"lime/internal/profile"
 	"lime/internal/section"
 	"lime/internal/sender"
 	"lime/internal/unit"
@@ -356,18 +354,8 @@ func (r *run) loop(ctx context.Context) (Result, error) {
 	}
 	r.drain(0)
 	res, err := r.finish(state, interrupted)
-	if through && r.prog != nil { // it goes on, and its status is to be passed on
-		for _, p := range r.all() {
-			_ = p.unhookProcess() // it may be gone
-		}
-		for _, s := range r.sessions() {
-			_ = s.Disable()
-		}
-		state = <-done
-		was := res
-		res = r.result(state, false)
-		res.Notes, res.RunTime, res.Never = was.Notes, was.RunTime, was.Never
-		err = errors.Join(err, r.o.Out.UpdateMeta(metaAtEnd(r, &res, state)))
+	if through && r.prog != nil {
+		return goesOn(r, res, err, done)
 	}
 	return res, err
 }
@@ -532,69 +520,6 @@ func (r *run) ownRecord(rec *perf.Record) {
 		}
 	}
 	r.stream.add(x)
-}
-
-// finish ends the recording and completes the profile.
-func (r *run) finish(state *os.ProcessState, interrupted bool) (Result, error) {
-	end := max(r.now, r.started)
-	for _, p := range r.all() {
-		p.endProcess()
-	}
-	r.endChildren()
-	r.traces.Write(r.o.Out, r.notes)
-	res := r.result(state, interrupted)
-	res.Notes, res.RunTime, res.Never = r.report(end-r.started), end-r.started, r.stretch.never(r)
-	m := metaAtEnd(r, &res, state)
-	err := r.o.Out.UpdateMeta(m)
-	for _, p := range r.all() {
-		err = errors.Join(p.out.err, err)
-	}
-	return res, err
-}
-
-// metaAtEnd is what the profile says of the run that has ended.
-func metaAtEnd(r *run, res *Result, state *os.ProcessState) profile.Meta {
-	m := r.meta(res.EndState)
-	r.measured(&m)
-	m.ExitStatus, m.Complete, m.Notes = res.Status, true, res.Notes
-	if ws, ok := r.exitStatus(state); ok && ws.Signaled() {
-		m.ExitStatus = int(ws.Signal())
-	}
-	r.stretch.describe(r, &m)
-	return m
-}
-
-func (r *run) result(state *os.ProcessState, interrupted bool) Result {
-	res := Result{EndState: "exited", Samples: r.sampler.stacks.total, Stacks: r.sampler.stacks.share()}
-	for _, p := range r.all() {
-		res.Threads, res.Instances = res.Threads+p.own(), res.Instances+p.out.instances
-	}
-	if interrupted {
-		res.EndState, res.Status = "interrupted", 128+int(unix.SIGINT)
-		if r.prog == nil { // that is how the recording of a process ends which goes on
-			res.Status = 0
-		}
-	}
-	if ws, ok := r.exitStatus(state); ok {
-		res.Status = ws.ExitStatus()
-		if ws.Signaled() {
-			res.EndState, res.Status = "signalled", 128+int(ws.Signal())
-			res.Interrupted = ws.Signal() == unix.SIGINT && r.relay.KeyCame()
-		}
-	}
-	return res
-}
-
-// exitStatus is how the program ended, if it did.
-func (r *run) exitStatus(state *os.ProcessState) (ws syscall.WaitStatus, ok bool) {
-	if r.status != nil {
-		return syscall.WaitStatus(*r.status), true
-	}
-	if state == nil {
-		return 0, false
-	}
-	ws, ok = state.Sys().(syscall.WaitStatus)
-	return ws, ok
 }
 
 // cores is how many CPUs this process may use.

@@ -75,8 +75,8 @@ func next(name, function string, at int) int {
 // nearNames is how many names are offered for one that does not exist: a line of them.
 const nearNames = 5
 
-// Near are the names most like that of a function that does not exist, the nearest first, and of those as near
-// in the order in which they come.
+// Near are the names most like that of a function that does not exist, the nearest first, and of
+// those as near in the order in which they come.
 func Near(function string, names []string) []string {
 	type scored struct {
 		name string

@@ -285,7 +285,7 @@ func notRun(cfg Config, err error, stderr io.Writer) Result {
 	if errors.Is(err, guest.ErrAddressTaken) || errors.Is(err, engine.ErrNoRoom) {
 		return Result{Status: statusAgain}
 	}
-	os.Remove(cfg.Out)
+	_ = profile.Remove(cfg.Out) // nothing is in it
 	fmt.Fprintln(stderr, "lime:", err)
 	res := Result{Status: statusFailed, EndState: "lime-failed", Message: err.Error()}
 	var load *guest.LoadError

@@ -346,8 +346,8 @@ func (f *focus) pause(t *thread) (release func()) {
 	}
 }
 
-// align sets the clocks of all threads that run in parallel to the latest one, while nothing is measured: of each other
-// they say nothing then.
+// align sets the clocks of all threads that run in parallel to the latest one, while nothing is
+// measured: of each other they say nothing then.
 func (f *focus) align() (at uint64) {
 	b := f.r.beside
 	if b == nil {
