@@ -61,18 +61,19 @@ type handout struct{ first, other uint64 }
 // Limits of what speaks for that: a thread that has less to do, because it was given less, comes
 // while others have much of theirs left.
 const (
-	leftShare   = 0.25 // of what the longest part is longer than the mean: what any thread had left when the first one came
+	leftShare   = 0.25 // of what the longest part is longer than the mean, and of the mean: what any thread had left, see handedOut
 	unevenShare = 0.1  // of the mean: what differs by less is not worth the question
 	mostlyFirst = 0.75 // of a section's CPU time: by chance, single instances look like that
 )
 
 // handedOut reports whether in an instance, as in most of its section's, no thread had much left to
-// do when the first one was done, though their times differ.
+// do when the first one was done, though their times differ. Who had not begun by then finds nothing
+// any more where work is handed out: if it had much to do all the same, that was its own.
 func (o *output) handedOut(in *section.Instance, row int32, cpu []uint64) bool {
 	if len(in.Parts) < 2 || len(in.Parts) <= o.idle.cores || !slices.Contains([]section.Kind{section.Barrier, section.Region, section.Join}, in.Kind) {
 		return false
 	}
-	var sum, most, left uint64
+	var sum, most, left, own uint64
 	for i := range in.Parts {
 		p := in.Parts[i].Spans[len(in.Parts[i].Spans)-1].(*piece)
 		if first := in.Parts[0].Spans[len(in.Parts[0].Spans)-1].(*piece); p.met == nil || p.met != first.met {
@@ -83,6 +84,9 @@ func (o *output) handedOut(in *section.Instance, row int32, cpu []uint64) bool {
 			return false
 		}
 		sum, most, left = sum+cpu[i], max(most, cpu[i]), max(left, p.after)
+		if p.after >= cpu[i] {
+			own = max(own, cpu[i])
+		}
 	}
 	mean := float64(sum) / float64(len(cpu))
 	over := float64(most) - mean
@@ -91,7 +95,7 @@ func (o *output) handedOut(in *section.Instance, row int32, cpu []uint64) bool {
 		h = &handout{}
 		o.handouts[row] = h
 	}
-	first := over >= unevenShare*mean && float64(left) < leftShare*over
+	first := over >= unevenShare*mean && float64(left) < leftShare*over && float64(own) < leftShare*mean
 	if first {
 		h.first += sum
 	} else {

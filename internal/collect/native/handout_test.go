@@ -91,6 +91,8 @@ func TestLeftWhenTheFirstIsDone(t *testing.T) {
 	type part struct{ cpu, after uint64 }
 	dynamic := []part{{9000, 0}, {5000, 90}, {1000, 40}, {1000, 10}}
 	static := []part{{1000, 0}, {9000, 8000}, {1000, 40}, {5000, 4000}}
+	taken := []part{{20000, 0}, {100, 100}, {100, 100}, {100, 100}, {100, 100}, {100, 100}, {100, 100}, {100, 100}}
+	late := []part{{20000, 0}, {3000, 3000}, {3000, 3000}, {3000, 3100}, {3000, 3000}, {3000, 3000}, {3000, 3000}, {3000, 3000}}
 	even := []part{{1000, 0}, {1010, 10}, {1000, 5}, {1005, 4}}
 	for _, c := range []struct {
 		name      string
@@ -98,6 +100,7 @@ func TestLeftWhenTheFirstIsDone(t *testing.T) {
 		want      bool // of the last one
 	}{
 		{"dynamic", [][]part{dynamic}, true}, {"static", [][]part{static}, false}, {"even", [][]part{even}, false},
+		{"all taken before others begin", [][]part{taken}, true}, {"own work begun late", [][]part{late}, false},
 		{"mostly dynamic", [][]part{dynamic, dynamic, dynamic, static, dynamic}, true},
 		{"once, by chance", [][]part{static, static, dynamic}, false},
 	} {
