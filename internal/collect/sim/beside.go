@@ -71,6 +71,8 @@ type hostThread struct {
 	// the futex at which it waits, the one at which it was let go last, and what it had worked by
 	// then
 	object, let, letAt uint64
+	// it has ended others' waits since
+	gave bool
 }
 
 func newBeside(r *run) *beside {

@@ -62,7 +62,7 @@ func (ws *waits) reportWait(t *thread, object uint64) {
 	op.Untyped = t.in(known.SemWait) == nil && !ws.places.known(p)
 	ws.barriers.suspect(t, &op)
 	ws.operations.feed(op)
-	ws.handing.comes(t, &op)
+	ws.handing.comes(t, &op, p)
 	t.noteWaitAt(op.Site.Place())
 	t.waitsOn, t.object, t.untyped = waitsReported, object, op.Untyped
 }
@@ -159,6 +159,7 @@ func (ws *waits) refuteFor(by *thread, woken []*thread) {
 	for _, t := range woken {
 		for i := range t.frames {
 			if g := t.frames[i].candidate; g != nil && g.state != candidateRefuted && !by.inside(g) {
+				g.given = true
 				ws.barriers.refute(g)
 			}
 		}

@@ -6,6 +6,7 @@ import (
 	"lime/internal/collect/mpi"
 	"lime/internal/cpu"
 	"lime/internal/guest"
+	"lime/internal/unit"
 	"lime/internal/unwind"
 )
 
@@ -98,7 +99,9 @@ func (r *run) wireSpinning() {
 	r.waits = &waits{
 		barriers: r.barriers, counting: r.counting, operations: r.operations, places: r.places, precedence: r.precedence,
 		roster: r.roster, segments: r.segments, images: r.images, cores: r.cores, beside: r.beside,
-		handing: newHanding(r.beside, r.barriers),
+		handing: &handing{
+			barriers: r.barriers, beside: r.beside, memory: r.memory, eng: r.eng, contended: map[unit.Addr]bool{},
+		},
 	}
 	r.parking = &parking{
 		handed:   map[uint64]bool{},

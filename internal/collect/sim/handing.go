@@ -1,36 +1,29 @@
-// What is handed to one at a time, as a lock or a permit is, where threads run in parallel: who
-// lets a waiting thread go opens no barrier then. It shows by who lets whom go.
+// What is handed to one at a time, as a lock or a permit is: who lets a waiting thread go opens no
+// barrier then. It shows by who lets whom go.
 
 package sim
 
 import (
 	"slices"
 
+	"lime/internal/engine"
 	"lime/internal/section"
 	"lime/internal/unit"
 )
 
-// handing knows where that is so. Its methods may be called on none: then threads run one at a
-// time.
+// handing knows where that is so.
 type handing struct {
 	barriers  *barriers
+	beside    *beside
+	memory    *memory
+	eng       *engine.Engine
 	contended map[unit.Addr]bool // by the place that waits: who is let go may find that another one has it
-}
-
-// newHanding makes one, if threads run in parallel.
-func newHanding(b *beside, of *barriers) *handing {
-	if b == nil {
-		return nil
-	}
-	return &handing{barriers: of, contended: map[unit.Addr]bool{}}
 }
 
 // lets is told that by has ended the waits of others. Who lets somebody out of a barrier has come
 // to it, too; who does so from outside has given something back, or handed it over.
 func (h *handing) lets(by *thread, woken []*thread) {
-	if h == nil {
-		return
-	}
+	by.host.gave = true
 	for _, t := range woken {
 		n := len(t.frames)
 		if n == 0 || t.frames[n-1].candidate == nil {
@@ -54,32 +47,35 @@ func (t *thread) inside(g *candidate) bool {
 
 // letGo notes that t need not wait any longer.
 func (h *handing) letGo(t *thread) {
-	if h != nil {
-		t.host.let, t.host.letAt = t.host.object, t.busy
-	}
+	t.host.let, t.host.letAt, t.host.gave = t.host.object, t.busy, false
 }
 
 // comes notes where t is about to wait, and whether what it waits for is handed to one at a time.
 // Either all functions around the wait are none of a barrier, and somebody was let out of each by
 // one who had not gone in; or somebody who was let go there had to wait again, as others had taken
-// it.
-func (h *handing) comes(t *thread, op *section.Op) {
+// it: since then it has told nobody that it has come anew (p holds what it has done).
+func (h *handing) comes(t *thread, op *section.Op, p *segment) {
+	t.host.handed = 0
 	place := ownPlace(&op.Site)
-	if h == nil || place == 0 {
-		t.host.handed = 0
+	if place == 0 {
 		return
 	}
-	if t.host.let == op.Object && t.busy-t.host.letAt < candidateLength {
+	if t.host.let == op.Object && (h.soon(t) || !t.host.gave && !h.told(p)) {
 		h.contended[place] = true
 	}
 	if t.host.places == nil {
 		t.host.places = map[unit.Addr]bool{}
 	}
 	t.host.places[place] = true
-	t.host.handed = 0
 	if h.contended[place] || h.givenTo(&op.Site) {
 		t.host.handed = place
 	}
+}
+
+// soon reports, where threads run in parallel, whether t was let go so shortly before that it has
+// hardly worked: passages of barriers that lie so close are found by their functions or ways there.
+func (h *handing) soon(t *thread) bool {
+	return h.beside != nil && t.busy-t.host.letAt < candidateLength
 }
 
 // ownPlace is the innermost call of the program's own around a wait, 0 if there is none: through the
@@ -105,7 +101,7 @@ func (h *handing) givenTo(site *section.Site) bool {
 // whether it waits at such a place itself at times: then they have not waited for work to do.
 func (h *handing) hands(by *thread, woken []*thread, object uint64) (handed, peer bool) {
 	for _, t := range woken {
-		if at := t.host.handed; h != nil && t.waitsOn == waitsReported && t.object == object && at != 0 {
+		if at := t.host.handed; t.waitsOn == waitsReported && t.object == object && at != 0 {
 			mine := by.host.places[at]
 			handed, peer = true, peer || mine
 			t.untyped = t.untyped || mine
