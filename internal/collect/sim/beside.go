@@ -73,6 +73,8 @@ type hostThread struct {
 	object, let, letAt uint64
 	// it has ended others' waits since
 	gave bool
+	// how many turns had ended when it came to want a place
+	queued uint64
 }
 
 func newBeside(r *run) *beside {

@@ -14,6 +14,7 @@ const (
 	mostLead  = 400_000 // some 120 us; to hand the core over takes 5
 	leadShare = 16      // a part of this
 	longSpun  = 50_000  // what runtimes do on their way in and out is far less
+	mostTurns = 1_000   // turns of others, after which one who waits for a place is given it; see starves
 )
 
 // turnstile has as many places as the host has cores.
@@ -33,7 +34,7 @@ func (b *beside) wants(t *thread) {
 	if t.host.place != placeNone {
 		return
 	}
-	t.host.place = placeWanted
+	t.host.place, t.host.queued = placeWanted, s.tickets
 	s.queue = append(s.queue, t)
 	if s.grant(); t.host.place == placeTaken || t.rank() >= behindAll {
 		return
@@ -70,14 +71,31 @@ func (s *turnstile) grant() {
 	}
 }
 
-// last is the index of the thread in the queue that is furthest behind.
+// last is the index of the thread in the queue that is furthest behind, or of one that starves.
 func (s *turnstile) last() (at int) {
 	for i, t := range s.queue {
+		if s.starves(t) {
+			return i
+		}
 		if t.rank() < s.queue[at].rank() {
 			at = i
 		}
 	}
 	return at
+}
+
+// starves reports whether t, in the queue, has waited while others had far more turns than the order
+// by clocks can explain: those may go round loops for what t does, as runtimes do, and their clocks
+// hardly move.
+func (s *turnstile) starves(t *thread) bool { return s.tickets-t.host.queued > mostTurns }
+
+// ahead reports whether one in the queue is to have the place that t has.
+func (s *turnstile) ahead(t *thread) bool {
+	if len(s.queue) == 0 {
+		return false
+	}
+	o := s.queue[s.last()]
+	return s.starves(o) || o.rank() < t.rank()
 }
 
 // rank orders those who want a core: by their clocks, and behind all others those who have just
@@ -117,7 +135,7 @@ func (b *beside) gives(t *thread) {
 	s := &b.turnstile
 	s.tickets++
 	t.host.ticket = s.tickets
-	if t.host.place != placeTaken || t.core != nil && (len(s.queue) == 0 || s.queue[s.last()].rank() >= t.rank()) {
+	if t.host.place != placeTaken || t.core != nil && !s.ahead(t) {
 		return
 	}
 	t.host.place = placeNone
