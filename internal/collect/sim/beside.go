@@ -64,15 +64,6 @@ type hostThread struct {
 	yields, next int
 	// the parallel region of which it has come to the end last
 	region uint64
-	// where it waits for what is handed to one at a time; 0: it waits for something else
-	handed unit.Addr
-	// where it has waited for a futex
-	places map[unit.Addr]bool
-	// the futex at which it waits, the one at which it was let go last, and what it had worked by
-	// then
-	object, let, letAt uint64
-	// it has ended others' waits since
-	gave bool
 	// how many turns had ended when it came to want a place
 	queued uint64
 }

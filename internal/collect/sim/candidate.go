@@ -45,7 +45,7 @@ type candidate struct {
 	out   map[*thread]bool // candidateKnown: who has been let go and is still in the function
 	turns turns            // candidateWatched, threads in parallel
 	exit  uint64           // of a way, which is no function: where it ends
-	given bool             // threads in parallel: somebody was let out by one who had not gone in
+	given bool             // somebody was let out by one who had not gone in
 	last  *thread          // candidateKnown, of a way: who came last, and has not come to its end
 }
 

@@ -20,10 +20,20 @@ type handing struct {
 	contended map[unit.Addr]bool // by the place that waits: who is let go may find that another one has it
 }
 
+// wakeState is a thread's waits for futexes, and what let it go.
+type wakeState struct {
+	object uint64             // at which it waits
+	let    uint64             // at which it was let go last
+	letAt  uint64             // what it had worked by then
+	told   bool               // since then it has ended others' waits, or what it did is not known
+	handed unit.Addr          // where it waits for what is handed to one at a time, 0: for something else
+	places map[unit.Addr]bool // where it has waited
+}
+
 // lets is told that by has ended the waits of others. Who lets somebody out of a barrier has come
 // to it, too; who does so from outside has given something back, or handed it over.
 func (h *handing) lets(by *thread, woken []*thread) {
-	by.host.gave = true
+	by.wake.told = true
 	for _, t := range woken {
 		n := len(t.frames)
 		if n == 0 || t.frames[n-1].candidate == nil {
@@ -47,7 +57,7 @@ func (t *thread) inside(g *candidate) bool {
 
 // letGo notes that t need not wait any longer.
 func (h *handing) letGo(t *thread) {
-	t.host.let, t.host.letAt, t.host.gave = t.host.object, t.busy, false
+	t.wake.let, t.wake.letAt, t.wake.told = t.wake.object, t.busy, false
 }
 
 // comes notes where t is about to wait, and whether what it waits for is handed to one at a time.
@@ -55,27 +65,27 @@ func (h *handing) letGo(t *thread) {
 // one who had not gone in; or somebody who was let go there had to wait again, as others had taken
 // it: since then it has told nobody that it has come anew (p holds what it has done).
 func (h *handing) comes(t *thread, op *section.Op, p *segment) {
-	t.host.handed = 0
+	t.wake.handed = 0
 	place := ownPlace(&op.Site)
 	if place == 0 {
 		return
 	}
-	if t.host.let == op.Object && (h.soon(t) || !t.host.gave && !h.told(p)) {
+	if !h.contended[place] && t.wake.let == op.Object && (h.soon(t) || !t.wake.told && !h.told(p)) {
 		h.contended[place] = true
 	}
-	if t.host.places == nil {
-		t.host.places = map[unit.Addr]bool{}
+	if t.wake.places == nil {
+		t.wake.places = map[unit.Addr]bool{}
 	}
-	t.host.places[place] = true
+	t.wake.places[place] = true
 	if h.contended[place] || h.givenTo(&op.Site) {
-		t.host.handed = place
+		t.wake.handed = place
 	}
 }
 
 // soon reports, where threads run in parallel, whether t was let go so shortly before that it has
 // hardly worked: passages of barriers that lie so close are found by their functions or ways there.
 func (h *handing) soon(t *thread) bool {
-	return h.beside != nil && t.busy-t.host.letAt < candidateLength
+	return h.beside != nil && t.busy-t.wake.letAt < candidateLength
 }
 
 // ownPlace is the innermost call of the program's own around a wait, 0 if there is none: through the
@@ -101,8 +111,8 @@ func (h *handing) givenTo(site *section.Site) bool {
 // whether it waits at such a place itself at times: then they have not waited for work to do.
 func (h *handing) hands(by *thread, woken []*thread, object uint64) (handed, peer bool) {
 	for _, t := range woken {
-		if at := t.host.handed; t.waitsOn == waitsReported && t.object == object && at != 0 {
-			mine := by.host.places[at]
+		if at := t.wake.handed; t.waitsOn == waitsReported && t.object == object && at != 0 {
+			mine := by.wake.places[at]
 			handed, peer = true, peer || mine
 			t.untyped = t.untyped || mine
 		}

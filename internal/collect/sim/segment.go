@@ -153,7 +153,7 @@ func (sg *segments) cut(t *thread) *segment {
 // drain adds what t's counters hold to a segment, and makes them nil.
 func (sg *segments) drain(t *thread, p *segment) {
 	if sg.focus.closed() {
-		p = &segment{}
+		p, t.wake.told = &segment{}, true // nobody will know what it did
 		defer func() { sg.without(t.acting(), outRegion, p.edges) }()
 	}
 	sg.eng.Drain(t.ctx, func(id engine.EdgeID, n uint64) {

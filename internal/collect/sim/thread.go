@@ -79,7 +79,8 @@ type thread struct {
 	busy    uint64     // clock units of work
 	rests   uint64     // its clock when it reached the end of a parallel region last
 	host    hostThread // threads in parallel
-	book    *book      // of its instructions; goroutines have one together
+	wake    wakeState
+	book    *book // of its instructions; goroutines have one together
 	started uint64
 	focus   *focus  // nil: the whole run is measured
 	phases  []phase // that it is in, outermost first, as far as they matter for what is measured

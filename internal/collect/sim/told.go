@@ -11,9 +11,9 @@ import (
 // thread that has been let go and waits again for the same without such a store has not come to it
 // anew: it was woken, has looked, and what it waited for was taken by another one, as permits are.
 
-// told reports whether a thread may have stored, in a segment, to memory in which others look. Its
-// own stack, by the stack pointer, and its own thread's storage are none; nor is what a
-// compare-and-exchange would have stored that has failed.
+// told reports whether a thread may have stored, in a segment, to memory in which others look: what
+// it has pushed is none, nor what a compare-and-exchange would have stored that has failed. Other
+// stores may be seen wherever they go, as a barrier may lie on the stack of one who comes to it.
 func (h *handing) told(p *segment) bool {
 	edges, blocks := h.eng.Edges(), h.eng.Blocks()
 	for _, e := range p.edges {
@@ -33,7 +33,7 @@ func (h *handing) stores(b *engine.Block, left engine.EdgeKind) bool {
 		}
 		next := pc + uint64(in.Len)
 		for _, a := range in.Accesses(nil) {
-			if a.Write && a.Base != x86.RSP && !ownSegment(a.Seg) && !(exchanges(&in) && next == b.LastPC && h.failed(b, left)) {
+			if a.Write && !pushes(&in, &a) && !(exchanges(&in) && next == b.LastPC && h.failed(b, left)) {
 				return true
 			}
 		}
@@ -42,8 +42,10 @@ func (h *handing) stores(b *engine.Block, left engine.EdgeKind) bool {
 	return false
 }
 
-// ownSegment reports whether a segment prefix leads to the thread's own storage.
-func ownSegment(seg uint8) bool { return seg == 0x64 || seg == 0x65 }
+// pushes reports whether a store is the one that push and call make.
+func pushes(in *x86.Inst, a *x86.Access) bool {
+	return a.Base == x86.RSP && !(in.HasMem && in.Mem.Write)
+}
 
 // exchanges recognises cmpxchg (Intel SDM vol. 2: 0F B0, 0F B1).
 func exchanges(in *x86.Inst) bool {

@@ -30,7 +30,7 @@ type waits struct {
 // blockedOn takes a thread off its core.
 func (ws *waits) blockedOn(t *thread, w guest.Wait) {
 	t.at, t.waitAt, t.blocked, t.awaits = t.now(), t.now(), true, outsideWait(w.Kind)
-	t.host.object = w.Addr
+	t.wake.object = w.Addr
 	switch {
 	case ws.counting.over():
 	case t.waitsOn == waitsReported: // in a condition wait
