@@ -86,8 +86,11 @@ func (s *turnstile) last() (at int) {
 
 // starves reports whether t, in the queue, has waited while others had far more turns than the order
 // by clocks can explain: those may go round loops for what t does, as runtimes do, and their clocks
-// hardly move.
-func (s *turnstile) starves(t *thread) bool { return s.tickets-t.host.queued > mostTurns }
+// hardly move. That t itself went round a loop for long is no proof that it waits. Who has just given
+// its core away has asked to stay behind.
+func (s *turnstile) starves(t *thread) bool {
+	return !t.host.yielded && s.tickets-t.host.queued > mostTurns
+}
 
 // ahead reports whether one in the queue is to have the place that t has.
 func (s *turnstile) ahead(t *thread) bool {
