@@ -52,18 +52,17 @@ func (r *run) scarce() bool {
 	return r.switches && len(r.threads) > r.out.idle.cores && r.running() > r.out.idle.cores
 }
 
-// handouts tell, by section, how much CPU time was in instances whose work went to whoever came
-// first, and in others.
+// handouts tell, by section, by how much threads differed in instances whose work went to whoever
+// came first, and in others: who differs by little says little.
 type handouts map[int32]*handout
 
-type handout struct{ first, other uint64 }
+type handout struct{ first, other float64 }
 
 // Limits of what speaks for that: a thread that has less to do, because it was given less, comes
 // while others have much of theirs left.
 const (
 	leftShare   = 0.25 // of what the longest part is longer than the mean, and of the mean: what any thread had left, see handedOut
-	unevenShare = 0.1  // of the mean: what differs by less is not worth the question
-	mostlyFirst = 0.75 // of a section's CPU time: by chance, single instances look like that
+	mostlyFirst = 0.75 // of what a section's threads differ by: by chance, single instances look like that
 )
 
 // handedOut reports whether in an instance, as in most of its section's, no thread had much left to
@@ -95,13 +94,13 @@ func (o *output) handedOut(in *section.Instance, row int32, cpu []uint64) bool {
 		h = &handout{}
 		o.handouts[row] = h
 	}
-	first := over >= unevenShare*mean && float64(left) < leftShare*over && float64(own) < leftShare*mean
+	first := float64(left) < leftShare*over && float64(own) < leftShare*mean
 	if first {
-		h.first += sum
+		h.first += over
 	} else {
-		h.other += sum
+		h.other += over
 	}
-	return first && float64(h.first) >= mostlyFirst*float64(h.first+h.other)
+	return first && h.first >= mostlyFirst*(h.first+h.other)
 }
 
 // evenly divides the CPU time of an instance among its parts: on as many cores as threads, who
