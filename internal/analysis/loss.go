@@ -67,6 +67,7 @@ type LossEfficiency struct {
 const (
 	TermUseful    = "useful"
 	TermImbalance = "imbalance"
+	TermUnproved  = "unproved"
 	TermSerial    = "serial"
 	TermLock      = "lock"
 	TermWait      = "wait"
@@ -75,10 +76,16 @@ const (
 	TermMemory    = "memory"
 )
 
+// Claims reports whether a term says that the program loses time so. Threads that differ by no more
+// than the machine makes them, now one and now another, lose it as well: it stands in the account,
+// and is nobody's doing.
+func Claims(term string) bool { return term != TermUseful && term != TermUnproved }
+
 // lossTerms are their names and titles, in the order of reports.
 var lossTerms = [...]struct{ name, title string }{
 	{TermUseful, "useful work"},
 	{TermImbalance, "imbalance"},
+	{TermUnproved, "differences not proved"},
 	{TermSerial, "too few threads"},
 	{TermLock, "waiting for locks"},
 	{TermWait, "waiting for others' work"},
@@ -106,10 +113,11 @@ func (t *LossTerm) spent(s *Section) {
 	}
 }
 
-// Largest is the term that loses most, nil if none loses anything. Of equal ones the first counts.
+// Largest is the term that loses most by the program's doing, nil if none loses anything so. Of
+// equal ones the first counts.
 func (l *Loss) Largest() (most *LossTerm) {
 	for i := range l.Terms {
-		if t := &l.Terms[i]; t.Name != TermUseful && t.Time > 0 && (most == nil || t.Time > most.Time) {
+		if t := &l.Terms[i]; Claims(t.Name) && t.Time > 0 && (most == nil || t.Time > most.Time) {
 			most = t
 		}
 	}

@@ -190,7 +190,11 @@ func (b *lossBuilder) section(s *summary, f *sectionFlow, over float64) {
 	}
 	charge(TermSerial, f.absent, f.alone)
 	late := f.idle * ratio(s.loss.late, s.loss.late+s.loss.away)
-	charge(TermImbalance, late, scaled(f.idlers, ratio(late, f.idle)))
+	uneven := TermImbalance
+	if b.r.unproved[s.id] {
+		uneven = TermUnproved
+	}
+	charge(uneven, late, scaled(f.idlers, ratio(late, f.idle)))
 	charge(TermWait, f.idle-late, scaled(f.idlers, ratio(f.idle-late, f.idle)))
 	b.held(s, f.held)
 	b.of(s.id, TermOverhead, f.busy*over)

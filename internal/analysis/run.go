@@ -28,6 +28,7 @@ type runner struct {
 	parallel float64                       // the threads' time in all parallel sections
 	unsure   map[profile.SectionID]bool    // of these: whether samples leave open how often its loops go round
 	noisy    map[profile.SectionID]string  // sections in which nothing speaks for the program: what was seen
+	unproved map[profile.SectionID]bool    // sections whose threads differ by nothing that proves it the program's doing
 	dear     map[profile.SectionID]float64 // share of a section's imbalance in code that runs equally often in all threads
 }
 
@@ -35,7 +36,7 @@ type runner struct {
 func Run(src profile.Source, opt Options) (*Result, error) {
 	whole := src.Tables()
 	r := &runner{meta: src.Meta(), opt: opt.withDefaults(), dear: map[profile.SectionID]float64{},
-		noisy: map[profile.SectionID]string{}, unsure: map[profile.SectionID]bool{}}
+		noisy: map[profile.SectionID]string{}, unproved: map[profile.SectionID]bool{}, unsure: map[profile.SectionID]bool{}}
 	if !r.isSampled() {
 		src = profile.Own(src)
 	}

@@ -53,6 +53,7 @@ func (r *runner) explainSampled(sec *Section) error {
 	sec.AnalysedCount, sec.AnalysedShare = sec.InstanceCount, 1
 	if w.n < leastSamples && len(w.waits) == 0 || w.s2 == 0 || w.doubtful() {
 		r.tooFew = append(r.tooFew, sec.ID)
+		r.unproved[sec.ID] = !w.proof().any()
 		return nil
 	}
 	ps := r.procs()
@@ -80,7 +81,7 @@ func (r *runner) explainSampled(sec *Section) error {
 		return err
 	}
 	if len(walk.found)+len(sec.Causes) == 0 && !proof.any() {
-		r.noisy[sec.ID] = w.unproved()
+		r.noisy[sec.ID], r.unproved[sec.ID] = w.unproved(), true
 		return nil
 	}
 	if blocked < 1-worthOf { // else it is not what runs that is uneven

@@ -41,8 +41,8 @@ change what exceeds their scatter (95 %).
 --fail-on sets a limit, for use in tests: status 4 if it is passed, and what
 passed it on standard error. FIGURE>+5% limits the change, FIGURE>30% the figure
 after; FIGURE is imbalance (of any section), lost, runtime, efficiency, balance,
-serial, lock, wait, off_core, overhead, memory (docs/loss.md) or causes (a
-number).
+serial, lock, wait, off_core, overhead, memory, unproved (docs/loss.md) or
+causes (a number).
 
     lime diff --fail-on 'imbalance>+5%' --fail-on 'runtime>+3%' old new
     lime diff old1 old2 old3 -- new1 new2 new3`,

@@ -41,7 +41,7 @@ func findings(r *Report, root string) []finding {
 		}
 	}
 	if r.Loss != nil {
-		for _, t := range r.Loss.ranked() {
+		for _, t := range r.Loss.claimed() {
 			for i := range t.Places {
 				p := &t.Places[i]
 				at := &p.Place

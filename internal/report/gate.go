@@ -25,7 +25,7 @@ type Gate struct {
 // gateFigures lists what a gate may be set on.
 func gateFigures() []string {
 	return []string{"imbalance", "lost", "runtime", "efficiency", "balance", "serial", "lock", "wait", "off_core",
-		"overhead", "memory", "causes"}
+		"overhead", "memory", "unproved", "causes"}
 }
 
 var gateForm = regexp.MustCompile(`^\s*([a-z_]+)\s*([<>])\s*([+-]?)([0-9]+(?:\.[0-9]+)?)\s*(%?)\s*$`)

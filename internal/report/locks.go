@@ -174,7 +174,11 @@ func (r *Report) nameLock() {
 	if r.Loss == nil || len(r.Locks) == 0 || 1-r.Loss.Useful < littleLost {
 		return
 	}
-	term, l := r.Loss.ranked()[0], &r.Locks[0]
+	ranked := r.Loss.claimed()
+	if len(ranked) == 0 {
+		return
+	}
+	term, l := ranked[0], &r.Locks[0]
 	if term.Name != analysis.TermLock || len(l.Waits) < 2 || l.Share <= term.Places[0].Share {
 		return
 	}

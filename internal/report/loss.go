@@ -16,6 +16,7 @@ import (
 type LossShares struct {
 	Useful    float64 `json:"useful"`
 	Imbalance float64 `json:"imbalance"`
+	Unproved  float64 `json:"unproved"`
 	Serial    float64 `json:"serial"`
 	Lock      float64 `json:"lock"`
 	Wait      float64 `json:"wait"`
@@ -96,7 +97,7 @@ func newLoss(l *analysis.Loss) *Loss {
 }
 
 func lossShares(s analysis.LossShares) LossShares {
-	return LossShares{Useful: s[analysis.TermUseful], Imbalance: s[analysis.TermImbalance],
+	return LossShares{Useful: s[analysis.TermUseful], Imbalance: s[analysis.TermImbalance], Unproved: s[analysis.TermUnproved],
 		Serial: s[analysis.TermSerial], Lock: s[analysis.TermLock],
 		Wait: s[analysis.TermWait], OffCore: s[analysis.TermOffCore], Overhead: s[analysis.TermOverhead], Memory: s[analysis.TermMemory]}
 }
@@ -142,26 +143,44 @@ func (l *Loss) ranked() []*LossTerm {
 	return out
 }
 
+// claimed are those of them that are the program's doing.
+func (l *Loss) claimed() []*LossTerm {
+	return slices.DeleteFunc(l.ranked(), func(t *LossTerm) bool { return !analysis.Claims(t.Name) })
+}
+
 // littleLost is the share of the core time below which the report does not speak of a loss first:
 // two builds of one program differ by as much.
 const littleLost = 0.01
 
 // headline says what is lost most, where, and how much.
 func (l *Loss) headline() string {
-	ranked := l.ranked()
+	ranked := l.claimed()
 	cores := countOf(l.Cores, "core")
 	if l.CoreTime == 0 {
 		return ""
 	}
-	if len(ranked) == 0 || 1-l.Useful < littleLost {
+	if 1-l.Useful < littleLost || len(ranked) == 0 && l.Unproved == 0 {
 		return fmt.Sprintf("Next to nothing is lost: %s of the time of %s is useful work.", unit.Percent(l.Useful), cores)
+	}
+	if len(ranked) == 0 || ranked[0].Share < littleLost && l.Unproved >= littleLost {
+		return fmt.Sprintf("No loss is proved to be the program's: %s of the time of %s is useful work%s.",
+			unit.Percent(l.Useful), cores, l.unprovedWords())
 	}
 	most := ranked[0]
 	return fmt.Sprintf("%s of the time of %s %s%s. %s",
 		unit.Percent(most.Share), cores, lostWords[most.Name], most.where(), l.usefulWords())
 }
 
-func (l *Loss) usefulWords() string { return unit.Percent(l.Useful) + " is useful work." }
+func (l *Loss) usefulWords() string {
+	return unit.Percent(l.Useful) + " is useful work" + l.unprovedWords() + "."
+}
+
+func (l *Loss) unprovedWords() string {
+	if l.Unproved < littleLost {
+		return ""
+	}
+	return fmt.Sprintf(", and %s is lost to differences between threads that the machine may have made", unit.Percent(l.Unproved))
+}
 
 // mostlyAwaited is the part of all waiting for others' work that one section must be waited for, to
 // be why: most of it.
@@ -174,7 +193,7 @@ func (r *Report) nameCause() {
 	if r.Loss == nil {
 		return
 	}
-	ranked := r.Loss.ranked()
+	ranked := r.Loss.claimed()
 	if len(ranked) == 0 || len(ranked[0].Places) == 0 || 1-r.Loss.Useful < littleLost {
 		return
 	}

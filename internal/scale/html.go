@@ -25,7 +25,8 @@ func WriteJSON(w io.Writer, s *Scaling) error {
 func colours() map[string]string {
 	return map[string]string{"": "#3b7d4f", analysis.TermUseful: "#8a8f98", analysis.TermImbalance: "#d1605e",
 		analysis.TermSerial: "#e8a33d", analysis.TermLock: "#7b5ea7",
-		analysis.TermWait: "#5b8fb0", analysis.TermOffCore: "#4d4d4d", analysis.TermOverhead: "#b279a2", analysis.TermMemory: "#9c755f"}
+		analysis.TermWait: "#5b8fb0", analysis.TermOffCore: "#4d4d4d", analysis.TermOverhead: "#b279a2", analysis.TermMemory: "#9c755f",
+		analysis.TermUnproved: "#c9c9c9"}
 }
 
 // The chart's size, in units of its view box.

@@ -15,7 +15,7 @@ import (
 func marks() map[string]rune {
 	return map[string]rune{analysis.TermUseful: '+', analysis.TermImbalance: 'i', analysis.TermSerial: 's',
 		analysis.TermLock: 'l', analysis.TermWait: 'w',
-		analysis.TermOffCore: 'o', analysis.TermOverhead: 'v', analysis.TermMemory: 'm'}
+		analysis.TermOffCore: 'o', analysis.TermOverhead: 'v', analysis.TermMemory: 'm', analysis.TermUnproved: 'u'}
 }
 
 // chartWidth is how many characters stand for all the core time.

@@ -4,7 +4,7 @@ import { pct, short } from "./format.js";
 import { link } from "./route.js";
 
 // The colour of each term of the account, as everywhere.
-export const colours = { useful: "work", imbalance: "loss", serial: "serial", lock: "lock", wait: "wait", off_core: "count", overhead: "overhead", memory: "memory" };
+export const colours = { useful: "work", imbalance: "loss", serial: "serial", lock: "lock", wait: "wait", off_core: "count", overhead: "overhead", memory: "memory", unproved: "none" };
 
 function Loss({ loss, p, list }) {
   const known = (id) => list.some((s) => s.id === id);
