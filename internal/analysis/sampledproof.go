@@ -47,27 +47,30 @@ func (w *rows) proof() proof {
 }
 
 // again reports whether the threads differ by more than the instances do: the mean squares between
-// the threads against those within them.
+// the threads against those within them, without what the cores that they ran on explain.
 func (w *rows) again() bool {
 	threads, k := float64(len(w.threads)), w.instances()
 	if threads < 2 || k < 2 || w.s2 == 0 {
 		return false
 	}
-	lo, hi, between := math.Inf(1), math.Inf(-1), 0.0
+	lo, hi, between, all := math.Inf(1), math.Inf(-1), 0.0, 0.0
 	mean := w.time / float64(w.parts)
+	cores := w.cores(mean)
 	for _, id := range slices.Sorted(maps.Keys(w.threads)) {
 		t := w.threads[id]
 		if t.parts < k/2 { // it was seldom there
 			continue
 		}
 		d := t.dev / t.parts
+		all += d * d * t.parts
+		d -= cores.of(t)
 		lo, hi, between = min(lo, d), max(hi, d), between+d*d*t.parts
 	}
 	if hi-lo < leastAgain*mean {
 		return false
 	}
-	df1, df2 := threads-1, (k-1)*(threads-1)
-	within := max(w.s2-between, 1e-9*w.s2)
+	df1, df2 := threads-max(1, float64(len(cores))), (k-1)*(threads-1)
+	within := max(w.s2-all, 1e-9*w.s2)
 	return stat.FTail(between/df1/(within/df2), df1, df2) < sureAgain
 }
 

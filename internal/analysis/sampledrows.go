@@ -40,6 +40,7 @@ type threadRows struct {
 	parts  float64
 	blocks map[profile.NodeID]float64
 	waits  map[int32]float64
+	cores  map[uint64]float64 // time on each core
 }
 
 // gather reads all instances of a section.
@@ -91,6 +92,7 @@ func (w *rows) add(tab *profile.Tables, in *profile.Instance) {
 	visits(func(part int, _ profile.NodeID, k float64) { n[part] += k })
 	waits := programWaits(tab, in, t)
 	w.addSpins(tab, in, t, n)
+	w.addCores(tab, in)
 	u := unevenness{weight: sumOf(t)}
 	for i := range t {
 		dev, tr := t[i]-mean, w.thread(in.Parts[i].Thread)

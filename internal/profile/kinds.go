@@ -71,6 +71,8 @@ const (
 	// KindSpinSamples counts the samples of a part in which the thread spun. They were taken off
 	// its time in proportion, so that time is an estimate.
 	KindSpinSamples = "spin-samples"
+	// KindCoreTime counts the ns that a part's thread was on a core; its address is the core's number.
+	KindCoreTime = "core-time"
 )
 
 // Kind is a row of the table.
@@ -133,6 +135,7 @@ var kinds = [...]Kind{
 	{KindLoopSamples, "samples that tell of a loop", UnitTimes, "", FamilySamples},
 	{KindLoopLeft, "distance to a loop's end, summed over its samples", UnitTimes, "", FamilySamples},
 	{KindSpinSamples, "samples in which a thread spun", UnitTimes, "", FamilySamples},
+	{KindCoreTime, "time on one of the cores", "ns", "", FamilySamples},
 }
 
 var kindIndex = func() map[string]*Kind {

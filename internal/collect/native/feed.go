@@ -68,6 +68,7 @@ func (r *run) switched(x *item) {
 			r.pace.loses(&t.paced)
 		}
 		t.others.total = t.others.at(r.pace.now, t.cpu.on)
+		t.piece.ranOn(&t.cpu, x.at)
 		t.cpu.out(x.at, x.forced)
 		if t.hosts != nil {
 			t.hosts.cpu.out(x.at, x.forced)
@@ -84,6 +85,7 @@ func (r *run) switched(x *item) {
 		t.piece.cpuFrom = t.cpu.total
 	}
 	t.cpu.in(x.at, asleep, waited)
+	t.cpu.core, t.cpu.seen = x.core, true
 	if t.hosts != nil {
 		t.hosts.cpu.in(x.at, asleep, waited)
 	}

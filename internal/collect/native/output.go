@@ -23,6 +23,7 @@ type output struct {
 	idle       *idling
 	lockKind   int32
 	spinEvent  profile.EventID
+	coreEvents map[uint32]profile.EventID
 	lockEvents map[uint64]profile.EventID // by call
 	eventKinds map[string]int32
 	eventRows  map[eventKey]profile.EventID
@@ -62,7 +63,7 @@ func newOutput(sink profile.Sink, c *code) *output {
 		sampled: map[pathKey]float64{}, worked: map[pathKey]*workSum{}, idle: newIdling(cores()),
 		traces: collect.NewTraces(-1), virtual: map[int32]uint64{}, lockKind: profile.None, spinEvent: profile.None,
 		lockEvents: map[uint64]profile.EventID{}, eventKinds: map[string]int32{},
-		eventRows: map[eventKey]profile.EventID{}, offEvents: map[offKey]profile.EventID{}, handouts: handouts{}}
+		eventRows: map[eventKey]profile.EventID{}, offEvents: map[offKey]profile.EventID{}, coreEvents: map[uint32]profile.EventID{}, handouts: handouts{}}
 }
 
 // kinds maps the words of section to those of the profile.
@@ -152,6 +153,7 @@ func (o *output) instance(in section.Instance) {
 		o.offCore(x, sum, int32(i))
 		o.events(x, sum, int32(i))
 		o.spun(x, sum, int32(i))
+		o.onCores(x, sum, int32(i))
 		o.charge(p.Spans, x.Section, lengths)
 	}
 	if in.Kind == section.Built {
@@ -287,6 +289,7 @@ type partSum struct {
 	blocks          map[*block]blockSum
 	order           []*block
 	trips           map[*block]blockSum // n samples, and what was left in all
+	cores           []coreTime
 	tested          []*block
 }
 
@@ -299,7 +302,7 @@ func (s *partSum) reset() {
 	clear(s.trips)
 	clear(s.events)
 	*s = partSum{locks: s.locks[:0], off: s.off[:0], events: s.events, blocks: s.blocks, order: s.order[:0],
-		trips: s.trips, tested: s.tested[:0]}
+		trips: s.trips, tested: s.tested[:0], cores: s.cores[:0]}
 }
 
 func (s *partSum) add(p *piece) {
@@ -319,6 +322,9 @@ func (s *partSum) add(p *piece) {
 		}
 	}
 	s.off = append(s.off, p.off...)
+	for _, c := range p.cores {
+		s.cores = addCore(s.cores, c)
+	}
 	if s.events == nil && len(p.events) > 0 {
 		s.events = map[eventKey]uint64{}
 	}

@@ -485,7 +485,7 @@ func (r *run) record(rec *perf.Record) {
 // ownRecord takes a record of the process itself.
 func (r *run) ownRecord(rec *perf.Record) {
 	r.scheduler.record(rec)
-	x := item{at: rec.Time, typ: rec.Type, tid: rec.TID, other: rec.ParentTID, out: rec.Out, forced: rec.Preempted}
+	x := item{at: rec.Time, typ: rec.Type, tid: rec.TID, other: rec.ParentTID, out: rec.Out, forced: rec.Preempted, core: rec.CPU}
 	switch rec.Type {
 	case perf.TypeMmap2:
 		if rec.Prot&unix.PROT_EXEC != 0 && r.images.mapped(rec.Name, rec.Addr, rec.Addr+rec.Len, rec.Offset) {

@@ -21,6 +21,7 @@ type item struct {
 	alien  bool  // fork: of another process
 	out    bool
 	forced bool // switch: it could have gone on
+	core   uint32
 }
 
 // detail is what only samples and names have.

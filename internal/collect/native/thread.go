@@ -102,6 +102,8 @@ type onCPU struct {
 	known bool // the kernel has told of a switch
 	on    bool
 	own   bool // off, of its own accord
+	core  uint32
+	seen  bool // that is known
 	since uint64
 	total uint64
 	gone  []gap // its latest times off a CPU
@@ -194,6 +196,7 @@ type piece struct {
 	exit    []section.Frame // where it ends, innermost first, if that is in the program's own code: nil if that is not known
 	cpuFrom uint64
 	cpu     uint64 // time on a CPU
+	cores   []coreTime
 	samples []workSample
 	locks   []lockWait
 	tail    lockWait     // one of them, on the way to the wait that it ends with: should that be a section's end, it belongs to that
@@ -256,6 +259,7 @@ func (t *thread) begin(at uint64) {
 func (t *thread) cut(at uint64) *piece {
 	p := t.piece
 	p.to = at
+	p.ranOn(&t.cpu, at)
 	if now := t.cpu.at(at); now > p.cpuFrom {
 		p.cpu = now - p.cpuFrom
 	}
