@@ -2,7 +2,6 @@ package view
 
 import (
 	"cmp"
-	"fmt"
 	"math"
 	"runtime"
 	"runtime/debug"
@@ -75,7 +74,7 @@ const leanParts = 2_000_000
 
 // leanGC is by how many percent the heap may grow between two collections of garbage while the
 // parts are read.
-const leanGC = 20
+const leanGC = 10
 
 // mostReaders is how many read the parts at the same time: with more, each waits for the others'
 // locks within the library that reads the file.
@@ -90,9 +89,9 @@ func buildIndex(src Source, done *atomic.Int64) (*index, error) {
 		x.sections[s].longest, x.sections[s].last = make([]float32, n), make([]int32, n)
 	}
 	defer debug.SetGCPercent(debug.SetGCPercent(leanGC)) // the parts of a large profile hold no pointers, and fill the memory
-	shares := make([]*index, min(mostReaders, runtime.GOMAXPROCS(0)))
+	shares := make([]*share, min(mostReaders, runtime.GOMAXPROCS(0)))
 	if err := inParallel(len(shares), func(k int) error {
-		own := &index{lanes: make([]lane, len(t.Threads)), sections: x.sections, from: math.MaxUint64}
+		own := &share{lanes: make([]growing, len(t.Threads)), sections: x.sections, from: math.MaxUint64}
 		shares[k] = own
 		return src.ScanShare(k, len(shares), func(in *profile.Instance) error {
 			done.Add(1)
@@ -137,56 +136,6 @@ func inParallel(n int, do func(int) error) error {
 	}
 	all.Wait()
 	return cmp.Or(errs...)
-}
-
-// add puts an instance's parts into the lanes of their threads.
-func (x *index) add(in *profile.Instance) error {
-	if int(in.Section) >= len(x.sections) || in.Seq >= len(x.sections[in.Section].longest) {
-		return fmt.Errorf("section %d, instance %d: it was not there when the profile was opened", in.Section, in.Seq)
-	}
-	most, arrived, last := float32(0), uint64(0), int32(-1)
-	for i := range in.Parts {
-		p := &in.Parts[i]
-		if p.Thread < 0 || int(p.Thread) >= len(x.lanes) || p.Arrive < p.Start {
-			return fmt.Errorf("section %d, instance %d, part %d: its thread or its times cannot be", in.Section, in.Seq, i)
-		}
-		c := cell{start: p.Start, work: float32(p.Time()), lock: float32(p.LockWait), off: float32(p.OffCPU),
-			section: int32(in.Section), seq: int32(in.Seq)}
-		if p.Release > p.Arrive {
-			c.wait = float32(p.Release - p.Arrive)
-		}
-		most = max(most, c.work)
-		if last < 0 || p.Arrive > arrived {
-			arrived, last = p.Arrive, int32(p.Thread)
-		}
-		l := &x.lanes[p.Thread]
-		l.cells = append(l.cells, c)
-		l.reach, l.until = max(l.reach, c.end()-c.start+1), max(l.until, c.end())
-		x.from, x.to = min(x.from, p.Start), max(x.to, p.Arrive, p.Release)
-		x.parts++
-	}
-	x.sections[in.Section].longest[in.Seq], x.sections[in.Section].last[in.Seq] = most, last
-	return nil
-}
-
-// unite takes the lanes of the shares, each in an array of its length; the shares' own go.
-func (x *index) unite(shares []*index) {
-	for i := range x.lanes {
-		l, n := &x.lanes[i], 0
-		for _, s := range shares {
-			n += len(s.lanes[i].cells)
-		}
-		l.cells = make([]cell, 0, n)
-		for _, s := range shares {
-			own := &s.lanes[i]
-			l.cells = append(l.cells, own.cells...)
-			l.reach, l.until = max(l.reach, own.reach), max(l.until, own.until)
-			own.cells = nil
-		}
-	}
-	for _, s := range shares {
-		x.from, x.to, x.parts = min(x.from, s.from), max(x.to, s.to), x.parts+s.parts
-	}
 }
 
 // finish sorts a lane.
