@@ -37,7 +37,10 @@ const frames = `new Promise((done) => {
   requestAnimationFrame(step);
 })`
 
-const drawn = `document.querySelector("canvas.lanes") !== null && document.querySelector(".loading, [data-busy]") === null`
+// drawn: nothing is being read any more for the time line. That causes are still looked for, as on
+// the first start of a large profile, is said above it and keeps nothing back.
+const drawn = `document.querySelector("canvas.lanes") !== null && document.querySelector("[data-busy]") === null &&
+  [...document.querySelectorAll(".loading")].every((e) => e.textContent.startsWith("Looking for causes"))`
 
 func main() {
 	if len(os.Args) != 2 {
