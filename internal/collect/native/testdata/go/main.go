@@ -170,9 +170,9 @@ func nap(d time.Duration) (slept, read time.Duration) {
 	time.AfterFunc(d, func() { out.Write(make([]byte, 1)) })
 	from = time.Now()
 	in.Read(make([]byte, 1))
-	read = time.Since(from)
 	in.Close()
-	out.Close()
+	out.Close() // waits for the writer, should it still be in its call
+	read = time.Since(from)
 	return
 }
 
