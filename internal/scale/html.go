@@ -142,34 +142,49 @@ const scalePage = `<!doctype html>
 <html lang="en"><meta charset="utf-8"><title>lime: scaling</title>
 <style>
 body{font:15px/1.5 system-ui,sans-serif;max-width:60em;margin:2em auto;padding:0 1em;color:#222}
-table{border-collapse:collapse;margin:1em 0}td,th{padding:.2em .8em;text-align:right;border-bottom:1px solid #ddd}td.w,th.w{text-align:left}
-.key span{display:inline-block;margin-right:1.2em}.key i{display:inline-block;width:.9em;height:.9em;margin-right:.3em;vertical-align:-.1em}
+table{border-collapse:collapse;margin:1em 0}td,th{padding:.2em .8em;text-align:right;border-bottom:1px solid #ddd}
+td.w,th.w{text-align:left}
+.key span{display:inline-block;margin-right:1.2em}
+.key i{display:inline-block;width:.9em;height:.9em;margin-right:.3em;vertical-align:-.1em}
 .place td{color:#555;border:0}
-.paths details,.paths p{margin:0 0 0 1.4em}.paths summary,.paths p{white-space:nowrap;overflow:hidden;text-overflow:ellipsis}.paths p{padding-left:1.05em}
-.paths summary{cursor:pointer}.paths b{display:inline-block;width:5em;text-align:right;font-weight:normal;margin-right:.6em}.paths small{color:#777}svg{max-width:100%;height:auto}
-@media(prefers-color-scheme:dark){body{background:#181a1d;color:#ddd}td,th{border-color:#333}.place td{color:#aaa}svg text{fill:#ddd}}
+.paths details,.paths p{margin:0 0 0 1.4em}.paths summary,.paths p{white-space:nowrap;overflow:hidden;text-overflow:ellipsis}
+.paths p{padding-left:1.05em}
+.paths summary{cursor:pointer}
+.paths b{display:inline-block;width:5em;text-align:right;font-weight:normal;margin-right:.6em}.paths small{color:#777}
+svg{max-width:100%;height:auto}
+@media(prefers-color-scheme:dark){body{background:#181a1d;color:#ddd}td,th{border-color:#333}
+.place td{color:#aaa}svg text{fill:#ddd}}
 </style>
 <h1>Efficiency over cores</h1>
-<p>{{if eq .Mode "weak"}}Weak scaling: as much work for each core{{else}}Strong scaling: the same work on more cores{{end}}{{if .Recognised}} (recognised by the work done){{end}}.</p>
+<p>{{if eq .Mode "weak"}}Weak scaling: as much work for each core{{else}}Strong scaling: the same work on more cores{{end -}}
+{{if .Recognised}} (recognised by the work done){{end}}.</p>
 <svg viewBox="-4 -6 {{.Wide}} 232" width="{{.Wide}}" role="img" aria-label="Efficiency over cores, stacked by what it is lost to">
-{{range .Bars}}{{$x := .X}}{{range .Pieces}}<rect x="{{$x}}" y="{{.Y}}" width="46" height="{{.H}}" fill="{{.Colour}}"><title>{{.Tip}}</title></rect>{{end}}
+{{range .Bars}}{{$x := .X}}{{range .Pieces -}}
+<rect x="{{$x}}" y="{{.Y}}" width="46" height="{{.H}}" fill="{{.Colour}}">
+<title>{{.Tip}}</title></rect>{{end}}
 <text x="{{.Middle}}" y="216" text-anchor="middle" font-size="12">{{.Cores}}</text>{{end}}
 </svg>
 <p class="key">{{range .Legend}}<span><i style="background:{{.Colour}}"></i>{{.Title}}</span>{{end}}</p>
 <table><tr><th>cores<th>time<th>speed-up<th>efficiency<th class="w">lost most to</tr>
-{{range .Points}}<tr><td>{{.Cores}}<td>{{time .Time}}<td>{{two .Speedup}}<td>{{percent .Efficiency}}<td class="w">{{worst .}}</tr>{{end}}</table>
-<p>{{if .Knee}}The knee is at {{.Knee}} cores: beyond, more cores cost more efficiency than they bring speed.{{else}}There is no knee up to {{last .Bars}} cores.{{end}}</p>
+{{range .Points}}<tr><td>{{.Cores}}<td>{{time .Time}}<td>{{two .Speedup}}<td>{{percent .Efficiency -}}
+<td class="w">{{worst .}}</tr>{{end}}</table>
+<p>{{if .Knee}}The knee is at {{.Knee}} cores: beyond, more cores cost more efficiency than they bring speed.{{else -}}
+There is no knee up to {{last .Bars}} cores.{{end}}</p>
 <h2>What it went into, on {{last .Bars}} cores: {{.Lost}}</h2>
 <table><tr><th>share<th>time<th>scaled<th class="w">cause</tr>
-{{range .Rows}}<tr><td>{{percent .Share}}<td><td><td class="w">{{.Title}}</tr>{{range .Places}}<tr class="place"><td>{{percent .Share}}<td>{{time .Time}}<td>{{time .Before}}<td class="w">{{where .}}</tr>{{end}}{{end}}</table>
+{{range .Rows}}<tr><td>{{percent .Share}}<td><td><td class="w">{{.Title}}</tr>{{range .Places -}}
+<tr class="place"><td>{{percent .Share}}<td>{{time .Time}}<td>{{time .Before}}<td class="w">{{where .}}</tr>{{end}}{{end}}</table>
 {{if .Paths}}<h2>The same by call paths</h2>
 <p>By samples: what each function and loop takes more than scaled from the smallest run, with all that it calls.</p>
-<div class="paths">{{range .Paths}}{{if .Opens}}<details{{if .Open}} open{{end}}><summary><b>{{percent .Share}}</b>{{.Name}} <small>{{time .Time}}, {{time .Before}} scaled</small></summary>
+<div class="paths">{{range .Paths}}{{if .Opens -}}
+<details{{if .Open}} open{{end}}><summary>
+<b>{{percent .Share}}</b>{{.Name}} <small>{{time .Time}}, {{time .Before}} scaled</small></summary>
 {{else}}<p><b>{{percent .Share}}</b>{{.Name}} <small>{{time .Time}}, {{time .Before}} scaled</small></p>
 {{end}}{{closing .Closes}}{{end}}</div>{{end}}
 {{if .Forecast}}<h2>Forecast (not run)</h2>
 <table><tr><th>cores<th>time<th>speed-up<th>efficiency<th class="w">will cost most</tr>
-{{range .Forecast}}<tr><td>{{.Cores}}<td>{{time .Time}}<td>{{two .Speedup}}<td>{{percent .Efficiency}}<td class="w">{{.Limit}}{{if not .Trusted}} (not to be trusted){{end}}</tr>{{end}}</table>
+{{range .Forecast}}<tr><td>{{.Cores}}<td>{{time .Time}}<td>{{two .Speedup}}<td>{{percent .Efficiency -}}
+<td class="w">{{.Limit}}{{if not .Trusted}} (not to be trusted){{end}}</tr>{{end}}</table>
 <p>{{.Outlook}}</p>{{end}}
 {{range .Warnings}}<p>Note: {{.}}</p>{{end}}
 </html>
