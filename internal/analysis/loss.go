@@ -186,10 +186,10 @@ func (s LossShares) lost() (sum float64) {
 	return sum
 }
 
-// largest is the term that a section loses most to.
+// largest is the term that a section loses most to by the program's doing.
 func (s LossShares) largest() (name string, share float64) {
 	for i := range lossTerms {
-		if n := lossTerms[i].name; n != TermUseful && s[n] > share {
+		if n := lossTerms[i].name; Claims(n) && s[n] > share {
 			name, share = n, s[n]
 		}
 	}

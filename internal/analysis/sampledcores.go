@@ -49,36 +49,62 @@ func (e coreEffects) of(t *threadRows) (sum float64) {
 // coreRounds is how many rounds of estimates, each by what the others leave, are made.
 const coreRounds = 64
 
+// coreFit is what one thread says of the cores' effects.
+type coreFit struct {
+	parts  float64
+	left   float64   // of its mean deviation: what the effects so far do not explain
+	shares []float64 // of its time, by core
+}
+
 // cores estimates the cores' effects from the threads' mean deviations, by least squares. There are
 // none if no threads share a core: then nothing tells the two apart. No core is believed to make a
 // difference that would prove the program's doing by itself: where all threads were everywhere, small
 // shares must not explain much.
 func (w *rows) cores(mean float64) coreEffects {
 	e := coreEffects{}
-	ids := slices.Sorted(maps.Keys(w.threads))
-	for _, id := range ids {
-		if len(w.threads[id].cores) == 0 {
+	for _, t := range w.threads {
+		if len(t.cores) == 0 {
 			return nil
 		}
-		for c := range w.threads[id].cores {
+		for c := range t.cores {
 			e[c] = 0
 		}
 	}
-	if len(e) < 2 || len(e) >= len(ids) {
+	if len(e) < 2 || len(e) >= len(w.threads) {
 		return nil
 	}
 	list := slices.Sorted(maps.Keys(e))
+	fits := w.coreFits(list)
 	for range coreRounds {
-		for _, c := range list {
+		for k, c := range list {
 			num, den := 0.0, 0.0
-			for _, id := range ids {
-				t := w.threads[id]
-				share := ratio(t.cores[c], coreSum(t.cores))
-				num += t.parts * share * (t.dev/t.parts - e.of(t) + share*e[c])
-				den += t.parts * share * share
+			for i := range fits {
+				f := &fits[i]
+				num += f.parts * f.shares[k] * (f.left + f.shares[k]*e[c])
+				den += f.parts * f.shares[k] * f.shares[k]
 			}
+			was := e[c]
 			e[c] = math.Max(-leastHalf*mean, math.Min(leastHalf*mean, ratio(num, den)))
+			for i := range fits {
+				fits[i].left -= fits[i].shares[k] * (e[c] - was)
+			}
 		}
 	}
 	return e
+}
+
+// coreFits is a row for each thread, in their order; before any effect is known all of its deviation
+// is left.
+func (w *rows) coreFits(list []uint64) []coreFit {
+	fits := make([]coreFit, 0, len(w.threads))
+	for _, id := range slices.Sorted(maps.Keys(w.threads)) {
+		t := w.threads[id]
+		f := coreFit{parts: t.parts, left: t.dev / t.parts, shares: make([]float64, len(list))}
+		all := coreSum(t.cores)
+		for k, c := range list {
+			f.shares[k] = ratio(t.cores[c], all)
+		}
+		fits = append(fits, f)
+	}
+	return fits
 }

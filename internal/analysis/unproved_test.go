@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"lime/internal/profile"
@@ -99,6 +100,35 @@ func TestNoiseIsNoClaim(t *testing.T) {
 						t.Errorf("%s: %v is not proved, the largest loss is %+v", name, unproved.Time, most)
 					}
 				}
+			}
+		}
+	}
+}
+
+// A section that loses most to what nothing proves says what else it loses: only that is claimed.
+func TestWhatElseIsLostIsSaid(t *testing.T) {
+	for _, c := range []struct {
+		loss LossShares
+		says string // "": nothing
+	}{
+		{LossShares{TermUnproved: 0.2, TermLock: 0.1}, "10.0 % of the core time is spent waiting for locks"},
+		{LossShares{TermUnproved: 0.2, TermSerial: 0.1}, "10.0 % of the core time is lost here because too few threads"},
+		{LossShares{TermUnproved: 0.2, TermLock: 0.001}, ""},
+		{LossShares{TermUnproved: 0.2}, ""},
+	} {
+		for _, matters := range []bool{false, true} {
+			res := &Result{Sections: []Section{{Loss: c.loss, AllLost: c.loss.lost(), Matters: matters}}}
+			(&runner{}).weighAll(res)
+			want := c.says
+			if matters && c.loss[TermSerial] == 0 {
+				want = "" // its waits are said as causes
+			}
+			got := ""
+			for _, v := range res.Sections[0].Verdicts {
+				got += v.Text
+			}
+			if (want == "") != (got == "") || !strings.Contains(got, want) {
+				t.Errorf("%v, matters %t: %q, want %q", c.loss, matters, got, want)
 			}
 		}
 	}

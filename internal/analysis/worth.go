@@ -29,7 +29,8 @@ func (r *runner) weighAll(res *Result) {
 			for k := range sec.Causes {
 				sec.Causes[k].Important = sec.Causes[k].Important && sec.Causes[k].CostShare > 0
 			}
-			if name, _ := sec.Loss.largest(); name != TermUnproved && (name != TermImbalance || !sec.mostlyChance()) { // else that is said
+			claimed := sec.AllLost - sec.Loss[TermUnproved]
+			if name, _ := sec.Loss.largest(); claimed >= worthwhile && (name != TermImbalance || !sec.mostlyChance()) { // else that is said
 				sec.otherLoss()
 			}
 		} else if name, most := sec.Loss.largest(); sec.Matters && name == TermSerial && most >= worthwhile {
