@@ -7,10 +7,12 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 
 	"github.com/spf13/pflag"
+	"golang.org/x/sys/unix"
 
 	"lime/internal/profile"
 	"lime/internal/safe"
@@ -51,25 +53,32 @@ func (a *app) output(path string, reads []string, as form, write func(io.Writer)
 }
 
 // replace writes a new file beside the target and puts it in its place, so that the old one stays
-// whole until the new one is. A link is followed, the mode is kept. What is no regular file, as
-// /dev/stderr, is written as it is.
+// whole until the new one is. A link is followed, the mode is kept. What is no regular file, and
+// what a process has open, as /dev/stderr, is written as it is.
 func (to *target) replace(write func(*os.File) error) error {
-	path, err := followed(to.path)
+	path, open, err := safe.Follow(to.path)
 	if err != nil {
 		return err
 	}
 	st, err := os.Stat(path)
-	if err == nil && !st.Mode().IsRegular() {
-		return direct(path, write)
-	}
-	if err == nil {
+	switch {
+	case err == nil && st.Mode().IsRegular():
 		err = to.mayReplace(path)
-	} else if errors.Is(err, fs.ErrNotExist) {
+	case errors.Is(err, fs.ErrNotExist):
 		err = nil
 	}
-	if err != nil {
+	switch {
+	case err != nil:
 		return err
+	case open, st != nil && !st.Mode().IsRegular():
+		return direct(path, write)
 	}
+	return beside(path, st, write)
+}
+
+// beside writes a file under another name, and then renames it; st is what stands there now, nil if
+// there is nothing.
+func beside(path string, st fs.FileInfo, write func(*os.File) error) error {
 	f, err := os.OpenFile(fmt.Sprintf("%s.lime-%d.tmp", path, os.Getpid()), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
 	if err != nil {
 		return err
@@ -90,31 +99,35 @@ func (to *target) replace(write func(*os.File) error) error {
 	return err
 }
 
-// followed is the file that a path leads to, which need not be there.
-func followed(path string) (string, error) {
-	for range 40 {
-		link, err := os.Readlink(path)
-		if err != nil {
-			return path, nil
-		}
-		if !filepath.IsAbs(link) {
-			link = filepath.Join(filepath.Dir(path), link)
-		}
-		if strings.HasPrefix(link, "/proc/") || strings.HasPrefix(link, "/dev/") { // the kernel's links lead to open files
-			return path, nil
-		}
-		path = link
-	}
-	return "", fmt.Errorf("%s: too many links", path)
-}
-
-// direct writes to a device or a FIFO.
+// direct writes to a device, a FIFO, or what a process has open. One of lime's own descriptors is
+// written where it stands, and a file behind another one at its end.
 func direct(path string, write func(*os.File) error) error {
-	f, err := os.OpenFile(path, os.O_WRONLY, 0)
+	f, err := ownDescriptor(path)
+	if f == nil && err == nil {
+		f, err = os.OpenFile(path, os.O_WRONLY|os.O_APPEND, 0)
+	}
 	if err != nil {
 		return err
 	}
 	return errors.Join(write(f), f.Close())
+}
+
+// ownDescriptor is a copy of the descriptor that a path below /proc or /dev/fd names, nil if that is
+// none of this process.
+func ownDescriptor(path string) (*os.File, error) {
+	dir, err := filepath.EvalSymlinks(filepath.Dir(path))
+	if err != nil || !strings.HasPrefix(dir, fmt.Sprintf("/proc/%d/", os.Getpid())) || filepath.Base(dir) != "fd" {
+		return nil, nil
+	}
+	number, err := strconv.Atoi(filepath.Base(path))
+	if err != nil {
+		return nil, nil
+	}
+	fd, err := unix.FcntlInt(uintptr(number), unix.F_DUPFD_CLOEXEC, 0)
+	if err != nil {
+		return nil, &fs.PathError{Op: "open", Path: path, Err: err}
+	}
+	return os.NewFile(uintptr(fd), path), nil
 }
 
 // sameFile tells whether two paths lead to one file.
@@ -178,10 +191,11 @@ func makeRoom(path string, force bool) error {
 	if profile.IsProfile(f) {
 		return nil
 	}
-	if path, err = followed(path); err != nil {
+	file, open, err := safe.Follow(path)
+	if err != nil || open {
 		return err
 	}
-	return os.Remove(path)
+	return os.Remove(file)
 }
 
 // keepOwner gives a new file to the owner of the one that it replaces, as far as the rights go.

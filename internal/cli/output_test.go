@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -68,5 +70,64 @@ func TestOutputKeepsWhatIsThere(t *testing.T) {
 	}
 	if list, _ := filepath.Glob(file("*.tmp")); len(list) > 0 {
 		t.Errorf("left over: %v", list)
+	}
+}
+
+// TestOutputIntoOpenFiles: a way to what a process has open, over links or by name, is written at
+// its place, behind what stands there already; no link is replaced, and no file by another one.
+func TestOutputIntoOpenFiles(t *testing.T) {
+	for _, kind := range []string{"file", "pipe"} {
+		for name, way := range map[string]string{"proc": "/proc/self/fd/%d", "dev": "/dev/fd/%d", "link": "", "chain": ""} {
+			t.Run(kind+" by "+name, func(t *testing.T) { intoOpen(t, kind, name, way) })
+		}
+	}
+}
+
+func intoOpen(t *testing.T, kind, name, way string) {
+	dir := t.TempDir()
+	link, chain := filepath.Join(dir, "link"), filepath.Join(dir, "chain")
+	into, err := os.Create(filepath.Join(dir, "log"))
+	from := into
+	if kind == "pipe" {
+		from, into, err = os.Pipe()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer from.Close()
+	for name, to := range map[string]string{link: fmt.Sprintf("/proc/self/fd/%d", into.Fd()), chain: "link"} {
+		if err := os.Symlink(to, name); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if way == "" {
+		way = filepath.Join(dir, name)
+	} else {
+		way = fmt.Sprintf(way, into.Fd())
+	}
+	if _, err := into.WriteString("before "); err != nil {
+		t.Fatal(err)
+	}
+	if code, _, stderr := lime(t, "export", "--csv", "-o", way, "testdata/uneven8.txt"); code != ExitOK {
+		t.Fatalf("status %d, %q", code, stderr)
+	}
+	if _, err := into.WriteString("after"); err != nil {
+		t.Fatal(err)
+	}
+	var text []byte
+	if kind == "pipe" {
+		into.Close()
+		text, err = io.ReadAll(from)
+	} else {
+		text, err = os.ReadFile(into.Name())
+	}
+	_, want, _ := lime(t, "export", "--csv", "testdata/uneven8.txt")
+	if err != nil || string(text) != "before "+want+"after" {
+		t.Errorf("%d bytes, %v, want %d", len(text), err, len("before "+want+"after"))
+	}
+	for _, name := range []string{link, chain} {
+		if st, err := os.Lstat(name); err != nil || st.Mode()&os.ModeSymlink == 0 {
+			t.Errorf("%s is no link any more: %v", name, err)
+		}
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 )
 
 // Rewrite copies the profile from to the file to, which may be the same, with its tables and
@@ -30,8 +29,9 @@ func (r *Reader) Rewrite(to string, edit func(*Meta, *Tables) error) error {
 	if err := r.checkEdit(); err != nil {
 		return fmt.Errorf("profile %s: %w", r.path, err)
 	}
-	if p, err := filepath.EvalSymlinks(to); err == nil {
-		to = p
+	to, err := followed(to)
+	if err != nil {
+		return err
 	}
 	if st, err := os.Stat(to); err == nil && (!st.Mode().IsRegular() || st.Size() > 0 && !isProfileAt(to)) {
 		return fmt.Errorf("profile %s: there is a file that is no profile; remove it, or name another with -o", to)

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"lime/internal/safe"
 )
 
 const (
@@ -110,8 +112,9 @@ func roomError(path string, err error) error {
 // clearPath removes what stands at path and beside it, and returns the path
 // with links followed.
 func clearPath(path string) (string, error) {
-	if p, err := filepath.EvalSymlinks(path); err == nil {
-		path = p
+	path, err := followed(path)
+	if err != nil {
+		return "", err
 	}
 	if err := mayWrite(filepath.Dir(path)); err != nil {
 		return "", fmt.Errorf("profile %s: %w; name another file with -o", path, err)
@@ -134,9 +137,21 @@ func clearPath(path string) (string, error) {
 	return path, nil
 }
 
+// followed is the file that a path leads to, which need not be there.
+func followed(path string) (string, error) {
+	file, open, err := safe.Follow(path)
+	if err == nil && open {
+		err = errors.New("it leads to what a process has open, which cannot be replaced")
+	}
+	if err != nil {
+		return "", fmt.Errorf("profile %s: %w; name another file with -o", path, err)
+	}
+	return file, nil
+}
+
 // Remove removes the profile at path. A link that leads to it stays.
 func Remove(path string) error {
-	path, err := filepath.EvalSymlinks(path)
+	path, err := followed(path)
 	if err != nil {
 		return err
 	}
