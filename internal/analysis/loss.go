@@ -37,6 +37,7 @@ type LossPlace struct {
 	Time    float64           `json:"time"`
 	Share   float64           `json:"share"`             // of the core time
 	Threads []ThreadShare     `json:"threads,omitempty"` // that spent most of it so, at most a few
+	Behind  float64           `json:"behind,omitempty"`  // of the time: others waited at a section's end for threads that were late by this
 	Count   uint64            `json:"times,omitempty"`   // of waits: how often threads waited
 	Among   int               `json:"among"`             // how many threads spent time so, 0 if that is not known
 	Subject                   // of memory events and locks: the data

@@ -14,11 +14,13 @@ import (
 // lossParts is what one section's instances say, summed.
 type lossParts struct {
 	lock, off float64 // of the parts' times: waits for locks and others, time off the core
-	late      float64 // of the idleness at the ends: others had more to do
+	late      float64 // of the idleness at the ends: others took longer
+	lateLock  float64 // of that: because they waited longer for locks and others
+	lateOff   float64 // because they were off the core for longer; the rest: because they had more to do
 	away      float64 // the rest of it: even who had most to do had nothing
 	waits     map[eventThread]float64
 	times     map[int32]uint64               // by event of waiting: how often
-	lateFor   map[int32]float64              // by event of waiting: how much longer the last thread waited than the mean
+	lateFor   map[int32]float64              // by event of waiting: what of late is its doing
 	runtime   map[profile.FunctionID]float64 // time in a runtime's own code, by function
 }
 
@@ -52,15 +54,13 @@ func newLossTable(m *profile.Meta, tab *profile.Tables, runtime func(profile.Nod
 
 // add takes an instance.
 func (l *lossParts) add(t *lossTable, in *profile.Instance) {
-	longest := uint64(0)
+	longest, was := uint64(0), l.late
 	for i := range in.Parts {
 		longest = max(longest, in.Parts[i].Time())
 	}
 	for i := range in.Parts {
 		p := &in.Parts[i]
-		time := p.Time()
-		lock := min(p.LockWait, time)
-		off := min(p.OffCPU, time-lock)
+		time, lock, off := divided(p)
 		idle := uint64(0)
 		if p.Release > p.Arrive {
 			idle = p.Release - p.Arrive
@@ -70,10 +70,17 @@ func (l *lossParts) add(t *lossTable, in *profile.Instance) {
 		l.late, l.away = l.late+float64(late), l.away+float64(idle-late)
 	}
 	l.addWaits(t, in)
-	l.addLate(t, in)
+	l.addLate(t, in, l.late-was)
 	if !t.sampled {
 		l.addRuntime(t, in)
 	}
+}
+
+// divided is a part's time, and what of it is waiting for locks and others, and time off the core.
+func divided(p *profile.Part) (time, lock, off uint64) {
+	time = p.Time()
+	lock = min(p.LockWait, time)
+	return time, lock, min(p.OffCPU, time-lock)
 }
 
 func (l *lossParts) addWaits(t *lossTable, in *profile.Instance) {
@@ -194,7 +201,10 @@ func (b *lossBuilder) section(s *summary, f *sectionFlow, over float64) {
 	if b.r.unproved[s.id] {
 		uneven = TermUnproved
 	}
-	charge(uneven, late, scaled(f.idlers, ratio(late, f.idle)))
+	lock, off := late*ratio(s.loss.lateLock, s.loss.late), late*ratio(s.loss.lateOff, s.loss.late)
+	work := max(0, late-lock-off)
+	charge(uneven, work, scaled(f.idlers, ratio(work, f.idle)))
+	b.behind(s, lock, off)
 	charge(TermWait, f.idle-late, scaled(f.idlers, ratio(f.idle-late, f.idle)))
 	b.held(s, f.held)
 	b.of(s.id, TermOverhead, f.busy*over)

@@ -11,28 +11,6 @@ import (
 	"lime/internal/unit"
 )
 
-// addLate adds what the last thread of an instance waited longer than the mean, by event.
-func (l *lossParts) addLate(t *lossTable, in *profile.Instance) {
-	last := 0
-	for i := range in.Parts {
-		if in.Parts[i].Time() > in.Parts[last].Time() {
-			last = i
-		}
-	}
-	for _, c := range in.Costs {
-		if c.Row < 0 || int(c.Row) >= len(t.family) || !t.family[c.Row].Waits() {
-			continue
-		}
-		if l.lateFor == nil {
-			l.lateFor = map[int32]float64{}
-		}
-		l.lateFor[c.Row] -= float64(c.N) / float64(len(in.Parts))
-		if int(c.Part) == last {
-			l.lateFor[c.Row] += float64(c.N)
-		}
-	}
-}
-
 // waited adds to the section's first cause, where that is a decision, the wait that it leads to: if
 // most of what the last threads take longer is one.
 func (r *runner) waited(sec *Section, s *summary) error {
@@ -44,7 +22,7 @@ func (r *runner) waited(sec *Section, s *summary) error {
 		rows[row] = max(0, x)
 	}
 	for _, at := range r.costRows(rows) {
-		if wait := r.cost(at, rows, s.win); wait.Share > littleFound {
+		if wait := r.cost(at, rows, s.loss.late); wait.Share > littleFound {
 			paid := []paidCost{{Cost: wait, events: at}}
 			if err := r.paidBy(sec.ID, paid); err != nil {
 				return err

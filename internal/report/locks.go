@@ -70,6 +70,7 @@ func newLocks(l *analysis.Loss, uses []analysis.LockUse) []Lock {
 	}
 	for i := range l.Term(analysis.TermLock).Places {
 		p := lossPlace(&l.Term(analysis.TermLock).Places[i])
+		p.Share, p.Time = p.Share*(1-ratio(p.Behind, p.Time)), p.Time-p.Behind // the table is of the lock's own waits
 		if p.Why != "" {
 			continue
 		}

@@ -61,7 +61,8 @@ type LossPlace struct {
 	Section int           `json:"section"` // its id, -1 if it is not one section's
 	Share   float64       `json:"share"`
 	Time    float64       `json:"time"`
-	Threads []ThreadShare `json:"threads,omitempty"` // that have most of it, at most 4
+	Behind  float64       `json:"behind,omitempty"`  // of the time: others waited at a section's end for threads that this made late
+	Threads []ThreadShare `json:"threads,omitempty"` // that have most of the rest, at most 4
 	Among   int           `json:"among,omitempty"`   // how many threads have some of it
 	Data    string        `json:"data,omitempty"`    // the lock, or what memory is accessed
 	Sharing string        `json:"sharing,omitempty"`
@@ -114,7 +115,7 @@ func lossTerm(t *analysis.LossTerm) LossTerm {
 }
 
 func lossPlace(p *analysis.LossPlace) LossPlace {
-	out := LossPlace{Place: place(&p.Place), Event: p.Event, Section: int(p.Section), Share: p.Share, Time: p.Time,
+	out := LossPlace{Place: place(&p.Place), Event: p.Event, Section: int(p.Section), Share: p.Share, Time: p.Time, Behind: p.Behind,
 		Among: p.Among, Data: p.Data, Sharing: p.Sharing, Held: p.Held, Times: p.Count, Why: p.Why}
 	out.Threads = shares(p.Threads)
 	if p.Spent != nil {
@@ -269,6 +270,9 @@ func (p *LossPlace) about(term string) string {
 	case term != analysis.TermSerial && p.threadWords() != "":
 		parts = append(parts, p.threadWords())
 	}
+	if behind := ratio(p.Behind, p.Time); behind >= littleLost {
+		parts = append(parts, unit.Percent(behind)+" of it at the section's end, waiting for threads that this made late")
+	}
 	if len(parts) == 0 {
 		return ""
 	}
@@ -294,7 +298,7 @@ func (p *LossPlace) threadWords() string {
 	for i := range p.Threads {
 		sum += p.Threads[i].Time
 	}
-	if sum < mostOf*p.Time {
+	if sum < mostOf*(p.Time-p.Behind) {
 		return countOf(p.Among, "thread")
 	}
 	words := make([]string, len(p.Threads))
