@@ -39,13 +39,13 @@ func (e *builtEpisode) dropKeepers() {
 	}
 }
 
-// dropLate removes threads that came through the barrier's last passage without being seen to wait:
-// what they did since is two sections' work.
+// dropLate removes threads that came through several passages of the barrier without being seen to
+// wait: what they did since is the work of as many sections, and told by itself.
 func (r *Recogniser) dropLate(e *builtEpisode, p *release) {
 	last, again := r.openings[p.object]
 	for i := range e.parts {
 		if again && e.parts[i].Start < last {
-			e.parts[i].dropped = true
+			e.parts[i].dropped, e.parts[i].missed = true, true
 		}
 		t := r.threads[e.parts[i].Thread]
 		t.opened, t.barrier = p.at, p.object
@@ -77,6 +77,8 @@ func (r *Recogniser) unseen(parts []Part) []Part {
 		}
 		if t.opened == 0 || p.Start >= since {
 			keep = append(keep, p)
+		} else {
+			r.finish(p.byItself())
 		}
 	}
 	return keep
@@ -189,11 +191,22 @@ func (r *Recogniser) finishBuilt(e *builtEpisode) {
 		in.Place = e.joinPlace(in.Place)
 	}
 	for _, p := range e.parts {
-		if !p.dropped {
+		switch {
+		case !p.dropped:
 			in.Parts = append(in.Parts, p)
+		case p.missed:
+			r.finish(p.byItself())
 		}
 	}
 	r.finish(in)
+}
+
+// byItself is a part that cannot be held against others': what its thread did is not lost.
+func (p Part) byItself() (in Instance) {
+	if p.Time() > 0 {
+		in = Instance{Kind: Serial, Place: p.site.outside(), Parts: []Part{p}}
+	}
+	return in
 }
 
 // joinPlace is where somebody asked for the end of the threads that are counted down.

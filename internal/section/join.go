@@ -191,6 +191,7 @@ func (g *group) note(place unit.Addr, waited unit.Cycles) {
 func (r *Recogniser) finishGroup(t *thread, g *group, at unit.Cycles) {
 	parts := g.joined
 	g.joined = nil
+	r.holding.unifyJoined(parts)
 	if g.parent != nil && g.takesPart(parts) {
 		parts = append(parts, *g.parent)
 	}

@@ -131,6 +131,7 @@ type Part struct {
 	site                   Site
 	first                  bool // the thread's first part
 	dropped                bool // no part of its instance after all
+	missed                 bool // dropped: it holds the work of several sections
 }
 
 // Time is the execution time of the part.

@@ -26,13 +26,14 @@ type Recogniser struct {
 	levels     map[unit.Addr]bool               // function with a built barrier -> it is called for it (else the barrier is inlined in it)
 	openings   map[uint64]unit.Cycles           // when a built barrier opened last
 	undone     []*builtEpisode                  // built barriers whose place is not decided yet
-	pending    *release                         // a release whose waiters have not all been woken yet
-	final      unit.Addr                        // where the program was ended, if that is known
+	holding    holding
+	pending    *release  // a release whose waiters have not all been woken yet
+	final      unit.Addr // where the program was ended, if that is known
 }
 
 // New returns a recogniser that hands every finished instance to emit.
 func New(emit func(Instance)) *Recogniser {
-	return &Recogniser{
+	r := &Recogniser{
 		emit:       emit,
 		handle:     handlers(),
 		threads:    map[ThreadID]*thread{},
@@ -44,6 +45,8 @@ func New(emit func(Instance)) *Recogniser {
 		levels:     map[unit.Addr]bool{},
 		openings:   map[uint64]unit.Cycles{},
 	}
+	r.holding.r = r
+	return r
 }
 
 type state uint8
@@ -275,6 +278,7 @@ func (r *Recogniser) idle(t *thread, op *Op) { t.state = idle }
 // Close ends the run: what is complete is handed out, and what every thread did since its last
 // section becomes a section that ends with the program.
 func (r *Recogniser) Close(at unit.Cycles) {
+	r.holding.handOut(func(*held) bool { return true })
 	r.settle(true)
 	for _, key := range sortedKeys(r.barriers) {
 		r.finishBarrier(key)

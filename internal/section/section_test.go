@@ -138,6 +138,7 @@ func TestRecognise(t *testing.T) {
 			70 0 exit at=1:300`, `
 			serial @100 0[0-10>10]
 			built-barrier @90 0[13-17>55] 2[11-12>17]
+			serial @200 0[10-13>13]
 			join @200 1[10-50>60] 2[56-60>61]
 			exit @300 0[61-70>70]`},
 		{"fork and join within one: the part around it begins where it began, without the wait", `

@@ -9,6 +9,7 @@ type waitState struct {
 	object  uint64
 	untyped bool
 	mark    mark
+	took    mark        // over: what it added to the part's waits
 	resumed unit.Cycles // when it ended
 	over    bool
 	idle    bool     // over: it was for work to do
@@ -37,12 +38,18 @@ func (t *thread) valid(m mark) bool {
 	return m.part == t.top() && m.closed == t.parts && m.spans <= len(m.part.spans)
 }
 
-// split closes the open part at m; what came after it starts the next part, at start.
+// split closes the open part at m; what came after it starts the next part, at start. A wait that
+// began there is of neither.
 func (t *thread) split(m mark, at, start unit.Cycles, site Site) Part {
-	o := *t.top()
-	t.top().spans, t.top().lock, t.top().off, t.top().idle = o.spans[:m.spans:m.spans], m.lock, m.off, m.idle
+	o, next := *t.top(), t.top()
+	next.spans, next.lock, next.off, next.idle = o.spans[:m.spans:m.spans], m.lock, m.off, m.idle
+	took := mark{}
+	if m == t.wait.mark && t.wait.over {
+		took = t.wait.took
+	}
 	p := t.close(at, site)
-	t.top().spans, t.top().start = o.spans[m.spans:], start
+	next.spans, next.start = o.spans[m.spans:], start
+	next.lock, next.off, next.idle = o.lock-m.lock-took.lock, o.off-m.off-took.off, o.idle-m.idle-took.idle
 	return p
 }
 
@@ -67,6 +74,7 @@ func (r *Recogniser) waitEnd(t *thread, op *Op) {
 		return
 	}
 	for _, p := range t.open {
+		was := *p
 		switch waited := op.At - max(t.wait.at, min(p.start, op.At)); {
 		case op.Lock:
 			p.lock += waited
@@ -74,6 +82,9 @@ func (r *Recogniser) waitEnd(t *thread, op *Op) {
 			p.idle += waited
 		default:
 			p.off += waited
+		}
+		if p == t.top() {
+			t.wait.took = mark{lock: p.lock - was.lock, off: p.off - was.off, idle: p.idle - was.idle}
 		}
 	}
 }
@@ -222,6 +233,7 @@ func (s Site) has(call unit.Addr) bool {
 
 // opened closes the parts of all who took part.
 func (r *Recogniser) opened(t *thread, p *release) {
+	r.holding.unify(p)
 	e := &builtEpisode{dealt: !r.symmetric(p)}
 	for _, id := range p.quorum {
 		if part, ok := r.waiter(p, r.threads[id]); ok {
@@ -245,10 +257,10 @@ func (r *Recogniser) opened(t *thread, p *release) {
 			w.by, w.byParts = t.id, t.parts
 		}
 	}
+	before := r.openings[p.object]
 	r.dropLate(e, p)
 	e.call, e.fn, e.decided = e.locate()
-	r.undone = append(r.undone, e)
-	r.settle(false)
+	r.holding.hold(e, p, before)
 }
 
 // leaveEarly closes the part of a thread that has been woken by a release that still goes on, and
