@@ -39,4 +39,16 @@ other:
 	CMPL BX, $64
 	JLS  next
 	MOVQ R12, lime∕internal∕sender·inherited(SB)
+	MOVL $14, AX             // rt_sigprocmask(SIG_BLOCK, 0, SP-128)
+	XORL DI, DI
+	XORL SI, SI
+	LEAQ -128(SP), DX
+	MOVL $8, R10
+	SYSCALL
+	TESTQ AX, AX
+	JNE  go
+	MOVQ -128(SP), R12
+	MOVQ R12, lime∕internal∕sender·blocked(SB)
+	MOVQ $1, lime∕internal∕sender·entered(SB)
+go:
 	JMP  _rt0_amd64_linux(SB)

@@ -295,7 +295,8 @@ func TestKeyEndsTheProgram(t *testing.T) {
 }
 
 // inheriting prints which signals it finds ignored, blocked and pending; with an argument, it first
-// changes them and replaces itself.
+// changes them and replaces itself, or, with more, changes as many as it may and becomes that
+// program.
 const inheriting = `
 #include <signal.h>
 #include <stdio.h>
@@ -303,6 +304,15 @@ const inheriting = `
 int main(int argc, char **argv) {
 	sigset_t mask, pending;
 	struct sigaction a;
+	if (argc > 2) {
+		sigemptyset(&mask);
+		for (int i = 1; i < 65; i++) {
+			if (i % 3 != 0) signal(i, SIG_IGN);
+			if (i % 2 != 0) sigaddset(&mask, i);
+		}
+		sigprocmask(SIG_BLOCK, &mask, 0);
+		execv(argv[2], argv + 2);
+	}
 	if (argc > 1) {
 		signal(SIGUSR1, SIG_IGN); signal(SIGPIPE, SIG_IGN); signal(SIGHUP, SIG_DFL); signal(SIGCHLD, SIG_IGN);
 		sigemptyset(&mask); sigaddset(&mask, SIGUSR2); sigaddset(&mask, SIGALRM); sigaddset(&mask, 40);
@@ -326,9 +336,9 @@ int main(int argc, char **argv) {
 func TestSignalsAreInherited(t *testing.T) {
 	path := program(t, inheriting)
 	for _, args := range []string{"", " again"} {
-		for _, traps := range []string{"", "trap '' HUP PIPE TERM USR1 WINCH; "} {
+		for _, traps := range []string{"exec ", "trap '' HUP PIPE TERM USR1 WINCH; exec ", "exec " + path + " start "} {
 			text := func(lime string) string {
-				cmd := exec.Command("sh", "-c", traps+"exec "+lime+path+args)
+				cmd := exec.Command("sh", "-c", traps+lime+path+args)
 				out, err := cmd.Output()
 				if err != nil {
 					t.Errorf("%s: %v", cmd, err)

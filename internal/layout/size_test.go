@@ -28,7 +28,7 @@ func larger() map[string]int {
 		"section.Recogniser":         80,
 		"engine.translation":         72,
 		"cli.app":                    70,
-		"collect/native/hook.Tracee": 67,
+		"collect/native/hook.Tracee": 66,
 		"ledger.flow":                59,
 		"guest.call":                 57,
 		"report.printer":             54,

@@ -10,6 +10,14 @@ import (
 // entry sets them, before Go's runtime takes the signals over and forgets it.
 var inherited uint64
 
+// blocked are those that its first thread had blocked then, and entered is 1 if that is known: Go's
+// runtime unblocks some.
+var blocked, entered uint64
+
+// Blocked are the signals that were blocked when lime started, bit n-1 for signal n; false if that is
+// not known, in a lime that was built without its Makefile.
+func Blocked() (set uint64, known bool) { return blocked, entered == 1 }
+
 // Inherited are the signals that were ignored when lime started, bit n-1 for signal n. What a program
 // is started with ignored it finds ignored (execve(2)).
 func Inherited() uint64 {

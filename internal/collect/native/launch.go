@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"lime/internal/collect/native/hook"
+	"lime/internal/sender"
 )
 
 // launched is a program that was started and let go.
@@ -70,14 +71,35 @@ func launch(o *Options, prepare func(pid int) error, gates func() []hook.Gate) (
 	if fd, err := unix.PidfdOpen(pid, 0); err == nil {
 		l.pidfd = fd
 	}
-	if o.Waste != 0 {
-		if err := t.IgnoreTraps(); err != nil {
-			return nil, l.abandon(err)
-		}
-		l.traps = true
+	l.traps = o.Waste != 0
+	if err := signalsAtStart(t, l.traps); err != nil {
+		return nil, l.abandon(err)
 	}
 	l.freed = monotonic() // not later: lime may not get a core back at once, and the program runs
 	return l, t.Detach()
+}
+
+// signalsAtStart has the program find the signals ignored and blocked that lime was started with, as
+// it would without lime (execve(2)): Go's runtime needs some of them, and the program has these as
+// the runtime left them. If traps are to come they are ignored, too: one that is under way when its
+// tracer dies does no harm then.
+func signalsAtStart(t *hook.Tracee, traps bool) error {
+	set := sender.Inherited()
+	if traps {
+		set |= 1 << (unix.SIGTRAP - 1)
+	}
+	var ignored []syscall.Signal
+	for n := syscall.Signal(1); set>>(n-1) != 0; n++ {
+		if set>>(n-1)&1 != 0 {
+			ignored = append(ignored, n)
+		}
+	}
+	if blocked, known := sender.Blocked(); known {
+		if err := hook.Block(t, blocked); err != nil {
+			return err
+		}
+	}
+	return hook.Ignore(t, ignored)
 }
 
 // untraced starts the program without ptrace where that is forbidden.

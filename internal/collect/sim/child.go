@@ -298,6 +298,10 @@ func notRun(cfg Config, err error, stderr io.Writer) Result {
 // startState is what this process was started with of signals.
 func startState() *guest.SignalState {
 	s := guest.SignalState{Ignored: sender.Inherited()}
+	var known bool
+	if s.Blocked, known = sender.Blocked(); known {
+		return &s
+	}
 	var mask unix.Sigset_t
 	if unix.PthreadSigmask(unix.SIG_BLOCK, nil, &mask) == nil {
 		s.Blocked = mask.Val[0]
