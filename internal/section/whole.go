@@ -162,7 +162,7 @@ func (k *holding) reopen(t *thread, old *Part, p *release) {
 		}
 	}
 	shift(&t.wait.mark)
-	if p != nil && p.by == t.id && &p.mark != &t.wait.mark {
+	if p != nil && p.by == t.id {
 		shift(&p.mark)
 	}
 	if q := k.r.pending; q != nil && q != p && q.by == t.id {
