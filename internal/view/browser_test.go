@@ -43,15 +43,35 @@ func newBrowser(t *testing.T) *browser {
 	if testenv.Long() {
 		limit = 20 * time.Minute
 	}
-	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath("chromium"), chromedp.NoSandbox,
-		chromedp.Flag("disable-dev-shm-usage", true), chromedp.Flag("force-device-scale-factor", "1"), chromedp.WSURLReadTimeout(limit))
-	alloc, cancelAlloc := chromedp.NewExecAllocator(t.Context(), options...)
-	ctx, cancel := chromedp.NewContext(alloc)
-	ctx, cancelTime := context.WithTimeout(ctx, limit)
-	t.Cleanup(func() { cancelTime(); cancel(); cancelAlloc() })
+	ctx := started(t, limit)
 	b := &browser{t: t, ctx: ctx, patience: 30 * time.Second}
 	b.watch()
 	return b
+}
+
+// started is a running browser. On a machine that is short of something for a moment one may end
+// as it starts, before it has seen a page: that says nothing of a page, and another one is started.
+func started(t *testing.T, limit time.Duration) context.Context {
+	t.Helper()
+	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath("chromium"), chromedp.NoSandbox,
+		chromedp.Flag("disable-dev-shm-usage", true), chromedp.Flag("force-device-scale-factor", "1"), chromedp.WSURLReadTimeout(limit))
+	const attempts = 3
+	for left := attempts - 1; ; left-- {
+		alloc, cancelAlloc := chromedp.NewExecAllocator(t.Context(), options...)
+		ctx, cancel := chromedp.NewContext(alloc)
+		ctx, cancelTime := context.WithTimeout(ctx, limit)
+		stop := func() { cancelTime(); cancel(); cancelAlloc() }
+		_, err := chromedp.Call(ctx, network.Enable, network.EnableParams{}) // the first call starts it
+		if err == nil {
+			t.Cleanup(stop)
+			return ctx
+		}
+		stop()
+		if left == 0 {
+			t.Fatal(err)
+		}
+		t.Log("the browser is started again: ", err)
+	}
 }
 
 // serve starts a server for the browser.
