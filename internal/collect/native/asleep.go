@@ -62,15 +62,15 @@ func (r *run) lookAround() (any bool) {
 // asleep finds where a thread sleeps. What it finds holds if the thread was there before and after
 // its stack was read.
 func (r *run) asleep(t *thread) (l look, ok bool) {
-	if l.state, ok = systemCallOf(int(r.pid), int(t.tid)); !ok {
+	if l.state, ok = systemCallOf(int(r.program.pid), int(t.tid)); !ok {
 		return l, false
 	}
 	if n := len(t.off.looks); n > 0 && t.off.looks[n-1].state == l.state {
 		l.where = t.off.looks[n-1].where
 	} else {
-		l.where = r.sampler.sleeping(l.state)
+		l.where = r.program.sampler.sleeping(l.state)
 	}
-	after, ok := systemCallOf(int(r.pid), int(t.tid))
+	after, ok := systemCallOf(int(r.program.pid), int(t.tid))
 	l.where.at, l.where.seen = monotonic(), true
 	return l, ok && after == l.state
 }

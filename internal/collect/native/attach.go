@@ -14,7 +14,7 @@ import (
 // Where that is not allowed, the run is one section.
 func (r *run) attach() error {
 	pid := r.o.PID
-	r.pid = int32(pid)
+	r.program.pid = int32(pid)
 	if err := checkProcess(pid); err != nil {
 		return err
 	}
@@ -26,8 +26,8 @@ func (r *run) attach() error {
 	r.started = monotonic()
 	r.stretch = newStretch(&r.o.Region, r.started)
 	r.out.closed = r.stretch.begins != 0
-	r.name = threadName(pid, pid)
-	r.startThread(r.pid, nil, r.started)
+	r.program.name = threadName(pid, pid)
+	r.startThread(r.program.pid, nil, r.started)
 	for _, tid := range tasks(pid) {
 		r.openPerf(perf.Options{PID: pid, TID: tid, Pages: attachPages})
 		t := r.thread(int32(tid), r.started)

@@ -21,12 +21,12 @@ func (forgetting) WriteInstance(*profile.Instance) error { return nil }
 func BenchmarkBarrier(b *testing.B) {
 	const threads, rounds = 8, 100
 	r := newRun(Options{Out: forgetting{profile.New(profile.Meta{})}}.withDefaults())
-	r.pid, r.switches = int32(os.Getpid()), true
+	r.program.pid, r.switches = int32(os.Getpid()), true
 	if err := r.look(); err != nil {
 		b.Fatal(err)
 	}
 	barrier := -1
-	for i, f := range r.table {
+	for i, f := range r.program.table {
 		if f.Role == known.Barrier {
 			barrier = i
 		}
@@ -34,13 +34,13 @@ func BenchmarkBarrier(b *testing.B) {
 	at := uint64(1000)
 	here, _, _, _ := runtime.Caller(0)
 	for t := range int32(threads) {
-		r.startThread(r.pid+t, r.main(), at)
+		r.startThread(r.program.pid+t, r.main(), at)
 	}
 	var calls []hook.Record
 	r.stream.hooks = func(number uint64) hook.Record { return calls[number] }
 	call := func(t int32, phase hook.Phase) {
 		at += 100
-		h := hook.Record{TID: r.pid + t, Func: barrier, Phase: phase, Arg0: 1 << 20, Caller: uint64(here),
+		h := hook.Record{TID: r.program.pid + t, Func: barrier, Phase: phase, Arg0: 1 << 20, Caller: uint64(here),
 			SP: 1<<22 + uint64(t)<<12, Words: hook.StackWords, Stack: [hook.StackWords]uint64{at}}
 		r.stream.addHook(at, uint64(len(calls)))
 		calls = append(calls, h)
@@ -52,11 +52,11 @@ func BenchmarkBarrier(b *testing.B) {
 		for range rounds { // the rings are read one after the other
 			for t := range int32(threads) {
 				at += 200
-				r.stream.add(item{at: at, typ: perf.TypeSwitch, tid: r.pid + t, out: true})
+				r.stream.add(item{at: at, typ: perf.TypeSwitch, tid: r.program.pid + t, out: true})
 			}
 			for t := range int32(threads) {
 				at += 200
-				r.stream.add(item{at: at, typ: perf.TypeSwitch, tid: r.pid + t})
+				r.stream.add(item{at: at, typ: perf.TypeSwitch, tid: r.program.pid + t})
 			}
 		}
 		at = from

@@ -38,7 +38,7 @@ const mostPrograms = 16
 func (r *run) child(pid int32) *child {
 	c := r.children[pid]
 	if c == nil {
-		c = &child{pid: pid, name: r.name, sampler: r.sampler, threads: map[int32]*thread{}}
+		c = &child{pid: pid, name: r.program.name, sampler: r.program.sampler, threads: map[int32]*thread{}}
 		r.children[pid] = c
 	}
 	return c
@@ -79,7 +79,7 @@ func (r *run) childRecord(rec *perf.Record) {
 func (r *run) childReplaced(c *child, rec *perf.Record) {
 	c.name, c.own, c.since, c.sampler = rec.Name, true, rec.Time, nil
 	if c.run = r.watch(rec); c.run != nil {
-		c.sampler, c.run.sampler.stacks = c.run.sampler, r.sampler.stacks
+		c.sampler, c.run.program.sampler.stacks = c.run.program.sampler, r.program.sampler.stacks
 		return
 	}
 	if r.programs == mostPrograms {
@@ -96,7 +96,7 @@ func (r *run) childSample(c *child, rec *perf.Record) {
 	c.nanos += nanos
 	s := c.sampler
 	if rec.Time < c.since {
-		s = r.sampler
+		s = r.program.sampler
 	}
 	if s == nil {
 		return
@@ -134,7 +134,7 @@ func (r *run) endChildren() {
 			r.out.threadEnd(t)
 		}
 	}
-	closed := map[*images]bool{r.images: true}
+	closed := map[*images]bool{r.program.images: true}
 	for _, c := range r.children {
 		if c.sampler != nil && !closed[c.sampler.images] {
 			closed[c.sampler.images] = true

@@ -131,7 +131,7 @@ func (r *run) dropWaiter(object uint64, t *thread) {
 // wake ends the waits of others: of all, or of the one that has waited longest.
 func (r *run) wake(t *thread, h *hook.Record, at uint64) {
 	n := 1
-	if r.table[h.Func].Role == known.CondWakeAll {
+	if r.program.table[h.Func].Role == known.CondWakeAll {
 		n = len(r.waiters[h.Arg0])
 	}
 	r.wakeSome(t, h, at, n)

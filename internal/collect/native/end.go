@@ -43,13 +43,13 @@ func metaAtEnd(r *run, res *Result, state *os.ProcessState) profile.Meta {
 }
 
 func (r *run) result(state *os.ProcessState, interrupted bool) Result {
-	res := Result{EndState: "exited", Samples: r.sampler.stacks.total, Stacks: r.sampler.stacks.share()}
+	res := Result{EndState: "exited", Samples: r.program.sampler.stacks.total, Stacks: r.program.sampler.stacks.share()}
 	for _, p := range r.all() {
 		res.Threads, res.Instances = res.Threads+p.own(), res.Instances+p.out.instances
 	}
 	if interrupted {
 		res.EndState, res.Status = "interrupted", 128+int(unix.SIGINT)
-		if r.prog == nil { // that is how the recording of a process ends which goes on
+		if r.program.prog == nil { // that is how the recording of a process ends which goes on
 			res.Status = 0
 		}
 	}

@@ -21,7 +21,7 @@ func TestEndsWhileItIsHooked(t *testing.T) {
 		t.Fatal(err)
 	}
 	r, _ := recording(t, Options{})
-	r.prog, r.status = &launched{cmd: cmd, pidfd: -1}, &ws
+	r.program.prog, r.status = &launched{cmd: cmd, pidfd: -1}, &ws
 	done := make(chan *os.ProcessState, 1)
 	go r.wait(done)
 	select {

@@ -11,7 +11,6 @@ import (
 
 	"lime/internal/perf"
 	"lime/internal/profile"
-	"lime/internal/section"
 )
 
 // countersAt is a machine with some of the counters.
@@ -36,18 +35,13 @@ func recording(t *testing.T, o Options) (*run, *profile.Profile) {
 	p := profile.New(profile.Meta{})
 	o.Out = p
 	r := newRun(o.withDefaults())
-	r.pid, r.by, r.switches = int32(os.Getpid()), "cycles", true
-	r.images = newImages(os.Getpid())
-	if err := r.images.load(); err != nil {
+	r.program.pid, r.by, r.switches = int32(os.Getpid()), "cycles", true
+	if err := r.look(); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(r.images.close)
-	r.code = newCode(r.images, p)
-	r.sampler = newSampler(r.images, r.code, p)
-	r.out = newOutput(p, r.code)
-	r.rec = section.New(r.out.instance)
+	t.Cleanup(r.program.images.close)
 	r.started = 1000
-	r.startThread(r.pid, nil, r.started)
+	r.startThread(r.program.pid, nil, r.started)
 	return r, p
 }
 
@@ -69,18 +63,18 @@ func TestEventsOfAMachineWithCounters(t *testing.T) {
 		t.Errorf("notes %v: nobody asked for the others", r.notes)
 	}
 	const second, stub = 77, 16
-	r.sampler.stubs = func(pc uint64) bool { return pc == stub }
+	r.program.sampler.stubs = func(pc uint64) bool { return pc == stub }
 	r.eventIDs[1], r.eventIDs[2] = "llc-miss", "page-fault"
 	pc := uint64(reflect.ValueOf(TestEventsOfAMachineWithCounters).Pointer())
 	at := uint64(2000)
 	feed := func(x perf.Record) {
-		x.PID, x.Time = r.pid, at
+		x.PID, x.Time = r.program.pid, at
 		at += 1000
 		r.record(&x)
 	}
-	feed(perf.Record{Type: perf.TypeFork, TID: second, Parent: r.pid, ParentTID: r.pid})
+	feed(perf.Record{Type: perf.TypeFork, TID: second, Parent: r.program.pid, ParentTID: r.program.pid})
 	feed(perf.Record{Type: perf.TypeSwitch, TID: second})
-	feed(perf.Record{Type: perf.TypeSample, TID: r.pid, Event: 1, IP: pc, Period: 1000})
+	feed(perf.Record{Type: perf.TypeSample, TID: r.program.pid, Event: 1, IP: pc, Period: 1000})
 	for range 3 {
 		feed(perf.Record{Type: perf.TypeSample, TID: second, Event: 1, IP: pc, Period: 1000})
 		feed(perf.Record{Type: perf.TypeSample, TID: second, Event: 2, IP: pc, Period: faultPeriod})

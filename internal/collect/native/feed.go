@@ -186,7 +186,7 @@ func (r *run) main() *thread {
 }
 
 func (r *run) startThread(tid int32, parent *thread, at uint64) *thread {
-	t := &thread{id: section.ThreadID(r.rows), tid: tid, parent: parent, start: at, name: r.name}
+	t := &thread{id: section.ThreadID(r.rows), tid: tid, parent: parent, start: at, name: r.program.name}
 	if parent != nil {
 		t.name = parent.name
 	}
@@ -307,16 +307,16 @@ func (r *run) applyHook(x *item) {
 		r.atGate(t, g, h, x.at)
 		return
 	}
-	if h.Phase == hook.Enter && r.hooks != nil && r.hooks.Inner(h.Func) {
+	if h.Phase == hook.Enter && r.program.hooks != nil && r.program.hooks.Inner(h.Func) {
 		r.outward(h)
 	}
-	if f := &r.table[h.Func]; t.cond.on && f.Hook != known.IfSlow && f.Hook != known.IfContended {
+	if f := &r.program.table[h.Func]; t.cond.on && f.Hook != known.IfSlow && f.Hook != known.IfContended {
 		r.condOver(t, x.at)
 	}
 	if h.Phase != hook.Begin && h.Phase != hook.End {
 		t.unwindCalls(h.SP)
 	}
-	do := &r.hooked[r.table[h.Func].Role]
+	do := &r.hooked[r.program.table[h.Func].Role]
 	switch h.Phase {
 	case hook.Enter:
 		do.enter(r, t, h, x.at)
@@ -389,7 +389,7 @@ const (
 )
 
 func (r *run) enterBarrier(t *thread, h *hook.Record, at uint64) {
-	role := r.table[h.Func].Role
+	role := r.program.table[h.Func].Role
 	c := call{role: role, sp: h.SP, object: h.Arg0}
 	tell := !t.covered()
 	if role == known.TeamBarrier {
@@ -408,7 +408,7 @@ func (r *run) enterBarrier(t *thread, h *hook.Record, at uint64) {
 }
 
 func (r *run) leaveBarrier(t *thread, h *hook.Record, at uint64) {
-	c, ok := t.pop(r.table[h.Func].Role, false)
+	c, ok := t.pop(r.program.table[h.Func].Role, false)
 	if !ok || c.object == 0 {
 		return
 	}

@@ -96,7 +96,7 @@ func (g *gate) works() bool {
 
 // gateOf is the gate that a record tells of, nil if it tells of none.
 func (r *run) gateOf(h *hook.Record) *gate {
-	i := h.Func - len(r.table)
+	i := h.Func - len(r.program.table)
 	if i < 0 || i >= hook.MostGates {
 		return nil
 	}
@@ -142,7 +142,7 @@ func (r *run) atGate(t *thread, g *gate, h *hook.Record, at uint64) {
 	}
 	op := r.arrival(t, kind, h, at, g.object)
 	op.Built = true
-	if p, ok := op.Span.(*piece); ok && r.target(h.Func) == 0 && len(op.Site.Stack) > 0 {
+	if p, ok := op.Span.(*piece); ok && r.program.target(h.Func) == 0 && len(op.Site.Stack) > 0 {
 		p.exit = op.Site.Stack
 	}
 	r.feed(op)
@@ -208,13 +208,15 @@ func (r *run) unknown(g *gate, at uint64) {
 
 // allow sets how many records the gate may still make.
 func (r *run) allow(g *gate, records int32) {
-	if r.ring != nil {
-		r.ring.Allow(g.number, records)
+	if r.program.ring != nil {
+		r.program.ring.Allow(g.number, records)
 	}
 }
 
 // spent reports whether it may make no more.
-func (r *run) spent(g *gate) bool { return r.ring != nil && r.ring.Allowed(g.number) <= 0 }
+func (r *run) spent(g *gate) bool {
+	return r.program.ring != nil && r.program.ring.Allowed(g.number) <= 0
+}
 
 func (r *run) gateOp(t *thread, kind section.OpKind, at uint64, g *gate) section.Op {
 	op := t.op(kind, at)

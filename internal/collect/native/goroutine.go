@@ -112,7 +112,7 @@ func (r *run) enterGoIn(m *thread, h *hook.Record, at uint64) {
 	r.goneFrom(m, at)
 	g := r.gophers.byID[h.Arg0]
 	if g == nil {
-		name, begins := r.functionAt(h.GoExtra())
+		name, begins := r.program.functionAt(h.GoExtra())
 		if !begins || known.GoRuntimes(name) {
 			return // the runtime's own, or one that is known when it does something
 		}
@@ -120,12 +120,6 @@ func (r *run) enterGoIn(m *thread, h *hook.Record, at uint64) {
 		g.name = name
 	}
 	r.goesIn(m, g, at)
-}
-
-// functionAt names a function, and tells whether an address is its beginning.
-func (r *run) functionAt(pc uint64) (name string, begins bool) {
-	im, s, ok := r.images.symbol(pc)
-	return s.Name, ok && s.Addr+im.Bias == pc
 }
 
 func (r *run) goesIn(m, g *thread, at uint64) {
@@ -174,8 +168,8 @@ func (r *run) caller(m *thread, h *hook.Record, at uint64) *thread {
 // goSite is the place of a call: the callers as the record has them.
 func (r *run) goSite(h *hook.Record) (s section.Site) {
 	for _, ret := range r.callers(h) {
-		if r.images.own(ret - 1) {
-			s.Stack = append(s.Stack, r.frame(ret))
+		if r.program.images.own(ret - 1) {
+			s.Stack = append(s.Stack, r.program.frame(ret))
 		}
 	}
 	return s
@@ -238,7 +232,7 @@ func (r *run) enterGoPark(m *thread, h *hook.Record, at uint64) {
 // kind of time off a core that is.
 func (r *run) leaves(h *hook.Record) (as leftAs, kind string) {
 	for _, ret := range r.callers(h) {
-		_, s, ok := r.images.symbol(ret - 1)
+		_, s, ok := r.program.images.symbol(ret - 1)
 		for _, w := range parkings() {
 			if ok && strings.Contains(s.Name, w.name) {
 				return w.as, ""
@@ -247,7 +241,7 @@ func (r *run) leaves(h *hook.Record) (as leftAs, kind string) {
 		if ok && known.GoWaitsOutside(s.Name) {
 			return leftOff, outsideKind(s.Name)
 		}
-		if r.images.own(ret - 1) { // of the runtime's packages, that is time.Sleep, too
+		if r.program.images.own(ret - 1) { // of the runtime's packages, that is time.Sleep, too
 			break
 		}
 	}
@@ -259,7 +253,7 @@ func (r *run) leaves(h *hook.Record) (as leftAs, kind string) {
 func (r *run) outsideSite(h *hook.Record) section.Site {
 	s := r.goSite(h)
 	for len(s.Stack) > 1 {
-		_, sym, ok := r.images.symbol(uint64(s.Stack[0].Call))
+		_, sym, ok := r.program.images.symbol(uint64(s.Stack[0].Call))
 		if !ok || !known.GoWaitsOutside(sym.Name) {
 			break
 		}
@@ -302,11 +296,11 @@ func (r *run) enterGoReady(m *thread, h *hook.Record, at uint64) {
 		return
 	}
 	x := g.gopher
-	timer := x.left == leftTold && x.list == 0 && m.hosts == nil && r.prog != nil
+	timer := x.left == leftTold && x.list == 0 && m.hosts == nil && r.program.prog != nil
 	r.mayGoOn(g, at)
 	if from := x.at; timer && from < at && !r.rec.Ended(g.id) && !r.stood(from, at) {
 		g.piece.addOff(offWait{kindSleep, uint64(x.site.Place()), 1, at - from})
-		r.out.paths[pathKey{r.sitePath(x.site), g.row(), noSection, metricOff}] += float64(at - from)
+		r.out.paths[pathKey{r.program.sitePath(x.site), g.row(), noSection, metricOff}] += float64(at - from)
 	}
 }
 
@@ -351,7 +345,7 @@ func (r *run) goLocked(g *thread, at uint64) {
 	r.feed(end)
 	waited := at - min(x.at, at)
 	g.piece.addLock(lockWait{uint64(x.site.Place()), 1, waited, waited, waited})
-	path := r.sitePath(x.site)
+	path := r.program.sitePath(x.site)
 	r.out.paths[pathKey{path, g.row(), noSection, "lock-wait"}] += float64(waited)
 	r.lockTable.waited(x.lock, "sync.runtime_SemacquireMutex", g.row(), uint64(x.site.Place()), path, waited)
 	r.blame(x.lock, x.at, at)
@@ -366,7 +360,7 @@ func (r *run) goWasOff(g *thread, at uint64) {
 		return
 	}
 	g.piece.addOff(offWait{x.kind, uint64(x.site.Place()), 1, at - from})
-	r.out.paths[pathKey{r.sitePath(x.site), g.row(), noSection, metricOff}] += float64(at - from)
+	r.out.paths[pathKey{r.program.sitePath(x.site), g.row(), noSection, metricOff}] += float64(at - from)
 	x.kind = ""
 }
 
@@ -374,7 +368,7 @@ func (r *run) goWasOff(g *thread, at uint64) {
 func (r *run) enterGoUnlock(m *thread, h *hook.Record, at uint64) {
 	if g := r.caller(m, h, at); g != nil {
 		s := r.goSite(h)
-		r.unlocks.gaveBack(h.Arg0, unlock{at: at, row: g.row(), path: r.sitePath(s), call: uint64(s.Place())})
+		r.unlocks.gaveBack(h.Arg0, unlock{at: at, row: g.row(), path: r.program.sitePath(s), call: uint64(s.Place())})
 	}
 }
 

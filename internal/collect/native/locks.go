@@ -2,7 +2,6 @@ package native
 
 import (
 	"lime/internal/collect/native/hook"
-	"lime/internal/profile"
 	"lime/internal/section"
 )
 
@@ -47,21 +46,21 @@ func (r *run) waitedForLock(t *thread, h *hook.Record, from, at uint64) (l lockW
 	away, _, _ := t.cpu.offIn(from, at)
 	r.offWithin(t, from, at)
 	begin, end := t.op(section.OpLockBegin, from), t.op(section.OpLockEnd, at)
-	lock := r.lockOf(h)
+	lock := r.program.lockOf(h)
 	begin.Object, end.Object = lock, lock
 	r.feed(begin)
 	r.feed(end)
 	off := r.unlocks.keptOut(t, lock, from, at)
 	s := r.site(h).Site
-	call := r.code.callBefore(h.Caller)
+	call := r.program.code.callBefore(h.Caller)
 	if len(s.Stack) > 0 {
 		call = uint64(s.Stack[s.Library].Call)
 	}
 	l = lockWait{call, 1, at - from, off, at - from - min(away, at-from) + off}
 	t.piece.addLock(l)
-	path := r.sitePath(s)
+	path := r.program.sitePath(s)
 	r.out.paths[pathKey{path, int32(t.id), noSection, "lock-wait"}] += float64(at - from)
-	r.lockTable.waited(lock, r.table[h.Func].Name, int32(t.id), call, path, l.time)
+	r.lockTable.waited(lock, r.program.table[h.Func].Name, int32(t.id), call, path, l.time)
 	r.blame(lock, from, at)
 	t.got = gotLock{lock, at}
 	return l
@@ -95,7 +94,7 @@ func (r *run) unlocked(t *thread, h *hook.Record, at uint64) {
 		return
 	}
 	s := r.site(h).Site
-	u := unlock{at: at, by: t, row: t.row(), path: r.sitePath(s), call: uint64(s.Place())}
+	u := unlock{at: at, by: t, row: t.row(), path: r.program.sitePath(s), call: uint64(s.Place())}
 	if t.got.lock == h.Arg0 {
 		u.from = t.got.at
 	}
@@ -183,16 +182,4 @@ func (r releases) stalled(lock, from, to uint64) (ns uint64) {
 		}
 	}
 	return ns
-}
-
-// sitePath is the call path of a place.
-func (r *run) sitePath(s section.Site) int32 {
-	at := int32(profile.None)
-	for i := len(s.Stack) - 1; i >= 0; i-- {
-		at = r.sampler.tree.child(at, r.code.at(uint64(s.Stack[i].Call)).b.id)
-	}
-	if at == profile.None {
-		at = r.sampler.tree.child(at, profile.None)
-	}
-	return at
 }

@@ -90,7 +90,7 @@ func (a asked) Word(addr uint64, size int) (uint64, bool) {
 
 func (a asked) Variable(addr uint64) string {
 	if a.r.worlds == nil {
-		a.r.worlds = a.r.images.variables("ompi_mpi_comm_world", "ompi_mpi_comm_self")
+		a.r.worlds = a.r.program.images.variables("ompi_mpi_comm_world", "ompi_mpi_comm_self")
 	}
 	return a.r.worlds[addr]
 }
@@ -112,7 +112,7 @@ func (m *images) variables(names ...string) map[uint64]string {
 }
 
 func (r *run) enterMPI(t *thread, h *hook.Record, at uint64) {
-	row := &r.table[h.Func]
+	row := &r.program.table[h.Func]
 	c := call{role: row.Role, sp: h.SP}
 	if !t.covered() {
 		said := r.comms.Enter(row, asked{r, h, row}, t.cpu.at(at))
@@ -133,7 +133,7 @@ func (r *run) enterMPI(t *thread, h *hook.Record, at uint64) {
 }
 
 func (r *run) leaveMPI(t *thread, h *hook.Record, at uint64) {
-	row := &r.table[h.Func]
+	row := &r.program.table[h.Func]
 	c, ok := t.pop(row.Role, false)
 	if !ok || c.mpi == nil {
 		return

@@ -101,7 +101,7 @@ func (r *run) leavesCore(t *thread, x *item) {
 func (r *run) hasLeft(t *thread, at uint64, forced bool) {
 	o := &t.off
 	if o.last.kind == "" {
-		o.last.kind, o.last.path = kindOffCPU, r.sitePath(section.Site{})
+		o.last.kind, o.last.path = kindOffCPU, r.program.sitePath(section.Site{})
 	}
 	o.now = away{from: at, pace: r.pace.now, forced: forced, where: o.last, known: t.acting().waits() || t.cond.on || t.lock.at != 0}
 	o.now.home = t.home.holds(0, t.cpu.at(at))
@@ -175,7 +175,7 @@ func (r *run) isAway(t *thread, was *away, s offSpan, waited uint64) {
 	}
 	s.path, s.wait.kind, s.wait.call = was.where.path, was.where.kind, was.where.call
 	others := profile.FamilyOf(s.wait.kind) != profile.FamilyOffCore
-	if was.where.waits || (others || s.wait.kind == kindFutex) && (was.home || !r.watches()) {
+	if was.where.waits || (others || s.wait.kind == kindFutex) && (was.home || !r.program.watches()) {
 		r.out.paths[pathKey{s.path, on.row(), noSection, "wait"}] += float64(s.wait.wait)
 		return
 	}
@@ -206,14 +206,10 @@ func (r *run) placeOff(t *thread, where leaving) {
 	w := t.piece.off[i]
 	t.piece.off = slices.Delete(t.piece.off, i, i+1)
 	t.piece.addOff(offWait{where.kind, where.call, w.n, w.wait})
-	from, to := pathKey{r.sitePath(section.Site{}), t.row(), noSection, metricOff}, pathKey{where.path, t.row(), noSection, metricOff}
+	from, to := pathKey{r.program.sitePath(section.Site{}), t.row(), noSection, metricOff}, pathKey{where.path, t.row(), noSection, metricOff}
 	r.out.paths[to] += min(r.out.paths[from], float64(w.wait))
 	r.out.paths[from] -= min(r.out.paths[from], float64(w.wait))
 }
-
-// watches reports whether waits for other threads are seen: else a futex may be any of them, and is
-// no reason of its own.
-func (r *run) watches() bool { return r.hooks != nil }
 
 // standsStill remembers that lime itself had stopped the program.
 func (r *run) standsStill(from, to uint64) { r.stops = append(r.stops, gap{from: from, to: to}) }

@@ -307,7 +307,7 @@ func TestFutexOnTheWayFromABarrier(t *testing.T) {
 		want int
 	}{{"on the way", onTheWay / 2, 0}, {"at work", onTheWay * 2, 1}} {
 		r, _ := recording(t, Options{})
-		r.hooks = &hook.Installed{}
+		r.program.hooks = &hook.Installed{}
 		m := r.main()
 		m.cpu = onCPU{known: true, on: true, since: 1000}
 		m.home = homeward{cpu: m.cpu.at(2000)}

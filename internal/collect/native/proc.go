@@ -74,7 +74,7 @@ func (r *run) alien(tid int32) bool {
 	if err == nil {
 		_, rest, _ := strings.Cut(string(status), "\nTgid:\t")
 		group, _, _ := strings.Cut(rest, "\n")
-		is = group != strconv.Itoa(int(r.pid))
+		is = group != strconv.Itoa(int(r.program.pid))
 	}
 	if r.aliens[tid] = is; is {
 		r.child(tid)

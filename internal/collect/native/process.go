@@ -11,7 +11,6 @@ import (
 	"lime/internal/collect/native/hook"
 	"lime/internal/perf"
 	"lime/internal/profile"
-	"lime/internal/section"
 	"lime/internal/unit"
 )
 
@@ -40,13 +39,13 @@ func (r *run) watch(rec *perf.Record) *run {
 	}
 	p := newProcess(r.shared)
 	p.stretch = r.stretch
-	p.pid, p.name, p.started = rec.PID, rec.Name, rec.Time
+	p.program.pid, p.program.name, p.started = rec.PID, rec.Name, rec.Time
 	if p.look() != nil { // it is gone
 		return nil
 	}
 	if err := p.hookRunning(); err != nil {
 		p.closeRing()
-		p.images.close()
+		p.program.images.close()
 		switch {
 		case errors.Is(err, hook.ErrStatic):
 			r.plain[path] = true
@@ -55,7 +54,7 @@ func (r *run) watch(rec *perf.Record) *run {
 		}
 		return nil
 	}
-	_ = p.images.load() // what the loader has mapped meanwhile; if that fails, the addresses are looked up later
+	_ = p.program.images.load() // what the loader has mapped meanwhile; if that fails, the addresses are looked up later
 	p.stream.add(item{at: rec.Time, typ: perf.TypeFork, tid: rec.PID})
 	r.watched = append(r.watched, p)
 	r.unsayUnhooked()
@@ -109,7 +108,7 @@ func (r *run) endProcess() {
 		}
 	}
 	r.rec.Close(unit.Cycles(end))
-	r.lockTable.write(r.out.sink, r.code, r.sampler.images.List, r.out.lockEvents)
+	r.lockTable.write(r.out.sink, r.program.code, r.program.sampler.images.List, r.out.lockEvents)
 	r.out.close()
 }
 
@@ -120,20 +119,20 @@ func (r *run) newRow(t profile.Thread) int32 {
 }
 
 func (r *run) closeRing() {
-	if r.ring != nil {
-		r.unread += r.ring.Lost()
-		r.ring.Close()
-		r.ring = nil
+	if r.program.ring != nil {
+		r.unread += r.program.ring.Lost()
+		r.program.ring.Close()
+		r.program.ring = nil
 		r.stream.dropHooks()
 	}
 }
 
 // lostCalls is how many calls found no room in the process's ring.
 func (r *run) lostCalls() uint64 {
-	if r.ring == nil {
+	if r.program.ring == nil {
 		return r.unread
 	}
-	return r.unread + r.ring.Lost()
+	return r.unread + r.program.ring.Lost()
 }
 
 // measured fills in what is summed up over the processes.
@@ -153,7 +152,7 @@ func (r *run) unsayUnhooked() {
 // tellAliens tells of a new thread those processes that it does not belong to.
 func (r *run) tellAliens(rec *perf.Record) {
 	for _, p := range r.all() {
-		if p.pid != rec.PID && !p.over {
+		if p.program.pid != rec.PID && !p.over {
 			p.stream.add(item{at: rec.Time, typ: rec.Type, tid: rec.TID, alien: true})
 		}
 	}
@@ -177,14 +176,9 @@ func (d *distinct) AddKind(k profile.EventKind) int32 {
 
 // look reads what is mapped into the process.
 func (r *run) look() error {
-	r.images = newImages(int(r.pid))
-	r.code = newCode(r.images, r.o.Out)
-	r.sampler = newSampler(r.images, r.code, r.o.Out)
-	r.out = newOutput(r.o.Out, r.code)
-	r.out.newRow, r.out.lines, r.out.traces = r.newRow, r.lines, r.traces
+	r.program.images.pid = int(r.program.pid)
 	r.out.closed = r.stretch.begins != 0
-	r.rec = section.New(r.out.instance)
-	return r.images.load()
+	return r.program.images.load()
 }
 
 // sessions are all that the kernel tells through.
@@ -215,9 +209,9 @@ func (r *run) openExecs(o perf.Options) {
 
 // replaced forgets the images of a program that has replaced itself by another one.
 func (r *run) replaced() {
-	r.images.reset()
-	r.code.reset()
-	r.sampler.walker.Forget()
-	r.sampler.walker.Stubs, r.sampler.walker.Moved, r.sampler.stubs = nil, nil, nil
+	r.program.images.reset()
+	r.program.code.reset()
+	r.program.sampler.walker.Forget()
+	r.program.sampler.walker.Stubs, r.program.sampler.walker.Moved, r.program.sampler.stubs = nil, nil, nil
 	clear(r.sites)
 }

@@ -240,7 +240,7 @@ func (r *run) compare() {
 	processes := r.all()
 	lists := make([][]reading, len(processes))
 	for i, p := range processes {
-		lists[i] = p.scheduler.read(p.pid)
+		lists[i] = p.scheduler.read(p.program.pid)
 	}
 	if n := len(r.session); n > 0 {
 		r.drainRing(r.session[n-1])

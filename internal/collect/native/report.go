@@ -15,7 +15,7 @@ const leastSpin = 50
 // report is the notes with the figures of the recording so far.
 func (r *run) report(wall uint64) []profile.Note {
 	notes := maps.Clone(r.notes)
-	if s := r.sampler.stacks; s.total > 0 {
+	if s := r.program.sampler.stacks; s.total > 0 {
 		notes.Set("complete-stacks", fmt.Sprintf("%.1f %% of the samples have a complete call path", 100*s.share()), s.complete)
 		if list := s.broken.words(); len(list) > 0 {
 			notes.Set("broken-stacks", "call paths break off in "+strings.Join(list, ", "), s.total-s.complete)
@@ -33,7 +33,7 @@ func (r *run) report(wall uint64) []profile.Note {
 	for _, p := range r.all() {
 		width = max(width, uint64(p.out.idle.width))
 		calls, spun, work = calls+p.lostCalls(), spun+p.spun, work+p.out.work
-		goroutines = goroutines || p.images.goroutines() && !p.gophers.on
+		goroutines = goroutines || p.program.images.goroutines() && !p.gophers.on
 	}
 	if width > 0 {
 		notes.Set(profile.NoteEffortThreads,

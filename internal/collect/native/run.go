@@ -54,19 +54,12 @@ type shared struct {
 // run is the recording of a process: the program, or a child that is hooked.
 type run struct {
 	*shared
-	pid         int32
-	name        string
-	prog        *launched // nil: it ran already
-	ring        *hook.Ring
-	hooks       *hook.Installed
-	table       []known.Func
+	program *program
+
 	comms       *mpi.Comms
 	collectives uint64            // calls in which this process met others, so far
 	worlds      map[uint64]string // variables of MPI's library, by address
 
-	images    *images
-	code      *code
-	sampler   *sampler
 	out       *output
 	rec       *section.Recogniser
 	stream    stream
@@ -153,26 +146,16 @@ func newRun(o Options) *run {
 		traces: collect.NewTraces(o.Traces), children: map[int32]*child{}, plain: map[string]bool{}, lines: lines{}})
 }
 
-func newProcess(of *shared) *run {
-	r := &run{shared: of, keepAt: firstKeep, table: watchedFunctions(), comms: mpi.New(mpi.ByVariable), kernel: applying(),
-		hooked: hooking(), byTID: map[int32]*thread{}, handles: map[uint64]*thread{}, open: map[uint64]openRegion{},
-		waiters: map[uint64][]*thread{}, meetings: map[uint64]*meeting{}, unlocks: releases{}, lockTable: lockTable{},
-		sites: map[siteKey]site{}, left: map[unit.Addr]int{}, aliens: map[int32]bool{},
-		scheduler: scheduler{threads: map[int32]*turns{}}}
-	r.stream.hooks = func(number uint64) hook.Record { return r.ring.At(number) }
-	return r
-}
-
 // start launches the program.
 func (r *run) start() error {
 	r.clock.tick()
-	prog, err := launch(&r.o, r.prepare, func() []hook.Gate { return r.code.findGates() })
+	prog, err := launch(&r.o, r.prepare, func() []hook.Gate { return r.program.code.findGates() })
 	if err != nil {
 		return err
 	}
 	r.standsStill(r.started, prog.freed)
-	r.prog = prog
-	r.ring = prog.ring
+	r.program.prog = prog
+	r.program.ring = prog.ring
 	if prog.hooks != nil {
 		r.takeHooks(prog.hooks)
 	}
@@ -182,18 +165,18 @@ func (r *run) start() error {
 
 // prepare opens the events of a stopped program.
 func (r *run) prepare(pid int) error {
-	r.pid = int32(pid)
+	r.program.pid = int32(pid)
 	if err := r.look(); err != nil {
 		return err
 	}
 	if !r.o.NoPerf {
 		r.openPerf(perf.Options{PID: pid})
 	}
-	r.name = threadName(pid, pid)
+	r.program.name = threadName(pid, pid)
 	r.started = monotonic()
 	r.stretch = newStretch(&r.o.Region, r.started)
 	r.out.closed = r.stretch.begins != 0
-	r.startThread(r.pid, nil, r.started)
+	r.startThread(r.program.pid, nil, r.started)
 	return r.enable()
 }
 
@@ -266,7 +249,7 @@ func ringPages(frequency uint64, stack uint32) int {
 
 // explain notes what is missing.
 func (r *run) explain() {
-	if err := r.prog.why; err != nil {
+	if err := r.program.prog.why; err != nil {
 		r.notes.Add("no-hooks", fmt.Sprintf("sections are not seen, only the whole run: %v", err))
 	}
 	if !r.switches {
@@ -281,7 +264,7 @@ func (r *run) close() {
 	for _, p := range r.all() {
 		p.closeRing()
 	}
-	r.images.close()
+	r.program.images.close()
 }
 
 // tick is how long lime sleeps between two looks at the rings if none is half full; at first
@@ -354,7 +337,7 @@ func (r *run) loop(ctx context.Context) (Result, error) {
 	}
 	r.drain(0)
 	res, err := r.finish(state, interrupted)
-	if through && r.prog != nil {
+	if through && r.program.prog != nil {
 		return goesOn(r, res, err, done)
 	}
 	return res, err
@@ -362,7 +345,7 @@ func (r *run) loop(ctx context.Context) (Result, error) {
 
 // crowded reports whether the hooks' ring must be read before it gets full.
 func (r *run) crowded() bool {
-	return slices.ContainsFunc(r.all(), func(p *run) bool { return p.ring != nil && p.ring.Crowded() })
+	return slices.ContainsFunc(r.all(), func(p *run) bool { return p.program.ring != nil && p.program.ring.Crowded() })
 }
 
 // firstKeep is when what is summed up over the run is written for the first time, in ns; each next
@@ -387,16 +370,16 @@ func (r *run) keep() {
 
 // wait waits for the program's end.
 func (r *run) wait(done chan<- *os.ProcessState) {
-	if r.prog == nil {
-		for unix.Kill(int(r.pid), 0) == nil {
+	if r.program.prog == nil {
+		for unix.Kill(int(r.program.pid), 0) == nil {
 			time.Sleep(tick)
 		}
 		done <- &os.ProcessState{}
 		return
 	}
-	r.prog.awaitEnd()
-	_ = r.prog.cmd.Wait() // the status says it all
-	if state := r.prog.cmd.ProcessState; state != nil {
+	r.program.prog.awaitEnd()
+	_ = r.program.prog.cmd.Wait() // the status says it all
+	if state := r.program.prog.cmd.ProcessState; state != nil {
 		done <- state
 	} else { // it ended under ptrace while it was hooked: its status was taken then
 		done <- &os.ProcessState{}
@@ -433,27 +416,27 @@ func (r *run) takeUntil(now, age uint64) {
 	before := now - age
 	if age == 0 {
 		before = ^uint64(0)
-	} else if r.ring != nil {
+	} else if r.program.ring != nil {
 		before = min(before, r.stream.held)
 	}
 	r.stream.take(before, r.apply)
-	if r.ring != nil {
-		r.ring.Release(cmp.Or(r.stream.first, r.ring.Scanned()+1) - 1)
+	if r.program.ring != nil {
+		r.program.ring.Release(cmp.Or(r.stream.first, r.program.ring.Scanned()+1) - 1)
 	}
 }
 
 // drainHooks reads the hooks' ring. Time stamps are converted when the clock has been read behind
 // them: then two keep their order, whichever of them is read first.
 func (r *run) drainHooks(last bool) {
-	if r.ring == nil {
+	if r.program.ring == nil {
 		return
 	}
 	r.stamps = r.stamps[:0]
 	take := func(number, tsc uint64) { r.stamps = append(r.stamps, stamp{number, tsc}) }
-	sure, whole := r.ring.Scan(rdtsc(), take)
-	gone := !whole && (last || unix.Kill(int(r.pid), 0) != nil) // nobody will write what is missing
+	sure, whole := r.program.ring.Scan(rdtsc(), take)
+	gone := !whole && (last || unix.Kill(int(r.program.pid), 0) != nil) // nobody will write what is missing
 	if gone {
-		r.ring.ScanRest(take)
+		r.program.ring.ScanRest(take)
 	}
 	r.clock.tick()
 	for _, s := range r.stamps {
@@ -473,7 +456,7 @@ func (r *run) record(rec *perf.Record) {
 	if rec.Type == perf.TypeFork {
 		r.tellAliens(rec)
 	}
-	if rec.PID != r.pid && rec.Type != perf.TypeLost {
+	if rec.PID != r.program.pid && rec.Type != perf.TypeLost {
 		if rec.PID > 0 {
 			r.childRecord(rec)
 		}
@@ -488,8 +471,8 @@ func (r *run) ownRecord(rec *perf.Record) {
 	x := item{at: rec.Time, typ: rec.Type, tid: rec.TID, other: rec.ParentTID, out: rec.Out, forced: rec.Preempted, core: rec.CPU}
 	switch rec.Type {
 	case perf.TypeMmap2:
-		if rec.Prot&unix.PROT_EXEC != 0 && r.images.mapped(rec.Name, rec.Addr, rec.Addr+rec.Len, rec.Offset) {
-			r.sampler.walker.Forget()
+		if rec.Prot&unix.PROT_EXEC != 0 && r.program.images.mapped(rec.Name, rec.Addr, rec.Addr+rec.Len, rec.Offset) {
+			r.program.sampler.walker.Forget()
 		}
 		return
 	case perf.TypeLost:
@@ -502,15 +485,15 @@ func (r *run) ownRecord(rec *perf.Record) {
 		switch kind := r.eventName(rec.Event); kind {
 		case "", shortClock:
 			x.detail = &detail{short: kind == shortClock}
-			x.sample, x.spins, x.inside = r.sampler.take(rec)
+			x.sample, x.spins, x.inside = r.program.sampler.take(rec)
 		case perf.Switches().Name:
-			x.detail = &detail{left: r.sampler.leaving(rec)}
+			x.detail = &detail{left: r.program.sampler.leaving(rec)}
 			r.leftSamples++
 		default:
-			if r.sampler.stubs != nil && r.sampler.stubs(rec.IP) { // a page of the ring that nobody had written to: lime's
+			if r.program.sampler.stubs != nil && r.program.sampler.stubs(rec.IP) { // a page of the ring that nobody had written to: lime's
 				return
 			}
-			x.event = &eventCount{eventKey{kind, r.sampler.origin(rec.IP)}, max(rec.Period, 1)}
+			x.event = &eventCount{eventKey{kind, r.program.sampler.origin(rec.IP)}, max(rec.Period, 1)}
 		}
 	case perf.TypeComm:
 		x.detail = &detail{name: rec.Name}

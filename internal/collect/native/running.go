@@ -14,13 +14,13 @@ import (
 // hookRunning hooks a process that runs already: it stops for that, a millisecond or so.
 func (r *run) hookRunning() error {
 	err := hook.Apart(func() error {
-		t, err := hook.Seize(int(r.pid))
+		t, err := hook.Seize(int(r.program.pid))
 		if err != nil {
 			return err
 		}
 		return errors.Join(r.hookSeized(t), t.Detach())
 	})
-	if gone := (*hook.GoneError)(nil); errors.As(err, &gone) && gone.TID == int(r.pid) {
+	if gone := (*hook.GoneError)(nil); errors.As(err, &gone) && gone.TID == int(r.program.pid) {
 		r.status = &gone.Status
 	}
 	return err
@@ -29,24 +29,24 @@ func (r *run) hookRunning() error {
 func (r *run) hookSeized(t *hook.Tracee) error {
 	from := monotonic()
 	defer func() { r.standsStill(from, monotonic()) }()
-	funcs := hooks(r.table)
+	funcs := hooks(r.program.table)
 	started, err := t.Started(funcs)
 	if err == nil && !started {
 		err = t.RunToEntry()
 	}
-	if err == nil && r.ring == nil {
-		r.ring, err = hook.NewRing()
+	if err == nil && r.program.ring == nil {
+		r.program.ring, err = hook.NewRing()
 	}
 	if err != nil {
 		return err
 	}
-	in, err := hook.Install(t, r.ring, funcs)
+	in, err := hook.Install(t, r.program.ring, funcs)
 	if err != nil {
 		return err
 	}
 	if !started { // else threads may stand in them
-		_ = r.images.load() // where that fails, there are none
-		if err := in.Watch(t, r.ring, r.code.findGates(), len(funcs)); err != nil {
+		_ = r.program.images.load() // where that fails, there are none
+		if err := in.Watch(t, r.program.ring, r.program.code.findGates(), len(funcs)); err != nil {
 			in.Refused = append(in.Refused, err.Error())
 		}
 	}
@@ -56,20 +56,20 @@ func (r *run) hookSeized(t *hook.Tracee) error {
 
 // takeHooks makes the hooks' code known to those who walk stacks.
 func (r *run) takeHooks(in *hook.Installed) {
-	r.hooks, r.code.turned = in, in.Turned
+	r.program.hooks, r.program.code.turned = in, in.Turned
 	if len(in.Refused) > 0 {
 		r.notes.Add("unhooked", "functions of the program that cannot be watched because of how they begin: "+strings.Join(in.Refused, ", "))
 	}
 	if in.Go {
 		r.beginGo(in.Goroutine, max(r.now, r.started))
 	}
-	r.sampler.walker.Stubs, r.sampler.walker.Moved = in.Frame, in.Origin
-	r.sampler.stubs = func(pc uint64) bool { return pc >= in.Lo && pc < in.Hi }
+	r.program.sampler.walker.Stubs, r.program.sampler.walker.Moved = in.Frame, in.Origin
+	r.program.sampler.stubs = func(pc uint64) bool { return pc >= in.Lo && pc < in.Hi }
 }
 
 // unhook leaves processes that go on without lime as they were.
 func (r *run) unhook() (err error) {
-	if r.prog != nil {
+	if r.program.prog != nil {
 		return nil
 	}
 	for _, p := range r.all() {
@@ -79,15 +79,15 @@ func (r *run) unhook() (err error) {
 }
 
 func (r *run) unhookProcess() error {
-	if r.hooks == nil || unix.Kill(int(r.pid), 0) != nil {
+	if r.program.hooks == nil || unix.Kill(int(r.program.pid), 0) != nil {
 		return nil
 	}
 	return hook.Apart(func() error {
-		t, err := hook.Seize(int(r.pid))
+		t, err := hook.Seize(int(r.program.pid))
 		if err != nil {
-			return fmt.Errorf("take the hooks out of process %d: %w", r.pid, err)
+			return fmt.Errorf("take the hooks out of process %d: %w", r.program.pid, err)
 		}
-		return errors.Join(r.hooks.Remove(t), t.Detach())
+		return errors.Join(r.program.hooks.Remove(t), t.Detach())
 	})
 }
 
@@ -99,8 +99,8 @@ func (r *run) hookAgain() {
 	clear(r.meetings)
 	clear(r.unlocks)
 	r.gates = nil
-	r.hooks, r.gophers = nil, gophers{}
-	if r.o.NoHooks || r.prog != nil && r.prog.pidfd < 0 {
+	r.program.hooks, r.gophers = nil, gophers{}
+	if r.o.NoHooks || r.program.prog != nil && r.program.prog.pidfd < 0 {
 		r.notes.Add("exec", "the program replaced itself by another one: of that, only samples are there")
 		return
 	}

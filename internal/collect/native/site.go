@@ -56,7 +56,7 @@ func (r *run) site(h *hook.Record) site {
 
 // near sums up the callers that the record itself tells of: those are sure.
 func (r *run) near(h *hook.Record) (sum uint64) {
-	_, _ = r.sampler.walker.Walk(callerRegs(h), recordMemory(h, nil), func(pc, _ uint64) bool {
+	_, _ = r.program.sampler.walker.Walk(callerRegs(h), recordMemory(h, nil), func(pc, _ uint64) bool {
 		sum = (sum ^ pc) * fnvPrime
 		return true
 	})
@@ -67,7 +67,7 @@ func (r *run) near(h *hook.Record) (sum uint64) {
 // function, as far as the words in the record tell.
 func (r *run) outward(h *hook.Record) {
 	frames := 0
-	_, _ = r.sampler.walker.WalkRegs(callerRegs(h), recordMemory(h, nil), func(at *unwind.Regs) bool {
+	_, _ = r.program.sampler.walker.WalkRegs(callerRegs(h), recordMemory(h, nil), func(at *unwind.Regs) bool {
 		if frames++; frames == 1 {
 			return true
 		}
@@ -116,26 +116,18 @@ func (r *run) body(h *hook.Record) uint64 {
 // tailCall finds the place of a call that was reached by a jump: the return address is then that of
 // the caller's call, not of the function in which the source says "wait here".
 func (r *run) tailCall(h *hook.Record) (f section.Frame, ok bool) {
-	target := r.target(h.Func)
+	target := r.program.target(h.Func)
 	entry := uint64(0)
-	if r.sampler.stubs != nil && r.sampler.stubs(h.Caller) {
+	if r.program.sampler.stubs != nil && r.program.sampler.stubs(h.Caller) {
 		entry = r.body(h)
-	} else if b := r.code.look(h.Caller - 1).b; b.end == h.Caller {
-		entry = r.code.goesTo(b)
+	} else if b := r.program.code.look(h.Caller - 1).b; b.end == h.Caller {
+		entry = r.program.code.goesTo(b)
 	}
-	if target == 0 || entry == 0 || entry == target || !r.images.own(entry) {
+	if target == 0 || entry == 0 || entry == target || !r.program.images.own(entry) {
 		return f, false
 	}
-	jump := r.code.jump(entry, target, mostJumps)
+	jump := r.program.code.jump(entry, target, mostJumps)
 	return section.Frame{Call: unit.Addr(jump), Func: unit.Addr(entry)}, jump != 0
-}
-
-// target is the function that a record tells of, 0 if it is none.
-func (r *run) target(function int) uint64 {
-	if function < len(r.table) {
-		return r.code.definition(r.table[function].Name)
-	}
-	return r.hooks.Whole(function - len(r.table))
 }
 
 // keepFrames finds how many of the outermost calls a thread has not come back from since its piece
@@ -164,14 +156,14 @@ func (r *run) readSite(h *hook.Record) site {
 		s.Stack, s.calls = append(s.Stack, f), append(s.calls, openCall(h.Caller, h.SP+8))
 	}
 	stack := make([]byte, siteStack)
-	stack = stack[:peek(r.images.pid, h.SP, stack)]
+	stack = stack[:peek(r.program.images.pid, h.SP, stack)]
 	first, caller := true, true
 	sure := h.SP + 8 + 8*uint64(h.Words)
 	inner := uint64(0) // return address of the call inside
 	visit := func(at *unwind.Regs) bool {
 		pc, sp := at[unwind.PC], at[unwind.RSP]
 		if !first && sp > sure { // it was read while the program ran on
-			if pc = r.code.returnsFrom(pc, inner); pc == 0 || !r.sampler.followsCall(pc) {
+			if pc = r.program.code.returnsFrom(pc, inner); pc == 0 || !r.program.sampler.followsCall(pc) {
 				s.cut = true
 				return false
 			}
@@ -184,17 +176,17 @@ func (r *run) readSite(h *hook.Record) site {
 		if len(s.calls) < len(s.Stack) {
 			s.calls = append(s.calls, openCall(pc, sp))
 		}
-		if r.images.own(pc - 1) {
-			s.Stack = append(s.Stack, r.frame(pc))
+		if r.program.images.own(pc - 1) {
+			s.Stack = append(s.Stack, r.program.frame(pc))
 		}
 		return len(s.Stack) < siteFrames
 	}
-	_, _ = r.sampler.walker.WalkRegs(callerRegs(h), recordMemory(h, stackMemory(h.SP, stack)), visit)
+	_, _ = r.program.sampler.walker.WalkRegs(callerRegs(h), recordMemory(h, stackMemory(h.SP, stack)), visit)
 	for len(s.calls) < len(s.Stack) {
 		s.calls = append(s.calls, 0)
 	}
 	s.Library = r.inLibrary(s.Stack)
-	s.lock = s.lock || r.code.jumpedFrom(h.Caller, r.target(h.Func), (*function).locking)
+	s.lock = s.lock || r.program.code.jumpedFrom(h.Caller, r.program.target(h.Func), (*function).locking)
 	s.through = r.saysThrough(h, &s)
 	return s
 }
@@ -203,7 +195,7 @@ func (r *run) readSite(h *hook.Record) site {
 // one that calls. It reports whether that one only makes the system call for its caller, which may
 // be in the program's own file.
 func (r *run) names(s *site, pc uint64, caller bool) (wraps bool) {
-	_, sym, ok := r.images.symbol(pc)
+	_, sym, ok := r.program.images.symbol(pc)
 	if wraps = ok && known.FutexCall(sym.Name); wraps {
 		return true
 	}
@@ -219,7 +211,7 @@ func (r *run) names(s *site, pc uint64, caller bool) (wraps bool) {
 // waits looks for the line that asked for it.
 func (r *run) inLibrary(stack []section.Frame) int {
 	for i, f := range stack {
-		if _, s, ok := r.images.symbol(uint64(f.Call)); !ok || !origin.LanguageFunction(s.Name) || origin.HoldsProgram(s.Name) {
+		if _, s, ok := r.program.images.symbol(uint64(f.Call)); !ok || !origin.LanguageFunction(s.Name) || origin.HoldsProgram(s.Name) {
 			return i
 		}
 	}
@@ -230,11 +222,3 @@ const (
 	siteStack  = 4096
 	siteFrames = 24
 )
-
-func (r *run) frame(ret uint64) section.Frame {
-	f := section.Frame{Call: unit.Addr(r.code.callBefore(ret))}
-	if _, lo, _, _ := r.code.bounds(ret - 1); lo != 0 {
-		f.Func = unit.Addr(lo)
-	}
-	return f
-}

@@ -30,7 +30,7 @@ func (r *run) meets(t *thread, h *hook.Record) *meeting {
 		m.order = append(m.order, t)
 	}
 	m.sites[t] = r.site(h).Site
-	m.spins = m.spins || r.code.spinsBefore(h.Caller)
+	m.spins = m.spins || r.program.code.spinsBefore(h.Caller)
 	return m
 }
 

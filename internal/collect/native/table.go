@@ -71,8 +71,8 @@ func watchedFunctions() (rows []known.Func) {
 }
 
 // lockOf is the lock that a record's call is about.
-func (r *run) lockOf(h *hook.Record) uint64 {
-	if f := &r.table[h.Func]; f.Object == known.None {
+func (p *program) lockOf(h *hook.Record) uint64 {
+	if f := &p.table[h.Func]; f.Object == known.None {
 		return f.Constant
 	}
 	return h.Arg0

@@ -31,11 +31,11 @@ const mostJumps = 4
 // saysThrough reports whether a call was made in a function that says that its thread is through.
 func (r *run) saysThrough(h *hook.Record, s *site) bool {
 	for _, f := range s.Stack {
-		if r.code.look(uint64(f.Call)).fn.through() {
+		if r.program.code.look(uint64(f.Call)).fn.through() {
 			return true
 		}
 	}
-	return r.code.jumpedFrom(h.Caller, r.target(h.Func), (*function).through)
+	return r.program.code.jumpedFrom(h.Caller, r.program.target(h.Func), (*function).through)
 }
 
 func (f *function) through() bool { return f.named && f.role == known.Through }

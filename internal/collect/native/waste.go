@@ -43,16 +43,16 @@ func (r *run) startWaste() {
 		return
 	}
 	err := watch.Supported()
-	if err == nil && !r.prog.traps {
+	if err == nil && !r.program.prog.traps {
 		err = errors.New("the program cannot be traced")
 	}
 	if err != nil {
 		r.notes.Add("no-waste", fmt.Sprintf("no wasted memory work was looked for: %v", err))
 		return
 	}
-	h := newWasteHost(int(r.pid), r.sampler)
+	h := newWasteHost(int(r.program.pid), r.program.sampler)
 	w := &wasting{host: h, done: make(chan struct{})}
-	w.tracer = watch.New(int(r.pid), h, watch.Options{Kinds: r.o.Waste, Period: wastePeriod, Budget: wasteBudget,
+	w.tracer = watch.New(int(r.program.pid), h, watch.Options{Kinds: r.o.Waste, Period: wastePeriod, Budget: wasteBudget,
 		Tolerance: r.o.Tolerance, Seed: 1})
 	r.waste = w
 	go func() {
@@ -125,11 +125,11 @@ func (r *run) wasteSide(h *wasteHost, at watch.Place) profile.WasteSide {
 	pcs := h.list[at]
 	path := int32(profile.None)
 	for _, pc := range slices.Backward(pcs[1:]) {
-		if r.sampler.stubs == nil || !r.sampler.stubs(pc) {
-			path = r.sampler.tree.child(path, r.code.spot(pc-1).b.id)
+		if r.program.sampler.stubs == nil || !r.program.sampler.stubs(pc) {
+			path = r.program.sampler.tree.child(path, r.program.code.spot(pc-1).b.id)
 		}
 	}
-	return profile.WasteSide{Path: profile.PathID(path), Node: r.code.spot(pcs[0]).b.id, Addr: pcs[0]}
+	return profile.WasteSide{Path: profile.PathID(path), Node: r.program.code.spot(pcs[0]).b.id, Addr: pcs[0]}
 }
 
 // wasteHost tells the watch package of code and stacks. It has images of its own: the recording

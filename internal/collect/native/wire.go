@@ -1,0 +1,32 @@
+// What the recording of a process is made of, from the bottom to the top: each part knows some of
+// those before it.
+
+package native
+
+import (
+	"lime/internal/collect/mpi"
+	"lime/internal/collect/native/hook"
+	"lime/internal/section"
+	"lime/internal/unit"
+)
+
+func newProcess(of *shared) *run {
+	r := &run{shared: of, keepAt: firstKeep, comms: mpi.New(mpi.ByVariable), kernel: applying(),
+		hooked: hooking(), byTID: map[int32]*thread{}, handles: map[uint64]*thread{}, open: map[uint64]openRegion{},
+		waiters: map[uint64][]*thread{}, meetings: map[uint64]*meeting{}, unlocks: releases{}, lockTable: lockTable{},
+		sites: map[siteKey]site{}, left: map[unit.Addr]int{}, aliens: map[int32]bool{},
+		scheduler: scheduler{threads: map[int32]*turns{}}}
+	r.wire()
+	r.stream.hooks = func(number uint64) hook.Record { return r.program.ring.At(number) }
+	return r
+}
+
+// wire makes the parts and tells each which others it needs.
+func (r *run) wire() {
+	images := newImages(0)
+	code := newCode(images, r.o.Out)
+	r.program = &program{table: watchedFunctions(), images: images, code: code, sampler: newSampler(images, code, r.o.Out)}
+	r.out = newOutput(r.o.Out, code)
+	r.out.newRow, r.out.lines, r.out.traces = r.newRow, r.lines, r.traces
+	r.rec = section.New(r.out.instance)
+}
