@@ -37,13 +37,13 @@ type look struct {
 // lookAround looks at the threads that leave their cores for reasons that are not known, and
 // reports whether there are any.
 func (r *run) lookAround() (any bool) {
-	if !r.looks() || len(r.threads) == 0 {
+	if !r.looks() || len(r.roster.threads) == 0 {
 		return false
 	}
 	left := mostLooks
-	for range r.threads {
-		r.looked = (r.looked + 1) % len(r.threads)
-		t := r.threads[r.looked]
+	for range r.roster.threads {
+		r.looked = (r.looked + 1) % len(r.roster.threads)
+		t := r.roster.threads[r.looked]
 		if w := &t.off.now; t.ended || t.foreign || !t.off.unseen && (w.from == 0 || w.forced || w.known) {
 			continue
 		}

@@ -120,7 +120,7 @@ func (r *run) childThread(c *child, rec *perf.Record) *thread {
 			name: fmt.Sprintf("%s (process %d)", c.name, c.pid), foreign: true}
 		c.threads[rec.TID] = t
 		r.rows++
-		r.threads = append(r.threads, t)
+		r.roster.threads = append(r.roster.threads, t)
 		r.out.thread(t)
 	}
 	t.end = max(t.end, rec.Time)
@@ -129,7 +129,7 @@ func (r *run) childThread(c *child, rec *perf.Record) *thread {
 
 // endChildren closes what was opened for children, and writes their last words.
 func (r *run) endChildren() {
-	for _, t := range r.threads {
+	for _, t := range r.roster.threads {
 		if t.foreign {
 			r.out.threadEnd(t)
 		}
@@ -227,14 +227,4 @@ func noteWatched(notes collect.Notes, watched map[string]int) {
 	}
 	notes.Set("watched-process", "processes that the program started whose sections stand here beside its own: "+
 		strings.Join(words, ", "), uint64(all))
-}
-
-// own counts the program's own threads.
-func (r *run) own() (n int) {
-	for _, t := range r.threads {
-		if !t.foreign {
-			n++
-		}
-	}
-	return n
 }

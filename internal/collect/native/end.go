@@ -45,7 +45,7 @@ func metaAtEnd(r *run, res *Result, state *os.ProcessState) profile.Meta {
 func (r *run) result(state *os.ProcessState, interrupted bool) Result {
 	res := Result{EndState: "exited", Samples: r.program.sampler.stacks.total, Stacks: r.program.sampler.stacks.share()}
 	for _, p := range r.all() {
-		res.Threads, res.Instances = res.Threads+p.own(), res.Instances+p.out.instances
+		res.Threads, res.Instances = res.Threads+p.roster.own(), res.Instances+p.out.instances
 	}
 	if interrupted {
 		res.EndState, res.Status = "interrupted", 128+int(unix.SIGINT)

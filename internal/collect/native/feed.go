@@ -40,19 +40,19 @@ func (r *run) forked(x *item) {
 		return
 	}
 	delete(r.aliens, x.tid)
-	if r.byTID[x.tid] == nil || r.byTID[x.tid].ended {
-		r.startThread(x.tid, r.byTID[x.other], x.at)
+	if r.roster.byTID[x.tid] == nil || r.roster.byTID[x.tid].ended {
+		r.startThread(x.tid, r.roster.byTID[x.other], x.at)
 	}
 }
 
 func (r *run) exited(x *item) {
-	if t := r.byTID[x.tid]; t != nil {
+	if t := r.roster.byTID[x.tid]; t != nil {
 		r.endThread(t, x.at)
 	}
 }
 
 func (r *run) named(x *item) {
-	if t := r.byTID[x.tid]; t != nil {
+	if t := r.roster.byTID[x.tid]; t != nil {
 		t.name = x.name
 	}
 }
@@ -172,17 +172,10 @@ func (t *thread) gated() bool {
 
 // thread finds a thread, or makes it known: it may have been there before lime.
 func (r *run) thread(tid int32, at uint64) *thread {
-	if t := r.byTID[tid]; t != nil {
+	if t := r.roster.byTID[tid]; t != nil {
 		return t
 	}
-	return r.startThread(tid, r.main(), at)
-}
-
-func (r *run) main() *thread {
-	if len(r.threads) == 0 {
-		return nil
-	}
-	return r.threads[0]
+	return r.startThread(tid, r.roster.main(), at)
 }
 
 func (r *run) startThread(tid int32, parent *thread, at uint64) *thread {
@@ -194,11 +187,11 @@ func (r *run) startThread(tid int32, parent *thread, at uint64) *thread {
 		t.cpu = onCPU{on: true, since: at}
 	}
 	r.rows++
-	r.threads = append(r.threads, t)
-	r.byTID[tid] = t
+	r.roster.threads = append(r.roster.threads, t)
+	r.roster.byTID[tid] = t
 	r.pace.set(&t.paced, false, true)
 	r.out.thread(t)
-	if len(r.threads) == 1 {
+	if len(r.roster.threads) == 1 {
 		r.out.main = t
 	}
 	op := section.Op{Kind: section.OpStart, Thread: t.id, Other: section.NoThread, At: unit.Cycles(at)}

@@ -131,7 +131,7 @@ func TestFutexOfLock(t *testing.T) {
 		x.futex(x.program.pid, hook.Enter, lock, 128, futexWait, 0)
 		x.at += 1e6
 		x.futex(x.program.pid, hook.Return, lock, 0, 0, 0)
-		piece := x.threads[0].piece
+		piece := x.roster.threads[0].piece
 		c.after(x)
 		n := uint64(0)
 		for _, l := range piece.locks {

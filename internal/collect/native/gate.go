@@ -182,7 +182,7 @@ func (r *run) allKnown(g *gate, t *thread, at uint64) {
 func (r *run) known(g *gate, t *thread, at uint64) {
 	r.allow(g, math.MaxInt32)
 	r.feed(r.gateOp(t, section.OpPassKnown, at, g))
-	for _, q := range r.threads {
+	for _, q := range r.roster.threads {
 		if q != t && q.gate == g {
 			q.gate = nil
 			q.push(call{role: known.Gate, sp: q.gateSP, object: g.object, gate: g})
@@ -195,7 +195,7 @@ func (r *run) unknown(g *gate, at uint64) {
 	if g.state == gateRefuted {
 		r.allow(g, 0)
 	}
-	for _, q := range r.threads {
+	for _, q := range r.roster.threads {
 		switch {
 		case q.ended:
 		case q.within(g):

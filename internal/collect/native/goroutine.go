@@ -77,7 +77,7 @@ func (r *run) schedules(t *thread, at uint64) {
 	t.idle = true
 	r.feed(t.op(section.OpIdle, at))
 	t.begin(at)
-	if x := &r.gophers; t == r.main() && x.first != 0 {
+	if x := &r.gophers; t == r.roster.main() && x.first != 0 {
 		r.goesIn(t, r.newGoroutine(t, x.first, at), at)
 		x.first = 0
 	}
@@ -87,7 +87,7 @@ func (r *run) schedules(t *thread, at uint64) {
 // first one, 0 if it is not known.
 func (r *run) beginGo(main, at uint64) {
 	r.gophers = gophers{on: true, byID: map[uint64]*thread{}, awake: map[*thread]bool{}, first: main}
-	for _, t := range r.threads {
+	for _, t := range r.roster.threads {
 		if !t.foreign && !t.ended {
 			r.schedules(t, at)
 		}

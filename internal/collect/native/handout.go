@@ -26,7 +26,7 @@ func (r *run) comes(t *thread, p *piece, object, at uint64) {
 	}
 	if e == nil {
 		e = &episode{map[*thread]uint64{}}
-		for _, o := range r.threads {
+		for _, o := range r.roster.threads {
 			if !o.ended {
 				e.cpu[o] = o.cpu.at(at)
 			}
@@ -49,7 +49,7 @@ func (r *run) met(t *thread, object uint64) {
 
 // scarce reports whether there are more threads than cores.
 func (r *run) scarce() bool {
-	return r.switches && len(r.threads) > r.out.idle.cores && r.running() > r.out.idle.cores
+	return r.switches && len(r.roster.threads) > r.out.idle.cores && r.running() > r.out.idle.cores
 }
 
 // handouts tell, by section, by how much threads differed in instances whose work went to whoever

@@ -121,7 +121,7 @@ func (i *idling) charge(p *piece, before uint64, lengths []uint64) {
 // working counts the threads that have something to do: neither wait, nor spin for something, nor
 // sleep in the kernel.
 func (r *run) working() (n int) {
-	for _, t := range r.threads {
+	for _, t := range r.roster.threads {
 		if !t.ended && !t.foreign && !t.idles() {
 			n++
 		}

@@ -308,7 +308,7 @@ func TestFutexOnTheWayFromABarrier(t *testing.T) {
 	}{{"on the way", onTheWay / 2, 0}, {"at work", onTheWay * 2, 1}} {
 		r, _ := recording(t, Options{})
 		r.program.hooks = &hook.Installed{}
-		m := r.main()
+		m := r.roster.main()
 		m.cpu = onCPU{known: true, on: true, since: 1000}
 		m.home = homeward{cpu: m.cpu.at(2000)}
 		at := 2000 + row.cpu

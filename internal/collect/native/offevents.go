@@ -84,7 +84,7 @@ func (r *run) keepWithin(now uint64) {
 // running counts the threads that there are.
 func (r *run) running() (n int) {
 	for _, p := range r.all() {
-		for _, t := range p.threads {
+		for _, t := range p.roster.threads {
 			if !t.ended {
 				n++
 			}

@@ -67,7 +67,7 @@ func peek(pid int, addr uint64, b []byte) int {
 // kernel does not tell of forks, /proc does as long as the thread lives.
 func (r *run) alien(tid int32) bool {
 	is, known := r.aliens[tid]
-	if known || r.switches || r.byTID[tid] != nil {
+	if known || r.switches || r.roster.byTID[tid] != nil {
 		return is
 	}
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", tid))

@@ -87,7 +87,7 @@ func (l lines) others(o *output) (last uint64) {
 
 // endIfGone completes a child whose last thread has ended.
 func (r *run) endIfGone() {
-	if len(r.threads) > 0 && !r.over && !slices.ContainsFunc(r.threads, func(t *thread) bool { return !t.ended }) {
+	if len(r.roster.threads) > 0 && !r.over && !slices.ContainsFunc(r.roster.threads, func(t *thread) bool { return !t.ended }) {
 		r.endProcess()
 		r.closeRing()
 	}
@@ -102,7 +102,7 @@ func (r *run) endProcess() {
 	end := max(r.now, r.started)
 	r.stretch.within(r, end)
 	r.endGo(end)
-	for _, t := range r.threads {
+	for _, t := range r.roster.threads {
 		if !t.foreign {
 			r.endThread(t, end)
 		}

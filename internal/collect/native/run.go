@@ -55,6 +55,7 @@ type shared struct {
 type run struct {
 	*shared
 	program *program
+	roster  *roster
 
 	comms       *mpi.Comms
 	collectives uint64            // calls in which this process met others, so far
@@ -70,8 +71,6 @@ type run struct {
 	kernel    map[perf.Type]func(*run, *item) // what records of the kernel do
 	hooked    [known.Roles]actions            // what calls of hooked functions do
 
-	threads   []*thread
-	byTID     map[int32]*thread
 	handles   map[uint64]*thread    // by pthread_t
 	open      map[uint64]openRegion // by what names the call
 	waiters   map[uint64][]*thread

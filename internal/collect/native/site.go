@@ -39,7 +39,7 @@ const maxSites = 1 << 14
 // program runs on, so only the return address and a few words above it are sure; the rest is read
 // from the thread's stack as it is now, which holds as long as the calls are open.
 func (r *run) site(h *hook.Record) site {
-	key := siteKey{h.Caller, h.SP, r.body(h), r.near(h)}
+	key := siteKey{h.Caller, h.SP, r.roster.body(h), r.near(h)}
 	if s, ok := r.sites[key]; ok {
 		return s
 	}
@@ -98,28 +98,13 @@ func recordMemory(h *hook.Record, beyond unwind.Memory) unwind.Memory {
 	}
 }
 
-// body is the function of the region in which a thread called a hooked function, 0 if there is
-// none.
-func (r *run) body(h *hook.Record) uint64 {
-	t := r.byTID[h.TID]
-	if t == nil {
-		return 0
-	}
-	for i := len(t.calls) - 1; i >= 0; i-- {
-		if c := &t.calls[i]; c.body {
-			return c.function
-		}
-	}
-	return 0
-}
-
 // tailCall finds the place of a call that was reached by a jump: the return address is then that of
 // the caller's call, not of the function in which the source says "wait here".
 func (r *run) tailCall(h *hook.Record) (f section.Frame, ok bool) {
 	target := r.program.target(h.Func)
 	entry := uint64(0)
 	if r.program.sampler.stubs != nil && r.program.sampler.stubs(h.Caller) {
-		entry = r.body(h)
+		entry = r.roster.body(h)
 	} else if b := r.program.code.look(h.Caller - 1).b; b.end == h.Caller {
 		entry = r.program.code.goesTo(b)
 	}

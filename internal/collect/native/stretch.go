@@ -37,7 +37,7 @@ func (s *stretch) within(r *run, at uint64) bool {
 // opens begins the stretch.
 func (s *stretch) opens(r *run) {
 	r.out.opens(s.begins)
-	for _, t := range r.threads {
+	for _, t := range r.roster.threads {
 		if a := t.acting(); a != t && a.piece != nil {
 			a.begin(s.begins)
 		}

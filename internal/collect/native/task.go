@@ -33,7 +33,7 @@ func (r *run) tasksEnd(t *thread, at uint64) {
 
 // allTasksEnd ends those of all threads: the region that they belong to is over.
 func (r *run) allTasksEnd(at uint64) {
-	for _, t := range r.threads {
+	for _, t := range r.roster.threads {
 		r.tasksEnd(t, at)
 	}
 }

@@ -17,7 +17,7 @@ func (r *run) through(t *thread, h *hook.Record, woken []*thread) (out []section
 	if t.parent == nil || !slices.Contains(woken, t.parent) || !r.site(h).through {
 		return nil
 	}
-	for _, o := range r.threads {
+	for _, o := range r.roster.threads {
 		if o.parent == t.parent && !o.ended {
 			out = append(out, o.id)
 		}

@@ -115,7 +115,7 @@ func (r *run) wasteNotes(s *watch.Sums) {
 func (r *run) wastePair(h *wasteHost, p *watch.Pair) profile.WastePair {
 	row := profile.WastePair{Kind: p.Kind.String(), First: r.wasteSide(h, p.First), Second: r.wasteSide(h, p.Second),
 		Bytes: uint64(p.Bytes + 0.5), Count: uint64(p.Count), Data: h.data(p.Addr)}
-	if t := r.byTID[p.Thread]; t != nil {
+	if t := r.roster.byTID[p.Thread]; t != nil {
 		row.Thread = profile.ThreadID(t.id)
 	}
 	return row

@@ -12,7 +12,7 @@ import (
 
 func newProcess(of *shared) *run {
 	r := &run{shared: of, keepAt: firstKeep, comms: mpi.New(mpi.ByVariable), kernel: applying(),
-		hooked: hooking(), byTID: map[int32]*thread{}, handles: map[uint64]*thread{}, open: map[uint64]openRegion{},
+		hooked: hooking(), handles: map[uint64]*thread{}, open: map[uint64]openRegion{},
 		waiters: map[uint64][]*thread{}, meetings: map[uint64]*meeting{}, unlocks: releases{}, lockTable: lockTable{},
 		sites: map[siteKey]site{}, left: map[unit.Addr]int{}, aliens: map[int32]bool{},
 		scheduler: scheduler{threads: map[int32]*turns{}}}
@@ -29,4 +29,5 @@ func (r *run) wire() {
 	r.out = newOutput(r.o.Out, code)
 	r.out.newRow, r.out.lines, r.out.traces = r.newRow, r.lines, r.traces
 	r.rec = section.New(r.out.instance)
+	r.roster = &roster{byTID: map[int32]*thread{}}
 }

@@ -79,7 +79,7 @@ func TestKernelsPartOfALoop(t *testing.T) {
 	}{{"nothing else", false, 22 * ms}, {"work in between", true, 4 * ms}} {
 		r, _ := recording(t, Options{})
 		r.by = "cpu-clock"
-		m := r.main()
+		m := r.roster.main()
 		r.apply(&item{at: ms, typ: perf.TypeSwitch, tid: m.tid})
 		sample := func(at uint64, loop *block) {
 			s := workSample{b: &block{}, loop: loop, period: 2 * ms}
