@@ -23,14 +23,14 @@ func (r *run) attach() error {
 	}
 	r.o.Command = commandOf(pid)
 	r.clock.tick()
-	r.started = monotonic()
-	r.stretch = newStretch(&r.o.Region, r.started)
+	r.clocks.started = monotonic()
+	r.stretch = newStretch(&r.o.Region, r.clocks.started)
 	r.out.closed = r.stretch.begins != 0
 	r.program.name = threadName(pid, pid)
-	r.startThread(r.program.pid, nil, r.started)
+	r.startThread(r.program.pid, nil, r.clocks.started)
 	for _, tid := range tasks(pid) {
 		r.openPerf(perf.Options{PID: pid, TID: tid, Pages: attachPages})
-		t := r.thread(int32(tid), r.started)
+		t := r.thread(int32(tid), r.clocks.started)
 		t.name = threadName(pid, tid)
 	}
 	if len(r.session) == 0 {

@@ -47,7 +47,7 @@ func (r *run) child(pid int32) *child {
 // childRecord takes a record of a process other than the program.
 func (r *run) childRecord(rec *perf.Record) {
 	c := r.child(rec.PID)
-	if c.run != nil && rec.Time >= c.run.started {
+	if c.run != nil && rec.Time >= c.run.clocks.started {
 		c.run.ownRecord(rec)
 		return
 	}

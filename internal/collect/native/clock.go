@@ -7,6 +7,14 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// clocks say when a process is: what its records have come to, and the clock for waits of its
+// threads for one another.
+type clocks struct {
+	pace    pace
+	started uint64
+	now     uint64
+}
+
 // rdtsc reads the time stamp counter.
 func rdtsc() uint64
 

@@ -20,7 +20,7 @@ func (r *run) beginWait(t *thread, h *hook.Record, at uint64, untyped bool) {
 	if t.covered() || t.idle {
 		return
 	}
-	from := r.site(h).from()
+	from := r.places.site(h).from()
 	if t.arriving.holds(from, t.cpu.at(at)) {
 		t.piece.tail = t.lastLock
 	}
@@ -35,7 +35,7 @@ func (r *run) beginWait(t *thread, h *hook.Record, at uint64, untyped bool) {
 // library: barriers and latches of C++20, whatever Rust's standard library synchronises with.
 func (r *run) enterFutex(t *thread, h *hook.Record, at uint64) {
 	const wait, wake, waitBitset, wakeBitset, command = 0, 1, 9, 10, 0x7f // futex(2), "Futex operations"
-	s := r.site(h)
+	s := r.places.site(h)
 	switch h.Arg1 & command {
 	case wait, waitBitset:
 		if s.lock {
@@ -73,9 +73,9 @@ func (r *run) leaveFutex(t *thread, h *hook.Record, at uint64) {
 // goes on: that is waiting for the barrier, too. And so is the wait for the lock of who is about to
 // wait for others in the same call, should that wait end a section.
 func (r *run) leaveLock(t *thread, l *lockCall, at uint64) {
-	if !t.home.holds(r.site(&l.h).from(), t.cpu.at(l.at)) {
+	if !t.home.holds(r.places.site(&l.h).from(), t.cpu.at(l.at)) {
 		t.lastLock = r.waitedForLock(t, &l.h, l.at, at)
-		t.arriving = homeward{r.site(&l.h).from(), t.cpu.at(at)}
+		t.arriving = homeward{r.places.site(&l.h).from(), t.cpu.at(at)}
 		return
 	}
 	r.rec.Resume(t.id, unit.Cycles(at))
@@ -89,9 +89,9 @@ func (r *run) condOver(t *thread, at uint64) {
 	op.Idle = !t.cond.untyped
 	from := t.cond.from
 	if w := &t.off.now; w.from != 0 && !w.forced { // it has been woken, and has no core yet
-		t.cond.waited += r.pace.now - w.pace
+		t.cond.waited += r.clocks.pace.now - w.pace
 		w.from, w.forced = at, true
-		r.pace.set(&t.paced, false, true)
+		r.clocks.pace.set(&t.paced, false, true)
 	}
 	t.forWork = offWait{kindWork, t.cond.call, 1, t.cond.waited}
 	t.cond = condWait{}
@@ -148,7 +148,7 @@ func (r *run) wakeSome(t *thread, h *hook.Record, at uint64, n int) {
 	for _, w := range list {
 		op.Woken = append(op.Woken, w.id)
 	}
-	op.Through = r.through(t, h, list)
+	op.Through = r.places.through(t, h, list)
 	r.feed(op)
 	for _, w := range list { // from now on they have something to do, whenever they get a core for it
 		r.condOver(w, at)

@@ -27,7 +27,7 @@ type Check struct {
 // Doctor looks at what can be recorded here.
 func Doctor() []Check {
 	var out []Check
-	for _, check := range []func() []Check{paranoia, clocks, counters, locked, tracing, timeStamps, debugRegisters} {
+	for _, check := range []func() []Check{paranoia, samplingClocks, counters, locked, tracing, timeStamps, debugRegisters} {
 		out = append(out, check()...)
 	}
 	return out
@@ -48,8 +48,8 @@ func paranoia() []Check {
 	return []Check{c}
 }
 
-// clocks tries the sampling clocks on lime itself.
-func clocks() []Check {
+// samplingClocks tries the sampling clocks on lime itself.
+func samplingClocks() []Check {
 	c := Check{Name: "sampling clock", Gives: "samples"}
 	for _, k := range perf.Clocks() {
 		err := try(k, perf.Layout{Stack: DefaultStackBytes})

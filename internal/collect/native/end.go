@@ -14,14 +14,14 @@ import (
 
 // finish ends the recording and completes the profile.
 func (r *run) finish(state *os.ProcessState, interrupted bool) (Result, error) {
-	end := max(r.now, r.started)
+	end := max(r.clocks.now, r.clocks.started)
 	for _, p := range r.all() {
 		p.endProcess()
 	}
 	r.endChildren()
 	r.traces.Write(r.o.Out, r.notes)
 	res := r.result(state, interrupted)
-	res.Notes, res.RunTime, res.Never = r.report(end-r.started), end-r.started, r.stretch.never(r)
+	res.Notes, res.RunTime, res.Never = r.report(end-r.clocks.started), end-r.clocks.started, r.stretch.never(r)
 	m := metaAtEnd(r, &res, state)
 	err := r.o.Out.UpdateMeta(m)
 	for _, p := range r.all() {

@@ -40,8 +40,8 @@ func recording(t *testing.T, o Options) (*run, *profile.Profile) {
 		t.Fatal(err)
 	}
 	t.Cleanup(r.program.images.close)
-	r.started = 1000
-	r.startThread(r.program.pid, nil, r.started)
+	r.clocks.started = 1000
+	r.startThread(r.program.pid, nil, r.clocks.started)
 	return r, p
 }
 

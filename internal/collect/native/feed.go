@@ -15,8 +15,8 @@ func (r *run) apply(x *item) {
 	if !r.stretch.within(r, x.at) {
 		return
 	}
-	r.now = max(r.now, x.at)
-	r.pace.to(x.at)
+	r.clocks.now = max(r.clocks.now, x.at)
+	r.clocks.pace.to(x.at)
 	if x.hook != nil {
 		r.applyHook(x)
 		return
@@ -64,10 +64,10 @@ func (r *run) switched(x *item) {
 	}
 	if x.out {
 		r.hasLeft(t, x.at, x.forced)
-		if r.pace.set(&t.paced, false, x.forced); t.off.now.yields {
-			r.pace.loses(&t.paced)
+		if r.clocks.pace.set(&t.paced, false, x.forced); t.off.now.yields {
+			r.clocks.pace.loses(&t.paced)
 		}
-		t.others.total = t.others.at(r.pace.now, t.cpu.on)
+		t.others.total = t.others.at(r.clocks.pace.now, t.cpu.on)
 		t.piece.ranOn(&t.cpu, x.at)
 		t.cpu.out(x.at, x.forced)
 		if t.hosts != nil {
@@ -79,8 +79,8 @@ func (r *run) switched(x *item) {
 	}
 	yields := t.off.now.yields // it is in its loop still, as far as is known
 	asleep, waited := r.cameBack(t, x.at)
-	r.pace.set(&t.paced, !yields, !yields)
-	t.others.since = r.pace.now
+	r.clocks.pace.set(&t.paced, !yields, !yields)
+	t.others.since = r.clocks.pace.now
 	if !t.cpu.known { // it ran before lime could see
 		t.piece.cpuFrom = t.cpu.total
 	}
@@ -128,7 +128,7 @@ func (r *run) sampled(x *item) {
 	t.spins, t.onTask = x.spins, false
 	if t.gopher == nil && t.cpu.on {
 		ownSpin := x.sample.loop != nil // nobody waits for it
-		r.pace.set(&t.paced, !ownSpin, !ownSpin)
+		r.clocks.pace.set(&t.paced, !ownSpin, !ownSpin)
 	}
 	x.sample.working = r.working()
 	switch {
@@ -189,7 +189,7 @@ func (r *run) startThread(tid int32, parent *thread, at uint64) *thread {
 	r.rows++
 	r.roster.threads = append(r.roster.threads, t)
 	r.roster.byTID[tid] = t
-	r.pace.set(&t.paced, false, true)
+	r.clocks.pace.set(&t.paced, false, true)
 	r.out.thread(t)
 	if len(r.roster.threads) == 1 {
 		r.out.main = t
@@ -252,7 +252,7 @@ func (r *run) endThread(t *thread, at uint64) {
 		r.comes(t, p, joinObject|uint64(t.parent.id), at)
 	}
 	t.ended, t.end = true, at
-	r.pace.set(&t.paced, false, false)
+	r.clocks.pace.set(&t.paced, false, false)
 	if t.cpu.on {
 		t.cpu.out(at, false)
 	}
@@ -301,7 +301,7 @@ func (r *run) applyHook(x *item) {
 		return
 	}
 	if h.Phase == hook.Enter && r.program.hooks != nil && r.program.hooks.Inner(h.Func) {
-		r.outward(h)
+		r.places.outward(h)
 	}
 	if f := &r.program.table[h.Func]; t.cond.on && f.Hook != known.IfSlow && f.Hook != known.IfContended {
 		r.condOver(t, x.at)
@@ -366,8 +366,8 @@ func hooking() [known.Roles]actions {
 // arrival is an operation at a hooked call.
 func (r *run) arrival(t *thread, kind section.OpKind, h *hook.Record, at uint64, object uint64) section.Op {
 	op, p := r.cutOp(t, kind, at)
-	s := r.site(h)
-	r.keepFrames(&s, p)
+	s := r.places.site(h)
+	r.places.keepFrames(&s, p)
 	op.Object, op.Site = object, s.Site
 	return op
 }

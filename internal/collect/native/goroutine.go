@@ -167,7 +167,7 @@ func (r *run) caller(m *thread, h *hook.Record, at uint64) *thread {
 
 // goSite is the place of a call: the callers as the record has them.
 func (r *run) goSite(h *hook.Record) (s section.Site) {
-	for _, ret := range r.callers(h) {
+	for _, ret := range r.places.callers(h) {
 		if r.program.images.own(ret - 1) {
 			s.Stack = append(s.Stack, r.program.frame(ret))
 		}
@@ -176,7 +176,7 @@ func (r *run) goSite(h *hook.Record) (s section.Site) {
 }
 
 // callers are where the open calls return to, innermost first.
-func (r *run) callers(h *hook.Record) []uint64 {
+func (pl *places) callers(h *hook.Record) []uint64 {
 	out := []uint64{h.Caller}
 	for _, ret := range h.Stack[:hook.GoFrames] {
 		if ret == 0 {
@@ -231,7 +231,7 @@ func (r *run) enterGoPark(m *thread, h *hook.Record, at uint64) {
 // leaves tells why a goroutine stands back, by the functions of the runtime that it is in, and what
 // kind of time off a core that is.
 func (r *run) leaves(h *hook.Record) (as leftAs, kind string) {
-	for _, ret := range r.callers(h) {
+	for _, ret := range r.places.callers(h) {
 		_, s, ok := r.program.images.symbol(ret - 1)
 		for _, w := range parkings() {
 			if ok && strings.Contains(s.Name, w.name) {

@@ -51,7 +51,7 @@ func (r *run) waitedForLock(t *thread, h *hook.Record, from, at uint64) (l lockW
 	r.feed(begin)
 	r.feed(end)
 	off := r.unlocks.keptOut(t, lock, from, at)
-	s := r.site(h).Site
+	s := r.places.site(h).Site
 	call := r.program.code.callBefore(h.Caller)
 	if len(s.Stack) > 0 {
 		call = uint64(s.Stack[s.Library].Call)
@@ -93,7 +93,7 @@ func (r *run) unlocked(t *thread, h *hook.Record, at uint64) {
 	if t.covered() {
 		return
 	}
-	s := r.site(h).Site
+	s := r.places.site(h).Site
 	u := unlock{at: at, by: t, row: t.row(), path: r.program.sitePath(s), call: uint64(s.Place())}
 	if t.got.lock == h.Arg0 {
 		u.from = t.got.at

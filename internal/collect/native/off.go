@@ -103,7 +103,7 @@ func (r *run) hasLeft(t *thread, at uint64, forced bool) {
 	if o.last.kind == "" {
 		o.last.kind, o.last.path = kindOffCPU, r.program.sitePath(section.Site{})
 	}
-	o.now = away{from: at, pace: r.pace.now, forced: forced, where: o.last, known: t.acting().waits() || t.cond.on || t.lock.at != 0}
+	o.now = away{from: at, pace: r.clocks.pace.now, forced: forced, where: o.last, known: t.acting().waits() || t.cond.on || t.lock.at != 0}
 	o.now.home = t.home.holds(0, t.cpu.at(at))
 	o.now.where.seen = o.last.seen && at-min(at, o.last.at) < near
 	o.now.yields = forced && o.last.yields
@@ -132,7 +132,7 @@ func (r *run) cameBack(t *thread, at uint64) (asleep, waited uint64) {
 	queued := min(at-from, r.scheduler.waited(t.tid, at))
 	r.waitsForCore(on, was.where.path, queued)
 	asleep = at - from - queued
-	waited = uint64(float64(r.pace.now-was.pace) * float64(asleep) / float64(at-was.from))
+	waited = uint64(float64(r.clocks.pace.now-was.pace) * float64(asleep) / float64(at-was.from))
 	if was.known && t.cond.on {
 		t.cond.waited += waited
 	}
@@ -156,7 +156,7 @@ func (l *leaving) waitsFor() string {
 func (r *run) gaveWay(t *thread, was *away, at uint64) {
 	was.where.kind = was.where.waitsFor()
 	s := offSpan{from: was.from, to: at, wait: offWait{n: 1, wait: at - was.from}}
-	r.isAway(t, was, s, r.pace.now-was.pace)
+	r.isAway(t, was, s, r.clocks.pace.now-was.pace)
 }
 
 // isAway charges a time off the core that nobody tells of to the place where the thread left it.

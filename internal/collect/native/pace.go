@@ -85,8 +85,8 @@ type spinMark struct{ cpu, pace uint64 }
 // its period, but for all that the thread ran since the last one if that was in such a loop, too:
 // what the kernel does for it there, where it gives its core away again and again, has no samples.
 func (r *run) spinsOn(t *thread, s *workSample) {
-	now := spinMark{t.cpu.at(r.now), t.others.at(r.pace.now, t.cpu.on)}
-	waited := uint64(r.pace.rate() * float64(s.nanos))
+	now := spinMark{t.cpu.at(r.clocks.now), t.others.at(r.clocks.pace.now, t.cpu.on)}
+	waited := uint64(r.clocks.pace.rate() * float64(s.nanos))
 	if last := t.piece.spun; last != nil && s.nanos > 0 && t.gopher == nil {
 		ran := now.cpu - last.cpu
 		s.period = uint64(float64(s.period) * float64(ran) / float64(s.nanos))

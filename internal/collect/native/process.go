@@ -39,7 +39,7 @@ func (r *run) watch(rec *perf.Record) *run {
 	}
 	p := newProcess(r.shared)
 	p.stretch = r.stretch
-	p.program.pid, p.program.name, p.started = rec.PID, rec.Name, rec.Time
+	p.program.pid, p.program.name, p.clocks.started = rec.PID, rec.Name, rec.Time
 	if p.look() != nil { // it is gone
 		return nil
 	}
@@ -99,7 +99,7 @@ func (r *run) endProcess() {
 		return
 	}
 	r.over = true
-	end := max(r.now, r.started)
+	end := max(r.clocks.now, r.clocks.started)
 	r.stretch.within(r, end)
 	r.endGo(end)
 	for _, t := range r.roster.threads {
@@ -213,5 +213,5 @@ func (r *run) replaced() {
 	r.program.code.reset()
 	r.program.sampler.walker.Forget()
 	r.program.sampler.walker.Stubs, r.program.sampler.walker.Moved, r.program.sampler.stubs = nil, nil, nil
-	clear(r.sites)
+	clear(r.places.sites)
 }

@@ -246,6 +246,6 @@ func (r *run) compare() {
 		r.drainRing(r.session[n-1])
 	}
 	for i, p := range processes {
-		p.scheduler.settle(lists[i], p.now)
+		p.scheduler.settle(lists[i], p.clocks.now)
 	}
 }

@@ -21,7 +21,6 @@ import (
 	"lime/internal/perf"
 	"lime/internal/section"
 	"lime/internal/sender"
-	"lime/internal/unit"
 )
 
 // shared is what all processes of a recording have in common.
@@ -56,6 +55,8 @@ type run struct {
 	*shared
 	program *program
 	roster  *roster
+	clocks  *clocks
+	places  *places
 
 	comms       *mpi.Comms
 	collectives uint64            // calls in which this process met others, so far
@@ -67,7 +68,6 @@ type run struct {
 	stamps    []stamp // of hooks, as they are read
 	scheduler scheduler
 	brief     brief
-	pace      pace
 	kernel    map[perf.Type]func(*run, *item) // what records of the kernel do
 	hooked    [known.Roles]actions            // what calls of hooked functions do
 
@@ -78,14 +78,10 @@ type run struct {
 	unlocks   releases
 	lockTable lockTable
 	gates     []*gate // by number
-	sites     map[siteKey]site
-	left      map[unit.Addr]int // by innermost call: how many functions the threads leave between two of them
 	gophers   gophers
 	regions   uint64
-	started   uint64
 	stretch   stretch // of the run that is measured
 	keepAt    uint64
-	now       uint64
 	episodes  map[uint64]*episode // by what names the meeting
 	looked    int                 // the thread that was looked at last
 	offSeen   uint64              // times that threads left their core where samples show where
@@ -152,7 +148,7 @@ func (r *run) start() error {
 	if err != nil {
 		return err
 	}
-	r.standsStill(r.started, prog.freed)
+	r.standsStill(r.clocks.started, prog.freed)
 	r.program.prog = prog
 	r.program.ring = prog.ring
 	if prog.hooks != nil {
@@ -172,10 +168,10 @@ func (r *run) prepare(pid int) error {
 		r.openPerf(perf.Options{PID: pid})
 	}
 	r.program.name = threadName(pid, pid)
-	r.started = monotonic()
-	r.stretch = newStretch(&r.o.Region, r.started)
+	r.clocks.started = monotonic()
+	r.stretch = newStretch(&r.o.Region, r.clocks.started)
 	r.out.closed = r.stretch.begins != 0
-	r.startThread(r.program.pid, nil, r.started)
+	r.startThread(r.program.pid, nil, r.clocks.started)
 	return r.enable()
 }
 
@@ -329,7 +325,7 @@ func (r *run) loop(ctx context.Context) (Result, error) {
 	}
 	r.endWaste()
 	if through {
-		r.now = max(r.now, min(r.stretch.ends, monotonic()))
+		r.clocks.now = max(r.clocks.now, min(r.stretch.ends, monotonic()))
 	}
 	if err := r.unhook(); err != nil {
 		r.notes.Add("hooked", err.Error())
@@ -354,7 +350,7 @@ const firstKeep = 1_000_000_000
 
 // keep writes what a run that is killed would lose.
 func (r *run) keep() {
-	if r.now < r.started+r.keepAt {
+	if r.clocks.now < r.clocks.started+r.keepAt {
 		return
 	}
 	r.keepAt = max(2*r.keepAt, firstKeep)
@@ -363,7 +359,7 @@ func (r *run) keep() {
 	}
 	m := r.meta("running")
 	r.measured(&m)
-	m.CoreTime, m.Notes = 0, r.report(r.now-r.started)
+	m.CoreTime, m.Notes = 0, r.report(r.clocks.now-r.clocks.started)
 	_ = r.o.Out.UpdateMeta(m) // the end of the run tells of an error
 }
 

@@ -61,7 +61,7 @@ func (r *run) takeHooks(in *hook.Installed) {
 		r.notes.Add("unhooked", "functions of the program that cannot be watched because of how they begin: "+strings.Join(in.Refused, ", "))
 	}
 	if in.Go {
-		r.beginGo(in.Goroutine, max(r.now, r.started))
+		r.beginGo(in.Goroutine, max(r.clocks.now, r.clocks.started))
 	}
 	r.program.sampler.walker.Stubs, r.program.sampler.walker.Moved = in.Frame, in.Origin
 	r.program.sampler.stubs = func(pc uint64) bool { return pc >= in.Lo && pc < in.Hi }

@@ -11,6 +11,16 @@ import (
 	"lime/internal/unwind"
 )
 
+// places finds where hooked functions are called: it looks, and changes nothing.
+type places struct {
+	program *program
+	roster  *roster
+	shared  *shared
+
+	sites map[siteKey]site
+	left  map[unit.Addr]int // by innermost call: how many functions the threads leave between two of them
+}
+
 // siteKey names the place of a hooked call.
 type siteKey struct{ caller, sp, body, near uint64 }
 
@@ -38,25 +48,25 @@ const maxSites = 1 << 14
 // site finds the place at which a thread called a hooked function, as the recogniser wants it. The
 // program runs on, so only the return address and a few words above it are sure; the rest is read
 // from the thread's stack as it is now, which holds as long as the calls are open.
-func (r *run) site(h *hook.Record) site {
-	key := siteKey{h.Caller, h.SP, r.roster.body(h), r.near(h)}
-	if s, ok := r.sites[key]; ok {
+func (pl *places) site(h *hook.Record) site {
+	key := siteKey{h.Caller, h.SP, pl.roster.body(h), pl.near(h)}
+	if s, ok := pl.sites[key]; ok {
 		return s
 	}
-	s := r.readSite(h)
-	r.fresh = true
-	if len(r.sites) >= maxSites {
-		clear(r.sites)
+	s := pl.readSite(h)
+	pl.shared.fresh = true
+	if len(pl.sites) >= maxSites {
+		clear(pl.sites)
 	}
 	if len(s.Stack) > 0 && !s.cut {
-		r.sites[key] = s
+		pl.sites[key] = s
 	}
 	return s
 }
 
 // near sums up the callers that the record itself tells of: those are sure.
-func (r *run) near(h *hook.Record) (sum uint64) {
-	_, _ = r.program.sampler.walker.Walk(callerRegs(h), recordMemory(h, nil), func(pc, _ uint64) bool {
+func (pl *places) near(h *hook.Record) (sum uint64) {
+	_, _ = pl.program.sampler.walker.Walk(callerRegs(h), recordMemory(h, nil), func(pc, _ uint64) bool {
 		sum = (sum ^ pc) * fnvPrime
 		return true
 	})
@@ -65,9 +75,9 @@ func (r *run) near(h *hook.Record) (sum uint64) {
 
 // outward makes of the record of a call inside of a hooked function one of the call of that
 // function, as far as the words in the record tell.
-func (r *run) outward(h *hook.Record) {
+func (pl *places) outward(h *hook.Record) {
 	frames := 0
-	_, _ = r.program.sampler.walker.WalkRegs(callerRegs(h), recordMemory(h, nil), func(at *unwind.Regs) bool {
+	_, _ = pl.program.sampler.walker.WalkRegs(callerRegs(h), recordMemory(h, nil), func(at *unwind.Regs) bool {
 		if frames++; frames == 1 {
 			return true
 		}
@@ -100,25 +110,25 @@ func recordMemory(h *hook.Record, beyond unwind.Memory) unwind.Memory {
 
 // tailCall finds the place of a call that was reached by a jump: the return address is then that of
 // the caller's call, not of the function in which the source says "wait here".
-func (r *run) tailCall(h *hook.Record) (f section.Frame, ok bool) {
-	target := r.program.target(h.Func)
+func (pl *places) tailCall(h *hook.Record) (f section.Frame, ok bool) {
+	target := pl.program.target(h.Func)
 	entry := uint64(0)
-	if r.program.sampler.stubs != nil && r.program.sampler.stubs(h.Caller) {
-		entry = r.roster.body(h)
-	} else if b := r.program.code.look(h.Caller - 1).b; b.end == h.Caller {
-		entry = r.program.code.goesTo(b)
+	if pl.program.sampler.stubs != nil && pl.program.sampler.stubs(h.Caller) {
+		entry = pl.roster.body(h)
+	} else if b := pl.program.code.look(h.Caller - 1).b; b.end == h.Caller {
+		entry = pl.program.code.goesTo(b)
 	}
-	if target == 0 || entry == 0 || entry == target || !r.program.images.own(entry) {
+	if target == 0 || entry == 0 || entry == target || !pl.program.images.own(entry) {
 		return f, false
 	}
-	jump := r.program.code.jump(entry, target, mostJumps)
+	jump := pl.program.code.jump(entry, target, mostJumps)
 	return section.Frame{Call: unit.Addr(jump), Func: unit.Addr(entry)}, jump != 0
 }
 
 // keepFrames finds how many of the outermost calls a thread has not come back from since its piece
 // began: the samples of the piece say how far it came back. What they said of one place at any time
 // holds for pieces without samples, too.
-func (r *run) keepFrames(s *site, p *piece) {
+func (pl *places) keepFrames(s *site, p *piece) {
 	if len(s.Stack) == 0 {
 		return
 	}
@@ -128,27 +138,27 @@ func (r *run) keepFrames(s *site, p *piece) {
 		for left < len(s.calls) && s.calls[left] != 0 && !slices.Contains(p.open, s.calls[left]) {
 			left++
 		}
-		r.left[at] = max(r.left[at], left)
+		pl.left[at] = max(pl.left[at], left)
 	}
-	if left, ok := r.left[at]; ok {
+	if left, ok := pl.left[at]; ok {
 		s.Kept = max(0, len(s.Stack)-left-1) // a call is kept if the function that it called is
 	}
 }
 
-func (r *run) readSite(h *hook.Record) site {
+func (pl *places) readSite(h *hook.Record) site {
 	var s site
-	if f, ok := r.tailCall(h); ok {
+	if f, ok := pl.tailCall(h); ok {
 		s.Stack, s.calls = append(s.Stack, f), append(s.calls, openCall(h.Caller, h.SP+8))
 	}
 	stack := make([]byte, siteStack)
-	stack = stack[:peek(r.program.images.pid, h.SP, stack)]
+	stack = stack[:peek(pl.program.images.pid, h.SP, stack)]
 	first, caller := true, true
 	sure := h.SP + 8 + 8*uint64(h.Words)
 	inner := uint64(0) // return address of the call inside
 	visit := func(at *unwind.Regs) bool {
 		pc, sp := at[unwind.PC], at[unwind.RSP]
 		if !first && sp > sure { // it was read while the program ran on
-			if pc = r.program.code.returnsFrom(pc, inner); pc == 0 || !r.program.sampler.followsCall(pc) {
+			if pc = pl.program.code.returnsFrom(pc, inner); pc == 0 || !pl.program.sampler.followsCall(pc) {
 				s.cut = true
 				return false
 			}
@@ -156,31 +166,31 @@ func (r *run) readSite(h *hook.Record) site {
 		}
 		first, inner = false, pc
 		if len(s.Stack) == 0 || caller {
-			caller = r.names(&s, pc-1, caller) && caller
+			caller = pl.names(&s, pc-1, caller) && caller
 		}
 		if len(s.calls) < len(s.Stack) {
 			s.calls = append(s.calls, openCall(pc, sp))
 		}
-		if r.program.images.own(pc - 1) {
-			s.Stack = append(s.Stack, r.program.frame(pc))
+		if pl.program.images.own(pc - 1) {
+			s.Stack = append(s.Stack, pl.program.frame(pc))
 		}
 		return len(s.Stack) < siteFrames
 	}
-	_, _ = r.program.sampler.walker.WalkRegs(callerRegs(h), recordMemory(h, stackMemory(h.SP, stack)), visit)
+	_, _ = pl.program.sampler.walker.WalkRegs(callerRegs(h), recordMemory(h, stackMemory(h.SP, stack)), visit)
 	for len(s.calls) < len(s.Stack) {
 		s.calls = append(s.calls, 0)
 	}
-	s.Library = r.inLibrary(s.Stack)
-	s.lock = s.lock || r.program.code.jumpedFrom(h.Caller, r.program.target(h.Func), (*function).locking)
-	s.through = r.saysThrough(h, &s)
+	s.Library = pl.inLibrary(s.Stack)
+	s.lock = s.lock || pl.program.code.jumpedFrom(h.Caller, pl.program.target(h.Func), (*function).locking)
+	s.through = pl.saysThrough(h, &s)
 	return s
 }
 
 // names looks at the name of a function between the call and the program's own code, first at the
 // one that calls. It reports whether that one only makes the system call for its caller, which may
 // be in the program's own file.
-func (r *run) names(s *site, pc uint64, caller bool) (wraps bool) {
-	_, sym, ok := r.program.images.symbol(pc)
+func (pl *places) names(s *site, pc uint64, caller bool) (wraps bool) {
+	_, sym, ok := pl.program.images.symbol(pc)
 	if wraps = ok && known.FutexCall(sym.Name); wraps {
 		return true
 	}
@@ -194,9 +204,9 @@ func (r *run) names(s *site, pc uint64, caller bool) (wraps bool) {
 // inLibrary counts the innermost calls that stand in functions of the language's own library, if
 // there are others further out: generic code of the library is compiled into the program, and who
 // waits looks for the line that asked for it.
-func (r *run) inLibrary(stack []section.Frame) int {
+func (pl *places) inLibrary(stack []section.Frame) int {
 	for i, f := range stack {
-		if _, s, ok := r.program.images.symbol(uint64(f.Call)); !ok || !origin.LanguageFunction(s.Name) || origin.HoldsProgram(s.Name) {
+		if _, s, ok := pl.program.images.symbol(uint64(f.Call)); !ok || !origin.LanguageFunction(s.Name) || origin.HoldsProgram(s.Name) {
 			return i
 		}
 	}

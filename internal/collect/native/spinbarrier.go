@@ -29,7 +29,7 @@ func (r *run) meets(t *thread, h *hook.Record) *meeting {
 	if _, ok := m.sites[t]; !ok {
 		m.order = append(m.order, t)
 	}
-	m.sites[t] = r.site(h).Site
+	m.sites[t] = r.places.site(h).Site
 	m.spins = m.spins || r.program.code.spinsBefore(h.Caller)
 	return m
 }

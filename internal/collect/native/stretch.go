@@ -99,14 +99,14 @@ func (s *stretch) describe(r *run, m *profile.Meta) {
 		return
 	}
 	m.Region, m.Stretches = spec.Words(), 1
-	m.WholeTime = monotonic() - r.started
-	end := max(r.now, r.started)
-	m.RegionTime = end - min(end, max(r.started, s.begins))
+	m.WholeTime = monotonic() - r.clocks.started
+	end := max(r.clocks.now, r.clocks.started)
+	m.RegionTime = end - min(end, max(r.clocks.started, s.begins))
 }
 
 // never says why nothing was measured; "": something was.
 func (s *stretch) never(r *run) string {
-	if s.begins == 0 || r.now >= s.begins {
+	if s.begins == 0 || r.clocks.now >= s.begins {
 		return ""
 	}
 	return r.o.Region.Never()

@@ -13,11 +13,11 @@ import (
 
 // through lists the threads that have done what they were made for, if one of them wakes their
 // creator in a function that says so.
-func (r *run) through(t *thread, h *hook.Record, woken []*thread) (out []section.ThreadID) {
-	if t.parent == nil || !slices.Contains(woken, t.parent) || !r.site(h).through {
+func (pl *places) through(t *thread, h *hook.Record, woken []*thread) (out []section.ThreadID) {
+	if t.parent == nil || !slices.Contains(woken, t.parent) || !pl.site(h).through {
 		return nil
 	}
-	for _, o := range r.roster.threads {
+	for _, o := range pl.roster.threads {
 		if o.parent == t.parent && !o.ended {
 			out = append(out, o.id)
 		}
@@ -29,13 +29,13 @@ func (r *run) through(t *thread, h *hook.Record, woken []*thread) (out []section
 const mostJumps = 4
 
 // saysThrough reports whether a call was made in a function that says that its thread is through.
-func (r *run) saysThrough(h *hook.Record, s *site) bool {
+func (pl *places) saysThrough(h *hook.Record, s *site) bool {
 	for _, f := range s.Stack {
-		if r.program.code.look(uint64(f.Call)).fn.through() {
+		if pl.program.code.look(uint64(f.Call)).fn.through() {
 			return true
 		}
 	}
-	return r.program.code.jumpedFrom(h.Caller, r.program.target(h.Func), (*function).through)
+	return pl.program.code.jumpedFrom(h.Caller, pl.program.target(h.Func), (*function).through)
 }
 
 func (f *function) through() bool { return f.named && f.role == known.Through }

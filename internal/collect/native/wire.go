@@ -14,7 +14,7 @@ func newProcess(of *shared) *run {
 	r := &run{shared: of, keepAt: firstKeep, comms: mpi.New(mpi.ByVariable), kernel: applying(),
 		hooked: hooking(), handles: map[uint64]*thread{}, open: map[uint64]openRegion{},
 		waiters: map[uint64][]*thread{}, meetings: map[uint64]*meeting{}, unlocks: releases{}, lockTable: lockTable{},
-		sites: map[siteKey]site{}, left: map[unit.Addr]int{}, aliens: map[int32]bool{},
+		aliens:    map[int32]bool{},
 		scheduler: scheduler{threads: map[int32]*turns{}}}
 	r.wire()
 	r.stream.hooks = func(number uint64) hook.Record { return r.program.ring.At(number) }
@@ -30,4 +30,9 @@ func (r *run) wire() {
 	r.out.newRow, r.out.lines, r.out.traces = r.newRow, r.lines, r.traces
 	r.rec = section.New(r.out.instance)
 	r.roster = &roster{byTID: map[int32]*thread{}}
+	r.clocks = &clocks{}
+	r.places = &places{
+		program: r.program, roster: r.roster, shared: r.shared, sites: map[siteKey]site{},
+		left: map[unit.Addr]int{},
+	}
 }
