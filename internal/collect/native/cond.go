@@ -24,9 +24,9 @@ func (r *run) beginWait(t *thread, h *hook.Record, at uint64, untyped bool) {
 	if t.arriving.holds(from, t.cpu.at(at)) {
 		t.piece.tail = t.lastLock
 	}
-	op := r.arrival(t, section.OpWaitBegin, h, at, h.Arg0)
+	op := r.operations.arrival(t, section.OpWaitBegin, h, at, h.Arg0)
 	op.Untyped = untyped
-	r.feed(op)
+	r.operations.feed(op)
 	t.cond = condWait{on: true, object: h.Arg0, untyped: untyped, from: from, call: uint64(op.Site.Place())}
 	r.waiters[h.Arg0] = append(r.waiters[h.Arg0], t)
 }
@@ -96,20 +96,10 @@ func (r *run) condOver(t *thread, at uint64) {
 	t.forWork = offWait{kindWork, t.cond.call, 1, t.cond.waited}
 	t.cond = condWait{}
 	r.dropWaiter(object, t)
-	r.feed(op)
+	r.operations.feed(op)
 	if r.rec.Ended(t.id) {
 		t.begin(at)
 		t.home = homeward{from, t.cpu.at(at)}
-	}
-}
-
-// settleWait charges a thread's last wait for others' work, once it is known that it ended no
-// section.
-func (r *run) settleWait(t *thread) {
-	w := t.forWork
-	t.forWork = offWait{}
-	if w.wait > 0 && t.piece != nil && !r.rec.Ended(t.id) {
-		t.piece.addOff(w)
 	}
 }
 
@@ -144,12 +134,12 @@ func (r *run) wakeSome(t *thread, h *hook.Record, at uint64, n int) {
 		return
 	}
 	list = slices.Clone(list[:min(n, len(list))])
-	op := r.arrival(t, section.OpRelease, h, at, h.Arg0)
+	op := r.operations.arrival(t, section.OpRelease, h, at, h.Arg0)
 	for _, w := range list {
 		op.Woken = append(op.Woken, w.id)
 	}
 	op.Through = r.places.through(t, h, list)
-	r.feed(op)
+	r.operations.feed(op)
 	for _, w := range list { // from now on they have something to do, whenever they get a core for it
 		r.condOver(w, at)
 	}

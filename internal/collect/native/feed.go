@@ -202,14 +202,14 @@ func (r *run) startThread(tid int32, parent *thread, at uint64) *thread {
 		pool = r.gophers.on || r.created(parent, t, at)
 		r.out.startsBehind(t, at)
 	}
-	r.feed(op)
+	r.operations.feed(op)
 	t.begin(at)
 	switch {
 	case r.gophers.on:
 		r.schedules(t, at)
 	case pool:
 		t.idle = true
-		r.feed(t.op(section.OpIdle, at))
+		r.operations.feed(t.op(section.OpIdle, at))
 	}
 	return t
 }
@@ -231,12 +231,12 @@ func (r *run) created(parent, t *thread, at uint64) (pool bool) {
 	}
 	op := parent.create
 	if op == nil {
-		o, _ := r.cutOp(parent, section.OpCreate, at)
+		o, _ := r.operations.cutOp(parent, section.OpCreate, at)
 		op = &o
 	}
 	parent.create = nil
 	op.Other = t.id
-	r.feed(*op)
+	r.operations.feed(*op)
 	return false
 }
 
@@ -247,7 +247,7 @@ func (r *run) endThread(t *thread, at uint64) {
 	r.tasksEnd(t, at)
 	r.goneFrom(t, at)
 	r.endInMPI(t, at)
-	op, p := r.cutOp(t, section.OpExit, at)
+	op, p := r.operations.cutOp(t, section.OpExit, at)
 	if t.parent != nil {
 		r.comes(t, p, joinObject|uint64(t.parent.id), at)
 	}
@@ -258,29 +258,13 @@ func (r *run) endThread(t *thread, at uint64) {
 	}
 	t.cpu.gone, t.cpu.next = nil, 0
 	r.hasLived(t)
-	r.feed(op)
+	r.operations.feed(op)
 	r.out.threadEnd(t)
 }
 
 // op is an operation without a piece.
 func (t *thread) op(kind section.OpKind, at uint64) section.Op {
 	return section.Op{Kind: kind, Thread: t.id, Other: section.NoThread, At: unit.Cycles(at)}
-}
-
-// cutOp is an operation that ends a piece.
-func (r *run) cutOp(t *thread, kind section.OpKind, at uint64) (section.Op, *piece) {
-	r.settleWait(t)
-	p := t.cut(at)
-	op := t.op(kind, at)
-	op.Span = p
-	return op, p
-}
-
-// feed tells the recogniser. That an operation does not fit is counted: records may have been lost.
-func (r *run) feed(op section.Op) {
-	if err := r.rec.Feed(op); err != nil {
-		r.notes.Add("unmatched", "synchronisation calls that fit no other: "+err.Error())
-	}
 }
 
 // applyHook takes the record of a hook.
@@ -363,15 +347,6 @@ func hooking() [known.Roles]actions {
 	return table
 }
 
-// arrival is an operation at a hooked call.
-func (r *run) arrival(t *thread, kind section.OpKind, h *hook.Record, at uint64, object uint64) section.Op {
-	op, p := r.cutOp(t, kind, at)
-	s := r.places.site(h)
-	r.places.keepFrames(&s, p)
-	op.Object, op.Site = object, s.Site
-	return op
-}
-
 // teamObject keeps the barriers of regions apart from those that have an address.
 const teamObject = 1 << 63
 
@@ -393,9 +368,9 @@ func (r *run) enterBarrier(t *thread, h *hook.Record, at uint64) {
 	if !tell {
 		c.object = 0
 	} else {
-		op := r.arrival(t, section.OpArrive, h, at, c.object)
+		op := r.operations.arrival(t, section.OpArrive, h, at, c.object)
 		r.comes(t, op.Span.(*piece), c.object, at)
-		r.feed(op)
+		r.operations.feed(op)
 	}
 	t.push(c)
 }
@@ -409,7 +384,7 @@ func (r *run) leaveBarrier(t *thread, h *hook.Record, at uint64) {
 	r.met(t, c.object)
 	op := t.op(section.OpLeave, at)
 	op.Object = c.object
-	r.feed(op)
+	r.operations.feed(op)
 	t.begin(at)
 }
 
@@ -419,9 +394,9 @@ func (r *run) enterJoin(t *thread, h *hook.Record, at uint64) {
 		c.other = r.handles[h.Arg0]
 	}
 	if c.other != nil {
-		op := r.arrival(t, section.OpJoinBegin, h, at, 0)
+		op := r.operations.arrival(t, section.OpJoinBegin, h, at, 0)
 		op.Other = c.other.id
-		r.feed(op)
+		r.operations.feed(op)
 	}
 	t.push(c)
 }
@@ -438,7 +413,7 @@ func (r *run) leaveJoin(t *thread, h *hook.Record, at uint64) {
 	}
 	op := t.op(section.OpJoinEnd, at)
 	op.Other = c.other.id
-	r.feed(op)
+	r.operations.feed(op)
 	r.out.follows(t, c.other)
 	t.begin(at)
 }
@@ -446,7 +421,7 @@ func (r *run) leaveJoin(t *thread, h *hook.Record, at uint64) {
 func (r *run) enterCreate(t *thread, h *hook.Record, at uint64) {
 	t.child = nil
 	if !t.covered() && !t.idle {
-		op := r.arrival(t, section.OpCreate, h, at, 0)
+		op := r.operations.arrival(t, section.OpCreate, h, at, 0)
 		t.create = &op
 	}
 	t.push(call{role: known.Create, sp: h.SP})
@@ -475,7 +450,7 @@ func (r *run) enterFork(t *thread, h *hook.Record, at uint64) {
 		c.object = 0
 	} else {
 		r.open[h.Call()] = openRegion{c.object, h.Arg0}
-		r.feed(r.arrival(t, section.OpFork, h, at, c.object))
+		r.operations.feed(r.operations.arrival(t, section.OpFork, h, at, c.object))
 	}
 	t.push(c)
 }
@@ -490,7 +465,7 @@ func (r *run) leaveFork(t *thread, h *hook.Record, at uint64) {
 	r.allTasksEnd(at)
 	op := t.op(section.OpRegionEnd, at)
 	op.Object = c.object
-	r.feed(op)
+	r.operations.feed(op)
 	t.begin(at)
 }
 
@@ -506,7 +481,7 @@ func (r *run) beginWork(t *thread, h *hook.Record, at uint64) {
 	t.bodies = append(t.bodies, c.object)
 	op := t.op(section.OpMember, at)
 	op.Object = c.object
-	r.feed(op)
+	r.operations.feed(op)
 	t.begin(at)
 	t.piece.entry = c.function
 }
@@ -520,10 +495,10 @@ func (r *run) endWork(t *thread, at uint64) {
 		return
 	}
 	t.bodies = t.bodies[:len(t.bodies)-1]
-	op, p := r.cutOp(t, section.OpMemberEnd, at)
+	op, p := r.operations.cutOp(t, section.OpMemberEnd, at)
 	r.comes(t, p, regionObject|c.object, at)
 	op.Object = c.object
-	r.feed(op)
+	r.operations.feed(op)
 	if n := len(t.calls); n > 0 {
 		t.calls[n-1].over = true
 	}

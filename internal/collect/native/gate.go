@@ -140,12 +140,12 @@ func (r *run) atGate(t *thread, g *gate, h *hook.Record, at uint64) {
 	default:
 		t.gate, t.gateSP = g, h.SP
 	}
-	op := r.arrival(t, kind, h, at, g.object)
+	op := r.operations.arrival(t, kind, h, at, g.object)
 	op.Built = true
 	if p, ok := op.Span.(*piece); ok && r.program.target(h.Func) == 0 && len(op.Site.Stack) > 0 {
 		p.exit = op.Site.Stack
 	}
-	r.feed(op)
+	r.operations.feed(op)
 }
 
 // beside reports whether the same threads have come to another gate, once each so far, and nothing
@@ -181,7 +181,7 @@ func (r *run) allKnown(g *gate, t *thread, at uint64) {
 // known: the gate is a barrier, and some may be in it still.
 func (r *run) known(g *gate, t *thread, at uint64) {
 	r.allow(g, math.MaxInt32)
-	r.feed(r.gateOp(t, section.OpPassKnown, at, g))
+	r.operations.feed(r.gateOp(t, section.OpPassKnown, at, g))
 	for _, q := range r.roster.threads {
 		if q != t && q.gate == g {
 			q.gate = nil
@@ -233,9 +233,9 @@ func (r *run) outOfGate(t *thread, g *gate, at uint64) {
 		r.leaveGate(t, g, at)
 	case t.gate == g:
 		t.gate = nil
-		op, _ := r.cutOp(t, section.OpPassEnd, at)
+		op, _ := r.operations.cutOp(t, section.OpPassEnd, at)
 		op.Object = g.object
-		r.feed(op)
+		r.operations.feed(op)
 	}
 	if g.state != was {
 		r.unknown(g, at)
@@ -245,7 +245,7 @@ func (r *run) outOfGate(t *thread, g *gate, at uint64) {
 // leaveGate ends a thread's wait at a known gate.
 func (r *run) leaveGate(t *thread, g *gate, at uint64) {
 	t.calls = t.calls[:len(t.calls)-1]
-	r.feed(r.gateOp(t, section.OpLeave, at, g))
+	r.operations.feed(r.gateOp(t, section.OpLeave, at, g))
 	t.begin(at)
 }
 

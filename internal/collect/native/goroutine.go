@@ -75,7 +75,7 @@ func (t *thread) row() int32 {
 // schedules makes a thread one of Go's runtime. The first one begins with the first goroutine.
 func (r *run) schedules(t *thread, at uint64) {
 	t.idle = true
-	r.feed(t.op(section.OpIdle, at))
+	r.operations.feed(t.op(section.OpIdle, at))
 	t.begin(at)
 	if x := &r.gophers; t == r.roster.main() && x.first != 0 {
 		r.goesIn(t, r.newGoroutine(t, x.first, at), at)
@@ -99,7 +99,7 @@ func (r *run) newGoroutine(m *thread, id, at uint64) *thread {
 	g := &thread{id: goroutineBase + section.ThreadID(r.gophers.begun), tid: m.tid, start: at, gopher: &gopher{id: id, last: m, row: noRow}}
 	r.gophers.begun++
 	r.gophers.byID[id], r.gophers.awake[g] = g, true
-	r.feed(section.Op{Kind: section.OpStart, Thread: g.id, Other: section.NoThread, At: unit.Cycles(at)})
+	r.operations.feed(section.Op{Kind: section.OpStart, Thread: g.id, Other: section.NoThread, At: unit.Cycles(at)})
 	g.cpu.out(at, true)
 	g.begin(at)
 	return g
@@ -190,7 +190,7 @@ func (pl *places) callers(h *hook.Record) []uint64 {
 // goArrival is an operation of a goroutine's that ends a piece.
 func (r *run) goArrival(g *thread, kind section.OpKind, h *hook.Record, at, object uint64) section.Op {
 	r.tellOff(g, at)
-	op, _ := r.cutOp(g, kind, at)
+	op, _ := r.operations.cutOp(g, kind, at)
 	op.Site, op.Object = r.goSite(h), object
 	return op
 }
@@ -200,7 +200,7 @@ func (r *run) tellOff(g *thread, at uint64) {
 	op := g.op(section.OpOff, at)
 	if wall, cpu := at-min(g.piece.from, at), g.cpu.at(at)-min(g.piece.cpuFrom, g.cpu.at(at)); wall > cpu {
 		op.N = unit.Cycles(wall - cpu)
-		r.feed(op)
+		r.operations.feed(op)
 	}
 }
 
@@ -224,7 +224,7 @@ func (r *run) enterGoPark(m *thread, h *hook.Record, at uint64) {
 	case x.left == leftTold:
 		x.site = r.goSite(h)
 		r.awaited(g, at)
-		r.feed(r.goArrival(g, section.OpWaitBegin, h, at, cmp.Or(x.list, x.id)))
+		r.operations.feed(r.goArrival(g, section.OpWaitBegin, h, at, cmp.Or(x.list, x.id)))
 	}
 }
 
@@ -322,7 +322,7 @@ func (r *run) mayGoOn(g *thread, at uint64) {
 	case leftTold:
 		op := g.op(section.OpWaitEnd, at)
 		op.Idle = true
-		r.feed(op)
+		r.operations.feed(op)
 		if g.piece.from = at; r.rec.Ended(g.id) {
 			g.begin(at)
 		}
@@ -341,8 +341,8 @@ func (r *run) goLocked(g *thread, at uint64) {
 	x := g.gopher
 	begin, end := g.op(section.OpLockBegin, x.at), g.op(section.OpLockEnd, at)
 	begin.Object, end.Object = x.lock, x.lock
-	r.feed(begin)
-	r.feed(end)
+	r.operations.feed(begin)
+	r.operations.feed(end)
 	waited := at - min(x.at, at)
 	g.piece.addLock(lockWait{uint64(x.site.Place()), 1, waited, waited, waited})
 	path := r.program.sitePath(x.site)
@@ -396,7 +396,7 @@ func (r *run) enterGoCondAll(m *thread, h *hook.Record, at uint64) {
 	for _, w := range woken {
 		op.Woken = append(op.Woken, w.id)
 	}
-	r.feed(op)
+	r.operations.feed(op)
 	for _, w := range woken {
 		r.mayGoOn(w, at)
 	}
@@ -410,7 +410,7 @@ func (r *run) enterGoCount(m *thread, h *hook.Record, at uint64) {
 		kind = section.OpCountUp
 	}
 	if g := r.caller(m, h, at); g != nil {
-		r.feed(r.goArrival(g, kind, h, at, h.Arg0))
+		r.operations.feed(r.goArrival(g, kind, h, at, h.Arg0))
 	}
 }
 
@@ -421,7 +421,7 @@ func (r *run) enterGoAwait(m *thread, h *hook.Record, at uint64) {
 	if g == nil {
 		return
 	}
-	r.feed(r.goArrival(g, section.OpAwait, h, at, h.Arg0))
+	r.operations.feed(r.goArrival(g, section.OpAwait, h, at, h.Arg0))
 	g.gopher.await = h.Arg0
 	if h.GoExtra()>>32 == 0 {
 		r.awaited(g, at)
@@ -438,7 +438,7 @@ func (r *run) awaited(g *thread, at uint64) {
 	op := g.op(section.OpAwaitEnd, at)
 	op.Object = x.await
 	x.await = 0
-	r.feed(op)
+	r.operations.feed(op)
 	r.out.waited(g)
 	g.begin(at)
 }
@@ -456,10 +456,10 @@ func (r *run) enterGoEnd(m *thread, h *hook.Record, at uint64) {
 
 func (r *run) endGoroutine(g *thread, at uint64) {
 	r.tellOff(g, at)
-	op, _ := r.cutOp(g, section.OpExit, at)
+	op, _ := r.operations.cutOp(g, section.OpExit, at)
 	op.Loose = true
 	g.ended, g.end = true, at
-	r.feed(op)
+	r.operations.feed(op)
 	delete(r.gophers.byID, g.gopher.id)
 	delete(r.gophers.awake, g)
 }

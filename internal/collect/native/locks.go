@@ -48,8 +48,8 @@ func (r *run) waitedForLock(t *thread, h *hook.Record, from, at uint64) (l lockW
 	begin, end := t.op(section.OpLockBegin, from), t.op(section.OpLockEnd, at)
 	lock := r.program.lockOf(h)
 	begin.Object, end.Object = lock, lock
-	r.feed(begin)
-	r.feed(end)
+	r.operations.feed(begin)
+	r.operations.feed(end)
 	off := r.unlocks.keptOut(t, lock, from, at)
 	s := r.places.site(h).Site
 	call := r.program.code.callBefore(h.Caller)

@@ -121,12 +121,12 @@ func (r *run) enterMPI(t *thread, h *hook.Record, at uint64) {
 		case said.Meets:
 			r.collectives++
 			c.object, c.told = meetObject|r.collectives, true
-			op := r.arrival(t, section.OpArrive, h, at, c.object)
+			op := r.operations.arrival(t, section.OpArrive, h, at, c.object)
 			op.Meeting = c.mpi
-			r.feed(op)
+			r.operations.feed(op)
 		case said.Waits:
 			c.told = true
-			r.feed(r.arrival(t, section.OpWaitBegin, h, at, 0))
+			r.operations.feed(r.operations.arrival(t, section.OpWaitBegin, h, at, 0))
 		}
 	}
 	t.push(c)
@@ -162,6 +162,6 @@ func (r *run) overMPI(t *thread, c *call, at uint64) {
 		op = t.op(section.OpWaitEnd, at)
 		op.Idle = true
 	}
-	r.feed(op)
+	r.operations.feed(op)
 	t.begin(at)
 }

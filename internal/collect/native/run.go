@@ -53,10 +53,11 @@ type shared struct {
 // run is the recording of a process: the program, or a child that is hooked.
 type run struct {
 	*shared
-	program *program
-	roster  *roster
-	clocks  *clocks
-	places  *places
+	program    *program
+	roster     *roster
+	clocks     *clocks
+	places     *places
+	operations *operations
 
 	comms       *mpi.Comms
 	collectives uint64            // calls in which this process met others, so far

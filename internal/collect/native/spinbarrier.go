@@ -45,9 +45,9 @@ func (r *run) arriveUnseen(t *thread, m *meeting, object, at uint64) {
 		if q == t || q.ended || q.cond.on || q.covered() || q.idle {
 			continue
 		}
-		op, _ := r.cutOp(q, section.OpWaitBegin, at)
+		op, _ := r.operations.cutOp(q, section.OpWaitBegin, at)
 		op.Object, op.Untyped, op.Site = object, true, m.sites[q]
-		r.feed(op)
+		r.operations.feed(op)
 		q.cond = condWait{on: true, object: object, untyped: true}
 		r.waiters[object] = append(r.waiters[object], q)
 	}

@@ -9,7 +9,7 @@ import "lime/internal/section"
 // runsTask takes a sample of a task.
 func (r *run) runsTask(t *thread, x *item) {
 	if t.task == nil {
-		r.feed(t.op(section.OpTask, x.at))
+		r.operations.feed(t.op(section.OpTask, x.at))
 		t.task = &piece{thread: t, from: x.at, row: int32(t.id), tasks: true}
 		r.notes.Set("task-time", "work in tasks that threads do at barriers and region ends is estimated from samples", 1)
 	}
@@ -28,7 +28,7 @@ func (r *run) tasksEnd(t *thread, at uint64) {
 	op := t.op(section.OpTaskEnd, at)
 	op.Span = t.task
 	t.task, t.onTask = nil, false
-	r.feed(op)
+	r.operations.feed(op)
 }
 
 // allTasksEnd ends those of all threads: the region that they belong to is over.

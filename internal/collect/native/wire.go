@@ -35,4 +35,5 @@ func (r *run) wire() {
 		program: r.program, roster: r.roster, shared: r.shared, sites: map[siteKey]site{},
 		left: map[unit.Addr]int{},
 	}
+	r.operations = &operations{places: r.places, rec: r.rec, shared: r.shared}
 }
