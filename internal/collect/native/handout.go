@@ -49,7 +49,7 @@ func (r *run) met(t *thread, object uint64) {
 
 // scarce reports whether there are more threads than cores.
 func (r *run) scarce() bool {
-	return r.switches && len(r.roster.threads) > r.out.idle.cores && r.running() > r.out.idle.cores
+	return r.switches && len(r.roster.threads) > r.out.idle.cores && r.shared.running() > r.out.idle.cores
 }
 
 // handouts tell, by section, by how much threads differed in instances whose work went to whoever

@@ -63,7 +63,7 @@ func (r *run) keepWithin(now uint64) {
 	if len(l.on) == 0 {
 		return
 	}
-	l.budget.rate = float64(r.o.Frequency) * float64(max(1, r.running()))
+	l.budget.rate = float64(r.o.Frequency) * float64(max(1, r.shared.running()))
 	l.budget.burst = l.budget.rate // what a second allows
 	within := l.budget.spend(r.leftSamples, now)
 	r.leftSamples = 0
@@ -79,18 +79,6 @@ func (r *run) keepWithin(now uint64) {
 			_ = s.Enable()
 		}
 	}
-}
-
-// running counts the threads that there are.
-func (r *run) running() (n int) {
-	for _, p := range r.all() {
-		for _, t := range p.roster.threads {
-			if !t.ended {
-				n++
-			}
-		}
-	}
-	return n
 }
 
 // noteOff says how it is known where threads left their cores, and what could not be seen.

@@ -124,6 +124,17 @@ func TestProcessesFollow(t *testing.T) {
 	}
 }
 
+// How many threads there are does not depend on which of the processes asks.
+func TestThreadsOfAllProcesses(t *testing.T) {
+	r, _ := recording(t, Options{})
+	child := newProcess(r.shared)
+	r.watched = append(r.watched, child)
+	child.roster.threads = []*thread{{}, {}, {ended: true}}
+	if asked, other := r.running(), child.running(); asked != 3 || other != 3 {
+		t.Errorf("%d and %d threads, want 3", asked, other)
+	}
+}
+
 // A thread that had ended before another one of the section began did not meet it.
 func TestGone(t *testing.T) {
 	part := func(from, end uint64, ended bool) section.Part {

@@ -42,3 +42,20 @@ func (ro *roster) body(h *hook.Record) uint64 {
 	}
 	return 0
 }
+
+// running counts the threads that there are, of all processes.
+func (s *shared) running() (n int) {
+	for _, ro := range s.rosters {
+		n += ro.running()
+	}
+	return n
+}
+
+func (ro *roster) running() (n int) {
+	for _, t := range ro.threads {
+		if !t.ended {
+			n++
+		}
+	}
+	return n
+}

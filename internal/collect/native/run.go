@@ -47,6 +47,7 @@ type shared struct {
 	programs    int // of children, whose code is looked at
 	lines       lines
 	watched     []*run          // children with hooks of their own
+	rosters     []*roster       // of all processes
 	plain       map[string]bool // programs that call no synchronisation function, by path
 }
 

@@ -30,6 +30,7 @@ func (r *run) wire() {
 	r.out.newRow, r.out.lines, r.out.traces = r.newRow, r.lines, r.traces
 	r.rec = section.New(r.out.instance)
 	r.roster = &roster{byTID: map[int32]*thread{}}
+	r.rosters = append(r.rosters, r.roster)
 	r.clocks = &clocks{}
 	r.places = &places{
 		program: r.program, roster: r.roster, shared: r.shared, sites: map[siteKey]site{},
