@@ -63,7 +63,7 @@ func (r *run) switched(x *item) {
 		return
 	}
 	if x.out {
-		r.hasLeft(t, x.at, x.forced)
+		r.absences.hasLeft(t, x.at, x.forced)
 		if r.clocks.pace.set(&t.paced, false, x.forced); t.off.now.yields {
 			r.clocks.pace.loses(&t.paced)
 		}
@@ -78,7 +78,7 @@ func (r *run) switched(x *item) {
 		return
 	}
 	yields := t.off.now.yields // it is in its loop still, as far as is known
-	asleep, waited := r.cameBack(t, x.at)
+	asleep, waited := r.absences.cameBack(t, x.at)
 	r.clocks.pace.set(&t.paced, !yields, !yields)
 	t.others.since = r.clocks.pace.now
 	if !t.cpu.known { // it ran before lime could see
@@ -100,7 +100,7 @@ func (r *run) sampled(x *item) {
 		return
 	}
 	if x.detail != nil && x.left != nil {
-		r.leavesCore(t, x)
+		r.absences.leavesCore(t, x)
 		return
 	}
 	t = t.acting()
@@ -113,7 +113,7 @@ func (r *run) sampled(x *item) {
 		return
 	}
 	t.sampled = true
-	if r.gophers.on && t.gopher == nil {
+	if r.program.golang && t.gopher == nil {
 		r.sampledScheduler(t, x)
 		return
 	}
@@ -199,13 +199,13 @@ func (r *run) startThread(tid int32, parent *thread, at uint64) *thread {
 	if parent != nil {
 		delete(r.episodes, joinObject|uint64(parent.id))
 		op.Other = parent.id
-		pool = r.gophers.on || r.created(parent, t, at)
+		pool = r.program.golang || r.created(parent, t, at)
 		r.out.startsBehind(t, at)
 	}
 	r.operations.feed(op)
 	t.begin(at)
 	switch {
-	case r.gophers.on:
+	case r.program.golang:
 		r.schedules(t, at)
 	case pool:
 		t.idle = true

@@ -48,7 +48,6 @@ const (
 
 // gophers are the goroutines of the program.
 type gophers struct {
-	on    bool // the program is one of Go's, and is watched
 	byID  map[uint64]*thread
 	awake map[*thread]bool // those that wait for nothing but a processor
 	begun int              // how many there ever were
@@ -86,7 +85,8 @@ func (r *run) schedules(t *thread, at uint64) {
 // beginGo begins with the goroutines of a program that is watched from its beginning; main is the
 // first one, 0 if it is not known.
 func (r *run) beginGo(main, at uint64) {
-	r.gophers = gophers{on: true, byID: map[uint64]*thread{}, awake: map[*thread]bool{}, first: main}
+	r.program.golang = true
+	r.gophers = gophers{byID: map[uint64]*thread{}, awake: map[*thread]bool{}, first: main}
 	for _, t := range r.roster.threads {
 		if !t.foreign && !t.ended {
 			r.schedules(t, at)
@@ -298,7 +298,7 @@ func (r *run) enterGoReady(m *thread, h *hook.Record, at uint64) {
 	x := g.gopher
 	timer := x.left == leftTold && x.list == 0 && m.hosts == nil && r.program.prog != nil
 	r.mayGoOn(g, at)
-	if from := x.at; timer && from < at && !r.rec.Ended(g.id) && !r.stood(from, at) {
+	if from := x.at; timer && from < at && !r.rec.Ended(g.id) && !r.absences.stood(from, at) {
 		g.piece.addOff(offWait{kindSleep, uint64(x.site.Place()), 1, at - from})
 		r.out.paths[pathKey{r.program.sitePath(x.site), g.row(), noSection, metricOff}] += float64(at - from)
 	}
@@ -356,7 +356,7 @@ func (r *run) goLocked(g *thread, at uint64) {
 func (r *run) goWasOff(g *thread, at uint64) {
 	x := g.gopher
 	from := max(x.at, g.piece.from)
-	if x.kind == "" || from >= at || r.stood(from, at) {
+	if x.kind == "" || from >= at || r.absences.stood(from, at) {
 		return
 	}
 	g.piece.addOff(offWait{x.kind, uint64(x.site.Place()), 1, at - from})

@@ -44,7 +44,7 @@ func (r *run) waitedForLock(t *thread, h *hook.Record, from, at uint64) (l lockW
 		return l
 	}
 	away, _, _ := t.cpu.offIn(from, at)
-	r.offWithin(t, from, at)
+	r.absences.offWithin(t, from, at)
 	begin, end := t.op(section.OpLockBegin, from), t.op(section.OpLockEnd, at)
 	lock := r.program.lockOf(h)
 	begin.Object, end.Object = lock, lock

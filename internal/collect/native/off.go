@@ -10,6 +10,20 @@ import (
 	"lime/internal/section"
 )
 
+// absences are the times that threads are off the core: charged to the places where they left it,
+// or to the want of a core.
+type absences struct {
+	clocks  *clocks
+	out     *output
+	program *program
+
+	scheduler scheduler
+	seen      uint64 // times that threads left their core where samples show where
+	unseen    uint64 // and where they do not
+	queued    uint64 // ns that threads could have run and had no core
+	stops     []gap  // lime had stopped the program
+}
+
 // Kinds of time off the core.
 const (
 	kindSleep    = "sleep"
@@ -92,18 +106,18 @@ type offCore struct {
 }
 
 // leavesCore: the thread is about to leave its core.
-func (r *run) leavesCore(t *thread, x *item) {
+func (ab *absences) leavesCore(t *thread, x *item) {
 	t.off.last = *x.left
 	t.off.last.at, t.off.last.seen = x.at, true
 }
 
 // hasLeft: the thread has left its core.
-func (r *run) hasLeft(t *thread, at uint64, forced bool) {
+func (ab *absences) hasLeft(t *thread, at uint64, forced bool) {
 	o := &t.off
 	if o.last.kind == "" {
-		o.last.kind, o.last.path = kindOffCPU, r.program.sitePath(section.Site{})
+		o.last.kind, o.last.path = kindOffCPU, ab.program.sitePath(section.Site{})
 	}
-	o.now = away{from: at, pace: r.clocks.pace.now, forced: forced, where: o.last, known: t.acting().waits() || t.cond.on || t.lock.at != 0}
+	o.now = away{from: at, pace: ab.clocks.pace.now, forced: forced, where: o.last, known: t.acting().waits() || t.cond.on || t.lock.at != 0}
 	o.now.home = t.home.holds(0, t.cpu.at(at))
 	o.now.where.seen = o.last.seen && at-min(at, o.last.at) < near
 	o.now.yields = forced && o.last.yields
@@ -112,34 +126,34 @@ func (r *run) hasLeft(t *thread, at uint64, forced bool) {
 
 // cameBack: it has a core again. It was away for something else for so long, by the wall's clock and
 // by the pace's.
-func (r *run) cameBack(t *thread, at uint64) (asleep, waited uint64) {
+func (ab *absences) cameBack(t *thread, at uint64) (asleep, waited uint64) {
 	o := &t.off
 	was := o.now
 	o.now = away{}
 	on := t.acting()
 	from := max(was.from, on.piece.from)
-	if was.from == 0 || from >= at || r.stood(was.from, at) {
+	if was.from == 0 || from >= at || ab.stood(was.from, at) {
 		return 0, 0
 	}
 	switch {
 	case was.forced && was.yields && !was.known:
-		r.gaveWay(t, &was, at)
+		ab.gaveWay(t, &was, at)
 		return 0, 0
 	case was.forced:
-		r.waitsForCore(on, was.where.path, at-from)
+		ab.waitsForCore(on, was.where.path, at-from)
 		return 0, 0
 	}
-	queued := min(at-from, r.scheduler.waited(t.tid, at))
-	r.waitsForCore(on, was.where.path, queued)
+	queued := min(at-from, ab.scheduler.waited(t.tid, at))
+	ab.waitsForCore(on, was.where.path, queued)
 	asleep = at - from - queued
-	waited = uint64(float64(r.clocks.pace.now-was.pace) * float64(asleep) / float64(at-was.from))
+	waited = uint64(float64(ab.clocks.pace.now-was.pace) * float64(asleep) / float64(at-was.from))
 	if was.known && t.cond.on {
 		t.cond.waited += waited
 	}
-	if asleep == 0 || was.known || r.gophers.on && on.gopher == nil {
+	if asleep == 0 || was.known || ab.program.golang && on.gopher == nil {
 		return asleep, waited
 	}
-	r.isAway(t, &was, offSpan{from: was.from, to: at, wait: offWait{n: 1, wait: asleep}}, waited)
+	ab.isAway(t, &was, offSpan{from: was.from, to: at, wait: offWait{n: 1, wait: asleep}}, waited)
 	return asleep, waited
 }
 
@@ -153,30 +167,30 @@ func (l *leaving) waitsFor() string {
 
 // gaveWay charges a time for which a thread that waits for others in a loop had no core: it goes on
 // waiting without it.
-func (r *run) gaveWay(t *thread, was *away, at uint64) {
+func (ab *absences) gaveWay(t *thread, was *away, at uint64) {
 	was.where.kind = was.where.waitsFor()
 	s := offSpan{from: was.from, to: at, wait: offWait{n: 1, wait: at - was.from}}
-	r.isAway(t, was, s, r.clocks.pace.now-was.pace)
+	ab.isAway(t, was, s, ab.clocks.pace.now-was.pace)
 }
 
 // isAway charges a time off the core that nobody tells of to the place where the thread left it.
-func (r *run) isAway(t *thread, was *away, s offSpan, waited uint64) {
+func (ab *absences) isAway(t *thread, was *away, s offSpan, waited uint64) {
 	o, on := &t.off, t.acting()
 	if w, ok := o.seenAway(s.from, s.to); ok {
 		was.where = w
 	}
 	if o.unseen = !was.where.seen; was.where.seen {
-		r.offSeen++
+		ab.seen++
 		o.last = was.where
 		o.last.seen = false
-		r.placeOff(on, was.where)
+		ab.placeOff(on, was.where)
 	} else {
-		r.offUnseen++
+		ab.unseen++
 	}
 	s.path, s.wait.kind, s.wait.call = was.where.path, was.where.kind, was.where.call
 	others := profile.FamilyOf(s.wait.kind) != profile.FamilyOffCore
-	if was.where.waits || (others || s.wait.kind == kindFutex) && (was.home || !r.program.watches()) {
-		r.out.paths[pathKey{s.path, on.row(), noSection, "wait"}] += float64(s.wait.wait)
+	if was.where.waits || (others || s.wait.kind == kindFutex) && (was.home || !ab.program.watches()) {
+		ab.out.paths[pathKey{s.path, on.row(), noSection, "wait"}] += float64(s.wait.wait)
 		return
 	}
 	metric := metricOff
@@ -185,20 +199,20 @@ func (r *run) isAway(t *thread, was *away, s offSpan, waited uint64) {
 	}
 	s.metric = metric
 	on.piece.addOff(s.wait)
-	r.out.paths[pathKey{s.path, on.row(), noSection, metric}] += float64(s.wait.wait)
+	ab.out.paths[pathKey{s.path, on.row(), noSection, metric}] += float64(s.wait.wait)
 	o.gone[o.next] = s
 	o.next = (o.next + 1) % remembered
 }
 
 // waitsForCore charges what a thread waited for a core to the place where it was.
-func (r *run) waitsForCore(t *thread, path int32, ns uint64) {
-	r.queued += ns
-	r.out.paths[pathKey{path, t.row(), noSection, metricQueue}] += float64(ns)
+func (ab *absences) waitsForCore(t *thread, path int32, ns uint64) {
+	ab.queued += ns
+	ab.out.paths[pathKey{path, t.row(), noSection, metricQueue}] += float64(ns)
 }
 
 // placeOff charges what a thread was off its core before it was first seen to leave it to where
 // that is.
-func (r *run) placeOff(t *thread, where leaving) {
+func (ab *absences) placeOff(t *thread, where leaving) {
 	i := slices.IndexFunc(t.piece.off, func(w offWait) bool { return w.kind == kindOffCPU && w.call == 0 })
 	if i < 0 {
 		return
@@ -206,21 +220,23 @@ func (r *run) placeOff(t *thread, where leaving) {
 	w := t.piece.off[i]
 	t.piece.off = slices.Delete(t.piece.off, i, i+1)
 	t.piece.addOff(offWait{where.kind, where.call, w.n, w.wait})
-	from, to := pathKey{r.program.sitePath(section.Site{}), t.row(), noSection, metricOff}, pathKey{where.path, t.row(), noSection, metricOff}
-	r.out.paths[to] += min(r.out.paths[from], float64(w.wait))
-	r.out.paths[from] -= min(r.out.paths[from], float64(w.wait))
+	from, to := pathKey{ab.program.sitePath(section.Site{}), t.row(), noSection, metricOff}, pathKey{where.path, t.row(), noSection, metricOff}
+	ab.out.paths[to] += min(ab.out.paths[from], float64(w.wait))
+	ab.out.paths[from] -= min(ab.out.paths[from], float64(w.wait))
 }
 
 // standsStill remembers that lime itself had stopped the program.
-func (r *run) standsStill(from, to uint64) { r.stops = append(r.stops, gap{from: from, to: to}) }
+func (ab *absences) standsStill(from, to uint64) {
+	ab.stops = append(ab.stops, gap{from: from, to: to})
+}
 
 // stood reports whether lime had stopped the program at any moment of a time.
-func (r *run) stood(from, to uint64) bool {
-	return slices.ContainsFunc(r.stops, func(g gap) bool { return g.from < to && from < g.to })
+func (ab *absences) stood(from, to uint64) bool {
+	return slices.ContainsFunc(ab.stops, func(g gap) bool { return g.from < to && from < g.to })
 }
 
 // offWithin takes back what a thread was off its core within a wait that turns out to be known.
-func (r *run) offWithin(t *thread, from, to uint64) {
+func (ab *absences) offWithin(t *thread, from, to uint64) {
 	if w := &t.off.now; w.from > from && w.from < to {
 		w.known = true
 	}
@@ -232,7 +248,7 @@ func (r *run) offWithin(t *thread, from, to uint64) {
 		on := t.acting()
 		if on.piece.forgetOff(s.wait) {
 			k := pathKey{s.path, on.row(), noSection, s.metric}
-			r.out.paths[k] = max(0, r.out.paths[k]-float64(s.wait.wait))
+			ab.out.paths[k] = max(0, ab.out.paths[k]-float64(s.wait.wait))
 		}
 		*s = offSpan{}
 	}

@@ -313,9 +313,9 @@ func TestFutexOnTheWayFromABarrier(t *testing.T) {
 		m.home = homeward{cpu: m.cpu.at(2000)}
 		at := 2000 + row.cpu
 		m.off.last = leaving{at: at, kind: kindFutex, call: 0x1000, seen: true}
-		r.hasLeft(m, at, false)
+		r.absences.hasLeft(m, at, false)
 		m.cpu.out(at, false)
-		r.cameBack(m, at+50_000)
+		r.absences.cameBack(m, at+50_000)
 		if got := len(m.piece.off); got != row.want {
 			t.Errorf("%s: %d times off the core, want %d", row.name, got, row.want)
 		}

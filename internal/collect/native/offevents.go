@@ -85,7 +85,7 @@ func (r *run) keepWithin(now uint64) {
 func (r *run) noteOff(notes collect.Notes) {
 	var seen, unseen, queued uint64
 	for _, p := range r.all() {
-		seen, unseen, queued = seen+p.offSeen, unseen+p.offUnseen, queued+p.queued
+		seen, unseen, queued = seen+p.absences.seen, unseen+p.absences.unseen, queued+p.absences.queued
 	}
 	if seen+unseen > 0 {
 		how := "where threads left their cores is known from a sample at each time (software event context-switches)"

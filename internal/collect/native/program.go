@@ -18,6 +18,7 @@ type program struct {
 	prog    *launched // nil: it ran already
 	ring    *hook.Ring
 	hooks   *hook.Installed
+	golang  bool // it is one of Go's, and its goroutines are watched
 	table   []known.Func
 	images  *images
 	code    *code

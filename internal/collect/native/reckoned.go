@@ -240,12 +240,12 @@ func (r *run) compare() {
 	processes := r.all()
 	lists := make([][]reading, len(processes))
 	for i, p := range processes {
-		lists[i] = p.scheduler.read(p.program.pid)
+		lists[i] = p.absences.scheduler.read(p.program.pid)
 	}
 	if n := len(r.session); n > 0 {
 		r.drainRing(r.session[n-1])
 	}
 	for i, p := range processes {
-		p.scheduler.settle(lists[i], p.clocks.now)
+		p.absences.scheduler.settle(lists[i], p.clocks.now)
 	}
 }

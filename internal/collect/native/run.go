@@ -59,19 +59,19 @@ type run struct {
 	clocks     *clocks
 	places     *places
 	operations *operations
+	absences   *absences
 
 	comms       *mpi.Comms
 	collectives uint64            // calls in which this process met others, so far
 	worlds      map[uint64]string // variables of MPI's library, by address
 
-	out       *output
-	rec       *section.Recogniser
-	stream    stream
-	stamps    []stamp // of hooks, as they are read
-	scheduler scheduler
-	brief     brief
-	kernel    map[perf.Type]func(*run, *item) // what records of the kernel do
-	hooked    [known.Roles]actions            // what calls of hooked functions do
+	out    *output
+	rec    *section.Recogniser
+	stream stream
+	stamps []stamp // of hooks, as they are read
+	brief  brief
+	kernel map[perf.Type]func(*run, *item) // what records of the kernel do
+	hooked [known.Roles]actions            // what calls of hooked functions do
 
 	handles   map[uint64]*thread    // by pthread_t
 	open      map[uint64]openRegion // by what names the call
@@ -86,10 +86,6 @@ type run struct {
 	keepAt    uint64
 	episodes  map[uint64]*episode // by what names the meeting
 	looked    int                 // the thread that was looked at last
-	offSeen   uint64              // times that threads left their core where samples show where
-	offUnseen uint64              // and where they do not
-	queued    uint64              // ns that threads could have run and had no core
-	stops     []gap               // lime had stopped the program
 	spun      uint64              // ns in loops of the program's own that wait
 	status    *unix.WaitStatus    // it ended while it was hooked again
 	over      bool                // it has ended, and stands in the profile
@@ -150,7 +146,7 @@ func (r *run) start() error {
 	if err != nil {
 		return err
 	}
-	r.standsStill(r.clocks.started, prog.freed)
+	r.absences.standsStill(r.clocks.started, prog.freed)
 	r.program.prog = prog
 	r.program.ring = prog.ring
 	if prog.hooks != nil {
@@ -464,7 +460,7 @@ func (r *run) record(rec *perf.Record) {
 
 // ownRecord takes a record of the process itself.
 func (r *run) ownRecord(rec *perf.Record) {
-	r.scheduler.record(rec)
+	r.absences.scheduler.record(rec)
 	x := item{at: rec.Time, typ: rec.Type, tid: rec.TID, other: rec.ParentTID, out: rec.Out, forced: rec.Preempted, core: rec.CPU}
 	switch rec.Type {
 	case perf.TypeMmap2:

@@ -28,7 +28,7 @@ func (r *run) hookRunning() error {
 
 func (r *run) hookSeized(t *hook.Tracee) error {
 	from := monotonic()
-	defer func() { r.standsStill(from, monotonic()) }()
+	defer func() { r.absences.standsStill(from, monotonic()) }()
 	funcs := hooks(r.program.table)
 	started, err := t.Started(funcs)
 	if err == nil && !started {
@@ -99,7 +99,7 @@ func (r *run) hookAgain() {
 	clear(r.meetings)
 	clear(r.unlocks)
 	r.gates = nil
-	r.program.hooks, r.gophers = nil, gophers{}
+	r.program.hooks, r.program.golang, r.gophers = nil, false, gophers{}
 	if r.o.NoHooks || r.program.prog != nil && r.program.prog.pidfd < 0 {
 		r.notes.Add("exec", "the program replaced itself by another one: of that, only samples are there")
 		return

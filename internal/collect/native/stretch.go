@@ -47,7 +47,7 @@ func (s *stretch) opens(r *run) {
 		t.making = making{}
 	}
 	r.lockTable = lockTable{}
-	r.offSeen, r.offUnseen, r.queued, r.spun = 0, 0, 0, 0
+	r.absences.seen, r.absences.unseen, r.absences.queued, r.spun = 0, 0, 0, 0
 	r.out.closed = false
 }
 

@@ -14,8 +14,7 @@ func newProcess(of *shared) *run {
 	r := &run{shared: of, keepAt: firstKeep, comms: mpi.New(mpi.ByVariable), kernel: applying(),
 		hooked: hooking(), handles: map[uint64]*thread{}, open: map[uint64]openRegion{},
 		waiters: map[uint64][]*thread{}, meetings: map[uint64]*meeting{}, unlocks: releases{}, lockTable: lockTable{},
-		aliens:    map[int32]bool{},
-		scheduler: scheduler{threads: map[int32]*turns{}}}
+		aliens: map[int32]bool{}}
 	r.wire()
 	r.stream.hooks = func(number uint64) hook.Record { return r.program.ring.At(number) }
 	return r
@@ -37,4 +36,8 @@ func (r *run) wire() {
 		left: map[unit.Addr]int{},
 	}
 	r.operations = &operations{places: r.places, rec: r.rec, shared: r.shared}
+	r.absences = &absences{
+		clocks: r.clocks, out: r.out, program: r.program,
+		scheduler: scheduler{threads: map[int32]*turns{}},
+	}
 }
