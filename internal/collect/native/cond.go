@@ -48,7 +48,7 @@ func (r *run) enterFutex(t *thread, h *hook.Record, at uint64) {
 		}
 	case wake, wakeBitset:
 		if s.lock {
-			r.unlocked(t, h, at)
+			r.locks.unlocked(t, h, at)
 			return
 		}
 		n := int(int32(h.Arg1 >> 32))
@@ -74,7 +74,7 @@ func (r *run) leaveFutex(t *thread, h *hook.Record, at uint64) {
 // wait for others in the same call, should that wait end a section.
 func (r *run) leaveLock(t *thread, l *lockCall, at uint64) {
 	if !t.home.holds(r.places.site(&l.h).from(), t.cpu.at(l.at)) {
-		t.lastLock = r.waitedForLock(t, &l.h, l.at, at)
+		t.lastLock = r.locks.waitedForLock(t, &l.h, l.at, at)
 		t.arriving = homeward{r.places.site(&l.h).from(), t.cpu.at(at)}
 		return
 	}

@@ -22,15 +22,15 @@ func (r *run) apply(x *item) {
 		return
 	}
 	if do := r.kernel[x.typ]; do != nil {
-		do(r, x)
+		do(x)
 	}
 }
 
 // applying has one row for each type of record that has a meaning in the order of time.
-func applying() map[perf.Type]func(*run, *item) {
-	return map[perf.Type]func(*run, *item){
-		perf.TypeFork: (*run).forked, perf.TypeExit: (*run).exited, perf.TypeComm: (*run).named,
-		perf.TypeSwitch: (*run).switched, perf.TypeSample: (*run).sampled,
+func (r *run) applying() map[perf.Type]func(*item) {
+	return map[perf.Type]func(*item){
+		perf.TypeFork: r.forked, perf.TypeExit: r.exited, perf.TypeComm: r.named,
+		perf.TypeSwitch: r.switched, perf.TypeSample: r.sampled,
 	}
 }
 
@@ -296,10 +296,10 @@ func (r *run) applyHook(x *item) {
 	do := &r.hooked[r.program.table[h.Func].Role]
 	switch h.Phase {
 	case hook.Enter:
-		do.enter(r, t, h, x.at)
+		do.enter(t, h, x.at)
 	case hook.Return:
 		if do.leave != nil {
-			do.leave(r, t, h, x.at)
+			do.leave(t, h, x.at)
 		}
 	case hook.Begin:
 		r.beginWork(t, h, x.at)
@@ -310,39 +310,39 @@ func (r *run) applyHook(x *item) {
 
 // actions are what the call and the return of a function mean.
 type actions struct {
-	enter, leave func(*run, *thread, *hook.Record, uint64)
+	enter, leave func(*thread, *hook.Record, uint64)
 }
 
 // hooking has the actions of every role.
-func hooking() [known.Roles]actions {
+func (r *run) hooking() [known.Roles]actions {
 	table := [known.Roles]actions{
-		known.Barrier:       {(*run).enterBarrier, (*run).leaveBarrier},
-		known.TeamBarrier:   {(*run).enterBarrier, (*run).leaveBarrier},
-		known.Join:          {(*run).enterJoin, (*run).leaveJoin},
-		known.Create:        {(*run).enterCreate, (*run).leaveCreate},
-		known.Fork:          {(*run).enterFork, (*run).leaveFork},
-		known.CondWait:      {(*run).enterCond, nil},
-		known.CondWake:      {(*run).wake, nil},
-		known.CondWakeAll:   {(*run).wake, nil},
-		known.Lock:          {(*run).locked, nil},
-		known.ReadLock:      {(*run).locked, nil},
-		known.Turn:          {(*run).locked, nil},
-		known.Unlock:        {(*run).unlocked, nil},
-		known.GoIn:          {(*run).enterGoIn, nil},
-		known.GoOut:         {(*run).enterGoOut, nil},
-		known.GoPark:        {(*run).enterGoPark, nil},
-		known.GoReady:       {(*run).enterGoReady, nil},
-		known.GoEnd:         {(*run).enterGoEnd, nil},
-		known.GoLock:        {(*run).enterGoLock, nil},
-		known.GoUnlock:      {(*run).enterGoUnlock, nil},
-		known.GoCondList:    {(*run).enterGoCondWait, nil},
-		known.GoCondWakeAll: {(*run).enterGoCondAll, nil},
-		known.GoCount:       {(*run).enterGoCount, nil},
-		known.GoAwait:       {(*run).enterGoAwait, nil},
-		known.Futex:         {(*run).enterFutex, (*run).leaveFutex},
+		known.Barrier:       {r.enterBarrier, r.leaveBarrier},
+		known.TeamBarrier:   {r.enterBarrier, r.leaveBarrier},
+		known.Join:          {r.enterJoin, r.leaveJoin},
+		known.Create:        {r.enterCreate, r.leaveCreate},
+		known.Fork:          {r.enterFork, r.leaveFork},
+		known.CondWait:      {r.enterCond, nil},
+		known.CondWake:      {r.wake, nil},
+		known.CondWakeAll:   {r.wake, nil},
+		known.Lock:          {r.locks.locked, nil},
+		known.ReadLock:      {r.locks.locked, nil},
+		known.Turn:          {r.locks.locked, nil},
+		known.Unlock:        {r.locks.unlocked, nil},
+		known.GoIn:          {r.enterGoIn, nil},
+		known.GoOut:         {r.enterGoOut, nil},
+		known.GoPark:        {r.enterGoPark, nil},
+		known.GoReady:       {r.enterGoReady, nil},
+		known.GoEnd:         {r.enterGoEnd, nil},
+		known.GoLock:        {r.enterGoLock, nil},
+		known.GoUnlock:      {r.enterGoUnlock, nil},
+		known.GoCondList:    {r.enterGoCondWait, nil},
+		known.GoCondWakeAll: {r.enterGoCondAll, nil},
+		known.GoCount:       {r.enterGoCount, nil},
+		known.GoAwait:       {r.enterGoAwait, nil},
+		known.Futex:         {r.enterFutex, r.leaveFutex},
 	}
 	for x := known.Meet; x <= known.Message; x++ {
-		table[x] = actions{(*run).enterMPI, (*run).leaveMPI}
+		table[x] = actions{r.enterMPI, r.leaveMPI}
 	}
 	return table
 }

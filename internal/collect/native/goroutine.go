@@ -347,8 +347,8 @@ func (r *run) goLocked(g *thread, at uint64) {
 	g.piece.addLock(lockWait{uint64(x.site.Place()), 1, waited, waited, waited})
 	path := r.program.sitePath(x.site)
 	r.out.paths[pathKey{path, g.row(), noSection, "lock-wait"}] += float64(waited)
-	r.lockTable.waited(x.lock, "sync.runtime_SemacquireMutex", g.row(), uint64(x.site.Place()), path, waited)
-	r.blame(x.lock, x.at, at)
+	r.locks.table.waited(x.lock, "sync.runtime_SemacquireMutex", g.row(), uint64(x.site.Place()), path, waited)
+	r.locks.blame(x.lock, x.at, at)
 	x.lock = 0
 }
 
@@ -368,7 +368,7 @@ func (r *run) goWasOff(g *thread, at uint64) {
 func (r *run) enterGoUnlock(m *thread, h *hook.Record, at uint64) {
 	if g := r.caller(m, h, at); g != nil {
 		s := r.goSite(h)
-		r.unlocks.gaveBack(h.Arg0, unlock{at: at, row: g.row(), path: r.program.sitePath(s), call: uint64(s.Place())})
+		r.locks.unlocks.gaveBack(h.Arg0, unlock{at: at, row: g.row(), path: r.program.sitePath(s), call: uint64(s.Place())})
 	}
 }
 

@@ -5,6 +5,19 @@ import (
 	"lime/internal/section"
 )
 
+// locks are waits for locks, charged to who held them meanwhile.
+type locks struct {
+	absences   *absences
+	operations *operations
+	out        *output
+	places     *places
+	program    *program
+	shared     *shared
+
+	unlocks releases
+	table   lockTable
+}
+
 // lockWait is the waits for locks at one place in one piece.
 type lockWait struct {
 	call uint64 // the program's own call that takes the lock
@@ -34,34 +47,34 @@ type releases map[uint64][]unlock
 const keptUnlocks = 256
 
 // locked takes in the end of a long wait for a lock.
-func (r *run) locked(t *thread, h *hook.Record, at uint64) {
-	r.waitedForLock(t, h, at-min(r.clock.span(h.Arg1, h.TSC), at), at)
+func (lk *locks) locked(t *thread, h *hook.Record, at uint64) {
+	lk.waitedForLock(t, h, at-min(lk.shared.clock.span(h.Arg1, h.TSC), at), at)
 }
 
 // waitedForLock takes in a wait for a lock that the call's first argument names.
-func (r *run) waitedForLock(t *thread, h *hook.Record, from, at uint64) (l lockWait) {
+func (lk *locks) waitedForLock(t *thread, h *hook.Record, from, at uint64) (l lockWait) {
 	if t.covered() || t.idle {
 		return l
 	}
 	away, _, _ := t.cpu.offIn(from, at)
-	r.absences.offWithin(t, from, at)
+	lk.absences.offWithin(t, from, at)
 	begin, end := t.op(section.OpLockBegin, from), t.op(section.OpLockEnd, at)
-	lock := r.program.lockOf(h)
+	lock := lk.program.lockOf(h)
 	begin.Object, end.Object = lock, lock
-	r.operations.feed(begin)
-	r.operations.feed(end)
-	off := r.unlocks.keptOut(t, lock, from, at)
-	s := r.places.site(h).Site
-	call := r.program.code.callBefore(h.Caller)
+	lk.operations.feed(begin)
+	lk.operations.feed(end)
+	off := lk.unlocks.keptOut(t, lock, from, at)
+	s := lk.places.site(h).Site
+	call := lk.program.code.callBefore(h.Caller)
 	if len(s.Stack) > 0 {
 		call = uint64(s.Stack[s.Library].Call)
 	}
 	l = lockWait{call, 1, at - from, off, at - from - min(away, at-from) + off}
 	t.piece.addLock(l)
-	path := r.program.sitePath(s)
-	r.out.paths[pathKey{path, int32(t.id), noSection, "lock-wait"}] += float64(at - from)
-	r.lockTable.waited(lock, r.program.table[h.Func].Name, int32(t.id), call, path, l.time)
-	r.blame(lock, from, at)
+	path := lk.program.sitePath(s)
+	lk.out.paths[pathKey{path, int32(t.id), noSection, "lock-wait"}] += float64(at - from)
+	lk.table.waited(lock, lk.program.table[h.Func].Name, int32(t.id), call, path, l.time)
+	lk.blame(lock, from, at)
 	t.got = gotLock{lock, at}
 	return l
 }
@@ -89,17 +102,17 @@ func (p *piece) forgetLock(l lockWait) {
 }
 
 // unlocked remembers who gave a lock back for which others wait.
-func (r *run) unlocked(t *thread, h *hook.Record, at uint64) {
+func (lk *locks) unlocked(t *thread, h *hook.Record, at uint64) {
 	if t.covered() {
 		return
 	}
-	s := r.places.site(h).Site
-	u := unlock{at: at, by: t, row: t.row(), path: r.program.sitePath(s), call: uint64(s.Place())}
+	s := lk.places.site(h).Site
+	u := unlock{at: at, by: t, row: t.row(), path: lk.program.sitePath(s), call: uint64(s.Place())}
 	if t.got.lock == h.Arg0 {
 		u.from = t.got.at
 	}
 	t.got = gotLock{}
-	r.unlocks.gaveBack(h.Arg0, u)
+	lk.unlocks.gaveBack(h.Arg0, u)
 }
 
 func (r releases) gaveBack(lock uint64, u unlock) {
@@ -111,14 +124,14 @@ func (r releases) gaveBack(lock uint64, u unlock) {
 }
 
 // blame charges a wait to those who held the lock meanwhile, at the places where they gave it back.
-func (r *run) blame(lock, from, to uint64) {
+func (lk *locks) blame(lock, from, to uint64) {
 	var last *unlock
 	charge := func(u *unlock, until uint64) {
-		r.out.paths[pathKey{u.path, u.row, noSection, "lock-blame"}] += float64(until - from)
-		r.lockTable.charge(lock, u, until-from)
+		lk.out.paths[pathKey{u.path, u.row, noSection, "lock-blame"}] += float64(until - from)
+		lk.table.charge(lock, u, until-from)
 		from = until
 	}
-	list := r.unlocks[lock]
+	list := lk.unlocks[lock]
 	for i := range list {
 		u := &list[i]
 		if u.at <= from {

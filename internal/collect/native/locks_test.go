@@ -64,13 +64,13 @@ func TestBlame(t *testing.T) {
 		{"nobody gives it back meanwhile", []release{{1, 0, 90}, {2, 0, 300}}, map[int32]uint64{}},
 	} {
 		const lock = 0x1000
-		r := &run{out: &output{paths: map[pathKey]float64{}}, unlocks: releases{}, lockTable: lockTable{}}
+		r := &locks{out: &output{paths: map[pathKey]float64{}}, unlocks: releases{}, table: lockTable{}}
 		for _, u := range row.releases {
 			r.unlocks.gaveBack(lock, unlock{at: u.at, from: u.from, row: u.by, path: u.by})
 		}
 		r.blame(lock, 100, 200)
 		got := map[int32]uint64{}
-		for k, s := range r.lockTable.lock(lock).gives {
+		for k, s := range r.table.lock(lock).gives {
 			got[k.row] += s.time
 		}
 		for k, ns := range r.out.paths {

@@ -108,7 +108,7 @@ func (r *run) endProcess() {
 		}
 	}
 	r.rec.Close(unit.Cycles(end))
-	r.lockTable.write(r.out.sink, r.program.code, r.program.sampler.images.List, r.out.lockEvents)
+	r.locks.table.write(r.out.sink, r.program.code, r.program.sampler.images.List, r.out.lockEvents)
 	r.out.close()
 }
 

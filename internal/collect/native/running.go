@@ -97,7 +97,7 @@ func (r *run) hookAgain() {
 	clear(r.open)
 	clear(r.waiters)
 	clear(r.meetings)
-	clear(r.unlocks)
+	clear(r.locks.unlocks)
 	r.gates = nil
 	r.program.hooks, r.program.golang, r.gophers = nil, false, gophers{}
 	if r.o.NoHooks || r.program.prog != nil && r.program.prog.pidfd < 0 {

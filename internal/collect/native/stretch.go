@@ -46,7 +46,7 @@ func (s *stretch) opens(r *run) {
 		}
 		t.making = making{}
 	}
-	r.lockTable = lockTable{}
+	r.locks.table = lockTable{}
 	r.absences.seen, r.absences.unseen, r.absences.queued, r.spun = 0, 0, 0, 0
 	r.out.closed = false
 }

@@ -11,9 +11,9 @@ import (
 )
 
 func newProcess(of *shared) *run {
-	r := &run{shared: of, keepAt: firstKeep, comms: mpi.New(mpi.ByVariable), kernel: applying(),
-		hooked: hooking(), handles: map[uint64]*thread{}, open: map[uint64]openRegion{},
-		waiters: map[uint64][]*thread{}, meetings: map[uint64]*meeting{}, unlocks: releases{}, lockTable: lockTable{},
+	r := &run{shared: of, keepAt: firstKeep, comms: mpi.New(mpi.ByVariable),
+		handles: map[uint64]*thread{}, open: map[uint64]openRegion{},
+		waiters: map[uint64][]*thread{}, meetings: map[uint64]*meeting{},
 		aliens: map[int32]bool{}}
 	r.wire()
 	r.stream.hooks = func(number uint64) hook.Record { return r.program.ring.At(number) }
@@ -40,4 +40,9 @@ func (r *run) wire() {
 		clocks: r.clocks, out: r.out, program: r.program,
 		scheduler: scheduler{threads: map[int32]*turns{}},
 	}
+	r.locks = &locks{
+		absences: r.absences, operations: r.operations, out: r.out, places: r.places,
+		program: r.program, shared: r.shared, unlocks: releases{}, table: lockTable{},
+	}
+	r.kernel, r.hooked = r.applying(), r.hooking()
 }
