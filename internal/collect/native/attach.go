@@ -28,7 +28,7 @@ func (r *run) attach() error {
 	r.out.closed = r.stretch.begins != 0
 	r.program.name = threadName(pid, pid)
 	r.startThread(r.program.pid, nil, r.clocks.started)
-	for _, tid := range tasks(pid) {
+	for _, tid := range threadsOf(pid) {
 		r.openPerf(perf.Options{PID: pid, TID: tid, Pages: attachPages})
 		t := r.thread(int32(tid), r.clocks.started)
 		t.name = threadName(pid, tid)

@@ -10,101 +10,115 @@ import (
 	"lime/internal/unit"
 )
 
-// enterCond begins a wait for a condition variable. Its end shows in the thread's coming back to a
-// CPU, or in the next thing that the thread does.
-func (r *run) enterCond(t *thread, h *hook.Record, at uint64) {
-	r.beginWait(t, h, at, false)
+// conditions are waits for other threads: for condition variables, and in calls of futex(2) that
+// the program makes itself.
+type conditions struct {
+	clocks     *clocks
+	locks      *locks
+	operations *operations
+	places     *places
+	program    *program
+	rec        *section.Recogniser
+
+	waiters  map[uint64][]*thread
+	meetings map[uint64]*meeting // by futex
 }
 
-func (r *run) beginWait(t *thread, h *hook.Record, at uint64, untyped bool) {
+// enterCond begins a wait for a condition variable. Its end shows in the thread's coming back to a
+// CPU, or in the next thing that the thread does.
+func (cs *conditions) enterCond(t *thread, h *hook.Record, at uint64) {
+	cs.beginWait(t, h, at, false)
+}
+
+func (cs *conditions) beginWait(t *thread, h *hook.Record, at uint64, untyped bool) {
 	if t.covered() || t.idle {
 		return
 	}
-	from := r.places.site(h).from()
+	from := cs.places.site(h).from()
 	if t.arriving.holds(from, t.cpu.at(at)) {
 		t.piece.tail = t.lastLock
 	}
-	op := r.operations.arrival(t, section.OpWaitBegin, h, at, h.Arg0)
+	op := cs.operations.arrival(t, section.OpWaitBegin, h, at, h.Arg0)
 	op.Untyped = untyped
-	r.operations.feed(op)
+	cs.operations.feed(op)
 	t.cond = condWait{on: true, object: h.Arg0, untyped: untyped, from: from, call: uint64(op.Site.Place())}
-	r.waiters[h.Arg0] = append(r.waiters[h.Arg0], t)
+	cs.waiters[h.Arg0] = append(cs.waiters[h.Arg0], t)
 }
 
 // enterFutex takes a call of futex(2) that the program makes itself, or a library other than the C
 // library: barriers and latches of C++20, whatever Rust's standard library synchronises with.
-func (r *run) enterFutex(t *thread, h *hook.Record, at uint64) {
+func (cs *conditions) enterFutex(t *thread, h *hook.Record, at uint64) {
 	const wait, wake, waitBitset, wakeBitset, command = 0, 1, 9, 10, 0x7f // futex(2), "Futex operations"
-	s := r.places.site(h)
+	s := cs.places.site(h)
 	switch h.Arg1 & command {
 	case wait, waitBitset:
 		if s.lock {
 			t.lock = lockCall{*h, at}
 			return
 		}
-		r.beginWait(t, h, at, !s.named)
+		cs.beginWait(t, h, at, !s.named)
 		if t.cond.on {
-			r.meets(t, h)
+			cs.meets(t, h)
 		}
 	case wake, wakeBitset:
 		if s.lock {
-			r.locks.unlocked(t, h, at)
+			cs.locks.unlocked(t, h, at)
 			return
 		}
 		n := int(int32(h.Arg1 >> 32))
 		if n == math.MaxInt32 && !t.covered() && !t.idle {
-			r.arriveUnseen(t, r.meets(t, h), h.Arg0, at)
+			cs.arriveUnseen(t, cs.meets(t, h), h.Arg0, at)
 		}
-		r.wakeSome(t, h, at, n)
+		cs.wakeSome(t, h, at, n)
 	}
 }
 
-func (r *run) leaveFutex(t *thread, h *hook.Record, at uint64) {
+func (cs *conditions) leaveFutex(t *thread, h *hook.Record, at uint64) {
 	if l := &t.lock; l.at != 0 && l.h.SP == h.SP {
-		r.leaveLock(t, l, at)
+		cs.leaveLock(t, l, at)
 		l.at = 0
 	}
 	if t.cond.on {
-		r.condOver(t, at)
+		cs.condOver(t, at)
 	}
 }
 
 // leaveLock is the end of a wait for a lock. Who was woken at a barrier takes its lock before he
 // goes on: that is waiting for the barrier, too. And so is the wait for the lock of who is about to
 // wait for others in the same call, should that wait end a section.
-func (r *run) leaveLock(t *thread, l *lockCall, at uint64) {
-	if !t.home.holds(r.places.site(&l.h).from(), t.cpu.at(l.at)) {
-		t.lastLock = r.locks.waitedForLock(t, &l.h, l.at, at)
-		t.arriving = homeward{r.places.site(&l.h).from(), t.cpu.at(at)}
+func (cs *conditions) leaveLock(t *thread, l *lockCall, at uint64) {
+	if !t.home.holds(cs.places.site(&l.h).from(), t.cpu.at(l.at)) {
+		t.lastLock = cs.locks.waitedForLock(t, &l.h, l.at, at)
+		t.arriving = homeward{cs.places.site(&l.h).from(), t.cpu.at(at)}
 		return
 	}
-	r.rec.Resume(t.id, unit.Cycles(at))
+	cs.rec.Resume(t.id, unit.Cycles(at))
 	t.begin(at)
 	t.home.cpu = t.cpu.at(at)
 }
 
-func (r *run) condOver(t *thread, at uint64) {
+func (cs *conditions) condOver(t *thread, at uint64) {
 	object := t.cond.object
 	op := t.op(section.OpWaitEnd, at)
 	op.Idle = !t.cond.untyped
 	from := t.cond.from
 	if w := &t.off.now; w.from != 0 && !w.forced { // it has been woken, and has no core yet
-		t.cond.waited += r.clocks.pace.now - w.pace
+		t.cond.waited += cs.clocks.pace.now - w.pace
 		w.from, w.forced = at, true
-		r.clocks.pace.set(&t.paced, false, true)
+		cs.clocks.pace.set(&t.paced, false, true)
 	}
 	t.forWork = offWait{kindWork, t.cond.call, 1, t.cond.waited}
 	t.cond = condWait{}
-	r.dropWaiter(object, t)
-	r.operations.feed(op)
-	if r.rec.Ended(t.id) {
+	cs.dropWaiter(object, t)
+	cs.operations.feed(op)
+	if cs.rec.Ended(t.id) {
 		t.begin(at)
 		t.home = homeward{from, t.cpu.at(at)}
 	}
 }
 
-func (r *run) dropWaiter(object uint64, t *thread) {
-	list := r.waiters[object]
+func (cs *conditions) dropWaiter(object uint64, t *thread) {
+	list := cs.waiters[object]
 	for i, w := range list {
 		if w == t {
 			list = append(list[:i], list[i+1:]...)
@@ -112,35 +126,35 @@ func (r *run) dropWaiter(object uint64, t *thread) {
 		}
 	}
 	if len(list) == 0 {
-		delete(r.waiters, object)
+		delete(cs.waiters, object)
 	} else {
-		r.waiters[object] = list
+		cs.waiters[object] = list
 	}
 }
 
 // wake ends the waits of others: of all, or of the one that has waited longest.
-func (r *run) wake(t *thread, h *hook.Record, at uint64) {
+func (cs *conditions) wake(t *thread, h *hook.Record, at uint64) {
 	n := 1
-	if r.program.table[h.Func].Role == known.CondWakeAll {
-		n = len(r.waiters[h.Arg0])
+	if cs.program.table[h.Func].Role == known.CondWakeAll {
+		n = len(cs.waiters[h.Arg0])
 	}
-	r.wakeSome(t, h, at, n)
+	cs.wakeSome(t, h, at, n)
 }
 
 // wakeSome ends the waits of those n that have waited longest.
-func (r *run) wakeSome(t *thread, h *hook.Record, at uint64, n int) {
-	list := r.waiters[h.Arg0]
+func (cs *conditions) wakeSome(t *thread, h *hook.Record, at uint64, n int) {
+	list := cs.waiters[h.Arg0]
 	if t.covered() || len(list) == 0 || n <= 0 {
 		return
 	}
 	list = slices.Clone(list[:min(n, len(list))])
-	op := r.operations.arrival(t, section.OpRelease, h, at, h.Arg0)
+	op := cs.operations.arrival(t, section.OpRelease, h, at, h.Arg0)
 	for _, w := range list {
 		op.Woken = append(op.Woken, w.id)
 	}
-	op.Through = r.places.through(t, h, list)
-	r.operations.feed(op)
+	op.Through = cs.places.through(t, h, list)
+	cs.operations.feed(op)
 	for _, w := range list { // from now on they have something to do, whenever they get a core for it
-		r.condOver(w, at)
+		cs.condOver(w, at)
 	}
 }

@@ -90,7 +90,7 @@ func (r *run) switched(x *item) {
 		t.hosts.cpu.in(x.at, asleep, waited)
 	}
 	if t.cond.off {
-		r.condOver(t, x.at)
+		r.conditions.condOver(t, x.at)
 	}
 }
 
@@ -197,7 +197,7 @@ func (r *run) startThread(tid int32, parent *thread, at uint64) *thread {
 	op := section.Op{Kind: section.OpStart, Thread: t.id, Other: section.NoThread, At: unit.Cycles(at)}
 	pool := false
 	if parent != nil {
-		delete(r.episodes, joinObject|uint64(parent.id))
+		delete(r.episodes.begun, joinObject|uint64(parent.id))
 		op.Other = parent.id
 		pool = r.program.golang || r.created(parent, t, at)
 		r.out.startsBehind(t, at)
@@ -249,7 +249,7 @@ func (r *run) endThread(t *thread, at uint64) {
 	r.endInMPI(t, at)
 	op, p := r.operations.cutOp(t, section.OpExit, at)
 	if t.parent != nil {
-		r.comes(t, p, joinObject|uint64(t.parent.id), at)
+		r.episodes.comes(t, p, joinObject|uint64(t.parent.id), at)
 	}
 	t.ended, t.end = true, at
 	r.clocks.pace.set(&t.paced, false, false)
@@ -279,7 +279,7 @@ func (r *run) applyHook(x *item) {
 	}
 	if g := r.gateOf(h); g != nil {
 		if t.cond.on {
-			r.condOver(t, x.at)
+			r.conditions.condOver(t, x.at)
 		}
 		r.atGate(t, g, h, x.at)
 		return
@@ -288,7 +288,7 @@ func (r *run) applyHook(x *item) {
 		r.places.outward(h)
 	}
 	if f := &r.program.table[h.Func]; t.cond.on && f.Hook != known.IfSlow && f.Hook != known.IfContended {
-		r.condOver(t, x.at)
+		r.conditions.condOver(t, x.at)
 	}
 	if h.Phase != hook.Begin && h.Phase != hook.End {
 		t.unwindCalls(h.SP)
@@ -321,9 +321,9 @@ func (r *run) hooking() [known.Roles]actions {
 		known.Join:          {r.enterJoin, r.leaveJoin},
 		known.Create:        {r.enterCreate, r.leaveCreate},
 		known.Fork:          {r.enterFork, r.leaveFork},
-		known.CondWait:      {r.enterCond, nil},
-		known.CondWake:      {r.wake, nil},
-		known.CondWakeAll:   {r.wake, nil},
+		known.CondWait:      {r.conditions.enterCond, nil},
+		known.CondWake:      {r.conditions.wake, nil},
+		known.CondWakeAll:   {r.conditions.wake, nil},
 		known.Lock:          {r.locks.locked, nil},
 		known.ReadLock:      {r.locks.locked, nil},
 		known.Turn:          {r.locks.locked, nil},
@@ -339,7 +339,7 @@ func (r *run) hooking() [known.Roles]actions {
 		known.GoCondWakeAll: {r.enterGoCondAll, nil},
 		known.GoCount:       {r.enterGoCount, nil},
 		known.GoAwait:       {r.enterGoAwait, nil},
-		known.Futex:         {r.enterFutex, r.leaveFutex},
+		known.Futex:         {r.conditions.enterFutex, r.conditions.leaveFutex},
 	}
 	for x := known.Meet; x <= known.Message; x++ {
 		table[x] = actions{r.enterMPI, r.leaveMPI}
@@ -369,7 +369,7 @@ func (r *run) enterBarrier(t *thread, h *hook.Record, at uint64) {
 		c.object = 0
 	} else {
 		op := r.operations.arrival(t, section.OpArrive, h, at, c.object)
-		r.comes(t, op.Span.(*piece), c.object, at)
+		r.episodes.comes(t, op.Span.(*piece), c.object, at)
 		r.operations.feed(op)
 	}
 	t.push(c)
@@ -381,7 +381,7 @@ func (r *run) leaveBarrier(t *thread, h *hook.Record, at uint64) {
 		return
 	}
 	r.tasksEnd(t, at)
-	r.met(t, c.object)
+	r.episodes.met(t, c.object)
 	op := t.op(section.OpLeave, at)
 	op.Object = c.object
 	r.operations.feed(op)
@@ -461,7 +461,7 @@ func (r *run) leaveFork(t *thread, h *hook.Record, at uint64) {
 		return
 	}
 	delete(r.open, h.Call())
-	delete(r.episodes, regionObject|c.object)
+	delete(r.episodes.begun, regionObject|c.object)
 	r.allTasksEnd(at)
 	op := t.op(section.OpRegionEnd, at)
 	op.Object = c.object
@@ -496,7 +496,7 @@ func (r *run) endWork(t *thread, at uint64) {
 	}
 	t.bodies = t.bodies[:len(t.bodies)-1]
 	op, p := r.operations.cutOp(t, section.OpMemberEnd, at)
-	r.comes(t, p, regionObject|c.object, at)
+	r.episodes.comes(t, p, regionObject|c.object, at)
 	op.Object = c.object
 	r.operations.feed(op)
 	if n := len(t.calls); n > 0 {

@@ -72,7 +72,7 @@ func compareStop(t *testing.T, pid int) (same, all int) {
 	}
 	walker := unwind.New(m.unwindImage)
 	ours := map[int][]uint64{}
-	for _, tid := range tasks(pid) {
+	for _, tid := range threadsOf(pid) {
 		regs, err := stoppedRegs(tid)
 		if err != nil {
 			t.Fatal(err)
@@ -124,7 +124,7 @@ func waitStopped(t *testing.T, pid int) {
 	t.Helper()
 	for range 500 {
 		stopped := true
-		for _, tid := range tasks(pid) {
+		for _, tid := range threadsOf(pid) {
 			b, err := os.ReadFile(fmt.Sprintf("/proc/%d/task/%d/stat", pid, tid))
 			stopped = stopped && err == nil && strings.Contains(string(b), ") T ")
 		}

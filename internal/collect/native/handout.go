@@ -13,43 +13,49 @@ import (
 	"lime/internal/section"
 )
 
+// episodes are the meetings of threads that have begun where there are more threads than cores.
+type episodes struct {
+	out    *output
+	roster *roster
+	shared *shared
+
+	begun map[uint64]*episode // by what names the meeting
+}
+
 // episode is a meeting of threads that has begun: how much CPU time each had had when the first of
 // them came.
 type episode struct{ cpu map[*thread]uint64 }
 
 // comes remembers, when a thread comes to the end of a section, how much it has worked since the
 // first one came.
-func (r *run) comes(t *thread, p *piece, object, at uint64) {
-	e := r.episodes[object]
-	if object == 0 || e == nil && !r.scarce() { // of threads that end, the last ones find cores enough
+func (es *episodes) comes(t *thread, p *piece, object, at uint64) {
+	e := es.begun[object]
+	if object == 0 || e == nil && !es.scarce() { // of threads that end, the last ones find cores enough
 		return
 	}
 	if e == nil {
 		e = &episode{map[*thread]uint64{}}
-		for _, o := range r.roster.threads {
+		for _, o := range es.roster.threads {
 			if !o.ended {
 				e.cpu[o] = o.cpu.at(at)
 			}
 		}
-		if r.episodes == nil {
-			r.episodes = map[uint64]*episode{}
-		}
-		r.episodes[object] = e
+		es.begun[object] = e
 	}
 	now := t.cpu.at(at)
 	p.after, p.met, t.met = now-min(e.cpu[t], now), e, e
 }
 
 // met ends the meeting that a thread leaves: the others may have come to the next one already.
-func (r *run) met(t *thread, object uint64) {
-	if e := r.episodes[object]; e != nil && e == t.met {
-		delete(r.episodes, object)
+func (es *episodes) met(t *thread, object uint64) {
+	if e := es.begun[object]; e != nil && e == t.met {
+		delete(es.begun, object)
 	}
 }
 
 // scarce reports whether there are more threads than cores.
-func (r *run) scarce() bool {
-	return r.switches && len(r.roster.threads) > r.out.idle.cores && r.shared.running() > r.out.idle.cores
+func (es *episodes) scarce() bool {
+	return es.shared.switches && len(es.roster.threads) > es.out.idle.cores && es.shared.running() > es.out.idle.cores
 }
 
 // handouts tell, by section, by how much threads differed in instances whose work went to whoever

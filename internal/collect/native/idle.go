@@ -140,9 +140,9 @@ func (t *thread) idles() bool {
 }
 
 // nanosOf is the CPU time that a sample stands for.
-func (r *run) nanosOf(period uint64) uint64 {
-	if r.by == "cycles" {
-		return 1e9 / r.o.Frequency
+func (s *shared) nanosOf(period uint64) uint64 {
+	if s.by == "cycles" {
+		return 1e9 / s.o.Frequency
 	}
 	return period
 }

@@ -24,8 +24,8 @@ func vdsoRange(maps string) (r [2]uint64) {
 	return [2]uint64{}
 }
 
-// tasks lists the threads of a process.
-func tasks(pid int) []int {
+// threadsOf lists the threads of a process.
+func threadsOf(pid int) []int {
 	entries, _ := os.ReadDir(procPath(pid, "task"))
 	var out []int
 	for _, e := range entries {

@@ -61,6 +61,8 @@ type run struct {
 	operations *operations
 	absences   *absences
 	locks      *locks
+	conditions *conditions
+	episodes   *episodes
 
 	comms       *mpi.Comms
 	collectives uint64            // calls in which this process met others, so far
@@ -74,23 +76,20 @@ type run struct {
 	kernel map[perf.Type]func(*item) // what records of the kernel do
 	hooked [known.Roles]actions      // what calls of hooked functions do
 
-	handles  map[uint64]*thread    // by pthread_t
-	open     map[uint64]openRegion // by what names the call
-	waiters  map[uint64][]*thread
-	meetings map[uint64]*meeting // by futex
-	gates    []*gate             // by number
-	gophers  gophers
-	regions  uint64
-	stretch  stretch // of the run that is measured
-	keepAt   uint64
-	episodes map[uint64]*episode // by what names the meeting
-	looked   int                 // the thread that was looked at last
-	spun     uint64              // ns in loops of the program's own that wait
-	status   *unix.WaitStatus    // it ended while it was hooked again
-	over     bool                // it has ended, and stands in the profile
-	unread   uint64              // calls that found no room in rings that are closed
-	relay    sender.Relay
-	aliens   map[int32]bool // threads of child processes, which write into the same ring; false: known to be none
+	handles map[uint64]*thread    // by pthread_t
+	open    map[uint64]openRegion // by what names the call
+	gates   []*gate               // by number
+	gophers gophers
+	regions uint64
+	stretch stretch // of the run that is measured
+	keepAt  uint64
+	looked  int              // the thread that was looked at last
+	spun    uint64           // ns in loops of the program's own that wait
+	status  *unix.WaitStatus // it ended while it was hooked again
+	over    bool             // it has ended, and stands in the profile
+	unread  uint64           // calls that found no room in rings that are closed
+	relay   sender.Relay
+	aliens  map[int32]bool // threads of child processes, which write into the same ring; false: known to be none
 }
 
 // openRegion is a parallel region that is open.

@@ -95,8 +95,8 @@ func (r *run) unhookProcess() error {
 func (r *run) hookAgain() {
 	clear(r.handles)
 	clear(r.open)
-	clear(r.waiters)
-	clear(r.meetings)
+	clear(r.conditions.waiters)
+	clear(r.conditions.meetings)
 	clear(r.locks.unlocks)
 	r.gates = nil
 	r.program.hooks, r.program.golang, r.gophers = nil, false, gophers{}

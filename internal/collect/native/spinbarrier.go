@@ -20,23 +20,23 @@ type meeting struct {
 }
 
 // meets remembers that a thread waits at a futex, or tells all who wait there.
-func (r *run) meets(t *thread, h *hook.Record) *meeting {
-	m := r.meetings[h.Arg0]
+func (cs *conditions) meets(t *thread, h *hook.Record) *meeting {
+	m := cs.meetings[h.Arg0]
 	if m == nil {
 		m = &meeting{sites: map[*thread]section.Site{}}
-		r.meetings[h.Arg0] = m
+		cs.meetings[h.Arg0] = m
 	}
 	if _, ok := m.sites[t]; !ok {
 		m.order = append(m.order, t)
 	}
-	m.sites[t] = r.places.site(h).Site
-	m.spins = m.spins || r.program.code.spinsBefore(h.Caller)
+	m.sites[t] = cs.places.site(h).Site
+	m.spins = m.spins || cs.program.code.spinsBefore(h.Caller)
 	return m
 }
 
 // arriveUnseen lets those arrive who belong to the barrier that t opens and were not seen to wait:
 // they spin.
-func (r *run) arriveUnseen(t *thread, m *meeting, object, at uint64) {
+func (cs *conditions) arriveUnseen(t *thread, m *meeting, object, at uint64) {
 	here := m.sites[t]
 	if !m.spins || !m.alike(here) {
 		return
@@ -45,11 +45,11 @@ func (r *run) arriveUnseen(t *thread, m *meeting, object, at uint64) {
 		if q == t || q.ended || q.cond.on || q.covered() || q.idle {
 			continue
 		}
-		op, _ := r.operations.cutOp(q, section.OpWaitBegin, at)
+		op, _ := cs.operations.cutOp(q, section.OpWaitBegin, at)
 		op.Object, op.Untyped, op.Site = object, true, m.sites[q]
-		r.operations.feed(op)
+		cs.operations.feed(op)
 		q.cond = condWait{on: true, object: object, untyped: true}
-		r.waiters[object] = append(r.waiters[object], q)
+		cs.waiters[object] = append(cs.waiters[object], q)
 	}
 }
 

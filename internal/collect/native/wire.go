@@ -13,7 +13,6 @@ import (
 func newProcess(of *shared) *run {
 	r := &run{shared: of, keepAt: firstKeep, comms: mpi.New(mpi.ByVariable),
 		handles: map[uint64]*thread{}, open: map[uint64]openRegion{},
-		waiters: map[uint64][]*thread{}, meetings: map[uint64]*meeting{},
 		aliens: map[int32]bool{}}
 	r.wire()
 	r.stream.hooks = func(number uint64) hook.Record { return r.program.ring.At(number) }
@@ -43,6 +42,14 @@ func (r *run) wire() {
 	r.locks = &locks{
 		absences: r.absences, operations: r.operations, out: r.out, places: r.places,
 		program: r.program, shared: r.shared, unlocks: releases{}, table: lockTable{},
+	}
+	r.conditions = &conditions{
+		clocks: r.clocks, locks: r.locks, operations: r.operations, places: r.places,
+		program: r.program, rec: r.rec, waiters: map[uint64][]*thread{},
+		meetings: map[uint64]*meeting{},
+	}
+	r.episodes = &episodes{
+		out: r.out, roster: r.roster, shared: r.shared, begun: map[uint64]*episode{},
 	}
 	r.kernel, r.hooked = r.applying(), r.hooking()
 }
