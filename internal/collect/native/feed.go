@@ -133,7 +133,7 @@ func (r *run) sampled(x *item) {
 	x.sample.working = r.working()
 	switch {
 	case waits && x.inside && !x.spins && !t.gated():
-		r.runsTask(t, x)
+		r.tasks.runsTask(t, x)
 	case x.spins && !waits:
 		t.piece.spin += x.sample.period
 		t.piece.spins, t.piece.spunAt = t.piece.spins+1, x.sample.b
@@ -244,9 +244,9 @@ func (r *run) endThread(t *thread, at uint64) {
 	if t.ended {
 		return
 	}
-	r.tasksEnd(t, at)
+	r.tasks.tasksEnd(t, at)
 	r.goneFrom(t, at)
-	r.endInMPI(t, at)
+	r.mpiCalls.endInMPI(t, at)
 	op, p := r.operations.cutOp(t, section.OpExit, at)
 	if t.parent != nil {
 		r.episodes.comes(t, p, joinObject|uint64(t.parent.id), at)
@@ -302,9 +302,9 @@ func (r *run) applyHook(x *item) {
 			do.leave(t, h, x.at)
 		}
 	case hook.Begin:
-		r.beginWork(t, h, x.at)
+		r.regions.beginWork(t, h, x.at)
 	case hook.End:
-		r.endWork(t, x.at)
+		r.regions.endWork(t, x.at)
 	}
 }
 
@@ -316,11 +316,11 @@ type actions struct {
 // hooking has the actions of every role.
 func (r *run) hooking() [known.Roles]actions {
 	table := [known.Roles]actions{
-		known.Barrier:       {r.enterBarrier, r.leaveBarrier},
-		known.TeamBarrier:   {r.enterBarrier, r.leaveBarrier},
+		known.Barrier:       {r.barriers.enterBarrier, r.barriers.leaveBarrier},
+		known.TeamBarrier:   {r.barriers.enterBarrier, r.barriers.leaveBarrier},
 		known.Join:          {r.enterJoin, r.leaveJoin},
 		known.Create:        {r.enterCreate, r.leaveCreate},
-		known.Fork:          {r.enterFork, r.leaveFork},
+		known.Fork:          {r.regions.enterFork, r.regions.leaveFork},
 		known.CondWait:      {r.conditions.enterCond, nil},
 		known.CondWake:      {r.conditions.wake, nil},
 		known.CondWakeAll:   {r.conditions.wake, nil},
@@ -342,50 +342,9 @@ func (r *run) hooking() [known.Roles]actions {
 		known.Futex:         {r.conditions.enterFutex, r.conditions.leaveFutex},
 	}
 	for x := known.Meet; x <= known.Message; x++ {
-		table[x] = actions{r.enterMPI, r.leaveMPI}
+		table[x] = actions{r.mpiCalls.enterMPI, r.mpiCalls.leaveMPI}
 	}
 	return table
-}
-
-// teamObject keeps the barriers of regions apart from those that have an address.
-const teamObject = 1 << 63
-
-// regionObject keeps the ends of regions apart from both, joinObject those of a thread's children.
-const (
-	regionObject = 1 << 62
-	joinObject   = 1 << 61
-)
-
-func (r *run) enterBarrier(t *thread, h *hook.Record, at uint64) {
-	role := r.program.table[h.Func].Role
-	c := call{role: role, sp: h.SP, object: h.Arg0}
-	tell := !t.covered()
-	if role == known.TeamBarrier {
-		if tell = tell && len(t.bodies) > 0; tell {
-			c.object = teamObject | t.bodies[len(t.bodies)-1]
-		}
-	}
-	if !tell {
-		c.object = 0
-	} else {
-		op := r.operations.arrival(t, section.OpArrive, h, at, c.object)
-		r.episodes.comes(t, op.Span.(*piece), c.object, at)
-		r.operations.feed(op)
-	}
-	t.push(c)
-}
-
-func (r *run) leaveBarrier(t *thread, h *hook.Record, at uint64) {
-	c, ok := t.pop(r.program.table[h.Func].Role, false)
-	if !ok || c.object == 0 {
-		return
-	}
-	r.tasksEnd(t, at)
-	r.episodes.met(t, c.object)
-	op := t.op(section.OpLeave, at)
-	op.Object = c.object
-	r.operations.feed(op)
-	t.begin(at)
 }
 
 func (r *run) enterJoin(t *thread, h *hook.Record, at uint64) {
@@ -441,66 +400,4 @@ func (r *run) leaveCreate(t *thread, h *hook.Record, at uint64) {
 		p.cpu = 0
 		t.piece, t.create = p, nil
 	}
-}
-
-func (r *run) enterFork(t *thread, h *hook.Record, at uint64) {
-	r.regions++
-	c := call{role: known.Fork, sp: h.SP, object: r.regions}
-	if t.covered() {
-		c.object = 0
-	} else {
-		r.open[h.Call()] = openRegion{c.object, h.Arg0}
-		r.operations.feed(r.operations.arrival(t, section.OpFork, h, at, c.object))
-	}
-	t.push(c)
-}
-
-func (r *run) leaveFork(t *thread, h *hook.Record, at uint64) {
-	c, ok := t.pop(known.Fork, false)
-	if !ok || c.object == 0 {
-		return
-	}
-	delete(r.open, h.Call())
-	delete(r.episodes.begun, regionObject|c.object)
-	r.allTasksEnd(at)
-	op := t.op(section.OpRegionEnd, at)
-	op.Object = c.object
-	r.operations.feed(op)
-	t.begin(at)
-}
-
-func (r *run) beginWork(t *thread, h *hook.Record, at uint64) {
-	r.tasksEnd(t, at)
-	in := r.open[h.Call()]
-	c := call{role: known.Fork, sp: h.SP, body: true, object: in.id, function: in.body}
-	t.push(c)
-	if c.object == 0 {
-		return
-	}
-	t.idle = false
-	t.bodies = append(t.bodies, c.object)
-	op := t.op(section.OpMember, at)
-	op.Object = c.object
-	r.operations.feed(op)
-	t.begin(at)
-	t.piece.entry = c.function
-}
-
-func (r *run) endWork(t *thread, at uint64) {
-	for n := len(t.calls); n > 0 && !t.calls[n-1].body; n-- { // left by an exception
-		t.calls = t.calls[:n-1]
-	}
-	c, ok := t.pop(known.Fork, true)
-	if !ok || c.object == 0 {
-		return
-	}
-	t.bodies = t.bodies[:len(t.bodies)-1]
-	op, p := r.operations.cutOp(t, section.OpMemberEnd, at)
-	r.episodes.comes(t, p, regionObject|c.object, at)
-	op.Object = c.object
-	r.operations.feed(op)
-	if n := len(t.calls); n > 0 {
-		t.calls[n-1].over = true
-	}
-	t.idle = !t.covered()
 }

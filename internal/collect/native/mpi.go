@@ -5,12 +5,23 @@ import (
 
 	"lime/internal/binfile"
 	"lime/internal/collect/known"
+	"lime/internal/collect/mpi"
 	"lime/internal/collect/native/hook"
 	"lime/internal/section"
 )
 
 // Calls of MPI, where this process meets others: their time is waiting, whatever the library does
 // in them.
+
+// mpiCalls are the calls of MPI's library in which this process meets others, or waits for them.
+type mpiCalls struct {
+	operations *operations
+	program    *program
+
+	comms       *mpi.Comms
+	collectives uint64            // calls in which this process met others, so far
+	worlds      map[uint64]string // variables of MPI's library, by address
+}
 
 // meetObject keeps meetings apart from what has an address.
 const meetObject = 1 << 62
@@ -50,7 +61,7 @@ const inRegisters = 6
 
 // asked is what package mpi asks of a hooked call.
 type asked struct {
-	r   *run
+	m   *mpiCalls
 	h   *hook.Record
 	row *known.Func
 }
@@ -89,10 +100,10 @@ func (a asked) Word(addr uint64, size int) (uint64, bool) {
 }
 
 func (a asked) Variable(addr uint64) string {
-	if a.r.worlds == nil {
-		a.r.worlds = a.r.program.images.variables("ompi_mpi_comm_world", "ompi_mpi_comm_self")
+	if a.m.worlds == nil {
+		a.m.worlds = a.m.program.images.variables("ompi_mpi_comm_world", "ompi_mpi_comm_self")
 	}
-	return a.r.worlds[addr]
+	return a.m.worlds[addr]
 }
 
 // variables finds where the program has variables of some names.
@@ -111,49 +122,49 @@ func (m *images) variables(names ...string) map[uint64]string {
 	return found
 }
 
-func (r *run) enterMPI(t *thread, h *hook.Record, at uint64) {
-	row := &r.program.table[h.Func]
+func (m *mpiCalls) enterMPI(t *thread, h *hook.Record, at uint64) {
+	row := &m.program.table[h.Func]
 	c := call{role: row.Role, sp: h.SP}
 	if !t.covered() {
-		said := r.comms.Enter(row, asked{r, h, row}, t.cpu.at(at))
+		said := m.comms.Enter(row, asked{m, h, row}, t.cpu.at(at))
 		c.mpi = &said
 		switch {
 		case said.Meets:
-			r.collectives++
-			c.object, c.told = meetObject|r.collectives, true
-			op := r.operations.arrival(t, section.OpArrive, h, at, c.object)
+			m.collectives++
+			c.object, c.told = meetObject|m.collectives, true
+			op := m.operations.arrival(t, section.OpArrive, h, at, c.object)
 			op.Meeting = c.mpi
-			r.operations.feed(op)
+			m.operations.feed(op)
 		case said.Waits:
 			c.told = true
-			r.operations.feed(r.operations.arrival(t, section.OpWaitBegin, h, at, 0))
+			m.operations.feed(m.operations.arrival(t, section.OpWaitBegin, h, at, 0))
 		}
 	}
 	t.push(c)
 }
 
-func (r *run) leaveMPI(t *thread, h *hook.Record, at uint64) {
-	row := &r.program.table[h.Func]
+func (m *mpiCalls) leaveMPI(t *thread, h *hook.Record, at uint64) {
+	row := &m.program.table[h.Func]
 	c, ok := t.pop(row.Role, false)
 	if !ok || c.mpi == nil {
 		return
 	}
-	r.comms.Leave(c.mpi, asked{r, h, row})
-	r.overMPI(t, &c, at)
+	m.comms.Leave(c.mpi, asked{m, h, row})
+	m.overMPI(t, &c, at)
 }
 
 // endInMPI is the end of a thread that may stand in a call of MPI: it has waited there, for a
 // process that never came.
-func (r *run) endInMPI(t *thread, at uint64) {
+func (m *mpiCalls) endInMPI(t *thread, at uint64) {
 	for i := range t.calls {
 		if c := &t.calls[i]; c.mpi != nil {
-			r.overMPI(t, c, at)
+			m.overMPI(t, c, at)
 			return
 		}
 	}
 }
 
-func (r *run) overMPI(t *thread, c *call, at uint64) {
+func (m *mpiCalls) overMPI(t *thread, c *call, at uint64) {
 	if !c.told {
 		return
 	}
@@ -162,6 +173,6 @@ func (r *run) overMPI(t *thread, c *call, at uint64) {
 		op = t.op(section.OpWaitEnd, at)
 		op.Idle = true
 	}
-	r.operations.feed(op)
+	m.operations.feed(op)
 	t.begin(at)
 }

@@ -105,9 +105,9 @@ func sections(p *profile.Profile) map[profile.SectionKind][2]int {
 	return found
 }
 
-// barriers is a program whose threads measure for how long they have a core between the barriers,
-// and say so if they are asked to.
-const barriers = `
+// barrierSource is a program whose threads measure for how long they have a core between the
+// barriers, and say so if they are asked to.
+const barrierSource = `
 #include <pthread.h>
 #include <stdio.h>
 #include <time.h>
@@ -140,7 +140,7 @@ func TestBarriers(t *testing.T) {
 	needs(t, needSamples, needTracing)
 	var out strings.Builder
 	stolen := stolenTime(t)
-	p, res := record(t, Options{Command: []string{build(t, barriers), "say"}, Stdout: &out})
+	p, res := record(t, Options{Command: []string{build(t, barrierSource), "say"}, Stdout: &out})
 	stolen = stolenTime(t) - stolen
 	if res.Status != 7 || res.EndState != "exited" || res.Threads != 7 {
 		t.Errorf("status %d, %s, %d threads; want 7, exited, 7", res.Status, res.EndState, res.Threads)
@@ -205,7 +205,7 @@ func lost(p *profile.Profile, frequency float64) (nanos float64) {
 
 func hasSamples(p *profile.Profile) bool { return p.Meta().CountLabel == profile.Sampled }
 
-const regions = `
+const regionSource = `
 #include <omp.h>
 static volatile long sum;
 int main(void) {
@@ -223,7 +223,7 @@ int main(void) {
 
 func TestRegions(t *testing.T) {
 	needs(t, needTracing)
-	p, res := record(t, Options{Command: []string{build(t, regions, "-fopenmp")}})
+	p, res := record(t, Options{Command: []string{build(t, regionSource, "-fopenmp")}})
 	found := sections(p)
 	if res.Status != 0 || found[profile.SectionRegion] != [2]int{5, 4} || found[profile.SectionBarrier] != [2]int{5, 4} {
 		t.Errorf("status %d, sections by kind %v; want 5 region ends and 5 barriers of 4 threads", res.Status, found)
@@ -238,7 +238,7 @@ func TestStatic(t *testing.T) {
 		flags   []string
 		symbols bool
 	}{{[]string{"-static"}, true}, {[]string{"-static-pie"}, true}, {[]string{"-static", "-s"}, false}} {
-		p, res := record(t, Options{Command: []string{build(t, barriers, row.flags...)}})
+		p, res := record(t, Options{Command: []string{build(t, barrierSource, row.flags...)}})
 		found := sections(p)
 		barrier, join := found[profile.SectionBarrier], found[profile.SectionJoin]
 		if seen := barrier == [2]int{10, 6} && join[0] == 1; res.Status != 7 || seen != row.symbols ||
@@ -250,7 +250,7 @@ func TestStatic(t *testing.T) {
 
 func TestWithoutSamples(t *testing.T) {
 	needs(t, needTracing)
-	p, res := record(t, Options{Command: []string{build(t, barriers)}, NoPerf: true})
+	p, res := record(t, Options{Command: []string{build(t, barrierSource)}, NoPerf: true})
 	found := sections(p)
 	if res.Status != 7 || found[profile.SectionBarrier] != [2]int{10, 6} || !noted(p, "no-switches") {
 		t.Errorf("status %d, sections by kind %v, notes %v", res.Status, found, p.Meta().Notes)

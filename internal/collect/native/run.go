@@ -16,7 +16,6 @@ import (
 
 	"lime/internal/collect"
 	"lime/internal/collect/known"
-	"lime/internal/collect/mpi"
 	"lime/internal/collect/native/hook"
 	"lime/internal/perf"
 	"lime/internal/section"
@@ -63,10 +62,10 @@ type run struct {
 	locks      *locks
 	conditions *conditions
 	episodes   *episodes
-
-	comms       *mpi.Comms
-	collectives uint64            // calls in which this process met others, so far
-	worlds      map[uint64]string // variables of MPI's library, by address
+	tasks      *tasks
+	barriers   *barriers
+	regions    *regions
+	mpiCalls   *mpiCalls
 
 	out    *output
 	rec    *section.Recogniser
@@ -76,11 +75,9 @@ type run struct {
 	kernel map[perf.Type]func(*item) // what records of the kernel do
 	hooked [known.Roles]actions      // what calls of hooked functions do
 
-	handles map[uint64]*thread    // by pthread_t
-	open    map[uint64]openRegion // by what names the call
-	gates   []*gate               // by number
+	handles map[uint64]*thread // by pthread_t
+	gates   []*gate            // by number
 	gophers gophers
-	regions uint64
 	stretch stretch // of the run that is measured
 	keepAt  uint64
 	looked  int              // the thread that was looked at last
@@ -91,9 +88,6 @@ type run struct {
 	relay   sender.Relay
 	aliens  map[int32]bool // threads of child processes, which write into the same ring; false: known to be none
 }
-
-// openRegion is a parallel region that is open.
-type openRegion struct{ id, body uint64 }
 
 // Run records a program until it ends, or ctx is cancelled. The profile so far is kept whatever
 // happens.

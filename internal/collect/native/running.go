@@ -94,7 +94,7 @@ func (r *run) unhookProcess() error {
 // hookAgain hooks the program by which the recorded one has replaced itself.
 func (r *run) hookAgain() {
 	clear(r.handles)
-	clear(r.open)
+	clear(r.regions.open)
 	clear(r.conditions.waiters)
 	clear(r.conditions.meetings)
 	clear(r.locks.unlocks)

@@ -1,39 +1,46 @@
-package native
-
-import "lime/internal/section"
-
 // Tasks: runtimes hand them to threads that wait at a barrier or at the end of a region. No hook
 // tells of them, but samples do: code of the program's own above the waiting is a task, and work of
 // the section that ends so.
 
+package native
+
+import "lime/internal/section"
+
+// tasks are what threads do while they wait, as far as samples tell.
+type tasks struct {
+	operations *operations
+	roster     *roster
+	shared     *shared
+}
+
 // runsTask takes a sample of a task.
-func (r *run) runsTask(t *thread, x *item) {
+func (ts *tasks) runsTask(t *thread, x *item) {
 	if t.task == nil {
-		r.operations.feed(t.op(section.OpTask, x.at))
+		ts.operations.feed(t.op(section.OpTask, x.at))
 		t.task = &piece{thread: t, from: x.at, row: int32(t.id), tasks: true}
-		r.notes.Set("task-time", "work in tasks that threads do at barriers and region ends is estimated from samples", 1)
+		ts.shared.notes.Set("task-time", "work in tasks that threads do at barriers and region ends is estimated from samples", 1)
 	}
 	t.onTask = true
 	x.sample.at = t.task.cpu
-	t.task.cpu += r.nanosOf(x.sample.period)
+	t.task.cpu += ts.shared.nanosOf(x.sample.period)
 	t.task.work += x.sample.period
 	t.task.samples = append(t.task.samples, x.sample)
 }
 
 // tasksEnd ends the tasks of a thread before it goes on.
-func (r *run) tasksEnd(t *thread, at uint64) {
+func (ts *tasks) tasksEnd(t *thread, at uint64) {
 	if t.task == nil {
 		return
 	}
 	op := t.op(section.OpTaskEnd, at)
 	op.Span = t.task
 	t.task, t.onTask = nil, false
-	r.operations.feed(op)
+	ts.operations.feed(op)
 }
 
 // allTasksEnd ends those of all threads: the region that they belong to is over.
-func (r *run) allTasksEnd(at uint64) {
-	for _, t := range r.roster.threads {
-		r.tasksEnd(t, at)
+func (ts *tasks) allTasksEnd(at uint64) {
+	for _, t := range ts.roster.threads {
+		ts.tasksEnd(t, at)
 	}
 }

@@ -9,7 +9,7 @@ import (
 // Which call path a thread was on when: each sample of work stands within a part of its thread.
 func TestTracesLieWithinParts(t *testing.T) {
 	needs(t, needSamples, needTracing)
-	p, _ := record(t, Options{Command: []string{build(t, barriers)}})
+	p, _ := record(t, Options{Command: []string{build(t, barrierSource)}})
 	parts := map[profile.ThreadID][]profile.Part{}
 	if err := p.ScanParts(func(in *profile.Instance) error {
 		for _, part := range in.Parts {
@@ -36,7 +36,7 @@ func TestTracesLieWithinParts(t *testing.T) {
 	if hasSamples(p) && (n == 0 || time == 0) {
 		t.Errorf("%d samples speak for %.0f ns", n, time)
 	}
-	none, _ := record(t, Options{Command: []string{build(t, barriers)}, Traces: -1})
+	none, _ := record(t, Options{Command: []string{build(t, barrierSource)}, Traces: -1})
 	if len(none.Traces) != 0 {
 		t.Errorf("traces of %d threads without a budget", len(none.Traces))
 	}

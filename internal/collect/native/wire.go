@@ -11,9 +11,9 @@ import (
 )
 
 func newProcess(of *shared) *run {
-	r := &run{shared: of, keepAt: firstKeep, comms: mpi.New(mpi.ByVariable),
-		handles: map[uint64]*thread{}, open: map[uint64]openRegion{},
-		aliens: map[int32]bool{}}
+	r := &run{shared: of, keepAt: firstKeep,
+		handles: map[uint64]*thread{},
+		aliens:  map[int32]bool{}}
 	r.wire()
 	r.stream.hooks = func(number uint64) hook.Record { return r.program.ring.At(number) }
 	return r
@@ -50,6 +50,16 @@ func (r *run) wire() {
 	}
 	r.episodes = &episodes{
 		out: r.out, roster: r.roster, shared: r.shared, begun: map[uint64]*episode{},
+	}
+	r.tasks = &tasks{operations: r.operations, roster: r.roster, shared: r.shared}
+	r.barriers = &barriers{
+		episodes: r.episodes, operations: r.operations, program: r.program, tasks: r.tasks,
+	}
+	r.regions = &regions{
+		episodes: r.episodes, operations: r.operations, tasks: r.tasks, open: map[uint64]openRegion{},
+	}
+	r.mpiCalls = &mpiCalls{
+		operations: r.operations, program: r.program, comms: mpi.New(mpi.ByVariable),
 	}
 	r.kernel, r.hooked = r.applying(), r.hooking()
 }
