@@ -117,7 +117,7 @@ func (r *run) sampled(x *item) {
 		r.sampledScheduler(t, x)
 		return
 	}
-	r.sampledAtGate(t, x)
+	r.candidates.sampledAtGate(t, x)
 	waits := t.waits()
 	if x.sample.loop == nil || waits {
 		t.piece.spun, t.off.last.yields = nil, false // should it leave its core next, and nobody see where, it works
@@ -277,11 +277,11 @@ func (r *run) applyHook(x *item) {
 	if t.ended {
 		return
 	}
-	if g := r.gateOf(h); g != nil {
+	if g := r.candidates.gateOf(h); g != nil {
 		if t.cond.on {
 			r.conditions.condOver(t, x.at)
 		}
-		r.atGate(t, g, h, x.at)
+		r.candidates.atGate(t, g, h, x.at)
 		return
 	}
 	if h.Phase == hook.Enter && r.program.hooks != nil && r.program.hooks.Inner(h.Func) {

@@ -10,6 +10,16 @@ import (
 	"lime/internal/section"
 )
 
+// candidates are the gates of the program, each of which may be a barrier that it has built
+// itself.
+type candidates struct {
+	operations *operations
+	program    *program
+	roster     *roster
+
+	gates []*gate // by number
+}
+
 // A gate is code of the program's own in which its threads may wait for one another. What makes it
 // a barrier is that nobody comes out before all have gone in: each thread's k-th coming belongs to
 // round k, and once somebody has left that round nobody may come to it. When somebody comes for the
@@ -95,24 +105,24 @@ func (g *gate) works() bool {
 }
 
 // gateOf is the gate that a record tells of, nil if it tells of none.
-func (r *run) gateOf(h *hook.Record) *gate {
-	i := h.Func - len(r.program.table)
+func (cd *candidates) gateOf(h *hook.Record) *gate {
+	i := h.Func - len(cd.program.table)
 	if i < 0 || i >= hook.MostGates {
 		return nil
 	}
-	for i >= len(r.gates) {
-		r.gates = append(r.gates, newGate(len(r.gates)))
+	for i >= len(cd.gates) {
+		cd.gates = append(cd.gates, newGate(len(cd.gates)))
 	}
-	return r.gates[i]
+	return cd.gates[i]
 }
 
 // atGate takes the record of a gate.
-func (r *run) atGate(t *thread, g *gate, h *hook.Record, at uint64) {
+func (cd *candidates) atGate(t *thread, g *gate, h *hook.Record, at uint64) {
 	if g.state == gateRefuted || t.covered() && !t.within(g) {
 		return
 	}
 	if g.in[t] { // also if the record of that was lost
-		r.outOfGate(t, g, at)
+		cd.outOfGate(t, g, at)
 	}
 	if h.Phase == hook.Return {
 		return
@@ -122,13 +132,13 @@ func (r *run) atGate(t *thread, g *gate, h *hook.Record, at uint64) {
 	switch {
 	case g.state == was:
 	case g.state == gateKnown:
-		r.allKnown(g, t, at)
+		cd.allKnown(g, t, at)
 	default:
-		r.unknown(g, at)
+		cd.unknown(g, at)
 	}
-	if g.state == gateWatched && r.spent(g) {
+	if g.state == gateWatched && cd.spent(g) {
 		g.state = gateRefuted
-		r.unknown(g, at)
+		cd.unknown(g, at)
 	}
 	kind := section.OpPass
 	switch g.state {
@@ -140,12 +150,12 @@ func (r *run) atGate(t *thread, g *gate, h *hook.Record, at uint64) {
 	default:
 		t.gate, t.gateSP = g, h.SP
 	}
-	op := r.operations.arrival(t, kind, h, at, g.object)
+	op := cd.operations.arrival(t, kind, h, at, g.object)
 	op.Built = true
-	if p, ok := op.Span.(*piece); ok && r.program.target(h.Func) == 0 && len(op.Site.Stack) > 0 {
+	if p, ok := op.Span.(*piece); ok && cd.program.target(h.Func) == 0 && len(op.Site.Stack) > 0 {
 		p.exit = op.Site.Stack
 	}
-	r.operations.feed(op)
+	cd.operations.feed(op)
 }
 
 // beside reports whether the same threads have come to another gate, once each so far, and nothing
@@ -164,9 +174,9 @@ func (g *gate) beside(q *gate) bool {
 
 // allKnown: a gate is a barrier, so those are, too, to which the same threads have come meanwhile.
 // t comes to it.
-func (r *run) allKnown(g *gate, t *thread, at uint64) {
+func (cd *candidates) allKnown(g *gate, t *thread, at uint64) {
 	list := []*gate{g}
-	for _, q := range r.gates {
+	for _, q := range cd.gates {
 		if g.beside(q) {
 			q.state = gateKnown
 			list = append(list, q)
@@ -174,15 +184,15 @@ func (r *run) allKnown(g *gate, t *thread, at uint64) {
 	}
 	slices.SortStableFunc(list, func(a, b *gate) int { return cmp.Compare(a.since, b.since) })
 	for _, q := range list {
-		r.known(q, t, at)
+		cd.known(q, t, at)
 	}
 }
 
 // known: the gate is a barrier, and some may be in it still.
-func (r *run) known(g *gate, t *thread, at uint64) {
-	r.allow(g, math.MaxInt32)
-	r.operations.feed(r.gateOp(t, section.OpPassKnown, at, g))
-	for _, q := range r.roster.threads {
+func (cd *candidates) known(g *gate, t *thread, at uint64) {
+	cd.allow(g, math.MaxInt32)
+	cd.operations.feed(cd.gateOp(t, section.OpPassKnown, at, g))
+	for _, q := range cd.roster.threads {
 		if q != t && q.gate == g {
 			q.gate = nil
 			q.push(call{role: known.Gate, sp: q.gateSP, object: g.object, gate: g})
@@ -191,15 +201,15 @@ func (r *run) known(g *gate, t *thread, at uint64) {
 }
 
 // unknown: the gate is no barrier, or it is not sure any more.
-func (r *run) unknown(g *gate, at uint64) {
+func (cd *candidates) unknown(g *gate, at uint64) {
 	if g.state == gateRefuted {
-		r.allow(g, 0)
+		cd.allow(g, 0)
 	}
-	for _, q := range r.roster.threads {
+	for _, q := range cd.roster.threads {
 		switch {
 		case q.ended:
 		case q.within(g):
-			r.leaveGate(q, g, at)
+			cd.leaveGate(q, g, at)
 		case q.gate == g && g.state == gateRefuted:
 			q.gate = nil
 		}
@@ -207,45 +217,45 @@ func (r *run) unknown(g *gate, at uint64) {
 }
 
 // allow sets how many records the gate may still make.
-func (r *run) allow(g *gate, records int32) {
-	if r.program.ring != nil {
-		r.program.ring.Allow(g.number, records)
+func (cd *candidates) allow(g *gate, records int32) {
+	if cd.program.ring != nil {
+		cd.program.ring.Allow(g.number, records)
 	}
 }
 
 // spent reports whether it may make no more.
-func (r *run) spent(g *gate) bool {
-	return r.program.ring != nil && r.program.ring.Allowed(g.number) <= 0
+func (cd *candidates) spent(g *gate) bool {
+	return cd.program.ring != nil && cd.program.ring.Allowed(g.number) <= 0
 }
 
-func (r *run) gateOp(t *thread, kind section.OpKind, at uint64, g *gate) section.Op {
+func (cd *candidates) gateOp(t *thread, kind section.OpKind, at uint64, g *gate) section.Op {
 	op := t.op(kind, at)
 	op.Object = g.object
 	return op
 }
 
 // outOfGate is a thread's way out.
-func (r *run) outOfGate(t *thread, g *gate, at uint64) {
+func (cd *candidates) outOfGate(t *thread, g *gate, at uint64) {
 	was := g.state
 	g.goes(t, at)
 	switch {
 	case t.within(g):
-		r.leaveGate(t, g, at)
+		cd.leaveGate(t, g, at)
 	case t.gate == g:
 		t.gate = nil
-		op, _ := r.operations.cutOp(t, section.OpPassEnd, at)
+		op, _ := cd.operations.cutOp(t, section.OpPassEnd, at)
 		op.Object = g.object
-		r.operations.feed(op)
+		cd.operations.feed(op)
 	}
 	if g.state != was {
-		r.unknown(g, at)
+		cd.unknown(g, at)
 	}
 }
 
 // leaveGate ends a thread's wait at a known gate.
-func (r *run) leaveGate(t *thread, g *gate, at uint64) {
+func (cd *candidates) leaveGate(t *thread, g *gate, at uint64) {
 	t.calls = t.calls[:len(t.calls)-1]
-	r.operations.feed(r.gateOp(t, section.OpLeave, at, g))
+	cd.operations.feed(cd.gateOp(t, section.OpLeave, at, g))
 	t.begin(at)
 }
 
@@ -256,7 +266,7 @@ func (t *thread) within(g *gate) bool {
 }
 
 // sampledAtGate takes a sample of a thread inside of a gate.
-func (r *run) sampledAtGate(t *thread, x *item) {
+func (cd *candidates) sampledAtGate(t *thread, x *item) {
 	g := t.gate
 	if t.gated() {
 		g = t.calls[len(t.calls)-1].gate
@@ -271,6 +281,6 @@ func (r *run) sampledAtGate(t *thread, x *item) {
 	}
 	if g.works() {
 		g.state = gateRefuted
-		r.unknown(g, x.at)
+		cd.unknown(g, x.at)
 	}
 }

@@ -66,6 +66,7 @@ type run struct {
 	barriers   *barriers
 	regions    *regions
 	mpiCalls   *mpiCalls
+	candidates *candidates
 
 	out    *output
 	rec    *section.Recogniser
@@ -76,7 +77,6 @@ type run struct {
 	hooked [known.Roles]actions      // what calls of hooked functions do
 
 	handles map[uint64]*thread // by pthread_t
-	gates   []*gate            // by number
 	gophers gophers
 	stretch stretch // of the run that is measured
 	keepAt  uint64

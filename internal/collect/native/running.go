@@ -98,7 +98,7 @@ func (r *run) hookAgain() {
 	clear(r.conditions.waiters)
 	clear(r.conditions.meetings)
 	clear(r.locks.unlocks)
-	r.gates = nil
+	r.candidates.gates = nil
 	r.program.hooks, r.program.golang, r.gophers = nil, false, gophers{}
 	if r.o.NoHooks || r.program.prog != nil && r.program.prog.pidfd < 0 {
 		r.notes.Add("exec", "the program replaced itself by another one: of that, only samples are there")

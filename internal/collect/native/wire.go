@@ -61,5 +61,6 @@ func (r *run) wire() {
 	r.mpiCalls = &mpiCalls{
 		operations: r.operations, program: r.program, comms: mpi.New(mpi.ByVariable),
 	}
+	r.candidates = &candidates{operations: r.operations, program: r.program, roster: r.roster}
 	r.kernel, r.hooked = r.applying(), r.hooking()
 }
