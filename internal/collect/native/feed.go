@@ -206,7 +206,7 @@ func (r *run) startThread(tid int32, parent *thread, at uint64) *thread {
 	t.begin(at)
 	switch {
 	case r.program.golang:
-		r.schedules(t, at)
+		r.goroutines.schedules(t, at)
 	case pool:
 		t.idle = true
 		r.operations.feed(t.op(section.OpIdle, at))
@@ -245,7 +245,7 @@ func (r *run) endThread(t *thread, at uint64) {
 		return
 	}
 	r.tasks.tasksEnd(t, at)
-	r.goneFrom(t, at)
+	r.goroutines.goneFrom(t, at)
 	r.mpiCalls.endInMPI(t, at)
 	op, p := r.operations.cutOp(t, section.OpExit, at)
 	if t.parent != nil {
@@ -328,17 +328,17 @@ func (r *run) hooking() [known.Roles]actions {
 		known.ReadLock:      {r.locks.locked, nil},
 		known.Turn:          {r.locks.locked, nil},
 		known.Unlock:        {r.locks.unlocked, nil},
-		known.GoIn:          {r.enterGoIn, nil},
-		known.GoOut:         {r.enterGoOut, nil},
-		known.GoPark:        {r.enterGoPark, nil},
-		known.GoReady:       {r.enterGoReady, nil},
-		known.GoEnd:         {r.enterGoEnd, nil},
-		known.GoLock:        {r.enterGoLock, nil},
-		known.GoUnlock:      {r.enterGoUnlock, nil},
-		known.GoCondList:    {r.enterGoCondWait, nil},
-		known.GoCondWakeAll: {r.enterGoCondAll, nil},
-		known.GoCount:       {r.enterGoCount, nil},
-		known.GoAwait:       {r.enterGoAwait, nil},
+		known.GoIn:          {r.goroutines.enterGoIn, nil},
+		known.GoOut:         {r.goroutines.enterGoOut, nil},
+		known.GoPark:        {r.goroutines.enterGoPark, nil},
+		known.GoReady:       {r.goroutines.enterGoReady, nil},
+		known.GoEnd:         {r.goroutines.enterGoEnd, nil},
+		known.GoLock:        {r.goroutines.enterGoLock, nil},
+		known.GoUnlock:      {r.goroutines.enterGoUnlock, nil},
+		known.GoCondList:    {r.goroutines.enterGoCondWait, nil},
+		known.GoCondWakeAll: {r.goroutines.enterGoCondAll, nil},
+		known.GoCount:       {r.goroutines.enterGoCount, nil},
+		known.GoAwait:       {r.goroutines.enterGoAwait, nil},
 		known.Futex:         {r.conditions.enterFutex, r.conditions.leaveFutex},
 	}
 	for x := known.Meet; x <= known.Message; x++ {

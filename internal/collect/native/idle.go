@@ -126,7 +126,7 @@ func (r *run) working() (n int) {
 			n++
 		}
 	}
-	for g := range r.gophers.awake {
+	for g := range r.goroutines.awake {
 		if !g.idles() {
 			n++
 		}

@@ -101,7 +101,7 @@ func (r *run) endProcess() {
 	r.over = true
 	end := max(r.clocks.now, r.clocks.started)
 	r.stretch.within(r, end)
-	r.endGo(end)
+	r.goroutines.endGo(end)
 	for _, t := range r.roster.threads {
 		if !t.foreign {
 			r.endThread(t, end)

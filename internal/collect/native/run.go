@@ -67,6 +67,7 @@ type run struct {
 	regions    *regions
 	mpiCalls   *mpiCalls
 	candidates *candidates
+	goroutines *goroutines
 
 	out    *output
 	rec    *section.Recogniser
@@ -77,8 +78,7 @@ type run struct {
 	hooked [known.Roles]actions      // what calls of hooked functions do
 
 	handles map[uint64]*thread // by pthread_t
-	gophers gophers
-	stretch stretch // of the run that is measured
+	stretch stretch            // of the run that is measured
 	keepAt  uint64
 	looked  int              // the thread that was looked at last
 	spun    uint64           // ns in loops of the program's own that wait

@@ -61,7 +61,7 @@ func (r *run) takeHooks(in *hook.Installed) {
 		r.notes.Add("unhooked", "functions of the program that cannot be watched because of how they begin: "+strings.Join(in.Refused, ", "))
 	}
 	if in.Go {
-		r.beginGo(in.Goroutine, max(r.clocks.now, r.clocks.started))
+		r.goroutines.beginGo(in.Goroutine, max(r.clocks.now, r.clocks.started))
 	}
 	r.program.sampler.walker.Stubs, r.program.sampler.walker.Moved = in.Frame, in.Origin
 	r.program.sampler.stubs = func(pc uint64) bool { return pc >= in.Lo && pc < in.Hi }
@@ -99,7 +99,8 @@ func (r *run) hookAgain() {
 	clear(r.conditions.meetings)
 	clear(r.locks.unlocks)
 	r.candidates.gates = nil
-	r.program.hooks, r.program.golang, r.gophers = nil, false, gophers{}
+	r.program.hooks, r.program.golang = nil, false
+	r.goroutines.forget()
 	if r.o.NoHooks || r.program.prog != nil && r.program.prog.pidfd < 0 {
 		r.notes.Add("exec", "the program replaced itself by another one: of that, only samples are there")
 		return

@@ -62,5 +62,9 @@ func (r *run) wire() {
 		operations: r.operations, program: r.program, comms: mpi.New(mpi.ByVariable),
 	}
 	r.candidates = &candidates{operations: r.operations, program: r.program, roster: r.roster}
+	r.goroutines = &goroutines{
+		absences: r.absences, locks: r.locks, operations: r.operations, out: r.out, places: r.places,
+		program: r.program, rec: r.rec, roster: r.roster, shared: r.shared,
+	}
 	r.kernel, r.hooked = r.applying(), r.hooking()
 }
