@@ -27,10 +27,10 @@ func (r *run) attach() error {
 	r.stretch = newStretch(&r.o.Region, r.clocks.started)
 	r.out.closed = r.stretch.begins != 0
 	r.program.name = threadName(pid, pid)
-	r.startThread(r.program.pid, nil, r.clocks.started)
+	r.lives.startThread(r.program.pid, nil, r.clocks.started)
 	for _, tid := range threadsOf(pid) {
 		r.openPerf(perf.Options{PID: pid, TID: tid, Pages: attachPages})
-		t := r.thread(int32(tid), r.clocks.started)
+		t := r.lives.thread(int32(tid), r.clocks.started)
 		t.name = threadName(pid, tid)
 	}
 	if len(r.session) == 0 {

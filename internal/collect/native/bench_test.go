@@ -34,7 +34,7 @@ func BenchmarkBarrier(b *testing.B) {
 	at := uint64(1000)
 	here, _, _, _ := runtime.Caller(0)
 	for t := range int32(threads) {
-		r.startThread(r.program.pid+t, r.roster.main(), at)
+		r.lives.startThread(r.program.pid+t, r.roster.main(), at)
 	}
 	var calls []hook.Record
 	r.stream.hooks = func(number uint64) hook.Record { return calls[number] }

@@ -20,11 +20,11 @@ type brief struct{ threads, ran, unseen uint64 }
 const leastBrief = 8
 
 // hasLived takes in that a thread has ended.
-func (r *run) hasLived(t *thread) {
-	if cpu := t.cpu.at(t.end); cpu > 0 && cpu < 1_000_000_000/r.o.Frequency {
-		r.brief.threads, r.brief.ran = r.brief.threads+1, r.brief.ran+cpu
-		if r.wants(r.brief, t.parent); !t.sampled {
-			r.brief.unseen++
+func (lv *lives) hasLived(t *thread) {
+	if cpu := t.cpu.at(t.end); cpu > 0 && cpu < 1_000_000_000/lv.shared.o.Frequency {
+		lv.brief.threads, lv.brief.ran = lv.brief.threads+1, lv.brief.ran+cpu
+		if lv.shared.wants(lv.brief, t.parent); !t.sampled {
+			lv.brief.unseen++
 		}
 	}
 }
@@ -33,7 +33,7 @@ func (r *run) hasLived(t *thread) {
 func (r *run) noteBrief(notes collect.Notes) {
 	var b brief
 	for _, p := range r.all() {
-		b.threads, b.ran, b.unseen = b.threads+p.brief.threads, b.ran+p.brief.ran, b.unseen+p.brief.unseen
+		b.threads, b.ran, b.unseen = b.threads+p.lives.brief.threads, b.ran+p.lives.brief.ran, b.unseen+p.lives.brief.unseen
 	}
 	if b.threads >= leastBrief && r.by != "" {
 		notes.Set("brief-threads", fmt.Sprintf("%d threads ended before they had a core for as long as there is "+

@@ -41,7 +41,7 @@ func recording(t *testing.T, o Options) (*run, *profile.Profile) {
 	}
 	t.Cleanup(r.program.images.close)
 	r.clocks.started = 1000
-	r.startThread(r.program.pid, nil, r.clocks.started)
+	r.lives.startThread(r.program.pid, nil, r.clocks.started)
 	return r, p
 }
 

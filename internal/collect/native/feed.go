@@ -1,8 +1,6 @@
 package native
 
 import (
-	"cmp"
-
 	"lime/internal/collect/known"
 	"lime/internal/collect/native/hook"
 	"lime/internal/perf"
@@ -41,13 +39,13 @@ func (r *run) forked(x *item) {
 	}
 	delete(r.aliens, x.tid)
 	if r.roster.byTID[x.tid] == nil || r.roster.byTID[x.tid].ended {
-		r.startThread(x.tid, r.roster.byTID[x.other], x.at)
+		r.lives.startThread(x.tid, r.roster.byTID[x.other], x.at)
 	}
 }
 
 func (r *run) exited(x *item) {
 	if t := r.roster.byTID[x.tid]; t != nil {
-		r.endThread(t, x.at)
+		r.lives.endThread(t, x.at)
 	}
 }
 
@@ -58,7 +56,7 @@ func (r *run) named(x *item) {
 }
 
 func (r *run) switched(x *item) {
-	t := r.thread(x.tid, x.at)
+	t := r.lives.thread(x.tid, x.at)
 	if t.ended {
 		return
 	}
@@ -95,7 +93,7 @@ func (r *run) switched(x *item) {
 }
 
 func (r *run) sampled(x *item) {
-	t := r.thread(x.tid, x.at)
+	t := r.lives.thread(x.tid, x.at)
 	if t.ended {
 		return
 	}
@@ -170,98 +168,6 @@ func (t *thread) gated() bool {
 	return n > 0 && t.calls[n-1].gate != nil
 }
 
-// thread finds a thread, or makes it known: it may have been there before lime.
-func (r *run) thread(tid int32, at uint64) *thread {
-	if t := r.roster.byTID[tid]; t != nil {
-		return t
-	}
-	return r.startThread(tid, r.roster.main(), at)
-}
-
-func (r *run) startThread(tid int32, parent *thread, at uint64) *thread {
-	t := &thread{id: section.ThreadID(r.rows), tid: tid, parent: parent, start: at, name: r.program.name}
-	if parent != nil {
-		t.name = parent.name
-	}
-	if !r.switches {
-		t.cpu = onCPU{on: true, since: at}
-	}
-	r.rows++
-	r.roster.threads = append(r.roster.threads, t)
-	r.roster.byTID[tid] = t
-	r.clocks.pace.set(&t.paced, false, true)
-	r.out.thread(t)
-	if len(r.roster.threads) == 1 {
-		r.out.main = t
-	}
-	op := section.Op{Kind: section.OpStart, Thread: t.id, Other: section.NoThread, At: unit.Cycles(at)}
-	pool := false
-	if parent != nil {
-		delete(r.episodes.begun, joinObject|uint64(parent.id))
-		op.Other = parent.id
-		pool = r.program.golang || r.created(parent, t, at)
-		r.out.startsBehind(t, at)
-	}
-	r.operations.feed(op)
-	t.begin(at)
-	switch {
-	case r.program.golang:
-		r.goroutines.schedules(t, at)
-	case pool:
-		t.idle = true
-		r.operations.feed(t.op(section.OpIdle, at))
-	}
-	return t
-}
-
-// created tells of a new thread, and whether it belongs to the pool of an OpenMP runtime.
-func (r *run) created(parent, t *thread, at uint64) (pool bool) {
-	parent.child = t
-	if parent.ended {
-		return false
-	}
-	for _, c := range parent.calls {
-		pool = pool || c.role == known.Fork && !c.body || c.mpi != nil
-	}
-	if n := len(parent.bodies); pool && n > 0 && parent.calls[len(parent.calls)-1].body {
-		pool = false
-	}
-	if pool || parent.idle {
-		return true
-	}
-	op := parent.create
-	if op == nil {
-		o, _ := r.operations.cutOp(parent, section.OpCreate, at)
-		op = &o
-	}
-	parent.create = nil
-	op.Other = t.id
-	r.operations.feed(*op)
-	return false
-}
-
-func (r *run) endThread(t *thread, at uint64) {
-	if t.ended {
-		return
-	}
-	r.tasks.tasksEnd(t, at)
-	r.goroutines.goneFrom(t, at)
-	r.mpiCalls.endInMPI(t, at)
-	op, p := r.operations.cutOp(t, section.OpExit, at)
-	if t.parent != nil {
-		r.episodes.comes(t, p, joinObject|uint64(t.parent.id), at)
-	}
-	t.ended, t.end = true, at
-	r.clocks.pace.set(&t.paced, false, false)
-	if t.cpu.on {
-		t.cpu.out(at, false)
-	}
-	t.cpu.gone, t.cpu.next = nil, 0
-	r.hasLived(t)
-	r.operations.feed(op)
-	r.out.threadEnd(t)
-}
-
 // op is an operation without a piece.
 func (t *thread) op(kind section.OpKind, at uint64) section.Op {
 	return section.Op{Kind: kind, Thread: t.id, Other: section.NoThread, At: unit.Cycles(at)}
@@ -273,7 +179,7 @@ func (r *run) applyHook(x *item) {
 	if r.alien(h.TID) {
 		return
 	}
-	t := r.thread(h.TID, x.at)
+	t := r.lives.thread(h.TID, x.at)
 	if t.ended {
 		return
 	}
@@ -318,8 +224,8 @@ func (r *run) hooking() [known.Roles]actions {
 	table := [known.Roles]actions{
 		known.Barrier:       {r.barriers.enterBarrier, r.barriers.leaveBarrier},
 		known.TeamBarrier:   {r.barriers.enterBarrier, r.barriers.leaveBarrier},
-		known.Join:          {r.enterJoin, r.leaveJoin},
-		known.Create:        {r.enterCreate, r.leaveCreate},
+		known.Join:          {r.lives.enterJoin, r.lives.leaveJoin},
+		known.Create:        {r.lives.enterCreate, r.lives.leaveCreate},
 		known.Fork:          {r.regions.enterFork, r.regions.leaveFork},
 		known.CondWait:      {r.conditions.enterCond, nil},
 		known.CondWake:      {r.conditions.wake, nil},
@@ -345,59 +251,4 @@ func (r *run) hooking() [known.Roles]actions {
 		table[x] = actions{r.mpiCalls.enterMPI, r.mpiCalls.leaveMPI}
 	}
 	return table
-}
-
-func (r *run) enterJoin(t *thread, h *hook.Record, at uint64) {
-	c := call{role: known.Join, sp: h.SP}
-	if !t.covered() {
-		c.other = r.handles[h.Arg0]
-	}
-	if c.other != nil {
-		op := r.operations.arrival(t, section.OpJoinBegin, h, at, 0)
-		op.Other = c.other.id
-		r.operations.feed(op)
-	}
-	t.push(c)
-}
-
-// leaveJoin: the kernel may tell of the thread's end after the one who joins it goes on.
-func (r *run) leaveJoin(t *thread, h *hook.Record, at uint64) {
-	c, ok := t.pop(known.Join, false)
-	if !ok || c.other == nil {
-		return
-	}
-	if int32(h.Arg0) == 0 {
-		r.endThread(c.other, at)
-		delete(r.handles, h.Arg1)
-	}
-	op := t.op(section.OpJoinEnd, at)
-	op.Other = c.other.id
-	r.operations.feed(op)
-	r.out.follows(t, c.other)
-	t.begin(at)
-}
-
-func (r *run) enterCreate(t *thread, h *hook.Record, at uint64) {
-	t.child = nil
-	if !t.covered() && !t.idle {
-		op := r.operations.arrival(t, section.OpCreate, h, at, 0)
-		t.create = &op
-	}
-	t.push(call{role: known.Create, sp: h.SP})
-}
-
-func (r *run) leaveCreate(t *thread, h *hook.Record, at uint64) {
-	t.pop(known.Create, false)
-	if int32(h.Arg0) == 0 && t.child != nil {
-		r.handles[h.Arg1] = t.child
-	}
-	if t.create != nil { // no thread came of it: the piece goes on
-		p := t.create.Span.(*piece)
-		p.events = append(p.events, t.piece.events...)
-		p.samples, p.work, p.spin = append(p.samples, t.piece.samples...), p.work+t.piece.work, p.spin+t.piece.spin
-		p.spins, p.spunAt = p.spins+t.piece.spins, cmp.Or(t.piece.spunAt, p.spunAt)
-		p.off = append(p.off, t.piece.off...)
-		p.cpu = 0
-		t.piece, t.create = p, nil
-	}
 }

@@ -104,7 +104,7 @@ func (r *run) endProcess() {
 	r.goroutines.endGo(end)
 	for _, t := range r.roster.threads {
 		if !t.foreign {
-			r.endThread(t, end)
+			r.lives.endThread(t, end)
 		}
 	}
 	r.rec.Close(unit.Cycles(end))

@@ -68,17 +68,16 @@ type run struct {
 	mpiCalls   *mpiCalls
 	candidates *candidates
 	goroutines *goroutines
+	lives      *lives
 
 	out    *output
 	rec    *section.Recogniser
 	stream stream
-	stamps []stamp // of hooks, as they are read
-	brief  brief
+	stamps []stamp                   // of hooks, as they are read
 	kernel map[perf.Type]func(*item) // what records of the kernel do
 	hooked [known.Roles]actions      // what calls of hooked functions do
 
-	handles map[uint64]*thread // by pthread_t
-	stretch stretch            // of the run that is measured
+	stretch stretch // of the run that is measured
 	keepAt  uint64
 	looked  int              // the thread that was looked at last
 	spun    uint64           // ns in loops of the program's own that wait
@@ -161,7 +160,7 @@ func (r *run) prepare(pid int) error {
 	r.clocks.started = monotonic()
 	r.stretch = newStretch(&r.o.Region, r.clocks.started)
 	r.out.closed = r.stretch.begins != 0
-	r.startThread(r.program.pid, nil, r.clocks.started)
+	r.lives.startThread(r.program.pid, nil, r.clocks.started)
 	return r.enable()
 }
 

@@ -93,7 +93,7 @@ func (r *run) unhookProcess() error {
 
 // hookAgain hooks the program by which the recorded one has replaced itself.
 func (r *run) hookAgain() {
-	clear(r.handles)
+	clear(r.lives.handles)
 	clear(r.regions.open)
 	clear(r.conditions.waiters)
 	clear(r.conditions.meetings)

@@ -12,8 +12,7 @@ import (
 
 func newProcess(of *shared) *run {
 	r := &run{shared: of, keepAt: firstKeep,
-		handles: map[uint64]*thread{},
-		aliens:  map[int32]bool{}}
+		aliens: map[int32]bool{}}
 	r.wire()
 	r.stream.hooks = func(number uint64) hook.Record { return r.program.ring.At(number) }
 	return r
@@ -65,6 +64,11 @@ func (r *run) wire() {
 	r.goroutines = &goroutines{
 		absences: r.absences, locks: r.locks, operations: r.operations, out: r.out, places: r.places,
 		program: r.program, rec: r.rec, roster: r.roster, shared: r.shared,
+	}
+	r.lives = &lives{
+		clocks: r.clocks, episodes: r.episodes, goroutines: r.goroutines, mpiCalls: r.mpiCalls,
+		operations: r.operations, out: r.out, program: r.program, roster: r.roster, shared: r.shared,
+		tasks: r.tasks, handles: map[uint64]*thread{},
 	}
 	r.kernel, r.hooked = r.applying(), r.hooking()
 }
