@@ -24,8 +24,7 @@ func (r *run) attach() error {
 	r.o.Command = commandOf(pid)
 	r.clock.tick()
 	r.clocks.started = monotonic()
-	r.stretch = newStretch(&r.o.Region, r.clocks.started)
-	r.out.closed = r.stretch.begins != 0
+	r.stretch.asked(&r.o.Region)
 	r.program.name = threadName(pid, pid)
 	r.lives.startThread(r.program.pid, nil, r.clocks.started)
 	for _, tid := range threadsOf(pid) {

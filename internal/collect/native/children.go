@@ -35,18 +35,19 @@ type child struct {
 // some 10 ms, and a shell may start thousands.
 const mostPrograms = 16
 
-func (r *run) child(pid int32) *child {
-	c := r.children[pid]
+// child is a process that one has started that runs a program, and runs that so far.
+func (s *shared) child(pid int32, of *program) *child {
+	c := s.children[pid]
 	if c == nil {
-		c = &child{pid: pid, name: r.program.name, sampler: r.program.sampler, threads: map[int32]*thread{}}
-		r.children[pid] = c
+		c = &child{pid: pid, name: of.name, sampler: of.sampler, threads: map[int32]*thread{}}
+		s.children[pid] = c
 	}
 	return c
 }
 
 // childRecord takes a record of a process other than the program.
 func (r *run) childRecord(rec *perf.Record) {
-	c := r.child(rec.PID)
+	c := r.child(rec.PID, r.program)
 	if c.run != nil && rec.Time >= c.run.clocks.started {
 		c.run.ownRecord(rec)
 		return

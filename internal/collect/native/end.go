@@ -21,7 +21,7 @@ func (r *run) finish(state *os.ProcessState, interrupted bool) (Result, error) {
 	r.endChildren()
 	r.traces.Write(r.o.Out, r.notes)
 	res := r.result(state, interrupted)
-	res.Notes, res.RunTime, res.Never = r.report(end-r.clocks.started), end-r.clocks.started, r.stretch.never(r)
+	res.Notes, res.RunTime, res.Never = r.report(end-r.clocks.started), end-r.clocks.started, r.stretch.never()
 	m := metaAtEnd(r, &res, state)
 	err := r.o.Out.UpdateMeta(m)
 	for _, p := range r.all() {
@@ -38,7 +38,7 @@ func metaAtEnd(r *run, res *Result, state *os.ProcessState) profile.Meta {
 	if ws, ok := r.exitStatus(state); ok && ws.Signaled() {
 		m.ExitStatus = int(ws.Signal())
 	}
-	r.stretch.describe(r, &m)
+	r.stretch.describe(&m)
 	return m
 }
 

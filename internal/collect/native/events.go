@@ -92,17 +92,6 @@ type eventKey struct {
 	pc   uint64
 }
 
-// happened takes the sample of an event: what happens while a thread waits is nobody's.
-func (r *run) happened(t *thread, x *item) {
-	p := t.piece
-	if t.waits() {
-		p = t.task
-	}
-	if p != nil {
-		p.addEvent(x.event)
-	}
-}
-
 // eventCount is how often it happened.
 type eventCount struct {
 	eventKey

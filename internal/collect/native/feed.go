@@ -10,7 +10,7 @@ import (
 
 // apply takes the next item in the order of time.
 func (r *run) apply(x *item) {
-	if !r.stretch.within(r, x.at) {
+	if !r.stretch.within(x.at) {
 		return
 	}
 	r.clocks.now = max(r.clocks.now, x.at)
@@ -28,7 +28,7 @@ func (r *run) apply(x *item) {
 func (r *run) applying() map[perf.Type]func(*item) {
 	return map[perf.Type]func(*item){
 		perf.TypeFork: r.forked, perf.TypeExit: r.exited, perf.TypeComm: r.named,
-		perf.TypeSwitch: r.switched, perf.TypeSample: r.sampled,
+		perf.TypeSwitch: r.switched, perf.TypeSample: r.sampling.sampled,
 	}
 }
 
@@ -90,63 +90,6 @@ func (r *run) switched(x *item) {
 	if t.cond.off {
 		r.conditions.condOver(t, x.at)
 	}
-}
-
-func (r *run) sampled(x *item) {
-	t := r.lives.thread(x.tid, x.at)
-	if t.ended {
-		return
-	}
-	if x.detail != nil && x.left != nil {
-		r.absences.leavesCore(t, x)
-		return
-	}
-	t = t.acting()
-	if x.event != nil {
-		r.happened(t, x)
-		return
-	}
-	x.sample.nanos = r.nanosOf(x.sample.period)
-	if x.short && t.cpu.at(x.at) >= 1_000_000_000/r.o.Frequency { // the first clock has begun to tell
-		return
-	}
-	t.sampled = true
-	if r.program.golang && t.gopher == nil {
-		r.sampledScheduler(t, x)
-		return
-	}
-	r.candidates.sampledAtGate(t, x)
-	waits := t.waits()
-	if x.sample.loop == nil || waits {
-		t.piece.spun, t.off.last.yields = nil, false // should it leave its core next, and nobody see where, it works
-	} else {
-		r.spinsOn(t, &x.sample)
-	}
-	nanos := float64(x.sample.nanos)
-	t.spins, t.onTask = x.spins, false
-	if t.gopher == nil && t.cpu.on {
-		ownSpin := x.sample.loop != nil // nobody waits for it
-		r.clocks.pace.set(&t.paced, !ownSpin, !ownSpin)
-	}
-	x.sample.working = r.working()
-	switch {
-	case waits && x.inside && !x.spins && !t.gated():
-		r.tasks.runsTask(t, x)
-	case x.spins && !waits:
-		t.piece.spin += x.sample.period
-		t.piece.spins, t.piece.spunAt = t.piece.spins+1, x.sample.b
-		fallthrough
-	case waits:
-		r.out.paths[pathKey{x.sample.path, t.row(), noSection, "wait"}] += nanos
-		return
-	default:
-		x.sample.at = t.cpu.at(x.at) - min(t.cpu.at(x.at), t.piece.cpuFrom)
-		t.piece.work += x.sample.period
-		t.piece.narrow(x.sample.open)
-		x.sample.open = nil
-		t.piece.samples = append(t.piece.samples, x.sample)
-	}
-	r.out.idle.moment.add(x.sample.path, t.row(), x.sample.working, nanos)
 }
 
 const noSection = -1

@@ -418,13 +418,3 @@ func (gr *goroutines) endGo(at uint64) {
 		gr.endGoroutine(g, at)
 	}
 }
-
-// sampledScheduler takes a sample of a thread of the runtime's that hosts no goroutine of the
-// program's.
-func (r *run) sampledScheduler(t *thread, x *item) {
-	metric := "time"
-	if x.spins {
-		metric = "wait"
-	}
-	r.out.paths[pathKey{x.sample.path, int32(t.id), noSection, metric}] += float64(x.sample.nanos)
-}

@@ -118,22 +118,6 @@ func (i *idling) charge(p *piece, before uint64, lengths []uint64) {
 	}
 }
 
-// working counts the threads that have something to do: neither wait, nor spin for something, nor
-// sleep in the kernel.
-func (r *run) working() (n int) {
-	for _, t := range r.roster.threads {
-		if !t.ended && !t.foreign && !t.idles() {
-			n++
-		}
-	}
-	for g := range r.goroutines.awake {
-		if !g.idles() {
-			n++
-		}
-	}
-	return max(n, 1)
-}
-
 // idles reports whether the thread is known to have nothing to do.
 func (t *thread) idles() bool {
 	return t.waits() && !t.onTask || t.cond.on || t.spins || t.cpu.blocked()

@@ -80,20 +80,3 @@ func (o *onPace) at(now uint64, on bool) uint64 {
 // spinMark is a sample in a loop of the program's own that waits: the thread's CPU time, and the
 // clock's while it had a core.
 type spinMark struct{ cpu, pace uint64 }
-
-// spinsOn takes a sample in such a loop, and charges it as a wait for others. A sample stands for
-// its period, but for all that the thread ran since the last one if that was in such a loop, too:
-// what the kernel does for it there, where it gives its core away again and again, has no samples.
-func (r *run) spinsOn(t *thread, s *workSample) {
-	now := spinMark{t.cpu.at(r.clocks.now), t.others.at(r.clocks.pace.now, t.cpu.on)}
-	waited := uint64(r.clocks.pace.rate() * float64(s.nanos))
-	if last := t.piece.spun; last != nil && s.nanos > 0 && t.gopher == nil {
-		ran := now.cpu - last.cpu
-		s.period = uint64(float64(s.period) * float64(ran) / float64(s.nanos))
-		s.nanos, waited = ran, now.pace-last.pace
-	}
-	t.piece.spun = &now
-	t.off.last = leaving{at: t.off.last.at, kind: kindFault, call: s.loop.last, path: s.path, yields: true, takes: s.loop.takes}
-	r.spun += s.nanos
-	t.piece.addOff(offWait{t.off.last.waitsFor(), s.loop.last, 1, waited})
-}

@@ -77,7 +77,7 @@ func (r *run) alien(tid int32) bool {
 		is = group != strconv.Itoa(int(r.program.pid))
 	}
 	if r.aliens[tid] = is; is {
-		r.child(tid)
+		r.shared.child(tid, r.program)
 	}
 	return is
 }

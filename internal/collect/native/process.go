@@ -38,7 +38,7 @@ func (r *run) watch(rec *perf.Record) *run {
 		return nil
 	}
 	p := newProcess(r.shared)
-	p.stretch = r.stretch
+	p.stretch.as(r.stretch)
 	p.program.pid, p.program.name, p.clocks.started = rec.PID, rec.Name, rec.Time
 	if p.look() != nil { // it is gone
 		return nil
@@ -100,7 +100,7 @@ func (r *run) endProcess() {
 	}
 	r.over = true
 	end := max(r.clocks.now, r.clocks.started)
-	r.stretch.within(r, end)
+	r.stretch.within(end)
 	r.goroutines.endGo(end)
 	for _, t := range r.roster.threads {
 		if !t.foreign {
@@ -177,7 +177,6 @@ func (d *distinct) AddKind(k profile.EventKind) int32 {
 // look reads what is mapped into the process.
 func (r *run) look() error {
 	r.program.images.pid = int(r.program.pid)
-	r.out.closed = r.stretch.begins != 0
 	return r.program.images.load()
 }
 

@@ -32,7 +32,7 @@ func (r *run) report(wall uint64) []profile.Note {
 	goroutines := false
 	for _, p := range r.all() {
 		width = max(width, uint64(p.out.idle.width))
-		calls, spun, work = calls+p.lostCalls(), spun+p.spun, work+p.out.work
+		calls, spun, work = calls+p.lostCalls(), spun+p.sampling.spun, work+p.out.work
 		goroutines = goroutines || p.program.images.goroutines() && !p.program.golang
 	}
 	if width > 0 {

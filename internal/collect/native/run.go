@@ -69,6 +69,7 @@ type run struct {
 	candidates *candidates
 	goroutines *goroutines
 	lives      *lives
+	sampling   *sampling
 
 	out    *output
 	rec    *section.Recogniser
@@ -77,10 +78,9 @@ type run struct {
 	kernel map[perf.Type]func(*item) // what records of the kernel do
 	hooked [known.Roles]actions      // what calls of hooked functions do
 
-	stretch stretch // of the run that is measured
+	stretch *stretch // of the run that is measured
 	keepAt  uint64
 	looked  int              // the thread that was looked at last
-	spun    uint64           // ns in loops of the program's own that wait
 	status  *unix.WaitStatus // it ended while it was hooked again
 	over    bool             // it has ended, and stands in the profile
 	unread  uint64           // calls that found no room in rings that are closed
@@ -158,8 +158,7 @@ func (r *run) prepare(pid int) error {
 	}
 	r.program.name = threadName(pid, pid)
 	r.clocks.started = monotonic()
-	r.stretch = newStretch(&r.o.Region, r.clocks.started)
-	r.out.closed = r.stretch.begins != 0
+	r.stretch.asked(&r.o.Region)
 	r.lives.startThread(r.program.pid, nil, r.clocks.started)
 	return r.enable()
 }

@@ -12,32 +12,48 @@ import (
 // what they did so far. Its end is that of the recording; the program goes on.
 
 // stretch is when it begins and ends, in ns of the monotonic clock; 0: with the recording.
-type stretch struct{ begins, ends uint64 }
+type stretch struct {
+	absences *absences
+	clocks   *clocks
+	locks    *locks
+	out      *output
+	roster   *roster
+	sampling *sampling
+	shared   *shared
 
-// newStretch is that of a recording that began at a moment.
-func newStretch(asked *region.Spec, started uint64) (s stretch) {
-	if asked.Delay > 0 {
-		s.begins = started + uint64(asked.Delay)
+	begins, ends uint64
+}
+
+// asked makes it the one that was asked for, of a recording that has begun.
+func (s *stretch) asked(spec *region.Spec) {
+	if spec.Delay > 0 {
+		s.begins = s.clocks.started + uint64(spec.Delay)
 	}
-	if asked.Duration > 0 {
-		s.ends = max(started, s.begins) + uint64(asked.Duration)
+	if spec.Duration > 0 {
+		s.ends = max(s.clocks.started, s.begins) + uint64(spec.Duration)
 	}
-	return s
+	s.out.closed = s.begins != 0
+}
+
+// as makes it that of another process.
+func (s *stretch) as(o *stretch) {
+	s.begins, s.ends = o.begins, o.ends
+	s.out.closed = s.begins != 0
 }
 
 // within reports whether a moment is before the stretch's end, and begins the stretch if it is
 // time.
-func (s *stretch) within(r *run, at uint64) bool {
-	if r.out.closed && at >= s.begins {
-		s.opens(r)
+func (s *stretch) within(at uint64) bool {
+	if s.out.closed && at >= s.begins {
+		s.opens()
 	}
 	return s.ends == 0 || at < s.ends
 }
 
 // opens begins the stretch.
-func (s *stretch) opens(r *run) {
-	r.out.opens(s.begins)
-	for _, t := range r.roster.threads {
+func (s *stretch) opens() {
+	s.out.opens(s.begins)
+	for _, t := range s.roster.threads {
 		if a := t.acting(); a != t && a.piece != nil {
 			a.begin(s.begins)
 		}
@@ -46,9 +62,9 @@ func (s *stretch) opens(r *run) {
 		}
 		t.making = making{}
 	}
-	r.locks.table = lockTable{}
-	r.absences.seen, r.absences.unseen, r.absences.queued, r.spun = 0, 0, 0, 0
-	r.out.closed = false
+	s.locks.table = lockTable{}
+	s.absences.seen, s.absences.unseen, s.absences.queued, s.sampling.spun = 0, 0, 0, 0
+	s.out.closed = false
 }
 
 // opens drops what was summed up so far.
@@ -93,21 +109,21 @@ func (s *stretch) over() (bool, time.Duration) {
 }
 
 // describe says in the profile what was measured.
-func (s *stretch) describe(r *run, m *profile.Meta) {
-	spec := &r.o.Region
+func (s *stretch) describe(m *profile.Meta) {
+	spec := &s.shared.o.Region
 	if !spec.On() {
 		return
 	}
 	m.Region, m.Stretches = spec.Words(), 1
-	m.WholeTime = monotonic() - r.clocks.started
-	end := max(r.clocks.now, r.clocks.started)
-	m.RegionTime = end - min(end, max(r.clocks.started, s.begins))
+	m.WholeTime = monotonic() - s.clocks.started
+	end := max(s.clocks.now, s.clocks.started)
+	m.RegionTime = end - min(end, max(s.clocks.started, s.begins))
 }
 
 // never says why nothing was measured; "": something was.
-func (s *stretch) never(r *run) string {
-	if s.begins == 0 || r.clocks.now >= s.begins {
+func (s *stretch) never() string {
+	if s.begins == 0 || s.clocks.now >= s.begins {
 		return ""
 	}
-	return r.o.Region.Never()
+	return s.shared.o.Region.Never()
 }

@@ -70,5 +70,14 @@ func (r *run) wire() {
 		operations: r.operations, out: r.out, program: r.program, roster: r.roster, shared: r.shared,
 		tasks: r.tasks, handles: map[uint64]*thread{},
 	}
+	r.sampling = &sampling{
+		absences: r.absences, candidates: r.candidates, clocks: r.clocks, goroutines: r.goroutines,
+		lives: r.lives, out: r.out, program: r.program, roster: r.roster, shared: r.shared,
+		tasks: r.tasks,
+	}
+	r.stretch = &stretch{
+		absences: r.absences, clocks: r.clocks, locks: r.locks, out: r.out, roster: r.roster, sampling: r.sampling,
+		shared: r.shared,
+	}
 	r.kernel, r.hooked = r.applying(), r.hooking()
 }
