@@ -69,7 +69,7 @@ func BenchmarkBarrier(b *testing.B) {
 				call(t, hook.Return)
 			}
 		}
-		r.stream.take(at, r.apply)
+		r.stream.take(at, r.dispatcher.apply)
 		n += rounds
 	}
 	if r.out.instances < n/2 || r.out.instances > n {

@@ -29,14 +29,14 @@ func (x *told) tells(typ perf.Type, tid int32, out bool) {
 	if typ == perf.TypeFork {
 		parent = x.program.pid
 	}
-	x.apply(&item{at: x.at, typ: typ, tid: tid, other: parent, out: out})
+	x.dispatcher.apply(&item{at: x.at, typ: typ, tid: tid, other: parent, out: out})
 }
 
 // futex tells of a call of futex(2) in a function of this program.
 func (x *told) futex(tid int32, phase hook.Phase, caller uint64, object uint64, op int, n int) {
 	x.at += 1000
 	f := slices.IndexFunc(x.program.table, func(f known.Func) bool { return f.Role == known.Futex })
-	x.apply(&item{at: x.at, hook: &hook.Record{TID: tid, Func: f, Phase: phase, Caller: caller, Arg0: object,
+	x.dispatcher.apply(&item{at: x.at, hook: &hook.Record{TID: tid, Func: f, Phase: phase, Caller: caller, Arg0: object,
 		Arg1: uint64(op) | uint64(n)<<32, SP: 1 << 20}})
 }
 

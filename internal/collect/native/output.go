@@ -46,6 +46,9 @@ type output struct {
 	err        error
 }
 
+// noSection stands for what has no place in one.
+const noSection = -1
+
 type sectionKey struct {
 	kind  section.Kind
 	place unit.Addr

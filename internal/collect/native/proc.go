@@ -62,22 +62,3 @@ func peek(pid int, addr uint64, b []byte) int {
 	}
 	return n
 }
-
-// alien reports whether a thread belongs to a child process: a fork takes the hooks along. If the
-// kernel does not tell of forks, /proc does as long as the thread lives.
-func (r *run) alien(tid int32) bool {
-	is, known := r.aliens[tid]
-	if known || r.switches || r.roster.byTID[tid] != nil {
-		return is
-	}
-	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", tid))
-	if err == nil {
-		_, rest, _ := strings.Cut(string(status), "\nTgid:\t")
-		group, _, _ := strings.Cut(rest, "\n")
-		is = group != strconv.Itoa(int(r.program.pid))
-	}
-	if r.aliens[tid] = is; is {
-		r.shared.child(tid, r.program)
-	}
-	return is
-}

@@ -15,7 +15,6 @@ import (
 	"golang.org/x/sys/unix"
 
 	"lime/internal/collect"
-	"lime/internal/collect/known"
 	"lime/internal/collect/native/hook"
 	"lime/internal/perf"
 	"lime/internal/section"
@@ -70,13 +69,12 @@ type run struct {
 	goroutines *goroutines
 	lives      *lives
 	sampling   *sampling
+	dispatcher *dispatcher
 
 	out    *output
 	rec    *section.Recogniser
 	stream stream
-	stamps []stamp                   // of hooks, as they are read
-	kernel map[perf.Type]func(*item) // what records of the kernel do
-	hooked [known.Roles]actions      // what calls of hooked functions do
+	stamps []stamp // of hooks, as they are read
 
 	stretch *stretch // of the run that is measured
 	keepAt  uint64
@@ -85,7 +83,6 @@ type run struct {
 	over    bool             // it has ended, and stands in the profile
 	unread  uint64           // calls that found no room in rings that are closed
 	relay   sender.Relay
-	aliens  map[int32]bool // threads of child processes, which write into the same ring; false: known to be none
 }
 
 // Run records a program until it ends, or ctx is cancelled. The profile so far is kept whatever
@@ -402,7 +399,7 @@ func (r *run) takeUntil(now, age uint64) {
 	} else if r.program.ring != nil {
 		before = min(before, r.stream.held)
 	}
-	r.stream.take(before, r.apply)
+	r.stream.take(before, r.dispatcher.apply)
 	if r.program.ring != nil {
 		r.program.ring.Release(cmp.Or(r.stream.first, r.program.ring.Scanned()+1) - 1)
 	}

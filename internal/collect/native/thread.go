@@ -5,6 +5,7 @@ import (
 	"lime/internal/collect/mpi"
 	"lime/internal/collect/native/hook"
 	"lime/internal/section"
+	"lime/internal/unit"
 )
 
 // thread is a thread of the program.
@@ -293,4 +294,26 @@ func (t *thread) pop(r known.Role, body bool) (call, bool) {
 	c := t.calls[n-1]
 	t.calls = t.calls[:n-1]
 	return c, true
+}
+
+// waits reports whether the thread is known to wait: at a barrier, a join, for work.
+func (t *thread) waits() bool {
+	n := len(t.calls)
+	if n == 0 {
+		return t.idle
+	}
+	c := &t.calls[n-1]
+	return !c.body && (c.role == known.Barrier || c.role == known.TeamBarrier || c.role == known.Join ||
+		c.role == known.Gate || c.mpi != nil || c.over)
+}
+
+// gated reports whether the thread waits in code of the program's own.
+func (t *thread) gated() bool {
+	n := len(t.calls)
+	return n > 0 && t.calls[n-1].gate != nil
+}
+
+// op is an operation without a piece.
+func (t *thread) op(kind section.OpKind, at uint64) section.Op {
+	return section.Op{Kind: kind, Thread: t.id, Other: section.NoThread, At: unit.Cycles(at)}
 }

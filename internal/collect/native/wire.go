@@ -11,8 +11,7 @@ import (
 )
 
 func newProcess(of *shared) *run {
-	r := &run{shared: of, keepAt: firstKeep,
-		aliens: map[int32]bool{}}
+	r := &run{shared: of, keepAt: firstKeep}
 	r.wire()
 	r.stream.hooks = func(number uint64) hook.Record { return r.program.ring.At(number) }
 	return r
@@ -79,5 +78,11 @@ func (r *run) wire() {
 		absences: r.absences, clocks: r.clocks, locks: r.locks, out: r.out, roster: r.roster, sampling: r.sampling,
 		shared: r.shared,
 	}
-	r.kernel, r.hooked = r.applying(), r.hooking()
+	r.dispatcher = &dispatcher{
+		absences: r.absences, barriers: r.barriers, candidates: r.candidates, clocks: r.clocks, conditions: r.conditions,
+		goroutines: r.goroutines, lives: r.lives, locks: r.locks, mpiCalls: r.mpiCalls, places: r.places,
+		program: r.program, regions: r.regions, roster: r.roster, sampling: r.sampling, shared: r.shared,
+		stretch: r.stretch, aliens: map[int32]bool{},
+	}
+	r.dispatcher.kernel, r.dispatcher.hooked = r.dispatcher.applying(), r.dispatcher.hooking()
 }

@@ -80,10 +80,10 @@ func TestKernelsPartOfALoop(t *testing.T) {
 		r, _ := recording(t, Options{})
 		r.by = "cpu-clock"
 		m := r.roster.main()
-		r.apply(&item{at: ms, typ: perf.TypeSwitch, tid: m.tid})
+		r.dispatcher.apply(&item{at: ms, typ: perf.TypeSwitch, tid: m.tid})
 		sample := func(at uint64, loop *block) {
 			s := workSample{b: &block{}, loop: loop, period: 2 * ms}
-			r.apply(&item{at: at, typ: perf.TypeSample, tid: m.tid, detail: &detail{sample: s, spins: loop != nil}})
+			r.dispatcher.apply(&item{at: at, typ: perf.TypeSample, tid: m.tid, detail: &detail{sample: s, spins: loop != nil}})
 		}
 		sample(10*ms, loop)
 		if row.between {
