@@ -18,7 +18,7 @@ import (
 const lookTick = 20 * time.Millisecond
 
 // looks reports whether that is how it is known where threads leave their cores.
-func (r *run) looks() bool { return r.switches && len(r.leavings.on) == 0 }
+func (r *run) looks() bool { return r.events.switches && len(r.events.leavings.on) == 0 }
 
 // mostLooks is at how many threads of a process lime looks in one turn: each takes some ten
 // microseconds.

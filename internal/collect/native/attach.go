@@ -28,14 +28,14 @@ func (r *run) attach() error {
 	r.program.name = threadName(pid, pid)
 	r.lives.startThread(r.program.pid, nil, r.clocks.started)
 	for _, tid := range threadsOf(pid) {
-		r.openPerf(perf.Options{PID: pid, TID: tid, Pages: attachPages})
+		r.events.openPerf(perf.Options{PID: pid, TID: tid, Pages: attachPages})
 		t := r.lives.thread(int32(tid), r.clocks.started)
 		t.name = threadName(pid, tid)
 	}
-	if len(r.session) == 0 {
+	if len(r.events.session) == 0 {
 		return fmt.Errorf("process %d: %w", pid, errNoEvents)
 	}
-	if err := r.enable(); err != nil {
+	if err := r.events.enable(); err != nil {
 		return err
 	}
 	if r.o.NoHooks {

@@ -21,7 +21,7 @@ func (forgetting) WriteInstance(*profile.Instance) error { return nil }
 func BenchmarkBarrier(b *testing.B) {
 	const threads, rounds = 8, 100
 	r := newRun(Options{Out: forgetting{profile.New(profile.Meta{})}}.withDefaults())
-	r.program.pid, r.switches = int32(os.Getpid()), true
+	r.program.pid, r.events.switches = int32(os.Getpid()), true
 	if err := r.look(); err != nil {
 		b.Fatal(err)
 	}

@@ -23,7 +23,7 @@ const leastBrief = 8
 func (lv *lives) hasLived(t *thread) {
 	if cpu := t.cpu.at(t.end); cpu > 0 && cpu < 1_000_000_000/lv.shared.o.Frequency {
 		lv.brief.threads, lv.brief.ran = lv.brief.threads+1, lv.brief.ran+cpu
-		if lv.shared.wants(lv.brief, t.parent); !t.sampled {
+		if lv.shared.events.wants(lv.brief, t.parent); !t.sampled {
 			lv.brief.unseen++
 		}
 	}
@@ -35,7 +35,7 @@ func (r *run) noteBrief(notes collect.Notes) {
 	for _, p := range r.all() {
 		b.threads, b.ran, b.unseen = b.threads+p.lives.brief.threads, b.ran+p.lives.brief.ran, b.unseen+p.lives.brief.unseen
 	}
-	if b.threads >= leastBrief && r.by != "" {
+	if b.threads >= leastBrief && r.events.by != "" {
 		notes.Set("brief-threads", fmt.Sprintf("%d threads ended before they had a core for as long as there is "+
 			"between two samples, after %v on average: their times are measured; what they did, %s "+
 			"('lime simulate' counts it)", b.threads, unit.Nanos(b.ran/b.threads), b.seen()), b.threads)

@@ -14,7 +14,7 @@ func TestBriefThreads(t *testing.T) {
 		want bool
 	}{{100_000, 20, true}, {100_000, 3, false}, {3_000_000, 20, false}, {0, 20, false}} {
 		r, _ := recording(t, Options{})
-		r.by = "cpu-clock"
+		r.events.by = "cpu-clock"
 		for range row.n {
 			r.lives.hasLived(&thread{end: 10, cpu: onCPU{total: row.ran}})
 		}

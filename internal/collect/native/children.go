@@ -69,7 +69,7 @@ func (r *run) childRecord(rec *perf.Record) {
 			c.sampler.walker.Forget()
 		}
 	case perf.TypeSample:
-		if r.eventName(rec.Event) == "" {
+		if r.events.eventName(rec.Event) == "" {
 			r.childSample(c, rec)
 		}
 	}
@@ -92,7 +92,7 @@ func (r *run) childReplaced(c *child, rec *perf.Record) {
 }
 
 func (r *run) childSample(c *child, rec *perf.Record) {
-	nanos := r.nanosOf(rec.Period)
+	nanos := r.events.nanosOf(rec.Period)
 	c.samples++
 	c.nanos += nanos
 	s := c.sampler

@@ -41,7 +41,7 @@ type dispatcher struct {
 // kernel does not tell of forks, /proc does as long as the thread lives.
 func (d *dispatcher) alien(tid int32) bool {
 	is, known := d.aliens[tid]
-	if known || d.shared.switches || d.roster.byTID[tid] != nil {
+	if known || d.shared.events.switches || d.roster.byTID[tid] != nil {
 		return is
 	}
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", tid))

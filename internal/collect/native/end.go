@@ -81,7 +81,7 @@ func goesOn(r *run, was Result, err error, done <-chan *os.ProcessState) (Result
 	for _, p := range r.all() {
 		_ = p.unhookProcess() // it may be gone
 	}
-	for _, s := range r.sessions() {
+	for _, s := range r.events.sessions() {
 		_ = s.Disable()
 	}
 	state := <-done

@@ -8,6 +8,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"lime/internal/collect"
 	"lime/internal/perf"
 	"lime/internal/profile"
 )
@@ -15,6 +16,25 @@ import (
 // Sampled events: what the processor's counters, or the kernel, see happen in the program. They are
 // sampled by frequency like time, so that a sample stands for as many events as passed since the
 // one before; it has no stack, only the instruction.
+
+// events are what the kernel tells of the program: samples of a clock and of events, switches,
+// new threads and mappings.
+type events struct {
+	o     *Options
+	notes collect.Notes
+
+	session     []*perf.Session
+	execs       *perf.Session     // tells at once that a process has replaced itself; nil: that shows later
+	by          string            // the sampling clock, "" if there is none
+	switches    bool              // the kernel tells of context switches
+	leavings    leavings          // and samples where threads leave their cores
+	short       shortTurns        // samples of threads that end within a period
+	leftSamples int               // of them, since the budget was reckoned
+	kinds       map[string]bool   // of events that are sampled
+	eventIDs    map[uint64]string // by the kernel's id: the kind, "" for a clock
+	lost        uint64            // records
+	throttle    uint64            // times that the kernel stopped sampling
+}
 
 // eventStack is what the samples of events copy of the stack: all events of a ring have the same
 // fields, so it cannot be nothing.
@@ -33,11 +53,11 @@ type adder interface {
 
 // openEvents opens the events that the user names, or all that there are. Those that are sampled by
 // frequency have together that of the clock.
-func (r *run) openEvents(s adder, o perf.Options) {
+func (ev *events) openEvents(s adder, o perf.Options) {
 	o.Leader, o.Layout = false, perf.Layout{Stack: eventStack}
 	o.Frequency = max(1, o.Frequency/uint64(len(perf.HardwareEvents())))
 	for _, e := range perf.Events() {
-		if r.o.Events != nil && !slices.Contains(r.o.Events, e.Name) {
+		if ev.o.Events != nil && !slices.Contains(ev.o.Events, e.Name) {
 			continue
 		}
 		o.Clock, o.Period = e, 0
@@ -45,9 +65,9 @@ func (r *run) openEvents(s adder, o perf.Options) {
 			o.Period = faultPeriod
 		}
 		if err := s.Add(o); err == nil {
-			r.kinds[e.Name] = true
-		} else if r.o.Events != nil {
-			r.notes.Add("no-event", err.Error())
+			ev.kinds[e.Name] = true
+		} else if ev.o.Events != nil {
+			ev.notes.Add("no-event", err.Error())
 		}
 	}
 }
@@ -70,18 +90,18 @@ func CheckEvents(names []string) error {
 const NoEvents = "none"
 
 // eventName is the kind of event that a sample's id belongs to, "" for the clock.
-func (r *run) eventName(id uint64) string {
-	if len(r.kinds) == 0 {
+func (ev *events) eventName(id uint64) string {
+	if len(ev.kinds) == 0 {
 		return ""
 	}
-	name, ok := r.eventIDs[id]
+	name, ok := ev.eventIDs[id]
 	if !ok {
-		for _, s := range r.session {
-			if n := s.EventName(id); r.kinds[n] {
+		for _, s := range ev.session {
+			if n := s.EventName(id); ev.kinds[n] {
 				name = n
 			}
 		}
-		r.eventIDs[id] = name
+		ev.eventIDs[id] = name
 	}
 	return name
 }

@@ -35,7 +35,7 @@ func recording(t *testing.T, o Options) (*run, *profile.Profile) {
 	p := profile.New(profile.Meta{})
 	o.Out = p
 	r := newRun(o.withDefaults())
-	r.program.pid, r.by, r.switches = int32(os.Getpid()), "cycles", true
+	r.program.pid, r.events.by, r.events.switches = int32(os.Getpid()), "cycles", true
 	if err := r.look(); err != nil {
 		t.Fatal(err)
 	}
@@ -48,10 +48,10 @@ func recording(t *testing.T, o Options) (*run, *profile.Profile) {
 func TestEventsOfAMachineWithCounters(t *testing.T) {
 	r, p := recording(t, Options{})
 	machine := &countersAt{has: []string{"llc-miss", "page-fault"}}
-	r.openEvents(machine, perf.Options{PID: 5, Frequency: 499, Leader: true, Layout: perf.Layout{Stack: 24576}})
-	if want := map[string]bool{"llc-miss": true, "page-fault": true}; !reflect.DeepEqual(r.kinds, want) ||
+	r.events.openEvents(machine, perf.Options{PID: 5, Frequency: 499, Leader: true, Layout: perf.Layout{Stack: 24576}})
+	if want := map[string]bool{"llc-miss": true, "page-fault": true}; !reflect.DeepEqual(r.events.kinds, want) ||
 		len(machine.asks) != len(perf.Events()) {
-		t.Fatalf("opened %v after %d questions", r.kinds, len(machine.asks))
+		t.Fatalf("opened %v after %d questions", r.events.kinds, len(machine.asks))
 	}
 	for _, o := range machine.asks {
 		if o.Leader || o.Layout.Stack != eventStack || (o.Clock.Name == "page-fault") != (o.Period > 0) ||
@@ -64,7 +64,7 @@ func TestEventsOfAMachineWithCounters(t *testing.T) {
 	}
 	const second, stub = 77, 16
 	r.program.sampler.stubs = func(pc uint64) bool { return pc == stub }
-	r.eventIDs[1], r.eventIDs[2] = "llc-miss", "page-fault"
+	r.events.eventIDs[1], r.events.eventIDs[2] = "llc-miss", "page-fault"
 	pc := uint64(reflect.ValueOf(TestEventsOfAMachineWithCounters).Pointer())
 	at := uint64(2000)
 	feed := func(x perf.Record) {
@@ -110,7 +110,7 @@ func TestEventsOfAMachineWithCounters(t *testing.T) {
 
 func TestAskedForEvents(t *testing.T) {
 	r, _ := recording(t, Options{Events: []string{"branch-miss"}})
-	r.openEvents(&countersAt{}, perf.Options{})
+	r.events.openEvents(&countersAt{}, perf.Options{})
 	if notes := r.notes.List(); len(notes) != 1 || notes[0].Code != "no-event" || !strings.Contains(notes[0].Text, "branch-miss") {
 		t.Errorf("notes %v", notes)
 	}

@@ -130,7 +130,7 @@ func (gr *goroutines) goesIn(m, g *thread, at uint64) {
 		gr.goneFrom(x.host, at)
 	}
 	x.host, x.last, m.hosts = m, m, g
-	if m.cpu.on || !gr.shared.switches {
+	if m.cpu.on || !gr.shared.events.switches {
 		g.cpu.in(at, 0, 0)
 	}
 }

@@ -55,7 +55,7 @@ func (es *episodes) met(t *thread, object uint64) {
 
 // scarce reports whether there are more threads than cores.
 func (es *episodes) scarce() bool {
-	return es.shared.switches && len(es.roster.threads) > es.out.idle.cores && es.shared.running() > es.out.idle.cores
+	return es.shared.events.switches && len(es.roster.threads) > es.out.idle.cores && es.shared.running() > es.out.idle.cores
 }
 
 // handouts tell, by section, by how much threads differed in instances whose work went to whoever

@@ -124,9 +124,9 @@ func (t *thread) idles() bool {
 }
 
 // nanosOf is the CPU time that a sample stands for.
-func (s *shared) nanosOf(period uint64) uint64 {
-	if s.by == "cycles" {
-		return 1e9 / s.o.Frequency
+func (ev *events) nanosOf(period uint64) uint64 {
+	if ev.by == "cycles" {
+		return 1e9 / ev.o.Frequency
 	}
 	return period
 }

@@ -41,7 +41,7 @@ func (lv *lives) startThread(tid int32, parent *thread, at uint64) *thread {
 	if parent != nil {
 		t.name = parent.name
 	}
-	if !lv.shared.switches {
+	if !lv.shared.events.switches {
 		t.cpu = onCPU{on: true, since: at}
 	}
 	lv.shared.rows++

@@ -17,15 +17,15 @@ import (
 const leavingStack = 2048
 
 // openSwitches opens samples of threads that leave their cores, if that is allowed.
-func (r *run) openSwitches(o perf.Options) {
+func (ev *events) openSwitches(o perf.Options) {
 	o.Clock, o.Kernel, o.Leader, o.Period, o.Layout = perf.Switches(), true, false, 1, perf.Layout{Stack: leavingStack}
 	s, err := perf.Open(o)
 	if err != nil {
 		return
 	}
-	r.session = append([]*perf.Session{s}, r.session...)
-	r.leavings.on = append(r.leavings.on, s)
-	r.kinds[o.Clock.Name] = true
+	ev.session = append([]*perf.Session{s}, ev.session...)
+	ev.leavings.on = append(ev.leavings.on, s)
+	ev.kinds[o.Clock.Name] = true
 }
 
 // leavings are the samples of threads that leave their cores. A thread may do so a hundred thousand
@@ -58,15 +58,15 @@ func (b *budget) spend(n int, now uint64) bool {
 }
 
 // keepWithin switches the samples of leavings off and on again.
-func (r *run) keepWithin(now uint64) {
-	l := &r.leavings
+func (ev *events) keepWithin(now uint64, threads int) {
+	l := &ev.leavings
 	if len(l.on) == 0 {
 		return
 	}
-	l.budget.rate = float64(r.o.Frequency) * float64(max(1, r.shared.running()))
+	l.budget.rate = float64(ev.o.Frequency) * float64(max(1, threads))
 	l.budget.burst = l.budget.rate // what a second allows
-	within := l.budget.spend(r.leftSamples, now)
-	r.leftSamples = 0
+	within := l.budget.spend(ev.leftSamples, now)
+	ev.leftSamples = 0
 	if within != l.paused {
 		return
 	}
@@ -89,7 +89,7 @@ func (r *run) noteOff(notes collect.Notes) {
 	}
 	if seen+unseen > 0 {
 		how := "where threads left their cores is known from a sample at each time (software event context-switches)"
-		if len(r.leavings.on) == 0 {
+		if len(r.events.leavings.on) == 0 {
 			how = "where threads left their cores is known from looks at those that are off them " +
 				"(/proc/PID/task/TID/syscall): samples of that need kernel.perf_event_paranoid of 1 or less, or CAP_PERFMON"
 		}

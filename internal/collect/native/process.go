@@ -180,32 +180,6 @@ func (r *run) look() error {
 	return r.program.images.load()
 }
 
-// sessions are all that the kernel tells through.
-func (r *run) sessions() []*perf.Session {
-	if r.execs == nil {
-		return r.session
-	}
-	return append([]*perf.Session{r.execs}, r.session...)
-}
-
-func (r *run) enable() error {
-	for _, s := range r.sessions() {
-		if err := s.Enable(); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// openExecs opens what tells at once that a process replaces itself by another program: that is to
-// be hooked before it has done much.
-func (r *run) openExecs(o perf.Options) {
-	o.Leader, o.Execs, o.Pages = false, true, 1
-	if s, err := perf.Open(o); err == nil {
-		r.execs = s
-	}
-}
-
 // replaced forgets the images of a program that has replaced itself by another one.
 func (r *run) replaced() {
 	r.program.images.reset()

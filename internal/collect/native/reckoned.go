@@ -234,7 +234,7 @@ func (s *scheduler) settle(list []reading, before uint64) {
 // compare reads the scheduler's account of the threads that have been away since the last time,
 // beside the records that the kernel had written by then.
 func (r *run) compare() {
-	if !r.switches {
+	if !r.events.switches {
 		return
 	}
 	processes := r.all()
@@ -242,8 +242,8 @@ func (r *run) compare() {
 	for i, p := range processes {
 		lists[i] = p.absences.scheduler.read(p.program.pid)
 	}
-	if n := len(r.session); n > 0 {
-		r.drainRing(r.session[n-1])
+	if n := len(r.events.session); n > 0 {
+		r.drainRing(r.events.session[n-1])
 	}
 	for i, p := range processes {
 		p.absences.scheduler.settle(lists[i], p.clocks.now)

@@ -20,13 +20,13 @@ func (r *run) report(wall uint64) []profile.Note {
 		if list := s.broken.words(); len(list) > 0 {
 			notes.Set("broken-stacks", "call paths break off in "+strings.Join(list, ", "), s.total-s.complete)
 		}
-		notes.Set("samples", fmt.Sprintf("samples by %s, %d a second and thread", r.by, r.o.Frequency), s.total)
+		notes.Set("samples", fmt.Sprintf("samples by %s, %d a second and thread", r.events.by, r.o.Frequency), s.total)
 	}
-	if r.lost > 0 {
-		notes.Set("lost-samples", "records that the kernel had no room for", r.lost)
+	if r.events.lost > 0 {
+		notes.Set("lost-samples", "records that the kernel had no room for", r.events.lost)
 	}
-	if r.throttle > 0 {
-		notes.Set("throttled", "times that the kernel stopped sampling for a while", r.throttle)
+	if r.events.throttle > 0 {
+		notes.Set("throttled", "times that the kernel stopped sampling for a while", r.events.throttle)
 	}
 	var calls, spun, work, width uint64
 	goroutines := false
@@ -54,7 +54,7 @@ func (r *run) report(wall uint64) []profile.Note {
 	r.noteOff(notes)
 	r.noteBrief(notes)
 	r.noteDealt(notes, wall)
-	if r.switches {
+	if r.events.switches {
 		notes.Set("cpu-time", fmt.Sprintf("the times are those on a CPU, put together as if every thread had a core "+
 			"of its own, so that more threads than cores do no harm; "+
 			"on the wall the run took %v on %d cores", unit.Nanos(wall), cores()), 1)
@@ -68,7 +68,7 @@ func (r *run) meta(state string) profile.Meta {
 		ClockUnit: "ns", ClockHz: 1e9, TimeLabel: profile.Measured, CountLabel: profile.Sampled, NodeTime: "stored", EndState: state,
 		RankInfo: r.o.Rank,
 	}
-	if r.by == "" {
+	if r.events.by == "" {
 		m.CountLabel = profile.Unavailable
 	}
 	return m

@@ -23,30 +23,20 @@ import (
 
 // shared is what all processes of a recording have in common.
 type shared struct {
-	o           Options
-	clock       tscClock
-	session     []*perf.Session
-	execs       *perf.Session     // tells at once that a process has replaced itself; nil: that shows later
-	by          string            // the sampling clock, "" if there is none
-	switches    bool              // the kernel tells of context switches
-	leavings    leavings          // and samples where threads leave their cores
-	short       shortTurns        // samples of threads that end within a period
-	leftSamples int               // of them, since the budget was reckoned
-	kinds       map[string]bool   // of events that are sampled
-	waste       *wasting          // nil: nobody looks for waste
-	eventIDs    map[uint64]string // by the kernel's id: the kind, "" for a clock
-	rows        int               // of threads in the profile
-	notes       collect.Notes
-	traces      *collect.Traces
-	lost        uint64
-	throttle    uint64
-	fresh       bool // a place of a call was seen for the first time since the last tick
-	children    map[int32]*child
-	programs    int // of children, whose code is looked at
-	lines       lines
-	watched     []*run          // children with hooks of their own
-	rosters     []*roster       // of all processes
-	plain       map[string]bool // programs that call no synchronisation function, by path
+	o        Options
+	clock    tscClock
+	waste    *wasting // nil: nobody looks for waste
+	rows     int      // of threads in the profile
+	notes    collect.Notes
+	traces   *collect.Traces
+	events   *events
+	fresh    bool // a place of a call was seen for the first time since the last tick
+	children map[int32]*child
+	programs int // of children, whose code is looked at
+	lines    lines
+	watched  []*run          // children with hooks of their own
+	rosters  []*roster       // of all processes
+	plain    map[string]bool // programs that call no synchronisation function, by path
 }
 
 // run is the recording of a process: the program, or a child that is hooked.
@@ -123,8 +113,10 @@ func Run(ctx context.Context, o Options) (Result, error) {
 
 func newRun(o Options) *run {
 	o.Out = &distinct{Sink: o.Out, kinds: map[string]int32{}}
-	return newProcess(&shared{o: o, kinds: map[string]bool{}, eventIDs: map[uint64]string{}, notes: collect.Notes{},
-		traces: collect.NewTraces(o.Traces), children: map[int32]*child{}, plain: map[string]bool{}, lines: lines{}})
+	s := &shared{o: o, notes: collect.Notes{}, traces: collect.NewTraces(o.Traces), children: map[int32]*child{},
+		plain: map[string]bool{}, lines: lines{}}
+	s.events = &events{o: &s.o, notes: s.notes, kinds: map[string]bool{}, eventIDs: map[uint64]string{}}
+	return newProcess(s)
 }
 
 // start launches the program.
@@ -151,80 +143,13 @@ func (r *run) prepare(pid int) error {
 		return err
 	}
 	if !r.o.NoPerf {
-		r.openPerf(perf.Options{PID: pid})
+		r.events.openPerf(perf.Options{PID: pid})
 	}
 	r.program.name = threadName(pid, pid)
 	r.clocks.started = monotonic()
 	r.stretch.asked(&r.o.Region)
 	r.lives.startThread(r.program.pid, nil, r.clocks.started)
-	return r.enable()
-}
-
-// openPerf opens the best sampling clock that there is. What the kernel tells of threads, mappings
-// and switches comes through rings of its own: samples are large and may be lost, but a lost switch
-// would spoil the thread's time.
-func (r *run) openPerf(o perf.Options) {
-	o.Frequency, o.Layout = r.o.Frequency, perf.Layout{Stack: r.o.StackBytes}
-	if o.Pages == 0 {
-		o.Pages = ringPages(r.o.Frequency, r.o.StackBytes)
-	}
-	tasks := perf.Options{PID: o.PID, TID: o.TID, Clock: perf.Tasks(), Period: 1, Leader: true,
-		Pages: taskPages(lockedMemory(), runtime.NumCPU())}
-	if o.TID == 0 {
-		r.openExecs(tasks)
-	}
-	leader, err := perf.Open(tasks)
-	o.Leader = err != nil
-	for _, c := range perf.Clocks() {
-		o.Clock = c
-		var s *perf.Session
-		if s, err = perf.Open(o); err == nil {
-			r.session, r.by, r.switches = append(r.session, s), c.Name, true
-			r.short.of, r.short.clock = s, o
-			r.openEvents(s, o)
-			break
-		}
-	}
-	if leader != nil {
-		r.session, r.switches = append(r.session, leader), true
-	}
-	if err != nil {
-		r.notes.Add("no-samples", err.Error())
-	}
-	if !r.o.NoLeavings {
-		r.openSwitches(tasks)
-	}
-}
-
-// taskPages is the size of the rings without samples, each CPU's. A pipeline makes some hundred
-// thousand switches a second, and lime may not get a CPU at once: where the samples need not go
-// short for it, the rings of all CPUs hold 64 MB together, and each 4 MB at most.
-func taskPages(unlimited bool, cpus int) int {
-	const few, many, all = 32, 1024, 64 << 20 / 4096
-	pages := few
-	for unlimited && pages < many && 2*pages*cpus <= all {
-		pages *= 2
-	}
-	return pages
-}
-
-// lockedMemory reports whether lime may lock as much memory as it likes (capabilities(7),
-// CAP_IPC_LOCK).
-func lockedMemory() bool {
-	h, d := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}, [2]unix.CapUserData{}
-	return unix.Capget(&h, &d[0]) == nil && d[0].Effective&(1<<unix.CAP_IPC_LOCK) != 0
-}
-
-// ringPages is the size of a ring that holds the samples of several ticks: each CPU has one, and
-// runs one thread at a time.
-func ringPages(frequency uint64, stack uint32) int {
-	const least, most, ticks, page = 64, 1024, 5, 4096
-	bytes := frequency * uint64(stack+512) * ticks * uint64(tick) / uint64(time.Second)
-	pages := least
-	for pages < most && uint64(pages)*page < bytes {
-		pages *= 2
-	}
-	return pages
+	return r.events.enable()
 }
 
 // explain notes what is missing.
@@ -232,13 +157,13 @@ func (r *run) explain() {
 	if err := r.program.prog.why; err != nil {
 		r.notes.Add("no-hooks", fmt.Sprintf("sections are not seen, only the whole run: %v", err))
 	}
-	if !r.switches {
+	if !r.events.switches {
 		r.notes.Add("no-switches", "times are those on the wall: more threads than cores spoil them")
 	}
 }
 
 func (r *run) close() {
-	for _, s := range r.sessions() {
+	for _, s := range r.events.sessions() {
 		s.Close()
 	}
 	for _, p := range r.all() {
@@ -263,7 +188,7 @@ func (r *run) rest(last time.Duration) time.Duration {
 		most = tick
 	}
 	r.fresh = false
-	if r.leavings.paused {
+	if r.events.leavings.paused {
 		most = tick
 	}
 	return min(2*last, most)
@@ -279,7 +204,7 @@ func (r *run) loop(ctx context.Context) (Result, error) {
 	defer stop()
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1)) // the cores are the program's: threads that look for goroutines to run take them away
 	full := make(chan struct{}, 1)
-	for _, s := range r.sessions() {
+	for _, s := range r.events.sessions() {
 		s.Notify(full)
 	}
 	var state *os.ProcessState
@@ -288,7 +213,7 @@ func (r *run) loop(ctx context.Context) (Result, error) {
 		for slept := time.Duration(0); slept == 0 || slept < wait && state == nil && !interrupted && !through && !r.crowded(); {
 			over, left := r.stretch.over()
 			through = over
-			step := r.short.due(time.Now(), min(wait-slept, tick, left))
+			step := r.events.short.due(time.Now(), min(wait-slept, tick, left))
 			slept += step
 			due := time.NewTimer(step)
 			select {
@@ -300,7 +225,7 @@ func (r *run) loop(ctx context.Context) (Result, error) {
 				slept = wait
 			}
 			due.Stop()
-			r.short.turn(time.Now())
+			r.events.short.turn(time.Now())
 		}
 		r.drain(lag)
 		if r.lookAtAll() {
@@ -369,14 +294,14 @@ func (r *run) wait(done chan<- *os.ProcessState) {
 // drain reads all rings and takes what is old enough.
 func (r *run) drain(age uint64) {
 	now := monotonic()
-	for _, s := range slices.Backward(r.session) { // the kernel's tasks and mappings first: samples need them
+	for _, s := range slices.Backward(r.events.session) { // the kernel's tasks and mappings first: samples need them
 		r.drainRing(s)
 	}
 	r.compare()
-	if r.execs != nil {
-		_ = r.execs.Drain(func(*perf.Record) {}) // they stand in the others' rings, too
+	if r.events.execs != nil {
+		_ = r.events.execs.Drain(func(*perf.Record) {}) // they stand in the others' rings, too
 	}
-	r.keepWithin(now)
+	r.events.keepWithin(now, r.running())
 	r.takeUntil(now, age)
 	for _, p := range r.watched {
 		p.takeUntil(now, age)
@@ -456,19 +381,19 @@ func (r *run) ownRecord(rec *perf.Record) {
 		}
 		return
 	case perf.TypeLost:
-		r.lost += rec.Lost
+		r.events.lost += rec.Lost
 		return
 	case perf.TypeThrottle:
-		r.throttle++
+		r.events.throttle++
 		return
 	case perf.TypeSample:
-		switch kind := r.eventName(rec.Event); kind {
+		switch kind := r.events.eventName(rec.Event); kind {
 		case "", shortClock:
 			x.detail = &detail{short: kind == shortClock}
 			x.sample, x.spins, x.inside = r.program.sampler.take(rec)
 		case perf.Switches().Name:
 			x.detail = &detail{left: r.program.sampler.leaving(rec)}
-			r.leftSamples++
+			r.events.leftSamples++
 		default:
 			if r.program.sampler.stubs != nil && r.program.sampler.stubs(rec.IP) { // a page of the ring that nobody had written to: lime's
 				return

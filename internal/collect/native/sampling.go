@@ -43,7 +43,7 @@ func (sp *sampling) sampled(x *item) {
 		sp.happened(t, x)
 		return
 	}
-	x.sample.nanos = sp.shared.nanosOf(x.sample.period)
+	x.sample.nanos = sp.shared.events.nanosOf(x.sample.period)
 	if x.short && t.cpu.at(x.at) >= 1_000_000_000/sp.shared.o.Frequency { // the first clock has begun to tell
 		return
 	}

@@ -53,8 +53,8 @@ func (s *shortTurns) draw(chance float64) uint64 {
 func (s *shortTurns) can() bool { return s.of != nil && s.clock.Clock.Name != "cycles" }
 
 // wants opens the clock for the children of a thread, one of which has ended within a period.
-func (c *shared) wants(b brief, parent *thread) {
-	s := &c.short
+func (ev *events) wants(b brief, parent *thread) {
+	s := &ev.short
 	if !s.can() || b.threads < leastBrief {
 		return
 	}
@@ -65,8 +65,8 @@ func (c *shared) wants(b brief, parent *thread) {
 	if s.opened == nil {
 		s.opened, s.life = map[int32]bool{}, float64(b.ran)/float64(b.threads)
 		s.period, s.random = s.draw(0.5), rand.New(rand.NewPCG(1, 2))
-		c.kinds[shortClock] = true
-		clear(c.eventIDs)
+		ev.kinds[shortClock] = true
+		clear(ev.eventIDs)
 	}
 	s.opened[parent.tid] = true
 	o := s.clock

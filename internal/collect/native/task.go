@@ -22,7 +22,7 @@ func (ts *tasks) runsTask(t *thread, x *item) {
 	}
 	t.onTask = true
 	x.sample.at = t.task.cpu
-	t.task.cpu += ts.shared.nanosOf(x.sample.period)
+	t.task.cpu += ts.shared.events.nanosOf(x.sample.period)
 	t.task.work += x.sample.period
 	t.task.samples = append(t.task.samples, x.sample)
 }

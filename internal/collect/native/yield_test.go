@@ -78,7 +78,7 @@ func TestKernelsPartOfALoop(t *testing.T) {
 		want    uint64
 	}{{"nothing else", false, 22 * ms}, {"work in between", true, 4 * ms}} {
 		r, _ := recording(t, Options{})
-		r.by = "cpu-clock"
+		r.events.by = "cpu-clock"
 		m := r.roster.main()
 		r.dispatcher.apply(&item{at: ms, typ: perf.TypeSwitch, tid: m.tid})
 		sample := func(at uint64, loop *block) {
