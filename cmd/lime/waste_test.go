@@ -55,7 +55,7 @@ type wasteReport struct {
 			Of    uint64
 		}
 		Pairs []struct {
-			Kind          string
+			Kind, Data    string
 			First, Second struct{ Line int }
 		}
 	}

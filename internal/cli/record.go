@@ -75,7 +75,7 @@ Under mpirun or srun -o names a directory: each rank writes a profile there.
 	fl.StringSliceVar(&f.events, "event", nil,
 		"sample `NAME` next to time (llc-miss, branch-miss, l1d-miss, tlb-miss, page-fault, none); all that there are")
 	fl.BoolVar(&f.noHooks, "no-hooks", false, "do not watch the program's synchronisation functions")
-	f.waste.addKinds(fl, native.SampledWaste())
+	f.waste.add(fl)
 	fl.BoolVar(&f.noResolve, "no-resolve", false, "leave functions and lines to 'lime resolve'")
 	viewFlag(fl, &f.view)
 	f.region.addTimes(fl)

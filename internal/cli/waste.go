@@ -7,7 +7,6 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"lime/internal/collect/native"
 	"lime/internal/waste"
 )
 
@@ -19,17 +18,15 @@ type wasteFlags struct {
 	kinds     waste.Set
 }
 
-// addKinds adds --waste for a collector that can look for some kinds.
-func (f *wasteFlags) addKinds(fl *pflag.FlagSet, can waste.Set) {
+// add adds --waste.
+func (f *wasteFlags) add(fl *pflag.FlagSet) {
 	fl.StringVar(&f.list, "waste", "", "look for wasted memory work: `kinds` of "+
-		strings.Join(waste.Options(can), ", ")+", all if none are named")
+		strings.Join(waste.Options(waste.All), ", ")+", all if none are named")
 	f.given = fl.Lookup("waste")
 	f.given.NoOptDefVal = "all"
 	fl.Float64Var(&f.tolerance, "waste-tolerance", waste.DefaultTolerance,
 		"floating-point numbers that differ by this `share` of the larger are the same value")
 }
-
-func (f *wasteFlags) add(fl *pflag.FlagSet) { f.addKinds(fl, waste.All) }
 
 // check reads the kinds; with a machine there is no room for them.
 func (f *wasteFlags) check(machine string) (err error) {
@@ -56,12 +53,6 @@ func (f *wasteFlags) checkRecord(pid int) (err error) {
 	}
 	if f.kinds, err = waste.ParseSet(f.list); err != nil {
 		return usage(fmt.Errorf("--waste: %w", err))
-	}
-	if can := native.SampledWaste(); f.list == "all" {
-		f.kinds = can
-	} else if f.kinds&^can != 0 {
-		return usage(fmt.Errorf("--waste=%s: record looks for %s; for the others use lime simulate --waste", f.list,
-			strings.Join(waste.Options(can), ", ")))
 	}
 	if err := f.checkTolerance(); err != nil {
 		return err

@@ -20,7 +20,7 @@ type Options struct {
 	NoHooks    bool        // do not watch the synchronisation functions
 	NoPerf     bool        // do not sample
 	NoLeavings bool        // do not sample threads that leave their cores, but look at them while they are away
-	Waste      waste.Set   // wasted memory work to look for, of SampledWaste; not with PID
+	Waste      waste.Set   // wasted memory work to look for; not with PID
 	Tolerance  float64     // of floating-point numbers that count as the same value (Waste)
 	Region     region.Spec // what of the run is measured: by times only
 	Traces     int64       // bytes for the traces of call paths; 0: the default, less: none

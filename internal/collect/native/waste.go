@@ -34,9 +34,6 @@ type wasting struct {
 	err    error
 }
 
-// SampledWaste are the kinds of waste that record can look for.
-func SampledWaste() waste.Set { return waste.Of(waste.DeadStore, waste.SilentStore, waste.SilentLoad) }
-
 // startWaste begins to look for waste in a program that was started.
 func (r *run) startWaste() {
 	if r.o.Waste == 0 {
@@ -107,6 +104,11 @@ func (r *run) wasteNotes(s *watch.Sums) {
 	if s.Cost.Left > 0 {
 		r.notes.Add("waste-budget", fmt.Sprintf("wasted memory work: %d of %d samples were left out, so that the "+
 			"program is held up for %.0f %% of its time at most", s.Cost.Left, s.Cost.Ticks, 100*wasteBudget))
+	}
+	if n := s.Kinds[waste.FalseSharing].Decisions; n > 0 {
+		r.notes.Add("waste-sharing", fmt.Sprintf("false sharing: of %d accesses, %d were to bytes that other threads used "+
+			"at the time, too (true sharing, no waste); of each access's line one word of eight was looked at, so that "+
+			"the share is a lower bound", n, s.Same))
 	}
 	r.notes.Add("waste-samples", fmt.Sprintf("wasted memory work: %d accesses were sampled, %d ticks of the clock led "+
 		"to none, threads were stopped for %.3f s", samples, s.Cost.Strayed, s.Cost.Stopped))

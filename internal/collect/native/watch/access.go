@@ -19,12 +19,13 @@ type access struct {
 func (a access) end() uint64 { return a.addr + uint64(a.bytes) }
 
 // overlap is how many bytes of a range the access touches.
-func (a access) overlap(addr uint64, n int) int {
+func (a access) overlap(addr uint64, n int) int { return a.part(addr, n).bytes }
+
+// part is what of the access lies in a range.
+func (a access) part(addr uint64, n int) access {
 	lo, hi := max(a.addr, addr), min(a.end(), addr+uint64(n))
-	if hi <= lo {
-		return 0
-	}
-	return int(hi - lo)
+	a.addr, a.bytes = lo, int(max(lo, hi)-lo)
+	return a
 }
 
 // accesses are those of an instruction at pc, by registers as they are before it; what an

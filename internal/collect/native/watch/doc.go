@@ -7,10 +7,13 @@
 //
 //	tracer.go   follows all threads of a process by ptrace, and takes their stops
 //	sample.go   from a tick of the clock to a watched access
+//	ahead.go    the way on which the next accesses lie
+//	memory.go   the program's memory and code
 //	access.go   which bytes an instruction touches
 //	calls.go    which watched bytes a system call touches
 //	judge.go    what the next access to watched bytes means
 //	point.go    the four watchpoints, and which of them makes room
+//	line.go     lines that go to and fro between threads: false sharing
 //	sums.go     what the decisions say of all accesses
 //
 // # What is claimed
@@ -22,6 +25,12 @@
 // something is watched for it, and what these read or write counts (calls.go). Those of other
 // threads are not seen. The kernel's own reading, for instance of stacks that somebody samples, is
 // left out: watchpoints are for the program's code alone.
+//
+// False sharing is claimed of a line that was seen to go from one thread to another and back, and to
+// the other again, at least one of the two storing: the one at the sampled bytes, the other at a word
+// beside them, and, all the while, neither at what the other one used. One of the line's words is
+// watched in the other threads at a time, so that the share is a lower bound; if the word is that of
+// the access, another thread's access to the same bytes is true sharing, and no waste.
 //
 // # What a figure is a share of
 //

@@ -8,10 +8,11 @@ import "lime/internal/waste"
 type touch struct {
 	thread        int
 	reads, writes bool
-	system        bool // by a system call
-	call          bool // a call's store of its return address: what was known of the bytes ends
-	unknown       bool // which instruction it was is not known
-	bytes         int  // of the point that it touched
+	system        bool   // by a system call
+	call          bool   // a call's store of its return address: what was known of the bytes ends
+	unknown       bool   // which instruction it was is not known
+	within        access // that it made; if it is not known where, wide enough to hold it
+	bytes         int    // of the point that it touched
 	value         uint64
 	elem          waste.Elem   // of what it stored
 	at            func() Place // where it is, asked only of what wastes

@@ -3,9 +3,7 @@ package watch
 // From a tick of the clock to a watched access, and from a trap to a decision.
 
 import (
-	"encoding/binary"
 	"slices"
-	"unsafe"
 
 	"golang.org/x/sys/unix"
 
@@ -32,15 +30,36 @@ const (
 	mostCalls = 16
 )
 
-// wanted says whether the next sample is of a store, and of which kinds.
-func (t *Tracer) wanted() (kinds waste.Set, store bool) {
-	stores := t.o.Kinds & waste.Of(waste.DeadStore, waste.SilentStore)
-	loads := t.o.Kinds & waste.Of(waste.SilentLoad)
-	t.loads = !t.loads
-	if stores == 0 || loads != 0 && t.loads {
-		return loads, false
+// want is what a sample is to be of.
+type want struct {
+	kinds         waste.Set
+	stores, loads bool
+}
+
+// wantsOf are the samples that some kinds need: each is taken in its turn.
+func wantsOf(kinds waste.Set) (list []want) {
+	for _, w := range []want{
+		{waste.Of(waste.DeadStore, waste.SilentStore), true, false},
+		{waste.Of(waste.SilentLoad), false, true},
+		{waste.Of(waste.FalseSharing), true, true},
+	} {
+		if w.kinds &= kinds; w.kinds != 0 {
+			list = append(list, w)
+		}
 	}
-	return stores, true
+	return list
+}
+
+// wanted is the next sample, of a line only if there is room for one.
+func (t *Tracer) wanted(room bool) (want, bool) {
+	for range t.wants {
+		w := t.wants[t.turn%len(t.wants)]
+		t.turn++
+		if room || !w.kinds.Has(waste.FalseSharing) {
+			return w, true
+		}
+	}
+	return want{}, false
 }
 
 // tick takes a tick of a thread's clock: it leads the thread to an access of the wanted kind a
@@ -50,21 +69,30 @@ func (t *Tracer) tick(th *thread) {
 		th.astray()
 		t.cost.Strayed++
 	}
+	room := t.line == nil // a thread whose line has just come to its end leaves the next one to others
+	t.lineTick(th.tid)
 	if t.cost.Stopped > t.o.Budget*t.cost.Ran {
 		t.cost.Left++
 		return
 	}
 	t.unmade(th)
-	kinds, store := t.wanted()
+	if t.line != nil && t.line.stage != alone { // the register that leads is taken
+		t.cost.Strayed++
+		return
+	}
+	w, ok := t.wanted(room)
+	if !ok {
+		return
+	}
 	var regs unix.PtraceRegs
 	if unix.PtraceGetRegs(th.tid, &regs) != nil {
 		return
 	}
-	way := t.ahead(regs.Rip, store)
+	way := t.ahead(&regs, w)
 	if len(way) == 0 {
 		return
 	}
-	x := &target{pc: way[t.rng.IntN(len(way))], kinds: kinds, store: store}
+	x := &target{pc: way[t.rng.IntN(len(way))], want: w}
 	if x.pc == regs.Rip {
 		t.arm(th, &regs, x)
 		return
@@ -80,40 +108,6 @@ func (th *thread) astray() {
 		th.target.trap.Close()
 		th.target = nil
 	}
-}
-
-// ahead lists the next instructions with an access of the wanted kind on the way that a thread is
-// likely to take: loops go round, branches forward are not taken.
-func (t *Tracer) ahead(pc uint64, store bool) (list []uint64) {
-	for range mostLooked {
-		in, ok := t.instruction(pc)
-		if !ok || len(list) == mostSkipped {
-			break
-		}
-		if accessing(&in, store) {
-			list = append(list, pc)
-		}
-		next := pc + uint64(in.Len)
-		switch in.Branch {
-		case x86.BranchNone:
-		case x86.BranchJump, x86.BranchCall:
-			next = in.Target(pc)
-		case x86.BranchCond, x86.BranchLoop:
-			if to := in.Target(pc); to <= pc {
-				next = to
-			}
-		default:
-			return list
-		}
-		pc = next
-	}
-	return list
-}
-
-// accessing reports whether an instruction has an access of a kind, whatever its address.
-func accessing(in *x86.Inst, store bool) bool {
-	_, ok := choose(in, &unix.PtraceRegs{Rcx: 1}, store)
-	return ok
 }
 
 // arrived takes a thread that has come to the access to which it was led.
@@ -133,12 +127,12 @@ func (t *Tracer) arrived(th *thread, late bool) {
 
 // choose finds the access of an instruction that a sample is taken of. Calls and returns access no
 // data.
-func choose(in *x86.Inst, regs *unix.PtraceRegs, store bool) (access, bool) {
+func choose(in *x86.Inst, regs *unix.PtraceRegs, w want) (access, bool) {
 	if in.Branch == x86.BranchRet || in.Branch == x86.BranchCall || in.Branch == x86.BranchCallInd {
 		return access{}, false
 	}
 	for _, a := range accesses(in, regs.Rip, regs) {
-		if store && a.writes || !store && a.reads {
+		if w.stores && a.writes || w.loads && a.reads {
 			return a, true
 		}
 	}
@@ -152,8 +146,13 @@ func (t *Tracer) arm(th *thread, regs *unix.PtraceRegs, x *target) {
 	if !ok {
 		return
 	}
-	a, ok := choose(&in, regs, x.store)
+	a, ok := choose(&in, regs, x.want)
 	if !ok {
+		return
+	}
+	sharing := x.kinds.Has(waste.FalseSharing)
+	if sharing && t.line != nil { // another thread was there first
+		t.cost.Strayed++
 		return
 	}
 	for k := range waste.Kinds {
@@ -162,19 +161,23 @@ func (t *Tracer) arm(th *thread, regs *unix.PtraceRegs, x *target) {
 		}
 	}
 	at := t.host.Place(regs.Rip, regs)
+	if sharing {
+		t.beside(th.tid, a, at)
+		return
+	}
 	slot := t.slots.place(t.rng.IntN)
 	if slot < 0 {
 		t.sums.missed(x.kinds, at, a.bytes)
 		return
 	}
 	t.evict(slot)
-	p := &point{store: x.store, owner: th.tid, at: at, open: x.kinds, whole: a.bytes, tolerance: t.o.Tolerance, traps: map[int]perf.Trap{}}
-	p.addr, p.bytes = piece(a, t.rng.IntN)
+	p := &point{watched: newWatched(a, uint64(slot), t.rng.IntN), store: x.stores, owner: th.tid, at: at, open: x.kinds,
+		whole: a.bytes, tolerance: t.o.Tolerance}
 	p.before, _ = t.read(p.addr, p.bytes)
 	t.slots.points[slot] = p
-	all := t.watch(p, slot, th.tid)
+	all := p.watch(th.tid)
 	for tid := range t.threads {
-		if tid != th.tid && !t.watch(p, slot, tid) {
+		if tid != th.tid && !p.watch(tid) {
 			all = false
 		}
 	}
@@ -195,14 +198,7 @@ func (t *Tracer) unmade(th *thread) {
 
 // watch has a thread watch a point: what others load of a value that was only loaded does not
 // matter.
-func (t *Tracer) watch(p *point, slot, tid int) bool {
-	trap, err := perf.OpenWatch(tid, perf.Watchpoint{Addr: p.addr, Bytes: p.bytes, Reads: p.store || tid == p.owner}, uint64(slot))
-	if err != nil {
-		return false
-	}
-	p.traps[tid] = trap
-	return true
-}
+func (p *point) watch(tid int) bool { return p.add(tid, p.store || tid == p.owner) }
 
 // evict gives up a point, if there is one: what happens at its place later speaks for it.
 func (t *Tracer) evict(slot int) {
@@ -214,9 +210,7 @@ func (t *Tracer) evict(slot int) {
 
 // drop frees a debug register.
 func (t *Tracer) drop(slot int) {
-	for _, trap := range t.slots.points[slot].traps {
-		trap.Close()
-	}
+	t.slots.points[slot].clear()
 	t.slots.points[slot] = nil
 }
 
@@ -231,7 +225,7 @@ func (t *Tracer) hit(th *thread, slot int, late bool) {
 	case late || unix.PtraceGetRegs(th.tid, &regs) != nil:
 		t.evict(slot)
 	case p.armed:
-		t.decide(slot, t.who(p, th.tid, &regs))
+		t.decide(slot, t.who(&p.watched, th.tid, &regs))
 	case th.tid != p.owner: // before or behind the access? Nothing is claimed.
 		t.conclude(p, p.not(p.open), nil)
 		t.drop(slot)
@@ -246,11 +240,12 @@ func (t *Tracer) hit(th *thread, slot int, late bool) {
 }
 
 // who finds the instruction behind which a thread was stopped, and what it did to a point.
-func (t *Tracer) who(p *point, tid int, regs *unix.PtraceRegs) *touch {
+func (t *Tracer) who(p *watched, tid int, regs *unix.PtraceRegs) *touch {
 	if in, ok := t.instruction(regs.Rip); ok && in.Rep != 0 { // a repeated one is interrupted where it stands
 		for _, a := range accesses(&in, regs.Rip, regs) {
 			if near(a, p) {
-				return t.touch(tid, &in, regs.Rip, regs, a.reads, a.writes, p.bytes)
+				a.addr, a.bytes = p.around(moved)
+				return t.touch(tid, &in, regs.Rip, regs, a, p.bytes)
 			}
 		}
 	}
@@ -274,15 +269,17 @@ func (t *Tracer) who(p *point, tid int, regs *unix.PtraceRegs) *touch {
 	return &touch{thread: tid, unknown: true}
 }
 
+// moved is how many bytes a repeated instruction moves at once.
+const moved = 64
+
 // near reports whether a point lies where a repeated instruction just was.
-func near(a access, p *point) bool {
-	const block = 64 // bytes that the processor moves at once
-	return p.addr < a.end()+block && a.addr < p.addr+uint64(p.bytes)+block
+func near(a access, p *watched) bool {
+	return p.addr < a.end()+moved && a.addr < p.addr+uint64(p.bytes)+moved
 }
 
 // matching is what an instruction did to a point. Registers that it has loaded may not be those any
 // more by which it found its operand; if it has one operand only, it was that.
-func (t *Tracer) matching(p *point, tid int, in *x86.Inst, at uint64, regs *unix.PtraceRegs) *touch {
+func (t *Tracer) matching(p *watched, tid int, in *x86.Inst, at uint64, regs *unix.PtraceRegs) *touch {
 	before := *regs
 	switch in.Name { // the stack pointer was another one before
 	case "push":
@@ -293,20 +290,23 @@ func (t *Tracer) matching(p *point, tid int, in *x86.Inst, at uint64, regs *unix
 	list := accesses(in, at, &before)
 	for _, a := range list {
 		if n := a.overlap(p.addr, p.bytes); n > 0 {
-			return t.touch(tid, in, at, regs, a.reads, a.writes, n)
+			return t.touch(tid, in, at, regs, a, n)
 		}
 	}
 	if len(list) == 1 && in.Branch == x86.BranchNone && in.Writes != 0 {
-		return t.touch(tid, in, at, regs, list[0].reads, list[0].writes, min(p.bytes, list[0].bytes))
+		a, n := list[0], list[0].bytes
+		a.addr, a.bytes = p.around(n - 1)
+		return t.touch(tid, in, at, regs, a, min(p.bytes, n))
 	}
 	return nil
 }
 
 // touch describes what an instruction did.
-func (t *Tracer) touch(tid int, in *x86.Inst, at uint64, regs *unix.PtraceRegs, reads, writes bool, bytes int) *touch {
-	x := &touch{thread: tid, reads: reads, writes: writes, bytes: bytes, at: func() Place { return t.host.Place(at, regs) }}
-	x.call = writes && (in.Branch == x86.BranchCall || in.Branch == x86.BranchCallInd)
-	if writes && t.o.Tolerance > 0 {
+func (t *Tracer) touch(tid int, in *x86.Inst, at uint64, regs *unix.PtraceRegs, a access, bytes int) *touch {
+	x := &touch{thread: tid, reads: a.reads, writes: a.writes, within: a, bytes: bytes,
+		at: func() Place { return t.host.Place(at, regs) }}
+	x.call = a.writes && (in.Branch == x86.BranchCall || in.Branch == x86.BranchCallInd)
+	if a.writes && t.o.Tolerance > 0 {
 		x.elem = t.elem(in, at)
 	}
 	return x
@@ -353,36 +353,8 @@ func (t *Tracer) conclude(p *point, list []verdict, second func() Place) {
 		if v.fraction > 0 {
 			at = second()
 		}
-		t.sums.decided(v.kind, int32(p.owner), p.at, at, p.addr, p.whole, v.fraction)
+		t.sums.decided(&decision{kind: v.kind, thread: int32(p.owner), at: p.at, first: p.at, second: at, addr: p.addr,
+			bytes: p.whole, fraction: v.fraction})
 		p.open &^= waste.Of(v.kind)
 	}
-}
-
-// instruction decodes the instruction at an address.
-func (t *Tracer) instruction(pc uint64) (in x86.Inst, ok bool) {
-	const longest = 15
-	if c := &t.code; pc < c.at || pc+longest > c.at+uint64(c.n) {
-		c.at, c.n = pc, t.peek(pc, c.bytes[:])
-	}
-	from := pc - t.code.at
-	return in, from < uint64(t.code.n) && x86.Decode(t.code.bytes[from:t.code.n], &in) == nil
-}
-
-// read reads a number of 1, 2, 4 or 8 bytes.
-func (t *Tracer) read(addr uint64, n int) (uint64, bool) {
-	var b [8]byte
-	if t.peek(addr, b[:n]) < n {
-		return 0, false
-	}
-	return binary.LittleEndian.Uint64(b[:]), true
-}
-
-// peek reads the process's memory as far as it can.
-func (t *Tracer) peek(addr uint64, b []byte) int {
-	local := []unix.Iovec{{Base: unsafe.SliceData(b), Len: uint64(len(b))}}
-	n, err := unix.ProcessVMReadv(t.pid, local, []unix.RemoteIovec{{Base: uintptr(addr), Len: len(b)}}, 0)
-	if err != nil {
-		return 0
-	}
-	return n
 }

@@ -17,6 +17,7 @@ type Place int32
 type Sums struct {
 	Kinds [waste.Kinds]Share
 	Pairs []Pair // the ones that waste most first
+	Same  int    // accesses to bytes that other threads used at the time, too: true sharing
 	Cost  Cost
 }
 
@@ -59,6 +60,7 @@ type sums struct {
 	pending map[placeKind]float64 // bytes of samples that nobody will decide, since the last decision there
 	kinds   [waste.Kinds]tally
 	pairs   map[pairKey]*Pair
+	same    int
 }
 
 type placeKind struct {
@@ -93,32 +95,44 @@ func (s *sums) missed(kinds waste.Set, at Place, bytes int) {
 	}
 }
 
-// decided charges an access of so many bytes, and those at its place that were missed since the
-// last decision there: a fraction of the bytes was waste, together with second.
-func (s *sums) decided(k waste.Kind, thread int32, at, second Place, addr uint64, bytes int, fraction float64) {
-	key := placeKind{at, k}
-	w := float64(bytes) + s.pending[key]
+// decision says of an access of so many bytes which fraction of them was waste.
+type decision struct {
+	kind          waste.Kind
+	thread        int32
+	at            Place // of the access
+	first, second Place // of the pair that wasted it
+	addr          uint64
+	bytes         int
+	fraction      float64
+}
+
+// decided charges the access, and those at its place that were missed since the last decision
+// there.
+func (s *sums) decided(d *decision) {
+	key := placeKind{d.at, d.kind}
+	w := float64(d.bytes) + s.pending[key]
 	delete(s.pending, key)
-	t := &s.kinds[k]
+	t := &s.kinds[d.kind]
 	t.of += w
 	t.squares += w * w
-	t.wasted += w * fraction
+	t.wasted += w * d.fraction
 	t.decisions++
-	if fraction == 0 {
+	if d.fraction == 0 {
 		return
 	}
-	p := s.pairs[pairKey{key, second}]
+	pair := pairKey{placeKind{d.first, d.kind}, d.second}
+	p := s.pairs[pair]
 	if p == nil {
-		p = &Pair{Kind: k, First: at, Second: second, Thread: thread, Addr: addr}
-		s.pairs[pairKey{key, second}] = p
+		p = &Pair{Kind: d.kind, First: d.first, Second: d.second, Thread: d.thread, Addr: d.addr}
+		s.pairs[pair] = p
 	}
-	p.Bytes += w * fraction
+	p.Bytes += w * d.fraction
 	p.Count++
 }
 
 // result is what was found, of the kinds that were looked for.
 func (s *sums) result(kinds waste.Set) Sums {
-	var out Sums
+	out := Sums{Same: s.same}
 	for k := range waste.Kinds {
 		if !kinds.Has(k) {
 			continue

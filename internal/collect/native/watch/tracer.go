@@ -31,7 +31,7 @@ type Host interface {
 
 // Options say what to look for.
 type Options struct {
-	Kinds     waste.Set     // of DeadStore, SilentStore and SilentLoad
+	Kinds     waste.Set
 	Period    time.Duration // of a thread's running time between two samples
 	Budget    float64       // the share of the program's running time for which its threads may be stopped
 	Tolerance float64       // floating-point numbers that differ by this share of the larger are the same
@@ -40,26 +40,20 @@ type Options struct {
 
 // Tracer watches a process. Run does all the work; Stop may be called from anywhere.
 type Tracer struct {
-	pid     int
+	memory
 	o       Options
 	host    Host
 	threads map[int]*thread
 	slots   slots
+	line    *line  // that threads may share falsely; nil: none is looked at
+	wants   []want // samples are taken of in turn
+	turn    int
 	sums    *sums
 	cost    Cost
 	rng     *rand.Rand
-	code    codeBlock
 	calls   calls.Table
 	stop    chan struct{}
-	loads   bool // the next sample is of a load, if both are looked for
 	why     error
-}
-
-// codeBlock is code as it was read last: it may be another one at the next stop.
-type codeBlock struct {
-	at    uint64
-	n     int
-	bytes [256]byte
 }
 
 // thread is a thread that is traced.
@@ -72,16 +66,15 @@ type thread struct {
 
 // target is an access to which a thread is led.
 type target struct {
-	pc    uint64
-	kinds waste.Set
-	store bool
-	trap  perf.Trap
+	pc uint64
+	want
+	trap perf.Trap
 }
 
 // New prepares to watch a process. Its disposition of SIGTRAP must be to ignore it, or a trap would
 // end it should the tracer die.
 func New(pid int, host Host, o Options) *Tracer {
-	return &Tracer{pid: pid, o: o, host: host, threads: map[int]*thread{}, sums: newSums(),
+	return &Tracer{memory: memory{pid: pid}, o: o, host: host, threads: map[int]*thread{}, sums: newSums(), wants: wantsOf(o.Kinds),
 		rng: rand.New(rand.NewPCG(o.Seed, 0)), calls: calls.NewTable(), stop: make(chan struct{})}
 }
 
@@ -176,11 +169,13 @@ func (t *Tracer) add(tid int) *thread {
 	} else if t.why == nil && !errors.Is(err, unix.ESRCH) {
 		t.why = fmt.Errorf("thread %d is not sampled: %w", tid, err)
 	}
-	for i, p := range t.slots.points {
+	t.lend()
+	for _, p := range t.slots.points {
 		if p != nil {
-			t.watch(p, i, tid)
+			p.watch(tid)
 		}
 	}
+	t.lineJoined(tid)
 	return th
 }
 
@@ -188,6 +183,8 @@ func (t *Tracer) add(tid int) *thread {
 const (
 	tickData  = 1 << 32
 	breakData = 2 << 32
+	wordData  = 3 << 32
+	homeData  = 4 << 32
 )
 
 // next takes one stop, or one end of a thread.
@@ -302,6 +299,8 @@ func (t *Tracer) trapped(th *thread) error {
 		}
 	case data == breakData:
 		t.arrived(th, late)
+	case data == wordData || data == homeData:
+		t.lineHit(th, data, late)
 	case data < points:
 		t.hit(th, int(data), late)
 	}
@@ -336,14 +335,12 @@ func (t *Tracer) gone(tid int) {
 		th.clock.Close()
 	}
 	th.astray()
+	t.lineLeft(tid)
 	for i, p := range t.slots.points {
 		if p == nil {
 			continue
 		}
-		if trap, ok := p.traps[tid]; ok {
-			trap.Close()
-			delete(p.traps, tid)
-		}
+		p.remove(tid)
 		if p.owner == tid {
 			t.conclude(p, p.not(p.open), func() Place { return p.at })
 			t.drop(i)

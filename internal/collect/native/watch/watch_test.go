@@ -103,7 +103,7 @@ func TestJudge(t *testing.T) {
 		{"load, then the system reads", false, touch{thread: mine, system: true, reads: true}, nil, false},
 		{"load, then the system writes", false, touch{thread: mine, system: true, writes: true}, []verdict{{loads, 0}}, true},
 	} {
-		p := &point{bytes: 8, value: 5, store: row.store, owner: mine, open: waste.Of(loads)}
+		p := &point{watched: watched{bytes: 8}, value: 5, store: row.store, owner: mine, open: waste.Of(loads)}
 		if row.store {
 			p.open = stores
 		}
@@ -119,23 +119,40 @@ func TestJudge(t *testing.T) {
 func TestReservoir(t *testing.T) {
 	const samples, rounds = 12, 60000
 	rng := rand.New(rand.NewPCG(3, 4))
-	var kept [samples]int
-	for range rounds {
-		var s slots
-		var who [points]int
-		for i := range samples {
-			if slot := s.place(rng.IntN); slot >= 0 {
-				s.points[slot], who[slot] = &point{}, i
+	for lent := range points {
+		var kept [samples]int
+		for range rounds {
+			s := slots{lent: lent}
+			var who [points]int
+			for i := range samples {
+				if slot := s.place(rng.IntN); slot >= 0 {
+					s.points[slot], who[slot] = &point{}, i
+				}
+			}
+			for _, i := range who[:points-lent] {
+				kept[i]++
 			}
 		}
-		for _, i := range who {
-			kept[i]++
+		want := float64(rounds) * float64(points-lent) / samples
+		for i, n := range kept {
+			if math.Abs(float64(n)-want) > 5*math.Sqrt(want) {
+				t.Errorf("%d of the registers lent: sample %d is watched at the end %d times of %d, want %.0f", lent, i, n, rounds, want)
+			}
 		}
 	}
-	want := float64(rounds) * points / samples
-	for i, n := range kept {
-		if math.Abs(float64(n)-want) > 5*math.Sqrt(want) {
-			t.Errorf("sample %d is watched at the end %d times of %d, want %.0f", i, n, rounds, want)
+}
+
+// TestOverlap: which part of an access lies in a range.
+func TestOverlap(t *testing.T) {
+	a := access{addr: 100, bytes: 8}
+	for _, row := range []struct {
+		addr    uint64
+		n       int
+		from    uint64
+		overlap int
+	}{{100, 8, 100, 8}, {96, 8, 100, 4}, {104, 8, 104, 4}, {103, 2, 103, 2}, {90, 30, 100, 8}, {108, 8, 108, 0}, {92, 8, 100, 0}} {
+		if p := a.part(row.addr, row.n); p.addr != row.from || p.bytes != row.overlap || a.overlap(row.addr, row.n) != row.overlap {
+			t.Errorf("%d bytes at %d: %+v", row.n, row.addr, p)
 		}
 	}
 }
@@ -146,10 +163,10 @@ func TestSums(t *testing.T) {
 	s := newSums()
 	for i := range 1000 {
 		s.sampled(waste.DeadStore)
-		s.decided(waste.DeadStore, 1, 10, 11, 0, 8, 1) // soon repeated, always waste
+		s.decided(&decision{waste.DeadStore, 1, 10, 10, 11, 0, 8, 1}) // soon repeated, always waste
 		s.sampled(waste.DeadStore)
 		if i%10 == 9 {
-			s.decided(waste.DeadStore, 1, 20, 20, 0, 8, 0) // late, seldom seen to its end
+			s.decided(&decision{waste.DeadStore, 1, 20, 20, 20, 0, 8, 0}) // late, seldom seen to its end
 		} else {
 			s.missed(waste.Of(waste.DeadStore), 20, 8)
 		}
