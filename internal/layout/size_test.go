@@ -20,7 +20,6 @@ const mostMethods = 40
 // writes the new number here, and who comes to mostMethods strikes the row out.
 func larger() map[string]int {
 	return map[string]int{
-		"collect/native.run":         64,
 		"analysis.runner":            122,
 		"guest.Process":              120,
 		"engine.Engine":              119,

@@ -18,7 +18,9 @@ import (
 const lookTick = 20 * time.Millisecond
 
 // looks reports whether that is how it is known where threads leave their cores.
-func (r *run) looks() bool { return r.events.switches && len(r.events.leavings.on) == 0 }
+func (p *process) looks() bool {
+	return p.shared.events.switches && len(p.shared.events.leavings.on) == 0
+}
 
 // mostLooks is at how many threads of a process lime looks in one turn: each takes some ten
 // microseconds.
@@ -36,14 +38,14 @@ type look struct {
 
 // lookAround looks at the threads that leave their cores for reasons that are not known, and
 // reports whether there are any.
-func (r *run) lookAround() (any bool) {
-	if !r.looks() || len(r.roster.threads) == 0 {
+func (p *process) lookAround() (any bool) {
+	if !p.looks() || len(p.roster.threads) == 0 {
 		return false
 	}
 	left := mostLooks
-	for range r.roster.threads {
-		r.looked = (r.looked + 1) % len(r.roster.threads)
-		t := r.roster.threads[r.looked]
+	for range p.roster.threads {
+		p.looked = (p.looked + 1) % len(p.roster.threads)
+		t := p.roster.threads[p.looked]
 		if w := &t.off.now; t.ended || t.foreign || !t.off.unseen && (w.from == 0 || w.forced || w.known) {
 			continue
 		}
@@ -51,7 +53,7 @@ func (r *run) lookAround() (any bool) {
 		if left--; left < 0 {
 			break
 		}
-		if l, ok := r.asleep(t); ok {
+		if l, ok := p.asleep(t); ok {
 			n := len(t.off.looks)
 			t.off.looks = append(t.off.looks[max(0, n-pendingLooks+1):], l)
 		}
@@ -61,16 +63,16 @@ func (r *run) lookAround() (any bool) {
 
 // asleep finds where a thread sleeps. What it finds holds if the thread was there before and after
 // its stack was read.
-func (r *run) asleep(t *thread) (l look, ok bool) {
-	if l.state, ok = systemCallOf(int(r.program.pid), int(t.tid)); !ok {
+func (p *process) asleep(t *thread) (l look, ok bool) {
+	if l.state, ok = systemCallOf(int(p.program.pid), int(t.tid)); !ok {
 		return l, false
 	}
 	if n := len(t.off.looks); n > 0 && t.off.looks[n-1].state == l.state {
 		l.where = t.off.looks[n-1].where
 	} else {
-		l.where = r.program.sampler.sleeping(l.state)
+		l.where = p.program.sampler.sleeping(l.state)
 	}
-	after, ok := systemCallOf(int(r.program.pid), int(t.tid))
+	after, ok := systemCallOf(int(p.program.pid), int(t.tid))
 	l.where.at, l.where.seen = monotonic(), true
 	return l, ok && after == l.state
 }

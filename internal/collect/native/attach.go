@@ -14,22 +14,22 @@ import (
 // Where that is not allowed, the run is one section.
 func (r *run) attach() error {
 	pid := r.o.PID
-	r.program.pid = int32(pid)
+	r.main.program.pid = int32(pid)
 	if err := checkProcess(pid); err != nil {
 		return err
 	}
-	if err := r.look(); err != nil {
+	if err := r.main.look(); err != nil {
 		return notAttached(pid, err)
 	}
 	r.o.Command = commandOf(pid)
 	r.clock.tick()
-	r.clocks.started = monotonic()
-	r.stretch.asked(&r.o.Region)
-	r.program.name = threadName(pid, pid)
-	r.lives.startThread(r.program.pid, nil, r.clocks.started)
+	r.main.clocks.started = monotonic()
+	r.main.stretch.asked(&r.o.Region)
+	r.main.program.name = threadName(pid, pid)
+	r.main.lives.startThread(r.main.program.pid, nil, r.main.clocks.started)
 	for _, tid := range threadsOf(pid) {
 		r.events.openPerf(perf.Options{PID: pid, TID: tid, Pages: attachPages})
-		t := r.lives.thread(int32(tid), r.clocks.started)
+		t := r.main.lives.thread(int32(tid), r.main.clocks.started)
 		t.name = threadName(pid, tid)
 	}
 	if len(r.events.session) == 0 {
@@ -41,7 +41,7 @@ func (r *run) attach() error {
 	if r.o.NoHooks {
 		return nil
 	}
-	if err := r.hookRunning(); err != nil {
+	if err := r.main.hookRunning(); err != nil {
 		r.notes.Add("no-hooks", fmt.Sprintf("sections are not seen, only the whole recording: %v", err))
 	}
 	return nil

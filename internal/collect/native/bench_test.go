@@ -21,12 +21,12 @@ func (forgetting) WriteInstance(*profile.Instance) error { return nil }
 func BenchmarkBarrier(b *testing.B) {
 	const threads, rounds = 8, 100
 	r := newRun(Options{Out: forgetting{profile.New(profile.Meta{})}}.withDefaults())
-	r.program.pid, r.events.switches = int32(os.Getpid()), true
-	if err := r.look(); err != nil {
+	r.main.program.pid, r.events.switches = int32(os.Getpid()), true
+	if err := r.main.look(); err != nil {
 		b.Fatal(err)
 	}
 	barrier := -1
-	for i, f := range r.program.table {
+	for i, f := range r.main.program.table {
 		if f.Role == known.Barrier {
 			barrier = i
 		}
@@ -34,15 +34,15 @@ func BenchmarkBarrier(b *testing.B) {
 	at := uint64(1000)
 	here, _, _, _ := runtime.Caller(0)
 	for t := range int32(threads) {
-		r.lives.startThread(r.program.pid+t, r.roster.main(), at)
+		r.main.lives.startThread(r.main.program.pid+t, r.main.roster.main(), at)
 	}
 	var calls []hook.Record
-	r.stream.hooks = func(number uint64) hook.Record { return calls[number] }
+	r.main.stream.hooks = func(number uint64) hook.Record { return calls[number] }
 	call := func(t int32, phase hook.Phase) {
 		at += 100
-		h := hook.Record{TID: r.program.pid + t, Func: barrier, Phase: phase, Arg0: 1 << 20, Caller: uint64(here),
+		h := hook.Record{TID: r.main.program.pid + t, Func: barrier, Phase: phase, Arg0: 1 << 20, Caller: uint64(here),
 			SP: 1<<22 + uint64(t)<<12, Words: hook.StackWords, Stack: [hook.StackWords]uint64{at}}
-		r.stream.addHook(at, uint64(len(calls)))
+		r.main.stream.addHook(at, uint64(len(calls)))
 		calls = append(calls, h)
 	}
 	n := 0
@@ -52,11 +52,11 @@ func BenchmarkBarrier(b *testing.B) {
 		for range rounds { // the rings are read one after the other
 			for t := range int32(threads) {
 				at += 200
-				r.stream.add(item{at: at, typ: perf.TypeSwitch, tid: r.program.pid + t, out: true})
+				r.main.stream.add(item{at: at, typ: perf.TypeSwitch, tid: r.main.program.pid + t, out: true})
 			}
 			for t := range int32(threads) {
 				at += 200
-				r.stream.add(item{at: at, typ: perf.TypeSwitch, tid: r.program.pid + t})
+				r.main.stream.add(item{at: at, typ: perf.TypeSwitch, tid: r.main.program.pid + t})
 			}
 		}
 		at = from
@@ -69,11 +69,11 @@ func BenchmarkBarrier(b *testing.B) {
 				call(t, hook.Return)
 			}
 		}
-		r.stream.take(at, r.dispatcher.apply)
+		r.main.stream.take(at, r.main.dispatcher.apply)
 		n += rounds
 	}
-	if r.out.instances < n/2 || r.out.instances > n {
-		b.Fatalf("%d instances in %d rounds", r.out.instances, n)
+	if r.main.out.instances < n/2 || r.main.out.instances > n {
+		b.Fatalf("%d instances in %d rounds", r.main.out.instances, n)
 	}
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(n), "ns/barrier")
 }

@@ -16,7 +16,7 @@ func TestBriefThreads(t *testing.T) {
 		r, _ := recording(t, Options{})
 		r.events.by = "cpu-clock"
 		for range row.n {
-			r.lives.hasLived(&thread{end: 10, cpu: onCPU{total: row.ran}})
+			r.main.lives.hasLived(&thread{end: 10, cpu: onCPU{total: row.ran}})
 		}
 		notes := collect.Notes{}
 		r.noteBrief(notes)

@@ -28,7 +28,7 @@ type child struct {
 	threads map[int32]*thread
 	samples uint64
 	nanos   uint64
-	run     *run // it is watched since that began; nil: it is not
+	run     *process // it is watched since that began; nil: it is not
 }
 
 // mostPrograms is the number of programs of children whose code is looked at: reading one takes
@@ -47,7 +47,7 @@ func (s *shared) child(pid int32, of *program) *child {
 
 // childRecord takes a record of a process other than the program.
 func (r *run) childRecord(rec *perf.Record) {
-	c := r.child(rec.PID, r.program)
+	c := r.child(rec.PID, r.main.program)
 	if c.run != nil && rec.Time >= c.run.clocks.started {
 		c.run.ownRecord(rec)
 		return
@@ -80,7 +80,7 @@ func (r *run) childRecord(rec *perf.Record) {
 func (r *run) childReplaced(c *child, rec *perf.Record) {
 	c.name, c.own, c.since, c.sampler = rec.Name, true, rec.Time, nil
 	if c.run = r.watch(rec); c.run != nil {
-		c.sampler, c.run.program.sampler.stacks = c.run.program.sampler, r.program.sampler.stacks
+		c.sampler, c.run.program.sampler.stacks = c.run.program.sampler, r.main.program.sampler.stacks
 		return
 	}
 	if r.programs == mostPrograms {
@@ -97,7 +97,7 @@ func (r *run) childSample(c *child, rec *perf.Record) {
 	c.nanos += nanos
 	s := c.sampler
 	if rec.Time < c.since {
-		s = r.program.sampler
+		s = r.main.program.sampler
 	}
 	if s == nil {
 		return
@@ -110,7 +110,7 @@ func (r *run) childSample(c *child, rec *perf.Record) {
 	if spins {
 		metric = "wait"
 	}
-	r.out.paths[pathKey{w.path, int32(r.childThread(c, rec).id), noSection, metric}] += float64(nanos)
+	r.main.out.paths[pathKey{w.path, int32(r.childThread(c, rec).id), noSection, metric}] += float64(nanos)
 }
 
 // childThread is the row of a child's thread. The recogniser of sections knows nothing of it.
@@ -121,8 +121,8 @@ func (r *run) childThread(c *child, rec *perf.Record) *thread {
 			name: fmt.Sprintf("%s (process %d)", c.name, c.pid), foreign: true}
 		c.threads[rec.TID] = t
 		r.rows++
-		r.roster.threads = append(r.roster.threads, t)
-		r.out.thread(t)
+		r.main.roster.threads = append(r.main.roster.threads, t)
+		r.main.out.thread(t)
 	}
 	t.end = max(t.end, rec.Time)
 	return t
@@ -130,12 +130,12 @@ func (r *run) childThread(c *child, rec *perf.Record) *thread {
 
 // endChildren closes what was opened for children, and writes their last words.
 func (r *run) endChildren() {
-	for _, t := range r.roster.threads {
+	for _, t := range r.main.roster.threads {
 		if t.foreign {
-			r.out.threadEnd(t)
+			r.main.out.threadEnd(t)
 		}
 	}
-	closed := map[*images]bool{r.program.images: true}
+	closed := map[*images]bool{r.main.program.images: true}
 	for _, c := range r.children {
 		if c.sampler != nil && !closed[c.sampler.images] {
 			closed[c.sampler.images] = true

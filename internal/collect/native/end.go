@@ -14,14 +14,14 @@ import (
 
 // finish ends the recording and completes the profile.
 func (r *run) finish(state *os.ProcessState, interrupted bool) (Result, error) {
-	end := max(r.clocks.now, r.clocks.started)
+	end := max(r.main.clocks.now, r.main.clocks.started)
 	for _, p := range r.all() {
 		p.endProcess()
 	}
 	r.endChildren()
 	r.traces.Write(r.o.Out, r.notes)
 	res := r.result(state, interrupted)
-	res.Notes, res.RunTime, res.Never = r.report(end-r.clocks.started), end-r.clocks.started, r.stretch.never()
+	res.Notes, res.RunTime, res.Never = r.report(end-r.main.clocks.started), end-r.main.clocks.started, r.main.stretch.never()
 	m := metaAtEnd(r, &res, state)
 	err := r.o.Out.UpdateMeta(m)
 	for _, p := range r.all() {
@@ -38,18 +38,18 @@ func metaAtEnd(r *run, res *Result, state *os.ProcessState) profile.Meta {
 	if ws, ok := r.exitStatus(state); ok && ws.Signaled() {
 		m.ExitStatus = int(ws.Signal())
 	}
-	r.stretch.describe(&m)
+	r.main.stretch.describe(&m)
 	return m
 }
 
 func (r *run) result(state *os.ProcessState, interrupted bool) Result {
-	res := Result{EndState: "exited", Samples: r.program.sampler.stacks.total, Stacks: r.program.sampler.stacks.share()}
+	res := Result{EndState: "exited", Samples: r.main.program.sampler.stacks.total, Stacks: r.main.program.sampler.stacks.share()}
 	for _, p := range r.all() {
 		res.Threads, res.Instances = res.Threads+p.roster.own(), res.Instances+p.out.instances
 	}
 	if interrupted {
 		res.EndState, res.Status = "interrupted", 128+int(unix.SIGINT)
-		if r.program.prog == nil { // that is how the recording of a process ends which goes on
+		if r.main.program.prog == nil { // that is how the recording of a process ends which goes on
 			res.Status = 0
 		}
 	}
@@ -65,8 +65,8 @@ func (r *run) result(state *os.ProcessState, interrupted bool) Result {
 
 // exitStatus is how the program ended, if it did.
 func (r *run) exitStatus(state *os.ProcessState) (ws syscall.WaitStatus, ok bool) {
-	if r.status != nil {
-		return syscall.WaitStatus(*r.status), true
+	if r.main.status != nil {
+		return syscall.WaitStatus(*r.main.status), true
 	}
 	if state == nil {
 		return 0, false

@@ -21,7 +21,7 @@ func TestEndsWhileItIsHooked(t *testing.T) {
 		t.Fatal(err)
 	}
 	r, _ := recording(t, Options{})
-	r.program.prog, r.status = &launched{cmd: cmd, pidfd: -1}, &ws
+	r.main.program.prog, r.main.status = &launched{cmd: cmd, pidfd: -1}, &ws
 	done := make(chan *os.ProcessState, 1)
 	go r.wait(done)
 	select {

@@ -35,13 +35,13 @@ func recording(t *testing.T, o Options) (*run, *profile.Profile) {
 	p := profile.New(profile.Meta{})
 	o.Out = p
 	r := newRun(o.withDefaults())
-	r.program.pid, r.events.by, r.events.switches = int32(os.Getpid()), "cycles", true
-	if err := r.look(); err != nil {
+	r.main.program.pid, r.events.by, r.events.switches = int32(os.Getpid()), "cycles", true
+	if err := r.main.look(); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(r.program.images.close)
-	r.clocks.started = 1000
-	r.lives.startThread(r.program.pid, nil, r.clocks.started)
+	t.Cleanup(r.main.program.images.close)
+	r.main.clocks.started = 1000
+	r.main.lives.startThread(r.main.program.pid, nil, r.main.clocks.started)
 	return r, p
 }
 
@@ -63,18 +63,18 @@ func TestEventsOfAMachineWithCounters(t *testing.T) {
 		t.Errorf("notes %v: nobody asked for the others", r.notes)
 	}
 	const second, stub = 77, 16
-	r.program.sampler.stubs = func(pc uint64) bool { return pc == stub }
+	r.main.program.sampler.stubs = func(pc uint64) bool { return pc == stub }
 	r.events.eventIDs[1], r.events.eventIDs[2] = "llc-miss", "page-fault"
 	pc := uint64(reflect.ValueOf(TestEventsOfAMachineWithCounters).Pointer())
 	at := uint64(2000)
 	feed := func(x perf.Record) {
-		x.PID, x.Time = r.program.pid, at
+		x.PID, x.Time = r.main.program.pid, at
 		at += 1000
 		r.record(&x)
 	}
-	feed(perf.Record{Type: perf.TypeFork, TID: second, Parent: r.program.pid, ParentTID: r.program.pid})
+	feed(perf.Record{Type: perf.TypeFork, TID: second, Parent: r.main.program.pid, ParentTID: r.main.program.pid})
 	feed(perf.Record{Type: perf.TypeSwitch, TID: second})
-	feed(perf.Record{Type: perf.TypeSample, TID: r.program.pid, Event: 1, IP: pc, Period: 1000})
+	feed(perf.Record{Type: perf.TypeSample, TID: r.main.program.pid, Event: 1, IP: pc, Period: 1000})
 	for range 3 {
 		feed(perf.Record{Type: perf.TypeSample, TID: second, Event: 1, IP: pc, Period: 1000})
 		feed(perf.Record{Type: perf.TypeSample, TID: second, Event: 2, IP: pc, Period: faultPeriod})

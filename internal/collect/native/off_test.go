@@ -307,15 +307,15 @@ func TestFutexOnTheWayFromABarrier(t *testing.T) {
 		want int
 	}{{"on the way", onTheWay / 2, 0}, {"at work", onTheWay * 2, 1}} {
 		r, _ := recording(t, Options{})
-		r.program.hooks = &hook.Installed{}
-		m := r.roster.main()
+		r.main.program.hooks = &hook.Installed{}
+		m := r.main.roster.main()
 		m.cpu = onCPU{known: true, on: true, since: 1000}
 		m.home = homeward{cpu: m.cpu.at(2000)}
 		at := 2000 + row.cpu
 		m.off.last = leaving{at: at, kind: kindFutex, call: 0x1000, seen: true}
-		r.absences.hasLeft(m, at, false)
+		r.main.absences.hasLeft(m, at, false)
 		m.cpu.out(at, false)
-		r.absences.cameBack(m, at+50_000)
+		r.main.absences.cameBack(m, at+50_000)
 		if got := len(m.piece.off); got != row.want {
 			t.Errorf("%s: %d times off the core, want %d", row.name, got, row.want)
 		}

@@ -11,6 +11,7 @@ import (
 	"lime/internal/collect/native/hook"
 	"lime/internal/perf"
 	"lime/internal/profile"
+	"lime/internal/section"
 	"lime/internal/unit"
 )
 
@@ -18,6 +19,41 @@ import (
 // on as another program is hooked as the program itself is when it replaces itself, and has a run
 // of its own: its sections, threads and times are its own, the profile and what the kernel tells
 // are common.
+
+// process is what is recorded of one process, the program or a child that is hooked: the parts
+// that it is made of, and what is still to be read.
+type process struct {
+	shared *shared
+
+	program    *program
+	roster     *roster
+	clocks     *clocks
+	places     *places
+	out        *output
+	rec        *section.Recogniser
+	operations *operations
+	absences   *absences
+	episodes   *episodes
+	tasks      *tasks
+	locks      *locks
+	conditions *conditions
+	barriers   *barriers
+	regions    *regions
+	mpiCalls   *mpiCalls
+	candidates *candidates
+	goroutines *goroutines
+	lives      *lives
+	sampling   *sampling
+	stretch    *stretch // of the run that is measured
+	dispatcher *dispatcher
+
+	stream stream
+	stamps []stamp          // of hooks, as they are read
+	looked int              // the thread that was looked at last
+	status *unix.WaitStatus // it ended while it was hooked again
+	over   bool             // it has ended, and stands in the profile
+	unread uint64           // calls that found no room in rings that are closed
+}
 
 // How many children are watched, at a time and in all: each takes a ring and the tables of its
 // code, and stands still while it is hooked.
@@ -27,18 +63,18 @@ const (
 )
 
 // all are the program and the children that are watched.
-func (r *run) all() []*run { return append([]*run{r}, r.watched...) }
+func (r *run) all() []*process { return append([]*process{r.main}, r.watched...) }
 
 // watch hooks a child that has just begun another program; nil if there is nothing to be hooked in
 // it.
-func (r *run) watch(rec *perf.Record) *run {
+func (r *run) watch(rec *perf.Record) *process {
 	pid := int(rec.PID)
 	path, err := os.Readlink(procPath(pid, "exe"))
 	if err != nil || r.o.NoHooks || r.plain[path] || r.alive() >= mostWatched || len(r.watched) >= mostEver {
 		return nil
 	}
 	p := newProcess(r.shared)
-	p.stretch.as(r.stretch)
+	p.stretch.as(r.main.stretch)
 	p.program.pid, p.program.name, p.clocks.started = rec.PID, rec.Name, rec.Time
 	if p.look() != nil { // it is gone
 		return nil
@@ -86,53 +122,53 @@ func (l lines) others(o *output) (last uint64) {
 }
 
 // endIfGone completes a child whose last thread has ended.
-func (r *run) endIfGone() {
-	if len(r.roster.threads) > 0 && !r.over && !slices.ContainsFunc(r.roster.threads, func(t *thread) bool { return !t.ended }) {
-		r.endProcess()
-		r.closeRing()
+func (p *process) endIfGone() {
+	if len(p.roster.threads) > 0 && !p.over && !slices.ContainsFunc(p.roster.threads, func(t *thread) bool { return !t.ended }) {
+		p.endProcess()
+		p.closeRing()
 	}
 }
 
 // endProcess ends the sections of a process, and writes what is summed up.
-func (r *run) endProcess() {
-	if r.over {
+func (p *process) endProcess() {
+	if p.over {
 		return
 	}
-	r.over = true
-	end := max(r.clocks.now, r.clocks.started)
-	r.stretch.within(end)
-	r.goroutines.endGo(end)
-	for _, t := range r.roster.threads {
+	p.over = true
+	end := max(p.clocks.now, p.clocks.started)
+	p.stretch.within(end)
+	p.goroutines.endGo(end)
+	for _, t := range p.roster.threads {
 		if !t.foreign {
-			r.lives.endThread(t, end)
+			p.lives.endThread(t, end)
 		}
 	}
-	r.rec.Close(unit.Cycles(end))
-	r.locks.table.write(r.out.sink, r.program.code, r.program.sampler.images.List, r.out.lockEvents)
-	r.out.close()
+	p.rec.Close(unit.Cycles(end))
+	p.locks.table.write(p.out.sink, p.program.code, p.program.sampler.images.List, p.out.lockEvents)
+	p.out.close()
 }
 
 // newRow adds a row for a thread of the profile.
-func (r *run) newRow(t profile.Thread) int32 {
-	r.rows++
-	return int32(r.o.Out.AddThread(t))
+func (s *shared) newRow(t profile.Thread) int32 {
+	s.rows++
+	return int32(s.o.Out.AddThread(t))
 }
 
-func (r *run) closeRing() {
-	if r.program.ring != nil {
-		r.unread += r.program.ring.Lost()
-		r.program.ring.Close()
-		r.program.ring = nil
-		r.stream.dropHooks()
+func (p *process) closeRing() {
+	if p.program.ring != nil {
+		p.unread += p.program.ring.Lost()
+		p.program.ring.Close()
+		p.program.ring = nil
+		p.stream.dropHooks()
 	}
 }
 
 // lostCalls is how many calls found no room in the process's ring.
-func (r *run) lostCalls() uint64 {
-	if r.program.ring == nil {
-		return r.unread
+func (p *process) lostCalls() uint64 {
+	if p.program.ring == nil {
+		return p.unread
 	}
-	return r.unread + r.program.ring.Lost()
+	return p.unread + p.program.ring.Lost()
 }
 
 // measured fills in what is summed up over the processes.
@@ -144,9 +180,9 @@ func (r *run) measured(m *profile.Meta) {
 }
 
 // unsayUnhooked takes back what was said of programs that only started the one that matters.
-func (r *run) unsayUnhooked() {
-	r.unsay("no-hooks")
-	r.unsay("exec")
+func (s *shared) unsayUnhooked() {
+	s.unsay("no-hooks")
+	s.unsay("exec")
 }
 
 // tellAliens tells of a new thread those processes that it does not belong to.
@@ -175,16 +211,16 @@ func (d *distinct) AddKind(k profile.EventKind) int32 {
 }
 
 // look reads what is mapped into the process.
-func (r *run) look() error {
-	r.program.images.pid = int(r.program.pid)
-	return r.program.images.load()
+func (p *process) look() error {
+	p.program.images.pid = int(p.program.pid)
+	return p.program.images.load()
 }
 
 // replaced forgets the images of a program that has replaced itself by another one.
-func (r *run) replaced() {
-	r.program.images.reset()
-	r.program.code.reset()
-	r.program.sampler.walker.Forget()
-	r.program.sampler.walker.Stubs, r.program.sampler.walker.Moved, r.program.sampler.stubs = nil, nil, nil
-	clear(r.places.sites)
+func (p *process) replaced() {
+	p.program.images.reset()
+	p.program.code.reset()
+	p.program.sampler.walker.Forget()
+	p.program.sampler.walker.Stubs, p.program.sampler.walker.Moved, p.program.sampler.stubs = nil, nil, nil
+	clear(p.places.sites)
 }

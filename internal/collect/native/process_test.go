@@ -117,7 +117,7 @@ func TestProcessesFollow(t *testing.T) {
 	if want := [][2]uint64{{0, 30}, {0, 20}, {30, 40}, {40, 45}, {45, 46}}; !slices.Equal(spans, want) {
 		t.Errorf("instances at %v, want %v", spans, want)
 	}
-	r := &run{shared: &shared{watched: []*run{{out: second}}}, out: first}
+	r := &run{shared: &shared{watched: []*process{{out: second}}}, main: &process{out: first}}
 	var m profile.Meta
 	if r.measured(&m); m.RunTime != 46 {
 		t.Errorf("they took %d, want 46", m.RunTime)
@@ -130,7 +130,7 @@ func TestThreadsOfAllProcesses(t *testing.T) {
 	child := newProcess(r.shared)
 	r.watched = append(r.watched, child)
 	child.roster.threads = []*thread{{}, {}, {ended: true}}
-	if asked, other := r.running(), child.running(); asked != 3 || other != 3 {
+	if asked, other := r.running(), child.shared.running(); asked != 3 || other != 3 {
 		t.Errorf("%d and %d threads, want 3", asked, other)
 	}
 }

@@ -15,7 +15,7 @@ const leastSpin = 50
 // report is the notes with the figures of the recording so far.
 func (r *run) report(wall uint64) []profile.Note {
 	notes := maps.Clone(r.notes)
-	if s := r.program.sampler.stacks; s.total > 0 {
+	if s := r.main.program.sampler.stacks; s.total > 0 {
 		notes.Set("complete-stacks", fmt.Sprintf("%.1f %% of the samples have a complete call path", 100*s.share()), s.complete)
 		if list := s.broken.words(); len(list) > 0 {
 			notes.Set("broken-stacks", "call paths break off in "+strings.Join(list, ", "), s.total-s.complete)

@@ -17,7 +17,6 @@ import (
 	"lime/internal/collect"
 	"lime/internal/collect/native/hook"
 	"lime/internal/perf"
-	"lime/internal/section"
 	"lime/internal/sender"
 )
 
@@ -34,7 +33,7 @@ type shared struct {
 	children map[int32]*child
 	programs int // of children, whose code is looked at
 	lines    lines
-	watched  []*run          // children with hooks of their own
+	watched  []*process      // children with hooks of their own
 	rosters  []*roster       // of all processes
 	plain    map[string]bool // programs that call no synchronisation function, by path
 }
@@ -42,37 +41,10 @@ type shared struct {
 // run is the recording of a process: the program, or a child that is hooked.
 type run struct {
 	*shared
-	program    *program
-	roster     *roster
-	clocks     *clocks
-	places     *places
-	operations *operations
-	absences   *absences
-	locks      *locks
-	conditions *conditions
-	episodes   *episodes
-	tasks      *tasks
-	barriers   *barriers
-	regions    *regions
-	mpiCalls   *mpiCalls
-	candidates *candidates
-	goroutines *goroutines
-	lives      *lives
-	sampling   *sampling
-	dispatcher *dispatcher
+	main *process // the program, whose children are watched
 
-	out    *output
-	rec    *section.Recogniser
-	stream stream
-	stamps []stamp // of hooks, as they are read
-
-	stretch *stretch // of the run that is measured
-	keepAt  uint64
-	looked  int              // the thread that was looked at last
-	status  *unix.WaitStatus // it ended while it was hooked again
-	over    bool             // it has ended, and stands in the profile
-	unread  uint64           // calls that found no room in rings that are closed
-	relay   sender.Relay
+	keepAt uint64
+	relay  sender.Relay
 }
 
 // Run records a program until it ends, or ctx is cancelled. The profile so far is kept whatever
@@ -116,21 +88,21 @@ func newRun(o Options) *run {
 	s := &shared{o: o, notes: collect.Notes{}, traces: collect.NewTraces(o.Traces), children: map[int32]*child{},
 		plain: map[string]bool{}, lines: lines{}}
 	s.events = &events{o: &s.o, notes: s.notes, kinds: map[string]bool{}, eventIDs: map[uint64]string{}}
-	return newProcess(s)
+	return &run{shared: s, main: newProcess(s), keepAt: firstKeep}
 }
 
 // start launches the program.
 func (r *run) start() error {
 	r.clock.tick()
-	prog, err := launch(&r.o, r.prepare, func() []hook.Gate { return r.program.code.findGates() })
+	prog, err := launch(&r.o, r.prepare, func() []hook.Gate { return r.main.program.code.findGates() })
 	if err != nil {
 		return err
 	}
-	r.absences.standsStill(r.clocks.started, prog.freed)
-	r.program.prog = prog
-	r.program.ring = prog.ring
+	r.main.absences.standsStill(r.main.clocks.started, prog.freed)
+	r.main.program.prog = prog
+	r.main.program.ring = prog.ring
 	if prog.hooks != nil {
-		r.takeHooks(prog.hooks)
+		r.main.takeHooks(prog.hooks)
 	}
 	r.explain()
 	return nil
@@ -138,23 +110,23 @@ func (r *run) start() error {
 
 // prepare opens the events of a stopped program.
 func (r *run) prepare(pid int) error {
-	r.program.pid = int32(pid)
-	if err := r.look(); err != nil {
+	r.main.program.pid = int32(pid)
+	if err := r.main.look(); err != nil {
 		return err
 	}
 	if !r.o.NoPerf {
 		r.events.openPerf(perf.Options{PID: pid})
 	}
-	r.program.name = threadName(pid, pid)
-	r.clocks.started = monotonic()
-	r.stretch.asked(&r.o.Region)
-	r.lives.startThread(r.program.pid, nil, r.clocks.started)
+	r.main.program.name = threadName(pid, pid)
+	r.main.clocks.started = monotonic()
+	r.main.stretch.asked(&r.o.Region)
+	r.main.lives.startThread(r.main.program.pid, nil, r.main.clocks.started)
 	return r.events.enable()
 }
 
 // explain notes what is missing.
 func (r *run) explain() {
-	if err := r.program.prog.why; err != nil {
+	if err := r.main.program.prog.why; err != nil {
 		r.notes.Add("no-hooks", fmt.Sprintf("sections are not seen, only the whole run: %v", err))
 	}
 	if !r.events.switches {
@@ -169,7 +141,7 @@ func (r *run) close() {
 	for _, p := range r.all() {
 		p.closeRing()
 	}
-	r.program.images.close()
+	r.main.program.images.close()
 }
 
 // tick is how long lime sleeps between two looks at the rings if none is half full; at first
@@ -211,7 +183,7 @@ func (r *run) loop(ctx context.Context) (Result, error) {
 	interrupted, through := false, false
 	for wait := time.Duration(firstTick); state == nil && !interrupted && !through; wait = r.rest(wait) {
 		for slept := time.Duration(0); slept == 0 || slept < wait && state == nil && !interrupted && !through && !r.crowded(); {
-			over, left := r.stretch.over()
+			over, left := r.main.stretch.over()
 			through = over
 			step := r.events.short.due(time.Now(), min(wait-slept, tick, left))
 			slept += step
@@ -235,14 +207,14 @@ func (r *run) loop(ctx context.Context) (Result, error) {
 	}
 	r.endWaste()
 	if through {
-		r.clocks.now = max(r.clocks.now, min(r.stretch.ends, monotonic()))
+		r.main.clocks.now = max(r.main.clocks.now, min(r.main.stretch.ends, monotonic()))
 	}
 	if err := r.unhook(); err != nil {
 		r.notes.Add("hooked", err.Error())
 	}
 	r.drain(0)
 	res, err := r.finish(state, interrupted)
-	if through && r.program.prog != nil {
+	if through && r.main.program.prog != nil {
 		return goesOn(r, res, err, done)
 	}
 	return res, err
@@ -250,7 +222,7 @@ func (r *run) loop(ctx context.Context) (Result, error) {
 
 // crowded reports whether the hooks' ring must be read before it gets full.
 func (r *run) crowded() bool {
-	return slices.ContainsFunc(r.all(), func(p *run) bool { return p.program.ring != nil && p.program.ring.Crowded() })
+	return slices.ContainsFunc(r.all(), func(p *process) bool { return p.program.ring != nil && p.program.ring.Crowded() })
 }
 
 // firstKeep is when what is summed up over the run is written for the first time, in ns; each next
@@ -260,7 +232,7 @@ const firstKeep = 1_000_000_000
 
 // keep writes what a run that is killed would lose.
 func (r *run) keep() {
-	if r.clocks.now < r.clocks.started+r.keepAt {
+	if r.main.clocks.now < r.main.clocks.started+r.keepAt {
 		return
 	}
 	r.keepAt = max(2*r.keepAt, firstKeep)
@@ -269,22 +241,22 @@ func (r *run) keep() {
 	}
 	m := r.meta("running")
 	r.measured(&m)
-	m.CoreTime, m.Notes = 0, r.report(r.clocks.now-r.clocks.started)
+	m.CoreTime, m.Notes = 0, r.report(r.main.clocks.now-r.main.clocks.started)
 	_ = r.o.Out.UpdateMeta(m) // the end of the run tells of an error
 }
 
 // wait waits for the program's end.
 func (r *run) wait(done chan<- *os.ProcessState) {
-	if r.program.prog == nil {
-		for unix.Kill(int(r.program.pid), 0) == nil {
+	if r.main.program.prog == nil {
+		for unix.Kill(int(r.main.program.pid), 0) == nil {
 			time.Sleep(tick)
 		}
 		done <- &os.ProcessState{}
 		return
 	}
-	r.program.prog.awaitEnd()
-	_ = r.program.prog.cmd.Wait() // the status says it all
-	if state := r.program.prog.cmd.ProcessState; state != nil {
+	r.main.program.prog.awaitEnd()
+	_ = r.main.program.prog.cmd.Wait() // the status says it all
+	if state := r.main.program.prog.cmd.ProcessState; state != nil {
 		done <- state
 	} else { // it ended under ptrace while it was hooked: its status was taken then
 		done <- &os.ProcessState{}
@@ -302,7 +274,7 @@ func (r *run) drain(age uint64) {
 		_ = r.events.execs.Drain(func(*perf.Record) {}) // they stand in the others' rings, too
 	}
 	r.events.keepWithin(now, r.running())
-	r.takeUntil(now, age)
+	r.main.takeUntil(now, age)
 	for _, p := range r.watched {
 		p.takeUntil(now, age)
 		p.endIfGone()
@@ -316,40 +288,40 @@ func (r *run) drainRing(s *perf.Session) {
 }
 
 // takeUntil takes what is old enough, of one process.
-func (r *run) takeUntil(now, age uint64) {
-	r.drainHooks(age == 0)
+func (p *process) takeUntil(now, age uint64) {
+	p.drainHooks(age == 0)
 	before := now - age
 	if age == 0 {
 		before = ^uint64(0)
-	} else if r.program.ring != nil {
-		before = min(before, r.stream.held)
+	} else if p.program.ring != nil {
+		before = min(before, p.stream.held)
 	}
-	r.stream.take(before, r.dispatcher.apply)
-	if r.program.ring != nil {
-		r.program.ring.Release(cmp.Or(r.stream.first, r.program.ring.Scanned()+1) - 1)
+	p.stream.take(before, p.dispatcher.apply)
+	if p.program.ring != nil {
+		p.program.ring.Release(cmp.Or(p.stream.first, p.program.ring.Scanned()+1) - 1)
 	}
 }
 
 // drainHooks reads the hooks' ring. Time stamps are converted when the clock has been read behind
 // them: then two keep their order, whichever of them is read first.
-func (r *run) drainHooks(last bool) {
-	if r.program.ring == nil {
+func (p *process) drainHooks(last bool) {
+	if p.program.ring == nil {
 		return
 	}
-	r.stamps = r.stamps[:0]
-	take := func(number, tsc uint64) { r.stamps = append(r.stamps, stamp{number, tsc}) }
-	sure, whole := r.program.ring.Scan(rdtsc(), take)
-	gone := !whole && (last || unix.Kill(int(r.program.pid), 0) != nil) // nobody will write what is missing
+	p.stamps = p.stamps[:0]
+	take := func(number, tsc uint64) { p.stamps = append(p.stamps, stamp{number, tsc}) }
+	sure, whole := p.program.ring.Scan(rdtsc(), take)
+	gone := !whole && (last || unix.Kill(int(p.program.pid), 0) != nil) // nobody will write what is missing
 	if gone {
-		r.program.ring.ScanRest(take)
+		p.program.ring.ScanRest(take)
 	}
-	r.clock.tick()
-	for _, s := range r.stamps {
-		r.stream.addHook(r.clock.nanos(s.tsc), s.number)
+	p.shared.clock.tick()
+	for _, s := range p.stamps {
+		p.stream.addHook(p.shared.clock.nanos(s.tsc), s.number)
 	}
-	r.stream.held = r.clock.nanos(sure)
+	p.stream.held = p.shared.clock.nanos(sure)
 	if gone {
-		r.stream.held = math.MaxUint64
+		p.stream.held = math.MaxUint64
 	}
 }
 
@@ -361,53 +333,53 @@ func (r *run) record(rec *perf.Record) {
 	if rec.Type == perf.TypeFork {
 		r.tellAliens(rec)
 	}
-	if rec.PID != r.program.pid && rec.Type != perf.TypeLost {
+	if rec.PID != r.main.program.pid && rec.Type != perf.TypeLost {
 		if rec.PID > 0 {
 			r.childRecord(rec)
 		}
 		return
 	}
-	r.ownRecord(rec)
+	r.main.ownRecord(rec)
 }
 
 // ownRecord takes a record of the process itself.
-func (r *run) ownRecord(rec *perf.Record) {
-	r.absences.scheduler.record(rec)
+func (p *process) ownRecord(rec *perf.Record) {
+	p.absences.scheduler.record(rec)
 	x := item{at: rec.Time, typ: rec.Type, tid: rec.TID, other: rec.ParentTID, out: rec.Out, forced: rec.Preempted, core: rec.CPU}
 	switch rec.Type {
 	case perf.TypeMmap2:
-		if rec.Prot&unix.PROT_EXEC != 0 && r.program.images.mapped(rec.Name, rec.Addr, rec.Addr+rec.Len, rec.Offset) {
-			r.program.sampler.walker.Forget()
+		if rec.Prot&unix.PROT_EXEC != 0 && p.program.images.mapped(rec.Name, rec.Addr, rec.Addr+rec.Len, rec.Offset) {
+			p.program.sampler.walker.Forget()
 		}
 		return
 	case perf.TypeLost:
-		r.events.lost += rec.Lost
+		p.shared.events.lost += rec.Lost
 		return
 	case perf.TypeThrottle:
-		r.events.throttle++
+		p.shared.events.throttle++
 		return
 	case perf.TypeSample:
-		switch kind := r.events.eventName(rec.Event); kind {
+		switch kind := p.shared.events.eventName(rec.Event); kind {
 		case "", shortClock:
 			x.detail = &detail{short: kind == shortClock}
-			x.sample, x.spins, x.inside = r.program.sampler.take(rec)
+			x.sample, x.spins, x.inside = p.program.sampler.take(rec)
 		case perf.Switches().Name:
-			x.detail = &detail{left: r.program.sampler.leaving(rec)}
-			r.events.leftSamples++
+			x.detail = &detail{left: p.program.sampler.leaving(rec)}
+			p.shared.events.leftSamples++
 		default:
-			if r.program.sampler.stubs != nil && r.program.sampler.stubs(rec.IP) { // a page of the ring that nobody had written to: lime's
+			if p.program.sampler.stubs != nil && p.program.sampler.stubs(rec.IP) { // a page of the ring that nobody had written to: lime's
 				return
 			}
-			x.event = &eventCount{eventKey{kind, r.program.sampler.origin(rec.IP)}, max(rec.Period, 1)}
+			x.event = &eventCount{eventKey{kind, p.program.sampler.origin(rec.IP)}, max(rec.Period, 1)}
 		}
 	case perf.TypeComm:
 		x.detail = &detail{name: rec.Name}
 		if rec.Exec {
-			r.replaced()
-			r.hookAgain()
+			p.replaced()
+			p.hookAgain()
 		}
 	}
-	r.stream.add(x)
+	p.stream.add(x)
 }
 
 // cores is how many CPUs this process may use.

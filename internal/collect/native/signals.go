@@ -27,10 +27,10 @@ func (r *run) signals(interrupt func()) (stop func()) {
 			case s := <-r.o.Signals:
 				n, ok := s.(syscall.Signal)
 				switch {
-				case r.program.prog == nil: // the process goes on: only the recording ends
+				case r.main.program.prog == nil: // the process goes on: only the recording ends
 					interrupt()
-				case ok && r.relay.Passes(n, int(r.program.pid)):
-					_ = r.program.prog.cmd.Process.Signal(n) // it may be gone
+				case ok && r.relay.Passes(n, int(r.main.program.pid)):
+					_ = r.main.program.prog.cmd.Process.Signal(n) // it may be gone
 				}
 			}
 		}

@@ -13,7 +13,7 @@ func TestFunctionTable(t *testing.T) {
 	rows := known.Hooked()
 	for i, f := range hooks(rows) {
 		row := &rows[i]
-		do := r.dispatcher.hooked[row.Role]
+		do := r.main.dispatcher.hooked[row.Role]
 		if do.enter == nil {
 			t.Errorf("%s: nothing happens when it is called", row.Name)
 		}

@@ -1,8 +1,5 @@
 package native
 
-// Wasted memory work, sampled beside the recording: what the watch package finds, in the words of
-// the profile.
-
 import (
 	"encoding/binary"
 	"errors"
@@ -13,11 +10,15 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"lime/internal/collect"
 	"lime/internal/collect/native/watch"
 	"lime/internal/profile"
 	"lime/internal/unwind"
 	"lime/internal/waste"
 )
+
+// Wasted memory work, sampled beside the recording: what the watch package finds, in the words of
+// the profile.
 
 // How often, and how much of the program's time, --waste samples.
 const (
@@ -27,6 +28,10 @@ const (
 
 // wasting is a search for waste that goes on.
 type wasting struct {
+	process *process
+	notes   collect.Notes
+	sink    profile.Sink
+
 	tracer *watch.Tracer
 	host   *wasteHost
 	done   chan struct{}
@@ -40,16 +45,16 @@ func (r *run) startWaste() {
 		return
 	}
 	err := watch.Supported()
-	if err == nil && !r.program.prog.traps {
+	if err == nil && !r.main.program.prog.traps {
 		err = errors.New("the program cannot be traced")
 	}
 	if err != nil {
 		r.notes.Add("no-waste", fmt.Sprintf("no wasted memory work was looked for: %v", err))
 		return
 	}
-	h := newWasteHost(int(r.program.pid), r.program.sampler)
-	w := &wasting{host: h, done: make(chan struct{})}
-	w.tracer = watch.New(int(r.program.pid), h, watch.Options{Kinds: r.o.Waste, Period: wastePeriod, Budget: wasteBudget,
+	h := newWasteHost(int(r.main.program.pid), r.main.program.sampler)
+	w := &wasting{process: r.main, notes: r.notes, sink: r.o.Out, host: h, done: make(chan struct{})}
+	w.tracer = watch.New(int(r.main.program.pid), h, watch.Options{Kinds: r.o.Waste, Period: wastePeriod, Budget: wasteBudget,
 		Tolerance: r.o.Tolerance, Seed: 1})
 	r.waste = w
 	go func() {
@@ -72,66 +77,71 @@ func (r *run) endWaste() {
 	if w.err != nil {
 		r.notes.Add("waste-ended", fmt.Sprintf("wasted memory work: %v", w.err))
 	}
+	w.write()
+}
+
+// write writes what was found.
+func (w *wasting) write() {
 	for k := range waste.Kinds {
 		if s := &w.sums.Kinds[k]; s.Looked {
-			r.wasteTotal(k, s)
+			w.total(k, s)
 		}
 	}
 	for _, p := range w.sums.Pairs {
-		r.o.Out.AddWastePair(r.wastePair(w.host, &p))
+		w.sink.AddWastePair(w.pair(&p))
 	}
-	r.wasteNotes(&w.sums)
+	w.say(&w.sums)
 }
 
-// wasteTotal writes a share. Its bytes are those for which samples stand.
-func (r *run) wasteTotal(k waste.Kind, s *watch.Share) {
-	r.o.Out.AddWasteTotal(profile.WasteTotal{Thread: profile.None, Kind: k.String(),
+// total writes a share. Its bytes are those for which samples stand.
+func (w *wasting) total(k waste.Kind, s *watch.Share) {
+	w.sink.AddWasteTotal(profile.WasteTotal{Thread: profile.None, Kind: k.String(),
 		Bytes: min(uint64(s.Wasted+0.5), uint64(s.Of+0.5)), Of: uint64(s.Of + 0.5),
 		Low: s.Low, High: s.High, Label: profile.Sampled})
 }
 
-// wasteNotes says what the samples leave open.
-func (r *run) wasteNotes(s *watch.Sums) {
+// say says what the samples leave open.
+func (w *wasting) say(s *watch.Sums) {
 	var decided, open float64
 	samples := 0
 	for k := range s.Kinds {
 		decided, open, samples = decided+s.Kinds[k].Of, open+s.Kinds[k].Open, samples+s.Kinds[k].Samples
 	}
 	if decided+open > 0 && open >= 0.01*(decided+open) {
-		r.notes.Add("waste-open", fmt.Sprintf("wasted memory work: for %.0f %% of the sampled bytes it is not known "+
+		w.notes.Add("waste-open", fmt.Sprintf("wasted memory work: for %.0f %% of the sampled bytes it is not known "+
 			"whether they were wasted; the shares are of the others", 100*open/(decided+open)))
 	}
 	if s.Cost.Left > 0 {
-		r.notes.Add("waste-budget", fmt.Sprintf("wasted memory work: %d of %d samples were left out, so that the "+
+		w.notes.Add("waste-budget", fmt.Sprintf("wasted memory work: %d of %d samples were left out, so that the "+
 			"program is held up for %.0f %% of its time at most", s.Cost.Left, s.Cost.Ticks, 100*wasteBudget))
 	}
 	if n := s.Kinds[waste.FalseSharing].Decisions; n > 0 {
-		r.notes.Add("waste-sharing", fmt.Sprintf("false sharing: of %d accesses, %d were to bytes that other threads used "+
+		w.notes.Add("waste-sharing", fmt.Sprintf("false sharing: of %d accesses, %d were to bytes that other threads used "+
 			"at the time, too (true sharing, no waste); of each access's line one word of eight was looked at, so that "+
 			"the share is a lower bound", n, s.Same))
 	}
-	r.notes.Add("waste-samples", fmt.Sprintf("wasted memory work: %d accesses were sampled, %d ticks of the clock led "+
+	w.notes.Add("waste-samples", fmt.Sprintf("wasted memory work: %d accesses were sampled, %d ticks of the clock led "+
 		"to none, threads were stopped for %.3f s", samples, s.Cost.Strayed, s.Cost.Stopped))
 }
 
-func (r *run) wastePair(h *wasteHost, p *watch.Pair) profile.WastePair {
-	row := profile.WastePair{Kind: p.Kind.String(), First: r.wasteSide(h, p.First), Second: r.wasteSide(h, p.Second),
-		Bytes: uint64(p.Bytes + 0.5), Count: uint64(p.Count), Data: h.data(p.Addr)}
-	if t := r.roster.byTID[p.Thread]; t != nil {
+func (w *wasting) pair(p *watch.Pair) profile.WastePair {
+	row := profile.WastePair{Kind: p.Kind.String(), First: w.side(p.First), Second: w.side(p.Second),
+		Bytes: uint64(p.Bytes + 0.5), Count: uint64(p.Count), Data: w.host.data(p.Addr)}
+	if t := w.process.roster.byTID[p.Thread]; t != nil {
 		row.Thread = profile.ThreadID(t.id)
 	}
 	return row
 }
 
-func (r *run) wasteSide(h *wasteHost, at watch.Place) profile.WasteSide {
-	pcs := h.list[at]
+func (w *wasting) side(at watch.Place) profile.WasteSide {
+	pcs := w.host.list[at]
 	path := int32(profile.None)
 	for _, pc := range slices.Backward(pcs[1:]) {
-		if r.program.sampler.stubs == nil || !r.program.sampler.stubs(pc) {
-			path = r.program.sampler.tree.child(path, r.program.code.spot(pc-1).b.id)
+		if w.process.program.sampler.stubs == nil || !w.process.program.sampler.stubs(pc) {
+			path = w.process.program.sampler.tree.child(path, w.process.program.code.spot(pc-1).b.id)
 		}
 	}
-	return profile.WasteSide{Path: profile.PathID(path), Node: r.program.code.spot(pcs[0]).b.id, Addr: pcs[0]}
+	return profile.WasteSide{Path: profile.PathID(path), Node: w.process.program.code.spot(pcs[0]).b.id, Addr: pcs[0]}
 }
 
 // wasteHost tells the watch package of code and stacks. It has images of its own: the recording

@@ -10,79 +10,90 @@ import (
 	"lime/internal/unit"
 )
 
-func newProcess(of *shared) *run {
-	r := &run{shared: of, keepAt: firstKeep}
-	r.wire()
-	r.stream.hooks = func(number uint64) hook.Record { return r.program.ring.At(number) }
-	return r
+func newProcess(of *shared) *process {
+	p := &process{shared: of}
+	p.wire()
+	p.stream.hooks = func(number uint64) hook.Record { return p.program.ring.At(number) }
+	return p
 }
 
 // wire makes the parts and tells each which others it needs.
-func (r *run) wire() {
+func (p *process) wire() {
+	p.wireProgram()
+	p.wireOperations()
+	p.wireCalls()
+	p.wireThreads()
+}
+
+// wireProgram makes what looks at the program, and changes nothing.
+func (p *process) wireProgram() {
+	sink := p.shared.o.Out
 	images := newImages(0)
-	code := newCode(images, r.o.Out)
-	r.program = &program{table: watchedFunctions(), images: images, code: code, sampler: newSampler(images, code, r.o.Out)}
-	r.out = newOutput(r.o.Out, code)
-	r.out.newRow, r.out.lines, r.out.traces = r.newRow, r.lines, r.traces
-	r.rec = section.New(r.out.instance)
-	r.roster = &roster{byTID: map[int32]*thread{}}
-	r.rosters = append(r.rosters, r.roster)
-	r.clocks = &clocks{}
-	r.places = &places{
-		program: r.program, roster: r.roster, shared: r.shared, sites: map[siteKey]site{},
-		left: map[unit.Addr]int{},
+	code := newCode(images, sink)
+	p.program = &program{table: watchedFunctions(), images: images, code: code, sampler: newSampler(images, code, sink)}
+	p.roster = &roster{byTID: map[int32]*thread{}}
+	p.shared.rosters = append(p.shared.rosters, p.roster)
+	p.clocks = &clocks{}
+	p.places = &places{
+		program: p.program, roster: p.roster, shared: p.shared, sites: map[siteKey]site{}, left: map[unit.Addr]int{},
 	}
-	r.operations = &operations{places: r.places, rec: r.rec, shared: r.shared}
-	r.absences = &absences{
-		clocks: r.clocks, out: r.out, program: r.program,
-		scheduler: scheduler{threads: map[int32]*turns{}},
+}
+
+// wireOperations makes what keeps account of the threads' work, and tells the recogniser.
+func (p *process) wireOperations() {
+	p.out = newOutput(p.shared.o.Out, p.program.code)
+	p.out.newRow, p.out.lines, p.out.traces = p.shared.newRow, p.shared.lines, p.shared.traces
+	p.rec = section.New(p.out.instance)
+	p.operations = &operations{places: p.places, rec: p.rec, shared: p.shared}
+	p.absences = &absences{
+		clocks: p.clocks, out: p.out, program: p.program, scheduler: scheduler{threads: map[int32]*turns{}},
 	}
-	r.locks = &locks{
-		absences: r.absences, operations: r.operations, out: r.out, places: r.places,
-		program: r.program, shared: r.shared, unlocks: releases{}, table: lockTable{},
+	p.episodes = &episodes{out: p.out, roster: p.roster, shared: p.shared, begun: map[uint64]*episode{}}
+	p.tasks = &tasks{operations: p.operations, roster: p.roster, shared: p.shared}
+}
+
+// wireCalls makes what follows the calls of functions of the table.
+func (p *process) wireCalls() {
+	p.locks = &locks{
+		absences: p.absences, operations: p.operations, out: p.out, places: p.places, program: p.program,
+		shared: p.shared, unlocks: releases{}, table: lockTable{},
 	}
-	r.conditions = &conditions{
-		clocks: r.clocks, locks: r.locks, operations: r.operations, places: r.places,
-		program: r.program, rec: r.rec, waiters: map[uint64][]*thread{},
-		meetings: map[uint64]*meeting{},
+	p.conditions = &conditions{
+		clocks: p.clocks, locks: p.locks, operations: p.operations, places: p.places, program: p.program, rec: p.rec,
+		waiters: map[uint64][]*thread{}, meetings: map[uint64]*meeting{},
 	}
-	r.episodes = &episodes{
-		out: r.out, roster: r.roster, shared: r.shared, begun: map[uint64]*episode{},
+	p.barriers = &barriers{episodes: p.episodes, operations: p.operations, program: p.program, tasks: p.tasks}
+	p.regions = &regions{
+		episodes: p.episodes, operations: p.operations, tasks: p.tasks, open: map[uint64]openRegion{},
 	}
-	r.tasks = &tasks{operations: r.operations, roster: r.roster, shared: r.shared}
-	r.barriers = &barriers{
-		episodes: r.episodes, operations: r.operations, program: r.program, tasks: r.tasks,
+	p.mpiCalls = &mpiCalls{operations: p.operations, program: p.program, comms: mpi.New(mpi.ByVariable)}
+	p.candidates = &candidates{operations: p.operations, program: p.program, roster: p.roster}
+}
+
+// wireThreads makes what begins and ends threads, and what takes what happens to them.
+func (p *process) wireThreads() {
+	p.goroutines = &goroutines{
+		absences: p.absences, locks: p.locks, operations: p.operations, out: p.out, places: p.places,
+		program: p.program, rec: p.rec, roster: p.roster, shared: p.shared,
 	}
-	r.regions = &regions{
-		episodes: r.episodes, operations: r.operations, tasks: r.tasks, open: map[uint64]openRegion{},
+	p.lives = &lives{
+		clocks: p.clocks, episodes: p.episodes, goroutines: p.goroutines, mpiCalls: p.mpiCalls,
+		operations: p.operations, out: p.out, program: p.program, roster: p.roster, shared: p.shared, tasks: p.tasks,
+		handles: map[uint64]*thread{},
 	}
-	r.mpiCalls = &mpiCalls{
-		operations: r.operations, program: r.program, comms: mpi.New(mpi.ByVariable),
+	p.sampling = &sampling{
+		absences: p.absences, candidates: p.candidates, clocks: p.clocks, goroutines: p.goroutines, lives: p.lives,
+		out: p.out, program: p.program, roster: p.roster, shared: p.shared, tasks: p.tasks,
 	}
-	r.candidates = &candidates{operations: r.operations, program: r.program, roster: r.roster}
-	r.goroutines = &goroutines{
-		absences: r.absences, locks: r.locks, operations: r.operations, out: r.out, places: r.places,
-		program: r.program, rec: r.rec, roster: r.roster, shared: r.shared,
+	p.stretch = &stretch{
+		absences: p.absences, clocks: p.clocks, locks: p.locks, out: p.out, roster: p.roster, sampling: p.sampling,
+		shared: p.shared,
 	}
-	r.lives = &lives{
-		clocks: r.clocks, episodes: r.episodes, goroutines: r.goroutines, mpiCalls: r.mpiCalls,
-		operations: r.operations, out: r.out, program: r.program, roster: r.roster, shared: r.shared,
-		tasks: r.tasks, handles: map[uint64]*thread{},
+	p.dispatcher = &dispatcher{
+		absences: p.absences, barriers: p.barriers, candidates: p.candidates, clocks: p.clocks,
+		conditions: p.conditions, goroutines: p.goroutines, lives: p.lives, locks: p.locks, mpiCalls: p.mpiCalls,
+		places: p.places, program: p.program, regions: p.regions, roster: p.roster, sampling: p.sampling,
+		shared: p.shared, stretch: p.stretch, aliens: map[int32]bool{},
 	}
-	r.sampling = &sampling{
-		absences: r.absences, candidates: r.candidates, clocks: r.clocks, goroutines: r.goroutines,
-		lives: r.lives, out: r.out, program: r.program, roster: r.roster, shared: r.shared,
-		tasks: r.tasks,
-	}
-	r.stretch = &stretch{
-		absences: r.absences, clocks: r.clocks, locks: r.locks, out: r.out, roster: r.roster, sampling: r.sampling,
-		shared: r.shared,
-	}
-	r.dispatcher = &dispatcher{
-		absences: r.absences, barriers: r.barriers, candidates: r.candidates, clocks: r.clocks, conditions: r.conditions,
-		goroutines: r.goroutines, lives: r.lives, locks: r.locks, mpiCalls: r.mpiCalls, places: r.places,
-		program: r.program, regions: r.regions, roster: r.roster, sampling: r.sampling, shared: r.shared,
-		stretch: r.stretch, aliens: map[int32]bool{},
-	}
-	r.dispatcher.kernel, r.dispatcher.hooked = r.dispatcher.applying(), r.dispatcher.hooking()
+	p.dispatcher.kernel, p.dispatcher.hooked = p.dispatcher.applying(), p.dispatcher.hooking()
 }

@@ -79,11 +79,11 @@ func TestKernelsPartOfALoop(t *testing.T) {
 	}{{"nothing else", false, 22 * ms}, {"work in between", true, 4 * ms}} {
 		r, _ := recording(t, Options{})
 		r.events.by = "cpu-clock"
-		m := r.roster.main()
-		r.dispatcher.apply(&item{at: ms, typ: perf.TypeSwitch, tid: m.tid})
+		m := r.main.roster.main()
+		r.main.dispatcher.apply(&item{at: ms, typ: perf.TypeSwitch, tid: m.tid})
 		sample := func(at uint64, loop *block) {
 			s := workSample{b: &block{}, loop: loop, period: 2 * ms}
-			r.dispatcher.apply(&item{at: at, typ: perf.TypeSample, tid: m.tid, detail: &detail{sample: s, spins: loop != nil}})
+			r.main.dispatcher.apply(&item{at: at, typ: perf.TypeSample, tid: m.tid, detail: &detail{sample: s, spins: loop != nil}})
 		}
 		sample(10*ms, loop)
 		if row.between {
