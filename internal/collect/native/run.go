@@ -38,7 +38,7 @@ type shared struct {
 	plain    map[string]bool // programs that call no synchronisation function, by path
 }
 
-// run is the recording of a process: the program, or a child that is hooked.
+// run is a recording: of the program, and of the children that are hooked.
 type run struct {
 	*shared
 	main *process // the program, whose children are watched
