@@ -9,9 +9,11 @@ import (
 	"syscall"
 	"testing"
 
+	syscpu "golang.org/x/sys/cpu"
 	"golang.org/x/sys/unix"
 
 	"lime/internal/cpu"
+	"lime/internal/testenv"
 	"lime/internal/x86"
 )
 
@@ -66,6 +68,9 @@ func TestPrograms(t *testing.T) {
 	}
 	for _, r := range rows {
 		t.Run(r.name, func(t *testing.T) {
+			if strings.HasPrefix(r.name, "evex") && !syscpu.X86.HasAVX512VL {
+				testenv.Skip(t, testenv.NoAVX512)
+			}
 			allModes(t, func(t *testing.T, cfg Config) {
 				m := newMachine(t, cfg, r.src)
 				m.setSegments()

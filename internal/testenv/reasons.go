@@ -44,6 +44,7 @@ var reasons = []Reason{
 		return unix.Prctl(unix.PR_GET_SECCOMP, 0, 0, 0, 0) != nil
 	}},
 	{NoAVX, "the processor has no AVX", func(testing.TB) bool { return !flagged("avx") }},
+	{NoAVX512, "the processor has no AVX-512 with short vectors", func(testing.TB) bool { return !flagged("avx512vl") }},
 	{OtherKernel, "the kernel is not of the series 6.12 to 6.18, whose places of maps are ours, or does not let go of " +
 		"randomisation", func(testing.TB) bool {
 		return !places()
@@ -76,6 +77,7 @@ const (
 	NoSampling = "no sampling"
 	NoFilters  = "no filters"
 	NoAVX      = "no AVX"
+	NoAVX512   = "no AVX-512"
 	NoFSGSBASE = "no FSGSBASE"
 
 	OtherKernel     = "other kernel"
