@@ -15,7 +15,7 @@ type block struct {
 	n       uint32 // instructions
 	entry   uint64 // where links arrive: the probe exit, if there is one
 	body    uint64 // behind the probe exit
-	plain   uint64 // behind the jump to the superblock
+	plain   uint64 // behind the jump to the region
 	after   uint64 // behind the budget check
 	term    uint64 // the last instruction
 	host    uint64 // first and last+1 host address of everything emitted for the block
@@ -25,11 +25,11 @@ type block struct {
 	in      []*exit // linked exits that come here
 	stubs   []*stub // entries of indirect tables that come here
 	starts  []uint16
-	exits   []*exit  // its own direct exits
-	supers  []*super // superblocks that are built on it
-	super   *super   // the superblock that starts here, or whose code this is
+	exits   []*exit   // its own direct exits
+	regions []*region // that are built on it
+	region  *region   // the region that starts here, or whose code this is
 	heat    uint8
-	rebuilt uint8 // times that its superblock was replaced by another
+	rebuilt uint8 // times that its region was replaced by another
 
 	branch  x86.Branch // of the last instruction
 	late    bool       // the last instruction, not the head, takes the block off the budget
@@ -129,10 +129,10 @@ func (e *Engine) drop(b *block) {
 	for _, s := range b.stubs {
 		e.cache.setSlot(s.slot, s.miss)
 	}
-	for _, s := range b.supers {
-		e.dropSuper(s)
+	for _, r := range b.regions {
+		e.dropRegion(r)
 	}
-	b.in, b.stubs, b.supers = nil, nil, nil
+	b.in, b.stubs, b.regions = nil, nil, nil
 	if e.blocks[b.pc] == b {
 		delete(e.blocks, b.pc)
 	}

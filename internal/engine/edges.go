@@ -82,7 +82,7 @@ func (e *Engine) Edges() []Edge { return e.edges }
 
 // Counters returns the counters of ctx, indexed by EdgeID. They are valid while ctx does not run.
 func (e *Engine) Counters(ctx *cpu.Context) []uint64 {
-	e.fold(ctx)
+	e.regions.fold(e, ctx)
 	return ctx.Counters(len(e.edges))
 }
 

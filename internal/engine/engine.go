@@ -31,8 +31,7 @@ type Engine struct {
 	edges    []Edge
 	edgeIDs  map[edgeKey]EdgeID
 	out, in  [][]EdgeID // by block
-	hidden   []hidden
-	summed   map[BlockID]bool    // blocks with edges that hidden counters stand for
+	regions  regions
 	parted   map[uint64][]*block // blocks that were split, by the PC of their second part
 	open     map[uint64][]EdgeID // edges whose target has not run, by its PC
 	calls    map[uint64]BlockID  // return address -> call block
@@ -49,12 +48,11 @@ type Engine struct {
 	noFilter []uint64      // one that holds nothing
 	accesses [8]x86.Access // scratch
 
-	noSuper bool             // for tests: run blocks only
-	x87     bool             // some block holds x87 instructions
-	stray   map[*block]*exit // while a superblock is built again: where paths have left the old one
-	chunk   int64            // instructions between samples
-	cold    int              // samples since the last new superblock
-	buf     [maxBytes]byte
+	noRegions bool  // for tests: run blocks only
+	x87       bool  // some block holds x87 instructions
+	chunk     int64 // instructions between samples
+	cold      int   // samples since the last new region
+	buf       [maxBytes]byte
 }
 
 // New returns an engine with an empty code cache. Close frees it.
@@ -80,7 +78,7 @@ func New(cfg Config) (*Engine, error) {
 		blockIDs: map[blockKey]BlockID{}, edgeIDs: map[edgeKey]EdgeID{},
 		pages:  map[uint64][]*block{},
 		heads:  map[uint64]map[uint64]bool{},
-		parted: map[uint64][]*block{}, summed: map[BlockID]bool{},
+		parted: map[uint64][]*block{}, regions: regions{summed: map[BlockID]bool{}},
 		open: map[uint64][]EdgeID{}, calls: map[uint64]BlockID{},
 		probes: map[uint64]bool{}, guards: map[uint64]*guard{},
 		faulted: map[*cpu.Context]*block{},
@@ -174,8 +172,8 @@ func (e *Engine) flush() {
 	for _, b := range e.order {
 		b.past = b.past || !b.stale && e.blocks[b.pc] == b
 		b.stale = true
-		if b.super != nil {
-			b.super.dead = true
+		if b.region != nil {
+			b.region.dead = true
 		}
 	}
 	e.blocks, e.recent = map[uint64]*block{}, [recentBlocks]*block{}

@@ -62,9 +62,8 @@ func (e *Engine) restore(ctx *cpu.Context, b *block, host uint64) (ahead bool) {
 			ctx.GPR[s.reg] = ctx.Scratch[s.slot]
 		}
 	}
-	if b.super != nil && b.super.code == b {
-		e.leaveSuper(ctx, b.super, int(m.inst))
-		ctx.RIP = b.super.pcs[m.inst]
+	if b.region != nil && b.region.code == b {
+		b.region.leave(e, ctx, int(m.inst))
 		return false
 	}
 	ctx.RIP = b.pc + uint64(b.starts[m.inst])

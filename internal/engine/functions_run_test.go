@@ -200,7 +200,7 @@ func newFunctionTest(t testing.TB) *functionTest {
 	f := &functionTest{differ: &differ{init: make([]byte, seqMem)}, host: startHost(t)}
 	f.code = mapGuest(t, seqCode, seqSize, nil)
 	f.mem = mapGuest(t, seqData, seqMem, nil)
-	f.also = []region{
+	f.also = []stretch{
 		{mapGuest(t, progControl, controlSize, nil), make([]byte, controlSize)},
 		{mapGuest(t, progStack, stackSize, nil), make([]byte, stackSize)},
 	}
@@ -219,7 +219,7 @@ func (f *functionTest) check(t *testing.T, i int, r *rand.Rand) (w *walked) {
 	want := f.native(len(p.code))
 	w = f.host.walk(t, p, f.differ)
 	w.ended(t, &want)
-	for _, slice := range []int64{1 << 30, 1, 13, 1 << 30} { // hot paths are superblocks in the end
+	for _, slice := range []int64{1 << 30, 1, 13, 1 << 30} { // hot code is in regions in the end
 		f.differ.check(t, i, p.code, &want, slice)
 		if f.insts != w.insts {
 			t.Errorf("slices of %d: %d instructions, %d natively", slice, f.insts, w.insts)

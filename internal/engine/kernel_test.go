@@ -216,7 +216,7 @@ func BenchmarkSwitch(b *testing.B) {
 }
 
 // TestEdgeCounts compares edge counts of kernels that ran block by block with those of
-// runs through superblocks, in several slices. They must be equal, and consistent.
+// runs through regions, in several slices. They must be equal, and consistent.
 func TestEdgeCounts(t *testing.T) {
 	k := loadKernel(t)
 	e, ctx := newEngine(t, Config{Mode: Count})
@@ -231,8 +231,8 @@ func TestEdgeCounts(t *testing.T) {
 		}
 		checkVisits(t, e, want)
 	}
-	if len(e.hidden) == 0 {
-		t.Error("no superblocks were built")
+	if len(e.regions.all) == 0 {
+		t.Error("no regions were built")
 	}
 }
 

@@ -132,7 +132,7 @@ func (t *translation) alignLink(opcode uint64) {
 	}
 }
 
-// alignHead does the same for the five bytes that may become the jump to a superblock.
+// alignHead does the same for the five bytes that may become the jump to a region.
 func (t *translation) alignHead() {
 	const most = 3
 	if at := t.a.Here() % 8; t.e.parallel() && at > most {

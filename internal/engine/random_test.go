@@ -244,11 +244,11 @@ type differ struct {
 	insts     uint64            // of the last translated run
 	seq       int               // the sequence that ran last
 	edges     map[EdgeID]uint64 // counted in it
-	also      []region          // other memory that the sequences use
+	also      []stretch         // other memory that the sequences use
 }
 
-// region is memory, and what it holds at the start.
-type region struct{ mem, init []byte }
+// stretch is memory, and what it holds at the start.
+type stretch struct{ mem, init []byte }
 
 // randomValue returns a number of random size that is no address of this process but its data.
 func randomValue(r *rand.Rand) uint64 {
@@ -493,7 +493,7 @@ func (d *differ) run(t *testing.T, cfg Config, list [][]byte) {
 		want := d.native(n)
 		d.check(t, i, code, &want, []int64{1 << 30, 1, 13}[i%3])
 		first := d.insts
-		d.check(t, i, code, &want, 1<<30) // hot paths are superblocks now
+		d.check(t, i, code, &want, 1<<30) // hot code is in regions now
 		if d.insts != first {
 			t.Fatalf("sequence %d: %d instructions, then %d\n% x", i, first, d.insts, code)
 		}

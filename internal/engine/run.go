@@ -76,6 +76,7 @@ func (e *Engine) learn(ctx *cpu.Context) {
 // slice runs n instructions or a few more, and returns how many it ran.
 func (e *Engine) slice(ctx *cpu.Context, n int64, skip bool) (int64, cpu.Exit) {
 	ctx.Budget = n
+	ctx.Scratch[slotRegion] = 0
 	host, x := e.resume(ctx, skip)
 	for host != 0 {
 		ctx.ExitReason = cpu.ExitNone

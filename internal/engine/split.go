@@ -58,9 +58,9 @@ func (e *Engine) partBlock(b, tail *block) {
 	front.id = e.idOf(front, code, last, EndFall)
 	e.keep(front)
 	e.table[b.id].Front, e.table[b.id].Tail = front.id, tail.id
-	if e.summed[b.id] && !e.parallel() {
+	if e.regions.summed[b.id] && !e.parallel() {
 		for ctx := range e.contexts {
-			e.fold(ctx)
+			e.regions.fold(e, ctx)
 		}
 	}
 	fall := e.edgeBetween(front.id, EdgeFall, tail)

@@ -267,7 +267,7 @@ func counter(id EdgeID) enc.Mem {
 // nop5 is a no-operation of five bytes: room for a jump.
 var nop5 = [5]byte{0x0f, 0x1f, 0x44, 0x00, 0x00}
 
-// head emits the probe exit, room for the jump to a superblock, and the budget check.
+// head emits the probe exit, room for the jump to a region, and the budget check.
 func (t *translation) head() {
 	b := t.b
 	if !t.probe && !t.repeat {
