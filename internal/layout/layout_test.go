@@ -62,12 +62,13 @@ var table = []row{
 	{"collect/known", "", ""},
 	{"collect/mpi", "collect/known profile", ""},
 	{"collect/region", "", ""},
+	{"collect/threads", "profile section unit", ""},
 	{"collect/image", "origin binfile symbol unwind", ""},
-	{"collect/sim", "collect/region collect/image origin collect/mpi waste waste/calls waste/elem waste/quick collect/known collect/spin unit profile section uop " +
+	{"collect/sim", "collect/region collect/threads collect/image origin collect/mpi waste waste/calls waste/elem waste/quick collect/known collect/spin unit profile section uop " +
 		"unwind machine engine guest cpu futex binfile symbol x86 graph collect sender", sys},
 	{"collect/native/hook", "binfile symbol unit x86 x86/enc", sys},
 	{"collect/native/watch", "perf waste waste/calls waste/elem x86", sys},
-	{"collect/native", "collect/region collect/image origin collect/mpi waste collect/known collect/native/hook collect/native/watch " +
+	{"collect/native", "collect/region collect/threads collect/image origin collect/mpi waste collect/known collect/native/hook collect/native/watch " +
 		"sender unit profile section perf unwind binfile symbol x86 x86/enc graph collect", sys},
 	{"collect/callgrind", "unit profile", zip},
 	{"export", "origin profile safe unit", "github.com/google/pprof"},

@@ -12,6 +12,7 @@ import (
 
 	"lime/internal/collect/known"
 	"lime/internal/collect/native/hook"
+	"lime/internal/collect/threads"
 	"lime/internal/section"
 	"lime/internal/unit"
 )
@@ -280,10 +281,7 @@ func (gr *goroutines) enterGoLock(m *thread, h *hook.Record, at uint64) {
 // goLocked takes in the end of a wait for a lock.
 func (gr *goroutines) goLocked(g *thread, at uint64) {
 	x := g.gopher
-	begin, end := g.op(section.OpLockBegin, x.at), g.op(section.OpLockEnd, at)
-	begin.Object, end.Object = x.lock, x.lock
-	gr.operations.feed(begin)
-	gr.operations.feed(end)
+	threads.LockWait{Thread: g.id, Lock: x.lock, From: x.at, To: at}.Tell(gr.operations.feed)
 	waited := at - min(x.at, at)
 	g.piece.addLock(lockWait{uint64(x.site.Place()), 1, waited, waited, waited})
 	path := gr.program.sitePath(x.site)

@@ -2,7 +2,7 @@ package native
 
 import (
 	"lime/internal/collect/native/hook"
-	"lime/internal/section"
+	"lime/internal/collect/threads"
 )
 
 // locks are waits for locks, charged to who held them meanwhile.
@@ -58,11 +58,8 @@ func (lk *locks) waitedForLock(t *thread, h *hook.Record, from, at uint64) (l lo
 	}
 	away, _, _ := t.cpu.offIn(from, at)
 	lk.absences.offWithin(t, from, at)
-	begin, end := t.op(section.OpLockBegin, from), t.op(section.OpLockEnd, at)
 	lock := lk.program.lockOf(h)
-	begin.Object, end.Object = lock, lock
-	lk.operations.feed(begin)
-	lk.operations.feed(end)
+	threads.LockWait{Thread: t.id, Lock: lock, From: from, To: at}.Tell(lk.operations.feed)
 	off := lk.unlocks.keptOut(t, lock, from, at)
 	s := lk.places.site(h).Site
 	call := lk.program.code.callBefore(h.Caller)

@@ -3,6 +3,10 @@ package native
 import (
 	"maps"
 	"testing"
+
+	"lime/internal/collect/threads"
+	"lime/internal/profile"
+	"lime/internal/section"
 )
 
 // A wait for a lock is as long as those who held it got on. Who had no core for it, or wants one
@@ -70,8 +74,13 @@ func TestBlame(t *testing.T) {
 		}
 		r.blame(lock, 100, 200)
 		got := map[int32]uint64{}
-		for k, s := range r.table.lock(lock).gives {
-			got[k.row] += s.time
+		p := profile.New(profile.Meta{})
+		rows := threads.LockRows[int32]{Sink: p,
+			Thread: func(row section.ThreadID) profile.ThreadID { return profile.ThreadID(row) },
+			Holds:  func(uint64, int32) profile.WasteSide { return profile.WasteSide{} }}
+		rows.Write(profile.Lock{}, r.table.lock(lock))
+		for _, h := range p.Tables().LockHolds {
+			got[int32(h.Thread)] += h.Waited
 		}
 		for k, ns := range r.out.paths {
 			if uint64(ns) != got[k.thread] {

@@ -10,35 +10,19 @@ import (
 	"slices"
 
 	"lime/internal/collect/image"
+	"lime/internal/collect/threads"
 	"lime/internal/profile"
+	"lime/internal/section"
 	"lime/internal/unit"
 )
 
-// lockTable is what is known of each lock, by its address.
-type lockTable map[uint64]*tableLock
+// lockTable is what is known of each lock, by its address. A thread is its row.
+type lockTable map[uint64]*threads.Lock[int32]
 
-type tableLock struct {
-	kind  string // the function by which it was waited for first
-	waits map[lockSide]*lockSum
-	gives map[lockSide]*lockSum
-}
-
-// lockSide is a thread's row, and a call of the program's own.
-type lockSide struct {
-	row  int32
-	call uint64
-}
-
-// lockSum is waits, or releases with what others waited for them.
-type lockSum struct {
-	n, time, longest uint64
-	path             int32 // of the longest
-}
-
-func (x lockTable) lock(addr uint64) *tableLock {
+func (x lockTable) lock(addr uint64) *threads.Lock[int32] {
 	l := x[addr]
 	if l == nil {
-		l = &tableLock{waits: map[lockSide]*lockSum{}, gives: map[lockSide]*lockSum{}}
+		l = threads.NewLock[int32]("")
 		x[addr] = l
 	}
 	return l
@@ -47,29 +31,17 @@ func (x lockTable) lock(addr uint64) *tableLock {
 // waited notes a wait.
 func (x lockTable) waited(addr uint64, kind string, row int32, call uint64, path int32, ns uint64) {
 	l := x.lock(addr)
-	l.kind = cmp.Or(l.kind, kind)
-	sumOf(l.waits, lockSide{row, call}).add(ns, path)
+	l.Kind = cmp.Or(l.Kind, kind)
+	l.Waited(side(row, call), ns, func() int32 { return path })
 }
 
 // charge makes who gave a lock back answer for the time that others waited until then.
 func (x lockTable) charge(addr uint64, u *unlock, ns uint64) {
-	sumOf(x.lock(addr).gives, lockSide{u.row, u.call}).add(ns, u.path)
+	x.lock(addr).Gave(side(u.row, u.call), 0).Made(ns, func() int32 { return u.path })
 }
 
-func sumOf(m map[lockSide]*lockSum, k lockSide) *lockSum {
-	s := m[k]
-	if s == nil {
-		s = &lockSum{path: profile.None}
-		m[k] = s
-	}
-	return s
-}
-
-func (s *lockSum) add(ns uint64, path int32) {
-	s.n, s.time = s.n+1, s.time+ns
-	if ns >= s.longest {
-		s.longest, s.path = ns, path
-	}
+func side(row int32, call uint64) threads.Side {
+	return threads.Side{Thread: section.ThreadID(row), Call: call}
 }
 
 // write writes the table, and tells the events of waiting in a call which lock it is, if it is
@@ -77,11 +49,11 @@ func (s *lockSum) add(ns uint64, path int32) {
 func (x lockTable) write(sink profile.Sink, code *code, images []*image.File, events map[uint64]profile.EventID) {
 	locks := map[uint64]map[uint64]bool{} // by call
 	for addr, l := range x {
-		for k := range l.waits {
-			if locks[k.call] == nil {
-				locks[k.call] = map[uint64]bool{}
+		for call := range l.Calls() {
+			if locks[call] == nil {
+				locks[call] = map[uint64]bool{}
 			}
-			locks[k.call][addr] = true
+			locks[call][addr] = true
 		}
 	}
 	for call, id := range events {
@@ -91,34 +63,17 @@ func (x lockTable) write(sink profile.Sink, code *code, images []*image.File, ev
 			}
 		}
 	}
+	spot := func(call uint64, path int32) profile.WasteSide {
+		return profile.WasteSide{Path: profile.PathID(path), Node: code.at(call).b.id, Addr: call}
+	}
+	thread := func(row section.ThreadID) profile.ThreadID { return profile.ThreadID(row) }
+	rows := threads.LockRows[int32]{Sink: sink, Thread: thread, Waits: spot, Holds: spot}
 	for _, addr := range slices.Sorted(maps.Keys(x)) {
-		l := x[addr]
-		if len(l.waits) == 0 {
-			continue
-		}
-		id := sink.AddLock(profile.Lock{Name: lockName(images, addr), Kind: l.kind, Addr: addr, Objects: 1, Taken: profile.Unavailable})
-		for _, k := range sides(l.waits) {
-			s := l.waits[k]
-			sink.AddLockWait(profile.LockWait{Lock: id, Thread: profile.ThreadID(k.row), At: lockSpot(code, k.call, s.path),
-				Count: s.n, Time: s.time, Longest: s.longest})
-		}
-		for _, k := range sides(l.gives) {
-			s := l.gives[k]
-			sink.AddLockHold(profile.LockHold{Lock: id, Thread: profile.ThreadID(k.row), At: lockSpot(code, k.call, s.path),
-				Count: s.n, Waited: s.time})
+		if l := x[addr]; l.WaitedFor() {
+			rows.Write(profile.Lock{Name: lockName(images, addr), Addr: addr, Objects: 1, Taken: profile.Unavailable}, l)
 		}
 	}
 	clear(x)
-}
-
-func sides(m map[lockSide]*lockSum) []lockSide {
-	return slices.SortedFunc(maps.Keys(m), func(a, b lockSide) int {
-		return cmp.Or(cmp.Compare(a.row, b.row), cmp.Compare(a.call, b.call))
-	})
-}
-
-func lockSpot(code *code, call uint64, path int32) profile.WasteSide {
-	return profile.WasteSide{Path: profile.PathID(path), Node: code.at(call).b.id, Addr: call}
 }
 
 // lockName names a lock: the variable that it is, or its address.

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"lime/internal/collect/known"
+	"lime/internal/collect/threads"
 	"lime/internal/engine"
 )
 
@@ -77,7 +78,7 @@ func (b *lockBook) meetsGoLock(t *thread, c *call) {
 		c.lock = at + goMutexSema
 	}
 	b.waitsForLock(t, c, c.lock)
-	if s := b.locks[c.lock]; at != c.lock && len(s.waits) == 0 {
+	if s := b.locks[c.lock]; at != c.lock && !s.WaitedFor() {
 		s.at, s.offset = b.dataFinder.placeOf(t, at)
 	}
 }
@@ -109,14 +110,10 @@ func (b *lockBook) givesGoLock(t *thread, lock uint64) {
 		return
 	}
 	if b.focus.closed() {
-		s.charge(t.now(), b.focus)
+		s.answers(s.kept(t.now(), b.focus))
 		return
 	}
 	stack := b.places.stack(t)
-	x := s.holdsOf(lockSide{t, b.places.ownCallIn(stack)})
-	x.n++
-	s.last = x
-	if made := s.charge(t.now(), b.focus); x.stack == nil || made > x.most {
-		x.most, x.stack = max(x.most, made), stack
-	}
+	s.last = s.Gave(threads.Side{Thread: t.id, Call: b.places.ownCallIn(stack)}, 0)
+	s.last.Made(s.kept(t.now(), b.focus), func() []frameRef { return stack })
 }

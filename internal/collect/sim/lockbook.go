@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"lime/internal/collect/known"
+	"lime/internal/collect/threads"
 	"lime/internal/profile"
 )
 
@@ -36,38 +37,22 @@ type lockWaits struct {
 
 // lockState is one lock.
 type lockState struct {
+	*lockTable
 	addr    uint64
-	kind    string // the function that took it first
 	at      place
 	offset  uint64
 	first   uint64 // where it was taken first: the call returns to there
 	open    []hold // who has it: one thread, or readers
-	last    *lockHolds
+	last    *threads.Holds[[]frameRef]
 	asked   bool // whether something is to be otherwise about it; if so, change says what
 	change  *LockChange
 	unseen  bool // only some of the times that it is held are known
 	waiting []*openWait
-	waits   map[lockSide]*lockSum
-	holds   map[lockSide]*lockHolds
 }
 
-// lockSide is a thread in a call.
-type lockSide struct {
-	thread *thread
-	call   uint64 // that waited; or where the call returns to that took the lock
-}
-
-// lockSum is some waits in a call, or some times that a lock was held.
-type lockSum struct {
-	n, time, longest uint64
-	stack            []frameRef // of the longest
-}
-
-// lockHolds are times that a thread held a lock, and for how long others waited meanwhile.
-type lockHolds struct {
-	lockSum
-	waited, most uint64 // most: the most that one of them made others wait
-}
+// lockTable is who waited for a lock, in which call, and who had it, by where the call returns to
+// that took it.
+type lockTable = threads.Lock[[]frameRef]
 
 // hold is a time that a lock is held.
 type hold struct {
@@ -88,7 +73,7 @@ type openWait struct {
 func (b *lockBook) lock(t *thread, addr uint64, kind string, ret uint64) *lockState {
 	s := b.locks[addr]
 	if s == nil {
-		s = &lockState{addr: addr, kind: kind, first: ret, waits: map[lockSide]*lockSum{}, holds: map[lockSide]*lockHolds{}}
+		s = &lockState{lockTable: threads.NewLock[[]frameRef](kind), addr: addr, first: ret}
 		s.at, s.offset = b.dataFinder.placeOf(t, addr)
 		b.locks[addr] = s
 	}
@@ -132,27 +117,12 @@ func (b *lockBook) givesLock(t *thread, lock uint64) bool {
 	now := t.now()
 	held := b.focus.lasts(t, now-min(now, h.since))
 	if held == 0 && b.focus.closed() {
-		s.charge(now, b.focus)
+		s.answers(s.kept(now, b.focus))
 		return true
 	}
-	x := s.holdsOf(lockSide{t, h.ret})
-	x.n++
-	x.time += held
-	x.longest = max(x.longest, held)
-	s.last = x
-	if made := s.charge(now, b.focus); x.stack == nil || made > x.most {
-		x.most, x.stack = max(x.most, made), b.takenBy(&h)
-	}
+	s.last = s.Gave(threads.Side{Thread: t.id, Call: h.ret}, held)
+	s.last.Made(s.kept(now, b.focus), func() []frameRef { return b.takenBy(&h) })
 	return true
-}
-
-func (s *lockState) holdsOf(k lockSide) *lockHolds {
-	x := s.holds[k]
-	if x == nil {
-		x = &lockHolds{}
-		s.holds[k] = x
-	}
-	return x
 }
 
 // takenBy is the calls that were open when a lock was taken: those that still are, and that by which
@@ -170,17 +140,21 @@ func (b *lockBook) takenBy(h *hold) []frameRef {
 	return stack
 }
 
-// charge makes who has just given the lock back answer for the time that others waited until now.
-func (s *lockState) charge(now uint64, f *focus) (made uint64) {
+// answers makes who gave the lock back last answer for a time that others waited.
+func (s *lockState) answers(waited uint64) {
+	if s.last != nil {
+		s.last.Waited += waited
+	}
+}
+
+// kept is for how long others waited until now, when the lock is given back.
+func (s *lockState) kept(now uint64, f *focus) (made uint64) {
 	s.waiting = slices.DeleteFunc(s.waiting, func(w *openWait) bool { return w.t.gone || w.t.ended })
 	for _, w := range s.waiting {
 		if now > w.charged {
 			made += f.between(w.charged, now)
 			w.charged = now
 		}
-	}
-	if s.last != nil {
-		s.last.waited += made
 	}
 	return made
 }
@@ -212,26 +186,16 @@ func (b *lockBook) waited(t *thread, site, lock uint64, c *call, units uint64) {
 		b.forgetWait(t, lock)
 		return
 	}
-	k := lockSide{t, site}
-	x := s.waits[k]
-	if x == nil {
-		x = &lockSum{}
-		s.waits[k] = x
-	}
-	x.n++
-	x.time += units
-	if units > x.longest {
-		x.longest, x.stack = units, append([]frameRef{{ret: c.ret}}, b.places.stack(t)...)
-	}
+	s.Waited(threads.Side{Thread: t.id, Call: site}, units, func() []frameRef {
+		return append([]frameRef{{ret: c.ret}}, b.places.stack(t)...)
+	})
 	left := units
 	if i := slices.IndexFunc(s.waiting, func(w *openWait) bool { return w.t == t }); i >= 0 {
 		w := s.waiting[i]
 		s.waiting = slices.Delete(s.waiting, i, i+1)
 		left = b.focus.between(w.charged, t.now()) // the rest, or so much too much, modulo 2^64
 	}
-	if s.last != nil {
-		s.last.waited += left
-	}
+	s.answers(left)
 	b.waitedIn(site, s, c.holder, units)
 }
 

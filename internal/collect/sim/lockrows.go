@@ -9,7 +9,9 @@ import (
 	"slices"
 	"strings"
 
+	"lime/internal/collect/threads"
 	"lime/internal/profile"
+	"lime/internal/section"
 )
 
 // lockName is what people tell a lock by. Locks for which nobody waited are told apart by less.
@@ -21,7 +23,7 @@ type lockName struct {
 // name is the data that a lock is, or where it was taken first.
 func (b *lockBook) name(s *lockState) string {
 	v := vote{place: s.at, n: 1, lo: s.offset, hi: s.offset}
-	if s.at.kind == placeSymbol && len(s.waits) == 0 {
+	if s.at.kind == placeSymbol && !s.WaitedFor() {
 		v.lo, v.hi = 0, 0 // one of the elements of an array
 	}
 	words := strings.TrimSuffix(v.words(), "+0x0")
@@ -37,12 +39,11 @@ func (b *lockBook) name(s *lockState) string {
 
 // lockGroup is locks that have one name.
 type lockGroup struct {
+	*lockTable
 	objects uint64
 	addr    uint64 // of the last one
 	first   uint64
 	unseen  bool
-	waits   map[lockSide]*lockSum
-	holds   map[lockSide]*lockHolds
 }
 
 // join adds what is known of another one of the group.
@@ -52,34 +53,8 @@ func (g *lockGroup) join(s *lockState) {
 	if g.first == 0 {
 		g.first = s.first
 	}
-	g.unseen = g.unseen || s.unseen || len(s.holds) == 0
-	for k, x := range s.waits {
-		sum, _ := sumAt(g.waits, k)
-		sum.join(x)
-	}
-	for k, x := range s.holds {
-		sum, _ := sumAt(g.holds, k)
-		if sum.lockSum.join(&x.lockSum); x.most >= sum.most {
-			sum.most, sum.stack = x.most, x.stack
-		}
-		sum.waited += x.waited
-	}
-}
-
-func sumAt[K comparable, V any](m map[K]*V, k K) (v *V, ok bool) {
-	if v, ok = m[k]; !ok {
-		v = new(V)
-		m[k] = v
-	}
-	return v, ok
-}
-
-func (a *lockSum) join(b *lockSum) {
-	a.n, a.time = a.n+b.n, a.time+b.time
-	if a.stack == nil || b.longest > a.longest {
-		a.stack = b.stack
-	}
-	a.longest = max(a.longest, b.longest)
+	g.unseen = g.unseen || s.unseen || !s.Held()
+	g.Join(s.lockTable)
 }
 
 // lockWriter writes what is known of the locks.
@@ -92,12 +67,12 @@ func (w lockWriter) write() {
 	groups := map[lockName]*lockGroup{}
 	for _, addr := range slices.Sorted(maps.Keys(w.book.locks)) {
 		s := w.book.locks[addr]
-		if len(s.waits) == 0 && len(s.holds) == 0 {
+		if !s.WaitedFor() && !s.Held() {
 			continue
 		}
-		k := lockName{s.kind, w.book.name(s), len(s.waits) > 0}
+		k := lockName{s.Kind, w.book.name(s), s.WaitedFor()}
 		if groups[k] == nil {
-			groups[k] = &lockGroup{waits: map[lockSide]*lockSum{}, holds: map[lockSide]*lockHolds{}}
+			groups[k] = &lockGroup{lockTable: threads.NewLock[[]frameRef](s.Kind)}
 		}
 		groups[k].join(s)
 	}
@@ -122,43 +97,31 @@ func (w lockWriter) writeLock(k lockName, g *lockGroup) {
 	if g.unseen {
 		taken = profile.Unavailable
 	}
-	row := profile.Lock{Name: k.name, Kind: k.kind, First: w.book.blocks.callBefore(g.first), Objects: g.objects,
+	row := profile.Lock{Name: k.name, First: w.book.blocks.callBefore(g.first), Objects: g.objects,
 		Taken: taken}
 	if g.objects == 1 {
 		row.Addr = g.addr
 	}
-	id := w.out.sink.AddLock(row)
-	for _, side := range sides(g.waits) {
-		x := g.waits[side]
-		w.out.sink.AddLockWait(profile.LockWait{Lock: id, Thread: w.lockThread(side.thread),
-			At: w.lockSpot(side.call, x.stack), Count: x.n, Time: x.time, Longest: x.longest})
-	}
-	for _, side := range sides(g.holds) {
-		x := g.holds[side]
-		w.out.sink.AddLockHold(profile.LockHold{Lock: id, Thread: w.lockThread(side.thread),
-			At: w.lockSpot(w.ownCaller(side.call, x.stack), x.stack), Count: x.n, Time: x.time, Longest: x.longest,
-			Waited: x.waited})
-	}
+	rows := threads.LockRows[[]frameRef]{Sink: w.out.sink, Thread: w.lockThread, Waits: w.lockSpot, Holds: w.takenAt}
+	rows.Write(row, g.lockTable)
 }
 
 // lockThread is the row of a thread; goroutines share rows, which are not theirs.
-func (w lockWriter) lockThread(t *thread) profile.ThreadID {
-	if t.goroutine != nil {
+func (w lockWriter) lockThread(id section.ThreadID) profile.ThreadID {
+	if id >= goroutineBase {
 		return profile.None
 	}
-	return w.out.rowOf(t)
-}
-
-// sides lists the threads and calls of a lock, in order.
-func sides[V any](m map[lockSide]V) []lockSide {
-	return slices.SortedFunc(maps.Keys(m), func(a, b lockSide) int {
-		return cmp.Or(cmp.Compare(a.thread.id, b.thread.id), cmp.Compare(a.call, b.call))
-	})
+	return w.out.rowOf(w.out.roster.threads[id])
 }
 
 // lockSpot is a call on its path.
 func (w lockWriter) lockSpot(call uint64, stack []frameRef) profile.WasteSide {
 	return profile.WasteSide{Path: w.out.pathTree.path(stack), Node: w.out.tables.nodeOf(call), Addr: call}
+}
+
+// takenAt is the place of the call that returns to ret, by which a lock was taken.
+func (w lockWriter) takenAt(ret uint64, stack []frameRef) profile.WasteSide {
+	return w.lockSpot(w.ownCaller(ret, stack), stack)
 }
 
 // ownCaller is the program's own call that led to the one that returns to ret, or else that one.

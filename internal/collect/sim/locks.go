@@ -4,8 +4,7 @@ package sim
 
 import (
 	"lime/internal/collect/known"
-	"lime/internal/section"
-	"lime/internal/unit"
+	"lime/internal/collect/threads"
 )
 
 // locks knows who has which lock, and who waits for it; and the condition variables, whose waits
@@ -111,10 +110,7 @@ func (l *locks) reportLocked(t *thread, c *call, wait uint64) {
 	if wait == 0 {
 		return
 	}
-	op := t.simple(section.OpLockBegin, c.object)
-	op.At -= unit.Cycles(wait)
-	l.operations.feed(op)
-	l.operations.feed(t.simple(section.OpLockEnd, c.object))
+	threads.LockWait{Thread: t.id, Lock: c.object, From: t.now() - wait, To: t.now()}.Tell(l.operations.feed)
 	site := l.places.lockSite(t, c)
 	t.noteLock(site, wait)
 	l.lockBook.waited(t, site, c.lockObject(), c, wait)
