@@ -59,9 +59,9 @@ func (gr *goroutines) outsideSite(h *hook.Record) section.Site {
 // collection of garbage is the runtime's own affair.
 func outsideKind(function string) string {
 	switch {
-	case strings.Contains(function, "leep"):
+	case known.GoSleeps(function):
 		return kindSleep
-	case strings.Contains(function, "poll"):
+	case known.GoWaitsForFile(function):
 		return kindIO
 	}
 	return ""
