@@ -8,6 +8,8 @@
 //	tracer.go   follows all threads of a process by ptrace, and takes their stops
 //	sample.go   from a tick of the clock to a watched access
 //	ahead.go    the way on which the next accesses lie
+//	follow.go   a thread's next instructions, on paper
+//	compute.go  what each of them leaves
 //	memory.go   the program's memory and code
 //	access.go   which bytes an instruction touches
 //	calls.go    which watched bytes a system call touches

@@ -18,9 +18,8 @@ const (
 	// loop's round or two, so that its slow instruction, where the clock mostly ticks, is not
 	// preferred.
 	mostSkipped = 8
-	// mostLooked is how many instructions the way there may have: as long as a branch is foreseen
-	// rightly nine times of ten, a way of some six branches still comes to its end every other
-	// time.
+	// mostLooked is how many instructions the way there may have: each is computed while the thread
+	// stands.
 	mostLooked = 64
 	// mostIgnored is how many accesses may leave a point undecided (silent stores of others, loads
 	// before the next store) before it is given up: each stops a thread for some ten microseconds.
