@@ -8,14 +8,15 @@ import (
 	"lime/internal/x86"
 )
 
-// ahead lists the next instructions with an access of the wanted kind. Where the way hangs on what
-// is not known it ends, or, with none found yet, goes on as is likely: loops go round, branches
-// forward are not taken.
+// ahead lists the next instructions with an access of the wanted kind, if the first of them is
+// near: or accesses would be charged with the time of code before them that has none. Where the way
+// hangs on what is not known it ends, or, with none found yet, goes on as is likely: loops go round,
+// branches forward are not taken.
 func (m *memory) ahead(regs *unix.PtraceRegs, w want) (list []uint64) {
 	x := newWay(m, regs)
-	for range mostLooked {
+	for i := range mostLooked {
 		in, ok := m.instruction(x.pc)
-		if !ok || len(list) == mostSkipped {
+		if !ok || len(list) == mostSkipped || len(list) == 0 && i == mostBefore {
 			break
 		}
 		if accessing(&in, w) {

@@ -21,6 +21,9 @@ const (
 	// mostLooked is how many instructions the way there may have: each is computed while the thread
 	// stands.
 	mostLooked = 64
+	// mostBefore is how many instructions may lie before the first access: the round of a short
+	// loop. Accesses that are further apart are sampled the more seldom, as they come.
+	mostBefore = 16
 	// mostIgnored is how many accesses may leave a point undecided (silent stores of others, loads
 	// before the next store) before it is given up: each stops a thread for some ten microseconds.
 	mostIgnored = 64
