@@ -3,6 +3,8 @@ package main
 import (
 	"bufio"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"os"
@@ -15,6 +17,7 @@ import (
 	"testing"
 	"time"
 
+	"lime/internal/perf"
 	"lime/internal/testenv"
 )
 
@@ -245,11 +248,12 @@ func mostMissed(n int) int {
 	}
 }
 
-// TestWasteTroubled: programs that use traps, are traced, confined or stopped, fork, replace
-// themselves, die, or have many threads with tiny stacks end and say the same under record --waste.
+// TestWasteTroubled: programs that use traps or a debug register of their own, trace a child, are
+// confined or stopped, fork, replace themselves, give their rights away, die, or have many threads
+// with tiny stacks end and say the same under record --waste.
 func TestWasteTroubled(t *testing.T) {
 	program, _ := markedLines(t, "testdata/troubled.c", "-O1", "-pthread", "-w")
-	for _, mode := range []string{"handler", "forks", "execs", "confined", "threads", "debugged", "stopped", "dies"} {
+	for _, mode := range []string{"handler", "forks", "execs", "confined", "threads", "debugged", "stopped", "dies", "demoted", "watches"} {
 		cmd := exec.Command(program, mode)
 		want, _ := cmd.Output() // its status is compared
 		status := cmd.ProcessState.ExitCode()
@@ -264,10 +268,37 @@ func TestWasteTroubled(t *testing.T) {
 	}
 }
 
+// childOf is the process that another one has started, 0 if there is none.
+func childOf(pid int) int {
+	tasks, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", pid))
+	for _, file := range tasks {
+		text, _ := os.ReadFile(file)
+		if list := strings.Fields(string(text)); len(list) > 0 {
+			child, _ := strconv.Atoi(list[0])
+			return child
+		}
+	}
+	return 0
+}
+
+// mustBeFree checks that no debug register of a process is taken, if there still is one: all four can
+// be had.
+func mustBeFree(t *testing.T, pid int) {
+	t.Helper()
+	for range perf.Slots {
+		trap, err := perf.OpenWatch(pid, perf.Watchpoint{Addr: 4096, Bytes: 8}, 0)
+		if err == nil {
+			defer trap.Close()
+		} else if !errors.Is(err, syscall.ESRCH) {
+			t.Errorf("a debug register of the program is taken: %v", err)
+		}
+	}
+}
+
 // TestKilledWhileItWatches: whatever lime was about to do when it was killed, the program goes on
-// and ends as it should.
+// without watchpoints, and ends as it should.
 func TestKilledWhileItWatches(t *testing.T) {
-	program, _ := wasteProgram(t)
+	binary, _ := wasteProgram(t)
 	lime, err := built()
 	if err != nil {
 		t.Fatal(err)
@@ -276,14 +307,14 @@ func TestKilledWhileItWatches(t *testing.T) {
 	if testenv.Long() {
 		kills = 200
 	}
-	dir := t.TempDir()
+	dir, looked := t.TempDir(), 0
 	for i := range kills {
 		mode := []string{"dead", "hand", "loads"}[i%3]
 		read, write, err := os.Pipe()
 		if err != nil {
 			t.Fatal(err)
 		}
-		cmd := exec.Command(lime, "record", "--waste", "-o", filepath.Join(dir, "p.lime"), "--", program, mode, "0.4")
+		cmd := exec.Command(lime, "record", "--waste", "-o", filepath.Join(dir, "p.lime"), "--", binary, mode, "0.4")
 		cmd.Stdout, cmd.Stderr, cmd.SysProcAttr = write, write, &syscall.SysProcAttr{Setpgid: true}
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
@@ -295,8 +326,13 @@ func TestKilledWhileItWatches(t *testing.T) {
 		}
 		after := time.Duration(rand.IntN(600)) * time.Millisecond
 		time.Sleep(after)
+		program := childOf(cmd.Process.Pid)
 		_ = cmd.Process.Kill() // it may be done
 		_ = cmd.Wait()
+		if program != 0 {
+			looked++
+			mustBeFree(t, program)
+		}
 		out := make(chan string, 1)
 		go func() {
 			text, _ := lines.ReadString('\n')
@@ -313,4 +349,8 @@ func TestKilledWhileItWatches(t *testing.T) {
 		read.Close()
 		_ = os.Remove(filepath.Join(dir, "p.lime"))
 	}
+	if looked < kills/4 {
+		t.Errorf("of %d programs only %d ran on", kills, looked)
+	}
+	t.Logf("lime was killed %d times, the program had its registers back %d times", kills, looked)
 }

@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <linux/filter.h>
+#include <linux/hw_breakpoint.h>
+#include <linux/perf_event.h>
 #include <linux/seccomp.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
@@ -108,8 +110,26 @@ static void dies(void) {
 	fflush(stdout);
 	*(volatile int *)0 = 1;
 }
+static void demoted(void) { /* gives its rights away, if it has any */
+	work(0.05);
+	int r = setgid(65534) | setuid(65534);
+	work(0.1);
+	printf("%d\n", geteuid() == 65534 ? r : 0);
+}
+static void watches(void) { /* has a debug register of its own */
+	static volatile long own;
+	struct perf_event_attr at = {.type = PERF_TYPE_BREAKPOINT, .size = sizeof at, .bp_type = HW_BREAKPOINT_W, .bp_addr = (unsigned long)&own,
+		.bp_len = 8, .exclude_kernel = 1, .exclude_hv = 1};
+	int fd = syscall(SYS_perf_event_open, &at, 0, -1, -1, 0);
+	unsigned long long n = 0;
+	if (fd < 0) return;
+	for (int i = 0; i < 50; i++) own = i, work(0.002);
+	if (read(fd, &n, sizeof n) != sizeof n) return;
+	printf("%llu stores\n", n);
+}
 static const struct { const char *name; void (*run)(void); } modes[] = {
 	{"handler", handler}, {"forks", forks}, {"execs", execs}, {"confined", confined}, {"threads", threads}, {"debugged", debugged}, {"stopped", stopped}, {"dies", dies},
+	{"demoted", demoted}, {"watches", watches},
 };
 int main(int argc, char **argv) {
 	for (unsigned m = 0; argc == 2 && m < sizeof modes / sizeof *modes; m++)

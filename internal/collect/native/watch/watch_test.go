@@ -1,13 +1,18 @@
 package watch
 
 import (
+	"errors"
 	"math"
 	"math/rand/v2"
+	"runtime"
 	"slices"
+	"strings"
 	"testing"
 
 	"golang.org/x/sys/unix"
 
+	"lime/internal/perf"
+	"lime/internal/testenv"
 	"lime/internal/waste"
 	"lime/internal/x86"
 )
@@ -213,5 +218,24 @@ func TestWilson(t *testing.T) {
 				t.Errorf("truth %v, weights %v: held in %.3f of the runs", truth, weights, share)
 			}
 		}
+	}
+}
+
+// TestNoRegisters: where all debug registers are taken, it is said that nothing can be watched.
+func TestNoRegisters(t *testing.T) {
+	if Supported() != nil {
+		testenv.Skip(t, testenv.NoSampling)
+	}
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	for range perf.Slots {
+		trap, err := perf.OpenWatch(unix.Gettid(), perf.Watchpoint{Addr: 4096, Bytes: 8}, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer trap.Close()
+	}
+	if err := Supported(); !errors.Is(err, unix.ENOSPC) || !strings.Contains(err.Error(), "watchpoint") {
+		t.Errorf("with all registers taken: %v", err)
 	}
 }
