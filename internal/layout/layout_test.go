@@ -62,7 +62,7 @@ var table = []row{
 	{"collect/known", "", ""},
 	{"collect/mpi", "collect/known profile", ""},
 	{"collect/region", "", ""},
-	{"collect/threads", "profile section unit", ""},
+	{"collect/threads", "collect/mpi profile section unit", ""},
 	{"collect/image", "origin binfile symbol unwind", ""},
 	{"collect/sim", "collect/region collect/threads collect/image origin collect/mpi waste waste/calls waste/elem waste/quick collect/known collect/spin unit profile section uop " +
 		"unwind machine engine guest cpu futex binfile symbol x86 graph collect sender", sys},

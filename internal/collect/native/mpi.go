@@ -7,6 +7,7 @@ import (
 	"lime/internal/collect/known"
 	"lime/internal/collect/mpi"
 	"lime/internal/collect/native/hook"
+	"lime/internal/collect/threads"
 	"lime/internal/section"
 )
 
@@ -18,13 +19,10 @@ type mpiCalls struct {
 	operations *operations
 	program    *program
 
-	comms       *mpi.Comms
-	collectives uint64            // calls in which this process met others, so far
-	worlds      map[uint64]string // variables of MPI's library, by address
+	comms    *mpi.Comms
+	meetings threads.Meetings
+	worlds   map[uint64]string // variables of MPI's library, by address
 }
-
-// meetObject keeps meetings apart from what has an address.
-const meetObject = 1 << 62
 
 // mpiRole reports whether a role is of MPI's functions.
 func mpiRole(r known.Role) bool { return r >= known.Meet && r <= known.Message }
@@ -130,8 +128,7 @@ func (m *mpiCalls) enterMPI(t *thread, h *hook.Record, at uint64) {
 		c.mpi = &said
 		switch {
 		case said.Meets:
-			m.collectives++
-			c.object, c.told = meetObject|m.collectives, true
+			c.object, c.told = m.meetings.Next(), true
 			op := m.operations.arrival(t, section.OpArrive, h, at, c.object)
 			op.Meeting = c.mpi
 			m.operations.feed(op)
@@ -168,11 +165,6 @@ func (m *mpiCalls) overMPI(t *thread, c *call, at uint64) {
 	if !c.told {
 		return
 	}
-	op := t.op(section.OpLeave, at)
-	if op.Object = c.object; c.mpi.Waits {
-		op = t.op(section.OpWaitEnd, at)
-		op.Idle = true
-	}
-	m.operations.feed(op)
+	m.operations.feed(threads.EndOfCall(c.mpi, t.id, c.object, at))
 	t.begin(at)
 }

@@ -7,6 +7,7 @@ import (
 
 	"lime/internal/collect/known"
 	"lime/internal/collect/mpi"
+	"lime/internal/collect/threads"
 	"lime/internal/profile"
 	"lime/internal/section"
 	"lime/internal/x86"
@@ -23,11 +24,8 @@ type mpiCalls struct {
 	segments   *segments
 	images     *images
 	comms      *mpi.Comms
-	meetings   uint64 // of this process with others, so far
+	meetings   threads.Meetings
 }
-
-// meetObject keeps meetings apart from what has an address.
-const meetObject = 1 << 62
 
 // asked is what package mpi asks of a thread that calls.
 type asked struct {
@@ -73,10 +71,9 @@ func (m *mpiCalls) enterMPI(t *thread, f *fn) {
 	c.mpi = &said
 	switch {
 	case said.Meets:
-		m.meetings++
 		op := m.openCalls.arrival(t, c, section.OpArrive)
 		outsideOf(t, &op.Site)
-		op.Object, op.Meeting = meetObject|m.meetings, &said
+		op.Object, op.Meeting = m.meetings.Next(), &said
 		c.object, c.reported, c.slow, c.busy = op.Object, true, true, t.busy
 		m.operations.feed(op)
 	case said.Polls:
@@ -131,13 +128,12 @@ func (m *mpiCalls) leaveMPI(t *thread, c *call) {
 
 // pollFound ends a section at a poll that has found what it asked for.
 func (m *mpiCalls) pollFound(t *thread, c *call) {
-	m.meetings++
 	op, p := m.segments.cutOp(t, section.OpArrive)
 	if in, at, ok := m.places.callInst(c.ret); ok && in.Branch == x86.BranchCall && m.images.own(c.ret-1) &&
 		len(op.Site.Stack) > 0 {
 		op.Site.Stack[0] = m.places.frame(at, at)
 	}
-	op.Object, op.Meeting = meetObject|m.meetings, c.mpi
+	op.Object, op.Meeting = m.meetings.Next(), c.mpi
 	m.operations.feed(op)
 	m.operations.feed(t.simple(section.OpLeave, op.Object))
 	m.segments.begin(t, outCall, p.stack)
@@ -155,18 +151,17 @@ func (m *mpiCalls) endInMPI(t *thread) {
 }
 
 func (m *mpiCalls) overMPI(t *thread, c *call) {
+	over := threads.EndOfCall(c.mpi, t.id, c.object, t.now())
 	switch {
 	case !c.reported:
 	case c.mpi.Meets:
-		m.operations.feed(t.simple(section.OpLeave, c.object))
+		m.operations.feed(over)
 		m.segments.begin(t, outCall, m.places.outside(t, c))
 		t.busy = min(t.busy, c.busy)
 	default:
 		stack := m.places.outside(t, c)
 		t.waitsOn = waitsNot
-		op := t.simple(section.OpWaitEnd, 0)
-		op.Idle = true
-		m.operations.feed(op)
+		m.operations.feed(over)
 		m.segments.dropSlow(t, c)
 		if !c.mpi.Polls {
 			m.segments.resume(t, stack)
