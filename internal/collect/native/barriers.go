@@ -5,11 +5,9 @@ package native
 import (
 	"lime/internal/collect/known"
 	"lime/internal/collect/native/hook"
+	"lime/internal/collect/threads"
 	"lime/internal/section"
 )
-
-// teamObject keeps the barriers of regions apart from those that have an address.
-const teamObject = 1 << 63
 
 // barriers are calls in which threads wait until all have come: those that have an address, and
 // those of a region's team.
@@ -26,7 +24,7 @@ func (b *barriers) enterBarrier(t *thread, h *hook.Record, at uint64) {
 	tell := !t.covered()
 	if role == known.TeamBarrier {
 		if tell = tell && len(t.bodies) > 0; tell {
-			c.object = teamObject | t.bodies[len(t.bodies)-1]
+			c.object = threads.Team | t.bodies[len(t.bodies)-1]
 		}
 	}
 	if !tell {

@@ -7,6 +7,7 @@ import (
 
 	"lime/internal/collect/known"
 	"lime/internal/collect/native/hook"
+	"lime/internal/collect/threads"
 	"lime/internal/section"
 )
 
@@ -48,13 +49,12 @@ const (
 
 // Limits of gates.
 const (
-	gateObject  = 1 << 62 // keeps them apart from barriers that have an address
-	gateFails   = 3       // how often it may fail
-	gateSamples = 20      // so many samples tell whether threads work inside
+	gateFails   = 3  // how often it may fail
+	gateSamples = 20 // so many samples tell whether threads work inside
 )
 
 func newGate(number int) *gate {
-	return &gate{number: number, object: gateObject | uint64(number), rounds: map[*thread]int{}, in: map[*thread]bool{}}
+	return &gate{number: number, object: threads.Candidate | uint64(number), rounds: map[*thread]int{}, in: map[*thread]bool{}}
 }
 
 // comes notes that a thread comes in. Where that does not fit, the gate begins anew.

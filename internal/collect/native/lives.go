@@ -7,6 +7,7 @@ import (
 
 	"lime/internal/collect/known"
 	"lime/internal/collect/native/hook"
+	"lime/internal/collect/threads"
 	"lime/internal/section"
 	"lime/internal/unit"
 )
@@ -55,7 +56,7 @@ func (lv *lives) startThread(tid int32, parent *thread, at uint64) *thread {
 	op := section.Op{Kind: section.OpStart, Thread: t.id, Other: section.NoThread, At: unit.Cycles(at)}
 	pool := false
 	if parent != nil {
-		delete(lv.episodes.begun, joinObject|uint64(parent.id))
+		delete(lv.episodes.begun, threads.Children|uint64(parent.id))
 		op.Other = parent.id
 		pool = lv.program.golang || lv.created(parent, t, at)
 		lv.out.startsBehind(t, at)
@@ -107,7 +108,7 @@ func (lv *lives) endThread(t *thread, at uint64) {
 	lv.mpiCalls.endInMPI(t, at)
 	op, p := lv.operations.cutOp(t, section.OpExit, at)
 	if t.parent != nil {
-		lv.episodes.comes(t, p, joinObject|uint64(t.parent.id), at)
+		lv.episodes.comes(t, p, threads.Children|uint64(t.parent.id), at)
 	}
 	t.ended, t.end = true, at
 	lv.clocks.pace.set(&t.paced, false, false)

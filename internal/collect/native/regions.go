@@ -5,13 +5,8 @@ package native
 import (
 	"lime/internal/collect/known"
 	"lime/internal/collect/native/hook"
+	"lime/internal/collect/threads"
 	"lime/internal/section"
-)
-
-// regionObject keeps the ends of regions apart from both, joinObject those of a thread's children.
-const (
-	regionObject = 1 << 62
-	joinObject   = 1 << 61
 )
 
 // regions are the parallel regions of the program.
@@ -45,7 +40,7 @@ func (rs *regions) leaveFork(t *thread, h *hook.Record, at uint64) {
 		return
 	}
 	delete(rs.open, h.Call())
-	delete(rs.episodes.begun, regionObject|c.object)
+	delete(rs.episodes.begun, threads.RegionEnd|c.object)
 	rs.tasks.allTasksEnd(at)
 	op := t.op(section.OpRegionEnd, at)
 	op.Object = c.object
@@ -80,7 +75,7 @@ func (rs *regions) endWork(t *thread, at uint64) {
 	}
 	t.bodies = t.bodies[:len(t.bodies)-1]
 	op, p := rs.operations.cutOp(t, section.OpMemberEnd, at)
-	rs.episodes.comes(t, p, regionObject|c.object, at)
+	rs.episodes.comes(t, p, threads.RegionEnd|c.object, at)
 	op.Object = c.object
 	rs.operations.feed(op)
 	if n := len(t.calls); n > 0 {

@@ -2,7 +2,10 @@
 
 package sim
 
-import "lime/internal/section"
+import (
+	"lime/internal/collect/threads"
+	"lime/internal/section"
+)
 
 func (b *barriers) enterBarrier(t *thread, f *fn) {
 	c := b.openCalls.open(t, f)
@@ -16,14 +19,11 @@ func (b *barriers) enterTeam(t *thread, f *fn) {
 	if len(t.regions) == 0 {
 		return
 	}
-	c.object = teamObject | t.regions[len(t.regions)-1]
+	c.object = threads.Team | t.regions[len(t.regions)-1]
 	b.operations.feed(b.openCalls.arrival(t, c, section.OpArrive))
 	c.reported = true
 	b.beside.arrives(t, c)
 }
-
-// teamObject keeps the barriers of regions apart from those that have an address.
-const teamObject = 1 << 63
 
 func (b *barriers) leaveBarrier(t *thread, c *call) {
 	if !c.reported {

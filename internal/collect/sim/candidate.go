@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"lime/internal/collect/known"
+	"lime/internal/collect/threads"
 	"lime/internal/section"
 )
 
@@ -60,11 +61,10 @@ const (
 
 // Limits of candidates.
 const (
-	candidateObject = 1 << 62 // keeps them apart from barriers that have an address
-	candidateLevels = 3       // how many functions around a wait are tried, the innermost first
-	candidateFails  = 3       // rounds that may fail: of the first ones, only a part may have been seen
-	candidateLength = 2_000   // instructions that a thread may do in a barrier besides waiting
-	candidateTurn   = 200     // instructions in a turn of a thread inside of one: it is about to wait, or to release others
+	candidateLevels = 3     // how many functions around a wait are tried, the innermost first
+	candidateFails  = 3     // rounds that may fail: of the first ones, only a part may have been seen
+	candidateLength = 2_000 // instructions that a thread may do in a barrier besides waiting
+	candidateTurn   = 200   // instructions in a turn of a thread inside of one: it is about to wait, or to release others
 )
 
 // suspect watches the innermost function around a wait that may be a barrier: it was entered since
@@ -152,7 +152,7 @@ func (b *barriers) watch(entry uint64) *candidate {
 func (b *barriers) newCandidate(entry uint64) *candidate {
 	g := &candidate{least: ^uint64(0), round: map[*thread]bool{}, seen: map[*thread]bool{}, in: map[*thread]bool{},
 		party: map[*thread]bool{}, out: map[*thread]bool{}}
-	g.f = &fn{Name: "barrier of the program's own", Role: known.Gate, Object: none, Constant: candidateObject | entry}
+	g.f = &fn{Name: "barrier of the program's own", Role: known.Gate, Object: none, Constant: threads.Candidate | entry}
 	b.candidates[entry], b.openCalls.entries[entry] = g, g.f
 	b.probes.setProbe(entry)
 	return g
@@ -179,7 +179,7 @@ func (b *barriers) adopt(g *candidate, t *thread, entry uint64) {
 }
 
 func (b *barriers) refute(g *candidate) {
-	entry := g.f.Constant &^ candidateObject
+	entry := g.f.Constant &^ threads.Candidate
 	g.state = candidateRefuted
 	delete(b.openCalls.entries, entry)
 	if b.passPoints.points[entry] == nil && b.openCalls.bodies[entry] == nil && b.openCalls.taskBodies[entry] == nil {

@@ -5,6 +5,7 @@
 package sim
 
 import (
+	"lime/internal/collect/threads"
 	"lime/internal/engine"
 	"lime/internal/section"
 	"lime/internal/unit"
@@ -66,7 +67,7 @@ func (b *barriers) enterAt(t *thread, g *candidate) *call {
 // again: who lets the others go may go on elsewhere.
 func (c *call) ends(pc, sp uint64) bool {
 	return c.candidate != nil && c.candidate.exit != 0 && c.rsp == sp &&
-		(pc == c.ret || pc == c.candidate.f.Constant&^candidateObject)
+		(pc == c.ret || pc == c.candidate.f.Constant&^threads.Candidate)
 }
 
 // elsewhere is for a thread that has not come to the end of the way in which it was.

@@ -5,6 +5,7 @@
 //
 // Role by role it takes over what both collectors knew by themselves:
 //
+//   - objects.go: names of what has no address.
 //   - locks.go: waits for locks, the times that they were held, and who answers for the waits.
 //   - meetings.go: calls of MPI in which a process meets others.
 package threads

@@ -26,7 +26,9 @@ func (w LockWait) Tell(feed func(section.Op)) {
 }
 
 func (w LockWait) op(kind section.OpKind, at uint64) section.Op {
-	return section.Op{Kind: kind, Thread: w.Thread, Other: section.NoThread, At: unit.Cycles(at), Object: w.Lock}
+	return section.Op{
+		Kind: kind, Thread: w.Thread, Other: section.NoThread, At: unit.Cycles(at), Object: w.Lock,
+	}
 }
 
 // Side is a thread in a call: one that waits for a lock or gives it back there, or the one by which
@@ -156,13 +158,17 @@ func (r *LockRows[P]) Write(row profile.Lock, l *Lock[P]) {
 	id := r.Sink.AddLock(row)
 	for _, k := range sides(l.waits) {
 		x := l.waits[k]
-		r.Sink.AddLockWait(profile.LockWait{Lock: id, Thread: r.Thread(k.Thread), At: r.Waits(k.Call, x.Path),
-			Count: x.N, Time: x.Time, Longest: x.Longest})
+		r.Sink.AddLockWait(profile.LockWait{
+			Lock: id, Thread: r.Thread(k.Thread), At: r.Waits(k.Call, x.Path),
+			Count: x.N, Time: x.Time, Longest: x.Longest,
+		})
 	}
 	for _, k := range sides(l.holds) {
 		x := l.holds[k]
-		r.Sink.AddLockHold(profile.LockHold{Lock: id, Thread: r.Thread(k.Thread), At: r.Holds(k.Call, x.Path),
-			Count: x.N, Time: x.Time, Longest: x.Longest, Waited: x.Waited})
+		r.Sink.AddLockHold(profile.LockHold{
+			Lock: id, Thread: r.Thread(k.Thread), At: r.Holds(k.Call, x.Path),
+			Count: x.N, Time: x.Time, Longest: x.Longest, Waited: x.Waited,
+		})
 	}
 }
 

@@ -12,7 +12,7 @@ import (
 func TestEndOfCall(t *testing.T) {
 	var m Meetings
 	first, second := m.Next(), m.Next()
-	if first == second || first>>62 != 1 {
+	if first == second || first&Meeting == 0 {
 		t.Errorf("meetings %#x and %#x", first, second)
 	}
 	for _, row := range []struct {
