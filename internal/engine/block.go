@@ -32,6 +32,7 @@ type block struct {
 	rebuilt uint8 // times that its region was replaced by another
 
 	branch  x86.Branch // of the last instruction
+	near    bool       // its operand is not relative to a segment
 	late    bool       // the last instruction, not the head, takes the block off the budget
 	counted bool       // the head has counted endEdge
 	endEdge EdgeID     // of a block that returns

@@ -112,10 +112,10 @@ func (r *region) place() {
 
 // used returns the instructions that are off the budget behind an arc.
 func (r *region) used(a *arc) int32 {
-	if n := r.nodes[a.from]; a.kind != edgeUsedUp && !(a.own && n.b.late) {
-		return n.n()
+	if a.kind == edgeUsedUp {
+		return 0
 	}
-	return 0
+	return r.nodes[a.from].n()
 }
 
 // edgeUsedUp is the kind of the arcs by which a check leaves the region.

@@ -126,12 +126,32 @@ func (g *grower) add(b *block, open *frame) {
 		}
 	default:
 		g.own(at)
+		g.foresee(at, open)
+	}
+}
+
+// foresee adds the way that an indirect branch goes more often than not.
+func (g *grower) foresee(at int, open *frame) {
+	b := g.r.nodes[at].b
+	all, most, best := uint64(0), uint64(0), Edge{To: NoBlock}
+	for _, id := range g.e.out[b.id] {
+		d := g.e.edges[id]
+		if d.Kind != EdgeJumpInd && d.Kind != EdgeCallInd {
+			continue
+		}
+		n := g.often(b, d.Kind, d.Target)
+		if all += n; n > most {
+			most, best = n, d
+		}
+	}
+	if most > all/2 && b.near {
+		g.wait(at, best.Kind, best.Target, g.behind(b, open))
 	}
 }
 
 // behind returns the calls that are open behind b.
 func (g *grower) behind(b *block, open *frame) *frame {
-	if b.branch != x86.BranchCall {
+	if b.branch != x86.BranchCall && b.branch != x86.BranchCallInd {
 		return open
 	}
 	f := frame{ret: b.end(), up: open, deep: 1}
@@ -212,5 +232,5 @@ func (g *grower) settle() {
 			a.b = b
 		}
 	}
-	g.r.arcs = dropArcs(g.r.arcs, func(a *arc) bool { return a.kind == EdgeReturn && a.to == outside })
+	g.r.arcs = dropArcs(g.r.arcs, (*arc).idle)
 }

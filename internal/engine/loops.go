@@ -8,6 +8,11 @@ const (
 	unrollCopies = 4
 )
 
+// idle reports whether an arc was to foresee where an indirect branch goes, and leads out.
+func (a *arc) idle() bool {
+	return a.to == outside && (a.kind == EdgeReturn || a.kind == EdgeJumpInd || a.kind == EdgeCallInd)
+}
+
 // dropArcs returns the arcs for which drop is false.
 func dropArcs(arcs []*arc, drop func(*arc) bool) []*arc { return slices.DeleteFunc(arcs, drop) }
 
@@ -85,7 +90,7 @@ func (r *region) setChecks() {
 			continue
 		}
 		a.to = outside
-		r.arcs = dropArcs(r.arcs, func(a *arc) bool { return a.kind == EdgeReturn && a.to == outside })
+		r.arcs = dropArcs(r.arcs, (*arc).idle)
 	}
 	r.prune()
 	for i, n := range r.nodes {

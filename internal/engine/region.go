@@ -16,9 +16,9 @@ import (
 
 // Limits of a region.
 const (
-	regionInsts = 1200 // that make no new nodes any more
+	regionInsts = 500 // that make no new nodes any more
 	regionDepth = 8    // calls open
-	regionRare  = 2000 // an arc taken once in so many rounds of the most frequent one is a way out
+	regionRare  = 200 // an arc taken once in so many rounds of the most frequent one is a way out
 	regionHeat  = 2    // samples that make a block hot
 )
 
@@ -81,7 +81,7 @@ type arc struct {
 	target   uint64   // guest PC
 	often    uint64   // how often it was taken, about
 	unseen   bool     // it leads out because nobody had taken it
-	own      bool     // by the block's own last instruction: an indirect branch, or one of the path that it did not take
+	own      bool     // by an indirect branch, or one that the region does not follow, to anywhere
 	ids      []EdgeID // the edges that it is
 	counter  int      // which of the region's it has, or derived, or begun
 	delta    int32    // is added to the budget in memory

@@ -122,9 +122,9 @@ func (t *regionEmit) nameEdges() {
 	for _, a := range t.r.arcs[1:] {
 		from := t.r.nodes[a.from].b
 		switch {
-		case a.kind == edgeUsedUp || a.own && !from.counted || !a.own && a.b == nil:
-		case a.own:
-			a.ids = []EdgeID{from.endEdge}
+		case a.own && from.branch == x86.BranchRet:
+			a.ids = []EdgeID{e.edgeTo(from.id, EdgeEnd, 0)}
+		case a.kind == edgeUsedUp || a.b == nil: // or one that counts where it arrives
 		case a.kind == EdgeReturn:
 			a.ids = []EdgeID{e.edgeTo(from.id, EdgeEnd, 0), e.arrival(e.retMiss, a.b)}
 		default:
@@ -164,13 +164,21 @@ func (t *regionEmit) end(n, k, next int) {
 	case x86.BranchCall:
 		t.pushReturn(behind)
 	case x86.BranchRet:
-		if len(out) > 1 && out[1].kind == EdgeReturn {
+		if t.foreseen(n) {
 			t.comeBack(k, in, out[0], out[1], next)
+			return
+		}
+	case x86.BranchJumpInd, x86.BranchCallInd:
+		if t.foreseen(n) {
+			t.goThere(k, in, out[0], out[1], next)
 			return
 		}
 	}
 	t.goOn(out[0], next)
 }
+
+// foreseen reports whether the region goes on behind the indirect branch at the end of a node.
+func (t *regionEmit) foreseen(n int) bool { return len(t.out[n]) > 1 && t.out[n][1].to != outside }
 
 // cond emits a conditional branch: the arc that is taken more, or leads to the next node, goes
 // straight on.
@@ -183,32 +191,91 @@ func (t *regionEmit) cond(in *x86.Inst, taken, fall *arc, next int) {
 	t.goOn(on, next)
 }
 
-// comeBack emits a return that is expected to go back to the region's own call. If it does not, the
-// block's own return goes on.
+// comeBack emits a return that is expected to go back to the region's own call, or else leaves.
 func (t *regionEmit) comeBack(k int, in *x86.Inst, own, back *arc, next int) {
-	a, rcx := &t.a, x86.RCX
-	a.Store(slotMem(slotB), rcx)
-	t.mark(k, spill{rcx, slotB, true})
-	a.Load(rcx, enc.At(x86.RSP, 0))
-	if d := -int64(back.target); int64(int32(d)) == d {
-		a.Lea(rcx, enc.At(rcx, int32(d)))
-	} else {
-		a.Store(slotMem(slotA), x86.RAX)
-		a.MovImm(x86.RAX, -back.target)
-		a.Lea(rcx, enc.Mem{Base: rcx, Index: x86.RAX, Scale: 1})
-		a.Load(x86.RAX, slotMem(slotA))
-	}
-	ok := a.Jrcxz()
-	t.cold = append(t.cold, away{at: a.Jmp(0), a: own, rcx: true})
-	a.Bind(ok)
-	a.Load(rcx, slotMem(slotB))
+	a := &t.a
+	t.freeRCX(k)
+	a.Load(x86.RCX, enc.At(x86.RSP, 0))
+	t.compare(back.target)
+	t.unless(own)
 	a.Lea(x86.RSP, enc.At(x86.RSP, 8+int32(uint16(in.Imm))))
 	t.goOn(back, next)
+}
+
+// goThere does the same for an indirect jump or call.
+func (t *regionEmit) goThere(k int, in *x86.Inst, own, there *arc, next int) {
+	a, behind := &t.a, t.r.pcs[k]+uint64(in.Len)
+	t.freeRCX(k)
+	m := enc.Mem{Base: in.Mem.Base, Index: in.Mem.Index, Scale: in.Mem.Scale, Disp: in.Mem.Disp}
+	switch {
+	case !in.HasMem:
+		a.Mov(x86.RCX, x86.Reg(in.ModRM&7|in.Rex&1<<3))
+	case m.Base == x86.RIP:
+		a.MovImm(x86.RCX, behind+uint64(int64(m.Disp)))
+		a.Load(x86.RCX, enc.At(x86.RCX, 0))
+	default:
+		a.Load(x86.RCX, m)
+	}
+	t.compare(there.target)
+	t.unless(own)
+	if there.kind == EdgeCallInd {
+		t.pushReturn(behind)
+	}
+	t.goOn(there, next)
+}
+
+// freeRCX puts RCX aside.
+func (t *regionEmit) freeRCX(k int) {
+	t.a.Store(slotMem(slotB), x86.RCX)
+	t.mark(k, spill{x86.RCX, slotB, true})
+}
+
+// compare makes RCX nil if it holds pc.
+func (t *regionEmit) compare(pc uint64) {
+	a := &t.a
+	if d := -int64(pc); int64(int32(d)) == d {
+		a.Lea(x86.RCX, enc.At(x86.RCX, int32(d)))
+		return
+	}
+	a.Store(slotMem(slotA), x86.RAX)
+	a.MovImm(x86.RAX, -pc)
+	a.Lea(x86.RCX, enc.Mem{Base: x86.RCX, Index: x86.RAX, Scale: 1})
+	a.Load(x86.RAX, slotMem(slotA))
+}
+
+// unless goes along an arc if RCX is not nil. It gets RCX back in any case.
+func (t *regionEmit) unless(own *arc) {
+	ok := t.a.Jrcxz()
+	t.cold = append(t.cold, away{at: t.a.Jmp(0), a: own, rcx: true})
+	t.a.Bind(ok)
+	t.a.Load(x86.RCX, slotMem(slotB))
+}
+
+// goBack emits a return that leaves the region: as translation.ret does, with the account in
+// between, as RCX is free then.
+func (t *regionEmit) goBack(own *arc) {
+	a, n := &t.a, t.r.nodes[own.from]
+	k := n.first + int(n.n()) - 1
+	t.spillBoth(k)
+	a.Load(x86.RAX, enc.At(x86.RSP, 0))
+	a.Lea(x86.RSP, enc.At(x86.RSP, 8+int32(uint16(t.insts[k].Imm))))
+	if t.counts(own) {
+		addTo(a, x86.RCX, t.hiddenMem(own), 1)
+	}
+	if own.delta != 0 {
+		addTo(a, x86.RCX, gs(cpu.OffBudget), own.delta)
+	}
+	a.Movzx16(x86.RCX, x86.RAX)
+	a.JmpMem(enc.Mem{Base: x86.NoReg, Index: x86.RCX, Scale: 8, Disp: int32(t.e.cache.retTable)})
 }
 
 // goOn emits an arc: its counter, what it adds to the budget, the check, and the jump if it does not
 // lead to the node behind.
 func (t *regionEmit) goOn(a *arc, next int) {
+	if a.own && t.r.nodes[a.from].b.branch == x86.BranchRet {
+		t.goBack(a)
+		return
+	}
 	t.account(a)
 	if a.to == outside {
 		t.leaveBy(a)
@@ -230,13 +297,16 @@ func (t *regionEmit) usedUp(n int) *arc { return t.out[n][len(t.out[n])-1] }
 
 // empty reports whether an arc needs no code but a jump.
 func (t *regionEmit) empty(a *arc) bool {
-	return a.to != outside && !t.r.nodes[a.to].check && a.delta == 0 && (a.counter == derived || t.e.cfg.Mode == Plain)
+	return a.to != outside && !t.r.nodes[a.to].check && a.delta == 0 && !t.counts(a)
 }
+
+// counts reports whether an arc has a counter.
+func (t *regionEmit) counts(a *arc) bool { return a.counter != derived && t.e.cfg.Mode != Plain }
 
 // account emits what an arc counts, and adds to the budget.
 func (t *regionEmit) account(a *arc) {
 	live := t.r.flagsBehind(a)
-	counts := a.counter != derived && t.e.cfg.Mode != Plain
+	counts := t.counts(a)
 	budget := gs(cpu.OffBudget)
 	if byInc := countsByInc(live); byInc && counts {
 		t.a.Inc(t.hiddenMem(a))

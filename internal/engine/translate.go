@@ -186,7 +186,8 @@ func (t *translation) emit() {
 	b.host = t.a.PC
 	last := b.pc + uint64(b.starts[len(b.starts)-1])
 	b.id = e.idOf(b, t.code, last, endOf(&t.insts[len(t.insts)-1]))
-	b.branch = t.insts[len(t.insts)-1].Branch
+	in := &t.insts[len(t.insts)-1]
+	b.branch, b.near = in.Branch, !in.HasMem || in.Mem.Seg == 0
 	t.head()
 	pc := b.pc
 	for i := range t.insts {
