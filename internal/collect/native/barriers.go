@@ -16,6 +16,8 @@ type barriers struct {
 	operations *operations
 	program    *program
 	tasks      *tasks
+
+	came map[uint64]int64 // by barrier: where the last thread came to it on the line
 }
 
 func (b *barriers) enterBarrier(t *thread, h *hook.Record, at uint64) {
@@ -32,6 +34,7 @@ func (b *barriers) enterBarrier(t *thread, h *hook.Record, at uint64) {
 	} else {
 		op := b.operations.arrival(t, section.OpArrive, h, at, c.object)
 		b.episodes.comes(t, op.Span.(*piece), c.object, at)
+		b.came[c.object] = max(b.came[c.object], t.line.at(&t.cpu, at))
 		b.operations.feed(op)
 	}
 	t.push(c)
@@ -44,6 +47,7 @@ func (b *barriers) leaveBarrier(t *thread, h *hook.Record, at uint64) {
 	}
 	b.tasks.tasksEnd(t, at)
 	b.episodes.met(t, c.object)
+	t.line.meets(&t.cpu, at, b.came[c.object])
 	op := t.op(section.OpLeave, at)
 	op.Object = c.object
 	b.operations.feed(op)

@@ -79,7 +79,7 @@ func (cs *conditions) leaveFutex(t *thread, h *hook.Record, at uint64) {
 		l.at = 0
 	}
 	if t.cond.on {
-		cs.condOver(t, at)
+		cs.condOver(t, nil, at)
 	}
 }
 
@@ -97,7 +97,9 @@ func (cs *conditions) leaveLock(t *thread, l *lockCall, at uint64) {
 	t.home.cpu = t.cpu.at(at)
 }
 
-func (cs *conditions) condOver(t *thread, at uint64) {
+// condOver ends a wait for a condition; by is who is known to have let the thread go on, nil if
+// nobody is.
+func (cs *conditions) condOver(t, by *thread, at uint64) {
 	object := t.cond.object
 	op := t.op(section.OpWaitEnd, at)
 	op.Idle = !t.cond.untyped
@@ -107,6 +109,10 @@ func (cs *conditions) condOver(t *thread, at uint64) {
 		w.from, w.forced = at, true
 		cs.clocks.pace.set(&t.paced, false, true)
 	}
+	if by != nil {
+		t.cond.waited = t.letGo(by, at)
+	}
+	t.line.waits(t.cond.waited)
 	t.forWork = offWait{kindWork, t.cond.call, 1, t.cond.waited}
 	t.cond = condWait{}
 	cs.dropWaiter(object, t)
@@ -155,6 +161,9 @@ func (cs *conditions) wakeSome(t *thread, h *hook.Record, at uint64, n int) {
 	op.Through = cs.places.through(t, h, list)
 	cs.operations.feed(op)
 	for _, w := range list { // from now on they have something to do, whenever they get a core for it
-		cs.condOver(w, at)
+		cs.condOver(w, t, at)
+	}
+	if list = slices.DeleteFunc(list, func(w *thread) bool { return !cs.rec.Ended(w.id) }); len(list) > 0 {
+		meetOnLine(append(list, t), at)
 	}
 }

@@ -113,7 +113,7 @@ func (d *dispatcher) switched(x *item) {
 		if d.clocks.pace.set(&t.paced, false, x.forced); t.off.now.yields {
 			d.clocks.pace.loses(&t.paced)
 		}
-		t.others.total = t.others.at(d.clocks.pace.now, t.cpu.on)
+		t.others.total = t.others.at(d.clocks.pace.sure, t.cpu.on)
 		t.piece.ranOn(&t.cpu, x.at)
 		t.cpu.out(x.at, x.forced)
 		if t.hosts != nil {
@@ -126,7 +126,7 @@ func (d *dispatcher) switched(x *item) {
 	yields := t.off.now.yields // it is in its loop still, as far as is known
 	asleep, waited := d.absences.cameBack(t, x.at)
 	d.clocks.pace.set(&t.paced, !yields, !yields)
-	t.others.since = d.clocks.pace.now
+	t.others.since = d.clocks.pace.sure
 	if !t.cpu.known { // it ran before lime could see
 		t.piece.cpuFrom = t.cpu.total
 	}
@@ -136,7 +136,7 @@ func (d *dispatcher) switched(x *item) {
 		t.hosts.cpu.in(x.at, asleep, waited)
 	}
 	if t.cond.off {
-		d.conditions.condOver(t, x.at)
+		d.conditions.condOver(t, nil, x.at)
 	}
 }
 
@@ -152,7 +152,7 @@ func (d *dispatcher) applyHook(x *item) {
 	}
 	if g := d.candidates.gateOf(h); g != nil {
 		if t.cond.on {
-			d.conditions.condOver(t, x.at)
+			d.conditions.condOver(t, nil, x.at)
 		}
 		d.candidates.atGate(t, g, h, x.at)
 		return
@@ -161,7 +161,7 @@ func (d *dispatcher) applyHook(x *item) {
 		d.places.outward(h)
 	}
 	if f := &d.program.table[h.Func]; t.cond.on && f.Hook != known.IfSlow && f.Hook != known.IfContended {
-		d.conditions.condOver(t, x.at)
+		d.conditions.condOver(t, nil, x.at)
 	}
 	if h.Phase != hook.Begin && h.Phase != hook.End {
 		t.unwindCalls(h.SP)

@@ -45,6 +45,9 @@ func (lv *lives) startThread(tid int32, parent *thread, at uint64) *thread {
 	if !lv.shared.events.switches {
 		t.cpu = onCPU{on: true, since: at}
 	}
+	if parent != nil {
+		t.line.beyond = parent.line.at(&parent.cpu, at)
+	}
 	lv.shared.rows++
 	lv.roster.threads = append(lv.roster.threads, t)
 	lv.roster.byTID[tid] = t
@@ -147,6 +150,7 @@ func (lv *lives) leaveJoin(t *thread, h *hook.Record, at uint64) {
 	op := t.op(section.OpJoinEnd, at)
 	op.Other = c.other.id
 	lv.operations.feed(op)
+	t.line.meets(&t.cpu, at, c.other.line.at(&c.other.cpu, at))
 	lv.out.follows(t, c.other)
 	t.begin(at)
 }

@@ -68,6 +68,7 @@ func (lk *locks) waitedForLock(t *thread, h *hook.Record, from, at uint64) (l lo
 	}
 	l = lockWait{call, 1, at - from, off, at - from - min(away, at-from) + off}
 	t.piece.addLock(l)
+	t.line.waits(off)
 	path := lk.program.sitePath(s)
 	lk.out.paths[pathKey{path, int32(t.id), noSection, "lock-wait"}] += float64(at - from)
 	lk.table.waited(lock, lk.program.table[h.Func].Name, int32(t.id), call, path, l.time)

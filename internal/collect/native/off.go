@@ -74,6 +74,7 @@ type away struct {
 	known  bool // what it waits for stands in the profile already: a barrier, a join, a lock, work
 	where  leaving
 	pace   uint64 // what its clock said when it left
+	sure   uint64 // and what the one that is sure did
 }
 
 // offSpan is a time off the core that is over.
@@ -117,7 +118,7 @@ func (ab *absences) hasLeft(t *thread, at uint64, forced bool) {
 	if o.last.kind == "" {
 		o.last.kind, o.last.path = kindOffCPU, ab.program.sitePath(section.Site{})
 	}
-	o.now = away{from: at, pace: ab.clocks.pace.now, forced: forced, where: o.last, known: t.acting().waits() || t.cond.on || t.lock.at != 0}
+	o.now = away{from: at, pace: ab.clocks.pace.now, sure: ab.clocks.pace.sure, forced: forced, where: o.last, known: t.acting().waits() || t.cond.on || t.lock.at != 0}
 	o.now.home = t.home.holds(0, t.cpu.at(at))
 	o.now.where.seen = o.last.seen && at-min(at, o.last.at) < near
 	o.now.yields = forced && o.last.yields
@@ -153,7 +154,8 @@ func (ab *absences) cameBack(t *thread, at uint64) (asleep, waited uint64) {
 	if asleep == 0 || was.known || ab.program.golang && on.gopher == nil {
 		return asleep, waited
 	}
-	ab.isAway(t, &was, offSpan{from: was.from, to: at, wait: offWait{n: 1, wait: asleep}}, waited)
+	sure := uint64(float64(ab.clocks.pace.sure-was.sure) * float64(asleep) / float64(at-was.from))
+	ab.isAway(t, &was, offSpan{from: was.from, to: at, wait: offWait{n: 1, wait: asleep}}, sure)
 	return asleep, waited
 }
 
@@ -170,7 +172,7 @@ func (l *leaving) waitsFor() string {
 func (ab *absences) gaveWay(t *thread, was *away, at uint64) {
 	was.where.kind = was.where.waitsFor()
 	s := offSpan{from: was.from, to: at, wait: offWait{n: 1, wait: at - was.from}}
-	ab.isAway(t, was, s, ab.clocks.pace.now-was.pace)
+	ab.isAway(t, was, s, ab.clocks.pace.sure-was.sure)
 }
 
 // isAway charges a time off the core that nobody tells of to the place where the thread left it.
@@ -199,6 +201,7 @@ func (ab *absences) isAway(t *thread, was *away, s offSpan, waited uint64) {
 	}
 	s.metric = metric
 	on.piece.addOff(s.wait)
+	t.line.waits(s.wait.wait)
 	ab.out.paths[pathKey{s.path, on.row(), noSection, metric}] += float64(s.wait.wait)
 	o.gone[o.next] = s
 	o.next = (o.next + 1) % remembered

@@ -3,14 +3,16 @@
 package native
 
 // pace is a clock for waits of threads for one another. It goes as fast as the wall's while all
-// threads of the program that could run do so, and slower by as many as have no core: which of them
-// the others wait for is not known, and on average it gets on by their share. It stands while none
-// of them has a core. Where nobody could run, all wait for something outside, unless some of those
+// threads of the program that could run do so, and slower by as many as have no core: where work is
+// handed out it gets on by their share. It stands while none of them has a core. Where nobody could run, all wait for something outside, unless some of those
 // that wait in loops of the program's own have no core: one of them has been let go, and does not
 // know yet.
 type pace struct {
-	at      uint64
-	now     uint64
+	at  uint64
+	now uint64
+	// the same without the time in which any of them had no core: whom others wait for the longest is
+	// mostly one of those, so where it is not known who it is only the rest is sure to be a wait
+	sure    uint64
 	part    float64 // of a ns
 	running int     // threads that have a core
 	able    int     // those that could run and do not merely wait for others, these included
@@ -23,6 +25,9 @@ func (p *pace) to(at uint64) {
 		return
 	}
 	if p.at != 0 {
+		if p.rate() == 1 {
+			p.sure += at - p.at
+		}
 		p.part += p.rate() * float64(at-p.at)
 		whole := uint64(p.part)
 		p.now, p.part = p.now+whole, p.part-float64(whole)

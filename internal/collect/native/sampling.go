@@ -116,8 +116,11 @@ func (sp *sampling) working() (n int) {
 // its period, but for all that the thread ran since the last one if that was in such a loop, too:
 // what the kernel does for it there, where it gives its core away again and again, has no samples.
 func (sp *sampling) spinsOn(t *thread, s *workSample) {
-	now := spinMark{t.cpu.at(sp.clocks.now), t.others.at(sp.clocks.pace.now, t.cpu.on)}
-	waited := uint64(sp.clocks.pace.rate() * float64(s.nanos))
+	now := spinMark{t.cpu.at(sp.clocks.now), t.others.at(sp.clocks.pace.sure, t.cpu.on)}
+	waited := uint64(0)
+	if sp.clocks.pace.rate() == 1 {
+		waited = s.nanos
+	}
 	if last := t.piece.spun; last != nil && s.nanos > 0 && t.gopher == nil {
 		ran := now.cpu - last.cpu
 		s.period = uint64(float64(s.period) * float64(ran) / float64(s.nanos))
@@ -126,5 +129,6 @@ func (sp *sampling) spinsOn(t *thread, s *workSample) {
 	t.piece.spun = &now
 	t.off.last = leaving{at: t.off.last.at, kind: kindFault, call: s.loop.last, path: s.path, yields: true, takes: s.loop.takes}
 	sp.spun += s.nanos
+	t.line.beyond += int64(waited) - int64(s.nanos)
 	t.piece.addOff(offWait{t.off.last.waitsFor(), s.loop.last, 1, waited})
 }

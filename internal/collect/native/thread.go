@@ -20,6 +20,7 @@ type thread struct {
 
 	cpu      onCPU
 	paced    paced
+	line     line
 	others   onPace
 	piece    *piece
 	calls    []call   // hooked calls that are open, outermost first

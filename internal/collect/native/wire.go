@@ -62,7 +62,9 @@ func (p *process) wireCalls() {
 		clocks: p.clocks, locks: p.locks, operations: p.operations, places: p.places, program: p.program, rec: p.rec,
 		waiters: map[uint64][]*thread{}, meetings: map[uint64]*meeting{},
 	}
-	p.barriers = &barriers{episodes: p.episodes, operations: p.operations, program: p.program, tasks: p.tasks}
+	p.barriers = &barriers{
+		episodes: p.episodes, operations: p.operations, program: p.program, tasks: p.tasks, came: map[uint64]int64{},
+	}
 	p.regions = &regions{
 		episodes: p.episodes, operations: p.operations, tasks: p.tasks, open: map[uint64]openRegion{},
 	}
