@@ -22,6 +22,7 @@ type conditions struct {
 
 	waiters  map[uint64][]*thread
 	meetings map[uint64]*meeting // by futex
+	heard    hearings
 }
 
 // enterCond begins a wait for a condition variable. Its end shows in the thread's coming back to a
@@ -101,6 +102,9 @@ func (cs *conditions) leaveLock(t *thread, l *lockCall, at uint64) {
 // nobody is.
 func (cs *conditions) condOver(t, by *thread, at uint64) {
 	object := t.cond.object
+	if by == nil {
+		cs.heard.unsure(object)
+	}
 	op := t.op(section.OpWaitEnd, at)
 	op.Idle = !t.cond.untyped
 	from := t.cond.from
@@ -144,6 +148,7 @@ func (cs *conditions) wake(t *thread, h *hook.Record, at uint64) {
 	if cs.program.table[h.Func].Role == known.CondWakeAll {
 		n = len(cs.waiters[h.Arg0])
 	}
+	cs.heard.tells(h.Arg0, len(cs.waiters[h.Arg0]) > 0, cs.program.prog == nil)
 	cs.wakeSome(t, h, at, n)
 }
 
@@ -158,7 +163,7 @@ func (cs *conditions) wakeSome(t *thread, h *hook.Record, at uint64, n int) {
 	for _, w := range list {
 		op.Woken = append(op.Woken, w.id)
 	}
-	op.Through = cs.places.through(t, h, list)
+	op.Through, op.Peer = cs.places.through(t, h, list), cs.heard[h.Arg0].unheard
 	cs.operations.feed(op)
 	for _, w := range list { // from now on they have something to do, whenever they get a core for it
 		cs.condOver(w, t, at)
