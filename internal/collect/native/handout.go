@@ -13,7 +13,7 @@ import (
 	"lime/internal/section"
 )
 
-// episodes are the meetings of threads that have begun where there are more threads than cores.
+// episodes are the meetings of threads that have begun.
 type episodes struct {
 	out    *output
 	roster *roster
@@ -30,7 +30,7 @@ type episode struct{ cpu map[*thread]uint64 }
 // first one came.
 func (es *episodes) comes(t *thread, p *piece, object, at uint64) {
 	e := es.begun[object]
-	if object == 0 || e == nil && !es.scarce() { // of threads that end, the last ones find cores enough
+	if object == 0 || !es.shared.events.switches {
 		return
 	}
 	if e == nil {
@@ -53,11 +53,6 @@ func (es *episodes) met(t *thread, object uint64) {
 	}
 }
 
-// scarce reports whether there are more threads than cores.
-func (es *episodes) scarce() bool {
-	return es.shared.events.switches && len(es.roster.threads) > es.out.idle.cores && es.shared.running() > es.out.idle.cores
-}
-
 // handouts tell, by section, by how much threads differed in instances whose work went to whoever
 // came first, and in others: who differs by little says little.
 type handouts map[int32]*handout
@@ -73,9 +68,10 @@ const (
 
 // handedOut reports whether in an instance, as in most of its section's, no thread had much left to
 // do when the first one was done, though their times differ. Who had not begun by then finds nothing
-// any more where work is handed out: if it had much to do all the same, that was its own.
+// any more where work is handed out: if it had much to do all the same, that was its own. And what
+// they differ by must not be what they have waited for one another instead.
 func (o *output) handedOut(in *section.Instance, row int32, cpu []uint64) bool {
-	if len(in.Parts) < 2 || len(in.Parts) <= o.idle.cores || !slices.Contains([]section.Kind{section.Barrier, section.Region, section.Join}, in.Kind) {
+	if len(in.Parts) < 2 || !slices.Contains([]section.Kind{section.Barrier, section.Region, section.Join}, in.Kind) {
 		return false
 	}
 	var sum, most, left, own uint64
@@ -100,13 +96,63 @@ func (o *output) handedOut(in *section.Instance, row int32, cpu []uint64) bool {
 		h = &handout{}
 		o.handouts[row] = h
 	}
-	first := float64(left) < leftShare*over && float64(own) < leftShare*mean
+	first := float64(left) < leftShare*over && float64(own) < leftShare*mean &&
+		!waitedInstead(in, cpu) &&
+		(len(in.Parts) > o.idle.cores || deprived(in, cpu, mean-leftShare*over))
 	if first {
 		h.first += over
 	} else {
 		h.other += over
 	}
 	return first && h.first >= mostlyFirst*(h.first+h.other)
+}
+
+// waitedInstead reports whether waiting is more of what the threads differ by than anything else: who
+// does less because he waits for others' work comes to the end together with the others, too, as
+// stages of a pipeline do.
+func waitedInstead(in *section.Instance, cpu []uint64) bool {
+	longest := slices.Index(cpu, slices.Max(cpu))
+	own, waited, less := waitsOf(in.Parts[longest].Spans), uint64(0), uint64(0)
+	for i, c := range cpu {
+		w := waitsOf(in.Parts[i].Spans)
+		less += cpu[longest] - c
+		waited += min(w-min(own, w), cpu[longest]-c)
+	}
+	return 2*waited > less
+}
+
+// waitsOf is for how long a part's thread waited for others' work.
+func waitsOf(spans []any) (ns uint64) {
+	for _, s := range spans {
+		p := s.(*piece)
+		for i := range p.off {
+			if profile.FamilyOf(p.off[i].kind) == profile.FamilyWait {
+				ns += p.off[i].wait
+			}
+		}
+	}
+	return ns
+}
+
+// deprived reports whether all would have come to some time on a core if they had had one all the
+// while since the first one began: where there are cores for all threads, other programs may have had
+// them.
+func deprived(in *section.Instance, cpu []uint64, all float64) bool {
+	began := make([]uint64, len(cpu))
+	for i := range in.Parts {
+		began[i] = in.Parts[i].Spans[0].(*piece).from
+	}
+	first := slices.Min(began)
+	for i := range in.Parts {
+		had := cpu[i] + began[i] - first
+		for _, s := range in.Parts[i].Spans {
+			had += s.(*piece).queued
+		}
+		if float64(had) < all {
+			return false
+		}
+	}
+	return true
 }
 
 // evenly divides the CPU time of an instance among its parts: on as many cores as threads, who
@@ -128,7 +174,7 @@ func (r *run) noteDealt(notes collect.Notes, wall uint64) {
 		return
 	}
 	notes.Set(profile.NoteHandedOut, fmt.Sprintf("in %d instances of sections the work went to whoever came first, "+
-		"and %d cores for more threads decided who that was: their imbalance is not told, "+
+		"and who had one of %d cores decided who that was: their imbalance is not told, "+
 		"and the threads have equal times there. On the real cores %.0f %% of the time was work", dealt, cores(),
 		100*float64(r.sumWork())/float64(wall)/float64(cores())), 1)
 }

@@ -97,15 +97,19 @@ func longest(in *profile.Instance) (most, mean float64) {
 // What any thread had left when the first one was done tells whose work went to whoever came first,
 // if most instances of the section say so.
 func TestLeftWhenTheFirstIsDone(t *testing.T) {
-	type part struct{ cpu, after uint64 }
-	dynamic := []part{{9000, 0}, {5000, 90}, {1000, 40}, {1000, 10}}
-	static := []part{{1000, 0}, {9000, 8000}, {1000, 40}, {5000, 4000}}
-	taken := []part{{20000, 0}, {100, 100}, {100, 100}, {100, 100}, {100, 100}, {100, 100}, {100, 100}, {100, 100}}
-	late := []part{{20000, 0}, {3000, 3000}, {3000, 3000}, {3000, 3100}, {3000, 3000}, {3000, 3000}, {3000, 3000}, {3000, 3000}}
-	even := []part{{1000, 0}, {1010, 10}, {1000, 5}, {1005, 4}}
-	slight := []part{{1080, 0}, {1000, 2}, {1000, 3}, {1000, 1}}
-	nearly := []part{{1000, 0}, {1002, 2}, {1000, 1}, {1001, 1}}
-	longer := []part{{1000, 0}, {1080, 80}, {1000, 3}, {1000, 1}}
+	type part struct{ cpu, after, queued, waited, late uint64 }
+	dynamic := []part{{cpu: 9000, after: 0}, {cpu: 5000, after: 90}, {cpu: 1000, after: 40}, {cpu: 1000, after: 10}}
+	static := []part{{cpu: 1000, after: 0}, {cpu: 9000, after: 8000}, {cpu: 1000, after: 40}, {cpu: 5000, after: 4000}}
+	taken := []part{{cpu: 20000, after: 0}, {cpu: 100, after: 100}, {cpu: 100, after: 100}, {cpu: 100, after: 100}, {cpu: 100, after: 100}, {cpu: 100, after: 100}, {cpu: 100, after: 100}, {cpu: 100, after: 100}}
+	late := []part{{cpu: 20000, after: 0}, {cpu: 3000, after: 3000}, {cpu: 3000, after: 3000}, {cpu: 3000, after: 3100}, {cpu: 3000, after: 3000}, {cpu: 3000, after: 3000}, {cpu: 3000, after: 3000}, {cpu: 3000, after: 3000}}
+	even := []part{{cpu: 1000, after: 0}, {cpu: 1010, after: 10}, {cpu: 1000, after: 5}, {cpu: 1005, after: 4}}
+	slight := []part{{cpu: 1080, after: 0}, {cpu: 1000, after: 2}, {cpu: 1000, after: 3}, {cpu: 1000, after: 1}}
+	nearly := []part{{cpu: 1000, after: 0}, {cpu: 1002, after: 2}, {cpu: 1000, after: 1}, {cpu: 1001, after: 1}}
+	longer := []part{{cpu: 1000, after: 0}, {cpu: 1080, after: 80}, {cpu: 1000, after: 3}, {cpu: 1000, after: 1}}
+	shared := []part{{cpu: 9000}, {cpu: 1000, after: 40, queued: 7900}}
+	begun := []part{{cpu: 9000}, {cpu: 1000, after: 40, queued: 3000, late: 4900}}
+	chosen := []part{{cpu: 9000}, {cpu: 1000, after: 40}}
+	stages := []part{{cpu: 9000}, {cpu: 1000, after: 40, waited: 6000}, {cpu: 1000, after: 10, waited: 7000}, {cpu: 1000, waited: 7000}}
 	for _, c := range []struct {
 		name      string
 		instances [][]part
@@ -118,6 +122,10 @@ func TestLeftWhenTheFirstIsDone(t *testing.T) {
 		{"all taken before others begin", [][]part{taken}, true}, {"own work begun late", [][]part{late}, false},
 		{"mostly dynamic", [][]part{dynamic, dynamic, dynamic, static, dynamic}, true},
 		{"once, by chance", [][]part{static, static, dynamic}, false},
+		{"one of two had no core, though there are two", [][]part{shared}, true},
+		{"nor when the other one began", [][]part{begun}, true},
+		{"both had a core", [][]part{chosen}, false},
+		{"the others waited for one", [][]part{stages}, false},
 	} {
 		o := &output{handouts: handouts{}, idle: newIdling(2)}
 		got := false
@@ -126,7 +134,8 @@ func TestLeftWhenTheFirstIsDone(t *testing.T) {
 			var cpu []uint64
 			e := &episode{}
 			for _, p := range parts {
-				in.Parts = append(in.Parts, section.Part{Spans: []any{&piece{after: p.after, met: e}}})
+				in.Parts = append(in.Parts, section.Part{Spans: []any{&piece{after: p.after, met: e, queued: p.queued, from: p.late,
+					off: []offWait{{kind: kindWork, n: 1, wait: p.waited}}}}})
 				cpu = append(cpu, p.cpu)
 			}
 			got = o.handedOut(&in, 0, cpu)

@@ -209,6 +209,7 @@ func (ab *absences) isAway(t *thread, was *away, s offSpan, waited uint64) {
 
 // waitsForCore charges what a thread waited for a core to the place where it was.
 func (ab *absences) waitsForCore(t *thread, path int32, ns uint64) {
+	t.piece.queued += ns
 	ab.queued += ns
 	ab.out.paths[pathKey{path, t.row(), noSection, metricQueue}] += float64(ns)
 }

@@ -199,6 +199,7 @@ type piece struct {
 	cpuFrom uint64
 	cpu     uint64 // time on a CPU
 	cores   []coreTime
+	queued  uint64 // time for which the thread could have run and had no core
 	samples []workSample
 	locks   []lockWait
 	tail    lockWait     // one of them, on the way to the wait that it ends with: should that be a section's end, it belongs to that
