@@ -189,7 +189,8 @@ const mostlyAwaited = 0.5
 
 // nameCause adds to the headline, where imbalance is what most is lost to, the first cause of the
 // section that loses it: a section's end is where the threads wait, and the cause is why. So it
-// does where threads of other sections wait for one.
+// does where threads of other sections wait for one, or those of a section for one another while
+// some have more to do.
 func (r *Report) nameCause() {
 	if r.Loss == nil {
 		return
@@ -198,23 +199,56 @@ func (r *Report) nameCause() {
 	if len(ranked) == 0 || len(ranked[0].Places) == 0 || 1-r.Loss.Useful < littleLost {
 		return
 	}
-	section := -1
+	words, c := "The first cause:", (*Cause)(nil)
 	switch most := ranked[0]; {
 	case most.Name == analysis.TermImbalance:
-		section = most.Places[0].Section
+		c = r.leading(most.Places[0].Section)
 	case most.Name == analysis.TermWait && len(r.Sections) > 0 && r.Sections[0].Awaited > mostlyAwaited*most.Share:
-		section = r.Sections[0].ID
+		c = r.leading(r.Sections[0].ID)
+	case most.Name == analysis.TermWait:
+		words, c = "They wait for", r.longest(mostlyAwaited*most.Share)
 	}
+	if c != nil {
+		useful := r.Loss.usefulWords()
+		r.Loss.Headline = strings.TrimSuffix(r.Loss.Headline, useful) + fmt.Sprintf("%s %s at %s. ", words, c.Title, c.Place.String()) + useful
+	}
+}
+
+// leading is the first cause of a section, if its line is known.
+func (r *Report) leading(section int) *Cause {
+	i := slices.IndexFunc(r.Sections, func(s Section) bool { return s.ID == section })
+	if i < 0 || len(r.Sections[i].Causes) == 0 || r.Sections[i].Causes[0].Line == 0 {
+		return nil
+	}
+	return &r.Sections[i].Causes[0]
+}
+
+// longest is why some threads have more to do than others, in a section in which these wait for
+// others' work for more than a share of the core time because of that.
+func (r *Report) longest(least float64) *Cause {
 	for i := range r.Sections {
 		s := &r.Sections[i]
-		if s.ID != section || len(s.Causes) == 0 || s.Causes[0].Line == 0 {
+		if r.unequal(s) <= least {
 			continue
 		}
-		c := &s.Causes[0]
-		useful := r.Loss.usefulWords()
-		r.Loss.Headline = strings.TrimSuffix(r.Loss.Headline, useful) +
-			fmt.Sprintf("The first cause: %s at %s. ", c.Title, c.Place.String()) + useful
+		k := slices.IndexFunc(s.Causes, func(c Cause) bool { return c.Family == analysis.FamilyControl && c.Line > 0 })
+		if k >= 0 {
+			return &s.Causes[k]
+		}
 	}
+	return nil
+}
+
+// unequal is the share of the core time that a section's threads wait for one another's work because
+// they have not the same to do: whatever their order, who has least to do waits for who has most.
+func (r *Report) unequal(s *Section) float64 {
+	sum, most := 0.0, 0.0
+	for i := range s.Threads {
+		t := &s.Threads[i]
+		work := t.Time - t.LockWait - t.OffCPU
+		sum, most = sum+work, max(most, work)
+	}
+	return min(s.Loss.Wait, ratio(most*float64(len(s.Threads))-sum, r.Loss.CoreTime))
 }
 
 // lostWords say of a share of the time that it is a term's.
