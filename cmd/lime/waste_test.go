@@ -49,6 +49,11 @@ func markedLines(t *testing.T, source string, options ...string) (program string
 	}
 }
 
+type wastePair struct {
+	Kind, Data, Why string
+	First, Second   struct{ Line int }
+}
+
 type wasteReport struct {
 	Waste *struct {
 		Label string
@@ -57,10 +62,7 @@ type wasteReport struct {
 			Share struct{ Value, Low, High float64 }
 			Of    uint64
 		}
-		Pairs []struct {
-			Kind, Data    string
-			First, Second struct{ Line int }
-		}
+		Pairs []wastePair
 	}
 	Notes []struct{ Code, Text string }
 }
@@ -156,6 +158,32 @@ func TestWasteKernels(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestSampledWhy: the reasons that the code around a sampled pair tells, and silence where none does.
+func TestSampledWhy(t *testing.T) {
+	program, _ := markedLines(t, "testdata/why.c", "-O1", "-fno-tree-loop-distribute-patterns")
+	for _, row := range []struct{ mode, kind, why string }{
+		{"cleared", "dead-store", "initialisation"},
+		{"running", "dead-store", "running-value"},
+		{"constant", "silent-store", "invariant-store"},
+		{"bound", "silent-load", "invariant-load"},
+		{"spilled", "silent-load", "spill"},
+		{"search", "silent-load", "search"},
+		{"copied", "silent-load", ""},
+		{"replaced", "dead-store", ""},
+	} {
+		file := filepath.Join(t.TempDir(), "p.lime")
+		if code, _, stderr := run(t, ".", "", "record", "--waste=dead,silent,loads", "-o", file, "--", program, row.mode, "0.6"); code != 0 {
+			t.Fatalf("%s: status %d, %s", row.mode, code, stderr)
+		}
+		pairs := wasteOf(t, file).Waste.Pairs
+		if i := slices.IndexFunc(pairs, func(p wastePair) bool { return p.Kind == row.kind }); i < 0 {
+			t.Errorf("%s: no %s", row.mode, row.kind)
+		} else if pairs[i].Why != row.why {
+			t.Errorf("%s: %q, want %q", row.mode, pairs[i].Why, row.why)
+		}
 	}
 }
 

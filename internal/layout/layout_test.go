@@ -57,6 +57,7 @@ var table = []row{
 	{"waste", "", ""},
 	{"waste/calls", "", ""},
 	{"waste/elem", "waste x86", ""},
+	{"waste/reason", "waste x86", ""},
 	{"waste/quick", "waste x86 x86/enc cpu", ""},
 	{"collect/spin", "x86", ""},
 	{"collect/known", "", ""},
@@ -64,11 +65,11 @@ var table = []row{
 	{"collect/region", "", ""},
 	{"collect/threads", "collect/mpi profile section unit", ""},
 	{"collect/image", "origin binfile symbol unwind", ""},
-	{"collect/sim", "collect/region collect/threads collect/image origin collect/mpi waste waste/calls waste/elem waste/quick collect/known collect/spin unit profile section uop " +
+	{"collect/sim", "collect/region collect/threads collect/image origin collect/mpi waste waste/calls waste/elem waste/quick waste/reason collect/known collect/spin unit profile section uop " +
 		"unwind machine engine guest cpu futex binfile symbol x86 graph collect sender", sys},
 	{"collect/native/hook", "binfile symbol unit x86 x86/enc", sys},
 	{"collect/native/watch", "perf waste waste/calls waste/elem x86", sys},
-	{"collect/native", "collect/region collect/threads collect/image origin collect/mpi waste collect/known collect/native/hook collect/native/watch " +
+	{"collect/native", "collect/region collect/threads collect/image origin collect/mpi waste waste/reason collect/known collect/native/hook collect/native/watch " +
 		"sender unit profile section perf unwind binfile symbol x86 x86/enc graph collect", sys},
 	{"collect/callgrind", "unit profile", zip},
 	{"export", "origin profile safe unit", "github.com/google/pprof"},

@@ -130,6 +130,7 @@ func (w *wasting) pair(p *watch.Pair) profile.WastePair {
 	if t := w.process.roster.byTID[p.Thread]; t != nil {
 		row.Thread = profile.ThreadID(t.id)
 	}
+	row.Why = w.process.program.code.why(p, row.First.Addr, row.Second.Addr, row.Data != "")
 	return row
 }
 

@@ -9,6 +9,7 @@ import (
 	"lime/internal/waste"
 	"lime/internal/waste/calls"
 	"lime/internal/waste/quick"
+	"lime/internal/waste/reason"
 )
 
 // wasteMeter is model "count" with a log of every access, which it feeds to a waste.Detector.
@@ -24,9 +25,9 @@ type wasteMeter struct {
 	tree      callTree
 	bases     []wasteBase
 	stacks    map[section.ThreadID]*wasteStack
-	votes     map[int]*votes    // by pair
-	traitsAt  map[uint64]traits // by instruction
-	repeat    repeated          // what the next repeated instruction will write
+	votes     map[int]*votes           // by pair
+	traitsAt  map[uint64]reason.Traits // by instruction
+	repeat    repeated                 // what the next repeated instruction will write
 	events    []wasteEvent
 	byEvent   map[wasteEvent]int32
 }
@@ -57,7 +58,7 @@ func newWasteMeter(c *Config) (*wasteMeter, error) {
 	m := &wasteMeter{
 		countMeter: newCountMeter(c), kinds: c.Waste, tolerance: c.Tolerance, d: d, code: code,
 		calls: calls.NewTable(), tree: newCallTree(),
-		stacks: map[section.ThreadID]*wasteStack{}, votes: map[int]*votes{}, traitsAt: map[uint64]traits{}, byEvent: map[wasteEvent]int32{},
+		stacks: map[section.ThreadID]*wasteStack{}, votes: map[int]*votes{}, traitsAt: map[uint64]reason.Traits{}, byEvent: map[wasteEvent]int32{},
 	}
 	m.d.Sample = m.sample
 	return m, nil

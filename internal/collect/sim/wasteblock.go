@@ -5,6 +5,7 @@ import (
 	"lime/internal/waste"
 	"lime/internal/waste/elem"
 	"lime/internal/waste/quick"
+	"lime/internal/waste/reason"
 	"lime/internal/x86"
 )
 
@@ -36,7 +37,7 @@ type wasteAccess struct {
 	inst   int
 	n      int
 	values int // words
-	traits traits
+	traits reason.Traits
 	pc     uint64
 }
 
@@ -83,7 +84,7 @@ func newWasteBlock(id engine.BlockID, x *engine.Block, shape *engine.LogShape, c
 		default:
 			a.what = accessStore
 		}
-		a.traits = traitsOf(insts, l.Inst, l, x.End)
+		a.traits = reason.Of(insts, l.Inst, reason.Access{Base: l.Base, Index: l.Index, Read: l.Read, Write: l.Write}, x.End == engine.EndCond)
 		a.elem = elem.Stored(insts[:l.Inst+1], a.n)
 		b.accesses = append(b.accesses, a)
 	}

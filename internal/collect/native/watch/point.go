@@ -56,7 +56,7 @@ type point struct {
 	before    uint64  // what stood there before the access
 	value     uint64  // what stands there since
 	store     bool    // it was a store
-	whole     int     // bytes of the whole access
+	access    access  // that was sampled
 	tolerance float64 // of floating-point numbers
 	owner     int     // the thread that was sampled
 	at        Place

@@ -174,7 +174,7 @@ func (t *Tracer) arm(th *thread, regs *unix.PtraceRegs, x *target) {
 	}
 	t.evict(slot)
 	p := &point{watched: newWatched(a, uint64(slot), t.rng.IntN), store: x.stores, owner: th.tid, at: at, open: x.kinds,
-		whole: a.bytes, tolerance: t.o.Tolerance}
+		access: a, tolerance: t.o.Tolerance}
 	p.before, _ = t.read(p.addr, p.bytes)
 	t.slots.points[slot] = p
 	all := p.watch(th.tid)
@@ -205,7 +205,7 @@ func (p *point) watch(tid int) bool { return p.add(tid, p.store || tid == p.owne
 // evict gives up a point, if there is one: what happens at its place later speaks for it.
 func (t *Tracer) evict(slot int) {
 	if p := t.slots.points[slot]; p != nil {
-		t.sums.missed(p.open, p.at, p.whole)
+		t.sums.missed(p.open, p.at, p.access.bytes)
 		t.drop(slot)
 	}
 }
@@ -355,8 +355,8 @@ func (t *Tracer) conclude(p *point, list []verdict, second func() Place) {
 		if v.fraction > 0 {
 			at = second()
 		}
-		t.sums.decided(&decision{kind: v.kind, thread: int32(p.owner), at: p.at, first: p.at, second: at, addr: p.addr,
-			bytes: p.whole, fraction: v.fraction})
+		t.sums.decided(&decision{kind: v.kind, thread: int32(p.owner), at: p.at, first: p.at, second: at,
+			addr: p.access.addr, bytes: p.access.bytes, fraction: v.fraction})
 		p.open &^= waste.Of(v.kind)
 	}
 }

@@ -45,6 +45,7 @@ type Pair struct {
 	Bytes         float64
 	Count         int // decisions
 	Addr          uint64
+	Moved         bool // it was not always that address
 }
 
 // Cost says what the search took of the program's time.
@@ -126,6 +127,7 @@ func (s *sums) decided(d *decision) {
 		p = &Pair{Kind: d.kind, First: d.first, Second: d.second, Thread: d.thread, Addr: d.addr}
 		s.pairs[pair] = p
 	}
+	p.Moved = p.Moved || p.Addr != d.addr
 	p.Bytes += w * d.fraction
 	p.Count++
 }

@@ -1,0 +1,56 @@
+package native
+
+// Why memory work is wasted, by the code around a pair.
+
+import (
+	"lime/internal/collect/native/watch"
+	"lime/internal/waste"
+	"lime/internal/waste/reason"
+	"lime/internal/x86"
+)
+
+// why names the reason of a pair by the code around it; named: its data are a variable.
+func (c *code) why(p *watch.Pair, first, second uint64, named bool) string {
+	a, x := c.traits(first, p.Kind)
+	b, y := c.traits(second, p.Kind)
+	pair := reason.Pair{Kind: p.Kind, Again: p.First == p.Second, First: a, Second: b, Fixed: named && p.Count > 1 && !p.Moved,
+		Stack: x.Base == x86.RSP && y.Base == x86.RSP}
+	return pair.Word()
+}
+
+// traits are those of an instruction's access that may be waste of a kind.
+func (c *code) traits(pc uint64, k waste.Kind) (reason.Traits, reason.Access) {
+	none := reason.Access{Base: x86.NoReg, Index: x86.NoReg}
+	b, im := c.spot(pc).b, c.images.at(pc)
+	if im == nil || im.Bin == nil || pc < b.addr || pc >= b.end {
+		return 0, none
+	}
+	list, i := blockOf(im.Bin.ReadAddr(b.addr-im.Bias, int(b.end-b.addr)), int(pc-b.addr))
+	if i < 0 {
+		return 0, none
+	}
+	for _, a := range list[i].Accesses(nil) {
+		if k == waste.SilentLoad && a.Read || k != waste.SilentLoad && a.Write {
+			acc := reason.Access{Base: a.Mem.Base, Index: a.Mem.Index, Read: a.Read, Write: a.Write}
+			return reason.Of(list, i, acc, list[len(list)-1].Branch == x86.BranchCond), acc
+		}
+	}
+	return 0, none
+}
+
+// blockOf decodes a block, and tells which of its instructions begins at an offset, -1 if none does.
+func blockOf(text []byte, off int) (list []x86.Inst, which int) {
+	which = -1
+	for at := 0; at < len(text); {
+		var in x86.Inst
+		if x86.Decode(text[at:], &in) != nil {
+			return list, -1
+		}
+		if at == off {
+			which = len(list)
+		}
+		list = append(list, in)
+		at += int(in.Len)
+	}
+	return list, which
+}
