@@ -103,11 +103,31 @@ func (t *Tracer) Stop() {
 	_ = unix.Tgkill(t.pid, t.pid, unix.SIGTRAP) // wakes the tracer; it is not passed on
 }
 
-// Run watches until the process ends, replaces its program, or Stop is called. It takes the calling
-// goroutine's thread with it: call it in a goroutine of its own. What was found so far comes back
-// whatever happens.
-func (t *Tracer) Run() (Sums, error) {
-	runtime.LockOSThread() // never unlocked: the kernel lets go of all that is traced when the thread ends
+// Run watches until the process ends, replaces its program, or Stop is called. What was found so far
+// comes back whatever happens.
+func (t *Tracer) Run() (s Sums, err error) {
+	onAThread(func() { s, err = t.run() })
+	return s, err
+}
+
+// onAThread runs f on a thread that ends with it, whereupon the kernel lets go of all that is traced.
+// The process's first thread never ends before the process: Go keeps it.
+func onAThread(f func()) {
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		runtime.LockOSThread()
+		if unix.Gettid() != unix.Getpid() {
+			f()
+			return // and never unlocked
+		}
+		defer runtime.UnlockOSThread()
+		onAThread(f) // on another one: this one is taken meanwhile
+	}()
+	<-done
+}
+
+func (t *Tracer) run() (Sums, error) {
 	err := t.seize()
 	for err == nil {
 		if err = t.next(); err != nil {
