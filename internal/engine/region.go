@@ -17,9 +17,9 @@ import (
 // Limits of a region.
 const (
 	regionInsts = 500 // that make no new nodes any more
-	regionDepth = 8    // calls open
+	regionDepth = 8   // calls open
 	regionRare  = 200 // an arc taken once in so many rounds of the most frequent one is a way out
-	regionHeat  = 2    // samples that make a block hot
+	regionHeat  = 2   // samples that make a block hot
 )
 
 // region is a graph of nodes, of which node 0 is the outside and node 1 the head.
