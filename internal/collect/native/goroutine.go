@@ -38,8 +38,8 @@ type goroutines struct {
 // goroutineBase is the id of the first goroutine.
 const goroutineBase section.ThreadID = 1 << 24
 
-// gopher is what is known of a goroutine only.
-type gopher struct {
+// goroutine is what is known of a goroutine only.
+type goroutine struct {
 	id    uint64  // its descriptor
 	host  *thread // the thread that it runs on, nil: none
 	last  *thread // the one that it ran on last
@@ -64,8 +64,8 @@ func (t *thread) acting() *thread {
 // row is the row of the profile for what has no place in a section: a goroutine's is that of the
 // thread that it runs on.
 func (t *thread) row() int32 {
-	if t.gopher != nil {
-		return int32(t.gopher.last.id)
+	if t.goroutine != nil {
+		return int32(t.goroutine.last.id)
 	}
 	return int32(t.id)
 }
@@ -98,7 +98,7 @@ func (gr *goroutines) forget() { gr.byID, gr.awake, gr.begun, gr.first = nil, ni
 
 // newGoroutine takes in a goroutine of the program's own.
 func (gr *goroutines) newGoroutine(m *thread, id, at uint64) *thread {
-	g := &thread{id: goroutineBase + section.ThreadID(gr.begun), tid: m.tid, start: at, gopher: &gopher{id: id, last: m, row: noRow}}
+	g := &thread{id: goroutineBase + section.ThreadID(gr.begun), tid: m.tid, start: at, goroutine: &goroutine{id: id, last: m, row: noRow}}
 	gr.begun++
 	gr.byID[id], gr.awake[g] = g, true
 	gr.operations.feed(section.Op{Kind: section.OpStart, Thread: g.id, Other: section.NoThread, At: unit.Cycles(at)})
@@ -125,7 +125,7 @@ func (gr *goroutines) enterGoIn(m *thread, h *hook.Record, at uint64) {
 }
 
 func (gr *goroutines) goesIn(m, g *thread, at uint64) {
-	x := g.gopher
+	x := g.goroutine
 	gr.mayGoOn(g, at) // nobody has told: the runtime saw that its time had come, or that there is something to read
 	if x.host != nil {
 		gr.goneFrom(x.host, at)
@@ -142,8 +142,8 @@ func (gr *goroutines) goneFrom(m *thread, at uint64) {
 	if g == nil {
 		return
 	}
-	g.cpu.out(at, g.gopher.left == leftReady)
-	g.gopher.host, m.hosts = nil, nil
+	g.cpu.out(at, g.goroutine.left == leftReady)
+	g.goroutine.host, m.hosts = nil, nil
 }
 
 // enterGoOut: the thread looks for a goroutine to run.
@@ -151,7 +151,7 @@ func (gr *goroutines) enterGoOut(m *thread, _ *hook.Record, at uint64) { gr.gone
 
 // caller is the goroutine that called a function.
 func (gr *goroutines) caller(m *thread, h *hook.Record, at uint64) *thread {
-	if g := m.hosts; g != nil && g.gopher.id == h.GoID() {
+	if g := m.hosts; g != nil && g.goroutine.id == h.GoID() {
 		gr.awaited(g, at)
 		return g
 	}
@@ -209,12 +209,12 @@ func (gr *goroutines) tellOff(g *thread, at uint64) {
 // enterGoPark: a goroutine will leave its thread, and somebody else must let it go on.
 func (gr *goroutines) enterGoPark(m *thread, h *hook.Record, at uint64) {
 	g := m.hosts
-	if g == nil || g.gopher.id != h.GoID() {
+	if g == nil || g.goroutine.id != h.GoID() {
 		if g = gr.caller(m, h, at); g == nil {
 			return
 		}
 	}
-	x := g.gopher
+	x := g.goroutine
 	x.left, x.kind = gr.leaves(h)
 	x.at = at
 	delete(gr.awake, g)
@@ -237,7 +237,7 @@ func (gr *goroutines) enterGoReady(m *thread, h *hook.Record, at uint64) {
 	if g == nil {
 		return
 	}
-	x := g.gopher
+	x := g.goroutine
 	timer := x.left == leftTold && x.list == 0 && m.hosts == nil && gr.program.prog != nil
 	gr.mayGoOn(g, at)
 	if from := x.at; timer && from < at && !gr.rec.Ended(g.id) && !gr.absences.stood(from, at) {
@@ -249,7 +249,7 @@ func (gr *goroutines) enterGoReady(m *thread, h *hook.Record, at uint64) {
 // mayGoOn ends a goroutine's wait. Until it has a thread it waits for a processor, and that counts
 // for nobody.
 func (gr *goroutines) mayGoOn(g *thread, at uint64) {
-	x := g.gopher
+	x := g.goroutine
 	was := x.left
 	x.left, x.list = leftReady, 0
 	gr.awake[g] = true
@@ -274,13 +274,13 @@ func (gr *goroutines) mayGoOn(g *thread, at uint64) {
 // enterGoLock: a goroutine has to wait for a lock, if that is not given back right now.
 func (gr *goroutines) enterGoLock(m *thread, h *hook.Record, at uint64) {
 	if g := gr.caller(m, h, at); g != nil {
-		g.gopher.lock, g.gopher.site = h.Arg0, gr.goSite(h)
+		g.goroutine.lock, g.goroutine.site = h.Arg0, gr.goSite(h)
 	}
 }
 
 // goLocked takes in the end of a wait for a lock.
 func (gr *goroutines) goLocked(g *thread, at uint64) {
-	x := g.gopher
+	x := g.goroutine
 	threads.LockWait{Thread: g.id, Lock: x.lock, From: x.at, To: at}.Tell(gr.operations.feed)
 	waited := at - min(x.at, at)
 	g.piece.addLock(lockWait{uint64(x.site.Place()), 1, waited, waited, waited})
@@ -293,7 +293,7 @@ func (gr *goroutines) goLocked(g *thread, at uint64) {
 
 // goWasOff takes in the end of a time for which a goroutine slept, or waited for something outside.
 func (gr *goroutines) goWasOff(g *thread, at uint64) {
-	x := g.gopher
+	x := g.goroutine
 	from := max(x.at, g.piece.from)
 	if x.kind == "" || from >= at || gr.absences.stood(from, at) {
 		return
@@ -314,7 +314,7 @@ func (gr *goroutines) enterGoUnlock(m *thread, h *hook.Record, at uint64) {
 // enterGoCondWait: a goroutine puts itself on the list of a condition.
 func (gr *goroutines) enterGoCondWait(m *thread, h *hook.Record, at uint64) {
 	if g := gr.caller(m, h, at); g != nil {
-		g.gopher.list = h.Arg0
+		g.goroutine.list = h.Arg0
 	}
 }
 
@@ -322,7 +322,7 @@ func (gr *goroutines) enterGoCondWait(m *thread, h *hook.Record, at uint64) {
 func (gr *goroutines) enterGoCondAll(m *thread, h *hook.Record, at uint64) {
 	var woken []*thread
 	for _, w := range gr.byID {
-		if w.gopher.left == leftTold && w.gopher.list == h.Arg0 {
+		if w.goroutine.left == leftTold && w.goroutine.list == h.Arg0 {
 			woken = append(woken, w)
 		}
 	}
@@ -361,7 +361,7 @@ func (gr *goroutines) enterGoAwait(m *thread, h *hook.Record, at uint64) {
 		return
 	}
 	gr.operations.feed(gr.goArrival(g, section.OpAwait, h, at, h.Arg0))
-	g.gopher.await = h.Arg0
+	g.goroutine.await = h.Arg0
 	if h.GoExtra()>>32 == 0 {
 		gr.awaited(g, at)
 	}
@@ -370,7 +370,7 @@ func (gr *goroutines) enterGoAwait(m *thread, h *hook.Record, at uint64) {
 // awaited: all have done what a goroutine waited for, which shows at the latest when it does
 // something else.
 func (gr *goroutines) awaited(g *thread, at uint64) {
-	x := g.gopher
+	x := g.goroutine
 	if x.await == 0 {
 		return
 	}
@@ -385,10 +385,10 @@ func (gr *goroutines) awaited(g *thread, at uint64) {
 // enterGoEnd ends a goroutine.
 func (gr *goroutines) enterGoEnd(m *thread, h *hook.Record, at uint64) {
 	g := m.hosts
-	if g == nil || g.gopher.id != h.GoID() {
+	if g == nil || g.goroutine.id != h.GoID() {
 		return
 	}
-	g.gopher.left, g.gopher.kind = leftOff, "" // what it did last is told here
+	g.goroutine.left, g.goroutine.kind = leftOff, "" // what it did last is told here
 	gr.endGoroutine(g, at)
 	gr.goneFrom(m, at)
 }
@@ -399,7 +399,7 @@ func (gr *goroutines) endGoroutine(g *thread, at uint64) {
 	op.Loose = true
 	g.ended, g.end = true, at
 	gr.operations.feed(op)
-	delete(gr.byID, g.gopher.id)
+	delete(gr.byID, g.goroutine.id)
 	delete(gr.awake, g)
 }
 
@@ -409,9 +409,9 @@ func (gr *goroutines) endGo(at uint64) {
 		func(a, b uint64) int { return cmp.Compare(gr.byID[a].id, gr.byID[b].id) })
 	for _, id := range ids {
 		g := gr.byID[id]
-		if m := g.gopher.host; m != nil {
+		if m := g.goroutine.host; m != nil {
 			g.cpu.out(max(at, g.start), true)
-			g.gopher.host, m.hosts = nil, nil
+			g.goroutine.host, m.hosts = nil, nil
 		}
 		gr.endGoroutine(g, at)
 	}

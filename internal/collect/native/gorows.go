@@ -58,17 +58,17 @@ func (d *deal) rowFor(g *thread) int32 {
 	if g.id == goroutineBase {
 		return int32(d.o.main.id)
 	}
-	if row := g.gopher.row; row != noRow && d.free(row) {
+	if row := g.goroutine.row; row != noRow && d.free(row) {
 		return row
 	}
 	if i := slices.IndexFunc(d.o.goRows, d.free); i >= 0 {
-		g.gopher.row = d.o.goRows[i]
+		g.goroutine.row = d.o.goRows[i]
 	} else if len(d.o.goRows) < d.most {
-		g.gopher.row = d.o.goRow(g)
+		g.goroutine.row = d.o.goRow(g)
 	} else {
-		g.gopher.row = slices.MinFunc(d.o.goRows, func(a, b int32) int { return cmp.Compare(d.loads[d.taken[a]], d.loads[d.taken[b]]) })
+		g.goroutine.row = slices.MinFunc(d.o.goRows, func(a, b int32) int { return cmp.Compare(d.loads[d.taken[a]], d.loads[d.taken[b]]) })
 	}
-	return g.gopher.row
+	return g.goroutine.row
 }
 
 func (d *deal) free(row int32) bool { _, ok := d.taken[row]; return !ok }
@@ -100,7 +100,7 @@ func (o *output) goRow(g *thread) int32 {
 // waited sets a goroutine's time behind that of the instance for whose end it has waited, which is
 // the last one.
 func (o *output) waited(g *thread) {
-	row := g.gopher.row
+	row := g.goroutine.row
 	if g.id == goroutineBase {
 		row = int32(o.main.id)
 	}

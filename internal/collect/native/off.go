@@ -151,7 +151,7 @@ func (ab *absences) cameBack(t *thread, at uint64) (asleep, waited uint64) {
 	if was.known && t.cond.on {
 		t.cond.waited += waited
 	}
-	if asleep == 0 || was.known || ab.program.golang && on.gopher == nil {
+	if asleep == 0 || was.known || ab.program.golang && on.goroutine == nil {
 		return asleep, waited
 	}
 	sure := uint64(float64(ab.clocks.pace.sure-was.sure) * float64(asleep) / float64(at-was.from))

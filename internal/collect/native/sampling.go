@@ -48,7 +48,7 @@ func (sp *sampling) sampled(x *item) {
 		return
 	}
 	t.sampled = true
-	if sp.program.golang && t.gopher == nil {
+	if sp.program.golang && t.goroutine == nil {
 		sp.sampledScheduler(t, x)
 		return
 	}
@@ -61,7 +61,7 @@ func (sp *sampling) sampled(x *item) {
 	}
 	nanos := float64(x.sample.nanos)
 	t.spins, t.onTask = x.spins, false
-	if t.gopher == nil && t.cpu.on {
+	if t.goroutine == nil && t.cpu.on {
 		ownSpin := x.sample.loop != nil // nobody waits for it
 		sp.clocks.pace.set(&t.paced, !ownSpin, !ownSpin)
 	}
@@ -121,7 +121,7 @@ func (sp *sampling) spinsOn(t *thread, s *workSample) {
 	if sp.clocks.pace.rate() == 1 {
 		waited = s.nanos
 	}
-	if last := t.piece.spun; last != nil && s.nanos > 0 && t.gopher == nil {
+	if last := t.piece.spun; last != nil && s.nanos > 0 && t.goroutine == nil {
 		ran := now.cpu - last.cpu
 		s.period = uint64(float64(s.period) * float64(ran) / float64(s.nanos))
 		s.nanos, waited = ran, now.pace-last.pace

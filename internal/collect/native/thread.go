@@ -47,8 +47,8 @@ type thread struct {
 	gate    *gate  // that it is in, as long as it is not known what it is
 	gateSP  uint64 // stack pointer there
 
-	gopher *gopher // nil: no goroutine
-	hosts  *thread // the goroutine that runs on it
+	goroutine *goroutine // nil: no goroutine
+	hosts     *thread    // the goroutine that runs on it
 }
 
 // condWait is a wait for a condition variable, of which only the beginning is seen.
