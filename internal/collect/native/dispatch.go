@@ -150,11 +150,11 @@ func (d *dispatcher) applyHook(x *item) {
 	if t.ended {
 		return
 	}
-	if g := d.candidates.gateOf(h); g != nil {
+	if g := d.candidates.candidateOf(h); g != nil {
 		if t.cond.on {
 			d.conditions.condOver(t, nil, x.at)
 		}
-		d.candidates.atGate(t, g, h, x.at)
+		d.candidates.atCandidate(t, g, h, x.at)
 		return
 	}
 	if h.Phase == hook.Enter && d.program.hooks != nil && d.program.hooks.Inner(h.Func) {

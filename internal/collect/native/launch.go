@@ -26,8 +26,9 @@ type launched struct {
 }
 
 // launch starts the program under ptrace, prepares it while it stands at its entry, and lets it
-// run. prepare is called when the program is stopped with its libraries mapped, gates after it.
-func launch(o *Options, prepare func(pid int) error, gates func() []hook.Gate) (*launched, error) {
+// run. prepare is called when the program is stopped with its libraries mapped, candidates after
+// it.
+func launch(o *Options, prepare func(pid int) error, candidates func() []hook.Candidate) (*launched, error) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	l := &launched{cmd: exec.Command(o.Command[0], o.Command[1:]...), pidfd: -1}
@@ -60,7 +61,7 @@ func launch(o *Options, prepare func(pid int) error, gates func() []hook.Gate) (
 		return nil, l.abandon(err)
 	}
 	if !o.NoHooks {
-		l.install(t, gates)
+		l.install(t, candidates)
 	}
 	if errors.Is(l.why, hook.ErrGone) { // a static program, before its main function
 		return nil, l.abandon(l.why)
@@ -127,7 +128,7 @@ func (l *launched) abandon(err error) error {
 	return err
 }
 
-func (l *launched) install(t *hook.Tracee, gates func() []hook.Gate) {
+func (l *launched) install(t *hook.Tracee, candidates func() []hook.Candidate) {
 	ring, err := hook.NewRing()
 	if err != nil {
 		l.why = err
@@ -140,7 +141,7 @@ func (l *launched) install(t *hook.Tracee, gates func() []hook.Gate) {
 		l.why = err
 		return
 	}
-	if err := in.Watch(t, ring, gates(), len(funcs)); err != nil {
+	if err := in.Watch(t, ring, candidates(), len(funcs)); err != nil {
 		in.Refused = append(in.Refused, err.Error())
 	}
 	l.hooks, l.ring = in, ring

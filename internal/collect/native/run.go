@@ -94,7 +94,7 @@ func newRun(o Options) *run {
 // start launches the program.
 func (r *run) start() error {
 	r.clock.tick()
-	prog, err := launch(&r.o, r.prepare, func() []hook.Gate { return r.main.program.code.findGates() })
+	prog, err := launch(&r.o, r.prepare, func() []hook.Candidate { return r.main.program.code.findCandidates() })
 	if err != nil {
 		return err
 	}

@@ -46,7 +46,7 @@ func (p *process) hookSeized(t *hook.Tracee) error {
 	}
 	if !started { // else threads may stand in them
 		_ = p.program.images.load() // where that fails, there are none
-		if err := in.Watch(t, p.program.ring, p.program.code.findGates(), len(funcs)); err != nil {
+		if err := in.Watch(t, p.program.ring, p.program.code.findCandidates(), len(funcs)); err != nil {
 			in.Refused = append(in.Refused, err.Error())
 		}
 	}
@@ -98,7 +98,7 @@ func (p *process) hookAgain() {
 	clear(p.conditions.waiters)
 	clear(p.conditions.meetings)
 	clear(p.locks.unlocks)
-	p.candidates.gates = nil
+	p.candidates.list = nil
 	p.program.hooks, p.program.golang = nil, false
 	p.goroutines.forget()
 	if p.shared.o.NoHooks || p.program.prog != nil && p.program.prog.pidfd < 0 {

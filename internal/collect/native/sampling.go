@@ -52,7 +52,7 @@ func (sp *sampling) sampled(x *item) {
 		sp.sampledScheduler(t, x)
 		return
 	}
-	sp.candidates.sampledAtGate(t, x)
+	sp.candidates.sampledAtCandidate(t, x)
 	waits := t.waits()
 	if x.sample.loop == nil || waits {
 		t.piece.spun, t.off.last.yields = nil, false // should it leave its core next, and nobody see where, it works

@@ -42,10 +42,10 @@ type thread struct {
 	met      *episode // that it came to last
 	spins    bool     // its last sample was in a runtime's waiting
 
-	sampled bool   // has had a sample
-	foreign bool   // belongs to a child process
-	gate    *gate  // that it is in, as long as it is not known what it is
-	gateSP  uint64 // stack pointer there
+	sampled     bool       // has had a sample
+	foreign     bool       // belongs to a child process
+	candidate   *candidate // that it is in, as long as it is not known what it is
+	candidateSP uint64     // stack pointer there
 
 	goroutine *goroutine // nil: no goroutine
 	hosts     *thread    // the goroutine that runs on it
@@ -92,11 +92,11 @@ type call struct {
 	other  *thread
 	body   bool // not the call: the work of a region
 
-	function uint64 // of the work
-	over     bool   // the call of a region whose work this thread has done
-	gate     *gate
-	mpi      *mpi.Call // of a function of MPI's
-	told     bool      // likewise: the recogniser knows
+	function  uint64 // of the work
+	over      bool   // the call of a region whose work this thread has done
+	candidate *candidate
+	mpi       *mpi.Call // of a function of MPI's
+	told      bool      // likewise: the recogniser knows
 }
 
 // onCPU adds up a thread's time on a CPU.
@@ -312,7 +312,7 @@ func (t *thread) waits() bool {
 // gated reports whether the thread waits in code of the program's own.
 func (t *thread) gated() bool {
 	n := len(t.calls)
-	return n > 0 && t.calls[n-1].gate != nil
+	return n > 0 && t.calls[n-1].candidate != nil
 }
 
 // op is an operation without a piece.

@@ -70,11 +70,11 @@ func TestCodeOfTheHooks(t *testing.T) {
 	entry := uint64(0x40_1000)
 	// a loop on a word of memory
 	code := []byte{0x55, 0x48, 0x89, 0xe5, 0x8b, 0x05, 0, 1, 0, 0, 0x85, 0xc0, 0x74, 0x02, 0xeb, 0xf4, 0x5d, 0xc3}
-	m, err := moved(&Gate{Name: "gate", Entry: entry, Runs: []Code{{At: entry, Bytes: code}}}, base, 0x3f_0000)
+	m, err := moved(&Candidate{Name: "candidate", Entry: entry, Runs: []Code{{At: entry, Bytes: code}}}, base, 0x3f_0000)
 	if err != nil {
 		t.Fatal(err)
 	}
-	put("gate", stub{code: m.Code})
+	put("candidate", stub{code: m.Code})
 	golden := filepath.Join("testdata", "code.golden")
 	if *update {
 		if err := os.WriteFile(golden, []byte(out.String()), 0o666); err != nil {

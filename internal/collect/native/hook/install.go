@@ -62,8 +62,8 @@ type Installed struct {
 
 	overwritten map[uint64]bool // functions of a static program that begin with a jump
 
-	params stubParams // what all records have in common
-	gates  gates
+	params     stubParams // what all records have in common
+	candidates candidates
 }
 
 // Inner reports whether the records of a function come from inside of it: their caller is the

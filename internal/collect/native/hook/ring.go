@@ -13,9 +13,9 @@ import (
 
 // The ring's layout, which the code in the program knows too. Page 0: the count of records claimed,
 // at offset 0; of records consumed, at 64; of calls that found no room, at 128; of calls with work,
-// at 192; from 1024 on how many records each gate may still make, 32 bits each. Then the calls with
-// work that may be open at a time, by two words each: the work and the code that stands for it.
-// Then the slots.
+// at 192; from 1024 on how many records each candidate may still make, 32 bits each. Then the calls
+// with work that may be open at a time, by two words each: the work and the code that stands for
+// it. Then the slots.
 const (
 	offHead    = 0
 	offTail    = 64
@@ -120,16 +120,18 @@ func (r *Ring) Close() error {
 	return r.file.Close()
 }
 
-// budgetAt is where the number stands of records that a gate may still make.
-func budgetAt(gate int) int { return offBudgets + 4*gate }
+// budgetAt is where the number stands of records that a candidate may still make.
+func budgetAt(candidate int) int { return offBudgets + 4*candidate }
 
-func (r *Ring) budget(gate int) *int32 { return (*int32)(unsafe.Pointer(&r.mem[budgetAt(gate)])) }
+func (r *Ring) budget(candidate int) *int32 {
+	return (*int32)(unsafe.Pointer(&r.mem[budgetAt(candidate)]))
+}
 
-// Allow sets how many records a gate may still make.
-func (r *Ring) Allow(gate int, records int32) { atomic.StoreInt32(r.budget(gate), records) }
+// Allow sets how many records a candidate may still make.
+func (r *Ring) Allow(candidate int, records int32) { atomic.StoreInt32(r.budget(candidate), records) }
 
-// Allowed is how many records a gate may still make.
-func (r *Ring) Allowed(gate int) int32 { return atomic.LoadInt32(r.budget(gate)) }
+// Allowed is how many records a candidate may still make.
+func (r *Ring) Allowed(candidate int) int32 { return atomic.LoadInt32(r.budget(candidate)) }
 
 // Lost returns how many calls found no room.
 func (r *Ring) Lost() uint64 { return atomic.LoadUint64(r.word(offLost)) }

@@ -7,32 +7,32 @@ import (
 	"lime/internal/profile"
 )
 
-// What threads do at a gate, in order ("a+" thread a comes in, "a-" goes out, "a." ends), and what
-// is known of it then.
-func TestGates(t *testing.T) {
+// What threads do at a candidate, in order ("a+" thread a comes in, "a-" goes out, "a." ends), and
+// what is known of it then.
+func TestCandidates(t *testing.T) {
 	for _, c := range []struct {
 		name, ops string
-		want      gateState
+		want      candidateState
 	}{
-		{"one round is not enough", "a+ b+ c+ c- a- b-", gateWatched},
-		{"a barrier", "a+ b+ c+ c- a- b- b+", gateKnown},
-		{"somebody is in the first round still", "a+ b+ c+ c- a- c+ a+ b- b+ a-", gateKnown},
-		{"a barrier of two at a time", "a+ b+ b- b+ a- a+ a- a+ b- b+", gateKnown},
-		{"a lock", "a+ a- b+ b- a+ a- b+ b- a+ a-", gateRefuted},
-		{"a lock that all wait for first", "a+ b+ c+ a- a+ b- a- a+ a- a+ a- a+ a- a+ a- a+ a- a+ a- a+ a-", gateRefuted},
-		{"a queue of one", "a+ a- a+ a- a+ a-", gateWatched},
-		{"one comes later than the others", "a+ b+ b- a- c+ a+ b+ b- a- c- a+", gateKnown},
-		{"one goes on and ends", "a+ b+ c+ c- a- b- c+ c- c. a+ b+ a- a+ b- b+", gateKnown},
-		{"one ends, the others go on", "a+ b+ c+ c- a- b- c. a+ b+ a- b- a+ b+", gateKnown},
+		{"one round is not enough", "a+ b+ c+ c- a- b-", candidateWatched},
+		{"a barrier", "a+ b+ c+ c- a- b- b+", candidateKnown},
+		{"somebody is in the first round still", "a+ b+ c+ c- a- c+ a+ b- b+ a-", candidateKnown},
+		{"a barrier of two at a time", "a+ b+ b- b+ a- a+ a- a+ b- b+", candidateKnown},
+		{"a lock", "a+ a- b+ b- a+ a- b+ b- a+ a-", candidateRefuted},
+		{"a lock that all wait for first", "a+ b+ c+ a- a+ b- a- a+ a- a+ a- a+ a- a+ a- a+ a- a+ a- a+ a-", candidateRefuted},
+		{"a queue of one", "a+ a- a+ a- a+ a-", candidateWatched},
+		{"one comes later than the others", "a+ b+ b- a- c+ a+ b+ b- a- c- a+", candidateKnown},
+		{"one goes on and ends", "a+ b+ c+ c- a- b- c+ c- c. a+ b+ a- a+ b- b+", candidateKnown},
+		{"one ends, the others go on", "a+ b+ c+ c- a- b- c. a+ b+ a- b- a+ b+", candidateKnown},
 	} {
-		threads, g := map[byte]*thread{}, newGate(0)
+		threads, g := map[byte]*thread{}, newCandidate(0)
 		for _, op := range strings.Fields(c.ops) {
 			x := threads[op[0]]
 			if x == nil {
 				x = &thread{}
 				threads[op[0]] = x
 			}
-			if g.state == gateRefuted {
+			if g.state == candidateRefuted {
 				break
 			}
 			switch op[1] {

@@ -12,10 +12,10 @@ import (
 	"lime/internal/x86"
 )
 
-// Gate is code of the program's own in which its threads may wait for one another: a whole
+// Candidate is code of the program's own in which its threads may wait for one another: a whole
 // function, or a piece of one that is entered at one place only. It is run in another place from
 // then on, where it records that a thread comes in, and every way out of it.
-type Gate struct {
+type Candidate struct {
 	Name   string
 	Entry  uint64 // where it is entered; there a jump is written
 	Runs   []Code // all of it, by address
@@ -28,23 +28,23 @@ type Code struct {
 	Bytes []byte
 }
 
-// MostGates is how many gates a program may have.
-const MostGates = 64
+// MostCandidates is how many candidates a program may have.
+const MostCandidates = 64
 
-// Limits of the room for gates.
+// Limits of the room for candidates.
 const (
-	gateRoom   = 1 << 18
-	gateBudget = 1 << 14 // records until it is decided whether the gate is one
+	candidateRoom   = 1 << 18
+	candidateBudget = 1 << 14 // records until it is decided whether the candidate is one
 )
 
-// errGate is why code cannot be watched.
-var errGate = errors.New("its code cannot be moved")
+// errCandidate is why code cannot be watched.
+var errCandidate = errors.New("its code cannot be moved")
 
-// gates is where the code went.
-type gates struct {
+// candidates is where the code went.
+type candidates struct {
 	lo, hi  uint64
 	origins []origin // by address
-	list    []Gate
+	list    []Candidate
 }
 
 // origin is where moved code stood.
@@ -52,7 +52,7 @@ type origin struct{ now, was uint64 }
 
 // Origin returns where code stood that was moved, and any other address as it is.
 func (in *Installed) Origin(pc uint64) uint64 {
-	g := &in.gates
+	g := &in.candidates
 	if pc < g.lo || pc >= g.hi {
 		return pc
 	}
@@ -66,40 +66,40 @@ func (in *Installed) Origin(pc uint64) uint64 {
 	return g.origins[i].was
 }
 
-// Whole is the function that is a gate as a whole, 0 if only a piece of it is one.
-func (in *Installed) Whole(gate int) uint64 {
-	if in == nil || gate < 0 || gate >= len(in.gates.list) || in.gates.list[gate].Inside {
+// Whole is the function that is a candidate as a whole, 0 if only a piece of it is one.
+func (in *Installed) Whole(candidate int) uint64 {
+	if in == nil || candidate < 0 || candidate >= len(in.candidates.list) || in.candidates.list[candidate].Inside {
 		return 0
 	}
-	return in.gates.list[gate].Entry
+	return in.candidates.list[candidate].Entry
 }
 
-// Watch moves gates. Their records have the numbers behind those of the functions, from first on,
-// in the order of list; gates that cannot be moved record nothing.
-func (in *Installed) Watch(t *Tracee, r *Ring, list []Gate, first int) error {
+// Watch moves candidates. Their records have the numbers behind those of the functions, from first
+// on, in the order of list; candidates that cannot be moved record nothing.
+func (in *Installed) Watch(t *Tracee, r *Ring, list []Candidate, first int) error {
 	if len(list) == 0 {
 		return nil
 	}
-	list = list[:min(len(list), MostGates)]
+	list = list[:min(len(list), MostCandidates)]
 	maps, err := Mappings(t.PID)
 	if err != nil {
 		return err
 	}
 	im := image{path: list[0].Name, lo: lowest(maps, list[0].Entry)}
-	at, err := t.below(&im, gateRoom)
+	at, err := t.below(&im, candidateRoom)
 	if err != nil {
 		return err
 	}
-	if at, err = t.syscall(unix.SYS_MMAP, at, gateRoom, unix.PROT_READ|unix.PROT_EXEC,
+	if at, err = t.syscall(unix.SYS_MMAP, at, candidateRoom, unix.PROT_READ|unix.PROT_EXEC,
 		unix.MAP_PRIVATE|unix.MAP_ANONYMOUS|unix.MAP_FIXED_NOREPLACE, ^uint64(0), 0); err != nil {
 		return err
 	}
-	in.gates = gates{lo: at, hi: at, list: list}
+	in.candidates = candidates{lo: at, hi: at, list: list}
 	for i := range list {
-		r.Allow(i, gateBudget)
+		r.Allow(i, candidateBudget)
 		p := in.params
 		p.function, p.inside, p.budget = first+i, list[i].Inside, uint32(budgetAt(i))
-		if err := in.move(t, &list[i], p); err != nil && !errors.Is(err, errGate) {
+		if err := in.move(t, &list[i], p); err != nil && !errors.Is(err, errCandidate) {
 			return fmt.Errorf("%s: %w", list[i].Name, err)
 		}
 	}
@@ -122,27 +122,27 @@ func lowest(maps []Mapping, addr uint64) uint64 {
 	return lo
 }
 
-// move puts the code of a gate into its new place, and a jump where it was entered.
-func (in *Installed) move(t *Tracee, g *Gate, p stubParams) error {
-	m, err := moved(g, p, in.gates.hi)
+// move puts the code of a candidate into its new place, and a jump where it was entered.
+func (in *Installed) move(t *Tracee, g *Candidate, p stubParams) error {
+	m, err := moved(g, p, in.candidates.hi)
 	if err != nil {
 		return err
 	}
 	if t.held != nil && crosses(g.Entry, jumpBytes) {
-		return fmt.Errorf("a jump over the end of a page: %w", errGate)
+		return fmt.Errorf("a jump over the end of a page: %w", errCandidate)
 	}
-	if in.gates.hi+uint64(len(m.Code)) > in.gates.lo+gateRoom {
-		return fmt.Errorf("no room: %w", errGate)
+	if in.candidates.hi+uint64(len(m.Code)) > in.candidates.lo+candidateRoom {
+		return fmt.Errorf("no room: %w", errCandidate)
 	}
-	if err := t.write(in.gates.hi, m.Code); err != nil {
+	if err := t.write(in.candidates.hi, m.Code); err != nil {
 		return err
 	}
 	if err := t.change(in, g.Entry, binary.LittleEndian.AppendUint32([]byte{jumpOpcode},
-		uint32(in.gates.hi-(g.Entry+jumpBytes)))); err != nil {
+		uint32(in.candidates.hi-(g.Entry+jumpBytes)))); err != nil {
 		return err
 	}
-	in.gates.hi += uint64(len(m.Code)+15) &^ 15
-	in.gates.origins = append(in.gates.origins, m.origins...)
+	in.candidates.hi += uint64(len(m.Code)+15) &^ 15
+	in.candidates.origins = append(in.candidates.origins, m.origins...)
 	return nil
 }
 
@@ -163,12 +163,12 @@ type fix struct {
 	to uint64
 }
 
-// moved assembles a gate's code for an address:
+// moved assembles a candidate's code for an address:
 //
 //	record(enter); the code, each way out of it by way of record(return)
-func moved(g *Gate, p stubParams, base uint64) (*mover, error) {
+func moved(g *Candidate, p stubParams, base uint64) (*mover, error) {
 	if !g.roomy() {
-		return nil, fmt.Errorf("%s: no room for a jump at %#x: %w", g.Name, g.Entry, errGate)
+		return nil, fmt.Errorf("%s: no room for a jump at %#x: %w", g.Name, g.Entry, errCandidate)
 	}
 	m := &mover{p: p, base: base, labels: map[uint64]int{}, exits: map[uint64]int{}}
 	m.p.place = g.Entry + 1 // stands for a return address: that of a call which begins at the entry
@@ -181,13 +181,13 @@ func moved(g *Gate, p stubParams, base uint64) (*mover, error) {
 		}
 	}
 	if _, ok := m.labels[g.Entry]; !ok {
-		return nil, fmt.Errorf("%s: no instruction at its entry %#x: %w", g.Name, g.Entry, errGate)
+		return nil, fmt.Errorf("%s: no instruction at its entry %#x: %w", g.Name, g.Entry, errCandidate)
 	}
 	return m, m.resolve()
 }
 
-// roomy reports whether the bytes that the jump takes are all the gate's.
-func (g *Gate) roomy() bool {
+// roomy reports whether the bytes that the jump takes are all the candidate's.
+func (g *Candidate) roomy() bool {
 	for _, r := range g.Runs {
 		if g.Entry >= r.At && g.Entry+jumpBytes <= r.At+uint64(len(r.Bytes)) {
 			return true
@@ -212,7 +212,7 @@ func (m *mover) run(c Code) error {
 	var in x86.Inst
 	for at := 0; at < len(c.Bytes); at += int(in.Len) {
 		if x86.Decode(c.Bytes[at:], &in) != nil || at+int(in.Len) > len(c.Bytes) {
-			return errGate
+			return errCandidate
 		}
 		pc := c.At + uint64(at)
 		m.origin(pc)
@@ -251,7 +251,7 @@ func (m *mover) instruction(code []byte, pc uint64, in *x86.Inst) error {
 		}
 		m.Bytes(code[len(code)-rest:]...)
 	default:
-		return errGate
+		return errCandidate
 	}
 	return nil
 }
@@ -260,7 +260,7 @@ func (m *mover) instruction(code []byte, pc uint64, in *x86.Inst) error {
 func (m *mover) far(target uint64, rest int) error {
 	d := int64(target - (m.base + uint64(len(m.Code)+4+rest)))
 	if d != int64(int32(d)) {
-		return errGate
+		return errCandidate
 	}
 	m.Code = binary.LittleEndian.AppendUint32(m.Code, uint32(d))
 	return nil

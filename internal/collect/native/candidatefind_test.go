@@ -68,7 +68,7 @@ int main(int argc, char **argv) {
 
 // Functions that only wait are watched as a whole, of those that work the piece around the loop
 // that waits.
-func TestFindGates(t *testing.T) {
+func TestFindCandidates(t *testing.T) {
 	for _, flags := range [][]string{{"-O2"}, {"-O3", "-no-pie"}, {"-O2", "-fomit-frame-pointer", "-march=x86-64-v3"}} {
 		bin, err := binfile.Open(buildWith(t, "gcc", gated, flags...))
 		if err != nil {
@@ -78,7 +78,7 @@ func TestFindGates(t *testing.T) {
 		m := newImages(0)
 		m.add(image.New(bin.Path, bin), 0, 1<<40)
 		var got []string
-		for _, g := range newCode(m, profile.New(profile.Meta{})).findGates() {
+		for _, g := range newCode(m, profile.New(profile.Meta{})).findCandidates() {
 			kind := "whole"
 			if g.Inside {
 				kind = "piece"
@@ -98,7 +98,7 @@ func TestFindGates(t *testing.T) {
 		}
 		slices.Sort(got)
 		if want := "[piece_once piece_working whole_central whole_flags whole_yielding]"; fmt.Sprint(got) != want {
-			t.Errorf("%v: gates %v, want %s", flags, got, want)
+			t.Errorf("%v: candidates %v, want %s", flags, got, want)
 		}
 	}
 }

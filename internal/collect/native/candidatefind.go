@@ -15,18 +15,18 @@ import (
 // Before the program runs, lime looks for code in which its threads may wait for one another by
 // spinning: a function that spins and calls nothing, or, where such a function was inlined into one
 // that works, the piece from an atomic instruction to behind the loop that spins. Whether it is a
-// barrier shows later (gate.go).
+// barrier shows later (candidate.go).
 
 // Limits of what is looked at.
 const (
-	mostText  = 8 << 20 // bytes of a program's code
-	mostGate  = 1 << 10 // bytes of a function
-	mostPiece = 128     // instructions of a piece
+	mostText      = 8 << 20 // bytes of a program's code
+	mostCandidate = 1 << 10 // bytes of a function
+	mostPiece     = 128     // instructions of a piece
 )
 
-// findGates finds the program's own. In a program without symbols it looks for none: reading its
-// unwind tables would keep it waiting.
-func (c *code) findGates() (out []hook.Gate) {
+// findCandidates finds the program's own. In a program without symbols it looks for none: reading
+// its unwind tables would keep it waiting.
+func (c *code) findCandidates() (out []hook.Candidate) {
 	if len(c.images.List) == 0 {
 		return nil
 	}
@@ -49,12 +49,12 @@ func (c *code) findGates() (out []hook.Gate) {
 			continue
 		}
 		seen[f] = true
-		if p := flow(f); p != nil && len(out) < hook.MostGates {
-			g := gateFinder{c: c, f: f, p: p, text: im.Bin.ReadAddr(f.blocks[0].addr-im.Bias, int(f.end()-f.blocks[0].addr))}
+		if p := flow(f); p != nil && len(out) < hook.MostCandidates {
+			g := candidateFinder{c: c, f: f, p: p, text: im.Bin.ReadAddr(f.blocks[0].addr-im.Bias, int(f.end()-f.blocks[0].addr))}
 			out = append(out, g.find()...)
 		}
 	}
-	return out[:min(len(out), hook.MostGates)]
+	return out[:min(len(out), hook.MostCandidates)]
 }
 
 func (f *function) end() uint64 { return f.blocks[len(f.blocks)-1].end }
@@ -98,8 +98,8 @@ func quiet(text []byte, from, to int, yields func(int) bool) bool {
 	return s.idle()
 }
 
-// gateFinder looks at one function.
-type gateFinder struct {
+// candidateFinder looks at one function.
+type candidateFinder struct {
 	c    *code
 	f    *function
 	p    *graph.Proc
@@ -107,7 +107,7 @@ type gateFinder struct {
 }
 
 // find returns the function as a whole, or pieces of it.
-func (g *gateFinder) find() (out []hook.Gate) {
+func (g *candidateFinder) find() (out []hook.Candidate) {
 	var loops []int32 // that wait
 	for l := range int32(len(g.p.Loops)) {
 		if g.spins(l) {
@@ -118,7 +118,7 @@ func (g *gateFinder) find() (out []hook.Gate) {
 		return nil
 	}
 	if g.whole(loops) {
-		return []hook.Gate{{Name: g.f.name, Entry: g.f.entry, Runs: g.runs(g.all(), g.f.entry)}}
+		return []hook.Candidate{{Name: g.f.name, Entry: g.f.entry, Runs: g.runs(g.all(), g.f.entry)}}
 	}
 	pieces := map[uint64]map[int32]bool{}
 	for _, l := range loops {
@@ -132,18 +132,18 @@ func (g *gateFinder) find() (out []hook.Gate) {
 		}
 	}
 	for _, at := range slices.Sorted(maps.Keys(pieces)) {
-		out = append(out, hook.Gate{Name: g.f.name, Entry: at, Inside: true, Runs: g.runs(pieces[at], at)})
+		out = append(out, hook.Candidate{Name: g.f.name, Entry: at, Inside: true, Runs: g.runs(pieces[at], at)})
 	}
 	return out
 }
 
 // spins reports whether a loop is one that waits, and for no lock: an innermost one.
-func (g *gateFinder) spins(l int32) bool {
+func (g *candidateFinder) spins(l int32) bool {
 	h := g.f.blocks[g.p.Loops[l].Header]
 	return h.spins && !h.saves && !h.takes && g.p.Inner[g.p.Loops[l].Header] == l
 }
 
-func (g *gateFinder) all() map[int32]bool {
+func (g *candidateFinder) all() map[int32]bool {
 	all := map[int32]bool{}
 	for i := range g.f.blocks {
 		all[int32(i)] = true
@@ -152,7 +152,7 @@ func (g *gateFinder) all() map[int32]bool {
 }
 
 // runs is the code of some blocks, the first of them from entry on.
-func (g *gateFinder) runs(in map[int32]bool, entry uint64) (out []hook.Code) {
+func (g *candidateFinder) runs(in map[int32]bool, entry uint64) (out []hook.Code) {
 	next := uint64(0)
 	for i, b := range g.f.blocks {
 		if !in[int32(i)] {
@@ -175,8 +175,8 @@ func (g *gateFinder) runs(in map[int32]bool, entry uint64) (out []hook.Code) {
 
 // whole reports whether the function does nothing but wait, as far as can be told: it is short,
 // calls nothing, goes nowhere else, and no loop in it works.
-func (g *gateFinder) whole(loops []int32) bool {
-	if g.f.blocks[0].addr != g.f.entry || g.f.end()-g.f.entry > mostGate || !g.closed(g.all()) {
+func (g *candidateFinder) whole(loops []int32) bool {
+	if g.f.blocks[0].addr != g.f.entry || g.f.end()-g.f.entry > mostCandidate || !g.closed(g.all()) {
 		return false
 	}
 	for l := range int32(len(g.p.Loops)) {
@@ -189,7 +189,7 @@ func (g *gateFinder) whole(loops []int32) bool {
 
 // closed reports whether the blocks can be moved: they call nothing but what yields, and jump
 // nowhere that is not known.
-func (g *gateFinder) closed(in map[int32]bool) bool {
+func (g *candidateFinder) closed(in map[int32]bool) bool {
 	for i := range in {
 		b := g.f.blocks[i]
 		switch b.kind {
@@ -218,7 +218,7 @@ func (c *code) yields(b *block) bool {
 }
 
 // computes reports whether an innermost loop calculates with floating-point numbers or vectors.
-func (g *gateFinder) computes(l int32) (yes bool) {
+func (g *candidateFinder) computes(l int32) (yes bool) {
 	for i := range g.p.Loops[l].Body {
 		if g.p.Inner[i] == l {
 			g.each(g.f.blocks[i], 0, func(_ uint64, in *x86.Inst) bool {
@@ -232,7 +232,7 @@ func (g *gateFinder) computes(l int32) (yes bool) {
 
 // beside reports whether a loop, in which nobody spins, goes round again and again together with
 // one that waits: that is how work and waiting take turns.
-func (g *gateFinder) beside(l int32, waiting []int32) bool {
+func (g *candidateFinder) beside(l int32, waiting []int32) bool {
 	for _, w := range waiting {
 		if g.p.Loops[l].Body[g.p.Loops[w].Header] {
 			return false
@@ -249,7 +249,7 @@ func (g *gateFinder) beside(l int32, waiting []int32) bool {
 }
 
 // each decodes a block, from an address on, while visit says so.
-func (g *gateFinder) each(b *block, from uint64, visit func(pc uint64, in *x86.Inst) bool) {
+func (g *candidateFinder) each(b *block, from uint64, visit func(pc uint64, in *x86.Inst) bool) {
 	var in x86.Inst
 	for pc := b.addr; pc < b.end; pc += uint64(in.Len) {
 		if x86.Decode(g.text[pc-g.f.blocks[0].addr:], &in) != nil {
@@ -263,7 +263,7 @@ func (g *gateFinder) each(b *block, from uint64, visit func(pc uint64, in *x86.I
 
 // piece is the code from the last atomic instruction in front of a loop, through which all come who
 // come to the loop, up to the loop's ends. Who need not wait leaves it in front of the loop.
-func (g *gateFinder) piece(l int32) (entry uint64, in map[int32]bool, ok bool) {
+func (g *candidateFinder) piece(l int32) (entry uint64, in map[int32]bool, ok bool) {
 	loop := &g.p.Loops[l]
 	for v := g.p.Idom[loop.Header]; v != graph.None; v = g.p.Idom[v] {
 		if entry = g.atomic(g.f.blocks[v]); entry != 0 {
@@ -275,7 +275,7 @@ func (g *gateFinder) piece(l int32) (entry uint64, in map[int32]bool, ok bool) {
 }
 
 // atomic is the last atomic instruction of a block, 0 if there is none.
-func (g *gateFinder) atomic(b *block) (at uint64) {
+func (g *candidateFinder) atomic(b *block) (at uint64) {
 	g.each(b, 0, func(pc uint64, in *x86.Inst) bool {
 		if in.Lock {
 			at = pc
@@ -287,7 +287,7 @@ func (g *gateFinder) atomic(b *block) (at uint64) {
 
 // between is a loop and the blocks from v, through which all come who come to it, to the loop; nil
 // if they are too many.
-func (g *gateFinder) between(v int32, loop *graph.ProcLoop) map[int32]bool {
+func (g *candidateFinder) between(v int32, loop *graph.ProcLoop) map[int32]bool {
 	in, work, n := map[int32]bool{v: true}, []int32{loop.Header}, g.f.blocks[v].instrs
 	for b := range loop.Body {
 		work = append(work, b)
@@ -309,7 +309,7 @@ func (g *gateFinder) between(v int32, loop *graph.ProcLoop) map[int32]bool {
 
 // free reports whether no flag is of use where the piece is entered and where it is left: recording
 // changes them.
-func (g *gateFinder) free(first int32, in map[int32]bool, entry uint64) bool {
+func (g *candidateFinder) free(first int32, in map[int32]bool, entry uint64) bool {
 	if g.flags(g.f.blocks[first], entry) != flagsDead {
 		return false
 	}
@@ -325,7 +325,7 @@ func (g *gateFinder) free(first int32, in map[int32]bool, entry uint64) bool {
 }
 
 // dead reports whether no flag is read from a block on before all are written.
-func (g *gateFinder) dead(b int32, seen map[int32]bool) bool {
+func (g *candidateFinder) dead(b int32, seen map[int32]bool) bool {
 	if seen[b] {
 		return true
 	}
@@ -354,7 +354,7 @@ const (
 )
 
 // flags looks at a block from an address on.
-func (g *gateFinder) flags(b *block, from uint64) (use flagsUse) {
+func (g *candidateFinder) flags(b *block, from uint64) (use flagsUse) {
 	var written x86.Flags
 	g.each(b, from, func(_ uint64, in *x86.Inst) bool {
 		switch {

@@ -80,15 +80,15 @@ func TestWatch(t *testing.T) {
 			t.Fatal(err)
 		}
 		entry := addr + ims[0].bias
-		broken := Gate{Name: "broken", Entry: entry + 1, Runs: []Code{{At: entry, Bytes: []byte{0xe3, 0, 0x90, 0x90, 0x90, 0x90, 0x90}}}}
-		if err := in.Watch(tr, ring, []Gate{broken,
+		broken := Candidate{Name: "broken", Entry: entry + 1, Runs: []Code{{At: entry, Bytes: []byte{0xe3, 0, 0x90, 0x90, 0x90, 0x90, 0x90}}}}
+		if err := in.Watch(tr, ring, []Candidate{broken,
 			{Name: "meet", Entry: entry, Runs: []Code{{At: entry, Bytes: code}}}}, len(funcs)); err != nil {
 			t.Fatal(err)
 		}
 		if in.Whole(1) != entry || in.Whole(2) != 0 || in.Origin(entry) != entry {
 			t.Errorf("%v: whole %#x and %#x, want %#x and 0", flags, in.Whole(1), in.Whole(2), entry)
 		}
-		for _, o := range in.gates.origins {
+		for _, o := range in.candidates.origins {
 			if o.was < entry || o.was >= entry+uint64(len(code)) || in.Origin(o.now) != o.was {
 				t.Errorf("%v: %#x stood at %#x, which is not in the function", flags, o.now, o.was)
 			}
@@ -105,14 +105,14 @@ func TestWatch(t *testing.T) {
 				n[r.Phase]++
 			}
 		})
-		if n[Enter] != 200 || n[Return] != 200 || ring.Allowed(1) != gateBudget-400 {
+		if n[Enter] != 200 || n[Return] != 200 || ring.Allowed(1) != candidateBudget-400 {
 			t.Errorf("%v: %v records, %d more allowed; want 200 each of coming and going", flags, n, ring.Allowed(1))
 		}
 	}
 }
 
-// A gate that may record nothing any more runs on as it did.
-func TestGateBudget(t *testing.T) {
+// A candidate that may record nothing any more runs on as it did.
+func TestCandidateBudget(t *testing.T) {
 	path := compile(t, ownBarrier)
 	addr, code := function(t, path, "meet")
 	cmd, tr, ring := prepared(t, path)
@@ -125,7 +125,7 @@ func TestGateBudget(t *testing.T) {
 		t.Fatal(err)
 	}
 	entry := addr + ims[0].bias
-	if err := in.Watch(tr, ring, []Gate{{Name: "meet", Entry: entry, Runs: []Code{{At: entry, Bytes: code}}}}, len(funcs)); err != nil {
+	if err := in.Watch(tr, ring, []Candidate{{Name: "meet", Entry: entry, Runs: []Code{{At: entry, Bytes: code}}}}, len(funcs)); err != nil {
 		t.Fatal(err)
 	}
 	ring.Allow(0, 10)
