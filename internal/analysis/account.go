@@ -18,7 +18,8 @@ var kindNames = map[ledger.Kind]struct {
 }{
 	ledger.Branch: {EventBranch, false}, ledger.Loop: {EventLoop, false}, ledger.Call: {EventCall, false},
 	ledger.IndirectCall: {EventCall, false}, ledger.OtherStart: {EventCall, false}, ledger.Entry: {EventEntry, false},
-	ledger.Tasks: {EventTask, false}, ledger.IndirectJump: {EventJump, false}, ledger.Visits: {EventVisit, false},
+	ledger.Chosen: {EventEntry, false},
+	ledger.Tasks:  {EventTask, false}, ledger.IndirectJump: {EventJump, false}, ledger.Visits: {EventVisit, false},
 	ledger.Price: {"price", true}, ledger.LockWait: {"lock-wait", true}, ledger.SpinWait: {"spin-wait", true},
 	ledger.OffCPU: {"off-cpu", true},
 }

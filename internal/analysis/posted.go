@@ -21,8 +21,8 @@ func (r *runner) posted(sec *Section, p *posting) *Cause {
 		c.Family = FamilyHardware
 		c.Title = cmp.Or(r.kindTitle(c.key.kind), waitTitles()[p.event], "the same code, dearer")
 	}
-	if row.Kind == ledger.OtherStart {
-		c.Title = "other function"
+	if title, ok := rowTitles()[row.Kind]; ok {
+		c.Title = title
 	}
 	c.Place = r.ledgerPlace(&row.Place)
 	if row.Place.Node >= 0 {
@@ -43,6 +43,11 @@ func (r *runner) posted(sec *Section, p *posting) *Cause {
 		c.Sentence = r.sentence(c, finding{key: c.key, event: graphNone}) + testWords(row)
 	}
 	return c
+}
+
+// rowTitles name kinds of row that say more than their event.
+func rowTitles() map[ledger.Kind]string {
+	return map[ledger.Kind]string{ledger.OtherStart: "other function", ledger.Chosen: "work for one thread"}
 }
 
 // waitTitles name time that no event explains: it has no place.
@@ -232,7 +237,10 @@ func inside(row *ledger.Row) string {
 
 // testWords says where the test of a decision stands that was made in an inlined function.
 func testWords(row *ledger.Row) string {
-	if row.Test == nil {
+	switch {
+	case row.Kind == ledger.Chosen:
+		return fmt.Sprintf(" The runtime chooses who does it, at %s:%d.", path.Base(row.Test.File), row.Test.Line)
+	case row.Test == nil || row.Kind == ledger.Entry:
 		return ""
 	}
 	return fmt.Sprintf(" What %s returns decides, at %s:%d: the compiler has the test there.",

@@ -19,6 +19,7 @@ var verbs = map[string]string{
 	EventReturn: "returns here %s",
 	EventJump:   "passes here %s",
 	EventVisit:  "is seen here %s",
+	EventEntry:  "does the work here %s",
 }
 
 // sentence explains a cause to someone who knows nothing of the method.

@@ -34,7 +34,6 @@ func larger() map[string]int {
 		"collect/sim.beside":         50,
 		"ledger.accountant":          47,
 		"guest.space":                44,
-		"ledger.book":                43,
 		"x86.decoder":                41,
 	}
 }

@@ -148,7 +148,7 @@ func (b *book) standsAt(e *entry, t Target) bool {
 		return false
 	}
 	var row Row
-	b.describe(&row, e, b.top(e))
+	describer{b}.describe(&row, e, b.top(e))
 	return row.Place.at(t)
 }
 

@@ -17,6 +17,7 @@ const (
 	homeless   = -1 // no call of the program's own leads there
 	sharedHome = -2 // several do, or threads start there
 	unasked    = -3 // only the dynamic linker calls it: what libraries do as they are loaded and left
+	beginning  = -4 // threads start there, and none of the program's own lines leads there
 )
 
 // library says for every node whether it is library code: of a system's image, of a source file of
@@ -94,7 +95,7 @@ func (g *guide) homesOf(used, started []bool) *homes {
 	}
 	for v := range h.label {
 		if g.library[v] && v < len(started) && started[v] {
-			give(int32(v), sharedHome)
+			give(int32(v), beginning)
 		}
 		if g.library[v] {
 			continue
@@ -174,6 +175,14 @@ func (h *homes) of(nodes []int32) profile.NodeID {
 func (h *homes) loads(nodes []int32) bool {
 	return len(nodes) > 0 && !slices.ContainsFunc(nodes, func(v int32) bool {
 		return !valid(profile.NodeID(v), len(h.label)) || h.label[v] != unasked
+	})
+}
+
+// begins says whether nodes are what a library does for a thread before it comes to the program's
+// own code: what decides there is which function the thread was given.
+func (h *homes) begins(nodes []int32) bool {
+	return len(nodes) > 0 && !slices.ContainsFunc(nodes, func(v int32) bool {
+		return !valid(profile.NodeID(v), len(h.label)) || h.label[v] != beginning
 	})
 }
 

@@ -26,6 +26,7 @@ const (
 	// most time beyond the others
 	Entry       Kind = "entry"
 	OtherStart  Kind = "other-start" // it started with another function
+	Chosen      Kind = "chosen"      // a runtime chose it for what one thread does for all
 	Tasks       Kind = "tasks"       // it was given more tasks: a runtime called the function that the place begins
 	BrokenFlow  Kind = "broken-flow" // longjmp, exceptions, signals, counts that do not add up
 	Visits      Kind = "visits"      // it visited code more often, in profiles that know visits only

@@ -1,6 +1,10 @@
 package ledger
 
-import "lime/internal/profile"
+import (
+	"slices"
+
+	"lime/internal/profile"
+)
 
 // Who enters a section at a place of its own does other work there than the others: compilers write
 // the code behind a barrier once for the thread that goes on to sum up, and once for all others,
@@ -9,8 +13,8 @@ import "lime/internal/profile"
 
 // parting looks for the first line of the program's own, from a block on, that leads to most of
 // some time that the last threads spent beyond the others. It goes along the ways within the
-// function, and into those functions that other threads run too: not calling them is the
-// difference.
+// function, and where others have been, into those functions that others run too: not calling them
+// is the difference. Behind a library's code it looks for what the others have not come to.
 func (b *book) parting(from profile.NodeID, time float64) *Spent {
 	if time <= 0 || !valid(from, len(b.surplus)) || !b.sharedFunction(from) {
 		return nil
@@ -36,10 +40,11 @@ func (b *book) parting(from profile.NodeID, time float64) *Spent {
 		if !g.library[v] {
 			led = lines[g.nodes[v]]
 		}
-		for _, callee := range w.calls(v) {
-			if b.othersAt(callee) && !g.library[callee] {
+		for _, callee := range append(w.calls(v), w.tails(v)...) {
+			switch {
+			case leadsOn(b, v, callee):
 				push(callee)
-			} else {
+			case !g.library[v]:
 				led += w.reach(callee, b.surplus)
 			}
 		}
@@ -51,6 +56,16 @@ func (b *book) parting(from profile.NodeID, time float64) *Spent {
 		}
 	}
 	return nil
+}
+
+// leadsOn says whether the ways of the last threads and the others part in what a block calls, and
+// not where it is called.
+func leadsOn(b *book, v, callee profile.NodeID) bool {
+	lib := b.l.guide.library
+	if lib[v] {
+		return !b.othersAt(callee)
+	}
+	return b.othersAt(v) && b.othersAt(callee) && !lib[callee]
 }
 
 // sharedFunction says whether threads other than the last ones have been in the function that a
@@ -148,8 +163,21 @@ func (w *usedWays) each(v profile.NodeID, want func(profile.EdgeKind) bool) (to 
 	return to
 }
 
-func (w *usedWays) calls(v profile.NodeID) []profile.NodeID  { return w.each(v, isCall) }
-func (w *usedWays) within(v profile.NodeID) []profile.NodeID { return w.each(v, inFunction) }
+func (w *usedWays) calls(v profile.NodeID) []profile.NodeID { return w.each(v, isCall) }
+
+// within lists the ways out of a block that stay in its function.
+func (w *usedWays) within(v profile.NodeID) []profile.NodeID {
+	return slices.DeleteFunc(w.each(v, inFunction), func(to profile.NodeID) bool { return w.tail(v, to) })
+}
+
+// tails lists the functions that a block goes on to instead of returning.
+func (w *usedWays) tails(v profile.NodeID) []profile.NodeID {
+	return slices.DeleteFunc(w.each(v, inFunction), func(to profile.NodeID) bool { return !w.tail(v, to) })
+}
+
+func (w *usedWays) tail(v, to profile.NodeID) bool {
+	return startsFunction(w.tab, to) && w.tab.Nodes[v].Function != w.tab.Nodes[to].Function
+}
 
 // reach is the sum over all that a block leads to, calls included.
 func (w *usedWays) reach(v profile.NodeID, time []float64) (sum float64) {

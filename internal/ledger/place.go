@@ -64,6 +64,7 @@ type guide struct {
 	library   []bool           // by node: library code
 	split     [][2]int32       // library blocks that begin at the same address
 	calls     []profile.NodeID // by node: what a call there enters
+	lots      []bool           // by node: it tests whether a runtime has chosen the thread
 }
 
 func newGuide(tab *profile.Tables) *guide {
@@ -86,7 +87,7 @@ func newGuide(tab *profile.Tables) *guide {
 		}
 	}
 	g.copies, g.recursion, g.library, g.calls = testGroups(g), recursions(tab), library(tab), callTargets(tab)
-	g.split, g.overlaps = splits(tab, g.library), overlapping(tab)
+	g.split, g.overlaps, g.lots = splits(tab, g.library), overlapping(tab), lots(tab)
 	return g
 }
 

@@ -4,7 +4,9 @@ package origin
 
 import (
 	"path"
+	"slices"
 	"strings"
+	"unicode"
 )
 
 // Owner is whose code something is.
@@ -92,6 +94,24 @@ func hasPrefix(s string, list []string) bool {
 	for _, p := range list {
 		if strings.HasPrefix(s, p) {
 			return true
+		}
+	}
+	return false
+}
+
+// Chooses reports whether a function, by its name without what stands for the linkage table, tells
+// a thread whether it is the one that does what is done once: for OpenMP's single and master.
+func Chooses(name string) bool {
+	return slices.Contains([]string{"GOMP_single_start", "GOMP_single_copy_start", "__kmpc_single", "__kmpc_master", "__kmpc_masked"},
+		strings.TrimSuffix(name, "@plt"))
+}
+
+// ChoosingLine reports whether a source line is a directive by which one thread is chosen.
+func ChoosingLine(text string) bool {
+	words := strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) })
+	for i, w := range words {
+		if w == "omp" && i+1 < len(words) {
+			return slices.Contains([]string{"single", "master", "masked"}, words[i+1])
 		}
 	}
 	return false

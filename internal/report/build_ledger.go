@@ -117,6 +117,7 @@ var rowTitles = map[ledger.Kind]string{
 	ledger.OffCPU:       "off the core",
 	ledger.Entry:        "other work",
 	ledger.OtherStart:   "other function",
+	ledger.Chosen:       "work for one thread",
 	ledger.Tasks:        "tasks",
 	ledger.BrokenFlow:   "broken flow",
 	ledger.Visits:       "visits",
