@@ -365,12 +365,23 @@ func (r *resolver) nodes() {
 				r.trimmed[profile.NodeID(i)] = true
 			}
 		}
-		if loc, ok := r.at(n.Image, n.Addr); ok {
-			n.First = loc.frames
-		}
+		n.First = r.firstLines(n)
 	}
 	r.outerLoops()
 	r.wrappers()
+}
+
+// firstLines are the frames of a node's first instruction; none where only the function is known,
+// which the node's frames tell already: they would be half of a large program's names.
+func (r *resolver) firstLines(n *profile.Node) []profile.Frame {
+	if n.Image != profile.None && r.images[n.Image].table != nil && !r.images[n.Image].table.HasLines() {
+		return nil
+	}
+	loc, ok := r.at(n.Image, n.Addr)
+	if !ok || len(loc.frames) == 1 && loc.frames[0].Line == 0 {
+		return nil
+	}
+	return loc.frames
 }
 
 func (r *resolver) events() {

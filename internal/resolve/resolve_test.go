@@ -192,6 +192,9 @@ func TestWithoutDebugInfo(t *testing.T) {
 		if n.Function == profile.None || !strings.HasPrefix(p.Tables().Functions[n.Function].Name, c.prefix) || len(n.Frames) != 1 {
 			t.Errorf("%s: node %+v", c.flag, n)
 		}
+		if len(n.First) != 0 { // it would be the function once more
+			t.Errorf("%s: a first line without a line: %+v", c.flag, n.First)
+		}
 		if got := codes(p.Meta()); !slices.Equal(got, []string{NoteNoDebugInfo}) {
 			t.Errorf("%s: notes %v", c.flag, got)
 		}

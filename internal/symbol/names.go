@@ -59,9 +59,13 @@ func (t *Table) symbolAt(pc uint64) (Func, bool) {
 		return Func{}, false
 	}
 	s := t.syms[i]
-	name := Demangle(s.Name)
-	if s.Kind == binfile.SymPLT {
-		name += "@plt"
+	name, ok := t.names[i]
+	if !ok {
+		name = Demangle(s.Name)
+		if s.Kind == binfile.SymPLT {
+			name += "@plt"
+		}
+		t.names[i] = name
 	}
 	return Func{Name: name, Link: s.Name, Entry: s.Addr}, true
 }

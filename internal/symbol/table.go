@@ -55,7 +55,8 @@ type Table struct {
 	lines   map[uint64]*lineTable
 	symbols spans // id: index into syms
 	syms    []binfile.Symbol
-	frames  spans // functions known by unwind table only; id: index into starts
+	names   map[int32]string // of syms, as people write them, as far as they were asked for
+	frames  spans            // functions known by unwind table only; id: index into starts
 	starts  []uint64
 	golang  *goTable
 	execs   []binfile.Segment
@@ -121,7 +122,7 @@ func (t *Table) valid(addr uint64) bool {
 }
 
 func (t *Table) loadSymbols() {
-	t.syms = t.bin.Symbols()
+	t.syms, t.names = t.bin.Symbols(), map[int32]string{}
 	if t.debug != nil {
 		t.syms = mergeSymbols(t.syms, t.debug.Symbols())
 	}
