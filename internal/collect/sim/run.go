@@ -149,8 +149,10 @@ func (r *run) loop(ctx context.Context) {
 		r.beside.tend(ctx)
 		return
 	}
-	for n := 0; !r.end.over; n++ {
-		if n&63 == 0 {
+	const often = 64 * sliceLength // instructions between looks at the world outside, however long a slice is
+	for n := uint64(often); !r.end.over; n += sliceLength {
+		if n >= often {
+			n = 0
 			r.housekeeping(ctx)
 		}
 		k := r.cores.next()
@@ -164,7 +166,9 @@ func (r *run) loop(ctx context.Context) {
 		r.focus.due()
 		r.timers(k)
 		if k == r.cores.next() && k.busy != nil {
+			before := k.clock
 			r.slice(k)
+			n += k.clock - before
 		}
 	}
 }
