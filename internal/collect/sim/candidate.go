@@ -336,7 +336,7 @@ func (b *barriers) atCandidate(l *lockEvent) bool {
 		_, entry := b.images.function(l.call)
 		g = b.candidates[entry]
 	}
-	return g != nil && g.holds()
+	return g != nil && (g.state == candidateKnown || b.beside == nil && g.holds())
 }
 
 // watchedCandidate is the innermost function that may be a barrier and in which t stands.

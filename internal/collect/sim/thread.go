@@ -106,6 +106,7 @@ const (
 	waitsOff               // asleep, or in a system call
 	waitsLock              // for a lock that is no function of the table
 	waitsInner             // inside a function of the table
+	waitsWatched           // inside a function of the program's own that may be a barrier
 )
 
 // birth is how far a new thread has come.

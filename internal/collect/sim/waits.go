@@ -46,7 +46,7 @@ func (ws *waits) blockedOn(t *thread, w guest.Wait) {
 	case ws.places.lockWait(t):
 		t.waitsOn = waitsLock
 	case ws.beside.waitsInCandidate(t):
-		t.waitsOn = waitsInner
+		t.waitsOn = waitsWatched
 	default:
 		ws.reportWait(t, w.Addr)
 		ws.precedence.waitsInSystem(t, w.Addr)
@@ -234,6 +234,8 @@ func (ws *waits) reportWake(t *thread) {
 		ws.segments.reportOffAt(t.acting(), t.awaits, waited)
 	case waitsLock:
 		ws.segments.reportLock(t, waited)
+	case waitsWatched:
+		ws.segments.reportWatched(t, waited)
 	case waitsInner:
 		if n := len(t.frames); n > 0 {
 			t.frames[n-1].waited += waited
@@ -247,6 +249,15 @@ func (sg *segments) reportLock(t *thread, waited uint64) {
 	sg.operations.reportSpun(t, waited)
 	if call := sg.places.ownCall(t); call != 0 {
 		t.noteLock(call, waited)
+	}
+}
+
+// reportWatched tells of a wait in a function that may be a barrier: if it turns out to be one, the
+// wait is idleness, and else a wait for what another thread does.
+func (sg *segments) reportWatched(t *thread, waited uint64) {
+	sg.operations.reportSpun(t, waited)
+	if call := sg.places.ownCall(t); call != 0 {
+		t.note(workWait, call, waited)
 	}
 }
 
