@@ -105,15 +105,6 @@ func (l *Loss) Term(name string) *LossTerm {
 	return &LossTerm{Name: name}
 }
 
-// spent says where a section that is alone spends its time.
-func (t *LossTerm) spent(s *Section) {
-	for i := range t.Places {
-		if t.Places[i].Section == s.ID {
-			t.Places[i].Spent = s.Spent
-		}
-	}
-}
-
 // Largest is the term that loses most by the program's doing, nil if none loses anything so. Of
 // equal ones the first counts.
 func (l *Loss) Largest() (most *LossTerm) {
@@ -216,10 +207,7 @@ func (b *lossBuilder) loss(t *timeline, w *Whole) *Loss {
 			p.Threads, p.Among = threadShares(b.r.tab, b.byName[k])
 			term.Places = append(term.Places, *p)
 		}
-		slices.SortFunc(term.Places, func(x, y LossPlace) int {
-			return cmp.Or(cmp.Compare(y.Time, x.Time), cmp.Compare(x.File, y.File), cmp.Compare(x.Line, y.Line), cmp.Compare(x.Address, y.Address),
-				cmp.Compare(x.Function, y.Function), cmp.Compare(x.Event, y.Event), cmp.Compare(x.Section, y.Section), cmp.Compare(x.Why, y.Why))
-		})
+		slices.SortFunc(term.Places, compareLossPlaces)
 		for i := range term.Places {
 			term.Time += term.Places[i].Time
 		}
@@ -240,6 +228,12 @@ func (b *lossBuilder) loss(t *timeline, w *Whole) *Loss {
 	}
 	l.efficiencies(w)
 	return l
+}
+
+// compareLossPlaces puts what has most time first.
+func compareLossPlaces(x, y LossPlace) int {
+	return cmp.Or(cmp.Compare(y.Time, x.Time), cmp.Compare(x.File, y.File), cmp.Compare(x.Line, y.Line), cmp.Compare(x.Address, y.Address),
+		cmp.Compare(x.Function, y.Function), cmp.Compare(x.Event, y.Event), cmp.Compare(x.Section, y.Section), cmp.Compare(x.Why, y.Why))
 }
 
 // threadShares are the threads that have most of a place's time.

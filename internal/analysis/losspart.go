@@ -347,6 +347,9 @@ const (
 	overheadElsewhere = "spread over other places"
 )
 
+// LoadingLibraries is why no line of the program has some time in which one thread is alone.
+const LoadingLibraries = "the dynamic linker loads the program's libraries"
+
 // outside charges core time that no section holds. Where the collector counted work that is in
 // none, that much of it is not known to be idle.
 func (b *lossBuilder) outside(t *timeline) {

@@ -151,7 +151,8 @@ type Section struct {
 	LedgerNegative float64         `json:"ledger_rest_negative,omitempty"`
 	Ledger         *ledger.Account `json:"ledger,omitempty"` // the account; nil where nothing is lost
 
-	Spent *ledger.Spent `json:"spent,omitempty"` // of the longest serial stretches: where most of their time goes
+	Spent   *ledger.Spent `json:"spent,omitempty"`   // of serial stretches: where most of their time goes
+	Loading float64       `json:"loading,omitempty"` // and the dynamic linker's share of it
 
 	chanceLost float64 // of LostTime, as Chance of TimeToWin
 

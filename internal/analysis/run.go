@@ -87,36 +87,12 @@ func Run(src profile.Source, opt Options) (*Result, error) {
 	r.weighAll(res)
 	res.Whole.follow(res.Loss)
 	sortSections(res)
-	if err := r.lonely(res); err != nil {
+	if err := (loneliness{r}).tell(res); err != nil {
 		return nil, err
 	}
 	res.Costs = r.costs(sums)
 	res.Verdicts = wholeVerdicts(r.meta, res)
 	return res, nil
-}
-
-// Serial stretches of which it is told where they spend their time: the longest, with such a share
-// of the run.
-const (
-	mostLonely  = 3
-	leastLonely = 0.01
-)
-
-// lonely finds what one thread does while it works alone.
-func (r *runner) lonely(res *Result) (err error) {
-	spent := r.book.Spent
-	if r.isSampled() {
-		spent = r.spentSampled
-	}
-	for i := range min(len(res.Serial), mostLonely) {
-		if s := &res.Serial[i]; s.TimeShare >= leastLonely {
-			if s.Spent, err = spent(s.ID); err != nil {
-				return err
-			}
-			res.Loss.Term(TermSerial).spent(s)
-		}
-	}
-	return nil
 }
 
 // summaries reads the times of every section that has instances.

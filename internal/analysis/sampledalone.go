@@ -9,10 +9,11 @@ import (
 	"lime/internal/profile"
 )
 
-// spentSampled is where the threads of a section spend most of their time: the innermost loop
+// sampled is where the threads of a section spend most of their time: the innermost loop
 // around the samples, else their line. It is nil if the samples are too few to be sure that it is
 // worth a word.
-func (r *runner) spentSampled(id profile.SectionID) (*ledger.Spent, error) {
+func (l loneliness) sampled(id profile.SectionID) (*ledger.Spent, error) {
+	r := l.r
 	w, err := r.gather(id)
 	if err != nil {
 		return nil, err

@@ -20,7 +20,7 @@ const mostMethods = 40
 // writes the new number here, and who comes to mostMethods strikes the row out.
 func larger() map[string]int {
 	return map[string]int{
-		"analysis.runner":            122,
+		"analysis.runner":            120,
 		"guest.Process":              120,
 		"engine.Engine":              102,
 		"x86/enc.Asm":                94, // one for each instruction

@@ -61,8 +61,8 @@ type homes struct {
 
 // homesOf follows the edges that were used from the program's own calls, and from where threads
 // started, through library code. The dynamic linker, which goes on to a function that is called for
-// the first time, has been called from anywhere: its ways say nothing, but that what it calls, and
-// no line does, belongs to the loading of libraries.
+// the first time, has been called from anywhere: its ways say nothing, but for whose stub the
+// function is, and that what it calls, and no line does, belongs to the loading of libraries.
 func (g *guide) homesOf(used, started []bool) *homes {
 	h := &homes{g: g, lines: map[int32]int32{}, label: make([]int32, len(g.tab.Nodes))}
 	var from, to, loaded []int32
@@ -72,6 +72,10 @@ func (g *guide) homesOf(used, started []bool) *homes {
 		case i >= len(used) || !used[i] || !valid(e.From, len(h.label)) || !valid(e.To, len(h.label)) || !g.library[e.To]:
 		case !linker(g.tab, e.From):
 			from, to = append(from, int32(e.From)), append(to, int32(e.To))
+		case g.bound[int32(i)] != nil:
+			for _, v := range g.bound[int32(i)] {
+				from, to = append(from, v), append(to, int32(e.To))
+			}
 		case isCall(e.Kind) && !linker(g.tab, e.To):
 			loaded = append(loaded, int32(e.To))
 		}
@@ -125,6 +129,26 @@ func (g *guide) homesOf(used, started []bool) *homes {
 	}
 	spread()
 	return h
+}
+
+// bindings finds, by edge of the dynamic linker's, the stubs of the linkage table for which it goes
+// on to a function: those of the function's name.
+func bindings(tab *profile.Tables) map[int32][]int32 {
+	stubs, bound := map[string][]int32{}, map[int32][]int32{}
+	for v := range tab.Nodes {
+		if name, ok := strings.CutSuffix(functionName(tab, profile.NodeID(v)), "@plt"); ok {
+			stubs[name] = append(stubs[name], int32(v))
+		}
+	}
+	for i := range tab.Edges {
+		e := &tab.Edges[i]
+		if e.Kind == profile.EdgeJumpInd && valid(e.From, len(tab.Nodes)) && linker(tab, e.From) && startsFunction(tab, e.To) {
+			if list := stubs[functionName(tab, e.To)]; list != nil {
+				bound[int32(i)] = list
+			}
+		}
+	}
+	return bound
 }
 
 // splits pairs library blocks that begin at the same address: one that was split meanwhile keeps

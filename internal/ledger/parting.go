@@ -49,7 +49,7 @@ func (b *book) parting(from profile.NodeID, time float64) *Spent {
 			}
 		}
 		if !g.library[v] && led >= partingShare*time {
-			return &Spent{b.outermost(v), share(led, b.acc.Total)}
+			return &Spent{Place: b.outermost(v), Share: share(led, b.acc.Total)}
 		}
 		for _, next := range w.within(v) {
 			push(next)

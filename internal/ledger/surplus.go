@@ -1,10 +1,6 @@
 package ledger
 
-import (
-	"fmt"
-
-	"lime/internal/profile"
-)
+import "lime/internal/profile"
 
 // The rows say what made the last thread late, which is not always where it was late: a test for
 // thread 0 may lead to much work elsewhere. And who enters a section at a place of its own does
@@ -16,7 +12,8 @@ import (
 // threads spent most time beyond the mean.
 type Spent struct {
 	Place
-	Share float64 `json:"share"` // of Account.Total
+	Share float64 `json:"share"`           // of Account.Total
+	About bool    `json:"about,omitempty"` // an estimate: functions that are called from elsewhere as well cost the same from everywhere
 }
 
 // surplus returns the last part's time in every block beyond the mean of the parts, nil if there is
@@ -112,38 +109,5 @@ func (g *guide) busiest(time []float64, homes *homes, total float64) *Spent {
 	if best == profile.None || lines[g.nodes[best]].sum < surplusShare*total {
 		return nil
 	}
-	return &Spent{g.place(best), share(lines[g.nodes[best]].sum, total)}
-}
-
-// Spent is where the threads of a section spend most time, whether they do so alike or not: of the
-// stretches of one thread alone, for one. Where no line stands out it is the innermost through
-// which most of the time is come to, with all that is called there; nil if there is none.
-func (l *Ledger) Spent(id profile.SectionID) (*Spent, error) {
-	time, used, total := make([]float64, len(l.tab.Nodes)), make([]bool, len(l.tab.Edges)), 0.0
-	stored := l.meta.NodeTime == "stored"
-	for in, err := range l.src.Instances(id) {
-		if err != nil {
-			return nil, fmt.Errorf("ledger: section %d: %w", id, err)
-		}
-		for i := range in.Parts {
-			total += float64(in.Parts[i].Time())
-		}
-		for _, c := range in.Edges {
-			if valid(profile.NodeID(c.Row), len(used)) {
-				used[c.Row] = true
-				if to := l.tab.Edges[c.Row].To; !stored && valid(to, len(time)) {
-					time[to] += float64(c.N) * float64(l.tab.Nodes[to].Instrs)
-				}
-			}
-		}
-		for _, c := range in.Times {
-			if stored && valid(profile.NodeID(c.Row), len(time)) {
-				time[c.Row] += float64(c.N)
-			}
-		}
-	}
-	if s := l.guide.busiest(time, l.guide.homesOf(used, nil), total); s != nil && s.Share >= StretchShare {
-		return s, nil
-	}
-	return l.guide.hotWay(time, used, total), nil
+	return &Spent{Place: g.place(best), Share: share(lines[g.nodes[best]].sum, total)}
 }

@@ -81,12 +81,12 @@ func TestSpentOfAll(t *testing.T) {
 		tr.end()
 	}
 	w.barrier(t)
-	s, err := New(w.prof).Spent(0)
+	a, err := New(w.prof).Alone(0)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if s == nil || s.Line != 11 || s.Share < 0.9 || s.Share > 1 {
-		t.Errorf("%+v", s)
+	if s := a.Spent; s == nil || s.Line != 11 || s.Share < 0.9 || s.Share > 1 {
+		t.Errorf("%+v", a.Spent)
 	}
 }
 
@@ -184,11 +184,11 @@ func TestHotWay(t *testing.T) {
 		tr.end()
 	}
 	w.barrier(t)
-	s, err := New(w.prof).Spent(0)
+	a, err := New(w.prof).Alone(0)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if s == nil || s.Line != 12 || s.Share < 0.7 || s.Share > 0.75 {
-		t.Errorf("%+v, want line 12 with 0.73", s)
+	if s := a.Spent; s == nil || s.Line != 12 || s.Share < 0.7 || s.Share > 0.75 {
+		t.Errorf("%+v, want line 12 with 0.73", a.Spent)
 	}
 }

@@ -46,7 +46,7 @@ func spent(a *ledger.Account) *Spent {
 
 func newSpent(s *ledger.Spent) *Spent {
 	at := netRow(&ledger.Net{Place: s.Place})
-	return &Spent{Place{File: at.File, Line: at.Line, Function: at.Function, Address: at.Address, Image: s.Image}, s.Share}
+	return &Spent{Place{File: at.File, Line: at.Line, Function: at.Function, Address: at.Address, Image: s.Image}, s.Share, s.About}
 }
 
 // Words say where the last thread spent its time.

@@ -60,7 +60,7 @@ func newPageLoss(r *Report) *pageLoss {
 		row := pageTerm{Title: t.Title, Share: t.Share}
 		for i := range t.Places[:min(len(t.Places), pageLossPlaces)] {
 			if p := &t.Places[i]; p.Share >= leastShown {
-				row.Places = append(row.Places, pagePlace{p.at(), p.Share, p.about(t.Name)})
+				row.Places = append(row.Places, pagePlace{p.at(), p.told(), p.about(t.Name)})
 			}
 		}
 		out.Rows = append(out.Rows, row)

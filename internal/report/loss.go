@@ -265,22 +265,46 @@ func (t *LossTerm) where() string {
 		return ""
 	}
 	p := &t.Places[0]
-	part := ratio(p.Share, t.Share)
+	part := ratio(p.told(), t.Share)
 	switch {
 	case p.Why != "" && part > 0.995:
 		return ": " + p.Why
+	case p.Why == analysis.LoadingLibraries:
+		return fmt.Sprintf(", %s of it while %s", unit.Percent(part), p.Why) + t.elsewhere()
 	case p.Why != "":
-		return fmt.Sprintf(", %s of it at places that are not known (%s)", unit.Percent(part), p.Why)
-	}
-	at := p.End()
-	if p.Spent != nil {
-		at = p.Spent.Place.String()
+		return fmt.Sprintf(", %s of it at places that are not known (%s)", unit.Percent(part), p.Why) + t.elsewhere()
 	}
 	lead := ", at "
 	if part <= 0.995 {
-		lead = fmt.Sprintf(", %s of it at ", unit.Percent(part))
+		lead = fmt.Sprintf(", %s%s of it at ", p.roughly(), unit.Percent(part))
 	}
-	return lead + at + p.about(t.Name)
+	return lead + p.at() + p.about(t.Name)
+}
+
+// elsewhere names the first place that is known, where no line has what most is lost to.
+func (t *LossTerm) elsewhere() string {
+	i := slices.IndexFunc(t.Places, func(p LossPlace) bool { return p.Why == "" })
+	if i < 0 || t.Places[i].Share < littleLost {
+		return ""
+	}
+	p := &t.Places[i]
+	return fmt.Sprintf(", and %s%s at %s", p.roughly(), unit.Percent(ratio(p.told(), t.Share)), p.at()) + p.about(t.Name)
+}
+
+// told is the share of the core time that is lost where the report says: of a stretch of one thread
+// alone, what its line has of it.
+func (p *LossPlace) told() float64 {
+	if p.Spent != nil {
+		return p.Share * p.Spent.Share
+	}
+	return p.Share
+}
+
+func (p *LossPlace) roughly() string {
+	if p.Spent != nil && p.Spent.About {
+		return "about "
+	}
+	return ""
 }
 
 // about says what else is known of a place: what happens there, in which threads, or what ran
@@ -352,6 +376,8 @@ func (p *LossPlace) threadWords() string {
 // at is the place in a table, or why there is none.
 func (p *LossPlace) at() string {
 	switch {
+	case p.Why == analysis.LoadingLibraries:
+		return p.Why
 	case p.Why != "":
 		return "not known: " + p.Why
 	case p.Spent != nil:

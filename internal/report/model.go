@@ -178,7 +178,8 @@ type Stretch struct {
 	TimeShare float64 `json:"time_share"` // of the run time
 	AllLost   float64 `json:"all_lost"`   // of the core time, as of sections
 	Instances int     `json:"instances"`
-	Spent     *Spent  `json:"spent,omitempty"` // where most of it goes
+	Spent     *Spent  `json:"spent,omitempty"`   // where most of it goes
+	Loading   float64 `json:"loading,omitempty"` // and the share in which the dynamic linker loads libraries
 }
 
 // Team is the number of threads that take part in an instance, from the smallest to the largest.
@@ -251,7 +252,8 @@ type Ledger struct {
 // most of its time.
 type Spent struct {
 	Place
-	Share float64 `json:"share"` // of the ledger's total, of the stretch
+	Share float64 `json:"share"`           // of the ledger's total, of the stretch
+	About bool    `json:"about,omitempty"` // it is an estimate
 }
 
 // LedgerRow is what one place contributed to the time of the last thread.

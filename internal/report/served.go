@@ -4,9 +4,9 @@ import (
 	"cmp"
 	"reflect"
 	"slices"
+	"strings"
 
 	"lime/internal/profile"
-	"lime/internal/unit"
 )
 
 // The report in the pieces in which 'lime view' asks for it: data with the words that the page of
@@ -174,7 +174,7 @@ func lossTable(r *Report) *LossTable {
 		row := LossRow{Name: t.Name, Title: t.Title, Share: t.Share, Places: []LossAt{}}
 		for i := range t.Places[:min(len(t.Places), pageLossPlaces)] {
 			if p := &t.Places[i]; p.Share >= leastShown {
-				row.Places = append(row.Places, LossAt{p.at(), p.about(t.Name), p.File, p.Line, p.Section, p.Share})
+				row.Places = append(row.Places, LossAt{p.at(), p.about(t.Name), p.File, p.Line, p.Section, p.told()})
 			}
 		}
 		out.Rows = append(out.Rows, row)
@@ -202,9 +202,7 @@ func causeBrief(c *Cause) CauseBrief {
 
 func serialRow(s *Stretch) SerialRow {
 	row := SerialRow{Until: s.EndsAt.End(), Share: s.TimeShare, Times: s.Instances}
-	if s.Spent != nil {
-		row.Spent = unit.Percent(s.Spent.Share) + " of it at " + s.Spent.Place.String()
-	}
+	row.Spent = strings.Join(s.spent(), ", ")
 	return row
 }
 

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"lime/internal/analysis"
 	"lime/internal/profile"
 	"lime/internal/unit"
 )
@@ -279,10 +280,22 @@ func (p *printer) serial(r *Report) {
 	for i := range rows {
 		s := &rows[i]
 		p.line("  %s  until %s", p.st.bold(right(unit.Percent(s.TimeShare), 7)), p.st.place(cutPlace(clean(s.EndsAt.End()), 60)))
-		if s.Spent != nil {
-			p.para(11, fmt.Sprintf("%s of it at %s", unit.Percent(s.Spent.Share), clean(s.Spent.Place.String())))
+		for _, words := range s.spent() {
+			p.para(11, clean(words))
 		}
 	}
+}
+
+// spent says what took the time of a stretch.
+func (s *Stretch) spent() (words []string) {
+	if s.Loading >= littleLost {
+		words = append(words, fmt.Sprintf("%s of it while %s", unit.Percent(s.Loading), analysis.LoadingLibraries))
+	}
+	if at := s.Spent; at != nil {
+		about := map[bool]string{true: "about "}[at.About]
+		words = append(words, fmt.Sprintf("%s%s of it at %s", about, unit.Percent(at.Share), at.Place.String()))
+	}
+	return words
 }
 
 // serialShown are the longest stretches, if they are worth a word.

@@ -50,8 +50,8 @@ func (p *printer) lossRow(t *LossTerm, paint func(string) string) {
 	at := ""
 	if len(t.Places) > 0 && t.Name != analysis.TermUseful {
 		at = t.Places[0].at()
-		if part := ratio(t.Places[0].Share, t.Share); part <= 0.995 {
-			at = unit.Percent(t.Places[0].Share) + " " + at
+		if told := t.Places[0].told(); ratio(told, t.Share) <= 0.995 {
+			at = unit.Percent(told) + " " + at
 		}
 	}
 	lead := fmt.Sprintf("  %s  %s %s", right(unit.Percent(t.Share), 7), fit(t.Title, 24), strings.Repeat(" ", lossBar+1))
