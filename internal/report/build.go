@@ -161,7 +161,7 @@ func (b *builder) section(s *analysis.Section) Section {
 func (b *builder) causes(out *Section, s *analysis.Section) {
 	for i := range s.Causes {
 		c := b.cause(&s.Causes[i])
-		if s.Cancels && c.ShareKind == "ledger" {
+		if c.ShareKind == "ledger" && (s.Cancels || beyond(c.Share)) {
 			c.dropShare(s.Causes[i].LedgerTime)
 		}
 		if s.Causes[i].Important {
@@ -188,6 +188,8 @@ const leastCharge = 0.01
 // whyCandidate says why a place that correlates is no cause.
 func whyCandidate(c *analysis.Cause) string {
 	switch {
+	case c.Share != nil && beyond(*c.Share):
+		return "correlates, but what the account charges it other rows take back"
 	case c.Share != nil && math.Abs(*c.Share) < leastCharge:
 		return "correlates, but the account charges it under 1 %"
 	case c.Share != nil:

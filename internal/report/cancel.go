@@ -38,7 +38,7 @@ func (l *Ledger) weight(row *LedgerRow) float64 {
 // percent prints a time as a share of the imbalance, nothing where shares say nothing: a row beyond
 // the whole is made up for by others.
 func (l *Ledger) percent(time float64) string {
-	if l.Cancels || math.Abs(time) > l.Total*(1+beyondRounding) {
+	if l.Cancels || beyond(ratio(time, l.Total)) {
 		return ""
 	}
 	return unit.Percent(ratio(time, l.Total))
@@ -47,6 +47,10 @@ func (l *Ledger) percent(time float64) string {
 // beyondRounding is the share by which a sum of times may pass the whole for nothing but rounding:
 // half of what is printed.
 const beyondRounding = 0.0005
+
+// beyond reports whether a share of the imbalance is more than all of it: then others make up for
+// it, and it says nothing by itself.
+func beyond(share float64) bool { return math.Abs(share) > 1+beyondRounding }
 
 // dropShares takes the shares off an account whose rows cancel.
 func (l *Ledger) dropShares() {
@@ -59,7 +63,7 @@ func (l *Ledger) dropShares() {
 	}
 }
 
-// dropShare takes the share off a cause of an account whose rows cancel.
+// dropShare takes the share off a cause that others make up for.
 func (c *Cause) dropShare(time float64) {
 	c.Share, c.ShareKind, c.ShareInterval, c.LedgerTime = 0, "none", nil, time
 	for i := range c.Parts {
@@ -75,7 +79,7 @@ func (l *Ledger) cancelWords() string {
 	return " Its rows make up for one another: they add up to far more than that, and shares would say nothing."
 }
 
-// addedWords is what stands for a share of an account whose rows cancel.
+// addedWords is what stands for a share where others make up for the row.
 func (c *Cause) addedWords() string { return fmt.Sprintf("adds %s", unit.SI(c.LedgerTime)) }
 
 // shareShort is the share that stands beside a line of source.

@@ -303,7 +303,7 @@ type Cause struct {
 	Score     float64   `json:"score"`
 	Share     float64   `json:"share"`
 	// "ledger" (exact), "r2" (of the variance) or "time" (of the threads' time in the section,
-	// which all of them pay), "none" where the account cancels
+	// which all of them pay), "none" where others make up for it
 	ShareKind  string  `json:"share_kind"`
 	LedgerTime float64 `json:"ledger_time,omitempty"` // what the account charges, where there is no share
 	// of the threads' time in the section: they keep one another waiting here
