@@ -42,12 +42,12 @@ FNR == 1 {
 }
 { for (i = 1; i <= 4; i++) t[label, FNR, i] = $i; count[label] = FNR }
 END {
-	printf "%-8s %7s %7s  %-10s %4s  %-18s %-18s  %-18s %-18s %7s %7s\n", "program", "wall s", "CPU s", "tool", "runs", "own wall +%", "own CPU +%", "all wall +%", "all CPU +%", "wall +s", "CPU +s"
+	printf "%-8s %7s %7s  %-16s %4s  %-18s %-18s  %-18s %-18s %7s %7s\n", "program", "wall s", "CPU s", "tool", "runs", "own wall +%", "own CPU +%", "all wall +%", "all CPU +%", "wall +s", "CPU +s"
 	for (i = 1; i <= m; i++) {
 		if (split(labels[i], part, ",") < 2 || part[2] ~ /^alone/) continue
 		over(part[1], labels[i], 1, 0); wall = mid
 		over(part[1], labels[i], 2, 0); cpu = mid
-		printf "%-8s %7.2f %7.2f  %-10s %4d  %-18s %-18s  %-18s %-18s %7.3f %7.3f\n", part[1], alone(part[1], 1), alone(part[1], 2), part[2], count[labels[i]],
+		printf "%-8s %7.2f %7.2f  %-16s %4d  %-18s %-18s  %-18s %-18s %7.3f %7.3f\n", part[1], alone(part[1], 1), alone(part[1], 2), part[2], count[labels[i]],
 			percent(part[1], labels[i], 3), percent(part[1], labels[i], 4), percent(part[1], labels[i], 1), percent(part[1], labels[i], 2), wall, cpu
 	}
 }

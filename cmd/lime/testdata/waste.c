@@ -8,7 +8,7 @@
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
-#define N 1000
+#define N 4000
 #define EACH for (long i = 0; i < N; i++)
 #define NOINLINE __attribute__((noinline))
 static volatile long a[N], b[N];
@@ -117,7 +117,7 @@ int main(int argc, char **argv) {
 		pthread_t t;
 		if (modes[m].reads) pthread_create(&t, 0, reader, 0);
 		for (long k = 1; clock() < atof(argv[2]) * CLOCKS_PER_SEC; k++)
-			for (int r = 0; r < (modes[m].reads ? 1 : 100); r++) modes[m].run(modes[m].reads ? k : 100 * k + r);
+			for (int r = 0; r < (modes[m].reads ? 1 : 300); r++) modes[m].run(modes[m].reads ? k : 300 * k + r);
 		over = 1;
 		if (modes[m].reads) pthread_join(t, 0);
 		puts("done");
