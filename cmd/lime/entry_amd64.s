@@ -38,7 +38,7 @@ other:
 	INCL BX
 	CMPL BX, $64
 	JLS  next
-	MOVQ R12, lime∕internal∕sender·inherited(SB)
+	MOVQ R12, lime∕internal∕start·ignored(SB)
 	MOVL $14, AX             // rt_sigprocmask(SIG_BLOCK, 0, SP-128)
 	XORL DI, DI
 	XORL SI, SI
@@ -48,7 +48,30 @@ other:
 	TESTQ AX, AX
 	JNE  go
 	MOVQ -128(SP), R12
-	MOVQ R12, lime∕internal∕sender·blocked(SB)
-	MOVQ $1, lime∕internal∕sender·entered(SB)
+	MOVQ R12, lime∕internal∕start·blocked(SB)
+	MOVL $97, AX             // getrlimit(RLIMIT_NOFILE, SP-128)
+	MOVL $7, DI
+	LEAQ -128(SP), SI
+	SYSCALL
+	TESTQ AX, AX
+	JNE  go
+	MOVQ -128(SP), R12
+	MOVQ R12, lime∕internal∕start·files(SB)
+	XORL R12, R12
+	XORL BX, BX
+open:
+	MOVL $72, AX             // fcntl(BX, F_GETFD)
+	MOVL BX, DI
+	MOVL $1, SI
+	SYSCALL
+	TESTQ AX, AX
+	JGE  there
+	BTSQ BX, R12
+there:
+	INCL BX
+	CMPL BX, $2
+	JLS  open
+	MOVQ R12, lime∕internal∕start·closed(SB)
+	MOVQ $1, lime∕internal∕start·entered(SB)
 go:
 	JMP  _rt0_amd64_linux(SB)

@@ -12,10 +12,10 @@ import (
 	"os"
 
 	"lime/internal/cli"
-	"lime/internal/sender"
+	"lime/internal/start"
 )
 
 func main() {
-	sender.KeepIgnored()
+	start.KeepIgnored()
 	os.Exit(cli.Main(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 }

@@ -16,7 +16,7 @@ type Config struct {
 	FollowExec bool // cpu.FollowExec was called: what child processes start is simulated, too
 	Lime       int  // lime's process in the group, which gets no signals by groups; 0: none
 
-	Signals SignalState // what the program finds of signals
+	Found Found // what the program finds
 
 	Parallel *Parallel // nil: one thread runs at a time, and time is the collector's
 

@@ -37,22 +37,37 @@ type fdTable struct {
 	names     map[int]*Thread // files through which threads are named
 }
 
-// ownFDs is from where on lime's descriptors lie, if the limit allows.
-const ownFDs = 800
+// ownFDs is from where on lime's descriptors lie: above most of a program's, and below the limit.
+func ownFDs() int {
+	const usual, room = 800, 100
+	var l unix.Rlimit
+	if unix.Getrlimit(unix.RLIMIT_NOFILE, &l) != nil || l.Cur > usual+room {
+		return usual
+	}
+	return max(int(l.Cur)-room, 0)
+}
 
-// lowFDs are the numbers kept for the guest.
-const lowFDs = 64
+// HighFD moves a descriptor of lime's there, if it can.
+func HighFD(fd int) int {
+	n, err := unix.FcntlInt(uintptr(fd), unix.F_DUPFD_CLOEXEC, ownFDs())
+	if err != nil {
+		return fd
+	}
+	unix.Close(fd)
+	return n
+}
 
-// ReserveFDs fills the low numbers, so that whatever lime opens until New lies above them, and
-// makes the Go runtime open its own files (epoll). New frees the numbers for the guest. To be
-// called before anything else opens files, and again when low numbers were closed.
+// ReserveFDs fills the numbers that are the guest's, so that whatever lime opens until New lies
+// above them, and makes the Go runtime open its own files (epoll). New frees the numbers. To be
+// called before anything else opens files, and again when some of them were closed.
 func ReserveFDs() error {
-	for fd := 0; fd < lowFDs; {
+	own := ownFDs()
+	for fd := 0; fd < own; {
 		var err error
 		if fd, err = unix.Open("/dev/null", unix.O_RDONLY|unix.O_CLOEXEC, 0); err != nil {
 			return fmt.Errorf("reserve file descriptors: %w", err)
 		}
-		if fd > lowFDs {
+		if fd > own {
 			unix.Close(fd)
 		}
 	}
@@ -69,7 +84,7 @@ func ReserveFDs() error {
 // isFiller recognises what ReserveFDs has opened.
 func isFiller(fd int) bool {
 	var st unix.Stat_t
-	return fd > 2 && fd <= lowFDs && unix.Fstat(fd, &st) == nil && st.Mode&unix.S_IFMT == unix.S_IFCHR && st.Rdev == unix.Mkdev(1, 3)
+	return fd > 2 && fd <= ownFDs() && unix.Fstat(fd, &st) == nil && st.Mode&unix.S_IFMT == unix.S_IFCHR && st.Rdev == unix.Mkdev(1, 3)
 }
 
 // init takes all files that are closed on exec for lime's, the rest for the guest's.
@@ -112,10 +127,7 @@ func openFDs() (fds []int) {
 
 // protect moves a descriptor of lime's out of the way and keeps the guest off it.
 func (f *fdTable) protect(fd int) int {
-	if n, err := unix.FcntlInt(uintptr(fd), unix.F_DUPFD_CLOEXEC, ownFDs); err == nil {
-		unix.Close(fd)
-		fd = n
-	}
+	fd = HighFD(fd)
 	f.protected[fd] = true
 	return fd
 }

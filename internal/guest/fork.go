@@ -75,7 +75,10 @@ func (c *call) runFork(a cloneArgs) (int, unix.Errno) {
 	for what, l := range p.childLimits() {
 		limits[what] = &l
 	}
-	script := c.childScript(&acts, &alt, limits, fs, flags&unix.CLONE_FILES == 0)
+	child := t.standing.ofChild()
+	attr := child.attr()
+	own := append(child.script(attr), cpu.Call{unix.SYS_PERSONALITY, p.personality})
+	script := append(own, c.childScript(&acts, &alt, limits, fs, flags&unix.CLONE_FILES == 0)...)
 	mask := uint64(t.mask)
 	act := cpu.FollowAction()
 	if p.cfg.FollowExec {
@@ -90,6 +93,7 @@ func (c *call) runFork(a cloneArgs) (int, unix.Errno) {
 	pid, errno := f.Run()
 	cpu.FollowLeft()
 	runtime.KeepAlive(&act)
+	runtime.KeepAlive(attr)
 	runtime.KeepAlive(&acts)
 	runtime.KeepAlive(&alt)
 	runtime.KeepAlive(&heap)
@@ -205,7 +209,7 @@ func (c *call) execPath(path string, argv, envp uint64) int64 {
 	if lerr := checkProgram(path, args); lerr != nil {
 		return errRes(execErrno(lerr))
 	}
-	c.p.exec = &ExecRequest{Path: path, Args: args, Env: env, by: c.t}
+	c.p.exec = &ExecRequest{Path: path, Args: args, Env: env, Found: Found{Closed: closedOnExec()}, by: c.t}
 	c.out = Outcome{Kind: Replace}
 	return 0
 }

@@ -55,8 +55,10 @@ type Process struct {
 	scratch   [4][]byte // rewritten path arguments, while the host reads them
 
 	signalFD    int    // readable when PostSignal was called
-	nice        int    // what the program has set; it changes nothing
-	parentDeath uint32 // the same
+	parentDeath uint32 // what the program has set; it changes nothing
+	undumpable  bool   // the same
+	personality uint64 // the same, but for children and the program that replaces this one
+	aux         []byte // the auxiliary vector, as it lies on the stack
 	shown       bool   // a signal descriptor has become readable
 	extMu       sync.Mutex
 	external    []int
@@ -81,6 +83,7 @@ type Thread struct {
 	block     *blocking
 	rest      rest // threads in parallel
 	affinity  []byte
+	standing  standing
 	inCall    bool   // the last exit was a system call whose end is not settled
 	callNr    uint64 // its number
 
@@ -93,8 +96,8 @@ type ExecRequest struct {
 	Args []string
 	Env  []string
 
-	Signals SignalState // after HandOn
-	by      *Thread
+	Found Found // after HandOn
+	by    *Thread
 }
 
 // New reserves the guest's addresses and loads the program.
@@ -137,6 +140,7 @@ func newProcess(cfg Config, host Host) *Process {
 		timerFDs: map[int]*intervalTimer{},
 		children: map[int]*child{}, random: splitMix(0x6c696d65), noted: map[string]bool{}, limits: map[uint64][2]uint64{}, signalFD: -1}
 	p.cpuid = newCPUID(cfg)
+	p.personality, _ = hostCall(unix.SYS_PERSONALITY, askPersonality)
 	p.bases = bases{real: epoch, mono: bootTime, boot: bootTime}
 	switch {
 	case cfg.Parallel != nil:
@@ -172,7 +176,8 @@ func (p *Process) start(prog *program, path string) error {
 	ctx.RIP, ctx.RFLAGS = entry, 0x202
 	t := p.addThread(ctx, nil)
 	t.Name = commOf(path)
-	p.cfg.Signals.begin(p, t)
+	t.standing = hostStanding()
+	p.cfg.Found.begin(p, t)
 	for _, img := range p.images {
 		p.host.ImageMapped(img)
 	}
@@ -201,6 +206,7 @@ func (p *Process) load(prog *program, path string) (entry, sp uint64, e *LoadErr
 	p.mem.startHeap(prog.elf.heapAfter(main.img.Hi))
 	im := stackImage{args: prog.args, env: p.cfg.Env, execfn: path, random: fixedRandom, aux: p.auxv(main, base, p.mem.mapVDSO())}
 	sp, e = p.mem.mapStack(im, prog.elf.execStack)
+	p.aux = auxOnStack(sp)
 	return entry, sp, e
 }
 
@@ -282,7 +288,7 @@ func (p *Process) DoExec(r *ExecRequest) error {
 			signal.Ignore(unix.Signal(sig))
 		}
 	}
-	mask := unix.Sigset_t{Val: [16]uint64{r.Signals.Blocked}}
+	mask := unix.Sigset_t{Val: [16]uint64{r.Found.Blocked}}
 	_ = unix.PthreadSigmask(unix.SIG_SETMASK, &mask, nil)
 	return unix.Exec(r.Path, r.Args, r.Env)
 }

@@ -30,10 +30,14 @@ var fakeFiles = map[string]func(p *Process) string{
 	"/proc/uptime":                           func(p *Process) string { return fmt.Sprintf("%d.00 0.00\n", int64((bootTime+p.now)/1e9)) },
 	"/proc/loadavg":                          func(p *Process) string { return fmt.Sprintf("0.00 0.00 0.00 1/100 %d\n", p.id) },
 	"/proc/self/maps":                        (*Process).procMaps,
-	"/proc/self/status":                      (*Process).procStatus,
+	"/proc/self/status":                      procStatus,
 	"/proc/self/stat":                        (*Process).procSelfStat,
 	"/proc/self/statm":                       (*Process).procStatm,
 	"/proc/self/cmdline":                     func(p *Process) string { return strings.Join(p.args, "\x00") + "\x00" },
+	"/proc/self/environ":                     func(p *Process) string { return strings.Join(p.cfg.Env, "\x00") + "\x00" },
+	"/proc/self/auxv":                        func(p *Process) string { return string(p.aux) },
+	"/proc/self/limits":                      procLimits,
+	"/proc/self/personality":                 func(p *Process) string { return fmt.Sprintf("%08x\n", p.personality) },
 	"/proc/self/cgroup":                      func(*Process) string { return "0::/\n" },
 	"/sys/devices/system/cpu/online":         cpuRange,
 	"/sys/devices/system/cpu/possible":       cpuRange,
@@ -288,16 +292,19 @@ func nodeMeminfo() string {
 		memTotal>>10, memFree>>10, (memTotal-memFree)>>10)
 }
 
-// nodeCores is the set of all cores as the kernel prints it: words of 32 bits in hexadecimal, the
-// highest first.
-func (p *Process) nodeCores() string {
-	mask, n := p.coreMask(), (p.cfg.Cores+31)/32
+// nodeCores is the set of all cores.
+func (p *Process) nodeCores() string { return coreSet(p, p.coreMask()) + "\n" }
+
+// coreSet is a set of cores as the kernel prints it: words of 32 bits in hexadecimal, the highest
+// first and as wide as there are cores.
+func coreSet(p *Process, mask []byte) string {
+	n := (p.cfg.Cores + 31) / 32
 	words := make([]string, n)
 	for i := range n {
 		words[n-1-i] = fmt.Sprintf("%08x", le32(mask[4*i:]))
 	}
-	words[0] = strings.TrimLeft(words[0], "0")
-	return strings.Join(words, ",") + "\n"
+	words[0] = words[0][8-((p.cfg.Cores-1)%32/4+1):]
+	return strings.Join(words, ",")
 }
 
 // procMaps is /proc/self/maps.
@@ -345,14 +352,6 @@ func (p *Process) procSelfStat() string {
 		"0 0 0 0 0 0 0 0 0 17 0 0 0 0 0 0 0 0 0 0 0 0 0 0\n",
 		p.id, t.Name, unix.Getppid(), unix.Getpgrp(), unix.Getpgrp(), int64(p.host.CPUTime(nil)/1e7), len(p.threads),
 		int64(bootTime/1e7), p.size(), p.mem.layout.HighHi-pageSize)
-}
-
-func (p *Process) procStatus() string {
-	kb := p.size() >> 10
-	return fmt.Sprintf("Name:\t%s\nUmask:\t0022\nState:\tR "+
-		"(running)\nTgid:\t%d\nNgid:\t0\nPid:\t%d\nPPid:\t%d\nTracerPid:\t0\nUid:\t%d\t%d\t%d\t%d\nGid:\t%d\t%d\t%d\t%d\nVmPeak:\t%8d kB\nVmSize:\t%8d kB\nVmHWM:\t   65536 kB\nVmRSS:\t   65536 kB\nThreads:\t%d\nCpus_allowed_list:\t%sMems_allowed_list:\t0\n",
-		p.threads[0].Name, p.id, p.id, unix.Getppid(), unix.Getuid(), unix.Geteuid(), unix.Geteuid(), unix.Geteuid(),
-		unix.Getgid(), unix.Getegid(), unix.Getegid(), unix.Getegid(), kb, kb, len(p.threads), cpuRange(p))
 }
 
 func splitLines(s string) iter.Seq[string] { return strings.SplitSeq(s, "\n") }

@@ -1,6 +1,8 @@
 package guest
 
 import (
+	"slices"
+
 	"golang.org/x/sys/unix"
 )
 
@@ -88,6 +90,21 @@ func stackWords(argv, envp []uint64, aux [][2]uint64, strAt uint64) []uint64 {
 		words = append(words, a[0], a[1])
 	}
 	return words
+}
+
+// auxOnStack is the auxiliary vector behind arguments and environment, its end included.
+func auxOnStack(sp uint64) []byte {
+	word := func() uint64 { sp += 8; return le64(bytesAt(sp-8, 8)) }
+	for n := word() + 1; n > 0; n-- { // the arguments, and a zero
+		word()
+	}
+	for word() != 0 { // the environment
+	}
+	at := sp
+	for word() != atNull {
+		word()
+	}
+	return slices.Clone(bytesAt(at, sp+8-at))
 }
 
 // maxStackImage bounds arguments and environment, as the kernel does (a quarter of the stack).

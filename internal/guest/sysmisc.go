@@ -69,37 +69,6 @@ func sysSchedSetaffinity(c *call) int64 {
 // Affinity says on which cores t may run: bit c%8 of byte c/8; nil for all.
 func (t *Thread) Affinity() []byte { return t.affinity }
 
-func sysSchedSetscheduler(c *call) int64 {
-	const resetOnFork = 0x40000000
-	if c.p.threadArg(c.t, c.a[0]) == nil {
-		return errRes(unix.ESRCH)
-	}
-	switch c.a[1] &^ resetOnFork {
-	case 0, 3, 5: // OTHER, BATCH, IDLE
-		return 0
-	case 1, 2: // real-time: as for an ordinary user
-		return errRes(unix.EPERM)
-	}
-	return errRes(unix.EINVAL)
-}
-
-func sysSchedGetparam(c *call) int64 {
-	if c.p.threadArg(c.t, c.a[0]) == nil {
-		return errRes(unix.ESRCH)
-	}
-	return c.put(c.a[1], make([]byte, 4))
-}
-
-func sysSchedGetattr(c *call) int64 {
-	const size = 48
-	if c.a[2] < size {
-		return errRes(unix.EINVAL)
-	}
-	var b [size]byte
-	putLE32(b[:], size)
-	return c.put(c.a[1], b[:])
-}
-
 func sysSchedRrGetInterval(c *call) int64 { return c.put(c.a[1], timespecBytes(100_000_000)) }
 
 func sysGetcpu(c *call) int64 {
@@ -163,6 +132,9 @@ func (c *call) rlimit(pid, what, set, get uint64) int64 {
 		if l[0] > l[1] {
 			return errRes(unix.EINVAL)
 		}
+		if l[1] > old[1] && !capable(unix.CAP_SYS_RESOURCE) {
+			return errRes(unix.EPERM)
+		}
 		c.p.limits[what] = l
 	}
 	if get == 0 {
@@ -173,7 +145,7 @@ func (c *call) rlimit(pid, what, set, get uint64) int64 {
 	return c.put(get, b[:])
 }
 
-// usualFiles is the usual soft limit on open files, which the guest is told.
+// usualFiles is the usual soft limit on open files.
 const usualFiles = 1024
 
 // childLimits are the limits that a child process gets: those of the guest, not lime's.
@@ -191,7 +163,7 @@ func (p *Process) limit(what uint64) [2]uint64 {
 	}
 	var l unix.Rlimit
 	_ = unix.Getrlimit(int(what), &l)
-	if what == unix.RLIMIT_NOFILE { // Go's runtime has raised it for lime
+	if what == unix.RLIMIT_NOFILE { // Go's library has raised it for lime, and what it was is not known
 		l.Cur = min(usualFiles, l.Max)
 	}
 	return [2]uint64{l.Cur, l.Max}
@@ -286,27 +258,6 @@ func sysPkeyMprotect(c *call) int64 {
 	return sysMprotect(c)
 }
 
-// ownPriority says that a priority is asked of the process itself, or a thread of it.
-func (c *call) ownPriority() bool {
-	id := int(int32(c.a[1]))
-	return int32(c.a[0]) == unix.PRIO_PROCESS && (id == 0 || c.p.own(id))
-}
-
-// sysGetpriority answers 20 less the niceness, as the kernel does.
-func sysGetpriority(c *call) int64 {
-	if c.ownPriority() {
-		return int64(20 - c.p.nice)
-	}
-	return pass(c)
-}
-
-func sysSetpriority(c *call) int64 {
-	if c.ownPriority() {
-		c.p.nice = min(max(int(int32(c.a[2])), -20), 19)
-	}
-	return 0
-}
-
 // ownCap is capget and capset, whose header names a process.
 func ownCap(c *call) int64 {
 	var h [8]byte
@@ -319,4 +270,17 @@ func ownCap(c *call) int64 {
 		defer c.p.mem.store32(c.a[0]+4, uint32(pid))
 	}
 	return pass(c)
+}
+
+// askPersonality asks what it is.
+const askPersonality = 0xffffffff
+
+// sysPersonality remembers what is to hold for the programs that are started later: of the present
+// one nothing depends on it, whose addresses lime gives out.
+func sysPersonality(c *call) int64 {
+	old := c.p.personality
+	if to := c.a[0] & askPersonality; to != askPersonality {
+		c.p.personality = to
+	}
+	return int64(old)
 }

@@ -24,6 +24,7 @@ type sysRow struct {
 	kind  callKind
 	do    func(*call) int64
 	fd    bool // the first argument is a descriptor: lime's own answer EBADF
+	dir   bool // the same of a directory's
 	quiet bool // refused without telling the user: every C library copes
 
 	touchesFiles bool // may make a descriptor ready that another thread waits for
@@ -65,6 +66,8 @@ func indexRows() []*sysRow {
 			}
 			if r.fd {
 				r.touchesFiles = true
+			}
+			if r.fd || r.dir {
 				r.do = guardFD(r.do)
 			}
 		}

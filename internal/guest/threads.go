@@ -16,7 +16,7 @@ func (p *Process) addThread(ctx *cpu.Context, parent *Thread) *Thread {
 	}
 	p.made++
 	if parent != nil {
-		t.Name, t.mask, t.affinity = parent.Name, parent.mask, parent.affinity
+		t.Name, t.mask, t.affinity, t.standing = parent.Name, parent.mask, parent.affinity, parent.standing.ofChild()
 	}
 	p.threads = append(p.threads, t)
 	return t
@@ -235,38 +235,6 @@ func (c *call) put32(a uint64, v uint32) int64 {
 
 // maxName is the length of a thread's name (TASK_COMM_LEN, less the end).
 const maxName = 15
-
-func sysPrctl(c *call) int64 {
-	switch c.a[0] {
-	case unix.PR_SET_NAME:
-		s, errno := c.p.mem.cString(c.a[1], pageSize)
-		if errno != 0 {
-			return errRes(errno)
-		}
-		c.t.Name = s[:min(len(s), maxName)]
-		return 0
-	case unix.PR_GET_NAME:
-		var b [16]byte
-		copy(b[:15], c.t.Name)
-		return c.put(c.a[1], b[:])
-	case unix.PR_GET_SECCOMP:
-		return 0
-	case unix.PR_SET_PDEATHSIG: // lime's parent is not the program's
-		if c.a[1] > numSignals {
-			return errRes(unix.EINVAL)
-		}
-		c.p.parentDeath = uint32(c.a[1])
-		return 0
-	case unix.PR_GET_PDEATHSIG:
-		return c.put32(c.a[1], c.p.parentDeath)
-	case unix.PR_SET_TIMERSLACK, unix.PR_SET_VMA, unix.PR_SET_THP_DISABLE, unix.PR_SET_NO_NEW_PRIVS, unix.PR_SET_PTRACER, unix.PR_SET_DUMPABLE:
-		return 0
-	case unix.PR_GET_DUMPABLE, unix.PR_GET_KEEPCAPS, unix.PR_GET_TIMERSLACK, unix.PR_CAPBSET_READ,
-		unix.PR_SET_KEEPCAPS, unix.PR_GET_SECUREBITS, unix.PR_GET_NO_NEW_PRIVS, unix.PR_SET_CHILD_SUBREAPER:
-		return pass(c)
-	}
-	return errRes(unix.EINVAL)
-}
 
 func sysSchedYield(c *call) int64 {
 	c.out.Kind = Yield

@@ -53,6 +53,7 @@ var table = []row{
 	{"unwind", "", ""},
 	{"perf", "unit", sys},
 	{"sender", "", sys},
+	{"start", "", sys},
 	{"collect", "unit profile", ""},
 	{"waste", "", ""},
 	{"waste/calls", "", ""},
@@ -66,11 +67,11 @@ var table = []row{
 	{"collect/threads", "collect/mpi profile section unit", ""},
 	{"collect/image", "origin binfile symbol unwind", ""},
 	{"collect/sim", "collect/region collect/threads collect/image origin collect/mpi waste waste/calls waste/elem waste/quick waste/reason collect/known collect/spin unit profile section uop " +
-		"unwind machine engine guest cpu futex binfile symbol x86 graph collect sender", sys},
+		"unwind machine engine guest cpu futex binfile symbol x86 graph collect sender start", sys},
 	{"collect/native/hook", "binfile symbol unit x86 x86/enc", sys},
 	{"collect/native/watch", "perf waste waste/calls waste/elem x86", sys},
 	{"collect/native", "collect/region collect/threads collect/image origin collect/mpi waste waste/reason collect/known collect/native/hook collect/native/watch " +
-		"sender unit profile section perf unwind binfile symbol x86 x86/enc graph collect", sys},
+		"sender start unit profile section perf unwind binfile symbol x86 x86/enc graph collect", sys},
 	{"collect/callgrind", "unit profile", zip},
 	{"export", "origin profile safe unit", "github.com/google/pprof"},
 	{"resolve", "origin binfile symbol x86 graph profile safe unit", ""},

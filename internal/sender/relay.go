@@ -36,13 +36,14 @@ type Relay struct {
 }
 
 // Passes reports whether a signal that has come is to be passed on to a process: not if the kernel
-// sent it, nor if the process did or one of its children, to whom we are one of their group.
+// sent it, nor if the process did or one of its children, to whom we are one of their group. A timer
+// that ran when we were started (alarm(2), then execve(2)) is the program's.
 func (r *Relay) Passes(n syscall.Signal, to int) bool {
 	pid, sent := Of(n)
 	if !sent && n == unix.SIGINT {
 		r.key.Store(true)
 	}
-	return sent && !descends(pid, to)
+	return sent && !descends(pid, to) || !sent && n == unix.SIGALRM
 }
 
 // KeyCame reports whether we were sent the signal of the terminal's key, too, now that it has ended

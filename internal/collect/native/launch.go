@@ -11,7 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"lime/internal/collect/native/hook"
-	"lime/internal/sender"
+	"lime/internal/start"
 )
 
 // launched is a program that was started and let go.
@@ -73,34 +73,34 @@ func launch(o *Options, prepare func(pid int) error, candidates func() []hook.Ca
 		l.pidfd = fd
 	}
 	l.traps = o.Waste != 0
-	if err := signalsAtStart(t, l.traps); err != nil {
+	if err := asStarted(t, l.traps); err != nil {
 		return nil, l.abandon(err)
 	}
 	l.freed = monotonic() // not later: lime may not get a core back at once, and the program runs
 	return l, t.Detach()
 }
 
-// signalsAtStart has the program find the signals ignored and blocked that lime was started with, as
-// it would without lime (execve(2)): Go's runtime needs some of them, and the program has these as
+// asStarted has the program find what lime was started with, as it would without lime (execve(2)):
+// Go's runtime needs some signals, opens descriptors that are closed, and the program has these as
 // the runtime left them. If traps are to come they are ignored, too: one that is under way when its
 // tracer dies does no harm then.
-func signalsAtStart(t *hook.Tracee, traps bool) error {
-	set := sender.Inherited()
+func asStarted(t *hook.Tracee, traps bool) error {
+	set := start.Ignored()
 	if traps {
 		set |= 1 << (unix.SIGTRAP - 1)
 	}
-	var ignored []syscall.Signal
+	found := hook.Found{Closed: start.Closed(), Subreaper: start.Subreaper()}
 	for n := syscall.Signal(1); set>>(n-1) != 0; n++ {
 		if set>>(n-1)&1 != 0 {
-			ignored = append(ignored, n)
+			found.Ignored = append(found.Ignored, n)
 		}
 	}
-	if blocked, known := sender.Blocked(); known {
+	if blocked, known := start.Blocked(); known {
 		if err := hook.Block(t, blocked); err != nil {
 			return err
 		}
 	}
-	return hook.Ignore(t, ignored)
+	return hook.Find(t, found)
 }
 
 // untraced starts the program without ptrace where that is forbidden.

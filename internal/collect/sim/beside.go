@@ -39,8 +39,9 @@ type beside struct {
 	seeking   bool       // some thread is followed round its loop
 	loops     []*spinner // that come back to where they began, each once
 	turnstile turnstile
-	over      bool   // nothing is counted any more
-	dealt     uint64 // how often somebody has come for a pieces of workork
+	over      bool        // nothing is counted any more
+	errands   chan func() // for the host thread of who replaces the program
+	dealt     uint64      // how often somebody has come for a pieces of workork
 }
 
 // hostThread is the host's side of a thread.
@@ -53,6 +54,7 @@ type hostThread struct {
 	patience patience
 	from     uint64 // its clock when it had waited last
 	place    seat
+	replaces bool // the program, by execve
 	free     bool // its turn has no end for others' sake
 	// the number of its last turn
 	ticket uint64
@@ -69,7 +71,8 @@ type hostThread struct {
 }
 
 func newBeside(r *run) *beside {
-	return &beside{r: r, turnstile: turnstile{cores: r.cfg.Cores}, stopped: futex.NewCond(&r.mu), meetings: map[uint64]*meeting{}}
+	return &beside{r: r, turnstile: turnstile{cores: r.cfg.Cores}, stopped: futex.NewCond(&r.mu), meetings: map[uint64]*meeting{},
+		errands: make(chan func())}
 }
 
 // guest is what the guest needs to know.
@@ -134,6 +137,23 @@ func (b *beside) drive(t *thread) {
 	}
 	r.memory.proc.Poke()
 	r.mu.Unlock()
+	if t.host.replaces {
+		for f := range b.errands {
+			f()
+		}
+	}
+}
+
+// replacing runs f on the host thread of who replaces the program: capabilities, ids, and what else
+// the kernel has of each thread, the next program gets from the one that calls execve.
+func replacing(b *beside, f func()) {
+	if b == nil {
+		f()
+		return
+	}
+	done := make(chan struct{})
+	b.errands <- func() { f(); close(done) }
+	<-done
 }
 
 // quiet reports whether no thread can run.

@@ -12,6 +12,7 @@ import (
 	"os/signal"
 	"runtime"
 	"runtime/debug"
+	"slices"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -22,12 +23,7 @@ import (
 	"lime/internal/guest"
 	"lime/internal/profile"
 	"lime/internal/sender"
-)
-
-// Descriptors on which parent and child talk, unless the verb names others.
-const (
-	questionFD = 3
-	answerFD   = 4
+	"lime/internal/start"
 )
 
 // maxTries is how often a child starts itself again because the addresses that the
@@ -35,9 +31,10 @@ const (
 const maxTries = 20
 
 // ChildMain is the process that holds the program. It is called before
-// anything else happens in it, with what follows ChildVerb, and returns its exit status.
+// anything else happens in it, with what follows ChildVerb, the descriptors on which it talks with
+// its parent, and returns its exit status.
 func ChildMain(args []string, stderr io.Writer) int {
-	question, answer := questionFD, answerFD
+	question, answer := -1, -1
 	if len(args) == 2 {
 		question, _ = strconv.Atoi(args[0])
 		answer, _ = strconv.Atoi(args[1])
@@ -64,14 +61,17 @@ func ChildMain(args []string, stderr io.Writer) int {
 // hold runs the program in this process, and answers how it fared.
 func (cfg Config) hold(stderr io.Writer) int {
 	cfg.settle()
-	if cfg.Signals == nil {
-		cfg.Signals = startState()
+	if cfg.Found == nil {
+		cfg.Found = found()
+	}
+	if slices.Contains(cfg.Found.Closed, unix.Stderr) { // the number is the program's
+		stderr = io.Discard
 	}
 	res := runHere(cfg, stderr)
 	if res.Status == statusAgain && cfg.Tries < maxTries {
 		// Here, not in the parent: a program that replaced itself must not begin anew.
 		cfg.Tries++
-		_ = replace(cfg, &guest.ExecRequest{Path: cfg.Cmd, Args: cfg.Args, Env: cfg.Env, Signals: *cfg.Signals})
+		_ = replace(cfg, &guest.ExecRequest{Path: cfg.Cmd, Args: cfg.Args, Env: cfg.Env, Found: *cfg.Found})
 	}
 	text, _ := json.Marshal(res)
 	_, _ = cfg.answer.Write(text)
@@ -91,20 +91,13 @@ func readConfig(fd int) (cfg Config, err error) {
 }
 
 // highFD moves a descriptor out of the way of the program's own.
-func highFD(fd int) *os.File {
-	const high = 900
-	if n, err := unix.FcntlInt(uintptr(fd), unix.F_DUPFD_CLOEXEC, high); err == nil {
-		unix.Close(fd)
-		fd = n
-	}
-	return os.NewFile(uintptr(fd), "answer")
-}
+func highFD(fd int) *os.File { return os.NewFile(uintptr(guest.HighFD(fd)), "answer") }
 
 // replace starts over with the program by which the present one replaces itself: this process, its
 // open files and its directory stay, the profile is that of the new program. It returns only if
 // that fails.
 func replace(cfg Config, e *guest.ExecRequest) error {
-	cfg.Cmd, cfg.Args, cfg.Env, cfg.Signals = e.Path, e.Args, e.Env, &e.Signals
+	cfg.Cmd, cfg.Args, cfg.Env, cfg.Found = e.Path, e.Args, e.Env, &e.Found
 	text, err := json.Marshal(cfg)
 	if err != nil {
 		return err
@@ -200,23 +193,30 @@ func (r *run) complete(ctx context.Context, w *profile.Writer, stderr io.Writer)
 	if r.end.err != nil {
 		fmt.Fprintln(stderr, "lime:", r.end.err)
 	}
-	if r.end.exec != nil && r.counting.over() {
-		e := r.end.exec
-		r.end.err = fmt.Errorf("replace the program by %s: %w", e.Path, r.memory.proc.DoExec(e))
-		fmt.Fprintln(stderr, "lime:", r.end.err)
-	} else if r.end.exec != nil {
-		next := r.cfg
+	if r.end.exec != nil {
 		r.unrelay()
-		r.end.exec.HandOn(r.memory.proc)
-		if next.Children != "" { // each program has a profile of its own
-			next.Out = ChildProfile(next.Children, r.end.exec.Path, os.Getpid())
-		}
-		r.end.err = fmt.Errorf("replace the program by %s: %w", r.end.exec.Path, replace(next, r.end.exec))
-		r.end.state = "lime-failed"
-		_ = profile.Amend(r.cfg.Out, func(m *profile.Meta) { m.EndState = r.end.state })
-		fmt.Fprintln(stderr, "lime:", r.end.err)
+		replacing(r.beside, func() { r.replaced(stderr) })
 	}
 	return r.result()
+}
+
+// replaced has the program be what it has replaced itself by. It returns only if that fails.
+func (r *run) replaced(stderr io.Writer) {
+	e := r.end.exec
+	if r.counting.over() {
+		r.end.err = fmt.Errorf("replace the program by %s: %w", e.Path, r.memory.proc.DoExec(e))
+		fmt.Fprintln(stderr, "lime:", r.end.err)
+		return
+	}
+	next := r.cfg
+	e.HandOn(r.memory.proc)
+	if next.Children != "" { // each program has a profile of its own
+		next.Out = ChildProfile(next.Children, e.Path, os.Getpid())
+	}
+	r.end.err = fmt.Errorf("replace the program by %s: %w", e.Path, replace(next, e))
+	r.end.state = "lime-failed"
+	_ = profile.Amend(r.cfg.Out, func(m *profile.Meta) { m.EndState = r.end.state })
+	fmt.Fprintln(stderr, "lime:", r.end.err)
 }
 
 // counted closes the profile of a program that goes on, and tells the parent.
@@ -295,11 +295,15 @@ func notRun(cfg Config, err error, stderr io.Writer) Result {
 	return res
 }
 
-// startState is what this process was started with of signals.
-func startState() *guest.SignalState {
-	s := guest.SignalState{Ignored: sender.Inherited()}
+// found is what this process was started with.
+func found() *guest.Found {
+	s := guest.Found{Ignored: start.Ignored(), Closed: start.Closed(), Subreaper: start.Subreaper(), Limits: map[uint64][2]uint64{}}
+	var l unix.Rlimit
+	if soft, known := start.OpenFiles(); known && unix.Getrlimit(unix.RLIMIT_NOFILE, &l) == nil {
+		s.Limits[unix.RLIMIT_NOFILE] = [2]uint64{soft, l.Max}
+	}
 	var known bool
-	if s.Blocked, known = sender.Blocked(); known {
+	if s.Blocked, known = start.Blocked(); known {
 		return &s
 	}
 	var mask unix.Sigset_t

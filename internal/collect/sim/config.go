@@ -105,10 +105,10 @@ type Config struct {
 	Progress    bool
 	Tool        string
 	Rank        profile.RankInfo
-	Children    string             // the directory of the profiles of what child processes start
-	Filtered    bool               // the kernel stops child processes there already
-	Signals     *guest.SignalState // nil: what this process was started with
-	Followed    bool               // a child process started this: nobody waits for its result, but for its end
+	Children    string       // the directory of the profiles of what child processes start
+	Filtered    bool         // the kernel stops child processes there already
+	Found       *guest.Found // nil: what this process was started with
+	Followed    bool         // a child process started this: nobody waits for its result, but for its end
 
 	interrupted func() bool
 	answer      *os.File

@@ -112,7 +112,7 @@ func (ex *exits) act(t *thread, out guest.Outcome) bool {
 	case guest.ProcessExit:
 		ex.ending.exited(ex.memory.proc.Status())
 	case guest.Replace:
-		ex.end.exec = ex.memory.proc.Exec()
+		ex.end.exec, t.host.replaces = ex.memory.proc.Exec(), true
 		// By another image: a kill before that one has its own file must not leave the profile of a program that
 		// ended.
 		ex.ending.stop("running", nil)

@@ -31,7 +31,7 @@ func (c *Config) follow() error {
 		return nil
 	}
 	next := *c
-	next.Cmd, next.Args, next.Env, next.Out = "", nil, nil, ""
+	next.Cmd, next.Args, next.Env, next.Out, next.Found = "", nil, nil, "", nil
 	next.Followed, next.Filtered, next.Progress, next.Tries, next.Settled = true, true, false, 0, false
 	text, err := json.Marshal(next)
 	if err != nil {

@@ -14,6 +14,7 @@ import (
 	"os/signal"
 	"runtime"
 	"slices"
+	"strconv"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -39,7 +40,7 @@ func Run(ctx context.Context, o Options) (Result, error) {
 	if cfg.Env == nil {
 		cfg.Env = environ(cfg.Cmd)
 	}
-	cfg.Parent, cfg.Signals = os.Getpid(), startState()
+	cfg.Parent, cfg.Found = os.Getpid(), found()
 	const attempts = 5
 	for range attempts {
 		res, err := runChild(ctx, &o, cfg)
@@ -107,7 +108,7 @@ func passOn(signals chan os.Signal, relay *sender.Relay, child *os.Process) (sto
 	}
 }
 
-// command prepares the child: descriptor 3 tells it what to do, on 4 it answers.
+// command prepares the child, which is told what to do by one descriptor and answers on another.
 func (o *Options) command(cfg Config) (*exec.Cmd, *os.File, error) {
 	text, err := json.Marshal(cfg)
 	if err != nil {
@@ -127,7 +128,9 @@ func (o *Options) command(cfg Config) (*exec.Cmd, *os.File, error) {
 	}
 	cmd := exec.Command(lime, ChildVerb)
 	cmd.Args[0] = "lime"
-	cmd.ExtraFiles = []*os.File{question, write}
+	if err := besideInherited(cmd, question, write); err != nil {
+		return nil, nil, err
+	}
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
 	if o.Stdin != nil {
 		cmd.Stdin = o.Stdin
@@ -141,6 +144,26 @@ func (o *Options) command(cfg Config) (*exec.Cmd, *os.File, error) {
 	cmd.Env = append(os.Environ(), "GOTRACEBACK=single")
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	return cmd, read, nil
+}
+
+// besideInherited gives the child files of lime's own, and tells it where, at numbers that lime has
+// not inherited: those are the program's.
+func besideInherited(cmd *exec.Cmd, files ...*os.File) error {
+	const first = 3 // of ExtraFiles
+	for n := first; len(files) > 0; n++ {
+		if flags, err := unix.FcntlInt(uintptr(n), unix.F_GETFD, 0); err == nil && flags&unix.FD_CLOEXEC == 0 {
+			own, err := unix.FcntlInt(uintptr(n), unix.F_DUPFD_CLOEXEC, first)
+			if err != nil {
+				return fmt.Errorf("inherited descriptor %d: %w", n, err)
+			}
+			cmd.ExtraFiles = append(cmd.ExtraFiles, os.NewFile(uintptr(own), "inherited"))
+			continue
+		}
+		cmd.ExtraFiles = append(cmd.ExtraFiles, files[0])
+		cmd.Args = append(cmd.Args, strconv.Itoa(n))
+		files = files[1:]
+	}
+	return nil
 }
 
 // spool puts text into a file in memory, to be read from its start.

@@ -129,7 +129,7 @@ func newRun(cfg Config, meter Meter, sink profile.Sink) (*run, error) {
 func (r *run) load() error {
 	p, err := guest.New(guest.Config{
 		Path: r.cfg.Cmd, Args: r.cfg.Args, Env: r.cfg.Env, Cores: r.cfg.Cores, HostCPU: r.cfg.HostCPU,
-		Parallel: r.beside.guest(), FollowExec: r.cfg.Children != "", Lime: r.cfg.Parent, Signals: *r.cfg.Signals,
+		Parallel: r.beside.guest(), FollowExec: r.cfg.Children != "", Lime: r.cfg.Parent, Found: *r.cfg.Found,
 	}, &host{r})
 	if err != nil {
 		return err

@@ -1,6 +1,6 @@
 package hook
 
-// What a program that lime has started is to find of signals.
+// What a program that lime has started is to find.
 
 import (
 	"encoding/binary"
@@ -12,21 +12,44 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Ignore has a program that lime has started, and that stands at its first instruction, ignore
-// signals as long as it asks for nothing else. It must be the last thing that lime does with the
-// program if SIGTRAP is one: an int3, or a single step, would take it back (a trap that is forced on
-// a thread that ignores it makes the kernel forget that it does, force_sig_info in kernel/signal.c).
-// So the system calls end at a stop of ptrace's own.
-func Ignore(t *Tracee, signals []syscall.Signal) error {
-	const ignore = 1 // SIG_IGN
-	if len(signals) == 0 {
-		return nil
+// Found is what a program that lime has started is to find, as long as it asks for nothing else, and
+// would not: Go's runtime has changed it, or it belongs to lime's process alone.
+type Found struct {
+	Ignored   []syscall.Signal
+	Closed    []int // descriptors
+	Subreaper bool  // orphans among its descendants become its children
+}
+
+// calls are the system calls that bring it about; at ignore lies a struct sigaction.
+func (f *Found) calls(ignore uint64) (out [][5]uint64) {
+	const setSize = 8 // bytes of a set of signals
+	for _, fd := range f.Closed {
+		out = append(out, [5]uint64{unix.SYS_CLOSE, uint64(fd)})
 	}
+	if f.Subreaper {
+		out = append(out, [5]uint64{unix.SYS_PRCTL, unix.PR_SET_CHILD_SUBREAPER, 1})
+	}
+	for _, sig := range f.Ignored {
+		out = append(out, [5]uint64{unix.SYS_RT_SIGACTION, uint64(sig), ignore, 0, setSize})
+	}
+	return out
+}
+
+// Find has a program that lime has started, and that stands at its first instruction, find this. It
+// must be the last thing that lime does with the program if SIGTRAP is ignored: an int3, or a single
+// step, would take it back (a trap that is forced on a thread that ignores it makes the kernel forget
+// that it does, force_sig_info in kernel/signal.c). So the system calls end at a stop of ptrace's own.
+func Find(t *Tracee, f Found) error {
+	const ignore, behind = 1, 8 // SIG_IGN; the system call's bytes
 	saved, err := t.registers(t.PID)
 	if err != nil {
 		return err
 	}
 	at := saved.Rip
+	calls := f.calls(at + behind)
+	if len(calls) == 0 {
+		return nil
+	}
 	code := binary.LittleEndian.AppendUint64([]byte{0x0f, 0x05, 0, 0, 0, 0, 0, 0}, ignore) // syscall, then a struct sigaction
 	code = append(code, make([]byte, 24)...)
 	old := make([]byte, len(code))
@@ -37,8 +60,8 @@ func Ignore(t *Tracee, signals []syscall.Signal) error {
 		return err
 	}
 	var came []syscall.Signal
-	for _, sig := range signals {
-		if err = ignoreOne(t, saved, sig, &came); err != nil {
+	for _, c := range calls {
+		if err = callHere(t, saved, c, &came); err != nil {
 			break
 		}
 	}
@@ -53,11 +76,10 @@ func Ignore(t *Tracee, signals []syscall.Signal) error {
 	return nil
 }
 
-// ignoreOne makes the system call for a signal, at which the program stands.
-func ignoreOne(t *Tracee, regs unix.PtraceRegs, sig syscall.Signal, came *[]syscall.Signal) error {
-	const setSize = 8 // bytes of a set of signals
-	regs.Rax, regs.Orig_rax = unix.SYS_RT_SIGACTION, ^uint64(0)
-	regs.Rdi, regs.Rsi, regs.Rdx, regs.R10 = uint64(sig), regs.Rip+8, 0, setSize
+// callHere makes a system call at which the program stands.
+func callHere(t *Tracee, regs unix.PtraceRegs, call [5]uint64, came *[]syscall.Signal) error {
+	regs.Rax, regs.Orig_rax = call[0], ^uint64(0)
+	regs.Rdi, regs.Rsi, regs.Rdx, regs.R10, regs.R8 = call[1], call[2], call[3], call[4], 0
 	if err := t.setRegisters(t.PID, &regs); err != nil {
 		return err
 	}
@@ -70,7 +92,7 @@ func ignoreOne(t *Tracee, regs unix.PtraceRegs, sig syscall.Signal, came *[]sysc
 	if err != nil {
 		return err
 	}
-	_, err = result(unix.SYS_RT_SIGACTION, after.Rax, t.PID)
+	_, err = result(call[0], after.Rax, t.PID)
 	return err
 }
 
