@@ -184,7 +184,11 @@ func (t *regionEmit) foreseen(n int) bool { return len(t.out[n]) > 1 && t.out[n]
 // straight on.
 func (t *regionEmit) cond(in *x86.Inst, taken, fall *arc, next int) {
 	cond, on, other := in.Cond, fall, taken
-	if fall.to != next && (taken.to == next || taken.often > fall.often) || next == outside {
+	straight := taken.often > fall.often
+	if next != outside && (taken.to == next || fall.to == next) {
+		straight = taken.to == next
+	}
+	if straight {
 		cond, on, other = cond^1, taken, fall
 	}
 	t.cold = append(t.cold, away{at: t.a.Jcc(cond, 0), a: other})
