@@ -20,12 +20,13 @@ func (b *beside) turn(t *thread) int64 {
 	return min(h.turn, b.lead(t))
 }
 
-// How long threads are followed in vain. A block of it takes 3 to 6 us, in which 10,000 to 20,000
+// How long threads are followed in vain. A block of it takes 3 to 6 us, in which 15,000 to 25,000
 // instructions run: who computes spends a twentieth of its time on it at most, once the first are
 // gone, which are some 5 ms. Who has waited in a loop before may do so again, and has them anew.
 const (
 	freeBlocks = 1024    // blocks
-	blockEvery = 250_000 // instructions for one more
+	blockEvery = 400_000 // instructions for one more
+	readBlocks = 16      // blocks that take as long as reading the counters, before each search
 )
 
 // patience is for how many blocks a thread was followed in vain, those forgotten that were made up
@@ -41,7 +42,7 @@ func (p *patience) searched(blocks int, found bool) {
 		*p -= min(*p, freeBlocks)
 		return
 	}
-	*p += patience(blocks)
+	*p += patience(readBlocks + blocks)
 }
 
 // seeks follows a thread that has not moved, and learns the loop in which it waits if that is

@@ -25,9 +25,9 @@ func TestPatience(t *testing.T) {
 			if found {
 				finds++
 			} else {
-				vain += uint64(blocks)
+				vain += uint64(readBlocks + blocks)
 			}
-			if most := freeBlocks*(1+finds) + ran/blockEvery + longest; vain > most {
+			if most := freeBlocks*(1+finds) + ran/blockEvery + readBlocks + longest; vain > most {
 				t.Fatalf("after %d instructions and %d finds, %d blocks in vain, at most %d", ran, finds, vain, most)
 			}
 		}
