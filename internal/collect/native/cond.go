@@ -16,6 +16,7 @@ type conditions struct {
 	clocks     *clocks
 	locks      *locks
 	operations *operations
+	out        *output
 	places     *places
 	program    *program
 	rec        *section.Recogniser
@@ -115,6 +116,7 @@ func (cs *conditions) condOver(t, by *thread, at uint64) {
 	}
 	if by != nil {
 		t.cond.waited = t.letGo(by, at)
+		cs.out.letGo(t, by, at)
 	}
 	t.line.waits(t.cond.waited)
 	t.forWork = offWait{kindWork, t.cond.call, 1, t.cond.waited}

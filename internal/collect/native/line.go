@@ -36,3 +36,15 @@ func meetOnLine(list []*thread, now uint64) {
 		t.line.meets(&t.cpu, now, last)
 	}
 }
+
+// letGo sets the time of a thread that has waited for one that it made to where that one is now,
+// with what it has done since it made threads before that: such a wait is one for their end, or for
+// their work, and no part of what comes next.
+func (o *output) letGo(t, by *thread, at uint64) {
+	if by.parent != t || !t.making.on {
+		return
+	}
+	now, then := t.cpu.at(at), o.virtual[int32(by.id)]
+	since := now - min(t.making.cpu, now)
+	o.virtual[int32(t.id)] = max(o.virtual[int32(t.id)], then-min(since, then))
+}
