@@ -223,20 +223,23 @@ func (r *Report) leading(section int) *Cause {
 	return &r.Sections[i].Causes[0]
 }
 
-// longest is why some threads have more to do than others, in a section in which these wait for
-// others' work for more than a share of the core time because of that.
-func (r *Report) longest(least float64) *Cause {
+// longest is why some threads have more to do than others, in the section whose threads wait most for
+// others' work because of that, if they do in all sections for more than a share of the core time.
+func (r *Report) longest(least float64) (why *Cause) {
+	all, most := 0.0, 0.0
 	for i := range r.Sections {
 		s := &r.Sections[i]
-		if r.unequal(s) <= least {
-			continue
-		}
+		x := r.unequal(s)
+		all += x
 		k := slices.IndexFunc(s.Causes, func(c Cause) bool { return c.Family == analysis.FamilyControl && c.Line > 0 })
-		if k >= 0 {
-			return &s.Causes[k]
+		if k >= 0 && x > most {
+			most, why = x, &s.Causes[k]
 		}
 	}
-	return nil
+	if all <= least {
+		return nil
+	}
+	return why
 }
 
 // unequal is the share of the core time that a section's threads wait for one another's work because
