@@ -39,9 +39,10 @@ type beside struct {
 	seeking   bool       // some thread is followed round its loop
 	loops     []*spinner // that come back to where they began, each once
 	turnstile turnstile
-	over      bool        // nothing is counted any more
-	errands   chan func() // for the host thread of who replaces the program
-	dealt     uint64      // how often somebody has come for a pieces of workork
+	lines     map[uint64]lockLine // by lock
+	over      bool                // nothing is counted any more
+	errands   chan func()         // for the host thread of who replaces the program
+	dealt     uint64              // how often somebody has come for a piece of work
 }
 
 // hostThread is the host's side of a thread.
@@ -72,7 +73,7 @@ type hostThread struct {
 
 func newBeside(r *run) *beside {
 	return &beside{r: r, turnstile: turnstile{cores: r.cfg.Cores}, stopped: futex.NewCond(&r.mu), meetings: map[uint64]*meeting{},
-		errands: make(chan func())}
+		lines: map[uint64]lockLine{}, errands: make(chan func())}
 }
 
 // guest is what the guest needs to know.

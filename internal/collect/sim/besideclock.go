@@ -59,31 +59,6 @@ func (b *beside) since(t *thread, began, happened uint64) {
 	}
 }
 
-// holding is what a thread has found that comes to a lock which another one has.
-type holding struct {
-	clock uint64     // of who has it
-	host  unit.Nanos // the host's time
-}
-
-// meetsHolder notes who has the lock to which a call has come.
-func (b *beside) meetsHolder(c *call, by *thread) {
-	if b != nil && by != nil {
-		c.holding = &holding{by.now(), b.r.memory.proc.HostNow()}
-	}
-}
-
-// gets sets the clock of a thread that has got a lock for which it had to wait: what its holder did
-// meanwhile is how long it has waited, and never longer than it really did. Their clocks say
-// nothing of who would have come first on another day.
-func (b *beside) gets(t *thread, c *call) {
-	if b == nil || c.holding == nil {
-		return
-	}
-	free := b.r.locks.freed[c.object]
-	done := free - min(free, c.holding.clock)
-	b.since(t, c.at, c.at+min(done, b.r.clocks.clock(b.r.memory.proc.HostNow()-c.holding.host)))
-}
-
 // wakeClock is the clock at which t, which is blocked, can run on: that of the thread that wakes
 // it, or later by what the host's clock says. Who has waited for a lock has not waited longer than
 // it really did, whatever the other one's clock shows; who has slept has slept as long as it asked

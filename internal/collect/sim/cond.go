@@ -7,6 +7,7 @@ import "lime/internal/section"
 func (l *locks) enterCondWait(t *thread, f *fn) {
 	c := l.openCalls.open(t, f)
 	c.lock = argument(t, f.Second)
+	l.replay(t, c.lock)
 	l.lockBook.givesLock(t, c.lock)
 	l.freed[c.lock] = t.now()
 	delete(l.holders, c.lock)

@@ -57,9 +57,11 @@ type lockTable = threads.Lock[[]frameRef]
 // hold is a time that a lock is held.
 type hold struct {
 	t        *thread
+	fn       *fn    // that took it
 	ret, rsp uint64 // where the call returns to that took it, and the stack's height there
 	since    uint64
-	again    int // how often it was taken once more by who had it
+	again    int  // how often it was taken once more by who had it
+	shared   bool // with other readers
 }
 
 // openWait is a wait that is not over. Up to the clock charged it is known who kept the thread
@@ -93,8 +95,21 @@ func (b *lockBook) hasLock(t *thread, c *call, lock uint64) {
 		s.open = s.open[:0]
 	}
 	sp, _ := b.openCalls.height(t)
-	s.open = append(s.open, hold{t: t, ret: c.ret, rsp: sp, since: t.now()})
+	s.open = append(s.open, hold{t: t, fn: c.fn, ret: c.ret, rsp: sp, since: t.now(), shared: c.fn.Role == known.ReadLock})
 	b.changes.begins(t, b.change(lock))
+}
+
+// heldBy is the use of a lock that ends if t gives it back now, nil if none does.
+func (b *lockBook) heldBy(t *thread, lock uint64) *hold {
+	s := b.locks[lock]
+	if s == nil {
+		return nil
+	}
+	i := slices.IndexFunc(s.open, func(h hold) bool { return h.t == t })
+	if i < 0 || s.open[i].again > 0 {
+		return nil
+	}
+	return &s.open[i]
 }
 
 // givesLock notes that t gives a lock back; false means that it still has it.

@@ -57,11 +57,11 @@ func (l *locks) enterLock(t *thread, f *fn) {
 	t.still.suspect = true
 	c := &t.frames[len(t.frames)-1]
 	c.holder = l.lockBook.waitsForLock(t, c, c.object)
-	l.beside.meetsHolder(c, h)
 }
 
 func (l *locks) enterUnlock(t *thread, f *fn) {
 	lock := l.openCalls.object(t, f, f.Object)
+	l.replay(t, lock)
 	if !l.lockBook.givesLock(t, lock) {
 		return
 	}
@@ -72,7 +72,7 @@ func (l *locks) enterUnlock(t *thread, f *fn) {
 // leaveLock: the lock is free at the clock at which it was last given back, even if
 // that thread's slice came first.
 func (l *locks) leaveLock(t *thread, c *call) {
-	l.beside.gets(t, c)
+	l.beside.comesTo(t, c)
 	t.still.suspect = false // it was to spin in the call
 	l.holders[c.object] = t
 	if !l.passesFree(t, c) {
@@ -140,7 +140,7 @@ func (l *locks) leaveTryLock(t *thread, c *call) {
 // freeAt is the clock before which t cannot have got a lock.
 func (l *locks) freeAt(t *thread, lock uint64) uint64 {
 	if l.beside != nil {
-		return t.now()
+		return l.beside.lines[lock].free(t.now())
 	}
 	return l.freed[lock]
 }

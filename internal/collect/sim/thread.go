@@ -143,7 +143,6 @@ type call struct {
 	segment   *segment
 	meeting   *meeting // a barrier's, threads in parallel
 	worked    uint64   // the same: the clock until which the thread has done tasks there
-	holding   *holding // a lock's, the same
 	other     *thread
 	candidate *candidate  // known.Gate
 	before    uint64      // known.Gate: t.busy at its entry

@@ -1,4 +1,4 @@
-// Locks of many kinds that a program may build itself, none of a library's. Threads do the same:
+// Locks of many kinds that a program may build itself, and two of a library's. Threads do the same:
 // so many times they take the lock, hold it for a while, give it back, and do something else.
 // usage: exclude THREADS ROUNDS HOLD OUTSIDE (in rounds of two instructions); prints each thread's time
 #define _GNU_SOURCE
@@ -28,6 +28,8 @@
 #define BITS 16
 #define RING 17
 #define PETERSON 18
+#define MUTEX 19
+#define SPINLOCK 20
 #define MOST 64
 #define LOAD(x) __atomic_load_n(&(x), __ATOMIC_ACQUIRE)
 #define STORE(x, v) __atomic_store_n(&(x), v, __ATOMIC_RELEASE)
@@ -143,6 +145,14 @@ static void take(void) {
 	while (want[!me] && turn == (unsigned)!me) ;
 }
 static void give(void) { __sync_synchronize(); want[me] = 0; }
+#elif KIND == MUTEX // of a library
+static pthread_mutex_t l = PTHREAD_MUTEX_INITIALIZER;
+static void take(void) { pthread_mutex_lock(&l); }
+static void give(void) { pthread_mutex_unlock(&l); }
+#elif KIND == SPINLOCK // of a library; free: 1
+static pthread_spinlock_t l = 1;
+static void take(void) { pthread_spin_lock(&l); }
+static void give(void) { pthread_spin_unlock(&l); }
 #endif
 
 static long rounds, hold, outside, took[MOST]; static volatile long shared; static pthread_barrier_t bar;

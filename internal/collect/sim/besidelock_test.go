@@ -1,0 +1,61 @@
+package sim_test
+
+import (
+	"fmt"
+	"testing"
+
+	"lime/internal/profile"
+)
+
+// TestHotLocksBeside has threads in parallel, on fewer cores than they are, hold one lock in turn
+// and work outside of it: they take and wait as long as a queue with one server reckons, whoever had
+// a core when.
+func TestHotLocksBeside(t *testing.T) {
+	loads := []load{{2, 1500, 3000, 1000}, {4, 600, 3000, 1000}, {8, 300, 1000, 3000}, {4, 600, 2000, 2000},
+		{4, 3000, 300, 100}, {4, 60, 30000, 10000}, {8, 400, 200, 8000}}
+	for _, kind := range []string{"MUTEX", "SPINLOCK"} {
+		exe := compile(t, "exclude.c", "gcc -O2 -g -w -pthread -DKIND="+kind+" -o OUT SRC")
+		for _, l := range loads {
+			if kind == "SPINLOCK" && l.hold < 1000 {
+				continue // who finds it free and comes second goes round in the call, which counts as work
+			}
+			t.Run(fmt.Sprintf("%s/%+v", kind, l), func(t *testing.T) {
+				one := l
+				one.threads = 1
+				round := heldBeside(t, exe, one).last / float64(l.rounds)
+				hold := float64(l.hold) + (round-float64(l.hold+l.outside))/2
+				got := heldBeside(t, exe, l)
+				last, waited := l.queue(hold, round-hold)
+				if got.last < 0.9*last || got.last > 1.25*last { // holds exclude; who came late fills gaps
+					t.Errorf("the last one takes %.0f, reckoned %.0f", got.last, last)
+				}
+				all := float64(l.threads) * got.last
+				if off := got.waited/all - waited/(float64(l.threads)*last); max(off, -off) > 0.1 {
+					t.Errorf("%.0f is lost of %.0f, reckoned %.0f", got.waited, all, waited)
+				}
+			})
+		}
+	}
+}
+
+// heldBeside is for how long the longest thread of a run that main made worked and waited, and what
+// all lost: they waited for the lock, and at the end for those whom it had made late.
+func heldBeside(t *testing.T, exe string, l load) (x excluded) {
+	t.Helper()
+	cmd, path := counting(t, nil, append([]string{exe}, l.args()...)...)
+	if text, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, text)
+	}
+	took := map[profile.ThreadID]float64{}
+	for _, part := range lengths(t, path) {
+		if thread := part.Part.Thread; thread != 0 {
+			took[thread] += float64(part.Part.Time())
+			x.last = max(x.last, took[thread])
+			x.waited += float64(part.Part.LockWait)
+		}
+	}
+	for _, units := range took {
+		x.waited += x.last - units
+	}
+	return x
+}
