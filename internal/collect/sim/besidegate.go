@@ -33,7 +33,7 @@ const (
 // goesIn notes that t goes into a function, which is found to be a barrier now if it is: t is the
 // first to come for the next time.
 func (b *beside) goesIn(g *candidate, t *thread) {
-	if x := &g.turns; x.held >= candidateHolds && g.least <= candidateLength && x.all(t, x.in[t]) {
+	if x := &g.turns; x.held >= candidateHolds && g.someIdle() && x.all(t, x.in[t]) {
 		g.state = candidateKnown
 		for o := range x.in {
 			g.party[o] = true
@@ -50,6 +50,17 @@ func (b *beside) goesIn(g *candidate, t *thread) {
 	}
 	x.in[t]++
 	g.in[t], g.seen[t] = true, true
+}
+
+// someIdle reports whether somebody has come through and done next to nothing in it but wait: of the
+// others it is not known how much of what they did was waiting.
+func (g *candidate) someIdle() bool {
+	for _, idle := range g.idle {
+		if idle {
+			return true
+		}
+	}
+	return false
 }
 
 // holds keeps t outside, the last to come, until the others have had time to come out.

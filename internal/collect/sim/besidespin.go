@@ -7,8 +7,6 @@ package sim
 import (
 	"maps"
 	"slices"
-
-	"lime/internal/section"
 )
 
 // turn is how far t runs at once: further as long as it is not found in a loop.
@@ -91,18 +89,9 @@ func (b *beside) remembers(s *spinner) {
 // suspects watches the function in which t waits, or else the way through its loop: what lets
 // nobody out before all have come is a barrier.
 func (b *beside) suspects(t *thread, s *spinner) {
-	if !b.suspectsFunction(t) {
+	if !b.r.barriers.suspectHere(t) {
 		b.watchWay(t, s)
 	}
-}
-
-func (b *beside) suspectsFunction(t *thread) bool {
-	r := b.r
-	p := &segment{start: t.segment, stack: r.places.stack(t), edges: t.carry}
-	op := t.simple(section.OpWaitBegin, 0)
-	op.Site = r.places.site(t.ctx.RIP, p.stack)
-	op.Site.Kept = r.places.kept(p)
-	return r.barriers.suspect(t, &op)
 }
 
 // waitsInCandidate reports whether t, which waits for a futex, is in a function that may be a
@@ -111,8 +100,7 @@ func (b *beside) waitsInCandidate(t *thread) bool {
 	if b == nil || t.goroutine != nil {
 		return false
 	}
-	b.r.segments.keep(t)
-	return b.suspectsFunction(t) && t.watchedCandidate() != nil
+	return b.r.barriers.suspectHere(t) && t.watchedCandidate() != nil
 }
 
 // learns notes the round of a loop, and reports whether it is one whose rounds carry nothing.

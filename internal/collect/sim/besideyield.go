@@ -39,8 +39,7 @@ func (b *beside) yields(t *thread) {
 		"its wait is as long as those worked meanwhile who had not given theirs away")
 	if t.host.yields++; t.host.yields >= max(t.host.next, first) && t.core != nil {
 		t.host.next = t.host.yields + min(t.host.yields, most)
-		b.r.segments.keep(t)
-		if !b.suspectsFunction(t) {
+		if !b.r.barriers.suspectHere(t) {
 			b.r.parking.tryPark(t)
 		}
 	}

@@ -37,7 +37,7 @@ type candidate struct {
 	seen  map[*thread]bool // candidateWatched: who has come ever
 	in    map[*thread]bool // candidateWatched: who is in the function
 	whole bool             // candidateWatched: the round was watched from its start
-	least uint64           // candidateWatched: the least that a thread has done in it
+	idle  map[*thread]bool // candidateWatched: whether who has come through did next to nothing in it but wait
 	fails int              // candidateWatched: rounds that were none of a barrier
 	after map[*thread]bool // candidateWatched: who was in the function when the first came out
 	since uint64           // candidateWatched: when that was
@@ -84,16 +84,36 @@ func (b *barriers) suspect(t *thread, op *section.Op) bool {
 	return false
 }
 
-// around lists the functions of the program's own around a wait that may be barriers.
+// suspectHere does so where t stands: it has said that it has nothing to do, or is seen to wait.
+func (b *barriers) suspectHere(t *thread) bool {
+	b.segments.keep(t)
+	p := &segment{start: t.segment, stack: b.places.stack(t), edges: t.carry}
+	op := t.simple(section.OpWaitBegin, 0)
+	op.Site = b.places.site(t.ctx.RIP, p.stack)
+	op.Site.Kept = b.places.kept(p)
+	return b.suspect(t, &op)
+}
+
+// around lists the functions around a wait that may be barriers, the innermost first: those that
+// were called for it. One that ended in a jump to where the thread waits is on the stack no more,
+// but the call tells of it.
 func (b *barriers) around(site *section.Site) (entries []uint64) {
-	s := site.Stack
-	for i := 0; i < candidateLevels && i+1 < len(s) && len(s)-2-i >= site.Kept; i++ {
-		entry := uint64(s[i].Func)
-		if b.images.own(entry) && !b.openCalls.handedOver(entry) { // else sched_yield in the loop, for one
-			entries = append(entries, entry)
+	s, inner := site.Stack, uint64(0)
+	for i := 0; i < len(s) && len(s)-1-i >= site.Kept && len(entries) < candidateLevels; i++ {
+		for _, entry := range []uint64{inner, b.places.called(uint64(s[i].Call))} {
+			if b.mayMeet(entry) && !slices.Contains(entries, entry) {
+				entries = append(entries, entry)
+			}
 		}
+		inner = uint64(s[i].Func)
 	}
 	return entries
+}
+
+// mayMeet reports whether a function may be a barrier: it is the program's own (else sched_yield
+// would be, for one), and no runtime calls it for itself.
+func (b *barriers) mayMeet(entry uint64) bool {
+	return b.images.own(entry) && !b.openCalls.handedOver(entry)
 }
 
 // noCandidate notes that a function is one of these, whatever it was watched for.
@@ -115,17 +135,36 @@ func (b *barriers) tooLong(t *thread) {
 
 // judge judges a candidate by what a thread did in it.
 func (b *barriers) judge(g *candidate, t *thread, c *call) {
-	worked := t.workedIn(c)
-	g.least = min(g.least, worked)
-	if worked > candidateLength+2*sliceLength { // some of it may have been spinning in loops that are not known yet
+	if t.workedIn(c) > candidateLength+2*sliceLength { // some of it may have been spinning in loops that are not known yet
 		b.failRound(g)
-		c.before = t.busy
+		c.before, c.partly = t.worked(), true
 	}
+}
+
+// idles notes whether a thread that comes out has ever done next to nothing in it but wait.
+func (g *candidate) idles(t *thread, c *call) {
+	if !c.partly {
+		g.idle[t] = g.idle[t] || t.workedIn(c) <= candidateLength
+	}
+}
+
+// allIdle reports whether all who have come through have been through like that, as far as that is
+// known: a function in which but one of them works is more than a barrier.
+func (g *candidate) allIdle() bool {
+	for t, idle := range g.idle {
+		if !idle && !t.gone && !t.ended {
+			return false
+		}
+	}
+	return len(g.idle) > 0
 }
 
 // workedIn is what a thread has done in a call; that it was spinning there may have come out
 // meanwhile.
-func (t *thread) workedIn(c *call) uint64 { return t.busy - min(t.busy, c.before) }
+func (t *thread) workedIn(c *call) uint64 { return t.worked() - min(t.worked(), c.before) }
+
+// worked is what a thread has done, but for giving its core away.
+func (t *thread) worked() uint64 { return t.busy - min(t.busy, t.yields) }
 
 // failRound notes a round that was none of a barrier; true refutes the candidate.
 func (b *barriers) failRound(g *candidate) bool {
@@ -150,7 +189,7 @@ func (b *barriers) watch(entry uint64) *candidate {
 }
 
 func (b *barriers) newCandidate(entry uint64) *candidate {
-	g := &candidate{least: ^uint64(0), round: map[*thread]bool{}, seen: map[*thread]bool{}, in: map[*thread]bool{},
+	g := &candidate{idle: map[*thread]bool{}, round: map[*thread]bool{}, seen: map[*thread]bool{}, in: map[*thread]bool{},
 		party: map[*thread]bool{}, out: map[*thread]bool{}}
 	g.f = &fn{Name: "barrier of the program's own", Role: known.Gate, Object: none, Constant: threads.Candidate | entry}
 	b.candidates[entry], b.openCalls.entries[entry] = g, g.f
@@ -162,7 +201,7 @@ func (b *barriers) newCandidate(entry uint64) *candidate {
 func (b *barriers) adopt(g *candidate, t *thread, entry uint64) {
 	pc := t.ctx.RIP
 	for _, f := range b.places.stack(t) {
-		if _, fn := b.images.function(pc); fn != entry {
+		if _, fn := b.images.function(pc); fn != entry && b.places.called(b.places.blocks.callBefore(f.ret)) != entry {
 			pc = f.ret - 1
 			continue
 		}
@@ -171,7 +210,7 @@ func (b *barriers) adopt(g *candidate, t *thread, entry uint64) {
 			i = len(t.frames)
 		}
 		t.frames = slices.Insert(t.frames, i, call{fn: g.f, ret: f.ret, rsp: f.cfa - 8, at: t.now(),
-			candidate: g, before: t.busy})
+			candidate: g, before: t.worked(), partly: true})
 		b.probes.setProbe(f.ret)
 		g.round[t], g.in[t], g.seen[t] = true, true, true
 		return
@@ -194,7 +233,7 @@ func (b *barriers) enterCandidate(t *thread, f *fn) {
 		return
 	}
 	c := b.enterAt(t, g)
-	c.candidate, c.before = g, t.busy
+	c.candidate, c.before = g, t.worked()
 	if g.state == candidateKnown {
 		b.arriveAtCandidate(t, g, c)
 	}
@@ -207,7 +246,7 @@ func (b *barriers) goesIn(g *candidate, t *thread) bool {
 		return g.state != candidateRefuted
 	}
 	if g.round[t] {
-		if (g.whole || b.allCame(g)) && g.least <= candidateLength && len(g.round) > 1 &&
+		if (g.whole || b.allCame(g)) && g.allIdle() && len(g.round) > 1 &&
 			len(g.round) == len(g.seen) && g.settled(t) {
 			g.state, g.party, g.round = candidateKnown, g.round, map[*thread]bool{}
 			return true
@@ -278,6 +317,7 @@ func (b *barriers) leaveCandidate(t *thread, c *call) {
 	if !c.reported {
 		if g.state == candidateWatched {
 			b.segments.lessSpinning(t)
+			g.idles(t, c)
 			b.judge(g, t, c)
 			g.drains(t)
 			b.beside.comesOut(g, t)

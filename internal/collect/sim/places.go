@@ -12,6 +12,7 @@ import (
 	"lime/internal/section"
 	"lime/internal/unit"
 	"lime/internal/unwind"
+	"lime/internal/x86"
 )
 
 // places tells where threads stand, by their stacks and the program's code.
@@ -159,6 +160,14 @@ func (pl *places) ownCallIn(stack []frameRef) uint64 {
 		return 0
 	}
 	return pl.blocks.callBefore(first)
+}
+
+// called is the function that a call leads to, 0 if its instruction does not say.
+func (pl *places) called(call uint64) uint64 {
+	if in, ok := pl.decode(call); ok && in.Branch == x86.BranchCall {
+		return in.Target(call)
+	}
+	return 0
 }
 
 // waitPlace is the program's own place at which t waits.

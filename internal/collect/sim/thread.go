@@ -77,6 +77,7 @@ type thread struct {
 	given   []uint64   // where the tasks begin that it was given in the segment under way
 	deals   []deal     // likewise: when it came for work
 	busy    uint64     // clock units of work
+	yields  uint64     // of these, those of yields
 	rests   uint64     // its clock when it reached the end of a parallel region last
 	host    hostThread // threads in parallel
 	wake    wakeState
@@ -145,7 +146,8 @@ type call struct {
 	worked    uint64   // the same: the clock until which the thread has done tasks there
 	other     *thread
 	candidate *candidate  // known.Gate
-	before    uint64      // known.Gate: t.busy at its entry
+	before    uint64      // known.Gate: t.worked() at its entry
+	partly    bool        // known.Gate: what was done in it before that is not known
 	create    *section.Op // known.Create: to be told when the thread is there
 	created   bool        // known.Create: it has been told
 	start     uint64      // known.Create: what the thread will run

@@ -23,7 +23,7 @@ func (b *beside) watchWay(t *thread, s *spinner) {
 	g.exit = exit
 	r.probes.setProbe(exit)
 	c := r.barriers.enterAt(t, g)
-	c.candidate, c.before = g, t.busy
+	c.candidate, c.before, c.partly = g, t.worked(), true
 }
 
 // wayOut is the place in the program's own code to which a loop is left; 0 if there are several.

@@ -17,7 +17,9 @@ func (sg *segments) noteYield(t *thread) {
 		return
 	}
 	if call := sg.places.ownCall(t); call != 0 {
-		t.yielded = noted(t.yielded, lockEvent{spinWait, call, 1, sg.clocks.clock(guest.YieldTakes), t.watchedCandidate()})
+		takes := sg.clocks.clock(guest.YieldTakes)
+		t.yielded = noted(t.yielded, lockEvent{spinWait, call, 1, takes, t.watchedCandidate()})
+		t.yields += takes
 	}
 }
 
@@ -27,6 +29,7 @@ func (t *thread) lessYields(units uint64) {
 		y := &t.yielded[i]
 		out := min(y.wait, units)
 		y.wait, units = y.wait-out, units-out
+		t.yields -= min(out, t.yields)
 	}
 	t.yielded = slices.DeleteFunc(t.yielded, func(y lockEvent) bool { return y.wait == 0 })
 }
