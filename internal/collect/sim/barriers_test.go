@@ -126,8 +126,8 @@ func (l barrierLoad) isRound(round int, times []uint64) bool {
 
 // Each passage of a barrier that is a function ends a section of all of its threads, whatever the
 // barrier is made of and however short some of them wait, once that is known; and nothing that
-// threads do is lost, wherever a compiler puts the barrier. Those who only spin, and never for long,
-// are not seen to wait.
+// threads do is lost, wherever a compiler puts the barrier. Those who only spin or yield, and never
+// for long, are not seen to wait.
 func TestBarriersOfAllKinds(t *testing.T) {
 	const rounds, untilKnown = 20, 3
 	seed := rand.New(rand.NewSource(1))
@@ -162,7 +162,7 @@ func TestBarriersOfAllKinds(t *testing.T) {
 
 // sure reports whether threads are bound to be seen where they wait.
 func (b barrierProgram) sure(l barrierLoad) bool {
-	sleeps := slices.Contains([]string{"STD", "LATCH", "ATOMIC", "COND", "FUTEX"}, b.kind)
+	sleeps := slices.Contains([]string{"COND", "FUTEX"}, b.kind) // the others look, or yield, for a while before
 	return b.form == "CALL" && (sleeps || l.spread == byChance)
 }
 

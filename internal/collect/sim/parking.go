@@ -91,11 +91,7 @@ func (pk *parking) yieldStill(t *thread) {
 	if q.pc != t.ctx.RIP {
 		q.pc, q.yields = t.ctx.RIP, 0
 	}
-	q.yields++
-	if q.yields&(q.yields-1) == 0 && !t.covered() && t.goroutine == nil && t.hosts == nil { // few who yield know a new place
-		pk.barriers.suspectHere(t)
-	}
-	if q.yields%4 == 0 {
+	if q.yields++; q.yields%4 == 0 {
 		pk.tryPark(t)
 	}
 }
