@@ -120,6 +120,8 @@ func leftOut(in *Inst, r *row) string {
 		return "may set the trap flag"
 	case in.Name == "mov" && in.Opcode == 0x8e && in.Map == 0, in.Name == "wrpkru":
 		return "loads a segment or protection register"
+	case in.Name == "clui" || in.Name == "stui" || in.Name == "testui":
+		return "user interrupts: without them, a processor reads what is behind the prefix" // rdpkru, wrpkru
 	case in.BitString && (offset == in.Mem.Base || offset == in.Mem.Index):
 		return "bit offset in an address register"
 	case in.Mem.VSIB && in.Mem.Base == NoReg:
