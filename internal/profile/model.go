@@ -204,7 +204,7 @@ const (
 	NoteOffCore  = "off-core"
 	NoteRunQueue = "run-queue"
 	// NoteHandedOut: sections whose work goes to whoever comes first were recorded on fewer cores
-	// than threads, so that their imbalance is not told.
+	// than threads, and their imbalance is told as far as any had work left when others had none.
 	NoteHandedOut = "handed-out"
 )
 

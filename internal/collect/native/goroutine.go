@@ -360,7 +360,9 @@ func (gr *goroutines) enterGoAwait(m *thread, h *hook.Record, at uint64) {
 	if g == nil {
 		return
 	}
-	gr.operations.feed(gr.goArrival(g, section.OpAwait, h, at, h.Arg0))
+	op := gr.goArrival(g, section.OpAwait, h, at, h.Arg0)
+	op.Span.(*piece).awaits = true
+	gr.operations.feed(op)
 	g.goroutine.await = h.Arg0
 	if h.GoExtra()>>32 == 0 {
 		gr.awaited(g, at)

@@ -41,7 +41,7 @@ func TestGo(t *testing.T) {
 		test func(t *testing.T, program string)
 	}{
 		{"sections", goSections}, {"attach", goAttach}, {"locks", goLockBlame}, {"idleness", goIdleness}, {"hard", goUndisturbed},
-		{"off the core", goOff},
+		{"off the core", goOff}, {"handed out", goHandedOut},
 	} {
 		t.Run(c.name, func(t *testing.T) { c.test(t, program) })
 	}
@@ -79,6 +79,30 @@ func goSections(t *testing.T, program string) {
 				t.Errorf("%d instances, want 10; sections by kind %v, notes %v", joins, sections(p), p.Meta().Notes)
 			}
 		})
+	}
+}
+
+// Goroutines that take pieces from a channel, a counter or behind a lock are even, whoever had a core,
+// whether they end or wait for more; those with pieces of their own are not. One piece of one of them
+// may have been held up by the machine.
+func goHandedOut(t *testing.T, program string) {
+	needs(t, needSamples, needTracing)
+	p, _ := record(t, Options{Command: []string{program, "handed"}})
+	var uneven []float64
+	for id, s := range p.Tables().Sections {
+		for in := range p.Instances(profile.SectionID(id)) {
+			if most, mean := longest(in); s.Kind == profile.SectionJoin {
+				uneven = append(uneven, most/mean-1)
+			}
+		}
+	}
+	if len(uneven) != 5 || uneven[3] < 0.5 {
+		t.Fatalf("the longest parts are by so much longer than the mean: %.3f", uneven)
+	}
+	uneven = slices.Delete(uneven, 3, 4)
+	slices.Sort(uneven)
+	if uneven[2] >= ownWork {
+		t.Errorf("the longest parts of handed out work are by so much longer than the mean: %.3f", uneven)
 	}
 }
 

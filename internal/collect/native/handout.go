@@ -6,6 +6,7 @@ package native
 
 import (
 	"fmt"
+	"math"
 	"slices"
 
 	"lime/internal/collect"
@@ -53,59 +54,154 @@ func (es *episodes) met(t *thread, object uint64) {
 	}
 }
 
-// handouts tell, by section, by how much threads differed in instances whose work went to whoever
-// came first, and in others: who differs by little says little.
+// handouts tell, by section, how much less threads worked than the longest of their instances, and
+// for how much of that they are proved to have waited: single instances tell little.
 type handouts map[int32]*handout
 
-type handout struct{ first, other float64 }
+type handout struct{ less, waited uint64 }
 
-// Limits of what speaks for that: a thread that has less to do, because it was given less, comes
-// while others have much of theirs left.
-const (
-	leftShare   = 0.25 // of what the longest part is longer than the mean, and of the mean: what any thread had left, see handedOut
-	mostlyFirst = 0.75 // of what a section's threads differ by: by chance, single instances look like that
-)
+// ownShare of the mean is more than what a thread does that begins when all work has been handed out.
+const ownShare = 0.25
 
-// handedOut reports whether in an instance, as in most of its section's, no thread had much left to
-// do when the first one was done, though their times differ. Who had not begun by then finds nothing
-// any more where work is handed out: if it had much to do all the same, that was its own. And what
-// they differ by must not be what they have waited for one another instead.
-func (o *output) handedOut(in *section.Instance, row int32, cpu []uint64) bool {
+// handedOut is for how long each part's thread works with a core for each, if the work of most of its
+// section goes to whoever comes first; nil if it does not, and the CPU times themselves tell.
+func (o *output) handedOut(in *section.Instance, row int32, cpu []uint64) []uint64 {
 	if len(in.Parts) < 2 || !slices.Contains([]section.Kind{section.Barrier, section.Region, section.Join}, in.Kind) {
-		return false
+		return nil
 	}
-	var sum, most, left, own uint64
+	if k := keeper(in); k >= 0 {
+		others := *in
+		others.Parts = slices.Delete(slices.Clone(in.Parts), k, k+1)
+		even := o.handedOut(&others, row, slices.Delete(slices.Clone(cpu), k, k+1))
+		if even == nil {
+			return nil
+		}
+		return slices.Insert(even, k, cpu[k])
+	}
+	if waits := o.waits(in, row, cpu); waits != nil {
+		return evenly(cpu, waits)
+	}
+	return nil
+}
+
+// keeper is the part of a thread that waits for the others, which it has made, and came first: none of
+// what they did was for it. -1: there is none.
+func keeper(in *section.Instance) int {
+	first := 0
 	for i := range in.Parts {
-		p := in.Parts[i].Spans[len(in.Parts[i].Spans)-1].(*piece)
-		if first := in.Parts[0].Spans[len(in.Parts[0].Spans)-1].(*piece); p.met == nil || p.met != first.met {
-			return false
-		}
-		// done while it waits: nobody sees what was left of them
-		if len(in.Parts[i].Spans) > 1 && slices.ContainsFunc(in.Parts[i].Spans, func(s any) bool { return s.(*piece).tasks }) {
-			return false
-		}
-		sum, most, left = sum+cpu[i], max(most, cpu[i]), max(left, p.after)
-		if p.after >= cpu[i] {
-			own = max(own, cpu[i])
+		if lastPiece(&in.Parts[i]).to < lastPiece(&in.Parts[first]).to {
+			first = i
 		}
 	}
-	mean := float64(sum) / float64(len(cpu))
-	over := float64(most) - mean
+	if !lastPiece(&in.Parts[first]).awaits {
+		return -1
+	}
+	return first
+}
+
+// waits is for how long each thread of an instance waits at its end; nil if its work was not handed
+// out. Who begins when the first one has come finds nothing any more where work is handed out: if it
+// had much to do all the same, that was its own. And what threads differ by must not be what they
+// have waited for one another instead.
+func (o *output) waits(in *section.Instance, row int32, cpu []uint64) []uint64 {
+	after, known := whenTheFirstCame(in)
+	if !known {
+		return nil
+	}
 	h := o.handouts[row]
 	if h == nil {
 		h = &handout{}
 		o.handouts[row] = h
 	}
-	first := float64(left) < leftShare*over && float64(own) < leftShare*mean &&
-		!waitedInstead(in, cpu) &&
-		(len(in.Parts) > o.idle.cores || deprived(in, cpu, mean-leftShare*over))
-	if first {
-		h.first += over
-	} else {
-		h.other += over
+	waits := provedWaits(in, cpu, after)
+	less := uint64(len(cpu))*slices.Max(cpu) - total(cpu)
+	h.less += less
+	if !mayBeHandedOut(in, cpu, after, o.idle.cores) {
+		h.waited += less
+		return nil
 	}
-	return first && h.first >= mostlyFirst*(h.first+h.other)
+	h.waited += total(waits)
+	if 2*h.waited >= h.less {
+		return nil
+	}
+	return waits
 }
+
+// mayBeHandedOut reports whether nothing speaks against it but what threads had left when the first
+// one was done.
+func mayBeHandedOut(in *section.Instance, cpu, after []uint64, cores int) bool {
+	mean := float64(total(cpu)) / float64(len(cpu))
+	for i := range cpu {
+		if after[i] >= cpu[i] && float64(cpu[i]) >= ownShare*mean {
+			return false
+		}
+	}
+	over := float64(slices.Max(cpu)) - mean
+	return !waitedInstead(in, cpu) && (len(cpu) > cores || deprived(in, cpu, mean-ownShare*over))
+}
+
+// provedWaits is for how long each thread must have waited at the end, whether work was handed out or
+// dealt out before. With a core from when it came, it would have waited for no longer than any other
+// one still worked; with one from the beginning, for no longer than it worked less than the longest.
+func provedWaits(in *section.Instance, cpu, after []uint64) []uint64 {
+	most, left, last := slices.Max(cpu), slices.Max(after), uint64(0)
+	for i := range in.Parts {
+		last = max(last, lastPiece(&in.Parts[i]).to)
+	}
+	waits := make([]uint64, len(cpu))
+	for i, c := range cpu {
+		waits[i] = min(most-c, left, last-lastPiece(&in.Parts[i]).to)
+	}
+	return waits
+}
+
+func total(list []uint64) (sum uint64) {
+	for _, x := range list {
+		sum += x
+	}
+	return sum
+}
+
+// whenTheFirstCame is how much each part's thread worked after the first one came to the end of the
+// instance.
+func whenTheFirstCame(in *section.Instance) (after []uint64, known bool) {
+	first := lastPiece(&in.Parts[0])
+	if first.met == nil {
+		return afterTheFirst(in)
+	}
+	for i := range in.Parts {
+		p := lastPiece(&in.Parts[i])
+		// done while it waits: nobody sees what was left of them
+		tasks := func(s any) bool { return s.(*piece).tasks }
+		if p.met != first.met || len(in.Parts[i].Spans) > 1 && slices.ContainsFunc(in.Parts[i].Spans, tasks) {
+			return nil, false
+		}
+		after = append(after, p.after)
+	}
+	return after, true
+}
+
+// afterTheFirst is the same of goroutines, which may come to an end more than once: the last time
+// counts. Times off a processor that are not remembered any more count as worked.
+func afterTheFirst(in *section.Instance) (after []uint64, known bool) {
+	first := uint64(math.MaxUint64)
+	for i := range in.Parts {
+		p := lastPiece(&in.Parts[i])
+		if p.thread == nil || p.thread.goroutine == nil {
+			return nil, false
+		}
+		first = min(first, p.to)
+	}
+	for i := range in.Parts {
+		p := lastPiece(&in.Parts[i])
+		from := min(max(first, p.thread.start), p.to)
+		off, _, _ := p.thread.cpu.offIn(from, p.to)
+		after = append(after, p.to-from-min(off, p.to-from))
+	}
+	return after, true
+}
+
+func lastPiece(p *section.Part) *piece { return p.Spans[len(p.Spans)-1].(*piece) }
 
 // waitedInstead reports whether waiting is more of what the threads differ by than anything else: who
 // does less because he waits for others' work comes to the end together with the others, too, as
@@ -155,13 +251,16 @@ func deprived(in *section.Instance, cpu []uint64, all float64) bool {
 	return true
 }
 
-// evenly divides the CPU time of an instance among its parts: on as many cores as threads, who
-// comes first would have come as often as the others.
-func evenly(cpu []uint64) (each uint64) {
-	for _, c := range cpu {
-		each += c
+// evenly divides the CPU time of an instance among its parts, so that each waits at its end for as
+// long as is proved: on as many cores as threads, who comes first would have come as often as the
+// others.
+func evenly(cpu, waits []uint64) []uint64 {
+	whole := (total(cpu) + total(waits)) / uint64(len(cpu))
+	each := make([]uint64, len(cpu))
+	for i, w := range waits {
+		each[i] = whole - min(w, whole)
 	}
-	return each / uint64(len(cpu))
+	return each
 }
 
 // noteDealt says which imbalance is not told, and what is known instead.
@@ -174,7 +273,7 @@ func (r *run) noteDealt(notes collect.Notes, wall uint64) {
 		return
 	}
 	notes.Set(profile.NoteHandedOut, fmt.Sprintf("in %d instances of sections the work went to whoever came first, "+
-		"and who had one of %d cores decided who that was: their imbalance is not told, "+
-		"and the threads have equal times there. On the real cores %.0f %% of the time was work", dealt, cores(),
+		"and who had one of %d cores decided who that was: their imbalance is told "+
+		"as far as any of them had work left when others had none. On the real cores %.0f %% of the time was work", dealt, cores(),
 		100*float64(r.sumWork())/float64(wall)/float64(cores())), 1)
 }

@@ -118,7 +118,7 @@ func TestLeftWhenTheFirstIsDone(t *testing.T) {
 		{"dynamic", [][]part{dynamic}, true}, {"static", [][]part{static}, false}, {"even", [][]part{even}, false},
 		{"a little more than others", [][]part{slight}, true}, {"a little more to do", [][]part{longer}, false},
 		{"others even", [][]part{nearly, nearly, nearly, nearly, slight}, true},
-		{"a little, mostly of their own", [][]part{longer, slight}, false},
+		{"a little, mostly of their own", [][]part{longer, longer, slight}, false},
 		{"all taken before others begin", [][]part{taken}, true}, {"own work begun late", [][]part{late}, false},
 		{"mostly dynamic", [][]part{dynamic, dynamic, dynamic, static, dynamic}, true},
 		{"once, by chance", [][]part{static, static, dynamic}, false},
@@ -134,11 +134,11 @@ func TestLeftWhenTheFirstIsDone(t *testing.T) {
 			var cpu []uint64
 			e := &episode{}
 			for _, p := range parts {
-				in.Parts = append(in.Parts, section.Part{Spans: []any{&piece{after: p.after, met: e, queued: p.queued, from: p.late,
+				in.Parts = append(in.Parts, section.Part{Spans: []any{&piece{after: p.after, to: 20000 + p.after, met: e, queued: p.queued, from: p.late,
 					off: []offWait{{kind: kindWork, n: 1, wait: p.waited}}}}})
 				cpu = append(cpu, p.cpu)
 			}
-			got = o.handedOut(&in, 0, cpu)
+			got = o.handedOut(&in, 0, cpu) != nil
 		}
 		if got != c.want {
 			t.Errorf("%s: %t, want %t", c.name, got, c.want)

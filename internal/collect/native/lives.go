@@ -132,9 +132,19 @@ func (lv *lives) enterJoin(t *thread, h *hook.Record, at uint64) {
 	if c.other != nil {
 		op := lv.operations.arrival(t, section.OpJoinBegin, h, at, 0)
 		op.Other = c.other.id
+		lv.awaits(t, op.Span.(*piece), at)
 		lv.operations.feed(op)
 	}
 	t.push(c)
+}
+
+// awaits notes that a thread waits for those that it has made: if one of them has come to its end
+// before, it may have worked as one of them.
+func (lv *lives) awaits(t *thread, p *piece, at uint64) {
+	p.awaits = true
+	if children := threads.Children | uint64(t.id); lv.episodes.begun[children] != nil {
+		lv.episodes.comes(t, p, children, at)
+	}
 }
 
 // leaveJoin: the kernel may tell of the thread's end after the one who joins it goes on.

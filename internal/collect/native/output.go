@@ -125,9 +125,8 @@ func (o *output) instance(in section.Instance) {
 	x := &profile.Instance{Section: o.section(in), Parts: make([]profile.Part, 0, len(in.Parts))}
 	sum := &o.sum
 	lengths := o.lengths(&in)
-	cpu := workOf(&in)
-	even := o.handedOut(&in, int32(x.Section), cpu)
-	if even {
+	even := o.handedOut(&in, int32(x.Section), workOf(&in))
+	if even != nil {
 		o.dealt++
 		for i := range lengths { // nobody was idle
 			lengths[i] = math.MaxUint64
@@ -145,8 +144,8 @@ func (o *output) instance(in section.Instance) {
 		}
 		sum.within(together(p.Spans))
 		long := sum.time()
-		if even {
-			long = long - sum.onCPU() + evenly(cpu)
+		if even != nil {
+			long = long - sum.onCPU() + even[i]
 		}
 		x.Parts = append(x.Parts, profile.Part{Thread: profile.ThreadID(p.Thread), Arrive: long,
 			LockWait: min(sum.wait, long), OffCPU: sum.blocked, Entry: o.entry(p.Spans), Exit: profile.None})

@@ -213,6 +213,7 @@ type piece struct {
 	tasks   bool         // done while the thread waits
 	after   uint64       // time on a CPU since the first one came to where the piece ends
 	met     *episode     // nil: that is not known
+	awaits  bool         // it ends where its thread waits for those that it has made
 	traced  bool         // its samples stand in the traces
 	charged bool         // its samples stand in the call-path tree of a section
 	open    []uint64     // the calls that were open at all its samples, outermost first

@@ -53,6 +53,67 @@ func teams() {
 	}
 }
 
+var got [1 << 12]int
+
+func piece(x int) int {
+	for i := range 50000 {
+		x = x*3 + i
+	}
+	return x
+}
+
+// handed lets many more goroutines than there are cores take pieces, in each of the ways.
+func handed() {
+	n, pieces := 4*runtime.NumCPU(), 4096
+	runtime.GOMAXPROCS(n)
+	queue := make(chan int, pieces)
+	for i := range pieces {
+		queue <- i
+	}
+	close(queue)
+	share(n, func(int) bool { _, ok := <-queue; return ok })
+	var next atomic.Int64
+	share(n, func(int) bool { return next.Add(1) <= int64(pieces) })
+	left := pieces
+	share(n, func(int) bool { mu.Lock(); defer mu.Unlock(); left--; return left >= 0 })
+	own := make([]int, n)
+	share(n, func(me int) bool { own[me]++; return own[me] <= 100*(1+9*(me/(n-1))) })
+	var done sync.WaitGroup
+	jobs := make(chan int)
+	for me := range n {
+		go func() {
+			for range jobs {
+				got[8*me] = piece(got[8*me])
+				done.Done()
+			}
+		}()
+	}
+	done.Add(pieces)
+	for i := range pieces {
+		jobs <- i
+	}
+	done.Wait()
+}
+
+// share has goroutines do pieces for as long as there are some for them, once all are there.
+func share(n int, more func(me int) bool) {
+	var wg sync.WaitGroup
+	var here atomic.Int64
+	for me := range n {
+		wg.Add(1)
+		go func() {
+			defer wg.Done()
+			for here.Add(1); here.Load() < int64(n); {
+				time.Sleep(pause)
+			}
+			for more(me) {
+				got[8*me] = piece(got[8*me])
+			}
+		}()
+	}
+	wg.Wait()
+}
+
 func untilTold() {
 	var told atomic.Bool
 	os.Stdout.WriteString("x")
@@ -263,6 +324,6 @@ func fails(x int) {
 }
 
 func main() {
-	map[string]func(){"teams": teams, "until-told": untilTold, "locks": locks, "partners": partners, "hard": hard, "naps": naps}[os.Args[1]]()
+	map[string]func(){"teams": teams, "until-told": untilTold, "locks": locks, "partners": partners, "hard": hard, "naps": naps, "handed": handed}[os.Args[1]]()
 	os.Exit(7)
 }
