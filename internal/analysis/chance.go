@@ -27,7 +27,7 @@ type luck struct {
 }
 
 func (l *luck) add(in *profile.Instance, tm timing) {
-	win := min(float64(in.Chance), tm.time-tm.mean)
+	win := min(float64(in.Chance), tm.time-tm.mean())
 	l.win, l.lost = l.win+win, l.lost+win*float64(tm.n)
 	var cpu, wall, most, longest uint64
 	for i := range in.Parts {

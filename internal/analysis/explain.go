@@ -253,7 +253,7 @@ func (g *gathered) add(o *outcome, f finding, w float64) {
 	lo, hi := f.r2Bounds(o.threads, len(o.model.Steps))
 	c.R2.Value, c.R2.Lo, c.R2.Hi = c.R2.Value+w*f.r2, c.R2.Lo+w*lo, c.R2.Hi+w*hi
 	c.TimeToWin += f.win * ratio(o.weight, o.timing.lost)
-	c.Instances = append(c.Instances, InstanceScore{Seq: o.seq, Weight: w, Imbalance: o.timing.imbalance,
+	c.Instances = append(c.Instances, InstanceScore{Seq: o.seq, Weight: w, Imbalance: o.timing.imbalance(),
 		Score: f.score, Beta: f.beta, P: f.p, R2: f.r2})
 	g.pByIns = append(g.pByIns, f.pFam)
 	if g.in == nil || w*f.score > g.weigh {
@@ -273,7 +273,7 @@ func (c *Cause) missing(outs []*outcome, total float64) {
 	}
 	for _, o := range outs {
 		if !have[o.seq] {
-			c.Instances = append(c.Instances, InstanceScore{Seq: o.seq, Weight: ratio(o.weight, total), Imbalance: o.timing.imbalance, P: 1})
+			c.Instances = append(c.Instances, InstanceScore{Seq: o.seq, Weight: ratio(o.weight, total), Imbalance: o.timing.imbalance(), P: 1})
 		}
 	}
 	slices.SortFunc(c.Instances, func(a, b InstanceScore) int { return cmp.Compare(a.Seq, b.Seq) })

@@ -180,7 +180,7 @@ func (o *outcome) win(cluster int, beta float64) float64 {
 		last = max(last, t)
 		without = max(without, t-beta*o.m.size*u[i])
 	}
-	return max(0, min(last-without, o.timing.time-o.timing.mean))
+	return max(0, min(last-without, o.timing.time-o.timing.mean()))
 }
 
 // stability is how often each chosen cluster is chosen again when one thread is left out.

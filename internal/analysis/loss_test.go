@@ -92,7 +92,7 @@ func TestSweepIsTheSlowOne(t *testing.T) {
 	for seed := range uint64(400) {
 		r := rand.New(rand.NewPCG(seed, 3))
 		spans, cores := randomSpans(r), 1+r.IntN(6)
-		got, want := sweep(slices.Clone(spans), cores, 80), slowSweep(spans, cores, 80)
+		got, want := sweep(byBegin(spans), cores, 80), slowSweep(spans, cores, 80)
 		near := func(what string, a, b float64) {
 			if math.Abs(a-b) > 1e-9 {
 				t.Fatalf("seed %d: %s: %v, want %v", seed, what, a, b)
@@ -302,10 +302,10 @@ func TestMoreThreadsThanCores(t *testing.T) {
 		}
 		return out
 	}
-	if got := sweep(spans(50), 2, 100); got.total != 200 || got.busy != 200 || got.flows[flowKey{0, 0}].held != 0 {
+	if got := sweep(byBegin(spans(50)), 2, 100); got.total != 200 || got.busy != 200 || got.flows[flowKey{0, 0}].held != 0 {
 		t.Errorf("the cores are never idle: %+v", got)
 	}
-	if got := sweep(spans(75), 2, 100); got.busy != 100 || math.Abs(got.flows[flowKey{0, 0}].held-25) > 1e-9 {
+	if got := sweep(byBegin(spans(75)), 2, 100); got.busy != 100 || math.Abs(got.flows[flowKey{0, 0}].held-25) > 1e-9 {
 		t.Errorf("they are for half of the time: %+v, %+v", got, got.flows[flowKey{0, 0}])
 	}
 }

@@ -4,6 +4,7 @@
 package analysis
 
 import (
+	"iter"
 	"slices"
 
 	"lime/internal/profile"
@@ -35,24 +36,20 @@ type timeline struct {
 	total   float64 // core time: at every moment the cores, or the threads that ran if there were more
 }
 
-// sweep goes once through the time of a run of that many cores. A part is in two phases: until it
-// arrives it runs for the useful share of the time and waits for the rest, then it waits until it
-// is released. Of parts of one thread that overlap (nested regions hold the same work twice) the
-// one that began last counts. A thread that waits loses a core's time if there is a core for it:
-// where there are fewer cores than threads, those that wait share what those that run leave over.
-// Cores that are left over then have no thread; their loss is shared by the parts that are there.
-func sweep(spans []span, cores int, run float64) *timeline {
-	s := &sweeper{spans: spans, order: make([]int32, len(spans))}
-	s.out = &timeline{cores: max(1, cores), flows: map[flowKey]*flow{}, awaited: map[awaits]float64{}}
-	for i := range s.order {
-		s.order[i] = int32(i)
-	}
-	slices.SortFunc(s.order, func(a, b int32) int { return compareSpans(&spans[a], &spans[b]) })
-	for _, i := range s.order {
-		for len(s.due) > 0 && s.due[0].at <= spans[i].lo {
+// sweep goes once through the time of a run of that many cores, with the spans of its parts in
+// order. A part is in two phases: until it arrives it runs for the useful share of the time and
+// waits for the rest, then it waits until it is released. Of parts of one thread that overlap
+// (nested regions hold the same work twice) the one that began last counts. A thread that waits
+// loses a core's time if there is a core for it: where there are fewer cores than threads, those
+// that wait share what those that run leave over. Cores that are left over then have no thread;
+// their loss is shared by the parts that are there.
+func sweep(spans iter.Seq[span], cores int, run float64) *timeline {
+	s := &sweeper{out: &timeline{cores: max(1, cores), flows: map[flowKey]*flow{}, awaited: map[awaits]float64{}}}
+	for p := range spans {
+		for len(s.due) > 0 && s.due[0].at <= p.lo {
 			s.step()
 		}
-		s.begin(i)
+		s.begin(p)
 	}
 	for len(s.due) > 0 {
 		s.step()
@@ -75,9 +72,10 @@ func (t *timeline) finish(run, length float64) {
 // the difference of three integrals over time: of 1, of the share of waiting that counts, and of
 // the cores left over by each thread that is there.
 type sweeper struct {
-	spans   []span
-	order   []int32
-	due     dues
+	spans   []span  // that have begun, and those that are over until another takes the place
+	over    []int32 // of spans
+	begun   int
+	due     heap[due, *due]
 	threads []sweptThread // by id
 	there   int           // threads that are in a part
 	running float64       // how many of them run, and how many wait
@@ -104,70 +102,42 @@ type sweptThread struct {
 
 // due is a part that arrives or ends.
 type due struct {
-	at   uint64
-	span int32
+	at    uint64
+	order int // of the parts' beginnings
+	span  int32
 }
 
-// dues is a heap of them.
-type dues []due
+func (d *due) before(o *due) bool { return d.at < o.at || d.at == o.at && d.order < o.order }
 
-func (d dues) less(i, j int) bool {
-	return d[i].at < d[j].at || d[i].at == d[j].at && d[i].span < d[j].span
-}
-
-// push and pop are those of container/heap, without a box for every element.
-func (d *dues) push(x due) {
-	*d = append(*d, x)
-	h := *d
-	for i := len(h) - 1; i > 0; {
-		up := (i - 1) / 2
-		if !h.less(i, up) {
-			break
-		}
-		h[i], h[up] = h[up], h[i]
-		i = up
-	}
-}
-
-func (d *dues) pop() due {
-	h := *d
-	first, last := h[0], len(h)-1
-	h[0] = h[last]
-	h = h[:last]
-	*d = h
-	for i := 0; ; {
-		k := 2*i + 1
-		if k >= last {
-			break
-		}
-		if k+1 < last && h.less(k+1, k) {
-			k++
-		}
-		if !h.less(k, i) {
-			break
-		}
-		h[i], h[k] = h[k], h[i]
-		i = k
-	}
-	return first
-}
-
-func (s *sweeper) begin(i int32) {
-	p := &s.spans[i]
+func (s *sweeper) begin(p span) {
 	s.advance(p.lo)
 	for int(p.thread) >= len(s.threads) {
 		s.threads = append(s.threads, sweptThread{})
 	}
 	t := &s.threads[p.thread]
 	s.settle(t)
+	i := s.keep(p)
 	t.open = append(t.open, i)
 	s.enter(t)
 	if p.hi > p.lo {
-		s.due.push(due{p.hi, i})
+		s.due.push(due{p.hi, s.begun, i})
 	}
 	if p.end > p.hi || p.hi <= p.lo {
-		s.due.push(due{max(p.end, p.hi), i})
+		s.due.push(due{max(p.end, p.hi), s.begun, i})
 	}
+	s.begun++
+}
+
+// keep puts a span where one is over, or behind all others.
+func (s *sweeper) keep(p span) int32 {
+	if n := len(s.over); n > 0 {
+		i := s.over[n-1]
+		s.over = s.over[:n-1]
+		s.spans[i] = p
+		return i
+	}
+	s.spans = append(s.spans, p)
+	return int32(len(s.spans) - 1)
 }
 
 // step handles the next part that arrives or ends.
@@ -179,6 +149,7 @@ func (s *sweeper) step() {
 	s.settle(t)
 	if d.at >= max(p.end, p.hi) {
 		t.open = slices.DeleteFunc(t.open, func(i int32) bool { return i == d.span })
+		s.over = append(s.over, d.span)
 	}
 	s.enter(t)
 }

@@ -26,38 +26,35 @@ type summary struct {
 	min, max  int     // threads
 	together  int     // most that were there until an instance's end
 	worst     InstanceDetail
-	spans     []span
+	spans     spanPacker
+	runs      []spanRun         // of spans, when all have been read
 	costs     map[int32]float64 // by event
 	alone     float64           // of a serial one: without the time in which others worked
 	loss      lossParts
 	luck      luck
-	stretches []span // from the first release to the last one of each instance of two or more threads
+	stretches cover // from the first release to the last one of each instance of two or more threads
 }
 
 // timing is one instance's figures.
 type timing struct {
-	seq, n           int
-	imbalance        float64
-	lost, time, mean float64
+	seq, n     int
+	lost, time float64
 }
 
-// span is a stretch of work of one thread, for the whole-program figures.
-type span struct {
-	thread  profile.ThreadID
-	section profile.SectionID
-	lo, hi  uint64
-	end     uint64 // what it waits for after its work has come
-	useful  float64
-}
+func (t *timing) mean() float64 { return t.time - t.lost/float64(t.n) }
 
-func compareSpans(a, b *span) int {
-	return cmp.Or(cmp.Compare(a.lo, b.lo), cmp.Compare(a.thread, b.thread), cmp.Compare(a.hi, b.hi))
+func (t *timing) imbalance() float64 {
+	if t.time == 0 {
+		return 0
+	}
+	return t.lost / (t.time * float64(t.n))
 }
 
 // summarise reads the times of all instances of a section.
 func summarise(src profile.Source, id profile.SectionID, table *lossTable) (*summary, error) {
 	s := &summary{id: id, kind: src.Tables().Sections[id].Kind, threads: map[profile.ThreadID]*ThreadTotal{}}
 	s.worst.Seq = -1
+	s.points = make([]timing, 0, src.InstanceCount(id))
 	for in, err := range src.Instances(id) {
 		if err != nil {
 			return nil, fmt.Errorf("section %d: instance %d: %w", id, s.instances, err)
@@ -71,6 +68,7 @@ func summarise(src profile.Source, id profile.SectionID, table *lossTable) (*sum
 			s.addCosts(in.Costs, len(src.Tables().Events))
 		}
 	}
+	s.runs = s.spans.finish()
 	return s, nil
 }
 
@@ -93,7 +91,7 @@ func (s *summary) add(in *profile.Instance) {
 	tm := timed(in.Seq, t)
 	s.instances++
 	s.points = append(s.points, tm)
-	s.time, s.lost, s.win = s.time+tm.time, s.lost+tm.lost, s.win+tm.time-tm.mean
+	s.time, s.lost, s.win = s.time+tm.time, s.lost+tm.lost, s.win+tm.time-tm.mean()
 	s.span += float64(tm.n) * tm.time
 	s.luck.add(in, tm)
 	s.min = cmp.Or(s.min, tm.n)
@@ -101,7 +99,7 @@ func (s *summary) add(in *profile.Instance) {
 	if s.worst.Seq < 0 || tm.lost > s.worst.LostTime {
 		s.worst = detail(in, t, tm)
 	}
-	whole := span{lo: in.Parts[0].Start}
+	whole := stretch{lo: in.Parts[0].Start}
 	for i := range in.Parts {
 		p := &in.Parts[i]
 		whole.lo, whole.hi = min(whole.lo, p.Start), max(whole.hi, p.Arrive, p.Release)
@@ -111,7 +109,7 @@ func (s *summary) add(in *profile.Instance) {
 	length := float64(whole.hi - whole.lo)
 	s.whole, s.away = s.whole+float64(tm.n)*length, s.away+float64(tm.n)*(length-tm.time)
 	if tm.n > 1 {
-		s.stretches = append(s.stretches, whole)
+		s.stretches.add(whole)
 	}
 }
 
@@ -146,8 +144,7 @@ func (s *summary) addPart(p *profile.Part, t, longest float64) {
 		tt.Last++
 	}
 	s.own, s.lock, s.off = s.own+t, s.lock+float64(p.LockWait), s.off+float64(p.OffCPU)
-	useful := max(0, t-float64(p.LockWait)-float64(p.OffCPU))
-	s.spans = append(s.spans, span{p.Thread, s.id, p.Start, p.Arrive, p.Release, useful})
+	s.spans.add(partSpan(s.id, p))
 }
 
 // times returns the execution times of an instance's parts.
@@ -164,15 +161,11 @@ func timed(seq int, t []float64) timing {
 	for _, x := range t {
 		tm.lost += tm.time - x
 	}
-	tm.mean = tm.time - tm.lost/float64(len(t))
-	if tm.time > 0 {
-		tm.imbalance = tm.lost / (tm.time * float64(len(t)))
-	}
 	return tm
 }
 
 func detail(in *profile.Instance, t []float64, tm timing) InstanceDetail {
-	d := InstanceDetail{Seq: in.Seq, Imbalance: tm.imbalance, LostTime: tm.lost, Times: t}
+	d := InstanceDetail{Seq: in.Seq, Imbalance: tm.imbalance(), LostTime: tm.lost, Times: t}
 	for i := range in.Parts {
 		d.Threads = append(d.Threads, in.Parts[i].Thread)
 		d.Waits = append(d.Waits, tm.time-t[i])

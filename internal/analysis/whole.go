@@ -2,6 +2,8 @@ package analysis
 
 import (
 	"cmp"
+	"iter"
+	"math"
 	"slices"
 
 	"lime/internal/profile"
@@ -9,27 +11,28 @@ import (
 
 // wholeProgram computes the program's figures from all spans of work.
 func wholeProgram(m *profile.Meta, tab *profile.Tables, sums []*summary) Whole {
-	var stretches, alone []span
-	spans, lonely := allSpans(sums)
-	var crowd []span
-	if lonely {
+	spans := inOrder(allRuns(sums))
+	var crowd []stretch
+	if slices.ContainsFunc(sums, (*summary).serial) {
 		crowd = crowded(spans)
 	}
 	w := Whole{Threads: len(tab.Threads), RunTime: float64(m.RunTime)}
 	own, lock, off := 0.0, 0.0, 0.0
+	var apart, alone cover
 	for _, s := range sums {
-		stretches = append(stretches, s.stretches...)
 		w.Instances += s.instances
 		w.Width = max(w.Width, s.together)
 		if s.serial() {
-			mine := outside(s.spans, crowd)
-			s.alone = covered(mine)
-			alone = append(alone, mine...)
+			var mine cover
+			mine.addAll(outside(inOrder(s.runs), crowd))
+			s.alone = mine.length()
+			alone.addAll(slices.Values(mine))
 		} else {
 			w.LostTime += s.lost
 		}
+		apart.addAll(slices.Values(s.stretches))
 		own, lock, off = own+s.own, lock+s.lock, off+s.off
-		s.spans, s.stretches = nil, nil
+		s.runs, s.stretches = nil, nil
 	}
 	if w.RunTime == 0 {
 		w.RunTime = extent(spans)
@@ -41,7 +44,8 @@ func wholeProgram(m *profile.Meta, tab *profile.Tables, sums []*summary) Whole {
 	}
 	w.time = sweep(spans, w.Width, w.RunTime)
 	w.lanes(assignLanes(spans))
-	parallel := covered(append(stretches, alone...)) - covered(alone) // a section may hold stretches in which one thread works alone
+	apart.addAll(slices.Values(alone))
+	parallel := apart.length() - alone.length() // a section may hold stretches in which one thread works alone
 	w.SerialShare = max(0, min(1, 1-ratio(parallel, w.RunTime)))
 	w.SpeedupLimit = ratio(1, w.SerialShare)
 	for _, s := range sums {
@@ -54,34 +58,19 @@ func wholeProgram(m *profile.Meta, tab *profile.Tables, sums []*summary) Whole {
 	return w
 }
 
-// allSpans returns the spans of all sections, and whether one of these is serial. A large run has
-// ten million: those that nobody needs any more are let go at once.
-func allSpans(sums []*summary) (spans []span, lonely bool) {
-	n := 0
+func allRuns(sums []*summary) (runs []spanRun) {
 	for _, s := range sums {
-		n += len(s.spans)
+		runs = append(runs, s.runs...)
 	}
-	spans = make([]span, 0, n)
-	for _, s := range sums {
-		spans = append(spans, s.spans...)
-		if s.serial() {
-			lonely = true
-		} else {
-			s.spans = nil
-		}
-	}
-	return spans, lonely
+	return runs
 }
 
-func extent(spans []span) float64 {
-	var lo, hi uint64
-	for i, s := range spans {
-		if i == 0 || s.lo < lo {
-			lo = s.lo
-		}
-		hi = max(hi, s.hi)
+func extent(spans iter.Seq[span]) float64 {
+	lo, hi := uint64(math.MaxUint64), uint64(0)
+	for s := range spans {
+		lo, hi = min(lo, s.lo), max(hi, s.hi)
 	}
-	return float64(hi - lo)
+	return float64(hi - min(lo, hi))
 }
 
 // lanes sets the efficiencies from the useful time of each lane. A program that creates
@@ -98,15 +87,14 @@ func (w *Whole) lanes(useful []float64) {
 	w.CommunicationEfficiency = min(1, ratio(most, w.RunTime))
 }
 
-// assignLanes gives every span of work the lane that its thread had last, or else the lowest that
+// assignLanes gives every span of work, in their order, the lane that its thread had last, or else the lowest that
 // is free, and returns the useful time of each lane.
-func assignLanes(spans []span) []float64 {
-	slices.SortFunc(spans, func(a, b span) int { return compareSpans(&a, &b) })
+func assignLanes(spans iter.Seq[span]) []float64 {
 	var until []uint64
 	var useful []float64
 	var owner []profile.ThreadID
 	had := map[profile.ThreadID]int{}
-	for _, s := range spans {
+	for s := range spans {
 		k, ok := had[s.thread]
 		if !ok || until[k] > s.lo && owner[k] != s.thread {
 			k = freeLane(until, s.lo)
@@ -132,30 +120,15 @@ func freeLane(until []uint64, at uint64) int {
 }
 
 // together returns how long exactly k threads were at work, by k.
-func together(spans []span) []float64 {
-	begins, ends := make([]uint64, 0, len(spans)), make([]uint64, 0, len(spans))
-	for _, s := range spans {
-		if s.hi > s.lo {
-			begins, ends = append(begins, s.lo), append(ends, s.hi)
-		}
-	}
-	slices.Sort(begins)
-	slices.Sort(ends)
+func together(spans iter.Seq[span]) []float64 {
 	levels := make([]float64, 1)
 	busy, last := 0, uint64(0)
-	for b := 0; len(ends) > 0; {
-		at, d := ends[0], -1 // at the same moment ends come first
-		if b < len(begins) && begins[b] < at {
-			at, d = begins[b], 1
-			b++
-		} else {
-			ends = ends[1:]
-		}
+	for m := range moments(spans) {
 		if busy > 0 || last > 0 {
-			levels[busy] += float64(at - last)
+			levels[busy] += float64(m.at - last)
 		}
-		last = at
-		busy += d
+		last = m.at
+		busy += m.change
 		for busy >= len(levels) {
 			levels = append(levels, 0)
 		}
@@ -174,69 +147,51 @@ func width(levels []float64, run float64) int {
 	return 1
 }
 
-// crowded returns, in order, the spans of time in which more than one thread was at work. A span
-// that is mostly waiting (a thread that sleeps in the background) does not count.
-func crowded(spans []span) []span {
-	type step struct {
-		at uint64
-		th profile.ThreadID
-		d  int32
-	}
-	steps := make([]step, 0, 2*len(spans))
-	for _, s := range spans {
-		if s.hi > s.lo && s.useful >= float64(s.hi-s.lo)/2 {
-			steps = append(steps, step{s.lo, s.thread, 1}, step{s.hi, s.thread, -1})
-		}
-	}
-	slices.SortFunc(steps, func(a, b step) int { return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.d, b.d)) })
+// crowded returns, in order, the stretches of time in which more than one thread was at work. A
+// span that is mostly waiting (a thread that sleeps in the background) does not count.
+func crowded(spans iter.Seq[span]) []stretch {
 	open := map[profile.ThreadID]int{} // parts of a thread overlap where regions nest
-	busy := 0
-	var out []span
-	for i, s := range steps {
-		if i > 0 && busy > 1 && s.at > steps[i-1].at {
-			if n := len(out); n > 0 && out[n-1].hi == steps[i-1].at {
-				out[n-1].hi = s.at
-			} else {
-				out = append(out, span{lo: steps[i-1].at, hi: s.at})
-			}
+	busy, last := 0, uint64(0)
+	var out cover
+	for m := range moments(working(spans)) {
+		if busy > 1 && m.at > last {
+			out.add(stretch{last, m.at})
 		}
-		was := open[s.th]
-		open[s.th] = was + int(s.d)
-		if was == 0 || was+int(s.d) == 0 {
-			busy += int(s.d)
+		last = m.at
+		was := open[m.thread]
+		open[m.thread] = was + m.change
+		if was == 0 || was+m.change == 0 {
+			busy += m.change
 		}
 	}
 	return out
 }
 
-// outside returns what is left of the spans when holes, which are in order and apart, are taken
-// out.
-func outside(spans, holes []span) []span {
-	var out []span
-	for _, s := range spans {
-		i, _ := slices.BinarySearchFunc(holes, s.lo, func(h span, at uint64) int { return cmp.Compare(h.hi, at) })
-		for ; i < len(holes) && holes[i].lo < s.hi; i++ {
-			if holes[i].lo > s.lo {
-				out = append(out, span{thread: s.thread, lo: s.lo, hi: holes[i].lo})
+// working are the spans that are not mostly waiting.
+func working(spans iter.Seq[span]) iter.Seq[span] {
+	return func(yield func(span) bool) {
+		for s := range spans {
+			if s.useful >= float64(s.hi-s.lo)/2 && !yield(s) {
+				return
 			}
-			s.lo = min(s.hi, holes[i].hi)
-		}
-		if s.lo < s.hi {
-			out = append(out, s)
 		}
 	}
-	return out
 }
 
-// covered is the length of the union of the spans.
-func covered(spans []span) float64 {
-	slices.SortFunc(spans, func(a, b span) int { return cmp.Or(cmp.Compare(a.lo, b.lo), cmp.Compare(a.hi, b.hi)) })
-	sum, until := 0.0, uint64(0)
-	for _, s := range spans {
-		if s.hi > until {
-			sum += float64(s.hi - max(s.lo, until))
-			until = s.hi
+// outside yields what is left of the spans when holes, which are in order and apart, are taken out.
+func outside(spans iter.Seq[span], holes []stretch) iter.Seq[stretch] {
+	return func(yield func(stretch) bool) {
+		for s := range spans {
+			i, _ := slices.BinarySearchFunc(holes, s.lo, func(h stretch, at uint64) int { return cmp.Compare(h.hi, at) })
+			for ; i < len(holes) && holes[i].lo < s.hi; i++ {
+				if holes[i].lo > s.lo && !yield(stretch{s.lo, holes[i].lo}) {
+					return
+				}
+				s.lo = min(s.hi, holes[i].hi)
+			}
+			if s.lo < s.hi && !yield(stretch{s.lo, s.hi}) {
+				return
+			}
 		}
 	}
-	return sum
 }

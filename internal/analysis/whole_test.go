@@ -100,8 +100,9 @@ func TestStretchesSideBySide(t *testing.T) {
 	if s := res.Serial[0]; s.Time >= 200 || s.TimeShare > 1 || s.Time < 40 {
 		t.Errorf("alone for %v, %v of the run", s.Time, s.TimeShare)
 	}
-	got := outside([]span{{lo: 0, hi: 10}, {lo: 20, hi: 60}, {lo: 90, hi: 95}}, []span{{lo: 5, hi: 25}, {lo: 30, hi: 40}, {lo: 80, hi: 100}})
-	want := []span{{lo: 0, hi: 5}, {lo: 25, hi: 30}, {lo: 40, hi: 60}}
+	spans := slices.Values([]span{{lo: 0, hi: 10}, {lo: 20, hi: 60}, {lo: 90, hi: 95}})
+	got := slices.Collect(outside(spans, []stretch{{5, 25}, {30, 40}, {80, 100}}))
+	want := []stretch{{0, 5}, {25, 30}, {40, 60}}
 	if !slices.Equal(got, want) {
 		t.Errorf("outside: %v, want %v", got, want)
 	}
