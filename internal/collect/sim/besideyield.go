@@ -69,6 +69,7 @@ func (b *beside) keepsUp(t *thread) bool {
 	ahead := at - min(at, t.now())
 	call, round := b.round(t)
 	if a, units := t.acting(), round+ahead; units > 0 && a.goroutine == nil && call != 0 {
+		a.atHome()
 		a.yielded = noted(a.yielded, lockEvent{spinWait, call, 1, units, a.watchedCandidate()})
 	}
 	t.core.clock += ahead

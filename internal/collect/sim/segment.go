@@ -201,6 +201,7 @@ func (t *thread) note(kind waitEvent, call, wait uint64) {
 			return
 		}
 	}
+	t.atHome()
 	t.locks = noted(t.locks, lockEvent{kind, call, 1, wait, t.watchedCandidate()})
 }
 

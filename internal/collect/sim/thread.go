@@ -119,6 +119,10 @@ const (
 	bornInWrapper              // it is in what the language's library has wrapped around its function
 )
 
+// atHome notes that a wait of t is told of at a place of the program's: whatever the library has
+// around that place, the segment in which it waited is not begun anew any more.
+func (t *thread) atHome() { t.birth = bornAtHome }
+
 // now is the thread's clock.
 func (t *thread) now() uint64 {
 	if c := t.here().core; c != nil {

@@ -17,6 +17,7 @@ func (sg *segments) noteYield(t *thread) {
 		return
 	}
 	if call := sg.places.ownCall(t); call != 0 {
+		t.atHome()
 		takes := sg.clocks.clock(guest.YieldTakes)
 		t.yielded = noted(t.yielded, lockEvent{spinWait, call, 1, takes, t.watchedCandidate()})
 		t.yields += takes
