@@ -44,7 +44,7 @@ func (es *episodes) comes(t *thread, p *piece, object, at uint64) {
 		es.begun[object] = e
 	}
 	now := t.cpu.at(at)
-	p.after, p.met, t.met = now-min(e.cpu[t], now), e, e
+	p.after, p.met, t.met, t.came = now-min(e.cpu[t], now), e, e, arrival{p, t.cpu.idle}
 }
 
 // met ends the meeting that a thread leaves: the others may have come to the next one already.
@@ -52,6 +52,12 @@ func (es *episodes) met(t *thread, object uint64) {
 	if e := es.begun[object]; e != nil && e == t.met {
 		delete(es.begun, object)
 	}
+}
+
+// arrival is what a thread came to the end of a section with, and for how long it had been idle by then.
+type arrival struct {
+	with *piece
+	idle uint64
 }
 
 // handouts tell, by section, how much less threads worked than the longest of their instances, and
@@ -104,6 +110,9 @@ func keeper(in *section.Instance) int {
 // had much to do all the same, that was its own. And what threads differ by must not be what they
 // have waited for one another instead.
 func (o *output) waits(in *section.Instance, row int32, cpu []uint64) []uint64 {
+	if hasTasks(in) {
+		return idled(in, cpu)
+	}
 	after, known := whenTheFirstCame(in)
 	if !known {
 		return nil
@@ -155,6 +164,27 @@ func provedWaits(in *section.Instance, cpu, after []uint64) []uint64 {
 	return waits
 }
 
+// hasTasks reports whether threads do tasks while they wait at an instance's end.
+func hasTasks(in *section.Instance) bool {
+	return slices.ContainsFunc(in.Parts, func(p section.Part) bool {
+		return slices.ContainsFunc(p.Spans, func(s any) bool { return s.(*piece).tasks })
+	})
+}
+
+// idled is the same where threads do tasks while they wait, which always go to whoever comes first:
+// nobody sees what is left of them, but whether a thread had one, or wanted a core for one.
+func idled(in *section.Instance, cpu []uint64) []uint64 {
+	waits, most := make([]uint64, len(cpu)), slices.Max(cpu)
+	for i, c := range cpu {
+		p := lastPiece(&in.Parts[i])
+		if p.met == nil {
+			return nil
+		}
+		waits[i] = min(most-c, p.idled)
+	}
+	return waits
+}
+
 func total(list []uint64) (sum uint64) {
 	for _, x := range list {
 		sum += x
@@ -171,9 +201,7 @@ func whenTheFirstCame(in *section.Instance) (after []uint64, known bool) {
 	}
 	for i := range in.Parts {
 		p := lastPiece(&in.Parts[i])
-		// done while it waits: nobody sees what was left of them
-		tasks := func(s any) bool { return s.(*piece).tasks }
-		if p.met != first.met || len(in.Parts[i].Spans) > 1 && slices.ContainsFunc(in.Parts[i].Spans, tasks) {
+		if p.met != first.met {
 			return nil, false
 		}
 		after = append(after, p.after)

@@ -174,3 +174,43 @@ static void *work(void *a) {
 		t.Errorf("%d passages, want 2000", found[0])
 	}
 }
+
+const taskLoops = `
+static volatile double out[1 << 10];
+static void some(long n, int k) { double x = 1; for (long i = 0; i < n; i++) x = x * 0.999 + i; out[k] = x; }
+int main(void) {
+	for (int r = 0; r < 8; r++) {
+		#pragma omp parallel num_threads(%[1]d)
+		#pragma omp single
+		for (int k = 0; k < 512; k++) {
+			#pragma omp task
+			some(%[2]s, k);
+		}
+	}
+	return 0;
+}
+`
+
+// Tasks go to whoever comes first: threads that always had one, or wanted a core for it, lose nothing,
+// however their times differ. Of one long task the others wait for the end.
+func TestTasksAreHandedOut(t *testing.T) {
+	needs(t, needSamples, needTracing)
+	for _, row := range []struct {
+		work string
+		even bool
+	}{{"60000", true}, {"k == 511 ? 20000000 : 5000", false}} {
+		p, _ := record(t, Options{Command: []string{build(t, fmt.Sprintf(taskLoops, min(16, 4*cores()), row.work), "-fopenmp")}})
+		lost, all := 0.0, 0.0
+		for id, s := range p.Tables().Sections {
+			for in := range p.Instances(profile.SectionID(id)) {
+				if s.Kind == profile.SectionRegion {
+					most, mean := longest(in)
+					lost, all = lost+most-mean, all+most
+				}
+			}
+		}
+		if row.even != (lost < 0.25*all) || all == 0 {
+			t.Errorf("work %s: %.0f of %.0f ns are lost", row.work, lost, all)
+		}
+	}
+}

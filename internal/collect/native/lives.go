@@ -113,7 +113,7 @@ func (lv *lives) endThread(t *thread, at uint64) {
 	if t.parent != nil {
 		lv.episodes.comes(t, p, threads.Children|uint64(t.parent.id), at)
 	}
-	t.ended, t.end = true, at
+	t.ended, t.end, t.came = true, at, arrival{}
 	lv.clocks.pace.set(&t.paced, false, false)
 	if t.cpu.on {
 		t.cpu.out(at, false)

@@ -74,6 +74,7 @@ func (sp *sampling) sampled(x *item) {
 		t.piece.spins, t.piece.spunAt = t.piece.spins+1, x.sample.b
 		fallthrough
 	case waits:
+		t.piece.rested += x.sample.nanos
 		sp.out.paths[pathKey{x.sample.path, t.row(), noSection, "wait"}] += nanos
 		return
 	default:

@@ -8,6 +8,7 @@ import "lime/internal/section"
 
 // tasks are what threads do while they wait, as far as samples tell.
 type tasks struct {
+	clocks     *clocks
 	operations *operations
 	roster     *roster
 	shared     *shared
@@ -29,6 +30,7 @@ func (ts *tasks) runsTask(t *thread, x *item) {
 
 // tasksEnd ends the tasks of a thread before it goes on.
 func (ts *tasks) tasksEnd(t *thread, at uint64) {
+	ts.waited(t)
 	if t.task == nil {
 		return
 	}
@@ -36,6 +38,19 @@ func (ts *tasks) tasksEnd(t *thread, at uint64) {
 	op.Span = t.task
 	t.task, t.onTask = nil, false
 	ts.operations.feed(op)
+}
+
+// waited notes for how long a thread that leaves the end of a section waited there, and had no task.
+func (ts *tasks) waited(t *thread) {
+	p := t.came.with
+	if p == nil {
+		return
+	}
+	p.idled = t.cpu.idle - t.came.idle + t.piece.rested
+	if off := &t.off.now; off.from != 0 && !off.forced {
+		p.idled += ts.clocks.pace.now - off.pace
+	}
+	t.came = arrival{}
 }
 
 // allTasksEnd ends those of all threads: the region that they belong to is over.

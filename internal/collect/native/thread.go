@@ -40,7 +40,8 @@ type thread struct {
 	onTask   bool   // does one now
 	off      offCore
 	met      *episode // that it came to last
-	spins    bool     // its last sample was in a runtime's waiting
+	came     arrival
+	spins    bool // its last sample was in a runtime's waiting
 
 	sampled     bool       // has had a sample
 	foreign     bool       // belongs to a child process
@@ -108,7 +109,8 @@ type onCPU struct {
 	seen  bool // that is known
 	since uint64
 	total uint64
-	gone  []gap // its latest times off a CPU
+	idle  uint64 // in all, off of its own accord, on the pace's clock
+	gone  []gap  // its latest times off a CPU
 	next  int
 }
 
@@ -131,6 +133,7 @@ func (c *onCPU) in(at, asleep, waited uint64) {
 		g.to, g.asleep, g.waited = at, asleep, waited
 		c.next = (c.next + 1) % keptGaps
 	}
+	c.idle += waited
 	c.known, c.on, c.since = true, true, at
 }
 
@@ -213,6 +216,8 @@ type piece struct {
 	tasks   bool         // done while the thread waits
 	after   uint64       // time on a CPU since the first one came to where the piece ends
 	met     *episode     // nil: that is not known
+	idled   uint64       // for how long its thread then waited there, as far as anybody had a core: where tasks are done meanwhile
+	rested  uint64       // ns of samples in which its thread waited at a section's end
 	awaits  bool         // it ends where its thread waits for those that it has made
 	traced  bool         // its samples stand in the traces
 	charged bool         // its samples stand in the call-path tree of a section

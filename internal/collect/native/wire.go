@@ -49,7 +49,7 @@ func (p *process) wireOperations() {
 		clocks: p.clocks, out: p.out, program: p.program, scheduler: scheduler{threads: map[int32]*turns{}},
 	}
 	p.episodes = &episodes{out: p.out, roster: p.roster, shared: p.shared, begun: map[uint64]*episode{}}
-	p.tasks = &tasks{operations: p.operations, roster: p.roster, shared: p.shared}
+	p.tasks = &tasks{clocks: p.clocks, operations: p.operations, roster: p.roster, shared: p.shared}
 }
 
 // wireCalls makes what follows the calls of functions of the table.
