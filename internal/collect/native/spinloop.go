@@ -1,6 +1,8 @@
 package native
 
 import (
+	"slices"
+
 	"lime/internal/collect/known"
 	"lime/internal/graph"
 	"lime/internal/profile"
@@ -70,10 +72,11 @@ type spinState struct {
 	vecWritten       uint32
 	vecCarried       uint32
 	reads            bool
-	saved            map[int32]x86.Reg // slots of the stack frame in which a register waits for the end of a call
-	fixed            x86.RegSet        // the same each time round, if what is assumed is
-	assumed          x86.RegSet        // taken for the same each time round: not written in the loop
-	takes            bool              // it tries to take a word
+	saved            map[int32]register // slots of the stack frame in which a register waits for the end of a call
+	used             []span             // of the stack frame that is read before a register is put there: from the last time round
+	fixed            x86.RegSet         // the same each time round, if what is assumed is
+	assumed          x86.RegSet         // taken for the same each time round: not written in the loop
+	takes            bool               // it tries to take a word
 }
 
 // block takes in the instructions of a block; false if one of them changes memory.
@@ -111,21 +114,55 @@ func (s *spinState) add(in *x86.Inst) bool {
 // keeps reports whether an instruction puts a register on the stack for the time of a call, or takes
 // it back from there: neither changes anything that the next time round sees.
 func (s *spinState) keeps(in *x86.Inst) bool {
-	slot := in.HasMem && in.Mem.Base == x86.RSP && in.Mem.Index == x86.NoReg && in.Map == 0 && in.Enc == x86.Legacy
-	if !slot || in.Opcode != 0x89 && in.Opcode != 0x8b { // mov m, r and mov r, m
+	r, moves := moved(in)
+	if !moves || !in.HasMem || in.Mem.Base != x86.RSP || in.Mem.Index != x86.NoReg {
 		return false
 	}
-	at, r := int32(in.Mem.Disp), regField(in)
+	at := int32(in.Mem.Disp)
 	was, ok := s.saved[at]
-	if in.Opcode == 0x8b || ok {
+	if in.Mem.Read || ok {
 		return ok && was == r
 	}
+	if slices.ContainsFunc(s.used, spanOf(in).meets) {
+		return false
+	}
 	if s.saved == nil {
-		s.saved = map[int32]x86.Reg{}
+		s.saved = map[int32]register{}
 	}
 	s.saved[at] = r
 	s.carried |= in.Reads &^ s.written
+	s.vecCarried |= in.VecReads &^ s.vecWritten
 	return true
+}
+
+// span is bytes of the stack frame.
+type span struct{ from, to int32 }
+
+func spanOf(in *x86.Inst) span {
+	return span{int32(in.Mem.Disp), int32(in.Mem.Disp) + int32(in.Mem.Bytes)}
+}
+
+func (a span) meets(b span) bool { return a.from < b.to && b.from < a.to }
+
+// register is a general one, or, as a set of one, a vector register.
+type register struct {
+	general x86.Reg
+	vector  uint32
+}
+
+// moved is the register that an instruction moves from or to memory as it is: mov, and movups, movss,
+// movapd, movdqu, movq and their like (Intel SDM vol. 2). Of a vector register a part may be moved: what
+// is above it is nil from then on.
+func moved(in *x86.Inst) (r register, ok bool) {
+	switch {
+	case in.Map == 0 && in.Enc == x86.Legacy:
+		return register{general: regField(in)}, in.Opcode == 0x89 || in.Opcode == 0x8b
+	case in.Map == 1:
+		set := in.VecReads | in.VecWrites
+		return register{vector: set}, set != 0 && set&(set-1) == 0 &&
+			slices.Contains([]byte{0x10, 0x11, 0x28, 0x29, 0x6f, 0x7e, 0x7f, 0xd6}, in.Opcode)
+	}
+	return r, false
 }
 
 func (s *spinState) instruction(in *x86.Inst) {
@@ -135,6 +172,9 @@ func (s *spinState) instruction(in *x86.Inst) {
 	s.reads = s.reads || in.HasMem && in.Mem.Read && in.Mem.Bytes > 0 || in.Name == "pause"
 	if in.HasMem {
 		s.addresses = s.addresses.With(in.Mem.Base).With(in.Mem.Index)
+		if in.Mem.Base == x86.RSP && in.Mem.Read {
+			s.used = append(s.used, spanOf(in))
+		}
 	}
 	reads := in.Reads
 	if clears(in) {

@@ -1,6 +1,8 @@
 package native
 
 import (
+	"fmt"
+	"strings"
 	"testing"
 
 	"lime/internal/binfile"
@@ -43,11 +45,21 @@ int main(int argc, char **argv) {
 }
 `
 
+const works, waits, takes = "works", "waits", "waits for a lock"
+
 // A loop that only looks waits; one that tries to take a word, with the same values each time round,
 // waits for a lock; one that gets anywhere works.
 func TestSpinLoops(t *testing.T) {
-	const works, waits, takes = "works", "waits", "waits for a lock"
-	bin, err := binfile.Open(build(t, spinning))
+	loopsAre(t, build(t, spinning), map[string]string{"waits_pausing": waits, "waits_yielding": waits, "waits_counting": waits,
+		"waits_saving": waits, "works_saving": works, // the counter is on the stack for the time of the call; so is something else
+		"works_searching": works, "works_adding": works, "works_storing": works, "works_counting": works,
+		"takes_swapping": takes, "takes_bit": takes, "takes_comparing": takes, "takes_looking": takes,
+		"works_trying": works, "works_swapping": works, "works_posting": works})
+}
+
+// loopsAre compares the loops of functions with what they should be.
+func loopsAre(t *testing.T, program string, all map[string]string) {
+	bin, err := binfile.Open(program)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -55,11 +67,7 @@ func TestSpinLoops(t *testing.T) {
 	m := newImages(0)
 	m.add(image.New(bin.Path, bin), 0, 1<<40)
 	c := newCode(m, profile.New(profile.Meta{}))
-	for name, want := range map[string]string{"waits_pausing": waits, "waits_yielding": waits, "waits_counting": waits,
-		"waits_saving": waits, "works_saving": works, // the counter is on the stack for the time of the call; so is something else
-		"works_searching": works, "works_adding": works, "works_storing": works, "works_counting": works,
-		"takes_swapping": takes, "takes_bit": takes, "takes_comparing": takes, "takes_looking": takes,
-		"works_trying": works, "works_swapping": works, "works_posting": works} {
+	for name, want := range all {
 		s, ok := bin.Find(name)
 		if !ok {
 			t.Fatalf("no function %s", name)
@@ -76,5 +84,32 @@ func TestSpinLoops(t *testing.T) {
 		if got != want {
 			t.Errorf("%s: it %s, want: it %s", name, got, want)
 		}
+	}
+}
+
+// Whatever a function needs after a loop that yields, and keeps on the stack for the time of the call,
+// the loop waits; if it reckons with it meanwhile, it works.
+func TestSpinLoopsThatKeep(t *testing.T) {
+	source, all, list := "#include <sched.h>\nextern int flag; int flag;\n", map[string]string{}, ""
+	for _, kind := range []string{"int", "long", "float", "double"} {
+		for n := 1; n <= 6; n++ {
+			var params, sum []string
+			for i := range n {
+				params = append(params, fmt.Sprintf("%s a%d", kind, i))
+				sum = append(sum, fmt.Sprintf("a%d * (%d + a%d)", i, i+2, (i+1)%n))
+			}
+			for name, in := range map[string]string{"waits": "", "works": "a0 = a0 * 3 + 1;"} {
+				f := fmt.Sprintf("%s_%s_%d", name, kind, n)
+				all[f] = name
+				list += fmt.Sprintf(", (void *)%s", f)
+				source += fmt.Sprintf("__attribute__((noinline)) %s %s(%s) { int spins = 0; "+
+					"while (__atomic_load_n(&flag, __ATOMIC_ACQUIRE) != 7) { %s if (++spins %% 64 == 0) sched_yield(); } return %s; }\n",
+					kind, f, strings.Join(params, ", "), in, strings.Join(sum, " + "))
+			}
+		}
+	}
+	source += "void *volatile all[] = {" + list[2:] + "};\nint main(void) { return !all[0]; }\n"
+	for _, flags := range [][]string{{"-O1"}, {"-O2"}, {"-O3"}, {"-Os"}, {"-O2", "-mavx2"}} {
+		t.Run(strings.Join(flags, " "), func(t *testing.T) { loopsAre(t, build(t, source, flags...), all) })
 	}
 }
