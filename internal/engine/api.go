@@ -47,7 +47,7 @@ type Config struct {
 	Mode Mode
 
 	// Lock, if there is one, lets contexts run beside each other: it is held by whoever calls a
-	// method of the engine, and Run gives it up while guest code runs. Modes Plain and Count.
+	// method of the engine, and Run gives it up while guest code runs. Not in mode Trace.
 	Lock            sync.Locker
 	Addresses       bool // mode Log: what is stored is not logged, addresses are
 	AllHostFeatures bool // the guest may use all vector state of the host, not x87, SSE and AVX alone

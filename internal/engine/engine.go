@@ -41,9 +41,10 @@ type Engine struct {
 	flagsAt map[uint64]x86.Flags // live flags by PC, as far as known
 	scanned map[uint64]bool      // guest pages with code that flagsAt rests on
 
-	trace    []uint64      // modes Trace and Log
+	trace    []uint64      // mode Trace
 	shapes   []*LogShape   // mode Log, by block
-	traced   int           // words of it that the last run wrote
+	logs     logs          // mode Log
+	traced   int           // mode Trace: words of it that the last run wrote
 	filter   uintptr       // of the core that runs
 	noFilter []uint64      // one that holds nothing
 	accesses [8]x86.Access // scratch
@@ -62,8 +63,8 @@ func New(cfg Config) (*Engine, error) {
 	}
 	cfg.CacheBytes = (orDefault(cfg.CacheBytes, defaultCache) + pageSize - 1) &^ (pageSize - 1)
 	cfg.MaxEdges = orDefault(cfg.MaxEdges, defaultEdges)
-	if cfg.Lock != nil && cfg.Mode != Plain && cfg.Mode != Count {
-		return nil, fmt.Errorf("engine: threads in parallel leave no trace; mode %d does", cfg.Mode)
+	if cfg.Lock != nil && cfg.Mode == Trace {
+		return nil, errors.New("engine: threads in parallel leave no trace")
 	}
 	if cfg.CacheBytes < minCache {
 		return nil, fmt.Errorf("engine: code cache of %d bytes is too small, needs %d", cfg.CacheBytes, minCache)
@@ -90,7 +91,7 @@ func New(cfg Config) (*Engine, error) {
 		}
 	}
 	if cfg.Mode == Log {
-		if e.trace, err = newTrace(logWords); err != nil {
+		if e.logs, err = newLogs(e.parallel()); err != nil {
 			return nil, errors.Join(err, c.close())
 		}
 	}
@@ -120,7 +121,7 @@ func (e *Engine) Close() error {
 	}
 	c := e.cache
 	e.cache = nil
-	return errors.Join(freeTrace(e.trace), c.close())
+	return errors.Join(freeTrace(e.trace), freeTrace(e.logs.one), c.close())
 }
 
 // NewContext returns the context of a new guest thread: registers zero, vector state initial.
@@ -129,11 +130,12 @@ func (e *Engine) NewContext() (*cpu.Context, error) {
 		return nil, ErrClosed
 	}
 	ctx, err := cpu.Alloc(e.cfg.MaxEdges+maxHidden, cpu.XMask(e.cfg.AllHostFeatures))
-	if err == nil {
-		e.contexts[ctx] = true
-		e.setFast(ctx)
+	if err != nil {
+		return nil, err
 	}
-	return ctx, err
+	e.contexts[ctx] = true
+	e.setFast(ctx)
+	return ctx, e.logs.add(ctx)
 }
 
 // setFast lets the entry code leave x87 state alone as long as no x87 instruction
@@ -160,7 +162,7 @@ func (e *Engine) FreeContext(ctx *cpu.Context) error {
 		return fmt.Errorf("engine: context %p is not of this engine, or freed already", ctx)
 	}
 	delete(e.contexts, ctx)
-	return cpu.Free(ctx, e.cfg.MaxEdges+maxHidden)
+	return errors.Join(e.logs.drop(ctx), cpu.Free(ctx, e.cfg.MaxEdges+maxHidden))
 }
 
 // Retired returns the instructions that ctx has executed so far.

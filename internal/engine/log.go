@@ -72,17 +72,57 @@ func (e *Engine) Logged(id BlockID) *LogShape { return e.shapes[id] }
 // LogEnd stands behind the log, and is no block's word.
 const LogEnd = ^uint64(0)
 
-// Log returns what the last Run recorded in mode Log; it is good until the next Run.
-func (e *Engine) Log() []uint64 { return e.trace[:e.traced] }
+// Log returns what the last Run of a context recorded in mode Log; it is good until its next Run,
+// and without Config.Lock until the next of any.
+func (e *Engine) Log(ctx *cpu.Context) []uint64 { return e.logs.of(ctx)[:e.logs.words(ctx)] }
 
-func (e *Engine) startLog(ctx *cpu.Context) {
-	e.traced = 0
-	ctx.TracePtr = uint64(uintptr(unsafe.Pointer(&e.trace[0])))
+// logs are where logs are written: contexts that run beside each other have one each.
+type logs struct {
+	own map[*cpu.Context][]uint64 // nil: all write to one
+	one []uint64
 }
 
-func (e *Engine) endLog(ctx *cpu.Context) {
-	e.traced = int(ctx.TracePtr-uint64(uintptr(unsafe.Pointer(&e.trace[0])))) / 8
-	e.trace[e.traced] = LogEnd
+// newLogs makes them; beside: contexts run beside each other.
+func newLogs(beside bool) (l logs, err error) {
+	if beside {
+		l.own = map[*cpu.Context][]uint64{}
+		return l, nil
+	}
+	l.one, err = newTrace(logWords)
+	return l, err
+}
+
+func (l *logs) of(ctx *cpu.Context) []uint64 {
+	if l.own != nil {
+		return l.own[ctx]
+	}
+	return l.one
+}
+
+// words is how many are in a context's log.
+func (l *logs) words(ctx *cpu.Context) int {
+	return int(ctx.TracePtr-uint64(uintptr(unsafe.Pointer(&l.of(ctx)[0])))) / 8
+}
+
+func (l *logs) start(ctx *cpu.Context) {
+	ctx.TracePtr = uint64(uintptr(unsafe.Pointer(&l.of(ctx)[0])))
+}
+
+func (l *logs) end(ctx *cpu.Context) { l.of(ctx)[l.words(ctx)] = LogEnd }
+
+// add gives a new context its log, if it needs one of its own.
+func (l *logs) add(ctx *cpu.Context) (err error) {
+	if l.own != nil {
+		l.own[ctx], err = newTrace(logWords)
+	}
+	return err
+}
+
+// drop takes it back.
+func (l *logs) drop(ctx *cpu.Context) error {
+	log := l.own[ctx]
+	delete(l.own, ctx)
+	return freeTrace(log)
 }
 
 // logger is the state of logging in the translation of one block.
@@ -348,8 +388,7 @@ func (e *Engine) cutLog(ctx *cpu.Context, b *block, m *mark) {
 	if e.cfg.Mode != Log || m.logged {
 		return
 	}
-	s := e.shapes[b.id]
-	base := (ctx.TracePtr - uint64(uintptr(unsafe.Pointer(&e.trace[0])))) / 8
+	s, log, base := e.shapes[b.id], e.logs.of(ctx), e.logs.words(ctx)
 	words := 1
 	for k := range s.Accesses {
 		if s.Accesses[k].Inst < int(m.inst) {
@@ -358,8 +397,8 @@ func (e *Engine) cutLog(ctx *cpu.Context, b *block, m *mark) {
 	}
 	if s.Repeat != nil {
 		words += repeatWords
-		e.trace[base+1+RepeatAfter] = ctx.GPR[x86.RCX]
+		log[base+1+RepeatAfter] = ctx.GPR[x86.RCX]
 	}
-	e.trace[base] |= uint64(m.inst+1) << logCutShift
+	log[base] |= uint64(m.inst+1) << logCutShift
 	ctx.TracePtr += 8 * uint64(words)
 }

@@ -18,7 +18,7 @@ type logged struct {
 // logs cuts the log of the last run into blocks.
 func (m *machine) logs(t testing.TB) (out []logged) {
 	t.Helper()
-	log := m.Log()
+	log := m.Log(m.ctx)
 	for len(log) > 0 {
 		id, cut := LogWord(log[0])
 		s := m.Logged(id)
@@ -152,7 +152,7 @@ func TestLogRoom(t *testing.T) {
 		if x := m.Run(m.ctx, 1<<40); x.Reason != cpu.ExitBudget {
 			t.Fatalf("exit %+v", x)
 		}
-		if n := len(m.Log()); n < logChunk*4 || n > len(m.trace) {
+		if n := len(m.Log(m.ctx)); n < logChunk*4 || n > len(m.Engine.logs.one) {
 			t.Errorf("%d words", n)
 		}
 	}

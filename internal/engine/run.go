@@ -32,8 +32,8 @@ func (e *Engine) Run(ctx *cpu.Context, budget int64) (x cpu.Exit) {
 	}
 	if e.cfg.Mode == Log {
 		budget = min(budget, logChunk)
-		e.startLog(ctx)
-		defer e.endLog(ctx)
+		e.logs.start(ctx)
+		defer e.logs.end(ctx)
 	}
 	skip := ctx.Scratch[cpu.SlotSkip] == ctx.RIP && ctx.RIP != 0
 	ctx.Scratch[cpu.SlotSkip] = 0

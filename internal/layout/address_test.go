@@ -16,9 +16,8 @@ import (
 // arguments of a system call, and why what lies there does not move. Stacks do, when they grow.
 var asNumbers = map[string]string{
 	"internal/cpu.FollowExec":              "mapped",
-	"internal/engine.(Engine).startLog":    "the trace is mapped",
-	"internal/engine.(Engine).endLog":      "the trace is mapped",
-	"internal/engine.(Engine).cutLog":      "the trace is mapped",
+	"internal/engine.(logs).start":         "logs are mapped",
+	"internal/engine.(logs).words":         "logs are mapped",
 	"internal/engine.(Engine).startTrace":  "the trace is mapped; an empty filter is the engine's, which is returned",
 	"internal/engine.(Engine).endTrace":    "the trace is mapped",
 	"internal/guest.addressOf":             "it moves to the heap what it is given",

@@ -97,7 +97,7 @@ func (m *wasteMeter) Slice(_ int, ctx *cpu.Context, _, retired uint64) (uint64, 
 	t := m.r.roster.byCtx[ctx]
 	s := m.stack(t)
 	m.d.Run(uint32(t.id))
-	log := m.r.eng.Log()
+	log := m.r.eng.Log(ctx)
 	for at := 0; at < len(log); {
 		id, _ := engine.LogWord(log[at])
 		b, err := m.block(id)
