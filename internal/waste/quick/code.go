@@ -57,6 +57,7 @@ const (
 	roomOp   = 1536 // bytes of code for an op at most
 	roomMore = 512  // for the rest of a block
 	noPath   = ^uint64(0)
+	noNext   = ^uint64(1) // no block's word, nor what stands behind a log
 	noTag    = ^uint64(0)
 )
 
@@ -149,7 +150,7 @@ func (c *Code) Add(id int, b Block) error {
 		c.forget()
 	}
 	for len(c.blocks) <= id {
-		c.rows[len(c.blocks)] = row{code: c.at.unknown, onPath: onPath{path: noPath, next: noPath}}
+		c.rows[len(c.blocks)] = row{code: c.at.unknown, onPath: onPath{path: noPath, next: noNext}}
 		c.blocks = append(c.blocks, block{})
 	}
 	c.st.blocks = uint64(len(c.blocks))
@@ -162,7 +163,7 @@ func (c *Code) Add(id int, b Block) error {
 func (c *Code) forget() {
 	for id := range c.blocks {
 		c.blocks[id] = block{}
-		c.rows[id] = row{code: c.at.unknown, onPath: onPath{path: noPath, next: noPath}}
+		c.rows[id] = row{code: c.at.unknown, onPath: onPath{path: noPath, next: noNext}}
 	}
 	c.used = c.fixed
 }
@@ -172,7 +173,7 @@ func (c *Code) Knows(id int) bool { return id < len(c.blocks) && c.blocks[id].kn
 
 // Run takes the log from word at on, for the running thread of the detector. It returns why it has
 // stopped, and at which word: that of the block that is to be looked at. Behind the log must stand a
-// word that is no block's.
+// word with all bits set, which is no block's.
 func (c *Code) Run(s *Stack, log []uint64, at int) (Why, int) {
 	st, v := &c.st, c.d.View()
 	st.stores, st.loads, st.tag = uintptr(v.Stores), uintptr(v.Loads), uint64(v.Tag)

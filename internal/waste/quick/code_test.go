@@ -97,6 +97,29 @@ func TestPass(t *testing.T) {
 	}
 }
 
+// TestCallAtEnd: of a call that is the last word of a log it is not known where it leads, whatever
+// stands behind the log.
+func TestCallAtEnd(t *testing.T) {
+	c, fast, plain := newPair(t, waste.Of(waste.DeadStore))
+	defer closeAll(t, c, fast, plain)
+	const block, next, path, sp = 0, 1, 7, where
+	if err := errors.Join(c.Add(block, NewBlock(nil, Call)), c.Add(next, NewBlock(nil, Nothing))); err != nil {
+		t.Fatal(err)
+	}
+	fast.Run(0)
+	fast.StoreAt(fast.Add(0, 2), sp, 8, false) // makes the shadow
+	s := NewStack(path)
+	s.Push(sp) // makes room
+	s.Pop(sp)
+	c.SetPlace(block, path, 1)
+	for _, end := range []uint64{^uint64(0), next} {
+		if why, at := c.Run(&s, []uint64{block, sp, end}, 0); why != Called || at != 0 || s.Path != path {
+			t.Errorf("before %#x: reason %d at word %d, path %d", end, why, at, s.Path)
+		}
+		s.Pop(sp)
+	}
+}
+
 // pass has the code take a log, to its end.
 func pass(t *testing.T, c *Code, s *Stack, log []uint64, first []waste.Context) {
 	t.Helper()

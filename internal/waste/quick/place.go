@@ -41,7 +41,7 @@ func (c *Code) keep(r *row) {
 func (c *Code) SetPlace(id int, path uint64, first waste.Context) {
 	r := &c.rows[id]
 	record := uintptr(c.d.View().Records) + uintptr(first)*waste.RecordSize
-	r.onPath = onPath{path: path, record: record, next: noPath}
+	r.onPath = onPath{path: path, record: record, next: noNext}
 	c.keep(r)
 }
 
