@@ -27,6 +27,7 @@ type countFlags struct {
 	trace       traceBudget
 	rank        rankFlags
 	region      regionFlags
+	waste       wasteFlags
 }
 
 func (a *app) countCommand() *cobra.Command {
@@ -66,6 +67,7 @@ of its own in the directory that -o names.
 	f.family.add(fl, "count")
 	f.region.add(fl)
 	viewFlag(fl, &f.view)
+	f.waste.add(fl, besideKinds)
 	f.trace.add(fl)
 	f.rank.add(fl)
 	fl.BoolVar(&f.noResolve, "no-resolve", false, "leave functions and lines to 'lime resolve'")
@@ -92,7 +94,10 @@ func (f *countFlags) check() error {
 	if f.region.spec.On() && f.compare {
 		return usage(errors.New("--compare and a part of the run: the native run cannot be cut to it; choose one of them"))
 	}
-	return f.trace.check()
+	if err := errors.Join(f.trace.check(), f.waste.checkCount()); err != nil {
+		return err
+	}
+	return f.waste.whole(&f.region)
 }
 
 func (a *app) count(ctx context.Context, args []string, f *countFlags) error {
@@ -149,7 +154,7 @@ func (a *app) count(ctx context.Context, args []string, f *countFlags) error {
 func (a *app) countOptions(args []string, f *countFlags, me profile.RankInfo) sim.Options {
 	return sim.Options{
 		Parallel: true, For: f.limit, Cores: runtime.NumCPU(), Cmd: args[0], Args: args[1:], Out: f.output,
-		SectionEnds: f.sectionEnds, Region: f.region.spec, HostCPU: f.cpu == "host", Traces: f.trace.bytes(),
+		SectionEnds: f.sectionEnds, Region: f.region.spec, Waste: f.waste.kinds, Tolerance: f.waste.tolerance, HostCPU: f.cpu == "host", Traces: f.trace.bytes(),
 		Progress: isTerminal(a.stderr), Tool: "lime " + Version(), Rank: me, Children: f.family.dir,
 		Stdin: a.stdin, Stdout: a.program.stdout, Stderr: a.program.stderr,
 	}

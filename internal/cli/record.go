@@ -16,6 +16,7 @@ import (
 	"lime/internal/origin"
 	"lime/internal/profile"
 	"lime/internal/resolve"
+	"lime/internal/waste"
 )
 
 // recordFlags are the options of record.
@@ -75,7 +76,7 @@ Under mpirun or srun -o names a directory: each rank writes a profile there.
 	fl.StringSliceVar(&f.events, "event", nil,
 		"sample `NAME` next to time (llc-miss, branch-miss, l1d-miss, tlb-miss, page-fault, none); all that there are")
 	fl.BoolVar(&f.noHooks, "no-hooks", false, "do not watch the program's synchronisation functions")
-	f.waste.add(fl)
+	f.waste.add(fl, waste.All)
 	fl.BoolVar(&f.noResolve, "no-resolve", false, "leave functions and lines to 'lime resolve'")
 	viewFlag(fl, &f.view)
 	f.region.addTimes(fl)
@@ -106,8 +107,8 @@ func (f *recordFlags) check(args []string) error {
 	if err := native.CheckEvents(f.events); err != nil {
 		return usage(fmt.Errorf("--event: %w", err))
 	}
-	if f.waste.kinds != 0 && f.region.spec.On() {
-		return usage(errors.New("--waste and a part of the run: what is stored in one part may be read in another; look at the whole run"))
+	if err := f.waste.whole(&f.region); err != nil {
+		return err
 	}
 	return f.trace.check()
 }

@@ -14,6 +14,7 @@ import (
 	"lime/internal/collect/sim"
 	"lime/internal/machine"
 	"lime/internal/resolve"
+	"lime/internal/waste"
 )
 
 // defaultCores is the size of the simulated machine: fixed, so that the same
@@ -86,7 +87,7 @@ profile of its own in the directory that -o names.
 	f.family.add(fl, "simulate")
 	f.region.add(fl)
 	fl.BoolVar(&f.noResolve, "no-resolve", false, "leave functions and lines to 'lime resolve'")
-	f.waste.add(fl)
+	f.waste.add(fl, waste.All)
 	f.trace.add(fl)
 	f.rank.add(fl)
 	_ = cmd.RegisterFlagCompletionFunc("machine", cobra.FixedCompletions(machineNames(), cobra.ShellCompDirectiveDefault))
@@ -143,10 +144,7 @@ func (f *simulateFlags) check() error {
 	if err := errors.Join(f.trace.check(), f.waste.check(f.machine)); err != nil {
 		return err
 	}
-	if f.waste.kinds != 0 && f.region.spec.On() {
-		return usage(errors.New("--waste and a part of the run: what is stored in one part may be read in another; look at the whole run"))
-	}
-	return nil
+	return f.waste.whole(&f.region)
 }
 
 func (a *app) simulate(ctx context.Context, args []string, f *simulateFlags) error {

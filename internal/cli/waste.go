@@ -18,25 +18,30 @@ type wasteFlags struct {
 	kinds     waste.Set
 }
 
-// add adds --waste.
-func (f *wasteFlags) add(fl *pflag.FlagSet) {
+// add adds --waste, for the kinds that there may be.
+func (f *wasteFlags) add(fl *pflag.FlagSet, of waste.Set) {
 	fl.StringVar(&f.list, "waste", "", "look for wasted memory work: `kinds` of "+
-		strings.Join(waste.Options(waste.All), ", ")+", all if none are named")
+		strings.Join(waste.Options(of), ", ")+", all if none are named")
 	f.given = fl.Lookup("waste")
 	f.given.NoOptDefVal = "all"
 	fl.Float64Var(&f.tolerance, "waste-tolerance", waste.DefaultTolerance,
 		"floating-point numbers that differ by this `share` of the larger are the same value")
 }
 
-// check reads the kinds; with a machine there is no room for them.
-func (f *wasteFlags) check(machine string) (err error) {
-	if !f.given.Changed {
-		return nil
-	}
+// read reads the kinds and the tolerance.
+func (f *wasteFlags) read() (err error) {
 	if f.kinds, err = waste.ParseSet(f.list); err != nil {
 		return usage(fmt.Errorf("--waste: %w", err))
 	}
-	if err := f.checkTolerance(); err != nil {
+	return f.checkTolerance()
+}
+
+// check does so; with a machine there is no room for them.
+func (f *wasteFlags) check(machine string) error {
+	if !f.given.Changed {
+		return nil
+	}
+	if err := f.read(); err != nil {
 		return err
 	}
 	if machine != "count" {
@@ -46,15 +51,31 @@ func (f *wasteFlags) check(machine string) (err error) {
 	return nil
 }
 
-// checkRecord reads the kinds for a native run.
-func (f *wasteFlags) checkRecord(pid int) (err error) {
+// besideKinds are those that can be found where threads run in parallel.
+const besideKinds = waste.All &^ (1 << waste.FalseSharing)
+
+// checkCount reads the kinds for threads in parallel.
+func (f *wasteFlags) checkCount() error {
 	if !f.given.Changed {
 		return nil
 	}
-	if f.kinds, err = waste.ParseSet(f.list); err != nil {
-		return usage(fmt.Errorf("--waste: %w", err))
+	if err := f.read(); err != nil {
+		return err
 	}
-	if err := f.checkTolerance(); err != nil {
+	if f.kinds != waste.All && f.kinds.Has(waste.FalseSharing) {
+		return usage(errors.New("--waste=sharing: who touches a line when is not seen where threads run in parallel; " +
+			"'lime record --waste=sharing' samples it, 'lime simulate --waste=sharing' has it in simulated order"))
+	}
+	f.kinds &= besideKinds
+	return nil
+}
+
+// checkRecord reads the kinds for a native run.
+func (f *wasteFlags) checkRecord(pid int) error {
+	if !f.given.Changed {
+		return nil
+	}
+	if err := f.read(); err != nil {
 		return err
 	}
 	if pid != 0 {
@@ -69,4 +90,12 @@ func (f *wasteFlags) checkTolerance() error {
 		return usage(fmt.Errorf("--waste-tolerance %v: choose 0 (exactly equal) to less than 0.5", f.tolerance))
 	}
 	return nil
+}
+
+// whole refuses to look at a part of a run.
+func (f *wasteFlags) whole(region *regionFlags) error {
+	if f.kinds == 0 || !region.spec.On() {
+		return nil
+	}
+	return usage(errors.New("--waste and a part of the run: what is stored in one part may be read in another; look at the whole run"))
 }

@@ -3,6 +3,8 @@ package engine
 import (
 	"errors"
 	"sync"
+
+	"lime/internal/cpu"
 )
 
 // ErrClosed is the error of calls on an engine that was closed.
@@ -48,8 +50,11 @@ type Config struct {
 
 	// Lock, if there is one, lets contexts run beside each other: it is held by whoever calls a
 	// method of the engine, and Run gives it up while guest code runs. Not in mode Trace.
-	Lock            sync.Locker
-	Addresses       bool // mode Log: what is stored is not logged, addresses are
+	Lock      sync.Locker
+	Addresses bool // mode Log: what is stored is not logged, addresses are
+	// Full, in mode Log, takes a context's log whenever that is full, and its run goes on; without
+	// one, the run ends there.
+	Full            func(*cpu.Context)
 	AllHostFeatures bool // the guest may use all vector state of the host, not x87, SSE and AVX alone
 	CacheBytes      int  // size of the code cache; 0: 64 MB
 	MaxEdges        int  // room for counters in a context; 0: 4 Mi

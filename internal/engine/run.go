@@ -31,14 +31,16 @@ func (e *Engine) Run(ctx *cpu.Context, budget int64) (x cpu.Exit) {
 		defer e.endTrace(ctx)
 	}
 	if e.cfg.Mode == Log {
-		budget = min(budget, logChunk)
+		if e.cfg.Full == nil {
+			budget = min(budget, logChunk)
+		}
 		e.logs.start(ctx)
 		defer e.logs.end(ctx)
 	}
 	skip := ctx.Scratch[cpu.SlotSkip] == ctx.RIP && ctx.RIP != 0
 	ctx.Scratch[cpu.SlotSkip] = 0
 	for budget > 0 {
-		done, x := e.slice(ctx, min(budget, max(e.chunk, minChunk)), skip)
+		done, x := e.slice(ctx, min(budget, e.stride()), skip)
 		ctx.Retired += uint64(done)
 		budget -= done
 		skip = false
@@ -46,8 +48,21 @@ func (e *Engine) Run(ctx *cpu.Context, budget int64) (x cpu.Exit) {
 			return x
 		}
 		e.learn(ctx)
+		if e.cfg.Full != nil && budget > 0 {
+			e.logs.end(ctx)
+			e.cfg.Full(ctx)
+			e.logs.start(ctx)
+		}
 	}
 	return cpu.Exit{Reason: cpu.ExitBudget}
+}
+
+// stride is how far a slice goes.
+func (e *Engine) stride() int64 {
+	if e.cfg.Mode == Log {
+		return logChunk
+	}
+	return max(e.chunk, minChunk)
 }
 
 // full turns the panic of a full table of edges into an exit.

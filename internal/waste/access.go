@@ -24,6 +24,9 @@ func (d *Detector) LoadAt(c Context, addr, n uint64) {
 	if !d.shadowed(addr, n) {
 		return
 	}
+	if !claimable(d, addr, n, false) {
+		return
+	}
 	if d.kinds.Has(DeadStore) {
 		parts(addr, n, func(p part) { d.see(p) })
 	}
@@ -90,6 +93,9 @@ func (d *Detector) StoreAt(c Context, addr, n uint64, same bool) {
 	if !d.shadowed(addr, n) {
 		return
 	}
+	if !claimable(d, addr, n, true) {
+		return
+	}
 	if !same && d.kinds.Has(SilentLoad) {
 		d.changed(addr, n)
 	}
@@ -130,19 +136,28 @@ func (d *Detector) Read(addr, n uint64) {
 	if !d.kinds.Has(DeadStore) {
 		return
 	}
-	d.stores.shadows(addr, n, func(addr, n uint64) { parts(addr, n, d.see) })
+	d.stores.shadows(addr, n, func(addr, n uint64) {
+		ordered(d, addr, n, false)
+		parts(addr, n, d.see)
+	})
 }
 
 // Forget says that n bytes are new, or were written by somebody who is no thread of the program.
 func (d *Detector) Forget(addr, n uint64) {
 	d.stores.shadows(addr, n, func(addr, n uint64) {
-		parts(addr, n, func(p part) {
-			if *d.stores.at(p.addr).cell(p.addr) != 0 {
-				d.stores.at(p.addr).put(p, 0)
-			}
-		})
-		d.changed(addr, n)
+		ordered(d, addr, n, true)
+		wipe(d, addr, n)
 	})
+}
+
+// wipe forgets what is known of a range.
+func wipe(d *Detector, addr, n uint64) {
+	parts(addr, n, func(p part) {
+		if *d.stores.at(p.addr).cell(p.addr) != 0 {
+			d.stores.at(p.addr).put(p, 0)
+		}
+	})
+	d.changed(addr, n)
 }
 
 // Push tells of a call's store of a return address.

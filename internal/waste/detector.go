@@ -18,6 +18,7 @@ type Detector struct {
 	fresh  uint32   // how a store marks its cell
 	lines  map[uint64]*[linesOfPage]line
 	thread uint32 // whose accesses are told now
+	Order  Order
 	sites  []site // by Context
 	counters
 	index  pairs    // what was found
@@ -118,6 +119,7 @@ func (d *Detector) Add(thread uint32, n int) Context {
 // Run says whose accesses follow.
 func (d *Detector) Run(thread uint32) {
 	d.thread = thread
+	d.Order.run(thread)
 	d.grow(thread)
 }
 
@@ -137,12 +139,17 @@ type View struct {
 	Stores, Loads, Records unsafe.Pointer
 	Spills                 unsafe.Pointer // pairs without room in their record, SpillSize bytes each
 	Tag                    uint16         // of a line on which this thread alone has loads
+	// where threads run beside each other: how the word of a line looks that this thread has loaded
+	// from in its chunk, or several have, and below what are the words of chunks before
+	Touch, Together, Low uint64
 }
 
 // View returns it; it is good until another thread runs.
 func (d *Detector) View() View {
 	v := View{Stores: unsafe.Pointer(&d.stores.rows[0]), Records: unsafe.Pointer(&d.records[0]),
 		Spills: unsafe.Pointer(&d.spilled[0]), Tag: tagOf(d.thread)}
+	v.Touch, v.Low = touchOf(d.Order.running.begin, d.thread), d.Order.low<<chunkShift
+	v.Together = v.Touch | together
 	if t := d.loads[d.thread]; t != nil {
 		v.Loads = unsafe.Pointer(&t.rows[0])
 	}

@@ -31,6 +31,9 @@
 //     of the line that
 //     both have touched.
 //
+// Where threads run beside each other (Order), nothing is claimed of lines on which two threads were
+// within the same chunks of their runs, one of them storing: in which order is not known.
+//
 // A store changes nothing if all its bytes are what they were or, where it is known to be of
 // floating-point numbers, if each of them differs from the old one by no more than a tolerance
 // (DefaultTolerance) of the larger. Return addresses are no data: a call ends what was known of the

@@ -42,11 +42,10 @@ const (
 )
 
 // Chunk says where the shadow of a chunk lies: what is to be added to the address of a cell's first
-// byte for its cell, to four times that address for its bytes' words, and to twice the line's
-// number for its tag. All nil: it has none.
+// byte for its cell, to four times that address for its bytes' words, to twice the line's number for
+// its tag, and to eight times that number for the word of who has touched it. All nil: it has none.
 type Chunk struct {
-	Cells, Bytes, Tags uintptr
-	_                  uintptr
+	Cells, Bytes, Tags, Touches uintptr
 }
 
 // ChunkSize is the size of a Chunk.
@@ -114,7 +113,8 @@ func (t *table) make(m *memory, addr uint64) error {
 		chunk = 1 << ChunkShift
 		bytes = chunk
 		tags  = bytes + cellBytes*chunk
-		end   = tags + tagBytes*chunk/lineBytes
+		touch = tags + tagBytes*chunk/lineBytes
+		end   = touch + touchBytes*chunk/lineBytes
 	)
 	size, skew := tags+apart, uintptr(apart)
 	if t.tags {
@@ -126,9 +126,10 @@ func (t *table) make(m *memory, addr uint64) error {
 	}
 	base, from := uintptr(p)+skew, uintptr(addr&^(chunk-1))
 	*row = Chunk{
-		Cells: base - from,
-		Bytes: base + bytes - cellBytes*from,
-		Tags:  base + tags - tagBytes*(from>>LineShift),
+		Cells:   base - from,
+		Bytes:   base + bytes - cellBytes*from,
+		Tags:    base + tags - tagBytes*(from>>LineShift),
+		Touches: base + touch - touchBytes*(from>>LineShift),
 	}
 	return nil
 }
@@ -147,6 +148,10 @@ func (c *Chunk) bytes(addr uint64) *[cellBytes]uint32 {
 
 func (c *Chunk) tag(addr uint64) *uint16 {
 	return (*uint16)(mapped(c.Tags + tagBytes*uintptr(addr>>LineShift)))
+}
+
+func (c *Chunk) touch(addr uint64) *uint64 {
+	return (*uint64)(mapped(c.Touches + touchBytes*uintptr(addr>>LineShift)))
 }
 
 // of is what is known of one byte.

@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"errors"
 	"fmt"
 
 	"lime/internal/cpu"
@@ -27,9 +28,9 @@ type wasteMeter struct {
 	stacks    map[section.ThreadID]*wasteStack
 	votes     map[int]*votes           // by pair
 	traitsAt  map[uint64]reason.Traits // by instruction
-	repeat    repeated                 // what the next repeated instruction will write
 	events    []wasteEvent
 	byEvent   map[wasteEvent]int32
+	err       error // of a log that was taken in the middle of a run
 }
 
 // wasteBase says what the contexts from first on are: the accesses of a block, called by a path.
@@ -50,6 +51,9 @@ func newWasteMeter(c *Config) (*wasteMeter, error) {
 	d, err := waste.NewDetector(c.Waste)
 	if err != nil {
 		return nil, err
+	}
+	if c.Parallel {
+		d.Order.Beside = true
 	}
 	code, err := quick.New(d, c.Tolerance)
 	if err != nil {
@@ -81,20 +85,47 @@ func (m *wasteMeter) Mode() engine.Mode { return engine.Log }
 // Record has values logged where a kind asks for them: what is dead is so whatever it was.
 func (m *wasteMeter) Record(c *engine.Config) {
 	c.Mode, c.Addresses = engine.Log, m.kinds&waste.Of(waste.SilentStore, waste.SilentLoad) == 0
+	if m.d.Order.Beside {
+		c.Full = m.full
+	}
 }
 
 // begin is called before the thread of a context runs.
 func (m *wasteMeter) begin(t *thread) {
 	s := m.stack(t)
-	m.systemDone(s)
-	if sp := t.ctx.GPR[rsp]; sp != s.sp && s.sp != 0 {
-		s.moved(m, sp)
+	if sp := t.ctx.GPR[rsp]; len(s.system) > 0 || sp != s.sp && s.sp != 0 {
+		waste.Now(m.d, uint32(t.id), func() {
+			m.systemDone(s)
+			if s.sp != 0 {
+				s.moved(m, sp)
+			}
+		})
 	}
+	m.d.Order.Begin(uint32(t.id))
 }
 
 // Slice feeds what the last run of ctx has logged to the detector.
 func (m *wasteMeter) Slice(_ int, ctx *cpu.Context, _, retired uint64) (uint64, error) {
 	t := m.r.roster.byCtx[ctx]
+	err := errors.Join(m.err, m.take(t))
+	m.d.Order.End(uint32(t.id))
+	return retired, err
+}
+
+// full takes a log in the middle of a run.
+func (m *wasteMeter) full(ctx *cpu.Context) {
+	t := m.r.roster.byCtx[ctx]
+	m.err = errors.Join(m.err, m.take(t))
+	m.d.Order.End(uint32(t.id))
+	m.d.Order.Begin(uint32(t.id))
+}
+
+// take feeds what a thread has logged to the detector.
+func (m *wasteMeter) take(t *thread) error {
+	if m.r.counting.over() {
+		return nil
+	}
+	ctx := t.ctx
 	s := m.stack(t)
 	m.d.Run(uint32(t.id))
 	log := m.r.eng.Log(ctx)
@@ -102,17 +133,17 @@ func (m *wasteMeter) Slice(_ int, ctx *cpu.Context, _, retired uint64) (uint64, 
 		id, _ := engine.LogWord(log[at])
 		b, err := m.block(id)
 		if err != nil {
-			return 0, err
+			return err
 		}
 		if s.calling != nil {
 			m.arrive(s, b)
 		}
 		if at, err = m.run(s, log, at); err != nil {
-			return 0, err
+			return err
 		}
 	}
 	s.sp = ctx.GPR[rsp]
-	return retired, m.d.Err()
+	return m.d.Err()
 }
 
 // run takes passages from word at of the log on, all or some, and returns where to go on.
@@ -154,7 +185,7 @@ func (m *wasteMeter) passage(s *wasteStack, words []uint64) int {
 	b := m.blocks[id]
 	base := m.base(s, b)
 	if b.shape.Repeat != nil {
-		m.repeatDone(b, base, words[1:])
+		m.repeatDone(s, b, base, words[1:])
 		return 1 + b.shape.Words
 	}
 	return 1 + m.oneByOne(s, b, base, b.accesses, words[1:], cut)

@@ -1,9 +1,12 @@
 package sim_test
 
 import (
+	"fmt"
 	"math"
 	"os"
 	"path/filepath"
+	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -56,7 +59,65 @@ func openProfile(t *testing.T, path string) profile.Source {
 	return p
 }
 
-// TestWaste runs programs with planted waste. The shares follow from their text.
+// wasteFound are the pairs of some functions, or of all, by kind and both places: bytes and accesses, of
+// all call paths and threads.
+func wasteFound(p profile.Source, functions ...string) map[string][2]uint64 {
+	tab, out := p.Tables(), map[string][2]uint64{}
+	for _, x := range tab.WastePairs {
+		name := ""
+		if n := x.Second.Node; n >= 0 && tab.Nodes[n].Function >= 0 {
+			name = tab.Functions[tab.Nodes[n].Function].Name
+		}
+		if len(functions) == 0 || slices.Contains(functions, name) {
+			at := fmt.Sprintf("%s %#x %#x", x.Kind, x.First.Addr, x.Second.Addr)
+			sum := out[at]
+			out[at] = [2]uint64{sum[0] + x.Bytes, sum[1] + x.Count}
+		}
+	}
+	return out
+}
+
+// countedWaste is the profile of a program whose threads run in parallel.
+func countedWaste(t *testing.T, args ...string) profile.Source {
+	t.Helper()
+	cmd, path := counting(t, []string{"--waste"}, args...)
+	if said, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("count %s: %v: %s", args, err, said)
+	}
+	return openProfile(t, path)
+}
+
+// TestWasteBeside: threads that run in parallel, each on bytes of its own or on what all only load,
+// waste what they waste by turns, access for access.
+func TestWasteBeside(t *testing.T) {
+	bin := compile(t, "waste_beside.c", "gcc -g -O1 -pthread -o OUT SRC")
+	for _, name := range []string{"dead", "silent", "loads", "mixed", "none"} {
+		path, status, said := simulate(t, 4, "--waste=dead,silent,loads", "--", bin, name)
+		if status != 0 {
+			t.Fatalf("%s: status %d: %s", name, status, said)
+		}
+		want := wasteFound(openProfile(t, path), "set", "use")
+		got := wasteFound(countedWaste(t, bin, name), "set", "use")
+		if !reflect.DeepEqual(got, want) || (len(want) == 0) != (name == "none") {
+			t.Errorf("%s: in parallel %v, by turns %v", name, got, want)
+		}
+	}
+}
+
+// TestWasteByTurns: of what one thread stores and another one loads, by turns, nothing is dead but
+// what one log may hold before it is seen that the order is not known.
+func TestWasteByTurns(t *testing.T) {
+	bin := compile(t, "waste_beside.c", "gcc -g -O1 -pthread -o OUT SRC")
+	const ofLog = 4096 * 8 // instructions, bytes of a store
+	for at, n := range wasteFound(countedWaste(t, bin, "turns"), "put") {
+		if strings.HasPrefix(at, "dead-store") && n[0] > ofLog {
+			t.Errorf("%s: %d bytes, of which none is dead", at, n[0])
+		}
+	}
+}
+
+// TestWaste runs programs with planted waste. The shares follow from their text. Counted, they waste
+// the same.
 func TestWaste(t *testing.T) {
 	bin := compile(t, "waste.c", "gcc -g -O1 -mavx2 -static -nostdlib -ffreestanding "+
 		"-fno-tree-loop-distribute-patterns -fno-pie -no-pie -o OUT SRC")
@@ -108,6 +169,9 @@ func TestWaste(t *testing.T) {
 				if math.Abs(got[kind]-want) > 0.1 {
 					t.Errorf("%s: %.2f %%, want %.2f", kind, got[kind], want)
 				}
+			}
+			if got, want := wasteFound(countedWaste(t, bin, row.name)), wasteFound(p); !reflect.DeepEqual(got, want) {
+				t.Errorf("counted: %v, want %v", got, want)
 			}
 			if row.kind != "" {
 				if got := worstOf(p, row.kind); got != row.worst {

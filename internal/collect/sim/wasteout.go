@@ -2,6 +2,7 @@ package sim
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 
 	"lime/internal/profile"
@@ -65,6 +66,11 @@ func (o *output) writeWaste() {
 				o.wasteTotal(o.rowOf(o.roster.threads[id]), k, &total)
 			}
 		}
+	}
+	if n, all := m.d.Order.Disputed, sum.Stored+sum.Loaded; n > 0 {
+		o.notes.Add("waste-disputed", fmt.Sprintf("%.2g %% of the bytes that were loaded and stored lie on lines that threads "+
+			"touched and changed within the same few thousand instructions: in which order is not known, and nothing is claimed of them",
+			100*float64(n)/float64(all)))
 	}
 	for k := range waste.Kinds {
 		for _, p := range m.worst(k, sum.Wasted[k]) {

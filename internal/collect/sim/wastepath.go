@@ -81,6 +81,7 @@ type wasteStack struct {
 	thread      int32
 	calling     *wasteBlock  // has called, and where to is not known yet
 	sp          uint64       // when the thread ran last
+	repeat      repeated     // what its next repeated instruction will write
 	system      []calls.Span // what the system call that it is in may write
 }
 

@@ -25,13 +25,14 @@ const directionFlag = 1 << 10
 
 // repeatAt is called before a repeated instruction.
 func (m *wasteMeter) repeatAt(t *thread) {
-	m.repeat = repeated{pc: t.ctx.RIP, down: t.ctx.RFLAGS&directionFlag != 0}
+	next := &m.stack(t).repeat
+	*next = repeated{pc: t.ctx.RIP, down: t.ctx.RFLAGS&directionFlag != 0}
 	in, ok := m.r.memory.decode(t.ctx.RIP)
 	if !ok {
 		return
 	}
 	if in.HasMem && in.Mem.VSIB {
-		m.lanes(t, &in)
+		waste.Now(m.d, uint32(t.id), func() { m.lanes(t, &in) })
 		return
 	}
 	accesses := in.Accesses(nil)
@@ -40,7 +41,7 @@ func (m *wasteMeter) repeatAt(t *thread) {
 		return
 	}
 	g := &t.ctx.GPR
-	size, down := uint64(accesses[dst].Bytes), m.repeat.down
+	size, down := uint64(accesses[dst].Bytes), next.down
 	n := size * g[rcx]
 	if g[rcx] == 0 || n/size != g[rcx] {
 		return
@@ -54,14 +55,14 @@ func (m *wasteMeter) repeatAt(t *thread) {
 	if !ok {
 		return
 	}
-	m.repeat.lo = to
+	next.lo = to
 	for at := to; at < to+n; {
 		end := min(at/repeatPiece*repeatPiece+repeatPiece, to+n)
 		same := true
 		for a := at; a < end && same; a++ {
 			same = value(a-to) == old[a-to]
 		}
-		m.repeat.same = append(m.repeat.same, same)
+		next.same = append(next.same, same)
 		at = end
 	}
 }
@@ -104,23 +105,23 @@ func lowest(at, n, size uint64, down bool) uint64 {
 }
 
 // repeatDone takes the passage of a repeated instruction.
-func (m *wasteMeter) repeatDone(b *wasteBlock, c waste.Context, words []uint64) {
+func (m *wasteMeter) repeatDone(s *wasteStack, b *wasteBlock, c waste.Context, words []uint64) {
 	const before, after = 2, 3
 	done := words[before] - words[after]
-	down := m.repeat.pc == b.pc && m.repeat.down
+	down := s.repeat.pc == b.pc && s.repeat.down
 	for k, acc := range b.shape.Repeat.Accesses(nil) {
 		size := uint64(acc.Bytes)
 		at := words[map[x86.Reg]int{x86.RSI: 0, x86.RDI: 1}[acc.Base]]
 		lo := lowest(at, done*size, size, down)
 		m.pieces(lo, done*size, func(at, n uint64) {
 			if acc.Write {
-				m.d.Store(c+waste.Context(k), at, int(n), m.repeat.unchanged(b.pc, at))
+				m.d.Store(c+waste.Context(k), at, int(n), s.repeat.unchanged(b.pc, at))
 			} else {
 				m.d.Load(c+waste.Context(k), at, int(n))
 			}
 		})
 	}
-	m.repeat = repeated{}
+	s.repeat = repeated{}
 }
 
 // unchanged reports whether the piece at an address stays as it is.

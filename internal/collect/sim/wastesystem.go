@@ -3,10 +3,15 @@ package sim
 // The system reads and writes the program's memory: what it reads is no dead store, what it writes
 // is new.
 
-import "lime/internal/waste/calls"
+import (
+	"lime/internal/waste"
+	"lime/internal/waste/calls"
+)
 
 // system tells what the call at which t stands reads, and notes what it may write until it is done.
-func (m *wasteMeter) system(t *thread) {
+func (m *wasteMeter) system(t *thread) { waste.Now(m.d, uint32(t.id), func() { m.touched(t) }) }
+
+func (m *wasteMeter) touched(t *thread) {
 	g, s := &t.ctx.GPR, m.stack(t)
 	s.system = s.system[:0]
 	args := [...]uint64{g[rdi], g[rsi], g[rdx], g[10], g[r8], g[r9]}

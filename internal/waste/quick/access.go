@@ -82,6 +82,7 @@ func (x *access) shadow() {
 	}
 	x.Test(last, last)
 	x.out(enc.CondE)
+	x.touch()
 }
 
 // unaligned goes back if an access is of whole cells of one page.

@@ -89,6 +89,8 @@ type state struct {
 	tolerance      float64
 	positive       uint64 // all bits of a number but its sign
 	infinite       uint64
+	// threads beside each other: waste.View's
+	touch, touchStored, together, low uint64
 }
 
 // Why is why Run has come back.
@@ -178,6 +180,7 @@ func (c *Code) Run(s *Stack, log []uint64, at int) (Why, int) {
 	st, v := &c.st, c.d.View()
 	st.stores, st.loads, st.tag = uintptr(v.Stores), uintptr(v.Loads), uint64(v.Tag)
 	st.spills = uintptr(v.Spills)
+	st.touch, st.touchStored, st.together, st.low = v.Touch, v.Touch|waste.TouchStored, v.Together, v.Low
 	if v.Tag == waste.Several {
 		st.tag = noTag // a line with this tag is not its own
 	}

@@ -14,11 +14,14 @@ import (
 const where = 1 << waste.ChunkShift
 
 // newPair is a detector with code, and one without.
-func newPair(t *testing.T, kinds waste.Set) (c *Code, fast, plain *waste.Detector) {
+func newPair(t *testing.T, kinds waste.Set, beside bool) (c *Code, fast, plain *waste.Detector) {
 	t.Helper()
 	var errs [3]error
 	fast, errs[0] = waste.NewDetector(kinds)
 	plain, errs[1] = waste.NewDetector(kinds)
+	if beside {
+		fast.Order.Beside, plain.Order.Beside = true, true
+	}
 	c, errs[2] = New(fast, waste.DefaultTolerance)
 	if err := errors.Join(errs[:]...); err != nil {
 		t.Fatal(err)
@@ -35,8 +38,9 @@ func closeAll(t *testing.T, c *Code, fast, plain *waste.Detector) {
 
 // TestPass: passages of random blocks, taken at once, come to the same as access by access, for all
 // sets of kinds. Values are real ones of a memory, floating-point numbers among them, so that some
-// stores change nothing, and some little.
+// stores change nothing, and some little. Threads may run beside each other, in chunks that overlap.
 func TestPass(t *testing.T) {
+	disputed := uint64(0)
 	for seed := range uint64(400) {
 		r := rand.New(rand.NewPCG(seed, 3))
 		threads := 1 + r.IntN(2)
@@ -44,7 +48,8 @@ func TestPass(t *testing.T) {
 		if kinds == 0 {
 			continue
 		}
-		c, fast, plain := newPair(t, kinds)
+		beside := seed%2 == 1
+		c, fast, plain := newPair(t, kinds, beside)
 		blocks := randomBlocks(r, 1+r.IntN(6))
 		first := make([][]waste.Context, threads)
 		stacks := make([]Stack, threads)
@@ -61,9 +66,9 @@ func TestPass(t *testing.T) {
 		}
 		memory := map[uint64]uint64{}
 		thread := 0
-		for range 600 {
-			if r.IntN(20) == 0 {
-				thread = r.IntN(threads)
+		for i := range 600 {
+			if i == 0 || r.IntN(20) == 0 {
+				thread = turn(r, thread, threads, i == 0, fast, plain)
 			}
 			fast.Run(uint32(thread))
 			plain.Run(uint32(thread))
@@ -90,17 +95,41 @@ func TestPass(t *testing.T) {
 		if a, b := fast.Pairs(), plain.Pairs(); !reflect.DeepEqual(a, b) {
 			t.Fatalf("seed %d: kinds %b: pairs\n%v, want\n%v", seed, kinds, a, b)
 		}
+		if a, b := fast.Order.Disputed, plain.Order.Disputed; a != b {
+			t.Fatalf("seed %d: %d bytes disputed, want %d", seed, a, b)
+		}
+		disputed += fast.Order.Disputed
 		if a, b := fast.Totals(), plain.Totals(); !reflect.DeepEqual(a, b) {
 			t.Fatalf("seed %d: totals %v, want %v", seed, a, b)
 		}
 		closeAll(t, c, fast, plain)
 	}
+	if disputed == 0 {
+		t.Error("nothing was disputed")
+	}
+}
+
+// turn chooses which thread is next, and ends and begins chunks.
+func turn(r *rand.Rand, thread, threads int, first bool, detectors ...*waste.Detector) int {
+	next := r.IntN(threads)
+	for _, d := range detectors {
+		for k := range threads {
+			switch {
+			case first:
+				d.Order.Begin(uint32(k))
+			case k == thread:
+				d.Order.End(uint32(k))
+				d.Order.Begin(uint32(k))
+			}
+		}
+	}
+	return next
 }
 
 // TestCallAtEnd: of a call that is the last word of a log it is not known where it leads, whatever
 // stands behind the log.
 func TestCallAtEnd(t *testing.T) {
-	c, fast, plain := newPair(t, waste.Of(waste.DeadStore))
+	c, fast, plain := newPair(t, waste.Of(waste.DeadStore), false)
 	defer closeAll(t, c, fast, plain)
 	const block, next, path, sp = 0, 1, 7, where
 	if err := errors.Join(c.Add(block, NewBlock(nil, Call)), c.Add(next, NewBlock(nil, Nothing))); err != nil {

@@ -31,6 +31,7 @@ type fixed struct {
 	narrow  narrowCode
 	spilled uintptr
 	place   uintptr
+	touch   map[bool]uintptr // by whether it is a store
 }
 
 func field(off uintptr) enc.Mem { return enc.At(regState, int32(off)) }
@@ -63,6 +64,7 @@ func (c *Code) emitFixed() {
 	c.next(a)
 	c.emitSpilled(a)
 	c.emitPlace(a)
+	c.at.touch = map[bool]uintptr{false: c.emitTouch(a, false), true: c.emitTouch(a, true)}
 	c.emitNarrow(a)
 	c.put(a)
 	c.fixed = c.used

@@ -18,18 +18,20 @@ type narrowCode struct{ load, change, repeat [2]uintptr }
 func (c *Code) emitNarrow(a enc.Table) {
 	for n := range 2 {
 		for _, x := range [...]struct {
-			at   *uintptr
-			emit func(*narrow)
+			at    *uintptr
+			store bool
+			emit  func(*narrow)
 		}{
-			{&c.at.narrow.load[n], (*narrow).load},
-			{&c.at.narrow.change[n], (*narrow).change},
-			{&c.at.narrow.repeat[n], (*narrow).repeat},
+			{&c.at.narrow.load[n], false, (*narrow).load},
+			{&c.at.narrow.change[n], true, (*narrow).change},
+			{&c.at.narrow.repeat[n], true, (*narrow).repeat},
 		} {
 			*x.at = uintptr(a.Here())
 			w := &narrow{Table: a, c: c, bytes: 1 << n}
 			a.Push(x86.RBP)
 			a.Push(x86.RBX)
 			w.shadow()
+			w.touch(x.store)
 			x.emit(w)
 			w.leave(0xf8) // clc
 			for _, at := range w.fails {
