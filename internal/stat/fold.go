@@ -33,7 +33,8 @@ type keyed struct {
 	floats int32 // of groups of real values
 }
 
-// keyBlock is the size of a block of keys, unless a single key is larger.
+// keyBlock is the size of a block of keys, unless a single key is larger. The first are smaller:
+// each has room for as many keys as the table, which grows with them.
 const keyBlock = 1 << 20
 
 // NewFolder returns a folder of vectors with n components.
@@ -117,7 +118,7 @@ func (f *Folder) group() (g int32, first bool) {
 func (f *Folder) keep(hash uint64) keyed {
 	last := len(f.blocks) - 1
 	if last < 0 || cap(f.blocks[last])-len(f.blocks[last]) < len(f.key) {
-		f.blocks = append(f.blocks, make([]byte, 0, max(keyBlock, len(f.key))))
+		f.blocks = append(f.blocks, make([]byte, 0, max(len(f.key), min(keyBlock, len(f.key)*len(f.table)/2))))
 		last++
 	}
 	b := &f.blocks[last]
