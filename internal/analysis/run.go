@@ -95,19 +95,20 @@ func Run(src profile.Source, opt Options) (*Result, error) {
 	return res, nil
 }
 
-// summaries reads the times of every section that has instances.
+// summaries reads the times of every section that has instances, of several sections at a time.
 func (r *runner) summaries() ([]*summary, error) {
-	var out []*summary
-	for id := range r.tab.Sections {
-		s, err := summarise(r.src, profile.SectionID(id), r.lossTab)
-		if err != nil {
-			return nil, err
-		}
-		if s.instances > 0 {
-			out = append(out, s)
-		}
+	out, errs := make([]*summary, len(r.tab.Sections)), make([]error, len(r.tab.Sections))
+	slots := make(chan struct{}, r.opt.Workers)
+	var wg sync.WaitGroup
+	for id := range out {
+		slots <- struct{}{}
+		wg.Go(func() {
+			defer func() { <-slots }()
+			out[id], errs[id] = summarise(r.src, profile.SectionID(id), r.lossTab)
+		})
 	}
-	return out, nil
+	wg.Wait()
+	return slices.DeleteFunc(out, func(s *summary) bool { return s == nil || s.instances == 0 }), cmp.Or(errs...)
 }
 
 func sortSections(res *Result) {

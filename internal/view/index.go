@@ -68,10 +68,6 @@ type scanner interface {
 	ScanShare(share, of int, each func(*profile.Instance) error) error
 }
 
-// leanParts is from how many parts on the analysis is made with a lean heap: half a gigabyte of
-// times then, in which there is nothing to collect.
-const leanParts = 2_000_000
-
 // leanGC is by how many percent the heap may grow between two collections of garbage while the
 // parts are read.
 const leanGC = 10

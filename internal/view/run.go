@@ -65,12 +65,8 @@ func NewRun(src Source, path string, o analysis.Options) *Run {
 	})
 	r.report = sync.OnceValues(func() (rep *report.Report, err error) {
 		defer caught("the analysis", &err)
-		x, err := r.index() // one after the other: each needs much memory for a while
-		if err != nil {
+		if _, err := r.index(); err != nil { // one after the other: each needs much memory for a while
 			return nil, err
-		}
-		if x.parts > leanParts {
-			defer debug.SetGCPercent(debug.SetGCPercent(leanGC))
 		}
 		began := time.Now()
 		var res *analysis.Result
