@@ -1,6 +1,6 @@
 // The page: its head, the way between the views, the keys.
 import { render } from "preact";
-import { useEffect, useErrorBoundary, useRef, useState } from "preact/hooks";
+import { useEffect, useErrorBoundary, useMemo, useRef, useState } from "preact/hooks";
 import { fresh, isStatic, post, renew } from "./api.js";
 import { Asked, html, useAsk } from "./parts.js";
 import { base } from "./format.js";
@@ -15,15 +15,15 @@ import { Compare } from "./compare.js";
 import { Beside, BesideOverview, otherOf } from "./beside.js";
 import { RankChoice } from "./rank.js";
 
-// The views: name, title, component, and whether it can be shown before the causes are known.
+// The views: name, title, component, and whether it can be shown where the causes cannot be found.
 const views = [
-  ["overview", "Overview", Overview, true],
+  ["overview", "Overview", Overview, false],
   ["section", "Section", Section, false],
   ["timeline", "Time line", Timeline, true],
   ["paths", "Call paths", Paths, true],
-  ["threads", "Threads", Threads, false],
-  ["source", "Source", Source, false],
-  ["compare", "Compare", Compare, true],
+  ["threads", "Threads", Threads, true],
+  ["source", "Source", Source, true],
+  ["compare", "Compare", Compare, false],
 ];
 
 const keys = [
@@ -36,6 +36,9 @@ const keys = [
   ["?", "this list"],
   ["Escape", "close, clear what is picked"],
 ];
+
+// early stands for the report while that is being made: of the sections nothing is known but where they end.
+const early = (info) => ({ early: true, sections: info.sections.flatMap((s, id) => (s.kind === "serial" || s.instances === 0 ? [] : [{ id, title: s.place, short: s.place, ends_at: {}, causes: [] }])) });
 
 const typing = (e) => e.ctrlKey || e.altKey || e.metaKey || e.target.closest("input, textarea, select");
 
@@ -83,11 +86,11 @@ function useProgress(p) {
   return state;
 }
 
-function Progress({ state }) {
+function Progress({ state, failed }) {
   if (!state) return null;
   if (state.gone) return html`<p class="say warn" role="alert">${state.gone}</p>`;
   return html`${state.changed && html`<p class="say warn" role="alert"><b>Caution: </b>${state.changed}</p>`}
-    ${!state.analysed && html`<p class="loading" role="status">${state.read < state.of ? `Reading instances: ${state.read} of ${state.of}…` : "Looking for causes…"}</p>`}`;
+    ${!state.analysed && !failed && html`<p class="loading" role="status">${state.read < state.of ? `Reading instances: ${state.read} of ${state.of}…` : "Looking for causes…"}</p>`}`;
 }
 
 const lookEvery = 1000; // ms, at a run that goes on
@@ -145,16 +148,18 @@ function Page({ list, live }) {
   const head = useAsk("head", { p });
   const state = useProgress(p);
   const dialog = useRef(null);
-  useKeys(head.value, p, () => dialog.current && dialog.current.showModal());
   useEffect(() => { document.title = "lime: " + (info.command.length ? info.command.map((x, i) => (i ? x : base(x))).join(" ").slice(0, 80) : info.name); }, [info]);
   const q = otherOf(list, params, p);
   const here = views.find(([name]) => name === view) || views[0];
+  const stub = useMemo(() => ({ value: early(info) }), [info]);
+  const known = !head.value && (head.error ? here[3] : state && state.analysed === false) ? stub : head;
+  useKeys(known.value, p, () => dialog.current && dialog.current.showModal());
   return html`<a class="skip" href="#main" onClick=${(e) => { e.preventDefault(); document.getElementById("main").focus(); }}>Skip to the view</a>
     <header><div class="title"><span class="brand">lime</span> <h1>${info.command.join(" ") || info.name}</h1><button type="button" onClick=${() => dialog.current.showModal()} aria-label="Keys">?</button></div>
       <p class="soft">${list.length > 1 && html`<select aria-label="Profile" value=${p} onChange=${(e) => go(here[0], { p: e.target.value })}>${list.map((r, i) => html`<option value=${i} selected=${i === p}>${r.name}</option>`)}</select> <${Beside} list=${list} p=${p} q=${q} /> `}<${RankChoice} info=${info} params=${params} />${head.value && head.value.collected}</p>
       <nav aria-label="Views"><ul class="tabs">${views.map(([name, title]) => html`<li><a href=${link(name, { p: p || undefined })} aria-current=${name === here[0] ? "page" : undefined}>${title}</a></li>`)}</ul></nav></header>
-    <main id="main" tabindex="-1"><${LiveBar} live=${live} /><${Progress} state=${state} />
-      <${Guarded} key=${here[0]}>${q >= 0 && here[0] === "overview" && html`<${BesideOverview} p=${p} q=${q} />`}${here[3] ? html`<${here[2]} info=${info} head=${head.value} p=${p} params=${params} list=${list} q=${q} />` : html`<${Asked} state=${head} what="the run">${(h) => html`<${here[2]} info=${info} head=${h} p=${p} params=${params} list=${list} q=${q} />`}<//>`}<//></main>
+    <main id="main" tabindex="-1"><${LiveBar} live=${live} /><${Progress} state=${state} failed=${head.error} />
+      <${Guarded} key=${here[0]}>${q >= 0 && here[0] === "overview" && html`<${BesideOverview} p=${p} q=${q} />`}<${Asked} state=${known} what="the run">${(h) => html`<${here[2]} info=${info} head=${h} p=${p} params=${params} list=${list} q=${q} />`}<//><//></main>
     <${Help} dialog=${dialog} />`;
 }
 

@@ -31,8 +31,7 @@ function Picked({ pick, grid, z, threads, unit, p, s, info }) {
   const c = compareCells(grid, z, pick);
   const who = r0 === r1 ? `Thread ${threads[r0]}` : `Threads ${threads[r0]} to ${threads[r1]}`;
   const when = i0 === i1 ? `instance ${i0 + 1}` : `instances ${i0 + 1} to ${i1 + 1}`;
-  return html`<div class="picked" role="status"><p>${who}, ${when}: ${short(unit, c.mine)} on average${Number.isFinite(c.others) ? html`; all others ${short(unit, c.others)}${c.others > 0 ? `: ${(c.mine / c.others).toFixed(2)} times as much` : ""}` : ""}.
-    <button type="button" onClick=${() => set({ pick: undefined })}>clear</button></p>
+  return html`<div class="picked" role="status"><p>${who}, ${when}: ${short(unit, c.mine)} on average${Number.isFinite(c.others) ? html`; all others ${short(unit, c.others)}${c.others > 0 ? `: ${(c.mine / c.others).toFixed(2)} times as much` : ""}` : ""}. <button type="button" onClick=${() => set({ pick: undefined })}>clear</button></p>
     ${i0 === i1 && html`<${OneInstance} p=${p} s=${s} i=${i0} unit=${info.clock_unit} />`}</div>`;
 }
 
@@ -71,21 +70,40 @@ function Cause({ c, unit, p, s, possible, chosen }) {
 
 export function Section({ info, head, p, params, list, q }) {
   const s = params.s !== undefined ? Number(params.s) : head.sections.length ? head.sections[0].id : -1;
-  const state = useAsk("section", { p, s }, s >= 0);
+  const state = useAsk("section", { p, s }, s >= 0 && !head.early);
   if (s < 0) return html`<div class="card"><p>${head.nothing || "There is no parallel section."}</p></div>`;
+  if (head.early) return html`<${Early} info=${info} head=${head} p=${p} params=${params} />`;
   return html`<${Asked} state=${state} what="the section">${(page) => html`<${Page} page=${page} info=${info} head=${head} p=${p} s=${s} params=${params} list=${list} q=${q} />`}<//>`;
 }
 
-function Page({ page, info, head, p, s, params, list, q }) {
-  const unit = info.clock_unit;
-  const possible = usePossible(p);
+// Early is what is known of a section before its causes are: the one that is asked for, or that in which most was waited.
+function Early({ info, head, p, params }) {
+  const whole = useAsk("window", { p }, params.s === undefined);
+  if (params.s !== undefined) return html`<${EarlySection} key=${params.s} info=${info} p=${p} s=${Number(params.s)} params=${params} />`;
+  return html`<${Asked} state=${whole} what="the times of the threads">${(w) => {
+    const parallel = w.sections.filter((x) => head.sections.some((y) => y.id === x.section));
+    const s = parallel.length ? parallel.reduce((a, b) => (b.wait > a.wait ? b : a)).section : head.sections[0].id;
+    return html`<${EarlySection} key=${s} info=${info} p=${p} s=${s} params=${params} />`;
+  }}<//>`;
+}
+
+function EarlySection({ info, p, s, params }) {
+  const time = useAsk("threads", { p, s, m: "time" }), wait = useAsk("threads", { p, s, m: "wait" });
+  const t = time.value, w = wait.value;
+  const all = useMemo(() => t && w && t.thread.map((thread, i) => ({ thread, name: t.name[i], time: t.value[i], wait: w.value[i] })), [t, w]);
+  return html`<${Asked} state=${time.error ? time : { error: wait.error, value: all }} what="the threads">${() => html`<section class="card" aria-labelledby="s-h"><h2 id="s-h"><span class="at">${info.sections[s].place}</span></h2>
+    <p class="say">What it loses, and why, is being looked for. These are its times.</p>
+    <${Cells} info=${info} p=${p} s=${s} params=${params} instances=${info.sections[s].instances} all=${all} /></section>`}<//>`;
+}
+
+// Cells are the threads and instances of a section, and what is picked of them; all are its threads, with their times.
+function Cells({ info, p, s, params, instances, all }) {
   const m = params.m || "time";
   const rank = rankOf(info, params);
-  const rows = useMemo(() => page.thread_times.map((_, i) => i).filter((i) => ofRank(info, rank)(page.thread_times[i].thread)), [page, info, rank]);
-  const threads = useMemo(() => rows.map((i) => page.thread_times[i].thread), [rows]);
-  const times = useMemo(() => rows.map((i) => page.thread_times[i].time), [rows]);
-  const waits = useMemo(() => rows.map((i) => page.thread_times[i].wait), [rows]);
-  const number = head.sections.findIndex((x) => x.id === s) + 1;
+  const rows = useMemo(() => all.map((_, i) => i).filter((i) => ofRank(info, rank)(all[i].thread)), [all, info, rank]);
+  const threads = useMemo(() => rows.map((i) => all[i].thread), [rows]);
+  const times = useMemo(() => rows.map((i) => all[i].time), [rows]);
+  const waits = useMemo(() => rows.map((i) => all[i].wait), [rows]);
   const pick = readPick(params.pick);
   const [picked, setPicked] = useState({});
   const onPick = useCallback((next, grid, z, restored) => {
@@ -94,12 +112,20 @@ function Page({ page, info, head, p, s, params, list, q }) {
   }, []);
   const options = metrics(info);
   if (!options.some(([k]) => k === m)) options.push([m, /^line:/.test(m) ? "runs of the line" : m]);
-  return html`<section class="card" aria-labelledby="s-h"><h2 id="s-h"><span class="soft">${number}</span> <span class="at">${page.title}</span></h2><p>${page.words}</p><${Say} list=${page.told} />
-    <div class="bar"><${Choice} label="Show" value=${m} options=${options} onChange=${(v) => set({ m: v, pick: undefined })} />
+  return html`<div class="bar"><${Choice} label="Show" value=${m} options=${options} onChange=${(v) => set({ m: v, pick: undefined })} />
       <a href=${link("threads", { p, s, m })}>by thread</a> <a href=${link("source", { p, s })}>its lines</a></div>
-    <${HeatMap} p=${p} s=${s} m=${m} unit=${unitOf(m, info)} kind=${colourOf(m)} threads=${threads} rows=${rows} instances=${page.instances} pick=${pick} onPick=${onPick} />
+    <${HeatMap} p=${p} s=${s} m=${m} unit=${unitOf(m, info)} kind=${colourOf(m)} threads=${threads} rows=${rows} instances=${instances} pick=${pick} onPick=${onPick} />
     <${Picked} pick=${pick} grid=${picked.grid} z=${picked.z} threads=${threads} unit=${unitOf(m, info)} p=${p} s=${s} info=${info} />
-    <${Bars} title=${"time" + (page.instances > 1 ? ", all instances" : "")} values=${times} waits=${waits} unit=${unit} names=${(k) => `thread ${threads[k]} ${page.thread_times[rows[k]].name || ""}`} />
+    <${Bars} title=${"time" + (instances > 1 ? ", all instances" : "")} values=${times} waits=${waits} unit=${info.clock_unit} names=${(k) => `thread ${threads[k]} ${all[rows[k]].name || ""}`} />`;
+}
+
+function Page({ page, info, head, p, s, params, list, q }) {
+  const unit = info.clock_unit;
+  const possible = usePossible(p);
+  const m = params.m || "time";
+  const number = head.sections.findIndex((x) => x.id === s) + 1;
+  return html`<section class="card" aria-labelledby="s-h"><h2 id="s-h"><span class="soft">${number}</span> <span class="at">${page.title}</span></h2><p>${page.words}</p><${Say} list=${page.told} />
+    <${Cells} info=${info} p=${p} s=${s} params=${params} instances=${page.instances} all=${page.thread_times} />
     ${page.course.points.length > 2 && html`<${Bars} title="lost, by instance" values=${page.course.points.map((x) => x.lost_time)} unit=${unit} kind="loss" height=${48} names=${(k) => "instance " + (page.course.points[k].seq + 1)} />`}
     ${page.instances > 1 && page.course.text && html`<p>${page.course.text}</p>`}
     ${q >= 0 && html`<${BesideSection} page=${page} info=${info} other=${list[q]} head=${head} q=${q} s=${s} m=${m} unit=${unitOf(m, info)} kind=${colourOf(m)} />`}
