@@ -209,6 +209,16 @@ func (p Part) byItself() (in Instance) {
 	return in
 }
 
+// Apart is what is told instead of an instance whose parts cannot be held against one another.
+func (in Instance) Apart() (list []Instance) {
+	for _, p := range in.Parts {
+		if one := p.byItself(); len(one.Parts) > 0 {
+			list = append(list, one)
+		}
+	}
+	return list
+}
+
 // joinPlace is where somebody asked for the end of the threads that are counted down.
 func (e *builtEpisode) joinPlace(place unit.Addr) unit.Addr {
 	if e.outside != 0 {

@@ -137,6 +137,9 @@ type Part struct {
 // Time is the execution time of the part.
 func (p *Part) Time() unit.Cycles { return p.Arrive - p.Start }
 
+// Stack is the open calls at its end.
+func (p *Part) Stack() []Frame { return p.site.Stack }
+
 // onCore is the time of the part that the thread had a core.
 func (p *Part) onCore() unit.Cycles { return p.Time() - min(p.OffCPU, p.Time()) }
 

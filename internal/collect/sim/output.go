@@ -30,6 +30,7 @@ type output struct {
 	waste      *wasteMeter
 	notes      collect.Notes
 	focus      *focus
+	passages   *passageCount
 	numbers    *numbering // nil: nobody asks
 	sink       profile.Sink
 	hwKinds    []int32 // by machine.Kind, when the first event came
@@ -53,7 +54,7 @@ func newOutput(r *run, sink profile.Sink) *output {
 	}
 	return &output{
 		tables: tb, pathTree: pt, eng: r.eng, meter: r.meter, blocks: r.blocks, waste: r.waste, notes: r.notes,
-		numbers: r.numbers, sink: sink, focus: r.focus,
+		numbers: r.numbers, sink: sink, focus: r.focus, passages: newPassageCount(r),
 	}
 }
 
@@ -91,6 +92,13 @@ func (o *output) threadEnd(t *thread) {
 // instance writes one instance.
 func (o *output) instance(in section.Instance) {
 	if o.focus.misses(&in) {
+		return
+	}
+	if !o.passages.same(&in) {
+		o.notes.Add("uneven-passages", uneven)
+		for _, alone := range in.Apart() {
+			o.instance(alone)
+		}
 		return
 	}
 	o.rows(&in)

@@ -1,0 +1,191 @@
+// Passages of the program's own barriers, counted. Of barriers that are found by who lets whom go, a
+// thread that need not wait is not seen to come through: its part goes on, and holds the work of
+// several passages. How often it came through is in its counts all the same.
+
+package sim
+
+import (
+	"fmt"
+	"slices"
+
+	"lime/internal/engine"
+	"lime/internal/graph"
+	"lime/internal/section"
+	"lime/internal/unit"
+)
+
+// passageCount knows the places that every thread comes past which comes to a barrier, whether it
+// waits there, opens it or finds it open: in the innermost function that is common to those who were
+// seen, the last block before all ways to where they were.
+type passageCount struct {
+	eng    *engine.Engine
+	images *images
+	learnt map[string]bool                      // functions, and calls in them
+	blocks []uint64                             // the places, by address
+	users  map[uint64]map[section.ThreadID]bool // by place: who came past it ever
+}
+
+// newPassageCount is nil where threads run one at a time: there it is seen where they stand when a
+// barrier opens.
+func newPassageCount(r *run) *passageCount {
+	if r.beside == nil {
+		return nil
+	}
+	return &passageCount{eng: r.eng, images: r.images, learnt: map[string]bool{}, users: map[uint64]map[section.ThreadID]bool{}}
+}
+
+// uneven is what the profile says of what is told apart.
+const uneven = "Threads came through a barrier that the program built itself, and not all of them were seen there each " +
+	"time: where one of them had come through more often than another since they were seen last, they are not held " +
+	"against each other"
+
+// same reports whether all parts of an instance hold as many passages of each barrier.
+func (x *passageCount) same(in *section.Instance) bool {
+	if x == nil || in.Kind == section.Custom || in.Kind == section.Meeting {
+		return true
+	}
+	fn, calls := common(in.Parts)
+	if in.Kind == section.Built && fn != 0 {
+		x.learn(fn, calls)
+	}
+	counts := make([][]uint64, len(in.Parts))
+	for i := range in.Parts {
+		counts[i] = x.passages(&in.Parts[i])
+	}
+	for k, pc := range x.blocks {
+		p := placeUse{users: x.users[pc], whole: in.Kind == section.Built && fn != 0}
+		for i := range in.Parts {
+			p.add(&in.Parts[i], counts[i][k])
+		}
+		if p.uneven || p.misses(in.Parts) {
+			return false
+		}
+	}
+	return true
+}
+
+// placeUse is what the parts of an instance have to do with one place.
+type placeUse struct {
+	users  map[section.ThreadID]bool
+	whole  bool // all parts end where all come past, so nobody was missed before
+	any    bool // a user has part in the instance, and has come past so often:
+	count  uint64
+	uneven bool
+	since  unit.Cycles // when the latest part of a user began that began behind a passage
+}
+
+func (u *placeUse) add(p *section.Part, n uint64) {
+	if !u.users[p.Thread] {
+		return
+	}
+	u.uneven = u.uneven || u.any && n != u.count
+	u.any, u.count = true, n
+	if p.Number > 0 && !u.whole {
+		u.since = max(u.since, p.Start)
+	}
+}
+
+// misses reports whether somebody who was never seen to come past has a part that began before that:
+// it holds more than the others' does.
+func (u *placeUse) misses(parts []section.Part) bool {
+	return slices.ContainsFunc(parts, func(p section.Part) bool { return !u.users[p.Thread] && p.Start < u.since })
+}
+
+// passages is how often a part came past each place.
+func (x *passageCount) passages(p *section.Part) []uint64 {
+	n := make([]uint64, len(x.blocks))
+	count := func(id engine.EdgeID, k uint64) {
+		d := &x.eng.Edges()[id]
+		if i := slices.Index(x.blocks, d.Target); i >= 0 && d.To != engine.NoBlock {
+			n[i] += k
+			x.users[d.Target][p.Thread] = true
+		}
+	}
+	for _, s := range p.Spans {
+		for _, e := range s.(*segment).edges {
+			if len(n) > 0 && x.eng.Parted(e.id) {
+				x.eng.Parts(e.id, func(id engine.EdgeID) { count(id, e.n) })
+			} else if len(n) > 0 {
+				count(e.id, e.n)
+			}
+		}
+	}
+	return n
+}
+
+// learn notes where those come past who take part in a passage.
+func (x *passageCount) learn(fn uint64, calls []uint64) {
+	key := fmt.Sprint(fn, calls)
+	if x.learnt[key] {
+		return
+	}
+	x.learnt[key] = true
+	if pc := x.before(fn, calls); pc != 0 && !slices.Contains(x.blocks, pc) {
+		x.blocks = append(x.blocks, pc)
+		x.users[pc] = map[section.ThreadID]bool{}
+	}
+}
+
+// common is the innermost function in which all stood, and where they did; 0 if there is none.
+func common(parts []section.Part) (fn uint64, calls []uint64) {
+	for _, f := range parts[0].Stack() {
+		calls = calls[:0]
+		for i := range parts {
+			s := parts[i].Stack()
+			if k := slices.IndexFunc(s, func(g section.Frame) bool { return g.Func == f.Func }); k >= 0 {
+				calls = append(calls, uint64(s[k].Call))
+			}
+		}
+		if len(calls) == len(parts) && f.Func != 0 {
+			slices.Sort(calls)
+			return uint64(f.Func), slices.Compact(calls)
+		}
+	}
+	return 0, nil
+}
+
+// before is the last block of a function that is on all ways from its entry to each of some calls in
+// it, as far as threads have gone; 0 if there is none.
+func (x *passageCount) before(fn uint64, calls []uint64) uint64 {
+	list, succ := x.flow(fn)
+	blocks, tree := x.eng.Blocks(), graph.Dominators(succ)
+	last := int32(graph.None)
+	for i, call := range calls {
+		at := slices.IndexFunc(list, func(id engine.BlockID) bool {
+			return call-blocks[id].PC < uint64(blocks[id].Size)
+		})
+		if at < 0 {
+			return 0
+		}
+		if i == 0 {
+			last = int32(at)
+		}
+		for last != graph.None && !graph.Above(last, int32(at), tree) {
+			last = tree[last]
+		}
+	}
+	if last == graph.None {
+		return 0
+	}
+	return blocks[list[last]].PC
+}
+
+// flow lists the blocks of a function, and which follow each in it.
+func (x *passageCount) flow(fn uint64) (list []engine.BlockID, succ [][]int32) {
+	number := map[engine.BlockID]int32{}
+	for id, b := range x.eng.Blocks() {
+		if b.Front == engine.NoBlock && x.images.start(b.PC) == fn {
+			number[engine.BlockID(id)] = int32(len(list))
+			list = append(list, engine.BlockID(id))
+		}
+	}
+	succ = make([][]int32, len(list))
+	for _, d := range x.eng.Edges() {
+		from, inside := number[d.From]
+		to, stays := number[d.To]
+		if inside && stays && !isCall(d.Kind) {
+			succ[from] = append(succ[from], to)
+		}
+	}
+	return list, succ
+}
