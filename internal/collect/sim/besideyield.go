@@ -47,20 +47,22 @@ func (b *beside) yields(t *thread) {
 
 // keepsUp moves the clock of t, which has given its core away, to that of the thread that is
 // furthest behind of those for whom it may wait: until then none of them has done what it waits
-// for, or it would not have looked in vain. It is false if there is nobody whom it could wait for.
+// for, or it would not have looked in vain. It is false if there is nobody whom it could wait for, or
+// if one of those who only wait has asked to stay behind all others: it may have to go on, for t to.
 func (b *beside) keepsUp(t *thread) bool {
 	const nobody = math.MaxUint64
-	at, waiting := uint64(nobody), uint64(nobody)
+	at, waiting, behind := uint64(nobody), uint64(nobody), false
 	for _, o := range b.r.roster.byGuest {
 		switch {
 		case o == t || o.core == nil:
-		case o.host.waits:
-			waiting = min(waiting, o.now())
+		case o.host.waits || o.host.yielded:
+			waiting, behind = min(waiting, o.now()), behind || o.host.yielded
 		default:
 			at = min(at, o.now())
 		}
 	}
-	if at == nobody { // one of those who wait has to go on, perhaps for what t has done
+	works := at != nobody
+	if !works { // one of those who wait has to go on, perhaps for what t has done
 		at = waiting
 	}
 	if at == nobody || t.core == nil {
@@ -74,7 +76,7 @@ func (b *beside) keepsUp(t *thread) bool {
 	}
 	t.core.clock += ahead
 	t.host.from = t.core.clock
-	return true
+	return works || !behind
 }
 
 // round takes what t has done since it was looked at last out of its counts, if it was nothing but
