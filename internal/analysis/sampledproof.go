@@ -69,6 +69,9 @@ func (w *rows) again() bool {
 	if hi-lo < leastAgain*mean {
 		return false
 	}
+	if w.longer(cores, mean) {
+		return true
+	}
 	df1, df2 := threads-max(1, float64(len(cores))), (k-1)*(threads-1)
 	within := max(w.s2-all, 1e-9*w.s2)
 	return stat.FTail(between/df1/(within/df2), df1, df2) < sureAgain

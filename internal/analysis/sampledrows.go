@@ -28,6 +28,7 @@ type rows struct {
 	doubt    float64                                // variance of the parts' times, as far as they are estimates
 	parts    int
 	uneven   []unevenness
+	passages []passage // unless there are many
 	teams    *teams
 }
 
@@ -107,6 +108,7 @@ func (w *rows) add(tab *profile.Tables, in *profile.Instance) {
 		u.late = slices.Max(t) - mean
 		u.spread = spreadOf(t)
 	}
+	w.addPassage(in, t, mean, u.most)
 	u.rel = ratio(u.abs, mean)
 	w.uneven = append(w.uneven, u)
 	w.addWaits(tab, in, t, mean)
