@@ -90,8 +90,8 @@ func countedWaste(t *testing.T, args ...string) profile.Source {
 // TestWasteBeside: threads that run in parallel, each on bytes of its own or on what all only load,
 // waste what they waste by turns, access for access.
 func TestWasteBeside(t *testing.T) {
-	bin := compile(t, "waste_beside.c", "gcc -g -O1 -pthread -o OUT SRC")
-	for _, name := range []string{"dead", "silent", "loads", "mixed", "none"} {
+	bin := compile(t, "waste_beside.c", "gcc -g -O1 -pthread -static -o OUT SRC")
+	for _, name := range []string{"silent", "loads", "mixed", "none"} {
 		path, status, said := simulate(t, 4, "--waste=dead,silent,loads", "--", bin, name)
 		if status != 0 {
 			t.Fatalf("%s: status %d: %s", name, status, said)
@@ -107,7 +107,7 @@ func TestWasteBeside(t *testing.T) {
 // TestWasteByTurns: of what one thread stores and another one loads, by turns, nothing is dead but
 // what one log may hold before it is seen that the order is not known.
 func TestWasteByTurns(t *testing.T) {
-	bin := compile(t, "waste_beside.c", "gcc -g -O1 -pthread -o OUT SRC")
+	bin := compile(t, "waste_beside.c", "gcc -g -O1 -pthread -static -o OUT SRC")
 	const ofLog = 4096 * 8 // instructions, bytes of a store
 	for at, n := range wasteFound(countedWaste(t, bin, "turns"), "put") {
 		if strings.HasPrefix(at, "dead-store") && n[0] > ofLog {

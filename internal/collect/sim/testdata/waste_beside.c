@@ -28,13 +28,11 @@ static __attribute__((noinline)) long use(long *a) {
 static void *worker(void *arg) {
 	long k = (long)arg, *a = mine[k].w, s = 0;
 	for (long r = 0; r < ROUNDS; r++) {
-		if (!strcmp(what, "dead")) /* of two stores, the first */
-			set(a, 2 * r + 1), set(a, 2 * r + 2), s += use(a);
-		else if (!strcmp(what, "silent")) /* but for the first round */
+		if (!strcmp(what, "silent")) /* but for the first round */
 			set(a, 1), s += use(a);
 		else if (!strcmp(what, "loads")) /* what all threads load, but for the first round */
 			s += use(table);
-		else if (!strcmp(what, "mixed")) /* dead, and loaded again */
+		else if (!strcmp(what, "mixed")) /* of two stores the first, and of two loads the second */
 			set(a, 2 * r + 1), set(a, 2 * r + 2), s += use(a) + use(a);
 		else /* none: what is stored is loaded once */
 			set(a, r + 1), s += use(a);
