@@ -130,7 +130,7 @@ func (p *Paths) functions(v profile.NodeID) []string {
 	var out []string
 	for _, f := range n.Frames {
 		if f.Line > 0 || n.Function < 0 {
-			out = append(out, cmp.Or(f.Function, unknown))
+			out = append(out, cmp.Or(f.Name(), unknown))
 		}
 	}
 	switch {

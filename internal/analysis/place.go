@@ -124,12 +124,12 @@ func (p *program) framesPlace(fs []profile.Frame) Place {
 	if len(fs) == 0 {
 		return Place{}
 	}
-	pl := Place{File: p.file(fs[0].File), Line: int(fs[0].Line), Column: int(fs[0].Column), Function: fs[0].Function}
+	pl := Place{File: p.file(fs[0].File), Line: int(fs[0].Line), Column: int(fs[0].Column), Function: fs[0].Name()}
 	if fs[0].File >= 0 && int(fs[0].File) < len(p.tab.Files) {
 		pl.Text = p.tab.Files[fs[0].File].Lines[fs[0].Line]
 	}
 	for _, f := range fs[1:] {
-		pl.Inlined = append(pl.Inlined, Frame{File: p.file(f.File), Line: int(f.Line), Function: f.Function})
+		pl.Inlined = append(pl.Inlined, Frame{File: p.file(f.File), Line: int(f.Line), Function: f.Name()})
 	}
 	return pl
 }

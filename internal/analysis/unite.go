@@ -84,7 +84,7 @@ func (r *runner) ownCalls(body []int32, within string) (names []string) {
 	}
 	for _, v := range body {
 		for _, f := range r.tab.Nodes[v].Frames {
-			if f.Function == within {
+			if f.Function == within || f.File == profile.None { // or the block's function, as no more is known
 				break
 			}
 			if !origin.LibraryFile(r.prog.file(f.File)) {

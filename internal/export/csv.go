@@ -182,7 +182,7 @@ func (m *matrix) node(id int32) csvRow {
 }
 
 func (m *matrix) write(in *profile.Instance, r csvRow, cells []string) error {
-	file, line, function := "", "", r.at.Function
+	file, line, function := "", "", r.at.Name()
 	if r.at.File >= 0 {
 		file, line = m.t.Files[r.at.File].Path, strconv.Itoa(int(r.at.Line))
 	}

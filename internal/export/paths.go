@@ -61,7 +61,7 @@ func nodeFrames(t *profile.Tables, v profile.NodeID) []frame {
 		if f.Line == 0 && n.Function >= 0 { // its name is that of an address: symbol + offset
 			continue
 		}
-		out = append(out, frame{function: f.Function, file: fileName(t, f.File), line: f.Line, addr: n.LastAddr, image: n.Image})
+		out = append(out, frame{function: f.Name(), file: fileName(t, f.File), line: f.Line, addr: n.LastAddr, image: n.Image})
 	}
 	if len(out) == 0 {
 		out = append(out, frame{function: functionName(t, n), addr: n.LastAddr, image: n.Image})

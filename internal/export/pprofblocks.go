@@ -115,7 +115,7 @@ func (b *blockBuilder) frame(n *profile.Node, f profile.Frame) (name, file strin
 	if f.File >= 0 {
 		file = b.t.Files[f.File].Path
 	}
-	if name = f.Function; name == "" && n.Function >= 0 {
+	if name = f.Name(); name == "" && n.Function >= 0 {
 		name = b.t.Functions[n.Function].Name
 	}
 	return name, file

@@ -62,7 +62,7 @@ func (b *book) decidedBy(v profile.NodeID) (Place, bool) {
 func inlinedWith(frames, code []profile.Frame, k int) bool {
 	outer := frames[k+1:]
 	i := len(code) - len(outer) - 1
-	if i < 0 || code[i].Function != frames[k].Function || code[i].File != frames[k].File {
+	if i < 0 || code[i].Function != frames[k].Function || code[i].Offset != frames[k].Offset || code[i].File != frames[k].File {
 		return false
 	}
 	for n, f := range outer {

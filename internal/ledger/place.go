@@ -232,7 +232,7 @@ func (g *guide) placeOf(n *profile.Node, id profile.NodeID, addr uint64, frames 
 		p.Image = g.tab.Images[n.Image].Path
 	}
 	for _, f := range frames {
-		p.Frames = append(p.Frames, Frame{File: g.file(f.File), Line: f.Line, Column: f.Column, Function: f.Function})
+		p.Frames = append(p.Frames, Frame{File: g.file(f.File), Line: f.Line, Column: f.Column, Function: f.Name()})
 	}
 	if len(p.Frames) > 0 {
 		p.File, p.Line, p.Function = p.Frames[0].File, p.Frames[0].Line, p.Frames[0].Function

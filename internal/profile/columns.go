@@ -74,10 +74,10 @@ type place struct {
 }
 
 func (c place) Value() (driver.Value, error) {
-	if len(*c.p) == 0 {
-		return nil, nil
+	if id := c.env.placeID(*c.p); id != noPlace {
+		return id, nil
 	}
-	return c.env.places.intern(*c.p), nil
+	return nil, nil
 }
 
 func (c place) Scan(v any) error {
@@ -86,11 +86,12 @@ func (c place) Scan(v any) error {
 		return nil
 	}
 	id, ok := v.(int64)
-	if !ok || id < 0 || id >= int64(len(c.env.stacks)) {
+	if !ok || id == noPlace {
 		return fmt.Errorf("%v is not a place", v)
 	}
-	*c.p = c.env.stacks[id]
-	return nil
+	var err error
+	*c.p, err = c.env.place(id)
+	return err
 }
 
 func kindOf(v any) string {
@@ -109,12 +110,36 @@ func kindOf(v any) string {
 
 // env is what columns share while tables are written or read.
 type env struct {
-	places places    // writing
+	starts starts // writing, if all functions are known
+	places places // writing
+	nodes  chunk  // writing, as the next three
+	edges  chunk
+	frames chunk
+	placed chunk     // places
 	stacks [][]Frame // reading: frames by place
 	budget int64     // reading: bytes of text that a file of this size can hold
 	size   int64     // reading: of the file
 	room   *budget   // reading: for traces
 	packer packer    // writing
+}
+
+// placeID is the id of a stack of frames, noPlace for none.
+func (e *env) placeID(fs []Frame) int64 {
+	if len(fs) == 0 {
+		return noPlace
+	}
+	return e.places.intern(fs)
+}
+
+// place is the stack of frames of an id.
+func (e *env) place(id int64) ([]Frame, error) {
+	if id == noPlace {
+		return nil, nil
+	}
+	if id < 0 || id >= int64(len(e.stacks)) {
+		return nil, fmt.Errorf("%d is not a place", id)
+	}
+	return e.stacks[id], nil
 }
 
 func (e *env) spend(n int) error {
@@ -144,18 +169,7 @@ var functionRows = rowSpec[Function]{"function", func(r *Function, e *env) []col
 		num[FileID]{&r.File}, num[int32]{&r.Line}}
 }}
 
-var frameRows = rowSpec[Frame]{"frame", func(r *Frame, e *env) []column {
-	return []column{num[FileID]{&r.File}, num[int32]{&r.Line}, num[int32]{&r.Column}, text[string]{&r.Function, e}}
-}}
-
-var nodeRows = rowSpec[Node]{"node", func(r *Node, e *env) []column {
-	return []column{num[ImageID]{&r.Image}, num[uint64]{&r.Addr}, num[uint32]{&r.Size}, num[uint32]{&r.Instrs},
-		num[uint64]{&r.LastAddr}, num[NodeKind]{&r.Kind}, num[FunctionID]{&r.Function}, place{&r.Frames, e}, place{&r.First, e}}
-}}
-
-var edgeRows = rowSpec[Edge]{"edge", func(r *Edge, e *env) []column {
-	return []column{num[NodeID]{&r.From}, num[NodeID]{&r.To}, num[EdgeKind]{&r.Kind}}
-}}
+var nameRows = rowSpec[string]{"name", func(r *string, e *env) []column { return []column{text[string]{r, e}} }}
 
 var kindRows = rowSpec[EventKind]{"event_kind", func(r *EventKind, e *env) []column {
 	return []column{text[string]{&r.Name, e}, text[string]{&r.Title, e}, text[string]{&r.Superior, e},

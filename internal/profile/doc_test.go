@@ -127,5 +127,12 @@ func pythonOutput(t *testing.T, r *Reader) string {
 			fmt.Fprintln(&b, "edge", c.Row, "part", c.Part, "count", c.N)
 		}
 	}
+	for i := range r.tables.Nodes {
+		n := &r.tables.Nodes[i]
+		fmt.Fprintln(&b, "node", i, "image", n.Image, "address", fmt.Sprintf("%#x", n.Addr), "size", n.Size)
+	}
+	for i, e := range r.tables.Edges {
+		fmt.Fprintln(&b, "edge", i, "from", e.From, "to", e.To, "kind", uint8(e.Kind))
+	}
 	return b.String()
 }

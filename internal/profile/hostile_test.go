@@ -41,25 +41,48 @@ func change(t *testing.T, stmts ...string) string {
 	return path
 }
 
+// packed puts one row of numbers in the place of a packed table's.
+func packed(table string, rows int, numbers ...int64) string {
+	var b []byte
+	for _, n := range numbers {
+		b = binary.AppendVarint(b, n)
+	}
+	return fmt.Sprintf("UPDATE %s SET n=%d, data=x'%x' WHERE id=0", table, rows, b)
+}
+
+// node is the SQL that leaves one node: its image, address, size, instructions, how far behind the
+// address its last instruction is, its kind, function, place and first place.
+func node(numbers ...int64) string { return packed("node", 1, numbers...) }
+
 func TestDamagedContent(t *testing.T) {
 	for _, c := range []struct{ sql, want string }{
 		{"PRAGMA application_id=7", "not a lime profile (a SQLite database of another program)"},
-		{"PRAGMA user_version=99", "written by a newer lime: format 99, this lime reads up to 1"},
-		{"DROP TABLE edge", "table edge is not as format 1 has it"},
-		{"ALTER TABLE edge ADD COLUMN x", "table edge is not as format 1 has it"},
+		{"PRAGMA user_version=99", "written by a newer lime: format 99, this lime reads up to 2"},
+		{"DROP TABLE edge", "table edge is not as format 2 has it"},
+		{"ALTER TABLE edge ADD COLUMN x", "table edge is not as format 2 has it"},
 		{"ALTER TABLE edge RENAME TO e; CREATE VIEW edge AS WITH RECURSIVE r(i) AS (SELECT 0 UNION ALL SELECT i+1 " +
-			"FROM r) SELECT i AS id, 0 AS src, 0 AS dst, 0 AS kind FROM r", "table edge is not as format 1 has it"},
-		{"DELETE FROM node WHERE id=1", "table node, row 1: its id is 2"},
+			"FROM r) SELECT i AS id, 0 AS src, 0 AS dst, 0 AS kind FROM r", "table edge is not as format 2 has it"},
 		{"UPDATE node SET id=-5 WHERE id=0", "table node, row 0: its id is -5"},
-		{"UPDATE node SET function=9 WHERE id=1", "node 1: function 9 does not exist (there are 1)"},
-		{"UPDATE node SET image='x' WHERE id=1", "table node, row 1"},
-		{"UPDATE node SET size=-1 WHERE id=1", "table node, row 1"},
-		{"UPDATE node SET kind=200 WHERE id=1", "node 1: kind 200 is unknown"},
-		{"UPDATE node SET place=100000 WHERE id=1", "is not a place"},
-		{"UPDATE edge SET src=NULL WHERE id=0", "NULL instead of an integer"},
-		{"UPDATE edge SET dst=123456 WHERE id=0", "edge 0: node 123456 does not exist"},
-		{"UPDATE place SET frame=999 WHERE id=0", "frame 999 does not exist"},
-		{"UPDATE place SET id=7000 WHERE id=0", "is out of order"},
+		{"UPDATE node SET n='x' WHERE id=0", "table node, row 0"},
+		{"UPDATE node SET n=n+1 WHERE id=0", "data end too early"},
+		{"UPDATE node SET n=n-1 WHERE id=0", "table node, chunk 0: "},
+		{"UPDATE node SET n=0 WHERE id=0", "chunk 0 says that it has 0 rows"},
+		{"UPDATE node SET n=4000 WHERE id=0", "chunk 0 says that it has 4000 rows"},
+		{"UPDATE node SET data=NULL WHERE id=0", "chunk 0 says that"},
+		{"INSERT INTO node SELECT 1, n, data FROM node", "chunk 0 is not full"},
+		{node(0, 0, 0, 0, 0, 0, 9, noPlace, noPlace), "node 0: function 9 does not exist (there are 1)"},
+		{node(0, 0, -1, 0, 0, 0, 0, noPlace, noPlace), "table node, row 0: size -1 is out of range"},
+		{node(0, 0, 0, 0, 0, 200, 0, noPlace, noPlace), "node 0: kind 200 is unknown"},
+		{node(0, 0, 0, 0, 0, 300, 0, noPlace, noPlace), "table node, row 0: kind 300 is out of range"},
+		{node(0, 0, 0, 0, 0, 0, 0, 100000, noPlace), "100000 is not a place"},
+		{node(0, 0, 0, 0, 0, 0, 0, noPlace, -3), "-3 is not a place"},
+		{node(0, 0, 0, 0, 0, 0, 9, functionPlace, noPlace), "its place is that of function 9"},
+		{node(0, 0, 0, 0, 0, 0, 0, functionPlace, noPlace), "its place is that of function 0"}, // 2^32 bytes away
+		{packed("edge", 1, 0, 123456, 0), "edge 0: node 123456 does not exist"},
+		{packed("frame", 1, 0, 0, 0, 777, 0), "name 777 does not exist"},
+		{"UPDATE place SET data=x'020f', n=1 WHERE id=0", "frame -8 does not exist"},
+		{"UPDATE place SET data=x'ff0f00', n=1 WHERE id=0", "data end too early"},
+		{"DELETE FROM name WHERE id=0", "table name, row 0: its id is 1"},
 		{"UPDATE thread SET parent=77 WHERE id=0", "thread 0: thread 77 does not exist"},
 		{"UPDATE event SET kind=-2 WHERE id=0", "event 0: kind -2 does not exist"},
 		{"UPDATE source_line SET file=17", "line"},

@@ -52,27 +52,28 @@ func copyFile(to, from string) error {
 
 // loader reads the tables within one transaction.
 type loader struct {
-	tx     *sql.Tx
-	env    env
-	absent map[string]bool // tables that the file is too old for
+	tx      *sql.Tx
+	env     env
+	version int64           // of the file's format
+	absent  map[string]bool // tables that the file is too old for
 }
 
 // checkSchema demands a lime profile of a version known here, with this version's tables.
 func (l *loader) checkSchema() error {
-	var app, version int64
+	var app int64
 	if err := l.tx.QueryRow("PRAGMA application_id").Scan(&app); err != nil {
 		return fmt.Errorf("damaged: %w", err)
 	}
-	if err := l.tx.QueryRow("PRAGMA user_version").Scan(&version); err != nil {
+	if err := l.tx.QueryRow("PRAGMA user_version").Scan(&l.version); err != nil {
 		return fmt.Errorf("damaged: %w", err)
 	}
 	if app != applicationID {
 		return errors.New("not a lime profile (a SQLite database of another program)")
 	}
-	if version > FormatVersion {
-		return fmt.Errorf("written by a newer lime: format %d, this lime reads up to %d; update lime", version, FormatVersion)
+	if l.version > FormatVersion {
+		return fmt.Errorf("written by a newer lime: format %d, this lime reads up to %d; update lime", l.version, FormatVersion)
 	}
-	for _, t := range schema {
+	for _, t := range schemaOf(l.version) {
 		if err := l.checkTable(t); err != nil {
 			return err
 		}
@@ -91,7 +92,7 @@ func (l *loader) checkTable(t tableSpec) error {
 		return nil
 	}
 	if create != t.create {
-		return fmt.Errorf("damaged: table %s is not as format %d has it", t.name, FormatVersion)
+		return fmt.Errorf("damaged: table %s is not as format %d has it", t.name, l.version)
 	}
 	return nil
 }
@@ -141,13 +142,17 @@ func loadRows[Row any](l *loader, spec rowSpec[Row], to *[]Row) error {
 func (l *loader) load(m *Meta, t *Tables) error {
 	for _, step := range []func() error{
 		func() error { return l.loadMeta(m) },
-		l.loadStacks,
+		func() error { return l.ofVersion(l.loadStacks, l.loadStacks1) },
 		func() error { return loadRows(l, imageRows, &t.Images) },
 		func() error { return loadRows(l, fileRows, &t.Files) },
 		func() error { return l.loadLines(t.Files) },
 		func() error { return loadRows(l, functionRows, &t.Functions) },
-		func() error { return loadRows(l, nodeRows, &t.Nodes) },
-		func() error { return loadRows(l, edgeRows, &t.Edges) },
+		func() error {
+			return l.ofVersion(func() error { return l.loadNodes(t) }, func() error { return loadRows(l, nodeRows1, &t.Nodes) })
+		},
+		func() error {
+			return l.ofVersion(func() error { return l.loadEdges(t) }, func() error { return loadRows(l, edgeRows1, &t.Edges) })
+		},
 		func() error { return loadRows(l, kindRows, &t.Kinds) },
 		func() error { return loadRows(l, eventRows, &t.Events) },
 		func() error { return loadRows(l, sectionRows, &t.Sections) },
@@ -193,32 +198,6 @@ func (l *loader) loadMeta(m *Meta) error {
 		err = loadRows(l, noteRows, &m.Notes)
 	}
 	return err
-}
-
-// loadStacks reads the frames and the places made of them.
-func (l *loader) loadStacks() error {
-	var frames []Frame
-	if err := loadRows(l, frameRows, &frames); err != nil {
-		return err
-	}
-	return l.scan("place", "SELECT id, depth, frame FROM place ORDER BY id, depth", func(i int, rows *sql.Rows) error {
-		var id, depth, frame int64
-		if err := rows.Scan(&id, &depth, &frame); err != nil {
-			return err
-		}
-		if depth == 0 {
-			l.env.stacks = append(l.env.stacks, nil)
-		}
-		at := len(l.env.stacks) - 1
-		if at < 0 || id != int64(at) || depth != int64(len(l.env.stacks[at])) {
-			return fmt.Errorf("place %d, depth %d is out of order", id, depth)
-		}
-		if frame < 0 || frame >= int64(len(frames)) {
-			return fmt.Errorf("frame %d does not exist (there are %d)", frame, len(frames))
-		}
-		l.env.stacks[at] = append(l.env.stacks[at], frames[frame])
-		return nil
-	})
 }
 
 func (l *loader) loadLines(files []File) error {

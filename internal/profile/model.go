@@ -12,7 +12,11 @@
 // order of first appearance, so that equal runs give equal files.
 package profile
 
-import "lime/internal/unit"
+import (
+	"fmt"
+
+	"lime/internal/unit"
+)
 
 // Ids of the tables' rows; -1 (None) where there is none.
 type (
@@ -118,7 +122,16 @@ type Frame struct {
 	File     FileID
 	Line     int32
 	Column   int32
+	Offset   uint32 // bytes from the function's entry, or an image's start, where no line is known
 	Function string // function or inlined function that contains the position
+}
+
+// Name is the function as people read it: with the offset, if there is one.
+func (f *Frame) Name() string {
+	if f.Offset == 0 {
+		return f.Function
+	}
+	return fmt.Sprintf("%s+%#x", f.Function, f.Offset)
 }
 
 // NodeKind says how a basic block ends.

@@ -25,14 +25,7 @@ func appendParts(b []byte, ps []Part) []byte {
 	return b
 }
 
-// partField is a number of a part, stored as zigzag difference from the part before.
-type partField struct {
-	name string
-	get  func(*Part) uint64
-	set  func(*Part, uint64)
-}
-
-var partFields = []partField{
+var partFields = []field[Part]{
 	{"thread", func(p *Part) uint64 { return uint64(p.Thread) }, func(p *Part, v uint64) { p.Thread = ThreadID(v) }},
 	{"start", func(p *Part) uint64 { return p.Start }, func(p *Part, v uint64) { p.Start = v }},
 	{"time", func(p *Part) uint64 { return p.Arrive - p.Start }, func(p *Part, v uint64) { p.Arrive = p.Start + v }},

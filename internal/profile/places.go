@@ -5,53 +5,63 @@ import (
 	"sync"
 )
 
-// places gives equal stacks of frames one id, and equal frames one row, in order of appearance.
-// The order of the first calls of intern decides the ids.
+// places gives equal stacks of frames one id, and equal frames and names one row, in order of
+// appearance. The order of the first calls of intern decides the ids.
 type places struct {
 	mu     sync.Mutex
-	frames map[Frame]int64
+	names  map[string]int64
+	frames map[frameRow]NodeID
 	stacks map[string]int64
 	fresh  placeRows // not yet written
 }
 
-// placeRows are rows of the tables frame and place.
+// placeRows are rows of the tables name, frame and place.
 type placeRows struct {
-	first  int // id of the first frame
-	frames []Frame
-	places []placeRow
+	firstName int // id of the first name
+	names     []string
+	frames    []frameRow
+	stacks    [][]NodeID // of ids of frames
 }
-
-type placeRow struct{ id, depth, frame int64 }
 
 func (p *places) intern(fs []Frame) int64 {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.frames == nil {
-		p.frames, p.stacks = map[Frame]int64{}, map[string]int64{}
+		p.names, p.frames, p.stacks = map[string]int64{}, map[frameRow]NodeID{}, map[string]int64{}
 	}
-	ids := make([]int64, len(fs))
+	ids := make([]NodeID, len(fs))
 	var key []byte
 	for i, f := range fs {
 		ids[i] = p.frame(f)
-		key = binary.AppendVarint(key, ids[i])
+		key = binary.AppendVarint(key, int64(ids[i]))
 	}
 	id, ok := p.stacks[string(key)]
 	if !ok {
 		id = int64(len(p.stacks))
 		p.stacks[string(key)] = id
-		for d, f := range ids {
-			p.fresh.places = append(p.fresh.places, placeRow{id, int64(d), f})
-		}
+		p.fresh.stacks = append(p.fresh.stacks, ids)
 	}
 	return id
 }
 
-func (p *places) frame(f Frame) int64 {
-	id, ok := p.frames[f]
+func (p *places) frame(f Frame) NodeID {
+	row := frameRow{f, p.name(f.Function)}
+	row.Function = ""
+	id, ok := p.frames[row]
 	if !ok {
-		id = int64(len(p.frames))
-		p.frames[f] = id
-		p.fresh.frames = append(p.fresh.frames, f)
+		id = NodeID(len(p.frames))
+		p.frames[row] = id
+		p.fresh.frames = append(p.fresh.frames, row)
+	}
+	return id
+}
+
+func (p *places) name(s string) int64 {
+	id, ok := p.names[s]
+	if !ok {
+		id = int64(len(p.names))
+		p.names[s] = id
+		p.fresh.names = append(p.fresh.names, s)
 	}
 	return id
 }
@@ -61,6 +71,6 @@ func (p *places) take() placeRows {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	rows := p.fresh
-	p.fresh = placeRows{first: len(p.frames)}
+	p.fresh = placeRows{firstName: len(p.names)}
 	return rows
 }

@@ -80,7 +80,7 @@ func fillRest(t testing.TB, s Sink, r *rand.Rand, threads, nodes int) {
 func randomTrace(r *rand.Rand, thread ThreadID, paths int) Trace {
 	out := Trace{Thread: thread, Every: 1 + r.Uint64N(8)}
 	at := uint64(0)
-	for range r.IntN(200) {
+	for range 1 + r.IntN(200) {
 		at += r.Uint64N(1 << r.IntN(40))
 		out.Samples = append(out.Samples, TraceSample{At: at, Length: r.Uint64N(at + 1), Path: PathID(r.IntN(paths))})
 	}
@@ -90,7 +90,7 @@ func randomTrace(r *rand.Rand, thread ThreadID, paths int) Trace {
 func randomFrames(r *rand.Rand) []Frame {
 	var fs []Frame
 	for range r.IntN(3) {
-		fs = append(fs, Frame{File: FileID(r.IntN(3) - 1), Line: r.Int32N(5), Column: r.Int32N(3),
+		fs = append(fs, Frame{File: FileID(r.IntN(3) - 1), Line: r.Int32N(5), Column: r.Int32N(3), Offset: r.Uint32N(3),
 			Function: []string{"main", "f<int>(a b)", ""}[r.IntN(3)]})
 	}
 	return fs

@@ -48,7 +48,7 @@ type textReader struct {
 
 func (r *textReader) line(n int, s string) error {
 	if n == 1 {
-		if strings.TrimSpace(s) != textHeader {
+		if head := strings.TrimSpace(s); head != textHeader && head != textHeader1 {
 			return fmt.Errorf("a profile in text starts with %q", textHeader)
 		}
 		return nil

@@ -116,7 +116,7 @@ func (r *Reader) copyRows(db *sql.DB) error {
 		return err
 	}
 	defer tx.Rollback()
-	e := &env{}
+	e := &env{starts: startsOf(&r.tables)}
 	in := newInserter(tx, e, newStatements())
 	if err := in.insertTables(&r.tables, extent{}); err != nil {
 		return err

@@ -4,7 +4,7 @@ import "slices"
 
 // FormatVersion is the version of the file format that this package writes, and
 // the newest that it reads. It stands in the file as PRAGMA user_version.
-const FormatVersion = 1
+const FormatVersion = 2
 
 // applicationID marks a SQLite file as a lime profile ("lime" in ASCII).
 const applicationID = 0x6c696d65
@@ -27,10 +27,6 @@ var schema = slices.Concat([]tableSpec{
 	{"file", `CREATE TABLE file(id INTEGER PRIMARY KEY, path TEXT)`},
 	{"source_line", `CREATE TABLE source_line(file INTEGER, line INTEGER, text TEXT, PRIMARY KEY(file, line)) WITHOUT ROWID`},
 	{"function", `CREATE TABLE function(id INTEGER PRIMARY KEY, image INTEGER, name TEXT, link TEXT, entry INTEGER, file INTEGER, line INTEGER)`},
-	{"frame", `CREATE TABLE frame(id INTEGER PRIMARY KEY, file INTEGER, line INTEGER, col INTEGER, function TEXT)`},
-	{"place", `CREATE TABLE place(id INTEGER, depth INTEGER, frame INTEGER, PRIMARY KEY(id, depth)) WITHOUT ROWID`},
-	{"node", `CREATE TABLE node(id INTEGER PRIMARY KEY, image INTEGER, addr INTEGER, size INTEGER, instrs INTEGER, last_addr INTEGER, kind INTEGER, function INTEGER, place INTEGER, first_place INTEGER)`},
-	{"edge", `CREATE TABLE edge(id INTEGER PRIMARY KEY, src INTEGER, dst INTEGER, kind INTEGER)`},
 	{"event_kind", `CREATE TABLE event_kind(id INTEGER PRIMARY KEY, name TEXT, title TEXT, superior TEXT, unit TEXT, label INTEGER)`},
 	{"event", `CREATE TABLE event(id INTEGER PRIMARY KEY, kind INTEGER, node INTEGER, addr INTEGER, place INTEGER, detail TEXT)`},
 	{"section", `CREATE TABLE section(id INTEGER PRIMARY KEY, kind TEXT, end_addr INTEGER, end_node INTEGER, place INTEGER, start_place INTEGER)`},
@@ -38,7 +34,16 @@ var schema = slices.Concat([]tableSpec{
 	{"path", `CREATE TABLE path(id INTEGER PRIMARY KEY, parent INTEGER, node INTEGER, addr INTEGER)`},
 	{"path_sample", `CREATE TABLE path_sample(id INTEGER PRIMARY KEY, path INTEGER, thread INTEGER, section INTEGER, metric TEXT, value REAL)`},
 	{"instance", `CREATE TABLE instance(id INTEGER PRIMARY KEY, section INTEGER, seq INTEGER, threads INTEGER, longest INTEGER, work INTEGER, parts BLOB, edges BLOB, events BLOB, costs BLOB, times BLOB)`},
-}, wasteTables, meetingTables, accountTables, traceTables, hostTables, lockTables)
+}, codeTables, wasteTables, meetingTables, accountTables, traceTables, hostTables, lockTables)
+
+// codeTables are packed, all of a program's code.
+var codeTables = []tableSpec{
+	{"name", `CREATE TABLE name(id INTEGER PRIMARY KEY, name TEXT)`},
+	{"frame", `CREATE TABLE frame(id INTEGER PRIMARY KEY, n INTEGER, data BLOB)`},
+	{"place", `CREATE TABLE place(id INTEGER PRIMARY KEY, n INTEGER, data BLOB)`},
+	{"node", `CREATE TABLE node(id INTEGER PRIMARY KEY, n INTEGER, data BLOB)`},
+	{"edge", `CREATE TABLE edge(id INTEGER PRIMARY KEY, n INTEGER, data BLOB)`},
+}
 
 // later reports whether a file may be without a table: it was written before there was one.
 func later(table string) bool {

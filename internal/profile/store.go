@@ -164,19 +164,6 @@ func insertBatch[Row any](in *inserter, spec rowSpec[Row], id int, rows []Row) e
 	return nil
 }
 
-// insertPlaces inserts the frames and places that are new.
-func (in *inserter) insertPlaces(p placeRows) error {
-	if err := insertRows(in, frameRows, p.first, p.frames); err != nil {
-		return err
-	}
-	for _, r := range p.places {
-		if err := in.insert("place", r.id, r.depth, r.frame); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // insertMeta replaces the description of the run.
 func (in *inserter) insertMeta(m *Meta) error {
 	for _, f := range metaFields {
@@ -239,8 +226,8 @@ func (in *inserter) insertTables(t *Tables, at extent) error {
 		func() error { return insertRows(in, fileRows, at.files, t.Files) },
 		func() error { return in.insertLines(at.files, t.Files) },
 		func() error { return insertRows(in, functionRows, at.functions, t.Functions) },
-		func() error { return insertRows(in, nodeRows, at.nodes, t.Nodes) },
-		func() error { return insertRows(in, edgeRows, at.edges, t.Edges) },
+		func() error { return in.insertNodes(t.Nodes) },
+		func() error { return in.insertEdges(t.Edges) },
 		func() error { return insertRows(in, kindRows, at.kinds, t.Kinds) },
 		func() error { return insertRows(in, eventRows, at.events, t.Events) },
 		func() error { return insertRows(in, sectionRows, at.sections, t.Sections) },

@@ -78,7 +78,7 @@ func TestTextErrors(t *testing.T) {
 	const base = "lime-profile 1\nsection 0\nthread 0\nnode 0\nedge 0 from=0\n"
 	for _, c := range []struct{ text, want string }{
 		{"", "empty: a profile in text starts with"},
-		{"lime-profile 2\n", "line 1: a profile in text starts with"},
+		{"lime-profile 3\n", "line 1: a profile in text starts with"},
 		{base + "node 7\n", "line 6: node: the next id is 1"},
 		{base + "node\n", "line 6: node: the next id is 1"},
 		{base + "node 1 sort=3\n", `line 6: node: 1: "sort=3" is not a key=value of this line`},
@@ -86,6 +86,8 @@ func TestTextErrors(t *testing.T) {
 		{base + "node 1 size=4294967296\n", `out of range`},
 		{base + "node 1 kind=loop\n", `kind: "loop" is none of fall, cond`},
 		{base + "node 1 at=0:x\n", `at: position 0:x: "x" is no number`},
+		{base + "node 1 at=-1:0:0:\"f\"+x\n", `at: position -1:0:0:"f"+x: "x" is no number`},
+		{base + "node 1 at=-1:0:0:\"f\"0x1\n", "is not a quoted string"},
 		{base + "node 1 image=4\n", "node 1: image 4 does not exist (there are 0)"},
 		{base + "file 0 path=\"x\n", "quote without end"},
 		{base + "line file=0 n=1\n", "line 1 of file 0 cannot be"},

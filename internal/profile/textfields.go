@@ -200,11 +200,15 @@ func frames(key string, p *[]Frame) textField {
 
 func formatFrame(f Frame) string {
 	s := fmt.Sprintf("%d:%d", f.File, f.Line)
-	if f.Column != 0 || f.Function != "" {
+	named := f.Function != "" || f.Offset != 0
+	if f.Column != 0 || named {
 		s += fmt.Sprintf(":%d", f.Column)
 	}
-	if f.Function != "" {
+	if named {
 		s += ":" + strconv.Quote(f.Function)
+	}
+	if f.Offset != 0 {
+		s += fmt.Sprintf("+%#x", f.Offset)
 	}
 	return s
 }
@@ -217,10 +221,23 @@ func parseFrame(s string) (f Frame, err error) {
 		}
 	}
 	if len(words) == 4 && err == nil {
-		f.Function, err = unquote(words[3])
+		f.Function, f.Offset, err = parseName(words[3])
 	}
 	if err != nil {
 		err = fmt.Errorf("position %s: %w", s, err)
 	}
 	return f, err
+}
+
+// parseName reads a bare word, or a quoted name with the offset that may stand behind it.
+func parseName(s string) (name string, offset uint32, err error) {
+	if quoted, qerr := strconv.QuotedPrefix(s); qerr == nil && s[0] == '"' {
+		if tail, ok := strings.CutPrefix(s[len(quoted):], "+"); ok {
+			s, err = quoted, parseInt(tail, &offset)
+		}
+	}
+	if err == nil {
+		name, err = unquote(s)
+	}
+	return name, offset, err
 }

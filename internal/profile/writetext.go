@@ -7,7 +7,12 @@ import (
 	"strconv"
 )
 
-const textHeader = "lime-profile 1"
+// textHeader is the first line of a profile in text; those of format 1, which has no offsets, are
+// read, too.
+const (
+	textHeader  = textWord + "2"
+	textHeader1 = textWord + "1"
+)
 
 // WriteText writes a profile as text, line by line, for people and tests; docs/profile-format.md
 // has the rules. ReadText reads it back.

@@ -242,7 +242,7 @@ func starts(t *profile.Tables, id profile.NodeID) bool {
 }
 
 func frameOf(t *profile.Tables, f profile.Frame) Frame {
-	out := Frame{Line: int(f.Line), Function: f.Function}
+	out := Frame{Line: int(f.Line), Function: f.Name()}
 	if f.File >= 0 && int(f.File) < len(t.Files) {
 		out.File = t.Files[f.File].Path
 	}

@@ -42,19 +42,19 @@ func TestInlinedBarriers(t *testing.T) {
 		want      string
 		trimmed   map[profile.NodeID]bool
 	}{
-		{"inlined", broadcast, wait, "built-barrier", 1, "[{0 25 2 phases}]", nil},
-		{"inlined, place inside", broadcast, wait, "built-barrier", 3, "[{0 25 2 phases}]", nil},
-		{"inlined twice deep", "at=0:1:1:low at=0:9:1:bar at=0:25:2:phases", wait, "built-barrier", 1, "[{0 25 2 phases}]", nil},
-		{"one end at the line of the call", broadcast, "at=0:25:2:phases", "built-barrier", 1, "[{0 25 2 phases}]", nil},
-		{"a function of its own", "at=0:15:3:phases", "at=0:18:4:phases", "built-barrier", 1, "[{0 34 0 thread}]", nil},
-		{"two inlined calls", broadcast, "at=0:18:4:bar at=0:28:2:phases", "built-barrier", 1, "[{0 34 0 thread}]", nil},
-		{"place in another function", broadcast, wait, "built-barrier", 4, "[{0 34 0 thread}]", nil},
-		{"place further out", broadcast, wait, "built-barrier", 0, "[{0 34 0 thread}]", nil},
-		{"a library's, inlined", "at=0:25:2:phases", "at=0:25:2:phases", "built-barrier", 1, "[{0 25 2 phases}]",
+		{"inlined", broadcast, wait, "built-barrier", 1, "[{0 25 2 0 phases}]", nil},
+		{"inlined, place inside", broadcast, wait, "built-barrier", 3, "[{0 25 2 0 phases}]", nil},
+		{"inlined twice deep", "at=0:1:1:low at=0:9:1:bar at=0:25:2:phases", wait, "built-barrier", 1, "[{0 25 2 0 phases}]", nil},
+		{"one end at the line of the call", broadcast, "at=0:25:2:phases", "built-barrier", 1, "[{0 25 2 0 phases}]", nil},
+		{"a function of its own", "at=0:15:3:phases", "at=0:18:4:phases", "built-barrier", 1, "[{0 34 0 0 thread}]", nil},
+		{"two inlined calls", broadcast, "at=0:18:4:bar at=0:28:2:phases", "built-barrier", 1, "[{0 34 0 0 thread}]", nil},
+		{"place in another function", broadcast, wait, "built-barrier", 4, "[{0 34 0 0 thread}]", nil},
+		{"place further out", broadcast, wait, "built-barrier", 0, "[{0 34 0 0 thread}]", nil},
+		{"a library's, inlined", "at=0:25:2:phases", "at=0:25:2:phases", "built-barrier", 1, "[{0 25 2 0 phases}]",
 			map[profile.NodeID]bool{2: true, 3: true}},
 		{"library code in a function of its own", "at=0:15:3:phases", "at=0:18:4:phases", "built-barrier", 1,
-			"[{0 34 0 thread}]", map[profile.NodeID]bool{2: true, 3: true}},
-		{"another kind", broadcast, wait, "barrier", 1, "[{0 34 0 thread}]", nil},
+			"[{0 34 0 0 thread}]", map[profile.NodeID]bool{2: true, 3: true}},
+		{"another kind", broadcast, wait, "barrier", 1, "[{0 34 0 0 thread}]", nil},
 	} {
 		p, err := profile.ParseText(fmt.Sprintf(barrierText, c.two, c.tree, c.kind, c.end))
 		if err != nil {
@@ -75,8 +75,8 @@ func TestLibraryAroundThePlace(t *testing.T) {
 	for _, c := range []struct {
 		outer, want string
 	}{
-		{"/rustc/0123/library/std/src/thread.rs", "1 [{1 25 0 work}]"},
-		{"thread.c", "0 [{0 7 0 run}]"},
+		{"/rustc/0123/library/std/src/thread.rs", "1 [{1 25 0 0 work}]"},
+		{"thread.c", "0 [{0 7 0 0 run}]"},
 	} {
 		p, err := profile.ParseText(fmt.Sprintf(`lime-profile 1
 file 0 path=%s

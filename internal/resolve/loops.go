@@ -13,15 +13,20 @@ import (
 // instruction before it, which may be the end of what was inlined into the loop's body. But a loop
 // in which an inlined call begins is no loop of what is called.
 func (r *resolver) outerLoops() {
-	byFunction := map[profile.FunctionID][]profile.NodeID{}
 	wanted := map[profile.FunctionID]bool{}
 	for i := range r.t.Nodes {
-		n := &r.t.Nodes[i]
-		if n.Function == profile.None {
-			continue
+		if n := &r.t.Nodes[i]; n.Function != profile.None && n.Kind == profile.EndCond && r.entry(n) != 0 {
+			wanted[n.Function] = true
 		}
-		byFunction[n.Function] = append(byFunction[n.Function], profile.NodeID(i))
-		wanted[n.Function] = wanted[n.Function] || n.Kind == profile.EndCond && r.entry(n) != 0
+	}
+	if len(wanted) == 0 {
+		return
+	}
+	byFunction := map[profile.FunctionID][]profile.NodeID{}
+	for i := range r.t.Nodes {
+		if f := r.t.Nodes[i].Function; wanted[f] {
+			byFunction[f] = append(byFunction[f], profile.NodeID(i))
+		}
 	}
 	within := map[profile.FunctionID][]profile.EdgeID{}
 	for i := range r.t.Edges {
@@ -89,8 +94,11 @@ func (r *resolver) overlaps(nodes []profile.NodeID) (tail []int32, edges []graph
 // entry is where the innermost inlined call around a node's last instruction begins, 0 if that is
 // not known.
 func (r *resolver) entry(n *profile.Node) uint64 {
+	if len(n.Frames) < 2 {
+		return 0
+	}
 	loc, ok := r.at(n.Image, n.LastAddr)
-	if at := len(loc.frames) - len(n.Frames); ok && len(n.Frames) > 1 && at >= 0 && at < len(loc.entries) {
+	if at := len(loc.frames) - len(n.Frames); ok && at >= 0 && at < len(loc.entries) {
 		return loc.entries[at]
 	}
 	return 0

@@ -39,10 +39,10 @@ func TestOuterLoops(t *testing.T) {
 		first []profile.Frame // of block 1
 		want  string
 	}{
-		{"begins in the loop", 0x30, []profile.Frame{outer}, "[{0 14 0 work}]"},
-		{"begins before it", 0x28, []profile.Frame{outer}, "[{0 9 0 kernel} {0 14 0 work}]"},
-		{"not said", 0, []profile.Frame{outer}, "[{0 9 0 kernel} {0 14 0 work}]"},
-		{"may begin with the loop", 0x30, inlined, "[{0 9 0 kernel} {0 14 0 work}]"},
+		{"begins in the loop", 0x30, []profile.Frame{outer}, "[{0 14 0 0 work}]"},
+		{"begins before it", 0x28, []profile.Frame{outer}, "[{0 9 0 0 kernel} {0 14 0 0 work}]"},
+		{"not said", 0, []profile.Frame{outer}, "[{0 9 0 0 kernel} {0 14 0 0 work}]"},
+		{"may begin with the loop", 0x30, inlined, "[{0 9 0 0 kernel} {0 14 0 0 work}]"},
 	} {
 		p, err := profile.ParseText(loopText)
 		if err != nil {

@@ -124,9 +124,7 @@ type resolver struct {
 	places map[placeKey]location
 	// trimmed are the nodes from whose frames library code was dropped.
 	trimmed map[profile.NodeID]bool
-	end     map[uint64]uint64 // address behind a block -> its last instruction
-	last    map[uint64]bool   // last instructions of blocks
-	stale   *stale            // nil until all blocks are known
+	stale   *stale // nil until all blocks are known
 }
 
 // image is an ELF file of the profile, opened when first needed.
@@ -268,23 +266,27 @@ func (r *resolver) raw(image profile.ImageID, addr uint64) (location, bool) {
 		return loc, loc.frames != nil
 	}
 	var loc location
-	if t := r.image(image); t != nil {
+	t := r.image(image)
+	if t != nil {
 		loc = r.convert(image, t.Lookup(addr-r.t.Images[image].Base))
 	}
-	r.places[k] = loc
+	if t == nil || t.HasLines() { // where there are none a place is found as fast as it is remembered
+		r.places[k] = loc
+	}
 	return loc, loc.frames != nil
 }
 
 func (r *resolver) convert(image profile.ImageID, l symbol.Location) location {
 	own := r.ownFrames(l.Frames)
-	loc := location{fn: r.function(image, l.Func), trimmed: len(own) < len(l.Frames)}
+	loc := location{fn: r.function(image, l.Func), trimmed: len(own) < len(l.Frames),
+		frames: make([]profile.Frame, 0, len(own)), entries: make([]uint64, 0, len(own))}
 	for _, f := range own {
 		begin := f.Entry
 		if begin != 0 {
 			begin += r.t.Images[image].Base
 		}
 		loc.entries = append(loc.entries, begin)
-		loc.frames = append(loc.frames, profile.Frame{File: r.file(image, f.File), Line: f.Line, Column: f.Column, Function: f.Function})
+		loc.frames = append(loc.frames, profile.Frame{File: r.file(image, f.File), Line: f.Line, Column: f.Column, Offset: f.Offset, Function: f.Function})
 	}
 	return loc
 }
@@ -349,7 +351,6 @@ func (r *resolver) functions() {
 }
 
 func (r *resolver) nodes() {
-	r.end, r.last = map[uint64]uint64{}, map[uint64]bool{}
 	for i := range r.t.Nodes {
 		n := &r.t.Nodes[i]
 		if n.LastAddr == 0 {
@@ -358,7 +359,6 @@ func (r *resolver) nodes() {
 		if n.Image == profile.None {
 			n.Image = r.imageOf(n.Addr)
 		}
-		r.end[n.Addr+uint64(n.Size)], r.last[n.LastAddr] = n.LastAddr, true
 		if loc, ok := r.at(n.Image, n.LastAddr); ok {
 			n.Function, n.Frames = loc.fn, loc.frames
 			if loc.trimmed {
@@ -399,16 +399,43 @@ func (r *resolver) events() {
 // sections names the call that ends a section. EndAddr may be the call's address or
 // the one behind it.
 func (r *resolver) sections() {
+	calls := r.callsBefore()
 	for i := range r.t.Sections {
 		s := &r.t.Sections[i]
 		addr := s.EndAddr
 		if s.EndNode != profile.None {
 			addr = r.t.Nodes[s.EndNode].LastAddr
-		} else if call, ok := r.end[addr]; ok && !r.last[addr] {
+		} else if call := calls[addr]; call != 0 {
 			addr = call
 		}
 		if loc, ok := r.at(profile.None, addr); ok {
 			s.Frames = loc.frames
 		}
 	}
+}
+
+// callsBefore returns the last instruction of the block before an address, for those addresses that
+// end a section of which no block is known and that are no last instruction themselves; 0: there is
+// no such block.
+func (r *resolver) callsBefore() map[uint64]uint64 {
+	before := map[uint64]uint64{}
+	for i := range r.t.Sections {
+		if s := &r.t.Sections[i]; s.EndNode == profile.None {
+			before[s.EndAddr] = 0
+		}
+	}
+	if len(before) == 0 {
+		return nil
+	}
+	for i := range r.t.Nodes {
+		n := &r.t.Nodes[i]
+		behind := n.Addr + uint64(n.Size)
+		if _, ok := before[behind]; ok {
+			before[behind] = n.LastAddr
+		}
+	}
+	for i := range r.t.Nodes {
+		delete(before, r.t.Nodes[i].LastAddr)
+	}
+	return before
 }

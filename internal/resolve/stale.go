@@ -61,6 +61,9 @@ func (r *resolver) staleLines() {
 	bodies := false
 	for _, loc := range r.places {
 		for _, f := range loc.frames {
+			if f.File == profile.None { // no line is known of this function
+				continue
+			}
 			if outlined(f.Function) {
 				bodies = true
 			} else {

@@ -58,7 +58,7 @@ func (t *Table) symbolAt(pc uint64) (Func, bool) {
 	if i < 0 {
 		return Func{}, false
 	}
-	s := t.syms[i]
+	s := &t.syms[i]
 	name, ok := t.names[i]
 	if !ok {
 		name = Demangle(s.Name)

@@ -3,6 +3,7 @@ package symbol
 import (
 	"errors"
 	"fmt"
+	"math"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -19,6 +20,7 @@ type Options struct {
 // Frame is one source position.
 type Frame struct {
 	Function     string // as people write it
+	Offset       uint32 // where no line is known: bytes from the entry of Function, or from the start of the file of that name
 	File         string // "" if unknown
 	Line, Column int32
 	Entry        uint64 // of an inlined call: the address at which it begins, 0 if that is not said
@@ -146,13 +148,17 @@ func (t *Table) Lookup(pc uint64) Location {
 		return loc
 	}
 	if !symOK {
-		return Location{Func: t.unwindFunc(pc), Frames: []Frame{{Function: t.offset(pc)}}}
+		return Location{Func: t.unwindFunc(pc), Frames: []Frame{behind(filepath.Base(t.bin.Path), pc)}}
 	}
-	shown := sym.Name
-	if pc > sym.Entry {
-		shown += fmt.Sprintf("+%#x", pc-sym.Entry)
+	return Location{Func: sym, Frames: []Frame{behind(sym.Name, pc-sym.Entry)}}
+}
+
+// behind is the place so many bytes behind what has a name.
+func behind(name string, offset uint64) Frame {
+	if offset > math.MaxUint32 {
+		return Frame{Function: fmt.Sprintf("%s+%#x", name, offset)}
 	}
-	return Location{Func: sym, Frames: []Frame{{Function: shown}}}
+	return Frame{Function: name, Offset: uint32(offset)}
 }
 
 // offset names an address by its place in the file.

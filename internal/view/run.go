@@ -270,7 +270,7 @@ func placeName(t *profile.Tables, frames []profile.Frame, addr uint64) string {
 		return fmt.Sprintf("%s:%d", filepath.Base(t.Files[frames[0].File].Path), frames[0].Line)
 	}
 	if len(frames) > 0 && frames[0].Function != "" {
-		return frames[0].Function
+		return frames[0].Name()
 	}
 	if addr == 0 {
 		return "the end of the program"
