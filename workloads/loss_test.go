@@ -18,13 +18,15 @@ type loss struct {
 	Useful, Imbalance, Serial, Lock, Wait, Overhead, Memory float64
 	OffCore                                                 float64 `json:"off_core"`
 	Headline                                                string
+	Cores                                                   int
 	Terms                                                   []struct {
 		Name   string
 		Share  float64
 		Places []struct {
 			place
-			Share float64
-			Why   string
+			Section int
+			Share   float64
+			Why     string
 		}
 		RestShare float64 `json:"rest_share"`
 	}

@@ -122,6 +122,7 @@ func (w *workload) build(t *testing.T, to string) string {
 // answer is what the report says, as far as the test reads it.
 type answer struct {
 	Sections     []section
+	Serial       []stretch
 	Costs        []cause
 	Loss         loss               `json:"loss_account"`
 	Shares       map[string]float64 `json:"loss"`
@@ -132,6 +133,14 @@ type answer struct {
 			Instructions uint64
 		}
 	}
+}
+
+// stretch is what one thread does alone.
+type stretch struct {
+	ID        int
+	EndsAt    place   `json:"ends_at"`
+	TimeShare float64 `json:"time_share"`
+	Loading   float64
 }
 
 // addsUp holds what became of the instructions to what the threads executed.
@@ -171,6 +180,7 @@ func (a *answer) costsAtMostAll() error {
 }
 
 type section struct {
+	ID         int
 	Kind       string
 	EndsAt     place `json:"ends_at"`
 	Imbalance  float64
@@ -294,7 +304,7 @@ func (w *workload) report(bin, data string) (answer, error) {
 	if err := json.Unmarshal(text, &a); err != nil {
 		return answer{}, err
 	}
-	return a, cmp.Or(a.Loss.check(), addUp(a.Shares), a.addsUp())
+	return a, cmp.Or(a.Loss.check(), addUp(a.Shares), a.addsUp(), w.accountsAgree(&a))
 }
 
 // machine is what simulates the program on its machine.

@@ -124,6 +124,9 @@ type lossBuilder struct {
 	times  map[lossKey]uint64                       // of waits: how often
 	// who waited for whom
 	awaited map[awaits]float64
+	closing map[profile.SectionID]bool       // see closing
+	alone   map[profile.SectionID]bool       // in which one thread works alone
+	absent  map[bool]float64                 // by that: of the cores for which there was no thread meanwhile
 	own     map[profile.SectionID]LossShares // what each section's parts come to; times, until all is known
 }
 

@@ -66,9 +66,12 @@ func slowSweep(spans []span, cores int, run float64) *timeline {
 			}
 			f := out.flows[k]
 			f.busy, f.absent = f.busy+rate(s), f.absent+rest/float64(len(current))
-			if at >= s.hi {
+			switch {
+			case s.opening:
+				f.opening += share * (1 - rate(s))
+			case at >= s.hi:
 				f.idle += share
-			} else {
+			default:
 				f.held += share * (1 - rate(s))
 			}
 		}
@@ -84,6 +87,9 @@ func randomSpans(r *rand.Rand) []span {
 		hi := lo + r.Uint64N(20)
 		out[i] = span{thread: profile.ThreadID(r.IntN(5)), section: profile.SectionID(r.IntN(3)), lo: lo, hi: hi,
 			end: hi + r.Uint64N(10), useful: r.Float64() * float64(hi-lo)}
+		if r.IntN(4) == 0 {
+			out[i].end, out[i].useful, out[i].opening = hi, 0, true
+		}
 	}
 	return out
 }
@@ -113,8 +119,9 @@ func TestSweepIsTheSlowOne(t *testing.T) {
 			near(fmt.Sprint(k, " busy"), g.busy, w.busy)
 			near(fmt.Sprint(k, " held"), g.held, w.held)
 			near(fmt.Sprint(k, " idle"), g.idle, w.idle)
+			near(fmt.Sprint(k, " opening"), g.opening, w.opening)
 			near(fmt.Sprint(k, " absent"), g.absent, w.absent)
-			sum += g.busy + g.held + g.idle + g.absent
+			sum += g.busy + g.held + g.idle + g.opening + g.absent
 		}
 		near("sum of all flows", sum, got.total)
 	}

@@ -78,6 +78,9 @@ func (s *sweeper) await(cost float64) {
 func (b *lossBuilder) await(t *timeline, flows []*sectionFlow, sums []*summary) {
 	away, all := map[profile.SectionID]float64{}, map[profile.SectionID]float64{}
 	for _, s := range sums {
+		if b.closing[s.id] {
+			continue
+		}
 		away[s.id] = flows[s.id].idle * ratio(s.loss.away, s.loss.late+s.loss.away)
 	}
 	keys := slices.SortedFunc(maps.Keys(t.awaited), func(a, b awaits) int {

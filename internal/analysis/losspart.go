@@ -144,7 +144,8 @@ type sectionFlow struct {
 // account makes the whole account of a profile.
 func (r *runner) lossAccount(t *timeline, sums []*summary, res *Result) *Loss {
 	b := &lossBuilder{r: r, rows: map[string]map[lossKey]*LossPlace{}, own: map[profile.SectionID]LossShares{},
-		awaited: map[awaits]float64{}, times: map[lossKey]uint64{}, byName: map[lossKey]map[profile.ThreadID]float64{}}
+		awaited: map[awaits]float64{}, times: map[lossKey]uint64{}, byName: map[lossKey]map[profile.ThreadID]float64{}, closing: closing(res, r.isSampled()),
+		alone: map[profile.SectionID]bool{}, absent: map[bool]float64{}}
 	over := 0.0
 	if e := res.Effort; e != nil {
 		over = ratio(e.Overhead, e.Overhead+e.Work)
@@ -178,10 +179,15 @@ func (t *timeline) sections(n int) []*sectionFlow {
 	keys := slices.SortedFunc(maps.Keys(t.flows), func(a, b flowKey) int { return int(a.thread) - int(b.thread) })
 	for _, k := range keys {
 		f, s := t.flows[k], out[k.section]
-		s.busy, s.held, s.idle, s.absent = s.busy+f.busy, s.held+f.held, s.idle+f.idle, s.absent+f.absent
+		s.flow.add(f)
 		s.idlers[k.thread], s.alone[k.thread] = f.idle, f.absent
 	}
 	return out
+}
+
+func (f *flow) add(g *flow) {
+	f.busy, f.held, f.idle = f.busy+g.busy, f.held+g.held, f.idle+g.idle
+	f.opening, f.absent = f.opening+g.opening, f.absent+g.absent
 }
 
 // section charges what is known of a section's parts.
@@ -196,6 +202,8 @@ func (b *lossBuilder) section(s *summary, f *sectionFlow, over float64) {
 		b.of(s.id, term, time)
 	}
 	charge(TermSerial, f.absent, f.alone)
+	b.alone[s.id] = s.serial()
+	b.absent[s.serial()] += f.absent
 	late := f.idle * ratio(s.loss.late, s.loss.late+s.loss.away)
 	uneven := TermImbalance
 	if b.r.unproved[s.id] {
@@ -205,7 +213,12 @@ func (b *lossBuilder) section(s *summary, f *sectionFlow, over float64) {
 	work := max(0, late-lock-off)
 	charge(uneven, work, scaled(f.idlers, ratio(work, f.idle)))
 	b.behind(s, lock, off)
-	charge(TermWait, f.idle-late, scaled(f.idlers, ratio(f.idle-late, f.idle)))
+	rest := TermWait
+	if b.closing[s.id] {
+		rest = TermOverhead
+	}
+	charge(rest, f.idle-late, scaled(f.idlers, ratio(f.idle-late, f.idle)))
+	b.add(at(TermOverhead), f.opening, place, nil) // before its parts begin
 	b.held(s, f.held)
 	b.of(s.id, TermOverhead, f.busy*over)
 	busy := f.busy*(1-over) - b.runtime(s, f.busy)
@@ -350,17 +363,43 @@ const (
 // LoadingLibraries is why no line of the program has some time in which one thread is alone.
 const LoadingLibraries = "the dynamic linker loads the program's libraries"
 
-// outside charges core time that no section holds. Where the collector counted work that is in
-// none, that much of it is not known to be idle.
+// outside charges core time that no section holds. Code that ran, but is part of no section, ran
+// while threads were on their way into regions, and while no thread was in a section, as far as
+// there was such a time; then, while those of parallel sections left cores over; and only then
+// beside a thread that worked alone.
 func (b *lossBuilder) outside(t *timeline) {
-	ran := min(max(0, float64(b.r.meta.CoreTime)-t.busy), t.absent)
-	taken := ratio(t.absent-ran, t.absent)
-	for k, p := range b.rows[TermSerial] {
-		p.Time *= taken
-		for id := range b.byName[k] {
-			b.byName[k][id] *= taken
-		}
+	left := max(0, b.ranElsewhere(t)-t.opening)
+	ran := min(left, t.nobody)
+	for _, alone := range []bool{false, true} {
+		ran += b.takeBack(left-ran, alone)
 	}
 	b.unknown(TermSerial, ran, ranElsewhere)
-	b.unknown(TermSerial, t.nobody*taken, nobodyThere)
+	b.unknown(TermSerial, t.nobody-min(left, t.nobody), nobodyThere)
+}
+
+// ranElsewhere is for how long code ran that is part of no section: by the account of the threads'
+// instructions, or what the collector counted beyond the sections' parts.
+func (b *lossBuilder) ranElsewhere(t *timeline) float64 {
+	time := float64(b.r.meta.CoreTime)
+	if sums := b.r.tab.Account(); sums[profile.Executed] > 0 {
+		return min(t.absent+t.opening, time*ratio(float64(sums[profile.OutNoSection]), float64(sums[profile.Executed])))
+	}
+	return min(t.absent+t.opening, max(0, time-t.busy))
+}
+
+// takeBack takes so much from the cores that had no thread while those of parallel sections, or of
+// stretches of one thread alone, were there: as much of each, and no more than there is.
+func (b *lossBuilder) takeBack(time float64, alone bool) float64 {
+	taken := min(time, b.absent[alone])
+	left := 1 - ratio(taken, b.absent[alone])
+	for k, p := range b.rows[TermSerial] {
+		if b.alone[k.section] != alone {
+			continue
+		}
+		p.Time *= left
+		for id := range b.byName[k] {
+			b.byName[k][id] *= left
+		}
+	}
+	return taken
 }

@@ -18,10 +18,11 @@ type flowKey struct {
 
 // flow is what became of core time in them.
 type flow struct {
-	busy   float64 // the thread ran
-	held   float64 // it waited before it had arrived: for locks, for others, off its core
-	idle   float64 // it had arrived, and waited for the section's end
-	absent float64 // of the cores for which there was no thread while it was there
+	busy    float64 // the thread ran
+	held    float64 // it waited before it had arrived: for locks, for others, off its core
+	idle    float64 // it had arrived, and waited for the section's end
+	opening float64 // it was on its way into a region
+	absent  float64 // of the cores for which there was no thread while it was there
 }
 
 // timeline is the core time of a run, by what threads did.
@@ -32,6 +33,7 @@ type timeline struct {
 	awaited map[awaits]float64
 	nobody  float64 // core time while no thread was in any section
 	busy    float64 // sum of all flows'
+	opening float64
 	absent  float64
 	total   float64 // core time: at every moment the cores, or the threads that ran if there were more
 }
@@ -63,7 +65,7 @@ func (t *timeline) finish(run, length float64) {
 	rest := max(0, run-length) * float64(t.cores)
 	t.nobody, t.total = t.nobody+rest, t.total+rest
 	for _, f := range t.flows {
-		t.busy, t.absent = t.busy+f.busy, t.absent+f.absent
+		t.busy, t.opening, t.absent = t.busy+f.busy, t.opening+f.opening, t.absent+f.absent
 	}
 	t.absent += t.nobody
 }
@@ -207,9 +209,12 @@ func (s *sweeper) settle(t *sweptThread) {
 	wait := t.waitingRate * (s.waited - t.waited)
 	f.busy += t.runRate * (s.length - t.since)
 	f.absent += s.left - t.left
-	if t.arrived {
+	switch {
+	case p.opening:
+		f.opening += wait
+	case t.arrived:
 		f.idle += wait
-	} else {
+	default:
 		f.held += wait
 	}
 	s.goAway(p.section, t)

@@ -20,6 +20,7 @@ type span struct {
 	lo, hi  uint64
 	end     uint64 // what it waits for after its work has come; not before hi
 	useful  float64
+	opening bool // it is on its way into a region (opening.go)
 }
 
 func compareSpans(a, b *span) int {
@@ -29,7 +30,7 @@ func compareSpans(a, b *span) int {
 // partSpan is a part as a span.
 func partSpan(section profile.SectionID, p *profile.Part) span {
 	time, lock, off := divided(p)
-	return span{p.Thread, section, p.Start, p.Arrive, max(p.Arrive, p.Release), float64(time - lock - off)}
+	return span{p.Thread, section, p.Start, p.Arrive, max(p.Arrive, p.Release), float64(time - lock - off), false}
 }
 
 // spanRun is a number of spans of one section, in order: of each the beginning since the one
@@ -37,6 +38,7 @@ func partSpan(section profile.SectionID, p *profile.Part) span {
 // to ten bytes instead of forty.
 type spanRun struct {
 	section profile.SectionID
+	opening bool
 	first   uint64 // beginning of the first
 	packed  []byte
 }
@@ -46,8 +48,9 @@ const runLength = 1 << 14
 
 // spanPacker takes the spans of a section in any order.
 type spanPacker struct {
-	open []span
-	runs []spanRun
+	asTheyCome bool // its runs are in no order but that
+	open       []span
+	runs       []spanRun
 }
 
 func (p *spanPacker) add(s span) {
@@ -61,13 +64,16 @@ func (p *spanPacker) pack() {
 	if len(p.open) == 0 {
 		return
 	}
-	slices.SortFunc(p.open, func(a, b span) int { return compareSpans(&a, &b) })
-	r := spanRun{section: p.open[0].section, first: p.open[0].lo}
+	if !p.asTheyCome {
+		slices.SortFunc(p.open, func(a, b span) int { return compareSpans(&a, &b) })
+	}
+	r := spanRun{section: p.open[0].section, opening: p.open[0].opening, first: p.open[0].lo}
 	was := r.first
 	var b []byte
 	for i := range p.open {
 		s := &p.open[i]
-		for _, x := range [...]uint64{s.lo - was, uint64(s.thread), s.hi - s.lo, s.end - s.hi, s.hi - s.lo - uint64(s.useful)} {
+		b = binary.AppendVarint(b, int64(s.lo-was))
+		for _, x := range [...]uint64{uint64(s.thread), s.hi - s.lo, s.end - s.hi, s.hi - s.lo - uint64(s.useful)} {
 			b = binary.AppendUvarint(b, x)
 		}
 		was = s.lo
@@ -91,7 +97,7 @@ type reader struct {
 }
 
 func (r *spanRun) reader() reader {
-	return reader{span{section: r.section, lo: r.first}, r.packed}
+	return reader{span{section: r.section, opening: r.opening, lo: r.first}, r.packed}
 }
 
 // next reads a span; there is none behind the last one.
@@ -99,7 +105,8 @@ func (r *reader) next() bool {
 	if len(r.rest) == 0 {
 		return false
 	}
-	r.lo += r.number()
+	step, n := binary.Varint(r.rest)
+	r.lo, r.rest = r.lo+uint64(step), r.rest[n:]
 	r.thread = profile.ThreadID(r.number())
 	length := r.number()
 	r.hi = r.lo + length
@@ -139,6 +146,19 @@ func inOrder(runs []spanRun) iter.Seq[span] {
 				open.sink()
 			} else {
 				open.pop()
+			}
+		}
+	}
+}
+
+// asPacked yields the spans of some runs one after the other.
+func asPacked(runs []spanRun) iter.Seq[span] {
+	return func(yield func(span) bool) {
+		for i := range runs {
+			for r := runs[i].reader(); r.next(); {
+				if !yield(r.span) {
+					return
+				}
 			}
 		}
 	}

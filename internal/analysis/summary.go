@@ -28,6 +28,8 @@ type summary struct {
 	worst     InstanceDetail
 	spans     spanPacker
 	runs      []spanRun         // of spans, when all have been read
+	begins    bool              // its instances may begin as parallel regions do (opening.go), and then:
+	parts     spanPacker        // the spans, those of an instance side by side
 	costs     map[int32]float64 // by event
 	alone     float64           // of a serial one: without the time in which others worked
 	loss      lossParts
@@ -54,6 +56,8 @@ func (t *timing) imbalance() float64 {
 func summarise(src profile.Source, id profile.SectionID, table *lossTable) (*summary, error) {
 	s := &summary{id: id, kind: src.Tables().Sections[id].Kind, threads: map[profile.ThreadID]*ThreadTotal{}}
 	s.worst.Seq = -1
+	s.begins = mayOpen(src.Tables(), s.kind)
+	s.parts.asTheyCome = true
 	s.points = make([]timing, 0, src.InstanceCount(id))
 	for in, err := range src.Instances(id) {
 		if err != nil {
@@ -144,7 +148,11 @@ func (s *summary) addPart(p *profile.Part, t, longest float64) {
 		tt.Last++
 	}
 	s.own, s.lock, s.off = s.own+t, s.lock+float64(p.LockWait), s.off+float64(p.OffCPU)
-	s.spans.add(partSpan(s.id, p))
+	x := partSpan(s.id, p)
+	s.spans.add(x)
+	if s.begins {
+		s.parts.add(x)
+	}
 }
 
 // times returns the execution times of an instance's parts.

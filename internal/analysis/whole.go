@@ -11,7 +11,9 @@ import (
 
 // wholeProgram computes the program's figures from all spans of work.
 func wholeProgram(m *profile.Meta, tab *profile.Tables, sums []*summary) Whole {
-	spans := inOrder(allRuns(sums))
+	runs := allRuns(sums)
+	spans := inOrder(runs)
+	ways := openings(sums)
 	var crowd []stretch
 	if slices.ContainsFunc(sums, (*summary).serial) {
 		crowd = crowded(spans)
@@ -42,8 +44,11 @@ func wholeProgram(m *profile.Meta, tab *profile.Tables, sums []*summary) Whole {
 	if m.Cores > 0 {
 		w.Width = min(w.Width, m.Cores)
 	}
-	w.time = sweep(spans, w.Width, w.RunTime)
+	w.time = sweep(inOrder(append(runs, ways...)), w.Width, w.RunTime)
 	w.lanes(assignLanes(spans))
+	for x := range inOrder(ways) {
+		apart.add(stretch{x.lo, x.hi})
+	}
 	apart.addAll(slices.Values(alone))
 	parallel := apart.length() - alone.length() // a section may hold stretches in which one thread works alone
 	w.SerialShare = max(0, min(1, 1-ratio(parallel, w.RunTime)))

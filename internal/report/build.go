@@ -121,7 +121,7 @@ func frames(list []analysis.Frame) []Frame {
 func interval(i analysis.Interval) Interval { return Interval{i.Value, i.Lo, i.Hi} }
 
 func stretch(s *analysis.Section) Stretch {
-	out := Stretch{EndsAt: place(&s.EndsAt), Time: s.Time, TimeShare: s.TimeShare, AllLost: s.AllLost, Instances: s.InstanceCount, Loading: s.Loading}
+	out := Stretch{ID: int(s.ID), EndsAt: place(&s.EndsAt), Time: s.Time, TimeShare: s.TimeShare, AllLost: s.AllLost, Instances: s.InstanceCount, Loading: s.Loading}
 	if s.Spent != nil {
 		out.Spent = newSpent(s.Spent)
 	}

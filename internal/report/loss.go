@@ -328,6 +328,8 @@ func (p *LossPlace) about(term string) string {
 		parts = append(parts, fmt.Sprintf("thread %d alone, until %s", p.first(), p.EndShort()))
 	case term == analysis.TermSerial && len(p.Threads) == 1:
 		parts = append(parts, fmt.Sprintf("thread %d alone", p.first()))
+	case term == analysis.TermOverhead && p.Section >= 0:
+		parts = append(parts, "to start and end the parallel region")
 	case term != analysis.TermSerial && p.threadWords() != "":
 		parts = append(parts, p.threadWords())
 	}

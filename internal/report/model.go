@@ -173,6 +173,7 @@ type Granule struct {
 
 // Stretch is a serial part of the run.
 type Stretch struct {
+	ID        int     `json:"id"` // the places of the account name it
 	EndsAt    Place   `json:"ends_at"`
 	Time      float64 `json:"time"`
 	TimeShare float64 `json:"time_share"` // of the run time
