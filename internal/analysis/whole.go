@@ -30,7 +30,8 @@ func wholeProgram(m *profile.Meta, tab *profile.Tables, sums []*summary) Whole {
 			s.alone = mine.length()
 			alone.addAll(slices.Values(mine))
 		} else {
-			w.LostTime += s.lost
+			_, lost := s.waitedFor()
+			w.LostTime += lost
 		}
 		apart.addAll(slices.Values(s.stretches))
 		own, lock, off = own+s.own, lock+s.lock, off+s.off
