@@ -92,7 +92,7 @@ var lossTerms = [...]struct{ name, title string }{
 	{TermWait, "waiting for others' work"},
 	{TermOffCore, "off the core"},
 	{TermOverhead, "runtime overhead"},
-	{TermMemory, "waiting for memory"},
+	{TermMemory, "stalls of the core"},
 }
 
 // Term returns the term of that name.

@@ -57,7 +57,7 @@ var lostWords = map[string]string{
 	TermWait:      "%s of the core time is spent waiting for others' work here",
 	TermOffCore:   "%s of the core time is spent off the core here",
 	TermOverhead:  "%s of the core time is runtime overhead here",
-	TermMemory:    "%s of the core time is spent waiting for memory here",
+	TermMemory:    "%s of the core time is lost to stalls of the core here",
 }
 
 // even says whether what a section loses is less than the measurement can tell from nothing: with

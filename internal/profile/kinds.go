@@ -57,6 +57,7 @@ const (
 	KindLockWait = "lock-wait"
 	KindSpinWait = "spin-wait" // in a loop, for what another thread stores
 	KindWorkWait = "work-wait" // asleep, until others have done something: a condition, a queue, a channel
+	KindMispredict = "branch-miss" // of the machine's stalls the one that is none of memory's
 	// Off the core. OffCPU is what is not told apart.
 	KindSleep    = "sleep"
 	KindIO       = "io"
@@ -101,7 +102,7 @@ var kinds = [...]Kind{
 	{"llc-miss", "last-level miss", UnitTimes, "l2-miss", FamilyMemory},
 	{"tlb-miss", "data TLB miss", UnitTimes, "", FamilyMemory},
 	{"itlb-miss", "instruction TLB miss", UnitTimes, "", FamilyMemory},
-	{"branch-miss", "branch mispredict", UnitTimes, "", FamilyMemory},
+	{KindMispredict, "branch mispredict", UnitTimes, "", FamilyMemory},
 	{"coherence-miss", "coherence miss", UnitTimes, "l1d-miss", FamilyMemory},
 	{"bus-wait", "wait for the shared bus", unitCycles, "l1d-miss", FamilyMemory},
 	{"memory-wait", "wait for a memory channel", unitCycles, "llc-miss", FamilyMemory},

@@ -52,6 +52,8 @@ type LossTerm struct {
 	Places    []LossPlace `json:"places"` // by time, the most first, at most 20
 	RestShare float64     `json:"rest_share"`
 	RestRows  int         `json:"rest_rows"`
+	// of stalls: the share of the core time that goes to mispredicted branches; the rest is memory's
+	Mispredicted float64 `json:"mispredicted,omitempty"`
 }
 
 // LossPlace is a place's part of a term.
@@ -111,7 +113,28 @@ func lossTerm(t *analysis.LossTerm) LossTerm {
 		out.RestShare += t.Places[n+i].Share
 		out.RestRows++
 	}
+	for i := range t.Places {
+		if t.Places[i].Event == profile.KindMispredict {
+			out.Mispredicted += t.Places[i].Share
+		}
+	}
 	return out
+}
+
+// lostTo says of a share of the time that it is the term's. Stalls are told by what makes them.
+func (t *LossTerm) lostTo() string {
+	words := lostWords[t.Name]
+	if t.Name != analysis.TermMemory {
+		return words
+	}
+	switch memory := t.Share - t.Mispredicted; {
+	case t.Mispredicted < leastShown:
+		return "is spent waiting for memory"
+	case memory < leastShown:
+		return "is lost to mispredicted branches"
+	default:
+		return fmt.Sprintf("%s (%s mispredicted branches, %s memory)", words, unit.Percent(t.Mispredicted), unit.Percent(memory))
+	}
 }
 
 func lossPlace(p *analysis.LossPlace) LossPlace {
@@ -169,7 +192,7 @@ func (l *Loss) headline() string {
 	}
 	most := ranked[0]
 	return fmt.Sprintf("%s of the time of %s %s%s. %s",
-		unit.Percent(most.Share), cores, lostWords[most.Name], most.where(), l.usefulWords())
+		unit.Percent(most.Share), cores, most.lostTo(), most.where(), l.usefulWords())
 }
 
 func (l *Loss) usefulWords() string {
@@ -259,7 +282,7 @@ var lostWords = map[string]string{
 	analysis.TermImbalance: "is lost to imbalance", analysis.TermSerial: "is lost because too few threads are at work",
 	analysis.TermLock: "is spent waiting for locks", analysis.TermWait: "is spent waiting for others' work",
 	analysis.TermOffCore:  "is spent off the core",
-	analysis.TermOverhead: "is runtime overhead", analysis.TermMemory: "is spent waiting for memory",
+	analysis.TermOverhead: "is runtime overhead", analysis.TermMemory: "is lost to stalls of the core",
 }
 
 // where names the places of a term in a sentence.

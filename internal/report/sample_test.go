@@ -101,7 +101,7 @@ func sampleLoss(n int, run float64) *analysis.Loss {
 		{Name: analysis.TermSerial, Title: "too few threads", Places: []analysis.LossPlace{at(311, "main", 0.068)}},
 		{Name: analysis.TermLock, Title: "waiting for locks", Places: []analysis.LossPlace{locks, unseen}},
 		{Name: analysis.TermWait, Title: "waiting for others' work"}, {Name: analysis.TermOffCore, Title: "off the core"},
-		{Name: analysis.TermOverhead, Title: "runtime overhead"}, {Name: analysis.TermMemory, Title: "waiting for memory"},
+		{Name: analysis.TermOverhead, Title: "runtime overhead"}, {Name: analysis.TermMemory, Title: "stalls of the core"},
 	} {
 		for _, p := range t.Places {
 			t.Share, t.Time = t.Share+p.Share, t.Time+p.Time
