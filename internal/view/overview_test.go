@@ -126,20 +126,59 @@ func TestTheOverviewIsTheTextReport(t *testing.T) {
 	}
 }
 
-// Without debug information a place has no line to go to, but the section that loses there.
-func TestPlacesWithoutLinesLeadToTheirSection(t *testing.T) {
-	p := fixture(t, 6, 24)
+// withoutLines is a profile of a program without debug information.
+func withoutLines(p *profile.Profile) *profile.Profile {
 	for i := range p.Nodes {
 		p.Nodes[i].Frames, p.Nodes[i].First = nil, nil
 	}
 	for i := range p.Sections {
 		p.Sections[i].Frames = nil
 	}
+	return p
+}
+
+// Without debug information a place has no line to go to, but the section that loses there.
+func TestPlacesWithoutLinesLeadToTheirSection(t *testing.T) {
 	b := newBrowser(t)
-	b.serve(runOf(p))
+	b.serve(runOf(withoutLines(fixture(t, 6, 24))))
 	b.open("#overview")
 	to := eval[string](b, `[...document.querySelectorAll(".terms tr")].filter(e => e.innerText.includes("useful work")).map(e => e.querySelector("a")?.getAttribute("href")).join(" ")`)
 	if to != "#section?p=0&s=0" {
 		t.Errorf("the place of useful work leads to %q:\n%s", to, b.text())
+	}
+}
+
+// The places in the first sentence lead to what is known of them.
+func TestTheFirstSentenceLeadsOn(t *testing.T) {
+	b := newBrowser(t)
+	b.serve(runOf(fixture(t, 6, 9)))
+	b.open("#overview")
+	got := eval[string](b, `[...document.querySelectorAll(".headline a")].map((a) => a.innerText + " " + a.getAttribute("href")).join("; ")`)
+	if want := "app.c:30 in worker #section?p=0&s=0; app.c:10 in work #section?p=0&s=0&c=1"; got != want {
+		t.Errorf("%q, want %q:\n%s", got, want, b.text())
+	}
+}
+
+// Without debug information a wait has no line to go to, and its place is in no section of its own:
+// it leads to the cause that stands there.
+func TestWaitsWithoutLinesLeadToTheirCause(t *testing.T) {
+	p := withoutLines(fixture(t, 6, 24))
+	kind := p.AddKind(profile.EventKind{Name: "lock-wait", Title: "lock wait", Unit: "instructions"})
+	row := int32(p.AddEvent(profile.Event{Kind: kind, Node: profile.None, Addr: 0x1234}))
+	for in := range p.Instances(0) {
+		in.Costs = nil
+		for i := range in.Parts {
+			w := in.Parts[i].Time() / 2
+			in.Parts[i].LockWait = w
+			in.Events = append(in.Events, profile.Count{Row: row, Part: int32(i), N: 1})
+			in.Costs = append(in.Costs, profile.Count{Row: row, Part: int32(i), N: w})
+		}
+	}
+	b := newBrowser(t)
+	b.serve(runOf(p))
+	b.open("#overview")
+	to := eval[string](b, `[...document.querySelectorAll(".terms tr")].filter(e => e.innerText.includes("waiting for locks")).map(e => e.querySelector("a")?.getAttribute("href")).join(" ")`)
+	if !strings.HasPrefix(to, "#section?p=0&s=0&c=") {
+		t.Errorf("the wait leads to %q:\n%s", to, b.text())
 	}
 }

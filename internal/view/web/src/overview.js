@@ -6,15 +6,40 @@ import { link } from "./route.js";
 // The colour of each term of the account, as everywhere.
 export const colours = { useful: "work", imbalance: "loss", serial: "serial", lock: "lock", wait: "wait", off_core: "count", overhead: "overhead", memory: "memory", unproved: "none" };
 
+// wayTo is where a place in a row of the account leads: to its line; what is uneven, or has no line, to its section, or to the cause that stands there.
+function wayTo(r, x, p, list) {
+  const known = list.some((s) => s.id === x.section);
+  if (known && (r.name === "imbalance" || !x.line)) return link("section", { p, s: x.section });
+  if (x.line) return link("source", { p, path: x.file, line: x.line, s: known ? x.section : undefined });
+  for (const s of list) for (const c of s.causes) if (c.place === x.at) return link("section", { p, s: s.id, c: c.rank });
+  return undefined;
+}
+
+// Headline is the first sentence; the places in it lead on.
+function Headline({ loss, p, list }) {
+  const ways = new Map();
+  for (const s of list) for (const c of s.causes) ways.set(c.place, link("section", { p, s: s.id, c: c.rank }));
+  for (const r of loss.rows.filter((r) => r.name !== "useful")) for (const x of r.places) if (wayTo(r, x, p, list) && !ways.has(x.at)) ways.set(x.at, wayTo(r, x, p, list));
+  const texts = [...ways.keys()].filter((t) => t && loss.headline.includes(t)).sort((a, b) => b.length - a.length);
+  const out = [];
+  let rest = loss.headline;
+  while (rest) {
+    const next = texts.map((text) => ({ text, at: rest.indexOf(text) })).filter((x) => x.at >= 0).sort((a, b) => a.at - b.at)[0];
+    if (!next) break;
+    out.push(rest.slice(0, next.at), html`<a href=${ways.get(next.text)}>${next.text}</a>`);
+    rest = rest.slice(next.at + next.text.length);
+  }
+  return html`<p class="headline">${out}${rest}</p>`;
+}
+
 function Loss({ loss, p, list }) {
-  const known = (id) => list.some((s) => s.id === id);
-  const at = (x) => (x.line ? html`<a class="at" href=${link("source", { p, path: x.file, line: x.line, s: known(x.section) ? x.section : undefined })}>${x.at}</a>` : known(x.section) ? html`<a class="at" href=${link("section", { p, s: x.section })}>${x.at}</a>` : html`<span class="at">${x.at}</span>`); // without lines, to what is known of its section
+  const at = (r, x) => (wayTo(r, x, p, list) ? html`<a class="at" href=${wayTo(r, x, p, list)}>${x.at}</a>` : html`<span class="at">${x.at}</span>`);
   return html`<section class="card" aria-labelledby="loss-h"><h2 id="loss-h">${loss.title}</h2>
     <div class="stack" role="img" aria-label=${loss.rows.map((r) => `${r.title} ${pct(r.share)}`).join("; ")}>
       ${loss.rows.filter((r) => r.share > 0).map((r) => html`<i class="key ${colours[r.name]}" style=${{ flexGrow: r.share }} title=${r.title + ": " + pct(r.share)}></i>`)}</div>
     <div class="scroll"><table class="terms"><thead class="sr"><tr><th scope="col">What</th><th scope="col">Share</th><th scope="col">Where most of it is</th></tr></thead><tbody>
       ${loss.rows.map((r) => html`<tr><th scope="row"><i class="key ${colours[r.name]}"></i>${r.title}</th><td class="num"><b>${pct(r.share)}</b></td>
-        <td>${r.places.slice(0, 2).map((x, i) => html`<span class="place" data-more=${i > 0 || r.name === "useful"}>${pct(x.share)} ${known(x.section) && r.name === "imbalance" ? html`<a class="at" href=${link("section", { p, s: x.section })}>${x.at}</a>` : at(x)}${x.about && html` <span class="soft" data-more>${x.about}</span>`}</span> `)}</td></tr>`)}</tbody></table></div>
+        <td>${r.places.slice(0, 2).map((x, i) => html`<span class="place" data-more=${i > 0 || r.name === "useful"}>${pct(x.share)} ${at(r, x)}${x.about && html` <span class="soft" data-more>${x.about}</span>`}</span> `)}</td></tr>`)}</tbody></table></div>
   </section>`;
 }
 
@@ -60,7 +85,7 @@ export function Overview({ info, head, p }) {
   if (head.early) return html`<${Early} info=${info} head=${head} p=${p} />`;
   const unit = head.program.clock_unit;
   const most = head.sections.reduce((m, s) => Math.max(m, s.all_lost), 0.02);
-  return html`${head.loss && head.loss.headline && html`<p class="headline">${head.loss.headline}</p>`}${nameless(head.loss) && html`<p class="say" data-more>Places are functions or addresses here, as the program has no debug information. Built with <code>-g</code>, or with its debug files (packages named -dbgsym, debuginfod) at hand when you say <code>lime resolve</code>, they are lines.</p>`}<ul class="tiles">${head.tiles.map((t) => html`<li><b>${t.value}</b><span>${t.label}</span></li>`)}</ul>
+  return html`${head.loss && head.loss.headline && html`<${Headline} loss=${head.loss} p=${p} list=${head.sections} />`}${nameless(head.loss) && html`<p class="say" data-more>Places are functions or addresses here, as the program has no debug information. Built with <code>-g</code>, or with its debug files (packages named -dbgsym, debuginfod) at hand when you say <code>lime resolve</code>, they are lines.</p>`}<ul class="tiles">${head.tiles.map((t) => html`<li><b>${t.value}</b><span>${t.label}</span></li>`)}</ul>
   <${Say} list=${head.told} />
   ${head.loss && html`<${Loss} loss=${head.loss} p=${p} list=${head.sections} />`}
   ${head.nothing && html`<div class="card"><p>${head.nothing}</p></div>`}
