@@ -79,7 +79,7 @@ func (to *target) replace(write func(*os.File) error) error {
 // beside writes a file under another name, and then renames it; st is what stands there now, nil if
 // there is nothing.
 func beside(path string, st fs.FileInfo, write func(*os.File) error) error {
-	f, err := os.OpenFile(fmt.Sprintf("%s.lime-%d.tmp", path, os.Getpid()), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+	f, err := safe.Temp(path)
 	if err != nil {
 		return err
 	}
@@ -90,13 +90,13 @@ func beside(path string, st fs.FileInfo, write func(*os.File) error) error {
 	if err == nil {
 		err = write(f)
 	}
-	if err = errors.Join(err, f.Close()); err == nil {
-		err = os.Rename(f.Name(), path)
+	if err == nil {
+		err = os.Rename(f.Name(), path) // before it is closed, and not locked any more
 	}
 	if err != nil {
 		os.Remove(f.Name())
 	}
-	return err
+	return errors.Join(err, f.Close())
 }
 
 // direct writes to a device, a FIFO, or what a process has open. One of lime's own descriptors is
