@@ -17,7 +17,7 @@ func TestOwnBarriersInParallel(t *testing.T) {
 		barrier bool
 		inline  bool // is found where it is inlined, too: it has a place at which all threads meet
 	}{
-		{"sense", true, true}, {"tree", true, false}, {"yield", true, true}, {"futex", true, false},
+		{"sense", true, true}, {"tree", true, false}, {"yield", true, true}, {"later", true, true}, {"futex", true, false},
 		{"ticket", false, true}, {"ttas", false, true}, {"chain", false, true},
 		{"mutex", false, true}, {"permits", false, true},
 	} {

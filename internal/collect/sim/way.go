@@ -5,6 +5,8 @@
 package sim
 
 import (
+	"maps"
+
 	"lime/internal/collect/threads"
 	"lime/internal/engine"
 	"lime/internal/section"
@@ -30,26 +32,48 @@ func (b *beside) watchWay(t *thread, s *spinner) {
 func (ls *loops) wayOut(s *spinner) (out uint64) {
 	blocks := ls.eng.Blocks()
 	ls.rounds.sync(s)
+	outs := map[uint64]bool{}
 	for id := range s.blocks {
 		b := &blocks[id]
 		if b.End != engine.EndCond || !s.own[b.PC] {
 			continue
 		}
-		in, ok := ls.memory.decode(b.LastPC)
-		if !ok || in.Branch != x86.BranchCond {
+		ways, ok := ls.branches(b)
+		if !ok {
 			return 0
 		}
-		for _, to := range []uint64{in.Target(b.LastPC), b.PC + uint64(b.Size)} {
-			switch {
-			case s.heads[to] || to == out:
-			case out != 0:
-				return 0
-			default:
-				out = to
+		for _, to := range ways {
+			if !s.heads[to] {
+				outs[to] = true
 			}
 		}
 	}
+	maps.DeleteFunc(outs, func(pc uint64, _ bool) bool { return ls.looksAgain(s, pc, outs) })
+	if len(outs) != 1 {
+		return 0
+	}
+	for out = range outs {
+	}
 	return out
+}
+
+// looksAgain reports whether a place outside of the rounds that a thread was followed is in the loop
+// all the same: from there it goes on into the rounds, or leaves like they do. So it is where a
+// thread looks in other rounds than those, as long as it does not give its core away, for one.
+func (ls *loops) looksAgain(s *spinner, pc uint64, outs map[uint64]bool) bool {
+	id, ok := ls.blocks.startingAt(pc)
+	if !ok || ls.eng.Blocks()[id].End != engine.EndCond {
+		return false
+	}
+	ways, ok := ls.branches(&ls.eng.Blocks()[id])
+	leaves := func(to uint64) bool { return to != pc && outs[to] }
+	return ok && (s.heads[ways[0]] && (s.heads[ways[1]] || leaves(ways[1])) || leaves(ways[0]) && s.heads[ways[1]])
+}
+
+// branches are the two ways on behind a block.
+func (ls *loops) branches(b *engine.Block) (to [2]uint64, ok bool) {
+	in, ok := ls.memory.decode(b.LastPC)
+	return [2]uint64{in.Target(b.LastPC), b.PC + uint64(b.Size)}, ok && in.Branch == x86.BranchCond
 }
 
 // enterAt opens the call of a candidate, or the way that is one: that ends where the loop is left,

@@ -1,6 +1,6 @@
 /* Threads that wait for one another in ways of their own: ownbarrier THREADS ROUNDS. KIND says how: sense,
- * tree, yield, futex are barriers, ticket, ttas and mutex locks, permits a semaphore for half of them, chain
- * is a ring of flags. INLINE: the compiler puts them into the function that works. */
+ * tree, yield, later (it looks for a while before it yields), futex are barriers, ticket, ttas and mutex
+ * locks, permits a semaphore for half of them, chain is a ring of flags. INLINE: the compiler puts them into the function that works. */
 #define _GNU_SOURCE
 #include <linux/futex.h>
 #include <pthread.h>
@@ -17,7 +17,7 @@
 #define FUNCTION static __attribute__((noinline))
 #endif
 
-enum { sense, tree, yield, futex, ticket, ttas, chain, mutex, permits };
+enum { sense, tree, yield, later, futex, ticket, ttas, chain, mutex, permits };
 
 static int threads, rounds;
 static atomic_int arrived, phase, next, held, given;
@@ -65,6 +65,13 @@ FUNCTION void wait_for_others(int id, int round)
 		atomic_store(&phase, now + 1);
 		if (KIND == futex)
 			syscall(SYS_futex, &phase, FUTEX_WAKE_PRIVATE, 1 << 30, 0, 0, 0);
+		return;
+	}
+	if (KIND == later) {
+		int looks = 0;
+		while (atomic_load(&phase) == now)
+			if (++looks > 200)
+				sched_yield();
 		return;
 	}
 	for (int i = 0; atomic_load(&phase) == now; i++)
