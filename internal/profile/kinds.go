@@ -54,9 +54,9 @@ func (f Family) Waits() bool { return f == FamilyLock || f == FamilyWait || f ==
 
 // Names of the kinds that collectors and analyses speak of by name.
 const (
-	KindLockWait = "lock-wait"
-	KindSpinWait = "spin-wait" // in a loop, for what another thread stores
-	KindWorkWait = "work-wait" // asleep, until others have done something: a condition, a queue, a channel
+	KindLockWait   = "lock-wait"
+	KindSpinWait   = "spin-wait"   // in a loop, for what another thread stores
+	KindWorkWait   = "work-wait"   // asleep, until others have done something: a condition, a queue, a channel
 	KindMispredict = "branch-miss" // of the machine's stalls the one that is none of memory's
 	// Off the core. OffCPU is what is not told apart.
 	KindSleep    = "sleep"
