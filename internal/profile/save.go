@@ -1,8 +1,10 @@
 package profile
 
-// Save writes a whole profile to a file.
+// Save writes a whole profile to a file. Until it is whole it says that it is not.
 func Save(path string, src Source) error {
-	w, err := Create(path, *src.Meta())
+	meta := *src.Meta()
+	meta.EndState, meta.Complete = "running", false
+	w, err := Create(path, meta)
 	if err != nil {
 		return err
 	}

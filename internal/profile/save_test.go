@@ -1,6 +1,7 @@
 package profile
 
 import (
+	"iter"
 	"os"
 	"path/filepath"
 	"strings"
@@ -35,6 +36,38 @@ func TestSavedProfileReadsTheSame(t *testing.T) {
 	if want.String() != got.String() {
 		t.Errorf("saved:\n%s\nwant:\n%s", &got, &want)
 	}
+}
+
+// watched is a profile that calls look before its instances are read.
+type watched struct {
+	*Profile
+	look func()
+}
+
+func (w watched) Instances(s SectionID) iter.Seq2[*Instance, error] {
+	w.look()
+	return w.Profile.Instances(s)
+}
+
+// TestSavedInHalf looks at the file that somebody would find who kills a Save: it is not complete,
+// whatever the whole one is.
+func TestSavedInHalf(t *testing.T) {
+	p := New(Meta{})
+	fill(t, p, 8, 6)
+	if !p.Meta().Complete || p.Meta().EndState != "exited" {
+		t.Fatal("the whole profile is not complete")
+	}
+	path, looked := filepath.Join(t.TempDir(), "saved"), false
+	half := watched{p, func() {
+		looked = true
+		if m := openFile(t, path).Meta(); m.Complete || m.EndState != "running" {
+			t.Errorf("half a profile is complete: %v, %s", m.Complete, m.EndState)
+		}
+	}}
+	if err := Save(path, half); err != nil || !looked {
+		t.Fatal(err, looked)
+	}
+	sameProfile(t, openFile(t, path), p)
 }
 
 // TestForeignFilesStay: a profile takes the place of a profile or of an empty file, of nothing
