@@ -16,7 +16,6 @@ import (
 type priced struct {
 	Sections []struct {
 		TimeToWin float64 `json:"time_to_win"`
-		Unwaited  float64
 		LostTime  float64 `json:"lost_time"`
 		Ledger    *struct {
 			account
@@ -72,8 +71,8 @@ func TestPricesAddUp(t *testing.T) {
 				for _, row := range s.Ledger.Rows {
 					sum += row.Time
 				}
-				if off := math.Abs(sum/(s.TimeToWin+s.Unwaited) - 1); off > 1e-9 || !s.Ledger.Exact {
-					t.Errorf("rows sum to %v of %v (%.1e off), exact: %v", sum, s.TimeToWin+s.Unwaited, off, s.Ledger.Exact)
+				if off := math.Abs(sum/s.TimeToWin - 1); off > 1e-9 || !s.Ledger.Exact {
+					t.Errorf("rows sum to %v of %v (%.1e off), exact: %v", sum, s.TimeToWin, off, s.Ledger.Exact)
 				}
 			}
 			if sections == 0 {

@@ -31,7 +31,7 @@ func (r *runner) granule(sec *Section, acc *ledger.Account) *Granule {
 	}
 	n := float64(len(acc.Instances))
 	most := slices.MaxFunc(acc.Instances, func(a, b ledger.InstanceTotal) int { return cmp.Compare(a.Total, b.Total) }).Total
-	fair := 1 - min(1, ratio(sec.Chance+sec.Unwaited, acc.Total)) // who took which piece is no matter of their size
+	fair := 1 - min(1, ratio(sec.Chance, acc.Total)) // who took which piece is no matter of their size
 	most *= fair
 	var best *Granule
 	for i := range acc.Tests {

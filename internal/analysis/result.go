@@ -106,7 +106,6 @@ type Section struct {
 	Speedup   float64           `json:"speedup"`   // of the section, if it were balanced
 	// of the time to win: which thread took which piece of work that went to whoever came first
 	Chance        float64    `json:"chance,omitempty"`
-	Unwaited      float64    `json:"unwaited,omitempty"` // beside the time to win: of what the last threads work longer than the mean, nobody waits for this
 	Host          *HostTimes `json:"host,omitempty"`
 	Time          float64    `json:"time"`        // sum of T_max
 	TimeShare     float64    `json:"time_share"`  // of the run time

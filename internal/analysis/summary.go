@@ -35,7 +35,6 @@ type summary struct {
 	loss      lossParts
 	luck      luck
 	stretches cover // from the first release to the last one of each instance of two or more threads
-	unwaited  unwaited
 }
 
 // timing is one instance's figures.
@@ -99,7 +98,6 @@ func (s *summary) add(in *profile.Instance) {
 	s.time, s.lost, s.win = s.time+tm.time, s.lost+tm.lost, s.win+tm.time-tm.mean()
 	s.span += float64(tm.n) * tm.time
 	s.luck.add(in, tm)
-	s.unwaited.add(in, tm)
 	s.min = cmp.Or(s.min, tm.n)
 	s.min, s.max = min(s.min, tm.n), max(s.max, tm.n)
 	if s.worst.Seq < 0 || tm.lost > s.worst.LostTime {
@@ -189,19 +187,18 @@ func (s *summary) serial() bool { return s.kind == profile.SectionSerial || s.ma
 // section turns the summary into the section's figures.
 func (s *summary) section(r *runner, w *Whole) Section {
 	row := &r.tab.Sections[s.id]
-	win, lost := s.waitedFor()
 	sec := Section{
 		ID: s.id, Kind: string(s.kind), EndsAt: r.prog.sectionPlace(row), Starts: r.prog.framesPlace(row.Starts),
-		LostTime: lost, TimeToWin: win, Unwaited: s.unwaited.win, Time: s.time, ThreadsMin: s.min, ThreadsMax: s.max,
+		LostTime: s.lost, TimeToWin: s.win, Time: s.time, ThreadsMin: s.min, ThreadsMax: s.max,
 		InstanceCount: s.instances, Worst: s.worst, Threads: s.threadTotals(r.tab),
 	}
 	if s.serial() {
 		sec.Time = s.alone // others may have worked at the same time
 	}
-	sec.Imbalance = ratio(lost, s.span)
+	sec.Imbalance = ratio(s.lost, s.span)
 	sec.LostShare = s.lostShare(w)
-	sec.WinShare, sec.TimeShare = ratio(win, w.RunTime), ratio(sec.Time, w.RunTime)
-	sec.Speedup = ratio(s.time, s.time-win)
+	sec.WinShare, sec.TimeShare = ratio(s.win, w.RunTime), ratio(sec.Time, w.RunTime)
+	sec.Speedup = ratio(s.time, s.time-s.win)
 	sec.LockShare, sec.OffCPUShare = ratio(s.lock, s.own), ratio(s.off, s.own)
 	sec.AwayShare, sec.IdleShare = ratio(s.away, s.whole), ratio(s.away+s.lost, s.whole)
 	sec.Chance, sec.chanceLost, sec.Host = s.luck.win, s.luck.lost, s.luck.times()
@@ -212,8 +209,7 @@ func (s *summary) section(r *runner, w *Whole) Section {
 // lostShare is the lost time as a share of what the processors could have done. More threads than
 // processors lose no more than there is.
 func (s *summary) lostShare(w *Whole) float64 {
-	_, lost := s.waitedFor()
-	return ratio(lost, w.RunTime*float64(max(w.Width, s.max)))
+	return ratio(s.lost, w.RunTime*float64(max(w.Width, s.max)))
 }
 
 func (s *summary) threadTotals(tab *profile.Tables) []ThreadTotal {

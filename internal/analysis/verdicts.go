@@ -22,7 +22,6 @@ func sectionVerdicts(m *profile.Meta, s *Section, opt Options) []Verdict {
 	contentionVerdict(s, say)
 	luckVerdict(s, say)
 	chanceVerdict(s, m.ClockUnit, say)
-	unwaitedVerdict(s, m.ClockUnit, say)
 	hostVerdict(s, say)
 	if s.Balanced {
 		taskVerdict(s, m.ClockUnit, say)

@@ -30,8 +30,7 @@ func wholeProgram(m *profile.Meta, tab *profile.Tables, sums []*summary) Whole {
 			s.alone = mine.length()
 			alone.addAll(slices.Values(mine))
 		} else {
-			_, lost := s.waitedFor()
-			w.LostTime += lost
+			w.LostTime += s.lost
 		}
 		apart.addAll(slices.Values(s.stretches))
 		own, lock, off = own+s.own, lock+s.lock, off+s.off

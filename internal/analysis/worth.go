@@ -64,18 +64,17 @@ var lostWords = map[string]string{
 // exact counts, no more than one event of scheduling in each passage and little of it, as long as
 // there are not so many passages that these matter; with samples, what differs by chance.
 func (r *runner) even(sec *Section, s *summary) bool {
-	win, lost := s.waitedFor()
 	switch {
-	case win == 0:
+	case s.win == 0:
 		return true
-	case lost >= worthwhile*r.parallel:
+	case s.lost >= worthwhile*r.parallel:
 		return false
 	case r.isSampled():
 		return r.noisy[sec.ID] != "" || slices.Contains(r.tooFew, sec.ID)
 	case r.meta.TimeLabel == profile.Sampled || r.meta.ClockUnit == "ns": // no clock that counts events of scheduling
 		return false
 	}
-	return win <= oneEvent*float64(s.instances) && sec.Imbalance < worthwhile
+	return s.win <= oneEvent*float64(s.instances) && sec.Imbalance < worthwhile
 }
 
 // balancedVerdict says by how much a section is even.

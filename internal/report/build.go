@@ -135,7 +135,7 @@ func (b *builder) section(s *analysis.Section) Section {
 		Imbalance: s.Imbalance, LostShare: s.LostShare, LostTime: s.LostTime,
 		Instances: s.InstanceCount, Team: Team{s.ThreadsMin, s.ThreadsMax}, Analysed: s.AnalysedCount,
 		Time: s.Time, TimeToWin: s.TimeToWin, WinShare: s.WinShare, Speedup: s.Speedup,
-		IdleShare: s.IdleShare, Contended: s.ContendedShare, Balanced: s.Balanced, Matters: s.Matters, Chance: s.Chance, Unwaited: s.Unwaited, Host: s.Host,
+		IdleShare: s.IdleShare, Contended: s.ContendedShare, Balanced: s.Balanced, Matters: s.Matters, Chance: s.Chance, Host: s.Host,
 		ParallelShare: s.ParallelShare, Worst: worst(&s.Worst), Course: course(&s.Course),
 		Exact: s.HasLedger, R2: interval(s.Explained), Events: eventStats(&s.Events),
 		Verdicts: verdicts(s.Verdicts), Causes: []Cause{},

@@ -136,18 +136,16 @@ type Section struct {
 	Tasks     *Tasks     `json:"tasks,omitempty"`
 	Granule   *Granule   `json:"granule,omitempty"`
 	// of the time to win: which thread took which piece of work
-	Chance float64 `json:"chance,omitempty"`
-	// beside the time to win: what the last threads work longer than the mean, and nobody waits for
-	Unwaited float64      `json:"unwaited,omitempty"`
-	Host     *HostTimes   `json:"host,omitempty"`
-	Threads  []ThreadTime `json:"threads"` // totals over the instances
-	Worst    Worst        `json:"worst"`   // the instance that lost most
-	Course   Course       `json:"course"`
-	Exact    bool         `json:"exact"` // shares are the ledger's, and exact
-	Ledger   *Ledger      `json:"ledger,omitempty"`
-	Balance  *Balance     `json:"balance,omitempty"`
-	Causes   []Cause      `json:"causes"`                 // the important ones, by rank
-	Minor    []Cause      `json:"minor_causes,omitempty"` // below the threshold of importance
+	Chance  float64      `json:"chance,omitempty"`
+	Host    *HostTimes   `json:"host,omitempty"`
+	Threads []ThreadTime `json:"threads"` // totals over the instances
+	Worst   Worst        `json:"worst"`   // the instance that lost most
+	Course  Course       `json:"course"`
+	Exact   bool         `json:"exact"` // shares are the ledger's, and exact
+	Ledger  *Ledger      `json:"ledger,omitempty"`
+	Balance *Balance     `json:"balance,omitempty"`
+	Causes  []Cause      `json:"causes"`                 // the important ones, by rank
+	Minor   []Cause      `json:"minor_causes,omitempty"` // below the threshold of importance
 	// Candidates correlate with the times, but chance may do that, or the account charges them next
 	// to nothing.
 	Candidates []Candidate        `json:"candidates,omitempty"`
