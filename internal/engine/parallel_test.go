@@ -171,32 +171,41 @@ func TestParallel(t *testing.T) {
 	}
 }
 
-func beside(t *testing.T, threads, steps int, want []stressed, disturb func(e *Engine, n int)) {
-	var mu sync.Mutex
-	e, err := New(Config{Mode: Count, MaxEdges: 1 << 16, Lock: &mu})
+// sideBySide lets threads of the stress program run beside each other on one engine. What they run
+// has the lock, and gives it away for a moment by between.
+func sideBySide(t *testing.T, mode Mode, threads, steps int,
+	run func(e *Engine, i int, ctx *cpu.Context, between func())) (*Engine, *sync.Mutex, *sync.WaitGroup) {
+	t.Helper()
+	mu, group := &sync.Mutex{}, &sync.WaitGroup{}
+	e, err := New(Config{Mode: mode, MaxEdges: 1 << 16, Lock: mu})
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer e.Close()
-	got := make([]stressed, threads)
-	var group sync.WaitGroup
+	t.Cleanup(func() { e.Close() })
 	mu.Lock()
+	defer mu.Unlock()
 	for i := range threads {
 		ctx := stressContext(t, e, i, steps)
 		group.Go(func() {
 			runtime.LockOSThread()
 			mu.Lock()
 			defer mu.Unlock()
-			between := func() {
+			run(e, i, ctx, func() {
 				mu.Unlock()
 				mu.Lock()
-			}
-			if walk(t, e, ctx, between) {
-				got[i] = result(e, ctx)
-			}
+			})
 		})
 	}
-	mu.Unlock()
+	return e, mu, group
+}
+
+func beside(t *testing.T, threads, steps int, want []stressed, disturb func(e *Engine, n int)) {
+	got := make([]stressed, threads)
+	e, mu, group := sideBySide(t, Count, threads, steps, func(e *Engine, i int, ctx *cpu.Context, between func()) {
+		if walk(t, e, ctx, between) {
+			got[i] = result(e, ctx)
+		}
+	})
 	over := make(chan bool)
 	done := make(chan bool)
 	go func() {

@@ -3,8 +3,6 @@ package engine
 import (
 	"encoding/binary"
 	"hash/fnv"
-	"runtime"
-	"sync"
 	"testing"
 
 	"lime/internal/cpu"
@@ -41,32 +39,16 @@ func TestParallelLog(t *testing.T) {
 	for i := range threads {
 		want = append(want, loggedWalk(t, alone.Engine, stressContext(t, alone.Engine, i, steps), func() {}))
 	}
-	var mu sync.Mutex
-	e, err := New(Config{Mode: Log, MaxEdges: 1 << 16, Lock: &mu})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer e.Close()
 	got := make([]uint64, threads)
-	var group sync.WaitGroup
-	mu.Lock()
-	for i := range threads {
-		ctx := stressContext(t, e, i, steps)
-		group.Go(func() {
-			runtime.LockOSThread()
-			mu.Lock()
-			defer mu.Unlock()
-			flushes := 0
-			got[i] = loggedWalk(t, e, ctx, func() {
-				if flushes++; flushes < 4 {
-					e.flush()
-				}
-				mu.Unlock()
-				mu.Lock()
-			})
+	_, _, group := sideBySide(t, Log, threads, steps, func(e *Engine, i int, ctx *cpu.Context, between func()) {
+		flushes := 0
+		got[i] = loggedWalk(t, e, ctx, func() {
+			if flushes++; flushes < 4 {
+				e.flush()
+			}
+			between()
 		})
-	}
-	mu.Unlock()
+	})
 	group.Wait()
 	for i := range want {
 		if got[i] != want[i] {
