@@ -71,8 +71,7 @@ func (b *beside) keepsUp(t *thread) bool {
 	ahead := at - min(at, t.now())
 	call, round := b.round(t)
 	if a, units := t.acting(), round+ahead; units > 0 && a.goroutine == nil && call != 0 {
-		a.atHome()
-		a.yielded = noted(a.yielded, lockEvent{spinWait, call, 1, units, a.watchedCandidate()})
+		a.noteYielded(call, units)
 	}
 	t.core.clock += ahead
 	t.host.from = t.core.clock

@@ -17,11 +17,16 @@ func (sg *segments) noteYield(t *thread) {
 		return
 	}
 	if call := sg.places.ownCall(t); call != 0 {
-		t.atHome()
 		takes := sg.clocks.clock(guest.YieldTakes)
-		t.yielded = noted(t.yielded, lockEvent{spinWait, call, 1, takes, t.watchedCandidate()})
+		t.noteYielded(call, takes)
 		t.yields += takes
 	}
+}
+
+// noteYielded remembers that t waited so long by giving its core away in a call of the program's.
+func (t *thread) noteYielded(call, units uint64) {
+	t.atHome()
+	t.yielded = noted(t.yielded, lockEvent{spinWait, call, 1, units, t.watchedCandidate()})
 }
 
 // lessYields forgets the time of yields that has been taken out with a loop.
