@@ -10,6 +10,7 @@ import (
 
 	"lime/internal/profile"
 	"lime/internal/ranks"
+	"lime/internal/safe"
 )
 
 // mergeFlags are the options of merge.
@@ -90,24 +91,23 @@ func openRanks(dir string) (profile.Source, func() error, error) {
 	if err != nil {
 		return nil, nil, failed(err)
 	}
-	tmp, err := os.MkdirTemp("", "lime-ranks-")
+	tmp, err := safe.TempDir()
 	if err != nil {
 		return nil, nil, failed(fmt.Errorf("room for the ranks' profiles as one: %w", err))
 	}
-	remove := func() error { return os.RemoveAll(tmp) }
-	one := filepath.Join(tmp, defaultProfile)
+	one := filepath.Join(tmp.Path, defaultProfile)
 	if err = mergeInto(one, paths, true); err != nil {
-		return nil, nil, failed(errors.Join(fmt.Errorf("%s: %w", dir, err), remove()))
+		return nil, nil, failed(errors.Join(fmt.Errorf("%s: %w", dir, err), tmp.Remove()))
 	}
 	r, err := profile.Open(one)
 	if err != nil {
-		return nil, nil, failed(errors.Join(err, remove()))
+		return nil, nil, failed(errors.Join(err, tmp.Remove()))
 	}
 	r.Allow(sizes(paths))
 	if err := resolved(r); err != nil {
-		return nil, nil, failed(errors.Join(err, r.Close(), remove()))
+		return nil, nil, failed(errors.Join(err, r.Close(), tmp.Remove()))
 	}
-	return r, func() error { return errors.Join(r.Close(), remove()) }, nil
+	return r, func() error { return errors.Join(r.Close(), tmp.Remove()) }, nil
 }
 
 // sizes is how long files are together.

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -16,6 +15,7 @@ import (
 	"lime/internal/collect/sim"
 	"lime/internal/profile"
 	"lime/internal/resolve"
+	"lime/internal/safe"
 	"lime/internal/whatif"
 )
 
@@ -108,12 +108,12 @@ func (b *again) even(p whatif.Plan) ([][]sim.Stretch, error) {
 func (a *app) rerun(ctx context.Context, o *sim.Options, save string, an analysis.Options) (*again, error) {
 	o.Out = save
 	if save == "" {
-		dir, err := os.MkdirTemp("", "lime-whatif-")
+		dir, err := safe.TempDir()
 		if err != nil {
 			return nil, fmt.Errorf("room for the changed run's profile: %w", err)
 		}
-		defer os.RemoveAll(dir)
-		o.Out = filepath.Join(dir, defaultProfile)
+		defer dir.Remove()
+		o.Out = filepath.Join(dir.Path, defaultProfile)
 	}
 	o.Stdin, o.Stdout, o.Stderr = strings.NewReader(""), io.Discard, a.program.stderr
 	o.Progress, o.Tool = isTerminal(a.stderr), "lime "+Version()

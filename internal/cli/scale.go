@@ -16,6 +16,7 @@ import (
 	"lime/internal/analysis"
 	"lime/internal/collect/sim"
 	"lime/internal/resolve"
+	"lime/internal/safe"
 	"lime/internal/scale"
 )
 
@@ -144,10 +145,12 @@ func (a *app) scaleRuns(ctx context.Context, args []string, f *scaleFlags) (runs
 	}
 	dir := f.keep
 	if dir == "" {
-		if dir, err = os.MkdirTemp("", "lime-scale-"); err != nil {
+		tmp, err := safe.TempDir()
+		if err != nil {
 			return nil, failed(fmt.Errorf("room for the runs' profiles: %w", err))
 		}
-		defer os.RemoveAll(dir)
+		defer tmp.Remove()
+		dir = tmp.Path
 	} else if err := os.MkdirAll(dir, 0o777); err != nil {
 		return nil, failed(fmt.Errorf("--keep: %w", err))
 	}

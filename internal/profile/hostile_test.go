@@ -225,17 +225,13 @@ func TestReadOnlyPlaces(t *testing.T) {
 	// A killed run's file and log, which the reader may not change.
 	path := filepath.Join(t.TempDir(), "lime.data")
 	killWriter(t, path, 200_000_000)
-	r := &Reader{path: path}
-	var err error
-	if r.tmp, err = os.MkdirTemp(t.TempDir(), ""); err != nil {
-		t.Fatal(err)
-	}
+	copied := filepath.Join(t.TempDir(), "profile")
 	for _, suffix := range []string{"", "-wal"} {
-		if err := copyFile(filepath.Join(r.tmp, "profile")+suffix, path+suffix); err != nil {
+		if err := copyFile(copied+suffix, path+suffix); err != nil {
 			t.Fatal(err)
 		}
 	}
-	a, b := openFile(t, filepath.Join(r.tmp, "profile")), openFile(t, path)
+	a, b := openFile(t, copied), openFile(t, path)
 	var x, y bytes.Buffer
 	if err := fmt.Errorf("%w %w", WriteText(&x, a), WriteText(&y, b)); a.InstanceCount(0) == 0 || x.String() != y.String() {
 		t.Error("the copy differs", err)

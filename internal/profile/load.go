@@ -23,10 +23,10 @@ func (r *Reader) openLogged() error {
 		}
 		db.Close()
 	}
-	if r.tmp, err = os.MkdirTemp("", "lime-profile-"); err != nil {
+	if r.tmp, err = safe.TempDir(); err != nil {
 		return err
 	}
-	to := filepath.Join(r.tmp, "profile")
+	to := filepath.Join(r.tmp.Path, "profile")
 	for _, suffix := range []string{"", "-wal", "-journal"} {
 		if err := copyFile(to+suffix, r.path+suffix); err != nil && !errors.Is(err, os.ErrNotExist) {
 			return err

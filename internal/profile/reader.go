@@ -22,7 +22,7 @@ type Reader struct {
 	meeting *sql.Stmt // nil: no instance has one
 	// nil: no instance has them
 	hostTime *sql.Stmt
-	tmp      string // directory of a copy, removed by Close
+	tmp      *safe.Dir // of a copy, removed by Close
 	meta     Meta
 	tables   Tables
 	ids      [][]int64 // of the instances, by section
@@ -63,8 +63,8 @@ func (r *Reader) Close() error {
 	if r.db != nil {
 		errs = append(errs, r.db.Close())
 	}
-	if r.tmp != "" {
-		errs = append(errs, os.RemoveAll(r.tmp))
+	if r.tmp != nil {
+		errs = append(errs, r.tmp.Remove())
 	}
 	return errors.Join(errs...)
 }
