@@ -77,6 +77,16 @@ func (sm *sampling) sample(t *thread) {
 	}
 }
 
+// due is for how long t runs until its path is to be noted; one that could not be when it should have
+// been is noted at the end of some slice.
+func (sm *sampling) due(t *thread) uint64 {
+	since := t.busy - min(t.busy, t.sampled)
+	if since >= sm.sampler.interval {
+		return soloLength
+	}
+	return sm.sampler.interval - since
+}
+
 // pathTree builds the tree of call paths, in the profile, and adds the samples up.
 type pathTree struct {
 	tables *tables

@@ -261,12 +261,23 @@ func (r *run) budget(k *core) int64 {
 		return r.beside.turn(k.busy)
 	}
 	if other == nil && len(r.spinners.parked) == 0 {
-		return soloLength
+		return r.alone(k)
 	}
 	if other == nil { // whoever spins is to see soon what this thread does
 		return r.meter.Turn(k.n)
 	}
 	return r.meter.Within(k.n, clock-min(k.clock, clock)) + r.meter.Turn(k.n)
+}
+
+// alone is how far core k runs while no other one does: to the next time-out, after which another may
+// have something to do, or the moment at which its thread's path is to be noted.
+func (r *run) alone(k *core) int64 {
+	n := min(soloLength, r.meter.Within(k.n, r.sampling.due(k.busy)))
+	if at, ok := r.memory.proc.NextDeadline(); ok {
+		clock := r.clocks.clock(at)
+		n = min(n, r.meter.Within(k.n, clock-min(clock, k.clock)))
+	}
+	return max(1, n)
 }
 
 // execute runs t until something happens or the budget is used up.
