@@ -73,6 +73,19 @@ func (x *blockIndex) holding(addr uint64) engine.BlockID {
 	return best
 }
 
+// beginningIn lists the blocks that begin in a stretch of code.
+func (x *blockIndex) beginningIn(lo, hi uint64) (ids []engine.BlockID) {
+	all := x.sync()
+	for n := lo >> nearBits; n <= hi>>nearBits; n++ {
+		for _, id := range x.near[n] {
+			if pc := all[id].PC; pc>>nearBits == n && lo <= pc && pc < hi {
+				ids = append(ids, id)
+			}
+		}
+	}
+	return ids
+}
+
 // callBefore is the address of the call that returns to ret.
 func (x *blockIndex) callBefore(ret uint64) uint64 {
 	all := x.sync()

@@ -61,23 +61,36 @@ func (ls *loops) search(t *thread) *spin.Loop {
 	return nil
 }
 
-// alsoRan tells the follower of a block that ran in the same step as the one at pc: the engine may
-// see only at the head behind a return that its budget is used up. What ran then is told by the
-// number of instructions and by where t is now.
+// alsoRan tells the follower of blocks that ran in the same step as the one at pc: the engine may
+// see only at the head behind a return that its budget is used up, and not even there if that block
+// ends in a return, too. What ran then is told by the number of instructions and by where t is now.
 func (ls *loops) alsoRan(t *thread, pc uint64) bool {
 	blocks := ls.blocks.sync()
 	id, ok := ls.blocks.startingAt(pc)
 	if !ok || ls.ran <= uint64(blocks[id].Instrs) { // a system call leaves before it counts
 		return ok
 	}
-	left := ls.ran - uint64(blocks[id].Instrs)
+	for left := ls.ran - uint64(blocks[id].Instrs); left > 0; {
+		b := ls.returning(left)
+		if b == nil || !ls.follow.Then(b.PC, b.PC+uint64(b.Size)) {
+			return false
+		}
+		left -= uint64(b.Instrs)
+	}
+	return slices.Contains(ls.follow.Next(), t.ctx.RIP)
+}
+
+// returning is the block behind the last one that ends in a return, and has so many instructions at
+// most.
+func (ls *loops) returning(most uint64) *engine.Block {
+	blocks := ls.eng.Blocks()
 	for _, pc := range ls.follow.Next() {
 		id, ok := ls.blocks.startingAt(pc)
-		if ok && blocks[id].End == engine.EndRet && uint64(blocks[id].Instrs) == left {
-			return ls.follow.Then(pc, pc+uint64(blocks[id].Size)) && slices.Contains(ls.follow.Next(), t.ctx.RIP)
+		if ok && blocks[id].End == engine.EndRet && uint64(blocks[id].Instrs) <= most {
+			return &blocks[id]
 		}
 	}
-	return false
+	return nil
 }
 
 // headOf is t at the head of the block that it is about to run.
@@ -124,6 +137,12 @@ func (ls *loops) spinner(t *thread, l *spin.Loop, since uint64) *spinner {
 		s.blocks[id], s.heads[pc] = true, true
 		s.spans = append(s.spans, extent{pc, pc + uint64(ls.eng.Blocks()[id].Size)})
 	}
+	for _, c := range l.Beyond {
+		for _, id := range ls.blocks.beginningIn(c.Lo, c.Hi) { // probes may have cut it
+			s.blocks[id], s.heads[ls.eng.Blocks()[id].PC] = true, true
+		}
+		s.spans = append(s.spans, extent{c.Lo, c.Hi})
+	}
 	s.seen = len(ls.eng.Blocks())
 	s.own = maps.Clone(s.heads)
 	if maps.DeleteFunc(s.own, func(pc uint64, _ bool) bool { return !ls.images.own(pc) }); len(s.own) == 0 {
@@ -132,6 +151,9 @@ func (ls *loops) spinner(t *thread, l *spin.Loop, since uint64) *spinner {
 	for i := range l.Watches {
 		if w := &l.Watches[i]; !w.Stack {
 			s.object = w.Addr
+			if w.Takes {
+				s.tried = w.Addr
+			}
 			break
 		}
 	}

@@ -51,6 +51,10 @@ var shapes = []string{
 	`for (int q = 0; q < N / 256; q++) { int i; for (i = 0; i < 64; i++) if (*(volatile int *)&flags[i]) break; r += i; }`,
 	`for (int i = 0; i < N; i++) { switch (LIM.level) { case 1: r++; break; case 2: r += 2; break; case 3: return -1; case 4: r--; break; case 5: r ^= 5; } }`,
 	`for (int i = 0, d = 1; i < N; i += d) { for (int j = 0; j < d; j++) __builtin_ia32_pause(); if (d < 64) d *= 2; if (*(volatile int *)&LIM.cancel) break; }`,
+	// Something every so many rounds, and a test that hangs on memory.
+	`for (int i = 0; i < N; i++) { if (i % 200 == 199) __builtin_ia32_pause(); if (*(volatile int *)&LIM.cancel) break; }`,
+	`{ int k = 0; for (int i = 0; i < N; i++) { if (++k == 500) { k = 0; r++; } if (*(volatile int *)&LIM.flag) break; } }`,
+	`for (int i = 0, d = 1; i < N; i += d) { int j = 0; while (j < d && !*(volatile int *)&LIM.flag) j++; d = d < N / 9 ? 2 * d : d; r ^= d; }`,
 	// The C library's loops, repeated string instructions, loops of one instruction, calls.
 	`for (int q = 0; q < N / 8; q++) { char *s = memchr(text + (q & 255), '|', 3000); r += s - text; }`,
 	`for (int q = 0; q < N / 8; q++) r += strlen(text + 4095 - (q * K & 1023));`,

@@ -48,6 +48,7 @@ type stillness struct {
 	lo, hi  uint64 // the loop that was looked at last, in vain
 	fails   uint
 	skip    int
+	yield   uint64 // where it last gave its core away, so many times in a row
 	yields  int
 	suspect bool // it has just passed a point behind which threads spin
 }
@@ -73,7 +74,7 @@ func (pk *parking) looksStill(t *thread) {
 	switch {
 	case suspect && !inVain:
 	case !near && !suspect:
-		q.fails = 0
+		q.fails, q.yields = 0, 0
 		return
 	case q.skip > 0:
 		q.skip--
@@ -88,8 +89,8 @@ func (pk *parking) yieldStill(t *thread) {
 		return
 	}
 	q := &t.still
-	if q.pc != t.ctx.RIP {
-		q.pc, q.yields = t.ctx.RIP, 0
+	if q.yield != t.ctx.RIP {
+		q.yield, q.yields = t.ctx.RIP, 0
 	}
 	if q.yields++; q.yields%4 == 0 {
 		pk.tryPark(t)

@@ -28,7 +28,7 @@ type rounds struct {
 }
 
 // cycle is a round of a loop in which a thread was seen to wait. Such rounds carry nothing from one
-// to the next (spin.Loop.Pure), so who goes round once more has waited, be it for a moment only.
+// to the next but counters (spin.Loop.Pure), so who goes round once more has waited, be it for a moment only.
 // The way in, and the last look, after which it left, are no rounds.
 type cycle struct {
 	edges  []edgeCount // of one round, by edge
@@ -65,7 +65,7 @@ func (rd *rounds) roundOf(s *spinner, taken []edgeCount) (c cycle, ok bool) {
 	edges, table := rd.eng.Edges(), rd.eng.Blocks()
 	n := map[engine.EdgeID]uint64{}
 	visits := map[engine.BlockID]uint64{}
-	path := s.loop.Blocks
+	path := s.loop.Round
 	for i, pc := range path {
 		from, known := rd.blocks.startingAt(pc)
 		next := path[(i+1)%len(path)]

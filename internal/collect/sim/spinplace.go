@@ -23,21 +23,22 @@ func (ls *loops) passPoint(s *spinner, taken []edgeCount) uint64 {
 	for _, e := range taken {
 		if d := &edges[e.id]; d.From >= 0 && d.Kind != engine.EdgeReturn {
 			if b := &blocks[d.From]; b.PC >= lo && b.PC < head && b.PC+uint64(b.Size) > found {
-				found = max(found, ls.meeting(b, head))
+				found = max(found, ls.meeting(s, b, head))
 			}
 		}
 	}
 	return found
 }
 
-// meeting is the last instruction of a block before head at which threads can meet, or 0.
-func (ls *loops) meeting(b *engine.Block, head uint64) (found uint64) {
+// meeting is the last instruction of a block before head, and outside of the loop, at which threads
+// can meet, or 0.
+func (ls *loops) meeting(s *spinner, b *engine.Block, head uint64) (found uint64) {
 	for at := b.PC; at < min(b.PC+uint64(b.Size), head); {
 		in, ok := ls.memory.decode(at)
 		if !ok {
 			break
 		}
-		if meets(&in) {
+		if meets(&in) && !s.in(at) {
 			found = at
 		}
 		at += uint64(in.Len)

@@ -1,7 +1,6 @@
 package sim_test
 
 import (
-	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -93,24 +92,16 @@ func TestEveryKindOfWaitIsSeen(t *testing.T) {
 	if os.Getenv("LIME_LONG") != "" {
 		compilers = oracleCompilers
 	}
-	for i, k := range waitKinds {
+	for _, k := range waitKinds {
 		for _, cc := range compilers {
 			t.Run(k.name+"/"+strings.ReplaceAll(cc, " ", ""), func(t *testing.T) {
 				t.Parallel()
-				dir := t.TempDir()
-				src, bin := filepath.Join(dir, "wait.c"), filepath.Join(dir, fmt.Sprintf("wait%d", i))
 				hold := ""
 				if k.name == "lock, mutex" {
 					hold = "pthread_mutex_lock(&mutex); V(other) = 1;"
 				}
 				text := strings.NewReplacer("WAIT", k.wait, "FIRST", k.first, "HOLD", hold, "GO", k.release).Replace(waitSource)
-				if err := os.WriteFile(src, []byte(text), 0o600); err != nil {
-					t.Fatal(err)
-				}
-				words := append(strings.Fields(cc), "-g", "-w", "-pthread", "-o", bin, src)
-				if text, err := exec.Command(words[0], words[1:]...).CombinedOutput(); err != nil {
-					t.Fatalf("%s: %v\n%s", cc, err, text)
-				}
+				bin := compileText(t, text, cc+" -g -w -pthread")
 				path, status, said, out := simulated(t, 4, bin)
 				if status != 0 || out != "1 1\n" {
 					t.Fatalf("status %d, printed %q: %s", status, out, said)

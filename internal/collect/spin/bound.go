@@ -66,3 +66,22 @@ func (c comparison) tells() bool {
 	}
 	return false
 }
+
+// holds reports whether the condition holds now, if the flags tell.
+func (c comparison) holds() bool {
+	size := c.width / 8
+	a, b := low(c.moves, size), low(c.stays, size)
+	switch c.cond {
+	case condE, condNE:
+		return (a == b) == (c.cond == condE)
+	case condS, condNS:
+		return (signed(a-b, size) < 0) == (c.cond == condS)
+	case condL, condGE:
+		return (signed(a, size) < signed(b, size)) == (c.cond == condL)
+	case condLE, condG:
+		return (signed(a, size) <= signed(b, size)) == (c.cond == condLE)
+	case condB, condAE:
+		return (a < b) == (c.cond == condB)
+	}
+	return (a <= b) == (c.cond == condBE)
+}

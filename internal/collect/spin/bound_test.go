@@ -43,6 +43,9 @@ func TestNoConditionChangesBeforeItsBound(t *testing.T) {
 			for a := range 256 {
 				for b := range 256 {
 					c := comparison{moves: uint64(a), stays: uint64(b), step: uint64(step), width: 8, cond: cond}
+					if c.holds() != holds(cond, uint8(a), uint8(b)) {
+						t.Fatalf("condition %d of %d and %d: %v", cond, a, b, c.holds())
+					}
 					n := c.rounds()
 					if n > 0 {
 						said++

@@ -1,6 +1,7 @@
 package spin
 
 import (
+	"maps"
 	"math/bits"
 	"slices"
 	"strings"
@@ -11,9 +12,26 @@ import (
 // Loops with a counter (doc.go, Counting).
 
 // Counting judges the rounds so far: from each arrival at the first block to the next. It returns
-// nil if they do not prove that the loop waits.
-func (f *Follower) Counting(now *Head) *Loop {
-	c := counting{f: f, tests: map[node]*branch{}, dirty: map[place]bool{}, affineAt: map[place]bool{}}
+// nil if they do not prove that the loop waits, for so many instructions at least.
+func (f *Follower) Counting(now *Head, instrs uint64) *Loop {
+	execs := len(f.execs)
+	f.real, f.jumps, f.guessed, f.loose = len(f.steps), f.jumps[:0], map[node]bool{}, map[node]bool{}
+	defer func() { f.steps, f.execs = f.steps[:f.real], f.execs[:execs] }()
+	c := f.judge(now)
+	if c == nil {
+		return nil
+	}
+	round := uint64(execs-f.steps[f.base].first) / uint64(len(c.starts)-1)
+	l := f.forked(c, now, instrs/max(round, 1)).loop()
+	if l == nil || l.Rounds <= instrs/max(l.Instrs, 1) {
+		return nil
+	}
+	return l
+}
+
+// judge judges rounds; nil if they do not show a loop that counts only.
+func (f *Follower) judge(now *Head) *counting {
+	c := &counting{f: f, tests: map[node]*branch{}, dirty: map[place]bool{}, affineAt: map[place]bool{}}
 	if !c.rounds(now) || !c.changes() {
 		return nil
 	}
@@ -22,7 +40,12 @@ func (f *Follower) Counting(now *Head) *Loop {
 			return nil
 		}
 	}
-	return c.loop()
+	for at := range f.guessed {
+		if t := c.tests[at]; t == nil || !t.tainted {
+			return nil
+		}
+	}
+	return c
 }
 
 // counting follows what depends on counters through the rounds.
@@ -33,10 +56,13 @@ type counting struct {
 	written  []place         // by the loop
 	varies   map[access]bool // loads of what the loop has changed: the same instruction found another value there
 	stays    map[access]int  // how often a load has found the same as before, by then
+	differ   x86.RegSet      // registers that differ from round to round
+	followed x86.RegSet      // tainted where the thread stands
 	tainted  x86.RegSet      // registers that hold something computed from a counter
 	affine   x86.RegSet      // of these: a counter plus something that stays
 	loaded   x86.RegSet      // registers that hold something computed from memory that the loop does not change
 	dirty    map[place]bool  // places of the stack that hold something tainted
+	fresh    map[place]bool  // places to which the round under way has stored
 	affineAt map[place]bool
 	flags    inputs
 	tests    map[node]*branch
@@ -63,7 +89,10 @@ type branch struct {
 	ways            uint8 // bit 0: not taken, bit 1: taken
 	tainted, affine bool
 	loaded          bool
-	n               uint64
+	jumps           bool // it is a jump; else its outcome is kept in a register, or decides what goes there
+	uneven          bool // what was compared has not moved by the same each time
+	n, most         uint64
+	inRound         uint64 // times in the round under way, of which most are the most
 	cond            uint8
 	seen            [3]compared // the last comparisons
 }
@@ -83,8 +112,8 @@ func (c *counting) rounds(now *Head) bool {
 	if len(steps) == 0 {
 		return false
 	}
-	h := &steps[0].head
-	for i := range steps {
+	h := &steps[c.f.base].head
+	for i := c.f.base; i < len(steps); i++ {
 		if s := &steps[i].head; s.PC == h.PC && s.Regs[x86.RSP] == h.Regs[x86.RSP] {
 			c.starts = append(c.starts, i)
 		}
@@ -116,11 +145,10 @@ func (c *counting) changes() bool {
 		h := c.head(at)
 		for r := range h.Regs {
 			if h.Regs[r] != first.Regs[r] {
-				c.tainted = c.tainted.With(x86.Reg(r))
+				c.differ = c.differ.With(x86.Reg(r))
 			}
 		}
 	}
-	c.affine = c.tainted
 	execs := c.execs()
 	seen := map[place]bool{}
 	for i := range execs {
@@ -137,7 +165,7 @@ func (c *counting) changes() bool {
 			continue
 		}
 		a := access{x.pc, x.loads}
-		if y := was[a]; y != nil && y.loaded != x.loaded {
+		if y := was[a]; y != nil && (y.loaded != x.loaded || x.secret) {
 			if !c.writes(x.loads) {
 				return false
 			}
@@ -146,7 +174,7 @@ func (c *counting) changes() bool {
 		was[a] = x
 		c.stays[a]++
 	}
-	return !c.tainted.Has(x86.RSP)
+	return !c.differ.Has(x86.RSP)
 }
 
 // writes reports whether the loop stores to a place.
@@ -158,6 +186,7 @@ func (c *counting) writes(p place) bool {
 
 // round follows the k-th round; false if a counter is used for what it may not be used for.
 func (c *counting) round(k int) bool {
+	c.begins(c.starts[k])
 	for i := c.starts[k]; i < c.starts[k+1]; i++ {
 		s := &c.f.steps[i]
 		execs := c.f.execs[s.first:s.last]
@@ -173,16 +202,40 @@ func (c *counting) round(k int) bool {
 	return true
 }
 
+// begins begins a round at a step.
+func (c *counting) begins(at int) {
+	if at == c.f.real {
+		c.followed = c.tainted
+	}
+	if slices.Contains(c.f.jumps, at) { // from where the thread stands, once more
+		c.tainted |= c.followed
+		for _, t := range c.tests {
+			t.seen = [3]compared{}
+		}
+	}
+	c.affine |= c.differ &^ c.tainted
+	c.tainted |= c.differ
+	c.fresh = map[place]bool{}
+	for _, t := range c.tests {
+		t.inRound = 0
+	}
+}
+
 // instruction follows one instruction.
 func (c *counting) instruction(x *exec, s *step) bool {
 	in := x.in
 	if in.HasMem && in.Mem.Bytes > 0 && (c.tainted.Has(in.Mem.Base) || c.tainted.Has(in.Mem.Index)) {
 		return false
 	}
-	if in.FlagsRead != 0 && in.Branch == x86.BranchNone && c.flags.tainted && !c.taken(x, s) {
-		return false
-	}
 	from := c.inputs(x)
+	if in.FlagsRead != 0 && in.Branch == x86.BranchNone && c.flags.tainted {
+		if !c.taken(x, s) {
+			return false
+		}
+		if c.f.loose[x.at(s)] {
+			from.tainted, from.affine = true, false
+		}
+	}
 	if in.Branch == x86.BranchRet && from.tainted {
 		return false
 	}
@@ -194,6 +247,7 @@ func (c *counting) instruction(x *exec, s *step) bool {
 	} else if x.stores.n > 0 {
 		delete(c.dirty, x.stores)
 	}
+	c.refresh(x)
 	c.tainted &^= in.Writes
 	c.affine &^= in.Writes
 	c.loaded &^= in.Writes
@@ -216,6 +270,19 @@ func (c *counting) instruction(x *exec, s *step) bool {
 	return true
 }
 
+// refresh notes what an instruction stores to.
+func (c *counting) refresh(x *exec) {
+	if x.stores.n == 0 {
+		return
+	}
+	maps.DeleteFunc(c.fresh, func(p place, _ bool) bool {
+		return p.addr < x.stores.addr+uint64(x.stores.n) && x.stores.addr < p.addr+uint64(p.n)
+	})
+	if !x.tries {
+		c.fresh[x.stores] = true
+	}
+}
+
 // inputs is what an instruction computes from.
 func (c *counting) inputs(x *exec) (from inputs) {
 	in := x.in
@@ -234,9 +301,12 @@ func (c *counting) inputs(x *exec) (from inputs) {
 	from.loaded = reads&c.loaded != 0
 	if x.loads.n > 0 {
 		switch a := (access{x.pc, x.loads}); {
-		case c.varies[a] || c.dirty[x.loads]:
+		case c.dirty[x.loads]:
 			n++
-			from.affine = from.affine && (c.affineAt[x.loads] || !c.dirty[x.loads])
+			from.affine = from.affine && c.affineAt[x.loads]
+		case c.fresh[x.loads]: // what has been stored there is known
+		case c.varies[a]:
+			n++
 		case !c.writes(x.loads):
 			from.loaded = true
 		case c.stays[a] < leastRounds: // whether the loop changes it is not seen yet
@@ -279,11 +349,14 @@ func (c *counting) goesOn(x *exec, s *step, next *Head) bool {
 	default:
 		return true
 	}
-	way := uint8(1)
-	if next.PC == x.in.Target(x.pc) {
+	way, to := uint8(1), x.in.Target(x.pc)
+	if to == x.pc+uint64(x.in.Len) {
+		return true // it leads there anyway
+	}
+	if next.PC == to {
 		way = 2
 	}
-	c.tested(x, s, way)
+	c.tested(x, s, way).jumps = true
 	return true
 }
 
@@ -298,12 +371,11 @@ func (c *counting) taken(x *exec, s *step) bool {
 }
 
 // tested notes which way a condition went.
-func (c *counting) tested(x *exec, s *step, way uint8) {
-	at := node{x.pc, s.head.Regs[x86.RSP]}
-	t := c.tests[at]
+func (c *counting) tested(x *exec, s *step, way uint8) *branch {
+	t := c.tests[x.at(s)]
 	if t == nil {
 		t = &branch{affine: true, cond: x.in.Cond}
-		c.tests[at] = t
+		c.tests[x.at(s)] = t
 	}
 	f := &c.flags
 	t.ways |= way
@@ -311,33 +383,56 @@ func (c *counting) tested(x *exec, s *step, way uint8) {
 	t.affine = t.affine && f.affine
 	t.loaded = t.loaded || f.loaded && !f.tainted
 	t.n++
+	t.inRound++
+	t.most = max(t.most, t.inRound)
 	t.seen[0], t.seen[1] = t.seen[1], t.seen[2]
 	t.seen[2] = compared{}
 	if y := f.x; y != nil {
 		t.seen[2] = compared{y.a, y.b, y.width, y.partly, y.signed}
 	}
+	if a := t.seen[0]; a.width != 0 {
+		_, even := t.moves()
+		t.uneven = t.uneven || !even
+	}
+	return t
 }
+
+// at is where an instruction of a step stands.
+func (x *exec) at(s *step) node { return node{x.pc, s.head.Regs[x86.RSP]} }
 
 // loop makes the loop of what was found.
 func (c *counting) loop() *Loop {
-	n := uint64(len(c.starts) - 1)
 	l := &Loop{Rounds: Endless}
 	hangs := false // on memory
-	for _, t := range c.tests {
+	for at, t := range c.tests {
 		hangs = hangs || t.loaded && !t.tainted && t.ways != 3 && t.n >= leastRounds
-		if t.tainted && t.ways != 3 {
-			l.Rounds = min(l.Rounds, t.rounds()*n/t.n)
+		if t.tainted && t.ways != 3 && !c.f.loose[at] {
+			l.Rounds = min(l.Rounds, c.sure(t))
 		}
 	}
 	if !hangs || l.Rounds == 0 {
 		return nil
 	}
-	execs := c.execs()
-	l.Instrs = uint64(len(execs)) / n
-	l.Watches = watches(execs, c.head(c.starts[0]).Regs[x86.RSP])
+	l.Watches = watches(c.execs(), c.head(c.starts[0]).Regs[x86.RSP])
 	if len(l.Watches) == 0 || len(l.Watches) > mostWatches {
 		return nil
 	}
+	c.describe(l)
+	return l
+}
+
+// sure is for how many rounds a test surely goes as it went.
+func (c *counting) sure(t *branch) uint64 {
+	if c.f.real == len(c.f.steps) {
+		return t.rounds() * uint64(len(c.starts)-1) / t.n
+	}
+	return t.rounds() / t.most // how often the thread comes to it is not known
+}
+
+// describe lists the loop's code.
+func (c *counting) describe(l *Loop) {
+	n, _ := slices.BinarySearch(c.starts, c.f.real)
+	l.Instrs = uint64(c.f.steps[c.starts[n]-1].last-c.f.steps[c.starts[0]].first) / uint64(n)
 	seen := map[uint64]bool{}
 	for _, s := range c.f.steps[c.starts[0]:c.starts[n]] {
 		l.Stops = append(l.Stops, s.head.PC)
@@ -348,22 +443,40 @@ func (c *counting) loop() *Loop {
 			}
 		}
 	}
-	return l
+	last := c.f.steps[c.starts[n-1]:c.starts[n]]
+	for i := range last {
+		l.Round = append(append(l.Round, last[i].head.PC), last[i].then...)
+	}
+	l.Pure = l.Rounds == Endless && pure(c.f.execs[last[0].first:last[len(last)-1].last], c.tainted, c.dirty)
+	for _, s := range c.f.steps[c.f.real:] {
+		if !seen[s.head.PC] {
+			seen[s.head.PC] = true
+			l.Beyond = append(l.Beyond, Code{s.head.PC, s.head.End})
+		}
+	}
 }
 
 // rounds is how often the branch surely goes on as it went.
 func (t *branch) rounds() uint64 {
-	a, b, d := t.seen[0], t.seen[1], t.seen[2]
-	if !t.affine || t.n < leastRounds || a.width != d.width || b.width != d.width {
-		return 0
-	}
-	c := comparison{moves: d.a, stays: d.b, step: d.a - b.a, width: d.width, cond: t.cond, partly: d.partly, signed: d.signed}
-	switch {
-	case a.b == b.b && b.b == d.b && b.a-a.a == d.a-b.a:
-	case a.a == b.a && b.a == d.a && b.b-a.b == d.b-b.b:
-		c.moves, c.stays, c.step = d.b, d.a, d.b-b.b
-	default:
+	c, even := t.moves()
+	if !t.affine || t.uneven || !even || t.n < leastRounds {
 		return 0
 	}
 	return c.rounds()
+}
+
+// moves is the last comparison, if the last three moved by the same, on one side.
+func (t *branch) moves() (c comparison, even bool) {
+	a, b, d := t.seen[0], t.seen[1], t.seen[2]
+	c = comparison{moves: d.a, stays: d.b, step: d.a - b.a, width: d.width, cond: t.cond, partly: d.partly, signed: d.signed}
+	switch {
+	case a.width != d.width || b.width != d.width:
+		return c, false
+	case a.b == b.b && b.b == d.b && b.a-a.a == d.a-b.a:
+		return c, true
+	case a.a == b.a && b.a == d.a && b.b-a.b == d.b-b.b:
+		c.moves, c.stays, c.step = d.b, d.a, d.b-b.b
+		return c, true
+	}
+	return c, false
 }

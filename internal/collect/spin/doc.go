@@ -32,6 +32,21 @@
 // stays only if it was the same in three rounds. At least one test must hang on memory and on no
 // counter, and have gone the same way in three rounds.
 //
+// # Imagined rounds
+//
+// What a loop does every so many rounds (it gives its core away, pauses, looks elsewhere, waits
+// twice as long before it looks again), is behind a test of a counter that goes one way for longer
+// than a thread can be followed. So the rounds in which it goes the other way are computed, not run
+// (imagine.go): from where the thread stands, with what memory holds and what those rounds have
+// stored themselves, three times, and each time with a round behind it in which the test goes as it
+// went. If they come back to the loop's first block, they are judged together with the others, as
+// if the thread had gone them, and the test is no way out. What counters hold then need not be
+// what they would hold: nothing but tests depends on them, and each of these is imagined both ways.
+// What stays does, and so all that hangs on memory, goes as it would. A round that cannot be told
+// (a system call other than sched_yield, a store elsewhere, a jump by what is not known) does not
+// come back: the test may be a way out. Where a counter decides by a conditional move what goes into
+// a register, that counts as a counter then.
+//
 // Neither says that the thread waits for another one: that is proved when the memory has changed
 // and the thread leaves. Until then the judgement is provisional.
 package spin

@@ -24,7 +24,11 @@ type Watch struct {
 	Value uint64
 	Stack bool   // it is on the thread's own stack
 	PC    uint64 // of the first instruction that loads it
+	Takes bool   // which takes it, if it finds it free: the loop is a lock's
 }
+
+// Code is a stretch of code.
+type Code struct{ Lo, Hi uint64 }
 
 // Loop is a loop in which a thread waits, as far as the loop itself can tell.
 type Loop struct {
@@ -32,10 +36,13 @@ type Loop struct {
 	Rounds  uint64   // if not Fixed: how often it surely goes round; Endless if nothing in it ends it
 	Blocks  []uint64 // the heads of the blocks of a round in order, or, if not Fixed, of those seen
 	Stops   []uint64 // those of them at whose heads the thread was looked at
+	Beyond  []Code   // what else is in it, if not Fixed: the thread was not seen there, and would come back
+	Round   []uint64 // the heads of the blocks of one round, in order
 	Instrs  uint64   // of a round
 	Watches []Watch
 	// Pure says that no register and no place on the stack is carried from one round into the next,
-	// so that who has gone the same way round once more has waited, whatever its registers held.
+	// but for counters that end nothing, so that who has gone the same way round once more has
+	// waited, whatever its registers held.
 	Pure bool
 }
 
@@ -48,6 +55,7 @@ const (
 	firstBlocks = 256  // blocks followed, unless the thread pauses on its way
 	pauseBlocks = 1024 // then: rounds with 100 pauses within, of which a period shows after five at most
 	mostBlocks  = 8192 // now and then: rounds with 1,000 pauses within
+	patience    = 64   // blocks within which the thread must come back to where its rounds are thought to begin
 	mostWatches = 256
 	mostMoves   = 16 // rounds in a row in which a load moves on: the thread goes through data
 )
@@ -64,8 +72,14 @@ type Follower struct {
 	period        int // of the candidate, 0 if none; it is proved when it has gone by twice
 	started       int // steps at which it was found
 	pauses        bool
-	rounds, look  int // how often it was where it began; at how many its rounds are looked at next
+	base          int // step at which the rounds begin that are looked at
+	rounds, look  int // how often it was there again; at how many its rounds are looked at next
 	moved         moving
+	// While rounds are imagined (imagine.go):
+	real    int           // steps that were followed
+	jumps   []int         // steps at which it was gone on from where the thread stands
+	guessed map[node]bool // tests of which it could not be told which way they go
+	loose   map[node]bool // instructions by which what counters decide goes into registers
 }
 
 // moving counts the rounds in which some load at one instruction has moved on, the same way each
@@ -103,7 +117,7 @@ func New(p Program) *Follower { return &Follower{prog: p} }
 
 // Start begins anew; memory is used again.
 func (f *Follower) Start() {
-	*f = Follower{prog: f.prog, steps: f.steps[:0], execs: f.execs[:0], power: 1}
+	*f = Follower{prog: f.prog, steps: f.steps[:0], execs: f.execs[:0], jumps: f.jumps[:0], power: 1}
 }
 
 // Steps is the number of blocks followed since Start.
@@ -131,7 +145,7 @@ func (f *Follower) Step(h Head, instrs uint64) (l *Loop, going bool) {
 		return l, true
 	}
 	if f.comesBack(&h) {
-		if l := f.Counting(&h); l != nil && l.Rounds > instrs/max(l.Instrs, 1) {
+		if l := f.Counting(&h, instrs); l != nil {
 			return l, true
 		}
 	}
@@ -193,19 +207,46 @@ func (f *Follower) Then(pc, end uint64) bool {
 	return ok
 }
 
-// comesBack reports whether the thread is where it was first, often enough that it pays to look at
-// its rounds: each look costs as much as all rounds so far, so the next one comes when they are
-// twice as many.
+// comesBack reports whether the thread is where its rounds began, often enough that it pays to look
+// at them: each look costs as much as all rounds so far, so the next one comes when they are twice
+// as many. Where it was not for as many steps as it took to get there, none began: it may go round
+// an inner loop for long.
 func (f *Follower) comesBack(h *Head) bool {
-	if len(f.steps) == 0 || f.steps[0].head.PC != h.PC {
+	n := len(f.steps)
+	if n == 0 {
 		return false
 	}
-	f.rounds++
+	if b := &f.steps[f.base].head; b.PC != h.PC || b.Regs[x86.RSP] != h.Regs[x86.RSP] {
+		if f.rounds == 0 && n >= 2*f.base+patience {
+			f.base = n
+		}
+		return false
+	}
+	if f.rounds++; f.rounds == 1 && f.outwards() {
+		return false
+	}
 	if f.rounds <= leastRounds || f.rounds < f.look {
 		return false
 	}
 	f.look = 2 * f.rounds
 	return true
+}
+
+// outwards has the rounds begin in the outermost function of the first one, and reports whether that
+// is another place: where what a function returns to is known within the round, it is no state that
+// the round began with.
+func (f *Follower) outwards() bool {
+	out := f.base
+	for i := f.base; i < len(f.steps); i++ {
+		if f.steps[i].head.Regs[x86.RSP] > f.steps[out].head.Regs[x86.RSP] {
+			out = i
+		}
+	}
+	moved := out != f.base
+	if moved {
+		f.base, f.rounds = out, 0
+	}
+	return moved
 }
 
 // repeats looks for a period (Brent's algorithm) in which state repeats; h is the state now, behind
@@ -263,11 +304,12 @@ func (f *Follower) fixed() *Loop {
 	n := len(f.steps)
 	round := f.steps[n-f.period:]
 	execs := f.execs[round[0].first:round[len(round)-1].last]
-	l := &Loop{Fixed: true, Rounds: Endless, Instrs: uint64(len(execs)), Pure: pure(execs)}
+	l := &Loop{Fixed: true, Rounds: Endless, Instrs: uint64(len(execs)), Pure: pure(execs, 0, nil)}
 	for i := range round {
 		l.Blocks = append(append(l.Blocks, round[i].head.PC), round[i].then...)
 		l.Stops = append(l.Stops, round[i].head.PC)
 	}
+	l.Round = l.Blocks
 	l.Watches = watches(execs, round[0].head.Regs[x86.RSP])
 	if len(l.Watches) == 0 || len(l.Watches) > mostWatches {
 		return nil
@@ -300,21 +342,21 @@ func watches(execs []exec, sp uint64) (out []Watch) {
 		x := &execs[i]
 		if p := x.loads; p.n > 0 && !done[p] && !own(p) {
 			done[p] = true
-			out = append(out, Watch{p.addr, int(p.n), x.loaded, p.addr-sp+redZone < stackReach, x.pc})
+			out = append(out, Watch{p.addr, int(p.n), x.loaded, p.addr-sp+redZone < stackReach, x.pc, x.takes})
 		}
 	}
 	return out
 }
 
 // pure reports whether a round uses nothing that the round before left in registers or on the
-// stack.
-func pure(execs []exec) bool {
+// stack, but for counters.
+func pure(execs []exec, counters x86.RegSet, counts map[place]bool) bool {
 	var written, carried x86.RegSet
 	var stored, early []place
 	for i := range execs {
 		x := &execs[i]
 		carried |= x.in.Reads &^ written
-		if x.loads.n > 0 && !within(x.loads, stored) {
+		if x.loads.n > 0 && !counts[x.loads] && !within(x.loads, stored) {
 			early = append(early, x.loads)
 		}
 		if x.in.CondWrite {
@@ -332,7 +374,7 @@ func pure(execs []exec) bool {
 			}
 		}
 	}
-	return carried&written&^(1<<x86.RSP) == 0
+	return carried&written&^counters&^(1<<x86.RSP) == 0
 }
 
 func within(p place, list []place) bool {

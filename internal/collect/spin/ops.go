@@ -121,7 +121,7 @@ func (o *operands) get(r x86.Reg, size uint8) (uint64, bool) {
 
 func (o *operands) rm(size uint8) (uint64, bool) {
 	if o.in.HasMem {
-		return low(o.x.loaded, size), o.x.loads.n > 0
+		return low(o.x.loaded, size), o.x.loads.n > 0 && !o.x.secret
 	}
 	return o.get(rmField(o.in), size)
 }
@@ -289,7 +289,7 @@ func group45(o *operands) result {
 		o.x.signed = true
 		return o.putRM(a-1, n, ok)
 	case 6:
-		return result{stored: o.x.loaded, storeKnown: o.x.loads.n > 0}
+		return result{stored: o.x.loaded, storeKnown: o.x.loads.n > 0 && !o.x.secret}
 	case 2:
 		return result{stored: o.next, storeKnown: true}
 	}
@@ -399,7 +399,7 @@ func exchange(o *operands) result {
 	}
 	n := o.size()
 	v, ok := o.get(regField(o.in), n)
-	r := o.put(regField(o.in), o.x.loaded, n, true)
+	r := o.put(regField(o.in), o.x.loaded, n, !o.x.secret)
 	r.stored, r.storeKnown = v, ok
 	return r
 }
@@ -411,8 +411,8 @@ func exchangeAdd(o *operands) result {
 	}
 	n := o.size()
 	v, ok := o.get(regField(o.in), n)
-	r := o.put(regField(o.in), o.x.loaded, n, true)
-	r.stored, r.storeKnown = low(v+o.x.loaded, n), ok
+	r := o.put(regField(o.in), o.x.loaded, n, !o.x.secret)
+	r.stored, r.storeKnown = low(v+o.x.loaded, n), ok && !o.x.secret
 	return r
 }
 
@@ -443,7 +443,7 @@ func push(o *operands) result {
 }
 
 func pop(o *operands) result {
-	return o.put(x86.Reg(o.in.Opcode&7|o.in.Rex&1<<3), o.x.loaded, 8, o.x.loads.n == 8)
+	return o.put(x86.Reg(o.in.Opcode&7|o.in.Rex&1<<3), o.x.loaded, 8, o.x.loads.n == 8 && !o.x.secret)
 }
 
 func call(o *operands) result { return result{stored: o.next, storeKnown: true} }

@@ -18,8 +18,10 @@ type exec struct {
 	in     *x86.Inst
 	loads  place
 	loaded uint64
+	secret bool // what it loads is not known (imagined rounds)
 	stores place
 	tries  bool // it is an attempt to take a lock: what it stores is what it finds, or it ends the loop
+	takes  bool // it is one, and not a look: it would store something else than it asks for
 	silent bool // it stores what is there
 	// What the flags were computed from: a-b, or a alone compared with 0. width is in bits, 0 if
 	// that is not known.
@@ -41,6 +43,8 @@ type walker struct {
 	sp     uint64 // at the head of the block
 	stored []held // by this block
 	access []x86.Access
+	// imagines: what is loaded need not be known.
+	imagines bool
 }
 
 // held is what a store of the block has left in a place.
@@ -52,7 +56,7 @@ type held struct {
 
 func (w *walker) begin(p Program, h *Head) {
 	w.prog, w.regs, w.fs, w.known, w.sp = p, h.Regs, h.FSBase, 0xffff, h.Regs[x86.RSP]
-	w.stored = w.stored[:0]
+	w.stored, w.imagines = w.stored[:0], false
 }
 
 // reg is the value of a register.
@@ -130,9 +134,11 @@ func (w *walker) run(in *x86.Inst, pc uint64) (x exec, ok bool) {
 			x.stores = p
 		}
 	}
+	x.takes = x.tries && !w.onlyLooks(in)
 	lknown := false
 	if x.loads.n > 0 {
-		if x.loaded, lknown = w.load(x.loads); !lknown {
+		x.loaded, lknown = w.load(x.loads)
+		if x.secret = !lknown; x.secret && !w.imagines {
 			return x, false
 		}
 	}
@@ -170,7 +176,7 @@ func movesVector(in *x86.Inst) bool {
 	case "movss", "movsd", "movaps", "movapd", "movups", "movupd", "movdqa", "movdqu":
 		return true
 	case "movd", "movq":
-		return in.HasMem // or from a general-purpose register, or to one
+		return in.HasMem || in.Opcode == 0x6e // or from a general-purpose register; not to one
 	}
 	return false
 }
@@ -193,6 +199,16 @@ func (w *walker) ownStack(p place) bool { return p.addr-w.sp+redZone < stackReac
 // redZone is what a function may use below the stack pointer, and what it pushes (System V ABI
 // AMD64, 3.2.2).
 const redZone = 4096
+
+// onlyLooks reports whether a cmpxchg would leave what it asks for.
+func (w *walker) onlyLooks(in *x86.Inst) bool {
+	if in.Name != "cmpxchg" {
+		return false
+	}
+	was, ok := w.reg(x86.RAX)
+	will, ok2 := w.reg(regField(in))
+	return !ok || !ok2 || was == will
+}
 
 // effect computes what the instruction leaves in registers and memory.
 func (w *walker) effect(x *exec, in *x86.Inst, next uint64) {

@@ -83,6 +83,7 @@ func TestWhatARoundMayHold(t *testing.T) {
 		{"\xf2\x0f\x11\x07", "movsd [rdi], xmm0: others may look there", false},
 		{"\xf2\x0f\x58\xc1", "addsd xmm0, xmm1", false},
 		{"\x66\x48\x0f\x7e\xc0", "movq rax, xmm0", false},
+		{"\x66\x48\x0f\x6e\xc0", "movq xmm0, rax", true},
 		{"\x66\x0f\x2e\xc1", "ucomisd xmm0, xmm1", false},
 		{"\x55", "push rbp", true},
 	} {

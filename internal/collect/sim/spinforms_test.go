@@ -1,0 +1,126 @@
+package sim_test
+
+import (
+	"fmt"
+	"math/rand"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"lime/internal/testenv"
+)
+
+// The oracle of waits by spinning: made programs whose thread 1 waits for thread 0, time and again,
+// in a loop put together of the parts below. What it does every N-th time, and how long it backs off,
+// must not decide whether it is seen to wait.
+
+// spinLooks say that thread 1 has to go on waiting.
+var spinLooks = []string{
+	"V(turn) != mine", "__atomic_load_n(&turn, 2) != mine", "V(turn) < mine", "V(*word) != mine", "V(at->turn) - mine < 0",
+}
+
+// spinTurns are the loops around them: LOOK is one of these, DO what is done every N-th time, EACH
+// what every time.
+var spinTurns = []string{
+	"for (int k = 0; LOOK; k++) { EACH if (k % N == N - 1) { DO } }",
+	"unsigned k = 0; while (LOOK) { EACH if (++k % N == 0) { DO } }",
+	"long k = 0; while (LOOK) { EACH if (++k >= N) { k = 0; DO } }",
+	"int k = N; while (LOOK) { EACH if (--k == 0) { DO k = N; } }",
+	"int k = 0; do { EACH if (k++ > N) { DO } } while (LOOK);",
+	"while (LOOK) { for (int i = 0; i < N && LOOK; i++) { EACH } DO }",
+	"for (volatile int k = 0; LOOK; k++) { EACH if (k % N == 0) { DO } }",
+	"int k = 0; for (;;) { if (!(LOOK)) break; EACH if (k < N) k++; else { DO } }",
+}
+
+// spinBacks are loops that wait for longer and longer before they look again, N at most.
+var spinBacks = []string{
+	"for (int d = 1; LOOK; d = d < N ? 2 * d : d) { for (int i = 0; i < d; i++) { EACH } DO }",
+	"for (unsigned d = 1; LOOK; d = d + d / 2 + 1 > N ? N : d + d / 2 + 1) { for (volatile unsigned i = 0; i < d; i++) { EACH } }",
+	"for (int d = 4, i; LOOK; d += 4) { i = d % N; while (i-- > 0) { EACH } }",
+	"while (LOOK) { for (int i = (mine - V(turn)) * N; i > 0; i--) { EACH } DO }",
+}
+
+// spinActs are what is done between looks.
+var spinActs = []string{"sched_yield();", "__builtin_ia32_pause();", `__asm__ volatile("");`, "rest();"}
+
+const spinFormSource = `#define _GNU_SOURCE
+#include <pthread.h>
+#include <sched.h>
+#include <stdio.h>
+#define V(x) (*(volatile __typeof__(x) *)&(x))
+static int turn, *volatile word = &turn; static struct { int turn; } *at = (void *)&turn; static long sum[2];
+static pthread_barrier_t begun;
+static void __attribute__((noinline)) rest(void) { sched_yield(); __builtin_ia32_pause(); }
+static void *waiter(void *p) {
+	pthread_barrier_wait(&begun);
+	for (int mine = 1; mine <= 8; mine++) { LOOP sum[1]++; }
+	return 0;
+}
+static void *worker(void *p) {
+	long x = 1;
+	pthread_barrier_wait(&begun);
+	for (int mine = 1; mine <= 8; mine++) {
+		for (long i = 0; i < 40000; i++) { x = x * 31 + i; __asm__ volatile("" : "+r"(x)); }
+		__atomic_store_n(&turn, mine, 3);
+	}
+	sum[0] = x;
+	return 0;
+}
+int main(void) {
+	pthread_t a, b;
+	pthread_barrier_init(&begun, 0, 2);
+	pthread_create(&a, 0, worker, 0); pthread_create(&b, 0, waiter, 0);
+	pthread_join(a, 0); pthread_join(b, 0);
+	printf("%d %d\n", sum[0] != 0, (int)sum[1]);
+}
+`
+
+// spinForm is the loop of a seed.
+func spinForm(rng *rand.Rand) string {
+	pick := func(list []string) string { return list[rng.Intn(len(list))] }
+	loop := pick(append(spinTurns, spinBacks...))
+	n := []int{1, 2, 7, 64, 200, 256, 1000, 2047, 5000}[rng.Intn(9)]
+	return strings.NewReplacer("LOOK", pick(spinLooks), "EACH", pick(spinActs[1:3]), "DO", pick(spinActs), "N", fmt.Sprint(n)).Replace(loop)
+}
+
+// Whoever waits so works for a twentieth at most of what it waits for.
+func TestSpinningOfAnyPeriodIsSeen(t *testing.T) {
+	testenv.Tool(t, "gcc", "clang")
+	draws := 24
+	if os.Getenv("LIME_LONG") != "" {
+		draws = 600
+	}
+	for seed := range draws {
+		cc := oracleCompilers[seed%len(oracleCompilers)]
+		t.Run(fmt.Sprintf("%d/%s", seed, strings.ReplaceAll(cc, " ", "")), func(t *testing.T) {
+			t.Parallel()
+			loop := spinForm(rand.New(rand.NewSource(int64(seed))))
+			bin := compileText(t, strings.Replace(spinFormSource, "LOOP", loop, 1), cc+" -g -w -pthread")
+			path, status, said, out := simulated(t, 4, bin)
+			if status != 0 || out != "1 8\n" {
+				t.Fatalf("%s: status %d, printed %q: %s", loop, status, out, said)
+			}
+			if wait, work := worked(t, path, 1), worked(t, path, 2); work*20 > wait {
+				t.Errorf("%s: the one that waits worked for %d, the other one for %d", loop, work, wait)
+			}
+		})
+	}
+}
+
+// compileText builds a C program of a text.
+func compileText(t *testing.T, text, command string) (bin string) {
+	t.Helper()
+	dir := t.TempDir()
+	src, bin := filepath.Join(dir, "made.c"), filepath.Join(dir, "made")
+	if err := os.WriteFile(src, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	words := append(strings.Fields(command), "-o", bin, src)
+	testenv.Tool(t, words[0])
+	if out, err := exec.Command(words[0], words[1:]...).CombinedOutput(); err != nil {
+		t.Fatalf("%s: %v\n%s", command, err, out)
+	}
+	return bin
+}
