@@ -70,10 +70,7 @@ func (a *app) importCallgrind(paths []string, f *callgrindFlags) error {
 	if err != nil {
 		return failed(err)
 	}
-	if err := makeRoom(f.output, f.force); err != nil {
-		return failed(err)
-	}
-	return failed(writeImport(f.output, dumps, o))
+	return failed(writeImport(f.output, f.force, dumps, o))
 }
 
 // readDumps reads the files; those that hold nothing, which callgrind leaves
@@ -110,7 +107,7 @@ func readDump(path string) ([]*callgrind.Dump, error) {
 }
 
 // writeImport converts in memory first, so that a failure leaves no file behind.
-func writeImport(path string, dumps []*callgrind.Dump, o callgrind.Options) error {
+func writeImport(path string, force bool, dumps []*callgrind.Dump, o callgrind.Options) error {
 	p := profile.New(profile.Meta{})
 	if err := callgrind.Convert(dumps, p, o); err != nil {
 		return err
@@ -118,5 +115,5 @@ func writeImport(path string, dumps []*callgrind.Dump, o callgrind.Options) erro
 	if err := profile.Validate(p); err != nil {
 		return fmt.Errorf("the files contradict one another: %w", err)
 	}
-	return profile.Save(path, p)
+	return profile.Save(path, force, p)
 }

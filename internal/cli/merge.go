@@ -74,15 +74,7 @@ func rankFiles(path string) ([]string, error) {
 }
 
 func mergeInto(out string, paths []string, last bool) error {
-	w, err := profile.Create(out, profile.Meta{})
-	if err != nil {
-		return err
-	}
-	err = ranks.Merge(paths, last, w)
-	if err = errors.Join(err, w.Close()); err != nil {
-		_ = os.Remove(out) // half a profile says what is not so
-	}
-	return err
+	return profile.Whole(out, false, profile.Meta{}, func(to profile.Sink) error { return ranks.Merge(paths, last, to) })
 }
 
 // openRanks opens the profiles of a directory as one.

@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"syscall"
 
 	"github.com/spf13/pflag"
 	"golang.org/x/sys/unix"
@@ -84,8 +83,7 @@ func beside(path string, st fs.FileInfo, write func(*os.File) error) error {
 		return err
 	}
 	if st != nil {
-		keepOwner(f, st)
-		err = f.Chmod(st.Mode().Perm())
+		err = safe.Inherit(f.Name(), st)
 	}
 	if err == nil {
 		err = write(f)
@@ -196,11 +194,4 @@ func makeRoom(path string, force bool) error {
 		return err
 	}
 	return os.Remove(file)
-}
-
-// keepOwner gives a new file to the owner of the one that it replaces, as far as the rights go.
-func keepOwner(f *os.File, old fs.FileInfo) {
-	if st, ok := old.Sys().(*syscall.Stat_t); ok {
-		_ = f.Chown(int(st.Uid), int(st.Gid))
-	}
 }

@@ -105,6 +105,18 @@ func IsProfile(f io.ReaderAt) bool {
 	return n == len(head) && string(head[:len(sqliteMagic)]) == sqliteMagic && binary.BigEndian.Uint32(head[appAt:]) == applicationID
 }
 
+// isDatabase tells whether a file begins like SQLite's.
+func isDatabase(path string) bool {
+	f, err := safe.Open(path)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	head := make([]byte, len(sqliteMagic))
+	_, err = io.ReadFull(f, head)
+	return err == nil && string(head) == sqliteMagic
+}
+
 // isProfileAt is IsProfile of the file at path; a file that cannot be read may be one.
 func isProfileAt(path string) bool {
 	f, err := safe.Open(path)

@@ -37,11 +37,17 @@ func (r *Reader) Rewrite(to string, edit func(*Meta, *Tables) error) error {
 		return fmt.Errorf("profile %s: there is a file that is no profile; remove it, or name another with -o", to)
 	}
 	tmp := to + tmpSuffix
-	defer os.Remove(tmp)
+	if err := unclaimed(tmp); err != nil {
+		return fmt.Errorf("profile %s: %w; name another file with -o", to, err)
+	}
+	defer removeAll(tmp)
 	if err := r.copyTo(tmp); err != nil {
 		return fmt.Errorf("profile %s: %w", to, err)
 	}
-	return r.replace(tmp, to)
+	if err := r.Close(); err != nil {
+		return err
+	}
+	return replace(tmp, to)
 }
 
 // checkEdit holds the changed tables against the rules and the instances' ids.
@@ -58,7 +64,7 @@ func (r *Reader) checkEdit() error {
 
 // copyTo writes a new file with the tables as they are now and the stored instances.
 func (r *Reader) copyTo(path string) error {
-	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
+	if err := removeAll(path); err != nil {
 		return err
 	}
 	db, err := openDB(path, "_pragma=journal_mode(OFF)&_pragma=synchronous(OFF)")
@@ -71,42 +77,6 @@ func (r *Reader) copyTo(path string) error {
 		err = r.copyRows(db)
 	}
 	return errors.Join(err, db.Close())
-}
-
-// replace puts tmp in place of to. The log of a killed run that lies beside it
-// goes first into the old file, for it would spoil the new one.
-func (r *Reader) replace(tmp, to string) error {
-	if err := r.Close(); err != nil {
-		return err
-	}
-	for _, suffix := range []string{"-wal", "-shm", "-journal"} {
-		if _, err := os.Stat(to + suffix); err == nil {
-			if err := foldLog(to); err != nil {
-				return fmt.Errorf("profile %s: a run still writes it, or its log cannot be read: %w", to, err)
-			}
-		}
-	}
-	return os.Rename(tmp, to)
-}
-
-// foldLog brings a file's log into the file and removes the log.
-func foldLog(path string) error {
-	db, err := openDB(path, "mode=rw&"+safety)
-	if err != nil {
-		return err
-	}
-	var mode string
-	err = db.QueryRow("PRAGMA journal_mode=DELETE").Scan(&mode)
-	if err == nil && mode != "delete" {
-		err = errors.New("database is locked")
-	}
-	err = errors.Join(err, db.Close())
-	for _, suffix := range []string{"-wal", "-journal"} {
-		if st, serr := os.Stat(path + suffix); err == nil && serr == nil && st.Size() > 0 {
-			err = errors.New("the log stays")
-		}
-	}
-	return err
 }
 
 // copyRows fills a new file in the order in which a fresh run would have.

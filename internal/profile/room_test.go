@@ -1,6 +1,8 @@
 package profile
 
 import (
+	"bytes"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -46,6 +48,57 @@ func TestNoRoomLeft(t *testing.T) {
 		} else if _, gone := os.Stat(path); gone == nil && !strings.Contains(err.Error(), "full") {
 			t.Errorf("%s: left behind: %v", size, err)
 		}
+	}
+}
+
+// TestNoRoomKeepsTheOld: what finds no room leaves the file that it was to replace, and nothing beside
+// it, whether the device is full at the beginning, in the middle or at the end.
+func TestNoRoomKeepsTheOld(t *testing.T) {
+	dir := tiny(t, "2m")
+	path := filepath.Join(dir, "lime.data")
+	old := New(Meta{})
+	fill(t, old, 3, 2)
+	if err := Save(path, false, old); err != nil {
+		t.Fatal(err)
+	}
+	before, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	big := New(Meta{})
+	for i := range 2000 {
+		big.AddThread(Thread{Name: strings.Repeat("a thread ", 20) + fmt.Sprint(i), TID: int32(i), Parent: None, Entry: None})
+	}
+	failures := 0
+	for left := 1 << 12; left < 1<<21; left += 1 << 15 {
+		fillUp(t, dir, left)
+		err := Save(path, false, big)
+		if os.Remove(filepath.Join(dir, "rest")) != nil || err == nil {
+			break
+		}
+		failures++
+		if b, rerr := os.ReadFile(path); rerr != nil || !bytes.Equal(b, before) || !strings.Contains(err.Error(), path+":") {
+			t.Fatalf("room for %d bytes: %v; the old file: %v", left, err, rerr)
+		}
+		onlyFile(t, dir, "lime.data")
+	}
+	if failures < 10 {
+		t.Errorf("there was no room %d times", failures)
+	}
+	if n := len(openFile(t, path).Tables().Threads); n != 2000 {
+		t.Errorf("with room enough it has %d threads", n)
+	}
+}
+
+// fillUp leaves room for so many bytes on the device of a directory.
+func fillUp(t *testing.T, dir string, left int) {
+	t.Helper()
+	var fs unix.Statfs_t
+	if err := unix.Statfs(dir, &fs); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "rest"), make([]byte, max(0, int(fs.Bavail)*int(fs.Bsize)-left)), 0o666); err != nil {
+		t.Fatal(err)
 	}
 }
 

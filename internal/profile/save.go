@@ -1,18 +1,35 @@
 package profile
 
-// Save writes a whole profile to a file. Until it is whole it says that it is not.
-func Save(path string, src Source) error {
-	meta := *src.Meta()
-	meta.EndState, meta.Complete = "running", false
-	w, err := Create(path, meta)
+import "errors"
+
+// Whole writes a profile beside path, and puts it in the place of what stands there when it is
+// whole: until then, and if it fails or is killed, that stays. What is no profile stays unless that
+// is forced.
+func Whole(path string, force bool, meta Meta, fill func(Sink) error) error {
+	path, err := placeFor(path, force)
 	if err != nil {
 		return err
 	}
-	copyErr := Copy(w, src)
-	if err := w.Close(); err != nil {
+	tmp := path + tmpSuffix
+	w, err := create(tmp, path, meta)
+	if err != nil {
 		return err
 	}
-	return copyErr
+	err = fill(w)
+	if err = errors.Join(err, w.Close()); err == nil {
+		err = replace(tmp, path)
+	}
+	if err != nil {
+		_ = removeAll(tmp)
+	}
+	return err
+}
+
+// Save writes a profile to a file, as Whole does.
+func Save(path string, force bool, src Source) error {
+	meta := *src.Meta()
+	meta.EndState, meta.Complete = "running", false
+	return Whole(path, force, meta, func(to Sink) error { return Copy(to, src) })
 }
 
 // Copy puts the rows and instances of a profile into an empty sink.

@@ -1,11 +1,13 @@
 package profile
 
 import (
+	"errors"
 	"iter"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 )
 
 func TestSavedProfileReadsTheSame(t *testing.T) {
@@ -18,7 +20,7 @@ func TestSavedProfileReadsTheSame(t *testing.T) {
 		t.Fatal(err)
 	}
 	file := filepath.Join(t.TempDir(), "saved")
-	if err := Save(file, p); err != nil {
+	if err := Save(file, false, p); err != nil {
 		t.Fatal(err)
 	}
 	r, err := Open(file)
@@ -49,25 +51,81 @@ func (w watched) Instances(s SectionID) iter.Seq2[*Instance, error] {
 	return w.Profile.Instances(s)
 }
 
-// TestSavedInHalf looks at the file that somebody would find who kills a Save: it is not complete,
-// whatever the whole one is.
+// TestSavedInHalf looks at what somebody would find who kills a Save: the old file, and beside it one
+// that says that it is not complete, whatever the whole one is.
 func TestSavedInHalf(t *testing.T) {
+	dir := t.TempDir()
+	path, looked := filepath.Join(dir, "saved"), false
+	old := New(Meta{})
+	fill(t, old, 3, 2)
+	if err := Save(path, false, old); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chmod(path, 0o600); err != nil {
+		t.Fatal(err)
+	}
 	p := New(Meta{})
 	fill(t, p, 8, 6)
 	if !p.Meta().Complete || p.Meta().EndState != "exited" {
 		t.Fatal("the whole profile is not complete")
 	}
-	path, looked := filepath.Join(t.TempDir(), "saved"), false
 	half := watched{p, func() {
 		looked = true
-		if m := openFile(t, path).Meta(); m.Complete || m.EndState != "running" {
+		sameProfile(t, openFile(t, path), old)
+		r := openFile(t, path+tmpSuffix)
+		if m := r.Meta(); m.Complete || m.EndState != "running" {
 			t.Errorf("half a profile is complete: %v, %s", m.Complete, m.EndState)
 		}
+		r.Close()
 	}}
-	if err := Save(path, half); err != nil || !looked {
+	if err := Save(path, false, half); err != nil || !looked {
 		t.Fatal(err, looked)
 	}
 	sameProfile(t, openFile(t, path), p)
+	if st, err := os.Stat(path); err != nil || st.Mode() != 0o600 {
+		t.Errorf("its mode is not that of the old one: %v, %v", st, err)
+	}
+	onlyFile(t, dir, "saved")
+}
+
+// onlyFile demands that a directory holds one file.
+func onlyFile(t *testing.T, dir, name string) {
+	t.Helper()
+	if files, err := os.ReadDir(dir); err != nil || len(files) != 1 || files[0].Name() != name {
+		t.Errorf("files left: %v, %v", files, err)
+	}
+}
+
+// TestSavedBesideALog: the log that a killed run left beside the old file does not spoil the new one,
+// and nothing of the old one is lost where there is no new one.
+func TestSavedBesideALog(t *testing.T) {
+	p := New(Meta{})
+	fill(t, p, 8, 6)
+	for what, prepare := range map[string]func(path string) error{
+		"of a killed run":  func(path string) error { killWriter(t, path, 100*time.Millisecond); return nil },
+		"of a missing one": func(path string) error { return os.WriteFile(path+"-wal", []byte("log"), 0o666) },
+		"of one in text": func(path string) error {
+			return errors.Join(os.WriteFile(path, []byte(textWord+"1\n"), 0o666), os.WriteFile(path+"-wal", []byte("log"), 0o666))
+		},
+	} {
+		dir := t.TempDir()
+		path := filepath.Join(dir, "saved")
+		if err := prepare(path); err != nil {
+			t.Fatal(err)
+		}
+		stop := errors.New("stop")
+		if err := Whole(path, false, Meta{}, func(Sink) error { return stop }); !errors.Is(err, stop) {
+			t.Errorf("log %s: %v", what, err)
+		}
+		if log, err := os.Stat(path + "-wal"); err != nil || log.Size() == 0 {
+			t.Errorf("log %s: nothing was saved, and it is gone: %v", what, err)
+		}
+		if err := Save(path, false, p); err != nil {
+			t.Fatalf("log %s: %v", what, err)
+		}
+		sameProfile(t, openFile(t, path), p)
+		onlyFile(t, dir, "saved")
+	}
 }
 
 // TestForeignFilesStay: a profile takes the place of a profile or of an empty file, of nothing

@@ -33,7 +33,7 @@ func TestAHostileTrace(t *testing.T) {
 	}
 	for _, blob := range []string{"x'00ffffffffffffff7f'", "x'000105'", "x'0001'", "x'02'", "NULL", "7", "x'000114080000'"} {
 		path := filepath.Join(t.TempDir(), "a.lime")
-		if err := Save(path, p); err != nil {
+		if err := Save(path, false, p); err != nil {
 			t.Fatal(err)
 		}
 		db, err := openDB(path, "mode=rw")

@@ -26,6 +26,7 @@ const (
 // process is killed. Its methods may be called from several goroutines.
 type Writer struct {
 	path    string
+	name    string      // of the file as people know it
 	info    os.FileInfo // of the file that Create made
 	claimed *os.File    // the same, locked
 	db      *sql.DB
@@ -65,14 +66,18 @@ var _ Sink = (*Writer)(nil)
 // Create makes the file, or replaces it, and starts to write. Until Close the
 // file says EndState "running".
 func Create(path string, meta Meta) (*Writer, error) {
-	path, err := clearPath(path)
+	path, err := placeFor(path, false)
 	if err != nil {
 		return nil, err
 	}
-	w := &Writer{path: path, wake: make(chan struct{}, 1), hurry: make(chan struct{}, 1), closed: make(chan struct{})}
+	return create(path, path, meta)
+}
+
+func create(path, name string, meta Meta) (*Writer, error) {
+	w := &Writer{path: path, name: name, wake: make(chan struct{}, 1), hurry: make(chan struct{}, 1), closed: make(chan struct{})}
 	w.room.L = &w.mu
 	if err := w.begin(meta); err != nil {
-		return nil, fmt.Errorf("profile %s: %w", path, roomError(path, err))
+		return nil, fmt.Errorf("profile %s: %w", name, roomError(path, err))
 	}
 	go w.run()
 	return w, nil
@@ -109,9 +114,9 @@ func roomError(path string, err error) error {
 	return fmt.Errorf("%w (%w)", errNoRoom, err)
 }
 
-// clearPath removes what stands at path and beside it, and returns the path
-// with links followed.
-func clearPath(path string) (string, error) {
+// placeFor returns a path with links followed, if a profile may be written there, and removes what
+// killed runs have left beside it. What is no profile stays unless that is forced.
+func placeFor(path string, force bool) (string, error) {
 	path, err := followed(path)
 	if err != nil {
 		return "", err
@@ -123,14 +128,16 @@ func clearPath(path string) (string, error) {
 	if err == nil && !st.Mode().IsRegular() {
 		return "", fmt.Errorf("profile %s: not a regular file; name another with -o", path)
 	}
-	if err == nil && st.Size() > 0 && !isProfileAt(path) {
+	if err == nil && st.Size() > 0 && !force && !isProfileAt(path) {
 		return "", fmt.Errorf("profile %s: there is a file that is no profile; remove it (--force does), or name another with -o", path)
 	}
-	if err := unclaimed(path); err != nil {
-		return "", fmt.Errorf("profile %s: %w; name another file with -o", path, err)
+	for _, at := range []string{path, path + tmpSuffix} {
+		if err := unclaimed(at); err != nil {
+			return "", fmt.Errorf("profile %s: %w; name another file with -o", path, err)
+		}
 	}
-	for _, suffix := range []string{"", "-wal", "-shm", "-journal", tmpSuffix, tmpSuffix + "-wal", tmpSuffix + "-shm"} {
-		if err := os.Remove(path + suffix); err != nil && !errors.Is(err, os.ErrNotExist) {
+	for _, left := range []string{path + tmpSuffix, path + tmpSuffix + tmpSuffix} {
+		if err := removeAll(left); err != nil {
 			return "", fmt.Errorf("profile %s: %w", path, err)
 		}
 	}
@@ -177,12 +184,13 @@ func (w *Writer) begin(meta Meta) error {
 		}
 	}
 	if err == nil {
+		err = removeLog(w.path)
+	}
+	if err == nil {
 		err = os.Rename(tmp, w.path)
 	}
 	if err != nil {
-		for _, suffix := range []string{"", "-wal", "-shm"} {
-			os.Remove(tmp + suffix)
-		}
+		_ = removeAll(tmp)
 		return err
 	}
 	if w.info, err = os.Stat(w.path); err != nil {
@@ -275,7 +283,7 @@ func (w *Writer) flush() {
 	}
 	if err != nil {
 		w.mu.Lock()
-		w.err = fmt.Errorf("profile %s: %w", w.path, roomError(w.path, err))
+		w.err = fmt.Errorf("profile %s: %w", w.name, roomError(w.path, err))
 		w.mu.Unlock()
 	}
 }
@@ -345,7 +353,7 @@ func (w *Writer) WriteInstance(in *Instance) error {
 		return w.err
 	}
 	if err := in.check(w.limits()); err != nil {
-		return fmt.Errorf("profile %s: instance %d: %w", w.path, w.total, err)
+		return fmt.Errorf("profile %s: instance %d: %w", w.name, w.total, err)
 	}
 	for len(w.seq) <= int(in.Section) {
 		w.seq = append(w.seq, 0)
@@ -426,7 +434,7 @@ func (w *Writer) finish() error {
 		return nil // the program has given up its rights, and lime's with them: the file stays as it is, with its log beside it
 	}
 	if err != nil || !os.SameFile(st, w.info) {
-		return fmt.Errorf("profile %s: another run has replaced it; name it with -o", w.path)
+		return fmt.Errorf("profile %s: another run has replaced it; name it with -o", w.name)
 	}
 	tmp := w.path + tmpSuffix
 	if err := os.Remove(tmp); err != nil && !errors.Is(err, os.ErrNotExist) {
@@ -438,7 +446,8 @@ func (w *Writer) finish() error {
 		return err
 	}
 	if _, err := w.db.Exec("VACUUM INTO ?", tmp); err != nil {
-		return fmt.Errorf("profile %s: %w", w.path, roomError(w.path, err))
+		_ = removeAll(tmp)
+		return fmt.Errorf("profile %s: %w", w.name, roomError(w.path, err))
 	}
 	if !w.dropWAL() {
 		return os.Remove(tmp)

@@ -26,6 +26,15 @@ func Temp(path string) (*os.File, error) {
 	}
 }
 
+// Inherit gives a new file the mode of the one that it is to replace and, as far as the rights go,
+// its owner.
+func Inherit(path string, old fs.FileInfo) error {
+	if st, ok := old.Sys().(*syscall.Stat_t); ok {
+		_ = os.Lchown(path, int(st.Uid), int(st.Gid))
+	}
+	return os.Chmod(path, old.Mode().Perm())
+}
+
 // created makes a file that is not there, and locks it.
 func created(name string) (*os.File, error) {
 	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)

@@ -123,7 +123,7 @@ func runOf(p *profile.Profile) *Run {
 func fileRun(t testing.TB, p *profile.Profile) (*Run, string) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "app.lime")
-	if err := profile.Save(path, p); err != nil {
+	if err := profile.Save(path, false, p); err != nil {
 		t.Fatal(err)
 	}
 	r, err := profile.Open(path)
