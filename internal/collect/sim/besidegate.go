@@ -11,10 +11,12 @@ import (
 )
 
 // turns is how often threads have gone into a function that may be a barrier, and come out again.
-// It is one if nobody comes out for the nth time before all have gone in for the nth time.
+// It is one if nobody comes out for the nth time before all have gone in for the nth time. Who was
+// inside when the counting began may have come there once more than those who were not: it depends on
+// whether all had come by then, and shows when somebody comes out more often than it has gone in.
 type turns struct {
 	in, out map[*thread]int
-	late    map[*thread]bool // whose first times were not counted: it was inside when that began
+	exact   map[*thread]bool // who is known to have been counted each time; see comesOut
 	held    int              // how often the last one was kept outside, and nobody came out
 	tries   int              // the same, though perhaps nobody could
 }
@@ -44,11 +46,7 @@ func (b *beside) goesIn(g *candidate, t *thread) {
 	if x := &g.turns; len(x.in) > 1 && x.in[t] > 0 && x.all(t, x.in[t]+1) {
 		b.holds(g, t)
 	}
-	x := &g.turns
-	if x.in == nil {
-		x.in, x.out, x.late = map[*thread]int{}, map[*thread]int{}, map[*thread]bool{}
-	}
-	x.in[t]++
+	g.turns.in[t]++
 	g.in[t], g.seen[t] = true, true
 }
 
@@ -135,17 +133,34 @@ func (b *beside) comesOut(g *candidate, t *thread) {
 	if b == nil || g.state != candidateWatched || g.turns.in[t] == g.turns.out[t] { // it went in before this was watched
 		return
 	}
-	x := &g.turns
+	if !g.turns.comesOut(t, g.in) {
+		b.r.barriers.failRound(g)
+	}
+}
+
+// newTurns begins to count; some are known to be outside.
+func newTurns(outside map[*thread]bool) turns {
+	return turns{in: map[*thread]int{}, out: map[*thread]int{}, exact: outside}
+}
+
+// comesOut counts that t comes out, while some are inside; false if somebody has not gone in as
+// often.
+func (x *turns) comesOut(t *thread, inside map[*thread]bool) bool {
 	x.out[t]++
 	n := x.out[t]
 	for o, k := range x.in {
-		if k >= n || o.gone || o.ended {
-			continue
+		switch {
+		case o == t || o.gone || o.ended:
+		case k >= n:
+			x.exact[t] = x.exact[t] || k == n && x.exact[o] // else t would have come out before o went in
+		case x.exact[o]:
+			return false
+		default:
+			x.exact[o], x.in[o], x.out[o] = true, n, n
+			if inside[o] {
+				x.out[o]--
+			}
 		}
-		if x.late[o] || !g.in[o] {
-			b.r.barriers.failRound(g)
-			return
-		}
-		x.late[o], x.in[o], x.out[o] = true, n, n-1
 	}
+	return true
 }

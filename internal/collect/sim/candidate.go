@@ -190,7 +190,7 @@ func (b *barriers) watch(entry uint64) *candidate {
 
 func (b *barriers) newCandidate(entry uint64) *candidate {
 	g := &candidate{idle: map[*thread]bool{}, round: map[*thread]bool{}, seen: map[*thread]bool{}, in: map[*thread]bool{},
-		party: map[*thread]bool{}, out: map[*thread]bool{}}
+		party: map[*thread]bool{}, out: map[*thread]bool{}, turns: newTurns(map[*thread]bool{})}
 	g.f = &fn{Name: "barrier of the program's own", Role: known.Gate, Object: none, Constant: threads.Candidate | entry}
 	b.candidates[entry], b.openCalls.entries[entry] = g, g.f
 	b.probes.setProbe(entry)
@@ -289,7 +289,13 @@ func (g *candidate) settled(t *thread) bool {
 }
 
 // anew starts a round: whoever has come so far has come for the last one.
-func (g *candidate) anew() { g.round, g.whole, g.turns = map[*thread]bool{}, true, turns{} }
+func (g *candidate) anew() {
+	outside := map[*thread]bool{}
+	for t := range g.seen {
+		outside[t] = !g.in[t]
+	}
+	g.round, g.whole, g.turns = map[*thread]bool{}, true, newTurns(outside)
+}
 
 func (b *barriers) arriveAtCandidate(t *thread, g *candidate, c *call) {
 	op := b.arrivalAt(t, g, c)
