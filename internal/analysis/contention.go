@@ -18,6 +18,8 @@ import (
 // and what it leaves undone is lost all the same.
 var contentions = map[string]contention{
 	"lock-wait": {"wait", "waits", "for a lock here", "Hold it for less work, take it less often, or split what it guards.", false},
+	profile.KindPermitWait: {"wait", "waits", "here for a lock or semaphore that others hold",
+		"Hold it for less work, or let more threads have it at a time.", false},
 	"spin-wait": {"wait", "waits", "here for what another thread stores", "Let that thread do less before it.", false},
 	"work-wait": {"wait", "waits", "here for others' work",
 		"Let those who have yet to do it do less before it, or let more of them do it.", true},

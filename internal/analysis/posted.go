@@ -210,6 +210,8 @@ func (r *runner) priceSentence(sec *Section, p *posting) string {
 		words = "Thread %d is off its core for %s more here than thread %d"
 	case p.event == "spin-wait":
 		words = "Thread %d waits %s more here for other threads than thread %d"
+	case p.event == profile.KindPermitWait:
+		words = "Thread %d waits %s more here for a lock or semaphore that others hold than thread %d"
 	case p.event == "lock-wait":
 		words = "Thread %d waits %s more for locks than thread %d"
 	}

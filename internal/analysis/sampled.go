@@ -218,10 +218,11 @@ func (r *runner) lockCauses(sec *Section, w *rows, proof proof) float64 {
 // waitSentence says how long two threads wait, by the kind of wait.
 func waitSentence(kind string) string {
 	sentences := map[string]string{
-		"lock-wait": "Thread %d waits %v for the lock here, thread %d %v.",
-		"work-wait": "Thread %d waits %v for others' work here, thread %d %v.",
-		"sleep":     "Thread %d sleeps for %v here, thread %d for %v.",
-		"io":        "Thread %d waits %v for input or output here, thread %d %v.",
+		"lock-wait":            "Thread %d waits %v for the lock here, thread %d %v.",
+		profile.KindPermitWait: "Thread %d waits %v here for a lock or semaphore that others hold, thread %d %v.",
+		"work-wait":            "Thread %d waits %v for others' work here, thread %d %v.",
+		"sleep":                "Thread %d sleeps for %v here, thread %d for %v.",
+		"io":                   "Thread %d waits %v for input or output here, thread %d %v.",
 	}
 	if s, ok := sentences[kind]; ok {
 		return s

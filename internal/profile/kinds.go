@@ -57,6 +57,7 @@ const (
 	KindLockWait   = "lock-wait"
 	KindSpinWait   = "spin-wait"   // in a loop, for what another thread stores
 	KindWorkWait   = "work-wait"   // asleep, until others have done something: a condition, a queue, a channel
+	KindPermitWait = "permit-wait" // asleep, until one of those who take turns at the place gives back what it holds
 	KindMispredict = "branch-miss" // of the machine's stalls the one that is none of memory's
 	// Off the core. OffCPU is what is not told apart.
 	KindSleep    = "sleep"
@@ -109,6 +110,7 @@ var kinds = [...]Kind{
 	{"page-fault", "page fault", UnitTimes, "", FamilyMemory},
 
 	{KindLockWait, "lock wait", UnitTimes, "", FamilyLock},
+	{KindPermitWait, "wait for a lock or semaphore that others hold", UnitTimes, "", FamilyLock},
 	{KindSpinWait, "wait for another thread", UnitTimes, "", FamilyWait},
 	{KindWorkWait, "wait for others' work", UnitTimes, "", FamilyWait},
 

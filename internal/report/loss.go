@@ -124,7 +124,10 @@ func lossTerm(t *analysis.LossTerm) LossTerm {
 // lostTo says of a share of the time that it is the term's. Stalls are told by what makes them.
 func (t *LossTerm) lostTo() string {
 	words := lostWords[t.Name]
-	if t.Name != analysis.TermMemory {
+	switch {
+	case t.Name == analysis.TermLock && len(t.Places) > 0 && t.Places[0].Event == profile.KindPermitWait:
+		return "is spent waiting for a lock or semaphore that others hold"
+	case t.Name != analysis.TermMemory:
 		return words
 	}
 	switch memory := t.Share - t.Mispredicted; {

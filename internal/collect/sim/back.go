@@ -12,8 +12,10 @@ import (
 func (sg *segments) waitOver(t *thread, stack []frameRef) {
 	waited := t.at - min(t.at, t.waitAt)
 	t.waitsOn = waitsNot
+	kind := t.wake.waitedFor()
 	op := t.simple(section.OpWaitEnd, 0)
 	op.Idle = !t.untyped
+	op.Lock = t.untyped && !kind.outside()
 	sg.operations.feed(op)
 	if sg.rec.Ended(t.id) {
 		sg.begin(t, outCall, stack)
@@ -22,7 +24,7 @@ func (sg *segments) waitOver(t *thread, stack []frameRef) {
 	}
 	sg.resume(t, stack)
 	if call := sg.places.site(0, stack).Place(); call != 0 && waited > 0 && !op.Idle {
-		t.note(offCPU, uint64(call), waited)
+		t.note(kind, uint64(call), waited)
 	}
 }
 

@@ -28,6 +28,20 @@ type wakeState struct {
 	told   bool               // since then it has ended others' waits, or what it did is not known
 	handed unit.Addr          // where it waits for what is handed to one at a time, 0: for something else
 	places map[unit.Addr]bool // where it has waited
+	turns  bool               // who has let it go waits there at times, too
+	others bool               // it was a thread of the program that has let it go
+}
+
+// waitedFor is what a wait for a futex was for that was not for work to do: whoever is woken by a
+// thread has waited for that one, and is off its core only otherwise.
+func (w *wakeState) waitedFor() waitEvent {
+	switch {
+	case !w.others:
+		return offCPU
+	case w.turns:
+		return permitWait
+	}
+	return workWait
 }
 
 // lets is told that by has ended the waits of others. Who lets somebody out of a barrier has come
@@ -65,7 +79,7 @@ func (h *handing) letGo(t *thread) {
 // one who had not gone in; or somebody who was let go there had to wait again, as others had taken
 // it: since then it has told nobody that it has come anew (p holds what it has done).
 func (h *handing) comes(t *thread, op *section.Op, p *segment) {
-	t.wake.handed = 0
+	t.wake.handed, t.wake.turns = 0, false
 	place := ownPlace(&op.Site)
 	if place == 0 {
 		return
@@ -114,7 +128,7 @@ func (h *handing) hands(by *thread, woken []*thread, object uint64) (handed, pee
 		if at := t.wake.handed; t.waitsOn == waitsReported && t.object == object && at != 0 {
 			mine := by.wake.places[at]
 			handed, peer = true, peer || mine
-			t.untyped = t.untyped || mine
+			t.untyped, t.wake.turns = t.untyped || mine, mine
 		}
 	}
 	return handed, peer

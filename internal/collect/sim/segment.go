@@ -67,24 +67,26 @@ type edgeCount struct {
 type waitEvent uint8
 
 const (
-	lockWait  waitEvent = iota
-	spinWait            // in a loop, for what another thread stores: no lock, as far as is proved
-	workWait            // asleep, until another thread has done something
-	sleepWait           // asleep until a time; from here on for what no thread of the program does
-	ioWait              // for a file
-	offCPU              // for something else
+	lockWait   waitEvent = iota
+	spinWait             // in a loop, for what another thread stores: no lock, as far as is proved
+	workWait             // asleep, until another thread has done something
+	permitWait           // asleep, until one of those who take turns there gives back what it holds
+	sleepWait            // asleep until a time; from here on for what no thread of the program does
+	ioWait               // for a file
+	offCPU               // for something else
 	waitEvents
 )
 
 // waitKinds describes them for the profile.
 func waitKinds() [waitEvents]profile.EventKind {
 	return [waitEvents]profile.EventKind{
-		lockWait:  profile.NewKind(profile.Measured, profile.KindLockWait),
-		spinWait:  profile.NewKind(profile.Measured, profile.KindSpinWait),
-		workWait:  profile.NewKind(profile.Measured, profile.KindWorkWait),
-		sleepWait: profile.NewKind(profile.Measured, profile.KindSleep),
-		ioWait:    profile.NewKind(profile.Measured, profile.KindIO),
-		offCPU:    profile.NewKind(profile.Measured, profile.KindOffCPU),
+		lockWait:   profile.NewKind(profile.Measured, profile.KindLockWait),
+		spinWait:   profile.NewKind(profile.Measured, profile.KindSpinWait),
+		workWait:   profile.NewKind(profile.Measured, profile.KindWorkWait),
+		permitWait: profile.NewKind(profile.Measured, profile.KindPermitWait),
+		sleepWait:  profile.NewKind(profile.Measured, profile.KindSleep),
+		ioWait:     profile.NewKind(profile.Measured, profile.KindIO),
+		offCPU:     profile.NewKind(profile.Measured, profile.KindOffCPU),
 	}
 }
 

@@ -78,6 +78,7 @@ func (ws *waits) reportWakes(by *thread) {
 		ws.wakes = nil
 		ws.reportRelease(by, woken)
 		for _, t := range woken {
+			t.wake.others = by != nil
 			ws.reportWake(t)
 		}
 	}
