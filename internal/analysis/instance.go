@@ -55,7 +55,7 @@ const minThreads = 3
 
 // analyse runs the method's steps on one instance.
 func (r *runner) analyse(in *profile.Instance, weight float64) (*outcome, error) {
-	o := &outcome{seq: in.Seq, weight: weight, timing: timed(in.Seq, times(in)), threads: len(in.Parts),
+	o := &outcome{seq: in.Seq, weight: weight, timing: timed(in, times(in), r.meta.Cores), threads: len(in.Parts),
 		lines: map[int32][]Member{}, others: map[int32][]Rival{}}
 	m, err := newMatrix(r.prog, in, r.opt.Workers)
 	if err != nil {

@@ -52,7 +52,7 @@ func newLossTable(m *profile.Meta, tab *profile.Tables, runtime func(profile.Nod
 	return t
 }
 
-// add takes an instance.
+// add takes what an instance says of its waits.
 func (l *lossParts) add(t *lossTable, in *profile.Instance) {
 	longest, was := uint64(0), l.late
 	for i := range in.Parts {
@@ -71,9 +71,6 @@ func (l *lossParts) add(t *lossTable, in *profile.Instance) {
 	}
 	l.addWaits(t, in)
 	l.addLate(t, in, l.late-was)
-	if !t.sampled {
-		l.addRuntime(t, in)
-	}
 }
 
 // divided is a part's time, and what of it is waiting for locks and others, and time off the core.
@@ -106,6 +103,9 @@ func (l *lossParts) addWaits(t *lossTable, in *profile.Instance) {
 // addRuntime adds the time of blocks that are a runtime's own, without what their memory events
 // cost.
 func (l *lossParts) addRuntime(t *lossTable, in *profile.Instance) {
+	if t.sampled {
+		return
+	}
 	charge := func(v profile.NodeID, time float64) {
 		if v < 0 || int(v) >= len(t.runtime) || !t.runtime[v] {
 			return

@@ -237,6 +237,9 @@ func (s *sweeper) enter(t *sweptThread) {
 		t.runRate = min(1, ratio(p.useful, float64(p.hi-p.lo)))
 	}
 	t.waitingRate = 1 - t.runRate
+	if p.helper {
+		t.waitingRate = 0
+	}
 	t.since, t.waited, t.left = s.length, s.waited, s.left
 	s.come(p.section, t)
 	s.there++

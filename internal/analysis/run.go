@@ -20,6 +20,8 @@ type runner struct {
 	book *ledger.Ledger
 
 	lossTab *lossTable
+	sharing *members
+	raw     profile.Source // with those that only help
 
 	files    map[string]profile.FileID
 	graphs   *procs                        // of sampled profiles
@@ -40,13 +42,14 @@ func Run(src profile.Source, opt Options) (*Result, error) {
 	if !r.isSampled() {
 		src = profile.Own(src)
 	}
-	r.src, r.tab = src, src.Tables()
+	r.sharing = newMembers(r.meta, whole)
+	r.raw, r.src, r.tab = src, sharers{src, r.sharing}, src.Tables()
 	if r.opt.Workers <= 0 {
 		r.opt.Workers = runtime.GOMAXPROCS(0)
 	}
 	var wg sync.WaitGroup
 	wg.Go(func() {
-		r.book = ledger.New(src)
+		r.book = ledger.New(r.src)
 		r.book.Runtime = runtimeNodes(whole)
 		r.lossTab = newLossTable(r.meta, r.tab, r.book.Runtime, r.isSampled())
 	})
@@ -104,7 +107,7 @@ func (r *runner) summaries() ([]*summary, error) {
 		slots <- struct{}{}
 		wg.Go(func() {
 			defer func() { <-slots }()
-			out[id], errs[id] = summarise(r.src, profile.SectionID(id), r.lossTab)
+			out[id], errs[id] = summarise(r, profile.SectionID(id))
 		})
 	}
 	wg.Wait()

@@ -21,6 +21,7 @@ type span struct {
 	end     uint64 // what it waits for after its work has come; not before hi
 	useful  float64
 	opening bool // it is on its way into a region (opening.go)
+	helper  bool // it needs no core while it does nothing (members.go)
 }
 
 func compareSpans(a, b *span) int {
@@ -30,7 +31,7 @@ func compareSpans(a, b *span) int {
 // partSpan is a part as a span.
 func partSpan(section profile.SectionID, p *profile.Part) span {
 	time, lock, off := divided(p)
-	return span{p.Thread, section, p.Start, p.Arrive, max(p.Arrive, p.Release), float64(time - lock - off), false}
+	return span{p.Thread, section, p.Start, p.Arrive, max(p.Arrive, p.Release), float64(time - lock - off), false, false}
 }
 
 // spanRun is a number of spans of one section, in order: of each the beginning since the one
@@ -39,6 +40,7 @@ func partSpan(section profile.SectionID, p *profile.Part) span {
 type spanRun struct {
 	section profile.SectionID
 	opening bool
+	helper  bool
 	first   uint64 // beginning of the first
 	packed  []byte
 }
@@ -67,7 +69,7 @@ func (p *spanPacker) pack() {
 	if !p.asTheyCome {
 		slices.SortFunc(p.open, func(a, b span) int { return compareSpans(&a, &b) })
 	}
-	r := spanRun{section: p.open[0].section, opening: p.open[0].opening, first: p.open[0].lo}
+	r := spanRun{section: p.open[0].section, opening: p.open[0].opening, helper: p.open[0].helper, first: p.open[0].lo}
 	was := r.first
 	var b []byte
 	for i := range p.open {
@@ -97,7 +99,7 @@ type reader struct {
 }
 
 func (r *spanRun) reader() reader {
-	return reader{span{section: r.section, opening: r.opening, lo: r.first}, r.packed}
+	return reader{span{section: r.section, opening: r.opening, helper: r.helper, lo: r.first}, r.packed}
 }
 
 // next reads a span; there is none behind the last one.

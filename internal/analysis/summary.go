@@ -3,6 +3,7 @@ package analysis
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 
 	"lime/internal/profile"
@@ -21,13 +22,17 @@ type summary struct {
 	win       float64 // sum of T_max - mean
 	own       float64 // sum of t_i
 	lock, off float64
-	whole     float64 // sum of n x (last release - first release)
-	away      float64 // of that: what is more than n x T_max, in which even who worked longest had nothing to do
-	min, max  int     // threads
-	together  int     // most that were there until an instance's end
+	whole     float64                      // sum of n x (last release - first release)
+	away      float64                      // of that: what is more than n x T_max, in which even who worked longest had nothing to do
+	min, max  int                          // threads
+	together  crews                        // how many were there until an instance's end
+	cores     int                          // that the run had, 0 = one for each thread
+	helpers   map[profile.ThreadID]float64 // that are no member of it: for how long they ran
+	helping   spanPacker
 	worst     InstanceDetail
 	spans     spanPacker
 	runs      []spanRun         // of spans, when all have been read
+	helped    []spanRun         // of helping, likewise
 	begins    bool              // its instances may begin as parallel regions do (opening.go), and then:
 	parts     spanPacker        // the spans, those of an instance side by side
 	costs     map[int32]float64 // by event
@@ -39,7 +44,7 @@ type summary struct {
 
 // timing is one instance's figures.
 type timing struct {
-	seq, n     int
+	seq, n     int // n: cores that its threads can keep busy
 	lost, time float64
 }
 
@@ -53,8 +58,10 @@ func (t *timing) imbalance() float64 {
 }
 
 // summarise reads the times of all instances of a section.
-func summarise(src profile.Source, id profile.SectionID, table *lossTable) (*summary, error) {
-	s := &summary{id: id, kind: src.Tables().Sections[id].Kind, threads: map[profile.ThreadID]*ThreadTotal{}}
+func summarise(r *runner, id profile.SectionID) (*summary, error) {
+	src := r.raw
+	s := &summary{id: id, kind: src.Tables().Sections[id].Kind, cores: r.meta.Cores,
+		threads: map[profile.ThreadID]*ThreadTotal{}, helpers: map[profile.ThreadID]float64{}}
 	s.worst.Seq = -1
 	s.begins = mayOpen(src.Tables(), s.kind)
 	s.parts.asTheyCome = true
@@ -67,13 +74,38 @@ func summarise(src profile.Source, id profile.SectionID, table *lossTable) (*sum
 			return nil, fmt.Errorf("section %d: instance %d: %w", id, in.Seq, err)
 		}
 		if len(in.Parts) > 0 {
-			s.add(in)
-			s.loss.add(table, in)
-			s.addCosts(in.Costs, len(src.Tables().Events))
+			s.read(r, in)
 		}
 	}
-	s.runs = s.spans.finish()
+	s.runs, s.helped = s.spans.finish(), s.helping.finish()
 	return s, nil
+}
+
+// read takes an instance.
+func (s *summary) read(r *runner, in *profile.Instance) {
+	helpers := r.sharing.helpers(s.kind, in)
+	s.help(in, helpers)
+	s.loss.addRuntime(r.lossTab, in)
+	s.addCosts(in.Costs, len(r.tab.Events))
+	in = without(in, helpers)
+	s.add(in)
+	s.loss.add(r.lossTab, in)
+}
+
+// help notes the helpers of an instance. They run now and then until its end, and no core is kept
+// for them.
+func (s *summary) help(in *profile.Instance, helpers []bool) {
+	end := uint64(0)
+	for i := range in.Parts {
+		end = max(end, in.Parts[i].Arrive)
+	}
+	for i, is := range helpers {
+		if is {
+			p := &in.Parts[i]
+			s.helpers[p.Thread] += ran(p)
+			s.helping.add(span{thread: p.Thread, section: s.id, lo: p.Start, hi: end, end: end, useful: ran(p), helper: true})
+		}
+	}
 }
 
 // checkParts refuses times that run backwards and threads that do not exist.
@@ -92,14 +124,14 @@ func checkParts(in *profile.Instance, threads int) error {
 
 func (s *summary) add(in *profile.Instance) {
 	t := times(in)
-	tm := timed(in.Seq, t)
+	tm := timed(in, t, s.cores)
 	s.instances++
 	s.points = append(s.points, tm)
 	s.time, s.lost, s.win = s.time+tm.time, s.lost+tm.lost, s.win+tm.time-tm.mean()
 	s.span += float64(tm.n) * tm.time
 	s.luck.add(in, tm)
-	s.min = cmp.Or(s.min, tm.n)
-	s.min, s.max = min(s.min, tm.n), max(s.max, tm.n)
+	s.min = cmp.Or(s.min, len(t))
+	s.min, s.max = min(s.min, len(t)), max(s.max, len(t))
 	if s.worst.Seq < 0 || tm.lost > s.worst.LostTime {
 		s.worst = detail(in, t, tm)
 	}
@@ -109,12 +141,37 @@ func (s *summary) add(in *profile.Instance) {
 		whole.lo, whole.hi = min(whole.lo, p.Start), max(whole.hi, p.Arrive, p.Release)
 		s.addPart(p, t[i], tm.time)
 	}
-	s.together = max(s.together, stayed(in, s.kind))
+	s.together.add(stayed(in, s.kind), tm.time)
 	length := float64(whole.hi - whole.lo)
 	s.whole, s.away = s.whole+float64(tm.n)*length, s.away+float64(tm.n)*(length-tm.time)
-	if tm.n > 1 {
+	if len(t) > 1 {
 		s.stretches.add(whole)
 	}
+}
+
+// crews says for how long how many threads met at the ends of a section's instances.
+type crews map[int]float64
+
+func (c *crews) add(n int, time float64) {
+	if *c == nil {
+		*c = crews{}
+	}
+	(*c)[n] += time
+}
+
+// width is the largest number that met for more than a moment: who comes once, as main does that
+// starts the others, is none of them.
+func (c crews) width() int {
+	all, most := 0.0, 0.0
+	for _, t := range c {
+		all += t
+	}
+	for _, n := range slices.Backward(slices.Sorted(maps.Keys(c))) {
+		if most += c[n]; most >= briefly*all {
+			return n
+		}
+	}
+	return 0
 }
 
 // stayed counts the threads that met at an instance's end. The end of the program is none where
@@ -164,11 +221,24 @@ func times(in *profile.Instance) []float64 {
 	return t
 }
 
-func timed(seq int, t []float64) timing {
-	tm := timing{seq: seq, n: len(t), time: slices.Max(t)}
+// timed is what an instance's threads lose because they differ: what could be won by giving the same
+// work out evenly to the cores that there are. With more threads than cores, that is no more than
+// what keeps the cores from being busy all the time.
+func timed(in *profile.Instance, t []float64, cores int) timing {
+	tm := timing{seq: in.Seq, n: len(t), time: slices.Max(t)}
 	for _, x := range t {
 		tm.lost += tm.time - x
 	}
+	if cores <= 0 || cores >= len(t) {
+		return tm
+	}
+	win := tm.lost / float64(tm.n)
+	tm.n = cores
+	spare := tm.time * float64(cores)
+	for i := range in.Parts {
+		spare -= ran(&in.Parts[i])
+	}
+	tm.lost = max(0, min(win*float64(cores), spare))
 	return tm
 }
 
@@ -202,6 +272,7 @@ func (s *summary) section(r *runner, w *Whole) Section {
 	sec.LockShare, sec.OffCPUShare = ratio(s.lock, s.own), ratio(s.off, s.own)
 	sec.AwayShare, sec.IdleShare = ratio(s.away, s.whole), ratio(s.away+s.lost, s.whole)
 	sec.Chance, sec.chanceLost, sec.Host = s.luck.win, s.luck.lost, s.luck.times()
+	sec.helpers = s.helpers
 	sec.Course = course(s.points)
 	return sec
 }

@@ -23,6 +23,7 @@ func sectionVerdicts(m *profile.Meta, s *Section, opt Options) []Verdict {
 	luckVerdict(s, say)
 	chanceVerdict(s, m.ClockUnit, say)
 	hostVerdict(s, say)
+	helperVerdict(s, m.ClockUnit, say)
 	if s.Balanced {
 		taskVerdict(s, m.ClockUnit, say)
 		balancedVerdict(s, m.ClockUnit, say)

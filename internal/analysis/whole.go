@@ -23,7 +23,7 @@ func wholeProgram(m *profile.Meta, tab *profile.Tables, sums []*summary) Whole {
 	var apart, alone cover
 	for _, s := range sums {
 		w.Instances += s.instances
-		w.Width = max(w.Width, s.together)
+		w.Width = max(w.Width, s.together.width())
 		if s.serial() {
 			var mine cover
 			mine.addAll(outside(inOrder(s.runs), crowd))
@@ -44,8 +44,9 @@ func wholeProgram(m *profile.Meta, tab *profile.Tables, sums []*summary) Whole {
 	if m.Cores > 0 {
 		w.Width = min(w.Width, m.Cores)
 	}
-	w.time = sweep(inOrder(append(runs, ways...)), w.Width, w.RunTime)
-	w.lanes(assignLanes(spans))
+	helped := helpedRuns(sums)
+	w.time = sweep(inOrder(slices.Concat(runs, ways, helped)), w.Width, w.RunTime)
+	w.lanes(assignLanes(inOrder(slices.Concat(runs, helped))))
 	for x := range inOrder(ways) {
 		apart.add(stretch{x.lo, x.hi})
 	}
@@ -66,6 +67,14 @@ func wholeProgram(m *profile.Meta, tab *profile.Tables, sums []*summary) Whole {
 func allRuns(sums []*summary) (runs []spanRun) {
 	for _, s := range sums {
 		runs = append(runs, s.runs...)
+	}
+	return runs
+}
+
+func helpedRuns(sums []*summary) (runs []spanRun) {
+	for _, s := range sums {
+		runs = append(runs, s.helped...)
+		s.helped = nil
 	}
 	return runs
 }
