@@ -170,8 +170,18 @@ func asPacked(runs []spanRun) iter.Seq[span] {
 type moment struct {
 	at     uint64
 	thread profile.ThreadID
-	change int // 1 or -1
+	change int   // 1 or -1
+	rate   int64 // of the span: the part of its time that is useful, in parts of whole
+	most   bool  // that is half of it or more
 }
+
+// whole is a useful share of all, as moments count it: sums of such shares are exact.
+const whole = 1 << 20
+
+// mostlyUseful reports whether the thread works for half of the time or more.
+func (s *span) mostlyUseful() bool { return s.useful >= float64(s.hi-s.lo)/2 }
+
+func (s *span) rate() int64 { return int64(s.useful * whole / float64(s.hi-s.lo)) }
 
 func (m *moment) before(o *moment) bool { return m.at < o.at }
 
@@ -189,10 +199,12 @@ func moments(spans iter.Seq[span]) iter.Seq[moment] {
 					return
 				}
 			}
-			if !yield(moment{s.lo, s.thread, 1}) {
+			m := moment{s.lo, s.thread, 1, s.rate(), s.mostlyUseful()}
+			if !yield(m) {
 				return
 			}
-			ends.push(moment{s.hi, s.thread, -1})
+			m.at, m.change, m.rate = s.hi, -1, -m.rate
+			ends.push(m)
 		}
 		for len(ends) > 0 && yield(ends.pop()) {
 		}

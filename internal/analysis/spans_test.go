@@ -100,17 +100,20 @@ func TestMomentByMoment(t *testing.T) {
 			}
 		}
 		for at := first; at < last; at++ {
-			busy, working := 0, map[profile.ThreadID]bool{}
+			busy, working, rates, rate := 0, map[profile.ThreadID]bool{}, map[profile.ThreadID]int64{}, int64(0)
 			for _, s := range spans {
 				if s.lo <= at && at < s.hi {
 					busy++
+					rate -= min(whole, rates[s.thread])
+					rates[s.thread] += s.rate()
+					rate += min(whole, rates[s.thread])
 					if s.useful >= float64(s.hi-s.lo)/2 {
 						working[s.thread] = true
 					}
 				}
 			}
 			levels[busy]++
-			if len(working) > 1 {
+			if len(working) > 1 || 2*rate >= 3*whole {
 				crowd.add(stretch{at, at + 1})
 			}
 			if busy > 0 {

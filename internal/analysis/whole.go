@@ -20,16 +20,13 @@ func wholeProgram(m *profile.Meta, tab *profile.Tables, sums []*summary) Whole {
 	}
 	w := Whole{Threads: len(tab.Threads), RunTime: float64(m.RunTime)}
 	own, lock, off := 0.0, 0.0, 0.0
-	var apart, alone cover
+	alone := lonely(sums, crowd)
+	var apart cover
+	apart.addAll(slices.Values(crowd))
 	for _, s := range sums {
 		w.Instances += s.instances
 		w.Width = max(w.Width, s.together.width())
-		if s.serial() {
-			var mine cover
-			mine.addAll(outside(inOrder(s.runs), crowd))
-			s.alone = mine.length()
-			alone.addAll(slices.Values(mine))
-		} else {
+		if !s.serial() {
 			w.LostTime += s.lost
 		}
 		apart.addAll(slices.Values(s.stretches))
@@ -161,35 +158,70 @@ func width(levels []float64, run float64) int {
 	return 1
 }
 
-// crowded returns, in order, the stretches of time in which more than one thread was at work. A
-// span that is mostly waiting (a thread that sleeps in the background) does not count.
+// crowded returns, in order, the stretches of time in which more than one thread was at work: two
+// or more do for half of the time at least, or all together do as much as one and a half. (A thread
+// that sleeps in the background is no second one; many that share few cores are.)
 func crowded(spans iter.Seq[span]) []stretch {
-	open := map[profile.ThreadID]int{} // parts of a thread overlap where regions nest
-	busy, last := 0, uint64(0)
+	open := map[profile.ThreadID]*presence{} // parts of a thread overlap where regions nest
+	busy, rate, last := 0, int64(0), uint64(0)
 	var out cover
-	for m := range moments(working(spans)) {
-		if busy > 1 && m.at > last {
+	for m := range moments(spans) {
+		if (busy > 1 || 2*rate >= 3*whole) && m.at > last {
 			out.add(stretch{last, m.at})
 		}
 		last = m.at
-		was := open[m.thread]
-		open[m.thread] = was + m.change
-		if was == 0 || was+m.change == 0 {
-			busy += m.change
+		p := open[m.thread]
+		if p == nil {
+			p = &presence{}
+			open[m.thread] = p
 		}
+		busy, rate = busy-p.busy(), rate-min(p.rate, whole)
+		p.rate += m.rate
+		if m.most {
+			p.mostly += m.change
+		}
+		busy, rate = busy+p.busy(), rate+min(p.rate, whole)
 	}
 	return out
 }
 
-// working are the spans that are not mostly waiting.
-func working(spans iter.Seq[span]) iter.Seq[span] {
-	return func(yield func(span) bool) {
-		for s := range spans {
-			if s.useful >= float64(s.hi-s.lo)/2 && !yield(s) {
-				return
-			}
+// presence is what a thread does at a moment.
+type presence struct {
+	mostly int   // parts in which it works for half of the time or more
+	rate   int64 // the useful shares of all its parts
+}
+
+func (p *presence) busy() int { return min(1, p.mostly) }
+
+// lonely gives the stretches of time in which one thread was at work alone each to one section: they
+// add up to no more than the run. Of several threads that are in such sections at a time, those that
+// mostly work come first, and then those that began first.
+func lonely(sums []*summary, crowd []stretch) (alone cover) {
+	var runs []spanRun
+	at := map[profile.SectionID]*summary{}
+	for _, s := range sums {
+		if s.serial() {
+			runs, at[s.id] = append(runs, s.runs...), s
 		}
 	}
+	taken := cover(slices.Clone(crowd))
+	for _, works := range []bool{true, false} {
+		until := uint64(0)
+		for x := range inOrder(runs) {
+			if x.mostlyUseful() != works {
+				continue
+			}
+			x.lo = max(x.lo, until)
+			for mine := range outside(slices.Values([]span{x}), taken) {
+				at[x.section].alone += float64(mine.hi - mine.lo)
+				alone.add(mine)
+			}
+			until = max(until, x.hi)
+		}
+		taken.addAll(slices.Values(alone))
+		taken.join()
+	}
+	return alone
 }
 
 // outside yields what is left of the spans when holes, which are in order and apart, are taken out.
