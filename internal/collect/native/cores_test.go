@@ -12,7 +12,7 @@ func TestPiecesKnowTheirCores(t *testing.T) {
 	th := &thread{}
 	th.begin(100)
 	in := func(at uint64, core uint32) {
-		th.cpu.in(at, 0, 0)
+		th.cpu.in(at, rest{})
 		th.cpu.core, th.cpu.seen = core, true
 	}
 	out := func(at uint64) {

@@ -124,16 +124,16 @@ func (d *dispatcher) switched(x *item) {
 		return
 	}
 	yields := t.off.now.yields // it is in its loop still, as far as is known
-	asleep, waited := d.absences.cameBack(t, x.at)
+	was := d.absences.cameBack(t, x.at)
 	d.clocks.pace.set(&t.paced, !yields, !yields)
 	t.others.since = d.clocks.pace.sure
 	if !t.cpu.known { // it ran before lime could see
 		t.piece.cpuFrom = t.cpu.total
 	}
-	t.cpu.in(x.at, asleep, waited)
+	t.cpu.in(x.at, was)
 	t.cpu.core, t.cpu.seen = x.core, true
 	if t.hosts != nil {
-		t.hosts.cpu.in(x.at, asleep, waited)
+		t.hosts.cpu.in(x.at, was)
 	}
 	if t.cond.off {
 		d.conditions.condOver(t, nil, x.at)

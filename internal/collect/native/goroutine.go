@@ -45,6 +45,8 @@ type goroutine struct {
 	last  *thread // the one that it ran on last
 	left  leftAs
 	at    uint64 // since when
+	woken uint64 // when it was let go on last
+	due   uint64 // how long that would have taken if every thread had had a core
 	lock  uint64 // what it is about to take, if it has to wait for it
 	site  section.Site
 	list  uint64 // the condition whose list it is about to be put on
@@ -132,8 +134,15 @@ func (gr *goroutines) goesIn(m, g *thread, at uint64) {
 	}
 	x.host, x.last, m.hosts = m, m, g
 	if m.cpu.on || !gr.shared.events.switches {
-		g.cpu.in(at, 0, 0)
+		g.cpu.in(at, g.parked())
 	}
+}
+
+// parked is for how long a goroutine that is off its thread waited for something but a processor.
+func (t *thread) parked() rest {
+	x := t.goroutine
+	asleep := x.woken - min(x.woken, t.cpu.left())
+	return rest{asleep: asleep, due: min(asleep, x.due)}
 }
 
 // goneFrom takes the goroutine off its thread.
@@ -251,6 +260,9 @@ func (gr *goroutines) enterGoReady(m *thread, h *hook.Record, at uint64) {
 func (gr *goroutines) mayGoOn(g *thread, at uint64) {
 	x := g.goroutine
 	was := x.left
+	if was != leftReady {
+		x.woken, x.due = at, at-min(x.at, at)
+	}
 	x.left, x.list = leftReady, 0
 	gr.awake[g] = true
 	g.cpu.own = false
@@ -283,10 +295,11 @@ func (gr *goroutines) goLocked(g *thread, at uint64) {
 	x := g.goroutine
 	threads.LockWait{Thread: g.id, Lock: x.lock, From: x.at, To: at}.Tell(gr.operations.feed)
 	waited := at - min(x.at, at)
-	g.piece.addLock(lockWait{uint64(x.site.Place()), 1, waited, waited, waited})
+	x.due = gr.locks.unlocks.heldUp(x.lock, x.at, at)
+	g.piece.addLock(lockWait{uint64(x.site.Place()), 1, waited, x.due, x.due})
 	path := gr.program.sitePath(x.site)
 	gr.out.paths[pathKey{path, g.row(), noSection, "lock-wait"}] += float64(waited)
-	gr.locks.table.waited(x.lock, "sync.runtime_SemacquireMutex", g.row(), uint64(x.site.Place()), path, waited)
+	gr.locks.table.waited(x.lock, "sync.runtime_SemacquireMutex", g.row(), uint64(x.site.Place()), path, x.due)
 	gr.locks.blame(x.lock, x.at, at)
 	x.lock = 0
 }
@@ -307,7 +320,7 @@ func (gr *goroutines) goWasOff(g *thread, at uint64) {
 func (gr *goroutines) enterGoUnlock(m *thread, h *hook.Record, at uint64) {
 	if g := gr.caller(m, h, at); g != nil {
 		s := gr.goSite(h)
-		gr.locks.unlocks.gaveBack(h.Arg0, unlock{at: at, row: g.row(), path: gr.program.sitePath(s), call: uint64(s.Place())})
+		gr.locks.unlocks.gaveBack(h.Arg0, unlock{at: at, by: g, row: g.row(), path: gr.program.sitePath(s), call: uint64(s.Place())})
 	}
 }
 

@@ -40,7 +40,7 @@ func TestGo(t *testing.T) {
 		name string
 		test func(t *testing.T, program string)
 	}{
-		{"sections", goSections}, {"attach", goAttach}, {"locks", goLockBlame}, {"idleness", goIdleness}, {"hard", goUndisturbed},
+		{"sections", goSections}, {"attach", goAttach}, {"locks", goLockBlame}, {"locks without a core", goKept}, {"idleness", goIdleness}, {"hard", goUndisturbed},
 		{"off the core", goOff}, {"handed out", goHandedOut},
 	} {
 		t.Run(c.name, func(t *testing.T) { c.test(t, program) })
@@ -164,6 +164,36 @@ func goLockBlame(t *testing.T, program string) {
 	if d := sums["lock-blame"] - sums["lock-wait"]; d > 0.01*sums["lock-wait"] || d < -0.01*sums["lock-wait"] {
 		t.Errorf("wait and blame differ: %v", sums)
 	}
+}
+
+// A wait for a lock is as long as its holder worked under it, as the program itself measures that: not
+// as long as the holder had no core.
+func goKept(t *testing.T, program string) {
+	needs(t, needSamples, needTracing)
+	var out strings.Builder
+	p, _ := record(t, Options{Command: []string{program, "kept"}, Stdout: &out})
+	var least, most float64
+	if _, err := fmt.Sscan(out.String(), &least, &most); err != nil {
+		t.Fatal(err)
+	}
+	if got := waited(p, profile.KindLockWait); got < 0.9*least || got > 1.1*most {
+		t.Errorf("they waited for locks for %.0f ns; with cores of their own that would be %.0f to %.0f", got, least, most)
+	}
+}
+
+// waited is how long the threads waited, in all, for what is of a kind.
+func waited(p *profile.Profile, kind string) (ns float64) {
+	tab := p.Tables()
+	for id := range tab.Sections {
+		for in := range p.Instances(profile.SectionID(id)) {
+			for _, c := range in.Costs {
+				if tab.Kinds[tab.Events[c.Row].Kind].Name == kind {
+					ns += float64(c.N)
+				}
+			}
+		}
+	}
+	return ns
 }
 
 // While one of two goroutines works, and the other waits for it, half of what there could be is

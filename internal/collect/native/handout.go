@@ -223,7 +223,7 @@ func afterTheFirst(in *section.Instance) (after []uint64, known bool) {
 	for i := range in.Parts {
 		p := lastPiece(&in.Parts[i])
 		from := min(max(first, p.thread.start), p.to)
-		off, _, _ := p.thread.cpu.offIn(from, p.to)
+		off := p.thread.cpu.offIn(from, p.to)
 		after = append(after, p.to-from-min(off, p.to-from))
 	}
 	return after, true

@@ -30,11 +30,11 @@ type lockWait struct {
 // unlock is the release of a lock for which others waited.
 type unlock struct {
 	at   uint64
-	from uint64  // since when it had it, if it had waited for it; else 0
-	by   *thread // nil: a goroutine
-	row  int32   // of who gave it back
-	path int32   // call path of the release
-	call uint64  // the program's own call in it
+	from uint64 // since when it had it, if it had waited for it; else 0
+	by   *thread
+	row  int32  // of who gave it back
+	path int32  // call path of the release
+	call uint64 // the program's own call in it
 }
 
 // gotLock is the lock for which a thread waited last, until it gives it back.
@@ -56,7 +56,7 @@ func (lk *locks) waitedForLock(t *thread, h *hook.Record, from, at uint64) (l lo
 	if t.covered() || t.idle {
 		return l
 	}
-	away, _, _ := t.cpu.offIn(from, at)
+	away := t.cpu.offIn(from, at)
 	lk.absences.offWithin(t, from, at)
 	lock := lk.program.lockOf(h)
 	threads.LockWait{Thread: t.id, Lock: lock, From: from, To: at}.Tell(lk.operations.feed)
@@ -151,17 +151,16 @@ func (lk *locks) blame(lock, from, to uint64) {
 
 // keptOut is how long a thread slept for a lock within a time while those who held it got on.
 func (r releases) keptOut(t *thread, lock, from, to uint64) (ns uint64) {
-	for _, g := range t.cpu.gone {
+	for i := range t.cpu.gone {
+		g := &t.cpu.gone[i]
 		if g.to == 0 || g.from < from || g.to > to || g.asleep == 0 {
 			continue
 		}
-		woken := r.freed(lock, &g)
-		if woken == 0 { // nobody knows who held it
-			ns += g.waited
-			continue
+		g.due = g.waited
+		if woken := r.freed(lock, g); woken != 0 { // else nobody knows who held it
+			g.due = r.heldUp(lock, g.from, woken)
 		}
-		slept := woken - g.from
-		ns += slept - min(slept, r.stalled(lock, g.from, woken))
+		ns += g.due
 	}
 	return ns
 }
@@ -174,23 +173,27 @@ func (r releases) freed(lock uint64, g *gap) (at uint64) {
 		return max(u, woken) - min(u, woken)
 	}
 	for _, u := range r[lock] {
-		if u.by != nil && u.at > g.from && u.at <= g.to && (at == 0 || far(u.at) <= far(at)) {
+		if u.at > g.from && u.at <= g.to && (at == 0 || far(u.at) <= far(at)) {
 			at = u.at
 		}
 	}
 	return at
 }
 
-// stalled is for how long those who held a lock, one after the other until it was given back, had no
-// core for it: on as many cores as threads nobody would have waited for that. Who slept when his
-// predecessor gave it back slept for it, and wanted a core from then on.
-func (r releases) stalled(lock, from, to uint64) (ns uint64) {
-	woken := false
+// heldUp is how long a lock kept others waiting within a time, as far as those who held it got on, one
+// after the other until it was given back: on as many cores as threads nobody would have waited for
+// one without a core. Who slept when his predecessor gave it back slept for it, and wanted a core
+// from then on. And who gave it back last may have lost his core before he let the waiter go.
+func (r releases) heldUp(lock, from, to uint64) (ns uint64) {
+	until, woken := from, false
 	for _, u := range r[lock] {
-		if u.by != nil && u.at > from && u.at <= to {
-			ns += u.by.cpu.without(from, u.at, woken)
-			from, woken = u.at, true
+		if u.at > until && u.at <= to {
+			ns += u.at - until - min(u.at-until, u.by.cpu.without(until, u.at, woken))
+			until, woken = u.at, true
 		}
+	}
+	if !woken { // nobody knows who held it
+		return to - min(from, to)
 	}
 	return ns
 }

@@ -13,7 +13,7 @@ import (
 // after he was let go, is kept from it by the machine.
 func TestKeptOut(t *testing.T) {
 	forced := func(from, to uint64) gap { return gap{from: from, to: to} }
-	slept := func(from, to, asleep uint64) gap { return gap{from, to, asleep, asleep / 2} }
+	slept := func(from, to, asleep uint64) gap { return gap{from, to, rest{asleep, asleep / 2, asleep}} }
 	type release struct {
 		at uint64
 		by []gap // when who gave it back was off the core
@@ -29,6 +29,8 @@ func TestKeptOut(t *testing.T) {
 		{"the holder has no core", []gap{slept(100, 200, 100)}, []release{{200, []gap{forced(50, 190)}}}, 10},
 		{"the holder sleeps", []gap{slept(100, 200, 100)}, []release{{200, []gap{slept(120, 180, 60)}}}, 100},
 		{"the holder sleeps, and then has no core", []gap{slept(100, 200, 100)}, []release{{200, []gap{slept(120, 180, 30)}}}, 70},
+		{"the holder sleeps for one who has no core", []gap{slept(100, 200, 100)}, []release{{200, []gap{{120, 180, rest{60, 30, 10}}}}}, 50},
+		{"the holder wakes up on the way, and then has no core", []gap{slept(100, 200, 100)}, []release{{200, []gap{slept(50, 190, 60)}}}, 20},
 		{"who is next has no core", []gap{slept(100, 400, 300)}, []release{{150, nil}, {400, []gap{slept(90, 390, 290)}}}, 60},
 		{"who is next works", []gap{slept(100, 400, 300)}, []release{{150, nil}, {400, []gap{slept(90, 150, 60)}}}, 300},
 		{"let go by the first, and without a core", []gap{slept(100, 400, 45)}, []release{{150, nil}, {400, nil}}, 50},

@@ -83,6 +83,7 @@ type offSpan struct {
 	path     int32
 	metric   string
 	wait     offWait
+	queued   uint64 // ns for which one that had no core may have kept it waiting
 }
 
 // offWait is the times off the core of one kind at one place in one piece.
@@ -127,36 +128,37 @@ func (ab *absences) hasLeft(t *thread, at uint64, forced bool) {
 
 // cameBack: it has a core again. It was away for something else for so long, by the wall's clock and
 // by the pace's.
-func (ab *absences) cameBack(t *thread, at uint64) (asleep, waited uint64) {
+func (ab *absences) cameBack(t *thread, at uint64) (r rest) {
 	o := &t.off
 	was := o.now
 	o.now = away{}
 	on := t.acting()
 	from := max(was.from, on.piece.from)
 	if was.from == 0 || from >= at || ab.stood(was.from, at) {
-		return 0, 0
+		return r
 	}
 	switch {
 	case was.forced && was.yields && !was.known:
 		ab.gaveWay(t, &was, at)
-		return 0, 0
+		return r
 	case was.forced:
 		ab.waitsForCore(on, was.where.path, at-from)
-		return 0, 0
+		return r
 	}
 	queued := min(at-from, ab.scheduler.waited(t.tid, at))
 	ab.waitsForCore(on, was.where.path, queued)
-	asleep = at - from - queued
-	waited = uint64(float64(ab.clocks.pace.now-was.pace) * float64(asleep) / float64(at-was.from))
+	asleep := at - from - queued
+	share := float64(asleep) / float64(at-was.from)
+	r = rest{asleep: asleep, waited: uint64(float64(ab.clocks.pace.now-was.pace) * share), due: asleep}
 	if was.known && t.cond.on {
-		t.cond.waited += waited
+		t.cond.waited += r.waited
 	}
 	if asleep == 0 || was.known || ab.program.golang && on.goroutine == nil {
-		return asleep, waited
+		return r
 	}
-	sure := uint64(float64(ab.clocks.pace.sure-was.sure) * float64(asleep) / float64(at-was.from))
-	ab.isAway(t, &was, offSpan{from: was.from, to: at, wait: offWait{n: 1, wait: asleep}}, sure)
-	return asleep, waited
+	sure := uint64(float64(ab.clocks.pace.sure-was.sure) * share)
+	r.due = ab.isAway(t, &was, offSpan{from: was.from, to: at, wait: offWait{n: 1, wait: asleep}}, sure)
+	return r
 }
 
 // waitsFor is the kind of a wait in a loop of the program's own.
@@ -175,8 +177,10 @@ func (ab *absences) gaveWay(t *thread, was *away, at uint64) {
 	ab.isAway(t, was, s, ab.clocks.pace.sure-was.sure)
 }
 
-// isAway charges a time off the core that nobody tells of to the place where the thread left it.
-func (ab *absences) isAway(t *thread, was *away, s offSpan, waited uint64) {
+// isAway charges a time off the core that nobody tells of to the place where the thread left it. It is
+// for how long the thread would have been away with a core for everybody: whom it waits for at a
+// futex nobody knows, so that only the rest of that is sure in which none of them wanted a core.
+func (ab *absences) isAway(t *thread, was *away, s offSpan, sure uint64) (ns uint64) {
 	o, on := &t.off, t.acting()
 	if w, ok := o.seenAway(s.from, s.to); ok {
 		was.where = w
@@ -193,18 +197,22 @@ func (ab *absences) isAway(t *thread, was *away, s offSpan, waited uint64) {
 	others := profile.FamilyOf(s.wait.kind) != profile.FamilyOffCore
 	if was.where.waits || (others || s.wait.kind == kindFutex) && (was.home || !ab.program.watches()) {
 		ab.out.paths[pathKey{s.path, on.row(), noSection, "wait"}] += float64(s.wait.wait)
-		return
+		return s.wait.wait
 	}
-	metric := metricOff
+	s.metric = metricOff
 	if others {
-		metric, s.wait.wait = "wait", waited
+		s.metric, s.wait.wait = "wait", sure
+	} else if s.wait.kind == kindFutex {
+		s.queued = s.wait.wait - min(sure, s.wait.wait)
+		s.wait.wait -= s.queued
+		ab.waitsForCore(on, s.path, s.queued)
 	}
-	s.metric = metric
 	on.piece.addOff(s.wait)
 	t.line.waits(s.wait.wait)
-	ab.out.paths[pathKey{s.path, on.row(), noSection, metric}] += float64(s.wait.wait)
+	ab.out.paths[pathKey{s.path, on.row(), noSection, s.metric}] += float64(s.wait.wait)
 	o.gone[o.next] = s
 	o.next = (o.next + 1) % remembered
+	return s.wait.wait
 }
 
 // waitsForCore charges what a thread waited for a core to the place where it was.
@@ -246,16 +254,27 @@ func (ab *absences) offWithin(t *thread, from, to uint64) {
 	}
 	for i := range t.off.gone {
 		s := &t.off.gone[i]
-		if s.from < from || s.to > to || s.wait.wait == 0 {
+		if s.from < from || s.to > to || s.wait.wait+s.queued == 0 {
 			continue
 		}
-		on := t.acting()
-		if on.piece.forgetOff(s.wait) {
-			k := pathKey{s.path, on.row(), noSection, s.metric}
-			ab.out.paths[k] = max(0, ab.out.paths[k]-float64(s.wait.wait))
-		}
+		ab.takeBack(t.acting(), s)
 		*s = offSpan{}
 	}
+}
+
+// takeBack takes back what was charged for a time off the core, if it stands there.
+func (ab *absences) takeBack(on *thread, s *offSpan) {
+	if !on.piece.forgetOff(s.wait) {
+		return
+	}
+	less := func(metric string, ns uint64) {
+		k := pathKey{s.path, on.row(), noSection, metric}
+		ab.out.paths[k] = max(0, ab.out.paths[k]-float64(ns))
+	}
+	less(s.metric, s.wait.wait)
+	less(metricQueue, s.queued)
+	on.piece.queued -= min(s.queued, on.piece.queued)
+	ab.queued -= min(s.queued, ab.queued)
 }
 
 func (p *piece) addOff(w offWait) {

@@ -321,3 +321,38 @@ func TestFutexOnTheWayFromABarrier(t *testing.T) {
 		}
 	}
 }
+
+// Whom a thread waits for at a futex nobody knows: as long as some thread that could go on has no core,
+// it may be that one, and the wait is not the program's.
+func TestFutexOfOneWithoutACore(t *testing.T) {
+	const long = 50_000
+	for _, row := range []struct {
+		name string
+		kind string
+		have bool // the other thread has a core
+		want uint64
+	}{
+		{"it works", kindFutex, true, long}, {"it has no core", kindFutex, false, 0},
+		{"asleep for a time", kindSleep, false, long},
+	} {
+		r, _ := recording(t, Options{})
+		r.main.program.hooks = &hook.Installed{}
+		m, at := r.main.roster.main(), uint64(2000)
+		m.cpu = onCPU{known: true, on: true, since: 1000}
+		m.off.last = leaving{at: at, kind: row.kind, call: 0x1000, seen: true}
+		pace := &r.main.clocks.pace
+		pace.to(at)
+		pace.set(&m.paced, false, false)
+		pace.set(&paced{}, row.have, true)
+		r.main.absences.hasLeft(m, at, false)
+		m.cpu.out(at, false)
+		pace.to(at + long)
+		was := r.main.absences.cameBack(m, at+long)
+		if got := m.piece.off[0].wait; got != row.want || was.due != got || m.piece.queued != long-got {
+			t.Errorf("%s: waits for %d ns and %+v, and for a core for %d ns; want %d of %d", row.name, got, was, m.piece.queued, row.want, long)
+		}
+		if r.main.absences.offWithin(m, at, at+long); m.piece.off[0].wait != 0 || m.piece.queued != 0 {
+			t.Errorf("%s: %+v and %d ns for a core are left of a wait that is known", row.name, m.piece.off, m.piece.queued)
+		}
+	}
+}

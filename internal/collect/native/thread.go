@@ -117,23 +117,27 @@ type onCPU struct {
 // gap is a time off a CPU; to is 0 while it lasts.
 type gap struct {
 	from, to uint64
-	asleep   uint64 // of that, not for want of a core
-	waited   uint64 // of that on the pace's clock
+	rest
+}
+
+// rest is what a thread was off its CPU for that was not for want of a core.
+type rest struct {
+	asleep uint64 // by the wall's clock
+	waited uint64 // by the pace's
+	due    uint64 // what would be left of it if every thread had a core
 }
 
 // keptGaps is how many times off a CPU are remembered: who waits for a lock that many want comes
 // back and leaves again many times.
 const keptGaps = 64
 
-// in and out are the switches. It was away, and waited for something but a core for so long, by the
-// wall's clock and by the pace's.
-func (c *onCPU) in(at, asleep, waited uint64) {
+// in and out are the switches.
+func (c *onCPU) in(at uint64, r rest) {
 	if c.next < len(c.gone) && c.gone[c.next].to == 0 {
-		g := &c.gone[c.next]
-		g.to, g.asleep, g.waited = at, asleep, waited
+		c.gone[c.next].to, c.gone[c.next].rest = at, r
 		c.next = (c.next + 1) % keptGaps
 	}
-	c.idle += waited
+	c.idle += r.waited
 	c.known, c.on, c.since = true, true, at
 }
 
@@ -147,12 +151,19 @@ func (c *onCPU) out(at uint64, forced bool) {
 	}
 }
 
+// left is when the thread left its CPU, 0 if it has one.
+func (c *onCPU) left() uint64 {
+	if c.next < len(c.gone) && c.gone[c.next].to == 0 {
+		return c.gone[c.next].from
+	}
+	return 0
+}
+
 // blocked reports whether the thread sleeps in the kernel, and is not merely short of a CPU.
 func (c *onCPU) blocked() bool { return c.known && !c.on && c.own }
 
-// offIn is how long the thread was off its CPU within a time, as far as it is remembered, and how
-// long it waited then, for something but a core, by the wall's clock and by the pace's.
-func (c *onCPU) offIn(from, to uint64) (off, asleep, waited uint64) {
+// offIn is how long the thread was off its CPU within a time, as far as it is remembered.
+func (c *onCPU) offIn(from, to uint64) (off uint64) {
 	for _, g := range c.gone {
 		lo, hi := max(g.from, from), to
 		if g.to != 0 {
@@ -160,16 +171,13 @@ func (c *onCPU) offIn(from, to uint64) (off, asleep, waited uint64) {
 		}
 		if g.from != 0 && hi > lo {
 			off += hi - lo
-			share := float64(hi-lo) / float64(max(g.to, hi)-g.from)
-			asleep += uint64(float64(g.asleep) * share)
-			waited += uint64(float64(g.waited) * share)
 		}
 	}
-	return off, asleep, waited
+	return off
 }
 
-// without is how long the thread wanted a core within a time and had none. Should it have been woken
-// when that began, what it slept until then is over.
+// without is how long the thread wanted a core within a time and had none, or waited for one that had
+// none. Should it have been woken when that began, what it slept until then is over.
 func (c *onCPU) without(from, to uint64, woken bool) (ns uint64) {
 	for _, g := range c.gone {
 		lo, hi := max(g.from, from), min(g.to, to)
@@ -178,10 +186,20 @@ func (c *onCPU) without(from, to uint64, woken bool) (ns uint64) {
 		case woken && g.from < from:
 			ns += hi - lo
 		default:
-			ns += uint64(float64(g.to-g.from-min(g.asleep, g.to-g.from)) * float64(hi-lo) / float64(g.to-g.from))
+			ns += hi - lo - g.dueIn(lo, hi)
 		}
 	}
 	return ns
+}
+
+// dueIn is how much of what is due of a time off a CPU lies within a time: it sleeps first, and wants a
+// core then.
+func (g *gap) dueIn(lo, hi uint64) uint64 {
+	woken := g.from + g.asleep
+	if hi = min(hi, woken); hi <= lo {
+		return 0
+	}
+	return uint64(float64(hi-lo) * float64(min(g.due, g.asleep)) / float64(g.asleep))
 }
 
 // at is the thread's CPU time at a moment.

@@ -55,7 +55,7 @@ func TestOnCPU(t *testing.T) {
 		in bool
 	}{{100, true}, {150, false}, {200, true}, {260, false}, {300, true}} {
 		if s.in {
-			c.in(s.at, 0, 0)
+			c.in(s.at, rest{})
 		} else {
 			c.out(s.at, true)
 		}
@@ -63,7 +63,7 @@ func TestOnCPU(t *testing.T) {
 	if got := c.at(310); got != 120 {
 		t.Errorf("on a CPU for %d, want 120", got)
 	}
-	if got, _, _ := c.offIn(180, 270); got != 30 {
+	if got := c.offIn(180, 270); got != 30 {
 		t.Errorf("off for %d between 180 and 270, want 30", got)
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"sync/atomic"
 	"syscall"
 	"time"
+	"unsafe"
 )
 
 const (
@@ -167,6 +168,58 @@ func locks() {
 	}
 }
 
+// waiting is how many wait for a lock, as its first word has it (sync.Mutex: from the fourth bit on).
+func waiting(mu *sync.Mutex) int32 { return atomic.LoadInt32((*int32)(unsafe.Pointer(mu))) >> 3 }
+
+// keptUp holds the lock, for so much of its own time on a core once others wait for it. It tells how much that was since then, and
+// since it had the lock.
+func keptUp(others func(), d time.Duration) (both, all time.Duration) {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	mu.Lock()
+	from := cpuTime(thread)
+	others()
+	for waiting(&mu) < 2 {
+	}
+	since := cpuTime(thread)
+	for cpuTime(thread) < since+d {
+	}
+	to := cpuTime(thread)
+	mu.Unlock()
+	return to - since, to - from
+}
+
+// kept lets two goroutines wait for a lock whose holder loses its core again and again, to the kernel or within the runtime, as
+// others want one all the time. It prints for how long they would have waited at least and at most if it had kept its core.
+func kept() {
+	n := runtime.NumCPU()
+	var done atomic.Bool
+	for range 4 * n {
+		go func() {
+			for x := 1; !done.Load(); x++ {
+				work(0, 1000)
+			}
+		}()
+	}
+	var least, most time.Duration
+	for _, p := range []int{8 * n, n} {
+		runtime.GOMAXPROCS(p)
+		for range 3 {
+			var wg sync.WaitGroup
+			wg.Add(3)
+			short := func() { defer wg.Done(); holdShort() }
+			go func() {
+				defer wg.Done()
+				both, all := keptUp(func() { go short(); go short() }, 4*held)
+				least, most = least+2*both, most+2*all
+			}()
+			wg.Wait()
+		}
+	}
+	done.Store(true)
+	fmt.Println(least.Nanoseconds(), most.Nanoseconds())
+}
+
 //go:noinline
 func together(me, n int) {
 	for i := range n {
@@ -202,17 +255,20 @@ func partners() {
 		other := <-done
 		apart += from.Sub(other[0]).Abs() + to.Sub(other[1]).Abs()
 		parked(1, "chan receive")
-		before := cpuTime()
+		before := cpuTime(syscall.RUSAGE_SELF)
 		alone(2 * n)
-		one += cpuTime() - before
+		one += cpuTime(syscall.RUSAGE_SELF) - before
 	}
 	fmt.Println(one.Nanoseconds(), apart.Nanoseconds())
 }
 
-// cpuTime is what all threads used until now.
-func cpuTime() time.Duration {
+// thread is RUSAGE_THREAD.
+const thread = 1
+
+// cpuTime is what the calling thread or all threads used until now.
+func cpuTime(whose int) time.Duration {
 	var u syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
+	if err := syscall.Getrusage(whose, &u); err != nil {
 		panic(err)
 	}
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
@@ -324,6 +380,9 @@ func fails(x int) {
 }
 
 func main() {
-	map[string]func(){"teams": teams, "until-told": untilTold, "locks": locks, "partners": partners, "hard": hard, "naps": naps, "handed": handed}[os.Args[1]]()
+	map[string]func(){
+		"teams": teams, "until-told": untilTold, "locks": locks, "partners": partners, "hard": hard, "naps": naps, "handed": handed,
+		"kept": kept,
+	}[os.Args[1]]()
 	os.Exit(7)
 }
