@@ -87,21 +87,21 @@ type Op struct {
 	Kind    OpKind
 	Thread  ThreadID
 	At      unit.Cycles
-	Other   ThreadID   // by kind
-	Woken   []ThreadID // OpRelease
-	One     bool       // OpRelease: of any number it would have let go one, as who gives back a lock
-	Through []ThreadID // OpRelease: of those who have the same creator, who has come back from its own function, and only has to end
-	Object  uint64     // barrier, region, futex, lock
-	Built   bool       // OpArrive: at a barrier that the program built itself
-	Handed  bool       // OpRelease: those who let them out do not go in where they wait, or one at a time comes out
-	Peer    bool       // OpRelease, Handed: t waits there itself at times, as for a lock
-	Untyped bool       // OpWaitBegin: a bare futex, which may as well be a lock's
-	Meeting any        // OpArrive: with other processes, of which nothing is seen here; the collector's handle
-	Final   bool       // OpExit: it ends the program
-	Lock    bool       // OpWaitEnd: if it ended no section it was a lock's
-	Loose   bool       // OpExit: nobody can join the thread; it may have been counted down
-	Idle    bool       // OpWaitEnd: if it ended no section it was for work to do
-	N       unit.Cycles
+	Other   ThreadID    // by kind
+	Woken   []ThreadID  // OpRelease
+	One     bool        // OpRelease: of any number it would have let go one, as who gives back a lock
+	Through []ThreadID  // OpRelease: of those who have the same creator, who has come back from its own function, and only has to end
+	Object  uint64      // barrier, region, futex, lock
+	Built   bool        // OpArrive: at a barrier that the program built itself
+	Handed  bool        // OpRelease: those who let them out do not go in where they wait, or one at a time comes out
+	Peer    bool        // OpRelease, Handed: t waits there itself at times, as for a lock
+	Untyped bool        // OpWaitBegin: a bare futex, which may as well be a lock's
+	Meeting any         // OpArrive: with other processes, of which nothing is seen here; the collector's handle
+	Final   bool        // OpExit: it ends the program
+	Lock    bool        // OpWaitEnd: if it ended no section it was a lock's
+	Loose   bool        // OpExit: nobody can join the thread; it may have been counted down
+	Idle    bool        // OpWaitEnd: if it ended no section it was for work to do
+	N       unit.Cycles // OpOff: so long; OpWaitBegin: of what was told so, what lies in the wait
 	Site    Site
 	Span    any // the collector's handle of the piece that ends here
 }

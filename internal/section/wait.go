@@ -56,6 +56,9 @@ func (t *thread) split(m mark, at, start unit.Cycles, site Site) Part {
 // waitBegin is provisional: the wait may turn out to end a section, or not.
 func (r *Recogniser) waitBegin(t *thread, op *Op) {
 	r.cancel(t)
+	for _, p := range t.open {
+		p.off -= min(p.off, op.N)
+	}
 	t.piece(op)
 	t.state = waiting
 	t.wait = waitState{at: op.At, site: op.Site, object: op.Object, untyped: op.Untyped, mark: t.mark()}

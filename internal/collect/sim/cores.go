@@ -224,6 +224,13 @@ func (c *cores) release(t *thread) {
 // hold lets a core stand still with its thread.
 func (c *cores) hold(k *core) { c.active.remove(k.heapPos) }
 
+// give gives the core of a thread that is held to the next one that waits for it, at a clock.
+func (c *cores) give(t *thread, at uint64) {
+	k := t.core
+	c.resume(k, at)
+	c.release(t)
+}
+
 // resume lets it go on, not before a clock.
 func (c *cores) resume(k *core, at uint64) {
 	k.clock = max(k.clock, at)

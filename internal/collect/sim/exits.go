@@ -127,10 +127,11 @@ func (ex *exits) yields(t *thread) {
 		return
 	}
 	ex.segments.noteYield(t)
-	k := t.core
-	ex.cores.yield(k)
-	ex.cores.settle()
 	ex.parking.yieldStill(t)
+	if k := t.core; k != nil && !t.blocked {
+		ex.cores.yield(k)
+	}
+	ex.cores.settle()
 }
 
 // Numbers of the system calls that end threads (Linux, syscall_64.tbl).

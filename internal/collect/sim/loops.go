@@ -160,11 +160,14 @@ func (ls *loops) spinner(t *thread, l *spin.Loop, since uint64) *spinner {
 	if s.object == 0 {
 		s.object = l.Watches[0].Addr
 	}
-	s.until = ^uint64(0)
-	if l.Rounds < spin.Endless {
-		round := (t.now() - since) * l.Instrs / uint64(max(ls.follow.Executed(), 1))
-		s.until = t.now() + l.Rounds*max(round, 1)
+	round := max((t.now()-since)*l.Instrs/uint64(max(ls.follow.Executed(), 1)), 1)
+	after := func(rounds uint64) uint64 {
+		if rounds == spin.Endless {
+			return never
+		}
+		return t.now() + rounds*round
 	}
+	s.until, s.keeps = after(l.Rounds), after(l.Seen)
 	return s
 }
 

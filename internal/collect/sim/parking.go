@@ -140,13 +140,18 @@ func (pk *parking) pays(s *spinner) bool {
 	if s.loop.Fixed {
 		return true
 	}
+	soon := s.t.now() + sliceLength
+	if s.yields(pk.cores, soon) {
+		return true
+	}
 	clock, other := pk.cores.behind(s.t.core)
-	return other != nil && clock < s.until && s.until-s.t.now() > sliceLength
+	due := s.due(pk.cores)
+	return other != nil && clock < due && due > soon
 }
 
 // park takes a spinning thread out of the others' way. One that cannot leave by itself waits: it
-// gives up its core, and the recogniser is told. One that may keeps its core, and its clock stands
-// still until it is known.
+// gives up its core, and the recogniser is told. One that may keeps its core, for as long as it
+// would if others wait for that, and its clock stands still until it is known.
 func (pk *parking) park(s *spinner) {
 	t := s.t
 	t.blocked, t.spin = true, s
@@ -156,7 +161,11 @@ func (pk *parking) park(s *spinner) {
 	pk.spinners.parked = append(pk.spinners.parked, s)
 	t.at, t.waitAt = t.now(), t.now()
 	if s.held() {
-		pk.cores.hold(t.core)
+		if s.yields(pk.cores, t.now()+sliceLength) {
+			pk.cores.release(t)
+		} else {
+			pk.cores.hold(t.core)
+		}
 		pk.alike(s)
 		return
 	}

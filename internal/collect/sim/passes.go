@@ -56,6 +56,7 @@ type passage struct {
 	stack  []frameRef
 	before segment // what the segment under way held up to here, if it has not been cut here
 	cut    bool
+	off    uint64 // for how long the thread had been off its core by then, since the segment began
 }
 
 // pointAt is the pass point at an address; it has a probe from now on.
@@ -115,7 +116,7 @@ func (sg *segments) markPass(t *thread, pc uint64) {
 	var p segment
 	sg.drain(t, &p)
 	t.keepFor(&p)
-	t.pass = &passage{at: t.now(), pc: pc, stack: sg.places.stack(t),
+	t.pass = &passage{at: t.now(), pc: pc, stack: sg.places.stack(t), off: t.off,
 		before: segment{edges: t.carry, hw: t.carryHW, samples: t.samples}}
 	t.carry, t.carryHW, t.samples = nil, hardware{}, nil
 }
@@ -138,18 +139,23 @@ func (sg *segments) cutAtPass(t *thread, kind section.OpKind) section.Op {
 		p = &segment{}
 	}
 	p.start, p.at, p.pc, p.stack = t.segment, x.at, x.pc, x.stack
-	p.locks, p.off, p.earlier, p.given = t.locks, t.off, t.earlier, t.given
+	behind := uint64(0) // off its core, in the wait
+	if kind == section.OpWaitBegin {
+		behind = t.off - x.off
+	}
+	p.locks, p.off, p.earlier, p.given = t.locks, t.off-behind, t.earlier, t.given
 	p.candidate, p.task = t.watchedCandidate(), t.doesTask()
 	if units := sg.rounds.takeSpinning(t, p); units > 0 {
 		sg.operations.reportSpun(t, units)
 	}
 	sg.closed(t, p)
-	t.locks, t.off, t.earlier, t.given = nil, 0, nil, nil
+	t.locks, t.off, t.earlier, t.given = nil, behind, nil, nil
 	t.segment = segmentStart{at: x.at, pc: x.pc, stack: x.stack}
 	t.pass = &passage{at: x.at, pc: x.pc, stack: x.stack, cut: true}
 	site := sg.places.site(p.pc, p.stack)
 	site.Kept = sg.places.kept(p)
-	return section.Op{Kind: kind, Thread: t.id, Other: section.NoThread, At: unit.Cycles(p.at), Site: site, Span: p}
+	return section.Op{Kind: kind, Thread: t.id, Other: section.NoThread, At: unit.Cycles(p.at), N: unit.Cycles(behind),
+		Site: site, Span: p}
 }
 
 // tried is the address at which the instruction at pc tries to take a lock, 0 if it does not.

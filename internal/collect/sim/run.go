@@ -194,7 +194,7 @@ func (r *run) timers(k *core) {
 // idle is when no thread runs on: those that only seem to wait do so after all; the clock jumps, or
 // the host is waited for, or nothing can ever happen again.
 func (r *run) idle() {
-	if r.waking.resumeHeld(^uint64(0)) || r.waking.interrupted() || r.waking.seeChanges() {
+	if r.waking.resumeFirst() || r.waking.interrupted() || r.waking.seeChanges() {
 		return
 	}
 	if r.waking.outsiders() && r.awaitOutsiders() {

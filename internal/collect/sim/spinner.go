@@ -16,6 +16,7 @@ type spinner struct {
 	heads    map[uint64]bool // their addresses
 	own      map[uint64]bool // of these, those in the program's own code; all, if there are none
 	until    uint64          // clock up to which it surely goes round, if nothing changes
+	keeps    uint64          // clock up to which it keeps its core then
 	object   uint64          // first place watched that is not on the thread's stack
 	reported bool            // the recogniser knows
 	call     uint64          // the program's own place
@@ -54,6 +55,24 @@ func (s *spinner) kind() waitEvent {
 
 // held reports whether the thread keeps its core: it may yet turn out that it did not wait.
 func (s *spinner) held() bool { return !s.loop.Fixed }
+
+// due is the clock up to which a held thread stands still: then it may leave its loop by itself, or
+// others that wait for its core get that.
+func (s *spinner) due(c *cores) uint64 {
+	if k := s.t.core; k != nil && c.waitsFor(k) != nil {
+		return min(s.until, s.keeps, k.quantum)
+	}
+	return s.until
+}
+
+// yields reports whether all that a held thread does by a clock is to give its core away to others
+// that wait for it. What it would do next time that it has one is to go round.
+func (s *spinner) yields(c *cores, clock uint64) bool {
+	return s.until == never && s.t.core != nil && s.due(c) <= clock
+}
+
+// never is the clock up to which a thread goes round that nothing of its own can let go.
+const never = ^uint64(0)
 
 // spinners is the threads that spin.
 type spinners struct{ parked []*spinner }

@@ -62,7 +62,8 @@ func (tr *trials) staysIn(s *spinner, at uint64) bool {
 	for i := range s.loop.Watches {
 		s.loop.Watches[i].Value = watched[i]
 	}
-	s.until -= min(s.until, end-at)                    // it has gone round so often
+	s.until -= min(s.until, end-at) // it has gone round so often
+	s.keeps -= min(s.keeps, end-at)
 	t.at, t.busy, tr.clocks.latest = was, busy, latest // or each look would let it leave so much later
 	return true
 }

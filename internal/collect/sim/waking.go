@@ -121,10 +121,10 @@ func (wk *waking) tryWake(s *spinner, by *thread, before int) bool {
 	wk.locks.tookLock(t)
 	t.blocked, t.spin = false, nil
 	t.still.suspect = len(saw) == 0 // many who are let go wait again at once
-	if s.held() {
-		if !s.reported && t.covered() {
-			t.waitsOn, t.at = waitsInner, s.woken
-		}
+	if s.held() && !s.reported && t.covered() {
+		t.waitsOn, t.at = waitsInner, s.woken
+	}
+	if t.core != nil {
 		wk.cores.resume(t.core, s.woken)
 	} else {
 		t.readyAt = max(t.at, s.woken)
@@ -231,14 +231,30 @@ func (wk *waking) reportSpinRelease(by *thread, object, point uint64, woken []se
 	wk.segments.reportOpening(by, op)
 }
 
+// resumeFirst lets those of the held threads go on that do so first, as nobody else does anything.
+func (wk *waking) resumeFirst() bool {
+	first := ^uint64(0)
+	for _, s := range wk.spinners.parked {
+		if s.held() {
+			first = min(first, s.due(wk.cores))
+		}
+	}
+	return wk.resumeHeld(first)
+}
+
 // resumeHeld lets those go on, each at its own clock, that may leave their loops by themselves
-// before a clock: nothing shows that they wait. It reports whether there were any.
+// before a clock: nothing shows that they wait. Those that give their cores away by then do so. It
+// reports whether there were any.
 func (wk *waking) resumeHeld(clock uint64) (any bool) {
 	wk.spinners.parked = slices.DeleteFunc(wk.spinners.parked, func(s *spinner) bool {
-		if !s.held() || s.until > clock {
+		if !s.held() || s.due(wk.cores) > clock {
 			return false
 		}
 		any = true
+		if s.yields(wk.cores, clock) {
+			wk.cores.give(s.t, s.due(wk.cores))
+			return false
+		}
 		wk.resumeOwn(s)
 		return true
 	})
@@ -249,7 +265,12 @@ func (wk *waking) resumeHeld(clock uint64) (any bool) {
 func (wk *waking) resumeOwn(s *spinner) {
 	s.t.blocked, s.t.spin = false, nil
 	s.t.still.skip = 1
-	wk.cores.resume(s.t.core, 0)
+	if s.t.core != nil {
+		wk.cores.resume(s.t.core, 0)
+		return
+	}
+	s.t.readyAt = s.t.at
+	wk.cores.place(s.t)
 }
 
 // interrupted lets those go on that have a signal to handle.
@@ -265,7 +286,7 @@ func (wk *waking) interrupted() (any bool) {
 		t := s.t
 		t.blocked, t.spin = false, nil
 		s.woken = max(t.now(), wk.clocks.latest)
-		if s.held() {
+		if t.core != nil {
 			wk.cores.resume(t.core, s.woken)
 		} else {
 			t.readyAt, t.at = s.woken, s.woken

@@ -21,11 +21,12 @@ func (f *Follower) Counting(now *Head, instrs uint64) *Loop {
 	if c == nil {
 		return nil
 	}
-	round := uint64(execs-f.steps[f.base].first) / uint64(len(c.starts)-1)
+	round, seen := uint64(execs-f.steps[f.base].first)/uint64(len(c.starts)-1), c.seen()
 	l := f.forked(c, now, instrs/max(round, 1)).loop()
 	if l == nil || l.Rounds <= instrs/max(l.Instrs, 1) {
 		return nil
 	}
+	l.Seen = min(l.Rounds, seen)
 	return l
 }
 
@@ -402,13 +403,10 @@ func (x *exec) at(s *step) node { return node{x.pc, s.head.Regs[x86.RSP]} }
 
 // loop makes the loop of what was found.
 func (c *counting) loop() *Loop {
-	l := &Loop{Rounds: Endless}
+	l := &Loop{Rounds: c.lasts()}
 	hangs := false // on memory
-	for at, t := range c.tests {
+	for _, t := range c.tests {
 		hangs = hangs || t.loaded && !t.tainted && t.ways != 3 && t.n >= leastRounds
-		if t.tainted && t.ways != 3 && !c.f.loose[at] {
-			l.Rounds = min(l.Rounds, c.sure(t))
-		}
 	}
 	if !hangs || l.Rounds == 0 {
 		return nil
@@ -419,6 +417,26 @@ func (c *counting) loop() *Loop {
 	}
 	c.describe(l)
 	return l
+}
+
+// lasts is how often the loop surely goes round before a counter may end it.
+func (c *counting) lasts() uint64 {
+	rounds := uint64(Endless)
+	for at, t := range c.tests {
+		if t.tainted && t.ways != 3 && !c.f.loose[at] {
+			rounds = min(rounds, c.sure(t))
+		}
+	}
+	return rounds
+}
+
+// seen is how often it surely goes round before it does what it was not seen to do, or gives its
+// core away.
+func (c *counting) seen() uint64 {
+	if slices.ContainsFunc(c.execs(), func(x exec) bool { return x.in.Branch == x86.BranchSyscall }) {
+		return 0
+	}
+	return c.lasts()
 }
 
 // sure is for how many rounds a test surely goes as it went.

@@ -34,6 +34,7 @@ type Code struct{ Lo, Hi uint64 }
 type Loop struct {
 	Fixed   bool     // the thread's state repeats: it cannot leave by itself
 	Rounds  uint64   // if not Fixed: how often it surely goes round; Endless if nothing in it ends it
+	Seen    uint64   // how often it surely goes round as it was seen to, and keeps its core
 	Blocks  []uint64 // the heads of the blocks of a round in order, or, if not Fixed, of those seen
 	Stops   []uint64 // those of them at whose heads the thread was looked at
 	Beyond  []Code   // what else is in it, if not Fixed: the thread was not seen there, and would come back
@@ -304,7 +305,7 @@ func (f *Follower) fixed() *Loop {
 	n := len(f.steps)
 	round := f.steps[n-f.period:]
 	execs := f.execs[round[0].first:round[len(round)-1].last]
-	l := &Loop{Fixed: true, Rounds: Endless, Instrs: uint64(len(execs)), Pure: pure(execs, 0, nil)}
+	l := &Loop{Fixed: true, Rounds: Endless, Seen: Endless, Instrs: uint64(len(execs)), Pure: pure(execs, 0, nil)}
 	for i := range round {
 		l.Blocks = append(append(l.Blocks, round[i].head.PC), round[i].then...)
 		l.Stops = append(l.Stops, round[i].head.PC)
