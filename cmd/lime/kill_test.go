@@ -28,6 +28,7 @@ func victims() []victim {
 	return []victim{
 		{"simulate", []string{"simulate", "--cores", "8", "--", "./lu", "8", "200"}, 4, 90 * time.Millisecond},
 		{"simulate, replaced", []string{"simulate", "--cores", "8", "--", "sh", "-c", "exec ./lu 8 200"}, 7, 23 * time.Millisecond},
+		{"count", []string{"count", "--", "./lu", "8", "200"}, 4, 90 * time.Millisecond},
 		{"record", []string{"record", "--", "cat"}, 8, 7 * time.Millisecond},
 		{"record, replaced", []string{"record", "--", "sh", "-c", "exec cat"}, 4, 31 * time.Millisecond},
 	}

@@ -2,6 +2,8 @@ package main
 
 import (
 	"bytes"
+	"errors"
+	"fmt"
 	"maps"
 	"math/rand/v2"
 	"os"
@@ -9,26 +11,34 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
+
+	"lime/internal/testenv"
 )
 
-// verb is one that makes the file out of what it reads, the same each time; without a name for it,
-// it only reads.
+// verb is one that makes the file out of what it reads, the same each time.
 type verb struct {
-	name, output string
-	args         []string
+	name string
+	args []string
+	old  string // the file that out is a copy of before every second run; "": it makes none
 }
 
 func killable() []verb {
 	return []verb{
-		{"import", "-o", []string{"import", "callgrind", "in.thread2", "in.thread3"}},
-		{"export csv", "-o", []string{"export", "--csv", "in.txt"}},
-		{"export pprof", "-o", []string{"export", "--pprof", "in.txt"}},
-		{"report html", "-o", []string{"report", "--html", "in.txt"}},
-		{"resolve", "-o", []string{"resolve", "in.data"}},
-		{"resolve in place", "", []string{"resolve", "in.data"}},
-		{"view", "", []string{"view", "--no-browser", "in.data"}},
+		{"import", []string{"import", "callgrind", "in.thread2", "in.thread3", "-o", "out"}, "in.txt"},
+		{"merge", []string{"merge", "ranks", "-o", "out"}, "in.txt"},
+		{"export csv", []string{"export", "--csv", "in.txt", "-o", "out"}, "old"},
+		{"export pprof", []string{"export", "--pprof", "in.txt", "-o", "out"}, "old"},
+		{"report html", []string{"report", "--html", "in.txt", "-o", "out"}, "old"},
+		{"report of ranks", []string{"report", "ranks", "-o", "out"}, "old"},
+		{"diff", []string{"diff", "in.txt", "in.data", "-o", "out"}, "old"},
+		{"whatif", []string{"whatif", "--yes", "--even", "lu.c:67", "in.sim", "-o", "out"}, "old"},
+		{"scale", []string{"scale", "--cores", "1,2", "-o", "out", "--", "./lu", "4", "6"}, "old"},
+		{"resolve", []string{"resolve", "in.data", "-o", "out"}, "in.txt"},
+		{"resolve in place", []string{"resolve", "in.data"}, ""},
+		{"view", []string{"view", "--no-browser", "in.data"}, ""},
 	}
 }
 
@@ -39,58 +49,83 @@ func leftover(name string) bool {
 	if !ok {
 		rest, ok = strings.CutPrefix(name, "in.data")
 	}
-	return ok && slices.Contains([]string{"-wal", "-shm", "-journal", ".tmp", ".tmp-wal", ".tmp-shm", ".tmp-journal", ".lime.tmp"}, rest)
+	rest = strings.TrimPrefix(rest, ".tmp")
+	return ok && slices.Contains([]string{"", "-wal", "-shm", "-journal", ".tmp", ".tmp-wal", ".tmp-shm", ".tmp-journal", ".lime.tmp"}, rest)
 }
 
-// Killed at any moment, a verb leaves its output whole, as it was, or as a profile that says that it
-// is not complete; and what it reads as it was. What it leaves beside them does not add up.
+// endings are what a verb may be ended by from outside.
+var endings = [...]syscall.Signal{syscall.SIGKILL, syscall.SIGINT, syscall.SIGKILL, syscall.SIGTERM}
+
+// Killed at any moment, a verb leaves its output as it was or whole, what it reads as it was, and no
+// process. What else it leaves is gone after the next run.
 func TestVerbsKilled(t *testing.T) {
-	kills := 4
+	kills := 6
 	if os.Getenv("LIME_LONG") != "" {
 		kills = 1000
 	}
+	testenv.Tool(t, "gcc")
+	mustBuilt(t) // by Go's own cache
 	for _, v := range killable() {
 		t.Run(v.name, func(t *testing.T) {
+			temp := t.TempDir()
+			t.Setenv("TMPDIR", temp)
+			t.Setenv("XDG_CACHE_HOME", t.TempDir())
 			dir := inputs(t)
-			if v.output != "" {
-				v.args = append(v.args, v.output, "out")
-			}
 			took := v.whole(t, dir)
 			want := contents(t, dir)
-			_, all, _ := run(t, dir, "", "report", "--json", "out")
 			for i := range kills {
-				if i%2 == 0 {
-					os.Remove(filepath.Join(dir, "out"))
-				}
-				after := time.Duration(rand.Int64N(int64(took)))
-				v.killed(t, dir, after)
-				checkLeft(t, dir, want, all, after)
+				before := v.before(t, dir, i%2 == 0)
+				how, after := endings[rand.IntN(len(endings))], time.Duration(rand.Int64N(int64(took)))
+				v.killed(t, dir, how, after)
+				checkLeft(t, dir, want, before, fmt.Sprintf("%v after %v", how, after))
 			}
 			v.whole(t, dir)
 			if got := contents(t, dir); !maps.EqualFunc(got, want, bytes.Equal) {
 				t.Errorf("the next run leaves %v", slices.Sorted(maps.Keys(got)))
 			}
+			if left := contents(t, temp); v.name != "view" && len(left) > 0 {
+				t.Errorf("the next run leaves %v in $TMPDIR", slices.Sorted(maps.Keys(left)))
+			}
 		})
 	}
 }
 
-// checkLeft holds the files of a directory to what a whole run leaves, and says of its output.
-func checkLeft(t *testing.T, dir string, want map[string][]byte, all string, after time.Duration) {
+// before leaves an older output, or none, and returns what it holds.
+func (v *verb) before(t *testing.T, dir string, none bool) []byte {
+	t.Helper()
+	out := filepath.Join(dir, "out")
+	if none || v.old == "" {
+		_ = os.Remove(out) // it may not be there
+		return nil
+	}
+	old, err := os.ReadFile(filepath.Join(dir, v.old))
+	if err == nil {
+		err = os.WriteFile(out, old, 0o644)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return old
+}
+
+// checkLeft holds the files of a directory to what a whole run leaves, and its output to what it was
+// before as well.
+func checkLeft(t *testing.T, dir string, want map[string][]byte, before []byte, what string) {
 	t.Helper()
 	got := contents(t, dir)
 	for name := range got {
 		if _, ok := want[name]; !ok && !leftover(name) {
-			t.Fatalf("killed after %v: it leaves %s", after, name)
+			t.Fatalf("%s: it leaves %s", what, name)
 		}
 	}
 	for name, is := range want {
-		if b, ok := got[name]; bytes.Equal(b, is) || name == "out" && !ok {
-			continue
+		b, ok := got[name]
+		same := ok && bytes.Equal(b, is)
+		if name == "out" {
+			same = same || ok == (before != nil) && bytes.Equal(b, before)
 		}
-		code, stdout, _ := run(t, dir, "", "report", "--json", name)
-		cutOff := strings.Contains(stdout, `"complete": false`)
-		if name != "out" || code != 0 && code != 3 || !cutOff && stdout != all {
-			t.Fatalf("killed after %v: %s is another one", after, name)
+		if !same {
+			t.Fatalf("%s: %s is another one (%d bytes, before %d, whole %d)", what, name, len(b), len(before), len(is))
 		}
 	}
 }
@@ -109,40 +144,52 @@ func (v *verb) whole(t *testing.T, dir string) time.Duration {
 	return time.Since(start)
 }
 
-// killed starts the verb and kills it without a warning.
-func (v *verb) killed(t *testing.T, dir string, after time.Duration) {
+// killed starts the verb, ends it by a signal, and waits until nobody that it started is left.
+func (v *verb) killed(t *testing.T, dir string, how os.Signal, after time.Duration) {
 	t.Helper()
 	lime, err := built()
 	if err != nil {
 		t.Fatal(err)
 	}
 	cmd := exec.Command(lime, v.args...)
-	cmd.Dir = dir
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	time.Sleep(after)
-	_ = cmd.Process.Kill() // it may have ended
-	_ = cmd.Wait()
-}
-
-// contents are the files of a directory.
-func contents(t *testing.T, dir string) map[string][]byte {
-	t.Helper()
-	files, err := os.ReadDir(dir)
+	cmd.Dir, cmd.SysProcAttr = dir, &syscall.SysProcAttr{Setpgid: true}
+	read, write, err := os.Pipe()
 	if err != nil {
 		t.Fatal(err)
 	}
+	cmd.Stdout, cmd.Stderr = write, write
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	write.Close()
+	time.Sleep(after)
+	_ = cmd.Process.Signal(how) // it may have ended
+	awaitAll(t, read, cmd.Process.Pid, after)
+	_ = cmd.Wait()
+}
+
+// contents are the files of a directory; those in directories below are one.
+func contents(t *testing.T, dir string) map[string][]byte {
+	t.Helper()
 	out := map[string][]byte{}
-	for _, f := range files {
-		if out[f.Name()], err = os.ReadFile(filepath.Join(dir, f.Name())); err != nil {
-			t.Fatal(err)
+	err := filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
+		if err != nil || path == dir {
+			return err
 		}
+		name, _ := filepath.Rel(dir, path)
+		out[name] = nil
+		if d.Type().IsRegular() {
+			out[name], err = os.ReadFile(path)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
 	}
 	return out
 }
 
-// inputs makes a directory with a profile in text, one as a file, and a run of callgrind's.
+// inputs makes a directory with a profile in text, some as files, a run of callgrind's, and a program.
 func inputs(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -150,6 +197,7 @@ func inputs(t *testing.T) string {
 		"../../internal/cli/testdata/uneven32.txt":                "in.txt",
 		"../../internal/collect/callgrind/testdata/small.thread2": "in.thread2",
 		"../../internal/collect/callgrind/testdata/small.thread3": "in.thread3",
+		"../../bench/lu.c": "lu.c",
 	} {
 		text, err := os.ReadFile(from)
 		if err != nil {
@@ -159,11 +207,26 @@ func inputs(t *testing.T) string {
 			t.Fatal(err)
 		}
 	}
-	if code, _, words := run(t, dir, "", "import", "callgrind", "in.thread2", "in.thread3", "-o", "in.data"); code != 0 {
-		t.Fatal(words)
+	gcc := exec.Command("gcc", "-O2", "-g", "-pthread", "-o", "lu", "lu.c")
+	gcc.Dir = dir
+	out, err := gcc.CombinedOutput()
+	if err = errors.Join(err, os.WriteFile(filepath.Join(dir, "old"), []byte("an older answer\n"), 0o644)); err != nil {
+		t.Fatalf("%v: %s", err, out)
 	}
-	if code, _, words := run(t, dir, "", "resolve", "in.data"); code != 0 {
-		t.Fatal(words)
+	for _, args := range [][]string{
+		{"import", "callgrind", "in.thread2", "in.thread3", "-o", "in.data"},
+		{"resolve", "in.data"},
+		{"simulate", "--cores", "4", "-o", "in.sim", "--", "./lu", "4", "6"},
+	} {
+		if code, _, words := run(t, dir, "", args...); code != 0 {
+			t.Fatal(words)
+		}
+	}
+	for _, rank := range []string{"0", "1"} {
+		t.Setenv("LIME_TEST_RANK", rank)
+		if code, _, words := run(t, dir, "", "simulate", "--rank-var", "LIME_TEST_RANK", "--cores", "4", "-o", "ranks", "--", "./lu", "4", "6"); code != 0 {
+			t.Fatal(words)
+		}
 	}
 	return dir
 }
