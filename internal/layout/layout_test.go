@@ -83,7 +83,7 @@ var table = []row{
 	{"ranks", "profile safe unit", sys},
 	{"scale", "analysis profile unit", gonum},
 	{"report", "origin whatif analysis ledger profile safe unit", ""},
-	{"view", "origin report scale analysis profile unit", ""},
+	{"view", "origin report scale analysis profile safe unit", ""},
 	{"cli", all, all},
 	{"layout", "", ""},
 	{"testenv", "", sys},

@@ -14,6 +14,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"lime/internal/safe"
 )
 
 // store is the directory of one profile. A nil store keeps nothing: what cannot be kept is made
@@ -111,21 +113,21 @@ func sweep(root, keep string, limit int64) {
 // file is where something is kept.
 func (s *store) file(name string) string { return filepath.Join(s.dir, name) }
 
-// write keeps bytes in one piece: whoever reads finds all of them or nothing.
+// write keeps bytes in one piece: whoever reads finds all of them or nothing. What a killed lime
+// leaves beside them does not add up.
 func (s *store) write(name string, fill func(*os.File) error) error {
-	f, err := os.CreateTemp(s.dir, "new-")
+	f, err := safe.Temp(s.file(name))
 	if err != nil {
 		return err
 	}
 	err = fill(f)
-	err = cmp.Or(err, f.Close())
 	if err == nil {
-		err = os.Rename(f.Name(), s.file(name))
+		err = os.Rename(f.Name(), s.file(name)) // before it is closed, and not locked any more
 	}
 	if err != nil {
 		os.Remove(f.Name())
 	}
-	return err
+	return cmp.Or(err, f.Close())
 }
 
 // Answers begin with a letter that says what they are.

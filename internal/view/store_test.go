@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -304,4 +305,27 @@ func TestSeveralUsersAtOnce(t *testing.T) {
 		})
 	}
 	all.Wait()
+}
+
+// What a lime that was killed left of a file that it kept is used again.
+func TestKilledStoresDoNotAddUp(t *testing.T) {
+	s := &store{dir: t.TempDir()}
+	for range 3 {
+		var killed sync.WaitGroup
+		killed.Go(func() {
+			_ = s.write("answer", func(f *os.File) error {
+				f.Close() // as SIGKILL leaves it: not locked, not renamed, not removed
+				runtime.Goexit()
+				return nil
+			})
+		})
+		killed.Wait()
+	}
+	if err := s.write("answer", func(f *os.File) error { _, err := f.WriteString("whole"); return err }); err != nil {
+		t.Fatal(err)
+	}
+	files, err := os.ReadDir(s.dir)
+	if err != nil || len(files) != 1 || files[0].Name() != "answer" {
+		t.Errorf("left: %v, %v", files, err)
+	}
 }
