@@ -23,9 +23,9 @@ const (
 	packFrom   = 256  // shorter payloads are stored as they are
 )
 
-// A budget is how many bytes an instance may still take in memory. What is asked for is taken off
-// before it is allocated, so that no size that a file states makes lime use more than the file can
-// stand for.
+// A budget is how many bytes an instance, or the packed tables together, may still take in memory.
+// What is asked for is taken off before it is allocated, so that no size that a file states makes
+// lime use more than the file can stand for.
 type budget struct{ left, all int64 }
 
 // What an instance may take: a multiple of its file's size, and what the counts of a small file

@@ -30,6 +30,13 @@ func bomb(t *testing.T, count uint64, zeros int) string {
 	return fmt.Sprintf("x'%02x%x'", packZlib, b.Bytes())
 }
 
+// deepPlaces is SQL for chunks of places, each of a stack of so many frames.
+func deepPlaces(chunks, depth int) string {
+	one := append(binary.AppendUvarint(nil, uint64(depth)+1), make([]byte, depth)...)
+	return fmt.Sprintf("WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i+1 FROM n WHERE i<%d) "+
+		"INSERT OR REPLACE INTO place SELECT i, %d, x'%x' FROM n", chunks-1, chunkRows, bytes.Repeat(one, chunkRows))
+}
+
 // taken is what the process has from the system for its heap, at most so far: Go gives back late.
 func taken() uint64 {
 	s := []metrics.Sample{{Name: "/memory/classes/total:bytes"}}
@@ -44,6 +51,7 @@ func TestSmallFilesTakeLittle(t *testing.T) {
 			"more than a file of this size is given"},
 		{"few parts, many threads said", "UPDATE instance SET parts=" + bomb(t, 2_000_000, 20_000_000) + " WHERE id=0", "parts of"},
 		{"zip bomb", "UPDATE instance SET times=" + bomb(t, 0, 900_000_000) + " WHERE id=0", "more than a file of this size is given"},
+		{"deep places in many chunks", deepPlaces(17, 255), "more memory than a file of this size is given"},
 		{"many rows", "UPDATE instance SET edges=" + bomb(t, 10_000_000, 20_000_000) + " WHERE id=0", "rows of"},
 	} {
 		path := change(t, c.sql)

@@ -118,8 +118,7 @@ type env struct {
 	placed chunk     // places
 	stacks [][]Frame // reading: frames by place
 	budget int64     // reading: bytes of text that a file of this size can hold
-	size   int64     // reading: of the file
-	room   *budget   // reading: for traces
+	room   *budget   // reading: for packed tables, places and traces
 	packer packer    // writing
 }
 

@@ -215,9 +215,10 @@ type packedChunk struct {
 	data []byte
 }
 
-// chunks reads those of a packed table whose rows take at least so many bytes each, and says how
-// many rows there are. All that it reads is part of the file, which says no more than it is long.
-func (l *loader) chunks(table string, least int) (list []packedChunk, rows int, err error) {
+// chunks reads those of a packed table whose rows take at least so many bytes each in the file, and
+// so many in memory, for which there is room then. It says how many rows there are. All that it reads
+// is part of the file, which says no more than it is long.
+func (l *loader) chunks(table string, least int, each uintptr) (list []packedChunk, rows int, err error) {
 	err = l.scan(table, "SELECT id, n, data FROM "+table+" ORDER BY id", func(i int, row *sql.Rows) error {
 		var id, n int64
 		var data []byte
@@ -234,6 +235,9 @@ func (l *loader) chunks(table string, least int) (list []packedChunk, rows int, 
 			return fmt.Errorf("chunk %d says that it has %d rows, and takes %d bytes", i, n, len(data))
 		}
 		list, rows = append(list, packedChunk{int(n), data}), rows+int(n)
+		if err := l.env.room.take(n, int64(each)); err != nil {
+			return err
+		}
 		return l.env.spend(len(data))
 	})
 	return list, rows, err
@@ -274,7 +278,7 @@ func readFields[Row any](d *decoder, fields []field[Row], last []uint64, r *Row)
 }
 
 func (l *loader) loadNodes(t *Tables) error {
-	list, rows, err := l.chunks("node", len(nodeFields))
+	list, rows, err := l.chunks("node", len(nodeFields), unsafe.Sizeof(Node{})+unsafe.Sizeof(Frame{}))
 	if err != nil {
 		return err
 	}
@@ -299,7 +303,7 @@ func (l *loader) loadNodes(t *Tables) error {
 }
 
 func (l *loader) loadEdges(t *Tables) error {
-	list, rows, err := l.chunks("edge", len(edgeFields))
+	list, rows, err := l.chunks("edge", len(edgeFields), unsafe.Sizeof(Edge{}))
 	if err != nil {
 		return err
 	}
@@ -316,7 +320,7 @@ func (l *loader) loadStacks() error {
 	if err := loadRows(l, nameRows, &names); err != nil {
 		return err
 	}
-	list, rows, err := l.chunks("frame", len(frameFields))
+	list, rows, err := l.chunks("frame", len(frameFields), unsafe.Sizeof(Frame{}))
 	if err != nil {
 		return err
 	}
@@ -335,13 +339,13 @@ func (l *loader) loadStacks() error {
 }
 
 func (l *loader) loadPlaces(frames []Frame) error {
-	list, rows, err := l.chunks("place", 1)
+	list, rows, err := l.chunks("place", 1, unsafe.Sizeof([]Frame{}))
 	if err != nil {
 		return err
 	}
 	l.env.stacks = make([][]Frame, 0, rows)
 	for i, c := range list {
-		d := decoder{b: c.data, room: newBudget(l.env.size)}
+		d := decoder{b: c.data, room: l.env.room}
 		for range c.rows {
 			l.env.stacks = append(l.env.stacks, d.place(frames))
 		}

@@ -175,7 +175,7 @@ func (r *Reader) load(size int64) error {
 		size = max(size, pages*page)
 	}
 	r.size = size
-	l := &loader{tx: tx, env: env{budget: size, size: size}, absent: map[string]bool{}}
+	l := &loader{tx: tx, env: env{budget: size, room: newBudget(size)}, absent: map[string]bool{}}
 	if err := l.checkSchema(); err != nil {
 		return err
 	}

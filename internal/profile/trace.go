@@ -80,9 +80,6 @@ func (c traceBlob) Scan(v any) error {
 	if !ok {
 		return fmt.Errorf("%s instead of a blob", kindOf(v))
 	}
-	if c.e.room == nil {
-		c.e.room = newBudget(c.e.size)
-	}
 	payload, err := unpack(blob, c.e.room)
 	if err != nil {
 		return err
