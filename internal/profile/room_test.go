@@ -65,6 +65,12 @@ func TestNoRoomKeepsTheOld(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	fillUp(t, dir, 1<<12)
+	if w, err := Create(path, Meta{}); err == nil {
+		w.Close()
+		t.Error("a run begins where there is no room")
+	}
+	sameProfile(t, openFile(t, path), old)
 	big := New(Meta{})
 	for i := range 2000 {
 		big.AddThread(Thread{Name: strings.Repeat("a thread ", 20) + fmt.Sprint(i), TID: int32(i), Parent: None, Entry: None})
@@ -93,11 +99,13 @@ func TestNoRoomKeepsTheOld(t *testing.T) {
 // fillUp leaves room for so many bytes on the device of a directory.
 func fillUp(t *testing.T, dir string, left int) {
 	t.Helper()
+	rest := filepath.Join(dir, "rest")
+	_ = os.Remove(rest) // of the time before
 	var fs unix.Statfs_t
 	if err := unix.Statfs(dir, &fs); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(dir, "rest"), make([]byte, max(0, int(fs.Bavail)*int(fs.Bsize)-left)), 0o666); err != nil {
+	if err := os.WriteFile(rest, make([]byte, max(0, int(fs.Bavail)*int(fs.Bsize)-left)), 0o666); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -1,5 +1,6 @@
 // Package safe is where lime meets bytes of strangers: text on its way to a terminal or another
-// tool, and files that a profile or a command line names. It must not import any package of ours.
+// tool, and files that a profile or a command line names; and where it makes files for a while, which
+// do not add up if it is killed. It must not import any package of ours.
 package safe
 
 import (
