@@ -74,11 +74,10 @@ func (i *levels) width() int {
 // corrections is what each path's idleness has changed by since the last time, in order.
 func (i *idling) corrections(visit func(k pathKey, change float64)) {
 	l := &i.moment
-	width := l.width()
+	width, onLine := l.width(), i.line.width()
 	switch {
-	case width > i.cores && i.hooked:
-		l = &i.line
-		width = l.width()
+	case max(width, onLine) > i.cores && i.hooked:
+		l, width = &i.line, onLine
 	case width > i.cores: // a runtime that schedules by itself has threads to spare
 		width = i.cores
 	}

@@ -61,6 +61,22 @@ func TestIdlenessWithFewCores(t *testing.T) {
 	}
 }
 
+// Of four threads that meet at a barrier on two cores, those that came first spin until the others have
+// had a core, and are seen to do so until they have a sample at work again: no moment shows more than
+// two at work. With a core for each they would work together.
+func TestIdlenessOfThreadsThatSpin(t *testing.T) {
+	i := newIdling(2)
+	for id := range int32(4) {
+		p := &piece{thread: &thread{}, row: id, cpu: 10, work: 10, samples: []workSample{{path: 1, nanos: 10, at: 5, working: 1 + int(id)/2}}}
+		i.moment.add(1, id, p.samples[0].working, 10)
+		i.charge(p, 0, []uint64{10, 10, 10, 10})
+	}
+	i.corrections(func(k pathKey, change float64) { t.Errorf("%v of idleness at %+v, want none", change, k) })
+	if i.width != 4 {
+		t.Errorf("idleness is measured for %d threads, want 4", i.width)
+	}
+}
+
 const twoTasks = `
 #include <unistd.h>
 static volatile int started;
