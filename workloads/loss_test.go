@@ -19,17 +19,25 @@ type loss struct {
 	OffCore                                                 float64 `json:"off_core"`
 	Headline                                                string
 	Cores                                                   int
-	Terms                                                   []struct {
-		Name   string
-		Share  float64
-		Places []struct {
+	Terms                                                   []lossTerm
+}
+
+// lossTerm is one of the things that core time goes into.
+type lossTerm struct {
+	Name   string
+	Share  float64
+	Places []struct {
+		place
+		Section int
+		Share   float64
+		Why     string
+		Awaits  []struct {
 			place
-			Section int
-			Share   float64
-			Why     string
+			Share float64
 		}
-		RestShare float64 `json:"rest_share"`
+		AtATime float64 `json:"at_a_time"`
 	}
+	RestShare float64 `json:"rest_share"`
 }
 
 // check holds what every report promises: the terms add up to 1, and the places of each to the term.

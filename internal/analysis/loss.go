@@ -43,6 +43,11 @@ type LossPlace struct {
 	Subject                   // of memory events and locks: the data
 	Why     string            `json:"why,omitempty"`   // the place is not known, for this reason
 	Spent   *ledger.Spent     `json:"spent,omitempty"` // where the thread that was alone spent most of its time
+	// of waits for others' work: where it was called, what was waited for, and how many threads at a
+	// time did that on average
+	From    *Frame   `json:"from,omitempty"`
+	Awaits  []Awaits `json:"awaits,omitempty"`
+	AtATime float64  `json:"at_a_time,omitempty"`
 }
 
 // LossShares are the shares of the core time, by term.
@@ -124,9 +129,10 @@ type lossBuilder struct {
 	times  map[lossKey]uint64                       // of waits: how often
 	// who waited for whom
 	awaited map[awaits]float64
-	closing map[profile.SectionID]bool       // see closing
-	alone   map[profile.SectionID]bool       // in which one thread works alone
-	absent  map[bool]float64                 // by that: of the cores for which there was no thread meanwhile
+	closing map[profile.SectionID]bool // see closing
+	alone   map[profile.SectionID]bool // in which one thread works alone
+	absent  map[bool]float64           // by that: of the cores for which there was no thread meanwhile
+	idles   map[profile.SectionID]idleWaits
 	own     map[profile.SectionID]LossShares // what each section's parts come to; times, until all is known
 }
 

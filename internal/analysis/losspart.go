@@ -145,7 +145,7 @@ type sectionFlow struct {
 func (r *runner) lossAccount(t *timeline, sums []*summary, res *Result) *Loss {
 	b := &lossBuilder{r: r, rows: map[string]map[lossKey]*LossPlace{}, own: map[profile.SectionID]LossShares{},
 		awaited: map[awaits]float64{}, times: map[lossKey]uint64{}, byName: map[lossKey]map[profile.ThreadID]float64{}, closing: closing(res, r.isSampled()),
-		alone: map[profile.SectionID]bool{}, absent: map[bool]float64{}}
+		alone: map[profile.SectionID]bool{}, absent: map[bool]float64{}, idles: readIdleWaits(r)}
 	over := 0.0
 	if e := res.Effort; e != nil {
 		over = ratio(e.Overhead, e.Overhead+e.Work)
@@ -166,6 +166,7 @@ func (r *runner) lossAccount(t *timeline, sums []*summary, res *Result) *Loss {
 			list[i].AllLost = list[i].Loss.lost()
 		}
 	}
+	b.tellIdle(l, res)
 	b.tellAwaited(l, res)
 	return l
 }
@@ -217,7 +218,11 @@ func (b *lossBuilder) section(s *summary, f *sectionFlow, over float64) {
 	if b.closing[s.id] {
 		rest = TermOverhead
 	}
-	charge(rest, f.idle-late, scaled(f.idlers, ratio(f.idle-late, f.idle)))
+	away := f.idle - late
+	if rest == TermWait {
+		away -= b.idle(s, f.idle, away)
+	}
+	charge(rest, away, scaled(f.idlers, ratio(away, f.idle)))
 	b.add(at(TermOverhead), f.opening, place, nil) // before its parts begin
 	b.held(s, f.held)
 	b.of(s.id, TermOverhead, f.busy*over)

@@ -23,6 +23,7 @@ type summary struct {
 	own       float64 // sum of t_i
 	lock, off float64
 	whole     float64                      // sum of n x (last release - first release)
+	length    float64                      // sum of last release - first release
 	away      float64                      // of that: what is more than n x T_max, in which even who worked longest had nothing to do
 	min, max  int                          // threads
 	together  crews                        // how many were there until an instance's end
@@ -143,6 +144,7 @@ func (s *summary) add(in *profile.Instance) {
 	}
 	s.together.add(stayed(in, s.kind), tm.time)
 	length := float64(whole.hi - whole.lo)
+	s.length += length
 	s.whole, s.away = s.whole+float64(tm.n)*length, s.away+float64(tm.n)*(length-tm.time)
 	if len(t) > 1 {
 		s.stretches.add(whole)

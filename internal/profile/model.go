@@ -200,6 +200,15 @@ const MetricIdleness = "idleness"
 // rank's own is part of its way to the next meeting of all ranks.
 const MetricHeld = "time-held"
 
+// Metrics of call paths for waits that are idleness of their section, and no part of their threads'
+// times: where they waited, and, by paths that go on from there to a block, for what: the waits for
+// what is done in that block, and for how long it had been done when a wait ended.
+const (
+	MetricIdleWait    = "idle-wait"
+	MetricAwaited     = "awaited"
+	MetricAwaitedWork = "awaited-work"
+)
+
 // NoteGoroutines is the code of the note of a program whose work wanders between its threads.
 const NoteGoroutines = "goroutines"
 

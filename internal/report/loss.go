@@ -72,6 +72,15 @@ type LossPlace struct {
 	Times   uint64        `json:"times,omitempty"` // of waits: how often threads waited
 	Why     string        `json:"why,omitempty"`   // the place is not known, for this reason
 	Spent   *Spent        `json:"spent,omitempty"`
+	From    *Frame        `json:"from,omitempty"`      // of waits for others' work: where the function is called that waits
+	Awaits  []Awaits      `json:"awaits,omitempty"`    // and where is done what is waited for, the longest first
+	AtATime float64       `json:"at_a_time,omitempty"` // by how many threads at a time, on average
+}
+
+// Awaits is what was waited for.
+type Awaits struct {
+	Place
+	Share float64 `json:"share"` // of the waits
 }
 
 // ThreadShare is a thread's part of a place's time.
@@ -147,6 +156,14 @@ func lossPlace(p *analysis.LossPlace) LossPlace {
 	if p.Spent != nil {
 		out.Spent = newSpent(p.Spent)
 	}
+	if p.From != nil {
+		from := Frame(*p.From)
+		out.From = &from
+	}
+	for i := range p.Awaits {
+		out.Awaits = append(out.Awaits, Awaits{place(&p.Awaits[i].Place), p.Awaits[i].Share})
+	}
+	out.AtATime = p.AtATime
 	return out
 }
 
@@ -225,7 +242,7 @@ func (r *Report) nameCause() {
 	if len(ranked) == 0 || len(ranked[0].Places) == 0 || 1-r.Loss.Useful < littleLost {
 		return
 	}
-	words, c := "The first cause:", (*Cause)(nil)
+	words, c, useful := "The first cause:", (*Cause)(nil), r.Loss.usefulWords()
 	switch most := ranked[0]; {
 	case most.Name == analysis.TermImbalance:
 		c = r.leading(most.Places[0].Section)
@@ -234,9 +251,11 @@ func (r *Report) nameCause() {
 	case most.Name == analysis.TermWait:
 		words, c = "They wait for", r.longest(mostlyAwaited*most.Share)
 	}
-	if c != nil {
-		useful := r.Loss.usefulWords()
-		r.Loss.Headline = strings.TrimSuffix(r.Loss.Headline, useful) + fmt.Sprintf("%s %s at %s. ", words, c.Title, c.Place.String()) + useful
+	switch head := strings.TrimSuffix(r.Loss.Headline, useful); {
+	case c != nil:
+		r.Loss.Headline = head + fmt.Sprintf("%s %s at %s. ", words, c.Title, c.Place.String()) + useful
+	case len(ranked[0].Places[0].Awaits) > 0:
+		r.Loss.Headline = head + fmt.Sprintf("They wait for what is done at %s. ", ranked[0].Places[0].Awaits[0].Place.String()) + useful
 	}
 }
 
@@ -340,6 +359,9 @@ func (p *LossPlace) roughly() string {
 // meanwhile.
 func (p *LossPlace) about(term string) string {
 	var parts []string
+	if p.From != nil {
+		parts = append(parts, "called from "+Place{File: p.From.File, Line: p.From.Line, Function: p.From.Function}.Short())
+	}
 	if p.Event != "" && profile.KindTitle(p.Event) != p.Event && term != analysis.TermLock {
 		parts = append(parts, profile.KindTitle(p.Event))
 	}

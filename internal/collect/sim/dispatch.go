@@ -76,7 +76,7 @@ func (d *dispatcher) probe(t *thread) bool {
 // the table.
 func inside(x known.Role) bool {
 	return x == known.RegionBody || x == known.TaskBody || x == known.PoolTask || x == known.PoolRun ||
-		x == known.GoCondList || switches(x)
+		x == known.GoCondList || x == known.GoReady || switches(x)
 }
 
 // returned handles the returns of the calls that are open below a height of the stack.

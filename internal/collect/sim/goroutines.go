@@ -16,6 +16,7 @@ import (
 
 // goroutines is how goroutines come and go, and what they wait for.
 type goroutines struct {
+	awaiting   *awaiting
 	clocks     *clocks
 	lives      *lives
 	memory     *memory
@@ -38,6 +39,8 @@ type goroutine struct {
 	g      uint64 // its descriptor
 	left   leftAs
 	leftAt uint64
+	waits  uint64 // leftReported: since when
+	what   awaited
 }
 
 // leftAs is why a goroutine left its thread.
@@ -220,7 +223,27 @@ func (gr *goroutines) comesIn(m *thread) {
 		op.Idle = true
 		gr.operations.feed(op)
 		gr.segments.resume(t, t.segment.stack)
+		gr.goesOn(t, t.segment.stack)
 	}
+}
+
+// goesOn tells what a goroutine has waited for, if that was no section's end.
+func (gr *goroutines) goesOn(t *thread, stack []frameRef) {
+	x := t.goroutine
+	units, what := t.now()-min(t.now(), x.waits), x.what
+	if x.what = (awaited{}); gr.rec.Ended(t.id) {
+		units = 0
+	}
+	gr.awaiting.goesOn(t, stack, units, what)
+}
+
+// enterGoReady: somebody lets a goroutine go on. If no goroutine does, it is a timer of the runtime's.
+func (gr *goroutines) enterGoReady(by *thread, _ *fn) {
+	t := gr.table.byG[by.ctx.GPR[rax]]
+	if t == nil || by.goroutine == nil || t.goroutine.left != leftReported {
+		return
+	}
+	t.goroutine.what = gr.awaiting.letsGo(by, t.goroutine.waits)
 }
 
 // goneFrom takes a goroutine off the thread that it is still noted on.
@@ -290,7 +313,9 @@ func (gr *goroutines) goesOut(t *thread, as leftAs) {
 		gr.segments.keep(t)
 	}
 	t.at = m.now()
-	t.goroutine.leftAt = t.at
+	if t.goroutine.leftAt = t.at; as == leftReported {
+		t.goroutine.waits = t.at
+	}
 	t.carrier, t.ctx, m.hosts.on = nil, nil, nil
 }
 

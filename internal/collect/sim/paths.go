@@ -4,6 +4,7 @@ package sim
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 
 	"lime/internal/collect"
@@ -45,13 +46,17 @@ func newSampler(budget int64) sampler {
 	return sampler{interval: firstInterval, many: max(fewSamples, int(budget/pendingSample))}
 }
 
-// pathSample is the work of a segment between two samples, at the path of the second.
+// pathSample is the work of a segment between two samples, at the path of the second; or a wait for
+// others' work.
 type pathSample struct {
 	stack []frameRef // innermost first
 	pc    uint64
 	units uint64
 	at    uint64
 	n     uint64 // first intervals that it was taken after
+
+	waits  bool
+	awaits awaited
 }
 
 // sample notes t's path if it has worked long enough since the last time.
@@ -70,7 +75,8 @@ func (sm *sampling) sample(t *thread) {
 		return
 	}
 	t.sampled = t.busy
-	a.samples = append(a.samples, pathSample{sm.places.stack(t), t.ctx.RIP, since, sm.focus.at(a.id, t.now()), s.interval / firstInterval})
+	a.samples = append(a.samples, pathSample{stack: sm.places.stack(t), pc: t.ctx.RIP, units: since, at: sm.focus.at(a.id, t.now()),
+		n: s.interval / firstInterval})
 	if s.taken++; s.taken >= s.many {
 		s.taken, s.interval = 0, s.interval*2
 		sm.out.pathTree.traces.Thin()
@@ -110,23 +116,45 @@ func (pt *pathTree) addPaths(p *segment, thread profile.ThreadID, section profil
 	for i := range p.samples {
 		s := &p.samples[i]
 		id := pt.path(s.stack)
+		if s.waits {
+			pt.addWait(pathKey{id, thread, section, profile.MetricIdleWait}, s)
+			continue
+		}
 		if b, ok := pt.blocks.startingAt(s.pc); ok {
 			id = pt.step(id, pt.tables.node(b), s.pc)
 		}
-		pt.add(pathKey{id, thread, section, "time"}, s.units)
+		pt.add(pathKey{id, thread, section, "time"}, float64(s.units))
 		pt.traces.Add(thread, profile.TraceSample{At: s.at, Length: s.units, Path: id}, s.n)
 	}
 	p.samples = nil
 }
 
-// addIdleness attributes the wait at the end of a part to the path on which it waited.
-func (pt *pathTree) addIdleness(p *profile.Part, last *segment, section profile.SectionID) {
-	pt.add(pathKey{pt.path(last.stack), p.Thread, section, "idleness"}, p.Release-p.Arrive)
+// addWait attributes a wait for others' work to where it was waited, and below that to what for.
+func (pt *pathTree) addWait(key pathKey, s *pathSample) {
+	pt.add(key, float64(s.units))
+	if key.path == profile.None {
+		return
+	}
+	at := key.path
+	for _, pc := range slices.Sorted(maps.Keys(s.awaits.deeds)) {
+		if b, ok := pt.blocks.startingAt(pc); ok {
+			share := s.awaits.deeds[pc]
+			key.path, key.metric = pt.step(at, pt.tables.node(b), pc), profile.MetricAwaited
+			pt.add(key, share*float64(s.units))
+			key.metric = profile.MetricAwaitedWork
+			pt.add(key, share*float64(s.awaits.worked))
+		}
+	}
 }
 
-func (pt *pathTree) add(key pathKey, units uint64) {
+// addIdleness attributes the wait at the end of a part to the path on which it waited.
+func (pt *pathTree) addIdleness(p *profile.Part, last *segment, section profile.SectionID) {
+	pt.add(pathKey{pt.path(last.stack), p.Thread, section, "idleness"}, float64(p.Release-p.Arrive))
+}
+
+func (pt *pathTree) add(key pathKey, units float64) {
 	if key.path != profile.None && units > 0 {
-		pt.sums[key] += float64(units)
+		pt.sums[key] += units
 	}
 }
 

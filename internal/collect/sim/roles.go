@@ -38,6 +38,7 @@ func (r *run) enteringTable() [known.Roles]entering {
 		known.GoIn:          r.goroutines.enterGoIn,
 		known.GoOut:         r.goroutines.enterGoOut,
 		known.GoEnd:         r.goroutines.enterGoEnd,
+		known.GoReady:       r.goroutines.enterGoReady,
 		known.GoC:           r.goroutines.enterGoC,
 		known.GoLock:        r.locks.enterGoLock,
 		known.GoUnlock:      r.locks.enterGoUnlock,

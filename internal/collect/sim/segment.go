@@ -148,6 +148,7 @@ func (sg *segments) cut(t *thread) *segment {
 	if sg.rounds.now == nil {
 		sg.reportYields(t, p)
 	}
+	t.did(p.edges)
 	sg.closed(t, p)
 	t.fresh()
 	sg.resume(t, p.stack)

@@ -93,6 +93,7 @@ type thread struct {
 	earlier   []*segment // of the segment under way: what came before others had its processor
 	off       uint64     // for how long it could not run, in the segment under way
 
+	doing   doing
 	sampled uint64 // busy when its path was noted last
 	samples []pathSample
 }
