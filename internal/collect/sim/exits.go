@@ -103,6 +103,7 @@ func (ex *exits) act(t *thread, out guest.Outcome) bool {
 	case guest.Yield:
 		ex.yields(t)
 	case guest.Blocked:
+		ex.parking.slept(t)
 		ex.waits.blockedOn(t, out.Wait)
 		if t.early {
 			ex.handling(nil, func() { ex.ready(t, t.earlyAt) })

@@ -115,10 +115,13 @@ func (pk *parking) tryPark(t *thread) {
 	}
 	if l != nil {
 		s := pk.loops.spinner(t, l, from)
-		if s != nil && pk.loops.goesTo(t, pk.loops.place(s), pk.loops.follow.Steps()) && pk.pays(s) {
-			t.still.lo, t.still.hi, t.still.fails, t.still.skip = 0, 0, 0, 0
-			pk.park(s)
-			return
+		if s != nil && pk.loops.goesTo(t, pk.loops.place(s), pk.loops.follow.Steps()) {
+			if pk.pays(s) {
+				t.still.lo, t.still.hi, t.still.fails, t.still.skip = 0, 0, 0, 0
+				pk.park(s)
+				return
+			}
+			s.lapses()
 		}
 	}
 	pk.inVain(t)
@@ -183,6 +186,22 @@ func (pk *parking) park(s *spinner) {
 	}
 	pk.cores.release(t)
 	pk.alike(s)
+}
+
+// slept is asked when a thread is about to wait in the system. If it has gone round a loop until a
+// counter ended the rounds, and this call is in the loop, it can leave only when memory changes:
+// these rounds were waiting, too.
+func (pk *parking) slept(t *thread) {
+	s := t.lapsed
+	t.lapsed = nil
+	if s == nil || !s.in(t.ctx.RIP-1) || t.covered() {
+		return
+	}
+	var rest segment
+	pk.segments.drain(t, &rest)
+	t.keepFor(&rest)
+	s.call = pk.loops.waitsAt(s)
+	pk.rounds.learn(s, t.carry)
 }
 
 // alike parks the other threads that stand in the same loop: nobody may be

@@ -65,20 +65,24 @@ func (rd *rounds) roundOf(s *spinner, taken []edgeCount) (c cycle, ok bool) {
 	edges, table := rd.eng.Edges(), rd.eng.Blocks()
 	n := map[engine.EdgeID]uint64{}
 	visits := map[engine.BlockID]uint64{}
+	ids := map[engine.EdgeID]bool{} // of those: a count may be in parts
+	for _, e := range taken {
+		ids[e.id] = true
+	}
 	path := s.loop.Round
 	for i, pc := range path {
 		from, known := rd.blocks.startingAt(pc)
 		next := path[(i+1)%len(path)]
 		visits[from]++
 		found := false
-		for _, e := range taken {
-			d := &edges[e.id]
+		for id := range ids {
+			d := &edges[id]
 			switch {
 			case d.From == from && (d.Kind == engine.EdgeEnd || d.Kind != engine.EdgeReturn && d.Target == next):
-				n[e.id]++
+				n[id]++
 				found = true
 			case d.Kind == engine.EdgeReturn && d.Target == next && table[from].End == engine.EndRet:
-				n[e.id]++
+				n[id]++
 			}
 		}
 		if !known || !found {

@@ -71,6 +71,13 @@ func (s *spinner) yields(c *cores, clock uint64) bool {
 	return s.until == never && s.t.core != nil && s.due(c) <= clock
 }
 
+// lapses notes that the thread goes on by itself.
+func (s *spinner) lapses() {
+	if s.loop.Sleeps {
+		s.t.lapsed = s
+	}
+}
+
 // never is the clock up to which a thread goes round that nothing of its own can let go.
 const never = ^uint64(0)
 

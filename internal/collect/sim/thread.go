@@ -53,6 +53,7 @@ type thread struct {
 	object  uint64    // waitsTold: for what
 	untyped bool      // waitsTold: which may be a lock
 	spin    *spinner
+	lapsed  *spinner  // its loop, if a counter is about to end the rounds and it then waits in the system
 	still   stillness // how it looked at the end of the last slices
 	pass    *passage
 	waited  map[unit.Addr]bool // where it has waited in the system

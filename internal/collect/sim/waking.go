@@ -265,6 +265,7 @@ func (wk *waking) resumeHeld(clock uint64) (any bool) {
 func (wk *waking) resumeOwn(s *spinner) {
 	s.t.blocked, s.t.spin = false, nil
 	s.t.still.skip = 1
+	s.lapses()
 	if s.t.core != nil {
 		wk.cores.resume(s.t.core, 0)
 		return

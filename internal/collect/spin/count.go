@@ -23,6 +23,9 @@ func (f *Follower) Counting(now *Head, instrs uint64) *Loop {
 	}
 	round, seen := uint64(execs-f.steps[f.base].first)/uint64(len(c.starts)-1), c.seen()
 	l := f.forked(c, now, instrs/max(round, 1)).loop()
+	if l != nil && slices.ContainsFunc(f.execs[execs:], func(x exec) bool { return x.sleeps }) {
+		l.Sleeps, l.Rounds = true, seen
+	}
 	if l == nil || l.Rounds <= instrs/max(l.Instrs, 1) {
 		return nil
 	}

@@ -43,8 +43,11 @@
 // if the thread had gone them, and the test is no way out. What counters hold then need not be
 // what they would hold: nothing but tests depends on them, and each of these is imagined both ways.
 // What stays does, and so all that hangs on memory, goes as it would. A round that cannot be told
-// (a system call other than sched_yield, a store elsewhere, a jump by what is not known) does not
-// come back: the test may be a way out. Where a counter decides by a conditional move what goes into
+// (a system call that does anything but wait, a store elsewhere, a jump by what is not known) does
+// not come back: the test may be a way out. Where the thread waits in the system (nanosleep, a
+// futex) before it looks again, the loop is left by itself only for that call, and Loop.Rounds says
+// when (Loop.Sleeps): these rounds are waiting if the thread is seen to leave because memory has
+// changed, or to block in that call. Where a counter decides by a conditional move what goes into
 // a register, that counts as a counter then.
 //
 // Neither says that the thread waits for another one: that is proved when the memory has changed

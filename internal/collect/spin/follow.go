@@ -41,6 +41,9 @@ type Loop struct {
 	Round   []uint64 // the heads of the blocks of one round, in order
 	Instrs  uint64   // of a round
 	Watches []Watch
+	// Sleeps says that what a counter ends are only the rounds: the thread then waits in the system,
+	// and goes round again.
+	Sleeps bool
 	// Pure says that no register and no place on the stack is carried from one round into the next,
 	// but for counters that end nothing, so that who has gone the same way round once more has
 	// waited, whatever its registers held.

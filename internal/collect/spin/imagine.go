@@ -131,7 +131,7 @@ func (m *imagining) block(h *Head) bool {
 		}
 		to, known := m.destination(in)
 		x, ok := f.w.run(in, h.PC)
-		if !ok || !m.called(in, to, known) {
+		if !ok || !m.called(&x, to, known) {
 			return false
 		}
 		f.execs = append(f.execs, x)
@@ -158,17 +158,34 @@ func (m *imagining) destination(in *x86.Inst) (uint64, bool) {
 	return m.f.w.reg(rmField(in))
 }
 
-// called is what a system call leaves: others than sched_yield are not imagined.
-func (m *imagining) called(in *x86.Inst, number uint64, known bool) bool {
-	if in.Branch != x86.BranchSyscall {
+// called is what a system call leaves: others than sched_yield, and those in which the thread only
+// waits, are not imagined. These return as if what they wait for had happened.
+func (m *imagining) called(x *exec, number uint64, known bool) bool {
+	if x.in.Branch != x86.BranchSyscall {
 		return true
 	}
+	x.sleeps = number != schedYield
 	m.f.w.set(x86.RAX, 0, true)
-	return known && number == schedYield
+	return known && (!x.sleeps || m.waits(number))
 }
 
-// schedYield is the number of sched_yield (syscall_64.tbl).
-const schedYield = 24
+// Numbers of system calls (syscall_64.tbl), and operations of futex (include/uapi/linux/futex.h).
+const (
+	schedYield, nanosleep, futex, clockNanosleep = 24, 35, 202, 230
+	futexWait, futexWaitBitset, futexCommand     = 0, 9, 0x7f
+)
+
+// waits reports whether a system call does nothing but wait.
+func (m *imagining) waits(number uint64) bool {
+	switch number {
+	case nanosleep, clockNanosleep:
+		return true
+	case futex:
+		op, ok := m.f.w.reg(x86.RSI)
+		return ok && (op&futexCommand == futexWait || op&futexCommand == futexWaitBitset)
+	}
+	return false
+}
 
 // next is where the thread goes from an instruction.
 func (m *imagining) next(x *exec, at node, to uint64, known bool) (uint64, bool) {

@@ -19,6 +19,7 @@ type exec struct {
 	loads  place
 	loaded uint64
 	secret bool // what it loads is not known (imagined rounds)
+	sleeps bool // it is a system call in which the thread waits (imagined rounds)
 	stores place
 	tries  bool // it is an attempt to take a lock: what it stores is what it finds, or it ends the loop
 	takes  bool // it is one, and not a look: it would store something else than it asks for
