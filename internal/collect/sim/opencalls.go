@@ -110,7 +110,7 @@ func (cs *openCalls) othersProbe(t *thread) bool {
 		return false
 	}
 	n := len(t.frames)
-	return n == 0 || t.frames[n-1].rsp >= sp
+	return n == 0 || t.frames[n-1].rsp >= sp && !t.frames[n-1].ends(pc, sp)
 }
 
 // handedOver reports whether a function is one that the program has given to a runtime to be
