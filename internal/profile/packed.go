@@ -243,14 +243,15 @@ func (l *loader) chunks(table string, least int, each uintptr) (list []packedChu
 	return list, rows, err
 }
 
-// unpackRows reads a packed table; each takes its rows one after the other.
+// unpackRows reads a packed table; each takes its rows one after the other, and keeps none.
 func unpackRows[Row any](list []packedChunk, table string, fields []field[Row], each func(*Row) error) error {
 	last := make([]uint64, len(fields))
+	var r, none Row // one for all rows: each of its own would be garbage as large as the table
 	for i, c := range list {
 		d := decoder{b: c.data}
 		clear(last)
 		for k := range c.rows {
-			var r Row
+			r = none
 			readFields(&d, fields, last, &r)
 			if d.err == nil {
 				d.err = each(&r)
