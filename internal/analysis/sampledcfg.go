@@ -28,7 +28,8 @@ func newProc(tab *profile.Tables, nodes []profile.NodeID, edges [][]int32) *proc
 	succ, blocks := make([][]int32, len(nodes)), make([]graph.ProcBlock, len(nodes))
 	for i, v := range p.nodes {
 		kind := tab.Nodes[v].Kind
-		blocks[i] = graph.ProcBlock{Cond: kind == profile.EndCond, Indirect: kind == profile.EndJumpInd}
+		blocks[i] = graph.ProcBlock{Cond: kind == profile.EndCond, Indirect: kind == profile.EndJumpInd,
+			Fails: kind == profile.EndOther}
 		for _, e := range edges[v] {
 			if to, ok := p.at[tab.Edges[e].To]; ok && !isCall(tab.Edges[e].Kind) {
 				succ[i] = append(succ[i], to)

@@ -9,6 +9,7 @@ type Proc struct {
 	Pdom       []int32 // immediate post-dominators; the exit is len(Succ)
 	Inner      []int32 // innermost loop of each block, None
 	Loops      []ProcLoop
+	fails      []bool // all ways from the block end in a failure
 }
 
 // ProcLoop is a natural loop.
@@ -17,12 +18,14 @@ type ProcLoop struct {
 	Body   map[int32]bool
 	Parent int32 // loop around it, None
 	Test   int32 // block that decides over another iteration, None
+	fails  bool  // all ways out of it end in a failure
 }
 
 // ProcBlock tells what NewProc must know of a block's end.
 type ProcBlock struct {
 	Cond     bool // conditional branch
 	Indirect bool // jump whose targets are not known
+	Fails    bool // the program fails here: control goes no further
 }
 
 // NewProc computes dominators and loops. Indirect jumps without successors are taken to lead to
@@ -35,6 +38,7 @@ func NewProc(succ [][]int32, blocks []ProcBlock) *Proc {
 		}
 	}
 	p.openJumps(blocks)
+	p.findFailures(blocks)
 	p.dominate()
 	p.findLoops(blocks)
 	return p
@@ -62,14 +66,42 @@ func (p *Proc) openJumps(blocks []ProcBlock) {
 	}
 }
 
+// findFailures finds the blocks from which all ways end in a failure: a check of bounds leads to one of
+// them, and decides nothing as long as the program is right.
+func (p *Proc) findFailures(blocks []ProcBlock) {
+	p.fails = make([]bool, len(p.Succ))
+	var work []int32
+	fail := func(v int32) { p.fails[v], work = true, append(work, v) }
+	for v := range blocks {
+		if blocks[v].Fails {
+			fail(int32(v))
+		}
+	}
+	for len(work) > 0 {
+		v := work[len(work)-1]
+		work = work[:len(work)-1]
+		for _, u := range p.Pred[v] {
+			if !p.fails[u] && !slices.ContainsFunc(p.Succ[u], p.succeeds) {
+				fail(u)
+			}
+		}
+	}
+}
+
+func (p *Proc) succeeds(v int32) bool { return !p.fails[v] }
+
+// goesOn reports whether the edge between two blocks is no way into a failure.
+func (p *Proc) goesOn(from, to int32) bool { return p.fails[from] || !p.fails[to] }
+
 // dominate computes dominators from the first block, and post-dominators from an exit behind all
-// blocks without successors.
+// blocks without successors; no way into a failure keeps a block from being one.
 func (p *Proc) dominate() {
 	n := int32(len(p.Succ))
 	p.Idom = idoms(n, 0, p.Succ, p.Pred)
 	back, forth := make([][]int32, n+1), make([][]int32, n+1)
 	for v := range n {
-		back[v], forth[v] = p.Pred[v], slices.Clone(p.Succ[v])
+		back[v] = slices.DeleteFunc(slices.Clone(p.Pred[v]), func(u int32) bool { return !p.goesOn(u, v) })
+		forth[v] = slices.DeleteFunc(slices.Clone(p.Succ[v]), func(w int32) bool { return !p.goesOn(v, w) })
 		if len(forth[v]) == 0 {
 			back[n], forth[v] = append(back[n], v), append(forth[v], n)
 		}
@@ -106,8 +138,20 @@ func (p *Proc) findLoops(blocks []ProcBlock) {
 		}
 	}
 	for i := range p.Loops {
-		p.Loops[i].Test = p.loopTest(blocks, &p.Loops[i])
+		l := &p.Loops[i]
+		l.fails = !p.ends(l)
+		l.Test = p.loopTest(blocks, l)
 	}
+}
+
+// ends reports whether a loop has a way out that does not end in a failure.
+func (p *Proc) ends(l *ProcLoop) bool {
+	for v := range l.Body {
+		if p.Leaves(v, l) {
+			return true
+		}
+	}
+	return false
 }
 
 func (p *Proc) fill(l *ProcLoop, v int32) {
@@ -144,7 +188,8 @@ func (p *Proc) loopTest(blocks []ProcBlock, l *ProcLoop) int32 {
 	return best
 }
 
-// Leaves reports whether a block ends in a branch that can leave a loop.
+// Leaves reports whether a block ends in a branch that can leave a loop; into a failure only where the
+// loop has no other way out.
 func (p *Proc) Leaves(v int32, l *ProcLoop) bool {
-	return slices.ContainsFunc(p.Succ[v], func(w int32) bool { return !l.Body[w] })
+	return slices.ContainsFunc(p.Succ[v], func(w int32) bool { return !l.Body[w] && (l.fails || !p.fails[w]) })
 }

@@ -56,6 +56,30 @@ func GoRuntimes(function string) bool {
 	return strings.HasPrefix(function, "runtime.") && function != "runtime.main"
 }
 
+// failures are functions that never return, as the program has failed, of C, of C++, Go (runtime/panic.go)
+// and Fortran by how their symbols begin, and of Rust (core::panicking, the cold halves of unwrap, expect
+// and of slices' operations) by parts of them. Those that end a program as it should end are none.
+func failures() (whole, begins, rust []string) {
+	return []string{"abort", "__assert_fail", "__stack_chk_fail", "__chk_fail", "__fortify_fail", "_ZSt9terminatev"},
+		[]string{"__cxa_throw", "__cxa_rethrow", "__cxa_bad_", "_gfortran_runtime_error", "_gfortran_os_error",
+			"runtime.panic", "runtime.goPanic", "runtime.gopanic", "runtime.throw", "runtime.fatal"},
+		[]string{"9panicking", "13unwrap_failed", "13expect_failed", "_len_fail", "_order_fail", "_overflow_fail",
+			"17capacity_overflow", "18handle_alloc_error"}
+}
+
+// Fails reports whether a function, by its symbol, never returns, as the program has failed.
+func Fails(symbol string) bool {
+	whole, begins, rust := failures()
+	switch {
+	case strings.HasPrefix(symbol, "_ZSt") && strings.Contains(symbol, "__throw_"): // of libstdc++
+		return true
+	case strings.HasPrefix(symbol, "_ZN") || strings.HasPrefix(symbol, "_R"):
+		return contains(rust, symbol)
+	}
+	return slices.Contains(whole, symbol) ||
+		slices.ContainsFunc(begins, func(b string) bool { return strings.HasPrefix(symbol, b) })
+}
+
 // Locking reports whether a function, by its symbol, is one in which a thread waits for a lock that
 // another one has, or gives it back to who waits.
 func Locking(symbol string) bool {

@@ -16,3 +16,21 @@ func TestGoWaitsOutside(t *testing.T) {
 		}
 	}
 }
+
+// Functions that never return since the program has failed, and those whose names are like theirs.
+func TestFails(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		want bool
+	}{
+		{"runtime.panicIndex", true}, {"runtime.gopanic", true}, {"__assert_fail", true}, {"_ZSt20__throw_length_errorPKc", true},
+		{"_ZN4core9panicking18panic_bounds_check17h0123456789abcdefE", true}, {"_RNvNtCs1_4core9panicking18panic_bounds_check", true},
+		{"_ZN4core5slice5index26slice_start_index_len_fail17h0123456789abcdefE", true},
+		{"abort", true}, {"abort_transaction", false}, {"MPI_Abort", false}, {"exit", false}, {"os.Exit", false}, {"main.check_len_fail", false},
+		{"_ZN6parser9unwrapped17h0123456789abcdefE", false},
+	} {
+		if got := Fails(c.name); got != c.want {
+			t.Errorf("%s: %v", c.name, got)
+		}
+	}
+}

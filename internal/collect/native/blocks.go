@@ -185,7 +185,20 @@ func (c *code) decode(f *function, lo, hi uint64) {
 	text := im.Bin.ReadAddr(lo-im.Bias, int(hi-lo))
 	f.blocks = cut(text, lo)
 	if !im.Library {
+		c.failures(f)
 		c.loops(f, text)
+	}
+}
+
+// failures takes the calls that never return, as the program has failed, for traps: nothing comes behind.
+func (c *code) failures(f *function) {
+	for _, b := range f.blocks {
+		if b.kind != profile.EndCall {
+			continue
+		}
+		if _, s, ok := c.images.symbol(b.target); ok && known.Fails(s.Name) {
+			b.kind = profile.EndOther
+		}
 	}
 }
 

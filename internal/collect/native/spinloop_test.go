@@ -57,16 +57,22 @@ func TestSpinLoops(t *testing.T) {
 		"works_trying": works, "works_swapping": works, "works_posting": works})
 }
 
-// loopsAre compares the loops of functions with what they should be.
-func loopsAre(t *testing.T, program string, all map[string]string) {
+// codeOf is a program's code.
+func codeOf(t *testing.T, program string) (*code, *binfile.File) {
+	t.Helper()
 	bin, err := binfile.Open(program)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer bin.Close()
+	t.Cleanup(func() { bin.Close() })
 	m := newImages(0)
 	m.add(image.New(bin.Path, bin), 0, 1<<40)
-	c := newCode(m, profile.New(profile.Meta{}))
+	return newCode(m, profile.New(profile.Meta{})), bin
+}
+
+// loopsAre compares the loops of functions with what they should be.
+func loopsAre(t *testing.T, program string, all map[string]string) {
+	c, bin := codeOf(t, program)
 	for name, want := range all {
 		s, ok := bin.Find(name)
 		if !ok {

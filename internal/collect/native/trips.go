@@ -72,7 +72,8 @@ func flow(f *function) *graph.Proc {
 	}
 	succ, ends := make([][]int32, len(f.blocks)), make([]graph.ProcBlock, len(f.blocks))
 	for i, b := range f.blocks {
-		ends[i] = graph.ProcBlock{Cond: b.kind == profile.EndCond, Indirect: b.kind == profile.EndJumpInd}
+		ends[i] = graph.ProcBlock{Cond: b.kind == profile.EndCond, Indirect: b.kind == profile.EndJumpInd,
+			Fails: b.kind == profile.EndOther}
 		if to, ok := index[b.target]; ok && (b.kind == profile.EndCond || b.kind == profile.EndJump) {
 			succ[i] = append(succ[i], to)
 		}

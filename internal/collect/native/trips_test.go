@@ -1,7 +1,9 @@
 package native
 
 import (
+	"debug/elf"
 	"slices"
+	"strings"
 	"testing"
 
 	"lime/internal/collect/native/hook"
@@ -109,5 +111,35 @@ func TestStreamOfHooks(t *testing.T) {
 	s.take(10, visit)
 	if !slices.Equal(got, []uint64{2, 0, 3}) || s.first != 0 || len(s.items) != 0 {
 		t.Errorf("handed out %v, %d items wait, the first is %d; want 2, 0, 3 and none", got, len(s.items), s.first)
+	}
+}
+
+// A check of bounds, which leads to a call that never returns, decides over no iteration of a loop,
+// wherever the compiler has put it.
+func TestChecksAreNoLoopTests(t *testing.T) {
+	program := buildGo(t)
+	c, _ := codeOf(t, program)
+	loops, checks := 0, 0
+	for _, s := range functions(t, program) {
+		if !strings.HasPrefix(s.Name, "main.") || elf.ST_TYPE(s.Info) != elf.STT_FUNC {
+			continue
+		}
+		f := c.look(s.Value).fn
+		p := flow(f)
+		for l := range p.Loops {
+			test := p.Loops[l].Test
+			fails := func(v int32) bool {
+				return slices.ContainsFunc(p.Succ[v], func(w int32) bool { return f.blocks[w].kind == profile.EndOther })
+			}
+			for v := range p.Loops[l].Body {
+				checks += map[bool]int{true: 1}[fails(v)]
+			}
+			if loops++; test >= 0 && fails(test) {
+				t.Errorf("%s: the test of a loop at %#x is the check at %#x", s.Name, f.blocks[p.Loops[l].Header].addr, f.blocks[test].last)
+			}
+		}
+	}
+	if loops == 0 || checks == 0 {
+		t.Errorf("%d loops with %d checks", loops, checks)
 	}
 }

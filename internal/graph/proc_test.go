@@ -1,0 +1,35 @@
+package graph
+
+import "testing"
+
+// What decides over another iteration of a loop is no check that leads to a failure, wherever it
+// stands, as long as the loop has another way out; and code behind such a check is no branch's.
+func TestLoopTestIsNoCheck(t *testing.T) {
+	for _, row := range []struct {
+		name  string
+		succ  [][]int32
+		fails []int32
+		test  int32
+		pdom  int32 // of block 1, 0: not asked for
+	}{
+		{"no check", [][]int32{{1}, {3, 2}, {1}, {}}, nil, 1, 3},
+		{"the header checks", [][]int32{{1}, {5, 2}, {4, 3}, {1}, {}, {}}, []int32{5}, 2, 2},
+		{"the last block checks", [][]int32{{1}, {2}, {5, 3}, {6, 4}, {1}, {}, {}}, []int32{6}, 2, 2},
+		{"what leads back checks", [][]int32{{1}, {4, 2}, {3, 1}, {}, {}}, []int32{3}, 1, 4},
+		{"the failure is prepared first", [][]int32{{1}, {5, 2}, {4, 3}, {1}, {}, {6}, {}}, []int32{6}, 2, 2},
+		{"no other way out", [][]int32{{1}, {3, 2}, {1}, {}}, []int32{3}, 1, 0},
+		{"loop before the program fails", [][]int32{{1}, {3, 2}, {1}, {4}, {}}, []int32{4}, 1, 0},
+	} {
+		blocks := make([]ProcBlock, len(row.succ))
+		for v, list := range row.succ {
+			blocks[v].Cond = len(list) == 2
+		}
+		for _, v := range row.fails {
+			blocks[v].Fails = true
+		}
+		p := NewProc(row.succ, blocks)
+		if len(p.Loops) != 1 || p.Loops[0].Test != row.test || row.pdom != 0 && p.Pdom[1] != row.pdom {
+			t.Errorf("%s: loops %+v, post-dominators %v; want test %d, and %d behind block 1", row.name, p.Loops, p.Pdom, row.test, row.pdom)
+		}
+	}
+}
