@@ -90,7 +90,7 @@ func (b *beside) remembers(s *spinner) {
 // nobody out before all have come is a barrier.
 func (b *beside) suspects(t *thread, s *spinner) {
 	if !b.r.barriers.suspectHere(t) {
-		b.watchWay(t, s)
+		ways{b.r}.watchLoop(t, s)
 	}
 }
 
@@ -100,7 +100,7 @@ func (b *beside) waitsInCandidate(t *thread) bool {
 	if b == nil || t.goroutine != nil {
 		return false
 	}
-	return b.r.barriers.suspectHere(t) && t.watchedCandidate() != nil
+	return (b.r.barriers.suspectHere(t) || ways{b.r}.watchCall(t)) && t.watchedCandidate() != nil
 }
 
 // learns notes the round of a loop, and reports whether it is one whose rounds carry nothing.

@@ -46,6 +46,7 @@ type candidate struct {
 	out   map[*thread]bool // candidateKnown: who has been let go and is still in the function
 	turns turns            // candidateWatched, threads in parallel
 	exit  uint64           // of a way, which is no function: where it ends
+	call  bool             // of a way: it ends behind a call in which threads wait, to which all of them come
 	given bool             // somebody was let out by one who had not gone in
 	last  *thread          // candidateKnown, of a way: who came last, and has not come to its end
 }

@@ -221,7 +221,7 @@ func (pk *parking) cutSpin(t *thread, s *spinner) (op section.Op, taken []edgeCo
 	var rest segment
 	pk.segments.drain(t, &rest)
 	t.keepFor(&rest)
-	s.point = pk.loops.passPoint(s, t.carry)
+	s.point = pk.loops.passPoint(pk.loops.place(s), s.spans, t.carry)
 	if t.pass != nil && t.pass.pc == s.point && pk.passPoints.pointAt(s.point).early == 0 &&
 		pk.rounds.instrsBefore(s, t.carry) <= wayIn {
 		op, s.passed = pk.segments.cutAtPass(t, section.OpWaitBegin), true

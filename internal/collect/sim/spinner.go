@@ -24,7 +24,7 @@ type spinner struct {
 	point    uint64          // pass point, 0 if none
 	passed   bool            // its segment ended there, and not at the loop
 	woken    uint64          // the clock at which it was released
-	spans    []extent        // the code of its blocks
+	spans    extents         // the code of its blocks
 	contends bool            // what it tries to take then is another word
 	out      uint64          // the block behind the loop in which the thread goes on
 	seen     int             // blocks of the engine that it was held against
@@ -36,9 +36,15 @@ type spinner struct {
 type extent struct{ lo, hi uint64 }
 
 // in reports whether an instruction belongs to the loop.
-func (s *spinner) in(pc uint64) bool {
-	for i := range s.spans {
-		if s.spans[i].lo <= pc && pc < s.spans[i].hi {
+func (s *spinner) in(pc uint64) bool { return s.spans.have(pc) }
+
+// extents are the code of a loop.
+type extents []extent
+
+// have reports whether an instruction is in one of them.
+func (x extents) have(pc uint64) bool {
+	for i := range x {
+		if x[i].lo <= pc && pc < x[i].hi {
 			return true
 		}
 	}

@@ -7,12 +7,11 @@ import (
 	"lime/internal/x86"
 )
 
-// passPoint finds the instruction that every thread passes on its way to a spin loop, the releasing
-// one too: the last atomic instruction or call in front of the loop in its function that the
-// spinning thread came through in its last segment.
-func (ls *loops) passPoint(s *spinner, taken []edgeCount) uint64 {
+// passPoint finds the instruction that every thread passes on its way to where one waits, the
+// releasing one too: the last atomic instruction or call in front of that place in its function that
+// the waiting thread came through in its last segment, outside of the loop in which it waits.
+func (ls *loops) passPoint(head uint64, loop extents, taken []edgeCount) uint64 {
 	const reach = 1 << 14
-	head := ls.place(s)
 	_, fn := ls.images.function(head)
 	if !ls.images.own(head) {
 		return 0
@@ -23,7 +22,7 @@ func (ls *loops) passPoint(s *spinner, taken []edgeCount) uint64 {
 	for _, e := range taken {
 		if d := &edges[e.id]; d.From >= 0 && d.Kind != engine.EdgeReturn {
 			if b := &blocks[d.From]; b.PC >= lo && b.PC < head && b.PC+uint64(b.Size) > found {
-				found = max(found, ls.meeting(s, b, head))
+				found = max(found, ls.meeting(loop, b, head))
 			}
 		}
 	}
@@ -32,13 +31,13 @@ func (ls *loops) passPoint(s *spinner, taken []edgeCount) uint64 {
 
 // meeting is the last instruction of a block before head, and outside of the loop, at which threads
 // can meet, or 0.
-func (ls *loops) meeting(s *spinner, b *engine.Block, head uint64) (found uint64) {
+func (ls *loops) meeting(loop extents, b *engine.Block, head uint64) (found uint64) {
 	for at := b.PC; at < min(b.PC+uint64(b.Size), head); {
 		in, ok := ls.memory.decode(at)
 		if !ok {
 			break
 		}
-		if meets(&in) && !s.in(at) {
+		if meets(&in) && !loop.have(at) {
 			found = at
 		}
 		at += uint64(in.Len)

@@ -1,6 +1,6 @@
-// Barriers that the compiler has put into the function which uses them, threads in parallel: there
-// is no function to watch, but a way: from the last instruction before the loop at which threads
-// can meet, to where the loop is left.
+// Barriers that the compiler has put into the function which uses them, or that are two functions,
+// threads in parallel: there is no function to watch, but a way: from the last instruction before
+// the loop at which threads can meet, to where the loop is left.
 
 package sim
 
@@ -14,18 +14,62 @@ import (
 	"lime/internal/x86"
 )
 
-// watchWay watches the way through the loop in which t waits.
-func (b *beside) watchWay(t *thread, s *spinner) {
-	r := b.r
-	entry, exit := r.loops.passPoint(s, t.carry), r.loops.wayOut(s)
-	if entry == 0 || exit == 0 || r.barriers.candidates[entry] != nil || r.openCalls.entries[entry] != nil {
-		return
+// ways watches ways on which threads wait.
+type ways struct{ r *run }
+
+// watchLoop watches the way through the loop in which t waits, or else past the call of it.
+func (w ways) watchLoop(t *thread, s *spinner) {
+	head := w.r.loops.place(s)
+	entry, exit := w.r.loops.passPoint(head, s.spans, t.carry), w.r.loops.wayOut(s)
+	switch {
+	case entry == 0 || exit == 0:
+		w.watchCall(t)
+	case w.r.barriers.candidates[entry] == nil && w.r.openCalls.entries[entry] == nil:
+		w.watchWay(t, entry, exit, t.ctx.GPR[rsp])
 	}
-	g := r.barriers.newCandidate(entry)
+}
+
+// watchCall watches the way that ends behind the call in which t waits: in a library's function, or
+// in one that begins when t has arrived already, as to arrive and to wait are two. It reports
+// whether t is on a way that may be a barrier.
+func (w ways) watchCall(t *thread) bool {
+	level := 0
+	for _, f := range w.r.places.stack(t) {
+		if !w.r.images.own(f.ret - 1) {
+			continue
+		}
+		if level++; level > candidateLevels || w.onWayTo(t, f) {
+			break
+		}
+	}
+	return t.watchedCandidate() != nil
+}
+
+// onWayTo reports whether the way to the end of a call in which t waits is watched.
+func (w ways) onWayTo(t *thread, f frameRef) bool {
+	r := w.r
+	entry := r.loops.passPoint(r.places.blocks.callBefore(f.ret), nil, t.carry)
+	g := r.barriers.candidates[entry]
+	switch {
+	case entry == 0 || g == nil && r.openCalls.entries[entry] != nil:
+		return false
+	case g == nil:
+		g = w.watchWay(t, entry, f.ret, f.cfa)
+		g.call = true
+	case g.call && g.exit == f.ret && g.state != candidateRefuted && !t.inside(g) && (g.seen[t] || g.party[t]):
+		r.barriers.refute(g) // it has come out of the call, and waits there again
+	}
+	return g.state != candidateRefuted
+}
+
+// watchWay watches a way on which t waits; sp is the height of the stack there.
+func (w ways) watchWay(t *thread, entry, exit, sp uint64) *candidate {
+	g := w.r.barriers.newCandidate(entry)
 	g.exit = exit
-	r.probes.setProbe(exit)
-	c := r.barriers.enterAt(t, g)
+	w.r.probes.setProbe(exit)
+	c := w.r.barriers.enterWay(t, g, sp)
 	c.candidate, c.before, c.partly = g, t.worked(), true
+	return g
 }
 
 // wayOut is the place in the program's own code to which a loop is left; 0 if there are several.
@@ -83,6 +127,10 @@ func (b *barriers) enterAt(t *thread, g *candidate) *call {
 		return b.openCalls.open(t, g.f)
 	}
 	sp, _ := b.openCalls.height(t)
+	return b.enterWay(t, g, sp)
+}
+
+func (b *barriers) enterWay(t *thread, g *candidate, sp uint64) *call {
 	t.frames = append(t.frames, call{fn: g.f, ret: g.exit, rsp: sp, object: g.f.Constant, at: t.now()})
 	return &t.frames[len(t.frames)-1]
 }
@@ -100,6 +148,9 @@ func (b *barriers) elsewhere(t *thread, c *call) {
 		b.passesOn(t, c)
 	} else {
 		b.beside.comesOut(c.candidate, t)
+	}
+	if g := c.candidate; g.call && g.state != candidateRefuted { // there is another way
+		b.refute(g)
 	}
 }
 
@@ -123,7 +174,7 @@ func (b *barriers) passesOn(t *thread, c *call) {
 // leave their loop.
 func (b *barriers) lastOnWay(t *thread, g *candidate) {
 	n := len(t.frames) - 1
-	if g.exit == 0 || !g.complete() {
+	if g.exit == 0 || g.call || !g.complete() {
 		return
 	}
 	c := t.frames[n]

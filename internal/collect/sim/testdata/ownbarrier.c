@@ -1,6 +1,7 @@
-/* Threads that wait for one another in ways of their own: ownbarrier THREADS ROUNDS. KIND says how: sense,
- * tree, yield, later (it looks for a while before it yields), futex are barriers, ticket, ttas and mutex
- * locks, permits a semaphore for half of them, chain is a ring of flags. INLINE: the compiler puts them into the function that works. */
+/* Threads that wait for one another in ways of their own: ownbarrier THREADS ROUNDS. KIND says how:
+ * sense, tree, yield, later (it looks for a while before it yields), futex, halves (to arrive and to
+ * wait are two functions) are barriers, ticket, ttas and mutex locks, permits a semaphore for half
+ * of them, chain is a ring of flags. INLINE: the compiler puts them into the function that works. */
 #define _GNU_SOURCE
 #include <linux/futex.h>
 #include <pthread.h>
@@ -17,12 +18,32 @@
 #define FUNCTION static __attribute__((noinline))
 #endif
 
-enum { sense, tree, yield, later, futex, ticket, ttas, chain, mutex, permits };
+enum { sense, tree, yield, later, futex, ticket, ttas, chain, mutex, permits, halves };
 
 static int threads, rounds;
 static atomic_int arrived, phase, next, held, given;
 static struct { _Alignas(64) atomic_int flag; } flags[2][8][64];
 static double out[64][8];
+
+__attribute__((noinline)) static int arrive(void)
+{
+	int now = atomic_load(&phase);
+	if (atomic_fetch_add(&arrived, 1) + 1 == threads) {
+		atomic_store(&arrived, 0);
+		atomic_store(&phase, now + 1);
+		syscall(SYS_futex, &phase, FUTEX_WAKE_PRIVATE, 1 << 30, 0, 0, 0);
+	}
+	return now;
+}
+
+__attribute__((noinline)) static void until_all_have(int now)
+{
+	for (int i = 0; atomic_load(&phase) == now; i++)
+		if (i > 10)
+			syscall(SYS_futex, &phase, FUTEX_WAIT_PRIVATE, now, 0, 0, 0);
+		else
+			sched_yield();
+}
 
 FUNCTION void wait_for_others(int id, int round)
 {
@@ -55,6 +76,9 @@ FUNCTION void wait_for_others(int id, int round)
 			else if (atomic_compare_exchange_strong(&given, &n, n + 1))
 				return;
 		}
+	case halves:
+		until_all_have(arrive());
+		return;
 	case chain:
 		while (atomic_load(&phase) % threads != id)
 			__builtin_ia32_pause();
