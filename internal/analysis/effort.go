@@ -20,7 +20,7 @@ type Effort struct {
 	OverheadShare Interval `json:"overhead_share"` // of the three together
 	IdlenessShare Interval `json:"idleness_share"`
 	Limit         float64  `json:"limit"`  // a share from which overhead, or idleness, is high
-	Advice        string   `json:"advice"` // one of the four
+	Advice        string   `json:"advice"` // one of the five
 	Unsure        bool     `json:"unsure"` // a share's bounds hold the limit
 	Idle          []Charge `json:"idle"`   // what ran while threads were idle, by their idleness
 	Overheads     []Charge `json:"overheads"`
@@ -28,12 +28,14 @@ type Effort struct {
 	Locks         []Charge `json:"locks"`     // where the locks are given back that others wait for
 }
 
-// The advice: by whether idleness and overhead are low or high.
+// The advice: by whether idleness and overhead are low or high; and of idleness, whether it is the
+// program's.
 const (
 	AdviceEffective = "effective" // low, low: effectively parallel
 	AdviceCoarsen   = "coarsen"   // low, high: larger pieces of work
 	AdviceRefine    = "refine"    // high, low: smaller pieces of work
 	AdviceChange    = "change"    // high, high: another way to make it parallel
+	AdviceUnproved  = "unproved"  // high, low, but the account proves no such idleness to be the program's
 )
 
 // advice is the table of the four cases.
@@ -107,6 +109,25 @@ func (e *Effort) judge(samples float64) {
 	e.Advice = advice(e.IdlenessShare.Value >= e.Limit, e.OverheadShare.Value >= e.Limit)
 	for _, s := range []Interval{e.OverheadShare, e.IdlenessShare} {
 		e.Unsure = e.Unsure || s.Lo < e.Limit && s.Hi > e.Limit
+	}
+}
+
+// follow takes advice against idleness back where the account of the whole loss does not have it:
+// what threads have waited on the cores that there were, and would not have with one for each, is not
+// the program's, and neither is what nothing proves.
+func (e *Effort) follow(l *Loss) {
+	if e == nil || e.Advice != AdviceRefine && e.Advice != AdviceChange {
+		return
+	}
+	proved := 0.0
+	for _, name := range []string{TermImbalance, TermSerial, TermLock, TermWait, TermOffCore} {
+		proved += l.Term(name).Share
+	}
+	if proved >= e.Limit {
+		return
+	}
+	if e.Advice = AdviceUnproved; e.OverheadShare.Value >= e.Limit {
+		e.Advice = AdviceCoarsen
 	}
 }
 

@@ -19,7 +19,7 @@ type Effort struct {
 	OverheadShare Interval `json:"overhead_share"`
 	IdlenessShare Interval `json:"idleness_share"`
 	Limit         float64  `json:"limit"`  // a share from which overhead, or idleness, is high
-	Advice        string   `json:"advice"` // "effective", "coarsen", "refine" or "change"
+	Advice        string   `json:"advice"` // "effective", "coarsen", "refine", "change" or "unproved"
 	Unsure        bool     `json:"unsure"` // the limit lies within a share's bounds
 	Text          string   `json:"text"`
 	Idle          []Charge `json:"idle"` // what ran while threads were idle
@@ -68,6 +68,8 @@ var adviceTexts = map[string]string{
 	analysis.AdviceChange: "Change the strategy: threads have no work for much of the time, and handing it out is " +
 		"expensive too. Smaller pieces would cost more overhead, " +
 		"larger ones more idleness; the work has to be divided in another way.",
+	analysis.AdviceUnproved: "Nothing proves that to be the program's: with a core for each thread, as the account above has it, next " +
+		"to no time is lost to waiting. Too few cores, and other programs on them, make threads idle as well.",
 }
 
 // adviceWords explains the advice with its figures.

@@ -44,7 +44,7 @@ func TestEffortAndBalanceInText(t *testing.T) {
 }
 
 func TestEveryAdviceIsExplained(t *testing.T) {
-	for _, advice := range []string{analysis.AdviceEffective, analysis.AdviceCoarsen, analysis.AdviceRefine, analysis.AdviceChange} {
+	for _, advice := range []string{analysis.AdviceEffective, analysis.AdviceCoarsen, analysis.AdviceRefine, analysis.AdviceChange, analysis.AdviceUnproved} {
 		if r := recorded(advice); adviceTexts[advice] == "" || !strings.Contains(r.Effort.Text, adviceTexts[advice]) {
 			t.Errorf("%s: %q", advice, r.Effort.Text)
 		}

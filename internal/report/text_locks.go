@@ -184,13 +184,22 @@ func (l *Lock) about(g *Program) string {
 			unit.Percent(ratio(float64(l.Contended), float64(l.Acquired)))))
 	}
 	if l.HeldTimes > 0 {
-		words = append(words, fmt.Sprintf("held for %s on average, %s at most, %s of the run time in all",
-			g.Quantity(l.Held/float64(l.HeldTimes)), g.Short(l.LongestHold), unit.Percent(ratio(l.Held, g.RunTime))))
+		words = append(words, fmt.Sprintf("held for %s on average, %s at most, %s",
+			g.Quantity(l.Held/float64(l.HeldTimes)), g.Short(l.LongestHold), heldWords(ratio(l.Held, g.RunTime))))
 	}
 	if len(words) == 0 {
 		return ""
 	}
 	return strings.Join(words, "; ") + "."
+}
+
+// heldWords says for how much of the run a lock was held in all. Readers hold it side by side, and a
+// name may stand for several locks: that may be more than the run.
+func heldWords(share float64) string {
+	if share > 1 {
+		return fmt.Sprintf("%.1f times at once, on average over the run", share)
+	}
+	return unit.Percent(share) + " of the run time in all"
 }
 
 func timesOf(n uint64) string {

@@ -83,6 +83,8 @@ func sectionWords(r *Report, s *Section) string {
 		return out + " It is balanced."
 	case s.Balanced, fmt.Sprintf("%.2f", s.Speedup) == "1.00":
 		return out + " Its threads arrive together."
+	case s.Loss.Unproved > 0:
+		return strings.TrimSuffix(out, ".") + ", which nothing proves to be the program's."
 	}
 	return out + fmt.Sprintf(" Balanced, it would run %.2f times as fast: %s to win.",
 		s.Speedup, r.Program.Quantity(s.TimeToWin))
