@@ -48,3 +48,15 @@ type squares struct{ n, sum, sq float64 }
 func (s *squares) add(x float64) { s.n, s.sum, s.sq = s.n+1, s.sum+x, s.sq+x*x }
 
 func (s *squares) about() float64 { return max(0, s.sq-ratio(s.sum*s.sum, s.n)) }
+
+// loopsAround lists the loops around a part, the innermost first, up to what all threads pass. That
+// the few samples of what else is in them were even does not say that they go round as often in all
+// threads: their lengths do.
+func loopsAround(s *part) (loops []*part) {
+	for u := s.up; u != nil && !u.ends; u = u.up {
+		if u.b.kind == boundLoop {
+			loops = append(loops, u)
+		}
+	}
+	return loops
+}

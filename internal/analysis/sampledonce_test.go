@@ -53,3 +53,41 @@ func TestAllOfTheProgramIsNoCause(t *testing.T) {
 		t.Errorf("%d causes, price %v", len(w.found), w.price)
 	}
 }
+
+// An even loop within one that goes round more often the longer a thread takes is no work that costs
+// some threads more, even if the few samples of what else the outer one holds are even by chance. If
+// samples do not tell how often the outer one goes round, nobody says that it is as often in all.
+func TestTheLoopAroundIsLookedAt(t *testing.T) {
+	for _, c := range []struct {
+		name        string
+		outer       length
+		around      bool // the outer loop holds the section's end: all threads pass it
+		causes      int
+		same, claim bool
+	}{
+		{"goes round more often", length{verdict: loopUneven, odds: 9}, false, 1, false, false},
+		{"nothing is known", length{}, false, 0, true, false},
+		{"likely even", length{verdict: loopEven}, false, 0, true, false},
+		{"surely even", length{verdict: loopEven, sure: true}, false, 0, true, true},
+		{"all threads pass it", length{}, true, 0, true, true},
+	} {
+		root := &part{m: mass{n: 1000, cov: 5000, vari: 1e4}, ends: true}
+		outer := root.kid(boundary{kind: boundLoop, node: 1})
+		outer.m, outer.ends = root.m, c.around
+		inner := outer.kid(boundary{kind: boundLoop, node: 2})
+		inner.m = mass{n: 990, cov: 5000, vari: 1e4}
+		w := &walker{total: root.m, loop: func(b boundary) length {
+			if b.node == 1 {
+				return c.outer
+			}
+			return length{verdict: loopEven, sure: true}
+		}}
+		w.walk(root, nil)
+		if len(w.found) != c.causes || (w.price > 0) != c.same || c.same && w.unsure == c.claim {
+			t.Errorf("%s: %d causes, price %v, unsure %t", c.name, len(w.found), w.price, w.unsure)
+		}
+		if len(w.found) > 0 && w.found[0].cause != outer {
+			t.Errorf("%s: the cause is not the loop", c.name)
+		}
+	}
+}

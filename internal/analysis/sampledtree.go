@@ -409,7 +409,12 @@ func (w *walker) name(q *part, since []*part) {
 		}
 	}
 	if most <= rankCall && w.decided(since) {
-		w.unsure = w.unsure || slices.ContainsFunc(since, func(s *part) bool { return s.b.kind == boundLoop && !w.loop(s.b).sure })
+		outer := loopsAround(since[0])
+		if i := slices.IndexFunc(outer, func(s *part) bool { return w.rank(s) == rankUneven }); i >= 0 && !missed {
+			w.found = append(w.found, &found{cause: outer[i], m: q.m})
+			return
+		}
+		w.unsure = w.unsure || slices.ContainsFunc(append(outer, since...), func(s *part) bool { return s.b.kind == boundLoop && !w.loop(s.b).sure })
 		w.price += q.m.cov
 		w.prices = append(w.prices, q)
 		return
