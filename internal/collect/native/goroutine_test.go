@@ -176,24 +176,9 @@ func goKept(t *testing.T, program string) {
 	if _, err := fmt.Sscan(out.String(), &least, &most); err != nil {
 		t.Fatal(err)
 	}
-	if got := waited(p, profile.KindLockWait); got < 0.9*least || got > 1.1*most {
+	if got := lockCosts(p); got < 0.9*least || got > 1.1*most {
 		t.Errorf("they waited for locks for %.0f ns; with cores of their own that would be %.0f to %.0f", got, least, most)
 	}
-}
-
-// waited is how long the threads waited, in all, for what is of a kind.
-func waited(p *profile.Profile, kind string) (ns float64) {
-	tab := p.Tables()
-	for id := range tab.Sections {
-		for in := range p.Instances(profile.SectionID(id)) {
-			for _, c := range in.Costs {
-				if tab.Kinds[tab.Events[c.Row].Kind].Name == kind {
-					ns += float64(c.N)
-				}
-			}
-		}
-	}
-	return ns
 }
 
 // While one of two goroutines works, and the other waits for it, half of what there could be is
