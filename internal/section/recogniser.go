@@ -287,6 +287,10 @@ func (r *Recogniser) Close(at unit.Cycles) {
 	r.tails(at)
 }
 
+// littleShare is how much of the longest part's work is worth a word: one in so many. A thread that
+// did less and waits did next to nothing.
+const littleShare = 100
+
 // tails hands out the last parts of all threads that nobody joined, as one section that ends with
 // the program. Those who wait for more work, and did next to nothing since they had some, take no
 // part.
@@ -301,7 +305,7 @@ func (r *Recogniser) tails(at unit.Cycles) {
 			most = max(most, p.Time())
 		}
 	}
-	parts = slices.DeleteFunc(parts, func(p Part) bool { return waits[p.Thread] && p.Time()*parentShare < most })
+	parts = slices.DeleteFunc(parts, func(p Part) bool { return waits[p.Thread] && p.Time()*littleShare < most })
 	r.finish(Instance{Kind: Tail, Place: cmp.Or(r.final, majorityPlace(parts, 0)), Parts: r.withoutKeepers(parts)})
 }
 

@@ -25,6 +25,14 @@ func TestRecogniseWaits(t *testing.T) {
 			serial @100 0[0-10>10]
 			region-end @100 0[11-25>61] 1[12-49>61]
 			exit @300 0[61-70>70]`},
+		{"who waits for more work when the program ends takes part if it did some", `
+			0 0 start
+			0 1 start of=0
+			0 2 start of=0
+			9 2 wait obj=7 at=2:1
+			60 1 wait obj=7 at=2:1
+			1000 0 exit at=1:300`, `
+			exit @1 0[0-1000>1000] 1[0-60>1000]`},
 		{"waiting for tasks is idleness, the tasks that are run meanwhile are not", `
 			0 0 start
 			0 1 start of=0
