@@ -22,7 +22,7 @@ func main() {
 	var wg sync.WaitGroup
 	for range n {
 		wg.Go(func() {
-			for w := range words {
+			for w := range words { // WORD
 				sums <- hash(w)
 			}
 		})
