@@ -3,6 +3,9 @@
 package sim
 
 import (
+	"cmp"
+	"slices"
+
 	"lime/internal/engine"
 )
 
@@ -16,6 +19,27 @@ type awaiting struct {
 	images   *images
 	places   *places
 	segments *segments
+	code     map[engine.BlockID]codeOf
+	// of one call of deedsIn
+	blocks map[engine.BlockID]uint64 // instructions
+	sums   map[uint64]funcSum
+}
+
+func newAwaiting(r *run) *awaiting {
+	return &awaiting{eng: r.eng, focus: r.focus, images: r.images, places: r.places, segments: r.segments,
+		code: map[engine.BlockID]codeOf{}, blocks: map[engine.BlockID]uint64{}, sums: map[uint64]funcSum{}}
+}
+
+// codeOf is whose a block is: of a function, by its address, that is the program's own or not.
+type codeOf struct {
+	start uint64
+	own   bool
+}
+
+// funcSum is what a function did, and which of its blocks did most.
+type funcSum struct {
+	units, most, at uint64
+	own             bool
 }
 
 // doing is what a thread does.
@@ -26,8 +50,15 @@ type doing struct {
 	before deeds       // what it did, or waited for, until then
 }
 
-// deeds is what some time went into: shares, by the block that has most of a function's.
-type deeds map[uint64]float64
+// deed is a share of some time, by the block that has most of a function's.
+type deed struct {
+	pc    uint64
+	share float64
+}
+
+// deeds is what some time went into, in the order of addresses. There is one for each wait: it is to
+// be small.
+type deeds []deed
 
 // awaited is what a wait was for.
 type awaited struct {
@@ -74,70 +105,80 @@ func (aw *awaiting) goesOn(t *thread, stack []frameRef, units uint64, what await
 
 // deedsIn are the functions of the program's own in which most was done; of others, if none was.
 func (aw *awaiting) deedsIn(list []edgeCount) deeds {
-	byBlock := aw.byBlock(list)
-	for _, own := range []bool{true, false} {
-		if d := aw.functions(byBlock, own); d != nil {
-			return d
+	aw.add(list)
+	var all [2]uint64 // by whose they are: others', the program's own
+	for _, f := range aw.sums {
+		all[ownAt(f.own)] += f.units
+	}
+	own := all[ownAt(true)] > 0
+	var out deeds
+	for _, f := range aw.sums {
+		if f.own == own {
+			out = out.plus(f.at, float64(f.units)/float64(max(1, all[ownAt(own)])))
 		}
 	}
-	return nil
+	slices.SortFunc(out, func(a, b deed) int { return cmp.Compare(a.pc, b.pc) })
+	return out
 }
 
-func (aw *awaiting) byBlock(list []edgeCount) map[uint64]uint64 {
-	edges, blocks, sums := aw.eng.Edges(), aw.eng.Blocks(), map[uint64]uint64{}
+func ownAt(own bool) int {
+	if own {
+		return 1
+	}
+	return 0
+}
+
+// add sums counts up by block, and these by function.
+func (aw *awaiting) add(list []edgeCount) {
+	clear(aw.blocks)
+	clear(aw.sums)
+	edges, blocks := aw.eng.Edges(), aw.eng.Blocks()
 	for _, e := range list {
 		if d := &edges[e.id]; d.From >= 0 && d.Kind != engine.EdgeReturn {
-			b := &blocks[d.From]
-			sums[b.PC] += e.n * uint64(b.Instrs)
+			aw.blocks[d.From] += e.n * uint64(blocks[d.From].Instrs)
 		}
 	}
-	return sums
-}
-
-func (aw *awaiting) functions(byBlock map[uint64]uint64, own bool) deeds {
-	type function struct{ units, most, at uint64 }
-	by, all := map[uint64]function{}, uint64(0)
-	for pc, n := range byBlock {
-		if own && !aw.images.own(pc) {
-			continue
-		}
-		at := aw.images.start(pc)
-		f := by[at]
-		if f.units += n; n > f.most || n == f.most && pc < f.at {
+	for id, n := range aw.blocks {
+		pc := blocks[id].PC
+		c := aw.codeOf(id, pc)
+		f := aw.sums[c.start]
+		if f.own, f.units = c.own, f.units+n; n > f.most || n == f.most && pc < f.at {
 			f.most, f.at = n, pc
 		}
-		by[at], all = f, all+n
+		aw.sums[c.start] = f
 	}
-	var out deeds
-	for _, f := range by {
-		out = out.plus(f.at, float64(f.units)/float64(max(1, all)))
+}
+
+// codeOf looks once for whose a block is: threads let one another go on for millions of times.
+func (aw *awaiting) codeOf(id engine.BlockID, pc uint64) codeOf {
+	c, ok := aw.code[id]
+	if !ok {
+		c = codeOf{aw.images.start(pc), aw.images.own(pc)}
+		aw.code[id] = c
 	}
-	return out
+	return c
 }
 
 func (d deeds) plus(pc uint64, share float64) deeds {
 	if share < leastDeed {
 		return d
 	}
-	if d == nil {
-		d = deeds{}
-	}
-	d[pc] += share
-	return d
+	return append(d, deed{pc, share})
 }
 
 // mixed are the deeds of two times.
 func mixed(a deeds, long uint64, b deeds, longer uint64) (out deeds) {
 	part := float64(long) / float64(long+longer)
-	sum := deeds{}
-	for pc, x := range a {
-		sum[pc] += part * x
-	}
-	for pc, x := range b {
-		sum[pc] += (1 - part) * x
-	}
-	for pc, x := range sum {
-		out = out.plus(pc, x)
+	for len(a)+len(b) > 0 {
+		switch {
+		case len(b) == 0 || len(a) > 0 && a[0].pc < b[0].pc:
+			out, a = out.plus(a[0].pc, part*a[0].share), a[1:]
+		case len(a) == 0 || b[0].pc < a[0].pc:
+			out, b = out.plus(b[0].pc, (1-part)*b[0].share), b[1:]
+		default:
+			out = out.plus(a[0].pc, part*a[0].share+(1-part)*b[0].share)
+			a, b = a[1:], b[1:]
+		}
 	}
 	return out
 }

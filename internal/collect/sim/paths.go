@@ -4,7 +4,6 @@ package sim
 
 import (
 	"cmp"
-	"maps"
 	"slices"
 
 	"lime/internal/collect"
@@ -136,13 +135,12 @@ func (pt *pathTree) addWait(key pathKey, s *pathSample) {
 		return
 	}
 	at := key.path
-	for _, pc := range slices.Sorted(maps.Keys(s.awaits.deeds)) {
-		if b, ok := pt.blocks.startingAt(pc); ok {
-			share := s.awaits.deeds[pc]
-			key.path, key.metric = pt.step(at, pt.tables.node(b), pc), profile.MetricAwaited
-			pt.add(key, share*float64(s.units))
+	for _, d := range s.awaits.deeds {
+		if b, ok := pt.blocks.startingAt(d.pc); ok {
+			key.path, key.metric = pt.step(at, pt.tables.node(b), d.pc), profile.MetricAwaited
+			pt.add(key, d.share*float64(s.units))
 			key.metric = profile.MetricAwaitedWork
-			pt.add(key, share*float64(s.awaits.worked))
+			pt.add(key, d.share*float64(s.awaits.worked))
 		}
 	}
 }

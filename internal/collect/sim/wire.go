@@ -130,7 +130,7 @@ func (r *run) wireLives() {
 		images: r.images, cores: r.cores, beside: r.beside, focus: r.focus, out: r.out, end: r.end,
 	}
 	r.goroutines = &goroutines{
-		awaiting: &awaiting{eng: r.eng, focus: r.focus, images: r.images, places: r.places, segments: r.segments},
+		awaiting: newAwaiting(r),
 		clocks:   r.clocks, lives: r.lives, memory: r.memory, openCalls: r.openCalls, operations: r.operations,
 		places: r.places,
 		probes: r.probes, segments: r.segments, images: r.images, cores: r.cores, rec: r.rec,
