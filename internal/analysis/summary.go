@@ -24,7 +24,7 @@ type summary struct {
 	lock, off float64
 	whole     float64                      // sum of n x (last release - first release)
 	length    float64                      // sum of last release - first release
-	away      float64                      // of that: what is more than n x T_max, in which even who worked longest had nothing to do
+	away      float64                      // of whole: what is more than n x T_max, in which even who worked longest had nothing to do
 	min, max  int                          // threads
 	together  crews                        // how many were there until an instance's end
 	cores     int                          // that the run had, 0 = one for each thread

@@ -1,5 +1,5 @@
-// Goroutines of which one at a time (or two) does what the others wait for, in many ways. Each
-// of them works half as long again beside that, where it need not wait for anybody.
+// Command gowaits: goroutines of which one at a time (or two) does what the others wait for, in many
+// ways. Each of them works half as long again beside that, where it need not wait for anybody.
 package main
 
 import (

@@ -22,41 +22,65 @@ import (
 // constant. Each is work: it ends by itself, or would go on for ever.
 var shapes = []string{
 	`for (int i = LIM.max >> 1; i > LIM.level; i >>= 1) { r += i; if (LIM.flag) return -1; }`,
-	`for (int q = 0; q < N; q++) for (int i = LIM.max >> 1; i > LIM.level; i >>= 1) if (LIM.flag) return -1;`,
+	`for (int q = 0; q < N; q++) for (int i = LIM.max >> 1; i > LIM.level; i >>= 1) if (LIM.flag)
+		return -1;`,
 	`{ int i = 0; while (i < LIM.n && a[i] < N % 4000) { if (LIM.cancel) return -1; i++; } r += i; }`,
-	`for (int q = 0; q < N / 64; q++) { int i = 0; while (i < LIM.n && a[i] < K) { if (LIM.cancel) return -1; i++; } r += i; }`,
+	`for (int q = 0; q < N / 64; q++) { int i = 0; while (i < LIM.n && a[i] < K) { if (LIM.cancel)
+		return -1; i++; } r += i; }`,
 	`for (int q = 0; q < N / 32; q++) { int k = q & 15; while (text[k] != '|') k++; r += k; }`,
-	`{ struct node *p = &nodes[K & 63]; for (int i = 0; i < N; i++) { while (p->next && p->key != N % 1000) { p = p->next; if (LIM.cancel) break; } r += p->key; p = &nodes[i & 255]; } }`,
-	`for (int q = 0; q < N / 8; q++) { unsigned h = q * 2654435761u >> 20; while (table[h & 4095] && table[h & 4095] != q) h++; r += h; }`,
-	`for (int i = 0; i < N; i++) { long o; do o = __atomic_load_n(&me->x, 0); while (!__atomic_compare_exchange_n(&me->x, &o, o + K, 0, 5, 5)); }`,
-	`for (int i = 0; i < N; i++) { int z = 0; while (!__atomic_compare_exchange_n(&me->lock, &z, 1, 0, 5, 5)) z = 0; r++; __atomic_store_n(&me->lock, 0, 3); }`,
-	`for (int i = 0; i < N; i++) { while (__atomic_exchange_n(&me->lock, 1, 5)) while (__atomic_load_n(&me->lock, 0)) __builtin_ia32_pause(); __atomic_store_n(&me->lock, 0, 3); }`,
+	`{ struct node *p = &nodes[K & 63]; for (int i = 0; i < N; i++) { while (p->next && p->key != N
+		% 1000) { p = p->next; if (LIM.cancel) break; } r += p->key; p = &nodes[i & 255]; } }`,
+	`for (int q = 0; q < N / 8; q++) { unsigned h = q * 2654435761u >> 20; while (table[h & 4095] &&
+		table[h & 4095] != q) h++; r += h; }`,
+	`for (int i = 0; i < N; i++) { long o; do o = __atomic_load_n(&me->x, 0); while
+		(!__atomic_compare_exchange_n(&me->x, &o, o + K, 0, 5, 5)); }`,
+	`for (int i = 0; i < N; i++) { int z = 0; while (!__atomic_compare_exchange_n(&me->lock, &z, 1,
+		0, 5, 5)) z = 0; r++; __atomic_store_n(&me->lock, 0, 3); }`,
+	`for (int i = 0; i < N; i++) { while (__atomic_exchange_n(&me->lock, 1, 5)) while
+		(__atomic_load_n(&me->lock, 0)) __builtin_ia32_pause(); __atomic_store_n(&me->lock, 0, 3);
+		}`,
 	`for (int i = 0; i < N; i++) if (*(volatile int *)&LIM.flag) break;`,
 	`{ int i = 0; do { if (*(volatile int *)&LIM.cancel) break; } while (++i < N); r += i; }`,
 	`{ int budget = N; while (*(volatile int *)&LIM.flag == 0 && --budget) ; r += budget; }`,
 	`{ volatile int budget = N; while (LIM.flag == 0 && budget > 0) budget--; }`,
 	`for (int i = 0; i < N; i++) __builtin_ia32_pause();`,
-	`for (int i = N; i > 0; i -= 3) { __asm__ volatile("" ::: "memory"); if (LIM.cancel | LIM.flag) return -1; }`,
+	`for (int i = N; i > 0; i -= 3) { __asm__ volatile("" ::: "memory"); if (LIM.cancel | LIM.flag)
+		return -1; }`,
 	`for (int i = 0; i < *(volatile int *)&me->n; i++) __asm__ volatile("" ::: "memory");`,
-	`for (int i = 0; i < N; i++) { __asm__ volatile("" ::: "memory"); if (i > LIM.max) break; if (LIM.level > LIM.max) return -2; }`,
-	`for (int q = 0; q < N / 16; q++) { unsigned long x = q * 0x9e3779b97f4a7c15ul; while (x) { x &= x - 1; r++; } }`,
-	`for (int q = 0; q < N / 16; q++) { long x = q + 27; while (x != 1 && x < 1 << 20) { x = x & 1 ? 3 * x + 1 : x / 2; if (LIM.cancel) break; } r += x; }`,
-	`for (int q = 0; q < N / 8; q++) { int lo = 0, hi = 4096; while (lo < hi) { int m = (lo + hi) / 2; if (a[m] < q) lo = m + 1; else hi = m; } r += lo; }`,
+	`for (int i = 0; i < N; i++) { __asm__ volatile("" ::: "memory"); if (i > LIM.max) break; if
+		(LIM.level > LIM.max) return -2; }`,
+	`for (int q = 0; q < N / 16; q++) { unsigned long x = q * 0x9e3779b97f4a7c15ul; while (x) { x &=
+		x - 1; r++; } }`,
+	`for (int q = 0; q < N / 16; q++) { long x = q + 27; while (x != 1 && x < 1 << 20) { x = x & 1 ?
+		3 * x + 1 : x / 2; if (LIM.cancel) break; } r += x; }`,
+	`for (int q = 0; q < N / 8; q++) { int lo = 0, hi = 4096; while (lo < hi) { int m = (lo + hi) /
+		2; if (a[m] < q) lo = m + 1; else hi = m; } r += lo; }`,
 	`for (int q = 0; q < N / 8; q++) { int i = 0; while (!(LIM.key >> i & 1)) i++; r += i; }`,
-	`for (int q = 0; q < N / 16; q++) { const char *s = text + (q & 63), *e = s; while (*e && *e != '|') e++; r += e - s; }`,
-	`for (int q = 0; q < N / 16; q++) { unsigned x = q + 7, y = K + 13; while (y) { unsigned z = x % y; x = y; y = z; } r += x; }`,
+	`for (int q = 0; q < N / 16; q++) { const char *s = text + (q & 63), *e = s; while (*e && *e !=
+		'|') e++; r += e - s; }`,
+	`for (int q = 0; q < N / 16; q++) { unsigned x = q + 7, y = K + 13; while (y) { unsigned z = x %
+		y; x = y; y = z; } r += x; }`,
 	`{ int i = 0, j = N; while (i < j) { i++; j--; if (LIM.flag) break; } r += i; }`,
-	`for (int i = 0; i < N; i++) { if (i % 64 == 0) __asm__ volatile("nop"); if (*(volatile int *)&LIM.cancel) break; }`,
-	`{ long serving = *(volatile long *)&me->x; for (int i = 0; i < N; i++) while (*(volatile long *)&me->x != serving) ; }`,
-	`for (int q = 0; q < N / 256; q++) { int i; for (i = 0; i < 64; i++) if (*(volatile int *)&flags[i]) break; r += i; }`,
-	`for (int i = 0; i < N; i++) { switch (LIM.level) { case 1: r++; break; case 2: r += 2; break; case 3: return -1; case 4: r--; break; case 5: r ^= 5; } }`,
-	`for (int i = 0, d = 1; i < N; i += d) { for (int j = 0; j < d; j++) __builtin_ia32_pause(); if (d < 64) d *= 2; if (*(volatile int *)&LIM.cancel) break; }`,
+	`for (int i = 0; i < N; i++) { if (i % 64 == 0) __asm__ volatile("nop"); if (*(volatile int
+		*)&LIM.cancel) break; }`,
+	`{ long serving = *(volatile long *)&me->x; for (int i = 0; i < N; i++) while (*(volatile long
+		*)&me->x != serving) ; }`,
+	`for (int q = 0; q < N / 256; q++) { int i; for (i = 0; i < 64; i++) if (*(volatile int
+		*)&flags[i]) break; r += i; }`,
+	`for (int i = 0; i < N; i++) { switch (LIM.level) { case 1: r++; break; case 2: r += 2; break;
+		case 3: return -1; case 4: r--; break; case 5: r ^= 5; } }`,
+	`for (int i = 0, d = 1; i < N; i += d) { for (int j = 0; j < d; j++) __builtin_ia32_pause(); if
+		(d < 64) d *= 2; if (*(volatile int *)&LIM.cancel) break; }`,
 	// Something every so many rounds, and a test that hangs on memory.
-	`for (int i = 0; i < N; i++) { if (i % 200 == 199) __builtin_ia32_pause(); if (*(volatile int *)&LIM.cancel) break; }`,
-	`{ int k = 0; for (int i = 0; i < N; i++) { if (++k == 500) { k = 0; r++; } if (*(volatile int *)&LIM.flag) break; } }`,
-	`for (int i = 0, d = 1; i < N; i += d) { int j = 0; while (j < d && !*(volatile int *)&LIM.flag) j++; d = d < N / 9 ? 2 * d : d; r ^= d; }`,
+	`for (int i = 0; i < N; i++) { if (i % 200 == 199) __builtin_ia32_pause(); if (*(volatile int
+		*)&LIM.cancel) break; }`,
+	`{ int k = 0; for (int i = 0; i < N; i++) { if (++k == 500) { k = 0; r++; } if (*(volatile int
+		*)&LIM.flag) break; } }`,
+	`for (int i = 0, d = 1; i < N; i += d) { int j = 0; while (j < d && !*(volatile int *)&LIM.flag)
+		j++; d = d < N / 9 ? 2 * d : d; r ^= d; }`,
 	// The C library's loops, repeated string instructions, loops of one instruction, calls.
-	`for (int q = 0; q < N / 8; q++) { char *s = memchr(text + (q & 255), '|', 3000); r += s - text; }`,
+	`for (int q = 0; q < N / 8; q++) { char *s = memchr(text + (q & 255), '|', 3000); r += s - text;
+		}`,
 	`for (int q = 0; q < N / 8; q++) r += strlen(text + 4095 - (q * K & 1023));`,
 	`for (int q = 0; q < N / 16; q++) { char s[700]; memset(s, q, q % 700); memcpy(s, text + (q & 63), N % 600);
 		memmove(s + 1, s, q % 500); r += s[q & 63]; }`,
@@ -69,7 +93,8 @@ var shapes = []string{
 	`{ long n = N; __asm__ volatile("1: loop 1b" : "+c"(n)); r += n; }`,
 	`for (int q = 0; q < N / 256; q++) r += deep(3 + (q + K) % 9);`,
 	`{ jmp_buf b; volatile int q = 0; setjmp(b); if (++q < N / 4) longjmp(b, q); r += q; }`,
-	`for (double x = N, y = 1; x > 1e-3; x *= 0.97) { y = y * x + 1; if (LIM.cancel) break; r += y > 0; }`,
+	`for (double x = N, y = 1; x > 1e-3; x *= 0.97) { y = y * x + 1; if (LIM.cancel) break; r += y >
+		0; }`,
 	`for (int q = 0; q < N / 8; q++) { static long (*const f[])(long) = { labs, deep, labs, nodes_of };
 		r += f[(q ^ K) & 3](q & 7); }`,
 	`{ char s[40]; for (int q = 0; q < N / 16; q++) { s[0] = '1' + q % 9; s[1 + q % 9] = 0;
