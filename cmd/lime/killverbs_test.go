@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"maps"
@@ -229,4 +230,74 @@ func inputs(t *testing.T) string {
 		}
 	}
 	return dir
+}
+
+// whatif makes some of its runs to have something to hold others to. If one of those is interrupted,
+// so is the verb: what it would say then is not what was asked.
+func TestWhatIfInterrupted(t *testing.T) {
+	testenv.Tool(t, "gcc")
+	mustBuilt(t)
+	dir := inputs(t)
+	text, err := os.ReadFile(filepath.Join(dir, "lu.c"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	const stops = `#include <unistd.h>
+__attribute__((constructor)) static void stop(void) {
+	if (access("stop", F_OK) == 0 && rename("stop", "stopped") == 0) pause();
+}
+`
+	if err := os.WriteFile(filepath.Join(dir, "stops.c"), append([]byte(stops), text...), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	gcc := exec.Command("gcc", "-O2", "-g", "-pthread", "-o", "stops", "stops.c")
+	gcc.Dir = dir
+	if out, err := gcc.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	if code, _, words := run(t, dir, "", "simulate", "--cores", "4", "-o", "stops.sim", "--", "./stops", "4", "6"); code != 0 {
+		t.Fatal(words)
+	}
+	line := fmt.Sprintf("stops.c:%d", 67+strings.Count(stops, "\n"))
+	for _, args := range [][]string{{"--even", line}, {"--cores", "2"}} {
+		code, words := interrupted(t, dir, append(append([]string{"whatif", "--yes"}, args...), "stops.sim", "-o", "out")...)
+		if code == 0 || !strings.Contains(words, "interrupted") {
+			t.Errorf("whatif %v ends with %d: %s", args, code, words)
+		}
+		if os.Remove(filepath.Join(dir, "out")) == nil {
+			t.Errorf("whatif %v: an interrupted run has written its answer", args)
+		}
+	}
+}
+
+// interrupted runs lime, and interrupts it when the program has come so far that it renames a file.
+func interrupted(t *testing.T, dir string, args ...string) (code int, words string) {
+	t.Helper()
+	lime, err := built()
+	if err == nil {
+		err = os.WriteFile(filepath.Join(dir, "stop"), nil, 0o644)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	var stderr bytes.Buffer
+	cmd := exec.CommandContext(ctx, lime, args...)
+	cmd.Dir, cmd.Stderr = dir, &stderr
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	for ctx.Err() == nil {
+		if os.Remove(filepath.Join(dir, "stopped")) == nil {
+			_ = cmd.Process.Signal(syscall.SIGINT) // it may have ended
+			break
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	_ = cmd.Wait()
+	if ctx.Err() != nil {
+		t.Fatalf("lime %v does not end: %s", args, &stderr)
+	}
+	return cmd.ProcessState.ExitCode(), stderr.String()
 }

@@ -200,7 +200,9 @@ func (a *app) unchanged(ctx context.Context, src profile.Source, res *analysis.R
 	return base, nil
 }
 
+// errNotTheSame is why runs cannot be held against that of a profile: the program does other things.
+var errNotTheSame = errors.New("the program does not repeat the run of this profile")
+
 func notTheSame(err error) error {
-	return fmt.Errorf("the program does not repeat the run of this profile: %w; its input (standard input is empty), "+
-		"environment or files are others now", err)
+	return fmt.Errorf("%w: %w; its input (standard input is empty), environment or files are others now", errNotTheSame, err)
 }

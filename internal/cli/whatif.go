@@ -374,9 +374,12 @@ func (a *app) evened(ctx context.Context, src profile.Source, before *analysis.R
 func (a *app) runEven(ctx context.Context, src profile.Source, before *analysis.Result, f *whatifFlags,
 	plan whatif.Plan, estimate *whatif.Comparison) (*whatif.Comparison, error) {
 	base, err := a.unchanged(ctx, src, before, f.analysis)
-	if err != nil {
+	switch {
+	case errors.Is(err, errNotTheSame):
 		estimate.Why = err.Error()
 		return estimate, nil
+	case err != nil: // an interrupted run says nothing of what can be repeated
+		return nil, err
 	}
 	o := sameOptions(src.Meta())
 	if o.Even, err = base.even(plan); err != nil {

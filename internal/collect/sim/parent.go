@@ -203,6 +203,9 @@ func diedBetween(out string, state *os.ProcessState) (res Result, ok bool) {
 		return res, false
 	}
 	res = Result{Status: statusOf(state), Signal: int(ws.Signal()), EndState: "signalled"}
+	if n := ws.Signal(); n == unix.SIGINT || n == unix.SIGTERM {
+		res.EndState = "interrupted" // as in ending.exited
+	}
 	_ = profile.Amend(out, func(m *profile.Meta) { m.EndState = res.EndState }) // there may be none yet
 	return res, true
 }
