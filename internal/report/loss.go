@@ -367,7 +367,7 @@ func (p *LossPlace) about(term string) string {
 	}
 	switch {
 	case p.Data != "" && term == analysis.TermLock:
-		parts = append(parts, "lock "+p.Data)
+		parts = append(parts, lockWords(p.Data))
 	case p.Data != "":
 		parts = append(parts, "on "+p.Data)
 	}
@@ -446,4 +446,12 @@ func shares(list []analysis.ThreadShare) (out []ThreadShare) {
 		out = append(out, ThreadShare{int(t.Thread), t.Name, t.Time})
 	}
 	return out
+}
+
+// lockWords names a lock in a sentence; one that is no data of a name is told by where it was taken.
+func lockWords(name string) string {
+	if rest, ok := strings.CutPrefix(name, "the one "); ok {
+		return "the lock " + rest
+	}
+	return "lock " + name
 }

@@ -11,6 +11,7 @@ import (
 
 	"lime/internal/collect/image"
 	"lime/internal/cpu"
+	"lime/internal/guest"
 	"lime/internal/machine"
 )
 
@@ -210,14 +211,12 @@ func (x *tlsBook) room(list []*image.File) uint64 {
 }
 
 // threadPlace finds the thread in whose stack an address lies: its own first, then that of any
-// other. A stack that has the thread's control block ends there: what comes next in memory was
-// mapped before, and is one mapping with it.
+// other.
 func (f *dataFinder) threadPlace(t *thread, addr uint64) (place, bool) {
 	m, ok := f.memory.proc.Mapping(addr)
 	if !ok {
 		return place{}, false
 	}
-	below := f.tls.room(f.images.List)
 	for _, other := range append([]*thread{t}, f.roster.threads...) {
 		if other.gone || other.ctx == nil {
 			continue
@@ -226,13 +225,43 @@ func (f *dataFinder) threadPlace(t *thread, addr uint64) (place, bool) {
 		if other == t {
 			owner = ownThread
 		}
-		fs := other.ctx.FSBase
-		if fs != 0 && addr+below >= fs && addr < fs+controlBlock {
+		if f.inControlBlock(other, addr) {
 			return place{kind: placeTLS, owner: owner}, true
 		}
-		if sp := other.ctx.GPR[rsp]; sp >= m.Lo && sp < m.Hi && m.File != "[heap]" && !(fs > sp && fs < m.Hi && addr > fs) {
+		if f.onStack(other, &m, addr) {
 			return place{kind: placeStack, owner: owner}, true
 		}
 	}
 	return place{}, false
+}
+
+// inControlBlock reports whether an address is in a thread's control block, or in the data below it.
+func (f *dataFinder) inControlBlock(t *thread, addr uint64) bool {
+	fs := t.ctx.FSBase
+	return f.hasControlBlock(fs) && addr+f.tls.room(f.images.List) >= fs && addr < fs+controlBlock
+}
+
+// hasControlBlock reports whether FS points to a control block, whose first word is its own address
+// (ELF Handling For Thread-Local Storage, 3.4.6). Go without C has a few words of its heap there.
+func (f *dataFinder) hasControlBlock(fs uint64) bool {
+	self, ok := f.memory.word(fs)
+	return ok && fs != 0 && self == fs
+}
+
+// onStack reports whether an address of mapping m is on a thread's stack. The stacks of goroutines
+// lie in Go's heap: the descriptor of each begins with where. Other stacks are mappings: the one
+// that the kernel made, or one that has the thread's control block, and ends there: what comes next
+// in memory was mapped before, and is one mapping with it. Where else a stack pointer points, a heap
+// may be.
+func (f *dataFinder) onStack(t *thread, m *guest.Mapped, addr uint64) bool {
+	if g := t.acting().goroutine; g != nil {
+		lo, _ := f.memory.word(g.g)
+		hi, ok := f.memory.word(g.g + 8)
+		return ok && addr >= lo && addr < hi
+	}
+	sp, fs := t.ctx.GPR[rsp], t.ctx.FSBase
+	if sp < m.Lo || sp >= m.Hi {
+		return false
+	}
+	return m.File == "[stack]" || f.hasControlBlock(fs) && sp < fs && fs < m.Hi && addr <= fs
 }

@@ -41,7 +41,7 @@ type lockState struct {
 	addr    uint64
 	at      place
 	offset  uint64
-	first   uint64 // where it was taken first: the call returns to there
+	first   uint64 // the program's own call by which it was taken first
 	open    []hold // who has it: one thread, or readers
 	last    *threads.Holds[[]frameRef]
 	asked   bool // whether something is to be otherwise about it; if so, change says what
@@ -75,7 +75,7 @@ type openWait struct {
 func (b *lockBook) lock(t *thread, addr uint64, kind string, ret uint64) *lockState {
 	s := b.locks[addr]
 	if s == nil {
-		s = &lockState{lockTable: threads.NewLock[[]frameRef](kind), addr: addr, first: ret}
+		s = &lockState{lockTable: threads.NewLock[[]frameRef](kind), addr: addr, first: b.places.ownCallTo(t, ret)}
 		s.at, s.offset = b.dataFinder.placeOf(t, addr)
 		b.locks[addr] = s
 	}

@@ -107,7 +107,7 @@ func (b *lockBook) change(lock uint64) *LockChange {
 		return nil
 	}
 	if !s.asked {
-		s.asked, s.change = true, b.changes.of(s, b.blocks.callBefore(s.first))
+		s.asked, s.change = true, b.changes.of(s, s.first)
 	}
 	return s.change
 }

@@ -27,7 +27,7 @@ func (b *lockBook) name(s *lockState) string {
 		v.lo, v.hi = 0, 0 // one of the elements of an array
 	}
 	words := strings.TrimSuffix(v.words(), "+0x0")
-	switch first := fmt.Sprintf("the one taken first at %#x", b.blocks.callBefore(s.first)); {
+	switch first := fmt.Sprintf("the one taken first at %#x", s.first); {
 	case words == "":
 		return first
 	case s.at.kind == placeSymbol || s.at.kind == placeHeap:
@@ -97,7 +97,7 @@ func (w lockWriter) writeLock(k lockName, g *lockGroup) {
 	if g.unseen {
 		taken = profile.Unavailable
 	}
-	row := profile.Lock{Name: k.name, First: w.book.blocks.callBefore(g.first), Objects: g.objects,
+	row := profile.Lock{Name: k.name, First: g.first, Objects: g.objects,
 		Taken: taken}
 	if g.objects == 1 {
 		row.Addr = g.addr

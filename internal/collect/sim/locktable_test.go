@@ -149,3 +149,21 @@ func TestGoMutexIsAServer(t *testing.T) {
 		t.Errorf("%+v: threads waited %v, the account has %v, who held the lock answers for %v", l.Lock, l.waited, l.cost, l.charged)
 	}
 }
+
+// TestGoHeapIsNoStack: the stacks of goroutines lie in Go's heap, and with them the stack pointers of
+// threads. What else is there is on nobody's stack, and a lock there is told by the program's own call.
+func TestGoHeapIsNoStack(t *testing.T) {
+	const line = 25 // TAKEN
+	for _, how := range []string{"go build -o OUT SRC", "go build -ldflags=-s -o OUT SRC", "go build -gcflags=-l -o OUT SRC"} {
+		bin := compile(t, "goheap.go", how)
+		for _, args := range [][]string{nil, {"rw"}} {
+			path, status, said := simulate(t, 4, append([]string{bin}, args...)...)
+			if status != 0 || said != "" {
+				t.Fatalf("status %d: %s", status, said)
+			}
+			if l := lockOf(t, path, fmt.Sprintf("the one taken first at goheap.go:%d", line)); l.waited == 0 {
+				t.Errorf("%s, %v: nobody waits for %+v", how, args, l.Lock)
+			}
+		}
+	}
+}

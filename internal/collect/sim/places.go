@@ -145,16 +145,35 @@ func (pl *places) ownReturn(stack []frameRef) *frameRef {
 // language's own, if there is one.
 func (pl *places) ownCall(t *thread) uint64 { return pl.ownCallIn(pl.stack(t)) }
 
+// ownCallTo is the program's own call that led to the one that returns, or returned, to ret; that one
+// itself if there is none.
+func (pl *places) ownCallTo(t *thread, ret uint64) uint64 {
+	call := pl.blocks.callBefore(ret)
+	if pl.written(ret) || t.ctx == nil {
+		return call
+	}
+	return cmp.Or(pl.ownCallIn(append([]frameRef{{ret: ret}}, pl.stack(t)...)), call)
+}
+
+// written reports whether a call that returns to ret stands in the program's own code, and not in
+// what comes with its language.
+func (pl *places) written(ret uint64) bool {
+	if !pl.images.own(ret - 1) {
+		return false
+	}
+	name, _ := pl.images.function(ret - 1)
+	return !origin.LanguageFunction(name) && !origin.GoStandard(name)
+}
+
 func (pl *places) ownCallIn(stack []frameRef) uint64 {
 	first := uint64(0)
 	for _, f := range stack {
-		if !pl.images.own(f.ret - 1) {
-			continue
-		}
-		if name, _ := pl.images.function(f.ret - 1); !origin.LanguageFunction(name) && !origin.GoStandard(name) {
+		if pl.written(f.ret) {
 			return pl.blocks.callBefore(f.ret)
 		}
-		first = cmp.Or(first, f.ret)
+		if first == 0 && pl.images.own(f.ret-1) {
+			first = f.ret
+		}
 	}
 	if first == 0 {
 		return 0
