@@ -65,8 +65,8 @@ func TestLedgerWithTwoThreads(t *testing.T) {
 	if len(cs) != 1 || cs[0].Line != 11 || cs[0].Event != EventLoop || math.Abs(*cs[0].Share-1) > 1e-9 || cs[0].TimeToWin != 400 {
 		t.Fatalf("causes %+v", cs)
 	}
-	if want := "Thread 1 runs this loop for 300 iterations, thread 0 100 iterations; the more often, the longer a " +
-		"thread takes: thread 1 takes 2.94 times as long as thread 0."; cs[0].Sentence != want {
+	if want := "Thread 1 runs this loop for 300 iterations, thread 0 100 iterations; threads that do so more " +
+		"often take longer: thread 1 takes 2.94 times as long as thread 0."; cs[0].Sentence != want {
 		t.Errorf("sentence %q", cs[0].Sentence)
 	}
 	if cs[0].Score != 0 || cs[0].Agreement == "" {

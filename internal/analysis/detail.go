@@ -17,14 +17,14 @@ func squaredBounds(r2 float64, n, others int) (lo, hi float64) {
 
 // detail fills in what one instance's events show of a cause: counts and times, members, rivals,
 // paths.
-func (r *runner) detail(c *Cause, f finding, o *outcome) {
+func (r *runner) detail(c *Cause, f finding, o *outcome, instances int) {
 	c.Seq = o.seq
 	c.Threads = r.threadCounts(o, r.counts(o, &f))
 	c.Members = r.memberLines(o, f.cluster)
 	c.Rivals = r.rivals(o, f)
 	c.Paths = r.paths(o, f)
 	c.Subject = r.subjectOf(c)
-	c.Sentence = r.sentence(c, f) + c.Subject.words()
+	c.Sentence = r.sentence(c, f, instances) + c.Subject.words()
 }
 
 // counts returns the cause's event per part.

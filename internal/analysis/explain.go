@@ -76,7 +76,7 @@ func (r *runner) details(sec *Section, s *summary, chosen []choice, outs []*outc
 		again.judge(c)
 		if g := c.from; g.keptIn != nil {
 			r.describe(c, g.kept)
-			r.detail(c, g.kept, g.keptIn)
+			r.detail(c, g.kept, g.keptIn, sec.InstanceCount)
 		}
 		c.missing(outs, total)
 	}

@@ -19,7 +19,7 @@ func (r *runner) posted(sec *Section, p *posting) *Cause {
 	c.Title = controlTitles[p.event]
 	if p.hw {
 		c.Family = FamilyHardware
-		c.Title = cmp.Or(r.kindTitle(c.key.kind), waitTitles()[p.event], "the same code, dearer")
+		c.Title = cmp.Or(r.kindTitle(c.key.kind), waitTitles()[p.event], "the same code, slower")
 	}
 	if title, ok := rowTitles()[row.Kind]; ok {
 		c.Title = title
@@ -40,7 +40,7 @@ func (r *runner) posted(sec *Section, p *posting) *Cause {
 		c.Sentence = r.priceSentence(sec, p) + c.Subject.words()
 	} else {
 		r.way(c, p.way(sec.Ledger))
-		c.Sentence = r.sentence(c, finding{key: c.key, event: graphNone}) + testWords(row)
+		c.Sentence = r.sentence(c, finding{key: c.key, event: graphNone}, sec.InstanceCount) + testWords(row)
 	}
 	return c
 }

@@ -42,8 +42,8 @@ func TestLoopIsTheCause(t *testing.T) {
 	if c.Event != EventLoop || c.Line != 11 || c.Family != FamilyControl || math.Abs(c.Score-1) > 1e-9 {
 		t.Errorf("first cause %s at line %d, %s, score %v", c.Event, c.Line, c.Family, c.Score)
 	}
-	if want := "Thread 7 runs this loop for 81 iterations, thread 0 11 iterations; the more often, the longer a " +
-		"thread takes: thread 7 takes 6.60 times as long as thread 0."; c.Sentence != want {
+	if want := "Thread 7 runs this loop for 81 iterations, thread 0 11 iterations; threads that do so more " +
+		"often take longer: thread 7 takes 6.60 times as long as thread 0."; c.Sentence != want {
 		t.Errorf("sentence %q", c.Sentence)
 	}
 }

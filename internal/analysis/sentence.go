@@ -12,7 +12,7 @@ import (
 
 // verbs say what a thread does, for each event; %s takes "15 times" or an amount.
 var verbs = map[string]string{
-	EventBranch: "goes this way at this branch %s",
+	EventBranch: "takes this branch %s",
 	EventLoop:   "runs this loop for %s",
 	EventCall:   "makes this call %s",
 	EventTask:   "runs the tasks made here %s",
@@ -22,8 +22,9 @@ var verbs = map[string]string{
 	EventEntry:  "does the work here %s",
 }
 
-// sentence explains a cause to someone who knows nothing of the method.
-func (r *runner) sentence(c *Cause, f finding) string {
+// sentence explains a cause of a section with so many instances to someone who knows nothing of the
+// method.
+func (r *runner) sentence(c *Cause, f finding, instances int) string {
 	if len(c.Threads) == 0 {
 		return ""
 	}
@@ -36,17 +37,30 @@ func (r *runner) sentence(c *Cause, f finding) string {
 		callee = fmt.Sprintf(" (of %s%s)", c.Callee, map[bool]string{true: ", a recursion"}[c.Recursive])
 	}
 	if !two {
-		return fmt.Sprintf("Thread %s %s%s.", numbered(hi, c.Threads), does, callee)
+		return c.in(instances, fmt.Sprintf("Thread %s %s%s.", numbered(hi, c.Threads), does, callee))
 	}
 	if !slices.ContainsFunc(c.Threads, func(t ThreadCount) bool { return t.Count != hi.Count }) {
-		return fmt.Sprintf("Every thread %s%s: %s.", does, callee, alike(c.Threads))
+		return c.in(instances, fmt.Sprintf("Every thread %s%s: %s.", does, callee, alike(c.Threads)))
 	}
-	s := fmt.Sprintf("Thread %s %s, thread %s %s%s", numbered(hi, c.Threads), does, numbered(lo, c.Threads), shortAmount(r.amount(c, f, lo.Count)), callee)
+	s := c.in(instances, fmt.Sprintf("Thread %s %s, thread %s %s%s", numbered(hi, c.Threads), does, numbered(lo, c.Threads), shortAmount(r.amount(c, f, lo.Count)), callee))
 	if how := consequence(c, f, hi, lo); how != "" {
 		return s + "; " + how
 	}
 	return s + "."
 }
+
+// in says of which instances a sentence speaks, where a section has several.
+func (c *Cause) in(instances int, sentence string) string {
+	switch {
+	case instances < 2:
+		return sentence
+	case c.Summed:
+		return "Over all instances " + decapitalised(sentence)
+	}
+	return fmt.Sprintf("In instance %d %s", c.Seq+1, decapitalised(sentence))
+}
+
+func decapitalised(s string) string { return strings.ToLower(s[:1]) + s[1:] }
 
 // numbered is a thread's number, with its name if the threads have names of their own.
 func numbered(t ThreadCount, among []ThreadCount) string {
@@ -139,9 +153,9 @@ func extremes(ts []ThreadCount) (hi, lo ThreadCount, two bool) {
 // consequence says how the time goes with the count, as the threads that are shown have it; nothing
 // if they are an exception.
 func consequence(c *Cause, f finding, hi, lo ThreadCount) string {
-	how, less := "the more often, the longer a thread takes", "the less often, the longer a thread takes"
+	how, less := "threads that do so more often take longer", "threads that do so less often take longer"
 	if f.timed {
-		how, less = "the longer it waits, the longer a thread takes", "the shorter it waits, the longer a thread takes"
+		how, less = "threads that wait longer here take longer", "threads that wait less here take longer"
 	}
 	late, soon := hi, lo
 	if falls(c) {

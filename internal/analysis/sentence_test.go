@@ -17,8 +17,8 @@ func TestSentences(t *testing.T) {
 		want  string
 	}{
 		{Cause{Event: EventBranch, Family: FamilyControl}, finding{},
-			"Thread 16 goes this way at this branch 15 times, thread 5 never; the more often, the longer a thread " +
-				"takes: thread 16 takes 3.56 times as long as thread 5."},
+			"Thread 16 takes this branch 15 times, thread 5 never; threads that do so more often take longer: " +
+				"thread 16 takes 3.56 times as long as thread 5."},
 		{Cause{Event: EventLoop, Family: FamilyControl}, finding{}, "Thread 16 runs this loop for 15 iterations, thread 5 never; "},
 		{Cause{Event: EventCall, Family: FamilyControl, Callee: "walk", Recursive: true}, finding{},
 			"Thread 16 makes this call 15 times, thread 5 never (of walk, a recursion); "},
@@ -28,10 +28,10 @@ func TestSentences(t *testing.T) {
 		{Cause{Event: "l1d-miss", Title: "L1 data miss", Family: FamilyHardware}, finding{},
 			`Thread 16 has the event "L1 data miss" here 15 times, thread 5 never; `},
 		{Cause{Event: "lock-wait", Title: "lock wait", Family: FamilyHardware}, finding{timed: true},
-			"Thread 16 waits here for 15 cycles (lock wait), thread 5 never; the longer it waits, the longer a thread takes"},
+			"Thread 16 waits here for 15 cycles (lock wait), thread 5 never; threads that wait longer here take longer"},
 		{Cause{Event: EventBranch, Family: FamilyControl,
 			Threads: []ThreadCount{{Thread: 1, Time: 420}, {Thread: 2, Count: 1, Time: 21}, {Thread: 3, Count: 1, Time: 20}}}, finding{},
-			"Thread 2 goes this way at this branch once, thread 1 never; the less often, the longer a thread takes: " +
+			"Thread 2 takes this branch once, thread 1 never; threads that do so less often take longer: " +
 				"thread 1 takes 20.00 times as long as thread 2."},
 		{Cause{Event: EventLoop, Family: FamilyControl,
 			Threads: []ThreadCount{{Thread: 1, Count: 90, Time: 300, instances: 3}, {Thread: 2, Count: 60, Time: 200, instances: 2},
@@ -46,9 +46,15 @@ func TestSentences(t *testing.T) {
 		if tt.cause.Threads == nil {
 			tt.cause.Threads = threads
 		}
-		if got := r.sentence(&tt.cause, tt.f); !strings.HasPrefix(got, tt.want) {
+		if got := r.sentence(&tt.cause, tt.f, 1); !strings.HasPrefix(got, tt.want) {
 			t.Errorf("%s: %q, want %q", tt.cause.Event, got, tt.want)
 		}
+	}
+	several := Cause{Event: EventReturn, Family: FamilyControl, Threads: threads, Seq: 1}
+	one, of := r.sentence(&several, finding{}, 1), r.sentence(&several, finding{}, 3)
+	several.Summed = true
+	if over := r.sentence(&several, finding{}, 3); one[0] != 'T' || of != "In instance 2 t"+one[1:] || over != "Over all instances t"+one[1:] {
+		t.Errorf("%q, %q, %q", one, of, over)
 	}
 	for n, want := range map[uint64]string{0: "0 times", 1: "once", 2: "2 times"} {
 		if got := plural(n, "time"); got != want {
@@ -67,9 +73,9 @@ func TestSentencesAgreeWithTheirCounts(t *testing.T) {
 		for i := range 2 + rng.IntN(5) {
 			c.Threads = append(c.Threads, ThreadCount{Thread: profile.ThreadID(i), Count: rng.Uint64N(4), Time: float64(1 + rng.IntN(5))})
 		}
-		got := r.sentence(&c, finding{})
+		got := r.sentence(&c, finding{}, 1)
 		hi, lo, _ := extremes(c.Threads)
-		more, less := strings.Contains(got, "the more often, the longer"), strings.Contains(got, "the less often, the longer")
+		more, less := strings.Contains(got, "more often take longer"), strings.Contains(got, "less often take longer")
 		if hi.Count == lo.Count && (more || less) || more && hi.Time < lo.Time || less && hi.Time > lo.Time {
 			t.Errorf("%+v: %s", c.Threads, got)
 		}

@@ -111,7 +111,7 @@ var rowTitles = map[ledger.Kind]string{
 	ledger.Call:         "call",
 	ledger.IndirectCall: "indirect call",
 	ledger.IndirectJump: "switch",
-	ledger.Price:        "same code, dearer",
+	ledger.Price:        "same code, slower",
 	ledger.LockWait:     "lock wait",
 	ledger.SpinWait:     "wait for a thread",
 	ledger.OffCPU:       "off the core",

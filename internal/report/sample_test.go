@@ -126,8 +126,8 @@ func sampleCauses(times []float64) []analysis.Cause {
 		Score: 0.972, Important: true, Share: &share, LedgerTime: 5.9e6, Beta: 0.98, P: 1e-9, PFamily: 1e-7,
 		R2: analysis.Interval{Value: 0.94, Lo: 0.88, Hi: 0.97}, Correlation: 0.97, Stability: 0.9, StableThreads: 1, StableInstances: 0.9,
 		TimeToWin: 5.9e6, WinShare: 0.175, Seq: 0,
-		Sentence: "Thread 0 takes this branch 15 times, thread 1 only 8 times; each time costs about 41 k " +
-			"instructions, so its time grows with it.",
+		Sentence: "In instance 1 thread 0 takes this branch 15 times, thread 1 8 times; threads that do so more " +
+			"often take longer: thread 0 takes 1.58 times as long as thread 1.",
 		Members: []analysis.Member{
 			{Place: analysis.Place{File: "src/lu.c", Line: 540, Function: "bmod"}, Family: "control-flow", Kinds: []string{"loop"}, Events: 3},
 			{Place: analysis.Place{File: "src/lu.c", Line: 557, Function: "daxpy"}, Family: "control-flow",

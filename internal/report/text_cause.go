@@ -187,7 +187,7 @@ func (p *printer) cause(r *Report, s *Section, c *Cause, again bool) {
 		p.item(2, "It consists of: ", partWords(c.Parts))
 	}
 	if len(c.Members) > 0 {
-		p.item(2, "It drags along: ", memberWords(c.Members, 6))
+		p.item(2, "Lines that vary with it: ", memberWords(c.Members, 6))
 	}
 	for _, path := range c.Paths[:min(len(c.Paths), 2)] {
 		p.item(2, "Called from: ", pathWords(path))
@@ -240,7 +240,7 @@ func (c *Cause) shareSpan() string {
 	if v == nil || v.High-v.Low < wideSpan {
 		return ""
 	}
-	return fmt.Sprintf("%s in this run; with its instances drawn anew, %s to %s.", unit.Percent(v.Value),
+	return fmt.Sprintf("%s in this run; 95 %% bootstrap interval over its instances: %s to %s.", unit.Percent(v.Value),
 		unit.Percent(v.Low), unit.Percent(v.High))
 }
 
