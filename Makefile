@@ -39,7 +39,7 @@ release:
 demo: build
 	@scripts/demo
 
-# Four minutes on two idle cores, besides what is installed before. The limit, for each package, is there to
+# Twenty minutes on two idle cores, besides what is installed before. The limit, for each package, is there to
 # end what hangs, not what is slow: a busy machine may take many times as long.
 test: check
 	@scripts/need --optional --tests
