@@ -19,6 +19,7 @@ type lives struct {
 	roster     *roster
 	spinners   *spinners
 	segments   *segments
+	tasks      *tasks
 	waking     *waking
 	images     *images
 	cores      *cores
@@ -77,6 +78,9 @@ func (lv *lives) created(t *thread, g *guest.Thread) {
 	}
 	lv.operations.feed(section.Op{Kind: section.OpStart, Thread: c.id, Other: t.id, At: unit.Cycles(c.at)})
 	if pool {
+		if lv.tasks.pools.makes(t) {
+			lv.tasks.pools.add(c)
+		}
 		c.idle = true
 		lv.operations.feed(c.simple(section.OpIdle, 0))
 	}

@@ -22,11 +22,25 @@ type poolRegion struct {
 	last   uint64           // threads in parallel: the clock at which the last task was done
 }
 
-// pools are the regions that are open, the latest last, and the threads that were ever given a
-// task.
+// pools are the regions that are open, the latest last, and the threads that TBB made, or has ever
+// given a task.
 type pools struct {
 	open    []*poolRegion
 	workers []*thread
+}
+
+// makes reports whether TBB makes a thread for its tasks: where its own code runs in one that makes
+// tasks or waits for them, or in one that it has made.
+func (ps *pools) makes(by *thread) bool {
+	f := by.inRuntime()
+	return f != nil && (f.fn.Role == known.PoolTask || f.fn.Role == known.PoolRun) || by.pooled && by.idle
+}
+
+func (ps *pools) add(t *thread) {
+	if !t.pooled {
+		t.pooled = true
+		ps.workers = append(ps.workers, t)
+	}
 }
 
 // executeSlot is where execute stands in the table of virtual functions of a task: behind two
@@ -109,7 +123,7 @@ func (ts *tasks) enterPoolRun(t *thread, f *fn) {
 }
 
 // leavePoolRun ends the region. Threads of the pool that were given nothing in it were idle all the
-// time.
+// time, be there too few tasks or none for them ever.
 func (ts *tasks) leavePoolRun(t *thread, c *call) {
 	k := ts.poolOf(t)
 	if !c.reported || k == nil {
@@ -163,9 +177,8 @@ func (ts *tasks) givenTask(t *thread) bool {
 	if !k.in[t] {
 		ts.joinPool(t, k, t.now())
 	}
-	if k.master != t && !t.pooled {
-		t.pooled = true
-		ts.pools.workers = append(ts.pools.workers, t)
+	if k.master != t {
+		ts.pools.add(t)
 	}
 	return true
 }

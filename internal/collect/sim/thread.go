@@ -40,7 +40,7 @@ type thread struct {
 	lastTeam int  // how many threads the last region had that it has opened
 	idle     bool // a pool's thread between two regions
 	through  bool // it has done what it was made for
-	pooled   bool // it has been given tasks of such a pool (pool.go)
+	pooled   bool // it is one of TBB's, or has been given tasks by it (pool.go)
 
 	birth   birth
 	wrapped uint64 // bornInWrapper: instructions since
@@ -211,17 +211,22 @@ func (t *thread) in(roles ...known.Role) *call {
 // forking reports whether the thread is inside the runtime, opening a region: the
 // threads that it creates there belong to a pool.
 func (t *thread) forking() bool {
+	f := t.inRuntime()
+	return f != nil && (f.fn.Role != known.Meet || f.mpi != nil) // MPI's own threads drive it
+}
+
+// inRuntime is the call in which a runtime's code opens a region or waits for its end, nil if the
+// program's own code runs.
+func (t *thread) inRuntime() *call {
 	for i := len(t.frames) - 1; i >= 0; i-- {
 		switch f := &t.frames[i]; f.fn.Role {
-		case known.Fork, known.PoolTask, known.PoolRun:
-			return true
-		case known.Meet: // MPI's own threads, which drive it
-			return f.mpi != nil
-		case known.RegionBody:
-			return false
+		case known.Fork, known.PoolTask, known.PoolRun, known.Meet:
+			return f
+		case known.RegionBody, known.TaskBody:
+			return nil
 		}
 	}
-	return false
+	return nil
 }
 
 // simple is an operation without a segment.

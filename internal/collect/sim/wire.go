@@ -126,7 +126,7 @@ func (r *run) wireSpinning() {
 func (r *run) wireLives() {
 	r.lives = &lives{
 		counting: r.counting, mpiCalls: r.mpiCalls, openCalls: r.openCalls, operations: r.operations, places: r.places,
-		roster: r.roster, spinners: r.spinners, segments: r.segments, waking: r.waking,
+		roster: r.roster, spinners: r.spinners, segments: r.segments, tasks: r.tasks, waking: r.waking,
 		images: r.images, cores: r.cores, beside: r.beside, focus: r.focus, out: r.out, end: r.end,
 	}
 	r.goroutines = &goroutines{

@@ -1,0 +1,84 @@
+package sim_test
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	"lime/internal/profile"
+	"lime/internal/testenv"
+)
+
+// fewTasks gives so many tasks to a pool of eight threads, in three regions.
+const fewTasks = taskWork + `#include <stdlib.h>
+#include <tbb/global_control.h>
+#include <tbb/parallel_for.h>
+int main(int, char **argv) {
+	int tasks = atoi(argv[1]);
+	tbb::global_control limit(tbb::global_control::max_allowed_parallelism, 8);
+	for (int r = 0; r < 3; r++)
+		tbb::parallel_for(tbb::blocked_range<int>(0, tasks, 1), [](const tbb::blocked_range<int> &b) {
+			for (int k = b.begin(); k < b.end(); k++) out[k] += work(k, 100000);
+		}, tbb::simple_partitioner());
+	return puts("done") < 0;
+}
+`
+
+// TestPoolsWithoutTasks has pools with fewer tasks than threads: each thread that there is takes part
+// in the region, whether it is given a task in it, in another, or never.
+func TestPoolsWithoutTasks(t *testing.T) {
+	testenv.Tool(t, "g++", "libtbb")
+	dir := t.TempDir()
+	src, bin := filepath.Join(dir, "a.cpp"), filepath.Join(dir, "few")
+	if err := os.WriteFile(src, []byte(fewTasks), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if text, err := exec.Command("g++", "-O1", "-g", "-w", "-o", bin, src, "-ltbb").CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, text)
+	}
+	for _, tasks := range []int{2, 3, 4, 7, 8, 20} {
+		path, status, said := simulate(t, 8, bin, fmt.Sprint(tasks))
+		if status != 0 {
+			t.Fatalf("%d tasks: status %d: %s", tasks, status, said)
+		}
+		checkPool(t, path, tasks)
+	}
+}
+
+// checkPool: who was there before a region's end takes part in it.
+func checkPool(t *testing.T, path string, tasks int) {
+	t.Helper()
+	p, err := profile.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Close()
+	regions := 0
+	for id, s := range p.Tables().Sections {
+		if s.Kind != profile.SectionRegion {
+			continue
+		}
+		for in, err := range p.Instances(profile.SectionID(id)) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			end, there := uint64(0), 0
+			for i := range in.Parts {
+				end = max(end, in.Parts[i].Release)
+			}
+			for _, x := range p.Tables().Threads {
+				if x.Start < end {
+					there++
+				}
+			}
+			if regions++; len(in.Parts) != there || there < min(tasks, 8) {
+				t.Errorf("%d tasks: %d threads were there, %d took part", tasks, there, len(in.Parts))
+			}
+		}
+	}
+	if regions != 3 {
+		t.Errorf("%d tasks: %d regions", tasks, regions)
+	}
+}
