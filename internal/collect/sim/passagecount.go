@@ -20,9 +20,15 @@ import (
 type passageCount struct {
 	eng    *engine.Engine
 	images *images
-	learnt map[string]bool                      // functions, and calls in them
-	blocks []uint64                             // the places, by address
-	users  map[uint64]map[section.ThreadID]bool // by place: who came past it ever
+	learnt map[string]bool // functions, and calls in them
+	places []passagePlace
+}
+
+// passagePlace is one of them: a block of a function.
+type passagePlace struct {
+	fn, pc uint64
+	users  map[section.ThreadID]bool // who came past it ever
+	behind map[uint64]bool           // whether all ways to another place in the function lead past it, as far as was asked
 }
 
 // newPassageCount is nil where threads run one at a time: there it is seen where they stand when a
@@ -31,7 +37,7 @@ func newPassageCount(r *run) *passageCount {
 	if r.beside == nil {
 		return nil
 	}
-	return &passageCount{eng: r.eng, images: r.images, learnt: map[string]bool{}, users: map[uint64]map[section.ThreadID]bool{}}
+	return &passageCount{eng: r.eng, images: r.images, learnt: map[string]bool{}}
 }
 
 // uneven is what the profile says of what is told apart.
@@ -52,8 +58,8 @@ func (x *passageCount) same(in *section.Instance) bool {
 	for i := range in.Parts {
 		counts[i] = x.passages(&in.Parts[i])
 	}
-	for k, pc := range x.blocks {
-		p := placeUse{users: x.users[pc], whole: in.Kind == section.Built && fn != 0}
+	for k := range x.places {
+		p := placeUse{users: x.places[k].users, whole: in.Kind == section.Built && fn != 0}
 		for i := range in.Parts {
 			p.add(&in.Parts[i], counts[i][k])
 		}
@@ -93,24 +99,63 @@ func (u *placeUse) misses(parts []section.Part) bool {
 
 // passages is how often a part came past each place.
 func (x *passageCount) passages(p *section.Part) []uint64 {
-	n := make([]uint64, len(x.blocks))
+	n := make([]uint64, len(x.places))
+	if len(n) == 0 {
+		return n
+	}
+	past := func(i int, k uint64) {
+		n[i] += k
+		x.places[i].users[p.Thread] = true
+	}
 	count := func(id engine.EdgeID, k uint64) {
 		d := &x.eng.Edges()[id]
-		if i := slices.Index(x.blocks, d.Target); i >= 0 && d.To != engine.NoBlock {
-			n[i] += k
-			x.users[d.Target][p.Thread] = true
+		if i := x.at(d.Target); i >= 0 && d.To != engine.NoBlock {
+			past(i, k)
 		}
 	}
 	for _, s := range p.Spans {
 		for _, e := range s.(*segment).edges {
-			if len(n) > 0 && x.eng.Parted(e.id) {
+			if x.eng.Parted(e.id) {
 				x.eng.Parts(e.id, func(id engine.EdgeID) { count(id, e.n) })
-			} else if len(n) > 0 {
+			} else {
 				count(e.id, e.n)
 			}
 		}
 	}
+	for i := range x.places {
+		if x.begunBehind(p, &x.places[i]) {
+			past(i, 1)
+		}
+	}
 	return n
+}
+
+// begunBehind reports whether a thread had come past a place for the first time when its first part
+// began: what it did on its way from where its runtime had it is counted in no part.
+func (x *passageCount) begunBehind(p *section.Part, at *passagePlace) bool {
+	if p.Number > 0 || len(p.Spans) == 0 {
+		return false
+	}
+	start := &p.Spans[0].(*segment).start
+	pcs := []uint64{start.pc}
+	for _, f := range start.stack {
+		pcs = append(pcs, f.ret-1)
+	}
+	k := slices.IndexFunc(pcs, func(pc uint64) bool { return x.images.start(pc) == at.fn })
+	if k < 0 {
+		return false
+	}
+	behind, asked := at.behind[pcs[k]]
+	if !asked {
+		behind = x.before(at.fn, []uint64{at.pc, pcs[k]}) == at.pc
+		at.behind[pcs[k]] = behind
+	}
+	return behind
+}
+
+// at is the index of the place with an address, -1 if there is none.
+func (x *passageCount) at(pc uint64) int {
+	return slices.IndexFunc(x.places, func(q passagePlace) bool { return q.pc == pc })
 }
 
 // learn notes where those come past who take part in a passage.
@@ -120,9 +165,8 @@ func (x *passageCount) learn(fn uint64, calls []uint64) {
 		return
 	}
 	x.learnt[key] = true
-	if pc := x.before(fn, calls); pc != 0 && !slices.Contains(x.blocks, pc) {
-		x.blocks = append(x.blocks, pc)
-		x.users[pc] = map[section.ThreadID]bool{}
+	if pc := x.before(fn, calls); pc != 0 && x.at(pc) < 0 {
+		x.places = append(x.places, passagePlace{fn, pc, map[section.ThreadID]bool{}, map[uint64]bool{}})
 	}
 }
 
