@@ -32,6 +32,8 @@ var contentions = map[string]contention{
 	profile.KindIO: {"wait", "waits", "for input or output here",
 		"Ask for it earlier or in larger pieces, or let other threads work meanwhile.", false},
 	profile.KindFault: {"wait", "waits", "for pages here", "Touch the memory before, or ask for larger pages.", false},
+	profile.KindMap: {"wait", "waits", "here to change the memory map, of which all threads share the lock",
+		"Ask the kernel for memory less often, in larger pieces, and keep what was given back.", false},
 }
 
 // contention says what threads do in an event, many of them and one, and what helps.

@@ -43,6 +43,7 @@ var losers = []struct {
 	{"sleep", waiting(profile.KindSleep)},
 	{"a file", waiting(profile.KindIO)},
 	{"pages", waiting(profile.KindFault)},
+	{"the memory map", waiting(profile.KindMap)},
 	{"no place known", waiting("")},
 }
 

@@ -192,7 +192,9 @@ func (t *lineTest) addLengths(tab *profile.Tables, in *profile.Instance, times [
 // machineKinds are kinds of waiting that the machine brings about as well as the program: pages
 // that were not in memory, locks of the kernel and of the C library whose holders had no core. They
 // stand in the account of what is lost, and are taken off the times in which causes are looked for.
-func machineKinds() []string { return []string{"fault", "off-cpu", "futex", profile.KindWorkWait} }
+func machineKinds() []string {
+	return []string{profile.KindFault, profile.KindMap, profile.KindOffCPU, profile.KindFutex, profile.KindWorkWait}
+}
 
 func waitsOfMachine(tab *profile.Tables, event int32) bool {
 	return slices.Contains(machineKinds(), tab.Kinds[tab.Events[event].Kind].Name)

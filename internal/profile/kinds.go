@@ -63,6 +63,7 @@ const (
 	KindSleep    = "sleep"
 	KindIO       = "io"
 	KindFault    = "fault"
+	KindMap      = "memory-map" // in a call that changes what memory there is
 	KindRunQueue = "run-queue"
 	KindFutex    = "futex" // one that is no known lock
 	KindOffCPU   = "off-cpu"
@@ -117,6 +118,7 @@ var kinds = [...]Kind{
 	{KindSleep, "sleep", UnitTimes, "", FamilyOffCore},
 	{KindIO, "wait for input or output", UnitTimes, "", FamilyOffCore},
 	{KindFault, "wait for a page", UnitTimes, "", FamilyOffCore},
+	{KindMap, "wait for a change of the memory map", UnitTimes, "", FamilyOffCore},
 	{KindRunQueue, "wait for a free core", UnitTimes, "", FamilyOffCore},
 	{KindFutex, "wait at a futex that is no known lock", UnitTimes, "", FamilyOffCore},
 	{KindOffCPU, "time off the core", UnitTimes, "", FamilyOffCore},

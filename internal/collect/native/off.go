@@ -26,12 +26,13 @@ type absences struct {
 
 // Kinds of time off the core.
 const (
-	kindSleep    = "sleep"
-	kindIO       = "io"
-	kindFault    = "fault"
-	kindFutex    = "futex"   // one that is no known lock
-	kindOffCPU   = "off-cpu" // not told apart
-	kindRunQueue = "run-queue"
+	kindSleep    = profile.KindSleep
+	kindIO       = profile.KindIO
+	kindFault    = profile.KindFault
+	kindMap      = profile.KindMap
+	kindFutex    = profile.KindFutex
+	kindOffCPU   = profile.KindOffCPU
+	kindRunQueue = profile.KindRunQueue
 	// Waits for other threads, in functions that are known.
 	kindWork = profile.KindWorkWait
 	kindLock = profile.KindLockWait
@@ -177,9 +178,15 @@ func (ab *absences) gaveWay(t *thread, was *away, at uint64) {
 	ab.isAway(t, was, s, ab.clocks.pace.sure-was.sure)
 }
 
+// forThreads reports whether a thread that is away for something of a kind may wait for others of the
+// program. Who changes the memory that they share has a lock of the kernel's meanwhile, for which
+// others wait who do so, too, or miss a page; and who has it may have no core.
+func forThreads(kind string) bool { return kind == kindFutex || kind == kindMap || kind == kindFault }
+
 // isAway charges a time off the core that nobody tells of to the place where the thread left it. It is
 // for how long the thread would have been away with a core for everybody: whom it waits for at a
-// futex nobody knows, so that only the rest of that is sure in which none of them wanted a core.
+// futex, or for the memory, nobody knows, so that only the rest of that is sure in which none of them
+// wanted a core.
 func (ab *absences) isAway(t *thread, was *away, s offSpan, sure uint64) (ns uint64) {
 	o, on := &t.off, t.acting()
 	if w, ok := o.seenAway(s.from, s.to); ok {
@@ -202,7 +209,7 @@ func (ab *absences) isAway(t *thread, was *away, s offSpan, sure uint64) (ns uin
 	s.metric = metricOff
 	if others {
 		s.metric, s.wait.wait = "wait", sure
-	} else if s.wait.kind == kindFutex {
+	} else if forThreads(s.wait.kind) {
 		s.queued = s.wait.wait - min(sure, s.wait.wait)
 		s.wait.wait -= s.queued
 		ab.waitsForCore(on, s.path, s.queued)

@@ -266,7 +266,7 @@ func TestWaitingKinds(t *testing.T) {
 	}{
 		{unix.SYS_READ, [2]uint64{3, 9}, kindIO}, {unix.SYS_CLOCK_NANOSLEEP, [2]uint64{}, kindSleep}, {unix.SYS_FUTEX, [2]uint64{}, kindFutex},
 		{unix.SYS_POLL, [2]uint64{0x1000, 2}, kindIO}, {unix.SYS_POLL, [2]uint64{0, 0}, kindSleep}, {unix.SYS_SELECT, [2]uint64{0, 0}, kindSleep},
-		{noCall, [2]uint64{}, kindFault}, {unknownCall, [2]uint64{}, kindOffCPU}, {unix.SYS_WAIT4, [2]uint64{}, kindOffCPU},
+		{noCall, [2]uint64{}, kindFault}, {unknownCall, [2]uint64{}, kindOffCPU}, {unix.SYS_MPROTECT, [2]uint64{}, kindMap}, {unix.SYS_BRK, [2]uint64{}, kindMap}, {unix.SYS_WAIT4, [2]uint64{}, kindOffCPU},
 	} {
 		if got := waitingKind(row.number, row.args); got != row.want {
 			t.Errorf("call %d %v is %q, want %q", row.number, row.args, got, row.want)
@@ -322,9 +322,10 @@ func TestFutexOnTheWayFromABarrier(t *testing.T) {
 	}
 }
 
-// Whom a thread waits for at a futex nobody knows: as long as some thread that could go on has no core,
-// it may be that one, and the wait is not the program's.
-func TestFutexOfOneWithoutACore(t *testing.T) {
+// Whom a thread waits for at a futex, or for the lock of the memory that the threads share, nobody
+// knows: as long as some thread that could go on has no core, it may be that one, and the wait is not
+// the program's.
+func TestWaitForOneWithoutACore(t *testing.T) {
 	const long = 50_000
 	for _, row := range []struct {
 		name string
@@ -334,6 +335,8 @@ func TestFutexOfOneWithoutACore(t *testing.T) {
 	}{
 		{"it works", kindFutex, true, long}, {"it has no core", kindFutex, false, 0},
 		{"asleep for a time", kindSleep, false, long},
+		{"it works, for a page", kindFault, true, long}, {"it has no core, for a page", kindFault, false, 0},
+		{"it works, for the map", kindMap, true, long}, {"it has no core, for the map", kindMap, false, 0},
 	} {
 		r, _ := recording(t, Options{})
 		r.main.program.hooks = &hook.Installed{}

@@ -134,6 +134,8 @@ func waitingKinds() map[string][]int {
 	return map[string][]int{
 		kindFault: {noCall},
 		kindSleep: {unix.SYS_NANOSLEEP, unix.SYS_CLOCK_NANOSLEEP, unix.SYS_PAUSE, unix.SYS_RT_SIGSUSPEND, unix.SYS_RT_SIGTIMEDWAIT},
+		kindMap: {unix.SYS_MMAP, unix.SYS_MUNMAP, unix.SYS_MPROTECT, unix.SYS_PKEY_MPROTECT, unix.SYS_MREMAP,
+			unix.SYS_MADVISE, unix.SYS_BRK},
 		kindFutex: {unix.SYS_FUTEX, unix.SYS_FUTEX_WAITV, unix.SYS_FUTEX_WAIT, unix.SYS_SEMOP, unix.SYS_SEMTIMEDOP},
 		kindIO: {unix.SYS_READ, unix.SYS_WRITE, unix.SYS_PREAD64, unix.SYS_PWRITE64, unix.SYS_READV, unix.SYS_WRITEV,
 			unix.SYS_PREADV, unix.SYS_PWRITEV,
