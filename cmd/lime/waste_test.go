@@ -51,6 +51,7 @@ func markedLines(t *testing.T, source string, options ...string) (program string
 
 type wastePair struct {
 	Kind, Data, Why string
+	Threads         int
 	First, Second   struct{ Line int }
 }
 
@@ -61,6 +62,16 @@ type wasteReport struct {
 			Kind  string
 			Share struct{ Value, Low, High float64 }
 			Of    uint64
+		}
+		Threads []struct {
+			Thread int
+			Shares map[string]struct{ Value, Low, High float64 }
+		}
+		Sections []struct {
+			Kind    string
+			EndsAt  struct{ Line int } `json:"ends_at"`
+			Share   float64
+			Threads []struct{ Thread, Count int }
 		}
 		Pairs []wastePair
 	}
@@ -161,6 +172,35 @@ func TestWasteKernels(t *testing.T) {
 	}
 }
 
+// TestWasteOfATeam: both collectors say which thread wastes, and in which section.
+func TestWasteOfATeam(t *testing.T) {
+	program, line := markedLines(t, "testdata/wasteteam.c", "-O1", "-pthread", "-falign-loops=64")
+	for _, how := range [][]string{{"simulate", "--cores", "2", "3", "40"}, {"record", "100", "1000"}} {
+		file, n := filepath.Join(t.TempDir(), "p.lime"), len(how)-2
+		args := append(slices.Clone(how[:n]), "--waste=dead", "-o", file, "--", program, how[n], how[n+1])
+		if code, _, stderr := run(t, ".", "", args...); code != 0 {
+			t.Fatalf("%v: status %d, %s", args, code, stderr)
+		}
+		w := wasteOf(t, file).Waste
+		share := map[int]struct{ Value, Low, High float64 }{}
+		for _, th := range w.Threads {
+			share[th.Thread] = th.Shares["dead-store"]
+		}
+		if counted := how[0] == "simulate"; share[1].Low <= share[0].Value || counted && math.Abs(share[1].Value-0.78) > 0.01 {
+			t.Errorf("%s: thread 1 stores for nothing 39 times of 50, thread 0 never: %v", how[0], share)
+		}
+		if len(w.Sections) == 0 {
+			t.Fatalf("%s: no section has waste", how[0])
+		}
+		if s := &w.Sections[0]; s.EndsAt.Line != line("WASTEFUL") || s.Share < 0.9 || s.Threads[len(s.Threads)-1].Thread != 1 {
+			t.Errorf("%s: waste is before line %d, in thread 1: %+v", how[0], line("WASTEFUL"), w.Sections)
+		}
+		if p := &w.Pairs[0]; p.First.Line != line("SET") || p.Threads != 1 {
+			t.Errorf("%s: the worst pair is one thread's, at line %d: %+v", how[0], line("SET"), p)
+		}
+	}
+}
+
 // TestSampledWhy: the reasons that the code around a sampled pair tells, and silence where none does.
 func TestSampledWhy(t *testing.T) {
 	program, _ := markedLines(t, "testdata/why.c", "-O1", "-fno-tree-loop-distribute-patterns")
@@ -227,7 +267,8 @@ func TestSampledWaste(t *testing.T) {
 				held := want >= k.Share.Low && want <= k.Share.High
 				of[k.Kind].add(held)
 				if !shares.add(held) {
-					t.Logf("%s: %s %.3f (%.3f to %.3f), planted %.3f", row.mode, k.Kind, k.Share.Value, k.Share.Low, k.Share.High, want)
+					t.Logf("%s: %s %.3f (%.3f to %.3f), planted %.3f: %+v", row.mode, k.Kind, k.Share.Value, k.Share.Low, k.Share.High,
+						want, r.Waste.Pairs)
 				}
 			}
 			if row.kind != "" && !firsts.add(r.has(row.kind, line(row.first), line(row.second), 1)) {

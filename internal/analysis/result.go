@@ -153,6 +153,7 @@ type Section struct {
 
 	Spent   *ledger.Spent `json:"spent,omitempty"`   // of serial stretches: where most of their time goes
 	Loading float64       `json:"loading,omitempty"` // and the dynamic linker's share of it
+	Wasted  []Wasted      `json:"wasted,omitempty"`
 
 	chanceLost float64                      // of LostTime, as Chance of TimeToWin
 	helpers    map[profile.ThreadID]float64 // threads that share none of its work, and for how long they ran

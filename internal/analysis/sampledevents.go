@@ -42,9 +42,10 @@ func (w *rows) addEvents(tab *profile.Tables, in *profile.Instance) {
 }
 
 // sampledKind reports whether a kind counts what happens to instructions: neither what tells of
-// loops, nor waits, which are measured.
+// loops, nor waits, which are measured, nor wasted memory work, which is sampled by time: a thread
+// that takes longer for the same work has more samples of it, whatever made it slow.
 func sampledKind(k *profile.EventKind) bool {
-	return k.Label == profile.Sampled && !k.Auxiliary()
+	return k.Label == profile.Sampled && !k.Auxiliary() && k.Family() != profile.FamilyWaste
 }
 
 // happenings joins the events of one kind on one line.

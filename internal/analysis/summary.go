@@ -40,6 +40,7 @@ type summary struct {
 	alone     float64           // of a serial one: without the time in which others worked
 	loss      lossParts
 	luck      luck
+	wasted    map[wastedKey]uint64
 	stretches cover // from the first release to the last one of each instance of two or more threads
 }
 
@@ -88,6 +89,7 @@ func (s *summary) read(r *runner, in *profile.Instance) {
 	s.help(in, helpers)
 	s.loss.addRuntime(r.lossTab, in)
 	s.addCosts(in.Costs, len(r.tab.Events))
+	s.addWasted(r.lossTab, in)
 	in = without(in, helpers)
 	s.add(in)
 	s.loss.add(r.lossTab, in)
@@ -275,7 +277,7 @@ func (s *summary) section(r *runner, w *Whole) Section {
 	sec.AwayShare, sec.IdleShare = ratio(s.away, s.whole), ratio(s.away+s.lost, s.whole)
 	sec.Chance, sec.chanceLost, sec.Host = s.luck.win, s.luck.lost, s.luck.times()
 	sec.helpers = s.helpers
-	sec.Course = course(s.points)
+	sec.Course, sec.Wasted = course(s.points), s.wastes(r.tab.Kinds)
 	return sec
 }
 

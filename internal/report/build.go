@@ -36,6 +36,7 @@ func Build(res *analysis.Result, tables *profile.Tables) *Report {
 	for i := range res.Sections {
 		r.Sections[i] = b.section(&res.Sections[i])
 	}
+	r.Waste.divide(res)
 	r.nameLock()
 	r.nameCause()
 	for i := range res.Serial {

@@ -101,7 +101,7 @@ func WriteHTML(w io.Writer, r *Report) error {
 		"lockTitle": func() string { return lockTitle }, "costsIntro": func() string { return costsIntro },
 		"wasteTitle": func() string { return wasteTitle }, "wasteIntro": (*Waste).intro,
 		"wasteAmount":  func(k WasteKind, w *Waste) string { return k.amount(w) },
-		"wasteThreads": (*Waste).threadWords, "wasteWorst": func(w *Waste, kind string) []*WastePair { return w.worst(kind, false) },
+		"wasteThreads": (*Waste).spreadWords, "wasteWorst": func(w *Waste, kind string) []*WastePair { return w.worst(kind, false) },
 		"wasteAbout": (*WastePair).about, "wasteWhy": whyWords,
 		"meter": func(x float64) string { return coordinate(100 * clamp(math.Abs(x))) },
 	}).Parse(pageTemplate)

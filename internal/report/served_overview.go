@@ -86,7 +86,7 @@ type WasteTable struct {
 	Title   string      `json:"title"`
 	Intro   string      `json:"intro"`
 	Kinds   []WasteRow  `json:"kinds"`
-	Threads string      `json:"threads,omitempty"` // how they differ
+	Threads string      `json:"threads,omitempty"` // how they and the sections differ
 	Lists   []WasteList `json:"lists"`
 }
 
@@ -126,7 +126,7 @@ func wasteTable(w *Waste) *WasteTable {
 	if w == nil {
 		return nil
 	}
-	t := &WasteTable{Title: wasteTitle, Intro: w.intro(), Threads: w.threadWords(), Lists: []WasteList{},
+	t := &WasteTable{Title: wasteTitle, Intro: w.intro(), Threads: w.spreadWords(), Lists: []WasteList{},
 		Kinds: convert(w.Kinds, func(k *WasteKind) WasteRow { return WasteRow{k.Title, k.Share.Value, k.amount(w)} })}
 	then := map[string]string{}
 	for _, words := range wasteTexts() {

@@ -30,7 +30,7 @@ func (p *printer) waste(r *Report, all bool) {
 		p.line("  %s %s %s%s %s", fit(k.Title, 14), p.st.bold(right(unit.Percent(k.Share.Value), 8)), p.st.accent(b),
 			strings.Repeat(" ", 20-n), p.st.dim(k.amount(w)))
 	}
-	if words := w.threadWords(); words != "" {
+	if words := w.spreadWords(); words != "" {
 		p.para(0, words)
 	}
 	for i := range w.Kinds {
@@ -75,27 +75,30 @@ func byteWords(n uint64) string { return unit.SI(float64(n)) + "B" }
 // uneven is by how much the share of a thread differs from another's for it to be worth a word.
 const uneven = 0.1
 
-// threadWords tells whether threads differ.
+// threadWords tells whether threads differ, by more than chance.
 func (w *Waste) threadWords() string {
 	var out []string
 	for _, k := range w.Kinds {
-		lo, hi := 0, 0
+		var least, most *WasteThread
 		for i := range w.Threads {
-			x := w.Threads[i].Fractions[k.Kind]
-			if x < w.Threads[lo].Fractions[k.Kind] {
-				lo = i
+			t := &w.Threads[i]
+			if _, ok := t.Shares[k.Kind]; !ok {
+				continue
 			}
-			if x > w.Threads[hi].Fractions[k.Kind] {
-				hi = i
+			if least == nil || t.Shares[k.Kind].High < least.Shares[k.Kind].High {
+				least = t
+			}
+			if most == nil || t.Shares[k.Kind].Low > most.Shares[k.Kind].Low {
+				most = t
 			}
 		}
-		if len(w.Threads) < 2 {
+		if most == nil {
 			continue
 		}
-		least, most := &w.Threads[lo], &w.Threads[hi]
-		if a, b := least.Fractions[k.Kind], most.Fractions[k.Kind]; b-a >= uneven {
-			out = append(out, fmt.Sprintf("%s: %s in thread %d, %s in thread %d", k.Title, unit.Percent(b),
-				most.Thread, unit.Percent(a), least.Thread))
+		a, b := least.Shares[k.Kind], most.Shares[k.Kind]
+		if b.Value-a.Value >= uneven && b.Low > a.High {
+			out = append(out, fmt.Sprintf("%s: %s in thread %d, %s in thread %d", k.Title, unit.Percent(b.Value),
+				most.Thread, unit.Percent(a.Value), least.Thread))
 		}
 	}
 	if len(out) == 0 {

@@ -3,6 +3,7 @@ package report
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"path/filepath"
 	"slices"
 
@@ -17,7 +18,10 @@ type Waste struct {
 	Fractions map[string]float64 `json:"fractions"` // of the bytes stored, or loaded, by kind
 	Kinds     []WasteKind        `json:"kinds"`
 	Threads   []WasteThread      `json:"threads"`
-	Pairs     []WastePair        `json:"pairs"` // the worst first
+	Sections  []WasteSection     `json:"sections"` // that have some, those of the report and serial ones
+	Pairs     []WastePair        `json:"pairs"`    // the worst first
+
+	parts int // sections of the report
 }
 
 // WasteKind is one kind of waste in the whole run.
@@ -33,9 +37,10 @@ type WasteKind struct {
 
 // WasteThread is the waste of a thread.
 type WasteThread struct {
-	Thread    int                `json:"thread"`
-	Name      string             `json:"name,omitempty"`
-	Fractions map[string]float64 `json:"fractions"`
+	Thread    int                 `json:"thread"`
+	Name      string              `json:"name,omitempty"`
+	Fractions map[string]float64  `json:"fractions"`
+	Shares    map[string]Interval `json:"shares"` // the same, with bounds that hold for all threads together
 }
 
 // WastePair is two places that waste memory work together, over all threads, in the order in which
@@ -94,62 +99,86 @@ func wasteOf(t *profile.Tables) *Waste {
 		return nil
 	}
 	w := &Waste{Label: profile.Measured.String(), Fractions: map[string]float64{}, Kinds: []WasteKind{},
-		Threads: []WasteThread{}, Pairs: []WastePair{}}
+		Threads: []WasteThread{}, Sections: []WasteSection{}, Pairs: []WastePair{}}
 	for _, text := range wasteTexts() {
 		if k, ok := wasteKind(t, text.kind, text.wasteWords); ok {
 			w.Kinds = append(w.Kinds, k)
 			w.Fractions[k.Kind] = k.Share.Value
 		}
 	}
-	byThread := map[profile.ThreadID]map[string][2]uint64{}
 	for i := range t.WasteTotals {
-		x := &t.WasteTotals[i]
-		w.Label = x.Label.String()
-		if x.Thread < 0 { // of the run as a whole
-			continue
-		}
-		if byThread[x.Thread] == nil {
-			byThread[x.Thread] = map[string][2]uint64{}
-		}
-		sum := byThread[x.Thread][x.Kind]
-		byThread[x.Thread][x.Kind] = [2]uint64{sum[0] + x.Bytes, sum[1] + x.Of}
+		w.Label = t.WasteTotals[i].Label.String()
 	}
-	for id, sums := range byThread {
-		row := WasteThread{Thread: int(id), Fractions: map[string]float64{}}
-		if id >= 0 && int(id) < len(t.Threads) {
-			row.Name = t.Threads[id].Name
-		}
-		for kind, sum := range sums {
-			row.Fractions[kind] = ratio(float64(sum[0]), float64(sum[1]))
-		}
-		w.Threads = append(w.Threads, row)
-	}
-	slices.SortFunc(w.Threads, func(a, b WasteThread) int { return cmp.Compare(a.Thread, b.Thread) })
+	w.threads(t)
 	w.pairs(t)
 	return w
 }
 
-// wasteKind sums up a kind over the threads. Bounds of several threads add up: their errors may be
-// one another's.
-func wasteKind(t *profile.Tables, kind string, words wasteWords) (WasteKind, bool) {
-	k := WasteKind{Kind: kind, Title: words.title, What: words.what, Do: words.do}
-	found, unknown := false, false
+// threads sums up what each of them wasted; of kinds of which it has touched no byte it says nothing.
+func (w *Waste) threads(t *profile.Tables) {
+	byThread := map[profile.ThreadID]map[string]*wasteSum{}
 	for i := range t.WasteTotals {
-		if x := &t.WasteTotals[i]; x.Kind == kind {
-			found, unknown = true, unknown || x.High > x.Low
-			k.Bytes += x.Bytes
-			k.Of += x.Of
-			k.Share.Low += x.Low * float64(x.Of)
-			k.Share.High += x.High * float64(x.Of)
+		x := &t.WasteTotals[i]
+		if x.Thread < 0 || int(x.Thread) >= len(t.Threads) || x.Of == 0 { // of the run as a whole
+			continue
 		}
+		if byThread[x.Thread] == nil {
+			byThread[x.Thread] = map[string]*wasteSum{}
+		}
+		if byThread[x.Thread][x.Kind] == nil {
+			byThread[x.Thread][x.Kind] = &wasteSum{}
+		}
+		byThread[x.Thread][x.Kind].add(x)
 	}
-	of := float64(k.Of)
-	if k.Of == 0 && found && unknown {
-		k.Share.High = 1
-		return k, found
+	for _, id := range slices.Sorted(maps.Keys(byThread)) {
+		row := WasteThread{Thread: int(id), Name: t.Threads[id].Name, Fractions: map[string]float64{}, Shares: map[string]Interval{}}
+		for kind, sum := range byThread[id] {
+			row.Shares[kind] = sum.share()
+			row.Fractions[kind] = row.Shares[kind].Value
+		}
+		w.Threads = append(w.Threads, row)
 	}
-	k.Share = Interval{ratio(float64(k.Bytes), of), ratio(k.Share.Low, of), ratio(k.Share.High, of)}
-	return k, found
+}
+
+// wasteSum adds totals of a kind up. Bounds of several add up: their errors may be one another's.
+type wasteSum struct {
+	bytes, of uint64
+	low, high float64 // in bytes
+	unknown   bool    // something is not known exactly
+}
+
+func (s *wasteSum) add(x *profile.WasteTotal) {
+	s.bytes, s.of = s.bytes+x.Bytes, s.of+x.Of
+	s.low, s.high = s.low+x.Low*float64(x.Of), s.high+x.High*float64(x.Of)
+	s.unknown = s.unknown || x.High > x.Low
+}
+
+func (s *wasteSum) share() Interval {
+	if s.of == 0 && s.unknown {
+		return Interval{High: 1}
+	}
+	of := float64(s.of)
+	return Interval{ratio(float64(s.bytes), of), ratio(s.low, of), ratio(s.high, of)}
+}
+
+// wasteKind sums up a kind: the rows of the run as a whole, or of all threads if there are none.
+func wasteKind(t *profile.Tables, kind string, words wasteWords) (WasteKind, bool) {
+	var whole, all wasteSum
+	sum, found := &all, false
+	for i := range t.WasteTotals {
+		x := &t.WasteTotals[i]
+		switch {
+		case x.Kind != kind:
+			continue
+		case x.Thread < 0:
+			sum = &whole
+			whole.add(x)
+		default:
+			all.add(x)
+		}
+		found = true
+	}
+	return WasteKind{Kind: kind, Title: words.title, What: words.what, Do: words.do, Bytes: sum.bytes, Of: sum.of, Share: sum.share()}, found
 }
 
 // pairs puts the pairs of all threads together that are at the same lines, called by the same

@@ -269,6 +269,9 @@ func (r *run) drain(age uint64) {
 	for _, s := range slices.Backward(r.events.session) { // the kernel's tasks and mappings first: samples need them
 		r.drainRing(s)
 	}
+	if r.waste != nil {
+		r.waste.host.take(r.main.stream.add)
+	}
 	r.compare()
 	if r.events.execs != nil {
 		_ = r.events.execs.Drain(func(*perf.Record) {}) // they stand in the others' rings, too

@@ -4,14 +4,17 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"sort"
+	"sync"
 	"time"
 
 	"golang.org/x/sys/unix"
 
 	"lime/internal/collect"
 	"lime/internal/collect/native/watch"
+	"lime/internal/perf"
 	"lime/internal/profile"
 	"lime/internal/unwind"
 	"lime/internal/waste"
@@ -73,6 +76,7 @@ func (r *run) endWaste() {
 	r.waste = nil
 	w.tracer.Stop()
 	<-w.done
+	w.host.take(r.main.stream.add)
 	defer w.host.sampler.images.close()
 	if w.err != nil {
 		r.notes.Add("waste-ended", fmt.Sprintf("wasted memory work: %v", w.err))
@@ -82,9 +86,10 @@ func (r *run) endWaste() {
 
 // write writes what was found.
 func (w *wasting) write() {
-	for k := range waste.Kinds {
-		if s := &w.sums.Kinds[k]; s.Looked {
-			w.total(k, s)
+	w.totals(profile.None, &w.sums.Kinds)
+	for _, tid := range slices.Sorted(maps.Keys(w.sums.Threads)) {
+		if id := w.thread(tid); id != profile.None {
+			w.totals(id, w.sums.Threads[tid])
 		}
 	}
 	for _, p := range w.sums.Pairs {
@@ -93,11 +98,28 @@ func (w *wasting) write() {
 	w.say(&w.sums)
 }
 
+// totals writes the shares of a thread, or of the run as a whole.
+func (w *wasting) totals(thread profile.ThreadID, kinds *[waste.Kinds]watch.Share) {
+	for k := range waste.Kinds {
+		if s := &kinds[k]; s.Looked {
+			w.total(thread, k, s)
+		}
+	}
+}
+
 // total writes a share. Its bytes are those for which samples stand.
-func (w *wasting) total(k waste.Kind, s *watch.Share) {
-	w.sink.AddWasteTotal(profile.WasteTotal{Thread: profile.None, Kind: k.String(),
+func (w *wasting) total(thread profile.ThreadID, k waste.Kind, s *watch.Share) {
+	w.sink.AddWasteTotal(profile.WasteTotal{Thread: thread, Kind: k.String(),
 		Bytes: min(uint64(s.Wasted+0.5), uint64(s.Of+0.5)), Of: uint64(s.Of + 0.5),
 		Low: s.Low, High: s.High, Label: profile.Sampled})
+}
+
+// thread is the row of a thread.
+func (w *wasting) thread(tid int32) profile.ThreadID {
+	if t := w.process.roster.byTID[tid]; t != nil {
+		return profile.ThreadID(t.id)
+	}
+	return profile.None
 }
 
 // say says what the samples leave open.
@@ -126,10 +148,7 @@ func (w *wasting) say(s *watch.Sums) {
 
 func (w *wasting) pair(p *watch.Pair) profile.WastePair {
 	row := profile.WastePair{Kind: p.Kind.String(), First: w.side(p.First), Second: w.side(p.Second),
-		Bytes: uint64(p.Bytes + 0.5), Count: uint64(p.Count), Data: w.host.data(p.Addr)}
-	if t := w.process.roster.byTID[p.Thread]; t != nil {
-		row.Thread = profile.ThreadID(t.id)
-	}
+		Thread: w.thread(p.Thread), Bytes: uint64(p.Bytes + 0.5), Count: uint64(p.Count), Data: w.host.data(p.Addr)}
 	row.Why = w.process.program.code.why(p, row.First.Addr, row.Second.Addr, row.Data != "")
 	return row
 }
@@ -153,6 +172,9 @@ type wasteHost struct {
 	byKey   map[string]watch.Place
 	list    [][]uint64        // by place: the instruction, then the return addresses
 	sweeps  map[uint64][]insn // by function
+
+	mu    sync.Mutex
+	found []item // events for the recording, in the order of time
 }
 
 // stackCopied is as much of a stack as is read at once; what lies beyond is read when a walk gets
@@ -198,6 +220,25 @@ func (h *wasteHost) Place(pc uint64, regs *unix.PtraceRegs) watch.Place {
 		h.list = append(h.list, slices.Clone(s.pcs))
 	}
 	return id
+}
+
+// Wasted keeps waste as an event of the recording. Time is told under the lock: who takes what was
+// found until a moment misses nothing of before.
+func (h *wasteHost) Wasted(tid int, kind waste.Kind, at watch.Place, samples uint64) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.found = append(h.found, item{at: monotonic(), typ: perf.TypeSample, tid: int32(tid),
+		event: &eventCount{eventKey{kind.String(), h.list[at][0]}, samples}})
+}
+
+// take hands out what was found since the last time.
+func (h *wasteHost) take(visit func(item)) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, x := range h.found {
+		visit(x)
+	}
+	h.found = h.found[:0]
 }
 
 // Before finds the instruction that ends at pc, in code of files.

@@ -71,13 +71,13 @@ func (t *Tracer) lineDecided(l *line, fraction float64) {
 	if !l.access.writes { // who stores comes first
 		d.first, d.second = d.second, d.first
 	}
-	t.sums.decided(d)
+	t.tell(d)
 	t.lineClosed(l)
 }
 
 // lineMissed forgets a line of which nothing is known.
 func (t *Tracer) lineMissed(l *line) {
-	t.sums.missed(waste.Of(waste.FalseSharing), l.at, l.access.bytes)
+	t.sums.missed(waste.Of(waste.FalseSharing), int32(l.owner), l.at, l.access.bytes)
 	t.lineClosed(l)
 }
 

@@ -169,7 +169,7 @@ func (t *Tracer) arm(th *thread, regs *unix.PtraceRegs, x *target) {
 	}
 	slot := t.slots.place(t.rng.IntN)
 	if slot < 0 {
-		t.sums.missed(x.kinds, at, a.bytes)
+		t.sums.missed(x.kinds, int32(th.tid), at, a.bytes)
 		return
 	}
 	t.evict(slot)
@@ -205,7 +205,7 @@ func (p *point) watch(tid int) bool { return p.add(tid, p.store || tid == p.owne
 // evict gives up a point, if there is one: what happens at its place later speaks for it.
 func (t *Tracer) evict(slot int) {
 	if p := t.slots.points[slot]; p != nil {
-		t.sums.missed(p.open, p.at, p.access.bytes)
+		t.sums.missed(p.open, int32(p.owner), p.at, p.access.bytes)
 		t.drop(slot)
 	}
 }
@@ -355,8 +355,21 @@ func (t *Tracer) conclude(p *point, list []verdict, second func() Place) {
 		if v.fraction > 0 {
 			at = second()
 		}
-		t.sums.decided(&decision{kind: v.kind, thread: int32(p.owner), at: p.at, first: p.at, second: at,
+		t.tell(&decision{kind: v.kind, thread: int32(p.owner), at: p.at, first: p.at, second: at,
 			addr: p.access.addr, bytes: p.access.bytes, fraction: v.fraction})
 		p.open &^= waste.Of(v.kind)
 	}
+}
+
+// tell adds a decision up, and has the host know of waste while its thread still stands there.
+func (t *Tracer) tell(d *decision) {
+	weight := t.sums.decided(d)
+	if d.fraction == 0 {
+		return
+	}
+	at := d.second
+	if d.kind == waste.FalseSharing { // either side may be the thread's own
+		at = d.at
+	}
+	t.host.Wasted(int(d.thread), d.kind, at, uint64(weight/float64(d.bytes)+0.5))
 }

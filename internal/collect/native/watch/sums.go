@@ -15,10 +15,11 @@ type Place int32
 
 // Sums is what was found.
 type Sums struct {
-	Kinds [waste.Kinds]Share
-	Pairs []Pair // the ones that waste most first
-	Same  int    // accesses to bytes that other threads used at the time, too: true sharing
-	Cost  Cost
+	Kinds   [waste.Kinds]Share
+	Threads map[int32]*[waste.Kinds]Share // with decisions; their bounds hold together
+	Pairs   []Pair                        // the ones that waste most first
+	Same    int                           // accesses to bytes that other threads used at the time, too: true sharing
+	Cost    Cost
 }
 
 // Share is the share of a kind, in bytes for which samples stand.
@@ -37,11 +38,11 @@ func (s *Share) Value() float64 {
 	return s.Wasted / s.Of
 }
 
-// Pair is two places whose accesses waste memory work together.
+// Pair is two places whose accesses waste memory work together, in one thread.
 type Pair struct {
 	Kind          waste.Kind
 	First, Second Place
-	Thread        int32 // the first thread that was seen to do it
+	Thread        int32
 	Bytes         float64
 	Count         int // decisions
 	Addr          uint64
@@ -56,12 +57,18 @@ type Cost struct {
 	Ran         float64 // seconds of CPU time of the program's threads
 }
 
-// sums adds up samples and decisions.
+// sums adds up samples and decisions, of all threads together and of each by itself.
 type sums struct {
-	pending map[placeKind]float64 // bytes of samples that nobody will decide, since the last decision there
-	kinds   [waste.Kinds]tally
+	whole   account
+	threads map[int32]*account
 	pairs   map[pairKey]*Pair
 	same    int
+}
+
+// account is what is known of some threads' accesses.
+type account struct {
+	pending map[placeKind]float64 // bytes of samples that nobody will decide, since the last decision there
+	kinds   [waste.Kinds]tally
 }
 
 type placeKind struct {
@@ -72,6 +79,7 @@ type placeKind struct {
 type pairKey struct {
 	placeKind
 	second Place
+	thread int32
 }
 
 // tally is what is known of a kind.
@@ -80,18 +88,34 @@ type tally struct {
 	samples, decisions  int
 }
 
-func newSums() *sums { return &sums{pending: map[placeKind]float64{}, pairs: map[pairKey]*Pair{}} }
+func newAccount() *account { return &account{pending: map[placeKind]float64{}} }
+
+func newSums() *sums {
+	return &sums{whole: *newAccount(), threads: map[int32]*account{}, pairs: map[pairKey]*Pair{}}
+}
+
+// of are the accounts of a thread: its own, and that of all.
+func (s *sums) of(thread int32) [2]*account {
+	own := s.threads[thread]
+	if own == nil {
+		own = newAccount()
+		s.threads[thread] = own
+	}
+	return [2]*account{&s.whole, own}
+}
 
 // sampled notes a sample of a kind.
-func (s *sums) sampled(k waste.Kind) { s.kinds[k].samples++ }
+func (s *sums) sampled(k waste.Kind) { s.whole.kinds[k].samples++ }
 
 // missed notes an access of so many bytes whose outcome nobody will see: the next decision at its
 // place speaks for it. One that is watched speaks for itself, or soon repeated accesses would speak
 // for those that are repeated late.
-func (s *sums) missed(kinds waste.Set, at Place, bytes int) {
-	for k := range waste.Kinds {
-		if kinds.Has(k) {
-			s.pending[placeKind{at, k}] += float64(bytes)
+func (s *sums) missed(kinds waste.Set, thread int32, at Place, bytes int) {
+	for _, a := range s.of(thread) {
+		for k := range waste.Kinds {
+			if kinds.Has(k) {
+				a.pending[placeKind{at, k}] += float64(bytes)
+			}
 		}
 	}
 }
@@ -108,68 +132,108 @@ type decision struct {
 }
 
 // decided charges the access, and those at its place that were missed since the last decision
-// there.
-func (s *sums) decided(d *decision) {
-	key := placeKind{d.at, d.kind}
-	w := float64(d.bytes) + s.pending[key]
-	delete(s.pending, key)
-	t := &s.kinds[d.kind]
-	t.of += w
-	t.squares += w * w
-	t.wasted += w * d.fraction
-	t.decisions++
+// there. It returns the bytes for which it stands.
+func (s *sums) decided(d *decision) (weight float64) {
+	accounts := s.of(d.thread)
+	accounts[1].decided(d)
+	weight = accounts[0].decided(d)
 	if d.fraction == 0 {
-		return
+		return weight
 	}
-	pair := pairKey{placeKind{d.first, d.kind}, d.second}
+	pair := pairKey{placeKind{d.first, d.kind}, d.second, d.thread}
 	p := s.pairs[pair]
 	if p == nil {
 		p = &Pair{Kind: d.kind, First: d.first, Second: d.second, Thread: d.thread, Addr: d.addr}
 		s.pairs[pair] = p
 	}
 	p.Moved = p.Moved || p.Addr != d.addr
-	p.Bytes += w * d.fraction
+	p.Bytes += weight * d.fraction
 	p.Count++
+	return weight
+}
+
+func (a *account) decided(d *decision) (weight float64) {
+	key := placeKind{d.at, d.kind}
+	w := float64(d.bytes) + a.pending[key]
+	delete(a.pending, key)
+	t := &a.kinds[d.kind]
+	t.of += w
+	t.squares += w * w
+	t.wasted += w * d.fraction
+	t.decisions++
+	return w
 }
 
 // result is what was found, of the kinds that were looked for.
 func (s *sums) result(kinds waste.Set) Sums {
-	out := Sums{Same: s.same}
+	out := Sums{Same: s.same, Threads: map[int32]*[waste.Kinds]Share{}}
 	for k := range waste.Kinds {
 		if !kinds.Has(k) {
 			continue
 		}
-		t := &s.kinds[k]
-		share := Share{Looked: true, Wasted: t.wasted, Of: t.of, Samples: t.samples, Decisions: t.decisions}
-		for key, w := range s.pending {
-			if key.kind == k {
-				share.Open += w
+		out.Kinds[k] = s.whole.share(k, normal95)
+		quantile := jointly(s.deciders(k))
+		for id, a := range s.threads {
+			if a.kinds[k].decisions == 0 {
+				continue
 			}
+			if out.Threads[id] == nil {
+				out.Threads[id] = &[waste.Kinds]Share{}
+			}
+			out.Threads[id][k] = a.share(k, quantile)
 		}
-		share.Low, share.High = wilson(share.Value(), t.of, t.squares)
-		out.Kinds[k] = share
 	}
 	for _, p := range s.pairs {
 		out.Pairs = append(out.Pairs, *p)
 	}
 	slices.SortFunc(out.Pairs, func(a, b Pair) int {
-		return cmp.Or(cmp.Compare(b.Bytes, a.Bytes), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.First, b.First), cmp.Compare(a.Second, b.Second))
+		return cmp.Or(cmp.Compare(b.Bytes, a.Bytes), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.First, b.First),
+			cmp.Compare(a.Second, b.Second), cmp.Compare(a.Thread, b.Thread))
 	})
 	return out
+}
+
+// deciders is how many threads have decisions of a kind.
+func (s *sums) deciders(k waste.Kind) (n int) {
+	for _, a := range s.threads {
+		if a.kinds[k].decisions > 0 {
+			n++
+		}
+	}
+	return n
+}
+
+// share is that of a kind, with bounds at a quantile of the normal distribution.
+func (a *account) share(k waste.Kind, quantile float64) Share {
+	t := &a.kinds[k]
+	share := Share{Looked: true, Wasted: t.wasted, Of: t.of, Samples: t.samples, Decisions: t.decisions}
+	for key, w := range a.pending {
+		if key.kind == k {
+			share.Open += w
+		}
+	}
+	share.Low, share.High = wilson(share.Value(), t.of, t.squares, quantile)
+	return share
 }
 
 // normal95 is the two-sided 95 % quantile of the normal distribution.
 const normal95 = 1.959963985
 
+// jointly is the quantile at which the bounds of n shares hold all together in 95 of 100 runs
+// (Bonferroni): whatever two of them are compared, a gap between their bounds is none of chance.
+func jointly(n int) float64 {
+	return math.Sqrt2 * math.Erfinv(1-(1-math.Erf(normal95/math.Sqrt2))/float64(max(n, 1)))
+}
+
 // wilson is the interval of a share by decisions of unlike weight: Wilson's, with as many equal
 // decisions as would spread alike (Kish's effective sample size). Without a decision nothing is
 // known.
-func wilson(p, sum, squares float64) (low, high float64) {
+func wilson(p, sum, squares, quantile float64) (low, high float64) {
 	if squares == 0 {
 		return 0, 1
 	}
-	n, z2 := sum*sum/squares, normal95*normal95
+	n, z2 := sum*sum/squares, quantile*quantile
 	mid := (p + z2/(2*n)) / (1 + z2/n)
-	half := normal95 / (1 + z2/n) * math.Sqrt(p*(1-p)/n+z2/(4*n*n))
+	half := quantile / (1 + z2/n) * math.Sqrt(p*(1-p)/n+z2/(4*n*n))
 	return max(0, min(p, mid-half)), min(1, max(p, mid+half))
 }

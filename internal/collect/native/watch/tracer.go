@@ -27,6 +27,9 @@ type Host interface {
 	Place(pc uint64, regs *unix.PtraceRegs) Place
 	// Before is the address of the instruction that ends at pc, if the code there is known.
 	Before(pc uint64) (at uint64, ok bool)
+	// Wasted says that an access of a thread wasted memory work at a place just now, and for how many
+	// samples it stands.
+	Wasted(tid int, kind waste.Kind, at Place, samples uint64)
 }
 
 // Options say what to look for.

@@ -173,10 +173,10 @@ func TestSums(t *testing.T) {
 		if i%10 == 9 {
 			s.decided(&decision{waste.DeadStore, 1, 20, 20, 20, 0, 8, 0}) // late, seldom seen to its end
 		} else {
-			s.missed(waste.Of(waste.DeadStore), 20, 8)
+			s.missed(waste.Of(waste.DeadStore), 1, 20, 8)
 		}
 	}
-	s.missed(waste.Of(waste.DeadStore), 30, 8000)
+	s.missed(waste.Of(waste.DeadStore), 1, 30, 8000)
 	got := s.result(waste.Of(waste.DeadStore))
 	share := got.Kinds[waste.DeadStore]
 	if share.Value() != 0.5 || share.Of != 16000 || share.Open != 8000 || share.Samples != 2000 || share.Decisions != 1100 {
@@ -190,10 +190,65 @@ func TestSums(t *testing.T) {
 	}
 }
 
+// TestThreadsOfSums: a decision speaks for samples that were lost at its place in all threads, as
+// far as the run is concerned, and in its own thread alone as far as that is.
+func TestThreadsOfSums(t *testing.T) {
+	s, dead := newSums(), waste.DeadStore
+	s.missed(waste.Of(dead), 1, 10, 16)
+	s.missed(waste.Of(dead), 2, 10, 32)
+	s.decided(&decision{dead, 1, 10, 10, 11, 0, 8, 1})
+	s.decided(&decision{dead, 2, 20, 20, 20, 0, 8, 0})
+	got := s.result(waste.Of(dead))
+	for _, row := range []struct {
+		name             string
+		share            Share
+		wasted, of, open float64
+	}{
+		{"run", got.Kinds[dead], 56, 64, 0},
+		{"thread 1", got.Threads[1][dead], 24, 24, 0},
+		{"thread 2", got.Threads[2][dead], 0, 8, 32},
+	} {
+		if x := row.share; x.Wasted != row.wasted || x.Of != row.of || x.Open != row.open {
+			t.Errorf("%s: %+v", row.name, x)
+		}
+	}
+	if len(got.Pairs) != 1 || got.Pairs[0].Thread != 1 || got.Pairs[0].Bytes != 56 {
+		t.Errorf("%+v", got.Pairs)
+	}
+}
+
+// TestJointly: bounds of several threads' shares hold for all of them in 95 of 100 runs.
+func TestJointly(t *testing.T) {
+	const runs, decisions, threads = 2000, 100, 8
+	rng, quantile, held := rand.New(rand.NewPCG(7, 8)), jointly(threads), 0
+	for range runs {
+		all := true
+		for range threads {
+			wasted := 0.0
+			for range decisions {
+				if rng.Float64() < 0.3 {
+					wasted++
+				}
+			}
+			low, high := wilson(wasted/decisions, decisions, decisions, quantile)
+			all = all && low <= 0.3 && 0.3 <= high
+		}
+		if all {
+			held++
+		}
+	}
+	if share := float64(held) / runs; share < 0.94 || share > 0.985 {
+		t.Errorf("all %d held in %.3f of the runs", threads, share)
+	}
+	if one := jointly(1); math.Abs(one-normal95) > 1e-6 {
+		t.Errorf("of one share: %v", one)
+	}
+}
+
 // TestWilson: the interval holds the true share in 95 of 100 runs, with decisions of equal and of
 // unlike weight, and knows nothing without any.
 func TestWilson(t *testing.T) {
-	if low, high := wilson(0, 0, 0); low != 0 || high != 1 {
+	if low, high := wilson(0, 0, 0, normal95); low != 0 || high != 1 {
 		t.Errorf("nothing decided: %v to %v", low, high)
 	}
 	rng := rand.New(rand.NewPCG(5, 6))
@@ -210,7 +265,7 @@ func TestWilson(t *testing.T) {
 						wasted += w
 					}
 				}
-				if low, high := wilson(wasted/of, of, squares); low <= truth && truth <= high {
+				if low, high := wilson(wasted/of, of, squares, normal95); low <= truth && truth <= high {
 					held++
 				}
 			}
