@@ -172,6 +172,7 @@ func whyWords(word string) string {
 		"initialisation":  "an initialisation: a constant is stored, and nobody reads it before the next store",
 		"running-value":   "a running value is kept in memory: it is stored every time, though only the last one is read",
 		"invariant-store": "the same constant is stored every time: once is enough",
+		"recomputation":   "a computation is done again: what it loads is the same as the last time, and so is the result",
 		"invariant-load":  "the same address gives the same value every time: load it once, before the loop",
 		"spill":           "registers are short: the compiler keeps the value on the stack, and loads it from there again",
 		"search":          "what is loaded decides over a branch: a search that begins again over the same data",

@@ -55,11 +55,30 @@ static NOINLINE void replaced(void) {
 	refill();
 }
 
+/* The same is computed again from the same. */
+static NOINLINE void computed(void) {
+	fill();
+	for (int r = 0; r < 5; r++) EACH b[i] = a[i] * 3 + 7;
+}
+/* The same is computed from something new: no rule fits. */
+static NOINLINE void shifted(void) {
+	for (long r = 0; r < 5; r++) {
+		EACH a[i] = i + r;
+		EACH b[i] = (a[i] >> 20) + 3;
+	}
+}
+/* The same is copied again: no rule fits. */
+static NOINLINE void moved(void) {
+	fill();
+	for (int r = 0; r < 5; r++) EACH b[i] = a[i];
+}
+
 static const struct {
 	const char *name;
 	void (*run)(void);
 } programs[] = {
 	{"cleared", cleared}, {"running", running}, {"constant", constant}, {"bound", bounded}, {"spilled", spilled}, {"search", search}, {"copied", copied}, {"replaced", replaced},
+	{"computed", computed}, {"shifted", shifted}, {"moved", moved},
 };
 
 int main(int argc, char **argv) {

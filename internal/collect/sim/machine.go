@@ -155,7 +155,7 @@ func (mm *machineMeter) learn() error {
 }
 
 // Drain returns the account of a thread, in order of block and event.
-func (mm *machineMeter) Drain(ctx *cpu.Context) hardware {
+func (mm *machineMeter) Drain(ctx *cpu.Context, _ []edgeCount) hardware {
 	var h hardware
 	acct := mm.accounts[ctx]
 	if acct == nil {

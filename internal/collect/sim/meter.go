@@ -17,8 +17,9 @@ type Meter interface {
 	// Slice returns the clock units that the last run of ctx took on a core whose clock stood at
 	// now, given the instructions that it retired.
 	Slice(core int, ctx *cpu.Context, now, retired uint64) (uint64, error)
-	// Drain returns what the thread of ctx spent and suffered since the last Drain.
-	Drain(ctx *cpu.Context) hardware
+	// Drain returns what the thread of ctx spent and suffered since the last Drain, in which it ran
+	// along some edges.
+	Drain(ctx *cpu.Context, ran []edgeCount) hardware
 	// Turn is how many instructions a core may run beyond the core behind it.
 	Turn(core int) int64
 	// Within is about how many instructions a core does in some clock units.
@@ -45,14 +46,14 @@ func newCountMeter(c *Config) countMeter {
 func (countMeter) Slice(_ int, _ *cpu.Context, _, retired uint64) (uint64, error) {
 	return retired, nil
 }
-func (countMeter) Before(int)                       {}
-func (countMeter) Drain(*cpu.Context) hardware      { return hardware{} }
-func (m countMeter) Turn(int) int64                 { return m.turn }
-func (countMeter) Within(_ int, units uint64) int64 { return int64(units) }
-func (countMeter) Mode() engine.Mode                { return engine.Count }
-func (countMeter) Record(c *engine.Config)          { c.Mode = engine.Count }
-func (countMeter) Unit() string                     { return "instructions" }
-func (countMeter) Hz() float64                      { return 1e9 }
+func (countMeter) Before(int)                               {}
+func (countMeter) Drain(*cpu.Context, []edgeCount) hardware { return hardware{} }
+func (m countMeter) Turn(int) int64                         { return m.turn }
+func (countMeter) Within(_ int, units uint64) int64         { return int64(units) }
+func (countMeter) Mode() engine.Mode                        { return engine.Count }
+func (countMeter) Record(c *engine.Config)                  { c.Mode = engine.Count }
+func (countMeter) Unit() string                             { return "instructions" }
+func (countMeter) Hz() float64                              { return 1e9 }
 
 // hardware is what a thread spent in blocks, and the events of its instructions, where a machine is
 // modelled.

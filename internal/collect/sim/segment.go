@@ -161,10 +161,11 @@ func (sg *segments) drain(t *thread, p *segment) {
 		p, t.wake.told = &segment{}, true // nobody will know what it did
 		defer func() { sg.without(t.acting(), outRegion, p.edges) }()
 	}
+	before := len(p.edges)
 	sg.eng.Drain(t.ctx, func(id engine.EdgeID, n uint64) {
 		p.edges = append(p.edges, edgeCount{id, n})
 	})
-	p.hw.add(sg.meter.Drain(t.ctx))
+	p.hw.add(sg.meter.Drain(t.ctx, p.edges[before:]))
 }
 
 // forget makes t's counters nil.

@@ -30,7 +30,9 @@ type wasteMeter struct {
 	traitsAt  map[uint64]reason.Traits // by instruction
 	events    []wasteEvent
 	byEvent   map[wasteEvent]int32
-	err       error // of a log that was taken in the middle of a run
+	found     map[wasteEvent]uint64     // accesses
+	ran       map[engine.BlockID]uint64 // how often a block did
+	err       error                     // of a log that was taken in the middle of a run
 }
 
 // wasteBase says what the contexts from first on are: the accesses of a block, called by a path.
@@ -63,6 +65,7 @@ func newWasteMeter(c *Config) (*wasteMeter, error) {
 		countMeter: newCountMeter(c), kinds: c.Waste, tolerance: c.Tolerance, d: d, code: code,
 		calls: calls.NewTable(), tree: newCallTree(),
 		stacks: map[section.ThreadID]*wasteStack{}, votes: map[int]*votes{}, traitsAt: map[uint64]reason.Traits{}, byEvent: map[wasteEvent]int32{},
+		found: map[wasteEvent]uint64{}, ran: map[engine.BlockID]uint64{},
 	}
 	m.d.Sample = m.sample
 	return m, nil
@@ -243,8 +246,11 @@ func (m *wasteMeter) base(s *wasteStack, b *wasteBlock) waste.Context {
 
 // Drain returns the waste that the thread of ctx has done since the last Drain, by kind and
 // instruction.
-func (m *wasteMeter) Drain(ctx *cpu.Context) hardware {
+func (m *wasteMeter) Drain(ctx *cpu.Context, ran []edgeCount) hardware {
 	var h hardware
+	for _, e := range ran {
+		m.ran[m.r.eng.Edges()[e.id].To] += e.n
+	}
 	t := m.r.roster.byCtx[ctx]
 	if t == nil {
 		return h
@@ -257,6 +263,7 @@ func (m *wasteMeter) Drain(ctx *cpu.Context) hardware {
 			id = int32(len(m.events))
 			m.events, m.byEvent[e] = append(m.events, e), id
 		}
+		m.found[e] += s.N
 		h.events = append(h.events, hardwareEvent{id: id, n: s.N})
 	}
 	return h

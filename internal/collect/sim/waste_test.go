@@ -241,18 +241,19 @@ func TestWasteWhy(t *testing.T) {
 		{"search", "silent-load", "search"},
 		{"copied", "silent-load", ""},
 		{"replaced", "dead-store", ""},
+		{"computed", "silent-store", "recomputation"},
+		{"shifted", "silent-store", ""},
+		{"moved", "silent-store", ""},
 	} {
 		path, status, said := simulate(t, 1, "--waste=dead,silent,loads", "--", bin, row.name)
 		if status != 0 {
 			t.Fatalf("%s: status %d: %s", row.name, status, said)
 		}
-		for _, p := range openProfile(t, path).Tables().WastePairs {
-			if p.Kind == row.kind {
-				if p.Why != row.why {
-					t.Errorf("%s: %q, want %q", row.name, p.Why, row.why)
-				}
-				break
-			}
+		pairs := openProfile(t, path).Tables().WastePairs
+		if i := slices.IndexFunc(pairs, func(p profile.WastePair) bool { return p.Kind == row.kind }); i < 0 {
+			t.Errorf("%s: no %s", row.name, row.kind)
+		} else if pairs[i].Why != row.why {
+			t.Errorf("%s: %q, want %q", row.name, pairs[i].Why, row.why)
 		}
 	}
 }

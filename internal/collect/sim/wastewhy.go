@@ -1,12 +1,45 @@
 package sim
 
-import "lime/internal/waste/reason"
+import (
+	"slices"
+
+	"lime/internal/waste"
+	"lime/internal/waste/reason"
+)
 
 // why names the reason of a pair by the code around it.
 func (m *wasteMeter) why(p *placedPair) string {
 	r := reason.Pair{Kind: p.kind, Again: p.first == p.second, First: m.traits(p.first), Second: m.traits(p.second),
-		Fixed: p.votes.one(), Stack: p.votes.stack()}
+		Fixed: p.votes.one(), Stack: p.votes.stack(), Recomputed: p.kind == waste.SilentStore && m.recomputed(p.second.pc)}
 	return r.Word()
+}
+
+// recomputed reports whether most of the silent stores of an instruction were computed from silent
+// loads only. Of the times that its blocks ran, a load was not silent in as many as are left over:
+// at most so many silent stores had that load new.
+func (m *wasteMeter) recomputed(pc uint64) bool {
+	var from []uint64
+	ran := uint64(0)
+	for _, b := range m.blocks {
+		if b == nil {
+			continue
+		}
+		for k := range b.accesses {
+			a := &b.accesses[k]
+			if a.pc != pc || a.what == accessLoad {
+				continue
+			}
+			if len(a.feeds) == 0 || from != nil && !slices.Equal(from, a.feeds) {
+				return false
+			}
+			from, ran = a.feeds, ran+m.ran[b.id]
+		}
+	}
+	silent, fresh := m.found[wasteEvent{waste.SilentStore, pc}], uint64(0)
+	for _, load := range from {
+		fresh += ran - min(ran, m.found[wasteEvent{waste.SilentLoad, load}])
+	}
+	return from != nil && 2*fresh < silent
 }
 
 // traits are those of an instruction: what all blocks say that hold it.

@@ -85,6 +85,7 @@ type Pair struct {
 	First, Second Traits
 	Fixed         bool // always at one address, of a variable or of the heap
 	Stack         bool // always on the thread's own stack
+	Recomputed    bool // what the second stores was computed from what its block has loaded, again and unchanged
 }
 
 // Word names the reason by the first rule that fits, "" if none does; report has the words.
@@ -98,8 +99,11 @@ func (p *Pair) Word() string {
 			return "running-value"
 		}
 	case waste.SilentStore:
-		if p.Again && p.Second&Constant != 0 {
+		switch {
+		case p.Again && p.Second&Constant != 0:
 			return "invariant-store"
+		case p.Again && p.Recomputed:
+			return "recomputation"
 		}
 	case waste.SilentLoad:
 		switch {

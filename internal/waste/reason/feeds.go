@@ -1,0 +1,125 @@
+package reason
+
+import (
+	"strings"
+
+	"lime/internal/x86"
+)
+
+// What a store's value is computed from, by the instructions of its block alone.
+
+// Feeds finds the instructions, by number, whose loads the value is computed from that instruction i
+// of a block stores. It is not ok if the value is a mere copy, or if anything else goes into it: a
+// register from before the block, flags, what an unknown instruction leaves. A block that is a loop
+// of its own may use registers that it leaves alone.
+func Feeds(insts []x86.Inst, i int, loop bool) (loads []int, ok bool) {
+	in := &insts[i]
+	if !moves(in) || in.ImmLen > 0 {
+		return nil, false
+	}
+	f := feeding{insts: insts, want: values(in)}
+	for k := i - 1; k >= 0 && f.want != (registers{}); k-- {
+		if !f.step(k) {
+			return nil, false
+		}
+	}
+	if loop {
+		f.spare()
+	}
+	return f.loads, f.computed && len(f.loads) > 0 && f.want == registers{}
+}
+
+// spare takes off what the block leaves alone.
+func (f *feeding) spare() {
+	var written registers
+	for k := range f.insts {
+		written.gpr, written.vec = written.gpr|f.insts[k].Writes, written.vec|f.insts[k].VecWrites
+	}
+	f.want.gpr, f.want.vec = f.want.gpr&written.gpr, f.want.vec&written.vec
+}
+
+// registers are general and vector ones.
+type registers struct {
+	gpr x86.RegSet
+	vec uint32
+}
+
+// values are those that an instruction reads, but for its address.
+func values(in *x86.Inst) registers {
+	r := registers{in.Reads, in.VecReads}
+	if in.HasMem {
+		r.gpr &^= regs(in.Mem.Base) | regs(in.Mem.Index)
+	}
+	return r
+}
+
+// feeding goes back from a store.
+type feeding struct {
+	insts    []x86.Inst
+	want     registers // whose values are not explained yet
+	loads    []int
+	computed bool // the value is no mere copy
+}
+
+// step takes the instruction before: false if it leaves something of which nothing is known.
+func (f *feeding) step(k int) bool {
+	in := &f.insts[k]
+	if in.Writes&f.want.gpr == 0 && in.VecWrites&f.want.vec == 0 {
+		return true
+	}
+	f.want.gpr, f.want.vec = f.want.gpr&^in.Writes, f.want.vec&^in.VecWrites
+	if clears(in) {
+		return true
+	}
+	load := loads(in)
+	if in.CondWrite || in.FlagsRead != 0 || in.ImplicitRead || in.X87 || !load && !moves(in) && !arithmetical(in) {
+		return false
+	}
+	if f.computed = f.computed || arithmetical(in); load {
+		f.loads = append(f.loads, k)
+	}
+	from := values(in)
+	if in.Name == "lea" { // whose address is its value
+		from.gpr = in.Reads
+	}
+	f.want.gpr, f.want.vec = f.want.gpr|from.gpr, f.want.vec|from.vec
+	return true
+}
+
+// clears reports whether an instruction makes its register zero, whatever it held.
+func clears(in *x86.Inst) bool {
+	switch strings.TrimPrefix(in.Name, "v") {
+	case "xor", "sub", "pxor", "xorps", "xorpd":
+		return !in.HasMem && in.ImmLen == 0 && in.Reads&^in.Writes == 0 && in.VecReads&^in.VecWrites == 0
+	}
+	return false
+}
+
+func loads(in *x86.Inst) bool {
+	for _, a := range in.Accesses(nil) {
+		if a.Read {
+			return true
+		}
+	}
+	return false
+}
+
+// moves reports whether an instruction only copies.
+func moves(in *x86.Inst) bool {
+	name := strings.TrimPrefix(in.Name, "v")
+	return strings.HasPrefix(name, "mov") && name != "movs"
+}
+
+// arithmetical reports whether an instruction computes its result from its operands and from nothing
+// else.
+func arithmetical(in *x86.Inst) bool {
+	name := strings.TrimPrefix(in.Name, "v")
+	for _, begin := range [...]string{"add", "sub", "mul", "imul", "div", "sqrt", "min", "max", "fmadd", "fmsub", "fnmadd", "fnmsub",
+		"lea", "and", "or", "xor", "not", "neg", "shl", "shr", "sar", "rol", "ror", "inc", "dec", "padd", "psub", "pmul", "pand", "por",
+		"pxor", "psll", "psrl", "psra", "punpck", "pshuf", "pack", "shuf", "unpck", "cvt", "hadd", "hsub", "pmin", "pmax", "bswap"} {
+		if strings.HasPrefix(name, begin) {
+			return true
+		}
+	}
+	return false
+}
