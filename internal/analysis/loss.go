@@ -40,6 +40,7 @@ type LossPlace struct {
 	Behind  float64           `json:"behind,omitempty"`  // of the time: others waited at a section's end for threads that were late by this
 	Count   uint64            `json:"times,omitempty"`   // of waits: how often threads waited
 	Among   int               `json:"among"`             // how many threads spent time so, 0 if that is not known
+	Cores   int               `json:"cores,omitempty"`   // Why is NeverUsed: of so many cores
 	Subject                   // of memory events and locks: the data
 	Why     string            `json:"why,omitempty"`   // the place is not known, for this reason
 	Spent   *ledger.Spent     `json:"spent,omitempty"` // where the thread that was alone spent most of its time
@@ -208,7 +209,7 @@ const mostLossThreads = 4
 
 // loss puts the account together.
 func (b *lossBuilder) loss(t *timeline, w *Whole) *Loss {
-	l := &Loss{Cores: t.cores}
+	l := &Loss{Cores: t.cores + w.Unused}
 	for _, row := range lossTerms {
 		term := LossTerm{Name: row.name, Title: row.title, Places: []LossPlace{}}
 		for k, p := range b.rows[row.name] {

@@ -155,53 +155,60 @@ func checkIdentity(t *testing.T, l *Loss) {
 	}
 }
 
-// Random profiles, hostile ones among them: parts that overlap, costs beyond all times, work that
-// is in no section.
-func TestLossAddsUp(t *testing.T) {
+// randomLoss makes a profile at random, hostile ones among them: parts that overlap, costs beyond all
+// times, work that is in no section.
+func randomLoss(t *testing.T, seed uint64) *profile.Profile {
+	t.Helper()
 	kinds := []string{profile.KindLockWait, profile.KindSpinWait, profile.KindSleep, profile.KindOffCPU, "l1d-miss", "unheard-of"}
-	for seed := range uint64(300) {
-		r := rand.New(rand.NewPCG(seed, 4))
-		meta := profile.Meta{RunTime: r.Uint64N(200), ClockUnit: "cycles", Cores: r.IntN(9), CoreTime: r.Uint64N(2000), Complete: true,
-			NodeTime: []string{"visits", "stored"}[r.IntN(2)]}
-		p := profile.New(meta)
-		file := p.AddFile(profile.File{Path: "main.c"})
-		for i, name := range []string{"work", "pthread_mutex_lock"} {
-			fn := p.AddFunction(profile.Function{Name: name, Image: profile.None, File: file, Line: int32(i)})
-			p.AddNode(profile.Node{Image: profile.None, Addr: uint64(i), LastAddr: uint64(i), Instrs: 3, Function: fn,
-				Frames: []profile.Frame{{File: file, Line: int32(10 + i), Function: name}}})
-			p.AddEdge(profile.Edge{From: 0, To: profile.NodeID(i)})
+	r := rand.New(rand.NewPCG(seed, 4))
+	meta := profile.Meta{RunTime: r.Uint64N(200), ClockUnit: "cycles", Cores: r.IntN(9), CoreTime: r.Uint64N(2000), Complete: true,
+		NodeTime: []string{"visits", "stored"}[r.IntN(2)]}
+	p := profile.New(meta)
+	file := p.AddFile(profile.File{Path: "main.c"})
+	for i, name := range []string{"work", "pthread_mutex_lock"} {
+		fn := p.AddFunction(profile.Function{Name: name, Image: profile.None, File: file, Line: int32(i)})
+		p.AddNode(profile.Node{Image: profile.None, Addr: uint64(i), LastAddr: uint64(i), Instrs: 3, Function: fn,
+			Frames: []profile.Frame{{File: file, Line: int32(10 + i), Function: name}}})
+		p.AddEdge(profile.Edge{From: 0, To: profile.NodeID(i)})
+	}
+	for i, k := range kinds {
+		p.AddKind(profile.NewKind(profile.Measured, k))
+		p.AddEvent(profile.Event{Kind: int32(i), Node: profile.NodeID(i % 2), Addr: uint64(i + 1)})
+	}
+	for range 3 {
+		p.AddSection(profile.Section{Kind: profile.SectionBarrier, EndNode: 0})
+	}
+	for range 5 {
+		p.AddThread(profile.Thread{})
+	}
+	for range r.IntN(8) {
+		in := &profile.Instance{Section: profile.SectionID(r.IntN(3))}
+		for _, th := range r.Perm(5)[:1+r.IntN(4)] {
+			start := r.Uint64N(150)
+			arrive := start + r.Uint64N(50)
+			in.Parts = append(in.Parts, profile.Part{Thread: profile.ThreadID(th), Start: start, Arrive: arrive, Release: arrive + r.Uint64N(20),
+				LockWait: r.Uint64N(60), OffCPU: r.Uint64N(60), Entry: profile.None, Exit: profile.None})
 		}
-		for i, k := range kinds {
-			p.AddKind(profile.NewKind(profile.Measured, k))
-			p.AddEvent(profile.Event{Kind: int32(i), Node: profile.NodeID(i % 2), Addr: uint64(i + 1)})
-		}
-		for range 3 {
-			p.AddSection(profile.Section{Kind: profile.SectionBarrier, EndNode: 0})
-		}
-		for range 5 {
-			p.AddThread(profile.Thread{})
-		}
-		for range r.IntN(8) {
-			in := &profile.Instance{Section: profile.SectionID(r.IntN(3))}
-			for _, th := range r.Perm(5)[:1+r.IntN(4)] {
-				start := r.Uint64N(150)
-				arrive := start + r.Uint64N(50)
-				in.Parts = append(in.Parts, profile.Part{Thread: profile.ThreadID(th), Start: start, Arrive: arrive, Release: arrive + r.Uint64N(20),
-					LockWait: r.Uint64N(60), OffCPU: r.Uint64N(60), Entry: profile.None, Exit: profile.None})
-			}
-			for part := range in.Parts {
-				in.Edges = append(in.Edges, profile.Count{Row: 1, Part: int32(part), N: r.Uint64N(30)})
-				in.Times = append(in.Times, profile.Count{Row: 1, Part: int32(part), N: r.Uint64N(30)})
-				for e := range kinds {
-					if r.IntN(2) == 0 {
-						in.Costs = append(in.Costs, profile.Count{Row: int32(e), Part: int32(part), N: r.Uint64() >> r.UintN(64)})
-					}
+		for part := range in.Parts {
+			in.Edges = append(in.Edges, profile.Count{Row: 1, Part: int32(part), N: r.Uint64N(30)})
+			in.Times = append(in.Times, profile.Count{Row: 1, Part: int32(part), N: r.Uint64N(30)})
+			for e := range kinds {
+				if r.IntN(2) == 0 {
+					in.Costs = append(in.Costs, profile.Count{Row: int32(e), Part: int32(part), N: r.Uint64() >> r.UintN(64)})
 				}
 			}
-			if err := p.WriteInstance(in); err != nil {
-				t.Fatal(err)
-			}
 		}
+		if err := p.WriteInstance(in); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return p
+}
+
+func TestLossAddsUp(t *testing.T) {
+	for seed := range uint64(300) {
+		p := randomLoss(t, seed)
+		meta := p.Meta()
 		res, err := Run(p, Options{})
 		if err != nil {
 			t.Fatalf("seed %d: %v", seed, err)
@@ -212,6 +219,38 @@ func TestLossAddsUp(t *testing.T) {
 		}
 		if t.Failed() {
 			t.Fatalf("seed %d", seed)
+		}
+	}
+}
+
+// TestAskedCores: to ask for more cores than the program used adds their time, for which there was
+// never a thread, and changes no other.
+func TestAskedCores(t *testing.T) {
+	for seed := range uint64(100) {
+		p := randomLoss(t, seed)
+		was, err := Run(p, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		p.Meta().Asked = true
+		is, err := Run(p, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		checkIdentity(t, is.Loss)
+		used, cores := was.Loss.Cores, max(p.Meta().Cores, was.Loss.Cores)
+		idle := float64(cores-used) * is.Whole.RunTime
+		if is.Loss.Cores != cores || math.Abs(is.Loss.CoreTime-was.Loss.CoreTime-idle) > 1e-6 {
+			t.Errorf("seed %d: %d cores, %v; of %d it was %v", seed, is.Loss.Cores, is.Loss.CoreTime, used, was.Loss.CoreTime)
+		}
+		for i := range is.Loss.Terms {
+			now, more := &is.Loss.Terms[i], 0.0
+			if now.Name == TermSerial {
+				more = idle
+			}
+			if math.Abs(now.Time-was.Loss.Terms[i].Time-more) > 1e-6 {
+				t.Errorf("seed %d: %s: %v, it was %v", seed, now.Name, now.Time, was.Loss.Terms[i].Time)
+			}
 		}
 	}
 }

@@ -159,6 +159,7 @@ func (r *runner) lossAccount(t *timeline, sums []*summary, res *Result) *Loss {
 		b.effort(e, t.busy*over)
 	}
 	b.outside(t)
+	b.unused(res.Whole.Unused, res.Whole.RunTime)
 	l := b.loss(t, &res.Whole)
 	for _, list := range [][]Section{res.Sections, res.Serial} {
 		for i := range list {
@@ -367,6 +368,19 @@ const (
 
 // LoadingLibraries is why no line of the program has some time in which one thread is alone.
 const LoadingLibraries = "the dynamic linker loads the program's libraries"
+
+// NeverUsed is why no line of the program has the time of cores that were asked for, and for which it
+// never had a thread.
+const NeverUsed = "the program never had a thread for these cores"
+
+// unused charges the cores that were asked for beyond those that the run could use.
+func (b *lossBuilder) unused(cores int, run float64) {
+	if cores <= 0 {
+		return
+	}
+	b.add(lossKey{term: TermSerial, section: profile.None, name: NeverUsed}, float64(cores)*run,
+		func() LossPlace { return LossPlace{Section: profile.None, Why: NeverUsed, Cores: cores} }, nil)
+}
 
 // outside charges core time that no section holds. Code that ran, but is part of no section, ran
 // while threads were on their way into regions, and while no thread was in a section, as far as

@@ -55,6 +55,7 @@ type Whole struct {
 	// most threads of a section, or at work together for 1 % of the run, at most the cores: the
 	// processors counted
 	Width                   int     `json:"width"`
+	Unused                  int     `json:"unused"`                   // cores beyond these that the user asked for
 	UsefulTime              float64 `json:"useful_time"`              // all threads
 	ParallelEfficiency      float64 `json:"parallel_efficiency"`      // useful / (width x run time)
 	LoadBalance             float64 `json:"load_balance"`             // mean useful / max useful, over the width lanes

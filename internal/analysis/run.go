@@ -80,7 +80,7 @@ func Run(src profile.Source, opt Options) (*Result, error) {
 			res.Serial = append(res.Serial, sec)
 		} else {
 			res.Sections = append(res.Sections, sec)
-			res.Whole.ContendedShare += ratio(sec.ContendedTime, res.Whole.RunTime*float64(max(res.Whole.Width, s.max)))
+			res.Whole.ContendedShare += ratio(sec.ContendedTime, res.Whole.RunTime*res.Whole.cores(s))
 		}
 	}
 	res.Whole.ContendedShare = min(res.Whole.ContendedShare, 1)

@@ -284,7 +284,7 @@ func (s *summary) section(r *runner, w *Whole) Section {
 // lostShare is the lost time as a share of what the processors could have done. More threads than
 // processors lose no more than there is.
 func (s *summary) lostShare(w *Whole) float64 {
-	return ratio(s.lost, w.RunTime*float64(max(w.Width, s.max)))
+	return ratio(s.lost, w.RunTime*w.cores(s))
 }
 
 func (s *summary) threadTotals(tab *profile.Tables) []ThreadTotal {

@@ -41,6 +41,9 @@ func wholeProgram(m *profile.Meta, tab *profile.Tables, sums []*summary) Whole {
 	if m.Cores > 0 {
 		w.Width = min(w.Width, m.Cores)
 	}
+	if m.Asked {
+		w.Unused = max(0, m.Cores-w.Width)
+	}
 	helped := helpedRuns(sums)
 	w.time = sweep(inOrder(slices.Concat(runs, ways, helped)), w.Width, w.RunTime)
 	w.lanes(assignLanes(inOrder(slices.Concat(runs, helped))))
@@ -83,6 +86,9 @@ func extent(spans iter.Seq[span]) float64 {
 	}
 	return float64(hi - min(lo, hi))
 }
+
+// cores are the processors that count for a section: all that were asked for, or could be used.
+func (w *Whole) cores(s *summary) float64 { return float64(max(w.Width+w.Unused, s.max)) }
 
 // lanes sets the efficiencies from the useful time of each lane. A program that creates
 // threads anew for every section has more threads than processors at work, so that

@@ -81,7 +81,8 @@ func sameImage(im *profile.Image) error {
 // sameOptions are those of a profile's run.
 func sameOptions(m *profile.Meta) *sim.Options {
 	spec, _ := region.Parse(m.Region) // repeatable has looked at it
-	return &sim.Options{Cores: m.Cores, Cmd: m.Command[0], Args: m.Command[1:], Machine: m.Model, MachineText: m.Machine, Region: spec}
+	return &sim.Options{Cores: m.Cores, Asked: m.Asked, Cmd: m.Command[0], Args: m.Command[1:], Machine: m.Model, MachineText: m.Machine,
+		Region: spec}
 }
 
 // again is a run that was repeated.

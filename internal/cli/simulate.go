@@ -163,7 +163,7 @@ func (a *app) simulate(ctx context.Context, args []string, f *simulateFlags) err
 	}
 	a.remember(args)
 	res, err := sim.Run(ctx, sim.Options{
-		Cores: f.cores0(), Machine: f.machine, Settings: f.changes(), Cmd: args[0], Args: args[1:], Out: f.output,
+		Cores: f.cores0(), Asked: f.coresGiven, Machine: f.machine, Settings: f.changes(), Cmd: args[0], Args: args[1:], Out: f.output,
 		SectionEnds: f.sectionEnds, Region: f.region.spec, Waste: f.waste.kinds, Tolerance: f.waste.tolerance, HostCPU: f.cpu == "host", Traces: f.trace.bytes(),
 		Progress: isTerminal(a.stderr), Tool: "lime " + Version(), Rank: me, Children: f.family.dir,
 		Stdin: a.stdin, Stdout: a.program.stdout, Stderr: a.program.stderr,

@@ -247,7 +247,7 @@ func (f *whatifFlags) options(src profile.Source, before *analysis.Result, only 
 		return nil, nil, errors.New("the run had no machine to change: simulate with --machine")
 	}
 	if f.cores > 0 {
-		o.Cores = f.cores
+		o.Cores, o.Asked = f.cores, true
 		words = append(words, strconv.Itoa(f.cores)+" cores")
 	}
 	words = append(words, f.sized(o)...)

@@ -22,6 +22,7 @@ var metaFields = []metaField{
 	{"machine", func(m *Meta, e *env) column { return text[string]{&m.Machine, e} }, nil},
 	{"command", func(m *Meta, e *env) column { return list{&m.Command, e} }, nil},
 	{"cores", func(m *Meta, e *env) column { return num[int]{&m.Cores} }, nil},
+	{"asked", func(m *Meta, e *env) column { return truth{&m.Asked} }, isAsked},
 	{"clock_unit", func(m *Meta, e *env) column { return text[string]{&m.ClockUnit, e} }, nil},
 	{"clock_hz", func(m *Meta, e *env) column { return real{&m.ClockHz} }, nil},
 	{"time_label", func(m *Meta, e *env) column { return num[Label]{&m.TimeLabel} }, nil},
@@ -45,6 +46,7 @@ var metaFields = []metaField{
 }
 
 // Conditions of fields.
+func isAsked(m *Meta) bool { return m.Asked }
 func ofRank(m *Meta) bool  { return m.Launcher != "" }
 func inParts(m *Meta) bool { return len(m.Region) > 0 }
 

@@ -54,6 +54,7 @@ type Meta struct {
 	Machine       string   // the machine description as TOML, complete; "" for native
 	Command       []string // program and arguments
 	Cores         int
+	Asked         bool    // that is how many the user asked for; else the collector's own choice, or what there was
 	ClockUnit     string  // "instructions", "cycles" or "ns": the unit of every time in the profile
 	ClockHz       float64 // clock units per second, 0 if no such figure makes sense
 	TimeLabel     Label   // how times came about

@@ -77,7 +77,7 @@ var noteText = textRow[Note]{"note", Note{}, func(r *Note) []textField {
 var metaText = textRow[Meta]{"meta", Meta{}, func(r *Meta) []textField {
 	return []textField{str("tool", &r.Tool), str("collector", &r.Collector), str("model", &r.Model),
 		str("machine", &r.Machine), strs("command", &r.Command),
-		dec("cores", &r.Cores, 0), str("clock-unit", &r.ClockUnit), float("clock-hz", &r.ClockHz), enum("time-label", labelNames, &r.TimeLabel),
+		dec("cores", &r.Cores, 0), boolean("asked", &r.Asked), str("clock-unit", &r.ClockUnit), float("clock-hz", &r.ClockHz), enum("time-label", labelNames, &r.TimeLabel),
 		enum("count-label", labelNames, &r.CountLabel), str("node-time", &r.NodeTime), str("end-state", &r.EndState),
 		dec("exit-status", &r.ExitStatus, 0),
 		dec("run-time", &r.RunTime, 0), dec("core-time", &r.CoreTime, 0), boolean("complete", &r.Complete), boolean("resolved", &r.Resolved),

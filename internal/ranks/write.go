@@ -85,7 +85,7 @@ func (m *merger) own(a again, sink profile.Sink) error {
 func (m *merger) description() profile.Meta {
 	d := m.meta
 	d.RankInfo = profile.RankInfo{Launcher: d.Launcher, Ranks: max(d.Ranks, m.ranks), Job: d.Job}
-	d.Cores, d.CoreTime = m.cores, m.core
+	d.Cores, d.Asked, d.CoreTime = m.cores, false, m.core
 	if m.end > 0 {
 		d.RunTime = m.end
 	}

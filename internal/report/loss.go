@@ -71,6 +71,7 @@ type LossPlace struct {
 	Held    string        `json:"held,omitempty"`  // of a lock: the call that had taken it where threads waited for it longest
 	Times   uint64        `json:"times,omitempty"` // of waits: how often threads waited
 	Why     string        `json:"why,omitempty"`   // the place is not known, for this reason
+	Cores   int           `json:"cores,omitempty"` // the program never had a thread for so many cores that were asked for
 	Spent   *Spent        `json:"spent,omitempty"`
 	From    *Frame        `json:"from,omitempty"`      // of waits for others' work: where the function is called that waits
 	Awaits  []Awaits      `json:"awaits,omitempty"`    // and where is done what is waited for, the longest first
@@ -151,7 +152,7 @@ func (t *LossTerm) lostTo() string {
 
 func lossPlace(p *analysis.LossPlace) LossPlace {
 	out := LossPlace{Place: place(&p.Place), Event: p.Event, Section: int(p.Section), Share: p.Share, Time: p.Time, Behind: p.Behind,
-		Among: p.Among, Data: p.Data, Sharing: p.Sharing, Held: p.Held, Times: p.Count, Why: p.Why}
+		Among: p.Among, Data: p.Data, Sharing: p.Sharing, Held: p.Held, Times: p.Count, Why: p.Why, Cores: p.Cores}
 	out.Threads = shares(p.Threads)
 	if p.Spent != nil {
 		out.Spent = newSpent(p.Spent)
@@ -315,6 +316,10 @@ func (t *LossTerm) where() string {
 	p := &t.Places[0]
 	part := ratio(p.told(), t.Share)
 	switch {
+	case p.Cores > 0 && part > 0.995:
+		return ": " + p.unused()
+	case p.Cores > 0:
+		return fmt.Sprintf(", %s of it because %s", unit.Percent(part), p.unused()) + t.elsewhere()
 	case p.Why != "" && part > 0.995:
 		return ": " + p.Why
 	case p.Why == analysis.LoadingLibraries:
@@ -327,6 +332,11 @@ func (t *LossTerm) where() string {
 		lead = fmt.Sprintf(", %s%s of it at ", p.roughly(), unit.Percent(part))
 	}
 	return lead + p.at() + p.about(t.Name)
+}
+
+// unused says for how many cores the program never had a thread.
+func (p *LossPlace) unused() string {
+	return "there was never a thread for " + countOf(p.Cores, "core")
 }
 
 // elsewhere names the first place that is known, where no line has what most is lost to.
@@ -429,6 +439,8 @@ func (p *LossPlace) threadWords() string {
 // at is the place in a table, or why there is none.
 func (p *LossPlace) at() string {
 	switch {
+	case p.Cores > 0:
+		return p.unused()
 	case p.Why == analysis.LoadingLibraries:
 		return p.Why
 	case p.Why != "":

@@ -77,7 +77,7 @@ func From(name string, res *analysis.Result, cores int) (*Run, error) {
 				r.Terms[i].Time += idle
 			}
 		}
-		r.add(placeKey{term: analysis.TermSerial, why: "the program never had a thread for these cores"}, idle)
+		r.add(placeKey{term: analysis.TermSerial, why: analysis.NeverUsed}, idle)
 	}
 	return r, nil
 }

@@ -17,6 +17,7 @@ import (
 // Options say what to run, and how.
 type Options struct {
 	Cores       int           // simulated cores; 0: 8
+	Asked       bool          // that many were asked for: those without a thread are lost
 	Machine     string        // a machine: name of a preset, or file; "" or "count": an instruction takes one cycle
 	MachineText string        // its description, where Machine is but its name
 	Settings    []string      // "key=value" over the machine's description
@@ -80,6 +81,7 @@ const (
 // Config is what the child is told.
 type Config struct {
 	Cores       int
+	Asked       bool
 	Model       string // name of the machine
 	Machine     string // its description; "": model count
 	Erase       []Erase
@@ -156,7 +158,7 @@ func (o *Options) config() (Config, error) {
 		return Config{}, err
 	}
 	c := Config{
-		Cores: o.Cores, Model: model, Machine: text, Erase: o.Erase, Even: o.Even, Locks: o.Locks, NumberParts: o.NumberParts,
+		Cores: o.Cores, Asked: o.Asked, Model: model, Machine: text, Erase: o.Erase, Even: o.Even, Locks: o.Locks, NumberParts: o.NumberParts,
 		Cmd: o.Cmd, Args: append([]string{o.Cmd}, o.Args...), Env: o.Env, Out: o.Out,
 		SectionEnds: o.SectionEnds, Waste: o.Waste, Tolerance: o.Tolerance, Turn: o.Turn, Parallel: o.Parallel,
 		Traces: o.Traces, For: o.For, Region: o.Region, HostCPU: o.HostCPU, Progress: o.Progress, Tool: o.Tool, Rank: o.Rank,

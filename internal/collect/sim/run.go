@@ -355,7 +355,7 @@ func (r *run) metaAtEnd() profile.Meta {
 func (r *run) meta() profile.Meta {
 	m := profile.Meta{
 		Tool: r.cfg.Tool, Collector: "simulate", Model: r.cfg.Model, Machine: r.cfg.Machine,
-		Command: append([]string{r.cfg.Cmd}, r.cfg.Args[min(1, len(r.cfg.Args)):]...), Cores: r.cfg.Cores,
+		Command: append([]string{r.cfg.Cmd}, r.cfg.Args[min(1, len(r.cfg.Args)):]...), Cores: r.cfg.Cores, Asked: r.cfg.Asked,
 		ClockUnit: r.meter.Unit(), ClockHz: r.meter.Hz(), TimeLabel: profile.Measured, CountLabel: profile.Measured,
 		NodeTime: "visits", EndState: "running", RankInfo: r.cfg.Rank,
 	}
