@@ -149,8 +149,13 @@ func (w *wasting) say(s *watch.Sums) {
 func (w *wasting) pair(p *watch.Pair) profile.WastePair {
 	row := profile.WastePair{Kind: p.Kind.String(), First: w.side(p.First), Second: w.side(p.Second),
 		Thread: w.thread(p.Thread), Bytes: uint64(p.Bytes + 0.5), Count: uint64(p.Count), Data: w.host.data(p.Addr)}
-	row.Why = w.process.program.code.why(p, row.First.Addr, row.Second.Addr, row.Data != "")
+	row.Why = w.process.program.code.why(p, row.First.Addr, row.Second.Addr, row.Data != "", w.least)
 	return row
+}
+
+// least is the lower bound of a kind's share at an instruction.
+func (w *wasting) least(k waste.Kind, pc uint64) float64 {
+	return w.sums.Least(k, func(at watch.Place) bool { return w.host.list[at][0] == pc })
 }
 
 func (w *wasting) side(at watch.Place) profile.WasteSide {

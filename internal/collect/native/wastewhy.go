@@ -9,23 +9,47 @@ import (
 	"lime/internal/x86"
 )
 
-// why names the reason of a pair by the code around it; named: its data are a variable.
-func (c *code) why(p *watch.Pair, first, second uint64, named bool) string {
+// why names the reason of a pair by the code around it; named: its data are a variable; least: the
+// lower bound of a kind's share at an instruction.
+func (c *code) why(p *watch.Pair, first, second uint64, named bool, least func(waste.Kind, uint64) float64) string {
 	a, x := c.traits(first, p.Kind)
 	b, y := c.traits(second, p.Kind)
 	pair := reason.Pair{Kind: p.Kind, Again: p.First == p.Second, First: a, Second: b, Fixed: named && p.Count > 1 && !p.Moved,
-		Stack: x.Base == x86.RSP && y.Base == x86.RSP}
+		Stack:      x.Base == x86.RSP && y.Base == x86.RSP,
+		Recomputed: p.Kind == waste.SilentStore && c.recomputed(second, least)}
 	return pair.Word()
+}
+
+// recomputed reports whether most of the silent stores of an instruction were computed from silent
+// loads only: the loads that are not silent, of all of them together, are less than half as many as
+// the stores that are, as far as the samples are sure of both.
+func (c *code) recomputed(pc uint64, least func(waste.Kind, uint64) float64) bool {
+	list, i, at := c.around(pc)
+	if i < 0 {
+		return false
+	}
+	loads, fresh := reason.Feeds(list, i, at), 0.0
+	for _, load := range loads {
+		fresh += 1 - least(waste.SilentLoad, load)
+	}
+	return len(loads) > 0 && 2*fresh < least(waste.SilentStore, pc)
+}
+
+// around is the block that holds an instruction, at which place of it, -1 if it is not known, and
+// where the block begins.
+func (c *code) around(pc uint64) (list []x86.Inst, i int, at uint64) {
+	b, im := c.spot(pc).b, c.images.at(pc)
+	if im == nil || im.Bin == nil || pc < b.addr || pc >= b.end {
+		return nil, -1, 0
+	}
+	list, i = blockOf(im.Bin.ReadAddr(b.addr-im.Bias, int(b.end-b.addr)), int(pc-b.addr))
+	return list, i, b.addr
 }
 
 // traits are those of an instruction's access that may be waste of a kind.
 func (c *code) traits(pc uint64, k waste.Kind) (reason.Traits, reason.Access) {
 	none := reason.Access{Base: x86.NoReg, Index: x86.NoReg}
-	b, im := c.spot(pc).b, c.images.at(pc)
-	if im == nil || im.Bin == nil || pc < b.addr || pc >= b.end {
-		return 0, none
-	}
-	list, i := blockOf(im.Bin.ReadAddr(b.addr-im.Bias, int(b.end-b.addr)), int(pc-b.addr))
+	list, i, _ := c.around(pc)
 	if i < 0 {
 		return 0, none
 	}

@@ -87,30 +87,13 @@ func newWasteBlock(id engine.BlockID, x *engine.Block, shape *engine.LogShape, c
 		}
 		a.traits = reason.Of(insts, l.Inst, reason.Access{Base: l.Base, Index: l.Index, Read: l.Read, Write: l.Write}, x.End == engine.EndCond)
 		if l.Write {
-			a.feeds = feeds(insts, l.Inst, x.PC)
+			a.feeds = reason.Feeds(insts, l.Inst, x.PC)
 		}
 		a.elem = elem.Stored(insts[:l.Inst+1], a.n)
 		b.accesses = append(b.accesses, a)
 	}
 	b.split()
 	return b, nil
-}
-
-// feeds are the loads of a block from which the value of a store is computed.
-func feeds(insts []x86.Inst, i int, pc uint64) (out []uint64) {
-	at := make([]uint64, len(insts)) // of the instructions
-	for k := range insts {
-		at[k], pc = pc, pc+uint64(insts[k].Len)
-	}
-	last := len(insts) - 1
-	list, ok := reason.Feeds(insts, i, insts[last].Branch == x86.BranchCond && insts[last].Target(at[last]) == at[0])
-	if !ok {
-		return nil
-	}
-	for _, k := range list {
-		out = append(out, at[k])
-	}
-	return out
 }
 
 // split cuts the accesses into those that are loads and stores and no more, and the rest.

@@ -8,11 +8,29 @@ import (
 
 // What a store's value is computed from, by the instructions of its block alone.
 
-// Feeds finds the instructions, by number, whose loads the value is computed from that instruction i
-// of a block stores. It is not ok if the value is a mere copy, or if anything else goes into it: a
-// register from before the block, flags, what an unknown instruction leaves. A block that is a loop
-// of its own may use registers that it leaves alone.
-func Feeds(insts []x86.Inst, i int, loop bool) (loads []int, ok bool) {
+// Feeds finds the instructions, by address, whose loads the value is computed from that instruction i
+// of a block at pc stores. There are none if the value is a mere copy, or if anything else goes into
+// it: a register from before the block, flags, what an unknown instruction leaves. A block that is a
+// loop of its own may use registers that it leaves alone.
+func Feeds(insts []x86.Inst, i int, pc uint64) (loads []uint64) {
+	at := make([]uint64, len(insts))
+	for k, next := 0, pc; k < len(insts); k++ {
+		at[k] = next
+		next += uint64(insts[k].Len)
+	}
+	last := len(insts) - 1
+	list, ok := feeds(insts, i, insts[last].Branch == x86.BranchCond && insts[last].Target(at[last]) == pc)
+	if !ok {
+		return nil
+	}
+	for _, k := range list {
+		loads = append(loads, at[k])
+	}
+	return loads
+}
+
+// feeds finds them by number.
+func feeds(insts []x86.Inst, i int, loop bool) (loads []int, ok bool) {
 	in := &insts[i]
 	if !moves(in) || in.ImmLen > 0 {
 		return nil, false

@@ -56,9 +56,23 @@ func TestFeeds(t *testing.T) {
 			}
 			insts, code = append(insts, in), code[in.Len:]
 		}
-		got, ok := Feeds(insts, row.at, row.loop)
+		got, ok := feeds(insts, row.at, row.loop)
 		if ok != (row.want != nil) || ok && !slices.Equal(got, row.want) {
 			t.Errorf("%s: %v, %v; want %v", row.name, got, ok, row.want)
+		}
+	}
+	code := slices.Concat(loadF, mulF, storeF, next, []byte{0x48, 0x39, 0xfa, 0x75, 0xeb}) // back to the first of them
+	for off, want := range map[int][]uint64{0: {0x1000}, 4: nil} {
+		var insts []x86.Inst
+		for left := code[off:]; len(left) > 0; left = left[insts[len(insts)-1].Len:] {
+			var in x86.Inst
+			if err := x86.Decode(left, &in); err != nil {
+				t.Fatal(err)
+			}
+			insts = append(insts, in)
+		}
+		if got := Feeds(insts, len(insts)-4, 0x1000+uint64(off)); !slices.Equal(got, want) {
+			t.Errorf("from offset %d: %#x, want %#x", off, got, want)
 		}
 	}
 }

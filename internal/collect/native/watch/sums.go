@@ -20,6 +20,19 @@ type Sums struct {
 	Pairs   []Pair                        // the ones that waste most first
 	Same    int                           // accesses to bytes that other threads used at the time, too: true sharing
 	Cost    Cost
+	places  map[placeKind]*tally
+}
+
+// Least is the lower bound of a kind's share at some places, 0 if nothing is known of them.
+func (s *Sums) Least(k waste.Kind, of func(Place) bool) float64 {
+	var sum tally
+	for key, t := range s.places {
+		if key.kind == k && of(key.at) {
+			sum.wasted, sum.of, sum.squares = sum.wasted+t.wasted, sum.of+t.of, sum.squares+t.squares
+		}
+	}
+	low, _ := wilson(sum.wasted/max(sum.of, 1), sum.of, sum.squares, normal95)
+	return low
 }
 
 // Share is the share of a kind, in bytes for which samples stand.
@@ -62,6 +75,7 @@ type sums struct {
 	whole   account
 	threads map[int32]*account
 	pairs   map[pairKey]*Pair
+	places  map[placeKind]*tally // of the whole
 	same    int
 }
 
@@ -91,7 +105,8 @@ type tally struct {
 func newAccount() *account { return &account{pending: map[placeKind]float64{}} }
 
 func newSums() *sums {
-	return &sums{whole: *newAccount(), threads: map[int32]*account{}, pairs: map[pairKey]*Pair{}}
+	return &sums{whole: *newAccount(), threads: map[int32]*account{}, pairs: map[pairKey]*Pair{},
+		places: map[placeKind]*tally{}}
 }
 
 // of are the accounts of a thread: its own, and that of all.
@@ -137,6 +152,11 @@ func (s *sums) decided(d *decision) (weight float64) {
 	accounts := s.of(d.thread)
 	accounts[1].decided(d)
 	weight = accounts[0].decided(d)
+	at := placeKind{d.at, d.kind}
+	if s.places[at] == nil {
+		s.places[at] = &tally{}
+	}
+	s.places[at].add(weight, d.fraction)
 	if d.fraction == 0 {
 		return weight
 	}
@@ -156,17 +176,20 @@ func (a *account) decided(d *decision) (weight float64) {
 	key := placeKind{d.at, d.kind}
 	w := float64(d.bytes) + a.pending[key]
 	delete(a.pending, key)
-	t := &a.kinds[d.kind]
-	t.of += w
-	t.squares += w * w
-	t.wasted += w * d.fraction
-	t.decisions++
+	a.kinds[d.kind].add(w, d.fraction)
 	return w
+}
+
+func (t *tally) add(weight, fraction float64) {
+	t.of += weight
+	t.squares += weight * weight
+	t.wasted += weight * fraction
+	t.decisions++
 }
 
 // result is what was found, of the kinds that were looked for.
 func (s *sums) result(kinds waste.Set) Sums {
-	out := Sums{Same: s.same, Threads: map[int32]*[waste.Kinds]Share{}}
+	out := Sums{Same: s.same, places: s.places, Threads: map[int32]*[waste.Kinds]Share{}}
 	for k := range waste.Kinds {
 		if !kinds.Has(k) {
 			continue

@@ -212,6 +212,12 @@ func TestThreadsOfSums(t *testing.T) {
 			t.Errorf("%s: %+v", row.name, x)
 		}
 	}
+	least := func(places ...Place) float64 {
+		return got.Least(dead, func(p Place) bool { return slices.Contains(places, p) })
+	}
+	if one, none, both := least(10), least(20), least(10, 20); one <= both || none != 0 || least(30) != 0 {
+		t.Errorf("at least %v at one place, %v at the other, %v at both", one, none, both)
+	}
 	if len(got.Pairs) != 1 || got.Pairs[0].Thread != 1 || got.Pairs[0].Bytes != 56 {
 		t.Errorf("%+v", got.Pairs)
 	}
