@@ -3,6 +3,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -176,16 +177,25 @@ func (l *Loss) ranked() []*LossTerm {
 			out = append(out, t)
 		}
 	}
-	slices.SortStableFunc(out, func(a, b *LossTerm) int {
-		switch {
-		case a.Share > b.Share:
-			return -1
-		case a.Share < b.Share:
-			return 1
-		}
-		return 0
-	})
+	slices.SortStableFunc(out, func(a, b *LossTerm) int { return cmp.Compare(b.ofUsed(), a.ofUsed()) })
 	return out
+}
+
+// ofUsed is the term's share without cores for which there was never a thread: it is the user who
+// chose their number, and what the program does with the others is not to stand behind them.
+func (t *LossTerm) ofUsed() float64 {
+	if p := t.neverUsed(); p != nil {
+		return t.Share - p.Share
+	}
+	return t.Share
+}
+
+// neverUsed is the row of cores for which there was never a thread, nil if there are none.
+func (t *LossTerm) neverUsed() *LossPlace {
+	if i := slices.IndexFunc(t.Places, func(p LossPlace) bool { return p.Cores > 0 }); i >= 0 {
+		return &t.Places[i]
+	}
+	return nil
 }
 
 // claimed are those of them that are the program's doing.
@@ -212,12 +222,23 @@ func (l *Loss) headline() string {
 			unit.Percent(l.Useful), cores, l.unprovedWords())
 	}
 	most := ranked[0]
+	if most.ofUsed() < littleLost {
+		return l.usefulWords()
+	}
 	return fmt.Sprintf("%s of the time of %s %s%s. %s",
-		unit.Percent(most.Share), cores, most.lostTo(), most.where(), l.usefulWords())
+		unit.Percent(most.ofUsed()), cores, most.lostTo(), most.where(), l.usefulWords())
 }
 
+// usefulWords end the headline.
 func (l *Loss) usefulWords() string {
-	return unit.Percent(l.Useful) + " is useful work" + l.unprovedWords() + "."
+	words := unit.Percent(l.Useful) + " is useful work" + l.unprovedWords() + "."
+	for i := range l.Terms {
+		if p := l.Terms[i].neverUsed(); p != nil {
+			return fmt.Sprintf("For %d of the %s there was never a thread (%s of the time). %s", p.Cores, countOf(l.Cores, "core"),
+				unit.Percent(p.Share), words)
+		}
+	}
+	return words
 }
 
 func (l *Loss) unprovedWords() string {
@@ -310,16 +331,12 @@ var lostWords = map[string]string{
 
 // where names the places of a term in a sentence.
 func (t *LossTerm) where() string {
-	if len(t.Places) == 0 {
+	p := t.ofPlaces()
+	if p == nil {
 		return ""
 	}
-	p := &t.Places[0]
-	part := ratio(p.told(), t.Share)
+	part := ratio(p.told(), t.ofUsed())
 	switch {
-	case p.Cores > 0 && part > 0.995:
-		return ": " + p.unused()
-	case p.Cores > 0:
-		return fmt.Sprintf(", %s of it because %s", unit.Percent(part), p.unused()) + t.elsewhere()
 	case p.Why != "" && part > 0.995:
 		return ": " + p.Why
 	case p.Why == analysis.LoadingLibraries:
@@ -334,6 +351,14 @@ func (t *LossTerm) where() string {
 	return lead + p.at() + p.about(t.Name)
 }
 
+// ofPlaces is the first place of those that the program used, nil if there is none.
+func (t *LossTerm) ofPlaces() *LossPlace {
+	if i := slices.IndexFunc(t.Places, func(p LossPlace) bool { return p.Cores == 0 }); i >= 0 {
+		return &t.Places[i]
+	}
+	return nil
+}
+
 // unused says for how many cores the program never had a thread.
 func (p *LossPlace) unused() string {
 	return "there was never a thread for " + countOf(p.Cores, "core")
@@ -341,12 +366,12 @@ func (p *LossPlace) unused() string {
 
 // elsewhere names the first place that is known, where no line has what most is lost to.
 func (t *LossTerm) elsewhere() string {
-	i := slices.IndexFunc(t.Places, func(p LossPlace) bool { return p.Why == "" })
+	i := slices.IndexFunc(t.Places, func(p LossPlace) bool { return p.Why == "" && p.Cores == 0 })
 	if i < 0 || t.Places[i].Share < littleLost {
 		return ""
 	}
 	p := &t.Places[i]
-	return fmt.Sprintf(", and %s%s at %s", p.roughly(), unit.Percent(ratio(p.told(), t.Share)), p.at()) + p.about(t.Name)
+	return fmt.Sprintf(", and %s%s at %s", p.roughly(), unit.Percent(ratio(p.told(), t.ofUsed())), p.at()) + p.about(t.Name)
 }
 
 // told is the share of the core time that is lost where the report says: of a stretch of one thread

@@ -38,3 +38,31 @@ func TestHeadlineNamesWhatIsWaitedFor(t *testing.T) {
 		}
 	}
 }
+
+// Cores for which there was never a thread are told of, but do not stand in front of what the threads
+// lost that there were.
+func TestHeadlineOfUnusedCores(t *testing.T) {
+	unused := LossPlace{Why: analysis.NeverUsed, Cores: 4, Share: 0.5}
+	alone := LossPlace{Place: Place{File: "a.c", Line: 9}, Share: 0.1}
+	lock := LossTerm{Name: analysis.TermLock, Share: 0.2, Time: 20, Places: []LossPlace{{Place: Place{File: "a.c", Line: 5}, Share: 0.2}}}
+	const never = "For 4 of the 8 cores there was never a thread (50.0 % of the time). "
+	for _, c := range []struct {
+		name   string
+		useful float64
+		terms  []LossTerm
+		want   string
+	}{
+		{"a lock", 0.3, []LossTerm{{Name: analysis.TermSerial, Share: 0.5, Time: 50, Places: []LossPlace{unused}}, lock},
+			"20.0 % of the time of 8 cores is spent waiting for locks, at a.c:5. " + never + "30.0 % is useful work."},
+		{"less than another term", 0.2, []LossTerm{{Name: analysis.TermSerial, Share: 0.6, Time: 60, Places: []LossPlace{unused, alone}}, lock},
+			"20.0 % of the time of 8 cores is spent waiting for locks, at a.c:5. " + never + "20.0 % is useful work."},
+		{"too few besides", 0.4, []LossTerm{{Name: analysis.TermSerial, Share: 0.6, Time: 60, Places: []LossPlace{unused, alone}}},
+			"10.0 % of the time of 8 cores is lost because too few threads are at work, at a.c:9. " + never + "40.0 % is useful work."},
+		{"nothing else", 0.5, []LossTerm{{Name: analysis.TermSerial, Share: 0.5, Time: 50, Places: []LossPlace{unused}}}, never + "50.0 % is useful work."},
+	} {
+		l := &Loss{Cores: 8, CoreTime: 100, LossShares: LossShares{Useful: c.useful}, Terms: c.terms}
+		if got := l.headline(); got != c.want {
+			t.Errorf("%s: %s\nwant %s", c.name, got, c.want)
+		}
+	}
+}
