@@ -101,12 +101,6 @@ type branch struct {
 	seen            [3]compared // the last comparisons
 }
 
-type compared struct {
-	a, b           uint64
-	width          uint8
-	partly, signed bool
-}
-
 // leastRounds must be seen: two differences of a counter, to see that they are equal.
 const leastRounds = 3
 
@@ -239,6 +233,9 @@ func (c *counting) instruction(x *exec, s *step) bool {
 		if c.f.loose[x.at(s)] {
 			from.tainted, from.affine = true, false
 		}
+	}
+	if in.FlagsRead != 0 && in.Branch == x86.BranchNone {
+		from.loaded = from.loaded || c.flags.loaded
 	}
 	if in.Branch == x86.BranchRet && from.tainted {
 		return false
@@ -392,7 +389,7 @@ func (c *counting) tested(x *exec, s *step, way uint8) *branch {
 	t.seen[0], t.seen[1] = t.seen[1], t.seen[2]
 	t.seen[2] = compared{}
 	if y := f.x; y != nil {
-		t.seen[2] = compared{y.a, y.b, y.width, y.partly, y.signed}
+		t.seen[2] = y.compared
 	}
 	if a := t.seen[0]; a.width != 0 {
 		_, even := t.moves()

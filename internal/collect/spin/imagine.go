@@ -75,7 +75,6 @@ type imagining struct {
 	c     *counting // what the rounds so far have shown
 	first *Head     // of the loop
 	turns []node    // the tests that go the other way in the round under way
-	flags exec      // what set them
 	left  int       // blocks that may yet be imagined
 }
 
@@ -138,9 +137,6 @@ func (m *imagining) block(h *Head) bool {
 		ends, s.head.End = in.Branch != x86.BranchNone, h.PC+uint64(in.Len)
 		if h.PC, ok = m.next(&x, node{h.PC, s.head.Regs[x86.RSP]}, to, known); !ok {
 			return false
-		}
-		if in.FlagsWrite != 0 {
-			m.flags = x
 		}
 	}
 	s.last = len(f.execs)
@@ -220,8 +216,7 @@ func (m *imagining) way(in *x86.Inst, at node) uint8 {
 		m.turns = slices.Delete(slices.Clone(m.turns), i, i+1)
 		return 3 - t.ways
 	}
-	c := comparison{moves: m.flags.a, stays: m.flags.b, width: m.flags.width, cond: in.Cond,
-		partly: m.flags.partly, signed: m.flags.signed}
+	c := m.f.w.flags.under(in.Cond)
 	switch {
 	case t != nil && t.ways != 3 && (t.tainted || c.width == 0 || !c.tells()):
 		return t.ways

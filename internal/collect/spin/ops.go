@@ -82,6 +82,9 @@ func buildOps() (t [0x200]op) {
 	t[0x1b0], t[0x1b1] = compareExchange, compareExchange
 	t[0x1b6], t[0x1b7], t[0x1be], t[0x1bf] = extend, extend, extend, extend
 	t[0x1c0], t[0x1c1] = exchangeAdd, exchangeAdd
+	for cond := range uint16(16) {
+		t[0x140+cond], t[0x190+cond] = moveIf, setIf
+	}
 	return t
 }
 
@@ -432,6 +435,41 @@ func compareExchange(o *operands) result {
 	}
 	v, ok := o.get(regField(o.in), n)
 	return result{dst: x86.RAX, value: o.w.regs[x86.RAX], known: true, stored: v, storeKnown: ok}
+}
+
+// holds reports whether the instruction's condition holds, if the flags tell.
+func (o *operands) holds() (is, known bool) {
+	c := o.w.flags.under(o.in.Cond)
+	if c.width == 0 || !c.tells() {
+		return false, false
+	}
+	return c.holds(), true
+}
+
+// setIf is setcc.
+func setIf(o *operands) result {
+	is, known := o.holds()
+	v := uint64(0)
+	if is {
+		v = 1
+	}
+	return o.putRM(v, 1, known)
+}
+
+// moveIf is cmovcc: where nothing is moved, four bytes clear the upper half all the same.
+func moveIf(o *operands) result {
+	n := uint8(4)
+	if o.in.Rex&8 != 0 {
+		n = 8
+	} else if o.in.OpSize16 {
+		n = 2
+	}
+	is, known := o.holds()
+	v, ok := o.get(regField(o.in), n)
+	if is {
+		v, ok = o.rm(n)
+	}
+	return o.put(regField(o.in), v, n, known && ok)
 }
 
 func push(o *operands) result {

@@ -1,6 +1,7 @@
 package spin
 
 import (
+	"math/bits"
 	"strings"
 
 	"lime/internal/x86"
@@ -24,11 +25,20 @@ type exec struct {
 	tries  bool // it is an attempt to take a lock: what it stores is what it finds, or it ends the loop
 	takes  bool // it is one, and not a look: it would store something else than it asks for
 	silent bool // it stores what is there
-	// What the flags were computed from: a-b, or a alone compared with 0. width is in bits, 0 if
-	// that is not known.
+	compared
+}
+
+// compared is what flags were computed from: a-b, or a alone compared with 0. width is in bits, 0 if
+// that is not known.
+type compared struct {
 	a, b           uint64
 	width          uint8
 	partly, signed bool // which of the flags are not those of cmp a, b (bound.go)
+}
+
+// under is the comparison that a condition makes of it.
+func (c *compared) under(cond uint8) comparison {
+	return comparison{moves: c.a, stays: c.b, width: c.width, cond: cond, partly: c.partly, signed: c.signed}
 }
 
 // changes reports whether an instruction may change memory that the loop reads.
@@ -43,6 +53,7 @@ type walker struct {
 	fs     uint64
 	sp     uint64 // at the head of the block
 	stored []held // by this block
+	flags  compared
 	access []x86.Access
 	// imagines: what is loaded need not be known.
 	imagines bool
@@ -57,7 +68,7 @@ type held struct {
 
 func (w *walker) begin(p Program, h *Head) {
 	w.prog, w.regs, w.fs, w.known, w.sp = p, h.Regs, h.FSBase, 0xffff, h.Regs[x86.RSP]
-	w.stored, w.imagines = w.stored[:0], false
+	w.stored, w.imagines, w.flags = w.stored[:0], false, compared{}
 }
 
 // reg is the value of a register.
@@ -144,6 +155,9 @@ func (w *walker) run(in *x86.Inst, pc uint64) (x exec, ok bool) {
 		}
 	}
 	w.effect(&x, in, next)
+	if in.FlagsWrite != 0 {
+		w.flags = x.compared
+	}
 	return x, x.stores.n == 0 || w.mayStore(&x)
 }
 
@@ -168,14 +182,19 @@ func (w *walker) spill(x *exec, next uint64) bool {
 const mostSpilled = 32
 
 // movesVector recognises the moves of vector registers among themselves and between them and
-// memory, by which a compiler saves them around a call (Intel SDM vol. 2).
+// memory, by which a compiler saves them around a call, or has constants in them again behind it: it
+// clears them, or spreads over one what it moved there (Intel SDM vol. 2).
 func movesVector(in *x86.Inst) bool {
 	if !in.SSE && !in.AVX || in.AVX512 {
 		return false
 	}
 	switch strings.TrimPrefix(in.Name, "v") {
-	case "movss", "movsd", "movaps", "movapd", "movups", "movupd", "movdqa", "movdqu":
+	case "movss", "movsd", "movaps", "movapd", "movups", "movupd", "movdqa", "movdqu",
+		"movddup", "movlhps", "movhlps", "unpcklps", "unpcklpd", "punpckldq", "punpcklqdq", "pshufd", "shufps", "shufpd",
+		"broadcastss", "broadcastsd", "pbroadcastd", "pbroadcastq":
 		return true
+	case "xorps", "xorpd", "pxor":
+		return !in.HasMem && bits.OnesCount32(in.VecReads) <= 1 // of itself
 	case "movd", "movq":
 		return in.HasMem || in.Opcode == 0x6e // or from a general-purpose register; not to one
 	}

@@ -72,7 +72,15 @@ func TestWhatARoundMayHold(t *testing.T) {
 		{"\xf0\x0f\xc1\x0f", "lock xadd [rdi], ecx: adds something", false},
 		{"\xf0\x0f\xc1\x17", "lock xadd [rdi], edx: adds nil", true},
 		{"\xf3\x48\xab", "rep stosq", false},
-		{"\x66\x0f\xef\xc0", "pxor xmm0, xmm0", false},
+		{"\x66\x0f\xef\xc0", "pxor xmm0, xmm0", true},
+		{"\x66\x0f\xef\xc1", "pxor xmm0, xmm1", false},
+		{"\x0f\x57\xc0", "xorps xmm0, xmm0", true},
+		{"\xc5\xf8\x57\xc0", "vxorps xmm0, xmm0, xmm0", true},
+		{"\xc5\xf0\x57\xc0", "vxorps xmm0, xmm1, xmm0", false},
+		{"\x66\x0f\x14\xc9", "unpcklpd xmm1, xmm1", true},
+		{"\x66\x0f\x70\xc0\x00", "pshufd xmm0, xmm0, 0", true},
+		{"\xc4\xe2\x7d\x19\xc0", "vbroadcastsd ymm0, xmm0", true},
+		{"\x66\x0f\x58\xc0", "addpd xmm0, xmm0", false},
 		{"\x0f\x31", "rdtsc", false},
 		{"\xe8\x00\x00\x00\x00", "call", true},
 		{"\xf2\x0f\x11\x04\x24", "movsd [rsp], xmm0", true},
@@ -129,13 +137,25 @@ func TestValues(t *testing.T) {
 		{"\x0f\xbe\x07", "movsx eax, byte [rdi]", rax, 0x55, true},
 		{"\xf0\x0f\xb1\x0f", "lock cmpxchg [rdi], ecx, in vain", rax, 0x55, true},
 		{"\x54", "push rsp", x86.RSP, stackAt - 8, true},
+		{"\x39\xc8\x0f\x9c\xc0", "cmp eax, ecx; setl al", rax, 1, true},
+		{"\x39\xc8\x0f\x9d\xc0", "cmp eax, ecx; setge al", rax, 0, true},
+		{"\x84\xc0\x0f\x95\xc0", "test al, al; setne al", rax, 1, true},
+		{"\x39\xc8\x0f\x90\xc0", "cmp eax, ecx; seto al", rax, 0, false},
+		{"\x0f\x95\xc0", "setne al, flags unknown", rax, 0, false},
+		{"\x39\xc8\x0f\x42\xc1", "cmp eax, ecx; cmovb eax, ecx", rax, 10, true},
+		{"\x39\xc8\x0f\x43\xc1", "cmp eax, ecx; cmovae eax, ecx", rax, 7, true},
+		{"\x39\xc8\x48\x0f\x42\x07", "cmp eax, ecx; cmovb rax, [rdi]", rax, 0x55, true},
 		{"\x48\x0f\xaf\xc1", "imul rax, rcx", rax, 0, false},
 	} {
 		h := Head{PC: codeAt}
 		h.Regs[rax], h.Regs[rcx], h.Regs[x86.RDI], h.Regs[x86.RSP] = 7, 10, dataAt, stackAt
 		var w walker
 		w.begin(memory{}.put(dataAt, "\x55\x00\x00\x00\x00\x00\x00\x00"), &h)
-		w.run(decode(t, c.code, c.name), codeAt)
+		for at := 0; at < len(c.code); {
+			in := decode(t, c.code[at:], c.name)
+			w.run(in, codeAt+uint64(at))
+			at += int(in.Len)
+		}
 		got, ok := w.reg(c.reg)
 		if ok != c.ok || ok && got != c.want {
 			t.Errorf("%s: %#x, %v; want %#x, %v", c.name, got, ok, c.want, c.ok)
