@@ -105,6 +105,9 @@ func (s *turnstile) ahead(t *thread) bool {
 // given theirs away with nobody to wait for, or have gone round a loop for long in which they wait
 // for them.
 func (t *thread) rank() uint64 {
+	if c := t.letGo(); c != nil {
+		return max(c.at, c.worked, c.meeting.last) / 2
+	}
 	if t.host.yielded || t.covered() && t.now()-min(t.now(), t.waitsSince()) > longSpun {
 		return behindAll + t.host.ticket
 	}
@@ -115,6 +118,15 @@ func (t *thread) rank() uint64 {
 }
 
 const behindAll = math.MaxUint64 / 2
+
+// letGo is the barrier in which t stands from which others have gone on already, nil if there is none:
+// t has but to see that, and goes on at the clock of the last who came.
+func (t *thread) letGo() *call {
+	if n := len(t.frames); n > 0 && t.frames[n-1].meeting != nil && t.frames[n-1].meeting.over {
+		return &t.frames[n-1]
+	}
+	return nil
+}
 
 // waitsSince is the clock at which t came to where it waits.
 func (t *thread) waitsSince() uint64 {

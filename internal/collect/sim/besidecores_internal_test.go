@@ -1,6 +1,10 @@
 package sim
 
-import "testing"
+import (
+	"testing"
+
+	"lime/internal/collect/known"
+)
 
 // TestNobodyStarves has threads whose clocks hardly move take turns on all cores, as runtimes do that
 // wait for a thread whose clock is far ahead: it is given a core all the same, once and again.
@@ -31,5 +35,42 @@ func TestNobodyStarves(t *testing.T) {
 	}
 	if had < 10 {
 		t.Errorf("who is far ahead had %d turns of %d", had, 20*mostTurns)
+	}
+}
+
+// TestWhoIsLetGoDoesNotWait has a thread go round the loop of a barrier for long, while others take
+// turns on the only core. It stays behind them as long as nobody has gone on from there, and is given
+// the core before them as soon as somebody has, as it does no more than look.
+func TestWhoIsLetGoDoesNotWait(t *testing.T) {
+	b := &beside{turnstile: turnstile{cores: 1}}
+	const came, spun = 1000, 10 * longSpun
+	m := &meeting{last: came}
+	waits := &thread{core: &core{clock: came + spun}}
+	waits.frames = []call{{fn: &fn{Role: known.Barrier}, reported: true, at: came, meeting: m}}
+	works := []*thread{{core: &core{clock: 3 * spun}}, {core: &core{clock: 3 * spun}}}
+	for _, x := range append(works, waits) {
+		b.wants(x)
+	}
+	turns := func() (had int) {
+		for range 10 {
+			for _, x := range append(works, waits) {
+				if x.host.place == placeTaken {
+					if x == waits {
+						had++
+					}
+					x.core.clock += spun
+					b.gives(x)
+					b.wants(x)
+				}
+			}
+		}
+		return had
+	}
+	if had := turns(); had != 0 {
+		t.Errorf("who waits had %d turns", had)
+	}
+	m.over = true
+	if had := turns(); had == 0 {
+		t.Error("who was let go had no turn")
 	}
 }
