@@ -18,7 +18,8 @@ const lineBytes = 64
 // then the line has gone to and fro, and neither has touched what the other one uses.
 type line struct {
 	owner  int
-	access access // that was sampled
+	access access  // that was sampled
+	ticks  float64 // for which it stands
 	at     Place
 	word   watched // a word of the line
 	home   watched // the bytes of the access, or a part of them
@@ -46,14 +47,14 @@ func (t *Tracer) lend() {
 }
 
 // beside begins to look at the line of an access that a thread is about to make.
-func (t *Tracer) beside(tid int, a access, at Place) {
+func (t *Tracer) beside(tid int, a access, at Place, ticks float64) {
 	if t.slots.lent == 0 { // with whom?
-		t.lineDecided(&line{owner: tid, access: a, at: at}, 0)
+		t.lineDecided(&line{owner: tid, access: a, at: at, ticks: ticks}, 0)
 		return
 	}
 	first := a.addr &^ (lineBytes - 1)
 	word := first + 8*uint64(t.rng.IntN(lineBytes/8))
-	l := &line{owner: tid, access: a, at: at, ticked: map[int]bool{},
+	l := &line{owner: tid, access: a, at: at, ticks: ticks, ticked: map[int]bool{},
 		word: newWatched(access{addr: word, bytes: 8}, wordData, t.rng.IntN),
 		home: newWatched(a, homeData, t.rng.IntN)}
 	t.line = l
@@ -67,7 +68,7 @@ func (t *Tracer) beside(tid int, a access, at Place) {
 // lineDecided counts a line and forgets it.
 func (t *Tracer) lineDecided(l *line, fraction float64) {
 	d := &decision{kind: waste.FalseSharing, thread: int32(l.owner), at: l.at, first: l.at, second: l.second, addr: l.access.addr,
-		bytes: l.access.bytes, fraction: fraction}
+		bytes: l.access.bytes, ticks: l.ticks, fraction: fraction}
 	if !l.access.writes { // who stores comes first
 		d.first, d.second = d.second, d.first
 	}
@@ -77,7 +78,7 @@ func (t *Tracer) lineDecided(l *line, fraction float64) {
 
 // lineMissed forgets a line of which nothing is known.
 func (t *Tracer) lineMissed(l *line) {
-	t.sums.missed(waste.Of(waste.FalseSharing), int32(l.owner), l.at, l.access.bytes)
+	t.sums.missed(waste.Of(waste.FalseSharing), int32(l.owner), l.at, float64(l.access.bytes)*l.ticks)
 	t.lineClosed(l)
 }
 

@@ -57,6 +57,7 @@ type point struct {
 	value     uint64  // what stands there since
 	store     bool    // it was a store
 	access    access  // that was sampled
+	ticks     float64 // for which it stands
 	tolerance float64 // of floating-point numbers
 	owner     int     // the thread that was sampled
 	at        Place

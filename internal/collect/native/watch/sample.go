@@ -73,10 +73,12 @@ func (t *Tracer) tick(th *thread) {
 	}
 	room := t.line == nil // a thread whose line has just come to its end leaves the next one to others
 	t.lineTick(th.tid)
-	if t.cost.Stopped > t.o.Budget*t.cost.Ran {
+	chance := t.budget.chance(t.o.Period.Seconds(), t.cost.Ran, t.cost.Stopped)
+	if t.rng.Float64() >= chance {
 		t.cost.Left++
 		return
 	}
+	t.budget.samples++
 	t.unmade(th)
 	if t.line != nil && t.line.stage != alone { // the register that leads is taken
 		t.cost.Strayed++
@@ -94,7 +96,7 @@ func (t *Tracer) tick(th *thread) {
 	if len(way) == 0 {
 		return
 	}
-	x := &target{pc: way[t.rng.IntN(len(way))], want: w}
+	x := &target{pc: way[t.rng.IntN(len(way))], ticks: 1 / chance, want: w}
 	if x.pc == regs.Rip {
 		t.arm(th, &regs, x)
 		return
@@ -164,17 +166,17 @@ func (t *Tracer) arm(th *thread, regs *unix.PtraceRegs, x *target) {
 	}
 	at := t.host.Place(regs.Rip, regs)
 	if sharing {
-		t.beside(th.tid, a, at)
+		t.beside(th.tid, a, at, x.ticks)
 		return
 	}
 	slot := t.slots.place(t.rng.IntN)
 	if slot < 0 {
-		t.sums.missed(x.kinds, int32(th.tid), at, a.bytes)
+		t.sums.missed(x.kinds, int32(th.tid), at, float64(a.bytes)*x.ticks)
 		return
 	}
 	t.evict(slot)
 	p := &point{watched: newWatched(a, uint64(slot), t.rng.IntN), store: x.stores, owner: th.tid, at: at, open: x.kinds,
-		access: a, tolerance: t.o.Tolerance}
+		access: a, ticks: x.ticks, tolerance: t.o.Tolerance}
 	p.before, _ = t.read(p.addr, p.bytes)
 	t.slots.points[slot] = p
 	all := p.watch(th.tid)
@@ -205,7 +207,7 @@ func (p *point) watch(tid int) bool { return p.add(tid, p.store || tid == p.owne
 // evict gives up a point, if there is one: what happens at its place later speaks for it.
 func (t *Tracer) evict(slot int) {
 	if p := t.slots.points[slot]; p != nil {
-		t.sums.missed(p.open, int32(p.owner), p.at, p.access.bytes)
+		t.sums.missed(p.open, int32(p.owner), p.at, float64(p.access.bytes)*p.ticks)
 		t.drop(slot)
 	}
 }
@@ -356,7 +358,7 @@ func (t *Tracer) conclude(p *point, list []verdict, second func() Place) {
 			at = second()
 		}
 		t.tell(&decision{kind: v.kind, thread: int32(p.owner), at: p.at, first: p.at, second: at,
-			addr: p.access.addr, bytes: p.access.bytes, fraction: v.fraction})
+			addr: p.access.addr, bytes: p.access.bytes, ticks: p.ticks, fraction: v.fraction})
 		p.open &^= waste.Of(v.kind)
 	}
 }

@@ -125,11 +125,11 @@ func (s *sums) sampled(k waste.Kind) { s.whole.kinds[k].samples++ }
 // missed notes an access of so many bytes whose outcome nobody will see: the next decision at its
 // place speaks for it. One that is watched speaks for itself, or soon repeated accesses would speak
 // for those that are repeated late.
-func (s *sums) missed(kinds waste.Set, thread int32, at Place, bytes int) {
+func (s *sums) missed(kinds waste.Set, thread int32, at Place, bytes float64) {
 	for _, a := range s.of(thread) {
 		for k := range waste.Kinds {
 			if kinds.Has(k) {
-				a.pending[placeKind{at, k}] += float64(bytes)
+				a.pending[placeKind{at, k}] += bytes
 			}
 		}
 	}
@@ -143,6 +143,7 @@ type decision struct {
 	first, second Place // of the pair that wasted it
 	addr          uint64
 	bytes         int
+	ticks         float64 // for which the sample stands
 	fraction      float64
 }
 
@@ -174,7 +175,7 @@ func (s *sums) decided(d *decision) (weight float64) {
 
 func (a *account) decided(d *decision) (weight float64) {
 	key := placeKind{d.at, d.kind}
-	w := float64(d.bytes) + a.pending[key]
+	w := float64(d.bytes)*d.ticks + a.pending[key]
 	delete(a.pending, key)
 	a.kinds[d.kind].add(w, d.fraction)
 	return w

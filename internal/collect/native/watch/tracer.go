@@ -53,6 +53,7 @@ type Tracer struct {
 	turn    int
 	sums    *sums
 	cost    Cost
+	budget  budget
 	rng     *rand.Rand
 	calls   calls.Table
 	stop    chan struct{}
@@ -69,7 +70,8 @@ type thread struct {
 
 // target is an access to which a thread is led.
 type target struct {
-	pc uint64
+	pc    uint64
+	ticks float64 // for which it stands
 	want
 	trap perf.Trap
 }
@@ -78,7 +80,8 @@ type target struct {
 // end it should the tracer die.
 func New(pid int, host Host, o Options) *Tracer {
 	return &Tracer{memory: memory{pid: pid}, o: o, host: host, threads: map[int]*thread{}, sums: newSums(), wants: wantsOf(o.Kinds),
-		rng: rand.New(rand.NewPCG(o.Seed, 0)), calls: calls.NewTable(), stop: make(chan struct{})}
+		budget: budget{share: o.Budget},
+		rng:    rand.New(rand.NewPCG(o.Seed, 0)), calls: calls.NewTable(), stop: make(chan struct{})}
 }
 
 // Supported reports why this machine cannot watch, nil if it can.

@@ -168,10 +168,10 @@ func TestSums(t *testing.T) {
 	s := newSums()
 	for i := range 1000 {
 		s.sampled(waste.DeadStore)
-		s.decided(&decision{waste.DeadStore, 1, 10, 10, 11, 0, 8, 1}) // soon repeated, always waste
+		s.decided(&decision{waste.DeadStore, 1, 10, 10, 11, 0, 8, 1, 1}) // soon repeated, always waste
 		s.sampled(waste.DeadStore)
 		if i%10 == 9 {
-			s.decided(&decision{waste.DeadStore, 1, 20, 20, 20, 0, 8, 0}) // late, seldom seen to its end
+			s.decided(&decision{waste.DeadStore, 1, 20, 20, 20, 0, 8, 1, 0}) // late, seldom seen to its end
 		} else {
 			s.missed(waste.Of(waste.DeadStore), 1, 20, 8)
 		}
@@ -196,8 +196,8 @@ func TestThreadsOfSums(t *testing.T) {
 	s, dead := newSums(), waste.DeadStore
 	s.missed(waste.Of(dead), 1, 10, 16)
 	s.missed(waste.Of(dead), 2, 10, 32)
-	s.decided(&decision{dead, 1, 10, 10, 11, 0, 8, 1})
-	s.decided(&decision{dead, 2, 20, 20, 20, 0, 8, 0})
+	s.decided(&decision{dead, 1, 10, 10, 11, 0, 8, 1, 1})
+	s.decided(&decision{dead, 2, 20, 20, 20, 0, 8, 1, 0})
 	got := s.result(waste.Of(dead))
 	for _, row := range []struct {
 		name             string
@@ -248,6 +248,39 @@ func TestJointly(t *testing.T) {
 	}
 	if one := jointly(1); math.Abs(one-normal95) > 1e-6 {
 		t.Errorf("of one share: %v", one)
+	}
+}
+
+// TestBudget: a part of a program whose samples are dear has as many ticks to its name, in the mean, as
+// one of the same length whose samples are cheap, and its first ticks no more than any others; no more
+// is spent than may be, but for what the first samples cost.
+func TestBudget(t *testing.T) {
+	const ticks, phase, share, period, runs = 4000, 100, 0.02, 0.005, 200
+	rng := rand.New(rand.NewPCG(9, 10))
+	for _, dear := range []float64{1, 4, 20} {
+		var of [2]float64
+		spent, early := 0.0, 0.0
+		for range runs {
+			b, own := budget{share: share}, 0.0
+			for i := range ticks {
+				part, p := i/phase%2, b.chance(period, float64(i+1)*period, own)
+				if rng.Float64() >= p {
+					continue
+				}
+				b.samples++
+				own += 200e-6 * (1 + (dear-1)*float64(part))
+				if of[part] += 1 / p; i < phase/10 {
+					early += 1 / p
+				}
+			}
+			spent += own
+		}
+		if math.Abs(of[1]/of[0]-1) > 0.05 || math.Abs(early/runs/(phase/10)-1) > 0.2 {
+			t.Errorf("samples %v times as dear: %.0f ticks for %.0f; the first %d stand for %.1f", dear, of[1], of[0], phase/10, early/runs)
+		}
+		if may := share * ticks * period; spent/runs > 1.1*may {
+			t.Errorf("samples %v times as dear: %.3f s spent of %.3f", dear, spent/runs, may)
+		}
 	}
 }
 
