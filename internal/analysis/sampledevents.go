@@ -22,6 +22,7 @@ type happening struct {
 	key     causeKey
 	nodes   []profile.NodeID
 	threads map[profile.ThreadID]float64
+	wasted  bool // it is wasted memory work
 }
 
 // addEvents adds up what happened in an instance.
@@ -42,10 +43,23 @@ func (w *rows) addEvents(tab *profile.Tables, in *profile.Instance) {
 }
 
 // sampledKind reports whether a kind counts what happens to instructions: neither what tells of
-// loops, nor waits, which are measured, nor wasted memory work, which is sampled by time: a thread
-// that takes longer for the same work has more samples of it, whatever made it slow.
+// loops, nor waits, which are measured.
 func sampledKind(k *profile.EventKind) bool {
-	return k.Label == profile.Sampled && !k.Auxiliary() && k.Family() != profile.FamilyWaste
+	return k.Label == profile.Sampled && !k.Auxiliary()
+}
+
+// byThread is how often it happened in each thread. Wasted memory work is sampled by time: a thread
+// that takes longer for the same work has more samples of it, whatever made it slow. What counts is
+// what the threads' times leave over: whether the time that some take more goes to it.
+func (h *happening) byThread(threads []ThreadTotal) []float64 {
+	out, times := make([]float64, len(threads)), make([]float64, len(threads))
+	for k, t := range threads {
+		out[k], times[k] = h.threads[t.Thread], t.Time
+	}
+	if h.wasted {
+		stat.Residual(out, [][]float64{times}, collinear)
+	}
+	return out
 }
 
 // happenings joins the events of one kind on one line.
@@ -57,7 +71,8 @@ func (r *runner) happenings(w *rows) []*happening {
 		key := causeKey{lineKey: frameKey(ev.Frames, ev.Addr), hw: true, kind: ev.Kind}
 		h := byKey[key]
 		if h == nil {
-			h = &happening{event: ev, key: key, threads: map[profile.ThreadID]float64{}}
+			h = &happening{event: ev, key: key, threads: map[profile.ThreadID]float64{},
+				wasted: r.tab.Kinds[ev.Kind].Family() == profile.FamilyWaste}
 			byKey[key] = h
 			out = append(out, h)
 		}
@@ -110,10 +125,7 @@ func (r *runner) eventCauses(sec *Section, w *rows, walk *walker, share float64)
 	list := slices.DeleteFunc(r.happenings(w), func(h *happening) bool { return !h.often(w) }) // a few samples meet some thread by chance
 	xs := make([][]float64, len(list))
 	for i, h := range list {
-		xs[i] = make([]float64, len(y))
-		for k, t := range sec.Threads {
-			xs[i][k] = h.threads[t.Thread]
-		}
+		xs[i] = h.byThread(sec.Threads)
 		stat.Centre(xs[i])
 	}
 	stat.Centre(y)
@@ -169,7 +181,10 @@ func (r *runner) addEventCause(sec *Section, h *happening, share, p, family floa
 	c.Correlation = correlation(c.Threads)
 	byCount := func(a, b ThreadCount) int { return cmp.Compare(a.Count, b.Count) }
 	hi, lo := slices.MaxFunc(c.Threads, byCount), slices.MinFunc(c.Threads, byCount)
-	c.Sentence = fmt.Sprintf("By samples, about %s of these happen to thread %d here and %s to thread %d, which do the same work.",
-		unit.SI(float64(hi.Count)), hi.Thread, unit.SI(float64(lo.Count)), lo.Thread)
+	words := "By samples, about %s of these happen to thread %d here and %s to thread %d, which do the same work."
+	if h.wasted {
+		words = "%s samples of thread %d are of these here and %s of thread %d, which do the same work."
+	}
+	c.Sentence = fmt.Sprintf(words, unit.SI(float64(hi.Count)), hi.Thread, unit.SI(float64(lo.Count)), lo.Thread)
 	sec.Causes = append(sec.Causes, c)
 }
