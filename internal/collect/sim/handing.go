@@ -6,6 +6,7 @@ package sim
 import (
 	"slices"
 
+	"lime/internal/collect/known"
 	"lime/internal/engine"
 	"lime/internal/section"
 	"lime/internal/unit"
@@ -75,8 +76,8 @@ func (h *handing) letGo(t *thread) {
 }
 
 // comes notes where t is about to wait, and whether what it waits for is handed to one at a time.
-// Either all functions around the wait are none of a barrier, and somebody was let out of each by
-// one who had not gone in; or somebody who was let go there had to wait again, as others had taken
+// A semaphore is, by what it is. Else either all functions around the wait are none of a barrier, and
+// somebody was let out of each by one who had not gone in; or somebody who was let go there had to wait again, as others had taken
 // it: since then it has told nobody that it has come anew (p holds what it has done).
 func (h *handing) comes(t *thread, op *section.Op, p *segment) {
 	t.wake.handed, t.wake.turns = 0, false
@@ -91,7 +92,7 @@ func (h *handing) comes(t *thread, op *section.Op, p *segment) {
 		t.wake.places = map[unit.Addr]bool{}
 	}
 	t.wake.places[place] = true
-	if h.contended[place] || h.givenTo(&op.Site) {
+	if h.contended[place] || t.in(known.SemWait) != nil || h.givenTo(&op.Site) {
 		t.wake.handed = place
 	}
 }
@@ -127,9 +128,18 @@ func (h *handing) hands(by *thread, woken []*thread, object uint64) (handed, pee
 	for _, t := range woken {
 		if at := t.wake.handed; t.waitsOn == waitsReported && t.object == object && at != 0 {
 			mine := by.wake.places[at]
+			if mine && by.passesOn(object) {
+				mine = by.wake.turns
+			}
 			handed, peer = true, peer || mine
 			t.untyped, t.wake.turns = t.untyped || mine, mine
 		}
 	}
 	return handed, peer
+}
+
+// passesOn reports whether a thread that lets another one go has hardly had what it was let go for
+// itself: as at a turnstile, through which each lets the next one. Both have waited for the same then.
+func (t *thread) passesOn(object uint64) bool {
+	return t.wake.let == object && t.busy-t.wake.letAt < candidateLength
 }

@@ -8,6 +8,7 @@
 #include <cstring>
 #include <linux/futex.h>
 #include <mutex>
+#include <semaphore.h>
 #include <semaphore>
 #include <sys/syscall.h>
 #include <thread>
@@ -34,6 +35,13 @@ struct Binary {
 	explicit Binary(int n) : s(n) {}
 	INLINE void get() { s.acquire(); }
 	INLINE void put() { s.release(); }
+};
+
+struct Posix {
+	sem_t s;
+	explicit Posix(int n) { sem_init(&s, 0, n); }
+	INLINE void get() { sem_wait(&s); }
+	INLINE void put() { sem_post(&s); }
 };
 
 struct Waits { // std::atomic's own wait
@@ -203,7 +211,7 @@ int main(int, char **argv)
 	struct {
 		const char *name;
 		int (*run)(char **);
-	} kinds[] = {{"semaphore", all<Semaphore>}, {"binary", all<Binary>}, {"waits", all<Waits>}, {"word", all<Word>},
+	} kinds[] = {{"semaphore", all<Semaphore>}, {"binary", all<Binary>}, {"posix", all<Posix>}, {"waits", all<Waits>}, {"word", all<Word>},
 		{"events", all<Events>}, {"three", all<Three>}, {"condition", all<Condition>}, {"c11", all<C11>}};
 	for (auto &k : kinds)
 		if (!strcmp(argv[1], k.name))
