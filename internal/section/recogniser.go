@@ -19,6 +19,7 @@ type Recogniser struct {
 	order      []*thread
 	barriers   map[uint64]*episode
 	regions    map[uint64]*region
+	unreturned unreturned
 	cuts       map[uint64]*cutSeries
 	countdowns map[uint64]*countdown
 	passages   map[uint64]map[ThreadID]*passage // by place
@@ -284,6 +285,9 @@ func (r *Recogniser) Close(at unit.Cycles) {
 		r.finishBarrier(key)
 	}
 	r.closeCuts()
+	for _, g := range r.unreturned {
+		r.finish(g.instance())
+	}
 	r.tails(at)
 }
 

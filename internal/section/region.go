@@ -1,6 +1,10 @@
 package section
 
-import "lime/internal/unit"
+import (
+	"slices"
+
+	"lime/internal/unit"
+)
 
 // region is one parallel region: a fork, the members' work, its end.
 type region struct {
@@ -9,6 +13,7 @@ type region struct {
 	serial bool // the master was alone when it forked
 	parts  []Part
 	done   bool
+	late   int // members that have not come back from a task, though it has ended
 }
 
 // fork opens a region. If the forking thread was alone, a serial stretch ends.
@@ -81,9 +86,32 @@ func (r *Recogniser) regionEnd(t *thread, op *Op) {
 	t.state = running
 	for i := range g.parts {
 		g.parts[i].Release = op.At
+		if q := r.threads[g.parts[i].Thread]; q.task.open && q.ended == g && q.endPart == i {
+			g.late++
+			q.state = q.task.was
+		}
 	}
 	g.done = true
-	r.finish(Instance{Kind: Region, Place: g.place, Parts: g.parts})
+	if g.late > 0 {
+		r.unreturned = append(r.unreturned, g)
+		return
+	}
+	r.finish(g.instance())
+}
+
+func (g *region) instance() Instance { return Instance{Kind: Region, Place: g.place, Parts: g.parts} }
+
+// unreturned is the regions that have ended while some of their members were still in a task: it had
+// been done by then, and who gave it out knew.
+type unreturned []*region
+
+// returned notes that one of those has come back; true if it was a region's last.
+func (u *unreturned) returned(g *region) bool {
+	if g.late--; g.late > 0 {
+		return false
+	}
+	*u = slices.DeleteFunc(*u, func(o *region) bool { return o == g })
+	return true
 }
 
 // cutSeries counts the passages of a place that the user declared to end sections.

@@ -333,6 +333,39 @@ func recognises(t *testing.T, ops, wanted string) {
 	}
 }
 
+// TestRegionEndsBeforeATaskReturns has a thread go on from the end of a region while another one has
+// done its task, as is known, and has not returned from it: the first is alone by then, and what the
+// other one did belongs to the region.
+func TestRegionEndsBeforeATaskReturns(t *testing.T) {
+	recognises(t, `
+			0 0 start
+			0 1 start of=0
+			0 1 idle
+			10 0 fork obj=1 at=1:100
+			10 0 member obj=1
+			10 0 memberend obj=1
+			10 1 member obj=1
+			10 1 memberend obj=1
+			11 1 task
+			15 0 task
+			20 0 taskend
+			30 0 regionend obj=1
+			40 0 fork obj=2 at=1:110
+			40 0 member obj=2
+			42 1 taskend
+			44 0 memberend obj=2
+			44 1 member obj=2
+			44 1 memberend obj=2
+			45 1 task
+			50 0 regionend obj=2
+			60 0 exit at=1:9`, `
+			serial @100 0[0-10>10]
+			serial @110 0[30-40>40]
+			region-end @100 0[10-15>41] 1[10-41>41]
+			region-end @110 0[40-44>50] 1[44-44>50]
+			exit @9 0[50-60>60]`)
+}
+
 // Every piece before the last section must be in exactly one instance when
 // nothing nests, and in order.
 // What a thread waits for while a runtime opens a region, or ends one, is in no part.

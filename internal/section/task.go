@@ -28,15 +28,19 @@ func (r *Recogniser) taskEnd(t *thread, op *Op) {
 	if !t.task.open {
 		return
 	}
+	p := t.waitingPart()
 	t.task.open = false
 	t.state = t.task.was
 	o := t.top()
-	if p := t.waitingPart(); p != nil {
+	if p != nil {
 		all := op.At - t.task.began
 		p.Arrive += all - min(o.idle, all)
 		p.Release = max(p.Release, p.Arrive)
 		p.LockWait, p.OffCPU = p.LockWait+o.lock, p.OffCPU+o.off
 		p.addBefore(o.spans)
+		if g := t.ended; t.at == nil && g.done && r.unreturned.returned(g) {
+			r.finish(g.instance())
+		}
 	}
 	o.clear()
 	o.start = op.At
@@ -58,7 +62,7 @@ func (t *thread) waitingPart() *Part {
 		}
 		return nil
 	}
-	if g := t.ended; g != nil && !g.done && t.endPart < len(g.parts) {
+	if g := t.ended; g != nil && (!g.done || t.task.open) && t.endPart < len(g.parts) {
 		return &g.parts[t.endPart]
 	}
 	return nil
