@@ -58,6 +58,7 @@ check-long: check build
 	LIME_LONG=1 $(GO) test -timeout 4h -count=1 ./...
 	scripts/race
 	scripts/programs --install
+	scripts/waste-beside --install
 	scripts/release --check
 	scripts/fresh
 
