@@ -42,6 +42,7 @@ type LossPlace struct {
 	Among   int               `json:"among"`             // how many threads spent time so, 0 if that is not known
 	Cores   int               `json:"cores,omitempty"`   // Why is NeverUsed: of so many cores
 	Subject                   // of memory events and locks: the data
+	Meets   bool              `json:"meets,omitempty"` // of overhead: it is a barrier's, and no region's
 	Why     string            `json:"why,omitempty"`   // the place is not known, for this reason
 	Spent   *ledger.Spent     `json:"spent,omitempty"` // where the thread that was alone spent most of its time
 	// of waits for others' work: where it was called, what was waited for, and how many threads at a

@@ -100,6 +100,12 @@ func (b *lossBuilder) await(t *timeline, flows []*sectionFlow, sums []*summary) 
 	}
 }
 
+// insteadOfBusy puts a verdict first that says why no thread of a section is busy all the time.
+func (s *Section) insteadOfBusy(v Verdict) {
+	s.Verdicts = slices.DeleteFunc(s.Verdicts, func(o Verdict) bool { return o.Code == "nobody-busy" })
+	s.Verdicts = append([]Verdict{v}, s.Verdicts...)
+}
+
 // tellAwaited says it with the sections: whom one waits for, and who waits for it.
 func (b *lossBuilder) tellAwaited(l *Loss, res *Result) {
 	by := map[profile.SectionID]*Section{}
@@ -119,10 +125,9 @@ func (b *lossBuilder) tellAwaited(l *Loss, res *Result) {
 		s := &res.Sections[i]
 		k, ok := most[s.ID]
 		if whom := by[k.whom]; ok && whom != nil && ratio(b.awaited[k], l.CoreTime) >= worthwhile {
-			s.Verdicts = slices.DeleteFunc(s.Verdicts, func(v Verdict) bool { return v.Code == "nobody-busy" })
-			s.Verdicts = append([]Verdict{{"awaits", SeverityInfo,
+			s.insteadOfBusy(Verdict{"awaits", SeverityInfo,
 				fmt.Sprintf("Its threads wait, for %s of the core time, for what is done meanwhile in the section that ends at %s.",
-					unit.Percent(ratio(b.awaited[k], l.CoreTime)), whom.EndsAt.short())}}, s.Verdicts...)
+					unit.Percent(ratio(b.awaited[k], l.CoreTime)), whom.EndsAt.short())})
 		}
 		if s.Awaited >= worthwhile {
 			s.Verdicts = append([]Verdict{{"awaited", SeverityInfo,

@@ -165,8 +165,7 @@ func (b *lossBuilder) tellIdle(l *Loss, res *Result) {
 			continue
 		}
 		p := &places[k]
-		s.Verdicts = slices.DeleteFunc(s.Verdicts, func(v Verdict) bool { return v.Code == "nobody-busy" })
-		s.Verdicts = append([]Verdict{{"waits-for", SeverityInfo, p.waitsFor()}}, s.Verdicts...)
+		s.insteadOfBusy(Verdict{"waits-for", SeverityInfo, p.waitsFor()})
 	}
 }
 

@@ -169,6 +169,7 @@ func (r *runner) lossAccount(t *timeline, sums []*summary, res *Result) *Loss {
 	}
 	b.tellIdle(l, res)
 	b.tellAwaited(l, res)
+	b.tellBarriers(res, sums)
 	return l
 }
 
@@ -198,7 +199,8 @@ func (b *lossBuilder) section(s *summary, f *sectionFlow, over float64) {
 	at := func(term string) lossKey {
 		return lossKey{term: term, section: s.id, name: end.Function, at: lineKey{file: profile.None}}
 	}
-	place := func() LossPlace { return LossPlace{Place: end, Section: s.id} }
+	meets := b.closing[s.id] && s.kind == profile.SectionBarrier
+	place := func() LossPlace { return LossPlace{Place: end, Section: s.id, Meets: meets} }
 	charge := func(term string, time float64, threads map[profile.ThreadID]float64) {
 		b.add(at(term), time, place, threads)
 		b.of(s.id, term, time)

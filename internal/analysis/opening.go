@@ -7,6 +7,7 @@ package analysis
 
 import (
 	"cmp"
+	"fmt"
 	"iter"
 	"maps"
 	"slices"
@@ -133,14 +134,51 @@ func (w whereabouts) opening(parts []span) (out []span) {
 	return out
 }
 
-// closing are the regions at whose ends nobody waits for anything but the runtime once all have
-// done their work. Where it gives out tasks there, threads wait for these; and of recorded
-// profiles the ends are not to be had to that point.
+// closing are the regions and barriers at whose ends nobody waits for anything but the runtime once
+// all have done their work. Where it gives out tasks there, threads wait for these; who comes out of a
+// barrier may have to wait for a core that others have; and of recorded profiles the ends are not to
+// be had to that point.
 func closing(res *Result, sampled bool) map[profile.SectionID]bool {
 	out := map[profile.SectionID]bool{}
 	for i := range res.Sections {
 		s := &res.Sections[i]
-		out[s.ID] = s.Kind == string(profile.SectionRegion) && s.Tasks == nil && !sampled
+		ends := s.Kind == string(profile.SectionRegion) || s.meets(res.Run.Cores)
+		out[s.ID] = ends && s.Tasks == nil && !sampled
 	}
 	return out
+}
+
+// meets reports whether the threads of a section do nothing at its end but meet: it is a runtime's
+// barrier, and there is a core for each of them.
+func (s *Section) meets(cores int) bool {
+	return s.Kind == string(profile.SectionBarrier) && (cores == 0 || s.ThreadsMax <= cores)
+}
+
+// passage is what a barrier takes a thread when all have come, and its work since it came last.
+func (s *summary) passage() (cost, work float64) {
+	n := 0.0
+	for _, t := range s.threads {
+		n += float64(t.Instances)
+	}
+	return ratio(s.loss.away, n), ratio(s.own, n)
+}
+
+// tellBarriers says of barriers that cost more than the work between two of them what both are.
+func (b *lossBuilder) tellBarriers(res *Result, sums []*summary) {
+	by := map[profile.SectionID]*summary{}
+	for _, s := range sums {
+		by[s.id] = s
+	}
+	for i := range res.Sections {
+		s := &res.Sections[i]
+		if !b.closing[s.ID] || s.Kind != string(profile.SectionBarrier) {
+			continue
+		}
+		if cost, work := by[s.ID].passage(); cost > work {
+			clock := b.r.meta.ClockUnit
+			s.insteadOfBusy(Verdict{"barrier-cost", SeverityWarn, fmt.Sprintf("The barrier costs more than the work between two of them: "+
+				"%s when all have come, and %s of work for each thread. Have more to do between two barriers, or fewer threads for it.",
+				timeWords(cost, clock), timeWords(work, clock))})
+		}
+	}
 }

@@ -71,6 +71,7 @@ type LossPlace struct {
 	Sharing string        `json:"sharing,omitempty"`
 	Held    string        `json:"held,omitempty"`  // of a lock: the call that had taken it where threads waited for it longest
 	Times   uint64        `json:"times,omitempty"` // of waits: how often threads waited
+	Meets   bool          `json:"meets,omitempty"` // of overhead: it is a barrier's, and no region's
 	Why     string        `json:"why,omitempty"`   // the place is not known, for this reason
 	Cores   int           `json:"cores,omitempty"` // the program never had a thread for so many cores that were asked for
 	Spent   *Spent        `json:"spent,omitempty"`
@@ -153,7 +154,7 @@ func (t *LossTerm) lostTo() string {
 
 func lossPlace(p *analysis.LossPlace) LossPlace {
 	out := LossPlace{Place: place(&p.Place), Event: p.Event, Section: int(p.Section), Share: p.Share, Time: p.Time, Behind: p.Behind,
-		Among: p.Among, Data: p.Data, Sharing: p.Sharing, Held: p.Held, Times: p.Count, Why: p.Why, Cores: p.Cores}
+		Among: p.Among, Data: p.Data, Sharing: p.Sharing, Held: p.Held, Times: p.Count, Why: p.Why, Cores: p.Cores, Meets: p.Meets}
 	out.Threads = shares(p.Threads)
 	if p.Spent != nil {
 		out.Spent = newSpent(p.Spent)
@@ -291,15 +292,18 @@ func (r *Report) leading(section int) *Cause {
 }
 
 // longest is why some threads have more to do than others, in the section whose threads wait most for
-// others' work because of that, if they do in all sections for more than a share of the core time.
+// others' work because of that, if they do for more than a share of the core time in all sections of
+// which a reason is known. (The reason in one is none for the waits in another.)
 func (r *Report) longest(least float64) (why *Cause) {
 	all, most := 0.0, 0.0
 	for i := range r.Sections {
 		s := &r.Sections[i]
-		x := r.unequal(s)
-		all += x
 		k := slices.IndexFunc(s.Causes, func(c Cause) bool { return c.Family == analysis.FamilyControl && c.Line > 0 })
-		if k >= 0 && x > most {
+		if k < 0 {
+			continue
+		}
+		x := r.unequal(s)
+		if all += x; x > most {
 			most, why = x, &s.Causes[k]
 		}
 	}
@@ -411,6 +415,8 @@ func (p *LossPlace) about(term string) string {
 		parts = append(parts, fmt.Sprintf("thread %d alone, until %s", p.first(), p.EndShort()))
 	case term == analysis.TermSerial && len(p.Threads) == 1:
 		parts = append(parts, fmt.Sprintf("thread %d alone", p.first()))
+	case term == analysis.TermOverhead && p.Meets:
+		parts = append(parts, "to meet at the barrier, when all have come")
 	case term == analysis.TermOverhead && p.Section >= 0:
 		parts = append(parts, "to start and end the parallel region")
 	case term != analysis.TermSerial && p.threadWords() != "":

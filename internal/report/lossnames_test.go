@@ -66,3 +66,40 @@ func TestHeadlineOfUnusedCores(t *testing.T) {
 		}
 	}
 }
+
+// What makes one section's threads uneven is not what those of another one wait for.
+func TestHeadlineNamesNoOtherSectionsCause(t *testing.T) {
+	loop := Cause{Title: "loop iterations", Family: analysis.FamilyControl, Place: Place{File: "a.c", Line: 7}}
+	wait := Cause{Title: "wait for another thread", Family: analysis.FamilyHardware, Place: Place{File: "a.c", Line: 30}}
+	for _, row := range []struct {
+		here, there []Cause
+		want        bool
+	}{{[]Cause{wait, loop}, nil, true}, {[]Cause{wait}, []Cause{loop}, false}} {
+		waits := Section{ID: 3, Causes: row.here, Loss: LossShares{Useful: 0.2, Wait: 0.6}}
+		other := Section{ID: 4, Causes: row.there, Loss: LossShares{Imbalance: 0.1, Wait: 0.1}}
+		for _, work := range []float64{80, 10, 10, 10} {
+			waits.Threads = append(waits.Threads, ThreadTime{Time: 80, LockWait: 80 - work})
+			other.Threads = append(other.Threads, ThreadTime{Time: work / 4})
+		}
+		term := LossTerm{Name: analysis.TermWait, Share: 0.7, Time: 280, Places: []LossPlace{{Place: wait.Place, Section: -1}}}
+		l := &Loss{Cores: 4, CoreTime: 400, LossShares: LossShares{Useful: 0.2, Imbalance: 0.1, Wait: 0.7}, Terms: []LossTerm{term}}
+		l.Headline = l.headline()
+		r := &Report{Loss: l, Sections: []Section{waits, other}}
+		r.nameCause()
+		if got := strings.Contains(r.Loss.Headline, "They wait for"); got != row.want {
+			t.Errorf("%v: %s", row.want, r.Loss.Headline)
+		}
+	}
+}
+
+// A wait that costs much, and by which nothing is to be won, is no "up to 491 instructions".
+func TestWhatIsToWinByWaitingLess(t *testing.T) {
+	for _, row := range []struct {
+		cost, win float64
+		want      string
+	}{{0.77, 0, "nothing by waiting less here"}, {0.77, 0.3, "if nobody had to wait here"}, {0, 0.3, "if it were even"}, {0, 0, "if it were even"}} {
+		if got := toWin(&Report{}, &Cause{CostShare: row.cost, WinShare: row.win}); !strings.Contains(got, row.want) {
+			t.Errorf("cost %v, win %v: %s", row.cost, row.win, got)
+		}
+	}
+}

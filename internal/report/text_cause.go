@@ -246,7 +246,10 @@ func (c *Cause) shareSpan() string {
 
 func toWin(r *Report, c *Cause) string {
 	how := "if it were even among the threads"
-	if c.CostShare > 0 {
+	switch {
+	case c.CostShare >= leastShown && c.WinShare < leastShown:
+		return "nothing by waiting less here: who waits least takes as long as the others. Let that thread do less."
+	case c.CostShare > 0:
 		how = "if nobody had to wait here"
 	}
 	return fmt.Sprintf("up to %s, %s of the run time, %s.", r.Program.Quantity(c.TimeToWin), unit.Percent(c.WinShare), how)
