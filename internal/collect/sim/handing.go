@@ -128,7 +128,7 @@ func (h *handing) hands(by *thread, woken []*thread, object uint64) (handed, pee
 	for _, t := range woken {
 		if at := t.wake.handed; t.waitsOn == waitsReported && t.object == object && at != 0 {
 			mine := by.wake.places[at]
-			if mine && by.passesOn(object) {
+			if mine && by.wake.passesOn(object, by.busy) {
 				mine = by.wake.turns
 			}
 			handed, peer = true, peer || mine
@@ -140,6 +140,6 @@ func (h *handing) hands(by *thread, woken []*thread, object uint64) (handed, pee
 
 // passesOn reports whether a thread that lets another one go has hardly had what it was let go for
 // itself: as at a turnstile, through which each lets the next one. Both have waited for the same then.
-func (t *thread) passesOn(object uint64) bool {
-	return t.wake.let == object && t.busy-t.wake.letAt < candidateLength
+func (w *wakeState) passesOn(object, busy uint64) bool {
+	return w.let == object && busy-w.letAt < candidateLength
 }
