@@ -12,9 +12,8 @@ import (
 // and few enough that what is read ahead takes little memory.
 const batchSize = 16
 
-// batchQuery reads the instances with the ids that it is given, in their order.
-var batchQuery = "SELECT id, threads, longest, work, parts, edges, events, costs, times FROM instance WHERE id IN (?" +
-	strings.Repeat(",?", batchSize-1) + ") ORDER BY id"
+// batchCondition names the instances with the ids that it is given, in their order.
+var batchCondition = "WHERE instance.id IN (?" + strings.Repeat(",?", batchSize-1) + ") ORDER BY instance.id"
 
 // Instances yields the instances of a section. Some are read ahead: whoever takes them may read
 // others meanwhile, as no query is open then.
@@ -79,7 +78,9 @@ func (r *Reader) batch(s SectionID, first, last int) (list []*Instance, err erro
 func (r *Reader) batchRow(in *Instance, rows *sql.Rows, want int64) error {
 	var id, threads, longest, work int64
 	var raw [5]sql.RawBytes // taken apart before the next row comes
-	if err := rows.Scan(&id, &threads, &longest, &work, &raw[0], &raw[1], &raw[2], &raw[3], &raw[4]); err != nil {
+	var host hostRow
+	if err := rows.Scan(&id, &threads, &longest, &work,
+		&raw[0], &raw[1], &raw[2], &raw[3], &raw[4], &host.chance, &host.parts); err != nil {
 		return err
 	}
 	if id != want {
@@ -89,5 +90,5 @@ func (r *Reader) batchRow(in *Instance, rows *sql.Rows, want int64) error {
 	for i := range raw {
 		blobs[i] = raw[i]
 	}
-	return r.complete(in, id, blobs, [3]int64{threads, longest, work})
+	return r.complete(in, id, blobs, host, [3]int64{threads, longest, work})
 }

@@ -20,14 +20,13 @@ type Reader struct {
 	get     *sql.Stmt
 	several *sql.Stmt // batchSize at once
 	meeting *sql.Stmt // nil: no instance has one
-	// nil: no instance has them
-	hostTime *sql.Stmt
-	tmp      *safe.Dir // of a copy, removed by Close
-	meta     Meta
-	tables   Tables
-	ids      [][]int64 // of the instances, by section
-	limits   extent
-	size     int64 // of the file, its log included
+	onHost  bool      // some have host times
+	tmp     *safe.Dir // of a copy, removed by Close
+	meta    Meta
+	tables  Tables
+	ids     [][]int64 // of the instances, by section
+	limits  extent
+	size    int64 // of the file, its log included
 }
 
 var _ Source = (*Reader)(nil)
@@ -49,9 +48,6 @@ func (r *Reader) Allow(bytes int64) { r.size = max(r.size, bytes) }
 // Close frees what the Reader holds.
 func (r *Reader) Close() error {
 	var errs []error
-	if r.hostTime != nil {
-		errs = append(errs, r.hostTime.Close())
-	}
 	if r.meeting != nil {
 		errs = append(errs, r.meeting.Close())
 	}
@@ -195,9 +191,9 @@ func (r *Reader) load(size int64) error {
 	if err = r.prepareHostTimes(l.absent["host_time"]); err != nil {
 		return err
 	}
-	r.get, err = r.db.Prepare("SELECT threads, longest, work, parts, edges, events, costs, times FROM instance WHERE id=?")
+	r.get, err = r.db.Prepare(r.whole("", "WHERE instance.id=?"))
 	if err == nil {
-		r.several, err = r.db.Prepare(batchQuery)
+		r.several, err = r.db.Prepare(r.whole("", batchCondition))
 	}
 	return err
 }
@@ -222,33 +218,39 @@ func (r *Reader) Instance(s SectionID, seq int) (*Instance, error) {
 		return nil, fmt.Errorf("profile %s: section %d has no instance %d", r.path, s, seq)
 	}
 	in := &Instance{Section: s, Seq: seq}
-	if err := r.read(in, r.ids[s][seq]); err != nil {
+	if err := r.read(in, r.get.QueryRow(r.ids[s][seq]).Scan); err != nil {
 		return nil, fmt.Errorf("profile %s: section %d, instance %d: %w", r.path, s, seq, err)
 	}
 	return in, nil
 }
 
-// read fills in the rest of an instance.
-func (r *Reader) read(in *Instance, id int64) error {
-	var threads, longest, work int64
+// read fills in the rest of an instance from its row; some columns come before.
+func (r *Reader) read(in *Instance, scan func(...any) error, before ...any) error {
+	var id int64
+	var sums [3]int64
 	var blobs [5][]byte
-	err := r.get.QueryRow(id).Scan(&threads, &longest, &work, &blobs[0], &blobs[1], &blobs[2], &blobs[3], &blobs[4])
+	var host hostRow
+	err := scan(append(before, &id, &sums[0], &sums[1], &sums[2],
+		&blobs[0], &blobs[1], &blobs[2], &blobs[3], &blobs[4], &host.chance, &host.parts)...)
 	if err != nil {
 		return err
 	}
-	return r.complete(in, id, blobs, [3]int64{threads, longest, work})
+	if in.Seq < 0 || in.Seq >= r.InstanceCount(in.Section) {
+		return fmt.Errorf("it was not there when the profile was opened")
+	}
+	return r.complete(in, id, blobs, host, sums)
 }
 
 // complete unpacks an instance and holds it against the rules; sums are what its row says of its
 // parts.
-func (r *Reader) complete(in *Instance, id int64, blobs [5][]byte, sums [3]int64) error {
+func (r *Reader) complete(in *Instance, id int64, blobs [5][]byte, host hostRow, sums [3]int64) error {
 	if err := in.unpack(blobs, r.limits, r.size); err != nil {
 		return err
 	}
 	if err := r.readMeeting(in, id); err != nil {
 		return err
 	}
-	if err := r.readHostTimes(in, id); err != nil {
+	if err := host.take(in, r.size); err != nil {
 		return err
 	}
 	if err := in.checkParts(r.limits); err != nil { // unpack has checked the counts

@@ -84,21 +84,12 @@ func (p *Profile) Instance(s SectionID, seq int) (*Instance, error) {
 // Scan calls each with every instance of all sections, whole, in the order in which they were
 // written. It stops at the first error.
 func (r *Reader) Scan(each func(*Instance) error) error {
-	return r.each("SELECT id, section, seq, threads, longest, work, parts, edges, events, costs, times FROM instance ORDER BY id",
-		r.scan, each)
+	return r.each(r.whole("section, seq, ", "ORDER BY instance.id"), r.scan, each)
 }
 
 // scan reads an instance's row of Scan.
 func (r *Reader) scan(in *Instance, scan func(...any) error) error {
-	var id, threads, longest, work int64
-	var blobs [5][]byte
-	if err := scan(&id, &in.Section, &in.Seq, &threads, &longest, &work, &blobs[0], &blobs[1], &blobs[2], &blobs[3], &blobs[4]); err != nil {
-		return err
-	}
-	if in.Seq < 0 || in.Seq >= r.InstanceCount(in.Section) {
-		return fmt.Errorf("it was not there when the profile was opened")
-	}
-	return r.complete(in, id, blobs, [3]int64{threads, longest, work})
+	return r.read(in, scan, &in.Section, &in.Seq)
 }
 
 // Scan calls each with every instance of all sections in the order in which they were written.
