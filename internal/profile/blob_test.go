@@ -77,12 +77,12 @@ func TestPartsRoundTrip(t *testing.T) {
 	for range 200 {
 		in := randomInstance(r, 1+r.IntN(30), 9, 9, 9)
 		payload := appendParts(nil, in.Parts)
-		got, err := parseParts(payload, 1<<20, newBudget(1))
+		got, err := parseParts(payload, 1<<20, newBudget(1), nil)
 		if err != nil || !reflect.DeepEqual(got, unmet(in.Parts)) {
 			t.Fatalf("%v\n got %v\nwant %v", err, got, in.Parts)
 		}
 		for i := range payload {
-			if _, err := parseParts(payload[:i], 1<<20, newBudget(1)); err == nil {
+			if _, err := parseParts(payload[:i], 1<<20, newBudget(1), nil); err == nil {
 				t.Fatalf("cut at %d of %d: no error", i, len(payload))
 			}
 		}
@@ -139,11 +139,11 @@ func FuzzParts(f *testing.F) {
 		f.Add(appendParts(nil, randomInstance(r, 5, 9, 9, 9).Parts))
 	}
 	f.Fuzz(func(t *testing.T, payload []byte) {
-		ps, err := parseParts(payload, 1<<20, newBudget(1))
+		ps, err := parseParts(payload, 1<<20, newBudget(1), nil)
 		if err != nil {
 			return
 		}
-		again, err := parseParts(appendParts(nil, ps), 1<<20, newBudget(1))
+		again, err := parseParts(appendParts(nil, ps), 1<<20, newBudget(1), nil)
 		if err != nil || !reflect.DeepEqual(again, ps) {
 			t.Fatal(err)
 		}

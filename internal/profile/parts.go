@@ -3,6 +3,7 @@ package profile
 import (
 	"encoding/binary"
 	"fmt"
+	"slices"
 	"unsafe"
 )
 
@@ -50,25 +51,43 @@ func appendStack(b []byte, s []NodeID) []byte {
 	return b
 }
 
-// parseParts reads the parts. Ids are checked by the validator.
-func parseParts(payload []byte, threads int, room *budget) ([]Part, error) {
+// parseParts reads the parts, into an array that may have room for them. Ids are checked by the
+// validator.
+func parseParts(payload []byte, threads int, room *budget, into []Part) ([]Part, error) {
 	d := &decoder{b: payload, room: room}
-	ps := make([]Part, d.parts(threads))
+	n := d.parts(threads)
+	ps := slices.Grow(into[:0], n)[:n]
+	clear(ps)
 	for f := range partFields {
-		last := uint64(0)
-		for i := range ps {
-			last += uint64(d.varint())
-			partFields[f].set(&ps[i], last)
-			if partFields[f].get(&ps[i]) != last {
-				d.fail(fmt.Errorf("%s %d of part %d is out of range", partFields[f].name, int64(last), i))
-			}
-		}
+		d.partField(&partFields[f], ps)
 	}
 	for i := range ps {
 		ps[i].EntryStack = d.stack()
 		ps[i].ExitStack = d.stack()
 	}
 	return ps, d.end()
+}
+
+// partField reads a field of all parts. Most of its numbers take one byte.
+func (d *decoder) partField(f *field[Part], ps []Part) {
+	b, last := d.b, uint64(0)
+	for i := range ps {
+		v, n := uint64(0), 1
+		if len(b) > 0 && b[0] < 0x80 {
+			v = uint64(b[0])
+		} else if v, n = binary.Uvarint(b); n <= 0 {
+			d.fail(errShort)
+			return
+		}
+		b = b[n:]
+		last += uint64(int64(v>>1) ^ -int64(v&1))
+		f.set(&ps[i], last)
+		if f.get(&ps[i]) != last {
+			d.fail(fmt.Errorf("%s %d of part %d is out of range", f.name, int64(last), i))
+			return
+		}
+	}
+	d.b = b
 }
 
 // parts reads the number of parts, each of which takes at least ten bytes and a thread of its own.

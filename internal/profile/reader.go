@@ -263,7 +263,7 @@ func (in *Instance) unpack(blobs [5][]byte, n extent, size int64) error {
 	room := newBudget(size)
 	payload, err := unpack(blobs[0], room)
 	if err == nil {
-		in.Parts, err = parseParts(payload, n.threads, room)
+		in.Parts, err = parseParts(payload, n.threads, room, in.Parts)
 	}
 	if err != nil {
 		return fmt.Errorf("parts: %w", err)
