@@ -230,7 +230,7 @@ func (r *ran) moment(thread int, at uint64, paths *analysis.Paths) *Moment {
 func (r *Run) openRan() func() (*ran, error) {
 	return sync.OnceValues(func() (out *ran, err error) {
 		defer caught("reading what ran when", &err)
-		x, err := r.index()
+		x, err := r.lasting()
 		if err != nil {
 			return nil, err
 		}

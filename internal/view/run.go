@@ -31,8 +31,11 @@ type Run struct {
 	found os.FileInfo // what stood at path when it was opened; nil if nothing did
 	src   Source
 
-	read     atomic.Int64 // instances of the index
-	index    func() (*index, error)
+	read     atomic.Int64          // instances of the index
+	open     func() error          // makes or maps the index
+	parts    atomic.Pointer[index] // the one that was made, then the one that was kept
+	made     bool                  // by open: it is not kept yet
+	settle   func()                // keeps it
 	report   func() (*report.Report, error)
 	ran      func() (*ran, error)
 	critical func() []step // of a run whose index could be made
@@ -54,7 +57,7 @@ func NewRun(src Source, path string, o analysis.Options) *Run {
 	if info, err := os.Stat(path); err == nil {
 		r.found = info
 	}
-	r.index = sync.OnceValues(r.openIndex)
+	r.open, r.settle = sync.OnceValue(r.openIndex), sync.OnceFunc(r.keepIndex)
 	r.ran = r.openRan()
 	r.critical = sync.OnceValue(func() []step {
 		x, err := r.index()
@@ -65,7 +68,7 @@ func NewRun(src Source, path string, o analysis.Options) *Run {
 	})
 	r.report = sync.OnceValues(func() (rep *report.Report, err error) {
 		defer caught("the analysis", &err)
-		if _, err := r.index(); err != nil { // one after the other: each needs much memory for a while
+		if _, err := r.lasting(); err != nil { // one after the other: each needs much memory for a while
 			return nil, err
 		}
 		began := time.Now()
@@ -116,28 +119,48 @@ func program() string {
 	return fileState(path)
 }
 
+// index returns the index of the parts as soon as there is one.
+func (r *Run) index() (*index, error) {
+	err := r.open()
+	return r.parts.Load(), err
+}
+
+// lasting returns the index when it has been kept, if it is worth it: the one that was made takes
+// much memory as long as somebody has it.
+func (r *Run) lasting() (*index, error) {
+	r.settle()
+	return r.index()
+}
+
 // openIndex maps the index that was kept, or makes it.
-func (r *Run) openIndex() (*index, error) {
-	if r.kept == nil {
-		return buildIndex(r.src, &r.read)
-	}
-	path := r.kept.file(keptIndex)
-	if x, err := mapped(path); err == nil {
-		r.read.Store(r.instances())
-		return x, nil
+func (r *Run) openIndex() error {
+	if r.kept != nil {
+		if x, err := mapped(r.kept.file(keptIndex)); err == nil {
+			r.read.Store(r.instances())
+			r.parts.Store(x)
+			return nil
+		}
 	}
 	x, err := buildIndex(r.src, &r.read)
-	if err != nil || x.parts < keptParts || r.changed() != "" {
-		return x, err
+	r.made = true
+	r.parts.Store(x)
+	return err
+}
+
+// keepIndex writes an index that was made to a file, and maps that. Those who wait for the first
+// answers do not wait for it.
+func (r *Run) keepIndex() {
+	x, err := r.index()
+	if err != nil || !r.made || r.kept == nil || x.parts < keptParts || r.changed() != "" {
+		return
 	}
 	if r.kept.write(keptIndex, func(f *os.File) error { return x.write(f) }) != nil {
-		return x, nil // the disk is full, perhaps: it is made again next time
+		return // the disk is full, perhaps: it is made again next time
 	}
-	if m, err := mapped(path); err == nil {
-		x = m // and what was made is garbage
+	if m, err := mapped(r.kept.file(keptIndex)); err == nil {
+		r.parts.Store(m) // and what was made is garbage
 		debug.FreeOSMemory()
 	}
-	return x, nil
 }
 
 // keptParts is how many parts make an index worth keeping: reading them takes a twentieth of a

@@ -250,12 +250,38 @@ func TestAStoreOfOthers(t *testing.T) {
 	}
 }
 
+// Whoever asks first does not wait for the index to be kept; from then on the one that is kept
+// answers, and answers the same.
+func TestTheFirstAnswersComeBeforeTheIndexIsKept(t *testing.T) {
+	_, path := fileRun(t, fixture(t, 70, 900))
+	run, kept := reopened(t, path, t.TempDir())
+	first, err := run.index()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(kept.file(keptIndex)); err == nil {
+		t.Error("the index is kept before anybody has an answer")
+	}
+	last, err := run.lasting()
+	if err != nil || last == first {
+		t.Fatalf("what was made is still in memory (%v)", err)
+	}
+	if now, _ := run.index(); now != last {
+		t.Error("answers come from another index than from the one that is kept")
+	}
+	want, err1 := first.spanTile(3, 2, 1)
+	got, err2 := last.spanTile(3, 2, 1)
+	if err1 != nil || err2 != nil || !bytes.Equal(want, got) {
+		t.Errorf("the one that is kept answers otherwise: %v, %v", err1, err2)
+	}
+}
+
 // An index that somebody cuts short while it is served gives messages, and the server goes on.
 func TestAnIndexThatVanishes(t *testing.T) {
 	_, path := fileRun(t, fixture(t, 70, 900))
 	root := t.TempDir()
 	first, _ := reopened(t, path, root)
-	if _, err := first.index(); err != nil {
+	if _, err := first.lasting(); err != nil {
 		t.Fatal(err)
 	}
 	second, kept := reopened(t, path, root)
