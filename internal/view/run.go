@@ -154,6 +154,7 @@ func (r *Run) keepIndex() {
 	if err != nil || !r.made || r.kept == nil || x.parts < keptParts || r.changed() != "" {
 		return
 	}
+	defer debug.SetGCPercent(debug.SetGCPercent(leanGC)) // as long as the parts lie in memory, answers leave garbage beside them
 	if r.kept.write(keptIndex, func(f *os.File) error { return x.write(f) }) != nil {
 		return // the disk is full, perhaps: it is made again next time
 	}
