@@ -24,6 +24,7 @@ type conditions struct {
 	waiters  map[uint64][]*thread
 	meetings map[uint64]*meeting // by futex
 	heard    hearings
+	byTurns  map[unit.Addr]bool // by the program's own place: threads take turns there
 }
 
 // enterCond begins a wait for a condition variable. Its end shows in the thread's coming back to a
@@ -60,7 +61,7 @@ func (cs *conditions) enterFutex(t *thread, h *hook.Record, at uint64) {
 		}
 		cs.beginWait(t, h, at, !s.named)
 		if t.cond.on {
-			cs.meets(t, h)
+			cs.waitsInTurn(t, cs.meets(t, h), h)
 		}
 	case wake, wakeBitset:
 		if s.lock {
@@ -69,9 +70,12 @@ func (cs *conditions) enterFutex(t *thread, h *hook.Record, at uint64) {
 		}
 		n := int(int32(h.Arg1 >> 32))
 		if n == math.MaxInt32 && !t.covered() && !t.idle {
-			cs.arriveUnseen(t, cs.meets(t, h), h.Arg0, at)
+			m := cs.meets(t, h)
+			cs.passes(t, m, at)
+			cs.arriveUnseen(t, m, h.Arg0, at)
 		}
 		cs.wakeSome(t, h, at, n)
+		cs.meetings[h.Arg0].wakesBy(t)
 	}
 }
 
@@ -106,6 +110,7 @@ func (cs *conditions) condOver(t, by *thread, at uint64) {
 	if by == nil {
 		cs.heard.unsure(object)
 	}
+	cs.meetings[object].letGo(t, by)
 	op := t.op(section.OpWaitEnd, at)
 	op.Idle = !t.cond.untyped
 	from := t.cond.from
@@ -119,7 +124,7 @@ func (cs *conditions) condOver(t, by *thread, at uint64) {
 		cs.out.letGo(t, by, at)
 	}
 	t.line.waits(t.cond.waited)
-	t.forWork = offWait{kindWork, t.cond.call, 1, t.cond.waited}
+	t.forWork = offWait{cs.waitedFor(object, by), t.cond.call, 1, t.cond.waited}
 	t.cond = condWait{}
 	cs.dropWaiter(object, t)
 	cs.operations.feed(op)
@@ -165,7 +170,7 @@ func (cs *conditions) wakeSome(t *thread, h *hook.Record, at uint64, n int) {
 	for _, w := range list {
 		op.Woken = append(op.Woken, w.id)
 	}
-	op.Through, op.Peer = cs.places.through(t, h, list), cs.heard[h.Arg0].unheard
+	op.Through, op.Peer = cs.places.through(t, h, list), cs.heard[h.Arg0].unheard || cs.inTurn(h.Arg0)
 	cs.operations.feed(op)
 	for _, w := range list { // from now on they have something to do, whenever they get a core for it
 		cs.condOver(w, t, at)

@@ -36,6 +36,7 @@ const (
 	// Waits for other threads, in functions that are known.
 	kindWork = profile.KindWorkWait
 	kindLock = profile.KindLockWait
+	kindTurn = profile.KindPermitWait
 )
 
 // metricOff is the metric of call paths that have left the core of their own accord, metricQueue of

@@ -97,6 +97,7 @@ func (p *process) hookAgain() {
 	clear(p.regions.open)
 	clear(p.conditions.waiters)
 	clear(p.conditions.meetings)
+	clear(p.conditions.byTurns)
 	clear(p.locks.unlocks)
 	p.candidates.list = nil
 	p.program.hooks, p.program.golang = nil, false

@@ -17,13 +17,15 @@ type meeting struct {
 	sites map[*thread]section.Site // where each of those who were seen there stood
 	order []*thread
 	spins bool // its waits begin with spinning
+	turnTaking
 }
 
 // meets remembers that a thread waits at a futex, or tells all who wait there.
 func (cs *conditions) meets(t *thread, h *hook.Record) *meeting {
 	m := cs.meetings[h.Arg0]
 	if m == nil {
-		m = &meeting{sites: map[*thread]section.Site{}}
+		m = &meeting{sites: map[*thread]section.Site{}, turnTaking: turnTaking{
+			values: map[*thread]lastWait{}, wakes: map[*thread]bool{}, ran: map[*thread]uint64{}}}
 		cs.meetings[h.Arg0] = m
 	}
 	if _, ok := m.sites[t]; !ok {
@@ -38,7 +40,7 @@ func (cs *conditions) meets(t *thread, h *hook.Record) *meeting {
 // they spin.
 func (cs *conditions) arriveUnseen(t *thread, m *meeting, object, at uint64) {
 	here := m.sites[t]
-	if !m.spins || !m.alike(here) {
+	if !m.spins || !m.alike(here) || cs.inTurn(object) {
 		return
 	}
 	for _, q := range m.order {

@@ -1,0 +1,192 @@
+package native
+
+import (
+	"math"
+	"slices"
+	"testing"
+
+	"lime/internal/collect/native/hook"
+	"lime/internal/perf"
+	"lime/internal/profile"
+)
+
+// taker is a thread of the tests below.
+type taker struct {
+	tid    int32
+	left   int  // of its piece of work
+	holds  bool // a permit
+	sleeps bool
+	rounds int
+	on     bool // a core
+}
+
+// takers are threads that take permits of a semaphore, or meet at a barrier, on a number of cores
+// that they get by turns. Both wake all who wait each time; who only spins is not seen to wait.
+type takers struct {
+	told
+	list    []*taker
+	cores   int
+	work    func(t *taker) int  // how much it has to do once it goes on
+	comes   func(t *taker)      // it has done that
+	looks   func(t *taker) bool // whether it may go on
+	spins   int                 // how often it looks before it sleeps
+	caller  uint64
+	value   int  // of the word
+	atOnce  bool // who has come waits in the same moment, and cannot be let go before
+	spinned map[*taker]int
+}
+
+const word = 64
+
+// run lets each thread do its rounds.
+func (m *takers) run(rounds int) {
+	for next := 0; slices.ContainsFunc(m.list, func(t *taker) bool { return t.rounds < rounds }); next++ {
+		on := 0
+		for i := range m.list {
+			t := m.list[(next/3+i)%len(m.list)]
+			able := !t.sleeps && (t.rounds < rounds || t.left > 0) && on < m.cores
+			m.places(t, able)
+			if able {
+				on++
+			}
+		}
+		m.at += 100_000
+		for _, t := range m.list {
+			if t.on {
+				m.step(t)
+			}
+		}
+	}
+}
+
+// places gives a thread a core, or takes it away.
+func (m *takers) places(t *taker, on bool) {
+	if t.on != on {
+		m.tells(perf.TypeSwitch, t.tid, !on)
+		t.on = on
+	}
+}
+
+func (m *takers) step(t *taker) {
+	if t.left > 0 {
+		if t.left--; t.left == 0 {
+			m.comes(t)
+		}
+		if t.left > 0 || !m.atOnce {
+			return
+		}
+	}
+	switch {
+	case m.looks(t):
+		t.rounds, m.spinned[t], t.left = t.rounds+1, 0, m.work(t)
+	case m.spinned[t] < m.spins:
+		m.spinned[t]++
+	default:
+		m.futex(t.tid, hook.Enter, m.caller, word, futexWait, m.value)
+		t.sleeps = true
+		m.places(t, false)
+	}
+}
+
+// wakes wakes all who sleep.
+func (m *takers) wakes(by *taker) {
+	m.futex(by.tid, hook.Enter, m.caller, word, futexWake, math.MaxInt32)
+	for _, t := range m.list {
+		t.sleeps = false
+	}
+}
+
+// newTakers makes threads.
+func newTakers(t *testing.T, threads, cores, spins int) (*takers, *profile.Profile) {
+	t.Helper()
+	r, p := recording(t, Options{})
+	m := &takers{told: told{r, 5000}, cores: cores, spins: spins, spinned: map[*taker]int{}}
+	name := "serve"
+	if spins > 0 {
+		name = "serve__waiter"
+	}
+	m.caller = m.pcIn(newTakers, name)
+	m.tells(perf.TypeSwitch, m.main.program.pid, false)
+	for i := range threads {
+		m.list = append(m.list, &taker{tid: int32(101 + i), left: 1 + i})
+		m.tells(perf.TypeFork, int32(101+i), false)
+	}
+	m.tells(perf.TypeSwitch, m.main.program.pid, true)
+	return m, p
+}
+
+// passages ends the run, and counts the passages of barriers that the program has built.
+func (m *takers) passages(t *testing.T, p *profile.Profile) (n int) {
+	t.Helper()
+	if _, err := m.finish(nil, false); err != nil {
+		t.Fatal(err)
+	}
+	for id, s := range p.Tables().Sections {
+		if s.Kind == profile.SectionBuilt {
+			for range p.Instances(profile.SectionID(id)) {
+				n++
+			}
+		}
+	}
+	return n
+}
+
+// However many permits there are for however many threads on however many cores, taking them is no
+// barrier. It is not known before somebody has waited twice, or could not have come.
+func TestPermitsAreNoBarrier(t *testing.T) {
+	for _, threads := range []int{3, 4} {
+		for permits := 1; permits < threads; permits++ {
+			for _, cores := range []int{1, 2, threads} {
+				for _, spins := range []int{0, 2} {
+					m, p := newTakers(t, threads, cores, spins)
+					m.value = permits
+					m.work = func(*taker) int { return 7 }
+					m.looks = func(t *taker) bool {
+						if m.value == 0 {
+							return false
+						}
+						m.value, t.holds = m.value-1, true
+						return true
+					}
+					m.comes = func(t *taker) {
+						if t.holds {
+							t.holds, t.left = false, 3 // without one
+							m.value++
+							m.wakes(t)
+						}
+					}
+					m.run(60)
+					if n := m.passages(t, p); n > candidateFails+permits {
+						t.Errorf("%d threads, %d permits, %d cores, spinning %d: %d passages of barriers", threads, permits, cores, spins, n)
+					}
+				}
+			}
+		}
+	}
+}
+
+// A barrier is one however the threads get cores.
+func TestSleepersBarrierIsOne(t *testing.T) {
+	const rounds = 40
+	for _, threads := range []int{3, 5} {
+		for _, cores := range []int{1, 2, threads} {
+			m, p := newTakers(t, threads, cores, 0)
+			m.atOnce = true
+			come := 0
+			seen := map[*taker]int{}
+			m.work = func(t *taker) int { return 3 + int(t.tid)%3 }
+			m.comes = func(t *taker) {
+				seen[t] = m.value
+				if come++; come == threads {
+					come, m.value = 0, m.value+1
+					m.wakes(t)
+				}
+			}
+			m.looks = func(t *taker) bool { return m.value != seen[t] }
+			m.run(rounds)
+			if n := m.passages(t, p); n < rounds-2 {
+				t.Errorf("%d threads, %d cores: %d of %d passages", threads, cores, n, rounds)
+			}
+		}
+	}
+}
