@@ -247,7 +247,7 @@ func fixed() []*knobs {
 		{kind: "phases", meeting: "pthread", threads: 4, rounds: 50, us: 2000, factor: 300, who: 1},
 		{kind: "shared", meeting: "pthread", threads: 4, rounds: 100, us: 1000, factor: 100, spread: 100},
 		{kind: "stages", meeting: "pthread", threads: 4, rounds: 200, us: 500, factor: 100},
-		{kind: "stages", meeting: "pthread", threads: 4, rounds: 100, us: 500, factor: 500, who: 1},
+		{kind: "stages", meeting: "pthread", threads: 4, rounds: 300, us: 500, factor: 500, who: 1},
 	}
 }
 

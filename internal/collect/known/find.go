@@ -72,7 +72,7 @@ func (r Role) Waits() WaitsFor {
 	switch r {
 	case Lock, ReadLock, Turn:
 		return ForLock
-	case Barrier, TeamBarrier, TeamReduce, Join, CondWait, SemWait, TaskWait, PoolRun, Fork, GoAwait, GoCondWait,
+	case After, Barrier, TeamBarrier, TeamReduce, Join, CondWait, SemWait, TaskWait, PoolRun, Fork, GoAwait, GoCondWait,
 		Meet, MeetFrom, MeetTo, MeetNew,
 		MeetDup, MeetSplit, MeetGrid, MeetRows, MeetFinish,
 		Send, SendAnswered, Receive, SendReceive, Look, FinishOne, Message:

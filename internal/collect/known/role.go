@@ -19,6 +19,7 @@ const (
 	TryLock                   // takes lock object if that needs no waiting (returns 0)
 	Unlock                    // gives lock object back
 	Turn                      // waits for the thread's turn
+	After                     // waits until an iteration before has come so far
 	CondWait                  // waits on object, lock second given back meanwhile
 	CondWake                  // wakes one who waits on object
 	CondWakeAll               // wakes all who wait on object

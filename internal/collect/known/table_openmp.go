@@ -43,9 +43,9 @@ func gomp() []Func {
 		{Name: "GOMP_atomic_end", Role: Unlock, Object: None, Second: None, Constant: theAtomic, Probe: AtCall,
 			Hook: Unseen, Why: holder, Source: gompABI},
 		{Name: "GOMP_ordered_start", Role: Turn, Object: None, Second: None, Constant: theTurn, Probe: AtBoth, Hook: IfSlow, Source: gompABI},
-		{Name: "GOMP_doacross_wait", Role: Turn, Object: None, Second: None, Constant: theTurn, Probe: AtBoth,
+		{Name: "GOMP_doacross_wait", Role: After, Object: None, Second: None, Probe: AtBoth,
 			Hook: Unseen, Why: arguments, Source: gompABI},
-		{Name: "GOMP_doacross_ull_wait", Role: Turn, Object: None, Second: None, Constant: theTurn, Probe: AtBoth,
+		{Name: "GOMP_doacross_ull_wait", Role: After, Object: None, Second: None, Probe: AtBoth,
 			Hook: Unseen, Why: arguments, Source: gompABI},
 		{Name: "GOMP_task", Role: Task, Second: None, Probe: AtCall, Hook: Otherwise, Why: noTasks, Source: gompABI},
 		{Name: "GOMP_taskloop", Role: Task, Second: None, Probe: AtCall, Hook: Otherwise, Why: noTasks, Source: gompABI},
@@ -111,7 +111,7 @@ func kmp() []Func {
 		{Name: "__kmpc_critical_with_hint", Role: Lock, Object: 2, Second: None, Probe: AtBoth, Hook: IfSlow, Source: kmpABI},
 		{Name: "__kmpc_end_critical", Role: Unlock, Object: 2, Second: None, Probe: AtCall, Hook: Unseen, Why: holder, Source: kmpABI},
 		{Name: "__kmpc_ordered", Role: Turn, Object: None, Second: None, Constant: theTurn, Probe: AtBoth, Hook: IfSlow, Source: kmpABI},
-		{Name: "__kmpc_doacross_wait", Role: Turn, Object: None, Second: None, Constant: theTurn, Probe: AtBoth,
+		{Name: "__kmpc_doacross_wait", Role: After, Object: None, Second: None, Probe: AtBoth,
 			Hook: Unseen, Why: arguments, Source: kmpABI},
 	}
 }

@@ -124,11 +124,27 @@ func (l *locks) leaveReadLock(t *thread, c *call) {
 
 // leaveTurn: the call is a wait if it took longer than it does without one.
 func (l *locks) leaveTurn(t *thread, c *call) {
-	const atOnce = 500
-	if c.waited > 0 || t.now()-c.at > atOnce {
-		l.segments.dropSlow(t, c)
+	if l.tookTurn(t, c) {
 		l.reportLocked(t, c, t.now()-c.at)
 	}
+}
+
+// leaveAfter: what is waited for is the work of others, and nobody is kept out of anything.
+func (l *locks) leaveAfter(t *thread, c *call) {
+	if l.tookTurn(t, c) {
+		l.operations.reportSpun(t, t.now()-c.at)
+		t.note(workWait, l.places.lockSite(t, c), t.now()-c.at)
+	}
+}
+
+// tookTurn reports whether a call was a wait: then what was done in it is no work.
+func (l *locks) tookTurn(t *thread, c *call) bool {
+	const atOnce = 500
+	if c.waited == 0 && t.now()-c.at <= atOnce {
+		return false
+	}
+	l.segments.dropSlow(t, c)
+	return true
 }
 
 func (l *locks) leaveTryLock(t *thread, c *call) {
