@@ -68,7 +68,7 @@ func (r *runner) explainSampled(sec *Section) error {
 	sec.Threads = w.teams.totals(sec.Threads)
 	proof := w.proof()
 	blocked := r.lockCauses(sec, w, proof)
-	walk := &walker{ps: ps, total: root.m, once: w.parts == len(w.threads),
+	walk := &walker{ps: ps, total: root.m, once: w.parts == len(w.threads), sums: steady,
 		loop: func(b boundary) length { return w.trips.judge(b.node, ps.exits(b), steady, w) }}
 	if root.m.cov > 0 && blocked < 1-worthOf {
 		walk.walk(root, nil)

@@ -5,6 +5,8 @@ package analysis
 import (
 	"maps"
 	"slices"
+
+	"lime/internal/profile"
 )
 
 // rank is how likely unevenness begins at a boundary. One that is as uneven beside it, or that all
@@ -17,22 +19,26 @@ func (w *walker) rank(s *part) int {
 	return r
 }
 
-// passed reports whether a branch cannot be why threads differ: each comes to it once, so it says
-// yes or no, and threads that have samples behind it have all been let through. Where these differ
-// among themselves by more than from those that have none there, it is something behind it that
-// decides. Inside of a loop, or a recursion, a branch may say yes many times.
+// passed reports whether a branch cannot be why threads differ. It tells apart only those that come
+// to it: if all but one began elsewhere, there are none. And if each comes to it once, it says yes or
+// no, and threads that have samples behind it have all been let through. Where these differ among
+// themselves by more than from those that have none there, it is something behind it that decides.
+// Inside of a loop, or a recursion, a branch may say yes many times.
 func (w *walker) passed(s *part) bool {
-	if !w.once {
+	came := w.begun(s)
+	switch {
+	case w.sums && len(came) < 2:
+		return true
+	case !w.once:
 		return false
 	}
-	root := s
-	for root.up != nil {
-		if root = root.up; root.b.kind == boundLoop || root.b.kind == boundRecursion {
+	for up := s.up; up != nil; up = up.up {
+		if up.b.kind == boundLoop || up.b.kind == boundRecursion {
 			return false
 		}
 	}
 	var went, all squares
-	for _, id := range slices.Sorted(maps.Keys(root.threads)) {
+	for _, id := range came {
 		x := s.threads[id]
 		if all.add(x); x > 0 {
 			went.add(x)
@@ -40,6 +46,28 @@ func (w *walker) passed(s *part) bool {
 	}
 	within := went.about()
 	return within > all.about()-within
+}
+
+// begun lists the threads that begin in the function in which the one begins that comes to a part.
+func (w *walker) begun(s *part) []profile.ThreadID {
+	for s.up != nil && s.up.up != nil {
+		s = s.up
+	}
+	if s.up == nil {
+		return slices.Sorted(maps.Keys(s.threads))
+	}
+	first, ids := w.ps.tab.Nodes[s.b.node].Function, map[profile.ThreadID]bool{}
+	for _, k := range s.up.kids {
+		if w.ps.tab.Nodes[k.b.node].Function != first {
+			continue
+		}
+		for id, t := range k.threads {
+			if t > 0 {
+				ids[id] = true
+			}
+		}
+	}
+	return slices.Sorted(maps.Keys(ids))
 }
 
 // squares adds up the squared deviations from the mean.

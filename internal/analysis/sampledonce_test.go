@@ -40,6 +40,50 @@ func TestBranchThatIsPassedOnce(t *testing.T) {
 	}
 }
 
+// A branch to which no other thread comes, as all others began in another function, is not why they
+// differ: it is what is called behind it.
+func TestBranchOfOneThreadAlone(t *testing.T) {
+	const main, work = 0, 1
+	tab := &profile.Tables{Nodes: []profile.Node{
+		{Function: main, Kind: profile.EndCond}, {Function: main, Kind: profile.EndCall}, {Function: main}, {Function: work},
+	}}
+	for _, c := range []struct {
+		name   string
+		others profile.NodeID // where the other threads have their samples
+		again  bool           // the branch is inside of a loop
+		want   boundaryKind
+	}{
+		{"the others go the other way", 2, false, boundBranch},
+		{"the others begin elsewhere", 3, false, boundCall},
+		{"the others begin elsewhere, and it is asked again and again", 3, true, boundLoop},
+	} {
+		for _, join := range []bool{false, true} {
+			root := &part{}
+			add := func(m mass, id profile.ThreadID, way ...boundary) {
+				q := root
+				q.add(m, 1, map[profile.ThreadID]float64{id: m.n})
+				for _, b := range way {
+					q = q.kid(b)
+					q.add(m, 1, map[profile.ThreadID]float64{id: m.n})
+				}
+			}
+			way := []boundary{{kind: boundBranch, node: 0, join: join}, {kind: boundCall, node: 1}, {kind: boundLeaf, node: 2}}
+			if c.again {
+				way = append([]boundary{{kind: boundLoop, node: 0}}, way...)
+			}
+			add(mass{n: 1000, cov: 5000, vari: 1e4}, 0, way...)
+			for id := range profile.ThreadID(3) {
+				add(mass{n: 100}, 1+id, boundary{kind: boundLeaf, node: c.others})
+			}
+			w := &walker{ps: newProcs(tab), total: root.m, once: true, sums: true, loop: func(boundary) length { return length{} }}
+			w.walk(root, nil)
+			if len(w.found) != 1 || w.found[0].cause.b.kind != c.want {
+				t.Errorf("%s, join %t: %+v, want a boundary of kind %d", c.name, join, w.found, c.want)
+			}
+		}
+	}
+}
+
 // Where samples are too few to tell which part of the program is uneven, all of it is no cause.
 func TestAllOfTheProgramIsNoCause(t *testing.T) {
 	root := &part{m: mass{n: 30, cov: 100, vari: 1e6}}

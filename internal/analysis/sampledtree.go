@@ -289,6 +289,7 @@ type walker struct {
 	price  float64 // the part of the effect that lies in code which all threads run equally often
 	prices []*part // that code
 	once   bool    // each thread has one row
+	sums   bool    // it is the threads that differ, and not a thread's rows among themselves
 	unsure bool    // samples do not show that the loops around it go round as often in all threads
 }
 
