@@ -41,7 +41,8 @@ func TestTheSlowStageComesFirst(t *testing.T) {
 	if len(a.Sections) == 0 || len(a.Sections[0].Causes) == 0 || !slow[a.Sections[0].Causes[0].Line] {
 		t.Fatalf("the first cause is no line of the slow stage: %s", out)
 	}
-	if a.Loss.Wait+a.Loss.Imbalance < 0.5 || !strings.Contains(a.Loss.Headline, "stages.go") {
+	// of the time of the cores that had threads: the program has never more than four at work
+	if a.Loss.Wait+a.Loss.Imbalance < 0.7*(1-a.Loss.Serial) || !strings.Contains(a.Loss.Headline, "stages.go") {
 		t.Errorf("the others wait: %+v", a.Loss)
 	}
 }

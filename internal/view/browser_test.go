@@ -501,7 +501,7 @@ func TestTheWayToTheCause(t *testing.T) {
 	b.open("")
 	b.shows("lost to imbalance", "app.c:30")
 	eval[bool](b, `([...document.querySelectorAll("main a")].find((x) => x.innerText.includes("app.c:10")).click(), true)`)
-	b.shows("Thread 5 (worker 5) runs this loop", "for (int i = 0; i < n; i++)")
+	b.shows("thread 5 (worker 5) runs this loop", "for (int i = 0; i < n; i++)")
 	at := `(() => { const r = document.querySelector("article.cause.here").getBoundingClientRect(); return r.top > -50 && r.top < innerHeight / 2; })()`
 	for range 100 {
 		if eval[bool](b, at) {

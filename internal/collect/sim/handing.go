@@ -4,6 +4,7 @@
 package sim
 
 import (
+	"cmp"
 	"slices"
 
 	"lime/internal/collect/known"
@@ -23,14 +24,17 @@ type handing struct {
 
 // wakeState is a thread's waits for futexes, and what let it go.
 type wakeState struct {
-	object uint64             // at which it waits
-	let    uint64             // at which it was let go last
-	letAt  uint64             // what it had worked by then
-	told   bool               // since then it has ended others' waits, or what it did is not known
-	handed unit.Addr          // where it waits for what is handed to one at a time, 0: for something else
-	places map[unit.Addr]bool // where it has waited
-	turns  bool               // who has let it go waits there at times, too
-	others bool               // it was a thread of the program that has let it go
+	object uint64    // at which it waits
+	let    uint64    // at which it was let go last
+	letAt  uint64    // what it had worked by then
+	told   bool      // since then it has ended others' waits, or what it did is not known
+	handed unit.Addr // where it waits for what is handed to one at a time, 0: for something else
+	// semaphore is where it waits for one, which hands to one at a time by what it is: whoever gives one
+	// back may still be the last at a barrier that is made of them.
+	semaphore unit.Addr
+	places    map[unit.Addr]bool // where it has waited
+	turns     bool               // who has let it go waits there at times, too
+	others    bool               // it was a thread of the program that has let it go
 }
 
 // waitedFor is what a wait for a futex was for that was not for work to do: whoever is woken by a
@@ -76,11 +80,11 @@ func (h *handing) letGo(t *thread) {
 }
 
 // comes notes where t is about to wait, and whether what it waits for is handed to one at a time.
-// A semaphore is, by what it is. Else either all functions around the wait are none of a barrier, and
-// somebody was let out of each by one who had not gone in; or somebody who was let go there had to wait again, as others had taken
+// Either all functions around the wait are none of a barrier, and somebody was let out of each by one
+// who had not gone in; or somebody who was let go there had to wait again, as others had taken
 // it: since then it has told nobody that it has come anew (p holds what it has done).
 func (h *handing) comes(t *thread, op *section.Op, p *segment) {
-	t.wake.handed, t.wake.turns = 0, false
+	t.wake.handed, t.wake.semaphore, t.wake.turns = 0, 0, false
 	place := ownPlace(&op.Site)
 	if place == 0 {
 		return
@@ -92,8 +96,10 @@ func (h *handing) comes(t *thread, op *section.Op, p *segment) {
 		t.wake.places = map[unit.Addr]bool{}
 	}
 	t.wake.places[place] = true
-	if h.contended[place] || t.in(known.SemWait) != nil || h.givenTo(&op.Site) {
+	if h.contended[place] || h.givenTo(&op.Site) {
 		t.wake.handed = place
+	} else if t.in(known.SemWait) != nil {
+		t.wake.semaphore = place
 	}
 }
 
@@ -126,13 +132,17 @@ func (h *handing) givenTo(site *section.Site) bool {
 // whether it waits at such a place itself at times: then they have not waited for work to do.
 func (h *handing) hands(by *thread, woken []*thread, object uint64) (handed, peer bool) {
 	for _, t := range woken {
-		if at := t.wake.handed; t.waitsOn == waitsReported && t.object == object && at != 0 {
-			mine := by.wake.places[at]
-			if mine && by.wake.passesOn(object, by.busy) {
-				mine = by.wake.turns
-			}
+		at := cmp.Or(t.wake.handed, t.wake.semaphore)
+		if at == 0 || t.waitsOn != waitsReported || t.object != object {
+			continue
+		}
+		mine := by.wake.places[at]
+		if mine && by.wake.passesOn(object, by.busy) {
+			mine = by.wake.turns
+		}
+		t.untyped, t.wake.turns = t.untyped || mine, mine
+		if t.wake.handed != 0 {
 			handed, peer = true, peer || mine
-			t.untyped, t.wake.turns = t.untyped || mine, mine
 		}
 	}
 	return handed, peer
