@@ -67,7 +67,13 @@ func (w *goWait) wrong(l *loss, marks map[string][]int, exact bool) (out []strin
 	if !slices.Contains(marks["WAIT "+w.way], p.Line) {
 		out = append(out, fmt.Sprintf("waits at line %d, want %v", p.Line, marks["WAIT "+w.way]))
 	}
-	if len(p.Awaits) == 0 || !slices.Contains(marks["WORK"], p.Awaits[0].Line) || p.Awaits[0].Share < 0.9 {
+	// With fewer cores than goroutines who is waited for may not have begun what it does beside, which is
+	// half as much.
+	least := 0.9
+	if !exact {
+		least = 0.5
+	}
+	if len(p.Awaits) == 0 || !slices.Contains(marks["WORK"], p.Awaits[0].Line) || p.Awaits[0].Share < least {
 		out = append(out, fmt.Sprintf("waits for %v, want the loop in main.work", p.Awaits))
 	}
 	if exact && math.Abs(term.Share-w.lost) > 0.05 {
