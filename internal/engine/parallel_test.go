@@ -199,13 +199,11 @@ func sideBySide(t *testing.T, mode Mode, threads, steps int,
 	return e, mu, group
 }
 
-func beside(t *testing.T, threads, steps int, want []stressed, disturb func(e *Engine, n int)) {
-	got := make([]stressed, threads)
-	e, mu, group := sideBySide(t, Count, threads, steps, func(e *Engine, i int, ctx *cpu.Context, between func()) {
-		if walk(t, e, ctx, between) {
-			got[i] = result(e, ctx)
-		}
-	})
+// disturbed lets threads run beside each other, and calls disturb again and again until they end.
+func disturbed(t *testing.T, mode Mode, threads, steps int, disturb func(e *Engine, n int),
+	run func(e *Engine, i int, ctx *cpu.Context, between func())) {
+	t.Helper()
+	e, mu, group := sideBySide(t, mode, threads, steps, run)
 	over := make(chan bool)
 	done := make(chan bool)
 	go func() {
@@ -225,6 +223,15 @@ func beside(t *testing.T, threads, steps int, want []stressed, disturb func(e *E
 	group.Wait()
 	close(over)
 	<-done
+}
+
+func beside(t *testing.T, threads, steps int, want []stressed, disturb func(e *Engine, n int)) {
+	got := make([]stressed, threads)
+	disturbed(t, Count, threads, steps, disturb, func(e *Engine, i int, ctx *cpu.Context, between func()) {
+		if walk(t, e, ctx, between) {
+			got[i] = result(e, ctx)
+		}
+	})
 	for i := range want {
 		if got[i].retired != want[i].retired || got[i].rdx != want[i].rdx || got[i].rsi != want[i].rsi {
 			t.Errorf("thread %d: retired %d, rdx %d, rsi %d; alone %d, %d, %d", i, got[i].retired, got[i].rdx, got[i].rsi,

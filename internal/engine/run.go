@@ -37,13 +37,16 @@ func (e *Engine) Run(ctx *cpu.Context, budget int64) (x cpu.Exit) {
 		e.logs.start(ctx)
 		defer e.logs.end(ctx)
 	}
-	skip := ctx.Scratch[cpu.SlotSkip] == ctx.RIP && ctx.RIP != 0
-	ctx.Scratch[cpu.SlotSkip] = 0
+	pc := ctx.RIP
+	skip := ctx.Scratch[cpu.SlotSkip] == pc && pc != 0
 	for budget > 0 {
+		ctx.Scratch[cpu.SlotSkip] = 0
 		done, x := e.slice(ctx, min(budget, e.stride()), skip)
 		ctx.Retired += uint64(done)
 		budget -= done
-		skip = false
+		if skip = skip && done == 0 && ctx.RIP == pc; skip { // it was called out before it executed anything
+			ctx.Scratch[cpu.SlotSkip] = pc
+		}
 		if x.Reason != cpu.ExitBudget || e.called {
 			return x
 		}
