@@ -17,8 +17,9 @@ import (
 
 // meeting is one passage of a barrier.
 type meeting struct {
-	last uint64 // clock of the latest arrival
-	over bool   // somebody has left
+	last   uint64 // clock of the latest arrival
+	over   bool   // who comes now comes to the next one
+	opened bool   // somebody who waited there has come out: so can all
 }
 
 // arrives is told that t has come to a barrier.
@@ -41,7 +42,7 @@ func (b *beside) leaves(t *thread, c *call) {
 	if b == nil || c.meeting == nil {
 		return
 	}
-	c.meeting.over = true
+	c.meeting.over, c.meeting.opened = true, true
 	b.since(t, max(c.at, c.worked), c.meeting.last)
 }
 

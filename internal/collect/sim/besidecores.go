@@ -64,6 +64,9 @@ func (s *turnstile) grant() {
 		t := s.queue[i]
 		s.queue = append(s.queue[:i], s.queue[i+1:]...)
 		t.host.place = placeTaken
+		if c := t.letGo(); c != nil {
+			c.looked = true
+		}
 		s.taken++
 		if t.host.awake != nil {
 			t.host.awake.Broadcast()
@@ -105,7 +108,7 @@ func (s *turnstile) ahead(t *thread) bool {
 // given theirs away with nobody to wait for, or have gone round a loop for long in which they wait
 // for them.
 func (t *thread) rank() uint64 {
-	if c := t.letGo(); c != nil {
+	if c := t.letGo(); c != nil && !c.looked {
 		return max(c.at, c.worked, c.meeting.last) / 2
 	}
 	if t.host.yielded || t.covered() && t.now()-min(t.now(), t.waitsSince()) > longSpun {
@@ -119,10 +122,10 @@ func (t *thread) rank() uint64 {
 
 const behindAll = math.MaxUint64 / 2
 
-// letGo is the barrier in which t stands from which others have gone on already, nil if there is none:
-// t has but to see that, and goes on at the clock of the last who came.
+// letGo is the barrier in which t stands from which others who waited there have come out, nil if there
+// is none: t has but to look to see that, and goes on at the clock of the last who came.
 func (t *thread) letGo() *call {
-	if n := len(t.frames); n > 0 && t.frames[n-1].meeting != nil && t.frames[n-1].meeting.over {
+	if n := len(t.frames); n > 0 && t.frames[n-1].meeting != nil && t.frames[n-1].meeting.opened {
 		return &t.frames[n-1]
 	}
 	return nil

@@ -39,8 +39,9 @@ func TestNobodyStarves(t *testing.T) {
 }
 
 // TestWhoIsLetGoDoesNotWait has a thread go round the loop of a barrier for long, while others take
-// turns on the only core. It stays behind them as long as nobody has gone on from there, and is given
-// the core before them as soon as somebody has, as it does no more than look.
+// turns on the only core. It stays behind them as long as nobody has come out of there, also if the last
+// one is on its way past it, who may have to open it yet. As soon as somebody has come out it is given
+// the core before them, once: it does no more than look, and may stand there for another reason.
 func TestWhoIsLetGoDoesNotWait(t *testing.T) {
 	b := &beside{turnstile: turnstile{cores: 1}}
 	const came, spun = 1000, 10 * longSpun
@@ -70,7 +71,11 @@ func TestWhoIsLetGoDoesNotWait(t *testing.T) {
 		t.Errorf("who waits had %d turns", had)
 	}
 	m.over = true
-	if had := turns(); had == 0 {
-		t.Error("who was let go had no turn")
+	if had := turns(); had != 0 {
+		t.Errorf("who waits until the last one opens the barrier had %d turns", had)
+	}
+	m.opened = true
+	if had := turns(); had != 1 {
+		t.Errorf("who was let go had %d turns", had)
 	}
 }

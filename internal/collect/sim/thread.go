@@ -150,6 +150,7 @@ type call struct {
 	segment   *segment
 	meeting   *meeting // a barrier's, threads in parallel
 	worked    uint64   // the same: the clock until which the thread has done tasks there
+	looked    bool     // the same: it has had a core since others came out
 	other     *thread
 	candidate *candidate  // known.Gate
 	before    uint64      // known.Gate: t.worked() at its entry
