@@ -61,6 +61,7 @@ var reasons = []Reason{
 		name, _ := os.ReadFile("/proc/2/comm")
 		return string(name) != "kthreadd\n"
 	}},
+	{OldRust, "rustc is older than 1.80", func(testing.TB) bool { return !RustSince(80) }},
 	{NoFSGSBASE, "the processor, or its kernel, has no FSGSBASE", func(testing.TB) bool { return !flagged("fsgsbase") }},
 }
 
@@ -84,6 +85,7 @@ const (
 	NoTerminal      = "no terminal"
 	NoKernelThreads = "no kernel threads"
 	InChroot        = "in a chroot"
+	OldRust         = "old rust"
 )
 
 // Skip ends the test without a verdict, for a reason of the table; one that does not hold here is a
@@ -172,6 +174,14 @@ func samples() bool {
 		return false
 	}
 	return unix.Close(fd) == nil
+}
+
+// RustSince tells whether rustc is of version 1.minor or newer.
+func RustSince(minor int) bool {
+	out, _ := exec.Command("rustc", "--version").Output()
+	var have int
+	_, err := fmt.Sscanf(string(out), "rustc 1.%d.", &have)
+	return err == nil && have >= minor
 }
 
 // flagged tells whether /proc/cpuinfo lists a feature of the processor.

@@ -12,16 +12,17 @@ import (
 // waitWays are the ways to wait that the program of a language has.
 var waitWays = []struct {
 	source, command string
+	rust            int // the minor version of rustc that has them, 0: any
 	ways            []string
 }{
-	{"waitways.cpp", "g++ -std=c++20 -O1 -g -pthread -o OUT SRC", []string{
+	{"waitways.cpp", "g++ -std=c++20 -O1 -g -pthread -o OUT SRC", 0, []string{
 		"call_once", "static local", "condition", "condition with a timeout", "latch", "atomic wait",
 		"semaphore", "future", "async in a closure", "mutex", "shared mutex", "yields",
 	}},
-	{"waitways.rs", "rustc -O -g -o OUT SRC", []string{
-		"Once", "OnceLock", "LazyLock", "Condvar", "Condvar with a timeout", "channel",
-		"channel with a timeout", "park", "RwLock", "join in a closure",
+	{"waitways.rs", "rustc -O -g -o OUT SRC", 0, []string{
+		"Once", "Condvar", "Condvar with a timeout", "channel", "channel with a timeout", "park", "RwLock", "join in a closure",
 	}},
+	{"waitways.rs", "rustc -O -g --cfg since_1_80 -o OUT SRC", 80, []string{"OnceLock", "LazyLock"}},
 }
 
 // TestWaitsAreTold has all threads but one wait for that one, in every way that languages have:
@@ -30,6 +31,10 @@ var waitWays = []struct {
 func TestWaitsAreTold(t *testing.T) {
 	for _, lang := range waitWays {
 		testenv.Tool(t, "g++", "rustc")
+		if lang.rust > 0 && !testenv.RustSince(lang.rust) {
+			t.Run(lang.command, func(t *testing.T) { testenv.Skip(t, testenv.OldRust, lang.ways) })
+			continue
+		}
 		prog := compile(t, lang.source, lang.command)
 		for i, way := range lang.ways {
 			widths := []int{[]int{2, 4, 8}[i%3]}

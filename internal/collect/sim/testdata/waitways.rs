@@ -1,28 +1,39 @@
 // One thread works for long and then lets the others go, which wait for it meanwhile in the way
-// that the first argument names; the second one is how many threads there are.
-use std::sync::{mpsc, Condvar, LazyLock, Mutex, Once, OnceLock, RwLock};
+// that the first argument names; the second one is how many threads there are. The ways that rustc
+// has only since 1.80 are built with --cfg since_1_80.
+use std::sync::{mpsc, Condvar, Mutex, Once, RwLock};
+#[cfg(since_1_80)]
+use std::sync::{LazyLock, OnceLock};
 use std::thread;
 use std::time::Duration;
 
 const ALL: u64 = 8_000_000;
 const LITTLE: u64 = 100_000;
 
+// black_box is std::hint's, which rustc has only since 1.66.
+fn black_box<T: Copy>(x: T) -> T {
+    unsafe { std::ptr::read_volatile(&x) }
+}
+
 #[inline(never)]
 fn work(n: u64) -> u64 {
     let mut x = 1u64;
     for i in 0..n / 4 {
-        x = std::hint::black_box(x.wrapping_mul(31).wrapping_add(i));
+        x = black_box(x.wrapping_mul(31).wrapping_add(i));
     }
     x
 }
 
 static ONCE: Once = Once::new();
+#[cfg(since_1_80)]
 static CELL: OnceLock<u64> = OnceLock::new();
+#[cfg(since_1_80)]
 static LAZY: LazyLock<u64> = LazyLock::new(|| work(ALL));
 static READY: Mutex<bool> = Mutex::new(false);
 static COND: Condvar = Condvar::new();
 static TABLE: RwLock<u64> = RwLock::new(0);
-static STARTED: OnceLock<()> = OnceLock::new();
+static STARTED: Mutex<bool> = Mutex::new(false);
+static START: Condvar = Condvar::new();
 
 fn signal_ready() {
     *READY.lock().unwrap() = true;
@@ -55,16 +66,18 @@ fn main() {
             let h = s.spawn(move || {
                 match way {
                     "Once" => ONCE.call_once(|| { work(ALL); }),
+                    #[cfg(since_1_80)]
                     "OnceLock" => { CELL.get_or_init(|| work(ALL)); }
-                    "LazyLock" => { std::hint::black_box(*LAZY); }
+                    #[cfg(since_1_80)]
+                    "LazyLock" => { black_box(*LAZY); }
                     "Condvar" => await_ready(false),
                     "Condvar with a timeout" => await_ready(true),
                     "channel" => { let _: u64 = rx.recv().unwrap(); }
                     "channel with a timeout" => while rx.recv_timeout(Duration::from_micros(500)).is_err() {},
                     "park" => while !*READY.lock().unwrap() { thread::park() },
                     "RwLock" => {
-                        STARTED.wait();
-                        std::hint::black_box(*TABLE.read().unwrap());
+                        drop(START.wait_while(STARTED.lock().unwrap(), |started| !*started).unwrap());
+                        black_box(*TABLE.read().unwrap());
                     }
                     "join in a closure" => thread::scope(|s| { s.spawn(|| await_ready(false)); }),
                     _ => panic!(),
@@ -76,11 +89,14 @@ fn main() {
         s.spawn(move || {
             match way {
                 "Once" => ONCE.call_once(|| { work(ALL); }),
+                #[cfg(since_1_80)]
                 "OnceLock" => { CELL.get_or_init(|| work(ALL)); }
-                "LazyLock" => { std::hint::black_box(*LAZY); }
+                #[cfg(since_1_80)]
+                "LazyLock" => { black_box(*LAZY); }
                 "RwLock" => {
                     let mut t = TABLE.write().unwrap();
-                    STARTED.set(()).unwrap();
+                    *STARTED.lock().unwrap() = true;
+                    START.notify_all();
                     *t = work(ALL);
                 }
                 _ => { work(ALL); }
