@@ -62,11 +62,16 @@ type registers struct {
 	vec uint32
 }
 
-// values are those that an instruction reads, but for its address.
+// values are those that an instruction reads, but for its address. What is computed in place is read
+// too, where it is the address as well: add (%rax),%rax.
 func values(in *x86.Inst) registers {
 	r := registers{in.Reads, in.VecReads}
 	if in.HasMem {
-		r.gpr &^= regs(in.Mem.Base) | regs(in.Mem.Index)
+		address := regs(in.Mem.Base) | regs(in.Mem.Index)
+		if arithmetical(in) {
+			address &^= in.Writes
+		}
+		r.gpr &^= address
 	}
 	return r
 }
@@ -104,11 +109,16 @@ func (f *feeding) step(k int) bool {
 	return true
 }
 
-// clears reports whether an instruction makes its register zero, whatever it held.
+// clears reports whether an instruction makes all of its register zero, whatever it held.
 func clears(in *x86.Inst) bool {
+	if in.HasMem || in.ImmLen > 0 {
+		return false
+	}
 	switch strings.TrimPrefix(in.Name, "v") {
-	case "xor", "sub", "pxor", "xorps", "xorpd":
-		return !in.HasMem && in.ImmLen == 0 && in.Reads&^in.Writes == 0 && in.VecReads&^in.VecWrites == 0
+	case "xor", "sub": // those of one byte or two leave the rest
+		return in.Opcode&1 != 0 && !in.OpSize16 && in.Reads&^in.Writes == 0
+	case "pxor", "xorps", "xorpd":
+		return in.VecReads&^in.VecWrites == 0
 	}
 	return false
 }

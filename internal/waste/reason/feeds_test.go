@@ -15,7 +15,9 @@ func TestFeeds(t *testing.T) {
 		three    = []byte{0x8d, 0x44, 0x40, 0x07}       // lea 7(%rax,%rax,2),%eax
 		add      = []byte{0x01, 0xc8}                   // add %ecx,%eax
 		addMem   = []byte{0x03, 0x42, 0x08}             // add 8(%rdx),%eax
+		self     = []byte{0x03, 0x00}                   // add (%rax),%eax
 		zero     = []byte{0x31, 0xc9}                   // xor %ecx,%ecx
+		byteZero = []byte{0x30, 0xc0}                   // xor %al,%al
 		clock    = []byte{0x0f, 0x31}                   // rdtsc
 		carry    = []byte{0x11, 0xc8}                   // adc %ecx,%eax
 		store    = []byte{0x89, 0x06}                   // mov %eax,(%rsi)
@@ -38,6 +40,8 @@ func TestFeeds(t *testing.T) {
 		{"of two", [][]byte{load, other, add, store}, 3, false, []int{1, 0}},
 		{"of an operand", [][]byte{load, addMem, store}, 2, false, []int{1, 0}},
 		{"with a constant", [][]byte{zero, load, add, store}, 3, false, []int{1}},
+		{"of what was its address, too", [][]byte{self, store}, 1, false, nil},
+		{"with what a cleared byte leaves", [][]byte{other, byteZero, add, store}, 3, false, nil},
 		{"copied", [][]byte{load, store}, 1, false, nil},
 		{"constant", [][]byte{load, constant}, 1, false, nil},
 		{"with something from before", [][]byte{load, add, store}, 2, false, nil},
@@ -73,6 +77,30 @@ func TestFeeds(t *testing.T) {
 		}
 		if got := Feeds(insts, len(insts)-4, 0x1000+uint64(off)); !slices.Equal(got, want) {
 			t.Errorf("from offset %d: %#x, want %#x", off, got, want)
+		}
+	}
+}
+
+// TestConstant: a register is cleared by an instruction that computes it from nothing but itself.
+func TestConstant(t *testing.T) {
+	for _, row := range []struct {
+		name, code string
+		want       bool
+	}{
+		{"pxor xmm0, xmm0", "\x66\x0f\xef\xc0", true},
+		{"xorps xmm0, xmm0", "\x0f\x57\xc0", true},
+		{"pxor xmm0, xmm1", "\x66\x0f\xef\xc1", false},
+		{"pxor xmm0, [rdx]", "\x66\x0f\xef\x02", false},
+	} {
+		var insts [2]x86.Inst
+		for i, code := range []string{row.code, "\x0f\x11\x06"} { // movups [rsi], xmm0
+			if err := x86.Decode([]byte(code), &insts[i]); err != nil {
+				t.Fatal(err)
+			}
+		}
+		got := Of(insts[:], 1, Access{Base: x86.RSI, Index: x86.NoReg, Write: true}, false)&Constant != 0
+		if got != row.want {
+			t.Errorf("%s: a constant: %t", row.name, got)
 		}
 	}
 }

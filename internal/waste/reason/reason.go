@@ -3,8 +3,6 @@
 package reason
 
 import (
-	"strings"
-
 	"lime/internal/waste"
 	"lime/internal/x86"
 )
@@ -54,8 +52,7 @@ func regs(r x86.Reg) (s x86.RegSet) {
 func cleared(insts []x86.Inst, reg uint32) bool {
 	for i := len(insts) - 1; i >= 0; i-- {
 		if in := &insts[i]; in.VecWrites&reg != 0 {
-			name := strings.TrimPrefix(in.Name, "v")
-			return (name == "pxor" || name == "xorps" || name == "xorpd") && in.VecReads&^in.VecWrites == 0
+			return clears(in)
 		}
 	}
 	return false
