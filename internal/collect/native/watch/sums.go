@@ -59,7 +59,8 @@ type Pair struct {
 	Bytes         float64
 	Count         int // decisions
 	Addr          uint64
-	Moved         bool // it was not always that address
+	Fixed         bool // each thread does it at one address, as those show that were seen to do it again
+	moved         bool // this one has not always done it there
 }
 
 // Cost says what the search took of the program's time.
@@ -90,9 +91,14 @@ type placeKind struct {
 	kind waste.Kind
 }
 
-type pairKey struct {
+// twoPlaces are those of a pair, in whichever thread.
+type twoPlaces struct {
 	placeKind
 	second Place
+}
+
+type pairKey struct {
+	twoPlaces
 	thread int32
 }
 
@@ -161,13 +167,13 @@ func (s *sums) decided(d *decision) (weight float64) {
 	if d.fraction == 0 {
 		return weight
 	}
-	pair := pairKey{placeKind{d.first, d.kind}, d.second, d.thread}
+	pair := pairKey{twoPlaces{placeKind{d.first, d.kind}, d.second}, d.thread}
 	p := s.pairs[pair]
 	if p == nil {
 		p = &Pair{Kind: d.kind, First: d.first, Second: d.second, Thread: d.thread, Addr: d.addr}
 		s.pairs[pair] = p
 	}
-	p.Moved = p.Moved || p.Addr != d.addr
+	p.moved = p.moved || p.Addr != d.addr
 	p.Bytes += weight * d.fraction
 	p.Count++
 	return weight
@@ -207,13 +213,30 @@ func (s *sums) result(kinds waste.Set) Sums {
 			out.Threads[id][k] = a.share(k, quantile)
 		}
 	}
-	for _, p := range s.pairs {
+	fixed := s.fixed()
+	for key, p := range s.pairs {
+		p.Fixed = fixed[key.twoPlaces]
 		out.Pairs = append(out.Pairs, *p)
 	}
 	slices.SortFunc(out.Pairs, func(a, b Pair) int {
 		return cmp.Or(cmp.Compare(b.Bytes, a.Bytes), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.First, b.First),
 			cmp.Compare(a.Second, b.Second), cmp.Compare(a.Thread, b.Thread))
 	})
+	return out
+}
+
+// fixed tells of which places each thread comes to one address only. One that was seen to do so but once
+// says nothing of that; where it has done the same as the others it is taken for like them.
+func (s *sums) fixed() map[twoPlaces]bool {
+	out := map[twoPlaces]bool{}
+	for key, p := range s.pairs {
+		out[key.twoPlaces] = out[key.twoPlaces] || p.Count > 1
+	}
+	for key, p := range s.pairs {
+		if p.moved {
+			out[key.twoPlaces] = false
+		}
+	}
 	return out
 }
 

@@ -223,6 +223,34 @@ func TestThreadsOfSums(t *testing.T) {
 	}
 }
 
+// TestFixedPairs: one thread's single decision takes nothing off what the others show, in how many
+// threads a pair is seen to be always at one address.
+func TestFixedPairs(t *testing.T) {
+	for _, row := range []struct {
+		name  string
+		addrs [][]uint64 // of each thread's decisions
+		want  bool
+	}{
+		{"once", [][]uint64{{10}}, false},
+		{"twice", [][]uint64{{10, 10}}, true},
+		{"moved", [][]uint64{{10, 20}}, false},
+		{"once each", [][]uint64{{10}, {20}}, false},
+		{"twice in one thread", [][]uint64{{10}, {20, 20}, {30}}, true},
+		{"moved in one thread", [][]uint64{{10, 10, 10}, {20, 30}}, false},
+	} {
+		s := newSums()
+		for thread, list := range row.addrs {
+			for _, addr := range list {
+				s.decided(&decision{waste.SilentLoad, int32(thread), 1, 1, 1, addr, 8, 1, 1})
+			}
+		}
+		got := s.result(waste.Of(waste.SilentLoad))
+		if len(got.Pairs) != len(row.addrs) || slices.ContainsFunc(got.Pairs, func(p Pair) bool { return p.Fixed != row.want }) {
+			t.Errorf("%s: %+v", row.name, got.Pairs)
+		}
+	}
+}
+
 // TestJointly: bounds of several threads' shares hold for all of them in 95 of 100 runs.
 func TestJointly(t *testing.T) {
 	const runs, decisions, threads = 2000, 100, 8
