@@ -65,7 +65,7 @@ type Pair struct {
 
 // Cost says what the search took of the program's time.
 type Cost struct {
-	Ticks, Left int     // ticks of the clock; those at which nothing was sampled, because the budget was spent
+	Ticks, Left int     // ticks of the clock; those at which nothing was sampled, by chance, to keep to the budget
 	Strayed     int     // samples that were lost, because the thread took another way to the access than was foreseen
 	Stopped     float64 // seconds of CPU time for which the tracer kept threads of the program stopped
 	Ran         float64 // seconds of CPU time of the program's threads
