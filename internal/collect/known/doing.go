@@ -58,12 +58,13 @@ func GoRuntimes(function string) bool {
 
 // failures are functions that never return, as the program has failed, of C, of C++, Go (runtime/panic.go)
 // and Fortran by how their symbols begin, and of Rust (core::panicking, the cold halves of unwrap, expect
-// and of slices' operations) by parts of them. Those that end a program as it should end are none.
+// and of slices' operations) by parts of them. Those that end a program as it should end are none, and
+// most of std::panicking returns: who gives a mutex back asks there whether a panic is under way.
 func failures() (whole, begins, rust []string) {
 	return []string{"abort", "__assert_fail", "__stack_chk_fail", "__chk_fail", "__fortify_fail", "_ZSt9terminatev"},
 		[]string{"__cxa_throw", "__cxa_rethrow", "__cxa_bad_", "_gfortran_runtime_error", "_gfortran_os_error",
 			"runtime.panic", "runtime.goPanic", "runtime.gopanic", "runtime.throw", "runtime.fatal"},
-		[]string{"9panicking", "13unwrap_failed", "13expect_failed", "_len_fail", "_order_fail", "_overflow_fail",
+		[]string{"4core9panicking", "3std9panicking11begin_panic", "13unwrap_failed", "13expect_failed", "_len_fail", "_order_fail", "_overflow_fail",
 			"17capacity_overflow", "18handle_alloc_error"}
 }
 

@@ -27,6 +27,10 @@ func TestFails(t *testing.T) {
 		{"_ZN4core9panicking18panic_bounds_check17h0123456789abcdefE", true}, {"_RNvNtCs1_4core9panicking18panic_bounds_check", true},
 		{"_ZN4core5slice5index26slice_start_index_len_fail17h0123456789abcdefE", true},
 		{"abort", true}, {"abort_transaction", false}, {"MPI_Abort", false}, {"exit", false}, {"os.Exit", false}, {"main.check_len_fail", false},
+		{"_RNvNtNtCs1_4core9panicking11panic_const23panic_const_div_by_zero", true},
+		{"_ZN3std9panicking11begin_panic17h0123456789abcdefE", true},
+		{"_ZN3std9panicking11panic_count17is_zero_slow_path17h0123456789abcdefE", false},
+		{"_RNvNtNtCs1_3std9panicking11panic_count17is_zero_slow_path", false}, {"_ZN3std9panicking3try17h0123456789abcdefE", false},
 		{"_ZN6parser9unwrapped17h0123456789abcdefE", false},
 	} {
 		if got := Fails(c.name); got != c.want {
