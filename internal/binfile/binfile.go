@@ -42,6 +42,10 @@ type File struct {
 
 	once    sync.Once
 	symbols []Symbol
+
+	referring sync.Once
+	slots     map[uint64]string
+	pointers  pointers
 }
 
 // Segment is a loaded part of the file, at link-time addresses.

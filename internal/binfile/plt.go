@@ -72,6 +72,16 @@ func (f *File) Slots() map[uint64]string {
 	return slots
 }
 
+// Refers says what the loader puts the address of into a word of the file: the symbol of a name, or
+// what stands at a link-time address; nothing is known of it where there is neither.
+func (f *File) Refers(word uint64) (name string, to uint64) {
+	f.referring.Do(func() { f.slots, f.pointers = f.Slots(), f.relative() })
+	if name, ok := f.slots[word]; ok {
+		return name, 0
+	}
+	return "", f.pointers.at(word)
+}
+
 // relaSize is the size of a relocation (System V ABI, 4.4.1).
 const relaSize = 24
 

@@ -193,13 +193,26 @@ func (c *code) decode(f *function, lo, hi uint64) {
 // failures takes the calls that never return, as the program has failed, for traps: nothing comes behind.
 func (c *code) failures(f *function) {
 	for _, b := range f.blocks {
-		if b.kind != profile.EndCall {
-			continue
-		}
-		if _, s, ok := c.images.symbol(b.target); ok && known.Fails(s.Name) {
+		if (b.kind == profile.EndCall || b.kind == profile.EndCallInd) && known.Fails(c.called(f.im, b)) {
 			b.kind = profile.EndOther
 		}
 	}
+}
+
+// called is the symbol of the function that the call at a block's end leads to, by what the file says:
+// compilers that make no procedure linkage table (Rust's; -fno-plt) call through words that the loader
+// fills in, functions of the same file, too.
+func (c *code) called(im *image.File, b *block) string {
+	to := b.target
+	if b.slot != 0 {
+		name, at := im.Bin.Refers(b.slot - im.Bias)
+		if name != "" || at == 0 {
+			return name
+		}
+		to = at + im.Bias
+	}
+	_, s, _ := c.images.symbol(to)
+	return s.Name
 }
 
 // writeAll puts the blocks of a function into the profile, and the edges between them.

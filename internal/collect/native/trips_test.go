@@ -115,13 +115,39 @@ func TestStreamOfHooks(t *testing.T) {
 }
 
 // A check of bounds, which leads to a call that never returns, decides over no iteration of a loop,
-// wherever the compiler has put it.
+// wherever the compiler has put it, and however that function is called.
 func TestChecksAreNoLoopTests(t *testing.T) {
-	program := buildGo(t)
+	for name, row := range map[string]struct{ program, part string }{
+		"Go":                 {buildGo(t), "main."},
+		"Rust":               {rust(t, "checked.rs"), "checked"},
+		"C":                  {build(t, checkedC), "total"},
+		"C without a table":  {build(t, checkedC, "-fno-plt"), "total"},
+		"C at a fixed place": {build(t, checkedC, "-no-pie", "-fno-plt"), "total"},
+		"C, all in one file": {build(t, checkedC, "-static"), "total"},
+	} {
+		t.Run(name, func(t *testing.T) { checksAreNoTests(t, row.program, row.part) })
+	}
+}
+
+const checkedC = `
+#include <assert.h>
+#include <stdlib.h>
+__attribute__((noipa)) int total(const int *a, int n, int most) {
+	int s = 0;
+	for (int i = 0; i < n; i++) {
+		assert(i < most);
+		s += a[i];
+	}
+	return s;
+}
+int main(int n, char **v) { int a[4] = {1, 2, 3, 4}; return total(a, n, 4); }
+`
+
+func checksAreNoTests(t *testing.T, program, part string) {
 	c, _ := codeOf(t, program)
 	loops, checks := 0, 0
 	for _, s := range functions(t, program) {
-		if !strings.HasPrefix(s.Name, "main.") || elf.ST_TYPE(s.Info) != elf.STT_FUNC {
+		if !strings.Contains(s.Name, part) || elf.ST_TYPE(s.Info) != elf.STT_FUNC {
 			continue
 		}
 		f := c.look(s.Value).fn
