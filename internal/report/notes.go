@@ -9,6 +9,9 @@ import (
 	"lime/internal/profile"
 )
 
+// noteNoDebugInfo is the code of the notes whose texts are files of which functions only are known.
+const noteNoDebugInfo = "no-debug-info"
+
 // noteLead says what a note's text is about, for codes whose text is names only.
 type noteLead struct {
 	code  string
@@ -21,7 +24,7 @@ func noteLeads() []noteLead {
 	return []noteLead{
 		{"image-missing", "Not readable, so its places have no names: ", false, false},
 		{"image-changed", "Built anew since the run, so its lines may be wrong: ", false, false},
-		{"no-debug-info", "No debug information, so functions only (build with -g for lines): ", true, false},
+		{noteNoDebugInfo, "No debug information, so functions only (build with -g for lines): ", true, false},
 		{"split-missing", "Debug information that is not at hand, so inlined functions have no names: ", false, false},
 		{"source-newer", "Changed after the program was built, so the text may not fit its lines: ", true, false},
 		{"no-source", "Source not at hand: ", false, true},

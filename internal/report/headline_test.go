@@ -1,0 +1,59 @@
+package report
+
+import (
+	"strings"
+	"testing"
+
+	"lime/internal/analysis"
+)
+
+// bare takes the lines off a place, as of a program that was built without -g.
+func bare(p *Place) {
+	p.File, p.Line, p.Function, p.Address, p.Image = "", 0, p.Function+"+0x1f", "0x11ec", "/home/u/app"
+}
+
+// unevenReports are reports of what most is lost to because of a cause: uneven threads, threads of another
+// section that wait, and threads of one section of which some have more to do.
+func unevenReports(of func(*Place)) map[string]*Report {
+	out := map[string]*Report{}
+	for name, x := range map[string]struct {
+		term    string
+		awaited float64
+	}{"imbalance": {analysis.TermImbalance, 0}, "another section waits": {analysis.TermWait, 0.6}, "some have more to do": {analysis.TermWait, 0}} {
+		c := Cause{Title: "loop iterations", Family: analysis.FamilyControl, Place: Place{File: "a.c", Line: 7, Function: "work"}}
+		end := Place{File: "a.c", Line: 30, Function: "main"}
+		of(&c.Place)
+		of(&end)
+		s := Section{ID: 3, Causes: []Cause{c}, Awaited: x.awaited, Loss: LossShares{Useful: 0.4, Wait: 0.6},
+			Threads: []ThreadTime{{Time: 100, LockWait: 10}, {Time: 100, LockWait: 80}, {Time: 100, LockWait: 80}, {Time: 100, LockWait: 70}}}
+		l := &Loss{Cores: 4, CoreTime: 400, LossShares: LossShares{Useful: 0.4},
+			Terms: []LossTerm{{Name: x.term, Share: 0.6, Time: 240, Places: []LossPlace{{Place: end, Section: 3, Event: "x", Share: 0.6, Time: 240}}}}}
+		l.Headline = l.headline()
+		out[name] = &Report{Loss: l, Sections: []Section{s}, Notes: []Note{{Code: noteNoDebugInfo, Text: "/home/u/app"}}}
+		out[name].nameCause()
+	}
+	return out
+}
+
+// A program without lines has its cause in the first sentence like one with lines, and is told how
+// to have them.
+func TestHeadlineWithoutLines(t *testing.T) {
+	with, without := unevenReports(func(*Place) {}), unevenReports(bare)
+	for name, r := range with {
+		want := strings.NewReplacer("a.c:7 in work", "work+0x1f", "a.c:30 in main", "main+0x1f").Replace(r.Loss.Headline) +
+			" For lines in place of addresses, build app with -g and do not strip it."
+		if got := without[name].Loss.Headline; got != want || !strings.Contains(got, "loop iterations at work+0x1f") {
+			t.Errorf("%s: %s\nwant %s", name, got, want)
+		}
+	}
+}
+
+// What the reader has not built, or has lines, is no reason to build anything.
+func TestLinesAreOfTheProgramsOwn(t *testing.T) {
+	r := &Report{Notes: []Note{{Code: noteNoDebugInfo, Text: "/usr/lib/libgomp.so.1.0.0"}, {Code: noteNoDebugInfo, Text: "/home/u/app"}}}
+	for _, p := range []*Place{nil, {Image: "/usr/lib/libgomp.so.1.0.0"}, {Image: "/home/u/app", Line: 7}, {Image: "/home/u/other"}, {}} {
+		if got := r.forLines(p); got != "" {
+			t.Errorf("%+v: %s", p, got)
+		}
+	}
+}
