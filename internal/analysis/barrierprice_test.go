@@ -49,6 +49,14 @@ func TestBarriersPrice(t *testing.T) {
 		if got, want := res.Loss.Term(c.term).Time, float64(10*int(c.price)*min(4, c.cores)); math.Abs(got-want) > 1e-6 {
 			t.Errorf("%s, %d cores: %s is %v, want %v", c.kind, c.cores, c.term, got, want)
 		}
+		meets := c.kind == profile.SectionBarrier && c.term == TermOverhead
+		for _, term := range res.Loss.Terms {
+			for _, x := range term.Places {
+				if x.Meets != (meets && term.Name == TermOverhead) {
+					t.Errorf("%s, %d cores: %s: a barrier's overhead: %t", c.kind, c.cores, term.Name, x.Meets)
+				}
+			}
+		}
 		if told := slices.ContainsFunc(res.Sections[0].Verdicts, func(v Verdict) bool { return v.Code == "barrier-cost" }); told != c.told {
 			t.Errorf("%s, %d cores, %d: told %v", c.kind, c.cores, c.price, told)
 		}

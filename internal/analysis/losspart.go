@@ -200,9 +200,11 @@ func (b *lossBuilder) section(s *summary, f *sectionFlow, over float64) {
 		return lossKey{term: term, section: s.id, name: end.Function, at: lineKey{file: profile.None}}
 	}
 	meets := b.closing[s.id] && s.kind == profile.SectionBarrier
-	place := func() LossPlace { return LossPlace{Place: end, Section: s.id, Meets: meets} }
+	place := func(term string) func() LossPlace {
+		return func() LossPlace { return LossPlace{Place: end, Section: s.id, Meets: meets && term == TermOverhead} }
+	}
 	charge := func(term string, time float64, threads map[profile.ThreadID]float64) {
-		b.add(at(term), time, place, threads)
+		b.add(at(term), time, place(term), threads)
 		b.of(s.id, term, time)
 	}
 	charge(TermSerial, f.absent, f.alone)
@@ -226,7 +228,7 @@ func (b *lossBuilder) section(s *summary, f *sectionFlow, over float64) {
 		away -= b.idle(s, f.idle, away)
 	}
 	charge(rest, away, scaled(f.idlers, ratio(away, f.idle)))
-	b.add(at(TermOverhead), f.opening, place, nil) // before its parts begin
+	b.add(at(TermOverhead), f.opening, place(TermOverhead), nil) // before its parts begin
 	b.held(s, f.held)
 	b.of(s.id, TermOverhead, f.busy*over)
 	busy := f.busy*(1-over) - b.runtime(s, f.busy)
