@@ -11,10 +11,10 @@ import (
 	"lime/internal/profile"
 )
 
-// Loss says what became of all the time of the cores that the run could use: every unit of it is in
-// one term, and the terms' shares add up to 1. docs/loss.md defines them.
+// Loss says what became of all the time of the cores that the run could use, or that were asked for:
+// every unit of it is in one term, and the terms' shares add up to 1. docs/loss.md defines them.
 type Loss struct {
-	Cores      int            `json:"cores"`     // that the run could use
+	Cores      int            `json:"cores"`     // that the run could use, or that were asked for
 	CoreTime   float64        `json:"core_time"` // cores x run time, and what moments in which more threads were at work add
 	Terms      []LossTerm     `json:"terms"`     // in the order of lossTerms
 	Efficiency LossEfficiency `json:"efficiency"`

@@ -54,8 +54,8 @@ func (s *runSide) each(f func(*Report) float64) []float64 {
 	return out
 }
 
-// coreTime is the time of the cores that the run could use; of a report of an earlier version,
-// cores x run time.
+// coreTime is the time of the cores of the account; of a report of an earlier version, cores x run
+// time.
 func (r *Report) coreTime() float64 {
 	if r.Loss != nil && r.Loss.CoreTime > 0 {
 		return r.Loss.CoreTime

@@ -26,7 +26,7 @@ type LossShares struct {
 	Memory    float64 `json:"memory"`
 }
 
-// Loss is the account of all the time of the cores that the run could use.
+// Loss is the account of all the time of the cores that the run could use, or that were asked for.
 type Loss struct {
 	LossShares
 	Cores      int            `json:"cores"`

@@ -366,8 +366,6 @@ func TestRegionEndsBeforeATaskReturns(t *testing.T) {
 			exit @9 0[50-60>60]`)
 }
 
-// Every piece before the last section must be in exactly one instance when
-// nothing nests, and in order.
 // What a thread waits for while a runtime opens a region, or ends one, is in no part.
 func TestWaitsOfTheRuntime(t *testing.T) {
 	recognises(t, `
@@ -388,6 +386,8 @@ func TestWaitsOfTheRuntime(t *testing.T) {
 			exit @300 0[51-60>60]`)
 }
 
+// Every piece before the last section must be in exactly one instance when
+// nothing nests, and in order.
 func TestPieces(t *testing.T) {
 	ins := recognise(t, `
 		0 0 start
