@@ -22,25 +22,23 @@ type awaiting struct {
 	code     map[engine.BlockID]codeOf
 	// of one call of deedsIn
 	blocks map[engine.BlockID]uint64 // instructions
-	sums   map[uint64]funcSum
+	sums   map[codeOf]funcSum
 }
 
 func newAwaiting(r *run) *awaiting {
 	return &awaiting{eng: r.eng, focus: r.focus, images: r.images, places: r.places, segments: r.segments,
-		code: map[engine.BlockID]codeOf{}, blocks: map[engine.BlockID]uint64{}, sums: map[uint64]funcSum{}}
+		code: map[engine.BlockID]codeOf{}, blocks: map[engine.BlockID]uint64{}, sums: map[codeOf]funcSum{}}
 }
 
-// codeOf is whose a block is: of a function, by its address, that is the program's own or not.
+// codeOf is whose a block is: of a function, by its address (0: that is not known), that is the program's
+// own or not.
 type codeOf struct {
 	start uint64
 	own   bool
 }
 
 // funcSum is what a function did, and which of its blocks did most.
-type funcSum struct {
-	units, most, at uint64
-	own             bool
-}
+type funcSum struct{ units, most, at uint64 }
 
 // doing is what a thread does.
 type doing struct {
@@ -106,14 +104,17 @@ func (aw *awaiting) goesOn(t *thread, stack []frameRef, units uint64, what await
 // deedsIn are the functions of the program's own in which most was done; of others, if none was.
 func (aw *awaiting) deedsIn(list []edgeCount) deeds {
 	aw.add(list)
+	return aw.shares()
+}
+
+func (aw *awaiting) shares() (out deeds) {
 	var all [2]uint64 // by whose they are: others', the program's own
-	for _, f := range aw.sums {
-		all[ownAt(f.own)] += f.units
+	for c, f := range aw.sums {
+		all[ownAt(c.own)] += f.units
 	}
 	own := all[ownAt(true)] > 0
-	var out deeds
-	for _, f := range aw.sums {
-		if f.own == own {
+	for c, f := range aw.sums {
+		if c.own == own {
 			out = out.plus(f.at, float64(f.units)/float64(max(1, all[ownAt(own)])))
 		}
 	}
@@ -139,14 +140,17 @@ func (aw *awaiting) add(list []edgeCount) {
 		}
 	}
 	for id, n := range aw.blocks {
-		pc := blocks[id].PC
-		c := aw.codeOf(id, pc)
-		f := aw.sums[c.start]
-		if f.own, f.units = c.own, f.units+n; n > f.most || n == f.most && pc < f.at {
-			f.most, f.at = n, pc
-		}
-		aw.sums[c.start] = f
+		aw.addBlock(id, blocks[id].PC, n)
 	}
+}
+
+func (aw *awaiting) addBlock(id engine.BlockID, pc, n uint64) {
+	c := aw.codeOf(id, pc)
+	f := aw.sums[c]
+	if f.units += n; n > f.most || n == f.most && pc < f.at {
+		f.most, f.at = n, pc
+	}
+	aw.sums[c] = f
 }
 
 // codeOf looks once for whose a block is: threads let one another go on for millions of times.
