@@ -88,7 +88,12 @@ func (p *proc) chain(tab *profile.Tables, node profile.NodeID) []boundary {
 // branches adds the branches that decide whether x is reached, within a loop; x ends at the
 // outermost of them.
 func (p *proc) branches(tab *profile.Tables, out []boundary, x *int32, l int32) []boundary {
-	for u := p.Idom[*x]; u != graphNone && (l == graphNone || p.Loops[l].Body[u]); u = p.Idom[u] {
+	behind := *x
+	for u := p.Idom[*x]; u != graphNone && (l == graphNone || p.Loops[l].Body[u]); behind, u = u, p.Idom[u] {
+		if all := p.copies(tab, u, behind, l); len(all) > 0 {
+			out, *x = append(out, all...), u
+			continue
+		}
 		if tab.Nodes[p.nodes[u]].Kind != profile.EndCond || len(p.Succ[u]) < 2 || graph.Above(*x, u, p.Pdom) || p.tests(u, l) {
 			continue
 		}
@@ -107,12 +112,15 @@ func (p *proc) branches(tab *profile.Tables, out []boundary, x *int32, l int32) 
 			}
 			way, other = int(*x), int(p.Pdom[u])
 		}
-		b := boundary{kind: boundBranch, node: p.nodes[u], in: p.nodes[way]}
-		b.join = other != graphNone && p.meets(int32(way), int32(other), l)
-		out = append(out, b)
+		out = append(out, p.branch(u, int32(way), int32(other), l))
 		*x = u
 	}
 	return out
+}
+
+// branch is the boundary at u, of which one way leads to a part.
+func (p *proc) branch(u, way, other, l int32) boundary {
+	return boundary{kind: boundBranch, node: p.nodes[u], in: p.nodes[way], join: other != graphNone && p.meets(way, other, l)}
 }
 
 // tested reports whether all that happens between u and x are further tests: a condition of several
