@@ -24,21 +24,20 @@ type runner struct {
 	raw     profile.Source // with those that only help
 
 	files    map[string]profile.FileID
-	graphs   *procs                        // of sampled profiles
-	often    []uint64                      // by event: how often it was in the section's instances, of those with a detail
-	tooFew   []profile.SectionID           // sections with too few samples
-	parallel float64                       // the threads' time in all parallel sections
-	unsure   map[profile.SectionID]bool    // of these: whether samples leave open how often its loops go round
-	noisy    map[profile.SectionID]string  // sections in which nothing speaks for the program: what was seen
-	unproved map[profile.SectionID]bool    // sections whose threads differ by nothing that proves it the program's doing
-	dear     map[profile.SectionID]float64 // share of a section's imbalance in code that runs equally often in all threads
+	graphs   *procs                         // of sampled profiles
+	often    []uint64                       // by event: how often it was in the section's instances, of those with a detail
+	tooFew   []profile.SectionID            // sections with too few samples
+	parallel float64                        // the threads' time in all parallel sections
+	noisy    map[profile.SectionID]string   // sections in which nothing speaks for the program: what was seen
+	unproved map[profile.SectionID]bool     // sections whose threads differ by nothing that proves it the program's doing
+	dear     map[profile.SectionID]dearCode // code that runs equally often in all threads and takes some of them longer
 }
 
 // Run analyses a profile.
 func Run(src profile.Source, opt Options) (*Result, error) {
 	whole := src.Tables()
-	r := &runner{meta: src.Meta(), opt: opt.withDefaults(), dear: map[profile.SectionID]float64{},
-		noisy: map[profile.SectionID]string{}, unproved: map[profile.SectionID]bool{}, unsure: map[profile.SectionID]bool{}}
+	r := &runner{meta: src.Meta(), opt: opt.withDefaults(), dear: map[profile.SectionID]dearCode{},
+		noisy: map[profile.SectionID]string{}, unproved: map[profile.SectionID]bool{}}
 	if !r.isSampled() {
 		src = profile.Own(src)
 	}

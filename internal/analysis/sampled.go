@@ -88,10 +88,9 @@ func (r *runner) explainSampled(sec *Section) error {
 		sec.Balance = r.balance(sec, ps, root, ratio(w.time, w.n))
 	}
 	if walk.price >= worthOf*max(root.m.cov, 0) && walk.price > 0 && proof.any() {
-		r.dear[sec.ID] = min(1, walk.price/root.m.cov*walk.onCPU)
-		r.unsure[sec.ID] = walk.unsure
+		r.dear[sec.ID] = dearCode{share: min(1, walk.price/root.m.cov*walk.onCPU), unsure: walk.unsure, at: dearest(r.prog, walk.prices)}
 		if steady {
-			r.eventCauses(sec, w, walk, r.dear[sec.ID])
+			r.eventCauses(sec, w, walk, r.dear[sec.ID].share)
 		}
 	}
 	r.sampledCauses(sec, walk)
@@ -337,15 +336,26 @@ func (r *runner) doubt(f *found) string {
 		seen[k] = true
 		words = append(words, fmt.Sprintf("%s:%d", baseName(p.File), p.Line))
 	}
-	if len(words) == 0 && f.vague {
-		return "Whether the loop goes round more often in the threads that take longer, or its rounds take longer, these " +
-			"samples do not tell; 'lime simulate' counts exactly."
+	return noteOf(words, f.vague)
+}
+
+// noteOf says what samples do not tell of a cause: which line it is, and whether it is a matter of
+// counts at all.
+func noteOf(rivals []string, vague bool) string {
+	const counts = "hether the loop goes round more often in the threads that take longer, or its rounds take longer, these " +
+		"samples do not tell"
+	const exactly = "; 'lime simulate' counts exactly."
+	if len(rivals) == 0 && vague {
+		return "W" + counts + exactly
 	}
-	if len(words) == 0 {
+	if len(rivals) == 0 {
 		return ""
 	}
-	return fmt.Sprintf("No samples fell between this line and %s, so it may as well be decided there; 'lime simulate' "+
-		"counts exactly.", joinOr(words))
+	note := fmt.Sprintf("No samples fell between this line and %s, so it may as well be decided there", joinOr(rivals))
+	if vague {
+		note += "; and w" + counts
+	}
+	return note + exactly
 }
 
 const maxDoubts = 4
@@ -372,17 +382,9 @@ func (r *runner) sampledVerdicts(sec *Section) {
 				"times are no measure of imbalance, and no cause was looked for. " +
 				"What ran while processors had nothing to do is listed under Effort; 'lime simulate' finds the sections."})
 	}
-	if share, ok := r.dear[sec.ID]; ok {
+	if code, ok := r.dear[sec.ID]; ok {
 		sec.Verdicts = slices.DeleteFunc(sec.Verdicts, func(v Verdict) bool { return v.Code == "nothing-found" })
-		text := "%.0f %% of the imbalance lies in code that no branch or loop gives some threads more of, as far as samples tell: " +
-			"its loops go round as often in all threads, and the same work takes longer in some. Caches, memory, the " +
-			"data, or other programs on the machine make that difference."
-		if r.unsure[sec.ID] {
-			text = "%.0f %% of the imbalance lies in code that no branch gives some threads more of, and its loops " +
-				"seem to go round as often in all threads, but the samples are too few to be sure. " +
-				"'lime simulate' counts exactly."
-		}
-		sec.Verdicts = append(sec.Verdicts, Verdict{"same-work", SeverityInfo, fmt.Sprintf(text, 100*share)})
+		sec.Verdicts = append(sec.Verdicts, Verdict{"same-work", SeverityInfo, code.words()})
 	}
 	if slices.Contains(r.tooFew, sec.ID) {
 		sec.Verdicts = slices.DeleteFunc(sec.Verdicts, func(v Verdict) bool { return v.Code == "nothing-found" })

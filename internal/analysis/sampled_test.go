@@ -1,6 +1,7 @@
 package analysis
 
 import (
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -142,7 +143,9 @@ func TestSameWork(t *testing.T) {
 			t.Fatal(err)
 		}
 		sec := &res.Sections[0]
-		said := slices.ContainsFunc(sec.Verdicts, func(v Verdict) bool { return v.Code == "same-work" })
+		said := slices.ContainsFunc(sec.Verdicts, func(v Verdict) bool {
+			return v.Code == "same-work" && strings.Contains(v.Text, "most of it at app.c:14,")
+		})
 		if len(sec.Causes) != c.causes || said != c.said {
 			t.Errorf("%s: %d causes, told that the work is the same: %v; want %d, %v", c.name, len(sec.Causes), said, c.causes, c.said)
 		}
@@ -183,6 +186,53 @@ func TestLoopLengths(t *testing.T) {
 			if got := w.trips.judge(0, c.exits, steady, w); got.verdict != c.want || got.sure != c.sure {
 				t.Errorf("%s (steady %v): verdict %d, sure %t; want %d, %t", c.name, steady, got.verdict, got.sure, c.want, c.sure)
 			}
+		}
+	}
+}
+
+// A loop that is left early in a loop of which few samples tell: how far these happened to be from its
+// end does not decide which of the two is named, but once in fifty draws.
+func TestFewSamplesDecideNothing(t *testing.T) {
+	const inner, outer, draws = 1, 2, 2000
+	times, wrong := []uint64{100, 500, 100, 120}, 0
+	for seed := range uint64(draws) {
+		rng := rand.New(rand.NewPCG(seed, 7))
+		w := &rows{threads: map[profile.ThreadID]*threadRows{}, trips: newTrips()}
+		in := &profile.Instance{}
+		innerN, innerLeft, outerN, outerLeft := make([]float64, 4), make([]float64, 4), make([]float64, 4), make([]float64, 4)
+		for i, x := range times {
+			in.Parts = append(in.Parts, profile.Part{Thread: profile.ThreadID(i), Arrive: x})
+			w.thread(profile.ThreadID(i)).time = float64(x)
+			innerN[i] = float64(x) / 2
+			innerLeft[i] = innerN[i] * (395 + 5*rng.Float64())
+		}
+		for range rng.IntN(4) {
+			i := rng.IntN(len(times))
+			outerN[i], outerLeft[i] = outerN[i]+1, outerLeft[i]+20000*rng.Float64()
+		}
+		w.trips.instance(inner, in, innerN, innerLeft)
+		w.trips.instance(outer, in, outerN, outerLeft)
+		walk := &walker{loop: func(b boundary) length { return w.trips.judge(b.node, 3-int(b.node), true, w) }}
+		around, loop := &part{b: boundary{kind: boundLoop, node: outer}}, &part{b: boundary{kind: boundLoop, node: inner}}
+		if !walk.inner(around, loop, rankUnknown) {
+			wrong++
+		}
+	}
+	if wrong > draws/50 {
+		t.Errorf("in %d of %d draws the outer loop is named", wrong, draws)
+	}
+}
+
+// What samples cannot tell is told with the other lines that it may be, too.
+func TestNoteOfWhatSamplesDoNotTell(t *testing.T) {
+	for _, c := range []struct {
+		rivals        []string
+		vague         bool
+		lines, counts bool
+	}{{nil, false, false, false}, {nil, true, false, true}, {[]string{"a.c:5"}, false, true, false}, {[]string{"a.c:5"}, true, true, true}} {
+		note := noteOf(c.rivals, c.vague)
+		if strings.Contains(note, "a.c:5") != c.lines || strings.Contains(note, "goes round more often") != c.counts {
+			t.Errorf("%v, vague %t: %q", c.rivals, c.vague, note)
 		}
 	}
 }

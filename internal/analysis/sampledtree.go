@@ -463,12 +463,12 @@ const (
 )
 
 // inner reports whether of two boundaries of one rank the inner one is named: of loops of unknown
-// length, if it is no less likely to be the one that goes round more often; of branches, if they
-// stand in one function.
+// length, unless samples say for sure that the outer one is likelier to go round more often, which the
+// one or two that happened to fall between them do not; of branches, if they stand in one function.
 func (w *walker) inner(outer, inner *part, rank int) bool {
 	switch rank {
 	case rankUnknown:
-		return w.loop(inner.b).odds >= w.loop(outer.b).odds
+		return w.loop(outer.b).odds-w.loop(inner.b).odds <= sureOdds
 	case rankJoin:
 		return w.sameFunction(outer, inner)
 	}

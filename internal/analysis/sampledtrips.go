@@ -89,7 +89,8 @@ const (
 // judge compares the lengths of a loop with the threads' times. If the threads keep their roles, a
 // thread's samples of all instances count together. A loop that can be left at several places
 // (exits) may end anywhere: the further it gets, the nearer it comes to the end that its test
-// names, and where that distance is even it may still be left early more often in some threads.
+// names, and where that distance is even it may still be left early more often in some threads: that
+// speaks neither for nor against it.
 func (ts *trips) judge(v profile.NodeID, exits int, steady bool, w *rows) length {
 	all := ts.rows[v]
 	if steady {
@@ -109,6 +110,9 @@ func (ts *trips) judge(v profile.NodeID, exits int, steady bool, w *rows) length
 	}
 	e, se := sxy/sxx, spread/math.Sqrt(sxx)
 	l := length{loopUnknown, (2*e - 1) / (2 * se * se), exits == 1 && se <= vague && e+surelyZ*se < evenLoop && e+surelyZ*se >= 0}
+	if exits > 1 {
+		l.odds = max(0, l.odds)
+	}
 	switch {
 	case se > vague:
 	case exits > 1 && e+surelyZ*se < 0:
