@@ -9,33 +9,47 @@ import (
 	"lime/internal/profile"
 )
 
-// Effort is what the threads that the program can keep busy did with their time, by samples: they
-// worked, they made and moved work about (overhead: time in the own code of a runtime), or had none
-// (idleness).
+// Effort is what became of the threads' time: they worked, made and moved work about (overhead: time
+// in the own code of a runtime), or waited. How much of each, and what to do about it, is the
+// account's to say; samples tell for which code of the program runtimes worked, and what ran while
+// threads had nothing to do.
 type Effort struct {
-	Width         int      `json:"width"`
-	Work          float64  `json:"work"`
-	Overhead      float64  `json:"overhead"`
-	Idleness      float64  `json:"idleness"`
-	OverheadShare Interval `json:"overhead_share"` // of the three together
-	IdlenessShare Interval `json:"idleness_share"`
-	Limit         float64  `json:"limit"`  // a share from which overhead, or idleness, is high
-	Advice        string   `json:"advice"` // one of the five
-	Unsure        bool     `json:"unsure"` // a share's bounds hold the limit
-	Idle          []Charge `json:"idle"`   // what ran while threads were idle, by their idleness
-	Overheads     []Charge `json:"overheads"`
-	LockWait      float64  `json:"lock_wait"` // waits for locks, on the wall
-	Locks         []Charge `json:"locks"`     // where the locks are given back that others wait for
+	Width         int         `json:"width"`
+	Work          float64     `json:"work"`
+	Overhead      float64     `json:"overhead"`
+	Idleness      float64     `json:"idleness"`
+	OverheadShare Interval    `json:"overhead_share"` // of the three together
+	IdlenessShare Interval    `json:"idleness_share"`
+	Of            EffortParts `json:"of"`
+	Bounds        Interval    `json:"bounds"` // of the overhead in it
+	Limit         float64     `json:"limit"`  // a share from which overhead, or waiting, is high
+	Advice        string      `json:"advice"` // one of the seven
+	Mostly        string      `json:"mostly"` // the term that most of the waiting is
+	Unsure        bool        `json:"unsure"` // the bounds of overhead hold the limit
+	Idle          []Charge    `json:"idle"`   // what ran while threads were idle, by their idleness
+	Overheads     []Charge    `json:"overheads"`
+	LockWait      float64     `json:"lock_wait"` // waits for locks, on the wall
+	Locks         []Charge    `json:"locks"`     // where the locks are given back that others wait for
 }
 
-// The advice: by whether idleness and overhead are low or high; and of idleness, whether it is the
-// program's.
+// EffortParts are the parts of all the time of the cores, by the account. They add up to 1.
+type EffortParts struct {
+	Work     float64 `json:"work"`
+	Overhead float64 `json:"overhead"`
+	Waiting  float64 `json:"waiting"`
+	Unproved float64 `json:"unproved"`
+	Locks    float64 `json:"locks"` // of the waiting
+}
+
+// The advice: by whether waiting and overhead are low or high, and what the waiting is for.
 const (
 	AdviceEffective = "effective" // low, low: effectively parallel
 	AdviceCoarsen   = "coarsen"   // low, high: larger pieces of work
 	AdviceRefine    = "refine"    // high, low: smaller pieces of work
 	AdviceChange    = "change"    // high, high: another way to make it parallel
-	AdviceUnproved  = "unproved"  // high, low, but the account proves no such idleness to be the program's
+	AdviceLocks     = "locks"     // high, and it is for locks
+	AdviceOffCore   = "off-core"  // high, and it is for what is outside of the program
+	AdviceUnproved  = "unproved"  // low, low: threads wait, but nothing proves that to be the program's doing
 )
 
 // advice is the table of the four cases.
@@ -97,37 +111,44 @@ func (r *runner) effort(width int) *Effort {
 	if e.Work+e.Overhead <= 0 {
 		return nil
 	}
-	e.judge(noted(r.meta, "samples"))
+	all, samples := e.Work+e.Overhead+e.Idleness, noted(r.meta, "samples")
+	e.OverheadShare, e.IdlenessShare = estimate(e.Overhead/all, samples), estimate(e.Idleness/all, samples)
 	e.Idle, e.Overheads, e.Locks = idle.list(e.Idleness), over.list(e.Overhead), locks.list(e.LockWait)
 	return e
 }
 
-// judge computes the shares, with the error that so many samples have, and the advice.
-func (e *Effort) judge(samples float64) {
-	all := e.Work + e.Overhead + e.Idleness
-	e.OverheadShare, e.IdlenessShare = estimate(e.Overhead/all, samples), estimate(e.Idleness/all, samples)
-	e.Advice = advice(e.IdlenessShare.Value >= e.Limit, e.OverheadShare.Value >= e.Limit)
-	for _, s := range []Interval{e.OverheadShare, e.IdlenessShare} {
-		e.Unsure = e.Unsure || s.Lo < e.Limit && s.Hi > e.Limit
-	}
-}
+// waitingTerms are those that threads wait in.
+var waitingTerms = [...]string{TermImbalance, TermSerial, TermLock, TermWait, TermOffCore}
 
-// follow takes advice against idleness back where the account of the whole loss does not have it:
-// what threads have waited on the cores that there were, and would not have with one for each, is not
-// the program's, and neither is what nothing proves.
-func (e *Effort) follow(l *Loss) {
-	if e == nil || e.Advice != AdviceRefine && e.Advice != AdviceChange {
+// follow takes the shares and the advice from the account of the whole loss, so that one report has
+// one answer. Samples see the threads on the cores that there were: who waits for a lock, or sleeps,
+// is not among the threads that could work, and with fewer cores than threads all wait in turn.
+func (e *Effort) follow(l *Loss, samples float64) {
+	if e == nil {
 		return
 	}
-	proved := 0.0
-	for _, name := range []string{TermImbalance, TermSerial, TermLock, TermWait, TermOffCore} {
-		proved += l.Term(name).Share
+	most := 0.0
+	e.Width = l.Cores
+	e.Of = EffortParts{Work: l.Term(TermUseful).Share + l.Term(TermMemory).Share, Overhead: l.Term(TermOverhead).Share,
+		Unproved: l.Term(TermUnproved).Share, Locks: l.Term(TermLock).Share}
+	for _, name := range waitingTerms {
+		x := l.Term(name).Share
+		if e.Of.Waiting += x; x > most {
+			most, e.Mostly = x, name
+		}
 	}
-	if proved >= e.Limit {
-		return
-	}
-	if e.Advice = AdviceUnproved; e.OverheadShare.Value >= e.Limit {
+	busy := e.Of.Work + e.Of.Overhead
+	e.Bounds = estimate(min(1, ratio(e.Of.Overhead, busy)), samples).times(busy)
+	e.Unsure = e.Bounds.Lo < e.Limit && e.Bounds.Hi > e.Limit
+	e.Advice = advice(e.Of.Waiting >= e.Limit, e.Of.Overhead >= e.Limit)
+	switch {
+	case e.Advice == AdviceEffective && max(e.Of.Unproved, e.IdlenessShare.Value) >= e.Limit:
+		e.Advice = AdviceUnproved
+	case e.Of.Waiting < e.Limit || e.Mostly != TermLock && e.Mostly != TermOffCore:
+	case e.Of.Overhead > most:
 		e.Advice = AdviceCoarsen
+	default:
+		e.Advice = map[string]string{TermLock: AdviceLocks, TermOffCore: AdviceOffCore}[e.Mostly]
 	}
 }
 
@@ -139,6 +160,11 @@ func estimate(p, n float64) Interval {
 	const z = 1.96
 	mid, half := (p+z*z/(2*n))/(1+z*z/n), z/(1+z*z/n)*math.Sqrt(p*(1-p)/n+z*z/(4*n*n))
 	return Interval{Value: p, Lo: max(0, min(p, mid-half)), Hi: min(1, max(p, mid+half))}
+}
+
+// times is the interval of what is so many times as much.
+func (i Interval) times(x float64) Interval {
+	return Interval{Value: i.Value * x, Lo: i.Lo * x, Hi: i.Hi * x}
 }
 
 // noted is the collector's own count of something, 0 if it left none.

@@ -73,7 +73,7 @@ const (
 
 // Of the whole run, and of the point where the threads' ways are even again.
 const (
-	// HighShare is the share of the effort from which idleness or overhead counts as high.
+	// HighShare is the share of the core time from which waiting or overhead counts as high.
 	HighShare = 0.1
 	// briefly is the share of the run below which that many threads at work together are a passing
 	// overlap, such as a main thread that has not gone to sleep yet.

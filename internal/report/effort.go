@@ -1,3 +1,6 @@
+// What became of the threads' time, in the account's figures, with what to do about it and the code
+// that samples saw.
+
 package report
 
 import (
@@ -8,25 +11,32 @@ import (
 	"lime/internal/unit"
 )
 
-// Effort is what the threads that the program can keep busy did with their time: worked, made and
-// moved work about (overhead), or had none (idleness).
+// Effort is what became of the threads' time: they worked, made and moved work about (overhead), or
+// waited. Shares of the three and the advice are the account's; times, and shares of times, are those
+// of samples on the cores that there were.
 type Effort struct {
-	Threads       int      `json:"threads"`
-	Work          float64  `json:"work"`
-	Overhead      float64  `json:"overhead"`
-	Idleness      float64  `json:"idleness"`
-	WorkShare     float64  `json:"work_share"` // of the three together
-	OverheadShare Interval `json:"overhead_share"`
-	IdlenessShare Interval `json:"idleness_share"`
-	Limit         float64  `json:"limit"`  // a share from which overhead, or idleness, is high
-	Advice        string   `json:"advice"` // "effective", "coarsen", "refine", "change" or "unproved"
-	Unsure        bool     `json:"unsure"` // the limit lies within a share's bounds
-	Text          string   `json:"text"`
-	Idle          []Charge `json:"idle"` // what ran while threads were idle
-	Overheads     []Charge `json:"overheads"`
-	LockWait      float64  `json:"lock_wait"` // on the wall
-	Locks         []Charge `json:"locks"`     // where the locks are given back that others wait for
+	Threads       int         `json:"threads"`
+	Work          float64     `json:"work"`
+	Overhead      float64     `json:"overhead"`
+	Idleness      float64     `json:"idleness"`
+	WorkShare     float64     `json:"work_share"` // of the three together
+	OverheadShare Interval    `json:"overhead_share"`
+	IdlenessShare Interval    `json:"idleness_share"`
+	Of            EffortParts `json:"of_account"`
+	Bounds        Interval    `json:"overhead_of_account"`
+	Limit         float64     `json:"limit"`  // a share from which overhead, or waiting, is high
+	Advice        string      `json:"advice"` // "effective", "coarsen", "refine", "change", "locks", "off-core" or "unproved"
+	Mostly        string      `json:"mostly"` // the term that most of the waiting is
+	Unsure        bool        `json:"unsure"` // the limit lies within the bounds of the overhead
+	Text          string      `json:"text"`
+	Idle          []Charge    `json:"idle"` // what ran while threads were idle
+	Overheads     []Charge    `json:"overheads"`
+	LockWait      float64     `json:"lock_wait"` // on the wall
+	Locks         []Charge    `json:"locks"`     // where the locks are given back that others wait for
 }
+
+// EffortParts are shares of the core time, by the account.
+type EffortParts = analysis.EffortParts
 
 // Charge is the time that a place answers for.
 type Charge struct {
@@ -44,8 +54,8 @@ func effort(e *analysis.Effort) *Effort {
 	}
 	return &Effort{
 		Threads: e.Width, Work: e.Work, Overhead: e.Overhead, Idleness: e.Idleness, WorkShare: ratio(e.Work, e.Work+e.Overhead+e.Idleness),
-		OverheadShare: interval(e.OverheadShare), IdlenessShare: interval(e.IdlenessShare), Limit: e.Limit,
-		Advice: e.Advice, Unsure: e.Unsure, Text: adviceWords(e), Idle: convert(e.Idle, charge), Overheads: convert(e.Overheads, charge),
+		OverheadShare: interval(e.OverheadShare), IdlenessShare: interval(e.IdlenessShare), Of: e.Of, Bounds: interval(e.Bounds), Limit: e.Limit,
+		Advice: e.Advice, Mostly: e.Mostly, Unsure: e.Unsure, Text: adviceWords(e), Idle: convert(e.Idle, charge), Overheads: convert(e.Overheads, charge),
 		LockWait: e.LockWait, Locks: convert(e.Locks, charge),
 	}
 }
@@ -55,47 +65,57 @@ func charge(c *analysis.Charge) Charge {
 		Path: convert(c.Path, func(f *analysis.Frame) Frame { return Frame(*f) })}
 }
 
-// adviceTexts says what each of the four cases means and what to do.
+// adviceTexts says what each case means and what to do.
 var adviceTexts = map[string]string{
 	analysis.AdviceEffective: "Effectively parallel: the threads have work nearly all the time, and handing it out " +
-		"costs little. What is left to win lies in the work itself.",
-	analysis.AdviceCoarsen: "Coarsen: the threads are busy, but much of what they do is making, queueing and fetching " +
+		"costs little. Most of what is left to win lies in the work itself.",
+	analysis.AdviceCoarsen: "Coarsen: much of what threads do is making, queueing and fetching " +
 		"work. Give each task, chunk or locked step more to do, " +
 		"for instance a cut-off below which a recursion makes no more tasks.",
-	analysis.AdviceRefine: "Refine: handing out work costs little, but threads have none for much of the time. Cut it " +
-		"into more and smaller pieces, or make parallel " +
-		"what ran while they waited.",
 	analysis.AdviceChange: "Change the strategy: threads have no work for much of the time, and handing it out is " +
 		"expensive too. Smaller pieces would cost more overhead, " +
-		"larger ones more idleness; the work has to be divided in another way.",
-	analysis.AdviceUnproved: "Nothing proves that to be the program's: with a core for each thread, as the account above has it, next " +
-		"to no time is lost to waiting. Too few cores, and other programs on them, make threads idle as well.",
+		"larger ones more waiting; the work has to be divided in another way.",
+	analysis.AdviceLocks: "Most of the waiting is for locks: do less while they are held, take them less often, or divide " +
+		"what they guard.",
+	analysis.AdviceOffCore: "Most of the waiting is for what is outside of the program: threads sleep, read and write, or " +
+		"have no core. Let them do that while others work, or do less of it.",
+	analysis.AdviceUnproved: "Threads wait on the cores that there were, and nothing proves that to be the program's doing: with " +
+		"a core for each thread, as the account above has it, next to no time is lost to waiting that is. " +
+		"Too few cores, and other programs on them, make threads wait as well.",
+}
+
+// refineTexts are those of "refine", by what the waiting is.
+var refineTexts = map[string]string{
+	analysis.TermImbalance: "Refine: handing out work costs little, but threads wait for those who have more to do. Divide it " +
+		"more evenly, or into smaller pieces that go to whoever is free.",
+	analysis.TermSerial: "Refine: handing out work costs little, but for much of the time too few threads have any. Make " +
+		"parallel what one of them does alone.",
+	analysis.TermWait: "Refine: handing out work costs little, but threads wait for what others have to do first. Let these " +
+		"do less before it, do it earlier, or share it.",
 }
 
 // adviceWords explains the advice with its figures.
 func adviceWords(e *analysis.Effort) string {
-	level := func(i analysis.Interval) string {
-		if i.Value >= e.Limit {
+	level := func(share float64) string {
+		if share >= e.Limit {
 			return "high"
 		}
 		return "low"
 	}
-	out := fmt.Sprintf("Idleness is %s and overhead is %s (high is %s of the effort or more). ",
-		level(e.IdlenessShare), level(e.OverheadShare), percentShort(e.Limit))
-	out += adviceTexts[e.Advice]
-	if locksMatter(e) {
-		out += " Much of the idleness is waiting for locks: do less while they are held, or divide what they guard."
+	out := fmt.Sprintf("Waiting is %s and overhead is %s (high is %s of the time or more). ",
+		level(e.Of.Waiting), level(e.Of.Overhead), percentShort(e.Limit))
+	if e.Advice == analysis.AdviceRefine {
+		out += refineTexts[e.Mostly]
+	} else {
+		out += adviceTexts[e.Advice]
+	}
+	if e.Advice != analysis.AdviceLocks && e.Of.Locks >= e.Limit {
+		out += fmt.Sprintf(" %s is waiting for locks: do less while they are held, or divide what they guard.", unit.Percent(e.Of.Locks))
 	}
 	if e.Unsure {
-		out += " The samples are too few to be sure on which side of the limit it is."
+		out += " The samples are too few to be sure on which side of the limit overhead is."
 	}
 	return out
-}
-
-// locksMatter tells whether idleness is high, and waits for locks are a large part of it.
-func locksMatter(e *analysis.Effort) bool {
-	const much = 0.3
-	return e.IdlenessShare.Value >= e.Limit && e.LockWait >= much*e.Idleness
 }
 
 func percentShort(x float64) string { return fmt.Sprintf("%.0f %%", 100*x) }
@@ -110,7 +130,7 @@ func (p *printer) effort(r *Report) {
 	p.rule("Effort of " + countOf(e.Threads, "thread"))
 	for _, row := range e.rows() {
 		b, w := bar(row.Share, 30)
-		p.line("  %s %s %s%s %s", fit(row.Label, 9), p.st.bold(right(unit.Percent(row.Share), 8)), p.st.accent(b),
+		p.line("  %s %s %s%s %s", fit(row.Label, 10), p.st.bold(right(unit.Percent(row.Share), 8)), p.st.accent(b),
 			strings.Repeat(" ", 30-w), p.st.dim(row.Bounds))
 	}
 	p.para(0, e.Text)
@@ -163,11 +183,12 @@ type effortRow struct {
 }
 
 func (e *Effort) rows() []effortRow {
-	bounds := func(i Interval) string {
-		return fmt.Sprintf("%s to %s", unit.Percent(i.Low), unit.Percent(i.High))
+	bounds := fmt.Sprintf("%s to %s", unit.Percent(e.Bounds.Low), unit.Percent(e.Bounds.High))
+	rows := []effortRow{{"work", e.Of.Work, ""}, {"overhead", e.Of.Overhead, bounds}, {"waiting", e.Of.Waiting, ""}}
+	if e.Of.Unproved >= leastShown {
+		rows = append(rows, effortRow{"not proved", e.Of.Unproved, ""})
 	}
-	return []effortRow{{"work", e.WorkShare, ""}, {"overhead", e.OverheadShare.Value, bounds(e.OverheadShare)},
-		{"idleness", e.IdlenessShare.Value, bounds(e.IdlenessShare)}}
+	return rows
 }
 
 func (p *printer) charges(g *Program, title string, list []Charge) {

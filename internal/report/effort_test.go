@@ -16,6 +16,8 @@ func recorded(advice string) *Report {
 		return analysis.Place{File: "src/lu.c", Line: line, Function: function}
 	}
 	res.Effort = &analysis.Effort{Width: 4, Work: 60e6, Overhead: 15e6, Idleness: 25e6, Limit: analysis.HighShare, Advice: advice,
+		Of: analysis.EffortParts{Work: 0.6, Overhead: 0.14, Waiting: 0.26, Locks: 0.12}, Mostly: analysis.TermImbalance,
+		Bounds:        analysis.Interval{Value: 0.14, Lo: 0.11, Hi: 0.17},
 		OverheadShare: analysis.Interval{Value: 0.15, Lo: 0.12, Hi: 0.18}, IdlenessShare: analysis.Interval{Value: 0.25, Lo: 0.21, Hi: 0.29},
 		Idle: []analysis.Charge{{Place: at(531, "lu"), Loop: true, Time: 20e6, Share: 0.8,
 			Path: []analysis.Frame{{File: "src/lu.c", Line: 311, Function: "main"}, {File: "src/lu.c", Line: 531, Function: "lu"}}}},
@@ -44,9 +46,28 @@ func TestEffortAndBalanceInText(t *testing.T) {
 }
 
 func TestEveryAdviceIsExplained(t *testing.T) {
-	for _, advice := range []string{analysis.AdviceEffective, analysis.AdviceCoarsen, analysis.AdviceRefine, analysis.AdviceChange, analysis.AdviceUnproved} {
-		if r := recorded(advice); adviceTexts[advice] == "" || !strings.Contains(r.Effort.Text, adviceTexts[advice]) {
+	for _, advice := range []string{analysis.AdviceEffective, analysis.AdviceCoarsen, analysis.AdviceRefine, analysis.AdviceChange,
+		analysis.AdviceLocks, analysis.AdviceOffCore, analysis.AdviceUnproved} {
+		want := adviceTexts[advice]
+		if advice == analysis.AdviceRefine {
+			want = refineTexts[analysis.TermImbalance]
+		}
+		if r := recorded(advice); want == "" || !strings.Contains(r.Effort.Text, want) {
 			t.Errorf("%s: %q", advice, r.Effort.Text)
+		}
+	}
+	for _, term := range []string{analysis.TermImbalance, analysis.TermSerial, analysis.TermWait} {
+		if refineTexts[term] == "" {
+			t.Errorf("nothing is said of what is refined for %s", term)
+		}
+	}
+}
+
+// One term is told of once: the advice about locks, or what locks add to another.
+func TestLocksAreToldOnce(t *testing.T) {
+	for advice, want := range map[string]int{analysis.AdviceLocks: 1, analysis.AdviceRefine: 1, analysis.AdviceCoarsen: 1} {
+		if text := recorded(advice).Effort.Text; strings.Count(text, "while they are held") != want {
+			t.Errorf("%s: %s", advice, text)
 		}
 	}
 }
