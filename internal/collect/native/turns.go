@@ -9,10 +9,11 @@ import (
 
 // turnTaking is what the waits at a futex say of that. Two things show it.
 //
-// Who waits at a futex says which value its word had. A thread that others have let through a barrier
-// waits there for another value the next time, as else it could not tell that passage from the last
-// one. If it waits for the same value once more it has not got what it was woken for, or has had it
-// and given it back. Who wakes it then takes turns with it, if it waits there at times, too, or does
+// Who waits at a futex says which value its word had. Each time that a barrier opens its word changes,
+// as else a thread could not tell that passage from the last one. If a thread was let go and waits for
+// the same value once more, the barrier would have to have opened twice meanwhile (a word of two values
+// is what it was then), and those who wait have woken twice, or have waited for the other value. If
+// that was not seen the thread has not got what it was woken for, or has had it and given it back. Who wakes it then takes turns with it, if it waits there at times, too, or does
 // both in one function.
 //
 // And a barrier opens when all have come. Who could have run since it was opened last, and has had no
@@ -23,22 +24,30 @@ type turnTaking struct {
 	ran    map[*thread]uint64 // for how long each had run when all were woken last
 	absent bool               // somebody had not come when all were woken last
 	fails  int                // how often that was so
+	opened int                // how often all were woken
+	value  uint32             // that somebody has waited for last
+	turned int                // how often that was another one than before
 	repeat bool               // somebody was let go, and waited for the same value again
 	place  unit.Addr          // of the program's own, where a thread stood last
 }
 
 // lastWait is a thread's last wait.
 type lastWait struct {
-	value uint32
-	letGo bool // by another thread
+	value          uint32
+	opened, turned int
+	letGo          bool // by another thread
 }
 
 // waitsInTurn notes that a thread waits at a futex, and where threads are shown to take turns.
 func (cs *conditions) waitsInTurn(t *thread, m *meeting, h *hook.Record) {
 	value := uint32(h.Arg1 >> 32)
 	last := m.values[t]
-	m.repeat = m.repeat || last.letGo && last.value == value
-	m.values[t] = lastWait{value: value}
+	if m.value != value {
+		m.value = value
+		m.turned++
+	}
+	m.repeat = m.repeat || last.letGo && last.value == value && last.turned == m.turned && m.opened-last.opened < 2
+	m.values[t] = lastWait{value: value, opened: m.opened, turned: m.turned}
 	m.stands(t)
 	if m.repeat && (m.alike(m.sites[t]) || m.both()) {
 		cs.takeTurns(m)
@@ -52,7 +61,7 @@ func (cs *conditions) takeTurns(m *meeting) {
 	}
 }
 
-// stands notes where a thread is that waits at a futex, or wakes all who do.
+// stands notes where a thread is that waits at a futex.
 func (m *meeting) stands(t *thread) {
 	m.place = 0
 	if s := m.sites[t]; s.Library < len(s.Stack) {
@@ -74,6 +83,7 @@ func (m *turnTaking) both() bool {
 // there can have come since that was done last.
 func (cs *conditions) passes(t *thread, m *meeting, at uint64) {
 	m.absent = false
+	m.opened++
 	for _, q := range m.order {
 		ran, known := m.ran[q]
 		now := q.cpu.at(at)

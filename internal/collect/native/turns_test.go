@@ -165,27 +165,37 @@ func TestPermitsAreNoBarrier(t *testing.T) {
 	}
 }
 
-// A barrier is one however the threads get cores.
+// A barrier is one however the threads get cores, whoever comes last, and whether its word counts or
+// has but two values: who was last once waits for the same value again.
 func TestSleepersBarrierIsOne(t *testing.T) {
 	const rounds = 40
-	for _, threads := range []int{3, 5} {
-		for _, cores := range []int{1, 2, threads} {
-			m, p := newTakers(t, threads, cores, 0)
-			m.atOnce = true
-			come := 0
-			seen := map[*taker]int{}
-			m.work = func(t *taker) int { return 3 + int(t.tid)%3 }
-			m.comes = func(t *taker) {
-				seen[t] = m.value
-				if come++; come == threads {
-					come, m.value = 0, m.value+1
-					m.wakes(t)
+	same := func(t *taker) int { return 3 + int(t.tid)%3 }
+	changing := func(t *taker) int { return 3 + (int(t.tid)*7+t.rounds*5)%6 }
+	for _, c := range []struct {
+		name   string
+		values int
+		work   func(t *taker) int
+	}{{"counts, the same last", rounds + 1, same}, {"counts", rounds + 1, changing}, {"two values", 2, changing}, {"three values", 3, changing}} {
+		for _, threads := range []int{3, 5} {
+			for _, cores := range []int{1, 2, threads} {
+				m, p := newTakers(t, threads, cores, 0)
+				m.atOnce = true
+				come, opened := 0, 0
+				seen := map[*taker]int{}
+				m.work = c.work
+				m.comes = func(t *taker) {
+					seen[t] = opened
+					if come++; come == threads {
+						come, opened = 0, opened+1
+						m.value = opened % c.values
+						m.wakes(t)
+					}
 				}
-			}
-			m.looks = func(t *taker) bool { return m.value != seen[t] }
-			m.run(rounds)
-			if n := m.passages(t, p); n < rounds-2 {
-				t.Errorf("%d threads, %d cores: %d of %d passages", threads, cores, n, rounds)
+				m.looks = func(t *taker) bool { return opened != seen[t] }
+				m.run(rounds)
+				if n := m.passages(t, p); n < rounds-2 {
+					t.Errorf("%s, %d threads, %d cores: %d of %d passages", c.name, threads, cores, n, rounds)
+				}
 			}
 		}
 	}
