@@ -125,6 +125,13 @@ func (r *runner) postings(acc *ledger.Account) (map[causeKey]*posting, []causeKe
 	return posts, order
 }
 
+// given says that what differs is the work that a thread was given, and no decision on the line where
+// it begins: a branch there that correlates is one that only this thread comes to.
+func (p *posting) given() bool {
+	k := p.rows[0].Kind
+	return k == ledger.OtherStart || k == ledger.Entry || k == ledger.Chosen
+}
+
 // rowKey is the key that a cause at the row's place has.
 func (r *runner) rowKey(row *ledger.Row, hw bool) causeKey {
 	if n := row.Place.Node; row.Kind == ledger.Visits && n >= 0 {
@@ -158,8 +165,13 @@ func (r *runner) rankExact(sec *Section, posts map[causeKey]*posting, order []ca
 		if p.share < r.opt.MinShare {
 			continue
 		}
-		if c == nil || c.Score < leastScore {
+		switch {
+		case c == nil || c.Score < leastScore:
 			c = r.posted(sec, p)
+		case p.given():
+			scored := c
+			c = r.posted(sec, p)
+			c.score(scored)
 		}
 		delete(known, key)
 		c.adopt(r, p, known)

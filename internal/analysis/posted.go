@@ -47,7 +47,7 @@ func (r *runner) posted(sec *Section, p *posting) *Cause {
 
 // rowTitles name kinds of row that say more than their event.
 func rowTitles() map[ledger.Kind]string {
-	return map[ledger.Kind]string{ledger.OtherStart: "other function", ledger.Chosen: "work for one thread"}
+	return map[ledger.Kind]string{ledger.OtherStart: "work given to a thread", ledger.Chosen: "work for one thread"}
 }
 
 // waitTitles name time that no event explains: it has no place.
@@ -199,7 +199,7 @@ func (r *runner) priceSentence(sec *Section, p *posting) string {
 			"most of it from this line on: it takes %s longer than thread %d.",
 			sec.Ledger.Threads[hi], r.duration(p.spent(hi)), sec.Ledger.Threads[lo])
 	case p.rows[0].Kind == ledger.OtherStart:
-		words, tail = "Thread %d begins with this function, others with another one, and takes %s longer than thread %d", mostAt(sec)
+		return startSentence(r.tab, sec, sec.Ledger.Threads[hi], sec.Ledger.Threads[lo], r.duration(p.spent(hi)))
 	case !p.hw && p.rows[0].Inside != nil:
 		words, tail = "Thread %d spends %s more in what is called here than thread %d", inside(p.rows[0])
 	case !p.hw:
@@ -216,6 +216,16 @@ func (r *runner) priceSentence(sec *Section, p *posting) string {
 		words = "Thread %d waits %s more for locks than thread %d"
 	}
 	return fmt.Sprintf(words, sec.Ledger.Threads[hi], r.duration(p.spent(hi)), sec.Ledger.Threads[lo]) + tail + "."
+}
+
+// startSentence says that a thread, or goroutine, was started with a function of its own.
+func startSentence(tab *profile.Tables, sec *Section, hi, lo profile.ThreadID, longer string) string {
+	name := ""
+	if n := threadName(tab, hi); n != "" && n != threadName(tab, lo) {
+		name = " (" + n + ")"
+	}
+	return fmt.Sprintf("Thread %d%s was started with this function, others with another one: what differs is the work that it was given. "+
+		"It takes %s longer than thread %d%s.", hi, name, longer, lo, mostAt(sec))
 }
 
 // mostAt names the line at which the last threads spend most of what they take longer.

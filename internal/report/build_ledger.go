@@ -116,7 +116,7 @@ var rowTitles = map[ledger.Kind]string{
 	ledger.SpinWait:     "wait for a thread",
 	ledger.OffCPU:       "off the core",
 	ledger.Entry:        "other work",
-	ledger.OtherStart:   "other function",
+	ledger.OtherStart:   "work given to a thread",
 	ledger.Chosen:       "work for one thread",
 	ledger.Tasks:        "tasks",
 	ledger.BrokenFlow:   "broken flow",
