@@ -244,6 +244,7 @@ func TestWasteWhy(t *testing.T) {
 		{"computed", "silent-store", "recomputation"},
 		{"shifted", "silent-store", ""},
 		{"moved", "silent-store", ""},
+		{"entered", "silent-store", ""},
 	} {
 		path, status, said := simulate(t, 1, "--waste=dead,silent,loads", "--", bin, row.name)
 		if status != 0 {

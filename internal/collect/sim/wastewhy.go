@@ -3,6 +3,7 @@ package sim
 import (
 	"slices"
 
+	"lime/internal/engine"
 	"lime/internal/waste"
 	"lime/internal/waste/reason"
 )
@@ -19,7 +20,6 @@ func (m *wasteMeter) why(p *placedPair) string {
 // at most so many silent stores had that load new.
 func (m *wasteMeter) recomputed(pc uint64) bool {
 	var from []uint64
-	ran := uint64(0)
 	for _, b := range m.blocks {
 		if b == nil {
 			continue
@@ -32,14 +32,26 @@ func (m *wasteMeter) recomputed(pc uint64) bool {
 			if len(a.feeds) == 0 || from != nil && !slices.Equal(from, a.feeds) {
 				return false
 			}
-			from, ran = a.feeds, ran+m.ran[b.id]
+			from = a.feeds
 		}
 	}
+	ran := m.times(pc)
 	silent, fresh := m.found[wasteEvent{waste.SilentStore, pc}], uint64(0)
 	for _, load := range from {
 		fresh += ran - min(ran, m.found[wasteEvent{waste.SilentLoad, load}])
 	}
 	return from != nil && 2*fresh < silent
+}
+
+// times is how often an instruction ran: what a block counted that was split counts for its parts, also
+// for those that were never come to again.
+func (m *wasteMeter) times(pc uint64) (n uint64) {
+	for id, x := range m.r.eng.Blocks() {
+		if pc-x.PC < uint64(x.Size) {
+			n += m.ran[engine.BlockID(id)]
+		}
+	}
+	return n
 }
 
 // traits are those of an instruction: what all blocks say that hold it.

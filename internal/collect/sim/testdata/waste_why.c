@@ -69,13 +69,26 @@ static NOINLINE void moved(void) {
 	fill();
 	for (int r = 0; r < 5; r++) EACH b[i] = a[i];
 }
+/* The same is computed from something new, in a block that is entered in its middle in the end. */
+static NOINLINE void compute(volatile long *from, volatile long *to, long late) {
+	long x;
+	__asm__ volatile("test %3, %3\n\tjnz 2f\n\tmov (%1), %0\n\tsar $20, %0\n\tadd $3, %0\n\tmov %0, (%2)\n2:\tnop"
+		: "=&r"(x) : "r"(from), "r"(to), "r"(late) : "memory", "cc");
+}
+static NOINLINE void entered(void) {
+	for (long r = 0; r < 5; r++) {
+		EACH a[i] = i + r;
+		EACH compute(a + i, b + i, 0);
+	}
+	compute(a, b, 1);
+}
 
 static const struct {
 	char name[16];
 	void (*run)(void);
 } programs[] = {
 	{"cleared", cleared}, {"running", running}, {"constant", constant}, {"bound", bounded}, {"spilled", spilled}, {"search", search}, {"copied", copied}, {"replaced", replaced},
-	{"computed", computed}, {"shifted", shifted}, {"moved", moved},
+	{"computed", computed}, {"shifted", shifted}, {"moved", moved}, {"entered", entered},
 };
 
 static void leave(long status) {
