@@ -14,15 +14,20 @@ import (
 // turned simulates a program in which a core may run so many instructions ahead of the others.
 func turned(t *testing.T, cores int, turn int64, args ...string) *profile.Reader {
 	t.Helper()
+	return asked(t, sim.Options{Cores: cores, Turn: turn}, args...)
+}
+
+// asked simulates a program as the options say.
+func asked(t *testing.T, o sim.Options, args ...string) *profile.Reader {
+	t.Helper()
 	bin, err := lime()
 	if err != nil {
 		t.Fatal(err)
 	}
 	path := filepath.Join(t.TempDir(), "lime.data")
 	var said strings.Builder
-	res, err := sim.Run(context.Background(), sim.Options{
-		Lime: bin, Cores: cores, Turn: turn, Cmd: args[0], Args: args[1:], Out: path, Stdout: &said, Stderr: &said, Env: os.Environ(),
-	})
+	o.Lime, o.Cmd, o.Args, o.Out, o.Stdout, o.Stderr, o.Env = bin, args[0], args[1:], path, &said, &said, os.Environ()
+	res, err := sim.Run(context.Background(), o)
 	if err != nil || res.Status != 0 {
 		t.Fatalf("%v, status %d, said %s", err, res.Status, &said)
 	}

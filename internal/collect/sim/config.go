@@ -35,6 +35,7 @@ type Options struct {
 	Parallel    bool          // the threads run in parallel, at the host's speed
 	For         time.Duration // Parallel: for how long it is counted; 0: until it ends
 	Turn        int64         // model count: how many instructions a core may run ahead of the others; 0: 5,000
+	Interval    uint64        // clock units of a thread between two looks at its call path, at first; 0: 20,000
 	Traces      int64         // bytes for the traces of call paths; 0: the default, less: none
 	Region      region.Spec   // what of the run is measured
 	HostCPU     bool          // the program may use all that the host's processor has
@@ -101,6 +102,7 @@ type Config struct {
 	Parallel    bool
 	For         time.Duration
 	Turn        int64
+	Interval    uint64
 	Traces      int64
 	Region      region.Spec
 	HostCPU     bool
@@ -161,7 +163,7 @@ func (o *Options) config() (Config, error) {
 		Cores: o.Cores, Asked: o.Asked, Model: model, Machine: text, Erase: o.Erase, Even: o.Even, Locks: o.Locks, NumberParts: o.NumberParts,
 		Cmd: o.Cmd, Args: append([]string{o.Cmd}, o.Args...), Env: o.Env, Out: o.Out,
 		SectionEnds: o.SectionEnds, Waste: o.Waste, Tolerance: o.Tolerance, Turn: o.Turn, Parallel: o.Parallel,
-		Traces: o.Traces, For: o.For, Region: o.Region, HostCPU: o.HostCPU, Progress: o.Progress, Tool: o.Tool, Rank: o.Rank,
+		Interval: o.Interval, Traces: o.Traces, For: o.For, Region: o.Region, HostCPU: o.HostCPU, Progress: o.Progress, Tool: o.Tool, Rank: o.Rank,
 		Children: o.Children,
 	}
 	if c.Cores == 0 {

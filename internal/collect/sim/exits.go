@@ -24,6 +24,7 @@ type exits struct {
 	openCalls  *openCalls
 	parking    *parking
 	precedence *precedence
+	sampling   *sampling
 	segments   *segments
 	waits      *waits
 	waking     *waking

@@ -11,12 +11,15 @@ import (
 	"lime/internal/profile"
 )
 
-// sampling notes call paths, now and then.
+// sampling notes call paths, now and then: at the block at which they are due, as at the ends of
+// slices many threads stand where they are kept in order, whatever they worked at. At the ends they
+// are noted nevertheless where a slice leaves one trace, and where threads run in parallel.
 type sampling struct {
 	focus    *focus
 	counting *counting
 	places   *places
 	out      *output
+	amid     bool // also within slices
 	sampler  sampler
 }
 
@@ -34,15 +37,19 @@ const (
 
 // sampler decides when a thread's path is noted.
 type sampler struct {
+	first       uint64
 	interval    uint64
 	taken, many int // since the interval is what it is; after so many it doubles
 }
 
-func newSampler(budget int64) sampler {
+func newSampler(budget int64, first uint64) sampler {
 	if budget == 0 {
 		budget = collect.DefaultTraceBudget
 	}
-	return sampler{interval: firstInterval, many: max(fewSamples, int(budget/pendingSample))}
+	if first == 0 {
+		first = firstInterval
+	}
+	return sampler{first: first, interval: first, many: max(fewSamples, int(budget/pendingSample))}
 }
 
 // pathSample is the work of a segment between two samples, at the path of the second; or a wait for
@@ -58,38 +65,41 @@ type pathSample struct {
 	awaits awaited
 }
 
-// sample notes t's path if it has worked long enough since the last time.
-func (sm *sampling) sample(t *thread) {
+// sample notes t's path if it has worked long enough since the last time; so much of that has not
+// been charged yet.
+func (sm *sampling) sample(t *thread, uncharged uint64) {
 	if sm.counting.over() {
 		return
 	}
+	busy := t.busy + uncharged
 	if sm.focus.closed() {
-		t.sampled = t.busy
+		t.sampled = busy
 		return
 	}
 	s := &sm.sampler
-	since := t.busy - min(t.busy, t.sampled)
+	since := busy - min(busy, t.sampled)
 	a := t.acting()
 	if since < s.interval || t.ctx == nil || a.covered() || t.blocked {
 		return
 	}
-	t.sampled = t.busy
-	a.samples = append(a.samples, pathSample{stack: sm.places.stack(t), pc: t.ctx.RIP, units: since, at: sm.focus.at(a.id, t.now()),
-		n: s.interval / firstInterval})
+	t.sampled = busy
+	a.samples = append(a.samples, pathSample{stack: sm.places.stack(t), pc: t.ctx.RIP, units: since,
+		at: sm.focus.at(a.id, t.now()+uncharged), n: s.interval / s.first})
 	if s.taken++; s.taken >= s.many {
 		s.taken, s.interval = 0, s.interval*2
 		sm.out.pathTree.traces.Thin()
 	}
 }
 
-// due is for how long t runs until its path is to be noted; one that could not be when it should have
-// been is noted at the end of some slice.
-func (sm *sampling) due(t *thread) uint64 {
-	since := t.busy - min(t.busy, t.sampled)
-	if since >= sm.sampler.interval {
-		return soloLength
+// piece is how far t runs of what is left of its slice until its path is to be noted; one that could
+// not be when it should have been is noted at the end of some slice.
+func (sm *sampling) piece(t *thread, uncharged uint64, left int64) int64 {
+	busy := t.busy + uncharged
+	since := busy - min(busy, t.sampled)
+	if !sm.amid || since >= sm.sampler.interval {
+		return left
 	}
-	return sm.sampler.interval - since
+	return int64(min(sm.sampler.interval-since, uint64(left)))
 }
 
 // pathTree builds the tree of call paths, in the profile, and adds the samples up.

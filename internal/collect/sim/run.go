@@ -20,7 +20,7 @@ import (
 // Lengths in instructions.
 const (
 	sliceLength   = 5_000     // a slice while several threads run
-	soloLength    = 200_000   // a slice while one thread runs
+	soloLength    = 20_000    // a slice while one thread runs
 	quantumLength = 1_000_000 // a thread's turn while others wait for a core
 	suspectLength = 500       // what a thread gets that may be about to spin
 )
@@ -269,10 +269,10 @@ func (r *run) budget(k *core) int64 {
 	return r.meter.Within(k.n, clock-min(k.clock, clock)) + r.meter.Turn(k.n)
 }
 
-// alone is how far core k runs while no other one does: to the next time-out, after which another may
-// have something to do, or the moment at which its thread's path is to be noted.
+// alone is how far core k runs while no other one does: to the next time-out at most, after which
+// another may have something to do.
 func (r *run) alone(k *core) int64 {
-	n := min(soloLength, r.meter.Within(k.n, r.sampling.due(k.busy)))
+	n := int64(soloLength)
 	if at, ok := r.memory.proc.NextDeadline(); ok {
 		clock := r.clocks.clock(at)
 		n = min(n, r.meter.Within(k.n, clock-min(clock, k.clock)))
@@ -299,7 +299,7 @@ func (r *run) execute(t *thread, budget int64) {
 		budget = min(budget, r.budget(t.core)) // others may run by now
 		budget = r.short(t, budget)
 	}
-	r.sampling.sample(t)
+	r.sampling.sample(t, 0)
 	r.waking.wakeSpinners(t)
 	if k := t.core; k != nil && k.clock >= k.quantum {
 		r.cores.yield(k)

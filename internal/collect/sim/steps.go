@@ -18,7 +18,7 @@ func (ex *exits) step(t *thread, budget int64) (cpu.Exit, uint64) {
 		ex.waste.begin(t)
 	}
 	ex.beside.enters(t)
-	exit := ex.eng.Run(t.ctx, budget)
+	exit := ex.run(t, budget)
 	ex.beside.left(t, exit)
 	n := ex.eng.Retired(t.ctx) - before
 	units, err := ex.meter.Slice(t.core.n, t.ctx, t.core.clock, n)
@@ -32,6 +32,25 @@ func (ex *exits) step(t *thread, budget int64) (cpu.Exit, uint64) {
 	a.book.executed += n
 	ex.beside.halts(t)
 	return exit, n
+}
+
+// run runs the engine once, but for stops at which t's path is noted: they change neither where the
+// run ends, which is at the first block behind the budget, nor what is charged for it.
+func (ex *exits) run(t *thread, budget int64) cpu.Exit {
+	before := ex.eng.Retired(t.ctx)
+	for left := budget; ; {
+		ran := uint64(budget - left)
+		piece := ex.sampling.piece(t, ran, left)
+		exit := ex.eng.Run(t.ctx, piece)
+		if piece == left || exit.Reason != cpu.ExitBudget {
+			return exit
+		}
+		ran = ex.eng.Retired(t.ctx) - before
+		if left = budget - int64(ran); left <= 0 {
+			return exit
+		}
+		ex.sampling.sample(t, ran)
+	}
 }
 
 // traceStep runs one block, and sched_yield.

@@ -5,6 +5,7 @@ package sim
 import (
 	"lime/internal/collect/mpi"
 	"lime/internal/cpu"
+	"lime/internal/engine"
 	"lime/internal/guest"
 	"lime/internal/unit"
 	"lime/internal/unwind"
@@ -46,7 +47,11 @@ func (r *run) wireSegments() {
 		clocks: r.clocks, operations: r.operations, places: r.places, probes: r.probes, roster: r.roster, rounds: r.rounds,
 		eng: r.eng, images: r.images, meter: r.meter, rec: r.rec, beside: r.beside, focus: r.focus,
 	}
-	r.sampling = &sampling{focus: r.focus, counting: r.counting, places: r.places, out: r.out, sampler: newSampler(r.cfg.Traces)}
+	r.sampling = &sampling{
+		focus: r.focus, counting: r.counting, places: r.places, out: r.out,
+		amid:    r.beside == nil && r.meter.Mode() == engine.Count,
+		sampler: newSampler(r.cfg.Traces, r.cfg.Interval),
+	}
 	r.spinners = &spinners{}
 	r.passPoints = &passPoints{probes: r.probes, points: map[uint64]*point{}}
 }
@@ -147,7 +152,7 @@ func (r *run) wireExits() {
 	}
 	r.exits = &exits{
 		clocks: r.clocks, counting: r.counting, dispatcher: r.dispatcher, ending: r.ending, lives: r.lives, loops: r.loops,
-		memory: r.memory, openCalls: r.openCalls, parking: r.parking, precedence: r.precedence, segments: r.segments,
+		memory: r.memory, openCalls: r.openCalls, parking: r.parking, precedence: r.precedence, sampling: r.sampling, segments: r.segments,
 		waits: r.waits, waking: r.waking, eng: r.eng, meter: r.meter, cores: r.cores, rec: r.rec, even: r.even,
 		waste: r.waste, beside: r.beside, end: r.end, changes: r.locks.lockBook.changes,
 	}
