@@ -31,7 +31,7 @@ func larger() map[string]int {
 		"ledger.flow":                59,
 		"guest.call":                 56,
 		"report.printer":             54,
-		"collect/sim.beside":         47,
+		"collect/sim.beside":         46,
 		"ledger.accountant":          47,
 		"guest.space":                44,
 		"x86.decoder":                41,

@@ -42,7 +42,6 @@ type beside struct {
 	lines     map[uint64]lockLine // by lock
 	over      bool                // nothing is counted any more
 	errands   chan func()         // for the host thread of who replaces the program
-	dealt     uint64              // how often somebody has come for a piece of work
 }
 
 // hostThread is the host's side of a thread.

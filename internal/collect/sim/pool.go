@@ -68,6 +68,7 @@ func (ts *tasks) enterPoolTask(t *thread, f *fn) {
 	if t.outside() {
 		ts.openPool(t, c)
 	}
+	ts.dealer.notes(t, dealMakes)
 }
 
 // outside reports whether t stands outside of all regions and tasks.
@@ -104,6 +105,9 @@ func (ts *tasks) enterPoolRun(t *thread, f *fn) {
 		ts.noteTask(argument(t, f.Object))
 	}
 	if t.in(known.TaskBody) != nil {
+		if f.Object != none {
+			ts.dealer.notes(t, dealMakes)
+		}
 		ts.enterTaskWait(t, &fn{Name: f.Name, Role: known.TaskWait, Object: none, Source: known.TBB})
 		return
 	}
@@ -115,6 +119,9 @@ func (ts *tasks) enterPoolRun(t *thread, f *fn) {
 	if k == nil {
 		ts.openPool(t, c)
 		k = ts.poolOf(t)
+	}
+	if f.Object != none {
+		ts.dealer.notes(t, dealMakes)
 	}
 	op := ts.openCalls.arrival(t, c, section.OpMemberEnd)
 	op.Object, c.object, c.reported = k.id, k.id, true

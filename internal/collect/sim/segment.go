@@ -126,7 +126,7 @@ func (sg *segments) begin(t *thread, why outOf, stack []frameRef) {
 func (t *thread) fresh() {
 	t.locks, t.carry, t.carryHW, t.samples = nil, nil, hardware{}, nil
 	t.pass, t.restart, t.meet = nil, nil, 0
-	t.earlier, t.off, t.given, t.deals = nil, 0, nil, nil
+	t.earlier, t.off, t.given, t.deals = nil, 0, nil, dealList{}
 }
 
 // resume starts a segment here and now; what was counted since the last one counts for it.
@@ -140,7 +140,7 @@ func (sg *segments) cut(t *thread) *segment {
 	p := &segment{start: t.segment, at: t.now(), pc: t.ctx.RIP, stack: sg.places.stack(t), locks: t.locks, edges: t.carry,
 		hw: t.carryHW, samples: t.samples,
 		off: t.off, earlier: t.earlier, candidate: t.watchedCandidate(), task: t.doesTask(), given: t.given,
-		host: sg.beside.took(t, t.segment.host), deals: t.deals}
+		host: sg.beside.took(t, t.segment.host), deals: t.deals.all}
 	sg.drain(t, p)
 	if units := sg.rounds.takeSpinning(t, p); units > 0 {
 		sg.operations.reportSpun(t, units)

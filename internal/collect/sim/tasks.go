@@ -22,11 +22,13 @@ type tasks struct {
 	regions    *regions
 	segments   *segments
 	beside     *beside
+	dealer     *dealer // nil: each thread has a core of its own, and who comes first is no chance
 	pools      pools
 }
 
 // enterTask notes the function of a task in the making.
 func (ts *tasks) enterTask(t *thread, f *fn) {
+	ts.dealer.notes(t, dealMakes)
 	body := argument(t, f.Object)
 	ts.barriers.noCandidate(body)
 	if ts.openCalls.taskBodies[body] == nil && ts.openCalls.entries[body] == nil {
@@ -35,9 +37,9 @@ func (ts *tasks) enterTask(t *thread, f *fn) {
 	}
 }
 
-// enterDeal: whoever comes first gets the next pieces of workork, by the clock, not by whose turn
+// enterDeal: whoever comes first gets the next pieces of work, by the clock, not by whose turn
 // on its core came first.
-func (ts *tasks) enterDeal(t *thread, _ *fn) { ts.beside.deals(t) }
+func (ts *tasks) enterDeal(t *thread, _ *fn) { ts.dealer.notes(t, dealComes) }
 
 // enterTaskWait begins a wait for tasks.
 func (ts *tasks) enterTaskWait(t *thread, f *fn) {
@@ -46,12 +48,14 @@ func (ts *tasks) enterTaskWait(t *thread, f *fn) {
 	}
 	ts.openCalls.openSlow(t, f)
 	t.frames[len(t.frames)-1].reported = true
+	ts.dealer.notes(t, dealWaits)
 	ts.operations.feed(t.simple(section.OpLull, 0))
 }
 
 // leaveTaskWait ends it: of the call, only the return is counted.
 func (ts *tasks) leaveTaskWait(t *thread, c *call) {
 	ts.segments.dropSlow(t, c)
+	ts.dealer.notes(t, dealGoesOn)
 	ts.operations.feed(t.simple(section.OpLullEnd, 0))
 }
 
@@ -62,6 +66,7 @@ func (ts *tasks) enterTaskBody(t *thread, f *fn) {
 		ts.segments.keep(t)
 		t.busy = min(t.busy, w.busy)
 		ts.openCalls.open(t, f).within = true
+		ts.dealer.notes(t, dealBegins)
 		ts.operations.feed(t.simple(section.OpLullEnd, 0))
 		return
 	}
@@ -71,6 +76,7 @@ func (ts *tasks) enterTaskBody(t *thread, f *fn) {
 	c := ts.openCalls.open(t, f)
 	c.idle, t.idle = t.idle, false
 	ts.segments.begin(t, outIdle, ts.places.stack(t))
+	ts.dealer.notes(t, dealBegins)
 	t.given = append(t.given, t.ctx.RIP)
 	ts.operations.feed(t.simple(section.OpTask, 0))
 }
@@ -96,8 +102,10 @@ func (t *thread) doesTask() bool {
 // leaveTaskBody ends it: the thread waits on. Its return is left out, as the call was.
 func (ts *tasks) leaveTaskBody(t *thread, c *call) {
 	if next := t.ctx.GPR[rax]; c.fn.Source == known.TBB && next != 0 {
+		ts.dealer.notes(t, dealMakes)
 		ts.noteTask(next) // the next one, which has not been made by a call
 	}
+	ts.dealer.notes(t, dealEnds)
 	if c.within {
 		p := &segment{}
 		ts.segments.drain(t, p)

@@ -76,7 +76,7 @@ type thread struct {
 	carry   []edgeCount        // counted before the last drain, for the segment under way
 	carryHW hardware
 	given   []uint64   // where the tasks begin that it was given in the segment under way
-	deals   []deal     // likewise: when it came for work
+	deals   dealList   // likewise: when it came for work
 	busy    uint64     // clock units of work
 	yields  uint64     // of these, those of yields
 	rests   uint64     // its clock when it reached the end of a parallel region last

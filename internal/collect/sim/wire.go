@@ -85,7 +85,7 @@ func (r *run) wireCalls() {
 	}
 	r.tasks = &tasks{
 		barriers: r.barriers, memory: r.memory, openCalls: r.openCalls, operations: r.operations, places: r.places,
-		probes: r.probes, regions: r.regions, segments: r.segments, beside: r.beside,
+		probes: r.probes, regions: r.regions, segments: r.segments, beside: r.beside, dealer: newDealer(r.beside),
 	}
 	r.mpiCalls = &mpiCalls{
 		openCalls: r.openCalls, operations: r.operations, places: r.places, segments: r.segments, images: r.images,
