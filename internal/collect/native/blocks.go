@@ -91,6 +91,10 @@ func (f *function) waits() known.WaitsFor {
 	return f.role.Waits()
 }
 
+// unseen reports whether threads wait for others' work in the function, spinning, and no hook tells of
+// it: where one of the program's own calls leads there, that call is like a loop of its own that waits.
+func (f *function) unseen() bool { return f.named && f.role == known.After }
+
 // reset forgets the code of a program that is gone; its rows stay.
 func (c *code) reset() {
 	c.fns, c.heads, c.waiting, c.places = map[uint64]*function{}, map[uint64]*block{}, map[uint64][]pendingEdge{}, map[uint64]place{}
@@ -142,6 +146,7 @@ func (c *code) find(pc uint64) place {
 			(im.SwitchesStack(name) || im.BeginsStack(name))}
 		row, ok := c.book.Find(name)
 		f.role, f.named = row.Role, ok
+		f.spins = f.spins || f.unseen()
 		c.fns[lo] = f
 		c.decode(f, lo, hi)
 	}

@@ -32,9 +32,10 @@ func (s *sampler) leaving(rec *perf.Record) *leaving {
 	if !known {
 		number = s.code.namedCall(s.pcs)
 	}
-	b := s.code.look(l.call).b
-	if l.yields = (number == unix.SYS_SCHED_YIELD || number == noCall && l.call == s.pcs[0]) && b.spins; l.yields {
-		l.takes = b.takes
+	loop := s.ownLoop()
+	here := number == noCall && (l.call == s.pcs[0] || s.code.look(s.pcs[0]).fn.unseen())
+	if l.yields = loop != nil && (number == unix.SYS_SCHED_YIELD || here); l.yields {
+		l.takes = loop.takes
 		l.kind = kindFault // should it leave the core of its own accord: it waits for a page
 		return l
 	}

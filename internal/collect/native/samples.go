@@ -180,19 +180,22 @@ func (s *sampler) path(period uint64) (w workSample, spins bool) {
 }
 
 // ownLoop is the loop of the program's own in which a thread waits, nil if it waits in a runtime: it
-// may be in what that loop calls to give its core away.
+// may be in what that loop calls to give its core away. A call of the program's own that leads to a
+// wait which no hook sees stands for a loop.
 func (s *sampler) ownLoop() *block {
+	unseen := false
 	for i, pc := range s.pcs {
 		if s.stubs != nil && s.stubs(pc) {
 			continue
 		}
 		pc -= uint64(min(i, 1))
-		if b := s.code.look(pc).b; b.spins {
-			return b
-		}
-		if s.images.own(pc) {
+		p := s.code.look(pc)
+		if own := s.images.own(pc); p.b.spins || own && unseen {
+			return p.b
+		} else if own {
 			return nil
 		}
+		unseen = unseen || p.fn.unseen()
 	}
 	return nil
 }

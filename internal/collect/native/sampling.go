@@ -129,7 +129,9 @@ func (sp *sampling) spinsOn(t *thread, s *workSample) {
 	}
 	t.piece.spun = &now
 	t.off.last = leaving{at: t.off.last.at, kind: kindFault, call: s.loop.last, path: s.path, yields: true, takes: s.loop.takes}
-	sp.spun += s.nanos
+	if s.loop.spins {
+		sp.spun += s.nanos
+	}
 	t.line.beyond += int64(waited) - int64(s.nanos)
 	t.piece.addOff(offWait{t.off.last.waitsFor(), s.loop.last, 1, waited})
 }
