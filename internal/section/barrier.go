@@ -27,7 +27,7 @@ func (r *Recogniser) arrive(t *thread, op *Op) {
 		r.barriers[op.Object] = e
 	}
 	t.piece(op)
-	t.at, t.atPart, t.state = e, len(e.parts), arrived
+	t.at, t.atPart, t.state, t.waits = e, len(e.parts), arrived, op.At
 	e.parts = append(e.parts, t.close(op.At, op.Site))
 }
 
@@ -47,6 +47,7 @@ func (r *Recogniser) leave(t *thread, op *Op) {
 	if e == nil {
 		return
 	}
+	t.waitedAround(op.At, t.open[:len(t.open)-1])
 	t.at, t.state = nil, running
 	t.begin(op.At)
 	e.parts[t.atPart].Release = op.At

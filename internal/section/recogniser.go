@@ -69,6 +69,7 @@ type thread struct {
 	parts    int         // parts closed so far
 	at       *episode    // barrier where it stands
 	atPart   int         // its part there
+	waits    unit.Cycles // arrived: since when, tasks left out
 	wait     waitState
 	groups   []*group // join groups that it opened, outermost first
 	awaits   *group   // what it waits for in OpAwait

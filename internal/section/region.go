@@ -58,9 +58,20 @@ func (r *Recogniser) memberEnd(t *thread, op *Op) {
 	g.parts = append(g.parts, t.close(op.At, op.Site))
 	t.leaveRegion(op.Object)
 	if t.id == g.master {
-		t.state = arrived
+		t.state, t.waits = arrived, op.At
 	} else {
 		t.state = idle
+	}
+}
+
+// waitedAround tells the parts around the section at whose end t has waited until now, which go on: its
+// wait is no work of theirs either.
+func (t *thread) waitedAround(until unit.Cycles, around []*openPart) {
+	if t.state != arrived {
+		return
+	}
+	for _, p := range around {
+		p.idle += until - min(max(t.waits, p.start), until)
 	}
 }
 
@@ -79,6 +90,7 @@ func (r *Recogniser) regionEnd(t *thread, op *Op) {
 	delete(r.regions, op.Object)
 	if !g.serial {
 		t.pop()
+		t.waitedAround(op.At, t.open)
 	} else {
 		t.top().clear()
 		t.begin(op.At)

@@ -17,6 +17,7 @@ func (r *Recogniser) task(t *thread, op *Op) {
 	}
 	t.task = taskState{began: op.At, was: t.state, open: true}
 	o := t.top()
+	t.waitedAround(op.At, t.open[:len(t.open)-1])
 	o.clear()
 	t.state = running
 }
@@ -30,7 +31,7 @@ func (r *Recogniser) taskEnd(t *thread, op *Op) {
 	}
 	p := t.waitingPart()
 	t.task.open = false
-	t.state = t.task.was
+	t.state, t.waits = t.task.was, op.At
 	o := t.top()
 	if p != nil {
 		all := op.At - t.task.began
