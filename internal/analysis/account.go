@@ -18,8 +18,8 @@ var kindNames = map[ledger.Kind]struct {
 }{
 	ledger.Branch: {EventBranch, false}, ledger.Loop: {EventLoop, false}, ledger.Call: {EventCall, false},
 	ledger.IndirectCall: {EventCall, false}, ledger.OtherStart: {EventCall, false}, ledger.Entry: {EventEntry, false},
-	ledger.Chosen: {EventEntry, false},
-	ledger.Tasks:  {EventTask, false}, ledger.IndirectJump: {EventJump, false}, ledger.Visits: {EventVisit, false},
+	ledger.Chosen: {EventEntry, false}, ledger.Dealt: {EventChunk, false},
+	ledger.Tasks: {EventTask, false}, ledger.IndirectJump: {EventJump, false}, ledger.Visits: {EventVisit, false},
 	ledger.Price: {"price", true}, ledger.LockWait: {"lock-wait", true}, ledger.SpinWait: {"spin-wait", true},
 	ledger.OffCPU: {"off-cpu", true},
 }
@@ -129,7 +129,7 @@ func (r *runner) postings(acc *ledger.Account) (map[causeKey]*posting, []causeKe
 // it begins: a branch there that correlates is one that only this thread comes to.
 func (p *posting) given() bool {
 	k := p.rows[0].Kind
-	return k == ledger.OtherStart || k == ledger.Entry || k == ledger.Chosen
+	return k == ledger.OtherStart || k == ledger.Entry || k == ledger.Chosen || k == ledger.Dealt
 }
 
 // rowKey is the key that a cause at the row's place has.

@@ -41,6 +41,9 @@ func (r *runner) posted(sec *Section, p *posting) *Cause {
 	} else {
 		r.way(c, p.way(sec.Ledger))
 		c.Sentence = r.sentence(c, finding{key: c.key, event: graphNone}, sec.InstanceCount) + testWords(row)
+		if few := p.fewChunks(sec); few != nil {
+			c.Title, c.Sentence = few.title(), few.sentence(r, c.Threads)
+		}
 	}
 	return c
 }

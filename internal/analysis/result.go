@@ -241,6 +241,7 @@ const (
 	EventLoop   = "loop"
 	EventCall   = "call"
 	EventTask   = "task"  // a task that was run
+	EventChunk  = "chunk" // a piece of work that a runtime dealt out
 	EventEntry  = "entry" // other work than that of the others
 	EventReturn = "return"
 	EventJump   = "jump"

@@ -19,6 +19,7 @@ var verbs = map[string]string{
 	EventReturn: "returns here %s",
 	EventJump:   "passes here %s",
 	EventVisit:  "is seen here %s",
+	EventChunk:  "is given %s of the work here",
 	EventEntry:  "does the work here %s",
 }
 
@@ -123,6 +124,8 @@ func (r *runner) amount(c *Cause, f finding, n uint64) string {
 		return r.duration(float64(n))
 	case c.Event == EventLoop:
 		return plural(n, "iteration")
+	case c.Event == EventChunk:
+		return plural(n, "chunk")
 	}
 	return plural(n, "time")
 }

@@ -59,8 +59,11 @@ func (r *runner) tasks(sec *Section, acc *ledger.Account) {
 	sec.Tasks = t
 }
 
-// tasks are the numbers of tasks by thread, nil if the posting is not about tasks.
+// tasks are the numbers of tasks, or of chunks of work, by thread, nil if the posting is about neither.
 func (p *posting) tasks() (n []uint64) {
+	if p.event == EventChunk {
+		return p.rows[0].Dealt
+	}
 	if p.event != EventTask {
 		return nil
 	}

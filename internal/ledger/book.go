@@ -281,6 +281,9 @@ func (b *book) close(opts Options) *Account {
 		if n := b.counts.tasks(b, e); n != nil {
 			row.Tasks = permuted(n, perm)
 		}
+		if row.Kind == Dealt {
+			row.Kind, row.Dealt = b.counts.dealt(b.l.guide, row.Place.Node, perm)
+		}
 		for _, n := range e.with {
 			n.Place, n.Kind, n.Share = b.finish(n.member, perm).Place, b.finish(n.member, perm).Kind, share(n.Cycles, a.Total)
 			row.With = append(row.With, n)

@@ -209,7 +209,8 @@ func (c *counts) of(b *book, rows []*entry, perm []int) [][]EdgeCount {
 	wanted := make([]bool, len(c.tab.Edges))
 	for id := range wanted {
 		from := c.tab.Edges[id].From
-		wanted[id] = valid(from, len(rowOf)) && (rowOf[from] > 0 || b.l.guide.exits[from]) && c.times[id] > 0 // the rounds of loops are told, too
+		wanted[id] = valid(from, len(rowOf)) && (rowOf[from] > 0 || b.l.guide.exits[from] || b.l.guide.deals.calls[profile.EdgeID(id)] != 0) &&
+			c.times[id] > 0 // the rounds of loops and the pieces that are dealt out are told, too
 	}
 	c.settle(wanted)
 	out := make([][]EdgeCount, len(rows))

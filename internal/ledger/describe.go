@@ -54,7 +54,9 @@ func (d describer) describe(row *Row, e *entry, top *memberWeight) {
 // is not the test's: a function's result is tested by its caller, and where a runtime decides, the
 // program has only what it does then.
 func (d describer) describeDecision(row *Row, e *entry, id profile.NodeID) {
-	if kind, s := d.givenWork(e, id); s != nil {
+	if d.b.l.guide.deals.tested[id] {
+		row.Kind = Dealt
+	} else if kind, s := d.givenWork(e, id); s != nil {
 		test := row.Place
 		row.Kind, row.Place, row.Test = kind, s.Place, &test
 	} else if at, ok := d.b.decidedBy(id); ok && e.key.group == groupTest {

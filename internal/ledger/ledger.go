@@ -27,6 +27,7 @@ const (
 	Entry       Kind = "entry"
 	OtherStart  Kind = "other-start" // it started with another function
 	Chosen      Kind = "chosen"      // a runtime chose it for what one thread does for all
+	Dealt       Kind = "dealt"       // a runtime dealt it more pieces of work, or fewer, than others
 	Tasks       Kind = "tasks"       // it was given more tasks: a runtime called the function that the place begins
 	BrokenFlow  Kind = "broken-flow" // longjmp, exceptions, signals, counts that do not add up
 	Visits      Kind = "visits"      // it visited code more often, in profiles that know visits only
@@ -79,6 +80,8 @@ type Row struct {
 	Edges []EdgeCount `json:"edges,omitempty"`
 	// Tasks are the numbers of tasks by thread, of rows of that kind.
 	Tasks []uint64 `json:"tasks,omitempty"`
+	// Dealt are those of the pieces of work, likewise.
+	Dealt []uint64 `json:"dealt,omitempty"`
 	// PassedOn is what the counts alone would have put here, but what the callers have decided:
 	// work whose amount follows from the call sites that it was called from. It is part of their
 	// rows, not of this one.

@@ -65,6 +65,7 @@ type guide struct {
 	split     [][2]int32       // library blocks that begin at the same address
 	calls     []profile.NodeID // by node: what a call there enters
 	lots      []bool           // by node: it tests whether a runtime has chosen the thread
+	deals     deals
 	nests     func() *nests
 	bound     map[int32][]int32 // by edge of the dynamic linker's: the stubs for which it goes on to a function
 }
@@ -91,6 +92,7 @@ func newGuide(tab *profile.Tables) *guide {
 	g.copies, g.recursion, g.library, g.calls = testGroups(g), recursions(tab), library(tab), callTargets(tab)
 	g.nests, g.bound = lazyNests(tab), bindings(tab)
 	g.split, g.overlaps, g.lots = splits(tab, g.library), overlapping(tab), lots(tab)
+	g.deals = newDeals(tab, g.library)
 	return g
 }
 

@@ -106,6 +106,29 @@ func Chooses(name string) bool {
 		strings.TrimSuffix(name, "@plt"))
 }
 
+// Deals says what a function, by its name without what stands for the linkage table, has to do with
+// iterations of a loop that a runtime deals out to whoever comes first: 1 if a thread asks for one there,
+// -1 if the thread that calls it has asked once in vain, as it does when there are no more; else 0.
+func Deals(name string) int {
+	name = strings.TrimSuffix(name, "@plt")
+	if strings.HasPrefix(name, "__kmpc_dispatch_next_") {
+		return 1
+	}
+	if strings.HasPrefix(name, "__kmpc_dispatch_init_") {
+		return -1
+	}
+	rest, ok := strings.CutPrefix(name, "GOMP_loop_")
+	switch {
+	case !ok || strings.Contains(rest, "static"):
+		return 0
+	case strings.HasPrefix(rest, "end"):
+		return -1
+	case strings.HasSuffix(rest, "start"), strings.HasSuffix(rest, "next"):
+		return 1
+	}
+	return 0
+}
+
 // ChoosingLine reports whether a source line is a directive by which one thread is chosen.
 func ChoosingLine(text string) bool {
 	words := strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) })

@@ -118,6 +118,7 @@ var rowTitles = map[ledger.Kind]string{
 	ledger.Entry:        "other work",
 	ledger.OtherStart:   "work given to a thread",
 	ledger.Chosen:       "work for one thread",
+	ledger.Dealt:        "chunks",
 	ledger.Tasks:        "tasks",
 	ledger.BrokenFlow:   "broken flow",
 	ledger.Visits:       "visits",
@@ -140,7 +141,9 @@ func rowWords(r *ledger.Row) string {
 		words += " of " + r.Callee
 	}
 	counts := r.Tasks
-	if e := widest(r.Edges); e != nil {
+	if r.Kind == ledger.Dealt {
+		counts = r.Dealt
+	} else if e := widest(r.Edges); e != nil {
 		counts = e.Counts
 	}
 	if len(counts) > 0 {
