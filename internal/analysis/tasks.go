@@ -56,7 +56,17 @@ func (r *runner) tasks(sec *Section, acc *ledger.Account) {
 		t.Maker, t.MakerShare = acc.Threads[slices.Index(acc.Runtime, most)], most/overhead
 	}
 	t.Advice = advice(sec.IdleShare >= HighShare, t.RuntimeShare >= HighShare)
+	if t.Advice == AdviceChange && t.enough(float64(sec.ThreadsMax*max(1, sec.InstanceCount))) {
+		t.Advice = AdviceCoarsen
+	}
 	sec.Tasks = t
+}
+
+// enough says whether there would be a task for each thread, were they as much larger as it takes for
+// the runtime's part to be low: what the runtime does is for a task, however large that is.
+func (t *Tasks) enough(threads float64) bool {
+	larger := ratio(t.RuntimeShare*(1-HighShare), (1-t.RuntimeShare)*HighShare)
+	return larger > 0 && float64(t.Count)/larger >= threads
 }
 
 // tasks are the numbers of tasks, or of chunks of work, by thread, nil if the posting is about neither.
