@@ -25,7 +25,9 @@ const (
 	CondWakeAll               // wakes all who wait on object
 	SemWait                   // waits until object is positive
 	Futex                     // the system call by its number: waits for a futex, or wakes who waits
-	Task                      // makes a task of the function object
+	Task                      // makes a task of the function object, which is given what second points to, or a copy
+	TaskObject                // makes a task of the function object, and returns what that will be given
+	TaskLoop                  // runs tasks that are like the one made before, object
 	Deal                      // takes the next piece of work that is dealt out to whoever comes first
 	TaskWait                  // waits for tasks, and runs some meanwhile
 	PoolTask                  // makes a task, an object that object points to
@@ -79,6 +81,7 @@ const (
 	Gate       // code of the program's own that turned out to be a barrier
 	RegionBody // body of a parallel region: known when one is forked
 	TaskBody   // function of a task: known when one is made
+	TaskCopy   // where a copy is made of what a task is given
 	Roles
 )
 

@@ -97,7 +97,7 @@ func (aw *awaiting) letsGo(by *thread, since uint64) awaited {
 func (aw *awaiting) goesOn(t *thread, stack []frameRef, units uint64, what awaited) {
 	t.doing = doing{since: t.now(), before: what.deeds, from: len(t.carry)}
 	if units = aw.focus.lasts(t, units); units > 0 {
-		t.samples = append(t.samples, pathSample{stack: stack, units: units, waits: true, awaits: what})
+		t.samples = append(t.samples, pathSample{stack: stack, base: t.base(), units: units, waits: true, awaits: what})
 	}
 }
 

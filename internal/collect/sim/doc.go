@@ -36,6 +36,7 @@
 //     and change nothing.
 //   - operations, rounds, segments, sampling: what threads do, cut where an operation ends it, less
 //     the rounds of loops in which they waited, on its way to the recogniser.
+//   - lineages: where work was given away that a runtime hands to whichever thread comes first.
 //   - openCalls: calls of functions of the table. By what these mean: locks, barriers (and
 //     candidates: functions that may be some), regions, tasks, mpiCalls, lives, goroutines.
 //   - precedence: which instructions are done in the order of the clocks.

@@ -27,6 +27,7 @@ type goroutines struct {
 	segments   *segments
 	images     *images
 	cores      *cores
+	lineages   *lineages
 	rec        *section.Recogniser
 	table      goroutineTable
 }
@@ -37,6 +38,7 @@ const goroutineBase section.ThreadID = 1 << 24
 // goroutine is what is known of a goroutine only.
 type goroutine struct {
 	g      uint64 // its descriptor
+	made   *lineage
 	left   leftAs
 	leftAt uint64
 	waits  uint64 // leftReported: since when
@@ -60,7 +62,8 @@ type hosting struct {
 	resume  uint64  // where it goes on, 0 if none comes in
 	madeRet uint64  // where newproc1 returns to, and with which stack pointer
 	madeSP  uint64
-	program uint64 // newproc1: the code of the goroutine
+	program uint64   // newproc1: the code of the goroutine
+	made    *lineage // newproc1: who asked for it
 }
 
 // table is the goroutines of the program.
@@ -131,6 +134,10 @@ func (gr *goroutines) enterGoMade(t *thread, _ *fn) {
 	m.hosts.madeRet, _ = gr.memory.word(sp)
 	m.hosts.madeSP = sp + 8
 	m.hosts.program, _ = gr.memory.word(m.ctx.GPR[rax])
+	m.hosts.made = nil
+	if c := t.in(known.Create); t.goroutine != nil && c != nil && c.segment != nil { // its go statement
+		m.hosts.made = gr.lineages.along(c.segment.base, c.segment.stack)
+	}
 	gr.probes.setProbe(m.hosts.madeRet)
 }
 
@@ -145,7 +152,7 @@ func (gr *goroutines) startGoroutine(m *thread) {
 	}
 	x := &gr.table
 	t := &thread{id: goroutineBase + section.ThreadID(len(x.names)), lastCore: -1, row: profile.None,
-		goroutine: &goroutine{g: g}, book: &x.book, focus: m.focus}
+		goroutine: &goroutine{g: g, made: h.made}, book: &x.book, focus: m.focus}
 	t.at, t.started = m.now(), m.now()
 	if x.byG == nil {
 		x.byG = map[uint64]*thread{}

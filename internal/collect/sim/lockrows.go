@@ -116,7 +116,7 @@ func (w lockWriter) lockThread(id section.ThreadID) profile.ThreadID {
 
 // lockSpot is a call on its path.
 func (w lockWriter) lockSpot(call uint64, stack []frameRef) profile.WasteSide {
-	return profile.WasteSide{Path: w.out.pathTree.path(stack), Node: w.out.tables.nodeOf(call), Addr: call}
+	return profile.WasteSide{Path: w.out.pathTree.path(stack, base{top: wholeStack}), Node: w.out.tables.nodeOf(call), Addr: call}
 }
 
 // takenAt is the place of the call that returns to ret, by which a lock was taken.

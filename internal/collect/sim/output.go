@@ -50,7 +50,7 @@ func newOutput(r *run, sink profile.Sink) *output {
 	}
 	pt := &pathTree{
 		tables: tb, eng: r.eng, blocks: r.blocks, sink: sink, traces: collect.NewTraces(r.cfg.Traces),
-		ids: map[profile.PathNode]profile.PathID{}, sums: map[pathKey]float64{},
+		ids: map[profile.PathNode]profile.PathID{}, given: map[*lineage]profile.PathID{}, sums: map[pathKey]float64{},
 	}
 	return &output{
 		tables: tb, pathTree: pt, eng: r.eng, meter: r.meter, blocks: r.blocks, waste: r.waste, notes: r.notes,

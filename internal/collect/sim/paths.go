@@ -56,6 +56,7 @@ func newSampler(budget int64, first uint64) sampler {
 // others' work.
 type pathSample struct {
 	stack []frameRef // innermost first
+	base  base
 	pc    uint64
 	units uint64
 	at    uint64
@@ -83,7 +84,7 @@ func (sm *sampling) sample(t *thread, uncharged uint64) {
 		return
 	}
 	t.sampled = busy
-	a.samples = append(a.samples, pathSample{stack: sm.places.stack(t), pc: t.ctx.RIP, units: since,
+	a.samples = append(a.samples, pathSample{stack: sm.places.stack(t), base: a.base(), pc: t.ctx.RIP, units: since,
 		at: sm.focus.at(a.id, t.now()+uncharged), n: s.interval / s.first})
 	if s.taken++; s.taken >= s.many {
 		s.taken, s.interval = 0, s.interval*2
@@ -110,6 +111,7 @@ type pathTree struct {
 	sink   profile.Sink
 	traces *collect.Traces
 	ids    map[profile.PathNode]profile.PathID
+	given  map[*lineage]profile.PathID
 	sums   map[pathKey]float64
 }
 
@@ -124,7 +126,7 @@ type pathKey struct {
 func (pt *pathTree) addPaths(p *segment, thread profile.ThreadID, section profile.SectionID) {
 	for i := range p.samples {
 		s := &p.samples[i]
-		id := pt.path(s.stack)
+		id := pt.path(s.stack, s.base)
 		if s.waits {
 			pt.addWait(pathKey{id, thread, section, profile.MetricIdleWait}, s)
 			continue
@@ -157,7 +159,7 @@ func (pt *pathTree) addWait(key pathKey, s *pathSample) {
 
 // addIdleness attributes the wait at the end of a part to the path on which it waited.
 func (pt *pathTree) addIdleness(p *profile.Part, last *segment, section profile.SectionID) {
-	pt.add(pathKey{pt.path(last.stack), p.Thread, section, "idleness"}, float64(p.Release-p.Arrive))
+	pt.add(pathKey{pt.path(last.stack, last.base), p.Thread, section, "idleness"}, float64(p.Release-p.Arrive))
 }
 
 func (pt *pathTree) add(key pathKey, units float64) {
@@ -166,13 +168,34 @@ func (pt *pathTree) add(key pathKey, units float64) {
 	}
 }
 
-// path is the node of the tree for a stack.
-func (pt *pathTree) path(stack []frameRef) profile.PathID {
-	id := profile.PathID(profile.None)
-	for i := len(stack) - 1; i >= 0; i-- {
-		if b, ok := pt.blocks.endingAt(stack[i].ret); ok {
-			id = pt.step(id, pt.tables.node(b), pt.eng.Blocks()[b].LastPC)
+// path is the node of the tree for a stack, as far as its base, and what that goes on from.
+func (pt *pathTree) path(stack []frameRef, b base) profile.PathID {
+	id := pt.lineage(b.from)
+	for _, f := range slices.Backward(stack) {
+		if f.cfa <= b.top {
+			id = pt.call(id, f.ret)
 		}
+	}
+	return id
+}
+
+// lineage is the node for calls that are not on the stack.
+func (pt *pathTree) lineage(l *lineage) profile.PathID {
+	if l == nil {
+		return profile.None
+	}
+	id, ok := pt.given[l]
+	if !ok {
+		id = pt.call(pt.lineage(l.out), l.ret)
+		pt.given[l] = id
+	}
+	return id
+}
+
+// call is the node for a call that returns to ret.
+func (pt *pathTree) call(id profile.PathID, ret uint64) profile.PathID {
+	if b, ok := pt.blocks.endingAt(ret); ok {
+		return pt.step(id, pt.tables.node(b), pt.eng.Blocks()[b].LastPC)
 	}
 	return id
 }

@@ -32,7 +32,10 @@ type frameRef struct{ ret, cfa uint64 }
 const deepest = 4096
 
 // stack lists t's open calls, innermost first.
-func (pl *places) stack(t *thread) []frameRef {
+func (pl *places) stack(t *thread) []frameRef { return pl.within(t, wholeStack) }
+
+// within lists those up to a stack pointer, and perhaps the next one.
+func (pl *places) within(t *thread, top uint64) []frameRef {
 	out := make([]frameRef, 0, 8)
 	regs := unwind.FromMachine(&t.ctx.GPR, t.ctx.RIP)
 	if ret, ok := pl.bareEntry(t); ok {
@@ -42,7 +45,7 @@ func (pl *places) stack(t *thread) []frameRef {
 		if len(out) > 0 || sp != t.ctx.GPR[rsp] || pc != t.ctx.RIP {
 			out = append(out, frameRef{pc, sp})
 		}
-		return len(out) < deepest && pl.images.at(pc) != nil
+		return len(out) < deepest && sp <= top && pl.images.at(pc) != nil
 	}) // where it breaks off, what was found so far is of use
 	for n := len(out); n > 0 && pl.images.at(out[n-1].ret) == nil; n-- {
 		out = out[:n-1]

@@ -47,15 +47,19 @@ func (ps *pools) add(t *thread) {
 // destructors (Itanium C++ ABI, 2.5.2; oneTBB, detail/_task.h).
 const executeSlot = 2 * 8
 
-// noteTask notes the function of a task object.
-func (ts *tasks) noteTask(object uint64) {
+// noteTask notes the function of a task object, and where it is given away.
+func (ts *tasks) noteTask(object uint64, from *lineage) {
 	table, ok := ts.memory.word(object)
 	if !ok {
 		return
 	}
 	body, ok := ts.memory.word(table + executeSlot)
 	ts.barriers.noCandidate(body)
-	if ok && body != 0 && ts.openCalls.taskBodies[body] == nil && ts.openCalls.entries[body] == nil {
+	if !ok || body == 0 {
+		return
+	}
+	ts.lineages.object(object, handed{body: body, from: from}, 0)
+	if ts.openCalls.taskBodies[body] == nil && ts.openCalls.entries[body] == nil {
 		ts.openCalls.taskBodies[body] = &fn{Name: "task body", Role: known.TaskBody, Object: none, Source: known.TBB}
 		ts.probes.setProbe(body)
 	}
@@ -63,7 +67,7 @@ func (ts *tasks) noteTask(object uint64) {
 
 // enterPoolTask: a task is made. Outside of any, that begins a region.
 func (ts *tasks) enterPoolTask(t *thread, f *fn) {
-	ts.noteTask(argument(t, f.Object))
+	ts.noteTask(argument(t, f.Object), ts.lineages.of(t))
 	c := ts.openCalls.open(t, f)
 	if t.outside() {
 		ts.openPool(t, c)
@@ -102,7 +106,7 @@ func (ts *tasks) poolOf(t *thread) *poolRegion {
 // enterPoolRun begins a wait for tasks.
 func (ts *tasks) enterPoolRun(t *thread, f *fn) {
 	if f.Object != none {
-		ts.noteTask(argument(t, f.Object))
+		ts.noteTask(argument(t, f.Object), ts.lineages.of(t))
 	}
 	if t.in(known.TaskBody) != nil {
 		if f.Object != none {

@@ -18,6 +18,7 @@ type regions struct {
 	roster     *roster
 	segments   *segments
 	beside     *beside
+	lineages   *lineages
 	forks      uint64 // so far, TBB's included
 }
 
@@ -28,7 +29,8 @@ type fork struct {
 	body   uint64
 	data   uint64
 	byData bool
-	fn     *fn    // the row for its body
+	fn     *fn // the row for its body
+	from   *lineage
 	at     uint64 // when it was opened
 	last   uint64 // when the last member so far reached its end
 	team   team
@@ -38,7 +40,7 @@ func (rs *regions) enterFork(t *thread, f *fn) {
 	c := rs.openCalls.open(t, f)
 	rs.forks++
 	k := &fork{id: rs.forks, master: t, body: c.object, byData: f.Second != none,
-		fn: &fn{Name: "region body", Role: known.RegionBody, Source: f.Source}}
+		fn: &fn{Name: "region body", Role: known.RegionBody, Source: f.Source}, from: rs.lineages.of(t)}
 	if k.byData {
 		k.data = argument(t, f.Second)
 	}
@@ -82,7 +84,7 @@ func (rs *regions) forkOf(t *thread, pc uint64) *fork {
 func (rs *regions) enterBody(t *thread, f *fn) {
 	k := rs.forkOf(t, t.ctx.RIP)
 	c := rs.openCalls.open(t, f)
-	c.object, c.reported = k.id, true
+	c.object, c.reported, c.from = k.id, true, k.from
 	if k.master != t {
 		t.regions = append(t.regions, k.id)
 		rs.beside.since(t, max(t.rests, t.started), k.at)
@@ -94,8 +96,8 @@ func (rs *regions) enterBody(t *thread, f *fn) {
 }
 
 func (rs *regions) leaveBody(t *thread, c *call) {
-	op, _ := rs.segments.cutOp(t, section.OpMemberEnd)
-	op.Object = c.object
+	op, p := rs.segments.cutOp(t, section.OpMemberEnd)
+	op.Object, p.base = c.object, c.base()
 	rs.operations.feed(op)
 	t.rests, t.host.region = t.now(), c.object
 	if k := rs.forkWith(c.object); k != nil {

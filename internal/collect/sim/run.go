@@ -45,6 +45,7 @@ type run struct {
 	locks      *locks
 	barriers   *barriers
 	regions    *regions
+	lineages   *lineages
 	tasks      *tasks
 	precedence *precedence
 	loops      *loops

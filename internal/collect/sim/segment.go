@@ -41,6 +41,7 @@ type segment struct {
 	at        uint64 // when it ended
 	pc        uint64 // where
 	stack     []frameRef
+	base      base // of its stack
 	edges     []edgeCount
 	hw        hardware
 	locks     []lockEvent
@@ -137,7 +138,7 @@ func (sg *segments) resume(t *thread, stack []frameRef) {
 // cut ends t's segment here, and starts the next one.
 func (sg *segments) cut(t *thread) *segment {
 	t.joinPass()
-	p := &segment{start: t.segment, at: t.now(), pc: t.ctx.RIP, stack: sg.places.stack(t), locks: t.locks, edges: t.carry,
+	p := &segment{start: t.segment, at: t.now(), pc: t.ctx.RIP, stack: sg.places.stack(t), base: t.base(), locks: t.locks, edges: t.carry,
 		hw: t.carryHW, samples: t.samples,
 		off: t.off, earlier: t.earlier, candidate: t.watchedCandidate(), task: t.doesTask(), given: t.given,
 		host: sg.beside.took(t, t.segment.host), deals: t.deals.all}

@@ -23,11 +23,27 @@ type tasks struct {
 	segments   *segments
 	beside     *beside
 	dealer     *dealer // nil: each thread has a core of its own, and who comes first is no chance
+	lineages   *lineages
 	pools      pools
 }
 
-// enterTask notes the function of a task in the making.
-func (ts *tasks) enterTask(t *thread, f *fn) {
+// enterTaskObject: the task's object comes with the return.
+func (ts *tasks) enterTaskObject(t *thread, f *fn) {
+	ts.noteBody(t, f)
+	from := ts.lineages.of(t)
+	ts.openCalls.open(t, f).gives = from
+}
+
+// leaveTaskObject: the object is there.
+func (ts *tasks) leaveTaskObject(t *thread, c *call) {
+	ts.lineages.object(t.ctx.GPR[rax], handed{body: c.object, from: c.gives}, objectOfTask)
+}
+
+// enterTaskLoop: the object does not run, copies of it do.
+func (ts *tasks) enterTaskLoop(t *thread, f *fn) { ts.lineages.isCopied(argument(t, f.Object)) }
+
+// noteBody notes the function of a task in the making.
+func (ts *tasks) noteBody(t *thread, f *fn) {
 	ts.dealer.notes(t, dealMakes)
 	body := argument(t, f.Object)
 	ts.barriers.noCandidate(body)
@@ -61,11 +77,13 @@ func (ts *tasks) leaveTaskWait(t *thread, c *call) {
 
 // enterTaskBody begins a task in a thread that waits.
 func (ts *tasks) enterTaskBody(t *thread, f *fn) {
+	from := ts.lineages.begins(t)
 	if w := t.taskWait(); w != nil {
 		t.given = append(t.given, t.ctx.RIP)
 		ts.segments.keep(t)
 		t.busy = min(t.busy, w.busy)
-		ts.openCalls.open(t, f).within = true
+		c := ts.openCalls.open(t, f)
+		c.within, c.from = true, from
 		ts.dealer.notes(t, dealBegins)
 		ts.operations.feed(t.simple(section.OpLullEnd, 0))
 		return
@@ -74,7 +92,7 @@ func (ts *tasks) enterTaskBody(t *thread, f *fn) {
 		return
 	}
 	c := ts.openCalls.open(t, f)
-	c.idle, t.idle = t.idle, false
+	c.idle, t.idle, c.from = t.idle, false, from
 	ts.segments.begin(t, outIdle, ts.places.stack(t))
 	ts.dealer.notes(t, dealBegins)
 	t.given = append(t.given, t.ctx.RIP)
@@ -103,7 +121,7 @@ func (t *thread) doesTask() bool {
 func (ts *tasks) leaveTaskBody(t *thread, c *call) {
 	if next := t.ctx.GPR[rax]; c.fn.Source == known.TBB && next != 0 {
 		ts.dealer.notes(t, dealMakes)
-		ts.noteTask(next) // the next one, which has not been made by a call
+		ts.noteTask(next, c.from) // the next one, which has not been made by a call
 	}
 	ts.dealer.notes(t, dealEnds)
 	if c.within {

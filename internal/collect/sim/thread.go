@@ -75,6 +75,7 @@ type thread struct {
 	restart *frameRef          // where the segment under way is to start: its return to the program's own code
 	carry   []edgeCount        // counted before the last drain, for the segment under way
 	carryHW hardware
+	gives   handed     // the task of libgomp's that it made last
 	given   []uint64   // where the tasks begin that it was given in the segment under way
 	deals   dealList   // likewise: when it came for work
 	busy    uint64     // clock units of work
@@ -163,6 +164,8 @@ type call struct {
 	mpi       *mpi.Call   // of a function of MPI's
 	test      uint64      // known.GoLock: the branch that led to the call, 0 if none
 	busy      uint64      // slow: for how long the thread had worked before
+	from      *lineage    // known.RegionBody, known.TaskBody: where it was given away, nil if that is not known
+	gives     *lineage    // known.TaskObject: where it is given away
 }
 
 // covers reports whether what happens inside the call (waits, locks) is its own affair.
@@ -172,7 +175,7 @@ func (c *call) covers() bool {
 		return c.reported
 	case known.Fork:
 		return c.done
-	case known.RegionBody, known.TaskBody, known.PoolTask, known.Create, known.SectionEnd, known.SemWait, known.GoC:
+	case known.RegionBody, known.TaskObject, known.TaskBody, known.PoolTask, known.Create, known.SectionEnd, known.SemWait, known.GoC:
 		return false
 	}
 	return true

@@ -79,13 +79,14 @@ func (r *run) wireCalls() {
 		passPoints: r.passPoints, segments: r.segments, images: r.images, beside: r.beside,
 		candidates: map[uint64]*candidate{},
 	}
+	r.lineages = newLineages(r)
 	r.regions = &regions{
 		barriers: r.barriers, openCalls: r.openCalls, operations: r.operations, places: r.places, probes: r.probes,
-		roster: r.roster, segments: r.segments, beside: r.beside,
+		roster: r.roster, segments: r.segments, beside: r.beside, lineages: r.lineages,
 	}
 	r.tasks = &tasks{
 		barriers: r.barriers, memory: r.memory, openCalls: r.openCalls, operations: r.operations, places: r.places,
-		probes: r.probes, regions: r.regions, segments: r.segments, beside: r.beside, dealer: newDealer(r.beside),
+		probes: r.probes, regions: r.regions, segments: r.segments, beside: r.beside, lineages: r.lineages, dealer: newDealer(r.beside),
 	}
 	r.mpiCalls = &mpiCalls{
 		openCalls: r.openCalls, operations: r.operations, places: r.places, segments: r.segments, images: r.images,
@@ -138,7 +139,7 @@ func (r *run) wireLives() {
 		awaiting: newAwaiting(r),
 		clocks:   r.clocks, lives: r.lives, memory: r.memory, openCalls: r.openCalls, operations: r.operations,
 		places: r.places,
-		probes: r.probes, segments: r.segments, images: r.images, cores: r.cores, rec: r.rec,
+		probes: r.probes, segments: r.segments, images: r.images, cores: r.cores, rec: r.rec, lineages: r.lineages,
 	}
 }
 
