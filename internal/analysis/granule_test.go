@@ -24,6 +24,7 @@ func TestGranule(t *testing.T) {
 		want   bool
 	}{
 		{"one more for one thread", ledger.Loop, []uint64{20, 20, 20, 21}, []float64{1000, 1000, 1000, 1050}, 37.5, true},
+		{"one more for one thread, which it was dealt", ledger.Dealt, []uint64{20, 20, 20, 21}, []float64{1000, 1000, 1000, 1050}, 37.5, true},
 		{"three more for one thread", ledger.Loop, []uint64{20, 20, 20, 23}, []float64{1000, 1000, 1000, 1150}, 112.5, false},
 		{"dearer for one thread", ledger.Price, []uint64{20, 20, 20, 20}, []float64{1000, 1000, 1000, 1040}, 30, false},
 		{"dearer inside for one thread", ledger.Branch, []uint64{20, 20, 20, 20}, []float64{1000, 1000, 1000, 1040}, 30, false},
