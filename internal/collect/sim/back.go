@@ -8,7 +8,8 @@ import (
 )
 
 // waitOver tells the end of a wait. If it ended a section, what the thread did in it is dropped; if
-// it was for work to do, it is no event either: that time is idleness of the section.
+// it was for work to do, it is no event either: that time is idleness of the section, with what its
+// function has executed meanwhile.
 func (sg *segments) waitOver(t *thread, stack []frameRef) {
 	waited := t.at - min(t.at, t.waitAt)
 	t.waitsOn = waitsNot
@@ -21,6 +22,9 @@ func (sg *segments) waitOver(t *thread, stack []frameRef) {
 		sg.begin(t, outCall, stack)
 		sg.restartOnReturn(t, stack)
 		return
+	}
+	if op.Idle {
+		sg.forget(t, outCall)
 	}
 	sg.resume(t, stack)
 	if call := sg.places.site(0, stack).Place(); call != 0 && waited > 0 && !op.Idle {

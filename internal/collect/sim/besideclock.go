@@ -63,7 +63,8 @@ func (b *beside) since(t *thread, began, happened uint64) {
 // wakeClock is the clock at which t, which is blocked, can run on: that of the thread that wakes
 // it, or later by what the host's clock says. Who has waited for a lock has not waited longer than
 // it really did, whatever the other one's clock shows; who has slept has slept as long as it asked
-// for, however late the host let it go on.
+// for, however late the host let it go on; and who waits for others and has looked up meanwhile, as
+// its patience was at an end, is not ahead of those who work.
 func (ex *exits) wakeClock(t *thread, at unit.Nanos) uint64 {
 	if ex.beside == nil {
 		return ex.clocks.clock(at)
@@ -74,12 +75,38 @@ func (ex *exits) wakeClock(t *thread, at unit.Nanos) uint64 {
 	}
 	by := ex.cur
 	if by == nil || by == t || by.here().core == nil {
-		return really
+		return ex.beside.r.roster.withOthers(t, really)
 	}
 	if t.waitsOn == waitsLock || t.waitsOn == waitsInner && t.atLock() {
 		return min(really, by.now())
 	}
 	return by.now()
+}
+
+// withOthers is the clock of t, which has waited for others until time was up: how far they come in
+// that time is the host's load, and what they do is what t waits for.
+func (r *roster) withOthers(t *thread, really uint64) uint64 {
+	if t.waitsOn == waitsOff || t.waitsOn == waitsIdle {
+		return really
+	}
+	furthest, any := uint64(0), false
+	for _, o := range r.byGuest {
+		if o != t && works(o) {
+			furthest, any = max(furthest, o.now()), true
+		}
+	}
+	if !any {
+		return really
+	}
+	return min(really, furthest)
+}
+
+// works reports whether t has something to do, or will when it has a lock.
+func works(t *thread) bool {
+	if n := len(t.frames); t.idle || n > 0 && t.frames[n-1].waits() {
+		return false
+	}
+	return t.core != nil || t.blocked && (t.waitsOn == waitsLock || t.atLock())
 }
 
 // atLock reports whether a thread is in a call that takes a lock.

@@ -19,6 +19,7 @@ func (l *locks) enterCondWait(t *thread, f *fn) {
 
 func (l *locks) leaveCondWait(t *thread, c *call) {
 	l.waiters[c.object]--
+	l.beside.since(t, c.at, t.readyAt)
 	l.clocks.advance(t, l.freeAt(t, c.lock))
 	l.holders[c.lock] = t
 	l.lockBook.hasLock(t, c, c.lock)

@@ -64,7 +64,7 @@ static void meet(const std::string &way, int me, int n) {
 	} else if (way == "condition with a timeout") {
 		if (first) return work(all), signal_ready();
 		std::unique_lock<std::mutex> l(mutex);
-		while (!ready) cond.wait_for(l, std::chrono::microseconds(500));
+		while (!ready) cond.wait_for(l, std::chrono::milliseconds(2));
 	} else if (way == "latch") {
 		if (first) return work(all), latch.count_down();
 		latch.wait();

@@ -44,7 +44,7 @@ fn await_ready(timed: bool) {
     let mut ready = READY.lock().unwrap();
     while !*ready {
         ready = if timed {
-            COND.wait_timeout(ready, Duration::from_micros(500)).unwrap().0
+            COND.wait_timeout(ready, Duration::from_millis(2)).unwrap().0
         } else {
             COND.wait(ready).unwrap()
         };
@@ -73,7 +73,7 @@ fn main() {
                     "Condvar" => await_ready(false),
                     "Condvar with a timeout" => await_ready(true),
                     "channel" => { let _: u64 = rx.recv().unwrap(); }
-                    "channel with a timeout" => while rx.recv_timeout(Duration::from_micros(500)).is_err() {},
+                    "channel with a timeout" => while rx.recv_timeout(Duration::from_millis(2)).is_err() {},
                     "park" => while !*READY.lock().unwrap() { thread::park() },
                     "RwLock" => {
                         drop(START.wait_while(STARTED.lock().unwrap(), |started| !*started).unwrap());
