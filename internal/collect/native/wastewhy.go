@@ -14,7 +14,7 @@ import (
 func (c *code) why(p *watch.Pair, first, second uint64, named bool, least func(waste.Kind, uint64) float64) string {
 	a, x := c.traits(first, p.Kind)
 	b, y := c.traits(second, p.Kind)
-	pair := reason.Pair{Kind: p.Kind, Again: p.First == p.Second, First: a, Second: b, Fixed: named && p.Fixed,
+	pair := reason.Pair{Kind: p.Kind, Again: p.First == p.Second, First: a, Second: b, Fixed: named && p.Fixed, Several: p.Moved,
 		Stack:      x.Base == x86.RSP && y.Base == x86.RSP,
 		Recomputed: p.Kind == waste.SilentStore && c.recomputed(second, least)}
 	return pair.Word()

@@ -11,7 +11,7 @@ import (
 // why names the reason of a pair by the code around it.
 func (m *wasteMeter) why(p *placedPair) string {
 	r := reason.Pair{Kind: p.kind, Again: p.first == p.second, First: m.traits(p.first), Second: m.traits(p.second),
-		Fixed: p.votes.one(), Stack: p.votes.stack(), Recomputed: p.kind == waste.SilentStore && m.recomputed(p.second.pc)}
+		Fixed: p.votes.one(), Several: p.votes.all > 1 && !p.votes.one(), Stack: p.votes.stack(), Recomputed: p.kind == waste.SilentStore && m.recomputed(p.second.pc)}
 	return r.Word()
 }
 

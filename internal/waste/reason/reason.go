@@ -81,6 +81,7 @@ type Pair struct {
 	Again         bool // one instruction makes both
 	First, Second Traits
 	Fixed         bool // always at one address, of a variable or of the heap
+	Several       bool // seen at several addresses: where it was seen once, it is neither
 	Stack         bool // always on the thread's own stack
 	Recomputed    bool // what the second stores was computed from what its block has loaded, again and unchanged
 }
@@ -108,7 +109,7 @@ func (p *Pair) Word() string {
 			return "spill"
 		case p.Again && p.Fixed:
 			return "invariant-load"
-		case p.Again && p.Second&Compared != 0:
+		case p.Again && p.Several && p.Second&Compared != 0:
 			return "search"
 		}
 	}

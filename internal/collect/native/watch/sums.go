@@ -60,7 +60,7 @@ type Pair struct {
 	Count         int // decisions
 	Addr          uint64
 	Fixed         bool // each thread does it at one address, as those show that were seen to do it again
-	moved         bool // this one has not always done it there
+	Moved         bool // some thread was seen to do it at several
 }
 
 // Cost says what the search took of the program's time.
@@ -173,7 +173,7 @@ func (s *sums) decided(d *decision) (weight float64) {
 		p = &Pair{Kind: d.kind, First: d.first, Second: d.second, Thread: d.thread, Addr: d.addr}
 		s.pairs[pair] = p
 	}
-	p.moved = p.moved || p.Addr != d.addr
+	p.Moved = p.Moved || p.Addr != d.addr
 	p.Bytes += weight * d.fraction
 	p.Count++
 	return weight
@@ -213,10 +213,12 @@ func (s *sums) result(kinds waste.Set) Sums {
 			out.Threads[id][k] = a.share(k, quantile)
 		}
 	}
-	fixed := s.fixed()
-	for key, p := range s.pairs {
-		p.Fixed = fixed[key.twoPlaces]
-		out.Pairs = append(out.Pairs, *p)
+	again, moved := s.addresses()
+	for key, pair := range s.pairs {
+		p := *pair
+		p.Moved = moved[key.twoPlaces]
+		p.Fixed = again[key.twoPlaces] && !p.Moved
+		out.Pairs = append(out.Pairs, p)
 	}
 	slices.SortFunc(out.Pairs, func(a, b Pair) int {
 		return cmp.Or(cmp.Compare(b.Bytes, a.Bytes), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.First, b.First),
@@ -225,19 +227,16 @@ func (s *sums) result(kinds waste.Set) Sums {
 	return out
 }
 
-// fixed tells of which places each thread comes to one address only. One that was seen to do so but once
-// says nothing of that; where it has done the same as the others it is taken for like them.
-func (s *sums) fixed() map[twoPlaces]bool {
-	out := map[twoPlaces]bool{}
+// addresses tells to which places a thread was seen to come again, and to which at another address. One
+// that was seen there but once says nothing of that; where it has done the same as the others it is taken
+// for like them.
+func (s *sums) addresses() (again, moved map[twoPlaces]bool) {
+	again, moved = map[twoPlaces]bool{}, map[twoPlaces]bool{}
 	for key, p := range s.pairs {
-		out[key.twoPlaces] = out[key.twoPlaces] || p.Count > 1
+		again[key.twoPlaces] = again[key.twoPlaces] || p.Count > 1
+		moved[key.twoPlaces] = moved[key.twoPlaces] || p.Moved
 	}
-	for key, p := range s.pairs {
-		if p.moved {
-			out[key.twoPlaces] = false
-		}
-	}
-	return out
+	return again, moved
 }
 
 // deciders is how many threads have decisions of a kind.
