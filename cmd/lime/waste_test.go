@@ -202,9 +202,13 @@ func TestWasteOfATeam(t *testing.T) {
 }
 
 // TestSampledWhy: the reasons that the code around a sampled pair tells, once there are enough samples
-// to be sure (a busy machine takes fewer), and silence where none does.
+// to be sure, and silence where none does. How many there are in a second is the machine's affair:
+// lime takes no more than its budget allows, and says how many. A reason that is told is never another.
 func TestSampledWhy(t *testing.T) {
 	program, _ := markedLines(t, "testdata/why.c", "-O1", "-fno-tree-loop-distribute-patterns")
+	// A pair that a sixth of the samples meet is among so many but for one run in a million, and the
+	// bounds of shares of four fifths leave no doubt.
+	const enough = 100
 	for _, row := range []struct{ mode, kind, why string }{
 		{"cleared", "dead-store", "initialisation"},
 		{"running", "dead-store", "running-value"},
@@ -218,24 +222,34 @@ func TestSampledWhy(t *testing.T) {
 		{"shifted", "silent-store", ""},
 		{"moved", "silent-store", ""},
 	} {
-		why := "no such pair"
 		for _, seconds := range []string{"0.6", "4", "16"} {
 			file := filepath.Join(t.TempDir(), "p.lime")
 			if code, _, stderr := run(t, ".", "", "record", "--waste=dead,silent,loads", "-o", file, "--", program, row.mode, seconds); code != 0 {
 				t.Fatalf("%s: status %d, %s", row.mode, code, stderr)
 			}
-			pairs := wasteOf(t, file).Waste.Pairs
-			if i := slices.IndexFunc(pairs, func(p wastePair) bool { return p.Kind == row.kind }); i >= 0 {
-				why = pairs[i].Why
-			}
-			if why != "" && why != "no such pair" || row.why == "" {
+			r := wasteOf(t, file)
+			i := slices.IndexFunc(r.Waste.Pairs, func(p wastePair) bool { return p.Kind == row.kind })
+			if i >= 0 && r.Waste.Pairs[i].Why == row.why {
 				break
 			}
-		}
-		if why != row.why {
-			t.Errorf("%s: %q, want %q", row.mode, why, row.why)
+			n := r.samples()
+			if told := i >= 0 && r.Waste.Pairs[i].Why != ""; told || n >= enough || seconds == "16" {
+				t.Errorf("%s: %d samples in %s s, want %q of a %s: %+v", row.mode, n, seconds, row.why, row.kind, r.Waste.Pairs)
+				break
+			}
+			t.Logf("%s: %d samples in %s s are too few to be sure: once more", row.mode, n, seconds)
 		}
 	}
+}
+
+// samples is how many accesses were sampled, as the recording itself says.
+func (r *wasteReport) samples() (n int) {
+	for _, x := range r.Notes {
+		if _, text, _ := strings.Cut(x.Text, ": "); x.Code == "waste-samples" {
+			_, _ = fmt.Sscanf(text, "%d accesses were sampled", &n) // 0 if it says nothing
+		}
+	}
+	return n
 }
 
 // tally counts of how many it holds.
