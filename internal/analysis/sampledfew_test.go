@@ -59,3 +59,43 @@ func TestOneThreadInFewInstances(t *testing.T) {
 		t.Errorf("one thread's work was found in %d of %d", found, draws)
 	}
 }
+
+// A few samples around a part of the program, drawn like those in it, do not show that it is even there,
+// but once in five hundred draws; many that fall to all threads alike do.
+func TestFewSamplesAroundAreNotEven(t *testing.T) {
+	const draws, inside = 5000, 600
+	rnd := rand.New(rand.NewPCG(3, 4))
+	few, many := 0, 0
+	for range draws {
+		threads := 2 + rnd.IntN(7)
+		times := make([]float64, threads) // one has two to eight times as much to do
+		for i := range times {
+			times[i] = 1
+		}
+		times[0] = 2 + 6*rnd.Float64()
+		all := float64(threads-1) + times[0]
+		of := func(i int, n float64) mass {
+			x := times[i] - all/float64(threads)
+			return mass{n: n, cov: n * x, vari: n * x * x}
+		}
+		var part, around, even mass
+		for i := range times {
+			part.add(of(i, inside*times[i]/all), 1)
+			even.add(of(i, inside), 1)
+		}
+		for range 3 + rnd.IntN(8) {
+			i := max(0, int(rnd.Float64()*all-times[0]+1)) // by the threads' times
+			around.add(of(i, 1), 1)
+		}
+		w := &walker{total: mass{n: 2 * inside}}
+		if w.judge(around, part) < 0 {
+			few++
+		}
+		if w.total.n = inside * float64(threads+1); w.judge(even, part) < 0 {
+			many++
+		}
+	}
+	if few > draws/500 || many < draws {
+		t.Errorf("told to be even: %d of %d with few samples that are as uneven, %d with many that are even", few, draws, many)
+	}
+}

@@ -264,14 +264,24 @@ func (m mass) density() float64 {
 	return m.cov / m.n
 }
 
+// spread is the variance of one sample.
+func (m mass) spread() float64 {
+	if m.n <= 0 {
+		return 0
+	}
+	return max(0, m.vari/m.n-m.density()*m.density())
+}
+
 // judge tells whether the samples in rest, which lie around those of inside, are as uneven as these
-// (1), even (-1), or too few to tell (0).
+// (1), even (-1), or too few to tell (0). Few samples may have fallen to the shorter threads by chance,
+// all alike: what they differ by themselves says nothing of that, what those inside do does.
 func (w *walker) judge(rest, inside mass) int {
 	want := inside.density() * rest.n
 	se := math.Sqrt(w.variance(rest))
+	alike := math.Sqrt(rest.n * inside.spread())
 	switch {
 	case want <= 0 || rest.n < 3:
-	case rest.cov < evenRatio*want && want-rest.cov > surelyZ*se:
+	case rest.cov < evenRatio*want && want-rest.cov > surelyZ*max(se, alike):
 		return -1
 	case rest.cov >= evenRatio*want && rest.cov > surelyZ*se:
 		return 1
