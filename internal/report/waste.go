@@ -181,33 +181,28 @@ func wasteKind(t *profile.Tables, kind string, words wasteWords) (WasteKind, boo
 	return WasteKind{Kind: kind, Title: words.title, What: words.what, Do: words.do, Bytes: sum.bytes, Of: sum.of, Share: sum.share()}, found
 }
 
+// merged is what is kept of pairs that are put together.
+type merged struct {
+	at      int // in the list
+	threads map[profile.ThreadID]bool
+	reasons map[string]uint64 // the bytes that each explains
+}
+
 // pairs puts the pairs of all threads together that are at the same lines, called by the same
 // lines.
 func (w *Waste) pairs(t *profile.Tables) {
-	by := map[string]int{}
-	threads := map[string]map[profile.ThreadID]bool{}
+	by := map[string]*merged{}
 	for i := range t.WastePairs {
 		x := &t.WastePairs[i]
-		p := WastePair{Kind: x.Kind, Bytes: x.Bytes, Count: x.Count, First: side(t, &x.First),
-			Second: side(t, &x.Second), Data: x.Data, Why: x.Why}
+		p := WastePair{Kind: x.Kind, First: side(t, &x.First), Second: side(t, &x.Second)}
 		key := x.Kind + p.First.key() + p.Second.key()
-		at, ok := by[key]
-		if !ok {
-			at = len(w.Pairs)
-			by[key], threads[key] = at, map[profile.ThreadID]bool{}
+		m := by[key]
+		if m == nil {
+			m = &merged{len(w.Pairs), map[profile.ThreadID]bool{}, map[string]uint64{}}
+			by[key] = m
 			w.Pairs = append(w.Pairs, p)
-		} else {
-			sum := &w.Pairs[at]
-			sum.Bytes, sum.Count = sum.Bytes+x.Bytes, sum.Count+x.Count
-			if sum.Data == "" {
-				sum.Data = x.Data
-			}
-			if sum.Why != x.Why {
-				sum.Why = ""
-			}
 		}
-		threads[key][x.Thread] = true
-		w.Pairs[at].Threads = len(threads[key])
+		m.add(&w.Pairs[m.at], x)
 	}
 	of := map[string]uint64{}
 	for _, k := range w.Kinds {
@@ -218,6 +213,21 @@ func (w *Waste) pairs(t *profile.Tables) {
 	}
 	slices.SortStableFunc(w.Pairs, func(a, b WastePair) int { return cmp.Compare(b.Bytes, a.Bytes) })
 	w.Pairs = slices.Clip(w.Pairs[:min(len(w.Pairs), reportedPairs)])
+}
+
+// add adds a thread's pair to what is put together. Its reason is one that holds for more than half
+// of the bytes: a pair for which none is known contradicts none.
+func (m *merged) add(sum *WastePair, x *profile.WastePair) {
+	sum.Bytes, sum.Count, sum.Data = sum.Bytes+x.Bytes, sum.Count+x.Count, cmp.Or(sum.Data, x.Data)
+	m.threads[x.Thread] = true
+	sum.Threads = len(m.threads)
+	m.reasons[x.Why] += x.Bytes
+	sum.Why = ""
+	for why, bytes := range m.reasons {
+		if bytes > sum.Bytes-bytes {
+			sum.Why = why
+		}
+	}
 }
 
 // key tells places apart as people do: by lines.

@@ -3,6 +3,7 @@ package report
 import (
 	"bytes"
 	"encoding/json"
+	"slices"
 	"strings"
 	"testing"
 
@@ -62,6 +63,44 @@ func TestWasteText(t *testing.T) {
 	for _, line := range strings.Split(text, "\n")[1:] {
 		if columns(line) > Width {
 			t.Errorf("%d columns: %s", columns(line), line)
+		}
+	}
+}
+
+// Lines have the reason that holds for most of the bytes that are wasted there, in whichever order the
+// threads come: a pair of which nothing is known takes it from nobody.
+func TestWasteReasons(t *testing.T) {
+	type part struct {
+		why   string
+		bytes uint64
+	}
+	for _, c := range []struct {
+		parts []part
+		want  string
+	}{
+		{[]part{{"clear", 60}, {"", 40}}, "clear"},
+		{[]part{{"clear", 30}, {"clear", 30}, {"", 40}}, "clear"},
+		{[]part{{"clear", 60}, {"spill", 25}, {"", 15}}, "clear"},
+		{[]part{{"clear", 50}, {"spill", 50}}, ""},
+		{[]part{{"clear", 40}, {"spill", 30}, {"", 30}}, ""},
+		{[]part{{"clear", 10}, {"", 90}}, ""},
+		{[]part{{"", 10}, {"", 90}}, ""},
+	} {
+		for range c.parts {
+			first, rest := c.parts[0], c.parts[1:]
+			c.parts = append(slices.Clone(rest), first)
+			var tables profile.Tables
+			for i, x := range c.parts {
+				tables.WastePairs = append(tables.WastePairs, profile.WastePair{Kind: "dead-store",
+					Thread: profile.ThreadID(i), Bytes: x.bytes, Why: x.why,
+					First:  profile.WasteSide{Path: profile.None, Node: profile.None},
+					Second: profile.WasteSide{Path: profile.None, Node: profile.None}})
+			}
+			var w Waste
+			w.pairs(&tables)
+			if len(w.Pairs) != 1 || w.Pairs[0].Why != c.want || w.Pairs[0].Threads != len(c.parts) {
+				t.Errorf("%v: %+v, not one pair for %q", c.parts, w.Pairs, c.want)
+			}
 		}
 	}
 }
