@@ -3,6 +3,7 @@ package watch
 // A tracer follows all threads of a process by ptrace, and takes their stops.
 
 import (
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -279,7 +280,7 @@ func (t *Tracer) stopped(tid int, ws unix.WaitStatus) error {
 	}
 	select {
 	case <-t.stop:
-		_ = ptrace(unix.PTRACE_DETACH, tid, 0, 0)
+		_ = ptrace(unix.PTRACE_DETACH, tid, 0, uintptr(heldBack(tid, ws)))
 		return errOver
 	default:
 	}
@@ -301,6 +302,37 @@ func (t *Tracer) stopped(tid int, ws unix.WaitStatus) error {
 	return t.goOn(tid, sig)
 }
 
+// heldBack is the signal of the program's own that a stop holds back, 0 if it is for another reason.
+func heldBack(tid int, ws unix.WaitStatus) unix.Signal {
+	sig := ws.StopSignal()
+	if int(ws)>>16 != 0 || sig == callStop {
+		return 0
+	}
+	if info, ok := signalInfo(tid); sig == unix.SIGTRAP && (!ok || info.ours()) {
+		return 0
+	}
+	return sig
+}
+
+// signal is what the kernel tells of a signal (siginfo_t).
+type signal [128]byte
+
+// signalInfo is what it tells of the one for which a thread stands.
+func signalInfo(tid int) (s signal, ok bool) {
+	_, _, e := unix.Syscall6(unix.SYS_PTRACE, unix.PTRACE_GETSIGINFO, uintptr(tid), 0, uintptr(unsafe.Pointer(&s)), 0, 0)
+	return s, e == 0
+}
+
+// ours reports whether a SIGTRAP is of a watch or a clock, or Stop's.
+func (s *signal) ours() bool {
+	const code, sender, byTgkill = 8, 16, -6 // SI_TKILL
+	if _, _, ok := perf.TrapInfo(s[:]); ok {
+		return true
+	}
+	word := binary.NativeEndian
+	return int32(word.Uint32(s[code:])) == byTgkill && int(word.Uint32(s[sender:])) == os.Getpid()
+}
+
 // stops tells the signals that stop a process as a whole.
 func stops(sig unix.Signal) bool {
 	return sig == unix.SIGSTOP || sig == unix.SIGTSTP || sig == unix.SIGTTIN || sig == unix.SIGTTOU
@@ -308,9 +340,8 @@ func stops(sig unix.Signal) bool {
 
 // trapped takes a SIGTRAP: one of ours ends here, the program's own goes on to it.
 func (t *Tracer) trapped(th *thread) error {
-	var info [128]byte
-	if _, _, e := unix.Syscall6(unix.SYS_PTRACE, unix.PTRACE_GETSIGINFO, uintptr(th.tid), 0,
-		uintptr(unsafe.Pointer(&info)), 0, 0); e != 0 {
+	info, ok := signalInfo(th.tid)
+	if !ok {
 		return t.goOn(th.tid, 0)
 	}
 	data, late, ok := perf.TrapInfo(info[:])

@@ -1,0 +1,88 @@
+package watch
+
+import (
+	"bufio"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"lime/internal/testenv"
+	"lime/internal/waste"
+)
+
+// A signal for which a thread stands when the tracer lets go of it comes to the program all the same,
+// but for the one that wakes the tracer.
+func TestStopLosesNoSignal(t *testing.T) {
+	testenv.Tool(t, "gcc")
+	program := filepath.Join(t.TempDir(), "counts")
+	if out, err := exec.Command("gcc", "-static", "-o", program, "testdata/counts.c").CombinedOutput(); err != nil {
+		t.Fatalf("gcc: %s", out)
+	}
+	for _, c := range []struct {
+		sends unix.Signal
+		want  string
+	}{{0, "0 0 0"}, {unix.SIGUSR1, "0 1 0"}, {unix.SIGUSR2, "0 0 1"}} {
+		if got := stoppedAt(t, program, c.sends); got != c.want {
+			t.Errorf("of %v the program got %s, not %s", c.sends, got, c.want)
+		}
+	}
+}
+
+// stoppedAt stops a tracer when a program of one thread stands for a signal, for the tracer's own if it
+// is none, and returns which signals came to the program.
+func stoppedAt(t *testing.T, program string, sends unix.Signal) string {
+	cmd := exec.Command(program)
+	pipe, err := cmd.StdoutPipe()
+	if err == nil {
+		err = cmd.Start()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	pid, out := cmd.Process.Pid, bufio.NewReader(pipe)
+	t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
+	_, _ = out.ReadString('\n')
+	tr, over := New(pid, &silent{}, Options{Kinds: waste.Of(waste.DeadStore), Period: time.Hour, Budget: 0.01}), make(chan error, 1)
+	go func() {
+		_, err := tr.Run()
+		over <- err
+	}()
+	for !traced(pid) {
+		select {
+		case <-over:
+			testenv.Skip(t, testenv.NoTracing)
+		case <-time.After(time.Millisecond):
+		}
+	}
+	if sends == 0 {
+		tr.Stop()
+	} else { // nothing else stops the program
+		close(tr.stop)
+		_ = unix.Kill(pid, sends)
+	}
+	<-over // where the clock cannot be had, it says so
+	_ = unix.Kill(pid, unix.SIGTERM)
+	text, _ := out.ReadString('\n')
+	return strings.TrimSpace(text)
+}
+
+// traced reports whether a process is traced by now.
+func traced(pid int) bool {
+	text, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	_, rest, _ := strings.Cut(string(text), "\nTracerPid:\t")
+	return rest != "" && !strings.HasPrefix(rest, "0\n")
+}
+
+// silent is a host that is told of waste and asks nobody.
+type silent struct {
+	Host
+	tids []int
+}
+
+func (s *silent) Wasted(tid int, _ waste.Kind, _ Place, _ uint64) { s.tids = append(s.tids, tid) }
