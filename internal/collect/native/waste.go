@@ -92,8 +92,9 @@ func (w *wasting) write() {
 			w.totals(id, w.sums.Threads[tid])
 		}
 	}
+	least := w.sums.Least(func(at watch.Place) uint64 { return w.host.list[at][0] })
 	for _, p := range w.sums.Pairs {
-		w.sink.AddWastePair(w.pair(&p))
+		w.sink.AddWastePair(w.pair(&p, least))
 	}
 	w.say(&w.sums)
 }
@@ -146,16 +147,14 @@ func (w *wasting) say(s *watch.Sums) {
 		"to none, threads were stopped for %.3f s", samples, s.Cost.Strayed, s.Cost.Stopped))
 }
 
-func (w *wasting) pair(p *watch.Pair) profile.WastePair {
+// bound is the lower bound of a kind's share at an instruction.
+type bound = func(waste.Kind, uint64) float64
+
+func (w *wasting) pair(p *watch.Pair, least bound) profile.WastePair {
 	row := profile.WastePair{Kind: p.Kind.String(), First: w.side(p.First), Second: w.side(p.Second),
 		Thread: w.thread(p.Thread), Bytes: uint64(p.Bytes + 0.5), Count: uint64(p.Count), Data: w.host.data(p.Addr)}
-	row.Why = w.process.program.code.why(p, row.First.Addr, row.Second.Addr, row.Data != "", w.least)
+	row.Why = w.process.program.code.why(p, row.First.Addr, row.Second.Addr, row.Data != "", least)
 	return row
-}
-
-// least is the lower bound of a kind's share at an instruction.
-func (w *wasting) least(k waste.Kind, pc uint64) float64 {
-	return w.sums.Least(k, func(at watch.Place) bool { return w.host.list[at][0] == pc })
 }
 
 func (w *wasting) side(at watch.Place) profile.WasteSide {

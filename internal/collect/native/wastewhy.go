@@ -11,7 +11,7 @@ import (
 
 // why names the reason of a pair by the code around it; named: its data are a variable; least: the
 // lower bound of a kind's share at an instruction.
-func (c *code) why(p *watch.Pair, first, second uint64, named bool, least func(waste.Kind, uint64) float64) string {
+func (c *code) why(p *watch.Pair, first, second uint64, named bool, least bound) string {
 	a, x := c.traits(first, p.Kind)
 	b, y := c.traits(second, p.Kind)
 	pair := reason.Pair{Kind: p.Kind, Again: p.First == p.Second, First: a, Second: b, Fixed: named && p.Fixed, Several: p.Moved,
@@ -23,7 +23,7 @@ func (c *code) why(p *watch.Pair, first, second uint64, named bool, least func(w
 // recomputed reports whether most of the silent stores of an instruction were computed from silent
 // loads only: the loads that are not silent, of all of them together, are less than half as many as
 // the stores that are, as far as the samples are sure of both.
-func (c *code) recomputed(pc uint64, least func(waste.Kind, uint64) float64) bool {
+func (c *code) recomputed(pc uint64, least bound) bool {
 	list, i, at := c.around(pc)
 	if i < 0 {
 		return false

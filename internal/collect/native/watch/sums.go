@@ -23,16 +23,30 @@ type Sums struct {
 	places  map[placeKind]*tally
 }
 
-// Least is the lower bound of a kind's share at some places, 0 if nothing is known of them.
-func (s *Sums) Least(k waste.Kind, of func(Place) bool) float64 {
-	var sum tally
-	for key, t := range s.places {
-		if key.kind == k && of(key.at) {
-			sum.wasted, sum.of, sum.squares = sum.wasted+t.wasted, sum.of+t.of, sum.squares+t.squares
-		}
+// Least returns the lower bound of a kind's share at an instruction, on whichever call paths, 0 if
+// nothing is known of it; pc is that of a place.
+func (s *Sums) Least(pc func(Place) uint64) func(waste.Kind, uint64) float64 {
+	type instruction struct {
+		pc   uint64
+		kind waste.Kind
 	}
-	low, _ := wilson(sum.wasted/max(sum.of, 1), sum.of, sum.squares, normal95)
-	return low
+	sums := map[instruction]*tally{}
+	for key, t := range s.places {
+		at := instruction{pc(key.at), key.kind}
+		if sums[at] == nil {
+			sums[at] = &tally{}
+		}
+		sum := sums[at]
+		sum.wasted, sum.of, sum.squares = sum.wasted+t.wasted, sum.of+t.of, sum.squares+t.squares
+	}
+	return func(k waste.Kind, pc uint64) float64 {
+		sum := sums[instruction{pc, k}]
+		if sum == nil {
+			return 0
+		}
+		low, _ := wilson(sum.wasted/max(sum.of, 1), sum.of, sum.squares, normal95)
+		return low
+	}
 }
 
 // Share is the share of a kind, in bytes for which samples stand.
