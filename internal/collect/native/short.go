@@ -22,11 +22,11 @@ type shortTurns struct {
 	clock  perf.Options  // how the first clock was opened
 	of     *perf.Session // nil: there is none
 	groups []*perf.Group
-	opened map[int32]bool // threads whose children inherit it
-	life   float64        // of such a thread, on average, in ns
-	period uint64         // ns, in threads that are made now
-	last   time.Time      // that such a thread was seen to end
-	next   time.Time      // when it runs again
+	opened map[*thread]bool // threads whose children inherit it
+	life   float64          // of such a thread, on average, in ns
+	period uint64           // ns, in threads that are made now
+	last   time.Time        // that such a thread was seen to end
+	next   time.Time        // when it runs again
 	random *rand.Rand
 }
 
@@ -59,16 +59,16 @@ func (ev *events) wants(b brief, parent *thread) {
 		return
 	}
 	s.last = time.Now()
-	if parent == nil || parent.ended || s.opened[parent.tid] || len(s.opened) == shortRoots {
+	if parent == nil || parent.ended || s.opened[parent] || len(s.opened) == shortRoots {
 		return
 	}
 	if s.opened == nil {
-		s.opened, s.life = map[int32]bool{}, float64(b.ran)/float64(b.threads)
+		s.opened, s.life = map[*thread]bool{}, float64(b.ran)/float64(b.threads)
 		s.period, s.random = s.draw(0.5), rand.New(rand.NewPCG(1, 2))
 		ev.kinds[shortClock] = true
 		clear(ev.eventIDs)
 	}
-	s.opened[parent.tid] = true
+	s.opened[parent] = true
 	o := s.clock
 	o.TID, o.Leader, o.Frequency = int(parent.tid), false, 1_000_000_000/s.period
 	o.Clock.Name = shortClock

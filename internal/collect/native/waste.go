@@ -87,14 +87,15 @@ func (r *run) endWaste() {
 // write writes what was found.
 func (w *wasting) write() {
 	w.totals(profile.None, &w.sums.Kinds)
-	for _, tid := range slices.Sorted(maps.Keys(w.sums.Threads)) {
-		if id := w.thread(tid); id != profile.None {
-			w.totals(id, w.sums.Threads[tid])
+	rows := w.rows()
+	for _, life := range slices.Sorted(maps.Keys(w.sums.Threads)) {
+		if id := rows[life]; id != profile.None {
+			w.totals(id, w.sums.Threads[life])
 		}
 	}
 	least := w.sums.Least(func(at watch.Place) uint64 { return w.host.list[at][0] })
 	for _, p := range w.sums.Pairs {
-		w.sink.AddWastePair(w.pair(&p, least))
+		w.sink.AddWastePair(w.pair(&p, rows[p.Thread], least))
 	}
 	w.say(&w.sums)
 }
@@ -115,12 +116,25 @@ func (w *wasting) total(thread profile.ThreadID, k waste.Kind, s *watch.Share) {
 		Low: s.Low, High: s.High, Label: profile.Sampled})
 }
 
-// thread is the row of a thread.
-func (w *wasting) thread(tid int32) profile.ThreadID {
-	if t := w.process.roster.byTID[tid]; t != nil {
-		return profile.ThreadID(t.id)
+// rows are the rows of the threads that were watched: of those that had an id, the last that had begun
+// by then.
+func (w *wasting) rows() []profile.ThreadID {
+	had := map[int][]*thread{}
+	for _, t := range w.process.roster.threads {
+		if !t.foreign {
+			had[int(t.tid)] = append(had[int(t.tid)], t)
+		}
 	}
-	return profile.None
+	rows := make([]profile.ThreadID, len(w.sums.Lives))
+	for i, life := range w.sums.Lives {
+		rows[i] = profile.None
+		for _, t := range had[life.TID] {
+			if rows[i] == profile.None || t.start <= life.At {
+				rows[i] = profile.ThreadID(t.id)
+			}
+		}
+	}
+	return rows
 }
 
 // say says what the samples leave open.
@@ -150,9 +164,9 @@ func (w *wasting) say(s *watch.Sums) {
 // bound is the lower bound of a kind's share at an instruction.
 type bound = func(waste.Kind, uint64) float64
 
-func (w *wasting) pair(p *watch.Pair, least bound) profile.WastePair {
+func (w *wasting) pair(p *watch.Pair, thread profile.ThreadID, least bound) profile.WastePair {
 	row := profile.WastePair{Kind: p.Kind.String(), First: w.side(p.First), Second: w.side(p.Second),
-		Thread: w.thread(p.Thread), Bytes: uint64(p.Bytes + 0.5), Count: uint64(p.Count), Data: w.host.data(p.Addr)}
+		Thread: thread, Bytes: uint64(p.Bytes + 0.5), Count: uint64(p.Count), Data: w.host.data(p.Addr)}
 	row.Why = w.process.program.code.why(p, row.First.Addr, row.Second.Addr, row.Data != "", least)
 	return row
 }

@@ -67,7 +67,7 @@ func (t *Tracer) beside(tid int, a access, at Place, ticks float64) {
 
 // lineDecided counts a line and forgets it.
 func (t *Tracer) lineDecided(l *line, fraction float64) {
-	d := &decision{kind: waste.FalseSharing, thread: int32(l.owner), at: l.at, first: l.at, second: l.second, addr: l.access.addr,
+	d := &decision{kind: waste.FalseSharing, thread: t.latest[l.owner], at: l.at, first: l.at, second: l.second, addr: l.access.addr,
 		bytes: l.access.bytes, ticks: l.ticks, fraction: fraction}
 	if !l.access.writes { // who stores comes first
 		d.first, d.second = d.second, d.first
@@ -78,7 +78,7 @@ func (t *Tracer) lineDecided(l *line, fraction float64) {
 
 // lineMissed forgets a line of which nothing is known.
 func (t *Tracer) lineMissed(l *line) {
-	t.sums.missed(waste.Of(waste.FalseSharing), int32(l.owner), l.at, float64(l.access.bytes)*l.ticks)
+	t.sums.missed(waste.Of(waste.FalseSharing), t.latest[l.owner], l.at, float64(l.access.bytes)*l.ticks)
 	t.lineClosed(l)
 }
 

@@ -171,7 +171,7 @@ func (t *Tracer) arm(th *thread, regs *unix.PtraceRegs, x *target) {
 	}
 	slot := t.slots.place(t.rng.IntN)
 	if slot < 0 {
-		t.sums.missed(x.kinds, int32(th.tid), at, float64(a.bytes)*x.ticks)
+		t.sums.missed(x.kinds, t.latest[th.tid], at, float64(a.bytes)*x.ticks)
 		return
 	}
 	t.evict(slot)
@@ -207,7 +207,7 @@ func (p *point) watch(tid int) bool { return p.add(tid, p.store || tid == p.owne
 // evict gives up a point, if there is one: what happens at its place later speaks for it.
 func (t *Tracer) evict(slot int) {
 	if p := t.slots.points[slot]; p != nil {
-		t.sums.missed(p.open, int32(p.owner), p.at, float64(p.access.bytes)*p.ticks)
+		t.sums.missed(p.open, t.latest[p.owner], p.at, float64(p.access.bytes)*p.ticks)
 		t.drop(slot)
 	}
 }
@@ -357,7 +357,7 @@ func (t *Tracer) conclude(p *point, list []verdict, second func() Place) {
 		if v.fraction > 0 {
 			at = second()
 		}
-		t.tell(&decision{kind: v.kind, thread: int32(p.owner), at: p.at, first: p.at, second: at,
+		t.tell(&decision{kind: v.kind, thread: t.latest[p.owner], at: p.at, first: p.at, second: at,
 			addr: p.access.addr, bytes: p.access.bytes, ticks: p.ticks, fraction: v.fraction})
 		p.open &^= waste.Of(v.kind)
 	}
@@ -373,5 +373,5 @@ func (t *Tracer) tell(d *decision) {
 	if d.kind == waste.FalseSharing { // either side may be the thread's own
 		at = d.at
 	}
-	t.host.Wasted(int(d.thread), d.kind, at, uint64(weight/float64(d.bytes)+0.5))
+	t.host.Wasted(t.lives[d.thread].TID, d.kind, at, uint64(weight/float64(d.bytes)+0.5))
 }

@@ -86,3 +86,26 @@ type silent struct {
 }
 
 func (s *silent) Wasted(tid int, _ waste.Kind, _ Place, _ uint64) { s.tids = append(s.tids, tid) }
+
+// Threads that have one id after another are told apart, and to the host by that id.
+func TestIDsAreUsedAgain(t *testing.T) {
+	const tid = 1 << 30 // no thread's
+	host := &silent{}
+	tr := New(os.Getpid(), host, Options{Kinds: waste.Of(waste.DeadStore), Period: time.Hour, Budget: 0.01})
+	for n := range 3 {
+		tr.add(tid)
+		for range n + 1 {
+			tr.conclude(&point{owner: tid, access: access{bytes: 8}, ticks: 1}, []verdict{{waste.DeadStore, 1}}, func() Place { return 1 })
+		}
+		tr.gone(tid)
+	}
+	got := tr.sums.result(waste.Of(waste.DeadStore))
+	if len(got.Pairs) != 3 || len(got.Threads) != 3 || len(tr.lives) != 3 || len(host.tids) != 6 || host.tids[5] != tid {
+		t.Errorf("%d pairs, %d threads, %d lives; the host has heard of %v", len(got.Pairs), len(got.Threads), len(tr.lives), host.tids)
+	}
+	for life, thread := range got.Threads {
+		if thread[waste.DeadStore].Decisions != int(life)+1 {
+			t.Errorf("life %d: %+v", life, thread[waste.DeadStore])
+		}
+	}
+}

@@ -16,11 +16,19 @@ type Place int32
 // Sums is what was found.
 type Sums struct {
 	Kinds   [waste.Kinds]Share
-	Threads map[int32]*[waste.Kinds]Share // with decisions; their bounds hold together
+	Lives   []Life                        // of threads, by number
+	Threads map[int32]*[waste.Kinds]Share // by life, those with decisions; their bounds hold together
 	Pairs   []Pair                        // the ones that waste most first
 	Same    int                           // accesses to bytes that other threads used at the time, too: true sharing
 	Cost    Cost
 	places  map[placeKind]*tally
+}
+
+// Life is a thread's. What is known of it is told by its number here: the kernel gives the id to another
+// thread when it has ended.
+type Life struct {
+	TID int
+	At  uint64 // a moment of it, on the monotonic clock
 }
 
 // Least returns the lower bound of a kind's share at an instruction, on whichever call paths, 0 if
@@ -69,7 +77,7 @@ func (s *Share) Value() float64 {
 type Pair struct {
 	Kind          waste.Kind
 	First, Second Place
-	Thread        int32
+	Thread        int32 // its life
 	Bytes         float64
 	Count         int // decisions
 	Addr          uint64
@@ -85,7 +93,7 @@ type Cost struct {
 	Ran         float64 // seconds of CPU time of the program's threads
 }
 
-// sums adds up samples and decisions, of all threads together and of each by itself.
+// sums adds up samples and decisions, of all threads together and of each life by itself.
 type sums struct {
 	whole   account
 	threads map[int32]*account

@@ -48,6 +48,8 @@ type Tracer struct {
 	o       Options
 	host    Host
 	threads map[int]*thread
+	lives   []Life
+	latest  map[int]int32 // by thread id: the number of its life
 	slots   slots
 	line    *line  // that threads may share falsely; nil: none is looked at
 	wants   []want // samples are taken of in turn
@@ -80,7 +82,7 @@ type target struct {
 // New prepares to watch a process. Its disposition of SIGTRAP must be to ignore it, or a trap would
 // end it should the tracer die.
 func New(pid int, host Host, o Options) *Tracer {
-	return &Tracer{memory: memory{pid: pid}, o: o, host: host, threads: map[int]*thread{}, sums: newSums(), wants: wantsOf(o.Kinds),
+	return &Tracer{memory: memory{pid: pid}, o: o, host: host, threads: map[int]*thread{}, latest: map[int]int32{}, sums: newSums(), wants: wantsOf(o.Kinds),
 		budget: budget{share: o.Budget},
 		rng:    rand.New(rand.NewPCG(o.Seed, 0)), calls: calls.NewTable(), stop: make(chan struct{})}
 }
@@ -143,7 +145,7 @@ func (t *Tracer) run() (Sums, error) {
 	}
 	t.finish()
 	s := t.sums.result(t.o.Kinds)
-	s.Cost = t.cost
+	s.Cost, s.Lives = t.cost, t.lives
 	if errors.Is(err, errOver) {
 		err = t.why
 	}
@@ -189,7 +191,8 @@ func (t *Tracer) seize() error {
 // add begins to sample a thread, and has it watch what is watched.
 func (t *Tracer) add(tid int) *thread {
 	th := &thread{tid: tid}
-	t.threads[tid] = th
+	t.threads[tid], t.latest[tid] = th, int32(len(t.lives))
+	t.lives = append(t.lives, Life{tid, monotonic()})
 	tick, err := perf.OpenTick(tid, uint64(t.o.Period), tickData)
 	if err == nil {
 		th.clock, th.ticking = tick, true
@@ -245,6 +248,13 @@ func ownTime() float64 {
 		return 0
 	}
 	return float64(ts.Nano()) / 1e9
+}
+
+// monotonic is the time of the clock by which the kernel tells of threads.
+func monotonic() uint64 {
+	var ts unix.Timespec
+	_ = unix.ClockGettime(unix.CLOCK_MONOTONIC, &ts) // cannot fail
+	return uint64(ts.Nano())
 }
 
 // waitAny waits until something happened to a thread that this thread traces, and leaves it to be
