@@ -82,9 +82,9 @@ type target struct {
 // New prepares to watch a process. Its disposition of SIGTRAP must be to ignore it, or a trap would
 // end it should the tracer die.
 func New(pid int, host Host, o Options) *Tracer {
-	return &Tracer{memory: memory{pid: pid}, o: o, host: host, threads: map[int]*thread{}, latest: map[int]int32{}, sums: newSums(), wants: wantsOf(o.Kinds),
-		budget: budget{share: o.Budget},
-		rng:    rand.New(rand.NewPCG(o.Seed, 0)), calls: calls.NewTable(), stop: make(chan struct{})}
+	return &Tracer{memory: memory{pid: pid}, o: o, host: host, threads: map[int]*thread{}, latest: map[int]int32{},
+		sums: newSums(), wants: wantsOf(o.Kinds), budget: budget{share: o.Budget},
+		rng: rand.New(rand.NewPCG(o.Seed, 0)), calls: calls.NewTable(), stop: make(chan struct{})}
 }
 
 // Supported reports why this machine cannot watch, nil if it can.

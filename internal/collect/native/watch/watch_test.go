@@ -214,7 +214,8 @@ func TestThreadsOfSums(t *testing.T) {
 	}
 	apart := got.Least(func(p Place) uint64 { return uint64(p) })
 	together := got.Least(func(Place) uint64 { return 7 })
-	if one, none, both := apart(dead, 10), apart(dead, 20), together(dead, 7); one <= both || both <= 0 || none != 0 || apart(dead, 30) != 0 {
+	if one, none, both := apart(dead, 10), apart(dead, 20), together(dead, 7); one <= both || both <= 0 ||
+		none != 0 || apart(dead, 30) != 0 {
 		t.Errorf("at least %v at one place, %v at the other, %v at both", one, none, both)
 	}
 	if len(got.Pairs) != 1 || got.Pairs[0].Thread != 1 || got.Pairs[0].Bytes != 56 {
