@@ -9,7 +9,8 @@ import (
 
 // TestHotLocksBeside has threads in parallel, on fewer cores than they are, hold one lock in turn
 // and work outside of it: they take and wait as long as a queue with one server reckons, whoever had
-// a core when.
+// a core when. Who comes to the lock late in a run, as its host thread had no core for long, leaves it
+// idle before, and is alone with it in the end: that is not so in run after run.
 func TestHotLocksBeside(t *testing.T) {
 	loads := []load{{2, 1500, 3000, 1000}, {4, 600, 3000, 1000}, {8, 300, 1000, 3000}, {4, 600, 2000, 2000},
 		{4, 3000, 300, 100}, {4, 60, 30000, 10000}, {8, 400, 200, 8000}}
@@ -24,14 +25,25 @@ func TestHotLocksBeside(t *testing.T) {
 				one.threads = 1
 				round := heldBeside(t, exe, one).last / float64(l.rounds)
 				hold := float64(l.hold) + (round-float64(l.hold+l.outside))/2
-				got := heldBeside(t, exe, l)
 				last, waited := l.queue(hold, round-hold)
-				if got.last < 0.9*last || got.last > 1.25*last { // holds exclude; who came late fills gaps
-					t.Errorf("the last one takes %.0f, reckoned %.0f", got.last, last)
-				}
-				all := float64(l.threads) * got.last
-				if off := got.waited/all - waited/(float64(l.threads)*last); max(off, -off) > 0.1 {
-					t.Errorf("%.0f is lost of %.0f, reckoned %.0f", got.waited, all, waited)
+				for runs := 4; ; runs-- {
+					got := heldBeside(t, exe, l)
+					if got.last < 0.9*last { // holds exclude
+						t.Errorf("the last one takes %.0f, reckoned %.0f", got.last, last)
+					}
+					lost := got.waited/(float64(l.threads)*got.last) - waited/(float64(l.threads)*last)
+					if lost < -0.1 {
+						t.Errorf("%.3f less is lost than reckoned", -lost)
+					}
+					if got.last <= 1.25*last && lost <= 0.1 {
+						break
+					}
+					text := fmt.Sprintf("the last one takes %.0f, reckoned %.0f; %.3f more is lost than reckoned", got.last, last, lost)
+					if runs == 1 {
+						t.Error(text)
+						break
+					}
+					t.Log(text)
 				}
 			})
 		}
