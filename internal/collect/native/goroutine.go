@@ -53,6 +53,7 @@ type goroutine struct {
 	await uint64 // what it waits to be counted down
 	kind  string // why it is off, "" if that is the runtime's own affair
 	row   int32  // of the profile, None if it has none yet
+	count *piece // what it did until it counted down, as long as it may still go on
 }
 
 // acting is who runs on a thread: the goroutine, if there is one.
@@ -226,6 +227,7 @@ func (gr *goroutines) enterGoPark(m *thread, h *hook.Record, at uint64) {
 	x := g.goroutine
 	x.left, x.kind = gr.leaves(h)
 	x.at = at
+	x.idles(at)
 	delete(gr.awake, g)
 	switch {
 	case x.left == leftLock && x.lock == 0, x.left == leftAwait && x.await == 0: // its call was not seen
@@ -362,7 +364,21 @@ func (gr *goroutines) enterGoCount(m *thread, h *hook.Record, at uint64) {
 		kind = section.OpCountUp
 	}
 	if g := gr.caller(m, h, at); g != nil {
-		gr.operations.feed(gr.goArrival(g, kind, h, at, h.Arg0))
+		op := gr.goArrival(g, kind, h, at, h.Arg0)
+		if kind == section.OpCount {
+			g.goroutine.idles(at)
+			g.goroutine.count = op.Span.(*piece)
+			g.goroutine.count.counts = true
+		}
+		gr.operations.feed(op)
+	}
+}
+
+// idles: a goroutine that has counted down has nothing more to do, or something else. Until then it may
+// have had no core to find that out.
+func (x *goroutine) idles(at uint64) {
+	if x.count != nil {
+		x.count.idleAt, x.count = at, nil
 	}
 }
 
@@ -410,6 +426,7 @@ func (gr *goroutines) enterGoEnd(m *thread, h *hook.Record, at uint64) {
 
 func (gr *goroutines) endGoroutine(g *thread, at uint64) {
 	gr.tellOff(g, at)
+	g.goroutine.idles(at)
 	op, _ := gr.operations.cutOp(g, section.OpExit, at)
 	op.Loose = true
 	g.ended, g.end = true, at

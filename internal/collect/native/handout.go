@@ -159,9 +159,21 @@ func provedWaits(in *section.Instance, cpu, after []uint64) []uint64 {
 	}
 	waits := make([]uint64, len(cpu))
 	for i, c := range cpu {
-		waits[i] = min(most-c, left, last-lastPiece(&in.Parts[i]).to)
+		waits[i] = min(most-c, left, last-min(lastPiece(&in.Parts[i]).came(), last))
 	}
 	return waits
+}
+
+// came is when a piece's thread had nothing more to do. A goroutine that has counted down and not been
+// seen to wait since then may have lost its core there, and would have come for more.
+func (p *piece) came() uint64 {
+	switch {
+	case !p.counts:
+		return p.to
+	case p.idleAt == 0:
+		return math.MaxUint64
+	}
+	return p.idleAt
 }
 
 // hasTasks reports whether threads do tasks while they wait at an instance's end.
@@ -218,7 +230,7 @@ func afterTheFirst(in *section.Instance) (after []uint64, known bool) {
 		if p.thread == nil || p.thread.goroutine == nil {
 			return nil, false
 		}
-		first = min(first, p.to)
+		first = min(first, p.came())
 	}
 	for i := range in.Parts {
 		p := lastPiece(&in.Parts[i])

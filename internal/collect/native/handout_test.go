@@ -2,6 +2,7 @@ package native
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 
 	"lime/internal/profile"
@@ -142,6 +143,34 @@ func TestLeftWhenTheFirstIsDone(t *testing.T) {
 		}
 		if got != c.want {
 			t.Errorf("%s: %t, want %t", c.name, got, c.want)
+		}
+	}
+}
+
+// A goroutine that counted down and lost its core there has not come to the end: the others do what it
+// would have come for. One that found nothing more to do has, and so have those that have ended.
+func TestGoroutinesThatLoseTheirCoreGoOn(t *testing.T) {
+	const ms = 1_000_000
+	for _, row := range []struct {
+		name   string
+		idleAt uint64
+		even   bool
+	}{{"no core since then", 0, true}, {"none until the others were done", 39 * ms, true}, {"nothing to do", 10 * ms, false}} {
+		in, cpu := section.Instance{Kind: section.Join}, []uint64{6 * ms, 18 * ms, 18 * ms, 18 * ms}
+		for i := range cpu {
+			p := &piece{to: 40 * ms, counts: true, idleAt: 40 * ms, thread: &thread{goroutine: &goroutine{}}}
+			if i == 0 {
+				p.to, p.idleAt = 10*ms, row.idleAt
+			}
+			in.Parts = append(in.Parts, section.Part{Thread: goroutineBase + section.ThreadID(i), Spans: []any{p}})
+		}
+		o := &output{handouts: handouts{}, idle: newIdling(2)}
+		got := o.handedOut(&in, 0, cpu)
+		if got == nil {
+			got = cpu
+		}
+		if even := slices.Max(got)-slices.Min(got) < ms+ms/10; even != row.even {
+			t.Errorf("%s: %v; even %t, want %t", row.name, got, even, row.even)
 		}
 	}
 }

@@ -237,6 +237,8 @@ type piece struct {
 	idled   uint64       // for how long its thread then waited there, as far as anybody had a core: where tasks are done meanwhile
 	rested  uint64       // ns of samples in which its thread waited at a section's end
 	awaits  bool         // it ends where its thread waits for those that it has made
+	counts  bool         // it ends where a goroutine counts down
+	idleAt  uint64       // when that then had nothing more to do; 0: it has not come that far
 	traced  bool         // its samples stand in the traces
 	charged bool         // its samples stand in the call-path tree of a section
 	open    []uint64     // the calls that were open at all its samples, outermost first
