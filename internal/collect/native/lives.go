@@ -118,7 +118,7 @@ func (lv *lives) endThread(t *thread, at uint64) {
 	if t.cpu.on {
 		t.cpu.out(at, false)
 	}
-	t.cpu.gone, t.cpu.next = nil, 0
+	t.cpu.gone, t.cpu.next, t.cpu.blank = nil, 0, 0
 	lv.hasLived(t)
 	lv.operations.feed(op)
 	lv.out.threadEnd(t)

@@ -151,8 +151,7 @@ func (lk *locks) blame(lock, from, to uint64) {
 
 // keptOut is how long a thread slept for a lock within a time while those who held it got on.
 func (r releases) keptOut(t *thread, lock, from, to uint64) (ns uint64) {
-	for i := range t.cpu.gone {
-		g := &t.cpu.gone[i]
+	for g := range t.cpu.gaps(from) {
 		if g.to == 0 || g.from < from || g.to > to || g.asleep == 0 {
 			continue
 		}

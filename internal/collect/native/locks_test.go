@@ -94,3 +94,35 @@ func TestBlame(t *testing.T) {
 		}
 	}
 }
+
+// A wait for a lock counts no longer than its holder was at work, however often that lost its core: what
+// is not remembered of that is not claimed.
+func TestHolderThatLosesItsCoreAgainAndAgain(t *testing.T) {
+	const lock, before, run, away = 0x1000, 300, 10, 90
+	for _, times := range []int{1, 100, keptGaps, keptGaps + 1, 3 * keptGaps} {
+		for _, holds := range []bool{true, false} { // a core, when it gives the lock back
+			by, at := &thread{}, uint64(1000)
+			by.cpu.in(at, rest{})
+			from := at + 3*run // the wait begins while it works
+			worked := uint64(0)
+			for i := range before + times {
+				at += run
+				if worked += run; i == before {
+					from, worked = at-run/2, run/2
+				}
+				by.cpu.out(at, true)
+				at += away
+				by.cpu.in(at, rest{})
+			}
+			if holds {
+				at, worked = at+run, worked+run
+			}
+			r := releases{}
+			r.gaveBack(lock, unlock{at: at, by: by})
+			got := r.heldUp(lock, from, at)
+			if remembered := times <= keptGaps; got > worked || remembered && got != worked {
+				t.Errorf("%d times without a core: it counts for %d, the holder worked for %d", times, got, worked)
+			}
+		}
+	}
+}

@@ -1,6 +1,8 @@
 package native
 
 import (
+	"iter"
+
 	"lime/internal/collect/known"
 	"lime/internal/collect/mpi"
 	"lime/internal/collect/native/hook"
@@ -112,6 +114,7 @@ type onCPU struct {
 	idle  uint64 // in all, off of its own accord, on the pace's clock
 	gone  []gap  // its latest times off a CPU
 	next  int
+	blank uint64 // until then times off a CPU are forgotten
 }
 
 // gap is a time off a CPU; to is 0 while it lasts.
@@ -128,8 +131,8 @@ type rest struct {
 }
 
 // keptGaps is how many times off a CPU are remembered: who waits for a lock that many want comes
-// back and leaves again many times.
-const keptGaps = 64
+// back and leaves again many times, and so does who holds one on a busy machine.
+const keptGaps = 512
 
 // in and out are the switches.
 func (c *onCPU) in(at uint64, r rest) {
@@ -145,6 +148,7 @@ func (c *onCPU) out(at uint64, forced bool) {
 	c.total = c.at(at)
 	c.known, c.on, c.own = true, false, !forced
 	if c.next < len(c.gone) {
+		c.blank = c.gone[c.next].to
 		c.gone[c.next] = gap{from: at}
 	} else {
 		c.gone = append(c.gone, gap{from: at})
@@ -162,9 +166,26 @@ func (c *onCPU) left() uint64 {
 // blocked reports whether the thread sleeps in the kernel, and is not merely short of a CPU.
 func (c *onCPU) blocked() bool { return c.known && !c.on && c.own }
 
+// gaps visits the times off its CPU that end behind a moment, as far as they are remembered, the
+// latest first.
+func (c *onCPU) gaps(from uint64) iter.Seq[*gap] {
+	return func(visit func(*gap) bool) {
+		n, last := len(c.gone), c.next
+		if c.left() == 0 {
+			last--
+		}
+		for k := range n {
+			g := &c.gone[(last-k+n)%n]
+			if g.to != 0 && g.to <= from || !visit(g) {
+				return
+			}
+		}
+	}
+}
+
 // offIn is how long the thread was off its CPU within a time, as far as it is remembered.
 func (c *onCPU) offIn(from, to uint64) (off uint64) {
-	for _, g := range c.gone {
+	for g := range c.gaps(from) {
 		lo, hi := max(g.from, from), to
 		if g.to != 0 {
 			hi = min(g.to, to)
@@ -177,9 +198,13 @@ func (c *onCPU) offIn(from, to uint64) (off uint64) {
 }
 
 // without is how long the thread wanted a core within a time and had none, or waited for one that had
-// none. Should it have been woken when that began, what it slept until then is over.
+// none. Should it have been woken when that began, what it slept until then is over. Of what is forgotten
+// nobody knows, so that nothing is claimed of it.
 func (c *onCPU) without(from, to uint64, woken bool) (ns uint64) {
-	for _, g := range c.gone {
+	if known := min(c.blank, to); from < known {
+		ns, from = known-from, known
+	}
+	for g := range c.gaps(from) {
 		lo, hi := max(g.from, from), min(g.to, to)
 		switch {
 		case g.from == 0 || hi <= lo:
