@@ -24,8 +24,7 @@ type meeting struct {
 func (cs *conditions) meets(t *thread, h *hook.Record) *meeting {
 	m := cs.meetings[h.Arg0]
 	if m == nil {
-		m = &meeting{sites: map[*thread]section.Site{}, turnTaking: turnTaking{
-			values: map[*thread]lastWait{}, wakes: map[*thread]bool{}, ran: map[*thread]uint64{}}}
+		m = &meeting{sites: map[*thread]section.Site{}, turnTaking: newTurnTaking()}
 		cs.meetings[h.Arg0] = m
 	}
 	if _, ok := m.sites[t]; !ok {

@@ -13,45 +13,88 @@ import (
 // as else a thread could not tell that passage from the last one. If a thread was let go and waits for
 // the same value once more, the barrier would have to have opened twice meanwhile (a word of two values
 // is what it was then), and those who wait have woken twice, or have waited for the other value. If
-// that was not seen the thread has not got what it was woken for, or has had it and given it back. Who wakes it then takes turns with it, if it waits there at times, too, or does
-// both in one function.
+// that was not seen the thread has not got what it was woken for, or has had it and given it back. Who
+// wakes it then takes turns with it, if it waits there at times, too, or does both in one function. That
+// holds for the function in which it waited both times: memory is used again, and where another one waits
+// the word may be a barrier's.
 //
-// And a barrier opens when all have come. Who could have run since it was opened last, and has had no
-// core, cannot have come again.
+// And a barrier opens when all have come. Who had come the time before, could have run since, and has had
+// no core, cannot have come again. Either it has left the barrier, or this is none: then it comes again.
 type turnTaking struct {
-	values map[*thread]lastWait
-	wakes  map[*thread]bool   // who has woken others there
-	ran    map[*thread]uint64 // for how long each had run when all were woken last
+	waits  map[waiter]lastWait
+	wakes  map[*thread]bool // who has woken others there
+	last   map[*thread]sight
 	absent bool               // somebody had not come when all were woken last
-	fails  int                // how often that was so
+	fails  int                // how often somebody was absent that came again
 	opened int                // how often all were woken
 	value  uint32             // that somebody has waited for last
 	turned int                // how often that was another one than before
-	repeat bool               // somebody was let go, and waited for the same value again
+	repeat map[unit.Addr]bool // functions in which somebody was let go, and waited for the same value again
 	place  unit.Addr          // of the program's own, where a thread stood last
 }
 
-// lastWait is a thread's last wait.
+// newTurnTaking knows nothing yet.
+func newTurnTaking() turnTaking {
+	return turnTaking{waits: map[waiter]lastWait{}, wakes: map[*thread]bool{}, last: map[*thread]sight{}, repeat: map[unit.Addr]bool{}}
+}
+
+// waiter is a thread in a function.
+type waiter struct {
+	*thread
+	in unit.Addr
+}
+
+// lastWait is a thread's last wait in a function.
 type lastWait struct {
 	value          uint32
 	opened, turned int
 	letGo          bool // by another thread
 }
 
+// sight is what was seen of a thread.
+type sight struct {
+	opened int    // how often all had been woken when it came last
+	ran    uint64 // for how long it had run when all were woken last
+	known  bool
+	absent bool // it had not come by some time since
+}
+
 // waitsInTurn notes that a thread waits at a futex, and where threads are shown to take turns.
 func (cs *conditions) waitsInTurn(t *thread, m *meeting, h *hook.Record) {
 	value := uint32(h.Arg1 >> 32)
-	last := m.values[t]
+	here := waiter{t, m.function(t)}
+	last := m.waits[here]
 	if m.value != value {
 		m.value = value
 		m.turned++
 	}
-	m.repeat = m.repeat || last.letGo && last.value == value && last.turned == m.turned && m.opened-last.opened < 2
-	m.values[t] = lastWait{value: value, opened: m.opened, turned: m.turned}
+	if last.letGo && last.value == value && last.turned == m.turned && m.opened-last.opened < 2 {
+		m.repeat[here.in] = true
+	}
+	m.waits[here] = lastWait{value: value, opened: m.opened, turned: m.turned}
 	m.stands(t)
-	if m.repeat && (m.alike(m.sites[t]) || m.both()) {
+	m.comes(t)
+	if m.fails > candidateFails || m.repeat[here.in] && (m.alike(m.sites[t]) || m.both()) {
 		cs.takeTurns(m)
 	}
+}
+
+// comes notes that a thread is there. If it was not when all were woken, that was no barrier's opening.
+func (m *turnTaking) comes(t *thread) {
+	s := m.last[t]
+	if s.absent {
+		m.fails++
+	}
+	s.opened, s.absent = m.opened, false
+	m.last[t] = s
+}
+
+// function is the one in which a thread waits.
+func (m *meeting) function(t *thread) unit.Addr {
+	if s := m.sites[t]; len(s.Stack) > 0 {
+		return s.Stack[0].Func
+	}
+	return 0
 }
 
 // takeTurns notes that threads take turns where they wait at a futex, whichever it is.
@@ -71,29 +114,30 @@ func (m *meeting) stands(t *thread) {
 
 // both reports whether a thread has waited at a futex and woken others there.
 func (m *turnTaking) both() bool {
-	for t := range m.wakes {
-		if _, ok := m.values[t]; ok {
+	for w := range m.waits {
+		if m.wakes[w.thread] {
 			return true
 		}
 	}
 	return false
 }
 
-// passes looks, when a thread wakes all who wait at a futex, whether all others who were ever seen
-// there can have come since that was done last.
+// passes looks, when a thread wakes all who wait at a futex, whether all others who had come by the time
+// that was done last can have come since.
 func (cs *conditions) passes(t *thread, m *meeting, at uint64) {
 	m.absent = false
-	m.opened++
+	m.comes(t)
 	for _, q := range m.order {
-		ran, known := m.ran[q]
-		now := q.cpu.at(at)
-		m.absent = m.absent || q != t && !q.ended && known && now == ran && q.off.now.forced
-		m.ran[q] = now
-	}
-	if m.absent {
-		if m.fails++; m.fails > candidateFails {
-			cs.takeTurns(m)
+		s, now := m.last[q], q.cpu.at(at)
+		if q != t && !q.ended && s.known && now == s.ran && q.off.now.forced && m.opened-s.opened < 2 {
+			m.absent, s.absent = true, true
 		}
+		s.ran, s.known = now, true
+		m.last[q] = s
+	}
+	m.opened++
+	if m.fails > candidateFails {
+		cs.takeTurns(m)
 	}
 }
 
@@ -109,9 +153,10 @@ func (m *meeting) letGo(t, by *thread) {
 	if m == nil || by == nil {
 		return
 	}
-	if last, ok := m.values[t]; ok {
+	here := waiter{t, m.function(t)}
+	if last, ok := m.waits[here]; ok {
 		last.letGo = true
-		m.values[t] = last
+		m.waits[here] = last
 	}
 }
 

@@ -45,7 +45,7 @@ func (m *takers) run(rounds int) {
 		for i := range m.list {
 			t := m.list[(next/3+i)%len(m.list)]
 			able := !t.sleeps && (t.rounds < rounds || t.left > 0) && on < m.cores
-			m.places(t, able)
+			m.places(t, able, !t.sleeps)
 			if able {
 				on++
 			}
@@ -59,12 +59,18 @@ func (m *takers) run(rounds int) {
 	}
 }
 
-// places gives a thread a core, or takes it away.
-func (m *takers) places(t *taker, on bool) {
+// places gives a thread a core, or takes it away; forced: which it wants.
+func (m *takers) places(t *taker, on, forced bool) {
 	if t.on != on {
-		m.tells(perf.TypeSwitch, t.tid, !on)
+		m.switches(t.tid, !on, forced)
 		t.on = on
 	}
+}
+
+// switches tells that a thread gets a core, or loses it.
+func (m *takers) switches(tid int32, out, forced bool) {
+	m.at += 1000
+	m.main.dispatcher.apply(&item{at: m.at, typ: perf.TypeSwitch, tid: tid, out: out, forced: out && forced})
 }
 
 func (m *takers) step(t *taker) {
@@ -84,7 +90,7 @@ func (m *takers) step(t *taker) {
 	default:
 		m.futex(t.tid, hook.Enter, m.caller, word, futexWait, m.value)
 		t.sleeps = true
-		m.places(t, false)
+		m.places(t, false, false)
 	}
 }
 
@@ -198,5 +204,65 @@ func TestSleepersBarrierIsOne(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// meets has threads do some work each and meet at a barrier in a function, whose word they count up from
+// a value on.
+func (m *takers) meets(tids []int32, rounds, value int, caller uint64) {
+	for round := range rounds {
+		last := tids[round%len(tids)]
+		for _, tid := range tids {
+			m.switches(tid, false, false)
+			m.at += 100_000
+			if tid != last {
+				m.futex(tid, hook.Enter, caller, word, futexWait, value+round)
+			}
+			m.switches(tid, true, tid == last)
+		}
+		m.switches(last, false, false)
+		m.futex(last, hook.Enter, caller, word, futexWake, math.MaxInt32)
+		m.switches(last, true, true)
+	}
+}
+
+// Who has left a barrier need not come to it, and have no core for long, without its being anything else
+// to those who meet there still.
+func TestWhoHasLeftABarrier(t *testing.T) {
+	const rounds = 40
+	m, p := newTakers(t, 4, 4, 0)
+	all := []int32{101, 102, 103, 104}
+	m.meets(all, rounds/2, 0, m.caller)
+	m.switches(104, false, false)
+	m.at += 10_000
+	m.switches(104, true, true)
+	m.meets(all[:3], rounds/2, rounds/2, m.caller)
+	if n := m.passages(t, p); n < rounds-4 {
+		t.Errorf("%d of %d passages", n, rounds)
+	}
+}
+
+// A word at which threads took turns may be a barrier's later: memory is used again.
+func TestABarrierWhereTurnsWereTaken(t *testing.T) {
+	const rounds = 40
+	m, p := newTakers(t, 3, 3, 0)
+	all := []int32{101, 102, 103}
+	barrier := m.pcIn(TestABarrierWhereTurnsWereTaken, "meet")
+	for range 5 { // each wakes the others, of which one gets what was given back
+		for i, tid := range all {
+			next := all[(i+1)%3]
+			m.futex(next, hook.Enter, m.caller, word, futexWait, 0)
+			m.switches(next, true, false)
+			m.switches(tid, false, false)
+			m.at += 100_000
+			m.futex(tid, hook.Enter, m.caller, word, futexWake, math.MaxInt32)
+			m.futex(tid, hook.Enter, m.caller, word, futexWait, 0)
+			m.switches(tid, true, false)
+		}
+	}
+	m.futex(101, hook.Enter, m.caller, word, futexWake, math.MaxInt32)
+	m.meets(all, rounds, 0, barrier)
+	if n := m.passages(t, p); n < rounds-2 || n > rounds+candidateFails+1 {
+		t.Errorf("%d of %d passages", n, rounds)
 	}
 }
