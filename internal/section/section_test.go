@@ -333,14 +333,17 @@ func recognises(t *testing.T, ops, wanted string) {
 	}
 }
 
+// poolOfTwo is a thread and one that a runtime has made for regions.
+const poolOfTwo = `
+			0 0 start
+			0 1 start of=0
+			0 1 idle`
+
 // TestRegionEndsBeforeATaskReturns has a thread go on from the end of a region while another one has
 // done its task, as is known, and has not returned from it: the first is alone by then, and what the
 // other one did belongs to the region.
 func TestRegionEndsBeforeATaskReturns(t *testing.T) {
-	recognises(t, `
-			0 0 start
-			0 1 start of=0
-			0 1 idle
+	recognises(t, poolOfTwo+`
 			10 0 fork obj=1 at=1:100
 			10 0 member obj=1
 			10 0 memberend obj=1
@@ -368,10 +371,7 @@ func TestRegionEndsBeforeATaskReturns(t *testing.T) {
 
 // What a thread waits for while a runtime opens a region, or ends one, is in no part.
 func TestWaitsOfTheRuntime(t *testing.T) {
-	recognises(t, `
-			0 0 start
-			0 1 start of=0
-			0 1 idle
+	recognises(t, poolOfTwo+`
 			10 0 fork obj=5 at=1:100
 			30 0 off n=20
 			31 0 member obj=5
