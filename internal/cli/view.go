@@ -71,7 +71,7 @@ func (a *app) view(ctx context.Context, args []string, f *viewFlags) error {
 	if err != nil {
 		return err
 	}
-	runs, closeRuns, err := openRuns(paths, f.analysis)
+	runs, closeRuns, err := openRuns(paths, f.analysis, new(view.Heap))
 	defer closeRuns()
 	if err != nil {
 		return err
@@ -185,7 +185,7 @@ func profilesOf(dir string) ([]string, error) {
 }
 
 // openRuns opens profiles for the view.
-func openRuns(paths []string, o analysis.Options) (runs []*view.Run, closeAll func() error, err error) {
+func openRuns(paths []string, o analysis.Options, heap *view.Heap) (runs []*view.Run, closeAll func() error, err error) {
 	var closers []func() error
 	closeAll = func() error {
 		var errs []error
@@ -204,7 +204,7 @@ func openRuns(paths []string, o analysis.Options) (runs []*view.Run, closeAll fu
 		if !ok {
 			return nil, closeAll, failed(fmt.Errorf("%s cannot be read in any order", path))
 		}
-		runs = append(runs, view.NewRun(any, path, o))
+		runs = append(runs, view.NewRun(any, path, o, heap))
 	}
 	return runs, closeAll, nil
 }

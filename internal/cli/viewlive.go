@@ -24,6 +24,7 @@ func viewFlag(fl *pflag.FlagSet, on *bool) {
 // liveView shows a profile that is being written. A nil one shows nothing.
 type liveView struct {
 	app    *app
+	heap   view.Heap
 	path   string
 	server *view.Server
 	end    context.CancelFunc // of serving
@@ -88,7 +89,7 @@ func (l *liveView) refresh(ctx context.Context) {
 
 // show shows what there is of the profile; running says that it grows.
 func (l *liveView) show(running bool) {
-	runs, done, err := openRuns([]string{l.path}, analysis.DefaultOptions())
+	runs, done, err := openRuns([]string{l.path}, analysis.DefaultOptions(), &l.heap)
 	if err != nil {
 		_ = done() // there is nothing yet
 		return

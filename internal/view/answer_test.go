@@ -151,7 +151,7 @@ func TestADamagedProfile(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer r.Close()
-	a := NewAPI([]*Run{NewRun(r, path, analysis.DefaultOptions())})
+	a := NewAPI([]*Run{NewRun(r, path, analysis.DefaultOptions(), new(Heap))})
 	failed := 0
 	for _, q := range questions {
 		if _, err := answer(t, a, q); err != nil {

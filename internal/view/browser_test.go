@@ -155,7 +155,7 @@ func TestTheLargeProfileInABrowser(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer r.Close()
-	run := NewRun(r, path, analysis.DefaultOptions())
+	run := NewRun(r, path, analysis.DefaultOptions(), new(Heap))
 	if err := run.Keep(path+".kept", analysis.DefaultOptions()); err != nil {
 		t.Fatal(err)
 	}

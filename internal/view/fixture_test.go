@@ -116,7 +116,7 @@ func put(t testing.TB, p *profile.Profile, in *profile.Instance) {
 
 // runOf prepares a profile in memory.
 func runOf(p *profile.Profile) *Run {
-	return NewRun(p, "no/such/app.lime", analysis.DefaultOptions())
+	return NewRun(p, "no/such/app.lime", analysis.DefaultOptions(), new(Heap))
 }
 
 // fileRun writes a profile to a file and opens that.
@@ -131,5 +131,5 @@ func fileRun(t testing.TB, p *profile.Profile) (*Run, string) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { r.Close() })
-	return NewRun(r, path, analysis.DefaultOptions()), path
+	return NewRun(r, path, analysis.DefaultOptions(), new(Heap)), path
 }

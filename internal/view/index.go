@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"math"
 	"runtime"
-	"runtime/debug"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -77,14 +76,14 @@ const leanGC = 10
 const mostReaders = 8
 
 // buildIndex reads all parts. done counts the instances that have been read.
-func buildIndex(src Source, done *atomic.Int64) (*index, error) {
+func buildIndex(src Source, done *atomic.Int64, heap *Heap) (*index, error) {
 	t := src.Tables()
 	x := &index{lanes: make([]lane, len(t.Threads)), sections: make([]sectionIndex, len(t.Sections)), from: math.MaxUint64}
 	for s := range x.sections {
 		n := src.InstanceCount(profile.SectionID(s))
 		x.sections[s].longest, x.sections[s].last = make([]float32, n), make([]int32, n)
 	}
-	defer debug.SetGCPercent(debug.SetGCPercent(leanGC)) // the parts of a large profile hold no pointers, and fill the memory
+	defer heap.lean(leanGC)() // the parts of a large profile hold no pointers, and fill the memory
 	shares := make([]*share, min(mostReaders, runtime.GOMAXPROCS(0)))
 	if err := inParallel(len(shares), func(k int) error {
 		own := &share{lanes: make([]growing, len(t.Threads)), sections: x.sections, from: math.MaxUint64}

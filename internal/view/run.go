@@ -30,6 +30,7 @@ type Run struct {
 	path  string
 	found os.FileInfo // what stood at path when it was opened; nil if nothing did
 	src   Source
+	heap  *Heap
 
 	read     atomic.Int64          // instances of the index
 	open     func() error          // makes or maps the index
@@ -50,9 +51,9 @@ type Run struct {
 }
 
 // NewRun prepares a profile. path is the file it was read from, which is looked at (not into) to
-// tell whether it is still the same.
-func NewRun(src Source, path string, o analysis.Options) *Run {
-	r := &Run{name: filepath.Base(path), path: path, src: src, lines: &lineCache{src: src}, ranks: ranksOf(src)}
+// tell whether it is still the same. All runs of a process share the heap.
+func NewRun(src Source, path string, o analysis.Options, heap *Heap) *Run {
+	r := &Run{name: filepath.Base(path), path: path, src: src, heap: heap, lines: &lineCache{src: src}, ranks: ranksOf(src)}
 	r.paths = newPathTrees(src.Tables(), r.ranks)
 	if info, err := os.Stat(path); err == nil {
 		r.found = info
@@ -73,7 +74,7 @@ func NewRun(src Source, path string, o analysis.Options) *Run {
 		}
 		began := time.Now()
 		var res *analysis.Result
-		if rep, res, err = analyse(src, o); err == nil {
+		if rep, res, err = analyse(src, o, heap); err == nil {
 			r.study, r.unfit = scale.From(r.name, res, 0)
 			r.took.Store(int64(time.Since(began)))
 			r.ready.Store(true)
@@ -141,7 +142,7 @@ func (r *Run) openIndex() error {
 			return nil
 		}
 	}
-	x, err := buildIndex(r.src, &r.read)
+	x, err := buildIndex(r.src, &r.read, r.heap)
 	r.made = true
 	r.parts.Store(x)
 	return err
@@ -154,7 +155,7 @@ func (r *Run) keepIndex() {
 	if err != nil || !r.made || r.kept == nil || x.parts < keptParts || r.changed() != "" {
 		return
 	}
-	defer debug.SetGCPercent(debug.SetGCPercent(leanGC)) // as long as the parts lie in memory, answers leave garbage beside them
+	defer r.heap.lean(leanGC)() // as long as the parts lie in memory, answers leave garbage beside them
 	if r.kept.write(keptIndex, func(f *os.File) error { return x.write(f) }) != nil {
 		return // the disk is full, perhaps: it is made again next time
 	}
@@ -175,9 +176,9 @@ func (r *Run) instances() (n int64) {
 	return n
 }
 
-func analyse(src Source, o analysis.Options) (*report.Report, *analysis.Result, error) {
+func analyse(src Source, o analysis.Options, heap *Heap) (*report.Report, *analysis.Result, error) {
 	if percent, lean := analysis.LeanGC(src.Tables()); lean {
-		defer debug.SetGCPercent(debug.SetGCPercent(percent))
+		defer heap.lean(percent)()
 	}
 	res, err := analysis.Run(src, o)
 	if err != nil {

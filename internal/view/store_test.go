@@ -24,7 +24,7 @@ func reopened(t *testing.T, path, root string) (*Run, *store) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { r.Close() })
-	run := NewRun(r, path, analysis.DefaultOptions())
+	run := NewRun(r, path, analysis.DefaultOptions(), new(Heap))
 	if err := run.Keep(root, analysis.DefaultOptions()); err != nil {
 		t.Fatal(err)
 	}
