@@ -141,21 +141,28 @@ type abbrev struct {
 }
 
 // abbrevs is a table of abbreviations by code; most tables count from 1. It is read as far as it is
-// asked for: of most units only the first entry is looked at.
+// asked for, and what is passed over on the way is not taken apart: of most units only the first
+// entry is looked at, whose abbreviation compilers that sort by use put last.
 type abbrevs struct {
-	dense []abbrev
-	rest  map[uint64]abbrev
+	dense []shape
+	rest  map[uint64]*shape
 	left  cursor // what was not yet read
 	whole bool
+}
+
+// shape is an abbreviation: where it stands, and what it says, nil until somebody asks.
+type shape struct {
+	at     uint64
+	abbrev *abbrev
 }
 
 func (t *abbrevs) get(code uint64) *abbrev {
 	for {
 		if code-1 < uint64(len(t.dense)) {
-			return &t.dense[code-1]
+			return t.read(&t.dense[code-1])
 		}
-		if a, ok := t.rest[code]; ok {
-			return &a
+		if s := t.rest[code]; s != nil {
+			return t.read(s)
 		}
 		if t.whole {
 			return nil
@@ -167,27 +174,55 @@ func (t *abbrevs) get(code uint64) *abbrev {
 // newAbbrevs is the table at an offset of .debug_abbrev.
 func newAbbrevs(section []byte, off uint64) *abbrevs { return &abbrevs{left: at(section, off)} }
 
-// next reads one more abbreviation; false at the table's end or at damage.
+// next passes over one more abbreviation; false at the table's end or at damage.
 func (t *abbrevs) next() bool {
 	c := &t.left
 	code := c.uleb()
 	if code == 0 || c.bad {
 		return false
 	}
-	a := abbrev{tag: c.uleb(), children: c.u8() != 0}
-	if !parseAttrs(c, &a) {
+	s := shape{at: c.off}
+	if c.uleb(); !skipAttrs(c) {
 		return false
 	}
-	a.measure()
 	if code == uint64(len(t.dense))+1 {
-		t.dense = append(t.dense, a)
+		t.dense = append(t.dense, s)
 		return true
 	}
 	if t.rest == nil {
-		t.rest = map[uint64]abbrev{}
+		t.rest = map[uint64]*shape{}
 	}
-	t.rest[code] = a
+	t.rest[code] = &shape{at: s.at}
 	return true
+}
+
+// skipAttrs passes over an abbreviation behind its tag.
+func skipAttrs(c *cursor) bool {
+	c.u8()
+	for !c.bad {
+		attr, form := c.uleb(), c.uleb()
+		if form == formImplicit {
+			c.sleb()
+		}
+		if attr == 0 && form == 0 {
+			break
+		}
+	}
+	return !c.bad
+}
+
+// read is what an abbreviation says; nil if it has a form that is not known.
+func (t *abbrevs) read(s *shape) *abbrev {
+	if s.abbrev == nil {
+		c := at(t.left.b, s.at)
+		a := abbrev{tag: c.uleb(), children: c.u8() != 0}
+		if !parseAttrs(&c, &a) {
+			return nil
+		}
+		a.measure()
+		s.abbrev = &a
+	}
+	return s.abbrev
 }
 
 func parseAttrs(c *cursor, a *abbrev) bool {
