@@ -18,10 +18,18 @@ import (
 // waits there, opens it or finds it open: in the innermost function that is common to those who were
 // seen, the last block before all ways to where they were.
 type passageCount struct {
-	eng    *engine.Engine
-	images *images
-	learnt map[string]bool // functions, and calls in them
+	eng    gone
+	start  func(pc uint64) uint64 // of the function there
+	learnt map[string]bool        // functions, and calls in them
 	places []passagePlace
+}
+
+// gone is where threads have gone so far (the engine).
+type gone interface {
+	Blocks() []engine.Block
+	Edges() []engine.Edge
+	Parted(engine.EdgeID) bool
+	Parts(engine.EdgeID, func(engine.EdgeID))
 }
 
 // passagePlace is one of them: a block of a function.
@@ -29,6 +37,7 @@ type passagePlace struct {
 	fn, pc uint64
 	users  map[section.ThreadID]bool // who came past it ever
 	behind map[uint64]bool           // whether all ways to another place in the function lead past it, as far as was asked
+	ways   int                       // that were known then
 }
 
 // newPassageCount is nil where threads run one at a time: there it is seen where they stand when a
@@ -37,7 +46,7 @@ func newPassageCount(r *run) *passageCount {
 	if r.beside == nil {
 		return nil
 	}
-	return &passageCount{eng: r.eng, images: r.images, learnt: map[string]bool{}}
+	return &passageCount{eng: r.eng, start: r.images.start, learnt: map[string]bool{}}
 }
 
 // uneven is what the profile says of what is told apart.
@@ -141,9 +150,12 @@ func (x *passageCount) begunBehind(p *section.Part, at *passagePlace) bool {
 	for _, f := range start.stack {
 		pcs = append(pcs, f.ret-1)
 	}
-	k := slices.IndexFunc(pcs, func(pc uint64) bool { return x.images.start(pc) == at.fn })
+	k := slices.IndexFunc(pcs, func(pc uint64) bool { return x.start(pc) == at.fn })
 	if k < 0 {
 		return false
+	}
+	if ways := len(x.eng.Blocks()) + len(x.eng.Edges()); at.ways != ways { // one of them may lead round it
+		at.ways, at.behind = ways, map[uint64]bool{}
 	}
 	behind, asked := at.behind[pcs[k]]
 	if !asked {
@@ -166,7 +178,7 @@ func (x *passageCount) learn(fn uint64, calls []uint64) {
 	}
 	x.learnt[key] = true
 	if pc := x.before(fn, calls); pc != 0 && x.at(pc) < 0 {
-		x.places = append(x.places, passagePlace{fn, pc, map[section.ThreadID]bool{}, map[uint64]bool{}})
+		x.places = append(x.places, passagePlace{fn: fn, pc: pc, users: map[section.ThreadID]bool{}})
 	}
 }
 
@@ -218,7 +230,7 @@ func (x *passageCount) before(fn uint64, calls []uint64) uint64 {
 func (x *passageCount) flow(fn uint64) (list []engine.BlockID, succ [][]int32) {
 	number := map[engine.BlockID]int32{}
 	for id, b := range x.eng.Blocks() {
-		if b.Front == engine.NoBlock && x.images.start(b.PC) == fn {
+		if b.Front == engine.NoBlock && x.start(b.PC) == fn {
 			number[engine.BlockID(id)] = int32(len(list))
 			list = append(list, engine.BlockID(id))
 		}
