@@ -72,7 +72,7 @@ type handout struct {
 type handed struct {
 	body uint64
 	from *lineage
-	kept bool // whatever else is to begin with an object at this address will be told of before
+	kept bool // more than one task may begin with it; whatever else is to will be told of before
 }
 
 func newLineages(r *run) *lineages {

@@ -45,8 +45,9 @@ func (ts *tasks) enterTaskCopy(t *thread, f *fn) {
 	if f.Object != none {
 		at = argument(t, f.Object)
 	}
-	if t.gives.body != 0 {
-		ts.lineages.object(at, t.gives, 0)
+	if x := t.gives; x.body != 0 {
+		x.kept = false // a copy is for one task
+		ts.lineages.object(at, x, 0)
 	}
 }
 
