@@ -34,10 +34,25 @@ func (r *runner) counts(o *outcome, f *finding) []uint64 {
 		return partCounts(counts, f.event, len(o.m.in.Parts))
 	}
 	edge := r.countedEdge(o, f)
-	if f.name == EventLoop && r.prog.s.Back[edge] {
-		return r.iterations(o, r.prog.g.Edge(edge).To)
+	if head := r.prog.testedBelow(edge); f.name == EventLoop && head != graphNone {
+		return r.iterations(o, head)
 	}
 	return o.m.edgeCounts(edge)
+}
+
+// testedBelow is the head of the loop that an edge stays in, if the loop's work comes before the test
+// which decides that: then it has one iteration more than the edge is taken. None if the test comes
+// first, be it in several blocks of its line.
+func (p *program) testedBelow(edge int32) (head int32) {
+	e := p.g.Edge(edge)
+	if p.s.Back[edge] {
+		return e.To
+	}
+	head = p.s.Continues(edge)
+	if head == graphNone || p.s.LoopTest(head) || p.nodeKey(profile.NodeID(head)) == p.nodeKey(profile.NodeID(e.From)) {
+		return graphNone
+	}
+	return head
 }
 
 // iterations counts the visits of the head of a loop that is tested at its bottom: one for each

@@ -140,14 +140,14 @@ func (r *runner) ledgerThreads(sec *Section, p *posting) []ThreadCount {
 	return out
 }
 
-// wayCounts are the counts of a way by thread. A loop that is tested at its bottom goes round its
-// back edge once less than it has iterations: there the visits of the test count.
+// wayCounts are the counts of a way by thread. A loop that is tested at its bottom stays in it once
+// less than it has iterations: there the visits of the test count.
 func (r *runner) wayCounts(p *posting, way *ledger.EdgeCount) []uint64 {
 	if way == nil {
 		return nil
 	}
 	edge := r.prog.to[way.Edge]
-	if p.event != EventLoop || !r.prog.s.Back[edge] {
+	if p.event != EventLoop || r.prog.testedBelow(edge) == graphNone {
 		return way.Counts
 	}
 	n := make([]uint64, len(way.Counts))

@@ -211,10 +211,7 @@ func (s *Structure) TestedLoop(v int32) []int32 {
 	if s.repeats(v) {
 		return []int32{v}
 	}
-	l := s.inner[v]
-	for l != None && s.tests(l, v) == None {
-		l = s.loops[l].outer
-	}
+	l := s.tested(v)
 	if l == None {
 		return nil
 	}
@@ -225,6 +222,28 @@ func (s *Structure) TestedLoop(v int32) []int32 {
 		}
 	}
 	return nodes
+}
+
+// Continues returns the header of the innermost loop that the node decides about where an edge begins,
+// if the edge stays in it, else None.
+func (s *Structure) Continues(edge int32) int32 {
+	e := s.g.edges[edge]
+	if e.From == None || e.To == None || e.Call {
+		return None
+	}
+	if l := s.tested(e.From); l != None && s.holds(l, e.To) {
+		return s.loops[l].header
+	}
+	return None
+}
+
+// tested is the innermost loop that v has both a way to stay in and one to leave.
+func (s *Structure) tested(v int32) int32 {
+	l := s.inner[v]
+	for l != None && s.tests(l, v) == None {
+		l = s.loops[l].outer
+	}
+	return l
 }
 
 // LatchTest returns the node that decides whether a loop goes round its back edge once more, with
