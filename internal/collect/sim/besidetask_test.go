@@ -1,9 +1,6 @@
 package sim_test
 
 import (
-	"os"
-	"os/exec"
-	"path/filepath"
 	"testing"
 
 	"lime/internal/profile"
@@ -67,26 +64,19 @@ int main() {
 // thread's clock goes on by what it does there, so none has worked for longer than the run took.
 func TestTasksTakeTime(t *testing.T) {
 	for _, c := range []struct {
-		name, file, text string
-		tools            []string // the compiler first
-		flag             string
+		name, text string
+		tools      []string // the compiler first
+		flag       string
 	}{
-		{"barriers, gcc", "a.c", tasksAtBarriers, []string{"gcc"}, "-fopenmp"},
-		{"ends of regions, gcc", "a.c", tasksAtTheEnd, []string{"gcc"}, "-fopenmp"},
-		{"barriers, clang", "a.c", tasksAtBarriers, []string{"clang", "libomp"}, "-fopenmp"},
-		{"ends of regions, clang", "a.c", tasksAtTheEnd, []string{"clang", "libomp"}, "-fopenmp"},
-		{"TBB", "a.cpp", tasksOfTBB, []string{"g++", "libtbb"}, "-ltbb"},
+		{"barriers, gcc", tasksAtBarriers, []string{"gcc"}, "-fopenmp"},
+		{"ends of regions, gcc", tasksAtTheEnd, []string{"gcc"}, "-fopenmp"},
+		{"barriers, clang", tasksAtBarriers, []string{"clang", "libomp"}, "-fopenmp"},
+		{"ends of regions, clang", tasksAtTheEnd, []string{"clang", "libomp"}, "-fopenmp"},
+		{"TBB", tasksOfTBB, []string{"g++", "libtbb"}, "-Wl,--no-as-needed -ltbb"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			testenv.Tool(t, c.tools...)
-			dir := t.TempDir()
-			src, bin := filepath.Join(dir, c.file), filepath.Join(dir, "tasks")
-			if err := os.WriteFile(src, []byte(c.text), 0o600); err != nil {
-				t.Fatal(err)
-			}
-			if text, err := exec.Command(c.tools[0], "-O1", "-g", "-w", "-o", bin, src, c.flag).CombinedOutput(); err != nil {
-				t.Fatalf("%v\n%s", err, text)
-			}
+			bin := compileText(t, c.text, c.tools[0]+" -O1 -g -w "+c.flag)
 			cmd, path := counting(t, nil, bin)
 			if out, err := cmd.CombinedOutput(); err != nil || string(out) != "done\n" {
 				t.Fatalf("%v: %s", err, out)

@@ -2,9 +2,6 @@ package sim_test
 
 import (
 	"fmt"
-	"os"
-	"os/exec"
-	"path/filepath"
 	"testing"
 )
 
@@ -47,15 +44,7 @@ int main(void) {
 func TestNestedRegions(t *testing.T) {
 	for _, width := range [][2]int{{2, 2}, {3, 2}, {2, 3}} {
 		t.Run(fmt.Sprintf("%dx%d", width[0], width[1]), func(t *testing.T) {
-			dir := t.TempDir()
-			src, bin := filepath.Join(dir, "nested.c"), filepath.Join(dir, "nested")
-			if err := os.WriteFile(src, []byte(nestedRegions), 0o600); err != nil {
-				t.Fatal(err)
-			}
-			if text, err := exec.Command("gcc", "-O1", "-g", "-w", "-fopenmp", fmt.Sprintf("-DOUTER=%d", width[0]),
-				fmt.Sprintf("-DINNER=%d", width[1]), "-o", bin, src).CombinedOutput(); err != nil {
-				t.Fatalf("%v\n%s", err, text)
-			}
+			bin := compileText(t, nestedRegions, fmt.Sprintf("gcc -O1 -g -w -fopenmp -DOUTER=%d -DINNER=%d", width[0], width[1]))
 			t.Run("count", func(t *testing.T) {
 				cmd, _ := counting(t, nil, bin)
 				if out, err := cmd.CombinedOutput(); err != nil || string(out) != "done\n" {
