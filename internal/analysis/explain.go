@@ -348,7 +348,7 @@ func (r *runner) describe(c *Cause, f finding) {
 
 var controlTitles = map[string]string{
 	EventBranch: "branch", EventLoop: "loop iterations", EventCall: "calls", EventTask: "tasks",
-	EventReturn: "returns", EventEntry: "other work", EventChunk: "chunks",
+	EventReturn: "returns", EventEntry: "work of its own", EventChunk: "chunks",
 	EventJump: "jump", EventVisit: "samples of this place",
 }
 

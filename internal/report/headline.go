@@ -91,7 +91,7 @@ func (r *Report) why(most *LossTerm) (words string, at *Place) {
 	case most.Name == analysis.TermWait && len(r.Sections) > 0 && r.Sections[0].Awaited > mostlyAwaited*most.Share:
 		c = r.leading(r.Sections[0].ID)
 	case most.Name == analysis.TermWait:
-		words, c = "They wait for", r.longest(mostlyAwaited*most.Share)
+		words, c = "They wait for those with more to do:", r.longest(mostlyAwaited*most.Share)
 	}
 	if c != nil {
 		return words + " " + c.Title + " at", &c.Place
@@ -144,7 +144,7 @@ func (r *Report) longest(least float64) (why *Cause) {
 	all, most := 0.0, 0.0
 	for i := range r.Sections {
 		s := &r.Sections[i]
-		k := slices.IndexFunc(s.Causes, func(c Cause) bool { return c.Family == analysis.FamilyControl && !c.unknown() })
+		k := slices.IndexFunc(s.Causes, Cause.lengthens)
 		if k < 0 {
 			continue
 		}
@@ -157,6 +157,13 @@ func (r *Report) longest(least float64) (why *Cause) {
 		return nil
 	}
 	return why
+}
+
+// lengthens reports whether a cause is one of control flow to which threads owe it that they have more
+// to do. What merely varies with that, and is charged with next to nothing, is not.
+func (c Cause) lengthens() bool {
+	charged := c.ShareKind != "ledger" || c.Share >= leastShown
+	return c.Family == analysis.FamilyControl && !c.unknown() && charged
 }
 
 // unequal is the share of the core time that a section's threads wait for one another's work because

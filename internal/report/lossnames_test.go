@@ -8,9 +8,12 @@ import (
 )
 
 // Where threads wait for others' work because one has more to do, the headline says what that is;
-// not where they wait for one another in turn, nor for a lock.
+// not where they wait for one another in turn, nor for a lock, and not what the account charges with
+// nothing.
 func TestHeadlineNamesWhatIsWaitedFor(t *testing.T) {
 	loop := Cause{Title: "loop iterations", Family: analysis.FamilyControl, Place: Place{File: "a.c", Line: 7}}
+	within := loop
+	within.Line, within.ShareKind, within.Share = 8, "ledger", 0.0001
 	queue := Cause{Title: "wait for others' work", Family: analysis.FamilyHardware, Place: Place{File: "a.c", Line: 30}}
 	for _, row := range []struct {
 		name, term string
@@ -21,7 +24,7 @@ func TestHeadlineNamesWhatIsWaitedFor(t *testing.T) {
 		{"all have the same", analysis.TermWait, []float64{40, 40, 40, 40}, false},
 		{"a lock", analysis.TermLock, []float64{90, 20, 20, 20}, false},
 	} {
-		s := Section{ID: 3, Causes: []Cause{queue, loop}}
+		s := Section{ID: 3, Causes: []Cause{queue, within, loop}}
 		useful := 0.0
 		for _, w := range row.works {
 			s.Threads = append(s.Threads, ThreadTime{Time: 100, LockWait: 100 - w})
@@ -33,7 +36,7 @@ func TestHeadlineNamesWhatIsWaitedFor(t *testing.T) {
 		l.Headline = l.headline()
 		r := &Report{Loss: l, Sections: []Section{s}}
 		r.nameCause()
-		if got := strings.Contains(r.Loss.Headline, "They wait for loop iterations at a.c:7"); got != row.want {
+		if got := strings.Contains(r.Loss.Headline, "They wait for those with more to do: loop iterations at a.c:7"); got != row.want {
 			t.Errorf("%s: %s", row.name, r.Loss.Headline)
 		}
 	}
