@@ -74,6 +74,23 @@ func (e *Engine) knownBlock(b *block) {
 	delete(e.open, b.pc)
 }
 
+// Returned is the edge by which a return reaches pc, for one that is made by other means than a ret;
+// false if pc has not run, or edges do not count.
+func Returned(e *Engine, pc uint64) (EdgeID, bool) {
+	b := e.blocks[pc]
+	if b == nil || e.cfg.Mode == Plain {
+		return 0, false
+	}
+	return returned(e, b), true
+}
+
+func returned(e *Engine, b *block) EdgeID {
+	if call, ok := e.calls[b.pc]; ok {
+		return e.edgeBetween(call, EdgeReturn, b)
+	}
+	return e.edgeBetween(NoBlock, EdgeOdd, b)
+}
+
 // Blocks returns the blocks, indexed by BlockID. The caller must not change them.
 func (e *Engine) Blocks() []Block { return e.table }
 

@@ -207,10 +207,7 @@ func (e *Engine) arrival(x *exit, b *block) EdgeID {
 	case x.kind == exitSite:
 		return e.edgeBetween(e.leftBy(x.from), x.edge, b)
 	}
-	if call, ok := e.calls[b.pc]; ok {
-		return e.edgeBetween(call, EdgeReturn, b)
-	}
-	return e.edgeBetween(NoBlock, EdgeOdd, b)
+	return returned(e, b)
 }
 
 // slotOf returns the table slot for target and what it holds when empty; 0 if the

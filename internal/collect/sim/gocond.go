@@ -56,6 +56,7 @@ func (gr *goroutines) leaveGoCondWait(t *thread, c *call) {
 	gr.operations.feed(op)
 	stack := gr.places.outside(t, c)
 	gr.segments.begin(t, outCall, stack)
+	t.segment.back = gr.segments.cameBack(t)
 	gr.goesOn(t, stack)
 	if gr.rec.Ended(t.id) {
 		gr.segments.restartOnReturn(t, stack)

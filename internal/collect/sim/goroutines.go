@@ -215,12 +215,17 @@ func (gr *goroutines) comesIn(m *thread) {
 	gr.clocks.advance(m, t.goroutine.leftAt) // its thread ran ahead of this one, which cannot have it sooner
 	away := m.now() - t.goroutine.leftAt
 	gr.segments.forget(t, outWay)
+	back := gr.segments.cameBack(t)
 	left := t.goroutine.left
 	t.goroutine.left = leftReady
 	switch left {
 	case leftReady:
 		gr.segments.resume(t, gr.places.stack(t))
+		t.segment.back = back
+	case leftInner:
+		gr.segments.keepWorked(t, &segment{edges: back})
 	case leftOff:
+		gr.segments.keepWorked(t, &segment{edges: back})
 		gr.segments.reportOffAt(t, t.awaits, away)
 	case leftReported:
 		if t.in(known.GoCondWait) != nil {
@@ -229,8 +234,10 @@ func (gr *goroutines) comesIn(m *thread) {
 		op := t.simple(section.OpWaitEnd, 0)
 		op.Idle = true
 		gr.operations.feed(op)
-		gr.segments.resume(t, t.segment.stack)
-		gr.goesOn(t, t.segment.stack)
+		waited := t.segment.stack
+		gr.segments.resume(t, gr.places.stack(t))
+		t.segment.back = back
+		gr.goesOn(t, waited)
 	}
 }
 

@@ -123,7 +123,8 @@ func (o *output) part(x *profile.Instance, p *section.Part, i int) {
 	}
 	o.candidateWaits(&row, p)
 	row.Host = hostTimes(p)
-	if first, last := ends(p.Spans); first != nil {
+	first, last := ends(p.Spans)
+	if first != nil {
 		row.EntryStack, row.ExitStack = o.tables.calls(first.start.stack), o.tables.calls(last.stack)
 		row.Entry, row.Exit = o.entry(first), o.exit(last)
 		o.pathTree.addIdleness(&row, last, x.Section)
@@ -131,7 +132,10 @@ func (o *output) part(x *profile.Instance, p *section.Part, i int) {
 	x.Parts = append(x.Parts, row)
 	var touched []engine.EdgeID
 	for _, s := range p.Spans {
-		touched = o.add(touched, s.(*segment))
+		touched = o.add(touched, s.(*segment).edges)
+		if s != first { // the part begins with that one
+			touched = o.add(touched, s.(*segment).start.back)
+		}
 		o.locks(x, s.(*segment), int32(i))
 		o.pathTree.addPaths(s.(*segment), row.Thread, x.Section)
 		o.segments.counts(s.(*segment))
@@ -174,8 +178,8 @@ func ends(spans []any) (first, last *segment) {
 	return first, last
 }
 
-func (o *output) add(touched []engine.EdgeID, p *segment) []engine.EdgeID {
-	for _, e := range p.edges {
+func (o *output) add(touched []engine.EdgeID, list []edgeCount) []engine.EdgeID {
+	for _, e := range list {
 		touched = o.sum(touched, e.id, e.n)
 	}
 	return touched

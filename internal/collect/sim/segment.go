@@ -32,7 +32,8 @@ type segmentStart struct {
 	at    uint64
 	pc    uint64
 	host  hostClock
-	stack []frameRef // innermost first
+	stack []frameRef  // innermost first
+	back  []edgeCount // how the thread came there, where what it did before that may belong to the same part
 }
 
 // segment is what a thread did from one operation to the next.
@@ -154,6 +155,15 @@ func (sg *segments) cut(t *thread) *segment {
 	t.fresh()
 	sg.resume(t, p.stack)
 	return p
+}
+
+// cameBack is the edge by which a goroutine has returned to where it stands, if it has been on a
+// thread before: what was counted on the way, by the scheduler, is not its own.
+func (sg *segments) cameBack(t *thread) []edgeCount {
+	if id, ok := engine.Returned(sg.eng, t.ctx.RIP); ok && t.goroutine.leftAt > 0 && !sg.focus.closed() {
+		return []edgeCount{{id, 1}}
+	}
+	return nil
 }
 
 // drain adds what t's counters hold to a segment, and makes them nil.
