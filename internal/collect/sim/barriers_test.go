@@ -168,7 +168,7 @@ func (b barrierProgram) sure(l barrierLoad) bool {
 
 func (b barrierProgram) run(t *testing.T, exe string, l barrierLoad) passages {
 	args := strings.Fields(fmt.Sprint(l.threads, l.rounds, l.work, l.spread))
-	path, status, said, out := simulated(t, 8, append([]string{"--", exe}, args...)...)
+	path, status, said, out := simulated(t, 8, append([]string{unnamed, "--", exe}, args...)...)
 	if status != 0 || out != "done\n" {
 		t.Fatalf("%+v: status %d, printed %q: %s", l, status, out, said)
 	}

@@ -46,7 +46,7 @@ func TestDealingIsChance(t *testing.T) {
 				if text, err := exec.Command(cc, "-O1", "-g", "-w", "-fopenmp", "-o", bin, src).CombinedOutput(); err != nil {
 					t.Fatalf("%v\n%s", err, text)
 				}
-				cmd, path := counting(t, nil, bin)
+				cmd, path := counting(t, []string{unnamed}, bin)
 				if out, err := cmd.CombinedOutput(); err != nil || string(out) != "done\n" {
 					t.Fatalf("%v: %s", err, out)
 				}
@@ -157,7 +157,7 @@ func TestWhoDoesWhichTaskIsChance(t *testing.T) {
 			if text, err := exec.Command(words[0], words[1:]...).CombinedOutput(); err != nil {
 				t.Fatalf("%v\n%s", err, text)
 			}
-			cmd, path := counting(t, nil, bin)
+			cmd, path := counting(t, []string{unnamed}, bin)
 			if out, err := cmd.CombinedOutput(); err != nil || string(out) != "done\n" {
 				t.Fatalf("%v: %s", err, out)
 			}

@@ -28,7 +28,7 @@ func TestOwnBarriersInParallel(t *testing.T) {
 			}
 			t.Run(c.kind+form, func(t *testing.T) {
 				prog := compile(t, "ownbarrier.c", "gcc -O2 -g -pthread -DKIND="+c.kind+form+" -o OUT SRC")
-				cmd, path := counting(t, nil, prog, fmt.Sprint(threads), fmt.Sprint(rounds))
+				cmd, path := counting(t, []string{unnamed}, prog, fmt.Sprint(threads), fmt.Sprint(rounds))
 				if out, err := cmd.CombinedOutput(); err != nil || string(out) != "done\n" {
 					t.Fatalf("%v: %s", err, out)
 				}

@@ -54,7 +54,7 @@ func TestHotLocksBeside(t *testing.T) {
 // all lost: they waited for the lock, and at the end for those whom it had made late.
 func heldBeside(t *testing.T, exe string, l load) (x excluded) {
 	t.Helper()
-	cmd, path := counting(t, nil, append([]string{exe}, l.args()...)...)
+	cmd, path := counting(t, []string{unnamed}, append([]string{exe}, l.args()...)...)
 	if text, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, text)
 	}

@@ -77,7 +77,7 @@ func TestTasksTakeTime(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			testenv.Tool(t, c.tools...)
 			bin := compileText(t, c.text, c.tools[0]+" -O1 -g -w "+c.flag)
-			cmd, path := counting(t, nil, bin)
+			cmd, path := counting(t, []string{unnamed}, bin)
 			if out, err := cmd.CombinedOutput(); err != nil || string(out) != "done\n" {
 				t.Fatalf("%v: %s", err, out)
 			}

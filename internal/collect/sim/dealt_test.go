@@ -56,7 +56,7 @@ func TestDealtWorkIsEven(t *testing.T) {
 				if text, err := exec.Command(words[0], words[1:]...).CombinedOutput(); err != nil {
 					t.Fatalf("%s: %v\n%s", cc, err, text)
 				}
-				_, status, said, out := simulated(t, 8, bin)
+				_, status, said, out := simulated(t, 8, unnamed, "--", bin)
 				var worst, piece int64
 				if n, err := fmt.Sscan(out, &worst, &piece); status != 0 || n != 2 {
 					t.Fatalf("status %d, printed %q, %v: %s", status, out, err, said)

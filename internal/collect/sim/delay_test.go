@@ -72,7 +72,7 @@ func TestWhoWaitsDelaysNobody(t *testing.T) {
 				if text, err := exec.Command(words[0], words[1:]...).CombinedOutput(); err != nil {
 					t.Fatalf("%s: %v\n%s", cc, err, text)
 				}
-				_, status, said, out := simulated(t, 6, bin)
+				_, status, said, out := simulated(t, 6, unnamed, "--", bin)
 				var worst, all int64
 				if n, err := fmt.Sscan(out, &worst, &all); status != 0 || n != 2 {
 					t.Fatalf("status %d, printed %q, %v: %s", status, out, err, said)

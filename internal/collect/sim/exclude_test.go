@@ -139,7 +139,7 @@ func handing(kind, model string) float64 {
 // excludeRun simulates a program and checks that no passage was lost.
 func excludeRun(t *testing.T, kind, model, exe string, l load) (x excluded) {
 	t.Helper()
-	args := append([]string{"--", exe}, l.args()...)
+	args := append([]string{unnamed, "--", exe}, l.args()...)
 	if model != "count" {
 		args = append([]string{"--machine", model}, args...)
 	}

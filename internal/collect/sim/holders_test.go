@@ -3,6 +3,7 @@ package sim_test
 import (
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -31,7 +32,7 @@ func TestWhoIsWokenWasNotOffItsCore(t *testing.T) {
 			for _, verb := range []string{"simulate", "count"} {
 				t.Run(fmt.Sprintf("%s/%d/%s", k.name, permits, verb), func(t *testing.T) {
 					t.Parallel()
-					for kind, n := range waitsByKind(t, held(t, verb, exe, k.name, permits, 6)) {
+					for kind, n := range waitsByKind(t, held(t, verb, exe, k.name, permits, 6, unnamed)) {
 						if profile.FamilyOf(kind) == profile.FamilyOffCore && n.time > 0 {
 							t.Errorf("%s for %d", kind, n.time)
 						}
@@ -99,15 +100,15 @@ type kindWaits struct {
 }
 
 // held runs a program whose threads hold something by turns.
-func held(t *testing.T, verb, exe, kind string, permits, threads int) (path string) {
+func held(t *testing.T, verb, exe, kind string, permits, threads int, flags ...string) (path string) {
 	t.Helper()
 	const rounds = 40
 	args := []string{exe, kind, fmt.Sprint(threads), fmt.Sprint(permits), fmt.Sprint(rounds), "30000", "3000"}
-	cmd, path := countingSignals(t, nil, args...)
+	cmd, path := countingSignals(t, flags, args...)
 	if verb == "simulate" {
 		var status int
 		var said string
-		if path, status, said = simulate(t, threads+1, args...); status != 0 {
+		if path, status, said = simulate(t, threads+1, slices.Concat(flags, []string{"--"}, args)...); status != 0 {
 			t.Fatalf("status %d: %s", status, said)
 		}
 	} else if out, err := cmd.CombinedOutput(); err != nil || string(out) != fmt.Sprintln(threads*rounds) {

@@ -46,13 +46,13 @@ func TestNestedRegions(t *testing.T) {
 		t.Run(fmt.Sprintf("%dx%d", width[0], width[1]), func(t *testing.T) {
 			bin := compileText(t, nestedRegions, fmt.Sprintf("gcc -O1 -g -w -fopenmp -DOUTER=%d -DINNER=%d", width[0], width[1]))
 			t.Run("count", func(t *testing.T) {
-				cmd, _ := counting(t, nil, bin)
+				cmd, _ := counting(t, []string{unnamed}, bin)
 				if out, err := cmd.CombinedOutput(); err != nil || string(out) != "done\n" {
 					t.Fatalf("%v: %s", err, out)
 				}
 			})
 			t.Run("simulate", func(t *testing.T) {
-				path, status, said, out := simulated(t, 8, bin)
+				path, status, said, out := simulated(t, 8, unnamed, "--", bin)
 				if status != 0 || out != "done\n" {
 					t.Fatalf("status %d, printed %q: %s", status, out, said)
 				}

@@ -24,7 +24,7 @@ func TestALockIsNoBarrier(t *testing.T) {
 							continue // who comes lets the other one go by that, as in a barrier, before it waits itself
 						}
 					}
-					path, status, said, out := simulated(t, 8, append([]string{"--", exe}, l.args()...)...)
+					path, status, said, out := simulated(t, 8, append([]string{unnamed, "--", exe}, l.args()...)...)
 					rounds := l.threads * l.rounds * (1 + strings.Count(flags, "TWICE"))
 					if status != 0 || !strings.HasPrefix(out, strconv.Itoa(rounds)+" ") {
 						t.Fatalf("%s, %+v: status %d, printed %s: %s", flags, l, status, out, said)
@@ -54,7 +54,7 @@ func TestOwnBarriersAndLocks(t *testing.T) {
 			for _, flags := range []string{"", "-DINLINE"} {
 				exe := compile(t, "ownbarrier.c", "gcc -O2 -g -w -pthread "+flags+" -DKIND="+row.kind+" -o OUT SRC")
 				for _, threads := range []int{2, 4, 7} {
-					path, status, said, _ := simulated(t, 8, "--", exe, strconv.Itoa(threads), strconv.Itoa(rounds))
+					path, status, said, _ := simulated(t, 8, unnamed, "--", exe, strconv.Itoa(threads), strconv.Itoa(rounds))
 					if status != 0 {
 						t.Fatalf("%s, %d threads: status %d: %s", flags, threads, status, said)
 					}

@@ -203,8 +203,8 @@ func TestNoWaitIsInvented(t *testing.T) {
 // workAsAlone holds the threads of a program to what each of them does alone.
 func workAsAlone(t *testing.T, seed int64, cc string) {
 	bin := oracleProgram(t, seed, 2000, cc)
-	_, alone := measured(t, bin, "0")
-	path, beside := measured(t, bin, "6")
+	_, alone := measured(t, unnamed, "--", bin, "0")
+	path, beside := measured(t, unnamed, "--", bin, "6")
 	if alone != beside {
 		t.Errorf("thread, time, result of each alone:\n%sbeside one another:\n%s%s", alone, beside, oracleSource(seed, 2000))
 	}
@@ -245,11 +245,11 @@ func oracleEnv() []string {
 }
 
 // measured simulates the program on 8 cores, and returns the profile and what it printed.
-func measured(t *testing.T, bin string, args ...string) (path, printed string) {
+func measured(t *testing.T, args ...string) (path, printed string) {
 	t.Helper()
-	path, status, said, out := simulatedIn(t, oracleEnv(), 8, append([]string{bin}, args...)...)
+	path, status, said, out := simulatedIn(t, oracleEnv(), 8, args...)
 	if status != 0 {
-		t.Fatalf("%s %s: status %d: %s", bin, args, status, said)
+		t.Fatalf("%s: status %d: %s", args, status, said)
 	}
 	return path, out
 }

@@ -125,7 +125,7 @@ func TestContendedCallsAreNoWork(t *testing.T) {
 // countedIn is how many instructions are counted in sections.
 func countedIn(t *testing.T, bin string, threads int) (sum uint64) {
 	t.Helper()
-	path, status, said, _ := simulated(t, 16, bin, fmt.Sprint(threads))
+	path, status, said, _ := simulated(t, 16, unnamed, "--", bin, fmt.Sprint(threads))
 	if status != 0 {
 		t.Fatalf("status %d: %s", status, said)
 	}
@@ -165,7 +165,7 @@ func lockProgram(t *testing.T, i int, cc string) string {
 // lockTimes simulates the program on a model, and returns what it printed.
 func lockTimes(t *testing.T, model, bin string, threads int) (sum, least, most int64) {
 	t.Helper()
-	args := []string{"--", bin, fmt.Sprint(threads)}
+	args := []string{unnamed, "--", bin, fmt.Sprint(threads)}
 	if model != "count" {
 		args = append([]string{"--machine", model}, args...)
 	}

@@ -100,7 +100,7 @@ func TestPatienceIsNoWork(t *testing.T) {
 // patientRun is what all threads of such a program worked.
 func patientRun(t *testing.T, bin string, cores, patience, steps int) (sum uint64) {
 	t.Helper()
-	path, status, said, out := simulated(t, cores, bin, fmt.Sprint(patience), fmt.Sprint(steps))
+	path, status, said, out := simulated(t, cores, unnamed, "--", bin, fmt.Sprint(patience), fmt.Sprint(steps))
 	if status != 0 || out != "done\n" {
 		t.Fatalf("status %d, printed %q: %s", status, out, said)
 	}

@@ -62,6 +62,10 @@ func compile(t *testing.T, source, command string) string {
 	return out
 }
 
+// unnamed leaves functions and lines out of the profile of a test that does not look at them: to find
+// those of the C library is two thirds of what a short run takes.
+const unnamed = "--no-resolve"
+
 // simulate runs a program and returns its profile, its status and what lime said.
 func simulate(t *testing.T, cores int, args ...string) (path string, status int, said string) {
 	t.Helper()

@@ -106,7 +106,7 @@ func TestSpinningOfAnyPeriodIsSeen(t *testing.T) {
 			t.Parallel()
 			loop, keep := spinForm(rand.New(rand.NewSource(int64(seed))))
 			bin := compileText(t, strings.NewReplacer("LOOP", loop, "KEEP", keep).Replace(spinFormSource), cc+" -g -w -pthread")
-			path, status, said, out := simulated(t, 4, bin)
+			path, status, said, out := simulated(t, 4, unnamed, "--", bin)
 			if status != 0 || out != "1 8\n" {
 				t.Fatalf("%s %s: status %d, printed %q: %s", loop, keep, status, out, said)
 			}

@@ -48,7 +48,7 @@ func asStepped(t *testing.T, seed int64, cc string) {
 		args = append(args, "joins")
 	}
 	natively, wrote := stepped(t, oracleEnv(), bin, args...)
-	path, said := measured(t, bin, args...)
+	path, said := measured(t, append([]string{bin}, args...)...)
 	p, err := profile.Open(path)
 	if err != nil {
 		t.Fatal(err)

@@ -102,7 +102,7 @@ func TestEveryKindOfWaitIsSeen(t *testing.T) {
 				}
 				text := strings.NewReplacer("WAIT", k.wait, "FIRST", k.first, "HOLD", hold, "GO", k.release).Replace(waitSource)
 				bin := compileText(t, text, cc+" -g -w -pthread")
-				path, status, said, out := simulated(t, 4, bin)
+				path, status, said, out := simulated(t, 4, unnamed, "--", bin)
 				if status != 0 || out != "1 1\n" {
 					t.Fatalf("status %d, printed %q: %s", status, out, said)
 				}

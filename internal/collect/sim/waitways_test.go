@@ -44,11 +44,11 @@ func TestWaitsAreTold(t *testing.T) {
 			for _, threads := range widths {
 				t.Run(fmt.Sprintf("%s/%s/%d", lang.source, way, threads), func(t *testing.T) {
 					t.Parallel()
-					cmd, path := counting(t, nil, prog, way, fmt.Sprint(threads))
+					cmd, path := counting(t, []string{unnamed}, prog, way, fmt.Sprint(threads))
 					if out, err := cmd.CombinedOutput(); err != nil || string(out) != "done\n" {
 						t.Fatalf("%v: %s", err, out)
 					}
-					alone, status, said := simulate(t, threads+1, prog, way, fmt.Sprint(threads))
+					alone, status, said := simulate(t, threads+1, unnamed, "--", prog, way, fmt.Sprint(threads))
 					if status != 0 {
 						t.Fatalf("simulate: status %d: %s", status, said)
 					}
