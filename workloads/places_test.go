@@ -26,6 +26,9 @@ func TestPlaces(t *testing.T) {
 			t.Run(p.name, func(t *testing.T) {
 				t.Parallel()
 				prog := p.compile(t)
+				if p.rust > 0 && !testenv.RustSince(p.rust) {
+					testenv.Skip(t, testenv.OldRust, "as built by 1.63 the row stays in the one function that does the work of all closures")
+				}
 				for shape := 1; shape <= p.shapes; shape++ {
 					for place := 1; place <= 3; place++ {
 						if long && p.alone || place == 1+shape%3 {
@@ -47,6 +50,7 @@ type placed struct {
 	shapes              int
 	alone               bool
 	known               []int
+	rust                int // the minor version of rustc since which the marks hold, 0: any
 }
 
 func placedPrograms() []placed {
@@ -54,15 +58,15 @@ func placedPrograms() []placed {
 	// One function does the work of all closures, for how long its callers say: the row stays in it.
 	passed := []int{1, 2, 3}
 	return []placed{
-		{"alone_c", "alone.c", "gcc -O2 -g -pthread -o " + out + " " + src, 5, true, nil},
-		{"alone_clang", "alone.c", "clang -O1 -g -pthread -o " + out + " " + src, 5, true, nil},
-		{"alone_cpp", "alone.cpp", "g++ -O2 -g -std=c++17 -pthread -o " + out + " " + src, 4, true, nil},
-		{"alone_go", "alone.go", "go build -o " + out + " " + src, 4, true, nil},
-		{"alone_rust", "alone.rs", "rustc -O -g -o " + out + " " + src, 4, true, nil},
-		{"once_gcc", "once.c", "gcc -O2 -g -fopenmp -o " + out + " " + src, 4, false, nil},
-		{"once_clang", "once.c", "clang -O2 -g -fopenmp -o " + out + " " + src, 4, false, nil},
-		{"given_cpp", "given.cpp", "g++ -O2 -g -std=c++17 -pthread -o " + out + " " + src, 3, false, passed},
-		{"given_rust", "given.rs", "rustc -O -g -o " + out + " " + src, 3, false, nil},
+		{"alone_c", "alone.c", "gcc -O2 -g -pthread -o " + out + " " + src, 5, true, nil, 0},
+		{"alone_clang", "alone.c", "clang -O1 -g -pthread -o " + out + " " + src, 5, true, nil, 0},
+		{"alone_cpp", "alone.cpp", "g++ -O2 -g -std=c++17 -pthread -o " + out + " " + src, 4, true, nil, 0},
+		{"alone_go", "alone.go", "go build -o " + out + " " + src, 4, true, nil, 0},
+		{"alone_rust", "alone.rs", "rustc -O -g -o " + out + " " + src, 4, true, nil, 0},
+		{"once_gcc", "once.c", "gcc -O2 -g -fopenmp -o " + out + " " + src, 4, false, nil, 0},
+		{"once_clang", "once.c", "clang -O2 -g -fopenmp -o " + out + " " + src, 4, false, nil, 0},
+		{"given_cpp", "given.cpp", "g++ -O2 -g -std=c++17 -pthread -o " + out + " " + src, 3, false, passed, 0},
+		{"given_rust", "given.rs", "rustc -O -g -o " + out + " " + src, 3, false, nil, 80},
 	}
 }
 
