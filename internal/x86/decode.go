@@ -8,8 +8,8 @@ var (
 	ErrTruncated = errors.New("x86: code ends inside an instruction")
 )
 
-// maxLen is the longest instruction (Intel SDM vol. 2A, 2.3.11).
-const maxLen = 15
+// MaxLen is the longest instruction (Intel SDM vol. 2A, 2.3.11).
+const MaxLen = 15
 
 // Decode decodes the instruction at the start of code into inst. It returns
 // ErrInvalid for bytes that are no instruction in 64-bit mode, and ErrTruncated for
@@ -18,11 +18,11 @@ const maxLen = 15
 func Decode(code []byte, inst *Inst) error {
 	*inst = Inst{Mem: Mem{Base: NoReg, Index: NoReg}}
 	d := decoder{code: code, inst: inst}
-	if len(code) > maxLen {
-		d.code = code[:maxLen]
+	if len(code) > MaxLen {
+		d.code = code[:MaxLen]
 	}
 	if !d.run() {
-		if d.short && len(code) < maxLen {
+		if d.short && len(code) < MaxLen {
 			return ErrTruncated
 		}
 		return ErrInvalid

@@ -9,7 +9,7 @@ import (
 // decodeRow decodes and also tells which row of the tables was used.
 func decodeRow(code []byte, in *Inst) (*row, *decoder, bool) {
 	*in = Inst{Mem: Mem{Base: NoReg, Index: NoReg}}
-	d := &decoder{code: code[:min(len(code), maxLen)], inst: in}
+	d := &decoder{code: code[:min(len(code), MaxLen)], inst: in}
 	ok := d.run()
 	return d.row, d, ok
 }
@@ -146,7 +146,7 @@ func TestRows(t *testing.T) {
 	}
 	forms(func(code []byte, in *Inst, r *row, _ *decoder) {
 		reached[number[r]] = true
-		if in.Len == 0 || int(in.Len) > maxLen || in.Name != r.name {
+		if in.Len == 0 || int(in.Len) > MaxLen || in.Name != r.name {
 			t.Fatalf("% x: length %d, name %q of row %q", code, in.Len, in.Name, r.source)
 		}
 	})

@@ -30,7 +30,7 @@ func FuzzDecode(f *testing.F) {
 func checkShape(t *testing.T, code []byte, in *Inst) {
 	t.Helper()
 	n := int(in.Len)
-	if n < 1 || n > maxLen || n > len(code) {
+	if n < 1 || n > MaxLen || n > len(code) {
 		t.Fatalf("% x: length %d", code, n)
 	}
 	for _, p := range []struct {

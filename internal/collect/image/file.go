@@ -26,6 +26,7 @@ type File struct {
 	frames  *unwind.Table
 	code    []binfile.Symbol // functions and stubs, by address
 	reach   []uint64         // by index of code: how far the functions up to there reach
+	owners  []ownership      // by index of code, as far as that was asked
 	data    []binfile.Symbol // variables, by address
 	dataEnd []uint64
 	stubs   [][2]uint64
@@ -143,19 +144,19 @@ func (f *File) Define(s binfile.Symbol) {
 	f.Load()
 	i := sort.Search(len(f.code), func(i int) bool { return f.code[i].Addr > s.Addr })
 	f.code = slices.Insert(f.code, i, s)
-	f.reach = reach(f.code)
+	f.reach, f.owners = reach(f.code), nil
 }
 
 // Func finds the function, or the stub, that holds an address.
 func (f *File) Func(link uint64) (binfile.Symbol, bool) {
 	f.Load()
-	return find(f.code, f.reach, link)
+	return at(f.code, find(f.code, f.reach, link))
 }
 
 // Variable finds the variable that holds an address.
 func (f *File) Variable(link uint64) (binfile.Symbol, bool) {
 	f.Load()
-	return find(f.data, f.dataEnd, link)
+	return at(f.data, find(f.data, f.dataEnd, link))
 }
 
 // Next is where the function begins that follows one, its own beginning if none does.
@@ -197,9 +198,32 @@ func (f *File) Own(link uint64) bool {
 	if f.Library || f.stub(link) {
 		return false
 	}
-	s, ok := f.Func(link)
-	return !ok || !origin.RuntimeFunction(s.Name)
+	i := find(f.code, f.reach, link)
+	if i < 0 {
+		return true
+	}
+	if f.owners == nil {
+		f.owners = make([]ownership, len(f.code))
+	}
+	o := &f.owners[i]
+	if *o == notAsked {
+		*o = ofProgram
+		if origin.RuntimeFunction(f.code[i].Name) {
+			*o = ofRuntime
+		}
+	}
+	return *o == ofProgram
 }
+
+// ownership is whose a function is, by its name. It is asked at each look at a thread that waits,
+// and names are many.
+type ownership uint8
+
+const (
+	notAsked ownership = iota
+	ofProgram
+	ofRuntime
+)
 
 // stub reports whether an address is in the procedure linkage table.
 func (f *File) stub(link uint64) bool {
@@ -230,20 +254,31 @@ func reach(syms []binfile.Symbol) []uint64 {
 	return out
 }
 
-// find returns the innermost symbol that holds an address; of several names for it the first, which
-// is the best. One without a size holds all up to the next.
-func find(syms []binfile.Symbol, reach []uint64, link uint64) (binfile.Symbol, bool) {
+// find returns which is the innermost symbol that holds an address, -1 if none does; of several names
+// for it the first, which is the best. One without a size holds all up to the next.
+func find(syms []binfile.Symbol, reach []uint64, link uint64) int {
 	i := sort.Search(len(syms), func(i int) bool { return syms[i].Addr > link }) - 1
 	if i < 0 {
-		return binfile.Symbol{}, false
+		return -1
 	}
 	last := first(syms, i)
 	for ; i >= 0 && reach[i] > link; i-- {
-		if s := syms[i]; link < s.Addr+s.Size {
-			return syms[first(syms, i)], true
+		if s := &syms[i]; link < s.Addr+s.Size {
+			return first(syms, i)
 		}
 	}
-	return syms[last], syms[last].Size == 0
+	if syms[last].Size != 0 {
+		return -1
+	}
+	return last
+}
+
+// at is the symbol at an index, if there is one.
+func at(syms []binfile.Symbol, i int) (binfile.Symbol, bool) {
+	if i < 0 {
+		return binfile.Symbol{}, false
+	}
+	return syms[i], true
 }
 
 // first is the first of several names for what is at syms[i].

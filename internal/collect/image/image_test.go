@@ -22,7 +22,7 @@ func TestFindAgreesWithLookingAtAll(t *testing.T) {
 		}
 		ends := reach(syms)
 		for link := uint64(0); link < 60; link++ {
-			got, ok := find(syms, ends, link)
+			got, ok := at(syms, find(syms, ends, link))
 			want, found := slowest(syms, link)
 			if ok != found || ok && got.Name != want.Name {
 				t.Fatalf("%d in %+v: %s %v, want %s %v", link, syms, got.Name, ok, want.Name, found)
@@ -116,6 +116,13 @@ func TestFileOfAProgram(t *testing.T) {
 	}
 	if !found {
 		t.Error("no variable holds counter[1]")
+	}
+	if !f.Own(work + 1) {
+		t.Error("work is not the program's own")
+	}
+	f.Define(binfile.Symbol{Name: "GOMP_barrier", Addr: work + 2, Size: 1})
+	if f.Own(work+2) || !f.Own(work+1) {
+		t.Error("a function of libgomp's, defined later, is the program's own, or the one around it is not")
 	}
 	f.Define(binfile.Symbol{Name: "patched", Addr: work + 1, Size: 1})
 	if s, ok := f.Func(work + 1); !ok || s.Name != "patched" {

@@ -19,11 +19,10 @@ type images struct {
 	pid   int
 	names map[string]*image.File
 	read  int // how often the list of mappings was read again
-	owned map[uint64]bool
 }
 
 func newImages(pid int) *images {
-	return &images{pid: pid, names: map[string]*image.File{}, owned: map[uint64]bool{}}
+	return &images{pid: pid, names: map[string]*image.File{}}
 }
 
 // load reads the program's mappings.
@@ -50,7 +49,6 @@ func (m *images) goroutines() bool {
 func (m *images) reset() {
 	m.Forget()
 	m.names, m.read = map[string]*image.File{}, 0
-	clear(m.owned)
 }
 
 // refresh reads the mappings again for an address that is unknown; not for ever.
@@ -76,7 +74,6 @@ func (m *images) mapped(path string, lo, hi, offset uint64) bool {
 		}
 		if lo >= im.Lo-1<<32 && hi <= im.Hi+1<<32 && offset > 0 {
 			im.Lo, im.Hi = min(im.Lo, lo), max(im.Hi, hi)
-			clear(m.owned)
 			return true
 		}
 	}
@@ -94,7 +91,6 @@ func (m *images) add(im *image.File, lo, hi uint64) {
 	im.Lo, im.Hi = lo, hi
 	m.Add(im)
 	m.names[im.Path] = im
-	clear(m.owned)
 }
 
 // isFile reports whether a mapping's name, as the kernel gives it, is that of a file: not of
@@ -142,17 +138,7 @@ func (m *images) at(pc uint64) *image.File { return m.At(pc) }
 func (m *images) symbol(pc uint64) (im *image.File, s binfile.Symbol, ok bool) { return m.Func(pc) }
 
 // own reports whether code belongs to the program, and not to a runtime.
-func (m *images) own(pc uint64) bool {
-	o, known := m.owned[pc]
-	if !known {
-		o = m.Own(pc)
-		if len(m.owned) >= maxPlaces {
-			clear(m.owned)
-		}
-		m.owned[pc] = o
-	}
-	return o
-}
+func (m *images) own(pc uint64) bool { return m.Own(pc) }
 
 // unwindImage is what the stack walker asks for.
 func (m *images) unwindImage(pc uint64) (unwind.Image, bool) {

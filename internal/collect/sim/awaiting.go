@@ -73,7 +73,7 @@ func (t *thread) did(edges []edgeCount) {
 		return
 	}
 	x := &t.doing
-	x.edges = summed(append(x.edges, edges[min(x.from, len(edges)):]...))
+	x.edges = t.adder.sum(append(x.edges, edges[min(x.from, len(edges)):]...))
 	x.from = 0
 }
 

@@ -152,7 +152,7 @@ func (gr *goroutines) startGoroutine(m *thread) {
 	}
 	x := &gr.table
 	t := &thread{id: goroutineBase + section.ThreadID(len(x.names)), lastCore: -1, row: profile.None,
-		goroutine: &goroutine{g: g, made: h.made}, book: &x.book, focus: m.focus}
+		goroutine: &goroutine{g: g, made: h.made}, book: &x.book, focus: m.focus, adder: m.adder}
 	t.at, t.started = m.now(), m.now()
 	if x.byG == nil {
 		x.byG = map[uint64]*thread{}

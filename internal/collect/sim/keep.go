@@ -3,9 +3,6 @@
 package sim
 
 import (
-	"cmp"
-	"slices"
-
 	"lime/internal/section"
 )
 
@@ -31,7 +28,7 @@ func (sg *segments) keepReturn(t *thread, p *segment, c *call) {
 	sg.without(t, outCall, p.edges)
 	for _, e := range p.edges {
 		if sg.places.returnsTo(e.id, c.ret) {
-			t.carry = append(t.carry, edgeCount{e.id, 1})
+			t.carries(edgeCount{e.id, 1})
 		}
 	}
 }
@@ -86,31 +83,12 @@ func (sg *segments) dropLoop(t *thread, s *spinner) {
 	sg.keepWorked(t, p)
 }
 
-// summed adds up counts of one edge, if there are many.
-func summed(list []edgeCount) []edgeCount {
-	const few = 256 // below, adding up takes longer than it saves
-	if len(list) < few {
-		return list
-	}
-	slices.SortFunc(list, func(a, b edgeCount) int { return cmp.Compare(a.id, b.id) })
-	out := list[:1]
-	for _, e := range list[1:] {
-		if last := &out[len(out)-1]; last.id == e.id {
-			last.n += e.n
-			continue
-		}
-		out = append(out, e)
-	}
-	return out
-}
-
 // enterPoll begins to wait, as far as is known: a segment for each of a million polls would take up
 // memory for nothing, so the one under way goes on.
 func (sg *segments) enterPoll(t *thread, c *call) {
 	p := &segment{}
 	sg.drain(t, p)
 	t.keepFor(p)
-	t.carry = summed(t.carry)
 	sg.operations.feed(t.simple(section.OpWaitBegin, 0))
 	t.waitsOn, t.untyped = waitsReported, false
 	c.reported, c.slow, c.busy = true, true, t.busy

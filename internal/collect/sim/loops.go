@@ -25,8 +25,7 @@ type loops struct {
 	run    stepper
 	lo, hi uint64 // where the last search led
 	follow *spin.Follower
-	ran    uint64               // instructions of its last step
-	insts  map[uint64]*x86.Inst // of the search under way
+	ran    uint64 // instructions of its last step
 }
 
 // stepper runs threads beside the cores' turns.
@@ -41,7 +40,6 @@ type stepper interface {
 
 // search follows t until it is proved that it waits; nil if it is not.
 func (ls *loops) search(t *thread) *spin.Loop {
-	ls.look()
 	ls.follow.Start()
 	ls.lo, ls.hi = t.ctx.RIP, t.ctx.RIP
 	for !ls.follow.Tires(t.still.fails%longSearch == longSearch-1) {
@@ -103,25 +101,8 @@ func (ls *loops) headOf(t *thread) (spin.Head, bool) {
 	return h, false // a thread that goes round has been here
 }
 
-// look begins to look at code, which does not change until the next time.
-func (ls *loops) look() {
-	if ls.follow == nil {
-		ls.follow = spin.New(ls)
-	}
-	ls.insts = map[uint64]*x86.Inst{}
-}
-
 // Decode is the instruction at an address, for package spin.
-func (ls *loops) Decode(pc uint64) (*x86.Inst, bool) {
-	if in := ls.insts[pc]; in != nil {
-		return in, true
-	}
-	in, ok := ls.memory.decode(pc)
-	if ok {
-		ls.insts[pc] = &in
-	}
-	return &in, ok
-}
+func (ls *loops) Decode(pc uint64) (*x86.Inst, bool) { return ls.memory.decode(pc) }
 
 // Load is what memory holds.
 func (ls *loops) Load(addr uint64, n int) (uint64, bool) { return ls.memory.value(addr, n) }

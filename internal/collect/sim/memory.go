@@ -12,7 +12,8 @@ import (
 
 // memory is what the program's memory holds.
 type memory struct {
-	proc *guest.Process
+	proc  *guest.Process
+	insts instructions
 }
 
 // word reads 8 bytes of the program's memory.
@@ -39,13 +40,13 @@ func (m *memory) value(addr uint64, n int) (v uint64, ok bool) {
 // code reads n bytes of the program's code.
 func (m *memory) code(addr uint64, n int) []byte { return m.proc.Readable(addr, uint64(n)) }
 
-func (m *memory) decode(at uint64) (in x86.Inst, ok bool) {
-	code := m.proc.Readable(at, 15)
+// decode is the instruction at an address; it is not to be changed.
+func (m *memory) decode(at uint64) (*x86.Inst, bool) {
+	code := m.proc.Readable(at, x86.MaxLen)
 	if len(code) == 0 {
 		code = m.proc.Readable(at, 4096-at%4096)
 	}
-	ok = len(code) > 0 && x86.Decode(code, &in) == nil
-	return in, ok
+	return m.insts.decode(at, code)
 }
 
 // lookup tells the engine what is mapped at pc.

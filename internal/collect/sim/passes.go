@@ -164,10 +164,10 @@ func (ps *passes) tried(t *thread, pc uint64) uint64 {
 		return 0
 	}
 	in, ok := ps.memory.decode(pc)
-	if !ok || !spin.Tries(&in) {
+	if !ok || !spin.Tries(in) {
 		return 0
 	}
-	return spin.Address(&in, pc, &spin.Head{Regs: t.ctx.GPR, FSBase: t.ctx.FSBase})
+	return spin.Address(in, pc, &spin.Head{Regs: t.ctx.GPR, FSBase: t.ctx.FSBase})
 }
 
 // released reports whether those who spin behind a point have been released already.

@@ -15,11 +15,12 @@ type roster struct {
 	threads []*thread
 	byGuest map[*guest.Thread]*thread
 	byCtx   map[*cpu.Context]*thread
+	adder   adder
 }
 
 func (ro *roster) addThread(g *guest.Thread, parent *thread) *thread {
 	t := &thread{id: section.ThreadID(len(ro.threads)), g: g, ctx: g.Ctx, parent: parent, lastCore: -1,
-		row: profile.None, book: &book{}, focus: ro.focus}
+		row: profile.None, book: &book{}, focus: ro.focus, adder: &ro.adder}
 	ro.threads = append(ro.threads, t)
 	ro.byGuest[g], ro.byCtx[g.Ctx] = t, t
 	return t

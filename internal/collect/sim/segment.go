@@ -188,7 +188,7 @@ func (sg *segments) forget(t *thread, why outOf) {
 
 // keepFor lets a segment's counts go on in the segment under way.
 func (t *thread) keepFor(p *segment) {
-	t.carry = append(t.carry, p.edges...)
+	t.carries(p.edges...)
 	t.carryHW.add(p.hw)
 }
 

@@ -37,7 +37,7 @@ func (ls *loops) meeting(loop extents, b *engine.Block, head uint64) (found uint
 		if !ok {
 			break
 		}
-		if meets(&in) && !loop.have(at) {
+		if meets(in) && !loop.have(at) {
 			found = at
 		}
 		at += uint64(in.Len)

@@ -107,7 +107,6 @@ func (ex *exits) touch(t *thread) (cpu.Exit, uint64) {
 // goHunting runs t block by block and notes the instructions that touch what is hunted.
 func (ex *exits) goHunting(t *thread, budget int64) (cpu.Exit, uint64) {
 	x := &ex.precedence.order
-	ex.loops.look()
 	for done := uint64(0); ; {
 		if h, known := ex.loops.headOf(t); known {
 			ex.loops.follow.Touches(&h, ex.precedence.hunted, ex.precedence.touches)

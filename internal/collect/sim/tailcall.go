@@ -42,7 +42,7 @@ func (tc *tailCalls) jumpRun(p *segment, entry uint64) uint64 {
 			continue
 		}
 		at := blocks[from].LastPC
-		if in, ok := tc.decode(at); ok && in.Branch == x86.BranchJump && tc.images.own(at) && tc.jumpsTo(&in, at, entry, 0) {
+		if in, ok := tc.decode(at); ok && in.Branch == x86.BranchJump && tc.images.own(at) && tc.jumpsTo(in, at, entry, 0) {
 			return at
 		}
 	}
@@ -50,7 +50,7 @@ func (tc *tailCalls) jumpRun(p *segment, entry uint64) uint64 {
 }
 
 // callInst decodes the call that returns to ret.
-func (pl *places) callInst(ret uint64) (in x86.Inst, at uint64, ok bool) {
+func (pl *places) callInst(ret uint64) (in *x86.Inst, at uint64, ok bool) {
 	at = pl.blocks.callBefore(ret)
 	if at == ret-1 {
 		return in, at, false
@@ -66,14 +66,14 @@ func (tc *tailCalls) leadsTo(at, entry uint64, depth int) bool {
 		return true
 	}
 	in, ok := tc.decode(at)
-	if ok && isEndbr(&in) {
+	if ok && isEndbr(in) {
 		at += uint64(in.Len)
 		in, ok = tc.decode(at)
 	}
 	if !ok || depth > 2 {
 		return false
 	}
-	return tc.jumpsTo(&in, at, entry, depth)
+	return tc.jumpsTo(in, at, entry, depth)
 }
 
 func (tc *tailCalls) jumpsTo(in *x86.Inst, at, entry uint64, depth int) bool {
@@ -102,7 +102,7 @@ func (tc *tailCalls) tailJump(fn, entry uint64, p *segment) uint64 {
 		if !ok {
 			break
 		}
-		if tc.jumpsTo(&in, at, entry, 0) {
+		if tc.jumpsTo(in, at, entry, 0) {
 			if tc.ranInSegment(p, at+uint64(in.Len)) {
 				return at
 			}

@@ -74,6 +74,8 @@ type thread struct {
 	meetBy  uint64             // until it has worked for so long
 	restart *frameRef          // where the segment under way is to start: its return to the program's own code
 	carry   []edgeCount        // counted before the last drain, for the segment under way
+	summed  int                // how many these were when they had been added up
+	adder   *adder
 	carryHW hardware
 	gives   handed     // the task of libgomp's that it made last
 	given   []uint64   // where the tasks begin that it was given in the segment under way

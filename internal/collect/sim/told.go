@@ -33,7 +33,7 @@ func (h *handing) stores(b *engine.Block, left engine.EdgeKind) bool {
 		}
 		next := pc + uint64(in.Len)
 		for _, a := range in.Accesses(nil) {
-			if a.Write && !pushes(&in, &a) && !(exchanges(&in) && next == b.LastPC && h.failed(b, left)) {
+			if a.Write && !pushes(in, &a) && !(exchanges(in) && next == b.LastPC && h.failed(b, left)) {
 				return true
 			}
 		}

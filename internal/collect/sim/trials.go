@@ -38,7 +38,6 @@ func (tr *trials) staysIn(s *spinner, at uint64) bool {
 	before := tr.cutBefore(s)
 	k, was, busy, latest := t.core, t.at, t.busy, tr.clocks.latest
 	t.core = &core{n: max(t.lastCore, 0), clock: at, heapPos: -1}
-	tr.loops.insts = map[uint64]*x86.Inst{}
 	watched := tr.watched(s)
 	left := tr.tryOut(s)
 	end := t.core.clock

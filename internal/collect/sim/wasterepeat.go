@@ -32,7 +32,7 @@ func (m *wasteMeter) repeatAt(t *thread) {
 		return
 	}
 	if in.HasMem && in.Mem.VSIB {
-		waste.Now(m.d, uint32(t.id), func() { m.lanes(t, &in) })
+		waste.Now(m.d, uint32(t.id), func() { m.lanes(t, in) })
 		return
 	}
 	accesses := in.Accesses(nil)

@@ -4,6 +4,7 @@ package sim
 
 import (
 	"lime/internal/collect/mpi"
+	"lime/internal/collect/spin"
 	"lime/internal/cpu"
 	"lime/internal/engine"
 	"lime/internal/guest"
@@ -98,6 +99,7 @@ func (r *run) wireCalls() {
 func (r *run) wireSpinning() {
 	r.precedence = &precedence{memory: r.memory, probes: r.probes, spinners: r.spinners, eng: r.eng, beside: r.beside}
 	r.loops = &loops{memory: r.memory, rounds: r.rounds, eng: r.eng, images: r.images, blocks: r.blocks}
+	r.loops.follow = spin.New(r.loops)
 	r.passes = &passes{
 		loops: r.loops, memory: r.memory, operations: r.operations, passPoints: r.passPoints, spinners: r.spinners,
 		segments: r.segments, cores: r.cores, eng: r.eng,
