@@ -101,12 +101,13 @@ func (r *roster) withOthers(t *thread, really uint64) uint64 {
 	return min(really, furthest)
 }
 
-// works reports whether t has something to do, or will when it has a lock.
+// works reports whether t has something to do, and a core for it. Who waits for a lock has not: its
+// holder has, or sleeps.
 func works(t *thread) bool {
 	if n := len(t.frames); t.idle || n > 0 && t.frames[n-1].waits() {
 		return false
 	}
-	return t.core != nil || t.blocked && (t.waitsOn == waitsLock || t.atLock())
+	return t.core != nil
 }
 
 // atLock reports whether a thread is in a call that takes a lock.
