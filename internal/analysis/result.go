@@ -126,8 +126,11 @@ type Section struct {
 	Awaited float64 `json:"awaited"` // of that: threads of other sections waited for what was done here
 	// of the threads' time from the section's start to its end: even who worked longest had nothing
 	// to do
-	AwayShare     float64        `json:"away_share"`
-	IdleShare     float64        `json:"idle_share"` // the same for all threads, those included who had less to do
+	AwayShare float64 `json:"away_share"`
+	IdleShare float64 `json:"idle_share"` // the same for all threads, those included who had less to do
+	// where most of the work is that some threads take longer for, though none does it more often,
+	// as samples tell
+	Slower        *Place         `json:"slower,omitempty"`
 	Tasks         *Tasks         `json:"tasks,omitempty"`
 	Granule       *Granule       `json:"granule,omitempty"`
 	Threads       []ThreadTotal  `json:"threads"` // totals over the instances, by thread

@@ -385,6 +385,9 @@ func (r *runner) sampledVerdicts(sec *Section) {
 	if code, ok := r.dear[sec.ID]; ok {
 		sec.Verdicts = slices.DeleteFunc(sec.Verdicts, func(v Verdict) bool { return v.Code == "nothing-found" })
 		sec.Verdicts = append(sec.Verdicts, Verdict{"same-work", SeverityInfo, code.words()})
+		if !code.unsure {
+			sec.Slower = code.at
+		}
 	}
 	if slices.Contains(r.tooFew, sec.ID) {
 		sec.Verdicts = slices.DeleteFunc(sec.Verdicts, func(v Verdict) bool { return v.Code == "nothing-found" })

@@ -149,6 +149,9 @@ func TestSameWork(t *testing.T) {
 		if len(sec.Causes) != c.causes || said != c.said {
 			t.Errorf("%s: %d causes, told that the work is the same: %v; want %d, %v", c.name, len(sec.Causes), said, c.causes, c.said)
 		}
+		if at := sec.Slower; (at != nil && at.Line == 14) != c.said {
+			t.Errorf("%s: the work that takes longer is at %v", c.name, at)
+		}
 	}
 }
 

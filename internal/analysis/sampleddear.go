@@ -12,13 +12,13 @@ import (
 type dearCode struct {
 	share  float64 // of the section's imbalance that lies in it
 	unsure bool    // samples leave open how often its loops go round
-	at     string  // where most of that is
+	at     *Place  // where most of that is
 }
 
 // dearest is the place of the part that holds most: the innermost loop around it, else its own line.
-func dearest(prog *program, parts []*part) string {
+func dearest(prog *program, parts []*part) *Place {
 	if len(parts) == 0 {
-		return ""
+		return nil
 	}
 	q := slices.MaxFunc(parts, func(a, b *part) int { return cmp.Compare(a.m.cov, b.m.cov) })
 	for up := q; up != nil && up.up != nil; up = up.up {
@@ -28,13 +28,13 @@ func dearest(prog *program, parts []*part) string {
 		}
 	}
 	at := prog.nodePlace(q.b.node)
-	return at.short()
+	return &at
 }
 
 func (c dearCode) words() string {
 	where := ""
-	if c.at != "" {
-		where = ", most of it at " + c.at + ","
+	if c.at != nil {
+		where = ", most of it at " + c.at.short() + ","
 	}
 	if c.unsure {
 		return fmt.Sprintf("%.0f %% of the imbalance lies in code%s that no branch gives some threads more of, and its loops "+

@@ -141,6 +141,10 @@ func (b *builder) section(s *analysis.Section) Section {
 		Exact: s.HasLedger, R2: interval(s.Explained), Events: eventStats(&s.Events),
 		Verdicts: verdicts(s.Verdicts), Causes: []Cause{},
 	}
+	if s.Slower != nil {
+		at := place(s.Slower)
+		out.Slower = &at
+	}
 	if t := s.Tasks; t != nil {
 		out.Tasks = &Tasks{Place: place(&t.Place), Count: t.Count, Mean: t.Mean, RuntimeShare: t.RuntimeShare, Advice: t.Advice}
 	}

@@ -87,7 +87,9 @@ func (r *Report) why(most *LossTerm) (words string, at *Place) {
 	words, c := "The first cause:", (*Cause)(nil)
 	switch {
 	case most.Name == analysis.TermImbalance:
-		c = r.leading(most.Places[0].Section)
+		if c = r.leading(most.Places[0].Section); c == nil {
+			return "The same work takes longer in some threads, most of it at", r.slower(most.Places[0].Section)
+		}
 	case most.Name == analysis.TermWait && len(r.Sections) > 0 && r.Sections[0].Awaited > mostlyAwaited*most.Share:
 		c = r.leading(r.Sections[0].ID)
 	case most.Name == analysis.TermWait:
@@ -126,6 +128,16 @@ func (r *Report) forLines(places ...*Place) string {
 		}
 	}
 	return ""
+}
+
+// slower is where most of the work of a section is that some threads take longer for, nil if there
+// is none, or it has causes of another kind.
+func (r *Report) slower(section int) *Place {
+	i := slices.IndexFunc(r.Sections, func(s Section) bool { return s.ID == section })
+	if i < 0 || len(r.Sections[i].Causes) > 0 {
+		return nil
+	}
+	return r.Sections[i].Slower
 }
 
 // leading is the first cause of a section, if its place is known.

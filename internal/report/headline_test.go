@@ -48,6 +48,36 @@ func TestHeadlineWithoutLines(t *testing.T) {
 	}
 }
 
+// Where no thread does more often what takes it longer, the first sentence says that, and where; but
+// not beside a cause, and not of another section.
+func TestHeadlineSaysWhatTakesLonger(t *testing.T) {
+	at := &Place{File: "a.c", Line: 7, Function: "work"}
+	cause := []Cause{{Title: "loop iterations", Place: Place{File: "a.c", Line: 8}}}
+	for _, row := range []struct {
+		name     string
+		sections []Section
+		want     string
+	}{
+		{"none", []Section{{ID: 3}}, ""},
+		{"slower", []Section{{ID: 3, Slower: at}}, "The same work takes longer in some threads, most of it at a.c:7 in work."},
+		{"slower elsewhere", []Section{{ID: 3}, {ID: 4, Slower: at}}, ""},
+		{"a cause", []Section{{ID: 3, Slower: at, Causes: cause}}, "The first cause: loop iterations at a.c:8."},
+	} {
+		end := LossPlace{Place: Place{File: "a.c", Line: 30}, Section: 3, Share: 0.6, Time: 240}
+		l := &Loss{Cores: 4, CoreTime: 400, LossShares: LossShares{Useful: 0.4},
+			Terms: []LossTerm{{Name: analysis.TermImbalance, Share: 0.6, Time: 240, Places: []LossPlace{end}}}}
+		l.Headline = l.headline()
+		plain := l.Headline
+		r := &Report{Loss: l, Sections: row.sections}
+		r.nameCause()
+		useful := "40.0 % is useful work."
+		want := strings.TrimSuffix(plain, useful) + strings.TrimLeft(row.want+" "+useful, " ")
+		if l.Headline != want {
+			t.Errorf("%s: %s\nwant %s", row.name, l.Headline, want)
+		}
+	}
+}
+
 // What the reader has not built, or has lines, is no reason to build anything.
 func TestLinesAreOfTheProgramsOwn(t *testing.T) {
 	r := &Report{Notes: []Note{{Code: noteNoDebugInfo, Text: "/usr/lib/libgomp.so.1.0.0"}, {Code: noteNoDebugInfo, Text: "/home/u/app"}}}

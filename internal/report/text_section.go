@@ -217,7 +217,7 @@ func (p *printer) unshown(s *Section, o TextOptions) {
 // nothingTold tells whether a verdict says already that nothing was found, or why nothing can be.
 func (s *Section) nothingTold() bool {
 	told := []string{"other-loss", "nothing-found", "nothing-significant", "too-few-samples", "noise", "first-calls", "loading", "spread-thin",
-		"goroutines"}
+		"goroutines", "same-work"}
 	return slices.ContainsFunc(s.Verdicts, func(v Verdict) bool { return slices.Contains(told, v.Code) })
 }
 
