@@ -24,7 +24,7 @@ type conditions struct {
 	waiters  map[uint64][]*thread
 	meetings map[uint64]*meeting // by futex
 	heard    hearings
-	byTurns  map[unit.Addr]bool // by the program's own place: threads take turns there
+	byTurns  map[waitPlace]bool // threads take turns there
 }
 
 // enterCond begins a wait for a condition variable. Its end shows in the thread's coming back to a

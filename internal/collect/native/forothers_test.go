@@ -36,6 +36,8 @@ func TestWaitsForOthers(t *testing.T) {
 		{"semaphore", "sem_post(&sem);", "sem_wait(&sem);"},
 		{"queue", "pthread_mutex_lock(&m); ready++; pthread_cond_signal(&c); pthread_mutex_unlock(&m);",
 			"pthread_mutex_lock(&m); while (!ready) pthread_cond_wait(&c, &m); ready--; pthread_mutex_unlock(&m);"},
+		{"a word that is counted up", "__atomic_add_fetch(&ready, 1, 5); syscall(SYS_futex, &ready, 1, 1, 0, 0, 0);",
+			"while (!__atomic_load_n(&ready, 5)) syscall(SYS_futex, &ready, 0, 0, 0, 0, 0); __atomic_sub_fetch(&ready, 1, 5);"},
 	} {
 		source := fmt.Sprintf(strings.ReplaceAll(waiting, "%ld", "%%ld"), row.give, row.take)
 		program := build(t, source+staying(2, "pthread_barrier_init(&done, 0, 3); sem_init(&sem, 0, 0);", `printf("%ld\n", slept);`))

@@ -14,9 +14,9 @@ import (
 // the same value once more, the barrier would have to have opened twice meanwhile (a word of two values
 // is what it was then), and those who wait have woken twice, or have waited for the other value. If
 // that was not seen the thread has not got what it was woken for, or has had it and given it back. Who
-// wakes it then takes turns with it, if it waits there at times, too, or does both in one function. That
-// holds for the function in which it waited both times: memory is used again, and where another one waits
-// the word may be a barrier's.
+// wakes it then takes turns with it, if it waits there at times, too; who only wakes others has done what
+// they wait for. That holds for the function in which it waited both times: memory is used again, and
+// where another one waits the word may be a barrier's.
 //
 // And a barrier opens when all have come. Who had come the time before, could have run since, and has had
 // no core, cannot have come again. Either it has left the barrier, or this is none: then it comes again.
@@ -30,7 +30,7 @@ type turnTaking struct {
 	value  uint32             // that somebody has waited for last
 	turned int                // how often that was another one than before
 	repeat map[unit.Addr]bool // functions in which somebody was let go, and waited for the same value again
-	place  unit.Addr          // of the program's own, where a thread stood last
+	place  waitPlace          // where a thread stood last
 }
 
 // newTurnTaking knows nothing yet.
@@ -49,6 +49,14 @@ type lastWait struct {
 	value          uint32
 	opened, turned int
 	letGo          bool // by another thread
+}
+
+// waitPlace is where threads wait, whatever the word is: a place of the program's own, and the calls
+// that lead from there to the futex in the language's library. One call of a channel's may wait for
+// the channel's lock, and for a message.
+type waitPlace struct {
+	own   unit.Addr
+	below uint64 // a hash of these calls
 }
 
 // sight is what was seen of a thread.
@@ -74,7 +82,7 @@ func (cs *conditions) waitsInTurn(t *thread, m *meeting, h *hook.Record) {
 	m.waits[here] = lastWait{value: value, opened: m.opened, turned: m.turned}
 	m.stands(t)
 	m.comes(t)
-	if m.fails > candidateFails || m.repeat[here.in] && (m.alike(m.sites[t]) || m.both()) {
+	if m.fails > candidateFails || m.repeat[here.in] && m.both() {
 		cs.takeTurns(m)
 	}
 }
@@ -99,16 +107,19 @@ func (m *meeting) function(t *thread) unit.Addr {
 
 // takeTurns notes that threads take turns where they wait at a futex, whichever it is.
 func (cs *conditions) takeTurns(m *meeting) {
-	if m.place != 0 {
+	if m.place.own != 0 {
 		cs.byTurns[m.place] = true
 	}
 }
 
 // stands notes where a thread is that waits at a futex.
 func (m *meeting) stands(t *thread) {
-	m.place = 0
+	m.place = waitPlace{}
 	if s := m.sites[t]; s.Library < len(s.Stack) {
-		m.place = s.Stack[s.Library].Call
+		m.place.own = s.Stack[s.Library].Call
+		for _, f := range s.Stack[:s.Library] {
+			m.place.below = (m.place.below ^ uint64(f.Call)) * fnvPrime
+		}
 	}
 }
 

@@ -266,3 +266,40 @@ func TestABarrierWhereTurnsWereTaken(t *testing.T) {
 		t.Errorf("%d of %d passages", n, rounds)
 	}
 }
+
+// Who is let go each time by a thread that never waits there has waited for what that one does, however
+// alike the waits look; who waits there, too, at times, takes turns.
+func TestWhoOnlyWakesTakesNoTurns(t *testing.T) {
+	for _, row := range []struct {
+		name string
+		both bool
+		want string
+	}{{"a message", false, kindWork}, {"a lock", true, kindTurn}} {
+		m, p := newTakers(t, 2, 2, 0)
+		for round := range 40 {
+			waits, wakes := int32(101), int32(102)
+			if row.both && round%4 == 0 {
+				waits, wakes = wakes, waits
+			}
+			m.switches(wakes, false, false)
+			m.switches(waits, false, false)
+			m.at += 10_000
+			m.futex(waits, hook.Enter, m.caller, word, futexWait, 7)
+			m.switches(waits, true, false)
+			m.at += 500_000
+			m.futex(wakes, hook.Enter, m.caller, word, futexWake, 1)
+			m.switches(waits, false, false)
+			m.at += 10_000
+			m.switches(waits, true, true)
+			m.switches(wakes, true, true)
+		}
+		if _, err := m.finish(nil, false); err != nil {
+			t.Fatal(err)
+		}
+		costs, _ := offCosts(p)
+		all := costs[kindWork] + costs[kindTurn]
+		if all == 0 || costs[row.want] < 0.8*all {
+			t.Errorf("%s: %v", row.name, costs)
+		}
+	}
+}

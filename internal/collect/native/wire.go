@@ -60,7 +60,7 @@ func (p *process) wireCalls() {
 	}
 	p.conditions = &conditions{
 		clocks: p.clocks, locks: p.locks, out: p.out, operations: p.operations, places: p.places, program: p.program, rec: p.rec,
-		waiters: map[uint64][]*thread{}, meetings: map[uint64]*meeting{}, heard: hearings{}, byTurns: map[unit.Addr]bool{},
+		waiters: map[uint64][]*thread{}, meetings: map[uint64]*meeting{}, heard: hearings{}, byTurns: map[waitPlace]bool{},
 	}
 	p.barriers = &barriers{
 		episodes: p.episodes, operations: p.operations, program: p.program, tasks: p.tasks, came: map[uint64]int64{},
