@@ -41,6 +41,7 @@ func (cs *conditions) beginWait(t *thread, h *hook.Record, at uint64, untyped bo
 	if t.arriving.holds(from, t.cpu.at(at)) {
 		t.piece.tail = t.lastLock
 	}
+	t.comesSpinning(at)
 	op := cs.operations.arrival(t, section.OpWaitBegin, h, at, h.Arg0)
 	op.Untyped = untyped
 	cs.operations.feed(op)

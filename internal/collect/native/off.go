@@ -216,6 +216,9 @@ func (ab *absences) isAway(t *thread, was *away, s offSpan, sure uint64) (ns uin
 		ab.waitsForCore(on, s.path, s.queued)
 	}
 	on.piece.addOff(s.wait)
+	if was.yields {
+		on.looping.waits(on.piece, s.wait, t.cpu.total)
+	}
 	t.line.waits(s.wait.wait)
 	ab.out.paths[pathKey{s.path, on.row(), noSection, s.metric}] += float64(s.wait.wait)
 	o.gone[o.next] = s

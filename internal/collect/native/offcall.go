@@ -33,6 +33,9 @@ func (s *sampler) leaving(rec *perf.Record) *leaving {
 		number = s.code.namedCall(s.pcs)
 	}
 	loop := s.ownLoop()
+	if loop != s.code.look(l.call).b { // a loop of the language's library, before a wait that is seen
+		loop = nil
+	}
 	here := number == noCall && (l.call == s.pcs[0] || s.code.look(s.pcs[0]).fn.unseen())
 	if l.yields = loop != nil && (number == unix.SYS_SCHED_YIELD || here); l.yields {
 		l.takes = loop.takes

@@ -138,6 +138,7 @@ func (o *output) instance(in section.Instance) {
 		if n := len(p.Spans); n > 0 {
 			last := p.Spans[n-1].(*piece)
 			last.forgetLock(last.tail)
+			last.forgetOff(last.spunBefore)
 		}
 		for _, s := range p.Spans {
 			sum.add(s.(*piece))

@@ -133,5 +133,7 @@ func (sp *sampling) spinsOn(t *thread, s *workSample) {
 		sp.spun += s.nanos
 	}
 	t.line.beyond += int64(waited) - int64(s.nanos)
-	t.piece.addOff(offWait{t.off.last.waitsFor(), s.loop.last, 1, waited})
+	w := offWait{t.off.last.waitsFor(), s.loop.last, 1, waited}
+	t.piece.addOff(w)
+	t.looping.waits(t.piece, w, now.cpu)
 }

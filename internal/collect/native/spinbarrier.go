@@ -46,6 +46,8 @@ func (cs *conditions) arriveUnseen(t *thread, m *meeting, object, at uint64) {
 		if q == t || q.ended || q.cond.on || q.covered() || q.idle {
 			continue
 		}
+		q.comesSpinning(at)
+		q.off.now.yields = false // should it have no core, it could go on by now
 		op, _ := cs.operations.cutOp(q, section.OpWaitBegin, at)
 		op.Object, op.Untyped, op.Site = object, true, m.sites[q]
 		cs.operations.feed(op)

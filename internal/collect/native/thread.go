@@ -35,6 +35,7 @@ type thread struct {
 	forWork  offWait  // its last wait for a condition, as long as it is not known what that was
 	home     homeward // since its last wait that ended a section
 	arriving homeward // since its last wait for a lock of a library's
+	looping  looping
 	lastLock lockWait
 	lock     lockCall // at != 0: its call of the kernel for a lock that is taken
 	got      gotLock
@@ -237,37 +238,38 @@ func (c *onCPU) at(now uint64) uint64 {
 
 // piece is what a thread did from one operation to the next.
 type piece struct {
-	thread  *thread
-	from    uint64          // moment
-	to      uint64          // when it was cut
-	entry   uint64          // function with which it begins, 0 if that is not known
-	exit    []section.Frame // where it ends, innermost first, if that is in the program's own code: nil if that is not known
-	cpuFrom uint64
-	cpu     uint64 // time on a CPU
-	cores   []coreTime
-	queued  uint64 // time for which the thread could have run and had no core
-	samples []workSample
-	locks   []lockWait
-	tail    lockWait     // one of them, on the way to the wait that it ends with: should that be a section's end, it belongs to that
-	off     []offWait    // blocked for anything else
-	events  []eventCount // one event may stand there more than once
-	spin    uint64       // period of samples inside of a runtime's waiting
-	work    uint64       // period of the others
-	spins   uint64       // samples inside of a runtime's waiting
-	spunAt  *block       // where the last of them was
-	spun    *spinMark    // nil: its last sample was elsewhere than in a loop of the program's own that waits
-	tasks   bool         // done while the thread waits
-	after   uint64       // time on a CPU since the first one came to where the piece ends
-	met     *episode     // nil: that is not known
-	idled   uint64       // for how long its thread then waited there, as far as anybody had a core: where tasks are done meanwhile
-	rested  uint64       // ns of samples in which its thread waited at a section's end
-	awaits  bool         // it ends where its thread waits for those that it has made
-	counts  bool         // it ends where a goroutine counts down
-	idleAt  uint64       // when that then had nothing more to do; 0: it has not come that far
-	traced  bool         // its samples stand in the traces
-	charged bool         // its samples stand in the call-path tree of a section
-	open    []uint64     // the calls that were open at all its samples, outermost first
-	seen    bool         // there are such samples
+	thread     *thread
+	from       uint64          // moment
+	to         uint64          // when it was cut
+	entry      uint64          // function with which it begins, 0 if that is not known
+	exit       []section.Frame // where it ends, innermost first, if that is in the program's own code: nil if that is not known
+	cpuFrom    uint64
+	cpu        uint64 // time on a CPU
+	cores      []coreTime
+	queued     uint64 // time for which the thread could have run and had no core
+	samples    []workSample
+	locks      []lockWait
+	tail       lockWait     // one of them, on the way to the wait that it ends with: should that be a section's end, it belongs to that
+	off        []offWait    // blocked for anything else
+	spunBefore offWait      // likewise, of these: in a loop in front of that wait
+	events     []eventCount // one event may stand there more than once
+	spin       uint64       // period of samples inside of a runtime's waiting
+	work       uint64       // period of the others
+	spins      uint64       // samples inside of a runtime's waiting
+	spunAt     *block       // where the last of them was
+	spun       *spinMark    // nil: its last sample was elsewhere than in a loop of the program's own that waits
+	tasks      bool         // done while the thread waits
+	after      uint64       // time on a CPU since the first one came to where the piece ends
+	met        *episode     // nil: that is not known
+	idled      uint64       // for how long its thread then waited there, as far as anybody had a core: where tasks are done meanwhile
+	rested     uint64       // ns of samples in which its thread waited at a section's end
+	awaits     bool         // it ends where its thread waits for those that it has made
+	counts     bool         // it ends where a goroutine counts down
+	idleAt     uint64       // when that then had nothing more to do; 0: it has not come that far
+	traced     bool         // its samples stand in the traces
+	charged    bool         // its samples stand in the call-path tree of a section
+	open       []uint64     // the calls that were open at all its samples, outermost first
+	seen       bool         // there are such samples
 
 	row int32 // of the profile
 }
