@@ -17,12 +17,14 @@ import (
 
 // proof is what speaks for the program.
 type proof struct {
-	half  bool // in a typical instance a quarter of the parts takes less than half of what the longest takes
-	again bool // the same threads take longer again and again
+	half   bool // in a typical instance a quarter of the parts takes less than half of what the longest takes
+	again  bool // the same threads take longer again and again
+	often  bool // some thread takes much longer again and again, whichever it is
+	shared bool // what one thread does more the others do less
 }
 
 // any reports whether the threads' times are proof themselves.
-func (p proof) any() bool { return p.half || p.again }
+func (p proof) any() bool { return p.half || p.again || p.often || p.shared }
 
 // waitsForThreads reports whether a wait is one for other threads: how long it is depends on who
 // has a core meanwhile, since a lock's holder may have had to leave it.
@@ -43,7 +45,7 @@ const (
 func (w *rows) proof() proof {
 	spread := w.middle(func(u *unevenness) float64 { return u.spread })
 	long := w.middle(func(u *unevenness) float64 { return u.most }) >= noiseFloor
-	return proof{half: spread >= leastHalf && long, again: w.again()}
+	return proof{half: spread >= leastHalf && long, again: w.again(), often: w.often(), shared: w.shared()}
 }
 
 // again reports whether the threads differ by more than the instances do: the mean squares between

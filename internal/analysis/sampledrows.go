@@ -29,6 +29,7 @@ type rows struct {
 	parts    int
 	uneven   []unevenness
 	passages []passage // unless there are many
+	shares   sharings
 	teams    *teams
 }
 
@@ -111,6 +112,7 @@ func (w *rows) add(tab *profile.Tables, in *profile.Instance) {
 	w.addPassage(in, t, mean, u.most)
 	u.rel = ratio(u.abs, mean)
 	w.uneven = append(w.uneven, u)
+	w.shares.add(t, &u)
 	w.addWaits(tab, in, t, mean)
 	w.addEvents(tab, in)
 	visits(func(part int, v profile.NodeID, k float64) {

@@ -19,6 +19,17 @@ func FTail(f, d1, d2 float64) float64 {
 	return mathext.RegIncBeta(d2/2, d1/2, d2/(d2+d1*f))
 }
 
+// BinomialTail returns the probability of k or more of n independent events of probability p.
+func BinomialTail(k, n int, p float64) float64 {
+	switch {
+	case k <= 0:
+		return 1
+	case k > n:
+		return 0
+	}
+	return mathext.RegIncBeta(float64(k), float64(n-k+1), p)
+}
+
 // LogChoose returns ln of the number of ways to choose k of n.
 func LogChoose(n, k int) float64 {
 	if k < 0 || k > n {

@@ -51,6 +51,23 @@ func near(t *testing.T, got, want float64) {
 	}
 }
 
+// The tail is the sum of its terms.
+func TestBinomialTail(t *testing.T) {
+	for _, p := range []float64{0.02, 0.1, 0.5, 0.9} {
+		for n := range 30 {
+			sum := 0.0
+			for k := n + 1; k >= 0; k-- {
+				if k <= n {
+					sum += math.Exp(LogChoose(n, k) + float64(k)*math.Log(p) + float64(n-k)*math.Log(1-p))
+				}
+				if got := BinomialTail(k, n, p); math.Abs(got-sum) > 1e-12 {
+					t.Errorf("%d or more of %d with %v: %v, want %v", k, n, p, got, sum)
+				}
+			}
+		}
+	}
+}
+
 func TestLogChoose(t *testing.T) {
 	for _, tt := range []struct {
 		n, k int
