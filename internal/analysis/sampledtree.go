@@ -474,9 +474,13 @@ const (
 
 // inner reports whether of two boundaries of one rank the inner one is named: of loops of unknown
 // length, unless samples say for sure that the outer one is likelier to go round more often, which the
-// one or two that happened to fall between them do not; of branches, if they stand in one function.
+// one or two that happened to fall between them do not; of those that do go round more often, if they
+// say for sure that the inner one is likelier to: where in a chunk of rows a long row stands is always
+// the same, and makes the loop over the chunk look uneven; of branches, if they stand in one function.
 func (w *walker) inner(outer, inner *part, rank int) bool {
 	switch rank {
+	case rankUneven:
+		return w.loop(inner.b).odds-w.loop(outer.b).odds > sureOdds
 	case rankUnknown:
 		return w.loop(outer.b).odds-w.loop(inner.b).odds <= sureOdds
 	case rankJoin:
