@@ -152,13 +152,12 @@ func (b *lossBuilder) behind(s *summary, lock, off float64) {
 		sums[lateReason(b.r.lossTab.family[row])] += max(0, s.loss.lateFor[row])
 	}
 	for _, row := range rows {
-		family := b.r.lossTab.family[row]
-		c := lateReason(family)
+		c, term := lateReason(b.r.lossTab.family[row]), b.termOf(s, row)
 		// events can be known better than parts, or tell of more than counts
 		x := times[c] * ratio(max(0, s.loss.lateFor[row]), max(sums[c], all[c]))
 		known[c] += x
-		b.event(s.id, familyTerms[family], row, x, nil)
-		if p := b.rows[familyTerms[family]][b.eventKey(familyTerms[family], row)]; p != nil {
+		b.event(s.id, term, row, x, nil)
+		if p := b.rows[term][b.eventKey(term, row)]; p != nil {
 			p.Behind += x
 		}
 	}

@@ -20,6 +20,7 @@ type lossParts struct {
 	away      float64 // the rest of it: even who had most to do had nothing
 	waits     map[eventThread]float64
 	times     map[int32]uint64               // by event of waiting: how often
+	spread    map[int32]occurrences          // by event of waiting: over the parts
 	lateFor   map[int32]float64              // by event of waiting: what of late is its doing
 	runtime   map[profile.FunctionID]float64 // time in a runtime's own code, by function
 }
@@ -94,8 +95,9 @@ func (l *lossParts) addWaits(t *lossTable, in *profile.Instance) {
 			continue
 		}
 		if l.waits == nil {
-			l.waits = map[eventThread]float64{}
+			l.waits, l.spread = map[eventThread]float64{}, map[int32]occurrences{}
 		}
+		l.spread[c.Row] = l.spread[c.Row].and(float64(c.N))
 		l.waits[eventThread{c.Row, in.Parts[c.Part].Thread}] += float64(c.N)
 	}
 }
@@ -265,12 +267,11 @@ func (b *lossBuilder) held(s *summary, time float64) {
 		return int(a.thread) - int(b.thread)
 	})
 	for _, k := range keys {
-		family := b.r.lossTab.family[k.event]
-		x := s.loss.waits[k] * share[family == profile.FamilyOffCore]
-		b.event(s.id, familyTerms[family], k.event, x, map[profile.ThreadID]float64{k.thread: x})
+		x := s.loss.waits[k] * share[b.r.lossTab.family[k.event] == profile.FamilyOffCore]
+		b.event(s.id, b.termOf(s, k.event), k.event, x, map[profile.ThreadID]float64{k.thread: x})
 	}
 	for e, n := range s.loss.times {
-		b.times[b.eventKey(familyTerms[b.r.lossTab.family[e]], e)] += n
+		b.times[b.eventKey(b.termOf(s, e), e)] += n
 	}
 	b.of(s.id, TermLock, factor*max(0, s.loss.lock-sum[false]))
 	b.of(s.id, TermOffCore, factor*max(0, s.loss.off-sum[true]))
