@@ -201,19 +201,10 @@ func (pl *places) callers(h *hook.Record) []uint64 {
 
 // goArrival is an operation of a goroutine's that ends a piece.
 func (gr *goroutines) goArrival(g *thread, kind section.OpKind, h *hook.Record, at, object uint64) section.Op {
-	gr.tellOff(g, at)
-	op, _ := gr.operations.cutOp(g, kind, at)
+	op, p := gr.operations.cutOp(g, kind, at)
+	gr.operations.tellOff(g, p)
 	op.Site, op.Object = gr.goSite(h), object
 	return op
-}
-
-// tellOff tells how much of its piece a goroutine had no processor.
-func (gr *goroutines) tellOff(g *thread, at uint64) {
-	op := g.op(section.OpOff, at)
-	if wall, cpu := at-min(g.piece.from, at), g.cpu.at(at)-min(g.piece.cpuFrom, g.cpu.at(at)); wall > cpu {
-		op.N = unit.Cycles(wall - cpu)
-		gr.operations.feed(op)
-	}
 }
 
 // enterGoPark: a goroutine will leave its thread, and somebody else must let it go on.
@@ -425,9 +416,9 @@ func (gr *goroutines) enterGoEnd(m *thread, h *hook.Record, at uint64) {
 }
 
 func (gr *goroutines) endGoroutine(g *thread, at uint64) {
-	gr.tellOff(g, at)
 	g.goroutine.idles(at)
-	op, _ := gr.operations.cutOp(g, section.OpExit, at)
+	op, p := gr.operations.cutOp(g, section.OpExit, at)
+	gr.operations.tellOff(g, p)
 	op.Loose = true
 	g.ended, g.end = true, at
 	gr.operations.feed(op)

@@ -98,6 +98,7 @@ func (lv *lives) created(parent, t *thread, at uint64) (pool bool) {
 	}
 	parent.create = nil
 	op.Other = t.id
+	lv.operations.tellOff(parent, op.Span.(*piece))
 	lv.operations.feed(*op)
 	return false
 }
@@ -110,8 +111,9 @@ func (lv *lives) endThread(t *thread, at uint64) {
 	lv.goroutines.goneFrom(t, at)
 	lv.mpiCalls.endInMPI(t, at)
 	op, p := lv.operations.cutOp(t, section.OpExit, at)
-	if t.parent != nil {
+	if t.parent != nil { // the first one is compared with nobody
 		lv.episodes.comes(t, p, threads.Children|uint64(t.parent.id), at)
+		lv.operations.tellOff(t, p)
 	}
 	t.ended, t.end, t.came = true, at, arrival{}
 	lv.clocks.pace.set(&t.paced, false, false)
@@ -133,6 +135,7 @@ func (lv *lives) enterJoin(t *thread, h *hook.Record, at uint64) {
 		op := lv.operations.arrival(t, section.OpJoinBegin, h, at, 0)
 		op.Other = c.other.id
 		lv.awaits(t, op.Span.(*piece), at)
+		lv.operations.tellOff(t, op.Span.(*piece))
 		lv.operations.feed(op)
 	}
 	t.push(c)

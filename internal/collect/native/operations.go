@@ -5,6 +5,7 @@ package native
 import (
 	"lime/internal/collect/native/hook"
 	"lime/internal/section"
+	"lime/internal/unit"
 )
 
 // operations tell the recogniser what threads do, with the piece of work that ends so.
@@ -31,6 +32,16 @@ func (o *operations) cutOp(t *thread, kind section.OpKind, at uint64) (section.O
 	op := t.op(kind, at)
 	op.Span = p
 	return op, p
+}
+
+// tellOff tells for how long of a piece its thread had no core: who is mostly kept from one, as one
+// is that makes threads on a busy machine, has not worked all the while.
+func (o *operations) tellOff(t *thread, p *piece) {
+	if wall := p.to - min(p.from, p.to); wall > p.cpu {
+		op := t.op(section.OpOff, p.to)
+		op.N = unit.Cycles(wall - p.cpu)
+		o.feed(op)
+	}
 }
 
 // feed tells the recogniser. That an operation does not fit is counted: records may have been lost.
