@@ -165,19 +165,42 @@ func (p *proc) tests(u, l int32) bool { return l != graphNone && p.Leaves(u, &p.
 
 // exits is the number of blocks that can end a loop.
 func (ps *procs) exits(b boundary) (n int) {
-	p := ps.of(ps.tab.Nodes[b.node].Function)
+	ps.of(ps.tab.Nodes[b.node].Function).leaving(b, func(int32, *graph.ProcLoop) { n++ })
+	return n
+}
+
+// leaving visits the blocks that can end a loop.
+func (p *proc) leaving(b boundary, visit func(v int32, l *graph.ProcLoop)) {
 	head, ok := p.at[b.in]
 	if !ok {
-		return 0
+		return
 	}
 	for i := range p.Loops {
 		if l := &p.Loops[i]; l.Header == head {
 			for v := range int32(len(p.nodes)) {
 				if l.Body[v] && p.Leaves(v, l) {
-					n++
+					visit(v, l)
 				}
 			}
 		}
 	}
-	return n
+}
+
+// guards reports whether of a branch's ways one leads to a loop, and to nothing else, and the other one
+// to where the loop ends.
+func (p *proc) guards(b, loop boundary) (yes bool) {
+	if b.kind != boundBranch || loop.kind != boundLoop {
+		return false
+	}
+	in, head := p.at[b.in], p.at[loop.in]
+	if in != head && (len(p.Succ[in]) != 1 || p.Succ[in][0] != head) {
+		return false
+	}
+	ways := p.Succ[p.at[b.node]]
+	p.leaving(loop, func(v int32, l *graph.ProcLoop) {
+		for _, s := range p.Succ[v] {
+			yes = yes || !l.Body[s] && slices.Contains(ways, s)
+		}
+	})
+	return yes
 }

@@ -97,7 +97,8 @@ func (ps *procs) of(f profile.FunctionID) *proc {
 }
 
 // chain lists the boundaries around a node in its function; a branch that guards a loop against
-// running not at all stands on the loop's own line, and is left out.
+// running not at all stands on the loop's own line, and is left out. Where lines are not known, it leads
+// to nothing but the loop, or to where that ends.
 func (ps *procs) chain(v profile.NodeID) []boundary {
 	p := ps.of(ps.tab.Nodes[v].Function)
 	if p == nil {
@@ -109,6 +110,11 @@ func (ps *procs) chain(v profile.NodeID) []boundary {
 		directive := frameKey(first.First, first.Addr)
 		for len(all) > 0 && all[0].kind == boundBranch && ps.line(all[0].node) == directive {
 			all = all[1:]
+		}
+	}
+	for i := len(all) - 2; i >= 0; i-- {
+		if ps.line(all[i].node).line == 0 && p.guards(all[i], all[i+1]) {
+			all = slices.Delete(all, i, i+1)
 		}
 	}
 	return slices.DeleteFunc(all, func(b boundary) bool {
