@@ -201,7 +201,8 @@ func (b *lossBuilder) section(s *summary, f *sectionFlow, over float64) {
 	at := func(term string) lossKey {
 		return lossKey{term: term, section: s.id, name: end.Function, at: lineKey{file: profile.None}}
 	}
-	meets := b.closing[s.id] && s.kind == profile.SectionBarrier
+	uneven := b.unevenTerm(s)
+	meets := (b.closing[s.id] || uneven == TermOverhead) && s.kind == profile.SectionBarrier
 	place := func(term string) func() LossPlace {
 		return func() LossPlace { return LossPlace{Place: end, Section: s.id, Meets: meets && term == TermOverhead} }
 	}
@@ -213,10 +214,6 @@ func (b *lossBuilder) section(s *summary, f *sectionFlow, over float64) {
 	b.alone[s.id] = s.serial()
 	b.absent[s.serial()] += f.absent
 	late := f.idle * ratio(s.loss.late, s.loss.late+s.loss.away)
-	uneven := TermImbalance
-	if b.r.unproved[s.id] {
-		uneven = TermUnproved
-	}
 	lock, off := late*ratio(s.loss.lateLock, s.loss.late), late*ratio(s.loss.lateOff, s.loss.late)
 	work := max(0, late-lock-off)
 	charge(uneven, work, scaled(f.idlers, ratio(work, f.idle)))
@@ -236,6 +233,19 @@ func (b *lossBuilder) section(s *summary, f *sectionFlow, over float64) {
 	busy := f.busy*(1-over) - b.runtime(s, f.busy)
 	busy -= b.memory(s, busy)
 	charge(TermUseful, busy, nil)
+}
+
+// unevenTerm is the term of what the threads of a section wait at its ends for those who take longer.
+// Where nothing proves that the program makes them take longer, and they meet again before they have
+// done more than it takes to meet, it is what meeting so often costs.
+func (b *lossBuilder) unevenTerm(s *summary) string {
+	switch {
+	case !b.r.unproved[s.id]:
+		return TermImbalance
+	case s.time < shortSection*float64(s.instances) && (s.kind == profile.SectionBarrier || s.kind == profile.SectionRegion):
+		return TermOverhead
+	}
+	return TermUnproved
 }
 
 func scaled(times map[profile.ThreadID]float64, by float64) map[profile.ThreadID]float64 {

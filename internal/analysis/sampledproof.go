@@ -44,7 +44,7 @@ const (
 // proof looks at the threads' times.
 func (w *rows) proof() proof {
 	spread := w.middle(func(u *unevenness) float64 { return u.spread })
-	long := w.middle(func(u *unevenness) float64 { return u.most }) >= noiseFloor
+	long := w.mostDeviation() >= noiseFloor
 	return proof{half: spread >= leastHalf && long, again: w.again(), often: w.often(), shared: w.shared()}
 }
 
