@@ -57,6 +57,15 @@ func (l *dealList) add(d deal) {
 	l.full = 2 * len(l.all) // some cannot be joined
 }
 
+// follow puts deals before the list's own.
+func (l *dealList) follow(before []deal) {
+	own := l.all
+	*l = dealList{}
+	for _, d := range slices.Concat(before, own) {
+		l.add(d)
+	}
+}
+
 func (l *dealList) put(d deal) {
 	if l.joins(&d) {
 		return

@@ -35,13 +35,11 @@ func (sg *segments) without(t *thread, why outOf, list []edgeCount) {
 	t.book.out[why] += sg.places.instrs(list)
 }
 
-// closed notes that a segment of t has ended, reopened that it goes on after all.
+// closed notes that a segment of t has ended.
 func (sg *segments) closed(t *thread, p *segment) {
 	p.by = t
 	t.book.cut += sg.places.instrs(p.edges)
 }
-
-func (sg *segments) reopened(t *thread, p *segment) { t.book.cut -= sg.places.instrs(p.edges) }
 
 // counts notes that a section has a segment; sections may nest.
 func (sg *segments) counts(p *segment) {

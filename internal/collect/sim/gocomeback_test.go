@@ -1,6 +1,7 @@
 package sim_test
 
 import (
+	"fmt"
 	"os"
 	"testing"
 
@@ -20,13 +21,38 @@ func TestGoroutinesComeBack(t *testing.T) {
 	}{{"1", "4", "1"}, {"2", "4", "0"}, {"3", "9", "1"}} {
 		env := append(os.Environ(), "GODEBUG=asyncpreemptoff="+how.async)
 		t.Run(how.seed, func(t *testing.T) {
-			path, status, said, _ := simulatedIn(t, env, 4, bin, how.seed, how.workers)
+			path, status, said, calls := simulatedIn(t, env, 4, bin, how.seed, how.workers)
 			if status != 0 {
 				t.Fatalf("status %d: %s", status, said)
 			}
 			waysLeadThere(t, path)
+			if n := fmt.Sprintln(callsOf(t, path, "main.through")); n != calls {
+				t.Errorf("%s calls of through are counted, the program made %s", n, calls)
+			}
 		})
 	}
+}
+
+// callsOf is how often a function was called in sections.
+func callsOf(t *testing.T, path, function string) (n uint64) {
+	t.Helper()
+	p, err := profile.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Close()
+	tab := p.Tables()
+	if err := p.Scan(func(in *profile.Instance) error {
+		for _, c := range in.Edges {
+			if e := &tab.Edges[c.Row]; e.Kind == profile.EdgeCall && e.To >= 0 && begins(tab, e.To, function) {
+				n += c.N
+			}
+		}
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	return n
 }
 
 // waysLeadThere holds the counts of all parts to that.

@@ -44,11 +44,7 @@ func (lv *lives) enterCreate(t *thread, f *fn) {
 func (lv *lives) leaveCreate(t *thread, c *call) {
 	switch {
 	case c.create != nil:
-		p := c.create.Span.(*segment)
-		lv.segments.reopened(t, p)
-		t.keepFor(p)
-		t.locks, t.given = append(t.locks, p.locks...), append(t.given, p.given...)
-		t.segment = p.start
+		lv.segments.reopen(t, c.create.Span.(*segment))
 	case c.created:
 		op, _ := lv.segments.cutOp(t, section.OpCreated)
 		op.Site = c.site

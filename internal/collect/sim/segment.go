@@ -3,6 +3,8 @@
 package sim
 
 import (
+	"slices"
+
 	"lime/internal/engine"
 	"lime/internal/guest"
 	"lime/internal/profile"
@@ -155,6 +157,18 @@ func (sg *segments) cut(t *thread) *segment {
 	t.fresh()
 	sg.resume(t, p.stack)
 	return p
+}
+
+// reopen lets a segment of t's that has ended go on after all, with all that it holds.
+func (sg *segments) reopen(t *thread, p *segment) {
+	t.book.cut -= sg.places.instrs(p.edges)
+	hw := p.hw
+	hw.add(t.carryHW)
+	t.carry, t.carryHW, t.samples = slices.Concat(p.edges, t.carry), hw, slices.Concat(p.samples, t.samples)
+	t.locks, t.given = slices.Concat(p.locks, t.locks), slices.Concat(p.given, t.given)
+	t.off, t.earlier = p.off+t.off, slices.Concat(p.earlier, t.earlier)
+	t.deals.follow(p.deals)
+	t.segment = p.start
 }
 
 // cameBack is the edge by which a goroutine has returned to where it stands, if it has been on a

@@ -84,7 +84,6 @@ type before struct {
 	op    section.Op
 	taken []edgeCount
 	busy  uint64
-	start segmentStart
 	hw    hardware // of the loop, and what the segment holds
 	pass  *passage
 }
@@ -95,7 +94,7 @@ func (tr *trials) cutBefore(s *spinner) *before {
 		return nil
 	}
 	t := s.t
-	b := &before{s: s, busy: t.busy, start: t.segment, pass: t.pass}
+	b := &before{s: s, busy: t.busy, pass: t.pass}
 	b.op, b.taken = tr.parking.cutSpin(t, s)
 	return b
 }
@@ -105,17 +104,11 @@ func (tr *trials) undo(b *before) {
 	if b == nil {
 		return
 	}
-	t, p := b.s.t, b.op.Span.(*segment)
-	tr.segments.reopened(t, p)
+	t := b.s.t
 	t.book.out[outLoop] -= tr.places.instrs(b.taken)
-	t.pass = nil
-	t.carry = slices.Concat(p.edges, b.taken, t.carry)
-	hw := p.hw
-	hw.add(t.carryHW)
-	t.carryHW, t.samples = hw, append(p.samples, t.samples...)
-	t.off, t.earlier, t.given = p.off+t.off, p.earlier, append(p.given, t.given...)
-	t.locks = append(p.locks, t.locks...)
-	t.segment, t.busy = b.start, b.busy
+	t.pass, t.busy = nil, b.busy
+	t.carry = slices.Concat(b.taken, t.carry)
+	tr.segments.reopen(t, b.op.Span.(*segment))
 }
 
 // prove tells of the wait: the thread has left its loop because others have changed what it

@@ -20,6 +20,7 @@ type work struct {
 	chance *rand.Rand
 	live   *tree
 	sum    uint64
+	calls  int // of through
 }
 
 //go:noinline
@@ -57,6 +58,11 @@ func through(n int, h uint64) uint64 {
 		h = h*6364136223846793005 + uint64(i)
 	}
 	return h
+}
+
+func (w *work) through(n int) {
+	w.sum = through(n, w.sum)
+	w.calls++
 }
 
 //go:noinline
@@ -98,7 +104,7 @@ func (w *work) step(lock *sync.Mutex, turn chan uint64) {
 	case 2, 3:
 		w.live = grow(n % 9)
 	case 4:
-		w.sum = through(20*n, w.sum)
+		w.through(20 * n)
 	case 5:
 		w.sum = deep(n, w.sum)
 	case 6:
@@ -118,7 +124,7 @@ func (w *work) step(lock *sync.Mutex, turn chan uint64) {
 func main() {
 	seed, _ := strconv.ParseUint(os.Args[1], 10, 64)
 	workers, _ := strconv.Atoi(os.Args[2])
-	debug.SetGCPercent(1)
+	debug.SetGCPercent(-1)
 	var (
 		wg   sync.WaitGroup
 		lock sync.Mutex
@@ -133,12 +139,17 @@ func main() {
 			w.chance = rand.New(rand.NewPCG(seed, uint64(k)))
 			for i := range 120 {
 				w.step(&lock, turn)
+				w.through(i)
 				switch {
+				case i == 15:
+					runtime.Gosched()
+				case i == 18: // the first collection makes threads of its own in whose work it begins
+					debug.SetGCPercent(1)
 				case i == 60:
 					g.meet(workers)
 				case i == 70 && k == 0:
 					time.Sleep(time.Microsecond)
-				case i%20 == k:
+				case i > 18 && i%20 == k:
 					runtime.GC()
 				case i == 119 && k == 1:
 					runtime.Goexit()
@@ -147,9 +158,12 @@ func main() {
 		})
 	}
 	wg.Wait() /* END */
-	var all uint64
+	calls, all := 0, uint64(0)
 	for k := range sums {
 		all += sums[k].sum
+		calls += sums[k].calls
 	}
-	fmt.Println(all != 0)
+	if all != 0 {
+		fmt.Println(calls)
+	}
 }
