@@ -14,7 +14,7 @@ import (
 //	TIME THREAD WORD [key=value ...]
 //
 // with the keys of=THREAD, obj=N, n=N, woken=1,2, at=F:C/F:C (the stack, innermost first; F the
-// function, C the call), kept=N, untyped, handed, peer
+// function, C the call), kept=N, again, untyped, handed, peer
 // (which is handed, too); go-idle ends a wait for work. An instance prints as
 //
 //	KIND @PLACE t0[start-arrive>release] ...
@@ -68,6 +68,8 @@ func setField(t *testing.T, op *Op, kv string) {
 		op.N = unit.Cycles(number(t, v))
 	case "kept":
 		op.Site.Kept = number(t, v)
+	case "again":
+		op.Again = true
 	case "untyped":
 		op.Untyped = true
 	case "handed":

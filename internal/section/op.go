@@ -95,6 +95,7 @@ type Op struct {
 	Built   bool        // OpArrive: at a barrier that the program built itself
 	Handed  bool        // OpRelease: those who let them out do not go in where they wait, or one at a time comes out
 	Peer    bool        // OpRelease, Handed: t waits there itself at times, as for a lock
+	Again   bool        // OpWaitBegin: it was woken where it waited here last, and has not been let through: it has only looked
 	Untyped bool        // OpWaitBegin: a bare futex, which may as well be a lock's
 	Meeting any         // OpArrive: with other processes, of which nothing is seen here; the collector's handle
 	Final   bool        // OpExit: it ends the program

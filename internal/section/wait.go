@@ -14,6 +14,7 @@ type waitState struct {
 	over    bool
 	idle    bool     // over: it was for work to do
 	lock    bool     // over: it was a lock's
+	named   *release // that let the thread go last, though it may not have gone on yet
 	done    bool     // it ended a section
 	by      ThreadID // done: who opened that barrier, and how many parts it had closed by then
 	byParts int
@@ -56,6 +57,9 @@ func (t *thread) split(m mark, at, start unit.Cycles, site Site) Part {
 // waitBegin is provisional: the wait may turn out to end a section, or not.
 func (r *Recogniser) waitBegin(t *thread, op *Op) {
 	r.cancel(t)
+	if op.Again {
+		r.holding.again(t)
+	}
 	for _, p := range t.open {
 		p.off -= min(p.off, op.N)
 	}
@@ -125,11 +129,21 @@ func (r *Recogniser) release(t *thread, op *Op) {
 		p.woken[id] = true
 	}
 	p.one = op.One && len(p.woken) == 1
-	opens := r.opens(p)
+	opens := !r.holding.overtaken(p) && r.opens(p)
 	r.noteDealer(t, op.Woken)
+	p.names(r.threads, op.Woken)
 	if opens {
 		r.pending = nil
 		r.opened(t, p)
+	}
+}
+
+// names notes whom the release lets go.
+func (p *release) names(threads map[ThreadID]*thread, woken []ThreadID) {
+	for _, id := range woken {
+		if q := threads[id]; q != nil {
+			q.wait.named = p
+		}
 	}
 }
 
@@ -180,6 +194,9 @@ func (r *Recogniser) opens(p *release) bool {
 			return false
 		}
 		if p.woken[id] {
+			if w.named != nil && w.named != p {
+				return false // it has not come out since others let it go: it cannot have come to a barrier anew
+			}
 			waiters++
 			untyped = untyped || w.untyped
 		}

@@ -60,16 +60,66 @@ func (k *holding) handOut(is func(*held) bool) {
 func (k *holding) goesOn(h *held, parts []Part) bool {
 	for i := range h.e.parts {
 		old := &h.e.parts[i]
-		t := k.r.threads[old.Thread]
-		if next(parts, old) != nil {
-			continue
-		}
-		if t.state == gone || t.parts != old.Number+1 || t.top() != h.tops[i] || t.state == waiting && t.wait.done {
+		if t := k.r.threads[old.Thread]; next(parts, old) == nil && (!k.isNext(h, i) || t.inside()) {
 			return false
 		}
 	}
 	return true
 }
+
+// isNext reports whether a thread of a passage is in its next part, or still in the wait before it.
+func (k *holding) isNext(h *held, i int) bool {
+	old := &h.e.parts[i]
+	t := k.r.threads[old.Thread]
+	return t.state != gone && t.parts == old.Number+1 && t.top() == h.tops[i]
+}
+
+// again takes the passage back that was to end the wait in which a thread is again: it was not let
+// through, and so was nobody by a barrier.
+func (k *holding) again(t *thread) {
+	if h := k.last(t.id); h != nil {
+		k.takeBack(h, nil)
+	}
+}
+
+// overtaken takes the last passage back if one of its threads lets others go once more, before all
+// have come out of it: they cannot have come to a barrier anew.
+func (k *holding) overtaken(p *release) bool {
+	h := k.last(p.by)
+	if h == nil || h.object != p.object || !slices.ContainsFunc(h.e.parts, func(old Part) bool {
+		return p.woken[old.Thread] && k.r.threads[old.Thread].inside()
+	}) {
+		return false
+	}
+	return k.takeBack(h, p)
+}
+
+// last is the passage behind which a thread is in its next part, nil if none of those kept back is it.
+func (k *holding) last(id ThreadID) *held {
+	i := slices.IndexFunc(k.list, func(h *held) bool {
+		return slices.ContainsFunc(h.e.parts, func(old Part) bool {
+			return old.Thread == id && k.r.threads[id].parts == old.Number+1
+		})
+	})
+	if i < 0 {
+		return nil
+	}
+	return k.list[i]
+}
+
+// takeBack forgets a passage, if no thread has come to another section's end since.
+func (k *holding) takeBack(h *held, p *release) bool {
+	for i := range h.e.parts {
+		if !k.isNext(h, i) {
+			return false
+		}
+	}
+	k.forget(h, p, nil)
+	return true
+}
+
+// inside reports whether a thread is still in a wait that has ended a section.
+func (t *thread) inside() bool { return t.state == waiting && t.wait.done }
 
 // next is the part that a thread did after another one.
 func next(parts []Part, old *Part) *Part {
@@ -154,6 +204,10 @@ func (p *Part) continues(old *Part) {
 
 // reopen does that to the part under way; points in it keep their place.
 func (k *holding) reopen(t *thread, old *Part, p *release) {
+	inside := t.inside()
+	if inside { // in the wait that the passage was to end
+		t.top().start = t.wait.at
+	}
 	o, between := t.top(), t.top().start-old.Arrive
 	shift := func(m *mark) {
 		if m.part == o && m.closed == t.parts {
@@ -176,4 +230,7 @@ func (k *holding) reopen(t *thread, old *Part, p *release) {
 	o.start, o.spans = old.Start, slices.Concat(old.Spans, o.spans)
 	o.lock, o.off, o.idle = o.lock+old.LockWait, o.off+old.OffCPU, o.idle+between
 	o.kept = min(o.kept, old.site.Kept)
+	if inside {
+		t.wait.done, t.wait.mark = false, t.mark()
+	}
 }

@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"slices"
 
+	"lime/internal/collect/known"
 	"lime/internal/engine"
 )
 
@@ -46,6 +47,7 @@ type doing struct {
 	edges  []edgeCount // since then, in segments that have ended
 	from   int         // how many of the counts carried for the segment under way are older
 	before deeds       // what it did, or waited for, until then
+	asked  bool        // it has waited for others' work, or let others go on that did: of most threads nobody asks
 }
 
 // deed is a share of some time, by the block that has most of a function's.
@@ -68,11 +70,15 @@ type awaited struct {
 const leastDeed = 1.0 / 64
 
 // did notes what a thread did in a segment that has ended.
-func (t *thread) did(edges []edgeCount) {
-	if t.goroutine == nil {
+func (t *thread) did(p *segment) {
+	x, edges := &t.doing, p.edges
+	switch {
+	case t.goroutine != nil || x.asked:
+	case t.in(known.CondWake, known.CondWakeAll) == nil:
 		return
+	default:
+		x.asked, x.since = true, p.start.at
 	}
-	x := &t.doing
 	x.edges = t.adder.sum(append(x.edges, edges[min(x.from, len(edges)):]...))
 	x.from = 0
 }
@@ -89,15 +95,38 @@ func (aw *awaiting) letsGo(by *thread, since uint64) awaited {
 	if out.worked < all && x.before != nil {
 		out.deeds = mixed(out.deeds, out.worked, x.before, all-out.worked)
 	}
-	*x = doing{since: now, before: out.deeds, from: len(by.carry)}
+	*x = doing{since: now, before: out.deeds, from: len(by.carry), asked: true}
 	return out
 }
 
 // goesOn is told that t has waited for so long, at a stack, for others' work.
 func (aw *awaiting) goesOn(t *thread, stack []frameRef, units uint64, what awaited) {
-	t.doing = doing{since: t.now(), before: what.deeds, from: len(t.carry)}
+	t.doing = doing{since: t.now(), before: what.deeds, from: len(t.carry), asked: true}
 	if units = aw.focus.lasts(t, units); units > 0 {
 		t.samples = append(t.samples, pathSample{stack: stack, base: t.base(), units: units, waits: true, awaits: what})
+	}
+}
+
+// lets tells what the threads have waited for whose waits by has ended. Who has been woken from a
+// condition and waits for its lock still does not wait for the work of who gives that back.
+func (aw *awaiting) lets(by *thread, woken []*thread) {
+	wakes := by.in(known.CondWake, known.CondWakeAll) != nil
+	for _, t := range woken {
+		if t.waitsOn == waitsReported && !t.untyped && (wakes || t.in(known.CondWait) == nil) {
+			t.wake.what = aw.letsGo(by, t.segment.at)
+		}
+	}
+}
+
+// waitOver tells the end of a wait.
+func (aw *awaiting) waitOver(t *thread, stack []frameRef) {
+	waits, since, what := t.segment.stack, t.segment.at, t.wake.what
+	t.wake.what = awaited{}
+	switch idle := aw.segments.waitOver(t, stack); {
+	case idle:
+		aw.goesOn(t, waits, t.now()-min(t.now(), since), what)
+	case aw.segments.rec.Ended(t.id):
+		aw.goesOn(t, nil, 0, awaited{})
 	}
 }
 

@@ -9,8 +9,8 @@ import (
 
 // waitOver tells the end of a wait. If it ended a section, what the thread did in it is dropped; if
 // it was for work to do, it is no event either: that time is idleness of the section, with what its
-// function has executed meanwhile.
-func (sg *segments) waitOver(t *thread, stack []frameRef) {
+// function has executed meanwhile. It reports whether it was that.
+func (sg *segments) waitOver(t *thread, stack []frameRef) (idle bool) {
 	waited := t.at - min(t.at, t.waitAt)
 	t.waitsOn = waitsNot
 	kind := t.wake.waitedFor()
@@ -21,7 +21,7 @@ func (sg *segments) waitOver(t *thread, stack []frameRef) {
 	if sg.rec.Ended(t.id) {
 		sg.begin(t, outCall, stack)
 		sg.restartOnReturn(t, stack)
-		return
+		return false
 	}
 	if op.Idle {
 		sg.forget(t, outCall)
@@ -30,6 +30,7 @@ func (sg *segments) waitOver(t *thread, stack []frameRef) {
 	if call := sg.places.site(0, stack).Place(); call != 0 && waited > 0 && !op.Idle {
 		t.note(kind, uint64(call), waited)
 	}
+	return op.Idle
 }
 
 // reportOpening tells of a release. If that ends a section, the releasing thread's next one starts

@@ -18,9 +18,10 @@ func TestOwnBarriersInParallel(t *testing.T) {
 		inline  bool // is found where it is inlined, too: it has a place at which all threads meet
 	}{
 		{"sense", true, true}, {"tree", true, false}, {"yield", true, true}, {"later", true, true}, {"futex", true, false},
-		{"halves", true, true},
+		{"halves", true, true}, {"condition", true, true},
 		{"ticket", false, true}, {"ttas", false, true}, {"chain", false, true},
 		{"mutex", false, true}, {"permits", false, true},
+		{"turns", false, true},
 	} {
 		for _, form := range []string{"", " -DINLINE"} {
 			if form != "" && !c.inline {

@@ -35,6 +35,7 @@ type wakeState struct {
 	places    map[unit.Addr]bool // where it has waited
 	turns     bool               // who has let it go waits there at times, too
 	others    bool               // it was a thread of the program that has let it go
+	what      awaited            // what it has waited for, if that was others' work
 }
 
 // waitedFor is what a wait for a futex was for that was not for work to do: whoever is woken by a

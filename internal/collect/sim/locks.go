@@ -15,11 +15,13 @@ type locks struct {
 	operations *operations
 	places     *places
 	segments   *segments
+	awaiting   *awaiting
 	beside     *beside
 	freed      map[uint64]uint64  // clock at which a lock was last given back
 	holders    map[uint64]*thread // who has a lock
 	lockBook   *lockBook
 	waiters    map[uint64]int // threads in known.CondWait, by object
+	turns      *inTurn
 }
 
 // willHold notes that t, in a call that takes a lock, is the next to have it. Where threads run in
@@ -62,6 +64,7 @@ func (l *locks) enterLock(t *thread, f *fn) {
 func (l *locks) enterUnlock(t *thread, f *fn) {
 	lock := l.openCalls.object(t, f, f.Object)
 	l.replay(t, lock)
+	t.turn.gives(lock)
 	if !l.lockBook.givesLock(t, lock) {
 		return
 	}

@@ -76,6 +76,8 @@ func (r *run) leavingTable() [known.Roles]leaving {
 		known.Turn:        r.locks.leaveTurn,
 		known.After:       r.locks.leaveAfter,
 		known.CondWait:    r.locks.leaveCondWait,
+		known.CondWake:    r.locks.leaveCondWake,
+		known.CondWakeAll: r.locks.leaveCondWake,
 		known.Gate:        r.barriers.leaveCandidate,
 		known.TaskWait:    r.tasks.leaveTaskWait,
 		known.TaskObject:  r.tasks.leaveTaskObject,

@@ -43,6 +43,8 @@ type run struct {
 	passPoints *passPoints
 	openCalls  *openCalls
 	locks      *locks
+	turns      *inTurn
+	awaiting   *awaiting
 	barriers   *barriers
 	regions    *regions
 	lineages   *lineages

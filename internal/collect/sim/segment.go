@@ -152,7 +152,7 @@ func (sg *segments) cut(t *thread) *segment {
 	if sg.rounds.now == nil {
 		sg.reportYields(t, p)
 	}
-	t.did(p.edges)
+	t.did(p)
 	sg.closed(t, p)
 	t.fresh()
 	sg.resume(t, p.stack)

@@ -85,6 +85,7 @@ type thread struct {
 	rests   uint64     // its clock when it reached the end of a parallel region last
 	host    hostThread // threads in parallel
 	wake    wakeState
+	turn    turnState
 	book    *book // of its instructions; goroutines have one together
 	started uint64
 	focus   *focus  // nil: the whole run is measured

@@ -20,10 +20,12 @@ type waits struct {
 	precedence *precedence
 	roster     *roster
 	segments   *segments
+	awaiting   *awaiting
 	images     *images
 	cores      *cores
 	beside     *beside
 	handing    *handing
+	turns      *inTurn
 	wakes      []*thread // that the call just handled has woken
 }
 
@@ -90,6 +92,7 @@ func (ws *waits) reportRelease(by *thread, woken []*thread) {
 		return
 	}
 	ws.handing.lets(by, woken)
+	ws.awaiting.lets(by, woken)
 	if c := by.in(known.CondWake, known.CondWakeAll); c != nil {
 		ws.condRelease(by, c, woken)
 		return
@@ -119,7 +122,7 @@ func (ws *waits) reportRelease(by *thread, woken []*thread) {
 		op.Through = ws.through(by, op.Woken)
 		ws.segments.reportOpening(by, op)
 		for _, t := range late {
-			ws.segments.waitOver(t, t.segment.stack)
+			ws.awaiting.waitOver(t, t.segment.stack)
 		}
 	}
 }
@@ -206,6 +209,7 @@ func (ws *waits) condRelease(by *thread, c *call, woken []*thread) {
 		}
 	}
 	if len(op.Woken) > 0 {
+		op.Handed, op.Peer = ws.turns.lets(by, op.Woken)
 		ws.segments.reportOpening(by, op)
 	}
 }
@@ -226,7 +230,7 @@ func (ws *waits) reportWake(t *thread) {
 	switch t.waitsOn {
 	case waitsReported:
 		if t.in(known.CondWait) == nil {
-			ws.segments.waitOver(t, t.segment.stack)
+			ws.awaiting.waitOver(t, t.segment.stack)
 		}
 		return // else at the return of the condition wait
 	case waitsIdle:

@@ -48,6 +48,7 @@ func (r *run) wireSegments() {
 		clocks: r.clocks, operations: r.operations, places: r.places, probes: r.probes, roster: r.roster, rounds: r.rounds,
 		eng: r.eng, images: r.images, meter: r.meter, rec: r.rec, beside: r.beside, focus: r.focus,
 	}
+	r.awaiting = newAwaiting(r)
 	r.sampling = &sampling{
 		focus: r.focus, counting: r.counting, places: r.places, out: r.out,
 		amid:    r.beside == nil && r.meter.Mode() == engine.Count,
@@ -70,9 +71,10 @@ func (r *run) wireCalls() {
 		beside: r.beside, focus: r.focus,
 		locks: map[uint64]*lockState{}, waits: map[uint64]*lockWaits{}, changes: newLockChanges(r.cfg.Locks),
 	}
+	r.turns = &inTurn{places: r.places, roster: r.roster, taken: map[unit.Addr]bool{}}
 	r.locks = &locks{
 		clocks: r.clocks, openCalls: r.openCalls, operations: r.operations, places: r.places,
-		segments: r.segments, lockBook: book, beside: r.beside,
+		segments: r.segments, awaiting: r.awaiting, lockBook: book, beside: r.beside, turns: r.turns,
 		freed: map[uint64]uint64{}, holders: map[uint64]*thread{}, waiters: map[uint64]int{},
 	}
 	r.barriers = &barriers{
@@ -106,7 +108,8 @@ func (r *run) wireSpinning() {
 	}
 	r.waits = &waits{
 		barriers: r.barriers, counting: r.counting, operations: r.operations, places: r.places, precedence: r.precedence,
-		roster: r.roster, segments: r.segments, images: r.images, cores: r.cores, beside: r.beside,
+		roster: r.roster, segments: r.segments, awaiting: r.awaiting, images: r.images, cores: r.cores, beside: r.beside,
+		turns: r.turns,
 		handing: &handing{
 			barriers: r.barriers, beside: r.beside, memory: r.memory, eng: r.eng, contended: map[unit.Addr]bool{},
 		},
@@ -138,7 +141,7 @@ func (r *run) wireLives() {
 		images: r.images, cores: r.cores, beside: r.beside, focus: r.focus, out: r.out, end: r.end,
 	}
 	r.goroutines = &goroutines{
-		awaiting: newAwaiting(r),
+		awaiting: r.awaiting,
 		clocks:   r.clocks, lives: r.lives, memory: r.memory, openCalls: r.openCalls, operations: r.operations,
 		places: r.places,
 		probes: r.probes, segments: r.segments, images: r.images, cores: r.cores, rec: r.rec, lineages: r.lineages,

@@ -1,7 +1,8 @@
 /* Threads that wait for one another in ways of their own: ownbarrier THREADS ROUNDS. KIND says how:
  * sense, tree, yield, later (it looks for a while before it yields), futex, halves (to arrive and to
- * wait are two functions) are barriers, ticket, ttas and mutex locks, permits a semaphore for half
- * of them, chain is a ring of flags. INLINE: the compiler puts them into the function that works. */
+ * wait are two functions), condition are barriers, ticket, ttas and mutex locks, permits a semaphore
+ * for half of them, chain is a ring of flags, turns one of a condition that wakes all. INLINE: the
+ * compiler puts them into the function that works. */
 #define _GNU_SOURCE
 #include <linux/futex.h>
 #include <pthread.h>
@@ -18,12 +19,14 @@
 #define FUNCTION static __attribute__((noinline))
 #endif
 
-enum { sense, tree, yield, later, futex, ticket, ttas, chain, mutex, permits, halves };
+enum { sense, tree, yield, later, futex, ticket, ttas, chain, mutex, permits, halves, condition, turns };
 
 static int threads, rounds;
 static atomic_int arrived, phase, next, held, given;
 static struct { _Alignas(64) atomic_int flag; } flags[2][8][64];
 static double out[64][8];
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
 
 __attribute__((noinline)) static int arrive(void)
 {
@@ -79,6 +82,24 @@ FUNCTION void wait_for_others(int id, int round)
 	case halves:
 		until_all_have(arrive());
 		return;
+	case condition:
+		pthread_mutex_lock(&lock);
+		now = phase;
+		if (++held == threads) {
+			held = 0;
+			phase++;
+			pthread_cond_broadcast(&changed);
+		}
+		while (phase == now)
+			pthread_cond_wait(&changed, &lock);
+		pthread_mutex_unlock(&lock);
+		return;
+	case turns:
+		pthread_mutex_lock(&lock);
+		while (phase % threads != id)
+			pthread_cond_wait(&changed, &lock);
+		pthread_mutex_unlock(&lock);
+		return;
 	case chain:
 		while (atomic_load(&phase) % threads != id)
 			__builtin_ia32_pause();
@@ -118,7 +139,13 @@ static void let_go(int id)
 		atomic_store(&held, 0);
 	else if (KIND == ticket || KIND == chain)
 		atomic_fetch_add(&phase, 1);
-	else if (KIND == mutex || KIND == permits) {
+	else if (KIND == turns) {
+		out[id][1] = work(out[id][1], 20 << (3 - id % 4) * 4);
+		pthread_mutex_lock(&lock);
+		phase++;
+		pthread_cond_broadcast(&changed);
+		pthread_mutex_unlock(&lock);
+	} else if (KIND == mutex || KIND == permits) {
 		out[id][1] = work(out[id][1], 200000);
 		atomic_fetch_sub(&given, 1);
 		syscall(SYS_futex, &given, FUTEX_WAKE_PRIVATE, 1, 0, 0, 0);
