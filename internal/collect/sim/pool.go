@@ -19,6 +19,7 @@ type poolRegion struct {
 	id     uint64
 	master *thread
 	in     map[*thread]bool // who takes part
+	at     uint64           // the clock at which it begins
 	last   uint64           // threads in parallel: the clock at which the last task was done
 }
 
@@ -83,7 +84,7 @@ func (t *thread) outside() bool {
 // openPool begins a region at a call of t, which works on in it.
 func (ts *tasks) openPool(t *thread, c *call) {
 	ts.regions.forks++
-	k := &poolRegion{id: ts.regions.forks, master: t, in: map[*thread]bool{t: true}}
+	k := &poolRegion{id: ts.regions.forks, master: t, in: map[*thread]bool{t: true}, at: t.now()}
 	ts.pools.open = append(ts.pools.open, k)
 	op := ts.openCalls.arrival(t, c, section.OpFork)
 	op.Site.Library, op.Object = ts.places.inLibrary(&op.Site), k.id
@@ -186,6 +187,9 @@ func (ts *tasks) givenTask(t *thread) bool {
 		return false
 	}
 	if !k.in[t] {
+		if t.idle { // it has only waited since it did its last task, or was made
+			ts.beside.since(t, max(t.rests, t.started), k.at)
+		}
 		ts.joinPool(t, k, t.now())
 	}
 	if k.master != t {
