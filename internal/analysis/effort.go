@@ -188,6 +188,7 @@ type chargeKey struct {
 	loop     lineKey // of the loop's test: a loop that is inlined twice is one in the source
 	inLoop   bool
 	runtime  string
+	call     lineKey // of a library, at a place
 }
 
 type charged struct {
@@ -206,10 +207,13 @@ func (c *charges) add(at codeSite, runtime string, path profile.PathID, time flo
 	if at.node >= 0 {
 		n := &c.r.tab.Nodes[at.node]
 		key.function, loop = n.Function, c.r.procs().innermostLoop(at.node)
-		if loop >= 0 {
+		if loop >= 0 && !at.calls { // a call of a library's is a place of its own in the loop
 			key = chargeKey{function: profile.None, loop: c.r.prog.nodeKey(loop), inLoop: true, runtime: runtime}
 		}
 		line = frameKey(n.Frames[min(at.frame, len(n.Frames)):], n.LastAddr)
+		if at.calls {
+			key.call = line
+		}
 	}
 	x := c.times[key]
 	if x == nil {

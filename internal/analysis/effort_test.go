@@ -2,6 +2,7 @@ package analysis
 
 import (
 	"math"
+	"slices"
 	"testing"
 
 	"lime/internal/profile"
@@ -143,6 +144,7 @@ func TestLibraryThreads(t *testing.T) {
 		{[]string{start, app}, "work", app},
 		{[]string{start, app, lzma}, "work", app},
 		{[]string{start, app, gomp, lzma}, "work", app},
+		{[]string{start, app, libc}, "work", app},
 		{[]string{start, app, gomp}, "OpenMP (libgomp)", app},
 	} {
 		tab.Paths = nil
@@ -156,6 +158,9 @@ func TestLibraryThreads(t *testing.T) {
 		}
 		if c.at != "" {
 			at = node[c.at]
+		}
+		if calls := slices.Contains([]string{libc, lzma}, c.path[len(c.path)-1]) && what == "work" && c.at == app; got.calls != calls {
+			t.Errorf("%v: that the program's own code had called something: %t", c.path, got.calls)
 		}
 		if what != c.want || got.node != at {
 			t.Errorf("%v: %s for node %d, want %s for %d", c.path, what, got.node, c.want, at)

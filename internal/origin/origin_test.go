@@ -14,6 +14,9 @@ func TestOwnersOfNames(t *testing.T) {
 		"runtime.newproc1": GoScheduler, "sync.(*WaitGroup).Wait": GoScheduler, "runtime.memmove": GoRuntime, "runtime.mallocgc": GoRuntime,
 		"sync.(*Pool).Get": GoRuntime, "pthread_create": Threads, "std::thread::join": Threads, "clone": Threads,
 		"clone_graph": Program, "kmp_search": Program, "std::vector<int>::push_back": Language,
+		"void std::__introsort_loop<int*, long>(int*, int*, long)": Language, "std::ostream& std::operator<< <char>(std::ostream&)": Language,
+		"std::vector<int> merge<std::less<int> >(std::vector<int>)": Program, "unsigned long std::hash<(anonymous namespace)::key>(int)": Language,
+		"<app::Key as core::cmp::Ord>::cmp":  Program,
 		"core::iter::traits::Iterator::fold": Language, "MPI_Allreduce": MPI, "_start": System,
 	} {
 		if got := OfName(name); got != want {

@@ -68,7 +68,7 @@ func RuntimeLibrary(file string) bool {
 
 // OfName is whose code a function is, by the name that people read.
 func OfName(name string) Owner {
-	ended := name + "$"
+	ended := unreturned(name) + "$"
 	for _, r := range table() {
 		if hasPrefix(ended, r.names) {
 			return r.owner
@@ -97,6 +97,33 @@ func hasPrefix(s string, list []string) bool {
 		}
 	}
 	return false
+}
+
+// unreturned is a name without the type that the function returns, which those of C++'s templates begin
+// with.
+func unreturned(name string) string {
+	depth, from := 0, 0
+	for i := 0; i < len(name); i++ {
+		switch name[i] {
+		case '<':
+			depth++
+		case '>':
+			depth--
+		case '(':
+			if depth == 0 {
+				return name[from:]
+			}
+		case ' ':
+			if depth == 0 {
+				from = i + 1
+			}
+		case 'o': // its own name may be any of these
+			if depth == 0 && strings.HasPrefix(name[i:], "operator") {
+				return name[from:]
+			}
+		}
+	}
+	return name
 }
 
 // Chooses reports whether a function, by its name without what stands for the linkage table, tells
