@@ -62,33 +62,20 @@ func TestDealingIsChance(t *testing.T) {
 // than a limit later than the mean, but for chance.
 func evenButForChance(t *testing.T, path string, limit uint64) (n int) {
 	t.Helper()
-	p, err := profile.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer p.Close()
-	for id, s := range p.Tables().Sections {
-		if s.Kind != profile.SectionRegion {
-			continue
-		}
-		for in, err := range p.Instances(profile.SectionID(id)) {
-			if err != nil {
-				t.Fatal(err)
-			}
-			n++
-			var sum, most uint64
-			for i := range in.Parts {
-				x := &in.Parts[i]
-				sum, most = sum+x.Time(), max(most, x.Time())
-				if x.Time() > 0 && (x.Host.CPU == 0 || x.Host.Wall == 0) {
-					t.Errorf("passage %d, thread %d took %+v on the host", in.Seq, x.Thread, x.Host)
-				}
-			}
-			if lead := most - sum/uint64(len(in.Parts)); lead > in.Chance+limit {
-				t.Errorf("passage %d: the last thread is %d later than the mean, by chance %d", in.Seq, lead, in.Chance)
+	eachRegion(t, path, func(_ *profile.Reader, in *profile.Instance) {
+		n++
+		var sum, most uint64
+		for i := range in.Parts {
+			x := &in.Parts[i]
+			sum, most = sum+x.Time(), max(most, x.Time())
+			if x.Time() > 0 && (x.Host.CPU == 0 || x.Host.Wall == 0) {
+				t.Errorf("passage %d, thread %d took %+v on the host", in.Seq, x.Thread, x.Host)
 			}
 		}
-	}
+		if lead := most - sum/uint64(len(in.Parts)); lead > in.Chance+limit {
+			t.Errorf("passage %d: the last thread is %d later than the mean, by chance %d", in.Seq, lead, in.Chance)
+		}
+	})
 	return n
 }
 

@@ -49,6 +49,18 @@ func TestPoolsBeginWithTheirRegion(t *testing.T) {
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
+	eachRegion(t, path, func(_ *profile.Reader, in *profile.Instance) {
+		for _, x := range in.Parts[1:] {
+			if x.Start < in.Parts[0].Start {
+				t.Errorf("thread %d begins at %d, the region at %d", x.Thread, x.Start, in.Parts[0].Start)
+			}
+		}
+	})
+}
+
+// eachRegion calls f for each passage of a region.
+func eachRegion(t *testing.T, path string, f func(*profile.Reader, *profile.Instance)) {
+	t.Helper()
 	p, err := profile.Open(path)
 	if err != nil {
 		t.Fatal(err)
@@ -62,11 +74,7 @@ func TestPoolsBeginWithTheirRegion(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			for _, x := range in.Parts[1:] {
-				if x.Start < in.Parts[0].Start {
-					t.Errorf("thread %d begins at %d, the region at %d", x.Thread, x.Start, in.Parts[0].Start)
-				}
-			}
+			f(p, in)
 		}
 	}
 }
@@ -89,34 +97,21 @@ func poolWithFewTasks(t *testing.T) (bin string) {
 // checkPool: who was there before a region's end takes part in it.
 func checkPool(t *testing.T, path string, tasks int) {
 	t.Helper()
-	p, err := profile.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer p.Close()
 	regions := 0
-	for id, s := range p.Tables().Sections {
-		if s.Kind != profile.SectionRegion {
-			continue
+	eachRegion(t, path, func(p *profile.Reader, in *profile.Instance) {
+		end, there := uint64(0), 0
+		for i := range in.Parts {
+			end = max(end, in.Parts[i].Release)
 		}
-		for in, err := range p.Instances(profile.SectionID(id)) {
-			if err != nil {
-				t.Fatal(err)
-			}
-			end, there := uint64(0), 0
-			for i := range in.Parts {
-				end = max(end, in.Parts[i].Release)
-			}
-			for _, x := range p.Tables().Threads {
-				if x.Start < end {
-					there++
-				}
-			}
-			if regions++; len(in.Parts) != there || there < min(tasks, 8) {
-				t.Errorf("%d tasks: %d threads were there, %d took part", tasks, there, len(in.Parts))
+		for _, x := range p.Tables().Threads {
+			if x.Start < end {
+				there++
 			}
 		}
-	}
+		if regions++; len(in.Parts) != there || there < min(tasks, 8) {
+			t.Errorf("%d tasks: %d threads were there, %d took part", tasks, there, len(in.Parts))
+		}
+	})
 	if regions != 3 {
 		t.Errorf("%d tasks: %d regions", tasks, regions)
 	}
