@@ -160,16 +160,18 @@ func (f *flow) endInReturn(returns []int32, v int32, p int) {
 	}
 }
 
-// lastIn returns for every part the node at which its flow ends, if there is exactly one; else -1.
+// lastIn returns for every part the node at which its flow ends, if there is exactly one, where it is
+// interrupted apart; else -1.
 func (f *flow) lastIn() []int32 {
-	last := make([]int32, f.parts)
+	last, stops := make([]int32, f.parts), interruptions{f}
 	ends := make([]uint64, f.parts)
 	slices.Sort(f.odd)
 	f.odd = slices.Compact(f.odd)
 	for _, i := range f.odd {
-		if p := int(i) % f.parts; f.visits[i] > f.left[i] {
-			ends[p] += f.visits[i] - f.left[i]
-			last[p] = i / int32(f.parts)
+		v, p := i/int32(f.parts), int(i)%f.parts
+		if in, out := f.visits[i], f.left[i]+stops.stopped(v, p); in > out {
+			ends[p] += in - out
+			last[p] = v
 		}
 	}
 	for p, n := range ends {

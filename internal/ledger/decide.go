@@ -28,7 +28,7 @@ func (a *accountant) choices() {
 		w.exits, w.drops = w.exits[:0], w.drops[:0]
 		ends = a.f.endsAt(v, &place, ends)
 		for _, e := range ends {
-			if a.f.exits(e) {
+			if a.f.exits(e) || (interruptions{a.f}).stops(e) {
 				w.exits = append(w.exits, e)
 			} else {
 				w.drops = append(w.drops, e)

@@ -9,8 +9,9 @@ import (
 // program is a random program for tests: functions of blocks, run by an interpreter that counts as
 // a collector does.
 type program struct {
-	blocks []block
-	funcs  []int // entry block of each function
+	blocks  []block
+	funcs   []int // entry block of each function
+	handler int   // where a function begins that runs when a thread is interrupted, and calls another
 }
 
 // block is a basic block; to are blocks (tests and jumps) or functions (calls), next is the
@@ -37,6 +38,8 @@ func randomProgram(r *rand.Rand, funcs, size int) *program {
 			p.blocks = append(p.blocks, randomBlock(r, first, i, n, funcs))
 		}
 	}
+	p.handler = len(p.blocks)
+	p.blocks = append(p.blocks, block{kind: profile.EndCall, instrs: 5, to: []int{0}, next: p.handler + 1}, block{kind: profile.EndRet, instrs: 1})
 	for i := range p.blocks {
 		p.blocks[i].line = int32(i + 1)
 	}
@@ -86,7 +89,7 @@ func (p *program) tables(prof *profile.Profile) {
 		if b.line > 0 {
 			fs = []profile.Frame{{File: file, Line: b.line, Function: "f"}}
 		}
-		prof.AddNode(profile.Node{Image: img, Addr: uint64(i * 16), LastAddr: uint64(i*16 + 8), Instrs: b.instrs, Kind: b.kind,
+		prof.AddNode(profile.Node{Image: img, Addr: uint64(i * 16), Size: 16, LastAddr: uint64(i*16 + 8), Instrs: b.instrs, Kind: b.kind,
 			Function: profile.None, Frames: fs, First: fs})
 	}
 }
@@ -97,7 +100,7 @@ type machine struct {
 	r     *rand.Rand
 	h     habit
 	at    int
-	stack []int // call blocks that are open
+	stack []int // call blocks that are open; below nil: the block before which it was interrupted
 	dead  bool
 }
 
@@ -105,6 +108,7 @@ type machine struct {
 type counting struct {
 	exitEdge  bool // the edge out of the last block is counted
 	unmatched bool // a return from a call made before the section is counted
+	stops     bool // threads are interrupted in the midst of functions
 }
 
 // run executes up to steps blocks and returns how often each edge was taken, and the part's
@@ -122,6 +126,9 @@ func (m *machine) run(steps int, c counting, edges map[profile.Edge]uint64) (pro
 				edges[e]++
 			}
 		}
+		if c.stops && !m.dead && m.at > 0 && m.stopped() == 0 && m.r.IntN(20) == 0 {
+			m.interrupt()
+		}
 	}
 	if c.exitEdge {
 		part.ExitStack = m.open()
@@ -129,9 +136,31 @@ func (m *machine) run(steps int, c counting, edges map[profile.Edge]uint64) (pro
 	return part, time
 }
 
+// interrupt has the thread do something else before the next block, to which no edge leads. It is
+// not interrupted in that.
+func (m *machine) interrupt() {
+	m.stack = append(m.stack, ^m.at)
+	m.at = m.p.handler
+}
+
+// stopped is how often it is interrupted at the time.
+func (m *machine) stopped() (n int) {
+	for _, b := range m.stack {
+		if b < 0 {
+			n++
+		}
+	}
+	return n
+}
+
+// open lists the open calls. Where a thread was interrupted, the collector takes the block before
+// for one.
 func (m *machine) open() []profile.NodeID {
 	s := []profile.NodeID{}
 	for _, b := range m.stack {
+		if b < 0 {
+			b = ^b - 1
+		}
 		s = append(s, profile.NodeID(b))
 	}
 	return s
@@ -178,6 +207,11 @@ func (m *machine) ret(from int, floor *int, c counting) []profile.Edge {
 	}
 	call := m.stack[len(m.stack)-1]
 	m.stack = m.stack[:len(m.stack)-1]
+	if call < 0 {
+		m.at = ^call
+		*floor = min(*floor, len(m.stack))
+		return append(edges, m.edge(profile.None, profile.EdgeOdd))
+	}
 	m.at = m.p.blocks[call].next
 	if len(m.stack) >= *floor || c.unmatched {
 		edges = append(edges, m.edge(call, profile.EdgeReturn))

@@ -21,6 +21,7 @@ func (f *flow) begin() {
 		for open := common(part); frames[p] > open && f.unwind(p, &frames[p]); {
 		}
 	}
+	interruptions{f}.interrupted()
 	f.findOdd()
 	r.sources()
 	r.spread()
@@ -57,13 +58,18 @@ func (f *flow) unwind(p int, frames *int) bool {
 	if *frames == 0 {
 		return false
 	}
-	i := f.returnEdge(part.EntryStack[*frames-1], p)
+	i := interruptions{f}.wayBack(part.EntryStack[*frames-1], p)
 	if i < 0 {
 		return false
 	}
 	*frames--
-	f.take(i, p)
-	f.startAt(f.edges[i].to, p, int32(len(part.EntryStack)-*frames))
+	to, odd := f.edges[i].to, f.edges[i].from < 0
+	if !odd {
+		f.take(i, p)
+	}
+	if !odd || !(interruptions{f}).startsAt(to, p) {
+		f.startAt(to, p, int32(len(part.EntryStack)-*frames))
+	}
 	return true
 }
 
@@ -169,8 +175,10 @@ func (f *flow) unwindMore(r *reach, frames []int) bool {
 			continue
 		}
 		if n := f.frameInto(r, p, frames[p]); n >= 0 {
+			known := len(f.starts)
 			for frames[p] > n && f.unwind(p, &frames[p]) {
-				s := f.starts[len(f.starts)-1]
+			}
+			for _, s := range f.starts[known:] {
 				r.add(s.node, p)
 			}
 			found = true
@@ -184,7 +192,7 @@ func (f *flow) unwindMore(r *reach, frames []int) bool {
 func (f *flow) frameInto(r *reach, p, frames int) int {
 	stack := f.inst.Parts[p].EntryStack
 	for n := frames - 1; n >= 0; n-- {
-		i := f.returnEdge(stack[n], p)
+		i := interruptions{f}.wayBack(stack[n], p)
 		if i < 0 {
 			return -1
 		}
