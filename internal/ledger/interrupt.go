@@ -23,7 +23,7 @@ func (f interruptions) oddEdges(yield func(int32, *edge) bool) {
 	}
 }
 
-// interrupted makes starts of the blocks that parts came back to in that way: they were left more
+// interrupted makes starts, one for each part, of the blocks that parts came back to in that way: they were left more
 // often than come to. Blocks that are never come to otherwise are not meant: handlers, and where
 // exceptions land.
 func (f interruptions) interrupted() {
@@ -41,7 +41,7 @@ func (f interruptions) interrupted() {
 	}
 	for _, e := range f.oddEdges {
 		for _, c := range e.cells {
-			for n := c.N; regular[e.to] && n > 0 && f.lacks(e.to, int(c.Part)); n-- {
+			if regular[e.to] && c.N > 0 && f.lacks(e.to, int(c.Part)) {
 				f.startAt(e.to, int(c.Part), 1)
 			}
 		}
