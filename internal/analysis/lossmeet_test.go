@@ -7,8 +7,8 @@ import (
 )
 
 // Threads that meet every few hundred ns, now one later and now another, and now and then one by an
-// interrupt, lose what meeting costs; if one of them has more to do each time, it is that. Of longer
-// work between two meetings neither is said.
+// interrupt, lose what meeting costs; if one of them has more to do each time, it is that. Of
+// longer work between two meetings neither is said.
 func TestMeetingTooOften(t *testing.T) {
 	const us = 1e-3 // of noisyProfile's mean, 1 ms
 	for seed := range uint64(3) {

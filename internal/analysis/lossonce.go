@@ -1,6 +1,6 @@
-// Waits that happened once. A thread that is kept from its core for a moment by what the machine brings
-// about as well as the program makes others wait, too; that it happens again shows that it is the
-// program's doing.
+// Waits that happened once. A thread that is kept from its core for a moment by what the machine
+// brings about as well as the program makes others wait, too; that it happens again shows that it
+// is the program's doing.
 
 package analysis
 
@@ -11,8 +11,8 @@ func (o occurrences) and(time float64) occurrences {
 	return occurrences{o.parts + 1, o.sum + time, o.squares + time*time}
 }
 
-// once reports whether an event of waiting happened once, or next to that: no part has it twice, and one
-// of them has so much of its time that it weighs like less than two.
+// once reports whether an event of waiting happened once, or next to that: no part has it twice,
+// and one of them has so much of its time that it weighs like less than two.
 func (l *lossParts) once(event int32) bool {
 	o, n := l.spread[event], l.times[event]
 	return n > 0 && float64(n) <= o.parts && o.sum*o.sum < 2*o.squares

@@ -7,9 +7,9 @@ import (
 	"lime/internal/profile"
 )
 
-// Each thread works for 40 ms; the first one is off its core besides, at one line. What the machine makes
-// a thread wait for, and did so once, is lost and is no claim. That it did so again and again is one, or
-// in several threads, and so is what only the program does, though once.
+// Each thread works for 40 ms; the first one is off its core besides, at one line. What the machine
+// makes a thread wait for, and did so once, is lost and is no claim. That it did so again and again
+// is one, or in several threads, and so is what only the program does, though once.
 func TestOnceIsNoClaim(t *testing.T) {
 	const threads, ms = 4, 1_000_000
 	for _, c := range []struct {

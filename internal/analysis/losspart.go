@@ -235,9 +235,9 @@ func (b *lossBuilder) section(s *summary, f *sectionFlow, over float64) {
 	charge(TermUseful, busy, nil)
 }
 
-// unevenTerm is the term of what the threads of a section wait at its ends for those who take longer.
-// Where nothing proves that the program makes them take longer, and they meet again before they have
-// done more than it takes to meet, it is what meeting so often costs.
+// unevenTerm is the term of what the threads of a section wait at its ends for those who take
+// longer. Where nothing proves that the program makes them take longer, and they meet again before
+// they have done more than it takes to meet, it is what meeting so often costs.
 func (b *lossBuilder) unevenTerm(s *summary) string {
 	switch {
 	case !b.r.unproved[s.id]:

@@ -186,8 +186,8 @@ func (p *proc) leaving(b boundary, visit func(v int32, l *graph.ProcLoop)) {
 	}
 }
 
-// guards reports whether of a branch's ways one leads to a loop, and to nothing else, and the other one
-// to where the loop ends.
+// guards reports whether of a branch's ways one leads to a loop, and to nothing else, and the other
+// one to where the loop ends.
 func (p *proc) guards(b, loop boundary) (yes bool) {
 	if b.kind != boundBranch || loop.kind != boundLoop {
 		return false

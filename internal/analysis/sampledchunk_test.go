@@ -7,10 +7,10 @@ import (
 	"lime/internal/profile"
 )
 
-// Rows of a matrix are dealt out in chunks, and one is as long as thousands of others. The loop over
-// the columns of a row goes round more often where time is lost; the one over a chunk's rows does not,
-// though nearly all samples of the long row see it at the same place. Wherever in its chunk that is,
-// the inner loop is named.
+// Rows of a matrix are dealt out in chunks, and one is as long as thousands of others. The loop
+// over the columns of a row goes round more often where time is lost; the one over a chunk's rows
+// does not, though nearly all samples of the long row see it at the same place. Wherever in its
+// chunk that is, the inner loop is named.
 func TestALongRowOfAChunk(t *testing.T) {
 	const rowLoop, columnLoop, threads, instances, draws = 1, 2, 4, 24, 200
 	const chunk, short, long = 4, 60, 200_000

@@ -7,8 +7,8 @@ import (
 	"lime/internal/profile"
 )
 
-// Compilers test once in front of a loop whether it runs at all. Without lines that branch is known by
-// where its ways lead; one with anything else behind it is the program's.
+// Compilers test once in front of a loop whether it runs at all. Without lines that branch is known
+// by where its ways lead; one with anything else behind it is the program's.
 func TestGuardsOfLoops(t *testing.T) {
 	const fall, taken = profile.EdgeFall, profile.EdgeTaken
 	type edge struct {

@@ -260,8 +260,8 @@ func (w *rows) middle(of func(*unevenness) float64) float64 {
 	return 0
 }
 
-// mostDeviation is the mean of the instances' largest deviations: interrupts that meet a few of thousands
-// of short instances make those last for most of the time, and them alone uneven.
+// mostDeviation is the mean of the instances' largest deviations: interrupts that meet a few of
+// thousands of short instances make those last for most of the time, and them alone uneven.
 func (w *rows) mostDeviation() (mean float64) {
 	for i := range w.uneven {
 		mean += w.uneven[i].most / float64(len(w.uneven))

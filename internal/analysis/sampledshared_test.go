@@ -8,7 +8,8 @@ import (
 	"lime/internal/profile"
 )
 
-// slowed is what the machine makes of a piece of work: it takes a little longer always, and rarely much.
+// slowed is what the machine makes of a piece of work: it takes a little longer always, and rarely
+// much.
 func slowed(rnd *rand.Rand) float64 {
 	x := 1 + 0.05*rnd.ExpFloat64()
 	if rnd.IntN(20) == 0 {
@@ -17,8 +18,9 @@ func slowed(rnd *rand.Rand) float64 {
 	return x
 }
 
-// dealt are an instance's times if its pieces go to whoever is free first, the threads beginning one
-// after the other. A thread's first piece finds nothing in the caches: that is up to a fifth of the shortest piece.
+// dealt are an instance's times if its pieces go to whoever is free first, the threads beginning
+// one after the other. A thread's first piece finds nothing in the caches: that is up to a fifth of
+// the shortest piece.
 func dealt(rnd *rand.Rand, threads int, pieces []float64) []float64 {
 	free, t := make([]float64, threads), make([]float64, threads)
 	for i := range free {
@@ -48,9 +50,9 @@ func rowsOf(instances int, times func() []float64) *rows {
 	return w
 }
 
-// Of pieces that go to whoever comes first another thread has most each time. That the instances lose
-// time again and again is the program's doing all the same, and is proved nearly always: also if nobody
-// knows in most of them how they would have been shared out with a core for every thread.
+// Of pieces that go to whoever comes first another thread has most each time. That the instances
+// lose time again and again is the program's doing all the same, and is proved nearly always: also
+// if nobody knows in most of them how they would have been shared out with a core for every thread.
 func TestTakenInTurnIsProved(t *testing.T) {
 	const ms, draws = 1e6, 100
 	for _, c := range []struct {
@@ -122,8 +124,8 @@ func TestSlowedIsNotProved(t *testing.T) {
 	}
 }
 
-// What threads do that take a cache from one another varies by far more, but each for itself: they share no
-// amount of work.
+// What threads do that take a cache from one another varies by far more, but each for itself: they
+// share no amount of work.
 func TestSlowMemoryIsNotShared(t *testing.T) {
 	const ms, draws = 1e6, 400
 	rnd := rand.New(rand.NewPCG(6, 3))

@@ -97,8 +97,8 @@ func (ps *procs) of(f profile.FunctionID) *proc {
 }
 
 // chain lists the boundaries around a node in its function; a branch that guards a loop against
-// running not at all stands on the loop's own line, and is left out. Where lines are not known, it leads
-// to nothing but the loop, or to where that ends.
+// running not at all stands on the loop's own line, and is left out. Where lines are not known, it
+// leads to nothing but the loop, or to where that ends.
 func (ps *procs) chain(v profile.NodeID) []boundary {
 	p := ps.of(ps.tab.Nodes[v].Function)
 	if p == nil {
@@ -479,10 +479,11 @@ const (
 )
 
 // inner reports whether of two boundaries of one rank the inner one is named: of loops of unknown
-// length, unless samples say for sure that the outer one is likelier to go round more often, which the
-// one or two that happened to fall between them do not; of those that do go round more often, if they
-// say for sure that the inner one is likelier to: where in a chunk of rows a long row stands is always
-// the same, and makes the loop over the chunk look uneven; of branches, if they stand in one function.
+// length, unless samples say for sure that the outer one is likelier to go round more often, which
+// the one or two that happened to fall between them do not; of those that do go round more often,
+// if they say for sure that the inner one is likelier to: where in a chunk of rows a long row
+// stands is always the same, and makes the loop over the chunk look uneven; of branches, if they
+// stand in one function.
 func (w *walker) inner(outer, inner *part, rank int) bool {
 	switch rank {
 	case rankUneven:

@@ -160,8 +160,8 @@ func (f *flow) endInReturn(returns []int32, v int32, p int) {
 	}
 }
 
-// lastIn returns for every part the node at which its flow ends, if there is exactly one, where it is
-// interrupted apart; else -1.
+// lastIn returns for every part the node at which its flow ends, if there is exactly one, where it
+// is interrupted apart; else -1.
 func (f *flow) lastIn() []int32 {
 	last, stops := make([]int32, f.parts), interruptions{f}
 	ends := make([]uint64, f.parts)

@@ -23,9 +23,9 @@ func (f interruptions) oddEdges(yield func(int32, *edge) bool) {
 	}
 }
 
-// interrupted makes starts, one for each part, of the blocks that parts came back to in that way: they were left more
-// often than come to. Blocks that are never come to otherwise are not meant: handlers, and where
-// exceptions land.
+// interrupted makes starts, one for each part, of the blocks that parts came back to in that way:
+// they were left more often than come to. Blocks that are never come to otherwise are not meant:
+// handlers, and where exceptions land.
 func (f interruptions) interrupted() {
 	regular := map[int32]bool{}
 	for _, e := range f.oddEdges {

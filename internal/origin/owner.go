@@ -99,8 +99,8 @@ func hasPrefix(s string, list []string) bool {
 	return false
 }
 
-// unreturned is a name without the type that the function returns, which those of C++'s templates begin
-// with.
+// unreturned is a name without the type that the function returns, which those of C++'s templates
+// begin with.
 func unreturned(name string) string {
 	depth, from := 0, 0
 	for i := 0; i < len(name); i++ {

@@ -48,8 +48,8 @@ func TestHeadlineWithoutLines(t *testing.T) {
 	}
 }
 
-// Where no thread does more often what takes it longer, the first sentence says that, and where; but
-// not beside a cause, and not of another section.
+// Where no thread does more often what takes it longer, the first sentence says that, and where;
+// but not beside a cause, and not of another section.
 func TestHeadlineSaysWhatTakesLonger(t *testing.T) {
 	at := &Place{File: "a.c", Line: 7, Function: "work"}
 	cause := []Cause{{Title: "loop iterations", Place: Place{File: "a.c", Line: 8}}}

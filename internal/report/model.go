@@ -133,8 +133,8 @@ type Section struct {
 	Awaited   float64    `json:"awaited"`         // of that: others' threads waited for what was done here
 	Loss      LossShares `json:"loss"`            // what its parts' core time went into
 	Contended float64    `json:"contended_share"` // of the threads' time: they keep one another waiting
-	// Slower is where most of the work is that some threads take longer for, though none does it more
-	// often.
+	// Slower is where most of the work is that some threads take longer for, though none does it
+	// more often.
 	Slower  *Place   `json:"slower,omitempty"`
 	Tasks   *Tasks   `json:"tasks,omitempty"`
 	Granule *Granule `json:"granule,omitempty"`

@@ -94,7 +94,8 @@ func (k *holding) overtaken(p *release) bool {
 	return k.takeBack(h, p)
 }
 
-// last is the passage behind which a thread is in its next part, nil if none of those kept back is it.
+// last is the passage behind which a thread is in its next part, nil if none of those kept back is
+// it.
 func (k *holding) last(id ThreadID) *held {
 	i := slices.IndexFunc(k.list, func(h *held) bool {
 		return slices.ContainsFunc(h.e.parts, func(old Part) bool {

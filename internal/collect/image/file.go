@@ -254,8 +254,8 @@ func reach(syms []binfile.Symbol) []uint64 {
 	return out
 }
 
-// find returns which is the innermost symbol that holds an address, -1 if none does; of several names
-// for it the first, which is the best. One without a size holds all up to the next.
+// find returns which is the innermost symbol that holds an address, -1 if none does; of several
+// names for it the first, which is the best. One without a size holds all up to the next.
 func find(syms []binfile.Symbol, reach []uint64, link uint64) int {
 	i := sort.Search(len(syms), func(i int) bool { return syms[i].Addr > link }) - 1
 	if i < 0 {

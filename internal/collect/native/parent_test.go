@@ -7,8 +7,8 @@ import (
 	"lime/internal/profile"
 )
 
-// A thread that makes others and joins them is one of the workers if it works beside them, and is none if
-// it does nothing but that, however long that takes it for want of a core.
+// A thread that makes others and joins them is one of the workers if it works beside them, and is
+// none if it does nothing but that, however long that takes it for want of a core.
 func TestWhoMakesThreadsIsNoWorker(t *testing.T) {
 	const us, own, threads = 1000, 10_000 * 1000, 4
 	for _, c := range []struct {

@@ -9,14 +9,14 @@ import (
 
 // turnTaking is what the waits at a futex say of that. Two things show it.
 //
-// Who waits at a futex says which value its word had. Each time that a barrier opens its word changes,
-// as else a thread could not tell that passage from the last one. If a thread was let go and waits for
-// the same value once more, the barrier would have to have opened twice meanwhile (a word of two values
-// is what it was then), and those who wait have woken twice, or have waited for the other value. If
-// that was not seen the thread has not got what it was woken for, or has had it and given it back. Who
-// wakes it then takes turns with it, if it waits there at times, too; who only wakes others has done what
-// they wait for. That holds for the function in which it waited both times: memory is used again, and
-// where another one waits the word may be a barrier's.
+// Who waits at a futex says which value its word had. Each time that a barrier opens its word
+// changes, as else a thread could not tell that passage from the last one. If a thread was let go
+// and waits for the same value once more, the barrier would have to have opened twice meanwhile (a
+// word of two values is what it was then), and those who wait have woken twice, or have waited for
+// the other value. If that was not seen the thread has not got what it was woken for, or has had it
+// and given it back. Who wakes it then takes turns with it, if it waits there at times, too; who
+// only wakes others has done what they wait for. That holds for the function in which it waited
+// both times: memory is used again, and where another one waits the word may be a barrier's.
 //
 // And a barrier opens when all have come. Who had come the time before, could have run since, and has had
 // no core, cannot have come again. Either it has left the barrier, or this is none: then it comes again.
@@ -51,9 +51,9 @@ type lastWait struct {
 	letGo          bool // by another thread
 }
 
-// waitPlace is where threads wait, whatever the word is: a place of the program's own, and the calls
-// that lead from there to the futex in the language's library. One call of a channel's may wait for
-// the channel's lock, and for a message.
+// waitPlace is where threads wait, whatever the word is: a place of the program's own, and the
+// calls that lead from there to the futex in the language's library. One call of a channel's may
+// wait for the channel's lock, and for a message.
 type waitPlace struct {
 	own   unit.Addr
 	below uint64 // a hash of these calls

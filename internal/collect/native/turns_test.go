@@ -267,8 +267,8 @@ func TestABarrierWhereTurnsWereTaken(t *testing.T) {
 	}
 }
 
-// Who is let go each time by a thread that never waits there has waited for what that one does, however
-// alike the waits look; who waits there, too, at times, takes turns.
+// Who is let go each time by a thread that never waits there has waited for what that one does,
+// however alike the waits look; who waits there, too, at times, takes turns.
 func TestWhoOnlyWakesTakesNoTurns(t *testing.T) {
 	for _, row := range []struct {
 		name string

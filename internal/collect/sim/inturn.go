@@ -1,5 +1,5 @@
-// Conditions at which threads take turns: all who wait are woken, one of them goes on, and the others
-// wait again. A barrier lets all go on.
+// Conditions at which threads take turns: all who wait are woken, one of them goes on, and the
+// others wait again. A barrier lets all go on.
 
 package sim
 
@@ -25,9 +25,9 @@ type turnState struct {
 	places map[unit.Addr]bool // where it has waited
 }
 
-// comes notes where a thread is about to wait for a condition. If it was woken there, and has kept the
-// lock since, it has found that what it waits for has not happened: whoever goes on gives the lock
-// back, or lets others go.
+// comes notes where a thread is about to wait for a condition. If it was woken there, and has kept
+// the lock since, it has found that what it waits for has not happened: whoever goes on gives the
+// lock back, or lets others go.
 func (ts *inTurn) comes(t *thread, c *call, op *section.Op) {
 	op.Site.Library = ts.places.inLibrary(&op.Site)
 	place, x := ownPlace(&op.Site), &t.turn
@@ -48,7 +48,8 @@ func (x *turnState) goesOn(lock uint64) {
 }
 
 // ended is the clock at which such a wait was ended: by who woke the thread, and not by who let it
-// have its lock again, for which it may have had to wait then. If time was up, it could go on at a clock.
+// have its lock again, for which it may have had to wait then. If time was up, it could go on at a
+// clock.
 func (x *turnState) ended(could uint64) uint64 {
 	if x.woken {
 		return x.at

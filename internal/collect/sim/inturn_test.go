@@ -6,8 +6,8 @@ import (
 	"lime/internal/profile"
 )
 
-// TestWhatTurnsWaitFor has threads wait for their turn, at a condition that wakes them all. What the
-// last one to end was not at work is told where it waited, and for what: the others' turns, and
+// TestWhatTurnsWaitFor has threads wait for their turn, at a condition that wakes them all. What
+// the last one to end was not at work is told where it waited, and for what: the others' turns, and
 // what they do before, as far as they are late for them.
 func TestWhatTurnsWaitFor(t *testing.T) {
 	prog := compile(t, "ownbarrier.c", "gcc -O2 -g -pthread -DKIND=turns -o OUT SRC")

@@ -42,8 +42,8 @@ func TestPoolsWithoutTasks(t *testing.T) {
 	}
 }
 
-// TestPoolsBeginWithTheirRegion has threads in parallel wait for tasks while one of them works alone:
-// they take part in a region from its beginning, and no earlier.
+// TestPoolsBeginWithTheirRegion has threads in parallel wait for tasks while one of them works
+// alone: they take part in a region from its beginning, and no earlier.
 func TestPoolsBeginWithTheirRegion(t *testing.T) {
 	cmd, path := counting(t, []string{unnamed}, poolWithFewTasks(t), "20")
 	if out, err := cmd.CombinedOutput(); err != nil {

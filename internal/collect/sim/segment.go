@@ -162,6 +162,9 @@ func (sg *segments) cut(t *thread) *segment {
 // reopen lets a segment of t's that has ended go on after all, with all that it holds.
 func (sg *segments) reopen(t *thread, p *segment) {
 	t.book.cut -= sg.places.instrs(p.edges)
+	if t.notes() {
+		t.doing.from += len(p.edges) // they are in what it has done already
+	}
 	hw := p.hw
 	hw.add(t.carryHW)
 	t.carry, t.carryHW, t.samples = slices.Concat(p.edges, t.carry), hw, slices.Concat(p.samples, t.samples)
