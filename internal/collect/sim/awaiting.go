@@ -73,7 +73,7 @@ const leastDeed = 1.0 / 64
 func (t *thread) did(p *segment) {
 	x, edges := &t.doing, p.edges
 	switch {
-	case t.notes():
+	case notes(t):
 	case t.in(known.CondWake, known.CondWakeAll) == nil:
 		return
 	default:
@@ -84,7 +84,7 @@ func (t *thread) did(p *segment) {
 }
 
 // notes reports whether somebody may ask what a thread has done.
-func (t *thread) notes() bool { return t.goroutine != nil || t.doing.asked }
+func notes(t *thread) bool { return t.goroutine != nil || t.doing.asked }
 
 // letsGo tells what a thread has waited for since a clock, whom by lets go on.
 func (aw *awaiting) letsGo(by *thread, since uint64) awaited {

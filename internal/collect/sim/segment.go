@@ -162,7 +162,7 @@ func (sg *segments) cut(t *thread) *segment {
 // reopen lets a segment of t's that has ended go on after all, with all that it holds.
 func (sg *segments) reopen(t *thread, p *segment) {
 	t.book.cut -= sg.places.instrs(p.edges)
-	if t.notes() {
+	if notes(t) {
 		t.doing.from += len(p.edges) // they are in what it has done already
 	}
 	hw := p.hw
