@@ -38,6 +38,7 @@ type beside struct {
 	most      int        // threads at a time
 	seeking   bool       // some thread is followed round its loop
 	loops     []*spinner // that come back to where they began, each once
+	lockLoops []*spinner // that are a lock's, each once
 	turnstile turnstile
 	lines     map[uint64]lockLine // by lock
 	over      bool                // nothing is counted any more

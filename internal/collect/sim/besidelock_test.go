@@ -50,6 +50,35 @@ func TestHotLocksBeside(t *testing.T) {
 	}
 }
 
+// TestALockThatYieldsIsOne has threads in parallel, more than cores, wait for a lock of their own in
+// ways that give the core away: that is waiting for the lock, and nearly none of it is for something
+// else.
+func TestALockThatYieldsIsOne(t *testing.T) {
+	for _, kind := range []string{"TAS_YIELD", "CAS_YIELD"} {
+		exe := compile(t, "exclude.c", "gcc -O2 -g -w -pthread -DKIND="+kind+" -o OUT SRC")
+		cmd, path := counting(t, []string{unnamed}, append([]string{exe}, load{4, 300, 20000, 5000}.args()...)...)
+		if text, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("%v: %s", err, text)
+		}
+		p, err := profile.Open(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer p.Close()
+		tab, waits := p.Tables(), map[string]uint64{}
+		for id := range tab.Sections {
+			for in := range p.Instances(profile.SectionID(id)) {
+				for _, c := range in.Costs {
+					waits[tab.Kinds[tab.Events[c.Row].Kind].Name] += c.N
+				}
+			}
+		}
+		if lock, other := waits["lock-wait"], waits["spin-wait"]; lock == 0 || other > lock/10 {
+			t.Errorf("%s: %v", kind, waits)
+		}
+	}
+}
+
 // heldBeside is for how long the longest thread of a run that main made worked and waited, and what
 // all lost: they waited for the lock, and at the end for those whom it had made late.
 func heldBeside(t *testing.T, exe string, l load) (x excluded) {

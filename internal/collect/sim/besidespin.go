@@ -78,9 +78,12 @@ func (b *beside) seeks(t *thread) {
 	b.suspects(t, s)
 }
 
-// remembers notes a loop whose rounds come back to where they began: who goes round it has done
-// nothing.
+// remembers notes a loop that is a lock's, and one whose rounds come back to where they began: who
+// goes round it has done nothing.
 func (b *beside) remembers(s *spinner) {
+	if s.kind() == lockWait && !slices.ContainsFunc(b.lockLoops, func(o *spinner) bool { return o.call == s.call }) {
+		b.lockLoops = append(b.lockLoops, s)
+	}
 	if s.loop.Fixed && !slices.ContainsFunc(b.loops, func(o *spinner) bool { return maps.Equal(o.blocks, s.blocks) }) {
 		b.loops = append(b.loops, s)
 	}

@@ -71,11 +71,23 @@ func (b *beside) keepsUp(t *thread) bool {
 	ahead := at - min(at, t.now())
 	call, round := b.round(t)
 	if a, units := t.acting(), round+ahead; units > 0 && a.goroutine == nil && call != 0 {
-		a.noteYielded(call, units)
+		kind, call := yieldedFor(b.lockLoops, call)
+		a.noteYielded(kind, call, units)
 	}
 	t.core.clock += ahead
 	t.host.from = t.core.clock
 	return works || !behind
+}
+
+// yieldedFor is what a thread waits for that gives its core away at a place, and where that is told:
+// in a loop that was proved to be a lock's it is for that, wherever in the loop it does so.
+func yieldedFor(lockLoops []*spinner, call uint64) (waitEvent, uint64) {
+	for _, s := range lockLoops {
+		if s.in(call) {
+			return s.kind(), s.call
+		}
+	}
+	return spinWait, call
 }
 
 // round takes what t has done since it was looked at last out of its counts, if it was nothing but

@@ -129,17 +129,9 @@ func (ls *loops) spinner(t *thread, l *spin.Loop, since uint64) *spinner {
 	if maps.DeleteFunc(s.own, func(pc uint64, _ bool) bool { return !ls.images.own(pc) }); len(s.own) == 0 {
 		s.own = s.heads
 	}
-	for i := range l.Watches {
-		if w := &l.Watches[i]; !w.Stack {
-			s.object = w.Addr
-			if w.Takes {
-				s.tried = w.Addr
-			}
-			break
-		}
-	}
-	if s.object == 0 {
-		s.object = l.Watches[0].Addr
+	w := ls.waitedFor(l.Watches)
+	if s.object = w.Addr; w.Takes && !w.Stack {
+		s.tried = w.Addr
 	}
 	round := max((t.now()-since)*l.Instrs/uint64(max(ls.follow.Executed(), 1)), 1)
 	after := func(rounds uint64) uint64 {
@@ -150,6 +142,23 @@ func (ls *loops) spinner(t *thread, l *spin.Loop, since uint64) *spinner {
 	}
 	s.until, s.keeps = after(l.Rounds), after(l.Seen)
 	return s
+}
+
+// waitedFor is which of the places that a loop watches its wait is called by: one that the thread tries
+// to take, or else the first that is not its own, and no address of a function that it calls.
+func (ls *loops) waitedFor(watches []spin.Watch) *spin.Watch {
+	isData := func(w spin.Watch) bool {
+		in, ok := ls.memory.decode(w.PC)
+		return !w.Stack && !(ok && (in.Branch == x86.BranchJumpInd || in.Branch == x86.BranchCallInd))
+	}
+	for _, fits := range []func(spin.Watch) bool{
+		func(w spin.Watch) bool { return w.Takes && !w.Stack }, isData, func(w spin.Watch) bool { return !w.Stack },
+	} {
+		if i := slices.IndexFunc(watches, fits); i >= 0 {
+			return &watches[i]
+		}
+	}
+	return &watches[0]
 }
 
 // goesTo lets t go on round its loop to one place: all who wait there are to stand at the same.

@@ -18,15 +18,15 @@ func (sg *segments) noteYield(t *thread) {
 	}
 	if call := sg.places.ownCall(t); call != 0 {
 		takes := sg.clocks.clock(guest.YieldTakes)
-		t.noteYielded(call, takes)
+		t.noteYielded(spinWait, call, takes)
 		t.yields += takes
 	}
 }
 
 // noteYielded remembers that t waited so long by giving its core away in a call of the program's.
-func (t *thread) noteYielded(call, units uint64) {
+func (t *thread) noteYielded(kind waitEvent, call, units uint64) {
 	t.atHome()
-	t.yielded = noted(t.yielded, lockEvent{spinWait, call, 1, units, t.watchedCandidate()})
+	t.yielded = noted(t.yielded, lockEvent{kind, call, 1, units, t.watchedCandidate()})
 }
 
 // lessYields forgets the time of yields that has been taken out with a loop.

@@ -30,6 +30,8 @@
 #define PETERSON 18
 #define MUTEX 19
 #define SPINLOCK 20
+#define TAS_YIELD 21
+#define CAS_YIELD 22
 #define MOST 64
 #define LOAD(x) __atomic_load_n(&(x), __ATOMIC_ACQUIRE)
 #define STORE(x, v) __atomic_store_n(&(x), v, __ATOMIC_RELEASE)
@@ -92,6 +94,14 @@ static void give(void) { STORE(l, 0); }
 #elif KIND == CAS
 static unsigned l;
 static void take(void) { while (!cas(&l, 0, 1)) PAUSE(); }
+static void give(void) { STORE(l, 0); }
+#elif KIND == TAS_YIELD
+static unsigned l;
+static void take(void) { while (SWAP(l, 1)) sched_yield(); }
+static void give(void) { STORE(l, 0); }
+#elif KIND == CAS_YIELD
+static unsigned l;
+static void take(void) { for (unsigned n = 0; !cas(&l, 0, 1);) if (++n % 64 == 0) sched_yield(); else PAUSE(); }
 static void give(void) { STORE(l, 0); }
 #elif KIND == BACKOFF
 static unsigned l;
