@@ -119,3 +119,21 @@ func TestWatchedRowsOnly(t *testing.T) {
 		t.Errorf("%d probed, %d hooked", p, h)
 	}
 }
+
+// A lock that has no address has a name, and no other one has.
+func TestLocksWithoutAddress(t *testing.T) {
+	seen := map[string]bool{}
+	for _, row := range Functions() {
+		if row.Constant == 0 || row.Role != Lock && row.Role != Turn {
+			continue
+		}
+		if name := LockName(row.Constant); !strings.HasPrefix(name, "the one of ") {
+			t.Errorf("%s: %q", row.Name, name)
+		} else {
+			seen[name] = true
+		}
+	}
+	if len(seen) != 3 || LockName(0) != "" || LockName(0x404040) != "" {
+		t.Errorf("%v, %q, %q", seen, LockName(0), LockName(0x404040))
+	}
+}

@@ -18,6 +18,12 @@ const (
 	theTurn
 )
 
+// LockName is what people tell a lock by that has no address, "" of one that has.
+func LockName(object uint64) string {
+	return map[uint64]string{theCritical: "the one of critical regions without a name", theAtomic: "the one of atomic operations",
+		theTurn: "the one of ordered regions"}[object]
+}
+
 const (
 	noTasks   = "natively, samples at barriers and at the ends of regions tell the tasks that run there"
 	noIdle    = "its return is none of lime's business natively (tasks run inside): waiting for tasks within a part counts as work there"

@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"lime/internal/collect/image"
+	"lime/internal/collect/known"
 	"lime/internal/collect/threads"
 	"lime/internal/profile"
 	"lime/internal/section"
@@ -78,6 +79,9 @@ func (x lockTable) write(sink profile.Sink, code *code, images []*image.File, ev
 
 // lockName names a lock: the variable that it is, or its address.
 func lockName(images []*image.File, addr uint64) string {
+	if name := known.LockName(addr); name != "" {
+		return name
+	}
 	for _, im := range images {
 		if im.Bin == nil || addr < im.Lo || addr-im.Bias > 1<<40 {
 			continue
