@@ -21,11 +21,25 @@ func TestGoroutinesComeBack(t *testing.T) {
 	}{{"1", "4", "1"}, {"2", "4", "0"}, {"3", "9", "1"}} {
 		env := append(os.Environ(), "GODEBUG=asyncpreemptoff="+how.async)
 		t.Run(how.seed, func(t *testing.T) {
-			path, status, said, calls := simulatedIn(t, env, 4, bin, how.seed, how.workers)
+			path, status, said, _ := simulatedIn(t, env, 4, bin, how.seed, how.workers)
 			if status != 0 {
 				t.Fatalf("status %d: %s", status, said)
 			}
 			waysLeadThere(t, path)
+		})
+	}
+}
+
+// TestEveryCallIsCounted has the first collection of garbage begin in a goroutine's work, where Go's
+// own goroutines are made then: what the goroutine did before is counted all the same.
+func TestEveryCallIsCounted(t *testing.T) {
+	bin := compile(t, "gocomeback.go", "go build -o OUT SRC")
+	for _, how := range [][]string{{"1", "4"}, {"2", "4"}, {"3", "9"}} {
+		t.Run(how[0], func(t *testing.T) {
+			path, status, said, calls := simulatedIn(t, os.Environ(), 4, append([]string{bin}, append(how, "late")...)...)
+			if status != 0 {
+				t.Fatalf("status %d: %s", status, said)
+			}
 			if n := fmt.Sprintln(callsOf(t, path, "main.through")); n != calls {
 				t.Errorf("%s calls of through are counted, the program made %s", n, calls)
 			}

@@ -124,7 +124,8 @@ func (w *work) step(lock *sync.Mutex, turn chan uint64) {
 func main() {
 	seed, _ := strconv.ParseUint(os.Args[1], 10, 64)
 	workers, _ := strconv.Atoi(os.Args[2])
-	debug.SetGCPercent(-1)
+	late := len(os.Args) > 3 // the first collection of garbage comes late
+	debug.SetGCPercent(map[bool]int{true: -1, false: 1}[late])
 	var (
 		wg   sync.WaitGroup
 		lock sync.Mutex
@@ -139,17 +140,19 @@ func main() {
 			w.chance = rand.New(rand.NewPCG(seed, uint64(k)))
 			for i := range 120 {
 				w.step(&lock, turn)
-				w.through(i)
+				if late {
+					w.through(i)
+				}
 				switch {
-				case i == 15:
+				case late && i == 15:
 					runtime.Gosched()
-				case i == 18: // the first collection makes threads of its own in whose work it begins
+				case late && i == 18: // it makes threads of its own in whose work it begins
 					debug.SetGCPercent(1)
 				case i == 60:
 					g.meet(workers)
 				case i == 70 && k == 0:
 					time.Sleep(time.Microsecond)
-				case i > 18 && i%20 == k:
+				case (i > 18 || !late) && i%20 == k:
 					runtime.GC()
 				case i == 119 && k == 1:
 					runtime.Goexit()
