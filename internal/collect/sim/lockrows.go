@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 
-	"lime/internal/collect/known"
 	"lime/internal/collect/threads"
 	"lime/internal/profile"
 	"lime/internal/section"
@@ -28,9 +27,6 @@ func (b *lockBook) name(s *lockState) string {
 		v.lo, v.hi = 0, 0 // one of the elements of an array
 	}
 	words := strings.TrimSuffix(v.words(), "+0x0")
-	if name := known.LockName(s.addr); name != "" {
-		return name
-	}
 	switch first := fmt.Sprintf("the one taken first at %#x", s.first); {
 	case words == "":
 		return first
