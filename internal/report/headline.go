@@ -87,9 +87,10 @@ func (r *Report) why(most *LossTerm) (words string, at *Place) {
 	words, c := "The first cause:", (*Cause)(nil)
 	switch {
 	case most.Name == analysis.TermImbalance:
-		if c = r.leading(most.Places[0].Section); c == nil {
-			return "The same work takes longer in some threads, most of it at", r.slower(most.Places[0].Section)
+		if at := r.slower(most.Places[0].Section); at != nil {
+			return "The same work takes longer in some threads, most of it at", at
 		}
+		c = r.leading(most.Places[0].Section)
 	case most.Name == analysis.TermWait && len(r.Sections) > 0 && r.Sections[0].Awaited > mostlyAwaited*most.Share:
 		c = r.leading(r.Sections[0].ID)
 	case most.Name == analysis.TermWait:

@@ -56,14 +56,19 @@ func TestHeadlineSaysWhatTakesLonger(t *testing.T) {
 	for _, row := range []struct {
 		name     string
 		sections []Section
+		awaited  bool // it is known what the threads wait for
 		want     string
 	}{
-		{"none", []Section{{ID: 3}}, ""},
-		{"slower", []Section{{ID: 3, Slower: at}}, "The same work takes longer in some threads, most of it at a.c:7 in work."},
-		{"slower elsewhere", []Section{{ID: 3}, {ID: 4, Slower: at}}, ""},
-		{"a cause", []Section{{ID: 3, Slower: at, Causes: cause}}, "The first cause: loop iterations at a.c:8."},
+		{"none", []Section{{ID: 3}}, false, ""},
+		{"awaited", []Section{{ID: 3}}, true, "They wait for what is done at a.c:9."},
+		{"slower", []Section{{ID: 3, Slower: at}}, true, "The same work takes longer in some threads, most of it at a.c:7 in work."},
+		{"slower elsewhere", []Section{{ID: 3}, {ID: 4, Slower: at}}, false, ""},
+		{"a cause", []Section{{ID: 3, Slower: at, Causes: cause}}, true, "The first cause: loop iterations at a.c:8."},
 	} {
 		end := LossPlace{Place: Place{File: "a.c", Line: 30}, Section: 3, Share: 0.6, Time: 240}
+		if row.awaited {
+			end.Awaits = []Awaits{{Place: Place{File: "a.c", Line: 9}, Share: 1}}
+		}
 		l := &Loss{Cores: 4, CoreTime: 400, LossShares: LossShares{Useful: 0.4},
 			Terms: []LossTerm{{Name: analysis.TermImbalance, Share: 0.6, Time: 240, Places: []LossPlace{end}}}}
 		l.Headline = l.headline()

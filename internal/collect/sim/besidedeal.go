@@ -59,6 +59,9 @@ func (l *dealList) add(d deal) {
 
 // follow puts deals before the list's own.
 func (l *dealList) follow(before []deal) {
+	if len(before) == 0 {
+		return
+	}
 	own := l.all
 	*l = dealList{}
 	for _, d := range slices.Concat(before, own) {

@@ -60,11 +60,7 @@ func TestALockThatYieldsIsOne(t *testing.T) {
 		if text, err := cmd.CombinedOutput(); err != nil {
 			t.Fatalf("%v: %s", err, text)
 		}
-		p, err := profile.Open(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer p.Close()
+		p := openProfile(t, path)
 		tab, waits := p.Tables(), map[string]uint64{}
 		for id := range tab.Sections {
 			for in := range p.Instances(profile.SectionID(id)) {

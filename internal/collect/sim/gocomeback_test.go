@@ -50,11 +50,7 @@ func TestEveryCallIsCounted(t *testing.T) {
 // callsOf is how often a function was called in sections.
 func callsOf(t *testing.T, path, function string) (n uint64) {
 	t.Helper()
-	p, err := profile.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer p.Close()
+	p := openProfile(t, path)
 	tab := p.Tables()
 	if err := p.Scan(func(in *profile.Instance) error {
 		for _, c := range in.Edges {
@@ -72,11 +68,7 @@ func callsOf(t *testing.T, path, function string) (n uint64) {
 // waysLeadThere holds the counts of all parts to that.
 func waysLeadThere(t *testing.T, path string) {
 	t.Helper()
-	p, err := profile.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer p.Close()
+	p := openProfile(t, path)
 	tab := p.Tables()
 	back := uint64(0) // returns to where goroutines have left by mcall or morestack
 	if err := p.Scan(func(in *profile.Instance) error {

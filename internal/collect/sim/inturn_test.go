@@ -42,11 +42,7 @@ func TestWhatTurnsWaitFor(t *testing.T) {
 // for which it did.
 func idleWaits(t *testing.T, path string, of profile.ThreadID) (waited, awaited map[string]float64) {
 	t.Helper()
-	p, err := profile.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer p.Close()
+	p := openProfile(t, path)
 	tab := p.Tables()
 	waited, awaited = map[string]float64{}, map[string]float64{}
 	for _, s := range tab.PathSamples {

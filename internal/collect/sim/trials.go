@@ -107,7 +107,7 @@ func (tr *trials) undo(b *before) {
 	t := b.s.t
 	t.book.out[outLoop] -= tr.places.instrs(b.taken)
 	t.pass, t.busy = nil, b.busy
-	t.carry = slices.Concat(b.taken, t.carry)
+	t.carry = append(b.taken, t.carry...)
 	tr.segments.reopen(t, b.op.Span.(*segment))
 }
 

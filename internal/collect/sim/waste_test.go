@@ -46,7 +46,7 @@ func worstOf(p profile.Source, kind string) string {
 	return ""
 }
 
-func openProfile(t *testing.T, path string) profile.Source {
+func openProfile(t *testing.T, path string) *profile.Reader {
 	t.Helper()
 	p, err := profile.Open(path)
 	if err != nil {
