@@ -24,6 +24,10 @@ func Alloc(edges int, xmask uint64) (*Context, error) {
 	ctx.RFLAGS = 0x202
 	ctx.Scratch[SlotExit] = uint64(exitPC())
 	ctx.Scratch[SlotXMask] = xmask
+	ctx.Scratch[SlotSelf] = uint64(uintptr(unsafe.Pointer(ctx)))
+	if hasFSGSBase() {
+		ctx.Scratch[SlotBase] = 1
+	}
 	ctx.Miss[MissEntry], ctx.Miss[RepeatEntry] = uint64(missPC()), uint64(repeatPC())
 	ctx.ResetVector()
 	return ctx, nil

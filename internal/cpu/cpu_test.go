@@ -2,12 +2,10 @@ package cpu
 
 import (
 	"encoding/binary"
-	"errors"
+	"runtime"
 	"syscall"
 	"testing"
 	"unsafe"
-
-	"lime/internal/testenv"
 )
 
 // TestLayout holds the offsets that entry_amd64.s writes as numbers.
@@ -39,9 +37,6 @@ func TestLayout(t *testing.T) {
 func place(t *testing.T, code ...byte) uintptr {
 	t.Helper()
 	if err := Install(); err != nil {
-		if errors.Is(err, ErrHost) {
-			testenv.Skip(t, testenv.NoFSGSBASE, err)
-		}
 		t.Fatal(err)
 	}
 	const at = CacheHigh - 0x10000
@@ -104,6 +99,56 @@ func TestRoundTrip(t *testing.T) {
 				t.Errorf("fast %v: vector state at %d is %x, want %x", fast, i, c.XSave[i], xsave[i])
 			}
 		}
+	}
+}
+
+// TestWhoseContext enters contexts by turns, on several threads, and on a thread whose last one is
+// gone: what runs sees its own by way of GS, whoever writes the GS base.
+func TestWhoseContext(t *testing.T) {
+	self := binary.LittleEndian.AppendUint32([]byte{0x65, 0x48, 0x8b, 0x04, 0x25}, Slot(SlotSelf)) // mov rax, gs:[SELF]
+	at := place(t, self...)
+	bases := []uint64{0}
+	if hasFSGSBase() {
+		bases = append(bases, 1)
+	}
+	enter := func(c *Context, base uint64) {
+		c.Scratch[SlotBase] = base
+		c.GPR[0] = 0
+		if Enter(c, at); c.GPR[0] != uint64(uintptr(unsafe.Pointer(c))) {
+			t.Errorf("base %d: %#x sees %#x", base, unsafe.Pointer(c), c.GPR[0])
+		}
+	}
+	for _, base := range bases {
+		a, b := newContext(t, true), newContext(t, true)
+		for range 3 {
+			enter(a, base)
+			enter(a, base)
+			enter(b, base)
+		}
+		done := make(chan bool)
+		for _, c := range []*Context{newContext(t, true), newContext(t, true), newContext(t, true)} {
+			go func() {
+				runtime.LockOSThread() // and it ends with the goroutine: the next one begins with what it left
+				for range 100 {
+					enter(c, base)
+					runtime.Gosched()
+				}
+				done <- true
+			}()
+		}
+		for range 3 {
+			<-done
+		}
+		enter(a, base)
+		gone, err := Alloc(100, XMask(false))
+		if err != nil {
+			t.Fatal(err)
+		}
+		enter(gone, base)
+		if err := Free(gone, 100); err != nil {
+			t.Fatal(err)
+		}
+		enter(a, base)
 	}
 }
 

@@ -13,17 +13,39 @@
 #define FAST (SCRATCH+8*const_SlotFast)
 #define MXCSR (SCRATCH+8*const_SlotHostMXCSR)
 #define SIG (SCRATCH+8*const_SlotSig)
+#define SELF (SCRATCH+8*const_SlotSelf)
+#define ALIAS (SCRATCH+8*const_SlotAlias)
+#define BASE (SCRATCH+8*const_SlotBase)
 #define XSAVEOFF 448
 
 // func enter(ctx *Context)
 // Loads the guest's state and jumps to the host address in SlotTarget. Returns
-// when generated code jumps to exitStub.
-TEXT ·enter(SB), NOSPLIT, $0-8
+// when generated code jumps to exitStub, which pops no frame.
+TEXT ·enter(SB), NOSPLIT|NOFRAME, $0-8
 	MOVQ ctx+0(FP), R15
 	MOVQ SP, HOSTSP(R15)
 	MOVQ BP, HOSTBP(R15)
 	STMXCSR MXCSR(R15)
+	CMPQ BASE(R15), $0
+	JEQ ask
 	WRGSBASEQ R15
+	JMP load
+ask:
+	// Does GS point at the context still? What is stored there twice is read twice by way of GS.
+	MOVQ $0, ALIAS(R15)
+	CALL ·readAlias(SB)
+	CMPQ AX, $0
+	JNE set
+	MOVQ $1, ALIAS(R15)
+	CALL ·readAlias(SB)
+	CMPQ AX, $1
+	JEQ load
+set:
+	MOVQ $0x1001, DI // ARCH_SET_GS
+	MOVQ R15, SI
+	MOVQ $158, AX // arch_prctl
+	SYSCALL
+load:
 	CMPQ FAST(R15), $0
 	JEQ full
 	MOVB (XSAVEOFF+512)(R15), AX
@@ -96,9 +118,9 @@ general:
 // exitStub is where generated code jumps to leave: everything in registers is
 // the guest's, GS points at the context.
 TEXT ·exitStub(SB), NOSPLIT|NOFRAME, $0
-	// mov gs:[GPR+8*15], r15; rdgsbase r15
+	// mov gs:[GPR+8*15], r15; mov r15, gs:[SELF]
 	BYTE $0x65; BYTE $0x4c; BYTE $0x89; BYTE $0x3c; BYTE $0x25; LONG $120
-	RDGSBASEQ R15
+	BYTE $0x65; BYTE $0x4c; BYTE $0x8b; BYTE $0x3c; BYTE $0x25; LONG $SELF
 	MOVQ SP, 32(R15)
 	MOVQ AX, 0(R15)
 	MOVQ CX, 8(R15)
@@ -176,6 +198,17 @@ done:
 	MOVQ HOSTBP(R15), BP
 	RET
 
+// readAlias answers what is at ALIAS by way of GS. Where that faults, sigHandler lets it answer -1.
+TEXT ·readAlias(SB), NOSPLIT|NOFRAME, $0
+	// mov rax, gs:[ALIAS]
+	BYTE $0x65; BYTE $0x48; BYTE $0x8b; BYTE $0x04; BYTE $0x25; LONG $ALIAS
+	RET
+
+// noAlias goes on in its place.
+TEXT ·noAlias(SB), NOSPLIT|NOFRAME, $0
+	MOVQ $-1, AX
+	RET
+
 // func exitPC() uintptr
 TEXT ·exitPC(SB), NOSPLIT, $0-8
 	LEAQ ·exitStub(SB), AX
@@ -196,11 +229,12 @@ TEXT ·sigHandler(SB), NOSPLIT|NOFRAME|TOPFRAME, $0
 	MOVQ AX, R8
 	SUBQ $const_CacheLow, AX
 	CMPQ AX, $(const_CacheHigh-const_CacheLow)
-	JAE chain
+	JAE alias
 	MOVLQSX 8(SI), CX // si_code
 	CMPQ CX, $0
 	JLE chain
-	RDGSBASEQ AX
+	// mov rax, gs:[SELF]
+	BYTE $0x65; BYTE $0x48; BYTE $0x8b; BYTE $0x04; BYTE $0x25; LONG $SELF
 	MOVQ DI, SIG(AX)
 	MOVQ CX, (SIG+8)(AX)
 	MOVQ 16(SI), CX // si_addr
@@ -214,6 +248,15 @@ TEXT ·sigHandler(SB), NOSPLIT|NOFRAME|TOPFRAME, $0
 	ANDQ $~0x100, 176(DX) // TF
 	MOVQ EXIT(AX), CX
 	MOVQ CX, 168(DX)
+	RET
+alias:
+	LEAQ ·readAlias(SB), AX
+	CMPQ R8, AX
+	JNE chain
+	CMPL 8(SI), $0 // si_code
+	JLE chain
+	LEAQ ·noAlias(SB), AX
+	MOVQ AX, 168(DX)
 	RET
 chain:
 	LEAQ ·goHandlers(SB), AX

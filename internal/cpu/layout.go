@@ -40,6 +40,9 @@ const (
 	SlotSkip   // guest PC whose probe has been reported: step over it
 	SlotBeside // threads in parallel: where this one is, see EnterBeside
 	SlotFast   // not nil: the guest has SSE and AVX state only (no x87 instruction was ever translated), save it by moves
+	SlotSelf   // address of the context: what GS points at
+	SlotAlias  // what is stored here and read by way of GS shows whether GS points at the context
+	SlotBase   // not nil: this host lets programs set the GS base by themselves (FSGSBASE)
 	SlotCount  // number of slots in use
 )
 

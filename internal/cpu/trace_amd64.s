@@ -2,6 +2,7 @@
 #include "textflag.h"
 
 // Offsets in Context (layout.go holds the same; a test compares them).
+#define SELF (192+8*const_SlotSelf)
 #define TRACEPTR 432
 #define FILTER 440
 #define MISS 4544
@@ -21,6 +22,8 @@
 
 // mov gs:[SAVED(0)], r15
 #define SAVER15 BYTE $0x65; BYTE $0x4c; BYTE $0x89; BYTE $0x3c; BYTE $0x25; LONG $SAVED(0)
+// mov r15, gs:[SELF]
+#define CONTEXT BYTE $0x65; BYTE $0x4c; BYTE $0x8b; BYTE $0x3c; BYTE $0x25; LONG $SELF
 // jmp qword gs:[Miss+MissBack]
 #define GOBACK BYTE $0x65; BYTE $0xff; BYTE $0x24; BYTE $0x25; LONG $WORD(const_MissBack)
 
@@ -28,7 +31,7 @@
 // It is Recorder.access of package machine, for accesses that are to be recorded. Flags are lost.
 TEXT ·missStub(SB), NOSPLIT|NOFRAME, $0
 	SAVER15
-	RDGSBASEQ R15
+	CONTEXT
 	MOVQ AX, SAVED(1)(R15)
 	MOVQ BX, SAVED(2)(R15)
 	MOVQ CX, SAVED(3)(R15)
@@ -119,7 +122,7 @@ done:
 // two. Flags stay.
 TEXT ·repeatStub(SB), NOSPLIT|NOFRAME, $0
 	SAVER15
-	RDGSBASEQ R15
+	CONTEXT
 	MOVQ AX, SAVED(1)(R15)
 	LAHF
 	SETOS AX

@@ -15,6 +15,7 @@ import (
 // asNumbers are the functions that may turn an address of Go memory into a number outside of the
 // arguments of a system call, and why what lies there does not move. Stacks do, when they grow.
 var asNumbers = map[string]string{
+	"internal/cpu.Alloc":                   "contexts are mapped",
 	"internal/cpu.FollowExec":              "mapped",
 	"internal/engine.(logs).start":         "logs are mapped",
 	"internal/engine.(logs).words":         "logs are mapped",

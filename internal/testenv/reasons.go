@@ -62,7 +62,6 @@ var reasons = []Reason{
 		return string(name) != "kthreadd\n"
 	}},
 	{OldRust, "rustc is older than 1.80", func(testing.TB) bool { return !RustSince(80) }},
-	{NoFSGSBASE, "the processor, or its kernel, has no FSGSBASE", func(testing.TB) bool { return !flagged("fsgsbase") }},
 }
 
 // The names of the reasons.
@@ -79,7 +78,6 @@ const (
 	NoFilters  = "no filters"
 	NoAVX      = "no AVX"
 	NoAVX512   = "no AVX-512"
-	NoFSGSBASE = "no FSGSBASE"
 
 	OtherKernel     = "other kernel"
 	NoTerminal      = "no terminal"
