@@ -126,6 +126,7 @@ const (
 type Part struct {
 	Thread                 ThreadID
 	Start, Arrive, Release unit.Cycles
+	Came                   unit.Cycles // the thread's clock when it came to the end: Arrive, and what it was idle before
 	LockWait, OffCPU       unit.Cycles
 	Number                 int   // of the thread's parts, those that come to nothing included
 	Spans                  []any // pieces in order; a piece may belong to several nested instances

@@ -197,7 +197,7 @@ func (t *thread) close(at unit.Cycles, site Site) Part {
 	o := t.top()
 	end := max(at, o.start)
 	p := Part{
-		Thread: t.id, Start: o.start, Arrive: end - min(o.idle, end-o.start), Release: end,
+		Thread: t.id, Start: o.start, Arrive: end - min(o.idle, end-o.start), Came: end, Release: end,
 		LockWait: o.lock, OffCPU: o.off, Spans: o.spans, site: site, first: t.parts == 0, Number: t.parts,
 	}
 	p.site.Kept = min(p.site.Kept, o.kept)

@@ -155,11 +155,11 @@ type heldDeal struct {
 }
 
 func dealsOf(p *section.Part) (all []heldDeal) {
-	start, arrive := uint64(p.Start), uint64(p.Arrive)
+	start, came := uint64(p.Start), uint64(p.Came)
 	for _, span := range p.Spans {
 		s := span.(*segment)
 		for _, d := range s.deals {
-			if s.task || d.at >= start && d.at <= arrive {
+			if s.task || d.at >= start && d.at <= came {
 				all = append(all, heldDeal{d, s.task})
 			}
 		}
@@ -187,7 +187,7 @@ func boutOf(p *section.Part) bout {
 		r.now.piece, r.now.tasks = false, 0
 	}
 	r.now.turn = math.MaxUint64 // behind all others'
-	r.close(uint64(p.Arrive), true)
+	r.close(uint64(p.Came), true)
 	sum := uint64(0)
 	for i := range r.spells {
 		sum += r.spells[i].length

@@ -32,7 +32,7 @@ func TestDealtFairly(t *testing.T) {
 		var bouts []bout
 		for i := range parts {
 			comes(i) // all are told that nothing is left
-			parts[i] = section.Part{Arrive: unit.Cycles(at[i] + 1), Spans: []any{&segments[i]}}
+			parts[i] = section.Part{Arrive: unit.Cycles(at[i] + 1), Came: unit.Cycles(at[i] + 1), Spans: []any{&segments[i]}}
 			bouts = append(bouts, boutOf(&parts[i]))
 		}
 		ends := dealtFairly(bouts)
@@ -91,7 +91,7 @@ func (x *taskTree) runs(i, makes int) {
 func (x *taskTree) parts() (list []section.Part, own uint64) {
 	own = x.latest
 	for i := range x.marks {
-		p := section.Part{Thread: section.ThreadID(i)}
+		p := section.Part{Thread: section.ThreadID(i), Came: unit.Cycles(x.at[i])}
 		home, away := &segment{}, &segment{task: true}
 		for _, d := range x.marks[i] {
 			if d.kind == dealMakes && len(away.deals) == 0 {
@@ -170,7 +170,12 @@ func TestTasksDealtFairly(t *testing.T) {
 func TestChance(t *testing.T) {
 	// the deals at which a thread came, and when it arrived
 	part := func(id int, arrive uint64, deals ...deal) section.Part {
-		return section.Part{Thread: section.ThreadID(id), Arrive: unit.Cycles(arrive), Spans: []any{&segment{deals: deals}}}
+		return section.Part{Thread: section.ThreadID(id), Arrive: unit.Cycles(arrive), Came: unit.Cycles(arrive), Spans: []any{&segment{deals: deals}}}
+	}
+	// it was idle for so long on its way, by which it arrives earlier
+	idle := func(p section.Part, units unit.Cycles) section.Part {
+		p.Arrive -= units
+		return p
 	}
 	comes := func(turn, at uint64) deal { return deal{turn: turn, at: at} }
 	// what it did at the end, beside that
@@ -209,6 +214,13 @@ func TestChance(t *testing.T) {
 		{"tasks of a taskwait, and own work behind it", []section.Part{
 			part(0, 300, slices.Concat([]deal{makes(1, 0), makes(2, 0), {turn: 3, kind: dealWaits}},
 				task(4, 0, 100), task(7, 100, 100), []deal{{turn: 10, at: 200, kind: dealGoesOn}})...), part(1, 0)}, 100},
+		{"the same, and idle before the tasks", []section.Part{
+			idle(part(0, 1200, slices.Concat([]deal{makes(1, 0), makes(2, 0), {turn: 3, kind: dealWaits}},
+				task(4, 900, 100), task(7, 1000, 100), []deal{{turn: 10, at: 1100, kind: dealGoesOn}})...), 900), part(1, 0)}, 100},
+		{"idle for a task before the last piece of a loop", []section.Part{
+			idle(part(0, 1300, slices.Concat([]deal{makes(1, 0), {turn: 2, kind: dealWaits}}, task(3, 900, 100),
+				[]deal{{turn: 6, at: 1000, kind: dealGoesOn}, comes(7, 1000), comes(8, 1100), comes(9, 1200), comes(11, 1300)})...), 900),
+			part(1, 100, comes(10, 0), comes(12, 100))}, 100},
 	} {
 		if got := chance(c.parts); got != c.want {
 			t.Errorf("%s: %d, want %d", c.name, got, c.want)
@@ -236,7 +248,7 @@ func TestDealsAreJoined(t *testing.T) {
 				d.notes(x, kind)
 			}
 		}
-		parts := []section.Part{{Arrive: unit.Cycles(n * length), Spans: []any{&segment{deals: x.deals.all}}}, {Spans: []any{&segment{deals: []deal{{}}}}}}
+		parts := []section.Part{{Arrive: unit.Cycles(n * length), Came: unit.Cycles(n * length), Spans: []any{&segment{deals: x.deals.all}}}, {Spans: []any{&segment{deals: []deal{{}}}}}}
 		b := boutOf(&parts[0])
 		tasks := 0
 		for i := range b.spells {

@@ -147,7 +147,7 @@ func addStint(p *section.Part, s *stint, f *focus) {
 		p.Spans = append(p.Spans, x)
 	}
 	p.Arrive = p.Start + time
-	p.Release = max(p.Release, unit.Cycles(s.to))
+	p.Came, p.Release = max(p.Came, unit.Cycles(s.to)), max(p.Release, unit.Cycles(s.to))
 }
 
 // closeRows writes when the rows ended.
