@@ -95,9 +95,10 @@ func (rd *rounds) roundOf(s *spinner, taken []edgeCount) (c cycle, ok bool) {
 	slices.SortFunc(c.edges, func(a, b edgeCount) int { return int(a.id - b.id) })
 	for id, k := range visits {
 		c.blocks = append(c.blocks, blockVisits{id, k})
+		c.instrs += k * uint64(table[id].Instrs) // of this round: others that were followed may be longer
 	}
 	slices.SortFunc(c.blocks, func(a, b blockVisits) int { return int(a.block - b.block) })
-	c.instrs, c.seen = s.loop.Instrs, s
+	c.seen = s
 	return c, true
 }
 
