@@ -25,6 +25,17 @@ func Waiting(symbol string) bool {
 	return slices.ContainsFunc(waiting(), func(p string) bool { return strings.HasPrefix(symbol, p) })
 }
 
+// makers are functions by which a program makes a task that others may do, by the whole symbol: of
+// libomp (kmp_tasking.cpp) and libgomp (task.c). By their contract they wait for nobody's work: who
+// gives its core away in one waits for a lock of the runtime's own. (A loop of tasks waits for all of
+// them at its end.)
+func makers() []string {
+	return []string{"__kmpc_omp_task_alloc", "__kmpc_omp_task", "__kmpc_omp_task_parts", "__kmpc_omp_target_task_alloc", "GOMP_task"}
+}
+
+// MakesTask reports whether a function, by its symbol, makes a task and waits for nobody's work.
+func MakesTask(symbol string) bool { return slices.Contains(makers(), symbol) }
+
 // goOutside are functions of Go's in which a goroutine waits for something else than other
 // goroutines' work (Go's runtime, proc.go, mgc.go, netpoll.go and time.go).
 func goOutside() []string {

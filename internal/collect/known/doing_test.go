@@ -17,6 +17,23 @@ func TestGoWaitsOutside(t *testing.T) {
 	}
 }
 
+// Functions that make a task, and those that wait for some, or do them.
+func TestMakesTask(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		want bool
+	}{
+		{"__kmpc_omp_task_alloc", true}, {"__kmpc_omp_task", true}, {"__kmpc_omp_task_parts", true},
+		{"__kmpc_omp_target_task_alloc", true}, {"GOMP_task", true},
+		{"__kmpc_omp_taskwait", false}, {"__kmpc_taskloop", false}, {"__kmpc_omp_task_with_deps", false},
+		{"__kmpc_omp_taskyield", false}, {"GOMP_taskwait", false}, {"GOMP_taskloop", false}, {"", false},
+	} {
+		if got := MakesTask(c.name); got != c.want {
+			t.Errorf("%s: %v", c.name, got)
+		}
+	}
+}
+
 // Functions that never return since the program has failed, and those whose names are like theirs.
 func TestFails(t *testing.T) {
 	for _, c := range []struct {

@@ -1,6 +1,7 @@
 // Yields where threads run in parallel. Who gives its core away waits for what others do
 // (yield.go). With a core of its own it would look again and again while they work: so its clock
-// goes with theirs.
+// goes with theirs. Who makes a task does so for a lock of the runtime's: how long that took is the
+// host's load, and its clock stays where it is.
 
 package sim
 
@@ -9,6 +10,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"lime/internal/collect/known"
 	"lime/internal/cpu"
 )
 
@@ -19,7 +21,7 @@ func (b *beside) yields(t *thread) {
 		b.outside(func() { _, _, _ = unix.Syscall(unix.SYS_SCHED_YIELD, 0, 0, 0) })
 		return
 	}
-	if t.host.waits = !t.covered() || t.schedules(); t.host.waits {
+	if t.host.waits = (!t.covered() || t.schedules()) && !b.makesTask(t); t.host.waits {
 		t.host.turn = 0 // it is soon seen that it goes on
 	}
 	kept := t.host.waits && b.keepsUp(t)
@@ -43,6 +45,15 @@ func (b *beside) yields(t *thread) {
 			b.r.parking.tryPark(t)
 		}
 	}
+}
+
+// makesTask reports whether t is making a task, in the runtime.
+func (b *beside) makesTask(t *thread) bool {
+	if b.r.tasks.dealer.turns == 0 { // nobody makes any
+		return false
+	}
+	way := b.r.places.between(t)
+	return len(way) > 1 && known.MakesTask(way[len(way)-2])
 }
 
 // keepsUp moves the clock of t, which has given its core away, to that of the thread that is
