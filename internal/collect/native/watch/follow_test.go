@@ -94,6 +94,9 @@ func TestFollow(t *testing.T) {
 			if !ok || !x.step(&in, false) {
 				open, x = open+1, nil
 			}
+			if in.Special == x86.SpecialCPUID { // there are hypervisors that run it, and the step ends behind the next one
+				x = nil
+			}
 		}
 		t.Logf("%s: %d steps, %.1f registers of 16 known, %d of %d branches open", option, steps, float64(told)/float64(steps), open, branches)
 		if steps < 20000 || told < 14*steps || open*5 > branches {
