@@ -45,6 +45,17 @@ func (l *luck) add(in *profile.Instance, tm timing) {
 	l.span += n * float64(most) / second
 }
 
+// byChance is the part of what an instance's threads wait for the last one that is who took which
+// piece of work.
+func byChance(in *profile.Instance) float64 {
+	sum, longest := 0.0, 0.0
+	for i := range in.Parts {
+		t := float64(in.Parts[i].Time())
+		sum, longest = sum+t, max(longest, t)
+	}
+	return min(1, ratio(float64(in.Chance), longest-ratio(sum, float64(len(in.Parts)))))
+}
+
 // times is nil if they were not measured for all parts.
 func (l *luck) times() *HostTimes {
 	if l.unknown || l.host.CPU == 0 {

@@ -17,6 +17,7 @@ type lossParts struct {
 	late      float64 // of the idleness at the ends: others took longer
 	lateLock  float64 // of that: because they waited longer for locks and others
 	lateOff   float64 // because they were off the core for longer; the rest: because they had more to do
+	dealt     float64 // of late, without these two: by the chance of who took which piece of work
 	away      float64 // the rest of it: even who had most to do had nothing
 	waits     map[eventThread]float64
 	times     map[int32]uint64               // by event of waiting: how often
@@ -55,7 +56,7 @@ func newLossTable(m *profile.Meta, tab *profile.Tables, runtime func(profile.Nod
 
 // add takes what an instance says of its waits.
 func (l *lossParts) add(t *lossTable, in *profile.Instance) {
-	longest, was := uint64(0), l.late
+	longest, was := uint64(0), *l
 	for i := range in.Parts {
 		longest = max(longest, in.Parts[i].Time())
 	}
@@ -71,7 +72,9 @@ func (l *lossParts) add(t *lossTable, in *profile.Instance) {
 		l.late, l.away = l.late+float64(late), l.away+float64(idle-late)
 	}
 	l.addWaits(t, in)
-	l.addLate(t, in, l.late-was)
+	l.addLate(t, in, l.late-was.late)
+	more := l.late - was.late - (l.lateLock - was.lateLock) - (l.lateOff - was.lateOff)
+	l.dealt += min(max(0, more), byChance(in)*(l.late-was.late))
 }
 
 // divided is a part's time, and what of it is waiting for locks and others, and time off the core.
@@ -216,7 +219,9 @@ func (b *lossBuilder) section(s *summary, f *sectionFlow, over float64) {
 	late := f.idle * ratio(s.loss.late, s.loss.late+s.loss.away)
 	lock, off := late*ratio(s.loss.lateLock, s.loss.late), late*ratio(s.loss.lateOff, s.loss.late)
 	work := max(0, late-lock-off)
-	charge(uneven, work, scaled(f.idlers, ratio(work, f.idle)))
+	dealt := min(work, late*ratio(s.loss.dealt, s.loss.late))
+	charge(uneven, work-dealt, scaled(f.idlers, ratio(work-dealt, f.idle)))
+	charge(TermUnproved, dealt, scaled(f.idlers, ratio(dealt, f.idle)))
 	b.behind(s, lock, off)
 	rest := TermWait
 	if b.closing[s.id] {

@@ -55,7 +55,7 @@ func (l *Loss) unprovedWords() string {
 	if l.Unproved < littleLost {
 		return ""
 	}
-	return fmt.Sprintf(", and %s is lost to differences between threads that the machine may have made", unit.Percent(l.Unproved))
+	return fmt.Sprintf(", and %s is lost to differences between threads that the machine or chance may have made", unit.Percent(l.Unproved))
 }
 
 // mostlyAwaited is the part of all waiting for others' work that one section must be waited for, to

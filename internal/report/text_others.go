@@ -58,7 +58,7 @@ func (s *Section) inALine(g *Program) string {
 	}
 	differ := fmt.Sprintf("imbalance %s: ", unit.Percent(s.Imbalance))
 	switch {
-	case s.Loss.Unproved > 0:
+	case s.doubted():
 		return differ + "nothing proves it to be the program's"
 	case s.Granule != nil && s.Granule.Lead <= 1:
 		return differ + "less than one piece of work of " + s.Granule.Short()

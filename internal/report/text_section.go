@@ -83,12 +83,20 @@ func sectionWords(r *Report, s *Section) string {
 		return out + " It is balanced."
 	case s.Balanced, fmt.Sprintf("%.2f", s.Speedup) == "1.00":
 		return out + " Its threads arrive together."
-	case s.Loss.Unproved > 0:
+	case s.doubted():
 		return strings.TrimSuffix(out, ".") + ", which nothing proves to be the program's."
+	case s.Chance > 0:
+		win := max(0, s.TimeToWin-s.Chance)
+		return out + fmt.Sprintf(" Balanced, but for the chance of who took which piece of work, it would run %.2f times as fast: %s to win.",
+			ratio(s.Time, s.Time-win), r.Program.Quantity(win))
 	}
 	return out + fmt.Sprintf(" Balanced, it would run %.2f times as fast: %s to win.",
 		s.Speedup, r.Program.Quantity(s.TimeToWin))
 }
+
+// doubted reports whether most of what a section's threads differ by is not proved to be the
+// program's doing.
+func (s *Section) doubted() bool { return s.Loss.Unproved > s.Loss.Imbalance }
 
 // teamWords tells how many threads take part in an instance, and in how many there are in all where
 // that is more.
@@ -217,7 +225,7 @@ func (p *printer) unshown(s *Section, o TextOptions) {
 // nothingTold tells whether a verdict says already that nothing was found, or why nothing can be.
 func (s *Section) nothingTold() bool {
 	told := []string{"other-loss", "nothing-found", "nothing-significant", "too-few-samples", "noise", "first-calls", "loading", "spread-thin",
-		"goroutines", "same-work"}
+		"goroutines", "same-work", "dealt"}
 	return slices.ContainsFunc(s.Verdicts, func(v Verdict) bool { return slices.Contains(told, v.Code) })
 }
 

@@ -35,3 +35,26 @@ func TestHeadlineClaimsWhatIsProved(t *testing.T) {
 		}
 	}
 }
+
+// A section says what of its imbalance is doubted: all, if that is most; of what chance dealt unevenly
+// nothing is to be won; and what is not the larger part of it does not make the rest doubtful.
+func TestSectionSaysWhatIsDoubted(t *testing.T) {
+	const doubt, chance = "which nothing proves to be the program's", "but for the chance of who took which piece of work"
+	for _, c := range []struct {
+		imbalance, unproved, chance float64
+		says, not                   string
+	}{
+		{0.4, 0, 0, "it would run 2.00 times as fast: 50 instructions to win", "chance"},
+		{0, 0.4, 0, doubt, "to win"},
+		{0.4, 0.01, 0, "it would run 2.00 times as fast: 50 instructions to win", doubt}, // a wait that happened once
+		{0.01, 0.4, 49, doubt, "to win"},
+		{0.3, 0.1, 20, chance + ", it would run 1.43 times as fast: 30 instructions to win", doubt},
+	} {
+		s := &Section{Kind: "barrier", Imbalance: 0.4, Time: 100, TimeToWin: 50, Speedup: 2, Chance: c.chance, Instances: 2,
+			Loss: LossShares{Imbalance: c.imbalance, Unproved: c.unproved}}
+		got := sectionWords(&Report{Program: Program{ClockUnit: "instructions"}}, s)
+		if !strings.Contains(got, c.says) || strings.Contains(got, c.not) {
+			t.Errorf("%+v: %s", c, got)
+		}
+	}
+}
