@@ -15,11 +15,11 @@ import (
 
 // loss is the account of the whole loss in a report.
 type loss struct {
-	Useful, Imbalance, Serial, Lock, Wait, Overhead, Memory float64
-	OffCore                                                 float64 `json:"off_core"`
-	Headline                                                string
-	Cores                                                   int
-	Terms                                                   []lossTerm
+	Useful, Imbalance, Unproved, Serial, Lock, Wait, Overhead, Memory float64
+	OffCore                                                           float64 `json:"off_core"`
+	Headline                                                          string
+	Cores                                                             int
+	Terms                                                             []lossTerm
 }
 
 // lossTerm is one of the things that core time goes into.
@@ -42,7 +42,7 @@ type lossTerm struct {
 
 // check holds what every report promises: the terms add up to 1, and the places of each to the term.
 func (l *loss) check() error {
-	sum := l.Useful + l.Imbalance + l.Serial + l.Lock + l.Wait + l.OffCore + l.Overhead + l.Memory
+	sum := l.Useful + l.Imbalance + l.Unproved + l.Serial + l.Lock + l.Wait + l.OffCore + l.Overhead + l.Memory
 	if math.Abs(sum-1) > 1e-9 {
 		return fmt.Errorf("the terms of the loss add up to %.12f", sum)
 	}

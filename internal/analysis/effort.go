@@ -67,6 +67,7 @@ type Charge struct {
 	Runtime string  `json:"runtime"` // whose overhead it is
 	Time    float64 `json:"time"`
 	Share   float64 `json:"share"` // of all the idleness, or overhead
+	Least   float64 `json:"least"` // of idleness: what that is at least, by so few samples
 	Path    []Frame `json:"path"`  // the call path that has most of it, outermost first
 }
 
@@ -115,6 +116,32 @@ func (r *runner) effort(width int) *Effort {
 	e.OverheadShare, e.IdlenessShare = estimate(e.Overhead/all, samples), estimate(e.Idleness/all, samples)
 	e.Idle, e.Overheads, e.Locks = idle.list(e.Idleness), over.list(e.Overhead), locks.list(e.LockWait)
 	return e
+}
+
+// bound says what the shares of idleness are at least. A sample stands for as many idle threads as
+// there were for each that worked: for all but one, at most. By that many samples at least the
+// idleness is known, however unequally it is spread over them.
+func (e *Effort) bound(sums []*summary) {
+	if e == nil {
+		return
+	}
+	samples := 0.0
+	for _, s := range sums {
+		samples += s.samples
+	}
+	n := samples * min(1, ratio(e.Idleness, float64(e.Width-1)*(e.Work+e.Overhead)))
+	for i := range e.Idle {
+		e.Idle[i].Least = estimate(e.Idle[i].Share, n).Lo
+	}
+}
+
+// addSamples counts an instance's samples.
+func (s *summary) addSamples(tab *profile.Tables, in *profile.Instance) {
+	for _, c := range in.Edges {
+		if c.Row >= 0 && int(c.Row) < len(tab.Edges) && tab.Edges[c.Row].Kind == profile.EdgeVisit {
+			s.samples += float64(c.N)
+		}
+	}
 }
 
 // waitingTerms are those that threads wait in.

@@ -2,6 +2,7 @@ package analysis
 
 import (
 	"math"
+	"math/rand/v2"
 	"slices"
 	"testing"
 
@@ -166,4 +167,44 @@ func TestLibraryThreads(t *testing.T) {
 			t.Errorf("%v: %s for node %d, want %s for %d", c.path, what, got.node, c.want, at)
 		}
 	}
+}
+
+// What a place's share of idleness is at least follows from the samples that were taken meanwhile: of
+// many runs in which that is known, the bound is above the truth in next to none, however many threads
+// each sample speaks for; and with more samples it comes closer.
+func TestLeastOfIdleness(t *testing.T) {
+	const truth, width = 0.6, 8
+	r := rand.New(rand.NewPCG(3, 4))
+	last := 0.0
+	for _, samples := range []int{10, 100, 1000, 10_000} {
+		above, mean := 0, 0.0
+		const runs = 400
+		for range runs {
+			ran, all := 0.0, 0.0
+			for range samples {
+				idle := r.Float64() * (width - 1)
+				all += idle
+				if r.Float64() < truth {
+					ran += idle
+				}
+			}
+			e := &Effort{Width: width, Work: float64(samples) * 0.9, Overhead: float64(samples) * 0.1, Idleness: all,
+				Idle: []Charge{{Share: ran / all}}}
+			e.bound([]*summary{{samples: float64(samples) / 4}, {samples: float64(samples) * 3 / 4}})
+			least := e.Idle[0].Least
+			mean += least / runs
+			if least > truth {
+				above++
+			}
+		}
+		if above > runs/20 || mean <= last || mean >= truth {
+			t.Errorf("%d samples: above in %d of %d runs, %v on average", samples, above, runs, mean)
+		}
+		last = mean
+	}
+	e := &Effort{Width: 4, Work: 1, Idleness: 1, Idle: []Charge{{Share: 1}}}
+	if e.bound(nil); e.Idle[0].Least != 0 {
+		t.Errorf("%v without samples", e.Idle[0].Least)
+	}
+	(*Effort)(nil).bound(nil)
 }

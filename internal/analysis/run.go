@@ -86,6 +86,7 @@ func Run(src profile.Source, opt Options) (*Result, error) {
 	res.Effort = r.effort(res.Whole.Width)
 	res.Locks = newLockReader(r.tab, r.prog).uses()
 	res.Loss = r.lossAccount(res.Whole.time, sums, res)
+	res.Effort.bound(sums)
 	res.Effort.follow(res.Loss, noted(r.meta, "samples"))
 	r.weighAll(res)
 	res.Whole.follow(res.Loss)

@@ -40,6 +40,7 @@ type summary struct {
 	alone     float64           // of a serial one: without the time in which others worked
 	loss      lossParts
 	luck      luck
+	samples   float64 // of recorded profiles
 	wasted    map[wastedKey]uint64
 	stretches cover // from the first release to the last one of each instance of two or more threads
 }
@@ -90,6 +91,7 @@ func (s *summary) read(r *runner, in *profile.Instance) {
 	s.loss.addRuntime(r.lossTab, in)
 	s.addCosts(in.Costs, len(r.tab.Events))
 	s.addWasted(r.lossTab, in)
+	s.addSamples(r.tab, in)
 	in = without(in, helpers)
 	s.add(in)
 	s.loss.add(r.lossTab, in)

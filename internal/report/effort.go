@@ -44,7 +44,8 @@ type Charge struct {
 	Loop    bool    `json:"loop"` // spent in the loop whose test is here
 	Runtime string  `json:"runtime,omitempty"`
 	Time    float64 `json:"time"`
-	Share   float64 `json:"share"` // of all the idleness, or overhead
+	Share   float64 `json:"share"`           // of all the idleness, or overhead
+	Least   float64 `json:"least,omitempty"` // of idleness: the lower 95 % bound of that
 	Path    []Frame `json:"call_path"`
 }
 
@@ -61,7 +62,7 @@ func effort(e *analysis.Effort) *Effort {
 }
 
 func charge(c *analysis.Charge) Charge {
-	return Charge{Place: place(&c.Place), Loop: c.Loop, Runtime: c.Runtime, Time: c.Time, Share: c.Share,
+	return Charge{Place: place(&c.Place), Loop: c.Loop, Runtime: c.Runtime, Time: c.Time, Share: c.Share, Least: c.Least,
 		Path: convert(c.Path, func(f *analysis.Frame) Frame { return Frame(*f) })}
 }
 

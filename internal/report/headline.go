@@ -102,7 +102,7 @@ func (r *Report) why(most *LossTerm) (words string, at *Place) {
 	if awaits := most.Places[0].Awaits; len(awaits) > 0 {
 		return "They wait for what is done at", &awaits[0].Place
 	}
-	return "", nil
+	return r.meanwhile(most)
 }
 
 // at is the first place of a term, nil if no place is known.
