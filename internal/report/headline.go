@@ -84,6 +84,9 @@ func (r *Report) nameCause() {
 
 // why says what the threads wait for, and where that is; nil if nothing is known of it.
 func (r *Report) why(most *LossTerm) (words string, at *Place) {
+	if words, at := r.smallTasks(most); at != nil {
+		return words, at
+	}
 	words, c := "The first cause:", (*Cause)(nil)
 	switch {
 	case most.Name == analysis.TermImbalance:
