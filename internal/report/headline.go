@@ -94,6 +94,8 @@ func (r *Report) why(most *LossTerm) (words string, at *Place) {
 			return "The same work takes longer in some threads, most of it at", at
 		}
 		c = r.leading(most.Places[0].Section)
+	case most.Name == analysis.TermSerial:
+		c = r.keepsAlone(most.ofPlaces())
 	case most.Name == analysis.TermWait && len(r.Sections) > 0 && r.Sections[0].Awaited > mostlyAwaited*most.Share:
 		c = r.leading(r.Sections[0].ID)
 	case most.Name == analysis.TermWait:
@@ -151,6 +153,24 @@ func (r *Report) leading(section int) *Cause {
 		return nil
 	}
 	return &r.Sections[i].Causes[0]
+}
+
+// mostAlone is the part of the time of cores without a thread in which one thread was left of a
+// section, from which on what makes that one late is why: most of it.
+const mostAlone = 0.5
+
+// keepsAlone is the first cause of a section of whose threads one is left when the others have gone
+// and left their cores empty. What makes it take longer is why it is alone; not where more threads
+// have a like part of that time, for then they are fewer than the cores all the while. Waits make a
+// thread late as well, but are told by themselves.
+func (r *Report) keepsAlone(p *LossPlace) *Cause {
+	if p == nil || p.Why != "" || p.Spent != nil || len(p.Threads) == 0 || p.Threads[0].Time <= mostAlone*p.Time {
+		return nil
+	}
+	if c := r.leading(p.Section); c != nil && c.CostShare == 0 {
+		return c
+	}
+	return nil
 }
 
 // longest is why some threads have more to do than others, in the section whose threads wait most for

@@ -92,3 +92,47 @@ func TestLinesAreOfTheProgramsOwn(t *testing.T) {
 		}
 	}
 }
+
+// Where one thread of a section is left alone and only the section's end is known, the first sentence
+// names the section's first cause; not where several threads are too few for the cores, where a place is
+// known, nor a wait.
+func TestHeadlineSaysWhatKeepsOneAlone(t *testing.T) {
+	branch := Cause{Title: "branch", Place: Place{File: "a.c", Line: 8, Function: "work"}}
+	wait := branch
+	wait.CostShare = 0.2
+	threads := func(times ...float64) (out []ThreadShare) {
+		for i, x := range times {
+			out = append(out, ThreadShare{Thread: i, Time: x})
+		}
+		return out
+	}
+	for _, row := range []struct {
+		name   string
+		causes []Cause
+		place  LossPlace
+		named  bool
+	}{
+		{"one alone", []Cause{branch}, LossPlace{Threads: threads(240)}, true},
+		{"one for most of it", []Cause{branch}, LossPlace{Threads: threads(200, 30, 10)}, true},
+		{"two", []Cause{branch}, LossPlace{Threads: threads(120, 120)}, false},
+		{"nobody knows who", []Cause{branch}, LossPlace{}, false},
+		{"a wait", []Cause{wait}, LossPlace{Threads: threads(240)}, false},
+		{"no cause", nil, LossPlace{Threads: threads(240)}, false},
+		{"where is known", []Cause{branch}, LossPlace{Threads: threads(240), Spent: &Spent{Place: Place{File: "a.c", Line: 9}, Share: 1}}, false},
+	} {
+		p := row.place
+		p.Place, p.Section, p.Share, p.Time = Place{File: "a.c", Line: 30, Function: "main"}, 3, 0.6, 240
+		l := &Loss{Cores: 4, CoreTime: 400, LossShares: LossShares{Useful: 0.4},
+			Terms: []LossTerm{{Name: analysis.TermSerial, Share: 0.6, Time: 240, Places: []LossPlace{p}}}}
+		l.Headline = l.headline()
+		want := l.Headline
+		if row.named {
+			want = strings.Replace(want, "40.0 % is useful", "The first cause: branch at a.c:8 in work. 40.0 % is useful", 1)
+		}
+		r := &Report{Loss: l, Sections: []Section{{ID: 3, Causes: row.causes}}}
+		r.nameCause()
+		if got := r.Loss.Headline; got != want {
+			t.Errorf("%s: %s\nwant %s", row.name, got, want)
+		}
+	}
+}
