@@ -71,7 +71,7 @@ func (r *Report) nameCause() {
 		return
 	}
 	ranked := r.Loss.claimed()
-	if len(ranked) == 0 || len(ranked[0].Places) == 0 || 1-r.Loss.Useful < littleLost {
+	if len(ranked) == 0 || ranked[0].ofPlaces() == nil || ranked[0].ofUsed() < littleLost {
 		return
 	}
 	useful := r.Loss.usefulWords()
@@ -90,10 +90,10 @@ func (r *Report) why(most *LossTerm) (words string, at *Place) {
 	words, c := "The first cause:", (*Cause)(nil)
 	switch {
 	case most.Name == analysis.TermImbalance:
-		if at := r.slower(most.Places[0].Section); at != nil {
+		if at := r.slower(most.ofPlaces().Section); at != nil {
 			return "The same work takes longer in some threads, most of it at", at
 		}
-		c = r.leading(most.Places[0].Section)
+		c = r.leading(most.ofPlaces().Section)
 	case most.Name == analysis.TermSerial:
 		c = r.keepsAlone(most.ofPlaces())
 	case most.Name == analysis.TermWait && len(r.Sections) > 0 && r.Sections[0].Awaited > mostlyAwaited*most.Share:
@@ -104,7 +104,7 @@ func (r *Report) why(most *LossTerm) (words string, at *Place) {
 	if c != nil {
 		return words + " " + c.Title + " at", &c.Place
 	}
-	if awaits := most.Places[0].Awaits; len(awaits) > 0 {
+	if awaits := most.ofPlaces().Awaits; len(awaits) > 0 {
 		return "They wait for what is done at", &awaits[0].Place
 	}
 	return r.meanwhile(most)

@@ -36,6 +36,39 @@ func TestHeadlineClaimsWhatIsProved(t *testing.T) {
 	}
 }
 
+// What is too little to be a headline has no cause in one: whatever else is lost, the sentence that says
+// that no loss is proved, or that next to nothing is lost, stands alone.
+func TestHeadlineOfLittleNamesNoCause(t *testing.T) {
+	at := Place{File: "a.c", Line: 7}
+	for _, term := range []string{analysis.TermImbalance, analysis.TermWait, analysis.TermSerial, analysis.TermOverhead} {
+		for _, unproved := range []float64{0, 0.005, 0.4} {
+			for _, unused := range []float64{0, 0.3} {
+				for _, little := range []float64{0.002, 0.009} {
+					place := LossPlace{Place: Place{File: "a.c", Line: 30}, Section: 3, Share: little, Time: 100 * little,
+						Threads: []ThreadShare{{Time: 100 * little}}}
+					lost := LossTerm{Name: term, Share: little, Time: 100 * little, Places: []LossPlace{place}}
+					if unused > 0 && term == analysis.TermSerial {
+						lost.Share, lost.Time = little+unused, 100*(little+unused)
+						lost.Places = []LossPlace{{Why: analysis.NeverUsed, Cores: 1, Share: unused, Time: 100 * unused, Section: -1}, place}
+					}
+					l := &Loss{LossShares: LossShares{Useful: 1 - lost.Share - unproved, Unproved: unproved}, Cores: 4, CoreTime: 100,
+						Terms: []LossTerm{lost}}
+					l.Headline = l.headline()
+					want := l.Headline
+					r := &Report{Loss: l, Sections: []Section{{ID: 3, Awaited: 1, Loss: LossShares{Wait: 1},
+						Threads: []ThreadTime{{Time: 100}},
+						Causes:  []Cause{{Title: "branch", Family: analysis.FamilyControl, Place: at}},
+						Tasks:   &Tasks{Place: at, Count: 9, RuntimeShare: 0.5, Advice: analysis.AdviceCoarsen}}}}
+					r.nameCause()
+					if l.Headline != want {
+						t.Errorf("%s, %v not proved, %v never used: %s\nwant %s", term, unproved, unused, l.Headline, want)
+					}
+				}
+			}
+		}
+	}
+}
+
 // A section says what of its imbalance is doubted: all, if that is most; of what chance dealt unevenly
 // nothing is to be won; and what is not the larger part of it does not make the rest doubtful.
 func TestSectionSaysWhatIsDoubted(t *testing.T) {
