@@ -3,7 +3,6 @@ package analysis
 import (
 	"math"
 	"math/rand/v2"
-	"slices"
 	"testing"
 
 	"lime/internal/profile"
@@ -160,11 +159,61 @@ func TestLibraryThreads(t *testing.T) {
 		if c.at != "" {
 			at = node[c.at]
 		}
-		if calls := slices.Contains([]string{libc, lzma}, c.path[len(c.path)-1]) && what == "work" && c.at == app; got.calls != calls {
+		if calls := c.path[len(c.path)-1] != app && c.at == app; got.calls != calls {
 			t.Errorf("%v: that the program's own code had called something: %t", c.path, got.calls)
 		}
 		if what != c.want || got.node != at {
 			t.Errorf("%v: %s for node %d, want %s for %d", c.path, what, got.node, c.want, at)
+		}
+	}
+}
+
+// What a runtime does stands at the call that asked for it, each with the time of its own samples,
+// in a loop or not, and where the runtime's function is compiled into the program's; the program's
+// own work there is still the loop's.
+func TestOverheadStandsAtItsCall(t *testing.T) {
+	for seed := range uint64(30) {
+		r := rand.New(rand.NewPCG(seed, 8))
+		b := newBuilder(1, 6, 1, 2) // a loop of the lines 11 to 13, of which 12 is its test
+		b.edge(0, 1, profile.EdgeFall)
+		b.edge(1, 3, profile.EdgeFall)
+		b.edge(1, 2, profile.EdgeTaken)
+		b.edge(3, 2, profile.EdgeFall)
+		b.edge(2, 1, profile.EdgeTaken)
+		b.edge(2, 4, profile.EdgeFall)
+		gomp := b.p.AddImage(profile.Image{Path: "/usr/lib/libgomp.so.1"})
+		b.p.UpdateMeta(profile.Meta{ClockUnit: "ns", NodeTime: "stored", CountLabel: profile.Sampled, Complete: true})
+		want := map[int]float64{}
+		sample := func(p profile.PathID, metric string) float64 {
+			x := 50 + float64(r.IntN(50))
+			b.p.AddPathSample(profile.PathSample{Path: p, Section: profile.None, Metric: metric, Value: x})
+			return x
+		}
+		for _, v := range r.Perm(5)[:3] {
+			line := 10 + v
+			call := b.p.AddPath(profile.PathNode{Parent: profile.None, Node: profile.NodeID(v)})
+			inner := call
+			if r.IntN(2) == 0 {
+				n := &b.p.Nodes[v]
+				n.Frames = append([]profile.Frame{{File: n.Frames[0].File, Line: 500, Function: "std::mutex::lock"}}, n.Frames...)
+			} else {
+				node := b.p.AddNode(profile.Node{Image: gomp, Addr: uint64(0x9000 + 16*v), Size: 4, Instrs: 1, Function: profile.None})
+				inner = b.p.AddPath(profile.PathNode{Parent: call, Node: node})
+				sample(call, "time") // the program's own
+			}
+			for range 1 + r.IntN(3) {
+				want[line] += sample(inner, "time")
+			}
+		}
+		p := b.p
+		e := (&runner{src: p, meta: p.Meta(), tab: p.Tables(), prog: newProgram(p.Tables())}).effort(4)
+		if len(e.Overheads) != len(want) {
+			t.Fatalf("seed %d: %d places, want %v: %+v", seed, len(e.Overheads), want, e.Overheads)
+		}
+		for _, c := range e.Overheads {
+			if c.Loop || math.Abs(c.Time-want[c.Line]) > 1e-9 || c.File != "main.c" || c.Function != "work" {
+				t.Errorf("seed %d: %v at %+v, a loop: %t, want %v", seed, c.Time, c.Place, c.Loop, want)
+			}
 		}
 	}
 }

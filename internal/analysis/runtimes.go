@@ -36,7 +36,7 @@ type codeSite struct {
 	node  profile.NodeID // None if there is none in the path; then that of a library which worked on its own, if there is one
 	frame int            // of the node's inlined frames, the innermost one that is the program's
 	owner origin.Owner   // a runtime if its own code ran, else Program
-	calls bool           // it was not that code that ran, but what it had called, and that is no runtime
+	calls bool           // it was not that code that ran, but what it had called: a library, or a runtime
 }
 
 // site walks a call path from its innermost frame outwards to the first that is the program's own.
@@ -60,7 +60,7 @@ func (r *runtimes) site(p profile.PathID) codeSite {
 			case o == origin.Other && !foreign && !s.owner.Runtime():
 				s.node, s.frame, foreign = v, i, true
 			case o == origin.Program:
-				s.node, s.frame, s.calls = v, i, v != inner && !s.owner.Runtime()
+				s.node, s.frame, s.calls = v, i, v != inner || s.owner.Runtime()
 				return s
 			}
 		}
