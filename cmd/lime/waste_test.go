@@ -131,7 +131,7 @@ func wasteOf(t *testing.T, file string) *wasteReport {
 	if r.Waste == nil {
 		for _, n := range r.Notes {
 			if n.Code == "no-waste" {
-				testenv.Skip(t, testenv.NoSampling)
+				testenv.Skip(t, testenv.NoWatching)
 			}
 		}
 		t.Fatalf("no waste in the report: %v", r.Notes)

@@ -24,6 +24,7 @@ var asNumbers = map[string]string{
 	"internal/guest.addressOf":             "it moves to the heap what it is given",
 	"internal/machine.newFilter":           "larger than the compiler puts on a stack",
 	"internal/machine.(Machine).Filter":    "its size is known only when it runs, and a machine keeps it",
+	"internal/perf.WatchTraps":             "mapped",
 	"internal/waste.(counters).owner":      "records are mapped",
 	"internal/waste.(table).make":          "mapped",
 	"internal/waste/quick.New":             "rows are mapped; places are larger than the compiler puts on a stack",

@@ -96,6 +96,8 @@ func hint(err error) string {
 		return "the kernel has no perf events, or a seccomp filter hides them"
 	case errors.Is(err, unix.ENOENT), errors.Is(err, unix.EOPNOTSUPP), errors.Is(err, unix.ENODEV):
 		return "this machine has no such counter (usual in virtual machines)"
+	case errors.Is(err, errNeverTraps):
+		return "the virtual machine does not give its programs the processor's debug registers"
 	case errors.Is(err, unix.EMFILE):
 		return "too many open files: raise ulimit -n"
 	case errors.Is(err, unix.EINVAL):

@@ -5,6 +5,10 @@ package perf
 
 import (
 	"encoding/binary"
+	"errors"
+	"os"
+	"runtime"
+	"sync/atomic"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -53,12 +57,59 @@ func OpenTick(tid int, nanos, data uint64) (Trap, error) {
 // kernel's accesses would trap, too, those included by which it copies stacks for who samples them;
 // no trap tells them apart.
 func OpenWatch(tid int, w Watchpoint, data uint64) (Trap, error) {
-	a := unix.PerfEventAttr{Type: unix.PERF_TYPE_BREAKPOINT, Sample: 1, Bp_type: bpWrite, Ext1: w.Addr, Ext2: uint64(w.Bytes), Sig_data: data,
+	a := w.attr()
+	a.Sig_data = data
+	return openTrap(tid, watchName, a)
+}
+
+// watchName is what errors call a watchpoint.
+const watchName = "watchpoint"
+
+func (w *Watchpoint) attr() unix.PerfEventAttr {
+	a := unix.PerfEventAttr{Type: unix.PERF_TYPE_BREAKPOINT, Sample: 1, Bp_type: bpWrite, Ext1: w.Addr, Ext2: uint64(w.Bytes),
 		Bits: unix.PerfBitExcludeHv | unix.PerfBitExcludeKernel}
 	if w.Reads {
 		a.Bp_type = bpReadWrite
 	}
-	return openTrap(tid, "watchpoint", a)
+	return a
+}
+
+// errNeverTraps: the kernel has set up a watchpoint, and nothing came of it.
+var errNeverTraps = errors.New("accesses to watched memory do not trap")
+
+// WatchTraps reports why accesses to watched memory do not trap, nil if they do: there are virtual
+// machines whose kernel hands out debug registers that the processor never gets. It stores to a
+// watched word and asks the event whether it has counted that.
+func WatchTraps() error {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	page, err := unix.Mmap(-1, 0, os.Getpagesize(), unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE|unix.MAP_ANON)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = unix.Munmap(page) }()
+	word := (*uint64)(unsafe.Pointer(unsafe.SliceData(page)))
+	w := Watchpoint{Addr: uint64(uintptr(unsafe.Pointer(word))), Bytes: 8}
+	return counts(w.attr(), func() { atomic.StoreUint64(word, 1) })
+}
+
+// counts reports why an event of this thread does not see what happens in a function.
+func counts(a unix.PerfEventAttr, what func()) error {
+	a.Size = uint32(unsafe.Sizeof(a))
+	fd, err := unix.PerfEventOpen(&a, 0, -1, -1, unix.PERF_FLAG_FD_CLOEXEC)
+	if err != nil {
+		return &UnsupportedError{watchName, err, hint(err)}
+	}
+	defer unix.Close(fd)
+	what()
+	var n [8]byte
+	if _, err = unix.Read(fd, n[:]); err == nil && n == [8]byte{} {
+		err = errNeverTraps
+	}
+	if err != nil {
+		return &UnsupportedError{watchName, err, hint(err)}
+	}
+	return nil
 }
 
 // OpenBreak stops a thread before it executes the instruction at an address.

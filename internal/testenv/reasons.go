@@ -3,6 +3,7 @@
 package testenv
 
 import (
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"os"
@@ -40,6 +41,7 @@ var reasons = []Reason{
 	}},
 	{NoTracing, "ptrace is not allowed here", func(testing.TB) bool { return !traces() }},
 	{NoSampling, "perf events are not allowed here", func(testing.TB) bool { return !samples() }},
+	{NoWatching, "accesses to watched memory do not trap here", func(testing.TB) bool { return !samples() || !debugRegisters() }},
 	{NoFilters, "the kernel has no seccomp", func(testing.TB) bool {
 		return unix.Prctl(unix.PR_GET_SECCOMP, 0, 0, 0, 0) != nil
 	}},
@@ -75,6 +77,7 @@ const (
 	NoMount    = "no mount"
 	NoTracing  = "no tracing"
 	NoSampling = "no sampling"
+	NoWatching = "no watching"
 	NoFilters  = "no filters"
 	NoAVX      = "no AVX"
 	NoAVX512   = "no AVX-512"
@@ -172,6 +175,44 @@ func samples() bool {
 		return false
 	}
 	return unix.Close(fd) == nil
+}
+
+// debugRegisters tells whether the processor stops where a debug register says: a child that is traced
+// has a breakpoint at its first instruction.
+func debugRegisters() bool {
+	const registers = 848 // u_debugreg in the kernel's struct user
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	cmd := exec.Command("/bin/true")
+	cmd.SysProcAttr = &syscall.SysProcAttr{Ptrace: true}
+	if cmd.Start() != nil {
+		return false
+	}
+	pid := cmd.Process.Pid
+	var regs unix.PtraceRegs
+	var ws unix.WaitStatus
+	_, err := unix.Wait4(pid, &ws, 0, nil) // it stands before its first instruction
+	if err == nil {
+		err = unix.PtraceGetRegs(pid, &regs)
+	}
+	for _, r := range []struct {
+		number int
+		value  uint64
+	}{{0, regs.Rip}, {7, 1}} {
+		if err == nil {
+			_, err = unix.PtracePokeUser(pid, registers+8*uintptr(r.number), binary.LittleEndian.AppendUint64(nil, r.value))
+		}
+	}
+	if err == nil {
+		err = unix.PtraceCont(pid, 0)
+	}
+	if err == nil {
+		_, err = unix.Wait4(pid, &ws, 0, nil)
+	}
+	stands := err == nil && ws.Stopped() && ws.StopSignal() == unix.SIGTRAP
+	_ = cmd.Process.Kill() // it may have ended
+	_, _ = cmd.Process.Wait()
+	return stands
 }
 
 // RustSince tells whether rustc is of version 1.minor or newer.

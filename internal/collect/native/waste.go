@@ -291,9 +291,11 @@ func (h *wasteHost) data(addr uint64) string {
 	return ""
 }
 
-// debugRegisters looks whether wasted memory work can be sampled.
+// debugRegisters looks whether wasted memory work can be sampled. Counters that give addresses would
+// choose the accesses better than the clock does; who has them is told that they are not used.
 func debugRegisters() []Check {
-	c := Check{Name: "debug registers", OK: true, Found: "traps at accesses to memory", Gives: "wasted memory work (record --waste)"}
+	c := Check{Name: "debug registers", OK: true, Gives: "wasted memory work (record --waste)",
+		Found: "accesses to memory trap; which are looked at is chosen by the clock, not by the processor (no PEBS, no IBS)"}
 	if err := watch.Supported(); err != nil {
 		c.OK, c.Found, c.Fix = false, err.Error(), fixOf(err)
 	}

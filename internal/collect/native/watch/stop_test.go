@@ -6,12 +6,14 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
 
 	"golang.org/x/sys/unix"
 
+	"lime/internal/perf"
 	"lime/internal/testenv"
 	"lime/internal/waste"
 )
@@ -107,5 +109,33 @@ func TestIDsAreUsedAgain(t *testing.T) {
 		if thread[waste.DeadStore].Decisions != int(life)+1 {
 			t.Errorf("life %d: %+v", life, thread[waste.DeadStore])
 		}
+	}
+}
+
+// Where it is said that memory can be watched, a thread stops where a debug register says. A virtual
+// machine may hand out registers that lead to nothing.
+func TestSupportedTraps(t *testing.T) {
+	if err := Supported(); err != nil {
+		if !strings.Contains(err.Error(), "watch") && !strings.Contains(err.Error(), "clock") {
+			t.Errorf("nobody can tell what is missing: %v", err)
+		}
+		testenv.Skip(t, testenv.NoWatching, err)
+	}
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	f := stepped(t, "/bin/true")
+	var ws unix.WaitStatus
+	err := unix.PtraceGetRegs(f.pid, &f.regs)
+	if err == nil {
+		_, err = perf.OpenBreak(f.pid, f.regs.Rip, breakData)
+	}
+	if err == nil {
+		err = unix.PtraceCont(f.pid, 0)
+	}
+	if err == nil {
+		_, err = unix.Wait4(f.pid, &ws, 0, nil)
+	}
+	if err != nil || !ws.Stopped() || ws.StopSignal() != unix.SIGTRAP {
+		t.Errorf("the program did not stop at the first of its instructions: %v, status %#x", err, ws)
 	}
 }

@@ -87,7 +87,8 @@ func New(pid int, host Host, o Options) *Tracer {
 		rng: rand.New(rand.NewPCG(o.Seed, 0)), calls: calls.NewTable(), stop: make(chan struct{})}
 }
 
-// Supported reports why this machine cannot watch, nil if it can.
+// Supported reports why this machine cannot watch, nil if it can: a watchpoint that can be had, and
+// does not trap, is none.
 func Supported() error {
 	const place = 4096 // any: there need be no memory
 	tid := unix.Gettid()
@@ -96,10 +97,11 @@ func Supported() error {
 		return err
 	}
 	t.Close()
-	if t, err = perf.OpenWatch(tid, perf.Watchpoint{Addr: place, Bytes: 8, Reads: true}, 0); err == nil {
-		t.Close()
+	if t, err = perf.OpenWatch(tid, perf.Watchpoint{Addr: place, Bytes: 8, Reads: true}, 0); err != nil {
+		return err
 	}
-	return err
+	t.Close()
+	return perf.WatchTraps()
 }
 
 // Stop ends the watching; the program goes on. It returns at once.

@@ -365,7 +365,7 @@ func TestWilson(t *testing.T) {
 // TestNoRegisters: where all debug registers are taken, it is said that nothing can be watched.
 func TestNoRegisters(t *testing.T) {
 	if Supported() != nil {
-		testenv.Skip(t, testenv.NoSampling)
+		testenv.Skip(t, testenv.NoWatching)
 	}
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
