@@ -28,17 +28,19 @@ func (a access) part(addr uint64, n int) access {
 	return a
 }
 
-// accesses are those of an instruction at pc, by registers as they are before it; what an
-// instruction's data decide (masks, gathers, repetitions beyond the first, bit strings) is left
-// out.
+// accesses are those of an instruction at pc, by registers as they are before it, the first ones of a
+// repeated one; what an instruction's data decide (masks, gathers, bit strings) is left out.
 func accesses(in *x86.Inst, pc uint64, r *unix.PtraceRegs) []access {
 	var list [4]x86.Access
 	var out []access
 	if in.BitString || in.Mem.VSIB {
 		return nil
 	}
+	if in.Rep != 0 {
+		return repeated(in, r, 0)
+	}
 	for _, a := range in.Accesses(list[:0]) {
-		if a.Bytes == 0 || a.Rep && r.Rcx == 0 {
+		if a.Bytes == 0 {
 			continue
 		}
 		out = append(out, access{address(&a.Mem, pc+uint64(in.Len), r), int(a.Bytes), a.Read, a.Write})

@@ -12,15 +12,15 @@ import (
 // near: or accesses would be charged with the time of code before them that has none. Where the way
 // hangs on what is not known it ends, or, with none found yet, goes on as is likely: loops go round,
 // branches forward are not taken.
-func (m *memory) ahead(regs *unix.PtraceRegs, w want) (list []uint64) {
+func (m *memory) ahead(regs *unix.PtraceRegs, w want) (list []step) {
 	x := newWay(m, regs)
 	for i := range mostLooked {
 		in, ok := m.instruction(x.pc)
 		if !ok || len(list) == mostSkipped || len(list) == 0 && i == mostBefore {
 			break
 		}
-		if accessing(&in, w) {
-			list = append(list, x.pc)
+		for i := range min(x.accessing(&in, w), mostSkipped-len(list)) {
+			list = append(list, step{x.pc, i})
 		}
 		if !x.step(&in, len(list) == 0) {
 			break
@@ -29,10 +29,31 @@ func (m *memory) ahead(regs *unix.PtraceRegs, w want) (list []uint64) {
 	return list
 }
 
-// accessing reports whether an instruction has an access of a kind, whatever its address.
-func accessing(in *x86.Inst, w want) bool {
-	_, ok := choose(in, &unix.PtraceRegs{Rcx: 1}, w)
-	return ok
+// step is an access on the way: of the instruction at pc, which is repeated, so many of its accesses
+// further on.
+type step struct {
+	pc   uint64
+	skip int
+}
+
+// accessing is how many accesses of a kind an instruction has, whatever their addresses.
+func (x *way) accessing(in *x86.Inst, w want) int {
+	if _, ok := choose(in, &unix.PtraceRegs{Rcx: 1}, w, 0); !ok {
+		return 0
+	}
+	if in.Rep == 0 || compares(in) {
+		return 1
+	}
+	regs := &unix.PtraceRegs{Rcx: x.reg[x86.RCX].v, Rsi: x.reg[x86.RSI].v, Rdi: x.reg[x86.RDI].v, Eflags: x.down.v}
+	if !x.reg[x86.RCX].ok {
+		return 1
+	}
+	for _, o := range operands(in, regs) {
+		if w.stores && o.writes || w.loads && o.reads {
+			return o.blocks()
+		}
+	}
+	return 0
 }
 
 // step goes on to the next instruction, if it is known where that is, or may be guessed.

@@ -31,7 +31,10 @@ func TestAhead(t *testing.T) {
 		{"a frame given back", cat([]byte{0x48, 0x83, 0xec, 0x10, 0x48, 0x83, 0xc4, 0x10}, ret), []int{32}}, // sub, add $16,%rsp
 		{"a frame pointer", cat([]byte{0x48, 0x83, 0xec, 0x40, 0xc9}, ret), []int{4, 32}},                   // sub $64,%rsp; leave
 		{"a stack nobody knows", cat([]byte{0x48, 0x89, 0xc4}, load, ret), []int{3}},                        // mov %rax,%rsp
-		{"a jump to anywhere", cat(load, []byte{0xff, 0xe0}, load), []int{0}},                               // jmp *%rax
+		{"a copy", cat([]byte{0xf3, 0xa4}, load, []byte{0xcc}), []int{0, 0, 0, 0, 2}},                       // rep movsb, of four lines
+		{"a copy, and back", cat([]byte{0xf3, 0xa4}, ret), []int{0, 0, 0, 0, 32}},
+		{"a long copy", cat([]byte{0xf3, 0x48, 0xa5}, load), []int{0, 0, 0, 0, 0, 0, 0, 0}}, // rep movsq
+		{"a jump to anywhere", cat(load, []byte{0xff, 0xe0}, load), []int{0}},               // jmp *%rax
 	} {
 		code := make([]byte, 64)
 		copy(code, row.code)
@@ -42,12 +45,12 @@ func TestAhead(t *testing.T) {
 			binary.LittleEndian.PutUint64(code[32:], at+40)
 		}
 		stack := []uint64{0, 0, 0, 0, 0, 0, 0, 0, at + 32, at + 32}
-		regs := unix.PtraceRegs{Rip: at, Rsp: uint64(uintptr(unsafe.Pointer(&stack[8])))}
+		regs := unix.PtraceRegs{Rip: at, Rcx: 200, Rsi: 4096, Rdi: 8192, Rsp: uint64(uintptr(unsafe.Pointer(&stack[8])))}
 		regs.Rbp = regs.Rsp - 8 // where its caller's stands; the return address is above
 		m := memory{pid: os.Getpid()}
 		var got []int
-		for _, pc := range m.ahead(&regs, want{loads: true}) {
-			got = append(got, int(pc-at))
+		for _, x := range m.ahead(&regs, want{loads: true}) {
+			got = append(got, int(x.pc-at))
 		}
 		if !slices.Equal(got, row.want) {
 			t.Errorf("%s: accesses at %v, want %v", row.name, got, row.want)

@@ -14,7 +14,7 @@ type operation struct {
 
 // do computes what the instruction leaves; where it is not known how, that is unknown then.
 func (o *operation) do() {
-	in, done := o.in, false
+	in, done := o.in, o.in.Rep != 0 && o.repeat()
 	if in.Enc == x86.Legacy && in.Rep == 0 && !in.Lock {
 		switch {
 		case in.Branch != x86.BranchNone:
@@ -54,6 +54,14 @@ func (o *operation) forget() {
 	}
 	if in.Branch == x86.BranchSyscall {
 		o.anyCell = true
+	}
+	switch in.Name {
+	case "popf":
+		o.down = value{}
+	case "cld":
+		o.down = known(0)
+	case "std":
+		o.down = known(flagD)
 	}
 }
 

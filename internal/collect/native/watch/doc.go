@@ -12,6 +12,7 @@
 //	compute.go  what each of them leaves
 //	memory.go   the program's memory and code
 //	access.go   which bytes an instruction touches
+//	repeat.go   those of repeated string instructions
 //	calls.go    which watched bytes a system call touches
 //	judge.go    what the next access to watched bytes means
 //	point.go    the four watchpoints, and which of them makes room

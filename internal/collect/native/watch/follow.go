@@ -42,6 +42,7 @@ type way struct {
 	pc      uint64
 	reg     [16]value
 	flags   value  // those of arithmetic, as in RFLAGS
+	down    value  // the direction flag
 	stored  []cell // what was stored on the way, the newest last
 	anyCell bool   // something was stored, nobody knows where
 	fs, gs  uint64
@@ -55,7 +56,7 @@ type cell struct {
 }
 
 func newWay(m *memory, r *unix.PtraceRegs) *way {
-	x := &way{memory: m, pc: r.Rip, flags: known(r.Eflags), fs: r.Fs_base, gs: r.Gs_base}
+	x := &way{memory: m, pc: r.Rip, flags: known(r.Eflags), down: known(r.Eflags & flagD), fs: r.Fs_base, gs: r.Gs_base}
 	for i := range x.reg {
 		x.reg[i] = known(general(r, x86.Reg(i)))
 	}

@@ -96,7 +96,7 @@ func (t *Tracer) tick(th *thread) {
 	if len(way) == 0 {
 		return
 	}
-	x := &target{pc: way[t.rng.IntN(len(way))], ticks: 1 / chance, want: w}
+	x := &target{step: way[t.rng.IntN(len(way))], ticks: 1 / chance, want: w}
 	if x.pc == regs.Rip {
 		t.arm(th, &regs, x)
 		return
@@ -131,11 +131,15 @@ func (t *Tracer) arrived(th *thread, late bool) {
 
 // choose finds the access of an instruction that a sample is taken of. Calls and returns access no
 // data.
-func choose(in *x86.Inst, regs *unix.PtraceRegs, w want) (access, bool) {
+func choose(in *x86.Inst, regs *unix.PtraceRegs, w want, skip int) (access, bool) {
 	if in.Branch == x86.BranchRet || in.Branch == x86.BranchCall || in.Branch == x86.BranchCallInd {
 		return access{}, false
 	}
-	for _, a := range accesses(in, regs.Rip, regs) {
+	list := accesses(in, regs.Rip, regs)
+	if in.Rep != 0 && skip > 0 {
+		list = repeated(in, regs, skip)
+	}
+	for _, a := range list {
 		if w.stores && a.writes || w.loads && a.reads {
 			return a, true
 		}
@@ -150,7 +154,7 @@ func (t *Tracer) arm(th *thread, regs *unix.PtraceRegs, x *target) {
 	if !ok {
 		return
 	}
-	a, ok := choose(&in, regs, x.want)
+	a, ok := choose(&in, regs, x.want, x.skip)
 	if !ok {
 		return
 	}
@@ -228,6 +232,7 @@ func (t *Tracer) hit(th *thread, slot int, late bool) {
 	switch {
 	case late || unix.PtraceGetRegs(th.tid, &regs) != nil:
 		t.evict(slot)
+	case t.under(&p.watched, &regs): // it will trap again
 	case p.armed:
 		t.decide(slot, t.who(&p.watched, th.tid, &regs))
 	case th.tid != p.owner: // before or behind the access? Nothing is claimed.
@@ -245,12 +250,9 @@ func (t *Tracer) hit(th *thread, slot int, late bool) {
 
 // who finds the instruction behind which a thread was stopped, and what it did to a point.
 func (t *Tracer) who(p *watched, tid int, regs *unix.PtraceRegs) *touch {
-	if in, ok := t.instruction(regs.Rip); ok && in.Rep != 0 { // a repeated one is interrupted where it stands
-		for _, a := range accesses(&in, regs.Rip, regs) {
-			if near(a, p) {
-				a.addr, a.bytes = p.around(moved)
-				return t.touch(tid, &in, regs.Rip, regs, a, p.bytes)
-			}
+	if in, ok := t.instruction(regs.Rip); ok && in.Rep != 0 && regs.Rcx != 0 {
+		if x := within(t, p, tid, &in, regs); x != nil {
+			return x
 		}
 	}
 	if word, ok := t.read(regs.Rsp, 8); ok && (access{addr: regs.Rsp, bytes: 8}).overlap(p.addr, p.bytes) > 0 {
@@ -265,20 +267,16 @@ func (t *Tracer) who(p *watched, tid int, regs *unix.PtraceRegs) *touch {
 		return &touch{thread: tid, unknown: true}
 	}
 	in, ok := t.instruction(at)
-	if ok {
+	if ok && in.Rep != 0 { // its last repetition
+		if a, n, _, ok := crossed(&in, p, false, regs); ok {
+			return t.touch(tid, &in, at, regs, a, n)
+		}
+	} else if ok {
 		if x := t.matching(p, tid, &in, at, regs); x != nil {
 			return x
 		}
 	}
 	return &touch{thread: tid, unknown: true}
-}
-
-// moved is how many bytes a repeated instruction moves at once.
-const moved = 64
-
-// near reports whether a point lies where a repeated instruction just was.
-func near(a access, p *watched) bool {
-	return p.addr < a.end()+moved && a.addr < p.addr+uint64(p.bytes)+moved
 }
 
 // matching is what an instruction did to a point. Registers that it has loaded may not be those any

@@ -73,7 +73,7 @@ type thread struct {
 
 // target is an access to which a thread is led.
 type target struct {
-	pc    uint64
+	step
 	ticks float64 // for which it stands
 	want
 	trap perf.Trap

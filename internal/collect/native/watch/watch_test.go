@@ -61,7 +61,7 @@ func TestAccesses(t *testing.T) {
 		{"mov %fs:0x28,%rax", []byte{0x64, 0x48, 0x8b, 0x04, 0x25, 0x28, 0, 0, 0}, []access{{0xf028, 8, true, false}}},
 		{"push %rax", []byte{0x50}, []access{{0x6ff8, 8, false, true}}},
 		{"pop %rax", []byte{0x58}, []access{{0x7000, 8, true, false}}},
-		{"rep movsb", []byte{0xf3, 0xa4}, []access{{0x6000, 1, true, false}, {0x5000, 1, false, true}}},
+		{"rep movsb", []byte{0xf3, 0xa4}, []access{{0x6000, 3, true, false}, {0x5000, 3, false, true}}},
 		{"lea (%rbx),%rax", []byte{0x48, 0x8d, 0x03}, nil},
 		{"vpgatherqq", []byte{0xc4, 0xe2, 0xf5, 0x91, 0x04, 0xd3}, nil},
 	} {
