@@ -37,6 +37,9 @@ func (r *Reader) Instances(s SectionID) iter.Seq2[*Instance, error] {
 
 // batch reads the instances from first to last; with an error come those before it.
 func (r *Reader) batch(s SectionID, first, last int) (list []*Instance, err error) {
+	if r.pages != nil {
+		return r.pageBatch(s, first, last)
+	}
 	if r.meeting != nil { // which is a query of its own for each
 		for seq := first; seq < last; seq++ {
 			in, err := r.Instance(s, seq)
@@ -76,19 +79,37 @@ func (r *Reader) batch(s SectionID, first, last int) (list []*Instance, err erro
 }
 
 func (r *Reader) batchRow(in *Instance, rows *sql.Rows, want int64) error {
-	var id, threads, longest, work int64
+	var id int64
+	var row instanceRow
 	var raw [5]sql.RawBytes // taken apart before the next row comes
-	var host hostRow
-	if err := rows.Scan(&id, &threads, &longest, &work,
-		&raw[0], &raw[1], &raw[2], &raw[3], &raw[4], &host.chance, &host.parts); err != nil {
+	if err := rows.Scan(&id, &row.sums[0], &row.sums[1], &row.sums[2],
+		&raw[0], &raw[1], &raw[2], &raw[3], &raw[4], &row.host.chance, &row.host.parts); err != nil {
 		return err
 	}
 	if id != want {
 		return sql.ErrNoRows
 	}
-	var blobs [5][]byte
 	for i := range raw {
-		blobs[i] = raw[i]
+		row.blobs[i] = raw[i]
 	}
-	return r.complete(in, id, blobs, host, [3]int64{threads, longest, work})
+	return r.complete(in, &row)
+}
+
+// pageBatch is batch from the file's pages.
+func (r *Reader) pageBatch(s SectionID, first, last int) (list []*Instance, err error) {
+	seq := first
+	err = r.pages.with(func(c *cursor) error {
+		for ; seq < last; seq++ {
+			in := &Instance{Section: s, Seq: seq}
+			if err := r.pick(c, in); err != nil {
+				return err
+			}
+			list = append(list, in)
+		}
+		return nil
+	})
+	if err != nil {
+		err = fmt.Errorf("profile %s: section %d, instance %d: %w", r.path, s, seq, err)
+	}
+	return list, err
 }

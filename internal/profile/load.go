@@ -228,24 +228,49 @@ const blobLengths = "ifnull(length(parts),0)+ifnull(length(edges),0)+ifnull(leng
 
 // index reads the ids of the instances by section, which stand in the order of Seq.
 // Together they cannot be longer than the file: pages that several of them claim are no data.
-func (l *loader) index(sections int, size int64) ([][]int64, error) {
+func (l *loader) index(sections int, size int64, p *pages) ([][]int64, error) {
 	ids := make([][]int64, sections)
-	err := l.scan("instance", "SELECT id, section, seq, "+blobLengths+" FROM instance ORDER BY id", func(i int, rows *sql.Rows) error {
-		var id, section, seq, length int64
-		if err := rows.Scan(&id, &section, &seq, &length); err != nil {
-			return err
-		}
+	n := int64(0)
+	err := l.places(p, func(id, section, seq, length int64) error {
 		if size -= length; length < 0 || size < 0 {
 			return fmt.Errorf("instance %d of section %d: the instances are longer than the file", seq, section)
 		}
 		if section < 0 || section >= int64(sections) {
 			return fmt.Errorf("section %d does not exist (there are %d)", section, sections)
 		}
-		if id != int64(i) || seq != int64(len(ids[section])) {
+		if id != n || seq != int64(len(ids[section])) {
 			return fmt.Errorf("instance %d of section %d is out of order (id %d)", seq, section, id)
 		}
 		ids[section] = append(ids[section], id)
+		n++
 		return nil
 	})
 	return ids, err
+}
+
+// places calls each for every instance: where it belongs, and what its blobs take.
+func (l *loader) places(p *pages, each func(id, section, seq, length int64) error) error {
+	if p == nil {
+		return l.scan("instance", "SELECT id, section, seq, "+blobLengths+" FROM instance ORDER BY id", func(_ int, row *sql.Rows) error {
+			var id, section, seq, length int64
+			if err := row.Scan(&id, &section, &seq, &length); err != nil {
+				return err
+			}
+			return each(id, section, seq, length)
+		})
+	}
+	c, i := p.cursor(), 0
+	for ; c.instance.Next(); i++ {
+		section, seq, err := c.place()
+		if err == nil {
+			err = each(c.instance.ID, section, seq, c.blobs())
+		}
+		if err != nil {
+			return fmt.Errorf("table instance, row %d: %w", i, err)
+		}
+	}
+	if err := c.instance.Err(); err != nil {
+		return fmt.Errorf("table instance: %w", err)
+	}
+	return nil
 }

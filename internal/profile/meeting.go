@@ -93,34 +93,48 @@ func (in *inserter) insertMeetings(p *packer, first int, list []*Instance) error
 	return nil
 }
 
-// readMeeting reads an instance's meeting, if it has one.
-func (r *Reader) readMeeting(in *Instance, id int64) error {
+// meetingRow is what the table says of an instance, if it has a row there.
+type meetingRow struct {
+	there bool
+	word  string
+	n     int64
+	parts []byte
+}
+
+// meetingOf asks the database for an instance's row.
+func (r *Reader) meetingOf(id int64) (m meetingRow, err error) {
 	if r.meeting == nil {
-		return nil
+		return m, nil
 	}
 	rows, err := r.meeting.Query(id)
 	if err != nil {
-		return err
+		return m, err
 	}
 	defer rows.Close()
 	if rows.Next() {
-		var word string
-		var n int64
-		var blob []byte
-		if err := rows.Scan(&word, &n, &blob); err != nil {
-			return fmt.Errorf("meeting: %w", err)
+		m.there = true
+		if err := rows.Scan(&m.word, &m.n, &m.parts); err != nil {
+			return m, fmt.Errorf("meeting: %w", err)
 		}
-		room := newBudget(r.size)
-		payload, err := unpack(blob, room)
-		if err == nil {
-			err = parseMeets(payload, in.Parts, room)
-		}
-		if err != nil {
-			return fmt.Errorf("meeting: %w", err)
-		}
-		in.Meeting = &Meeting{word, uint64(n)}
 	}
-	return rows.Err()
+	return m, rows.Err()
+}
+
+// take fills in an instance's meeting, if it has one.
+func (m *meetingRow) take(in *Instance, size int64) error {
+	if !m.there {
+		return nil
+	}
+	room := newBudget(size)
+	payload, err := unpack(m.parts, room)
+	if err == nil {
+		err = parseMeets(payload, in.Parts, room)
+	}
+	if err != nil {
+		return fmt.Errorf("meeting: %w", err)
+	}
+	in.Meeting = &Meeting{m.word, uint64(m.n)}
+	return nil
 }
 
 // prepareMeetings finds out whether there are any.

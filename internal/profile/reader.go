@@ -17,6 +17,7 @@ import (
 type Reader struct {
 	path    string
 	db      *sql.DB
+	pages   *pages // nil: instances are read from db
 	get     *sql.Stmt
 	several *sql.Stmt // batchSize at once
 	meeting *sql.Stmt // nil: no instance has one
@@ -47,7 +48,8 @@ func (r *Reader) Allow(bytes int64) { r.size = max(r.size, bytes) }
 
 // Close frees what the Reader holds.
 func (r *Reader) Close() error {
-	var errs []error
+	errs := []error{r.pages.close()}
+	r.pages = nil
 	if r.meeting != nil {
 		errs = append(errs, r.meeting.Close())
 	}
@@ -73,6 +75,7 @@ func (r *Reader) open() error {
 	if size > 0 {
 		err = r.openLogged()
 	} else {
+		r.pages = openPages(r.path)
 		r.db, err = openDB(r.path, "mode=ro&immutable=1&"+safety)
 	}
 	if err != nil {
@@ -182,14 +185,28 @@ func (r *Reader) load(size int64) error {
 	if err := r.tables.check(extent{}, r.limits); err != nil {
 		return err
 	}
-	if r.ids, err = l.index(r.limits.sections, size); err != nil {
+	if r.pages != nil && !r.pages.same(r.path) { // another file came between
+		r.pages.close()
+		r.pages = nil
+	}
+	if r.ids, err = l.index(r.limits.sections, size, r.pages); err != nil {
 		return err
 	}
-	if err = r.prepareMeetings(l.absent["meeting"]); err != nil {
+	return r.prepare(l)
+}
+
+// prepare finds out what stands beside the instances, and makes ready what is asked of the database.
+func (r *Reader) prepare(l *loader) error {
+	err := r.prepareMeetings(l.absent["meeting"])
+	if err == nil {
+		err = r.prepareHostTimes(l.absent["host_time"])
+	}
+	if err != nil {
 		return err
 	}
-	if err = r.prepareHostTimes(l.absent["host_time"]); err != nil {
-		return err
+	if r.pages != nil {
+		r.pages.without(r.meeting == nil, !r.onHost)
+		return nil
 	}
 	r.get, err = r.db.Prepare(r.whole("", "WHERE instance.id=?"))
 	if err == nil {
@@ -218,45 +235,65 @@ func (r *Reader) Instance(s SectionID, seq int) (*Instance, error) {
 		return nil, fmt.Errorf("profile %s: section %d has no instance %d", r.path, s, seq)
 	}
 	in := &Instance{Section: s, Seq: seq}
-	if err := r.read(in, r.get.QueryRow(r.ids[s][seq]).Scan); err != nil {
+	var err error
+	if r.pages != nil {
+		err = r.pages.with(func(c *cursor) error { return r.pick(c, in) })
+	} else {
+		err = r.read(in, r.get.QueryRow(r.ids[s][seq]).Scan)
+	}
+	if err != nil {
 		return nil, fmt.Errorf("profile %s: section %d, instance %d: %w", r.path, s, seq, err)
 	}
 	return in, nil
 }
 
+// pick reads an instance by its number.
+func (r *Reader) pick(c *cursor, in *Instance) error {
+	if err := c.find(r.ids[in.Section][in.Seq]); err != nil {
+		return err
+	}
+	if _, _, err := c.place(); err != nil { // sections may have been merged since
+		return err
+	}
+	return c.whole(r, in)
+}
+
+var errMoved = errors.New("it was not there when the profile was opened")
+
 // read fills in the rest of an instance from its row; some columns come before.
 func (r *Reader) read(in *Instance, scan func(...any) error, before ...any) error {
 	var id int64
-	var sums [3]int64
-	var blobs [5][]byte
-	var host hostRow
-	err := scan(append(before, &id, &sums[0], &sums[1], &sums[2],
-		&blobs[0], &blobs[1], &blobs[2], &blobs[3], &blobs[4], &host.chance, &host.parts)...)
+	var row instanceRow
+	err := scan(append(before, &id, &row.sums[0], &row.sums[1], &row.sums[2],
+		&row.blobs[0], &row.blobs[1], &row.blobs[2], &row.blobs[3], &row.blobs[4], &row.host.chance, &row.host.parts)...)
+	if err == nil {
+		row.meeting, err = r.meetingOf(id)
+	}
 	if err != nil {
 		return err
 	}
-	if in.Seq < 0 || in.Seq >= r.InstanceCount(in.Section) {
-		return fmt.Errorf("it was not there when the profile was opened")
-	}
-	return r.complete(in, id, blobs, host, sums)
+	return r.complete(in, &row)
 }
 
-// complete unpacks an instance and holds it against the rules; sums are what its row says of its
+// complete unpacks an instance and holds it against the rules, and against what its row says of its
 // parts.
-func (r *Reader) complete(in *Instance, id int64, blobs [5][]byte, host hostRow, sums [3]int64) error {
-	if err := in.unpack(blobs, r.limits, r.size); err != nil {
+func (r *Reader) complete(in *Instance, row *instanceRow) error {
+	if in.Seq < 0 || in.Seq >= r.InstanceCount(in.Section) {
+		return errMoved
+	}
+	if err := in.unpack(row.blobs, r.limits, r.size); err != nil {
 		return err
 	}
-	if err := r.readMeeting(in, id); err != nil {
+	if err := row.meeting.take(in, r.size); err != nil {
 		return err
 	}
-	if err := host.take(in, r.size); err != nil {
+	if err := row.host.take(in, r.size); err != nil {
 		return err
 	}
 	if err := in.checkParts(r.limits); err != nil { // unpack has checked the counts
 		return err
 	}
-	return in.checkSums(sums[0], sums[1], sums[2])
+	return in.checkSums(row.sums)
 }
 
 func (in *Instance) unpack(blobs [5][]byte, n extent, size int64) error {
@@ -282,7 +319,8 @@ func (in *Instance) unpack(blobs [5][]byte, n extent, size int64) error {
 }
 
 // checkSums holds the columns that repeat the parts against them.
-func (in *Instance) checkSums(threads, longest, work int64) error {
+func (in *Instance) checkSums(row [3]int64) error {
+	threads, longest, work := row[0], row[1], row[2]
 	sum := uint64(0)
 	for i := range in.Parts {
 		sum += in.Parts[i].Time()

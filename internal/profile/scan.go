@@ -4,18 +4,28 @@ import "fmt"
 
 // ScanParts calls each with every instance of all sections, in the order in which they were
 // written, its parts filled in and its counts left out: most of a profile's bytes are counts, which
-// are not read. It stops at the first error.
+// are not read. It stops at the first error. An instance is good until each returns.
 func (r *Reader) ScanParts(each func(*Instance) error) error { return r.ScanShare(0, 1, each) }
 
 // ScanShare is ScanParts of one of so many equal shares of the instances, counted from 0; shares
 // may be read at the same time.
 func (r *Reader) ScanShare(share, of int, each func(*Instance) error) error {
-	n := 0
-	for _, ids := range r.ids {
-		n += len(ids)
+	n := r.instances()
+	if r.pages != nil {
+		in := &Instance{} // one for all: parts of their own would be garbage of many times the index
+		again := func() *Instance { *in = Instance{Parts: in.Parts}; return in }
+		return r.eachPage(again, (*cursor).parts, each, n*share/of, n*(share+1)/of)
 	}
 	return r.each("SELECT section, seq, threads, longest, work, parts FROM instance WHERE id>=? AND id<? ORDER BY id",
 		r.scanParts, each, n*share/of, n*(share+1)/of)
+}
+
+// instances is how many there are, of all sections.
+func (r *Reader) instances() (n int) {
+	for _, ids := range r.ids {
+		n += len(ids)
+	}
+	return n
 }
 
 // each reads the rows of a query for instances with read, and calls do with every one.
@@ -47,16 +57,34 @@ func (r *Reader) scanParts(in *Instance, scan func(...any) error) error {
 	if err := scan(&in.Section, &in.Seq, &threads, &longest, &work, &blob); err != nil {
 		return err
 	}
-	if in.Seq < 0 || in.Seq >= r.InstanceCount(in.Section) {
-		return fmt.Errorf("it was not there when the profile was opened")
+	return r.complete(in, &instanceRow{sums: [3]int64{threads, longest, work}, blobs: [5][]byte{blob}})
+}
+
+// eachPage is each from the file's pages, of the instances that were written as number first to
+// last, each put into a fresh one.
+func (r *Reader) eachPage(fresh func() *Instance, read func(*cursor, *Reader, *Instance) error, do func(*Instance) error, first, last int) error {
+	if first >= last {
+		return nil
 	}
-	if err := in.unpack([5][]byte{blob}, r.limits, r.size); err != nil {
-		return err
+	c := r.pages.cursor()
+	c.instance.From(int64(first))
+	for c.instance.Next() && c.instance.ID < int64(last) {
+		in := fresh()
+		err := c.begin(r, in)
+		if err == nil {
+			err = read(c, r, in)
+		}
+		if err != nil {
+			return fmt.Errorf("profile %s: section %d, instance %d: %w", r.path, in.Section, in.Seq, err)
+		}
+		if err := do(in); err != nil {
+			return err
+		}
 	}
-	if err := in.checkParts(r.limits); err != nil {
-		return err
+	if err := c.instance.Err(); err != nil {
+		return fmt.Errorf("profile %s: instances: %w", r.path, err)
 	}
-	return in.checkSums(threads, longest, work)
+	return nil
 }
 
 // ScanParts calls each with every instance, in the order in which they were written.
@@ -84,6 +112,9 @@ func (p *Profile) Instance(s SectionID, seq int) (*Instance, error) {
 // Scan calls each with every instance of all sections, whole, in the order in which they were
 // written. It stops at the first error.
 func (r *Reader) Scan(each func(*Instance) error) error {
+	if r.pages != nil {
+		return r.eachPage(func() *Instance { return &Instance{} }, (*cursor).whole, each, 0, r.instances())
+	}
 	return r.each(r.whole("section, seq, ", "ORDER BY instance.id"), r.scan, each)
 }
 
