@@ -89,12 +89,15 @@ func (p *pages) same(path string) bool {
 	return err == nil && os.SameFile(own, now)
 }
 
-// close may be called of none.
+// close may be called of none, and again.
 func (p *pages) close() error {
 	if p == nil {
 		return nil
 	}
-	return p.file.Close()
+	if err := p.file.Close(); !errors.Is(err, os.ErrClosed) {
+		return err
+	}
+	return nil
 }
 
 // cursor is a way through the tables, for one goroutine at a time.

@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -33,6 +34,13 @@ func everything(r *Reader) (out []*Instance, errs []bool) {
 		one.Parts = append([]Part{}, in.Parts...)
 		return add(&one)
 	}) != nil)
+	for n := r.instances() - 1; n >= -1; n -= 1 + (n+1)%3 {
+		errs = append(errs, r.ScanPicked([]int{n, n / 2}, func(in *Instance) error {
+			one := *in
+			one.Parts = append([]Part{}, in.Parts...)
+			return add(&one)
+		}) != nil)
+	}
 	for s := range r.ids {
 		for in, err := range r.Instances(SectionID(s)) {
 			if errs = append(errs, err != nil); err == nil {
@@ -142,5 +150,21 @@ func TestDamagedPage(t *testing.T) {
 	}
 	if err := r.Scan(func(*Instance) error { return nil }); err == nil || !strings.Contains(err.Error(), "page ") {
 		t.Error(err)
+	}
+}
+
+// Who still reads when the profile is closed gets an error.
+func TestReadingAfterClose(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "lime.data")
+	writeFile(t, path, 8, 60)
+	r := openFile(t, path)
+	if err := r.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.Close(); err != nil {
+		t.Errorf("closed again: %v", err)
+	}
+	if _, errs := everything(r); slices.Contains(errs[:2], false) {
+		t.Error("a closed profile was read")
 	}
 }

@@ -48,8 +48,7 @@ func (r *Reader) Allow(bytes int64) { r.size = max(r.size, bytes) }
 
 // Close frees what the Reader holds.
 func (r *Reader) Close() error {
-	errs := []error{r.pages.close()}
-	r.pages = nil
+	errs := []error{r.pages.close()} // whoever reads still gets an error
 	if r.meeting != nil {
 		errs = append(errs, r.meeting.Close())
 	}

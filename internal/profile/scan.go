@@ -16,9 +16,49 @@ func (r *Reader) ScanShare(share, of int, each func(*Instance) error) error {
 		again := func() *Instance { *in = Instance{Parts: in.Parts}; return in }
 		return r.eachPage(again, (*cursor).parts, each, n*share/of, n*(share+1)/of)
 	}
-	return r.each("SELECT section, seq, threads, longest, work, parts FROM instance WHERE id>=? AND id<? ORDER BY id",
+	return r.each(scanQuery+"WHERE id>=? AND id<? ORDER BY id",
 		r.scanParts, each, n*share/of, n*(share+1)/of)
 }
+
+// ScanPicked is ScanParts of those instances that were written as these numbers, counted from 0: for
+// who wants some of a million, and not to read the others.
+func (r *Reader) ScanPicked(numbers []int, each func(*Instance) error) error {
+	for _, n := range numbers {
+		if n < 0 || n >= r.instances() {
+			return fmt.Errorf("profile %s: there is no instance %d", r.path, n)
+		}
+	}
+	if r.pages == nil {
+		for _, n := range numbers {
+			if err := r.each(scanQuery+"WHERE id=?", r.scanParts, each, n); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	return r.pages.with(func(c *cursor) error {
+		in := &Instance{}
+		for _, n := range numbers {
+			*in = Instance{Parts: in.Parts}
+			err := c.find(int64(n))
+			if err == nil {
+				err = c.begin(r, in)
+			}
+			if err == nil {
+				err = c.parts(r, in)
+			}
+			if err != nil {
+				return fmt.Errorf("profile %s: instance %d: %w", r.path, n, err)
+			}
+			if err := each(in); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+const scanQuery = "SELECT section, seq, threads, longest, work, parts FROM instance "
 
 // instances is how many there are, of all sections.
 func (r *Reader) instances() (n int) {
@@ -95,6 +135,19 @@ func (p *Profile) ScanShare(share, of int, each func(*Instance) error) error {
 	n := len(p.order)
 	for _, in := range p.order[n*share/of : n*(share+1)/of] {
 		if err := each(in); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// ScanPicked is ScanParts of those instances that were written as these numbers.
+func (p *Profile) ScanPicked(numbers []int, each func(*Instance) error) error {
+	for _, n := range numbers {
+		if n < 0 || n >= len(p.order) {
+			return fmt.Errorf("there is no instance %d", n)
+		}
+		if err := each(p.order[n]); err != nil {
 			return err
 		}
 	}

@@ -71,6 +71,8 @@ func endpoints() map[string]endpoint {
 		"source":   {true, keepAnswer, answerSource},
 		"asm":      {true, keepNone, answerAsm},
 		"span":     {true, keepAnswer, answerSpan},
+		"sketch":   {false, keepNone, answerSketch},
+		"sketched": {false, keepNone, answerSketched},
 		"window":   {true, keepAnswer, answerWindow},
 		"parts":    {true, keepAnswer, answerParts},
 		"critical": {true, keepAnswer, answerCritical},

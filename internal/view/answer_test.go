@@ -20,7 +20,7 @@ var questions = []string{
 	"files", "files?s=0", "source?f=0&s=0", "span?z=3&x=7&b=0", "window", "window?from=1000&to=4000",
 	"parts?from=1000&to=4000", "critical", "critical?from=1000&to=4000", "paths", "paths?v=bottom-up&t=1",
 	"paths?v=flat&s=0", "paths?from=1000&to=4000&s=0&t=1", "paths?q=0&s=0", "ran?z=2&x=1&b=0&d=1", "rannames", "moment?t=1&at=1100",
-	"paths?at=0", "calls", "calls?s=0", "compare?p=0&q=0", "possible", "live",
+	"paths?at=0", "calls", "calls?s=0", "compare?p=0&q=0", "possible", "live", "sketch",
 }
 
 func answer(t testing.TB, a *API, question string) (*Answer, error) {
@@ -51,7 +51,7 @@ func TestEveryQuestionHasAnAnswer(t *testing.T) {
 			}
 		}
 		for name := range endpoints() {
-			elsewhere := []string{"again", "job", "cancel", "asm", "stop", "scaling"} // tests of their own ask for these
+			elsewhere := []string{"again", "job", "cancel", "asm", "stop", "scaling", "sketched"} // tests of their own ask for these
 			if !asked[name] && !slices.Contains(elsewhere, name) {
 				t.Errorf("nothing asks for %s", name)
 			}
@@ -66,7 +66,7 @@ func TestQuestionsThatMakeNoSense(t *testing.T) {
 		"nothing", "head?p=1", "head?p=-1", "head?p=x", "section?s=99", "section?s=2", "instance?s=0&i=9",
 		"instance?s=0&i=-1", "instance?s=0&t=6", "cells?s=0&m=what", "cells?s=0&m=kind:none",
 		"cells?s=0&m=line:7:1", "cells?s=0&m=line:x", "cells?s=0&z=99", "cells?s=0&x=5", "cells?s=0&b=4",
-		"threads?s=3", "source?f=1", "source?f=-1", "span?z=41", "span?z=1&x=2", "span?b=1",
+		"threads?s=3", "source?f=1", "source?f=-1", "sketched", "sketched?b=x", "span?z=41", "span?z=1&x=2", "span?b=1",
 		"window?from=5&to=5", "window?from=-1", "window?to=1e9", "parts?from=9&to=1", "critical?from=9&to=1",
 		"paths?v=round", "paths?from=5&to=5", "paths?q=7", "paths?q=0&from=1&to=5", "ran?z=1&x=2", "ran?b=1",
 		"ran?d=-1", "moment?t=6", "moment?at=x", "paths?at=7", "paths?at=x", "paths?t=6", "compare?q=2", "files?s=" + strings.Repeat("9", 400),

@@ -20,6 +20,8 @@
 //	source    p f s           the lines of file f: text, time, runs by thread, events
 //	asm       p f l s         the code of the functions that have instructions of line l: blocks, how often they ran
 //	span      p z x b         a tile of threads x time: 1/2^z of the run in 256 cells
+//	sketch    p               of a large run that is not yet read: how many instances were drawn by lot for a first picture
+//	sketched  p b             the picture: as span's tile of the whole run
 //	window    p from to r     what the threads, those of rank r alone, did in a stretch of time, and which sections ran
 //	parts     p from to b     the parts of sections in a stretch of time, if they are few enough to be drawn one by one
 //	critical  p from to       the critical path in a stretch of time, and what it leads through

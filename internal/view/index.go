@@ -62,36 +62,50 @@ type sectionIndex struct {
 	last    []int32   // by instance: the thread that arrived last, for which the others waited
 }
 
-// scanner is a profile whose parts can be read without its counts, in shares at the same time.
+// scanner is a profile whose parts can be read without its counts, in shares at the same time, or
+// here and there.
 type scanner interface {
 	ScanShare(share, of int, each func(*profile.Instance) error) error
+	ScanPicked(numbers []int, each func(*profile.Instance) error) error
 }
 
 // leanGC is by how many percent the heap may grow between two collections of garbage while the
 // parts are read.
 const leanGC = 10
 
-// mostReaders is how many read the parts at the same time: with more, each waits for the others'
-// locks within the library that reads the file.
+// mostReaders is how many read the parts at the same time: each has blocks of its own for all
+// threads.
 const mostReaders = 8
 
 // buildIndex reads all parts. done counts the instances that have been read.
 func buildIndex(src Source, done *atomic.Int64, heap *Heap) (*index, error) {
+	defer heap.lean(leanGC)() // the parts of a large profile hold no pointers, and fill the memory
+	x, err := readIndex(src, func(k, of int, each func(*profile.Instance) error) error {
+		return src.ScanShare(k, of, func(in *profile.Instance) error {
+			done.Add(1)
+			return each(in)
+		})
+	})
+	if err != nil {
+		return nil, err
+	}
+	x.members()
+	return x, x.coarse(tileParts)
+}
+
+// readIndex makes an index of the parts that several readers find, each in its share.
+func readIndex(src Source, read func(share, of int, each func(*profile.Instance) error) error) (*index, error) {
 	t := src.Tables()
 	x := &index{lanes: make([]lane, len(t.Threads)), sections: make([]sectionIndex, len(t.Sections)), from: math.MaxUint64}
 	for s := range x.sections {
 		n := src.InstanceCount(profile.SectionID(s))
 		x.sections[s].longest, x.sections[s].last = make([]float32, n), make([]int32, n)
 	}
-	defer heap.lean(leanGC)() // the parts of a large profile hold no pointers, and fill the memory
 	shares := make([]*share, min(mostReaders, runtime.GOMAXPROCS(0)))
 	if err := inParallel(len(shares), func(k int) error {
 		own := &share{lanes: make([]growing, len(t.Threads)), sections: x.sections, from: math.MaxUint64}
 		shares[k] = own
-		return src.ScanShare(k, len(shares), func(in *profile.Instance) error {
-			done.Add(1)
-			return own.add(in)
-		})
+		return read(k, len(shares), own.add)
 	}); err != nil {
 		return nil, err
 	}
@@ -103,11 +117,7 @@ func buildIndex(src Source, done *atomic.Int64, heap *Heap) (*index, error) {
 	if run := src.Meta().RunTime; run > x.to && run-x.from < 1<<62 {
 		x.to = run
 	}
-	if err := inParallel(len(x.lanes), func(i int) error { x.lanes[i].finish(); return nil }); err != nil {
-		return nil, err
-	}
-	x.members()
-	return x, x.coarse(tileParts)
+	return x, inParallel(len(x.lanes), func(i int) error { x.lanes[i].finish(); return nil })
 }
 
 // inParallel does a piece of work for each number below n, on all processors, and returns the first

@@ -37,6 +37,7 @@ type Run struct {
 	parts    atomic.Pointer[index] // the one that was made, then the one that was kept
 	made     bool                  // by open: it is not kept yet
 	settle   func()                // keeps it
+	sketch   func() (*Sketch, error)
 	report   func() (*report.Report, error)
 	ran      func() (*ran, error)
 	critical func() []step // of a run whose index could be made
@@ -59,6 +60,7 @@ func NewRun(src Source, path string, o analysis.Options, heap *Heap) *Run {
 		r.found = info
 	}
 	r.open, r.settle = sync.OnceValue(r.openIndex), sync.OnceFunc(r.keepIndex)
+	r.sketch = sync.OnceValues(r.openSketch)
 	r.ran = r.openRan()
 	r.critical = sync.OnceValue(func() []step {
 		x, err := r.index()
@@ -142,6 +144,7 @@ func (r *Run) openIndex() error {
 			return nil
 		}
 	}
+	_, _ = r.sketch() // before all cores are busy for long; what is damaged is told by what follows
 	x, err := buildIndex(r.src, &r.read, r.heap)
 	r.made = true
 	r.parts.Store(x)

@@ -5,98 +5,16 @@ import { Asked, colour, fit, html, mix, rgb, Toggle, useArrived, useAsk, useDark
 import { pct, quantity, short } from "./format.js";
 import { link, set } from "./route.js";
 import { ofRank, rankAsked, rankOf } from "./rank.js";
-import { Depth, depthOf, functionColour, Functions, Moment, stepDepth, useNames, usePointed } from "./ran.js";
-
-const rowsOfTile = 64, cells = 256, states = 4;
-const kinds = [["work", "work"], ["wait", "wait at the end of a section"], ["lock", "waits for locks, and for others' work"], ["count", "off the processor"]];
-
-// blended turns a tile into colours, once for each tile and colour scheme; work has the colours of the functions in ran, if there is that tile.
-const colours = new WeakMap();
-function blended(bytes, palette, ran) {
-  const known = colours.get(ran || bytes);
-  if (known && known.palette === palette) return known.words;
-  const ids = ran && new Uint16Array(ran);
-  const v = new Uint8Array(bytes), words = new Uint32Array(v.length / states);
-  for (let k = 0; k < words.length; k++) {
-    let r = palette.none[0], g = palette.none[1], b = palette.none[2];
-    for (let s = 0; s < states; s++) {
-      const share = v[k * states + s] / 255;
-      if (share > 0) {
-        const [cr, cg, cb] = s === 0 && ids && ids[k] > 0 ? functionColour(ids[k] - 1, palette.dark) : palette.of[s];
-        r += (cr - palette.none[0]) * share;
-        g += (cg - palette.none[1]) * share;
-        b += (cb - palette.none[2]) * share;
-      }
-    }
-    words[k] = (255 << 24) | (b << 16) | (g << 8) | r;
-  }
-  colours.set(ran || bytes, { palette, words });
-  return words;
-}
-
-// levelFor is the level whose cells are a pixel or a little more.
-export const levelFor = (whole, window, width) => Math.max(0, Math.min(isStatic() ? 5 : 40, Math.floor(Math.log2(Math.max(1, (whole / window) * (width / cells))))));
-
-// tileOf finds a tile, or the nearest coarser one that is there; it asks for the one that is missing, unless the view is on the move.
-function tileOf(p, z, x, b, arrived) {
-  const bytes = arrived ? have("span", { p, z, x, b }, arrived) : peek("span", { p, z, x, b });
-  if (bytes) return { bytes, z, x };
-  for (let up = 1; up <= z; up++) {
-    const coarse = peek("span", { p, z: z - up, x: Math.floor(x / 2 ** up), b });
-    if (coarse) return { bytes: coarse, z: z - up, x: Math.floor(x / 2 ** up), missing: true };
-  }
-  return { missing: true };
-}
-
-// paintTiles draws rows of threads, which are in order, into an image; returns how many tiles are missing.
-function paintTiles(image, r, { p, from, to, origin, end, row, gap, shown, palette, arrived, depth }) {
-  const width = image.width, whole = end - origin;
-  const z = levelFor(whole, to - from, width / r);
-  const span = whole / 2 ** z, pixels = new Uint32Array(image.data.buffer);
-  const [nr, ng, nb] = palette.none;
-  pixels.fill((255 << 24) | (nb << 16) | (ng << 8) | nr);
-  let missing = 0;
-  const x0 = Math.max(0, Math.floor((from - origin) / span)), x1 = Math.min(2 ** z - 1, Math.floor((to - origin) / span));
-  for (let first = 0, next; first < shown.length; first = next) {
-    const b = Math.floor(shown[first] / rowsOfTile);
-    for (next = first; next < shown.length && shown[next] < (b + 1) * rowsOfTile; next++);
-    for (let x = x0; x <= x1; x++) {
-      const tile = tileOf(p, z, x, b, arrived);
-      if (tile.missing) missing++;
-      if (!tile.bytes) continue;
-      let ran;
-      if (depth !== undefined) {
-        const which = { p, z: tile.z, x: tile.x, b, d: depth };
-        ran = arrived ? have("ran", which, arrived) : peek("ran", which);
-        if (!ran && !tile.missing) missing++;
-      }
-      const words = blended(tile.bytes, palette, ran);
-      const tileSpan = whole / 2 ** tile.z, begin = origin + tile.x * tileSpan;
-      const px0 = Math.max(0, Math.ceil(((origin + x * span - from) / (to - from)) * width - 0.5)), px1 = Math.min(width, Math.ceil(((origin + (x + 1) * span - from) / (to - from)) * width - 0.5));
-      const column = new Int32Array(Math.max(0, px1 - px0));
-      for (let i = 0; i < column.length; i++) column[i] = Math.max(0, Math.min(cells - 1, Math.floor(((from + ((px0 + i + 0.5) / width) * (to - from) - begin) / tileSpan) * cells)));
-      for (let n = first; n < next; n++) {
-        const k = shown[n] - b * rowsOfTile, top = n * row * r;
-        const at = top * width;
-        for (let i = 0; i < column.length; i++) pixels[at + px0 + i] = words[k * cells + column[i]];
-        for (let y = 1; y < (row - gap) * r; y++) pixels.copyWithin(at + y * width + px0, at + px0, at + px1);
-      }
-    }
-  }
-  return missing;
-}
-
-function usePalette(dark) {
-  const ref = useRef(null);
-  if (!ref.current || ref.current.dark !== dark) ref.current = { dark, none: colour("page"), of: kinds.map(([k]) => colour(k)) };
-  return ref.current;
-}
+import { Sketch } from "./sketch.js";
+import { cells, kinds, levelFor, paintTiles, rowOf, rowsOfTile, states, usePalette } from "./tiles.js";
+import { Depth, depthOf, Functions, Moment, stepDepth, useNames, usePointed } from "./ran.js";
 
 export function Timeline({ info, head, p, params, list, q }) {
-  const whole = useAsk("window", { p });
+  const whole = useAsk("window", { p }), sketch = useAsk("sketch", { p }, !isStatic());
+  const early = !whole.value && !whole.error && sketch.value && sketch.value.read < sketch.value.of;
   return html`<section class="card" aria-labelledby="time-h"><h2 id="time-h">Time line</h2>
     <ul class="legend">${kinds.map(([k, t]) => html`<li><i class="key ${k}"></i>${k === "work" && depthOf(info, params) !== undefined ? "work of which no sample tells what it was; functions have colours of their own" : t}</li>`)}<li class="soft">the rest: the profile does not say</li></ul>
-    <${Asked} state=${whole} what="the times">${(w) => (w.threads === 0 ? html`<p>The profile holds no times of threads.</p>` : html`<${View} key=${p} info=${info} head=${head} p=${p} params=${params} whole=${w} other=${q >= 0 ? list[q] : null} q=${q} />`)}<//></section>`;
+    ${early ? html`<${Sketch} key=${p} info=${info} p=${p} params=${params} of=${sketch.value} />` : html`<${Asked} state=${whole} what="the times">${(w) => (w.threads === 0 ? html`<p>The profile holds no times of threads.</p>` : html`<${View} key=${p} info=${info} head=${head} p=${p} params=${params} whole=${w} other=${q >= 0 ? list[q] : null} q=${q} />`)}<//>`}</section>`;
 }
 
 const numberOf = (text, otherwise) => { const n = Number(text); return text !== undefined && Number.isFinite(n) ? n : otherwise; };
@@ -262,7 +180,7 @@ function Lanes({ info, p, params, range, settled, origin, end, move, zoom, names
     return [list, at];
   }, [info, rank]);
   const threads = shown.length;
-  const row = Math.max(1, Math.min(18, Math.floor(560 / Math.max(1, threads))));
+  const row = rowOf(threads);
   const gap = row >= 4 ? 1 : 0;
   const parts = useParts(p, settled, shown, row >= 4);
   const path = useCritical(p, settled, params.path === "1");

@@ -1,0 +1,26 @@
+// A first picture of a large run, while it is being read.
+import { useLayoutEffect, useMemo, useRef } from "preact/hooks";
+import { fit, html, useArrived, useDark, useWidth } from "./parts.js";
+import { ofRank, rankOf } from "./rank.js";
+import { paintTiles, rowOf, usePalette } from "./tiles.js";
+
+// Sketch is drawn from instances that were drawn by lot, and says so.
+export function Sketch({ info, p, params, of }) {
+  const [box, width] = useWidth();
+  const canvas = useRef(null);
+  const palette = usePalette(useDark());
+  const arrived = useArrived();
+  const rank = rankOf(info, params);
+  const shown = useMemo(() => info.threads.map((_, i) => i).filter(ofRank(info, rank)), [info, rank]);
+  const row = rowOf(shown.length), words = `sketch from ${of.read} of ${of.of} instances, reading the rest`;
+  useLayoutEffect(() => {
+    if (!width || !canvas.current) return;
+    const r = fit(canvas.current, width, shown.length * row);
+    const g = canvas.current.getContext("2d"), image = g.createImageData(canvas.current.width, canvas.current.height);
+    const missing = paintTiles(image, r, { p, from: of.from, to: of.to, origin: of.from, end: of.to, row, gap: row >= 4 ? 1 : 0, shown, palette, arrived, sketch: true });
+    g.putImageData(image, 0, 0);
+    canvas.current.dataset.busy = missing; // as long as it is there something is being read
+  });
+  return html`<figure><figcaption><span><b>${shown.length} threads</b> (down) over time (across)</span><span role="status" class="sketched">${words}</span></figcaption>
+    <div class="canvas tall" ref=${box}><canvas class="sketch" ref=${canvas} role="img" aria-label=${`Time line of ${shown.length} threads, the whole run: ${words}.`}></canvas></div></figure>`;
+}
