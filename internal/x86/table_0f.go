@@ -66,7 +66,7 @@ np.01/5r7 wrpkru ; r=ax,cx,dx
 01/7r2 monitorx ; r=ax,cx,dx
 01/7r3 mwaitx ; r=ax,bx,cx sp=pause
 01/7r4 clzero ; r=ax iw
-01/7r5 rdpru ; r=cx w=ax,dx f=oszapc
+01/7r5 rdpru ; r=cx w=ax,dx f=oszapc t=oszapc
 f3.01/7r2 mcommit ; f=oszapc
 f3.01/7r6 rmpadjust ; r=ax,cx,dx w=ax f=oszapc sp=privileged
 f2.01/7r6 rmpupdate ; r=ax,cx w=ax f=oszapc sp=privileged

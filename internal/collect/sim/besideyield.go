@@ -21,7 +21,7 @@ func (b *beside) yields(t *thread) {
 		b.outside(func() { _, _, _ = unix.Syscall(unix.SYS_SCHED_YIELD, 0, 0, 0) })
 		return
 	}
-	if t.host.waits = (!t.covered() || t.schedules()) && !b.makesTask(t); t.host.waits {
+	if t.host.waits = (!t.covered() || t.schedules()) && !makesTask(b.r, t); t.host.waits {
 		t.host.turn = 0 // it is soon seen that it goes on
 	}
 	kept := t.host.waits && b.keepsUp(t)
@@ -48,11 +48,11 @@ func (b *beside) yields(t *thread) {
 }
 
 // makesTask reports whether t is making a task, in the runtime.
-func (b *beside) makesTask(t *thread) bool {
-	if b.r.tasks.dealer.turns == 0 { // nobody makes any
+func makesTask(r *run, t *thread) bool {
+	if r.tasks.dealer.turns == 0 { // nobody makes any
 		return false
 	}
-	way := b.r.places.between(t)
+	way := r.places.between(t)
 	return len(way) > 1 && known.MakesTask(way[len(way)-2])
 }
 
