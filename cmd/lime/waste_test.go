@@ -392,6 +392,9 @@ func mustBeFree(t *testing.T, pid int) {
 // TestKilledWhileItWatches: whatever lime was about to do when it was killed, the program goes on
 // without watchpoints, and ends as it should.
 func TestKilledWhileItWatches(t *testing.T) {
+	if err := perf.WatchTraps(); err != nil {
+		testenv.Skip(t, testenv.NoWatching, err)
+	}
 	binary, _ := wasteProgram(t)
 	lime, err := built()
 	if err != nil {
