@@ -21,7 +21,7 @@ int main() {
 	std::barrier<> all(n);
 	std::vector<std::thread> list;
 	for (int me = 0; me < n; me++)
-		list.emplace_back([&, me] { for (int r = 0; r < 600; r++) { work(me); all.arrive_and_wait(); } });
+		list.emplace_back([&, me] { for (int r = 0; r < 3000; r++) { work(me); all.arrive_and_wait(); } });
 	for (auto &t : list) t.join();
 	printf("%%ld\n", (long)(1e9 * clock() / CLOCKS_PER_SEC));
 }
@@ -30,7 +30,8 @@ int main() {
 // TestABarrierThatSpinsIsNoWaitForWork has more threads than cores meet at the barrier of C++'s
 // library, whose code is compiled into the program: it spins, and gives its core away, before it
 // sleeps. That is the barrier's wait, and none for what others do, of which a tenth of the time was
-// told to be one.
+// told to be one. The run is long enough for what is told before the barrier is known, and for the
+// luck of few samples, to be small in it on a quick processor, too.
 func TestABarrierThatSpinsIsNoWaitForWork(t *testing.T) {
 	needs(t, needSamples, needTracing)
 	program := buildWith(t, "g++", fmt.Sprintf(meetings, 4*runtime.NumCPU()), "-x", "c++", "-std=c++20")
@@ -40,7 +41,9 @@ func TestABarrierThatSpinsIsNoWaitForWork(t *testing.T) {
 	if _, err := fmt.Sscan(out.String(), &all); err != nil || all == 0 {
 		t.Fatalf("%q: %v", out.String(), err)
 	}
-	if costs, _ := offCosts(p); costs[kindWork] > 0.05*all {
+	costs, _ := offCosts(p)
+	t.Logf("%.3f of the time, %v", costs[kindWork]/all, costs)
+	if costs[kindWork] > 0.05*all {
 		t.Errorf("%.0f ns of %.0f are waiting for others' work; by kind %v", costs[kindWork], all, costs)
 	}
 }
