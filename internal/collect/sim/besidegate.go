@@ -101,9 +101,10 @@ type tried struct {
 }
 
 // hard reports whether o has had its chance to come out of where it waits: it has looked, and
-// has looked again. How far it is shows when it is called out of its code.
+// has looked again. How far it is shows when it is called out of its code. Who has ended meanwhile is
+// not in there.
 func (s *tried) hard(b *beside, o *thread) bool {
-	if o.blocked {
+	if o.blocked || o.ctx == nil {
 		return true
 	}
 	if !s.seen && o.host.ticket != s.ticket {

@@ -85,3 +85,10 @@ func countsTurns(m *meetingPlace, chance *rand.Rand) bool {
 	}
 	return true
 }
+
+// TestWhoHasEndedHasHadItsChance asks of a thread that has ended since the trial began.
+func TestWhoHasEndedHasHadItsChance(t *testing.T) {
+	if !(&tried{}).hard(&beside{}, &thread{}) {
+		t.Error("it is waited for")
+	}
+}
