@@ -43,7 +43,7 @@ demo: build
 # end what hangs, not what is slow: a busy machine may take many times as long.
 test: check
 	@scripts/need --optional --tests
-	$(GO) test -timeout 25m ./...
+	$(GO) test -timeout 75m ./...
 
 check:
 	@scripts/need go
