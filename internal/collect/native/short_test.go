@@ -56,14 +56,19 @@ func TestShortThreadsAreSampled(t *testing.T) {
 #include <pthread.h>
 #include <time.h>
 static volatile long sink[64];
-static long now(void) { struct timespec t; clock_gettime(CLOCK_MONOTONIC, &t); return t.tv_sec * 1000000000L + t.tv_nsec; }
-static void *work(void *me) {
-	for (long i = 0; i < 50000; i++) sink[8 * (long)me] += i;
+static long now(clockid_t clock) {
+	struct timespec t;
+	clock_gettime(clock, &t);
+	return t.tv_sec * 1000000000L + t.tv_nsec;
+}
+static void *work(void *me) { // for a tenth of a period, on any processor
+	while (now(CLOCK_THREAD_CPUTIME_ID) < 200000)
+		for (long i = 0; i < 10000; i++) sink[8 * (long)me] += i;
 	return 0;
 }
 int main(void) {
 	pthread_t t[4];
-	for (long from = now(); now() - from < 1500000000L;) {
+	for (long from = now(CLOCK_MONOTONIC); now(CLOCK_MONOTONIC) - from < 1500000000L;) {
 		for (long i = 0; i < 4; i++) pthread_create(&t[i], 0, work, (void *)i);
 		for (long i = 0; i < 4; i++) pthread_join(t[i], 0);
 	}
