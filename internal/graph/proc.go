@@ -166,6 +166,23 @@ func (p *Proc) fill(l *ProcLoop, v int32) {
 	}
 }
 
+// Latches are the blocks from which a loop goes back to its header.
+func (p *Proc) Latches(l *ProcLoop) (out []int32) {
+	for _, v := range p.Pred[l.Header] {
+		if l.Body[v] {
+			out = append(out, v)
+		}
+	}
+	return out
+}
+
+// Around is the part of a loop that leads to one of its latches.
+func (p *Proc) Around(header, latch int32) map[int32]bool {
+	l := ProcLoop{Body: map[int32]bool{header: true}}
+	p.fill(&l, latch)
+	return l.Body
+}
+
 // loopTest picks the test of a loop: a block that ends in a branch out of it, best one that also
 // leads back to the header, then the header, then the last one.
 func (p *Proc) loopTest(blocks []ProcBlock, l *ProcLoop) int32 {

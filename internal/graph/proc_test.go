@@ -1,6 +1,10 @@
 package graph
 
-import "testing"
+import (
+	"maps"
+	"slices"
+	"testing"
+)
 
 // What decides over another iteration of a loop is no check that leads to a failure, wherever it
 // stands, as long as the loop has another way out; and code behind such a check is no branch's.
@@ -30,6 +34,25 @@ func TestLoopTestIsNoCheck(t *testing.T) {
 		p := NewProc(row.succ, blocks)
 		if len(p.Loops) != 1 || p.Loops[0].Test != row.test || row.pdom != 0 && p.Pdom[1] != row.pdom {
 			t.Errorf("%s: loops %+v, post-dominators %v; want test %d, and %d behind block 1", row.name, p.Loops, p.Pdom, row.test, row.pdom)
+		}
+	}
+}
+
+// Loops with one header are one loop, and each latch has its own part of it.
+func TestLoopsWithOneHeader(t *testing.T) {
+	p := NewProc([][]int32{{1}, {2, 3}, {1}, {4, 5}, {1}, {}}, make([]ProcBlock, 6))
+	if len(p.Loops) != 1 {
+		t.Fatalf("%d loops", len(p.Loops))
+	}
+	l := &p.Loops[0]
+	latches := p.Latches(l)
+	slices.Sort(latches)
+	if !slices.Equal(latches, []int32{2, 4}) {
+		t.Errorf("latches %v", latches)
+	}
+	for latch, want := range map[int32][]int32{2: {1, 2}, 4: {1, 3, 4}} {
+		if got := slices.Sorted(maps.Keys(p.Around(l.Header, latch))); !slices.Equal(got, want) {
+			t.Errorf("around %d: %v, want %v", latch, got, want)
 		}
 	}
 }

@@ -62,6 +62,7 @@ var table = []row{
 	{"waste/reason", "waste x86", ""},
 	{"waste/quick", "waste x86 x86/enc cpu", ""},
 	{"collect/spin", "x86", ""},
+	{"collect/busywait", "x86", ""},
 	{"collect/known", "", ""},
 	{"collect/mpi", "collect/known profile", ""},
 	{"collect/region", "", ""},
@@ -71,7 +72,7 @@ var table = []row{
 		"unwind machine engine guest cpu futex binfile symbol x86 graph collect sender start", sys},
 	{"collect/native/hook", "binfile symbol unit x86 x86/enc", sys},
 	{"collect/native/watch", "perf waste waste/calls waste/elem x86", sys},
-	{"collect/native", "collect/region collect/threads collect/image origin collect/mpi waste waste/reason collect/known collect/native/hook collect/native/watch " +
+	{"collect/native", "collect/region collect/threads collect/image origin collect/mpi waste waste/reason collect/known collect/busywait collect/native/hook collect/native/watch " +
 		"sender start unit profile section perf unwind binfile symbol x86 x86/enc graph collect", sys},
 	{"collect/callgrind", "unit profile", zip},
 	{"export", "origin profile safe unit", "github.com/google/pprof"},

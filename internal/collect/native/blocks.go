@@ -24,9 +24,9 @@ type block struct {
 	tests           []*loopTest    // of the loops around it, innermost first
 	trips           [2]profile.EventID
 	tripped         bool // trips are there
-	spins           bool // its innermost loop waits
-	saves           bool // and its counter is on the stack meanwhile
-	takes           bool // a loop around it tries to take a lock
+	spins           bool // it is in a loop that waits
+	saves           bool // and something is on the stack meanwhile
+	takes           bool // and tries to take a lock
 }
 
 // function is a function that was decoded; blocks stand by address.

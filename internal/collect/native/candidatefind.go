@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"lime/internal/collect/busywait"
 	"lime/internal/collect/native/hook"
 	"lime/internal/graph"
 	"lime/internal/origin"
@@ -75,27 +76,17 @@ func quietLoops(text []byte, yields func(int) bool) (out []int) {
 	return out
 }
 
+// quiet reports whether a stretch of code, from its beginning to a jump back to there, waits.
 func quiet(text []byte, from, to int, yields func(int) bool) bool {
 	var in x86.Inst
-	var s spinState
-	for at := from; at < to; at += int(in.Len) {
-		if x86.Decode(text[at:], &in) != nil || at+int(in.Len) > to {
+	end := from
+	for end <= to {
+		if x86.Decode(text[end:], &in) != nil || !busywait.Allowed(&in) || in.Branch == x86.BranchCall && !yields(int(in.Target(uint64(end)))) {
 			return false
 		}
-		switch in.Branch {
-		case x86.BranchNone, x86.BranchCond, x86.BranchJump:
-		case x86.BranchCall:
-			if !yields(int(in.Target(uint64(at)))) {
-				return false
-			}
-		default:
-			return false
-		}
-		if !s.add(&in) {
-			return false
-		}
+		end += int(in.Len)
 	}
-	return s.idle()
+	return judge(cut(text[from:end], uint64(from)), nil, text, 0, false).Waits
 }
 
 // candidateFinder looks at one function.

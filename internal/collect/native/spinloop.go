@@ -1,207 +1,192 @@
+// Loops of the program's own that wait for others: samples in them are no work, whoever wrote it
+// (package busywait has the definition).
+
 package native
 
 import (
+	"maps"
 	"slices"
+	"sort"
 
+	"lime/internal/collect/busywait"
 	"lime/internal/collect/known"
 	"lime/internal/graph"
 	"lime/internal/profile"
 	"lime/internal/x86"
 )
 
-// A loop that changes nothing goes round until somebody else changes what it reads: it waits.
-// Samples in it are no work, whoever wrote it. At most one counter may change, which gives up after
-// so many times. A loop that tries to take a word by an atomic instruction, with the same values each
-// time round, waits for a lock, and so does what waits inside of it (spintry.go).
+// longestSpin is the number of instructions of a loop that is looked at: to judge one costs its
+// length times the depth of loops in it, and all loops of a program are judged. Unoptimised code
+// with a backoff has some 100.
+const longestSpin = 256
 
-// longestSpin is the number of instructions of a loop that is looked at.
-const longestSpin = 64
-
-// spinLoops marks the blocks whose innermost loop waits. text is the function's code.
+// spinLoops marks the blocks of loops that wait. text is the function's code. Of loops with one head,
+// which are one to the graph, each may wait for itself: for one flag, then for the next.
 func (c *code) spinLoops(f *function, p *graph.Proc, text []byte) {
-	for l := range p.Loops {
-		s, waits := c.waits(f, p, int32(l), text)
-		if !waits {
+	for i := range p.Loops {
+		l := &p.Loops[i]
+		body := bodyOf(f, l.Header, l.Body)
+		if v := c.waits(f, p, body, text); v.Waits {
+			mark(body, v)
 			continue
 		}
-		for i := range p.Loops[l].Body {
-			b := f.blocks[i]
-			if p.Inner[i] == int32(l) {
-				b.spins, b.saves = true, s.saved != nil
+		latches := p.Latches(l)
+		for _, latch := range latches {
+			body := bodyOf(f, l.Header, p.Around(l.Header, latch))
+			if v := c.waits(f, p, body, text); v.Waits && !v.Counts {
+				mark(body, v)
 			}
-			b.takes = b.takes || s.takes
 		}
 	}
 }
 
-// waits reports whether a loop waits, and what it does.
-func (c *code) waits(f *function, p *graph.Proc, l int32, text []byte) (s spinState, waits bool) {
+// mark marks the blocks of a loop that waits.
+func mark(loop []*block, v busywait.Verdict) {
+	for _, b := range loop {
+		b.spins, b.saves, b.takes = true, b.saves || v.Saves, b.takes || v.Takes
+	}
+}
+
+// waits judges a loop of a function.
+func (c *code) waits(f *function, p *graph.Proc, loop []*block, text []byte) (v busywait.Verdict) {
+	if len(loop) == 0 || slices.ContainsFunc(loop, c.harmfulCall) {
+		return v
+	}
+	return judge(loop, before(f, p, loop), text, f.blocks[0].addr, framed(text))
+}
+
+// mostBefore is how many blocks in front of a loop are looked at for the constants that it uses:
+// compilers put them right there.
+const mostBefore = 4
+
+// before is the code from which alone control comes to a loop's head, as far as each block is entered
+// from one other only.
+func before(f *function, p *graph.Proc, loop []*block) (out []*block) {
+	at := loop[0]
+	for range mostBefore {
+		var from *block
+		for _, i := range p.Pred[f.index(at)] {
+			b := f.blocks[i]
+			if slices.Contains(loop, b) {
+				continue
+			}
+			if from != nil || slices.Contains(out, b) {
+				return out
+			}
+			from = b
+		}
+		if from == nil {
+			return out
+		}
+		out, at = slices.Insert(out, 0, from), from
+	}
+	return out
+}
+
+// bodyOf lists a loop's blocks, its head first, then by address; nil if it is too long.
+func bodyOf(f *function, header int32, body map[int32]bool) (order []*block) {
 	n := uint32(0)
-	for i, b := range f.blocks { // in the order of addresses, which is that of the source in a small loop
-		if !p.Loops[l].Body[int32(i)] {
-			continue
-		}
-		if n += b.instrs; n > longestSpin || !c.harmlessCall(b) {
-			return s, false
-		}
-		at := b.addr - f.blocks[0].addr
-		if at >= uint64(len(text)) || !s.block(text[at:], b) {
-			return s, false
+	for i := range body {
+		if n += f.blocks[i].instrs; n > longestSpin {
+			return nil
 		}
 	}
-	return s, n > 0 && s.idle()
+	order = append(order, f.blocks[header])
+	for _, i := range slices.Sorted(maps.Keys(body)) {
+		if i != header {
+			order = append(order, f.blocks[i])
+		}
+	}
+	return order
 }
 
-// harmlessCall reports whether a block calls nothing but what waits or yields.
-func (c *code) harmlessCall(b *block) bool {
-	switch b.kind {
-	case profile.EndFall, profile.EndCond, profile.EndJump:
-		return true
-	case profile.EndCall:
-		_, s, ok := c.images.symbol(c.callee(b.target))
-		return ok && known.Waiting(s.Name)
+// judge judges a loop, whose first block is its head. text is the code from an address on.
+func judge(loop, before []*block, text []byte, from uint64, frame bool) (v busywait.Verdict) {
+	index := map[uint64]int{}
+	for i, b := range loop {
+		index[b.addr] = i
+	}
+	l := busywait.Loop{Frame: frame}
+	for _, b := range before {
+		insts, ok := decoded(text, from, b)
+		if !ok {
+			return v
+		}
+		l.Before = append(l.Before, insts...)
+	}
+	for _, b := range loop {
+		insts, ok := decoded(text, from, b)
+		if !ok {
+			return v
+		}
+		one := busywait.Block{Insts: insts, Taken: busywait.None, Fall: busywait.None}
+		if b.kind == profile.EndCond || b.kind == profile.EndJump {
+			one.Taken = within(index, b.target)
+		}
+		if b.falls() {
+			one.Fall = within(index, b.end)
+		}
+		l.Blocks = append(l.Blocks, one)
+	}
+	return busywait.Judge(&l)
+}
+
+// index is the number of one of the function's blocks.
+func (f *function) index(b *block) int {
+	return sort.Search(len(f.blocks), func(i int) bool { return f.blocks[i].addr >= b.addr })
+}
+
+func within(index map[uint64]int, addr uint64) int {
+	if at, ok := index[addr]; ok {
+		return at
+	}
+	return busywait.Out
+}
+
+// decoded is a block's instructions. text is the code from an address on.
+func decoded(text []byte, from uint64, b *block) ([]x86.Inst, bool) {
+	list := make([]x86.Inst, 0, b.instrs)
+	for pc := b.addr; pc <= b.last; {
+		var in x86.Inst
+		at := pc - from
+		if at >= uint64(len(text)) || x86.Decode(text[at:], &in) != nil {
+			return nil, false
+		}
+		list, pc = append(list, in), pc+uint64(in.Len)
+	}
+	return list, true
+}
+
+// framed reports whether a function begins by making rbp its frame pointer: push rbp; mov rsp, rbp,
+// behind endbr64 where there is one.
+func framed(text []byte) bool {
+	var in x86.Inst
+	pushed := false
+	for range 3 {
+		if x86.Decode(text, &in) != nil {
+			return false
+		}
+		switch {
+		case in.Map == 0 && in.Opcode == 0x50|uint8(x86.RBP) && in.Rex&1 == 0:
+			pushed = true
+		case in.Map == 0 && (in.Opcode == 0x89 && in.ModRM == 0xe5 || in.Opcode == 0x8b && in.ModRM == 0xec) && in.Rex == 0x48:
+			return pushed
+		case in.HasMem && in.Mem.Bytes > 0 || in.Branch != x86.BranchNone:
+			return false
+		}
+		text = text[in.Len:]
 	}
 	return false
 }
 
-// spinState is what a loop does.
-type spinState struct {
-	written, carried x86.RegSet // written in the loop; read in it before it is written, so from the last time round
-	stepped          x86.RegSet // changed by a constant
-	addresses        x86.RegSet
-	vecWritten       uint32
-	vecCarried       uint32
-	reads            bool
-	saved            map[int32]register // slots of the stack frame in which a register waits for the end of a call
-	used             []span             // of the stack frame that is read before a register is put there: from the last time round
-	fixed            x86.RegSet         // the same each time round, if what is assumed is
-	assumed          x86.RegSet         // taken for the same each time round: not written in the loop
-	takes            bool               // it tries to take a word
-}
-
-// block takes in the instructions of a block; false if one of them changes memory.
-func (s *spinState) block(text []byte, b *block) bool {
-	var in x86.Inst
-	for pc := b.addr; pc <= b.last; pc += uint64(in.Len) {
-		at := pc - b.addr
-		if at >= uint64(len(text)) || x86.Decode(text[at:], &in) != nil {
-			return false
-		}
-		if !s.add(&in) {
-			return false
-		}
+// harmfulCall reports whether a block calls what does anything but wait or yield.
+func (c *code) harmfulCall(b *block) bool {
+	switch b.kind {
+	case profile.EndFall, profile.EndCond, profile.EndJump:
+		return false
+	case profile.EndCall:
+		_, s, ok := c.images.symbol(c.callee(b.target))
+		return !ok || !known.Waiting(s.Name)
 	}
 	return true
-}
-
-// add takes in an instruction; false if it changes memory.
-func (s *spinState) add(in *x86.Inst) bool {
-	switch {
-	case in.Branch == x86.BranchCall:
-		s.reads = true // it yields
-		return true
-	case s.keeps(in):
-		return true
-	case tries(in):
-		return s.take(in)
-	case in.ImplicitWrite || in.Lock || in.X87 || in.HasMem && in.Mem.Write && in.Mem.Bytes > 0:
-		return false
-	}
-	s.instruction(in)
-	return true
-}
-
-// keeps reports whether an instruction puts a register on the stack for the time of a call, or takes
-// it back from there: neither changes anything that the next time round sees.
-func (s *spinState) keeps(in *x86.Inst) bool {
-	r, moves := moved(in)
-	if !moves || !in.HasMem || in.Mem.Base != x86.RSP || in.Mem.Index != x86.NoReg {
-		return false
-	}
-	at := int32(in.Mem.Disp)
-	was, ok := s.saved[at]
-	if in.Mem.Read || ok {
-		return ok && was == r
-	}
-	if slices.ContainsFunc(s.used, spanOf(in).meets) {
-		return false
-	}
-	if s.saved == nil {
-		s.saved = map[int32]register{}
-	}
-	s.saved[at] = r
-	s.carried |= in.Reads &^ s.written
-	s.vecCarried |= in.VecReads &^ s.vecWritten
-	return true
-}
-
-// span is bytes of the stack frame.
-type span struct{ from, to int32 }
-
-func spanOf(in *x86.Inst) span {
-	return span{int32(in.Mem.Disp), int32(in.Mem.Disp) + int32(in.Mem.Bytes)}
-}
-
-func (a span) meets(b span) bool { return a.from < b.to && b.from < a.to }
-
-// register is a general one, or, as a set of one, a vector register.
-type register struct {
-	general x86.Reg
-	vector  uint32
-}
-
-// moved is the register that an instruction moves from or to memory as it is: mov, and movups, movss,
-// movapd, movdqu, movq and their like (Intel SDM vol. 2). Of a vector register a part may be moved: what
-// is above it is nil from then on.
-func moved(in *x86.Inst) (r register, ok bool) {
-	switch {
-	case in.Map == 0 && in.Enc == x86.Legacy:
-		return register{general: regField(in)}, in.Opcode == 0x89 || in.Opcode == 0x8b
-	case in.Map == 1:
-		set := in.VecReads | in.VecWrites
-		return register{vector: set}, set != 0 && set&(set-1) == 0 &&
-			slices.Contains([]byte{0x10, 0x11, 0x28, 0x29, 0x6f, 0x7e, 0x7f, 0xd6}, in.Opcode)
-	}
-	return r, false
-}
-
-func (s *spinState) instruction(in *x86.Inst) {
-	if in.HasMem && in.Mem.Bytes == 0 && in.Writes == 0 && in.VecWrites == 0 { // nop, prefetch
-		return
-	}
-	s.reads = s.reads || in.HasMem && in.Mem.Read && in.Mem.Bytes > 0 || in.Name == "pause"
-	if in.HasMem {
-		s.addresses = s.addresses.With(in.Mem.Base).With(in.Mem.Index)
-		if in.Mem.Base == x86.RSP && in.Mem.Read {
-			s.used = append(s.used, spanOf(in))
-		}
-	}
-	reads := in.Reads
-	if clears(in) {
-		reads = 0
-	}
-	s.carried |= reads &^ s.written
-	s.settle(in, reads)
-	s.vecCarried |= in.VecReads &^ s.vecWritten
-	if steps(in) {
-		s.stepped |= in.Writes
-	}
-	s.written |= in.Writes
-	s.vecWritten |= in.VecWrites
-}
-
-// steps reports whether an instruction adds a constant to a register (Intel SDM vol. 2: add, sub,
-// inc, dec).
-func steps(in *x86.Inst) bool {
-	digit := in.ModRM >> 3 & 7
-	return in.Map == 0 && in.Enc == x86.Legacy && !in.HasMem &&
-		((in.Opcode == 0x81 || in.Opcode == 0x83) && (digit == 0 || digit == 5) || in.Opcode == 0xff && digit <= 1)
-}
-
-// idle reports whether each time round is like the last one, but for a counter.
-func (s *spinState) idle() bool {
-	changes := s.written & s.carried
-	counter := changes&(changes-1) == 0 && changes&^s.stepped == 0 && changes&s.addresses == 0
-	return s.reads && counter && s.vecWritten&s.vecCarried == 0 &&
-		(!s.takes || s.assumed&s.written == 0)
 }

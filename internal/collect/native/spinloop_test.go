@@ -28,16 +28,17 @@ __attribute__((noinline)) void takes_looking(void) { while (__atomic_exchange_n(
 __attribute__((noinline)) void works_trying(int v) { int old = flag; while (!__atomic_compare_exchange_n(&flag, &old, old + v, 0, 5, 5)) ; }
 __attribute__((noinline)) void works_swapping(int n) { do n = __atomic_exchange_n(&flag, n, 5) ; while (n > 5); }
 __attribute__((noinline)) void works_posting(void) { while (!value) __atomic_fetch_add(&flag, 1, 5); }
-int waits_saving(void), works_saving(void);
+int waits_saving(void), waits_saving_two(void), works_saving(void);
 #define SAVING(name, before) __asm__(".type " name ", @function\n" name ":\n\tsub $24, %rsp\n\txor %edx, %edx\n" \
 	"1:\tmov flag(%rip), %eax\n\ttest %eax, %eax\n\tjne 2f\n\tadd $1, %edx\n\ttest $0x3f, %dl\n\tjne 1b\n" \
 	before "\tmov %edx, 12(%rsp)\n\tcall sched_yield@plt\n\tmov 12(%rsp), %edx\n\tjmp 1b\n" \
 	"2:\tadd $24, %rsp\n\tret\n\t.size " name ", .-" name "\n")
 SAVING("waits_saving", "");
-SAVING("works_saving", "\tmov %ecx, 12(%rsp)\n");
+SAVING("waits_saving_two", "\tmov %ecx, 12(%rsp)\n");
+SAVING("works_saving", "\timul $3, %esi\n\tmov %esi, 16(%rsp)\n");
 int main(int argc, char **argv) {
 	flag = 1;
-	waits_saving(); works_saving();
+	waits_saving(); waits_saving_two(); works_saving();
 	flag = 0; takes_swapping(); flag = 0; takes_bit(); flag = 0; takes_comparing(argc); flag = 0; takes_looking();
 	works_trying(1); works_swapping(1); value = 1; works_posting(); flag = 1;
 	waits_pausing((int *)&flag); waits_yielding();
@@ -51,7 +52,8 @@ const works, waits, takes = "works", "waits", "waits for a lock"
 // waits for a lock; one that gets anywhere works.
 func TestSpinLoops(t *testing.T) {
 	loopsAre(t, build(t, spinning), map[string]string{"waits_pausing": waits, "waits_yielding": waits, "waits_counting": waits,
-		"waits_saving": waits, "works_saving": works, // the counter is on the stack for the time of the call; so is something else
+		"waits_saving":     waits,                        // the counter is on the stack for the time of the call
+		"waits_saving_two": waits, "works_saving": works, // so is what stays as it is; what does not
 		"works_searching": works, "works_adding": works, "works_storing": works, "works_counting": works,
 		"takes_swapping": takes, "takes_bit": takes, "takes_comparing": takes, "takes_looking": takes,
 		"works_trying": works, "works_swapping": works, "works_posting": works})
@@ -70,6 +72,20 @@ func codeOf(t *testing.T, program string) (*code, *binfile.File) {
 	return newCode(m, profile.New(profile.Meta{})), bin
 }
 
+// loopIs is what the loops of a function are.
+func loopIs(c *code, at uint64) (is string) {
+	is = works
+	for _, b := range c.at(at).fn.blocks {
+		switch {
+		case b.spins && b.takes:
+			return takes
+		case b.spins:
+			is = waits
+		}
+	}
+	return is
+}
+
 // loopsAre compares the loops of functions with what they should be.
 func loopsAre(t *testing.T, program string, all map[string]string) {
 	c, bin := codeOf(t, program)
@@ -78,16 +94,7 @@ func loopsAre(t *testing.T, program string, all map[string]string) {
 		if !ok {
 			t.Fatalf("no function %s", name)
 		}
-		got := works
-		for _, b := range c.at(s.Addr).fn.blocks {
-			switch {
-			case b.spins && b.takes:
-				got = takes
-			case b.spins && got == works:
-				got = waits
-			}
-		}
-		if got != want {
+		if got := loopIs(c, s.Addr); got != want {
 			t.Errorf("%s: it %s, want: it %s", name, got, want)
 		}
 	}

@@ -1,0 +1,34 @@
+// Package busywait says of a loop of machine code whether who goes round in it waits for others,
+// from the code alone: a collector that samples sees where a thread is, and not what it does from
+// one instruction to the next (package spin has the proof for a thread that is followed).
+//
+// It imports x86 only.
+//
+// # Definition
+//
+// It is spin's: a thread waits in a loop if, going round, its state repeats but for counters that
+// decide nothing about leaving, and if it can leave when memory changes that the loop does not
+// change.
+//
+// # Proof
+//
+// A round is a function of what registers, flags and the frame's slots hold at the loop's head, and
+// of what it loads. Every value in the loop has the set of these places that it depends on
+// (value.go, step.go). Where control flow joins and the values differ, the branches within the loop
+// have chosen, so what those depend on is added. A place holds the same in every round if the round
+// leaves it alone, or puts there what depends on such places only; what is left varies (rounds.go).
+//
+// The loop waits if
+//   - it stores nowhere but into slots of its own frame, and calls nothing but what waits;
+//   - what varies are counters: each is made of itself by adding constants, shifting and masking.
+//     A sum of what was loaded, a product, a list's next element is none;
+//   - no address depends on what varies: who looks elsewhere each time searches;
+//   - a branch that leaves it depends on memory, and on nothing that varies. Other branches may end
+//     it after so many rounds.
+//
+// An atomic instruction that puts the same into a word each time round (xchg, cmpxchg, bts) leaves
+// the word as it is where it fails. Such a loop waits too, and for a lock (Verdict.Takes), unless
+// what it puts there is zero or what it expects there is not: who swaps zero in takes out what
+// somebody has made. A cmpxchg that expects what was loaded before fails only if others get on, so
+// there has to be a way round without it.
+package busywait

@@ -1,0 +1,253 @@
+// What is asked of instructions (opcodes: Intel SDM vol. 2, appendix A).
+
+package busywait
+
+import "lime/internal/x86"
+
+// Allowed reports whether a loop that waits may have an instruction at all, wherever it stands.
+func Allowed(in *x86.Inst) bool {
+	switch in.Branch {
+	case x86.BranchCond, x86.BranchJump, x86.BranchCall:
+		return true
+	case x86.BranchNone, x86.BranchLoop:
+	default:
+		return false
+	}
+	switch {
+	case tries(in), fences(in):
+		return true
+	case in.Writes.Has(x86.RSP), (in.VecReads|in.VecWrites)>>16 != 0, in.ImplicitWrite, in.ImplicitRead, in.Lock, in.X87,
+		in.Special == x86.SpecialXSAVE, in.Special == x86.SpecialPrivileged:
+		return false
+	}
+	return !stores(in) || in.Mem.Base == x86.RSP || in.Mem.Base == x86.RBP
+}
+
+func stores(in *x86.Inst) bool { return in.HasMem && in.Mem.Write && in.Mem.Bytes > 0 }
+
+func digit(in *x86.Inst) uint8 { return in.ModRM >> 3 & 7 }
+
+func regField(in *x86.Inst) x86.Reg { return x86.Reg(in.ModRM>>3&7 | in.Rex>>2&1<<3) }
+
+func rmField(in *x86.Inst) x86.Reg { return x86.Reg(in.ModRM&7 | in.Rex&1<<3) }
+
+// clears reports whether an instruction makes its destination zero: xor r, r and sub r, r.
+func clears(in *x86.Inst) bool {
+	return in.Map == 0 && in.Enc == x86.Legacy && !in.HasMem && regField(in) == rmField(in) &&
+		(in.Opcode == 0x31 || in.Opcode == 0x33 || in.Opcode == 0x29 || in.Opcode == 0x2b) && !in.OpSize16
+}
+
+// moves reports whether an instruction leaves a value as it is: mov and, of the lower part, the
+// extensions; the same again changes nothing.
+func moves(in *x86.Inst) bool {
+	if in.Enc != x86.Legacy || in.CondWrite {
+		return false
+	}
+	switch in.Map {
+	case 0:
+		return in.Opcode&^3 == 0x88 || in.Opcode&^7 == 0xb8 || in.Opcode == 0xc6 || in.Opcode == 0xc7 || in.Opcode == 0x63 || in.Opcode == 0x98
+	case 1:
+		switch in.Opcode {
+		case 0xb6, 0xb7, 0xbe, 0xbf, // movzx, movsx
+			0x10, 0x11, 0x28, 0x29, 0x6f, 0x7f: // movups, movss, movaps, movdqu and their like
+			return true
+		}
+	}
+	return false
+}
+
+// immediate is what is known of a constant that is moved. Behind a byte the rest of a register is not
+// known.
+func immediate(in *x86.Inst) knowledge {
+	switch k := knownAs(in.Imm); {
+	case in.Map != 0 || in.Enc != x86.Legacy:
+	case in.Opcode&^7 == 0xb8, in.Opcode&^1 == 0xc6:
+		return k
+	case in.Opcode&^7 == 0xb0 && k == nonzero:
+		return k
+	}
+	return unknown
+}
+
+// ofBytes reports whether an instruction's operands are bytes, and none of them ah, ch, dh or bh. With
+// these it counts as one that reads and writes all of the register.
+func ofBytes(in *x86.Inst) bool {
+	if in.Enc != x86.Legacy || in.Rex == 0 && in.HasModRM && (digit(in) >= 4 && takesRegister(in) || !in.HasMem && in.ModRM&7 >= 4) {
+		return false
+	}
+	switch op := in.Opcode; in.Map {
+	case 0:
+		return op < 0x40 && op&1 == 0 && op&7 < 6 || op >= 0x80 && op <= 0x8a && op&1 == 0 && op != 0x82 || op == 0xa8 ||
+			op&^7 == 0xb0 && (in.Rex != 0 || op < 0xb4) || op == 0xc6 || op == 0xf6 || op == 0xfe || op == 0xc0 || op == 0xd0 || op == 0xd2
+	case 1:
+		return op&^15 == 0x90 || op == 0xb0
+	}
+	return false
+}
+
+// takesRegister reports whether the middle of an instruction's ModRM names a register.
+func takesRegister(in *x86.Inst) bool {
+	switch op := in.Opcode; in.Map {
+	case 0:
+		return op < 0x40 || op >= 0x84 && op <= 0x8b
+	case 1:
+		return op&^15 != 0x90
+	}
+	return true
+}
+
+func writesByte(in *x86.Inst) bool { return ofBytes(in) }
+
+// readsByte reports whether an instruction reads the lowest bytes of registers: movzx and movsx leave
+// whole ones.
+func readsByte(in *x86.Inst) bool {
+	extends := in.Map == 1 && in.Enc == x86.Legacy && (in.Opcode == 0xb6 || in.Opcode == 0xbe)
+	return ofBytes(in) || extends && (in.HasMem || in.Rex != 0 || in.ModRM&7 < 4)
+}
+
+// putsByte reports whether an instruction replaces the lowest byte of a register whatever that was.
+func putsByte(in *x86.Inst) bool {
+	if !ofBytes(in) {
+		return false
+	}
+	if in.Map == 1 {
+		return in.Opcode&^15 == 0x90
+	}
+	return in.Opcode == 0x8a && regField(in) != rmIfRegister(in) || in.Opcode == 0x88 && !in.HasMem && regField(in) != rmField(in) ||
+		in.Opcode&^7 == 0xb0 || in.Opcode == 0xc6 && !in.HasMem
+}
+
+func rmIfRegister(in *x86.Inst) x86.Reg {
+	if in.HasMem {
+		return x86.NoReg
+	}
+	return rmField(in)
+}
+
+// steps reports whether an instruction makes the next value of a counter: it adds, subtracts, shifts,
+// or masks.
+func steps(in *x86.Inst) bool {
+	if in.Enc != x86.Legacy {
+		return false
+	}
+	switch in.Map {
+	case 0:
+		switch in.Opcode &^ 1 {
+		case 0x80, 0x82: // add, and, sub, cmp with a constant
+			return digit(in) == 0 || digit(in) == 4 || digit(in) == 5
+		case 0xfe:
+			return digit(in) <= 1
+		case 0xc0, 0xd0: // shifts, no rotations
+			return digit(in) >= 4
+		case 0x00, 0x02, 0x28, 0x2a: // add, sub
+			return true
+		}
+		return in.Opcode == 0x8d && addsOnce(in) || moves(in)
+	case 1:
+		return moves(in)
+	}
+	return false
+}
+
+// addsOnce reports whether what lea computes is no multiple, but for a shift.
+func addsOnce(in *x86.Inst) bool {
+	m := &in.Mem
+	return m.Base == x86.NoReg || m.Index == x86.NoReg || m.Base == m.Index && m.Scale == 1
+}
+
+// chooses reports whether an instruction leaves one of some values of a counter: cmov, and a shift by
+// cl.
+func chooses(in *x86.Inst) bool {
+	if in.Enc != x86.Legacy {
+		return false
+	}
+	switch in.Map {
+	case 0:
+		return shiftsByCL(in)
+	case 1:
+		return in.Opcode&^15 == 0x40
+	}
+	return false
+}
+
+func shiftsByCL(in *x86.Inst) bool {
+	return in.Map == 0 && in.Enc == x86.Legacy && in.Opcode&^1 == 0xd2 && digit(in) >= 4 && !(in.Writes.Has(x86.RCX))
+}
+
+// tries reports whether an instruction changes a word in memory once: xchg, lock cmpxchg, lock bts
+// with a constant. Where it fails it leaves the word as it is, if what it puts there is always the
+// same.
+func tries(in *x86.Inst) bool {
+	if !in.Lock || !in.HasMem || in.Enc != x86.Legacy {
+		return false
+	}
+	switch in.Map {
+	case 0:
+		return in.Opcode == 0x86 || in.Opcode == 0x87
+	case 1:
+		return compares(in) || in.Opcode == 0xba && digit(in) == 5
+	}
+	return false
+}
+
+func compares(in *x86.Inst) bool { return in.Map == 1 && (in.Opcode == 0xb0 || in.Opcode == 0xb1) }
+
+// fences reports whether an instruction orders memory and changes nothing: lock or with 0, which
+// compilers take for mfence.
+func fences(in *x86.Inst) bool {
+	return in.Lock && in.HasMem && in.Map == 0 && in.Enc == x86.Legacy && in.Imm == 0 && digit(in) <= 1 &&
+		(in.Opcode == 0x80 || in.Opcode == 0x81 || in.Opcode == 0x83)
+}
+
+// try takes in an attempt.
+func (a *analysis) try(s *state, in *x86.Inst) {
+	found := a.load(s, in)
+	t := attempt{block: a.block, put: constant(nonzero), compares: compares(in)}
+	r, byteOnly := regField(in), readsByte(in)
+	switch {
+	case t.compares:
+		t.put, t.expects = s.get(r, byteOnly), s.get(x86.RAX, byteOnly)
+		s.flags = found.with(t.expects)
+		s.set(x86.RAX, byteOnly, s.flags)
+	case in.Map == 0:
+		t.put = s.get(r, byteOnly)
+		s.set(r, byteOnly, found)
+	default:
+		s.flags = found
+	}
+	a.round.attempts = append(a.round.attempts, t)
+}
+
+// refine notes what a branch tells of the register that was compared with a constant: on the way on
+// which they are equal it holds that constant.
+func refine(taken, fall *state, insts []x86.Inst) {
+	n := len(insts)
+	if n < 2 || insts[n-1].Branch != x86.BranchCond || insts[n-1].Cond>>1 != 2 {
+		return
+	}
+	r, k, ok := compared(&insts[n-2])
+	switch {
+	case !ok:
+	case insts[n-1].Cond&1 == 0: // je
+		taken.set(r, false, constant(k))
+	default:
+		fall.set(r, false, constant(k))
+	}
+}
+
+// compared is the register that an instruction compares with a constant, as a whole: test r, r and
+// cmp r, constant, of 32 bits or 64.
+func compared(in *x86.Inst) (r x86.Reg, k knowledge, ok bool) {
+	if in.Map != 0 || in.Enc != x86.Legacy || in.HasMem || in.OpSize16 {
+		return 0, unknown, false
+	}
+	switch in.Opcode {
+	case 0x85:
+		return rmField(in), zero, regField(in) == rmField(in)
+	case 0x81, 0x83:
+		return rmField(in), knownAs(in.Imm), digit(in) == 7
+	case 0x3d:
+		return x86.RAX, knownAs(in.Imm), true
+	}
+	return 0, unknown, false
+}
