@@ -202,7 +202,7 @@ func fences(in *x86.Inst) bool {
 // try takes in an attempt.
 func (a *analysis) try(s *state, in *x86.Inst) {
 	found := a.load(s, in)
-	t := attempt{block: a.block, put: constant(nonzero), compares: compares(in)}
+	t := attempt{at: a.at, put: constant(nonzero), compares: compares(in)}
 	r, byteOnly := regField(in), readsByte(in)
 	switch {
 	case t.compares:

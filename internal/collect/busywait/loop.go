@@ -19,8 +19,8 @@ type Block struct {
 // Loop is a natural loop; its first block is its head.
 type Loop struct {
 	Blocks []Block
-	Before []x86.Inst // that are executed right in front of it, as far as that is one straight line
-	Frame  bool       // rbp points into the frame of the function's own
+	Known  Constants // at its head
+	Frame  bool      // rbp points into the frame of the function's own
 }
 
 // Verdict is what is proved of a loop.
@@ -28,8 +28,13 @@ type Verdict struct {
 	Waits  bool // for others to change memory
 	Takes  bool // and then it tries to take a word, as a lock is taken
 	Saves  bool // it keeps something on the stack meanwhile
+	Tries  bool // it has an atomic instruction of which only the constants may tell whether it takes
 	Counts bool // it has counters
+	At     At   // where it tries to take the word, else where it looks whether it may leave
 }
+
+// At is an instruction of a loop: which one of which block.
+type At struct{ Block, Inst int }
 
 // Judge judges a loop.
 func Judge(l *Loop) (v Verdict) {
@@ -38,22 +43,28 @@ func Judge(l *Loop) (v Verdict) {
 		return v
 	}
 	fixed, ok := a.round.fixed(a.slots.end())
-	if !ok || !fixed.holds(a.round.addresses) || !a.leavesByMemory(fixed) || !a.triesAlike(fixed) || !a.waitsWithoutRetrying(fixed) {
+	if !ok || !fixed.holds(a.round.addresses) || !a.triesAlike(fixed) || !a.waitsWithoutRetrying(fixed) {
 		return v
 	}
-	return Verdict{Waits: true, Takes: a.takes(), Saves: len(a.slots.list) > 0,
-		Counts: fixed.counts}
+	exit, ok := a.leavesByMemory(fixed)
+	if !ok {
+		return v
+	}
+	v = Verdict{Waits: true, Saves: len(a.slots.list) > 0, Tries: len(a.round.attempts) > 0, Counts: fixed.counts, At: exit}
+	if t := a.takes(); t != nil {
+		v.Takes, v.Tries, v.At = true, false, t.at
+	}
+	return v
 }
 
-// leavesByMemory reports whether a branch out of the loop depends on memory and on nothing that
-// varies.
-func (a *analysis) leavesByMemory(f fixed) bool {
+// leavesByMemory finds a branch out of the loop that depends on memory and on nothing that varies.
+func (a *analysis) leavesByMemory(f fixed) (at At, ok bool) {
 	for _, e := range a.round.exits {
-		if f.holds(e.deps) && f.loads(e) {
-			return true
+		if f.holds(e.test.deps) && f.loads(e.test) {
+			return e.at, true
 		}
 	}
-	return false
+	return at, false
 }
 
 // triesAlike reports whether attempts that are no retries put the same each time round, and nothing
@@ -67,21 +78,22 @@ func (a *analysis) triesAlike(f fixed) bool {
 	return true
 }
 
-// takes reports whether an attempt is one to take a lock.
-func (a *analysis) takes() bool {
-	for _, t := range a.round.attempts {
+// takes is the attempt to take a lock, nil if none is proved to be one.
+func (a *analysis) takes() *attempt {
+	for i := range a.round.attempts {
+		t := &a.round.attempts[i]
 		if t.compares && t.expects.known == zero && t.put.known != zero || !t.compares && t.put.known == nonzero {
-			return true
+			return t
 		}
 	}
-	return false
+	return nil
 }
 
 // waitsWithoutRetrying reports whether there is a way round that comes through no retry.
 func (a *analysis) waitsWithoutRetrying(f fixed) bool {
 	seen := make([]bool, len(a.loop.Blocks))
 	for _, t := range a.round.attempts {
-		seen[t.block] = seen[t.block] || t.retries(f)
+		seen[t.at.Block] = seen[t.at.Block] || t.retries(f)
 	}
 	if seen[0] {
 		return false

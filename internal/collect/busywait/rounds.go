@@ -7,13 +7,19 @@ type round struct {
 	again     bool  // there is one
 	back      state // what is where at its end
 	addresses set   // what the addresses of what it loads depend on
-	exits     []value
+	exits     []exit
 	attempts  []attempt
+}
+
+// exit is a branch out of the loop, and what it depends on.
+type exit struct {
+	at   At
+	test value
 }
 
 // attempt is an atomic instruction that puts a value into a word if it finds there what it expects.
 type attempt struct {
-	block        int
+	at           At
 	put, expects value
 	compares     bool // cmpxchg: it puts it there only then
 }

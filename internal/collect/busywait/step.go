@@ -11,7 +11,7 @@ type analysis struct {
 	in     []*state // at each block's beginning, nil: not reached so far
 	choice value    // what branches within the loop depend on
 	round  round
-	block  int // that is gone through
+	at     At // that is gone through
 }
 
 // findSlots finds the slots to which the loop stores. It fails if there are too many, or some that
@@ -67,24 +67,15 @@ func (a *analysis) settle() bool {
 }
 
 // head is the state at the loop's head. What the loop writes is what it is, and what it leaves alone
-// is as good as a constant, and may be known.
+// is as good as a constant.
 func (a *analysis) head() *state {
 	s := &state{flags: outside()}
 	written := a.written()
 	for i := range s.at {
 		s.at[i] = value{deps: written & only(i), is: int8(i), counter: true}
 	}
-	for i := range a.loop.Before {
-		in := &a.loop.Before[i]
-		k := immediate(in)
-		if clears(in) {
-			k = zero
-		}
-		w := places(in.Writes, 0)
-		if in.Branch == x86.BranchCall {
-			w |= clobbered
-		}
-		(w &^ written & (1<<vectors - 1)).each(func(i int) { s.at[i].known = k })
+	for r, k := range a.loop.Known {
+		s.at[r].known, s.at[lows+r].known = k, k
 	}
 	return s
 }
@@ -109,9 +100,9 @@ func (a *analysis) written() (w set) {
 // through goes through a block and hands its state on.
 func (a *analysis) through(b int) (changed, ok bool) {
 	s := *a.in[b]
-	a.block = b
 	block := &a.loop.Blocks[b]
 	for i := range block.Insts {
+		a.at = At{b, i}
 		if !a.step(&s, &block.Insts[i]) {
 			return false, false
 		}
@@ -120,7 +111,7 @@ func (a *analysis) through(b int) (changed, ok bool) {
 	switch {
 	case block.Taken == None || block.Fall == None:
 	case block.Taken == Out || block.Fall == Out:
-		a.round.exits = append(a.round.exits, test)
+		a.round.exits = append(a.round.exits, exit{a.at, test})
 	default:
 		if n := a.choice.deps | test.deps; n != a.choice.deps {
 			a.choice.deps, changed = n, true

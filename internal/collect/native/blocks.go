@@ -23,10 +23,19 @@ type block struct {
 	visit           profile.EdgeID // None until its first sample
 	tests           []*loopTest    // of the loops around it, innermost first
 	trips           [2]profile.EventID
-	tripped         bool // trips are there
-	spins           bool // it is in a loop that waits
-	saves           bool // and something is on the stack meanwhile
-	takes           bool // and tries to take a lock
+	tripped         bool   // trips are there
+	spins           bool   // it is in a loop that waits
+	waitsAt         uint64 // where that is told
+	saves           bool   // and something is on the stack meanwhile
+	takes           bool   // and tries to take a lock
+}
+
+// waitsFrom is where a wait in the block is told: at what its loop waits for, or at its call.
+func (b *block) waitsFrom() uint64 {
+	if b.spins {
+		return b.waitsAt
+	}
+	return b.last
 }
 
 // function is a function that was decoded; blocks stand by address.

@@ -86,7 +86,8 @@ func quiet(text []byte, from, to int, yields func(int) bool) bool {
 		}
 		end += int(in.Len)
 	}
-	return judge(cut(text[from:end], uint64(from)), nil, text, 0, false).Waits
+	l, ok := loopOf(cut(text[from:end], uint64(from)), text, 0)
+	return ok && busywait.Judge(l).Waits
 }
 
 // candidateFinder looks at one function.

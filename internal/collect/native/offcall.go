@@ -38,7 +38,7 @@ func (s *sampler) leaving(rec *perf.Record) *leaving {
 	}
 	here := number == noCall && (l.call == s.pcs[0] || s.code.look(s.pcs[0]).fn.unseen())
 	if l.yields = loop != nil && (number == unix.SYS_SCHED_YIELD || here); l.yields {
-		l.takes = loop.takes
+		l.call, l.takes = loop.waitsFrom(), loop.takes
 		l.kind = kindFault // should it leave the core of its own accord: it waits for a page
 		return l
 	}

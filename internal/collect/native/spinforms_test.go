@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"testing"
+
+	"lime/internal/x86"
 )
 
 // form is the body of a function of p and x, and what its loop is. least is what is proved of it at
@@ -29,6 +31,8 @@ var waitForms = []form{
 	{"byte", takes, "", "while (__atomic_test_and_set(&F, 5)) " + pause},
 	{"look at a byte, set", takes, "", "for (;;) { while (__atomic_load_n(&F, 0)) " + pause + "if (!__atomic_exchange_n(&F, 1, 2)) break; }"},
 	{"compare bytes", takes, "", "_Bool z; do { z = 0; } while (!" + casFrom + "&F, &z, 1, 0, 5, 5));"},
+	{"again and again", takes, "", "for (int k = 0; k < x; k++) { for (;;) { if (!__atomic_exchange_n(&F, 1, 2)) break; do " + pause +
+		"while (__atomic_load_n(&F, 0)); } A[k & 7] += k; __atomic_store_n(&F, 0, 3); }"},
 	{"set and yield", takes, "", "while (" + swapIn + ") sched_yield();"},
 	{"look, yield, set", takes, "", "for (;;) { while (" + lookAt + ") sched_yield(); if (!" + swapIn + ") break; }"},
 	{"yields after 100", takes, "", "int n = 0; while (" + swapIn + ") { if (++n > 100) { sched_yield(); n = 0; } else " + pause + "}"},
@@ -142,8 +146,27 @@ func TestWaitLoops(t *testing.T) {
 					if n := slices.Index(proofs, got); n < slices.Index(proofs, least) || n > slices.Index(proofs, f.is) {
 						t.Errorf("%s: it %s, and it %s", f.name, got, f.is)
 					}
+					checkPlaces(t, f.name, c.at(s.Addr).fn)
 				}
 			})
+		}
+	}
+}
+
+// checkPlaces holds where waits are told: for a lock at the instruction that tries to take it, else at
+// a branch.
+func checkPlaces(t *testing.T, name string, f *function) {
+	t.Helper()
+	for _, b := range f.blocks {
+		if !b.spins {
+			continue
+		}
+		var in x86.Inst
+		if err := x86.Decode(f.im.Bin.ReadAddr(b.waitsAt-f.im.Bias, 15), &in); err != nil {
+			t.Fatal(err)
+		}
+		if b.takes && !in.Lock || !b.takes && in.Branch != x86.BranchCond {
+			t.Errorf("%s: the wait at %#x is told at %#x: %s", name, b.addr, b.waitsAt, in.Name)
 		}
 	}
 }

@@ -6,7 +6,6 @@ package native
 import (
 	"maps"
 	"slices"
-	"sort"
 
 	"lime/internal/collect/busywait"
 	"lime/internal/collect/known"
@@ -20,67 +19,86 @@ import (
 // with a backoff has some 100.
 const longestSpin = 256
 
+// loopJudge judges the loops of a function.
+type loopJudge struct {
+	c     *code
+	f     *function
+	p     *graph.Proc
+	text  []byte
+	known []busywait.Constants // at each block's beginning; nil: nobody has asked
+}
+
 // spinLoops marks the blocks of loops that wait. text is the function's code. Of loops with one head,
 // which are one to the graph, each may wait for itself: for one flag, then for the next.
 func (c *code) spinLoops(f *function, p *graph.Proc, text []byte) {
+	j := loopJudge{c: c, f: f, p: p, text: text}
 	for i := range p.Loops {
 		l := &p.Loops[i]
 		body := bodyOf(f, l.Header, l.Body)
-		if v := c.waits(f, p, body, text); v.Waits {
-			mark(body, v)
+		if v := j.judge(l.Header, body); v.Waits {
+			j.mark(body, v)
 			continue
 		}
 		latches := p.Latches(l)
+		if len(latches) == 1 {
+			continue
+		}
 		for _, latch := range latches {
 			body := bodyOf(f, l.Header, p.Around(l.Header, latch))
-			if v := c.waits(f, p, body, text); v.Waits && !v.Counts {
-				mark(body, v)
+			if v := j.judge(l.Header, body); v.Waits && !v.Counts {
+				j.mark(body, v)
 			}
 		}
 	}
 }
 
-// mark marks the blocks of a loop that waits.
-func mark(loop []*block, v busywait.Verdict) {
+// mark marks the blocks of a loop that waits. Loops in it wait where it waits.
+func (j *loopJudge) mark(loop []*block, v busywait.Verdict) {
+	b := loop[v.At.Block]
+	at := b.addr
+	insts, _ := decoded(j.text, j.f.blocks[0].addr, b)
+	for _, in := range insts[:v.At.Inst] {
+		at += uint64(in.Len)
+	}
 	for _, b := range loop {
-		b.spins, b.saves, b.takes = true, b.saves || v.Saves, b.takes || v.Takes
+		if !b.spins {
+			b.spins, b.waitsAt = true, at
+		}
+		b.saves, b.takes = b.saves || v.Saves, b.takes || v.Takes
 	}
 }
 
-// waits judges a loop of a function.
-func (c *code) waits(f *function, p *graph.Proc, loop []*block, text []byte) (v busywait.Verdict) {
-	if len(loop) == 0 || slices.ContainsFunc(loop, c.harmfulCall) {
+// judge judges a loop by its blocks.
+func (j *loopJudge) judge(header int32, loop []*block) (v busywait.Verdict) {
+	if len(loop) == 0 || slices.ContainsFunc(loop, j.c.harmfulCall) {
 		return v
 	}
-	return judge(loop, before(f, p, loop), text, f.blocks[0].addr, framed(text))
+	l, ok := loopOf(loop, j.text, j.f.blocks[0].addr)
+	if !ok {
+		return v
+	}
+	l.Frame = framed(j.text)
+	if v = busywait.Judge(l); v.Waits && v.Tries {
+		l.Known = j.constants(header)
+		v = busywait.Judge(l)
+	}
+	return v
 }
 
-// mostBefore is how many blocks in front of a loop are looked at for the constants that it uses:
-// compilers put them right there.
-const mostBefore = 4
-
-// before is the code from which alone control comes to a loop's head, as far as each block is entered
-// from one other only.
-func before(f *function, p *graph.Proc, loop []*block) (out []*block) {
-	at := loop[0]
-	for range mostBefore {
-		var from *block
-		for _, i := range p.Pred[f.index(at)] {
-			b := f.blocks[i]
-			if slices.Contains(loop, b) {
-				continue
+// constants is what is known of registers where a block begins.
+func (j *loopJudge) constants(at int32) (known busywait.Constants) {
+	if j.known == nil {
+		blocks := make([][]x86.Inst, len(j.f.blocks))
+		for i, b := range j.f.blocks {
+			insts, ok := decoded(j.text, j.f.blocks[0].addr, b)
+			if !ok {
+				return known
 			}
-			if from != nil || slices.Contains(out, b) {
-				return out
-			}
-			from = b
+			blocks[i] = insts
 		}
-		if from == nil {
-			return out
-		}
-		out, at = slices.Insert(out, 0, from), from
+		j.known = busywait.Known(blocks, j.p.Succ)
 	}
-	return out
+	return j.known[at]
 }
 
 // bodyOf lists a loop's blocks, its head first, then by address; nil if it is too long.
@@ -100,24 +118,17 @@ func bodyOf(f *function, header int32, body map[int32]bool) (order []*block) {
 	return order
 }
 
-// judge judges a loop, whose first block is its head. text is the code from an address on.
-func judge(loop, before []*block, text []byte, from uint64, frame bool) (v busywait.Verdict) {
+// loopOf is a loop whose first block is its head. text is the code from an address on.
+func loopOf(loop []*block, text []byte, from uint64) (*busywait.Loop, bool) {
 	index := map[uint64]int{}
 	for i, b := range loop {
 		index[b.addr] = i
 	}
-	l := busywait.Loop{Frame: frame}
-	for _, b := range before {
-		insts, ok := decoded(text, from, b)
-		if !ok {
-			return v
-		}
-		l.Before = append(l.Before, insts...)
-	}
+	l := &busywait.Loop{}
 	for _, b := range loop {
 		insts, ok := decoded(text, from, b)
 		if !ok {
-			return v
+			return nil, false
 		}
 		one := busywait.Block{Insts: insts, Taken: busywait.None, Fall: busywait.None}
 		if b.kind == profile.EndCond || b.kind == profile.EndJump {
@@ -128,12 +139,7 @@ func judge(loop, before []*block, text []byte, from uint64, frame bool) (v busyw
 		}
 		l.Blocks = append(l.Blocks, one)
 	}
-	return busywait.Judge(&l)
-}
-
-// index is the number of one of the function's blocks.
-func (f *function) index(b *block) int {
-	return sort.Search(len(f.blocks), func(i int) bool { return f.blocks[i].addr >= b.addr })
+	return l, true
 }
 
 func within(index map[uint64]int, addr uint64) int {
