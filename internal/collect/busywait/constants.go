@@ -6,11 +6,31 @@ package busywait
 import "lime/internal/x86"
 
 // Constants is what is known of the general registers somewhere in a function.
-type Constants [16]knowledge
+type Constants [16]word
+
+// word is what is known of a register.
+type word struct {
+	known knowledge
+	from  uint64 // where it was loaded from, in the image, as the addresses of functions are
+}
+
+// Code is a block of a function.
+type Code struct {
+	Addr  uint64 // of its first instruction
+	Insts []x86.Inst
+}
+
+// From is where the image has what a register holds before the last instruction of a block, 0 if that
+// is not known.
+func (k Constants) From(c Code, r x86.Reg) uint64 {
+	c.Insts = c.Insts[:max(len(c.Insts)-1, 0)]
+	k.through(&c)
+	return k[r&15].from
+}
 
 // Known computes what is known at the beginning of each block of a function. Blocks that no other
 // leads to are entered from elsewhere (an exception), but for those that only pad.
-func Known(blocks [][]x86.Inst, succ [][]int32) []Constants {
+func Known(blocks []Code, succ [][]int32) []Constants {
 	in, entered := make([]Constants, len(blocks)), make([]bool, len(blocks))
 	for i := range entered {
 		entered[i] = true
@@ -22,7 +42,7 @@ func Known(blocks [][]x86.Inst, succ [][]int32) []Constants {
 	}
 	var work []int32
 	for b := range entered {
-		if entered[b] = b == 0 || entered[b] && !pads(blocks[b]); entered[b] {
+		if entered[b] = b == 0 || entered[b] && !pads(blocks[b].Insts); entered[b] {
 			work = append(work, int32(b))
 		}
 	}
@@ -30,9 +50,7 @@ func Known(blocks [][]x86.Inst, succ [][]int32) []Constants {
 		b := work[len(work)-1]
 		work = work[:len(work)-1]
 		k := in[b]
-		for i := range blocks[b] {
-			k.step(&blocks[b][i])
-		}
+		k.through(&blocks[b])
 		for _, to := range succ[b] {
 			if !entered[to] {
 				in[to], entered[to] = k, true
@@ -57,30 +75,41 @@ func pads(insts []x86.Inst) bool {
 
 func (k *Constants) join(o *Constants) (changed bool) {
 	for r := range k {
-		if k[r] != o[r] && k[r] != unknown {
-			k[r], changed = unknown, true
+		if k[r] != o[r] && k[r] != (word{}) {
+			k[r], changed = word{}, true
 		}
 	}
 	return changed
 }
 
-func (k *Constants) step(in *x86.Inst) {
+func (k *Constants) through(c *Code) {
+	pc := c.Addr
+	for i := range c.Insts {
+		in := &c.Insts[i]
+		pc += uint64(in.Len)
+		k.step(in, pc)
+	}
+}
+
+// step takes in an instruction; next is behind it.
+func (k *Constants) step(in *x86.Inst, next uint64) {
 	if in.Branch != x86.BranchNone {
 		for r := range k {
 			if in.Branch != x86.BranchCond && in.Branch != x86.BranchJump && kept>>r&1 == 0 {
-				k[r] = unknown
+				k[r] = word{}
 			}
 		}
 		return
 	}
-	v := immediate(in)
-	switch {
-	case clears(in):
-		v = zero
-	case in.Map == 0 && in.Enc == x86.Legacy && !in.HasMem && !in.OpSize16 && in.Opcode == 0x89:
+	v := word{known: immediate(in)}
+	if moved := in.Map == 0 && in.Enc == x86.Legacy && !in.OpSize16; clears(in) {
+		v.known = zero
+	} else if moved && in.Opcode == 0x89 && !in.HasMem {
 		v = k[regField(in)]
-	case in.Map == 0 && in.Enc == x86.Legacy && !in.HasMem && !in.OpSize16 && in.Opcode == 0x8b:
+	} else if moved && in.Opcode == 0x8b && !in.HasMem {
 		v = k[rmField(in)]
+	} else if moved && in.Opcode == 0x8b && in.Mem.Base == x86.RIP {
+		v.from = next + uint64(int64(in.Mem.Disp))
 	}
 	for r := range x86.Reg(16) {
 		if in.Writes.Has(r) {

@@ -7,7 +7,7 @@ import "lime/internal/x86"
 // Allowed reports whether a loop that waits may have an instruction at all, wherever it stands.
 func Allowed(in *x86.Inst) bool {
 	switch in.Branch {
-	case x86.BranchCond, x86.BranchJump, x86.BranchCall:
+	case x86.BranchCond, x86.BranchJump, x86.BranchCall, x86.BranchCallInd:
 		return true
 	case x86.BranchNone, x86.BranchLoop:
 	default:
@@ -155,15 +155,15 @@ func addsOnce(in *x86.Inst) bool {
 	return m.Base == x86.NoReg || m.Index == x86.NoReg || m.Base == m.Index && m.Scale == 1
 }
 
-// chooses reports whether an instruction leaves one of some values of a counter: cmov, and a shift by
-// cl.
+// chooses reports whether an instruction leaves one of some values of a counter: cmov, adc and sbb of
+// a constant, and a shift by cl.
 func chooses(in *x86.Inst) bool {
 	if in.Enc != x86.Legacy {
 		return false
 	}
 	switch in.Map {
 	case 0:
-		return shiftsByCL(in)
+		return shiftsByCL(in) || in.Opcode&^3 == 0x80 && (digit(in) == 2 || digit(in) == 3)
 	case 1:
 		return in.Opcode&^15 == 0x40
 	}

@@ -75,7 +75,7 @@ func (a *analysis) head() *state {
 		s.at[i] = value{deps: written & only(i), is: int8(i), counter: true}
 	}
 	for r, k := range a.loop.Known {
-		s.at[r].known, s.at[lows+r].known = k, k
+		s.at[r].known, s.at[lows+r].known = k.known, k.known
 	}
 	return s
 }
@@ -89,7 +89,7 @@ func (a *analysis) written() (w set) {
 		for i := range a.loop.Blocks[b].Insts {
 			in := &a.loop.Blocks[b].Insts[i]
 			w |= places(in.Writes, in.VecWrites)
-			if in.Branch == x86.BranchCall {
+			if in.Branch == x86.BranchCall || in.Branch == x86.BranchCallInd {
 				w |= clobbered
 			}
 		}
@@ -158,7 +158,7 @@ func (a *analysis) step(s *state, in *x86.Inst) bool {
 	_, inFrame := a.slot(in)
 	switch {
 	case in.Branch == x86.BranchCond || in.Branch == x86.BranchJump:
-	case in.Branch == x86.BranchCall:
+	case in.Branch == x86.BranchCall || in.Branch == x86.BranchCallInd:
 		a.call(s)
 	case tries(in):
 		a.try(s, in)

@@ -81,7 +81,8 @@ func quiet(text []byte, from, to int, yields func(int) bool) bool {
 	var in x86.Inst
 	end := from
 	for end <= to {
-		if x86.Decode(text[end:], &in) != nil || !busywait.Allowed(&in) || in.Branch == x86.BranchCall && !yields(int(in.Target(uint64(end)))) {
+		if x86.Decode(text[end:], &in) != nil || !busywait.Allowed(&in) || in.Branch == x86.BranchCallInd ||
+			in.Branch == x86.BranchCall && !yields(int(in.Target(uint64(end)))) {
 			return false
 		}
 		end += int(in.Len)

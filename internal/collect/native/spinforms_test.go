@@ -2,9 +2,13 @@ package native
 
 import (
 	"fmt"
+	"os"
+	"os/exec"
+	"regexp"
 	"slices"
 	"testing"
 
+	"lime/internal/testenv"
 	"lime/internal/x86"
 )
 
@@ -168,5 +172,74 @@ func checkPlaces(t *testing.T, name string, f *function) {
 		if b.takes && !in.Lock || !b.takes && in.Branch != x86.BranchCond {
 			t.Errorf("%s: the wait at %#x is told at %#x: %s", name, b.addr, b.waitsAt, in.Name)
 		}
+	}
+}
+
+// rustForms are the same in Rust: what a function's loop is, is the first word of its name.
+const rustForms = `
+use std::sync::atomic::{AtomicBool, AtomicUsize, AtomicU32, Ordering::*};
+use std::hint::spin_loop;
+use std::thread::yield_now;
+pub struct L { f: AtomicBool, n: AtomicUsize, s: AtomicUsize, w: AtomicU32 }
+#[no_mangle] #[inline(never)] pub fn takes_cas(l: &L) { while l.f.compare_exchange_weak(false, true, Acquire, Relaxed).is_err() { spin_loop(); } }
+#[no_mangle] #[inline(never)] pub fn takes_cas_look(l: &L) {
+	while l.f.compare_exchange_weak(false, true, Acquire, Relaxed).is_err() { while l.f.load(Relaxed) { spin_loop(); } }
+}
+#[no_mangle] #[inline(never)] pub fn takes_swap(l: &L) { while l.f.swap(true, Acquire) { spin_loop(); } }
+#[no_mangle] #[inline(never)] pub fn takes_yield(l: &L) {
+	let mut n = 0;
+	while l.f.swap(true, Acquire) { n += 1; if n < 64 { spin_loop(); } else { yield_now(); } }
+}
+#[no_mangle] #[inline(never)] pub fn takes_backoff(l: &L) {
+	let mut step = 0u32;
+	while l.f.compare_exchange(false, true, Acquire, Relaxed).is_err() {
+		for _ in 0..1 << step { spin_loop(); }
+		if step > 6 { yield_now(); }
+		if step <= 10 { step += 1; }
+	}
+}
+#[no_mangle] #[inline(never)] pub fn takes_word(l: &L) {
+	while l.w.load(Relaxed) != 0 || l.w.compare_exchange_weak(0, 1, Acquire, Relaxed).is_err() { spin_loop(); }
+}
+#[no_mangle] #[inline(never)] pub fn waits_ticket(l: &L) { let me = l.n.fetch_add(1, Relaxed); while l.s.load(Acquire) != me { spin_loop(); } }
+#[no_mangle] #[inline(never)] pub fn waits_ticket_yield(l: &L) { let me = l.n.fetch_add(1, Relaxed); while l.s.load(Acquire) != me { yield_now(); } }
+#[no_mangle] #[inline(never)] pub fn waits_flag(l: &L) { while !l.f.load(Acquire) { spin_loop(); } }
+#[no_mangle] #[inline(never)] pub fn waits_snooze(l: &L) {
+	let mut step = 0u32;
+	while l.n.load(Acquire) < 4 {
+		if step <= 6 { for _ in 0..1 << step { spin_loop(); } } else { yield_now(); }
+		if step <= 10 { step += 1; }
+	}
+}
+#[no_mangle] #[inline(never)] pub fn works_max(l: &L) {
+	let mut c = l.n.load(Relaxed);
+	while c < 77 { match l.n.compare_exchange_weak(c, 77, Relaxed, Relaxed) { Ok(_) => break, Err(v) => c = v } }
+}
+#[no_mangle] #[inline(never)] pub fn works_update(l: &L) { l.n.fetch_update(Relaxed, Relaxed, |v| Some(v * 3 + 1)).ok(); }
+fn main() {
+	let l = L { f: AtomicBool::new(false), n: AtomicUsize::new(0), s: AtomicUsize::new(0), w: AtomicU32::new(0) };
+	let all: [fn(&L); 12] = [takes_cas, takes_cas_look, takes_swap, takes_yield, takes_backoff, takes_word, waits_ticket,
+		waits_ticket_yield, waits_flag, waits_snooze, works_max, works_update];
+	if std::env::args().count() > 5 { for f in all { f(&l); } }
+}
+`
+
+// Rust calls what gives the core away through a register, and by a function of its library that is a
+// jump.
+func TestWaitLoopsOfRust(t *testing.T) {
+	testenv.Tool(t, "rustc")
+	for _, level := range []string{"1", "2", "3", "s"} {
+		dir := t.TempDir()
+		if err := os.WriteFile(dir+"/p.rs", []byte(rustForms), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if msg, err := exec.Command("rustc", "-g", "-C", "opt-level="+level, "-o", dir+"/p", dir+"/p.rs").CombinedOutput(); err != nil {
+			t.Fatalf("rustc: %v\n%s", err, msg)
+		}
+		all := map[string]string{}
+		for _, m := range regexp.MustCompile(`pub fn ((takes|waits|works)_\w+)`).FindAllStringSubmatch(rustForms, -1) {
+			all[m[1]] = map[string]string{"takes": takes, "waits": waits, "works": works}[m[2]]
+		}
+		loopsAre(t, dir+"/p", all)
 	}
 }

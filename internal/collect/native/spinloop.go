@@ -8,7 +8,6 @@ import (
 	"slices"
 
 	"lime/internal/collect/busywait"
-	"lime/internal/collect/known"
 	"lime/internal/graph"
 	"lime/internal/profile"
 	"lime/internal/x86"
@@ -21,11 +20,12 @@ const longestSpin = 256
 
 // loopJudge judges the loops of a function.
 type loopJudge struct {
-	c     *code
-	f     *function
-	p     *graph.Proc
-	text  []byte
-	known []busywait.Constants // at each block's beginning; nil: nobody has asked
+	c      *code
+	f      *function
+	p      *graph.Proc
+	text   []byte
+	known  []busywait.Constants // at each block's beginning; nil: nobody has asked
+	blocks []busywait.Code
 }
 
 // spinLoops marks the blocks of loops that wait. text is the function's code. Of loops with one head,
@@ -70,7 +70,7 @@ func (j *loopJudge) mark(loop []*block, v busywait.Verdict) {
 
 // judge judges a loop by its blocks.
 func (j *loopJudge) judge(header int32, loop []*block) (v busywait.Verdict) {
-	if len(loop) == 0 || slices.ContainsFunc(loop, j.c.harmfulCall) {
+	if len(loop) == 0 || slices.ContainsFunc(loop, j.harmfulCall) {
 		return v
 	}
 	l, ok := loopOf(loop, j.text, j.f.blocks[0].addr)
@@ -88,15 +88,14 @@ func (j *loopJudge) judge(header int32, loop []*block) (v busywait.Verdict) {
 // constants is what is known of registers where a block begins.
 func (j *loopJudge) constants(at int32) (known busywait.Constants) {
 	if j.known == nil {
-		blocks := make([][]x86.Inst, len(j.f.blocks))
-		for i, b := range j.f.blocks {
+		for _, b := range j.f.blocks {
 			insts, ok := decoded(j.text, j.f.blocks[0].addr, b)
 			if !ok {
 				return known
 			}
-			blocks[i] = insts
+			j.blocks = append(j.blocks, busywait.Code{Addr: b.addr, Insts: insts})
 		}
-		j.known = busywait.Known(blocks, j.p.Succ)
+		j.known = busywait.Known(j.blocks, j.p.Succ)
 	}
 	return j.known[at]
 }
@@ -183,16 +182,4 @@ func framed(text []byte) bool {
 		text = text[in.Len:]
 	}
 	return false
-}
-
-// harmfulCall reports whether a block calls what does anything but wait or yield.
-func (c *code) harmfulCall(b *block) bool {
-	switch b.kind {
-	case profile.EndFall, profile.EndCond, profile.EndJump:
-		return false
-	case profile.EndCall:
-		_, s, ok := c.images.symbol(c.callee(b.target))
-		return !ok || !known.Waiting(s.Name)
-	}
-	return true
 }

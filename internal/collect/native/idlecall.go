@@ -1,0 +1,119 @@
+// Calls in a loop that do nothing that others could see: they give the core away, or pause.
+
+package native
+
+import (
+	"sort"
+
+	"lime/internal/collect/busywait"
+	"lime/internal/collect/image"
+	"lime/internal/collect/known"
+	"lime/internal/profile"
+	"lime/internal/x86"
+)
+
+// harmfulCall reports whether a block calls what does anything but wait or yield.
+func (j *loopJudge) harmfulCall(b *block) bool {
+	switch b.kind {
+	case profile.EndFall, profile.EndCond, profile.EndJump:
+		return false
+	case profile.EndCall, profile.EndCallInd:
+		return !j.c.idle(j.f.im, j.target(b), mostWrapped)
+	}
+	return true
+}
+
+// target is a block whose call is known, if need be by where the register that it goes through was
+// loaded from: a compiler loads the address of a function that is called in a loop before that.
+func (j *loopJudge) target(b *block) *block {
+	if b.kind != profile.EndCallInd || b.slot != 0 {
+		return b
+	}
+	i := sort.Search(len(j.f.blocks), func(i int) bool { return j.f.blocks[i].addr >= b.addr })
+	k := j.constants(int32(i))
+	if i >= len(j.blocks) || len(j.blocks[i].Insts) == 0 {
+		return b
+	}
+	in := j.blocks[i].Insts[len(j.blocks[i].Insts)-1]
+	if in.HasMem {
+		return b
+	}
+	known := *b
+	known.slot = k.From(j.blocks[i], x86.Reg(in.ModRM&7|in.Rex&1<<3))
+	return &known
+}
+
+// Limits of a function that is looked at for what it does: others do more than to yield.
+const (
+	mostWrapped = 2 // functions in one another
+	mostIdle    = 8 // blocks
+)
+
+// idle reports whether the function that a block calls, or ends in a jump to, does nothing but wait.
+func (c *code) idle(im *image.File, b *block, depth int) bool {
+	if b.target == 0 && b.slot == 0 || im == nil || im.Bin == nil {
+		return false
+	}
+	if known.Waiting(c.called(im, b)) {
+		return true
+	}
+	to := c.entry(im, b)
+	if _, s, ok := c.images.symbol(to); ok && known.Waiting(s.Name) {
+		return true
+	}
+	return to != 0 && depth > 0 && c.idleFunction(to, depth)
+}
+
+// entry is the function that a block calls, as far as the file tells.
+func (c *code) entry(im *image.File, b *block) uint64 {
+	if b.slot == 0 {
+		return c.callee(b.target)
+	}
+	name, at := im.Bin.Refers(b.slot - im.Bias)
+	switch {
+	case name != "":
+		return c.definition(name)
+	case at != 0:
+		return at + im.Bias
+	}
+	return 0
+}
+
+// idleFunction reports whether a short function does nothing but wait: it stores nothing but what it
+// saves on its stack, and goes round nowhere.
+func (c *code) idleFunction(at uint64, depth int) bool {
+	f := c.look(at).fn
+	if f.entry != at || f.im == nil || f.im.Bin == nil || len(f.blocks) == 0 || len(f.blocks) > mostIdle {
+		return false
+	}
+	text := f.im.Bin.ReadAddr(f.blocks[0].addr-f.im.Bias, int(f.end()-f.blocks[0].addr))
+	for i, b := range f.blocks {
+		insts, ok := decoded(text, f.blocks[0].addr, b)
+		if !ok || !harmless(insts) {
+			return false
+		}
+		leaves := b.target < f.blocks[0].addr || b.target >= f.end()
+		switch {
+		case b.kind == profile.EndRet || b.kind == profile.EndFall:
+		case b.kind == profile.EndOther && i > 0: // what pads behind the end
+		case b.kind == profile.EndCond && !leaves && b.target > b.addr, b.kind == profile.EndJump && !leaves && b.target > b.addr:
+		case (b.kind == profile.EndCall || b.kind == profile.EndJump || b.kind == profile.EndJumpInd || b.kind == profile.EndCallInd) &&
+			c.idle(f.im, b, depth-1):
+		default:
+			return false
+		}
+	}
+	return true
+}
+
+// harmless reports whether instructions store nothing but what they save on the stack.
+func harmless(insts []x86.Inst) bool {
+	for i := range insts {
+		in := &insts[i]
+		stack := in.Map == 0 && in.Opcode&^15 == 0x50 || in.Writes.Has(x86.RSP) && !in.ImplicitWrite && !in.ImplicitRead // push, pop, add, sub
+		if in.Branch == x86.BranchNone && !stack && !busywait.Allowed(in) || in.Lock {
+			return false
+		}
+	}
+	return true
+}
