@@ -100,7 +100,7 @@ func (b *beside) suspects(t *thread, s *spinner) {
 // waitsInCandidate reports whether t, which waits for a futex, is in a function that may be a
 // barrier: what is reported of single waits would lack those who have not had to wait.
 func (b *beside) waitsInCandidate(t *thread) bool {
-	if b == nil || t.goroutine != nil {
+	if b == nil || t.goroutine != nil || b.r.waits.mayBeForScope(t) {
 		return false
 	}
 	return (b.r.barriers.suspectHere(t) || ways{b.r}.watchCall(t)) && t.watchedCandidate() != nil

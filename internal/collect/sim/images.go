@@ -7,6 +7,7 @@ import (
 
 	"lime/internal/binfile"
 	"lime/internal/collect/image"
+	"lime/internal/collect/known"
 	"lime/internal/guest"
 )
 
@@ -74,6 +75,7 @@ func (l *loader) imageMapped(g guest.Image) {
 	entries(im, func(name string, at uint64) {
 		if f := l.openCalls.meaning(name); f != nil && l.openCalls.entries[at] == nil {
 			l.openCalls.entries[at] = f
+			l.openCalls.scopes = l.openCalls.scopes || f.Role == known.Through
 			l.probes.setProbe(at)
 		}
 		l.focus.mapped(name, at)

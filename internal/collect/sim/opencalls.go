@@ -22,6 +22,7 @@ type openCalls struct {
 	names      map[string]*fn
 	mangled    []*fn
 	entries    map[uint64]*fn     // functions of the table, by address
+	scopes     bool               // in one of them threads say that they are through
 	taskBodies map[uint64]*fn     // functions that tasks were made of, by address
 	bodies     map[uint64][]*fork // bodies of parallel regions, by address
 }

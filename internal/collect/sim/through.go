@@ -25,6 +25,15 @@ func (ws *waits) through(by *thread, woken []section.ThreadID) (out []section.Th
 	return out
 }
 
+// mayBeForScope reports whether t, which waits, has made threads that are not through, in a program
+// in which they say so when they are: that it is the last of them that lets t go is known only then,
+// and t's wait has to be known from its beginning.
+func (ws *waits) mayBeForScope(t *thread) bool {
+	return ws.openCalls.scopes && slices.ContainsFunc(ws.roster.threads, func(o *thread) bool {
+		return o.parent == t && !o.through && !o.gone && !o.ended
+	})
+}
+
 // isThrough reports whether a thread has said so, or has come back from its own function: no call
 // of the program's own is open in it. Where threads run in parallel nobody can look at another one.
 func (ws *waits) isThrough(t *thread) bool {

@@ -2,6 +2,7 @@ package sim_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"lime/internal/profile"
@@ -25,6 +26,30 @@ func TestScopes(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// So it is where threads run in parallel: their creator waits where a barrier of the program's own
+// might be, as far as one can tell when it begins to wait. A scope in some 30 still lacks a thread, or
+// is not seen at all; when the first one of each run was not, no run had more than four.
+func TestScopesInParallel(t *testing.T) {
+	testenv.Tool(t, "rustc")
+	prog := compile(t, "scopes.rs", "rustc -O -g -o OUT SRC")
+	const runs, scopes = 6, 5
+	whole := 0
+	for _, threads := range []int{2, 8} {
+		for _, long := range []int{0, threads - 1, 99} {
+			cmd, path := counting(t, nil, prog, fmt.Sprint(threads), fmt.Sprint(long), "all")
+			if out, err := cmd.CombinedOutput(); err != nil {
+				t.Fatalf("%v: %s", err, out)
+			}
+			got := joined(t, path)
+			whole += strings.Count(got, fmt.Sprint(threads))
+			t.Logf("%d threads, thread %d works longer: sections of %s threads", threads, long, got)
+		}
+	}
+	if whole <= runs*(scopes-1) {
+		t.Errorf("%d of %d scopes are whole", whole, runs*scopes)
 	}
 }
 

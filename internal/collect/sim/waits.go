@@ -25,6 +25,7 @@ type waits struct {
 	cores      *cores
 	beside     *beside
 	handing    *handing
+	openCalls  *openCalls
 	turns      *inTurn
 	wakes      []*thread // that the call just handled has woken
 }

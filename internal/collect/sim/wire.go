@@ -109,7 +109,7 @@ func (r *run) wireSpinning() {
 	r.waits = &waits{
 		barriers: r.barriers, counting: r.counting, operations: r.operations, places: r.places, precedence: r.precedence,
 		roster: r.roster, segments: r.segments, awaiting: r.awaiting, images: r.images, cores: r.cores, beside: r.beside,
-		turns: r.turns,
+		turns: r.turns, openCalls: r.openCalls,
 		handing: &handing{
 			barriers: r.barriers, beside: r.beside, memory: r.memory, eng: r.eng, contended: map[unit.Addr]bool{},
 		},
