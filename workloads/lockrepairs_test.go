@@ -1,6 +1,7 @@
 package workloads
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"math"
@@ -19,13 +20,14 @@ type lockPrediction struct {
 	asked         []string
 	least         float64 // part of the run time that the repair wins at least, so that the answer says something
 	argumentsOnly bool    // the answer is the run with other arguments: it is the repair, to the instruction
-	open          bool    // on some hosts nothing is said to be won, and why is not known: it is logged there (docs/accuracy.md)
+	cores         int     // 0: 8
 }
 
 const server = "../internal/collect/sim/testdata/"
 
 // lockPredictions: half of what is done under the lock done outside of it, half of it not done at
-// all, tables of the threads' own instead of one with a lock, fewer threads.
+// all, tables of the threads' own instead of one with a lock, fewer threads. Where the stacks of Go's
+// scheduler lie, above the goroutines' or below, depends on how many of both there are.
 var lockPredictions = []lockPrediction{
 	{name: "moved out", build: "gcc -O1 -g -pthread -o OUT " + server + "server.c",
 		is: "8 200 4000 2000 1", repaired: "8 200 2000 4000 1", asked: []string{"--hold", "half@hot"}, least: 0.4},
@@ -34,7 +36,11 @@ var lockPredictions = []lockPrediction{
 	{name: "critical region", build: "gcc -O1 -g -fopenmp -pthread -DCRITICAL -o OUT " + server + "server.c",
 		is: "8 200 6000 9000 1", repaired: "8 200 2000 13000 1", asked: []string{"--hold", "0.3333@top"}, least: 0.4},
 	{name: "mutex of Go", build: "go build -o OUT " + server + "goserver.go",
-		is: "8 60 50000 10000", repaired: "8 60 25000 35000", asked: []string{"--hold", "half@main.hot"}, least: 0.3, open: true},
+		is: "8 60 50000 10000", repaired: "8 60 25000 35000", asked: []string{"--hold", "half@main.hot"}, least: 0.3},
+	{name: "mutex of Go on two cores", build: "go build -o OUT " + server + "goserver.go", cores: 2,
+		is: "8 60 50000 10000", repaired: "8 60 25000 35000", asked: []string{"--hold", "half@main.hot"}, least: 0.3},
+	{name: "mutex of Go, three goroutines", build: "go build -o OUT " + server + "goserver.go",
+		is: "3 400 5000 8000", repaired: "3 400 2500 10500", asked: []string{"--hold", "half@main.hot"}, least: 0.2},
 	{name: "own tables", build: "gcc -O2 -g -pthread -o OUT testdata/repairs/lock.c",
 		repaired: "repaired", asked: []string{"--erase", "top"}, least: 0.2},
 	{name: "own maps", build: "g++ -std=c++20 -O2 -g -pthread -o OUT testdata/repairs/lock.cpp",
@@ -88,8 +94,6 @@ func TestLockPredictions(t *testing.T) {
 				t.Errorf("said %v, the same program takes %v", said.After, after)
 			case 1-after/before < p.least:
 				t.Errorf("the repair wins %.2f of the run time, which is too little to tell", 1-after/before)
-			case p.open && said.After > 0.99*before:
-				t.Log("nothing is said to be won: an open defect")
 			case math.Abs(said.After/after-1) > nearRepair:
 				t.Errorf("said %v, repaired it takes %v", said.After, after)
 			}
@@ -100,7 +104,7 @@ func TestLockPredictions(t *testing.T) {
 // run simulates the program and returns its run time.
 func (p *lockPrediction) run(t *testing.T, bin, prog, args, to string) float64 {
 	t.Helper()
-	words := append([]string{"simulate", "--cores", "8", "-o", prog + to, "--", prog}, strings.Fields(args)...)
+	words := append([]string{"simulate", "--cores", fmt.Sprint(cmp.Or(p.cores, 8)), "-o", prog + to, "--", prog}, strings.Fields(args)...)
 	if text, err := exec.Command(bin, words...).CombinedOutput(); err != nil {
 		t.Fatalf("%v: %v\n%s", words, err, text)
 	}

@@ -17,6 +17,7 @@ type LockChange struct {
 // lockChanges changes the time that threads take while they hold locks.
 type lockChanges struct {
 	list  []LockChange
+	calls *openCalls
 	holds map[*thread]*changedHold
 	found bool // one of the locks has been taken
 }
@@ -25,7 +26,7 @@ type lockChanges struct {
 type changedHold struct {
 	open []*LockChange
 	owes uint64
-	rsp  uint64 // the stack's height where the function begins that gives the last one back
+	at   uint64 // the stack's height where the function begins that gives the last one back
 }
 
 // of is what is to be otherwise about a lock, nil if nothing is.
@@ -63,21 +64,23 @@ func (x *lockChanges) ends(t *thread, c *LockChange) {
 	h := x.holds[t]
 	for i := len(h.open) - 1; i >= 0; i-- {
 		if h.open[i] == c {
-			h.open, h.rsp = append(h.open[:i], h.open[i+1:]...), t.ctx.GPR[rsp]
+			h.open = append(h.open[:i], h.open[i+1:]...)
+			h.at, _ = x.calls.height(t)
 			return
 		}
 	}
 }
 
 // time returns how far the clock moves for some units of a thread's work. What was put off is done
-// once the function is left that gives the lock back, and wakes whoever waits.
+// once the function is left that gives the lock back, and wakes whoever waits. Go does the waking on
+// the scheduler's stack, which may lie above the goroutine's.
 func (x *lockChanges) time(t *thread, units uint64, exit cpu.Exit) uint64 {
 	if x == nil || x.holds[t] == nil {
 		return units
 	}
 	h := x.holds[t]
 	if len(h.open) == 0 {
-		if exit.Reason != cpu.ExitSyscall && t.ctx.GPR[rsp] >= h.rsp {
+		if at, own := x.calls.height(t); own && exit.Reason != cpu.ExitSyscall && at >= h.at {
 			units, h.owes = units+h.owes, 0
 		}
 		return units
@@ -93,11 +96,11 @@ func (x *lockChanges) time(t *thread, units uint64, exit cpu.Exit) uint64 {
 // missed reports whether none of the locks was there.
 func (x *lockChanges) missed() bool { return x != nil && !x.found }
 
-func newLockChanges(list []LockChange) *lockChanges {
+func newLockChanges(list []LockChange, calls *openCalls) *lockChanges {
 	if len(list) == 0 {
 		return nil
 	}
-	return &lockChanges{list: list, holds: map[*thread]*changedHold{}}
+	return &lockChanges{list: list, calls: calls, holds: map[*thread]*changedHold{}}
 }
 
 // change is what is to be otherwise about the lock at an address.

@@ -69,7 +69,7 @@ func (r *run) wireCalls() {
 	book := &lockBook{
 		dataFinder: r.dataFinder, openCalls: r.openCalls, places: r.places, images: r.images, blocks: r.blocks,
 		beside: r.beside, focus: r.focus,
-		locks: map[uint64]*lockState{}, waits: map[uint64]*lockWaits{}, changes: newLockChanges(r.cfg.Locks),
+		locks: map[uint64]*lockState{}, waits: map[uint64]*lockWaits{}, changes: newLockChanges(r.cfg.Locks, r.openCalls),
 	}
 	r.turns = &inTurn{places: r.places, roster: r.roster, taken: map[unit.Addr]bool{}}
 	r.locks = &locks{
