@@ -125,7 +125,7 @@ const (
 	EdgeCallInd
 	EdgeReturn
 	EdgeEnd
-	EdgeOdd // a ret that arrived where no call waits: From is NoBlock
+	EdgeOdd // a ret that arrived where no call waits, or no instruction at all: From is NoBlock
 )
 
 // Edge is a static control-flow event. To is NoBlock for EdgeEnd, and for an

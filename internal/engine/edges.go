@@ -91,6 +91,20 @@ func returned(e *Engine, b *block) EdgeID {
 	return e.edgeBetween(NoBlock, EdgeOdd, b)
 }
 
+// Odd counts that ctx comes to where it goes on by no instruction.
+func Odd(e *Engine, ctx *cpu.Context) {
+	if e.cfg.Mode == Plain || e.cache == nil {
+		return
+	}
+	defer full(&cpu.Exit{}) // Run will say so, too
+	b, err := e.block(ctx.RIP)
+	if err != nil {
+		return // nor will it run there
+	}
+	id := e.edgeBetween(NoBlock, EdgeOdd, b)
+	ctx.Counters(len(e.edges))[id]++
+}
+
 // Blocks returns the blocks, indexed by BlockID. The caller must not change them.
 func (e *Engine) Blocks() []Block { return e.table }
 

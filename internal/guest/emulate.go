@@ -44,6 +44,7 @@ func (p *Process) HandleEmulate(t *Thread, e cpu.Exit) (out Outcome) {
 	do := emulations[in.op]
 	t.faultTrap = 0
 	if !ok || do == nil || !do(p, t, &in) {
+		t.astray = true       // its block counts as left
 		if t.faultTrap != 0 { // the instruction's own fault
 			return p.deliver(t, Outcome{})
 		}

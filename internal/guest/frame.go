@@ -164,6 +164,7 @@ func (p *Process) xsaveImage(c *cpu.Context) []byte {
 // enterHandler sets the registers for a handler, its mask and its flags.
 func (p *Process) enterHandler(t *Thread, a *sigAction, sig int, at uint64) {
 	c := t.Ctx
+	t.interruptedIn(at)
 	c.GPR[rsp], c.RIP = at, a.handler
 	c.GPR[rdi], c.GPR[rsi], c.GPR[rdx] = uint64(sig), at+frameInfo, at+frameUC
 	c.GPR[rax] = 0
@@ -182,6 +183,26 @@ func (p *Process) enterHandler(t *Thread, a *sigAction, sig int, at uint64) {
 	}
 }
 
+// interruptedIn notes where t has been interrupted, for when it comes back from the frame.
+func (t *Thread) interruptedIn(frame uint64) {
+	delete(t.interrupted, frame) // of a handler that never came back
+	if t.astray {
+		t.astray = false
+		return
+	}
+	if t.interrupted == nil {
+		t.interrupted = map[uint64]uint64{}
+	}
+	t.interrupted[frame] = t.Ctx.RIP
+}
+
+// backFrom notes that t has come back from a frame, perhaps to where the handler wanted.
+func (t *Thread) backFrom(frame uint64) {
+	pc, ok := t.interrupted[frame]
+	delete(t.interrupted, frame)
+	t.astray = !ok || pc != t.Ctx.RIP
+}
+
 // sysRtSigreturn takes the registers back from the frame.
 func sysRtSigreturn(c *call) int64 {
 	t, p := c.t, c.p
@@ -196,6 +217,7 @@ func sysRtSigreturn(c *call) int64 {
 		t.Ctx.GPR[r] = le64(f[ucMcontext+8*i:])
 	}
 	t.Ctx.RIP = le64(f[mcRIP:])
+	t.backFrom(at)
 	t.Ctx.RFLAGS = t.Ctx.RFLAGS&^uint64(userFlags&^flagTF) | le64(f[mcEflags:])&(userFlags&^flagTF)
 	t.mask = sigset(le64(f[ucSigmask:])) &^ unblockable
 	if st := le32(f[ucStack+8:]); t.alt.status(t.Ctx.GPR[rsp])&ssOnstack == 0 {

@@ -18,6 +18,7 @@ type fakeHost struct {
 	notes       []string
 	invalidated [][2]uint64
 	images      []Image
+	odd         []uint64
 }
 
 func (h *fakeHost) Now(*Thread) unit.Nanos            { return h.now }
@@ -28,6 +29,7 @@ func (h *fakeHost) FreeContext(*cpu.Context)          {}
 func (h *fakeHost) Invalidate(lo, hi uint64) {
 	h.invalidated = append(h.invalidated, [2]uint64{lo, hi})
 }
+func (h *fakeHost) Odd(t *Thread)          { h.odd = append(h.odd, t.Ctx.RIP) }
 func (h *fakeHost) ImageMapped(i Image)    { h.images = append(h.images, i) }
 func (h *fakeHost) Note(code, text string) { h.notes = append(h.notes, code+": "+text) }
 func (h *fakeHost) Ready(t *Thread, at unit.Nanos) {

@@ -16,6 +16,9 @@ type Host interface {
 	Core(t *Thread) int
 	// Ready says that t, which was blocked, may run again from time at on.
 	Ready(t *Thread, at unit.Nanos)
+	// Odd says that t goes on at its RIP, and that neither an instruction has led it there nor a
+	// signal had interrupted it there.
+	Odd(t *Thread)
 	// NewContext and FreeContext make and drop the registers of a thread.
 	NewContext() (*cpu.Context, error)
 	FreeContext(*cpu.Context)

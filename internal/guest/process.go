@@ -86,6 +86,9 @@ type Thread struct {
 	standing  standing
 	inCall    bool   // the last exit was a system call whose end is not settled
 	callNr    uint64 // its number
+	astray    bool   // no instruction has led it to where it goes on
+	// Where it goes on after its signal handlers, by their frames: places to which it had come.
+	interrupted map[uint64]uint64
 
 	faultTrap, faultErr, faultCR2 uint64
 }

@@ -264,6 +264,10 @@ func (p *Process) deliver(t *Thread, out Outcome) Outcome {
 		}
 	}
 	p.endCall(t, nil)
+	if t.astray {
+		t.astray = false
+		p.host.Odd(t)
+	}
 	if t.savedMask != nil { // no handler took it: sigsuspend's mask ends here
 		t.mask, t.savedMask = *t.savedMask, nil
 	}
@@ -307,6 +311,7 @@ func (p *Process) endCall(t *Thread, a *sigAction) {
 	case again:
 		t.Ctx.GPR[rax] = t.callNr
 		t.Ctx.RIP -= 2
+		t.astray = true
 	case r == restartSys || r == restartNoHnd:
 		t.Ctx.GPR[rax] = uint64(errRes(unix.EINTR))
 	}

@@ -3,6 +3,7 @@ package guest
 import (
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -154,6 +155,9 @@ func TestSignalFrameRoundTrip(t *testing.T) {
 		if c.XSave != before.XSave {
 			t.Error("vector state changed")
 		}
+		if len(r.host.odd) > 0 {
+			t.Errorf("back where it was interrupted, it has come to %#x by nothing", r.host.odd)
+		}
 		r.p.Close()
 	}
 }
@@ -191,6 +195,59 @@ func TestInterruptedCalls(t *testing.T) {
 		if row.again && (rip != 0x401000 || ax != uint64(numberOf(row.name))) || !row.again &&
 			(rip != 0x401002 || int64(ax) != -int64(unix.EINTR)) {
 			t.Errorf("%s flags %#x: rip %#x rax %d", row.name, row.flags, rip, int64(ax))
+		}
+		r.comesBack(th)
+		if odd := r.host.odd; row.again != slices.Equal(odd, []uint64{0x401000}) || !row.again && len(odd) > 0 {
+			t.Errorf("%s flags %#x: it has come to %#x by nothing", row.name, row.flags, odd)
+		}
+		r.p.Close()
+	}
+}
+
+// comesBack ends the handler that a thread is in.
+func (r *rig) comesBack(th *Thread) {
+	th.Ctx.GPR[rsp] += 8
+	th.Ctx.GPR[rax] = uint64(numberOf("rt_sigreturn"))
+	r.p.HandleSyscall(th)
+}
+
+// TestWhereHandlersComeBackTo has handlers come back to where a signal had interrupted a thread, or
+// to elsewhere, one in another: only to elsewhere nothing has led it.
+func TestWhereHandlersComeBackTo(t *testing.T) {
+	const here, there = 0x401000, 0x402000
+	for _, row := range []struct {
+		depth int
+		moved int  // the handler, counted from the innermost, that goes elsewhere; 0 none
+		left  bool // the first signal's handler is left by a jump, and its frame is written over
+	}{{depth: 1}, {depth: 1, moved: 1}, {depth: 3}, {depth: 3, moved: 1}, {depth: 3, moved: 3}, {depth: 2, left: true}, {depth: 1, moved: 1, left: true}} {
+		r := newRig(t, 1)
+		th := r.p.threads[0]
+		r.handle(unix.SIGUSR1, saSiginfo|saNodefer, 0)
+		signal := func() {
+			r.p.send(th, newInfo(int(unix.SIGUSR1), siUser))
+			r.p.Enter(th)
+		}
+		before := *th.Ctx
+		if row.left {
+			th.Ctx.RIP = there
+			signal()
+			*th.Ctx = before
+		}
+		th.Ctx.RIP = here
+		for range row.depth {
+			signal()
+			th.Ctx.GPR[rax]++ // it runs
+		}
+		want := []uint64{}
+		for k := range row.depth {
+			if k+1 == row.moved {
+				r.p.mem.store64(th.Ctx.GPR[rsp]+mcRIP, there+uint64(k))
+				want = append(want, there+uint64(k))
+			}
+			r.comesBack(th)
+		}
+		if !slices.Equal(r.host.odd, want) {
+			t.Errorf("%+v: it has come to %#x by nothing, not to %#x", row, r.host.odd, want)
 		}
 		r.p.Close()
 	}

@@ -78,11 +78,7 @@ func waysLeadThere(t *testing.T, path string) {
 			for v, n := range lacks {
 				if n > 0 && !begins(tab, v, "") {
 					x := &tab.Nodes[v]
-					tells := t.Errorf
-					if n == 1 && tab.Functions[x.Function].Name == "runtime.futex" {
-						tells = t.Logf // not told apart yet: docs/sections.md, Goroutines
-					}
-					tells("section %d, instance %d, part %d: %d ways to %#x in %s are lacking", in.Section, in.Seq, k, n, x.Addr,
+					t.Errorf("section %d, instance %d, part %d: %d ways to %#x in %s are lacking", in.Section, in.Seq, k, n, x.Addr,
 						tab.Functions[x.Function].Name)
 				}
 			}

@@ -4,6 +4,7 @@ package sim
 
 import (
 	"lime/internal/cpu"
+	"lime/internal/engine"
 	"lime/internal/guest"
 	"lime/internal/unit"
 )
@@ -54,6 +55,9 @@ func (h *host) Ready(g *guest.Thread, at unit.Nanos) {
 		h.r.exits.ready(t, at)
 	}
 }
+
+// Odd counts where a thread goes on to which nothing has led it.
+func (h *host) Odd(g *guest.Thread) { engine.Odd(h.r.eng, g.Ctx) }
 
 func (h *host) NewContext() (*cpu.Context, error) { return h.r.eng.NewContext() }
 

@@ -50,6 +50,7 @@ func (h *host) Core(t *guest.Thread) int {
 func (h *host) Ready(t *guest.Thread, at unit.Nanos) { h.runq = append(h.runq, t) }
 func (h *host) NewContext() (*cpu.Context, error)    { return h.eng.NewContext() }
 func (h *host) FreeContext(c *cpu.Context)           { h.eng.FreeContext(c) }
+func (h *host) Odd(t *guest.Thread)                  { engine.Odd(h.eng, t.Ctx) }
 func (h *host) Invalidate(lo, hi uint64)             { h.eng.Invalidate(lo, hi) }
 func (h *host) ImageMapped(i guest.Image) {
 	if os.Getenv("RUN_IMAGES") != "" {
