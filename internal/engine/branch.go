@@ -178,14 +178,14 @@ func (t *translation) endEmulate(in *x86.Inst, pc, next uint64) {
 	t.leave(&exit{kind: exitEmulate, from: t.b, target: pc, length: int(in.Len)})
 }
 
-// trap leaves at a trap instruction, which does not count as executed.
+// trap leaves at a trap instruction, which does not count as executed if it is a fault.
 func (t *translation) trap(in *x86.Inst, pc, next uint64) {
 	x, after := trapExit(in, pc)
 	target := pc
 	if after {
 		target = next
+		t.countNow(EdgeFall, next)
 	}
-	t.countNow(EdgeEnd, 0)
 	t.leave(&exit{kind: exitTrap, from: t.b, target: target, trap: x})
 }
 

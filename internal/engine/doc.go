@@ -15,6 +15,8 @@
 //	(*Engine).Invalidate(lo, hi)                    guest unmapped, remapped or wrote code there
 //	(*Engine).Counters(ctx) []uint64                one counter per EdgeID, valid between runs; the caller may zero
 //	(*Engine).Blocks() []Block, Edges() []Edge      append-only, indexed by BlockID and EdgeID
+//	Odd(engine, ctx)                                ctx comes to its RIP by no instruction, as back from a signal
+//	                                                handler to elsewhere
 //	(*Engine).Drain(ctx, func(EdgeID, uint64))      every non-zero counter of ctx, in order, and zeroes it
 //
 // With Config.Lock contexts run beside each other, each on a host thread (parallel.go); Halt calls
@@ -27,7 +29,8 @@
 // A ret block therefore has no outgoing edges: calls and returns are matched. Visits of a block
 // that ends in ret, syscall or an exit are counted by an edge of kind EdgeEnd to no block.
 // (every visit of a block is counted by exactly one outgoing edge of it that is not an EdgeReturn;
-// a syscall block has EdgeFall to the next block.)
+// a syscall block has EdgeFall to the next block. A block that a fault leaves in its midst ends
+// there from then on, and falls into the instruction that faults.)
 //
 // Guest code addresses equal host addresses. Guest images and the code cache
 // lie below 2 GB.

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"fmt"
+	"slices"
 	"sort"
 	"syscall"
 
@@ -23,6 +24,7 @@ func (e *Engine) fault(ctx *cpu.Context) (uint64, cpu.Exit) {
 			s[cpu.SlotSig], host, s[cpu.SlotSigAddr])}
 	}
 	ahead := e.restore(ctx, b, host)
+	front, tail := b.around(ctx.RIP).cutAt(e, ctx.RIP)
 	x := cpu.Exit{Reason: cpu.ExitFault, Signal: int(s[cpu.SlotSig]), Code: int32(s[cpu.SlotSigCode]),
 		Addr: s[cpu.SlotSigAddr], Trapno: s[cpu.SlotSigTrap], ErrNo: s[cpu.SlotSigErr]}
 	if ahead || e.ownProtection(x.Addr, x.Trapno, x.ErrNo) || e.othersLifted(&x) { // the instruction's own fault may be another one
@@ -30,12 +32,44 @@ func (e *Engine) fault(ctx *cpu.Context) (uint64, cpu.Exit) {
 		if err != nil {
 			return 0, exitOf(err)
 		}
+		front.ranTo(e, ctx, b)
 		return b.body, cpu.Exit{}
 	}
+	front.ranTo(e, ctx, tail)
 	if x.Trapno == trapUD || x.Signal == int(syscall.SIGFPE) {
 		x.Addr = ctx.RIP // the kernel reports the address of the instruction
 	}
 	return 0, x
+}
+
+// cutAt ends a block that has been left before the instruction at pc there, from now on. It returns
+// the part before that, which is to be counted, and the one behind; nil if there is none before.
+func (b *block) cutAt(e *Engine, pc uint64) (front, tail *block) {
+	if e.cfg.Mode == Plain || pc <= b.pc || pc >= b.end() {
+		return nil, nil
+	}
+	tail, err := e.block(pc)
+	if err != nil {
+		return nil, nil // its code is gone
+	}
+	return b.front(e, pc), tail
+}
+
+// ranTo counts that ctx has run the front of a block and has come to what is behind it.
+func (b *block) ranTo(e *Engine, ctx *cpu.Context, next *block) {
+	if b != nil {
+		id := e.edgeBetween(b.id, EdgeFall, next)
+		ctx.Counters(len(e.edges))[id]++
+	}
+}
+
+// around is the block that holds pc: b, or one of those of its region if it is the code of one.
+func (b *block) around(pc uint64) *block {
+	if b.region == nil || b.region.code != b {
+		return b
+	}
+	i := slices.IndexFunc(b.region.nodes, func(n *node) bool { return n.b != nil && n.b.pc <= pc && pc < n.b.end() })
+	return b.region.nodes[i].b
 }
 
 // blockAt returns the block whose code is at host.

@@ -446,7 +446,17 @@ func (d *differ) check(t *testing.T, i int, code []byte, want *state, slice int6
 		t.Fatalf("sequence %d (seed %d), slices of %d: exit %+v\n%s% x", i, *randomSeed, slice, x, diff, code)
 	}
 	edges := map[EdgeID]uint64{}
-	d.e.Drain(d.ctx, func(id EdgeID, n uint64) { edges[id] = n })
+	counted := uint64(0)
+	d.e.Drain(d.ctx, func(id EdgeID, n uint64) {
+		edges[id] = n
+		if x := d.e.edges[id]; x.From >= 0 && x.Kind != EdgeReturn {
+			counted += n * uint64(d.e.table[x.From].Instrs)
+		}
+	})
+	if d.e.cfg.Mode != Plain && counted != d.insts {
+		t.Fatalf("sequence %d (seed %d), slices of %d: exit %+v: %d instructions executed, edges of %d\n% x",
+			i, *randomSeed, slice, x, d.insts, counted, code)
+	}
 	if d.seq == i && d.e.cfg.Mode == Count && !maps.Equal(edges, d.edges) {
 		compareEdges(t, fmt.Sprintf("sequence %d, slices of %d", i, slice), d.e, edges, d.edges)
 		t.Fatalf("% x", code)

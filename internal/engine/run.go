@@ -152,8 +152,10 @@ func (e *Engine) handle(ctx *cpu.Context) (uint64, cpu.Exit) {
 	case exitEmulate:
 		return 0, cpu.Exit{Reason: cpu.ExitEmulate, Len: x.length}
 	}
-	if x.target == x.trap.Addr || x.trap.Trapno == trapGP {
+	if x.target < x.from.end() {
 		ctx.Budget++ // a fault: the instruction has not been executed
+		front, tail := x.from.cutAt(e, ctx.RIP)
+		front.ranTo(e, ctx, tail)
 	}
 	return 0, x.trap
 }

@@ -52,10 +52,7 @@ func (e *Engine) part(tail *block) {
 }
 
 func (e *Engine) partBlock(b, tail *block) {
-	n, last := b.instsBefore(tail.pc)
-	front := &block{pc: b.pc, size: uint32(tail.pc - b.pc), n: n, starts: b.starts[:n], stale: true}
-	code, _ := e.fetch(b.pc, e.buf[:front.size])
-	front.id = e.idOf(front, code, last, EndFall)
+	front := b.front(e, tail.pc)
 	e.keep(front)
 	e.table[b.id].Front, e.table[b.id].Tail = front.id, tail.id
 	if e.regions.summed[b.id] && !e.parallel() {
@@ -71,6 +68,15 @@ func (e *Engine) partBlock(b, tail *block) {
 		e.retarget(id, front)
 	}
 	e.in[b.id] = nil
+}
+
+// front is the part of b before pc.
+func (b *block) front(e *Engine, pc uint64) *block {
+	n, last := b.instsBefore(pc)
+	front := &block{pc: b.pc, size: uint32(pc - b.pc), n: n, starts: b.starts[:n], stale: true}
+	code, _ := e.fetch(b.pc, e.buf[:front.size])
+	front.id = e.idOf(front, code, last, EndFall)
+	return front
 }
 
 // keep notes a front that nobody may come to again, for the sake of its counts: it may yet be split.
