@@ -90,8 +90,15 @@ func (b *beside) remembers(s *spinner) {
 }
 
 // suspects watches the function in which t waits, or else the way through its loop: what lets
-// nobody out before all have come is a barrier.
+// nobody out before all have come is a barrier. That is none with which a round begins that comes
+// back to where it began, or that is called in one: who goes in changes nothing by that, and nobody
+// waits for it.
 func (b *beside) suspects(t *thread, s *spinner) {
+	if s.loop.Fixed {
+		for pc := range s.heads {
+			b.r.barriers.isRound(pc)
+		}
+	}
 	if !b.r.barriers.suspectHere(t) {
 		ways{b.r}.watchLoop(t, s)
 	}

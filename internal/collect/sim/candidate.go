@@ -23,6 +23,7 @@ type barriers struct {
 	images     *images
 	beside     *beside
 	candidates map[uint64]*candidate // functions that are barriers, or may be, by address
+	inRound    map[uint64]bool       // where blocks begin that do nothing but wait
 }
 
 // A candidate is a function of the program's own in which its threads may wait for one another: a
@@ -112,9 +113,17 @@ func (b *barriers) around(site *section.Site) (entries []uint64) {
 }
 
 // mayMeet reports whether a function may be a barrier: it is the program's own (else sched_yield
-// would be, for one), and no runtime calls it for itself.
+// would be, for one), no runtime calls it for itself, and it is no round of a loop.
 func (b *barriers) mayMeet(entry uint64) bool {
-	return b.images.own(entry) && !b.openCalls.handedOver(entry)
+	return b.images.own(entry) && !b.openCalls.handedOver(entry) && !b.inRound[entry]
+}
+
+// isRound notes that a function, if there begins one, is no barrier.
+func (b *barriers) isRound(entry uint64) {
+	b.inRound[entry] = true
+	if g := b.candidates[entry]; g != nil && g.exit == 0 && g.state == candidateWatched {
+		b.refute(g)
+	}
 }
 
 // noCandidate notes that a function is one of these, whatever it was watched for.
@@ -238,6 +247,17 @@ func (b *barriers) enterCandidate(t *thread, f *fn) {
 	if g.state == candidateKnown {
 		b.arriveAtCandidate(t, g, c)
 	}
+}
+
+// goesRound reports whether t, which stands where a function begins that may be a barrier, is in it
+// already: a loop begins there, too, and each of its rounds is no call.
+func goesRound(t *thread, f *fn, sp uint64) bool {
+	n := len(t.frames)
+	if n == 0 || t.frames[n-1].fn != f || t.frames[n-1].rsp != sp {
+		return false
+	}
+	g := t.frames[n-1].candidate
+	return g != nil && g.exit == 0
 }
 
 // goesIn notes that a thread enters a function that may be a barrier; false refutes it.

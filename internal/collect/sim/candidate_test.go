@@ -3,6 +3,8 @@ package sim
 import (
 	"strings"
 	"testing"
+
+	"lime/internal/cpu"
 )
 
 // A word says who goes into (+) or comes out of (-) the function, in order; * comes out of it and has
@@ -47,5 +49,31 @@ func TestGate(t *testing.T) {
 				t.Errorf("state %d, want %d", g.state, c.want)
 			}
 		})
+	}
+}
+
+// A loop may begin where a function does: each of its rounds is no call, and once it is proved to wait
+// nobody is stopped there any more.
+func TestARoundIsNoCall(t *testing.T) {
+	const entry, height = 7, 4096
+	p := &probes{counting: &counting{}, placed: map[uint64]bool{entry: true}}
+	cs := &openCalls{entries: map[uint64]*fn{}, passPoints: &passPoints{}, focus: &focus{}}
+	b := &barriers{candidates: map[uint64]*candidate{}, inRound: map[uint64]bool{}, probes: p, roster: &roster{}, passPoints: &passPoints{}, openCalls: cs}
+	g := b.watch(entry)
+	delete(p.placed, entry) // no engine here
+	x := &thread{ctx: &cpu.Context{}}
+	for _, c := range []struct {
+		name   string
+		sp     uint64
+		others bool
+	}{{"a call", height, false}, {"a round of it", height, true}, {"a call from inside", height - 64, false}} {
+		x.ctx.RIP, x.ctx.GPR[rsp] = entry, c.sp
+		if got := cs.othersProbe(x); got != c.others {
+			t.Errorf("%s: of no interest %v, want %v", c.name, got, c.others)
+		}
+		x.frames = append(x.frames[:0], call{fn: g.f, candidate: g, rsp: c.sp})
+	}
+	if b.isRound(entry); g.state != candidateRefuted || cs.entries[entry] != nil {
+		t.Error("threads are stopped at each round of a loop that waits")
 	}
 }

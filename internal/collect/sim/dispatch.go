@@ -61,7 +61,7 @@ func (d *dispatcher) probe(t *thread) bool {
 	if f == nil {
 		f = d.regions.body(t, pc)
 	}
-	if f == nil || !inside(f.Role) && t.covered() {
+	if f == nil || !inside(f.Role) && t.covered() || goesRound(t, f, t.ctx.GPR[rsp]) {
 		return true
 	}
 	if !d.cores.first(carrier.core) {

@@ -100,7 +100,7 @@ func (cs *openCalls) meaning(symbol string) *fn {
 func (cs *openCalls) othersProbe(t *thread) bool {
 	pc, sp := t.ctx.RIP, t.ctx.GPR[rsp]
 	// a function that goes round from its very beginning is entered once
-	if f := cs.entries[pc]; f != nil && (inside(f.Role) || !t.covered()) {
+	if f := cs.entries[pc]; f != nil && (inside(f.Role) || !t.covered()) && !goesRound(t, f, sp) {
 		return false
 	}
 	if cs.focus.looks(pc) || t.hosts != nil || t.goroutine != nil || cs.bodies[pc] != nil || cs.taskBodies[pc] != nil ||

@@ -81,6 +81,7 @@ func (r *run) wireCalls() {
 		openCalls: r.openCalls, operations: r.operations, places: r.places, probes: r.probes, roster: r.roster,
 		passPoints: r.passPoints, segments: r.segments, images: r.images, beside: r.beside,
 		candidates: map[uint64]*candidate{},
+		inRound:    map[uint64]bool{},
 	}
 	r.lineages = newLineages(r)
 	r.regions = &regions{
