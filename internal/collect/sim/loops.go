@@ -145,11 +145,14 @@ func (ls *loops) spinner(t *thread, l *spin.Loop, since uint64) *spinner {
 }
 
 // waitedFor is which of the places that a loop watches its wait is called by: one that the thread tries
-// to take, or else the first that is not its own, and no address of a function that it calls.
+// to take, or else the first that is not its own, and that others can change: no address of a
+// function that it calls, and nothing that may only be read.
 func (ls *loops) waitedFor(watches []spin.Watch) *spin.Watch {
 	isData := func(w spin.Watch) bool {
 		in, ok := ls.memory.decode(w.PC)
-		return !w.Stack && !(ok && (in.Branch == x86.BranchJumpInd || in.Branch == x86.BranchCallInd))
+		m, mapped := ls.memory.proc.Mapping(w.Addr)
+		return !w.Stack && !(ok && (in.Branch == x86.BranchJumpInd || in.Branch == x86.BranchCallInd)) &&
+			!(mapped && !m.Write && !m.Shared)
 	}
 	for _, fits := range []func(spin.Watch) bool{
 		func(w spin.Watch) bool { return w.Takes && !w.Stack }, isData, func(w spin.Watch) bool { return !w.Stack },

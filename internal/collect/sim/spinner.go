@@ -26,6 +26,7 @@ type spinner struct {
 	woken    uint64          // the clock at which it was released
 	spans    extents         // the code of its blocks
 	contends bool            // what it tries to take then is another word
+	looked   bool            // where it tries to take the lock is known
 	out      uint64          // the block behind the loop in which the thread goes on
 	seen     int             // blocks of the engine that it was held against
 	glanced  []uint64        // what it watches, as the thread left it that may have let it go

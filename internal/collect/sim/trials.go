@@ -183,7 +183,7 @@ func (tr *trials) ranThrough(head, pc uint64) bool {
 // else, and goes back to its loop if it cannot, all who look may leave the loop at once, and one
 // gets it: who lets them go opens no barrier.
 func (tr *trials) seesTry(s *spinner) {
-	if s.tried == s.object {
+	if s.looked {
 		return
 	}
 	h, ok := tr.loops.headOf(s.t)
@@ -194,7 +194,7 @@ func (tr *trials) seesTry(s *spinner) {
 	switch {
 	case at == 0:
 	case word == s.object:
-		s.tried = s.object
+		s.tried, s.looked = s.object, true
 		if s.point == 0 && tr.images.own(at) {
 			tr.passPoints.pointAt(at)
 		}

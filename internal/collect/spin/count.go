@@ -465,6 +465,7 @@ func (c *counting) describe(l *Loop) {
 	for i := range last {
 		l.Round = append(append(l.Round, last[i].head.PC), last[i].then...)
 	}
+	c.f.takesBehind(c.f.steps[c.starts[0]:c.starts[len(c.starts)-1]], l.Watches)
 	l.Pure = l.Rounds == Endless && pure(c.f.execs[last[0].first:last[len(last)-1].last], c.tainted, c.dirty)
 	for _, s := range c.f.steps[c.f.real:] {
 		if !seen[s.head.PC] {

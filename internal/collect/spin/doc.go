@@ -50,6 +50,19 @@
 // changed, or to block in that call. Where a counter decides by a conditional move what goes into
 // a register, that counts as a counter then.
 //
-// Neither says that the thread waits for another one: that is proved when the memory has changed
+// # Locks
+//
+// A loop waits for a lock if the thread takes a word of it as soon as it finds it free: by an atomic
+// instruction in the loop that would store something else than nil, or by one behind the loop
+// (attempt.go, behind.go). For that the code is read, from each branch that the word decides, along
+// all ways that the rest leaves open: each must come to an instruction that sets bits of that same
+// word, or back to the loop, and may store nowhere else before. These bits must be constants that
+// stand in the code, or in a register that held them in front of the loop while the word held the
+// same; and they are set already as long as the loop goes round, because who has the lock has taken
+// it in the same way. What is stored when an item is taken off a stack, a list or a ring is no
+// constant, and while there is none nothing is set: to wait for one is to wait for who makes it. What
+// cannot be read that far is no lock.
+//
+// Neither of the proofs says that the thread waits for another one: that is proved when the memory has changed
 // and the thread leaves. Until then the judgement is provisional.
 package spin

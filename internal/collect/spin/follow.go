@@ -24,7 +24,7 @@ type Watch struct {
 	Value uint64
 	Stack bool   // it is on the thread's own stack
 	PC    uint64 // of the first instruction that loads it
-	Takes bool   // which takes it, if it finds it free: the loop is a lock's
+	Takes bool   // it is a lock's: the loop takes it if it finds it free, or the code behind the loop does
 }
 
 // Code is a stretch of code.
@@ -318,6 +318,7 @@ func (f *Follower) fixed() *Loop {
 	if len(l.Watches) == 0 || len(l.Watches) > mostWatches {
 		return nil
 	}
+	f.takesBehind(round, l.Watches)
 	return l
 }
 
@@ -341,13 +342,20 @@ func watches(execs []exec, sp uint64) (out []Watch) {
 		}
 		return false
 	}
-	done := map[place]bool{}
+	done := map[place]int{}
 	for i := range execs {
 		x := &execs[i]
-		if p := x.loads; p.n > 0 && !done[p] && !own(p) {
-			done[p] = true
-			out = append(out, Watch{p.addr, int(p.n), x.loaded, p.addr-sp+redZone < stackReach, x.pc, x.takes})
+		p := x.loads
+		if p.n == 0 || own(p) {
+			continue
 		}
+		k, ok := done[p]
+		if !ok {
+			k = len(out)
+			done[p] = k
+			out = append(out, Watch{p.addr, int(p.n), x.loaded, p.addr-sp+redZone < stackReach, x.pc, false})
+		}
+		out[k].Takes = out[k].Takes || x.takes
 	}
 	return out
 }
@@ -399,24 +407,4 @@ func Address(in *x86.Inst, pc uint64, h *Head) uint64 {
 	w := walker{regs: h.Regs, known: 0xffff, fs: h.FSBase}
 	addr, _ := w.address(&in.Mem, pc+uint64(in.Len))
 	return addr
-}
-
-// Tries is the first attempt to take a lock in the block at whose head a thread stands, and which
-// word that is; 0 if there is none.
-func (f *Follower) Tries(h *Head) (pc, word uint64) {
-	f.w.begin(f.prog, h)
-	for pc := h.PC; pc < h.End; {
-		in, ok := f.prog.Decode(pc)
-		if !ok {
-			break
-		}
-		if tries(in) {
-			if addr, ok := f.w.address(&in.Mem, pc+uint64(in.Len)); ok {
-				return pc, addr
-			}
-		}
-		f.w.run(in, pc)
-		pc += uint64(in.Len)
-	}
-	return 0, 0
 }

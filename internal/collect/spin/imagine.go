@@ -115,6 +115,7 @@ func (m *imagining) arrives(h *Head) {
 		if m.f.w.known>>r&1 == 0 {
 			h.Regs[r] = ^m.first.Regs[r]
 			m.f.w.regs[r] = h.Regs[r]
+			m.f.w.lows &^= 1 << r
 		}
 	}
 }
@@ -128,7 +129,7 @@ func (m *imagining) block(h *Head) bool {
 		if !ok || !harmless(in) {
 			return false
 		}
-		to, known := m.destination(in)
+		to, known := f.w.destination(in)
 		x, ok := f.w.run(in, h.PC)
 		if !ok || !m.called(&x, to, known) {
 			return false
@@ -143,15 +144,6 @@ func (m *imagining) block(h *Head) bool {
 	f.steps = append(f.steps, s)
 	h.Regs = f.w.regs
 	return f.w.known>>x86.RSP&1 != 0
-}
-
-// destination is the register by which an instruction is about to go elsewhere: the address of a
-// jump, or the number of a system call.
-func (m *imagining) destination(in *x86.Inst) (uint64, bool) {
-	if in.Branch == x86.BranchSyscall {
-		return m.f.w.reg(x86.RAX)
-	}
-	return m.f.w.reg(rmField(in))
 }
 
 // called is what a system call leaves: others than sched_yield, and those in which the thread only
@@ -187,24 +179,15 @@ func (m *imagining) waits(number uint64) bool {
 func (m *imagining) next(x *exec, at node, to uint64, known bool) (uint64, bool) {
 	in, next := x.in, x.pc+uint64(x.in.Len)
 	switch in.Branch {
-	case x86.BranchNone, x86.BranchSyscall:
+	case x86.BranchSyscall:
 		return next, true
 	case x86.BranchCond:
 		if m.way(in, at) == 2 {
 			return in.Target(x.pc), true
 		}
 		return next, true
-	case x86.BranchJump, x86.BranchCall:
-		return in.Target(x.pc), true
-	case x86.BranchRet:
-		return x.loaded, x.loads.n == 8 && !x.secret
-	case x86.BranchJumpInd, x86.BranchCallInd:
-		if in.HasMem {
-			return x.loaded, x.loads.n == 8 && !x.secret
-		}
-		return to, known
 	}
-	return 0, false
+	return x.leads(to, known)
 }
 
 // way is the way that a test goes (branch.ways). One that a counter decides goes as it went, but for

@@ -18,6 +18,7 @@ type result struct {
 	dst        x86.Reg
 	value      uint64
 	known      bool
+	low        bool // only the lowest byte is
 	stored     uint64
 	storeKnown bool
 }
@@ -32,7 +33,10 @@ func opOf(in *x86.Inst) uint16 {
 	return uint16(in.Map)<<8 | uint16(in.Opcode)
 }
 
-const unknownOp = 0x10f // no instruction
+const (
+	unknownOp = 0x10f // no instruction
+	leave     = 0xc9
+)
 
 // ops is the table, by map and opcode (Intel SDM vol. 2, appendix A). It is built once and never
 // changed.
@@ -75,10 +79,11 @@ func buildOps() (t [0x200]op) {
 	t[0x98] = widen
 	t[0x86], t[0x87] = exchange, exchange
 	for r := uint16(0); r < 8; r++ {
-		t[0x50+r], t[0x58+r], t[0xb8+r] = push, pop, movImm
+		t[0x50+r], t[0x58+r], t[0xb0+r], t[0xb8+r] = push, pop, movImm, movImm
 	}
 	t[0x68], t[0x6a] = push, push
 	t[0xe8] = call
+	t[leave] = leaves
 	t[0x1b0], t[0x1b1] = compareExchange, compareExchange
 	t[0x1b6], t[0x1b7], t[0x1be], t[0x1bf] = extend, extend, extend, extend
 	t[0x1c0], t[0x1c1] = exchangeAdd, exchangeAdd
@@ -119,6 +124,9 @@ func low(v uint64, size uint8) uint64 {
 
 func (o *operands) get(r x86.Reg, size uint8) (uint64, bool) {
 	v, ok := o.w.reg(r)
+	if size == 1 && r < 16 {
+		ok = ok || o.w.lows>>r&1 != 0
+	}
 	return low(v, size), ok && !high(o.in, r, size)
 }
 
@@ -138,7 +146,8 @@ func (o *operands) put(r x86.Reg, v uint64, size uint8, known bool) result {
 	v = low(v, size)
 	if size < 4 {
 		old, ok := o.w.reg(r)
-		v, known = old&^low(^uint64(0), size)|v, known && ok
+		v = old&^low(^uint64(0), size) | v
+		return result{dst: r, value: v, known: known && ok, low: known && size == 1}
 	}
 	return result{dst: r, value: v, known: known}
 }
@@ -343,9 +352,12 @@ func storeImm(o *operands) result { return o.putRM(uint64(o.in.Imm), o.size(), t
 
 func movImm(o *operands) result {
 	n := uint8(4)
-	if o.in.Rex&8 != 0 {
+	switch {
+	case o.in.Opcode < 0xb8:
+		n = 1
+	case o.in.Rex&8 != 0:
 		n = 8
-	} else if o.in.OpSize16 {
+	case o.in.OpSize16:
 		n = 2
 	}
 	return o.put(x86.Reg(o.in.Opcode&7|o.in.Rex&1<<3), uint64(o.in.Imm), n, true)
@@ -482,6 +494,11 @@ func push(o *operands) result {
 
 func pop(o *operands) result {
 	return o.put(x86.Reg(o.in.Opcode&7|o.in.Rex&1<<3), o.x.loaded, 8, o.x.loads.n == 8 && !o.x.secret)
+}
+
+// leaves is leave: what the stack pointer is then, walker.effect says.
+func leaves(o *operands) result {
+	return o.put(x86.RBP, o.x.loaded, 8, o.x.loads.n == 8 && !o.x.secret)
 }
 
 func call(o *operands) result { return result{stored: o.next, storeKnown: true} }

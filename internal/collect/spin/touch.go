@@ -24,7 +24,7 @@ func (f *Follower) Touches(h *Head, watched func(addr uint64, n int) uint64, fou
 			}
 		}
 		if _, ok := w.run(in, pc); !ok { // what it computes is not known
-			w.known &^= uint16(in.Writes)
+			w.forget(in)
 		}
 		pc = next
 	}

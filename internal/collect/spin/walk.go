@@ -23,7 +23,7 @@ type exec struct {
 	sleeps bool // it is a system call in which the thread waits (imagined rounds)
 	stores place
 	tries  bool // it is an attempt to take a lock: what it stores is what it finds, or it ends the loop
-	takes  bool // it is one, and not a look: it would store something else than it asks for
+	takes  bool // it is one of a lock: it would store something else than it asks for, and not nil
 	silent bool // it stores what is there
 	compared
 }
@@ -50,6 +50,7 @@ type walker struct {
 	prog   Program
 	regs   [16]uint64
 	known  uint16
+	lows   uint16 // of which others the lowest byte is known
 	fs     uint64
 	sp     uint64 // at the head of the block
 	stored []held // by this block
@@ -67,7 +68,7 @@ type held struct {
 }
 
 func (w *walker) begin(p Program, h *Head) {
-	w.prog, w.regs, w.fs, w.known, w.sp = p, h.Regs, h.FSBase, 0xffff, h.Regs[x86.RSP]
+	w.prog, w.regs, w.fs, w.known, w.lows, w.sp = p, h.Regs, h.FSBase, 0xffff, 0, h.Regs[x86.RSP]
 	w.stored, w.imagines, w.flags = w.stored[:0], false, compared{}
 }
 
@@ -88,6 +89,12 @@ func (w *walker) set(r x86.Reg, v uint64, known bool) {
 		w.regs[r] = v
 		w.known |= 1 << r
 	}
+}
+
+// forget takes what an instruction writes not to be known.
+func (w *walker) forget(in *x86.Inst) {
+	w.known &^= uint16(in.Writes)
+	w.lows &^= uint16(in.Writes)
 }
 
 // address is an effective address.
@@ -146,7 +153,7 @@ func (w *walker) run(in *x86.Inst, pc uint64) (x exec, ok bool) {
 			x.stores = p
 		}
 	}
-	x.takes = x.tries && !w.onlyLooks(in)
+	x.takes = x.tries && !w.onlyLooks(in) && !w.clearsWord(in)
 	lknown := false
 	if x.loads.n > 0 {
 		x.loaded, lknown = w.load(x.loads)
@@ -230,6 +237,14 @@ func (w *walker) onlyLooks(in *x86.Inst) bool {
 	return !ok || !ok2 || was == will
 }
 
+// clearsWord reports whether an attempt would leave nil, as who takes an item from where another one
+// has put it.
+func (w *walker) clearsWord(in *x86.Inst) bool {
+	o := operands{w: w, in: in}
+	will, ok := o.get(regField(in), o.size())
+	return in.Name != "bts" && ok && will == 0
+}
+
 // effect computes what the instruction leaves in registers and memory.
 func (w *walker) effect(x *exec, in *x86.Inst, next uint64) {
 	r := result{}
@@ -237,16 +252,51 @@ func (w *walker) effect(x *exec, in *x86.Inst, next uint64) {
 		r = f(&operands{w: w, in: in, x: x, next: next})
 	}
 	sp, spKnown := w.reg(x86.RSP)
-	w.known &^= uint16(in.Writes)
+	bp, bpKnown := w.reg(x86.RBP)
+	w.forget(in)
 	if d := stackMove(in); d != 0 {
 		w.set(x86.RSP, sp+uint64(d), spKnown)
 	}
-	if r.known && r.dst < 16 {
+	if opOf(in) == leave {
+		w.set(x86.RSP, bp+8, bpKnown)
+	}
+	switch {
+	case r.known && r.dst < 16:
 		w.set(r.dst, r.value, true)
+	case r.low && r.dst < 16:
+		w.regs[r.dst], w.lows = r.value, w.lows|1<<r.dst
 	}
 	if x.stores.n > 0 && !x.tries {
 		w.stored = append(w.stored, held{x.stores, r.stored, r.storeKnown})
 	}
+}
+
+// destination is the register by which an instruction is about to go elsewhere: the address of a
+// jump, or the number of a system call.
+func (w *walker) destination(in *x86.Inst) (uint64, bool) {
+	if in.Branch == x86.BranchSyscall {
+		return w.reg(x86.RAX)
+	}
+	return w.reg(rmField(in))
+}
+
+// leads is where an instruction leads that neither decides nor calls the system; to is where its
+// register says.
+func (x *exec) leads(to uint64, known bool) (uint64, bool) {
+	switch x.in.Branch {
+	case x86.BranchNone:
+		return x.pc + uint64(x.in.Len), true
+	case x86.BranchJump, x86.BranchCall:
+		return x.in.Target(x.pc), true
+	case x86.BranchRet:
+		return x.loaded, x.loads.n == 8 && !x.secret
+	case x86.BranchJumpInd, x86.BranchCallInd:
+		if x.in.HasMem {
+			return x.loaded, x.loads.n == 8 && !x.secret
+		}
+		return to, known
+	}
+	return 0, false
 }
 
 // stackMove is by how much an instruction moves the stack pointer, if it pushes or pops.
