@@ -12,6 +12,7 @@ import (
 type attempt struct {
 	pc, word uint64 // word is 0 if it is not known which one
 	sets     uint64 // the bits that it surely sets, as constants of the code say
+	clears   bool   // it surely clears one, or all
 }
 
 // way is a thread on its way through code, as far as what it does is known.
@@ -69,7 +70,7 @@ func (y *way) attempt(pc uint64, next func(*gone) (uint64, bool)) (a attempt, ok
 
 // tries is the attempt that an instruction makes.
 func (y *way) tries(in *x86.Inst, pc uint64) attempt {
-	a := attempt{pc: pc}
+	a := attempt{pc: pc, clears: y.w.clearsWord(in)}
 	if addr, ok := y.w.address(&in.Mem, pc+uint64(in.Len)); ok {
 		a.word = addr
 	}

@@ -33,6 +33,7 @@ func TestTakes(t *testing.T) {
 		{"\x31\xc9\x87\x0f", "nil: xor ecx, ecx; xchg [rdi], ecx", false},
 		{"\xb9\x02\x00\x00\x00\x87\x0f", "what nobody has set there: mov ecx, 2; xchg [rdi], ecx", false},
 		{"\x8b\x08\xf0\x0f\xb1\x0f", "an item's next one: mov ecx, [rax]; lock cmpxchg [rdi], ecx", false},
+		{"\xb9\x01\x00\x00\x00\xb8\x02\x00\x00\x00\xf0\x0f\xb1\x0f", "for what somebody else has stored: mov ecx, 1; mov eax, 2; lock cmpxchg [rdi], ecx", false},
 		{"\xf0\x0f\xba\x2f\x05", "a bit that is not set: lock bts [rdi], 5", false},
 		{"\xb9\x01\x00\x00\x00\xf0\x0f\xc1\x0f", "a number drawn: mov ecx, 1; lock xadd [rdi], ecx", false},
 		{"\xc7\x06\x07\x00\x00\x00\xb9\x01\x00\x00\x00\x87\x0f", "behind a store: mov [rsi], 7; mov ecx, 1; xchg [rdi], ecx", false},
@@ -54,6 +55,13 @@ func TestTakes(t *testing.T) {
 		if l := looks(t, loop+c.behind, 1); l.Watches[0].Takes != c.want {
 			t.Errorf("%s: %v, want %v", c.name, l.Watches[0].Takes, c.want)
 		}
+	}
+	const claim = "\xb9\x02\x00\x00\x00\x87\x0f"                                // mov ecx, 2; xchg [rdi], ecx
+	if l := looks(t, "\x8b\x07\xff\xc8\x75\xfa"+claim, 2); l.Watches[0].Takes { // dec eax; jne
+		t.Error("it waits until somebody has stored 1 where 2 is stored by who takes it, and takes it for a lock")
+	}
+	if l := looks(t, "\x8b\x07\xff\xc8\x75\xfa"+claim, 3); !l.Watches[0].Takes {
+		t.Error("it waits until a bit is clear, which it sets: no lock")
 	}
 	const take = "\xb8\x01\x00\x00\x00\x87\x07"
 	if l := looks(t, "\x8b\x07\x85\xc0\x74\xfa"+take, 0); l.Watches[0].Takes { // je

@@ -16,6 +16,7 @@ type behind struct {
 	heads map[node]bool // where the thread is in its loop again
 	been  map[node]bool // tests of what is not known, behind which both ways have been gone
 	left  int           // instructions that may yet be read
+	sets  uint64        // what the attempts to which ways have led set
 }
 
 // outcome is where a way behind a loop leads.
@@ -41,6 +42,19 @@ func (p hiding) Load(addr uint64, n int) (uint64, bool) {
 		return 0, false
 	}
 	return p.Program.Load(addr, n)
+}
+
+// holding is a program in which that word holds something else.
+type holding struct {
+	hiding
+	value uint64
+}
+
+func (p holding) Load(addr uint64, n int) (uint64, bool) {
+	if p.word == (place{addr, uint8(n)}) {
+		return p.value, true
+	}
+	return p.hiding.Load(addr, n)
 }
 
 func (p place) overlaps(o place) bool {
@@ -80,25 +94,54 @@ func (f *Follower) takes(round []step, w *Watch) bool {
 	for i := range execs { // what stays unknown from round to round
 		y.goes(execs[i].in, execs[i].pc)
 	}
-	all := goesBack
+	all, undecided := goesBack, map[int]bool{}
 	for i := range execs {
 		x := &execs[i]
 		if x.in.Branch == x86.BranchCond && y.undecided(x.in) {
-			goesOn := round[0].head.PC
-			if i+1 < len(execs) {
-				goesOn = execs[i+1].pc
-			}
-			other := x.in.Target(x.pc)
-			if other == goesOn {
-				other = x.pc + uint64(x.in.Len)
-			}
+			undecided[i] = true
+			_, other := goesOn(execs, i)
 			if all = all.and(b.leads(y.apart(), other)); all == leads {
 				return false
 			}
 		}
 		y.goes(x.in, x.pc)
 	}
-	return all == takesIt
+	return all == takesIt && f.leaves(round, undecided, b.word, w.Value&^b.sets)
+}
+
+// goesOn is where a round goes from a branch, and where it does not.
+func goesOn(execs []exec, i int) (on, other uint64) {
+	x := &execs[i]
+	on, other = execs[(i+1)%len(execs)].pc, x.in.Target(x.pc)
+	if other == on {
+		other = x.pc + uint64(x.in.Len)
+	}
+	return on, other
+}
+
+// leaves reports whether a round is left by one of some branches if nothing happens but that a word
+// holds something else: who waits until more has been stored there than somebody has taken away
+// waits for that.
+func (f *Follower) leaves(round []step, by map[int]bool, word place, value uint64) bool {
+	y := way{}
+	y.begin(holding{hiding{f.prog, word}, value}, &round[0].head)
+	execs := f.execs[round[0].first:round[len(round)-1].last]
+	for range 2 { // what a round finds may be looked at in the next one
+		for i := range execs {
+			x := &execs[i]
+			if x.in.Branch == x86.BranchCond && by[i] && !y.undecided(x.in) {
+				to := x.pc + uint64(x.in.Len)
+				if y.w.flags.under(x.in.Cond).holds() {
+					to = x.in.Target(x.pc)
+				}
+				if on, _ := goesOn(execs, i); to != on {
+					return true
+				}
+			}
+			y.goes(x.in, x.pc)
+		}
+	}
+	return false
 }
 
 // holdsAlready takes a register for a constant that has held, in front of the loop, what the word
@@ -127,7 +170,8 @@ func (b *behind) leads(y *way, pc uint64) outcome {
 	switch {
 	case !ok:
 		return p.all
-	case a.word == b.word.addr && a.sets != 0 && a.sets&b.held == a.sets:
+	case a.word == b.word.addr && a.sets != 0 && a.sets&b.held == a.sets && !a.clears:
+		b.sets |= a.sets
 		return p.all.and(takesIt)
 	}
 	return leads

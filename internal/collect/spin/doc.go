@@ -59,10 +59,12 @@
 // word, or back to the loop, and may store nowhere else before. These bits must be constants that
 // stand in the code, or in a register that held them in front of the loop while the word held the
 // same; and they are set already as long as the loop goes round, because who has the lock has taken
-// it in the same way. What is stored when an item is taken off a stack, a list or a ring is no
-// constant, and while there is none nothing is set: to wait for one is to wait for who makes it. What
-// cannot be read that far is no lock.
+// it in the same way. The loop must be left as soon as they are clear: who gives a lock back does no
+// more. What is stored when an item is taken off a stack, a list or a ring is no constant, and while
+// there is none nothing is set: to wait for one is to wait for who makes it. And who asks for a bit
+// that it clears, or waits until a word holds what no thread that takes it leaves there, waits for
+// who stores that. What cannot be read that far is no lock.
 //
-// Neither of the proofs says that the thread waits for another one: that is proved when the memory has changed
-// and the thread leaves. Until then the judgement is provisional.
+// Neither of the proofs says that the thread waits for another one: that is proved when the memory
+// has changed and the thread leaves. Until then the judgement is provisional.
 package spin

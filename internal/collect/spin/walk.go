@@ -237,12 +237,16 @@ func (w *walker) onlyLooks(in *x86.Inst) bool {
 	return !ok || !ok2 || was == will
 }
 
-// clearsWord reports whether an attempt would leave nil, as who takes an item from where another one
-// has put it.
+// clearsWord reports whether an attempt would leave nil, or without a bit that it asks for, as who
+// takes an item from where another one has put it, or a word for what another one has stored there.
 func (w *walker) clearsWord(in *x86.Inst) bool {
 	o := operands{w: w, in: in}
 	will, ok := o.get(regField(in), o.size())
-	return in.Name != "bts" && ok && will == 0
+	if in.Name == "bts" || !ok {
+		return false
+	}
+	was, ok := o.get(x86.RAX, o.size())
+	return will == 0 || in.Name == "cmpxchg" && ok && was&^will != 0
 }
 
 // effect computes what the instruction leaves in registers and memory.
