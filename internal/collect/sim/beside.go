@@ -63,8 +63,9 @@ type hostThread struct {
 	yielded bool
 	// it has left its code last to give its core away, as nobody made it do
 	waits bool
-	// how often it has given its core away
-	yields, next int
+	// how often it has given its core away, and without another system call in between; after how
+	// many of these it is followed next
+	yields, row, next int
 	// the parallel region of which it has come to the end last
 	region uint64
 	// how many turns had ended when it came to want a place

@@ -83,6 +83,9 @@ func (b *beside) seeks(t *thread) {
 func (b *beside) remembers(s *spinner) {
 	if s.kind() == lockWait && !slices.ContainsFunc(b.lockLoops, func(o *spinner) bool { return o.call == s.call }) {
 		b.lockLoops = append(b.lockLoops, s)
+		for _, t := range b.r.roster.threads {
+			waitsForLock(t.acting(), s)
+		}
 	}
 	if s.loop.Fixed && !slices.ContainsFunc(b.loops, func(o *spinner) bool { return maps.Equal(o.blocks, s.blocks) }) {
 		b.loops = append(b.loops, s)

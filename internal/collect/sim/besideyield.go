@@ -7,6 +7,7 @@ package sim
 
 import (
 	"math"
+	"slices"
 
 	"golang.org/x/sys/unix"
 
@@ -39,9 +40,11 @@ func (b *beside) yields(t *thread) {
 	}
 	b.r.notes.Add("yields", "A thread gave its core away by sched_yield: where it did so to wait for another thread, "+
 		"its wait is as long as those worked meanwhile who had not given theirs away")
-	if t.host.yields++; t.host.yields >= max(t.host.next, first) && t.core != nil {
-		t.host.next = t.host.yields + min(t.host.yields, most)
-		if !b.r.barriers.suspectHere(t) {
+	t.host.yields++
+	if t.host.row++; t.host.row >= max(t.host.next, first) && t.core != nil {
+		t.host.next = t.host.row + min(t.host.row, most)
+		b.r.barriers.suspectHere(t)
+		if loopOf(b.r.places, t, b.lockLoops) == nil { // else it is known what it waits for
 			b.r.parking.tryPark(t)
 		}
 	}
@@ -82,7 +85,10 @@ func (b *beside) keepsUp(t *thread) bool {
 	ahead := at - min(at, t.now())
 	call, round := b.round(t)
 	if a, units := t.acting(), round+ahead; units > 0 && a.goroutine == nil && call != 0 {
-		kind, call := yieldedFor(b.lockLoops, call)
+		kind := spinWait
+		if s := loopOf(b.r.places, t, b.lockLoops); s != nil { // wherever in the loop it does so
+			kind, call = s.kind(), s.call
+		}
 		a.noteYielded(kind, call, units)
 	}
 	t.core.clock += ahead
@@ -90,15 +96,44 @@ func (b *beside) keepsUp(t *thread) bool {
 	return works || !behind
 }
 
-// yieldedFor is what a thread waits for that gives its core away at a place, and where that is told:
-// in a loop that was proved to be a lock's it is for that, wherever in the loop it does so.
-func yieldedFor(lockLoops []*spinner, call uint64) (waitEvent, uint64) {
-	for _, s := range lockLoops {
-		if s.in(call) {
-			return s.kind(), s.call
+// loopOf is the loop of a list in which t, which gives its core away, is: the code around that may be
+// in others, too.
+func loopOf(pl *places, t *thread, list []*spinner) *spinner {
+	stack := pl.stack(t)
+	for _, s := range list {
+		below, ok := s.loop.Below[t.ctx.RIP]
+		around := func(f frameRef) bool {
+			return f.cfa == t.ctx.GPR[rsp]+below && s.in(pl.blocks.callBefore(f.ret))
+		}
+		if ok && (below == 0 || slices.ContainsFunc(stack, around)) {
+			return s
 		}
 	}
-	return spinWait, call
+	return nil
+}
+
+// waitsForLock has what t has waited for by giving its core away in a loop, but in no function that it
+// calls, be for a lock: it is proved now that the loop is one's.
+func waitsForLock(t *thread, s *spinner) {
+	was := t.yielded
+	t.yielded = nil
+	for _, y := range was {
+		if y.kind == spinWait && s.outermost(y.call) {
+			y.kind, y.call = s.kind(), s.call
+		}
+		t.yielded = noted(t.yielded, y)
+	}
+}
+
+// outermost reports whether an instruction is in a block of the loop's outermost function.
+func (s *spinner) outermost(pc uint64) bool {
+	for i, x := range s.spans {
+		if i < len(s.loop.Blocks) && x.lo <= pc && pc < x.hi {
+			below, ok := s.loop.Below[x.lo]
+			return ok && below == 0
+		}
+	}
+	return false
 }
 
 // round takes what t has done since it was looked at last out of its counts, if it was nothing but
@@ -108,10 +143,7 @@ func (b *beside) round(t *thread) (call, units uint64) {
 	if t.schedules() { // it has no part
 		return 0, 0
 	}
-	for _, s := range b.loops {
-		if !s.heads[t.ctx.RIP] || t.hosts != nil || t.goroutine != nil {
-			continue
-		}
+	if s := loopOf(b.r.places, t, b.loops); s != nil && t.hosts == nil && t.goroutine == nil {
 		p := &segment{}
 		r.segments.drain(t, p)
 		taken, units := r.rounds.removeLoop(p, s)
@@ -130,7 +162,11 @@ func (b *beside) round(t *thread) (call, units uint64) {
 
 // goesOn notes how t has left its code: by giving its core away once more, or not.
 func (h *hostThread) goesOn(t *thread, exit cpu.Exit) {
-	if exit.Reason != cpu.ExitSyscall || t.ctx.GPR[rax] != sysSchedYield {
-		h.waits = false
+	if exit.Reason == cpu.ExitSyscall && t.ctx.GPR[rax] == sysSchedYield {
+		return
+	}
+	h.waits = false
+	if exit.Reason == cpu.ExitSyscall {
+		h.row, h.next = 0, 0
 	}
 }

@@ -51,6 +51,22 @@ var spinLocks = []spinLock{
 		look + ") " + pauses + " if (!" + tryXchg + ") break; }", unlock},
 }
 
+// yieldLocks give their core away while they wait: at once, or now and then.
+var yieldLocks = []spinLock{
+	{"look and yield", "int L", "for (;;) { while (" + look + ") sched_yield(); if (!" + tryXchg + ") break; }", unlock},
+	{"set and yield", "int L", "while (" + tryXchg + ") sched_yield();", unlock},
+	{"set, look and yield", "int L", "while (" + tryXchg + ") while (" + look + ") sched_yield();", unlock},
+	{"set, look or yield", "int L", "while (" + tryXchg + ") do sched_yield(); while (" + look + ");", unlock},
+	{"pauses, then yields", "int L", "for (;;) { for (int i = 0; " + look + "; i++) { if (i < 16) " + pauses + " else sched_yield(); } if (!" +
+		tryXchg + ") break; }", unlock},
+	{"yields now and then", "int L", "for (int i = 0;;) { while (" + look + ") if (++i % 64 == 0) sched_yield(); else " + pauses + " if (!" +
+		tryXchg + ") break; }", unlock},
+	{"longer and longer, then yields", "int L", "for (int d = 0;;) { while (" + look + ") { if (d <= 6) { for (int i = 0; i < 1 << d; i++) " +
+		pauses + " } else sched_yield(); if (d <= 10) d++; } if (!" + tryXchg + ") break; }", unlock},
+	{"cmpxchg and yield", "int L", "for (;;) { int z = 0; if (!" + look + " && __atomic_compare_exchange_n(&L, &z, 1, 1, " +
+		"__ATOMIC_ACQUIRE, __ATOMIC_RELAXED)) break; sched_yield(); }", unlock},
+}
+
 // cxxLocks are those of C++'s library.
 var cxxLocks = []spinLock{
 	{"bool C++", "std::atomic<bool> L", "for (;;) { while (L.load(std::memory_order_relaxed)) " + pauses +
@@ -139,7 +155,8 @@ const takenOne = `#define head head@
 #define first first@
 #define last last@
 #define lock lock@
-static struct item *head, *ring[8]; static unsigned long first, last; static int lock;
+#define words words@
+static struct item *head, *ring[8]; static unsigned long first, last, words; static int lock;
 static struct item *take@(void) {
 	TAKE // LOCK @
 }
@@ -151,6 +168,7 @@ static void give@(struct item *it) {
 #undef first
 #undef last
 #undef lock
+#undef words
 `
 
 const loadOf = "__atomic_load_n(&"
@@ -183,6 +201,30 @@ var taken = []spinLock{
 	{"a state", "", "for (;;) { while (" + loadOf + "lock, 0) != 1) " + pauses +
 		" int one = 1; if (__atomic_compare_exchange_n(&lock, &one, 2, 0, 5, 5)) { struct item *it = head; __atomic_store_n(&lock, 0, 3); return it; } }",
 		"while (" + loadOf + "lock, 2)) " + pauses + " head = it; __atomic_store_n(&lock, 1, 3);"},
+	{"a state that stays", "", "for (;;) { while (" + loadOf + "lock, 0) != 1) " + pauses +
+		" int one = 1; if (__atomic_compare_exchange_n(&lock, &one, 2, 0, 5, 5)) { struct item *it = head; __atomic_store_n(&last, last + 1, 3); return it; } }",
+		"while (" + loadOf + "last, 2) != first) " + pauses + " head = it; first++; __atomic_store_n(&lock, 1, 3);"},
+	{"a state that stays, yields", "", "for (;;) { int one = 1; if (" + loadOf + "lock, 0) == 1 && __atomic_compare_exchange_n(&lock, &one, 2, 0, 5, 5)) " +
+		"{ struct item *it = head; __atomic_store_n(&last, last + 1, 3); return it; } sched_yield(); }",
+		"while (" + loadOf + "last, 2) != first) sched_yield(); head = it; first++; __atomic_store_n(&lock, 1, 3);"},
+	{"a number", "", "for (;;) { unsigned long n; while (!(n = " + loadOf + "first, 2))) " + pauses +
+		" if (__atomic_compare_exchange_n(&first, &n, n - 1, 0, 5, 5)) break; } unsigned long f = __atomic_fetch_add(&words, 1, 5); " +
+		"struct item *it = ring[f % 8]; __atomic_store_n(&ring[f % 8], (struct item *)0, 3); return it;",
+		"while (" + loadOf + "ring[last % 8], 2)) " + pauses + " ring[last++ % 8] = it; __atomic_fetch_add(&first, 1, 5);"},
+	{"a turn", "", "unsigned long f = __atomic_fetch_add(&first, 1, 5); struct item *it; while (!(it = " + loadOf + "ring[f % 8], 2))) " + pauses +
+		" __atomic_store_n(&ring[f % 8], (struct item *)0, 3); return it;",
+		"while (" + loadOf + "ring[last % 8], 2)) " + pauses + " __atomic_store_n(&ring[last++ % 8], it, 3);"},
+	{"bits", "", "for (;;) { unsigned long m; while (!(m = " + loadOf + "first, 2))) " + pauses + " int b = __builtin_ctzl(m); " +
+		"if (__atomic_fetch_and(&first, ~(1UL << b), 5) >> b & 1) { struct item *it = ring[b]; __atomic_store_n(&ring[b], (struct item *)0, 3); return it; } }",
+		"int b = last++ % 8; while (" + loadOf + "ring[b], 2)) " + pauses + " ring[b] = it; __atomic_fetch_or(&first, 1UL << b, 5);"},
+	{"stack, yields", "", "for (;;) { struct item *h = " + loadOf + "head, 2); if (h && __atomic_compare_exchange_n(&head, &h, h->next, 0, 5, 5)) " +
+		"return h; sched_yield(); }",
+		"it->next = " + loadOf + "head, 0); while (!__atomic_compare_exchange_n(&head, &it->next, it, 0, 5, 5)) ;"},
+	{"ring, yields", "", "for (;;) { unsigned long f; while ((f = " + loadOf + "first, 0)) == " + loadOf + "last, 2)) sched_yield();" +
+		" struct item *it = ring[f % 8]; if (__atomic_compare_exchange_n(&first, &f, f + 1, 0, 5, 5)) return it; }",
+		"while (last - " + loadOf + "first, 2) == 8) sched_yield(); ring[last % 8] = it; __atomic_store_n(&last, last + 1, 3);"},
+	{"one place, yields", "", "struct item *it; while (!(it = __atomic_exchange_n(&head, (struct item *)0, 5))) sched_yield(); return it;",
+		"while (" + loadOf + "head, 0)) sched_yield(); __atomic_store_n(&head, it, 3);"},
 }
 
 // allOf is a program with all of some ways to take something, and the line of each.
@@ -246,9 +288,11 @@ func TestLocksOfTheProgramsOwnAreLocks(t *testing.T) {
 	}{
 		{spinLocks, "#include <stdatomic.h>", ".c", "gcc -O2"},
 		{spinLocks, "#include <stdatomic.h>", ".c", "clang -O2"},
+		{yieldLocks, "", ".c", "gcc -O2"},
+		{yieldLocks, "", ".c", "clang -O2"},
 		{cxxLocks, "#include <atomic>", ".cc", "g++ -std=c++20 -O2"},
 	} {
-		t.Run(strings.ReplaceAll(c.cc, " ", ""), func(t *testing.T) {
+		t.Run(c.list[0].name+"/"+strings.ReplaceAll(c.cc, " ", ""), func(t *testing.T) {
 			text, lines := allOf(spinLockSource, spinLockOne, c.atomics, c.list)
 			kinds := waitsByKind(t, countedRun(t, buildText(t, text, c.ext, c.cc), "1\n"))
 			for i, line := range lines {

@@ -451,6 +451,7 @@ func (c *counting) sure(t *branch) uint64 {
 func (c *counting) describe(l *Loop) {
 	n, _ := slices.BinarySearch(c.starts, c.f.real)
 	l.Instrs = uint64(c.f.steps[c.starts[n]-1].last-c.f.steps[c.starts[0]].first) / uint64(n)
+	l.Below = below(c.f.steps[c.starts[0]:])
 	seen := map[uint64]bool{}
 	for _, s := range c.f.steps[c.starts[0]:c.starts[n]] {
 		l.Stops = append(l.Stops, s.head.PC)

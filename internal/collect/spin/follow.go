@@ -41,6 +41,9 @@ type Loop struct {
 	Round   []uint64 // the heads of the blocks of one round, in order
 	Instrs  uint64   // of a round
 	Watches []Watch
+	// Below is how far the stack pointer stands, at the head of a block that was seen or imagined, below
+	// where it is in the loop's outermost function.
+	Below map[uint64]uint64
 	// Sleeps says that what a counter ends are only the rounds: the thread then waits in the system,
 	// and goes round again.
 	Sleeps bool
@@ -313,13 +316,27 @@ func (f *Follower) fixed() *Loop {
 		l.Blocks = append(append(l.Blocks, round[i].head.PC), round[i].then...)
 		l.Stops = append(l.Stops, round[i].head.PC)
 	}
-	l.Round = l.Blocks
+	l.Round, l.Below = l.Blocks, below(round)
 	l.Watches = watches(execs, round[0].head.Regs[x86.RSP])
 	if len(l.Watches) == 0 || len(l.Watches) > mostWatches {
 		return nil
 	}
 	f.takesBehind(round, l.Watches)
 	return l
+}
+
+// below is Loop.Below of some steps.
+func below(steps []step) map[uint64]uint64 {
+	out, at := uint64(0), map[uint64]uint64{}
+	for i := range steps {
+		out = max(out, steps[i].head.Regs[x86.RSP])
+	}
+	for i := range steps {
+		if h := &steps[i].head; at[h.PC] == 0 {
+			at[h.PC] = out - h.Regs[x86.RSP]
+		}
+	}
+	return at
 }
 
 // stackReach is how far above the stack pointer a thread's own frames are taken to lie. It only
