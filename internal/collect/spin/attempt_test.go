@@ -79,6 +79,23 @@ func TestTakes(t *testing.T) {
 	}
 }
 
+// Who loads a byte again and again carries nothing on, though the rest of the register is kept, unless
+// that is used.
+func TestBytesCarryNothing(t *testing.T) {
+	for _, c := range []struct {
+		loop, name string
+		want       bool
+	}{
+		{"\x8a\x07\x84\xc0\x75\xfa", "mov al, [rdi]; test al, al; jne", true},
+		{"\x8a\x07\x85\xc0\x75\xfa", "mov al, [rdi]; test eax, eax; jne", false},
+		{"\x8b\x07\x84\xc0\x75\xfa", "mov eax, [rdi]; test al, al; jne", true},
+	} {
+		if l := looks(t, c.loop+"\x0f\x0b", 1); l.Pure != c.want {
+			t.Errorf("%s: carries nothing %v, want %v", c.name, l.Pure, c.want)
+		}
+	}
+}
+
 // looks follows a thread round the loop at the begin of some code, in which it looks at a word that
 // holds a value.
 func looks(t *testing.T, code string, holds byte) *Loop {

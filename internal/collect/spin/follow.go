@@ -1,6 +1,10 @@
 package spin
 
-import "lime/internal/x86"
+import (
+	"slices"
+
+	"lime/internal/x86"
+)
 
 // Code and memory of the program, as a Follower needs them.
 type Program interface {
@@ -311,7 +315,7 @@ func (f *Follower) fixed() *Loop {
 	n := len(f.steps)
 	round := f.steps[n-f.period:]
 	execs := f.execs[round[0].first:round[len(round)-1].last]
-	l := &Loop{Fixed: true, Rounds: Endless, Seen: Endless, Instrs: uint64(len(execs)), Pure: pure(execs, 0, nil)}
+	l := &Loop{Fixed: true, Rounds: Endless, Seen: Endless, Instrs: uint64(len(execs))}
 	for i := range round {
 		l.Blocks = append(append(l.Blocks, round[i].head.PC), round[i].then...)
 		l.Stops = append(l.Stops, round[i].head.PC)
@@ -321,8 +325,21 @@ func (f *Follower) fixed() *Loop {
 	if len(l.Watches) == 0 || len(l.Watches) > mostWatches {
 		return nil
 	}
+	l.Pure = pure(execs, 0, nil) || pure(fromLook(execs, l.Watches), 0, nil)
 	f.takesBehind(round, l.Watches)
 	return l
+}
+
+// fromLook is a round begun where the thread first looks at what may let it go: it may have been found
+// within a pause, whose counter stands on the stack.
+func fromLook(execs []exec, list []Watch) []exec {
+	i := slices.IndexFunc(execs, func(x exec) bool {
+		return x.loads.n > 0 && slices.ContainsFunc(list, func(w Watch) bool { return !w.Stack && w.PC == x.pc })
+	})
+	if i < 0 {
+		return execs
+	}
+	return slices.Concat(execs[i:], execs[:i])
 }
 
 // below is Loop.Below of some steps.
@@ -380,18 +397,25 @@ func watches(execs []exec, sp uint64) (out []Watch) {
 // pure reports whether a round uses nothing that the round before left in registers or on the
 // stack, but for counters.
 func pure(execs []exec, counters x86.RegSet, counts map[place]bool) bool {
-	var written, carried x86.RegSet
+	var written, carried, lows x86.RegSet // lows: of which the lowest byte was written, at least
 	var stored, early []place
 	for i := range execs {
 		x := &execs[i]
-		carried |= x.in.Reads &^ written
+		reads, writes, ofBytes := lowest(x.in)
+		if ofBytes {
+			carried |= reads&^(written|lows) | addressed(x.in)&^written
+		} else {
+			carried, writes = carried|x.in.Reads&^written, x.in.Writes
+		}
 		if x.loads.n > 0 && !counts[x.loads] && !within(x.loads, stored) {
 			early = append(early, x.loads)
 		}
 		if x.in.CondWrite {
 			carried |= x.in.Writes &^ written
 		}
-		written |= x.in.Writes
+		if lows |= writes; !ofBytes || x.in.Reads&x.in.Writes == 0 { // else it keeps the rest of a register
+			written |= writes
+		}
 		if x.changes() {
 			stored = append(stored, x.stores)
 		}
@@ -403,7 +427,7 @@ func pure(execs []exec, counters x86.RegSet, counts map[place]bool) bool {
 			}
 		}
 	}
-	return carried&written&^counters&^(1<<x86.RSP) == 0
+	return carried&lows&^counters&^(1<<x86.RSP) == 0
 }
 
 func within(p place, list []place) bool {
