@@ -298,6 +298,7 @@ func TestLocksOfTheProgramsOwnAreLocks(t *testing.T) {
 		{but(spinLocks, "200 pauses"), "#include <stdatomic.h>", ".c", "clang -O0"},
 		{yieldLocks, "", ".c", "gcc -O2"},
 		{yieldLocks, "", ".c", "gcc -O0"},
+		{yieldLocks, "", ".c", "clang -O0"},
 		{yieldLocks, "", ".c", "clang -O2"},
 		{cxxLocks, "#include <atomic>", ".cc", "g++ -std=c++20 -O2"},
 	} {

@@ -66,7 +66,7 @@ type counting struct {
 	affine   x86.RegSet      // of these: a counter plus something that stays
 	loaded   x86.RegSet      // registers that hold something computed from memory that the loop does not change
 	dirty    map[place]bool  // places of the stack that hold something tainted
-	fresh    map[place]bool  // places to which the round under way has stored
+	fresh    map[place]bool  // places to which the round under way has stored: whether something loaded
 	affineAt map[place]bool
 	flags    inputs
 	tests    map[node]*branch
@@ -248,7 +248,7 @@ func (c *counting) instruction(x *exec, s *step) bool {
 	} else if x.stores.n > 0 {
 		delete(c.dirty, x.stores)
 	}
-	c.refresh(x)
+	c.refresh(x, from.loaded)
 	c.tainted &^= in.Writes
 	c.affine &^= in.Writes
 	c.loaded &^= in.Writes
@@ -271,8 +271,8 @@ func (c *counting) instruction(x *exec, s *step) bool {
 	return true
 }
 
-// refresh notes what an instruction stores to.
-func (c *counting) refresh(x *exec) {
+// refresh notes what an instruction stores to, and whether it is computed from loaded.
+func (c *counting) refresh(x *exec, loaded bool) {
 	if x.stores.n == 0 {
 		return
 	}
@@ -280,7 +280,7 @@ func (c *counting) refresh(x *exec) {
 		return p.addr < x.stores.addr+uint64(x.stores.n) && x.stores.addr < p.addr+uint64(p.n)
 	})
 	if !x.tries {
-		c.fresh[x.stores] = true
+		c.fresh[x.stores] = loaded
 	}
 }
 
@@ -301,11 +301,13 @@ func (c *counting) inputs(x *exec) (from inputs) {
 	from.affine = reads&c.tainted&^c.affine == 0
 	from.loaded = reads&c.loaded != 0
 	if x.loads.n > 0 {
+		stored, known := c.fresh[x.loads]
 		switch a := (access{x.pc, x.loads}); {
 		case c.dirty[x.loads]:
 			n++
 			from.affine = from.affine && c.affineAt[x.loads]
-		case c.fresh[x.loads]: // what has been stored there is known
+		case known: // what has been stored there
+			from.loaded = from.loaded || stored
 		case c.varies[a]:
 			n++
 		case !c.writes(x.loads):
