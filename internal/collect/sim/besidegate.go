@@ -18,6 +18,7 @@ type turns struct {
 	in, out map[*thread]int
 	exact   map[*thread]bool // who is known to have been counted each time; see comesOut
 	held    int              // how often the last one was kept outside, and nobody came out
+	last    map[*thread]bool // who that was
 	tries   int              // the same, though perhaps nobody could
 }
 
@@ -35,7 +36,7 @@ const (
 // goesIn notes that t goes into a function, which is found to be a barrier now if it is: t is the
 // first to come for the next time.
 func (b *beside) goesIn(g *candidate, t *thread) {
-	if x := &g.turns; x.held >= candidateHolds && g.someIdle() && x.all(t, x.in[t]) {
+	if x := &g.turns; x.proved() && g.someIdle() && x.all(t, x.in[t]) {
 		g.state = candidateKnown
 		for o := range x.in {
 			g.party[o] = true
@@ -86,9 +87,17 @@ func (b *beside) holds(g *candidate, t *thread) {
 		}
 		if !idle {
 			x.held++
+			x.last[t] = true
 			return
 		}
 	}
+}
+
+// proved reports whether the trials suffice. Where threads go on in turn, the first of them can be kept
+// outside as often as one likes, and nobody comes out: one and the same thread has to be the last more
+// often.
+func (x *turns) proved() bool {
+	return x.held >= candidateHolds && len(x.last) > 1 || x.held >= 2*candidateHolds
 }
 
 // tried is where a thread stood when a trial began.
@@ -141,7 +150,7 @@ func (b *beside) comesOut(g *candidate, t *thread) {
 
 // newTurns begins to count; some are known to be outside.
 func newTurns(outside map[*thread]bool) turns {
-	return turns{in: map[*thread]int{}, out: map[*thread]int{}, exact: outside}
+	return turns{in: map[*thread]int{}, out: map[*thread]int{}, exact: outside, last: map[*thread]bool{}}
 }
 
 // comesOut counts that t comes out, while some are inside; false if somebody has not gone in as

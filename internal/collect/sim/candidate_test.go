@@ -77,3 +77,23 @@ func TestARoundIsNoCall(t *testing.T) {
 		t.Error("threads are stopped at each round of a loop that waits")
 	}
 }
+
+// Trials in which the same thread was last each time prove less than those in which another one was.
+func TestWhatTrialsProve(t *testing.T) {
+	a, b := &thread{}, &thread{}
+	for _, c := range []struct {
+		last []*thread
+		want bool
+	}{
+		{nil, false}, {[]*thread{a}, false}, {[]*thread{a, a}, false}, {[]*thread{a, b}, true}, {[]*thread{a, a, b}, true},
+		{[]*thread{a, a, a}, false}, {[]*thread{a, a, a, a}, true},
+	} {
+		x := newTurns(nil)
+		for _, o := range c.last {
+			x.held, x.last[o] = x.held+1, true
+		}
+		if x.proved() != c.want {
+			t.Errorf("%d trials by %d threads prove it: %t", x.held, len(x.last), !c.want)
+		}
+	}
+}
