@@ -100,6 +100,11 @@ func Locking(symbol string) bool {
 		func(s string) bool { return strings.Contains(symbol, s) })
 }
 
+// LibraryLock reports whether a function, by its symbol, sleeps until a lock of the C library's own is
+// free, as of the allocator's arenas and of streams, and for nothing else (nptl/lowlevellock.c of
+// glibc).
+func LibraryLock(symbol string) bool { return strings.HasPrefix(symbol, "__lll_lock_wait") }
+
 // FutexCall reports whether a function, by its symbol, merely makes the system call futex(2) for
 // those that call it (library/std/src/sys of Rust), which alone know what for.
 func FutexCall(symbol string) bool {

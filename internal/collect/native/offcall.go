@@ -86,6 +86,9 @@ func (s *sampler) waitsFor() known.WaitsFor {
 		if what := p.fn.waits(); what != known.Nothing {
 			return what
 		}
+		if known.LibraryLock(p.fn.name) {
+			return known.ForLock
+		}
 	}
 	return known.Nothing
 }
