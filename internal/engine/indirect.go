@@ -79,7 +79,7 @@ func (e *Engine) siteTable() uint64 { return e.cache.table(siteSlots, 0) }
 // loadTarget puts the target of an indirect branch into RAX; RAX and RCX are free.
 func (t *translation) loadTarget(in *x86.Inst, next uint64) {
 	if !in.HasMem {
-		r := x86.Reg(in.ModRM&7 | in.Rex&1<<3)
+		r := in.RMField()
 		if r != x86.RAX {
 			t.a.Mov(x86.RAX, r)
 		}

@@ -213,7 +213,7 @@ func (t *regionEmit) goThere(k int, in *x86.Inst, own, there *arc, next int) {
 	m := enc.Mem{Base: in.Mem.Base, Index: in.Mem.Index, Scale: in.Mem.Scale, Disp: in.Mem.Disp}
 	switch {
 	case !in.HasMem:
-		a.Mov(x86.RCX, x86.Reg(in.ModRM&7|in.Rex&1<<3))
+		a.Mov(x86.RCX, in.RMField())
 	case m.Base == x86.RIP:
 		a.MovImm(x86.RCX, behind+uint64(int64(m.Disp)))
 		a.Load(x86.RCX, enc.At(x86.RCX, 0))

@@ -448,7 +448,7 @@ func (t *translation) segBase(in *x86.Inst, code []byte) {
 	if op&1 == 1 {
 		m = gs(cpu.OffGSBase)
 	}
-	r := x86.Reg(in.ModRM&7 | in.Rex&1<<3)
+	r := in.RMField()
 	wide := in.Rex&8 != 0
 	hi := m
 	hi.Disp += 4

@@ -177,5 +177,15 @@ type Inst struct {
 // EndsBlock reports whether a basic block ends after the instruction.
 func (i *Inst) EndsBlock() bool { return i.Branch != BranchNone }
 
+// RegField is the general-purpose register that the middle of ModRM names, where that is no part of the
+// opcode (Intel SDM vol. 2, 2.1.5 and 2.2.1.2).
+func (i *Inst) RegField() Reg { return Reg(i.ModRM>>3&7 | i.Rex>>2&1<<3) }
+
+// RMField is the one that ModRM names in place of a memory operand.
+func (i *Inst) RMField() Reg { return Reg(i.ModRM&7 | i.Rex&1<<3) }
+
+// Digit is the middle of ModRM where it is a part of the opcode (/digit in the manual).
+func (i *Inst) Digit() uint8 { return i.ModRM >> 3 & 7 }
+
 // Target returns the address of a direct branch whose instruction starts at pc.
 func (i *Inst) Target(pc uint64) uint64 { return pc + uint64(i.Len) + uint64(i.Rel) }

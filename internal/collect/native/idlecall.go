@@ -39,7 +39,7 @@ func (j *loopJudge) target(b *block) *block {
 		return b
 	}
 	known := *b
-	known.slot = k.From(j.blocks[i], x86.Reg(in.ModRM&7|in.Rex&1<<3))
+	known.slot = k.From(j.blocks[i], in.RMField())
 	return &known
 }
 

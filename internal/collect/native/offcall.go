@@ -234,7 +234,7 @@ func numberBefore(text []byte) int {
 // Where the C library reads a word of the thread's that says whether there are others (fs:0x18),
 // the branch behind it makes sure that it is nil.
 func source(in *x86.Inst) (n int, from x86.Reg) {
-	reg, rm := x86.Reg(in.ModRM>>3&7|in.Rex<<1&8), x86.Reg(in.ModRM&7|in.Rex<<3&8)
+	reg, rm := in.RegField(), in.RMField()
 	if in.Map != 0 || in.Enc != x86.Legacy {
 		return unknownCall, x86.NoReg
 	}

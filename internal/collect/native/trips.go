@@ -133,7 +133,7 @@ func (l *loads) follow(in *x86.Inst) {
 		}
 	}
 	if in.Opcode == 0x8b && in.Map == 0 && in.Enc == x86.Legacy && in.HasMem && !in.OpSize16 { // mov r, m
-		l[regField(in)] = rm(in)
+		l[in.RegField()] = rm(in)
 	}
 }
 
@@ -144,22 +144,8 @@ func (l *loads) origin(o operand) operand {
 	return o
 }
 
-// regField is the register that the middle of ModRM names.
-func regField(in *x86.Inst) x86.Reg {
-	reg := x86.Reg(in.ModRM >> 3 & 7)
-	if in.Rex&rexR != 0 {
-		reg |= 8
-	}
-	return reg
-}
-
-// Bits of a REX prefix.
-const (
-	rexB = 1
-	rexX = 2
-	rexR = 4
-	rexW = 8
-)
+// rexW is the bit of a REX prefix for operands of 64 bits.
+const rexW = 8
 
 // read takes the operands of cmp, and of sub, add, dec and inc, whose result is compared with 0
 // (Intel SDM vol. 2, opcode map).
@@ -167,8 +153,8 @@ func (t *loopTest) read(in *x86.Inst) bool {
 	if in.Len == 0 || in.Map != 0 || in.Enc != x86.Legacy || in.Lock {
 		return false
 	}
-	digit := in.ModRM >> 3 & 7
-	reg := regField(in)
+	digit := in.Digit()
+	reg := in.RegField()
 	t.size = 4
 	switch {
 	case in.Rex&rexW != 0:
@@ -197,11 +183,7 @@ func (t *loopTest) read(in *x86.Inst) bool {
 // rm is the operand that ModRM names.
 func rm(in *x86.Inst) operand {
 	if !in.HasMem {
-		reg := x86.Reg(in.ModRM & 7)
-		if in.Rex&rexB != 0 {
-			reg |= 8
-		}
-		return operand{kind: operandReg, reg: reg}
+		return operand{kind: operandReg, reg: in.RMField()}
 	}
 	m := &in.Mem
 	if m.Base > x86.R15 || m.Seg != 0 || m.Addr32 || m.VSIB { // static data are not in the sample

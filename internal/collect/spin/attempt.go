@@ -77,7 +77,7 @@ func (y *way) tries(in *x86.Inst, pc uint64) attempt {
 	if in.Name == "bts" {
 		a.sets = 1 << (uint64(in.Imm) & (8*uint64(wide(in)) - 1))
 	} else {
-		a.sets = y.ofReg(in, regField(in), (&operands{in: in}).size())
+		a.sets = y.ofReg(in, in.RegField(), (&operands{in: in}).size())
 	}
 	return a
 }
@@ -129,22 +129,22 @@ func (y *way) sets(x *exec) {
 	case row == 0xc6 || row == 0xc7:
 		y.leavesRM(x, immediate, n)
 	case row == 0x88 || row == 0x89:
-		y.leavesRM(x, y.ofReg(in, regField(in), n), n)
+		y.leavesRM(x, y.ofReg(in, in.RegField(), n), n)
 	case row == 0x8a || row == 0x8b:
-		y.leaves(x, regField(in), y.ofRM(x, n), n)
+		y.leaves(x, in.RegField(), y.ofRM(x, n), n)
 	case row == 0x1b6 || row == 0x1b7: // movzx
-		y.leaves(x, regField(in), y.ofRM(x, uint8(1+row&1)), wide(in))
+		y.leaves(x, in.RegField(), y.ofRM(x, uint8(1+row&1)), wide(in))
 	case row == 0x08 || row == 0x09:
-		y.leavesRM(x, y.ofRM(x, n)|y.ofReg(in, regField(in), n), n)
+		y.leavesRM(x, y.ofRM(x, n)|y.ofReg(in, in.RegField(), n), n)
 	case row == 0x0a || row == 0x0b:
-		y.leaves(x, regField(in), y.ofRM(x, n)|y.ofReg(in, regField(in), n), n)
+		y.leaves(x, in.RegField(), y.ofRM(x, n)|y.ofReg(in, in.RegField(), n), n)
 	case row == 0x0c || row == 0x0d:
 		y.leaves(x, x86.RAX, y.ones[x86.RAX]|immediate, n)
-	case (row == 0x80 || row == 0x81 || row == 0x83) && in.ModRM>>3&7 == 1: // or
+	case (row == 0x80 || row == 0x81 || row == 0x83) && in.Digit() == 1: // or
 		y.leavesRM(x, y.ofRM(x, n)|immediate, n)
 	case row == 0x24 || row == 0x25: // and
 		y.leaves(x, x86.RAX, y.ones[x86.RAX]&immediate, n)
-	case (row == 0x80 || row == 0x81 || row == 0x83) && in.ModRM>>3&7 == 4: // and
+	case (row == 0x80 || row == 0x81 || row == 0x83) && in.Digit() == 4: // and
 		y.leavesRM(x, y.ofRM(x, n)&immediate, n)
 	case row >= 0x50 && row < 0x58:
 		y.keeps(x, y.ones[x86.Reg(in.Opcode&7|in.Rex&1<<3)])
@@ -180,7 +180,7 @@ func (y *way) ofRM(x *exec, n uint8) uint64 {
 	if x.in.HasMem {
 		return low(y.ofPlace(x.loads), n)
 	}
-	return y.ofReg(x.in, rmField(x.in), n)
+	return y.ofReg(x.in, x.in.RMField(), n)
 }
 
 // ofPlace is the same of a place.
@@ -215,7 +215,7 @@ func (y *way) leavesRM(x *exec, bits uint64, n uint8) {
 		y.keeps(x, low(bits, n))
 		return
 	}
-	y.leaves(x, rmField(x.in), bits, n)
+	y.leaves(x, x.in.RMField(), bits, n)
 }
 
 // keeps is the same of a place.

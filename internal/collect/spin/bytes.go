@@ -9,12 +9,12 @@ import "lime/internal/x86"
 func lowest(in *x86.Inst) (reads, writes x86.RegSet, ok bool) {
 	var reg, rm x86.RegSet
 	row, acc := opOf(in), x86.RegSet(0).With(x86.RAX)
-	if in.SSE || in.AVX || in.OpSize16 || high(in, regField(in), 1) || !in.HasMem && high(in, rmField(in), 1) {
+	if in.SSE || in.AVX || in.OpSize16 || high(in, in.RegField(), 1) || !in.HasMem && high(in, in.RMField(), 1) {
 		return 0, 0, false
 	}
-	reg = reg.With(regField(in))
+	reg = reg.With(in.RegField())
 	if !in.HasMem {
-		rm = rm.With(rmField(in))
+		rm = rm.With(in.RMField())
 	}
 	switch {
 	case row == 0x88:
@@ -27,7 +27,7 @@ func lowest(in *x86.Inst) (reads, writes x86.RegSet, ok bool) {
 		return reg | rm, rm, true
 	case row == 0x22 || row == 0x0a || row == 0x32:
 		return reg | rm, reg, true
-	case row == 0x80, row == 0xf6 && in.ModRM>>3&7 == 0: // with an immediate
+	case row == 0x80, row == 0xf6 && in.Digit() == 0: // with an immediate
 		return rm, rm, true
 	case row == 0x24 || row == 0x0c || row == 0x34:
 		return acc, acc, true

@@ -326,7 +326,7 @@ func (c *counting) inputs(x *exec) (from inputs) {
 func (c *counting) addressOnly(in *x86.Inst) (s x86.RegSet) {
 	s = s.With(in.Mem.Base).With(in.Mem.Index)
 	if in.HasModRM {
-		s &^= 1 << regField(in)
+		s &^= 1 << in.RegField()
 	}
 	return s
 }

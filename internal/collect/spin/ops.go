@@ -106,10 +106,6 @@ func (o *operands) size() uint8 {
 	return 4
 }
 
-// regField and rmField are the registers that ModRM names.
-func regField(in *x86.Inst) x86.Reg { return x86.Reg(in.ModRM>>3&7 | in.Rex>>2&1<<3) }
-func rmField(in *x86.Inst) x86.Reg  { return x86.Reg(in.ModRM&7 | in.Rex&1<<3) }
-
 // high reports whether a byte operand is ah, ch, dh or bh.
 func high(in *x86.Inst, r x86.Reg, size uint8) bool {
 	return size == 1 && in.Rex == 0 && r >= 4 && r < 8
@@ -134,7 +130,7 @@ func (o *operands) rm(size uint8) (uint64, bool) {
 	if o.in.HasMem {
 		return low(o.x.loaded, size), o.x.loads.n > 0 && !o.x.secret
 	}
-	return o.get(rmField(o.in), size)
+	return o.get(o.in.RMField(), size)
 }
 
 // put leaves a value in a register: four bytes clear the upper half, fewer leave the rest as it
@@ -157,7 +153,7 @@ func (o *operands) putRM(v uint64, size uint8, known bool) result {
 	if o.in.HasMem {
 		return result{stored: low(v, size), storeKnown: known}
 	}
-	return o.put(rmField(o.in), v, size, known)
+	return o.put(o.in.RMField(), v, size, known)
 }
 
 // flags notes what the flags were computed from: as cmp does from a and b.
@@ -202,7 +198,7 @@ func (f alu) compute(o *operands, a, b uint64, size uint8, known bool) uint64 {
 func (f alu) toRM(o *operands) result {
 	n := o.size()
 	a, ok := o.rm(n)
-	b, ok2 := o.get(regField(o.in), n)
+	b, ok2 := o.get(o.in.RegField(), n)
 	if f.clears(o) {
 		a, b, ok, ok2 = 0, 0, true, true
 	}
@@ -217,13 +213,13 @@ func (f alu) toRM(o *operands) result {
 func (f alu) clears(o *operands) bool { return clears(o.in) }
 
 func clears(in *x86.Inst) bool {
-	return (in.Name == "xor" || in.Name == "sub") && in.HasModRM && !in.HasMem && regField(in) == rmField(in) &&
+	return (in.Name == "xor" || in.Name == "sub") && in.HasModRM && !in.HasMem && in.RegField() == in.RMField() &&
 		(in.Opcode|3 == 0x33 || in.Opcode|3 == 0x2b)
 }
 
 func (f alu) toReg(o *operands) result {
 	n := o.size()
-	a, ok := o.get(regField(o.in), n)
+	a, ok := o.get(o.in.RegField(), n)
 	b, ok2 := o.rm(n)
 	if f.clears(o) {
 		a, b, ok, ok2 = 0, 0, true, true
@@ -232,7 +228,7 @@ func (f alu) toReg(o *operands) result {
 	if !f.keeps {
 		return result{}
 	}
-	return o.put(regField(o.in), v, n, ok && ok2)
+	return o.put(o.in.RegField(), v, n, ok && ok2)
 }
 
 func (f alu) toA(o *operands) result {
@@ -257,7 +253,7 @@ func (f alu) immediate(o *operands, b uint64) result {
 }
 
 func group1(o *operands) result {
-	switch o.in.ModRM >> 3 & 7 {
+	switch o.in.Digit() {
 	case 0:
 		return add.immediate(o, uint64(o.in.Imm))
 	case 1:
@@ -277,7 +273,7 @@ func group1(o *operands) result {
 func group3(o *operands) result {
 	n := o.size()
 	a, ok := o.rm(n)
-	switch o.in.ModRM >> 3 & 7 {
+	switch o.in.Digit() {
 	case 0, 1:
 		return test.immediate(o, uint64(o.in.Imm))
 	case 2:
@@ -292,7 +288,7 @@ func group3(o *operands) result {
 func group45(o *operands) result {
 	n := o.size()
 	a, ok := o.rm(n)
-	switch o.in.ModRM >> 3 & 7 {
+	switch o.in.Digit() {
 	case 0:
 		v := add.compute(o, a, 1, n, ok)
 		return o.putRM(v, n, ok)
@@ -319,7 +315,7 @@ func shift(o *operands) result {
 			by = uint(o.in.Imm) & 63
 		}
 	}
-	switch o.in.ModRM >> 3 & 7 {
+	switch o.in.Digit() {
 	case 4:
 		return o.putRM(a<<by, n, ok)
 	case 5:
@@ -338,14 +334,14 @@ func signed(v uint64, size uint8) int64 {
 
 func storeReg(o *operands) result {
 	n := o.size()
-	v, ok := o.get(regField(o.in), n)
+	v, ok := o.get(o.in.RegField(), n)
 	return o.putRM(v, n, ok)
 }
 
 func loadReg(o *operands) result {
 	n := o.size()
 	v, ok := o.rm(n)
-	return o.put(regField(o.in), v, n, ok)
+	return o.put(o.in.RegField(), v, n, ok)
 }
 
 func storeImm(o *operands) result { return o.putRM(uint64(o.in.Imm), o.size(), true) }
@@ -368,7 +364,7 @@ func lea(o *operands) result {
 	if o.in.Mem.Seg != 0 {
 		ok = false
 	}
-	return o.put(regField(o.in), v, o.size(), ok)
+	return o.put(o.in.RegField(), v, o.size(), ok)
 }
 
 func movsxd(o *operands) result {
@@ -377,7 +373,7 @@ func movsxd(o *operands) result {
 	if o.in.Rex&8 != 0 {
 		n = 8
 	}
-	return o.put(regField(o.in), uint64(int64(int32(v))), n, ok)
+	return o.put(o.in.RegField(), uint64(int64(int32(v))), n, ok)
 }
 
 // widen is cbw, cwde and cdqe.
@@ -405,7 +401,7 @@ func extend(o *operands) result {
 	} else if o.in.OpSize16 {
 		n = 2
 	}
-	return o.put(regField(o.in), v, n, ok)
+	return o.put(o.in.RegField(), v, n, ok)
 }
 
 func exchange(o *operands) result {
@@ -413,8 +409,8 @@ func exchange(o *operands) result {
 		return result{}
 	}
 	n := o.size()
-	v, ok := o.get(regField(o.in), n)
-	r := o.put(regField(o.in), o.x.loaded, n, !o.x.secret)
+	v, ok := o.get(o.in.RegField(), n)
+	r := o.put(o.in.RegField(), o.x.loaded, n, !o.x.secret)
 	r.stored, r.storeKnown = v, ok
 	return r
 }
@@ -425,8 +421,8 @@ func exchangeAdd(o *operands) result {
 		return result{}
 	}
 	n := o.size()
-	v, ok := o.get(regField(o.in), n)
-	r := o.put(regField(o.in), o.x.loaded, n, !o.x.secret)
+	v, ok := o.get(o.in.RegField(), n)
+	r := o.put(o.in.RegField(), o.x.loaded, n, !o.x.secret)
 	r.stored, r.storeKnown = low(v+o.x.loaded, n), ok && !o.x.secret
 	return r
 }
@@ -445,7 +441,7 @@ func compareExchange(o *operands) result {
 		r.stored, r.storeKnown = found, true
 		return r
 	}
-	v, ok := o.get(regField(o.in), n)
+	v, ok := o.get(o.in.RegField(), n)
 	return result{dst: x86.RAX, value: o.w.regs[x86.RAX], known: true, stored: v, storeKnown: ok}
 }
 
@@ -477,11 +473,11 @@ func moveIf(o *operands) result {
 		n = 2
 	}
 	is, known := o.holds()
-	v, ok := o.get(regField(o.in), n)
+	v, ok := o.get(o.in.RegField(), n)
 	if is {
 		v, ok = o.rm(n)
 	}
-	return o.put(regField(o.in), v, n, known && ok)
+	return o.put(o.in.RegField(), v, n, known && ok)
 }
 
 func push(o *operands) result {

@@ -233,7 +233,7 @@ func (w *walker) onlyLooks(in *x86.Inst) bool {
 		return false
 	}
 	was, ok := w.reg(x86.RAX)
-	will, ok2 := w.reg(regField(in))
+	will, ok2 := w.reg(in.RegField())
 	return !ok || !ok2 || was == will
 }
 
@@ -241,7 +241,7 @@ func (w *walker) onlyLooks(in *x86.Inst) bool {
 // takes an item from where another one has put it, or a word for what another one has stored there.
 func (w *walker) clearsWord(in *x86.Inst) bool {
 	o := operands{w: w, in: in}
-	will, ok := o.get(regField(in), o.size())
+	will, ok := o.get(in.RegField(), o.size())
 	if in.Name == "bts" || !ok {
 		return false
 	}
@@ -281,7 +281,7 @@ func (w *walker) destination(in *x86.Inst) (uint64, bool) {
 	if in.Branch == x86.BranchSyscall {
 		return w.reg(x86.RAX)
 	}
-	return w.reg(rmField(in))
+	return w.reg(in.RMField())
 }
 
 // leads is where an instruction leads that neither decides nor calls the system; to is where its

@@ -84,12 +84,11 @@ func (o *operation) wide() int {
 	return 4
 }
 
-// field and rmField are the registers that ModRM names; the second halves of the first four
-// registers are not followed.
-func (o *operation) field() x86.Reg   { return x86.Reg(o.in.ModRM>>3&7 | o.in.Rex>>2&1<<3) }
-func (o *operation) rmField() x86.Reg { return x86.Reg(o.in.ModRM&7 | o.in.Rex&1<<3) }
-func (o *operation) coded() x86.Reg   { return x86.Reg(o.in.Opcode&7 | o.in.Rex&1<<3) }
+// coded is the register that the opcode names.
+func (o *operation) coded() x86.Reg { return x86.Reg(o.in.Opcode&7 | o.in.Rex&1<<3) }
 
+// high reports whether an operand is the second byte of one of the first four registers: these are not
+// followed.
 func (o *operation) high(r x86.Reg, size int) bool {
 	return size == 1 && o.in.Rex == 0 && r >= 4 && r < 8
 }
@@ -111,14 +110,14 @@ func (o *operation) rm(size int) value {
 	if o.in.HasMem {
 		return o.load(o.address(&o.in.Mem, o.next), size)
 	}
-	return o.get(o.rmField(), size)
+	return o.get(o.in.RMField(), size)
 }
 
 func (o *operation) setRM(v value, size int) {
 	if o.in.HasMem {
 		o.store(o.address(&o.in.Mem, o.next), size, v)
 	} else {
-		o.set(o.rmField(), v, size)
+		o.set(o.in.RMField(), v, size)
 	}
 }
 
@@ -181,16 +180,16 @@ func (o *operation) arithmetic() bool {
 	size, row := o.size(), o.in.Opcode>>3
 	switch o.in.Opcode & 7 {
 	case 0, 1:
-		a, b := o.rm(size), o.get(o.field(), size)
-		if !o.in.HasMem && o.field() == o.rmField() && (row == 5 || row == 6) { // it clears the register
+		a, b := o.rm(size), o.get(o.in.RegField(), size)
+		if !o.in.HasMem && o.in.RegField() == o.in.RMField() && (row == 5 || row == 6) { // it clears the register
 			a, b = known(0), known(0)
 		}
 		if v, leaves := o.compute(row, a, b, size); leaves {
 			o.setRM(v, size)
 		}
 	case 2, 3:
-		if v, leaves := o.compute(row, o.get(o.field(), size), o.rm(size), size); leaves {
-			o.set(o.field(), v, size)
+		if v, leaves := o.compute(row, o.get(o.in.RegField(), size), o.rm(size), size); leaves {
+			o.set(o.in.RegField(), v, size)
 		}
 	default:
 		if v, leaves := o.compute(row, o.get(x86.RAX, size), known(uint64(o.in.Imm)), size); leaves {
@@ -223,7 +222,7 @@ func (o *operation) short() bool {
 	imm := known(uint64(o.in.Imm))
 	switch op := o.in.Opcode; op {
 	case 0x63: // movsxd
-		o.set(o.field(), o.rm(4).signed(4), o.wide())
+		o.set(o.in.RegField(), o.rm(4).signed(4), o.wide())
 	case 0x68, 0x6a:
 		o.push(imm)
 	case 0x69, 0x6b:
@@ -235,17 +234,17 @@ func (o *operation) short() bool {
 			o.setRM(v, size)
 		}
 	case 0x84, 0x85:
-		o.compute(4, o.rm(o.size()), o.get(o.field(), o.size()), o.size())
+		o.compute(4, o.rm(o.size()), o.get(o.in.RegField(), o.size()), o.size())
 	case 0xa8, 0xa9:
 		o.compute(4, o.get(x86.RAX, o.size()), imm, o.size())
 	case 0x88, 0x89:
-		o.setRM(o.get(o.field(), o.size()), o.size())
+		o.setRM(o.get(o.in.RegField(), o.size()), o.size())
 	case 0x8a, 0x8b:
-		o.set(o.field(), o.rm(o.size()), o.size())
+		o.set(o.in.RegField(), o.rm(o.size()), o.size())
 	case 0x8d:
 		mem := o.in.Mem
 		mem.Seg = 0
-		o.set(o.field(), o.address(&mem, o.next), o.wide())
+		o.set(o.in.RegField(), o.address(&mem, o.next), o.wide())
 	case 0x90:
 		return o.in.Rex&1 == 0
 	case 0x98:
@@ -285,7 +284,7 @@ func (o *operation) movImmediate(imm value) bool {
 func (o *operation) group3(imm value) bool {
 	size := o.size()
 	a := o.rm(size)
-	switch o.in.ModRM >> 3 & 7 {
+	switch o.in.Digit() {
 	case 0, 1:
 		o.compute(4, a, imm, size)
 	case 2:
@@ -302,7 +301,7 @@ func (o *operation) group3(imm value) bool {
 func (o *operation) step1() bool {
 	size, carry := o.size(), o.flags
 	var v value
-	switch o.in.ModRM >> 3 & 7 {
+	switch o.in.Digit() {
 	case 0:
 		v = o.sum(o.rm(size), known(1), size, 0)
 	case 1:
@@ -326,7 +325,7 @@ func (o *operation) shift(by value) bool {
 		n = by.v & 63
 	}
 	var v, out uint64 // out: the last bit that falls out
-	switch o.in.ModRM >> 3 & 7 {
+	switch o.in.Digit() {
 	case 4:
 		v, out = a.v<<n, a.v<<n>>(8*size)
 		if size == 8 {
@@ -349,7 +348,7 @@ func (o *operation) shift(by value) bool {
 
 // multiply is imul with two or three operands. Its flags are not followed.
 func (o *operation) multiply(a, b value) {
-	o.set(o.field(), value{a.v * b.v, a.ok && b.ok}, o.wide())
+	o.set(o.in.RegField(), value{a.v * b.v, a.ok && b.ok}, o.wide())
 	o.flags = value{}
 }
 
@@ -359,21 +358,21 @@ func (o *operation) long() bool {
 	switch op := o.in.Opcode; {
 	case op >= 0x40 && op < 0x50: // cmov
 		yes, ok := o.holds(op & 15)
-		v := o.get(o.field(), size)
+		v := o.get(o.in.RegField(), size)
 		if yes {
 			v = o.rm(size)
 		}
 		v.ok = v.ok && ok
-		o.set(o.field(), v, size)
+		o.set(o.in.RegField(), v, size)
 	case op >= 0x90 && op < 0xa0: // setcc
 		yes, ok := o.holds(op & 15)
 		o.setRM(value{uint64(one(yes)), ok}, 1)
 	case op == 0xaf:
-		o.multiply(o.get(o.field(), size).signed(size), o.rm(size).signed(size))
+		o.multiply(o.get(o.in.RegField(), size).signed(size), o.rm(size).signed(size))
 	case op == 0xb6 || op == 0xb7:
-		o.set(o.field(), o.rm(1+int(op&1)), size)
+		o.set(o.in.RegField(), o.rm(1+int(op&1)), size)
 	case op == 0xbe || op == 0xbf:
-		o.set(o.field(), o.rm(1+int(op&1)).signed(1+int(op&1)), size)
+		o.set(o.in.RegField(), o.rm(1+int(op&1)).signed(1+int(op&1)), size)
 	case op == 0x1f || op == 0x1e: // nop
 		return o.in.Writes == 0
 	default:
