@@ -6,10 +6,10 @@ package busywait
 import "lime/internal/x86"
 
 // Constants is what is known of the general registers somewhere in a function.
-type Constants [16]word
+type Constants [16]held
 
-// word is what is known of a register.
-type word struct {
+// held is what is known of a register.
+type held struct {
 	known knowledge
 	from  uint64 // where it was loaded from, in the image, as the addresses of functions are
 }
@@ -75,8 +75,8 @@ func pads(insts []x86.Inst) bool {
 
 func (k *Constants) join(o *Constants) (changed bool) {
 	for r := range k {
-		if k[r] != o[r] && k[r] != (word{}) {
-			k[r], changed = word{}, true
+		if k[r] != o[r] && k[r] != (held{}) {
+			k[r], changed = held{}, true
 		}
 	}
 	return changed
@@ -96,18 +96,18 @@ func (k *Constants) step(in *x86.Inst, next uint64) {
 	if in.Branch != x86.BranchNone {
 		for r := range k {
 			if in.Branch != x86.BranchCond && in.Branch != x86.BranchJump && kept>>r&1 == 0 {
-				k[r] = word{}
+				k[r] = held{}
 			}
 		}
 		return
 	}
-	v := word{known: immediate(in)}
+	v := held{known: immediate(in)}
 	if moved := in.Map == 0 && in.Enc == x86.Legacy && !in.OpSize16; clears(in) {
 		v.known = zero
 	} else if moved && in.Opcode == 0x89 && !in.HasMem {
-		v = k[regField(in)]
+		v = k[in.RegField()]
 	} else if moved && in.Opcode == 0x8b && !in.HasMem {
-		v = k[rmField(in)]
+		v = k[in.RMField()]
 	} else if moved && in.Opcode == 0x8b && in.Mem.Base == x86.RIP {
 		v.from = next + uint64(int64(in.Mem.Disp))
 	}

@@ -29,6 +29,10 @@
 // An atomic instruction that puts the same into a word each time round (xchg, cmpxchg, bts) leaves
 // the word as it is where it fails. Such a loop waits too, and for a lock (Verdict.Takes), unless
 // what it puts there is zero or what it expects there is not: who swaps zero in takes out what
-// somebody has made. A cmpxchg that expects what was loaded before fails only if others get on, so
-// there has to be a way round without it.
+// somebody has made. A cmpxchg that expects what was loaded before fails only if others get on, and so
+// does an attempt at a word that was found to be zero on the way there (words.go): there has to be a way
+// round without it.
+//
+// What is taken for granted is that nobody else changes a slot of the frame to which the loop stores,
+// and that the loop reads it as what it is: compilers keep there what they have no register for.
 package busywait

@@ -25,22 +25,16 @@ func Allowed(in *x86.Inst) bool {
 
 func stores(in *x86.Inst) bool { return in.HasMem && in.Mem.Write && in.Mem.Bytes > 0 }
 
-func digit(in *x86.Inst) uint8 { return in.ModRM >> 3 & 7 }
-
-func regField(in *x86.Inst) x86.Reg { return x86.Reg(in.ModRM>>3&7 | in.Rex>>2&1<<3) }
-
-func rmField(in *x86.Inst) x86.Reg { return x86.Reg(in.ModRM&7 | in.Rex&1<<3) }
-
 // clears reports whether an instruction makes its destination zero: xor r, r and sub r, r.
 func clears(in *x86.Inst) bool {
-	return in.Map == 0 && in.Enc == x86.Legacy && !in.HasMem && regField(in) == rmField(in) &&
+	return in.Map == 0 && in.Enc == x86.Legacy && !in.HasMem && in.RegField() == in.RMField() &&
 		(in.Opcode == 0x31 || in.Opcode == 0x33 || in.Opcode == 0x29 || in.Opcode == 0x2b) && !in.OpSize16
 }
 
 // moves reports whether an instruction leaves a value as it is: mov and, of the lower part, the
 // extensions; the same again changes nothing.
 func moves(in *x86.Inst) bool {
-	if in.Enc != x86.Legacy || in.CondWrite {
+	if in.Enc != x86.Legacy || in.CondWrite || in.OpSize16 {
 		return false
 	}
 	switch in.Map {
@@ -57,10 +51,10 @@ func moves(in *x86.Inst) bool {
 }
 
 // immediate is what is known of a constant that is moved. Behind a byte the rest of a register is not
-// known.
+// known, and a word's other byte may be what is not zero.
 func immediate(in *x86.Inst) knowledge {
 	switch k := knownAs(in.Imm); {
-	case in.Map != 0 || in.Enc != x86.Legacy:
+	case in.Map != 0 || in.Enc != x86.Legacy || in.OpSize16 && k != nonzero:
 	case in.Opcode&^7 == 0xb8, in.Opcode&^1 == 0xc6:
 		return k
 	case in.Opcode&^7 == 0xb0 && k == nonzero:
@@ -72,7 +66,7 @@ func immediate(in *x86.Inst) knowledge {
 // ofBytes reports whether an instruction's operands are bytes, and none of them ah, ch, dh or bh. With
 // these it counts as one that reads and writes all of the register.
 func ofBytes(in *x86.Inst) bool {
-	if in.Enc != x86.Legacy || in.Rex == 0 && in.HasModRM && (digit(in) >= 4 && takesRegister(in) || !in.HasMem && in.ModRM&7 >= 4) {
+	if in.Enc != x86.Legacy || in.Rex == 0 && in.HasModRM && (in.Digit() >= 4 && takesRegister(in) || !in.HasMem && in.ModRM&7 >= 4) {
 		return false
 	}
 	switch op := in.Opcode; in.Map {
@@ -96,8 +90,6 @@ func takesRegister(in *x86.Inst) bool {
 	return true
 }
 
-func writesByte(in *x86.Inst) bool { return ofBytes(in) }
-
 // readsByte reports whether an instruction reads the lowest bytes of registers: movzx and movsx leave
 // whole ones.
 func readsByte(in *x86.Inst) bool {
@@ -113,7 +105,7 @@ func putsByte(in *x86.Inst) bool {
 	if in.Map == 1 {
 		return in.Opcode&^15 == 0x90
 	}
-	return in.Opcode == 0x8a && regField(in) != rmIfRegister(in) || in.Opcode == 0x88 && !in.HasMem && regField(in) != rmField(in) ||
+	return in.Opcode == 0x8a && in.RegField() != rmIfRegister(in) || in.Opcode == 0x88 && !in.HasMem && in.RegField() != in.RMField() ||
 		in.Opcode&^7 == 0xb0 || in.Opcode == 0xc6 && !in.HasMem
 }
 
@@ -121,7 +113,7 @@ func rmIfRegister(in *x86.Inst) x86.Reg {
 	if in.HasMem {
 		return x86.NoReg
 	}
-	return rmField(in)
+	return in.RMField()
 }
 
 // steps reports whether an instruction makes the next value of a counter: it adds, subtracts, shifts,
@@ -134,11 +126,11 @@ func steps(in *x86.Inst) bool {
 	case 0:
 		switch in.Opcode &^ 1 {
 		case 0x80, 0x82: // add, and, sub, cmp with a constant
-			return digit(in) == 0 || digit(in) == 4 || digit(in) == 5
+			return in.Digit() == 0 || in.Digit() == 4 || in.Digit() == 5
 		case 0xfe:
-			return digit(in) <= 1
+			return in.Digit() <= 1
 		case 0xc0, 0xd0: // shifts, no rotations
-			return digit(in) >= 4
+			return in.Digit() >= 4
 		case 0x00, 0x02, 0x28, 0x2a: // add, sub
 			return true
 		}
@@ -163,7 +155,7 @@ func chooses(in *x86.Inst) bool {
 	}
 	switch in.Map {
 	case 0:
-		return shiftsByCL(in) || in.Opcode&^3 == 0x80 && (digit(in) == 2 || digit(in) == 3)
+		return shiftsByCL(in) || in.Opcode&^3 == 0x80 && (in.Digit() == 2 || in.Digit() == 3)
 	case 1:
 		return in.Opcode&^15 == 0x40
 	}
@@ -171,7 +163,7 @@ func chooses(in *x86.Inst) bool {
 }
 
 func shiftsByCL(in *x86.Inst) bool {
-	return in.Map == 0 && in.Enc == x86.Legacy && in.Opcode&^1 == 0xd2 && digit(in) >= 4 && !(in.Writes.Has(x86.RCX))
+	return in.Map == 0 && in.Enc == x86.Legacy && in.Opcode&^1 == 0xd2 && in.Digit() >= 4 && !(in.Writes.Has(x86.RCX))
 }
 
 // tries reports whether an instruction changes a word in memory once: xchg, lock cmpxchg, lock bts
@@ -185,7 +177,7 @@ func tries(in *x86.Inst) bool {
 	case 0:
 		return in.Opcode == 0x86 || in.Opcode == 0x87
 	case 1:
-		return compares(in) || in.Opcode == 0xba && digit(in) == 5
+		return compares(in) || in.Opcode == 0xba && in.Digit() == 5
 	}
 	return false
 }
@@ -195,59 +187,15 @@ func compares(in *x86.Inst) bool { return in.Map == 1 && (in.Opcode == 0xb0 || i
 // fences reports whether an instruction orders memory and changes nothing: lock or with 0, which
 // compilers take for mfence.
 func fences(in *x86.Inst) bool {
-	return in.Lock && in.HasMem && in.Map == 0 && in.Enc == x86.Legacy && in.Imm == 0 && digit(in) <= 1 &&
+	return in.Lock && in.HasMem && in.Map == 0 && in.Enc == x86.Legacy && in.Imm == 0 && in.Digit() <= 1 &&
 		(in.Opcode == 0x80 || in.Opcode == 0x81 || in.Opcode == 0x83)
 }
 
-// try takes in an attempt.
-func (a *analysis) try(s *state, in *x86.Inst) {
-	found := a.load(s, in)
-	t := attempt{at: a.at, put: constant(nonzero), compares: compares(in)}
-	r, byteOnly := regField(in), readsByte(in)
-	switch {
-	case t.compares:
-		t.put, t.expects = s.get(r, byteOnly), s.get(x86.RAX, byteOnly)
-		s.flags = found.with(t.expects)
-		s.set(x86.RAX, byteOnly, s.flags)
-	case in.Map == 0:
-		t.put = s.get(r, byteOnly)
-		s.set(r, byteOnly, found)
-	default:
-		s.flags = found
-	}
-	a.round.attempts = append(a.round.attempts, t)
-}
+// rexW is the bit of a REX prefix for operands of 64 bits.
+const rexW = 8
 
-// refine notes what a branch tells of the register that was compared with a constant: on the way on
-// which they are equal it holds that constant.
-func refine(taken, fall *state, insts []x86.Inst) {
-	n := len(insts)
-	if n < 2 || insts[n-1].Branch != x86.BranchCond || insts[n-1].Cond>>1 != 2 {
-		return
-	}
-	r, k, ok := compared(&insts[n-2])
-	switch {
-	case !ok:
-	case insts[n-1].Cond&1 == 0: // je
-		taken.set(r, false, constant(k))
-	default:
-		fall.set(r, false, constant(k))
-	}
-}
-
-// compared is the register that an instruction compares with a constant, as a whole: test r, r and
-// cmp r, constant, of 32 bits or 64.
-func compared(in *x86.Inst) (r x86.Reg, k knowledge, ok bool) {
-	if in.Map != 0 || in.Enc != x86.Legacy || in.HasMem || in.OpSize16 {
-		return 0, unknown, false
-	}
-	switch in.Opcode {
-	case 0x85:
-		return rmField(in), zero, regField(in) == rmField(in)
-	case 0x81, 0x83:
-		return rmField(in), knownAs(in.Imm), digit(in) == 7
-	case 0x3d:
-		return x86.RAX, knownAs(in.Imm), true
-	}
-	return 0, unknown, false
+// narrow reports whether what an instruction leaves in a register has nothing above its 32nd bit: those
+// with operands of 32 bits clear it (Intel SDM vol. 1, 3.4.1.1).
+func narrow(in *x86.Inst) bool {
+	return in.Enc == x86.Legacy && in.Rex&rexW == 0 && !in.OpSize16 && !ofBytes(in)
 }

@@ -2,8 +2,6 @@
 
 package busywait
 
-import "lime/internal/x86"
-
 // Out is the successor of a block that leads out of the loop, None one that there is not.
 const (
 	Out  = -1
@@ -12,7 +10,7 @@ const (
 
 // Block is a basic block of a loop. A call at its end must be known to do nothing but wait.
 type Block struct {
-	Insts       []x86.Inst
+	Code
 	Taken, Fall int // indices of blocks: where its branch leads to, and what is behind it
 }
 
@@ -89,11 +87,12 @@ func (a *analysis) takes() *attempt {
 	return nil
 }
 
-// waitsWithoutRetrying reports whether there is a way round that comes through no retry.
+// waitsWithoutRetrying reports whether there is a way round that comes through no attempt that fails
+// only because others get on.
 func (a *analysis) waitsWithoutRetrying(f fixed) bool {
 	seen := make([]bool, len(a.loop.Blocks))
 	for _, t := range a.round.attempts {
-		seen[t.at.Block] = seen[t.at.Block] || t.retries(f)
+		seen[t.at.Block] = seen[t.at.Block] || t.raced || t.retries(f)
 	}
 	if seen[0] {
 		return false

@@ -88,7 +88,7 @@ func newRandomLoop(t *testing.T, r *rand.Rand) *randomLoop {
 	l := &randomLoop{}
 	n := 1 + r.IntN(4)
 	for b := range n {
-		block, do := Block{Taken: Out, Fall: b + 1}, []func(*machine){}
+		block, do := Block{Code: Code{Addr: 0x1000 * uint64(b+1)}, Taken: Out, Fall: b + 1}, []func(*machine){}
 		put := func(code []byte) {
 			var in x86.Inst
 			if err := x86.Decode(code, &in); err != nil || int(in.Len) != len(code) {

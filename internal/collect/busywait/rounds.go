@@ -22,6 +22,7 @@ type attempt struct {
 	at           At
 	put, expects value
 	compares     bool // cmpxchg: it puts it there only then
+	raced        bool // the word was found free on the way there: who fails has been overtaken
 }
 
 // retries reports whether the attempt fails only if others have changed the word since it was

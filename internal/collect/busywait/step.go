@@ -8,10 +8,12 @@ import "lime/internal/x86"
 type analysis struct {
 	loop   *Loop
 	slots  slots
+	words  []word
 	in     []*state // at each block's beginning, nil: not reached so far
 	choice value    // what branches within the loop depend on
 	round  round
-	at     At // that is gone through
+	at     At     // that is gone through
+	next   uint64 // what is behind that
 }
 
 // findSlots finds the slots to which the loop stores. It fails if there are too many, or some that
@@ -101,8 +103,9 @@ func (a *analysis) written() (w set) {
 func (a *analysis) through(b int) (changed, ok bool) {
 	s := *a.in[b]
 	block := &a.loop.Blocks[b]
+	a.next = block.Addr
 	for i := range block.Insts {
-		a.at = At{b, i}
+		a.at, a.next = At{b, i}, a.next+uint64(block.Insts[i].Len)
 		if !a.step(&s, &block.Insts[i]) {
 			return false, false
 		}
@@ -118,7 +121,7 @@ func (a *analysis) through(b int) (changed, ok bool) {
 		}
 	}
 	taken, fall := s, s
-	refine(&taken, &fall, block.Insts)
+	a.refine(&taken, &fall, block)
 	changed = a.goTo(block.Taken, &taken) || changed
 	return a.goTo(block.Fall, &fall) || changed, true
 }
@@ -199,7 +202,7 @@ func (a *analysis) compute(s *state, in *x86.Inst) bool {
 	}
 	for r := range x86.Reg(16) {
 		if in.Writes.Has(r) {
-			s.set(r, writesByte(in), v)
+			s.set(r, ofBytes(in), v)
 		}
 	}
 	places(0, in.VecWrites).each(func(i int) { s.at[i] = v })
@@ -224,7 +227,9 @@ func (a *analysis) place(in *x86.Inst) (place int, found, ok bool) {
 // result is what an instruction computes.
 func (a *analysis) result(s *state, in *x86.Inst) (value, bool) {
 	if clears(in) {
-		return constant(zero), true
+		v := constant(zero)
+		v.narrow = true
+		return v, true
 	}
 	m, inMemory, ok := a.memory(s, in)
 	if !ok {
@@ -253,7 +258,9 @@ func (a *analysis) result(s *state, in *x86.Inst) (value, bool) {
 	default:
 		n.add(outside())
 	}
-	return n.value(in), true
+	v := n.value(in)
+	v.narrow = narrow(in) || v.narrow && moves(in)
+	return v, true
 }
 
 // operands are the registers of which an instruction makes what it leaves.
@@ -288,15 +295,19 @@ func (a *analysis) memory(s *state, in *x86.Inst) (v value, is, ok bool) {
 
 // load is what memory holds that the loop does not change.
 func (a *analysis) load(s *state, in *x86.Inst) value {
-	v := value{is: noPlace, loaded: true}
+	deps := s.address(in)
+	a.round.addresses |= deps
+	return value{deps: deps, is: noPlace, loaded: true, counter: deps == 0, word: a.wordAt(in, a.next, deps)}
+}
+
+// address is what the address of an instruction's memory operand depends on.
+func (s *state) address(in *x86.Inst) (deps set) {
 	for _, r := range [...]x86.Reg{in.Mem.Base, in.Mem.Index} {
 		if r < 16 {
-			v.deps |= s.get(r, false).deps
+			deps |= s.get(r, false).deps
 		}
 	}
-	a.round.addresses |= v.deps
-	v.counter = v.deps == 0
-	return v
+	return deps
 }
 
 // sum is what is made of some values.

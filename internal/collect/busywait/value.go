@@ -60,6 +60,8 @@ type value struct {
 	is      int8 // the place at whose head it stood, if it is the same, else noPlace
 	loaded  bool // memory that others may change has a part in it
 	counter bool // made of one place by adding constants, shifting, masking; or of none
+	narrow  bool // nothing is above its 32nd bit
+	word    int8 // it is what this word holds (words.go), 0: none
 	known   knowledge
 }
 
@@ -83,6 +85,7 @@ func (v value) with(o value) value {
 type state struct {
 	at    [world]value
 	flags value
+	free  uint64 // words that have been found to hold zero on all ways here
 }
 
 // get is what a register holds, its lowest byte or all of it.
@@ -96,7 +99,7 @@ func (s *state) get(r x86.Reg, byteOnly bool) value {
 		return up
 	}
 	v := up.with(low)
-	v.counter = up.counter && low.counter
+	v.counter, v.narrow = up.counter && low.counter, up.narrow
 	if low.known == nonzero || low.known == up.known {
 		v.known = low.known
 	}
@@ -114,12 +117,17 @@ func (s *state) set(r x86.Reg, byteOnly bool, v value) {
 	s.at[lows+r] = v
 }
 
+// know notes what is known of a register.
+func (s *state) know(r x86.Reg, k knowledge) { s.at[r].known, s.at[lows+r].known = k, k }
+
 // join takes in another way to the same block; by is what chooses between them. It reports whether
 // the state has changed.
 func (s *state) join(o *state, by value) (changed bool) {
 	for i := range s.at {
 		changed = s.at[i].join(o.at[i], by) || changed
 	}
+	free := s.free & o.free
+	changed, s.free = changed || free != s.free, free
 	return s.flags.join(o.flags, by) || changed
 }
 
@@ -127,7 +135,11 @@ func (v *value) join(o, by value) bool {
 	if *v == o {
 		return false
 	}
-	n := value{deps: v.deps | o.deps | by.deps, is: noPlace, loaded: v.loaded || o.loaded, counter: v.counter && o.counter}
+	n := value{deps: v.deps | o.deps | by.deps, is: noPlace, loaded: v.loaded || o.loaded, counter: v.counter && o.counter,
+		narrow: v.narrow && o.narrow}
+	if v.word == o.word {
+		n.word = v.word
+	}
 	if v.known == o.known {
 		n.known = v.known
 	}

@@ -80,6 +80,7 @@ var waitForms = []form{
 	{"ring", waits, "", "for (;;) { int f; while ((f = __atomic_load_n(&B, 0)) == __atomic_load_n(&T, 2)) " + pause + "if (" + casFrom +
 		"&B, &f, f + 1, 0, 5, 5)) break; }"},
 
+	{"tries, unless taken", works, "", "for (;;) { if (" + lookAt + ") break; int z = 0; if (" + casFrom + "&L, &z, 1, 1, 5, 5)) break; }"},
 	{"pop", works, "", "struct q *h = __atomic_load_n(&tail, 2); while (h && !" + casFrom + "&tail, &h, h->next, 0, 5, 5)) ; sink = h;"},
 	{"pop, loaded each time", works, "", "struct q *h; do h = __atomic_load_n(&tail, 2); while (h && !" + casFrom + "&tail, &h, h->next, 0, 5, 5)); sink = h;"},
 	{"add", works, "", "int o = " + lookAt + "; while (!" + casFrom + "&L, &o, o + x, 0, 5, 5)) ;"},

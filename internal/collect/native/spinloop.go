@@ -129,7 +129,7 @@ func loopOf(loop []*block, text []byte, from uint64) (*busywait.Loop, bool) {
 		if !ok {
 			return nil, false
 		}
-		one := busywait.Block{Insts: insts, Taken: busywait.None, Fall: busywait.None}
+		one := busywait.Block{Code: busywait.Code{Addr: b.addr, Insts: insts}, Taken: busywait.None, Fall: busywait.None}
 		if b.kind == profile.EndCond || b.kind == profile.EndJump {
 			one.Taken = within(index, b.target)
 		}
