@@ -217,16 +217,24 @@ func (c *code) failures(f *function) {
 // compilers that make no procedure linkage table (Rust's; -fno-plt) call through words that the loader
 // fills in, functions of the same file, too.
 func (c *code) called(im *image.File, b *block) string {
-	to := b.target
-	if b.slot != 0 {
-		name, at := im.Bin.Refers(b.slot - im.Bias)
-		if name != "" || at == 0 {
-			return name
-		}
-		to = at + im.Bias
+	name, at := c.leadsTo(im, b)
+	if name == "" {
+		_, s, _ := c.images.symbol(at)
+		name = s.Name
 	}
-	_, s, _ := c.images.symbol(to)
-	return s.Name
+	return name
+}
+
+// leadsTo is the function that the call at a block's end leads to: by the name that the loader looks
+// up, or where it is; "" and 0 if the file does not say.
+func (c *code) leadsTo(im *image.File, b *block) (name string, at uint64) {
+	if b.slot == 0 {
+		return "", b.target
+	}
+	if name, at = im.Bin.Refers(b.slot - im.Bias); at != 0 {
+		at += im.Bias
+	}
+	return name, at
 }
 
 // writeAll puts the blocks of a function into the profile, and the edges between them.

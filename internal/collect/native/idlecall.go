@@ -57,26 +57,12 @@ func (c *code) idle(im *image.File, b *block, depth int) bool {
 	if known.Waiting(c.called(im, b)) {
 		return true
 	}
-	to := c.entry(im, b)
-	if _, s, ok := c.images.symbol(to); ok && known.Waiting(s.Name) {
-		return true
+	name, at := c.leadsTo(im, b)
+	if name != "" {
+		at = c.definition(name)
 	}
-	return to != 0 && depth > 0 && c.idleFunction(to, depth)
-}
-
-// entry is the function that a block calls, as far as the file tells.
-func (c *code) entry(im *image.File, b *block) uint64 {
-	if b.slot == 0 {
-		return c.callee(b.target)
-	}
-	name, at := im.Bin.Refers(b.slot - im.Bias)
-	switch {
-	case name != "":
-		return c.definition(name)
-	case at != 0:
-		return at + im.Bias
-	}
-	return 0
+	at = c.callee(at)
+	return at != 0 && depth > 0 && c.idleFunction(at, depth)
 }
 
 // idleFunction reports whether a short function does nothing but wait: it stores nothing but what it

@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-
-	"lime/internal/profile"
 )
 
 const streams = measuring + `
@@ -44,24 +42,9 @@ func TestLocksOfTheLibrary(t *testing.T) {
 			t.Fatalf("off the core for %.0f ns, %v", truth, err)
 		}
 		costs, _ := offCosts(p)
-		locks := costOf(p, profile.KindLockWait)
+		locks := lockCosts(p)
 		if locks < truth/2 || costs[kindFutex] > truth/20 {
 			t.Errorf("looks %t: %.0f ns of waiting for locks; the program measures %.0f ns; off the core by kind %v", looks, locks, truth, costs)
 		}
 	}
-}
-
-// costOf is what the events of a kind cost.
-func costOf(p *profile.Profile, kind string) (sum float64) {
-	tab := p.Tables()
-	for id := range tab.Sections {
-		for in := range p.Instances(profile.SectionID(id)) {
-			for _, c := range in.Costs {
-				if tab.Kinds[tab.Events[c.Row].Kind].Name == kind {
-					sum += float64(c.N)
-				}
-			}
-		}
-	}
-	return sum
 }
