@@ -92,7 +92,7 @@ func goHandedOut(t *testing.T, program string) {
 	for id, s := range p.Tables().Sections {
 		for in := range p.Instances(profile.SectionID(id)) {
 			in.Parts = slices.DeleteFunc(in.Parts, func(x profile.Part) bool { return x.Thread == 0 })
-			if most, mean := longest(in, profile.None); s.Kind == profile.SectionJoin {
+			if most, mean := longest(in); s.Kind == profile.SectionJoin {
 				uneven = append(uneven, most/mean-1)
 			}
 		}

@@ -77,7 +77,7 @@ func TestHandedOutToThreads(t *testing.T) {
 		p, _ := record(t, Options{Command: []string{build(t, fmt.Sprintf(bag, n, row.next, row.work)+team(n, "", ""))}})
 		for id, s := range p.Tables().Sections {
 			for in := range p.Instances(profile.SectionID(id)) {
-				most, mean := longest(in, 0)
+				most, mean := longest(in)
 				if s.Kind == profile.SectionJoin && (row.dealt && most >= (1+fewPieces)*mean || !row.dealt && most < (1+ownWork)*mean) {
 					t.Errorf("%s: the longest part has %.0f ns, the mean is %.0f", row.next, most, mean)
 				}
@@ -86,18 +86,13 @@ func TestHandedOutToThreads(t *testing.T) {
 	}
 }
 
-// longest is the longest part's time, but for waits, and the mean of all but one thread's: who only
-// makes the others and joins them may have a part, too.
-func longest(in *profile.Instance, but profile.ThreadID) (most, mean float64) {
-	n := 0.0
+// longest is the longest part's time, but for waits, and the mean of all.
+func longest(in *profile.Instance) (most, mean float64) {
 	for i := range in.Parts {
-		if in.Parts[i].Thread == but {
-			continue
-		}
 		x := float64(in.Parts[i].Time() - in.Parts[i].OffCPU - in.Parts[i].LockWait)
-		most, mean, n = max(most, x), mean+x, n+1
+		most, mean = max(most, x), mean+x/float64(len(in.Parts))
 	}
-	return most, mean / max(n, 1)
+	return most, mean
 }
 
 // What any thread had left when the first one was done tells whose work went to whoever came first,
@@ -238,7 +233,7 @@ func TestTasksAreHandedOut(t *testing.T) {
 		for id, s := range p.Tables().Sections {
 			for in := range p.Instances(profile.SectionID(id)) {
 				if s.Kind == profile.SectionRegion {
-					most, mean := longest(in, profile.None)
+					most, mean := longest(in)
 					lost, all = lost+most-mean, all+most
 				}
 			}
