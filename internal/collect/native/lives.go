@@ -174,13 +174,18 @@ func (lv *lives) enterCreate(t *thread, h *hook.Record, at uint64) {
 		op := lv.operations.arrival(t, section.OpCreate, h, at, 0)
 		t.create = &op
 	}
-	t.push(call{role: known.Create, sp: h.SP})
+	t.push(call{role: known.Create, sp: h.SP, cpu: t.cpu.at(at)})
 }
 
 func (lv *lives) leaveCreate(t *thread, h *hook.Record, at uint64) {
-	t.pop(known.Create, false)
+	c, ok := t.pop(known.Create, false)
 	if int32(h.Arg0) == 0 && t.child != nil {
 		lv.handles[h.Arg1] = t.child
+	}
+	if ok && t.child != nil && t.create == nil { // what it took to make the thread is none of the threads' work
+		op := t.op(section.OpOff, at)
+		op.N = unit.Cycles(t.cpu.at(at) - min(c.cpu, t.cpu.at(at)))
+		lv.operations.feed(op)
 	}
 	if t.create != nil { // no thread came of it: the piece goes on
 		p := t.create.Span.(*piece)

@@ -8,18 +8,21 @@ import (
 )
 
 // A thread that makes others and joins them is one of the workers if it works beside them, and is
-// none if it does nothing but that, however long that takes it for want of a core.
+// none if it does nothing but that, however long that takes it, for want of a core or in the calls.
 func TestWhoMakesThreadsIsNoWorker(t *testing.T) {
 	const us, own, threads = 1000, 10_000 * 1000, 4
 	for _, c := range []struct {
 		name       string
 		works, off uint64 // of the thread that makes the others, at each of them
+		makes      uint64 // in each call
 		parts      int
 	}{
-		{"makes threads", 50 * us, 0, threads},
-		{"makes threads, short of a core", 50 * us, 40_000 * us, threads},
-		{"works between", 1000 * us, 0, threads + 1},
-		{"works between, short of a core", 1000 * us, 40_000 * us, threads + 1},
+		{"makes threads", 50 * us, 0, 0, threads},
+		{"makes threads, short of a core", 50 * us, 40_000 * us, 0, threads},
+		{"makes threads, which takes it long", 50 * us, 0, 1000 * us, threads},
+		{"works between", 1000 * us, 0, 0, threads + 1},
+		{"works between, short of a core", 1000 * us, 40_000 * us, 0, threads + 1},
+		{"works between, and the calls take it long", 1000 * us, 0, 1000 * us, threads + 1},
 	} {
 		r, p := recording(t, Options{})
 		lv, main := r.main.lives, r.main.roster.main()
@@ -35,7 +38,9 @@ func TestWhoMakesThreadsIsNoWorker(t *testing.T) {
 				main.cpu.in(at, rest{})
 			}
 			lv.enterCreate(main, h(0, 0), at)
+			at += c.makes / 2
 			q := lv.startThread(main.tid+int32(i)+1, main, at)
+			at += c.makes - c.makes/2
 			lv.leaveCreate(main, h(0, i+1), at)
 			q.cpu.in(at, rest{})
 			made = append(made, q)
