@@ -16,7 +16,8 @@ func loopOf(t *testing.T, blocks []bytes) *Loop {
 	t.Helper()
 	l := &Loop{}
 	for i, b := range blocks {
-		l.Blocks = append(l.Blocks, Block{Code: Code{Addr: 0x1000 * uint64(i+1), Insts: decoded(t, b.code)}, Taken: b.taken, Fall: b.fall})
+		l.Blocks = append(l.Blocks, Block{Code: Code{Addr: 0x1000 * uint64(i+1), Insts: decoded(t, b.code)},
+			Taken: b.taken, Fall: b.fall})
 	}
 	return l
 }
@@ -108,8 +109,10 @@ func TestConstants(t *testing.T) {
 		{"the same on both ways", [4]string{none, one, other, none}, branch, nonzero, 0},
 		{"on one way", [4]string{none, one, clear, none}, branch, unknown, 0},
 		{"from a table", [4]string{table, none, none, none}, line, unknown, 0x1000 + 7 + 16},
-		{"from nowhere, but by what pads", [4]string{one, none, none, none}, [][]int32{{3}, {2}, {3}, {}}, nonzero, 0},
-		{"from where an exception leads", [4]string{one, clear, none, none}, [][]int32{{3}, {2}, {3}, {}}, unknown, 0},
+		{"from nowhere, but by what pads", [4]string{one, none, none, none}, [][]int32{{3}, {2}, {3}, {}},
+			nonzero, 0},
+		{"from where an exception leads", [4]string{one, clear, none, none}, [][]int32{{3}, {2}, {3}, {}},
+			unknown, 0},
 	} {
 		var blocks []Code
 		for i, code := range c.blocks {

@@ -31,40 +31,54 @@ func pausesTimes(n int) string {
 // spinLocks are in C, and in C++.
 var spinLocks = []spinLock{
 	{"test and set", "int L", "while (" + tryXchg + ") " + pauses, unlock},
-	{"look and set", "int L", "for (;;) { while (" + look + ") " + pauses + " if (!" + tryXchg + ") break; }", unlock},
+	{"look and set", "int L", "for (;;) { while (" + look + ") " + pauses + " if (!" + tryXchg + ") break; }",
+		unlock},
 	{"set and look", "int L", "while (" + tryXchg + ") while (" + look + ") " + pauses, unlock},
 	{"one condition", "int L", "while (" + look + " || " + tryXchg + ") " + pauses, unlock},
-	{"byte", "unsigned char L", "for (;;) { while (" + look + ") " + pauses + " if (!" + tryXchg + ") break; }", unlock},
+	{"byte", "unsigned char L", "for (;;) { while (" + look + ") " + pauses + " if (!" + tryXchg + ") break; }",
+		unlock},
 	{"bool", "_Bool L", "for (;;) { while (" + look + ") ; if (!" + tryXchg + ") break; }", unlock},
-	{"60 pauses", "int L", "for (;;) { while (" + look + ") { " + pausesTimes(60) + " } if (!" + tryXchg + ") break; }", unlock},
-	{"200 pauses", "int L", "for (;;) { while (" + look + ") { " + pausesTimes(200) + " } if (!" + tryXchg + ") break; }", unlock},
-	{"cmpxchg", "int L", "for (;;) { while (" + look + ") " + pauses + " int z = 0; if (__atomic_compare_exchange_n(&L, &z, 1, 0, " +
+	{"60 pauses", "int L", "for (;;) { while (" + look + ") { " + pausesTimes(60) + " } if (!" + tryXchg + ") " +
+		"break; }", unlock},
+	{"200 pauses", "int L", "for (;;) { while (" + look + ") { " + pausesTimes(200) + " } if (!" + tryXchg + ") " +
+		"break; }", unlock},
+	{"cmpxchg", "int L", "for (;;) { while (" + look + ") " + pauses + " int z = 0; if " +
+		"(__atomic_compare_exchange_n(&L, &z, 1, 0, " +
 		"__ATOMIC_ACQUIRE, __ATOMIC_RELAXED)) break; }", unlock},
-	{"a bit", "long L", "for (;;) { while (" + look + " & 4) " + pauses + " if (!(__atomic_fetch_or(&L, 4, __ATOMIC_ACQUIRE) & 4)) break; }",
+	{"a bit", "long L", "for (;;) { while (" + look + " & 4) " + pauses + " if (!(__atomic_fetch_or(&L, 4, " +
+		"__ATOMIC_ACQUIRE) & 4)) break; }",
 		"__atomic_fetch_and(&L, ~4L, __ATOMIC_RELEASE);"},
-	{"sync", "int L", "for (;;) { while (*(volatile int *)&L) " + pauses + " if (!__sync_lock_test_and_set(&L, 1)) break; }",
+	{"sync", "int L", "for (;;) { while (*(volatile int *)&L) " + pauses + " if (!__sync_lock_test_and_set(&L, " +
+		"1)) break; }",
 		"__sync_lock_release(&L);"},
 	{"C11", "atomic_int L", "for (;;) { while (atomic_load_explicit(&L, memory_order_relaxed)) " + pauses +
 		" if (!atomic_exchange(&L, 1)) break; }", "atomic_store(&L, 0);"},
-	{"in a struct", "struct { long pad; int word; } S@[4];\n#undef L\n#define L S@[2].word\nstatic int none@", "for (;;) { while (" + look + ") " + pauses +
-		" if (!" + tryXchg + ") break; }", unlock},
-	{"behind a pointer", "struct lock@ { long pad; int word; } lk@, *at@ = &lk@;\n#undef L\n#define L at@->word\nstatic int none@", "for (;;) { while (" +
+	{"in a struct", "struct { long pad; int word; } S@[4];\n#undef L\n#define L S@[2].word\nstatic int none@",
+		"for (;;) { while (" + look + ") " + pauses +
+			" if (!" + tryXchg + ") break; }", unlock},
+	{"behind a pointer", "struct lock@ { long pad; int word; } lk@, *at@ = &lk@;\n#undef L\n#define L " +
+		"at@->word\nstatic int none@", "for (;;) { while (" +
 		look + ") " + pauses + " if (!" + tryXchg + ") break; }", unlock},
 }
 
 // yieldLocks give their core away while they wait: at once, or now and then.
 var yieldLocks = []spinLock{
-	{"look and yield", "int L", "for (;;) { while (" + look + ") sched_yield(); if (!" + tryXchg + ") break; }", unlock},
+	{"look and yield", "int L", "for (;;) { while (" + look + ") sched_yield(); if (!" + tryXchg + ") break; }",
+		unlock},
 	{"set and yield", "int L", "while (" + tryXchg + ") sched_yield();", unlock},
 	{"set, look and yield", "int L", "while (" + tryXchg + ") while (" + look + ") sched_yield();", unlock},
 	{"set, look or yield", "int L", "while (" + tryXchg + ") do sched_yield(); while (" + look + ");", unlock},
-	{"pauses, then yields", "int L", "for (;;) { for (int i = 0; " + look + "; i++) { if (i < 16) " + pauses + " else sched_yield(); } if (!" +
+	{"pauses, then yields", "int L", "for (;;) { for (int i = 0; " + look + "; i++) { if (i < 16) " + pauses + " " +
+		"else sched_yield(); } if (!" +
 		tryXchg + ") break; }", unlock},
-	{"yields now and then", "int L", "for (int i = 0;;) { while (" + look + ") if (++i % 64 == 0) sched_yield(); else " + pauses + " if (!" +
+	{"yields now and then", "int L", "for (int i = 0;;) { while (" + look + ") if (++i % 64 == 0) sched_yield(); " +
+		"else " + pauses + " if (!" +
 		tryXchg + ") break; }", unlock},
-	{"longer and longer, then yields", "int L", "for (int d = 0;;) { while (" + look + ") { if (d <= 6) { for (int i = 0; i < 1 << d; i++) " +
+	{"longer and longer, then yields", "int L", "for (int d = 0;;) { while (" + look + ") { if (d <= 6) { for " +
+		"(int i = 0; i < 1 << d; i++) " +
 		pauses + " } else sched_yield(); if (d <= 10) d++; } if (!" + tryXchg + ") break; }", unlock},
-	{"cmpxchg and yield", "int L", "for (;;) { int z = 0; if (!" + look + " && __atomic_compare_exchange_n(&L, &z, 1, 1, " +
+	{"cmpxchg and yield", "int L", "for (;;) { int z = 0; if (!" + look + " && __atomic_compare_exchange_n(&L, " +
+		"&z, 1, 1, " +
 		"__ATOMIC_ACQUIRE, __ATOMIC_RELAXED)) break; sched_yield(); }", unlock},
 }
 
@@ -72,9 +86,11 @@ var yieldLocks = []spinLock{
 var cxxLocks = []spinLock{
 	{"bool C++", "std::atomic<bool> L", "for (;;) { while (L.load(std::memory_order_relaxed)) " + pauses +
 		" if (!L.exchange(true, std::memory_order_acquire)) break; }", "L.store(false, std::memory_order_release);"},
-	{"int C++", "std::atomic<int> L", "for (;;) { while (L.load()) " + pauses + " int z = 0; if (L.compare_exchange_weak(z, 1)) break; }",
+	{"int C++", "std::atomic<int> L", "for (;;) { while (L.load()) " + pauses + " int z = 0; if " +
+		"(L.compare_exchange_weak(z, 1)) break; }",
 		"L = 0;"},
-	{"flag C++", "std::atomic_flag L = ATOMIC_FLAG_INIT", "for (;;) { while (L.test(std::memory_order_relaxed)) " + pauses +
+	{"flag C++", "std::atomic_flag L = ATOMIC_FLAG_INIT", "for (;;) { while (L.test(std::memory_order_relaxed)) " +
+		"" + pauses +
 		" if (!L.test_and_set()) break; }", "L.clear();"},
 }
 
@@ -179,7 +195,8 @@ var taken = []spinLock{
 	{"stack", "", "struct item *h; for (;;) { while (!(h = " + loadOf + "head, 2))) " + pauses +
 		" if (__atomic_compare_exchange_n(&head, &h, h->next, 0, 5, 5)) return h; }",
 		"it->next = " + loadOf + "head, 0); while (!__atomic_compare_exchange_n(&head, &it->next, it, 0, 5, 5)) ;"},
-	{"stack, try first", "", "for (;;) { struct item *h = " + loadOf + "head, 2); if (h && __atomic_compare_exchange_n(&head, &h, h->next, 0, 5, 5)) " +
+	{"stack, try first", "", "for (;;) { struct item *h = " + loadOf + "head, 2); if (h && " +
+		"__atomic_compare_exchange_n(&head, &h, h->next, 0, 5, 5)) " +
 		"return h; while (!" + loadOf + "head, 0)) " + pauses + " }",
 		"it->next = " + loadOf + "head, 0); while (!__atomic_compare_exchange_n(&head, &it->next, it, 0, 5, 5)) ;"},
 	{"all of a list", "", "struct item *h, *r; do { while (!" + loadOf + "head, 0)) sched_yield(); } " +
@@ -187,44 +204,60 @@ var taken = []spinLock{
 		"while (r = h->next) { h->next = r->next; r->next = " + loadOf + "head, 0); " +
 		"while (!__atomic_compare_exchange_n(&head, &r->next, r, 0, 5, 5)) ; } return h;",
 		"it->next = " + loadOf + "head, 0); while (!__atomic_compare_exchange_n(&head, &it->next, it, 0, 5, 5)) ;"},
-	{"ring, by number", "", "for (;;) { unsigned long f; while ((f = " + loadOf + "first, 0)) == " + loadOf + "last, 2)) " + pauses +
+	{"ring, by number", "", "for (;;) { unsigned long f; while ((f = " + loadOf + "first, 0)) == " + loadOf +
+		"last, 2)) " + pauses +
 		" struct item *it = ring[f % 8]; if (__atomic_compare_exchange_n(&first, &f, f + 1, 0, 5, 5)) return it; }",
-		"while (last - " + loadOf + "first, 2) == 8) " + pauses + " ring[last % 8] = it; __atomic_store_n(&last, last + 1, 3);"},
+		"while (last - " + loadOf + "first, 2) == 8) " + pauses + " ring[last % 8] = it; __atomic_store_n(&last, " +
+			"last + 1, 3);"},
 	{"one place", "", "struct item *it; for (;;) { while (!" + loadOf + "head, 0)) " + pauses +
 		" if ((it = __atomic_exchange_n(&head, (struct item *)0, 5))) return it; }",
 		"while (" + loadOf + "head, 0)) " + pauses + " __atomic_store_n(&head, it, 3);"},
-	{"one place, at once", "", "struct item *it; while (!(it = __atomic_exchange_n(&head, (struct item *)0, 5))) " + pauses + " return it;",
+	{"one place, at once", "", "struct item *it; while (!(it = __atomic_exchange_n(&head, (struct item *)0, 5))) " +
+		"" + pauses + " return it;",
 		"while (" + loadOf + "head, 0)) " + pauses + " __atomic_store_n(&head, it, 3);"},
 	{"one place, put by cmpxchg", "", "struct item *it; for (;;) { while (!" + loadOf + "head, 0)) " + pauses +
 		" if ((it = __atomic_exchange_n(&head, (struct item *)0, 5))) return it; }",
 		"for (;;) { while (" + loadOf + "head, 0)) " + pauses +
 			" struct item *z = 0; if (__atomic_compare_exchange_n(&head, &z, it, 0, 5, 5)) break; }"},
 	{"a state", "", "for (;;) { while (" + loadOf + "lock, 0) != 1) " + pauses +
-		" int one = 1; if (__atomic_compare_exchange_n(&lock, &one, 2, 0, 5, 5)) { struct item *it = head; __atomic_store_n(&lock, 0, 3); return it; } }",
+		" int one = 1; if (__atomic_compare_exchange_n(&lock, &one, 2, 0, 5, 5)) { struct item *it = head; " +
+		"__atomic_store_n(&lock, 0, 3); return it; } }",
 		"while (" + loadOf + "lock, 2)) " + pauses + " head = it; __atomic_store_n(&lock, 1, 3);"},
 	{"a state that stays", "", "for (;;) { while (" + loadOf + "lock, 0) != 1) " + pauses +
-		" int one = 1; if (__atomic_compare_exchange_n(&lock, &one, 2, 0, 5, 5)) { struct item *it = head; __atomic_store_n(&last, last + 1, 3); return it; } }",
+		" int one = 1; if (__atomic_compare_exchange_n(&lock, &one, 2, 0, 5, 5)) { struct item *it = head; " +
+		"__atomic_store_n(&last, last + 1, 3); return it; } }",
 		"while (" + loadOf + "last, 2) != first) " + pauses + " head = it; first++; __atomic_store_n(&lock, 1, 3);"},
-	{"a state that stays, yields", "", "for (;;) { int one = 1; if (" + loadOf + "lock, 0) == 1 && __atomic_compare_exchange_n(&lock, &one, 2, 0, 5, 5)) " +
+	{"a state that stays, yields", "", "for (;;) { int one = 1; if (" + loadOf + "lock, 0) == 1 && " +
+		"__atomic_compare_exchange_n(&lock, &one, 2, 0, 5, 5)) " +
 		"{ struct item *it = head; __atomic_store_n(&last, last + 1, 3); return it; } sched_yield(); }",
 		"while (" + loadOf + "last, 2) != first) sched_yield(); head = it; first++; __atomic_store_n(&lock, 1, 3);"},
 	{"a number", "", "for (;;) { unsigned long n; while (!(n = " + loadOf + "first, 2))) " + pauses +
-		" if (__atomic_compare_exchange_n(&first, &n, n - 1, 0, 5, 5)) break; } unsigned long f = __atomic_fetch_add(&words, 1, 5); " +
+		" if (__atomic_compare_exchange_n(&first, &n, n - 1, 0, 5, 5)) break; } unsigned long f = " +
+		"__atomic_fetch_add(&words, 1, 5); " +
 		"struct item *it = ring[f % 8]; __atomic_store_n(&ring[f % 8], (struct item *)0, 3); return it;",
-		"while (" + loadOf + "ring[last % 8], 2)) " + pauses + " ring[last++ % 8] = it; __atomic_fetch_add(&first, 1, 5);"},
-	{"a turn", "", "unsigned long f = __atomic_fetch_add(&first, 1, 5); struct item *it; while (!(it = " + loadOf + "ring[f % 8], 2))) " + pauses +
+		"while (" + loadOf + "ring[last % 8], 2)) " + pauses + " ring[last++ % 8] = it; " +
+			"__atomic_fetch_add(&first, 1, 5);"},
+	{"a turn", "", "unsigned long f = __atomic_fetch_add(&first, 1, 5); struct item *it; while (!(it = " +
+		loadOf + "ring[f % 8], 2))) " + pauses +
 		" __atomic_store_n(&ring[f % 8], (struct item *)0, 3); return it;",
 		"while (" + loadOf + "ring[last % 8], 2)) " + pauses + " __atomic_store_n(&ring[last++ % 8], it, 3);"},
-	{"bits", "", "for (;;) { unsigned long m; while (!(m = " + loadOf + "first, 2))) " + pauses + " int b = __builtin_ctzl(m); " +
-		"if (__atomic_fetch_and(&first, ~(1UL << b), 5) >> b & 1) { struct item *it = ring[b]; __atomic_store_n(&ring[b], (struct item *)0, 3); return it; } }",
-		"int b = last++ % 8; while (" + loadOf + "ring[b], 2)) " + pauses + " ring[b] = it; __atomic_fetch_or(&first, 1UL << b, 5);"},
-	{"stack, yields", "", "for (;;) { struct item *h = " + loadOf + "head, 2); if (h && __atomic_compare_exchange_n(&head, &h, h->next, 0, 5, 5)) " +
+	{"bits", "", "for (;;) { unsigned long m; while (!(m = " + loadOf + "first, 2))) " + pauses + " int b = " +
+		"__builtin_ctzl(m); " +
+		"if (__atomic_fetch_and(&first, ~(1UL << b), 5) >> b & 1) { struct item *it = ring[b]; " +
+		"__atomic_store_n(&ring[b], (struct item *)0, 3); return it; } }",
+		"int b = last++ % 8; while (" + loadOf + "ring[b], 2)) " + pauses + " ring[b] = it; " +
+			"__atomic_fetch_or(&first, 1UL << b, 5);"},
+	{"stack, yields", "", "for (;;) { struct item *h = " + loadOf + "head, 2); if (h && " +
+		"__atomic_compare_exchange_n(&head, &h, h->next, 0, 5, 5)) " +
 		"return h; sched_yield(); }",
 		"it->next = " + loadOf + "head, 0); while (!__atomic_compare_exchange_n(&head, &it->next, it, 0, 5, 5)) ;"},
-	{"ring, yields", "", "for (;;) { unsigned long f; while ((f = " + loadOf + "first, 0)) == " + loadOf + "last, 2)) sched_yield();" +
+	{"ring, yields", "", "for (;;) { unsigned long f; while ((f = " + loadOf + "first, 0)) == " + loadOf + "last, " +
+		"2)) sched_yield();" +
 		" struct item *it = ring[f % 8]; if (__atomic_compare_exchange_n(&first, &f, f + 1, 0, 5, 5)) return it; }",
-		"while (last - " + loadOf + "first, 2) == 8) sched_yield(); ring[last % 8] = it; __atomic_store_n(&last, last + 1, 3);"},
-	{"one place, yields", "", "struct item *it; while (!(it = __atomic_exchange_n(&head, (struct item *)0, 5))) sched_yield(); return it;",
+		"while (last - " + loadOf + "first, 2) == 8) sched_yield(); ring[last % 8] = it; __atomic_store_n(&last, " +
+			"last + 1, 3);"},
+	{"one place, yields", "", "struct item *it; while (!(it = __atomic_exchange_n(&head, (struct item *)0, 5))) " +
+		"sched_yield(); return it;",
 		"while (" + loadOf + "head, 0)) sched_yield(); __atomic_store_n(&head, it, 3);"},
 }
 
@@ -232,12 +265,14 @@ var taken = []spinLock{
 func allOf(text, one, atomics string, list []spinLock) (prog string, lines []int32) {
 	ones, table := "", ""
 	for i, k := range list {
-		ones += strings.NewReplacer("@", fmt.Sprint(i), "WORD", strings.ReplaceAll(k.word, "@", fmt.Sprint(i)), "TAKE", k.take, "GIVE", k.give).Replace(one)
+		ones += strings.NewReplacer("@", fmt.Sprint(i), "WORD", strings.ReplaceAll(k.word, "@", fmt.Sprint(i)),
+			"TAKE", k.take, "GIVE", k.give).Replace(one)
 		table += fmt.Sprintf("{take%d, give%d}, ", i, i)
 	}
 	prog = strings.NewReplacer("ATOMICS", atomics, "LOCKS", ones, "TABLE", table).Replace(text)
 	for i := range list {
-		lines = append(lines, int32(strings.Count(prog[:strings.Index(prog, fmt.Sprintf("// LOCK %d\n", i))], "\n")+1))
+		lines = append(lines, int32(strings.Count(prog[:strings.Index(prog, fmt.Sprintf("// LOCK %d\n", i))],
+			"\n")+1))
 	}
 	return prog, lines
 }
