@@ -28,7 +28,7 @@ func larger() map[string]int {
 		"engine.translation":         72,
 		"cli.app":                    70,
 		"collect/native/hook.Tracee": 66,
-		"ledger.flow":                59,
+		"ledger.flow":                54,
 		"guest.call":                 56,
 		"report.printer":             54,
 		"collect/sim.beside":         46,

@@ -5,7 +5,7 @@ import "slices"
 // balance makes visits the larger of what comes in and what goes out. What starts without a way in
 // is a broken start; what does not go on is an end.
 func (f *flow) balance() {
-	f.redirect()
+	endings{f}.redirect()
 	f.dropStray()
 	slices.Sort(f.odd)
 	odd := slices.Compact(f.odd)
@@ -118,89 +118,6 @@ func (f *flow) findOdd() {
 			f.odd = append(f.odd, int32(i))
 		}
 	}
-}
-
-// redirect lets every part's flow end at its last block. A collector that has counted the edge out
-// of that block leaves a visit of the next one, which was not executed in the instance: that edge
-// is taken back.
-func (f *flow) redirect() {
-	var returns map[int32][]int32 // Return edges by where they lead
-	for p, v := range f.lastIn() {
-		exit := f.inst.Parts[p].Exit
-		if v < 0 || exit < 0 || f.node(exit) < 0 || f.nodes[v] == exit {
-			continue
-		}
-		if i := f.edgeBetween(f.local[exit], v, p); i >= 0 {
-			f.takeBack(i, p)
-			f.change(f.left, f.local[exit], p, -1)
-			continue
-		}
-		if returns == nil {
-			returns = f.returnsInto()
-		}
-		f.endInReturn(returns[v], v, p)
-	}
-}
-
-// endInReturn takes back the return into v with which a part's flow ends: an edge, or a start of
-// its own.
-func (f *flow) endInReturn(returns []int32, v int32, p int) {
-	for _, i := range returns {
-		if f.has(i, p) {
-			f.takeBack(i, p)
-			return
-		}
-	}
-	for i := len(f.starts) - 1; i >= 0; i-- {
-		if s := f.starts[i]; s.node == v && int(s.part) == p {
-			f.starts = slices.Delete(f.starts, i, i+1)
-			f.change(f.visits, v, p, -1)
-			return
-		}
-	}
-}
-
-// lastIn returns for every part the node at which its flow ends, if there is exactly one, where it
-// is interrupted apart; else -1.
-func (f *flow) lastIn() []int32 {
-	last, stops := make([]int32, f.parts), interruptions{f}
-	ends := make([]uint64, f.parts)
-	slices.Sort(f.odd)
-	f.odd = slices.Compact(f.odd)
-	for _, i := range f.odd {
-		v, p := i/int32(f.parts), int(i)%f.parts
-		if in, out := f.visits[i], f.left[i]+stops.stopped(v, p); in > out {
-			ends[p] += in - out
-			last[p] = v
-		}
-	}
-	for p, n := range ends {
-		if n != 1 {
-			last[p] = -1
-		}
-	}
-	return last
-}
-
-// edgeBetween returns the edge that a part took from one node to another, returns apart; -1 if
-// none.
-func (f *flow) edgeBetween(from, to int32, p int) int32 {
-	for i := f.off[from]; i < f.off[from+1]; i++ {
-		if e := &f.edges[i]; e.to == to && !isReturn(e.kind) && f.has(i, p) {
-			return i
-		}
-	}
-	return -1
-}
-
-func (f *flow) returnsInto() map[int32][]int32 {
-	into := map[int32][]int32{}
-	for i := range f.edges {
-		if e := &f.edges[i]; isReturn(e.kind) && e.from >= 0 {
-			into[e.to] = append(into[e.to], int32(i))
-		}
-	}
-	return into
 }
 
 // takeBack takes one traversal by a part off an edge.

@@ -54,11 +54,13 @@ type edge struct {
 }
 
 // start is a place where a part's flow begins: depth 0 is its entry, depth d the
-// continuation of the d-th call that was open at the start and has returned.
+// continuation of the d-th call that was open at the start and has returned. back says that it is
+// the continuation of a call: the part may have come back there and not run it any more.
 type start struct {
 	node  int32
 	part  int32
 	depth int32
+	back  bool
 }
 
 // sub takes one traversal of an edge away: a return from a call made before the instance, or the

@@ -24,8 +24,8 @@ func (f interruptions) oddEdges(yield func(int32, *edge) bool) {
 }
 
 // interrupted makes starts, one for each part, of the blocks that parts came back to in that way:
-// they were left more often than come to. Blocks that are never come to otherwise are not meant:
-// handlers, and where exceptions land.
+// they were left more often than come to. Blocks that are never come to otherwise, and before which
+// the part was not interrupted when it began, are not meant: handlers, and where exceptions land.
 func (f interruptions) interrupted() {
 	regular := map[int32]bool{}
 	for _, e := range f.oddEdges {
@@ -41,7 +41,8 @@ func (f interruptions) interrupted() {
 	}
 	for _, e := range f.oddEdges {
 		for _, c := range e.cells {
-			if regular[e.to] && c.N > 0 && f.lacks(e.to, int(c.Part)) {
+			back := regular[e.to] || f.frames(f.inst.Parts[c.Part].EntryStack, e.to) > 0
+			if back && c.N > 0 && f.lacks(e.to, int(c.Part)) {
 				f.startAt(e.to, int(c.Part), 1)
 			}
 		}
@@ -81,8 +82,13 @@ func (f interruptions) stops(end lack) bool {
 }
 
 // stopped is how often a part may be interrupted at a node when it ends.
-func (f interruptions) stopped(v int32, p int) (n uint64) {
-	for _, frame := range f.inst.Parts[p].ExitStack {
+func (f interruptions) stopped(v int32, p int) uint64 {
+	return f.frames(f.inst.Parts[p].ExitStack, v)
+}
+
+// frames is how many of a stack's frames may say that a thread was interrupted before a node.
+func (f interruptions) frames(stack []profile.NodeID, v int32) (n uint64) {
+	for _, frame := range stack {
 		if f.interruptedAt(frame, v) {
 			n++
 		}

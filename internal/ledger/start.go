@@ -46,7 +46,7 @@ func common(p *profile.Part) int {
 }
 
 func (f *flow) startAt(v int32, part int, depth int32) {
-	f.starts = append(f.starts, start{v, int32(part), depth})
+	f.starts = append(f.starts, start{v, int32(part), depth, depth > 0})
 	f.change(f.visits, v, part, 1)
 	f.seen[int(v)*f.words+part/64] |= 1 << (part % 64)
 }
@@ -242,7 +242,7 @@ func (f *flow) moveBirth(k int) bool {
 		return false
 	}
 	i := f.onlyWay(s.node, int(s.part))
-	if i < 0 {
+	if i < 0 || (endings{f}).staysAt(s.node, int(s.part)) {
 		return false
 	}
 	f.leave(s.node, int(s.part))
@@ -259,7 +259,7 @@ func (f *flow) moveBirth(k int) bool {
 func (f *flow) moveOnce(k int, starting map[int32]uint64) bool {
 	s := f.starts[k]
 	v, p := s.node, int(s.part)
-	if f.visits[int(v)*f.parts+p] != 1 || f.left[int(v)*f.parts+p] != 1 || f.inst.Parts[p].Exit == f.nodes[v] {
+	if f.visits[int(v)*f.parts+p] != 1 || f.left[int(v)*f.parts+p] != 1 || (endings{f}).staysAt(v, p) {
 		return false
 	}
 	var took []int32
@@ -276,14 +276,14 @@ func (f *flow) moveOnce(k int, starting map[int32]uint64) bool {
 	f.starts[k].node = -1
 	for _, i := range took {
 		f.pass(i, p)
-		to := f.edges[i].to
+		to, back := f.edges[i].to, isReturn(f.edges[i].kind)
 		switch {
 		case to < 0:
 			continue
 		case f.starts[k].node < 0:
-			f.starts[k].node = to
+			f.starts[k].node, f.starts[k].back = to, back
 		default:
-			f.starts = append(f.starts, start{to, s.part, s.depth})
+			f.starts = append(f.starts, start{to, s.part, s.depth, back})
 			starting[to]++
 		}
 		f.change(f.visits, to, p, 1)
