@@ -13,6 +13,7 @@ import (
 
 // candidates are pieces of code of the program's own, each of which may be a barrier.
 type candidates struct {
+	episodes   *episodes
 	operations *operations
 	program    *program
 	roster     *roster
@@ -151,8 +152,13 @@ func (cd *candidates) atCandidate(t *thread, g *candidate, h *hook.Record, at ui
 	}
 	op := cd.operations.arrival(t, kind, h, at, g.object)
 	op.Built = true
-	if p, ok := op.Span.(*piece); ok && cd.program.target(h.Func) == 0 && len(op.Site.Stack) > 0 {
-		p.exit = op.Site.Stack
+	if p, ok := op.Span.(*piece); ok {
+		if cd.program.target(h.Func) == 0 && len(op.Site.Stack) > 0 {
+			p.exit = op.Site.Stack
+		}
+		if kind == section.OpArrive {
+			cd.episodes.comes(t, p, g.object, at)
+		}
 	}
 	cd.operations.feed(op)
 }
@@ -254,6 +260,7 @@ func (cd *candidates) outOfCandidate(t *thread, g *candidate, at uint64) {
 // leaveCandidate ends a thread's wait at a known candidate.
 func (cd *candidates) leaveCandidate(t *thread, g *candidate, at uint64) {
 	t.calls = t.calls[:len(t.calls)-1]
+	cd.episodes.met(t, g.object)
 	cd.operations.feed(cd.candidateOp(t, section.OpLeave, at, g))
 	t.begin(at)
 }

@@ -72,7 +72,7 @@ const ownShare = 0.25
 // handedOut is for how long each part's thread works with a core for each, if the work of most of its
 // section goes to whoever comes first; nil if it does not, and the CPU times themselves tell.
 func (o *output) handedOut(in *section.Instance, row int32, cpu []uint64) []uint64 {
-	if len(in.Parts) < 2 || !slices.Contains([]section.Kind{section.Barrier, section.Region, section.Join}, in.Kind) {
+	if len(in.Parts) < 2 || !slices.Contains([]section.Kind{section.Barrier, section.Built, section.Region, section.Join}, in.Kind) {
 		return nil
 	}
 	if k := keeper(in); k >= 0 {
@@ -221,13 +221,14 @@ func whenTheFirstCame(in *section.Instance) (after []uint64, known bool) {
 	return after, true
 }
 
-// afterTheFirst is the same of goroutines, which may come to an end more than once: the last time
-// counts. Times off a processor that are not remembered any more count as worked.
+// afterTheFirst is the same of goroutines, which may come to an end more than once, so that the last
+// time counts, and of threads that wait at a condition or in a loop, which only turns out to be a
+// meeting when it is over. Times off a processor that are not remembered any more count as worked.
 func afterTheFirst(in *section.Instance) (after []uint64, known bool) {
 	first := uint64(math.MaxUint64)
 	for i := range in.Parts {
 		p := lastPiece(&in.Parts[i])
-		if p.thread == nil || p.thread.goroutine == nil {
+		if p.thread == nil || p.thread.goroutine == nil && !p.thread.cpu.known {
 			return nil, false
 		}
 		first = min(first, p.came())

@@ -117,10 +117,7 @@ func (lv *lives) endThread(t *thread, at uint64) {
 	}
 	t.ended, t.end, t.came = true, at, arrival{}
 	lv.clocks.pace.set(&t.paced, false, false)
-	if t.cpu.on {
-		t.cpu.out(at, false)
-	}
-	t.cpu.gone, t.cpu.next, t.cpu.blank = nil, 0, 0
+	t.cpu.ends(at)
 	lv.hasLived(t)
 	lv.operations.feed(op)
 	lv.out.threadEnd(t)

@@ -2,6 +2,7 @@ package native
 
 import (
 	"iter"
+	"slices"
 
 	"lime/internal/collect/known"
 	"lime/internal/collect/mpi"
@@ -155,6 +156,18 @@ func (c *onCPU) out(at uint64, forced bool) {
 	} else {
 		c.gone = append(c.gone, gap{from: at})
 	}
+}
+
+// ends notes that the thread is no more. What it was off its CPU for before is asked for once more when
+// the meeting is over at which it was last.
+func (c *onCPU) ends(at uint64) {
+	if c.on {
+		c.out(at, false)
+	}
+	if c.left() != 0 {
+		c.gone[c.next] = gap{}
+	}
+	c.gone = slices.Clip(c.gone)
 }
 
 // left is when the thread left its CPU, 0 if it has one.

@@ -69,7 +69,7 @@ func (p *process) wireCalls() {
 		episodes: p.episodes, operations: p.operations, tasks: p.tasks, open: map[uint64]openRegion{},
 	}
 	p.mpiCalls = &mpiCalls{operations: p.operations, program: p.program, comms: mpi.New(mpi.ByVariable)}
-	p.candidates = &candidates{operations: p.operations, program: p.program, roster: p.roster}
+	p.candidates = &candidates{episodes: p.episodes, operations: p.operations, program: p.program, roster: p.roster}
 }
 
 // wireThreads makes what begins and ends threads, and what takes what happens to them.
