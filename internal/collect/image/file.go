@@ -159,6 +159,16 @@ func (f *File) Variable(link uint64) (binfile.Symbol, bool) {
 	return at(f.data, find(f.data, f.dataEnd, link))
 }
 
+// DefinedVariable is where the file has a variable of its own of a name.
+func (f *File) DefinedVariable(name string) (link uint64, ok bool) {
+	f.Load()
+	i := slices.IndexFunc(f.data, func(s binfile.Symbol) bool { return s.Name == name && s.Addr != 0 })
+	if i < 0 {
+		return 0, false
+	}
+	return f.data[i].Addr, true
+}
+
 // Next is where the function begins that follows one, its own beginning if none does.
 func (f *File) Next(s binfile.Symbol) uint64 {
 	f.Load()

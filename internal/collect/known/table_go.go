@@ -47,6 +47,8 @@ func golang() []Func {
 		{Name: "internal/sync.runtime_Semrelease", Role: GoUnlock, Probe: AtCall, Hook: AtCall, Source: goSync},
 		{Name: "sync.(*Cond).Wait", Role: GoCondWait, Probe: AtBoth, Hook: Otherwise,
 			Why: "sync.runtime_notifyListWait is where it waits", Source: goSync},
+		{Name: "sync.runtime_notifyListAdd", Role: GoCondList, Probe: AtCall, Hook: Otherwise,
+			Why: "sync.runtime_notifyListWait follows", Source: goSync},
 		{Name: "sync.runtime_notifyListWait", Role: GoCondList, Probe: AtCall, Hook: AtCall, Source: goSync},
 		{Name: "sync.runtime_notifyListNotifyAll", Role: GoCondWakeAll, Probe: AtCall, Hook: AtCall, Source: goSync},
 		{Name: "sync.(*WaitGroup).Add", Role: GoCount, Probe: AtCall, Hook: AtCall, Source: goSync},

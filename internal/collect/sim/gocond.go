@@ -20,30 +20,28 @@ func (gr *goroutines) enterGoCondWait(t *thread, f *fn) {
 	}
 }
 
-// enterGoCondList notes the list that the goroutine has put itself on.
+// enterGoCondList: the goroutine puts itself on the list. From now on it waits: whoever wakes all may
+// do so before it has given its lock back and left its thread, and then it does not leave it.
 func (gr *goroutines) enterGoCondList(t *thread, _ *fn) {
-	if c := t.in(known.GoCondWait); c != nil {
-		c.object = t.ctx.GPR[rax]
+	c := t.in(known.GoCondWait)
+	if c == nil || c.reported {
+		return
 	}
-}
-
-// waitsFor is what a goroutine that waits for others waits for: a condition, or whoever makes it go
-// on.
-func (t *thread) waitsFor() uint64 {
-	if c := t.in(known.GoCondWait); c != nil {
-		return c.object
-	}
-	return t.goroutine.g
+	c.object, c.reported = t.ctx.GPR[rax], true
+	op, _ := gr.segments.cutOp(t, section.OpWaitBegin)
+	op.Object = c.object
+	gr.operations.feed(op)
+	t.goroutine.waits = t.now()
 }
 
 // parks reports whether a goroutine that leaves its thread does so to wait for a condition; inside
 // of that it may wait for a lock, too.
 func (t *thread) parks() bool {
 	n := len(t.frames)
-	if n == 0 || t.frames[n-1].fn.Role != known.GoCondWait || t.frames[n-1].object == 0 || t.frames[n-1].reported {
+	if n == 0 || t.frames[n-1].fn.Role != known.GoCondWait || t.frames[n-1].object == 0 || t.frames[n-1].parked {
 		return false
 	}
-	t.frames[n-1].reported = true
+	t.frames[n-1].parked = true
 	return true
 }
 
@@ -68,7 +66,8 @@ func (gr *goroutines) enterGoCondWake(t *thread, _ *fn) {
 	object := t.ctx.GPR[rax]
 	var woken []section.ThreadID
 	for _, w := range gr.table.byG {
-		if w.goroutine.left == leftReported && w.carrier == nil && w.waitsFor() == object {
+		if c := w.in(known.GoCondWait); c != nil && c.reported && c.object == object {
+			c.object = 0 // it is on the list no more
 			woken = append(woken, w.id)
 		}
 	}

@@ -29,6 +29,7 @@ type goroutines struct {
 	cores      *cores
 	lineages   *lineages
 	rec        *section.Recogniser
+	seats      *goSeats // nil: they have simulated cores
 	table      goroutineTable
 }
 
@@ -42,6 +43,7 @@ type goroutine struct {
 	left   leftAs
 	leftAt uint64
 	waits  uint64 // leftReported: since when
+	ready  uint64 // and when another one has let it go on; 0: none has
 	what   awaited
 }
 
@@ -212,7 +214,7 @@ func (gr *goroutines) comesIn(m *thread) {
 	gr.goneFrom(t) // its last thread has given it away, and waits for its turn to tell
 	h.on = t
 	t.carrier, t.ctx = m, m.ctx
-	gr.clocks.advance(m, t.goroutine.leftAt) // its thread ran ahead of this one, which cannot have it sooner
+	gr.seat(m, t)
 	away := m.now() - t.goroutine.leftAt
 	gr.segments.forget(t, outWay)
 	back := gr.segments.cameBack(t)
@@ -254,10 +256,13 @@ func (gr *goroutines) goesOn(t *thread, stack []frameRef) {
 // enterGoReady: somebody lets a goroutine go on. If no goroutine does, it is a timer of the runtime's.
 func (gr *goroutines) enterGoReady(by *thread, _ *fn) {
 	t := gr.table.byG[by.ctx.GPR[rax]]
-	if t == nil || by.goroutine == nil || t.goroutine.left != leftReported {
+	if t == nil || by.goroutine == nil {
 		return
 	}
-	t.goroutine.what = gr.awaiting.letsGo(by, t.goroutine.waits)
+	t.goroutine.ready = by.now()
+	if t.goroutine.left == leftReported {
+		t.goroutine.what = gr.awaiting.letsGo(by, t.goroutine.waits)
+	}
 }
 
 // goneFrom takes a goroutine off the thread that it is still noted on.
@@ -266,6 +271,7 @@ func (gr *goroutines) goneFrom(t *thread) {
 	case t == nil || t.carrier == nil:
 	case t.covered():
 		gr.goesOut(t, leftInner)
+		t.goroutine.ready = t.at
 	default:
 		gr.goesOut(t, leftReady)
 	}
@@ -316,9 +322,7 @@ func (gr *goroutines) goesOut(t *thread, as leftAs) {
 	t.goroutine.left = as
 	switch as {
 	case leftReported:
-		op, _ := gr.segments.cutOp(t, section.OpWaitBegin)
-		op.Object = t.waitsFor()
-		gr.operations.feed(op)
+		gr.waits(t)
 	case leftReady:
 		p := gr.segments.cut(t)
 		p.left = true
@@ -326,11 +330,24 @@ func (gr *goroutines) goesOut(t *thread, as leftAs) {
 	default:
 		gr.segments.keep(t)
 	}
+	gr.seats.give(m)
 	t.at = m.now()
 	if t.goroutine.leftAt = t.at; as == leftReported {
 		t.goroutine.waits = t.at
 	}
 	t.carrier, t.ctx, m.hosts.on = nil, nil, nil
+}
+
+// waits tells that a goroutine which leaves its thread waits, unless it has been told that it waits
+// for a condition.
+func (gr *goroutines) waits(t *thread) {
+	if c := t.in(known.GoCondWait); c != nil {
+		gr.segments.forget(t, outCall)
+		return
+	}
+	op, _ := gr.segments.cutOp(t, section.OpWaitBegin)
+	op.Object = t.goroutine.g
+	gr.operations.feed(op)
 }
 
 // enterGoEnd ends a goroutine.
@@ -340,6 +357,7 @@ func (gr *goroutines) enterGoEnd(t *thread, _ *fn) {
 	}
 	m := t.carrier
 	gr.lives.endThread(t)
+	gr.seats.give(m)
 	t.gone, t.at = true, m.now()
 	t.carrier, t.ctx, m.hosts.on = nil, nil, nil
 	delete(gr.table.byG, t.goroutine.g)

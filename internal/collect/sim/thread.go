@@ -162,6 +162,7 @@ type call struct {
 	create    *section.Op // known.Create: to be told when the thread is there
 	created   bool        // known.Create: it has been told
 	start     uint64      // known.Create: what the thread will run
+	parked    bool        // known.GoCondWait: the goroutine has left its thread to wait
 	slow      bool        // all that is done in the call is waiting
 	within    bool        // known.TaskBody: it is run in a wait for tasks, by a thread that is at work for its section
 	mpi       *mpi.Call   // of a function of MPI's

@@ -144,7 +144,7 @@ func (r *run) wireLives() {
 	r.goroutines = &goroutines{
 		awaiting: r.awaiting,
 		clocks:   r.clocks, lives: r.lives, memory: r.memory, openCalls: r.openCalls, operations: r.operations,
-		places: r.places,
+		places: r.places, seats: newGoSeats(r.beside, r.images, r.memory),
 		probes: r.probes, segments: r.segments, images: r.images, cores: r.cores, rec: r.rec, lineages: r.lineages,
 	}
 }

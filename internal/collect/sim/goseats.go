@@ -1,0 +1,91 @@
+// When a goroutine goes on where threads run in parallel. The threads on which Go's scheduler puts
+// goroutines have the host's cores as these come: those that are let go together stand behind one
+// another on one thread, while the others have no core to take one over. So each goes on when it
+// could, on as many cores as the scheduler has processors.
+
+package sim
+
+// goSeats are these cores.
+type goSeats struct {
+	free   []uint64         // by seat: the clock up to which it was taken
+	of     map[*thread]int  // the seat of the goroutine that a thread runs
+	had    map[*thread]bool // threads that have run one
+	images *images
+	memory *memory
+	looked int    // at so many images
+	procs  uint64 // where the scheduler's number of processors is, 0 if that is not known
+}
+
+func newGoSeats(b *beside, im *images, m *memory) *goSeats {
+	if b == nil {
+		return nil
+	}
+	return &goSeats{of: map[*thread]int{}, had: map[*thread]bool{}, images: im, memory: m}
+}
+
+// take gives a thread that a goroutine comes to the seat that was free first, and returns since when.
+func (s *goSeats) take(m *thread) uint64 {
+	s.give(m)
+	s.had[m] = true
+	for len(s.free) < s.most() {
+		s.free = append(s.free, 0)
+	}
+	first, taken := -1, make([]bool, len(s.free))
+	for _, i := range s.of {
+		taken[i] = true
+	}
+	for i, at := range s.free {
+		if !taken[i] && (first < 0 || at < s.free[first]) {
+			first = i
+		}
+	}
+	if first < 0 { // its processor has gone to another thread while it was in a system call
+		first = len(s.free)
+		s.free = append(s.free, 0)
+	}
+	s.of[m] = first
+	return s.free[first]
+}
+
+// most is how many goroutines may run at a time; of programs without symbols, on how many threads
+// some have run.
+func (s *goSeats) most() int {
+	for ; s.looked < len(s.images.List); s.looked++ {
+		im := s.images.List[s.looked]
+		if v, ok := im.DefinedVariable("runtime.gomaxprocs"); ok {
+			s.procs = v + im.Bias
+		}
+	}
+	if n, ok := s.memory.value(s.procs, 4); ok && s.procs != 0 {
+		return int(int32(n))
+	}
+	return len(s.had)
+}
+
+// give frees a thread's seat: its goroutine has gone, by the thread's clock. It may be called on none.
+func (s *goSeats) give(m *thread) {
+	if s == nil {
+		return
+	}
+	if i, ok := s.of[m]; ok {
+		s.free[i] = max(s.free[i], m.now())
+		delete(s.of, m)
+	}
+}
+
+// seat sets the clock of a thread that a goroutine comes to. If it could go on since it was let, or
+// has only lost its thread, it does so when there is a seat; else the thread's clock tells.
+func (gr *goroutines) seat(m, t *thread) {
+	x := t.goroutine
+	ready, known := max(x.leftAt, t.at), x.left == leftReady
+	if x.left != leftOff && x.ready > 0 {
+		ready, known = max(ready, x.ready), true
+	}
+	x.ready = 0
+	if gr.seats != nil {
+		if ready = max(ready, gr.seats.take(m)); known && m.core != nil {
+			m.core.clock, m.host.from = ready, ready
+		}
+	}
+	gr.clocks.advance(m, ready) // its thread may have run ahead of this one, which cannot have it sooner
+}
