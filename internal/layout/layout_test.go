@@ -62,7 +62,7 @@ var table = []row{
 	{"waste/reason", "waste x86", ""},
 	{"waste/quick", "waste x86 x86/enc cpu", ""},
 	{"collect/spin", "x86", ""},
-	{"collect/busywait", "x86", ""},
+	{"collect/busywait", "graph x86", ""},
 	{"collect/known", "", ""},
 	{"collect/mpi", "collect/known profile", ""},
 	{"collect/region", "", ""},
