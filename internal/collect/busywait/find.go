@@ -209,3 +209,51 @@ func framed(text []byte) bool {
 	}
 	return false
 }
+
+// MayTake reports whether who leaves a loop may try to take a word before it does anything that others
+// see, as who has waited for a lock does. What is called is not looked at.
+func (f *Function) MayTake(loop []int32) bool {
+	seen := make([]bool, len(f.Parts))
+	for _, i := range loop {
+		seen[i] = true
+	}
+	for work := slices.Clone(loop); len(work) > 0; {
+		i := work[len(work)-1]
+		work = work[:len(work)-1]
+		for _, to := range f.Proc.Succ[i] {
+			if seen[to] {
+				continue
+			}
+			seen[to] = true
+			takes, on := f.first(to)
+			if takes {
+				return true
+			}
+			if on {
+				work = append(work, to)
+			}
+		}
+	}
+	return false
+}
+
+// first is what a block does first that others see: whether it tries to take a word, and whether it does
+// nothing. What it calls, or goes on to elsewhere, may try.
+func (f *Function) first(i int32) (takes, on bool) {
+	p := &f.Parts[i]
+	insts, ok := p.Insts(f.Text, f.Parts[0].Addr)
+	if !ok {
+		return true, false
+	}
+	for k := range insts {
+		switch in := &insts[k]; {
+		case Tries(in):
+			return true, false
+		case fences(in):
+		case in.Lock, stores(in) && in.Mem.Base != x86.RSP && in.Mem.Base != x86.RBP:
+			return false, false
+		}
+	}
+	calls := p.Branch == x86.BranchCall || p.Branch == x86.BranchCallInd || p.Branch == x86.BranchJumpInd
+	return calls, !calls
+}
