@@ -48,8 +48,7 @@ func shortWaits() (text string, loops []string) {
 	for _, turn := range slices.Concat(spinTurns, spinBacks[:1], spinBacks[2:]) {
 		for _, look := range spinLooks[:5] {
 			i := len(loops)
-			loop := strings.NewReplacer("LOOK", look, "EACH", spinActs[1+i%2], "DO", spinActs[1+i/2%2],
-				"N", fmt.Sprint([]int{2, 7, 64}[i%3])).Replace(turn)
+			loop := turn.in(look, spinActs[1+i%2], spinActs[1+i/2%2], []int{2, 7, 64}[i%3])
 			loops = append(loops, loop)
 			all += fmt.Sprintf("static __attribute__((noinline)) void waits%d(int mine) { %s }\n", i, loop)
 			table += fmt.Sprintf("waits%d, ", i)
