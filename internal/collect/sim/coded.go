@@ -43,13 +43,12 @@ func (cd *coded) at(pc uint64) *codedLoop {
 	return nil
 }
 
-// ofBlock is the loop that a block of the engine is in.
-func (cd *coded) ofBlock(id engine.BlockID) *codedLoop {
+// sync takes in the engine's blocks that are new.
+func (cd *coded) sync() {
 	all := cd.blocks.sync()
 	for len(cd.of) < len(all) {
 		cd.of = append(cd.of, cd.at(all[len(cd.of)].PC))
 	}
-	return cd.of[id]
 }
 
 // function lists the loops that wait of the function that holds an address.
@@ -133,11 +132,8 @@ func (cd *coded) proved(s *spinner) {
 }
 
 // takeCoded takes the rounds of such loops out of a segment.
-func (rd *rounds) takeCoded(t *thread, p *segment) (units uint64) {
-	if rd.coded == nil {
-		return 0
-	}
-	for _, in := range rd.inCoded(p) {
+func (rd *rounds) takeCoded(t *thread, p *segment, all []hopsIn) (units uint64) {
+	for _, in := range all {
 		if n := min(rd.takeAround(p, in.hops), t.busy); n > 0 {
 			t.busy -= n
 			units += n
@@ -155,6 +151,10 @@ type hopsIn struct {
 
 // inCoded is those that a segment holds.
 func (rd *rounds) inCoded(p *segment) (all []hopsIn) {
+	if rd.coded == nil {
+		return nil
+	}
+	rd.coded.sync()
 	edges, blocks := rd.eng.Edges(), rd.eng.Blocks()
 	for i := range p.edges {
 		e := &p.edges[i]
@@ -162,7 +162,7 @@ func (rd *rounds) inCoded(p *segment) (all []hopsIn) {
 		if d.From < 0 || d.Kind != engine.EdgeTaken && d.Kind != engine.EdgeFall && d.Kind != engine.EdgeJump {
 			continue
 		}
-		l := rd.coded.ofBlock(d.From)
+		l := rd.coded.of[d.From]
 		if l == nil || l.open || !l.spans.have(d.Target) {
 			continue
 		}

@@ -106,11 +106,12 @@ func (rd *rounds) roundOf(s *spinner, taken []edgeCount) (c cycle, ok bool) {
 // takeSpinning takes what a segment went round known loops out of its counts: it is time of
 // waiting.
 func (rd *rounds) takeSpinning(t *thread, p *segment) (units uint64) {
-	if rd.coded == nil && len(rd.cycles) == 0 {
+	in := rd.inCoded(p)
+	if len(in) == 0 && len(rd.cycles) == 0 {
 		return 0
 	}
 	before := rd.places.instrs(p.edges)
-	units = rd.takeCoded(t, p) + rd.takeKnown(t, p)
+	units = rd.takeCoded(t, p, in) + rd.takeKnown(t, p)
 	if units > 0 {
 		p.edges = slices.DeleteFunc(p.edges, func(e edgeCount) bool { return e.n == 0 })
 		t.book.out[outLoop] += before - rd.places.instrs(p.edges)
