@@ -41,11 +41,11 @@ int main(void) {
 }
 `
 
-// shortWaits is a program that waits in each of the loops of a table, but for one whose counter is added to
-// itself: by its code it may be a number that is worked on.
+// shortWaits is a program that waits in each of the loops of a table, but for those that compute how long
+// they pause by adding a number to itself, or by a division: by their code they may work on that.
 func shortWaits() (text string, loops []string) {
 	all, table := "", ""
-	for _, turn := range slices.Concat(spinTurns, spinBacks[:1], spinBacks[2:]) {
+	for _, turn := range slices.Concat(spinTurns, spinBacks[:1], spinBacks[3:]) {
 		for _, look := range spinLooks[:5] {
 			i := len(loops)
 			loop := turn.in(look, spinActs[1+i%2], spinActs[1+i/2%2], []int{2, 7, 64}[i%3])
