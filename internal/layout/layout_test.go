@@ -61,14 +61,14 @@ var table = []row{
 	{"waste/elem", "waste x86", ""},
 	{"waste/reason", "waste x86", ""},
 	{"waste/quick", "waste x86 x86/enc cpu", ""},
-	{"collect/spin", "x86", ""},
-	{"collect/busywait", "x86", ""},
+	{"collect/spin", "collect/busywait x86", ""},
+	{"collect/busywait", "graph x86", ""},
 	{"collect/known", "", ""},
 	{"collect/mpi", "collect/known profile", ""},
 	{"collect/region", "", ""},
 	{"collect/threads", "collect/mpi profile section unit", ""},
 	{"collect/image", "origin binfile symbol unwind", ""},
-	{"collect/sim", "collect/region collect/threads collect/image origin collect/mpi waste waste/calls waste/elem waste/quick waste/reason collect/known collect/spin unit profile section uop " +
+	{"collect/sim", "collect/region collect/threads collect/image origin collect/mpi waste waste/calls waste/elem waste/quick waste/reason collect/known collect/busywait collect/spin unit profile section uop " +
 		"unwind machine engine guest cpu futex binfile symbol x86 graph collect sender start", sys},
 	{"collect/native/hook", "binfile symbol unit x86 x86/enc", sys},
 	{"collect/native/watch", "perf waste waste/calls waste/elem x86", sys},

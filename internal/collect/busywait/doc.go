@@ -1,14 +1,18 @@
-// Package busywait says of a loop of machine code whether who goes round in it waits for others,
-// from the code alone: a collector that samples sees where a thread is, and not what it does from
-// one instruction to the next (package spin has the proof for a thread that is followed).
+// Package busywait says what it means that a loop waits, and proves it of a loop of machine code from
+// the code alone: whoever goes round in it waits for others. A collector gives it the blocks of a
+// function (Cut, Function) and gets the loops that wait. What the code leaves open, package spin proves
+// for a thread that is followed; what both ask of instructions stands here (insts.go).
 //
-// It imports x86 only.
+// It imports graph and x86 only.
 //
 // # Definition
 //
-// It is spin's: a thread waits in a loop if, going round, its state repeats but for counters that
-// decide nothing about leaving, and if it can leave when memory changes that the loop does not
-// change.
+// A thread waits in a loop if, going round, its state repeats but for counters that decide nothing
+// about leaving, and if it can leave when memory changes that the loop does not change.
+//
+// It waits for a lock if it takes the word that it looks at as soon as it finds that free: by an atomic
+// instruction (Tries) that puts something there that is not nil, and takes nothing out of it that
+// others have put there. Who waits for anything else waits for others' work.
 //
 // # Proof
 //

@@ -14,7 +14,7 @@ func Allowed(in *x86.Inst) bool {
 		return false
 	}
 	switch {
-	case tries(in), fences(in):
+	case Tries(in), fences(in):
 		return true
 	case in.Writes.Has(x86.RSP), (in.VecReads|in.VecWrites)>>16 != 0, in.ImplicitWrite, in.ImplicitRead, in.Lock, in.X87,
 		in.Special == x86.SpecialXSAVE, in.Special == x86.SpecialPrivileged:
@@ -25,10 +25,18 @@ func Allowed(in *x86.Inst) bool {
 
 func stores(in *x86.Inst) bool { return in.HasMem && in.Mem.Write && in.Mem.Bytes > 0 }
 
-// clears reports whether an instruction makes its destination zero: xor r, r and sub r, r.
+// Clears reports whether an instruction makes what it writes zero: xor r, r and sub r, r. Whole says that
+// nothing is left of the register.
+func Clears(in *x86.Inst) (whole, is bool) {
+	is = in.Map == 0 && in.Enc == x86.Legacy && in.HasModRM && !in.HasMem && in.RegField() == in.RMField() &&
+		(in.Opcode|3 == 0x33 || in.Opcode|3 == 0x2b)
+	return is && in.Opcode&1 == 1 && !in.OpSize16, is
+}
+
+// clears reports whether an instruction makes a register zero.
 func clears(in *x86.Inst) bool {
-	return in.Map == 0 && in.Enc == x86.Legacy && !in.HasMem && in.RegField() == in.RMField() &&
-		(in.Opcode == 0x31 || in.Opcode == 0x33 || in.Opcode == 0x29 || in.Opcode == 0x2b) && !in.OpSize16
+	whole, _ := Clears(in)
+	return whole
 }
 
 // moves reports whether an instruction leaves a value as it is: mov and, of the lower part, the
@@ -63,8 +71,31 @@ func immediate(in *x86.Inst) knowledge {
 	return unknown
 }
 
+// Lowest is the registers of which an instruction uses the lowest byte only; ok is false if it uses more.
+// Code that is not optimised has truth values in them, and what such an instruction leaves of the rest of
+// a register is no use of it. Registers of addresses are none of these.
+func Lowest(in *x86.Inst) (reads, writes x86.RegSet, ok bool) {
+	if !readsByte(in) {
+		return 0, 0, false
+	}
+	reads = in.Reads
+	if putsByte(in) {
+		reads &^= in.Writes
+	}
+	return reads &^ Addressed(in), in.Writes, true
+}
+
+// Addressed is the registers of which an instruction makes an address.
+func Addressed(in *x86.Inst) (s x86.RegSet) {
+	if in.HasMem {
+		s = s.With(in.Mem.Base).With(in.Mem.Index)
+	}
+	return s
+}
+
 // ofBytes reports whether an instruction's operands are bytes, and none of them ah, ch, dh or bh. With
-// these it counts as one that reads and writes all of the register.
+// these it counts as one that reads and writes all of the register; so do products and quotients, of
+// which ah is a part.
 func ofBytes(in *x86.Inst) bool {
 	if in.Enc != x86.Legacy || in.Rex == 0 && in.HasModRM && (in.Digit() >= 4 && takesRegister(in) || !in.HasMem && in.ModRM&7 >= 4) {
 		return false
@@ -72,7 +103,7 @@ func ofBytes(in *x86.Inst) bool {
 	switch op := in.Opcode; in.Map {
 	case 0:
 		return op < 0x40 && op&1 == 0 && op&7 < 6 || op >= 0x80 && op <= 0x8a && op&1 == 0 && op != 0x82 || op == 0xa8 ||
-			op&^7 == 0xb0 && (in.Rex != 0 || op < 0xb4) || op == 0xc6 || op == 0xf6 || op == 0xfe || op == 0xc0 || op == 0xd0 || op == 0xd2
+			op&^7 == 0xb0 && (in.Rex != 0 || op < 0xb4) || op == 0xc6 || op == 0xf6 && in.Digit() < 4 || op == 0xfe || op == 0xc0 || op == 0xd0 || op == 0xd2
 	case 1:
 		return op&^15 == 0x90 || op == 0xb0
 	}
@@ -166,10 +197,10 @@ func shiftsByCL(in *x86.Inst) bool {
 	return in.Map == 0 && in.Enc == x86.Legacy && in.Opcode&^1 == 0xd2 && in.Digit() >= 4 && !(in.Writes.Has(x86.RCX))
 }
 
-// tries reports whether an instruction changes a word in memory once: xchg, lock cmpxchg, lock bts
+// Tries reports whether an instruction changes a word in memory once: xchg, lock cmpxchg, lock bts
 // with a constant. Where it fails it leaves the word as it is, if what it puts there is always the
 // same.
-func tries(in *x86.Inst) bool {
+func Tries(in *x86.Inst) bool {
 	if !in.Lock || !in.HasMem || in.Enc != x86.Legacy {
 		return false
 	}

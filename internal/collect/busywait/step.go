@@ -163,7 +163,7 @@ func (a *analysis) step(s *state, in *x86.Inst) bool {
 	case in.Branch == x86.BranchCond || in.Branch == x86.BranchJump:
 	case in.Branch == x86.BranchCall || in.Branch == x86.BranchCallInd:
 		a.call(s)
-	case tries(in):
+	case Tries(in):
 		a.try(s, in)
 	case fences(in):
 		s.flags = outside()

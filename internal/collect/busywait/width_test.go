@@ -83,6 +83,43 @@ func TestWidths(t *testing.T) {
 	}
 }
 
+// What uses the lowest bytes of registers only, and which it reads and writes: what it leaves of the rest
+// is no use of it.
+func TestLowest(t *testing.T) {
+	const rax, rcx, rdi, r9 = 1 << x86.RAX, 1 << x86.RCX, 1 << x86.RDI, 1 << x86.R9
+	for _, c := range []struct {
+		name, code    string
+		reads, writes x86.RegSet
+		ok            bool
+	}{
+		{"mov %cl, %al", "\x88\xc8", rcx, rax, true},
+		{"mov (%rdi), %al", "\x8a\x07", 0, rax, true},
+		{"mov $1, %r9b", "\x41\xb1\x01", 0, r9, true},
+		{"and (%rdi), %al", "\x22\x07", rax, rax, true},
+		{"test %al, %al", "\x84\xc0", rax, 0, true},
+		{"cmp $1, (%rdi)", "\x80\x3f\x01", 0, 0, true},
+		{"neg %al", "\xf6\xd8", rax, rax, true},
+		{"sete %cl", "\x0f\x94\xc1", 0, rcx, true},
+		{"movzx %cl, %eax", "\x0f\xb6\xc1", rcx, rax, true},
+		{"movzx %ch, %eax", "\x0f\xb6\xc5", 0, 0, false},
+		{"mov %ch, %al", "\x88\xe8", 0, 0, false},
+		{"div %cl", "\xf6\xf1", 0, 0, false},
+		{"mov %ecx, %eax", "\x89\xc8", 0, 0, false},
+	} {
+		in := &decoded(t, c.code)[0]
+		if r, w, ok := Lowest(in); r != c.reads || w != c.writes || ok != c.ok {
+			t.Errorf("%s: reads %b, writes %b, %t; want %b, %b, %t", c.name, r, w, ok, c.reads, c.writes, c.ok)
+		}
+	}
+	for code, want := range map[string][2]bool{"\x31\xc0": {true, true}, "\x48\x29\xc0": {true, true}, "\x66\x31\xc0": {false, true},
+		"\x30\xc0": {false, true}, "\x31\xc8": {false, false}, "\x31\x00": {false, false}, "\x01\xc0": {false, false}} {
+		in := decoded(t, code)
+		if whole, is := Clears(&in[0]); [2]bool{whole, is} != want {
+			t.Errorf("% x clears all of it: %t, at all: %t; want %v", code, whole, is, want)
+		}
+	}
+}
+
 // Constants are known as far as they are the same on all ways.
 func TestConstants(t *testing.T) {
 	const (

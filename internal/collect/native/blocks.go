@@ -5,6 +5,7 @@ import (
 	"sort"
 
 	"lime/internal/binfile"
+	"lime/internal/collect/busywait"
 	"lime/internal/collect/image"
 	"lime/internal/collect/known"
 	"lime/internal/origin"
@@ -16,6 +17,7 @@ import (
 type block struct {
 	addr, end, last uint64 // run-time; last = its last instruction
 	instrs          uint32
+	branch          x86.Branch
 	kind            profile.NodeKind
 	target          uint64 // of a direct branch or call, 0 if none
 	slot            uint64 // where the target of an indirect one is read, if that is one word of the image
@@ -252,60 +254,11 @@ func (c *code) writeAll(f *function) {
 	}
 }
 
-// insn is what cutting needs of an instruction.
-type insn struct {
-	addr, end, target, slot uint64
-	branch                  x86.Branch
-}
-
 // cut turns code into blocks.
-func cut(text []byte, lo uint64) []*block {
-	list := sweep(text, lo)
-	hi := lo + uint64(len(text))
-	head := map[uint64]bool{lo: true}
-	for _, i := range list {
-		if i.target >= lo && i.target < hi && i.branch != x86.BranchCall {
-			head[i.target] = true
-		}
-		if i.branch != x86.BranchNone {
-			head[i.end] = true
-		}
-	}
-	var out []*block
-	var b *block
-	for _, i := range list {
-		if b == nil || head[i.addr] || b.end != i.addr {
-			b = &block{addr: i.addr, id: profile.None, visit: profile.None}
-			out = append(out, b)
-		}
-		b.end, b.last, b.target, b.slot = i.end, i.addr, i.target, i.slot
-		b.instrs++
-		b.kind = blockKinds()[i.branch]
-	}
-	return out
-}
-
-// sweep decodes from the start; bytes that are no instruction are passed over.
-func sweep(text []byte, lo uint64) []insn {
-	var out []insn
-	var in x86.Inst
-	for at := 0; at < len(text); {
-		if x86.Decode(text[at:], &in) != nil {
-			at++
-			continue
-		}
-		pc := lo + uint64(at)
-		i := insn{addr: pc, end: pc + uint64(in.Len), branch: in.Branch}
-		switch in.Branch {
-		case x86.BranchCond, x86.BranchLoop, x86.BranchJump, x86.BranchCall, x86.BranchTxn:
-			i.target = in.Target(pc)
-		case x86.BranchJumpInd, x86.BranchCallInd:
-			if in.HasMem && in.Mem.Base == x86.RIP {
-				i.slot = i.end + uint64(int64(in.Mem.Disp))
-			}
-		}
-		out = append(out, i)
-		at += int(in.Len)
+func cut(text []byte, lo uint64) (out []*block) {
+	for _, p := range busywait.Cut(text, lo) {
+		out = append(out, &block{addr: p.Addr, end: p.End, last: p.Last, instrs: p.Instrs, target: p.Target, slot: p.Slot,
+			branch: p.Branch, kind: blockKinds()[p.Branch], id: profile.None, visit: profile.None})
 	}
 	return out
 }

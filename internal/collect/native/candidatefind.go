@@ -87,7 +87,7 @@ func quiet(text []byte, from, to int, yields func(int) bool) bool {
 		}
 		end += int(in.Len)
 	}
-	l, ok := loopOf(cut(text[from:end], uint64(from)), text, 0)
+	l, ok := busywait.LoopOf(busywait.Cut(text[from:end], uint64(from)), text, 0)
 	return ok && busywait.Judge(l).Waits
 }
 

@@ -3,45 +3,12 @@
 package native
 
 import (
-	"sort"
-
 	"lime/internal/collect/busywait"
 	"lime/internal/collect/image"
 	"lime/internal/collect/known"
 	"lime/internal/profile"
 	"lime/internal/x86"
 )
-
-// harmfulCall reports whether a block calls what does anything but wait or yield.
-func (j *loopJudge) harmfulCall(b *block) bool {
-	switch b.kind {
-	case profile.EndFall, profile.EndCond, profile.EndJump:
-		return false
-	case profile.EndCall, profile.EndCallInd:
-		return !j.c.idle(j.f.im, j.target(b), mostWrapped)
-	}
-	return true
-}
-
-// target is a block whose call is known, if need be by where the register that it goes through was
-// loaded from: a compiler loads the address of a function that is called in a loop before that.
-func (j *loopJudge) target(b *block) *block {
-	if b.kind != profile.EndCallInd || b.slot != 0 {
-		return b
-	}
-	i := sort.Search(len(j.f.blocks), func(i int) bool { return j.f.blocks[i].addr >= b.addr })
-	k := j.constants(int32(i))
-	if i >= len(j.blocks) || len(j.blocks[i].Insts) == 0 {
-		return b
-	}
-	in := j.blocks[i].Insts[len(j.blocks[i].Insts)-1]
-	if in.HasMem {
-		return b
-	}
-	known := *b
-	known.slot = k.From(j.blocks[i], in.RMField())
-	return &known
-}
 
 // Limits of a function that is looked at for what it does: others do more than to yield.
 const (
@@ -73,8 +40,9 @@ func (c *code) idleFunction(at uint64, depth int) bool {
 		return false
 	}
 	text := f.im.Bin.ReadAddr(f.blocks[0].addr-f.im.Bias, int(f.end()-f.blocks[0].addr))
-	for i, b := range f.blocks {
-		insts, ok := decoded(text, f.blocks[0].addr, b)
+	for i, p := range f.parts() {
+		b := f.blocks[i]
+		insts, ok := p.Insts(text, f.blocks[0].addr)
 		if !ok || !harmless(insts) {
 			return false
 		}

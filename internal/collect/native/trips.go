@@ -1,8 +1,8 @@
 package native
 
 import (
+	"lime/internal/collect/busywait"
 	"lime/internal/graph"
-	"lime/internal/profile"
 	"lime/internal/unwind"
 	"lime/internal/x86"
 )
@@ -66,37 +66,13 @@ func flow(f *function) *graph.Proc {
 	if len(f.blocks) == 0 || len(f.blocks) > maxLoopBlocks {
 		return nil
 	}
-	index := map[uint64]int32{}
-	for i, b := range f.blocks {
-		index[b.addr] = int32(i)
-	}
-	succ, ends := make([][]int32, len(f.blocks)), make([]graph.ProcBlock, len(f.blocks))
-	for i, b := range f.blocks {
-		ends[i] = graph.ProcBlock{Cond: b.kind == profile.EndCond, Indirect: b.kind == profile.EndJumpInd,
-			Fails: b.kind == profile.EndOther}
-		if to, ok := index[b.target]; ok && (b.kind == profile.EndCond || b.kind == profile.EndJump) {
-			succ[i] = append(succ[i], to)
-		}
-		if to, ok := index[b.end]; ok && b.falls() {
-			succ[i] = append(succ[i], to)
-		}
-	}
-	return graph.NewProc(succ, ends)
+	return busywait.Flow(f.parts())
 }
 
 const (
 	maxLoopBlocks = 20000
 	maxTests      = 4 // loops of a frame that are looked at
 )
-
-// falls reports whether control can go on behind the block.
-func (b *block) falls() bool {
-	switch b.kind {
-	case profile.EndJump, profile.EndRet, profile.EndJumpInd, profile.EndOther:
-		return false
-	}
-	return true
-}
 
 // comparison reads what a block's branch depends on: the last instruction before it that sets
 // flags.

@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"lime/internal/collect"
+	"lime/internal/collect/busywait"
 	"lime/internal/collect/native/watch"
 	"lime/internal/perf"
 	"lime/internal/profile"
@@ -188,8 +189,8 @@ type wasteHost struct {
 	sampler *sampler
 	stack   []byte
 	byKey   map[string]watch.Place
-	list    [][]uint64        // by place: the instruction, then the return addresses
-	sweeps  map[uint64][]insn // by function
+	list    [][]uint64                 // by place: the instruction, then the return addresses
+	sweeps  map[uint64][]busywait.Insn // by function
 
 	mu    sync.Mutex
 	found []item // events for the recording, in the order of time
@@ -203,7 +204,7 @@ func newWasteHost(pid int, of *sampler) *wasteHost {
 	m := newImages(pid)
 	s := newSampler(m, newCode(m, nil), nil)
 	s.walker.Stubs, s.walker.Moved, s.stubs = of.walker.Stubs, of.walker.Moved, of.stubs
-	return &wasteHost{sampler: s, stack: make([]byte, stackCopied), byKey: map[string]watch.Place{}, sweeps: map[uint64][]insn{}}
+	return &wasteHost{sampler: s, stack: make([]byte, stackCopied), byKey: map[string]watch.Place{}, sweeps: map[uint64][]busywait.Insn{}}
 }
 
 // warm reads the program's files before anybody waits for that.
@@ -268,14 +269,14 @@ func (h *wasteHost) Before(pc uint64) (at uint64, ok bool) {
 	}
 	list, ok := h.sweeps[lo]
 	if !ok {
-		list = sweep(im.Bin.ReadAddr(lo-im.Bias, int(hi-lo)), lo)
+		list = busywait.Sweep(im.Bin.ReadAddr(lo-im.Bias, int(hi-lo)), lo)
 		h.sweeps[lo] = list
 	}
-	i := sort.Search(len(list), func(i int) bool { return list[i].end >= pc })
-	if i == len(list) || list[i].end != pc {
+	i := sort.Search(len(list), func(i int) bool { return list[i].End >= pc })
+	if i == len(list) || list[i].End != pc {
 		return 0, false
 	}
-	return list[i].addr, true
+	return list[i].Addr, true
 }
 
 // data names what stands at an address: a variable of a file, or nothing that is known here.

@@ -43,11 +43,17 @@ func (p *patience) searched(blocks int, found bool) {
 	*p += patience(readBlocks + blocks)
 }
 
-// seeks follows a thread that has not moved, and learns the loop in which it waits if that is
-// proved. One thread is followed at a time; the others run on, and what they store can only end the
-// thread's loop, and its proof with it.
+// seeks learns the loop in which a thread that has not moved waits: by its code, or else by following
+// the thread, if that proves it. One thread is followed at a time; the others run on, and what they
+// store can only end the thread's loop, and its proof with it.
 func (b *beside) seeks(t *thread) {
 	r := b.r
+	if s := r.loops.inCode(t); s != nil {
+		t.host.turn = 0
+		r.segments.keep(t)
+		waitsIn(b, t, s)
+		return
+	}
 	if b.seeking || t.host.patience.over(r.eng.Retired(t.ctx)) {
 		return
 	}
@@ -70,11 +76,17 @@ func (b *beside) seeks(t *thread) {
 		return
 	}
 	s.call = r.loops.waitsAt(s)
+	r.rounds.coded.proved(s)
 	if !b.learns(t, s) {
 		r.parking.inVain(t) // it may wait for long
 	}
+	waitsIn(b, t, s)
+}
+
+// waitsIn is told of a thread that waits in a loop.
+func waitsIn(b *beside, t *thread, s *spinner) {
 	b.remembers(s)
-	r.segments.lessSpinning(t)
+	b.r.segments.lessSpinning(t)
 	b.suspects(t, s)
 }
 

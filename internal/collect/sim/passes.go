@@ -3,6 +3,7 @@
 package sim
 
 import (
+	"lime/internal/collect/busywait"
 	"lime/internal/collect/spin"
 	"lime/internal/engine"
 	"lime/internal/section"
@@ -164,7 +165,7 @@ func (ps *passes) tried(t *thread, pc uint64) uint64 {
 		return 0
 	}
 	in, ok := ps.memory.decode(pc)
-	if !ok || !spin.Tries(in) {
+	if !ok || !busywait.Tries(in) {
 		return 0
 	}
 	return spin.Address(in, pc, &spin.Head{Regs: t.ctx.GPR, FSBase: t.ctx.FSBase})

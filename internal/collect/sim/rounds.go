@@ -22,6 +22,7 @@ type rounds struct {
 	meter  Meter
 	waste  *wasteMeter
 	beside *beside
+	coded  *coded   // nil: loops are known by who was followed round them only
 	cycles []cycle  // rounds of loops in which threads were seen to wait
 	of     []int32  // by EdgeID: 1 + the index of a cycle that it is in, 0 if none
 	now    *spinner // whose thread is about to be parked: that wait is told of by itself
@@ -105,9 +106,21 @@ func (rd *rounds) roundOf(s *spinner, taken []edgeCount) (c cycle, ok bool) {
 // takeSpinning takes what a segment went round known loops out of its counts: it is time of
 // waiting.
 func (rd *rounds) takeSpinning(t *thread, p *segment) (units uint64) {
-	if len(rd.cycles) == 0 {
+	in := rd.inCoded(p)
+	if len(in) == 0 && len(rd.cycles) == 0 {
 		return 0
 	}
+	before := rd.places.instrs(p.edges)
+	units = rd.takeCoded(t, p, in) + rd.takeKnown(t, p)
+	if units > 0 {
+		p.edges = slices.DeleteFunc(p.edges, func(e edgeCount) bool { return e.n == 0 })
+		t.book.out[outLoop] += before - rd.places.instrs(p.edges)
+	}
+	return units
+}
+
+// takeKnown takes the rounds of loops in which somebody was seen to wait out of a segment.
+func (rd *rounds) takeKnown(t *thread, p *segment) (units uint64) {
 	var in []int32
 	for _, e := range p.edges {
 		if int(e.id) < len(rd.of) && rd.of[e.id] > 0 && !slices.Contains(in, rd.of[e.id]) {
@@ -119,7 +132,6 @@ func (rd *rounds) takeSpinning(t *thread, p *segment) (units uint64) {
 	slices.Sort(in)
 	for _, k := range in {
 		c := &rd.cycles[k-1]
-		before := rd.places.instrs(p.edges)
 		rounds, yields := rd.takeRounds(p, c)
 		t.lessYields(yields)
 		if n := min(rounds, t.busy); n > 0 {
@@ -127,7 +139,6 @@ func (rd *rounds) takeSpinning(t *thread, p *segment) (units uint64) {
 			units += n
 			p.note(c.seen.kind(), c.seen.call, n)
 		}
-		t.book.out[outLoop] += before - rd.places.instrs(p.edges)
 	}
 	return units
 }
@@ -144,7 +155,11 @@ func (rd *rounds) takeRounds(p *segment, c *cycle) (units, yields uint64) {
 	}
 	units = rounds * c.instrs
 	if rd.meter.Mode() == engine.Trace {
-		units = rd.takeHardware(p, c, rounds)
+		taken := map[engine.BlockID]uint64{}
+		for _, b := range c.blocks {
+			taken[b.block] = rounds * b.n
+		}
+		units = rd.takeHardware(p, taken)
 	}
 	for _, b := range c.blocks {
 		yields += rounds * b.n * rd.yieldsAt(rd.eng.Blocks()[b.block].End)
@@ -153,7 +168,6 @@ func (rd *rounds) takeRounds(p *segment, c *cycle) (units, yields uint64) {
 	for _, x := range c.edges {
 		p.less(x.id, rounds*x.n)
 	}
-	p.edges = slices.DeleteFunc(p.edges, func(e edgeCount) bool { return e.n == 0 })
 	return units, yields
 }
 
@@ -178,8 +192,8 @@ func (p *segment) less(id engine.EdgeID, n uint64) {
 	}
 }
 
-// takeHardware takes the rounds' share of the time and the events of their blocks.
-func (rd *rounds) takeHardware(p *segment, c *cycle, rounds uint64) (units uint64) {
+// takeHardware takes the share of some visits of blocks of the time and the events of these.
+func (rd *rounds) takeHardware(p *segment, taken map[engine.BlockID]uint64) (units uint64) {
 	visits := map[engine.BlockID]uint64{}
 	edges := rd.eng.Edges()
 	for _, e := range p.edges {
@@ -187,9 +201,8 @@ func (rd *rounds) takeHardware(p *segment, c *cycle, rounds uint64) (units uint6
 			visits[d.From] += e.n
 		}
 	}
-	taken := map[engine.BlockID]uint64{}
-	for _, b := range c.blocks {
-		taken[b.block] = min(rounds*b.n, visits[b.block])
+	for b, n := range taken {
+		taken[b] = min(n, visits[b])
 	}
 	return p.hw.share(func(b engine.BlockID) (part, whole uint64) { return taken[b], visits[b] }, rd.eventBlock)
 }

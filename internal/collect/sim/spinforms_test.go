@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -13,7 +14,7 @@ import (
 )
 
 // The oracle of waits by spinning: made programs whose thread 1 waits for thread 0, time and again,
-// in a loop put together of the parts below. What it does every N-th time, and how long it backs off,
+// in a loop of forms_test.go, put together with the parts below. What it does every N-th time, and how long it backs off,
 // must not decide whether it is seen to wait.
 
 // spinLooks say that thread 1 has to go on waiting.
@@ -28,29 +29,8 @@ var spinKeeps = []string{
 	"", "d[0] = d[0] * 1.0000001 + 0.5;", "for (int i = 0; i < 8; i++) d[i] = d[i] * 1.25 - 3.0 > 0.0 ? d[i] * 0.5 : 0.0;",
 }
 
-// spinTurns are the loops around them: LOOK is one of these, DO what is done every N-th time, EACH
-// what every time.
-var spinTurns = []string{
-	"for (int k = 0; LOOK; k++) { EACH if (k % N == N - 1) { DO } }",
-	"unsigned k = 0; while (LOOK) { EACH if (++k % N == 0) { DO } }",
-	"long k = 0; while (LOOK) { EACH if (++k >= N) { k = 0; DO } }",
-	"int k = N; while (LOOK) { EACH if (--k == 0) { DO k = N; } }",
-	"int k = 0; do { EACH if (k++ > N) { DO } } while (LOOK);",
-	"while (LOOK) { for (int i = 0; i < N && LOOK; i++) { EACH } DO }",
-	"for (volatile int k = 0; LOOK; k++) { EACH if (k % N == 0) { DO } }",
-	"int k = 0; for (;;) { if (!(LOOK)) break; EACH if (k < N) k++; else { DO } }",
-}
-
-// spinBacks are loops that wait for longer and longer before they look again, N at most.
-var spinBacks = []string{
-	"for (int d = 1; LOOK; d = d < N ? 2 * d : d) { for (int i = 0; i < d; i++) { EACH } DO }",
-	"for (unsigned d = 1; LOOK; d = d + d / 2 + 1 > N ? N : d + d / 2 + 1) { for (volatile unsigned i = 0; i < d; i++) { EACH } }",
-	"for (int d = 4, i; LOOK; d += 4) { i = d % N; while (i-- > 0) { EACH } }",
-	"while (LOOK) { for (int i = (mine - V(turn)) * N; i > 0; i--) { EACH } DO }",
-}
-
 // spinActs are what is done between looks.
-var spinActs = []string{"sched_yield();", "__builtin_ia32_pause();", `__asm__ volatile("");`, "rest();"}
+var spinActs = []string{yields, pauses, `__asm__ volatile("");`, "rest();"}
 
 const spinFormSource = `#define _GNU_SOURCE
 #include <pthread.h>
@@ -88,9 +68,10 @@ int main(void) {
 // spinForm is the loop of a seed, and what is computed behind it.
 func spinForm(rng *rand.Rand) (loop, keep string) {
 	pick := func(list []string) string { return list[rng.Intn(len(list))] }
-	loop = pick(append(spinTurns, spinBacks...))
+	all := slices.Concat(spinTurns, spinBacks)
+	l := all[rng.Intn(len(all))]
 	n := []int{1, 2, 7, 64, 200, 256, 1000, 2047, 5000}[rng.Intn(9)]
-	return strings.NewReplacer("LOOK", pick(spinLooks), "EACH", pick(spinActs[1:3]), "DO", pick(spinActs), "N", fmt.Sprint(n)).Replace(loop), pick(spinKeeps)
+	return l.in(pick(spinLooks), pick(spinActs[1:3]), pick(spinActs), n), pick(spinKeeps)
 }
 
 // Whoever waits so works for a twentieth at most of what it waits for.

@@ -25,6 +25,7 @@ type spinner struct {
 	passed   bool            // its segment ended there, and not at the loop
 	woken    uint64          // the clock at which it was released
 	spans    extents         // the code of its blocks
+	takes    bool            // it tries to take a lock, whose word is not known
 	contends bool            // what it tries to take then is another word
 	looked   bool            // where it tries to take the lock is known
 	out      uint64          // the block behind the loop in which the thread goes on
@@ -54,7 +55,7 @@ func (x extents) have(pc uint64) bool {
 
 // kind is what its wait is, if it ends no section. A lock is what those who waited try to take.
 func (s *spinner) kind() waitEvent {
-	if s.tried != 0 && s.tried == s.object {
+	if s.takes || s.tried != 0 && s.tried == s.object {
 		return lockWait
 	}
 	return spinWait

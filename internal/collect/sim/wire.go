@@ -44,6 +44,9 @@ func (r *run) wireSegments() {
 		clocks: r.clocks, places: r.places, eng: r.eng, images: r.images, blocks: r.blocks, meter: r.meter, waste: r.waste,
 		beside: r.beside,
 	}
+	if r.beside != nil {
+		r.rounds.coded = &coded{memory: r.memory, images: r.images, blocks: r.blocks, asked: map[uint64][]*codedLoop{}}
+	}
 	r.segments = &segments{
 		clocks: r.clocks, operations: r.operations, places: r.places, probes: r.probes, roster: r.roster, rounds: r.rounds,
 		eng: r.eng, images: r.images, meter: r.meter, rec: r.rec, beside: r.beside, focus: r.focus,

@@ -3,6 +3,7 @@ package spin
 import (
 	"slices"
 
+	"lime/internal/collect/busywait"
 	"lime/internal/x86"
 )
 
@@ -56,7 +57,7 @@ func (y *way) attempt(pc uint64, next func(*gone) (uint64, bool)) (a attempt, ok
 		if !ok {
 			return a, false
 		}
-		if tries(in) {
+		if busywait.Tries(in) {
 			return y.tries(in, pc), true
 		}
 		var g gone

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"lime/internal/collect/busywait"
 	"lime/internal/x86"
 )
 
@@ -287,7 +288,7 @@ func (c *counting) refresh(x *exec, loaded bool) {
 // inputs is what an instruction computes from.
 func (c *counting) inputs(x *exec) (from inputs) {
 	in := x.in
-	if clears(in) || in.Branch == x86.BranchSyscall { // what sched_yield returns is always the same
+	if whole, _ := busywait.Clears(in); whole || in.Branch == x86.BranchSyscall { // what sched_yield returns is always the same
 		return from
 	}
 	reads := in.Reads

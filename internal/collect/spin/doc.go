@@ -1,12 +1,9 @@
-// Package spin says what it means that a loop waits, and proves it for a loop that a thread was
-// followed round. It knows no processor, no clock and no thread: a collector gives it the blocks
-// that a thread goes through (Follower.Step) and gets a Loop, or the word that nothing is proved.
-// It may import x86 only.
-//
-// # Definition
-//
-// A thread waits in a loop if, going round, its state repeats but for counters that decide nothing
-// about leaving, and if it can leave only when memory changes that the loop does not change.
+// Package spin proves that a loop waits (package busywait has the definition) for a thread that was
+// followed round it: so it can be told of loops in which functions are called, or that keep what they
+// count in memory, and it is known for what word of which value the thread waits. It knows no
+// processor, no clock and no thread: a collector gives it the blocks that a thread goes through
+// (Follower.Step) and gets a Loop, or the word that nothing is proved. It may import busywait and x86
+// only.
 //
 // # Proof
 //
@@ -52,18 +49,17 @@
 //
 // # Locks
 //
-// A loop waits for a lock if the thread takes a word of it as soon as it finds it free: by an atomic
-// instruction in the loop that would store something else than nil, or by one behind the loop
-// (attempt.go, behind.go). For that the code is read, from each branch that the word decides, along
-// all ways that the rest leaves open: each must come to an instruction that sets bits of that same
-// word, or back to the loop, and may store nowhere else before. These bits must be constants that
-// stand in the code, or in a register that held them in front of the loop while the word held the
-// same; and they are set already as long as the loop goes round, because who has the lock has taken
-// it in the same way. The loop must be left as soon as they are clear: who gives a lock back does no
-// more. What is stored when an item is taken off a stack, a list or a ring is no constant, and while
-// there is none nothing is set: to wait for one is to wait for who makes it. And who asks for a bit
-// that it clears, or waits until a word holds what no thread that takes it leaves there, waits for
-// who stores that. What cannot be read that far is no lock.
+// A loop waits for a lock if its attempt is in it, or behind it (attempt.go, behind.go). For that
+// the code is read, from each branch that the word decides, along all ways that the rest leaves
+// open: each must come to an instruction that sets bits of that same word, or back to the loop, and
+// may store nowhere else before. These bits must be constants that stand in the code, or in a
+// register that held them in front of the loop while the word held the same; and they are set
+// already as long as the loop goes round, because who has the lock has taken it in the same way.
+// The loop must be left as soon as they are clear: who gives a lock back does no more. What is
+// stored when an item is taken off a stack, a list or a ring is no constant, and while there is
+// none nothing is set: to wait for one is to wait for who makes it. And who asks for a bit that it
+// clears, or waits until a word holds what no thread that takes it leaves there, waits for who
+// stores that. What cannot be read that far is no lock.
 //
 // Neither of the proofs says that the thread waits for another one: that is proved when the memory
 // has changed and the thread leaves. Until then the judgement is provisional.

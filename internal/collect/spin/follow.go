@@ -3,6 +3,7 @@ package spin
 import (
 	"slices"
 
+	"lime/internal/collect/busywait"
 	"lime/internal/x86"
 )
 
@@ -401,9 +402,9 @@ func pure(execs []exec, counters x86.RegSet, counts map[place]bool) bool {
 	var stored, early []place
 	for i := range execs {
 		x := &execs[i]
-		reads, writes, ofBytes := lowest(x.in)
+		reads, writes, ofBytes := busywait.Lowest(x.in)
 		if ofBytes {
-			carried |= reads&^(written|lows) | addressed(x.in)&^written
+			carried |= reads&^(written|lows) | busywait.Addressed(x.in)&^written
 		} else {
 			carried, writes = carried|x.in.Reads&^written, x.in.Writes
 		}

@@ -1,6 +1,9 @@
 package spin
 
-import "lime/internal/x86"
+import (
+	"lime/internal/collect/busywait"
+	"lime/internal/x86"
+)
 
 // The values that instructions leave, for those with which compilers compute addresses, counters
 // and tests. What an instruction without a row leaves is unknown.
@@ -95,15 +98,10 @@ func buildOps() (t [0x200]op) {
 
 // size is the operand size in bytes: forms with an even opcode are those of a byte.
 func (o *operands) size() uint8 {
-	switch {
-	case o.in.Opcode&1 == 0 && o.in.Opcode != 0x50 && o.in.Opcode != 0x68 && o.in.Opcode != 0x6a:
+	if o.in.Opcode&1 == 0 && o.in.Opcode != 0x50 && o.in.Opcode != 0x68 && o.in.Opcode != 0x6a {
 		return 1
-	case o.in.Rex&8 != 0:
-		return 8
-	case o.in.OpSize16:
-		return 2
 	}
-	return 4
+	return wide(o.in)
 }
 
 // high reports whether a byte operand is ah, ch, dh or bh.
@@ -199,7 +197,7 @@ func (f alu) toRM(o *operands) result {
 	n := o.size()
 	a, ok := o.rm(n)
 	b, ok2 := o.get(o.in.RegField(), n)
-	if f.clears(o) {
+	if _, clears := busywait.Clears(o.in); clears {
 		a, b, ok, ok2 = 0, 0, true, true
 	}
 	v := f.compute(o, a, b, n, ok && ok2)
@@ -209,19 +207,11 @@ func (f alu) toRM(o *operands) result {
 	return o.putRM(v, n, ok && ok2)
 }
 
-// clears reports whether the instruction is the idiom that makes a register nil.
-func (f alu) clears(o *operands) bool { return clears(o.in) }
-
-func clears(in *x86.Inst) bool {
-	return (in.Name == "xor" || in.Name == "sub") && in.HasModRM && !in.HasMem && in.RegField() == in.RMField() &&
-		(in.Opcode|3 == 0x33 || in.Opcode|3 == 0x2b)
-}
-
 func (f alu) toReg(o *operands) result {
 	n := o.size()
 	a, ok := o.get(o.in.RegField(), n)
 	b, ok2 := o.rm(n)
-	if f.clears(o) {
+	if _, clears := busywait.Clears(o.in); clears {
 		a, b, ok, ok2 = 0, 0, true, true
 	}
 	v := f.compute(o, a, b, n, ok && ok2)
@@ -347,14 +337,9 @@ func loadReg(o *operands) result {
 func storeImm(o *operands) result { return o.putRM(uint64(o.in.Imm), o.size(), true) }
 
 func movImm(o *operands) result {
-	n := uint8(4)
-	switch {
-	case o.in.Opcode < 0xb8:
+	n := wide(o.in)
+	if o.in.Opcode < 0xb8 {
 		n = 1
-	case o.in.Rex&8 != 0:
-		n = 8
-	case o.in.OpSize16:
-		n = 2
 	}
 	return o.put(x86.Reg(o.in.Opcode&7|o.in.Rex&1<<3), uint64(o.in.Imm), n, true)
 }
@@ -378,12 +363,7 @@ func movsxd(o *operands) result {
 
 // widen is cbw, cwde and cdqe.
 func widen(o *operands) result {
-	n := uint8(4)
-	if o.in.Rex&8 != 0 {
-		n = 8
-	} else if o.in.OpSize16 {
-		n = 2
-	}
+	n := wide(o.in)
 	v, ok := o.w.reg(x86.RAX)
 	return o.put(x86.RAX, uint64(signed(low(v, n/2), n/2)), n, ok)
 }
@@ -395,12 +375,7 @@ func extend(o *operands) result {
 	if o.in.Opcode >= 0xbe {
 		v = uint64(signed(v, from))
 	}
-	n := uint8(4)
-	if o.in.Rex&8 != 0 {
-		n = 8
-	} else if o.in.OpSize16 {
-		n = 2
-	}
+	n := wide(o.in)
 	return o.put(o.in.RegField(), v, n, ok)
 }
 
@@ -466,12 +441,7 @@ func setIf(o *operands) result {
 
 // moveIf is cmovcc: where nothing is moved, four bytes clear the upper half all the same.
 func moveIf(o *operands) result {
-	n := uint8(4)
-	if o.in.Rex&8 != 0 {
-		n = 8
-	} else if o.in.OpSize16 {
-		n = 2
-	}
+	n := wide(o.in)
 	is, known := o.holds()
 	v, ok := o.get(o.in.RegField(), n)
 	if is {

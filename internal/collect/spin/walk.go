@@ -4,6 +4,7 @@ import (
 	"math/bits"
 	"strings"
 
+	"lime/internal/collect/busywait"
 	"lime/internal/x86"
 )
 
@@ -130,7 +131,7 @@ func (w *walker) load(p place) (uint64, bool) {
 // run follows one instruction; ok is false if it reads or writes memory at a place that cannot be
 // told, or loads what cannot be read.
 func (w *walker) run(in *x86.Inst, pc uint64) (x exec, ok bool) {
-	x = exec{pc: pc, in: in, tries: tries(in)}
+	x = exec{pc: pc, in: in, tries: busywait.Tries(in)}
 	next := pc + uint64(in.Len)
 	w.access = in.Accesses(w.access[:0])
 	if movesVector(in) {
@@ -332,14 +333,4 @@ func isString(in *x86.Inst) bool {
 		return in.Map == 0
 	}
 	return false
-}
-
-// Tries recognises the attempts to take a lock.
-func Tries(in *x86.Inst) bool { return tries(in) }
-
-// tries recognises them: xchg (86, 87), cmpxchg (0F B0, B1) and bts of a certain bit (0F BA /5)
-// with memory.
-func tries(in *x86.Inst) bool {
-	return in.HasMem && (in.Map == 0 && (in.Opcode == 0x86 || in.Opcode == 0x87) ||
-		in.Map == 1 && (in.Opcode == 0xb0 || in.Opcode == 0xb1 || in.Opcode == 0xba && in.Lock && in.Name == "bts"))
 }
