@@ -44,7 +44,7 @@ func (c *code) spinLoops(f *function, p *graph.Proc, text []byte) {
 			continue
 		}
 		for _, latch := range latches {
-			body := bodyOf(f, l.Header, p.Around(l.Header, latch))
+			body := bodyOf(f, l.Header, p.Around(l.Header, latch, longestSpin)) // a block has an instruction or more
 			if v := j.judge(l.Header, body); v.Waits && !v.Counts {
 				j.mark(body, v)
 			}
@@ -100,8 +100,11 @@ func (j *loopJudge) constants(at int32) (known busywait.Constants) {
 	return j.known[at]
 }
 
-// bodyOf lists a loop's blocks, its head first, then by address; nil if it is too long.
+// bodyOf lists a loop's blocks, its head first, then by address; nil if it is too long, or has none.
 func bodyOf(f *function, header int32, body map[int32]bool) (order []*block) {
+	if len(body) == 0 {
+		return nil
+	}
 	n := uint32(0)
 	for i := range body {
 		if n += f.blocks[i].instrs; n > longestSpin {

@@ -61,7 +61,9 @@ func (c *code) loops(f *function, text []byte) {
 	}
 }
 
-// flow is the control-flow graph of a decoded function, nil if it is too large.
+// flow is the control-flow graph of a decoded function, nil if it is too large. A jump through one word
+// of the image leads to the one place that the loader has filled in, another function: only a table has
+// several words. The linkage tables of the dynamic linker are thousands of such jumps.
 func flow(f *function) *graph.Proc {
 	if len(f.blocks) == 0 || len(f.blocks) > maxLoopBlocks {
 		return nil
@@ -72,7 +74,7 @@ func flow(f *function) *graph.Proc {
 	}
 	succ, ends := make([][]int32, len(f.blocks)), make([]graph.ProcBlock, len(f.blocks))
 	for i, b := range f.blocks {
-		ends[i] = graph.ProcBlock{Cond: b.kind == profile.EndCond, Indirect: b.kind == profile.EndJumpInd,
+		ends[i] = graph.ProcBlock{Cond: b.kind == profile.EndCond, Indirect: b.kind == profile.EndJumpInd && b.slot == 0,
 			Fails: b.kind == profile.EndOther}
 		if to, ok := index[b.target]; ok && (b.kind == profile.EndCond || b.kind == profile.EndJump) {
 			succ[i] = append(succ[i], to)
