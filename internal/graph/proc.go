@@ -50,19 +50,24 @@ func (p *Proc) connect(from, to int32) {
 	}
 }
 
+// openJumps leads the jumps whose targets are not known to the blocks that nothing else leads to. All of
+// these jumps have one list of successors, and all of these blocks one of predecessors: an interpreter
+// has hundreds of either, and there is an edge for each pair.
 func (p *Proc) openJumps(blocks []ProcBlock) {
-	var orphans []int32
+	var jumps, orphans []int32
 	for i := range p.Succ {
 		if i > 0 && len(p.Pred[i]) == 0 {
 			orphans = append(orphans, int32(i))
 		}
-	}
-	for i := range p.Succ {
 		if blocks[i].Indirect && len(p.Succ[i]) == 0 {
-			for _, o := range orphans {
-				p.connect(int32(i), o)
-			}
+			jumps = append(jumps, int32(i))
 		}
+	}
+	for _, o := range orphans {
+		p.Pred[o] = slices.Clip(jumps)
+	}
+	for _, j := range jumps {
+		p.Succ[j] = slices.Clip(orphans)
 	}
 }
 
@@ -72,7 +77,9 @@ func (p *Proc) findFailures(blocks []ProcBlock) {
 	p.fails = make([]bool, len(p.Succ))
 	var work []int32
 	fail := func(v int32) { p.fails[v], work = true, append(work, v) }
+	left := make([]int, len(p.Succ)) // successors that do not fail
 	for v := range blocks {
+		left[v] = len(p.Succ[v])
 		if blocks[v].Fails {
 			fail(int32(v))
 		}
@@ -81,14 +88,12 @@ func (p *Proc) findFailures(blocks []ProcBlock) {
 		v := work[len(work)-1]
 		work = work[:len(work)-1]
 		for _, u := range p.Pred[v] {
-			if !p.fails[u] && !slices.ContainsFunc(p.Succ[u], p.succeeds) {
+			if left[u]--; left[u] == 0 && !p.fails[u] {
 				fail(u)
 			}
 		}
 	}
 }
-
-func (p *Proc) succeeds(v int32) bool { return !p.fails[v] }
 
 // goesOn reports whether the edge between two blocks is no way into a failure.
 func (p *Proc) goesOn(from, to int32) bool { return p.fails[from] || !p.fails[to] }
@@ -121,7 +126,7 @@ func (p *Proc) findLoops(blocks []ProcBlock) {
 					byHeader[h] = i
 					p.Loops = append(p.Loops, ProcLoop{Header: h, Body: map[int32]bool{h: true}, Parent: None, Test: None})
 				}
-				p.fill(&p.Loops[i], v)
+				p.fill(&p.Loops[i], v, len(p.Succ))
 			}
 		}
 	}
@@ -154,16 +159,25 @@ func (p *Proc) ends(l *ProcLoop) bool {
 	return false
 }
 
-func (p *Proc) fill(l *ProcLoop, v int32) {
-	work := []int32{v}
-	for len(work) > 0 {
-		v = work[len(work)-1]
-		work = work[:len(work)-1]
+// fill adds a block to a loop, and all that leads to it, up to a number of blocks; it reports whether
+// they sufficed.
+func (p *Proc) fill(l *ProcLoop, v int32, most int) bool {
+	var work []int32
+	add := func(v int32) {
 		if !l.Body[v] {
-			l.Body[v] = true
-			work = append(work, p.Pred[v]...)
+			l.Body[v], work = true, append(work, v)
 		}
 	}
+	for add(v); len(work) > 0; {
+		v = work[len(work)-1]
+		work = work[:len(work)-1]
+		for _, u := range p.Pred[v] {
+			if add(u); len(l.Body) > most {
+				return false
+			}
+		}
+	}
+	return true
 }
 
 // Latches are the blocks from which a loop goes back to its header.
@@ -176,10 +190,13 @@ func (p *Proc) Latches(l *ProcLoop) (out []int32) {
 	return out
 }
 
-// Around is the part of a loop that leads to one of its latches.
-func (p *Proc) Around(header, latch int32) map[int32]bool {
+// Around is the part of a loop that leads to one of its latches; nil if it has more blocks than are
+// asked for: a loop has as many parts as latches, and each may be nearly all of it.
+func (p *Proc) Around(header, latch int32, most int) map[int32]bool {
 	l := ProcLoop{Body: map[int32]bool{header: true}}
-	p.fill(&l, latch)
+	if !p.fill(&l, latch, most) {
+		return nil
+	}
 	return l.Body
 }
 

@@ -2,6 +2,7 @@ package graph
 
 import (
 	"maps"
+	"math/rand/v2"
 	"slices"
 	"testing"
 )
@@ -51,8 +52,68 @@ func TestLoopsWithOneHeader(t *testing.T) {
 		t.Errorf("latches %v", latches)
 	}
 	for latch, want := range map[int32][]int32{2: {1, 2}, 4: {1, 3, 4}} {
-		if got := slices.Sorted(maps.Keys(p.Around(l.Header, latch))); !slices.Equal(got, want) {
+		if got := slices.Sorted(maps.Keys(p.Around(l.Header, latch, len(want)))); !slices.Equal(got, want) {
 			t.Errorf("around %d: %v, want %v", latch, got, want)
 		}
+		if got := p.Around(l.Header, latch, len(want)-1); got != nil {
+			t.Errorf("around %d: %v, and at most %d blocks were asked for", latch, got, len(want)-1)
+		}
 	}
+}
+
+// A jump whose targets are not known leads to all blocks that nothing else leads to, and what ends in a
+// failure whichever way it goes is found; both as the definitions say it.
+func TestOpenJumps(t *testing.T) {
+	for seed := range uint64(500) {
+		rnd := rand.New(rand.NewPCG(seed, 1))
+		n := 2 + rnd.IntN(14)
+		succ, blocks := make([][]int32, n), make([]ProcBlock, n)
+		for v := range succ {
+			switch rnd.IntN(5) {
+			case 0, 1:
+				blocks[v].Indirect = true
+			case 2:
+				blocks[v].Fails = true
+			default:
+				succ[v] = []int32{rnd.Int32N(int32(n)), rnd.Int32N(int32(n))}
+			}
+		}
+		p := NewProc(succ, blocks)
+		want, led := openly(succ, blocks)
+		for v := range succ {
+			if got := slices.Sorted(slices.Values(p.Succ[v])); !slices.Equal(got, want[v]) {
+				t.Errorf("seed %d: block %d leads to %v, want %v", seed, v, got, want[v])
+			}
+			if got := slices.Sorted(slices.Values(p.Pred[v])); !slices.Equal(got, led[v]) {
+				t.Errorf("seed %d: to block %d lead %v, want %v", seed, v, got, led[v])
+			}
+			bad := func(w int32) bool { return !p.fails[w] }
+			if fails := blocks[v].Fails || len(want[v]) > 0 && !slices.ContainsFunc(want[v], bad); p.fails[v] && !fails {
+				t.Errorf("seed %d: block %d does not fail", seed, v)
+			} else if fails && !p.fails[v] {
+				t.Errorf("seed %d: block %d fails", seed, v)
+			}
+		}
+	}
+}
+
+// openly are the successors and predecessors of blocks, in order.
+func openly(succ [][]int32, blocks []ProcBlock) (to, from [][]int32) {
+	n := len(succ)
+	edge := make([]bool, n*n)
+	led := make([]bool, n)
+	for v, list := range succ {
+		for _, w := range list {
+			edge[v*n+int(w)], led[w] = true, true
+		}
+	}
+	to, from = make([][]int32, n), make([][]int32, n)
+	for v := range n {
+		for w := range n {
+			if edge[v*n+w] || blocks[v].Indirect && w > 0 && !led[w] {
+				to[v], from[w] = append(to[v], int32(w)), append(from[w], int32(v))
+			}
+		}
+	}
+	return to, from
 }

@@ -49,7 +49,8 @@ func (f *Function) Waits() (out []Waiting) {
 			continue
 		}
 		for _, latch := range latches {
-			if w, ok := f.judge(l.Header, f.Proc.Around(l.Header, latch)); ok && !w.Counts {
+			// a block has an instruction or more
+			if w, ok := f.judge(l.Header, f.Proc.Around(l.Header, latch, longest)); ok && !w.Counts {
 				out = append(out, w)
 			}
 		}
@@ -86,8 +87,11 @@ func (f *Function) judge(header int32, body map[int32]bool) (w Waiting, ok bool)
 	return w, true
 }
 
-// order lists a loop's blocks, its head first, then by address; nil if it is too long.
+// order lists a loop's blocks, its head first, then by address; nil if it is too long, or has none.
 func (f *Function) order(header int32, body map[int32]bool) (order []int32) {
+	if len(body) == 0 {
+		return nil
+	}
 	n := uint32(0)
 	for i := range body {
 		if n += f.Parts[i].Instrs; n > longest {

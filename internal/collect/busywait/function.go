@@ -70,7 +70,9 @@ func Sweep(text []byte, lo uint64) (out []Insn) {
 	return out
 }
 
-// Flow is the control-flow graph of a function's blocks.
+// Flow is the control-flow graph of a function's blocks. A jump through one word of the image leads
+// to the one place that the loader has filled in, another function: only a table has several words.
+// The linkage tables of the dynamic linker are thousands of such jumps.
 func Flow(parts []Part) *graph.Proc {
 	index := map[uint64]int32{}
 	for i := range parts {
@@ -79,7 +81,7 @@ func Flow(parts []Part) *graph.Proc {
 	succ, ends := make([][]int32, len(parts)), make([]graph.ProcBlock, len(parts))
 	for i := range parts {
 		p := &parts[i]
-		ends[i] = graph.ProcBlock{Cond: p.chooses(), Indirect: p.Branch == x86.BranchJumpInd, Fails: p.fails()}
+		ends[i] = graph.ProcBlock{Cond: p.chooses(), Indirect: p.Branch == x86.BranchJumpInd && p.Slot == 0, Fails: p.fails()}
 		if to, ok := index[p.Target]; ok && p.jumps() {
 			succ[i] = append(succ[i], to)
 		}

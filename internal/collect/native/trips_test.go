@@ -169,3 +169,39 @@ func checksAreNoTests(t *testing.T, program, part string) {
 		t.Errorf("%d loops with %d checks", loops, checks)
 	}
 }
+
+// A jump through one word of the image leads out of the function: to the linkage table of the dynamic
+// linker, whose entries are such jumps and jumps back to its first one, it would be a loop for each
+// entry, and an edge from each to each. A jump through a table leads to what nothing else leads to.
+func TestJumpsThroughWords(t *testing.T) {
+	const entries = 3
+	table := []byte{0xff, 0x35, 0, 0x10, 0, 0, 0xff, 0x25, 0, 0x10, 0, 0, 0x0f, 0x1f, 0x40, 0} // push word; jmp *word; nop
+	for i := range entries {
+		back := byte(0x100 - 16*(i+2))
+		table = append(table, 0xff, 0x25, byte(8*i), 0x10, 0, 0, 0x68, byte(i), 0, 0, 0, 0xe9, back, 0xff, 0xff, 0xff)
+	}
+	ofTable := []byte{0xff, 0x24, 0xc5, 0, 0, 0x40, 0, 0x90, 0xc3} // jmp *table(,%rax,8); nop; ret
+	for _, row := range []struct {
+		name  string
+		code  []byte
+		jumps int // through a word, or a table
+		to    int // blocks each leads to
+	}{
+		{"linkage table", table, entries + 1, 0},
+		{"table of a switch", ofTable, 1, 1},
+	} {
+		f := &function{blocks: cut(row.code, 0x400000)}
+		p, jumps := flow(f), 0
+		for i, b := range f.blocks {
+			if b.kind != profile.EndJumpInd {
+				continue
+			}
+			if jumps++; len(p.Succ[i]) != row.to {
+				t.Errorf("%s: the jump at %#x leads to %v, want %d blocks", row.name, b.addr, p.Succ[i], row.to)
+			}
+		}
+		if jumps != row.jumps || len(p.Loops) != 0 {
+			t.Errorf("%s: %d jumps and loops %+v; want %d jumps and no loop", row.name, jumps, p.Loops, row.jumps)
+		}
+	}
+}
