@@ -260,6 +260,7 @@ type piece struct {
 	spunAt     *block       // where the last of them was
 	spun       *spinMark    // nil: its last sample was elsewhere than in a loop of the program's own that waits
 	tasks      bool         // done while the thread waits
+	whole      uint64       // of cpu: in tasks that are known from their begin to their end
 	after      uint64       // time on a CPU since the first one came to where the piece ends
 	met        *episode     // nil: that is not known
 	idled      uint64       // for how long its thread then waited there, as far as anybody had a core: where tasks are done meanwhile
