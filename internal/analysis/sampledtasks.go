@@ -32,7 +32,8 @@ func (w *wholeTasks) add(tab *profile.Tables, in *profile.Instance) {
 		t := float64(in.Parts[i].Time())
 		sum, longest = sum+t, max(longest, t)
 	}
-	w.late += longest - ratio(sum, float64(len(in.Parts)))
+	late, tasks := longest-ratio(sum, float64(len(in.Parts))), 0.0
+	w.late += late
 	each := func(list []profile.Count, f func(c *profile.Count)) {
 		for i := range list {
 			if c := &list[i]; ofWholeTasks(tab, in, c) {
@@ -46,9 +47,18 @@ func (w *wholeTasks) add(tab *profile.Tables, in *profile.Instance) {
 		}
 		w.threads[c.Row][in.Parts[c.Part].Thread] += c.N
 		w.number[c.Row] += float64(c.N)
+		tasks += float64(c.N)
 		seen[c.Row] = true
 	})
-	each(in.Costs, func(c *profile.Count) { w.ahead[c.Row] += float64(c.N) })
+	// What is lost is less than a task, and cannot be nothing: then all of it is that.
+	whole := late <= ratio(sum, tasks)
+	each(in.Costs, func(c *profile.Count) {
+		if x := float64(c.N); whole {
+			w.ahead[c.Row] += max(x, late)
+		} else {
+			w.ahead[c.Row] += x
+		}
+	})
 	for row := range seen {
 		w.with[row]++
 	}

@@ -52,7 +52,8 @@ func TestTasksTooFew(t *testing.T) {
 	}{
 		{4, 1, 5, 12_000_000, 12_000_000, "5 tasks for 4 threads"}, {4, 3, 5, 12_000_000, 7_000_000, "5 tasks for 4 threads"},
 		{8, 2, 3, 30_000_000, 30_000_000, "3 tasks for 8 threads"}, {2, 1, 1, 15_000_000, 15_000_000, "1 task for 2 threads"},
-		{4, 1, 5, 12_000_000, 5_000_000, ""}, {4, 1, 40, 12_000_000, 0, ""},
+		{4, 1, 5, 12_000_000, 5_000_000, "5 tasks for 4 threads"}, // less than a task is lost
+		{4, 1, 9, 12_000_000, 5_000_000, ""}, {4, 1, 5, 17_000_000, 5_000_000, ""}, {4, 1, 5, 12_000_000, 0, ""}, {4, 1, 40, 12_000_000, 0, ""},
 	} {
 		name := fmt.Sprintf("%+v", c)
 		res, err := Run(tasksProfile(t, c.threads, c.instances, c.tasks, c.ahead, c.bytasks), Options{})
