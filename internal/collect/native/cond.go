@@ -6,7 +6,6 @@ import (
 
 	"lime/internal/collect/known"
 	"lime/internal/collect/native/hook"
-	"lime/internal/collect/threads"
 	"lime/internal/section"
 	"lime/internal/unit"
 )
@@ -15,7 +14,6 @@ import (
 // the program makes itself.
 type conditions struct {
 	clocks     *clocks
-	episodes   *episodes
 	locks      *locks
 	operations *operations
 	out        *output
@@ -174,11 +172,6 @@ func (cs *conditions) wakeSome(t *thread, h *hook.Record, at uint64, n int) {
 		op.Woken = append(op.Woken, w.id)
 	}
 	op.Through, op.Peer = cs.places.through(t, h, list), cs.heard[h.Arg0].unheard || cs.inTurn(h.Arg0)
-	if slices.Contains(list, t.parent) { // it may be the last one to come to where its creator waits for all that it made
-		if children := threads.Children | uint64(t.parent.id); len(op.Through) > 0 || cs.episodes.begun[children] != nil {
-			cs.episodes.comes(t, op.Span.(*piece), children, at)
-		}
-	}
 	cs.operations.feed(op)
 	for _, w := range list { // from now on they have something to do, whenever they get a core for it
 		cs.condOver(w, t, at)

@@ -16,6 +16,7 @@ type thread struct {
 	tid    int32
 	name   string
 	parent *thread
+	batch  uint32 // of the threads that its parent made, which those are that it was made with
 	start  uint64
 	end    uint64
 	ended  bool
@@ -30,7 +31,8 @@ type thread struct {
 	create   *section.Op
 	child    *thread // the last one that it created
 	making   making
-	idle     bool // belongs to a pool and has no work
+	batches  uint32 // of threads that it has made: until one came to its end
+	idle     bool   // belongs to a pool and has no work
 	cond     condWait
 	forWork  offWait  // its last wait for a condition, as long as it is not known what that was
 	home     homeward // since its last wait that ended a section

@@ -61,8 +61,7 @@ func (p *process) wireCalls() {
 		shared: p.shared, unlocks: releases{}, table: lockTable{},
 	}
 	p.conditions = &conditions{
-		clocks: p.clocks, episodes: p.episodes, locks: p.locks, out: p.out, operations: p.operations, places: p.places,
-		program: p.program, rec: p.rec,
+		clocks: p.clocks, locks: p.locks, out: p.out, operations: p.operations, places: p.places, program: p.program, rec: p.rec,
 		waiters: map[uint64][]*thread{}, meetings: map[uint64]*meeting{}, heard: hearings{}, byTurns: map[waitPlace]bool{},
 	}
 	p.barriers = &barriers{
