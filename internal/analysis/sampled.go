@@ -51,6 +51,9 @@ func (r *runner) explainSampled(sec *Section) error {
 		return err
 	}
 	sec.AnalysedCount, sec.AnalysedShare = sec.InstanceCount, 1
+	if w.tasks.cause(r, sec) {
+		return nil
+	}
 	if w.n < leastSamples && len(w.waits) == 0 || w.s2 == 0 || w.doubtful() {
 		r.tooFew = append(r.tooFew, sec.ID)
 		r.unproved[sec.ID] = !w.proof().any()

@@ -68,7 +68,7 @@ func (w *rows) again() bool {
 		d -= cores.of(t)
 		lo, hi, between = min(lo, d), max(hi, d), between+d*d*t.parts
 	}
-	if hi-lo < leastAgain*mean {
+	if hi-lo < max(leastAgain*mean, oneEvent) { // who is let go first differs by as much, and may always be the same
 		return false
 	}
 	if w.longer(cores, mean) {

@@ -31,6 +31,7 @@ type rows struct {
 	passages []passage // unless there are many
 	shares   sharings
 	teams    *teams
+	tasks    *wholeTasks
 }
 
 // threadRows is what the rows of one thread have in common.
@@ -51,7 +52,7 @@ func (r *runner) gather(id profile.SectionID) (*rows, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := &rows{teams: of, blocks: map[profile.NodeID]mass{}, threads: map[profile.ThreadID]*threadRows{}, trips: newTrips(),
+	w := &rows{teams: of, tasks: newWholeTasks(), blocks: map[profile.NodeID]mass{}, threads: map[profile.ThreadID]*threadRows{}, trips: newTrips(),
 		waits: map[int32]mass{}, happened: map[int32]map[profile.ThreadID]float64{}, least: map[int32]float64{}}
 	for in, err := range r.src.Instances(id) {
 		if err != nil {
@@ -59,6 +60,7 @@ func (r *runner) gather(id profile.SectionID) (*rows, error) {
 		}
 		in = of.renamed(in)
 		w.add(r.tab, in)
+		w.tasks.add(r.tab, in)
 		w.trips.add(r.tab, in)
 	}
 	for _, id := range slices.Sorted(maps.Keys(w.threads)) {

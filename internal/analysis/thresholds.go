@@ -64,7 +64,7 @@ const (
 	// faster, and two builds of one program differ by as much. The serial part is left out: a
 	// program that loads for long and computes then is asked about what it computes.
 	worthwhile = 0.01
-	// oneEvent is the time, in instructions or cycles, that a thread may be later than others for
+	// oneEvent is the time, in instructions, cycles or ns, that a thread may be later than others for
 	// nothing but the order in which they came: who comes last to a barrier wakes the others, who
 	// calls a library's function first has it looked up, who finds a lock taken asks again. The
 	// balanced programs of workloads/ lose 3 to 230 in each passage.

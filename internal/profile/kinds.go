@@ -76,6 +76,9 @@ const (
 	KindSpinSamples = "spin-samples"
 	// KindCoreTime counts the ns that a part's thread was on a core; its address is the core's number.
 	KindCoreTime = "core-time"
+	// KindWholeTask counts the tasks that a part's thread did, at the call that makes them. Its cost is
+	// the ns by which the longest part is ahead of the mean because a thread does a task as a whole.
+	KindWholeTask = "whole-task"
 )
 
 // Kind is a row of the table.
@@ -141,6 +144,7 @@ var kinds = [...]Kind{
 	{KindLoopLeft, "distance to a loop's end, summed over its samples", UnitTimes, "", FamilySamples},
 	{KindSpinSamples, "samples in which a thread spun", UnitTimes, "", FamilySamples},
 	{KindCoreTime, "time on one of the cores", "ns", "", FamilySamples},
+	{KindWholeTask, "tasks that are done as a whole", UnitTimes, "", FamilySamples},
 }
 
 var kindIndex = func() map[string]*Kind {

@@ -97,7 +97,7 @@ const (
 	Undecided   How = iota // no row has it
 	AtCall                 // the call
 	AtBoth                 // the call and its return
-	IfSlow                 // the return, of calls that took long
+	IfSlow                 // the return, of calls that took long; of what makes tasks, the ends of those that did
 	IfContended            // the call, if others wait for what it gives back
 	Otherwise              // not watched, and nothing is lost: Func.Why says what tells the same
 	Unseen                 // not watched, and Func.Why says what is lost, or why it cannot be

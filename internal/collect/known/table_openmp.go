@@ -25,7 +25,7 @@ func LockName(object uint64) string {
 }
 
 const (
-	noTasks   = "natively, samples at barriers and at the ends of regions tell the tasks that run there"
+	noLoops   = "natively, the tasks that it runs are seen by their function, which made the first of them"
 	noIdle    = "its return is none of lime's business natively (tasks run inside): waiting for tasks within a part counts as work there"
 	holder    = "the runtime's lock has no word at its argument that says that others wait: a wait for it is seen, who held it is not"
 	arguments = "it has more arguments than a hook that takes the time passes on: waiting for a turn counts as work natively"
@@ -53,9 +53,9 @@ func gomp() []Func {
 			Hook: Unseen, Why: arguments, Source: gompABI},
 		{Name: "GOMP_doacross_ull_wait", Role: After, Object: None, Second: None, Probe: AtBoth,
 			Hook: Unseen, Why: arguments, Source: gompABI},
-		{Name: "GOMP_task", Role: Task, Second: 1, Probe: AtCall, Hook: Otherwise, Why: noTasks, Source: gompABI},
-		{Name: "GOMP_taskloop", Role: Task, Second: 1, Probe: AtCall, Hook: Otherwise, Why: noTasks, Source: gompABI},
-		{Name: "GOMP_taskloop_ull", Role: Task, Second: 1, Probe: AtCall, Hook: Otherwise, Why: noTasks, Source: gompABI},
+		{Name: "GOMP_task", Role: Task, Second: 1, Probe: AtCall, Hook: IfSlow, Source: gompABI},
+		{Name: "GOMP_taskloop", Role: Task, Second: 1, Probe: AtCall, Hook: IfSlow, Source: gompABI},
+		{Name: "GOMP_taskloop_ull", Role: Task, Second: 1, Probe: AtCall, Hook: IfSlow, Source: gompABI},
 		{Name: "GOMP_taskwait", Role: TaskWait, Object: None, Second: None, Probe: AtBoth, Hook: Unseen, Why: noIdle, Source: gompABI},
 		{Name: "GOMP_taskwait_depend", Role: TaskWait, Object: None, Second: None, Probe: AtBoth, Hook: Unseen, Why: noIdle, Source: gompABI},
 		{Name: "GOMP_taskgroup_end", Role: TaskWait, Object: None, Second: None, Probe: AtBoth, Hook: Unseen, Why: noIdle, Source: gompABI},
@@ -106,9 +106,9 @@ func kmp() []Func {
 		{Name: "__kmpc_reduce_nowait", Role: TeamReduce, Object: 5, Second: None, Probe: AtBoth, Hook: Unseen, Why: team, Source: kmpABI},
 		deal("__kmpc_dispatch_next_4", kmpABI), deal("__kmpc_dispatch_next_4u", kmpABI),
 		deal("__kmpc_dispatch_next_8", kmpABI), deal("__kmpc_dispatch_next_8u", kmpABI),
-		{Name: "__kmpc_omp_task_alloc", Role: TaskObject, Object: 5, Second: None, Probe: AtBoth, Hook: Otherwise, Why: noTasks, Source: kmpABI},
-		{Name: "__kmpc_taskloop", Role: TaskLoop, Object: 2, Second: None, Probe: AtCall, Hook: Otherwise, Why: noTasks, Source: kmpABI},
-		{Name: "__kmpc_taskloop_5", Role: TaskLoop, Object: 2, Second: None, Probe: AtCall, Hook: Otherwise, Why: noTasks, Source: kmpABI},
+		{Name: "__kmpc_omp_task_alloc", Role: TaskObject, Object: 5, Second: None, Probe: AtBoth, Hook: IfSlow, Source: kmpABI},
+		{Name: "__kmpc_taskloop", Role: TaskLoop, Object: 2, Second: None, Probe: AtCall, Hook: Otherwise, Why: noLoops, Source: kmpABI},
+		{Name: "__kmpc_taskloop_5", Role: TaskLoop, Object: 2, Second: None, Probe: AtCall, Hook: Otherwise, Why: noLoops, Source: kmpABI},
 		{Name: "__kmpc_omp_taskwait", Role: TaskWait, Object: None, Second: None, Probe: AtBoth, Hook: Unseen, Why: noIdle, Source: kmpABI},
 		{Name: "__kmpc_omp_taskwait_deps_51", Role: TaskWait, Object: None, Second: None, Probe: AtBoth, Hook: Unseen,
 			Why: noIdle, Source: kmpABI},

@@ -31,6 +31,7 @@ type dispatcher struct {
 	sampling   *sampling
 	shared     *shared
 	stretch    *stretch
+	tasks      *tasks
 
 	kernel map[perf.Type]func(*item) // what records of the kernel do
 	hooked [known.Roles]actions      // what calls of hooked functions do
@@ -166,7 +167,8 @@ func (d *dispatcher) applyHook(x *item) {
 	if h.Phase != hook.Begin && h.Phase != hook.End {
 		t.unwindCalls(h.SP)
 	}
-	do := &d.hooked[d.program.table[h.Func].Role]
+	role := d.program.table[h.Func].Role
+	do := &d.hooked[role]
 	switch h.Phase {
 	case hook.Enter:
 		do.enter(t, h, x.at)
@@ -177,7 +179,11 @@ func (d *dispatcher) applyHook(x *item) {
 	case hook.Begin:
 		d.regions.beginWork(t, h, x.at)
 	case hook.End:
-		d.regions.endWork(t, x.at)
+		if role == known.Fork {
+			d.regions.endWork(t, x.at)
+		} else {
+			d.tasks.did(t, h, x.at)
+		}
 	}
 }
 
@@ -212,6 +218,8 @@ func (d *dispatcher) hooking() [known.Roles]actions {
 		known.GoCondWakeAll: {d.goroutines.enterGoCondAll, nil},
 		known.GoCount:       {d.goroutines.enterGoCount, nil},
 		known.GoAwait:       {d.goroutines.enterGoAwait, nil},
+		known.Task:          {d.tasks.made, nil},
+		known.TaskObject:    {d.tasks.made, nil},
 		known.Futex:         {d.conditions.enterFutex, d.conditions.leaveFutex},
 	}
 	for x := known.Meet; x <= known.Message; x++ {

@@ -99,10 +99,19 @@ func keeper(in *section.Instance) int {
 			first = i
 		}
 	}
-	if !lastPiece(&in.Parts[first]).awaits {
+	if p := lastPiece(&in.Parts[first]); !p.awaits && (in.Kind != section.Join || !p.madeOthers(in.Parts)) {
 		return -1
 	}
 	return first
+}
+
+// madeOthers reports whether all other parts are of threads that the piece's thread has made: who waits
+// for a scope of Rust's calls no join.
+func (p *piece) madeOthers(parts []section.Part) bool {
+	return p.thread != nil && !slices.ContainsFunc(parts, func(o section.Part) bool {
+		t := lastPiece(&o).thread
+		return t == nil || t != p.thread && t.parent != p.thread
+	})
 }
 
 // waits is for how long each thread of an instance waits at its end; nil if its work was not handed
@@ -207,18 +216,30 @@ func total(list []uint64) (sum uint64) {
 // whenTheFirstCame is how much each part's thread worked after the first one came to the end of the
 // instance.
 func whenTheFirstCame(in *section.Instance) (after []uint64, known bool) {
-	first := lastPiece(&in.Parts[0])
-	if first.met == nil {
+	i := slices.IndexFunc(in.Parts, func(p section.Part) bool { return lastPiece(&p).met != nil })
+	if i < 0 {
 		return afterTheFirst(in)
 	}
+	first := lastPiece(&in.Parts[i])
 	for i := range in.Parts {
 		p := lastPiece(&in.Parts[i])
-		if p.met != first.met {
+		switch {
+		case p.met == first.met:
+			after = append(after, p.after)
+		case p.met == nil && in.Kind == section.Join && p.siblingOf(first):
+			now := p.cpuFrom + p.cpu
+			after = append(after, now-min(first.met.cpu[p.thread], now))
+		default:
 			return nil, false
 		}
-		after = append(after, p.after)
 	}
 	return after, true
+}
+
+// siblingOf reports whether one thread has made both pieces' threads. Of those that are counted down
+// the last one lets their maker go on before it ends, and has come to their end then.
+func (p *piece) siblingOf(o *piece) bool {
+	return p.thread != nil && o.thread != nil && p.thread.parent != nil && p.thread.parent == o.thread.parent
 }
 
 // afterTheFirst is the same of goroutines, which may come to an end more than once, so that the last

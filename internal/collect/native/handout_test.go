@@ -243,3 +243,63 @@ func TestTasksAreHandedOut(t *testing.T) {
 		}
 	}
 }
+
+const scope = `
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::sync::{Arc, Condvar, Mutex};
+fn some(n: u64) -> f64 { let mut x = 1.0; for i in 0..n { x = std::hint::black_box(x * 0.999 + i as f64); } x }
+fn work(me: usize, all: usize, next: &AtomicUsize) -> f64 {
+	let (mut sum, mut n) = (0.0, 0usize);
+	loop {
+		let k = %[2]s;
+		if k >= 2048 { return sum; }
+		sum += some(%[3]s);
+		n += 1; let _ = (me, all, n);
+	}
+}
+fn main() {
+	let all = %[1]d;
+	for _ in 0..8 {
+		let next = Arc::new(AtomicUsize::new(0));
+		%[4]s
+	}
+	let _ = (Mutex::new(0), Condvar::new());
+}
+`
+
+// The same of Rust's threads, by whatever their creator waits for them: again and again, each time for
+// others. Threads that are still on their way out when it makes the next ones may leave an end unknown.
+func TestHandedOutToRustThreads(t *testing.T) {
+	n := 4 * cores()
+	for by, wait := range map[string]string{
+		"a scope": "let next = &next; std::thread::scope(|s| for me in 0..all { s.spawn(move || std::hint::black_box(work(me, all, next))); });",
+		"joins": "let hs: Vec<_> = (0..all).map(|me| { let next = next.clone(); std::thread::spawn(move || work(me, all, &next)) }).collect();\n" +
+			"for h in hs { std::hint::black_box(h.join().unwrap()); }",
+	} {
+		for _, row := range []struct {
+			next, work string
+			dealt      bool
+		}{
+			{"next.fetch_add(1, Relaxed)", "20000", true},
+			{"me + n * all", "if me > 0 { 8000 } else { 80000 }", false},
+		} {
+			prog := rustOf(t, fmt.Sprintf(scope, n, row.next, row.work, wait))
+			p, _ := record(t, Options{Command: []string{prog}})
+			told, right := 0, 0
+			for id, s := range p.Tables().Sections {
+				for in := range p.Instances(profile.SectionID(id)) {
+					if s.Kind != profile.SectionJoin || len(in.Parts) < n {
+						continue
+					}
+					told++
+					if most, mean := longest(in); row.dealt && most < (1+fewPieces)*mean || !row.dealt && most >= (1+ownWork)*mean {
+						right++
+					}
+				}
+			}
+			if 2*right <= told {
+				t.Errorf("%s, %s: %d of %d ends are right", by, row.next, right, told)
+			}
+		}
+	}
+}

@@ -59,7 +59,7 @@ func (lv *lives) startThread(tid int32, parent *thread, at uint64) *thread {
 	op := section.Op{Kind: section.OpStart, Thread: t.id, Other: section.NoThread, At: unit.Cycles(at)}
 	pool := false
 	if parent != nil {
-		delete(lv.episodes.begun, threads.Children|uint64(parent.id))
+		lv.joinsSiblings(t)
 		op.Other = parent.id
 		pool = lv.program.golang || lv.created(parent, t, at)
 		lv.out.startsBehind(t, at)
@@ -74,6 +74,24 @@ func (lv *lives) startThread(tid int32, parent *thread, at uint64) *thread {
 		lv.operations.feed(t.op(section.OpIdle, at))
 	}
 	return t
+}
+
+// joinsSiblings puts a new thread among those that its parent makes until the first of them comes to its
+// end. One of those before may yet be on its way out, and is none of them.
+func (lv *lives) joinsSiblings(t *thread) {
+	p := t.parent
+	if lv.episodes.begun[siblings(p, p.batches)] != nil {
+		if p.batches > 0 {
+			delete(lv.episodes.begun, siblings(p, p.batches-1))
+		}
+		p.batches++
+	}
+	t.batch = p.batches
+}
+
+// siblings names the end of the threads that a parent made together.
+func siblings(parent *thread, batch uint32) uint64 {
+	return threads.Children ^ uint64(batch)<<32 ^ uint64(uint32(parent.id))
 }
 
 // created tells of a new thread, and whether it belongs to the pool of an OpenMP runtime.
@@ -112,7 +130,7 @@ func (lv *lives) endThread(t *thread, at uint64) {
 	lv.mpiCalls.endInMPI(t, at)
 	op, p := lv.operations.cutOp(t, section.OpExit, at)
 	if t.parent != nil { // the first one is compared with nobody
-		lv.episodes.comes(t, p, threads.Children|uint64(t.parent.id), at)
+		lv.episodes.comes(t, p, siblings(t.parent, t.batch), at)
 		lv.operations.tellOff(t, p)
 	}
 	t.ended, t.end, t.came = true, at, arrival{}
@@ -142,7 +160,7 @@ func (lv *lives) enterJoin(t *thread, h *hook.Record, at uint64) {
 // before, it may have worked as one of them.
 func (lv *lives) awaits(t *thread, p *piece, at uint64) {
 	p.awaits = true
-	if children := threads.Children | uint64(t.id); lv.episodes.begun[children] != nil {
+	if children := siblings(t, t.batches); lv.episodes.begun[children] != nil {
 		lv.episodes.comes(t, p, children, at)
 	}
 }

@@ -29,6 +29,7 @@ type output struct {
 	eventRows  map[eventKey]profile.EventID
 	offEvents  map[offKey]profile.EventID
 	handouts   handouts
+	done       doneTasks
 	dealt      int // instances whose work went to whoever came first
 	main       *thread
 	goRows     goRows
@@ -66,7 +67,7 @@ func newOutput(sink profile.Sink, c *code) *output {
 		sampled: map[pathKey]float64{}, worked: map[pathKey]*workSum{}, idle: newIdling(cores()),
 		traces: collect.NewTraces(-1), virtual: map[int32]uint64{}, lockKind: profile.None, spinEvent: profile.None,
 		lockEvents: map[uint64]profile.EventID{}, eventKinds: map[string]int32{},
-		eventRows: map[eventKey]profile.EventID{}, offEvents: map[offKey]profile.EventID{}, coreEvents: map[uint32]profile.EventID{}, handouts: handouts{}}
+		eventRows: map[eventKey]profile.EventID{}, offEvents: map[offKey]profile.EventID{}, coreEvents: map[uint32]profile.EventID{}, handouts: handouts{}, done: newDoneTasks()}
 }
 
 // kinds maps the words of section to those of the profile.
@@ -125,7 +126,9 @@ func (o *output) instance(in section.Instance) {
 	x := &profile.Instance{Section: o.section(in), Parts: make([]profile.Part, 0, len(in.Parts))}
 	sum := &o.sum
 	lengths := o.lengths(&in)
-	even := o.handedOut(&in, int32(x.Section), workOf(&in))
+	cpu, done := workOf(&in), o.done.take(&in)
+	whole := undivided(cpu, done)
+	even := asWhole(cpu, o.handedOut(&in, int32(x.Section), cpu), done, whole)
 	if even != nil {
 		o.dealt++
 		for i := range lengths { // nobody was idle
@@ -159,6 +162,7 @@ func (o *output) instance(in section.Instance) {
 		o.onCores(x, sum, int32(i))
 		o.charge(p.Spans, x.Section, lengths)
 	}
+	o.undivided(x, done, whole)
 	if in.Kind == section.Built {
 		o.exits(x, in.Parts)
 	}

@@ -42,6 +42,8 @@ func hooked(row *known.Func, golang *hook.GoCall) hook.Func {
 		f.Contended = true
 	}
 	switch row.Role {
+	case known.Task, known.TaskObject:
+		f.Task, f.Body, f.Slow = true, row.Object, slowTask
 	case known.Fork:
 		f.Work, f.Body, f.Variadic = true, row.Object, p.Variadic
 	case known.Create:

@@ -1,17 +1,47 @@
-// Tasks: runtimes hand them to threads that wait at a barrier or at the end of a region. No hook
-// tells of them, but samples do: code of the program's own above the waiting is a task, and work of
-// the section that ends so.
+// Tasks: runtimes hand them to threads that wait at a barrier or at the end of a region. Hooks tell
+// only when longer ones end, but samples do: code of the program's own above the waiting is a task,
+// and work of the section that ends so.
 
 package native
 
-import "lime/internal/section"
+import (
+	"lime/internal/collect/native/hook"
+	"lime/internal/section"
+)
 
 // tasks are what threads do while they wait, as far as samples tell.
 type tasks struct {
 	clocks     *clocks
 	operations *operations
+	out        *output
+	places     *places
+	program    *program
 	roster     *roster
 	shared     *shared
+}
+
+// made notes where tasks of a function are made.
+func (ts *tasks) made(_ *thread, h *hook.Record, _ uint64) {
+	call := ts.program.code.callBefore(h.Caller)
+	if s := ts.places.site(h).Site; len(s.Stack) > 0 {
+		call = uint64(s.Stack[s.Library].Call)
+	}
+	ts.out.done.calls[h.Arg0] = call
+}
+
+// did takes in the end of a task that took long. Where times off the core are forgotten, nothing is
+// claimed of it.
+func (ts *tasks) did(t *thread, h *hook.Record, at uint64) {
+	from := at - min(ts.shared.clock.span(h.Arg1, h.TSC), at)
+	if from < t.cpu.blank || !ts.shared.events.switches {
+		return
+	}
+	long := at - from
+	x := doneTask{t.id, from, at, h.Arg0, long - min(t.cpu.offIn(from, at), long)}
+	ts.out.done.add(x)
+	if t.task != nil {
+		t.task.whole += ts.out.done.list[len(ts.out.done.list)-1].cpu
+	}
 }
 
 // runsTask takes a sample of a task.
@@ -35,6 +65,7 @@ func (ts *tasks) tasksEnd(t *thread, at uint64) {
 		return
 	}
 	op := t.op(section.OpTaskEnd, at)
+	t.task.cpu = max(t.task.cpu, t.task.whole) // samples are an estimate of what is known of the longer ones
 	op.Span = t.task
 	t.task, t.onTask = nil, false
 	ts.operations.feed(op)

@@ -17,6 +17,7 @@ type thread struct {
 	tid    int32
 	name   string
 	parent *thread
+	batch  uint32 // of the threads that its parent made, which those are that it was made with
 	start  uint64
 	end    uint64
 	ended  bool
@@ -31,7 +32,8 @@ type thread struct {
 	create   *section.Op
 	child    *thread // the last one that it created
 	making   making
-	idle     bool // belongs to a pool and has no work
+	batches  uint32 // of threads that it has made: until one came to its end
+	idle     bool   // belongs to a pool and has no work
 	cond     condWait
 	forWork  offWait  // its last wait for a condition, as long as it is not known what that was
 	home     homeward // since its last wait that ended a section
@@ -273,6 +275,7 @@ type piece struct {
 	spunAt     *block       // where the last of them was
 	spun       *spinMark    // nil: its last sample was elsewhere than in a loop of the program's own that waits
 	tasks      bool         // done while the thread waits
+	whole      uint64       // of cpu: in tasks that are known from their begin to their end
 	after      uint64       // time on a CPU since the first one came to where the piece ends
 	met        *episode     // nil: that is not known
 	idled      uint64       // for how long its thread then waited there, as far as anybody had a core: where tasks are done meanwhile

@@ -2,6 +2,7 @@ package native
 
 import (
 	"fmt"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -18,6 +19,22 @@ func rust(t *testing.T, source string) (prog string) {
 	testenv.Tool(t, "rustc")
 	prog = filepath.Join(t.TempDir(), "p")
 	if msg, err := exec.Command("rustc", "-O", "-g", "-o", prog, filepath.Join("testdata", source)).CombinedOutput(); err != nil {
+		t.Fatalf("rustc: %v\n%s", err, msg)
+	}
+	return prog
+}
+
+// rustOf builds a program in Rust from its text.
+func rustOf(t *testing.T, text string) (prog string) {
+	t.Helper()
+	needs(t, needSamples, needTracing)
+	testenv.Tool(t, "rustc")
+	src := filepath.Join(t.TempDir(), "p.rs")
+	prog = strings.TrimSuffix(src, ".rs")
+	if err := os.WriteFile(src, []byte(text), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if msg, err := exec.Command("rustc", "-A", "warnings", "-O", "-g", "-o", prog, src).CombinedOutput(); err != nil {
 		t.Fatalf("rustc: %v\n%s", err, msg)
 	}
 	return prog

@@ -49,7 +49,9 @@ func (p *process) wireOperations() {
 		clocks: p.clocks, out: p.out, program: p.program, scheduler: scheduler{threads: map[int32]*turns{}},
 	}
 	p.episodes = &episodes{out: p.out, roster: p.roster, shared: p.shared, begun: map[uint64]*episode{}}
-	p.tasks = &tasks{clocks: p.clocks, operations: p.operations, roster: p.roster, shared: p.shared}
+	p.tasks = &tasks{
+		clocks: p.clocks, operations: p.operations, out: p.out, places: p.places, program: p.program, roster: p.roster, shared: p.shared,
+	}
 }
 
 // wireCalls makes what follows the calls of functions of the table.
@@ -95,7 +97,7 @@ func (p *process) wireThreads() {
 		absences: p.absences, barriers: p.barriers, candidates: p.candidates, clocks: p.clocks,
 		conditions: p.conditions, goroutines: p.goroutines, lives: p.lives, locks: p.locks, mpiCalls: p.mpiCalls,
 		places: p.places, program: p.program, regions: p.regions, roster: p.roster, sampling: p.sampling,
-		shared: p.shared, stretch: p.stretch, aliens: map[int32]bool{},
+		shared: p.shared, stretch: p.stretch, tasks: p.tasks, aliens: map[int32]bool{},
 	}
 	p.dispatcher.kernel, p.dispatcher.hooked = p.dispatcher.applying(), p.dispatcher.hooking()
 }

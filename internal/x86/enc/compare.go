@@ -7,6 +7,9 @@ import "lime/internal/x86"
 // Table is an Asm for code that works on tables of its own, beside the guest's.
 type Table struct{ *Asm }
 
+// Cmpxchg emits cmpxchg m, r64: r goes to m if that is what rax says, else m to rax.
+func (a Table) Cmpxchg(m Mem, r x86.Reg) { a.op(true, []byte{0x0f, 0xb1}, r, m, 0) }
+
 // Test emits test a, b (64 bit).
 func (a Table) Test(x, y x86.Reg) { a.reg2(true, []byte{0x85}, y, x) }
 

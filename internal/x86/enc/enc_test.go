@@ -115,6 +115,8 @@ var rows = []struct {
 	{func(a *Asm) { a.Lock(); a.Xadd(Mem{Base: x86.R11, Index: x86.NoReg, Least: 1}, x86.RAX) }, "f0490fc14300",
 		"lock xadd QWORD PTR [r11+0x0],rax"},
 	{func(a *Asm) { a.Lock(); a.Xadd32(At(x86.R11, 192), x86.RAX) }, "f0410fc183c0000000", "lock xadd DWORD PTR [r11+0xc0],eax"},
+	{func(a *Asm) { a.Lock(); Table{a}.Cmpxchg(Mem{Base: x86.R10, Index: x86.NoReg, Least: 1}, x86.R9) }, "f04d0fb14a00",
+		"lock cmpxchg QWORD PTR [r10+0x0],r9"},
 	{func(a *Asm) { a.StoreImm(At(x86.R11, 64), 0) }, "49c7434000000000", "mov QWORD PTR [r11+0x40],0x0"},
 	{func(a *Asm) { a.Load32(x86.RAX, FS(0x2d0)) }, "648b0425d0020000", "mov eax,DWORD PTR fs:0x2d0"},
 	{func(a *Asm) { a.Load(x86.RAX, Mem{Base: x86.RSP, Index: x86.NoReg, Disp: 8, Least: 4}) }, "488b842408000000",

@@ -38,7 +38,8 @@ type stubParams struct {
 	stackArgs int    // bytes of arguments on the stack that must be passed on
 	returns   bool   // record the return too
 	work      bool   // one argument is a function that it runs: record when it runs
-	body      int    // with work: which argument, 0 or 2
+	body      int    // with work: which argument, 0 or 2; with task: any in a register
+	task      bool   // one argument is a task's function: record the first call with it, and tasks that took slow cycles
 	variadic  bool   // with work: the second argument counts those behind the function, which are the work's last ones
 	thunks    uint64 // address of the thunks
 	only      uint32 // record only calls with this first argument
@@ -66,6 +67,8 @@ func newStub(p stubParams) stub {
 	switch {
 	case p.goCall != nil:
 		return goStub(p)
+	case p.task:
+		return a.taskStub(p)
 	case p.slow > 0:
 		return a.slowStub(p)
 	case p.contended:
@@ -305,7 +308,7 @@ func (a *asm) arguments(p stubParams, phase Phase) {
 	case phase == Enter && p.work:
 		a.Load(x86.RAX, enc.At(x86.R10, 0))
 		a.Store(inSlot(slotArg0), x86.RAX)
-	case phase == Enter || phase == Begin:
+	case phase == Enter || phase == Begin || p.task:
 		a.Store(inSlot(slotArg0), x86.RDI)
 	default:
 		a.Load(x86.RAX, onStack(recordSaves-8)) // the result

@@ -51,6 +51,8 @@ func TestCodeOfTheHooks(t *testing.T) {
 		{"contended", with(func(p *stubParams) { p.contended = true })},
 		{"region", with(func(p *stubParams) { p.work, p.stackArgs = true, 16 })},
 		{"region, variadic", with(func(p *stubParams) { p.work, p.stackArgs, p.body, p.variadic = true, 512, 2, true })},
+		{"task", with(func(p *stubParams) { p.task, p.slow = true, 50000 })},
+		{"task, its function in the last register", with(func(p *stubParams) { p.task, p.slow, p.body = true, 50000, 5 })},
 		{"inside, with a budget", with(func(p *stubParams) { p.inside, p.place, p.budget = true, 0x5555_4444_3333, 1024 })},
 		{"Go", with(func(p *stubParams) { p.goCall = &GoCall{} })},
 		{"Go, callers", with(func(p *stubParams) { p.goCall = &GoCall{Frames: true} })},

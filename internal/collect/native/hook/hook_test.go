@@ -2,10 +2,12 @@ package hook
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"syscall"
 	"testing"
 
@@ -40,14 +42,19 @@ func build(t *testing.T, flags ...string) string {
 func compile(t *testing.T, source string, flags ...string) string {
 	t.Helper()
 	testenv.Tool(t, "gcc")
+	return compileBy(t, "gcc", source, flags...)
+}
+
+func compileBy(t *testing.T, compiler, source string, flags ...string) string {
+	t.Helper()
 	dir := t.TempDir()
 	src, out := filepath.Join(dir, "p.c"), filepath.Join(dir, "p")
 	if err := os.WriteFile(src, []byte(source), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	args := append([]string{"-O2", "-g", "-pthread", "-o", out, src}, flags...)
-	if msg, err := exec.Command("gcc", args...).CombinedOutput(); err != nil {
-		t.Fatalf("gcc %v: %v\n%s", flags, err, msg)
+	if msg, err := exec.Command(compiler, args...).CombinedOutput(); err != nil {
+		t.Fatalf("%s %v: %v\n%s", compiler, flags, err, msg)
 	}
 	return out
 }
@@ -249,6 +256,96 @@ func TestWork(t *testing.T) {
 	}
 	if count[Enter] != 20 || count[Return] != 20 || count[Begin] != 120 || count[End] != 120 || calls != 120 {
 		t.Errorf("records by phase %v, %d of them of the open call", count, calls)
+	}
+}
+
+const openmpTasks = `
+#include <stdio.h>
+static long walk(int n) {
+	long a = 0, b = 0;
+	if (n < 2) return 1;
+	#pragma omp task shared(a)
+	a = walk(n - 1);
+	#pragma omp task shared(b)
+	b = walk(n - 2);
+	#pragma omp taskwait
+	return a + b + 1;
+}
+int main(void) {
+	long sum = 0, tree = 0, loop = 0;
+	#pragma omp parallel num_threads(6)
+	#pragma omp single
+	{
+		for (int i = 0; i < 3000; i++) { /* more than are there at a time */
+			#pragma omp task firstprivate(i)
+			__atomic_fetch_add(&sum, i, __ATOMIC_RELAXED);
+		}
+		tree = walk(16);
+		#pragma omp taskloop num_tasks(7)
+		for (int i = 0; i < 70; i++) __atomic_fetch_add(&loop, i, __ATOMIC_RELAXED);
+	}
+	printf("%ld %ld %ld\n", sum, tree, loop);
+	return sum == 4498500 && tree == 3193 && loop == 2415 ? 7 : 1;
+}
+`
+
+// Every task that takes long is seen at its end, whoever runs it and however many there are, and every
+// function of tasks when the first one is made; short ones leave no record, and none is run wrongly.
+func TestTasks(t *testing.T) {
+	const trees = 3193 - 1 // calls of walk but the first, each a task of one of two functions
+	for compiler, flags := range map[string][]string{"gcc": {"-fopenmp"}, "clang": {"-fopenmp", "-O1"}} {
+		for _, slow := range []uint32{0, 1 << 31} {
+			t.Run(fmt.Sprintf("%s, %d cycles", compiler, slow), func(t *testing.T) {
+				testenv.Tool(t, compiler)
+				if compiler == "clang" {
+					testenv.Tool(t, "libomp")
+				}
+				out := compileBy(t, compiler, openmpTasks, flags...)
+				ring := hooked(t, out, []Func{{Name: "GOMP_task", Task: true, Slow: slow},
+					{Name: "GOMP_taskloop", Task: true, Slow: slow}, {Name: "__kmpc_omp_task_alloc", Task: true, Body: 5, Slow: slow}})
+				made, run := map[uint64]int{}, map[uint64]int{}
+				ring.Drain(func(r Record) {
+					switch r.Phase {
+					case Enter:
+						made[r.Arg0]++
+					case End:
+						run[r.Arg0]++
+					default:
+						t.Errorf("record of phase %d", r.Phase)
+					}
+				})
+				checkTasks(t, made, run, slow == 0, []int{7, 3000, trees})
+			})
+		}
+	}
+}
+
+// checkTasks holds the functions of tasks to one record each, and their tasks, if they are all recorded,
+// to the numbers, of which the last one is of two functions.
+func checkTasks(t *testing.T, made, run map[uint64]int, all bool, numbers []int) {
+	t.Helper()
+	if len(made) != len(numbers)+1 {
+		t.Fatalf("made %v", made)
+	}
+	var counts []int
+	for f, n := range made {
+		if n != 1 {
+			t.Errorf("function %#x: told of %d times", f, n)
+		}
+		counts = append(counts, run[f])
+	}
+	if !all {
+		if len(run) > 0 {
+			t.Errorf("short tasks are recorded: %v", run)
+		}
+		return
+	}
+	sum := 0
+	for _, n := range counts {
+		sum += n
+	}
+	if want := numbers[0] + numbers[1] + numbers[2]; sum != want || !slices.Contains(counts, numbers[0]) || !slices.Contains(counts, numbers[1]) {
+		t.Errorf("tasks run, by function: %v, want %v, the last one in two", counts, numbers)
 	}
 }
 

@@ -13,8 +13,11 @@ type Func struct {
 	Return    bool // record its returns too
 	StackArgs int  // bytes of arguments on the stack that it may take
 	Work      bool // one of its arguments is a function, which it runs on several threads before it returns: record that too
-	Body      int  // with Work: which one, 0 or 2
-	Variadic  bool // with Work: the second argument counts the arguments behind the function, which are passed on to it
+	Body      int  // with Work: which one, 0 or 2; with Task: the number of an argument that comes in a register
+	// one of its arguments is the function of a task, which some thread runs once, now or later: record
+	// the first call with each such function, its Arg0, and the ends of tasks that took Slow cycles
+	Task     bool
+	Variadic bool // with Work: the second argument counts the arguments behind the function, which are passed on to it
 	// with Return: record only calls whose first argument is this; Arg0 is then the second one,
 	// Arg1 the third, and the fourth in its upper half
 	Only      uint32
@@ -167,7 +170,7 @@ func anyReference(ims []image) bool {
 
 // install writes the stubs, then turns the references to them.
 func (t *Tracee) install(funcs []Func, ims []image, base uint64, params stubParams) (_ *Installed, err error) {
-	in := &Installed{Lo: base, Hi: base + ringCalls*thunkBytes, inner: map[int]bool{}, overwritten: map[uint64]bool{}, params: params}
+	in := &Installed{Lo: base, Hi: base + (ringCalls+ringTasks)*thunkBytes, inner: map[int]bool{}, overwritten: map[uint64]bool{}, params: params}
 	if err := t.write(base, thunks(params.ring)); err != nil {
 		return nil, err
 	}
@@ -202,6 +205,7 @@ func (t *Tracee) install(funcs []Func, ims []image, base uint64, params stubPara
 func (p stubParams) of(i int, f *Func, ims []image) stubParams {
 	p.function, p.target, p.stackArgs, p.returns, p.work, p.fetch = i, definition(ims, f.Name), f.StackArgs, f.Return, f.Work, f.Fetch
 	p.pointer, p.pick = f.Of, f.Pick
+	p.task = f.Task
 	p.only, p.body, p.variadic = f.Only, f.Body, f.Variadic
 	p.goCall, p.slow, p.contended, p.try, p.refused = f.Go, f.Slow, f.Contended, definition(ims, f.Try), f.Refused
 	return p

@@ -15,7 +15,7 @@ import (
 // at offset 0; of records consumed, at 64; of calls that found no room, at 128; of calls with work,
 // at 192; from 1024 on how many records each candidate may still make, 32 bits each. Then the calls
 // with work that may be open at a time, by two words each: the work and the code that stands for
-// it. Then the slots.
+// it. Then, by the same two words, the functions of tasks. Then the slots.
 const (
 	offHead    = 0
 	offTail    = 64
@@ -24,7 +24,9 @@ const (
 	offBudgets = 1024
 	callsAt    = 4096
 	ringCalls  = 1024
-	ringHeader = callsAt + ringCalls*thunkBytes
+	tasksAt    = callsAt + ringCalls*thunkBytes
+	ringTasks  = 256
+	ringHeader = tasksAt + ringTasks*thunkBytes
 	slotBytes  = 128
 	ringSlots  = 1 << 19 // 64 MB of address space; pages are there when written
 )
@@ -55,7 +57,7 @@ const (
 	Enter  Phase = iota // the function was called; if it has work (Func.Work), Arg0 is that function
 	Return              // it returned; Arg0 is its result
 	Begin               // a thread begins the work that was passed to the function (Func.Work)
-	End                 // the work is done
+	End                 // the work is done; of a task (Func.Task), Arg0 is its function and Arg1 the cycles that it took
 )
 
 // Record is one entry or return of a hooked function.

@@ -95,10 +95,10 @@ func (a *asm) worker(p stubParams) (working, frame int) {
 // thunkBytes is the size of a call's and of a thunk, thunkShift its logarithm.
 const thunkBytes, thunkShift = 16, 4
 
-// thunks assembles the thunks of all calls.
+// thunks assembles the thunks of all calls, and of the functions of tasks behind them.
 func thunks(ring uint64) []byte {
 	var a asm
-	for i := range uint64(ringCalls) {
+	for i := range uint64(ringCalls + ringTasks) {
 		a.MovImm64(x86.R10, ring+callsAt+i*thunkBytes)
 		a.JmpMem(enc.At(x86.R10, 8))
 		a.Int3()
