@@ -49,6 +49,9 @@ func (o *output) rows(in *section.Instance) {
 		parts = append(parts, o.fold(stints, release)...)
 		slices.SortStableFunc(parts, func(a, b section.Part) int { return cmp.Compare(a.Thread, b.Thread) })
 	}
+	for i := range parts { // where threads run in parallel, who lets a goroutine go may be behind it by the clock
+		parts[i].Release = max(parts[i].Release, parts[i].Arrive)
+	}
 	in.Parts = parts
 }
 

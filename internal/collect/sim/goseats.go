@@ -74,7 +74,8 @@ func (s *goSeats) give(m *thread) {
 }
 
 // seat sets the clock of a thread that a goroutine comes to. If it could go on since it was let, or
-// has only lost its thread, it does so when there is a seat; else the thread's clock tells.
+// has only lost its thread, it does so when there is a seat; else the thread's clock tells. Within a
+// function of the table it does not wait for one: that tells its waits, and nobody those.
 func (gr *goroutines) seat(m, t *thread) {
 	x := t.goroutine
 	ready, known := max(x.leftAt, t.at), x.left == leftReady
@@ -83,7 +84,10 @@ func (gr *goroutines) seat(m, t *thread) {
 	}
 	x.ready = 0
 	if gr.seats != nil {
-		if ready = max(ready, gr.seats.take(m)); known && m.core != nil {
+		if free := gr.seats.take(m); x.left != leftInner {
+			ready = max(ready, free)
+		}
+		if known && m.core != nil {
 			m.core.clock, m.host.from = ready, ready
 		}
 	}

@@ -2,7 +2,6 @@
 package main
 
 import (
-	"runtime"
 	"sync"
 )
 
@@ -40,7 +39,6 @@ func work(me, n int) {
 
 func main() {
 	const n, rounds = 4, 100
-	runtime.GOMAXPROCS(n)
 	g := &meeting{}
 	g.cond = sync.NewCond(&g.mu)
 	var wg sync.WaitGroup
