@@ -134,6 +134,7 @@ func (r *run) wireSpinning() {
 		memory: r.memory, operations: r.operations, passPoints: r.passPoints, precedence: r.precedence,
 		rounds: r.rounds, spinners: r.spinners, segments: r.segments, trials: r.trials,
 		waits: r.waits, eng: r.eng, cores: r.cores, rec: r.rec, end: r.end,
+		tickets: newTickets(r.memory, r.images),
 	}
 }
 
