@@ -88,7 +88,8 @@ func (d *dispatcher) forked(x *item) {
 	}
 	delete(d.aliens, x.tid)
 	if d.roster.byTID[x.tid] == nil || d.roster.byTID[x.tid].ended {
-		d.lives.startThread(x.tid, d.roster.byTID[x.other], x.at)
+		t := d.lives.startThread(x.tid, d.roster.byTID[x.other], x.at)
+		d.absences.hasLeft(t, x.at, true) // it could run, and waits for its first turn
 	}
 }
 

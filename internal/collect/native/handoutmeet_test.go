@@ -19,7 +19,11 @@ const rounds = `
 static const int all = %[1]d, pieces = 512 * all;
 static std::atomic<int> next, come, round_no;
 static volatile double out[64 * 64];
-__attribute__((noinline)) static double some(long n) { double x = 1; for (long i = 0; i < n; i++) x = x * 0.999 + i; return x; }
+__attribute__((noinline)) static double some(long n) {
+	double x = 1;
+	for (long i = 0; i < n; i++) x = x * 0.999 + i;
+	return x;
+}
 static std::mutex m;
 static std::condition_variable cv;
 static int here, turn;
