@@ -109,10 +109,10 @@ static void *work(void *a) {
 `
 
 const crowd = measuring + `
-static long slept[8];
+static long slept[64];
 static void *work(void *a) {
 	long me = (long)a;
-	spin(me, 60000000);
+	spin(me, 480000000 / %d);
 	slept[me] = queued(); /* with what it waited for its first turn */
 	return 0;
 }
@@ -222,23 +222,27 @@ func keptOff(t *testing.T) (ns float64) {
 	return ns
 }
 
-// More threads than cores: what they wait for one is what they measure, and no section's time.
+// More threads than cores: what they wait for one is what they measure, and no section's time. Of many
+// that do little most of it is what they wait for their first turn.
 func TestWaitsForACore(t *testing.T) {
 	needs(t, needSamples, needTracing)
-	var out strings.Builder
-	p, _ := record(t, Options{Command: []string{build(t,
-		crowd+team(8, "", `long s = 0; for (int i = 0; i < 8; i++) s += slept[i]; printf("%ld\n", s);`))}, Stdout: &out})
-	var truth float64
-	if _, err := fmt.Sscan(out.String(), &truth); err != nil {
-		t.Fatal(err)
-	}
-	const share = 0.1 // threads end, and the main thread starts them, outside of what they measure
-	if got := metricSum(p, metricQueue); truth > 0 && (got < truth*(1-share) || got > truth*(1+share)+8*oneTurn) {
-		t.Errorf("%.0f ns without a core; the program measures %.0f ns", got, truth)
-	}
-	costs, _ := offCosts(p)
-	if off := costs[kindSleep] + costs[kindIO] + costs[kindFutex]; off > share*truth {
-		t.Errorf("threads that only compute were off their cores by themselves: %v", costs)
+	for _, n := range []int{8, 64} {
+		var out strings.Builder
+		sum := fmt.Sprintf(`long s = 0; for (int i = 0; i < %d; i++) s += slept[i]; printf("%%ld\n", s);`, n)
+		p, _ := record(t, Options{Command: []string{build(t, fmt.Sprintf(crowd, n)+team(n, "", sum))}, Stdout: &out})
+		var truth float64
+		if _, err := fmt.Sscan(out.String(), &truth); err != nil {
+			t.Fatal(err)
+		}
+		const share = 0.1 // threads end, and the main thread starts them, outside of what they measure
+		got, most := metricSum(p, metricQueue), truth*(1+share)+float64(n)*oneTurn
+		if truth > 0 && (got < truth*(1-share) || got > most) {
+			t.Errorf("%d threads: %.0f ns without a core; the program measures %.0f ns", n, got, truth)
+		}
+		costs, _ := offCosts(p)
+		if off := costs[kindSleep] + costs[kindIO] + costs[kindFutex]; off > share*truth {
+			t.Errorf("%d threads that only compute were off their cores by themselves: %v", n, costs)
+		}
 	}
 }
 
