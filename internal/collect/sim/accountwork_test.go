@@ -118,9 +118,9 @@ func TestTasksAreCountedInAnyOrder(t *testing.T) {
 // counted, whoever runs them, and nobody waits for longer than a part lasts.
 func TestTinyNestedTasks(t *testing.T) {
 	prog := compile(t, "tinytasks.c", "gcc -O2 -fopenmp -g -o OUT SRC")
-	want := ownWork(turned(t, 1, 0, prog, "9"), prog)
+	want := ownWork(turned(t, 1, 0, prog, "8"), prog)
 	for _, cores := range []int{2, 8, 32} {
-		p := turned(t, cores, 0, prog, "9")
+		p := turned(t, cores, 0, prog, "8")
 		got := ownWork(p, prog)
 		if diff := float64(got) - float64(want); diff > 0.02*float64(want) || diff < -0.02*float64(want) {
 			t.Errorf("%d cores: %d instructions of its own code are counted, on one core %d", cores, got, want)
