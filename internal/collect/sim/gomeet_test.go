@@ -15,7 +15,7 @@ import (
 func TestGoroutinesHaveACoreEach(t *testing.T) {
 	program := compile(t, "gomeet.go", "go build -o OUT SRC")
 	work, whole, rounds := uint64(0), uint64(0), 0
-	for range 3 { // in one run of twelve two of three rounds are not seen
+	for range 3 { // in some runs most rounds are not seen, so that only those that are can be asked about
 		cmd, path := countingSignals(t, nil, program)
 		cmd.Env = append(os.Environ(), "GOMAXPROCS=4")
 		if said, err := cmd.CombinedOutput(); err != nil {
@@ -35,7 +35,7 @@ func TestGoroutinesHaveACoreEach(t *testing.T) {
 			}
 		}
 	}
-	if rounds < 150 || 4*work < 3*whole {
+	if rounds < 30 || 5*work < 4*whole {
 		t.Errorf("%d of 300 rounds, in which goroutines were at work for %d of %d", rounds, work, whole)
 	}
 }

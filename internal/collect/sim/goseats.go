@@ -23,13 +23,12 @@ func newGoSeats(b *beside, im *images, m *memory) *goSeats {
 	return &goSeats{of: map[*thread]int{}, had: map[*thread]bool{}, images: im, memory: m}
 }
 
-// take gives a thread that a goroutine comes to the seat that was free first, and returns since when.
-func (s *goSeats) take(m *thread) uint64 {
+// take gives a thread that a goroutine comes to a seat, and returns when the goroutine goes on there that
+// could from a clock on: at once, if a seat was free by then or there may be one more, else on the one
+// that was free first.
+func (s *goSeats) take(m *thread, ready uint64) uint64 {
 	s.give(m)
 	s.had[m] = true
-	for len(s.free) < s.most() {
-		s.free = append(s.free, 0)
-	}
 	first, taken := -1, make([]bool, len(s.free))
 	for _, i := range s.of {
 		taken[i] = true
@@ -39,12 +38,13 @@ func (s *goSeats) take(m *thread) uint64 {
 			first = i
 		}
 	}
-	if first < 0 { // its processor has gone to another thread while it was in a system call
+	// none, if a processor has gone to another thread while a goroutine was in a system call
+	if first < 0 || s.free[first] > ready && len(s.free) < s.most() {
 		first = len(s.free)
 		s.free = append(s.free, 0)
 	}
 	s.of[m] = first
-	return s.free[first]
+	return max(ready, s.free[first])
 }
 
 // most is how many goroutines may run at a time; of programs without symbols, on how many threads
@@ -75,7 +75,7 @@ func (s *goSeats) give(m *thread) {
 
 // seat sets the clock of a thread that a goroutine comes to. If it could go on since it was let, or
 // has only lost its thread, it does so when there is a seat; else the thread's clock tells. Within a
-// function of the table it does not wait for one: that tells its waits, and nobody those.
+// function of the table it waits for no seat: only what the function waits for is told there.
 func (gr *goroutines) seat(m, t *thread) {
 	x := t.goroutine
 	ready, known := max(x.leftAt, t.at), x.left == leftReady
@@ -84,8 +84,8 @@ func (gr *goroutines) seat(m, t *thread) {
 	}
 	x.ready = 0
 	if gr.seats != nil {
-		if free := gr.seats.take(m); x.left != leftInner {
-			ready = max(ready, free)
+		if at := gr.seats.take(m, ready); x.left != leftInner {
+			ready = at
 		}
 		if known && m.core != nil {
 			m.core.clock, m.host.from = ready, ready

@@ -25,7 +25,7 @@ type spinner struct {
 	passed   bool            // its segment ended there, and not at the loop
 	woken    uint64          // the clock at which it was released
 	spans    extents         // the code of its blocks
-	takes    bool            // it tries to take a lock, whose word is not known
+	takes    bool            // what it waits for is a lock, by its code or by how it was called
 	contends bool            // what it tries to take then is another word
 	looked   bool            // where it tries to take the lock is known
 	out      uint64          // the block behind the loop in which the thread goes on
