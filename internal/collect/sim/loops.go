@@ -34,8 +34,8 @@ type stepper interface {
 	traceStep(t *thread) bool
 	// stepOn runs one block, whoever is waited for at its head.
 	stepOn(t *thread) (cpu.Exit, uint64)
-	// guarded calls into the guest on behalf of t.
-	guarded(t *thread, f func() guest.Outcome) guest.Outcome
+	// changesNothing does what an exit asks for, if that changes nothing for anybody else.
+	changesNothing(t *thread, exit cpu.Exit) (out guest.Outcome, does bool)
 }
 
 // search follows t until it is proved that it waits; nil if it is not.
@@ -141,6 +141,9 @@ func (ls *loops) spinner(t *thread, l *spin.Loop, since uint64) *spinner {
 		return t.now() + rounds*round
 	}
 	s.until, s.keeps = after(l.Rounds), after(l.Seen)
+	if l.Clock {
+		s.until = t.now() + round
+	}
 	return s
 }
 

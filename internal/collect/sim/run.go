@@ -163,7 +163,7 @@ func (r *run) loop(ctx context.Context) {
 			r.idle()
 			continue
 		}
-		if len(r.spinners.parked) > 0 && r.waking.resumeHeld(k.clock) {
+		if len(r.spinners.parked) > 0 && r.waking.resumeDue(k.clock) {
 			continue
 		}
 		r.focus.due()

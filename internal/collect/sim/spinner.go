@@ -15,7 +15,7 @@ type spinner struct {
 	blocks   map[engine.BlockID]bool
 	heads    map[uint64]bool // their addresses
 	own      map[uint64]bool // of these, those in the program's own code; all, if there are none
-	until    uint64          // clock up to which it surely goes round, if nothing changes
+	until    uint64          // clock up to which it surely goes round, if nothing changes; or when it looks at the clock next
 	keeps    uint64          // clock up to which it keeps its core then
 	object   uint64          // first place watched that is not on the thread's stack
 	reported bool            // the recogniser knows
@@ -72,6 +72,17 @@ func (s *spinner) due(c *cores) uint64 {
 	}
 	return s.until
 }
+
+// looksLater sets when a thread that may leave its loop by the clock looks at that next: it stands
+// still meanwhile, and would see the same, but for the time. So a time-out is seen too late by an
+// eighth of the wait at most, and who waits long is not run for it round by round.
+func (s *spinner) looksLater() {
+	waited := s.until - min(s.until, s.t.waitAt)
+	s.until += max(waited/clockShare, 1)
+}
+
+// clockShare is the part of a wait that its time-out may be seen too late.
+const clockShare = 8
 
 // yields reports whether all that a held thread does by a clock is to give its core away to others
 // that wait for it. What it would do next time that it has one is to go round.

@@ -5,6 +5,7 @@ package sim
 import (
 	"slices"
 
+	"lime/internal/collect/spin"
 	"lime/internal/cpu"
 	"lime/internal/guest"
 )
@@ -53,7 +54,7 @@ func (ex *exits) run(t *thread, budget int64) cpu.Exit {
 	}
 }
 
-// traceStep runs one block, and sched_yield.
+// traceStep runs one block, and what it ends in: sched_yield, or a look at the clock.
 func (ex *exits) traceStep(t *thread) bool {
 	exit, n := ex.stepOn(t)
 	ex.loops.ran = n
@@ -64,21 +65,35 @@ func (ex *exits) traceStep(t *thread) bool {
 		if ex.openCalls.othersProbe(t) {
 			return true
 		}
-	case cpu.ExitSyscall:
-		if t.ctx.GPR[rax] != sysSchedYield {
-			break
-		}
-		out := ex.guarded(t, func() guest.Outcome { return ex.memory.proc.HandleSyscall(t.g) })
-		if out.Kind == guest.Yield || out.Kind == guest.Continue {
+	case cpu.ExitSyscall, cpu.ExitEmulate:
+		out, does := ex.changesNothing(t, exit)
+		switch {
+		case !does:
+		case out.Kind == guest.Yield:
 			return ex.act(t, ex.enter(t))
+		case out.Kind == guest.Continue:
+			return ex.act(t, out) && ex.act(t, ex.enter(t))
+		default:
+			ex.act(t, out)
+			return false
 		}
-		ex.act(t, out)
-		return false
 	}
 	if ex.handle(t, exit) && t.core != nil {
 		ex.act(t, ex.enter(t))
 	}
 	return false
+}
+
+// changesNothing does what an exit asks for, if that changes nothing for anybody else: sched_yield,
+// and what tells the time.
+func (ex *exits) changesNothing(t *thread, exit cpu.Exit) (out guest.Outcome, does bool) {
+	switch nr := t.ctx.GPR[rax]; {
+	case exit.Reason == cpu.ExitEmulate:
+		return ex.guardedExit(t, exit, ex.memory.proc.HandleEmulate), true
+	case exit.Reason == cpu.ExitSyscall && (nr == sysSchedYield || spin.TellsTime(nr)):
+		return ex.guarded(t, func() guest.Outcome { return ex.memory.proc.HandleSyscall(t.g) }), true
+	}
+	return out, false
 }
 
 // stepOn runs one block, whoever is waited for at its head.

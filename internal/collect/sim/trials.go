@@ -8,7 +8,6 @@ import (
 
 	"lime/internal/cpu"
 	"lime/internal/engine"
-	"lime/internal/guest"
 	"lime/internal/section"
 	"lime/internal/x86"
 )
@@ -61,8 +60,10 @@ func (tr *trials) staysIn(s *spinner, at uint64) bool {
 	for i := range s.loop.Watches {
 		s.loop.Watches[i].Value = watched[i]
 	}
-	s.until -= min(s.until, end-at) // it has gone round so often
-	s.keeps -= min(s.keeps, end-at)
+	if s.held() {
+		s.until -= min(s.until, end-at) // it has gone round so often
+		s.keeps -= min(s.keeps, end-at)
+	}
 	t.at, t.busy, tr.clocks.latest = was, busy, latest // or each look would let it leave so much later
 	return true
 }
@@ -148,11 +149,10 @@ func (tr *trials) tryOut(s *spinner) (left bool) {
 		from := t.ctx.RIP
 		exit, ran := tr.run.stepOn(t)
 		looks = slices.DeleteFunc(looks, func(pc uint64) bool { return tr.ranThrough(from, pc) })
-		switch {
-		case exit.Reason == cpu.ExitBudget, exit.Reason == cpu.ExitProbe && ran > 0 && tr.openCalls.othersProbe(t):
-		case exit.Reason == cpu.ExitSyscall && t.ctx.GPR[rax] == sysSchedYield:
-			tr.run.guarded(t, func() guest.Outcome { return tr.memory.proc.HandleSyscall(t.g) })
-		default:
+		if exit.Reason == cpu.ExitBudget || exit.Reason == cpu.ExitProbe && ran > 0 && tr.openCalls.othersProbe(t) {
+			continue
+		}
+		if _, does := tr.run.changesNothing(t, exit); !does {
 			t.pending = &exit
 			tr.seesTry(s)
 			return true

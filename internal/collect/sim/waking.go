@@ -233,15 +233,31 @@ func (wk *waking) reportSpinRelease(by *thread, object, point uint64, woken []se
 	wk.segments.reportOpening(by, op)
 }
 
-// resumeFirst lets those of the held threads go on that do so first, as nobody else does anything.
+// resumeFirst lets those go on that do so first by themselves, as nobody else does anything; a
+// time-out of the program's own may come before.
 func (wk *waking) resumeFirst() bool {
-	first := ^uint64(0)
+	first, timed := ^uint64(0), ^uint64(0)
 	for _, s := range wk.spinners.parked {
-		if s.held() {
+		switch {
+		case s.held():
 			first = min(first, s.due(wk.cores))
+		case s.loop.Clock:
+			timed = min(timed, s.until)
 		}
 	}
+	if at, ok := wk.memory.proc.NextDeadline(); ok && wk.clocks.clock(at) <= timed {
+		timed = never
+	}
+	if timed <= first && timed != never {
+		return wk.lookAtClock(timed)
+	}
 	return wk.resumeHeld(first)
+}
+
+// resumeDue lets those go on, or look at the clock, that do so before a clock.
+func (wk *waking) resumeDue(clock uint64) (any bool) {
+	looked := wk.lookAtClock(clock)
+	return wk.resumeHeld(clock) || looked
 }
 
 // resumeHeld lets those go on, each at its own clock, that may leave their loops by themselves
@@ -260,6 +276,35 @@ func (wk *waking) resumeHeld(clock uint64) (any bool) {
 		wk.resumeOwn(s)
 		return true
 	})
+	return any
+}
+
+// lookAtClock lets those look at the clock who would do so before one: who leaves its loop has waited
+// until then. It reports whether there were any.
+func (wk *waking) lookAtClock(clock uint64) (any bool) {
+	parked := wk.spinners.parked
+	wk.spinners.parked = nil
+	var still, left []*spinner
+	for _, s := range parked {
+		if !s.loop.Clock || s.until > clock {
+			still = append(still, s)
+			continue
+		}
+		any, s.woken = true, s.until
+		if wk.trials.staysIn(s, s.until) {
+			s.looksLater()
+			still = append(still, s)
+			continue
+		}
+		t := s.t
+		t.heard, t.lined = s.woken, wk.eng.Retired(t.ctx)
+		t.blocked, t.spin = false, nil
+		t.readyAt = max(t.at, s.woken)
+		t.at = t.readyAt
+		left = append(left, s)
+	}
+	wk.spinners.parked = append(still, wk.spinners.parked...)
+	wk.resumeWoken(left, nil)
 	return any
 }
 

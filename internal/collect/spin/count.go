@@ -19,7 +19,7 @@ func (f *Follower) Counting(now *Head, instrs uint64) *Loop {
 	f.real, f.jumps, f.guessed, f.loose = len(f.steps), f.jumps[:0], map[node]bool{}, map[node]bool{}
 	defer func() { f.steps, f.execs = f.steps[:f.real], f.execs[:execs] }()
 	c := f.judge(now)
-	if c == nil {
+	if c == nil || c.leavesResult() {
 		return nil
 	}
 	round, seen := uint64(execs-f.steps[f.base].first)/uint64(len(c.starts)-1), c.seen()
@@ -36,12 +36,24 @@ func (f *Follower) Counting(now *Head, instrs uint64) *Loop {
 
 // judge judges rounds; nil if they do not show a loop that counts only.
 func (f *Follower) judge(now *Head) *counting {
-	c := &counting{f: f, tests: map[node]*branch{}, dirty: map[place]bool{}, affineAt: map[place]bool{}}
-	if !c.rounds(now) || !c.changes() {
+	c := &counting{f: f, tests: map[node]*branch{}, dirty: map[place]bool{}, affineAt: map[place]bool{},
+		clockAt: map[place]bool{}}
+	if !c.rounds(now) || !c.changes() || carriesVectors(c.byRounds()) {
 		return nil
 	}
-	for k := range c.starts[:len(c.starts)-1] {
-		if !c.round(k) {
+	passes := 1
+	if readsClock(c.execs()) {
+		passes = 2 // the first one finds what of the clock a round leaves for the next
+	}
+	for range passes {
+		before := c.ofClock()
+		clear(c.tests)
+		for k := range c.starts[:len(c.starts)-1] {
+			if !c.round(k) {
+				return nil
+			}
+		}
+		if !c.settled(before) {
 			return nil
 		}
 	}
@@ -65,10 +77,13 @@ type counting struct {
 	followed x86.RegSet      // tainted where the thread stands
 	tainted  x86.RegSet      // registers that hold something computed from a counter
 	affine   x86.RegSet      // of these: a counter plus something that stays
+	clocked  x86.RegSet      // of the tainted ones: computed from the clock, and from no counter
 	loaded   x86.RegSet      // registers that hold something computed from memory that the loop does not change
 	dirty    map[place]bool  // places of the stack that hold something tainted
 	fresh    map[place]bool  // places to which the round under way has stored: whether something loaded
 	affineAt map[place]bool
+	vectors  vectors
+	clockAt  map[place]bool // of the dirty places: what is there is of the clock only
 	flags    inputs
 	tests    map[node]*branch
 }
@@ -86,6 +101,7 @@ type node struct{ pc, sp uint64 }
 // inputs is what goes into an instruction.
 type inputs struct {
 	tainted, affine, loaded bool
+	clocked                 bool  // tainted by the clock only
 	x                       *exec // of flags: what set them
 }
 
@@ -93,6 +109,7 @@ type inputs struct {
 type branch struct {
 	ways            uint8 // bit 0: not taken, bit 1: taken
 	tainted, affine bool
+	clocked         bool // only the clock decides it, or what stays
 	loaded          bool
 	jumps           bool // it is a jump; else its outcome is kept in a register, or decides what goes there
 	uneven          bool // what was compared has not moved by the same each time
@@ -231,7 +248,8 @@ func (c *counting) instruction(x *exec, s *step) bool {
 		if !c.taken(x, s) {
 			return false
 		}
-		if c.f.loose[x.at(s)] {
+		if c.flags.clocked || c.f.loose[x.at(s)] {
+			from.clocked = c.flags.clocked && (from.clocked || !from.tainted)
 			from.tainted, from.affine = true, false
 		}
 	}
@@ -245,25 +263,31 @@ func (c *counting) instruction(x *exec, s *step) bool {
 		if x.tries || in.Lock || x.stores.addr-s.head.Regs[x86.RSP]+redZone >= stackReach {
 			return false
 		}
-		c.dirty[x.stores], c.affineAt[x.stores] = true, from.affine
+		c.dirty[x.stores], c.affineAt[x.stores], c.clockAt[x.stores] = true, from.affine, from.clocked
 	} else if x.stores.n > 0 {
 		delete(c.dirty, x.stores)
 	}
 	c.refresh(x, from.loaded)
 	c.tainted &^= in.Writes
 	c.affine &^= in.Writes
+	c.clocked &^= in.Writes
 	c.loaded &^= in.Writes
+	c.vectors.leaves(in, from)
 	if from.tainted {
 		c.tainted |= in.Writes
 	}
 	if from.affine {
 		c.affine |= in.Writes
 	}
+	if from.clocked {
+		c.clocked |= in.Writes
+	}
 	if from.loaded {
 		c.loaded |= in.Writes
 	}
 	if in.FlagsWrite != 0 {
 		if in.FlagsWrite&x86.StatusFlags != x86.StatusFlags { // inc, dec: CF stays
+			from.clocked = from.clocked && (c.flags.clocked || !c.flags.tainted)
 			from.tainted = from.tainted || c.flags.tainted
 		}
 		from.x = x
@@ -288,6 +312,9 @@ func (c *counting) refresh(x *exec, loaded bool) {
 // inputs is what an instruction computes from.
 func (c *counting) inputs(x *exec) (from inputs) {
 	in := x.in
+	if x.clock {
+		return inputs{tainted: true, clocked: true}
+	}
 	if whole, _ := busywait.Clears(in); whole || in.Branch == x86.BranchSyscall { // what sched_yield returns is always the same
 		return from
 	}
@@ -299,27 +326,33 @@ func (c *counting) inputs(x *exec) (from inputs) {
 		reads &^= 1 << x86.RSP
 	}
 	n := bits.OnesCount16(uint16(reads & c.tainted))
+	if in.VecReads&c.vectors.tainted != 0 && !clearsVector(in) {
+		n++
+	}
 	from.affine = reads&c.tainted&^c.affine == 0
-	from.loaded = reads&c.loaded != 0
+	from.loaded = reads&c.loaded != 0 || in.VecReads&c.vectors.loaded != 0
+	from.clocked = reads&c.tainted&^c.clocked == 0 && in.VecReads&c.vectors.tainted&^c.vectors.clocked == 0
 	if x.loads.n > 0 {
 		stored, known := c.fresh[x.loads]
 		switch a := (access{x.pc, x.loads}); {
 		case c.dirty[x.loads]:
 			n++
-			from.affine = from.affine && c.affineAt[x.loads]
+			from.affine, from.clocked = from.affine && c.affineAt[x.loads], from.clocked && c.clockAt[x.loads]
 		case known: // what has been stored there
 			from.loaded = from.loaded || stored
 		case c.varies[a]:
 			n++
+			from.clocked = false
 		case !c.writes(x.loads):
 			from.loaded = true
 		case c.stays[a] < leastRounds: // whether the loop changes it is not seen yet
 			n++
-			from.affine = false
+			from.affine, from.clocked = false, false
 		}
 	}
 	from.tainted = n > 0
 	from.affine = from.affine && n == 1 && keepsAffine(in.Name)
+	from.clocked = from.clocked && n > 0
 	return from
 }
 
@@ -378,13 +411,14 @@ func (c *counting) taken(x *exec, s *step) bool {
 func (c *counting) tested(x *exec, s *step, way uint8) *branch {
 	t := c.tests[x.at(s)]
 	if t == nil {
-		t = &branch{affine: true, cond: x.in.Cond}
+		t = &branch{affine: true, clocked: true, cond: x.in.Cond}
 		c.tests[x.at(s)] = t
 	}
 	f := &c.flags
 	t.ways |= way
 	t.tainted = t.tainted || f.tainted
 	t.affine = t.affine && f.affine
+	t.clocked = t.clocked && (f.clocked || !f.tainted)
 	t.loaded = t.loaded || f.loaded && !f.tainted
 	t.n++
 	t.inRound++
@@ -407,13 +441,16 @@ func (x *exec) at(s *step) node { return node{x.pc, s.head.Regs[x86.RSP]} }
 // loop makes the loop of what was found.
 func (c *counting) loop() *Loop {
 	l := &Loop{Rounds: c.lasts()}
-	hangs := false // on memory
-	for _, t := range c.tests {
-		hangs = hangs || t.loaded && !t.tainted && t.ways != 3 && t.n >= leastRounds
+	hangs, outside := false, false // on memory; and where the loop can be left
+	for at, t := range c.tests {
+		decides := t.loaded && !t.tainted && t.ways != 3 && t.n >= leastRounds
+		hangs, outside = hangs || decides, outside || decides && at.sp == c.head(c.starts[0]).Regs[x86.RSP]
+		l.Clock = l.Clock || t.clocked && t.tainted && t.ways != 3
 	}
-	if !hangs || l.Rounds == 0 {
+	if !hangs || l.Rounds == 0 || l.Clock && (l.Rounds != Endless || !outside) {
 		return nil
 	}
+	l.Fixed = l.Clock
 	l.Watches = watches(c.execs(), c.head(c.starts[0]).Regs[x86.RSP])
 	if len(l.Watches) == 0 || len(l.Watches) > mostWatches {
 		return nil
@@ -426,7 +463,7 @@ func (c *counting) loop() *Loop {
 func (c *counting) lasts() uint64 {
 	rounds := uint64(Endless)
 	for at, t := range c.tests {
-		if t.tainted && t.ways != 3 && !c.f.loose[at] {
+		if t.tainted && !t.clocked && t.ways != 3 && !c.f.loose[at] {
 			rounds = min(rounds, c.sure(t))
 		}
 	}

@@ -13,9 +13,9 @@
 // block, and in the place and value of every load. A round is a function of the registers at its
 // head and of what it loads. What it loads was either stored by nobody since, or by the round
 // before, which computed what this one does; so, by induction, all further rounds are equal too,
-// until somebody else changes a place that the round reads. Vector registers and the x87 stack take
-// no part, because loops that compute with them are turned down: that a compiler saves a vector
-// register on the stack around a call decides nothing. Flags that a round reads it has computed
+// until somebody else changes a place that the round reads. The x87 stack takes no part, because loops
+// that compute with it are turned down. That a compiler saves a vector register on the stack around a
+// call decides nothing. Flags that a round reads it has computed
 // from the rest.
 //
 // Counting: rounds differ in counters. A counter is a register or a place on the stack to which
@@ -28,6 +28,31 @@
 // before it can go the other way (bound.go). What was loaded from a place to which the loop stores
 // stays only if it was the same in three rounds. At least one test must hang on memory and on no
 // counter, and have gone the same way in three rounds.
+//
+// # Results
+//
+// What a round makes of what the one before has left of it, that does not move by the same each time,
+// and that decides nothing, not even how long the thread pauses, is for later (results.go): a random
+// number drawn from the last one, a sum. To compute it is work, though nobody else can see it yet, and
+// such a loop is not proved to wait.
+//
+// # The clock
+//
+// A loop may read the clock: by rdtsc, or by a system call that does nothing but tell the time and
+// leaves it on the thread's own stack (clock.go). What is computed from that is of the clock, if no
+// counter has a part in it, and may be used as a counter may. In which registers and places it is at
+// the loop's head is found by going through the rounds twice. Such a loop is left when memory changes
+// or when it is time, and does the same until then: state repeats but for the clock (Loop.Clock). When
+// that is cannot be told, so the thread has to look at the clock now and then. At least one test must
+// hang on memory and on nothing else, in the loop's outermost function, where alone it can be left: a
+// loop that only lets time pass waits for nobody.
+//
+// # Vector registers
+//
+// They are not looked at where the thread stands, so none may hold what hangs on all rounds before
+// (vector.go): whatever a round computes in them it must have got from general-purpose registers and
+// from memory since it began, or in the round before. A time-out in floating-point numbers is that, and
+// a wait for a number in memory; a sum is not.
 //
 // # Imagined rounds
 //

@@ -37,7 +37,8 @@ type Code struct{ Lo, Hi uint64 }
 
 // Loop is a loop in which a thread waits, as far as the loop itself can tell.
 type Loop struct {
-	Fixed   bool     // the thread's state repeats: it cannot leave by itself
+	Fixed   bool     // the thread's state repeats: it cannot leave by itself, but for the clock
+	Clock   bool     // the state repeats but for what the clock says, and that may end the loop
 	Rounds  uint64   // if not Fixed: how often it surely goes round; Endless if nothing in it ends it
 	Seen    uint64   // how often it surely goes round as it was seen to, and keeps its core
 	Blocks  []uint64 // the heads of the blocks of a round in order, or, if not Fixed, of those seen
@@ -176,12 +177,10 @@ func (f *Follower) walk(pc, end uint64) bool {
 		if !ok || !harmless(in) {
 			return false
 		}
-		x, ok := f.w.run(in, pc)
-		if !ok || f.moved.sees(&x) {
+		if !f.run(in, pc) {
 			return false
 		}
 		f.pauses = f.pauses || in.Special == x86.SpecialPause || in.Branch == x86.BranchSyscall
-		f.execs = append(f.execs, x)
 		pc += uint64(in.Len)
 	}
 	return true
@@ -323,7 +322,7 @@ func (f *Follower) fixed() *Loop {
 	}
 	l.Round, l.Below = l.Blocks, below(round)
 	l.Watches = watches(execs, round[0].head.Regs[x86.RSP])
-	if len(l.Watches) == 0 || len(l.Watches) > mostWatches {
+	if len(l.Watches) == 0 || len(l.Watches) > mostWatches || readsClock(execs) || carriesVectors([][]exec{execs}) {
 		return nil
 	}
 	l.Pure = pure(execs, 0, nil) || pure(fromLook(execs, l.Watches), 0, nil)

@@ -37,7 +37,7 @@ func (f *Follower) forked(c *counting, now *Head, rounds uint64) *counting {
 // fork finds a test of a counter that has gone one way only, the lowest, for the sake of repetition.
 func (c *counting) fork(tried map[node]bool, rounds uint64) (at node, ok bool) {
 	for n, t := range c.tests {
-		if t.tainted && t.ways != 3 && !tried[n] && (t.jumps || c.sure(t) <= rounds) && (!ok || n.before(at)) {
+		if t.tainted && !t.clocked && t.ways != 3 && !tried[n] && (t.jumps || c.sure(t) <= rounds) && (!ok || n.before(at)) {
 			at, ok = n, true
 		}
 	}
@@ -130,13 +130,15 @@ func (m *imagining) block(h *Head) bool {
 			return false
 		}
 		to, known := f.w.destination(in)
-		x, ok := f.w.run(in, h.PC)
-		if !ok || !m.called(&x, to, known) {
+		if !f.run(in, h.PC) {
 			return false
 		}
-		f.execs = append(f.execs, x)
+		x := &f.execs[len(f.execs)-1]
+		if !m.called(x, to, known) {
+			return false
+		}
 		ends, s.head.End = in.Branch != x86.BranchNone, h.PC+uint64(in.Len)
-		if h.PC, ok = m.next(&x, node{h.PC, s.head.Regs[x86.RSP]}, to, known); !ok {
+		if h.PC, ok = m.next(x, node{h.PC, s.head.Regs[x86.RSP]}, to, known); !ok {
 			return false
 		}
 	}
@@ -152,7 +154,7 @@ func (m *imagining) called(x *exec, number uint64, known bool) bool {
 	if x.in.Branch != x86.BranchSyscall {
 		return true
 	}
-	x.sleeps = number != schedYield
+	x.sleeps = number != schedYield && !x.clock
 	m.f.w.set(x86.RAX, 0, true)
 	return known && (!x.sleeps || m.waits(number))
 }

@@ -1,9 +1,6 @@
 package spin
 
 import (
-	"math/bits"
-	"strings"
-
 	"lime/internal/collect/busywait"
 	"lime/internal/x86"
 )
@@ -22,6 +19,8 @@ type exec struct {
 	loaded uint64
 	secret bool // what it loads is not known (imagined rounds)
 	sleeps bool // it is a system call in which the thread waits (imagined rounds)
+	clock  bool // what it leaves is of the clock
+	blind  bool // what it loads into a vector register is not looked at
 	stores place
 	tries  bool // it is an attempt to take a lock: what it stores is what it finds, or it ends the loop
 	takes  bool // it is one of a lock: it would store something else than it asks for, and not nil
@@ -169,46 +168,6 @@ func (w *walker) run(in *x86.Inst, pc uint64) (x exec, ok bool) {
 	return x, x.stores.n == 0 || w.mayStore(&x)
 }
 
-// spill follows a vector register on its way to the stack or from anywhere. What it holds decides
-// nothing; what it leaves on the stack is not known there.
-func (w *walker) spill(x *exec, next uint64) bool {
-	for i := range w.access {
-		a := &w.access[i]
-		addr, ok := w.address(&a.Mem, next)
-		if p := (place{addr, uint8(a.Bytes)}); a.Write {
-			if !ok || a.Bytes > mostSpilled || !w.ownStack(p) {
-				return false
-			}
-			x.stores = p
-			w.stored = append(w.stored, held{at: p})
-		}
-	}
-	return true
-}
-
-// mostSpilled is how many bytes a vector register has, of those that such loops save (AVX).
-const mostSpilled = 32
-
-// movesVector recognises the moves of vector registers among themselves and between them and
-// memory, by which a compiler saves them around a call, or has constants in them again behind it: it
-// clears them, or spreads over one what it moved there (Intel SDM vol. 2).
-func movesVector(in *x86.Inst) bool {
-	if !in.SSE && !in.AVX || in.AVX512 {
-		return false
-	}
-	switch strings.TrimPrefix(in.Name, "v") {
-	case "movss", "movsd", "movaps", "movapd", "movups", "movupd", "movdqa", "movdqu",
-		"movddup", "movlhps", "movhlps", "unpcklps", "unpcklpd", "punpckldq", "punpcklqdq", "pshufd", "shufps", "shufpd",
-		"broadcastss", "broadcastsd", "pbroadcastd", "pbroadcastq":
-		return true
-	case "xorps", "xorpd", "pxor":
-		return !in.HasMem && bits.OnesCount32(in.VecReads) <= 1 // of itself
-	case "movd", "movq":
-		return in.HasMem || in.Opcode == 0x6e // or from a general-purpose register; not to one
-	}
-	return false
-}
-
 // mayStore reports whether nobody else sees a store: it goes to the thread's own stack, stores what
 // is there, or is an attempt to take a lock.
 func (w *walker) mayStore(x *exec) bool {
@@ -318,8 +277,9 @@ func stackMove(in *x86.Inst) int64 {
 // harmless reports whether an instruction may be in a loop that waits, as far as that can be told
 // without its operands.
 func harmless(in *x86.Inst) bool {
-	if in.X87 || (in.SSE || in.AVX || in.AVX512) && !movesVector(in) || in.BitString || in.Special == x86.SpecialRep ||
-		in.Special != x86.SpecialNone && in.Special != x86.SpecialPause && in.Special != x86.SpecialSerial {
+	if in.X87 || (in.SSE || in.AVX || in.AVX512) && !movesVector(in) && !computesVector(in) || in.BitString || in.Special == x86.SpecialRep ||
+		in.Special != x86.SpecialNone && in.Special != x86.SpecialPause && in.Special != x86.SpecialSerial &&
+			!isTicks(in) {
 		return false
 	}
 	return !in.ImplicitWrite || !isString(in)
