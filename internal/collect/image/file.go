@@ -218,11 +218,17 @@ func (f *File) Own(link uint64) bool {
 	o := &f.owners[i]
 	if *o == notAsked {
 		*o = ofProgram
-		if origin.RuntimeFunction(f.code[i].Name) {
+		if name := f.code[i].Name; origin.RuntimeFunction(name) || name == "main" && f.rust() {
 			*o = ofRuntime
 		}
 	}
 	return *o == ofProgram
+}
+
+// rust reports whether Rust's runtime starts the program: then main is the compiler's, and has no
+// lines.
+func (f *File) rust() bool {
+	return slices.ContainsFunc(f.code, func(s binfile.Symbol) bool { return strings.Contains(s.Name, "3std2rt10lang_start") })
 }
 
 // ownership is whose a function is, by its name. It is asked at each look at a thread that waits,
