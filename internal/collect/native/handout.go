@@ -62,9 +62,29 @@ type arrival struct {
 
 // handouts tell, by section, how much less threads worked than the longest of their instances, and
 // for how much of that they are proved to have waited: single instances tell little.
-type handouts map[int32]*handout
+type handouts map[handoutKey]*handout
 
-type handout struct{ less, waited uint64 }
+// handoutKey is a section, with or without the part of a keeper.
+type handoutKey struct {
+	row  int32
+	kept bool
+}
+
+type handout struct {
+	less, waited uint64
+	spun         uint64 // by samples: in loops in which threads waited for the end, before they were first seen to
+}
+
+// sure is for how much they are proved to have waited, without what others may only have spun meanwhile.
+func (h *handout) sure() uint64 { return h.waited - min(h.spun, h.waited) }
+
+// shares are the waits of an instance as far as those of the section are sure.
+func (h *handout) shares(waits []uint64) []uint64 {
+	for i := range waits {
+		waits[i] = uint64(float64(waits[i]) * float64(h.sure()) / float64(max(1, h.waited)))
+	}
+	return waits
+}
 
 // ownShare of the mean is more than what a thread does that begins when all work has been handed out.
 const ownShare = 0.25
@@ -75,23 +95,65 @@ func (o *output) handedOut(in *section.Instance, row int32, cpu []uint64) []uint
 	if len(in.Parts) < 2 || !slices.Contains([]section.Kind{section.Barrier, section.Built, section.Region, section.Join}, in.Kind) {
 		return nil
 	}
-	if k := keeper(in); k >= 0 {
-		others := *in
-		others.Parts = slices.Delete(slices.Clone(in.Parts), k, k+1)
-		even := o.handedOut(&others, row, slices.Delete(slices.Clone(cpu), k, k+1))
-		if even == nil {
-			return nil
-		}
-		return slices.Insert(even, k, cpu[k])
+	k := keeper(in)
+	if k < 0 {
+		return o.dealtAmong(in, handoutKey{row: row}, cpu)
 	}
-	if waits := o.waits(in, row, cpu); waits != nil {
+	if even := o.withKeeper(in, row, cpu, k); even != nil {
+		return even
+	}
+	others := *in
+	others.Parts = slices.Delete(slices.Clone(in.Parts), k, k+1)
+	even := o.dealtAmong(&others, handoutKey{row, true}, slices.Delete(slices.Clone(cpu), k, k+1))
+	if even == nil {
+		return nil
+	}
+	return slices.Insert(even, k, cpu[k])
+}
+
+// withKeeper is the same if the keeper has taken work like the others: it ran the same code, and what
+// it is proved to have waited is less than half of what it did less than any of them. Else nil.
+func (o *output) withKeeper(in *section.Instance, row int32, cpu []uint64, k int) []uint64 {
+	after, known := whenTheFirstCame(in)
+	if !known || !o.sameCode(in.Parts, k) || 2*provedWaits(in, cpu, after)[k] > slices.Max(cpu)-cpu[k] {
+		return nil
+	}
+	return o.dealtAmong(in, handoutKey{row: row}, cpu)
+}
+
+// sameCode reports whether most samples of a part are in functions in which others have some, too.
+func (o *output) sameCode(parts []section.Part, k int) bool {
+	others := map[*function]bool{}
+	each := func(p *section.Part, do func(*function)) {
+		for _, s := range p.Spans {
+			for _, w := range s.(*piece).samples {
+				do(o.code.look(w.b.addr).fn)
+			}
+		}
+	}
+	for i := range parts {
+		if i != k {
+			each(&parts[i], func(f *function) { others[f] = true })
+		}
+	}
+	same, all := 0, 0
+	each(&parts[k], func(f *function) {
+		if all++; others[f] {
+			same++
+		}
+	})
+	return 2*same > all
+}
+
+func (o *output) dealtAmong(in *section.Instance, key handoutKey, cpu []uint64) []uint64 {
+	if waits := o.waits(in, key, cpu); waits != nil {
 		return evenly(cpu, waits)
 	}
 	return nil
 }
 
 // keeper is the part of a thread that waits for the others, which it has made, and came first: none of
-// what they did was for it. -1: there is none.
+// what they did was for it, unless it took of their work. -1: there is none.
 func keeper(in *section.Instance) int {
 	first := 0
 	for i := range in.Parts {
@@ -118,7 +180,7 @@ func (p *piece) madeOthers(parts []section.Part) bool {
 // out. Who begins when the first one has come finds nothing any more where work is handed out: if it
 // had much to do all the same, that was its own. And what threads differ by must not be what they
 // have waited for one another instead.
-func (o *output) waits(in *section.Instance, row int32, cpu []uint64) []uint64 {
+func (o *output) waits(in *section.Instance, key handoutKey, cpu []uint64) []uint64 {
 	if hasTasks(in) {
 		return idled(in, cpu)
 	}
@@ -126,10 +188,10 @@ func (o *output) waits(in *section.Instance, row int32, cpu []uint64) []uint64 {
 	if !known {
 		return nil
 	}
-	h := o.handouts[row]
+	h := o.handouts[key]
 	if h == nil {
 		h = &handout{}
-		o.handouts[row] = h
+		o.handouts[key] = h
 	}
 	waits := provedWaits(in, cpu, after)
 	less := uint64(len(cpu))*slices.Max(cpu) - total(cpu)
@@ -139,10 +201,13 @@ func (o *output) waits(in *section.Instance, row int32, cpu []uint64) []uint64 {
 		return nil
 	}
 	h.waited += total(waits)
-	if 2*h.waited >= h.less {
+	for i := range in.Parts {
+		h.spun += lastPiece(&in.Parts[i]).looped
+	}
+	if 2*h.sure() >= h.less {
 		return nil
 	}
-	return waits
+	return h.shares(waits)
 }
 
 // mayBeHandedOut reports whether nothing speaks against it but what threads had left when the first
@@ -173,10 +238,13 @@ func provedWaits(in *section.Instance, cpu, after []uint64) []uint64 {
 	return waits
 }
 
-// came is when a piece's thread had nothing more to do. A goroutine that has counted down and not been
-// seen to wait since then may have lost its core there, and would have come for more.
+// came is when a piece's thread had nothing more to do. Who is let go while it spins ends its piece
+// then, and had come before. A goroutine that has counted down and not been seen to wait since then may
+// have lost its core there, and would have come for more.
 func (p *piece) came() uint64 {
 	switch {
+	case p.spunFrom != 0:
+		return min(p.spunFrom, p.to)
 	case !p.counts:
 		return p.to
 	case p.idleAt == 0:
@@ -255,12 +323,21 @@ func afterTheFirst(in *section.Instance) (after []uint64, known bool) {
 		first = min(first, p.came())
 	}
 	for i := range in.Parts {
-		p := lastPiece(&in.Parts[i])
-		from := min(max(first, p.thread.start), p.to)
-		off := p.thread.cpu.offIn(from, p.to)
-		after = append(after, p.to-from-min(off, p.to-from))
+		after = append(after, workedSince(first, lastPiece(&in.Parts[i])))
 	}
 	return after, true
+}
+
+// workedSince is how long a part's thread worked from a moment on. Who has come and spins gives its core
+// away more often than is remembered: of what is forgotten then nothing is claimed.
+func workedSince(first uint64, p *piece) uint64 {
+	from, to, most := max(first, p.thread.start), p.to, uint64(math.MaxUint64)
+	if p.spunFrom != 0 {
+		from, to, most = max(from, p.thread.cpu.blank), p.came(), p.cpu
+	}
+	from = min(from, to)
+	off := p.thread.cpu.offIn(from, to)
+	return min(most, to-from-min(off, to-from))
 }
 
 func lastPiece(p *section.Part) *piece { return p.Spans[len(p.Spans)-1].(*piece) }

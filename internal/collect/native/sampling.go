@@ -128,6 +128,7 @@ func (sp *sampling) spinsOn(t *thread, s *workSample) {
 		s.nanos, waited = ran, now.pace-last.pace
 	}
 	t.piece.spun = &now
+	t.piece.looped += s.nanos
 	t.off.last = leaving{at: t.off.last.at, kind: kindFault, call: s.loop.waitsFrom(), path: s.path, yields: true, takes: s.loop.takes}
 	if s.loop.spins {
 		sp.spun += s.nanos
@@ -135,5 +136,5 @@ func (sp *sampling) spinsOn(t *thread, s *workSample) {
 	t.line.beyond += int64(waited) - int64(s.nanos)
 	w := offWait{t.off.last.waitsFor(), s.loop.waitsFrom(), 1, waited}
 	t.piece.addOff(w)
-	t.looping.waits(t.piece, w, now.cpu)
+	t.looping.waits(t.piece, w, sp.clocks.now, now.cpu)
 }
