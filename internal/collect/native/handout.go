@@ -95,6 +95,9 @@ func (o *output) handedOut(in *section.Instance, row int32, cpu []uint64) []uint
 	if len(in.Parts) < 2 || !slices.Contains([]section.Kind{section.Barrier, section.Built, section.Region, section.Join}, in.Kind) {
 		return nil
 	}
+	if in.Kind == section.Barrier && o.code != nil && o.singles.end(o.code, uint64(in.Place)) {
+		return nil
+	}
 	k := keeper(in)
 	if k < 0 {
 		return o.dealtAmong(in, handoutKey{row: row}, cpu)
