@@ -64,27 +64,14 @@ type arrival struct {
 // for how much of that they are proved to have waited: single instances tell little.
 type handouts map[handoutKey]*handout
 
-// handoutKey is a section, with or without the part of a keeper.
+// handoutKey is a section, with or without the part of a keeper, and its passages at whose end a thread
+// has spun, or those at which none has: they are not known equally well.
 type handoutKey struct {
-	row  int32
-	kept bool
+	row        int32
+	kept, spun bool
 }
 
-type handout struct {
-	less, waited uint64
-	spun         uint64 // by samples: in loops in which threads waited for the end, before they were first seen to
-}
-
-// sure is for how much they are proved to have waited, without what others may only have spun meanwhile.
-func (h *handout) sure() uint64 { return h.waited - min(h.spun, h.waited) }
-
-// shares are the waits of an instance as far as those of the section are sure.
-func (h *handout) shares(waits []uint64) []uint64 {
-	for i := range waits {
-		waits[i] = uint64(float64(waits[i]) * float64(h.sure()) / float64(max(1, h.waited)))
-	}
-	return waits
-}
+type handout struct{ less, waited uint64 }
 
 // ownShare of the mean is more than what a thread does that begins when all work has been handed out.
 const ownShare = 0.25
@@ -107,7 +94,7 @@ func (o *output) handedOut(in *section.Instance, row int32, cpu []uint64) []uint
 	}
 	others := *in
 	others.Parts = slices.Delete(slices.Clone(in.Parts), k, k+1)
-	even := o.dealtAmong(&others, handoutKey{row, true}, slices.Delete(slices.Clone(cpu), k, k+1))
+	even := o.dealtAmong(&others, handoutKey{row: row, kept: true}, slices.Delete(slices.Clone(cpu), k, k+1))
 	if even == nil {
 		return nil
 	}
@@ -191,12 +178,19 @@ func (o *output) waits(in *section.Instance, key handoutKey, cpu []uint64) []uin
 	if !known {
 		return nil
 	}
+	key.spun = slices.ContainsFunc(in.Parts, func(p section.Part) bool { return lastPiece(&p).cameUnseen })
 	h := o.handouts[key]
 	if h == nil {
 		h = &handout{}
 		o.handouts[key] = h
 	}
 	waits := provedWaits(in, cpu, after)
+	if lastPiece(&in.Parts[slices.Index(cpu, slices.Max(cpu))]).cameUnseen { // this one tells nothing
+		if h.less > 0 && 2*h.waited >= h.less {
+			return nil
+		}
+		return make([]uint64, len(cpu))
+	}
 	less := uint64(len(cpu))*slices.Max(cpu) - total(cpu)
 	h.less += less
 	if !mayBeHandedOut(in, cpu, after, o.idle.cores) {
@@ -204,13 +198,10 @@ func (o *output) waits(in *section.Instance, key handoutKey, cpu []uint64) []uin
 		return nil
 	}
 	h.waited += total(waits)
-	for i := range in.Parts {
-		h.spun += lastPiece(&in.Parts[i]).looped
-	}
-	if 2*h.sure() >= h.less {
+	if 2*h.waited >= h.less {
 		return nil
 	}
-	return h.shares(waits)
+	return waits
 }
 
 // mayBeHandedOut reports whether nothing speaks against it but what threads had left when the first
@@ -325,22 +316,27 @@ func afterTheFirst(in *section.Instance) (after []uint64, known bool) {
 		}
 		first = min(first, p.came())
 	}
+	spun := slices.ContainsFunc(in.Parts, func(p section.Part) bool { return lastPiece(&p).cameUnseen })
 	for i := range in.Parts {
-		after = append(after, workedSince(first, lastPiece(&in.Parts[i])))
+		after = append(after, workedSince(first, lastPiece(&in.Parts[i]), spun))
 	}
 	return after, true
 }
 
-// workedSince is how long a part's thread worked from a moment on. Who has come and spins gives its core
-// away more often than is remembered: of what is forgotten then nothing is claimed.
-func workedSince(first uint64, p *piece) uint64 {
-	from, to, most := max(first, p.thread.start), p.to, uint64(math.MaxUint64)
-	if p.spunFrom != 0 {
-		from, to, most = max(from, p.thread.cpu.blank), p.came(), p.cpu
+// workedSince is how long a part's thread worked from a moment on. Of who has spun at the end nothing is
+// claimed: nobody knows how much of it was to wait. spun: others have, and it may have before, giving its
+// core away more often than is remembered; of what is forgotten nothing is claimed then.
+func workedSince(first uint64, p *piece, spun bool) uint64 {
+	if p.cameUnseen {
+		return 0
 	}
-	from = min(from, to)
-	off := p.thread.cpu.offIn(from, to)
-	return min(most, to-from-min(off, to-from))
+	from := max(first, p.thread.start)
+	if spun {
+		from = max(from, p.thread.cpu.blank)
+	}
+	from = min(from, p.to)
+	off := p.thread.cpu.offIn(from, p.to)
+	return p.to - from - min(off, p.to-from)
 }
 
 func lastPiece(p *section.Part) *piece { return p.Spans[len(p.Spans)-1].(*piece) }

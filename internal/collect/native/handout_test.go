@@ -345,24 +345,35 @@ func TestKeeperThatWorksAlong(t *testing.T) {
 }
 
 // Who is let go while it spins has come before: its piece ends when all have come, and that is no sign
-// that the work went to whoever came first. What it only spun meanwhile is no work of its.
+// that the work went to whoever came first. How much of its time it spun nobody knows: if it is the
+// longest, other passages tell.
 func TestComesSpinning(t *testing.T) {
 	const ms = 1_000_000
+	const last, spins = 0, 1 // who has most to do
 	for _, row := range []struct {
-		name   string
-		looped uint64
-		even   bool
-	}{{"one had more to do", 0, false}, {"most of it was spun", 16 * ms, true}} {
-		in, cpu := section.Instance{Kind: section.Built}, []uint64{ms, 11 * ms, ms, ms}
-		for i, c := range cpu {
-			p := &piece{to: 20 * ms, cpu: c, spunFrom: 3 * ms, looped: row.looped / 4, thread: &thread{}}
-			p.thread.cpu.known = true
-			if i == 1 { // it has a core all the while
-				p.spunFrom, p.from, p.thread.start = 0, 10*ms, 10*ms
+		name string
+		who  []int
+		even bool
+	}{
+		{"the last had more to do", []int{last}, false},
+		{"somebody who spins has a longer time", []int{spins}, true},
+		{"the last had more to do before", []int{last, spins}, false},
+	} {
+		o, got := &output{handouts: handouts{}, idle: newIdling(2)}, []uint64(nil)
+		for _, who := range row.who {
+			in, cpu := section.Instance{Kind: section.Built}, []uint64{ms, ms, ms, ms}
+			cpu[who] = 11 * ms
+			for i, c := range cpu {
+				p := &piece{to: 20 * ms, cpu: c, spunFrom: 3 * ms, cameUnseen: true, thread: &thread{}}
+				p.thread.cpu.known = true
+				if i == last {
+					p.spunFrom, p.cameUnseen = 0, false
+					p.thread.start = 20*ms - min(c, 10*ms) // it has a core from then on
+				}
+				in.Parts = append(in.Parts, section.Part{Spans: []any{p}})
 			}
-			in.Parts = append(in.Parts, section.Part{Spans: []any{p}})
+			got = o.handedOut(&in, 0, cpu)
 		}
-		got := (&output{handouts: handouts{}, idle: newIdling(2)}).handedOut(&in, 0, cpu)
 		if even := got != nil; even != row.even {
 			t.Errorf("%s: even %t, want %t", row.name, even, row.even)
 		}

@@ -41,4 +41,5 @@ func (t *thread) comesSpinning(at uint64) {
 	case t.off.now.yields && t.off.now.where.seen:
 		t.piece.spunFrom = max(t.off.now.from, t.piece.from)
 	}
+	t.piece.cameUnseen = t.piece.spunFrom != 0
 }

@@ -128,7 +128,6 @@ func (sp *sampling) spinsOn(t *thread, s *workSample) {
 		s.nanos, waited = ran, now.pace-last.pace
 	}
 	t.piece.spun = &now
-	t.piece.looped += s.nanos
 	t.off.last = leaving{at: t.off.last.at, kind: kindFault, call: s.loop.waitsFrom(), path: s.path, yields: true, takes: s.loop.takes}
 	if s.loop.spins {
 		sp.spun += s.nanos

@@ -269,7 +269,7 @@ type piece struct {
 	off        []offWait    // blocked for anything else
 	spunBefore offWait      // likewise, of these: in a loop in front of that wait
 	spunFrom   uint64       // when that began, 0: it was not seen to
-	looped     uint64       // ns of samples in loops of the program's own that wait
+	cameUnseen bool         // its thread has spun at its end, and came at some moment before
 	events     []eventCount // one event may stand there more than once
 	spin       uint64       // period of samples inside of a runtime's waiting
 	work       uint64       // period of the others
