@@ -35,6 +35,7 @@ func singles(r *resolver) (ends map[profile.SectionID]bool) {
 	for id, line := range lines {
 		if s := &r.t.Sections[id]; line.Line > 0 && others[fmt.Sprint(s.Frames)] {
 			s.Frames = []profile.Frame{line}
+			f.asks(s.EndNode, s.Frames)
 		}
 	}
 	return ends
@@ -73,7 +74,7 @@ func (f *blockFlow) behindSingle(end profile.NodeID) (line profile.Frame, ok boo
 			}
 			seen[v] = true
 			name := f.callee(v)
-			if single := strings.HasPrefix(name, "GOMP_single") || name == "__kmpc_single"; single || runtimeCall(name) {
+			if single := beginsSingle(name); single || runtimeCall(name) {
 				ok = ok || single
 				continue
 			}
@@ -86,6 +87,21 @@ func (f *blockFlow) behindSingle(end profile.NodeID) (line profile.Frame, ok boo
 		found, layer = found || line.Line > 0, next
 	}
 	return line, ok
+}
+
+// asks gives the branches in front of a barrier that ask whether a thread does the single a line of it.
+func (f *blockFlow) asks(end profile.NodeID, line []profile.Frame) {
+	for _, v := range f.preds[end] {
+		for _, u := range f.preds[v] {
+			if n := &f.r.t.Nodes[v]; n.Kind == profile.EndCond && beginsSingle(f.callee(u)) {
+				n.Frames = line
+			}
+		}
+	}
+}
+
+func beginsSingle(name string) bool {
+	return strings.HasPrefix(name, "GOMP_single") || name == "__kmpc_single"
 }
 
 // runtimeCall reports whether a function is one by which compilers call an OpenMP runtime, but for what
