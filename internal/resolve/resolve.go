@@ -65,26 +65,29 @@ func Memory(p Editor, o Options) error { return p.Edit(edit(p, o)) }
 
 func edit(src profile.Source, o Options) func(*profile.Meta, *profile.Tables) error {
 	return func(m *profile.Meta, t *profile.Tables) error {
-		trimmed := resolveTables(m, t, o)
+		trimmed, ofOne := resolveTables(m, t, o)
 		if err := inlinedBarriers(src, t, trimmed); err != nil {
 			return err
 		}
 		if err := regionLines(src, t); err != nil {
 			return err
 		}
-		mergeByLine(t)
+		mergeByLine(t, ofOne)
 		return nil
 	}
 }
 
 // mergeByLine makes one section of those of one kind that end on the same source line, in the same
-// chain of inlined calls: compilers copy a call, and people see one line.
-func mergeByLine(t *profile.Tables) {
+// chain of inlined calls: compilers copy a call, and people see one line. A barrier behind what one
+// thread does alone is no copy of one that is not.
+func mergeByLine(t *profile.Tables, ofOne map[profile.SectionID]bool) {
+	id := profile.SectionID(-1)
 	t.MergeSections(func(s *profile.Section) string {
+		id++
 		if len(s.Frames) == 0 || s.Frames[0].Line == 0 {
 			return ""
 		}
-		key := string(s.Kind)
+		key := fmt.Sprint(s.Kind, ofOne[id])
 		for _, f := range s.Frames {
 			key += fmt.Sprintf(" %d:%d", f.File, f.Line)
 		}
@@ -94,8 +97,9 @@ func mergeByLine(t *profile.Tables) {
 
 // resolveTables resolves a profile's tables, without merging sections. Rows with an address in a
 // readable image get new functions and frames; others keep what they have. To do it twice changes
-// nothing. It returns the nodes from whose frames library code was dropped.
-func resolveTables(m *profile.Meta, t *profile.Tables, o Options) (trimmed map[profile.NodeID]bool) {
+// nothing. It returns the nodes from whose frames library code was dropped, and the barriers that end
+// what one thread did alone.
+func resolveTables(m *profile.Meta, t *profile.Tables, o Options) (trimmed map[profile.NodeID]bool, ofOne map[profile.SectionID]bool) {
 	m.Notes = slices.DeleteFunc(m.Notes, func(n profile.Note) bool { return slices.Contains(noteCodes, n.Code) })
 	r := newResolver(m, t, o)
 	defer r.close()
@@ -106,11 +110,12 @@ func resolveTables(m *profile.Meta, t *profile.Tables, o Options) (trimmed map[p
 	r.waste()
 	r.locks()
 	r.sections()
+	ofOne = singles(r)
 	r.sources()
 	r.imageNotes()
 	r.stale.note()
 	m.Resolved = true
-	return r.trimmed
+	return r.trimmed, ofOne
 }
 
 type resolver struct {

@@ -62,7 +62,14 @@ type arrival struct {
 
 // handouts tell, by section, how much less threads worked than the longest of their instances, and
 // for how much of that they are proved to have waited: single instances tell little.
-type handouts map[int32]*handout
+type handouts map[handoutKey]*handout
+
+// handoutKey is a section, with or without the part of a keeper, and its passages at whose end a thread
+// has spun, or those at which none has: they are not known equally well.
+type handoutKey struct {
+	row        int32
+	kept, spun bool
+}
 
 type handout struct{ less, waited uint64 }
 
@@ -75,23 +82,68 @@ func (o *output) handedOut(in *section.Instance, row int32, cpu []uint64) []uint
 	if len(in.Parts) < 2 || !slices.Contains([]section.Kind{section.Barrier, section.Built, section.Region, section.Join}, in.Kind) {
 		return nil
 	}
-	if k := keeper(in); k >= 0 {
-		others := *in
-		others.Parts = slices.Delete(slices.Clone(in.Parts), k, k+1)
-		even := o.handedOut(&others, row, slices.Delete(slices.Clone(cpu), k, k+1))
-		if even == nil {
-			return nil
-		}
-		return slices.Insert(even, k, cpu[k])
+	if in.Kind == section.Barrier && o.code != nil && o.singles.end(o.code, uint64(in.Place)) {
+		return nil
 	}
-	if waits := o.waits(in, row, cpu); waits != nil {
+	k := keeper(in)
+	if k < 0 {
+		return o.dealtAmong(in, handoutKey{row: row}, cpu)
+	}
+	if even := o.withKeeper(in, row, cpu, k); even != nil {
+		return even
+	}
+	others := *in
+	others.Parts = slices.Delete(slices.Clone(in.Parts), k, k+1)
+	even := o.dealtAmong(&others, handoutKey{row: row, kept: true}, slices.Delete(slices.Clone(cpu), k, k+1))
+	if even == nil {
+		return nil
+	}
+	return slices.Insert(even, k, cpu[k])
+}
+
+// withKeeper is the same if the keeper has taken work like the others: it ran the same code, and what
+// it is proved to have waited is less than half of what it did less than any of them. Else nil.
+func (o *output) withKeeper(in *section.Instance, row int32, cpu []uint64, k int) []uint64 {
+	after, known := whenTheFirstCame(in)
+	if !known || !o.sameCode(in.Parts, k) || 2*provedWaits(in, cpu, after)[k] > slices.Max(cpu)-cpu[k] {
+		return nil
+	}
+	return o.dealtAmong(in, handoutKey{row: row}, cpu)
+}
+
+// sameCode reports whether most samples of a part are in functions in which others have some, too.
+func (o *output) sameCode(parts []section.Part, k int) bool {
+	others := map[*function]bool{}
+	each := func(p *section.Part, do func(*function)) {
+		for _, s := range p.Spans {
+			for _, w := range s.(*piece).samples {
+				do(o.code.look(w.b.addr).fn)
+			}
+		}
+	}
+	for i := range parts {
+		if i != k {
+			each(&parts[i], func(f *function) { others[f] = true })
+		}
+	}
+	same, all := 0, 0
+	each(&parts[k], func(f *function) {
+		if all++; others[f] {
+			same++
+		}
+	})
+	return 2*same > all
+}
+
+func (o *output) dealtAmong(in *section.Instance, key handoutKey, cpu []uint64) []uint64 {
+	if waits := o.waits(in, key, cpu); waits != nil {
 		return evenly(cpu, waits)
 	}
 	return nil
 }
 
 // keeper is the part of a thread that waits for the others, which it has made, and came first: none of
-// what they did was for it. -1: there is none.
+// what they did was for it, unless it took of their work. -1: there is none.
 func keeper(in *section.Instance) int {
 	first := 0
 	for i := range in.Parts {
@@ -118,7 +170,7 @@ func (p *piece) madeOthers(parts []section.Part) bool {
 // out. Who begins when the first one has come finds nothing any more where work is handed out: if it
 // had much to do all the same, that was its own. And what threads differ by must not be what they
 // have waited for one another instead.
-func (o *output) waits(in *section.Instance, row int32, cpu []uint64) []uint64 {
+func (o *output) waits(in *section.Instance, key handoutKey, cpu []uint64) []uint64 {
 	if hasTasks(in) {
 		return idled(in, cpu)
 	}
@@ -126,12 +178,19 @@ func (o *output) waits(in *section.Instance, row int32, cpu []uint64) []uint64 {
 	if !known {
 		return nil
 	}
-	h := o.handouts[row]
+	key.spun = slices.ContainsFunc(in.Parts, func(p section.Part) bool { return lastPiece(&p).cameUnseen })
+	h := o.handouts[key]
 	if h == nil {
 		h = &handout{}
-		o.handouts[row] = h
+		o.handouts[key] = h
 	}
 	waits := provedWaits(in, cpu, after)
+	if lastPiece(&in.Parts[slices.Index(cpu, slices.Max(cpu))]).cameUnseen { // this one tells nothing
+		if h.less > 0 && 2*h.waited >= h.less {
+			return nil
+		}
+		return make([]uint64, len(cpu))
+	}
 	less := uint64(len(cpu))*slices.Max(cpu) - total(cpu)
 	h.less += less
 	if !mayBeHandedOut(in, cpu, after, o.idle.cores) {
@@ -173,10 +232,13 @@ func provedWaits(in *section.Instance, cpu, after []uint64) []uint64 {
 	return waits
 }
 
-// came is when a piece's thread had nothing more to do. A goroutine that has counted down and not been
-// seen to wait since then may have lost its core there, and would have come for more.
+// came is when a piece's thread had nothing more to do. Who is let go while it spins ends its piece
+// then, and had come before. A goroutine that has counted down and not been seen to wait since then may
+// have lost its core there, and would have come for more.
 func (p *piece) came() uint64 {
 	switch {
+	case p.spunFrom != 0:
+		return min(p.spunFrom, p.to)
 	case !p.counts:
 		return p.to
 	case p.idleAt == 0:
@@ -254,13 +316,27 @@ func afterTheFirst(in *section.Instance) (after []uint64, known bool) {
 		}
 		first = min(first, p.came())
 	}
+	spun := slices.ContainsFunc(in.Parts, func(p section.Part) bool { return lastPiece(&p).cameUnseen })
 	for i := range in.Parts {
-		p := lastPiece(&in.Parts[i])
-		from := min(max(first, p.thread.start), p.to)
-		off := p.thread.cpu.offIn(from, p.to)
-		after = append(after, p.to-from-min(off, p.to-from))
+		after = append(after, workedSince(first, lastPiece(&in.Parts[i]), spun))
 	}
 	return after, true
+}
+
+// workedSince is how long a part's thread worked from a moment on. Of who has spun at the end nothing is
+// claimed: nobody knows how much of it was to wait. spun: others have, and it may have before, giving its
+// core away more often than is remembered; of what is forgotten nothing is claimed then.
+func workedSince(first uint64, p *piece, spun bool) uint64 {
+	if p.cameUnseen {
+		return 0
+	}
+	from := max(first, p.thread.start)
+	if spun {
+		from = max(from, p.thread.cpu.blank)
+	}
+	from = min(from, p.to)
+	off := p.thread.cpu.offIn(from, p.to)
+	return p.to - from - min(off, p.to-from)
 }
 
 func lastPiece(p *section.Part) *piece { return p.Spans[len(p.Spans)-1].(*piece) }

@@ -303,3 +303,79 @@ func TestHandedOutToRustThreads(t *testing.T) {
 		}
 	}
 }
+
+// Who made the others and comes first may have worked with them: then it shares what they share,
+// however much of it it got. What it does beside them is its own.
+func TestKeeperThatWorksAlong(t *testing.T) {
+	const ms = 1_000_000
+	along, apart := &block{addr: 1}, &block{addr: 2}
+	for _, row := range []struct {
+		name  string
+		cpu   uint64
+		runs  *block
+		left  uint64 // to the others when it came
+		whole bool   // all parts are even, and not only those of the others
+	}{
+		{"took most of their work", 170 * ms, along, ms, true},
+		{"took some of it", 20 * ms, along, ms, true},
+		{"other work", 170 * ms, apart, ms, false},
+		{"had done when they began", ms, along, 30 * ms, false},
+	} {
+		maker := &thread{}
+		e, in, cpu := &episode{}, section.Instance{Kind: section.Join}, []uint64{row.cpu, 46 * ms, 38 * ms, 30 * ms}
+		for i, c := range cpu {
+			p := &piece{to: 400 * ms, cpu: c, met: e, thread: &thread{parent: maker}, samples: []workSample{{b: along}}}
+			if i == 0 {
+				p.to, p.thread, p.samples[0].b = 399*ms, maker, row.runs
+			} else {
+				p.after = min(c, row.left)
+			}
+			in.Parts = append(in.Parts, section.Part{Thread: section.ThreadID(i), Spans: []any{p}})
+		}
+		o := &output{handouts: handouts{}, idle: newIdling(2), code: &code{places: map[uint64]place{
+			1: {fn: &function{entry: 1}}, 2: {fn: &function{entry: 2}}}}}
+		got := o.handedOut(&in, 0, cpu)
+		if got == nil {
+			got = cpu
+		}
+		if whole := slices.Max(got)-slices.Min(got) < 2*ms; whole != row.whole {
+			t.Errorf("%s: %v; all even %t, want %t", row.name, got, whole, row.whole)
+		}
+	}
+}
+
+// Who is let go while it spins has come before: its piece ends when all have come, and that is no sign
+// that the work went to whoever came first. How much of its time it spun nobody knows: if it is the
+// longest, other passages tell.
+func TestComesSpinning(t *testing.T) {
+	const ms = 1_000_000
+	const last, spins = 0, 1 // who has most to do
+	for _, row := range []struct {
+		name string
+		who  []int
+		even bool
+	}{
+		{"the last had more to do", []int{last}, false},
+		{"somebody who spins has a longer time", []int{spins}, true},
+		{"the last had more to do before", []int{last, spins}, false},
+	} {
+		o, got := &output{handouts: handouts{}, idle: newIdling(2)}, []uint64(nil)
+		for _, who := range row.who {
+			in, cpu := section.Instance{Kind: section.Built}, []uint64{ms, ms, ms, ms}
+			cpu[who] = 11 * ms
+			for i, c := range cpu {
+				p := &piece{to: 20 * ms, cpu: c, spunFrom: 3 * ms, cameUnseen: true, thread: &thread{}}
+				p.thread.cpu.known = true
+				if i == last {
+					p.spunFrom, p.cameUnseen = 0, false
+					p.thread.start = 20*ms - min(c, 10*ms) // it has a core from then on
+				}
+				in.Parts = append(in.Parts, section.Part{Spans: []any{p}})
+			}
+			got = o.handedOut(&in, 0, cpu)
+		}
+		if even := got != nil; even != row.even {
+			t.Errorf("%s: even %t, want %t", row.name, even, row.even)
+		}
+	}
+}

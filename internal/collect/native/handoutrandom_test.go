@@ -93,7 +93,7 @@ func TestHandedOutAtRandom(t *testing.T) {
 		o := &output{handouts: handouts{}, idle: newIdling(cores)}
 		in := s.works(cores, turns)
 		told := uint64(len(s.cpu))*slices.Max(s.cpu) - total(s.cpu)
-		if waits := o.waits(in, 0, s.cpu); waits != nil {
+		if waits := o.waits(in, handoutKey{}, s.cpu); waits != nil {
 			told = total(waits)
 			all, n := total(evenly(s.cpu, waits)), uint64(len(waits))
 			if all+n < total(s.cpu) || all > total(s.cpu) && n*slices.Max(waits) <= total(s.cpu)+told {
@@ -117,7 +117,7 @@ func TestDealtOutAtRandom(t *testing.T) {
 		}
 		o := &output{handouts: handouts{}, idle: newIdling(cores)}
 		in := s.works(cores, func(*rand.Rand) int { return 1 })
-		if waits := o.waits(in, 0, s.cpu); waits != nil {
+		if waits := o.waits(in, handoutKey{}, s.cpu); waits != nil {
 			t.Errorf("draw %d: %v told to be handed out, with %v left when the first one was done", draw, s.cpu, s.after)
 		}
 	}

@@ -217,7 +217,11 @@ func (ab *absences) isAway(t *thread, was *away, s offSpan, sure uint64) (ns uin
 	}
 	on.piece.addOff(s.wait)
 	if was.yields {
-		on.looping.waits(on.piece, s.wait, t.cpu.total)
+		from := s.from
+		if !was.where.seen {
+			from = 0
+		}
+		on.looping.waits(on.piece, s.wait, from, t.cpu.total)
 	}
 	t.line.waits(s.wait.wait)
 	ab.out.paths[pathKey{s.path, on.row(), noSection, s.metric}] += float64(s.wait.wait)

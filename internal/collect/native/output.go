@@ -29,6 +29,7 @@ type output struct {
 	eventRows  map[eventKey]profile.EventID
 	offEvents  map[offKey]profile.EventID
 	handouts   handouts
+	singles    singles
 	done       doneTasks
 	dealt      int // instances whose work went to whoever came first
 	main       *thread
@@ -67,7 +68,7 @@ func newOutput(sink profile.Sink, c *code) *output {
 		sampled: map[pathKey]float64{}, worked: map[pathKey]*workSum{}, idle: newIdling(cores()),
 		traces: collect.NewTraces(-1), virtual: map[int32]uint64{}, lockKind: profile.None, spinEvent: profile.None,
 		lockEvents: map[uint64]profile.EventID{}, eventKinds: map[string]int32{},
-		eventRows: map[eventKey]profile.EventID{}, offEvents: map[offKey]profile.EventID{}, coreEvents: map[uint32]profile.EventID{}, handouts: handouts{}, done: newDoneTasks()}
+		eventRows: map[eventKey]profile.EventID{}, offEvents: map[offKey]profile.EventID{}, coreEvents: map[uint32]profile.EventID{}, handouts: handouts{}, singles: singles{}, done: newDoneTasks()}
 }
 
 // kinds maps the words of section to those of the profile.

@@ -135,5 +135,5 @@ func (sp *sampling) spinsOn(t *thread, s *workSample) {
 	t.line.beyond += int64(waited) - int64(s.nanos)
 	w := offWait{t.off.last.waitsFor(), s.loop.waitsFrom(), 1, waited}
 	t.piece.addOff(w)
-	t.looping.waits(t.piece, w, now.cpu)
+	t.looping.waits(t.piece, w, sp.clocks.now, now.cpu)
 }

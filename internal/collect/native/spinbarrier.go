@@ -47,6 +47,7 @@ func (cs *conditions) arriveUnseen(t *thread, m *meeting, object, at uint64) {
 			continue
 		}
 		q.comesSpinning(at)
+		q.piece.cameUnseen = true
 		q.off.now.yields = false // should it have no core, it could go on by now
 		op, _ := cs.operations.cutOp(q, section.OpWaitBegin, at)
 		op.Object, op.Untyped, op.Site = object, true, m.sites[q]

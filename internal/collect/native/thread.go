@@ -268,6 +268,8 @@ type piece struct {
 	tail       lockWait     // one of them, on the way to the wait that it ends with: should that be a section's end, it belongs to that
 	off        []offWait    // blocked for anything else
 	spunBefore offWait      // likewise, of these: in a loop in front of that wait
+	spunFrom   uint64       // when that began, 0: it was not seen to
+	cameUnseen bool         // its thread has spun at its end, and came at some moment before
 	events     []eventCount // one event may stand there more than once
 	spin       uint64       // period of samples inside of a runtime's waiting
 	work       uint64       // period of the others
