@@ -267,19 +267,14 @@ func (b *browser) open(hash string) {
 }
 
 // load loads the page anew. Of an address that is shown already the browser would only follow what
-// stands after #: each has a number of its own, which the server does not heed. Files have none, and
-// another page is shown in between; each time that costs a process of the browser's.
+// stands after #: each has a number of its own, which nobody heeds. Another page in between would
+// cost a process of the browser's.
 func (b *browser) load(hash string) {
 	b.t.Helper()
-	address := b.address
-	if strings.Contains(address, "?token=") {
-		b.loads++
-		address += fmt.Sprintf("&load=%d", b.loads)
-	} else if err := chromedp.Do(b.ctx, chromedp.Navigate("about:blank")); err != nil {
-		b.t.Fatal(err)
-	}
+	b.loads++
+	address, query, _ := strings.Cut(b.address, "?")
 	eval[bool](b, `(window.stale = true)`)
-	if err := chromedp.Do(b.ctx, chromedp.Navigate(address+hash)); err != nil {
+	if err := chromedp.Do(b.ctx, chromedp.Navigate(fmt.Sprintf("%s?%s&load=%d%s", address, query, b.loads, hash))); err != nil {
 		b.t.Fatal(err)
 	}
 	if eval[bool](b, `window.stale === true`) {
@@ -341,10 +336,15 @@ func (b *browser) keep(name string) {
 	}
 }
 
-// painted counts the different colours of the nth canvas.
+// painted counts the different colours of the nth canvas, up to three: no test asks for more, and a
+// screen has two million points.
 func (b *browser) painted(n int) int {
 	b.t.Helper()
-	return eval[int](b, fmt.Sprintf(`(() => { const c = document.querySelectorAll("canvas")[%d]; const d = new Uint32Array(c.getContext("2d").getImageData(0, 0, c.width, c.height).data.buffer); return new Set(d).size; })()`, n))
+	return eval[int](b, fmt.Sprintf(`(() => {
+  const c = document.querySelectorAll("canvas")[%d], seen = new Set();
+  for (const point of new Uint32Array(c.getContext("2d").getImageData(0, 0, c.width, c.height).data.buffer))
+    if (seen.add(point).size === 3) break;
+  return seen.size; })()`, n))
 }
 
 // shows are the views with what must be read in them.
