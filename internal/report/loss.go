@@ -363,6 +363,17 @@ func (p *LossPlace) at() string {
 	return p.Place.String()
 }
 
+// stands is the place that at names: nothing is known of it where at says why.
+func (p *LossPlace) stands() *Place {
+	switch {
+	case p.Cores > 0 || p.Why != "":
+		return &Place{}
+	case p.Spent != nil:
+		return &p.Spent.Place
+	}
+	return &p.Place
+}
+
 func shares(list []analysis.ThreadShare) (out []ThreadShare) {
 	for _, t := range list {
 		out = append(out, ThreadShare{int(t.Thread), t.Name, t.Time})

@@ -174,7 +174,8 @@ func lossTable(r *Report) *LossTable {
 		row := LossRow{Name: t.Name, Title: t.Title, Share: t.Share, Places: []LossAt{}}
 		for i := range t.Places[:min(len(t.Places), pageLossPlaces)] {
 			if p := &t.Places[i]; p.Share >= leastShown {
-				row.Places = append(row.Places, LossAt{p.at(), p.about(t.Name), p.File, p.Line, p.Section, p.told()})
+				at := p.stands()
+				row.Places = append(row.Places, LossAt{p.at(), p.about(t.Name), at.File, at.Line, p.Section, p.told()})
 			}
 		}
 		out.Rows = append(out.Rows, row)

@@ -2,7 +2,9 @@ package report
 
 import (
 	"encoding/json"
+	"fmt"
 	"html"
+	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -32,6 +34,36 @@ func TestServedWordsAreThoseOfThePage(t *testing.T) {
 	}
 	if NewSectionPage(r, 12345) != nil {
 		t.Error("there is a section 12345")
+	}
+}
+
+// A place in the table of losses leads to the line that it names, or to none.
+func TestServedPlacesLeadWhereTheySay(t *testing.T) {
+	end := Place{File: "dir/a.c", Line: 53, Function: "main"}
+	in := Place{File: "dir/b.c", Line: 19, Function: "grow"}
+	for name, c := range map[string]struct {
+		place LossPlace
+		line  int
+	}{
+		"a line":             {LossPlace{Place: in, Section: -1}, 19},
+		"a section's end":    {LossPlace{Place: end, Section: 2}, 53},
+		"one thread's work":  {LossPlace{Place: end, Section: 2, Spent: &Spent{Place: in, Share: 0.5}, Threads: []ThreadShare{{}}}, 19},
+		"known to be absent": {LossPlace{Place: end, Why: "it is too short"}, 0},
+		"no threads":         {LossPlace{Place: end, Cores: 3}, 0},
+	} {
+		c.place.Share, c.place.Time = 0.5, 50
+		r := &Report{Loss: &Loss{CoreTime: 100, Terms: []LossTerm{{Name: "serial", Title: "too few threads", Share: 0.5, Time: 50, Places: []LossPlace{c.place}}}}}
+		var at *LossAt
+		for _, row := range lossTable(r).Rows {
+			for i := range row.Places {
+				at = &row.Places[i]
+			}
+		}
+		if at == nil || at.Line != c.line {
+			t.Errorf("%s: %+v, want line %d", name, at, c.line)
+		} else if words := fmt.Sprintf("%s:%d", filepath.Base(at.File), at.Line); at.Line > 0 && !strings.HasPrefix(at.At, words) {
+			t.Errorf("%s: it says %q and leads to %s", name, at.At, words)
+		}
 	}
 }
 

@@ -187,7 +187,7 @@ func keptQuestion(name string, values url.Values) string {
 func (a *API) Prepare() {
 	go func() {
 		for p, r := range a.runs {
-			if _, err := r.lasting(); err != nil {
+			if _, err := r.index(); err != nil {
 				continue
 			}
 			a.prepare(p, r)

@@ -22,7 +22,7 @@ import (
 	"lime/internal/testenv"
 )
 
-// browser is a headless Chromium on a server, or the test is skipped.
+// browser is a page of a headless Chromium on a server, or the test is skipped.
 type browser struct {
 	t       *testing.T
 	ctx     context.Context
@@ -30,6 +30,7 @@ type browser struct {
 	home    string // that requests may go to
 	mu      sync.Mutex
 	seen    []string // complaints
+	loads   int
 
 	patience time.Duration // with a page that comes to rest
 }
@@ -43,30 +44,88 @@ func newBrowser(t *testing.T) *browser {
 	if testenv.Long() {
 		limit = 20 * time.Minute
 	}
-	ctx := started(t, limit)
+	ctx := page(t, limit)
 	b := &browser{t: t, ctx: ctx, patience: 30 * time.Second}
 	b.watch()
 	return b
 }
 
-// started is a running browser. On a machine that is short of something for a moment one may end
-// as it starts, before it has seen a page: that says nothing of a page, and another one is started.
-func started(t *testing.T, limit time.Duration) context.Context {
-	t.Helper()
+// chromium is the browser in which all tests have their pages: starting one takes more of the
+// processor's time than what most tests do in it.
+type chromium struct {
+	mu  sync.Mutex
+	ctx context.Context // nil: it is not started, or has ended
+	end func()
+}
+
+// all is that of this package's tests.
+var all chromium
+
+// TestMain ends the browser, if a test has started it.
+func TestMain(m *testing.M) {
+	code := m.Run()
+	all.close()
+	os.Exit(code)
+}
+
+// started is the running browser, in whose context others are made.
+func (c *chromium) started(limit time.Duration) (context.Context, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.ctx != nil && c.ctx.Err() == nil {
+		return c.ctx, nil
+	}
 	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath("chromium"), chromedp.NoSandbox,
 		chromedp.Flag("disable-dev-shm-usage", true), chromedp.Flag("force-device-scale-factor", "1"), chromedp.WSURLReadTimeout(limit))
+	alloc, cancelAlloc := chromedp.NewExecAllocator(context.Background(), options...)
+	ctx, cancel := chromedp.NewContext(alloc)
+	end := func() { cancel(); cancelAlloc() }
+	if _, err := chromedp.Call(ctx, network.Enable, network.EnableParams{}); err != nil { // the first call starts it
+		end()
+		return nil, err
+	}
+	c.ctx, c.end = ctx, end
+	return ctx, nil
+}
+
+// lost has the next who asks start another browser, unless somebody has.
+func (c *chromium) lost(ctx context.Context) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.ctx == ctx && c.ctx != nil {
+		c.end()
+		c.ctx = nil
+	}
+}
+
+func (c *chromium) close() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.ctx != nil {
+		c.end()
+	}
+}
+
+// page is a page that shares nothing with those of other tests, not even who has the keyboard. On a
+// machine that is short of something for a moment a browser may end as it starts, before it has seen
+// a page: that says nothing of a page, and another one is started.
+func page(t *testing.T, limit time.Duration) context.Context {
+	t.Helper()
 	const attempts = 3
 	for left := attempts - 1; ; left-- {
-		alloc, cancelAlloc := chromedp.NewExecAllocator(t.Context(), options...)
-		ctx, cancel := chromedp.NewContext(alloc)
-		ctx, cancelTime := context.WithTimeout(ctx, limit)
-		stop := func() { cancelTime(); cancel(); cancelAlloc() }
-		_, err := chromedp.Call(ctx, network.Enable, network.EnableParams{}) // the first call starts it
+		in, err := all.started(limit)
 		if err == nil {
-			t.Cleanup(stop)
-			return ctx
+			ctx, cancel := chromedp.NewContext(in, chromedp.WithNewBrowserContext())
+			ctx, cancelTime := context.WithTimeout(ctx, limit)
+			stop := func() { cancelTime(); cancel() }
+			focused := emulation.SetFocusEmulationEnabledParams{Enabled: true}
+			if _, err = chromedp.Call(ctx, emulation.SetFocusEmulationEnabled, focused); err == nil {
+				t.Cleanup(stop)
+				return ctx
+			}
+			stop()
+			all.lost(in)
 		}
-		stop()
 		if left == 0 {
 			t.Fatal(err)
 		}
@@ -203,10 +262,24 @@ func (b *browser) screen(scheme string, width int64) {
 // open shows a view in a fresh page, as a link would, and waits until nothing is being read.
 func (b *browser) open(hash string) {
 	b.t.Helper()
-	if err := chromedp.Do(b.ctx, chromedp.Navigate("about:blank"), chromedp.Navigate(b.address+hash)); err != nil {
+	b.load(hash)
+	b.settle()
+}
+
+// load loads the page anew. Of an address that is shown already the browser would only follow what
+// stands after #: each has a number of its own, which nobody heeds. Another page in between would
+// cost a process of the browser's.
+func (b *browser) load(hash string) {
+	b.t.Helper()
+	b.loads++
+	address, query, _ := strings.Cut(b.address, "?")
+	eval[bool](b, `(window.stale = true)`)
+	if err := chromedp.Do(b.ctx, chromedp.Navigate(fmt.Sprintf("%s?%s&load=%d%s", address, query, b.loads, hash))); err != nil {
 		b.t.Fatal(err)
 	}
-	b.settle()
+	if eval[bool](b, `window.stale === true`) {
+		b.t.Fatalf("%s: the page is not loaded anew", hash)
+	}
 }
 
 // settle waits until the page has what it asked for.
@@ -263,10 +336,15 @@ func (b *browser) keep(name string) {
 	}
 }
 
-// painted counts the different colours of the nth canvas.
+// painted counts the different colours of the nth canvas, up to three: no test asks for more, and a
+// screen has two million points.
 func (b *browser) painted(n int) int {
 	b.t.Helper()
-	return eval[int](b, fmt.Sprintf(`(() => { const c = document.querySelectorAll("canvas")[%d]; const d = new Uint32Array(c.getContext("2d").getImageData(0, 0, c.width, c.height).data.buffer); return new Set(d).size; })()`, n))
+	return eval[int](b, fmt.Sprintf(`(() => {
+  const c = document.querySelectorAll("canvas")[%d], seen = new Set();
+  for (const point of new Uint32Array(c.getContext("2d").getImageData(0, 0, c.width, c.height).data.buffer))
+    if (seen.add(point).size === 3) break;
+  return seen.size; })()`, n))
 }
 
 // shows are the views with what must be read in them.

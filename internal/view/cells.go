@@ -91,6 +91,7 @@ func (r *Run) cells(x *index, section int, m *metric, z, at, band int) ([]byte, 
 				t.put(row, seq, x.value(c, m.kind))
 			}
 		}
+		x.drop(x.lanes[thread : thread+1])
 	}
 	return t.bytes(), nil
 }
@@ -143,6 +144,7 @@ func (r *Run) threadValues(x *index, section int, m *metric) (*ThreadValues, err
 				value[i] += float64(x.value(c, m.kind))
 			}
 		}
+		x.drop(x.lanes[i : i+1])
 	}
 	out := &ThreadValues{Thread: []int{}, Name: []string{}, Value: []float64{}, Time: []float64{}}
 	if err := r.countThreads(out, section, m, value); err != nil {

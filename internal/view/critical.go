@@ -98,6 +98,7 @@ func (x *index) joins(t *profile.Tables) map[int32][]joined {
 				out[parent] = append(out[parent], joined{c.arrive(), int32(i)})
 			}
 		}
+		x.drop(x.lanes[i : i+1])
 	}
 	for _, list := range out {
 		slices.SortFunc(list, func(a, b joined) int { return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.thread, b.thread)) })
@@ -122,6 +123,7 @@ func (x *index) critical(t *profile.Tables) []step {
 			w.to(w.at-1, stepUnknown, nil)
 		}
 	}
+	x.drop(x.lanes)
 	slices.Reverse(w.steps)
 	return w.steps
 }
@@ -131,6 +133,7 @@ func (x *index) critical(t *profile.Tables) []step {
 func (w *walker) back() {
 	if w.trails[w.thread] == nil {
 		w.trails[w.thread] = newTrail(&w.x.lanes[w.thread])
+		w.x.drop(w.x.lanes[w.thread : w.thread+1])
 	}
 	c, since, first := w.trails[w.thread].before(w.at)
 	switch {

@@ -1,7 +1,7 @@
 // Package view is the web application behind 'lime view': a server on a profile, its API, and the
 // page that asks it. It may import report, analysis, profile and unit; it opens no binary and no
-// source file, runs nothing itself (see Again), and writes nothing but what Export is asked for and
-// what Keep keeps for the next start.
+// source file, runs nothing itself (see Again), and writes nothing but what Export is asked for, what
+// Keep keeps for the next start, and what it sorts on a disk for a while (see Memory).
 //
 // # The API
 //
@@ -66,6 +66,14 @@
 // the coarsest levels of the time line (kept.go), which is mapped and not read, and the answers
 // that took long to make (store.go), those of the report among them. Another state of the profile's
 // file, other options or another lime find another directory. What is not there is made again.
+//
+// # Memory
+//
+// Of a large profile no more is in memory than pieces. Readers sort what they find in runs of 2 MB,
+// which lie in a file without a name (runs.go); the runs are merged into the file of the index
+// (disk.go), in that directory or, where nothing is kept, in one for temporary files that is gone
+// with lime. Whoever has looked through lanes of the mapped file gives their pages back
+// (index.drop). Small profiles, and those for which a disk has no room, are merged into memory.
 //
 // # Addresses
 //

@@ -8,8 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/chromedp/chromedp"
-
 	"lime/internal/report"
 )
 
@@ -30,9 +28,7 @@ func slowRun(t *testing.T, fail error) (r *Run, found chan bool) {
 // openEarly shows a view without waiting until all has been read.
 func (b *browser) openEarly(hash string) {
 	b.t.Helper()
-	if err := chromedp.Do(b.ctx, chromedp.Navigate("about:blank"), chromedp.Navigate(b.address+hash)); err != nil {
-		b.t.Fatal(err)
-	}
+	b.load(hash)
 	for began := time.Now(); time.Since(began) < b.patience; time.Sleep(30 * time.Millisecond) {
 		if eval[bool](b, `document.querySelector("main") !== null`) {
 			return

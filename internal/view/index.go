@@ -3,10 +3,13 @@ package view
 import (
 	"cmp"
 	"math"
+	"os"
 	"runtime"
+	"runtime/debug"
 	"slices"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"lime/internal/profile"
 )
@@ -26,6 +29,7 @@ func (c *cell) end() uint64    { return c.start + uint64(c.work) + uint64(c.wait
 // lane is what one thread took part in, by start.
 type lane struct {
 	cells []cell
+	place int    // where they are in the index's file
 	reach uint64 // length of the longest part: how far before a moment those may begin that last until then
 	until uint64 // end of the last part
 }
@@ -52,6 +56,7 @@ type index struct {
 	sections []sectionIndex
 	from, to uint64 // of the whole run
 	parts    int
+	file     []byte     // where it is mapped, if it is
 	levels   [][][]byte // the coarsest levels of the time line, tile by tile and band by band, where a tile would take long to make
 }
 
@@ -73,29 +78,60 @@ type scanner interface {
 // parts are read.
 const leanGC = 10
 
-// mostReaders is how many read the parts at the same time: each has blocks of its own for all
-// threads.
+// Readers rest for a moment after every few milliseconds' work: while all processors are busy, Go
+// looks for new requests every ten milliseconds only, and an answer takes several looks.
+const (
+	restAfter = 1024 // instances
+	rest      = 20 * time.Microsecond
+)
+
+// mostReaders is how many read the parts at the same time: each has room of its own.
 const mostReaders = 8
 
-// buildIndex reads all parts. done counts the instances that have been read.
-func buildIndex(src Source, done *atomic.Int64, heap *Heap) (*index, error) {
-	defer heap.lean(leanGC)() // the parts of a large profile hold no pointers, and fill the memory
-	x, err := readIndex(src, func(k, of int, each func(*profile.Instance) error) error {
+// buildIndex reads all parts. done counts the instances that have been read. The index of a large
+// profile is made on a disk, if there is room for it.
+func buildIndex(src Source, done *atomic.Int64, heap *Heap, on *disk) (*index, error) {
+	defer heap.lean(leanGC)() // while others answer
+	x, found, err := readRuns(src, on, func(k, of int, each func(*profile.Instance) error) error {
 		return src.ScanShare(k, of, func(in *profile.Instance) error {
-			done.Add(1)
+			if done.Add(1)%restAfter == 0 {
+				time.Sleep(rest)
+			}
 			return each(in)
 		})
 	})
+	defer found.close()
 	if err != nil {
+		return nil, err
+	}
+	if on != nil && x.parts >= keptParts {
+		if m, err := on.write(func(f *os.File) error { return x.inFile(f, found) }); err == nil {
+			return m, nil
+		}
+	}
+	if err := x.inMemory(found); err != nil {
 		return nil, err
 	}
 	x.members()
 	return x, x.coarse(tileParts)
 }
 
-// readIndex makes an index of the parts that several readers find, each in its share.
+// readIndex makes an index in memory of the parts that several readers find, each in its share.
 func readIndex(src Source, read func(share, of int, each func(*profile.Instance) error) error) (*index, error) {
+	x, found, err := readRuns(src, nil, read)
+	if err != nil {
+		return nil, err
+	}
+	return x, x.inMemory(found)
+}
+
+// readRuns reads the parts of an index: its lanes are still to be merged from the runs.
+func readRuns(src Source, on *disk, read func(share, of int, each func(*profile.Instance) error) error) (*index, *runs, error) {
 	t := src.Tables()
+	found := &runs{each: runCells}
+	if on != nil {
+		found.dir = on.dir
+	}
 	x := &index{lanes: make([]lane, len(t.Threads)), sections: make([]sectionIndex, len(t.Sections)), from: math.MaxUint64}
 	for s := range x.sections {
 		n := src.InstanceCount(profile.SectionID(s))
@@ -103,13 +139,15 @@ func readIndex(src Source, read func(share, of int, each func(*profile.Instance)
 	}
 	shares := make([]*share, min(mostReaders, runtime.GOMAXPROCS(0)))
 	if err := inParallel(len(shares), func(k int) error {
-		own := &share{lanes: make([]growing, len(t.Threads)), sections: x.sections, from: math.MaxUint64}
+		own := &share{runs: found, lanes: make([]laneShare, len(t.Threads)), sections: x.sections, from: math.MaxUint64}
 		shares[k] = own
-		return read(k, len(shares), own.add)
+		err := read(k, len(shares), own.add)
+		own.flush()
+		return err
 	}); err != nil {
-		return nil, err
+		return nil, found, err
 	}
-	x.unite(shares)
+	x.sum(shares)
 	if x.parts == 0 {
 		x.from = 0
 	}
@@ -117,7 +155,20 @@ func readIndex(src Source, read func(share, of int, each func(*profile.Instance)
 	if run := src.Meta().RunTime; run > x.to && run-x.from < 1<<62 {
 		x.to = run
 	}
-	return x, inParallel(len(x.lanes), func(i int) error { x.lanes[i].finish(); return nil })
+	return x, found, nil
+}
+
+// inMemory merges the lanes.
+func (x *index) inMemory(found *runs) error {
+	for i, n := range found.counts(len(x.lanes)) {
+		x.lanes[i].cells = make([]cell, 0, n)
+	}
+	return inParallel(len(x.lanes), func(i int) error {
+		return found.merge(i, i+1, func(_ int, cells []cell) error {
+			x.lanes[i].cells = append(x.lanes[i].cells, cells...)
+			return nil
+		})
+	})
 }
 
 // inParallel does a piece of work for each number below n, on all processors, and returns the first
@@ -130,6 +181,7 @@ func inParallel(n int, do func(int) error) error {
 	for w := range workers {
 		all.Go(func() {
 			defer caught("reading the profile", &errs[w])
+			defer debug.SetPanicOnFault(debug.SetPanicOnFault(true)) // what is mapped may be cut short, or its disk fail
 			for errs[w] == nil {
 				k := int(next.Add(1)) - 1
 				if k >= n {
@@ -143,18 +195,11 @@ func inParallel(n int, do func(int) error) error {
 	return cmp.Or(errs...)
 }
 
-// finish sorts a lane.
-func (l *lane) finish() {
-	byStart := func(a, b cell) int {
-		return cmp.Or(cmp.Compare(a.start, b.start), cmp.Compare(b.end(), a.end()), cmp.Compare(a.section, b.section), cmp.Compare(a.seq, b.seq))
-	}
-	if !slices.IsSortedFunc(l.cells, byStart) {
-		slices.SortFunc(l.cells, byStart)
-	}
-}
-
 // members finds who takes part in what.
 func (x *index) members() {
+	for s := range x.sections {
+		x.sections[s].threads = nil
+	}
 	seen := make([]int32, len(x.sections)) // the thread that was seen last, plus one
 	for i := range x.lanes {
 		for k := range x.lanes[i].cells {
@@ -163,6 +208,7 @@ func (x *index) members() {
 				x.sections[s].threads = append(x.sections[s].threads, int32(i))
 			}
 		}
+		x.drop(x.lanes[i : i+1])
 	}
 }
 

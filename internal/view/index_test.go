@@ -63,7 +63,7 @@ func paint(p *profile.Profile, end uint64) []*profile.Part {
 func build(t *testing.T, p *profile.Profile) *index {
 	t.Helper()
 	var done atomic.Int64
-	x, err := buildIndex(p, &done, new(Heap))
+	x, err := buildIndex(p, &done, new(Heap), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

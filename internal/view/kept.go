@@ -4,6 +4,8 @@ package view
 
 import (
 	"bufio"
+	"bytes"
+	"cmp"
 	"encoding/binary"
 	"encoding/json"
 	"errors"
@@ -16,10 +18,11 @@ import (
 )
 
 // keptIndex is the name of the index's file in a store; its number changes with its format.
-const keptIndex = "index-1"
+const keptIndex = "index-2"
 
-// keptHeader begins the file: what is small, and how long the arrays are that follow it: cells by
-// lane, longest times and last threads by section, and the tiles of the levels.
+// keptHeader ends the file, as much of it is known last: what is small, and how long the arrays are
+// that lie before it: cells by lane, longest times and last threads by section, and the tiles of the
+// levels.
 type keptHeader struct {
 	From     uint64        `json:"from"`
 	To       uint64        `json:"to"`
@@ -41,10 +44,13 @@ type keptSection struct {
 }
 
 const (
-	keptMagic  = "limeidx1"
-	keptPrefix = 16 // magic, length and checksum of the header
-	keptAlign  = 64 // of the first array: a line of the cache
+	keptMagic = "limeidx2"
+	keptFront = 64 // bytes before the first array, a line of the cache: magic, and nothing
+	keptEnd   = 16 // length and checksum of the header, magic
 )
+
+// front is what the file begins with.
+func front() []byte { return append([]byte(keptMagic), make([]byte, keptFront-len(keptMagic))...) }
 
 // raw is an array's memory.
 func raw[T any](v []T) []byte {
@@ -54,8 +60,18 @@ func raw[T any](v []T) []byte {
 	return unsafe.Slice((*byte)(unsafe.Pointer(&v[0])), len(v)*int(unsafe.Sizeof(v[0])))
 }
 
-// write writes the index.
+// write writes an index that is in memory.
 func (x *index) write(to io.Writer) error {
+	w := bufio.NewWriterSize(to, 1<<20)
+	w.Write(front()) // a bufio.Writer keeps its first error for Flush
+	for i := range x.lanes {
+		w.Write(raw(x.lanes[i].cells))
+	}
+	return cmp.Or(x.writeRest(w), w.Flush())
+}
+
+// writeRest writes what follows the cells.
+func (x *index) writeRest(w *bufio.Writer) error {
 	h := keptHeader{From: x.from, To: x.to, Parts: x.parts, Levels: len(x.levels)}
 	for i := range x.lanes {
 		l := &x.lanes[i]
@@ -63,23 +79,6 @@ func (x *index) write(to io.Writer) error {
 	}
 	for i := range x.sections {
 		h.Sections = append(h.Sections, keptSection{len(x.sections[i].longest), x.sections[i].threads})
-	}
-	head, err := json.Marshal(h)
-	if err != nil {
-		return err
-	}
-	for (keptPrefix+len(head))%keptAlign != 0 {
-		head = append(head, ' ')
-	}
-	w := bufio.NewWriterSize(to, 1<<20)
-	prefix := binary.LittleEndian.AppendUint32([]byte(keptMagic), uint32(len(head)))
-	prefix = binary.LittleEndian.AppendUint32(prefix, crc32.ChecksumIEEE(head))
-	w.Write(prefix) // a bufio.Writer keeps its first error for Flush
-	w.Write(head)
-	for i := range x.lanes {
-		w.Write(raw(x.lanes[i].cells))
-	}
-	for i := range x.sections {
 		w.Write(raw(x.sections[i].longest))
 		w.Write(raw(x.sections[i].last))
 	}
@@ -88,6 +87,14 @@ func (x *index) write(to io.Writer) error {
 			w.Write(tile)
 		}
 	}
+	head, err := json.Marshal(h)
+	if err != nil {
+		return err
+	}
+	w.Write(head)
+	end := binary.LittleEndian.AppendUint32(nil, uint32(len(head)))
+	end = binary.LittleEndian.AppendUint32(end, crc32.ChecksumIEEE(head))
+	w.Write(append(end, keptMagic...))
 	return w.Flush()
 }
 
@@ -102,7 +109,7 @@ func mapped(path string) (*index, error) {
 	if err != nil {
 		return nil, err
 	}
-	if info.Size() < keptPrefix || info.Size() > 1<<40 {
+	if info.Size() < keptFront+keptEnd || info.Size() > 1<<40 {
 		return nil, errors.New("no index of parts")
 	}
 	b, err := syscall.Mmap(int(f.Fd()), 0, int(info.Size()), syscall.PROT_READ, syscall.MAP_SHARED)
@@ -112,30 +119,54 @@ func mapped(path string) (*index, error) {
 	x, err := parseIndex(b)
 	if err != nil {
 		_ = syscall.Munmap(b)
+		return nil, err
 	}
-	return x, err
+	x.file = b
+	return x, nil
+}
+
+// faultAround is how many bytes about one that is read Linux maps at most, if it has them in memory
+// (fault_around_bytes).
+const faultAround = 64 << 10
+
+// drop gives back what lanes take of the memory while their index is mapped: they are read again
+// from the file, or from what the system still has of it. Whoever has looked through lanes calls it,
+// so that no more than what is being looked through is in memory.
+func (x *index) drop(lanes []lane) {
+	if x.file == nil {
+		return
+	}
+	for i := range lanes {
+		if l := &lanes[i]; len(l.cells) > 0 {
+			first, past := l.place-faultAround, l.place+len(raw(l.cells))+faultAround
+			_ = syscall.Madvise(x.file[max(0, first)&^(os.Getpagesize()-1):min(past, len(x.file))], syscall.MADV_DONTNEED)
+		}
+	}
 }
 
 var errIndex = errors.New("the index of parts is not as it was written")
 
 // parseIndex finds the arrays in the file's bytes.
 func parseIndex(b []byte) (*index, error) {
-	if len(b) < keptPrefix || string(b[:len(keptMagic)]) != keptMagic {
+	if len(b) < keptFront+keptEnd || !bytes.Equal(b[:keptFront], front()) || string(b[len(b)-len(keptMagic):]) != keptMagic {
 		return nil, errIndex
 	}
-	size, sum := int64(binary.LittleEndian.Uint32(b[8:])), binary.LittleEndian.Uint32(b[12:])
-	if size > int64(len(b)-keptPrefix) || (keptPrefix+size)%keptAlign != 0 {
+	rest, end := b[keptFront:len(b)-keptEnd], b[len(b)-keptEnd:]
+	size, sum := int64(binary.LittleEndian.Uint32(end)), binary.LittleEndian.Uint32(end[4:])
+	if size > int64(len(rest)) {
 		return nil, errIndex
 	}
-	head, rest := b[keptPrefix:keptPrefix+size], b[keptPrefix+size:]
+	head := rest[int64(len(rest))-size:]
+	rest = rest[:int64(len(rest))-size]
 	var h keptHeader
 	if crc32.ChecksumIEEE(head) != sum || json.Unmarshal(head, &h) != nil {
 		return nil, errIndex
 	}
 	x := &index{from: h.From, to: h.To, parts: h.Parts, lanes: make([]lane, len(h.Lanes)), sections: make([]sectionIndex, len(h.Sections))}
-	ok := true
+	ok, at := true, keptFront
 	for i, l := range h.Lanes {
-		x.lanes[i] = lane{array[cell](&rest, l.Parts, &ok), l.Reach, l.Until}
+		x.lanes[i] = lane{array[cell](&rest, l.Parts, &ok), at, l.Reach, l.Until}
+		at += len(raw(x.lanes[i].cells))
 	}
 	for i, s := range h.Sections {
 		x.sections[i] = sectionIndex{s.Threads, array[float32](&rest, s.Instances, &ok), array[int32](&rest, s.Instances, &ok)}

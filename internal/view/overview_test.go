@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -180,5 +181,27 @@ func TestWaitsWithoutLinesLeadToTheirCause(t *testing.T) {
 	to := eval[string](b, `[...document.querySelectorAll(".terms tr")].filter(e => e.innerText.includes("waiting for locks")).map(e => e.querySelector("a")?.getAttribute("href")).join(" ")`)
 	if !strings.HasPrefix(to, "#section?p=0&s=0&c=") {
 		t.Errorf("the wait leads to %q:\n%s", to, b.text())
+	}
+}
+
+// Where several sections have a cause at one place, the first sentence leads to the one that loses
+// most.
+func TestTheFirstSentenceLeadsToTheFirst(t *testing.T) {
+	b := newBrowser(t)
+	r := runOf(fixture(t, 6, 9))
+	rep, err := r.report()
+	if err != nil {
+		t.Fatal(err)
+	}
+	twice := *rep
+	twice.Sections = append(slices.Clone(rep.Sections), rep.Sections[0])
+	twice.Sections[len(twice.Sections)-1].ID = 1
+	r.report = func() (*report.Report, error) { return &twice, nil }
+	b.serve(r)
+	b.screen("light", 1280)
+	b.open("")
+	got := eval[string](b, `[...document.querySelectorAll(".headline a")].filter((a) => a.innerText.includes("app.c:10")).map((a) => a.getAttribute("href")).join(" ")`)
+	if !strings.HasSuffix(got, "s=0&c=1") {
+		t.Errorf("it leads to %q", got)
 	}
 }

@@ -60,6 +60,7 @@ func newRan(t *profile.Tables, x *index, names *analysis.Paths) *ran {
 		}
 		slices.SortStableFunc(list, func(a, b stretch) int { return cmp.Compare(a.at, b.at) })
 		r.lanes[tr.Thread] = list
+		x.drop(x.lanes[tr.Thread : tr.Thread+1])
 	}
 	r.name(names)
 	return r
@@ -230,7 +231,7 @@ func (r *ran) moment(thread int, at uint64, paths *analysis.Paths) *Moment {
 func (r *Run) openRan() func() (*ran, error) {
 	return sync.OnceValues(func() (out *ran, err error) {
 		defer caught("reading what ran when", &err)
-		x, err := r.lasting()
+		x, err := r.index()
 		if err != nil {
 			return nil, err
 		}

@@ -1,10 +1,10 @@
 package view
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
-	"runtime/debug"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -32,11 +32,9 @@ type Run struct {
 	src   Source
 	heap  *Heap
 
-	read     atomic.Int64          // instances of the index
-	open     func() error          // makes or maps the index
-	parts    atomic.Pointer[index] // the one that was made, then the one that was kept
-	made     bool                  // by open: it is not kept yet
-	settle   func()                // keeps it
+	read     atomic.Int64 // instances of the index
+	open     func() error // makes or maps the index
+	parts    atomic.Pointer[index]
 	sketch   func() (*Sketch, error)
 	report   func() (*report.Report, error)
 	ran      func() (*ran, error)
@@ -59,7 +57,7 @@ func NewRun(src Source, path string, o analysis.Options, heap *Heap) *Run {
 	if info, err := os.Stat(path); err == nil {
 		r.found = info
 	}
-	r.open, r.settle = sync.OnceValue(r.openIndex), sync.OnceFunc(r.keepIndex)
+	r.open = sync.OnceValue(r.openIndex)
 	r.sketch = sync.OnceValues(r.openSketch)
 	r.ran = r.openRan()
 	r.critical = sync.OnceValue(func() []step {
@@ -71,7 +69,7 @@ func NewRun(src Source, path string, o analysis.Options, heap *Heap) *Run {
 	})
 	r.report = sync.OnceValues(func() (rep *report.Report, err error) {
 		defer caught("the analysis", &err)
-		if _, err := r.lasting(); err != nil { // one after the other: each needs much memory for a while
+		if _, err := r.index(); err != nil { // one after the other: each needs much memory for a while
 			return nil, err
 		}
 		began := time.Now()
@@ -128,13 +126,6 @@ func (r *Run) index() (*index, error) {
 	return r.parts.Load(), err
 }
 
-// lasting returns the index when it has been kept, if it is worth it: the one that was made takes
-// much memory as long as somebody has it.
-func (r *Run) lasting() (*index, error) {
-	r.settle()
-	return r.index()
-}
-
 // openIndex maps the index that was kept, or makes it.
 func (r *Run) openIndex() error {
 	if r.kept != nil {
@@ -145,27 +136,23 @@ func (r *Run) openIndex() error {
 		}
 	}
 	_, _ = r.sketch() // before all cores are busy for long; what is damaged is told by what follows
-	x, err := buildIndex(r.src, &r.read, r.heap)
-	r.made = true
+	x, err := buildIndex(r.src, &r.read, r.heap, r.disk())
 	r.parts.Store(x)
 	return err
 }
 
-// keepIndex writes an index that was made to a file, and maps that. Those who wait for the first
-// answers do not wait for it.
-func (r *Run) keepIndex() {
-	x, err := r.index()
-	if err != nil || !r.made || r.kept == nil || x.parts < keptParts || r.changed() != "" {
-		return
+// disk is where a large index is made: in a file that is kept for the next start or, where nothing
+// is kept, in one that is gone when lime is.
+func (r *Run) disk() *disk {
+	if r.kept == nil {
+		return &disk{dir: os.TempDir()}
 	}
-	defer r.heap.lean(leanGC)() // as long as the parts lie in memory, answers leave garbage beside them
-	if r.kept.write(keptIndex, func(f *os.File) error { return x.write(f) }) != nil {
-		return // the disk is full, perhaps: it is made again next time
-	}
-	if m, err := mapped(r.kept.file(keptIndex)); err == nil {
-		r.parts.Store(m) // and what was made is garbage
-		debug.FreeOSMemory()
-	}
+	return &disk{dir: r.kept.dir, keep: func(fill func(*os.File) error) (string, error) {
+		if r.changed() != "" {
+			return "", errors.New("the profile is another one now")
+		}
+		return r.kept.file(keptIndex), r.kept.write(keptIndex, fill)
+	}}
 }
 
 // keptParts is how many parts make an index worth keeping: reading them takes a twentieth of a

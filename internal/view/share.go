@@ -1,55 +1,31 @@
-// Reading the parts of a profile by several readers, and joining what they have read, in little more
-// memory than the parts take.
+// Reading the parts of a profile by several readers, each with room for so many, whatever there are.
 
 package view
 
 import (
 	"fmt"
-	"runtime/debug"
-	"unsafe"
+	"slices"
 
 	"lime/internal/profile"
 )
 
-// share is what one reader has of the parts.
+// share is what one reader has of the parts: those that it read last, as they came, until there are
+// enough for a run.
 type share struct {
-	lanes    []growing
+	runs     *runs
+	cells    []cell
+	of       []int32 // their threads
+	lanes    []laneShare
+	spare    []cell         // room for a run
 	sections []sectionIndex // of the index: each instance is of one share
 	from, to uint64
 	parts    int
 }
 
-// growing is a lane while it is read: its cells in blocks, as an array that grows is copied again
-// and again, and has room that is never used.
-type growing struct {
-	blocks       [][]cell
-	n            int
-	reach, until uint64 // as lane's
-}
+// laneShare is what is known of a lane while it is read, as lane has it.
+type laneShare struct{ reach, until uint64 }
 
-// Blocks hold twice as many cells each as the one before, between these: small profiles take little
-// memory, of large ones half a block (8 kB) for each thread and reader is not used.
-const (
-	leastBlock = 8
-	mostBlock  = 512
-)
-
-// joinedAtOnce is how many bytes of cells are joined before the memory of their blocks is given
-// back to the system: so much more than the parts is needed at most.
-const joinedAtOnce = 32 << 20
-
-func (g *growing) append(c cell) {
-	k := len(g.blocks) - 1
-	if k < 0 || len(g.blocks[k]) == cap(g.blocks[k]) {
-		g.blocks = append(g.blocks, make([]cell, 0, min(mostBlock, max(leastBlock, g.n))))
-		k++
-	}
-	g.blocks[k] = append(g.blocks[k], c)
-	g.n++
-	g.reach, g.until = max(g.reach, c.end()-c.start+1), max(g.until, c.end())
-}
-
-// add puts an instance's parts into the lanes of their threads.
+// add takes an instance's parts.
 func (s *share) add(in *profile.Instance) error {
 	if int(in.Section) >= len(s.sections) || in.Seq >= len(s.sections[in.Section].longest) {
 		return fmt.Errorf("section %d, instance %d: it was not there when the profile was opened", in.Section, in.Seq)
@@ -69,37 +45,67 @@ func (s *share) add(in *profile.Instance) error {
 		if last < 0 || p.Arrive > arrived {
 			arrived, last = p.Arrive, int32(p.Thread)
 		}
-		s.lanes[p.Thread].append(c)
+		s.put(int32(p.Thread), c)
 		s.from, s.to = min(s.from, p.Start), max(s.to, p.Arrive, p.Release)
-		s.parts++
 	}
 	s.sections[in.Section].longest[in.Seq], s.sections[in.Section].last[in.Seq] = most, last
 	return nil
 }
 
-// unite takes the lanes of the shares, each in an array of its length; the shares' own go.
-func (x *index) unite(shares []*share) {
-	joined := 0
-	for i := range x.lanes {
-		l, n := &x.lanes[i], 0
-		for _, s := range shares {
-			n += s.lanes[i].n
-		}
-		l.cells = make([]cell, 0, n)
-		for _, s := range shares {
-			own := &s.lanes[i]
-			for _, block := range own.blocks {
-				l.cells = append(l.cells, block...)
-			}
-			l.reach, l.until = max(l.reach, own.reach), max(l.until, own.until)
-			*own = growing{}
-		}
-		if joined += n * int(unsafe.Sizeof(cell{})); joined >= joinedAtOnce {
-			debug.FreeOSMemory()
-			joined = 0
-		}
+func (s *share) put(thread int32, c cell) {
+	s.cells, s.of = append(s.cells, c), append(s.of, thread)
+	l := &s.lanes[thread]
+	l.reach, l.until = max(l.reach, c.end()-c.start+1), max(l.until, c.end())
+	if s.parts++; len(s.cells) == s.runs.each {
+		s.flush()
 	}
+}
+
+// flush makes a run of what was read last.
+func (s *share) flush() {
+	if len(s.cells) > 0 {
+		s.spare = s.runs.add(s.sorted())
+		s.cells, s.of = s.cells[:0], s.of[:0]
+	}
+}
+
+// sorted puts the cells in the order of lanes and, in these, of byStart.
+func (s *share) sorted() *run {
+	r := &run{cells: s.spare, first: make([]int32, len(s.lanes)+1)}
+	if r.cells == nil {
+		r.cells = make([]cell, len(s.cells))
+	}
+	r.cells = r.cells[:len(s.cells)]
+	for _, i := range s.of {
+		r.first[i+1]++
+	}
+	for i := range s.lanes {
+		r.first[i+1] += r.first[i]
+	}
+	next := slices.Clone(r.first)
+	for k, i := range s.of {
+		r.cells[next[i]] = s.cells[k]
+		next[i]++
+	}
+	for i := range s.lanes {
+		inOrder(r.cells[r.first[i]:r.first[i+1]])
+	}
+	return r
+}
+
+// inOrder sorts cells of one lane: most are sorted already.
+func inOrder(cells []cell) {
+	if !slices.IsSortedFunc(cells, byStart) {
+		slices.SortFunc(cells, byStart)
+	}
+}
+
+// sum takes what the shares know of the lanes and of the run.
+func (x *index) sum(shares []*share) {
 	for _, s := range shares {
+		for i, l := range s.lanes {
+			x.lanes[i].reach, x.lanes[i].until = max(x.lanes[i].reach, l.reach), max(x.lanes[i].until, l.until)
+		}
 		x.from, x.to, x.parts = min(x.from, s.from), max(x.to, s.to), x.parts+s.parts
 	}
 }

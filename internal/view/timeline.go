@@ -45,6 +45,7 @@ func (x *index) makeTile(rows []lane, z, tile int) []byte {
 		})
 		fillRow(out[r*spanCells*int(states):], &sums, width)
 	}
+	x.drop(rows)
 	return out
 }
 
@@ -219,6 +220,7 @@ func (x *index) window(lo, hi uint64, of func(thread int) bool) *Window {
 		for k, v := range own {
 			sum[k] += v
 		}
+		x.drop(x.lanes[i : i+1])
 	}
 	w.Work, w.Wait, w.Lock, w.Off = sum[stateWork], sum[stateWait], sum[stateLock], sum[stateOff]
 	w.None = max(0, w.None)
@@ -258,6 +260,7 @@ func newParts() *Parts {
 func (x *index) partsIn(lo, hi uint64, band int) *Parts {
 	p := newParts()
 	rows := x.band(band)
+	defer x.drop(rows)
 	for r := range rows {
 		l := &rows[r]
 		for i := l.from(lo); i < len(l.cells) && l.cells[i].start < hi; i++ {

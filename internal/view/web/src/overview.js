@@ -18,7 +18,7 @@ function wayTo(r, x, p, list) {
 // Headline is the first sentence; the places in it lead on.
 function Headline({ loss, p, list }) {
   const ways = new Map();
-  for (const s of list) for (const c of s.causes) ways.set(c.place, link("section", { p, s: s.id, c: c.rank }));
+  for (const s of list) for (const c of s.causes) if (!ways.has(c.place)) ways.set(c.place, link("section", { p, s: s.id, c: c.rank })); // of several sections the one that loses most
   for (const r of loss.rows.filter((r) => r.name !== "useful")) for (const x of r.places) if (wayTo(r, x, p, list) && !ways.has(x.at)) ways.set(x.at, wayTo(r, x, p, list));
   const texts = [...ways.keys()].filter((t) => t && loss.headline.includes(t)).sort((a, b) => b.length - a.length);
   const out = [];
