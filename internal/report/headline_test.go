@@ -136,3 +136,19 @@ func TestHeadlineSaysWhatKeepsOneAlone(t *testing.T) {
 		}
 	}
 }
+
+// Who waits for a lock is told where that is taken by those who hold it, if it is elsewhere.
+func TestLocksSayWhereTheyAreHeld(t *testing.T) {
+	at := Place{File: "src/a.cpp", Line: 31, Function: "read"}
+	for _, c := range []struct{ held, want string }{
+		{"", " (lock m; 2 threads)"},
+		{"a.cpp:31", " (lock m; 2 threads)"},
+		{"a.cpp:36", " (lock m; held meanwhile by who took it at a.cpp:36; 2 threads)"},
+		{"log.cpp:31", " (lock m; held meanwhile by who took it at log.cpp:31; 2 threads)"},
+	} {
+		p := LossPlace{Place: at, Data: "m", Held: c.held, Among: 2, Time: 10}
+		if got := p.about(analysis.TermLock); got != c.want {
+			t.Errorf("held at %q: %q, want %q", c.held, got, c.want)
+		}
+	}
+}

@@ -187,8 +187,9 @@ func (r *Report) nameLock() {
 		if p := &term.Places[i]; p.Place.String() == l.Waits[0].Place.String() {
 			where := fmt.Sprintf(", %s of it for one lock, %s, in %d calls, most of it at %s", unit.Percent(ratio(l.Share, term.Share)),
 				l.title(), len(l.Waits), p.End())
-			if words := p.threadWords(); words != "" {
-				where += " (" + words + ")"
+			words := slices.DeleteFunc([]string{p.holder(), p.threadWords()}, func(s string) bool { return s == "" })
+			if len(words) > 0 {
+				where += " (" + strings.Join(words, "; ") + ")"
 			}
 			r.Loss.Headline = strings.Replace(r.Loss.Headline, term.where(), where, 1)
 			return

@@ -289,6 +289,9 @@ func (p *LossPlace) about(term string) string {
 	case p.Data != "":
 		parts = append(parts, "on "+p.Data)
 	}
+	if by := p.holder(); by != "" {
+		parts = append(parts, by)
+	}
 	switch {
 	case p.Spent != nil:
 		parts = append(parts, fmt.Sprintf("thread %d alone, until %s", p.first(), p.EndShort()))
@@ -308,6 +311,14 @@ func (p *LossPlace) about(term string) string {
 		return ""
 	}
 	return " (" + strings.Join(parts, "; ") + ")"
+}
+
+// holder says who has what is waited for, if that is taken elsewhere.
+func (p *LossPlace) holder() string {
+	if p.Held == "" || p.Held == p.Short() {
+		return ""
+	}
+	return "held meanwhile by who took it at " + p.Held
 }
 
 func (p *LossPlace) first() int {
