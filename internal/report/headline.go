@@ -161,16 +161,26 @@ const mostAlone = 0.5
 
 // keepsAlone is the first cause of a section of whose threads one is left when the others have gone
 // and left their cores empty. What makes it take longer is why it is alone; not where more threads
-// have a like part of that time, for then they are fewer than the cores all the while. Waits make a
-// thread late as well, but are told by themselves.
+// have a like part of that time, for then they are fewer than the cores all the while, unless one does
+// most of their work. Waits make a thread late as well, but are told by themselves.
 func (r *Report) keepsAlone(p *LossPlace) *Cause {
-	if p == nil || p.Why != "" || p.Spent != nil || len(p.Threads) == 0 || p.Threads[0].Time <= mostAlone*p.Time {
+	if p == nil || p.Why != "" || p.Spent != nil || len(p.Threads) == 0 {
 		return nil
 	}
-	if c := r.leading(p.Section); c != nil && c.CostShare == 0 {
-		return c
+	c := r.leading(p.Section)
+	if c == nil || c.CostShare != 0 || p.Threads[0].Time <= mostAlone*p.Time && !c.worksAlone() {
+		return nil
 	}
-	return nil
+	return c
+}
+
+// worksAlone reports whether one thread does most of the work of a cause's section.
+func (c *Cause) worksAlone() bool {
+	most, sum := 0.0, 0.0
+	for i := range c.Counts {
+		most, sum = max(most, c.Counts[i].Time), sum+c.Counts[i].Time
+	}
+	return most > mostAlone*sum
 }
 
 // longest is why some threads have more to do than others, in the section whose threads wait most for

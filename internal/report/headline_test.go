@@ -106,6 +106,13 @@ func TestHeadlineSaysWhatKeepsOneAlone(t *testing.T) {
 		}
 		return out
 	}
+	working := func(times ...float64) Cause {
+		c := branch
+		for i, x := range times {
+			c.Counts = append(c.Counts, ThreadCount{Thread: i, Time: x})
+		}
+		return c
+	}
 	for _, row := range []struct {
 		name   string
 		causes []Cause
@@ -115,6 +122,8 @@ func TestHeadlineSaysWhatKeepsOneAlone(t *testing.T) {
 		{"one alone", []Cause{branch}, LossPlace{Threads: threads(240)}, true},
 		{"one for most of it", []Cause{branch}, LossPlace{Threads: threads(200, 30, 10)}, true},
 		{"two", []Cause{branch}, LossPlace{Threads: threads(120, 120)}, false},
+		{"two, of whom one only ends", []Cause{working(200, 1)}, LossPlace{Threads: threads(120, 120)}, true},
+		{"two at work", []Cause{working(110, 110)}, LossPlace{Threads: threads(120, 120)}, false},
 		{"nobody knows who", []Cause{branch}, LossPlace{}, false},
 		{"a wait", []Cause{wait}, LossPlace{Threads: threads(240)}, false},
 		{"no cause", nil, LossPlace{Threads: threads(240)}, false},
