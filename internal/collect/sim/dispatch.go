@@ -114,10 +114,7 @@ func (d *dispatcher) inOrder(carrier, t *thread, pc uint64) bool {
 		return true
 	}
 	if !d.cores.first(carrier.core) {
-		d.parking.looksStill(t) // its turn ends here, and may do so each time
-		if !t.blocked && t.core != nil && t.ctx.RIP == pc {
-			carrier.probed = pc
-		}
+		carrier.probed = pc
 		return false
 	}
 	g.passes++

@@ -151,12 +151,7 @@ func (ls *loops) spinner(t *thread, l *spin.Loop, since uint64) *spinner {
 // to take, or else the first that is not its own, and that others can change: no address of a
 // function that it calls, and nothing that may only be read.
 func (ls *loops) waitedFor(watches []spin.Watch) *spin.Watch {
-	isData := func(w spin.Watch) bool {
-		in, ok := ls.memory.decode(w.PC)
-		m, mapped := ls.memory.proc.Mapping(w.Addr)
-		return !w.Stack && !(ok && (in.Branch == x86.BranchJumpInd || in.Branch == x86.BranchCallInd)) &&
-			!(mapped && !m.Write && !m.Shared)
-	}
+	isData := func(w spin.Watch) bool { return ls.memory.mayChange(&w) }
 	for _, fits := range []func(spin.Watch) bool{
 		func(w spin.Watch) bool { return w.Takes && !w.Stack }, isData, func(w spin.Watch) bool { return !w.Stack },
 	} {

@@ -5,6 +5,7 @@ package sim
 import (
 	"encoding/binary"
 
+	"lime/internal/collect/spin"
 	"lime/internal/engine"
 	"lime/internal/guest"
 	"lime/internal/x86"
@@ -60,4 +61,14 @@ func (m *memory) lookup(pc uint64) (engine.Range, bool) {
 		out.Twins = append(out.Twins, engine.Twin(w))
 	}
 	return out, ok
+}
+
+// mayChange reports whether others may change what a loop watches, as far as its address and its use
+// tell: it is not on the thread's own stack, no address of a function that is called, and not only to
+// be read.
+func (m *memory) mayChange(w *spin.Watch) bool {
+	in, ok := m.decode(w.PC)
+	at, mapped := m.proc.Mapping(w.Addr)
+	return !w.Stack && !(ok && (in.Branch == x86.BranchJumpInd || in.Branch == x86.BranchCallInd)) &&
+		!(mapped && !at.Write && !at.Shared)
 }

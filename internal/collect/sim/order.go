@@ -143,7 +143,8 @@ func (o *precedence) changedIn(s *spinner, by *thread) (list []spin.Watch) {
 	}
 	for i := range s.loop.Watches {
 		w := &s.loop.Watches[i]
-		if v, ok := o.memory.value(w.Addr, w.Bytes); !w.Stack && ok && (v != w.Value || o.order.places[w.PC] == nil) {
+		v, ok := o.memory.value(w.Addr, w.Bytes)
+		if !w.Stack && ok && (v != w.Value || o.order.places[w.PC] == nil && o.memory.mayChange(w)) {
 			list = append(list, *w)
 		}
 	}

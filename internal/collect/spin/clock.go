@@ -50,7 +50,7 @@ func (f *Follower) run(in *x86.Inst, pc uint64) bool {
 	x, ok := f.w.run(in, pc)
 	x.clock = calls || isTicks(in)
 	f.execs = append(f.execs, x)
-	return ok && !f.moved.sees(&x)
+	return ok && !f.moved.sees(&x) && f.chains.next(in)
 }
 
 // leavesTime follows the words that a system call stores, which must be on the thread's own stack.

@@ -88,6 +88,7 @@ type Follower struct {
 	base          int // step at which the rounds begin that are looked at
 	rounds, look  int // how often it was there again; at how many its rounds are looked at next
 	moved         moving
+	chains        chains
 	// While rounds are imagined (imagine.go):
 	real    int           // steps that were followed
 	jumps   []int         // steps at which it was gone on from where the thread stands

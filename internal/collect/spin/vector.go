@@ -88,6 +88,38 @@ func (w *walker) spill(x *exec, next uint64) bool {
 	return true
 }
 
+// chains is how many computations in vector registers, one of the other's outcome, led to what is in
+// each of them.
+type chains [32]uint8
+
+// mostChain is how long one may be: a time-out takes some five to ten, and a thread that goes on is at
+// work, by as many more in each round. It bounds how long that is followed in vain.
+const mostChain = 32
+
+// next follows an instruction; false if the chain is too long.
+func (c *chains) next(in *x86.Inst) bool {
+	if in.VecWrites == 0 {
+		return true
+	}
+	n := uint8(0)
+	if !clearsVector(in) {
+		for r, k := range c {
+			if in.VecReads>>r&1 != 0 {
+				n = max(n, k)
+			}
+		}
+	}
+	if computesVector(in) {
+		n++
+	}
+	for r := range c {
+		if in.VecWrites>>r&1 != 0 {
+			c[r] = n
+		}
+	}
+	return n <= mostChain
+}
+
 // carriesVectors reports whether some vector register may hold what hangs on all rounds before, in a
 // loop that computes with them at all: then rounds need not be alike because the registers are that
 // are known. Nor need they if it is not known what was loaded. Of one round, it is gone twice.
