@@ -84,25 +84,96 @@ func (x *tickets) of(s *spinner) ticket {
 	return t
 }
 
-// ticketIn reads a function's code as far as a loop, in which a number is compared that an atomic addition
-// in front of it has left in a register, and nothing has changed since.
+// ticketIn reads a function's code, in which a loop compares a number that an atomic addition has left in
+// a register on each way into the loop, and that nothing has changed since.
 func ticketIn(code []byte, entry uint64, loop extents) (t ticket) {
-	var held x86.RegSet
+	w := numberWays{loop: loop, jumps: map[uint64]x86.RegSet{}, into: ^x86.RegSet(0)}
 	for at := 0; at < len(code); {
 		var in x86.Inst
+		pc := entry + uint64(at)
 		if x86.Decode(code[at:], &in) != nil {
-			held = 0
+			w.held, w.ends = 0, false
 			at++
 			continue
 		}
-		if pc := entry + uint64(at); !loop.have(pc) {
-			held = holding(&in, held)
-		} else if r, ok := compares(&in, held); ok {
-			return ticket{r, true}
-		}
+		w.next(&in, pc)
 		at += int(in.Len)
 	}
+	if !w.entered {
+		return t
+	}
+	for _, r := range w.compared {
+		if (w.into &^ w.changed).Has(r) {
+			return ticket{r, true}
+		}
+	}
 	return t
+}
+
+// numberWays follows numbers in registers along the ways through a function that lead forwards, as far as a
+// loop.
+type numberWays struct {
+	loop     extents
+	held     x86.RegSet            // where the next instruction stands
+	ends     bool                  // the last one leads elsewhere
+	idle     bool                  // no way leads here: it fills up a line, or is come to from behind
+	jumps    map[uint64]x86.RegSet // at the targets of jumps so far
+	entered  bool
+	into     x86.RegSet // on all ways into the loop
+	changed  x86.RegSet // in it
+	compared []x86.Reg  // in it
+}
+
+// next follows an instruction.
+func (w *numberWays) next(in *x86.Inst, pc uint64) {
+	from, jumped := w.jumps[pc]
+	switch {
+	case w.ends:
+		w.held, w.idle = from, !jumped
+	case jumped && w.idle:
+		w.held, w.idle = from, false
+	case jumped:
+		w.held &= from
+	}
+	if w.idle && !w.loop.have(pc) {
+		w.ends = false
+		return
+	}
+	inside := w.loop.have(pc)
+	if inside {
+		w.changed |= in.Writes
+		if in.Branch == x86.BranchCall || in.Branch == x86.BranchCallInd {
+			w.changed |= callerSaved
+		}
+		w.compared = append(w.compared, compares(in)...)
+	} else {
+		w.held = holding(in, w.held)
+	}
+	if in.Branch == x86.BranchCond || in.Branch == x86.BranchJump {
+		w.leads(in.Target(pc), inside)
+	}
+	if w.ends = in.Branch == x86.BranchJump || in.Branch == x86.BranchJumpInd || in.Branch == x86.BranchRet; !w.ends && !inside {
+		w.enters(pc + uint64(in.Len))
+	}
+}
+
+// leads notes what is held at the target of a jump.
+func (w *numberWays) leads(to uint64, inside bool) {
+	if before, ok := w.jumps[to]; ok {
+		w.jumps[to] = before & w.held
+	} else {
+		w.jumps[to] = w.held
+	}
+	if !inside {
+		w.enters(to)
+	}
+}
+
+// enters notes a way to an address, if that is in the loop.
+func (w *numberWays) enters(to uint64) {
+	if w.loop.have(to) {
+		w.entered, w.into = true, w.into&w.held
+	}
 }
 
 // callerSaved are the registers that a function may leave changed (System V ABI, figure 3.4).
@@ -114,7 +185,7 @@ func holding(in *x86.Inst, held x86.RegSet) x86.RegSet {
 	switch {
 	case in.Name == "xadd" && in.Lock:
 		return 1 << in.RegField()
-	case in.Branch == x86.BranchCall:
+	case in.Branch == x86.BranchCall || in.Branch == x86.BranchCallInd:
 		return held &^ callerSaved
 	case in.Map == 0 && in.Opcode == 0x89 && !in.HasMem && held.Has(in.RegField()):
 		return held | 1<<in.RMField()
@@ -124,14 +195,14 @@ func holding(in *x86.Inst, held x86.RegSet) x86.RegSet {
 	return held &^ in.Writes
 }
 
-// compares is the register with the number that an instruction compares.
-func compares(in *x86.Inst, held x86.RegSet) (x86.Reg, bool) {
+// compares is the registers that an instruction compares.
+func compares(in *x86.Inst) (list []x86.Reg) {
 	if in.Map != 0 || in.Opcode < 0x38 || in.Opcode > 0x3b {
-		return 0, false
+		return nil
 	}
-	if r := in.RegField(); held.Has(r) {
-		return r, true
+	list = append(list, in.RegField())
+	if !in.HasMem {
+		list = append(list, in.RMField())
 	}
-	r := in.RMField()
-	return r, !in.HasMem && held.Has(r)
+	return list
 }

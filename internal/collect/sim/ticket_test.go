@@ -58,6 +58,8 @@ func TestTicketsAreLocks(t *testing.T) {
 		{"yields at last", "int my = TAKE(q.next); for (int k = 0; V(q.now) != my;)" +
 			" if (++k < 40) PAUSE; else sched_yield();", "PUT(q.now, my + 1);", "", "", true},
 		{"adds to it", "int my = TAKE(q.next); while (V(q.now) != my) PAUSE;", "TAKE(q.now);", "", "", true},
+		{"in a loop behind the rest", "int my = TAKE(q.next); for (int k = 1; __builtin_expect(V(q.now) != my, 0); k++)" +
+			" if (k % 32) PAUSE; else sched_yield();", "PUT(q.now, my + 1);", "", "", true},
 		{"in turn", "int my = i * 4 + me; while (V(q.now) != my) PAUSE;", "PUT(q.now, my + 1);", "", "", false},
 		{"is served", "int my = TAKE(q.next); while (V(q.now) != my) PAUSE;", "PUT(turn, my + 1);",
 			serves, "pthread_create(&t[4], 0, server, 0);", false},
