@@ -23,7 +23,9 @@ const (
 	CondWait                  // waits on object, lock second given back meanwhile
 	CondWake                  // wakes one who waits on object
 	CondWakeAll               // wakes all who wait on object
-	SemWait                   // waits until object is positive
+	SemWait                   // waits until object is positive, and counts it down
+	SemPost                   // counts object up
+	SemInit                   // object counts second from now on; the argument before that says whether other processes do, too
 	Futex                     // the system call by its number: waits for a futex, or wakes who waits
 	Task                      // makes a task of the function object, which is given what second points to, or a copy
 	TaskObject                // makes a task of the function object, and returns what that will be given

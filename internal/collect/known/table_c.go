@@ -27,8 +27,11 @@ func threads() []Func {
 // that must be known to the unwinder: hooks see the calls only, never a return, so that no frame of
 // lime's is on the stack.
 func conditions() []Func {
-	const uncounted = "a call does not tell whether the semaphore is positive, and its return is a cancellation " +
-		"point: the wait shows where threads leave their cores"
+	const (
+		mayFail = "its call does not tell whether it gets a permit, and its return is a cancellation point: " +
+			"the wait shows where threads leave their cores"
+		counted = "who runs the program sees the semaphore's word change"
+	)
 	return []Func{
 		{Name: "pthread_cond_wait", Also: Internal, Role: CondWait, Second: 1, Probe: AtBoth, Hook: AtCall, Source: posix},
 		{Name: "pthread_cond_timedwait", Also: Internal, Role: CondWait, Second: 1, Probe: AtBoth, Hook: AtCall, Source: posix},
@@ -39,9 +42,11 @@ func conditions() []Func {
 		{Name: "cnd_timedwait", Role: CondWait, Second: 1, Probe: AtBoth, Hook: AtCall, Source: c17},
 		{Name: "cnd_signal", Role: CondWake, Second: None, Probe: AtBoth, Hook: AtCall, Source: c17},
 		{Name: "cnd_broadcast", Role: CondWakeAll, Second: None, Probe: AtBoth, Hook: AtCall, Source: c17},
-		{Name: "sem_wait", Also: Internal, Role: SemWait, Second: None, Probe: AtBoth, Hook: Unseen, Why: uncounted, Source: posix},
-		{Name: "sem_timedwait", Also: Internal, Role: SemWait, Second: None, Probe: AtBoth, Hook: Unseen, Why: uncounted, Source: posix},
-		{Name: "sem_clockwait", Role: SemWait, Second: None, Probe: AtBoth, Hook: Unseen, Why: uncounted, Source: glibc},
+		{Name: "sem_init", Also: Internal, Role: SemInit, Second: 2, Probe: Otherwise, Why: counted, Hook: AtCall, Source: posix},
+		{Name: "sem_wait", Also: Internal, Role: SemWait, Second: None, Probe: AtBoth, Hook: AtCall, Source: posix},
+		{Name: "sem_timedwait", Also: Internal, Role: SemWait, Second: None, Probe: AtBoth, Hook: Unseen, Why: mayFail, Source: posix},
+		{Name: "sem_clockwait", Role: SemWait, Second: None, Probe: AtBoth, Hook: Unseen, Why: mayFail, Source: glibc},
+		{Name: "sem_post", Also: Internal, Role: SemPost, Second: None, Probe: Otherwise, Why: counted, Hook: AtCall, Source: posix},
 		{Name: "syscall", Role: Futex, Object: 1, Second: 2, Probe: Otherwise, Why: "who runs the program handles its system calls", Hook: AtBoth,
 			Pass: Pass{Only: sysFutex, Stack: 8}, Source: kernel},
 	}

@@ -24,6 +24,7 @@ type dispatcher struct {
 	lives      *lives
 	locks      *locks
 	mpiCalls   *mpiCalls
+	permits    *permits
 	places     *places
 	program    *program
 	regions    *regions
@@ -221,6 +222,9 @@ func (d *dispatcher) hooking() [known.Roles]actions {
 		known.GoAwait:       {d.goroutines.enterGoAwait, nil},
 		known.Task:          {d.tasks.made, nil},
 		known.TaskObject:    {d.tasks.made, nil},
+		known.SemInit:       {d.permits.counts, nil},
+		known.SemWait:       {d.permits.takes, nil},
+		known.SemPost:       {d.permits.givesBack, nil},
 		known.Futex:         {d.conditions.enterFutex, d.conditions.leaveFutex},
 	}
 	for x := known.Meet; x <= known.Message; x++ {

@@ -216,6 +216,9 @@ func (ab *absences) isAway(t *thread, was *away, s offSpan, sure uint64) (ns uin
 		ab.waitsForCore(on, s.path, s.queued)
 	}
 	on.piece.addOff(s.wait)
+	if s.wait.kind == kindSleep || s.wait.kind == kindIO {
+		t.rested += s.wait.wait
+	}
 	if was.yields {
 		from := s.from
 		if !was.where.seen {

@@ -136,6 +136,7 @@ func (o *output) instance(in section.Instance) {
 			lengths[i] = math.MaxUint64
 		}
 	}
+	permits, semaphores := heldIn(&in)
 	for i := range in.Parts {
 		p := &in.Parts[i]
 		sum.reset()
@@ -157,6 +158,7 @@ func (o *output) instance(in section.Instance) {
 		o.counts(x, sum, int32(i))
 		o.iterations(x, sum, int32(i))
 		o.lockWaits(x, sum, int32(i))
+		forPermits(sum.off, permits[i])
 		o.offCore(x, sum, int32(i))
 		o.events(x, sum, int32(i))
 		o.spun(x, sum, int32(i))
@@ -164,6 +166,7 @@ func (o *output) instance(in section.Instance) {
 		o.charge(p.Spans, x.Section, lengths)
 	}
 	o.undivided(x, done, whole)
+	o.permits(x, permits, semaphores)
 	if in.Kind == section.Built {
 		o.exits(x, in.Parts)
 	}

@@ -40,6 +40,7 @@ type process struct {
 	barriers   *barriers
 	regions    *regions
 	mpiCalls   *mpiCalls
+	permits    *permits
 	candidates *candidates
 	goroutines *goroutines
 	lives      *lives

@@ -99,6 +99,7 @@ func (p *process) hookAgain() {
 	clear(p.conditions.meetings)
 	clear(p.conditions.byTurns)
 	clear(p.locks.unlocks)
+	clear(p.permits.semaphores)
 	p.candidates.list = nil
 	p.program.hooks, p.program.golang = nil, false
 	p.goroutines.forget()

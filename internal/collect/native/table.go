@@ -52,6 +52,8 @@ func hooked(row *known.Func, golang *hook.GoCall) hook.Func {
 		f.Fetch, f.Of = true, row.Second
 	case known.FinishOne:
 		f.Fetch, f.Of = true, row.Object+1
+	case known.SemInit:
+		f.Pick = [3]hook.Pick{hook.Pick(row.Object + 1), hook.Pick(row.Second + 1), hook.Pick(row.Second)}
 	}
 	if mpiRole(row.Role) {
 		f.Pick = picked(row)

@@ -42,8 +42,10 @@ type thread struct {
 	lastLock lockWait
 	lock     lockCall // at != 0: its call of the kernel for a lock that is taken
 	got      gotLock
-	task     *piece // tasks that it has done since it waits, as far as sampled
-	onTask   bool   // does one now
+	permits  map[uint64]permit // that it has, by semaphore
+	rested   uint64            // ns that it has slept, and waited for files, in all
+	task     *piece            // tasks that it has done since it waits, as far as sampled
+	onTask   bool              // does one now
 	off      offCore
 	met      *episode // that it came to last
 	came     arrival
@@ -267,6 +269,7 @@ type piece struct {
 	locks      []lockWait
 	tail       lockWait     // one of them, on the way to the wait that it ends with: should that be a section's end, it belongs to that
 	off        []offWait    // blocked for anything else
+	held       []held       // permits that its thread gave back
 	spunBefore offWait      // likewise, of these: in a loop in front of that wait
 	spunFrom   uint64       // when that began, 0: it was not seen to
 	cameUnseen bool         // its thread has spun at its end, and came at some moment before

@@ -64,6 +64,7 @@ func (p *process) wireCalls() {
 		clocks: p.clocks, locks: p.locks, out: p.out, operations: p.operations, places: p.places, program: p.program, rec: p.rec,
 		waiters: map[uint64][]*thread{}, meetings: map[uint64]*meeting{}, heard: hearings{}, byTurns: map[waitPlace]bool{},
 	}
+	p.permits = &permits{places: p.places, semaphores: map[uint64]*semaphore{}}
 	p.barriers = &barriers{
 		episodes: p.episodes, operations: p.operations, program: p.program, tasks: p.tasks, came: map[uint64]int64{},
 	}
@@ -96,7 +97,7 @@ func (p *process) wireThreads() {
 	p.dispatcher = &dispatcher{
 		absences: p.absences, barriers: p.barriers, candidates: p.candidates, clocks: p.clocks,
 		conditions: p.conditions, goroutines: p.goroutines, lives: p.lives, locks: p.locks, mpiCalls: p.mpiCalls,
-		places: p.places, program: p.program, regions: p.regions, roster: p.roster, sampling: p.sampling,
+		permits: p.permits, places: p.places, program: p.program, regions: p.regions, roster: p.roster, sampling: p.sampling,
 		shared: p.shared, stretch: p.stretch, tasks: p.tasks, aliens: map[int32]bool{},
 	}
 	p.dispatcher.kernel, p.dispatcher.hooked = p.dispatcher.applying(), p.dispatcher.hooking()
