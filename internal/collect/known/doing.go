@@ -105,6 +105,10 @@ func Locking(symbol string) bool {
 // glibc).
 func LibraryLock(symbol string) bool { return strings.HasPrefix(symbol, "__lll_lock_wait") }
 
+// Semaphore reports whether a function, by its symbol, waits for a permit of one of C++20's semaphores
+// (bits/semaphore_base.h of libstdc++, <semaphore> of libc++), whatever it waits by.
+func Semaphore(symbol string) bool { return strings.Contains(symbol, "__atomic_semaphore") }
+
 // FutexCall reports whether a function, by its symbol, merely makes the system call futex(2) for
 // those that call it (library/std/src/sys of Rust), which alone know what for.
 func FutexCall(symbol string) bool {

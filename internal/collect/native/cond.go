@@ -75,6 +75,7 @@ func (cs *conditions) enterFutex(t *thread, h *hook.Record, at uint64) {
 			cs.passes(t, m, at)
 			cs.arriveUnseen(t, m, h.Arg0, at)
 		}
+		cs.meetings[h.Arg0].givesPermit(t, h.Arg0, at)
 		cs.wakeSome(t, h, at, n)
 		cs.meetings[h.Arg0].wakesBy(t)
 	}
@@ -112,6 +113,7 @@ func (cs *conditions) condOver(t, by *thread, at uint64) {
 		cs.heard.unsure(object)
 	}
 	cs.meetings[object].letGo(t, by)
+	cs.meetings[object].getsPermit(t, by, at)
 	op := t.op(section.OpWaitEnd, at)
 	op.Idle = !t.cond.untyped
 	from := t.cond.from

@@ -21,7 +21,10 @@ type permits struct {
 // semaphore is one that only this process uses. A permit that a thread gives back without having
 // taken one is one more: so many threads have one at a time at most, whatever else the semaphore is
 // used for. Who takes one by an attempt, or with a time limit, is not seen to have it.
-type semaphore struct{ most uint64 }
+type semaphore struct {
+	most     uint64
+	*guessed // of one that is made of a futex; else nil
+}
 
 // permit is one that a thread has.
 type permit struct {
@@ -36,6 +39,7 @@ type held struct {
 	call   uint64
 	n, cpu uint64
 	rested uint64
+	within []uint64 // each of one more was had in so much of the thread's time
 }
 
 // counts begins a semaphore. One that other processes use, too, has permits that nobody sees.
@@ -43,7 +47,7 @@ func (ps *permits) counts(_ *thread, h *hook.Record, _ uint64) {
 	value, shared := uint32(h.Arg1), uint32(h.Arg1>>32)
 	delete(ps.semaphores, h.Arg0)
 	if shared == 0 {
-		ps.semaphores[h.Arg0] = &semaphore{uint64(value)}
+		ps.semaphores[h.Arg0] = &semaphore{most: uint64(value)}
 	}
 }
 
@@ -73,7 +77,7 @@ func (ps *permits) givesBack(t *thread, h *hook.Record, at uint64) {
 		s.most++
 		return
 	}
-	x := held{s, p.call, 1, t.cpu.at(at) - p.cpu, t.rested - p.rested}
+	x := held{of: s, call: p.call, n: 1, cpu: t.cpu.at(at) - p.cpu, rested: t.rested - p.rested}
 	if t.piece.from > p.at {
 		x.cpu, x.rested = t.cpu.at(at)-t.piece.cpuFrom, 0
 	}
@@ -83,7 +87,7 @@ func (ps *permits) givesBack(t *thread, h *hook.Record, at uint64) {
 func (p *piece) addHeld(x held) {
 	for i := range p.held {
 		if k := &p.held[i]; k.of == x.of && k.call == x.call {
-			k.n, k.cpu, k.rested = k.n+x.n, k.cpu+x.cpu, k.rested+x.rested
+			k.n, k.cpu, k.rested, k.within = k.n+x.n, k.cpu+x.cpu, k.rested+x.rested, append(k.within, x.within...)
 			return
 		}
 	}
@@ -99,6 +103,7 @@ func heldIn(in *section.Instance) (parts [][]held, semaphores []*semaphore) {
 			p := s.(*piece)
 			for _, x := range p.held { // as much of it was spinning as of the piece
 				x.cpu = uint64(float64(x.cpu) * float64(p.working()) / float64(max(1, p.cpu)))
+				x.within = slices.Clone(x.within)
 				sum.addHeld(x)
 				if !seen[x.of] {
 					seen[x.of], semaphores = true, append(semaphores, x.of)
@@ -147,22 +152,22 @@ func leastTime(parts [][]held, s *semaphore) (ns uint64) {
 	for _, list := range parts {
 		for _, x := range list {
 			if x.of == s {
-				ns += x.cpu + x.rested
+				ns += x.cpu + x.rested + s.guess(x.within)
 			}
 		}
 	}
 	return ns / max(1, s.most)
 }
 
-// uses is how often a part took a permit of a semaphore, and where it had most of the time.
+// uses is how often a part took a permit of a semaphore, and where it did so most often.
 func uses(list []held, s *semaphore) (n, call uint64) {
 	most := uint64(0)
 	for _, x := range list {
 		if x.of != s {
 			continue
 		}
-		if n += x.n; x.cpu+x.rested >= most {
-			most, call = x.cpu+x.rested, x.call
+		if n += x.n; x.n >= most {
+			most, call = x.n, x.call
 		}
 	}
 	return n, call

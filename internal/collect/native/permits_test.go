@@ -75,26 +75,39 @@ func permitWaits(p *profile.Profile) (waits, time float64) {
 	return waits, time
 }
 
+// mustWait is for how much of their time the threads of the program wait at least, by what it says.
+func mustWait(t *testing.T, said string, permits int) float64 {
+	t.Helper()
+	held, all := 0.0, 0.0
+	for _, line := range strings.Split(strings.TrimSpace(said), "\n") {
+		var with, any float64
+		if _, err := fmt.Sscan(line, &with, &any); err != nil {
+			t.Fatal(err)
+		}
+		held, all = held+with, all+any
+	}
+	return max(0, 1-all/(4*held/float64(permits)))
+}
+
 // With k permits, what is done with one takes the k-th part of that time at least: that is what threads
 // wait for, however many cores there are, and nothing where there is a permit for each.
 func TestPermits(t *testing.T) {
 	needs(t, needTracing)
 	for permits := 1; permits <= 4; permits++ {
 		var out strings.Builder
-		p, _ := record(t, Options{Command: []string{posixPermits(t, permits)}, Stdout: &out})
-		held, all := 0.0, 0.0
-		for _, line := range strings.Split(strings.TrimSpace(out.String()), "\n") {
-			var with, any float64
-			if _, err := fmt.Sscan(line, &with, &any); err != nil {
-				t.Fatal(err)
-			}
-			held, all = held+with, all+any
-		}
-		want := max(0, 1-all/(4*held/float64(permits)))
+		command := []string{posixPermits(t, permits)}
+		stolen := stolenTime(t)
+		p, _ := record(t, Options{Command: command, Stdout: &out})
+		stolen = stolenTime(t) - stolen
+		want := mustWait(t, out.String(), permits)
 		waits, time := permitWaits(p)
-		const near = 0.03
-		if got := waits / time; got < want-near || got > want+near || permits == 4 && got != 0 {
-			t.Errorf("%d permits: threads wait for %.1f %% of the time, want %.1f %%", permits, 100*got, 100*want)
+		// The clocks of a thread's time do not see what a hypervisor takes away, while it is mostly another
+		// thread that waits. And who waits where all have cores may have to by the order in which they come.
+		const near = 0.05
+		least := want - near - 3*stolen/time
+		if got := waits / time; got < least || permits == 4 && got != 0 {
+			t.Errorf("%d permits: threads wait for %.1f %% of the time, want %.1f %%, %.0f of %.0f ns were stolen",
+				permits, 100*got, 100*want, stolen, time)
 		}
 	}
 }

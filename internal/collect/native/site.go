@@ -32,6 +32,7 @@ type site struct {
 	lock    bool // the functions that lead to the call are those of a lock, by their names
 	through bool // a thread says there that it has done its work
 	named   bool // the function that calls has a name
+	permit  bool // they wait for a permit of a semaphore, by their names
 	cut     bool // the stack had changed before it was read: callers further out are not known
 }
 
@@ -182,6 +183,10 @@ func (pl *places) readSite(h *hook.Record) site {
 	}
 	s.Library = pl.inLibrary(s.Stack)
 	s.lock = s.lock || pl.program.code.jumpedFrom(h.Caller, pl.program.target(h.Func), (*function).locking)
+	for _, f := range s.Stack[:s.Library] {
+		_, sym, ok := pl.program.images.symbol(uint64(f.Call))
+		s.permit = s.permit || ok && known.Semaphore(sym.Name)
+	}
 	s.through = pl.saysThrough(h, &s)
 	return s
 }
@@ -198,6 +203,7 @@ func (pl *places) names(s *site, pc uint64, caller bool) (wraps bool) {
 		s.named = ok
 	}
 	s.lock = s.lock || ok && known.Locking(sym.Name)
+	s.permit = s.permit || ok && known.Semaphore(sym.Name)
 	return false
 }
 

@@ -16,7 +16,8 @@ import (
 type meeting struct {
 	sites map[*thread]section.Site // where each of those who were seen there stood
 	order []*thread
-	spins bool // its waits begin with spinning
+	spins bool       // its waits begin with spinning
+	sem   *semaphore // nil: it is none that a name tells
 	turnTaking
 }
 

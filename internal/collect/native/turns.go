@@ -82,7 +82,13 @@ func (cs *conditions) waitsInTurn(t *thread, m *meeting, h *hook.Record) {
 	m.waits[here] = lastWait{value: value, opened: m.opened, turned: m.turned}
 	m.stands(t)
 	m.comes(t)
-	if m.fails > candidateFails || m.repeat[here.in] && m.both() {
+	if m.sem == nil && cs.places.site(h).permit {
+		m.sem = &semaphore{guessed: &guessed{}}
+	}
+	if m.sem != nil {
+		m.waitsForPermit(t, h.Arg0, len(cs.waiters[h.Arg0]))
+	}
+	if m.sem != nil || m.fails > candidateFails || m.repeat[here.in] && m.both() {
 		cs.takeTurns(m)
 	}
 }
@@ -180,8 +186,12 @@ func (cs *conditions) inTurn(object uint64) bool {
 
 // waitedFor is the kind of a wait that is over.
 func (cs *conditions) waitedFor(object uint64, by *thread) string {
-	if m := cs.meetings[object]; by != nil && m != nil && cs.byTurns[m.place] {
-		return kindTurn
+	m := cs.meetings[object]
+	switch {
+	case by == nil || m == nil || !cs.byTurns[m.place]:
+		return kindWork
+	case m.sem != nil && !m.sem.waiters[by]: // it hands something on, as far as is known
+		return kindWork
 	}
-	return kindWork
+	return kindTurn
 }

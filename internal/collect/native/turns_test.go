@@ -105,13 +105,19 @@ func (m *takers) wakes(by *taker) {
 // newTakers makes threads.
 func newTakers(t *testing.T, threads, cores, spins int) (*takers, *profile.Profile) {
 	t.Helper()
-	r, p := recording(t, Options{})
-	m := &takers{told: told{r, 5000}, cores: cores, spins: spins, spinned: map[*taker]int{}}
 	name := "serve"
 	if spins > 0 {
 		name = "serve__waiter"
 	}
-	m.caller = m.pcIn(newTakers, name)
+	return takersIn(t, newTakers, name, threads, cores, spins)
+}
+
+// takersIn makes threads that wait in a function of this program, by that name if it has no symbols.
+func takersIn(t *testing.T, f any, name string, threads, cores, spins int) (*takers, *profile.Profile) {
+	t.Helper()
+	r, p := recording(t, Options{})
+	m := &takers{told: told{r, 5000}, cores: cores, spins: spins, spinned: map[*taker]int{}}
+	m.caller = m.pcIn(f, name)
 	m.tells(perf.TypeSwitch, m.main.program.pid, false)
 	for i := range threads {
 		m.list = append(m.list, &taker{tid: int32(101 + i), left: 1 + i})
