@@ -45,7 +45,7 @@ func (cs *conditions) beginWait(t *thread, h *hook.Record, at uint64, untyped bo
 	op := cs.operations.arrival(t, section.OpWaitBegin, h, at, h.Arg0)
 	op.Untyped = untyped
 	cs.operations.feed(op)
-	t.cond = condWait{on: true, object: h.Arg0, untyped: untyped, from: from, call: uint64(op.Site.Place())}
+	t.cond = condWait{on: true, since: at, object: h.Arg0, untyped: untyped, from: from, call: uint64(op.Site.Place())}
 	cs.waiters[h.Arg0] = append(cs.waiters[h.Arg0], t)
 }
 

@@ -3,7 +3,13 @@
 
 package native
 
-import "slices"
+import (
+	"fmt"
+	"slices"
+
+	"lime/internal/collect"
+	"lime/internal/unit"
+)
 
 // guessed is what is seen of such a semaphore.
 type guessed struct {
@@ -11,6 +17,7 @@ type guessed struct {
 	asleep          int                // the most that have waited at once
 	last            map[*thread]uint64 // the CPU time at which a thread had certainly no permit last
 	known           []uint64           // for how long those had one who had waited for it
+	wall            uint64             // ns that threads have waited
 }
 
 // waitsForPermit notes that a thread waits, with so many others. All permits are with threads that do
@@ -36,6 +43,9 @@ func (m *meeting) getsPermit(t, by *thread, at uint64) {
 		return
 	}
 	m.sem.hasNone(t, at)
+	if t.cond.since != 0 {
+		m.sem.wall += at - t.cond.since
+	}
 	if by != nil {
 		if t.permits == nil {
 			t.permits = map[uint64]permit{}
@@ -89,4 +99,21 @@ func (g *guessed) guess(within []uint64) (ns uint64) {
 		ns += min(w, mean)
 	}
 	return ns
+}
+
+// noteGuessed says for how long threads have waited where what they lose is a guess.
+func (r *run) noteGuessed(notes collect.Notes) {
+	var wall uint64
+	for _, p := range r.all() {
+		for _, m := range p.conditions.meetings {
+			if m.sem != nil {
+				wall += m.sem.wall
+			}
+		}
+	}
+	if wall > 0 {
+		notes.Set("permits", fmt.Sprintf("threads waited for %v in all, on the wall, for permits of semaphores of the C++ library: "+
+			"how many permits there are, and for how long threads have them, is seen of some only, so that what is lost there "+
+			"with a core for everybody is an estimate, and may be more", unit.Nanos(wall)), 1)
+	}
 }

@@ -111,6 +111,11 @@ func TestCXXPermits(t *testing.T) {
 				t.Errorf("%d permits: a barrier at %#x", permits, s.EndAddr)
 			}
 		}
+		for _, n := range p.Meta().Notes {
+			if n.Code == "permits" && permits == 4 {
+				t.Errorf("%d permits: %s", permits, n.Text)
+			}
+		}
 		if waits, _ := permitWaits(p); permits == 4 && waits > 0 {
 			t.Errorf("%d permits: threads wait for %.0f ns", permits, waits)
 		}

@@ -27,7 +27,7 @@ static long now(void) { struct timespec t; clock_gettime(CLOCK_THREAD_CPUTIME_ID
 static __attribute__((noinline)) void spin(long me, long n) { for (long i = 0; i < n; i++) sink[me][0] = sink[me][0] + i; }
 static void *work(void *arg) {
 	long me = (long)arg, begin = now();
-	for (int i = 0; i < 20; i++) {
+	for (int i = 0; i < 12; i++) {
 		spin(me, 60000);
 		%[3]s;
 		long from = now();

@@ -54,6 +54,7 @@ func (r *run) report(wall uint64) []profile.Note {
 	r.noteOff(notes)
 	r.noteBrief(notes)
 	r.noteDealt(notes, wall)
+	r.noteGuessed(notes)
 	if r.events.switches {
 		notes.Set("cpu-time", fmt.Sprintf("the times are those on a CPU, put together as if every thread had a core "+
 			"of its own, so that more threads than cores do no harm; "+

@@ -63,6 +63,7 @@ type thread struct {
 // condWait is a wait for a condition variable, of which only the beginning is seen.
 type condWait struct {
 	on     bool
+	since  uint64 // 0: it is not known
 	object uint64
 	off    bool   // the thread has left its CPU since
 	waited uint64 // on the pace's clock
