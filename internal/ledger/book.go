@@ -283,9 +283,6 @@ func (b *book) close(opts Options) *Account {
 		}
 		if row.Kind == Dealt {
 			row.Kind, row.Dealt = b.counts.dealt(b.l.guide, row.Place.Node, perm)
-			if at, ok := b.l.guide.deals.asksFirst(b.l.guide, row.Place.Node); ok && row.Kind == Dealt {
-				row.Place = b.l.guide.place(at)
-			}
 		}
 		for _, n := range e.with {
 			n.Place, n.Kind, n.Share = b.finish(n.member, perm).Place, b.finish(n.member, perm).Kind, share(n.Cycles, a.Total)

@@ -61,21 +61,3 @@ func (c *counts) dealt(g *guide, at profile.NodeID, perm []int) (Kind, []uint64)
 	}
 	return Dealt, out
 }
-
-// asksFirst is where threads come for their first piece: outside of the loop in which they come for
-// the next ones, if there is such a place. Compilers leave it at the line of the directive, as a rule,
-// and where one comes for the next piece at the last line of the loop's body. ok is false if nobody
-// asks in the function of that block.
-func (d *deals) asksFirst(g *guide, at profile.NodeID) (first profile.NodeID, ok bool) {
-	least := 0
-	for id, sign := range d.calls {
-		e := &g.tab.Edges[id]
-		if sign < 0 || g.tab.Nodes[e.From].Function != g.tab.Nodes[at].Function {
-			continue
-		}
-		if n := len(g.nests().around[e.From]); !ok || n < least || n == least && e.From < first {
-			first, least, ok = e.From, n, true
-		}
-	}
-	return first, ok
-}

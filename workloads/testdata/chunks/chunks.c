@@ -22,7 +22,7 @@ static void loop(int n, int size)
 
 static void apart(int n, int size)
 {
-#pragma omp parallel /* APART */
+#pragma omp parallel
 	{
 #pragma omp for schedule(dynamic, size) nowait /* APART */
 		for (int i = 0; i < n; i++) /* APART */
