@@ -101,8 +101,16 @@ func (ls *loops) headOf(t *thread) (spin.Head, bool) {
 	return h, false // a thread that goes round has been here
 }
 
-// Decode is the instruction at an address, for package spin.
-func (ls *loops) Decode(pc uint64) (*x86.Inst, bool) { return ls.memory.decode(pc) }
+// Decode is the instruction at an address, for package spin. A runtime's looks at the time-stamp counter
+// are not told of: TBB's threads pause by them between looks for tasks, and who is followed through all
+// that comes too late for some, as nobody else runs meanwhile.
+func (ls *loops) Decode(pc uint64) (*x86.Inst, bool) {
+	in, ok := ls.memory.decode(pc)
+	if ok && (in.Special == x86.SpecialRDTSC || in.Special == x86.SpecialRDTSCP) && !ls.images.own(pc) {
+		return nil, false
+	}
+	return in, ok
+}
 
 // Load is what memory holds.
 func (ls *loops) Load(addr uint64, n int) (uint64, bool) { return ls.memory.value(addr, n) }

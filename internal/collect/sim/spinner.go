@@ -15,7 +15,7 @@ type spinner struct {
 	blocks   map[engine.BlockID]bool
 	heads    map[uint64]bool // their addresses
 	own      map[uint64]bool // of these, those in the program's own code; all, if there are none
-	until    uint64          // clock up to which it surely goes round, if nothing changes; or when it looks at the clock next
+	until    uint64          // clock up to which it surely goes round, if nothing changes; or of its next look at the time
 	keeps    uint64          // clock up to which it keeps its core then
 	object   uint64          // first place watched that is not on the thread's stack
 	reported bool            // the recogniser knows

@@ -152,7 +152,8 @@ func (w *numberWays) next(in *x86.Inst, pc uint64) {
 	if in.Branch == x86.BranchCond || in.Branch == x86.BranchJump {
 		w.leads(in.Target(pc), inside)
 	}
-	if w.ends = in.Branch == x86.BranchJump || in.Branch == x86.BranchJumpInd || in.Branch == x86.BranchRet; !w.ends && !inside {
+	w.ends = in.Branch == x86.BranchJump || in.Branch == x86.BranchJumpInd || in.Branch == x86.BranchRet
+	if !w.ends && !inside {
 		w.enters(pc + uint64(in.Len))
 	}
 }

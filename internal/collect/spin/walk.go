@@ -277,7 +277,8 @@ func stackMove(in *x86.Inst) int64 {
 // harmless reports whether an instruction may be in a loop that waits, as far as that can be told
 // without its operands.
 func harmless(in *x86.Inst) bool {
-	if in.X87 || (in.SSE || in.AVX || in.AVX512) && !movesVector(in) && !computesVector(in) || in.BitString || in.Special == x86.SpecialRep ||
+	vector := in.SSE || in.AVX || in.AVX512
+	if in.X87 || vector && !movesVector(in) && !computesVector(in) || in.BitString || in.Special == x86.SpecialRep ||
 		in.Special != x86.SpecialNone && in.Special != x86.SpecialPause && in.Special != x86.SpecialSerial &&
 			!isTicks(in) {
 		return false
