@@ -106,7 +106,7 @@ func (ls *loops) headOf(t *thread) (spin.Head, bool) {
 // that comes too late for some, as nobody else runs meanwhile.
 func (ls *loops) Decode(pc uint64) (*x86.Inst, bool) {
 	in, ok := ls.memory.decode(pc)
-	if ok && (in.Special == x86.SpecialRDTSC || in.Special == x86.SpecialRDTSCP) && !ls.images.own(pc) {
+	if ok && spin.ReadsTicks(in) && !ls.images.own(pc) {
 		return nil, false
 	}
 	return in, ok

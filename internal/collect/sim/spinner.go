@@ -78,7 +78,11 @@ func (s *spinner) due(c *cores) uint64 {
 // eighth of the wait at most, and who waits long is not run for it round by round.
 func (s *spinner) looksLater() {
 	waited := s.until - min(s.until, s.t.waitAt)
-	s.until += max(waited/clockShare, 1)
+	if more := max(waited/clockShare, 1); s.until < never-more {
+		s.until += more
+		return
+	}
+	s.until = never // no clock lets it go
 }
 
 // clockShare is the part of a wait that its time-out may be seen too late.

@@ -16,7 +16,8 @@ const (
 
 // TellsTime reports whether a system call does nothing but tell the time.
 func TellsTime(number uint64) bool {
-	return number == gettimeofday || number == timeOfDay || number == clockGettime
+	words, _ := timeWords(number)
+	return words > 0
 }
 
 // timeWords is how many words such a call leaves, and at the address in which register: seconds, and
@@ -33,8 +34,8 @@ func timeWords(number uint64) (int, x86.Reg) {
 	return 0, x86.NoReg
 }
 
-// isTicks recognises the instructions that read the time-stamp counter.
-func isTicks(in *x86.Inst) bool {
+// ReadsTicks recognises the instructions that read the time-stamp counter.
+func ReadsTicks(in *x86.Inst) bool {
 	return in.Special == x86.SpecialRDTSC || in.Special == x86.SpecialRDTSCP
 }
 
@@ -48,7 +49,7 @@ func (f *Follower) run(in *x86.Inst, pc uint64) bool {
 		return false
 	}
 	x, ok := f.w.run(in, pc)
-	x.clock = calls || isTicks(in)
+	x.clock = calls || ReadsTicks(in)
 	f.execs = append(f.execs, x)
 	return ok && !f.moved.sees(&x) && f.chains.next(in)
 }

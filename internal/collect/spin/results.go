@@ -12,7 +12,7 @@ import (
 const (
 	vectorRoots = 16
 	placeRoots  = 48
-	mostRoots   = 64 // of places, so many have one of their own; the rest share the last one
+	mostRoots   = 64 // of a loop with more places nothing is proved
 )
 
 // roots is a set of roots.
@@ -52,6 +52,7 @@ type results struct {
 	found   map[place]int   // the root of a place
 	seen    map[place]bool  // in the round under way
 	used    roots           // by what decides, and by the system
+	more    bool            // there are more places than roots
 }
 
 // leavesResult reports whether a loop computes what it does not use itself: something that a round
@@ -78,7 +79,7 @@ func (c *counting) leavesResult() bool {
 			return true
 		}
 	}
-	return false
+	return r.more
 }
 
 // reached is all that roots were computed from, over any number of rounds.
@@ -197,10 +198,13 @@ func (r *results) loads(x *exec) roots {
 	}
 	i, ok := r.found[x.loads]
 	if !ok {
-		i = min(placeRoots+len(r.found), mostRoots-1)
+		if i = placeRoots + len(r.found); i == mostRoots {
+			r.more = true
+			return 0
+		}
 		r.found[x.loads] = i
 	}
-	if !r.seen[x.loads] && i < mostRoots-1 {
+	if !r.seen[x.loads] {
 		r.seen[x.loads] = true
 		r.all[i].sees(x.loaded)
 	}

@@ -280,7 +280,7 @@ func harmless(in *x86.Inst) bool {
 	vector := in.SSE || in.AVX || in.AVX512
 	if in.X87 || vector && !movesVector(in) && !computesVector(in) || in.BitString || in.Special == x86.SpecialRep ||
 		in.Special != x86.SpecialNone && in.Special != x86.SpecialPause && in.Special != x86.SpecialSerial &&
-			!isTicks(in) {
+			!ReadsTicks(in) {
 		return false
 	}
 	return !in.ImplicitWrite || !isString(in)
