@@ -17,8 +17,8 @@ func (r *Recogniser) noteThrough(ids []ThreadID) {
 // are woken now: their creators count them down instead of joining them.
 func (r *Recogniser) takeEnded(e *builtEpisode, p *release) {
 	by := r.threads[p.by]
-	if by.through && p.woken[by.parent] {
-		by.rest, e.ended = true, true
+	if by.through && p.woken[by.parent] { // it has had a share of the work itself, and has dealt none
+		by.rest, e.ended, e.dealt = true, true, false
 		r.threads[by.parent].scopes = true
 		r.leaveGroup(by)
 	}
@@ -30,7 +30,7 @@ func (r *Recogniser) takeEnded(e *builtEpisode, p *release) {
 		case o.state == gone && o.exit != nil:
 			e.parts = append(e.parts, *o.last())
 			o.exit = nil
-		case o.state == running && o.through && o.late == nil && !o.rest:
+		case (o.state == running || o.state == waiting) && o.through && o.late == nil && !o.rest:
 			o.late = e
 			e.late++
 		default:

@@ -61,10 +61,10 @@ type excluded struct {
 // Whatever a lock is made of, it excludes in simulated time: threads take and wait as long as a
 // queue with one server reckons, and what they do is counted as if nobody else were there.
 func TestWhateverALockIsMadeOf(t *testing.T) {
-	loads := []load{{8, 1200, 400, 200}, {4, 1200, 100, 2000}, {4, 60, 12000, 12000}}
+	loads := []load{{8, 600, 400, 200}, {4, 400, 100, 2000}, {4, 60, 12000, 12000}}
 	models := []string{"count"}
 	if os.Getenv("LIME_LONG") != "" {
-		loads = append(loads, load{2, 2000, 300, 100}, load{8, 1000, 60, 60}, load{16, 600, 400, 2000}, load{12, 600, 2000, 500},
+		loads = append(loads, load{8, 1200, 400, 200}, load{4, 1200, 100, 2000}, load{2, 2000, 300, 100}, load{8, 1000, 60, 60}, load{16, 600, 400, 2000}, load{12, 600, 2000, 500},
 			load{8, 40, 100000, 20000})
 		models = append(models, "lime2011")
 	}

@@ -56,7 +56,7 @@ static void *worker(void *p) {
 }
 int main(int c, char **v) {
 	long P = atoi(v[1]); pthread_t t[64];
-	rounds = 3200 / P; pthread_spin_init(&spin, 0); pthread_barrier_init(&bar, 0, P);
+	rounds = 1600 / P; pthread_spin_init(&spin, 0); pthread_barrier_init(&bar, 0, P);
 	for (long i = 0; i < P; i++) pthread_create(&t[i], 0, worker, (void *)i);
 	for (long i = 0; i < P; i++) pthread_join(t[i], 0);
 	long least = took[0], most = 0;
@@ -76,7 +76,7 @@ func TestOwnLocksExclude(t *testing.T) {
 				_, alone, _ := lockTimes(t, "count", bin, 1)
 				for _, threads := range []int{4, 16} {
 					sum, least, most := lockTimes(t, "count", bin, threads)
-					if sum != 4*3200 || float64(most) < 0.9*float64(alone) || float64(most) > 2*float64(alone) {
+					if sum != 4*1600 || float64(most) < 0.9*float64(alone) || float64(most) > 2*float64(alone) {
 						t.Errorf("%d threads: %d rounds, the threads take %d to %d, one alone %d", threads, sum, least, most, alone)
 					}
 				}
@@ -96,7 +96,7 @@ func TestLocksAreHandedOn(t *testing.T) {
 			_, alone, _ := lockTimes(t, "lime2011", bin, 1)
 			sum, least, most := lockTimes(t, "lime2011", bin, 8)
 			fair := k.library() // of the others it takes a while until they are known for locks
-			if sum != 4*3200 || float64(most) < 0.9*float64(alone) || float64(most) > 3*float64(alone) || fair &&
+			if sum != 4*1600 || float64(most) < 0.9*float64(alone) || float64(most) > 3*float64(alone) || fair &&
 				float64(least) < 0.8*float64(most) {
 				t.Errorf("%d rounds, the threads take %d to %d, one alone %d", sum, least, most, alone)
 			}

@@ -29,9 +29,8 @@ func TestScopes(t *testing.T) {
 	}
 }
 
-// So it is where threads run in parallel: their creator waits where a barrier of the program's own
-// might be, as far as one can tell when it begins to wait. A scope in some 30 still lacks a thread, or
-// is not seen at all; when the first one of each run was not, no run had more than four.
+// So it is where threads run in parallel, if their creator comes to wait for them: a host that keeps
+// it from its core until all are done may hide one scope of each run, and no more.
 func TestScopesInParallel(t *testing.T) {
 	testenv.Tool(t, "rustc")
 	prog := compile(t, "scopes.rs", "rustc -O -g -o OUT SRC")
