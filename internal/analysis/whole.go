@@ -23,9 +23,11 @@ func wholeProgram(m *profile.Meta, tab *profile.Tables, sums []*summary) Whole {
 	alone := lonely(sums, crowd)
 	var apart cover
 	apart.addAll(slices.Values(crowd))
+	helped := helpedRuns(sums)
+	aside := onlyHelping(sums, helped)
 	for _, s := range sums {
 		w.Instances += s.instances
-		w.Width = max(w.Width, s.together.width())
+		w.Width = max(w.Width, s.together.width()-s.those(aside))
 		if !s.serial() {
 			w.LostTime += s.lost
 		}
@@ -44,7 +46,6 @@ func wholeProgram(m *profile.Meta, tab *profile.Tables, sums []*summary) Whole {
 	if m.Asked {
 		w.Unused = max(0, m.Cores-w.Width)
 	}
-	helped := helpedRuns(sums)
 	w.time = sweep(inOrder(slices.Concat(runs, ways, helped)), w.Width, w.RunTime)
 	w.lanes(assignLanes(inOrder(slices.Concat(runs, helped))))
 	for x := range inOrder(ways) {
@@ -77,6 +78,37 @@ func helpedRuns(sums []*summary) (runs []spanRun) {
 		s.helped = nil
 	}
 	return runs
+}
+
+// onlyHelping lists the threads that help the others for all the time of the parallel sections but a
+// moment: that they take part in a section of a moment, as one does that lets the others begin, makes
+// no core that could be used.
+func onlyHelping(sums []*summary, helped []spanRun) (ids []profile.ThreadID) {
+	all, times := 0.0, map[profile.ThreadID]float64{}
+	for _, s := range sums {
+		if !s.serial() {
+			all += s.time
+		}
+	}
+	for x := range inOrder(helped) {
+		times[x.thread] += float64(x.hi - x.lo)
+	}
+	for id, t := range times {
+		if t >= (1-briefly)*all {
+			ids = append(ids, id)
+		}
+	}
+	return ids
+}
+
+// those counts the threads of a list that took part in a section.
+func (s *summary) those(ids []profile.ThreadID) (n int) {
+	for _, id := range ids {
+		if s.threads[id] != nil {
+			n++
+		}
+	}
+	return n
 }
 
 func extent(spans iter.Seq[span]) float64 {
