@@ -2,6 +2,7 @@ package workloads
 
 import (
 	"fmt"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -11,24 +12,24 @@ import (
 )
 
 // TestTooFewChunks runs loops whose iterations go out in chunks to whoever comes first. Where their
-// number does not divide by that of the threads, it is the first cause, at a line of the loop, which
-// says how many there are for how many threads; where it does, nothing is.
+// number does not divide by that of the threads, it is the first cause, at the loop's directive or where its
+// body begins, which says how many there are for how many threads; where it does, nothing is.
 func TestTooFewChunks(t *testing.T) {
 	t.Parallel()
 	testenv.SkipShort(t)
 	bin := lime(t)
-	for _, compiler := range []string{"gcc", "clang"} {
+	for compiler, source := range map[string]string{"gcc": "chunks.c", "clang": "chunks.c", "gfortran": "chunks.f90"} {
 		w := &workload{name: "chunks_" + compiler, dir: "testdata/chunks"}
-		w.Build = compiler + " -O2 -g -fopenmp -o OUT chunks.c"
+		w.Build = compiler + " -O2 -g -fopenmp -o OUT " + source
 		prog := w.build(t, t.TempDir())
-		w.chunks(t, bin, prog, "loop", 5, 200, 1)
-		w.chunks(t, bin, prog, "apart", 12, 200, 3)
-		w.chunks(t, bin, prog, "loop", 800, 10, 1)
+		w.chunks(t, bin, prog, source, "loop", 5, 200, 1)
+		w.chunks(t, bin, prog, source, "apart", 12, 200, 3)
+		w.chunks(t, bin, prog, source, "loop", 800, 10, 1)
 	}
 }
 
 // chunks holds the first causes to what the program does on eight cores.
-func (w *workload) chunks(t *testing.T, bin, prog, way string, chunks, size, rounds int) {
+func (w *workload) chunks(t *testing.T, bin, prog, source, way string, chunks, size, rounds int) {
 	t.Helper()
 	const threads = 8
 	data := filepath.Join(t.TempDir(), "x.lime")
@@ -48,7 +49,8 @@ func (w *workload) chunks(t *testing.T, bin, prog, way string, chunks, size, rou
 		for k, x := range a.Sections[i].Causes {
 			if strings.Contains(x.Sentence, " chunks to ") {
 				told++
-				if k > 0 || x.Event != "chunk" || filepath.Base(x.File) != "chunks.c" || !strings.Contains(x.Sentence, want) {
+				marked := filepath.Base(x.File) == source && strings.Contains(w.line(t, source, x.Line), strings.ToUpper(way))
+				if k > 0 || x.Event != "chunk" || !marked || !strings.Contains(x.Sentence, want) {
 					t.Errorf("%s: cause %d at line %d: %s", name, k+1, x.Line, x.Sentence)
 				}
 			}
@@ -57,4 +59,14 @@ func (w *workload) chunks(t *testing.T, bin, prog, way string, chunks, size, rou
 	if uneven := chunks%threads > 0; uneven && told != 1 || !uneven && told > 0 {
 		t.Errorf("%s: told %d times; %s", name, told, a.Loss.Headline)
 	}
+}
+
+// line is the text of a line of a workload's source.
+func (w *workload) line(t *testing.T, file string, n int) string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(w.dir, file))
+	if lines := strings.Split(string(text), "\n"); err == nil && n > 0 && n <= len(lines) {
+		return lines[n-1]
+	}
+	return ""
 }

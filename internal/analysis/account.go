@@ -138,6 +138,7 @@ func (r *runner) rowKey(row *ledger.Row, hw bool) causeKey {
 		return causeKey{lineKey: r.prog.visitKey(n)}
 	}
 	k := r.keyAt(&row.Place, hw)
+	k.deal = row.DealtLoop
 	if hw {
 		k.kind = int32(slices.IndexFunc(r.tab.Kinds, func(e profile.EventKind) bool {
 			return e.Name == cmp.Or(row.Event, kindNames[row.Kind].event)

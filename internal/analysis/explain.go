@@ -204,7 +204,7 @@ func (r *runner) reread(shown []*Cause, s *summary, chosen []choice) error {
 
 func compareKeys(a, b causeKey) int {
 	return cmp.Or(cmp.Compare(a.file, b.file), cmp.Compare(a.line, b.line), cmp.Compare(a.addr, b.addr),
-		compareBool(a.hw, b.hw), cmp.Compare(a.kind, b.kind))
+		compareBool(a.hw, b.hw), cmp.Compare(a.kind, b.kind), cmp.Compare(a.deal, b.deal))
 }
 
 func compareBool(a, b bool) int {

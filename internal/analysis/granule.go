@@ -82,7 +82,8 @@ func remainder(t *ledger.LoopTest, acc *ledger.Account) bool {
 	}
 	share := 0.0
 	for i := range acc.Rows {
-		if row := &acc.Rows[i]; (row.Kind == ledger.Loop || row.Kind == ledger.Dealt) && row.Place.File == t.Place.File &&
+		row := &acc.Rows[i]
+		if row.DealtLoop > 0 && row.DealtLoop == t.DealtLoop || row.Kind == ledger.Loop && row.Place.File == t.Place.File &&
 			row.Place.Line == t.Place.Line && (row.Place.Line > 0 || row.Place.Node == t.Place.Node) {
 			share += row.Share
 		}

@@ -15,6 +15,7 @@ func TestGranule(t *testing.T) {
 	tab := &profile.Tables{Nodes: make([]profile.Node, 2),
 		Edges: []profile.Edge{{From: 0, To: 1, Kind: profile.EdgeTaken}, {From: 0, To: 0, Kind: profile.EdgeFall}}}
 	r := &runner{tab: tab, prog: newProgram(tab)}
+	const loop = 2 // that is dealt out
 	for _, c := range []struct {
 		name   string
 		kind   ledger.Kind // of the row that holds most
@@ -35,6 +36,9 @@ func TestGranule(t *testing.T) {
 			Threads: []profile.ThreadID{0, 1, 2, 3},
 			Rows:    []ledger.Row{{Kind: c.kind, Share: 0.95}, {Kind: ledger.Visits, Share: 0.05}},
 			Tests:   []ledger.LoopTest{{Round: 50, Stayed: 81, Left: 4, Rounds: c.rounds}}}
+		if c.kind == ledger.Dealt { // it stands at the loop, the test where one comes for the next piece
+			acc.Rows[0].Place.Line, acc.Rows[0].DealtLoop, acc.Tests[0].DealtLoop = 10, loop, loop
+		}
 		sec := &Section{Ledger: acc, HasLedger: true, Imbalance: 0.02, ThreadsMax: 4, Causes: []Cause{{Important: true}}}
 		for i, x := range c.times {
 			sec.Threads = append(sec.Threads, ThreadTotal{Thread: profile.ThreadID(i), Time: x})

@@ -28,6 +28,7 @@ type causeKey struct {
 	lineKey
 	hw   bool
 	kind int32 // of the hardware event
+	deal int   // the number of the loop whose pieces were dealt out
 }
 
 // outcome is what one instance gives.

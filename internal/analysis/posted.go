@@ -255,7 +255,7 @@ func testWords(row *ledger.Row) string {
 	switch {
 	case row.Kind == ledger.Chosen:
 		return fmt.Sprintf(" The runtime chooses who does it, at %s:%d.", path.Base(row.Test.File), row.Test.Line)
-	case row.Test == nil || row.Kind == ledger.Entry:
+	case row.Test == nil || row.Kind == ledger.Entry || row.Kind == ledger.Dealt:
 		return ""
 	}
 	return fmt.Sprintf(" What %s returns decides, at %s:%d: the compiler has the test there.",

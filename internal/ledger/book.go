@@ -70,7 +70,7 @@ type entry struct {
 }
 
 func newBook(l *Ledger, id profile.SectionID) *book {
-	return &book{l: l, acc: &Account{Section: id}, byKey: map[rowKey]int32{}, threads: map[profile.ThreadID]int{}, counts: newCounts(l.tab)}
+	return &book{l: l, acc: &Account{Section: id}, byKey: map[rowKey]int32{}, threads: map[profile.ThreadID]int{}, counts: newCounts(l.tab, &l.guide.deals)}
 }
 
 // courseShare is the share of an instance's imbalance from which a row's part of it is kept.
@@ -281,8 +281,8 @@ func (b *book) close(opts Options) *Account {
 		if n := b.counts.tasks(b, e); n != nil {
 			row.Tasks = permuted(n, perm)
 		}
-		if row.Kind == Dealt {
-			row.Kind, row.Dealt = b.counts.dealt(b.l.guide, row.Place.Node, perm)
+		if row.DealtLoop > 0 {
+			b.counts.deal(b.l.guide, &row, perm)
 		}
 		for _, n := range e.with {
 			n.Place, n.Kind, n.Share = b.finish(n.member, perm).Place, b.finish(n.member, perm).Kind, share(n.Cycles, a.Total)
@@ -301,6 +301,15 @@ func (b *book) close(opts Options) *Account {
 	}
 	a.Exact = b.exact()
 	return a
+}
+
+// deal says how many pieces of the row's loop each thread was given. Where that is not known, its test is
+// a branch like others.
+func (c *counts) deal(g *guide, row *Row, perm []int) {
+	given, ok := c.dealt(g, int32(row.DealtLoop-1), perm)
+	if row.Dealt = given; !ok {
+		row.Kind, row.Place, row.Test, row.DealtLoop = Branch, *row.Test, nil, 0
+	}
 }
 
 // passedOn describes the rows that have passed something on.

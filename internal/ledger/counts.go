@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 
+	"lime/internal/origin"
 	"lime/internal/profile"
 )
 
@@ -12,7 +13,7 @@ import (
 // and what the way was worth.
 type counts struct {
 	tab       *profile.Tables
-	choice    []bool     // by edge: its node has several ways out
+	choice    []bool     // by edge: its node has several ways out, or it counts pieces that are dealt out
 	n         [][]uint64 // by edge
 	value     []float64
 	times     []float64
@@ -32,7 +33,7 @@ type tally struct {
 	width int
 }
 
-func newCounts(tab *profile.Tables) *counts {
+func newCounts(tab *profile.Tables, d *deals) *counts {
 	c := &counts{tab: tab, choice: make([]bool, len(tab.Edges)), n: make([][]uint64, len(tab.Edges)),
 		value: make([]float64, len(tab.Edges)), times: make([]float64, len(tab.Edges)),
 		sum: make([]uint64, len(tab.Edges)), given: map[profile.NodeID][]uint64{},
@@ -45,7 +46,7 @@ func newCounts(tab *profile.Tables) *counts {
 	}
 	for i := range tab.Edges {
 		from := tab.Edges[i].From
-		c.choice[i] = valid(from, len(degree)) && degree[from] > 1
+		c.choice[i] = valid(from, len(degree)) && (degree[from] > 1 || d.calls[profile.EdgeID(i)] != origin.DealsNot)
 	}
 	return c
 }
@@ -144,7 +145,7 @@ func (c *counts) loopTests(g *guide, perm []int) (out []LoopTest) {
 		if c.worth(stay) < c.worth(leave) {
 			stay, leave = leave, stay
 		}
-		t := LoopTest{Place: g.place(v), Stay: stay, Stayed: c.sum[stay], Left: c.sum[leave]}
+		t := LoopTest{Place: g.place(v), DealtLoop: g.dealtLoop(v), Stay: stay, Stayed: c.sum[stay], Left: c.sum[leave]}
 		if t.Left > 0 {
 			t.Round = float64(t.Left) / float64(t.Stayed+t.Left) * (c.worth(stay) - c.worth(leave))
 			t.Rounds = permuted(c.n[stay], perm)
@@ -209,7 +210,7 @@ func (c *counts) of(b *book, rows []*entry, perm []int) [][]EdgeCount {
 	wanted := make([]bool, len(c.tab.Edges))
 	for id := range wanted {
 		from := c.tab.Edges[id].From
-		wanted[id] = valid(from, len(rowOf)) && (rowOf[from] > 0 || b.l.guide.exits[from] || b.l.guide.deals.calls[profile.EdgeID(id)] != 0) &&
+		wanted[id] = valid(from, len(rowOf)) && (rowOf[from] > 0 || b.l.guide.exits[from] || b.l.guide.deals.calls[profile.EdgeID(id)] != origin.DealsNot) &&
 			c.times[id] > 0 // the rounds of loops and the pieces that are dealt out are told, too
 	}
 	c.settle(wanted)

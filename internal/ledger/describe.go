@@ -54,8 +54,9 @@ func (d describer) describe(row *Row, e *entry, top *memberWeight) {
 // is not the test's: a function's result is tested by its caller, and where a runtime decides, the
 // program has only what it does then.
 func (d describer) describeDecision(row *Row, e *entry, id profile.NodeID) {
-	if d.b.l.guide.deals.tested[id] {
-		row.Kind = Dealt
+	if e.key.group == groupDealt {
+		test := row.Place
+		row.Place, row.Test, row.DealtLoop = d.b.l.guide.deals.loops[e.key.spot].head, &test, int(e.key.spot)+1
 	} else if kind, s := d.givenWork(e, id); s != nil {
 		test := row.Place
 		row.Kind, row.Place, row.Test = kind, s.Place, &test

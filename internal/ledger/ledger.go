@@ -67,7 +67,7 @@ type Row struct {
 	Inside *Place `json:"inside,omitempty"`
 	Callee string `json:"callee,omitempty"`
 	// Test is where the test stands, in a function that was inlined, if Place is the caller's code
-	// for which it decides.
+	// for which it decides; or where it stands of a loop that is dealt out, if Place is the loop.
 	Test *Place `json:"test,omitempty"`
 	// Cycles is the time that the place put on the last-arriving thread of each instance, beyond
 	// the mean of the threads; Share is the part of Account.Total. Both may be negative.
@@ -80,8 +80,10 @@ type Row struct {
 	Edges []EdgeCount `json:"edges,omitempty"`
 	// Tasks are the numbers of tasks by thread, of rows of that kind.
 	Tasks []uint64 `json:"tasks,omitempty"`
-	// Dealt are those of the pieces of work, likewise.
-	Dealt []uint64 `json:"dealt,omitempty"`
+	// Dealt are those of the pieces of work, likewise, and DealtLoop the number of the loop that they
+	// are of, from 1 on.
+	Dealt     []uint64 `json:"dealt,omitempty"`
+	DealtLoop int      `json:"-"`
 	// PassedOn is what the counts alone would have put here, but what the callers have decided:
 	// work whose amount follows from the call sites that it was called from. It is part of their
 	// rows, not of this one.
@@ -190,6 +192,7 @@ type LoopTest struct {
 	Stay         profile.EdgeID
 	Stayed, Left uint64   // how often it was stayed in, and left
 	Round        float64  // time of a round
+	DealtLoop    int      // as in Row: the test is whether one more piece of it was given
 	Rounds       []uint64 // by thread, over all instances; indexed like Account.Threads
 }
 

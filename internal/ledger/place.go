@@ -25,6 +25,7 @@ const (
 	groupFirstCall
 	groupTasks
 	groupLoading
+	groupDealt
 )
 
 // rowKey says which charges are one row: those of one spot.
@@ -93,6 +94,7 @@ func newGuide(tab *profile.Tables) *guide {
 	g.nests, g.bound = lazyNests(tab), bindings(tab)
 	g.split, g.overlaps, g.lots = splits(tab, g.library), overlapping(tab), lots(tab)
 	g.deals = newDeals(tab, g.library)
+	g.dealtParts()
 	return g
 }
 
@@ -127,7 +129,9 @@ func (g *guide) key(c class, id int32) rowKey {
 	k := rowKey{group: classGroup[c], kind: -1, spot: -1}
 	switch c {
 	case classDecision:
-		if k.group = g.group[id]; k.group != groupFirstCall {
+		if loop, ok := g.deals.tested[profile.NodeID(id)]; ok { // whatever else stands on its line
+			k.group, k.spot = groupDealt, loop
+		} else if k.group = g.group[id]; k.group != groupFirstCall {
 			k.spot = g.nodes[id]
 		}
 	case classEvent:
@@ -198,7 +202,7 @@ func (g *guide) kind(k rowKey, id profile.NodeID) Kind {
 var groupKinds = [...]Kind{
 	groupTest: Branch, groupCall: Call, groupCallInd: IndirectCall, groupJumpInd: IndirectJump, groupPrice: Price,
 	groupEntry: Entry, groupBroken: BrokenFlow, groupVisits: Visits, groupLock: LockWait, groupOff: OffCPU,
-	groupUnaccounted: Unaccounted, groupFirstCall: FirstCalls, groupTasks: Tasks, groupLoading: Loading,
+	groupUnaccounted: Unaccounted, groupFirstCall: FirstCalls, groupTasks: Tasks, groupLoading: Loading, groupDealt: Dealt,
 }
 
 // startsFunction says whether a node is the first block of a function.

@@ -133,27 +133,37 @@ func Chooses(name string) bool {
 		strings.TrimSuffix(name, "@plt"))
 }
 
-// Deals says what a function, by its name without what stands for the linkage table, has to do with
-// iterations of a loop that a runtime deals out to whoever comes first: 1 if a thread asks for one there,
-// -1 if the thread that calls it has asked once in vain, as it does when there are no more; else 0.
-func Deals(name string) int {
+// Deal is what a function has to do with iterations of a loop that a runtime deals out to whoever comes
+// first. A thread that comes to such a loop asks until it has done so once in vain.
+type Deal uint8
+
+// What it may be.
+const (
+	DealsNot   Deal = iota
+	DealsBegin      // a thread that comes to the loop calls it before it asks
+	DealsPiece      // it asks for a piece
+	DealsEnd        // it calls it when there are no more
+)
+
+// Deals says what a function is, by its name without what stands for the linkage table.
+func Deals(name string) Deal {
 	name = strings.TrimSuffix(name, "@plt")
 	if strings.HasPrefix(name, "__kmpc_dispatch_next_") {
-		return 1
+		return DealsPiece
 	}
 	if strings.HasPrefix(name, "__kmpc_dispatch_init_") {
-		return -1
+		return DealsBegin
 	}
 	rest, ok := strings.CutPrefix(name, "GOMP_loop_")
 	switch {
 	case !ok || strings.Contains(rest, "static"):
-		return 0
+		return DealsNot
 	case strings.HasPrefix(rest, "end"):
-		return -1
+		return DealsEnd
 	case strings.HasSuffix(rest, "start"), strings.HasSuffix(rest, "next"):
-		return 1
+		return DealsPiece
 	}
-	return 0
+	return DealsNot
 }
 
 // ChoosingLine reports whether a source line is a directive by which one thread is chosen.

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static volatile long sink;
+static volatile long sink, last;
 
 static void item(void)
 {
@@ -16,17 +16,24 @@ static void item(void)
 static void loop(int n, int size)
 {
 #pragma omp parallel for schedule(dynamic, size) /* LOOP */
-	for (int i = 0; i < n; i++) /* LOOP */
-		item();
+	for (int i = 0; i < n; i++) { /* LOOP */
+		item(); /* LOOP */
+		last = i; /* where GCC puts the call for the next chunk */
+	}
 }
 
 static void apart(int n, int size)
 {
-#pragma omp parallel
+#pragma omp parallel /* APART */
 	{
 #pragma omp for schedule(dynamic, size) nowait /* APART */
-		for (int i = 0; i < n; i++) /* APART */
-			item();
+		for (int i = 0; i < n; i++) { /* APART */
+			item(); /* APART */
+			if (i % 64 == 0) {
+#pragma omp critical
+				last++;
+			}
+		}
 	}
 }
 
