@@ -42,7 +42,7 @@ func Known(blocks []Code, succ [][]int32) []Constants {
 	}
 	var work []int32
 	for b := range entered {
-		if entered[b] = b == 0 || entered[b] && !pads(blocks[b].Insts); entered[b] {
+		if entered[b] = b == 0 || entered[b] && !Pads(blocks[b].Insts); entered[b] {
 			work = append(work, int32(b))
 		}
 	}
@@ -63,8 +63,8 @@ func Known(blocks []Code, succ [][]int32) []Constants {
 	return in
 }
 
-// pads reports whether a block does nothing.
-func pads(insts []x86.Inst) bool {
+// Pads reports whether a block does nothing.
+func Pads(insts []x86.Inst) bool {
 	for i := range insts {
 		if in := &insts[i]; in.Writes != 0 || in.Branch != x86.BranchNone || in.HasMem && in.Mem.Bytes > 0 {
 			return false

@@ -40,6 +40,7 @@ type beside struct {
 	loops     []*spinner // that come back to where they began, each once
 	lockLoops []*spinner // that are a lock's, each once
 	turnstile turnstile
+	routes    map[uint64][]route  // by the place of a wait
 	lines     map[uint64]lockLine // by lock
 	over      bool                // nothing is counted any more
 	errands   chan func()         // for the host thread of who replaces the program
@@ -73,7 +74,7 @@ type hostThread struct {
 }
 
 func newBeside(r *run) *beside {
-	return &beside{r: r, turnstile: turnstile{cores: r.cfg.Cores}, stopped: futex.NewCond(&r.mu), meetings: map[uint64]*meeting{},
+	return &beside{r: r, turnstile: turnstile{cores: r.cfg.Cores}, stopped: futex.NewCond(&r.mu), meetings: map[uint64]*meeting{}, routes: map[uint64][]route{},
 		lines: map[uint64]lockLine{}, errands: make(chan func())}
 }
 

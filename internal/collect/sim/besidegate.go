@@ -144,7 +144,8 @@ func (b *beside) comesOut(g *candidate, t *thread) {
 		return
 	}
 	if !g.turns.comesOut(t, g.in) {
-		b.r.barriers.failRound(g)
+		g.early = true
+		b.r.barriers.refute(g)
 	}
 }
 

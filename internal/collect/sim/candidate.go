@@ -32,24 +32,26 @@ type barriers struct {
 // however it waits inside: flags that pass from thread to thread, and spinning for a moment only,
 // are all the same.
 type candidate struct {
-	f     *fn
-	state candidateState
-	round map[*thread]bool // who has come in this round; candidateKnown: and has not been let go
-	seen  map[*thread]bool // candidateWatched: who has come ever
-	in    map[*thread]bool // candidateWatched: who is in the function
-	whole bool             // candidateWatched: the round was watched from its start
-	idle  map[*thread]bool // candidateWatched: whether who has come through did next to nothing in it but wait
-	fails int              // candidateWatched: rounds that were none of a barrier
-	after map[*thread]bool // candidateWatched: who was in the function when the first came out
-	since uint64           // candidateWatched: when that was
-	slow  bool             // candidateWatched: they have come out one by one, as from a lock
-	party map[*thread]bool // candidateKnown: who comes to it
-	out   map[*thread]bool // candidateKnown: who has been let go and is still in the function
-	turns turns            // candidateWatched, threads in parallel
-	exit  uint64           // of a way, which is no function: where it ends
-	call  bool             // of a way: it ends behind a call in which threads wait, to which all of them come
-	given bool             // somebody was let out by one who had not gone in
-	last  *thread          // candidateKnown, of a way: who came last, and has not come to its end
+	f       *fn
+	state   candidateState
+	round   map[*thread]bool // who has come in this round; candidateKnown: and has not been let go
+	seen    map[*thread]bool // candidateWatched: who has come ever
+	in      map[*thread]bool // candidateWatched: who is in the function
+	whole   bool             // candidateWatched: the round was watched from its start
+	idle    map[*thread]bool // candidateWatched: whether who has come through did next to nothing in it but wait
+	fails   int              // candidateWatched: rounds that were none of a barrier
+	after   map[*thread]bool // candidateWatched: who was in the function when the first came out
+	since   uint64           // candidateWatched: when that was
+	slow    bool             // candidateWatched: they have come out one by one, as from a lock
+	party   map[*thread]bool // candidateKnown: who comes to it
+	out     map[*thread]bool // candidateKnown: who has been let go and is still in the function
+	turns   turns            // candidateWatched, threads in parallel
+	exit    uint64           // of a way, which is no function: where it ends
+	call    bool             // of a way: it ends where all of them come to, whether they have waited or not
+	further bool             // of a way: if it is none, it may be one that begins further out
+	early   bool             // threads in parallel: somebody came out before all others had gone in as often
+	given   bool             // somebody was let out by one who had not gone in
+	last    *thread          // candidateKnown, of a way: who came last, and has not come to its end
 }
 
 // candidateState is what is known of a function.
@@ -182,7 +184,7 @@ func (b *barriers) failRound(g *candidate) bool {
 		g.fails++
 	}
 	g.anew()
-	if g.fails > candidateFails {
+	if g.fails > candidateFails || g.further {
 		b.refute(g)
 	}
 	return g.state == candidateRefuted

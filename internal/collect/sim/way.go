@@ -17,49 +17,59 @@ import (
 // ways watches ways on which threads wait.
 type ways struct{ r *run }
 
-// watchLoop watches the way through the loop in which t waits, or else past the call of it.
+// watchLoop watches the way through the loop in which t waits, or else one around it, or past the call
+// of it.
 func (w ways) watchLoop(t *thread, s *spinner) {
 	head := w.r.loops.place(s)
 	entry, exit := w.r.loops.passPoint(head, s.spans, t.carry), w.r.loops.wayOut(s)
+	g := w.r.barriers.candidates[entry]
 	switch {
-	case entry == 0 || exit == 0:
-		w.watchCall(t)
-	case w.r.barriers.candidates[entry] == nil && w.r.openCalls.entries[entry] == nil:
+	case entry != 0 && exit != 0 && g == nil && w.r.openCalls.entries[entry] == nil:
 		w.watchWay(t, entry, exit, t.ctx.GPR[rsp])
+	case entry != 0 && exit != 0 && (g == nil || g.state != candidateRefuted):
+	case !w.aroundLoop(t, s, head):
+		w.watchCall(t)
 	}
 }
 
-// watchCall watches the way that ends behind the call in which t waits: in a library's function, or
-// in one that begins when t has arrived already, as to arrive and to wait are two. It reports
-// whether t is on a way that may be a barrier.
+// aroundLoop watches a way around a loop in the program's own code.
+func (w ways) aroundLoop(t *thread, s *spinner, head uint64) bool {
+	fn := w.r.images.start(head)
+	if fn == 0 || !w.r.images.own(head) {
+		return false
+	}
+	if w.r.images.start(t.ctx.RIP) == fn {
+		return w.onRoute(t, head, s.spans, t.ctx.GPR[rsp])
+	}
+	for _, f := range w.r.places.stack(t) {
+		if w.r.images.start(f.ret-1) == fn {
+			return w.onRoute(t, head, s.spans, f.cfa)
+		}
+	}
+	return false
+}
+
+// watchCall watches a way around the call in which t waits: in a library's function, or in one that
+// begins when t has arrived already, as to arrive and to wait are two. It reports whether t is on a way
+// that may be a barrier.
 func (w ways) watchCall(t *thread) bool {
 	level := 0
 	for _, f := range w.r.places.stack(t) {
-		if !w.r.images.own(f.ret - 1) {
+		if !w.r.images.own(f.ret-1) || w.leftEarly(f.ret) {
 			continue
 		}
-		if level++; level > candidateLevels || w.onWayTo(t, f) {
+		if level++; level > candidateLevels || w.onRoute(t, w.r.places.blocks.callBefore(f.ret), nil, f.cfa) {
 			break
 		}
 	}
 	return t.watchedCandidate() != nil
 }
 
-// onWayTo reports whether the way to the end of a call in which t waits is watched.
-func (w ways) onWayTo(t *thread, f frameRef) bool {
-	r := w.r
-	entry := r.loops.passPoint(r.places.blocks.callBefore(f.ret), nil, t.carry)
-	g := r.barriers.candidates[entry]
-	switch {
-	case entry == 0 || g == nil && r.openCalls.entries[entry] != nil:
-		return false
-	case g == nil:
-		g = w.watchWay(t, entry, f.ret, f.cfa)
-		g.call = true
-	case g.call && g.exit == f.ret && g.state != candidateRefuted && !t.inside(g) && (g.seen[t] || g.party[t]):
-		r.barriers.refute(g) // it has come out of the call, and waits there again
-	}
-	return g.state != candidateRefuted
+// leftEarly reports whether a thread stands in a function of which it is proved that not all have to
+// come into it: nor do they to a way in it.
+func (w ways) leftEarly(ret uint64) bool {
+	g := w.r.barriers.candidates[w.r.images.start(ret-1)]
+	return g != nil && g.exit == 0 && g.early
 }
 
 // watchWay watches a way on which t waits; sp is the height of the stack there.
