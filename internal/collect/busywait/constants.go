@@ -12,6 +12,10 @@ type Constants [16]held
 type held struct {
 	known knowledge
 	from  uint64 // where it was loaded from, in the image, as the addresses of functions are
+
+	framed bool // it holds the address of a place of the frame, by one of the registers that point there
+	base   x86.Reg
+	disp   int32
 }
 
 // Code is a block of a function.
@@ -102,7 +106,9 @@ func (k *Constants) step(in *x86.Inst, next uint64) {
 		return
 	}
 	v := held{known: immediate(in)}
-	if moved := in.Map == 0 && in.Enc == x86.Legacy && !in.OpSize16; clears(in) {
+	if at, is := inFrame(in); is {
+		v = at
+	} else if moved := in.Map == 0 && in.Enc == x86.Legacy && !in.OpSize16; clears(in) {
 		v.known = zero
 	} else if moved && in.Opcode == 0x89 && !in.HasMem {
 		v = k[in.RegField()]
@@ -112,6 +118,9 @@ func (k *Constants) step(in *x86.Inst, next uint64) {
 		v.from = next + uint64(int64(in.Mem.Disp))
 	}
 	for r := range x86.Reg(16) {
+		if k[r].framed && in.Writes.Has(k[r].base) {
+			k[r] = held{}
+		}
 		if in.Writes.Has(r) {
 			k[r] = v
 		}

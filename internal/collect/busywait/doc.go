@@ -23,7 +23,8 @@
 // leaves it alone, or puts there what depends on such places only; what is left varies (rounds.go).
 //
 // The loop waits if
-//   - it stores nowhere but into slots of its own frame, and calls nothing but what waits;
+//   - it stores nowhere but into slots of its own frame, and calls nothing but what waits or tells
+//     the time;
 //   - what varies are counters: each is made of itself by adding constants, shifting and masking.
 //     A sum of what was loaded, a product, a list's next element is none;
 //   - no address depends on what varies: who looks elsewhere each time searches;
@@ -36,6 +37,11 @@
 // somebody has made. A cmpxchg that expects what was loaded before fails only if others get on, and so
 // does an attempt at a word that was found to be zero on the way there (words.go): there has to be a way
 // round without it.
+//
+// What a call tells of the time varies by itself. Where it stores that, which must be a place of the
+// frame (clock.go), and what register leads there from in front of the loop, is followed through the
+// function; whatever is read there varies, too. So a loop that looks at memory and at the clock waits
+// with a time-out, and one that only lets time pass has no way out that memory decides.
 //
 // What is taken for granted is that nobody else changes a slot of the frame to which the loop stores,
 // and that the loop reads it as what it is: compilers keep there what they have no register for.

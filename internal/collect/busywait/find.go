@@ -16,8 +16,8 @@ type Function struct {
 	Parts []Part // its blocks, by address
 	Proc  *graph.Proc
 	Text  []byte // from the first of them on
-	// Idle reports whether what a block calls does nothing but wait; without it no call does.
-	Idle func(Part) bool
+	// Calls says what is known of what a block calls; without it nothing is.
+	Calls func(Part) Call
 
 	known []Constants // at each block's beginning; nil: nobody has asked
 	codes []Code
@@ -73,6 +73,12 @@ func (f *Function) judge(header int32, body map[int32]bool) (w Waiting, ok bool)
 		return w, false
 	}
 	l.Frame = framed(f.Text)
+	if l.Times, ok = f.times(w.Parts); !ok {
+		return w, false
+	}
+	if len(l.Times) > 0 {
+		l.Known = f.constants(header)
+	}
 	if w.Verdict = Judge(l); w.Waits && w.Tries {
 		l.Known = f.constants(header)
 		w.Verdict = Judge(l)
@@ -113,7 +119,7 @@ func (f *Function) harms(i int32) bool {
 	case x86.BranchNone:
 		return false
 	case x86.BranchCall, x86.BranchCallInd:
-		return f.Idle == nil || !f.Idle(f.calls(i))
+		return f.Calls == nil || !f.Calls(f.calls(i)).Idle
 	default:
 		return !p.jumps()
 	}

@@ -2,7 +2,12 @@
 
 package busywait
 
-import "lime/internal/x86"
+import (
+	"math/bits"
+	"strings"
+
+	"lime/internal/x86"
+)
 
 // Allowed reports whether a loop that waits may have an instruction at all, wherever it stands.
 func Allowed(in *x86.Inst) bool {
@@ -33,10 +38,19 @@ func Clears(in *x86.Inst) (whole, is bool) {
 	return is && in.Opcode&1 == 1 && !in.OpSize16, is
 }
 
+// ClearsVector reports whether an instruction makes a vector register nil whatever it held.
+func ClearsVector(in *x86.Inst) bool {
+	switch strings.TrimPrefix(in.Name, "v") {
+	case "xorps", "xorpd", "pxor":
+		return (in.SSE || in.AVX) && !in.AVX512 && !in.HasMem && bits.OnesCount32(in.VecReads) <= 1 // of itself
+	}
+	return false
+}
+
 // clears reports whether an instruction makes a register zero.
 func clears(in *x86.Inst) bool {
 	whole, _ := Clears(in)
-	return whole
+	return whole || ClearsVector(in)
 }
 
 // moves reports whether an instruction leaves a value as it is: mov and, of the lower part, the

@@ -19,6 +19,7 @@ type Loop struct {
 	Blocks []Block
 	Known  Constants // at its head
 	Frame  bool      // rbp points into the frame of the function's own
+	Times  times     // where its calls store the time
 }
 
 // Verdict is what is proved of a loop.

@@ -23,7 +23,7 @@ func (a *analysis) findSlots() bool {
 		for i := range a.loop.Blocks[b].Insts {
 			in := &a.loop.Blocks[b].Insts[i]
 			s, ok := a.slot(in)
-			if !ok || !in.Mem.Write {
+			if !ok || !in.Mem.Write || a.loop.Times.meet(s) {
 				continue
 			}
 			_, found, clear := a.slots.find(s)
@@ -78,6 +78,7 @@ func (a *analysis) head() *state {
 	}
 	for r, k := range a.loop.Known {
 		s.at[r].known, s.at[lows+r].known = k.known, k.known
+		s.at[r].framed, s.at[lows+r].framed = k.framed, k.framed
 	}
 	return s
 }
@@ -216,6 +217,22 @@ func (a *analysis) compute(s *state, in *x86.Inst) bool {
 	return true
 }
 
+// tellsTime reports whether an instruction's memory operand may be where a call has stored the time.
+func (a *analysis) tellsTime(s *state, in *x86.Inst) bool {
+	if len(a.loop.Times) == 0 {
+		return false
+	}
+	if at, inFrame := a.slot(in); inFrame {
+		return a.loop.Times.meet(at)
+	}
+	for _, r := range [...]x86.Reg{in.Mem.Base, in.Mem.Index} {
+		if r == x86.RSP || r < 16 && s.get(r, false).framed {
+			return true
+		}
+	}
+	return false
+}
+
 // place is the written slot that an instruction names.
 func (a *analysis) place(in *x86.Inst) (place int, found, ok bool) {
 	if s, inFrame := a.slot(in); inFrame {
@@ -260,6 +277,9 @@ func (a *analysis) result(s *state, in *x86.Inst) (value, bool) {
 	}
 	v := n.value(in)
 	v.narrow = narrow(in) || v.narrow && moves(in)
+	if _, is := inFrame(in); is {
+		v.framed = true
+	}
 	return v, true
 }
 
@@ -289,6 +309,11 @@ func (a *analysis) memory(s *state, in *x86.Inst) (v value, is, ok bool) {
 	}
 	if found {
 		return s.at[place], true, true
+	}
+	if a.tellsTime(s, in) {
+		v = outside()
+		v.counter = true // what a loop makes of the time it makes anew each time round
+		return v, true, true
 	}
 	return a.load(s, in), true, true
 }

@@ -63,6 +63,7 @@ type value struct {
 	narrow  bool // nothing is above its 32nd bit
 	word    int8 // it is what this word holds (words.go), 0: none
 	known   knowledge
+	framed  bool // it points into the frame, or is made of what does
 }
 
 const noPlace = -1
@@ -78,7 +79,7 @@ func (v value) constant() bool { return v.deps == 0 && !v.loaded }
 // with is what depends on two values.
 func (v value) with(o value) value {
 	deps := v.deps | o.deps
-	return value{deps: deps, is: noPlace, loaded: v.loaded || o.loaded, counter: deps == 0}
+	return value{deps: deps, is: noPlace, loaded: v.loaded || o.loaded, counter: deps == 0, framed: v.framed || o.framed}
 }
 
 // state is what is where.
@@ -136,7 +137,7 @@ func (v *value) join(o, by value) bool {
 		return false
 	}
 	n := value{deps: v.deps | o.deps | by.deps, is: noPlace, loaded: v.loaded || o.loaded, counter: v.counter && o.counter,
-		narrow: v.narrow && o.narrow}
+		narrow: v.narrow && o.narrow, framed: v.framed || o.framed}
 	if v.word == o.word {
 		n.word = v.word
 	}

@@ -45,6 +45,7 @@ type function struct {
 	entry     uint64
 	name      string
 	spins     bool // a runtime's waiting
+	passes    passing
 	role      known.Role
 	named     bool // the role is its own
 	outermost bool // the last of its stack: beyond it is another one, or nothing

@@ -36,7 +36,7 @@ func (s *sampler) leaving(rec *perf.Record) *leaving {
 	if loop != s.code.look(l.call).b { // a loop of the language's library, before a wait that is seen
 		loop = nil
 	}
-	here := number == noCall && (l.call == s.pcs[0] || s.code.look(s.pcs[0]).fn.unseen())
+	here := number == noCall && loop != nil && (loop.spins || s.code.look(s.pcs[0]).fn.unseen()) // what it calls only waits, too
 	if l.yields = loop != nil && (number == unix.SYS_SCHED_YIELD || here); l.yields {
 		l.call, l.takes = loop.waitsFrom(), loop.takes
 		l.kind = kindFault // should it leave the core of its own accord: it waits for a page
@@ -115,19 +115,26 @@ func handsOut(o origin.Owner) bool {
 	return slices.Contains([]origin.Owner{origin.GNUOpenMP, origin.LLVMOpenMP, origin.TBB, origin.Rayon}, o)
 }
 
-// ownCall is the innermost of the program's own code among the open calls; the innermost code of
-// all if none is.
+// ownCall is the innermost of the program's own code among the open calls, but for what only tells the
+// time; the innermost code of all if none is.
 func (s *sampler) ownCall() uint64 {
+	at := -1
 	for i, pc := range s.pcs {
 		if s.stubs != nil && s.stubs(pc) || !s.images.own(pc-uint64(min(i, 1))) {
 			continue
 		}
-		if i == 0 {
-			return pc
+		if at < 0 {
+			at = i
 		}
-		return s.code.callBefore(pc)
+		if !s.goesOn(pc - uint64(min(i, 1))) {
+			at = i
+			break
+		}
 	}
-	return s.pcs[0]
+	if at <= 0 {
+		return s.pcs[0]
+	}
+	return s.code.callBefore(s.pcs[at])
 }
 
 // Numbers that are no system call's.

@@ -170,13 +170,19 @@ func (s *sampler) path(period uint64) (w workSample, spins bool) {
 	w = workSample{b: leaf.b, period: max(period, 1)}
 	w.path = s.tree.child(at, leaf.b.id)
 	spins = leaf.fn.spins || leaf.b.spins
-	for i := 1; i < len(s.pcs) && !spins && !s.images.own(s.pcs[i-1]); i++ {
-		spins = s.code.look(s.pcs[i] - 1).fn.spins
+	for i := 1; i < len(s.pcs) && !spins && s.goesOn(s.pcs[i-1]-uint64(min(i-1, 1))); i++ {
+		p := s.code.look(s.pcs[i] - 1)
+		spins = p.fn.spins || p.b.spins
 	}
 	if spins {
 		w.loop = s.ownLoop()
 	}
 	return w, spins
+}
+
+// goesOn reports whether what a thread does that stands in some code is said by who has called it.
+func (s *sampler) goesOn(pc uint64) bool {
+	return !s.images.own(pc) || passesOn(s.code, s.code.look(pc).fn)
 }
 
 // ownLoop is the loop of the program's own in which a thread waits, nil if it waits in a runtime: it
@@ -192,7 +198,7 @@ func (s *sampler) ownLoop() *block {
 		p := s.code.look(pc)
 		if own := s.images.own(pc); p.b.spins || own && unseen {
 			return p.b
-		} else if own {
+		} else if own && !passesOn(s.code, p.fn) {
 			return nil
 		}
 		unseen = unseen || p.fn.unseen()

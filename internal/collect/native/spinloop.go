@@ -12,10 +12,10 @@ import (
 
 // spinLoops marks the blocks of loops that wait. text is the function's code.
 func (c *code) spinLoops(f *function, p *graph.Proc, text []byte) {
-	idle := func(q busywait.Part) bool {
+	calls := func(q busywait.Part) busywait.Call {
 		return c.idle(f.im, &block{target: q.Target, slot: q.Slot}, mostWrapped)
 	}
-	g := busywait.Function{Parts: f.parts(), Proc: p, Text: text, Idle: idle}
+	g := busywait.Function{Parts: f.parts(), Proc: p, Text: text, Calls: calls}
 	for _, w := range g.Waits() {
 		f.mark(&w)
 	}

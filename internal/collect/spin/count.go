@@ -326,7 +326,7 @@ func (c *counting) inputs(x *exec) (from inputs) {
 		reads &^= 1 << x86.RSP
 	}
 	n := bits.OnesCount16(uint16(reads & c.tainted))
-	if in.VecReads&c.vectors.tainted != 0 && !clearsVector(in) {
+	if in.VecReads&c.vectors.tainted != 0 && !busywait.ClearsVector(in) {
 		n++
 	}
 	from.affine = reads&c.tainted&^c.affine == 0

@@ -160,7 +160,7 @@ func (r *results) instruction(x *exec) {
 // inputs is what an instruction computes from.
 func (r *results) inputs(x *exec) (of roots) {
 	in := x.in
-	if whole, _ := busywait.Clears(in); whole || clearsVector(in) || x.clock {
+	if whole, _ := busywait.Clears(in); whole || busywait.ClearsVector(in) || x.clock {
 		return 0
 	}
 	reads := in.Reads

@@ -1,10 +1,10 @@
 package spin
 
 import (
-	"math/bits"
 	"slices"
 	"strings"
 
+	"lime/internal/collect/busywait"
 	"lime/internal/x86"
 )
 
@@ -29,7 +29,7 @@ func movesVector(in *x86.Inst) bool {
 		"broadcastss", "broadcastsd", "pbroadcastd", "pbroadcastq":
 		return true
 	case "xorps", "xorpd", "pxor":
-		return !in.HasMem && bits.OnesCount32(in.VecReads) <= 1 // of itself
+		return busywait.ClearsVector(in)
 	case "movd", "movq":
 		return in.HasMem || in.Opcode == 0x6e // or from a general-purpose register; not to one
 	}
@@ -102,7 +102,7 @@ func (c *chains) next(in *x86.Inst) bool {
 		return true
 	}
 	n := uint8(0)
-	if !clearsVector(in) {
+	if !busywait.ClearsVector(in) {
 		for r, k := range c {
 			if in.VecReads>>r&1 != 0 {
 				n = max(n, k)
@@ -141,21 +141,12 @@ func carriesVectors(rounds [][]exec) bool {
 				return true
 			}
 			reads := x.in.VecReads & old
-			if old &^= x.in.VecWrites; reads != 0 && !clearsVector(x.in) {
+			if old &^= x.in.VecWrites; reads != 0 && !busywait.ClearsVector(x.in) {
 				old |= x.in.VecWrites
 			}
 		}
 	}
 	return old != 0
-}
-
-// clearsVector recognises what makes a register nil whatever it held.
-func clearsVector(in *x86.Inst) bool {
-	switch strings.TrimPrefix(in.Name, "v") {
-	case "xorps", "xorpd", "pxor":
-		return movesVector(in)
-	}
-	return false
 }
 
 // byRounds are the instructions of each round.
