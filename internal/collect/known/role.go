@@ -49,6 +49,7 @@ const (
 	GoCondWakeAll             // it wakes all who wait for one
 	GoCount                   // it counts an object up or down that others wait for
 	GoAwait                   // it waits until all have counted it down
+	GoSleep                   // it sleeps for as many nanoseconds as its first argument says
 	Meet                      // processes meet: a collective operation of communicator object
 	MeetFrom                  // the same, in which all wait for the root, second
 	MeetTo                    // the same, in which the root, second, waits for all

@@ -53,6 +53,8 @@ func golang() []Func {
 		{Name: "sync.runtime_notifyListNotifyAll", Role: GoCondWakeAll, Probe: AtCall, Hook: AtCall, Source: goSync},
 		{Name: "sync.(*WaitGroup).Add", Role: GoCount, Probe: AtCall, Hook: AtCall, Source: goSync},
 		{Name: "sync.(*WaitGroup).Wait", Role: GoAwait, Probe: AtBoth, Hook: AtCall, Source: goSync},
+		{Name: "time.Sleep", Role: GoSleep, Probe: AtCall, Hook: Otherwise,
+			Why: "natively a sleep lasts until the goroutine goes on", Source: "Go's runtime, time.go"},
 	}
 	for i := range rows {
 		rows[i].Object, rows[i].Second = None, None

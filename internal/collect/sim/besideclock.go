@@ -74,6 +74,9 @@ func (ex *exits) wakeClock(t *thread, at unit.Nanos) uint64 {
 		really += ex.clocks.clock(max(min(at, ex.memory.proc.HostNow())-t.host.since, 0))
 	}
 	by := ex.cur
+	if at, ok := wakesInGo(ex.beside, t, by, really); ok {
+		return at
+	}
 	if by == nil || by == t || by.here().core == nil {
 		return ex.beside.r.roster.withOthers(t, really)
 	}
@@ -145,10 +148,13 @@ func (b *beside) hostTime() string {
 }
 
 // width is for how many cores the profile's times are: its clocks give every thread a core of its
-// own.
+// own. Goroutines have as many cores as there were seats.
 func (b *beside) width(cores int) int {
 	if b == nil {
 		return cores
+	}
+	if n := b.r.goroutines.seats.width(); n > 0 {
+		return min(max(b.most, 1), n)
 	}
 	return max(b.most, 1)
 }

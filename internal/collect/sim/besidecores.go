@@ -5,7 +5,10 @@
 
 package sim
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 // Turns while others wait for a core, in instructions: by so much, or so much of what it has done
 // since it waited last, may a thread be ahead of the others.
@@ -20,8 +23,9 @@ const (
 // turnstile has as many places as the host has cores.
 type turnstile struct {
 	cores int
-	taken int
+	taken []*thread // have one
 	queue []*thread // have no place
+	loose bool      // nobody looks at clocks any more
 	free  []*thread // have begun a turn when nobody wanted a place
 	// how many turns have ended: who waits for others goes to the end of the queue
 	tickets uint64
@@ -59,15 +63,18 @@ const (
 
 // grant gives free places to those who are furthest behind.
 func (s *turnstile) grant() {
-	for s.taken < s.cores && len(s.queue) > 0 {
+	for len(s.taken) < s.cores && len(s.queue) > 0 {
 		i := s.last()
 		t := s.queue[i]
+		if s.outruns(t) && !s.starves(t) {
+			return
+		}
 		s.queue = append(s.queue[:i], s.queue[i+1:]...)
 		t.host.place = placeTaken
 		if c := t.letGo(); c != nil {
 			c.looked = true
 		}
-		s.taken++
+		s.taken = append(s.taken, t)
 		if t.host.awake != nil {
 			t.host.awake.Broadcast()
 		}
@@ -111,7 +118,7 @@ func (t *thread) rank() uint64 {
 	if c := t.letGo(); c != nil && !c.looked {
 		return max(c.at, c.worked, c.meeting.last) / 2
 	}
-	if t.host.yielded || t.covered() && t.now()-min(t.now(), t.waitsSince()) > longSpun {
+	if t.host.yielded || spunLong(t) {
 		return behindAll + t.host.ticket
 	}
 	if t.host.waits {
@@ -133,10 +140,11 @@ func (t *thread) letGo() *call {
 
 // waitsSince is the clock at which t came to where it waits.
 func (t *thread) waitsSince() uint64 {
+	from := t.here().host.from
 	if n := len(t.frames); n > 0 && !t.idle {
-		return max(t.frames[n-1].at, t.host.from)
+		return max(t.frames[n-1].at, from)
 	}
-	return max(t.rests, t.host.from)
+	return max(t.rests, from)
 }
 
 // takes has t wait for a place.
@@ -153,20 +161,23 @@ func (b *beside) gives(t *thread) {
 	s := &b.turnstile
 	s.tickets++
 	t.host.ticket = s.tickets
-	if t.host.place != placeTaken || t.core != nil && !s.ahead(t) {
-		return
+	if t.host.place == placeTaken && (t.core == nil || s.ahead(t) || s.outruns(t)) {
+		s.leaves(t)
 	}
-	t.host.place = placeNone
-	s.taken--
 	s.grant()
+}
+
+// leaves takes t off its place.
+func (s *turnstile) leaves(t *thread) {
+	t.host.place = placeNone
+	s.taken = slices.DeleteFunc(s.taken, func(o *thread) bool { return o == t })
 }
 
 // away gives t's place to another one while it is in the host's kernel; it runs without one until
 // its turn ends.
 func (b *beside) away(t *thread) {
 	if t != nil && t.host.place == placeTaken {
-		t.host.place = placeNone
-		b.turnstile.taken--
+		b.turnstile.leaves(t)
 		b.turnstile.grant()
 	}
 }
@@ -174,12 +185,17 @@ func (b *beside) away(t *thread) {
 // lead is how far t may run at once while others want its core.
 func (b *beside) lead(t *thread) int64 {
 	q := b.turnstile.queue
-	if len(q) == 0 || q[b.turnstile.last()].rank() >= behindAll {
+	if (len(q) == 0 || q[b.turnstile.last()].rank() >= behindAll) && !b.turnstile.paces(t) {
 		if !t.host.free {
 			t.host.free, b.turnstile.free = true, append(b.turnstile.free, t)
 		}
 		return math.MaxInt64
 	}
+	return int64(leadOf(t))
+}
+
+// leadOf is how far t may be ahead of others.
+func leadOf(t *thread) uint64 {
 	done := t.now() - min(t.now(), t.host.from)
-	return int64(max(leastLead, min(done/leadShare, mostLead)))
+	return max(leastLead, min(done/leadShare, mostLead))
 }

@@ -27,7 +27,7 @@ func (b *beside) letsGo() {
 		r.eng.ClearProbe(pc)
 	}
 	clear(r.probes.placed)
-	b.over = true
+	b.over, b.turnstile.loose = true, true
 	if r.whenCounted != nil {
 		r.whenCounted()
 	}

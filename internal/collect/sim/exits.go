@@ -168,6 +168,7 @@ func (ex *exits) syscall(t *thread) bool {
 		ex.beside.gather(t)
 		ex.lives.endAll(t)
 	}
+	naps(ex.beside, t)
 	waits := ex.beside != nil && waitsOnFutex(t)
 	out := ex.guarded(t, func() guest.Outcome { return ex.memory.proc.HandleSyscall(t.g) })
 	if waits && out.Kind == guest.Continue {

@@ -44,6 +44,7 @@ type goroutine struct {
 	leftAt uint64
 	waits  uint64 // leftReported: since when
 	ready  uint64 // and when another one has let it go on; 0: none has
+	asked  uint64 // for how long it asked to sleep when it did last
 	what   awaited
 }
 
@@ -102,6 +103,9 @@ func switches(x known.Role) bool {
 // enterGoC notes that a goroutine goes on in C, on the stack of its thread. The scheduler has uses
 // of its own for that.
 func (gr *goroutines) enterGoC(t *thread, f *fn) {
+	if gr.seats != nil && t.goroutine != nil {
+		gr.seats.inC = true
+	}
 	if at, own := gr.openCalls.height(t); own && t.goroutine != nil && at != t.ctx.GPR[rsp] {
 		gr.openCalls.open(t, f)
 	}
@@ -256,11 +260,11 @@ func (gr *goroutines) goesOn(t *thread, stack []frameRef) {
 // enterGoReady: somebody lets a goroutine go on. If no goroutine does, it is a timer of the runtime's.
 func (gr *goroutines) enterGoReady(by *thread, _ *fn) {
 	t := gr.table.byG[by.ctx.GPR[rax]]
-	if t == nil || by.goroutine == nil {
+	if t == nil || by.goroutine == nil && by.hosts == nil {
 		return
 	}
 	t.goroutine.ready = by.now()
-	if t.goroutine.left == leftReported {
+	if by.goroutine != nil && t.goroutine.left == leftReported {
 		t.goroutine.what = gr.awaiting.letsGo(by, t.goroutine.waits)
 	}
 }

@@ -13,6 +13,7 @@ type goSeats struct {
 	images *images
 	memory *memory
 	looked int    // at so many images
+	inC    bool   // a goroutine has gone on in C, where it needs no processor
 	procs  uint64 // where the scheduler's number of processors is, 0 if that is not known
 }
 
@@ -73,16 +74,21 @@ func (s *goSeats) give(m *thread) {
 	}
 }
 
-// seat sets the clock of a thread that a goroutine comes to. If it could go on since it was let, or
-// has only lost its thread, it does so when there is a seat; else the thread's clock tells. Within a
+// seat sets the clock of a thread that a goroutine comes to. If it could go on since it was let (by
+// another one, or by who collects garbage), or has only lost its thread, it does so when there is a
+// seat; who has slept, when the time is over that it asked for; else the thread's clock tells: it comes
+// from a system call, or a timer has let it go. Within a
 // function of the table it waits for no seat: only what the function waits for is told there.
 func (gr *goroutines) seat(m, t *thread) {
 	x := t.goroutine
-	ready, known := max(x.leftAt, t.at), x.left == leftReady
-	if x.left != leftOff && x.ready > 0 {
+	ready, known := max(x.leftAt, t.at), x.left == leftReady || x.left == leftInner
+	if (x.left != leftOff || t.awaits == offCPU) && x.ready > 0 {
 		ready, known = max(ready, x.ready), true
 	}
-	x.ready = 0
+	if x.left == leftOff && t.awaits == sleepWait && x.asked > 0 {
+		ready, known = ready+x.asked, true
+	}
+	x.ready, x.asked = 0, 0
 	if gr.seats != nil {
 		if at := gr.seats.take(m, ready); x.left != leftInner {
 			ready = at

@@ -51,6 +51,7 @@ func (r *run) enteringTable() [known.Roles]entering {
 		known.GoCondWakeAll: r.goroutines.enterGoCondWake,
 		known.GoCount:       r.goroutines.enterGoCount,
 		known.GoAwait:       r.goroutines.enterGoAwait,
+		known.GoSleep:       r.goroutines.enterGoSleep,
 	}
 	for x := known.Meet; x <= known.Message; x++ {
 		table[x] = r.mpiCalls.enterMPI
