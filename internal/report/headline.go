@@ -93,6 +93,9 @@ func (r *Report) why(most *LossTerm) (words string, at *Place) {
 		if at := r.slower(most.ofPlaces().Section); at != nil {
 			return "The same work takes longer in some threads, most of it at", at
 		}
+		if at := r.inItsEnd(most.ofPlaces().Section); at != nil {
+			return "The last one to come works longer, most of it at", at
+		}
 		c = r.leading(most.ofPlaces().Section)
 	case most.Name == analysis.TermSerial:
 		c = r.keepsAlone(most.ofPlaces())
@@ -144,6 +147,21 @@ func (r *Report) slower(section int) *Place {
 		return nil
 	}
 	return r.Sections[i].Slower
+}
+
+// inItsEnd is where the last thread spends most of what it works longer, where the first cause is no
+// other place than the one at which the section ends: a library decides there who does the rest (what
+// is done once when all have come to a barrier), and the program's own code does it elsewhere.
+func (r *Report) inItsEnd(section int) *Place {
+	i := slices.IndexFunc(r.Sections, func(s Section) bool { return s.ID == section })
+	c := r.leading(section)
+	if c == nil || r.Sections[i].Ledger == nil || r.Sections[i].Ledger.Spent == nil {
+		return nil
+	}
+	if end := &r.Sections[i].EndsAt; c.Place.Line == 0 || c.Place.File != end.File || c.Place.Line != end.Line {
+		return nil
+	}
+	return &r.Sections[i].Ledger.Spent.Place
 }
 
 // leading is the first cause of a section, if its place is known.

@@ -53,6 +53,7 @@ func TestHeadlineWithoutLines(t *testing.T) {
 func TestHeadlineSaysWhatTakesLonger(t *testing.T) {
 	at := &Place{File: "a.c", Line: 7, Function: "work"}
 	cause := []Cause{{Title: "loop iterations", Place: Place{File: "a.c", Line: 8}}}
+	spent := &Ledger{Spent: &Spent{Place: *at, Share: 0.9}}
 	for _, row := range []struct {
 		name     string
 		sections []Section
@@ -64,6 +65,11 @@ func TestHeadlineSaysWhatTakesLonger(t *testing.T) {
 		{"slower", []Section{{ID: 3, Slower: at}}, true, "The same work takes longer in some threads, most of it at a.c:7 in work."},
 		{"slower elsewhere", []Section{{ID: 3}, {ID: 4, Slower: at}}, false, ""},
 		{"a cause", []Section{{ID: 3, Slower: at, Causes: cause}}, true, "The first cause: loop iterations at a.c:8."},
+		{"a cause in the section's end", []Section{{ID: 3, Causes: cause, EndsAt: cause[0].Place, Ledger: spent}}, false,
+			"The last one to come works longer, most of it at a.c:7 in work."},
+		{"a cause in its end, and no more known", []Section{{ID: 3, Causes: cause, EndsAt: cause[0].Place, Ledger: &Ledger{}}}, false,
+			"The first cause: loop iterations at a.c:8."},
+		{"a cause elsewhere", []Section{{ID: 3, Causes: cause, EndsAt: *at, Ledger: spent}}, false, "The first cause: loop iterations at a.c:8."},
 	} {
 		end := LossPlace{Place: Place{File: "a.c", Line: 30}, Section: 3, Share: 0.6, Time: 240}
 		if row.awaited {
