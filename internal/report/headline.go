@@ -10,6 +10,7 @@ import (
 
 	"lime/internal/analysis"
 	"lime/internal/origin"
+	"lime/internal/profile"
 	"lime/internal/unit"
 )
 
@@ -150,12 +151,15 @@ func (r *Report) slower(section int) *Place {
 }
 
 // inItsEnd is where the last thread spends most of what it works longer, where the first cause is no
-// other place than the one at which the section ends: a library decides there who does the rest (what
-// is done once when all have come to a barrier), and the program's own code does it elsewhere.
+// other place than the call of the barrier at which the section ends: a library decides there who does
+// the rest (what is done once when all have come), and the program's own code does it elsewhere.
 func (r *Report) inItsEnd(section int) *Place {
 	i := slices.IndexFunc(r.Sections, func(s Section) bool { return s.ID == section })
 	c := r.leading(section)
 	if c == nil || r.Sections[i].Ledger == nil || r.Sections[i].Ledger.Spent == nil {
+		return nil
+	}
+	if k := profile.SectionKind(r.Sections[i].Kind); k != profile.SectionBuilt && k != profile.SectionBarrier {
 		return nil
 	}
 	if end := &r.Sections[i].EndsAt; c.Place.Line == 0 || c.Place.File != end.File || c.Place.Line != end.Line {

@@ -65,11 +65,13 @@ func TestHeadlineSaysWhatTakesLonger(t *testing.T) {
 		{"slower", []Section{{ID: 3, Slower: at}}, true, "The same work takes longer in some threads, most of it at a.c:7 in work."},
 		{"slower elsewhere", []Section{{ID: 3}, {ID: 4, Slower: at}}, false, ""},
 		{"a cause", []Section{{ID: 3, Slower: at, Causes: cause}}, true, "The first cause: loop iterations at a.c:8."},
-		{"a cause in the section's end", []Section{{ID: 3, Causes: cause, EndsAt: cause[0].Place, Ledger: spent}}, false,
+		{"a cause in a barrier", []Section{{ID: 3, Kind: "built-barrier", Causes: cause, EndsAt: cause[0].Place, Ledger: spent}}, false,
 			"The last one to come works longer, most of it at a.c:7 in work."},
-		{"a cause in its end, and no more known", []Section{{ID: 3, Causes: cause, EndsAt: cause[0].Place, Ledger: &Ledger{}}}, false,
+		{"a loop that is dealt out, and is the region", []Section{{ID: 3, Kind: "region-end", Causes: cause, EndsAt: cause[0].Place, Ledger: spent}}, false,
 			"The first cause: loop iterations at a.c:8."},
-		{"a cause elsewhere", []Section{{ID: 3, Causes: cause, EndsAt: *at, Ledger: spent}}, false, "The first cause: loop iterations at a.c:8."},
+		{"a cause in a barrier, and no more known", []Section{{ID: 3, Kind: "barrier", Causes: cause, EndsAt: cause[0].Place, Ledger: &Ledger{}}}, false,
+			"The first cause: loop iterations at a.c:8."},
+		{"a cause elsewhere", []Section{{ID: 3, Kind: "barrier", Causes: cause, EndsAt: *at, Ledger: spent}}, false, "The first cause: loop iterations at a.c:8."},
 	} {
 		end := LossPlace{Place: Place{File: "a.c", Line: 30}, Section: 3, Share: 0.6, Time: 240}
 		if row.awaited {

@@ -7,6 +7,8 @@ package sim
 import (
 	"maps"
 
+	"lime/internal/binfile"
+	"lime/internal/collect/known"
 	"lime/internal/collect/threads"
 	"lime/internal/engine"
 	"lime/internal/section"
@@ -49,20 +51,58 @@ func (w ways) aroundLoop(t *thread, s *spinner, head uint64) bool {
 	return false
 }
 
-// watchCall watches a way around the call in which t waits: in a library's function, or in one that
-// begins when t has arrived already, as to arrive and to wait are two. It reports whether t is on a way
-// that may be a barrier.
+// watchCall watches a way around the call in which t waits, or that ends behind it: in a library's
+// function, or in one that begins when t has arrived already, as to arrive and to wait are two. It
+// reports whether t is on a way that may be a barrier.
 func (w ways) watchCall(t *thread) bool {
-	level := 0
+	level, library := 0, false
 	for _, f := range w.r.places.stack(t) {
 		if !w.r.images.own(f.ret-1) || w.leftEarly(f.ret) {
 			continue
 		}
-		if level++; level > candidateLevels || w.onRoute(t, w.r.places.blocks.callBefore(f.ret), nil, f.cfa) {
+		if level++; level == 1 {
+			library = w.callsLibrary(w.r.places.blocks.callBefore(f.ret))
+		}
+		if level > candidateLevels || w.onWayTo(t, f, library) {
 			break
 		}
 	}
 	return t.watchedCandidate() != nil
+}
+
+// onWayTo reports whether a way on which t waits is watched, in one of the functions that it is in. What
+// asks the system to wait belongs to what is around it, and so do functions in the same image: the code
+// says where that begins. A library's function may be called by whoever likes, and the way is the call's.
+func (w ways) onWayTo(t *thread, f frameRef, library bool) bool {
+	r := w.r
+	call := r.places.blocks.callBefore(f.ret)
+	if !library {
+		return w.onRoute(t, call, nil, f.cfa)
+	}
+	entry := r.loops.passPoint(call, nil, t.carry)
+	g := r.barriers.candidates[entry]
+	switch {
+	case entry == 0 || g == nil && r.openCalls.entries[entry] != nil:
+		return false
+	case g == nil:
+		g = w.watchWay(t, entry, f.ret, f.cfa)
+		g.call = true
+	case g.call && g.exit == f.ret && g.state != candidateRefuted && !t.inside(g) && (g.seen[t] || g.party[t]):
+		r.barriers.refute(g) // it has come out of the call, and waits there again
+	}
+	return g.state != candidateRefuted
+}
+
+// callsLibrary reports whether a call is one of a library's function that is linked, and none that asks
+// the system alone. (What the compiler made of a library's template is the program's, unless it is known
+// to be a semaphore's.)
+func (w ways) callsLibrary(call uint64) bool {
+	in, ok := w.r.memory.decode(call)
+	if !ok || in.Branch != x86.BranchCall {
+		return true
+	}
+	im, s, ok := w.r.images.Func(in.Target(call))
+	return !ok || (im.Library || s.Kind == binfile.SymPLT) && s.Name != "syscall" || known.Semaphore(s.Name)
 }
 
 // leftEarly reports whether a thread stands in a function of which it is proved that not all have to
