@@ -147,10 +147,10 @@ func (t *thread) waitsSince() uint64 {
 	return max(t.rests, from)
 }
 
-// takes has t wait for a place.
+// takes has t wait for a place. One that it was given and did not come to use, it may have lost again
+// to another thread (away): it stands in the queue as long as it waits.
 func (b *beside) takes(t *thread) {
-	b.wants(t)
-	for t.host.place != placeTaken && !b.r.end.over {
+	for b.wants(t); t.host.place != placeTaken && !b.r.end.over; b.wants(t) {
 		t.host.awake.Wait(-1)
 	}
 	t.host.yielded = false

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"lime/internal/collect/known"
+	"lime/internal/futex"
 )
 
 // TestNobodyStarves has threads whose clocks hardly move take turns on all cores, as runtimes do that
@@ -77,5 +78,33 @@ func TestWhoIsLetGoDoesNotWait(t *testing.T) {
 	m.opened = true
 	if had := turns(); had != 1 {
 		t.Errorf("who was let go had %d turns", had)
+	}
+}
+
+// TestWhoLosesItsPlaceComesAgain takes the place away again that a thread was given while it slept, as a
+// system call in another one's name does: the thread stands in the queue again, and has the free place.
+func TestWhoLosesItsPlaceComesAgain(t *testing.T) {
+	r := &run{end: &end{}}
+	b := &beside{r: r, turnstile: turnstile{cores: 1}}
+	first, sleeps := &thread{core: &core{}}, &thread{core: &core{}}
+	sleeps.host.awake = futex.NewCond(&r.mu)
+	b.wants(first)
+	b.wants(sleeps)
+	has, came := make(chan bool), make(chan seat)
+	go func() {
+		r.mu.Lock()
+		close(has) // it gives the lock up when it sleeps
+		b.takes(sleeps)
+		r.mu.Unlock()
+		came <- sleeps.host.place
+	}()
+	<-has
+	r.mu.Lock()
+	first.core = nil
+	b.gives(first)
+	b.away(sleeps)
+	r.mu.Unlock()
+	if got := <-came; got != placeTaken {
+		t.Errorf("it goes on with place %d", got)
 	}
 }
