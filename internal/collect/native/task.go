@@ -20,11 +20,14 @@ type tasks struct {
 	shared     *shared
 }
 
-// made notes where tasks of a function are made.
+// made notes where tasks of a function are made, when one is for the first time.
 func (ts *tasks) made(_ *thread, h *hook.Record, _ uint64) {
 	call := ts.program.code.callBefore(h.Caller)
 	if s := ts.places.site(h).Site; len(s.Stack) > 0 {
 		call = uint64(s.Stack[s.Library].Call)
+		for _, f := range s.Stack {
+			ts.out.done.makes[uint64(f.Func)] = true
+		}
 	}
 	ts.out.done.calls[h.Arg0] = call
 }
@@ -38,9 +41,9 @@ func (ts *tasks) did(t *thread, h *hook.Record, at uint64) {
 	}
 	long := at - from
 	x := doneTask{t.id, from, at, h.Arg0, long - min(t.cpu.offIn(from, at), long)}
-	ts.out.done.add(x)
+	own := ts.out.done.add(x)
 	if t.task != nil {
-		t.task.whole += ts.out.done.list[len(ts.out.done.list)-1].cpu
+		t.task.whole += own
 	}
 }
 

@@ -20,33 +20,39 @@ type doneTask struct {
 	thread   section.ThreadID
 	from, to uint64
 	function uint64
-	cpu      uint64 // ns on a core, without the tasks that the thread did in it
+	cpu      uint64 // ns on a core; 0 if it may have waited for other tasks meanwhile
 }
 
 // doneTasks are those that belong to no instance yet, and where each function's tasks are made.
 type doneTasks struct {
 	list  []doneTask
 	calls map[uint64]uint64
+	makes map[uint64]bool // functions of tasks that have been seen to make tasks
 	kind  int32
 	rows  map[uint64]profile.EventID // by call
 }
 
 func newDoneTasks() doneTasks {
-	return doneTasks{calls: map[uint64]uint64{}, kind: profile.None, rows: map[uint64]profile.EventID{}}
+	return doneTasks{calls: map[uint64]uint64{}, makes: map[uint64]bool{}, kind: profile.None, rows: map[uint64]profile.EventID{}}
 }
 
-// add takes a task that has just ended. The tasks that the thread did in it, while it waited for some,
-// are behind it in the list: their time is not its own.
-func (d *doneTasks) add(x doneTask) {
-	for i := len(d.list) - 1; i >= 0; i-- {
+// add takes a task that has just ended, and answers how much of its time is known to be its own work.
+// The tasks that the thread did in it, while it waited for some, are behind it in the list: their time
+// is not its own. Of one that had such, or has made others, nothing is, as it may have gone round a loop
+// to wait for them.
+func (d *doneTasks) add(x doneTask) (own uint64) {
+	waited := d.makes[x.function]
+	for i := len(d.list) - 1; i >= 0 && !waited; i-- {
 		if o := &d.list[i]; o.thread == x.thread {
-			if o.from < x.from {
-				break
-			}
-			x.cpu -= min(o.cpu, x.cpu)
+			waited = o.from >= x.from
+			break
 		}
 	}
+	if waited {
+		x.cpu = 0
+	}
 	d.list = append(d.list, x)
+	return x.cpu
 }
 
 // take removes those of an instance: what its threads have done since their parts began.
@@ -74,9 +80,11 @@ func (d *doneTasks) take(in *section.Instance) (of []doneTask) {
 // tasks, however they are dealt out. Who is the last one is chance.
 func undivided(cpu []uint64, of []doneTask) []uint64 {
 	n, waits := uint64(len(cpu)), make([]uint64, len(cpu))
-	times := make([]uint64, len(of))
+	var times []uint64
 	for i := range of {
-		times[i] = of[i].cpu
+		if of[i].cpu > 0 { // else its own time is not known
+			times = append(times, of[i].cpu)
+		}
 	}
 	all := max(total(cpu), total(times))
 	last := min(lastOf(n, times), lastOf(n, alike(times)))

@@ -41,6 +41,10 @@ func tasksOf(times []uint64) (of []doneTask) {
 // Whatever is claimed, no other hand could have dealt the tasks out more evenly; of tasks that may be
 // equal, all of it is claimed, and nothing where each thread gets as many.
 func TestUndivided(t *testing.T) {
+	cpu := []uint64{500, 100, 100, 100}
+	if got, want := undivided(cpu, tasksOf([]uint64{400, 0, 100, 100})), undivided(cpu, tasksOf([]uint64{400, 100, 100})); !slices.Equal(got, want) {
+		t.Errorf("with a task of which nothing is known %v, want %v", got, want)
+	}
 	for seed := range uint64(3000) {
 		rng := rand.New(rand.NewPCG(seed, 1))
 		n, m := 2+rng.IntN(3), rng.IntN(9)
@@ -66,12 +70,15 @@ func TestUndivided(t *testing.T) {
 	}
 }
 
-// Tasks that a thread does while it waits in one of its own are not that one's time.
+// Of a task in which its thread did others, or that has made some, nothing is known to be its own work:
+// it may have waited for them.
 func TestTasksInTasks(t *testing.T) {
 	d := newDoneTasks()
+	d.makes[7] = true
 	for _, x := range []doneTask{
 		{thread: 1, from: 20, to: 30, cpu: 10}, {thread: 2, from: 15, to: 35, cpu: 20}, {thread: 1, from: 40, to: 60, cpu: 18},
-		{thread: 1, from: 10, to: 70, cpu: 55}, {thread: 1, from: 80, to: 90, cpu: 10}, {thread: 1, from: 5, to: 100, cpu: 80},
+		{thread: 1, from: 10, to: 70, cpu: 55}, {thread: 1, from: 80, to: 90, cpu: 10, function: 7}, {thread: 1, from: 91, to: 95, cpu: 4},
+		{thread: 1, from: 5, to: 100, cpu: 80},
 	} {
 		d.add(x)
 	}
@@ -79,11 +86,11 @@ func TestTasksInTasks(t *testing.T) {
 	for i := range d.list {
 		got = append(got, d.list[i].cpu)
 	}
-	if want := []uint64{10, 20, 18, 27, 10, 15}; !slices.Equal(got, want) {
+	if want := []uint64{10, 20, 18, 0, 0, 4, 0}; !slices.Equal(got, want) {
 		t.Errorf("own times %v, want %v", got, want)
 	}
 	in := section.Instance{Parts: []section.Part{{Thread: 1, Spans: []any{&piece{from: 25}}}}}
-	if of := d.take(&in); len(of) != 5 || len(d.list) != 1 || d.list[0].thread != 2 {
+	if of := d.take(&in); len(of) != 6 || len(d.list) != 1 || d.list[0].thread != 2 {
 		t.Errorf("taken %v, left %v", of, d.list)
 	}
 }
