@@ -46,7 +46,7 @@ func TestALockIsNoBarrier(t *testing.T) {
 // section, and none of a lock or a semaphore does.
 func TestOwnBarriersAndLocks(t *testing.T) {
 	const rounds = 20
-	for _, row := range []struct {
+	for i, row := range []struct {
 		kind   string
 		passes int
 	}{
@@ -55,9 +55,12 @@ func TestOwnBarriersAndLocks(t *testing.T) {
 	} {
 		t.Run(row.kind, func(t *testing.T) {
 			t.Parallel()
-			for _, flags := range []string{"", "-DINLINE"} {
+			for j, flags := range []string{"", "-DINLINE"} {
 				exe := compile(t, "ownbarrier.c", "gcc -O2 -g -w -pthread "+flags+" -DKIND="+row.kind+" -o OUT SRC")
-				for _, threads := range []int{2, 4, 7} {
+				for k, threads := range []int{2, 4, 7} {
+					if os.Getenv("LIME_LONG") == "" && (i+j+k)%2 > 0 {
+						continue // every kind meets every number of threads
+					}
 					if row.kind == "turns" && threads == 2 {
 						continue // who is woken always finds that it is its turn
 					}
