@@ -241,8 +241,8 @@ func (g *guide) firstAsk(loop int32) (first profile.NodeID, round int32) {
 	return first, around[next][inside]
 }
 
-// dealtParts finds where loops stand that are dealt out, and the tests of the loops that go through one piece: what is dealt out are their rounds.
-// Where such a loop ends, the thread comes for the next piece straight away.
+// dealtParts finds where loops stand that are dealt out, and the tests of the loops that go through one
+// piece: what is dealt out are their rounds. Where such a loop ends, the thread comes for the next piece straight away.
 func (g *guide) dealtParts() {
 	if len(g.deals.loops) == 0 {
 		return

@@ -18,7 +18,8 @@ const timesHead = `#include <time.h>
 #include <sys/time.h>
 #include <sched.h>
 #include <stdlib.h>
-extern int turn; int turn; extern double progress; double progress; extern long sum[32], data[1024]; long sum[32], data[1024];
+extern int turn; int turn; extern double progress; double progress;
+extern long sum[32], data[1024]; long sum[32], data[1024];
 extern struct timespec last; struct timespec last; double kept;
 #define LOOK (__atomic_load_n(&turn, __ATOMIC_ACQUIRE) < mine)
 #define SECOND 1000000000L
@@ -27,7 +28,11 @@ extern struct timespec last; struct timespec last; double kept;
 static inline struct timespec at(void) { struct timespec t; clock_gettime(CLOCK_MONOTONIC, &t); return t; }
 static inline long ns(void) { struct timespec t = at(); return t.tv_sec * SECOND + t.tv_nsec; }
 static inline double wtime(void) { struct timeval t; gettimeofday(&t, 0); return t.tv_sec + t.tv_usec * 1e-6; }
-static APART double apart(void) { struct timespec t; clock_gettime(CLOCK_MONOTONIC, &t); return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec; }
+static APART double apart(void) {
+	struct timespec t;
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
 static APART long noted(void) { clock_gettime(CLOCK_MONOTONIC, &last); return last.tv_nsec; }
 static APART void to(struct timespec *t) { clock_gettime(CLOCK_MONOTONIC, t); }
 `
@@ -42,30 +47,44 @@ var timeForms = []struct{ is, only, body string }{
 	{waits, "", "double from = apart(); while (LOOK) { if (apart() - from > 5) return; sched_yield(); }"},
 	{waits, "", "time_t from = time(0); while (LOOK) if (time(0) - from > 5) return;"},
 	{waits, "", "time_t from = time(0), t; while (LOOK) { time(&t); if (t - from > 5) return; }"},
-	{waits, "", "unsigned long from = __builtin_ia32_rdtsc(); while (LOOK) { if (__builtin_ia32_rdtsc() - from > 1ul << 40) return; sched_yield(); }"},
-	{waits, "", "long end = ns() + 5 * SECOND; for (unsigned n = 1; LOOK; n++) { if (n % 64 == 0 && ns() > end) return; PAUSE; }"},
-	{waits, "", "struct timespec a = at(); while (LOOK) { struct timespec b = at(); long s = b.tv_sec - a.tv_sec, n = b.tv_nsec - a.tv_nsec; " +
+	{waits, "", "unsigned long from = __builtin_ia32_rdtsc(); while (LOOK) { if (__builtin_ia32_rdtsc() - " +
+		"from > 1ul << 40) return; sched_yield(); }"},
+	{waits, "", "long end = ns() + 5 * SECOND; for (unsigned n = 1; LOOK; n++) { if (n % 64 == 0 && ns() > " +
+		"end) return; PAUSE; }"},
+	{waits, "", "struct timespec a = at(); while (LOOK) { struct timespec b = at(); long s = b.tv_sec - " +
+		"a.tv_sec, n = b.tv_nsec - a.tv_nsec; " +
 		"if (n < 0) { s--; n += SECOND; } if (s > 5 || (s == 5 && n > 0)) return; }"},
 	{waits, "", "long end = ns() + 5 * SECOND; do { if (!LOOK) return; } while (ns() < end);"},
-	{waits, "", "struct timespec a, b; clock_gettime(1, &a); while (LOOK) { clock_gettime(1, &b); if (b.tv_sec > a.tv_sec + 5) return; }"},
-	{waits, "", "double end = apart() + 5; while (*(volatile double *)&progress < mine) if (apart() > end) return;"},
-	{waits, "c++", "auto end = std::chrono::steady_clock::now() + std::chrono::seconds(5); while (LOOK) if (std::chrono::steady_clock::now() > end) return;"},
-	{waits, "c++", "auto from = std::chrono::system_clock::now(); while (LOOK) { std::chrono::duration<double> d = std::chrono::system_clock::now() - from; " +
+	{waits, "", "struct timespec a, b; clock_gettime(1, &a); while (LOOK) { clock_gettime(1, &b); if " +
+		"(b.tv_sec > a.tv_sec + 5) return; }"},
+	{waits, "", "double end = apart() + 5; while (*(volatile double *)&progress < mine) if (apart() > end) " +
+		"return;"},
+	{waits, "c++", "auto end = std::chrono::steady_clock::now() + std::chrono::seconds(5); while (LOOK) if " +
+		"(std::chrono::steady_clock::now() > end) return;"},
+	{waits, "c++", "auto from = std::chrono::system_clock::now(); while (LOOK) { " +
+		"std::chrono::duration<double> d = std::chrono::system_clock::now() - from; " +
 		"if (d.count() > 5) return; sched_yield(); }"},
 	{works, "", "long end = ns() + SECOND / 2000; while (ns() < end) ;"},
-	{works, "", "struct timespec a, b; clock_gettime(1, &a); do clock_gettime(1, &b); while (b.tv_sec < a.tv_sec + 5);"},
+	{works, "", "struct timespec a, b; clock_gettime(1, &a); do clock_gettime(1, &b); while (b.tv_sec < " +
+		"a.tv_sec + 5);"},
 	{works, "", "struct timespec b; do to(&b); while (b.tv_sec < mine);"},
 	{works, "", "while (noted() < mine) ;"},
 	{works, "", "do clock_gettime(1, &last); while (*(volatile long *)&last.tv_sec < mine);"},
 	{works, "", "double end = apart() + mine; while (apart() < end) PAUSE;"},
-	{works, "", "long x = mine, end = ns() + 5 * SECOND; while (LOOK) { for (int i = 0; i < 50; i++) x = x * 31 + i; sum[mine & 31] = x; " +
+	{works, "", "long x = mine, end = ns() + 5 * SECOND; while (LOOK) { for (int i = 0; i < 50; i++) x = x " +
+		"* 31 + i; sum[mine & 31] = x; " +
 		"if (ns() > end) return; }"},
-	{works, "", "double s = mine; long end = ns() + 5 * SECOND; while (LOOK) { s = s * 1.0001 + (double)data[3] + 1; if (ns() > end) break; } kept = s;"},
-	{works, "", "unsigned long x = mine, h = 0, end = ns(); while (LOOK) { x = x * 6364136223846793005ul + 1442695040888963407ul; h += x >> 60; " +
+	{works, "", "double s = mine; long end = ns() + 5 * SECOND; while (LOOK) { s = s * 1.0001 + " +
+		"(double)data[3] + 1; if (ns() > end) break; } kept = s;"},
+	{works, "", "unsigned long x = mine, h = 0, end = ns(); while (LOOK) { x = x * 6364136223846793005ul + " +
+		"1442695040888963407ul; h += x >> 60; " +
 		"if (ns() > (long)end) break; } sum[4] = h;"},
-	{works, "", "unsigned i = 0; long s = 0, end = ns() + 5 * SECOND; while (LOOK) { s += ((volatile long *)data)[i++ & 1023]; if (ns() > end) break; } sum[3] = s;"},
-	{works, "", "long s = 0, end = ns() + 5 * SECOND; while (LOOK) { long t = ns(); s ^= t; s = s << 7 | s >> 57; if (t > end) break; } sum[5] = s;"},
-	{works, "c++", "auto end = std::chrono::steady_clock::now() + std::chrono::seconds(5); while (std::chrono::steady_clock::now() < end) ;"},
+	{works, "", "unsigned i = 0; long s = 0, end = ns() + 5 * SECOND; while (LOOK) { s += ((volatile long " +
+		"*)data)[i++ & 1023]; if (ns() > end) break; } sum[3] = s;"},
+	{works, "", "long s = 0, end = ns() + 5 * SECOND; while (LOOK) { long t = ns(); s ^= t; s = s << 7 | s " +
+		">> 57; if (t > end) break; } sum[5] = s;"},
+	{works, "c++", "auto end = std::chrono::steady_clock::now() + std::chrono::seconds(5); while " +
+		"(std::chrono::steady_clock::now() < end) ;"},
 }
 
 // timesProgram has them all, in C or C++; functions form0 and so on.
@@ -84,7 +103,9 @@ func timesProgram(cpp bool) string {
 }
 
 func TestLoopsWithTimeOuts(t *testing.T) {
-	for _, cc := range []string{"gcc -O2", "clang -O2", "gcc -O0", "g++ -O2", "clang++ -O2 -fno-plt", "gcc -Os -fstack-protector-all"} {
+	compilers := []string{"gcc -O2", "clang -O2", "gcc -O0", "g++ -O2",
+		"clang++ -O2 -fno-plt", "gcc -Os -fstack-protector-all"}
+	for _, cc := range compilers {
 		words := strings.Fields(cc)
 		cpp := strings.HasSuffix(words[0], "++")
 		t.Run(cc, func(t *testing.T) {
