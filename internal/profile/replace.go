@@ -22,12 +22,19 @@ func replace(tmp, to string) error {
 			return fmt.Errorf("profile %s: a run still writes it, or its log cannot be read: %w", to, err)
 		}
 	}
-	if old, err := os.Stat(to); err == nil {
-		if err := safe.Inherit(tmp, old); err != nil {
-			return err
-		}
+	if err := inTheRightsOf(tmp, to); err != nil {
+		return err
 	}
 	return os.Rename(tmp, to)
+}
+
+// inTheRightsOf gives tmp the owner and mode of what stands at to, if there is something.
+func inTheRightsOf(tmp, to string) error {
+	old, err := os.Stat(to)
+	if err != nil {
+		return nil
+	}
+	return safe.Inherit(tmp, old)
 }
 
 // alone leaves no log beside a file. One beside what is no database is nobody's.

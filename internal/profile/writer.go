@@ -187,6 +187,9 @@ func (w *Writer) begin(meta Meta) error {
 		err = removeLog(w.path)
 	}
 	if err == nil {
+		err = inTheRightsOf(tmp, w.path)
+	}
+	if err == nil {
 		err = os.Rename(tmp, w.path)
 	}
 	if err != nil {
@@ -451,6 +454,9 @@ func (w *Writer) finish() error {
 	}
 	if !w.dropWAL() {
 		return os.Remove(tmp)
+	}
+	if err := inTheRightsOf(tmp, w.path); err != nil { // the program may have changed what new files get
+		return err
 	}
 	return os.Rename(tmp, w.path)
 }

@@ -5,6 +5,7 @@ package sim
 import (
 	"io"
 	"os"
+	"path/filepath"
 	"time"
 
 	"lime/internal/collect/region"
@@ -171,6 +172,9 @@ func (o *Options) config() (Config, error) {
 	}
 	if c.Out == "" {
 		c.Out = "lime.data"
+	}
+	if whole, err := filepath.Abs(c.Out); err == nil { // the program may change the directory of the process that writes it
+		c.Out = whole
 	}
 	if c.Tool == "" {
 		c.Tool = "lime"
