@@ -28,10 +28,13 @@ func (r *resolver) detail(text string) string {
 			return part
 		}
 		loc, ok := r.at(profile.None, addr)
-		if !ok || loc.frames[0].Line == 0 || loc.frames[0].File == profile.None {
+		if !ok {
 			return part
 		}
 		f := loc.frames[0]
+		if f.Line == 0 || f.File == profile.None {
+			return word + " " + f.Name()
+		}
 		return fmt.Sprintf("%s %s:%d", word, filepath.Base(r.t.Files[f.File].Path), f.Line)
 	})
 }

@@ -184,13 +184,16 @@ func TestTwiceChangesNothing(t *testing.T) {
 
 func TestWithoutDebugInfo(t *testing.T) {
 	for _, c := range []struct {
-		flag, prefix string
-	}{{"-g0", "work"}, {"-s", "lu+0x"}} {
+		flag, prefix, detail string
+	}{{"-g0", "work", "false sharing with main+0x"}, {"-s", "lu+0x", "false sharing with lu+0x"}} {
 		p := profileOf(t, program(t, t.TempDir(), c.flag))
 		resolveTables(p.Meta(), p.Tables(), Options{})
 		n := p.Tables().Nodes[0]
 		if n.Function == profile.None || !strings.HasPrefix(p.Tables().Functions[n.Function].Name, c.prefix) || len(n.Frames) != 1 {
 			t.Errorf("%s: node %+v", c.flag, n)
+		}
+		if e := p.Tables().Events[0]; !strings.HasPrefix(e.Detail, c.detail) {
+			t.Errorf("%s: detail %q, want %q...", c.flag, e.Detail, c.detail)
 		}
 		if len(n.First) != 0 { // it would be the function once more
 			t.Errorf("%s: a first line without a line: %+v", c.flag, n.First)
