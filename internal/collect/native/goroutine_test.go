@@ -42,6 +42,7 @@ func TestGo(t *testing.T) {
 	}{
 		{"sections", goSections}, {"attach", goAttach}, {"locks", goLockBlame}, {"locks without a core", goKept}, {"idleness", goIdleness}, {"hard", goUndisturbed},
 		{"off the core", goOff}, {"handed out", goHandedOut},
+		{"no processor", goNoProcessor},
 	} {
 		t.Run(c.name, func(t *testing.T) { c.test(t, program) })
 	}
@@ -256,6 +257,23 @@ func goOff(t *testing.T, program string) {
 	}
 	if team != len(measured) {
 		t.Errorf("%d teams, want %d; notes %v", team, len(measured), p.Meta().Notes)
+	}
+}
+
+// Who comes back from a system call and finds no processor waits in the scheduler, by the kernel's futexes:
+// that is no wait of the program's.
+func goNoProcessor(t *testing.T, program string) {
+	needs(t, needSamples, needTracing)
+	p, _ := record(t, Options{Command: []string{program, "calls"}})
+	tab := p.Tables()
+	for id := range tab.Sections {
+		for in := range p.Instances(profile.SectionID(id)) {
+			for _, c := range in.Costs {
+				if e := tab.Events[c.Row]; tab.Kinds[e.Kind].Name == kindFutex {
+					t.Errorf("%d ns at a futex that is no lock of the program's", c.N)
+				}
+			}
+		}
 	}
 }
 

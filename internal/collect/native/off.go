@@ -57,6 +57,7 @@ type leaving struct {
 	// one that had to leave, or has to leave it there
 	yields bool
 	takes  bool // that loop tries to take a lock
+	idles  bool // Go's scheduler has the thread wait: what it would run has no processor
 	seen   bool // this very time; else it is where the thread was seen to leave last
 }
 
@@ -202,6 +203,10 @@ func (ab *absences) isAway(t *thread, was *away, s offSpan, sure uint64) (ns uin
 		ab.unseen++
 	}
 	s.path, s.wait.kind, s.wait.call = was.where.path, was.where.kind, was.where.call
+	if was.where.idles {
+		ab.waitsForCore(on, s.path, s.wait.wait)
+		return 0
+	}
 	others := profile.FamilyOf(s.wait.kind) != profile.FamilyOffCore
 	if was.where.waits || (others || s.wait.kind == kindFutex) && (was.home || !ab.program.watches()) {
 		ab.out.paths[pathKey{s.path, on.row(), noSection, "wait"}] += float64(s.wait.wait)

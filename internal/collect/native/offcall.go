@@ -51,6 +51,7 @@ func (s *sampler) leaving(rec *perf.Record) *leaving {
 // waits, whichever system call it makes for it.
 func (s *sampler) forOthers(l *leaving, kind string) {
 	l.kind = kind
+	l.idles = kind == kindFutex && known.GoRuntimes(s.code.look(s.pcs[0]).fn.name) // goroutines never wait by it
 	if kind == kindFault {
 		return
 	}

@@ -316,6 +316,36 @@ func naps() {
 	}
 }
 
+// calls has far more goroutines than processors make system calls that take long, and work for long: who
+// comes back finds no processor free.
+func calls() {
+	runtime.GOMAXPROCS(2)
+	random, err := os.Open("/dev/urandom")
+	if err != nil {
+		panic(err)
+	}
+	var wg sync.WaitGroup
+	var sum atomic.Int64
+	for range 8 * members {
+		wg.Add(1)
+		go func() {
+			defer wg.Done()
+			text := make([]byte, 1<<17)
+			n := 0
+			for range 4 {
+				got, _ := syscall.Read(int(random.Fd()), text)
+				for range 10 {
+					for _, c := range text[:got] {
+						n += int(c) ^ n>>1
+					}
+				}
+			}
+			sum.Add(int64(n))
+		}()
+	}
+	wg.Wait()
+}
+
 func deep(n int) int {
 	var pad [100]byte
 	pad[n%100] = byte(n)
@@ -382,7 +412,7 @@ func fails(x int) {
 func main() {
 	map[string]func(){
 		"teams": teams, "until-told": untilTold, "locks": locks, "partners": partners, "hard": hard, "naps": naps, "handed": handed,
-		"kept": kept,
+		"kept": kept, "calls": calls,
 	}[os.Args[1]]()
 	os.Exit(7)
 }
