@@ -1,17 +1,18 @@
 package sim_test
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
 	"lime/internal/profile"
 )
 
-// waitKinds are ways to wait for thread 0, which works for a long time and then lets go. WAIT is
-// what thread 1 does, GO what thread 0 does then; FIRST is done before both start.
+// waitKinds are ways to wait for thread 0, which works for a long time and then lets go.
 var waitKinds = []struct{ name, first, wait, release string }{
 	{"flag", "", "while (!V(flag)) ;", "V(flag) = 1;"},
 	{"flag, pause", "", "while (!V(flag)) __builtin_ia32_pause();", "V(flag) = 1;"},
@@ -61,14 +62,19 @@ const waitSource = `#define _GNU_SOURCE
 #include <sched.h>
 #include <semaphore.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 #define V(x) (*(volatile __typeof__(x) *)&(x))
 static int flag, other, lock, next, serving, most = 1 << 30, flags[64], fds[2]; static long big, spun, sum[2]; static int *far;
 static struct box { int pad[40], done; } box; static pthread_spinlock_t spin; static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER; static sem_t sem;
 static int __attribute__((noinline)) done(void) { return V(flag); }
-static void *waiter(void *p) { WAIT sum[1]++; return 0; }
-static void *worker(void *p) {
+`
+
+// kindSource is one kind: WAIT is what thread 1 does, GO what thread 0 does in the end, HOLD in the
+// beginning.
+const kindSource = `static void *waiterKIND(void *p) { WAIT sum[1]++; return 0; }
+static void *workerKIND(void *p) {
 	HOLD
 	long x = 1;
 	for (long i = 0; i < 600000; i++) { x = x * 31 + i; __asm__ volatile("" : "+r"(x)); }
@@ -76,15 +82,34 @@ static void *worker(void *p) {
 	GO
 	return 0;
 }
-int main(void) {
+`
+
+// waitMain runs the kind that the argument says. FIRSTS is done before both threads start.
+const waitMain = `int main(int argc, char **argv) {
 	int mine = 0; pthread_t a, b;
 	far = &mine;
-	FIRST
-	pthread_create(&a, 0, worker, 0); pthread_create(&b, 0, waiter, 0);
+	void *(*two[2])(void *) = { 0, 0 };
+	switch (atoi(argv[1])) { FIRSTS }
+	pthread_create(&a, 0, two[0], 0); pthread_create(&b, 0, two[1], 0);
 	pthread_join(a, 0); pthread_join(b, 0);
 	printf("%d %d\n", sum[0] != 0, (int)sum[1]);
 }
 `
+
+// waitProgram is a program of all kinds: a compiler is started once for them.
+func waitProgram(t *testing.T, compiler string) string {
+	t.Helper()
+	text, firsts := waitSource, ""
+	for i, k := range waitKinds {
+		hold := ""
+		if k.name == "lock, mutex" {
+			hold = "pthread_mutex_lock(&mutex); V(other) = 1;"
+		}
+		text += strings.NewReplacer("WAIT", k.wait, "HOLD", hold, "GO", k.release, "KIND", strconv.Itoa(i)).Replace(kindSource)
+		firsts += fmt.Sprintf("case %d: two[0] = worker%d; two[1] = waiter%d; %s break;\n", i, i, i, k.first)
+	}
+	return compileText(t, text+strings.Replace(waitMain, "FIRSTS", firsts, 1), compiler+" -g -w -pthread")
+}
 
 // Whoever waits is seen to wait: at most a twentieth of the wait counts as its work.
 func TestEveryKindOfWaitIsSeen(t *testing.T) {
@@ -92,17 +117,12 @@ func TestEveryKindOfWaitIsSeen(t *testing.T) {
 	if os.Getenv("LIME_LONG") != "" {
 		compilers = oracleCompilers
 	}
-	for _, k := range waitKinds {
-		for _, cc := range compilers {
+	for _, cc := range compilers {
+		bin := waitProgram(t, cc)
+		for i, k := range waitKinds {
 			t.Run(k.name+"/"+strings.ReplaceAll(cc, " ", ""), func(t *testing.T) {
 				t.Parallel()
-				hold := ""
-				if k.name == "lock, mutex" {
-					hold = "pthread_mutex_lock(&mutex); V(other) = 1;"
-				}
-				text := strings.NewReplacer("WAIT", k.wait, "FIRST", k.first, "HOLD", hold, "GO", k.release).Replace(waitSource)
-				bin := compileText(t, text, cc+" -g -w -pthread")
-				path, status, said, out := simulated(t, 4, unnamed, "--", bin)
+				path, status, said, out := simulated(t, 4, unnamed, "--", bin, strconv.Itoa(i))
 				if status != 0 || out != "1 1\n" {
 					t.Fatalf("status %d, printed %q: %s", status, out, said)
 				}
