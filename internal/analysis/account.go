@@ -314,7 +314,7 @@ func (r *runner) uncharged(c *Cause, p *posting, lost bool) {
 }
 
 // rankEstimated keeps the order by score, gives the known causes their estimated shares, and takes
-// lines from the account only where the regression found nothing.
+// lines from the account only where the regression found nothing, or only what follows from the loss.
 func (r *runner) rankEstimated(sec *Section, posts map[causeKey]*posting, order []causeKey) {
 	known := byKey(sec)
 	for key, c := range known {
@@ -323,11 +323,30 @@ func (r *runner) rankEstimated(sec *Section, posts map[causeKey]*posting, order 
 			c.Share, c.LedgerTime = &share, p.cycles
 		}
 	}
-	if len(sec.Causes) > 0 {
-		sortVisits(sec.Causes)
-		confirm(sec.Causes)
-		return
+	if !slices.ContainsFunc(sec.Causes, Cause.leads) {
+		if charged := r.estimated(sec, posts, order, known); len(charged) > 0 || len(sec.Causes) == 0 {
+			sec.Candidates = append(slices.Clip(sec.Causes), sec.Candidates...)
+			sec.Causes = charged
+			sec.Candidates = slices.DeleteFunc(sec.Candidates, func(c Cause) bool {
+				return slices.ContainsFunc(sec.Causes, func(d Cause) bool { return d.key == c.key })
+			})
+			renumber(sec.Causes)
+			return
+		}
 	}
+	sortVisits(sec.Causes)
+	confirm(sec.Causes)
+}
+
+// leads says whether a cause may be why threads work longer: they come there more often, or the account
+// charges it. What they come to less often follows from that, as a rule: who works longer than the
+// others finds its queues full, or the others at the barrier, and waits less often.
+func (c Cause) leads() bool {
+	return c.Correlation >= 0 || c.Share != nil && math.Abs(*c.Share) >= importantShare
+}
+
+// estimated is what the account charges with enough to be worth telling.
+func (r *runner) estimated(sec *Section, posts map[causeKey]*posting, order []causeKey, known map[causeKey]*Cause) (out []Cause) {
 	for _, key := range order {
 		if p := posts[key]; p.share >= estimatedShare {
 			c := known[key]
@@ -336,13 +355,10 @@ func (r *runner) rankEstimated(sec *Section, posts map[causeKey]*posting, order 
 			}
 			c.charge(p, sec, r.meta)
 			c.Important, c.Agreement = true, "The share is an estimate; the counts do not correlate with the times well enough to confirm it."
-			sec.Causes = append(sec.Causes, *c)
+			out = append(out, *c)
 		}
 	}
-	sec.Candidates = slices.DeleteFunc(sec.Candidates, func(c Cause) bool {
-		return slices.ContainsFunc(sec.Causes, func(d Cause) bool { return d.key == c.key })
-	})
-	renumber(sec.Causes)
+	return out
 }
 
 // confirm puts the causes that the account charges with much before those that it does not know,

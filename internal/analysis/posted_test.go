@@ -45,3 +45,35 @@ func TestGivenWorkIsNoBranch(t *testing.T) {
 		}
 	}
 }
+
+// Who works longer than the others waits less often: what goes down as the times go up is no cause
+// where an account, be it an estimate, knows one, and it leads where it is charged itself.
+func TestWhatFollowsFromTheLossIsNoCause(t *testing.T) {
+	tab := &profile.Tables{Files: []profile.File{{Path: "a.c"}}, Threads: []profile.Thread{{Name: "a"}, {Name: "b"}}}
+	for _, test := range []struct {
+		correlation, charged, other float64 // of the cause that the counts have; what the account puts on it and on another line
+		first                       int32
+	}{
+		{-0.99, 0, 0.5, 10}, // waits in the others
+		{0.99, 0, 0.5, 20},
+		{-0.99, 0.5, 0.3, 20},  // the slow thread does not take a short cut, which costs
+		{-0.99, 0, 0.05, 20},   // the account knows nothing better
+		{-0.99, 0.01, 0.5, 10}, // next to nothing
+	} {
+		row := func(line int32, share float64) ledger.Row {
+			at := ledger.Place{File: "a.c", Line: line, Node: profile.None}
+			return ledger.Row{Kind: ledger.Branch, Place: at, Share: share, Cycles: 900 * share, Threads: []float64{0, 900 * share}}
+		}
+		sec := &Section{Ledger: &ledger.Account{Total: 900, Threads: []profile.ThreadID{0, 1}, Rows: []ledger.Row{row(10, test.other), row(20, test.charged)}}}
+		r := &runner{meta: &profile.Meta{ClockUnit: "instructions"}, tab: tab, files: map[string]profile.FileID{"a.c": 0}}
+		posts, order := r.postings(sec.Ledger)
+		sec.Causes = []Cause{{Event: EventBranch, Score: 0.9, Important: true, Correlation: test.correlation, key: causeKey{lineKey: lineKey{file: 0, line: 20}}}}
+		r.rankEstimated(sec, posts, order)
+		if len(sec.Causes) == 0 || sec.Causes[0].key.line != test.first {
+			t.Errorf("%+v: %+v", test, sec.Causes)
+		}
+		if n := len(sec.Causes) + len(sec.Candidates); n > 2 || n == 0 {
+			t.Errorf("%+v: %d causes and candidates", test, n)
+		}
+	}
+}
