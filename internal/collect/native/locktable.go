@@ -14,7 +14,6 @@ import (
 	"lime/internal/collect/threads"
 	"lime/internal/profile"
 	"lime/internal/section"
-	"lime/internal/unit"
 )
 
 // lockTable is what is known of each lock, by its address. A thread is its row.
@@ -60,7 +59,7 @@ func (x lockTable) write(sink profile.Sink, code *code, images []*image.File, ev
 	for call, id := range events {
 		for addr := range locks[call] {
 			if len(locks[call]) == 1 {
-				sink.SetEventDetail(id, "on "+lockName(images, addr))
+				sink.SetEventDetail(id, "on "+lockName(images, addr, x[addr]))
 			}
 		}
 	}
@@ -69,16 +68,43 @@ func (x lockTable) write(sink profile.Sink, code *code, images []*image.File, ev
 	}
 	thread := func(row section.ThreadID) profile.ThreadID { return profile.ThreadID(row) }
 	rows := threads.LockRows[int32]{Sink: sink, Thread: thread, Waits: spot, Holds: spot}
-	for _, addr := range slices.Sorted(maps.Keys(x)) {
-		if l := x[addr]; l.WaitedFor() {
-			rows.Write(profile.Lock{Name: lockName(images, addr), Addr: addr, Objects: 1, Taken: profile.Unavailable}, l)
-		}
+	for _, g := range x.named(images) {
+		rows.Write(profile.Lock{Name: g.name, Addr: g.addr, Objects: g.objects, Taken: profile.Unavailable}, g.lock)
 	}
 	clear(x)
 }
 
-// lockName names a lock: the variable that it is, or its address.
-func lockName(images []*image.File, addr uint64) string {
+// namedLock is the locks that go by one name.
+type namedLock struct {
+	name    string
+	addr    uint64 // of the first one
+	objects uint64
+	lock    *threads.Lock[int32]
+}
+
+// named groups those that were waited for.
+func (x lockTable) named(images []*image.File) (out []*namedLock) {
+	byName := map[string]*namedLock{}
+	for _, addr := range slices.Sorted(maps.Keys(x)) {
+		l := x[addr]
+		if !l.WaitedFor() {
+			continue
+		}
+		name := lockName(images, addr, l)
+		g := byName[name]
+		if g == nil {
+			g = &namedLock{name: name, addr: addr, lock: threads.NewLock[int32](l.Kind)}
+			byName[name], out = g, append(out, g)
+		}
+		g.objects++
+		g.lock.Join(l)
+	}
+	return out
+}
+
+// lockName names a lock: the variable that it is, or the place where it was waited for most. An address
+// of the heap's, or of a stack's, tells nobody anything.
+func lockName(images []*image.File, addr uint64, l *threads.Lock[int32]) string {
 	if name := known.LockName(addr); name != "" {
 		return name
 	}
@@ -92,5 +118,5 @@ func lockName(images []*image.File, addr uint64) string {
 			return fmt.Sprintf("%s+%#x", s.Name, addr-im.Bias-s.Addr)
 		}
 	}
-	return "the one at " + unit.Addr(addr).String()
+	return fmt.Sprintf("the one waited for at %#x", l.WaitedMostAt())
 }

@@ -27,11 +27,11 @@ func TestLockTable(t *testing.T) {
 	if err := tab.Check(); err != nil {
 		t.Fatal(err)
 	}
-	if len(tab.Locks) != 1 || tab.Locks[0].Name != "the one at 0x50" || tab.Locks[0].Kind != "pthread_mutex_lock" ||
+	if len(tab.Locks) != 1 || tab.Locks[0].Name != "the one waited for at 0x401000" || tab.Locks[0].Objects != 1 || tab.Locks[0].Kind != "pthread_mutex_lock" ||
 		tab.Locks[0].Taken != profile.Unavailable {
 		t.Fatalf("%+v", tab.Locks)
 	}
-	if got := tab.Events[event].Detail; got != "on the one at 0x50" {
+	if got := tab.Events[event].Detail; got != "on the one waited for at 0x401000" {
 		t.Errorf("the event is %q", got)
 	}
 	waited, charged := uint64(0), uint64(0)
@@ -43,5 +43,20 @@ func TestLockTable(t *testing.T) {
 	}
 	if w := tab.LockWaits; len(w) != 2 || w[0].Count != 2 || w[0].Longest != 30 || w[1].Thread != 1 || waited != 45 || charged != 45 {
 		t.Errorf("%+v, %+v", w, tab.LockHolds)
+	}
+}
+
+// Locks without a name of their own go by the place where threads waited for them most, all of those
+// that share it together.
+func TestLocksGoByTheirPlaces(t *testing.T) {
+	x := lockTable{}
+	for i, addr := range []uint64{0x50, 0x90, 0xd0} {
+		x.waited(addr, "syscall", 0, 0x401000, profile.None, 30)
+		x.waited(addr, "syscall", 0, 0x402000, profile.None, uint64(20*i)) // the third one's is here
+	}
+	got := x.named(nil)
+	if len(got) != 2 || got[0].name != "the one waited for at 0x401000" || got[0].objects != 2 || got[0].addr != 0x50 ||
+		got[1].name != "the one waited for at 0x402000" || got[1].objects != 1 {
+		t.Errorf("%+v", got)
 	}
 }

@@ -97,6 +97,15 @@ func (l *Lock[P]) Calls() map[uint64]bool {
 	return calls
 }
 
+// WaitedMostAt is the call in which threads waited longest, all together.
+func (l *Lock[P]) WaitedMostAt() uint64 {
+	times := map[uint64]uint64{}
+	for k, x := range l.waits {
+		times[k.Call] += x.Time
+	}
+	return slices.MaxFunc(slices.Sorted(maps.Keys(times)), func(a, b uint64) int { return cmp.Compare(times[a], times[b]) })
+}
+
 // Waited adds a wait.
 func (l *Lock[P]) Waited(by Side, time uint64, path func() P) {
 	w := at(l.waits, by)
