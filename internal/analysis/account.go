@@ -324,7 +324,7 @@ func (r *runner) rankEstimated(sec *Section, posts map[causeKey]*posting, order 
 		}
 	}
 	if !slices.ContainsFunc(sec.Causes, Cause.leads) {
-		if charged := r.estimated(sec, posts, order, known); len(charged) > 0 || len(sec.Causes) == 0 {
+		if charged := sec.estimated(r, posts, order, known); len(charged) > 0 || len(sec.Causes) == 0 {
 			sec.Candidates = append(slices.Clip(sec.Causes), sec.Candidates...)
 			sec.Causes = charged
 			sec.Candidates = slices.DeleteFunc(sec.Candidates, func(c Cause) bool {
@@ -346,7 +346,7 @@ func (c Cause) leads() bool {
 }
 
 // estimated is what the account charges with enough to be worth telling.
-func (r *runner) estimated(sec *Section, posts map[causeKey]*posting, order []causeKey, known map[causeKey]*Cause) (out []Cause) {
+func (sec *Section) estimated(r *runner, posts map[causeKey]*posting, order []causeKey, known map[causeKey]*Cause) (out []Cause) {
 	for _, key := range order {
 		if p := posts[key]; p.share >= estimatedShare {
 			c := known[key]

@@ -162,7 +162,7 @@ func lockKinds() map[string]string {
 		"sync.(*Mutex).lockSlow": "Go mutex", "internal/sync.(*Mutex).lockSlow": "Go mutex",
 		"sync.runtime_SemacquireMutex": "Go mutex", "internal/sync.runtime_SemacquireMutex": "Go mutex",
 		"sync.runtime_SemacquireRWMutex": "Go read-write mutex", "sync.runtime_SemacquireRWMutexR": "Go read-write mutex",
-		"loop": "lock of the program's own",
+		"loop": "lock of the program's own", "syscall": "lock that waits by the system call futex",
 	}
 }
 
