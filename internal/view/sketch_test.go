@@ -144,30 +144,38 @@ func TestSketchIsAnsweredFirst(t *testing.T) {
 	}
 }
 
-// The page draws the sketch, says so in words, and shows the whole when that is there.
+// The overview and the time line draw the sketch, say so in words, and show the whole when that is
+// there.
 func TestSketchInTheBrowser(t *testing.T) {
-	b := newBrowser(t)
-	r, may := unread(t, largeFile(t))
-	b.serve(r)
-	b.screen("light", 1280)
-	b.openEarly("#timeline")
-	s, err := r.sketch()
-	if err != nil {
-		t.Fatal(err)
+	for view, whole := range map[string]struct {
+		canvas string // that takes the place of the sketch
+		words  []string
+	}{"overview": {"main", []string{"What became of 6 cores", "app.c:30"}}, "timeline": {"canvas.lanes", []string{"In this stretch"}}} {
+		t.Run(view, func(t *testing.T) {
+			b := newBrowser(t)
+			r, may := unread(t, largeFile(t))
+			b.serve(r)
+			b.screen("light", 1280)
+			b.openEarly("#" + view)
+			s, err := r.sketch()
+			if err != nil {
+				t.Fatal(err)
+			}
+			words := fmt.Sprintf("sketch from %d of %d instances, reading the rest", s.Read, s.Of)
+			b.shows(words, "wait at the end of a section")
+			if n := eval[int](b, `document.querySelectorAll("canvas.sketch[aria-label*='sketch from'], [role=status].sketched").length`); n != 2 {
+				t.Errorf("%d of 2 tell a screen reader that it is a sketch", n)
+			}
+			b.until(`document.querySelector("canvas.sketch").dataset.busy === "0"`)
+			if b.painted(0) < 3 {
+				t.Error("the sketch is blank")
+			}
+			b.keep("sketch-" + view)
+			may()
+			b.until(`document.querySelector("` + whole.canvas + `") !== null && document.querySelector("canvas.sketch") === null`)
+			b.shows(whole.words...)
+		})
 	}
-	words := fmt.Sprintf("sketch from %d of %d instances, reading the rest", s.Read, s.Of)
-	b.shows(words)
-	if n := eval[int](b, `document.querySelectorAll("canvas.sketch[aria-label*='sketch from'], [role=status].sketched").length`); n != 2 {
-		t.Errorf("%d of 2 tell a screen reader that it is a sketch", n)
-	}
-	b.until(`document.querySelector("canvas.sketch").dataset.busy === "0"`)
-	if b.painted(0) < 3 {
-		t.Error("the sketch is blank")
-	}
-	b.keep("sketch")
-	may()
-	b.until(`document.querySelector("canvas.lanes") !== null && document.querySelector("canvas.sketch") === null`)
-	b.shows("In this stretch")
 }
 
 // until waits until something holds of the page.
