@@ -4,24 +4,26 @@ import { pct, short } from "./format.js";
 import { link } from "./route.js";
 import { Sketch, useWhole } from "./sketch.js";
 import { kinds } from "./tiles.js";
+import { wordOf } from "./words.js";
 
 // The colour of each term of the account, as everywhere.
 export const colours = { useful: "work", imbalance: "loss", serial: "serial", lock: "lock", wait: "wait", off_core: "count", overhead: "overhead", memory: "memory", unproved: "none" };
 
-// wayTo is where a place in a row of the account leads: to its line; what is uneven, or has no line, to its section, or to the cause that stands there.
-function wayTo(r, x, p, list) {
+// wayTo is where a place in a row of the account leads: to its line; what is uneven, or has no line, to its section, to the cause that stands there, or to the calls of the one thread whose it is.
+function wayTo(r, x, p, list, info) {
   const known = list.some((s) => s.id === x.section);
   if (known && (r.name === "imbalance" || !x.line)) return link("section", { p, s: x.section });
   if (x.line) return link("source", { p, path: x.file, line: x.line, s: known ? x.section : undefined });
   for (const s of list) for (const c of s.causes) if (c.place === x.at) return link("section", { p, s: s.id, c: c.rank });
+  if (x.thread >= 0 && info.paths.length > 0) return link("paths", { p, t: x.thread });
   return undefined;
 }
 
 // Headline is the first sentence; the places in it lead on.
-function Headline({ loss, p, list }) {
+function Headline({ loss, p, list, info }) {
   const ways = new Map();
   for (const s of list) for (const c of s.causes) if (!ways.has(c.place)) ways.set(c.place, link("section", { p, s: s.id, c: c.rank })); // of several sections the one that loses most
-  for (const r of loss.rows.filter((r) => r.name !== "useful")) for (const x of r.places) if (wayTo(r, x, p, list) && !ways.has(x.at)) ways.set(x.at, wayTo(r, x, p, list));
+  for (const r of loss.rows.filter((r) => r.name !== "useful")) for (const x of r.places) if (wayTo(r, x, p, list, info) && !ways.has(x.at)) ways.set(x.at, wayTo(r, x, p, list, info));
   const texts = [...ways.keys()].filter((t) => t && loss.headline.includes(t)).sort((a, b) => b.length - a.length);
   const out = [];
   let rest = loss.headline;
@@ -34,8 +36,8 @@ function Headline({ loss, p, list }) {
   return html`<p class="headline">${out}${rest}</p>`;
 }
 
-function Loss({ loss, p, list }) {
-  const at = (r, x) => (wayTo(r, x, p, list) ? html`<a class="at" href=${wayTo(r, x, p, list)}>${x.at}</a>` : html`<span class="at">${x.at}</span>`);
+function Loss({ loss, p, list, info }) {
+  const at = (r, x) => (wayTo(r, x, p, list, info) ? html`<a class="at" href=${wayTo(r, x, p, list, info)}>${x.at}</a>` : html`<span class="at">${x.at}</span>`);
   return html`<section class="card" aria-labelledby="loss-h"><h2 id="loss-h">${loss.title}</h2>
     <div class="stack" role="img" aria-label=${loss.rows.map((r) => `${r.title} ${pct(r.share)}`).join("; ")}>
       ${loss.rows.filter((r) => r.share > 0).map((r) => html`<i class="key ${colours[r.name]}" style=${{ flexGrow: r.share }} title=${r.title + ": " + pct(r.share)}></i>`)}</div>
@@ -90,9 +92,9 @@ export function Overview({ info, head, p, params }) {
   if (head.early) return html`<${Early} info=${info} head=${head} p=${p} params=${params} />`;
   const unit = head.program.clock_unit;
   const most = head.sections.reduce((m, s) => Math.max(m, s.all_lost), 0.02);
-  return html`${head.loss && head.loss.headline && html`<${Headline} loss=${head.loss} p=${p} list=${head.sections} />`}${nameless(head.loss) && html`<p class="say" data-more>Places are functions or addresses here, as the program has no debug information. Built with <code>-g</code>, or with its debug files (packages named -dbgsym, debuginfod) at hand when you say <code>lime resolve</code>, they are lines.</p>`}<ul class="tiles">${head.tiles.map((t) => html`<li><b>${t.value}</b><span>${t.label}</span></li>`)}</ul>
+  return html`${head.loss && head.loss.headline && html`<${Headline} loss=${head.loss} p=${p} list=${head.sections} info=${info} />`}${nameless(head.loss) && html`<p class="say" data-more>Places are functions or addresses here, as the program has no debug information. Built with <code>-g</code>, or with its debug files (packages named -dbgsym, debuginfod) at hand when you say <code>lime resolve</code>, they are lines.</p>`}<ul class="tiles">${head.tiles.map((t) => html`<li title=${wordOf(t.label)}><b>${t.value}</b><span>${t.label}</span></li>`)}</ul>
   <${Say} list=${head.told} />
-  ${head.loss && html`<${Loss} loss=${head.loss} p=${p} list=${head.sections} />`}
+  ${head.loss && html`<${Loss} loss=${head.loss} p=${p} list=${head.sections} info=${info} />`}
   ${head.nothing && html`<div class="card"><p>${head.nothing}</p></div>`}
   ${head.sections.length > 0 && html`<section class="card" aria-labelledby="sections-h"><h2 id="sections-h">Parallel sections, by all they lose</h2><div class="scroll"><table class="listed">
     <thead><tr><th scope="col">Section ends at</th><th scope="col" class="wide"><span class="sr">Share</span></th><th scope="col" class="num">Of core time</th><th scope="col" class="num">Imbalance</th><th scope="col" class="num wide">Instances</th><th scope="col">What is known of it</th></tr></thead>
