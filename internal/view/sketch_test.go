@@ -144,6 +144,31 @@ func TestSketchIsAnsweredFirst(t *testing.T) {
 	}
 }
 
+// The index is begun when somebody has the picture, or when it is clear that nobody looks; where
+// there is no sketch it waits for nobody.
+func TestTheIndexWaitsForThePicture(t *testing.T) {
+	r := runOf(fixture(t, bandRows+1, 9))
+	nobody := &Sketch{Read: 1, Of: 9, tiles: [][]byte{{}, {}}}
+	for _, s := range []*Sketch{{Read: 9, Of: 9}, nobody} {
+		r.sketch = func() (*Sketch, error) { return s, nil }
+		r.pictureFirst() // ends
+	}
+	for band := range 2 {
+		for range 3 { // several look
+			if _, err := answerSketched(nil, r, &query{values: url.Values{"b": {fmt.Sprint(band)}}}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if n := len(r.pictured); n != band {
+			t.Errorf("with the picture up to band %d: %d have the whole", band, n)
+		}
+	}
+	r.pictureFirst()
+	if len(r.pictured) != 0 {
+		t.Error("the index has not waited")
+	}
+}
+
 // The overview and the time line draw the sketch, say so in words, and show the whole when that is
 // there.
 func TestSketchInTheBrowser(t *testing.T) {
