@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	"lime/internal/origin"
 	"lime/internal/profile"
@@ -114,7 +115,10 @@ func (p *Paths) node(v profile.NodeID) []Level {
 
 func (p *Paths) loop(test profile.NodeID) string {
 	pl := p.prog.nodePlace(test)
-	if pl.File == "" {
+	switch {
+	case pl.File == "" && strings.Contains(pl.Function, "+0x"): // how far into it: no two loops are there
+		return "loop at " + pl.Function
+	case pl.File == "":
 		return "loop at " + pl.Address
 	}
 	return fmt.Sprintf("loop at %s:%d", baseName(pl.File), pl.Line)

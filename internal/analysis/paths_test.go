@@ -2,6 +2,7 @@ package analysis
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -33,6 +34,34 @@ func TestLevelsOfAPath(t *testing.T) {
 	}
 	if paths.Overhead(extra) {
 		t.Error("the program's own code is no overhead")
+	}
+}
+
+// A loop of which no line is known stands where it is in its function or file, and at its address
+// where not even that is known.
+func TestLoopsWithoutLines(t *testing.T) {
+	for name, want := range map[string]string{"app+0x%x": "loop at app+0x", "work": "loop at 0x"} {
+		p := sampledProgram(t, []uint64{1, 1}, []uint64{1, 1})
+		tab := p.Tables()
+		for v := range tab.Nodes {
+			n := &tab.Nodes[v]
+			where := strings.Replace(name, "%x", strconv.FormatUint(n.LastAddr, 16), 1)
+			n.Frames, n.First = []profile.Frame{{File: profile.None, Function: where}}, nil
+		}
+		paths, loops := NewPaths(tab), 0
+		for id := range tab.Paths {
+			for _, l := range paths.Levels(profile.PathID(id)) {
+				if !l.Loop {
+					continue
+				}
+				if loops++; !strings.HasPrefix(l.Name, want) {
+					t.Errorf("%q, want %s", l.Name, want)
+				}
+			}
+		}
+		if loops == 0 {
+			t.Errorf("%s: no loops", name)
+		}
 	}
 }
 

@@ -374,6 +374,15 @@ func (p *LossPlace) at() string {
 	return p.Place.String()
 }
 
+// alone is the thread that has all of a place's time, -1 if there are others or the place is not
+// known.
+func (p *LossPlace) alone() int {
+	if p.Cores > 0 || p.Why != "" || len(p.Threads) != 1 || p.Among > 1 {
+		return -1
+	}
+	return p.first()
+}
+
 // stands is the place that at names: nothing is known of it where at says why.
 func (p *LossPlace) stands() *Place {
 	switch {

@@ -45,7 +45,10 @@ func noteLines(notes []Note, all bool) []string {
 			continue
 		}
 		text := n.Text
-		if n.Times > 1 && !counted(n.Code) {
+		switch {
+		case n.Code == profile.NoteEffortThreads: // the number is that of the threads
+			text = fmt.Sprintf("%d %s", n.Times, text)
+		case n.Times > 1 && !counted(n.Code):
 			text += fmt.Sprintf(" (%d times)", n.Times)
 		}
 		out = append(out, text)

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -23,7 +24,7 @@ func TestNoteLines(t *testing.T) {
 	if diff := cmp.Diff(want, noteLines(notes, false)); diff != "" {
 		t.Error(diff)
 	}
-	if got := noteLines(notes, true); len(got) != 5 {
+	if got := noteLines(notes, true); len(got) != 5 || !slices.Contains(got, "4 so many threads") {
 		t.Errorf("%q", got)
 	}
 	if got, want := timeline(notes), "The times are those on a CPU; on the wall the run took 3 s."; got != want {

@@ -60,6 +60,7 @@ type LossAt struct {
 	File    string  `json:"file"`
 	Line    int     `json:"line"`
 	Section int     `json:"section"` // its id, -1 if it is not one section's
+	Thread  int     `json:"thread"`  // whose it is alone, -1 if there are others or the place is not known
 	Share   float64 `json:"share"`
 }
 
@@ -175,7 +176,7 @@ func lossTable(r *Report) *LossTable {
 		for i := range t.Places[:min(len(t.Places), pageLossPlaces)] {
 			if p := &t.Places[i]; p.Share >= leastShown {
 				at := p.stands()
-				row.Places = append(row.Places, LossAt{p.at(), p.about(t.Name), at.File, at.Line, p.Section, p.told()})
+				row.Places = append(row.Places, LossAt{p.at(), p.about(t.Name), at.File, at.Line, p.Section, p.alone(), p.told()})
 			}
 		}
 		out.Rows = append(out.Rows, row)

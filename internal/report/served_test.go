@@ -37,19 +37,23 @@ func TestServedWordsAreThoseOfThePage(t *testing.T) {
 	}
 }
 
-// A place in the table of losses leads to the line that it names, or to none.
+// A place in the table of losses leads to the line that it names, or to none, and to the one thread
+// that it is about.
 func TestServedPlacesLeadWhereTheySay(t *testing.T) {
 	end := Place{File: "dir/a.c", Line: 53, Function: "main"}
 	in := Place{File: "dir/b.c", Line: 19, Function: "grow"}
 	for name, c := range map[string]struct {
-		place LossPlace
-		line  int
+		place  LossPlace
+		line   int
+		thread int
 	}{
-		"a line":             {LossPlace{Place: in, Section: -1}, 19},
-		"a section's end":    {LossPlace{Place: end, Section: 2}, 53},
-		"one thread's work":  {LossPlace{Place: end, Section: 2, Spent: &Spent{Place: in, Share: 0.5}, Threads: []ThreadShare{{}}}, 19},
-		"known to be absent": {LossPlace{Place: end, Why: "it is too short"}, 0},
-		"no threads":         {LossPlace{Place: end, Cores: 3}, 0},
+		"a line":             {LossPlace{Place: in, Section: -1}, 19, -1},
+		"a section's end":    {LossPlace{Place: end, Section: 2, Threads: []ThreadShare{{Thread: 2}, {Thread: 4}}, Among: 2}, 53, -1},
+		"one thread's work":  {LossPlace{Place: end, Section: 2, Spent: &Spent{Place: in, Share: 0.5}, Threads: []ThreadShare{{}}}, 19, 0},
+		"no line":            {LossPlace{Place: Place{Address: "0x11a6a"}, Section: 2, Threads: []ThreadShare{{Thread: 3}}, Among: 1}, 0, 3},
+		"one of several":     {LossPlace{Place: end, Section: 2, Threads: []ThreadShare{{Thread: 3}}, Among: 9}, 53, -1},
+		"known to be absent": {LossPlace{Place: end, Why: "it is too short", Threads: []ThreadShare{{}}}, 0, -1},
+		"no threads":         {LossPlace{Place: end, Cores: 3}, 0, -1},
 	} {
 		c.place.Share, c.place.Time = 0.5, 50
 		r := &Report{Loss: &Loss{CoreTime: 100, Terms: []LossTerm{{Name: "serial", Title: "too few threads", Share: 0.5, Time: 50, Places: []LossPlace{c.place}}}}}
@@ -59,8 +63,8 @@ func TestServedPlacesLeadWhereTheySay(t *testing.T) {
 				at = &row.Places[i]
 			}
 		}
-		if at == nil || at.Line != c.line {
-			t.Errorf("%s: %+v, want line %d", name, at, c.line)
+		if at == nil || at.Line != c.line || at.Thread != c.thread {
+			t.Errorf("%s: %+v, want line %d, thread %d", name, at, c.line, c.thread)
 		} else if words := fmt.Sprintf("%s:%d", filepath.Base(at.File), at.Line); at.Line > 0 && !strings.HasPrefix(at.At, words) {
 			t.Errorf("%s: it says %q and leads to %s", name, at.At, words)
 		}

@@ -416,6 +416,12 @@ func TestTheViewsInABrowser(t *testing.T) {
 			if eval[bool](b, "document.documentElement.scrollWidth > innerWidth") {
 				t.Errorf("%s is wider than a screen of %d", s.name, screen.width)
 			}
+			if much := eval[string](b, tooMuch); much != "" && s.name != "paths-found" { // a formula's figures have no bound
+				t.Errorf("%s: shares of %s", s.name, much)
+			}
+			if cut := eval[string](b, cutOff); cut != "" {
+				t.Errorf("%s at %d: to be seen only by those who scroll sideways: %s", s.name, screen.width, cut)
+			}
 			if dark := eval[string](b, "getComputedStyle(document.body).backgroundColor") == "rgb(20, 23, 15)"; dark != (screen.scheme == "dark") {
 				t.Errorf("%s: %s is not %s", s.name, s.hash, screen.scheme)
 			}
@@ -426,6 +432,39 @@ func TestTheViewsInABrowser(t *testing.T) {
 		}
 	}
 }
+
+// The figures of calls that are far inside are seen on a phone, too.
+func TestDeepPathsOnAPhone(t *testing.T) {
+	b := newBrowser(t)
+	p := fixture(t, 4, 5)
+	at := profile.PathID(1)
+	for i := range 24 {
+		n := p.AddNode(profile.Node{Image: 0, Addr: uint64(0x9000 + 16*i), LastAddr: uint64(0x9008 + 16*i), Size: 4, Instrs: 1, Kind: profile.EndRet,
+			Function: p.AddFunction(profile.Function{Image: 0, Name: fmt.Sprintf("a_function_with_a_long_name_%d", i), File: 0, Line: 9})})
+		at = p.AddPath(profile.PathNode{Parent: at, Node: n})
+	}
+	p.AddPathSample(profile.PathSample{Path: at, Metric: "time", Value: 1e6, Thread: 0, Section: 0})
+	b.serve(runOf(p))
+	b.screen("light", 390)
+	b.open("#paths")
+	b.shows("a_function_with_a_long_name_23")
+	if cut := eval[string](b, cutOff); cut != "" {
+		t.Errorf("to be seen only by those who scroll sideways: %s", cut)
+	}
+	b.keep("paths-deep-390")
+}
+
+// A share in these views is of what there is: none is more than all of it.
+const tooMuch = `[...document.querySelector("main").innerText.matchAll(/([0-9.]+)\s%/g)].filter((m) => Number(m[1]) > 100).map((m) => m[0]).join("; ")`
+
+// cutOff names what does not fit: tables (source code may be wider than a screen, its columns before
+// the text take no more than half of it), and the tab of the view that is shown.
+const cutOff = `(() => {
+  const words = (e) => e.innerText.slice(0, 60).replace(/\s+/g, " ");
+  const wide = [...document.querySelectorAll(".scroll")].filter((e) => e.scrollWidth > e.clientWidth + 1).map(words);
+  const text = [...document.querySelectorAll(".src td.text")].filter((e) => e.offsetLeft > Math.max(innerWidth / 2, 330)).slice(0, 1).map((e) => "source at " + e.offsetLeft);
+  const tab = [...document.querySelectorAll(".tabs a[aria-current]")].filter((e) => e.getBoundingClientRect().right > innerWidth).map(words);
+  return [...wide, ...text, ...tab].join("; "); })()`
 
 func TestTheKeys(t *testing.T) {
 	b := newBrowser(t)

@@ -95,16 +95,7 @@ func portions(counts []int, n int) (bounds, before []int) {
 
 // look maps the cells that have been written to a file, as long as unmap is not called.
 func (x *index) look(path string, counts []int) (unmap func(), err error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return nil, err
-	}
-	b, err := syscall.Mmap(int(f.Fd()), 0, int(info.Size()), syscall.PROT_READ, syscall.MAP_SHARED)
+	b, err := mapFile(path)
 	if err != nil {
 		return nil, err
 	}

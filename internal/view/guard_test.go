@@ -149,6 +149,60 @@ func TestThePageHasNothingInline(t *testing.T) {
 	}
 }
 
+// A browser keeps the files of the page and is told when it has them still; it keeps nothing of a
+// profile, nor the page that sets the cookie.
+func TestWhatABrowserKeeps(t *testing.T) {
+	s := serverOf(t, runOf(fixture(t, 4, 3)))
+	for path, a := range assets() {
+		body, err := a.body()
+		if err != nil {
+			t.Fatal(err)
+		}
+		first := request(s, path, nil)
+		tag, how := first.Header().Get("ETag"), first.Header().Get("Cache-Control")
+		if path == "/" {
+			if tag != "" || how != "no-store" {
+				t.Errorf("the page itself: %q, %s", tag, how)
+			}
+			continue
+		}
+		if tag == "" || how != "private, no-cache" {
+			t.Errorf("%s: %q, %s", path, tag, how)
+		}
+		for _, c := range []struct {
+			name, has string
+			token     bool
+			want      int
+		}{
+			{"the same", tag, true, 304},
+			{"the same among others", `W/"x", ` + tag, true, 304},
+			{"another lime's", `W/"0123456789abcdef01234567"`, true, 200},
+			{"anything", "*", true, 200},
+			{"nothing", "", true, 200},
+			{"the same, without the token", tag, false, 403},
+		} {
+			w := request(s, path, func(r *http.Request) {
+				r.Header.Set("If-None-Match", c.has)
+				if !c.token {
+					r.Header.Del("Authorization")
+				}
+			})
+			if w.Code != c.want || (w.Code == 304) != (w.Body.Len() == 0) || w.Code == 200 && w.Body.Len() != len(body) {
+				t.Errorf("%s, %s: status %d, %d bytes", path, c.name, w.Code, w.Body.Len())
+			}
+			if c.want == 403 && w.Header().Get("Cache-Control") != "no-store" {
+				t.Errorf("%s: a refusal may be kept", path)
+			}
+		}
+	}
+	for _, path := range []string{"/api/runs", "/api/head", "/api/source?f=0"} {
+		w := request(s, path, func(r *http.Request) { r.Header.Set("If-None-Match", "*") })
+		if w.Code != 200 || w.Header().Get("Cache-Control") != "no-store" || w.Header().Get("ETag") != "" {
+			t.Errorf("%s: status %d, %s", path, w.Code, w.Header().Get("Cache-Control"))
+		}
+	}
+}
+
 // What the first paint needs is at most 200 kB.
 func TestThePageIsSmall(t *testing.T) {
 	total := 0

@@ -100,6 +100,21 @@ func (x *index) writeRest(w *bufio.Writer) error {
 
 // mapped reads an index that was kept. It stays mapped as long as lime runs: answers look into it.
 func mapped(path string) (*index, error) {
+	b, err := mapFile(path)
+	if err != nil {
+		return nil, err
+	}
+	x, err := parseIndex(b)
+	if err != nil {
+		_ = syscall.Munmap(b)
+		return nil, err
+	}
+	x.file = b
+	return x, nil
+}
+
+// mapFile maps a file of an index, of which there may be no more than the cells.
+func mapFile(path string) ([]byte, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, err
@@ -109,20 +124,14 @@ func mapped(path string) (*index, error) {
 	if err != nil {
 		return nil, err
 	}
-	if info.Size() < keptFront+keptEnd || info.Size() > 1<<40 {
+	if info.Size() < keptFront || info.Size() > 1<<40 {
 		return nil, errors.New("no index of parts")
 	}
 	b, err := syscall.Mmap(int(f.Fd()), 0, int(info.Size()), syscall.PROT_READ, syscall.MAP_SHARED)
 	if err != nil {
 		return nil, fmt.Errorf("the index of parts: %w", err)
 	}
-	x, err := parseIndex(b)
-	if err != nil {
-		_ = syscall.Munmap(b)
-		return nil, err
-	}
-	x.file = b
-	return x, nil
+	return b, nil
 }
 
 // faultAround is how many bytes about one that is read Linux maps at most, if it has them in memory

@@ -36,6 +36,7 @@ type Run struct {
 	open     func() error // makes or maps the index
 	parts    atomic.Pointer[index]
 	sketch   func() (*Sketch, error)
+	pictured chan struct{} // has room for one: somebody has the whole sketch
 	report   func() (*report.Report, error)
 	ran      func() (*ran, error)
 	critical func() []step // of a run whose index could be made
@@ -58,7 +59,7 @@ func NewRun(src Source, path string, o analysis.Options, heap *Heap) *Run {
 		r.found = info
 	}
 	r.open = sync.OnceValue(r.openIndex)
-	r.sketch = sync.OnceValues(r.openSketch)
+	r.sketch, r.pictured = sync.OnceValues(r.openSketch), make(chan struct{}, 1)
 	r.ran = r.openRan()
 	r.critical = sync.OnceValue(func() []step {
 		x, err := r.index()
@@ -135,7 +136,7 @@ func (r *Run) openIndex() error {
 			return nil
 		}
 	}
-	_, _ = r.sketch() // before all cores are busy for long; what is damaged is told by what follows
+	r.pictureFirst()
 	x, err := buildIndex(r.src, &r.read, r.heap, r.disk())
 	r.parts.Store(x)
 	return err

@@ -3,6 +3,8 @@ package view
 import (
 	"compress/gzip"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -90,8 +92,22 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	if r.URL.Path == "/" {
 		http.SetCookie(w, &http.Cookie{Name: s.guard.cookie, Value: s.guard.token, Path: "/", HttpOnly: true, SameSite: http.SameSiteStrictMode})
+	} else if remembered(w.Header(), r, body) {
+		w.WriteHeader(http.StatusNotModified)
+		return
 	}
 	write(w, r, a.mime, body)
+}
+
+// remembered has the browser keep a file of the page, and tells whether it has this very one: it
+// asks each time, as another lime may answer under the same address. What a profile says is kept by
+// no browser.
+func remembered(h http.Header, r *http.Request, body []byte) bool {
+	sum := sha256.Sum256(body)
+	tag := `W/"` + hex.EncodeToString(sum[:12]) + `"` // weak: packed or not
+	h.Set("Cache-Control", "private, no-cache")
+	h.Set("ETag", tag)
+	return strings.Contains(r.Header.Get("If-None-Match"), tag)
 }
 
 func (s *Server) answer(w http.ResponseWriter, r *http.Request, name string) {

@@ -5,6 +5,7 @@ package view
 import (
 	"math/rand/v2"
 	"os"
+	"time"
 
 	"lime/internal/profile"
 )
@@ -136,6 +137,21 @@ func (r *Run) openSketch() (*Sketch, error) {
 	return makeSketch(r.src, of, sketchParts)
 }
 
+// mostPicture is how long the index waits for somebody to have the sketch: a page that was asked for
+// is there by then (the goal for opening one), and where nobody looks nobody waits for the index.
+const mostPicture = 2 * time.Second
+
+// pictureFirst makes the sketch, if there is to be one, and leaves the cores to the browser until it
+// has it: then they are busy for long. What is damaged is told by what follows.
+func (r *Run) pictureFirst() {
+	if s, err := r.sketch(); err == nil && s.Read < s.Of {
+		select {
+		case <-r.pictured:
+		case <-time.After(mostPicture):
+		}
+	}
+}
+
 func answerSketch(_ *API, r *Run, _ *query) (any, error) { return r.sketch() }
 
 func answerSketched(_ *API, r *Run, q *query) (any, error) {
@@ -149,6 +165,12 @@ func answerSketched(_ *API, r *Run, q *query) (any, error) {
 	}
 	if b >= len(s.tiles) {
 		return nil, missing("there is no sketch of band %d of threads", b)
+	}
+	if b == len(s.tiles)-1 { // the page asks for them in order
+		select {
+		case r.pictured <- struct{}{}:
+		default: // it is known
+		}
 	}
 	return s.tiles[b], nil
 }

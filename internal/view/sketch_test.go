@@ -144,30 +144,63 @@ func TestSketchIsAnsweredFirst(t *testing.T) {
 	}
 }
 
-// The page draws the sketch, says so in words, and shows the whole when that is there.
+// The index is begun when somebody has the picture, or when it is clear that nobody looks; where
+// there is no sketch it waits for nobody.
+func TestTheIndexWaitsForThePicture(t *testing.T) {
+	r := runOf(fixture(t, bandRows+1, 9))
+	nobody := &Sketch{Read: 1, Of: 9, tiles: [][]byte{{}, {}}}
+	for _, s := range []*Sketch{{Read: 9, Of: 9}, nobody} {
+		r.sketch = func() (*Sketch, error) { return s, nil }
+		r.pictureFirst() // ends
+	}
+	for band := range 2 {
+		for range 3 { // several look
+			if _, err := answerSketched(nil, r, &query{values: url.Values{"b": {fmt.Sprint(band)}}}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if n := len(r.pictured); n != band {
+			t.Errorf("with the picture up to band %d: %d have the whole", band, n)
+		}
+	}
+	r.pictureFirst()
+	if len(r.pictured) != 0 {
+		t.Error("the index has not waited")
+	}
+}
+
+// The overview and the time line draw the sketch, say so in words, and show the whole when that is
+// there.
 func TestSketchInTheBrowser(t *testing.T) {
-	b := newBrowser(t)
-	r, may := unread(t, largeFile(t))
-	b.serve(r)
-	b.screen("light", 1280)
-	b.openEarly("#timeline")
-	s, err := r.sketch()
-	if err != nil {
-		t.Fatal(err)
+	for view, whole := range map[string]struct {
+		canvas string // that takes the place of the sketch
+		words  []string
+	}{"overview": {"main", []string{"What became of 6 cores", "app.c:30"}}, "timeline": {"canvas.lanes", []string{"In this stretch"}}} {
+		t.Run(view, func(t *testing.T) {
+			b := newBrowser(t)
+			r, may := unread(t, largeFile(t))
+			b.serve(r)
+			b.screen("light", 1280)
+			b.openEarly("#" + view)
+			s, err := r.sketch()
+			if err != nil {
+				t.Fatal(err)
+			}
+			words := fmt.Sprintf("sketch from %d of %d instances, reading the rest", s.Read, s.Of)
+			b.shows(words, "wait at the end of a section")
+			if n := eval[int](b, `document.querySelectorAll("canvas.sketch[aria-label*='sketch from'], [role=status].sketched").length`); n != 2 {
+				t.Errorf("%d of 2 tell a screen reader that it is a sketch", n)
+			}
+			b.until(`document.querySelector("canvas.sketch").dataset.busy === "0"`)
+			if b.painted(0) < 3 {
+				t.Error("the sketch is blank")
+			}
+			b.keep("sketch-" + view)
+			may()
+			b.until(`document.querySelector("` + whole.canvas + `") !== null && document.querySelector("canvas.sketch") === null`)
+			b.shows(whole.words...)
+		})
 	}
-	words := fmt.Sprintf("sketch from %d of %d instances, reading the rest", s.Read, s.Of)
-	b.shows(words)
-	if n := eval[int](b, `document.querySelectorAll("canvas.sketch[aria-label*='sketch from'], [role=status].sketched").length`); n != 2 {
-		t.Errorf("%d of 2 tell a screen reader that it is a sketch", n)
-	}
-	b.until(`document.querySelector("canvas.sketch").dataset.busy === "0"`)
-	if b.painted(0) < 3 {
-		t.Error("the sketch is blank")
-	}
-	b.keep("sketch")
-	may()
-	b.until(`document.querySelector("canvas.lanes") !== null && document.querySelector("canvas.sketch") === null`)
-	b.shows("In this stretch")
 }
 
 // until waits until something holds of the page.

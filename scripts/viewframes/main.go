@@ -1,7 +1,7 @@
 // Command viewframes measures how fast the time line of 'lime view' opens and zooms in a headless
 // Chromium: viewframes ADDRESS, where the address is the one that lime view printed. It prints the
-// time until the whole run is drawn, the frames a second while it zooms into the run and moves
-// about, and the memory of the page.
+// times until the overview and the time line have a first picture, and until they are exact, the
+// frames a second while it zooms into the run and moves about, and the memory of the page.
 package main
 
 import (
@@ -42,6 +42,13 @@ const frames = `new Promise((done) => {
 const drawn = `document.querySelector("canvas.lanes") !== null && document.querySelector("[data-busy]") === null &&
   [...document.querySelectorAll(".loading")].every((e) => e.textContent.startsWith("Looking for causes"))`
 
+// told: the overview has its figures, of the whole run or, until causes are known, of the threads.
+// pictured: it has them, or the view has a sketch that is drawn.
+const (
+	told     = `document.querySelector("main .stack, main .terms") !== null`
+	pictured = `document.querySelector("canvas.sketch[data-busy='0']") !== null || document.querySelector("canvas.lanes") !== null || ` + told
+)
+
 func main() {
 	if len(os.Args) != 2 {
 		log.Fatal("usage: viewframes ADDRESS")
@@ -62,14 +69,15 @@ func main() {
 	}
 }
 
-// spent is the processor time of all processes that this one started, and those started: the
-// browser's.
-func spent() time.Duration {
-	type process struct {
-		parent int
-		ticks  int64
-	}
-	all := map[int]process{}
+// process is one that this one started, or that those started: the browser's.
+type process struct {
+	id    int
+	ticks int64 // of the processor
+}
+
+// started are all of them.
+func started() []process {
+	parents, ticks := map[int]int{}, map[int]int64{}
 	files, _ := filepath.Glob("/proc/[0-9]*/stat")
 	for _, f := range files {
 		text, err := os.ReadFile(f)
@@ -81,46 +89,84 @@ func spent() time.Duration {
 		if len(words) < 13 {
 			continue
 		}
-		pid, _ := strconv.Atoi(filepath.Base(filepath.Dir(f)))
-		parent, _ := strconv.Atoi(words[1])
+		id, _ := strconv.Atoi(filepath.Base(filepath.Dir(f)))
+		parents[id], _ = strconv.Atoi(words[1])
 		user, _ := strconv.ParseInt(words[11], 10, 64)
 		system, _ := strconv.ParseInt(words[12], 10, 64)
-		all[pid] = process{parent, user + system}
+		ticks[id] = user + system
 	}
-	ticks := int64(0)
-	for pid, p := range all {
-		for up := p.parent; up > 1; up = all[up].parent {
-			if up == os.Getpid() && pid != up {
-				ticks += p.ticks
+	var out []process
+	for id := range parents {
+		for up := parents[id]; up > 1; up = parents[up] {
+			if up == os.Getpid() {
+				out = append(out, process{id, ticks[id]})
 				break
 			}
 		}
 	}
+	return out
+}
+
+// spent is the processor time of the browser.
+func spent() time.Duration {
+	ticks := int64(0)
+	for _, p := range started() {
+		ticks += p.ticks
+	}
 	return time.Duration(ticks) * 10 * time.Millisecond // a tick is a hundredth of a second
+}
+
+// resident is what the process of the page has in memory, in MB, shared pages by its part of them:
+// the browser's own code is among it.
+func resident() float64 {
+	kb := 0.0
+	for _, p := range started() {
+		command, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", p.id))
+		if err != nil || !strings.Contains(string(command), "--type=renderer") {
+			continue
+		}
+		text, _ := os.ReadFile(fmt.Sprintf("/proc/%d/smaps_rollup", p.id))
+		_, rest, _ := strings.Cut(string(text), "\nPss:")
+		if words := strings.Fields(rest); len(words) > 0 {
+			n, _ := strconv.ParseFloat(words[0], 64)
+			kb = max(kb, n) // spare ones have less
+		}
+	}
+	return kb / 1000
+}
+
+// wait waits until something holds of the page, and returns how long that took.
+func wait(ctx context.Context, began time.Time, what, js string) error {
+	for time.Since(began) < 10*time.Minute {
+		ok, err := chromedp.Run(ctx, chromedp.Evaluate[bool](js))
+		if err != nil {
+			return err
+		}
+		if ok {
+			fmt.Printf("%s after %.2f s\n", what, time.Since(began).Seconds())
+			return nil
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+	return fmt.Errorf("no %s within ten minutes", what)
 }
 
 func measure(ctx context.Context, address string) error {
 	if err := chromedp.Do(ctx, chromedp.EmulateViewport(1600, 1000)); err != nil {
 		return err
 	}
-	start := time.Now()
-	if err := chromedp.Do(ctx, chromedp.Navigate(address+"#timeline")); err != nil {
-		return err
-	}
-	for {
-		ok, err := chromedp.Run(ctx, chromedp.Evaluate[bool](drawn))
-		if err != nil {
+	for _, view := range []struct{ hash, first, whole string }{{"#overview", pictured, told}, {"#timeline", pictured, drawn}} {
+		start := time.Now()
+		if err := chromedp.Do(ctx, chromedp.Navigate(address+"&view="+view.hash[1:]+view.hash)); err != nil {
 			return err
 		}
-		if ok {
-			break
+		if err := wait(ctx, start, view.hash[1:]+": first picture", view.first); err != nil {
+			return err
 		}
-		if time.Since(start) > 10*time.Minute {
-			return fmt.Errorf("the time line was not drawn within ten minutes")
+		if err := wait(ctx, start, view.hash[1:]+": exact", view.whole); err != nil {
+			return err
 		}
-		time.Sleep(20 * time.Millisecond)
 	}
-	fmt.Printf("time line drawn after %.2f s\n", time.Since(start).Seconds())
 	before := spent()
 	got, err := chromedp.Run(ctx, chromedp.Evaluate[[]float64](frames, chromedp.EvalAwaitPromise))
 	if err != nil {
@@ -131,6 +177,7 @@ func measure(ctx context.Context, address string) error {
 	if err != nil {
 		return err
 	}
-	fmt.Printf("zooming and moving: %.0f frames a second, 95 %% of them within %.0f ms; JavaScript heap %.0f MB\n", got[0], got[1], heap/1e6)
+	fmt.Printf("zooming and moving: %.0f frames a second, 95 %% of them within %.0f ms; JavaScript heap %.0f MB, the page's process %.0f MB\n",
+		got[0], got[1], heap/1e6, resident())
 	return nil
 }

@@ -1,6 +1,6 @@
 // Another run beside the one that is shown: the address keeps it as vs, in every view.
 import { Asked, Bars, html, useAsk } from "./parts.js";
-import { pct, quantity, short } from "./format.js";
+import { pct, short } from "./format.js";
 import { link, set } from "./route.js";
 import { HeatMap } from "./heat.js";
 import { Diff } from "./compare.js";
@@ -28,7 +28,7 @@ const signed = (v, text) => (v > 0 ? "+" : v < 0 ? "−" : "±") + text;
 
 // Figures are figures of this run and the other, with their difference.
 export function Figures({ rows, names }) {
-  return html`<div class="scroll"><table><thead><tr><td></td><th scope="col" class="num">${names[0]}</th><th scope="col" class="num">${names[1]}</th><th scope="col" class="num">Change</th></tr></thead>
+  return html`<div class="scroll"><table class="figures"><thead><tr><td></td><th scope="col" class="num">${names[0]}</th><th scope="col" class="num">${names[1]}</th><th scope="col" class="num">Change</th></tr></thead>
     <tbody>${rows.map(([title, a, b, print]) => html`<tr><th scope="row">${title}</th><td class="num">${print(a)}</td><td class="num">${print(b)}</td><td class="num">${signed(b - a, print(Math.abs(b - a)))}</td></tr>`)}</tbody></table></div>`;
 }
 
@@ -47,7 +47,7 @@ export function BesideSection({ page, info, other, head, q, s, m, unit, kind }) 
   return html`<${Asked} state=${state} what="the other run's section">${(o) => {
     const same = info.clock_unit === other.clock_unit, threads = o.thread_times.map((t) => t.thread);
     return html`<h3>Beside ${other.name}</h3><p>${o.words} <a href=${link("section", { p: q, s: id, vs: "" })}>Show it alone</a></p>
-      <${Figures} names=${[info.name, other.name]} rows=${[["imbalance", page.imbalance, o.imbalance, pct], ["of core time lost", page.all_lost, o.all_lost, pct], ["instances", page.instances, o.instances, String], ...(same ? [["time", page.time, o.time, (v) => quantity(info.clock_unit, v)]] : [])]} />
+      <${Figures} names=${[info.name, other.name]} rows=${[["imbalance", page.imbalance, o.imbalance, pct], ["of core time lost", page.all_lost, o.all_lost, pct], ["instances", page.instances, o.instances, String], ...(same ? [[info.clock_unit === "ns" ? "time" : `time, ${info.clock_unit}`, page.time, o.time, (v) => short(info.clock_unit, v)]] : [])]} />
       <${HeatMap} p=${q} s=${id} m=${m} unit=${unit} kind=${kind} threads=${threads} instances=${o.instances} onPick=${() => {}} />
       <${Bars} title=${"time, " + other.name} values=${o.thread_times.map((t) => t.time)} waits=${o.thread_times.map((t) => t.wait)} unit=${other.clock_unit} names=${(k) => `thread ${threads[k]}`} />`;
   }}<//>`;

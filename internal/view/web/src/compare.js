@@ -1,11 +1,15 @@
 // Two runs beside each other: what became better, worse, new, gone.
 import { Asked, Choice, html, Meter, useAsk } from "./parts.js";
-import { pct, quantity } from "./format.js";
+import { pct, quantity, short } from "./format.js";
 import { colours } from "./overview.js";
 import { link, set } from "./route.js";
 
-const figure = (f, v, unit) => (f.unit === "share" ? pct(v) : quantity(unit, v));
+// A unit that both runs have stands beside the title, once.
+const figure = (f, v, unit, same) => (f.unit === "share" ? pct(v) : (same ? short : quantity)(unit, v));
+const titleOf = (f, same) => (f.unit === "share" || f.unit === "ns" || !same ? f.title : `${f.title}, ${f.unit}`);
 const least = 0.0005; // what would read 0.0 %
+// What a cause stands for is told as core time; a share of all of it stands beside those of the sections.
+const ofAll = (c, all) => ({ before: c.loss.before / all.before, after: c.loss.after / all.after });
 const signed = (v, text) => (v > 0 ? "+" : v < 0 ? "−" : "±") + text;
 const nameOf = (place) => (place.file && place.line ? place.file.slice(place.file.lastIndexOf("/") + 1) + ":" + place.line + (place.function ? " in " + place.function : "") : place.function || place.address || "the end of the program");
 const Word = ({ word }) => html`<span class="chip ${word}">${word}</span>`;
@@ -21,16 +25,16 @@ export function Compare({ list, p, params }) {
 }
 
 export function Diff({ d, p, q }) {
-  const units = [d.a.clock_unit, d.b.clock_unit];
+  const units = [d.a.clock_unit, d.b.clock_unit], same = units[0] === units[1];
   const most = d.sections.reduce((m, s) => Math.max(m, s.lost_share.before, s.lost_share.after), 0.02);
   return html`${(d.warnings || []).map((w) => html`<p class="say warn"><b>Caution: </b>${w}</p>`)}
-    <div class="scroll"><table><thead><tr><th scope="col">The whole run</th><th scope="col" class="num">Before</th><th scope="col" class="num">After</th><th scope="col" class="num">Change</th><th scope="col"></th></tr></thead>
-      <tbody>${d.whole.map((f) => html`<tr><th scope="row">${f.title}</th><td class="num">${figure(f, f.before, units[0])}</td><td class="num">${figure(f, f.after, units[1])}</td><td class="num">${f.unit === "share" || units[0] === units[1] ? signed(f.after - f.before, figure(f, Math.abs(f.after - f.before), units[1])) : "–"}</td><td><${Word} word=${f.change} /></td></tr>`)}</tbody></table></div>
+    <div class="scroll"><table class="figures"><thead><tr><th scope="col">The whole run</th><th scope="col" class="num">Before</th><th scope="col" class="num">After</th><th scope="col" class="num">Change</th><th scope="col"></th></tr></thead>
+      <tbody>${d.whole.map((f) => html`<tr><th scope="row">${titleOf(f, same)}</th><td class="num">${figure(f, f.before, units[0], same)}</td><td class="num">${figure(f, f.after, units[1], same)}</td><td class="num">${f.unit === "share" || same ? signed(f.after - f.before, figure(f, Math.abs(f.after - f.before), units[1], same)) : "–"}</td><td><${Word} word=${f.change} /></td></tr>`)}</tbody></table></div>
     <h3>Sections</h3><div class="scroll"><table><thead><tr><th scope="col">Section ends at</th><th scope="col" class="wide">Lost of run, before and after</th><th scope="col" class="num">Before</th><th scope="col" class="num">After</th><th scope="col" class="num wide">Imbalance</th><th scope="col"></th></tr></thead>
       <tbody>${d.sections.map((s) => html`<tr><td class="at">${nameOf(s.ends_at)}${s.was && html` <span class="soft">(was ${nameOf(s.was)})</span>`}</td>
         <td class="wide"><${Meter} share=${s.lost_share.before / most} less /><${Meter} share=${s.lost_share.after / most} /></td>
         <td class="num">${pct(s.lost_share.before)}</td><td class="num">${pct(s.lost_share.after)}</td><td class="num wide">${pct(s.imbalance.before)} to ${pct(s.imbalance.after)}</td><td><${Word} word=${s.change} /></td></tr>
-        ${s.causes.filter((c) => Math.max(Math.abs(c.loss.before), Math.abs(c.loss.after)) >= least).map((c) => html`<tr class="soft"><td class="at">  ${c.event} at ${c.line ? html`<a href=${link("source", { p: c.change === "gone" ? p : q, path: c.file, line: c.line })}>${nameOf(c)}</a>` : nameOf(c)}</td><td class="wide"></td><td class="num">${pct(c.loss.before)}</td><td class="num">${pct(c.loss.after)}</td><td class="wide"></td><td><${Word} word=${c.change} /></td></tr>`)}`)}</tbody></table></div>`;
+        ${d.loss && s.causes.map((c) => [c, ofAll(c, d.loss)]).filter(([, x]) => Math.max(Math.abs(x.before), Math.abs(x.after)) >= least).map(([c, x]) => html`<tr class="soft"><td class="at">  ${c.event} at ${c.line ? html`<a href=${link("source", { p: c.change === "gone" ? p : q, path: c.file, line: c.line })}>${nameOf(c)}</a>` : nameOf(c)}</td><td class="wide"></td><td class="num">${pct(x.before)}</td><td class="num">${pct(x.after)}</td><td class="wide"></td><td><${Word} word=${c.change} /></td></tr>`)}`)}</tbody></table></div>`;
 }
 
 // Scaling is the study of runs on different numbers of cores: what is left of the efficiency, and what the rest went into.

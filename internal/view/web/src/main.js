@@ -14,6 +14,7 @@ import { Paths } from "./paths.js";
 import { Compare } from "./compare.js";
 import { Beside, BesideOverview, otherOf } from "./beside.js";
 import { RankChoice } from "./rank.js";
+import { words } from "./words.js";
 
 // The views: name, title, component, and whether it can be shown where the causes cannot be found.
 const views = [
@@ -33,7 +34,7 @@ const keys = [
   ["arrows, Enter", "on a chart: read it cell by cell, pick; on the time line: move"],
   ["+, −, 0, c", "on the time line: zoom in, out, the whole run, the critical path"],
   ["d, D", "on the time line: what ran, at the next level of the call paths, at the one before"],
-  ["?", "this list"],
+  ["?", "this list, and what words mean"],
   ["Escape", "close, clear what is picked"],
 ];
 
@@ -63,7 +64,8 @@ function useKeys(head, p, help) {
 }
 
 function Help({ dialog }) {
-  return html`<dialog ref=${dialog} aria-labelledby="help-h"><h2 id="help-h">Keys</h2><table><tbody>${keys.map(([k, t]) => html`<tr><th scope="row"><kbd>${k}</kbd></th><td>${t}</td></tr>`)}</tbody></table>
+  return html`<dialog ref=${dialog} aria-labelledby="help-h"><h2 id="help-h">Keys and words</h2><table><tbody>${keys.map(([k, t]) => html`<tr><th scope="row"><kbd>${k}</kbd></th><td>${t}</td></tr>`)}</tbody></table>
+    <details><summary>Words</summary><dl>${words.map(([w, t]) => html`<dt><b>${w}</b></dt><dd>${t}</dd>`)}</dl></details>
     <p class="soft">The address holds all that is shown: copy it to come back to it. It contains no token.</p>
     <p class="soft">Made with preact (MIT) and htm (Apache 2.0): <a href="licences.txt">their licences</a>.</p>
     <form method="dialog"><button autofocus>Close</button></form></dialog>`;
@@ -155,7 +157,7 @@ function Page({ list, live }) {
   const known = !head.value && (head.error ? here[3] : state && state.analysed === false) ? stub : head;
   useKeys(known.value, p, () => dialog.current && dialog.current.showModal());
   return html`<a class="skip" href="#main" onClick=${(e) => { e.preventDefault(); document.getElementById("main").focus(); }}>Skip to the view</a>
-    <header><div class="title"><span class="brand">lime</span> <h1>${info.command.join(" ") || info.name}</h1><button type="button" onClick=${() => dialog.current.showModal()} aria-label="Keys">?</button></div>
+    <header><div class="title"><span class="brand">lime</span> <h1>${info.command.join(" ") || info.name}</h1><button type="button" onClick=${() => dialog.current.showModal()} aria-label="Keys and words">?</button></div>
       <p class="soft">${list.length > 1 && html`<select aria-label="Profile" value=${p} onChange=${(e) => go(here[0], { p: e.target.value })}>${list.map((r, i) => html`<option value=${i} selected=${i === p}>${r.name}</option>`)}</select> <${Beside} list=${list} p=${p} q=${q} /> `}<${RankChoice} info=${info} params=${params} />${head.value && head.value.collected}</p>
       <nav aria-label="Views"><ul class="tabs">${views.map(([name, title]) => html`<li><a href=${link(name, { p: p || undefined })} aria-current=${name === here[0] ? "page" : undefined}>${title}</a></li>`)}</ul></nav></header>
     <main id="main" tabindex="-1"><${LiveBar} live=${live} /><${Progress} state=${state} failed=${head.error} />

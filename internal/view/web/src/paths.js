@@ -102,7 +102,7 @@ function Tree({ table, shape, first, second, found, unit, formula, params }) {
     <div class="scroll"><table class="tree"><thead><tr><th scope="col">Function</th><th scope="col" class="num">${metric(first)}</th><th scope="col" class="num wide">itself</th>${second >= 0 && html`<th scope="col" class="num">${metric(second)}</th>`}${formula && html`<th scope="col" class="num">${params.f}</th>`}</tr></thead>
     <tbody>${lines.map(([i, depth]) => {
       const r = rows[i], more = (kids.get(i) || []).length > 0;
-      return html`<tr key=${r.at} class=${found && found.has(i) ? "hit" : hottest.has(i) ? "hot" : ""}><td class="at"><span style=${{ paddingLeft: depth * 1.1 + "em" }}>
+      return html`<tr key=${r.at} class=${found && found.has(i) ? "hit" : hottest.has(i) ? "hot" : ""}><td class="at"><span class="deep" style=${{ "--depth": depth }}>
         <button type="button" class="name plainly" aria-expanded=${more ? String(open.has(i)) : undefined} onClick=${() => more && toggle(i)} onKeyDown=${(e) => key(e, i)}><span aria-hidden="true">${more ? (open.has(i) ? "▾ " : "▸ ") : "  "}</span>${r.loop ? html`<i>${r.name}</i>` : r.name}</button>
         ${r.hidden > 0 && html` <a class="soft" href=${link("paths", { ...params, at: r.at })}>${r.hidden} more</a>`}${shape !== "flat" && more && html` <a class="zoom soft" href=${link("paths", { ...params, at: r.at })} title="Begin here">zoom</a>`}</span></td>
         <td class="num"><${Meter} share=${r.all[first] / (table.total[first] || 1)} less />${pct(r.all[first] / (table.total[first] || 1))}</td><td class="num wide">${r.own[first] ? short(unit, r.own[first]) : "–"}</td>

@@ -2,6 +2,7 @@
 import { useCallback, useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { Asked, Bars, Choice, html, Meter, Say, Snippet, useAsk } from "./parts.js";
 import { pct, quantity, short, si } from "./format.js";
+import { wordOf } from "./words.js";
 import { link, set } from "./route.js";
 import { ofRank, rankOf } from "./rank.js";
 import { compareCells, HeatMap } from "./heat.js";
@@ -58,10 +59,10 @@ function Cause({ c, unit, p, s, possible, chosen }) {
   const article = useRef(null);
   useEffect(() => { if (chosen && article.current) article.current.scrollIntoView({ block: "start" }); }, [chosen]);
   return html`<article class=${chosen ? "cause here" : "cause"} id=${"c" + c.rank} ref=${article}><div class="head"><h4>${c.rank}. ${c.title} at ${c.line ? html`<a class="at" href=${link("source", { p, path: c.file, line: c.line, s })}>${c.place}</a>` : html`<span class="at">${c.place}</span>`}</h4>
-    <div class="chips"><span class="chip">${c.family}</span><span class="chip">score <b>${c.score.toFixed(2)}</b></span><span class="chip">${c.words}</span>${c.stability > 0 && html`<span class="chip">found again <b>${Math.round(c.stability * 100)} %</b></span>`}</div></div>
+    <div class="chips"><span class="chip">${c.family}</span><span class="chip" title=${wordOf("score")}>score <b>${c.score.toFixed(2)}</b></span><span class="chip" title=${wordOf(c.words.split(" ")[0])}>${c.words}</span>${c.stability > 0 && html`<span class="chip" title=${wordOf("found again")}>found again <b>${Math.round(c.stability * 100)} %</b></span>`}</div></div>
     <p>${c.sentence}</p><${Snippet} lines=${c.source} label=${"Source around " + c.place} />
     ${c.counts.length > 0 && html`<${Bars} title=${"time" + (c.which ? ", " + c.which : "")} values=${time} waits=${wait} unit=${unit} names=${names} height=${72} />
-      <${Bars} title=${(c.count_time ? c.count_word + " of " : "") + c.title + " at " + c.place} values=${count} unit=${c.count_time ? unit : ""} names=${names} kind="count" height=${48} />`}
+      <${Bars} title=${(c.count_time ? (c.count_word === "here" ? "time in " : c.count_word + " of ") : "") + c.title + " at " + c.place} values=${count} unit=${c.count_time ? unit : ""} names=${names} kind="count" height=${48} />`}
     ${c.span && html`<p><b>Its share:</b> ${c.span}</p>`}${c.parts && html`<p><b>It consists of:</b> ${c.parts}</p>`}${c.win && html`<p><b>To win:</b> ${c.win}</p>`}
     ${c.agreement && html`<p class="say">${c.agreement}</p>`}
     ${possible && html`<${Again} params=${{ p, s, c: c.rank }} possible=${possible} unit=${unit} text=${c.family === "hardware" ? "Run again without it" : "Run again with it evened out"} />`}

@@ -1,8 +1,15 @@
 // A first picture of a large run, while it is being read.
 import { useLayoutEffect, useMemo, useRef } from "preact/hooks";
-import { fit, html, useArrived, useDark, useWidth } from "./parts.js";
+import { isStatic } from "./api.js";
+import { fit, html, useArrived, useAsk, useDark, useWidth } from "./parts.js";
 import { ofRank, rankOf } from "./rank.js";
 import { paintTiles, rowOf, usePalette } from "./tiles.js";
+
+// useWhole asks for the sums of the whole run, and for what a sketch is made of; undefined once the sums are there.
+export function useWhole(p) {
+  const whole = useAsk("window", { p }), sketch = useAsk("sketch", { p }, !isStatic()).value;
+  return [whole, !whole.value && !whole.error && sketch && sketch.read < sketch.of ? sketch : undefined];
+}
 
 // Sketch is drawn from instances that were drawn by lot, and says so.
 export function Sketch({ info, p, params, of }) {

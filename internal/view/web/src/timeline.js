@@ -5,16 +5,15 @@ import { Asked, colour, fit, html, mix, rgb, Toggle, useArrived, useAsk, useDark
 import { pct, quantity, short } from "./format.js";
 import { link, set } from "./route.js";
 import { ofRank, rankAsked, rankOf } from "./rank.js";
-import { Sketch } from "./sketch.js";
+import { Sketch, useWhole } from "./sketch.js";
 import { cells, kinds, levelFor, paintTiles, rowOf, rowsOfTile, states, usePalette } from "./tiles.js";
 import { Depth, depthOf, Functions, Moment, stepDepth, useNames, usePointed } from "./ran.js";
 
 export function Timeline({ info, head, p, params, list, q }) {
-  const whole = useAsk("window", { p }), sketch = useAsk("sketch", { p }, !isStatic());
-  const early = !whole.value && !whole.error && sketch.value && sketch.value.read < sketch.value.of;
+  const [whole, sketch] = useWhole(p);
   return html`<section class="card" aria-labelledby="time-h"><h2 id="time-h">Time line</h2>
     <ul class="legend">${kinds.map(([k, t]) => html`<li><i class="key ${k}"></i>${k === "work" && depthOf(info, params) !== undefined ? "work of which no sample tells what it was; functions have colours of their own" : t}</li>`)}<li class="soft">the rest: the profile does not say</li></ul>
-    ${early ? html`<${Sketch} key=${p} info=${info} p=${p} params=${params} of=${sketch.value} />` : html`<${Asked} state=${whole} what="the times">${(w) => (w.threads === 0 ? html`<p>The profile holds no times of threads.</p>` : html`<${View} key=${p} info=${info} head=${head} p=${p} params=${params} whole=${w} other=${q >= 0 ? list[q] : null} q=${q} />`)}<//>`}</section>`;
+    ${sketch ? html`<${Sketch} key=${p} info=${info} p=${p} params=${params} of=${sketch} />` : html`<${Asked} state=${whole} what="the times">${(w) => (w.threads === 0 ? html`<p>The profile holds no times of threads.</p>` : html`<${View} key=${p} info=${info} head=${head} p=${p} params=${params} whole=${w} other=${q >= 0 ? list[q] : null} q=${q} />`)}<//>`}</section>`;
 }
 
 const numberOf = (text, otherwise) => { const n = Number(text); return text !== undefined && Number.isFinite(n) ? n : otherwise; };
