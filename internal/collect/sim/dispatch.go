@@ -12,6 +12,7 @@ type dispatcher struct {
 	passPoints *passPoints
 	passes     *passes
 	precedence *precedence
+	queues     *queues
 	probes     *probes
 	regions    *regions
 	segments   *segments
@@ -45,6 +46,7 @@ func (d *dispatcher) probe(t *thread) bool {
 	if !d.inOrder(carrier, t, pc) {
 		return false
 	}
+	d.queues.passes(t, pc)
 	if t.touches && d.openCalls.othersProbe(t) {
 		return true
 	}

@@ -15,6 +15,7 @@ type openCalls struct {
 	memory     *memory
 	probes     *probes
 	passPoints *passPoints
+	entrances  *entrances
 	segments   *segments
 	tailCalls  *tailCalls
 	heap       *heapBook
@@ -104,7 +105,7 @@ func (cs *openCalls) othersProbe(t *thread) bool {
 		return false
 	}
 	if cs.focus.looks(pc) || t.hosts != nil || t.goroutine != nil || cs.bodies[pc] != nil || cs.taskBodies[pc] != nil ||
-		cs.passPoints.points[pc] != nil {
+		cs.passPoints.points[pc] != nil || cs.entrances.at[pc] != nil {
 		return false
 	}
 	if cs.heap != nil && cs.heap.probes[pc] || t.restart != nil && t.restart.ret == pc || t.meet == pc {

@@ -29,6 +29,7 @@ type parking struct {
 	images     *images
 	cores      *cores
 	beside     *beside
+	queues     *queues
 	end        *end
 }
 
@@ -272,6 +273,7 @@ func (pk *parking) reportSpin(s *spinner, op section.Op, taken []edgeCount) {
 		pk.handed[s.call] = true
 		t.let = nil
 	}
+	pk.queues.waits(s, taken, op.Span.(*segment).edges, t.carry, taken)
 	pk.rounds.learn(s, taken)
 	pk.operations.feed(op)
 	s.reported = true

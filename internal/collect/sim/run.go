@@ -41,6 +41,8 @@ type run struct {
 	sampling   *sampling
 	spinners   *spinners
 	passPoints *passPoints
+	entrances  *entrances
+	queues     *queues
 	openCalls  *openCalls
 	locks      *locks
 	turns      *inTurn

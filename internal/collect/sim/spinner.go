@@ -31,6 +31,7 @@ type spinner struct {
 	out      uint64          // the block behind the loop in which the thread goes on
 	seen     int             // blocks of the engine that it was held against
 	glanced  []uint64        // what it watches, as the thread left it that may have let it go
+	cameBy   uint64          // instructions of the thread when it came to it
 	later    bool            // when it left, others who had been let go had changed that again
 }
 

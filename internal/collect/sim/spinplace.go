@@ -4,6 +4,7 @@ package sim
 
 import (
 	"lime/internal/engine"
+	"lime/internal/origin"
 	"lime/internal/x86"
 )
 
@@ -56,7 +57,7 @@ func meets(in *x86.Inst) bool {
 // around it.)
 func (ls *loops) waitsAt(s *spinner) uint64 {
 	for i := range s.loop.Watches {
-		if w := &s.loop.Watches[i]; w.Addr == s.object && ls.images.own(w.PC) {
+		if w := &s.loop.Watches[i]; w.Addr == s.object && ls.whose(w.PC) == ofProgram {
 			return w.PC
 		}
 	}
@@ -64,17 +65,37 @@ func (ls *loops) waitsAt(s *spinner) uint64 {
 }
 
 // place is the lowest address at which a thread in the loop can be found that is the program's own
-// code, or else of all.
+// code, or else what is compiled into it from its language's library, or else any.
 func (ls *loops) place(s *spinner) uint64 {
-	own, all := ^uint64(0), ^uint64(0)
+	lowest := [...]uint64{ofProgram: never, ofLanguage: never, ofOthers: never}
 	for _, pc := range s.loop.Stops {
-		all = min(all, pc)
-		if ls.images.own(pc) {
-			own = min(own, pc)
+		x := ls.whose(pc)
+		lowest[x] = min(lowest[x], pc)
+	}
+	for _, pc := range lowest {
+		if pc != never {
+			return pc
 		}
 	}
-	if own != ^uint64(0) {
-		return own
+	return never
+}
+
+// codeOwner is whose code is.
+type codeOwner uint8
+
+const (
+	ofProgram codeOwner = iota
+	ofLanguage
+	ofOthers
+)
+
+// whose is whose the code at an address is.
+func (ls *loops) whose(pc uint64) codeOwner {
+	if !ls.images.own(pc) {
+		return ofOthers
 	}
-	return all
+	if name, _ := ls.images.function(pc); origin.LanguageFunction(name) {
+		return ofLanguage
+	}
+	return ofProgram
 }

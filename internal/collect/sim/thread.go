@@ -42,54 +42,55 @@ type thread struct {
 	through  bool // it has done what it was made for
 	pooled   bool // it is one of TBB's, or has been given tasks by it (pool.go)
 
-	birth   birth
-	wrapped uint64 // bornInWrapper: instructions since
-	segment segmentStart
-	locks   []lockEvent // of the segment under way
-	yielded []lockEvent // that are not told of yet: in which it gave its core away
-	waitsOn waitKind
-	waitAt  uint64    // its clock when it blocked
-	awaits  waitEvent // what for, if nothing that a thread does ends the wait
-	object  uint64    // waitsTold: for what
-	untyped bool      // waitsTold: which may be a lock
-	spin    *spinner
-	lapsed  *spinner  // its loop, if a counter is about to end the rounds and it then waits in the system
-	still   stillness // how it looked at the end of the last slices
-	pass    *passage
-	waited  map[unit.Addr]bool // where it has waited in the system
-	waitsAt unit.Addr          // and where it did last
-	let     *letting           // nil: what it did last was done on its way
-	visits  visits             // of an instruction that is done in order (order.go)
-	touches bool               // it stands at one, and its turn has come
-	inLine  uint64             // the clock since which it has waited, looks included
-	lined   uint64             // instructions it had done when it last left a loop to look
-	gave    uint64             // the clock at which it did one, while that is looked at; else 0
-	gaveBy  uint64             // the instruction
-	gaveAt  *orderly           // and those that touch the same
-	heard   uint64             // its clock when it last did something beside running on
-	checked uint64             // its clock when it was last looked whether it has let others go
-	retired uint64             // and how many instructions it had done by then
-	tried   uint64             // what it tried to take at the last pass point
-	meet    uint64             // where those whom it released come home; it may pass there, too
-	meetBy  uint64             // until it has worked for so long
-	restart *frameRef          // where the segment under way is to start: its return to the program's own code
-	carry   []edgeCount        // counted before the last drain, for the segment under way
-	summed  int                // how many these were when they had been added up
-	adder   *adder
-	carryHW hardware
-	gives   handed     // the task of libgomp's that it made last
-	given   []uint64   // where the tasks begin that it was given in the segment under way
-	deals   dealList   // likewise: when it came for work
-	busy    uint64     // clock units of work
-	yields  uint64     // of these, those of yields
-	rests   uint64     // its clock when it reached the end of a parallel region last
-	host    hostThread // threads in parallel
-	wake    wakeState
-	turn    turnState
-	book    *book // of its instructions; goroutines have one together
-	started uint64
-	focus   *focus  // nil: the whole run is measured
-	phases  []phase // that it is in, outermost first, as far as they matter for what is measured
+	birth    birth
+	wrapped  uint64 // bornInWrapper: instructions since
+	segment  segmentStart
+	locks    []lockEvent // of the segment under way
+	yielded  []lockEvent // that are not told of yet: in which it gave its core away
+	waitsOn  waitKind
+	waitAt   uint64    // its clock when it blocked
+	awaits   waitEvent // what for, if nothing that a thread does ends the wait
+	object   uint64    // waitsTold: for what
+	untyped  bool      // waitsTold: which may be a lock
+	spin     *spinner
+	lapsed   *spinner  // its loop, if a counter is about to end the rounds and it then waits in the system
+	still    stillness // how it looked at the end of the last slices
+	pass     *passage
+	inQueues map[uint64]inQueue // its last exchanges, by instruction
+	waited   map[unit.Addr]bool // where it has waited in the system
+	waitsAt  unit.Addr          // and where it did last
+	let      *letting           // nil: what it did last was done on its way
+	visits   visits             // of an instruction that is done in order (order.go)
+	touches  bool               // it stands at one, and its turn has come
+	inLine   uint64             // the clock since which it has waited, looks included
+	lined    uint64             // instructions it had done when it last left a loop to look
+	gave     uint64             // the clock at which it did one, while that is looked at; else 0
+	gaveBy   uint64             // the instruction
+	gaveAt   *orderly           // and those that touch the same
+	heard    uint64             // its clock when it last did something beside running on
+	checked  uint64             // its clock when it was last looked whether it has let others go
+	retired  uint64             // and how many instructions it had done by then
+	tried    uint64             // what it tried to take at the last pass point
+	meet     uint64             // where those whom it released come home; it may pass there, too
+	meetBy   uint64             // until it has worked for so long
+	restart  *frameRef          // where the segment under way is to start: its return to the program's own code
+	carry    []edgeCount        // counted before the last drain, for the segment under way
+	summed   int                // how many these were when they had been added up
+	adder    *adder
+	carryHW  hardware
+	gives    handed     // the task of libgomp's that it made last
+	given    []uint64   // where the tasks begin that it was given in the segment under way
+	deals    dealList   // likewise: when it came for work
+	busy     uint64     // clock units of work
+	yields   uint64     // of these, those of yields
+	rests    uint64     // its clock when it reached the end of a parallel region last
+	host     hostThread // threads in parallel
+	wake     wakeState
+	turn     turnState
+	book     *book // of its instructions; goroutines have one together
+	started  uint64
+	focus    *focus  // nil: the whole run is measured
+	phases   []phase // that it is in, outermost first, as far as they matter for what is measured
 
 	row       int32      // of the profile, profile.None if it has none
 	carrier   *thread    // of a goroutine that runs: the thread that it runs on

@@ -71,24 +71,45 @@ func TestTicketsAreLocks(t *testing.T) {
 			if status != 0 {
 				t.Fatal(status, said)
 			}
-			var waits [2]uint64 // for others' work, for locks
-			p := openProfile(t, path)
-			tab := p.Tables()
-			for id := range tab.Sections {
-				for in := range p.Instances(profile.SectionID(id)) {
-					for _, c := range in.Costs {
-						switch tab.Kinds[tab.Events[c.Row].Kind].Name {
-						case profile.KindSpinWait:
-							waits[0] += c.N
-						case profile.KindLockWait:
-							waits[1] += c.N
-						}
-					}
-				}
-			}
+			waits := spunFor(t, path)
 			if all := waits[0] + waits[1]; all == 0 || row.lock && 10*waits[1] < 9*all || !row.lock && waits[1] > 0 {
 				t.Errorf("waited for others' work and for locks for %d", waits)
 			}
 		})
 	}
+}
+
+// spunFor is for how long threads waited for others' work, and for locks.
+func spunFor(t *testing.T, path string) (waits [2]uint64) {
+	t.Helper()
+	for kind, list := range spunAt(t, path) {
+		for _, w := range list {
+			waits[kind] += w.units
+		}
+	}
+	return waits
+}
+
+// spun is for how long threads waited at an address.
+type spun struct{ at, units uint64 }
+
+// spunAt lists the waits for others' work, and those for locks.
+func spunAt(t *testing.T, path string) (waits [2][]spun) {
+	t.Helper()
+	p := openProfile(t, path)
+	tab := p.Tables()
+	for id := range tab.Sections {
+		for in := range p.Instances(profile.SectionID(id)) {
+			for _, c := range in.Costs {
+				e := &tab.Events[c.Row]
+				switch tab.Kinds[e.Kind].Name {
+				case profile.KindSpinWait:
+					waits[0] = append(waits[0], spun{e.Addr, c.N})
+				case profile.KindLockWait:
+					waits[1] = append(waits[1], spun{e.Addr, c.N})
+				}
+			}
+		}
+	}
+	return waits
 }

@@ -31,6 +31,7 @@ type waking struct {
 	rec        *section.Recogniser
 	end        *end
 	tickets    *tickets
+	queues     *queues
 	handed     map[uint64]bool // by the program's own place: what threads wait for there is handed from one to the next
 }
 
@@ -159,7 +160,7 @@ func (t *thread) letsGo(point uint64) bool {
 func (wk *waking) resumeWoken(list []*spinner, by *thread) {
 	wk.reportSpinReleases(list, by)
 	for _, s := range list {
-		s.takes = wk.tickets.called(s, by) || s.takes
+		s.takes = wk.tickets.called(s, by) || wk.queues.letIn(s, by) || s.takes
 		if s.reported {
 			wk.reportSpinEnd(s)
 		} else {

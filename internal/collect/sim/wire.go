@@ -59,12 +59,13 @@ func (r *run) wireSegments() {
 	}
 	r.spinners = &spinners{}
 	r.passPoints = &passPoints{probes: r.probes, points: map[uint64]*point{}}
+	r.entrances = &entrances{probes: r.probes, at: map[uint64]*entrance{}}
 }
 
 // wireCalls makes what follows the calls of functions of the table.
 func (r *run) wireCalls() {
 	r.openCalls = &openCalls{
-		memory: r.memory, probes: r.probes, passPoints: r.passPoints, segments: r.segments,
+		memory: r.memory, probes: r.probes, passPoints: r.passPoints, entrances: r.entrances, segments: r.segments,
 		tailCalls: r.tailCalls, heap: r.heap, focus: r.focus,
 		names: byName(r.cfg.SectionEnds, declared(r.cfg.Rank)), mangled: mangled(), entries: map[uint64]*fn{},
 		taskBodies: map[uint64]*fn{}, bodies: map[uint64][]*fork{},
@@ -103,6 +104,8 @@ func (r *run) wireCalls() {
 
 // wireSpinning makes what proves waits, and orders what threads wait for.
 func (r *run) wireSpinning() {
+	r.queues = &queues{memory: r.memory, images: r.images, places: r.places, eng: r.eng, entrances: r.entrances,
+		searched: map[uint64]int{}, locks: map[uint64]bool{}}
 	r.precedence = &precedence{memory: r.memory, probes: r.probes, spinners: r.spinners, eng: r.eng, beside: r.beside}
 	r.loops = &loops{memory: r.memory, rounds: r.rounds, eng: r.eng, images: r.images, blocks: r.blocks}
 	r.loops.follow = spin.New(r.loops)
@@ -122,7 +125,7 @@ func (r *run) wireSpinning() {
 		handed:   map[uint64]bool{},
 		barriers: r.barriers, counting: r.counting, loops: r.loops, operations: r.operations, passPoints: r.passPoints,
 		passes: r.passes, places: r.places, roster: r.roster, rounds: r.rounds, spinners: r.spinners, segments: r.segments,
-		eng: r.eng, images: r.images, cores: r.cores, beside: r.beside, end: r.end,
+		eng: r.eng, images: r.images, cores: r.cores, beside: r.beside, queues: r.queues, end: r.end,
 	}
 	r.trials = &trials{
 		clocks: r.clocks, loops: r.loops, memory: r.memory, openCalls: r.openCalls, parking: r.parking,
@@ -134,7 +137,7 @@ func (r *run) wireSpinning() {
 		memory: r.memory, operations: r.operations, passPoints: r.passPoints, precedence: r.precedence,
 		rounds: r.rounds, spinners: r.spinners, segments: r.segments, trials: r.trials,
 		waits: r.waits, eng: r.eng, cores: r.cores, rec: r.rec, end: r.end,
-		tickets: newTickets(r.memory, r.images),
+		tickets: newTickets(r.memory, r.images), queues: r.queues,
 	}
 }
 
@@ -158,8 +161,9 @@ func (r *run) wireExits() {
 	r.ending = &ending{memory: r.memory, places: r.places, roster: r.roster, cfg: &r.cfg, end: r.end}
 	r.dispatcher = &dispatcher{
 		goroutines: r.goroutines, openCalls: r.openCalls, parking: r.parking, passPoints: r.passPoints, passes: r.passes,
-		precedence: r.precedence, probes: r.probes, regions: r.regions, segments: r.segments, waking: r.waking,
-		focus: r.focus, heap: r.heap, cores: r.cores, end: r.end, enterings: r.enteringTable(), leavings: r.leavingTable(),
+		precedence: r.precedence, queues: r.queues, probes: r.probes, regions: r.regions, segments: r.segments,
+		waking: r.waking,
+		focus:  r.focus, heap: r.heap, cores: r.cores, end: r.end, enterings: r.enteringTable(), leavings: r.leavingTable(),
 	}
 	r.exits = &exits{
 		clocks: r.clocks, counting: r.counting, dispatcher: r.dispatcher, ending: r.ending, lives: r.lives, loops: r.loops,
