@@ -27,11 +27,11 @@ func (b *beside) yields(t *thread) {
 	}
 	kept := t.host.waits && b.keepsUp(t)
 	if len(b.turnstile.queue) == 0 {
-		cur := b.r.exits.cur
-		b.r.mu.Unlock()
-		_, _, _ = unix.Syscall(unix.SYS_SCHED_YIELD, 0, 0, 0)
-		b.r.mu.Lock()
-		b.r.exits.cur = cur
+		b.r.exits.apart(func() {
+			b.r.mu.Unlock()
+			_, _, _ = unix.Syscall(unix.SYS_SCHED_YIELD, 0, 0, 0)
+			b.r.mu.Lock()
+		})
 	} else {
 		t.host.yielded = !kept
 	}
