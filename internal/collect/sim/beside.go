@@ -64,6 +64,8 @@ type hostThread struct {
 	yielded bool
 	// it has left its code last to give its core away, as nobody made it do
 	waits bool
+	// and the clock of whom it lets go first
+	lets uint64
 	// how often it has given its core away, and without another system call in between; after how
 	// many of these it is followed next
 	yields, row, next int

@@ -82,9 +82,12 @@ func (b *beside) keepsUp(t *thread) bool {
 	if at == nobody || t.core == nil {
 		return false
 	}
+	if t.host.lets = at; inGoRuntime(t) {
+		return works || !behind
+	}
 	ahead := at - min(at, t.now())
 	call, round := b.round(t)
-	if a, units := t.acting(), round+ahead; units > 0 && a.goroutine == nil && call != 0 {
+	if a, units := t.acting(), round+ahead; units > 0 && call != 0 {
 		kind := spinWait
 		if s := loopOf(b.r.places, t, b.lockLoops); s != nil { // wherever in the loop it does so
 			kind, call = s.kind(), s.call
