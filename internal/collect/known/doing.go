@@ -61,6 +61,10 @@ func GoWaitsOutside(function string) bool {
 	return contains(goOutside(), function)
 }
 
+// GoMonitors reports whether a thread that stands back in a function is the one of Go's runtime that
+// looks after the others and has no goroutines (runtime/proc.go).
+func GoMonitors(function string) bool { return function == "runtime.sysmon" }
+
 // GoRuntimes reports whether a goroutine is one of Go's runtime, by the function that it begins in:
 // it collects garbage and the like.
 func GoRuntimes(function string) bool {

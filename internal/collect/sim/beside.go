@@ -64,6 +64,8 @@ type hostThread struct {
 	yielded bool
 	// it has left its code last to give its core away, as nobody made it do
 	waits bool
+	// and the clock of whom it lets go first
+	lets uint64
 	// how often it has given its core away, and without another system call in between; after how
 	// many of these it is followed next
 	yields, row, next int
@@ -200,19 +202,17 @@ func (b *beside) noteTimes() { b.r.notes.Add(profile.NoteHostTime, b.hostTime())
 
 // sleep waits until t may run on, at most for d.
 func (b *beside) sleep(t *thread, d time.Duration) {
-	cur := b.r.exits.cur
-	t.host.awake.Wait(d)
-	b.r.exits.cur = cur
+	b.r.exits.apart(func() { t.host.awake.Wait(d) })
 }
 
 // outside gives the lock up while f runs.
 func (b *beside) outside(f func()) {
-	cur := b.r.exits.cur
-	b.away(cur)
-	b.r.mu.Unlock()
-	f()
-	b.r.mu.Lock()
-	b.r.exits.cur = cur
+	b.away(b.r.exits.cur)
+	b.r.exits.apart(func() {
+		b.r.mu.Unlock()
+		f()
+		b.r.mu.Lock()
+	})
 }
 
 // core is a number for the processor that runs t: one of those that the program knows of.

@@ -122,7 +122,7 @@ func (t *thread) rank() uint64 {
 		return behindAll + t.host.ticket
 	}
 	if t.host.waits {
-		return (t.now() + leastLead) / 2 // it has looked: others may do what it waits for
+		return (max(t.now(), t.host.lets) + leastLead) / 2 // it has looked: others may do what it waits for
 	}
 	return t.now() / 2
 }

@@ -27,11 +27,11 @@ func (b *beside) yields(t *thread) {
 	}
 	kept := t.host.waits && b.keepsUp(t)
 	if len(b.turnstile.queue) == 0 {
-		cur := b.r.exits.cur
-		b.r.mu.Unlock()
-		_, _, _ = unix.Syscall(unix.SYS_SCHED_YIELD, 0, 0, 0)
-		b.r.mu.Lock()
-		b.r.exits.cur = cur
+		b.r.exits.apart(func() {
+			b.r.mu.Unlock()
+			_, _, _ = unix.Syscall(unix.SYS_SCHED_YIELD, 0, 0, 0)
+			b.r.mu.Lock()
+		})
 	} else {
 		t.host.yielded = !kept
 	}
@@ -82,9 +82,12 @@ func (b *beside) keepsUp(t *thread) bool {
 	if at == nobody || t.core == nil {
 		return false
 	}
+	if t.host.lets = at; inGoRuntime(t) {
+		return works || !behind
+	}
 	ahead := at - min(at, t.now())
 	call, round := b.round(t)
-	if a, units := t.acting(), round+ahead; units > 0 && a.goroutine == nil && call != 0 {
+	if a, units := t.acting(), round+ahead; units > 0 && call != 0 {
 		kind := spinWait
 		if s := loopOf(b.r.places, t, b.lockLoops); s != nil { // wherever in the loop it does so
 			kind, call = s.kind(), s.call

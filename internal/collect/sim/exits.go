@@ -82,12 +82,22 @@ func (ex *exits) guarded(t *thread, f func() guest.Outcome) (out guest.Outcome) 
 	return out
 }
 
+// handling runs what is done on behalf of t, nil for time and the outside world.
 func (ex *exits) handling(t *thread, f func()) {
 	was := ex.cur
 	ex.cur = t
 	f()
 	ex.cur = was
 	ex.waits.reportWakes(t)
+}
+
+// apart runs f, which gives the lock up, where threads run in parallel: others' exits are handled
+// meanwhile, and t's is at hand again afterwards.
+func (ex *exits) apart(f func()) {
+	cur := ex.cur
+	ex.cur = nil
+	f()
+	ex.cur = cur
 }
 
 // act does what an outcome asks for; false ends the slice.

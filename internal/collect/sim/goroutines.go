@@ -67,6 +67,7 @@ type hosting struct {
 	madeSP  uint64
 	program uint64   // newproc1: the code of the goroutine
 	made    *lineage // newproc1: who asked for it
+	monitor bool     // it looks at the clock, and runs none
 }
 
 // table is the goroutines of the program.

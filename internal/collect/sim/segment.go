@@ -27,6 +27,7 @@ type segments struct {
 	rec        *section.Recogniser
 	beside     *beside
 	focus      *focus
+	drained    []edgeCount // of one thread, before there is memory for as many as they are
 }
 
 // segmentStart is where a segment began.
@@ -161,6 +162,10 @@ func (sg *segments) cut(t *thread) *segment {
 
 // reopen lets a segment of t's that has ended go on after all, with all that it holds.
 func (sg *segments) reopen(t *thread, p *segment) {
+	if len(t.earlier) > 0 { // a goroutine, which has left its processor since: that is no time of its own
+		t.earlier, p.earlier = slices.Concat(p.earlier, []*segment{p}, t.earlier), nil
+		return
+	}
 	t.book.cut -= sg.places.instrs(p.edges)
 	if notes(t) {
 		t.doing.from += len(p.edges) // they are in what it has done already
@@ -190,9 +195,11 @@ func (sg *segments) drain(t *thread, p *segment) {
 		defer func() { sg.without(t.acting(), outRegion, p.edges) }()
 	}
 	before := len(p.edges)
+	sg.drained = sg.drained[:0]
 	sg.eng.Drain(t.ctx, func(id engine.EdgeID, n uint64) {
-		p.edges = append(p.edges, edgeCount{id, n})
+		sg.drained = append(sg.drained, edgeCount{id, n})
 	})
+	p.edges = append(p.edges, sg.drained...)
 	p.hw.add(sg.meter.Drain(t.ctx, p.edges[before:]))
 }
 
