@@ -17,13 +17,14 @@ import (
 // members tells such helpers from the threads that share the work.
 type members struct {
 	tab      *profile.Tables
-	instrs   bool                 // a block's time is its instructions
+	instrs   bool // a block's time is its instructions
+	sampled  bool
 	function []profile.FunctionID // by node; None: no function is known
 	own      []bool               // by node: the program's own code
 }
 
 func newMembers(m *profile.Meta, tab *profile.Tables) *members {
-	x := &members{tab: tab, instrs: m.NodeTime != "stored", function: make([]profile.FunctionID, len(tab.Nodes)), own: make([]bool, len(tab.Nodes))}
+	x := &members{tab: tab, instrs: m.NodeTime != "stored", sampled: m.CountLabel == profile.Sampled, function: make([]profile.FunctionID, len(tab.Nodes)), own: make([]bool, len(tab.Nodes))}
 	owner := newRuntimes(tab)
 	for v := range tab.Nodes {
 		n := &tab.Nodes[v]
@@ -60,14 +61,15 @@ func (x *members) helpers(kind profile.SectionKind, in *profile.Instance) []bool
 	if kind != profile.SectionJoin && kind != profile.SectionTail {
 		return nil
 	}
-	out := idlers(in)
-	if out == nil {
+	out, keeper := idlers(in), x.keeper(in)
+	if out == nil && keeper < 0 {
 		return nil
 	}
 	w := x.work(in)
-	found := slices.Clone(out)
-	for p := range out {
-		found[p] = out[p] && w.elsewhere(p) && (x.startedAll(in, p) || w.hasOwn(p, out))
+	found := make([]bool, len(in.Parts))
+	for p := range found {
+		idle := out != nil && out[p] && (x.startedAll(in, in.Parts[p].Thread) || w.hasOwn(p, out))
+		found[p] = (idle || p == keeper) && w.elsewhere(p)
 	}
 	if !slices.Contains(found, true) {
 		return nil
@@ -101,15 +103,30 @@ func idlers(in *profile.Instance) []bool {
 	return out
 }
 
+// keeper is the part of a sampled instance whose thread has made all the others, and works little
+// against them: to feed a queue takes calls of the kernel, which are more of its time the busier the
+// machine is, and of which a simulated machine counts none. -1: there is none.
+func (x *members) keeper(in *profile.Instance) int {
+	if !x.sampled || len(in.Parts) < 3 {
+		return -1
+	}
+	longest := 0.0
+	for i := range in.Parts {
+		longest = max(longest, ran(&in.Parts[i]))
+	}
+	return slices.IndexFunc(in.Parts, func(p profile.Part) bool {
+		return ran(&p) < keeperShare*longest && x.startedAll(in, p.Thread)
+	})
+}
+
 // ran is for how long a part's thread ran.
 func ran(p *profile.Part) float64 {
 	time, lock, off := divided(p)
 	return float64(time - lock - off)
 }
 
-// startedAll reports whether a part's thread started all others that do the work.
-func (x *members) startedAll(in *profile.Instance, part int) bool {
-	me := in.Parts[part].Thread
+// startedAll reports whether a thread started all others that do the work.
+func (x *members) startedAll(in *profile.Instance, me profile.ThreadID) bool {
 	for i := range in.Parts {
 		t := in.Parts[i].Thread
 		if t != me && (t < 0 || int(t) >= len(x.tab.Threads) || x.tab.Threads[t].Parent != me) {

@@ -3,6 +3,7 @@ package analysis
 import (
 	"cmp"
 	"iter"
+	"maps"
 	"math"
 	"slices"
 
@@ -24,7 +25,7 @@ func wholeProgram(m *profile.Meta, tab *profile.Tables, sums []*summary) Whole {
 	var apart cover
 	apart.addAll(slices.Values(crowd))
 	helped := helpedRuns(sums)
-	aside := onlyHelping(sums, helped)
+	aside := append(onlyHelping(sums, helped), onlyMaking(m, tab, sums)...)
 	for _, s := range sums {
 		w.Instances += s.instances
 		w.Width = max(w.Width, s.together.width()-s.those(aside))
@@ -101,10 +102,43 @@ func onlyHelping(sums []*summary, helped []spanRun) (ids []profile.ThreadID) {
 	return ids
 }
 
+// onlyMaking lists the threads that have made others and share no more than a moment of the parallel
+// sections, or, where samples tell, little: they come to the end of a pool's threads, say, when those
+// have nothing left to do, and have only let them begin and waited for their work before.
+func onlyMaking(m *profile.Meta, tab *profile.Tables, sums []*summary) (ids []profile.ThreadID) {
+	makes, most := map[profile.ThreadID]bool{}, briefly
+	if m.CountLabel == profile.Sampled {
+		most = keeperShare
+	}
+	for id := range tab.Threads {
+		if p := tab.Threads[id].Parent; p != profile.ThreadID(id) {
+			makes[p] = true
+		}
+	}
+	all, shared := 0.0, map[profile.ThreadID]float64{}
+	for _, s := range sums {
+		if s.serial() {
+			continue
+		}
+		all += s.time
+		for id, t := range s.threads {
+			if makes[id] {
+				shared[id] += t.Time + t.Wait
+			}
+		}
+	}
+	for _, id := range slices.Sorted(maps.Keys(shared)) {
+		if shared[id] < most*all {
+			ids = append(ids, id)
+		}
+	}
+	return ids
+}
+
 // those counts the threads of a list that took part in a section.
 func (s *summary) those(ids []profile.ThreadID) (n int) {
-	for _, id := range ids {
-		if s.threads[id] != nil {
+	for id := range s.threads {
+		if slices.Contains(ids, id) {
 			n++
 		}
 	}

@@ -23,20 +23,35 @@ type builtEpisode struct {
 
 // dropKeepers removes threads that only dealt the work out or waited for its end:
 // they stand at another place than most, and did next to nothing.
-func (e *builtEpisode) dropKeepers() {
+func (e *builtEpisode) dropKeepers(on onCores) {
 	if len(e.parts) < 3 && !e.ended {
 		return
 	}
 	place := majorityPlace(e.parts, 0)
 	var most unit.Cycles
 	for i := range e.parts {
-		most = max(most, e.parts[i].Time())
+		most = max(most, on.ran(&e.parts[i]))
 	}
 	for i := range e.parts {
 		p := &e.parts[i]
 		elsewhere := (i != e.releaser || e.dealt) && p.site.Place() != place || e.ended && slices.Contains(e.woken, i)
-		p.dropped = p.dropped || elsewhere && p.Time()*parentShare < most
+		p.dropped = p.dropped || elsewhere && on.ran(p)*parentShare < most
 	}
+}
+
+// onCores tells for how long the thread of a piece had a core. Nil: all the while, but for waits.
+type onCores func(span any) unit.Cycles
+
+// ran is for how long a part's thread had a core: on a busy machine one may wait for that for long
+// between two calls, and has worked for no longer.
+func (on onCores) ran(p *Part) (sum unit.Cycles) {
+	if on == nil {
+		return p.Time()
+	}
+	for _, s := range p.Spans {
+		sum += on(s)
+	}
+	return sum
 }
 
 // dropLate removes threads that came through several passages of the barrier without being seen to
@@ -176,7 +191,7 @@ func (r *Recogniser) settle(end bool) {
 }
 
 func (r *Recogniser) finishBuilt(e *builtEpisode) {
-	e.dropKeepers()
+	e.dropKeepers(r.Ran)
 	in := Instance{Kind: Built, Place: e.parts[e.releaser].site.Place()}
 	if e.place != 0 {
 		in.Place = e.place
@@ -190,12 +205,14 @@ func (r *Recogniser) finishBuilt(e *builtEpisode) {
 		in.Kind = Join
 		in.Place = e.joinPlace(in.Place)
 	}
-	for _, p := range e.parts {
+	for i, p := range e.parts {
 		switch {
 		case !p.dropped:
 			in.Parts = append(in.Parts, p)
 		case p.missed:
 			r.finish(p.byItself())
+		case slices.Contains(e.woken, i):
+			in.Awaiting = append(in.Awaiting, p.Thread)
 		}
 	}
 	r.finish(in)

@@ -151,4 +151,7 @@ type Instance struct {
 	Place   unit.Addr // the call that ends it
 	Parts   []Part
 	Meeting any // of kind Meeting: the collector's handle
+	// Awaiting are threads that take no part, but have waited until it was over: what they do next
+	// comes after it.
+	Awaiting []ThreadID
 }

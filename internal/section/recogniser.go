@@ -11,6 +11,7 @@ import (
 
 // Recogniser turns operations into instances. It is not safe for concurrent use.
 type Recogniser struct {
+	Ran        onCores // set it before the first operation
 	emit       func(Instance)
 	handle     [opKinds]handler
 	op         Op  // the one at hand: here, and not on the heap

@@ -142,10 +142,16 @@ func (o *output) dealtAmong(in *section.Instance, key handoutKey, cpu []uint64) 
 	return nil
 }
 
-// keeper is the part of a thread that waits for the others, which it has made, and came first: none of
-// what they did was for it, unless it took of their work. -1: there is none.
+// keeper is the part of a thread that waits for the others, which it has made, and came first, or made
+// them all and is not joined as they are: none of what they did was for it, unless it took of their
+// work. -1: there is none.
 func keeper(in *section.Instance) int {
 	first := 0
+	for i := range in.Parts {
+		if p := lastPiece(&in.Parts[i]); p.awaits && p.madeOthers(in.Parts) {
+			return i
+		}
+	}
 	for i := range in.Parts {
 		if lastPiece(&in.Parts[i]).to < lastPiece(&in.Parts[first]).to {
 			first = i

@@ -147,6 +147,29 @@ func TestLeftWhenTheFirstIsDone(t *testing.T) {
 	}
 }
 
+// Who has made all others and joins them is no taker of what they share, whether it comes to its end
+// before or behind them, unless it ran the same code: its own time stays.
+func TestWhoOnlyKeepsTakesNothing(t *testing.T) {
+	const ms = 1_000_000
+	for _, comes := range []uint64{10 * ms, 60 * ms} {
+		main := &thread{}
+		in, cpu := section.Instance{Kind: section.Join}, []uint64{ms, 6 * ms, 18 * ms, 18 * ms, 18 * ms}
+		e := &episode{cpu: map[*thread]uint64{}}
+		for i := range cpu {
+			p := &piece{to: 40 * ms, met: e, thread: &thread{parent: main}, queued: 40 * ms}
+			if i == 0 {
+				p.to, p.thread, p.awaits = comes, main, true
+			}
+			in.Parts = append(in.Parts, section.Part{Thread: section.ThreadID(i), Spans: []any{p}})
+		}
+		o := &output{handouts: handouts{}, idle: newIdling(2), code: &code{}}
+		got := o.handedOut(&in, 0, cpu)
+		if got == nil || got[0] != ms || slices.Max(got[1:])-slices.Min(got[1:]) > ms {
+			t.Errorf("main comes at %d ms: %v", comes/ms, got)
+		}
+	}
+}
+
 // A goroutine that counted down and lost its core there has not come to the end: the others do what it
 // would have come for. One that found nothing more to do has, and so have those that have ended.
 func TestGoroutinesThatLoseTheirCoreGoOn(t *testing.T) {

@@ -171,6 +171,9 @@ func (o *output) instance(in section.Instance) {
 		o.exits(x, in.Parts)
 	}
 	o.place(x, in.Kind, gone(&in))
+	for _, id := range in.Awaiting {
+		o.virtual[int32(id)] = max(o.virtual[int32(id)], o.latest)
+	}
 	o.trace(x, &in)
 	mpi.Write(x, in.Meeting)
 	if err := o.sink.WriteInstance(x); err != nil && o.err == nil {

@@ -1,6 +1,7 @@
 package native
 
 import (
+	"encoding/binary"
 	"slices"
 
 	"lime/internal/collect/known"
@@ -34,7 +35,11 @@ type site struct {
 	named   bool // the function that calls has a name
 	permit  bool // they wait for a permit of a semaphore, by their names
 	cut     bool // the stack had changed before it was read: callers further out are not known
+	slots   []slot
 }
+
+// slot is where a return address stood that the record does not hold.
+type slot struct{ at, ret uint64 }
 
 // from is the program's own open call in which the place lies, 0 if it is not known.
 func (s site) from() uint64 {
@@ -51,10 +56,14 @@ const maxSites = 1 << 14
 // from the thread's stack as it is now, which holds as long as the calls are open.
 func (pl *places) site(h *hook.Record) site {
 	key := siteKey{h.Caller, h.SP, pl.roster.body(h), pl.near(h)}
-	if s, ok := pl.sites[key]; ok {
-		return s
+	known, ok := pl.sites[key]
+	if ok && pl.stands(&known) {
+		return known
 	}
 	s := pl.readSite(h)
+	if ok && (s.cut || len(s.Stack) == 0) { // the thread has gone on
+		return known
+	}
 	pl.shared.fresh = true
 	if len(pl.sites) >= maxSites {
 		clear(pl.sites)
@@ -63,6 +72,19 @@ func (pl *places) site(h *hook.Record) site {
 		pl.sites[key] = s
 	}
 	return s
+}
+
+// stands reports whether the stack still says that a call of the library's was made where it was
+// made when the place was read: the library's frames may hide that from the record, and a function
+// may make the call again from another line.
+func (pl *places) stands(s *site) bool {
+	var word [8]byte
+	for _, x := range s.slots {
+		if peek(pl.program.images.pid, x.at, word[:]) == len(word) && binary.LittleEndian.Uint64(word[:]) != x.ret {
+			return false
+		}
+	}
+	return true
 }
 
 // near sums up the callers that the record itself tells of: those are sure.
@@ -173,6 +195,9 @@ func (pl *places) readSite(h *hook.Record) site {
 			s.calls = append(s.calls, openCall(pc, sp))
 		}
 		if pl.program.images.own(pc - 1) {
+			if sp > sure {
+				s.slots = append(s.slots, slot{sp - 8, pc})
+			}
 			s.Stack = append(s.Stack, pl.program.frame(pc))
 		}
 		return len(s.Stack) < siteFrames
@@ -182,6 +207,8 @@ func (pl *places) readSite(h *hook.Record) site {
 		s.calls = append(s.calls, 0)
 	}
 	s.Library = pl.inLibrary(s.Stack)
+	inside := len(s.Stack) - len(s.slots) // the record holds these
+	s.slots = s.slots[:max(0, min(len(s.slots), s.Library+1-inside))]
 	s.lock = s.lock || pl.program.code.jumpedFrom(h.Caller, pl.program.target(h.Func), (*function).locking)
 	for _, f := range s.Stack[:s.Library] {
 		_, sym, ok := pl.program.images.symbol(uint64(f.Call))

@@ -44,6 +44,7 @@ func (p *process) wireOperations() {
 	p.out = newOutput(p.shared.o.Out, p.program.code)
 	p.out.newRow, p.out.lines, p.out.traces = p.shared.newRow, p.shared.lines, p.shared.traces
 	p.rec = section.New(p.out.instance)
+	p.rec.Ran = func(span any) unit.Cycles { return unit.Cycles(span.(*piece).working()) }
 	p.operations = &operations{places: p.places, rec: p.rec, shared: p.shared}
 	p.absences = &absences{
 		clocks: p.clocks, out: p.out, program: p.program, scheduler: scheduler{threads: map[int32]*turns{}},
