@@ -161,7 +161,7 @@ func (q *queues) letIn(s *spinner, by *thread) bool {
 		if s.cameBy > x.retired+wayIn || x.put == 0 || x.got == 0 {
 			continue
 		}
-		if y := by.lastAt(x.word); y.n < x.n && y.put == x.got && q.hangsOn(s, x, y) {
+		if y := lastAt(by.inQueues, x.word); y.n < x.n && y.put == x.got && q.hangsOn(s, x, y) {
 			q.locks[s.call] = true
 			return true
 		}
@@ -169,9 +169,9 @@ func (q *queues) letIn(s *spinner, by *thread) bool {
 	return false
 }
 
-// lastAt is a thread's last exchange with a word.
-func (t *thread) lastAt(word uint64) (last inQueue) {
-	for _, j := range t.inQueues {
+// lastAt is the last of a thread's exchanges with a word.
+func lastAt(exchanges map[uint64]inQueue, word uint64) (last inQueue) {
+	for _, j := range exchanges {
 		if j.word == word && j.n > last.n {
 			last = j
 		}
