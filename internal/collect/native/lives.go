@@ -185,12 +185,11 @@ func (lv *lives) leaveJoin(t *thread, h *hook.Record, at uint64) {
 
 func (lv *lives) enterCreate(t *thread, h *hook.Record, at uint64) {
 	t.child = nil
-	c := call{role: known.Create, sp: h.SP, cpu: t.cpu.at(at)}
 	if !t.covered() && !t.idle {
 		op := lv.operations.arrival(t, section.OpCreate, h, at, 0)
-		t.create, c.site = &op, op.Site
+		t.create = &op
 	}
-	t.push(c)
+	t.push(call{role: known.Create, sp: h.SP, cpu: t.cpu.at(at)})
 }
 
 func (lv *lives) leaveCreate(t *thread, h *hook.Record, at uint64) {
@@ -201,9 +200,6 @@ func (lv *lives) leaveCreate(t *thread, h *hook.Record, at uint64) {
 	if ok && t.child != nil && t.create == nil { // what it took to make the thread is none of the threads' work
 		op := t.op(section.OpOff, at)
 		op.N = unit.Cycles(t.cpu.at(at) - min(c.cpu, t.cpu.at(at)))
-		lv.operations.feed(op)
-		op, _ = lv.operations.cutOp(t, section.OpCreated, at)
-		op.Site = c.site
 		lv.operations.feed(op)
 	}
 	if t.create != nil { // no thread came of it: the piece goes on

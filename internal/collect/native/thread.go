@@ -100,9 +100,8 @@ type call struct {
 	sp     uint64
 	object uint64
 	other  *thread
-	body   bool         // not the call: the work of a region
-	cpu    uint64       // of what makes a thread: the CPU time that its caller had had
-	site   section.Site // likewise: where it is called
+	body   bool   // not the call: the work of a region
+	cpu    uint64 // of what makes a thread: the CPU time that its caller had had
 
 	function  uint64 // of the work
 	over      bool   // the call of a region whose work this thread has done
