@@ -6,6 +6,7 @@ package native
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 
@@ -68,6 +69,7 @@ type handouts map[handoutKey]*handout
 // has spun, or those at which none has: they are not known equally well.
 type handoutKey struct {
 	row        int32
+	team       int // the how manieth of those that take of the same work
 	kept, spun bool
 }
 
@@ -113,29 +115,47 @@ func (o *output) withKeeper(in *section.Instance, row int32, cpu []uint64, k int
 
 // sameCode reports whether most samples of a part are in functions in which others have some, too.
 func (o *output) sameCode(parts []section.Part, k int) bool {
-	others := map[*function]bool{}
-	each := func(p *section.Part, do func(*function)) {
-		for _, s := range p.Spans {
-			for _, w := range s.(*piece).samples {
-				do(o.code.look(w.b.addr).fn)
+	r, others := roleOf(o.code, &parts[k]), role{at: map[*function]bool{}}
+	for i := range parts {
+		if i != k {
+			maps.Copy(others.at, roleOf(o.code, &parts[i]).at)
+		}
+	}
+	return r.mostlyIn(&others)
+}
+
+// dealtAmong deals the work of each team out among its threads. Who takes of no work of the others' has
+// its own.
+func (o *output) dealtAmong(in *section.Instance, key handoutKey, cpu []uint64) []uint64 {
+	all := teams(o.code, in.Parts)
+	if len(all) == 1 {
+		return o.dealtInTeam(in, key, cpu)
+	}
+	out, dealt := slices.Clone(cpu), false
+	for i, team := range all {
+		of := *in
+		of.Parts, key.team = nil, i
+		var own []uint64
+		for _, k := range team {
+			of.Parts, own = append(of.Parts, in.Parts[k]), append(own, cpu[k])
+		}
+		if len(team) == 1 {
+			continue
+		}
+		if even := o.dealtInTeam(&of, key, own); even != nil {
+			dealt = true
+			for j, k := range team {
+				out[k] = even[j]
 			}
 		}
 	}
-	for i := range parts {
-		if i != k {
-			each(&parts[i], func(f *function) { others[f] = true })
-		}
+	if !dealt {
+		return nil
 	}
-	same, all := 0, 0
-	each(&parts[k], func(f *function) {
-		if all++; others[f] {
-			same++
-		}
-	})
-	return 2*same > all
+	return out
 }
 
-func (o *output) dealtAmong(in *section.Instance, key handoutKey, cpu []uint64) []uint64 {
+func (o *output) dealtInTeam(in *section.Instance, key handoutKey, cpu []uint64) []uint64 {
 	if waits := o.waits(in, key, cpu); waits != nil {
 		return evenly(cpu, waits)
 	}

@@ -2,6 +2,7 @@ package native
 
 import (
 	"fmt"
+	"reflect"
 	"slices"
 	"testing"
 
@@ -399,6 +400,51 @@ func TestComesSpinning(t *testing.T) {
 		}
 		if even := got != nil; even != row.even {
 			t.Errorf("%s: even %t, want %t", row.name, even, row.even)
+		}
+	}
+}
+
+// Teams take of the same work: those that began in one function, whatever they did since, those that run the
+// same code, whatever they began in, and those of whom too little is known.
+func TestTeamsTakeOfTheSameWork(t *testing.T) {
+	p := profile.New(profile.Meta{})
+	c := newCode(&images{}, p)
+	fns := map[string]*block{}
+	in := func(name string) *block {
+		if fns[name] == nil {
+			b := &block{addr: uint64(0x1000 * (len(fns) + 1))}
+			c.places[b.addr] = place{&function{name: name}, b}
+			fns[name] = b
+		}
+		return fns[name]
+	}
+	part := func(root string, at ...string) section.Part {
+		x := &piece{}
+		for _, name := range at {
+			w := workSample{b: in(name)}
+			if root != "" {
+				w.root = c.look(in(root).addr).fn
+			}
+			x.samples = append(x.samples, w)
+		}
+		return section.Part{Spans: []any{x}}
+	}
+	for _, test := range []struct {
+		name  string
+		parts []section.Part
+		want  [][]int
+	}{
+		{"a pool", []section.Part{part("worker", "f"), part("worker", "g"), part("worker", "h")}, [][]int{{0, 1, 2}}},
+		{"a pipeline", []section.Part{part("load", "f"), part("rank", "g"), part("rank", "g", "h")}, [][]int{{0}, {1, 2}}},
+		{"stages", []section.Part{part("a", "f"), part("b", "g"), part("c", "h")}, [][]int{{0}, {1}, {2}}},
+		{"main works, too", []section.Part{part("main", "f", "f", "main"), part("worker", "f"), part("worker", "f", "g")}, [][]int{{0, 1, 2}}},
+		{"main does something else", []section.Part{part("main", "main", "main"), part("worker", "f"), part("worker", "g", "f", "g")}, [][]int{{0}, {1, 2}}},
+		{"no samples", []section.Part{part("load", "f"), part("rank"), part("rank", "g")}, [][]int{{0, 1, 2}}},
+		{"cut stacks", []section.Part{part("", "f"), part("rank", "g")}, [][]int{{0, 1}}},
+		{"both kinds in turn", []section.Part{part("a", "f"), part("b", "g"), part("a", "f"), part("b", "g")}, [][]int{{0, 2}, {1, 3}}},
+	} {
+		if got := teams(c, test.parts); !reflect.DeepEqual(got, test.want) {
+			t.Errorf("%s: %v, want %v", test.name, got, test.want)
 		}
 	}
 }

@@ -63,7 +63,7 @@ func (s *sampler) take(r *perf.Record) (w workSample, spins, inside bool) {
 	w, spins = s.path(r.Period)
 	w.trips = trips
 	if whole {
-		w.open = s.openCalls()
+		w.open, w.root = s.openCalls(), s.root()
 	}
 	return w, spins, s.inside()
 }

@@ -320,7 +320,8 @@ type workSample struct {
 	nanos  uint64 // CPU time that it stands for
 	loop   *block // of the program's own, in which it waits
 	trips  []trip
-	open   []uint64 // calls that were open, outermost first
+	open   []uint64  // calls that were open, outermost first
+	root   *function // the outermost of the program's own that were, nil if that is not known
 
 	at      uint64 // CPU time since the piece began
 	working int    // threads at work at that moment
