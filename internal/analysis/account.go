@@ -314,7 +314,7 @@ func (r *runner) uncharged(c *Cause, p *posting, lost bool) {
 }
 
 // rankEstimated keeps the order by score, gives the known causes their estimated shares, and takes
-// lines from the account only where the regression found nothing, or only what follows from the loss.
+// lines from the account only where the regression found nothing, or most of all what follows from the loss.
 func (r *runner) rankEstimated(sec *Section, posts map[causeKey]*posting, order []causeKey) {
 	known := byKey(sec)
 	for key, c := range known {
@@ -323,19 +323,36 @@ func (r *runner) rankEstimated(sec *Section, posts map[causeKey]*posting, order 
 			c.Share, c.LedgerTime = &share, p.cycles
 		}
 	}
-	if !slices.ContainsFunc(sec.Causes, Cause.leads) {
-		if charged := sec.estimated(r, posts, order, known); len(charged) > 0 || len(sec.Causes) == 0 {
-			sec.Candidates = append(slices.Clip(sec.Causes), sec.Candidates...)
-			sec.Causes = charged
-			sec.Candidates = slices.DeleteFunc(sec.Candidates, func(c Cause) bool {
-				return slices.ContainsFunc(sec.Causes, func(d Cause) bool { return d.key == c.key })
-			})
-			renumber(sec.Causes)
-			return
+	if len(sec.Causes) > 0 && sec.Causes[0].leads() || !sec.takeCharged(sec.estimated(r, posts, order, known)) {
+		sortVisits(sec.Causes)
+		confirm(sec.Causes)
+	}
+}
+
+// takeCharged puts what the account charges before what the regression has found and leads, and what does not
+// among the candidates. It answers false where the account has nothing to put there.
+func (sec *Section) takeCharged(charged []Cause) bool {
+	if len(charged) == 0 && len(sec.Causes) > 0 {
+		return false
+	}
+	found := sec.Causes
+	sec.Causes = charged
+	told := func(c Cause) bool {
+		return slices.ContainsFunc(sec.Causes, func(d Cause) bool { return d.key == c.key })
+	}
+	var rest []Cause
+	for _, c := range found {
+		switch {
+		case told(c):
+		case c.leads():
+			sec.Causes = append(sec.Causes, c)
+		default:
+			rest = append(rest, c)
 		}
 	}
-	sortVisits(sec.Causes)
-	confirm(sec.Causes)
+	sec.Candidates = append(rest, slices.DeleteFunc(sec.Candidates, told)...)
+	renumber(sec.Causes)
+	return true
 }
 
 // leads says whether a cause may be why threads work longer: they come there more often, or the account

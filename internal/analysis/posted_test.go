@@ -1,6 +1,7 @@
 package analysis
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -67,13 +68,19 @@ func TestWhatFollowsFromTheLossIsNoCause(t *testing.T) {
 		sec := &Section{Ledger: &ledger.Account{Total: 900, Threads: []profile.ThreadID{0, 1}, Rows: []ledger.Row{row(10, test.other), row(20, test.charged)}}}
 		r := &runner{meta: &profile.Meta{ClockUnit: "instructions"}, tab: tab, files: map[string]profile.FileID{"a.c": 0}}
 		posts, order := r.postings(sec.Ledger)
-		sec.Causes = []Cause{{Event: EventBranch, Score: 0.9, Important: true, Correlation: test.correlation, key: causeKey{lineKey: lineKey{file: 0, line: 20}}}}
+		sec.Causes = []Cause{
+			{Event: EventBranch, Score: 0.9, Important: true, Correlation: test.correlation, key: causeKey{lineKey: lineKey{file: 0, line: 20}}},
+			{Event: EventBranch, Score: 0.2, Correlation: 0.8, key: causeKey{lineKey: lineKey{file: 0, line: 30}}},
+		}
 		r.rankEstimated(sec, posts, order)
 		if len(sec.Causes) == 0 || sec.Causes[0].key.line != test.first {
 			t.Errorf("%+v: %+v", test, sec.Causes)
 		}
-		if n := len(sec.Causes) + len(sec.Candidates); n > 2 || n == 0 {
+		if n := len(sec.Causes) + len(sec.Candidates); n > 3 || n < 2 {
 			t.Errorf("%+v: %d causes and candidates", test, n)
+		}
+		if i := slices.IndexFunc(sec.Causes, func(c Cause) bool { return c.key.line == 30 }); i < 0 {
+			t.Errorf("%+v: what leads behind it is gone: %+v", test, sec.Causes)
 		}
 	}
 }
