@@ -57,7 +57,7 @@ func TestGate(t *testing.T) {
 func TestARoundIsNoCall(t *testing.T) {
 	const entry, height = 7, 4096
 	p := &probes{counting: &counting{}, placed: map[uint64]bool{entry: true}}
-	cs := &openCalls{entries: map[uint64]*fn{}, passPoints: &passPoints{}, focus: &focus{}}
+	cs := &openCalls{entries: map[uint64]*fn{}, passPoints: &passPoints{}, focus: &focus{}, entrances: &entrances{}}
 	b := &barriers{candidates: map[uint64]*candidate{}, inRound: map[uint64]bool{}, probes: p, roster: &roster{}, passPoints: &passPoints{}, openCalls: cs}
 	g := b.watch(entry)
 	delete(p.placed, entry) // no engine here
