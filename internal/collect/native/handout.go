@@ -128,7 +128,7 @@ func (o *output) sameCode(parts []section.Part, k int) bool {
 // its own.
 func (o *output) dealtAmong(in *section.Instance, key handoutKey, cpu []uint64) []uint64 {
 	all := teams(o.code, in.Parts)
-	if len(all) == 1 {
+	if len(all) < 2 {
 		return o.dealtInTeam(in, key, cpu)
 	}
 	out, dealt := slices.Clone(cpu), false

@@ -71,8 +71,11 @@ func (r *role) mostlyIn(o *role) bool {
 }
 
 // teams are the parts, by index, that may take of the same work, together with others that do so with one of
-// them.
+// them; nil if all may.
 func teams(c *code, parts []section.Part) (out [][]int) {
+	if oneRoot(parts) {
+		return nil
+	}
 	roles := make([]role, len(parts))
 	for i := range parts {
 		roles[i] = roleOf(c, &parts[i])
@@ -86,9 +89,30 @@ func teams(c *code, parts []section.Part) (out [][]int) {
 			}
 			return joins
 		})
-		slices.Sort(team)
 		out = append(out, team)
+	}
+	for _, team := range out {
+		slices.Sort(team)
 	}
 	slices.SortFunc(out, func(a, b []int) int { return a[0] - b[0] })
 	return out
+}
+
+// oneRoot reports whether all threads are known to have begun in one function, as far as that is known:
+// so they have in most sections, of which there may be very many.
+func oneRoot(parts []section.Part) bool {
+	var root *function
+	for i := range parts {
+		for _, s := range parts[i].Spans {
+			for _, w := range s.(*piece).samples {
+				if root == nil {
+					root = w.root
+				}
+				if w.root != nil && w.root != root {
+					return false
+				}
+			}
+		}
+	}
+	return true
 }
